@@ -1,0 +1,236 @@
+package gift
+
+import (
+	"slices"
+	"time"
+)
+
+// Account is a merchant with everything that belongs to it and carries no value. It is read-only once made: a change of
+// the set-up makes a new one.
+type Account struct {
+	ID                    ID
+	Name                  string
+	Currency              Currency
+	Zone                  *time.Location
+	MaxGiftValue          Amount // the most that one monetary gift may be worth
+	RequireIdempotencyKey bool
+	DefaultDesign         ID // zero: the built-in one
+	Subscriptions         []Subscription
+	Locations             []Location
+	Storefronts           []Storefront
+	Promotions            []Promotion
+	Designs               []Design
+}
+
+// Location is a place where gifts are redeemed (the interface's organization).
+type Location struct {
+	ID            ID
+	Name          string
+	Jurisdiction  string // ISO 3166-2 or 3166-1 code, "" unknown
+	PointOfSale   string // the point-of-sale system's own identifier, "" none
+	POSRedemption bool   // whether the identifier may be used
+	DefaultDesign ID     // zero: the account's
+}
+
+// Subscription lets an account use a program, at all of its locations or some.
+type Subscription struct {
+	ProgramID ID
+	Locations []ID // empty: all
+}
+
+// Storefront tracks where gifts were purchased.
+type Storefront struct {
+	ID   ID
+	Name string
+}
+
+// Promotion tracks promotional gifts and holds defaults for them.
+type Promotion struct {
+	ID            ID
+	Name          string
+	ValidStarting time.Time // zero: the request must say
+	ValidForDays  int       // 0: the request must say
+	Terms         string    // "": the request must say
+	EligibleItems []string  // item ids of which one must be on the ticket; empty: any
+}
+
+// Design is the look of a gift card.
+type Design struct {
+	ID          ID
+	Name        string
+	AccentColor string // #rrggbb
+	Headline    string
+}
+
+// DefaultMaxGiftValue is the limit on one gift where the set-up names none: 10,000 of the currency's main unit.
+func DefaultMaxGiftValue(c Currency) Amount {
+	limit := Amount(10_000)
+	for range c.Decimals {
+		limit *= 10
+	}
+	return limit
+}
+
+// Location finds one of the account's locations; nil: it is not the account's.
+func (a *Account) Location(id ID) *Location {
+	return find(a.Locations, func(l *Location) bool { return l.ID == id })
+}
+
+// Promotion finds one of the account's promotions; nil: it is not the account's.
+func (a *Account) Promotion(id ID) *Promotion {
+	return find(a.Promotions, func(p *Promotion) bool { return p.ID == id })
+}
+
+// Storefront finds one of the account's storefronts; nil: it is not the account's.
+func (a *Account) Storefront(id ID) *Storefront {
+	return find(a.Storefronts, func(s *Storefront) bool { return s.ID == id })
+}
+
+// Design finds one of the account's designs; nil: it is not the account's.
+func (a *Account) Design(id ID) *Design {
+	return find(a.Designs, func(d *Design) bool { return d.ID == id })
+}
+
+// Subscription finds the account's subscription to a program; nil: it has none.
+func (a *Account) Subscription(program ID) *Subscription {
+	return find(a.Subscriptions, func(s *Subscription) bool { return s.ProgramID == program })
+}
+
+// DesignFor is the design of a gift that names none: the location's default, else the account's, else zero, the built-in one.
+func (a *Account) DesignFor(location ID) ID {
+	if l := a.Location(location); l != nil && !l.DefaultDesign.IsZero() {
+		return l.DefaultDesign
+	}
+	return a.DefaultDesign
+}
+
+func find[T any](list []T, is func(*T) bool) *T {
+	for i := range list {
+		if is(&list[i]) {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// Program is one of the gifting programs of the interface, section 2.8.
+type Program struct {
+	ID          ID
+	Name        string
+	Promotional bool
+}
+
+// The programs. There are no others.
+var (
+	BusinessProgram     = Program{programID(0x22), "Business gift cards", false}
+	PromotionalProgram  = Program{programID(0x33), "Promotional gift cards", true}
+	DistributionProgram = Program{programID(0x55), "Distribution network", false}
+)
+
+func programID(b byte) (id ID) {
+	for i := range id {
+		id[i] = b
+	}
+	return id
+}
+
+// ProgramByID finds a program.
+func ProgramByID(id ID) (Program, bool) {
+	for _, p := range []Program{BusinessProgram, PromotionalProgram, DistributionProgram} {
+		if p.ID == id {
+			return p, true
+		}
+	}
+	return Program{}, false
+}
+
+// Key is an API key as it is stored: everything but its text.
+type Key struct {
+	ID        ID
+	Kind      KeyKind
+	AccountID ID // zero for a system key
+	Name      string
+	Hint      string // see KeyHint
+	Hash      KeyHash
+	Locations []ID // empty: all of the account's
+	CreatedAt time.Time
+	ExpiresAt time.Time // zero: never
+	RevokedAt time.Time // zero: not revoked
+}
+
+// Caller is who makes a request: a key, and for an account key its account.
+type Caller struct {
+	KeyID     ID
+	Kind      KeyKind
+	Account   *Account // nil for a system key
+	Locations []ID     // where the key is enabled; empty: everywhere in its account
+}
+
+// Enabled reports whether the caller may act at a location of its account.
+func (c *Caller) Enabled(location ID) bool {
+	return len(c.Locations) == 0 || slices.Contains(c.Locations, location)
+}
+
+// MayUse reports whether the caller may see and manage a voucher of its account: one that is good everywhere, or at a location
+// where the caller is enabled.
+func (c *Caller) MayUse(v *Voucher) bool { return v.LocationID.IsZero() || c.Enabled(v.LocationID) }
+
+// Place names a redemption location in a request, by either identifier, both or none (interface, section 4.2).
+type Place struct {
+	LocationID  ID
+	PointOfSale string
+}
+
+// Locate finds the location that a request means (interface, section 4.2, rule 2): the one it names, else the key's only
+// one, else the account's only one. It fails with ACCOUNT_MISCONFIGURED, NOT_FOUND, NOT_SUPPORTED, VALIDATION_FAILURE or
+// NOT_AUTHORIZED.
+func (c *Caller) Locate(p Place) (*Location, error) {
+	a := c.Account
+	if len(a.Locations) == 0 {
+		return nil, Refuse(AccountMisconfigured, "This account has no location yet; its set-up must name at least one.")
+	}
+	l, err := c.named(p)
+	if err != nil {
+		return nil, err
+	}
+	if l == nil {
+		switch {
+		case len(c.Locations) == 1:
+			l = a.Location(c.Locations[0])
+		case len(a.Locations) == 1:
+			l = &a.Locations[0]
+		}
+	}
+	if l == nil {
+		return nil, RefuseAt(ValidationFailure, "organizationID",
+			"Say at which location: send organizationID or pointOfSaleSystemOrganizationIdentifier. This key works at more than one.")
+	}
+	if !c.Enabled(l.ID) {
+		return nil, Refuse(NotAuthorized, "This key is not enabled for that location.")
+	}
+	return l, nil
+}
+
+// named finds the location that p names; nil when it names none.
+func (c *Caller) named(p Place) (*Location, error) {
+	const posPath = "pointOfSaleSystemOrganizationIdentifier"
+	var byID, byPOS *Location
+	if !p.LocationID.IsZero() {
+		if byID = c.Account.Location(p.LocationID); byID == nil {
+			return nil, RefuseAt(NotFound, "organizationID", "This account has no location with that organizationID.")
+		}
+	}
+	if p.PointOfSale != "" {
+		byPOS = find(c.Account.Locations, func(l *Location) bool { return l.PointOfSale == p.PointOfSale })
+		switch {
+		case byPOS == nil:
+			return nil, RefuseAt(NotFound, posPath, "This account has no location with that point-of-sale identifier.")
+		case !byPOS.POSRedemption:
+			return nil, RefuseAt(NotSupported, posPath, "Point-of-sale redemption is not enabled for that location.")
+		case byID != nil && byID != byPOS:
+			return nil, RefuseAt(ValidationFailure, posPath, "organizationID and the point-of-sale identifier name two different locations.")
+		}
+		return byPOS, nil
+	}
+	return byID, nil
+}

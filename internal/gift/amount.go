@@ -1,0 +1,152 @@
+package gift
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Amount is a count of the smallest units: cents of a USD gift, yen of a JPY gift, pieces of an item gift.
+type Amount int64
+
+// Currency is an ISO 4217 code with the number of its decimals.
+type Currency struct {
+	Code     string
+	Decimals int
+}
+
+// Pieces is the unit of an item gift: whole numbers, no currency.
+var Pieces = Currency{}
+
+// ParseCurrency reads an ISO 4217 alphabetic code that is in use today.
+func ParseCurrency(code string) (Currency, error) {
+	if len(code) == 3 {
+		for decimals, codes := range currencies {
+			for c := range strings.FieldsSeq(codes) {
+				if c == code {
+					return Currency{code, decimals}, nil
+				}
+			}
+		}
+	}
+	return Currency{}, errors.New("not an ISO 4217 currency code in use, such as USD, EUR, JPY or KWD")
+}
+
+// currencies are the active codes of ISO 4217 by number of decimals, funds and metals left out.
+var currencies = [4]string{
+	0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF",
+	2: "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CNY COP CRC " +
+		"CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR " +
+		"JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD " +
+		"NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN " +
+		"SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD UYU UZS VES WST XCD XCG YER ZAR ZMW ZWG",
+	3: "BHD IQD JOD KWD LYD OMR TND",
+}
+
+// What can be wrong with a number that should be an amount.
+var (
+	ErrNotANumber  = errors.New("not a decimal number")
+	ErrTooPrecise  = errors.New("has more decimals than the currency")
+	ErrOutOfRange  = errors.New("is too large")
+	ErrNotPositive = errors.New("is not above zero")
+)
+
+// Parse reads a JSON number (RFC 8259, section 6) as an amount above zero. 25, 25.0 and 2.5e1 are the same
+// amount; what is not a whole number of the smallest unit is refused, never rounded. No float is involved, and the
+// work is bounded by the length of the text, whatever its exponent says.
+// The error is one of ErrNotANumber, ErrTooPrecise, ErrOutOfRange and ErrNotPositive.
+func (c Currency) Parse(number string) (Amount, error) {
+	negative, digits, exponent, ok := splitNumber(number)
+	if !ok {
+		return 0, ErrNotANumber
+	}
+	digits = strings.TrimLeft(digits, "0")
+	if negative || digits == "" {
+		return 0, ErrNotPositive
+	}
+	trimmed := strings.TrimRight(digits, "0")
+	exponent += len(digits) - len(trimmed) + c.Decimals
+	switch {
+	case exponent < 0:
+		return 0, ErrTooPrecise
+	case len(trimmed)+exponent > 19:
+		return 0, ErrOutOfRange
+	}
+	n, err := strconv.ParseUint(trimmed+strings.Repeat("0", exponent), 10, 64)
+	if err != nil || n > math.MaxInt64 {
+		return 0, ErrOutOfRange
+	}
+	return Amount(n), nil
+}
+
+// splitNumber takes a JSON number apart: value = ±digits × 10^exponent. Exponents beyond any amount are
+// clamped, so that they can be reckoned with.
+func splitNumber(s string) (negative bool, digits string, exponent int, ok bool) {
+	s, negative = strings.CutPrefix(s, "-")
+	if e := strings.IndexAny(s, "eE"); e >= 0 {
+		sign, power := 1, s[e+1:]
+		if power != "" && (power[0] == '+' || power[0] == '-') {
+			if power[0] == '-' {
+				sign = -1
+			}
+			power = power[1:]
+		}
+		if !allDigits(power) {
+			return false, "", 0, false
+		}
+		const beyond = 1 << 30
+		n, err := strconv.Atoi(power)
+		if err != nil || n > beyond {
+			n = beyond
+		}
+		s, exponent = s[:e], sign*n
+	}
+	whole, fraction, point := strings.Cut(s, ".")
+	if !allDigits(whole) || len(whole) > 1 && whole[0] == '0' || point && !allDigits(fraction) {
+		return false, "", 0, false
+	}
+	return negative, whole + fraction, exponent - len(fraction), true
+}
+
+func allDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// Format writes the amount with the currency's decimals: 25.50, 2550, 2.550.
+func (c Currency) Format(a Amount) string { return string(c.Append(nil, a)) }
+
+// Append appends what Format writes; the result is a JSON number.
+func (c Currency) Append(b []byte, a Amount) []byte {
+	if a < 0 {
+		b = append(b, '-')
+	}
+	n := uint64(a)
+	if a < 0 {
+		n = -n
+	}
+	unit := uint64(math.Pow10(c.Decimals))
+	b = strconv.AppendUint(b, n/unit, 10)
+	if c.Decimals == 0 {
+		return b
+	}
+	b = append(b, '.')
+	fraction := strconv.FormatUint(n%unit, 10)
+	for range c.Decimals - len(fraction) {
+		b = append(b, '0')
+	}
+	return append(b, fraction...)
+}
+
+// Money writes an amount for people: "25.50 USD", or "3" for pieces.
+func (c Currency) Money(a Amount) string {
+	if c.Code == "" {
+		return c.Format(a)
+	}
+	return c.Format(a) + " " + c.Code
+}

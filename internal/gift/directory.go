@@ -1,0 +1,46 @@
+package gift
+
+import "time"
+
+// Directory is a snapshot of everything that carries no value: accounts and keys. It is read-only; a change of the set-up
+// makes a new one with a higher version.
+type Directory struct {
+	Version  int64
+	Accounts map[ID]*Account
+	Keys     map[KeyHash]*Key
+}
+
+// Authenticate tells who presents the text of a key. ok is false for a key that is unknown, expired or revoked; which of
+// these is nobody's business.
+func (d *Directory) Authenticate(key string, now time.Time) (_ *Caller, ok bool) {
+	k := d.Keys[HashKey(key)]
+	if k == nil || !k.RevokedAt.IsZero() || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) {
+		return nil, false
+	}
+	c := &Caller{KeyID: k.ID, Kind: k.Kind, Locations: k.Locations}
+	if k.Kind == AccountKey {
+		if c.Account = d.Accounts[k.AccountID]; c.Account == nil {
+			return nil, false
+		}
+	}
+	return c, true
+}
+
+// SendingAccount tells which account a send-gift request is for: an account key's own, which the request may name but no
+// other (interface, section 4.1, rule 7); for a system key the one it names. path is where the request names it. It fails with
+// NOT_AUTHORIZED or VALIDATION_FAILURE.
+func (d *Directory) SendingAccount(c *Caller, named ID, path string) (*Account, error) {
+	if c.Kind == AccountKey {
+		if !named.IsZero() && named != c.Account.ID {
+			return nil, RefuseAt(NotAuthorized, path, "This key belongs to another account.")
+		}
+		return c.Account, nil
+	}
+	if named.IsZero() {
+		return nil, RefuseAt(ValidationFailure, path, "A system key must name the account that the gift is good for.")
+	}
+	if a := d.Accounts[named]; a != nil {
+		return a, nil
+	}
+	return nil, RefuseAt(ValidationFailure, path, "There is no such account.")
+}

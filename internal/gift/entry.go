@@ -1,0 +1,60 @@
+package gift
+
+import "time"
+
+// Kind is what an entry records.
+type Kind string
+
+// The kinds of entry.
+const (
+	Issued     Kind = "ISSUED"
+	Sent       Kind = "DELIVERED"
+	SendFailed Kind = "FAILED_DELIVERY"
+	Redemption Kind = "REDEMPTION"
+	Reversal   Kind = "REVERSAL"
+	Cancel     Kind = "CANCELLATION"
+)
+
+// Entry is one row of a gift's history: one change of its balance, its status, or both. Entries are only ever added.
+// Balance = Original + the sum of all Deltas, at every entry.
+type Entry struct {
+	ID        ID // a redemption's is its redemptionID, a reversal's its reversalID
+	AccountID ID
+	VoucherID ID
+	Seq       int // 1 for the first
+	Kind      Kind
+	Delta     Amount // what it added to the balance; a redemption's is negative
+	Balance   Amount // after it
+	Status    Status // after it
+	At        time.Time
+	Actor     Actor
+	Reverses  ID     // of a reversal: the redemption it undoes
+	Reference string // of a redemption: the till's own id
+	Reason    string // what the caller or the gateway said of the cause
+	RequestID string // the X-Request-ID of the call that caused it
+}
+
+// Actor is who caused an entry, and where.
+type Actor struct {
+	KeyID      ID // zero: the service itself
+	LocationID ID // zero: not at a location
+}
+
+// Context is what every command carries beside its own arguments: the id of the entry to be made, who asks, and when.
+type Context struct {
+	EntryID   ID
+	Actor     Actor
+	Now       time.Time
+	RequestID string
+}
+
+// enter makes the next entry of v's history and applies it to v.
+func (v *Voucher) enter(c Context, kind Kind, delta Amount, status Status) Entry {
+	v.Seq++
+	v.Balance += delta
+	v.Status = status
+	return Entry{
+		ID: c.EntryID, AccountID: v.AccountID, VoucherID: v.ID, Seq: v.Seq, Kind: kind,
+		Delta: delta, Balance: v.Balance, Status: status, At: c.Now, Actor: c.Actor, RequestID: c.RequestID,
+	}
+}

@@ -1,0 +1,125 @@
+package gift
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Code names a kind of failure. It is itself an error, so that errors.Is(err, gift.NotFound) works
+// through any wrapping.
+type Code string
+
+// The codes of the interface, section 7.
+const (
+	ValidationFailure           Code = "VALIDATION_FAILURE"
+	NotFound                    Code = "NOT_FOUND"
+	InvalidCodeFormat           Code = "INVALID_CODE_FORMAT"
+	InvalidTokenFormat          Code = "INVALID_TOKEN_FORMAT"
+	NotSupported                Code = "NOT_SUPPORTED"
+	AccountMisconfigured        Code = "ACCOUNT_MISCONFIGURED"
+	MissingOrInvalidGiftProgram Code = "MISSING_OR_INVALID_GIFT_PROGRAM"
+	InvalidVoucherType          Code = "INVALID_VOUCHER_TYPE"
+	ItemEligibilityFailure      Code = "ITEM_ELIGIBILITY_FAILURE"
+	AlreadyRedeemed             Code = "ALREADY_REDEEMED"
+	RedemptionNotAllowed        Code = "REDEMPTION_NOT_ALLOWED"
+	NotAuthorized               Code = "NOT_AUTHORIZED"
+	UnexpectedError             Code = "UNEXPECTED_ERROR"
+)
+
+// The codes that Boon adds to the interface's sampling.
+const (
+	Unauthenticated     Code = "UNAUTHENTICATED"
+	InsufficientBalance Code = "INSUFFICIENT_BALANCE"
+	AlreadyReversed     Code = "ALREADY_REVERSED"
+	IdempotencyMismatch Code = "IDEMPOTENCY_MISMATCH"
+	RequestInProgress   Code = "REQUEST_IN_PROGRESS"
+	RateLimited         Code = "RATE_LIMITED"
+	Unavailable         Code = "UNAVAILABLE"
+)
+
+// Codes lists every code there is, the interface's first.
+func Codes() []Code {
+	return []Code{
+		ValidationFailure, NotFound, InvalidCodeFormat, InvalidTokenFormat, NotSupported, AccountMisconfigured,
+		MissingOrInvalidGiftProgram, InvalidVoucherType, ItemEligibilityFailure, AlreadyRedeemed,
+		RedemptionNotAllowed, NotAuthorized, UnexpectedError,
+		Unauthenticated, InsufficientBalance, AlreadyReversed, IdempotencyMismatch, RequestInProgress,
+		RateLimited, Unavailable,
+	}
+}
+
+// Error returns the code's text.
+func (c Code) Error() string { return string(c) }
+
+// Message is one problem in plain words that a cashier's screen can show.
+type Message struct {
+	Path string // where: a JSON path into the request such as recipients[2].recipientContact, "" for the whole of it
+	Text string
+}
+
+// Error is a failure that the caller may see. Any other error is an internal one, of which the caller
+// learns nothing but UNEXPECTED_ERROR.
+type Error struct {
+	Code       Code
+	Messages   []Message
+	RetryAfter time.Duration // when a repeat makes sense; 0: not said
+}
+
+// Refuse makes an Error about the request as a whole.
+func Refuse(code Code, format string, args ...any) *Error { return RefuseAt(code, "", format, args...) }
+
+// RefuseAt makes an Error about one member of the request.
+func RefuseAt(code Code, path, format string, args ...any) *Error {
+	return &Error{Code: code, Messages: []Message{{Path: path, Text: fmt.Sprintf(format, args...)}}}
+}
+
+// Error is the code and every message, for logs and tests.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(string(e.Code))
+	for i, m := range e.Messages {
+		if i == 0 {
+			b.WriteString(": ")
+		} else {
+			b.WriteString("; ")
+		}
+		if m.Path != "" {
+			b.WriteString(m.Path + ": ")
+		}
+		b.WriteString(m.Text)
+	}
+	return b.String()
+}
+
+// Unwrap gives the code, for errors.Is.
+func (e *Error) Unwrap() error { return e.Code }
+
+// Problems collects everything that is wrong with one request, at most one problem for each path:
+// the first that was found there, which is the one that explains the others.
+type Problems struct{ messages []Message }
+
+// Add notes a problem at path, unless one is known there already.
+func (p *Problems) Add(path, format string, args ...any) {
+	if path != "" && p.Has(path) {
+		return
+	}
+	p.messages = append(p.messages, Message{Path: path, Text: fmt.Sprintf(format, args...)})
+}
+
+// Has reports whether a problem at path is known.
+func (p *Problems) Has(path string) bool {
+	return slices.ContainsFunc(p.messages, func(m Message) bool { return m.Path == path })
+}
+
+// Len is the number of problems.
+func (p *Problems) Len() int { return len(p.messages) }
+
+// Err is a VALIDATION_FAILURE with all the problems, or nil when there are none.
+func (p *Problems) Err() error {
+	if len(p.messages) == 0 {
+		return nil
+	}
+	return &Error{Code: ValidationFailure, Messages: p.messages}
+}

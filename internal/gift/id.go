@@ -1,0 +1,49 @@
+package gift
+
+import (
+	"encoding/hex"
+	"errors"
+)
+
+// ID is a GUID: of an account, a location, a voucher, an order, an entry. Ours are UUIDv7 (RFC 9562), so that
+// they sort by the time of their making; those of a set-up file are whatever the operator chose.
+// The zero ID means "none".
+type ID [16]byte
+
+var errID = errors.New("not a GUID of the form 8-4-4-4-12 hexadecimal digits")
+
+// ParseID reads the form 8-4-4-4-12 in any letter case. The all-zero GUID is refused, it names nothing.
+func ParseID(s string) (ID, error) {
+	var id ID
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return ID{}, errID
+	}
+	digits := make([]byte, 0, 32)
+	for _, part := range []string{s[:8], s[9:13], s[14:18], s[19:23], s[24:]} {
+		digits = append(digits, part...)
+	}
+	if _, err := hex.Decode(id[:], digits); err != nil || id == (ID{}) {
+		return ID{}, errID
+	}
+	return id, nil
+}
+
+// String writes the ID in lower case; the zero ID is "".
+func (id ID) String() string {
+	if id == (ID{}) {
+		return ""
+	}
+	return string(id.AppendText(make([]byte, 0, 36)))
+}
+
+// AppendText appends the form 8-4-4-4-12 in lower case, also of the zero ID.
+func (id ID) AppendText(b []byte) []byte {
+	b = hex.AppendEncode(b, id[:4])
+	b = hex.AppendEncode(append(b, '-'), id[4:6])
+	b = hex.AppendEncode(append(b, '-'), id[6:8])
+	b = hex.AppendEncode(append(b, '-'), id[8:10])
+	return hex.AppendEncode(append(b, '-'), id[10:])
+}
+
+// IsZero reports whether the ID names nothing.
+func (id ID) IsZero() bool { return id == ID{} }

@@ -1,0 +1,451 @@
+package gift
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Send is a send-gift request, decoded but not yet judged (interface, section 2.1). An absent text is "", an absent ID zero.
+// Texts are NFC.
+type Send struct {
+	Caller *Caller
+
+	Monetary   *Definition // exactly one of the two
+	Item       *Definition
+	Recipients []Recipient // nil: the member is absent
+	Sender     string
+
+	PaymentMethodID    *int
+	Payment            Payment
+	Notes              string
+	RelatedOrderID     string
+	RelatedOrderNumber string
+}
+
+// Definition is a monetaryGift or itemGift (interface, sections 2.3 and 2.4).
+type Definition struct {
+	Value           string // JSON number text, "" absent
+	Label           string
+	Terms           string
+	Quantity        string // JSON number text
+	EquivalentValue string // JSON number text
+	AccountID       ID
+	ProgramID       ID
+	LocationID      ID
+	Sender          string
+	Recipient       Recipient // the single-recipient form
+	Scheduled       *bool
+	DeliveryDate    time.Time
+	DeliveryZone    string // an IANA id, mapped from a Windows id where need be
+	DesignID        ID
+}
+
+// Recipient is one receiver of a gift (interface, section 2.2).
+type Recipient struct {
+	Method  *int
+	Name    string
+	Contact string
+	Message string
+}
+
+// Payment holds the payment fields of both methods; those of the method that was not chosen must be absent.
+type Payment struct {
+	Purchase         Purchase
+	PromotionID      ID
+	ValidStarting    time.Time
+	ValidForDays     *int
+	PromotionalTerms string
+}
+
+// The payment methods of the interface, section 2.9.
+const (
+	ExternalTransaction = 2
+	PromotionalPayment  = 4
+)
+
+// Limits of a send-gift request.
+const (
+	MaxRecipients    = 1_000
+	MaxQuantity      = 10_000
+	MaxValidForDays  = 3_650
+	MaxScheduleYears = 5
+	maxSchedulePast  = 5 * time.Minute
+	maxName          = 200
+	maxMessage       = 1_000
+	maxTerms         = 4_000
+	maxContact       = 254
+	maxReference     = 200
+)
+
+// Issue judges a send-gift request and makes its gifts, one for each recipient and in their order, without ids, codes and
+// tokens. problems holds what was found wrong while decoding; every further problem is added to it. That account is the one
+// the caller may send for is Caller.Sends's to say.
+//
+// It fails with VALIDATION_FAILURE, NOT_AUTHORIZED (the key is not enabled for the location),
+// MISSING_OR_INVALID_GIFT_PROGRAM, or NOT_SUPPORTED (no subscription).
+func Issue(s Send, account *Account, now time.Time, problems *Problems) ([]Gift, error) {
+	i := issuing{Send: s, account: account, now: now, Problems: problems}
+	i.definition()
+	recipients := i.recipients()
+	i.sender()
+	i.payment()
+	i.place()
+	i.schedule()
+	i.texts()
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	if err := i.judgeProgram(); err != nil {
+		return nil, err
+	}
+	gifts := make([]Gift, len(recipients))
+	for n, r := range recipients {
+		gifts[n] = i.gift(n, r)
+	}
+	return gifts, nil
+}
+
+// issuing is one request on its way to being gifts: each method judges one part of it and keeps what the gifts need.
+type issuing struct {
+	Send
+	*Problems
+	account *Account
+	now     time.Time
+
+	path       string // of the gift definition: "monetaryGift" or "itemGift"
+	def        *Definition
+	amount     Amount
+	equivalent Amount
+	from       string // the sender, as shown
+	terms      string // the promotional terms
+	validFrom  time.Time
+	validUntil time.Time
+	zone       string
+	programID  ID
+}
+
+func (i *issuing) at(member string) string { return i.path + "." + member }
+
+func (i *issuing) definition() {
+	switch {
+	case i.Monetary != nil && i.Item != nil:
+		i.Add("itemGift", "Send monetaryGift or itemGift, not both.")
+		fallthrough
+	case i.Monetary != nil:
+		i.path, i.def = "monetaryGift", i.Monetary
+		i.amount = i.value(i.at("value"), i.def.Value, true)
+	case i.Item != nil:
+		i.path, i.def = "itemGift", i.Item
+		i.require(i.at("label"), i.def.Label != "", "An item gift needs a label.")
+		i.amount = i.quantity()
+		i.equivalent = i.value(i.at("equivalentValue"), i.def.EquivalentValue, false)
+	default:
+		i.path, i.def = "monetaryGift", &Definition{}
+		if !i.Has("monetaryGift") && !i.Has("itemGift") {
+			i.Add("", "Send a monetaryGift or an itemGift.")
+		}
+	}
+}
+
+func (i *issuing) require(path string, ok bool, text string) {
+	if !ok {
+		i.Add(path, "%s", text)
+	}
+}
+
+// value reads a monetary value; what is absent and not required is 0.
+func (i *issuing) value(path, number string, required bool) Amount {
+	if number == "" {
+		i.require(path, !required, "A monetary gift needs a value.")
+		return 0
+	}
+	c := i.account.Currency
+	amount, err := c.Parse(number)
+	switch {
+	case err == ErrTooPrecise:
+		i.Add(path, "An amount in %s has at most %d decimals.", c.Code, c.Decimals)
+	case err == ErrNotPositive:
+		i.Add(path, "The amount must be above zero.")
+	case err == ErrOutOfRange || err == nil && amount > i.account.MaxGiftValue:
+		i.Add(path, "The amount must be at most %s.", c.Money(i.account.MaxGiftValue))
+	case err != nil:
+		i.Add(path, "The amount must be a decimal number.")
+	}
+	return amount
+}
+
+func (i *issuing) quantity() Amount {
+	path := i.at("quantity")
+	if i.def.Quantity == "" {
+		i.Add(path, "An item gift needs a quantity.")
+		return 0
+	}
+	n, err := Pieces.Parse(i.def.Quantity)
+	if err != nil || n > MaxQuantity {
+		i.Add(path, "The quantity must be a whole number from 1 to %d.", MaxQuantity)
+	}
+	return n
+}
+
+// recipients judges both forms and gives the receivers with their delivery methods.
+func (i *issuing) recipients() []Recipient {
+	if i.Recipients == nil {
+		r := i.def.Recipient
+		i.recipient(i.path, r, nil)
+		return []Recipient{r}
+	}
+	const beside = "Leave this out when recipients is used; give it for each recipient."
+	single := i.def.Recipient
+	i.require(i.at("recipientDescription"), single.Name == "", beside)
+	i.require(i.at("recipientContact"), single.Contact == "", beside)
+	i.require(i.at("message"), single.Message == "", beside)
+	if n := len(i.Recipients); n == 0 || n > MaxRecipients {
+		i.Add("recipients", "There must be 1 to %d recipients, not %d.", MaxRecipients, n)
+	}
+	all := slices.Clone(i.Recipients)
+	for n := range all {
+		path := fmt.Sprintf("recipients[%d]", n)
+		i.recipient(path, all[n], single.Method)
+		if all[n].Method == nil {
+			all[n].Method = single.Method
+		}
+	}
+	return all
+}
+
+func (i *issuing) recipient(path string, r Recipient, inherited *int) {
+	method := r.Method
+	if method == nil {
+		method = inherited
+	}
+	contact := path + ".recipientContact"
+	i.text(path+".recipientDescription", r.Name, maxName, false)
+	i.text(path+".message", r.Message, maxMessage, true)
+	switch {
+	case method == nil:
+		i.Add(path+".deliveryMethodID", "A deliveryMethodID is needed: 1 e-mail, 2 SMS, 3 printed.")
+	case *method < int(Email) || *method > int(Printed):
+		if r.Method == nil {
+			path = i.path
+		}
+		i.Add(path+".deliveryMethodID", "The deliveryMethodID must be 1 (e-mail), 2 (SMS) or 3 (printed).")
+	case Method(*method) == Printed:
+		i.require(contact, r.Contact == "", "A printed gift takes no recipientContact.")
+	case r.Contact == "":
+		i.Add(contact, "A gift sent by %s needs a recipientContact.", Method(*method))
+	default:
+		if _, err := ParseContact(Method(*method), r.Contact); err != nil {
+			i.Add(contact, "%s", err)
+		}
+	}
+}
+
+// sender is who is shown: the request's, else the gift's, else the purchaser, else the account.
+func (i *issuing) sender() {
+	p := i.Payment.Purchase
+	i.from = i.Sender
+	if i.from == "" {
+		i.from = i.def.Sender
+	}
+	if i.from == "" && i.PaymentMethodID != nil && *i.PaymentMethodID == ExternalTransaction {
+		i.from = strings.TrimSpace(p.FirstName + " " + p.LastName)
+	}
+	if i.from == "" {
+		i.from = i.account.Name
+	}
+}
+
+func (i *issuing) payment() {
+	switch {
+	case i.PaymentMethodID == nil:
+		i.Add("paymentMethodID", "A paymentMethodID is needed: 2 (external transaction) or 4 (promotional).")
+	case *i.PaymentMethodID == ExternalTransaction:
+		i.purchase()
+	case *i.PaymentMethodID == PromotionalPayment:
+		i.promotion()
+	default:
+		i.Add("paymentMethodID", "The paymentMethodID must be 2 (external transaction) or 4 (promotional).")
+	}
+}
+
+func (i *issuing) purchase() {
+	const needed, foreign = "An external purchase (paymentMethodID 2) needs this.", "This belongs to a promotional gift (paymentMethodID 4)."
+	p := i.Payment
+	i.require("externalTransactionReferenceNumber", p.Purchase.Reference != "", needed)
+	i.require("externalTransactionCustomerFirstName", p.Purchase.FirstName != "", needed)
+	i.require("externalTransactionCustomerLastName", p.Purchase.LastName != "", needed)
+	i.require("externalTransactionCustomerEmailAddress", p.Purchase.EmailAddress != "", needed)
+	i.require("externalStorefrontID", !p.Purchase.StorefrontID.IsZero(), needed)
+	i.require("promotionID", p.PromotionID.IsZero(), foreign)
+	i.require("validStarting", p.ValidStarting.IsZero(), foreign)
+	i.require("validForDays", p.ValidForDays == nil, foreign)
+	i.require("promotionalTerms", p.PromotionalTerms == "", foreign)
+	if p.Purchase.EmailAddress != "" {
+		if _, err := ParseContact(Email, p.Purchase.EmailAddress); err != nil {
+			i.Add("externalTransactionCustomerEmailAddress", "%s", err)
+		}
+	}
+	if !p.Purchase.StorefrontID.IsZero() && i.account.Storefront(p.Purchase.StorefrontID) == nil {
+		i.Add("externalStorefrontID", "This account has no such storefront.")
+	}
+}
+
+func (i *issuing) promotion() {
+	const foreign = "This belongs to an external purchase (paymentMethodID 2)."
+	p := i.Payment
+	i.require("externalTransactionReferenceNumber", p.Purchase.Reference == "", foreign)
+	i.require("externalTransactionCustomerFirstName", p.Purchase.FirstName == "", foreign)
+	i.require("externalTransactionCustomerLastName", p.Purchase.LastName == "", foreign)
+	i.require("externalTransactionCustomerEmailAddress", p.Purchase.EmailAddress == "", foreign)
+	i.require("externalStorefrontID", p.Purchase.StorefrontID.IsZero(), foreign)
+	if p.PromotionID.IsZero() {
+		i.Add("promotionID", "A promotional gift (paymentMethodID 4) needs this.")
+		return
+	}
+	record := i.account.Promotion(p.PromotionID)
+	if record == nil {
+		i.Add("promotionID", "This account has no such promotion.")
+		return
+	}
+	i.validity(p, record)
+	if i.terms = p.PromotionalTerms; i.terms == "" {
+		i.terms = record.Terms
+	}
+	i.require("promotionalTerms", i.terms != "", "Neither the request nor the promotion gives the terms.")
+}
+
+// validity runs from validStarting for validForDays calendar days in the account's time zone.
+func (i *issuing) validity(p Payment, record *Promotion) {
+	const neither = "Neither the request nor the promotion gives this."
+	days := record.ValidForDays
+	if p.ValidForDays != nil {
+		if days = *p.ValidForDays; days < 1 || days > MaxValidForDays {
+			i.Add("validForDays", "validForDays must be from 1 to %d.", MaxValidForDays)
+		}
+	}
+	if i.validFrom = p.ValidStarting; i.validFrom.IsZero() {
+		i.validFrom = record.ValidStarting
+	}
+	i.require("validStarting", !i.validFrom.IsZero(), neither)
+	i.require("validForDays", days != 0, neither)
+	i.validUntil = AddDays(i.validFrom, days, i.account.Zone)
+}
+
+// place judges what must belong to the account: the location and the design.
+func (i *issuing) place() {
+	d := i.def
+	if !d.LocationID.IsZero() && i.account.Location(d.LocationID) == nil {
+		i.Add(i.at("organizationID"), "This account has no such location.")
+	}
+	if !d.DesignID.IsZero() && i.account.Design(d.DesignID) == nil {
+		i.Add(i.at("voucherDesignID"), "This account has no such design.")
+	}
+}
+
+func (i *issuing) schedule() {
+	d, date := i.def, i.at("deliveryDate")
+	given := !d.DeliveryDate.IsZero()
+	switch {
+	case d.Scheduled == nil:
+		i.require(i.at("hasScheduledDelivery"), !given, "Say hasScheduledDelivery true or false beside a deliveryDate.")
+	case !*d.Scheduled:
+	case !given:
+		i.Add(date, "A scheduled delivery needs a deliveryDate.")
+	case d.DeliveryDate.Before(i.now.Add(-maxSchedulePast)):
+		i.Add(date, "The deliveryDate has passed.")
+	case d.DeliveryDate.After(i.now.AddDate(MaxScheduleYears, 0, 0)):
+		i.Add(date, "The deliveryDate may be at most %d years ahead.", MaxScheduleYears)
+	}
+	if i.zone = d.DeliveryZone; i.zone == "" {
+		i.zone = i.account.Zone.String()
+	}
+}
+
+// texts bounds every text that is not bounded elsewhere.
+func (i *issuing) texts() {
+	d, p := i.def, i.Payment.Purchase
+	i.text("senderDescription", i.Sender, maxName, false)
+	i.text(i.at("senderDescription"), d.Sender, maxName, false)
+	i.text(i.at("label"), d.Label, maxName, false)
+	i.text(i.at("terms"), d.Terms, maxTerms, true)
+	i.text("promotionalTerms", i.Payment.PromotionalTerms, maxTerms, true)
+	i.text("externalTransactionReferenceNumber", p.Reference, maxReference, false)
+	i.text("externalTransactionCustomerFirstName", p.FirstName, maxName, false)
+	i.text("externalTransactionCustomerLastName", p.LastName, maxName, false)
+	i.text("notes", i.Notes, maxMessage, true)
+	i.text("relatedOrderID", i.RelatedOrderID, maxReference, false)
+	i.text("relatedOrderNumber", i.RelatedOrderNumber, maxReference, false)
+}
+
+func (i *issuing) text(path, s string, limit int, lines bool) {
+	if err := CheckText(s, limit, lines); err != nil {
+		i.Add(path, "%s", err)
+	}
+}
+
+// judgeProgram finds the program, the default being that of the payment, and the account's right to use it.
+func (i *issuing) judgeProgram() error {
+	path := i.at("programID")
+	if i.Caller.Kind == AccountKey && !i.def.LocationID.IsZero() && !i.Caller.Enabled(i.def.LocationID) {
+		return RefuseAt(NotAuthorized, i.at("organizationID"), "This key is not enabled for that location.")
+	}
+	id := i.def.ProgramID
+	if id.IsZero() {
+		id = BusinessProgram.ID
+		if *i.PaymentMethodID == PromotionalPayment {
+			id = PromotionalProgram.ID
+		}
+	}
+	program, ok := ProgramByID(id)
+	if !ok {
+		return RefuseAt(MissingOrInvalidGiftProgram, path, "There is no such gifting program.")
+	}
+	i.programID = id
+	sub := i.account.Subscription(program.ID)
+	switch {
+	case sub == nil:
+		return RefuseAt(NotSupported, path, "This account is not subscribed to the program %q.", program.Name)
+	case len(sub.Locations) > 0 && !slices.Contains(sub.Locations, i.def.LocationID):
+		return RefuseAt(NotSupported, i.at("organizationID"),
+			"The program %q is open to some locations only; organizationID must name one of them.", program.Name)
+	}
+	return nil
+}
+
+func (i *issuing) gift(n int, r Recipient) Gift {
+	d, method := i.def, Method(*r.Method)
+	contact, _ := ParseContact(method, r.Contact) // judged before
+	g := Gift{
+		Voucher: Voucher{
+			AccountID: i.account.ID, ProgramID: i.programID, LocationID: d.LocationID,
+			Item: i.Item != nil, Promotional: *i.PaymentMethodID == PromotionalPayment, PromotionID: i.Payment.PromotionID,
+			Currency: i.account.Currency, Original: i.amount, Balance: i.amount,
+			ValidFrom: i.validFrom, ValidUntil: i.validUntil, CreatedAt: i.now,
+		},
+		Card: Card{
+			Label: d.Label, Terms: d.Terms, PromotionalTerms: i.terms, EquivalentValue: i.equivalent,
+			Sender: i.from, Recipient: r.Name, Contact: contact, Message: r.Message, Method: method,
+			DesignID: d.DesignID, DeliveryZone: i.zone, RecipientIndex: n, Purchase: i.Payment.Purchase,
+			Notes: i.Notes, RelatedOrderID: i.RelatedOrderID, RelatedOrderNumber: i.RelatedOrderNumber,
+		},
+	}
+	if g.Card.DesignID.IsZero() {
+		g.Card.DesignID = i.account.DesignFor(d.LocationID)
+	}
+	if d.Scheduled != nil && *d.Scheduled {
+		g.Card.Scheduled, g.Card.DeliveryDate = true, d.DeliveryDate
+	}
+	return g
+}
+
+// Begin writes the first entry of a new voucher: its whole value, PENDING until it is delivered. A printed gift is
+// delivered at once.
+func (g Gift) Begin(c Context) (Gift, Entry) {
+	status := Pending
+	if g.Card.Method == Printed {
+		status, g.Card.DeliveredAt = Delivered, c.Now
+	}
+	return g, g.enter(c, Issued, 0, status)
+}

@@ -1,0 +1,67 @@
+package gift
+
+// Redeem asks for a decrement.
+type Redeem struct {
+	Context
+	LocationID   ID
+	Amount       Amount // in the voucher's unit; 0: all that is left
+	AllowPartial bool   // take what is there when Amount is more
+	Target       Target
+	Eligibility  *Eligibility // what the ticket allows; nil: no ticket was given
+	Reference    string
+}
+
+// Eligibility is what a ticket says about a gift that is good for certain items only.
+type Eligibility struct {
+	Required bool   // the gift's promotion names items, so that Most binds
+	Most     Amount // the most that can be applied to this ticket, in the voucher's unit
+}
+
+// Redeem decrements a voucher (interface, sections 3 and 4.3). It fails with NOT_AUTHORIZED (another location),
+// MISSING_OR_INVALID_GIFT_PROGRAM, INVALID_VOUCHER_TYPE, ALREADY_REDEEMED, REDEMPTION_NOT_ALLOWED,
+// ITEM_ELIGIBILITY_FAILURE, VALIDATION_FAILURE (more than the ticket allows) or INSUFFICIENT_BALANCE; then nothing is taken.
+func (v Voucher) Redeem(r Redeem) (Voucher, Entry, error) {
+	if err := r.Target.Check(&v); err != nil {
+		return v, Entry{}, err
+	}
+	if reasons := v.NotRedeemable(r.LocationID, r.Now); len(reasons) > 0 {
+		return v, Entry{}, refusal(reasons)
+	}
+	most, capped := v.Balance, false
+	if e := r.Eligibility; e != nil && e.Required {
+		if e.Most == 0 {
+			return v, Entry{}, NoEligibleItems()
+		}
+		most, capped = min(most, e.Most), e.Most < v.Balance
+	}
+	take := r.Amount
+	switch {
+	case take == 0, take > most && r.AllowPartial:
+		take = most
+	case take > v.Balance:
+		return v, Entry{}, RefuseAt(InsufficientBalance, "amount", "The balance of this gift is %s.", v.Unit().Money(v.Balance))
+	case take > most && capped:
+		return v, Entry{}, RefuseAt(ValidationFailure, "amount", "At most %s can be applied to the eligible items on this ticket.", v.Unit().Money(most))
+	}
+	status := Claimed
+	if take == v.Balance {
+		status = Redeemed
+	}
+	e := v.enter(r.Context, Redemption, -take, status)
+	e.Reference = r.Reference
+	return v, e, nil
+}
+
+// NoEligibleItems is the refusal of a ticket on which nothing is eligible.
+func NoEligibleItems() *Error {
+	return RefuseAt(ItemEligibilityFailure, "ticketData", "No item on this ticket is eligible for this gift.")
+}
+
+// refusal makes one error of all reasons; the first gives the code.
+func refusal(reasons []Reason) *Error {
+	e := &Error{Code: reasons[0].Code}
+	for _, r := range reasons {
+		e.Messages = append(e.Messages, Message{Text: r.Text})
+	}
+	return e
+}

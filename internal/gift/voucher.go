@@ -1,0 +1,175 @@
+package gift
+
+import "time"
+
+// Voucher is what is decided upon: one gift, one balance.
+type Voucher struct {
+	ID         ID
+	AccountID  ID
+	OrderID    ID // the request that made it
+	ProgramID  ID
+	LocationID ID // the only location it may be used at; zero: all of the account's
+
+	Item        bool // a quantity of an item, else a monetary value
+	Promotional bool // no payment was taken
+	PromotionID ID   // zero for a purchase
+
+	Currency Currency // the account's, also of an item gift
+	Original Amount   // in Unit
+	Balance  Amount   // 0 ≤ Balance ≤ Original
+	Status   Status
+	Seq      int // the number of entries in its history
+
+	ValidFrom  time.Time // zero: from the start
+	ValidUntil time.Time // the first instant at which it is no longer valid; zero: it does not expire
+	CreatedAt  time.Time
+}
+
+// Unit is what the voucher's amounts are counted in: its currency, or Pieces.
+func (v *Voucher) Unit() Currency {
+	if v.Item {
+		return Pieces
+	}
+	return v.Currency
+}
+
+// TypeID is the voucherTypeID: 1 monetary, 2 item, 3 promotional monetary, 4 promotional item.
+func (v *Voucher) TypeID() int {
+	id := 1
+	if v.Item {
+		id = 2
+	}
+	if v.Promotional {
+		id += 2
+	}
+	return id
+}
+
+// InPeriod reports whether now is within the voucher's validity.
+func (v *Voucher) InPeriod(now time.Time) bool {
+	return !now.Before(v.ValidFrom) && (v.ValidUntil.IsZero() || now.Before(v.ValidUntil))
+}
+
+// AllowedAt reports whether the voucher may be used at a location of its account.
+func (v *Voucher) AllowedAt(location ID) bool {
+	return v.LocationID.IsZero() || v.LocationID == location
+}
+
+// Reason is why a gift cannot be redeemed.
+type Reason struct {
+	Code Code
+	Text string
+}
+
+// NotRedeemable lists why the voucher cannot be redeemed at location now; empty: it can be. A zero location asks about the
+// gift itself, wherever it may be used.
+func (v *Voucher) NotRedeemable(location ID, now time.Time) []Reason {
+	var reasons []Reason
+	add := func(c Code, text string) { reasons = append(reasons, Reason{c, text}) }
+	if !location.IsZero() && !v.AllowedAt(location) {
+		add(NotAuthorized, "This gift is good at another location only.")
+	}
+	switch {
+	case v.Status == Redeemed || v.Balance == 0:
+		add(AlreadyRedeemed, "This gift has been redeemed in full.")
+	case v.Status == Pending:
+		add(RedemptionNotAllowed, "This gift has not been delivered yet.")
+	case v.Status == PurchaseFailed:
+		add(RedemptionNotAllowed, "The purchase of this gift failed.")
+	case v.Status == Cancelled:
+		add(RedemptionNotAllowed, "This gift was cancelled.")
+	}
+	if now.Before(v.ValidFrom) {
+		add(RedemptionNotAllowed, "This gift is not valid yet; it is from "+clock(v.ValidFrom)+".")
+	}
+	if !v.ValidUntil.IsZero() && !now.Before(v.ValidUntil) {
+		add(RedemptionNotAllowed, "This gift expired at "+clock(v.ValidUntil)+".")
+	}
+	return reasons
+}
+
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+
+// Target is what a till expects of the gift that it asks for (validate-gift and redeem-gift, optional).
+type Target struct {
+	ProgramID   ID    // zero: any
+	Promotional *bool // targetTypeCode: GIFT is false, NOT_GIFT is true; nil: any
+}
+
+// Check refuses a gift that is not what the till expects.
+func (t Target) Check(v *Voucher) error {
+	if !t.ProgramID.IsZero() && t.ProgramID != v.ProgramID {
+		return RefuseAt(MissingOrInvalidGiftProgram, "targetProgramID", "This gift belongs to another program.")
+	}
+	if t.Promotional != nil && *t.Promotional != v.Promotional {
+		return RefuseAt(InvalidVoucherType, "targetTypeCode", "This gift is of another type.")
+	}
+	return nil
+}
+
+// Card is what a gift looks like, to whom it goes, and its secrets: everything that no decision about its value needs.
+type Card struct {
+	Code  VoucherCode
+	Token Token
+
+	Label            string // item gifts
+	Terms            string
+	PromotionalTerms string
+	EquivalentValue  Amount // of an item gift, in the account's currency; 0: not given
+
+	Sender    string
+	Recipient string
+	Contact   string // e-mail address, or mobile number in E.164; never shown to a till
+	Message   string
+	Method    Method
+	DesignID  ID // zero: the built-in one
+
+	Scheduled      bool
+	DeliveryDate   time.Time // zero: at once
+	DeliveryZone   string    // IANA id in which the recipient is shown dates
+	DeliveredAt    time.Time // zero: not yet
+	RecipientIndex int       // in the request that made it
+
+	Purchase           Purchase // zero for a promotional gift
+	Notes              string
+	RelatedOrderID     string
+	RelatedOrderNumber string
+}
+
+// Purchase is the external transaction that paid for a gift (interface, section 2.5).
+type Purchase struct {
+	Reference    string
+	FirstName    string
+	LastName     string
+	EmailAddress string
+	StorefrontID ID
+}
+
+// Gift is a whole gift: what is decided upon, and what is shown.
+type Gift struct {
+	Voucher
+	Card Card
+}
+
+// Method is a delivery method of the interface, section 2.7.
+type Method int
+
+// The delivery methods.
+const (
+	Email   Method = 1
+	SMS     Method = 2
+	Printed Method = 3
+)
+
+// String is the method's name.
+func (m Method) String() string {
+	switch m {
+	case Email:
+		return "e-mail"
+	case SMS:
+		return "SMS"
+	case Printed:
+		return "print"
+	}
+	return "unknown"
+}
