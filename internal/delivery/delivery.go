@@ -1,0 +1,47 @@
+// Package delivery brings gifts to their recipients after the commit that made them: e-mail, SMS, and the outbox that stands
+// in for both during development.
+//
+// Each message is a job row that was written in the same transaction as its gift. A worker takes it with a lease, sends
+// under a timeout, and writes "done" and what it means for the voucher in one transaction through the engine. A message
+// may go out twice when the process dies between the two; its Message-ID is the job's, so that the receiver can tell.
+package delivery
+
+import (
+	"context"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// Jobs is what the worker needs of the store beside the engine.
+type Jobs interface {
+	// ClaimJobs leases at most n jobs that are due at now until the lease ends; no other claimant gets them before.
+	ClaimJobs(ctx context.Context, now time.Time, lease time.Duration, n int) ([]ledger.Job, error)
+	// PostponeJob gives a leased job back, to be due again later, with its Attempts and the gateway's last words.
+	PostponeJob(ctx context.Context, job ledger.Job, words string) error
+	// NextJob is when the next job is due or its lease ends; zero: there is none.
+	NextJob(ctx context.Context) (time.Time, error)
+	// Gift finds the gift that a job is about.
+	Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error)
+}
+
+// Message is one rendered message, as the outbox keeps it.
+type Message struct {
+	ID      gift.ID // the job's
+	GiftID  gift.ID
+	Method  gift.Method
+	To      string
+	Subject string // e-mail only
+	Text    string
+	HTML    string // e-mail only
+	At      time.Time
+}
+
+// Outbox keeps messages instead of sending them. What it keeps holds codes and tokens: it must be sealed at rest.
+type Outbox interface {
+	// KeepMessage stores a message; storing the same ID again changes nothing.
+	KeepMessage(context.Context, Message) error
+	// Messages gives at most limit messages, the newest first.
+	Messages(ctx context.Context, limit int) ([]Message, error)
+}

@@ -1,0 +1,113 @@
+// Package ledger is the engine: everything that changes a balance or a status goes through it.
+//
+// It takes commands from many goroutines, groups those that wait at the same moment, and runs load, decide and save in ONE
+// transaction for each group; every caller is answered after the commit, never before. The decisions themselves are
+// pure functions of package gift. Idempotency lives here: a request whose key is known gets its stored answer before any
+// rule is asked.
+//
+// It knows no SQL and no HTTP. An answer is whatever bytes the caller makes of an outcome; they are stored as they are.
+package ledger
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// Operation names an endpoint, as the scope of an idempotency key.
+type Operation string
+
+// The operations.
+const (
+	SendGift          Operation = "send-gift"
+	ValidateGift      Operation = "validate-gift"
+	RedeemGift        Operation = "redeem-gift"
+	ReverseRedemption Operation = "reverse-redemption"
+	CancelGift        Operation = "cancel-gift"
+)
+
+// RequestKey is the scope of an Idempotency-Key: not the API key, so that its rotation changes nothing.
+type RequestKey struct {
+	AccountID gift.ID
+	Operation Operation
+	Key       string
+}
+
+// Answer is what a caller was told: an HTTP status and the body, byte for byte.
+type Answer struct {
+	Status   int
+	Body     []byte
+	Replayed bool // given before, to the same request; not stored
+}
+
+// Request is an idempotency record: one key, one effect.
+type Request struct {
+	RequestKey
+	Fingerprint [32]byte // keyed hash of the normalized request
+	Answer      Answer
+	EntryID     gift.ID // the redemption or reversal it made; zero: none
+	Spent       bool    // a redemption key that was reversed before the redemption arrived; there is no answer
+	At          time.Time
+}
+
+// Job is work to be done after the commit: one message to be delivered.
+type Job struct {
+	ID        gift.ID
+	AccountID gift.ID
+	VoucherID gift.ID
+	Due       time.Time
+	Attempts  int
+}
+
+// Want names what a group of commands needs to be loaded. Duplicates are allowed.
+type Want struct {
+	Requests    []RequestKey // idempotency records
+	Undo        []RequestKey // records of redemptions to be undone: with them their redemption and its voucher
+	Redemptions []Ref        // redemptions to be undone, by id: with them their voucher
+	Vouchers    []Ref
+	Codes       []gift.VoucherCode // codes to be given out: which of them exist already
+}
+
+// Ref names a record within an account.
+type Ref struct{ AccountID, ID gift.ID }
+
+// State is what was loaded, under lock, for one group. What does not exist is not in it.
+type State struct {
+	Requests    map[RequestKey]*Request
+	Redemptions map[Ref]*gift.Taken
+	Vouchers    map[Ref]*gift.Voucher
+	Codes       map[gift.VoucherCode]bool
+}
+
+// Changes is what one group decided, to be saved as sets.
+type Changes struct {
+	Gifts    []gift.Gift    // new
+	Vouchers []gift.Voucher // changed: Balance, Status and Seq; each once, in its last state
+	Entries  []gift.Entry   // in the order they were made
+	Requests []Request      // new
+	Jobs     []Job          // new
+	Done     []Done         // finished jobs
+	Replays  int            // how many stored answers will be given again on the strength of this commit
+}
+
+// Done finishes a job.
+type Done struct {
+	JobID       gift.ID
+	AccountID   gift.ID
+	VoucherID   gift.ID
+	DeliveredAt time.Time // zero: it failed for good, or there was nothing to do
+}
+
+// Store is what the engine needs of a database.
+type Store interface {
+	// Group loads what want names, locked against every other writer, hands it to decide, saves what decide returns and
+	// commits, all in one transaction. When it returns nil, the changes are on stable storage. When it returns an error,
+	// nothing was changed, unless the error is ErrUnknown: then the commit may or may not have taken effect.
+	// decide is pure; it may be called again on fresh state when the database asked for a retry.
+	Group(ctx context.Context, want Want, decide func(*State) Changes) error
+}
+
+// ErrUnknown tells that nobody knows whether a commit took effect. The idempotency records will tell.
+var ErrUnknown = errors.New("the outcome of the commit is unknown")
