@@ -144,4 +144,3 @@ func (f file) keys() (*Keys, error) {
 	}
 	return all, nil
 }
-
