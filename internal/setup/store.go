@@ -16,11 +16,8 @@ type Store interface {
 	Configure(ctx context.Context, change func(current *gift.Directory, uses Uses) (Changes, error)) error
 }
 
-// Uses tells which records of an account gifts refer to, so that they cannot be taken away.
-type Uses func(account gift.ID) (map[gift.ID]bool, error)
-
-// Changes is what is to be saved.
-type Changes struct {
-	Accounts []*gift.Account // new or changed, each whole
-	Keys     []*gift.Key     // new or changed
-}
+// Uses and Changes belong to the domain, so that the store need not know this package.
+type (
+	Uses    = gift.Uses
+	Changes = gift.Changes
+)
