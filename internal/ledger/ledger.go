@@ -47,7 +47,7 @@ type Request struct {
 	RequestKey
 	Fingerprint [32]byte // keyed hash of the normalized request
 	Answer      Answer
-	EntryID     gift.ID // the redemption or reversal it made; zero: none
+	EntryID     gift.ID // the one entry it made, such as a redemption; zero: none or many
 	Spent       bool    // a redemption key that was reversed before the redemption arrived; there is no answer
 	At          time.Time
 }
