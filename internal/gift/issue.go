@@ -256,13 +256,13 @@ func (i *issuing) recipient(path string, r Recipient, inherited *int) {
 func (i *issuing) sender() {
 	p := i.Payment.Purchase
 	i.from = i.Sender
-	if i.from == "" {
+	if blank(i.from) {
 		i.from = i.def.Sender
 	}
-	if i.from == "" && i.PaymentMethodID != nil && *i.PaymentMethodID == ExternalTransaction {
+	if blank(i.from) && i.PaymentMethodID != nil && *i.PaymentMethodID == ExternalTransaction {
 		i.from = strings.TrimSpace(p.FirstName + " " + p.LastName)
 	}
-	if i.from == "" {
+	if blank(i.from) {
 		i.from = i.account.Name
 	}
 }
