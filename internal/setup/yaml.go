@@ -211,7 +211,7 @@ func unknown(name string, known []string) string {
 	}
 	best, least := "", 3
 	for _, k := range known {
-		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < least && d < len(k)/2 {
+		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < least && d <= len(k)/2 {
 			best, least = k, d
 		}
 	}
