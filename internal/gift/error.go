@@ -1,6 +1,7 @@
 package gift
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,6 +74,18 @@ func Refuse(code Code, format string, args ...any) *Error { return RefuseAt(code
 // RefuseAt makes an Error about one member of the request.
 func RefuseAt(code Code, path, format string, args ...any) *Error {
 	return &Error{Code: code, Messages: []Message{{Path: path, Text: fmt.Sprintf(format, args...)}}}
+}
+
+// Join adds the messages of err, if it is an Error, to those of e; the first of them gives the code. Either may be nil.
+func Join(e *Error, err error) *Error {
+	var more *Error
+	if !errors.As(err, &more) {
+		return e
+	}
+	if e == nil {
+		return more
+	}
+	return &Error{Code: e.Code, Messages: slices.Concat(e.Messages, more.Messages), RetryAfter: max(e.RetryAfter, more.RetryAfter)}
 }
 
 // Error is the code and every message, for logs and tests.
