@@ -44,3 +44,13 @@ func (d *Directory) SendingAccount(c *Caller, named ID, path string) (*Account, 
 	}
 	return nil, RefuseAt(ValidationFailure, path, "There is no such account.")
 }
+
+// Uses tells which records of an account (locations, storefronts, promotions, designs) its gifts refer to, so that they cannot
+// be taken away.
+type Uses func(account ID) (map[ID]bool, error)
+
+// Changes is a change of the set-up: what is to be saved.
+type Changes struct {
+	Accounts []*Account // new or changed, each whole
+	Keys     []*Key     // new or changed
+}

@@ -23,13 +23,8 @@ type Store interface {
 	Configure(ctx context.Context, change func(current *gift.Directory, uses Uses) (Changes, error)) error
 }
 
-// Uses tells which records of an account its gifts and their histories refer to, so that they cannot be taken away: locations,
-// storefronts, promotions, designs. It is empty exactly when the account has no gift, for each gift names its storefront
-// or its promotion.
-type Uses func(account gift.ID) (map[gift.ID]bool, error)
-
-// Changes is what is to be saved.
-type Changes struct {
-	Accounts []*gift.Account // new or changed, each whole
-	Keys     []*gift.Key     // new or changed
-}
+// Uses and Changes belong to the domain, so that the store need not know this package.
+type (
+	Uses    = gift.Uses
+	Changes = gift.Changes
+)
