@@ -120,8 +120,8 @@ func (c *giftValidateCmd) Run(t *terminal) error {
 
 type giftRedeemCmd struct {
 	Gift         string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
-	Amount       string `xor:"how much" required:"" placeholder:"N" help:"How much to take: money, or a number of items."`
-	All          bool   `xor:"how much" required:"" help:"Take all that is left."`
+	Amount       string `xor:"how much" placeholder:"N" help:"How much to take: money, or a number of items."`
+	All          bool   `xor:"how much" help:"Take all that is left."`
 	AllowPartial bool   `help:"Take what is there when --amount is more."`
 	Reference    string `placeholder:"TEXT" help:"Your own id of the sale."`
 	place
@@ -143,6 +143,9 @@ Next: boon gift reverse --help gives it back; boon gift show --help tells what h
 
 // Run redeems.
 func (c *giftRedeemCmd) Run(t *terminal) error {
+	if c.Amount == "" && !c.All {
+		return usageError("Say how much to take: --amount N or --all.")
+	}
 	api, err := c.client()
 	if err != nil {
 		return err
