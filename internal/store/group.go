@@ -27,8 +27,11 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 		}
 		return nil
 	})
-	if err == nil {
+	switch {
+	case err == nil:
 		s.used.commit(g.newlyUsed)
+	case s.dialect.rejected(err):
+		return fmt.Errorf("%w: %w", ledger.ErrRejected, err)
 	}
 	return err
 }
@@ -65,14 +68,14 @@ const (
 	updateVoucher  = `UPDATE voucher SET balance = $1, status = $2, seq = $3 WHERE account_id = $4 AND id = $5 AND seq = $6`
 	updateCard     = `UPDATE card SET delivered_at = $1 WHERE account_id = $2 AND voucher_id = $3`
 	deleteJob      = `DELETE FROM job WHERE account_id = $1 AND id = $2`
-	addToTally     = `INSERT INTO tally (account_id, vouchers, live) VALUES ($1, $2, $3)
-		ON CONFLICT (account_id) DO UPDATE SET vouchers = tally.vouchers + excluded.vouchers, live = tally.live + excluded.live`
+	beginTally     = `INSERT INTO tally (account_id, vouchers, live) VALUES ($1, 0, 0) ON CONFLICT (account_id) DO NOTHING`
+	addToTally     = `UPDATE tally SET vouchers = vouchers + $1, live = live + $2 WHERE account_id = $3`
 	insertUsed = `INSERT INTO used_record (account_id, record_id) VALUES ($1, $2) ON CONFLICT (account_id, record_id) DO NOTHING`
 )
 
 // hotTexts are the statements that are worth preparing once.
 func (s *Store) hotTexts() []string {
-	texts := []string{selectEntry, selectReversed, selectCode, updateVoucher, updateCard, deleteJob}
+	texts := []string{selectEntry, selectReversed, selectCode, updateVoucher, updateCard, deleteJob, addToTally}
 	for _, i := range []insertion{insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertJob} {
 		texts = append(texts, i.one, i.many)
 	}
@@ -318,7 +321,12 @@ func (g *group) saveTally(ctx context.Context, c *ledger.Changes) error {
 	}
 	slices.SortFunc(accounts, func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
 	for _, a := range accounts {
-		if _, err := g.exec(ctx, addToTally, bare(a), changed[a].vouchers, changed[a].live); err != nil {
+		if changed[a].vouchers > 0 {
+			if _, err := g.exec(ctx, beginTally, bare(a)); err != nil {
+				return fmt.Errorf("counting gifts: %w", err)
+			}
+		}
+		if err := g.execOne(ctx, addToTally, changed[a].vouchers, changed[a].live, bare(a)); err != nil {
 			return fmt.Errorf("counting gifts: %w", err)
 		}
 	}

@@ -30,6 +30,10 @@ var sqliteDialect = dialect{
 		e, ok := errors.AsType[*sqlite.Error](err)
 		return ok && e.Code()&0xff == sqlite3.SQLITE_IOERR
 	},
+	rejected: func(err error) bool {
+		e, ok := errors.AsType[*sqlite.Error](err)
+		return ok && e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT
+	},
 }
 
 // The pragmas of every connection. busy_timeout comes first: the others can meet a lock already.
