@@ -24,6 +24,9 @@ import (
 	"boon.example/internal/ledger"
 )
 
+// Version is the version of the interface. It grows by addition only.
+const Version = "1.0.0"
+
 // Config is what the interface works with.
 type Config struct {
 	Engine    *ledger.Engine

@@ -56,18 +56,23 @@ func network(a netip.Addr) string {
 
 // readKey reads the Idempotency-Key.
 func (c *call) readKey() error {
-	const name, longest = "Idempotency-Key", 255
+	const name = "Idempotency-Key"
 	values := c.r.Header.Values(name)
 	if len(values) == 0 {
 		return nil
 	}
-	key := values[0]
-	printable := strings.IndexFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) < 0
-	if len(values) > 1 || key == "" || len(key) > longest || !printable {
-		return gift.RefuseAt(gift.ValidationFailure, name, "Send one Idempotency-Key of 1 to %d printable ASCII characters.", longest)
+	if len(values) > 1 || !isKey(values[0]) {
+		return gift.RefuseAt(gift.ValidationFailure, name, "Send one Idempotency-Key of 1 to %d printable ASCII characters.", maxKey)
 	}
-	c.key = key
+	c.key = values[0]
 	return nil
+}
+
+// maxKey is the length of the longest Idempotency-Key.
+const maxKey = 255
+
+func isKey(s string) bool {
+	return s != "" && len(s) <= maxKey && strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0
 }
 
 // needKey refuses a request without an Idempotency-Key where the account demands one.

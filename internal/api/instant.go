@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -33,11 +34,11 @@ func parseInstant(s string, last int) (_ time.Time, problem string) {
 	}
 	s = strings.ToUpper(s) // RFC 3339 allows t and z
 	t, err := readInstant(s)
+	if t = t.UTC(); err == nil && (t.Year() < firstYear || t.Year() > last) {
+		return time.Time{}, fmt.Sprintf("The year of this date-time must be from %d to %d.", firstYear, last)
+	}
 	if err == nil {
-		if t.Year() < firstYear || t.Year() > last {
-			return time.Time{}, "The year of this date-time must be from 1970 to 2999."
-		}
-		return t.UTC(), ""
+		return t, ""
 	}
 	if _, err := readInstant(s + "Z"); err == nil {
 		return time.Time{}, "This date-time must end in Z or an offset such as -05:00, so that it is clear which instant it means."

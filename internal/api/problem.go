@@ -45,11 +45,12 @@ var kinds = map[gift.Code]kind{
 
 // statusError is a refusal with an HTTP status that its code alone does not give.
 type statusError struct {
-	*gift.Error
-	status int
+	refusal *gift.Error
+	status  int
 }
 
-func (e *statusError) Unwrap() error { return e.Error }
+func (e *statusError) Error() string { return e.refusal.Error() }
+func (e *statusError) Unwrap() error { return e.refusal }
 
 func refuseWith(status int, code gift.Code, path, text string) error {
 	return &statusError{gift.RefuseAt(code, path, "%s", text), status}
@@ -132,9 +133,9 @@ func stored(err error) error {
 
 // hiddenCause is a refusal with the reason that only the operator learns.
 type hiddenCause struct {
-	*gift.Error
-	cause error
+	refusal *gift.Error
+	cause   error
 }
 
-func (e *hiddenCause) Error() string   { return e.Error.Error() + ": " + e.cause.Error() }
-func (e *hiddenCause) Unwrap() []error { return []error{e.Error, e.cause} }
+func (e *hiddenCause) Error() string   { return e.refusal.Error() + ": " + e.cause.Error() }
+func (e *hiddenCause) Unwrap() []error { return []error{e.refusal, e.cause} }

@@ -26,7 +26,7 @@ type reader struct {
 	*gift.Problems
 	decoder jsontext.Decoder
 	input   bytes.Buffer
-	format  *gift.Error // a voucher code or token that is not formatted as one: a failure with a code of its own
+	refusal *gift.Error // a failure with a code of its own, told when nothing else is wrong
 	unknown int
 	top     object
 }
@@ -48,7 +48,7 @@ type member struct {
 
 // read takes body apart. What is not one JSON object in UTF-8 is a problem, and gives nil.
 func (r *reader) read(body []byte, problems *gift.Problems) *object {
-	r.Problems, r.unknown, r.format = problems, 0, nil
+	r.Problems, r.unknown, r.refusal = problems, 0, nil
 	r.top = object{reader: r, members: r.top.members[:0], asked: r.top.asked[:0]}
 	if len(bytes.TrimLeft(body, " \t\r\n")) == 0 {
 		problems.Add("", "The body is empty; it must be one JSON object.")
@@ -142,6 +142,27 @@ func sentence(body []byte, err error) string {
 	return fmt.Sprintf("The body is not valid JSON: it goes wrong at line %d, column %d.", line, column)
 }
 
+// refuse notes a failure with a code of its own.
+func (r *reader) refuse(err error) {
+	if refused, ok := errors.AsType[*gift.Error](err); ok && r.refusal == nil {
+		r.refusal = refused
+	}
+}
+
+// verdict is what is wrong with the request so far. A failure with a code of its own is one problem among others where there are any.
+func (r *reader) verdict() error {
+	switch {
+	case r.refusal == nil:
+		return r.Err()
+	case r.Len() == 0:
+		return r.refusal
+	}
+	for _, m := range r.refusal.Messages {
+		r.Add(m.Path, "%s", m.Text)
+	}
+	return r.Err()
+}
+
 // at is the path of a member.
 func (o *object) at(name string) string {
 	if o.path == "" {
@@ -169,6 +190,16 @@ func (o *object) take(name string) jsontext.Value {
 		return nil
 	}
 	return found
+}
+
+// has reports whether a member is given and not null.
+func (o *object) has(name string) bool {
+	for i := range o.members {
+		if m := &o.members[i]; string(m.name) == name && m.value.Kind() != 'n' {
+			return true
+		}
+	}
+	return false
 }
 
 // of gives the raw value of a member that must be of one kind; nil when it is not there, or is of another kind.
@@ -358,12 +389,18 @@ func (o *object) refuseUnknown(name string) {
 
 // quoted writes a name that may hold anything, shortened, as JSON does.
 func quoted(name string) string {
-	const longest = 80
-	if utf8.RuneCountInString(name) > longest {
-		name = string([]rune(name)[:longest]) + "…"
-	}
-	text, _ := jsontext.AppendQuote(nil, name)
+	text, _ := jsontext.AppendQuote(nil, shorten(name))
 	return string(text)
+}
+
+// longestName is how much of a name that nobody knows is repeated in an answer.
+const longestName = 80
+
+func shorten(name string) string {
+	if utf8.RuneCountInString(name) > longestName {
+		return string([]rune(name)[:longestName]) + "…"
+	}
+	return name
 }
 
 func isIdentifier(name string) bool {
@@ -372,7 +409,7 @@ func isIdentifier(name string) bool {
 			return false
 		}
 	}
-	return name != "" && len(name) <= 80
+	return name != "" && len(name) <= longestName
 }
 
 // closest finds the known name that name was probably meant to be; "" when none is close.
