@@ -83,8 +83,18 @@ func (i *Issue) decide(_ *Call, s *state) (r Result, _ error) {
 type Redeem struct {
 	gift.Redeem
 	VoucherID gift.ID
+	// AmountOf reads the amount asked for in the unit of the voucher, purely, and takes the place of Amount; nil: Amount stands.
+	AmountOf func(*gift.Voucher) (gift.Amount, error)
 	// Eligible judges the till's ticket for the voucher, purely; nil: no ticket was given.
 	Eligible func(*gift.Voucher) *gift.Eligibility
+}
+
+// asked puts what amountOf reads into amount.
+func asked(amountOf func(*gift.Voucher) (gift.Amount, error), v *gift.Voucher, amount *gift.Amount) (err error) {
+	if amountOf != nil {
+		*amount, err = amountOf(v)
+	}
+	return err
 }
 
 func (r *Redeem) want(c *Call, w *Want) {
@@ -98,6 +108,9 @@ func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 	}
 	ask := r.Redeem
 	ask.Context = s.context(r.Context)
+	if err := asked(r.AmountOf, v, &ask.Amount); err != nil {
+		return Result{}, err
+	}
 	if r.Eligible != nil {
 		ask.Eligibility = r.Eligible(v)
 	}
@@ -116,6 +129,7 @@ type Reverse struct {
 	gift.Reverse
 	RedemptionID gift.ID // or
 	OriginalKey  string
+	AmountOf     func(*gift.Voucher) (gift.Amount, error) // as in Redeem
 }
 
 func (r *Reverse) original(c *Call) RequestKey {
@@ -138,6 +152,9 @@ func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 	v := s.Vouchers[Ref{c.AccountID, taken.Entry.VoucherID}]
 	ask := r.Reverse
 	ask.Context = s.context(r.Context)
+	if err := asked(r.AmountOf, v, &ask.Amount); err != nil {
+		return Result{}, err
+	}
 	after, e, err := v.Reverse(*taken, ask)
 	if err != nil {
 		return Result{}, ofTheKey(err)

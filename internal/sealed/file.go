@@ -1,0 +1,146 @@
+package sealed
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// FileName is what the key file of a data folder is called.
+const FileName = "boon.key"
+
+// file is the key file: JSON, so that a person can see what it is and tools can carry it.
+type file struct {
+	Format  int       `json:"format"`
+	Current int       `json:"current"` // the id of the key that new values are made with
+	Keys    []fileKey `json:"keys"`
+}
+
+type fileKey struct {
+	ID          int    `json:"id"` // 1 to 255
+	Lookup      []byte `json:"lookup"`
+	Seal        []byte `json:"seal"`
+	Fingerprint []byte `json:"fingerprint"`
+}
+
+// fileFormat is the only format there is.
+const fileFormat = 1
+
+// Create draws new keys and writes them to a new file that only its owner may read. The file is whole and on stable
+// storage when Create returns. One that exists is left alone: the error is then fs.ErrExist.
+func Create(path string) (*Keys, error) {
+	k := fileKey{ID: 1, Lookup: make([]byte, keySize), Seal: make([]byte, keySize), Fingerprint: make([]byte, keySize)}
+	for _, b := range [][]byte{k.Lookup, k.Seal, k.Fingerprint} {
+		rand.Read(b) // never fails
+	}
+	f := file{Format: fileFormat, Current: k.ID, Keys: []fileKey{k}}
+	text, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("writing the key file: %w", err)
+	}
+	if err := writeNew(path, append(text, '\n')); err != nil {
+		return nil, fmt.Errorf("writing the key file %s: %w", path, err)
+	}
+	return f.keys()
+}
+
+// writeNew writes a file that does not exist yet, all or nothing: a link is made to a complete and synced temporary file,
+// and unlike a rename, a link never replaces what another process has put there meanwhile.
+func writeNew(path string, text []byte) error {
+	folder := filepath.Dir(path)
+	t, err := os.CreateTemp(folder, ".boon.key-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(t.Name())
+	defer t.Close()
+	if _, err := t.Write(text); err != nil {
+		return err
+	}
+	if err := t.Sync(); err != nil {
+		return err
+	}
+	if err := os.Link(t.Name(), path); err != nil {
+		return err
+	}
+	d, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// Load reads a key file. It refuses one that others than its owner may read, and one that is not exactly as Create makes
+// it; a missing one is fs.ErrNotExist.
+func Load(path string) (*Keys, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the key file: %w", err)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return nil, fmt.Errorf("the key file %s may be read by others than its owner (mode %04o); "+
+			"run `chmod 600 %s`, and think about who may have copied it", path, mode, path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the key file: %w", err)
+	}
+	k, err := parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("the key file %s is damaged: %w; restore it from its backup", path, err)
+	}
+	return k, nil
+}
+
+// parse reads the text of a key file. Its errors never quote the text.
+func parse(text []byte) (*Keys, error) {
+	var f file
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		if s := new(json.SyntaxError); errors.As(err, &s) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, errors.New("it is not JSON")
+		}
+		return nil, errors.New("it has a member that is unknown or of the wrong type")
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows its end")
+	}
+	if f.Format != fileFormat {
+		return nil, fmt.Errorf("its format is %d, and this program knows format %d only", f.Format, fileFormat)
+	}
+	return f.keys()
+}
+
+func (f file) keys() (*Keys, error) {
+	all := &Keys{byID: map[byte]*version{}}
+	for _, k := range f.Keys {
+		if k.ID < 1 || k.ID > 255 {
+			return nil, fmt.Errorf("it has a key with id %d, and ids go from 1 to 255", k.ID)
+		}
+		if all.byID[byte(k.ID)] != nil {
+			return nil, fmt.Errorf("it has two keys with id %d", k.ID)
+		}
+		if len(k.Lookup) != keySize || len(k.Seal) != keySize || len(k.Fingerprint) != keySize {
+			return nil, fmt.Errorf("key %d does not have three parts of %d bytes each", k.ID, keySize)
+		}
+		v, err := newVersion(byte(k.ID), k.Lookup, k.Seal, k.Fingerprint)
+		if err != nil {
+			return nil, err
+		}
+		all.byID[v.id] = v
+	}
+	if f.Current >= 1 && f.Current <= 255 {
+		all.current = all.byID[byte(f.Current)]
+	}
+	if all.current == nil {
+		return nil, fmt.Errorf("its current key, %d, is not in it", f.Current)
+	}
+	return all, nil
+}

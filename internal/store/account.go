@@ -1,0 +1,131 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// account is a gift.Account as a JSON document. Its member names are a storage format: they may be added to, not changed.
+type account struct {
+	ID                    storedID       `json:"id"`
+	Name                  string         `json:"name"`
+	Currency              string         `json:"currency"`
+	Decimals              int            `json:"decimals"`
+	Zone                  string         `json:"zone"`
+	MaxGiftValue          int64          `json:"maxGiftValue"`
+	RequireIdempotencyKey bool           `json:"requireIdempotencyKey,omitempty"`
+	DefaultDesign         storedID       `json:"defaultDesign,omitzero"`
+	Subscriptions         []subscription `json:"subscriptions,omitempty"`
+	Locations             []location     `json:"locations,omitempty"`
+	Storefronts           []storefront   `json:"storefronts,omitempty"`
+	Promotions            []promotion    `json:"promotions,omitempty"`
+	Designs               []design       `json:"designs,omitempty"`
+}
+
+type (
+	subscription struct {
+		ProgramID storedID   `json:"program"`
+		Locations []storedID `json:"locations,omitempty"`
+	}
+	location struct {
+		ID            storedID `json:"id"`
+		Name          string   `json:"name"`
+		Jurisdiction  string   `json:"jurisdiction,omitempty"`
+		PointOfSale   string   `json:"pointOfSale,omitempty"`
+		POSRedemption bool     `json:"posRedemption,omitempty"`
+		DefaultDesign storedID `json:"defaultDesign,omitzero"`
+	}
+	storefront struct {
+		ID   storedID `json:"id"`
+		Name string   `json:"name"`
+	}
+	promotion struct {
+		ID            storedID  `json:"id"`
+		Name          string    `json:"name"`
+		ValidStarting time.Time `json:"validStarting,omitzero"`
+		ValidForDays  int       `json:"validForDays,omitempty"`
+		Terms         string    `json:"terms,omitempty"`
+		EligibleItems []string  `json:"eligibleItems,omitempty"`
+	}
+	design struct {
+		ID          storedID `json:"id"`
+		Name        string   `json:"name"`
+		AccentColor string   `json:"accentColor,omitempty"`
+		Headline    string   `json:"headline,omitempty"`
+	}
+)
+
+// storedID is an ID as JSON text.
+type storedID gift.ID
+
+// MarshalText implements encoding.TextMarshaler.
+func (v storedID) MarshalText() ([]byte, error) { return gift.ID(v).AppendText(nil), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (v *storedID) UnmarshalText(text []byte) error {
+	parsed, err := gift.ParseID(string(text))
+	*v = storedID(parsed)
+	return err
+}
+
+func formatAccount(a *gift.Account) (string, error) {
+	d := account{
+		ID: storedID(a.ID), Name: a.Name, Currency: a.Currency.Code, Decimals: a.Currency.Decimals, Zone: a.Zone.String(),
+		MaxGiftValue: int64(a.MaxGiftValue), RequireIdempotencyKey: a.RequireIdempotencyKey, DefaultDesign: storedID(a.DefaultDesign),
+	}
+	for _, s := range a.Subscriptions {
+		d.Subscriptions = append(d.Subscriptions, subscription{storedID(s.ProgramID), mapped(s.Locations, func(i gift.ID) storedID { return storedID(i) })})
+	}
+	d.Locations = mapped(a.Locations, func(l gift.Location) location {
+		return location{storedID(l.ID), l.Name, l.Jurisdiction, l.PointOfSale, l.POSRedemption, storedID(l.DefaultDesign)}
+	})
+	d.Storefronts = mapped(a.Storefronts, func(s gift.Storefront) storefront { return storefront{storedID(s.ID), s.Name} })
+	d.Promotions = mapped(a.Promotions, func(p gift.Promotion) promotion {
+		return promotion{storedID(p.ID), p.Name, p.ValidStarting.UTC(), p.ValidForDays, p.Terms, p.EligibleItems}
+	})
+	d.Designs = mapped(a.Designs, func(g gift.Design) design { return design{storedID(g.ID), g.Name, g.AccentColor, g.Headline} })
+	text, err := json.Marshal(d)
+	return string(text), err
+}
+
+func parseAccount(text []byte) (*gift.Account, error) {
+	var d account
+	if err := json.Unmarshal(text, &d); err != nil {
+		return nil, fmt.Errorf("an account's document is damaged: %w", err)
+	}
+	zone, err := time.LoadLocation(d.Zone)
+	if err != nil {
+		return nil, fmt.Errorf("account %s: %w", gift.ID(d.ID), err)
+	}
+	a := &gift.Account{
+		ID: gift.ID(d.ID), Name: d.Name, Currency: gift.Currency{Code: d.Currency, Decimals: d.Decimals}, Zone: zone,
+		MaxGiftValue: gift.Amount(d.MaxGiftValue), RequireIdempotencyKey: d.RequireIdempotencyKey, DefaultDesign: gift.ID(d.DefaultDesign),
+	}
+	for _, s := range d.Subscriptions {
+		a.Subscriptions = append(a.Subscriptions, gift.Subscription{
+			ProgramID: gift.ID(s.ProgramID), Locations: mapped(s.Locations, func(i storedID) gift.ID { return gift.ID(i) })})
+	}
+	a.Locations = mapped(d.Locations, func(l location) gift.Location {
+		return gift.Location{ID: gift.ID(l.ID), Name: l.Name, Jurisdiction: l.Jurisdiction, PointOfSale: l.PointOfSale,
+			POSRedemption: l.POSRedemption, DefaultDesign: gift.ID(l.DefaultDesign)}
+	})
+	a.Storefronts = mapped(d.Storefronts, func(s storefront) gift.Storefront { return gift.Storefront{ID: gift.ID(s.ID), Name: s.Name} })
+	a.Promotions = mapped(d.Promotions, func(p promotion) gift.Promotion {
+		return gift.Promotion{ID: gift.ID(p.ID), Name: p.Name, ValidStarting: p.ValidStarting, ValidForDays: p.ValidForDays,
+			Terms: p.Terms, EligibleItems: p.EligibleItems}
+	})
+	a.Designs = mapped(d.Designs, func(g design) gift.Design {
+		return gift.Design{ID: gift.ID(g.ID), Name: g.Name, AccentColor: g.AccentColor, Headline: g.Headline}
+	})
+	return a, nil
+}
+
+func mapped[A, B any](from []A, to func(A) B) (list []B) {
+	for _, a := range from {
+		list = append(list, to(a))
+	}
+	return list
+}

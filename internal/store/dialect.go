@@ -1,0 +1,27 @@
+package store
+
+import (
+	"database/sql"
+	"strings"
+)
+
+// dialect holds the few words in which the databases differ. Every statement is written once, with $1 placeholders; what
+// a dialect changes is named here, and nowhere is there an if on the database.
+type dialect struct {
+	name string // of its own migrations: NUMBER_name.NAME.sql
+
+	// words are replaced in the migrations: the types, and how a table is stored.
+	words *strings.Replacer
+	// hasTable asks whether table $1 exists.
+	hasTable string
+	// lockRows and skipLocked end a SELECT whose rows are about to be written.
+	lockRows, skipLocked string
+	// snapshot begins a reading transaction in which all statements see the same state.
+	snapshot *sql.TxOptions
+	// outcomeUnknown tells from the error of a commit that nobody knows whether it took effect.
+	outcomeUnknown func(error) bool
+	// rejected tells that a statement broke a constraint.
+	rejected func(error) bool
+	// integrity lists the checks of the database's own.
+	integrity []string
+}

@@ -1,0 +1,232 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"boon.example/internal/gift"
+)
+
+const voucherColumns = `v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id, ` +
+	`v.currency, v.decimals, v.original, v.balance, v.status, v.seq, v.valid_from, v.valid_until, v.created_at`
+
+// voucherFields are where voucherColumns are read into.
+func voucherFields(v *gift.Voucher) []any {
+	return []any{
+		scanID{&v.AccountID}, scanID{&v.ID}, scanID{&v.OrderID}, scanID{&v.ProgramID}, scanID{&v.LocationID},
+		&v.Item, &v.Promotional, scanID{&v.PromotionID}, &v.Currency.Code, &v.Currency.Decimals,
+		&v.Original, &v.Balance, &v.Status, &v.Seq, scanTime{&v.ValidFrom}, scanTime{&v.ValidUntil}, scanTime{&v.CreatedAt},
+	}
+}
+
+var insertVoucher = insertInto("voucher", voucherColumns)
+
+func voucherRow(v *gift.Voucher) []any {
+	return []any{
+		bare(v.AccountID), bare(v.ID), bare(v.OrderID), bare(v.ProgramID), id(v.LocationID),
+		v.Item, v.Promotional, id(v.PromotionID), v.Currency.Code, v.Currency.Decimals,
+		int64(v.Original), int64(v.Balance), int64(v.Status), v.Seq, micros(v.ValidFrom), micros(v.ValidUntil), micros(v.CreatedAt),
+	}
+}
+
+const cardColumns = `c.account_id, c.voucher_id, c.secrets, c.label, c.terms, c.promotional_terms, c.equivalent_value, ` +
+	`c.sender, c.recipient, c.contact, c.message, c.method, c.design_id, c.scheduled, c.delivery_date, c.delivery_zone, ` +
+	`c.delivered_at, c.recipient_index, c.reference, c.first_name, c.last_name, c.email_address, c.storefront_id, ` +
+	`c.notes, c.related_order_id, c.related_order_number`
+
+// cardFields are where cardColumns are read into; the secrets still have to be opened.
+func cardFields(c *gift.Card, secrets *[]byte) []any {
+	var unused gift.ID
+	p := &c.Purchase
+	return []any{
+		scanID{&unused}, scanID{&unused}, secrets, &c.Label, &c.Terms, &c.PromotionalTerms, &c.EquivalentValue,
+		&c.Sender, &c.Recipient, &c.Contact, &c.Message, &c.Method, scanID{&c.DesignID}, &c.Scheduled, scanTime{&c.DeliveryDate}, &c.DeliveryZone,
+		scanTime{&c.DeliveredAt}, &c.RecipientIndex, &p.Reference, &p.FirstName, &p.LastName, &p.EmailAddress, scanID{&p.StorefrontID},
+		&c.Notes, &c.RelatedOrderID, &c.RelatedOrderNumber,
+	}
+}
+
+var insertCard = insertInto("card", cardColumns)
+
+func (s *Store) cardRow(g *gift.Gift) []any {
+	c, p := &g.Card, &g.Card.Purchase
+	return []any{
+		bare(g.AccountID), bare(g.ID), s.sealSecrets(g), c.Label, c.Terms, c.PromotionalTerms, int64(c.EquivalentValue),
+		c.Sender, c.Recipient, c.Contact, c.Message, int64(c.Method), id(c.DesignID), c.Scheduled, micros(c.DeliveryDate), c.DeliveryZone,
+		micros(c.DeliveredAt), c.RecipientIndex, p.Reference, p.FirstName, p.LastName, p.EmailAddress, id(p.StorefrontID),
+		c.Notes, c.RelatedOrderID, c.RelatedOrderNumber,
+	}
+}
+
+// sealSecrets seals a gift's code and token, one after the other, for its voucher.
+func (s *Store) sealSecrets(g *gift.Gift) []byte {
+	return s.keys.Seal([]byte(g.Card.Code.Reveal()+g.Card.Token.Reveal()), bound("card", g.ID))
+}
+
+// openSecrets reads what sealSecrets made.
+func (s *Store) openSecrets(voucher gift.ID, secrets []byte) (gift.VoucherCode, gift.Token, error) {
+	plain, err := s.keys.Open(secrets, bound("card", voucher))
+	if err != nil {
+		return gift.VoucherCode{}, gift.Token{}, err
+	}
+	at := max(0, len(plain)-gift.TokenLength)
+	code, err := gift.ParseVoucherCode(string(plain[:at]))
+	if err != nil {
+		return gift.VoucherCode{}, gift.Token{}, errors.New("the sealed code is not a voucher code")
+	}
+	token, err := gift.ParseToken(string(plain[at:]))
+	if err != nil {
+		return gift.VoucherCode{}, gift.Token{}, errors.New("the sealed token is not a token")
+	}
+	return code, token, nil
+}
+
+// The kinds of secret.
+const (
+	codeSecret  = "code"
+	tokenSecret = "token"
+)
+
+var insertSecret = insertInto("secret", "hash, kind, account_id, voucher_id")
+
+// GiftByCode finds a gift of any account by its code.
+func (s *Store) GiftByCode(ctx context.Context, c gift.VoucherCode) (gift.Gift, error) {
+	return s.giftBySecret(ctx, codeSecret, s.keys.CodeHash(c))
+}
+
+// GiftByToken finds a gift of any account by its token.
+func (s *Store) GiftByToken(ctx context.Context, t gift.Token) (gift.Gift, error) {
+	return s.giftBySecret(ctx, tokenSecret, s.keys.TokenHash(t))
+}
+
+const selectGift = `SELECT ` + voucherColumns + `, ` + cardColumns +
+	` FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id`
+
+func (s *Store) giftBySecret(ctx context.Context, kind string, hash []byte) (gift.Gift, error) {
+	return s.oneGift(ctx, `SELECT `+voucherColumns+`, `+cardColumns+` FROM secret AS s
+		JOIN voucher AS v ON v.account_id = s.account_id AND v.id = s.voucher_id
+		JOIN card AS c ON c.account_id = s.account_id AND c.voucher_id = s.voucher_id
+		WHERE s.hash = $1 AND s.kind = $2`, hash, kind)
+}
+
+// Gift finds a gift of an account.
+func (s *Store) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error) {
+	return s.oneGift(ctx, selectGift+` WHERE v.account_id = $1 AND v.id = $2`, bare(account), bare(voucher))
+}
+
+func (s *Store) oneGift(ctx context.Context, query string, args ...any) (gift.Gift, error) {
+	gifts, err := s.selectGifts(ctx, query, args...)
+	switch {
+	case err != nil:
+		return gift.Gift{}, err
+	case len(gifts) == 0:
+		return gift.Gift{}, fmt.Errorf("reading a gift: %w", gift.NotFound)
+	}
+	return gifts[0], nil
+}
+
+func (s *Store) selectGifts(ctx context.Context, query string, args ...any) (gifts []gift.Gift, err error) {
+	err = each(ctx, s.readers, query, args, func(rows *sql.Rows) error {
+		var g gift.Gift
+		var secrets []byte
+		if err := rows.Scan(append(voucherFields(&g.Voucher), cardFields(&g.Card, &secrets)...)...); err != nil {
+			return err
+		}
+		if g.Card.Code, g.Card.Token, err = s.openSecrets(g.ID, secrets); err != nil {
+			return fmt.Errorf("gift %s: %w", g.ID, err)
+		}
+		gifts = append(gifts, g)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading gifts: %w", err)
+	}
+	return gifts, nil
+}
+
+// each runs a query and hands every row to fn.
+func each(ctx context.Context, q querier, query string, args []any, fn func(*sql.Rows) error) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	return drain(rows, fn)
+}
+
+func drain(rows *sql.Rows, fn func(*sql.Rows) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := fn(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Gifts selects at most f.Limit gifts, the newest first: in descending order of their ids. Nothing is selected by a
+// Limit of 0.
+func (s *Store) Gifts(ctx context.Context, f gift.Filter) ([]gift.Gift, error) {
+	w := where{}
+	w.and(`v.account_id = %s`, bare(f.AccountID))
+	if !f.Before.IsZero() {
+		w.and(`v.id < %s`, bare(f.Before))
+	}
+	if !f.OrderID.IsZero() {
+		w.and(`v.order_id = %s`, bare(f.OrderID))
+	}
+	if f.Reference != "" {
+		w.and(`c.reference <> '' AND c.reference = %s`, f.Reference) // the first half lets the partial index be used
+	}
+	if f.Status != 0 {
+		w.and(`v.status = %s`, int64(f.Status))
+	}
+	if !f.ProgramID.IsZero() {
+		w.and(`v.program_id = %s`, bare(f.ProgramID))
+	}
+	if !f.PromotionID.IsZero() {
+		w.and(`v.promotion_id = %s`, bare(f.PromotionID))
+	}
+	if !f.LocationID.IsZero() {
+		w.and(`v.location_id = %s`, bare(f.LocationID))
+	}
+	if len(f.Locations) > 0 {
+		places := make([]any, len(f.Locations))
+		for i := range f.Locations {
+			places[i] = bare(f.Locations[i])
+		}
+		w.and(`(v.location_id IS NULL OR v.location_id IN (`+strings.Repeat(`, %s`, len(places))[2:]+`))`, places...)
+	}
+	if !f.CreatedFrom.IsZero() {
+		w.and(`v.created_at >= %s`, micros(f.CreatedFrom))
+	}
+	if !f.CreatedTo.IsZero() {
+		w.and(`v.created_at < %s`, micros(f.CreatedTo))
+	}
+	return s.selectGifts(ctx, selectGift+w.text()+` ORDER BY v.id DESC LIMIT `+w.arg(f.Limit), w.args...)
+}
+
+// where builds a condition with numbered placeholders.
+type where struct {
+	conditions []string
+	args       []any
+}
+
+// and adds a condition in which %s stands for the arguments, in order.
+func (w *where) and(condition string, args ...any) {
+	placeholders := make([]any, len(args))
+	for i, a := range args {
+		placeholders[i] = w.arg(a)
+	}
+	w.conditions = append(w.conditions, fmt.Sprintf(condition, placeholders...))
+}
+
+// arg adds an argument and gives its placeholder.
+func (w *where) arg(a any) string {
+	w.args = append(w.args, a)
+	return fmt.Sprintf("$%d", len(w.args))
+}
+
+func (w *where) text() string { return " WHERE " + strings.Join(w.conditions, " AND ") }

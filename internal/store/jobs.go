@@ -1,0 +1,121 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"boon.example/internal/delivery"
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+var insertJob = insertInto("job", "account_id, id, voucher_id, due, claimable_at, attempts, last_words")
+
+func jobRow(j *ledger.Job) []any {
+	due := j.Due.UnixMicro()
+	return []any{bare(j.AccountID), bare(j.ID), bare(j.VoucherID), due, due, j.Attempts, ""}
+}
+
+// ClaimJobs leases at most n jobs that are due at now until the lease ends; no other claimant gets them before. Those
+// that have been due the longest come first.
+func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duration, n int) (jobs []ledger.Job, err error) {
+	// Most calls find nothing; they should not wait for the writer.
+	next, err := s.NextJob(ctx)
+	if err != nil || next.IsZero() || next.After(now) || n <= 0 {
+		return nil, err
+	}
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		query := `UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN (
+			SELECT account_id, id FROM job WHERE claimable_at <= $2 ORDER BY claimable_at LIMIT $3` + s.dialect.skipLocked + `)
+			RETURNING account_id, id, voucher_id, due, attempts`
+		return each(ctx, tx, query, []any{now.Add(lease).UnixMicro(), now.UnixMicro(), n}, func(rows *sql.Rows) error {
+			var j ledger.Job
+			err := rows.Scan(scanID{&j.AccountID}, scanID{&j.ID}, scanID{&j.VoucherID}, scanTime{&j.Due}, &j.Attempts)
+			jobs = append(jobs, j)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claiming jobs: %w", err)
+	}
+	slices.SortFunc(jobs, func(a, b ledger.Job) int { return cmp.Or(a.Due.Compare(b.Due), slices.Compare(a.ID[:], b.ID[:])) })
+	return jobs, nil
+}
+
+// PostponeJob gives a leased job back, to be due again at job.Due, with its Attempts and the gateway's last words. A job that
+// was finished meanwhile is gift.NotFound.
+func (s *Store) PostponeJob(ctx context.Context, job ledger.Job, words string) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		due := job.Due.UnixMicro()
+		result, err := tx.ExecContext(ctx, `UPDATE job SET due = $1, claimable_at = $1, attempts = $2, last_words = $3 WHERE account_id = $4 AND id = $5`,
+			due, job.Attempts, words, bare(job.AccountID), bare(job.ID))
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n == 0 {
+			return cmp.Or(err, error(gift.NotFound))
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("postponing job %s: %w", job.ID, err)
+	}
+	return nil
+}
+
+// NextJob is when the next job is due or its lease ends; zero: there is none.
+func (s *Store) NextJob(ctx context.Context) (next time.Time, err error) {
+	if err := s.readers.QueryRowContext(ctx, `SELECT min(claimable_at) FROM job`).Scan(scanTime{&next}); err != nil {
+		return next, fmt.Errorf("looking for the next job: %w", err)
+	}
+	return next, nil
+}
+
+// KeepMessage stores a message, sealed; storing the same ID again changes nothing.
+func (s *Store) KeepMessage(ctx context.Context, m delivery.Message) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("keeping message %s: %w", m.ID, err)
+	}
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO outbox (id, made_at, message) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`,
+			bare(m.ID), m.At.UnixMicro(), s.keys.Seal(text, bound("outbox", m.ID)))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("keeping message %s: %w", m.ID, err)
+	}
+	return nil
+}
+
+// Messages gives at most limit messages, the newest first.
+func (s *Store) Messages(ctx context.Context, limit int) (messages []delivery.Message, err error) {
+	const query = `SELECT o.id, o.message FROM outbox AS o ORDER BY o.made_at DESC, o.id DESC LIMIT $1`
+	err = each(ctx, s.readers, query, []any{limit}, func(rows *sql.Rows) error {
+		var key gift.ID
+		var sealed []byte
+		if err := rows.Scan(scanID{&key}, &sealed); err != nil {
+			return err
+		}
+		text, err := s.keys.Open(sealed, bound("outbox", key))
+		if err != nil {
+			return fmt.Errorf("message %s: %w", key, err)
+		}
+		var m delivery.Message
+		if err := json.Unmarshal(text, &m); err != nil {
+			return errors.New("a message is damaged")
+		}
+		messages = append(messages, m)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the outbox: %w", err)
+	}
+	return messages, nil
+}

@@ -1,0 +1,93 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// DatabaseName is what the database file of a data folder is called.
+const DatabaseName = "boon.db"
+
+// sqliteDialect is the embedded database: one writer, whose immediate transaction is the lock on everything.
+var sqliteDialect = dialect{
+	name: "sqlite",
+	words: strings.NewReplacer("BYTEA", "BLOB", "BIGINT", "INTEGER", "BOOLEAN", "INTEGER",
+		"{table}", "STRICT", "{clustered}", "STRICT, WITHOUT ROWID"),
+	hasTable:  `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`,
+	snapshot:  &sql.TxOptions{ReadOnly: true},
+	integrity: []string{`PRAGMA integrity_check`, `PRAGMA foreign_key_check`},
+	outcomeUnknown: func(err error) bool {
+		// When the write-ahead log cannot be synced, the commit is undone in this process; should the machine or the
+		// process die before the log is written on, recovery may find the commit whole.
+		e, ok := errors.AsType[*sqlite.Error](err)
+		return ok && e.Code()&0xff == sqlite3.SQLITE_IOERR
+	},
+	rejected: func(err error) bool {
+		e, ok := errors.AsType[*sqlite.Error](err)
+		return ok && e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT
+	},
+}
+
+// The pragmas of every connection. busy_timeout comes first: the others can meet a lock already.
+var sqlitePragmas = []string{
+	"busy_timeout(5000)",        // milliseconds; other processes of ours may be writing
+	"journal_mode(WAL)",         // readers never wait for the writer
+	"synchronous(FULL)",         // a commit is on stable storage when it returns
+	"foreign_keys(1)",           //
+	"recursive_triggers(1)",     // so that REPLACE cannot slip past a DELETE trigger
+	"trusted_schema(0)",         //
+	"cache_size(-65536)",        // KiB
+	"temp_store(MEMORY)",        //
+	"wal_autocheckpoint(16384)", // pages, 64 MiB: a page that changes often is copied back once
+	"journal_size_limit(134217728)",
+}
+
+// sqliteDSN names a database file with everything that a connection needs. database/sql opens connections when it
+// pleases, so that a PRAGMA by Exec would reach one of them only.
+func sqliteDSN(file string, more ...string) string {
+	q := url.Values{"_pragma": append(sqlitePragmas[:len(sqlitePragmas):len(sqlitePragmas)], more...), "_dqs": {"0"}, "_error_rc": {"1"}}
+	q.Set("_txlock", "immediate")
+	return (&url.URL{Scheme: "file", Path: file, RawQuery: q.Encode()}).String()
+}
+
+// openSQLite opens the writer and the readers of a data folder's database.
+func openSQLite(file string) (writer, readers *sql.DB, err error) {
+	if writer, err = sql.Open("sqlite", sqliteDSN(file)); err != nil {
+		return nil, nil, fmt.Errorf("opening the database %s: %w", file, err)
+	}
+	writer.SetMaxOpenConns(1)
+	writer.SetMaxIdleConns(1)
+	if readers, err = sql.Open("sqlite", sqliteDSN(file, "query_only(1)")); err != nil {
+		writer.Close()
+		return nil, nil, fmt.Errorf("opening the database %s: %w", file, err)
+	}
+	const pool = 8
+	readers.SetMaxOpenConns(pool)
+	readers.SetMaxIdleConns(pool)
+	return writer, readers, nil
+}
+
+// createFile makes an empty file that only its owner may read; SQLite gives its other files the same mode.
+func createFile(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return folder.Sync()
+}

@@ -1,0 +1,198 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+
+	"boon.example/internal/gift"
+)
+
+// WalkVouchers hands every voucher with its whole history to fn, in the order of account and id. It holds a page of them in
+// memory at a time, and sees the vouchers of a page and their histories as they were at one moment; the store may be written to
+// meanwhile. An error of fn ends the walk and is given back.
+func (s *Store) WalkVouchers(ctx context.Context, fn func(gift.Voucher, []gift.Entry) error) error {
+	var account, last gift.ID
+	for {
+		page, histories, err := s.voucherPage(ctx, account, last)
+		if err != nil {
+			return fmt.Errorf("walking the vouchers: %w", err)
+		}
+		if len(page) == 0 {
+			return nil
+		}
+		for _, v := range page {
+			if err := fn(v, histories[v.ID]); err != nil {
+				return err
+			}
+		}
+		account, last = page[len(page)-1].AccountID, page[len(page)-1].ID
+	}
+}
+
+// voucherPage reads the vouchers that follow one, and their histories by id. Vouchers of two accounts may be on a page; should
+// they share an id, the page ends between them.
+func (s *Store) voucherPage(ctx context.Context, account, last gift.ID) (page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
+	const (
+		vouchers = `SELECT ` + voucherColumns + ` FROM voucher AS v WHERE (v.account_id, v.id) > ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
+		entries  = `SELECT ` + entryColumns + ` FROM entry AS e
+			WHERE (e.account_id, e.voucher_id) >= ($1, $2) AND (e.account_id, e.voucher_id) <= ($3, $4) ORDER BY e.account_id, e.voucher_id, e.seq`
+		size = 500
+	)
+	histories = make(map[gift.ID][]gift.Entry, size)
+	err = s.read(ctx, func(tx *sql.Tx) error {
+		seen := make(map[gift.ID]bool, size)
+		full := false
+		err := each(ctx, tx, vouchers, []any{bare(account), bare(last), size}, func(rows *sql.Rows) error {
+			var v gift.Voucher
+			err := rows.Scan(voucherFields(&v)...)
+			if full = full || seen[v.ID]; !full {
+				page, seen[v.ID] = append(page, v), true
+			}
+			return err
+		})
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		first, final := &page[0], &page[len(page)-1]
+		span := []any{bare(first.AccountID), bare(first.ID), bare(final.AccountID), bare(final.ID)}
+		return each(ctx, tx, entries, span, func(rows *sql.Rows) error {
+			var e gift.Entry
+			err := rows.Scan(entryFields(&e)...)
+			histories[e.VoucherID] = append(histories[e.VoucherID], e)
+			return err
+		})
+	})
+	return page, histories, err
+}
+
+// CheckRecords looks for what WalkVouchers does not show, and hands every problem that it finds to note, as a sentence. It
+// changes nothing and does not stop the store from being written to. An error is what kept it from looking.
+func (s *Store) CheckRecords(ctx context.Context, note func(problem string)) error {
+	for _, c := range s.checks() {
+		if err := c.run(ctx, note); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	return nil
+}
+
+// check is one thing that must be true of a store.
+type check struct {
+	name string // what is checked, as a noun
+	run  func(ctx context.Context, found func(problem string)) error
+}
+
+func (s *Store) checks() []check {
+	return []check{
+		{"the database file", s.checkIntegrity},
+		{"codes and tokens", s.checkSecrets},
+		{"gifts without secrets", s.nothing("gift %s has no card, or not exactly one code and one token", `SELECT v.id FROM voucher AS v
+			WHERE NOT EXISTS (SELECT 1 FROM card AS c WHERE c.account_id = v.account_id AND c.voucher_id = v.id)
+			   OR (SELECT count(*) FROM secret AS s WHERE s.account_id = v.account_id AND s.voucher_id = v.id) <> 2`)},
+		{"secrets without a gift", s.nothing("a code or token leads to gift %s, which does not exist", `SELECT s.voucher_id FROM secret AS s
+			WHERE NOT EXISTS (SELECT 1 FROM voucher AS v WHERE v.account_id = s.account_id AND v.id = s.voucher_id)`)},
+		{"entries without a gift", s.nothing("the history of gift %s is there, but not the gift", `SELECT DISTINCT e.voucher_id FROM entry AS e
+			WHERE NOT EXISTS (SELECT 1 FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id)`)},
+		{"idempotency records", s.nothing("an idempotency record names entry %s, which does not exist", `SELECT r.entry_id FROM request AS r
+			WHERE r.entry_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM entry AS e WHERE e.account_id = r.account_id AND e.id = r.entry_id)`)},
+		{"redemptions reversed too far", s.nothing("redemption %s was given back more than it took", `SELECT r.reverses FROM entry AS r
+			WHERE r.reverses IS NOT NULL GROUP BY r.account_id, r.reverses
+			HAVING sum(r.delta) > (SELECT coalesce(sum(-e.delta), 0) FROM entry AS e
+				WHERE e.account_id = r.account_id AND e.id = r.reverses AND e.kind = 'REDEMPTION')`)},
+		{"the counts of gifts", s.nothing("account %s has other numbers of gifts and live gifts than are noted", `SELECT t.account_id FROM tally AS t
+			WHERE t.vouchers <> (SELECT count(*) FROM voucher AS v WHERE v.account_id = t.account_id)
+			   OR t.live <> (SELECT count(*) FROM voucher AS v WHERE v.account_id = t.account_id AND v.balance > 0 AND v.status NOT IN (2, 7))`)},
+	}
+}
+
+// nothing is a check that a query of one id finds no row; problem says what one means.
+func (s *Store) nothing(problem, query string) func(context.Context, func(string)) error {
+	return func(ctx context.Context, found func(string)) error {
+		return each(ctx, s.readers, query, nil, func(rows *sql.Rows) error {
+			var record gift.ID
+			err := rows.Scan(scanID{&record})
+			found(fmt.Sprintf(problem, record))
+			return err
+		})
+	}
+}
+
+// checkIntegrity runs the database's own checks: each gives rows of any columns, of which "ok" means none.
+func (s *Store) checkIntegrity(ctx context.Context, found func(string)) error {
+	for _, query := range s.dialect.integrity {
+		err := each(ctx, s.readers, query, nil, func(rows *sql.Rows) error {
+			names, err := rows.Columns()
+			if err != nil {
+				return err
+			}
+			columns, to := make([]sql.NullString, len(names)), make([]any, len(names))
+			for i := range columns {
+				to[i] = &columns[i]
+			}
+			if err := rows.Scan(to...); err != nil {
+				return err
+			}
+			if columns[0].String != "ok" {
+				problem := "the database reports:"
+				for _, c := range columns {
+					problem += " " + c.String
+				}
+				found(problem)
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("checking the database file: %w", err)
+		}
+	}
+	return nil
+}
+
+// checkSecrets opens every card's code and token and compares them with what they are found by.
+func (s *Store) checkSecrets(ctx context.Context, found func(string)) error {
+	var account, last gift.ID
+	for {
+		next, n, err := s.checkSecretPage(ctx, [2]gift.ID{account, last}, found)
+		if err != nil {
+			return fmt.Errorf("checking codes and tokens: %w", err)
+		}
+		if n == 0 {
+			return nil
+		}
+		account, last = next[0], next[1]
+	}
+}
+
+// checkSecretPage looks at some cards that follow one, and tells the last of them and how many they were.
+func (s *Store) checkSecretPage(ctx context.Context, after [2]gift.ID, found func(string)) (last [2]gift.ID, n int, err error) {
+	const query = `SELECT p.account_id, p.voucher_id, p.secrets, s.kind, s.hash
+		FROM (SELECT c.account_id, c.voucher_id, c.secrets FROM card AS c WHERE (c.account_id, c.voucher_id) > ($1, $2)
+			ORDER BY c.account_id, c.voucher_id LIMIT $3) AS p
+		LEFT JOIN secret AS s ON s.account_id = p.account_id AND s.voucher_id = p.voucher_id
+		ORDER BY p.account_id, p.voucher_id`
+	const size = 500
+	err = each(ctx, s.readers, query, []any{bare(after[0]), bare(after[1]), size}, func(rows *sql.Rows) error {
+		n++
+		var secrets, hash []byte
+		var kind sql.NullString // a missing secret is for another check to find
+		if err := rows.Scan(scanID{&last[0]}, scanID{&last[1]}, &secrets, &kind, &hash); err != nil {
+			return err
+		}
+		code, token, err := s.openSecrets(last[1], secrets)
+		if err != nil {
+			found(fmt.Sprintf("gift %s: %s", last[1], err))
+			return nil
+		}
+		right := s.keys.CodeHash(code)
+		if kind.String == tokenSecret {
+			right = s.keys.TokenHash(token)
+		}
+		if kind.Valid && !bytes.Equal(hash, right) {
+			found(fmt.Sprintf("the %s of gift %s is not found by what it is", kind.String, last[1]))
+		}
+		return nil
+	})
+	return last, n, err
+}

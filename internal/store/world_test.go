@@ -1,0 +1,144 @@
+package store
+
+import (
+	"crypto/rand"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// opener opens a fresh, empty store of the database under test; again opens another handle on the same data.
+type opener func(t testing.TB) (s *Store, again func() *Store)
+
+func openSQLiteForTest(t testing.TB) (*Store, func() *Store) {
+	dir := t.TempDir()
+	open := func() *Store {
+		s, err := Open(t.Context(), Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		return s
+	}
+	return open(), open
+}
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
+
+func newCode() gift.VoucherCode {
+	c, err := gift.NewVoucherCode(rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+func newToken() gift.Token {
+	t, err := gift.NewToken(rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+var dollars = gift.Currency{Code: "USD", Decimals: 2}
+
+// newGift is a printed gift of 100.00 that has just been made, with the first entry of its history.
+func newGift(account gift.ID) (gift.Gift, gift.Entry) {
+	g := gift.Gift{
+		Voucher: gift.Voucher{ID: newID(), AccountID: account, OrderID: newID(), ProgramID: gift.BusinessProgram.ID,
+			Currency: dollars, Original: 10_000, Balance: 10_000, CreatedAt: noon},
+		Card: gift.Card{Code: newCode(), Token: newToken(), Sender: "Ann", Recipient: "Bob", Method: gift.Printed, DeliveryZone: "UTC",
+			Purchase: gift.Purchase{Reference: "R-1", FirstName: "Ann", LastName: "Lee", EmailAddress: "ann@example.com"}},
+	}
+	return g.Begin(gift.Context{EntryID: newID(), Now: noon, RequestID: "request-1"})
+}
+
+func runGroup(t testing.TB, s *Store, want ledger.Want, decide func(*ledger.State) ledger.Changes) {
+	t.Helper()
+	if err := s.Group(t.Context(), want, decide); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func save(t testing.TB, s *Store, c ledger.Changes) {
+	t.Helper()
+	runGroup(t, s, ledger.Want{}, func(*ledger.State) ledger.Changes { return c })
+}
+
+// issue saves n new gifts of an account.
+func issue(t testing.TB, s *Store, account gift.ID, n int) []gift.Gift {
+	t.Helper()
+	var c ledger.Changes
+	for range n {
+		g, e := newGift(account)
+		c.Gifts, c.Entries = append(c.Gifts, g), append(c.Entries, e)
+	}
+	save(t, s, c)
+	return c.Gifts
+}
+
+func ref(v *gift.Voucher) ledger.Ref { return ledger.Ref{AccountID: v.AccountID, ID: v.ID} }
+
+// redeem takes amount from a voucher and gives the redemption.
+func redeem(t testing.TB, s *Store, v *gift.Voucher, amount gift.Amount) gift.Entry {
+	t.Helper()
+	var made gift.Entry
+	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(v)}}, func(st *ledger.State) ledger.Changes {
+		after, e, err := st.Vouchers[ref(v)].Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon}, Amount: amount})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = e
+		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+	})
+	return made
+}
+
+// BenchmarkGroup measures groups of 256 redemptions of different vouchers, each under an Idempotency-Key of its own.
+func BenchmarkGroup(b *testing.B) {
+	for _, vouchers := range []int{256, 50_000} {
+		b.Run(fmt.Sprintf("vouchers=%d", vouchers), func(b *testing.B) { benchmarkGroup(b, vouchers) })
+	}
+}
+
+func benchmarkGroup(b *testing.B, vouchers int) {
+	const size = 256
+	s, _ := openSQLiteForTest(b)
+	account, till, place := newID(), newID(), newID()
+	var all []gift.Gift
+	for len(all) < vouchers {
+		all = append(all, issue(b, s, account, 256)...)
+	}
+	answer := ledger.Answer{Status: 200, Body: make([]byte, 330)}
+	next := 0
+	b.ResetTimer()
+	for range b.N {
+		var w ledger.Want
+		for range size {
+			w.Vouchers = append(w.Vouchers, ref(&all[next].Voucher))
+			w.Requests = append(w.Requests, ledger.RequestKey{AccountID: account, Operation: ledger.RedeemGift, Key: uuid.NewString()})
+			next = (next + 7919) % len(all)
+		}
+		runGroup(b, s, w, func(st *ledger.State) (c ledger.Changes) {
+			for i, r := range w.Vouchers {
+				after, e, err := st.Vouchers[r].Redeem(gift.Redeem{
+					Context: gift.Context{EntryID: newID(), Now: noon, RequestID: w.Requests[i].Key, Actor: gift.Actor{KeyID: till, LocationID: place}}, Amount: 1})
+				if err != nil {
+					b.Fatal(err)
+				}
+				c.Vouchers, c.Entries = append(c.Vouchers, after), append(c.Entries, e)
+				c.Requests = append(c.Requests, ledger.Request{RequestKey: w.Requests[i], Answer: answer, EntryID: e.ID, At: noon})
+			}
+			return c
+		})
+	}
+	b.ReportMetric(float64(b.N*size)/b.Elapsed().Seconds(), "redemptions/s")
+}
