@@ -1,4 +1,3 @@
-// Package api is the JSON interface.
 package api
 
 import (

@@ -186,6 +186,9 @@ type Place struct {
 // NOT_AUTHORIZED.
 func (c *Caller) Locate(p Place) (*Location, error) {
 	a := c.Account
+	if a == nil {
+		return nil, Refuse(NotSupported, "This key can send gifts, but not validate or redeem them: it belongs to no account.")
+	}
 	if len(a.Locations) == 0 {
 		return nil, Refuse(AccountMisconfigured, "This account has no location yet; its set-up must name at least one.")
 	}

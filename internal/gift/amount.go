@@ -2,7 +2,6 @@ package gift
 
 import (
 	"errors"
-	"math"
 	"strconv"
 	"strings"
 )
@@ -40,7 +39,7 @@ var currencies = [4]string{
 		"CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR " +
 		"JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD " +
 		"NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN " +
-		"SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD UYU UZS VES WST XCD XCG YER ZAR ZMW ZWG",
+		"SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD UYU UZS VED VES WST XCD XCG YER ZAR ZMW ZWG",
 	3: "BHD IQD JOD KWD LYD OMR TND",
 }
 
@@ -52,30 +51,42 @@ var (
 	ErrNotPositive = errors.New("is not above zero")
 )
 
-// Parse reads a JSON number (RFC 8259, section 6) as an amount above zero. 25, 25.0 and 2.5e1 are the same
-// amount; what is not a whole number of the smallest unit is refused, never rounded. No float is involved, and the
-// work is bounded by the length of the text, whatever its exponent says.
+// Parse reads a JSON number as ParseSigned does, but only an amount above zero: what a gift is worth, and what is taken of it.
 // The error is one of ErrNotANumber, ErrTooPrecise, ErrOutOfRange and ErrNotPositive.
 func (c Currency) Parse(number string) (Amount, error) {
+	a, err := c.ParseSigned(number)
+	if err != ErrNotANumber && strings.HasPrefix(number, "-") || err == nil && a == 0 {
+		return 0, ErrNotPositive
+	}
+	return a, err
+}
+
+// ParseSigned reads a JSON number (RFC 8259, section 6) as an amount, be it negative or zero. 25, 25.0 and 2.5e1 are the same
+// amount; what is not a whole number of the smallest unit is refused, never rounded. No float is involved, and the
+// work is bounded by the length of the text, whatever its exponent says.
+// The error is one of ErrNotANumber, ErrTooPrecise and ErrOutOfRange.
+func (c Currency) ParseSigned(number string) (Amount, error) {
 	negative, digits, exponent, ok := splitNumber(number)
 	if !ok {
 		return 0, ErrNotANumber
 	}
 	digits = strings.TrimLeft(digits, "0")
-	if negative || digits == "" {
-		return 0, ErrNotPositive
-	}
 	trimmed := strings.TrimRight(digits, "0")
 	exponent += len(digits) - len(trimmed) + c.Decimals
 	switch {
+	case digits == "":
+		return 0, nil
 	case exponent < 0:
 		return 0, ErrTooPrecise
 	case len(trimmed)+exponent > 19:
 		return 0, ErrOutOfRange
 	}
-	n, err := strconv.ParseUint(trimmed+strings.Repeat("0", exponent), 10, 64)
-	if err != nil || n > math.MaxInt64 {
+	n, err := strconv.ParseInt(trimmed+strings.Repeat("0", exponent), 10, 64)
+	if err != nil {
 		return 0, ErrOutOfRange
+	}
+	if negative {
+		n = -n
 	}
 	return Amount(n), nil
 }
@@ -130,7 +141,10 @@ func (c Currency) Append(b []byte, a Amount) []byte {
 	if a < 0 {
 		n = -n
 	}
-	unit := uint64(math.Pow10(c.Decimals))
+	unit := uint64(1)
+	for range c.Decimals {
+		unit *= 10
+	}
 	b = strconv.AppendUint(b, n/unit, 10)
 	if c.Decimals == 0 {
 		return b

@@ -24,7 +24,10 @@ func (v Voucher) Withdraw(w Withdraw) (Voucher, Entry, error) {
 	default:
 		return v, Entry{}, v.cannot("it is " + v.Status.String())
 	}
-	if w.To == PurchaseFailed && v.Promotional {
+	switch {
+	case w.To != Cancelled && w.To != PurchaseFailed:
+		return v, Entry{}, v.cannot("it would become " + w.To.String())
+	case w.To == PurchaseFailed && v.Promotional:
 		return v, Entry{}, v.cannot("it is promotional, there was no purchase")
 	}
 	e := v.enter(w.Context, Cancel, 0, w.To)

@@ -45,8 +45,9 @@ func (d *Directory) SendingAccount(c *Caller, named ID, path string) (*Account, 
 	return nil, RefuseAt(ValidationFailure, path, "There is no such account.")
 }
 
-// Uses tells which records of an account (locations, storefronts, promotions, designs) its gifts refer to, so that they cannot
-// be taken away.
+// Uses tells which records of an account its gifts and their histories refer to, so that they cannot be taken away: locations,
+// storefronts, promotions, designs. It is empty exactly when the account has no gift, for each gift names its storefront
+// or its promotion.
 type Uses func(account ID) (map[ID]bool, error)
 
 // Changes is a change of the set-up: what is to be saved.

@@ -1,6 +1,7 @@
 package gift
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,6 +76,18 @@ func RefuseAt(code Code, path, format string, args ...any) *Error {
 	return &Error{Code: code, Messages: []Message{{Path: path, Text: fmt.Sprintf(format, args...)}}}
 }
 
+// Join adds the messages of err, if it is an Error, to those of e; the first of them gives the code. Either may be nil.
+func Join(e *Error, err error) *Error {
+	var more *Error
+	if !errors.As(err, &more) {
+		return e
+	}
+	if e == nil {
+		return more
+	}
+	return &Error{Code: e.Code, Messages: slices.Concat(e.Messages, more.Messages), RetryAfter: max(e.RetryAfter, more.RetryAfter)}
+}
+
 // Error is the code and every message, for logs and tests.
 func (e *Error) Error() string {
 	var b strings.Builder
@@ -96,30 +109,51 @@ func (e *Error) Error() string {
 // Unwrap gives the code, for errors.Is.
 func (e *Error) Unwrap() error { return e.Code }
 
+// maxProblems is how many problems are told one by one: more than the largest request that is otherwise within the limits can
+// hold. A hostile one is only told how many more there are.
+const maxProblems = 5_000
+
 // Problems collects everything that is wrong with one request, at most one problem for each path:
-// the first that was found there, which is the one that explains the others.
-type Problems struct{ messages []Message }
+// the first that was found there, which is the one that explains the others. The zero Problems is empty.
+type Problems struct {
+	messages []Message
+	paths    map[string]struct{}
+	more     int // beyond maxProblems
+}
 
 // Add notes a problem at path, unless one is known there already.
 func (p *Problems) Add(path, format string, args ...any) {
 	if path != "" && p.Has(path) {
 		return
 	}
+	if len(p.messages) >= maxProblems {
+		p.more++
+		return
+	}
+	if p.paths == nil {
+		p.paths = make(map[string]struct{})
+	}
+	p.paths[path] = struct{}{}
 	p.messages = append(p.messages, Message{Path: path, Text: fmt.Sprintf(format, args...)})
 }
 
 // Has reports whether a problem at path is known.
 func (p *Problems) Has(path string) bool {
-	return slices.ContainsFunc(p.messages, func(m Message) bool { return m.Path == path })
+	_, known := p.paths[path]
+	return known
 }
 
 // Len is the number of problems.
-func (p *Problems) Len() int { return len(p.messages) }
+func (p *Problems) Len() int { return len(p.messages) + p.more }
 
 // Err is a VALIDATION_FAILURE with all the problems, or nil when there are none.
 func (p *Problems) Err() error {
-	if len(p.messages) == 0 {
+	if p.Len() == 0 {
 		return nil
 	}
-	return &Error{Code: ValidationFailure, Messages: p.messages}
+	messages := slices.Clone(p.messages)
+	if p.more > 0 {
+		messages = append(messages, Message{Text: fmt.Sprintf("There are %d more problems.", p.more)})
+	}
+	return &Error{Code: ValidationFailure, Messages: messages}
 }

@@ -28,7 +28,7 @@ func (b Bucket) Left(now time.Time, burst int, refill time.Duration) int {
 	return max(0, burst-int((missing+refill-1)/refill))
 }
 
-// Take takes one attempt out.
+// Take takes one attempt out. Whoever takes from an empty bucket makes the wait longer: ask Left first.
 func (b Bucket) Take(now time.Time, refill time.Duration) Bucket {
 	if b.FullAt.Before(now) {
 		b.FullAt = now
@@ -46,7 +46,7 @@ func (b Bucket) Give(n int, refill time.Duration) Bucket {
 
 // Wait is how long until the bucket holds an attempt again; 0: it does now.
 func (b Bucket) Wait(now time.Time, burst int, refill time.Duration) time.Duration {
-	return max(0, b.FullAt.Sub(now)-time.Duration(burst-1)*refill)
+	return max(0, b.FullAt.Add(-time.Duration(burst-1)*refill).Sub(now))
 }
 
 // GuessesPerDay is how many misses one account may have in a day, so that whoever holds a stolen key takes ten years on

@@ -80,8 +80,8 @@ const (
 )
 
 // Issue judges a send-gift request and makes its gifts, one for each recipient and in their order, without ids, codes and
-// tokens. problems holds what was found wrong while decoding; every further problem is added to it. That account is the one
-// the caller may send for is Caller.Sends's to say.
+// tokens. problems holds what was found wrong while decoding; every further problem is added to it, but none about a member that
+// could not be read. That account is the one the caller may send for is Directory.SendingAccount's to say.
 //
 // It fails with VALIDATION_FAILURE, NOT_AUTHORIZED (the key is not enabled for the location),
 // MISSING_OR_INVALID_GIFT_PROGRAM, or NOT_SUPPORTED (no subscription).
@@ -116,6 +116,7 @@ type issuing struct {
 
 	path       string // of the gift definition: "monetaryGift" or "itemGift"
 	def        *Definition
+	absent     bool // there is no gift definition that could be read; def is empty
 	amount     Amount
 	equivalent Amount
 	from       string // the sender, as shown
@@ -138,11 +139,11 @@ func (i *issuing) definition() {
 		i.amount = i.value(i.at("value"), i.def.Value, true)
 	case i.Item != nil:
 		i.path, i.def = "itemGift", i.Item
-		i.require(i.at("label"), i.def.Label != "", "An item gift needs a label.")
+		i.require(i.at("label"), !blank(i.def.Label), "An item gift needs a label.")
 		i.amount = i.quantity()
 		i.equivalent = i.value(i.at("equivalentValue"), i.def.EquivalentValue, false)
 	default:
-		i.path, i.def = "monetaryGift", &Definition{}
+		i.path, i.def, i.absent = "monetaryGift", &Definition{}, true
 		if !i.Has("monetaryGift") && !i.Has("itemGift") {
 			i.Add("", "Send a monetaryGift or an itemGift.")
 		}
@@ -164,6 +165,8 @@ func (i *issuing) value(path, number string, required bool) Amount {
 	c := i.account.Currency
 	amount, err := c.Parse(number)
 	switch {
+	case err == ErrTooPrecise && c.Decimals == 0:
+		i.Add(path, "An amount in %s has no decimals.", c.Code)
 	case err == ErrTooPrecise:
 		i.Add(path, "An amount in %s has at most %d decimals.", c.Code, c.Decimals)
 	case err == ErrNotPositive:
@@ -191,23 +194,28 @@ func (i *issuing) quantity() Amount {
 
 // recipients judges both forms and gives the receivers with their delivery methods.
 func (i *issuing) recipients() []Recipient {
+	single := i.def.Recipient
 	if i.Recipients == nil {
-		r := i.def.Recipient
-		i.recipient(i.path, r, nil)
-		return []Recipient{r}
+		if !i.absent && !i.Has("recipients") {
+			i.recipient(i.path, single, nil)
+		}
+		return []Recipient{single}
 	}
 	const beside = "Leave this out when recipients is used; give it for each recipient."
-	single := i.def.Recipient
 	i.require(i.at("recipientDescription"), single.Name == "", beside)
 	i.require(i.at("recipientContact"), single.Contact == "", beside)
 	i.require(i.at("message"), single.Message == "", beside)
+	i.require(i.at("deliveryMethodID"), single.Method == nil || isMethod(*single.Method), notAMethod)
 	if n := len(i.Recipients); n == 0 || n > MaxRecipients {
 		i.Add("recipients", "There must be 1 to %d recipients, not %d.", MaxRecipients, n)
+		return nil
 	}
 	all := slices.Clone(i.Recipients)
 	for n := range all {
 		path := fmt.Sprintf("recipients[%d]", n)
-		i.recipient(path, all[n], single.Method)
+		if !i.Has(path) {
+			i.recipient(path, all[n], single.Method)
+		}
 		if all[n].Method == nil {
 			all[n].Method = single.Method
 		}
@@ -215,6 +223,11 @@ func (i *issuing) recipients() []Recipient {
 	return all
 }
 
+const notAMethod = "The deliveryMethodID must be 1 (e-mail), 2 (SMS) or 3 (printed)."
+
+func isMethod(id int) bool { return id >= int(Email) && id <= int(Printed) }
+
+// recipient judges one receiver; inherited is the delivery method of the gift, judged elsewhere.
 func (i *issuing) recipient(path string, r Recipient, inherited *int) {
 	method := r.Method
 	if method == nil {
@@ -225,12 +238,9 @@ func (i *issuing) recipient(path string, r Recipient, inherited *int) {
 	i.text(path+".message", r.Message, maxMessage, true)
 	switch {
 	case method == nil:
-		i.Add(path+".deliveryMethodID", "A deliveryMethodID is needed: 1 e-mail, 2 SMS, 3 printed.")
-	case *method < int(Email) || *method > int(Printed):
-		if r.Method == nil {
-			path = i.path
-		}
-		i.Add(path+".deliveryMethodID", "The deliveryMethodID must be 1 (e-mail), 2 (SMS) or 3 (printed).")
+		i.require(path+".deliveryMethodID", i.absent || i.Has(i.at("deliveryMethodID")), "A deliveryMethodID is needed: 1 e-mail, 2 SMS, 3 printed.")
+	case !isMethod(*method):
+		i.require(path+".deliveryMethodID", r.Method == nil, notAMethod)
 	case Method(*method) == Printed:
 		i.require(contact, r.Contact == "", "A printed gift takes no recipientContact.")
 	case r.Contact == "":
@@ -246,13 +256,13 @@ func (i *issuing) recipient(path string, r Recipient, inherited *int) {
 func (i *issuing) sender() {
 	p := i.Payment.Purchase
 	i.from = i.Sender
-	if i.from == "" {
+	if blank(i.from) {
 		i.from = i.def.Sender
 	}
-	if i.from == "" && i.PaymentMethodID != nil && *i.PaymentMethodID == ExternalTransaction {
+	if blank(i.from) && i.PaymentMethodID != nil && *i.PaymentMethodID == ExternalTransaction {
 		i.from = strings.TrimSpace(p.FirstName + " " + p.LastName)
 	}
-	if i.from == "" {
+	if blank(i.from) {
 		i.from = i.account.Name
 	}
 }
@@ -273,9 +283,9 @@ func (i *issuing) payment() {
 func (i *issuing) purchase() {
 	const needed, foreign = "An external purchase (paymentMethodID 2) needs this.", "This belongs to a promotional gift (paymentMethodID 4)."
 	p := i.Payment
-	i.require("externalTransactionReferenceNumber", p.Purchase.Reference != "", needed)
-	i.require("externalTransactionCustomerFirstName", p.Purchase.FirstName != "", needed)
-	i.require("externalTransactionCustomerLastName", p.Purchase.LastName != "", needed)
+	i.require("externalTransactionReferenceNumber", !blank(p.Purchase.Reference), needed)
+	i.require("externalTransactionCustomerFirstName", !blank(p.Purchase.FirstName), needed)
+	i.require("externalTransactionCustomerLastName", !blank(p.Purchase.LastName), needed)
 	i.require("externalTransactionCustomerEmailAddress", p.Purchase.EmailAddress != "", needed)
 	i.require("externalStorefrontID", !p.Purchase.StorefrontID.IsZero(), needed)
 	i.require("promotionID", p.PromotionID.IsZero(), foreign)
@@ -300,6 +310,8 @@ func (i *issuing) promotion() {
 	i.require("externalTransactionCustomerLastName", p.Purchase.LastName == "", foreign)
 	i.require("externalTransactionCustomerEmailAddress", p.Purchase.EmailAddress == "", foreign)
 	i.require("externalStorefrontID", p.Purchase.StorefrontID.IsZero(), foreign)
+	i.require("validForDays", p.ValidForDays == nil || *p.ValidForDays >= 1 && *p.ValidForDays <= MaxValidForDays,
+		fmt.Sprintf("validForDays must be from 1 to %d.", MaxValidForDays))
 	if p.PromotionID.IsZero() {
 		i.Add("promotionID", "A promotional gift (paymentMethodID 4) needs this.")
 		return
@@ -313,24 +325,30 @@ func (i *issuing) promotion() {
 	if i.terms = p.PromotionalTerms; i.terms == "" {
 		i.terms = record.Terms
 	}
-	i.require("promotionalTerms", i.terms != "", "Neither the request nor the promotion gives the terms.")
+	i.require("promotionalTerms", i.terms != "", neither)
 }
+
+const neither = "Neither the request nor the promotion gives this."
+
+// lastYear is the last that RFC 3339 can write.
+const lastYear = 9999
 
 // validity runs from validStarting for validForDays calendar days in the account's time zone.
 func (i *issuing) validity(p Payment, record *Promotion) {
-	const neither = "Neither the request nor the promotion gives this."
 	days := record.ValidForDays
 	if p.ValidForDays != nil {
-		if days = *p.ValidForDays; days < 1 || days > MaxValidForDays {
-			i.Add("validForDays", "validForDays must be from 1 to %d.", MaxValidForDays)
-		}
+		days = *p.ValidForDays
 	}
 	if i.validFrom = p.ValidStarting; i.validFrom.IsZero() {
 		i.validFrom = record.ValidStarting
 	}
 	i.require("validStarting", !i.validFrom.IsZero(), neither)
 	i.require("validForDays", days != 0, neither)
+	if days = min(days, MaxValidForDays); i.validFrom.IsZero() {
+		return
+	}
 	i.validUntil = AddDays(i.validFrom, days, i.account.Zone)
+	i.require("validStarting", i.validUntil.UTC().Year() <= lastYear, "This gift would be valid beyond the year 9999.")
 }
 
 // place judges what must belong to the account: the location and the design.
@@ -378,6 +396,9 @@ func (i *issuing) texts() {
 	i.text("relatedOrderID", i.RelatedOrderID, maxReference, false)
 	i.text("relatedOrderNumber", i.RelatedOrderNumber, maxReference, false)
 }
+
+// blank reports whether a text shows nothing.
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
 func (i *issuing) text(path, s string, limit int, lines bool) {
 	if err := CheckText(s, limit, lines); err != nil {

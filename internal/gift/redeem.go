@@ -21,27 +21,18 @@ type Eligibility struct {
 // MISSING_OR_INVALID_GIFT_PROGRAM, INVALID_VOUCHER_TYPE, ALREADY_REDEEMED, REDEMPTION_NOT_ALLOWED,
 // ITEM_ELIGIBILITY_FAILURE, VALIDATION_FAILURE (more than the ticket allows) or INSUFFICIENT_BALANCE; then nothing is taken.
 func (v Voucher) Redeem(r Redeem) (Voucher, Entry, error) {
+	if !v.AllowedAt(r.LocationID) {
+		return v, Entry{}, elsewhere()
+	}
 	if err := r.Target.Check(&v); err != nil {
 		return v, Entry{}, err
 	}
 	if reasons := v.NotRedeemable(r.LocationID, r.Now); len(reasons) > 0 {
 		return v, Entry{}, refusal(reasons)
 	}
-	most, capped := v.Balance, false
-	if e := r.Eligibility; e != nil && e.Required {
-		if e.Most == 0 {
-			return v, Entry{}, NoEligibleItems()
-		}
-		most, capped = min(most, e.Most), e.Most < v.Balance
-	}
-	take := r.Amount
-	switch {
-	case take == 0, take > most && r.AllowPartial:
-		take = most
-	case take > v.Balance:
-		return v, Entry{}, RefuseAt(InsufficientBalance, "amount", "The balance of this gift is %s.", v.Unit().Money(v.Balance))
-	case take > most && capped:
-		return v, Entry{}, RefuseAt(ValidationFailure, "amount", "At most %s can be applied to the eligible items on this ticket.", v.Unit().Money(most))
+	take, err := v.take(r)
+	if err != nil {
+		return v, Entry{}, err
 	}
 	status := Claimed
 	if take == v.Balance {
@@ -50,6 +41,27 @@ func (v Voucher) Redeem(r Redeem) (Voucher, Entry, error) {
 	e := v.enter(r.Context, Redemption, -take, status)
 	e.Reference = r.Reference
 	return v, e, nil
+}
+
+// take is how much a redemption takes of a voucher that can be redeemed.
+func (v *Voucher) take(r Redeem) (Amount, error) {
+	most := v.Balance
+	if e := r.Eligibility; e != nil && e.Required {
+		if most = min(most, e.Most); most <= 0 {
+			return 0, NoEligibleItems()
+		}
+	}
+	switch {
+	case r.Amount < 0:
+		return 0, RefuseAt(ValidationFailure, "amount", "The amount must be above zero.")
+	case r.Amount == 0, r.Amount > most && r.AllowPartial:
+		return most, nil
+	case r.Amount > v.Balance:
+		return 0, RefuseAt(InsufficientBalance, "amount", "The balance of this gift is %s.", v.Unit().Money(v.Balance))
+	case r.Amount > most:
+		return 0, RefuseAt(ValidationFailure, "amount", "At most %s can be applied to the eligible items on this ticket.", v.Unit().Money(most))
+	}
+	return r.Amount, nil
 }
 
 // NoEligibleItems is the refusal of a ticket on which nothing is eligible.

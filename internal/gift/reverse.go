@@ -18,29 +18,47 @@ type Taken struct {
 func (t *Taken) Left() Amount { return -t.Entry.Delta - t.Reversed }
 
 // Reverse gives back to the voucher what a redemption took. It works on a cancelled or expired gift too: the money goes
-// back, whether it can be spent is another matter; a cancelled gift stays cancelled. It fails with NOT_AUTHORIZED when the
-// redemption was made where the caller is not enabled, ALREADY_REVERSED when nothing is left of it, and VALIDATION_FAILURE
-// when less is left than asked for.
+// back, whether it can be spent is another matter; a cancelled gift stays cancelled. It fails with NOT_FOUND when t is no redemption
+// of this voucher, NOT_AUTHORIZED when it was made where the caller is not enabled, ALREADY_REVERSED when nothing is left of it,
+// VALIDATION_FAILURE when less is left than asked for, and REDEMPTION_NOT_ALLOWED when nothing can have been redeemed.
 func (v Voucher) Reverse(t Taken, r Reverse) (Voucher, Entry, error) {
+	if t.Entry.Kind != Redemption || t.Entry.VoucherID != v.ID {
+		return v, Entry{}, Refuse(NotFound, "This gift has no such redemption.")
+	}
 	if !r.Caller.Enabled(t.Entry.Actor.LocationID) {
 		return v, Entry{}, Refuse(NotAuthorized, "This key is not enabled for the location where that redemption was made.")
 	}
-	left := t.Left()
-	if left == 0 {
-		return v, Entry{}, Refuse(AlreadyReversed, "This redemption has been given back already.")
-	}
-	give := r.Amount
-	if give == 0 {
-		give = left
-	}
-	if give > left {
-		return v, Entry{}, RefuseAt(ValidationFailure, "amount", "Only %s of this redemption is left to give back.", v.Unit().Money(left))
-	}
 	status := v.Status
-	if status == Redeemed {
+	switch status {
+	case Claimed, Cancelled:
+	case Redeemed:
 		status = Claimed
+	default:
+		return v, Entry{}, Refuse(RedemptionNotAllowed, "Nothing has been redeemed of this gift, so nothing can be given back.")
+	}
+	give, err := v.give(t, r.Amount)
+	if err != nil {
+		return v, Entry{}, err
 	}
 	e := v.enter(r.Context, Reversal, give, status)
 	e.Reverses, e.Reason = t.Entry.ID, r.Reason
 	return v, e, nil
+}
+
+// give is how much a reversal gives back of a redemption; asked for 0, all that is left of it.
+func (v *Voucher) give(t Taken, asked Amount) (Amount, error) {
+	left := t.Left()
+	switch {
+	case left <= 0:
+		return 0, Refuse(AlreadyReversed, "This redemption has been given back already.")
+	case left > v.Original-v.Balance:
+		return 0, Refuse(UnexpectedError, "The records of this gift do not add up, so nothing was changed.")
+	case asked < 0:
+		return 0, RefuseAt(ValidationFailure, "amount", "The amount must be above zero.")
+	case asked > left:
+		return 0, RefuseAt(ValidationFailure, "amount", "Only %s of this redemption is left to give back.", v.Unit().Money(left))
+	case asked == 0:
+		return left, nil
+	}
+	return asked, nil
 }

@@ -9,11 +9,40 @@ import (
 	"math/big"
 	"net/url"
 	"strings"
+	"unique"
 )
 
+// secret is a text that does not slip into a log: every formatting verb, slog and every encoder of text show it masked, and where
+// they cannot ask it (inside an unexported field), they find a pointer instead of the text. Equal texts make equal secrets.
+type secret struct{ text unique.Handle[string] }
+
+func newSecret(text string) secret { return secret{unique.Make(text)} }
+
+// Reveal gives the text itself; "" for the zero secret.
+func (s secret) Reveal() string {
+	if s == (secret{}) {
+		return ""
+	}
+	return s.text.Value()
+}
+
+// String masks all but the last two characters.
+func (s secret) String() string {
+	const shown = 2
+	text := s.Reveal()
+	hidden := max(0, len(text)-shown)
+	return strings.Repeat("•", hidden) + text[hidden:]
+}
+
+// Format writes what String gives, whatever the verb.
+func (s secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
+
+// MarshalText writes what String gives, for encoders that log.
+func (s secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // VoucherCode is the 12-digit number on a gift card. It is a secret: it formats itself masked, so that it cannot slip
-// into a log; Reveal gives the digits.
-type VoucherCode struct{ digits string }
+// into a log; Reveal gives the digits. Codes can be compared and be keys of a map.
+type VoucherCode struct{ secret }
 
 // NewVoucherCode draws a code: first digit 1-9 (it may travel as a JSON number), 11 more from random.
 func NewVoucherCode(random io.Reader) (VoucherCode, error) {
@@ -22,7 +51,7 @@ func NewVoucherCode(random io.Reader) (VoucherCode, error) {
 	if err != nil {
 		return VoucherCode{}, err
 	}
-	return VoucherCode{n.Add(n, big.NewInt(lowest)).String()}, nil
+	return VoucherCode{newSecret(n.Add(n, big.NewInt(lowest)).String())}, nil
 }
 
 // ParseVoucherCode reads exactly 12 ASCII digits, without formatting characters (interface, section 4.2).
@@ -30,25 +59,20 @@ func ParseVoucherCode(s string) (VoucherCode, error) {
 	if len(s) != 12 || !allDigits(s) {
 		return VoucherCode{}, RefuseAt(InvalidCodeFormat, "voucherCode", "A voucher code is 12 digits with nothing between them.")
 	}
-	return VoucherCode{s}, nil
+	return VoucherCode{newSecret(s)}, nil
 }
 
-// Reveal gives the 12 digits.
-func (c VoucherCode) Reveal() string { return c.digits }
-
-// Grouped gives the digits as a person reads them: 4-4-4.
+// Grouped gives the digits as a person reads them: 4-4-4; "" for the zero code.
 func (c VoucherCode) Grouped() string {
-	if len(c.digits) != 12 {
+	digits := c.Reveal()
+	if digits == "" {
 		return ""
 	}
-	return c.digits[:4] + " " + c.digits[4:8] + " " + c.digits[8:]
+	return digits[:4] + " " + digits[4:8] + " " + digits[8:]
 }
 
-// String masks all but the last two digits.
-func (c VoucherCode) String() string { return mask(c.digits, 2) }
-
 // Token is the public token in a gift's QR code: 128 random bits as 22 base62 characters. A secret like the code.
-type Token struct{ text string }
+type Token struct{ secret }
 
 // TokenLength is the number of characters of every token.
 const TokenLength = 22
@@ -61,7 +85,7 @@ func NewToken(random io.Reader) (Token, error) {
 	if _, err := io.ReadFull(random, bits[:]); err != nil {
 		return Token{}, err
 	}
-	return Token{encode62(bits[:], TokenLength)}, nil
+	return Token{newSecret(encode62(bits[:], TokenLength))}, nil
 }
 
 // encode62 writes the number that bits hold in base 62, padded to length.
@@ -75,43 +99,30 @@ func encode62(bits []byte, length int) string {
 	return string(text)
 }
 
-// ParseToken reads what a scanner found in a QR code: the whole URL, its path (/g/TOKEN, g/TOKEN, /TOKEN), or the bare
-// token. The URL's host is neither compared nor fetched.
+// maxTokenURL bounds the address that a scanner found.
+const maxTokenURL = 2_048
+
+// ParseToken reads what a scanner found in a QR code: the path of the URL (/g/TOKEN, g/TOKEN, /TOKEN), the bare token, or a whole
+// http or https URL with such a path. The URL's host is neither compared nor fetched, its query and fragment are ignored.
 func ParseToken(s string) (Token, error) {
-	refused := RefuseAt(InvalidTokenFormat, "voucherPublicToken",
-		"A voucher token is 22 letters and digits, or the address in the gift's QR code that ends in them.")
 	path := s
-	if strings.Contains(s, ":") {
-		u, err := url.Parse(s)
-		if err != nil || len(s) > 2048 || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || !strings.HasPrefix(u.EscapedPath(), "/g/") {
-			return Token{}, refused
+	if len(s) <= maxTokenURL && strings.Contains(s, ":") {
+		if u, err := url.Parse(s); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+			path = u.EscapedPath()
 		}
-		path = u.EscapedPath()
 	}
-	path = strings.TrimPrefix(path, "/")
-	text := strings.TrimPrefix(path, "g/")
+	text := strings.TrimPrefix(strings.TrimPrefix(path, "/"), "g/")
 	if len(text) != TokenLength || strings.Trim(text, base62) != "" {
-		return Token{}, refused
+		return Token{}, RefuseAt(InvalidTokenFormat, "voucherPublicToken",
+			"A voucher token is 22 letters and digits, or the address in the gift's QR code that ends in them.")
 	}
-	return Token{text}, nil
-}
-
-// Reveal gives the 22 characters.
-func (t Token) Reveal() string { return t.text }
-
-// String masks all but the last two characters.
-func (t Token) String() string { return mask(t.text, 2) }
-
-func mask(s string, keep int) string {
-	if len(s) <= keep {
-		return strings.Repeat("•", len(s))
-	}
-	return strings.Repeat("•", len(s)-keep) + s[len(s)-keep:]
+	return Token{newSecret(text)}, nil
 }
 
 // KeyKind tells whom an API key speaks for.
 type KeyKind string
 
+// The kinds of key.
 const (
 	AccountKey KeyKind = "account" // one account, all or some of its locations
 	SystemKey  KeyKind = "system"  // no account: partner sites, which name the account they send for

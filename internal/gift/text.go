@@ -3,20 +3,23 @@ package gift
 import (
 	"errors"
 	"fmt"
-	"net/mail"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// CheckText refuses a text that is longer than limit characters or holds what no person types: control characters, of which
-// line breaks are allowed where lines is true. The error is a sentence for the sender.
+// CheckText refuses a text that is longer than limit characters, is no UTF-8, or holds what no person types: control characters and
+// Unicode's line separators, of which plain line breaks are allowed where lines is true. That texts are NFC (Unicode's composed form) is
+// for the decoder to see to. The error is a sentence for the sender.
 func CheckText(s string, limit int, lines bool) error {
+	if !utf8.ValidString(s) {
+		return errors.New("This text is not valid UTF-8.")
+	}
 	if n := utf8.RuneCountInString(s); n > limit {
 		return fmt.Errorf("This text may have at most %d characters; it has %d.", limit, n)
 	}
 	for _, r := range s {
-		if r == '\n' && lines || r == '\r' && lines {
+		if lines && (r == '\n' || r == '\r') {
 			continue
 		}
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
@@ -41,20 +44,37 @@ func ParseContact(m Method, s string) (string, error) {
 
 var errEmail = errors.New("This is not one e-mail address such as name@example.com.")
 
-// parseEmail takes the addr-spec of RFC 5322 without comments, folding and display names, within the lengths of RFC 5321.
+// parseEmail takes the addr-spec of RFC 5322 without comments, folding and display names, within the lengths of RFC 5321. Letters
+// beyond ASCII are allowed on both sides (RFC 6531) and left to the mail server.
 func parseEmail(s string) (string, error) {
-	a, err := mail.ParseAddress("<" + s + ">")
-	if err != nil || len(s) > maxContact || strings.ContainsAny(s, "<>()\r\n\t ") && !strings.HasPrefix(s, `"`) {
-		return "", errEmail
-	}
-	at := strings.LastIndex(s, "@")
-	if a.Name != "" || at > 64 || !isDomain(s[at+1:]) || CheckText(s, maxContact, false) != nil {
+	at := strings.LastIndexByte(s, '@')
+	if at < 1 || at > 64 || CheckText(s, maxContact, false) != nil || len(s) > maxContact || !isLocalPart(s[:at]) || !isDomain(s[at+1:]) {
 		return "", errEmail
 	}
 	return s, nil
 }
 
-// isDomain takes a host name with at least two labels; letters beyond ASCII are left to the mail server (RFC 6531).
+// isLocalPart takes a dot-atom or a quoted string.
+func isLocalPart(s string) bool {
+	if len(s) > 2 && s[0] == '"' && s[len(s)-1] == '"' {
+		quoted := strings.NewReplacer(`\\`, "", `\"`, "").Replace(s[1 : len(s)-1])
+		return !strings.ContainsAny(quoted, `"\`)
+	}
+	for atom := range strings.SplitSeq(s, ".") {
+		if atom == "" {
+			return false
+		}
+		for _, r := range atom {
+			if r < utf8.RuneSelf && !isAlphanumeric(r) && !strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r) ||
+				r >= utf8.RuneSelf && (!unicode.IsGraphic(r) || unicode.IsSpace(r)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isDomain takes a host name with at least two labels, of which the last is no number.
 func isDomain(s string) bool {
 	labels := strings.Split(s, ".")
 	for _, l := range labels {
@@ -62,12 +82,16 @@ func isDomain(s string) bool {
 			return false
 		}
 		for _, r := range l {
-			if r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
+			if r != '-' && !isAlphanumeric(r) && (r < utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsMark(r)) {
 				return false
 			}
 		}
 	}
-	return len(labels) >= 2
+	return len(labels) >= 2 && !allDigits(labels[len(labels)-1])
+}
+
+func isAlphanumeric(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }
 
 var errMobile = errors.New("This is not a 10-digit mobile number of the North American plan, such as 415-555-0132.")
@@ -75,12 +99,18 @@ var errMobile = errors.New("This is not a 10-digit mobile number of the North Am
 // parseMobile reads NPA-NXX-XXXX with the usual separators and an optional +1 or 1. Area code and exchange begin with 2-9
 // and are no service codes (N11); area codes with a 9 in the middle are not in use (North American Numbering Plan).
 func parseMobile(s string) (string, error) {
-	digits := strings.NewReplacer(" ", "", ".", "", "-", "", "(", "", ")", "").Replace(s)
-	digits = strings.TrimPrefix(digits, "+1")
-	if len(digits) == 11 {
-		digits = strings.TrimPrefix(digits, "1")
+	if len(s) > maxContact {
+		return "", errMobile
 	}
-	if len(s) > maxContact || len(digits) != 10 || !allDigits(digits) {
+	digits := strings.NewReplacer(" ", "", ".", "", "-", "", "(", "", ")", "").Replace(s)
+	digits, international := strings.CutPrefix(digits, "+")
+	if len(digits) == 11 || international {
+		var ok bool
+		if digits, ok = strings.CutPrefix(digits, "1"); !ok {
+			return "", errMobile
+		}
+	}
+	if len(digits) != 10 || !allDigits(digits) {
 		return "", errMobile
 	}
 	area, exchange := digits[:3], digits[3:6]

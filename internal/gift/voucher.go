@@ -67,7 +67,7 @@ func (v *Voucher) NotRedeemable(location ID, now time.Time) []Reason {
 	var reasons []Reason
 	add := func(c Code, text string) { reasons = append(reasons, Reason{c, text}) }
 	if !location.IsZero() && !v.AllowedAt(location) {
-		add(NotAuthorized, "This gift is good at another location only.")
+		add(NotAuthorized, goodElsewhere)
 	}
 	switch {
 	case v.Status == Redeemed || v.Balance == 0:
@@ -87,6 +87,10 @@ func (v *Voucher) NotRedeemable(location ID, now time.Time) []Reason {
 	}
 	return reasons
 }
+
+const goodElsewhere = "This gift is good at another location only."
+
+func elsewhere() *Error { return Refuse(NotAuthorized, goodElsewhere) }
 
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 

@@ -1,6 +1,12 @@
 package ledger
 
-import "boon.example/internal/gift"
+import (
+	"io"
+
+	"github.com/google/uuid"
+
+	"boon.example/internal/gift"
+)
 
 // Call is how a command is asked for: by whom, under which key, and how its outcome reads as an answer.
 type Call struct {
@@ -8,8 +14,11 @@ type Call struct {
 	Operation   Operation
 	Key         string   // the Idempotency-Key; "": none
 	Fingerprint [32]byte // keyed hash of the normalized request
-	Render      func(Result, error) Answer
+	// Render makes the answer of an outcome; the error is a *gift.Error. It is pure and may run more than once.
+	Render func(Result, error) Answer
 }
+
+func (c *Call) requestKey() RequestKey { return RequestKey{c.AccountID, c.Operation, c.Key} }
 
 // Result is what a command did.
 type Result struct {
@@ -18,46 +27,231 @@ type Result struct {
 	Entries  []gift.Entry   // what was entered in their histories, in the same order
 }
 
-// Command is one of Issue, Redeem, Reverse, Withdraw, Deliver and Refused.
+// Command is one of Issue, Redeem, Reverse, Withdraw, Deliver and Refused. Of the gift.Context inside, the caller gives
+// Actor and RequestID; the engine adds the time of the decision and the ids.
 type Command interface {
 	want(c *Call, w *Want)
+	// decide is pure but for drawing ids. When it returns an error, s is as it was.
 	decide(c *Call, s *state) (Result, error)
 }
 
-// Issue makes gifts. The engine draws their ids, codes and tokens.
+// Issue makes gifts: all of them, or none. The engine draws their ids, codes and tokens.
 type Issue struct {
-	Gifts []gift.Gift // as gift.Issue made them
 	gift.Context
+	Gifts []gift.Gift // as gift.Issue made them
+}
+
+// draw gives the gifts new ids and secrets. A code may be taken already; decide finds out.
+func (i *Issue) draw(random io.Reader) (err error) {
+	order := newID()
+	for n := range i.Gifts {
+		g := &i.Gifts[n]
+		g.ID, g.OrderID = newID(), order
+		if g.Card.Code, err = gift.NewVoucherCode(random); err != nil {
+			return err
+		}
+		if g.Card.Token, err = gift.NewToken(random); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (i *Issue) want(_ *Call, w *Want) {
+	for n := range i.Gifts {
+		w.Codes = append(w.Codes, i.Gifts[n].Card.Code)
+	}
+}
+
+func (i *Issue) decide(_ *Call, s *state) (r Result, _ error) {
+	for n := range i.Gifts {
+		if s.Codes[i.Gifts[n].Card.Code] {
+			return Result{}, errCodeTaken
+		}
+	}
+	r.Gifts = make([]gift.Gift, 0, len(i.Gifts))
+	for _, g := range i.Gifts {
+		g.CreatedAt = s.now
+		g, e := g.Begin(s.context(i.Context))
+		r.Gifts, r.Entries = append(r.Gifts, g), append(r.Entries, e)
+		s.issue(g, e)
+	}
+	return r, nil
 }
 
 // Redeem decrements a voucher of the calling account.
 type Redeem struct {
-	VoucherID gift.ID
 	gift.Redeem
+	VoucherID gift.ID
+	// AmountOf reads the amount asked for in the unit of the voucher, purely, and takes the place of Amount; nil: Amount stands.
+	AmountOf func(*gift.Voucher) (gift.Amount, error)
 	// Eligible judges the till's ticket for the voucher, purely; nil: no ticket was given.
 	Eligible func(*gift.Voucher) *gift.Eligibility
+}
+
+// asked puts what amountOf reads into amount.
+func asked(amountOf func(*gift.Voucher) (gift.Amount, error), v *gift.Voucher, amount *gift.Amount) (err error) {
+	if amountOf != nil {
+		*amount, err = amountOf(v)
+	}
+	return err
+}
+
+func (r *Redeem) want(c *Call, w *Want) {
+	w.Vouchers = append(w.Vouchers, Ref{c.AccountID, r.VoucherID})
+}
+
+func (r *Redeem) decide(c *Call, s *state) (Result, error) {
+	v := s.Vouchers[Ref{c.AccountID, r.VoucherID}]
+	if v == nil {
+		return Result{}, gift.RefuseAt(gift.NotFound, "voucherID", "This account has no such gift.")
+	}
+	ask := r.Redeem
+	ask.Context = s.context(r.Context)
+	if err := asked(r.AmountOf, v, &ask.Amount); err != nil {
+		return Result{}, err
+	}
+	if r.Eligible != nil {
+		ask.Eligibility = r.Eligible(v)
+	}
+	after, e, err := v.Redeem(ask)
+	if err != nil {
+		return Result{}, err
+	}
+	s.enter(after, e)
+	s.Redemptions[Ref{c.AccountID, e.ID}] = &gift.Taken{Entry: e}
+	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
 }
 
 // Reverse gives back what a redemption took, named by its id or by the Idempotency-Key that it was made with. A key that has
 // not arrived yet is spent: the answer is NOT_FOUND, and the redemption will be refused should it still come.
 type Reverse struct {
+	gift.Reverse
 	RedemptionID gift.ID // or
 	OriginalKey  string
-	gift.Reverse
+	AmountOf     func(*gift.Voucher) (gift.Amount, error) // as in Redeem
+}
+
+func (r *Reverse) original(c *Call) RequestKey {
+	return RequestKey{c.AccountID, RedeemGift, r.OriginalKey}
+}
+
+func (r *Reverse) want(c *Call, w *Want) {
+	if r.OriginalKey != "" {
+		w.Undo = append(w.Undo, r.original(c))
+	} else {
+		w.Redemptions = append(w.Redemptions, Ref{c.AccountID, r.RedemptionID})
+	}
+}
+
+func (r *Reverse) decide(c *Call, s *state) (Result, error) {
+	taken, err := r.find(c, s)
+	if err != nil {
+		return Result{}, err
+	}
+	v := s.Vouchers[Ref{c.AccountID, taken.Entry.VoucherID}]
+	ask := r.Reverse
+	ask.Context = s.context(r.Context)
+	if err := asked(r.AmountOf, v, &ask.Amount); err != nil {
+		return Result{}, err
+	}
+	after, e, err := v.Reverse(*taken, ask)
+	if err != nil {
+		return Result{}, ofTheKey(err)
+	}
+	s.enter(after, e)
+	taken.Reversed += e.Delta
+	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
+}
+
+func (r *Reverse) find(c *Call, s *state) (*gift.Taken, error) {
+	if r.OriginalKey == "" {
+		if taken := s.Redemptions[Ref{c.AccountID, r.RedemptionID}]; taken != nil {
+			return taken, nil
+		}
+		return nil, gift.RefuseAt(gift.NotFound, "redemptionID", "This account has no such redemption.")
+	}
+	original := s.Requests[r.original(c)]
+	if original == nil {
+		s.record(Request{RequestKey: r.original(c), Spent: true, At: s.now})
+	}
+	if original == nil || original.Spent {
+		return nil, gift.RefuseAt(gift.NotFound, "idempotencyKey",
+			"No redemption with this key has arrived, so nothing was taken. The key is spent now: should the redemption still come, it is refused.")
+	}
+	if taken := s.Redemptions[Ref{c.AccountID, original.EntryID}]; taken != nil {
+		return taken, nil
+	}
+	return nil, gift.RefuseAt(gift.NotFound, "idempotencyKey", "The request with this key was refused, so nothing was taken.")
 }
 
 // Withdraw takes gifts out of use, all or none.
 type Withdraw struct {
-	VoucherIDs []gift.ID
 	gift.Withdraw
+	VoucherIDs []gift.ID // each once
 }
 
-// Deliver records what became of a job.
+func (w *Withdraw) want(c *Call, want *Want) {
+	for _, id := range w.VoucherIDs {
+		want.Vouchers = append(want.Vouchers, Ref{c.AccountID, id})
+	}
+}
+
+func (w *Withdraw) decide(c *Call, s *state) (r Result, _ error) {
+	var refused *gift.Error
+	for _, id := range w.VoucherIDs {
+		v := s.Vouchers[Ref{c.AccountID, id}]
+		if v == nil {
+			return Result{}, gift.RefuseAt(gift.NotFound, "voucherID", "This account has no such gift.")
+		}
+		ask := w.Withdraw
+		ask.Context = s.context(w.Context)
+		after, e, err := v.Withdraw(ask)
+		refused = gift.Join(refused, err)
+		r.Vouchers, r.Entries = append(r.Vouchers, after), append(r.Entries, e)
+	}
+	if refused != nil {
+		return Result{}, ofTheKey(refused)
+	}
+	for n, e := range r.Entries {
+		s.enter(r.Vouchers[n], e)
+	}
+	return r, nil
+}
+
+// Deliver records what became of a job, and finishes it.
 type Deliver struct {
-	Job Job
 	gift.Outcome
+	Job Job
+}
+
+func (d *Deliver) want(_ *Call, w *Want) {
+	w.Vouchers = append(w.Vouchers, Ref{d.Job.AccountID, d.Job.VoucherID})
+}
+
+func (d *Deliver) decide(_ *Call, s *state) (r Result, _ error) {
+	done := Done{JobID: d.Job.ID, AccountID: d.Job.AccountID, VoucherID: d.Job.VoucherID}
+	if v := s.Vouchers[Ref{d.Job.AccountID, d.Job.VoucherID}]; v != nil {
+		ask := d.Outcome
+		ask.Context = s.context(d.Context)
+		if after, e, changed := v.Deliver(ask); changed {
+			s.enter(after, e)
+			r.Vouchers, r.Entries = []gift.Voucher{after}, []gift.Entry{e}
+		}
+		if d.Delivered {
+			done.DeliveredAt = s.now
+		}
+	}
+	s.changes.Done = append(s.changes.Done, done)
+	return r, nil
 }
 
 // Refused is a request that was refused before the engine: a known key still gets its stored answer, anything else
 // gets Err, and nothing is stored.
 type Refused struct{ Err error }
+
+func (*Refused) want(*Call, *Want) {}
+
+func (r *Refused) decide(*Call, *state) (Result, error) { return Result{}, unstored{r.Err} }
+
+func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }

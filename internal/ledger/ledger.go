@@ -47,7 +47,7 @@ type Request struct {
 	RequestKey
 	Fingerprint [32]byte // keyed hash of the normalized request
 	Answer      Answer
-	EntryID     gift.ID // the redemption or reversal it made; zero: none
+	EntryID     gift.ID // the one entry it made, such as a redemption; zero: none or many
 	Spent       bool    // a redemption key that was reversed before the redemption arrived; there is no answer
 	At          time.Time
 }
@@ -104,10 +104,15 @@ type Done struct {
 type Store interface {
 	// Group loads what want names, locked against every other writer, hands it to decide, saves what decide returns and
 	// commits, all in one transaction. When it returns nil, the changes are on stable storage. When it returns an error,
-	// nothing was changed, unless the error is ErrUnknown: then the commit may or may not have taken effect.
+	// nothing was changed, unless the error is ErrUnknown: then the commit may or may not have taken effect. ErrRejected says
+	// that the changes broke a constraint.
 	// decide is pure; it may be called again on fresh state when the database asked for a retry.
 	Group(ctx context.Context, want Want, decide func(*State) Changes) error
 }
 
-// ErrUnknown tells that nobody knows whether a commit took effect. The idempotency records will tell.
-var ErrUnknown = errors.New("the outcome of the commit is unknown")
+var (
+	// ErrUnknown tells that nobody knows whether a commit took effect. The idempotency records will tell.
+	ErrUnknown = errors.New("the outcome of the commit is unknown")
+	// ErrRejected tells that the database refused the changes because they break one of its constraints.
+	ErrRejected = errors.New("the changes break a constraint of the database")
+)

@@ -1,7 +1,103 @@
 package ledger
 
-// state is what a group of commands works on: what was loaded, and what has been decided so far.
+import (
+	"errors"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// state is what a group of commands works on: what was loaded, and what has been decided so far. Two commands on one
+// voucher in one group see each other's effect.
 type state struct {
 	*State
+	now     time.Time
 	changes Changes
+	touched map[Ref]int // index in changes.Vouchers
+}
+
+func newState(s *State, now time.Time) *state {
+	if s.Requests == nil {
+		s.Requests = map[RequestKey]*Request{}
+	}
+	if s.Redemptions == nil {
+		s.Redemptions = map[Ref]*gift.Taken{}
+	}
+	if s.Codes == nil {
+		s.Codes = map[gift.VoucherCode]bool{}
+	}
+	return &state{State: s, now: now, touched: map[Ref]int{}}
+}
+
+// context completes what the caller gave.
+func (s *state) context(c gift.Context) gift.Context {
+	c.EntryID, c.Now = newID(), s.now
+	return c
+}
+
+// enter notes a voucher's new state and the entry that led to it.
+func (s *state) enter(v gift.Voucher, e gift.Entry) {
+	ref := Ref{v.AccountID, v.ID}
+	*s.Vouchers[ref] = v
+	if n, ok := s.touched[ref]; ok {
+		s.changes.Vouchers[n] = v
+	} else {
+		s.touched[ref] = len(s.changes.Vouchers)
+		s.changes.Vouchers = append(s.changes.Vouchers, v)
+	}
+	s.changes.Entries = append(s.changes.Entries, e)
+}
+
+// issue notes a new gift, and the job that will deliver it.
+func (s *state) issue(g gift.Gift, e gift.Entry) {
+	s.Codes[g.Card.Code] = true
+	s.changes.Gifts = append(s.changes.Gifts, g)
+	s.changes.Entries = append(s.changes.Entries, e)
+	if g.Status == gift.Pending {
+		due := s.now
+		if g.Card.Scheduled && g.Card.DeliveryDate.After(due) {
+			due = g.Card.DeliveryDate
+		}
+		s.changes.Jobs = append(s.changes.Jobs, Job{ID: newID(), AccountID: g.AccountID, VoucherID: g.ID, Due: due})
+	}
+}
+
+// record notes an idempotency record.
+func (s *state) record(r Request) {
+	s.Requests[r.RequestKey] = &r
+	s.changes.Requests = append(s.changes.Requests, r)
+}
+
+// errCodeTaken asks the caller's goroutine to draw other codes.
+var errCodeTaken = errors.New("a drawn voucher code is in use")
+
+// unstored is a refusal that must not be remembered under the request's key.
+type unstored struct{ error }
+
+func (u unstored) Unwrap() error { return u.error }
+
+// ofTheKey marks the refusals of what the API key may not do: another key may repeat the request.
+func ofTheKey(err error) error {
+	if errors.Is(err, gift.NotAuthorized) {
+		return unstored{err}
+	}
+	return err
+}
+
+// storable reports whether an outcome is remembered under the request's key: what was done, and refusals that were decided
+// on a gift's state. Malformed requests, refusals of the key, limits and failures are not: they may be repeated.
+func storable(err error) bool {
+	if err == nil {
+		return true
+	}
+	var refused *gift.Error
+	if _, ok := errors.AsType[unstored](err); ok || !errors.As(err, &refused) {
+		return false
+	}
+	switch refused.Code {
+	case gift.ValidationFailure, gift.InvalidCodeFormat, gift.InvalidTokenFormat, gift.Unauthenticated,
+		gift.RateLimited, gift.UnexpectedError, gift.Unavailable, gift.RequestInProgress, gift.IdempotencyMismatch:
+		return false
+	}
+	return true
 }

@@ -22,6 +22,8 @@ type dialect struct {
 	snapshot *sql.TxOptions
 	// outcomeUnknown tells from the error of a commit that nobody knows whether it took effect.
 	outcomeUnknown func(error) bool
+	// rejected tells that a statement broke a constraint.
+	rejected func(error) bool
 	// integrity lists the checks of the database's own.
 	integrity []string
 }

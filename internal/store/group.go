@@ -27,8 +27,11 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 		}
 		return nil
 	})
-	if err == nil {
+	switch {
+	case err == nil:
 		s.used.commit(g.newlyUsed)
+	case s.dialect.rejected(err):
+		return fmt.Errorf("%w: %w", ledger.ErrRejected, err)
 	}
 	return err
 }

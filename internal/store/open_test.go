@@ -109,7 +109,11 @@ func TestOpenHalfMade(t *testing.T) {
 	_, err := sealed.Create(filepath.Join(dir, sealed.FileName))
 	must(t, err)
 	must(t, openDir(t, dir).Close())
-	must(t, createFile(filepath.Join(t.TempDir(), DatabaseName)))
+
+	dir = t.TempDir()
+	_, err = sealed.Create(filepath.Join(dir, sealed.FileName))
+	must(t, err)
+	must(t, createFile(filepath.Join(dir, DatabaseName)))
 	issue(t, openDir(t, dir), newID(), 1)
 }
 
@@ -126,7 +130,9 @@ func TestOpenANewFolderAtOnce(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				issue(t, s, account, 2)
+				if _, err := tryIssue(context.Background(), s, account, 2); err != nil {
+					t.Error(err)
+				}
 				if err := s.Close(); err != nil {
 					t.Error(err)
 				}
@@ -235,7 +241,7 @@ func TestAnonymous(t *testing.T) {
 		"a = $1 AND b = $1":      "a = $1 AND b = $1",
 		"a = $2 AND b = $1":      "a = $2 AND b = $1",
 		"a = $1 AND b = $21":     "a = $1 AND b = $21",
-		placeholders(1, 120)[:]:  strings.Repeat(", ?", 120)[2:],
+		placeholders(1, 120):     strings.Repeat(", ?", 120)[2:],
 		"x = $1 AND y = $2 $ $3": "x = $1 AND y = $2 $ $3",
 	} {
 		if got := anonymous(query); got != want {

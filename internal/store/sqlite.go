@@ -32,6 +32,10 @@ var sqliteDialect = dialect{
 		e, ok := errors.AsType[*sqlite.Error](err)
 		return ok && e.Code()&0xff == sqlite3.SQLITE_IOERR
 	},
+	rejected: func(err error) bool {
+		e, ok := errors.AsType[*sqlite.Error](err)
+		return ok && e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT
+	},
 }
 
 // anonymous makes $1, $2, $3 into ?, ?, ? where they stand in that order. To SQLite, $1 is a name, and the driver looks up each

@@ -67,16 +67,25 @@ func (s *Store) voucherPage(ctx context.Context, account, last gift.ID) (page []
 	return page, histories, err
 }
 
-// Check is one thing that must be true of a store beside what WalkVouchers shows.
-type Check struct {
-	Name string // what is checked, as a noun
-	// Run hands every problem that it finds to found, as a sentence. An error is what kept it from looking.
-	Run func(ctx context.Context, found func(problem string)) error
+// CheckRecords looks for what WalkVouchers does not show, and hands every problem that it finds to note, as a sentence. It
+// changes nothing and does not stop the store from being written to. An error is what kept it from looking.
+func (s *Store) CheckRecords(ctx context.Context, note func(problem string)) error {
+	for _, c := range s.checks() {
+		if err := c.run(ctx, note); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	return nil
 }
 
-// Checks lists what can be checked, the cheapest last. None of them changes anything or stops the store from being written to.
-func (s *Store) Checks() []Check {
-	return []Check{
+// check is one thing that must be true of a store.
+type check struct {
+	name string // what is checked, as a noun
+	run  func(ctx context.Context, found func(problem string)) error
+}
+
+func (s *Store) checks() []check {
+	return []check{
 		{"the database file", s.checkIntegrity},
 		{"codes and tokens", s.checkSecrets},
 		{"gifts without secrets", s.nothing("gift %s has no card, or not exactly one code and one token", `SELECT v.id FROM voucher AS v

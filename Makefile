@@ -1,0 +1,35 @@
+# make demo   the whole story over real HTTP, then a server to play with
+# make test   every test, with the race detector where it pays
+# make bench  what a redemption costs, beside an empty handler in the same run
+# make fuzz   every fuzz target for FUZZTIME (default 20s)
+
+GO       ?= go
+FUZZTIME ?= 20s
+
+.PHONY: demo build test race vet fuzz bench
+
+demo: build
+	@bin/boon demo
+
+build:
+	@$(GO) build -trimpath -o bin/boon ./cmd/boon
+
+test: vet
+	$(GO) test ./...
+	$(GO) test -race -short ./...
+
+race:
+	$(GO) test -race ./...
+
+vet:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt differs in: $$unformatted"; exit 1; }
+	$(GO) vet ./...
+
+fuzz:
+	@for pkg in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	  done; done
+
+bench: build
+	$(GO) run ./test/bench

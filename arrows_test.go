@@ -1,0 +1,57 @@
+package boon_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// arrows says which of our packages each package may import. What is not listed here fails the test, so that a new room in
+// the house is a decision.
+var arrows = map[string][]string{
+	"cmd/boon":          {"client", "examples", "internal/gift", "internal/ledger", "internal/server", "internal/setup", "internal/store"},
+	"client":            {},
+	"docs":              {},
+	"examples":          {},
+	"internal/gift":     {},
+	"internal/ticket":   {"internal/gift"},
+	"internal/qr":       {},
+	"internal/sealed":   {"internal/gift"},
+	"internal/ledger":   {"internal/gift"},
+	"internal/delivery": {"internal/gift", "internal/ledger"},
+	"internal/setup":    {"internal/gift"},
+	"internal/store":    {"internal/gift", "internal/ledger", "internal/delivery", "internal/sealed"},
+	"internal/api":      {"docs", "internal/gift", "internal/ledger", "internal/ticket"},
+	"internal/web":      {"internal/gift", "internal/delivery", "internal/qr"},
+	"internal/server":   {"internal/api", "internal/delivery", "internal/gift", "internal/ledger", "internal/sealed", "internal/store", "internal/web"},
+}
+
+const module = "boon.example/"
+
+func TestArrowsPointOneWay(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		from, imports := strings.TrimPrefix(fields[0], module), fields[1:]
+		if from+"/" == module || strings.HasPrefix(from, "test/") || strings.HasPrefix(from, "internal/api/contract") {
+			continue // what only tests import
+		}
+		allowed, known := arrows[from]
+		if !known {
+			t.Errorf("package %s has no place in the house: add it to arrows and to ARCHITECTURE.md", from)
+		}
+		for _, to := range imports {
+			to, ours := strings.CutPrefix(to, module)
+			if ours && !slices.Contains(allowed, to) {
+				t.Errorf("%s imports %s: that arrow is not in the plan", from, to)
+			}
+			if from == "internal/gift" && (ours || strings.Contains(to, ".")) {
+				t.Errorf("internal/gift imports %s: the domain knows the standard library only", to)
+			}
+		}
+	}
+}

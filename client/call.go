@@ -1,0 +1,254 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"mime"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// Limits on the size of an answer, far above what the service sends: a thousand gifts with all their texts, and anything else.
+const (
+	largeAnswer = 64 << 20
+	smallAnswer = 4 << 20
+)
+
+// call is one call, whatever the number of attempts.
+type call struct {
+	op      Operation // "" for a look-up
+	method  string
+	path    string // with the query
+	request any    // nil: no body
+	key     string
+	limit   int64
+	// Overrides of the client's own; 0: none.
+	attempts   int
+	perAttempt time.Duration
+}
+
+// changes reports whether the call may change something, so that it needs a key to be repeated.
+func (k *call) changes() bool { return k.op != "" && k.op != OpValidateGift }
+
+// post is a call of an operation. A changing one gets a key of its own when the caller gave none.
+func post(op Operation, path string, request any, key string) call {
+	k := call{op: op, method: http.MethodPost, path: path + string(op), request: request, key: key, limit: smallAnswer}
+	if k.changes() && key == "" {
+		k.key = NewKey()
+	}
+	return k
+}
+
+func get(path string) call {
+	return call{method: http.MethodGet, path: giftingPath + path, limit: smallAnswer}
+}
+
+const (
+	integrationPath = "/api/integration/"
+	giftingPath     = integrationPath + "gifting/"
+	redemptionPath  = integrationPath + "redemption/"
+)
+
+// do makes the call and decodes its answer into answer.
+func (c *Client) do(ctx context.Context, k call, answer any) (Meta, error) {
+	var body []byte
+	if k.request != nil {
+		var err error
+		if body, err = json.Marshal(k.request); err != nil {
+			return Meta{}, fmt.Errorf("writing the request: %w", err)
+		}
+	}
+	meta, unsure, err := c.repeat(ctx, k, body)
+	if err == nil {
+		if err = json.Unmarshal(meta.Body, answer); err != nil {
+			unsure, err = true, fmt.Errorf("the service's answer could not be read: %w", err)
+		}
+	}
+	if unsure && err != nil && k.changes() {
+		err = &UnknownOutcome{k.op, k.key, err}
+	}
+	return meta, err
+}
+
+// repeat tries until there is a definite answer, attempts run out, or the context's deadline would pass in the pause.
+// unsure tells, where err is not nil, that one of the attempts may have taken effect.
+func (c *Client) repeat(ctx context.Context, k call, body []byte) (meta Meta, unsure bool, err error) {
+	attempts := c.attempts
+	if k.attempts > 0 {
+		attempts = k.attempts
+	}
+	if err := ctx.Err(); err != nil {
+		return Meta{}, false, fmt.Errorf("nothing was sent: %w", err)
+	}
+	for n := 1; ; n++ {
+		var sent bool
+		meta, sent, err = c.attempt(ctx, k, body)
+		if err == nil {
+			return meta, false, nil
+		}
+		refusal, answered := errors.AsType[*Error](err)
+		if answered && Refused(refusal) {
+			unsure = unsure && ofTheMoment(refusal)
+		} else if sent {
+			unsure = true
+		}
+		if n >= attempts || ctx.Err() != nil || errors.Is(err, errFinal) || answered && !refusal.passing() {
+			return meta, unsure, err
+		}
+		pause := jitter(c.backoff(n))
+		if answered {
+			pause += refusal.RetryAfter
+		}
+		if answered && refusal.RetryAfter > c.maxPause || !wait(ctx, pause) {
+			return meta, unsure, err
+		}
+	}
+}
+
+// ofTheMoment reports whether a refusal is about the key or the load at this moment: then it is given before the service
+// looks at the Idempotency-Key, and says nothing about what an earlier attempt did.
+func ofTheMoment(e *Error) bool {
+	return e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusTooManyRequests
+}
+
+// backoff is the longest pause after the nth attempt: doubling, bounded.
+func (c *Client) backoff(n int) time.Duration {
+	d := c.pause
+	for ; n > 1 && d < c.maxPause; n-- {
+		d *= 2
+	}
+	return min(d, c.maxPause)
+}
+
+// jitter is a random pause from half of d to d, so that callers that failed together do not come back together.
+func jitter(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return d/2 + rand.N(d/2+1)
+}
+
+// wait pauses; false: the context would end before the pause does, so there is no use in waiting.
+func wait(ctx context.Context, pause time.Duration) bool {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= pause {
+		return false
+	}
+	t := time.NewTimer(pause)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+var errFinal = errors.New("a repeat would not fare better")
+
+// attempt makes the call once. An error that is not an *Error means that no answer came; sent tells whether the request may
+// have reached the service all the same.
+func (c *Client) attempt(ctx context.Context, k call, body []byte) (_ Meta, sent bool, _ error) {
+	limit := c.perAttempt
+	if k.perAttempt > 0 {
+		limit = k.perAttempt
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	// The transport repeats a request with a key on its own when a kept-alive connection turns out dead, so that the error
+	// of the last connection does not tell whether anything was written on the one before.
+	var wrote atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { wrote.Store(true) }})
+	req, err := c.newRequest(ctx, k, body)
+	if err != nil {
+		return Meta{}, false, fmt.Errorf("%w: %w", errFinal, err)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		dial, ok := errors.AsType[*net.OpError](err)
+		return Meta{}, wrote.Load() || !ok || dial.Op != "dial", fmt.Errorf("calling the service: %w", err)
+	}
+	defer resp.Body.Close()
+	meta, err := read(resp, k)
+	return meta, true, err
+}
+
+func (c *Client) newRequest(ctx context.Context, k call, body []byte) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, k.method, c.base+k.path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.key)
+	req.Header.Set("Accept", "application/json, application/problem+json")
+	req.Header.Set("User-Agent", c.userAgent)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if k.key != "" {
+		req.Header.Set("Idempotency-Key", k.key)
+	}
+	return req, nil
+}
+
+// read takes the answer in, up to the limit.
+func read(resp *http.Response, k call) (Meta, error) {
+	meta := Meta{
+		RequestID: resp.Header.Get("X-Request-ID"), IdempotencyKey: k.key,
+		Replayed: resp.Header.Get("Idempotent-Replayed") == "true",
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, k.limit+1))
+	switch {
+	case err != nil:
+		return meta, fmt.Errorf("reading the answer: %w", err)
+	case int64(len(body)) > k.limit:
+		return meta, fmt.Errorf("the answer is longer than %d bytes: %w", k.limit, errFinal)
+	case resp.StatusCode < 200 || resp.StatusCode > 299:
+		return meta, problem(resp, body)
+	}
+	meta.Body = body
+	return meta, nil
+}
+
+// problem makes an Error of an answer that is not a success, whoever wrote it.
+func problem(resp *http.Response, body []byte) *Error {
+	e := &Error{Status: resp.StatusCode, RequestID: resp.Header.Get("X-Request-ID"), RetryAfter: retryAfter(resp.Header)}
+	var p struct {
+		Code      Code      `json:"code"`
+		Messages  []Message `json:"messages"`
+		RequestID string    `json:"requestID"`
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if kind == "application/problem+json" && json.Unmarshal(body, &p) == nil && p.Code != "" {
+		e.Code, e.Messages = p.Code, p.Messages
+		if p.RequestID != "" {
+			e.RequestID = p.RequestID
+		}
+		return e
+	}
+	text := "The answer is not one of Boon's; something between may have given it. Check the base address."
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		text = "The service answered with a redirect, which is not followed. Use the address it leads to as the base address."
+	}
+	e.Messages = []Message{{Text: text}}
+	return e
+}
+
+// retryAfter reads the header in seconds or as a date (RFC 9110, section 10.2.3); 0: absent or nonsense.
+func retryAfter(h http.Header) time.Duration {
+	v := h.Get("Retry-After")
+	if s, err := strconv.ParseUint(v, 10, 31); err == nil {
+		return time.Duration(s) * time.Second
+	}
+	if t, err := http.ParseTime(v); err == nil {
+		return max(0, time.Until(t))
+	}
+	return 0
+}

@@ -1,0 +1,581 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"boon.example/client"
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const key = "boon_test_acct_not-a-real-key"
+
+// seen is what a server was asked.
+type seen struct {
+	mu   sync.Mutex
+	reqs []ask
+}
+
+type ask struct{ method, uri, auth, key, body string }
+
+func (s *seen) add(r *http.Request) int {
+	body, _ := io.ReadAll(r.Body)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reqs = append(s.reqs, ask{r.Method, r.RequestURI, r.Header.Get("Authorization"), r.Header.Get("Idempotency-Key"), string(body)})
+	return len(s.reqs)
+}
+
+func (s *seen) all() []ask {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reqs
+}
+
+// serve starts a server that answers the nth request, from 1, with answer, and a client of it that hardly pauses.
+func serve(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.Request), opts ...client.Option) (*client.Client, *seen) {
+	t.Helper()
+	s := &seen{}
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(s.add(r), w, r) }))
+	transport := &http.Transport{}
+	t.Cleanup(func() { transport.CloseIdleConnections(); ts.Close() })
+	opts = append([]client.Option{
+		client.WithHTTPClient(&http.Client{Transport: transport}), client.WithBackoff(time.Microsecond, time.Millisecond),
+	}, opts...)
+	c, err := client.New(ts.URL, key, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, s
+}
+
+func refuse(w http.ResponseWriter, status int, code client.Code, header ...string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("X-Request-ID", "req-1")
+	for i := 0; i < len(header); i += 2 {
+		w.Header().Set(header[i], header[i+1])
+	}
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `{"type":"/docs/errors#%s","title":"…","status":%d,"code":%q,"messages":[{"path":"amount","text":"Because."}],"requestID":"req-1"}`,
+		code, status, code)
+}
+
+func drop(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+const redeemed = `{"redemptionID":"r1","voucherID":"v1","organizationID":"o1","amount":5.10,"currentBalance":19.90,"currency":"USD",
+ "status":"CLAIMED","statusID":5,"isRedeemable":true,"redeemedAt":"2026-03-01T10:00:00.123Z","reference":null,"requestID":"req-9","newer":[1]}`
+
+func TestNew(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []struct{ url, key string }{
+		{"", key}, {"gifts.example.com", key}, {"ftp://x", key}, {"http://", key}, {"https://user:secret@host", key},
+		{"https://host?key=1", key}, {"https://host#x", key}, {"https://host", ""}, {"https://host", "a b"}, {"https://host", "a\r\nX: y"},
+		{"https://host\x00", key},
+	} {
+		if _, err := client.New(bad.url, bad.key); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("New(%q, %q) = %v", bad.url, bad.key, err)
+		}
+	}
+	if _, err := client.New("https://host", key, client.WithAttempts(0)); err == nil {
+		t.Error("0 attempts are taken")
+	}
+	c, err := client.New("https://host/boon/", key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+		if s := fmt.Sprintf(verb, c); strings.Contains(s, key) || !strings.Contains(s, "https://host/boon") {
+			t.Errorf("%s prints %s", verb, s)
+		}
+	}
+}
+
+func TestRedeemAsksAndReads(t *testing.T) {
+	t.Parallel()
+	c, s := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Request-ID", "req-10")
+		w.Header().Set("Idempotent-Replayed", "true")
+		io.WriteString(w, redeemed)
+	})
+	no := false
+	got, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{
+		OrganizationID: "o1", VoucherID: "v1", Amount: client.MustDecimal("5.10"), Reference: "T-1",
+		Expect:     client.Expect{TargetTypeCode: client.TargetGift, ValidateTargetType: &no},
+		TicketData: client.Ticket{LineItems: []client.LineItem{{ItemID: "LATTE", Quantity: 2}}, Totals: &client.Totals{}}.TicketData(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &client.Redemption{
+		RedemptionID: "r1", VoucherID: "v1", OrganizationID: "o1", Amount: client.MustDecimal("5.10"), CurrentBalance: client.MustDecimal("19.90"),
+		Currency: "USD", Status: client.StatusClaimed, StatusID: 5, IsRedeemable: true, RedeemedAt: time.Date(2026, 3, 1, 10, 0, 0, 123e6, time.UTC),
+		Meta: client.Meta{RequestID: "req-10", IdempotencyKey: s.all()[0].key, Replayed: true, Body: []byte(redeemed)},
+	}
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b client.Decimal) bool { return a == b })); diff != "" {
+		t.Errorf("the answer (-want +got):\n%s", diff)
+	}
+	r := s.all()[0]
+	const body = `{"organizationID":"o1","voucherID":"v1","amount":5.10,"reference":"T-1","targetTypeCode":"GIFT","validateTargetType":false,` +
+		`"ticketData":{"data":{"lineItems":[{"itemID":"LATTE","itemUnitPrice":null,"quantity":2,"itemTotalPrice":null}],` +
+		`"totals":{"subTotal":null,"taxTotal":null,"discountTotal":null,"serviceChargeTotal":null,"grandTotal":null}},"format":"standard"}}`
+	if diff := cmp.Diff(ask{"POST", "/api/integration/redemption/redeem-gift", "Bearer " + key, r.key, body}, r, cmp.AllowUnexported(ask{})); diff != "" {
+		t.Errorf("the request (-want +got):\n%s", diff)
+	}
+	if len(r.key) != 36 || r.key[14] != '7' {
+		t.Errorf("the Idempotency-Key %q is not a UUIDv7", r.key)
+	}
+}
+
+func TestRequestsGoWhereTheyShould(t *testing.T) {
+	t.Parallel()
+	c, s := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{}`) })
+	ctx := t.Context()
+	at := time.Date(2026, 3, 1, 1, 0, 0, 0, time.FixedZone("", 3600))
+	calls := []struct {
+		call func() error
+		want ask
+	}{
+		{func() error {
+			_, err := c.SendGift(ctx, client.SendGiftRequest{
+				MonetaryGift:    &client.MonetaryGift{Value: client.Whole(25), DeliveryMethodID: client.Email, HasScheduledDelivery: true, DeliveryDate: at},
+				Recipients:      []client.Recipient{{RecipientContact: "a@example.com"}},
+				PaymentMethodID: client.Promotional, PromotionID: "p", ValidForDays: 30, IdempotencyKey: "mine"})
+			return err
+		}, ask{"POST", "/api/integration/gifting/send-gift", "", "mine", `{"recipients":[{"recipientContact":"a@example.com"}],"monetaryGift":{"value":25,` +
+			`"deliveryMethodID":1,"hasScheduledDelivery":true,"deliveryDate":"2026-03-01T01:00:00+01:00"},"paymentMethodID":4,"promotionID":"p","validForDays":30}`}},
+		{func() error { _, err := c.ValidateGift(ctx, client.ValidateGiftRequest{VoucherCode: "123456789012"}); return err },
+			ask{"POST", "/api/integration/redemption/validate-gift", "", "", `{"voucherCode":"123456789012"}`}},
+		{func() error {
+			_, err := c.ReverseRedemption(ctx, client.ReverseRedemptionRequest{OriginalKey: "k1", IdempotencyKey: "k2"})
+			return err
+		}, ask{"POST", "/api/integration/redemption/reverse-redemption", "", "k2", `{"idempotencyKey":"k1"}`}},
+		{func() error {
+			_, err := c.CancelGift(ctx, client.CancelGiftRequest{OrderID: "o", Cause: client.CauseCancelled, IdempotencyKey: "k3"})
+			return err
+		}, ask{"POST", "/api/integration/gifting/cancel-gift", "", "k3", `{"orderID":"o","cause":"CANCELLED"}`}},
+		{func() error { _, err := c.Gift(ctx, "a/b?c"); return err }, ask{"GET", "/api/integration/gifting/gifts/a%2Fb%3Fc", "", "", ""}},
+		{func() error { _, err := c.RequestStatus(ctx, "k 1", client.OpRedeemGift); return err },
+			ask{"GET", "/api/integration/requests/k%201?operation=redeem-gift", "", "", ""}},
+		{func() error {
+			for _, err := range c.Gifts(ctx, client.GiftsFilter{Status: client.StatusPending, CreatedFrom: at, PageSize: 7}) {
+				return err
+			}
+			return nil
+		}, ask{"GET", "/api/integration/gifting/gifts?createdFrom=2026-03-01T00%3A00%3A00Z&limit=7&status=PENDING", "", "", ""}},
+	}
+	for i, tt := range calls {
+		if err := tt.call(); err != nil {
+			t.Errorf("call %d: %v", i, err)
+		}
+		tt.want.auth = "Bearer " + key
+		if diff := cmp.Diff(tt.want, s.all()[i], cmp.AllowUnexported(ask{})); diff != "" {
+			t.Errorf("call %d (-want +got):\n%s", i, diff)
+		}
+	}
+}
+
+func TestErrorTellsWhatTheServiceSaid(t *testing.T) {
+	t.Parallel()
+	c, s := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+		refuse(w, 429, client.RateLimited, "Retry-After", "3600")
+	})
+	_, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})
+	want := &client.Error{
+		Status: 429, Code: client.RateLimited, RequestID: "req-1", RetryAfter: time.Hour,
+		Messages: []client.Message{{Path: "amount", Text: "Because."}},
+	}
+	got, _ := errors.AsType[*client.Error](err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if !errors.Is(err, client.RateLimited) || errors.Is(err, client.NotFound) || !client.Refused(err) {
+		t.Errorf("%v: errors.Is or Refused is wrong", err)
+	}
+	if s := err.Error(); s != "RATE_LIMITED (HTTP 429): amount: Because. [request req-1]" {
+		t.Errorf("Error() = %q", s)
+	}
+	if n := len(s.all()); n != 1 {
+		t.Errorf("an hour's pause was not worth waiting for, yet there were %d attempts", n)
+	}
+}
+
+func TestRepeats(t *testing.T) {
+	t.Parallel()
+	misbehave := map[string]func(http.ResponseWriter, *http.Request){
+		"connection dropped": drop,
+		"answer cut short": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "1000")
+			io.WriteString(w, redeemed[:20])
+		},
+		"overloaded":       func(w http.ResponseWriter, _ *http.Request) { refuse(w, 503, client.Unavailable, "Retry-After", "0") },
+		"internal error":   func(w http.ResponseWriter, _ *http.Request) { refuse(w, 500, client.UnexpectedError) },
+		"rate limited":     func(w http.ResponseWriter, _ *http.Request) { refuse(w, 429, client.RateLimited) },
+		"still running":    func(w http.ResponseWriter, _ *http.Request) { refuse(w, 409, client.RequestInProgress) },
+		"a proxy's answer": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<h1>Bad gateway</h1>", 502) },
+	}
+	for name, wrong := range misbehave {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, s := serve(t, func(n int, w http.ResponseWriter, r *http.Request) {
+				if n < 3 {
+					wrong(w, r)
+					return
+				}
+				io.WriteString(w, redeemed)
+			})
+			if _, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"}); err != nil {
+				t.Fatal(err)
+			}
+			reqs := s.all()
+			for _, r := range reqs {
+				if r != reqs[0] || r.key == "" {
+					t.Errorf("an attempt differs from the first, or has no key: %+v", r)
+				}
+			}
+			if len(reqs) != 3 {
+				t.Errorf("%d attempts, want 3", len(reqs))
+			}
+		})
+	}
+}
+
+func TestDoesNotRepeat(t *testing.T) {
+	t.Parallel()
+	final := map[string]struct {
+		wrong   func(http.ResponseWriter, *http.Request)
+		refused bool
+	}{
+		"refused":  {func(w http.ResponseWriter, _ *http.Request) { refuse(w, 409, client.AlreadyRedeemed) }, true},
+		"garbage":  {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") }, false},
+		"redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect) }, false},
+		"not ours": {func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }, false},
+		"huge": {func(w http.ResponseWriter, _ *http.Request) {
+			for block := make([]byte, 1<<20); ; {
+				if _, err := w.Write(block); err != nil {
+					return
+				}
+			}
+		}, false},
+	}
+	for name, tt := range final {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, s := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { tt.wrong(w, r) })
+			_, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})
+			_, unknown := errors.AsType[*client.UnknownOutcome](err)
+			if err == nil || client.Refused(err) != tt.refused || unknown == tt.refused {
+				t.Errorf("Refused is %v, unknown is %v for %v", client.Refused(err), unknown, err)
+			}
+			if n := len(s.all()); n != 1 {
+				t.Errorf("%d attempts, want 1", n)
+			}
+		})
+	}
+}
+
+func TestGivesUpAndSaysSo(t *testing.T) {
+	t.Parallel()
+	c, s := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { drop(w, r) }, client.WithAttempts(3))
+	_, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", IdempotencyKey: "k-1"})
+	unknown, ok := errors.AsType[*client.UnknownOutcome](err)
+	if !ok || unknown.IdempotencyKey != "k-1" || unknown.Operation != client.OpRedeemGift || client.Refused(err) {
+		t.Errorf("the error is %v", err)
+	}
+	if strings.Contains(err.Error(), "boon_test") {
+		t.Errorf("the key stands in %v", err)
+	}
+	if n := len(s.all()); n != 3 {
+		t.Errorf("%d attempts, want 3", n)
+	}
+	_, err = c.Gift(t.Context(), "v1")
+	if _, ok := errors.AsType[*client.UnknownOutcome](err); ok || err == nil {
+		t.Errorf("a look-up has no outcome to be unknown: %v", err)
+	}
+}
+
+// A refusal that is about the key or the load, and not about the gift, does not tell what became of an earlier attempt.
+func TestRefusalOfTheMomentAfterALostAnswer(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		status  int
+		code    client.Code
+		unknown bool
+	}{
+		{401, client.Unauthenticated, true}, {403, client.NotAuthorized, true}, {429, client.RateLimited, true},
+		{409, client.AlreadyRedeemed, false}, {404, client.NotFound, false},
+	} {
+		c, _ := serve(t, func(n int, w http.ResponseWriter, r *http.Request) {
+			if n == 1 {
+				drop(w, r)
+			}
+			refuse(w, tt.status, tt.code)
+		})
+		_, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})
+		_, unknown := errors.AsType[*client.UnknownOutcome](err)
+		if unknown != tt.unknown || client.Refused(err) == tt.unknown || !errors.Is(err, tt.code) {
+			t.Errorf("%s after a lost answer: %v", tt.code, err)
+		}
+	}
+}
+
+func TestNothingListening(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	c, err := client.New("http://"+addr, key, client.WithAttempts(2), client.WithBackoff(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})
+	if _, unknown := errors.AsType[*client.UnknownOutcome](err); err == nil || unknown {
+		t.Errorf("nothing was ever sent, so nothing is unknown: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err = c.RedeemSafely(ctx, client.RedeemGiftRequest{VoucherID: "v1"}); !errors.Is(err, context.Canceled) || errors.Is(err, client.ErrVoided) {
+		t.Errorf("with a context that has ended: %v", err)
+	}
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	c, s := serve(t, func(n int, w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Query().Get("cursor") {
+		case "":
+			io.WriteString(w, `{"entries":[{"entryID":"e1","seq":1,"amount":25.00},{"entryID":"e2","seq":2}],"nextCursor":"c/2"}`)
+		case "c/2":
+			io.WriteString(w, `{"entries":[{"entryID":"e3","seq":3,"newer":true}],"nextCursor":null}`)
+		}
+	})
+	var ids []string
+	var last client.Entry
+	for e, err := range c.History(t.Context(), "v1") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, last = append(ids, e.EntryID), e
+	}
+	if diff := cmp.Diff([]string{"e1", "e2", "e3"}, ids); diff != "" || string(last.Meta.Body) != `{"entryID":"e3","seq":3,"newer":true}` {
+		t.Errorf("%s, the last as %s", diff, last.Meta.Body)
+	}
+	for range c.History(t.Context(), "v1") {
+		break
+	}
+	if n := len(s.all()); n != 3 {
+		t.Errorf("%d calls; leaving the loop on the first page must not fetch the second", n)
+	}
+}
+
+func TestPagesEndWithTheError(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+		if n == 1 {
+			io.WriteString(w, `{"gifts":[{"voucherID":"v1"}],"nextCursor":"2"}`)
+			return
+		}
+		refuse(w, 400, client.ValidationFailure)
+	})
+	var got []string
+	for v, err := range c.Gifts(t.Context(), client.GiftsFilter{}) {
+		got = append(got, fmt.Sprint(v.VoucherID, errors.Is(err, client.ValidationFailure)))
+	}
+	if diff := cmp.Diff([]string{"v1false", "true"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRequestStatus(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"requests":[{"key":"k","operation":"redeem-gift","state":"finished","status":200,"answer":{"a":1},"finishedAt":"2026-03-01T10:00:00.000Z"},
+			{"key":"k","operation":"send-gift","state":"running","status":null,"answer":null,"finishedAt":null}],"requestID":"r"}`)
+	})
+	got, err := c.RequestStatus(t.Context(), "k", "")
+	want := []client.RequestStatus{
+		{Key: "k", Operation: client.OpRedeemGift, State: client.RequestFinished, Status: 200, Answer: json.RawMessage(`{"a":1}`),
+			FinishedAt: time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)},
+		{Key: "k", Operation: client.OpSendGift, State: client.RequestRunning, Answer: json.RawMessage("null")},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestRedeemSafely(t *testing.T) {
+	t.Parallel()
+	lost := func(w http.ResponseWriter, r *http.Request) { drop(w, r) }
+	answer := func(status int, code client.Code) func(http.ResponseWriter, *http.Request) {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			if code == "" {
+				io.WriteString(w, redeemed)
+				return
+			}
+			refuse(w, status, code)
+		}
+	}
+	for name, tt := range map[string]struct {
+		redeem, reverse         func(http.ResponseWriter, *http.Request)
+		refused, voided, unsure bool
+		calls                   int
+	}{
+		"taken":            {redeem: answer(200, ""), calls: 1},
+		"refused":          {redeem: answer(409, client.InsufficientBalance), refused: true, calls: 1},
+		"lost, given back": {redeem: lost, reverse: answer(200, ""), voided: true, calls: 4},
+		"never arrived":    {redeem: lost, reverse: answer(404, client.NotFound), voided: true, calls: 4},
+		"already reversed": {redeem: lost, reverse: answer(409, client.AlreadyReversed), voided: true, calls: 4},
+		"both lost":        {redeem: lost, reverse: lost, unsure: true, calls: 6},
+		"void not allowed": {redeem: lost, reverse: answer(403, client.NotAuthorized), unsure: true, calls: 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, s := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+				if strings.HasSuffix(r.URL.Path, "reverse-redemption") {
+					tt.reverse(w, r)
+					return
+				}
+				tt.redeem(w, r)
+			})
+			_, err := c.RedeemSafely(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})
+			unknown, unsure := errors.AsType[*client.UnknownOutcome](err)
+			if client.Refused(err) != tt.refused || errors.Is(err, client.ErrVoided) != tt.voided || unsure != tt.unsure {
+				t.Errorf("refused %v, voided %v, unsure %v: %v", client.Refused(err), errors.Is(err, client.ErrVoided), unsure, err)
+			}
+			reqs := s.all()
+			if len(reqs) != tt.calls {
+				t.Fatalf("%d calls, want %d", len(reqs), tt.calls)
+			}
+			if unsure && unknown.IdempotencyKey != reqs[0].key {
+				t.Errorf("the error names %q, the redemption's key was %q", unknown.IdempotencyKey, reqs[0].key)
+			}
+			if last := reqs[len(reqs)-1]; tt.reverse != nil && (!strings.Contains(last.body, `"idempotencyKey":"`+reqs[0].key+`"`) || last.key == reqs[0].key) {
+				t.Errorf("the reversal does not name the redemption's key, or runs under it: %+v", last)
+			}
+		})
+	}
+}
+
+// pipes is a listener within the process, so that time can stand still around it.
+type pipes struct {
+	conns chan net.Conn
+	done  chan struct{}
+}
+
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+func (p pipes) Close() error   { close(p.done); return nil }
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+
+// inBubble runs a server with handler inside a synctest bubble, where pauses take no time but can be measured.
+func inBubble(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, c *client.Client), opts ...client.Option) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pipes{make(chan net.Conn), make(chan struct{})}
+		server := &http.Server{Handler: handler}
+		go server.Serve(p)
+		transport := &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
+			here, there := net.Pipe()
+			p.conns <- there
+			return here, nil
+		}}
+		c, err := client.New("http://boon.test", key, append(opts, client.WithHTTPClient(&http.Client{Transport: transport}))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, c)
+		server.Close()
+	})
+}
+
+func TestWaitsAsLongAsTold(t *testing.T) {
+	t.Parallel()
+	var at []time.Time
+	inBubble(t, func(w http.ResponseWriter, _ *http.Request) {
+		if at = append(at, time.Now()); len(at) == 1 {
+			refuse(w, 503, client.Unavailable, "Retry-After", "7")
+			return
+		}
+		io.WriteString(w, redeemed)
+	}, func(t *testing.T, c *client.Client) {
+		if _, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"}); err != nil {
+			t.Fatal(err)
+		}
+		if pause := at[1].Sub(at[0]); pause < 7*time.Second || pause > 8*time.Second {
+			t.Errorf("came back after %v, was told 7 s", pause)
+		}
+	})
+}
+
+func TestPausesGrowWithinBounds(t *testing.T) {
+	t.Parallel()
+	var at []time.Time
+	inBubble(t, func(w http.ResponseWriter, _ *http.Request) {
+		at = append(at, time.Now())
+		refuse(w, 500, client.UnexpectedError)
+	}, func(t *testing.T, c *client.Client) {
+		c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})
+		if len(at) != 6 {
+			t.Fatalf("%d attempts, want 6", len(at))
+		}
+		for i, most := range []time.Duration{1, 2, 4, 5, 5} {
+			pause := at[i+1].Sub(at[i])
+			if most *= time.Second; pause < most/2 || pause > most {
+				t.Errorf("pause %d is %v, want at most %v and at least half of it", i+1, pause, most)
+			}
+		}
+	}, client.WithAttempts(6), client.WithBackoff(time.Second, 5*time.Second))
+}
+
+func TestDeadlineBoundsTheWholeCall(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, 503, client.Unavailable, "Retry-After", "5")
+	}, func(t *testing.T, c *client.Client) {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		start := time.Now()
+		_, err := c.RedeemGift(ctx, client.RedeemGiftRequest{VoucherID: "v1"})
+		if !errors.Is(err, client.Unavailable) || time.Since(start) > 0 {
+			t.Errorf("waiting 5 s when only 3 are left helps nobody: %v after %v", err, time.Since(start))
+		}
+	})
+}
+
+func TestTillPatience(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(w http.ResponseWriter, r *http.Request) {
+		io.ReadAll(r.Body)
+		<-r.Context().Done() // a service that hangs
+	}, func(t *testing.T, c *client.Client) {
+		start := time.Now()
+		_, err := c.RedeemSafely(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})
+		if _, unknown := errors.AsType[*client.UnknownOutcome](err); !unknown || errors.Is(err, client.ErrVoided) {
+			t.Errorf("nobody answered, but the error is %v", err)
+		}
+		if d := time.Since(start); d < 30*time.Second || d > 32*time.Second {
+			t.Errorf("it took %v, want six times 5 s and the pauses", d)
+		}
+	})
+}

@@ -1,0 +1,189 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// Gift finds a gift of the key's account by its voucherID.
+func (c *Client) Gift(ctx context.Context, voucherID string) (*Voucher, error) {
+	return c.voucher(ctx, get("gifts/"+url.PathEscape(voucherID)))
+}
+
+// GiftsFilter selects gifts; what is zero selects all.
+type GiftsFilter struct {
+	Status                             Status
+	ProgramID                          string
+	PromotionID                        string
+	OrganizationID                     string // limited to this location
+	CreatedFrom                        time.Time
+	CreatedTo                          time.Time // exclusive
+	ExternalTransactionReferenceNumber string
+	PageSize                           int // how many gifts one call fetches, 1 to 200; 0: the service's choice
+}
+
+func (f GiftsFilter) query() url.Values {
+	q := url.Values{}
+	set := func(name, value string) {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	set("status", string(f.Status))
+	set("programID", f.ProgramID)
+	set("promotionID", f.PromotionID)
+	set("organizationID", f.OrganizationID)
+	set("createdFrom", instant(f.CreatedFrom))
+	set("createdTo", instant(f.CreatedTo))
+	set("externalTransactionReferenceNumber", f.ExternalTransactionReferenceNumber)
+	if f.PageSize != 0 {
+		set("limit", strconv.Itoa(f.PageSize))
+	}
+	return q
+}
+
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+// Gifts goes through the gifts of the key's account, the newest first, fetching pages as they are needed. Gifts that are made
+// meanwhile do not disturb it. The first error ends it.
+func (c *Client) Gifts(ctx context.Context, f GiftsFilter) iter.Seq2[Voucher, error] {
+	fetch := func(cursor string) (list []json.RawMessage, next string, meta Meta, err error) {
+		var page struct {
+			Gifts      []json.RawMessage `json:"gifts"`
+			NextCursor string            `json:"nextCursor"`
+		}
+		meta, err = c.do(ctx, paged("gifts", f.query(), cursor), &page)
+		return page.Gifts, page.NextCursor, meta, err
+	}
+	return pages(fetch, func(v *Voucher) *Meta { return &v.Meta })
+}
+
+// EntryKind is what an entry of a history records.
+type EntryKind string
+
+// The kinds of entry.
+const (
+	EntryIssued         EntryKind = "ISSUED"
+	EntryDelivered      EntryKind = "DELIVERED"
+	EntryFailedDelivery EntryKind = "FAILED_DELIVERY"
+	EntryRedemption     EntryKind = "REDEMPTION"
+	EntryReversal       EntryKind = "REVERSAL"
+	EntryCancellation   EntryKind = "CANCELLATION"
+)
+
+// Entry is one row of a gift's history. The amounts up to any entry add up to its CurrentBalance.
+type Entry struct {
+	EntryID        string    `json:"entryID"`
+	Seq            int       `json:"seq"` // 1 for the first
+	Kind           EntryKind `json:"kind"`
+	Amount         Decimal   `json:"amount"` // what it added to the balance; a redemption's is negative
+	CurrentBalance Decimal   `json:"currentBalance"`
+	Status         Status    `json:"status"`
+	StatusID       int       `json:"statusID"`
+	At             time.Time `json:"at"`
+	KeyID          string    `json:"keyID"`          // of the API key; "": the service itself
+	OrganizationID string    `json:"organizationID"` // "": not at a location
+	RedemptionID   string    `json:"redemptionID"`   // of a redemption its own, of a reversal the undone one's
+	ReversalID     string    `json:"reversalID"`
+	Reference      string    `json:"reference"`
+	Reason         string    `json:"reason"`
+	RequestID      string    `json:"requestID"` // of the call that caused it
+	Meta           Meta      `json:"-"`
+}
+
+// History goes through everything that happened to a gift, the oldest first, fetching pages as they are needed. The first error
+// ends it.
+func (c *Client) History(ctx context.Context, voucherID string) iter.Seq2[Entry, error] {
+	path := "gifts/" + url.PathEscape(voucherID) + "/history"
+	fetch := func(cursor string) (list []json.RawMessage, next string, meta Meta, err error) {
+		var page struct {
+			Entries    []json.RawMessage `json:"entries"`
+			NextCursor string            `json:"nextCursor"`
+		}
+		meta, err = c.do(ctx, paged(path, url.Values{}, cursor), &page)
+		return page.Entries, page.NextCursor, meta, err
+	}
+	return pages(fetch, func(e *Entry) *Meta { return &e.Meta })
+}
+
+// paged is the look-up of one page.
+func paged(path string, q url.Values, cursor string) call {
+	if cursor != "" {
+		q.Set("cursor", cursor)
+	}
+	if len(q) > 0 {
+		path += "?" + q.Encode()
+	}
+	return get(path)
+}
+
+// pages walks through all pages, decoding one element after the other; each keeps its own text.
+func pages[T any](fetch func(cursor string) ([]json.RawMessage, string, Meta, error), metaOf func(*T) *Meta) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		cursor := ""
+		for {
+			list, next, meta, err := fetch(cursor)
+			if err != nil {
+				yield(*new(T), err)
+				return
+			}
+			for _, text := range list {
+				var element T
+				err := json.Unmarshal(text, &element)
+				*metaOf(&element) = Meta{RequestID: meta.RequestID, Body: text}
+				if !yield(element, err) || err != nil {
+					return
+				}
+			}
+			if next == "" || next == cursor {
+				return
+			}
+			cursor = next
+		}
+	}
+}
+
+// RequestState tells how far a call has come.
+type RequestState string
+
+// The states of a call.
+const (
+	RequestRunning  RequestState = "running"
+	RequestFinished RequestState = "finished"
+	RequestSpent    RequestState = "spent" // a redemption's key that was reversed before the redemption arrived
+)
+
+// RequestStatus tells what became of a call that was made under an Idempotency-Key.
+type RequestStatus struct {
+	Key        string          `json:"key"`
+	Operation  Operation       `json:"operation"`
+	State      RequestState    `json:"state"`
+	Status     int             `json:"status"` // the HTTP status of its answer, 0 unless finished
+	Answer     json.RawMessage `json:"answer"` // the body of its answer, the text "null" unless finished
+	FinishedAt time.Time       `json:"finishedAt"`
+}
+
+// RequestStatus asks what became of the calls that were made under an Idempotency-Key: one element for each operation it was
+// used with, or only that of one operation. A key that never arrived is [NotFound].
+func (c *Client) RequestStatus(ctx context.Context, key string, operation Operation) ([]RequestStatus, error) {
+	path := integrationPath + "requests/" + url.PathEscape(key)
+	if operation != "" {
+		path += "?operation=" + url.QueryEscape(string(operation))
+	}
+	var a struct {
+		Requests []RequestStatus `json:"requests"`
+	}
+	if _, err := c.do(ctx, call{method: "GET", path: path, limit: largeAnswer}, &a); err != nil {
+		return nil, err
+	}
+	return a.Requests, nil
+}

@@ -1,0 +1,134 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// RedeemGiftRequest asks to take something from a gift. Exactly one of VoucherID, VoucherCode and VoucherPublicToken is given.
+type RedeemGiftRequest struct {
+	OrganizationID                          string  `json:"organizationID,omitzero"`
+	PointOfSaleSystemOrganizationIdentifier string  `json:"pointOfSaleSystemOrganizationIdentifier,omitzero"`
+	VoucherID                               string  `json:"voucherID,omitzero"`
+	VoucherCode                             string  `json:"voucherCode,omitzero"`
+	VoucherPublicToken                      string  `json:"voucherPublicToken,omitzero"`
+	Amount                                  Decimal `json:"amount,omitzero"`       // absent: all that is left
+	AllowPartial                            bool    `json:"allowPartial,omitzero"` // take what is there when Amount is more
+	Reference                               string  `json:"reference,omitzero"`    // the till's own id of the sale
+	Expect
+	TicketData *TicketData `json:"ticketData,omitzero"`
+
+	IdempotencyKey string `json:"-"` // absent: a new one
+}
+
+// Redemption is one decrement of a gift.
+type Redemption struct {
+	RedemptionID   string    `json:"redemptionID"`
+	VoucherID      string    `json:"voucherID"`
+	OrganizationID string    `json:"organizationID"`
+	Amount         Decimal   `json:"amount"`         // what was taken
+	CurrentBalance Decimal   `json:"currentBalance"` // what is left
+	Currency       string    `json:"currency"`       // "" for an item gift
+	Status         Status    `json:"status"`
+	StatusID       int       `json:"statusID"`
+	IsRedeemable   bool      `json:"isRedeemable"`
+	RedeemedAt     time.Time `json:"redeemedAt"`
+	Reference      string    `json:"reference"`
+	Meta           Meta      `json:"-"`
+}
+
+// RedeemGift takes an amount of money, or a quantity of items, from a gift. When it returns a Redemption, that is durable. A till
+// that must know for certain before the guest leaves uses [Client.RedeemSafely].
+func (c *Client) RedeemGift(ctx context.Context, r RedeemGiftRequest) (*Redemption, error) {
+	return c.redeem(ctx, post(OpRedeemGift, redemptionPath, r, r.IdempotencyKey))
+}
+
+func (c *Client) redeem(ctx context.Context, k call) (*Redemption, error) {
+	var a Redemption
+	var err error
+	if a.Meta, err = c.do(ctx, k, &a); err != nil {
+		return nil, err
+	}
+	return &a, nil
+}
+
+// ReverseRedemptionRequest asks to undo a redemption, named by RedemptionID or, when its answer never came, by the
+// Idempotency-Key it was made with.
+type ReverseRedemptionRequest struct {
+	RedemptionID   string  `json:"redemptionID,omitzero"`
+	OriginalKey    string  `json:"idempotencyKey,omitzero"` // of the redemption
+	Amount         Decimal `json:"amount,omitzero"`         // absent: all that is left of the redemption
+	Reason         string  `json:"reason,omitzero"`
+	OrganizationID string  `json:"organizationID,omitzero"`
+
+	IdempotencyKey string `json:"-"` // of the reversal itself; absent: a new one
+}
+
+// Reversal is the undoing of a redemption, whole or in part.
+type Reversal struct {
+	ReversalID     string    `json:"reversalID"`
+	RedemptionID   string    `json:"redemptionID"`
+	VoucherID      string    `json:"voucherID"`
+	OrganizationID string    `json:"organizationID"`
+	Amount         Decimal   `json:"amount"` // what was given back by this call
+	CurrentBalance Decimal   `json:"currentBalance"`
+	Currency       string    `json:"currency"` // "" for an item gift
+	Status         Status    `json:"status"`
+	StatusID       int       `json:"statusID"`
+	IsRedeemable   bool      `json:"isRedeemable"`
+	ReversedAt     time.Time `json:"reversedAt"`
+	Reason         string    `json:"reason"`
+	Meta           Meta      `json:"-"`
+}
+
+// ReverseRedemption gives back to a gift what a redemption took. By OriginalKey, [NotFound] is good news: that redemption never
+// arrived, and will be refused should it still come.
+func (c *Client) ReverseRedemption(ctx context.Context, r ReverseRedemptionRequest) (*Reversal, error) {
+	return c.reverse(ctx, post(OpReverseRedemption, redemptionPath, r, r.IdempotencyKey))
+}
+
+func (c *Client) reverse(ctx context.Context, k call) (*Reversal, error) {
+	var a Reversal
+	var err error
+	if a.Meta, err = c.do(ctx, k, &a); err != nil {
+		return nil, err
+	}
+	return &a, nil
+}
+
+// How a till behaves: the service decides a redemption within 4 seconds, so 5 are enough for each attempt.
+const (
+	tillPatience = 5 * time.Second
+	tillAttempts = 3
+)
+
+// RedeemSafely redeems as a till must, so that the guest never pays twice and never for nothing. It waits at most 5 seconds for
+// an answer and tries three times under one key; when there is still none, it reverses the redemption by that key, in another
+// three tries. So it ends in one of four ways, within about half a minute:
+//
+//   - a Redemption and no error: the amount was taken, once;
+//   - an error for which [Refused] holds: nothing was taken, because of what the error says;
+//   - an error for which errors.Is(err, [ErrVoided]) holds: nothing is taken, whatever became of the attempts;
+//   - any other error. If it is an [*UnknownOutcome], the reversal got no answer either: keep its IdempotencyKey and call
+//     ReverseRedemption with it as OriginalKey until there is an answer. If it is not, nothing was sent.
+//
+// When ctx ends while the outcome is unknown, the reversal is still made.
+func (c *Client) RedeemSafely(ctx context.Context, r RedeemGiftRequest) (*Redemption, error) {
+	k := post(OpRedeemGift, redemptionPath, r, r.IdempotencyKey)
+	k.attempts, k.perAttempt = tillAttempts, tillPatience
+	done, err := c.redeem(ctx, k)
+	unknown, ok := errors.AsType[*UnknownOutcome](err)
+	if !ok {
+		return done, err
+	}
+	void := ReverseRedemptionRequest{OriginalKey: k.key, Reason: "no answer to the till", OrganizationID: r.OrganizationID}
+	v := post(OpReverseRedemption, redemptionPath, void, "")
+	v.attempts, v.perAttempt = tillAttempts, tillPatience
+	_, failed := c.reverse(context.WithoutCancel(ctx), v)
+	if failed == nil || errors.Is(failed, AlreadyReversed) || errors.Is(failed, NotFound) {
+		return nil, fmt.Errorf("%w: %w", ErrVoided, unknown.Err)
+	}
+	return nil, &UnknownOutcome{OpRedeemGift, k.key, errors.Join(unknown.Err, fmt.Errorf("and it could not be voided: %w", failed))}
+}

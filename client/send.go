@@ -1,0 +1,133 @@
+package client
+
+import (
+	"context"
+	"time"
+)
+
+// DeliveryMethod is how a gift reaches its recipient.
+type DeliveryMethod int
+
+// The delivery methods.
+const (
+	Email   DeliveryMethod = 1 // recipientContact is an e-mail address
+	SMS     DeliveryMethod = 2 // recipientContact is a 10-digit mobile number of the North American plan
+	Printed DeliveryMethod = 3 // no recipientContact; also for gifts that are handed over outside the service
+)
+
+// PaymentMethod is how the value of a gift became available.
+type PaymentMethod int
+
+// The payment methods.
+const (
+	ExternalTransaction PaymentMethod = 2 // purchased and paid on another system
+	Promotional         PaymentMethod = 4 // no payment captured or necessary
+)
+
+// The gifting programs.
+const (
+	BusinessProgram     = "22222222-2222-2222-2222-222222222222" // the default for external transactions
+	PromotionalProgram  = "33333333-3333-3333-3333-333333333333" // the default for promotional gifts
+	DistributionProgram = "55555555-5555-5555-5555-555555555555"
+)
+
+// SendGiftRequest asks for gifts to be created and sent. Exactly one of MonetaryGift and ItemGift is given. A gift for one
+// recipient names it in the gift itself; with Recipients, one gift is made for each, and those members of the gift stay empty.
+type SendGiftRequest struct {
+	Recipients        []Recipient   `json:"recipients,omitzero"`
+	MonetaryGift      *MonetaryGift `json:"monetaryGift,omitzero"`
+	ItemGift          *ItemGift     `json:"itemGift,omitzero"`
+	SenderDescription string        `json:"senderDescription,omitzero"` // absent: the gift's, else the purchaser's name, else the account's
+	PaymentMethodID   PaymentMethod `json:"paymentMethodID,omitzero"`
+
+	// For ExternalTransaction, all five.
+	ExternalTransactionReferenceNumber      string `json:"externalTransactionReferenceNumber,omitzero"`
+	ExternalTransactionCustomerFirstName    string `json:"externalTransactionCustomerFirstName,omitzero"`
+	ExternalTransactionCustomerLastName     string `json:"externalTransactionCustomerLastName,omitzero"`
+	ExternalTransactionCustomerEmailAddress string `json:"externalTransactionCustomerEmailAddress,omitzero"`
+	ExternalStorefrontID                    string `json:"externalStorefrontID,omitzero"`
+
+	// For Promotional: the promotion, and what its record does not say already.
+	PromotionID      string    `json:"promotionID,omitzero"`
+	ValidStarting    time.Time `json:"validStarting,omitzero"`
+	ValidForDays     int       `json:"validForDays,omitzero"` // calendar days of the account's time zone
+	PromotionalTerms string    `json:"promotionalTerms,omitzero"`
+
+	Notes              string `json:"notes,omitzero"` // why the gift was sent; not shown to the recipient
+	RelatedOrderID     string `json:"relatedOrderID,omitzero"`
+	RelatedOrderNumber string `json:"relatedOrderNumber,omitzero"`
+
+	IdempotencyKey string `json:"-"` // absent: a new one
+}
+
+// Recipient is one receiver among several.
+type Recipient struct {
+	DeliveryMethodID     DeliveryMethod `json:"deliveryMethodID,omitzero"` // absent: the gift's
+	RecipientDescription string         `json:"recipientDescription,omitzero"`
+	RecipientContact     string         `json:"recipientContact,omitzero"`
+	Message              string         `json:"message,omitzero"`
+}
+
+// MonetaryGift is a gift of a value in the account's currency.
+type MonetaryGift struct {
+	Value                Decimal        `json:"value,omitzero"`
+	ProgramID            string         `json:"programID,omitzero"`      // absent: the default of the payment method
+	AccountID            string         `json:"accountID,omitzero"`      // needed with a system integrator key only
+	OrganizationID       string         `json:"organizationID,omitzero"` // the only location where the gift is good; absent: all
+	DeliveryMethodID     DeliveryMethod `json:"deliveryMethodID,omitzero"`
+	SenderDescription    string         `json:"senderDescription,omitzero"`
+	RecipientDescription string         `json:"recipientDescription,omitzero"`
+	RecipientContact     string         `json:"recipientContact,omitzero"`
+	Message              string         `json:"message,omitzero"`
+	HasScheduledDelivery bool           `json:"hasScheduledDelivery,omitzero"`
+	DeliveryDate         time.Time      `json:"deliveryDate,omitzero"`
+	DeliveryTimezoneID   string         `json:"deliveryTimezoneId,omitzero"` // IANA or Windows id; absent: the account's
+	VoucherDesignID      string         `json:"voucherDesignID,omitzero"`    // absent: the location's, else the account's
+}
+
+// ItemGift is a gift of a quantity of an item. Its other members are those of MonetaryGift.
+type ItemGift struct {
+	Label                string         `json:"label,omitzero"`
+	Terms                string         `json:"terms,omitzero"`
+	Quantity             int            `json:"quantity,omitzero"`
+	EquivalentValue      Decimal        `json:"equivalentValue,omitzero"`
+	ProgramID            string         `json:"programID,omitzero"`
+	AccountID            string         `json:"accountID,omitzero"`
+	OrganizationID       string         `json:"organizationID,omitzero"`
+	DeliveryMethodID     DeliveryMethod `json:"deliveryMethodID,omitzero"`
+	SenderDescription    string         `json:"senderDescription,omitzero"`
+	RecipientDescription string         `json:"recipientDescription,omitzero"`
+	RecipientContact     string         `json:"recipientContact,omitzero"`
+	Message              string         `json:"message,omitzero"`
+	HasScheduledDelivery bool           `json:"hasScheduledDelivery,omitzero"`
+	DeliveryDate         time.Time      `json:"deliveryDate,omitzero"`
+	DeliveryTimezoneID   string         `json:"deliveryTimezoneId,omitzero"`
+	VoucherDesignID      string         `json:"voucherDesignID,omitzero"`
+}
+
+// Order is what one call of SendGift made.
+type Order struct {
+	OrderID string     `json:"orderID"`
+	Gifts   []SentGift `json:"gifts"` // in the order of the recipients
+	Meta    Meta       `json:"-"`
+}
+
+// SentGift is a new gift and where it can be seen.
+type SentGift struct {
+	Voucher
+	RecipientIndex int    `json:"recipientIndex"`
+	GiftURL        string `json:"giftURL"`  // the recipient's page; whoever has it can spend the gift
+	PrintURL       string `json:"printURL"` // of a printed gift
+}
+
+// SendGift creates gifts, all or none, and sends them.
+func (c *Client) SendGift(ctx context.Context, r SendGiftRequest) (*Order, error) {
+	k := post(OpSendGift, giftingPath, r, r.IdempotencyKey)
+	k.limit = largeAnswer
+	var o Order
+	var err error
+	if o.Meta, err = c.do(ctx, k, &o); err != nil {
+		return nil, err
+	}
+	return &o, nil
+}

@@ -1,0 +1,279 @@
+// Package api is the JSON interface: it knows HTTP and JSON and nothing of SQL.
+//
+// A request becomes a typed value, with everything that is wrong with it collected (read.go); the rules are those of package
+// gift; what changes a balance or a status goes through the engine of package ledger, everything else is read from Records.
+// Handlers give an answer or an error, and one adapter writes both. Nothing in an answer, a log line or an Event tells a
+// caller's secrets or the reason of an internal failure.
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"path"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// Version is the version of the interface. It grows by addition only.
+const Version = "1.0.0"
+
+// Config is what the interface works with.
+type Config struct {
+	Engine    *ledger.Engine
+	Records   Records
+	Directory func() *gift.Directory // the newest set-up
+	// Fingerprint is a keyed hash of a normalized request. It must stay the same as long as idempotency records are kept.
+	Fingerprint func([]byte) [32]byte
+	PublicURL   string // how recipients reach the gift page, and where /docs stands; without a slash at its end
+	Version     string // of the interface, for the header Boon-Version
+
+	Email bool   // whether e-mail can be delivered, by a gateway or into the outbox
+	SMS   bool   // whether text messages can
+	Wake  func() // told after gifts were issued, that there may be something to deliver; nil: nobody is
+
+	Now           func() time.Time                   // nil: time.Now
+	ClientAddress func(*http.Request) netip.Addr     // nil: that of the connection
+	Note          func(ctx context.Context, e Event) // told of every request that was answered; nil: nobody is
+}
+
+// API serves the JSON interface. It answers every path: those that are not its own with NOT_FOUND.
+type API struct {
+	Config
+	mux     *http.ServeMux
+	guard   *guard
+	readers sync.Pool // of *reader
+}
+
+// Limits of one request.
+const (
+	maxBody            = 1 << 20
+	redemptionDeadline = 4 * time.Second // a till waits five
+	otherDeadline      = 15 * time.Second
+)
+
+// New makes the interface.
+func New(c Config) *API {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Wake == nil {
+		c.Wake = func() {}
+	}
+	if c.Note == nil {
+		c.Note = func(context.Context, Event) {}
+	}
+	if c.ClientAddress == nil {
+		c.ClientAddress = peer
+	}
+	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
+	a := &API{Config: c, mux: http.NewServeMux(), guard: newGuard(c.Records, c.Now)}
+	a.readers.New = func() any { return new(reader) }
+	for pattern, methods := range byPattern() {
+		a.mux.Handle(pattern, a.resource(methods))
+	}
+	for _, p := range docPages(c.Version, c.PublicURL) {
+		a.mux.Handle(p.pattern, a.handler(func(c *call) (ledger.Answer, error) { return ledger.Answer{}, c.wrongMethod("GET, HEAD") }))
+		a.mux.Handle("GET "+p.pattern, p)
+	}
+	a.mux.Handle("/", a.handler(func(*call) (ledger.Answer, error) {
+		return ledger.Answer{}, gift.Refuse(gift.NotFound, "There is nothing at this address.")
+	}))
+	return a
+}
+
+// Patterns are the parts of the address space that the interface answers, as http.ServeMux takes them.
+func Patterns() []string { return []string{"/api/", "/openapi.json", "/docs", "/docs/"} }
+
+// ServeHTTP answers a request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// The mux would redirect a path that is not clean; whoever sent it made a mistake and should hear of it.
+	if p := r.URL.EscapedPath(); p == "" || strings.TrimSuffix(path.Clean(p), "/") != strings.TrimSuffix(p, "/") {
+		a.handler(func(*call) (ledger.Answer, error) {
+			return ledger.Answer{}, gift.Refuse(gift.NotFound, "There is nothing at this address.")
+		}).ServeHTTP(w, r)
+		return
+	}
+	a.mux.ServeHTTP(w, r)
+}
+
+// Route is one operation of the interface.
+type Route struct {
+	Method  string
+	Pattern string // as http.ServeMux takes it
+
+	handle   handler
+	deadline time.Duration
+	anyKey   bool // also for a system key
+}
+
+// handler does what a request asks for.
+type handler func(*call) (ledger.Answer, error)
+
+// Routes lists every operation. HEAD is answered as GET.
+func Routes() []Route {
+	const base = "/api/integration"
+	return []Route{
+		{Method: "POST", Pattern: base + "/gifting/send-gift", handle: sendGift, deadline: otherDeadline, anyKey: true},
+		{Method: "POST", Pattern: base + "/gifting/cancel-gift", handle: cancelGift, deadline: otherDeadline},
+		{Method: "POST", Pattern: base + "/redemption/validate-gift", handle: validateGift, deadline: redemptionDeadline},
+		{Method: "POST", Pattern: base + "/redemption/redeem-gift", handle: redeemGift, deadline: redemptionDeadline},
+		{Method: "POST", Pattern: base + "/redemption/reverse-redemption", handle: reverseRedemption, deadline: redemptionDeadline},
+		{Method: "GET", Pattern: base + "/gifting/gifts", handle: listGifts, deadline: otherDeadline},
+		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}", handle: showGift, deadline: otherDeadline},
+		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}/history", handle: showHistory, deadline: otherDeadline},
+		{Method: "GET", Pattern: base + "/requests/{key}", handle: showRequests, deadline: otherDeadline},
+	}
+}
+
+func byPattern() map[string][]Route {
+	patterns := map[string][]Route{}
+	for _, r := range Routes() {
+		patterns[r.Pattern] = append(patterns[r.Pattern], r)
+	}
+	return patterns
+}
+
+// resource answers one pattern, by method.
+func (a *API) resource(routes []Route) http.Handler {
+	var allowed []string
+	for _, r := range routes {
+		allowed = append(allowed, r.Method)
+		if r.Method == http.MethodGet {
+			allowed = append(allowed, http.MethodHead)
+		}
+	}
+	allow := strings.Join(allowed, ", ")
+	return a.handler(func(c *call) (ledger.Answer, error) {
+		method := c.r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet
+		}
+		for _, r := range routes {
+			if r.Method == method {
+				return c.run(r)
+			}
+		}
+		return ledger.Answer{}, c.wrongMethod(allow)
+	})
+}
+
+func (c *call) wrongMethod(allow string) error {
+	c.w.Header().Set("Allow", allow)
+	return refuseWith(http.StatusMethodNotAllowed, gift.NotSupported, "", "This address takes "+allow+" only.")
+}
+
+// call is one request on its way to an answer.
+type call struct {
+	*API
+	ctx       context.Context
+	w         http.ResponseWriter
+	r         *http.Request
+	requestID string
+	now       time.Time
+	caller    *gift.Caller
+	account   *gift.Account // the caller's; nil for a system key, until it has named one
+	key       string        // the Idempotency-Key, "" none
+}
+
+// run authenticates the caller and hands the call to its handler.
+func (c *call) run(r Route) (ledger.Answer, error) {
+	var err error
+	if c.caller, err = c.authenticate(); err != nil {
+		return ledger.Answer{}, err
+	}
+	c.account = c.caller.Account
+	if c.caller.Kind == gift.SystemKey && !r.anyKey {
+		return ledger.Answer{}, gift.Refuse(gift.NotSupported, "A system key can send gifts only; this call needs the key of an account.")
+	}
+	if r.Method == http.MethodPost {
+		if err := c.readKey(); err != nil {
+			return ledger.Answer{}, err
+		}
+		if err := c.query().finish(); err != nil {
+			return ledger.Answer{}, err
+		}
+	}
+	ctx, cancel := context.WithTimeout(c.r.Context(), r.deadline)
+	defer cancel()
+	c.ctx = ctx
+	return r.handle(c)
+}
+
+// handler is the one place where answers and errors are written.
+func (a *API) handler(h handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := &call{API: a, ctx: r.Context(), w: w, r: r, requestID: requestID(r), now: a.Now().UTC()}
+		answer, err := attempt(c, h)
+		event := Event{RequestID: c.requestID, Err: hidden(err)}
+		if c.account != nil {
+			event.AccountID = c.account.ID
+		}
+		if err != nil {
+			answer = c.problem(err)
+		}
+		event.Code = codeOf(answer)
+		c.write(answer)
+		a.Note(r.Context(), event)
+	})
+}
+
+// attempt turns a panic into an error.
+func attempt(c *call, h handler) (answer ledger.Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return h(c)
+}
+
+func (c *call) write(a ledger.Answer) {
+	h := c.w.Header()
+	h.Set("X-Request-ID", c.requestID)
+	h.Set("Boon-Version", c.Version)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Type", "application/json")
+	if a.Status >= 400 {
+		h.Set("Content-Type", "application/problem+json")
+	}
+	if a.Replayed {
+		h.Set("Idempotent-Replayed", "true")
+	}
+	c.w.WriteHeader(a.Status)
+	c.w.Write(a.Body) // a caller that has gone is no failure of ours
+}
+
+// requestID is the caller's X-Request-ID when it is a good one, else a new one.
+func requestID(r *http.Request) string {
+	id := r.Header.Get("X-Request-ID")
+	good := func(b rune) bool {
+		return b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '_' || b == '.' || b == '-'
+	}
+	if id != "" && len(id) <= 64 && strings.IndexFunc(id, func(b rune) bool { return !good(b) }) < 0 {
+		return id
+	}
+	return uuid.Must(uuid.NewV7()).String()
+}
+
+// hidden is what an operator, but no caller, should hear of a failure.
+func hidden(err error) error {
+	refused, ok := errors.AsType[*gift.Error](err)
+	if !ok || refused.Code == gift.UnexpectedError || refused.Code == gift.Unavailable {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"boon.example/internal/gift"
+)
+
+// authenticate tells who calls. Whoever shows no valid key is counted by address; an unknown, an expired and a revoked key
+// get one and the same answer.
+func (c *call) authenticate() (*gift.Caller, error) {
+	text := c.r.Header.Get("Authorization")
+	if scheme, rest, ok := strings.Cut(text, " "); ok && strings.EqualFold(scheme, "Bearer") {
+		text = strings.TrimSpace(rest)
+	}
+	if text != "" {
+		if caller, ok := c.Directory().Authenticate(text, c.now); ok {
+			return caller, nil
+		}
+	}
+	if err := c.guard.stranger(c.ctx, c.ClientAddress(c.r)); err != nil {
+		return nil, err
+	}
+	return nil, gift.Refuse(gift.Unauthenticated,
+		"Send a valid API key in the Authorization header: the key by itself, or after the word Bearer.")
+}
+
+// peer is the address at the other end of the connection.
+func peer(r *http.Request) netip.Addr {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	address, err := netip.ParseAddr(host)
+	if err != nil {
+		return netip.IPv6Unspecified()
+	}
+	return address
+}
+
+// network is what is counted as one client: an IPv4 address, or the /64 that one IPv6 client has at its disposal.
+func network(a netip.Addr) string {
+	a = a.Unmap().WithZone("")
+	if a.Is4() {
+		return a.String()
+	}
+	p, err := a.Prefix(64)
+	if err != nil {
+		return "unknown"
+	}
+	return p.String()
+}
+
+// readKey reads the Idempotency-Key.
+func (c *call) readKey() error {
+	const name = "Idempotency-Key"
+	values := c.r.Header.Values(name)
+	if len(values) == 0 {
+		return nil
+	}
+	if len(values) > 1 || !isKey(values[0]) {
+		return gift.RefuseAt(gift.ValidationFailure, name, "Send one Idempotency-Key of 1 to %d printable ASCII characters.", maxKey)
+	}
+	c.key = values[0]
+	return nil
+}
+
+// maxKey is the length of the longest Idempotency-Key.
+const maxKey = 255
+
+func isKey(s string) bool {
+	return s != "" && len(s) <= maxKey && strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0
+}
+
+// needKey refuses a request without an Idempotency-Key where the account demands one.
+func (c *call) needKey(problems *gift.Problems) {
+	if c.account.RequireIdempotencyKey && c.key == "" {
+		problems.Add("Idempotency-Key", "This account requires an Idempotency-Key header, so that a repeated request has no second effect.")
+	}
+}

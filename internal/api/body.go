@@ -1,0 +1,134 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// decode reads the body of a request into a T. Every problem is in problems; the error is the verdict on all of them.
+func decode[T any](c *call, problems *gift.Problems, read func(*object) T) (request T, _ error) {
+	body, err := c.readBody()
+	if err != nil {
+		return request, err
+	}
+	r := c.readers.Get().(*reader)
+	defer c.readers.Put(r)
+	if o := r.read(body, problems); o != nil {
+		request = read(o)
+		o.finish()
+	}
+	return request, r.verdict()
+}
+
+// readBody reads the whole body, which must be JSON as far as its headers say, and no longer than maxBody.
+func (c *call) readBody() ([]byte, error) {
+	if err := checkType(c.r.Header); err != nil {
+		return nil, err
+	}
+	tooLong := refuseWith(http.StatusRequestEntityTooLarge, gift.ValidationFailure, "", "The body may have at most 1 MiB.")
+	if c.r.ContentLength > maxBody {
+		c.w.Header().Set("Connection", "close")
+		return nil, tooLong
+	}
+	limited := http.MaxBytesReader(c.w, c.r.Body, maxBody)
+	body := make([]byte, 0, max(c.r.ContentLength+1, 512)) // one more, so that the end is found without growing
+	for {
+		n, err := limited.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch _, long := errors.AsType[*http.MaxBytesError](err); {
+		case err == io.EOF:
+			return body, nil
+		case long:
+			return nil, tooLong
+		case err != nil:
+			c.w.Header().Set("Connection", "close")
+			return nil, gift.Refuse(gift.ValidationFailure, "The body did not arrive in full.")
+		case len(body) == cap(body):
+			body = append(body, 0)[:len(body)]
+		}
+	}
+}
+
+// checkType takes application/json, text/json, any +json, and no content type at all; in UTF-8, and not compressed.
+func checkType(h http.Header) error {
+	refused := refuseWith(http.StatusUnsupportedMediaType, gift.NotSupported, "Content-Type", "The body must be JSON in UTF-8: send Content-Type: application/json.")
+	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return refuseWith(http.StatusUnsupportedMediaType, gift.NotSupported, "Content-Encoding", "Send the body without compression.")
+	}
+	text := h.Get("Content-Type")
+	if text == "" || text == "application/json" {
+		return nil
+	}
+	kind, params, err := mime.ParseMediaType(text)
+	charset, stated := params["charset"]
+	switch {
+	case err != nil, stated && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii"):
+		return refused
+	case kind == "application/json", kind == "text/json", strings.HasSuffix(kind, "+json"):
+		return nil
+	}
+	return refused
+}
+
+// request is a call that changes something, on its way through the engine.
+type request struct {
+	*call
+	operation   ledger.Operation
+	fingerprint [32]byte
+}
+
+// request fingerprints what was asked for: write puts every member into the canonical form.
+func (c *call) request(op ledger.Operation, write func(*canon)) *request {
+	r := &request{call: c, operation: op}
+	if c.key != "" {
+		form := canon{b: make([]byte, 0, 256)}
+		form.text("operation", string(op))
+		write(&form)
+		r.fingerprint = c.Fingerprint(form.b)
+	}
+	return r
+}
+
+// do runs a command. An outcome of success is written by success, with this HTTP status.
+func (r *request) do(cmd ledger.Command, status int, success func(*writer, ledger.Result)) (ledger.Answer, error) {
+	return r.Engine.Do(r.ctx, ledger.Call{
+		AccountID: r.account.ID, Operation: r.operation, Key: r.key, Fingerprint: r.fingerprint,
+		Render: func(result ledger.Result, err error) ledger.Answer {
+			if refused, ok := errors.AsType[*gift.Error](err); ok {
+				return r.render(refused)
+			}
+			return r.answer(status, func(w *writer) { success(w, result) })
+		},
+	}, cmd)
+}
+
+// refuse answers what was refused on the state of the records before the engine was asked: a key that is known gets its first
+// answer all the same, because that is what became of the request.
+func (r *request) refuse(err error) (ledger.Answer, error) {
+	refused, ok := errors.AsType[*gift.Error](err)
+	if r.key == "" || !ok || refused.Code == gift.Unavailable || refused.Code == gift.UnexpectedError {
+		return ledger.Answer{}, err
+	}
+	return r.do(&ledger.Refused{Err: err}, http.StatusOK, nil)
+}
+
+// actor is who causes an entry.
+func (c *call) actor(location gift.ID) gift.Context {
+	return gift.Context{Actor: gift.Actor{KeyID: c.caller.KeyID, LocationID: location}, RequestID: c.requestID}
+}
+
+// answer makes a success of the members that write writes; every one ends with the requestID.
+func (c *call) answer(status int, write func(*writer)) ledger.Answer {
+	w := writer{b: make([]byte, 0, 1024)}
+	w.open()
+	write(&w)
+	w.text("requestID", c.requestID)
+	w.close()
+	return ledger.Answer{Status: status, Body: w.b}
+}

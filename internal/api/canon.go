@@ -1,0 +1,128 @@
+package api
+
+import (
+	"encoding/binary"
+	"strconv"
+	"strings"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ticket"
+)
+
+// canon is the canonical form of a request, over which its fingerprint is made. Members come in a fixed order, each with its
+// name, and what is absent leaves no trace: so spacing, the order of members, the way a number is written and the letter case of
+// a GUID make no difference, and a member that a later version adds leaves the fingerprints of old requests as they are.
+type canon struct{ b []byte }
+
+func (c *canon) text(name, s string) {
+	if s != "" {
+		c.name('t', name)
+		c.b = append(binary.AppendUvarint(c.b, uint64(len(s))), s...)
+	}
+}
+
+func (c *canon) name(kind byte, name string) {
+	c.b = append(c.b, kind)
+	c.b = append(binary.AppendUvarint(c.b, uint64(len(name))), name...)
+}
+
+// open begins an object, even an empty one; close ends it.
+func (c *canon) open(name string) { c.name('{', name) }
+func (c *canon) close()           { c.b = append(c.b, '}') }
+
+func (c *canon) id(name string, id gift.ID) { c.text(name, id.String()) }
+
+func (c *canon) number(name, number string) { c.text(name, canonNumber(number)) }
+
+func (c *canon) integer(name string, n *int) {
+	if n != nil {
+		c.text(name, strconv.Itoa(*n))
+	}
+}
+
+func (c *canon) boolean(name string, is *bool) {
+	if is != nil {
+		c.text(name, strconv.FormatBool(*is))
+	}
+}
+
+func (c *canon) instant(name string, t time.Time) {
+	if !t.IsZero() {
+		c.text(name, t.UTC().Format(time.RFC3339Nano))
+	}
+}
+
+func (c *canon) amount(name string, a *gift.Amount) {
+	if a != nil {
+		c.text(name, strconv.FormatInt(int64(*a), 10))
+	}
+}
+
+// place is where a request is made. A place that the request leaves out is the one it goes without saying: two tills that
+// by accident use the same key do not get each other's answers.
+func (c *canon) place(p gift.Place, caller *gift.Caller) {
+	c.id("organizationID", p.LocationID)
+	c.text("pointOfSaleSystemOrganizationIdentifier", p.PointOfSale)
+	if p != (gift.Place{}) {
+		return
+	}
+	if l, err := caller.Locate(p); err == nil {
+		c.id("location", l.ID)
+	}
+}
+
+func (c *canon) target(t gift.Target) {
+	c.id("targetProgramID", t.ProgramID)
+	c.boolean("targetPromotional", t.Promotional)
+}
+
+func (c *canon) ticket(t *ticket.Ticket) {
+	if t == nil {
+		return
+	}
+	c.open("ticketData")
+	for _, l := range t.Lines {
+		quantity := gift.Amount(l.Quantity)
+		c.open("line")
+		c.text("itemID", l.ItemID)
+		c.text("itemName", l.ItemName)
+		c.amount("itemUnitPrice", l.UnitPrice)
+		c.amount("quantity", &quantity)
+		c.amount("itemTotalPrice", &l.Total)
+		c.close()
+	}
+	c.amount("subTotal", t.Totals.Sub)
+	c.amount("taxTotal", t.Totals.Tax)
+	c.amount("discountTotal", t.Totals.Discount)
+	c.amount("serviceChargeTotal", t.Totals.ServiceCharge)
+	c.amount("grandTotal", t.Totals.Grand)
+	c.close()
+}
+
+// canonNumber writes a JSON number in one way: 25, 25.0 and 2.5e1 are all 25e0. An exponent beyond all reason stays as it is.
+func canonNumber(s string) string {
+	number, power := s, 0
+	if e := strings.IndexAny(s, "eE"); e >= 0 {
+		n, err := strconv.Atoi(s[e+1:])
+		if err != nil || n > 1<<30 || n < -1<<30 {
+			return s
+		}
+		number, power = s[:e], n
+	}
+	sign := ""
+	if strings.HasPrefix(number, "-") {
+		sign, number = "-", number[1:]
+	}
+	whole, fraction, _ := strings.Cut(number, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	power -= len(fraction)
+	trimmed := strings.TrimRight(digits, "0")
+	if power += len(digits) - len(trimmed); trimmed == "" {
+		if s == "" {
+			return ""
+		}
+		return "0e0"
+	}
+	return sign + trimmed + "e" + strconv.Itoa(power)
+}

@@ -1,0 +1,279 @@
+package api
+
+import (
+	"encoding/binary"
+	"errors"
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// showGift shows one gift of the account.
+func showGift(c *call) (ledger.Answer, error) {
+	q := c.query()
+	g, err := c.gift(q)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	return c.answer(http.StatusOK, func(w *writer) { w.voucher(&g, view{account: c.account, now: c.now}) }), nil
+}
+
+// gift finds the gift that the path names. One that the key may not see is as good as not there.
+func (c *call) gift(q *query) (gift.Gift, error) {
+	id := q.parseID("voucherID", c.r.PathValue("voucherID"))
+	if err := q.finish(); err != nil {
+		return gift.Gift{}, err
+	}
+	g, err := c.Records.Gift(c.ctx, c.account.ID, id)
+	if err == nil && c.caller.MayUse(&g.Voucher) {
+		return g, nil
+	}
+	if err == nil || errors.Is(err, gift.NotFound) {
+		return gift.Gift{}, gift.RefuseAt(gift.NotFound, "voucherID", "This account has no such gift.")
+	}
+	return gift.Gift{}, stored(err)
+}
+
+// listGifts lists gifts of the account, the newest first.
+func listGifts(c *call) (ledger.Answer, error) {
+	q := c.query()
+	filter := gift.Filter{
+		AccountID:   c.account.ID,
+		Locations:   c.caller.Locations,
+		ProgramID:   q.guid("programID"),
+		PromotionID: q.guid("promotionID"),
+		LocationID:  q.guid("organizationID"),
+		CreatedFrom: q.instant("createdFrom"),
+		CreatedTo:   q.instant("createdTo"),
+		Reference:   q.line("externalTransactionReferenceNumber", 200),
+		Limit:       q.limit(),
+	}
+	if name := q.text("status"); name != "" {
+		var ok bool
+		if filter.Status, ok = gift.ParseStatus(name); !ok {
+			q.Add("status", "There is no such status; PENDING is one.")
+		}
+	}
+	copy(filter.Before[:], q.cursor("gifts", len(filter.Before)))
+	if err := q.finish(); err != nil {
+		return ledger.Answer{}, err
+	}
+	limit := filter.Limit
+	filter.Limit++ // one more tells whether there is a next page
+	gifts, err := c.Records.Gifts(c.ctx, filter)
+	if err != nil {
+		return ledger.Answer{}, stored(err)
+	}
+	var last []byte
+	if len(gifts) > limit {
+		gifts = gifts[:limit]
+		last = gifts[limit-1].ID[:]
+	}
+	return c.answer(http.StatusOK, func(w *writer) {
+		w.list("gifts")
+		for n := range gifts {
+			w.open()
+			w.voucher(&gifts[n], view{account: c.account, now: c.now})
+			w.close()
+		}
+		w.endList()
+		w.nextCursor("gifts", last)
+	}), nil
+}
+
+// showHistory lists the changes of a gift, the oldest first.
+func showHistory(c *call) (ledger.Answer, error) {
+	q := c.query()
+	limit, after := q.limit(), 0
+	if at := q.cursor("history", 8); at != nil {
+		after = int(binary.BigEndian.Uint64(at))
+	}
+	if after < 0 {
+		q.Add("cursor", "This is not a cursor that this list gave out as nextCursor.")
+	}
+	g, err := c.gift(q)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	entries, err := c.Records.History(c.ctx, c.account.ID, g.ID, after, limit+1)
+	if err != nil {
+		return ledger.Answer{}, stored(err)
+	}
+	var last []byte
+	if len(entries) > limit {
+		entries = entries[:limit]
+		last = binary.BigEndian.AppendUint64(nil, uint64(entries[limit-1].Seq))
+	}
+	return c.answer(http.StatusOK, func(w *writer) {
+		w.list("entries")
+		for n := range entries {
+			w.entry(&g.Voucher, &entries[n])
+		}
+		w.endList()
+		w.nextCursor("history", last)
+	}), nil
+}
+
+// entry writes one change. The amounts up to any entry add up to its balance: the first one brings the whole value.
+func (w *writer) entry(v *gift.Voucher, e *gift.Entry) {
+	amount, redemption, reversal := e.Delta, gift.ID{}, gift.ID{}
+	switch e.Kind {
+	case gift.Issued:
+		amount = e.Balance
+	case gift.Redemption:
+		redemption = e.ID
+	case gift.Reversal:
+		redemption, reversal = e.Reverses, e.ID
+	}
+	w.open()
+	w.id("entryID", e.ID)
+	w.integer("seq", e.Seq)
+	w.text("kind", string(e.Kind))
+	w.amount("amount", v.Unit(), amount)
+	w.amount("currentBalance", v.Unit(), e.Balance)
+	w.text("status", e.Status.String())
+	w.integer("statusID", int(e.Status))
+	w.instant("at", e.At)
+	w.idOrNull("keyID", e.Actor.KeyID)
+	w.idOrNull("organizationID", e.Actor.LocationID)
+	w.idOrNull("redemptionID", redemption)
+	w.idOrNull("reversalID", reversal)
+	w.textOrNull("reference", e.Reference)
+	w.textOrNull("reason", e.Reason)
+	w.textOrNull("requestID", e.RequestID)
+	w.close()
+}
+
+// stateful lists the operations that keep idempotency records.
+var stateful = []ledger.Operation{ledger.SendGift, ledger.RedeemGift, ledger.ReverseRedemption, ledger.CancelGift}
+
+// showRequests tells what became of the calls that were made with an Idempotency-Key.
+func showRequests(c *call) (ledger.Answer, error) {
+	q, key := c.query(), c.r.PathValue("key")
+	if !isKey(key) {
+		q.Add("key", "An Idempotency-Key has 1 to %d printable ASCII characters.", maxKey)
+	}
+	operations := stateful
+	only := ledger.Operation(q.text("operation"))
+	if only != "" {
+		operations = nil
+		for _, op := range stateful {
+			if op == only {
+				operations = []ledger.Operation{op}
+			}
+		}
+		if operations == nil {
+			q.Add("operation", "The operation must be send-gift, redeem-gift, reverse-redemption or cancel-gift.")
+		}
+	}
+	if err := q.finish(); err != nil {
+		return ledger.Answer{}, err
+	}
+	running := c.running(operations, key)
+	records, err := c.Records.Requests(c.ctx, c.account.ID, only, key)
+	if err != nil && !errors.Is(err, gift.NotFound) {
+		return ledger.Answer{}, stored(err)
+	}
+	w := writer{}
+	for n := range records {
+		if r := &records[n]; c.maySee(r) {
+			delete(running, r.Operation)
+			w.record(r)
+		}
+	}
+	for _, op := range operations {
+		if running[op] {
+			w.runningCall(op, key)
+		}
+	}
+	if len(w.b) == 0 {
+		return ledger.Answer{}, gift.RefuseAt(gift.NotFound, "key", "No request with this Idempotency-Key has arrived.")
+	}
+	return c.answer(http.StatusOK, func(all *writer) { all.raw("requests", append(append([]byte{'['}, w.b...), ']')) }), nil
+}
+
+// running tells for which operations a call with the key is under way. It is asked before the records: a call that ends in
+// between is then found in one or both of them, never in neither.
+func (c *call) running(operations []ledger.Operation, key string) map[ledger.Operation]bool {
+	running := map[ledger.Operation]bool{}
+	for _, op := range operations {
+		running[op] = c.Engine.Running(ledger.RequestKey{AccountID: c.account.ID, Operation: op, Key: key})
+	}
+	return running
+}
+
+// record writes a call that has ended, as an element of a list.
+func (w *writer) record(r *ledger.Request) {
+	w.element()
+	w.text("key", r.Key)
+	w.text("operation", string(r.Operation))
+	if r.Spent {
+		w.text("state", "spent")
+		w.null("status")
+		w.null("answer")
+		w.null("finishedAt")
+	} else {
+		w.text("state", "finished")
+		w.integer("status", r.Answer.Status)
+		w.raw("answer", r.Answer.Body)
+		w.instant("finishedAt", r.At)
+	}
+	w.close()
+}
+
+func (w *writer) runningCall(op ledger.Operation, key string) {
+	w.element()
+	w.text("key", key)
+	w.text("operation", string(op))
+	w.text("state", "running")
+	w.null("status")
+	w.null("answer")
+	w.null("finishedAt")
+	w.close()
+}
+
+// element begins an object in a list that has no opening bracket yet.
+func (w *writer) element() {
+	if len(w.b) > 0 {
+		w.b = append(w.b, ',')
+	}
+	w.b = append(w.b, '{')
+}
+
+// maySee reports whether the caller may be told of a stored answer: a key that is limited to some locations is not told of
+// what was done at others.
+func (c *call) maySee(r *ledger.Request) bool {
+	if len(c.caller.Locations) == 0 || r.Spent {
+		return true
+	}
+	for _, id := range organizations(r.Answer.Body) {
+		if !c.caller.Enabled(id) {
+			return false
+		}
+	}
+	return true
+}
+
+// organizations lists the locations that an answer names, at whatever depth.
+func organizations(body []byte) (ids []gift.ID) {
+	r := reader{Problems: &gift.Problems{}}
+	o := r.read(body, r.Problems)
+	if o == nil {
+		return nil
+	}
+	ids = appendOrganization(ids, o)
+	o.objects("gifts", gift.MaxRecipients, func(g *object) { ids = appendOrganization(ids, g) })
+	return ids
+}
+
+func appendOrganization(ids []gift.ID, o *object) []gift.ID {
+	if v := o.take("organizationID"); v.Kind() == jsontext.KindString {
+		if id := o.guid("organizationID"); !id.IsZero() {
+			return append(ids, id)
+		}
+	}
+	return ids
+}

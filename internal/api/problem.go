@@ -1,0 +1,141 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// kind is how a code is told in HTTP.
+type kind struct {
+	status int
+	title  string
+}
+
+// kinds says it of every code.
+var kinds = map[gift.Code]kind{
+	gift.ValidationFailure:           {http.StatusBadRequest, "The request has missing or incorrectly formatted fields."},
+	gift.InvalidCodeFormat:           {http.StatusBadRequest, "The voucher code is not formatted as expected."},
+	gift.InvalidTokenFormat:          {http.StatusBadRequest, "The voucher token is not formatted as expected."},
+	gift.Unauthenticated:             {http.StatusUnauthorized, "The request carries no valid API key."},
+	gift.NotAuthorized:               {http.StatusForbidden, "This is not allowed for the current account, key or location."},
+	gift.NotFound:                    {http.StatusNotFound, "The requested gift or record is not found."},
+	gift.AccountMisconfigured:        {http.StatusConflict, "The account lacks configuration that this needs."},
+	gift.AlreadyRedeemed:             {http.StatusConflict, "The gift is already redeemed."},
+	gift.RedemptionNotAllowed:        {http.StatusConflict, "The gift is not in a state that allows this."},
+	gift.InsufficientBalance:         {http.StatusConflict, "The amount is above the balance."},
+	gift.AlreadyReversed:             {http.StatusConflict, "The redemption is already reversed."},
+	gift.RequestInProgress:           {http.StatusConflict, "The first request with this key is still under way."},
+	gift.NotSupported:                {http.StatusUnprocessableEntity, "The operation is not supported."},
+	gift.MissingOrInvalidGiftProgram: {http.StatusUnprocessableEntity, "The gift program is not the one of the gift, or there is no such program."},
+	gift.InvalidVoucherType:          {http.StatusUnprocessableEntity, "The gift is not of the type that was asked for."},
+	gift.ItemEligibilityFailure:      {http.StatusUnprocessableEntity, "No item on the ticket is eligible for this gift."},
+	gift.IdempotencyMismatch:         {http.StatusUnprocessableEntity, "The Idempotency-Key belongs to another request."},
+	gift.RateLimited:                 {http.StatusTooManyRequests, "There were too many attempts."},
+	gift.UnexpectedError:             {http.StatusInternalServerError, "Something went wrong on our side."},
+	gift.Unavailable:                 {http.StatusServiceUnavailable, "The service is unavailable at the moment."},
+}
+
+// statusError is a refusal with an HTTP status that its code alone does not give.
+type statusError struct {
+	refusal *gift.Error
+	status  int
+}
+
+func (e *statusError) Error() string { return e.refusal.Error() }
+func (e *statusError) Unwrap() error { return e.refusal }
+
+func refuseWith(status int, code gift.Code, path, text string) error {
+	return &statusError{gift.RefuseAt(code, path, "%s", text), status}
+}
+
+// problem makes the answer of an error, and sets the headers that belong to it.
+func (c *call) problem(err error) ledger.Answer {
+	refused, ok := errors.AsType[*gift.Error](err)
+	switch {
+	case ok && refused.Code != gift.UnexpectedError:
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		refused = gift.Refuse(gift.Unavailable, "This took too long. Repeat the request in a moment with the same Idempotency-Key.")
+	default:
+		refused = gift.Refuse(gift.UnexpectedError, "Something went wrong on our side. It is noted under the requestID of this answer.")
+	}
+	answer := c.render(refused)
+	if e, ok := errors.AsType[*statusError](err); ok {
+		answer = problemDocument(refused, e.status, c.PublicURL, c.requestID)
+	}
+	h := c.w.Header()
+	switch refused.Code {
+	case gift.Unauthenticated:
+		h.Set("WWW-Authenticate", `Bearer realm="boon"`)
+	case gift.RateLimited, gift.Unavailable, gift.RequestInProgress:
+		wait := max(refused.RetryAfter, time.Second)
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	}
+	return answer
+}
+
+// render makes the answer of a refusal; the engine stores it for the refusals that are decided on a gift's state.
+func (c *call) render(refused *gift.Error) ledger.Answer {
+	return problemDocument(refused, kinds[refused.Code].status, c.PublicURL, c.requestID)
+}
+
+// problemDocument writes RFC 9457's members and the interface's two.
+func problemDocument(e *gift.Error, status int, publicURL, requestID string) ledger.Answer {
+	w := writer{b: make([]byte, 0, 512)}
+	w.open()
+	w.text("type", publicURL+"/docs/errors#"+string(e.Code))
+	w.text("title", kinds[e.Code].title)
+	w.integer("status", status)
+	w.text("code", string(e.Code))
+	w.list("messages")
+	for _, m := range e.Messages {
+		w.open()
+		w.text("path", m.Path)
+		w.text("text", m.Text)
+		w.close()
+	}
+	w.endList()
+	w.text("requestID", requestID)
+	w.close()
+	return ledger.Answer{Status: status, Body: w.b}
+}
+
+// codeOf finds the code of an answer, which may have been stored long ago; "" for a success.
+func codeOf(a ledger.Answer) gift.Code {
+	if a.Status < 400 {
+		return ""
+	}
+	_, rest, _ := bytes.Cut(a.Body, []byte(`,"code":"`))
+	code, _, _ := bytes.Cut(rest, []byte(`"`))
+	return gift.Code(code)
+}
+
+// stored tells what became of a look-up: what is not there is gift.NotFound; any other failure means that the store is away,
+// and since nothing was changed, the caller may ask again.
+func stored(err error) error {
+	if err == nil || errors.Is(err, gift.NotFound) {
+		return err
+	}
+	if _, ok := errors.AsType[*gift.Error](err); ok {
+		return err
+	}
+	away := gift.Refuse(gift.Unavailable, "The store cannot be reached; nothing was changed. Repeat the request in a moment.")
+	away.RetryAfter = time.Second
+	return &hiddenCause{away, err}
+}
+
+// hiddenCause is a refusal with the reason that only the operator learns.
+type hiddenCause struct {
+	refusal *gift.Error
+	cause   error
+}
+
+func (e *hiddenCause) Error() string   { return e.refusal.Error() + ": " + e.cause.Error() }
+func (e *hiddenCause) Unwrap() []error { return []error{e.refusal, e.cause} }

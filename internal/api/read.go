@@ -1,0 +1,454 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/unicode/norm"
+
+	"boon.example/internal/gift"
+)
+
+// maxUnknown is how many unknown members are listed, each with its path; what follows is summed up.
+const maxUnknown = 100
+
+// maxDepth is how deep jsontext lets values nest.
+const maxDepth = 10_000
+
+// reader reads one JSON text strictly and collects everything that is wrong with it as problems of the caller's.
+type reader struct {
+	*gift.Problems
+	decoder jsontext.Decoder
+	input   bytes.Buffer
+	refusal *gift.Error // a failure with a code of its own, told when nothing else is wrong
+	unknown int
+	top     object
+}
+
+// object gives the members of a JSON object one by one, by name. A member that is absent or null gives a zero value; one of
+// the wrong type is a problem. In the end, finish refuses the members that nobody asked for.
+type object struct {
+	*reader
+	path    string // "" for the whole body
+	members []member
+	asked   []string
+}
+
+type member struct {
+	name  []byte
+	value jsontext.Value
+	asked bool
+}
+
+// read takes body apart. What is not one JSON object in UTF-8 is a problem, and gives nil.
+func (r *reader) read(body []byte, problems *gift.Problems) *object {
+	r.Problems, r.unknown, r.refusal = problems, 0, nil
+	r.top = object{reader: r, members: r.top.members[:0], asked: r.top.asked[:0]}
+	if len(bytes.TrimLeft(body, " \t\r\n")) == 0 {
+		problems.Add("", "The body is empty; it must be one JSON object.")
+		return nil
+	}
+	if err := r.split(&r.top, body); err != nil {
+		problems.Add("", "%s", sentence(body, err))
+		return nil
+	}
+	return &r.top
+}
+
+var (
+	errNotObject = errors.New("The body must be one JSON object.")
+	errTrailing  = errors.New("The body must be one JSON object, with nothing after it.")
+)
+
+// split lists the members of the object that text holds. Their values are parts of text.
+func (r *reader) split(o *object, text []byte) error {
+	r.input = *bytes.NewBuffer(text)
+	// Duplicates are ours to find, so that they are one problem among the others.
+	r.decoder.Reset(&r.input, jsontext.AllowDuplicateNames(true))
+	if r.decoder.PeekKind() != '{' {
+		if err := r.decoder.SkipValue(); err != nil {
+			return err
+		}
+		return errNotObject
+	}
+	if _, err := r.decoder.ReadToken(); err != nil {
+		return err
+	}
+	for r.decoder.PeekKind() != '}' {
+		name, err := r.next(text)
+		if err != nil {
+			return err
+		}
+		value, err := r.next(text)
+		if err != nil {
+			return err
+		}
+		o.members = append(o.members, member{name: unquote(name), value: value})
+	}
+	if _, err := r.decoder.ReadToken(); err != nil {
+		return err
+	}
+	if _, err := r.decoder.ReadToken(); err != io.EOF {
+		return errTrailing
+	}
+	return nil
+}
+
+// next reads a value and gives it as a part of text, which stays when the decoder moves on.
+func (r *reader) next(text []byte) (jsontext.Value, error) {
+	v, err := r.decoder.ReadValue()
+	if err != nil {
+		return nil, err
+	}
+	end := int(r.decoder.InputOffset())
+	return text[end-len(v) : end : end], nil
+}
+
+// unquote gives what a valid JSON string says.
+func unquote(s jsontext.Value) []byte {
+	if bytes.IndexByte(s, '\\') < 0 {
+		return s[1 : len(s)-1]
+	}
+	text, _ := jsontext.AppendUnquote(nil, s)
+	return text
+}
+
+// sentence says in our words why body is not readable.
+func sentence(body []byte, err error) string {
+	if err == errNotObject || err == errTrailing {
+		return err.Error()
+	}
+	if !utf8.Valid(body) {
+		return "The body is not valid UTF-8."
+	}
+	syntax, ok := errors.AsType[*jsontext.SyntacticError](err)
+	switch {
+	case !ok:
+		return "The body is not valid JSON: it ends too early."
+	case strings.Count(string(syntax.JSONPointer), "/") >= maxDepth-1:
+		return fmt.Sprintf("The body nests values more than %d deep.", maxDepth)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "The body is not valid JSON: it ends too early."
+	}
+	before := body[:min(int(syntax.ByteOffset), len(body))]
+	line := bytes.Count(before, []byte("\n")) + 1
+	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+	return fmt.Sprintf("The body is not valid JSON: it goes wrong at line %d, column %d.", line, column)
+}
+
+// refuse notes a failure with a code of its own.
+func (r *reader) refuse(err error) {
+	if refused, ok := errors.AsType[*gift.Error](err); ok && r.refusal == nil {
+		r.refusal = refused
+	}
+}
+
+// verdict is what is wrong with the request so far. A failure with a code of its own is one problem among others where there are any.
+func (r *reader) verdict() error {
+	switch {
+	case r.refusal == nil:
+		return r.Err()
+	case r.Len() == 0:
+		return r.refusal
+	}
+	for _, m := range r.refusal.Messages {
+		r.Add(m.Path, "%s", m.Text)
+	}
+	return r.Err()
+}
+
+// at is the path of a member.
+func (o *object) at(name string) string {
+	if o.path == "" {
+		return name
+	}
+	return o.path + "." + name
+}
+
+// take gives the raw value of a member; nil when it is absent, null, or given twice.
+func (o *object) take(name string) jsontext.Value {
+	o.asked = append(o.asked, name)
+	var found jsontext.Value
+	times := 0
+	for i := range o.members {
+		if m := &o.members[i]; string(m.name) == name {
+			m.asked, found = true, m.value
+			times++
+		}
+	}
+	switch {
+	case times > 1:
+		o.Add(o.at(name), "This member is given more than once.")
+		return nil
+	case times == 0 || found.Kind() == 'n':
+		return nil
+	}
+	return found
+}
+
+// has reports whether a member is given and not null.
+func (o *object) has(name string) bool {
+	for i := range o.members {
+		if m := &o.members[i]; string(m.name) == name && m.value.Kind() != 'n' {
+			return true
+		}
+	}
+	return false
+}
+
+// of gives the raw value of a member that must be of one kind; nil when it is not there, or is of another kind.
+func (o *object) of(name string, kind jsontext.Kind, must string) jsontext.Value {
+	v := o.take(name)
+	if v != nil && v.Kind() != kind {
+		o.Add(o.at(name), "This must be %s, not %s.", must, kindName(v.Kind()))
+		return nil
+	}
+	return v
+}
+
+func kindName(k jsontext.Kind) string {
+	switch k {
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return "true or false"
+	case '"':
+		return "a text"
+	case '0':
+		return "a number"
+	case '{':
+		return "an object"
+	}
+	return "a list"
+}
+
+// text reads a text, normalized to NFC.
+func (o *object) text(name string) string {
+	v := o.of(name, '"', "a text")
+	if v == nil {
+		return ""
+	}
+	return norm.NFC.String(string(unquote(v)))
+}
+
+// line reads a text of one line and at most limit characters.
+func (o *object) line(name string, limit int) string {
+	s := o.text(name)
+	if err := gift.CheckText(s, limit, false); err != nil {
+		o.Add(o.at(name), "%s", err)
+		return ""
+	}
+	return s
+}
+
+// guid reads a GUID.
+func (o *object) guid(name string) gift.ID {
+	v := o.of(name, '"', "a GUID in quotes")
+	if v == nil {
+		return gift.ID{}
+	}
+	id, err := gift.ParseID(string(unquote(v)))
+	if err != nil {
+		o.Add(o.at(name), "This must be a GUID such as 22222222-2222-2222-2222-222222222222.")
+	}
+	return id
+}
+
+// number gives a number as it is written, "" when it is absent.
+func (o *object) number(name string) string {
+	return string(o.of(name, '0', "a number without quotes"))
+}
+
+// integer reads a whole number. What is below zero comes as 0 and what is beyond all bounds as the largest number there is: no
+// member takes either, and the rule that refuses them knows the bounds to name.
+func (o *object) integer(name string) *int {
+	text := o.number(name)
+	if text == "" {
+		return nil
+	}
+	n, err := gift.Pieces.Parse(text)
+	switch {
+	case err == gift.ErrTooPrecise:
+		o.Add(o.at(name), "This must be a whole number.")
+		return nil
+	case err == gift.ErrOutOfRange || n > math.MaxInt32:
+		n = math.MaxInt32
+	}
+	i := int(n)
+	return &i
+}
+
+// boolean reads true or false.
+func (o *object) boolean(name string) *bool {
+	v := o.take(name)
+	if v == nil {
+		return nil
+	}
+	is := v.Kind() == 't'
+	if !is && v.Kind() != 'f' {
+		o.Add(o.at(name), "This must be true or false, not %s.", kindName(v.Kind()))
+		return nil
+	}
+	return &is
+}
+
+// object reads an object; nil when it is absent.
+func (o *object) object(name string) *object {
+	v := o.of(name, '{', "an object")
+	if v == nil {
+		return nil
+	}
+	return o.reader.inner(v, o.at(name))
+}
+
+// objects reads a list of objects and hands each to one. Of a list that is longer than limit only the first ones are read:
+// its length is a problem already. present tells an empty list from none.
+func (o *object) objects(name string, limit int, one func(*object)) (present bool) {
+	v := o.of(name, '[', "a list")
+	if v == nil {
+		return false
+	}
+	elements := o.reader.elements(v)
+	if n := len(elements); n > limit {
+		o.Add(o.at(name), "There may be at most %d elements in this list, not %d.", limit, n)
+		elements = elements[:limit]
+	}
+	for i, e := range elements {
+		path := fmt.Sprintf("%s[%d]", o.at(name), i)
+		inner := &object{reader: o.reader, path: path}
+		if e.Kind() == '{' {
+			inner = o.reader.inner(e, path)
+		} else {
+			o.Add(path, "This must be an object, not %s.", kindName(e.Kind()))
+		}
+		one(inner)
+	}
+	return true
+}
+
+// inner takes apart an object within the body, which has been found valid.
+func (r *reader) inner(v jsontext.Value, path string) *object {
+	o := &object{reader: r, path: path}
+	if err := r.split(o, v); err != nil {
+		r.Add(path, "This is not a valid JSON object.")
+	}
+	return o
+}
+
+// elements lists the elements of an array within the body, which has been found valid.
+func (r *reader) elements(v jsontext.Value) []jsontext.Value {
+	r.input = *bytes.NewBuffer(v)
+	r.decoder.Reset(&r.input, jsontext.AllowDuplicateNames(true))
+	var list []jsontext.Value
+	if _, err := r.decoder.ReadToken(); err != nil {
+		return nil
+	}
+	for r.decoder.PeekKind() != ']' {
+		e, err := r.next(v)
+		if err != nil {
+			return nil
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// finish refuses every member that was not asked for.
+func (o *object) finish() {
+	for i := range o.members {
+		m := &o.members[i]
+		if m.asked {
+			continue
+		}
+		switch o.reader.unknown++; {
+		case o.reader.unknown == maxUnknown+1:
+			o.Add("", "There are more unknown members than are listed here.")
+		case o.reader.unknown <= maxUnknown:
+			o.refuseUnknown(string(m.name))
+		}
+	}
+}
+
+func (o *object) refuseUnknown(name string) {
+	path := o.path + "[" + quoted(name) + "]"
+	if isIdentifier(name) {
+		path = o.at(name)
+	}
+	if close := closest(name, o.asked); close != "" {
+		o.Add(path, "There is no such member; did you mean %s?", close)
+	} else {
+		o.Add(path, "There is no such member here.")
+	}
+}
+
+// quoted writes a name that may hold anything, shortened, as JSON does.
+func quoted(name string) string {
+	text, _ := jsontext.AppendQuote(nil, shorten(name))
+	return string(text)
+}
+
+// longestName is how much of a name that nobody knows is repeated in an answer.
+const longestName = 80
+
+func shorten(name string) string {
+	if utf8.RuneCountInString(name) > longestName {
+		return string([]rune(name)[:longestName]) + "…"
+	}
+	return name
+}
+
+func isIdentifier(name string) bool {
+	for _, r := range name {
+		if r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
+			return false
+		}
+	}
+	return name != "" && len(name) <= longestName
+}
+
+// closest finds the known name that name was probably meant to be; "" when none is close.
+func closest(name string, known []string) string {
+	best, bestDistance := "", 0
+	for _, k := range known {
+		d := distance(strings.ToLower(name), strings.ToLower(k))
+		if d <= max(1, len(k)/4) && (best == "" || d < bestDistance) {
+			best, bestDistance = k, d
+		}
+	}
+	return best
+}
+
+// distance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b (optimal string
+// alignment). What differs much in length is far, without reckoning.
+func distance(a, b string) int {
+	if d := len(a) - len(b); d > 8 || d < -8 {
+		return len(a) + len(b)
+	}
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
+}

@@ -1,0 +1,249 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// readSend reads a send-gift request.
+func readSend(o *object) *gift.Send {
+	s := new(gift.Send)
+	if m := o.object("monetaryGift"); m != nil {
+		s.Monetary = readDefinition(m)
+		s.Monetary.Value = m.number("value")
+		m.finish()
+	}
+	if m := o.object("itemGift"); m != nil {
+		s.Item = readDefinition(m)
+		s.Item.Label = m.text("label")
+		s.Item.Terms = m.text("terms")
+		s.Item.Quantity = m.number("quantity")
+		s.Item.EquivalentValue = m.number("equivalentValue")
+		m.finish()
+	}
+	several := o.objects("recipients", gift.MaxRecipients, func(r *object) {
+		s.Recipients = append(s.Recipients, readRecipient(r))
+		r.finish()
+	})
+	if several && s.Recipients == nil {
+		s.Recipients = []gift.Recipient{}
+	}
+	s.Sender = o.text("senderDescription")
+	s.PaymentMethodID = o.integer("paymentMethodID")
+	s.Payment = readPayment(o)
+	s.Notes = o.text("notes")
+	s.RelatedOrderID = o.text("relatedOrderID")
+	s.RelatedOrderNumber = o.text("relatedOrderNumber")
+	return s
+}
+
+// readDefinition reads what both kinds of gift have.
+func readDefinition(o *object) *gift.Definition {
+	d := &gift.Definition{
+		AccountID:  o.guid("accountID"),
+		ProgramID:  o.guid("programID"),
+		LocationID: o.guid("organizationID"),
+		Sender:     o.text("senderDescription"),
+		Recipient:  readRecipient(o),
+		Scheduled:  o.boolean("hasScheduledDelivery"),
+		DesignID:   o.guidOrBlank("voucherDesignID"),
+	}
+	if d.Scheduled != nil && !*d.Scheduled {
+		o.take("deliveryDate") // it is ignored then, whatever it is
+	} else {
+		d.DeliveryDate = o.instant("deliveryDate")
+	}
+	if zone := o.text("deliveryTimezoneId"); zone != "" {
+		name, _, err := gift.ParseZone(zone)
+		if err != nil {
+			o.Add(o.at("deliveryTimezoneId"), "%s", err)
+		}
+		d.DeliveryZone = name
+	}
+	return d
+}
+
+func readRecipient(o *object) gift.Recipient {
+	return gift.Recipient{
+		Method:  o.integer("deliveryMethodID"),
+		Name:    o.text("recipientDescription"),
+		Contact: o.text("recipientContact"),
+		Message: o.text("message"),
+	}
+}
+
+func readPayment(o *object) gift.Payment {
+	return gift.Payment{
+		Purchase: gift.Purchase{
+			Reference:    o.text("externalTransactionReferenceNumber"),
+			FirstName:    o.text("externalTransactionCustomerFirstName"),
+			LastName:     o.text("externalTransactionCustomerLastName"),
+			EmailAddress: o.text("externalTransactionCustomerEmailAddress"),
+			StorefrontID: o.guid("externalStorefrontID"),
+		},
+		PromotionID:      o.guid("promotionID"),
+		ValidStarting:    o.instant("validStarting"),
+		ValidForDays:     o.integer("validForDays"),
+		PromotionalTerms: o.text("promotionalTerms"),
+	}
+}
+
+// guidOrBlank reads a GUID that may be left blank.
+func (o *object) guidOrBlank(name string) gift.ID {
+	for i := range o.members {
+		if m := &o.members[i]; string(m.name) == name && string(m.value) == `""` {
+			o.take(name)
+			return gift.ID{}
+		}
+	}
+	return o.guid(name)
+}
+
+// sendGift makes gifts and has them delivered.
+func sendGift(c *call) (ledger.Answer, error) {
+	var problems gift.Problems
+	send, err := decode(c, &problems, readSend)
+	if send == nil {
+		return ledger.Answer{}, err
+	}
+	malformed := err != nil
+	send.Caller = c.caller
+	definition, path := &gift.Definition{}, "monetaryGift.accountID"
+	switch {
+	case send.Monetary != nil:
+		definition = send.Monetary
+	case send.Item != nil:
+		definition, path = send.Item, "itemGift.accountID"
+	}
+	account, err := c.Directory().SendingAccount(c.caller, definition.AccountID, path)
+	if err != nil {
+		return ledger.Answer{}, also(&problems, err)
+	}
+	c.account = account
+	before := problems.Len()
+	c.needKey(&problems)
+	malformed = malformed || problems.Len() > before
+	gifts, err := gift.Issue(*send, c.account, c.now, &problems)
+	if malformed {
+		return ledger.Answer{}, err
+	}
+	request := c.request(ledger.SendGift, func(form *canon) { canonSend(form, send) })
+	if err == nil {
+		err = c.deliverable(gifts)
+	}
+	if err != nil {
+		return request.refuse(err)
+	}
+	answer, err := request.do(&ledger.Issue{Context: c.actor(gift.ID{}), Gifts: gifts}, http.StatusCreated,
+		func(w *writer, r ledger.Result) { w.order(r, c) })
+	if err == nil && answer.Status == http.StatusCreated && !answer.Replayed {
+		c.Wake()
+	}
+	return answer, err
+}
+
+// also makes one failure of a refusal and the problems that were found before it.
+func also(problems *gift.Problems, err error) error {
+	refused, ok := errors.AsType[*gift.Error](err)
+	if !ok || problems.Len() == 0 {
+		return err
+	}
+	for _, m := range refused.Messages {
+		problems.Add(m.Path, "%s", m.Text)
+	}
+	return problems.Err()
+}
+
+// deliverable refuses gifts that this service has no means to deliver.
+func (c *call) deliverable(gifts []gift.Gift) error {
+	for n := range gifts {
+		switch m := gifts[n].Card.Method; {
+		case m == gift.Email && !c.Email:
+			return gift.Refuse(gift.AccountMisconfigured,
+				"This service cannot send e-mail yet: it must be started with --smtp, or with --outbox to try things out.")
+		case m == gift.SMS && !c.SMS:
+			return gift.Refuse(gift.AccountMisconfigured,
+				"This service cannot send SMS yet: it must be started with --sms, or with --outbox to try things out.")
+		}
+	}
+	return nil
+}
+
+// order writes the members of a successful send-gift.
+func (w *writer) order(r ledger.Result, c *call) {
+	w.id("orderID", r.Gifts[0].OrderID)
+	w.list("gifts")
+	for n := range r.Gifts {
+		g := &r.Gifts[n]
+		address := c.PublicURL + "/g/" + g.Card.Token.Reveal()
+		w.open()
+		w.voucher(g, view{account: c.account, now: g.CreatedAt})
+		w.integer("recipientIndex", g.Card.RecipientIndex)
+		w.text("giftURL", address)
+		if g.Card.Method == gift.Printed {
+			w.text("printURL", address)
+		} else {
+			w.null("printURL")
+		}
+		w.close()
+	}
+	w.endList()
+}
+
+// canonSend writes every member of a send-gift request in canonical form.
+func canonSend(c *canon, s *gift.Send) {
+	canonDefinition(c, "monetaryGift", s.Monetary)
+	canonDefinition(c, "itemGift", s.Item)
+	for n := range s.Recipients {
+		c.open("recipient")
+		canonRecipient(c, &s.Recipients[n])
+		c.close()
+	}
+	c.text("senderDescription", s.Sender)
+	c.integer("paymentMethodID", s.PaymentMethodID)
+	p := &s.Payment
+	c.text("externalTransactionReferenceNumber", p.Purchase.Reference)
+	c.text("externalTransactionCustomerFirstName", p.Purchase.FirstName)
+	c.text("externalTransactionCustomerLastName", p.Purchase.LastName)
+	c.text("externalTransactionCustomerEmailAddress", p.Purchase.EmailAddress)
+	c.id("externalStorefrontID", p.Purchase.StorefrontID)
+	c.id("promotionID", p.PromotionID)
+	c.instant("validStarting", p.ValidStarting)
+	c.integer("validForDays", p.ValidForDays)
+	c.text("promotionalTerms", p.PromotionalTerms)
+	c.text("notes", s.Notes)
+	c.text("relatedOrderID", s.RelatedOrderID)
+	c.text("relatedOrderNumber", s.RelatedOrderNumber)
+}
+
+func canonDefinition(c *canon, name string, d *gift.Definition) {
+	if d == nil {
+		return
+	}
+	c.open(name)
+	c.number("value", d.Value)
+	c.text("label", d.Label)
+	c.text("terms", d.Terms)
+	c.number("quantity", d.Quantity)
+	c.number("equivalentValue", d.EquivalentValue)
+	c.id("accountID", d.AccountID)
+	c.id("programID", d.ProgramID)
+	c.id("organizationID", d.LocationID)
+	c.text("senderDescription", d.Sender)
+	canonRecipient(c, &d.Recipient)
+	c.boolean("hasScheduledDelivery", d.Scheduled)
+	c.instant("deliveryDate", d.DeliveryDate)
+	c.text("deliveryTimezoneId", d.DeliveryZone)
+	c.id("voucherDesignID", d.DesignID)
+	c.close()
+}
+
+func canonRecipient(c *canon, r *gift.Recipient) {
+	c.integer("deliveryMethodID", r.Method)
+	c.text("recipientDescription", r.Name)
+	c.text("recipientContact", r.Contact)
+	c.text("message", r.Message)
+}

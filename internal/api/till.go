@@ -1,0 +1,223 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ticket"
+)
+
+// wanted names a gift in a request, in one of three ways.
+type wanted struct {
+	id    gift.ID
+	code  gift.VoucherCode
+	token gift.Token
+}
+
+// The members that name a gift.
+const (
+	byID    = "voucherID"
+	byCode  = "voucherCode"
+	byToken = "voucherPublicToken"
+)
+
+// readWanted reads which gift is meant: exactly one of the members named must be given.
+func readWanted(o *object, members ...string) (w wanted) {
+	given := 0
+	for _, name := range members {
+		if o.has(name) {
+			given++
+		}
+		switch name {
+		case byID:
+			w.id = o.guid(name)
+		case byCode:
+			w.code = o.code(name)
+		case byToken:
+			w.token = o.token(name)
+		}
+	}
+	oneOf(o, given, members)
+	return w
+}
+
+// oneOf demands that exactly one of some members is given.
+func oneOf(o *object, given int, members []string) {
+	last := len(members) - 1
+	choice := strings.Join(members[:last], ", ")
+	switch {
+	case given == 0:
+		o.Add("", "Send %s or %s.", choice, members[last])
+	case given > 1:
+		o.Add("", "Send only one of %s and %s.", choice, members[last])
+	}
+}
+
+// code reads a voucher code: a string of 12 digits, or a JSON number that is written as 12 digits.
+func (o *object) code(name string) (code gift.VoucherCode) {
+	v, text := o.take(name), ""
+	switch {
+	case v == nil:
+		return code
+	case v.Kind() == '"':
+		text = string(unquote(v))
+	case v.Kind() == '0':
+		text = string(v)
+	default:
+		o.Add(o.at(name), "This must be 12 digits as a text or a number, not %s.", kindName(v.Kind()))
+		return code
+	}
+	code, err := gift.ParseVoucherCode(text)
+	o.refuse(err)
+	return code
+}
+
+// token reads the text of a QR code.
+func (o *object) token(name string) (token gift.Token) {
+	v := o.of(name, '"', "a text")
+	if v == nil {
+		return token
+	}
+	token, err := gift.ParseToken(string(unquote(v)))
+	o.refuse(err)
+	return token
+}
+
+// readPlace reads at which location a request is made.
+func readPlace(o *object) gift.Place {
+	return gift.Place{
+		LocationID:  o.guid("organizationID"),
+		PointOfSale: o.line("pointOfSaleSystemOrganizationIdentifier", maxReference),
+	}
+}
+
+// The longest texts that a till may send.
+const (
+	maxReference = 100
+	maxReason    = 200
+)
+
+// readTarget reads what the till expects of the gift.
+func readTarget(o *object) (t gift.Target) {
+	const typeMember = "targetTypeCode"
+	t.ProgramID = o.guid("targetProgramID")
+	if check := o.boolean("validateTargetProgram"); check != nil && !*check {
+		t.ProgramID = gift.ID{}
+	}
+	switch code := o.text(typeMember); code {
+	case "":
+	case "GIFT", "NOT_GIFT":
+		promotional := code == "NOT_GIFT"
+		t.Promotional = &promotional
+	default:
+		o.Add(o.at(typeMember), "The targetTypeCode must be GIFT or NOT_GIFT.")
+	}
+	if check := o.boolean("validateTargetType"); check != nil && !*check {
+		t.Promotional = nil
+	}
+	return t
+}
+
+// readTicket reads the till's ticket; nil when none is given.
+func readTicket(o *object, currency gift.Currency) *ticket.Ticket {
+	data := o.object("ticketData")
+	if data == nil {
+		return nil
+	}
+	defer data.finish()
+	format, content := data.text("format"), data.take("data")
+	if format == "" {
+		data.Add(data.at("format"), "Say the format of the ticket, such as %q.", ticket.Standard)
+		return nil
+	}
+	if content == nil {
+		data.Add(data.at("data"), "Ticket data needs the ticket itself.")
+		return nil
+	}
+	t, err := ticket.Read(format, content, currency, data.at("data"), data.Problems)
+	data.refuse(err)
+	return t
+}
+
+// judge gives the ticket's verdict on a voucher; nil without a ticket.
+func judge(t *ticket.Ticket, a *gift.Account, v *gift.Voucher) *ticket.Verdict {
+	if t == nil {
+		return nil
+	}
+	verdict := ticket.Judge(t, eligibleItems(a, v), v)
+	return &verdict
+}
+
+// readAmount reads an amount whose unit is known only when its gift is: what is no amount in money is none in pieces either.
+func readAmount(o *object, c gift.Currency) string {
+	const name = "amount"
+	text := o.number(name)
+	if text == "" {
+		return ""
+	}
+	switch _, err := c.Parse(text); err {
+	case nil:
+		return text
+	case gift.ErrNotPositive:
+		o.Add(o.at(name), "The amount must be above zero.")
+	case gift.ErrTooPrecise:
+		o.Add(o.at(name), "An amount in %s has at most %d decimals.", c.Code, c.Decimals)
+	default:
+		o.Add(o.at(name), "The amount is too large.")
+	}
+	return ""
+}
+
+// amountOf reads an amount in the unit of its voucher; an absent one is nil, for all there is.
+func amountOf(text string) func(*gift.Voucher) (gift.Amount, error) {
+	if text == "" {
+		return nil
+	}
+	return func(v *gift.Voucher) (gift.Amount, error) {
+		amount, err := v.Unit().Parse(text)
+		switch {
+		case err == nil:
+			return amount, nil
+		case v.Item:
+			return 0, gift.RefuseAt(gift.ValidationFailure, "amount", "This is an item gift: the amount is a whole number of pieces.")
+		}
+		return 0, gift.RefuseAt(gift.ValidationFailure, "amount", "This is not an amount in %s.", v.Currency.Code)
+	}
+}
+
+// find looks a gift up by code or token, for use at a location. Codes are guarded against guessing.
+func (c *call) find(w wanted, at *gift.Location) (g gift.Gift, err error) {
+	look := func(read func(context.Context) (gift.Gift, error), path, unknown string) func() error {
+		return func() error {
+			g, err = read(c.ctx)
+			switch {
+			case errors.Is(err, gift.NotFound):
+				return gift.RefuseAt(gift.NotFound, path, "%s", unknown)
+			case err != nil:
+				return stored(err)
+			case g.AccountID != c.account.ID:
+				return gift.RefuseAt(gift.NotAuthorized, path, "This gift cannot be used here.")
+			case !g.AllowedAt(at.ID):
+				return gift.RefuseAt(gift.NotAuthorized, path, "This gift is good at another location only.")
+			}
+			return nil
+		}
+	}
+	if w.code == (gift.VoucherCode{}) {
+		byToken := func(ctx context.Context) (gift.Gift, error) { return c.Records.GiftByToken(ctx, w.token) }
+		err = look(byToken, "voucherPublicToken", "There is no gift with this token.")()
+		return g, err
+	}
+	read := func(ctx context.Context) (gift.Gift, error) { return c.Records.GiftByCode(ctx, w.code) }
+	miss := c.miss(at)
+	miss.Code = w.code
+	err = c.guard.lookUp(c.ctx, miss, look(read, "voucherCode", "There is no gift with this code."))
+	return g, err
+}
+
+// miss is what is counted should a code be unknown.
+func (c *call) miss(at *gift.Location) gift.Miss {
+	return gift.Miss{AccountID: c.account.ID, KeyID: c.caller.KeyID, LocationID: at.ID, At: c.now}
+}

@@ -1,0 +1,151 @@
+// Package card tells how a gift looks to its recipient: in which words, in which colours, and what may be shown in the state it
+// is in. The gift page, the mail and the text message all say the same because they all ask here.
+//
+// It is pure and knows neither markup nor the network. Everything in a View that a stranger wrote is still hostile text: one-line
+// members hold no line breaks and no marks that could reorder the text around them, but escaping is the template's part.
+package card
+
+import (
+	"strconv"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// State is what a gift is to its recipient at one moment. Unlike gift.Status it knows the time.
+type State string
+
+// The states.
+const (
+	Ready     State = "ready"
+	Pending   State = "pending" // not delivered yet
+	NotYet    State = "not-yet" // its validity has not begun
+	Redeemed  State = "redeemed"
+	Expired   State = "expired"
+	Withdrawn State = "withdrawn" // cancelled, or its purchase failed
+)
+
+// View is a gift in words.
+type View struct {
+	Merchant  string
+	Headline  string
+	Accent    Color
+	Sender    string
+	Recipient string // "" when the sender named none
+	Message   []string
+
+	Worth   Worth // what was given
+	Balance Worth // what is left
+	Partly  bool  // something is left, but not all
+
+	Code     string   // 4 4 4
+	Terms    []string // paragraphs of lines, those of the promotion last
+	Validity string   // a sentence
+	Where    string   // a sentence
+	Places   []string // the locations that Where is about, the first few
+	More     int      // how many locations Places leaves out
+
+	State  State
+	Notice string // what the state means, a sentence or two; "" when there is nothing to say
+}
+
+// Worth is an amount in two parts, the big one and what it counts: 25.00 and USD, 2 and Latte.
+type Worth struct {
+	Number string
+	Unit   string
+	Item   bool
+}
+
+// String writes the amount on one line: "25.00 USD", "2 x Latte". The x is in every alphabet that a phone can be sent.
+func (w Worth) String() string {
+	if w.Item {
+		return w.Number + " x " + w.Unit
+	}
+	return w.Number + " " + w.Unit
+}
+
+// Shown reports whether the code is to be shown: not before the gift is delivered, for a till would refuse it, and not once
+// the gift can never be used again.
+func (v *View) Shown() bool { return v.State == Ready || v.State == NotYet }
+
+const (
+	builtInHeadline = "A gift for you"
+	maxPlaces       = 12
+)
+
+// New describes a gift of an account at one moment.
+func New(g *gift.Gift, a *gift.Account, now time.Time) View {
+	v := View{
+		Merchant: Line(a.Name), Headline: builtInHeadline, Accent: builtInAccent,
+		Sender: Line(g.Card.Sender), Recipient: Line(g.Card.Recipient), Message: Lines(g.Card.Message),
+		Worth: worth(g, g.Original), Balance: worth(g, g.Balance), Partly: g.Balance > 0 && g.Balance < g.Original,
+		Code: g.Card.Code.Grouped(), Terms: append(Lines(g.Card.Terms), Lines(g.Card.PromotionalTerms)...),
+	}
+	if v.Sender == "" {
+		v.Sender = v.Merchant
+	}
+	if d := a.Design(g.Card.DesignID); d != nil {
+		if headline := Line(d.Headline); headline != "" {
+			v.Headline = headline
+		}
+		if c, ok := ParseColor(d.AccentColor); ok {
+			v.Accent = c
+		}
+	}
+	zone := zoneOf(g, a)
+	v.Validity = validity(g, zone)
+	v.place(g, a)
+	v.state(g, zone, now)
+	return v
+}
+
+func worth(g *gift.Gift, n gift.Amount) Worth {
+	if g.Item {
+		return Worth{strconv.FormatInt(int64(n), 10), Line(g.Card.Label), true}
+	}
+	return Worth{g.Currency.Format(n), g.Currency.Code, false}
+}
+
+// place says where the gift can be used.
+func (v *View) place(g *gift.Gift, a *gift.Account) {
+	if l := a.Location(g.LocationID); l != nil && !g.LocationID.IsZero() {
+		v.Where = "Can be used at this location:"
+		v.Places = []string{Line(l.Name)}
+		return
+	}
+	v.Where = "Can be used at any of these locations:"
+	switch len(a.Locations) {
+	case 0:
+		v.Where = "Ask " + v.Merchant + " where it can be used."
+	case 1:
+		v.Where = "Can be used at this location:"
+	}
+	for i := range a.Locations {
+		if i == maxPlaces {
+			v.More = len(a.Locations) - i
+			break
+		}
+		v.Places = append(v.Places, Line(a.Locations[i].Name))
+	}
+}
+
+// state judges what the gift is now. What can never change back comes first.
+func (v *View) state(g *gift.Gift, zone *time.Location, now time.Time) {
+	switch {
+	case g.Status == gift.Cancelled || g.Status == gift.PurchaseFailed:
+		v.State, v.Notice = Withdrawn, "This gift was withdrawn and can no longer be used. "+v.Merchant+" can tell you more."
+	case g.Status == gift.Redeemed || g.Balance == 0:
+		v.State, v.Notice = Redeemed, "This gift has been used in full. Nothing is left on it."
+	case !g.ValidUntil.IsZero() && !now.Before(g.ValidUntil):
+		v.State, v.Notice = Expired, "This gift has expired and can no longer be used. It was valid until "+endOf(g.ValidUntil, zone)+"."
+	case g.Status == gift.Pending:
+		v.State, v.Notice = Pending, "This gift is on its way. It can be used as soon as it has been delivered."
+		if g.Card.DeliveryDate.After(now) {
+			v.Notice = "This gift is on its way. It will be delivered on " + moment(g.Card.DeliveryDate, zone) + " and can be used from then on."
+		}
+	case now.Before(g.ValidFrom):
+		v.State, v.Notice = NotYet, "This gift cannot be used yet. It is valid from "+moment(g.ValidFrom, zone)+"."
+	default:
+		v.State = Ready
+	}
+}

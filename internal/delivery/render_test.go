@@ -1,0 +1,247 @@
+package delivery
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/google/uuid"
+	"golang.org/x/net/html"
+
+	"boon.example/internal/gift"
+)
+
+const publicURL = "https://gifts.example.com"
+
+var anAccount = &gift.Account{
+	ID: testID(1), Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
+	Locations: []gift.Location{{ID: testID(2), Name: "Pier 39"}, {ID: testID(3), Name: "Ferry Building"}},
+	Designs:   []gift.Design{{ID: testID(4), AccentColor: "#0b5fff", Headline: "Enjoy"}},
+}
+
+// aGift is a pending gift of 25 USD from Ben to Anna.
+func aGift(m gift.Method) gift.Gift {
+	code, err := gift.ParseVoucherCode("123456789012")
+	if err != nil {
+		panic(err)
+	}
+	token, err := gift.ParseToken("7nB2cD9fGhJkLmNpQrStUv")
+	if err != nil {
+		panic(err)
+	}
+	contact := map[gift.Method]string{gift.Email: "anna@example.com", gift.SMS: "+14155550132"}[m]
+	id, err := uuid.NewV7()
+	if err != nil {
+		panic(err)
+	}
+	return gift.Gift{
+		Voucher: gift.Voucher{
+			ID: gift.ID(id), AccountID: anAccount.ID, ProgramID: gift.BusinessProgram.ID, Currency: anAccount.Currency,
+			Original: 2500, Balance: 2500, Status: gift.Pending, Seq: 1, CreatedAt: time.Now(),
+		},
+		Card: gift.Card{
+			Code: code, Token: token, Sender: "Ben", Recipient: "Anna", Contact: contact, Method: m, DeliveryZone: "UTC",
+			Message: "Happy birthday!\nSee you on Friday.", DesignID: testID(4),
+		},
+	}
+}
+
+func (w *world) outbox() *OutboxGateway {
+	return &OutboxGateway{w.memory, publicURL, func() *gift.Directory {
+		return &gift.Directory{Accounts: map[gift.ID]*gift.Account{anAccount.ID: anAccount}}
+	}}
+}
+
+func render(t *testing.T, g gift.Gift) Message {
+	t.Helper()
+	m, err := Render(&g, anAccount, publicURL, testID(9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+const wantMail = `Hello Anna,
+
+Ben sent you a gift: 25.00 USD at Harbor Coffee.
+
+> Happy birthday!
+> See you on Friday.
+
+Open your gift, with the QR code to show at the till:
+https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv
+
+Code: 1234 5678 9012
+
+This gift does not expire.
+Can be used at any of these locations:
+- Pier 39
+- Ferry Building
+
+Whoever has this link or code can use the gift. Keep it like cash.
+`
+
+func TestRenderMail(t *testing.T) {
+	t.Parallel()
+	m := render(t, aGift(gift.Email))
+	if m.Subject != "A gift for you from Ben" {
+		t.Errorf("subject %q", m.Subject)
+	}
+	if m.Text != wantMail {
+		t.Errorf("text:\n%s\nwant:\n%s", m.Text, wantMail)
+	}
+	seen := visible(t, m.HTML)
+	for _, want := range []string{"Enjoy", "25.00 USD", "Ben sent you a gift", "1234 5678 9012", "Pier 39", "This gift does not expire."} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("the HTML does not show %q: %s", want, seen)
+		}
+	}
+	if !strings.Contains(m.HTML, `href="https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv"`) || !strings.Contains(m.HTML, `bgcolor="#0b5fff"`) {
+		t.Error("the HTML has not the link or not the design's colour")
+	}
+	if strings.Contains(m.HTML, "ZgotmplZ") {
+		t.Error("a value of ours was refused by the template")
+	}
+	if !strings.Contains(m.HTML, "Happy birthday!</bdi><br><bdi>See you") {
+		t.Error("the HTML does not keep the line breaks of the message")
+	}
+}
+
+func TestRenderItemWithTerms(t *testing.T) {
+	t.Parallel()
+	g := aGift(gift.Email)
+	g.Item, g.Original, g.Balance, g.Card.Label, g.Card.Terms = true, 2, 2, "Latte", "Any size.\nNo refills."
+	m := render(t, g)
+	if !strings.Contains(m.Text, "2 x Latte at Harbor Coffee") || !strings.Contains(m.Text, "\nTerms\n\nAny size.\nNo refills.\n") {
+		t.Errorf("text:\n%s", m.Text)
+	}
+	if seen := visible(t, m.HTML); !strings.Contains(seen, "2 × Latte") {
+		t.Errorf("the HTML shows %s", seen)
+	}
+}
+
+func TestRenderSMS(t *testing.T) {
+	t.Parallel()
+	m := render(t, aGift(gift.SMS))
+	const want = "Your gift from Ben: 25.00 USD at Harbor Coffee. https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv"
+	if m.Text != want || m.Subject != "" || m.HTML != "" || m.To != "+14155550132" {
+		t.Errorf("message %+v", m)
+	}
+	g := aGift(gift.SMS)
+	g.Card.Sender, g.Card.Label, g.Item = strings.Repeat("Very long name ", 12), strings.Repeat("Cake ", 40), true
+	if m = render(t, g); len(m.Text) > 160 || !strings.HasSuffix(m.Text, " "+GiftURL(publicURL, g.Card.Token)) {
+		t.Errorf("%d characters: %q", len(m.Text), m.Text)
+	}
+}
+
+func TestRenderPrinted(t *testing.T) {
+	t.Parallel()
+	g := aGift(gift.Printed)
+	if _, err := Render(&g, anAccount, publicURL, testID(9)); err == nil {
+		t.Error("a printed gift got a message")
+	}
+}
+
+// hostile are texts that try to be more than text.
+var hostile = []string{
+	`<script>alert(1)</script>`, `</p></td></table><h1>You won</h1>`, `<img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`,
+	`' onmouseover='alert(1)`, `" style="display:none`, `javascript:alert(1)`, `<a href="https://evil.example">here</a>`,
+	`<!-- `, `--> x`, `<![CDATA[x]]>`, `<style>*{display:none}</style>`, `<iframe srcdoc="x">`, `<base href="//evil.example">`,
+	`<meta http-equiv=refresh content=0>`, `</title><script>x</script>`, `{{.Code}}`, `{{template "mail.html" .}}`, `${7*7}`, `{{printf "%d" 1}}`,
+	"Ben\r\nBcc: all@example.com", "Ben\nSubject: You won", "Ben\r\n\r\n<html>", "Ben\rTo: x@example.com", "=?utf-8?q?=0d=0aBcc:_x?=",
+	"\u202egpj.exe", "a\u2066b\u2069\u2069c", "\u202aembedded", "שלום עולם", "مرحبا بالعالم", "\u200b\u200b\u200b", "zero\u200bwidth\u200djoin",
+	"\ufeffBOM", "NUL\x00byte", "bell\x07 and \x1b[31mred", "line\u2028separator\u2029paragraph\u0085next", "Z̸̡̛a̵l̶g̷o̸" + strings.Repeat("\u0336", 60),
+	strings.Repeat("W", 200), strings.Repeat("word ", 40), "👩‍👩‍👧‍👦 🏳️‍🌈", "&lt;b&gt; &amp; &#60;", "%0d%0aBcc:%20x", `\u003cscript\u003e`, "`${x}`", "\xff\xfe bad utf-8",
+}
+
+// TestHostileTexts puts each text into every place that a stranger can write to: it is shown as text, and nothing else changes.
+func TestHostileTexts(t *testing.T) {
+	t.Parallel()
+	for _, method := range []gift.Method{gift.Email, gift.SMS} {
+		plain := aGift(method)
+		plain.Item, plain.Card.Label, plain.Card.Terms, plain.Card.PromotionalTerms = true, "x", "x", "x"
+		plain.Card.Message, plain.Card.Sender, plain.Card.Recipient = "x", "x", "x"
+		want := shape(t, render(t, plain).HTML)
+		for _, text := range hostile {
+			g := plain
+			for _, field := range []*string{
+				&g.Card.Sender, &g.Card.Recipient, &g.Card.Message, &g.Card.Label, &g.Card.Terms, &g.Card.PromotionalTerms,
+			} {
+				*field = text + "!" // so that there is something to see
+			}
+			m := render(t, g)
+			checkLine(t, "subject", m.Subject)
+			if method == gift.SMS {
+				checkLine(t, "SMS", m.Text)
+				if !strings.HasSuffix(m.Text, " "+GiftURL(publicURL, g.Card.Token)) {
+					t.Errorf("%q: the link is not whole: %q", text, m.Text)
+				}
+				continue
+			}
+			if strings.Contains(m.Text, "\r") || strings.ContainsFunc(m.Text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }) {
+				t.Errorf("%q: control characters in the text: %q", text, m.Text)
+			}
+			if !strings.Contains(m.Text, "\n"+GiftURL(publicURL, g.Card.Token)+"\n") {
+				t.Errorf("%q: the link does not stand on a line of its own", text)
+			}
+			if got := shape(t, m.HTML); got != want && !strings.ContainsAny(text, "\r\n\u2028\u2029\u0085") {
+				t.Errorf("%q changes the markup:\n%s\nwant:\n%s", text, got, want)
+			}
+		}
+	}
+	if len(hostile) < 30 {
+		t.Errorf("only %d hostile texts", len(hostile))
+	}
+}
+
+func checkLine(t *testing.T, what, s string) {
+	t.Helper()
+	if strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+	}) {
+		t.Errorf("%s is not one plain line: %q", what, s)
+	}
+}
+
+func FuzzSubject(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := NewSubject(s).String()
+		checkLine(t, "subject", got)
+		if n := len([]rune(got)); n > maxSubject {
+			t.Errorf("%d characters", n)
+		}
+	})
+}
+
+// shape is the markup of a page without its texts: every tag with its attributes.
+func shape(t *testing.T, page string) string {
+	t.Helper()
+	var b strings.Builder
+	for z := html.NewTokenizer(strings.NewReader(page)); ; {
+		switch z.Next() {
+		case html.ErrorToken:
+			return b.String()
+		case html.TextToken:
+		default:
+			b.WriteString(z.Token().String() + "\n")
+		}
+	}
+}
+
+// visible is what a reader sees of a page, spaces folded.
+func visible(t *testing.T, page string) string {
+	t.Helper()
+	var b strings.Builder
+	for z := html.NewTokenizer(strings.NewReader(page)); ; {
+		switch z.Next() {
+		case html.ErrorToken:
+			return strings.Join(strings.Fields(b.String()), " ")
+		case html.TextToken:
+			b.WriteString(z.Token().Data)
+		}
+	}
+}

@@ -1,0 +1,300 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// Worker sends what is due. Many workers may share one store.
+type Worker struct {
+	Jobs    Jobs
+	Gateway Gateway
+	Log     *slog.Logger
+
+	// Record has the engine write the outcome of a job: that the job is done and what it means for the voucher, in one
+	// transaction. It returns nil when that is durable. Recording twice is recording once.
+	Record func(context.Context, ledger.Deliver) error
+
+	Senders     int           // how many messages are sent at once; 0: 8
+	SendTimeout time.Duration // how long a gateway may take for one; 0: 30 s
+	RetryFor    time.Duration // how long a message that is refused for now is tried again; 0: 24 h
+	StopWithin  time.Duration // how long messages under way may take when Run is told to stop; 0: 10 s
+
+	Random func() float64 // in [0, 1), for jitter; nil: math/rand/v2
+
+	once sync.Once
+	wake chan struct{}
+}
+
+const (
+	// idle is how long the worker rests at most: it looks again for jobs that another process left, and after the clock was set.
+	idle = 5 * time.Second
+	// troubled is how long it rests when the store fails.
+	troubled = time.Second
+	// writing bounds one write to the store, which a stop does not cut short.
+	writing = 10 * time.Second
+	// recordAgain is the first pause before an outcome is recorded again.
+	recordAgain = 100 * time.Millisecond
+)
+
+var errStopping = errors.New("the service is stopping")
+
+// Run sends due jobs until ctx ends. Then it claims no more, gives what is under way StopWithin to finish, cuts off the rest and
+// gives those jobs back as if they had not been tried. It returns when nothing of it is running any more. It is called once.
+func (w *Worker) Run(ctx context.Context) {
+	w.prepare()
+	sending, cut := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cut(nil)
+	var running sync.WaitGroup
+	w.claimUntil(ctx, func(job ledger.Job, lease time.Time, done func()) {
+		running.Go(func() {
+			defer done()
+			w.deliver(sending, job, lease)
+		})
+	})
+	limit := time.AfterFunc(w.StopWithin, func() { cut(errStopping) })
+	defer limit.Stop()
+	running.Wait()
+}
+
+// Wake tells the worker that there may be something due now. It never blocks.
+func (w *Worker) Wake() {
+	w.prepare()
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// prepare fills in the defaults.
+func (w *Worker) prepare() {
+	w.once.Do(func() {
+		w.wake = make(chan struct{}, 1)
+		if w.Senders == 0 {
+			w.Senders = 8
+		}
+		for _, d := range []struct {
+			field *time.Duration
+			value time.Duration
+		}{{&w.SendTimeout, 30 * time.Second}, {&w.RetryFor, 24 * time.Hour}, {&w.StopWithin, 10 * time.Second}} {
+			if *d.field == 0 {
+				*d.field = d.value
+			}
+		}
+		if w.Random == nil {
+			w.Random = rand.Float64
+		}
+	})
+}
+
+// lease is how long a claimed job is ours: enough to send it, with all its writes.
+func (w *Worker) lease() time.Duration { return w.SendTimeout + 3*writing }
+
+// claimUntil claims jobs and starts them, never more at once than there are senders.
+func (w *Worker) claimUntil(ctx context.Context, start func(job ledger.Job, lease time.Time, done func())) {
+	senders := make(chan struct{}, w.Senders)
+	done := func() { <-senders }
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case senders <- struct{}{}:
+		}
+		done() // only this goroutine takes senders, so what is free stays free
+		if ctx.Err() != nil {
+			return // select may have chosen the sender
+		}
+		free := cap(senders) - len(senders)
+		now := time.Now()
+		jobs, err := w.claim(ctx, now, free)
+		switch {
+		case err != nil:
+			w.Log.Error("claiming delivery jobs failed; they stay where they are", "error", err)
+		case ctx.Err() != nil:
+			w.giveBack(ctx, jobs)
+			return
+		}
+		for _, job := range jobs {
+			senders <- struct{}{}
+			start(job, now.Add(w.lease()), done)
+		}
+		if len(jobs) < free || free == 0 {
+			w.rest(ctx, w.pause(ctx, now, len(jobs), err))
+		}
+	}
+}
+
+// claim is not cut short by a stop: jobs that were claimed and never heard of would wait for their lease to end.
+func (w *Worker) claim(ctx context.Context, now time.Time, n int) ([]ledger.Job, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writing)
+	defer cancel()
+	return w.Jobs.ClaimJobs(ctx, now, w.lease(), n)
+}
+
+// pause is how long there is nothing to do, after claimed jobs were found to be due at now.
+func (w *Worker) pause(ctx context.Context, now time.Time, claimed int, failed error) time.Duration {
+	if failed != nil {
+		return troubled
+	}
+	limited, cancel := context.WithTimeout(ctx, writing)
+	defer cancel()
+	next, err := w.Jobs.NextJob(limited)
+	switch {
+	case ctx.Err() != nil:
+		return 0
+	case err != nil:
+		w.Log.Error("asking for the next delivery job failed", "error", err)
+		return troubled
+	case next.IsZero():
+		return idle
+	case !next.After(now) && claimed == 0:
+		return troubled // it is due, but was not to be had: no point in asking again at once
+	}
+	return min(idle, time.Until(next))
+}
+
+// rest waits until the pause is over, Wake is called or ctx ends.
+func (w *Worker) rest(ctx context.Context, pause time.Duration) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-w.wake:
+	case <-ctx.Done():
+	}
+}
+
+// deliver does one job. ctx ends when the worker is stopping and can wait no longer; lease is when the job is no longer ours.
+func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time) {
+	log := w.Log.With("job", job.ID.String(), "gift", job.VoucherID.String(), "attempt", job.Attempts+1)
+	g, err := w.load(ctx, job)
+	if err != nil {
+		log.Error("loading the gift of a delivery job failed; it is tried again", "error", err)
+		w.postpone(ctx, log, job, firstDelay, "")
+		return
+	}
+	if !wanted(g.Status) {
+		w.record(ctx, log, job, gift.Outcome{Reason: "Not sent: the gift was " + g.Status.String() + "."}, lease)
+		return
+	}
+	err = w.send(ctx, g, job)
+	var refusal *Refusal
+	switch stopping := context.Cause(ctx) == errStopping; {
+	case err == nil:
+		w.record(ctx, log, job, gift.Outcome{Delivered: true}, lease)
+	case errors.As(err, &refusal):
+		w.fail(ctx, log, job, words(err, &g), lease)
+	case stopping:
+		w.giveBack(ctx, []ledger.Job{job})
+	default:
+		w.retry(ctx, log, job, &g, err, lease)
+	}
+}
+
+// wanted reports whether a gift in this status is still to be sent: one that was withdrawn or used up is not.
+func wanted(s gift.Status) bool {
+	return s != gift.Cancelled && s != gift.PurchaseFailed && s != gift.Redeemed
+}
+
+func (w *Worker) load(ctx context.Context, job ledger.Job) (gift.Gift, error) {
+	ctx, cancel := context.WithTimeout(ctx, writing)
+	defer cancel()
+	return w.Jobs.Gift(ctx, job.AccountID, job.VoucherID)
+}
+
+// send makes one attempt, under the timeout. A gateway that panics has failed.
+func (w *Worker) send(ctx context.Context, g gift.Gift, job ledger.Job) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, w.SendTimeout)
+	defer cancel()
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicked{v, debug.Stack()}
+		}
+	}()
+	return w.Gateway.Send(ctx, g, job)
+}
+
+// retry puts the job off after a failed attempt, or gives it up when it was the last.
+func (w *Worker) retry(ctx context.Context, log *slog.Logger, job ledger.Job, g *gift.Gift, err error, lease time.Time) {
+	said := words(err, g)
+	var p *panicked
+	if errors.As(err, &p) {
+		log.Error("a gateway panicked", "panic", p.value, "stack", string(p.stack))
+	}
+	job.Attempts++
+	pause, again := retryAfter(job.Attempts, w.RetryFor, w.Random())
+	if !again {
+		w.fail(ctx, log, job, said, lease)
+		return
+	}
+	log.Warn("a delivery failed for now", "words", said, "again_in", pause.String())
+	w.postpone(ctx, log, job, pause, said)
+}
+
+func (w *Worker) fail(ctx context.Context, log *slog.Logger, job ledger.Job, said string, lease time.Time) {
+	log.Warn("a delivery failed for good", "words", said)
+	w.record(ctx, log, job, gift.Outcome{Reason: said}, lease)
+}
+
+// postpone makes the job due again after pause. Should that fail, it is due again when its lease ends.
+func (w *Worker) postpone(ctx context.Context, log *slog.Logger, job ledger.Job, pause time.Duration, said string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writing)
+	defer cancel()
+	job.Due = time.Now().Add(pause).UTC()
+	if err := w.Jobs.PostponeJob(ctx, job, said); err != nil {
+		log.Error("postponing a delivery job failed; it is due again when its lease ends", "error", err)
+		return
+	}
+	w.Wake() // the worker may be resting beyond the new time
+}
+
+// giveBack makes jobs due at once for whoever comes next, as if they had not been tried.
+func (w *Worker) giveBack(ctx context.Context, jobs []ledger.Job) {
+	for _, job := range jobs {
+		w.postpone(ctx, w.Log.With("job", job.ID.String()), job, 0, "")
+	}
+}
+
+// record writes the outcome, again and again until it is written or the job is no longer ours: a message that went out
+// must not go out again only because the engine was busy.
+func (w *Worker) record(ctx context.Context, log *slog.Logger, job ledger.Job, o gift.Outcome, lease time.Time) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		log.Error("drawing an id failed; the job is due again when its lease ends", "error", err)
+		return
+	}
+	o.EntryID = gift.ID(id)
+	for pause := recordAgain; ; pause = min(2*pause, writing) {
+		o.Now = time.Now().UTC()
+		if err = w.finish(ctx, job, o); err == nil {
+			return
+		}
+		if time.Until(lease) <= pause || ctx.Err() != nil {
+			break
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+	log.Error("the outcome of a delivery could not be recorded; it is due again when its lease ends", "delivered", o.Delivered, "error", err)
+}
+
+// finish makes one attempt at recording the outcome. A stop does not cut it short.
+func (w *Worker) finish(ctx context.Context, job ledger.Job, o gift.Outcome) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writing)
+	defer cancel()
+	return w.Record(ctx, ledger.Deliver{Job: job, Outcome: o})
+}

@@ -1,0 +1,588 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// wire is a small gateway: it remembers every attempt and answers as it is told. Without an answer it accepts.
+type wire struct {
+	answer func(ctx context.Context, attempt int) error // attempt is 1 for a job's first
+
+	mu   sync.Mutex
+	sent []attempt
+}
+
+type attempt struct {
+	job ledger.Job
+	at  time.Time
+}
+
+func (w *wire) Send(ctx context.Context, _ gift.Gift, job ledger.Job) error {
+	w.mu.Lock()
+	w.sent = append(w.sent, attempt{job, time.Now()})
+	n := 0
+	for _, a := range w.sent {
+		if a.job.ID == job.ID {
+			n++
+		}
+	}
+	w.mu.Unlock()
+	if w.answer == nil {
+		return nil
+	}
+	return w.answer(ctx, n)
+}
+
+func (w *wire) attempts() []attempt {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.sent)
+}
+
+// world is a worker with its store and gateway.
+type world struct {
+	*memory
+	*wire
+	*Worker
+	log *strings.Builder
+}
+
+func newWorld(answer func(context.Context, int) error) *world {
+	m, g, log := newMemory(), &wire{answer: answer}, &strings.Builder{}
+	return &world{m, g, &Worker{
+		Jobs: m, Gateway: g, Record: m.record, Log: slog.New(slog.NewTextHandler(log, nil)),
+		Random: func() float64 { return 0.5 }, // no jitter
+	}, log}
+}
+
+// start runs the worker until the test ends.
+func (w *world) start(t *testing.T) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); w.Run(ctx) }()
+	stop = func() { cancel(); <-done }
+	t.Cleanup(stop)
+	return stop
+}
+
+func (w *world) expect(t *testing.T, job ledger.Job, status gift.Status, finished bool) {
+	t.Helper()
+	s, r := w.what(job)
+	if s != status || (r == nil) != finished {
+		t.Errorf("the gift is %v and its job finished: %t; want %v and %t", s, r == nil, status, finished)
+	}
+}
+
+func TestDeliversAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(nil)
+		w.start(t)
+		synctest.Wait()
+		start := time.Now()
+		job := w.issue(aGift(gift.Email))
+		w.Wake()
+		synctest.Wait()
+		w.expect(t, job, gift.Delivered, true)
+		if len(w.attempts()) != 1 || !w.attempts()[0].at.Equal(start) {
+			t.Errorf("attempts %v, want one at %v", w.attempts(), start)
+		}
+	})
+}
+
+func TestFindsWhatAnotherProcessLeft(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(nil)
+		w.start(t)
+		synctest.Wait()
+		job := w.issue(aGift(gift.Email)) // and nobody wakes the worker
+		time.Sleep(idle)
+		synctest.Wait()
+		w.expect(t, job, gift.Delivered, true)
+	})
+}
+
+func TestScheduledIsSentWhenDue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(nil)
+		w.start(t)
+		due := time.Now().Add(3*time.Hour + 123*time.Millisecond)
+		g := aGift(gift.SMS)
+		g.Card.Scheduled, g.Card.DeliveryDate = true, due
+		job := w.issue(g)
+		w.Wake()
+		time.Sleep(3 * time.Hour)
+		synctest.Wait()
+		w.expect(t, job, gift.Pending, false)
+		time.Sleep(123 * time.Millisecond)
+		synctest.Wait()
+		w.expect(t, job, gift.Delivered, true)
+		if at := w.attempts()[0].at; !at.Equal(due) {
+			t.Errorf("sent at %v, due at %v", at, due)
+		}
+		if most := int(3*time.Hour/idle) + 10; w.claims > most {
+			t.Errorf("%d claims in three quiet hours, want at most %d", w.claims, most)
+		}
+	})
+}
+
+func TestRefusedForGood(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(func(context.Context, int) error {
+			return fmt.Errorf("RCPT: %w", &Refusal{"550 5.1.1 <anna@example.com>\r\nno such user for 1234 5678 9012"})
+		})
+		w.start(t)
+		job := w.issue(aGift(gift.Email))
+		w.Wake()
+		synctest.Wait()
+		w.expect(t, job, gift.FailedDelivery, true)
+		if len(w.attempts()) != 1 {
+			t.Errorf("%d attempts after a refusal for good, want 1", len(w.attempts()))
+		}
+		const said = "RCPT: 550 5.1.1 <the recipient> no such user for ••••••••••12"
+		if got := w.entries[0].Reason; got != said {
+			t.Errorf("the history says %q, want %q", got, said)
+		}
+	})
+}
+
+func TestRetriesOverADayThenFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(func(_ context.Context, n int) error { return fmt.Errorf("451 try again later (%d)", n) })
+		w.start(t)
+		start := time.Now()
+		job := w.issue(aGift(gift.Email))
+		w.Wake()
+		time.Sleep(23*time.Hour + 59*time.Minute)
+		synctest.Wait()
+		w.expect(t, job, gift.Pending, false)
+		if _, r := w.what(job); r.Attempts != len(w.attempts()) || r.words == "" {
+			t.Errorf("%d attempts charged, %d made, words %q", r.Attempts, len(w.attempts()), r.words)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		w.expect(t, job, gift.FailedDelivery, true)
+		all := w.attempts()
+		if last := all[len(all)-1].at.Sub(start); last != 24*time.Hour {
+			t.Errorf("the last attempt was after %v, want 24 h", last)
+		}
+		if want := fmt.Sprintf("451 try again later (%d)", len(all)); w.entries[0].Reason != want {
+			t.Errorf("the history says %q, want the last words %q", w.entries[0].Reason, want)
+		}
+		for i := 2; i < len(all)-1; i++ {
+			if all[i].at.Sub(all[i-1].at) < all[i-1].at.Sub(all[i-2].at) {
+				t.Errorf("the pause before attempt %d is shorter than the one before it", i+1)
+			}
+		}
+	})
+}
+
+func TestRetryThenDelivered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(func(_ context.Context, n int) error {
+			if n < 3 {
+				return errors.New("421 busy")
+			}
+			return nil
+		})
+		w.start(t)
+		job := w.issue(aGift(gift.Email))
+		w.Wake()
+		time.Sleep(firstDelay)
+		synctest.Wait()
+		w.expect(t, job, gift.Pending, false)
+		time.Sleep(2 * firstDelay)
+		synctest.Wait()
+		w.expect(t, job, gift.Delivered, true)
+	})
+}
+
+func TestGatewayPanicIsAFailedAttempt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(func(_ context.Context, n int) error {
+			if n == 1 {
+				panic("index out of range")
+			}
+			return nil
+		})
+		w.start(t)
+		job := w.issue(aGift(gift.Email))
+		w.Wake()
+		synctest.Wait()
+		_, r := w.what(job)
+		if r == nil || r.Attempts != 1 || strings.Contains(r.words, "index") {
+			t.Fatalf("after a panic the job is %+v, want one attempt charged and no internals in its words", r)
+		}
+		time.Sleep(firstDelay)
+		synctest.Wait()
+		w.expect(t, job, gift.Delivered, true)
+	})
+}
+
+func TestSlowGatewayIsCutOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() })
+		w.SendTimeout = 20 * time.Second
+		w.start(t)
+		job := w.issue(aGift(gift.Email))
+		w.Wake()
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		_, r := w.what(job)
+		if r == nil || r.Attempts != 1 || r.words != "The gateway did not answer in time." {
+			t.Errorf("after the timeout the job is %+v", r)
+		}
+	})
+}
+
+// TestSlowGatewayHoldsNobodyUp: as many messages as there are senders go out at once.
+func TestSlowGatewayHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(func(context.Context, int) error { time.Sleep(10 * time.Second); return nil })
+		w.Senders = 4
+		start := time.Now()
+		for range 10 {
+			w.issue(aGift(gift.Email))
+		}
+		w.start(t)
+		time.Sleep(31 * time.Second)
+		synctest.Wait()
+		perRound := map[time.Duration]int{}
+		for _, a := range w.attempts() {
+			perRound[a.at.Sub(start)]++
+		}
+		for at, want := range map[time.Duration]int{0: 4, 10 * time.Second: 4, 20 * time.Second: 2} {
+			if perRound[at] != want {
+				t.Errorf("%d messages were begun after %v, want %d", perRound[at], at, want)
+			}
+		}
+	})
+}
+
+func TestWithdrawnIsNotSent(t *testing.T) {
+	t.Parallel()
+	for _, status := range []gift.Status{gift.Cancelled, gift.PurchaseFailed, gift.Redeemed} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(nil)
+			job := w.issue(aGift(gift.Email))
+			w.set(job, status)
+			w.start(t)
+			synctest.Wait()
+			w.expect(t, job, status, true)
+			if len(w.attempts()) != 0 {
+				t.Errorf("a gift that was %v was sent", status)
+			}
+		})
+	}
+}
+
+// TestWithdrawnWhileSending: the message is out, but the gift stays withdrawn.
+func TestWithdrawnWhileSending(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(func(context.Context, int) error { time.Sleep(time.Second); return nil })
+		job := w.issue(aGift(gift.Email))
+		w.start(t)
+		synctest.Wait()
+		w.set(job, gift.Cancelled)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		w.expect(t, job, gift.Cancelled, true)
+	})
+}
+
+// TestLeaseOfTheDead: a job that was claimed by a process that died is sent when its lease ends, not before, under the same id.
+func TestLeaseOfTheDead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(nil)
+		job := w.issue(aGift(gift.Email))
+		if claimed, err := w.ClaimJobs(t.Context(), time.Now(), time.Minute, 1); err != nil || len(claimed) != 1 {
+			t.Fatalf("claimed %v, %v", claimed, err)
+		}
+		w.start(t)
+		time.Sleep(time.Minute - 1)
+		synctest.Wait()
+		w.expect(t, job, gift.Pending, false)
+		time.Sleep(1)
+		synctest.Wait()
+		w.expect(t, job, gift.Delivered, true)
+		if got := w.attempts()[0].job.ID; got != job.ID {
+			t.Errorf("sent under %v, want %v", got, job.ID)
+		}
+	})
+}
+
+// TestKilledBetweenSendAndRecord: the message went out but the outcome was never written. After the lease it goes out again, under
+// the same id, and the outbox keeps one.
+func TestKilledBetweenSendAndRecord(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(nil)
+		w.Gateway = w.outbox()
+		job := w.issue(aGift(gift.Email))
+		if err := w.Gateway.Send(t.Context(), w.gifts[job.VoucherID], job); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.ClaimJobs(t.Context(), time.Now(), time.Minute, 1); err != nil {
+			t.Fatal(err)
+		}
+		w.start(t)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		w.expect(t, job, gift.Delivered, true)
+		if kept, _ := w.Messages(t.Context(), 10); len(kept) != 1 || kept[0].ID != job.ID {
+			t.Errorf("the outbox holds %d messages, want the one of job %v", len(kept), job.ID)
+		}
+	})
+}
+
+// TestBusyEngine: a message that went out does not go out again because the engine was busy for a while.
+func TestBusyEngine(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(nil)
+		job := w.issue(aGift(gift.Email))
+		w.fault("record", 5)
+		w.start(t)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		w.expect(t, job, gift.Delivered, true)
+		if len(w.attempts()) != 1 {
+			t.Errorf("sent %d times, want once", len(w.attempts()))
+		}
+	})
+}
+
+// TestEngineAway: when the outcome cannot be written for as long as the lease lasts, the message goes out again under the same id.
+func TestEngineAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(nil)
+		job := w.issue(aGift(gift.Email))
+		w.fault("record", 1_000)
+		w.start(t)
+		time.Sleep(59 * time.Second) // 30 s to send, 30 s to write
+		w.fault("record", 0)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		w.expect(t, job, gift.Delivered, true)
+		all := w.attempts()
+		if len(all) != 2 || all[0].job.ID != all[1].job.ID {
+			t.Errorf("attempts %v, want two under one id", all)
+		}
+	})
+}
+
+func TestStoreAway(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{"ClaimJobs", "NextJob", "Gift", "PostponeJob"} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(func(_ context.Context, n int) error {
+					if n == 1 {
+						return errors.New("421 busy")
+					}
+					return nil
+				})
+				w.fault(method, 3)
+				job := w.issue(aGift(gift.Email))
+				w.start(t)
+				time.Sleep(5 * time.Minute)
+				synctest.Wait()
+				w.expect(t, job, gift.Delivered, true)
+				if method != "PostponeJob" && w.attempts()[1].job.Attempts != 1 {
+					t.Errorf("%d attempts charged, want that of the gateway only", w.attempts()[1].job.Attempts)
+				}
+				if !strings.Contains(w.log.String(), errAway.Error()) {
+					t.Error("the log does not tell that the store failed")
+				}
+			})
+		})
+	}
+}
+
+// TestStopFinishesWhatIsUnderWay: a message under way is finished and recorded, and none is begun after the stop.
+func TestStopFinishesWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(func(context.Context, int) error { time.Sleep(5 * time.Second); return nil })
+		w.Senders = 1
+		first, second := w.issue(aGift(gift.Email)), w.issue(aGift(gift.SMS))
+		stop := w.start(t)
+		synctest.Wait()
+		start := time.Now()
+		stop()
+		if took := time.Since(start); took != 5*time.Second {
+			t.Errorf("stopping took %v, want 5 s: the message under way", took)
+		}
+		w.expect(t, first, gift.Delivered, true)
+		w.expect(t, second, gift.Pending, false)
+		if _, r := w.what(second); !r.leased.IsZero() {
+			t.Error("a job that was not begun is leased after the stop")
+		}
+	})
+}
+
+// TestStopCutsOffWhatTakesTooLong: the job is given back, due at once and not charged.
+func TestStopCutsOffWhatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() })
+		w.StopWithin = 3 * time.Second
+		job := w.issue(aGift(gift.Email))
+		stop := w.start(t)
+		synctest.Wait()
+		start := time.Now()
+		stop()
+		if took := time.Since(start); took != 3*time.Second {
+			t.Errorf("stopping took %v, want the limit of 3 s", took)
+		}
+		_, r := w.what(job)
+		if r == nil || r.Attempts != 0 || !r.leased.IsZero() || r.Due.After(time.Now()) {
+			t.Errorf("the job was left as %+v, want it due, not leased and not charged", r)
+		}
+	})
+}
+
+// TestStopWhileClaiming: what a claim still brings is given back, not begun.
+func TestStopWhileClaiming(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(nil)
+		w.slow = time.Second
+		job := w.issue(aGift(gift.Email))
+		stop := w.start(t)
+		synctest.Wait()
+		stop()
+		_, r := w.what(job)
+		if len(w.attempts()) != 0 || r == nil || !r.leased.IsZero() || w.claims != 1 {
+			t.Errorf("%d attempts, %d claims, job %+v; want none begun and the job free", len(w.attempts()), w.claims, r)
+		}
+	})
+}
+
+// TestShortRetryWindow: a job that is put off for less than the worker rests is due on time.
+func TestShortRetryWindow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(func(context.Context, int) error { time.Sleep(time.Millisecond); return errors.New("421 busy") })
+		w.RetryFor = 2 * time.Second
+		job := w.issue(aGift(gift.Email))
+		w.start(t)
+		time.Sleep(2*time.Second + 2*time.Millisecond)
+		synctest.Wait()
+		w.expect(t, job, gift.FailedDelivery, true)
+	})
+}
+
+func TestTwoWorkersSendOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(func(context.Context, int) error { time.Sleep(time.Second); return nil })
+		other := &Worker{Jobs: w.memory, Gateway: w.wire, Record: w.memory.record, Log: w.Log}
+		var jobs []ledger.Job
+		for range 50 {
+			jobs = append(jobs, w.issue(aGift(gift.Email)))
+		}
+		w.start(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); other.Run(ctx) }()
+		time.Sleep(time.Minute)
+		cancel()
+		<-done
+		for _, job := range jobs {
+			w.expect(t, job, gift.Delivered, true)
+		}
+		if n := len(w.attempts()); n != len(jobs) {
+			t.Errorf("%d messages for %d jobs", n, len(jobs))
+		}
+	})
+}
+
+func TestNothingSecretInTheLog(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := aGift(gift.Email)
+		w := newWorld(func(context.Context, int) error {
+			return fmt.Errorf("cannot send %s %s %s to %s", g.Card.Code.Reveal(), g.Card.Code.Grouped(), g.Card.Token.Reveal(), g.Card.Contact)
+		})
+		w.issue(g)
+		w.start(t)
+		time.Sleep(25 * time.Hour)
+		synctest.Wait()
+		if w.log.Len() == 0 {
+			t.Fatal("failures left no trace in the log")
+		}
+		for _, secret := range []string{g.Card.Code.Reveal(), g.Card.Code.Grouped(), g.Card.Token.Reveal(), g.Card.Contact} {
+			if strings.Contains(w.log.String(), secret) || strings.Contains(w.entries[0].Reason, secret) {
+				t.Errorf("%q is in the log or in the history", secret)
+			}
+		}
+	})
+}
+
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for _, tc := range []struct {
+		attempts int
+		window   time.Duration
+		random   float64
+		want     time.Duration
+		again    bool
+	}{
+		{1, day, 0.5, 30 * time.Second, true},
+		{1, day, 0, 24 * time.Second, true},
+		{1, day, 0.999999999, 36 * time.Second, true},
+		{2, day, 0.5, time.Minute, true},
+		{5, day, 0.5, 8 * time.Minute, true},
+		{11, day, 0.5, 4 * time.Hour, true},
+		{1, 10 * time.Second, 0.5, 10 * time.Second, true},
+		{2, 10 * time.Second, 0.5, 0, false},
+		{100, day, 0.5, 0, false},
+		{1, -1, 0.5, 0, false},
+	} {
+		got, again := retryAfter(tc.attempts, tc.window, tc.random)
+		if got.Round(time.Millisecond) != tc.want || again != tc.again {
+			t.Errorf("retryAfter(%d, %v, %v) = %v, %t; want %v, %t", tc.attempts, tc.window, tc.random, got, again, tc.want, tc.again)
+		}
+	}
+	var sum time.Duration
+	for n := 1; ; n++ {
+		pause, again := retryAfter(n, day, 0.5)
+		if !again {
+			break
+		}
+		sum += pause
+	}
+	if sum != day {
+		t.Errorf("all pauses together are %v, want %v", sum, day)
+	}
+}

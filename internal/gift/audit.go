@@ -1,0 +1,80 @@
+package gift
+
+import "fmt"
+
+// Audit recomputes a voucher from its history and gives a sentence for everything that does not fit: the history is
+// numbered without gaps and ordered in time, it begins with the issue, every step is one that the rules allow, no redemption is
+// given back beyond what it took, and the voucher is what the last entry says.
+func Audit(v Voucher, history []Entry) []string {
+	a := audit{balance: v.Original, left: map[ID]Amount{}}
+	for n, e := range history {
+		a.step(n, e)
+	}
+	if len(history) == 0 {
+		a.note("it has no history")
+	}
+	if v.Balance != a.balance || v.Status != a.status || v.Seq != len(history) {
+		a.note("it says %d, %s after %d entries; its history says %d, %s after %d",
+			v.Balance, v.Status, v.Seq, a.balance, a.status, len(history))
+	}
+	if v.Balance < 0 || v.Balance > v.Original {
+		a.note("its balance %d is not within 0 and %d", v.Balance, v.Original)
+	}
+	return a.found
+}
+
+type audit struct {
+	balance Amount
+	status  Status
+	last    Entry
+	left    map[ID]Amount // of each redemption: what was not given back
+	found   []string
+}
+
+func (a *audit) note(format string, args ...any) {
+	a.found = append(a.found, fmt.Sprintf(format, args...))
+}
+
+func (a *audit) step(n int, e Entry) {
+	if e.Seq != n+1 {
+		a.note("entry %d is numbered %d", n+1, e.Seq)
+	}
+	if e.At.Before(a.last.At) {
+		a.note("entry %d is older than the one before it", e.Seq)
+	}
+	if (e.Kind == Issued) != (n == 0) {
+		a.note("entry %d is of kind %s", e.Seq, e.Kind)
+	}
+	a.balance += e.Delta
+	if e.Balance != a.balance || a.balance < 0 {
+		a.note("entry %d says the balance is %d; it adds up to %d", e.Seq, e.Balance, a.balance)
+	}
+	if !a.fits(e) {
+		a.note("entry %d (%s, %+d) cannot lead from %s to %s", e.Seq, e.Kind, e.Delta, a.status, e.Status)
+	}
+	a.status, a.last = e.Status, e
+}
+
+// fits reports whether an entry is a transition that the rules know.
+func (a *audit) fits(e Entry) bool {
+	from, to := a.status, e.Status
+	waiting := from == Pending || from == Delivered || from == FailedDelivery
+	switch e.Kind {
+	case Issued:
+		return from == 0 && e.Delta == 0 && (to == Pending || to == Delivered)
+	case Sent:
+		return e.Delta == 0 && (from == Pending || from == FailedDelivery) && to == Delivered
+	case SendFailed:
+		return e.Delta == 0 && (from == Pending || from == Delivered) && to == FailedDelivery
+	case Redemption:
+		a.left[e.ID] = -e.Delta
+		return e.Delta < 0 && from.Redeemable() && (to == Redeemed) == (e.Balance == 0) && (to == Redeemed || to == Claimed)
+	case Reversal:
+		a.left[e.Reverses] -= e.Delta
+		return e.Delta > 0 && a.left[e.Reverses] >= 0 &&
+			(to == Claimed && (from == Claimed || from == Redeemed) || to == Cancelled && from == Cancelled)
+	case Cancel:
+		return e.Delta == 0 && (waiting && (to == Cancelled || to == PurchaseFailed) || from == Claimed && to == Cancelled)
+	}
+	return false
+}

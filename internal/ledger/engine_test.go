@@ -1,0 +1,455 @@
+package ledger_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
+
+// tempDir is a folder for one run of a property.
+func tempDir(t *rapid.T) string {
+	dir, err := os.MkdirTemp("", "boon-model-")
+	if err != nil {
+		t.Fatalf("making a folder: %v", err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// bench is an engine on a fresh file, with one account.
+type bench struct {
+	*testing.T
+	dir    string
+	store  *store.Store
+	engine *ledger.Engine
+	caller *gift.Caller
+}
+
+func setup(t *testing.T, wrap func(ledger.Store) ledger.Store, opts ledger.Options) *bench {
+	t.Helper()
+	b := &bench{T: t, dir: t.TempDir()}
+	s, err := store.Open(t.Context(), store.Options{Dir: b.dir})
+	if err != nil {
+		t.Fatalf("opening the store: %v", err)
+	}
+	account := &gift.Account{ID: newID(), Name: "Bench", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC}
+	b.store, b.caller = s, &gift.Caller{KeyID: newID(), Kind: gift.AccountKey, Account: account}
+	var under ledger.Store = s
+	if wrap != nil {
+		under = wrap(s)
+	}
+	b.engine = ledger.Start(under, opts)
+	t.Cleanup(func() {
+		b.engine.Stop()
+		s.Close()
+	})
+	return b
+}
+
+func (b *bench) call(op ledger.Operation, key string) ledger.Call {
+	return ledger.Call{
+		AccountID: b.caller.Account.ID, Operation: op, Key: key,
+		Render: func(r ledger.Result, err error) ledger.Answer {
+			if err != nil {
+				return ledger.Answer{Status: 409, Body: []byte(code(err))}
+			}
+			if len(r.Entries) == 0 {
+				return ledger.Answer{Status: 200, Body: []byte("OK")}
+			}
+			return ledger.Answer{Status: 200, Body: fmt.Appendf(nil, "%s %d", r.Entries[0].ID, r.Entries[0].Balance)}
+		},
+	}
+}
+
+func (b *bench) gift(amount gift.Amount) (id gift.ID) {
+	b.Helper()
+	c := b.call(ledger.SendGift, "")
+	c.Render = func(r ledger.Result, _ error) ledger.Answer {
+		id = r.Gifts[0].ID
+		return ledger.Answer{Status: 201, Body: []byte("made")}
+	}
+	_, err := b.engine.Do(b.Context(), c, &ledger.Issue{Gifts: []gift.Gift{b.draft(amount)}})
+	if err != nil {
+		b.Fatalf("issuing: %v", err)
+	}
+	return id
+}
+
+func (b *bench) draft(amount gift.Amount) gift.Gift {
+	return gift.Gift{
+		Voucher: gift.Voucher{
+			AccountID: b.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: b.caller.Account.Currency,
+			Original: amount, Balance: amount,
+		},
+		Card: gift.Card{Method: gift.Printed, Sender: "Bench", DeliveryZone: "UTC"},
+	}
+}
+
+func (b *bench) redeem(ctx context.Context, id gift.ID, amount gift.Amount, key string) (ledger.Answer, error) {
+	return b.engine.Do(ctx, b.call(ledger.RedeemGift, key), &ledger.Redeem{VoucherID: id, Redeem: gift.Redeem{Amount: amount}})
+}
+
+func (b *bench) balance(id gift.ID) gift.Amount {
+	b.Helper()
+	g, err := b.store.Gift(b.Context(), b.caller.Account.ID, id)
+	if err != nil {
+		b.Fatalf("reading the gift: %v", err)
+	}
+	return g.Balance
+}
+
+func (b *bench) verify() {
+	b.Helper()
+	r, err := ledger.Verify(b.Context(), b.store, func(_, _ int64) {})
+	if err != nil || len(r.Problems) > 0 {
+		b.Fatalf("verify: %v, %q", err, r.Problems)
+	}
+}
+
+func TestRacingRedemptionsTakeWhatIsThereOnce(t *testing.T) {
+	t.Parallel()
+	for _, workers := range []int{1, 2, 16, 160} {
+		t.Run(fmt.Sprintf("%d goroutines", workers), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, nil, ledger.Options{})
+			id := b.gift(50)
+			balances, refused := race(b, id, workers, 160)
+			if len(balances) != 50 || refused != 110 {
+				t.Fatalf("%d were redeemed and %d refused, want 50 and 110", len(balances), refused)
+			}
+			slices.Sort(balances)
+			for n, balance := range balances {
+				if balance != n {
+					t.Fatalf("the balances %v are not each of 0..49 once", balances)
+				}
+			}
+			if got := b.balance(id); got != 0 {
+				t.Fatalf("the balance is %d, want 0", got)
+			}
+			b.verify()
+		})
+	}
+}
+
+// race makes calls of 1 on one gift from so many goroutines, and gives every balance that was answered.
+func race(b *bench, id gift.ID, workers, calls int) (balances []int, refused int) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for n := w; n < calls; n += workers {
+				answer, err := b.redeem(b.Context(), id, 1, "")
+				mu.Lock()
+				switch {
+				case err == nil:
+					var entry string
+					var balance int
+					fmt.Sscan(string(answer.Body), &entry, &balance)
+					balances = append(balances, balance)
+				case errors.Is(err, gift.AlreadyRedeemed):
+					refused++
+				default:
+					b.Errorf("redeem: %v", err)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return balances, refused
+}
+
+func TestOneKeyRedeemsOnceFromManyCallers(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil, ledger.Options{Patience: time.Minute})
+	id := b.gift(1000)
+	answers := make([]ledger.Answer, 100)
+	var wg sync.WaitGroup
+	for n := range answers {
+		wg.Go(func() {
+			var err error
+			if answers[n], err = b.redeem(b.Context(), id, 7, "one"); err != nil {
+				t.Errorf("caller %d: %v", n, err)
+			}
+		})
+	}
+	wg.Wait()
+	first := 0
+	for _, a := range answers {
+		if !bytes.Equal(a.Body, answers[0].Body) || a.Status != 200 {
+			t.Fatalf("answers differ: %q and %q", a.Body, answers[0].Body)
+		}
+		if !a.Replayed {
+			first++
+		}
+	}
+	if got := b.balance(id); got != 993 || first != 1 {
+		t.Fatalf("the balance is %d and %d answers were first ones, want 993 and 1", got, first)
+	}
+}
+
+func TestKeySurvivesReopening(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil, ledger.Options{})
+	id := b.gift(100)
+	before, err := b.redeem(t.Context(), id, 100, "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.engine.Stop()
+	b.store.Close()
+	if b.store, err = store.Open(t.Context(), store.Options{Dir: b.dir}); err != nil {
+		t.Fatal(err)
+	}
+	defer b.store.Close()
+	b.engine = ledger.Start(b.store, ledger.Options{})
+	after, err := b.redeem(t.Context(), id, 100, "k")
+	if err != nil || !after.Replayed || !bytes.Equal(before.Body, after.Body) {
+		t.Fatalf("the replay is %q, replayed %v, %v; want %q", after.Body, after.Replayed, err, before.Body)
+	}
+}
+
+// gate is a store whose transactions wait while it is shut.
+type gate struct {
+	ledger.Store
+	waiting chan struct{} // one for each transaction that came to the shut gate
+	mu      sync.Mutex
+	open    chan struct{} // nil: it is open
+}
+
+func (g *gate) wrap(s ledger.Store) ledger.Store {
+	g.Store, g.waiting = s, make(chan struct{}, 1000)
+	return g
+}
+
+func (g *gate) shut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.open = make(chan struct{})
+}
+
+func (g *gate) release() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	close(g.open)
+	g.open = nil
+}
+
+func (g *gate) Group(ctx context.Context, w ledger.Want, decide func(*ledger.State) ledger.Changes) error {
+	g.mu.Lock()
+	open := g.open
+	g.mu.Unlock()
+	if open != nil {
+		g.waiting <- struct{}{}
+		<-open
+	}
+	return g.Store.Group(ctx, w, decide)
+}
+
+// queued waits until n commands stand in the engine's queue.
+func (b *bench) queued(n int) {
+	for b.engine.Depth() < n {
+		runtime.Gosched()
+	}
+}
+
+func TestSecondRequestWithAKeyWaitsThenIsTold(t *testing.T) {
+	t.Parallel()
+	var g gate
+	b := setup(t, g.wrap, ledger.Options{Patience: 50 * time.Millisecond})
+	g.shut()
+	var first ledger.Answer
+	var wg sync.WaitGroup
+	wg.Go(func() { first, _ = b.redeem(t.Context(), newID(), 1, "k") })
+	<-g.waiting
+	if !b.engine.Running(ledger.RequestKey{AccountID: b.caller.Account.ID, Operation: ledger.RedeemGift, Key: "k"}) {
+		t.Error("the call is under way, but is not said to be")
+	}
+	if _, err := b.redeem(t.Context(), newID(), 1, "k"); !errors.Is(err, gift.RequestInProgress) {
+		t.Errorf("the second request got %v, want REQUEST_IN_PROGRESS", err)
+	}
+	g.release()
+	wg.Wait()
+	if string(first.Body) != "NOT_FOUND" {
+		t.Errorf("the first request got %q, want NOT_FOUND", first.Body)
+	}
+}
+
+func TestFullQueueRefusesAtOnce(t *testing.T) {
+	t.Parallel()
+	var g gate
+	b := setup(t, g.wrap, ledger.Options{Queue: 3})
+	g.shut()
+	var wg sync.WaitGroup
+	call := func() { b.redeem(t.Context(), newID(), 1, "") }
+	wg.Go(call)
+	<-g.waiting
+	for n := range 3 {
+		wg.Go(call)
+		b.queued(n + 1)
+	}
+	_, err := b.redeem(t.Context(), newID(), 1, "")
+	var refused *gift.Error
+	if !errors.As(err, &refused) || refused.Code != gift.Unavailable || refused.RetryAfter == 0 {
+		t.Errorf("beyond the queue: %v, want UNAVAILABLE with Retry-After", err)
+	}
+	g.release()
+	wg.Wait()
+}
+
+func TestCallerThatGivesUpDoesNotUndoTheCommit(t *testing.T) {
+	t.Parallel()
+	var g gate
+	b := setup(t, g.wrap, ledger.Options{})
+	id := b.gift(100)
+	g.shut()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-g.waiting
+		cancel()
+	}()
+	if _, err := b.redeem(ctx, id, 30, "k"); !errors.Is(err, gift.Unavailable) {
+		t.Fatalf("the caller who gave up got %v, want UNAVAILABLE", err)
+	}
+	g.release()
+	again, err := b.redeem(t.Context(), id, 30, "k")
+	if err != nil || !again.Replayed {
+		t.Fatalf("the repeat got %q, replayed %v, %v; want the first answer", again.Body, again.Replayed, err)
+	}
+	if got := b.balance(id); got != 70 {
+		t.Fatalf("the balance is %d, want 70", got)
+	}
+}
+
+// faulty fails the nth transaction, before it happened or after it did.
+type faulty struct {
+	ledger.Store
+	mu     sync.Mutex
+	n      int
+	fail   func(n int) bool
+	effect bool
+	err    error
+}
+
+func (f *faulty) Group(ctx context.Context, w ledger.Want, decide func(*ledger.State) ledger.Changes) error {
+	f.mu.Lock()
+	f.n++
+	fails := f.fail(f.n)
+	f.mu.Unlock()
+	if fails && !f.effect {
+		return f.err
+	}
+	err := f.Store.Group(ctx, w, decide)
+	if fails && err == nil {
+		return f.err
+	}
+	return err
+}
+
+// TestFaultsInPairs: a commit that failed, and one that took effect but said it failed. Either way the caller is told
+// that nobody knows, and a repeat with the same key settles it: redeemed exactly once.
+func TestFaultsInPairs(t *testing.T) {
+	t.Parallel()
+	for _, effect := range []bool{false, true} {
+		for _, cause := range []error{errors.New("disk I/O error"), ledger.ErrUnknown} {
+			t.Run(fmt.Sprintf("took effect %v, %v", effect, cause), func(t *testing.T) {
+				t.Parallel()
+				f := &faulty{fail: func(n int) bool { return n == 2 }, effect: effect, err: cause}
+				b := setup(t, func(s ledger.Store) ledger.Store { f.Store = s; return f }, ledger.Options{})
+				id := b.gift(100)
+				if _, err := b.redeem(t.Context(), id, 30, "k"); !errors.Is(err, gift.Unavailable) {
+					t.Fatalf("the caller got %v, want UNAVAILABLE", err)
+				}
+				answer, err := b.redeem(t.Context(), id, 30, "k")
+				if err != nil || answer.Replayed != effect {
+					t.Fatalf("the repeat: %v, replayed %v, want %v", err, answer.Replayed, effect)
+				}
+				if got := b.balance(id); got != 70 {
+					t.Fatalf("the balance is %d, want 70", got)
+				}
+				b.verify()
+			})
+		}
+	}
+}
+
+// TestOneBadCommandFailsAlone: what the database rejects fails by itself, the others of its group succeed.
+func TestOneBadCommandFailsAlone(t *testing.T) {
+	t.Parallel()
+	var g gate
+	b := setup(t, g.wrap, ledger.Options{})
+	good := b.gift(100)
+	g.shut()
+	bad := b.draft(100)
+	bad.Balance = 101 // more than the original: no rule makes such a gift
+	var wg sync.WaitGroup
+	wg.Go(func() { b.redeem(t.Context(), good, 1, "") })
+	<-g.waiting
+	errs := make([]error, 3)
+	for n := range errs {
+		wg.Go(func() {
+			if n == 1 {
+				_, errs[n] = b.engine.Do(t.Context(), b.call(ledger.SendGift, ""), &ledger.Issue{Gifts: []gift.Gift{bad}})
+			} else {
+				_, errs[n] = b.redeem(t.Context(), good, 10, "")
+			}
+		})
+	}
+	b.queued(len(errs))
+	g.release()
+	wg.Wait()
+	if errs[0] != nil || errs[2] != nil || !errors.Is(errs[1], ledger.ErrRejected) {
+		t.Fatalf("got %v; want only the second to be rejected", errs)
+	}
+	if got := b.balance(good); got != 79 {
+		t.Fatalf("the balance is %d, want 79", got)
+	}
+}
+
+func TestStopAnswersThoseWhoWait(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil, ledger.Options{})
+	id := b.gift(10_000)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	done := 0
+	for range 200 {
+		wg.Go(func() {
+			_, err := b.redeem(t.Context(), id, 1, "")
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				done++
+			} else if !errors.Is(err, gift.Unavailable) {
+				t.Errorf("while stopping: %v", err)
+			}
+		})
+	}
+	b.engine.Stop()
+	wg.Wait()
+	if got := b.balance(id); got != gift.Amount(10_000-done) {
+		t.Fatalf("%d were answered, but the balance is %d", done, got)
+	}
+	if _, err := b.redeem(t.Context(), id, 1, ""); !errors.Is(err, gift.Unavailable) {
+		t.Errorf("after the stop: %v, want UNAVAILABLE", err)
+	}
+}

@@ -1,0 +1,342 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store"
+)
+
+// TestEngineAgreesWithModel drives random commands against the engine on a real file and against the simplest model that
+// can be written of it, and compares every answer, and the whole state after each step.
+func TestEngineAgreesWithModel(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		defer w.close()
+		t.Repeat(map[string]func(*rapid.T){
+			"":            w.compare,
+			"issue":       w.issue,
+			"redeem":      w.redeem,
+			"replay":      w.replay,
+			"reverse":     w.reverse,
+			"reverse key": w.reverseKey,
+			"withdraw":    w.withdraw,
+			"deliver":     w.deliver,
+		})
+	})
+}
+
+// world is an engine beside its model.
+type world struct {
+	store  *store.Store
+	engine *ledger.Engine
+	caller *gift.Caller
+
+	gifts   []*modelGift
+	taken   []*modelTaken
+	answers map[string]modelAnswer // by redeem key
+	keys    int
+}
+
+type modelGift struct {
+	id                gift.ID
+	original, balance int64
+	status            gift.Status
+	entries           int
+	item              bool
+}
+
+type modelTaken struct {
+	id   gift.ID
+	gift *modelGift
+	left int64
+}
+
+// modelAnswer is what a redemption key was answered: text, or a refusal that spends it.
+type modelAnswer struct {
+	text  string
+	call  func() string // repeats the request
+	taken *modelTaken
+	spent bool
+}
+
+func newWorld(t *rapid.T) *world {
+	dir := tempDir(t)
+	s, err := store.Open(t.Context(), store.Options{Dir: dir})
+	if err != nil {
+		t.Fatalf("opening the store: %v", err)
+	}
+	account := &gift.Account{ID: newID(), Name: "Model", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC}
+	return &world{
+		store: s, engine: ledger.Start(s, ledger.Options{}), answers: map[string]modelAnswer{},
+		caller: &gift.Caller{KeyID: newID(), Kind: gift.AccountKey, Account: account},
+	}
+}
+
+func (w *world) close() {
+	w.engine.Stop()
+	w.store.Close()
+}
+
+// do runs a command and tells its outcome in a few words: "OK amount balance STATUS", or the code of the refusal.
+func (w *world) do(t *rapid.T, operation ledger.Operation, key string, fingerprint byte, cmd ledger.Command) (string, ledger.Result) {
+	var result ledger.Result
+	answer, err := w.engine.Do(t.Context(), ledger.Call{
+		AccountID: w.caller.Account.ID, Operation: operation, Key: key, Fingerprint: [32]byte{fingerprint},
+		Render: func(r ledger.Result, err error) ledger.Answer {
+			result = r
+			if err != nil {
+				return ledger.Answer{Status: 409, Body: []byte(code(err))}
+			}
+			return ledger.Answer{Status: 200, Body: []byte(told(r))}
+		},
+	}, cmd)
+	if err != nil {
+		var refused *gift.Error
+		if !errors.As(err, &refused) {
+			t.Fatalf("%s: %v", operation, err)
+		}
+		return code(err), result
+	}
+	return string(answer.Body), result
+}
+
+func code(err error) string {
+	var refused *gift.Error
+	errors.As(err, &refused)
+	return string(refused.Code)
+}
+
+func told(r ledger.Result) string {
+	var b strings.Builder
+	b.WriteString("OK")
+	for n, v := range r.Vouchers {
+		fmt.Fprintf(&b, " %d %d %s", r.Entries[n].Delta, v.Balance, v.Status)
+	}
+	return b.String()
+}
+
+func (w *world) issue(t *rapid.T) {
+	if len(w.gifts) >= 6 {
+		t.Skip("enough gifts")
+	}
+	amount := rapid.Int64Range(1, 500).Draw(t, "amount")
+	method := rapid.SampledFrom([]gift.Method{gift.Printed, gift.Printed, gift.Email}).Draw(t, "method")
+	item := rapid.Bool().Draw(t, "item")
+	_, r := w.do(t, ledger.SendGift, "", 0, &ledger.Issue{Gifts: []gift.Gift{{
+		Voucher: gift.Voucher{
+			AccountID: w.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: w.caller.Account.Currency,
+			Item: item, Original: gift.Amount(amount), Balance: gift.Amount(amount),
+		},
+		Card: gift.Card{Method: method, Sender: "Model", DeliveryZone: "UTC"},
+	}}})
+	status := gift.Delivered
+	if method == gift.Email {
+		status = gift.Pending
+	}
+	w.gifts = append(w.gifts, &modelGift{id: r.Gifts[0].ID, original: amount, balance: amount, status: status, entries: 1, item: item})
+}
+
+func (w *world) pick(t *rapid.T) *modelGift {
+	if len(w.gifts) == 0 {
+		t.Skip("no gift yet")
+	}
+	return w.gifts[rapid.IntRange(0, len(w.gifts)-1).Draw(t, "gift")]
+}
+
+func (w *world) redeem(t *rapid.T) {
+	g := w.pick(t)
+	amount := rapid.Int64Range(0, 300).Draw(t, "amount")
+	partial := rapid.Bool().Draw(t, "allowPartial")
+	key := ""
+	if rapid.Bool().Draw(t, "keyed") {
+		w.keys++
+		key = fmt.Sprintf("key-%d", w.keys)
+	}
+	var entry gift.ID
+	call := func() string {
+		text, r := w.do(t, ledger.RedeemGift, key, 1, &ledger.Redeem{
+			VoucherID: g.id, Redeem: gift.Redeem{Amount: gift.Amount(amount), AllowPartial: partial},
+		})
+		if len(r.Entries) == 1 {
+			entry = r.Entries[0].ID
+		}
+		return text
+	}
+	want, take := g.expectRedeem(amount, partial)
+	if got := call(); got != want {
+		t.Fatalf("redeem %d of %+v: got %q, want %q", amount, *g, got, want)
+	}
+	answer := modelAnswer{text: want, call: call}
+	if take > 0 {
+		g.entries++
+		answer.taken = &modelTaken{id: entry, gift: g, left: take}
+		w.taken = append(w.taken, answer.taken)
+	}
+	if key != "" {
+		w.answers[key] = answer
+	}
+}
+
+// expectRedeem is the rule of redemption, written a second time in the plainest way.
+func (g *modelGift) expectRedeem(amount int64, partial bool) (answer string, take int64) {
+	if g.status == gift.Redeemed || g.balance == 0 {
+		return "ALREADY_REDEEMED", 0
+	}
+	if g.status != gift.Delivered && g.status != gift.FailedDelivery && g.status != gift.Claimed {
+		return "REDEMPTION_NOT_ALLOWED", 0
+	}
+	take = amount
+	if amount == 0 || partial && amount > g.balance {
+		take = g.balance
+	}
+	if take > g.balance {
+		return "INSUFFICIENT_BALANCE", 0
+	}
+	g.balance -= take
+	g.status = gift.Claimed
+	if g.balance == 0 {
+		g.status = gift.Redeemed
+	}
+	return fmt.Sprintf("OK %d %d %s", -take, g.balance, g.status), take
+}
+
+func (w *world) replay(t *rapid.T) {
+	if w.keys == 0 {
+		t.Skip("no key yet")
+	}
+	key := fmt.Sprintf("key-%d", rapid.IntRange(1, w.keys).Draw(t, "key"))
+	a, known := w.answers[key]
+	switch {
+	case known && a.call != nil:
+		if got := a.call(); got != a.text {
+			t.Fatalf("replay of %s: got %q, want %q", key, got, a.text)
+		}
+		if got, _ := w.do(t, ledger.RedeemGift, key, 2, &ledger.Redeem{VoucherID: newID()}); got != "IDEMPOTENCY_MISMATCH" {
+			t.Fatalf("another request under %s: got %q", key, got)
+		}
+	case known && a.spent && len(w.gifts) > 0:
+		late := &ledger.Redeem{VoucherID: w.gifts[0].id}
+		if got, _ := w.do(t, ledger.RedeemGift, key, 1, late); got != "REDEMPTION_NOT_ALLOWED" {
+			t.Fatalf("a late original under the spent %s: got %q", key, got)
+		}
+	}
+}
+
+func (w *world) reverse(t *rapid.T) {
+	if len(w.taken) == 0 {
+		t.Skip("nothing was taken yet")
+	}
+	taken := w.taken[rapid.IntRange(0, len(w.taken)-1).Draw(t, "redemption")]
+	amount := rapid.Int64Range(0, 300).Draw(t, "amount")
+	got, _ := w.do(t, ledger.ReverseRedemption, "", 0, &ledger.Reverse{
+		RedemptionID: taken.id, Reverse: gift.Reverse{Caller: w.caller, Amount: gift.Amount(amount)},
+	})
+	if want := taken.expectReverse(amount); got != want {
+		t.Fatalf("reverse %d of %+v: got %q, want %q", amount, *taken, got, want)
+	}
+}
+
+func (taken *modelTaken) expectReverse(amount int64) string {
+	if taken.left == 0 {
+		return "ALREADY_REVERSED"
+	}
+	if amount == 0 {
+		amount = taken.left
+	}
+	if amount > taken.left {
+		return "VALIDATION_FAILURE"
+	}
+	g := taken.gift
+	taken.left -= amount
+	g.balance += amount
+	g.entries++
+	if g.status == gift.Redeemed {
+		g.status = gift.Claimed
+	}
+	return fmt.Sprintf("OK %d %d %s", amount, g.balance, g.status)
+}
+
+func (w *world) reverseKey(t *rapid.T) {
+	n := rapid.IntRange(1, w.keys+1).Draw(t, "key")
+	w.keys = max(w.keys, n)
+	key := fmt.Sprintf("key-%d", n)
+	want := "NOT_FOUND"
+	if a, known := w.answers[key]; !known {
+		w.answers[key] = modelAnswer{spent: true}
+	} else if a.taken != nil {
+		want = a.taken.expectReverse(0)
+	}
+	got, _ := w.do(t, ledger.ReverseRedemption, "", 0, &ledger.Reverse{OriginalKey: key, Reverse: gift.Reverse{Caller: w.caller}})
+	if got != want {
+		t.Fatalf("reverse by %s: got %q, want %q", key, got, want)
+	}
+}
+
+func (w *world) withdraw(t *rapid.T) {
+	g := w.pick(t)
+	to := rapid.SampledFrom([]gift.Status{gift.Cancelled, gift.PurchaseFailed}).Draw(t, "to")
+	want := "REDEMPTION_NOT_ALLOWED"
+	untouched := g.status == gift.Pending || g.status == gift.Delivered || g.status == gift.FailedDelivery
+	if untouched || g.status == gift.Claimed && to == gift.Cancelled {
+		g.status = to
+		g.entries++
+		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
+	}
+	got, _ := w.do(t, ledger.CancelGift, "", 0, &ledger.Withdraw{
+		VoucherIDs: []gift.ID{g.id}, Withdraw: gift.Withdraw{Caller: w.caller, To: to},
+	})
+	if got != want {
+		t.Fatalf("withdraw to %s: got %q, want %q", to, got, want)
+	}
+}
+
+func (w *world) deliver(t *rapid.T) {
+	g := w.pick(t)
+	delivered := rapid.Bool().Draw(t, "delivered")
+	to := gift.FailedDelivery
+	if delivered {
+		to = gift.Delivered
+	}
+	want := "OK"
+	waiting := g.status == gift.Pending || g.status == gift.Delivered || g.status == gift.FailedDelivery
+	if waiting && g.status != to {
+		g.status = to
+		g.entries++
+		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
+	}
+	got, _ := w.do(t, "deliver", "", 0, &ledger.Deliver{
+		Job: ledger.Job{ID: newID(), AccountID: w.caller.Account.ID, VoucherID: g.id}, Outcome: gift.Outcome{Delivered: delivered},
+	})
+	if got != want {
+		t.Fatalf("delivery %v: got %q, want %q", delivered, got, want)
+	}
+}
+
+// compare holds the whole state of the store against the model.
+func (w *world) compare(t *rapid.T) {
+	for _, g := range w.gifts {
+		v, err := w.store.Gift(t.Context(), w.caller.Account.ID, g.id)
+		if err != nil {
+			t.Fatalf("reading gift %s: %v", g.id, err)
+		}
+		if int64(v.Balance) != g.balance || v.Status != g.status || v.Seq != g.entries || int64(v.Original) != g.original {
+			t.Fatalf("the store says %d %s %d entries, the model %+v", v.Balance, v.Status, v.Seq, *g)
+		}
+		history, err := w.store.History(t.Context(), w.caller.Account.ID, g.id, 0, g.entries+1)
+		if err != nil {
+			t.Fatalf("reading the history of %s: %v", g.id, err)
+		}
+		if problems := gift.Audit(v.Voucher, history); len(problems) > 0 {
+			t.Fatalf("the books are wrong: %q", problems)
+		}
+	}
+}

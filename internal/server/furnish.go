@@ -1,0 +1,127 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"boon.example/internal/api"
+	"boon.example/internal/delivery"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store"
+	"boon.example/internal/web"
+)
+
+// furnish starts everything behind the listener.
+func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
+	h := &house{Config: c, store: s, metrics: newMetrics()}
+	if err := h.readSetup(ctx); err != nil {
+		return nil, err
+	}
+	h.engine = ledger.Start(s, ledger.Options{Observe: h.metrics.group})
+	h.metrics.watch(h.engine, s)
+
+	worker := &delivery.Worker{Jobs: s, Log: c.Logger, Record: h.record}
+	pages := web.Config{PublicURL: c.PublicURL, Gifts: s, Directory: h.directory.Load, Log: c.Logger}
+	if c.Outbox {
+		worker.Gateway = &delivery.OutboxGateway{Outbox: s, Directory: h.directory.Load, PublicURL: c.PublicURL}
+		pages.Messages = s
+	}
+	interfaceOf := api.New(api.Config{
+		Engine: h.engine, Records: s, Directory: h.directory.Load, Fingerprint: s.Keys().Fingerprint,
+		PublicURL: c.PublicURL, Version: api.Version, Email: c.Outbox, SMS: c.Outbox, Wake: worker.Wake, Note: note,
+	})
+	h.handler = h.observe(h.mux(interfaceOf, web.Handler(pages)))
+
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	h.stopBackground = cancel
+	h.background.Go(func() { h.refreshSetup(running) })
+	if worker.Gateway != nil {
+		h.background.Go(func() { worker.Run(running) })
+	}
+	return h, nil
+}
+
+// close stops the jobs, then the engine that their outcomes go through.
+func (h *house) close() {
+	h.stopBackground()
+	h.background.Wait()
+	h.engine.Stop()
+}
+
+// mux puts the interface, the pages and the operator's addresses side by side.
+func (h *house) mux(interfaceOf, pages http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	for _, pattern := range api.Patterns() {
+		mux.Handle(pattern, interfaceOf)
+	}
+	mux.Handle("/", pages)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") })
+	mux.HandleFunc("GET /readyz", h.ready)
+	if h.AdminListen == "" {
+		mux.Handle("GET /metrics", h.metrics.handler())
+	}
+	return mux
+}
+
+func (h *house) adminMux() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", h.metrics.handler())
+	return mux
+}
+
+// ready tells a load balancer whether to send calls here.
+func (h *house) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+	defer cancel()
+	if err := h.store.Ping(ctx); err != nil {
+		h.Logger.Warn("not ready", "error", err)
+		w.Header().Set("Retry-After", "1")
+		say(w, http.StatusServiceUnavailable, "the store cannot be reached")
+		return
+	}
+	say(w, http.StatusOK, "ready")
+}
+
+func say(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	fmt.Fprintln(w, text)
+}
+
+// readSetup takes a new snapshot of the set-up, if it has changed.
+func (h *house) readSetup(ctx context.Context) error {
+	d, err := h.store.Directory(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the set-up: %w", err)
+	}
+	h.directory.Store(d)
+	return nil
+}
+
+// refreshSetup keeps the snapshot young. While the store cannot be read, the last one stands.
+func (h *house) refreshSetup(ctx context.Context) {
+	tick := time.NewTicker(setupAge)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := h.readSetup(ctx); err != nil && ctx.Err() == nil {
+			h.Logger.Error("the set-up could not be read; the last one stands", "error", err)
+		}
+	}
+}
+
+// record has the engine write the outcome of a delivery.
+func (h *house) record(ctx context.Context, d ledger.Deliver) error {
+	_, err := h.engine.Do(ctx, ledger.Call{
+		AccountID: d.Job.AccountID, Operation: "deliver",
+		Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} },
+	}, &d)
+	return err
+}

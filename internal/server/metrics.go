@@ -1,0 +1,92 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"boon.example/internal/ledger"
+	"boon.example/internal/store"
+)
+
+// metrics are what an operator watches. Every label comes from a closed set: routes and statuses.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	latency  *prometheus.HistogramVec
+	groups   prometheus.Histogram
+	commits  prometheus.Histogram
+	failures prometheus.Counter
+}
+
+func newMetrics() *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "boon_requests_total", Help: "Answered requests by route and HTTP status.",
+		}, []string{"route", "status"}),
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "boon_request_seconds", Help: "Time from the request's headers to the end of the answer, by route.",
+			Buckets: prometheus.ExponentialBuckets(0.00025, 2, 16),
+		}, []string{"route"}),
+		groups: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "boon_engine_group_commands", Help: "Commands that shared one transaction.",
+			Buckets: prometheus.ExponentialBuckets(1, 2, 10),
+		}),
+		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "boon_engine_group_seconds", Help: "Time of one transaction, from load to commit.",
+			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 16),
+		}),
+		failures: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "boon_engine_group_failures_total", Help: "Transactions that failed.",
+		}),
+	}
+	m.registry.MustRegister(m.requests, m.latency, m.groups, m.commits, m.failures,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// group is told of every transaction of the engine.
+func (m *metrics) group(g ledger.GroupStats) {
+	m.groups.Observe(float64(g.Commands))
+	m.commits.Observe(g.Took.Seconds())
+	if g.Err != nil {
+		m.failures.Inc()
+	}
+}
+
+func (m *metrics) request(route string, status int, took time.Duration) {
+	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
+	m.latency.WithLabelValues(route).Observe(took.Seconds())
+}
+
+// watch adds the gauges that are read when asked for.
+func (m *metrics) watch(e *ledger.Engine, s *store.Store) {
+	gauge := func(name, help string, read func() float64) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
+	}
+	gauge("boon_engine_queue_depth", "Commands that wait for a transaction.", func() float64 { return float64(e.Depth()) })
+	size := func(of func(store.Sizes) int64) func() float64 {
+		return func() float64 {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			sizes, err := s.Sizes(ctx)
+			if err != nil {
+				return -1
+			}
+			return float64(of(sizes))
+		}
+	}
+	gauge("boon_store_vouchers", "Gifts in the store.", size(func(s store.Sizes) int64 { return s.Vouchers }))
+	gauge("boon_store_database_bytes", "Size of the database file.", size(func(s store.Sizes) int64 { return s.Database }))
+	gauge("boon_store_wal_bytes", "Size of the write-ahead log.", size(func(s store.Sizes) int64 { return s.Log }))
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
+}

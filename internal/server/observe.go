@@ -1,0 +1,103 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"boon.example/internal/api"
+)
+
+// eventKey is under which the request's api.Event travels from observe to note.
+type eventKey struct{}
+
+// note is how the interface tells what a request came to.
+func note(ctx context.Context, e api.Event) {
+	if noted, ok := ctx.Value(eventKey{}).(*api.Event); ok {
+		*noted = e
+	}
+}
+
+// observe writes one log line for each request and counts it. Neither ever holds a path or a query: they may be secrets; the
+// route is the pattern that matched.
+func (h *house) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begun, event := time.Now(), &api.Event{}
+		r = r.WithContext(context.WithValue(r.Context(), eventKey{}, event))
+		answer := &statusWriter{ResponseWriter: w}
+		defer func() {
+			p := recover()
+			if p != nil && p != http.ErrAbortHandler {
+				h.Logger.Error("panic", "route", route(r), "panic", p)
+				if answer.status == 0 {
+					http.Error(answer, "Something went wrong on our side. Please try again.", http.StatusInternalServerError)
+				}
+			}
+			took := time.Since(begun)
+			h.metrics.request(route(r), answer.code(), took)
+			h.log(r, answer.code(), took, event)
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+		}()
+		next.ServeHTTP(answer, r)
+	})
+}
+
+func (h *house) log(r *http.Request, status int, took time.Duration, e *api.Event) {
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("route", route(r)), slog.Int("status", status),
+		slog.Float64("ms", float64(took.Microseconds())/1000), slog.String("requestID", e.RequestID),
+	}
+	if !e.AccountID.IsZero() {
+		attrs = append(attrs, slog.String("account", e.AccountID.String()))
+	}
+	if e.Code != "" {
+		attrs = append(attrs, slog.String("code", string(e.Code)))
+	}
+	if e.Err != nil {
+		level = slog.LevelError
+		attrs = append(attrs, slog.String("error", e.Err.Error()))
+	}
+	h.Logger.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+// route is the pattern that matched, one of a closed set.
+func route(r *http.Request) string {
+	if r.Pattern == "" {
+		return "none"
+	}
+	return r.Pattern
+}
+
+// statusWriter remembers the status of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *statusWriter) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *statusWriter) code() int {
+	if w.status == 0 {
+		return http.StatusOK
+	}
+	return w.status
+}

@@ -1,0 +1,131 @@
+// Package server puts the parts together: the store, the engine, the delivery worker, and one mux over the JSON interface and
+// the pages, with a log line, metrics and limits around every request, and a graceful stop.
+//
+// It decides nothing about gifts.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store"
+)
+
+// Config is what a server needs to know. The zero value of every member but Data is usable.
+type Config struct {
+	Listen      string // host:port; port 0 picks one. Default 127.0.0.1:8080
+	AdminListen string // where /metrics is served; "": beside everything else
+	Data        string // folder of the embedded store
+	PublicURL   string // how recipients reach the service; default http://LISTEN
+	Outbox      bool   // keep e-mail and SMS for /outbox instead of sending them
+	Logger      *slog.Logger
+	Ready       func(address string) // told once the service listens
+}
+
+// Limits on what one connection can take from the service.
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 15 * time.Second
+	writeTimeout  = 20 * time.Second
+	idleTimeout   = 2 * time.Minute
+	headerLimit   = 16 << 10
+	stopTimeout   = 25 * time.Second
+	// setupAge is how old the server's view of the set-up may be: changes and revocations take effect within 2 s.
+	setupAge = 500 * time.Millisecond
+)
+
+// Run serves until ctx ends, then stops in order: no new calls, those in flight finish, the jobs stop, the store closes.
+func Run(ctx context.Context, c Config) error {
+	if c.Listen == "" {
+		c.Listen = "127.0.0.1:8080"
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	s, err := store.Open(ctx, store.Options{Dir: c.Data})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	listener, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return fmt.Errorf("listening: %w", err)
+	}
+	if c.PublicURL == "" {
+		c.PublicURL = "http://" + listener.Addr().String()
+	}
+	house, err := furnish(ctx, c, s)
+	if err != nil {
+		listener.Close()
+		return err
+	}
+	defer house.close()
+	return house.serve(ctx, listener)
+}
+
+// house is a running service.
+type house struct {
+	Config
+	store     *store.Store
+	engine    *ledger.Engine
+	metrics   *metrics
+	directory atomic.Pointer[gift.Directory]
+	handler   http.Handler
+
+	background     sync.WaitGroup // what runs beside the requests
+	stopBackground context.CancelFunc
+}
+
+func (h *house) serve(ctx context.Context, listener net.Listener) error {
+	servers := []*http.Server{h.httpServer(h.handler)}
+	listeners := []net.Listener{listener}
+	if h.AdminListen != "" {
+		admin, err := net.Listen("tcp", h.AdminListen)
+		if err != nil {
+			listener.Close()
+			return fmt.Errorf("listening for /metrics: %w", err)
+		}
+		servers = append(servers, h.httpServer(h.adminMux()))
+		listeners = append(listeners, admin)
+	}
+	failed := make(chan error, len(servers))
+	for n, srv := range servers {
+		go func() { failed <- srv.Serve(listeners[n]) }()
+	}
+	if h.Ready != nil {
+		h.Ready(listener.Addr().String())
+	}
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		h.Logger.Info("stopping")
+	}
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	for _, srv := range servers {
+		err = errors.Join(err, srv.Shutdown(limit))
+	}
+	return err
+}
+
+func (h *house) httpServer(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    headerLimit,
+		ErrorLog:          slog.NewLogLogger(h.Logger.Handler(), slog.LevelDebug),
+	}
+}

@@ -1,0 +1,172 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// Report is what an application of a set-up file did.
+type Report struct {
+	Changes []string // in words; none: nothing was changed
+	Notes   []string // what the file asks for and did not get, such as a key that is revoked
+	Keys    []NewKey // the keys that were made; their texts are kept nowhere
+	file    string
+}
+
+// NewKey is a key that was made because the file gives it no secret.
+type NewKey struct {
+	Owner string // "account Harbor Coffee" or "system"
+	Name  string
+	Text  string // the key itself
+}
+
+// Print writes the report for an operator, the texts of new keys included.
+func (r *Report) Print(w io.Writer) error {
+	var b strings.Builder
+	for _, line := range r.Changes {
+		b.WriteString(line + "\n")
+	}
+	if len(r.Changes) == 0 {
+		fmt.Fprintf(&b, "Nothing to change: everything is as %s says.\n", r.file)
+	}
+	for _, line := range r.Notes {
+		b.WriteString("note: " + line + "\n")
+	}
+	if len(r.Keys) > 0 {
+		b.WriteString("\nNew keys. They are shown this once and kept nowhere; store them now.\n")
+	}
+	for _, k := range r.Keys {
+		fmt.Fprintf(&b, "%s, key %s: %s\n", k.Owner, k.Name, k.Text)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Apply makes the set-up what the file says, in one transaction, all or nothing. Accounts that the file does not mention stay
+// as they are, and so do keys; of an account that it mentions, the file is the whole truth. Applying a file again changes
+// nothing. Every error is of type Problems (what cannot be done to the records there are) or internal; after either nothing
+// was changed. Keys without a secret are drawn from random.
+func (f *File) Apply(ctx context.Context, store Store, now time.Time, random io.Reader) (*Report, error) {
+	drawn, err := f.draw(random)
+	if err != nil {
+		return nil, err
+	}
+	var report *Report
+	err = store.Configure(ctx, func(current *gift.Directory, uses Uses) (Changes, error) {
+		// Everything is made anew, because this may run again.
+		p := &plan{File: f, current: current, uses: uses, drawn: drawn, now: now, keys: byName(current), Report: Report{file: f.name}}
+		if err := p.make(); err != nil {
+			return Changes{}, err
+		}
+		report = &p.Report
+		return p.changes, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return report, nil
+}
+
+// plan is what is to be done to the current set-up so that it becomes what the file says.
+type plan struct {
+	*File
+	current *gift.Directory
+	uses    Uses
+	drawn   map[keyName]draft
+	now     time.Time
+	keys    map[keyName][]*gift.Key
+
+	Report
+	changes  Changes
+	problems Problems
+}
+
+func (p *plan) make() error {
+	owners := owners(p.current)
+	for i := range p.accounts {
+		if err := p.account(&p.accounts[i], owners); err != nil {
+			return err
+		}
+	}
+	for i := range p.systemKeys {
+		p.key(&p.systemKeys[i], "system", nil)
+	}
+	return p.problems.err(p.name)
+}
+
+// owner is whose an id is, and what it names.
+type owner struct {
+	account *gift.Account
+	kind    kind
+}
+
+// owners tells of every id in use what it names. Programs are nobody's.
+func owners(d *gift.Directory) map[gift.ID]owner {
+	ids := make(map[gift.ID]owner)
+	for _, a := range d.Accounts {
+		for _, r := range records(a) {
+			if r.kind != subscriptionKind {
+				ids[r.id] = owner{a, r.kind}
+			}
+		}
+	}
+	return ids
+}
+
+func (p *plan) account(a *account, owners map[gift.ID]owner) error {
+	for _, r := range records(a.record) {
+		o, used := owners[r.id]
+		if used && r.kind != subscriptionKind && (o.account.ID != a.record.ID || o.kind != r.kind) {
+			p.problem(a.at, "The id %s of the %s is that of a %s of account %s already; an id names one thing only.",
+				r.id, r, o.kind, o.account.Name)
+		}
+	}
+	old := p.current.Accounts[a.record.ID]
+	words, gone := diff(old, a.record)
+	if err := p.keep(a, old, gone); err != nil {
+		return err
+	}
+	label := "account " + a.record.Name
+	for _, w := range words {
+		p.Changes = append(p.Changes, label+": "+w)
+	}
+	if len(words) > 0 {
+		p.changes.Accounts = append(p.changes.Accounts, a.record)
+	}
+	for i := range a.keys {
+		p.key(&a.keys[i], label, a.record)
+	}
+	p.stranded(a)
+	return nil
+}
+
+// keep refuses to take away what gifts refer to.
+func (p *plan) keep(a *account, old *gift.Account, gone []record) error {
+	otherCurrency := old != nil && old.Currency.Code != a.record.Currency.Code
+	if len(gone) == 0 && !otherCurrency {
+		return nil
+	}
+	used, err := p.uses(a.record.ID)
+	if err != nil {
+		return fmt.Errorf("finding what the gifts of account %s refer to: %w", a.record.ID, err)
+	}
+	for _, r := range gone {
+		if r.kind != subscriptionKind && used[r.id] {
+			p.problem(a.at, "The %s (%s) cannot be removed: gifts refer to it. Put it back into the file.", r, r.id)
+		}
+	}
+	if otherCurrency && len(used) > 0 {
+		p.problem(a.at, "The currency cannot change from %s to %s: this account has gifts in %s. Make a new account for %s.",
+			old.Currency.Code, a.record.Currency.Code, old.Currency.Code, a.record.Currency.Code)
+	}
+	return nil
+}
+
+func (p *plan) problem(at value, format string, args ...any) {
+	p.problems = append(p.problems, Problem{File: p.name, Line: at.Line, Path: at.path, Text: fmt.Sprintf(format, args...)})
+}

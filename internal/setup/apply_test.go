@@ -1,0 +1,336 @@
+package setup_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/examples"
+	"boon.example/internal/gift"
+	"boon.example/internal/setup"
+)
+
+var noon = time.Date(2026, 6, 1, 12, 0, 0, 123_456_789, time.UTC)
+
+// chance is a source of random bytes that is the same in every run.
+func chance(seed byte) *rand.ChaCha8 { return rand.NewChaCha8([32]byte{seed}) }
+
+func parse(tb testing.TB, file string) *setup.File {
+	tb.Helper()
+	f, err := setup.Parse("setup.yaml", []byte(file))
+	if err != nil {
+		tb.Fatalf("%v\n%s", err, file)
+	}
+	return f
+}
+
+func apply(tb testing.TB, w world, file string) *setup.Report {
+	tb.Helper()
+	return applyAt(tb, w, file, noon)
+}
+
+func applyAt(tb testing.TB, w world, file string, now time.Time) *setup.Report {
+	tb.Helper()
+	report, err := parse(tb, file).Apply(context.Background(), w, now, chance(byte(len(file))))
+	if err != nil {
+		tb.Fatalf("%v\n%s", err, file)
+	}
+	return report
+}
+
+// refused applies a file that cannot be applied, checks that nothing was changed, and gives the problems.
+func refused(t *testing.T, w world, file string) string {
+	t.Helper()
+	before := directory(t, w)
+	report, err := parse(t, file).Apply(t.Context(), w, noon, chance(1))
+	problems, ok := errors.AsType[setup.Problems](err)
+	if !ok {
+		t.Fatalf("got the report %+v and the error %v", report, err)
+	}
+	if !reflect.DeepEqual(before, directory(t, w)) {
+		t.Error("a refused file changed something")
+	}
+	return problems.Error()
+}
+
+func directory(tb testing.TB, w world) *gift.Directory {
+	tb.Helper()
+	d, err := w.Directory(context.Background())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return d
+}
+
+func id(tb testing.TB, s string) gift.ID {
+	tb.Helper()
+	parsed, err := gift.ParseID(s)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return parsed
+}
+
+func wantLines(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s:\n%s\nwant:\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestApplyHarborCoffee(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	report := apply(t, w, string(examples.HarborCoffee()))
+	wantLines(t, "changes", report.Changes,
+		"account Harbor Coffee: added",
+		"account Harbor Coffee: added location Pier 39",
+		"account Harbor Coffee: added location Long Wharf",
+		"account Harbor Coffee: added subscription to Business gift cards",
+		"account Harbor Coffee: added subscription to Promotional gift cards",
+		"account Harbor Coffee: added subscription to Distribution network",
+		"account Harbor Coffee: added storefront Web shop",
+		"account Harbor Coffee: added voucher design Harbor",
+		"account Harbor Coffee: added voucher design Winter",
+		"account Harbor Coffee: added promotion Spring",
+		"account Harbor Coffee: added promotion Welcome back",
+		"account Harbor Coffee: added key web shop",
+		"account Harbor Coffee: added key till",
+		"system: added key partner site")
+
+	d := directory(t, w)
+	pier, wharf, harbor := id(t, examples.HarborPier39), id(t, examples.HarborLongWharf), id(t, examples.HarborDesign)
+	winter := id(t, examples.HarborWinterDesign)
+	newYork, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &gift.Account{
+		ID: id(t, examples.HarborAccount), Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: newYork,
+		MaxGiftValue: 500_00, DefaultDesign: winter,
+		Subscriptions: []gift.Subscription{
+			{ProgramID: gift.BusinessProgram.ID}, {ProgramID: gift.PromotionalProgram.ID},
+			{ProgramID: gift.DistributionProgram.ID, Locations: []gift.ID{pier}},
+		},
+		Locations: []gift.Location{
+			{ID: pier, Name: "Pier 39", Jurisdiction: "US-CA", PointOfSale: examples.HarborPier39POS, POSRedemption: true, DefaultDesign: harbor},
+			{ID: wharf, Name: "Long Wharf", Jurisdiction: "US-MA"},
+		},
+		Storefronts: []gift.Storefront{{ID: id(t, examples.HarborStorefront), Name: "Web shop"}},
+		Promotions: []gift.Promotion{
+			{ID: id(t, examples.HarborSpring), Name: "Spring", ValidStarting: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), ValidForDays: 30,
+				Terms: "One per guest.", EligibleItems: []string{"LATTE", "MOCHA"}},
+			{ID: id(t, examples.HarborWelcomeBack), Name: "Welcome back", ValidForDays: 60, Terms: "For one visit.\nNot to be exchanged for cash."},
+		},
+		Designs: []gift.Design{
+			{ID: harbor, Name: "Harbor", AccentColor: "#0b5fff", Headline: "Enjoy"},
+			{ID: winter, Name: "Winter", AccentColor: "#7a1f3d", Headline: "Warm wishes"},
+		},
+	}
+	if got := d.Accounts[want.ID]; !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	for text, locations := range map[string][]gift.ID{examples.HarborWebShopKey: nil, examples.HarborTillKey: {pier}} {
+		c, ok := d.Authenticate(text, noon)
+		if !ok || c.Kind != gift.AccountKey || c.Account.ID != want.ID || !reflect.DeepEqual(c.Locations, locations) {
+			t.Errorf("%s: %+v, %v", text, c, ok)
+		}
+	}
+	if k := d.Keys[gift.HashKey(examples.HarborTillKey)]; k.Hint != "till" || k.Name != "till" {
+		t.Errorf("of the till's key is kept %+v", k)
+	}
+	if c, ok := d.Authenticate(examples.HarborPartnerSiteKey, noon); !ok || c.Kind != gift.SystemKey || c.Account != nil {
+		t.Errorf("the partner's key: %+v, %v", c, ok)
+	}
+}
+
+func TestApplyTwiceChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	for _, file := range []string{string(examples.HarborCoffee()), string(examples.AsagaoTea())} {
+		first := apply(t, w, file)
+		if len(first.Changes) == 0 {
+			t.Error("the first application changed nothing")
+		}
+		before := directory(t, w)
+		again := applyAt(t, w, file, noon.AddDate(0, 1, 0))
+		if len(again.Changes)+len(again.Keys)+len(again.Notes) > 0 {
+			t.Errorf("the second application did %+v", again)
+		}
+		if !reflect.DeepEqual(before, directory(t, w)) {
+			t.Error("the second application changed something")
+		}
+		var out bytes.Buffer
+		if err := again.Print(&out); err != nil || out.String() != "Nothing to change: everything is as setup.yaml says.\n" {
+			t.Errorf("it said %q, %v", out.String(), err)
+		}
+	}
+	if n := len(directory(t, w).Accounts); n != 2 {
+		t.Errorf("there are %d accounts", n)
+	}
+}
+
+// Everything that a file says of an account can be changed, is changed, and is said; see also TestEveryFieldIsCompared.
+func TestApplyChanges(t *testing.T) {
+	t.Parallel()
+	const before = minimal + `    subscriptions:
+      - program: 22222222-2222-2222-2222-222222222222
+      - program: 33333333-3333-3333-3333-333333333333
+    storefronts: [{id: 00000000-0000-4000-8000-000000000021, name: Web}]
+    promotions: [{id: 00000000-0000-4000-8000-000000000031, name: Spring, eligibleItems: [A, B], terms: Once.}]
+    locations:
+      - {id: 00000000-0000-4000-8000-000000000011, name: Pier 38}
+      - {id: 00000000-0000-4000-8000-000000000012, name: Wharf, jurisdiction: US-MA, pointOfSale: {identifier: P1}}
+    voucherDesigns:
+      - {id: 00000000-0000-4000-8000-000000000041, name: Harbor}
+    keys: [{name: till, secret: 12345678901234567890123456789012}]
+`
+	const after = `accounts:
+  - name: Harbor Coffee & Tea
+    id: 00000000-0000-4000-8000-000000000001
+    timeZone: Asia/Tokyo
+    currency: JPY
+    maxGiftValue: 500
+    requireIdempotencyKey: true
+    defaultVoucherDesign: 00000000-0000-4000-8000-000000000042
+    subscriptions:
+      - program: 22222222-2222-2222-2222-222222222222
+        locations: [00000000-0000-4000-8000-000000000012, 00000000-0000-4000-8000-000000000011]
+    promotions: [{id: 00000000-0000-4000-8000-000000000031, name: Spring, eligibleItems: [B, C], terms: Twice., validForDays: 3,
+      validStarting: "2026-03-01T00:00:00.0000019+09:00"}]
+    locations:
+      - {id: 00000000-0000-4000-8000-000000000012, name: Wharf, jurisdiction: JP-13,
+         pointOfSale: {identifier: P2, redemptionEnabled: true}, defaultVoucherDesign: 00000000-0000-4000-8000-000000000041}
+      - {id: 00000000-0000-4000-8000-000000000011, name: Pier 39}
+    voucherDesigns:
+      - {id: 00000000-0000-4000-8000-000000000042, name: Winter}
+      - {id: 00000000-0000-4000-8000-000000000041, name: Harbor, accentColor: "#ABCDEF", headline: Enjoy}
+    keys: [{name: till, secret: 12345678901234567890123456789012, locations: [00000000-0000-4000-8000-000000000011]}]
+`
+	w := open(t)
+	apply(t, w, before)
+	report := apply(t, w, after)
+	wantLines(t, "changes", report.Changes,
+		"account Harbor Coffee & Tea: changed name from Harbor Coffee to Harbor Coffee & Tea",
+		"account Harbor Coffee & Tea: changed currency from USD to JPY",
+		"account Harbor Coffee & Tea: changed time zone from America/New_York to Asia/Tokyo",
+		"account Harbor Coffee & Tea: changed largest gift from 10000.00 USD to 500 JPY",
+		"account Harbor Coffee & Tea: changed required Idempotency-Key from off to on",
+		"account Harbor Coffee & Tea: changed default voucher design from none to Winter",
+		"account Harbor Coffee & Tea: changed location Pier 39: name from Pier 38 to Pier 39",
+		"account Harbor Coffee & Tea: changed location Wharf: jurisdiction from US-MA to JP-13",
+		"account Harbor Coffee & Tea: changed location Wharf: point-of-sale identifier from P1 to P2",
+		"account Harbor Coffee & Tea: changed location Wharf: point-of-sale redemption from off to on",
+		"account Harbor Coffee & Tea: changed location Wharf: default voucher design from none to Harbor",
+		"account Harbor Coffee & Tea: changed subscription to Business gift cards: locations from all to Pier 39 and Wharf",
+		"account Harbor Coffee & Tea: changed voucher design Harbor: accent color from none to #abcdef",
+		"account Harbor Coffee & Tea: changed voucher design Harbor: headline from none to Enjoy",
+		"account Harbor Coffee & Tea: added voucher design Winter",
+		"account Harbor Coffee & Tea: changed promotion Spring: start of validity from none to 2026-02-28T15:00:00.000001Z",
+		"account Harbor Coffee & Tea: changed promotion Spring: days of validity from none to 3",
+		"account Harbor Coffee & Tea: changed promotion Spring: terms",
+		"account Harbor Coffee & Tea: changed promotion Spring: eligible items from A and B to B and C",
+		"account Harbor Coffee & Tea: removed subscription to Promotional gift cards",
+		"account Harbor Coffee & Tea: removed storefront Web",
+		"account Harbor Coffee & Tea: changed key till: locations from all to Pier 39")
+	if again := apply(t, w, after); len(again.Changes) > 0 {
+		t.Errorf("again: %v", again.Changes)
+	}
+}
+
+func TestApplyLeavesOthersAlone(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	apply(t, w, string(examples.HarborCoffee()))
+	harbor := directory(t, w).Accounts[id(t, examples.HarborAccount)]
+	report := apply(t, w, minimal+"    keys: [{name: till}]\n")
+	wantLines(t, "changes", report.Changes, "account Harbor Coffee: added", "account Harbor Coffee: added key till")
+	if got := directory(t, w).Accounts[harbor.ID]; !reflect.DeepEqual(got, harbor) {
+		t.Errorf("an account that the file does not mention became %+v", got)
+	}
+	apply(t, w, minimal)
+	if n := len(directory(t, w).Keys); n != 4 {
+		t.Errorf("there are %d keys; those that a file does not mention stay", n)
+	}
+}
+
+func TestApplyKeepsWhatGiftsReferTo(t *testing.T) {
+	t.Parallel()
+	const (
+		storefront = "    storefronts: [{id: 00000000-0000-4000-8000-000000000021, name: Web}]\n"
+		promotion  = "    promotions: [{id: 00000000-0000-4000-8000-000000000031, name: Spring}]\n"
+		comment    = "# one more line, so that the account begins elsewhere\n"
+	)
+	account := gift.ID{6: 0x40, 8: 0x80, 15: 1}
+	of := func(last byte) gift.ID { return gift.ID{6: 0x40, 8: 0x80, 15: last} }
+	w := open(t)
+	apply(t, w, minimal+locationLines+storefront+promotion+designLines)
+	w.issue(gift.Gift{Voucher: gift.Voucher{AccountID: account, LocationID: of(0x11)}, Card: gift.Card{Purchase: gift.Purchase{StorefrontID: of(0x21)}}})
+	w.issue(gift.Gift{Voucher: gift.Voucher{AccountID: account, PromotionID: of(0x31)}, Card: gift.Card{DesignID: of(0x41)}})
+	for gone, file := range map[string]string{
+		"The location Pier 39 (00000000-0000-4000-8000-000000000011) cannot be removed":         minimal + storefront + promotion + designLines,
+		"The storefront Web (00000000-0000-4000-8000-000000000021) cannot be removed":           minimal + locationLines + promotion + designLines,
+		"The promotion Spring (00000000-0000-4000-8000-000000000031) cannot be removed":         minimal + locationLines + storefront + designLines,
+		"The voucher design Harbor (00000000-0000-4000-8000-000000000041) cannot be removed":    minimal + locationLines + storefront + promotion,
+		"The currency cannot change from USD to EUR: this account has gifts in USD. Make a new": strings.Replace(minimal, "USD", "EUR", 1) + locationLines + storefront + promotion + designLines,
+	} {
+		said := refused(t, w, comment+file)
+		if !strings.HasPrefix(said, "setup.yaml:3: accounts[0]: "+gone) || strings.Contains(said, "\n") {
+			t.Errorf("want %q, got %q", gone, said)
+		}
+	}
+	if said := refused(t, w, minimal); strings.Count(said, "\n") != 3 {
+		t.Errorf("not everything was said at once: %s", said)
+	}
+}
+
+func TestApplyIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	apply(t, w, string(examples.AsagaoTea()))
+	second := strings.Replace(strings.TrimPrefix(minimal, "accounts:\n"), "000000000001", "000000000002", 1)
+	said := refused(t, w, minimal+"    keys: [{name: till}]\n"+second+"    locations: [{id: 0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f11, name: Stolen}]\n")
+	if said != "setup.yaml:7: accounts[1]: The id 0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f11 of the location Stolen is that of "+
+		"a location of account あさがお茶房 already; an id names one thing only." {
+		t.Error(said)
+	}
+	said = refused(t, w, strings.Replace(minimal, "00000000-0000-4000-8000-000000000001", "0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f31", 1))
+	if !strings.Contains(said, "of the account Harbor Coffee is that of a promotion of account あさがお茶房") {
+		t.Error(said)
+	}
+}
+
+func TestApplyMovesNoIDToAnotherKind(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	apply(t, w, minimal+locationLines)
+	said := refused(t, w, minimal+strings.Replace(locationLines, "locations", "storefronts", 1))
+	if !strings.Contains(said, "of the storefront Pier 39 is that of a location of account Harbor Coffee already") {
+		t.Error(said)
+	}
+}
+
+// broken is a store that fails.
+type broken struct{ setup.Store }
+
+var errBroken = errors.New("the disk is on fire")
+
+func (broken) Configure(context.Context, func(*gift.Directory, setup.Uses) (setup.Changes, error)) error {
+	return errBroken
+}
+
+func TestApplyPassesOnInternalErrors(t *testing.T) {
+	t.Parallel()
+	file := parse(t, minimal+"    keys: [{name: till}]\n")
+	if report, err := file.Apply(t.Context(), broken{}, noon, chance(1)); !errors.Is(err, errBroken) || report != nil {
+		t.Errorf("got %+v, %v", report, err)
+	}
+	if report, err := file.Apply(t.Context(), open(t), noon, strings.NewReader("too short")); err == nil || report != nil {
+		t.Errorf("without chance: %+v, %v", report, err)
+	}
+}

@@ -1,0 +1,195 @@
+package setup
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// record is one thing that an account consists of, in the form in which two set-ups are compared and told apart in words.
+type record struct {
+	kind   kind
+	id     gift.ID
+	name   string
+	fields []field
+}
+
+// kind says what a record is.
+type kind string
+
+const (
+	accountKind      kind = "account"
+	subscriptionKind kind = "subscription"
+	locationKind     kind = "location"
+	storefrontKind   kind = "storefront"
+	promotionKind    kind = "promotion"
+	designKind       kind = "voucher design"
+)
+
+// field is one property of a record: values are compared, words are shown.
+type field struct {
+	name  string
+	value string
+	words string // "": too long to show
+}
+
+func plainField(name, value string) field {
+	words := value
+	if value == "" {
+		words = "none"
+	}
+	return field{name, value, words}
+}
+
+func switchField(name string, on bool) field {
+	if on {
+		return field{name, "on", "on"}
+	}
+	return field{name, "off", "off"}
+}
+
+func designField(name string, id gift.ID, a *gift.Account) field {
+	if d := a.Design(id); d != nil {
+		return field{name, id.String(), d.Name}
+	}
+	return plainField(name, id.String())
+}
+
+func locationsField(ids []gift.ID, a *gift.Account) field {
+	if len(ids) == 0 {
+		return field{"locations", "", "all"}
+	}
+	var values, words []string
+	for _, id := range sortedIDs(ids) {
+		word := id.String()
+		if l := a.Location(id); l != nil {
+			word = l.Name
+		}
+		values, words = append(values, id.String()), append(words, word)
+	}
+	return field{"locations", strings.Join(values, " "), strings.Join(words, " and ")}
+}
+
+// records takes an account apart, the account itself first. Everything that the set-up file can say is in it.
+func records(a *gift.Account) []record {
+	all := []record{{accountKind, a.ID, a.Name, []field{
+		plainField("name", a.Name),
+		plainField("currency", a.Currency.Code),
+		plainField("time zone", a.Zone.String()),
+		plainField("largest gift", a.Currency.Money(a.MaxGiftValue)),
+		switchField("required Idempotency-Key", a.RequireIdempotencyKey),
+		designField("default voucher design", a.DefaultDesign, a),
+	}}}
+	for _, l := range a.Locations {
+		all = append(all, record{locationKind, l.ID, l.Name, []field{
+			plainField("name", l.Name), plainField("jurisdiction", l.Jurisdiction),
+			plainField("point-of-sale identifier", l.PointOfSale), switchField("point-of-sale redemption", l.POSRedemption),
+			designField("default voucher design", l.DefaultDesign, a),
+		}})
+	}
+	for _, s := range a.Subscriptions {
+		program, _ := gift.ProgramByID(s.ProgramID)
+		all = append(all, record{subscriptionKind, s.ProgramID, "to " + program.Name, []field{locationsField(s.Locations, a)}})
+	}
+	for _, s := range a.Storefronts {
+		all = append(all, record{storefrontKind, s.ID, s.Name, []field{plainField("name", s.Name)}})
+	}
+	for _, d := range a.Designs {
+		all = append(all, record{designKind, d.ID, d.Name, []field{
+			plainField("name", d.Name), plainField("accent color", d.AccentColor), plainField("headline", d.Headline),
+		}})
+	}
+	for _, p := range a.Promotions {
+		all = append(all, record{promotionKind, p.ID, p.Name, promotionFields(p)})
+	}
+	return all
+}
+
+func promotionFields(p gift.Promotion) []field {
+	starting, days := "", ""
+	if !p.ValidStarting.IsZero() {
+		starting = p.ValidStarting.UTC().Format(time.RFC3339Nano)
+	}
+	if p.ValidForDays != 0 {
+		days = strconv.Itoa(p.ValidForDays)
+	}
+	items := slices.Sorted(slices.Values(p.EligibleItems))
+	eligible := field{"eligible items", fmt.Sprintf("%q", items), strings.Join(items, " and ")}
+	if len(items) == 0 {
+		eligible.words = "any"
+	}
+	return []field{
+		plainField("name", p.Name), plainField("start of validity", starting), plainField("days of validity", days),
+		{"terms", p.Terms, ""}, eligible,
+	}
+}
+
+// recordKey tells records apart: a program id is the same in every account, but it is one subscription in each.
+type recordKey struct {
+	kind kind
+	id   gift.ID
+}
+
+// diff says in words what makes the second account of the first, nil: there was none, and which records are gone.
+// No words: they are the same.
+func diff(from, to *gift.Account) (words []string, gone []record) {
+	before := make(map[recordKey]record)
+	if from != nil {
+		for _, r := range records(from) {
+			before[recordKey{r.kind, r.id}] = r
+		}
+	}
+	for _, r := range records(to) {
+		old, known := before[recordKey{r.kind, r.id}]
+		delete(before, recordKey{r.kind, r.id})
+		if !known {
+			words = append(words, r.added())
+			continue
+		}
+		words = append(words, r.changes(old)...)
+	}
+	if from != nil {
+		for _, r := range records(from) {
+			if _, left := before[recordKey{r.kind, r.id}]; left {
+				gone = append(gone, r)
+				words = append(words, "removed "+r.String())
+			}
+		}
+	}
+	return words, gone
+}
+
+// String names a record: location Pier 39.
+func (r record) String() string { return string(r.kind) + " " + r.name }
+
+func (r record) added() string {
+	if r.kind == accountKind {
+		return "added"
+	}
+	return "added " + r.String()
+}
+
+// changes says what became different, a sentence for each field.
+func (r record) changes(old record) []string {
+	var words []string
+	for i, f := range r.fields {
+		o := old.fields[i]
+		if f.value == o.value {
+			continue
+		}
+		what := "changed "
+		if r.kind != accountKind {
+			what += r.String() + ": "
+		}
+		what += f.name
+		if f.words != "" && o.words != "" {
+			what += " from " + o.words + " to " + f.words
+		}
+		words = append(words, what)
+	}
+	return words
+}

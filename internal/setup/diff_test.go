@@ -1,0 +1,120 @@
+package setup
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// Whatever field of an account or of what belongs to it differs, the comparison sees it: also a field that will be added to
+// these types one day.
+func TestEveryFieldIsCompared(t *testing.T) {
+	t.Parallel()
+	usd, err := gift.ParseCurrency("USD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := func() *gift.Account {
+		one, two := gift.ID{1}, gift.ID{2}
+		return &gift.Account{
+			ID: one, Name: "a", Currency: usd, Zone: time.UTC, MaxGiftValue: 1, RequireIdempotencyKey: true, DefaultDesign: one,
+			Subscriptions: []gift.Subscription{{ProgramID: one, Locations: []gift.ID{one}}},
+			Locations:     []gift.Location{{ID: one, Name: "l", Jurisdiction: "JP", PointOfSale: "p", POSRedemption: true, DefaultDesign: two}},
+			Storefronts:   []gift.Storefront{{ID: one, Name: "s"}},
+			Promotions: []gift.Promotion{
+				{ID: one, Name: "p", ValidStarting: time.Unix(0, 0), ValidForDays: 1, Terms: "t", EligibleItems: []string{"e"}},
+			},
+			Designs: []gift.Design{{ID: one, Name: "d", AccentColor: "#000000", Headline: "h"}},
+		}
+	}
+	if words, gone := diff(full(), full()); len(words)+len(gone) > 0 {
+		t.Fatalf("an account differs from itself: %v, %v", words, gone)
+	}
+	seen := 0
+	for i := 0; ; i++ {
+		changed := full()
+		left := i
+		path := change(reflect.ValueOf(changed).Elem(), "Account", &left)
+		if path == "" {
+			break
+		}
+		seen++
+		if words, _ := diff(full(), canonical(changed)); len(words) == 0 {
+			t.Errorf("a change of %s is not seen", path)
+		}
+	}
+	if seen < 25 {
+		t.Errorf("only %d fields were tried", seen)
+	}
+}
+
+// change makes the n-th value below v another one and tells where it is; "" when there are fewer.
+func change(v reflect.Value, path string, n *int) string {
+	here := func() bool { *n--; return *n < 0 }
+	switch x := v.Interface().(type) {
+	case gift.ID:
+		if here() {
+			x[15]++
+			v.Set(reflect.ValueOf(x))
+			return path
+		}
+		return ""
+	case gift.Currency: // its decimals follow from its code
+		if here() {
+			v.Set(reflect.ValueOf(gift.Currency{Code: "EUR", Decimals: 2}))
+			return path
+		}
+		return ""
+	case time.Time:
+		if here() {
+			v.Set(reflect.ValueOf(x.Add(time.Microsecond)))
+			return path
+		}
+		return ""
+	case *time.Location:
+		if here() {
+			v.Set(reflect.ValueOf(time.FixedZone("elsewhere", 60)))
+			return path
+		}
+		return ""
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if p := change(v.Field(i), path+"."+v.Type().Field(i).Name, n); p != "" {
+				return p
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if p := change(v.Index(i), fmt.Sprintf("%s[%d]", path, i), n); p != "" {
+				return p
+			}
+		}
+		if here() {
+			v.SetLen(v.Len() - 1)
+			return path + " (one less)"
+		}
+	case reflect.String:
+		if here() {
+			v.SetString(v.String() + "x")
+			return path
+		}
+	case reflect.Int, reflect.Int64:
+		if here() {
+			v.SetInt(v.Int() + 1)
+			return path
+		}
+	case reflect.Bool:
+		if here() {
+			v.SetBool(!v.Bool())
+			return path
+		}
+	default:
+		panic("no change is known for " + path)
+	}
+	return ""
+}

@@ -1,0 +1,232 @@
+package setup
+
+import (
+	"bytes"
+	"slices"
+
+	"boon.example/internal/gift"
+)
+
+// File is a set-up file that was read and found free of contradictions in itself. It holds no secrets, only their hashes.
+type File struct {
+	name       string
+	accounts   []account
+	systemKeys []key
+}
+
+// account is what the file says of one account.
+type account struct {
+	at     value         // where
+	record *gift.Account // in canonical order
+	keys   []key
+}
+
+// key is what the file says of one API key.
+type key struct {
+	at        value // where
+	owner     gift.ID
+	name      string
+	hash      gift.KeyHash // of its secret; zero: one is to be made
+	hint      string
+	locations []gift.ID // sorted; empty: all
+}
+
+func (k *key) kind() gift.KeyKind {
+	if k.owner.IsZero() {
+		return gift.SystemKey
+	}
+	return gift.AccountKey
+}
+
+// Parse reads a set-up file. name is what it is called in messages. Every error is of type Problems: all that is wrong with
+// the file, each with its line.
+func Parse(name string, data []byte) (*File, error) {
+	r := &reader{file: name, ids: make(map[gift.ID]int), secrets: make(map[gift.KeyHash]int)}
+	f := &File{name: name}
+	if root, ok := r.document(data); ok {
+		r.setup(root, f)
+	}
+	if err := r.problems.err(name); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (r *reader) setup(root value, file *File) {
+	f := r.fields(root, "accounts", "systemKeys")
+	if len(f.values) == 0 && len(r.problems) == 0 {
+		r.add(0, "", empty)
+	}
+	accounts, _ := f.list("accounts")
+	for _, v := range accounts {
+		file.accounts = append(file.accounts, r.account(v))
+	}
+	file.systemKeys = r.keys(f, "systemKeys", nil)
+}
+
+func (r *reader) account(v value) account {
+	f := r.fields(v, "id", "name", "currency", "timeZone", "maxGiftValue", "requireIdempotencyKey", "subscriptions", "locations",
+		"storefronts", "promotions", "voucherDesigns", "defaultVoucherDesign", "keys")
+	f.require("id", "name", "currency", "timeZone")
+	a := &gift.Account{
+		ID: f.newID(), Name: f.label("name"), Currency: f.currency("currency"), Zone: f.zone("timeZone"),
+		RequireIdempotencyKey: f.truth("requireIdempotencyKey"),
+	}
+	a.MaxGiftValue = f.limit("maxGiftValue", a.Currency)
+	a.Designs = each(f, "voucherDesigns", r.design)
+	known := holdings{designs: make(map[gift.ID]bool), locations: make(map[gift.ID]bool), identifiers: make(map[string]int)}
+	for _, d := range a.Designs {
+		known.designs[d.ID] = true
+	}
+	a.DefaultDesign = f.defaultDesign(known)
+	a.Locations = each(f, "locations", func(v value) gift.Location { return r.location(v, known) })
+	for _, l := range a.Locations {
+		known.locations[l.ID] = true
+	}
+	a.Storefronts = each(f, "storefronts", r.storefront)
+	a.Promotions = each(f, "promotions", r.promotion)
+	a.Subscriptions = r.subscriptions(f, known)
+	keys := r.keys(f, "keys", &known)
+	for i := range keys {
+		keys[i].owner = a.ID
+	}
+	return account{at: v, record: canonical(a), keys: keys}
+}
+
+// holdings is what an account has that other parts of it may name.
+type holdings struct {
+	designs     map[gift.ID]bool
+	locations   map[gift.ID]bool
+	identifiers map[string]int // point-of-sale identifiers, with their lines
+}
+
+// each reads every member of a list.
+func each[T any](f fields, name string, read func(value) T) []T {
+	members, _ := f.list(name)
+	var list []T
+	for _, v := range members {
+		list = append(list, read(v))
+	}
+	return list
+}
+
+func (r *reader) location(v value, known holdings) gift.Location {
+	f := r.fields(v, "id", "name", "jurisdiction", "pointOfSale", "defaultVoucherDesign")
+	f.require("id", "name")
+	l := gift.Location{
+		ID: f.newID(), Name: f.label("name"), Jurisdiction: f.jurisdiction("jurisdiction"), DefaultDesign: f.defaultDesign(known),
+	}
+	pos, ok := f.get("pointOfSale")
+	if !ok {
+		return l
+	}
+	p := r.fields(pos, "identifier", "redemptionEnabled")
+	p.require("identifier")
+	l.PointOfSale, l.POSRedemption = p.label("identifier"), p.truth("redemptionEnabled")
+	if l.PointOfSale == "" {
+		return l
+	}
+	at := p.values["identifier"]
+	if line, double := known.identifiers[l.PointOfSale]; double {
+		r.problem(at, "The location on line %d of this account has this identifier already; a till could mean either.", line)
+		return l
+	}
+	known.identifiers[l.PointOfSale] = at.Line
+	return l
+}
+
+func (r *reader) storefront(v value) gift.Storefront {
+	f := r.fields(v, "id", "name")
+	f.require("id", "name")
+	return gift.Storefront{ID: f.newID(), Name: f.label("name")}
+}
+
+func (r *reader) promotion(v value) gift.Promotion {
+	f := r.fields(v, "id", "name", "validStarting", "validForDays", "terms", "eligibleItems")
+	f.require("id", "name")
+	p := gift.Promotion{
+		ID: f.newID(), Name: f.label("name"), ValidStarting: f.instant("validStarting"), ValidForDays: f.days("validForDays"),
+		Terms: f.prose("terms", maxTerms),
+	}
+	p.EligibleItems = f.items("eligibleItems")
+	return p
+}
+
+func (r *reader) design(v value) gift.Design {
+	f := r.fields(v, "id", "name", "accentColor", "headline")
+	f.require("id", "name")
+	return gift.Design{ID: f.newID(), Name: f.label("name"), AccentColor: f.color("accentColor"), Headline: f.label("headline")}
+}
+
+func (r *reader) subscriptions(f fields, known holdings) []gift.Subscription {
+	lines := make(map[gift.ID]int)
+	return each(f, "subscriptions", func(v value) gift.Subscription {
+		f := r.fields(v, "program", "locations")
+		f.require("program")
+		s := gift.Subscription{ProgramID: f.id("program"), Locations: f.locations("locations", known)}
+		at := f.values["program"]
+		_, exists := gift.ProgramByID(s.ProgramID)
+		line, double := lines[s.ProgramID]
+		switch {
+		case s.ProgramID.IsZero():
+		case !exists:
+			r.problem(at, "There is no such program. The programs are %s (%s), %s (%s) and %s (%s).",
+				gift.BusinessProgram.ID, gift.BusinessProgram.Name, gift.PromotionalProgram.ID, gift.PromotionalProgram.Name,
+				gift.DistributionProgram.ID, gift.DistributionProgram.Name)
+		case double:
+			r.problem(at, "The account subscribes to this program on line %d already; name all locations there.", line)
+		default:
+			lines[s.ProgramID] = at.Line
+		}
+		return s
+	})
+}
+
+// keys reads a list of API keys: of an account with what it has, or system keys, which have no locations.
+func (r *reader) keys(f fields, list string, known *holdings) []key {
+	names := make(map[string]int)
+	return each(f, list, func(v value) key {
+		allowed := []string{"name", "secret", "locations"}
+		if known == nil {
+			allowed = allowed[:2]
+		}
+		f := r.fields(v, allowed...)
+		f.require("name")
+		k := key{at: v, name: f.label("name")}
+		if line, double := names[k.name]; double && k.name != "" {
+			r.problem(f.values["name"], "There is a key of this name on line %d already; keys are told apart by their names.", line)
+		}
+		names[k.name] = v.Line
+		k.hash, k.hint = f.secret("secret")
+		if known != nil {
+			k.locations = f.locations("locations", *known)
+		}
+		return k
+	})
+}
+
+// canonical gives a copy of an account in which everything stands in the one order in which it is stored and compared: the
+// order in a file means nothing.
+func canonical(a *gift.Account) *gift.Account {
+	c := *a
+	c.Subscriptions = sorted(a.Subscriptions, func(s gift.Subscription) gift.ID { return s.ProgramID })
+	for i := range c.Subscriptions {
+		c.Subscriptions[i].Locations = sortedIDs(c.Subscriptions[i].Locations)
+	}
+	c.Locations = sorted(a.Locations, func(l gift.Location) gift.ID { return l.ID })
+	c.Storefronts = sorted(a.Storefronts, func(s gift.Storefront) gift.ID { return s.ID })
+	c.Promotions = sorted(a.Promotions, func(p gift.Promotion) gift.ID { return p.ID })
+	for i := range c.Promotions {
+		c.Promotions[i].EligibleItems = slices.Sorted(slices.Values(c.Promotions[i].EligibleItems))
+	}
+	c.Designs = sorted(a.Designs, func(d gift.Design) gift.ID { return d.ID })
+	return &c
+}
+
+func sorted[T any](list []T, id func(T) gift.ID) []T {
+	return slices.SortedFunc(slices.Values(list), func(a, b T) int { return compareIDs(id(a), id(b)) })
+}
+
+func sortedIDs(ids []gift.ID) []gift.ID { return slices.SortedFunc(slices.Values(ids), compareIDs) }
+
+func compareIDs(a, b gift.ID) int { return bytes.Compare(a[:], b[:]) }

@@ -1,0 +1,288 @@
+package setup_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"boon.example/examples"
+	"boon.example/internal/setup"
+)
+
+// minimal is a file with one account in which each line can be replaced: it is whole without any of the optional ones.
+const minimal = `accounts:
+  - id: 00000000-0000-4000-8000-000000000001
+    name: Harbor Coffee
+    currency: USD
+    timeZone: America/New_York
+`
+
+// with is the file with one more line about its account, the sixth of the file.
+func with(line string) string { return minimal + "    " + line + "\n" }
+
+const (
+	locationLines = `    locations:
+      - id: 00000000-0000-4000-8000-000000000011
+        name: Pier 39
+`
+	designLines = `    voucherDesigns:
+      - id: 00000000-0000-4000-8000-000000000041
+        name: Harbor
+`
+)
+
+func TestParseTakesWhatIsRight(t *testing.T) {
+	t.Parallel()
+	for name, file := range map[string]string{
+		"minimal":                    minimal,
+		"Harbor Coffee":              string(examples.HarborCoffee()),
+		"Asagao Tea":                 string(examples.AsagaoTea()),
+		"no account":                 "accounts: []\n",
+		"system keys only":           "systemKeys: [{name: partner}]\n",
+		"Windows time zone":          strings.Replace(minimal, "America/New_York", "Eastern Standard Time", 1),
+		"JSON":                       `{"systemKeys":[{"name":"partner"}]}`,
+		"Windows line ends":          strings.ReplaceAll(minimal, "\n", "\r\n"),
+		"byte order mark":            "\ufeff" + minimal,
+		"document marks":             "---\n" + minimal + "...\n",
+		"whole amount":               with("maxGiftValue: 25"),
+		"amount with decimals":       with("maxGiftValue: 25.50"),
+		"offset":                     with("promotions: [{id: 00000000-0000-4000-8000-000000000031, name: P, validStarting: 2026-03-01T00:00:00+05:30}]"),
+		"text that looks like other": with("storefronts: [{id: 00000000-0000-4000-8000-000000000021, name: 0042}]"),
+		"secret of digits":           with("keys: [{name: till, secret: 12345678901234567890123456789012}]"),
+		"two keys of one name, of different owners": with("keys: [{name: till}]\nsystemKeys: [{name: till}]"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := setup.Parse("setup.yaml", []byte(file)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	const key = "accounts[0].keys[0].secret"
+	promotion := func(line string) string {
+		return minimal + "    promotions:\n      - id: 00000000-0000-4000-8000-000000000031\n        name: Spring\n        " + line + "\n"
+	}
+	for _, c := range []struct{ name, file, line, path, text string }{
+		// YAML that is none, or more than a set-up needs.
+		{"nothing", "", "", "", "empty"},
+		{"only a comment", "# nothing\n", "", "", "empty"},
+		{"null", "---\n", "", "", "empty"},
+		{"no field", "{}\n", "", "", "empty"},
+		{"not YAML", "accounts:\n\t- id: 1\n", "2", "", "This is not YAML"},
+		{"open quote", "accounts: \"\n", "", "", "This is not YAML"},
+		{"not UTF-8", "accounts: \xff\n", "", "", "This is not YAML"},
+		{"NUL", "accounts: \x00\n", "", "", "This is not YAML"},
+		{"two documents", "accounts: []\n---\naccounts: []\n", "2", "", "second YAML document"},
+		{"anchor", "accounts: &a []\n", "1", "", "Anchors (&a)"},
+		{"alias", "accounts: &a []\nsystemKeys: *a\n", "2", "", "Aliases (*a)"},
+		{"alias in itself", "accounts: &a [*a]\n", "1", "", "Aliases (*a)"},
+		{"tag", "accounts: !!set []\n", "1", "", "Tags (!!set)"},
+		{"local tag on a field", "!x accounts: []\n", "1", "", "Tags (!x)"},
+		{"binary", with("keys: [{name: till, secret: !!binary aGVsbG8=}]"), "6", "", "Tags (!!binary)"},
+		{"merge key", with("<<: {}"), "6", "accounts[0].<<", "Merge keys"},
+		{"deep list", "accounts: " + strings.Repeat("[", 5000) + strings.Repeat("]", 5000), "1", "", "nesting"},
+		{"deeper list", "accounts: " + strings.Repeat("[", 2_000_000), "", "", "depth"},
+		{"too large", "#" + strings.Repeat("x", 4<<20), "", "", "at most 4 MiB"},
+		{"a list at the top", "- accounts\n", "1", "", "must be a mapping"},
+
+		// Fields.
+		{"unknown", with("nickname: H"), "6", "accounts[0].nickname", "There is no such field; there are id, name, currency"},
+		{"near", with("location: []"), "6", "accounts[0].location", "did you mean locations?"},
+		{"long", minimal + "    " + strings.Repeat("x", 100) + ": 1\n",
+			"6", "accounts[0]." + strings.Repeat("x", 40) + "…", "no such field"},
+		{"letter case", with("maxgiftvalue: 3"), "6", "accounts[0].maxgiftvalue", "did you mean maxGiftValue?"},
+		{"near at the top", "acounts: []\n", "1", "acounts", "did you mean accounts?"},
+		{"control characters in a field", "\"a\\e[2J\": 1\n", "1", `a\x1b[2J`, "no such field"},
+		{"twice", with("name: Pier"), "6", "accounts[0].name", "stands on line 3 already"},
+		{"a list for a field's name", "[accounts]: 1\n", "1", "", "plain word"},
+		{"no value", with("locations:"), "6", "accounts[0].locations", "no value"},
+		{"null value", with("maxGiftValue: ~"), "6", "accounts[0].maxGiftValue", "no value"},
+		{"no member", "accounts:\n  -\n", "2", "accounts[0]", "no value"},
+		{"a text for a list", with("locations: none"), "6", "accounts[0].locations", "must be a list, not a single value"},
+		{"a text for a mapping", with("locations: [Pier]"), "6", "accounts[0].locations[0]", "must be a mapping of fields (id, name"},
+		{"a list for a text", strings.Replace(minimal, "Harbor Coffee", "[]", 1),
+			"3", "accounts[0].name", "must be a single value, not a list"},
+		{"no id", strings.Replace(minimal, "- id:", "- ids:", 1), "2", "accounts[0].id", "required"},
+		{"no name", strings.Replace(minimal, "    name: Harbor Coffee\n", "", 1), "2", "accounts[0].name", "required"},
+		{"no currency", strings.Replace(minimal, "    currency: USD\n", "", 1), "2", "accounts[0].currency", "required"},
+		{"no time zone", strings.Replace(minimal, "    timeZone: America/New_York\n", "", 1), "2", "accounts[0].timeZone", "required"},
+		{"no key name", with("keys:\n      - {}"), "7", "accounts[0].keys[0].name", "required"},
+
+		// Values.
+		{"short GUID", strings.Replace(minimal, "000000000001", "1", 1), "2", "accounts[0].id", "not a GUID"},
+		{"zero GUID", strings.Replace(minimal, "00000000-0000-4000-8000-000000000001", "00000000-0000-0000-0000-000000000000", 1),
+			"2", "accounts[0].id", "not a GUID"},
+		{"unknown currency", strings.Replace(minimal, "USD", "USX", 1), "4", "accounts[0].currency", "ISO 4217"},
+		{"lower-case currency", strings.Replace(minimal, "USD", "usd", 1), "4", "accounts[0].currency", "ISO 4217"},
+		{"unknown zone", strings.Replace(minimal, "New_York", "New_Amsterdam", 1), "5", "accounts[0].timeZone", "not a time zone"},
+		{"zone of the machine", strings.Replace(minimal, "America/New_York", "Local", 1), "5", "accounts[0].timeZone", "not a time zone"},
+		{"zone outside", strings.Replace(minimal, "America/New_York", "../../../etc/localtime", 1),
+			"5", "accounts[0].timeZone", "not a time zone"},
+		{"empty name", strings.Replace(minimal, "Harbor Coffee", `""`, 1), "3", "accounts[0].name", "must not be empty"},
+		{"spaces about a name", strings.Replace(minimal, "Harbor Coffee", `"Harbor "`, 1), "3", "accounts[0].name", "space"},
+		{"long name", strings.Replace(minimal, "Harbor Coffee", strings.Repeat("é", 201), 1),
+			"3", "accounts[0].name", "at most 200 characters"},
+		{"line break in a name", strings.Replace(minimal, "Harbor Coffee", `"Harbor\nCoffee"`, 1),
+			"3", "accounts[0].name", "control character"},
+		{"escape in a name", strings.Replace(minimal, "Harbor Coffee", `"\e[31mHarbor"`, 1), "3", "accounts[0].name", "control character"},
+		{"limit of 0", with("maxGiftValue: 0"), "6", "accounts[0].maxGiftValue", "is not above zero"},
+		{"limit below 0", with("maxGiftValue: -5"), "6", "accounts[0].maxGiftValue", "is not above zero"},
+		{"limit too fine", with("maxGiftValue: 25.001"), "6", "accounts[0].maxGiftValue", "at most 2 decimals"},
+		{"limit too fine for yen", strings.Replace(minimal, "USD", "JPY", 1) + "    maxGiftValue: 0.5\n",
+			"6", "accounts[0].maxGiftValue", "at most 0 decimals"},
+		{"limit too large", with("maxGiftValue: 1e400"), "6", "accounts[0].maxGiftValue", "is too large"},
+		{"limit with a comma", with("maxGiftValue: 10,000"), "6", "accounts[0].maxGiftValue", "write it like 10000.00"},
+		{"limit with underscore", with("maxGiftValue: 10_000"), "6", "accounts[0].maxGiftValue", "not a decimal number"},
+		{"hexadecimal limit", with("maxGiftValue: 0x10"), "6", "accounts[0].maxGiftValue", "not a decimal number"},
+		{"infinite limit", with("maxGiftValue: .inf"), "6", "accounts[0].maxGiftValue", "not a decimal number"},
+		{"limit in quotes", with("maxGiftValue: \"25\""), "6", "accounts[0].maxGiftValue", "without quotes"},
+		{"switch in words", with("requireIdempotencyKey: yes"), "6", "accounts[0].requireIdempotencyKey", "true or false"},
+		{"switch in quotes", with("requireIdempotencyKey: 'true'"), "6", "accounts[0].requireIdempotencyKey", "true or false"},
+		{"date without zone", promotion("validStarting: 2026-03-01T00:00:00"),
+			"9", "accounts[0].promotions[0].validStarting", "with Z or an offset"},
+		{"date without time", promotion("validStarting: 2026-03-01"),
+			"9", "accounts[0].promotions[0].validStarting", "with Z or an offset"},
+		{"day that does not exist", promotion("validStarting: 2026-02-30T00:00:00Z"),
+			"9", "accounts[0].promotions[0].validStarting", "not a date"},
+		{"year that was meant otherwise", promotion("validStarting: 0226-03-01T00:00:00Z"),
+			"9", "accounts[0].promotions[0].validStarting", "from 2000 to 2999"},
+		{"no day", promotion("validForDays: 0"), "9", "accounts[0].promotions[0].validForDays", "from 1 to 3650"},
+		{"too many days", promotion("validForDays: 3651"), "9", "accounts[0].promotions[0].validForDays", "from 1 to 3650"},
+		{"half a day", promotion("validForDays: 1.0"), "9", "accounts[0].promotions[0].validForDays", "whole number"},
+		{"octal days", promotion("validForDays: 030"), "9", "accounts[0].promotions[0].validForDays", "whole number"},
+		{"empty terms", promotion("terms: ' '"), "9", "accounts[0].promotions[0].terms", "must not be empty"},
+		{"long terms", promotion("terms: " + strings.Repeat("x", 4001)), "9", "accounts[0].promotions[0].terms", "at most 4000"},
+		{"escape in terms", promotion(`terms: "a\x00b"`), "9", "accounts[0].promotions[0].terms", "control character"},
+		{"nothing eligible", promotion("eligibleItems: []"), "9", "accounts[0].promotions[0].eligibleItems", "nothing is eligible"},
+		{"item twice", promotion("eligibleItems: [A, B, A]"), "9", "accounts[0].promotions[0].eligibleItems[2]", "already"},
+		{"item that is a list", promotion("eligibleItems: [[A]]"), "9", "accounts[0].promotions[0].eligibleItems[0]", "not a list"},
+		{"color by name", minimal + designLines + "        accentColor: blue\n",
+			"9", "accounts[0].voucherDesigns[0].accentColor", "color of the form"},
+		{"color without quotes", minimal + designLines + "        accentColor: #0b5fff\n",
+			"9", "accounts[0].voucherDesigns[0].accentColor", "no value"},
+		{"jurisdiction by name", minimal + locationLines + "        jurisdiction: California\n",
+			"9", "accounts[0].locations[0].jurisdiction", "ISO 3166"},
+		{"lower-case jurisdiction", minimal + locationLines + "        jurisdiction: us-ca\n",
+			"9", "accounts[0].locations[0].jurisdiction", "ISO 3166"},
+		{"short secret", with("keys: [{name: till, secret: 1234567890123456789012345678901}]"), "6", key, "32 to 255 characters; this one has 31"},
+		{"long secret", minimal + "    keys: [{name: till, secret: " + strings.Repeat("s", 256) + "}]\n", "6", key, "this one has 256"},
+		{"space in a secret", with("keys: [{name: till, secret: 1234567890 12345678901234567890123456789}]"), "6", key, "without spaces"},
+		{"secret beyond ASCII", with("keys: [{name: till, secret: é12345678901234567890123456789012}]"), "6", key, "printable ASCII"},
+
+		// Contradictions.
+		{"id twice", with("storefronts: [{id: 00000000-0000-4000-8000-000000000001, name: Web}]"),
+			"6", "accounts[0].storefronts[0].id", "stands on line 2 already"},
+		{"id twice in another case",
+			with("locations:\n      - {id: 0000000a-0000-4000-8000-000000000011, name: A}\n      - {id: 0000000A-0000-4000-8000-000000000011, name: B}"),
+			"8", "accounts[0].locations[1].id", "stands on line 7 already"},
+		{"default design of nobody", minimal + designLines + "    defaultVoucherDesign: 00000000-0000-4000-8000-000000000042\n",
+			"9", "accounts[0].defaultVoucherDesign", "no such design"},
+		{"location's default design of nobody",
+			minimal + locationLines + "        defaultVoucherDesign: 00000000-0000-4000-8000-000000000042\n",
+			"9", "accounts[0].locations[0].defaultVoucherDesign", "no such design"},
+		{"no identifier", minimal + locationLines + "        pointOfSale: {redemptionEnabled: true}\n",
+			"9", "accounts[0].locations[0].pointOfSale.identifier", "required"},
+		{"identifier twice",
+			minimal + locationLines + "        pointOfSale: {identifier: A}\n      - id: 00000000-0000-4000-8000-000000000012\n        name: B\n        pointOfSale: {identifier: A}\n",
+			"12", "accounts[0].locations[1].pointOfSale.identifier", "location on line 9"},
+		{"program of nobody", with("subscriptions:\n      - program: 44444444-4444-4444-4444-444444444444"),
+			"7", "accounts[0].subscriptions[0].program", "no such program. The programs are 22222222-"},
+		{"program twice",
+			with("subscriptions:\n      - program: 22222222-2222-2222-2222-222222222222\n      - program: 22222222-2222-2222-2222-222222222222"),
+			"8", "accounts[0].subscriptions[1].program", "on line 7 already"},
+		{"subscription of a foreign location",
+			with("subscriptions:\n      - program: 22222222-2222-2222-2222-222222222222\n        locations: [00000000-0000-4000-8000-000000000011]"),
+			"8", "accounts[0].subscriptions[0].locations[0]", "no such location"},
+		{"key name twice", with("keys:\n      - name: till\n      - name: till"), "8", "accounts[0].keys[1].name", "on line 7 already"},
+		{"key of a foreign location", with("keys: [{name: till, locations: [00000000-0000-4000-8000-000000000011]}]"),
+			"6", "accounts[0].keys[0].locations[0]", "no such location"},
+		{"subscription of no location", with("subscriptions: [{program: 22222222-2222-2222-2222-222222222222, locations: []}]"),
+			"6", "accounts[0].subscriptions[0].locations", "means nowhere"},
+		{"key of a list of locations", with("keys: [{name: till, locations: [[a]]}]"),
+			"6", "accounts[0].keys[0].locations[0]", "not a list"},
+		{"key of a location by name", with("keys: [{name: till, locations: [Pier 39]}]"),
+			"6", "accounts[0].keys[0].locations[0]", "not a GUID"},
+		{"key of no location", with("keys: [{name: till, locations: []}]"), "6", "accounts[0].keys[0].locations", "means nowhere"},
+		{"key of a location twice",
+			minimal + locationLines + "    keys: [{name: till, locations: [00000000-0000-4000-8000-000000000011, 00000000-0000-4000-8000-000000000011]}]\n",
+			"9", "accounts[0].keys[0].locations[1]", "already"},
+		{"secret twice",
+			with("keys: [{name: till, secret: 12345678901234567890123456789012}]\nsystemKeys: [{name: partner, secret: 12345678901234567890123456789012}]"),
+			"7", "systemKeys[0].secret", "key on line 6"},
+		{"system key with locations", "systemKeys: [{name: partner, locations: []}]\n", "1", "systemKeys[0].locations", "no such field"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := setup.Parse("setup.yaml", []byte(c.file))
+			problems, ok := errors.AsType[setup.Problems](err)
+			if !ok {
+				t.Fatalf("got the error %v", err)
+			}
+			for _, p := range problems {
+				if (c.line == "" || c.line == fmt.Sprint(p.Line)) && p.Path == c.path && strings.Contains(p.Text, c.text) {
+					if len(problems) > 1 && c.name != "alias" && c.name != "alias in itself" && c.name != "no id" {
+						t.Errorf("more is said than is wrong:\n%s", problems)
+					}
+					return
+				}
+			}
+			t.Errorf("want line %q, path %q, text with %q; got\n%.2000s", c.line, c.path, c.text, problems)
+		})
+	}
+}
+
+func TestParseTellsEverythingAtOnce(t *testing.T) {
+	t.Parallel()
+	const file = `accounts:
+  - name: Harbor Coffee
+    currency: DOLLAR
+    timeZone: America/New_York
+    locations:
+      - id: 00000000-0000-4000-8000-000000000011
+        nmae: Pier 39
+    keys:
+      - name: till
+        secret: too short to be a secret
+`
+	const want = `setup.yaml:2: accounts[0].id: This field is required.
+setup.yaml:3: accounts[0].currency: This is not an ISO 4217 currency code in use, such as USD, EUR, JPY or KWD.
+setup.yaml:6: accounts[0].locations[0].name: This field is required.
+setup.yaml:7: accounts[0].locations[0].nmae: There is no such field; did you mean name?
+setup.yaml:10: accounts[0].keys[0].secret: A secret is made of printable ASCII characters without spaces.`
+	_, err := setup.Parse("setup.yaml", []byte(file))
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
+
+func TestParseNeverShowsASecret(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{"short-secret-value", strings.Repeat("secret-value-", 30), "[secret-value]", "{secret-value: 1}", "secret-value\x00"} {
+		_, err := setup.Parse("setup.yaml", []byte(minimal+"    keys: [{name: till, secret: "+secret+"}]\n"))
+		if err == nil || strings.Contains(strings.ReplaceAll(err.Error(), " ", ""), "secret-value") {
+			t.Errorf("%s: %v", secret, err)
+		}
+	}
+}
+
+func TestParseIsBounded(t *testing.T) {
+	t.Parallel()
+	_, err := setup.Parse("setup.yaml", []byte("accounts:\n"+strings.Repeat("- 1\n", 100_000)))
+	problems, ok := errors.AsType[setup.Problems](err)
+	if !ok || len(problems) != 501 {
+		t.Fatalf("got %d problems", len(problems))
+	}
+	if last := problems[500].String(); last != "setup.yaml: There are 100000 problems in all; these are the first 500." {
+		t.Error(last)
+	}
+	lines := slices.IsSortedFunc(problems[:500], func(a, b setup.Problem) int { return a.Line - b.Line })
+	if !lines {
+		t.Error("not in the order of the lines")
+	}
+}

@@ -1,0 +1,334 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/text/unicode/norm"
+
+	"boon.example/internal/gift"
+)
+
+// keyName is what keys are matched by: their owner, zero for the system, and their name.
+type keyName struct {
+	owner gift.ID
+	name  string
+}
+
+// draft is what a key needs of chance, drawn before it is known whether it will be made.
+type draft struct {
+	id   gift.ID
+	text string // of a key without a secret in the file
+}
+
+func draw(random io.Reader, kind gift.KeyKind, test bool) (draft, error) {
+	id, err := uuid.NewV7FromReader(random)
+	if err != nil {
+		return draft{}, fmt.Errorf("drawing the id of a key: %w", err)
+	}
+	text, err := gift.NewKey(random, kind, test)
+	if err != nil {
+		return draft{}, fmt.Errorf("drawing a key: %w", err)
+	}
+	return draft{gift.ID(id), text}, nil
+}
+
+// everyKey walks through the keys of the file, those of accounts first.
+func (f *File) everyKey(yield func(*key) bool) {
+	for _, a := range f.accounts {
+		for i := range a.keys {
+			if !yield(&a.keys[i]) {
+				return
+			}
+		}
+	}
+	for i := range f.systemKeys {
+		if !yield(&f.systemKeys[i]) {
+			return
+		}
+	}
+}
+
+func (f *File) draw(random io.Reader) (map[keyName]draft, error) {
+	drawn := make(map[keyName]draft)
+	for k := range f.everyKey {
+		d, err := draw(random, k.kind(), false)
+		if err != nil {
+			return nil, err
+		}
+		drawn[keyName{k.owner, k.name}] = d
+	}
+	return drawn, nil
+}
+
+// byName sorts the keys of a directory, the oldest first among those of one name.
+func byName(d *gift.Directory) map[keyName][]*gift.Key {
+	names := make(map[keyName][]*gift.Key)
+	for _, k := range d.Keys {
+		name := keyName{k.AccountID, k.Name}
+		names[name] = append(names[name], k)
+	}
+	for _, keys := range names {
+		slices.SortFunc(keys, compareKeys)
+	}
+	return names
+}
+
+// working reports whether a key is neither revoked nor expired.
+func working(k *gift.Key, now time.Time) bool {
+	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt))
+}
+
+// pick finds the working key among those of one name, nil: there is none, and the youngest of the others.
+func pick(keys []*gift.Key, now time.Time) (live, dead *gift.Key) {
+	for _, k := range keys {
+		if working(k, now) {
+			live = k
+		} else {
+			dead = k
+		}
+	}
+	return live, dead
+}
+
+// key plans what is to be done for one key of the file. What was revoked stays revoked, whatever the file says: only a
+// secret that was never seen before makes a new key of an old name.
+func (p *plan) key(k *key, label string, a *gift.Account) {
+	note := func(format string, args ...any) {
+		p.Notes = append(p.Notes, fmt.Sprintf("%s: key %s "+format, append([]any{label, k.name}, args...)...))
+	}
+	live, dead := pick(p.keys[keyName{k.owner, k.name}], p.now)
+	holder := p.current.Keys[k.hash]
+	switch {
+	case holder != nil && (holder.AccountID != k.owner || holder.Name != k.name):
+		p.problem(k.at, "The secret of key %s is that of key %s of %s already; each key needs one of its own, and keys are not renamed.",
+			k.name, holder.Name, p.ownerOf(holder))
+	case holder != nil && !working(holder, p.now):
+		note("has a secret here that %s; it stays so. Give it a new secret, or take it out of the file.", end(holder))
+	case holder != nil:
+		p.enable(holder, k, label, a)
+	case live != nil && k.hash == gift.KeyHash{}:
+		p.enable(live, k, label, a)
+	case live != nil:
+		p.revoke(live)
+		p.add(k, label, "replaced the secret of key "+k.name+"; the old one stops working")
+	case k.hash == gift.KeyHash{} && dead != nil:
+		note("%s; it stays so. Give it a new secret, or take it out of the file.", end(dead))
+	default:
+		p.add(k, label, "added key "+k.name)
+	}
+}
+
+// end says why a key does not work any more.
+func end(k *gift.Key) string {
+	if !k.RevokedAt.IsZero() {
+		return "was revoked at " + k.RevokedAt.UTC().Format(time.RFC3339)
+	}
+	return "expired at " + k.ExpiresAt.UTC().Format(time.RFC3339)
+}
+
+func (p *plan) ownerOf(k *gift.Key) string {
+	if a := p.current.Accounts[k.AccountID]; a != nil {
+		return "account " + a.Name
+	}
+	return "the system"
+}
+
+// enable makes the locations of a working key those of the file.
+func (p *plan) enable(live *gift.Key, k *key, label string, a *gift.Account) {
+	if slices.Equal(sortedIDs(live.Locations), k.locations) {
+		return
+	}
+	changed := *live
+	changed.Locations = k.locations
+	p.changes.Keys = append(p.changes.Keys, &changed)
+	before := a
+	if old := p.current.Accounts[a.ID]; old != nil {
+		before = old
+	}
+	p.Changes = append(p.Changes, fmt.Sprintf("%s: changed key %s: locations from %s to %s", label, k.name,
+		locationsField(live.Locations, before).words, locationsField(k.locations, a).words))
+}
+
+func (p *plan) revoke(k *gift.Key) {
+	revoked := *k
+	revoked.RevokedAt = moment(p.now)
+	p.changes.Keys = append(p.changes.Keys, &revoked)
+}
+
+// add makes a key of the file's secret, or of one that was drawn and is shown in the report.
+func (p *plan) add(k *key, label, words string) {
+	drawn := p.drawn[keyName{k.owner, k.name}]
+	added := &gift.Key{
+		ID: drawn.id, Kind: k.kind(), AccountID: k.owner, Name: k.name,
+		Hash: k.hash, Hint: k.hint, Locations: k.locations, CreatedAt: moment(p.now),
+	}
+	if k.hash == (gift.KeyHash{}) {
+		added.Hash, added.Hint = gift.HashKey(drawn.text), gift.KeyHint(drawn.text)
+		p.Keys = append(p.Keys, NewKey{Owner: label, Name: k.name, Text: drawn.text})
+	}
+	p.changes.Keys = append(p.changes.Keys, added)
+	p.Changes = append(p.Changes, label+": "+words)
+}
+
+// moment is a time as databases keep it.
+func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+// stranded refuses to remove a location from under a key that stays limited to it: a key without its location would be
+// good for nothing, or for everything.
+func (p *plan) stranded(a *account) {
+	planned := make(map[gift.ID]*gift.Key)
+	for _, k := range p.changes.Keys {
+		planned[k.ID] = k
+	}
+	for _, k := range sortedKeys(p.current) {
+		if changed := planned[k.ID]; changed != nil {
+			k = changed
+		}
+		if k.AccountID != a.record.ID || !k.RevokedAt.IsZero() {
+			continue
+		}
+		for _, id := range k.Locations {
+			if a.record.Location(id) == nil {
+				p.problem(a.at, "The location %s cannot be removed: key %s is limited to it. Revoke the key first (boon key revoke).", id, k.Name)
+			}
+		}
+	}
+}
+
+// sortedKeys lists the keys of a directory, the oldest first.
+func sortedKeys(d *gift.Directory) []*gift.Key {
+	return slices.SortedFunc(maps.Values(d.Keys), compareKeys)
+}
+
+func compareKeys(a, b *gift.Key) int {
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), compareIDs(a.ID, b.ID))
+}
+
+// KeyRequest asks for a new API key.
+type KeyRequest struct {
+	Account   gift.ID // zero: a system key
+	Name      string
+	Locations []gift.ID // of the account; empty: all
+	ExpiresAt time.Time // zero: never
+	Test      bool      // a boon_test_ key; it works like any other and tells readers and secret scanners what it is for
+}
+
+// CreateKey makes an API key and gives it with its text, which is kept nowhere. Among the working keys of one owner each
+// name stands once. An error that is Refused says what to ask for differently.
+func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, random io.Reader) (gift.Key, string, error) {
+	kind := gift.AccountKey
+	if q.Account.IsZero() {
+		kind = gift.SystemKey
+	}
+	d, err := draw(random, kind, q.Test)
+	if err != nil {
+		return gift.Key{}, "", err
+	}
+	k := gift.Key{
+		ID: d.id, Kind: kind, AccountID: q.Account, Name: norm.NFC.String(q.Name), Hint: gift.KeyHint(d.text), Hash: gift.HashKey(d.text),
+		Locations: slices.Compact(sortedIDs(q.Locations)), CreatedAt: moment(now),
+	}
+	if !q.ExpiresAt.IsZero() {
+		k.ExpiresAt = moment(q.ExpiresAt)
+	}
+	err = store.Configure(ctx, func(current *gift.Directory, _ Uses) (Changes, error) {
+		if err := permit(current, &k, now); err != nil {
+			return Changes{}, err
+		}
+		made := k
+		return Changes{Keys: []*gift.Key{&made}}, nil
+	})
+	if err != nil {
+		return gift.Key{}, "", err
+	}
+	return k, d.text, nil
+}
+
+// permit judges a key that is to be made.
+func permit(d *gift.Directory, k *gift.Key, now time.Time) error {
+	if err := checkLine(k.Name, maxName); err != nil {
+		return refuse("The name of the key will not do. %s", err)
+	}
+	if !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(now) {
+		return refuse("The key would have expired already; its end must lie ahead.")
+	}
+	a := d.Accounts[k.AccountID]
+	switch {
+	case k.Kind == gift.SystemKey && len(k.Locations) > 0:
+		return refuse("A system key belongs to no account and cannot be limited to locations.")
+	case k.Kind == gift.AccountKey && a == nil:
+		return refuse("There is no account %s.", k.AccountID)
+	}
+	for _, id := range k.Locations {
+		if a.Location(id) == nil {
+			return refuse("Account %s has no location %s.", a.Name, id)
+		}
+	}
+	if live, _ := pick(byName(d)[keyName{k.AccountID, k.Name}], now); live != nil {
+		return refuse("There is a working key named %s already (%s). Choose another name, or revoke that key first.", k.Name, live.ID)
+	}
+	return nil
+}
+
+// RevokeKey ends an API key for good and gives it as it is afterwards. It is named by its id, or by its name as long as only
+// one working key has it. Revoking a revoked key by its id changes nothing.
+func RevokeKey(ctx context.Context, store Store, idOrName string, now time.Time) (gift.Key, error) {
+	var revoked gift.Key
+	err := store.Configure(ctx, func(current *gift.Directory, _ Uses) (Changes, error) {
+		k, err := findKey(current, idOrName)
+		if err != nil {
+			return Changes{}, err
+		}
+		if revoked = *k; !k.RevokedAt.IsZero() {
+			return Changes{}, nil
+		}
+		revoked.RevokedAt = moment(now)
+		saved := revoked
+		return Changes{Keys: []*gift.Key{&saved}}, nil
+	})
+	if err != nil {
+		return gift.Key{}, err
+	}
+	return revoked, nil
+}
+
+// findKey finds a key by its id, or the only one that has the name and is not revoked.
+func findKey(d *gift.Directory, idOrName string) (*gift.Key, error) {
+	id, err := gift.ParseID(idOrName)
+	var named []*gift.Key
+	for _, k := range sortedKeys(d) {
+		if err == nil && k.ID == id {
+			return k, nil
+		}
+		if k.Name == idOrName && k.RevokedAt.IsZero() {
+			named = append(named, k)
+		}
+	}
+	switch len(named) {
+	case 0:
+		return nil, refuse("There is no key with the id or name %q that is not revoked already.", idOrName)
+	case 1:
+		return named[0], nil
+	}
+	var ids []string
+	for _, k := range named {
+		ids = append(ids, k.ID.String())
+	}
+	return nil, refuse("There are %d keys named %q; name the one you mean by its id: %s.", len(named), idOrName, strings.Join(ids, ", "))
+}
+
+// Refused is an error in a request for a key, in a sentence for the operator.
+type Refused string
+
+// Error is the sentence.
+func (r Refused) Error() string { return string(r) }
+
+func refuse(format string, args ...any) error { return Refused(fmt.Sprintf(format, args...)) }

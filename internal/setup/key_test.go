@@ -1,0 +1,255 @@
+package setup_test
+
+import (
+	"bytes"
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/setup"
+)
+
+const (
+	oldSecret = "old-secret-of-the-till-0123456789"
+	newSecret = "new-secret-of-the-till-0123456789"
+	pierOnly  = ", locations: [00000000-0000-4000-8000-000000000011]"
+)
+
+var harborID = gift.ID{6: 0x40, 8: 0x80, 15: 0x01}
+var pierID = gift.ID{6: 0x40, 8: 0x80, 15: 0x11}
+
+// withKey is a file with one key and its fields.
+func withKey(fields string) string {
+	return minimal + locationLines + "    keys: [{name: till" + fields + "}]\n"
+}
+
+func authenticates(t *testing.T, w world, text string) bool {
+	t.Helper()
+	_, ok := directory(t, w).Authenticate(text, noon)
+	return ok
+}
+
+func TestApplyMakesAKeyOnce(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	const file = minimal + "    keys: [{name: till}]\nsystemKeys: [{name: partner}]\n"
+	report := apply(t, w, file)
+	if len(report.Keys) != 2 {
+		t.Fatalf("made %+v", report.Keys)
+	}
+	till, partner := report.Keys[0], report.Keys[1]
+	if !gift.ValidKey(till.Text) || !strings.HasPrefix(till.Text, "boon_live_acct_") || !authenticates(t, w, till.Text) {
+		t.Errorf("the till's key is %+v", till)
+	}
+	if !gift.ValidKey(partner.Text) || !strings.HasPrefix(partner.Text, "boon_live_sys_") || !authenticates(t, w, partner.Text) {
+		t.Errorf("the partner's key is %+v", partner)
+	}
+	var out bytes.Buffer
+	if err := report.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	want := "account Harbor Coffee: added\naccount Harbor Coffee: added key till\nsystem: added key partner\n\n" +
+		"New keys. They are shown this once and kept nowhere; store them now.\n" +
+		"account Harbor Coffee, key till: " + till.Text + "\nsystem, key partner: " + partner.Text + "\n"
+	if out.String() != want {
+		t.Errorf("printed\n%s\nwant\n%s", out.String(), want)
+	}
+	if again := apply(t, w, file); len(again.Changes)+len(again.Keys) > 0 {
+		t.Errorf("the second application did %+v", again)
+	}
+	for _, k := range directory(t, w).Keys {
+		if k.ID[6]>>4 != 7 || k.CreatedAt.Nanosecond()%1000 != 0 || len(k.Hint) != 4 || !strings.HasSuffix(till.Text+partner.Text, k.Hint) &&
+			!strings.HasSuffix(till.Text, k.Hint) {
+			t.Errorf("stored %+v", k)
+		}
+	}
+}
+
+func TestANewSecretReplacesTheOld(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	apply(t, w, withKey(", secret: "+oldSecret+pierOnly))
+	report := apply(t, w, withKey(", secret: "+newSecret))
+	wantLines(t, "changes", report.Changes, "account Harbor Coffee: replaced the secret of key till; the old one stops working")
+	if authenticates(t, w, oldSecret) || !authenticates(t, w, newSecret) {
+		t.Error("the old secret works, or the new one does not")
+	}
+	old, young := directory(t, w).Keys[gift.HashKey(oldSecret)], directory(t, w).Keys[gift.HashKey(newSecret)]
+	if old.RevokedAt != noon.Truncate(time.Microsecond) || old.ID == young.ID || len(young.Locations) != 0 {
+		t.Errorf("old %+v, new %+v", old, young)
+	}
+
+	// Yesterday's file does not bring yesterday's secret back.
+	report = apply(t, w, withKey(", secret: "+oldSecret))
+	wantLines(t, "changes", report.Changes)
+	wantLines(t, "notes", report.Notes, "account Harbor Coffee: key till has a secret here that was revoked at 2026-06-01T12:00:00Z; it stays so. "+
+		"Give it a new secret, or take it out of the file.")
+	if authenticates(t, w, oldSecret) || !authenticates(t, w, newSecret) {
+		t.Error("the old file undid the replacement")
+	}
+}
+
+func TestARevokedKeyStaysRevoked(t *testing.T) {
+	t.Parallel()
+	for name, fields := range map[string]string{"made": "", "given": ", secret: " + oldSecret} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := open(t)
+			text := oldSecret
+			if report := apply(t, w, withKey(fields)); len(report.Keys) == 1 {
+				text = report.Keys[0].Text
+			}
+			if _, err := setup.RevokeKey(t.Context(), w, "till", noon); err != nil {
+				t.Fatal(err)
+			}
+			report := apply(t, w, withKey(fields))
+			if len(report.Changes)+len(report.Keys) > 0 || len(report.Notes) != 1 || !strings.Contains(report.Notes[0], "was revoked at") {
+				t.Errorf("the file did %+v", report)
+			}
+			var out bytes.Buffer
+			if err := report.Print(&out); err != nil || !strings.Contains(out.String(), "\nnote: account Harbor Coffee: key till ") {
+				t.Errorf("printed %q, %v", out.String(), err)
+			}
+			if authenticates(t, w, text) {
+				t.Error("a revoked key works again")
+			}
+			report = apply(t, w, withKey(", secret: "+newSecret))
+			wantLines(t, "changes", report.Changes, "account Harbor Coffee: added key till")
+			if !authenticates(t, w, newSecret) {
+				t.Error("a new secret for the name of a revoked key does not work")
+			}
+		})
+	}
+}
+
+func TestAnExpiredKeyStaysExpired(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	apply(t, w, minimal+locationLines)
+	q := setup.KeyRequest{Account: harborID, Name: "till", ExpiresAt: noon.Add(time.Hour)}
+	if _, _, err := setup.CreateKey(t.Context(), w, q, noon, chance(1)); err != nil {
+		t.Fatal(err)
+	}
+	report := apply(t, w, withKey(pierOnly))
+	wantLines(t, "changes", report.Changes, "account Harbor Coffee: changed key till: locations from all to Pier 39")
+	report = applyAt(t, w, withKey(""), noon.Add(time.Hour))
+	wantLines(t, "changes", report.Changes)
+	wantLines(t, "notes", report.Notes, "account Harbor Coffee: key till expired at 2026-06-01T13:00:00Z; it stays so. "+
+		"Give it a new secret, or take it out of the file.")
+}
+
+func TestASecretBelongsToOneKey(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	apply(t, w, withKey(", secret: "+oldSecret))
+	said := refused(t, w, strings.Replace(withKey(", secret: "+oldSecret), "till", "counter", 1))
+	if said != "setup.yaml:9: accounts[0].keys[0]: The secret of key counter is that of key till of account Harbor Coffee already; "+
+		"each key needs one of its own, and keys are not renamed." {
+		t.Error(said)
+	}
+	said = refused(t, w, "systemKeys: [{name: till, secret: "+oldSecret+"}]\n")
+	if !strings.HasPrefix(said, "setup.yaml:1: systemKeys[0]: The secret of key till is that of key till of account Harbor Coffee") {
+		t.Error(said)
+	}
+}
+
+func TestALocationIsNotRemovedFromUnderAKey(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	apply(t, w, withKey(", secret: "+oldSecret+pierOnly))
+	said := refused(t, w, minimal)
+	if said != "setup.yaml:2: accounts[0]: The location 00000000-0000-4000-8000-000000000011 cannot be removed: key till is limited to it. "+
+		"Revoke the key first (boon key revoke)." {
+		t.Error(said)
+	}
+	if report := apply(t, w, minimal+"    keys: [{name: till}]\n"); len(report.Changes) != 2 {
+		t.Errorf("with the key freed: %v", report.Changes)
+	}
+}
+
+func TestCreateKey(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	apply(t, w, minimal+locationLines)
+	for _, c := range []struct {
+		q    setup.KeyRequest
+		text string
+	}{
+		{setup.KeyRequest{Account: harborID, Name: "live"}, `^boon_live_acct_[0-9A-Za-z]{43}[0-9a-f]{8}$`},
+		{setup.KeyRequest{Account: harborID, Name: "test", Test: true}, `^boon_test_acct_`},
+		{setup.KeyRequest{Name: "live"}, `^boon_live_sys_`},
+		{setup.KeyRequest{Name: "test", Test: true}, `^boon_test_sys_`},
+		{setup.KeyRequest{Account: harborID, Name: "pier", Locations: []gift.ID{pierID, pierID}, ExpiresAt: noon.Add(time.Second)}, `^boon_live_acct_`},
+	} {
+		k, text, err := setup.CreateKey(t.Context(), w, c.q, noon, chance(byte(len(c.text)+len(c.q.Name))))
+		if err != nil {
+			t.Fatalf("%+v: %v", c.q, err)
+		}
+		if !regexp.MustCompile(c.text).MatchString(text) || !gift.ValidKey(text) {
+			t.Errorf("%+v: %s", c.q, text)
+		}
+		if stored := directory(t, w).Keys[gift.HashKey(text)]; stored == nil || stored.ID != k.ID || len(stored.Locations) > 1 {
+			t.Errorf("%+v: stored %+v, given %+v", c.q, stored, k)
+		}
+	}
+}
+
+func TestCreateKeyRefuses(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	apply(t, w, withKey("")+"systemKeys: [{name: partner}]\n")
+	for _, c := range []struct {
+		q    setup.KeyRequest
+		text string
+	}{
+		{setup.KeyRequest{Account: harborID, Name: "till"}, "There is a working key named till already"},
+		{setup.KeyRequest{Name: "partner"}, "There is a working key named partner already"},
+		{setup.KeyRequest{Account: harborID, Name: ""}, "must not be empty"},
+		{setup.KeyRequest{Account: harborID, Name: "a\x1b[2J"}, "control character"},
+		{setup.KeyRequest{Account: harborID, Name: "\xff"}, "not UTF-8"},
+		{setup.KeyRequest{Account: pierID, Name: "x"}, "There is no account 00000000-0000-4000-8000-000000000011."},
+		{setup.KeyRequest{Account: harborID, Name: "x", Locations: []gift.ID{harborID}}, "has no location"},
+		{setup.KeyRequest{Name: "x", Locations: []gift.ID{pierID}}, "A system key"},
+		{setup.KeyRequest{Name: "x", ExpiresAt: noon}, "expired already"},
+	} {
+		before := len(directory(t, w).Keys)
+		_, text, err := setup.CreateKey(t.Context(), w, c.q, noon, chance(2))
+		if _, ok := errors.AsType[setup.Refused](err); !ok || !strings.Contains(err.Error(), c.text) || text != "" {
+			t.Errorf("%+v: %v", c.q, err)
+		}
+		if len(directory(t, w).Keys) != before {
+			t.Errorf("%+v made a key", c.q)
+		}
+	}
+}
+
+func TestRevokeKey(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	report := apply(t, w, withKey("")+"systemKeys: [{name: till}]\n")
+	_, err := setup.RevokeKey(t.Context(), w, "till", noon)
+	if _, ok := errors.AsType[setup.Refused](err); !ok || !strings.Contains(err.Error(), "There are 2 keys named") {
+		t.Errorf("two keys of one name: %v", err)
+	}
+	text := report.Keys[0].Text
+	first := directory(t, w).Keys[gift.HashKey(text)]
+	revoked, err := setup.RevokeKey(t.Context(), w, first.ID.String(), noon)
+	if err != nil || revoked.ID != first.ID || revoked.RevokedAt.IsZero() || authenticates(t, w, text) {
+		t.Errorf("by id: %+v, %v", revoked, err)
+	}
+	again, err := setup.RevokeKey(t.Context(), w, first.ID.String(), noon.Add(time.Hour))
+	if err != nil || again.RevokedAt != revoked.RevokedAt {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+	if second, err := setup.RevokeKey(t.Context(), w, "till", noon); err != nil || second.Kind != gift.SystemKey {
+		t.Errorf("by name, once it is the only one: %+v, %v", second, err)
+	}
+	for _, name := range []string{"till", "nobody", ""} {
+		if _, err := setup.RevokeKey(t.Context(), w, name, noon); err == nil || !strings.Contains(err.Error(), "There is no key") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}

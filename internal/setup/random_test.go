@@ -1,0 +1,130 @@
+package setup_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"boon.example/examples"
+	"boon.example/internal/gift"
+	"boon.example/internal/setup"
+)
+
+// FuzzSetup holds that no file makes Parse panic, that what it refuses it refuses with problems that name the file, and that
+// what it accepts can be applied, once with effect and then without.
+func FuzzSetup(f *testing.F) {
+	f.Add(examples.HarborCoffee())
+	f.Add(examples.AsagaoTea())
+	for _, seed := range []string{
+		minimal, minimal + locationLines + designLines, withKey(", secret: " + oldSecret + pierOnly),
+		"systemKeys: [{name: partner}, {name: partner}]", "accounts: &a [*a]", "---\n---\n", "{}", "? [a]\n: b", "a: !!binary x",
+		minimal + "    maxGiftValue: 1e18\n    <<: {}\n", minimal + "    promotions: [{terms: |\n  a\n }]\n", "\xef\xbb\xbf", "\xff\xfea\x00",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := setup.Parse("fuzz.yaml", data)
+		if err != nil {
+			problems, ok := errors.AsType[setup.Problems](err)
+			if !ok || len(problems) == 0 {
+				t.Fatalf("refused with %v", err)
+			}
+			for _, p := range problems {
+				if !strings.HasPrefix(p.String(), "fuzz.yaml:") || strings.ContainsAny(p.String(), "\x00\x1b\n") {
+					t.Errorf("a problem reads %q", p)
+				}
+			}
+			return
+		}
+		w := open(t)
+		if _, err := file.Apply(t.Context(), w, noon, chance(1)); err != nil {
+			t.Fatalf("accepted, but not to be applied: %v", err)
+		}
+		again, err := file.Apply(t.Context(), w, noon, chance(2))
+		if err != nil || len(again.Changes)+len(again.Keys)+len(again.Notes) > 0 {
+			t.Errorf("the second application: %+v, %v", again, err)
+		}
+	})
+}
+
+// drawFile draws a set-up file from a small world, so that two of them have much in common. Its members stand in random order.
+func drawFile(t *rapid.T) string {
+	shuffled := func(label string, all []string) string {
+		kept := rapid.SliceOfNDistinct(rapid.SampledFrom(all), 0, len(all), rapid.ID).Draw(t, label)
+		return "[" + strings.Join(kept, ", ") + "]"
+	}
+	pick := func(label string, options ...string) string { return rapid.SampledFrom(options).Draw(t, label) }
+	account := func(n int) string {
+		id := func(last int) string { return fmt.Sprintf("00000000-0000-4000-8000-00000000%02d%02d", n, last) }
+		b := "{id: " + id(12) + ", name: B" + pick("pos", "", ", pointOfSale: {identifier: X}") + "}"
+		d := "{id: " + id(13) + ", name: D}"
+		limited := ", locations: [" + id(rapid.SampledFrom([]int{12, 13}).Draw(t, "limit")) + "]"
+		given := fmt.Sprintf("{name: given, secret: secret-of-account-%d-numbered-%s-0123456789}", n, pick("secret", "1", "2", "3"))
+		return "{" + strings.Join([]string{
+			"id: " + id(1), "currency: USD", "name: " + pick("name", "Harbor", "Pier"), "timeZone: " + pick("zone", "UTC", "Asia/Tokyo"),
+			"maxGiftValue: " + pick("limit", "7", "8"), "requireIdempotencyKey: " + pick("required", "true", "false"),
+			"subscriptions: " + shuffled("subscriptions", []string{
+				"{program: 22222222-2222-2222-2222-222222222222" + pick("open", "", limited) + "}",
+				"{program: 33333333-3333-3333-3333-333333333333}",
+			}),
+			"locations: " + pick("locations", "["+b+"]", "["+b+", "+d+"]", "["+d+", "+b+"]"),
+			"promotions: " + shuffled("promotions", []string{
+				"{id: " + id(31) + ", name: P, eligibleItems: " + pick("items", "[A, B]", "[B, A]", "[C]") + "}",
+				"{id: " + id(32) + ", name: Q, validForDays: " + pick("days", "1", "3650") + "}",
+			}),
+			"voucherDesigns: " + shuffled("designs", []string{"{id: " + id(41) + ", name: E}", "{id: " + id(42) + ", name: F, headline: H}"}),
+			"keys: " + shuffled("keys", []string{"{name: made" + pick("at", "", limited) + "}", given}),
+		}, ", ") + "}"
+	}
+	return "accounts: " + shuffled("accounts", []string{account(1), account(2)}) +
+		"\nsystemKeys: " + shuffled("system", []string{"{name: made}", "{name: other}"})
+}
+
+// Any sequence of files: each is either refused and changes nothing, or it is what the accounts that it mentions are
+// afterwards, and applying it again changes nothing. No secret that was ever replaced works again.
+func TestAnySequenceOfFiles(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		w := open(t)
+		dead := make(map[gift.KeyHash]bool)
+		for range rapid.IntRange(1, 6).Draw(rt, "files") {
+			text := drawFile(rt)
+			before := directory(t, w)
+			file, err := setup.Parse("setup.yaml", []byte(text))
+			if err != nil {
+				continue // a limit to a location that is not in it
+			}
+			if _, err := file.Apply(context.Background(), w, noon, rand.Reader); err != nil {
+				if _, ok := errors.AsType[setup.Problems](err); !ok || !reflect.DeepEqual(before, directory(t, w)) {
+					rt.Fatalf("refused with %v, or changed something", err)
+				}
+				continue
+			}
+			if again, err := file.Apply(context.Background(), w, noon, rand.Reader); err != nil || len(again.Changes)+len(again.Keys) > 0 {
+				rt.Fatalf("the second application: %+v, %v", again, err)
+			}
+			after := directory(t, w)
+			for hash, k := range after.Keys {
+				if dead[hash] && k.RevokedAt.IsZero() {
+					rt.Fatalf("key %s works again", k.Name)
+				}
+				dead[hash] = !k.RevokedAt.IsZero()
+			}
+			fresh := open(t)
+			if _, err := file.Apply(context.Background(), fresh, noon, rand.Reader); err != nil {
+				rt.Fatal(err)
+			}
+			for id, a := range directory(t, fresh).Accounts {
+				if !reflect.DeepEqual(a, after.Accounts[id]) {
+					rt.Fatalf("account %s is %+v, the file says %+v", id, after.Accounts[id], a)
+				}
+			}
+		}
+	})
+}

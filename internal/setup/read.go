@@ -1,0 +1,319 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"boon.example/internal/gift"
+)
+
+// Limits of a set-up.
+const (
+	maxName   = 200
+	maxTerms  = 4_000
+	minSecret = 32
+	maxSecret = 255
+	maxItem   = 200
+	firstYear = 2000 // of a promotion; a year outside is a slip of the finger
+	lastYear  = 2999
+)
+
+// reader reads one set-up file and collects what is wrong with it.
+type reader struct {
+	file     string
+	problems Problems
+	ids      map[gift.ID]int      // every id given so far, with its line
+	secrets  map[gift.KeyHash]int // likewise
+}
+
+func (r *reader) add(line int, path, format string, args ...any) {
+	r.problems = append(r.problems, Problem{File: r.file, Line: line, Path: path, Text: fmt.Sprintf(format, args...)})
+}
+
+func (r *reader) problem(at value, format string, args ...any) {
+	r.add(at.Line, at.path, format, args...)
+}
+
+// id reads a GUID; zero: absent or refused.
+func (f fields) id(name string) gift.ID {
+	v, _, ok := f.scalar(name)
+	if !ok {
+		return gift.ID{}
+	}
+	return f.guid(v)
+}
+
+func (r *reader) guid(v value) gift.ID {
+	id, err := gift.ParseID(v.Value)
+	if err != nil {
+		r.problem(v, "This is not a GUID of the form 8-4-4-4-12 hexadecimal digits (and not all zero), as uuidgen makes them.")
+	}
+	return id
+}
+
+// newID reads the id of a record. No other record of the file may have it.
+func (f fields) newID() gift.ID {
+	id := f.id("id")
+	if id.IsZero() {
+		return id
+	}
+	at := f.values["id"]
+	if line, double := f.ids[id]; double {
+		f.problem(at, "This id stands on line %d already; each names one thing only.", line)
+		return id
+	}
+	f.ids[id] = at.Line
+	return id
+}
+
+// label reads a text of one line, 1 to 200 characters; "": absent or refused.
+func (f fields) label(name string) string {
+	v, _, ok := f.scalar(name)
+	if !ok {
+		return ""
+	}
+	return f.line(v, maxName)
+}
+
+func (r *reader) line(v value, limit int) string {
+	s := norm.NFC.String(v.Value)
+	if err := checkLine(s, limit); err != nil {
+		r.problem(v, "%s", err)
+	}
+	return s
+}
+
+// checkLine judges a text of one line that must say something. The error is a sentence.
+func checkLine(s string, limit int) error {
+	if !utf8.ValidString(s) {
+		return errors.New("This text is not UTF-8.")
+	}
+	if s == "" || strings.TrimSpace(s) != s {
+		return errors.New("This text must not be empty, nor begin or end with a space or a line break.")
+	}
+	return gift.CheckText(s, limit, false)
+}
+
+// prose reads a text of any number of lines; "": absent or refused. The line breaks that YAML's blocks end in are left out.
+func (f fields) prose(name string, limit int) string {
+	v, _, ok := f.scalar(name)
+	if !ok {
+		return ""
+	}
+	s := strings.TrimSpace(norm.NFC.String(v.Value))
+	if err := gift.CheckText(s, limit, true); err != nil {
+		f.problem(v, "%s", err)
+	} else if s == "" {
+		f.problem(v, "This text must not be empty; leave the field out instead.")
+	}
+	return s
+}
+
+// truth reads a switch; absent is false.
+func (f fields) truth(name string) bool {
+	v, plain, ok := f.scalar(name)
+	if ok && (!plain || v.Value != "true" && v.Value != "false") {
+		f.problem(v, "This must be true or false, without quotes.")
+	}
+	return ok && v.Value == "true"
+}
+
+func (f fields) currency(name string) gift.Currency {
+	v, _, ok := f.scalar(name)
+	if !ok {
+		return gift.Currency{}
+	}
+	c, err := gift.ParseCurrency(v.Value)
+	if err != nil {
+		f.problem(v, "This is %s.", err)
+	}
+	return c
+}
+
+// limit reads the largest value of one gift; absent is the currency's default.
+func (f fields) limit(name string, c gift.Currency) gift.Amount {
+	v, plain, ok := f.scalar(name)
+	if c.Code == "" {
+		return 0 // the currency is refused already, and how many decimals the limit may have is not known
+	}
+	if !ok {
+		return gift.DefaultMaxGiftValue(c)
+	}
+	amount, err := c.Parse(v.Value)
+	switch {
+	case !plain:
+		f.problem(v, "This must be a number, without quotes.")
+	case errors.Is(err, gift.ErrNotANumber):
+		f.problem(v, "This is not a decimal number; write it like %s.", c.Format(gift.DefaultMaxGiftValue(c)))
+	case errors.Is(err, gift.ErrTooPrecise):
+		f.problem(v, "An amount in %s has at most %d decimals.", c.Code, c.Decimals)
+	case err != nil:
+		f.problem(v, "This amount %s.", err)
+	}
+	return amount
+}
+
+func (f fields) zone(name string) *time.Location {
+	v, _, ok := f.scalar(name)
+	if !ok {
+		return nil
+	}
+	_, zone, err := gift.ParseZone(v.Value)
+	if err != nil {
+		f.problem(v, "%s", err)
+	}
+	return zone
+}
+
+// instant reads a date and time; zero: absent or refused. It is cut to the microseconds that a database keeps.
+func (f fields) instant(name string) time.Time {
+	v, _, ok := f.scalar(name)
+	if !ok {
+		return time.Time{}
+	}
+	var t time.Time
+	if err := t.UnmarshalText([]byte(v.Value)); err != nil {
+		f.problem(v, "This is not a date and time with Z or an offset at the end, such as 2026-03-01T00:00:00Z (RFC 3339).")
+		return time.Time{}
+	}
+	t = t.UTC().Truncate(time.Microsecond)
+	if y := t.Year(); y < firstYear || y > lastYear {
+		f.problem(v, "The year must be from %d to %d.", firstYear, lastYear)
+	}
+	return t
+}
+
+// days reads the validity of a promotion; 0: absent or refused.
+func (f fields) days(name string) int {
+	v, plain, ok := f.scalar(name)
+	if !ok {
+		return 0
+	}
+	n, err := strconv.Atoi(v.Value)
+	if err != nil || !plain || n < 1 || n > gift.MaxValidForDays || strconv.Itoa(n) != v.Value {
+		f.problem(v, "This must be a whole number of days from 1 to %d, without quotes.", gift.MaxValidForDays)
+		return 0
+	}
+	return n
+}
+
+var (
+	colorShape        = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
+	jurisdictionShape = regexp.MustCompile(`^[A-Z]{2}(-[A-Z0-9]{1,3})?$`) // ISO 3166-1 alpha-2 and ISO 3166-2
+)
+
+func (f fields) color(name string) string {
+	v, _, ok := f.scalar(name)
+	if ok && !colorShape.MatchString(v.Value) {
+		f.problem(v, `This is not a color of the form "#0b5fff"; mind the quotes, for YAML takes a bare # for a comment.`)
+	}
+	if !ok {
+		return ""
+	}
+	return strings.ToLower(v.Value)
+}
+
+func (f fields) jurisdiction(name string) string {
+	v, _, ok := f.scalar(name)
+	if !ok {
+		return ""
+	}
+	if !jurisdictionShape.MatchString(v.Value) {
+		f.problem(v, "This is not an ISO 3166 code of a country or a part of one, such as JP or US-CA.")
+	}
+	return v.Value
+}
+
+// defaultDesign reads defaultVoucherDesign, which must be among the account's designs.
+func (f fields) defaultDesign(known holdings) gift.ID {
+	id := f.id("defaultVoucherDesign")
+	if !id.IsZero() && !known.designs[id] {
+		f.problem(f.values["defaultVoucherDesign"], "This account has no such design under voucherDesigns.")
+	}
+	return id
+}
+
+// locations reads the locations that a subscription or a key is limited to; empty: all. An empty list is refused: it
+// looks like "nowhere" and would mean "everywhere".
+func (f fields) locations(name string, known holdings) []gift.ID {
+	members, ok := f.list(name)
+	if ok && len(members) == 0 && len(f.values[name].Content) == 0 {
+		f.problem(f.values[name], "An empty list means nowhere; name locations, or leave the field out for all of them.")
+	}
+	lines := make(map[gift.ID]int)
+	var ids []gift.ID
+	for _, v := range members {
+		if v.kind() != scalarKind {
+			f.problem(v, "This must be the id of a location, not %s.", v.kind())
+			continue
+		}
+		id := f.guid(v)
+		line, double := lines[id]
+		switch {
+		case id.IsZero():
+		case double:
+			f.problem(v, "This location stands on line %d of the list already.", line)
+		case !known.locations[id]:
+			f.problem(v, "This account has no such location.")
+		default:
+			lines[id] = v.Line
+			ids = append(ids, id)
+		}
+	}
+	return sortedIDs(ids)
+}
+
+// items reads the item ids of a promotion.
+func (f fields) items(name string) []string {
+	members, ok := f.list(name)
+	if ok && len(members) == 0 && len(f.values[name].Content) == 0 {
+		f.problem(f.values[name], "An empty list means that nothing is eligible; name items, or leave the field out for all of them.")
+	}
+	lines := make(map[string]int)
+	var items []string
+	for _, v := range members {
+		if v.kind() != scalarKind {
+			f.problem(v, "This must be an item's id, not %s.", v.kind())
+			continue
+		}
+		item := f.line(v, maxItem)
+		if line, double := lines[item]; double {
+			f.problem(v, "This item stands on line %d of the list already.", line)
+			continue
+		}
+		lines[item] = v.Line
+		items = append(items, item)
+	}
+	return items
+}
+
+// secret reads the text of a key and keeps its hash and hint. What is wrong with it is said without showing it.
+func (f fields) secret(name string) (gift.KeyHash, string) {
+	v, _, ok := f.scalar(name)
+	if !ok {
+		return gift.KeyHash{}, ""
+	}
+	for i := range len(v.Value) {
+		if c := v.Value[i]; c <= ' ' || c > '~' {
+			f.problem(v, "A secret is made of printable ASCII characters without spaces.")
+			return gift.KeyHash{}, ""
+		}
+	}
+	if n := len(v.Value); n < minSecret || n > maxSecret {
+		f.problem(v, "A secret has %d to %d characters; this one has %d.", minSecret, maxSecret, n)
+		return gift.KeyHash{}, ""
+	}
+	hash := gift.HashKey(v.Value)
+	if line, double := f.secrets[hash]; double {
+		f.problem(v, "The key on line %d has this secret already; each key needs one of its own.", line)
+	}
+	f.secrets[hash] = v.Line
+	return hash, gift.KeyHint(v.Value)
+}

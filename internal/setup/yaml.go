@@ -1,0 +1,257 @@
+package setup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+const (
+	maxFile  = 4 << 20
+	maxDepth = 16 // of nested nodes; a set-up needs 8
+
+	empty = "The file is empty; a set-up has accounts, systemKeys, or both."
+)
+
+// value is a node of the file and where it stands.
+type value struct {
+	*yaml.Node
+	path string
+}
+
+// document reads the one YAML document of a file as a tree. What a set-up has no use for and can only be a mistake or an
+// attack is refused: anchors, aliases, tags, more than one document, deep nesting. ok is false after a problem.
+func (r *reader) document(data []byte) (_ value, ok bool) {
+	if len(data) > maxFile {
+		r.add(0, "", "A set-up file may have at most %d MiB; this one has %d bytes.", maxFile>>20, len(data))
+		return value{}, false
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, second yaml.Node
+	switch err := decoder.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		r.add(0, "", empty)
+		return value{}, false
+	case err != nil:
+		r.syntax(err)
+		return value{}, false
+	}
+	switch err := decoder.Decode(&second); {
+	case err == nil:
+		r.add(second.Line, "", "A second YAML document begins here (---); a set-up file is one document.")
+	case !errors.Is(err, io.EOF):
+		r.syntax(err)
+	}
+	r.plain(&doc, 0)
+	if len(r.problems) > 0 {
+		return value{}, false
+	}
+	if root := (value{Node: doc.Content[0]}); !root.empty() {
+		return root, true
+	}
+	r.add(0, "", empty)
+	return value{}, false
+}
+
+// syntax passes on what the YAML reader says, with the line taken out of its sentence.
+func (r *reader) syntax(err error) {
+	text, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
+	if rest, found := strings.CutPrefix(text, "line "); found {
+		if number, after, found := strings.Cut(rest, ": "); found {
+			if n, err := strconv.Atoi(number); err == nil {
+				line, text = n, after
+			}
+		}
+	}
+	r.add(line, "", "This is not YAML: %s.", text)
+}
+
+// plain notes what makes a tree more than nested mappings, lists and scalars.
+func (r *reader) plain(n *yaml.Node, depth int) {
+	switch {
+	case depth > maxDepth:
+		r.add(n.Line, "", "The nesting is deeper than any set-up needs.")
+		return
+	case n.Kind == yaml.AliasNode:
+		r.add(n.Line, "", "Aliases (*%s) are not supported in a set-up file; write the value out.", short(n.Value))
+		return
+	case n.Anchor != "":
+		r.add(n.Line, "", "Anchors (&%s) are not supported in a set-up file; write the value out where it is needed.", short(n.Anchor))
+	case n.Style&yaml.TaggedStyle != 0:
+		r.add(n.Line, "", "Tags (%s) are not supported in a set-up file; leave it out.", short(n.Tag))
+	}
+	for _, child := range n.Content {
+		r.plain(child, depth+1)
+	}
+}
+
+const scalarKind = "a single value"
+
+// kind says in the operator's words what a node is.
+func (v value) kind() string {
+	switch v.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	return scalarKind
+}
+
+// empty reports a value that was left out after its colon or dash, or null.
+func (v value) empty() bool { return v.Kind == yaml.ScalarNode && v.Tag == "!!null" }
+
+// fields is a mapping, field by field. A field that stands in the file without a usable value has a nil Node.
+type fields struct {
+	*reader
+	at     value
+	values map[string]value
+}
+
+// fields takes a mapping apart and notes fields that are unknown, double or without a value.
+func (r *reader) fields(v value, known ...string) fields {
+	f := fields{reader: r, at: v, values: make(map[string]value)}
+	if v.Kind != yaml.MappingNode {
+		r.problem(v, "This must be a mapping of fields (%s), not %s.", strings.Join(known, ", "), v.kind())
+		for _, name := range known {
+			f.values[name] = value{}
+		}
+		return f
+	}
+	lines := make(map[string]int)
+	for i := 0; i < len(v.Content); i += 2 {
+		key, child := v.Content[i], value{v.Content[i+1], f.path(short(v.Content[i].Value))}
+		first, double := lines[key.Value]
+		switch {
+		case key.Kind != yaml.ScalarNode:
+			r.add(key.Line, v.path, "The name of a field must be a plain word.")
+			continue
+		case double:
+			r.add(key.Line, child.path, "This field stands on line %d already.", first)
+			continue
+		case !slices.Contains(known, key.Value):
+			r.add(key.Line, child.path, "%s", unknown(key.Value, known))
+		case child.empty():
+			r.add(key.Line, child.path, "This field has no value; write one, or leave the field out.")
+			child.Node = nil
+		}
+		lines[key.Value], f.values[key.Value] = key.Line, child
+	}
+	return f
+}
+
+func (f fields) path(name string) string {
+	if f.at.path == "" {
+		return name
+	}
+	return f.at.path + "." + name
+}
+
+// require notes which of the fields are missing.
+func (f fields) require(names ...string) {
+	for _, name := range names {
+		if _, there := f.values[name]; !there {
+			f.add(f.at.Line, f.path(name), "This field is required.")
+		}
+	}
+}
+
+// get gives a field that has a value.
+func (f fields) get(name string) (value, bool) {
+	v := f.values[name]
+	return v, v.Node != nil
+}
+
+// scalar gives the text of a field exactly as it stands in the file, whatever YAML takes it for: 0042 stays 0042. plain tells
+// that it stands without quotes.
+func (f fields) scalar(name string) (v value, plain, ok bool) {
+	if v, ok = f.get(name); !ok {
+		return v, false, false
+	}
+	if v.Kind != yaml.ScalarNode {
+		f.problem(v, "This must be a single value, not %s.", v.kind())
+		return v, false, false
+	}
+	const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+	return v, v.Style&quoted == 0, true
+}
+
+// list gives the members of a list; there is no list when ok is false.
+func (f fields) list(name string) (_ []value, ok bool) {
+	v, ok := f.get(name)
+	if !ok {
+		return nil, false
+	}
+	if v.Kind != yaml.SequenceNode {
+		f.problem(v, "This must be a list, not %s.", v.kind())
+		return nil, false
+	}
+	members := make([]value, 0, len(v.Content))
+	for i, n := range v.Content {
+		member := value{n, fmt.Sprintf("%s[%d]", v.path, i)}
+		if member.empty() {
+			f.problem(member, "This member of the list has no value; write one, or take it out.")
+			continue
+		}
+		members = append(members, member)
+	}
+	return members, true
+}
+
+// unknown says that a field is not known, and which one may have been meant.
+func unknown(name string, known []string) string {
+	if name == "<<" {
+		return "Merge keys (<<) are not supported in a set-up file; write the fields out."
+	}
+	best, least := "", 3
+	for _, k := range known {
+		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < least && d <= len(k)/2 {
+			best, least = k, d
+		}
+	}
+	if best != "" {
+		return fmt.Sprintf("There is no such field; did you mean %s?", best)
+	}
+	return fmt.Sprintf("There is no such field; there are %s.", strings.Join(known, ", "))
+}
+
+// distance counts the letters to be inserted, removed or replaced to make a of b (Levenshtein), at most 9.
+func distance(a, b string) int {
+	const far = 9
+	if len(a) > len(b)+far || len(b) > len(a)+far {
+		return far
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := diagonal
+			if a[i] != b[j] {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, row[j]+1, diagonal+1)
+		}
+	}
+	return min(row[len(b)], far)
+}
+
+// short keeps what an operator wrote from filling the screen, and control characters off it.
+func short(s string) string {
+	const limit = 40
+	if len(s) > limit {
+		s = s[:limit] + "…"
+	}
+	quoted := strconv.Quote(s)
+	return quoted[1 : len(quoted)-1]
+}
