@@ -119,7 +119,7 @@ func (s *Store) begin(ctx context.Context) error {
 	}
 	s.hot = map[string]*sql.Stmt{}
 	for _, text := range s.hotTexts() {
-		if s.hot[text], err = s.writer.PrepareContext(ctx, text); err != nil {
+		if s.hot[text], err = s.writer.PrepareContext(ctx, s.dialect.prepared(text)); err != nil {
 			return fmt.Errorf("preparing a statement: %w", err)
 		}
 	}
