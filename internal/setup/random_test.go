@@ -65,18 +65,25 @@ func drawFile(t *rapid.T) string {
 		b := "{id: " + id(12) + ", name: B" + pick("pos", "", ", pointOfSale: {identifier: X}") + "}"
 		d := "{id: " + id(13) + ", name: D}"
 		limited := ", locations: [" + id(rapid.SampledFrom([]int{12, 13}).Draw(t, "limit")) + "]"
-		return "{id: " + id(1) + ", currency: USD, name: " + pick("name", "Harbor", "Pier") + ", timeZone: " + pick("zone", "UTC", "Asia/Tokyo") +
-			pick("limit", "", ", maxGiftValue: 7", ", requireIdempotencyKey: true") +
-			", subscriptions: " + shuffled("subscriptions", []string{
-			"{program: 22222222-2222-2222-2222-222222222222" + pick("open", "", limited) + "}", "{program: 33333333-3333-3333-3333-333333333333}"}) +
-			", locations: " + pick("locations", "["+b+"]", "["+b+", "+d+"]", "["+d+", "+b+"]") +
-			", promotions: " + shuffled("promotions", []string{"{id: " + id(31) + ", name: P, eligibleItems: " + pick("items", "[A, B]", "[B, A]", "[C]") + "}",
-			"{id: " + id(32) + ", name: Q, validForDays: " + pick("days", "1", "3650") + "}"}) +
-			", voucherDesigns: " + shuffled("designs", []string{"{id: " + id(41) + ", name: E}", "{id: " + id(42) + ", name: F, headline: H}"}) +
-			", keys: " + shuffled("keys", []string{"{name: made" + pick("at", "", limited) + "}",
-			fmt.Sprintf("{name: given, secret: secret-of-account-%d-numbered-%s-0123456789}", n, pick("secret", "1", "2", "3"))}) + "}"
+		given := fmt.Sprintf("{name: given, secret: secret-of-account-%d-numbered-%s-0123456789}", n, pick("secret", "1", "2", "3"))
+		return "{" + strings.Join([]string{
+			"id: " + id(1), "currency: USD", "name: " + pick("name", "Harbor", "Pier"), "timeZone: " + pick("zone", "UTC", "Asia/Tokyo"),
+			"maxGiftValue: " + pick("limit", "7", "8"), "requireIdempotencyKey: " + pick("required", "true", "false"),
+			"subscriptions: " + shuffled("subscriptions", []string{
+				"{program: 22222222-2222-2222-2222-222222222222" + pick("open", "", limited) + "}",
+				"{program: 33333333-3333-3333-3333-333333333333}",
+			}),
+			"locations: " + pick("locations", "["+b+"]", "["+b+", "+d+"]", "["+d+", "+b+"]"),
+			"promotions: " + shuffled("promotions", []string{
+				"{id: " + id(31) + ", name: P, eligibleItems: " + pick("items", "[A, B]", "[B, A]", "[C]") + "}",
+				"{id: " + id(32) + ", name: Q, validForDays: " + pick("days", "1", "3650") + "}",
+			}),
+			"voucherDesigns: " + shuffled("designs", []string{"{id: " + id(41) + ", name: E}", "{id: " + id(42) + ", name: F, headline: H}"}),
+			"keys: " + shuffled("keys", []string{"{name: made" + pick("at", "", limited) + "}", given}),
+		}, ", ") + "}"
 	}
-	return "accounts: " + shuffled("accounts", []string{account(1), account(2)}) + "\nsystemKeys: " + shuffled("system", []string{"{name: made}", "{name: other}"})
+	return "accounts: " + shuffled("accounts", []string{account(1), account(2)}) +
+		"\nsystemKeys: " + shuffled("system", []string{"{name: made}", "{name: other}"})
 }
 
 // Any sequence of files: each is either refused and changes nothing, or it is what the accounts that it mentions are

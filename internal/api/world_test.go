@@ -1,0 +1,350 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store"
+)
+
+// world is a service of its own: a real store in a temporary folder, the engine over it, and the interface on real HTTP.
+type world struct {
+	testing.TB
+	dir       string
+	store     *store.Store
+	engine    *ledger.Engine
+	server    *httptest.Server
+	config    api.Config
+	directory atomic.Pointer[gift.Directory]
+	skew      atomic.Int64 // of the service's clock
+	wakes     atomic.Int32
+	mu        sync.Mutex
+	events    []api.Event
+}
+
+// checked is put around the interface in every test.
+var checked = func(_ testing.TB, h http.Handler) http.Handler { return h }
+
+func id(s string) gift.ID {
+	id, err := gift.ParseID(s)
+	if err != nil {
+		panic(s)
+	}
+	return id
+}
+
+// The records of the set-up that the tests run on.
+const (
+	harbor      = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01"
+	pier        = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11"
+	wharf       = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c12"
+	shop        = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21"
+	spring      = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c31" // eligible items
+	bareSpring  = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c32" // no defaults
+	design      = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c41"
+	corner      = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c01" // an account with one location
+	cornerPlace = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c11"
+	cornerShop  = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c21"
+	homeless    = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f3c01" // an account without any
+	careful     = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f4c01" // requires an Idempotency-Key; yen
+	carefulShop = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f4c21"
+	nowhere     = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f9c99"
+)
+
+// The keys of the set-up.
+const (
+	harborKey   = "boon_test_harbor-all-locations-0000000"
+	rotatedKey  = "boon_test_harbor-all-locations-1111111"
+	pierKey     = "boon_test_harbor-pier-only-000000000000"
+	wharfKey    = "boon_test_harbor-wharf-only-00000000000"
+	cornerKey   = "boon_test_corner-000000000000000000000"
+	homelessKey = "boon_test_homeless-0000000000000000000"
+	carefulKey  = "boon_test_careful-00000000000000000000"
+	systemKey   = "boon_test_system-000000000000000000000"
+	expiredKey  = "boon_test_expired-00000000000000000000"
+	revokedKey  = "boon_test_revoked-00000000000000000000"
+)
+
+var (
+	dollars = gift.Currency{Code: "USD", Decimals: 2}
+	yen     = gift.Currency{Code: "JPY"}
+)
+
+func setUp() gift.Changes {
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		panic(err)
+	}
+	all := []gift.Subscription{{ProgramID: gift.BusinessProgram.ID}, {ProgramID: gift.PromotionalProgram.ID}}
+	account := func(text, name string, c gift.Currency, locations ...gift.Location) *gift.Account {
+		return &gift.Account{ID: id(text), Name: name, Currency: c, Zone: zone, MaxGiftValue: gift.DefaultMaxGiftValue(c),
+			Subscriptions: all, Locations: locations}
+	}
+	h := account(harbor, "Harbor Coffee", dollars,
+		gift.Location{ID: id(pier), Name: "Pier 39", Jurisdiction: "US-CA", PointOfSale: "POS-1", POSRedemption: true},
+		gift.Location{ID: id(wharf), Name: "Long Wharf", PointOfSale: "POS-2"})
+	h.Subscriptions = append(h.Subscriptions[:2:2], gift.Subscription{ProgramID: gift.DistributionProgram.ID, Locations: []gift.ID{id(pier)}})
+	h.Storefronts = []gift.Storefront{{ID: id(shop), Name: "Web shop"}}
+	h.Designs = []gift.Design{{ID: id(design), Name: "Harbor", AccentColor: "#0b5fff", Headline: "Enjoy"}}
+	h.Promotions = []gift.Promotion{
+		{ID: id(spring), Name: "Spring", ValidStarting: time.Now().Add(-time.Hour), ValidForDays: 30, Terms: "One per guest.",
+			EligibleItems: []string{"LATTE", "MOCHA"}},
+		{ID: id(bareSpring), Name: "Bare"}}
+	c := account(corner, "Corner", dollars, gift.Location{ID: id(cornerPlace), Name: "Corner"})
+	c.Storefronts = []gift.Storefront{{ID: id(cornerShop), Name: "Counter"}}
+	y := account(careful, "Careful", yen, gift.Location{ID: id("7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f4c11"), Name: "Tokyo"})
+	y.RequireIdempotencyKey = true
+	y.Storefronts = []gift.Storefront{{ID: id(carefulShop), Name: "Counter"}}
+	return gift.Changes{Accounts: []*gift.Account{h, c, account(homeless, "Homeless", dollars), y}, Keys: keys()}
+}
+
+func keys() []*gift.Key {
+	n := 0
+	key := func(text, account string, locations ...gift.ID) *gift.Key {
+		n++
+		k := &gift.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-0000000000%02d", n)), Kind: gift.AccountKey, Name: text[10:],
+			Hint: gift.KeyHint(text), Hash: gift.HashKey(text), Locations: locations, CreatedAt: time.Now().Add(-time.Hour)}
+		if account == "" {
+			k.Kind = gift.SystemKey
+		} else {
+			k.AccountID = id(account)
+		}
+		return k
+	}
+	expired, revoked := key(expiredKey, harbor), key(revokedKey, harbor)
+	expired.ExpiresAt = time.Now().Add(-time.Minute)
+	revoked.RevokedAt = time.Now().Add(-time.Minute)
+	return []*gift.Key{
+		key(harborKey, harbor), key(rotatedKey, harbor), key(pierKey, harbor, id(pier)), key(wharfKey, harbor, id(wharf)),
+		key(cornerKey, corner), key(homelessKey, homeless), key(carefulKey, careful), key(systemKey, ""), expired, revoked,
+	}
+}
+
+// newWorld makes a world; change, if any, alters the configuration before the interface is made.
+func newWorld(t testing.TB, change ...func(*api.Config)) *world {
+	t.Helper()
+	w := &world{TB: t, dir: t.TempDir()}
+	var err error
+	if w.store, err = store.Open(t.Context(), store.Options{Dir: w.dir}); err != nil {
+		t.Fatal(err)
+	}
+	err = w.store.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) { return setUp(), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	directory, err := w.store.Directory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.directory.Store(directory)
+	w.engine = ledger.Start(w.store, ledger.Options{Now: w.now, Patience: 200 * time.Millisecond})
+	w.config = api.Config{
+		Engine: w.engine, Records: w.store, Directory: w.directory.Load, Fingerprint: w.store.Keys().Fingerprint,
+		PublicURL: "https://gifts.example.com", Version: api.Version, Email: true, SMS: true,
+		Wake: func() { w.wakes.Add(1) }, Now: w.now, Note: w.note,
+	}
+	for _, f := range change {
+		f(&w.config)
+	}
+	w.server = httptest.NewServer(checked(t, api.New(w.config)))
+	t.Cleanup(func() {
+		w.server.Close()
+		w.engine.Stop()
+		w.store.Close()
+	})
+	return w
+}
+
+func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) }
+
+func (w *world) pass(d time.Duration) { w.skew.Add(int64(d)) }
+
+func (w *world) note(_ context.Context, e api.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events = append(w.events, e)
+	if e.Err != nil {
+		w.Logf("%s: %v", e.Code, e.Err)
+	}
+}
+
+// reply is an answer.
+type reply struct {
+	testing.TB
+	status int
+	header http.Header
+	body   []byte
+}
+
+const base = "/api/integration"
+
+// The paths of the operations.
+var paths = map[string]string{
+	"send-gift": base + "/gifting/send-gift", "cancel-gift": base + "/gifting/cancel-gift",
+	"validate-gift": base + "/redemption/validate-gift", "redeem-gift": base + "/redemption/redeem-gift",
+	"reverse-redemption": base + "/redemption/reverse-redemption",
+}
+
+// do makes a request; headers are pairs of name and value.
+func (w *world) do(method, path, body string, headers ...string) reply {
+	w.Helper()
+	r, err := http.NewRequestWithContext(w.Context(), method, w.server.URL+path, strings.NewReader(body))
+	if err != nil {
+		w.Fatal(err)
+	}
+	for n := 0; n < len(headers); n += 2 {
+		r.Header.Add(headers[n], headers[n+1])
+	}
+	if _, ok := r.Header["Authorization"]; !ok {
+		r.Header.Set("Authorization", harborKey)
+	}
+	answer, err := w.server.Client().Do(r)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer answer.Body.Close()
+	got, err := io.ReadAll(answer.Body)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return reply{w.TB, answer.StatusCode, answer.Header, got}
+}
+
+// post calls an operation.
+func (w *world) post(operation, body string, headers ...string) reply {
+	w.Helper()
+	return w.do("POST", paths[operation], body, append(headers, "Content-Type", "application/json")...)
+}
+
+func (w *world) get(path string, headers ...string) reply {
+	w.Helper()
+	return w.do("GET", base+path, "", headers...)
+}
+
+func as(key string) []string { return []string{"Authorization", key} }
+
+func once(key string) []string { return []string{"Idempotency-Key", key} }
+
+// at gives the member at a path such as gifts[0].voucherCode, as text: strings without quotes, all else as it is in the JSON.
+func (r reply) at(path string) string {
+	r.Helper()
+	value := json.RawMessage(r.body)
+	for _, step := range strings.FieldsFunc(strings.ReplaceAll(path, "[", ".["), func(c rune) bool { return c == '.' || c == ']' }) {
+		if index, ok := strings.CutPrefix(step, "["); ok {
+			n, _ := strconv.Atoi(index)
+			var list []json.RawMessage
+			if err := json.Unmarshal(value, &list); err != nil || n >= len(list) {
+				r.Fatalf("no %s in %s", path, r.body)
+			}
+			value = list[n]
+			continue
+		}
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(value, &members); err != nil || members[step] == nil {
+			r.Fatalf("no %s in %s", path, r.body)
+		}
+		value = members[step]
+	}
+	var text string
+	if json.Unmarshal(value, &text) == nil && !bytes.Equal(value, []byte("null")) {
+		return text
+	}
+	return string(value)
+}
+
+// want checks the status and members of an answer: pairs of path and value.
+func (r reply) want(status int, members ...string) reply {
+	r.Helper()
+	if r.status != status {
+		r.Fatalf("answered %d, want %d: %s", r.status, status, r.body)
+	}
+	for n := 0; n < len(members); n += 2 {
+		if got := r.at(members[n]); got != members[n+1] {
+			r.Errorf("%s is %s, want %s, in %s", members[n], got, members[n+1], r.body)
+		}
+	}
+	return r
+}
+
+// refused checks the problem document of a failure. Each of paths must be that of a message.
+func (r reply) refused(status int, code gift.Code, paths ...string) reply {
+	r.Helper()
+	r.want(status, "code", string(code), "status", strconv.Itoa(status), "type", "https://gifts.example.com/docs/errors#"+string(code),
+		"requestID", r.at("requestID"))
+	if got := r.header.Get("Content-Type"); got != "application/problem+json" {
+		r.Errorf("Content-Type is %q", got)
+	}
+	var problem struct {
+		Title    string
+		Messages []struct{ Path, Text string }
+	}
+	if err := json.Unmarshal(r.body, &problem); err != nil || problem.Title == "" || len(problem.Messages) == 0 {
+		r.Errorf("no title or no messages in %s", r.body)
+	}
+	given := map[string]bool{}
+	for _, m := range problem.Messages {
+		given[m.Path] = true
+		if m.Text == "" || !strings.HasSuffix(m.Text, ".") && !strings.HasSuffix(m.Text, "?") {
+			r.Errorf("not a sentence: %q", m.Text)
+		}
+		if strings.Contains(m.Text, "json") || strings.Contains(m.Text, "sql") {
+			r.Errorf("a library speaks: %q", m.Text)
+		}
+	}
+	for _, p := range paths {
+		if !given[p] {
+			r.Errorf("no message with path %q in %s", p, r.body)
+		}
+	}
+	return r
+}
+
+// Requests that work, with places to be filled.
+const (
+	purchase = `"paymentMethodID":2,"externalTransactionReferenceNumber":"R-1","externalTransactionCustomerFirstName":"Ann",` +
+		`"externalTransactionCustomerLastName":"Lee","externalTransactionCustomerEmailAddress":"ann@example.com",` +
+		`"externalStorefrontID":"` + shop + `"`
+	promotion = `"paymentMethodID":4,"promotionID":"` + spring + `"`
+)
+
+// money is a request for one printed gift.
+func money(value string, more ...string) string {
+	return `{"monetaryGift":{"value":` + value + `,"deliveryMethodID":3` + strings.Join(more, "") + `},` + purchase + `}`
+}
+
+// made is a gift that was sent.
+type made struct{ id, code, token, order string }
+
+// send makes a gift.
+func (w *world) send(body string, headers ...string) made {
+	w.Helper()
+	r := w.post("send-gift", body, headers...).want(201)
+	return made{r.at("gifts[0].voucherID"), r.at("gifts[0].voucherCode"), r.at("gifts[0].voucherPublicToken"), r.at("orderID")}
+}
+
+// redeem asks for an amount of a gift at the pier; "" for all of it.
+func (w *world) redeem(g made, amount string, headers ...string) reply {
+	w.Helper()
+	return w.post("redeem-gift", redeemBody(g, amount), headers...)
+}
+
+func redeemBody(g made, amount string) string {
+	if amount != "" {
+		amount = `,"amount":` + amount
+	}
+	return `{"voucherID":"` + g.id + `","organizationID":"` + pier + `"` + amount + `}`
+}
