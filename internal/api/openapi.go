@@ -32,14 +32,14 @@ func OpenAPI(version, publicURL string) []byte {
 		panic(fmt.Sprintf("openapi.yaml is part of the program and cannot be read: %v", err))
 	}
 	root := file.Content[0]
-	member(member(root, "info"), "version").Value = version
+	yamlMember(yamlMember(root, "info"), "version").Value = version
 	c := converter{url: strings.TrimSuffix(publicURL, "/")}
 	c.value(root)
 	return c.Bytes()
 }
 
-// member finds a member of a mapping.
-func member(mapping *yaml.Node, name string) *yaml.Node {
+// yamlMember finds a member of a mapping.
+func yamlMember(mapping *yaml.Node, name string) *yaml.Node {
 	for i := 0; i < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Value == name {
 			return mapping.Content[i+1]

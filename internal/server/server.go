@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -79,7 +80,9 @@ type house struct {
 	metrics   *metrics
 	directory atomic.Pointer[gift.Directory]
 	handler   http.Handler
-	background
+
+	background     sync.WaitGroup // what runs beside the requests
+	stopBackground context.CancelFunc
 }
 
 func (h *house) serve(ctx context.Context, listener net.Listener) error {
