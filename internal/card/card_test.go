@@ -225,7 +225,9 @@ func FuzzLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		line := Line(s)
-		if strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) || reorders(r) || unicode.Is(unicode.Z, r) && r != ' ' }) {
+		if strings.ContainsFunc(line, func(r rune) bool {
+			return unicode.IsControl(r) || reorders(r) || unicode.Is(unicode.Z, r) && r != ' '
+		}) {
 			t.Errorf("Line(%q) = %q", s, line)
 		}
 		if Line(line) != line {

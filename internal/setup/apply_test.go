@@ -141,6 +141,9 @@ func TestApplyHarborCoffee(t *testing.T) {
 			t.Errorf("%s: %+v, %v", text, c, ok)
 		}
 	}
+	if k := d.Keys[gift.HashKey(examples.HarborTillKey)]; k.Hint != "till" || k.Name != "till" {
+		t.Errorf("of the till's key is kept %+v", k)
+	}
 	if c, ok := d.Authenticate(examples.HarborPartnerSiteKey, noon); !ok || c.Kind != gift.SystemKey || c.Account != nil {
 		t.Errorf("the partner's key: %+v, %v", c, ok)
 	}
@@ -199,7 +202,7 @@ func TestApplyChanges(t *testing.T) {
       - program: 22222222-2222-2222-2222-222222222222
         locations: [00000000-0000-4000-8000-000000000012, 00000000-0000-4000-8000-000000000011]
     promotions: [{id: 00000000-0000-4000-8000-000000000031, name: Spring, eligibleItems: [B, C], terms: Twice., validForDays: 3,
-      validStarting: "2026-03-01T00:00:00+09:00"}]
+      validStarting: "2026-03-01T00:00:00.0000019+09:00"}]
     locations:
       - {id: 00000000-0000-4000-8000-000000000012, name: Wharf, jurisdiction: JP-13,
          pointOfSale: {identifier: P2, redemptionEnabled: true}, defaultVoucherDesign: 00000000-0000-4000-8000-000000000041}
@@ -228,7 +231,7 @@ func TestApplyChanges(t *testing.T) {
 		"account Harbor Coffee & Tea: changed voucher design Harbor: accent color from none to #abcdef",
 		"account Harbor Coffee & Tea: changed voucher design Harbor: headline from none to Enjoy",
 		"account Harbor Coffee & Tea: added voucher design Winter",
-		"account Harbor Coffee & Tea: changed promotion Spring: start of validity from none to 2026-02-28T15:00:00Z",
+		"account Harbor Coffee & Tea: changed promotion Spring: start of validity from none to 2026-02-28T15:00:00.000001Z",
 		"account Harbor Coffee & Tea: changed promotion Spring: days of validity from none to 3",
 		"account Harbor Coffee & Tea: changed promotion Spring: terms",
 		"account Harbor Coffee & Tea: changed promotion Spring: eligible items from A and B to B and C",
