@@ -158,3 +158,14 @@ func benchmarkGroup(b *testing.B, vouchers int) {
 	}
 	b.ReportMetric(float64(b.N*size)/b.Elapsed().Seconds(), "redemptions/s")
 }
+
+// BenchmarkGiftByCode measures the look-up of validate-gift.
+func BenchmarkGiftByCode(b *testing.B) {
+	s, _ := openSQLiteForTest(b)
+	gifts := issue(b, s, newID(), 5_000)
+	for n := 0; b.Loop(); n++ {
+		if _, err := s.GiftByCode(b.Context(), gifts[n%len(gifts)].Card.Code); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
