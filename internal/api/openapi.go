@@ -116,9 +116,10 @@ type pair struct {
 }
 
 // merged lists the members of a mapping. A merge key (<<) gives those of another mapping, in their places, and what stands
-// beside it wins.
+// beside it wins. No name may stand twice.
 func merged(n *yaml.Node) []pair {
 	var pairs []pair
+	own := map[string]bool{}
 	for i := 0; i < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if key.Tag == "!!merge" {
@@ -128,6 +129,10 @@ func merged(n *yaml.Node) []pair {
 			pairs = append(pairs, merged(value)...)
 			continue
 		}
+		if own[key.Value] {
+			panic(fmt.Sprintf("openapi.yaml, line %d: %s stands twice", key.Line, key.Value))
+		}
+		own[key.Value] = true
 		at := slices.IndexFunc(pairs, func(p pair) bool { return p.key == key.Value })
 		if at < 0 {
 			pairs = append(pairs, pair{key.Value, value})

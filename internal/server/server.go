@@ -39,6 +39,7 @@ const (
 	idleTimeout   = 2 * time.Minute
 	headerLimit   = 16 << 10
 	stopTimeout   = 25 * time.Second
+	drainTime     = 300 * time.Millisecond
 	// setupAge is how old the server's view of the set-up may be: changes and revocations take effect within 2 s.
 	setupAge = 500 * time.Millisecond
 )
@@ -80,6 +81,7 @@ type house struct {
 	metrics   *metrics
 	directory atomic.Pointer[gift.Directory]
 	handler   http.Handler
+	stopping  atomic.Bool
 
 	background     sync.WaitGroup // what runs beside the requests
 	stopBackground context.CancelFunc
@@ -110,12 +112,20 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	case <-ctx.Done():
 		h.Logger.Info("stopping")
 	}
+	h.drain()
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	for _, srv := range servers {
 		err = errors.Join(err, srv.Shutdown(limit))
 	}
 	return err
+}
+
+// drain tells load balancers and busy connections to go elsewhere, before the listener closes: each connection ends with an
+// answer instead of being closed under the next request.
+func (h *house) drain() {
+	h.stopping.Store(true)
+	time.Sleep(drainTime)
 }
 
 func (h *house) httpServer(handler http.Handler) *http.Server {
