@@ -286,6 +286,16 @@ func TestOperatorsAddresses(t *testing.T) {
 	}
 }
 
+func TestPublicURLMustBeABareHost(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"gifts.example.com", "ftp://x", "https://x/shop", "https://x?a=1", "https://x#f", "https://u:p@x", "https://", "::"} {
+		err := server.Run(t.Context(), server.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), PublicURL: bad})
+		if err == nil || !strings.Contains(err.Error(), "public URL") {
+			t.Errorf("%q: %v, want a sentence about the public URL", bad, err)
+		}
+	}
+}
+
 // TestSlowAndIdleClientsHarmNobody: thousands of connections that send nothing, and some that send a byte now and then, while
 // an honest till works. The slow ones are let go when their time is up.
 func TestSlowAndIdleClientsHarmNobody(t *testing.T) {
