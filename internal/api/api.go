@@ -81,11 +81,18 @@ func New(c Config) *API {
 	for pattern, methods := range byPattern() {
 		a.mux.Handle(pattern, a.resource(methods))
 	}
+	for _, p := range docPages(c.Version, c.PublicURL) {
+		a.mux.Handle(p.pattern, a.handler(func(c *call) (ledger.Answer, error) { return ledger.Answer{}, c.wrongMethod("GET, HEAD") }))
+		a.mux.Handle("GET "+p.pattern, p)
+	}
 	a.mux.Handle("/", a.handler(func(*call) (ledger.Answer, error) {
 		return ledger.Answer{}, gift.Refuse(gift.NotFound, "There is nothing at this address.")
 	}))
 	return a
 }
+
+// Patterns are the parts of the address space that the interface answers, as http.ServeMux takes them.
+func Patterns() []string { return []string{"/api/", "/openapi.json", "/docs", "/docs/"} }
 
 // ServeHTTP answers a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -156,10 +163,13 @@ func (a *API) resource(routes []Route) http.Handler {
 				return c.run(r)
 			}
 		}
-		c.w.Header().Set("Allow", allow)
-		return ledger.Answer{}, refuseWith(http.StatusMethodNotAllowed, gift.NotSupported, "",
-			"This address takes "+allow+" only.")
+		return ledger.Answer{}, c.wrongMethod(allow)
 	})
+}
+
+func (c *call) wrongMethod(allow string) error {
+	c.w.Header().Set("Allow", allow)
+	return refuseWith(http.StatusMethodNotAllowed, gift.NotSupported, "", "This address takes "+allow+" only.")
 }
 
 // call is one request on its way to an answer.

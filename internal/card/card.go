@@ -108,7 +108,7 @@ func worth(g *gift.Gift, n gift.Amount) Worth {
 
 // place says where the gift can be used.
 func (v *View) place(g *gift.Gift, a *gift.Account) {
-	if l := a.Location(g.LocationID); l != nil {
+	if l := a.Location(g.LocationID); l != nil && !g.LocationID.IsZero() {
 		v.Where = "Can be used at this location:"
 		v.Places = []string{Line(l.Name)}
 		return

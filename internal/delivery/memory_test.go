@@ -22,6 +22,7 @@ type memory struct {
 	messages []Message
 	faults   map[string]int // method name: how many more calls of it fail
 	claims   int            // calls of ClaimJobs
+	slow     time.Duration  // how long ClaimJobs takes
 }
 
 type row struct {
@@ -76,6 +77,7 @@ func (r *row) available() time.Time {
 }
 
 func (m *memory) ClaimJobs(ctx context.Context, now time.Time, lease time.Duration, n int) ([]ledger.Job, error) {
+	time.Sleep(m.slow)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.claims++

@@ -100,6 +100,9 @@ func TestRenderMail(t *testing.T) {
 	if !strings.Contains(m.HTML, `href="https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv"`) || !strings.Contains(m.HTML, `bgcolor="#0b5fff"`) {
 		t.Error("the HTML has not the link or not the design's colour")
 	}
+	if strings.Contains(m.HTML, "ZgotmplZ") {
+		t.Error("a value of ours was refused by the template")
+	}
 	if !strings.Contains(m.HTML, "Happy birthday!</bdi><br><bdi>See you") {
 		t.Error("the HTML does not keep the line breaks of the message")
 	}

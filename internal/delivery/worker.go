@@ -111,6 +111,9 @@ func (w *Worker) claimUntil(ctx context.Context, start func(job ledger.Job, leas
 		case senders <- struct{}{}:
 		}
 		done() // only this goroutine takes senders, so what is free stays free
+		if ctx.Err() != nil {
+			return // select may have chosen the sender
+		}
 		free := cap(senders) - len(senders)
 		now := time.Now()
 		jobs, err := w.claim(ctx, now, free)
@@ -143,9 +146,13 @@ func (w *Worker) pause(ctx context.Context, now time.Time, claimed int, failed e
 	if failed != nil {
 		return troubled
 	}
-	next, err := w.Jobs.NextJob(ctx)
+	limited, cancel := context.WithTimeout(ctx, writing)
+	defer cancel()
+	next, err := w.Jobs.NextJob(limited)
 	switch {
-	case err != nil && ctx.Err() == nil:
+	case ctx.Err() != nil:
+		return 0
+	case err != nil:
 		w.Log.Error("asking for the next delivery job failed", "error", err)
 		return troubled
 	case next.IsZero():

@@ -470,6 +470,37 @@ func TestStopCutsOffWhatTakesTooLong(t *testing.T) {
 	})
 }
 
+// TestStopWhileClaiming: what a claim still brings is given back, not begun.
+func TestStopWhileClaiming(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(nil)
+		w.slow = time.Second
+		job := w.issue(aGift(gift.Email))
+		stop := w.start(t)
+		synctest.Wait()
+		stop()
+		_, r := w.what(job)
+		if len(w.attempts()) != 0 || r == nil || !r.leased.IsZero() || w.claims != 1 {
+			t.Errorf("%d attempts, %d claims, job %+v; want none begun and the job free", len(w.attempts()), w.claims, r)
+		}
+	})
+}
+
+// TestShortRetryWindow: a job that is put off for less than the worker rests is due on time.
+func TestShortRetryWindow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(func(context.Context, int) error { time.Sleep(time.Millisecond); return errors.New("421 busy") })
+		w.RetryFor = 2 * time.Second
+		job := w.issue(aGift(gift.Email))
+		w.start(t)
+		time.Sleep(2*time.Second + 2*time.Millisecond)
+		synctest.Wait()
+		w.expect(t, job, gift.FailedDelivery, true)
+	})
+}
+
 func TestTwoWorkersSendOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -28,7 +28,8 @@ func ParseZone(id string) (string, *time.Location, error) {
 // on some machines but not on others: those files have lower-case names, such as right/… with its leap seconds.
 func loadZone(id string) (*time.Location, bool) {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	if id == "" || len(id) > maxZone || id == "Local" || id == "Factory" || id[0] < 'A' || id[0] > 'Z' || strings.Trim(id, letters+"0123456789_+-/") != "" {
+	if id == "" || len(id) > maxZone || id == "Local" || id == "Factory" || id[0] < 'A' || id[0] > 'Z' ||
+		strings.Trim(id, letters+"0123456789_+-/") != "" || strings.Contains(id, "//") {
 		return nil, false
 	}
 	zone, err := time.LoadLocation(id)

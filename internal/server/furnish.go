@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	"boon.example/internal/api"
@@ -35,11 +34,11 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	})
 	h.handler = h.observe(h.mux(interfaceOf, web.Handler(pages)))
 
-	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	h.stopBackground = cancel
-	h.background.Go(func() { h.refreshSetup(background) })
+	h.background.Go(func() { h.refreshSetup(running) })
 	if worker.Gateway != nil {
-		h.background.Go(func() { worker.Run(background) })
+		h.background.Go(func() { worker.Run(running) })
 	}
 	return h, nil
 }
@@ -54,7 +53,9 @@ func (h *house) close() {
 // mux puts the interface, the pages and the operator's addresses side by side.
 func (h *house) mux(interfaceOf, pages http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/api/", interfaceOf)
+	for _, pattern := range api.Patterns() {
+		mux.Handle(pattern, interfaceOf)
+	}
 	mux.Handle("/", pages)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") })
 	mux.HandleFunc("GET /readyz", h.ready)
@@ -74,6 +75,10 @@ func (h *house) adminMux() http.Handler {
 func (h *house) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
+	if h.stopping.Load() {
+		say(w, http.StatusServiceUnavailable, "stopping")
+		return
+	}
 	if err := h.store.Ping(ctx); err != nil {
 		h.Logger.Warn("not ready", "error", err)
 		w.Header().Set("Retry-After", "1")
@@ -123,10 +128,4 @@ func (h *house) record(ctx context.Context, d ledger.Deliver) error {
 		Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} },
 	}, &d)
 	return err
-}
-
-// background is what runs beside the requests.
-type background struct {
-	background     sync.WaitGroup
-	stopBackground context.CancelFunc
 }

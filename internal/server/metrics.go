@@ -82,8 +82,9 @@ func (m *metrics) watch(e *ledger.Engine, s *store.Store) {
 			return float64(of(sizes))
 		}
 	}
-	gauge("boon_store_database_bytes", "Size of the database file.", size(func(s store.Sizes) int64 { return s.DatabaseBytes }))
-	gauge("boon_store_wal_bytes", "Size of the write-ahead log.", size(func(s store.Sizes) int64 { return s.WALBytes }))
+	gauge("boon_store_vouchers", "Gifts in the store.", size(func(s store.Sizes) int64 { return s.Vouchers }))
+	gauge("boon_store_database_bytes", "Size of the database file.", size(func(s store.Sizes) int64 { return s.Database }))
+	gauge("boon_store_wal_bytes", "Size of the write-ahead log.", size(func(s store.Sizes) int64 { return s.Log }))
 }
 
 func (m *metrics) handler() http.Handler {

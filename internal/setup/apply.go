@@ -122,7 +122,8 @@ func (p *plan) account(a *account, owners map[gift.ID]owner) error {
 	for _, r := range records(a.record) {
 		o, used := owners[r.id]
 		if used && r.kind != subscriptionKind && (o.account.ID != a.record.ID || o.kind != r.kind) {
-			p.problem(a.at, "The id %s of the %s is that of a %s of account %s already; an id names one thing only.", r.id, r, o.kind, o.account.Name)
+			p.problem(a.at, "The id %s of the %s is that of a %s of account %s already; an id names one thing only.",
+				r.id, r, o.kind, o.account.Name)
 		}
 	}
 	old := p.current.Accounts[a.record.ID]

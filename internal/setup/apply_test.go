@@ -141,6 +141,9 @@ func TestApplyHarborCoffee(t *testing.T) {
 			t.Errorf("%s: %+v, %v", text, c, ok)
 		}
 	}
+	if k := d.Keys[gift.HashKey(examples.HarborTillKey)]; k.Hint != "till" || k.Name != "till" {
+		t.Errorf("of the till's key is kept %+v", k)
+	}
 	if c, ok := d.Authenticate(examples.HarborPartnerSiteKey, noon); !ok || c.Kind != gift.SystemKey || c.Account != nil {
 		t.Errorf("the partner's key: %+v, %v", c, ok)
 	}
@@ -199,7 +202,7 @@ func TestApplyChanges(t *testing.T) {
       - program: 22222222-2222-2222-2222-222222222222
         locations: [00000000-0000-4000-8000-000000000012, 00000000-0000-4000-8000-000000000011]
     promotions: [{id: 00000000-0000-4000-8000-000000000031, name: Spring, eligibleItems: [B, C], terms: Twice., validForDays: 3,
-      validStarting: "2026-03-01T00:00:00+09:00"}]
+      validStarting: "2026-03-01T00:00:00.0000019+09:00"}]
     locations:
       - {id: 00000000-0000-4000-8000-000000000012, name: Wharf, jurisdiction: JP-13,
          pointOfSale: {identifier: P2, redemptionEnabled: true}, defaultVoucherDesign: 00000000-0000-4000-8000-000000000041}
@@ -228,7 +231,7 @@ func TestApplyChanges(t *testing.T) {
 		"account Harbor Coffee & Tea: changed voucher design Harbor: accent color from none to #abcdef",
 		"account Harbor Coffee & Tea: changed voucher design Harbor: headline from none to Enjoy",
 		"account Harbor Coffee & Tea: added voucher design Winter",
-		"account Harbor Coffee & Tea: changed promotion Spring: start of validity from none to 2026-02-28T15:00:00Z",
+		"account Harbor Coffee & Tea: changed promotion Spring: start of validity from none to 2026-02-28T15:00:00.000001Z",
 		"account Harbor Coffee & Tea: changed promotion Spring: days of validity from none to 3",
 		"account Harbor Coffee & Tea: changed promotion Spring: terms",
 		"account Harbor Coffee & Tea: changed promotion Spring: eligible items from A and B to B and C",
@@ -237,6 +240,33 @@ func TestApplyChanges(t *testing.T) {
 		"account Harbor Coffee & Tea: changed key till: locations from all to Pier 39")
 	if again := apply(t, w, after); len(again.Changes) > 0 {
 		t.Errorf("again: %v", again.Changes)
+	}
+}
+
+func TestOrderMeansNothing(t *testing.T) {
+	t.Parallel()
+	file := func(a, b, itemA, itemB string) string {
+		two := func(list, last, more string) string {
+			member := func(n string) string {
+				return "{id: 00000000-0000-4000-8000-00000000" + n + last + ", name: N" + n + more + "}"
+			}
+			return "    " + list + ": [" + member(a) + ", " + member(b) + "]\n"
+		}
+		limited := ", locations: [00000000-0000-4000-8000-00000000" + a + "11, 00000000-0000-4000-8000-00000000" + b + "11]}"
+		return minimal + two("locations", "11", "") + two("storefronts", "21", "") + two("voucherDesigns", "41", "") +
+			two("promotions", "31", ", eligibleItems: ["+itemA+", "+itemB+"]") +
+			"    subscriptions: [{program: 22222222-2222-2222-2222-222222222222" + limited + "]\n" +
+			"    keys: [{name: till, secret: " + oldSecret + limited + "]\n"
+	}
+	one, other := file("01", "02", "X", "Y"), file("02", "01", "Y", "X")
+	w, v := open(t), open(t)
+	apply(t, w, one)
+	if report := apply(t, w, other); len(report.Changes) > 0 {
+		t.Errorf("another order changed %v", report.Changes)
+	}
+	apply(t, v, other)
+	if got, want := directory(t, v).Accounts[harborID], directory(t, w).Accounts[harborID]; !reflect.DeepEqual(got, want) {
+		t.Errorf("stored %+v, in another order %+v", want, got)
 	}
 }
 

@@ -79,7 +79,7 @@ func records(a *gift.Account) []record {
 	all := []record{{accountKind, a.ID, a.Name, []field{
 		plainField("name", a.Name),
 		plainField("currency", a.Currency.Code),
-		plainField("time zone", zoneName(a.Zone)),
+		plainField("time zone", a.Zone.String()),
 		plainField("largest gift", a.Currency.Money(a.MaxGiftValue)),
 		switchField("required Idempotency-Key", a.RequireIdempotencyKey),
 		designField("default voucher design", a.DefaultDesign, a),
@@ -126,13 +126,6 @@ func promotionFields(p gift.Promotion) []field {
 		plainField("name", p.Name), plainField("start of validity", starting), plainField("days of validity", days),
 		{"terms", p.Terms, ""}, eligible,
 	}
-}
-
-func zoneName(z *time.Location) string {
-	if z == nil {
-		return ""
-	}
-	return z.String()
 }
 
 // recordKey tells records apart: a program id is the same in every account, but it is one subscription in each.

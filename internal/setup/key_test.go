@@ -209,6 +209,7 @@ func TestCreateKeyRefuses(t *testing.T) {
 		{setup.KeyRequest{Name: "partner"}, "There is a working key named partner already"},
 		{setup.KeyRequest{Account: harborID, Name: ""}, "must not be empty"},
 		{setup.KeyRequest{Account: harborID, Name: "a\x1b[2J"}, "control character"},
+		{setup.KeyRequest{Account: harborID, Name: "\xff"}, "not UTF-8"},
 		{setup.KeyRequest{Account: pierID, Name: "x"}, "There is no account 00000000-0000-4000-8000-000000000011."},
 		{setup.KeyRequest{Account: harborID, Name: "x", Locations: []gift.ID{harborID}}, "has no location"},
 		{setup.KeyRequest{Name: "x", Locations: []gift.ID{pierID}}, "A system key"},

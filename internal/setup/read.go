@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -91,6 +93,9 @@ func (r *reader) line(v value, limit int) string {
 
 // checkLine judges a text of one line that must say something. The error is a sentence.
 func checkLine(s string, limit int) error {
+	if !utf8.ValidString(s) {
+		return errors.New("This text is not UTF-8.")
+	}
 	if s == "" || strings.TrimSpace(s) != s {
 		return errors.New("This text must not be empty, nor begin or end with a space or a line break.")
 	}
@@ -161,19 +166,11 @@ func (f fields) zone(name string) *time.Location {
 	if !ok {
 		return nil
 	}
-	zone, err := parseZone(v.Value)
+	_, zone, err := gift.ParseZone(v.Value)
 	if err != nil {
-		f.problem(v, "There is no such time zone; write an IANA id such as America/New_York or Asia/Tokyo.")
+		f.problem(v, "%s", err)
 	}
 	return zone
-}
-
-// parseZone finds a time zone by its IANA id. The id is always the zone's name; "Local" and "" would mean this machine's.
-func parseZone(id string) (*time.Location, error) {
-	if id == "" || id == "Local" {
-		return nil, errors.New("not the id of a time zone")
-	}
-	return time.LoadLocation(id)
 }
 
 // instant reads a date and time; zero: absent or refused. It is cut to the microseconds that a database keeps.
@@ -295,6 +292,7 @@ func (f fields) items(name string) []string {
 		lines[item] = v.Line
 		items = append(items, item)
 	}
+	slices.Sort(items)
 	return items
 }
 

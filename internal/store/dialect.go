@@ -12,6 +12,8 @@ type dialect struct {
 
 	// words are replaced in the migrations: the types, and how a table is stored.
 	words *strings.Replacer
+	// prepared turns a statement into what is prepared, where that is faster.
+	prepared func(string) string
 	// hasTable asks whether table $1 exists.
 	hasTable string
 	// lockRows and skipLocked end a SELECT whose rows are about to be written.

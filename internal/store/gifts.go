@@ -105,16 +105,24 @@ func (s *Store) GiftByToken(ctx context.Context, t gift.Token) (gift.Gift, error
 const selectGift = `SELECT ` + voucherColumns + `, ` + cardColumns +
 	` FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id`
 
-func (s *Store) giftBySecret(ctx context.Context, kind string, hash []byte) (gift.Gift, error) {
-	return s.oneGift(ctx, `SELECT `+voucherColumns+`, `+cardColumns+` FROM secret AS s
+const (
+	selectGiftBySecret = `SELECT ` + voucherColumns + `, ` + cardColumns + ` FROM secret AS s
 		JOIN voucher AS v ON v.account_id = s.account_id AND v.id = s.voucher_id
 		JOIN card AS c ON c.account_id = s.account_id AND c.voucher_id = s.voucher_id
-		WHERE s.hash = $1 AND s.kind = $2`, hash, kind)
+		WHERE s.hash = $1 AND s.kind = $2`
+	selectGiftByID = selectGift + ` WHERE v.account_id = $1 AND v.id = $2`
+)
+
+// lookUpTexts are the reading statements that are worth preparing once.
+var lookUpTexts = []string{selectGiftBySecret, selectGiftByID}
+
+func (s *Store) giftBySecret(ctx context.Context, kind string, hash []byte) (gift.Gift, error) {
+	return s.oneGift(ctx, selectGiftBySecret, hash, kind)
 }
 
 // Gift finds a gift of an account.
 func (s *Store) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error) {
-	return s.oneGift(ctx, selectGift+` WHERE v.account_id = $1 AND v.id = $2`, bare(account), bare(voucher))
+	return s.oneGift(ctx, selectGiftByID, bare(account), bare(voucher))
 }
 
 func (s *Store) oneGift(ctx context.Context, query string, args ...any) (gift.Gift, error) {
@@ -129,7 +137,7 @@ func (s *Store) oneGift(ctx context.Context, query string, args ...any) (gift.Gi
 }
 
 func (s *Store) selectGifts(ctx context.Context, query string, args ...any) (gifts []gift.Gift, err error) {
-	err = each(ctx, s.readers, query, args, func(rows *sql.Rows) error {
+	err = s.lookUp(ctx, query, args, func(rows *sql.Rows) error {
 		var g gift.Gift
 		var secrets []byte
 		if err := rows.Scan(append(voucherFields(&g.Voucher), cardFields(&g.Card, &secrets)...)...); err != nil {
@@ -145,6 +153,19 @@ func (s *Store) selectGifts(ctx context.Context, query string, args ...any) (gif
 		return nil, fmt.Errorf("reading gifts: %w", err)
 	}
 	return gifts, nil
+}
+
+// lookUp runs a query on a reader, prepared if it is one of lookUpTexts.
+func (s *Store) lookUp(ctx context.Context, query string, args []any, fn func(*sql.Rows) error) error {
+	stmt := s.lookUps[query]
+	if stmt == nil {
+		return each(ctx, s.readers, query, args, fn)
+	}
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	return drain(rows, fn)
 }
 
 // each runs a query and hands every row to fn.

@@ -68,14 +68,14 @@ const (
 	updateVoucher  = `UPDATE voucher SET balance = $1, status = $2, seq = $3 WHERE account_id = $4 AND id = $5 AND seq = $6`
 	updateCard     = `UPDATE card SET delivered_at = $1 WHERE account_id = $2 AND voucher_id = $3`
 	deleteJob      = `DELETE FROM job WHERE account_id = $1 AND id = $2`
-	beginTally     = `INSERT INTO tally (account_id, vouchers, live) VALUES ($1, 0, 0) ON CONFLICT (account_id) DO NOTHING`
-	addToTally     = `UPDATE tally SET vouchers = vouchers + $1, live = live + $2 WHERE account_id = $3`
-	insertUsed = `INSERT INTO used_record (account_id, record_id) VALUES ($1, $2) ON CONFLICT (account_id, record_id) DO NOTHING`
+	insertTally    = `INSERT INTO tally (account_id, vouchers, live) VALUES ($1, 0, 0) ON CONFLICT (account_id) DO NOTHING`
+	updateTally    = `UPDATE tally SET vouchers = vouchers + $1, live = live + $2 WHERE account_id = $3`
+	insertUsed     = `INSERT INTO used_record (account_id, record_id) VALUES ($1, $2) ON CONFLICT (account_id, record_id) DO NOTHING`
 )
 
 // hotTexts are the statements that are worth preparing once.
 func (s *Store) hotTexts() []string {
-	texts := []string{selectEntry, selectReversed, selectCode, updateVoucher, updateCard, deleteJob, addToTally}
+	texts := []string{selectEntry, selectReversed, selectCode, updateVoucher, updateCard, deleteJob, insertTally, updateTally, insertUsed}
 	for _, i := range []insertion{insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertJob} {
 		texts = append(texts, i.one, i.many)
 	}
@@ -322,11 +322,11 @@ func (g *group) saveTally(ctx context.Context, c *ledger.Changes) error {
 	slices.SortFunc(accounts, func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
 	for _, a := range accounts {
 		if changed[a].vouchers > 0 {
-			if _, err := g.exec(ctx, beginTally, bare(a)); err != nil {
+			if _, err := g.exec(ctx, insertTally, bare(a)); err != nil {
 				return fmt.Errorf("counting gifts: %w", err)
 			}
 		}
-		if err := g.execOne(ctx, addToTally, changed[a].vouchers, changed[a].live, bare(a)); err != nil {
+		if err := g.execOne(ctx, updateTally, changed[a].vouchers, changed[a].live, bare(a)); err != nil {
 			return fmt.Errorf("counting gifts: %w", err)
 		}
 	}

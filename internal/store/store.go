@@ -37,6 +37,7 @@ type Store struct {
 	writer  *sql.DB // every transaction that writes
 	readers *sql.DB
 	hot     map[string]*sql.Stmt // prepared on writer, by text
+	lookUps map[string]*sql.Stmt // prepared on readers, by text
 	used    usedRecords
 	setup   atomic.Pointer[gift.Directory] // as last read
 }
@@ -117,13 +118,23 @@ func (s *Store) begin(ctx context.Context) error {
 	if err := s.checkKeys(ctx); err != nil {
 		return err
 	}
-	s.hot = map[string]*sql.Stmt{}
-	for _, text := range s.hotTexts() {
-		if s.hot[text], err = s.writer.PrepareContext(ctx, text); err != nil {
-			return fmt.Errorf("preparing a statement: %w", err)
-		}
+	if s.hot, err = s.prepare(ctx, s.writer, s.hotTexts()); err != nil {
+		return err
 	}
-	return nil
+	s.lookUps, err = s.prepare(ctx, s.readers, lookUpTexts)
+	return err
+}
+
+func (s *Store) prepare(ctx context.Context, db *sql.DB, texts []string) (map[string]*sql.Stmt, error) {
+	prepared := make(map[string]*sql.Stmt, len(texts))
+	for _, text := range texts {
+		stmt, err := db.PrepareContext(ctx, s.dialect.prepared(text))
+		if err != nil {
+			return nil, fmt.Errorf("preparing a statement: %w", err)
+		}
+		prepared[text] = stmt
+	}
+	return prepared, nil
 }
 
 // checkKeys refuses keys that are not this database's. A new database notes whose it is.
@@ -157,12 +168,9 @@ func bound(purpose string, record gift.ID) []byte {
 	return append([]byte(purpose+"\x00"), record[:]...)
 }
 
-// Close waits for running transactions and closes the database.
+// Close closes the database. Whoever uses the store must have stopped.
 func (s *Store) Close() error {
-	for _, stmt := range s.hot {
-		stmt.Close()
-	}
-	if err := errors.Join(s.readers.Close(), s.writer.Close()); err != nil {
+	if err := errors.Join(s.readers.Close(), s.writer.Close()); err != nil { // with their statements
 		return fmt.Errorf("closing the database: %w", err)
 	}
 	return nil

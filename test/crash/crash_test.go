@@ -131,7 +131,7 @@ func (l *till) settle(t *testing.T, url string) {
 func compare(t *testing.T, url string, ids []string, l *till) {
 	found := map[string]int{}
 	for _, id := range ids {
-		cursor, taken := "", 0
+		next, taken := "", 0
 		for {
 			var page struct {
 				Entries []struct {
@@ -140,16 +140,17 @@ func compare(t *testing.T, url string, ids []string, l *till) {
 				}
 				NextCursor string
 			}
-			get(t, url, "/api/integration/gifting/gifts/"+id+"/history?limit=100&cursor="+cursor, &page)
+			get(t, url, "/api/integration/gifting/gifts/"+id+"/history?limit=100"+next, &page)
 			for _, e := range page.Entries {
 				if e.Kind == "REDEMPTION" {
 					found[e.RedemptionID]++
 					taken++
 				}
 			}
-			if cursor = page.NextCursor; cursor == "" {
+			if page.NextCursor == "" {
 				break
 			}
+			next = "&cursor=" + page.NextCursor
 		}
 		var gift struct{ CurrentBalance json.Number }
 		get(t, url, "/api/integration/gifting/gifts/"+id, &gift)

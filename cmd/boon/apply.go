@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"boon.example/internal/setup"
+	"boon.example/internal/store"
+)
+
+// dataFolder is the flag of the commands that work on the data folder itself, beside a running service or without one.
+type dataFolder struct {
+	Data string `setting:"env" default:"./boon-data" placeholder:"DIR" help:"Data folder of the service. Default: ${default}."`
+}
+
+// with opens the store of the folder for as long as work takes.
+func (d dataFolder) with(ctx context.Context, mustExist bool, work func(*store.Store) error) (err error) {
+	s, err := store.Open(ctx, store.Options{Dir: d.Data, MustExist: mustExist})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return work(s)
+}
+
+type applyCmd struct {
+	File string `arg:"" help:"Set-up file (YAML); - reads standard input."`
+	dataFolder
+}
+
+// Help teaches.
+func (applyCmd) Help() string {
+	return `Accounts, locations, subscriptions, storefronts, promotions, designs and keys stand in one YAML file. Applying it again changes
+nothing; a running service sees a change within 2 seconds. Whatever is wrong with the file is told with its lines, and then
+nothing at all is changed. A key without a secret in the file is made and shown once, here.
+
+Example:
+
+    boon apply examples/harbor-coffee.yaml
+
+Next: boon serve --outbox, and boon gift send --help. Keys can also be made one by one: boon key create --help.`
+}
+
+// Run applies the file.
+func (c *applyCmd) Run(t *terminal) error {
+	text, err := readFile(t, c.File)
+	if err != nil {
+		return fmt.Errorf("reading the set-up: %w", err)
+	}
+	name := c.File
+	if name == "-" {
+		name = "standard input"
+	}
+	file, err := setup.Parse(name, text)
+	if err != nil {
+		return t.problems(err)
+	}
+	return c.with(t, false, func(s *store.Store) error {
+		report, err := file.Apply(t, s, time.Now(), rand.Reader)
+		if err != nil {
+			return t.problems(err)
+		}
+		return report.Print(t.stdout)
+	})
+}
+
+// problems tells what is wrong with a set-up file the way compilers do, one problem a line.
+func (t *terminal) problems(err error) error {
+	list, ok := errors.AsType[setup.Problems](err)
+	if !ok {
+		return err
+	}
+	for _, p := range list {
+		fmt.Fprintln(t.stderr, cell(p.String()))
+	}
+	fmt.Fprintln(t.stderr, "boon: nothing was changed")
+	return errQuiet
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"boon.example/examples"
+	"boon.example/internal/server"
+	"boon.example/internal/setup"
+	"boon.example/internal/store"
+)
+
+type demoCmd struct {
+	Once   bool   `help:"End after the story; exit code 1 if it did not go as told."`
+	Listen string `setting:"env" placeholder:"HOST:PORT" help:"Where the server listens. Default: 127.0.0.1:8080, or a free port when that is taken."`
+}
+
+// Help teaches.
+func (demoCmd) Help() string {
+	return `Makes a temporary data folder, applies the example set-up, starts the service, and tells the life of a few gifts over real HTTP: each
+call is printed as a curl command that can be pasted, with its answer. E-mail and SMS go to a page of the service instead of the
+world. Then it keeps serving until Ctrl-C, and removes the folder.
+
+Example:
+
+    boon demo
+    boon demo --once
+
+Next: boon apply --help and boon serve --help, for a service of your own.`
+}
+
+// Run tells the story.
+func (c *demoCmd) Run(t *terminal) (err error) {
+	dir, err := os.MkdirTemp("", "boon-demo-")
+	if err != nil {
+		return fmt.Errorf("making a temporary data folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := applyExample(t, dir); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(t)
+	defer stop()
+	ready, done := make(chan string, 1), make(chan error, 1)
+	go func() {
+		done <- server.Run(ctx, server.Config{
+			Listen: c.address(), Data: dir, Outbox: true, Ready: func(address string) { ready <- address },
+			Logger: slog.New(slog.NewJSONHandler(t.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		})
+	}()
+	select {
+	case err := <-done:
+		return err
+	case address := <-ready:
+		return c.tell(ctx, t, address, stop, done)
+	}
+}
+
+// address is where to listen: as asked, else where the README's commands look for it, if nobody else is there.
+func (c *demoCmd) address() string {
+	if c.Listen != "" {
+		return c.Listen
+	}
+	const usual = "127.0.0.1:8080"
+	l, err := net.Listen("tcp", usual)
+	if err != nil {
+		return "127.0.0.1:0"
+	}
+	l.Close()
+	return usual
+}
+
+// tell tells the story on a running server, keeps it running as long as is wanted, and ends with it.
+func (c *demoCmd) tell(ctx context.Context, t *terminal, address string, stop func(), done <-chan error) error {
+	s := newStory(t, "http://"+address)
+	told := s.tell(ctx)
+	if t.Err() != nil {
+		told = nil // the person had seen enough
+	}
+	if told == nil && !c.Once && t.Err() == nil {
+		s.farewell()
+		select {
+		case err := <-done:
+			return err
+		case <-ctx.Done():
+			fmt.Fprintln(t.stdout)
+		}
+	}
+	stop()
+	return errors.Join(told, <-done)
+}
+
+// applyExample makes the set-up of the story.
+func applyExample(ctx context.Context, dir string) error {
+	file, err := setup.Parse("harbor-coffee.yaml", examples.HarborCoffee())
+	if err != nil {
+		return err
+	}
+	return dataFolder{Data: dir}.with(ctx, false, func(s *store.Store) error {
+		_, err := file.Apply(ctx, s, time.Now(), rand.Reader)
+		return err
+	})
+}

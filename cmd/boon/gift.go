@@ -1,0 +1,428 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"boon.example/client"
+)
+
+type giftCmd struct {
+	Send     giftSendCmd     `cmd:"" help:"Create gifts and send them by e-mail, by SMS, or printed."`
+	Validate giftValidateCmd `cmd:"" help:"Tell what a gift is worth at a location, by its code or QR link."`
+	Redeem   giftRedeemCmd   `cmd:"" help:"Take an amount from a gift."`
+	Reverse  giftReverseCmd  `cmd:"" help:"Give back what a redemption took."`
+	Cancel   giftCancelCmd   `cmd:"" help:"Take gifts out of use."`
+	Show     giftShowCmd     `cmd:"" help:"Show one gift and everything that happened to it."`
+	List     giftListCmd     `cmd:"" help:"List gifts, the newest first."`
+}
+
+// service is where a gift command calls, and how it answers.
+type service struct {
+	URL  string `setting:"env" name:"url" default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address of the service. Default: ${default}."`
+	Key  string `setting:"env" name:"key" placeholder:"KEY" help:"API key. Better in the environment: arguments show in lists of processes."`
+	JSON bool   `name:"json" help:"Print the service's JSON as it came, instead of text for people."`
+}
+
+func (s *service) client() (*client.Client, error) {
+	if s.Key == "" {
+		return nil, usageError("An API key is needed: set BOON_KEY, or give --key. boon key create makes one.")
+	}
+	c, err := client.New(s.URL, s.Key, client.WithUserAgent("boon-cli/"+thisBuild().Version))
+	if err != nil {
+		return nil, usageError(fmt.Sprintf("--url or --key: %v.", err))
+	}
+	return c, nil
+}
+
+// answer prints the JSON that came, or else what people does.
+func (s *service) answer(t *terminal, body []byte, people func()) error {
+	if !s.JSON {
+		people()
+		return nil
+	}
+	_, err := fmt.Fprintln(t.stdout, strings.TrimSpace(harmlessJSON(body)))
+	return err
+}
+
+// repeatable is the flag of the commands that change something.
+type repeatable struct {
+	IdempotencyKey string `placeholder:"KEY" help:"Do this once, however often it is asked for with this key. Default: a new key."`
+}
+
+// place is where a gift is used.
+type place struct {
+	Location    string `placeholder:"ID" help:"Location where the gift is used. Not needed when the key or the account has only one."`
+	PointOfSale string `name:"pos" placeholder:"NAME" help:"The location, as the point-of-sale system names it."`
+}
+
+var (
+	guid = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
+	code = regexp.MustCompile(`^[0-9]{4}[ -]?[0-9]{4}[ -]?[0-9]{4}$`)
+)
+
+// secret sorts what a person typed or a scanner read into code and token. A code may be written in groups of four.
+func secret(s string) (voucherCode, token string) {
+	if code.MatchString(s) {
+		return strings.NewReplacer(" ", "", "-", "").Replace(s), ""
+	}
+	return "", s
+}
+
+// amount reads the text of a flag; "" is no amount.
+func amount(flag, s string) (client.Decimal, error) {
+	if s == "" {
+		return client.Decimal{}, nil
+	}
+	d, err := client.ParseDecimal(s)
+	if err != nil {
+		return d, usageError(fmt.Sprintf("%s: %v.", flag, err))
+	}
+	return d, nil
+}
+
+type giftValidateCmd struct {
+	Gift string `arg:"" help:"The 12-digit code, or what the QR code holds: the link or the token in it."`
+	place
+	service
+}
+
+// Help teaches.
+func (giftValidateCmd) Help() string {
+	return `Changes nothing.
+
+Example:
+
+    boon gift validate "4829 1337 5026"
+    boon gift validate https://gifts.example.com/g/5hTnUfY2cWq0vKzL8sXbRd --json
+
+Next: boon gift redeem --help.`
+}
+
+// Run validates.
+func (c *giftValidateCmd) Run(t *terminal) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	r := client.ValidateGiftRequest{OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale}
+	r.VoucherCode, r.VoucherPublicToken = secret(c.Gift)
+	v, err := api.ValidateGift(t, r)
+	if err != nil {
+		return err
+	}
+	return c.answer(t, v.Meta.Body, func() { t.voucher(v) })
+}
+
+type giftRedeemCmd struct {
+	Gift         string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
+	Amount       string `xor:"how much" placeholder:"N" help:"How much to take: money, or a number of items."`
+	All          bool   `xor:"how much" help:"Take all that is left."`
+	AllowPartial bool   `help:"Take what is there when --amount is more."`
+	Reference    string `placeholder:"TEXT" help:"Your own id of the sale."`
+	place
+	repeatable
+	service
+}
+
+// Help teaches.
+func (giftRedeemCmd) Help() string {
+	return `Acts as a till: it waits 5 seconds for an answer, tries three times under one key, and if there is still none it undoes the redemption
+by that key, so that the guest never pays twice.
+
+Example:
+
+    boon gift redeem 482913375026 --amount 5.10 --reference "check 4711"
+
+Next: boon gift reverse --help gives it back; boon gift show --help tells what happened.`
+}
+
+// Run redeems.
+func (c *giftRedeemCmd) Run(t *terminal) error {
+	if c.Amount == "" && !c.All {
+		return usageError("Say how much to take: --amount N or --all.")
+	}
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	take, err := amount("--amount", c.Amount)
+	if err != nil {
+		return err
+	}
+	r := client.RedeemGiftRequest{
+		OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale,
+		Amount: take, AllowPartial: c.AllowPartial, Reference: c.Reference, IdempotencyKey: c.IdempotencyKey,
+	}
+	if guid.MatchString(c.Gift) {
+		r.VoucherID = c.Gift
+	} else {
+		r.VoucherCode, r.VoucherPublicToken = secret(c.Gift)
+	}
+	a, err := api.RedeemSafely(t, r)
+	if err != nil {
+		return err
+	}
+	return c.answer(t, a.Meta.Body, func() {
+		facts(t.stdout, "taken", money(a.Amount, a.Currency), "left", money(a.CurrentBalance, a.Currency), "status", string(a.Status),
+			"redemption", a.RedemptionID, "gift", a.VoucherID, "reference", a.Reference, "note", replayed(a.Meta))
+	})
+}
+
+type giftReverseCmd struct {
+	Redemption  string `arg:"" optional:"" help:"The redemptionID."`
+	OriginalKey string `placeholder:"KEY" help:"In place of it: the Idempotency-Key that the redemption was made with. Should it never have arrived, it is refused from then on."`
+	Amount      string `placeholder:"N" help:"How much to give back. Default: all that is left of the redemption."`
+	Reason      string `placeholder:"TEXT" help:"Why, for the gift's history."`
+	Location    string `placeholder:"ID" help:"Location where it is given back."`
+	repeatable
+	service
+}
+
+// Help teaches.
+func (giftReverseCmd) Help() string {
+	return `Example:
+
+    boon gift reverse 019576b2-6a00-7000-8000-000000000009 --reason "wrong table"
+
+Next: boon gift show --help.`
+}
+
+// Run reverses.
+func (c *giftReverseCmd) Run(t *terminal) error {
+	if (c.Redemption == "") == (c.OriginalKey == "") {
+		return usageError("Name the redemption by its redemptionID or by --original-key, one of the two.")
+	}
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	give, err := amount("--amount", c.Amount)
+	if err != nil {
+		return err
+	}
+	a, err := api.ReverseRedemption(t, client.ReverseRedemptionRequest{
+		RedemptionID: c.Redemption, OriginalKey: c.OriginalKey, Amount: give, Reason: c.Reason, OrganizationID: c.Location,
+		IdempotencyKey: c.IdempotencyKey,
+	})
+	if err != nil {
+		return err
+	}
+	return c.answer(t, a.Meta.Body, func() {
+		facts(t.stdout, "given back", money(a.Amount, a.Currency), "left", money(a.CurrentBalance, a.Currency), "status", string(a.Status),
+			"reversal", a.ReversalID, "redemption", a.RedemptionID, "gift", a.VoucherID, "note", replayed(a.Meta))
+	})
+}
+
+type giftCancelCmd struct {
+	Gift           string `arg:"" optional:"" help:"The voucherID."`
+	Order          string `placeholder:"ID" help:"In place of it: all gifts of one order."`
+	Purchase       string `placeholder:"REF" help:"In place of it: all gifts of one external purchase, by its reference number."`
+	PurchaseFailed bool   `help:"The external purchase failed: only while nothing was redeemed."`
+	Reason         string `placeholder:"TEXT" help:"Why, for the gifts' history."`
+	repeatable
+	service
+}
+
+// Help teaches.
+func (giftCancelCmd) Help() string {
+	return `All of the gifts, or none. A cancelled gift stays cancelled.
+
+Example:
+
+    boon gift cancel --purchase WEB-1001 --purchase-failed`
+}
+
+// Run cancels.
+func (c *giftCancelCmd) Run(t *terminal) error {
+	given := 0
+	for _, s := range []string{c.Gift, c.Order, c.Purchase} {
+		if s != "" {
+			given++
+		}
+	}
+	if given != 1 {
+		return usageError("Name what to cancel: a voucherID, --order or --purchase, one of the three.")
+	}
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	r := client.CancelGiftRequest{
+		VoucherID: c.Gift, OrderID: c.Order, ExternalTransactionReferenceNumber: c.Purchase,
+		Cause: client.CauseCancelled, Reason: c.Reason, IdempotencyKey: c.IdempotencyKey,
+	}
+	if c.PurchaseFailed {
+		r.Cause = client.CausePurchaseFailed
+	}
+	a, err := api.CancelGift(t, r)
+	if err != nil {
+		return err
+	}
+	return c.answer(t, a.Meta.Body, func() {
+		var rows [][]string
+		for _, v := range a.Vouchers {
+			rows = append(rows, []string{v.VoucherID, string(v.Status), v.CurrentBalance.String()})
+		}
+		table(t.stdout, []string{"GIFT", "STATUS", "BALANCE"}, rows)
+	})
+}
+
+type giftShowCmd struct {
+	Gift string `arg:"" help:"The voucherID."`
+	service
+}
+
+// Help teaches.
+func (giftShowCmd) Help() string {
+	return `With --json: {"gift": …, "history": […]}.
+
+Example:
+
+    boon gift show 019576b2-6a00-7000-8000-000000000002`
+}
+
+// Run shows the gift and its history.
+func (c *giftShowCmd) Run(t *terminal) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	v, err := api.Gift(t, c.Gift)
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	history := []json.RawMessage{}
+	for e, err := range api.History(t, c.Gift) {
+		if err != nil {
+			return err
+		}
+		history = append(history, e.Meta.Body)
+		rows = append(rows, []string{strconv.Itoa(e.Seq), moment(e.At), string(e.Kind), e.Amount.String(), e.CurrentBalance.String(),
+			string(e.Status), e.RedemptionID, strings.TrimSpace(e.Reference + " " + e.Reason)})
+	}
+	body, err := json.Marshal(map[string]any{"gift": json.RawMessage(v.Meta.Body), "history": history})
+	if err != nil {
+		return err
+	}
+	return c.answer(t, body, func() {
+		t.voucher(v)
+		fmt.Fprintln(t.stdout)
+		table(t.stdout, []string{"#", "WHEN", "WHAT", "AMOUNT", "BALANCE", "STATUS", "REDEMPTION", "NOTE"}, rows)
+	})
+}
+
+type giftListCmd struct {
+	Status      string    `placeholder:"STATUS" help:"Only gifts in this status, such as DELIVERED."`
+	Program     string    `placeholder:"ID" help:"Only gifts of this program."`
+	Promotion   string    `placeholder:"ID" help:"Only gifts of this promotion."`
+	Location    string    `placeholder:"ID" help:"Only gifts that are limited to this location."`
+	Purchase    string    `placeholder:"REF" help:"Only gifts of this external purchase."`
+	CreatedFrom time.Time `placeholder:"TIME" help:"Only gifts made at or after this time, such as 2026-03-01T00:00:00Z."`
+	CreatedTo   time.Time `placeholder:"TIME" help:"Only gifts made before this time."`
+	Limit       int       `default:"50" placeholder:"N" help:"How many at most; 0: all of them. Default: ${default}."`
+	service
+}
+
+// Help teaches.
+func (giftListCmd) Help() string {
+	return `With --json: one gift a line.
+
+Example:
+
+    boon gift list --status FAILED_DELIVERY
+    boon gift list --limit 0 --json > gifts.jsonl`
+}
+
+// Run lists.
+func (c *giftListCmd) Run(t *terminal) error {
+	if c.Limit < 0 {
+		return usageError("--limit must not be below 0.")
+	}
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	f := client.GiftsFilter{
+		Status: client.Status(c.Status), ProgramID: c.Program, PromotionID: c.Promotion, OrganizationID: c.Location,
+		ExternalTransactionReferenceNumber: c.Purchase, CreatedFrom: c.CreatedFrom, CreatedTo: c.CreatedTo, PageSize: 200,
+	}
+	if c.Limit > 0 {
+		f.PageSize = min(c.Limit, 200)
+	}
+	var rows [][]string
+	n := 0
+	for v, err := range api.Gifts(t, f) {
+		if err != nil {
+			return err
+		}
+		if err := c.answer(t, v.Meta.Body, func() { rows = append(rows, listed(&v)) }); err != nil {
+			return err
+		}
+		if n++; n == c.Limit {
+			break
+		}
+	}
+	if !c.JSON {
+		table(t.stdout, []string{"GIFT", "MADE", "STATUS", "BALANCE", "OF", "FOR"}, rows)
+	}
+	return nil
+}
+
+func listed(v *client.Voucher) []string {
+	return []string{v.VoucherID, moment(v.CreatedAt), string(v.Status), worth(v, v.CurrentBalance), worth(v, v.OriginalBalance), v.RecipientDescription}
+}
+
+// voucher prints a gift for people.
+func (t *terminal) voucher(v *client.Voucher) {
+	usable := "yes"
+	if !v.IsRedeemable {
+		usable = "no"
+	}
+	facts(t.stdout, "gift", v.VoucherID, "code", grouped(v.VoucherCode), "balance", worth(v, v.CurrentBalance)+" of "+worth(v, v.OriginalBalance),
+		"status", string(v.Status), "usable", usable, "item", v.Label, "for", v.RecipientDescription, "from", v.SenderDescription,
+		"message", v.Message, "terms", strings.TrimSpace(v.Terms+" "+v.PromotionalTerms), "program", v.ProgramName, "made", moment(v.CreatedAt),
+		"delivered", moment(v.DeliveredAt), "valid from", moment(v.ValidFrom), "valid until", moment(v.ValidUntil))
+	for _, r := range v.NotRedeemableReasons {
+		fmt.Fprintf(t.stdout, "not usable: %s\n", cell(r.Text))
+	}
+	if v.RequiresEligibleItems {
+		fmt.Fprintln(t.stdout, "Good for certain items only: the till must send the ticket.")
+	}
+}
+
+// worth is an amount of a gift in its own unit.
+func worth(v *client.Voucher, d client.Decimal) string {
+	if v.IsItemType {
+		return d.String() + " pcs"
+	}
+	return money(d, v.Currency)
+}
+
+// money is an amount with its currency; "" is the currency of an item gift.
+func money(d client.Decimal, currency string) string {
+	if currency == "" {
+		return d.String() + " pcs"
+	}
+	return d.String() + " " + currency
+}
+
+// grouped is a code as people read it: 4-4-4.
+func grouped(code string) string {
+	if len(code) != 12 {
+		return code
+	}
+	return code[:4] + " " + code[4:8] + " " + code[8:]
+}
+
+func replayed(m client.Meta) string {
+	if m.Replayed {
+		return "this had been done before under the same key; nothing happened twice"
+	}
+	return ""
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/setup"
+	"boon.example/internal/store"
+)
+
+type keyCmd struct {
+	Create keyCreateCmd `cmd:"" help:"Make an API key and show it once."`
+	List   keyListCmd   `cmd:"" help:"List the API keys, without their text, which is kept nowhere."`
+	Revoke keyRevokeCmd `cmd:"" help:"End an API key for good."`
+}
+
+type keyCreateCmd struct {
+	Name     string    `arg:"" help:"What the key is called in lists, such as till-2."`
+	Account  string    `placeholder:"ID" help:"Account it belongs to; may be left out when there is only one."`
+	System   bool      `help:"Make a system key instead: of no account, for partner sites that send gifts for many."`
+	Location []string  `placeholder:"ID" help:"Location it is enabled for; may be repeated. Default: all of the account's."`
+	Expires  time.Time `placeholder:"TIME" help:"When it stops working, such as 2027-01-31T00:00:00Z. Default: never."`
+	Test     bool      `help:"Make a boon_test_ key: it works like any other and shows readers what it is for."`
+	dataFolder
+}
+
+// Help teaches.
+func (keyCreateCmd) Help() string {
+	return `The key alone is printed on standard output, so that it can be piped into a secret store; only its hash is kept. A running service
+knows it within 2 seconds. To rotate a key: make a second one, change the caller, revoke the first.
+
+Example:
+
+    boon key create till-2 --location 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11
+
+Next: BOON_KEY=… boon gift list, and boon key list.`
+}
+
+// Run makes the key.
+func (c *keyCreateCmd) Run(t *terminal) error {
+	if c.System && c.Account != "" {
+		return usageError("A system key belongs to no account: give --system or --account, not both.")
+	}
+	q := setup.KeyRequest{Name: c.Name, ExpiresAt: c.Expires, Test: c.Test}
+	for _, text := range c.Location {
+		id, err := gift.ParseID(text)
+		if err != nil {
+			return usageError(fmt.Sprintf("--location %s is %v.", text, err))
+		}
+		q.Locations = append(q.Locations, id)
+	}
+	return c.with(t, true, func(s *store.Store) error {
+		if !c.System {
+			var err error
+			if q.Account, err = c.account(t, s); err != nil {
+				return err
+			}
+		}
+		key, text, err := setup.CreateKey(t, s, q, time.Now(), rand.Reader)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(t.stderr, "Made key %s (%s). It is shown this once and kept nowhere; store it now:\n", cell(key.Name), key.ID)
+		_, err = fmt.Fprintln(t.stdout, text)
+		return err
+	})
+}
+
+// account is the one that is named, or the only one there is.
+func (c *keyCreateCmd) account(t *terminal, s *store.Store) (gift.ID, error) {
+	if c.Account != "" {
+		id, err := gift.ParseID(c.Account)
+		if err != nil {
+			return id, usageError(fmt.Sprintf("--account %s is %v.", c.Account, err))
+		}
+		return id, nil
+	}
+	d, err := s.Directory(t)
+	if err != nil {
+		return gift.ID{}, err
+	}
+	switch len(d.Accounts) {
+	case 0:
+		return gift.ID{}, errors.New("there is no account yet; make one with boon apply FILE")
+	case 1:
+		return slices.Collect(maps.Keys(d.Accounts))[0], nil
+	}
+	return gift.ID{}, usageError("There is more than one account; name one with --account ID, or give --system. boon key list shows them.")
+}
+
+type keyListCmd struct {
+	All bool `help:"Show revoked and expired keys too."`
+	dataFolder
+}
+
+// Help teaches.
+func (keyListCmd) Help() string {
+	return `ENDS IN are the last four characters of the key's text, to tell keys apart.
+
+Example:
+
+    boon key list --all`
+}
+
+// Run lists the keys, those of one account together, the oldest first.
+func (c *keyListCmd) Run(t *terminal) error {
+	return c.with(t, true, func(s *store.Store) error {
+		d, err := s.Directory(t)
+		if err != nil {
+			return err
+		}
+		now, rows := time.Now(), [][]string{}
+		for _, k := range slices.SortedFunc(maps.Values(d.Keys), compareKeys) {
+			state := keyState(k, now)
+			if !strings.HasPrefix(state, "works") && !c.All {
+				continue
+			}
+			rows = append(rows, []string{k.ID.String(), k.Name, ownerName(d, k), places(d, k), "…" + k.Hint, moment(k.CreatedAt), state})
+		}
+		table(t.stdout, []string{"KEY", "NAME", "OWNER", "LOCATIONS", "ENDS IN", "MADE", "STATE"}, rows)
+		return nil
+	})
+}
+
+func compareKeys(a, b *gift.Key) int {
+	if n := strings.Compare(a.AccountID.String(), b.AccountID.String()); n != 0 {
+		return n
+	}
+	if n := a.CreatedAt.Compare(b.CreatedAt); n != 0 {
+		return n
+	}
+	return strings.Compare(a.Name, b.Name)
+}
+
+func keyState(k *gift.Key, now time.Time) string {
+	switch {
+	case !k.RevokedAt.IsZero():
+		return "revoked " + moment(k.RevokedAt)
+	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
+		return "expired " + moment(k.ExpiresAt)
+	case !k.ExpiresAt.IsZero():
+		return "works until " + moment(k.ExpiresAt)
+	}
+	return "works"
+}
+
+func ownerName(d *gift.Directory, k *gift.Key) string {
+	if k.Kind == gift.SystemKey {
+		return "system"
+	}
+	if a := d.Accounts[k.AccountID]; a != nil {
+		return a.Name
+	}
+	return k.AccountID.String()
+}
+
+// places names the locations a key is enabled for.
+func places(d *gift.Directory, k *gift.Key) string {
+	if len(k.Locations) == 0 {
+		return "all"
+	}
+	var names []string
+	for _, id := range k.Locations {
+		name := id.String()
+		if a := d.Accounts[k.AccountID]; a != nil && a.Location(id) != nil {
+			name = a.Location(id).Name
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// moment writes a time for people, to the minute.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04Z")
+}
+
+type keyRevokeCmd struct {
+	Key string `arg:"" help:"The key's id, or its name where only one key has it."`
+	dataFolder
+}
+
+// Help teaches.
+func (keyRevokeCmd) Help() string {
+	return `Takes effect in a running service within 2 seconds. There is no way back; make a new key instead.
+
+Example:
+
+    boon key revoke till-2`
+}
+
+// Run revokes the key.
+func (c *keyRevokeCmd) Run(t *terminal) error {
+	return c.with(t, true, func(s *store.Store) error {
+		k, err := setup.RevokeKey(t, s, c.Key, time.Now())
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(t.stdout, "Key %s (%s) is revoked since %s.\n", cell(k.Name), k.ID, moment(k.RevokedAt))
+		return err
+	})
+}

@@ -1,0 +1,146 @@
+// Boon is the gift-card service and everything that belongs to it, in one binary: see boon --help.
+//
+// This package turns arguments into calls of the packages that do the work, and what they give back into text and an exit
+// code. It makes no decision about gifts.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	_ "time/tzdata" // zones must be known on machines that have none installed
+
+	"github.com/alecthomas/kong"
+
+	"boon.example/client"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
+	stop()
+	os.Exit(code)
+}
+
+// The exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1 // refused, or something went wrong
+	exitUsage  = 2 // the command line or the configuration is not understood
+)
+
+// terminal is what a command may touch of the outside world.
+type terminal struct {
+	context.Context
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	getenv         func(string) string
+}
+
+// commands is the command line. What boon --help says is written here.
+type commands struct {
+	Demo    demoCmd    `cmd:"" help:"See everything happen once, on a temporary data folder, then keep a server to play with."`
+	Serve   serveCmd   `cmd:"" help:"Run the service."`
+	Apply   applyCmd   `cmd:"" help:"Make the set-up (accounts, locations, keys …) what a file says."`
+	Gift    giftCmd    `cmd:"" help:"Send, look up and redeem gifts on a running service."`
+	Key     keyCmd     `cmd:"" help:"Make, list and revoke API keys."`
+	Verify  verifyCmd  `cmd:"" help:"Recompute every balance from the ledger and check that everything holds."`
+	Version versionCmd `cmd:"" help:"Say which build this is."`
+}
+
+const about = `Boon keeps gift cards: it sends them, tells what they are worth, and redeems them, each exactly once.
+
+See it work:      boon demo
+Then your own:    boon apply setup.yaml && boon serve --outbox
+And a first gift: boon gift send --help
+
+Settings come from flags, else from BOON_… in the environment, else (boon serve) from the --config file.
+Exit codes: 0 done, 1 refused or failed, 2 not understood.`
+
+// run is the whole program: it understands args, does what they say, and gives the exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
+	t := &terminal{ctx, stdin, stdout, stderr, getenv}
+	if len(args) == 0 {
+		run(ctx, []string{"--help"}, stdin, stderr, stderr, getenv)
+		return exitUsage
+	}
+	exited := false
+	parser, err := kong.New(&commands{},
+		kong.Name("boon"), kong.Description(about), kong.Writers(stdout, stderr),
+		kong.Exit(func(int) { exited = true }), // --help; what follows it does not matter
+		kong.ConfigureHelp(kong.HelpOptions{NoAppDescFormat: true, NoExpandSubcommands: true, Compact: true, WrapUpperBound: 110}),
+		kong.ValueFormatter(describe), kong.WithBeforeResolve(t.settings),
+	)
+	if err != nil {
+		panic(err) // the struct tags above are wrong
+	}
+	command, err := parser.Parse(args)
+	switch {
+	case exited:
+		return exitOK
+	case err != nil:
+		fmt.Fprintf(stderr, "boon: %s\n", plain(err.Error()))
+		fmt.Fprintln(stderr, "Try: boon "+helpFor(err)+"--help")
+		return exitUsage
+	}
+	return t.report(command.Run(t))
+}
+
+// helpFor names the command that a parse error is about, followed by a space, if it got that far.
+func helpFor(err error) string {
+	p, ok := errors.AsType[*kong.ParseError](err)
+	if !ok || p.Context == nil || p.Context.Selected() == nil {
+		return ""
+	}
+	return strings.TrimPrefix(p.Context.Selected().FullPath(), "boon ") + " "
+}
+
+// usageError is a command line that is understood, but makes no sense.
+type usageError string
+
+func (u usageError) Error() string { return string(u) }
+
+// errQuiet is a failure that has been told already.
+var errQuiet = errors.New("")
+
+// report tells a failure and gives the exit code. Nothing that a server or a file said can reach the terminal as a command.
+func (t *terminal) report(err error) int {
+	usage, wrong := errors.AsType[usageError](err)
+	refusal, refused := errors.AsType[*client.Error](err)
+	switch {
+	case err == nil:
+		return exitOK
+	case wrong:
+		fmt.Fprintf(t.stderr, "boon: %s\n", plain(string(usage)))
+		return exitUsage
+	case errors.Is(err, errQuiet):
+	case refused && client.Refused(err):
+		t.refusal(refusal)
+	default:
+		fmt.Fprintf(t.stderr, "boon: %s\n", plain(err.Error()))
+	}
+	return exitFailed
+}
+
+// refusal tells a service's no: the code, each message on a line of its own, and the request id.
+func (t *terminal) refusal(e *client.Error) {
+	fmt.Fprintf(t.stderr, "boon: refused: %s\n", plain(string(e.Code)))
+	for _, m := range e.Messages {
+		path := ""
+		if m.Path != "" {
+			path = m.Path + ": "
+		}
+		fmt.Fprintf(t.stderr, "  %s\n", plain(path+m.Text))
+	}
+	if e.RetryAfter > 0 {
+		fmt.Fprintf(t.stderr, "  Try again in %s.\n", e.RetryAfter)
+	}
+	if e.RequestID != "" {
+		fmt.Fprintf(t.stderr, "  request %s\n", plain(e.RequestID))
+	}
+}

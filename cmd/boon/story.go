@@ -1,0 +1,349 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"boon.example/client"
+	"boon.example/examples"
+)
+
+// story is the life of a few gifts, told call by call over real HTTP.
+type story struct {
+	out  io.Writer
+	base string
+	pen  pen
+	http http.Client
+	step int
+	when string // makes the story's keys and references differ from those of another run
+}
+
+func newStory(t *terminal, base string) *story {
+	colors := onTerminal(t.stdout) && t.getenv("NO_COLOR") == "" && t.getenv("TERM") != "dumb"
+	return &story{out: t.stdout, base: base, pen: pen(colors), http: http.Client{Timeout: 15 * time.Second}, when: time.Now().UTC().Format("150405")}
+}
+
+// call is one call of the story, and what must come of it.
+type call struct {
+	heading string
+	path    string // below the base address
+	key     string // the API key
+	once    string // the Idempotency-Key, "" none
+	body    string // "" makes it a GET
+	status  int
+	show    string // the members of the answer that the story is about
+	expect  func(answer) error
+}
+
+// answer is what came back.
+type answer struct {
+	OrderID string
+	Gifts   []struct {
+		client.Voucher
+		GiftURL string
+	}
+	client.Voucher
+	RedemptionID string
+	Amount       client.Decimal
+	Code         client.Code
+	Entries      []client.Entry
+	replayed     bool
+	body         []byte
+}
+
+const (
+	sendPath     = "/api/integration/gifting/send-gift"
+	giftsPath    = "/api/integration/gifting/gifts/"
+	validatePath = "/api/integration/redemption/validate-gift"
+	redeemPath   = "/api/integration/redemption/redeem-gift"
+	reversePath  = "/api/integration/redemption/reverse-redemption"
+)
+
+// tell runs the whole story and stops where it does not go as told.
+func (s *story) tell(ctx context.Context) error {
+	s.title("Boon: the life of a few gifts at Harbor Coffee",
+		"Every call below is real; paste any of them into another terminal while this one is open. Those with an Idempotency-Key",
+		"can be pasted as often as you like: they are done once and answered the same way again.")
+	bought, err := s.purchases(ctx)
+	if err != nil {
+		return err
+	}
+	return s.spending(ctx, bought)
+}
+
+// purchases creates gifts of all kinds and gives the first of them, delivered.
+func (s *story) purchases(ctx context.Context) (*answer, error) {
+	bought, err := s.call(ctx, call{
+		heading: "Carla buys two gifts of 25 dollars in the web shop. Boon e-mails them to Ana and Ben.",
+		path:    sendPath, key: examples.HarborWebShopKey, once: "shop-" + s.when, status: 201, show: "orderID gifts status currentBalance currency giftURL",
+		body: `{
+  "monetaryGift": {"value": 25.00, "deliveryMethodID": 1},
+  "recipients": [
+    {"recipientDescription": "Ana", "recipientContact": "ana@example.com", "message": "Let's have coffee!"},
+    {"recipientDescription": "Ben", "recipientContact": "ben@example.com"}
+  ],
+  "paymentMethodID": 2,
+  "externalTransactionReferenceNumber": "WEB-` + s.when + `",
+  "externalTransactionCustomerFirstName": "Carla",
+  "externalTransactionCustomerLastName": "Diaz",
+  "externalTransactionCustomerEmailAddress": "carla@example.com",
+  "externalStorefrontID": "` + examples.HarborStorefront + `"
+}`,
+		expect: func(a answer) error { return that(len(a.Gifts) == 2, "two gifts") },
+	})
+	if err != nil {
+		return nil, err
+	}
+	printed, err := s.call(ctx, call{
+		heading: "The shop prints a gift of two lattes, to hand over in a card. A printed gift is usable at once.",
+		path:    sendPath, key: examples.HarborWebShopKey, once: "print-" + s.when, status: 201, show: "gifts label quantity status currentBalance giftURL",
+		body: `{
+  "itemGift": {"label": "Latte", "quantity": 2, "terms": "Any size.", "equivalentValue": 11.00, "deliveryMethodID": 3, "recipientDescription": "Dora"},
+  "senderDescription": "The team of Pier 39",
+  "paymentMethodID": 2,
+  "externalTransactionReferenceNumber": "POS-` + s.when + `",
+  "externalTransactionCustomerFirstName": "Eli",
+  "externalTransactionCustomerLastName": "Young",
+  "externalTransactionCustomerEmailAddress": "eli@example.com",
+  "externalStorefrontID": "` + examples.HarborStorefront + `"
+}`,
+		expect: func(a answer) error {
+			return that(len(a.Gifts) == 1 && a.Gifts[0].Status == client.StatusDelivered, "one gift, DELIVERED")
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	promo, err := s.call(ctx, call{
+		heading: "A promotion: 5 dollars by SMS for a guest who has not been here for a while. Nobody pays; it is good for 60 days.",
+		path:    sendPath, key: examples.HarborWebShopKey, once: "promo-" + s.when, status: 201, show: "gifts isPromoType validFrom validUntil status currentBalance",
+		body: `{
+  "monetaryGift": {"value": 5, "deliveryMethodID": 2, "recipientDescription": "Finn", "recipientContact": "415-555-0132", "message": "We miss you!"},
+  "paymentMethodID": 4,
+  "promotionID": "` + examples.HarborWelcomeBack + `",
+  "validStarting": "` + time.Now().UTC().Truncate(time.Minute).Format(time.RFC3339) + `"
+}`,
+		expect: func(a answer) error { return that(len(a.Gifts) == 1 && a.Gifts[0].IsPromoType, "one promotional gift") },
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range []string{bought.Gifts[0].VoucherID, bought.Gifts[1].VoucherID, promo.Gifts[0].VoucherID} {
+		if err := s.delivered(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	s.note("The e-mails and the SMS have left: see them at " + s.base + "/outbox")
+	return bought, s.scanned(ctx, printed.Gifts[0].VoucherPublicToken)
+}
+
+// scanned shows a till that reads the QR code of the printed gift.
+func (s *story) scanned(ctx context.Context, token string) error {
+	_, err := s.call(ctx, call{
+		heading: "Dora's card at the till of Pier 39: the scanner reads the link in its QR code. What is it worth?",
+		path:    validatePath, key: examples.HarborTillKey, status: 200, show: "label quantity currentBalance isItemType isRedeemable status",
+		body: `{"voucherPublicToken": "` + s.base + "/g/" + token + `"}`,
+		expect: func(a answer) error {
+			return that(a.IsRedeemable && a.CurrentBalance.Cmp(client.Whole(2)) == 0, "two lattes, redeemable")
+		},
+	})
+	return err
+}
+
+// spending is what happens to Ana's gift.
+func (s *story) spending(ctx context.Context, bought *answer) error {
+	ana := bought.Gifts[0]
+	if _, err := s.call(ctx, call{
+		heading: "Ana reads her code to the cashier.",
+		path:    validatePath, key: examples.HarborTillKey, status: 200, show: "voucherID currentBalance currency isRedeemable status recipientDescription",
+		body: `{"voucherCode": "` + ana.VoucherCode + `"}`,
+		expect: func(a answer) error {
+			return that(a.VoucherID == ana.VoucherID && a.IsRedeemable, "Ana's gift, redeemable")
+		},
+	}); err != nil {
+		return err
+	}
+	pay := call{
+		heading: "She pays 9.50 with it. The rest stays on the gift.",
+		path:    redeemPath, key: examples.HarborTillKey, once: "check-1-" + s.when, status: 200, show: "redemptionID amount currentBalance status",
+		body:   `{"voucherID": "` + ana.VoucherID + `", "amount": 9.50, "reference": "check 1"}`,
+		expect: balance("15.50"),
+	}
+	paid, err := s.call(ctx, pay)
+	if err != nil {
+		return err
+	}
+	pay.heading = "The till lost that answer and asks again, with the same Idempotency-Key. It gets the same answer; nothing is taken twice."
+	pay.expect = func(a answer) error {
+		return that(a.replayed && bytes.Equal(a.body, paid.body), "the first answer, byte for byte")
+	}
+	if _, err := s.call(ctx, pay); err != nil {
+		return err
+	}
+	if _, err := s.call(ctx, call{
+		heading: "Later she wants to pay 20. That is more than is left, so nothing is taken.",
+		path:    redeemPath, key: examples.HarborTillKey, once: "check-2-" + s.when, status: 409, show: "status code messages path text",
+		body:   `{"voucherID": "` + ana.VoucherID + `", "amount": 20, "reference": "check 2"}`,
+		expect: func(a answer) error { return that(a.Code == client.InsufficientBalance, "INSUFFICIENT_BALANCE") },
+	}); err != nil {
+		return err
+	}
+	if _, err := s.call(ctx, call{
+		heading: "The first check was for another table. The cashier reverses it, and the money is back on the gift.",
+		path:    reversePath, key: examples.HarborTillKey, once: "void-1-" + s.when, status: 200, show: "reversalID amount currentBalance status",
+		body:   `{"redemptionID": "` + paid.RedemptionID + `", "reason": "wrong table"}`,
+		expect: balance("25.00"),
+	}); err != nil {
+		return err
+	}
+	_, err = s.call(ctx, call{
+		heading: "Everything that ever happened to the gift stays on record.",
+		path:    giftsPath + ana.VoucherID + "/history", key: examples.HarborWebShopKey, status: 200, show: "entries seq kind amount currentBalance status",
+		expect: func(a answer) error { return that(len(a.Entries) == 4, "four entries") },
+	})
+	if err == nil {
+		s.title("That is all of it.", "Ana's gift:  "+ana.GiftURL, "The outbox:  "+s.base+"/outbox", "The API:     "+s.base+"/docs")
+	}
+	return err
+}
+
+// farewell says what can be done now.
+func (s *story) farewell() {
+	fmt.Fprintf(s.out, "\nThe service goes on running at %s. On the command line it is reached like this:\n\n", s.base)
+	fmt.Fprintf(s.out, "  BOON_URL=%s BOON_KEY=%s boon gift list\n\nCtrl-C ends it and removes its data.\n", s.base, examples.HarborWebShopKey)
+}
+
+// that is an error unless ok.
+func that(ok bool, expected string) error {
+	if ok {
+		return nil
+	}
+	return fmt.Errorf("the story expected %s", expected)
+}
+
+func balance(want string) func(answer) error {
+	return func(a answer) error {
+		return that(a.CurrentBalance.Cmp(client.MustDecimal(want)) == 0, "a balance of "+want)
+	}
+}
+
+// call makes a call, prints it with its answer, and checks that the answer is as the story goes.
+func (s *story) call(ctx context.Context, c call) (*answer, error) {
+	s.step++
+	fmt.Fprintf(s.out, "\n%s\n\n%s\n\n", s.pen.bold(fmt.Sprintf("%d. %s", s.step, c.heading)), s.pen.cyan(s.curl(c)))
+	a, status, err := s.do(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("step %d: %w", s.step, err)
+	}
+	mark := ""
+	if a.replayed {
+		mark = "  (Idempotent-Replayed: true)"
+	}
+	fmt.Fprintf(s.out, "HTTP %d%s\n%s\n", status, mark, plain(shorten(a.body, c.show)))
+	if status != c.status {
+		return nil, fmt.Errorf("step %d did not go as told: HTTP %d instead of %d", s.step, status, c.status)
+	}
+	if err := c.expect(*a); err != nil {
+		return nil, fmt.Errorf("step %d did not go as told: %w", s.step, err)
+	}
+	return a, nil
+}
+
+func (s *story) do(ctx context.Context, c call) (*answer, int, error) {
+	method := http.MethodPost
+	if c.body == "" {
+		method = http.MethodGet
+	}
+	req, err := http.NewRequestWithContext(ctx, method, s.base+c.path, strings.NewReader(c.body))
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, h := range c.headers() {
+		req.Header.Set(h[0], h[1])
+	}
+	resp, err := s.http.Do(req)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer resp.Body.Close()
+	a := &answer{replayed: resp.Header.Get("Idempotent-Replayed") == "true"}
+	if a.body, err = io.ReadAll(io.LimitReader(resp.Body, 1<<20)); err != nil {
+		return nil, 0, err
+	}
+	// The members of an error's answer and of a success's share the name status, with different types.
+	if resp.StatusCode >= 400 {
+		return a, resp.StatusCode, json.Unmarshal(a.body, &struct{ Code *client.Code }{&a.Code})
+	}
+	return a, resp.StatusCode, json.Unmarshal(a.body, a)
+}
+
+// delivered waits until a gift has been sent.
+func (s *story) delivered(ctx context.Context, voucherID string) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	for {
+		a, _, err := s.do(ctx, call{path: giftsPath + voucherID, key: examples.HarborWebShopKey})
+		if err != nil {
+			return fmt.Errorf("waiting for the delivery of gift %s: %w", voucherID, err)
+		}
+		if a.Status == client.StatusDelivered {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("gift %s was not delivered, it is %s", voucherID, a.Status)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func (c *call) headers() [][2]string {
+	h := [][2]string{{"Authorization", "Bearer " + c.key}}
+	if c.body != "" {
+		h = append(h, [2]string{"Content-Type", "application/json"})
+	}
+	if c.once != "" {
+		h = append(h, [2]string{"Idempotency-Key", c.once})
+	}
+	return h
+}
+
+// curl is the call as a command for a shell.
+func (s *story) curl(c call) string {
+	lines := []string{"curl -sS " + quote(s.base+c.path)}
+	for _, h := range c.headers() {
+		lines = append(lines, "-H "+quote(h[0]+": "+h[1]))
+	}
+	if c.body != "" {
+		lines = append(lines, "-d "+quote(c.body))
+	}
+	return strings.Join(lines, " \\\n  ")
+}
+
+// quote makes one word of s for a POSIX shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+func (s *story) title(heading string, lines ...string) {
+	fmt.Fprintf(s.out, "\n%s\n%s\n", s.pen.bold(heading), strings.Join(lines, "\n"))
+}
+
+func (s *story) note(text string) { fmt.Fprintf(s.out, "\n%s\n", text) }
+
+// pen colours text where that is wanted.
+type pen bool
+
+func (p pen) bold(s string) string { return p.paint("1", s) }
+func (p pen) cyan(s string) string { return p.paint("36", s) }
+
+func (p pen) paint(code, s string) string {
+	if !p {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}

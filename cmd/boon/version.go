@@ -1,0 +1,69 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// version is set by release builds (-ldflags "-X main.version=v1.2.3"); else the module's own is shown.
+var version string
+
+type versionCmd struct {
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// Help teaches.
+func (versionCmd) Help() string {
+	return `Example:
+
+    boon version --json`
+}
+
+// build is what is known of this binary.
+type build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitzero"`
+	Time     string `json:"time,omitzero"`
+	Modified bool   `json:"modified"` // built from changes that were not committed
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func thisBuild() build {
+	b := build{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if b.Version == "" {
+		b.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Time = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+// Run prints it.
+func (c *versionCmd) Run(t *terminal) error {
+	b := thisBuild()
+	if c.JSON {
+		return json.NewEncoder(t.stdout).Encode(b)
+	}
+	fmt.Fprintf(t.stdout, "boon %s\n", b.Version)
+	changed := ""
+	if b.Modified {
+		changed = " with changes"
+	}
+	facts(t.stdout, "commit", b.Commit+changed, "made", b.Time, "go", b.Go+" "+b.Platform)
+	return nil
+}

@@ -1,0 +1,294 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Story is what the examples of the file tell in the order of its member x-story: calls that can be made one after the other on a server
+// with the example set-up, and that get the answers shown.
+type Story struct{ steps []step }
+
+// step is one call. What has the same name belongs together: an example of the body, of parameters, and of one answer.
+type step struct {
+	name   string
+	op     *operation
+	params map[string]string // by name
+	body   any               // nil: none
+	status int
+	answer any
+}
+
+// Story reads the examples. It fails when one does not fit its schema, when x-story names one that is not there or lacks one that is.
+func (c *Checker) Story(openAPI []byte) (*Story, error) {
+	v, err := decode(openAPI)
+	if err != nil {
+		return nil, err
+	}
+	doc := node{v, v}
+	s := &Story{}
+	told := map[string]bool{}
+	for _, name := range doc.in("x-story").list() {
+		told[name.text()] = true
+		step, err := c.step(doc, name.text())
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name.text(), err)
+		}
+		s.steps = append(s.steps, step)
+	}
+	for _, op := range c.operations {
+		for name := range op.named(doc) {
+			if !told[op.OperationID+"/"+name] {
+				return nil, fmt.Errorf("x-story lacks %s/%s", op.OperationID, name)
+			}
+		}
+	}
+	return s, nil
+}
+
+// named gives the examples that an operation has of its answers, by name, each with its status.
+func (o *operation) named(doc node) map[string][]int {
+	found := map[string][]int{}
+	for status := range o.responses {
+		for _, content := range o.at(doc).in("responses", fmt.Sprint(status), "content").members() {
+			for name := range content.in("examples").members() {
+				found[name] = append(found[name], status)
+			}
+		}
+	}
+	return found
+}
+
+func (o *operation) at(doc node) node { return doc.in("paths", o.Path, strings.ToLower(o.Method)) }
+
+func (c *Checker) step(doc node, full string) (step, error) {
+	id, name, _ := strings.Cut(full, "/")
+	i := slices.IndexFunc(c.operations, func(o *operation) bool { return o.OperationID == id })
+	if i < 0 {
+		return step{}, errors.New("there is no such operation")
+	}
+	s := step{name: full, op: c.operations[i], params: map[string]string{}}
+	at := s.op.at(doc)
+	for _, p := range at.in("parameters").list() {
+		if example := p.in("examples", name, "value"); example.value != nil {
+			s.params[p.in("name").text()] = fmt.Sprint(example.value)
+		}
+	}
+	if s.op.body != nil {
+		s.body = at.in("requestBody", "content", "application/json", "examples", name, "value").value
+		if err := s.op.body.Validate(s.body); err != nil {
+			return s, fmt.Errorf("the request: %w", err)
+		}
+	}
+	statuses := s.op.named(doc)[name]
+	if len(statuses) != 1 {
+		return s, fmt.Errorf("there must be one answer of this name, not %d", len(statuses))
+	}
+	s.status = statuses[0]
+	for media, content := range at.in("responses", fmt.Sprint(s.status), "content").members() {
+		s.answer = content.in("examples", name, "value").value
+		if err := s.op.responses[s.status].bodies[media].Validate(s.answer); err != nil {
+			return s, fmt.Errorf("the answer: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// Tell makes the calls on a server that has the example set-up and nothing else, with the key of its till, and compares the answers. What the
+// server draws for itself stands for what the examples show: UUIDv7s, codes, tokens, and the times of 20 November 2026. All
+// else must be the same, the decimals of amounts included.
+func (s *Story) Tell(client *http.Client, server, key string) error {
+	same := map[string]string{} // what stands for what
+	for _, step := range s.steps {
+		if err := step.tell(client, server, key, same); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
+	}
+	return nil
+}
+
+func (s *step) tell(client *http.Client, server, key string, same map[string]string) error {
+	request, err := s.request(server, same)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", key)
+	answer, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return err
+	}
+	got, err := decode(body)
+	if err != nil {
+		return fmt.Errorf("%w in %s", err, body)
+	}
+	learn(s.answer, got, same)
+	if diff := compare("", s.answer, got, same); diff != "" || answer.StatusCode != s.status {
+		return fmt.Errorf("answered %d instead of %d, %s; the whole answer: %s", answer.StatusCode, s.status, diff, body)
+	}
+	return nil
+}
+
+func (s *step) request(server string, same map[string]string) (*http.Request, error) {
+	path, query, headers := s.op.Path, url.Values{}, http.Header{}
+	for _, p := range s.op.parameters {
+		text, given := s.params[p.Name]
+		text = replace(text, same)
+		switch {
+		case !given:
+		case p.In == "path":
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(text))
+		case p.In == "query":
+			query.Set(p.Name, text)
+		default:
+			headers.Set(p.Name, text)
+		}
+	}
+	var body io.Reader
+	if s.body != nil {
+		b, err := json.Marshal(s.body)
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader([]byte(replace(string(b), same)))
+		headers.Set("Content-Type", "application/json")
+	}
+	address := server + path
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	request, err := http.NewRequest(s.op.Method, address, body)
+	if err == nil {
+		request.Header = headers
+	}
+	return request, err
+}
+
+var (
+	drawn = regexp.MustCompile(`^([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|[1-9][0-9]{11}|[0-9A-Za-z]{22})$`)
+	now   = regexp.MustCompile(`^2026-11-20T`)
+)
+
+// learn notes what the server drew in place of what the example shows.
+func learn(want, got any, same map[string]string) {
+	switch want := want.(type) {
+	case string:
+		if got, ok := got.(string); ok && drawn.MatchString(want) && drawn.MatchString(got) && same[want] == "" {
+			same[want] = got
+		}
+	case []any:
+		got, _ := got.([]any)
+		for i := range min(len(want), len(got)) {
+			learn(want[i], got[i], same)
+		}
+	case map[string]any:
+		got, _ := got.(map[string]any)
+		for name := range want {
+			learn(want[name], got[name], same)
+		}
+	}
+}
+
+// compare says where got is not what the example shows; "" when it is.
+func compare(path string, want, got any, same map[string]string) string {
+	switch want := want.(type) {
+	case []any:
+		got, ok := got.([]any)
+		if !ok || len(got) != len(want) {
+			return fmt.Sprintf("%s has not %d elements", path, len(want))
+		}
+		for i := range want {
+			if diff := compare(fmt.Sprintf("%s[%d]", path, i), want[i], got[i], same); diff != "" {
+				return diff
+			}
+		}
+		return ""
+	case map[string]any:
+		got, ok := got.(map[string]any)
+		if !ok || !slices.Equal(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))) {
+			return fmt.Sprintf("%s has other members: %v", path, slices.Sorted(maps.Keys(got)))
+		}
+		for _, name := range slices.Sorted(maps.Keys(want)) {
+			if diff := compare(path+"."+name, want[name], got[name], same); diff != "" {
+				return diff
+			}
+		}
+		return ""
+	case string:
+		if text, ok := got.(string); ok && (text == replace(want, same) || now.MatchString(want)) {
+			return ""
+		}
+	default:
+		if want == got {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s is %v, the example says %v", path, got, want)
+}
+
+func replace(text string, same map[string]string) string {
+	for want, got := range same {
+		text = strings.ReplaceAll(text, want, got)
+	}
+	return text
+}
+
+// node is a place in the file; references are followed.
+type node struct{ doc, value any }
+
+func (n node) in(names ...string) node {
+	for _, name := range names {
+		members, _ := n.value.(map[string]any)
+		n = node{n.doc, members[name]}.resolved()
+	}
+	return n
+}
+
+func (n node) resolved() node {
+	members, _ := n.value.(map[string]any)
+	ref, ok := members["$ref"].(string)
+	if !ok {
+		return n
+	}
+	var names []string
+	for _, part := range strings.Split(ref, "/")[1:] {
+		names = append(names, strings.NewReplacer("~1", "/", "~0", "~").Replace(part))
+	}
+	return node{n.doc, n.doc}.in(names...)
+}
+
+func (n node) members() map[string]node {
+	found := map[string]node{}
+	members, _ := n.value.(map[string]any)
+	for name := range members {
+		found[name] = n.in(name)
+	}
+	return found
+}
+
+func (n node) list() []node {
+	elements, _ := n.value.([]any)
+	found := make([]node, len(elements))
+	for i, e := range elements {
+		found[i] = node{n.doc, e}.resolved()
+	}
+	return found
+}
+
+func (n node) text() string {
+	s, _ := n.value.(string)
+	return s
+}

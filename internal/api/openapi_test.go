@@ -1,0 +1,301 @@
+package api
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+
+	"boon.example/examples"
+	"boon.example/internal/api/contract"
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/setup"
+	"boon.example/internal/store"
+)
+
+var theFile = OpenAPI("1.2.3", "https://cards.example.org/")
+
+func readFile(t *testing.T) *openapi3.T {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromData(theFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func TestOpenAPIIsValid(t *testing.T) {
+	t.Parallel()
+	doc := readFile(t)
+	if !doc.IsOpenAPI31OrLater() {
+		t.Error("the file must be OpenAPI 3.1")
+	}
+	if doc.Info.Version != "1.2.3" || doc.Servers[0].URL != "https://cards.example.org" {
+		t.Errorf("version %s, server %s", doc.Info.Version, doc.Servers[0].URL)
+	}
+	if strings.Contains(string(theFile), exampleURL) {
+		t.Error("an example still shows the address of another server")
+	}
+}
+
+func TestOpenAPIKeepsOrderAndNumbers(t *testing.T) {
+	t.Parallel()
+	text := string(theFile)
+	if !strings.HasPrefix(text, `{"openapi":"3.1.0","info":{"title":"Boon","version":"1.2.3"`) {
+		t.Errorf("the file begins with %.80s", text)
+	}
+	for _, number := range []string{`"originalBalance":25.50`, `"amount":-10.00`, `"currentBalance":0.00`, `"maximum":999999999999`} {
+		if !strings.Contains(text, number) {
+			t.Errorf("%s is not written as in the file", number)
+		}
+	}
+}
+
+// The examples fit their schemas, and they are true: a server with the example set-up answers as they say.
+func TestTheExamplesAreTrue(t *testing.T) {
+	t.Parallel()
+	checker := contract.New(t, theFile)
+	story, err := checker.Story(theFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(exampleServer(t))
+	t.Cleanup(server.Close)
+	client := &http.Client{Transport: checker.Transport(http.DefaultTransport)}
+	if err := story.Tell(client, server.URL, examples.HarborTillKey); err != nil {
+		t.Error(err)
+	}
+}
+
+// exampleServer is the interface over a fresh store with the example set-up.
+func exampleServer(t *testing.T) http.Handler {
+	t.Helper()
+	db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	file, err := setup.Parse("harbor-coffee.yaml", examples.HarborCoffee())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Apply(t.Context(), db, time.Now(), rand.Reader); err != nil {
+		t.Fatal(err)
+	}
+	directory, err := db.Directory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := ledger.Start(db, ledger.Options{})
+	t.Cleanup(engine.Stop)
+	return New(Config{
+		Engine: engine, Records: db, Directory: func() *gift.Directory { return directory }, Fingerprint: db.Keys().Fingerprint,
+		PublicURL: "https://cards.example.org", Version: "1.2.3", Email: true, SMS: true,
+	})
+}
+
+func TestOperationIDsAreUnique(t *testing.T) {
+	t.Parallel()
+	routes, err := contract.Routes(theFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, r := range routes {
+		if seen[r.OperationID] || r.OperationID == "" {
+			t.Errorf("%s %s: operationId %q", r.Method, r.Path, r.OperationID)
+		}
+		seen[r.OperationID] = true
+	}
+}
+
+// Every code is documented with an HTTP status, and no other code is.
+func TestCodesAreThoseOfTheDomain(t *testing.T) {
+	t.Parallel()
+	doc := readFile(t)
+	var all []string
+	for _, c := range gift.Codes() {
+		all = append(all, string(c))
+	}
+	slices.Sort(all)
+	var listed []string
+	for _, c := range doc.Components.Schemas["Code"].Value.Enum {
+		listed = append(listed, fmt.Sprint(c))
+	}
+	slices.Sort(listed)
+	if diff := cmp.Diff(all, listed); diff != "" {
+		t.Errorf("the schema Code (-domain +file):\n%s", diff)
+	}
+	used := map[string]bool{}
+	for _, r := range problems(doc) {
+		for _, c := range r.codes {
+			used[c] = true
+			if !strings.Contains(r.description, c) {
+				t.Errorf("%s: the description does not tell of %s", r.where, c)
+			}
+		}
+		if len(r.codes) == 0 {
+			t.Errorf("%s: the codes are not listed", r.where)
+		}
+	}
+	if diff := cmp.Diff(all, slices.Sorted(maps.Keys(used))); diff != "" {
+		t.Errorf("the codes of all answers (-domain +file):\n%s", diff)
+	}
+}
+
+type problem struct {
+	where       string
+	description string
+	codes       []string
+}
+
+// problems lists every documented failure.
+func problems(doc *openapi3.T) (found []problem) {
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			for status, ref := range op.Responses.Map() {
+				content := ref.Value.Content["application/problem+json"]
+				if content == nil {
+					continue
+				}
+				p := problem{where: method + " " + path + " " + status, description: *ref.Value.Description}
+				for _, part := range content.Schema.Value.AllOf {
+					if code := part.Value.Properties["code"]; code != nil && code.Ref == "" {
+						for _, c := range code.Value.Enum {
+							p.codes = append(p.codes, fmt.Sprint(c))
+						}
+					}
+				}
+				found = append(found, p)
+			}
+		}
+	}
+	return found
+}
+
+// Every member, parameter and header says what it is, objects of requests take no unknown members, and those of answers have no
+// optional ones.
+func TestSchemasAreComplete(t *testing.T) {
+	t.Parallel()
+	var doc map[string]any
+	if err := json.Unmarshal(theFile, &doc); err != nil {
+		t.Fatal(err)
+	}
+	components := doc["components"].(map[string]any)["schemas"].(map[string]any)
+	requests := []string{"SendGift", "MonetaryGift", "ItemGift", "Recipient", "ValidateGift", "TicketData", "PointOfSaleTicket",
+		"RedeemGift", "ReverseRedemption", "CancelGift"}
+	for name, schema := range components {
+		checkSchema(t, name, schema.(map[string]any), slices.Contains(requests, name))
+	}
+}
+
+func checkSchema(t *testing.T, at string, schema map[string]any, request bool) {
+	ref, _ := schema["$ref"].(string)
+	if d, _ := schema["description"].(string); ref == "" && (len(d) < 3 || !strings.HasSuffix(strings.TrimSpace(d), ".")) {
+		t.Errorf("%s: the description is %q; it must be a sentence", at, d)
+	}
+	if ref == "" && schema["type"] == nil && schema["anyOf"] == nil && schema["allOf"] == nil {
+		t.Errorf("%s has no type", at)
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	if request && properties != nil && schema["additionalProperties"] != false {
+		t.Errorf("%s: a request must refuse unknown members", at)
+	}
+	required, _ := schema["required"].([]any)
+	for name, property := range properties {
+		if !request && !slices.Contains(required, any(name)) {
+			t.Errorf("%s.%s: every documented member of an answer is always present", at, name)
+		}
+		checkSchema(t, at+"."+name, property.(map[string]any), request)
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		checkSchema(t, at+"[]", items, request)
+	}
+	parts, _ := schema["allOf"].([]any)
+	for _, part := range parts {
+		if part := part.(map[string]any); part["properties"] != nil {
+			part["description"] = "A part."
+			checkSchema(t, at, part, request)
+		}
+	}
+}
+
+func TestEveryParameterAndHeaderIsDescribed(t *testing.T) {
+	t.Parallel()
+	doc := readFile(t)
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			at := method + " " + path
+			if op.Summary == "" || len(op.Tags) != 1 {
+				t.Errorf("%s has no summary or not one tag", at)
+			}
+			for _, p := range op.Parameters {
+				if p.Value.Description == "" || p.Value.Schema.Value.Description == "" {
+					t.Errorf("%s: the parameter %s is not described", at, p.Value.Name)
+				}
+			}
+			for status, r := range op.Responses.Map() {
+				for _, always := range []string{"X-Request-ID", "Boon-Version"} {
+					if r.Value.Headers[always] == nil {
+						t.Errorf("%s %s lacks the header %s", at, status, always)
+					}
+				}
+				for name, h := range r.Value.Headers {
+					if h.Value.Description == "" {
+						t.Errorf("%s %s: the header %s is not described", at, status, name)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The pages are those of the file, they come under a policy that names no other host, and use nothing that they must not.
+func TestDocPages(t *testing.T) {
+	t.Parallel()
+	documented := regexp.MustCompile(`^(/openapi\.json|/docs|/docs/errors|/docs/assets/[a-z.-]+)$`)
+	remote := regexp.MustCompile(`(?i)(src|href|action)="?(https?:)?//|@import|url\("?(https?:)?//`)
+	for _, p := range docPages("1.2.3", "https://cards.example.org") {
+		w := httptest.NewRecorder()
+		p.ServeHTTP(w, httptest.NewRequest(http.MethodGet, p.pattern, nil))
+		if w.Code != http.StatusOK || w.Body.Len() == 0 {
+			t.Errorf("%s: %d, %d bytes", p.pattern, w.Code, w.Body.Len())
+		}
+		if policy := w.Header().Get("Content-Security-Policy"); strings.Contains(policy, "unsafe") || !strings.Contains(policy, "default-src 'none'") {
+			t.Errorf("%s: policy %q", p.pattern, policy)
+		}
+		if !documented.MatchString(p.pattern) {
+			t.Errorf("%s is not in the file", p.pattern)
+		}
+		if strings.HasSuffix(p.contentType, "html; charset=utf-8") || strings.HasPrefix(p.contentType, "text/css") {
+			if found := remote.FindString(w.Body.String()); found != "" {
+				t.Errorf("%s asks another host: %s", p.pattern, found)
+			}
+		}
+	}
+}
+
+// The type of a problem document leads to the code on the page of errors.
+func TestEveryCodeHasItsPlaceOnTheErrorsPage(t *testing.T) {
+	t.Parallel()
+	html := string(errorsPage())
+	for _, c := range gift.Codes() {
+		if n := strings.Count(html, `id="`+string(c)+`"`); n != 1 {
+			t.Errorf("%s has %d places", c, n)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package gift
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestLocate(t *testing.T) {
+	t.Parallel()
+	const posPath = "pointOfSaleSystemOrganizationIdentifier"
+	harbor, pier := id(0x23), id(0x24)
+	locations := []Location{
+		{ID: shop, PointOfSale: "POS-1", POSRedemption: true},
+		{ID: kiosk, PointOfSale: "POS-2", POSRedemption: true},
+		{ID: harbor, PointOfSale: "POS-3"},
+		{ID: pier},
+	}
+	for _, tt := range []struct {
+		name    string
+		count   int // of the account's locations
+		enabled []ID
+		place   Place
+		want    ID
+		code    Code
+		path    string
+	}{
+		{"no location at all", 0, nil, Place{}, ID{}, AccountMisconfigured, ""},
+		{"no location at all, though one is named", 0, nil, Place{LocationID: shop}, ID{}, AccountMisconfigured, ""},
+		{"by id", 4, nil, Place{LocationID: kiosk}, kiosk, "", ""},
+		{"by point of sale", 4, nil, Place{PointOfSale: "POS-2"}, kiosk, "", ""},
+		{"by both", 4, nil, Place{LocationID: kiosk, PointOfSale: "POS-2"}, kiosk, "", ""},
+		{"by both, which differ", 4, nil, Place{LocationID: shop, PointOfSale: "POS-2"}, ID{}, ValidationFailure, posPath},
+		{"unknown id", 4, nil, Place{LocationID: id(99)}, ID{}, NotFound, "organizationID"},
+		{"unknown point of sale", 4, nil, Place{PointOfSale: "pos-1"}, ID{}, NotFound, posPath},
+		{"known id, unknown point of sale", 4, nil, Place{LocationID: shop, PointOfSale: "X"}, ID{}, NotFound, posPath},
+		{"point of sale not enabled", 4, nil, Place{PointOfSale: "POS-3"}, ID{}, NotSupported, posPath},
+		{"no place, the account's only one", 1, nil, Place{}, shop, "", ""},
+		{"no place, the key's only one", 4, []ID{kiosk}, Place{}, kiosk, "", ""},
+		{"no place, many", 4, nil, Place{}, ID{}, ValidationFailure, "organizationID"},
+		{"no place, two of many", 4, []ID{shop, kiosk}, Place{}, ID{}, ValidationFailure, "organizationID"},
+		{"enabled", 4, []ID{shop, kiosk}, Place{LocationID: shop}, shop, "", ""},
+		{"not enabled, by id", 4, []ID{shop, kiosk}, Place{LocationID: pier}, ID{}, NotAuthorized, ""},
+		{"not enabled, by point of sale", 4, []ID{shop}, Place{PointOfSale: "POS-2"}, ID{}, NotAuthorized, ""},
+		{"not enabled at the only one", 1, []ID{kiosk, pier}, Place{}, ID{}, NotAuthorized, ""},
+		{"the key's only one is gone", 4, []ID{id(99)}, Place{}, ID{}, ValidationFailure, "organizationID"},
+	} {
+		c := &Caller{Kind: AccountKey, Account: &Account{Locations: locations[:tt.count]}, Locations: tt.enabled}
+		l, err := c.Locate(tt.place)
+		if codeOf(t, err) != tt.code || err == nil && l.ID != tt.want || err != nil && (l != nil || err.(*Error).Messages[0].Path != tt.path) {
+			t.Errorf("%s: got %v, %v", tt.name, l, err)
+		}
+	}
+	if _, err := (&Caller{Kind: SystemKey}).Locate(Place{LocationID: shop}); codeOf(t, err) != NotSupported {
+		t.Errorf("a system key: %v", err)
+	}
+}
+
+func TestMayUse(t *testing.T) {
+	t.Parallel()
+	some := &Caller{Locations: []ID{shop}}
+	for _, tt := range []struct {
+		caller *Caller
+		at     ID
+		want   bool
+	}{{everywhere, ID{}, true}, {everywhere, shop, true}, {some, ID{}, true}, {some, shop, true}, {some, kiosk, false}} {
+		if got := tt.caller.MayUse(&Voucher{LocationID: tt.at}); got != tt.want {
+			t.Errorf("enabled at %v, gift at %s: %v", tt.caller.Locations, tt.at, got)
+		}
+	}
+}
+
+func TestDirectory(t *testing.T) {
+	t.Parallel()
+	one, two := &Account{ID: id(1)}, &Account{ID: id(2)}
+	d := &Directory{Accounts: map[ID]*Account{one.ID: one, two.ID: two}, Keys: map[KeyHash]*Key{}}
+	for text, k := range map[string]*Key{
+		"good":     {ID: id(11), Kind: AccountKey, AccountID: one.ID, Locations: []ID{shop}},
+		"system":   {ID: id(12), Kind: SystemKey},
+		"expiring": {Kind: AccountKey, AccountID: one.ID, ExpiresAt: now.Add(1)},
+		"expired":  {Kind: AccountKey, AccountID: one.ID, ExpiresAt: now},
+		"revoked":  {Kind: AccountKey, AccountID: one.ID, RevokedAt: now.Add(-time.Hour)},
+		"orphan":   {Kind: AccountKey, AccountID: id(99)},
+	} {
+		d.Keys[HashKey(text)] = k
+	}
+	for text, want := range map[string]bool{
+		"good": true, "system": true, "expiring": true, "expired": false, "revoked": false, "orphan": false,
+		"": false, "Good": false, "good ": false,
+	} {
+		c, ok := d.Authenticate(text, now)
+		if ok != want || ok != (c != nil) {
+			t.Errorf("key %q: %v", text, ok)
+		}
+	}
+	good, _ := d.Authenticate("good", now)
+	system, _ := d.Authenticate("system", now)
+	if good.Account != one || good.KeyID != id(11) || !good.Enabled(shop) || good.Enabled(kiosk) || system.Account != nil || system.Kind != SystemKey {
+		t.Errorf("%+v, %+v", good, system)
+	}
+	for _, tt := range []struct {
+		name   string
+		caller *Caller
+		named  ID
+		want   *Account
+		code   Code
+	}{
+		{"its own, unnamed", good, ID{}, one, ""},
+		{"its own, named", good, one.ID, one, ""},
+		{"another", good, two.ID, nil, NotAuthorized},
+		{"one that is not", good, id(99), nil, NotAuthorized},
+		{"system, named", system, two.ID, two, ""},
+		{"system, unnamed", system, ID{}, nil, ValidationFailure},
+		{"system, one that is not", system, id(99), nil, ValidationFailure},
+	} {
+		a, err := d.SendingAccount(tt.caller, tt.named, "monetaryGift.accountID")
+		if a != tt.want || codeOf(t, err) != tt.code || err != nil && err.(*Error).Messages[0].Path != "monetaryGift.accountID" {
+			t.Errorf("%s: got %v, %v", tt.name, a, err)
+		}
+	}
+}
+
+func TestAccountRecords(t *testing.T) {
+	t.Parallel()
+	a := merchant(t)
+	if a.Location(shop).Name != "Pier 39" || a.Location(id(99)) != nil || a.Promotion(bare).Name != "Bare" || a.Promotion(ID{}) != nil ||
+		a.Storefront(storefront) == nil || a.Storefront(shop) != nil || a.Design(blue) == nil || a.Design(ID{}) != nil ||
+		a.Subscription(BusinessProgram.ID) == nil || a.Subscription(DistributionProgram.ID) != nil {
+		t.Error("a record is not found, or found where it is not")
+	}
+	if a.DesignFor(shop) != green || a.DesignFor(kiosk) != blue || a.DesignFor(ID{}) != blue {
+		t.Error("a gift gets a wrong design")
+	}
+	a.DefaultDesign = ID{}
+	if !a.DesignFor(kiosk).IsZero() {
+		t.Error("without any default, the design is the built-in one")
+	}
+}
+
+func TestPrograms(t *testing.T) {
+	t.Parallel()
+	for text, promotional := range map[string]bool{
+		"22222222-2222-2222-2222-222222222222": false, "33333333-3333-3333-3333-333333333333": true, "55555555-5555-5555-5555-555555555555": false,
+	} {
+		program, err := ParseID(text)
+		if p, ok := ProgramByID(program); err != nil || !ok || p.Promotional != promotional || p.ID.String() != text {
+			t.Errorf("%s: %+v, %v", text, p, err)
+		}
+	}
+	for _, no := range []ID{{}, programID(0x44)} {
+		if _, ok := ProgramByID(no); ok {
+			t.Errorf("%s is a program", no)
+		}
+	}
+}
+
+func TestParseID(t *testing.T) {
+	t.Parallel()
+	const lower = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01"
+	for _, good := range []string{lower, strings.ToUpper(lower), "7D3F0a52-8A55-4b5e-9D0C-0d8f6a3f1c01"} {
+		if got, err := ParseID(good); err != nil || got.String() != lower || got.IsZero() {
+			t.Errorf("%s: got %s, %v", good, got, err)
+		}
+	}
+	for _, bad := range []string{
+		"", "00000000-0000-0000-0000-000000000000", lower[1:], lower + "0", "{" + lower + "}", strings.ReplaceAll(lower, "-", ""), strings.ReplaceAll(lower, "-", "_"),
+		"7d3f0a528a55-4b5e-9d0c-0d8f6a3f1c0-1", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c0g",
+		"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c0 ", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1\u0661", "urn:uuid:" + lower,
+	} {
+		if got, err := ParseID(bad); err == nil || !got.IsZero() {
+			t.Errorf("%q: got %s", bad, got)
+		}
+	}
+	if (ID{}).String() != "" || string(ID{}.AppendText(nil)) != "00000000-0000-0000-0000-000000000000" {
+		t.Error("the zero ID")
+	}
+}

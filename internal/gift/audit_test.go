@@ -1,0 +1,48 @@
+package gift
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestAudit spoils a sound history in every way that Audit promises to see.
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	sound := func() (Voucher, []Entry) {
+		c := func(n byte) Context { return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute)} }
+		g, issued := Gift{Voucher{ID: theGift, Original: 1000, Balance: 1000}, Card{Method: Email}}.Begin(c(1))
+		v, sent, _ := g.Deliver(Outcome{Context: c(2), Delivered: true})
+		v, part, _ := v.Redeem(Redeem{Context: c(3), Amount: 300})
+		v, rest, _ := v.Redeem(Redeem{Context: c(4)})
+		v, back, err := v.Reverse(Taken{Entry: rest}, Reverse{Context: c(5), Caller: everywhere, Amount: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v, []Entry{issued, sent, part, rest, back}
+	}
+	if found := Audit(sound()); len(found) > 0 {
+		t.Fatalf("a sound history: %q", found)
+	}
+	for name, tt := range map[string]struct {
+		spoil func(*Voucher, []Entry) []Entry
+		want  string
+	}{
+		"no history":             {func(_ *Voucher, _ []Entry) []Entry { return nil }, "no history"},
+		"a balance that differs": {func(v *Voucher, h []Entry) []Entry { v.Balance++; return h }, "its history says"},
+		"a status that differs":  {func(v *Voucher, h []Entry) []Entry { v.Status = Redeemed; return h }, "its history says"},
+		"a missing entry":        {func(_ *Voucher, h []Entry) []Entry { return append(h[:2:2], h[3:]...) }, "is numbered"},
+		"the last one missing":   {func(_ *Voucher, h []Entry) []Entry { return h[:4] }, "its history says"},
+		"a changed amount":       {func(_ *Voucher, h []Entry) []Entry { h[2].Delta = -200; return h }, "adds up to"},
+		"an issue in between":    {func(_ *Voucher, h []Entry) []Entry { h[1].Kind = Issued; return h }, "of kind ISSUED"},
+		"a step that is none":    {func(_ *Voucher, h []Entry) []Entry { h[1].Status = FailedDelivery; return h }, "cannot lead from PENDING to FAILED_DELIVERY"},
+		"redeemed, but not all":  {func(_ *Voucher, h []Entry) []Entry { h[2].Status = Redeemed; return h }, "cannot lead"},
+		"a reversal of nothing":  {func(_ *Voucher, h []Entry) []Entry { h[4].Reverses = id(77); return h }, "cannot lead"},
+		"an original too small":  {func(v *Voucher, h []Entry) []Entry { v.Original = 50; return h }, "is not within 0 and 50"},
+	} {
+		v, history := sound()
+		if found := strings.Join(Audit(v, tt.spoil(&v, history)), "; "); !strings.Contains(found, tt.want) {
+			t.Errorf("%s: found %q", name, found)
+		}
+	}
+}

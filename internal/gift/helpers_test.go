@@ -1,0 +1,46 @@
+package gift
+
+import (
+	"testing"
+	"time"
+	_ "time/tzdata" // the zones of the tests are the same on every machine
+)
+
+var (
+	usd = Currency{"USD", 2}
+	jpy = Currency{"JPY", 0}
+	kwd = Currency{"KWD", 3}
+)
+
+// now is the moment at which the tests take place.
+var now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// id makes an ID that is easy to tell from others.
+func id(n byte) ID { return ID{0: n, 15: n} }
+
+func mustZone(t testing.TB, name string) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// codeOf is the code of an error, "" for none.
+func codeOf(t testing.TB, err error) Code {
+	t.Helper()
+	if err == nil {
+		return ""
+	}
+	e, ok := err.(*Error)
+	if !ok {
+		t.Fatalf("%v (%T) is no *Error", err, err)
+	}
+	if len(e.Messages) == 0 || e.Messages[0].Text == "" {
+		t.Fatalf("%v has no message", err)
+	}
+	return e.Code
+}

@@ -1,0 +1,286 @@
+package gift
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestRedeem(t *testing.T) {
+	t.Parallel()
+	other := id(0x22)
+	type change = func(*Voucher, *Redeem)
+	tests := []struct {
+		name    string
+		change  change
+		code    Code
+		message string // a part of the first message
+		balance Amount // afterwards
+		status  Status
+	}{
+		{"part", func(_ *Voucher, r *Redeem) { r.Amount = 999 }, "", "", 1, Claimed},
+		{"all", func(_ *Voucher, r *Redeem) { r.Amount = 1000 }, "", "", 0, Redeemed},
+		{"all that is left", func(*Voucher, *Redeem) {}, "", "", 0, Redeemed},
+		{"above", func(_ *Voucher, r *Redeem) { r.Amount = 1001 }, InsufficientBalance, "10.00 USD", 1000, Delivered},
+		{"above, partial", func(_ *Voucher, r *Redeem) { r.Amount, r.AllowPartial = 1001, true }, "", "", 0, Redeemed},
+		{"within, partial", func(_ *Voucher, r *Redeem) { r.Amount, r.AllowPartial = 10, true }, "", "", 990, Claimed},
+		{"negative", func(_ *Voucher, r *Redeem) { r.Amount = -1 }, ValidationFailure, "above zero", 1000, Delivered},
+		{"negative, partial", func(_ *Voucher, r *Redeem) { r.Amount, r.AllowPartial = -1, true }, ValidationFailure, "above zero", 1000, Delivered},
+		{"here", func(v *Voucher, _ *Redeem) { v.LocationID = shop }, "", "", 0, Redeemed},
+		{"elsewhere", func(v *Voucher, _ *Redeem) { v.LocationID = other }, NotAuthorized, "another location", 1000, Delivered},
+		{"elsewhere tells nothing else", func(v *Voucher, r *Redeem) {
+			v.LocationID, v.Status, r.Target.ProgramID = other, Cancelled, other
+		}, NotAuthorized, "another location", 1000, Cancelled},
+		{"no balance in a redeemable status", func(v *Voucher, _ *Redeem) { v.Balance = 0 }, AlreadyRedeemed, "in full", 0, Delivered},
+		{"not yet valid", func(v *Voucher, _ *Redeem) {
+			v.ValidFrom = now.Add(time.Nanosecond)
+		}, RedemptionNotAllowed, "not valid yet; it is from 2026-11-21 12:00 UTC", 1000, Delivered},
+		{"valid from now", func(v *Voucher, _ *Redeem) { v.ValidFrom = now }, "", "", 0, Redeemed},
+		{"valid to the end", func(v *Voucher, _ *Redeem) { v.ValidUntil = now.Add(time.Nanosecond) }, "", "", 0, Redeemed},
+		{"expired now", func(v *Voucher, _ *Redeem) { v.ValidUntil = now }, RedemptionNotAllowed, "expired at 2026-11-21 12:00 UTC", 1000, Delivered},
+		{"right program", func(v *Voucher, r *Redeem) { v.ProgramID, r.Target.ProgramID = other, other }, "", "", 0, Redeemed},
+		{"wrong program", func(_ *Voucher, r *Redeem) { r.Target.ProgramID = other }, MissingOrInvalidGiftProgram, "another program", 1000, Delivered},
+		{"right type", func(_ *Voucher, r *Redeem) { r.Target.Promotional = ptr(false) }, "", "", 0, Redeemed},
+		{"wrong type", func(_ *Voucher, r *Redeem) { r.Target.Promotional = ptr(true) }, InvalidVoucherType, "another type", 1000, Delivered},
+		{"wrong type of a promotion", func(v *Voucher, r *Redeem) {
+			v.Promotional, r.Target.Promotional = true, ptr(false)
+		}, InvalidVoucherType, "another type", 1000, Delivered},
+		{"the ticket binds", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{true, 300} }, "", "", 700, Claimed},
+		{"above the ticket", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 301, &Eligibility{true, 300} }, ValidationFailure, "At most 3.00 USD", 1000, Delivered},
+		{"above the ticket, partial", func(_ *Voucher, r *Redeem) {
+			r.Amount, r.AllowPartial, r.Eligibility = 301, true, &Eligibility{true, 300}
+		}, "", "", 700, Claimed},
+		{"above ticket and balance", func(_ *Voucher, r *Redeem) {
+			r.Amount, r.Eligibility = 1001, &Eligibility{true, 300}
+		}, InsufficientBalance, "10.00 USD", 1000, Delivered},
+		{"a ticket larger than the balance", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{true, 3000} }, "", "", 0, Redeemed},
+		{"nothing eligible", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 1, &Eligibility{true, 0} }, ItemEligibilityFailure, "No item", 1000, Delivered},
+		{"a ticket that does not bind", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 500, &Eligibility{false, 300} }, "", "", 500, Claimed},
+		{"pieces", func(v *Voucher, r *Redeem) { v.Item, r.Amount = true, 1001 }, InsufficientBalance, "The balance of this gift is 1000.", 1000, Delivered},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			v, r := voucherIn(Delivered), Redeem{Context: context(), LocationID: shop, Reference: "till 4"}
+			tt.change(&v, &r)
+			after, e, err := v.Redeem(r)
+			if codeOf(t, err) != tt.code || after.Balance != tt.balance || after.Status != tt.status {
+				t.Fatalf("got %v, balance %d, %s", err, after.Balance, after.Status)
+			}
+			if err != nil && !strings.Contains(err.(*Error).Messages[0].Text, tt.message) {
+				t.Errorf("%v does not say %q", err, tt.message)
+			}
+			if err == nil && (e.Kind != Redemption || e.Delta != after.Balance-v.Balance || e.Delta >= 0 || e.Reference != "till 4") {
+				t.Errorf("entry %+v", e)
+			}
+		})
+	}
+}
+
+func TestEveryReasonIsTold(t *testing.T) {
+	t.Parallel()
+	v := voucherIn(Cancelled)
+	v.LocationID, v.ValidUntil = id(0x22), now
+	var codes []Code
+	for _, r := range v.NotRedeemable(shop, now) {
+		codes = append(codes, r.Code)
+	}
+	if want := []Code{NotAuthorized, RedemptionNotAllowed, RedemptionNotAllowed}; !slices.Equal(codes, want) {
+		t.Errorf("got %v, want %v", codes, want)
+	}
+	if reasons := v.NotRedeemable(ID{}, now); len(reasons) != 2 {
+		t.Errorf("the gift itself: got %v", reasons)
+	}
+	_, _, err := v.Redeem(Redeem{Context: context(), LocationID: id(0x22)})
+	if e := err.(*Error); e.Code != RedemptionNotAllowed || len(e.Messages) != 2 {
+		t.Errorf("got %v", err)
+	}
+	for _, s := range Statuses() {
+		v := voucherIn(s)
+		if ok := len(v.NotRedeemable(shop, now)) == 0; ok != s.Redeemable() {
+			t.Errorf("%s: redeemable %v", s, ok)
+		}
+	}
+}
+
+func TestReverse(t *testing.T) {
+	t.Parallel()
+	somewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{id(0x22)}}
+	type change = func(*Voucher, *Taken, *Reverse)
+	tests := []struct {
+		name    string
+		change  change
+		code    Code
+		balance Amount // afterwards; 400 before, of 1000
+	}{
+		{"whole", func(*Voucher, *Taken, *Reverse) {}, "", 1000},
+		{"part", func(_ *Voucher, _ *Taken, r *Reverse) { r.Amount = 1 }, "", 401},
+		{"the rest", func(_ *Voucher, k *Taken, _ *Reverse) { k.Reversed = 599 }, "", 401},
+		{"to the cent", func(_ *Voucher, _ *Taken, r *Reverse) { r.Amount = 600 }, "", 1000},
+		{"more", func(_ *Voucher, _ *Taken, r *Reverse) { r.Amount = 601 }, ValidationFailure, 400},
+		{"more than the rest", func(_ *Voucher, k *Taken, r *Reverse) { k.Reversed, r.Amount = 599, 2 }, ValidationFailure, 400},
+		{"negative", func(_ *Voucher, _ *Taken, r *Reverse) { r.Amount = -1 }, ValidationFailure, 400},
+		{"twice", func(_ *Voucher, k *Taken, _ *Reverse) { k.Reversed = 600 }, AlreadyReversed, 400},
+		{"twice, with an amount", func(_ *Voucher, k *Taken, r *Reverse) { k.Reversed, r.Amount = 600, 700 }, AlreadyReversed, 400},
+		{"expired", func(v *Voucher, _ *Taken, _ *Reverse) { v.ValidUntil = now.Add(-time.Hour) }, "", 1000},
+		{"cancelled", func(v *Voucher, _ *Taken, _ *Reverse) { v.Status = Cancelled }, "", 1000},
+		{"not there", func(_ *Voucher, _ *Taken, r *Reverse) { r.Caller = somewhere }, NotAuthorized, 400},
+		{"there", func(_ *Voucher, _ *Taken, r *Reverse) {
+			r.Caller = &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{shop}}
+		}, "", 1000},
+		{"a reversal", func(_ *Voucher, k *Taken, _ *Reverse) { k.Entry.Kind, k.Entry.Delta = Reversal, 600 }, NotFound, 400},
+		{"of another gift", func(_ *Voucher, k *Taken, _ *Reverse) { k.Entry.VoucherID = id(3) }, NotFound, 400},
+		{"books that do not add up", func(_ *Voucher, k *Taken, _ *Reverse) { k.Entry.Delta = -601 }, UnexpectedError, 400},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			v := voucherIn(Claimed)
+			taken, r := takenOf(v), Reverse{Context: context(), Caller: everywhere, Reason: "wrong drink"}
+			tt.change(&v, &taken, &r)
+			after, e, err := v.Reverse(taken, r)
+			if codeOf(t, err) != tt.code || after.Balance != tt.balance || after.Status != v.Status {
+				t.Fatalf("got %v, balance %d, %s", err, after.Balance, after.Status)
+			}
+			if err == nil && (e.Kind != Reversal || e.Delta != after.Balance-v.Balance || e.Reverses != id(7) || e.Reason != "wrong drink") {
+				t.Errorf("entry %+v", e)
+			}
+		})
+	}
+}
+
+func TestWithdraw(t *testing.T) {
+	t.Parallel()
+	v := voucherIn(Delivered)
+	v.LocationID = shop
+	there := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{shop}}
+	elsewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{id(0x22)}}
+	for _, tt := range []struct {
+		name   string
+		caller *Caller
+		promo  bool
+		to     Status
+		code   Code
+	}{
+		{"everywhere", everywhere, false, Cancelled, ""},
+		{"there", there, false, PurchaseFailed, ""},
+		{"elsewhere", elsewhere, false, Cancelled, NotAuthorized},
+		{"promotional", everywhere, true, Cancelled, ""},
+		{"promotional purchase", everywhere, true, PurchaseFailed, RedemptionNotAllowed},
+		{"to nothing", everywhere, false, 0, RedemptionNotAllowed},
+		{"to claimed", everywhere, false, Claimed, RedemptionNotAllowed},
+		{"to redeemed", everywhere, false, Redeemed, RedemptionNotAllowed},
+		{"to delivered", everywhere, false, Delivered, RedemptionNotAllowed},
+	} {
+		v := v
+		v.Promotional = tt.promo
+		after, e, err := v.Withdraw(Withdraw{Context: context(), Caller: tt.caller, To: tt.to, Reason: "charged back"})
+		if codeOf(t, err) != tt.code {
+			t.Errorf("%s: got %v", tt.name, err)
+		}
+		if err == nil && (after.Status != tt.to || after.Balance != v.Balance || e.Kind != Cancel || e.Reason != "charged back") {
+			t.Errorf("%s: %+v", tt.name, e)
+		}
+		if tt.code == RedemptionNotAllowed && !strings.Contains(err.Error(), v.ID.String()) {
+			t.Errorf("%s: %v does not name the gift", tt.name, err)
+		}
+	}
+}
+
+func TestVoucherTypes(t *testing.T) {
+	t.Parallel()
+	for want, v := range map[int]Voucher{1: {}, 2: {Item: true}, 3: {Promotional: true}, 4: {Item: true, Promotional: true}} {
+		if got := v.TypeID(); got != want {
+			t.Errorf("item %v, promotional %v: type %d, want %d", v.Item, v.Promotional, got, want)
+		}
+	}
+}
+
+// TestSequences drives a gift through random commands and holds it and its history against the rules that no command may break.
+func TestSequences(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		original := Amount(rapid.Int64Range(1, 50).Draw(t, "original"))
+		method := rapid.SampledFrom([]Method{Email, Printed}).Draw(t, "method")
+		clock := now
+		ask := func() Context {
+			clock = clock.Add(time.Duration(rapid.IntRange(0, 3600).Draw(t, "seconds")) * time.Second)
+			return Context{EntryID: id(byte(rapid.Uint8().Draw(t, "id"))), Now: clock}
+		}
+		g, first := Gift{Voucher{ID: theGift, Original: original, Balance: original, Currency: usd,
+			ValidUntil: now.Add(48 * time.Hour)}, Card{Method: method}}.Begin(ask())
+		v, history, taken := g.Voucher, []Entry{first}, []Taken{}
+		amounts := rapid.Int64Range(-2, 60)
+
+		for n := range rapid.IntRange(1, 60).Draw(t, "commands") {
+			var e Entry
+			var changed bool
+			var err error
+			before := v
+			c := ask()
+			c.EntryID = ID{1: byte(n + 1)}
+			switch rapid.IntRange(0, 9).Draw(t, "command") {
+			case 0, 1, 2, 3:
+				v, e, err = v.Redeem(Redeem{Context: c, LocationID: shop, Amount: Amount(amounts.Draw(t, "amount")),
+					AllowPartial: rapid.Bool().Draw(t, "partial")})
+				if err == nil {
+					taken = append(taken, Taken{Entry: e})
+				}
+			case 4, 5, 6:
+				if len(taken) == 0 {
+					continue
+				}
+				k := &taken[rapid.IntRange(0, len(taken)-1).Draw(t, "redemption")]
+				v, e, err = v.Reverse(*k, Reverse{Context: c, Caller: everywhere, Amount: Amount(amounts.Draw(t, "amount"))})
+				k.Reversed += e.Delta
+				if k.Reversed > -k.Entry.Delta || k.Left() < 0 {
+					t.Fatalf("%d of %d was given back", k.Reversed, -k.Entry.Delta)
+				}
+			case 7, 8:
+				v, e, changed = v.Deliver(Outcome{Context: c, Delivered: rapid.Bool().Draw(t, "worked")})
+				if !changed && v != before {
+					t.Fatal("a result that is passed over changed the gift")
+				}
+			case 9:
+				if rapid.IntRange(0, 5).Draw(t, "really") > 0 {
+					continue
+				}
+				v, e, err = v.Withdraw(Withdraw{Context: c, Caller: everywhere, To: rapid.SampledFrom(Statuses()).Draw(t, "to")})
+			}
+			if err != nil && (v != before || e != (Entry{})) {
+				t.Fatalf("refused with %v, but it changed", err)
+			}
+			if e != (Entry{}) {
+				history = append(history, e)
+			}
+			checkBooks(t, v, history)
+		}
+	})
+}
+
+// checkBooks states the invariants on its own, beside Audit.
+func checkBooks(t *rapid.T, v Voucher, history []Entry) {
+	balance := v.Original
+	for n, e := range history {
+		if balance += e.Delta; e.Seq != n+1 || e.Balance != balance {
+			t.Fatalf("entry %d of %d: %+v, balance %d", n+1, len(history), e, balance)
+		}
+	}
+	last := history[len(history)-1]
+	if v.Balance != balance || v.Balance < 0 || v.Balance > v.Original || v.Seq != len(history) || last.Status != v.Status {
+		t.Fatalf("%+v does not fit its history, which gives %d", v, balance)
+	}
+	fits := map[Status]bool{
+		Pending: balance == v.Original, PurchaseFailed: balance == v.Original, Delivered: balance == v.Original,
+		FailedDelivery: balance == v.Original, Claimed: balance > 0, Redeemed: balance == 0, Cancelled: balance > 0,
+	}
+	if !fits[v.Status] {
+		t.Fatalf("%s with a balance of %d of %d", v.Status, balance, v.Original)
+	}
+	if found := Audit(v, history); len(found) > 0 {
+		t.Fatalf("the audit finds %q", found)
+	}
+}

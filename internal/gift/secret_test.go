@@ -1,0 +1,216 @@
+package gift
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func TestSecretsDoNotShow(t *testing.T) {
+	t.Parallel()
+	const digits, text = "123456789012", "0123456789ABCDEFGHIJkl"
+	code, _ := ParseVoucherCode(digits)
+	token, _ := ParseToken(text)
+	type holder struct {
+		Code   VoucherCode
+		Token  *Token
+		hidden VoucherCode
+		inside map[VoucherCode]Token
+	}
+	held := holder{code, &token, code, map[VoucherCode]Token{code: token}}
+	values := map[string]any{
+		"code": code, "token": token, "pointer": &code, "holder": held, "holder pointer": &held,
+		"list": []VoucherCode{code}, "map": map[VoucherCode]Token{code: token}, "gift": Gift{Card: Card{Code: code, Token: token}},
+	}
+	for name, v := range values {
+		shown := map[string]string{}
+		for _, verb := range "vsqxXdbocUteEfFgGpTw" {
+			for _, flags := range []string{"", "+", "#", "-30", "030", "+#", " "} {
+				format := "%" + flags + string(verb)
+				shown[format] = fmt.Sprintf(format, v)
+			}
+		}
+		shown["Sprint"] = fmt.Sprint(v)
+		if b, err := json.Marshal(v); err == nil {
+			shown["json"] = string(b)
+		}
+		if b, err := xml.Marshal(v); err == nil {
+			shown["xml"] = string(b)
+		}
+		var log bytes.Buffer
+		slog.New(slog.NewTextHandler(&log, nil)).Info("x", "value", v)
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "value", v)
+		shown["slog"] = log.String()
+		for how, s := range shown {
+			for _, secret := range []string{digits, text} {
+				if strings.Contains(s, secret) || strings.Contains(strings.ToLower(s), hex.EncodeToString([]byte(secret))) ||
+					strings.Contains(s, secret[:8]) {
+					t.Errorf("%s with %s shows %q", name, how, s)
+				}
+			}
+		}
+	}
+	if got := fmt.Sprint(code, token); got != "••••••••••12 ••••••••••••••••••••kl" {
+		t.Errorf("masked: %s", got)
+	}
+	if code.Reveal() != digits || token.Reveal() != text || code.Grouped() != "1234 5678 9012" {
+		t.Error("a secret cannot be revealed")
+	}
+}
+
+func TestZeroSecrets(t *testing.T) {
+	t.Parallel()
+	var code VoucherCode
+	var token Token
+	if code.Reveal() != "" || token.Reveal() != "" || code.Grouped() != "" || fmt.Sprintf("%v%#v", code, token) != "" {
+		t.Error("a zero secret shows something")
+	}
+	one, _ := ParseVoucherCode("123456789012")
+	same, _ := ParseVoucherCode(strings.Clone("123456789012"))
+	other, _ := ParseVoucherCode("123456789013")
+	if one != same || one == other || one == code {
+		t.Error("codes are equal when their digits are")
+	}
+}
+
+func TestNewSecrets(t *testing.T) {
+	t.Parallel()
+	random := rand.NewChaCha8([32]byte{1})
+	codes, tokens, keys := map[VoucherCode]bool{}, map[Token]bool{}, map[string]bool{}
+	for range 2_000 {
+		code, err := NewVoucherCode(random)
+		if again, err2 := ParseVoucherCode(code.Reveal()); err != nil || err2 != nil || again != code || code.Reveal()[0] == '0' {
+			t.Fatalf("made a code %q: %v, %v", code.Reveal(), err, err2)
+		}
+		token, err := NewToken(random)
+		if again, err2 := ParseToken(token.Reveal()); err != nil || err2 != nil || again != token {
+			t.Fatalf("made a token %q: %v, %v", token.Reveal(), err, err2)
+		}
+		key, err := NewKey(random, SystemKey, true)
+		if err != nil || !ValidKey(key) || !strings.HasPrefix(key, "boon_test_sys_") {
+			t.Fatalf("made a key %q: %v", key, err)
+		}
+		codes[code], tokens[token], keys[key] = true, true, true
+	}
+	if len(codes) != 2_000 || len(tokens) != 2_000 || len(keys) != 2_000 {
+		t.Error("secrets repeat")
+	}
+	if key, _ := NewKey(random, AccountKey, false); !strings.HasPrefix(key, "boon_live_acct_") || len(key) != len("boon_live_acct_")+43+8 ||
+		KeyHint(key) != key[len(key)-4:] {
+		t.Errorf("made a key %q", key)
+	}
+	// The extremes of what can be drawn.
+	if got := encode62(bytes.Repeat([]byte{0xff}, 16), TokenLength); got != "7n42DGM5Tflk9n8mt7Fhc7" {
+		t.Errorf("the largest token is %s", got)
+	}
+	if got := encode62(make([]byte, 16), TokenLength); got != strings.Repeat("0", TokenLength) {
+		t.Errorf("the smallest token is %s", got)
+	}
+	for name, draw := range map[string]func(io.Reader) error{
+		"code":  func(r io.Reader) error { _, err := NewVoucherCode(r); return err },
+		"token": func(r io.Reader) error { _, err := NewToken(r); return err },
+		"key":   func(r io.Reader) error { _, err := NewKey(r, AccountKey, false); return err },
+	} {
+		if draw(strings.NewReader("123")) == nil {
+			t.Errorf("a %s was made without randomness", name)
+		}
+	}
+}
+
+func TestValidKey(t *testing.T) {
+	t.Parallel()
+	key, _ := NewKey(rand.NewChaCha8([32]byte{2}), AccountKey, true)
+	for _, bad := range []string{"", "boon_", key[1:], key[:len(key)-1], key + "0", strings.ToUpper(key), "boon_test_acct_" + strings.Repeat("0", 51)} {
+		if ValidKey(bad) {
+			t.Errorf("%q is taken for a key", bad)
+		}
+	}
+	changed := []byte(key)
+	changed[20] ^= 1
+	if ValidKey(string(changed)) {
+		t.Error("the checksum does not see a change")
+	}
+	if HashKey(key) == HashKey(string(changed)) {
+		t.Error("two keys have one hash")
+	}
+	if KeyHint("abc") != "abc" {
+		t.Error("a short key has no hint")
+	}
+}
+
+func TestParseVoucherCode(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{
+		"", "12345678901", "1234567890123", "1234 5678 9012", "1234-5678-9012", "12345678901a", " 12345678901", "12345678901\n",
+		"１２３４５６７８９０１２", "١٢٣٤٥٦٧٨٩٠١٢", "1234567890１", "-12345678901", "+12345678901", "1.2345678901", "12345678e901", "12345678901\x00",
+	} {
+		if _, err := ParseVoucherCode(bad); codeOf(t, err) != InvalidCodeFormat || err.(*Error).Messages[0].Path != "voucherCode" {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	if c, err := ParseVoucherCode("012345678901"); err != nil || c.Reveal() != "012345678901" {
+		t.Errorf("a leading zero: %v", err) // such codes are not made, but may have been brought along
+	}
+}
+
+func TestParseToken(t *testing.T) {
+	t.Parallel()
+	const token = "0123456789ABCDEFGHIJkl"
+	for _, good := range []string{
+		token, "/" + token, "g/" + token, "/g/" + token, "https://gifts.example.com/g/" + token, "http://localhost:8080/g/" + token,
+		"HTTPS://GIFTS.EXAMPLE.COM/g/" + token, "https://other.example/" + token, "https://h/g/" + token + "?utm_source=x#top",
+		"https://user:pw@h/g/" + token, "https://[::1]:8080/g/" + token,
+	} {
+		if got, err := ParseToken(good); err != nil || got.Reveal() != token {
+			t.Errorf("%q: %v", good, err)
+		}
+	}
+	for _, bad := range []string{
+		"", "/", "g/", token[1:], token + "0", "//" + token, "g//" + token, "/g/g/" + token, "/x/" + token, token + "/", token + "?x=1", token + "\n",
+		" " + token, "ftp://h/g/" + token, "javascript:" + token, "mailto:" + token, "https:" + token, "https:///g/" + token, "https:g/" + token,
+		"https://h/x/g/" + token, "https://h/g/" + token + "/", "https://h/%67/" + token, "https://h//g/" + token, "https://h/?g=" + token,
+		"h:8080/g/" + token, "https://h/g/" + token[1:] + "%30", token[:21] + "é", token[:21] + "-", strings.Repeat("0", 1<<20),
+		"https://" + strings.Repeat("h", 1<<20) + "/g/" + token, "https://h/g/" + token + "?" + strings.Repeat("x", 2_048),
+	} {
+		if _, err := ParseToken(bad); codeOf(t, err) != InvalidTokenFormat || err.(*Error).Messages[0].Path != "voucherPublicToken" {
+			t.Errorf("%.60q: %v", bad, err)
+		}
+	}
+}
+
+func FuzzVoucherCode(f *testing.F) {
+	for _, s := range []string{"123456789012", "1234 5678 9012", "１２３４５６７８９０１２", ""} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		c, err := ParseVoucherCode(s)
+		if err == nil && (c.Reveal() != s || len(s) != 12 || strings.Trim(s, "0123456789") != "" || strings.Contains(fmt.Sprintf("%#v", c), s[:3])) {
+			t.Fatalf("%q was taken for a code", s)
+		}
+	})
+}
+
+func FuzzToken(f *testing.F) {
+	for _, s := range []string{"0123456789ABCDEFGHIJkl", "/g/0123456789ABCDEFGHIJkl", "https://h/g/0123456789ABCDEFGHIJkl?x#y", "https://h:x/", "%"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		token, err := ParseToken(s)
+		if err != nil {
+			return
+		}
+		if text := token.Reveal(); !strings.Contains(s, text) || len(text) != TokenLength || strings.Trim(text, base62) != "" {
+			t.Fatalf("%q became %q", s, text)
+		}
+		if again, err := ParseToken("https://gifts.example.com/g/" + token.Reveal()); err != nil || again != token {
+			t.Fatalf("%q is not found again", token.Reveal())
+		}
+	})
+}

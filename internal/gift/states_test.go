@@ -1,0 +1,225 @@
+package gift
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	everywhere = &Caller{Kind: AccountKey, Account: &Account{ID: id(1)}}
+	theGift    = id(9)
+	shop       = id(0x21)
+)
+
+// voucherIn makes a gift of 10.00 USD that is in a status, with a balance that fits.
+func voucherIn(s Status) Voucher {
+	v := Voucher{ID: theGift, AccountID: id(1), Currency: usd, Original: 1000, Balance: 1000, Status: s, Seq: 3}
+	switch s {
+	case Claimed, Cancelled:
+		v.Balance = 400
+	case Redeemed:
+		v.Balance = 0
+	}
+	return v
+}
+
+// takenOf is a redemption that took all that is missing from v; from a full gift, one that cannot have been.
+func takenOf(v Voucher) Taken {
+	return Taken{Entry: Entry{ID: id(7), VoucherID: v.ID, Kind: Redemption, Delta: -max(100, v.Original-v.Balance), Actor: Actor{LocationID: shop}}}
+}
+
+func context() Context {
+	return Context{EntryID: id(8), Actor: Actor{KeyID: id(5), LocationID: shop}, Now: now, RequestID: "r-1"}
+}
+
+// command is one thing that can happen to a gift. changed is false for a delivery result that is passed over.
+type command struct {
+	name string
+	do   func(Voucher) (after Voucher, e Entry, changed bool, err error)
+	code func(Status) Code // what it is refused with
+}
+
+func commands() []command {
+	refuse := func(v Voucher, e Entry, err error) (Voucher, Entry, bool, error) { return v, e, err == nil, err }
+	withdraw := func(to Status) func(Voucher) (Voucher, Entry, bool, error) {
+		return func(v Voucher) (Voucher, Entry, bool, error) {
+			return refuse(v.Withdraw(Withdraw{Context: context(), Caller: everywhere, To: to}))
+		}
+	}
+	deliver := func(worked bool) func(Voucher) (Voucher, Entry, bool, error) {
+		return func(v Voucher) (Voucher, Entry, bool, error) {
+			after, e, changed := v.Deliver(Outcome{Context: context(), Delivered: worked, Reason: "250 OK"})
+			return after, e, changed, nil
+		}
+	}
+	notAllowed := func(Status) Code { return RedemptionNotAllowed }
+	redeem := func(s Status) Code {
+		if s == Redeemed {
+			return AlreadyRedeemed
+		}
+		return RedemptionNotAllowed
+	}
+	return []command{
+		{"redeemed in part", func(v Voucher) (Voucher, Entry, bool, error) {
+			return refuse(v.Redeem(Redeem{Context: context(), LocationID: shop, Amount: 100}))
+		}, redeem},
+		{"redeemed in full", func(v Voucher) (Voucher, Entry, bool, error) {
+			return refuse(v.Redeem(Redeem{Context: context(), LocationID: shop}))
+		}, redeem},
+		{"reversed", func(v Voucher) (Voucher, Entry, bool, error) {
+			return refuse(v.Reverse(takenOf(v), Reverse{Context: context(), Caller: everywhere, Amount: 50}))
+		}, notAllowed},
+		{"cancelled", withdraw(Cancelled), notAllowed},
+		{"purchase failed", withdraw(PurchaseFailed), notAllowed},
+		{"delivery worked", deliver(true), nil},
+		{"delivery failed", deliver(false), nil},
+	}
+}
+
+// transitions are those that the code makes, as rows of the table in docs/states.md.
+func transitions(t *testing.T) map[string]bool {
+	rows := map[string]bool{}
+	for _, s := range Statuses() {
+		for _, c := range commands() {
+			before := voucherIn(s)
+			after, e, changed, err := c.do(before)
+			if !changed {
+				if after != before || e != (Entry{}) {
+					t.Errorf("%s, %s: refused, but it changed", s, c.name)
+				}
+				if c.code != nil && codeOf(t, err) != c.code(s) || c.code == nil && err != nil {
+					t.Errorf("%s, %s: refused with %v", s, c.name, err)
+				}
+				continue
+			}
+			rows[fmt.Sprintf("%s | %s | %s", s, c.name, after.Status)] = true
+			if e.Seq != before.Seq+1 || after.Seq != e.Seq || e.Status != after.Status || e.Balance != after.Balance ||
+				e.Balance != before.Balance+e.Delta || e.ID != id(8) || e.VoucherID != theGift || e.AccountID != id(1) ||
+				!e.At.Equal(now) || e.Actor != context().Actor || e.RequestID != "r-1" {
+				t.Errorf("%s, %s: the entry %+v does not fit %+v", s, c.name, e, after)
+			}
+		}
+	}
+	for method, what := range map[Method]string{Email: "created", SMS: "created", Printed: "created, printed"} {
+		g, e := Gift{Voucher{ID: theGift, Original: 1000, Balance: 1000}, Card{Method: method}}.Begin(context())
+		rows[fmt.Sprintf("(none) | %s | %s", what, g.Status)] = true
+		if e.Seq != 1 || g.Seq != 1 || e.Kind != Issued || e.Delta != 0 || e.Balance != 1000 || (method == Printed) == g.Card.DeliveredAt.IsZero() {
+			t.Errorf("%s: begins with %+v", method, e)
+		}
+	}
+	return rows
+}
+
+func docs(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestTransitions walks all statuses × commands and holds them against the table that is published: what is not in it is refused.
+func TestTransitions(t *testing.T) {
+	t.Parallel()
+	made := transitions(t)
+	_, table, ok := strings.Cut(docs(t, "states.md"), "| From | What happens | To |\n|---|---|---|\n")
+	if !ok {
+		t.Fatal("docs/states.md has no table of transitions")
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	told := map[string]bool{}
+	for row := range strings.Lines(table) {
+		told[strings.Trim(row, "| \n")] = true
+	}
+	for row := range made {
+		if !told[row] {
+			t.Errorf("the code does %q, docs/states.md does not say so", row)
+		}
+	}
+	for row := range told {
+		if !made[row] {
+			t.Errorf("docs/states.md says %q, the code does not do it", row)
+		}
+	}
+	if len(made) != 22 {
+		t.Errorf("there are %d transitions, want 22", len(made))
+	}
+}
+
+// TestDiagram holds the diagram against the table below it.
+func TestDiagram(t *testing.T) {
+	t.Parallel()
+	arrows := regexp.MustCompile(`(?m)^\s+(\S+) --> (\w+):`).FindAllStringSubmatch(docs(t, "states.md"), -1)
+	drawn := map[string]bool{}
+	for _, a := range arrows {
+		drawn[strings.Replace(a[1], "[*]", "(none)", 1)+" "+a[2]] = true
+	}
+	made := map[string]bool{}
+	for row := range transitions(t) {
+		cells := strings.Split(row, " | ")
+		made[cells[0]+" "+cells[2]] = true
+	}
+	if !maps.Equal(drawn, made) {
+		t.Errorf("drawn %v\nmade  %v", slices.Sorted(maps.Keys(drawn)), slices.Sorted(maps.Keys(made)))
+	}
+}
+
+func TestStatuses(t *testing.T) {
+	t.Parallel()
+	text := docs(t, "states.md")
+	for _, s := range Statuses() {
+		redeemable := "no"
+		if s.Redeemable() {
+			redeemable = "yes"
+		}
+		if row := fmt.Sprintf("| %s | %d | %s |", s, int(s), redeemable); !strings.Contains(text, row) {
+			t.Errorf("docs/states.md has no row %q", row)
+		}
+		if got, ok := ParseStatus(s.String()); !ok || got != s {
+			t.Errorf("%s is parsed as %v, %v", s, got, ok)
+		}
+	}
+	if Status(0).String() != "UNKNOWN" || Status(8).String() != "UNKNOWN" {
+		t.Error("a status that does not exist has a name")
+	}
+	for _, name := range []string{"", "UNKNOWN", "pending"} {
+		if s, ok := ParseStatus(name); ok {
+			t.Errorf("%q is parsed as %v", name, s)
+		}
+	}
+	if Delivered != 3 || FailedDelivery != 4 || Claimed != 5 {
+		t.Error("these are numbered by the interface, section 3")
+	}
+}
+
+func TestErrorsAreDocumented(t *testing.T) {
+	t.Parallel()
+	sections := strings.Split(docs(t, "errors.md"), "\n## ")[1:]
+	told := map[Code]bool{}
+	for _, s := range sections {
+		code, text, _ := strings.Cut(s, "\n")
+		told[Code(code)] = true
+		if !slices.Contains(Codes(), Code(code)) {
+			t.Errorf("docs/errors.md has a heading %q that is no code", code)
+		}
+		if !regexp.MustCompile(`(?m)^HTTP status: [45]\d\d\b`).MatchString(text) || !strings.Contains(text, "\n- When: ") || !strings.Contains(text, "\n- What to do: ") {
+			t.Errorf("docs/errors.md does not tell everything about %s", code)
+		}
+	}
+	seen := map[Code]bool{}
+	for _, c := range Codes() {
+		if !told[c] {
+			t.Errorf("docs/errors.md does not tell of %s", c)
+		}
+		if seen[c] {
+			t.Errorf("%s is listed twice", c)
+		}
+		seen[c] = true
+	}
+}

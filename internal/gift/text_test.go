@@ -1,0 +1,127 @@
+package gift
+
+import (
+	"net/mail"
+	"strings"
+	"testing"
+)
+
+func TestCheckText(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text  string
+		limit int
+		lines bool
+		want  string // a part of the sentence
+	}{
+		{"", 1, false, ""},
+		{"Zoë & Søren 🎁", 200, false, ""},
+		{strings.Repeat("é", 200), 200, false, ""},
+		{strings.Repeat("é", 201), 200, false, "at most 200 characters; it has 201"},
+		{"two\nlines\r\n", 200, true, ""},
+		{"two\nlines", 200, false, "U+000A"},
+		{"two\rlines", 200, false, "U+000D"},
+		{"a\tb", 200, true, "U+0009"},
+		{"a\x00b", 200, true, "U+0000"},
+		{"a\x1bb", 200, true, "U+001B"},
+		{"a\u007fb", 200, true, "U+007F"},
+		{"a\u0085b", 200, true, "U+0085"},
+		{"a\u2028b", 200, true, "U+2028"},
+		{"a\u2029b", 200, false, "U+2029"},
+		{"a\xffb", 200, true, "UTF-8"},
+		{"\xed\xa0\x80", 200, true, "UTF-8"}, // half a surrogate pair
+	} {
+		err := CheckText(tt.text, tt.limit, tt.lines)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%.20q: got %v, want %q", tt.text, err, tt.want)
+		}
+	}
+}
+
+func TestEmail(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 64)
+	for _, good := range []string{
+		"name@example.com", "first.last+tag@sub.example.co.uk", "!#$%&'*+-/=?^_`{|}~@example.com", `"quoted local"@example.com`, `"a@b"@example.com`,
+		`"a\"b\\c"@example.com`, long + "@example.com", "zoë@exämple.de", "用户@例え.jp", "a@xn--bcher-kva.example", "A@B.CO", "1@2.c3",
+	} {
+		if got, err := ParseContact(Email, good); got != good || err != nil {
+			t.Errorf("%q: got %q, %v", good, got, err)
+		}
+	}
+	for _, bad := range []string{
+		"", "@", "name", "name@", "@example.com", "name@example", "name@@example.com", "a@b@example.com", "a b@example.com", " name@example.com",
+		"name@example.com ", "name@example.com\n", "name@example.com\r\nBcc: all@example.com", "na\r\nme@example.com", "\"a\r\nb\"@example.com",
+		"\"a\tb\"@example.com", "Name <name@example.com>", "<name@example.com>", "name@example.com, other@example.com", "name@example.com;other@example.com",
+		"name(comment)@example.com", "name@example.com(comment)", `"a" @example.com`, `"a"@ example.com`, `"a"b@example.com`, `"a"@b.com>,<c@d.com`,
+		`"@example.com`, `""@example.com`, `"a\"@example.com`, `"a"b"@example.com`, ".name@example.com", "name.@example.com", "na..me@example.com",
+		"name@.example.com", "name@example.com.", "name@example..com", "name@-example.com", "name@example-.com", "name@exa_mple.com", "name@[192.0.2.1]",
+		"name@192.0.2.1", "name@example.c\x00m", "name\u00a0x@example.com", "name\u2028@example.com", "name@example.com\u200b", "name@exam\u200dple.com",
+		"name@example。com", "name@１２３.com", "name@١٢٣.com", long + "a@example.com", "a@" + strings.Repeat("b", 64) + ".com",
+		"a@" + strings.Repeat("b.", 126) + "com", "name@example.com\xff", "mailto:name@example.com", "a\xffb@example.com",
+	} {
+		if got, err := ParseContact(Email, bad); err == nil || got != "" {
+			t.Errorf("%q: got %q", bad, got)
+		}
+	}
+}
+
+func TestMobile(t *testing.T) {
+	t.Parallel()
+	for _, good := range []string{
+		"4155550132", "415-555-0132", "(415) 555-0132", "415.555.0132", "415 555 0132", "+14155550132", "+1 (415) 555-0132", "1-415-555-0132", "14155550132", "+1.415.555.0132",
+	} {
+		if got, err := ParseContact(SMS, good); got != "+14155550132" || err != nil {
+			t.Errorf("%q: got %q, %v", good, got, err)
+		}
+	}
+	for _, bad := range []string{
+		"", "+1", "415555013", "41555501320", "24155550132", "+24155550132", "+4155550132", "114155550132", "+114155550132", "++14155550132", "1+4155550132", "+441632960132",
+		"0155550132", "1155550132", "4150550132", "4151550132", "4915550132", "9115550132", "4159110132", "4154110132", "411-555-0132",
+		"415555013a", "415-555-0132 x5", "415/555/0132", "415\n5550132", "415\t5550132", "415\u00a0555\u00a00132", "415–555–0132",
+		"٤١٥٥٥٥٠١٣٢", "４１５５５５０１３２", "4155550132\x00", "name@example.com", strings.Repeat("(", 300) + "4155550132",
+	} {
+		if got, err := ParseContact(SMS, bad); err == nil || got != "" {
+			t.Errorf("%q: got %q", bad, got)
+		}
+	}
+}
+
+func TestPrintedHasNoContact(t *testing.T) {
+	t.Parallel()
+	if got, err := ParseContact(Printed, "name@example.com"); got != "" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if Email.String() != "e-mail" || SMS.String() != "SMS" || Printed.String() != "print" || Method(0).String() != "unknown" {
+		t.Error("a method has a wrong name")
+	}
+}
+
+// FuzzContact holds what is taken for an address against net/mail, and both against what could break out of a header.
+func FuzzContact(f *testing.F) {
+	for _, s := range []string{"name@example.com", `"a\"b"@example.com`, "a@b.c\r\nBcc: d@e.f", "zoë@exämple.de", "+1 (415) 555-0132", `"a"@b.com>,<c@d.com`, "a@[1.2.3.4]"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if got, err := ParseContact(Email, s); err == nil {
+			if got != s || len(s) > 254 || strings.ContainsAny(s, "\r\n\x00\u2028") {
+				t.Fatalf("%q was taken for an address, as %q", s, got)
+			}
+			a, err := mail.ParseAddress("<" + s + ">")
+			if err != nil || a.Name != "" {
+				t.Fatalf("%q is no address to net/mail: %v, %v", s, a, err)
+			}
+			if s[0] != '"' && a.Address != s {
+				t.Fatalf("%q is %q to net/mail", s, a.Address)
+			}
+		}
+		if got, err := ParseContact(SMS, s); err == nil {
+			if len(got) != 12 || got[:2] != "+1" || strings.Trim(got[2:], "0123456789") != "" {
+				t.Fatalf("%q became the number %q", s, got)
+			}
+			if again, err := ParseContact(SMS, got); again != got || err != nil {
+				t.Fatalf("%q became %q, which became %q, %v", s, got, again, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,337 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"boon.example/internal/delivery"
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/sealed"
+)
+
+func openDir(t *testing.T, dir string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		spoil func(t *testing.T, dir string)
+		want  []string // in the sentence
+	}{
+		"a missing key file": {
+			func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, sealed.FileName))) },
+			[]string{sealed.FileName, "is missing", "restore it from its backup"}},
+		"another database's key file": {
+			func(t *testing.T, dir string) {
+				must(t, os.Remove(filepath.Join(dir, sealed.FileName)))
+				_, err := sealed.Create(filepath.Join(dir, sealed.FileName))
+				must(t, err)
+			},
+			[]string{sealed.FileName, "is not the one"}},
+		"a key file that others may read": {
+			func(t *testing.T, dir string) { must(t, os.Chmod(filepath.Join(dir, sealed.FileName), 0o644)) },
+			[]string{"chmod 600"}},
+		"a newer database": {
+			func(t *testing.T, dir string) {
+				_, err := openDir(t, dir).writer.Exec(`INSERT INTO schema_version (version, name, applied_at) VALUES (1000, 'future', 0)`)
+				must(t, err)
+			},
+			[]string{"newer version of boon", "number 1000"}},
+		"a file that is no database": {
+			func(t *testing.T, dir string) {
+				must(t, os.WriteFile(filepath.Join(dir, DatabaseName), bytes.Repeat([]byte("text "), 1000), 0o600))
+			},
+			[]string{"not a database"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			must(t, openDir(t, dir).Close())
+			test.spoil(t, dir)
+			s, err := Open(t.Context(), Options{Dir: dir})
+			if err == nil {
+				s.Close()
+				t.Fatal("it opened")
+			}
+			for _, w := range test.want {
+				if !strings.Contains(err.Error(), w) {
+					t.Errorf("%q does not say %q", err, w)
+				}
+			}
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOpenMustExist(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	if _, err := Open(t.Context(), Options{Dir: dir, MustExist: true}); err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("%v, want a sentence with the folder's name", err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the folder was made")
+	}
+	must(t, openDir(t, dir).Close())
+	s, err := Open(t.Context(), Options{Dir: dir, MustExist: true})
+	must(t, err)
+	must(t, s.Close())
+}
+
+// TestOpenHalfMade: a process that died between making the key file and the database leaves a folder that opens.
+func TestOpenHalfMade(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, err := sealed.Create(filepath.Join(dir, sealed.FileName))
+	must(t, err)
+	must(t, openDir(t, dir).Close())
+
+	dir = t.TempDir()
+	_, err = sealed.Create(filepath.Join(dir, sealed.FileName))
+	must(t, err)
+	must(t, createFile(filepath.Join(dir, DatabaseName)))
+	issue(t, openDir(t, dir), newID(), 1)
+}
+
+func TestOpenANewFolderAtOnce(t *testing.T) {
+	t.Parallel()
+	for range 5 {
+		dir := filepath.Join(t.TempDir(), "new")
+		var group sync.WaitGroup
+		account := newID()
+		for range 6 {
+			group.Go(func() {
+				s, err := Open(context.Background(), Options{Dir: dir})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := tryIssue(context.Background(), s, account, 2); err != nil {
+					t.Error(err)
+				}
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if n, err := openDir(t, dir).CountVouchers(t.Context()); err != nil || n != 12 {
+			t.Errorf("%d vouchers, %v, want 12", n, err)
+		}
+	}
+}
+
+func TestFilesArePrivate(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	s := openDir(t, dir)
+	issue(t, s, newID(), 1)
+	info, err := os.Stat(dir)
+	must(t, err)
+	if got := info.Mode().Perm(); got != 0o700 {
+		t.Errorf("the folder has mode %04o, want 0700", got)
+	}
+	files, err := os.ReadDir(dir)
+	must(t, err)
+	if len(files) != 4 { // database, -wal, -shm, key file
+		t.Errorf("%d files, want 4", len(files))
+	}
+	for _, f := range files {
+		info, err := f.Info()
+		must(t, err)
+		if got := info.Mode().Perm(); got != 0o600 {
+			t.Errorf("%s has mode %04o, want 0600", f.Name(), got)
+		}
+	}
+}
+
+// TestPragmasReachEveryConnection, and readers cannot write.
+func TestPragmasReachEveryConnection(t *testing.T) {
+	t.Parallel()
+	s := openDir(t, t.TempDir())
+	var connections []*sql.Conn
+	for range 3 {
+		c, err := s.readers.Conn(t.Context())
+		must(t, err)
+		defer c.Close()
+		connections = append(connections, c)
+	}
+	writer, err := s.writer.Conn(t.Context())
+	must(t, err)
+	defer writer.Close()
+	for i, c := range append(connections, writer) {
+		for pragma, want := range map[string]string{"busy_timeout": "5000", "journal_mode": "wal", "synchronous": "2", "foreign_keys": "1",
+			"recursive_triggers": "1"} {
+			var got string
+			must(t, c.QueryRowContext(t.Context(), `PRAGMA `+pragma).Scan(&got))
+			if got != want {
+				t.Errorf("connection %d: %s is %s, want %s", i, pragma, got, want)
+			}
+		}
+		if _, err := c.ExecContext(t.Context(), `DELETE FROM outbox`); (err == nil) != (c == writer) {
+			t.Errorf("connection %d: writing gave %v", i, err)
+		}
+	}
+}
+
+func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
+	t.Parallel()
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	got, err := migrations(fstest.MapFS{
+		"migrations/0001_one.sql": file("a BYTEA {table}"), "migrations/0001_one.sqlite.sql": file("b"),
+		"migrations/0001_one.postgres.sql": file("c"), "migrations/0002_two.sql": file("d")}, &sqliteDialect)
+	must(t, err)
+	want := []migration{{1, "one", []string{"a BLOB STRICT", "b"}}, {2, "two", []string{"d"}}}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if _, err := migrations(fstest.MapFS{"migrations/0002_two.sql": file("")}, &sqliteDialect); err == nil {
+		t.Error("a gap was accepted")
+	}
+	if all, err := migrations(migrationFiles, &sqliteDialect); err != nil || len(all) == 0 || len(all[0].texts) != 2 {
+		t.Errorf("our own: %d steps, %v", len(all), err)
+	}
+}
+
+func TestAFailedMigrationLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s := openDir(t, t.TempDir())
+	steps, err := migrations(migrationFiles, &sqliteDialect)
+	must(t, err)
+	steps = append(steps, migration{int64(len(steps) + 1), "broken", []string{`CREATE TABLE half (x INTEGER)`, `CREATE TABLE half (y INTEGER)`}})
+	if err := s.migrate(t.Context(), steps); err == nil || !strings.Contains(err.Error(), "broken") {
+		t.Errorf("%v, want the step's name", err)
+	}
+	var tables int
+	must(t, s.readers.QueryRow(s.dialect.hasTable, "half").Scan(&tables))
+	if at, err := s.schemaVersion(t.Context(), s.readers); tables != 0 || err != nil || at != int64(len(steps)-1) {
+		t.Errorf("%d tables are left, at version %d, %v", tables, at, err)
+	}
+}
+
+func TestAnonymous(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]string{
+		"SELECT 1":               "SELECT 1",
+		"($1, $2), ($3)":         "(?, ?), (?)",
+		"a = $1 AND b = $1":      "a = $1 AND b = $1",
+		"a = $2 AND b = $1":      "a = $2 AND b = $1",
+		"a = $1 AND b = $21":     "a = $1 AND b = $21",
+		placeholders(1, 120):     strings.Repeat(", ?", 120)[2:],
+		"x = $1 AND y = $2 $ $3": "x = $1 AND y = $2 $ $3",
+	} {
+		if got := anonymous(query); got != want {
+			t.Errorf("%q became %q, want %q", query, got, want)
+		}
+	}
+}
+
+func TestSizesAndPing(t *testing.T) {
+	t.Parallel()
+	s := openDir(t, t.TempDir())
+	must(t, s.Ping(t.Context()))
+	issue(t, s, newID(), 3)
+	z, err := s.Sizes(t.Context())
+	must(t, err)
+	if z.Vouchers != 3 || z.Database == 0 || z.Log == 0 {
+		t.Errorf("%+v", z)
+	}
+	must(t, s.Close())
+	if s.Ping(t.Context()) == nil {
+		t.Error("a closed store answers")
+	}
+}
+
+// TestNoSecretInAnyFile uses everything that sees a code, a token or an API key, and then looks for them in the data folder:
+// while the store is open, and after it was closed.
+func TestNoSecretInAnyFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := openDir(t, dir)
+	account, till := newID(), newID()
+	var secrets []string
+	key, err := gift.NewKey(rand.Reader, gift.AccountKey, false)
+	must(t, err)
+	secrets = append(secrets, key)
+	configure(t, s, gift.Changes{
+		Accounts: []*gift.Account{{ID: account, Name: "Harbor", Currency: dollars, Zone: time.UTC}},
+		Keys:     []*gift.Key{{ID: till, Kind: gift.AccountKey, AccountID: account, Name: "till", Hint: gift.KeyHint(key), Hash: gift.HashKey(key), CreatedAt: noon}},
+	})
+	for _, g := range issue(t, s, account, 40) {
+		code, token := g.Card.Code.Reveal(), g.Card.Token.Reveal()
+		secrets = append(secrets, code, token, g.Card.Code.Grouped())
+		taken := redeem(t, s, &g.Voucher, 100)
+		answer := []byte(`{"voucherCode":"` + code + `","voucherPublicToken":"` + token + `"}`)
+		var c ledger.Changes
+		for _, o := range []ledger.Operation{ledger.SendGift, ledger.ValidateGift, ledger.CancelGift} {
+			c.Requests = append(c.Requests, ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: o, Key: g.ID.String()},
+				Fingerprint: s.Keys().Fingerprint(answer), Answer: ledger.Answer{Status: 200, Body: answer}, EntryID: taken.ID, At: noon})
+		}
+		save(t, s, c)
+		must(t, s.KeepMessage(t.Context(), delivery.Message{ID: newID(), GiftID: g.ID, Text: code, HTML: token, Subject: key, At: noon}))
+		wrong := newCode()
+		secrets = append(secrets, wrong.Reveal())
+		_, err := s.CountMiss(t.Context(), gift.Miss{AccountID: account, KeyID: till, Code: wrong, At: noon})
+		must(t, err)
+		if _, err := s.GiftByCode(t.Context(), g.Card.Code); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(t, s.CountStranger(t.Context(), "198.51.100.77", func(b gift.Bucket) gift.Bucket { return b.Take(noon, time.Minute) }))
+	secrets = append(secrets, "198.51.100.77")
+
+	seen := grep(t, dir, append(secrets, "Harbor")) // what is no secret shows that the search works
+	must(t, s.Close())
+	for name, found := range grep(t, dir, secrets) {
+		seen[name] += found
+	}
+	if seen["Harbor"] == 0 {
+		t.Error("the search finds nothing at all")
+	}
+	delete(seen, "Harbor")
+	for secret := range seen {
+		t.Errorf("%s… stands in a file of the data folder", secret[:4])
+	}
+}
+
+// grep counts the files of a folder that hold each of the texts.
+func grep(t *testing.T, dir string, texts []string) map[string]int {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	must(t, err)
+	found := map[string]int{}
+	for _, f := range files {
+		content, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		must(t, err)
+		for _, text := range texts {
+			if bytes.Contains(content, []byte(text)) {
+				found[text]++
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,1048 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"boon.example/internal/delivery"
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// TestStore runs the suite that every database must pass: what the interfaces of ledger, api, delivery and setup promise.
+func TestStore(t *testing.T) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) { suite(t, openSQLiteForTest) })
+}
+
+func suite(t *testing.T, open opener) {
+	for name, test := range map[string]func(*testing.T, opener){
+		"a gift comes back whole":                   testGiftRoundTrip,
+		"a request comes back whole":                testRequestRoundTrip,
+		"the set-up comes back whole":               testSetupRoundTrip,
+		"a group loads what it wants":               testGroupLoads,
+		"a group is all or nothing":                 testGroupIsAtomic,
+		"a group outlives its caller":               testGroupOutlivesItsCaller,
+		"a stale voucher is not written":            testStaleVoucher,
+		"constraints bite":                          testConstraints,
+		"gifts are found by their secrets":          testSecrets,
+		"gifts are selected":                        testFilter,
+		"pages stay right while gifts are added":    testPages,
+		"history is paged":                          testHistory,
+		"a change of the set-up is seen everywhere": testConfigure,
+		"what gifts refer to is known":              testUses,
+		"jobs are leased":                           testJobs,
+		"claimants never share a job":               testClaimants,
+		"the outbox keeps messages":                 testOutbox,
+		"wrong codes are counted":                   testGuesses,
+		"strangers are counted":                     testStrangers,
+		"live gifts are counted":                    testLiveGifts,
+		"two handles write at once":                 testTwoWriters,
+		"verify walks and finds":                    testVerify,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open)
+		})
+	}
+}
+
+// equal compares whole values; codes and tokens by what they hold, zones by name.
+var equal = cmp.Options{
+	cmp.Comparer(func(a, b gift.VoucherCode) bool { return a == b }),
+	cmp.Comparer(func(a, b gift.Token) bool { return a == b }),
+	cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() }),
+}
+
+func diff(t *testing.T, got, want any) {
+	t.Helper()
+	if d := cmp.Diff(want, got, equal); d != "" {
+		t.Errorf("it came back otherwise (-want +got):\n%s", d)
+	}
+}
+
+// fill sets every field of a struct to a value of its own, so that two columns that are mixed up, and one that is forgotten,
+// are noticed. It fails when it meets a kind of field that it does not know.
+func fill(t *testing.T, v reflect.Value, n *int) {
+	t.Helper()
+	*n++
+	switch v.Interface().(type) {
+	case gift.ID:
+		v.Set(reflect.ValueOf(newID()))
+		return
+	case gift.VoucherCode:
+		v.Set(reflect.ValueOf(newCode()))
+		return
+	case gift.Token:
+		v.Set(reflect.ValueOf(newToken()))
+		return
+	case time.Time:
+		v.Set(reflect.ValueOf(noon.Add(time.Duration(*n) * time.Microsecond)))
+		return
+	case *time.Location:
+		zone, err := time.LoadLocation("America/New_York")
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.Set(reflect.ValueOf(zone))
+		return
+	case []byte:
+		v.SetBytes(fmt.Appendf(nil, "bytes %d", *n))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(t, v.Field(i), n)
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			v.Index(i).SetUint(uint64(*n + i))
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(t, v.Index(0), n)
+		fill(t, v.Index(1), n)
+	case reflect.String:
+		v.SetString(fmt.Sprintf("text %d “é”\n", *n))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(*n))
+	default:
+		t.Fatalf("a %s cannot be filled yet", v.Type())
+	}
+}
+
+func filled[T any](t *testing.T) (v T) {
+	t.Helper()
+	n := 0
+	fill(t, reflect.ValueOf(&v).Elem(), &n)
+	return v
+}
+
+func testGiftRoundTrip(t *testing.T, open opener) {
+	s, _ := open(t)
+	g := filled[gift.Gift](t)
+	g.Currency, g.Original, g.Balance, g.Status, g.Seq = gift.Currency{Code: "KWD", Decimals: 3}, 9e15, 9e15, gift.Pending, 1
+	g.Card.Method = gift.SMS
+	issued := filled[gift.Entry](t)
+	issued.AccountID, issued.VoucherID, issued.Seq, issued.Kind = g.AccountID, g.ID, 1, gift.Issued
+	issued.Delta, issued.Balance, issued.Status, issued.Reverses = 0, g.Balance, g.Status, gift.ID{}
+	bare, first := newGift(newID())
+	bare.Card.Purchase = gift.Purchase{}
+	save(t, s, ledger.Changes{Gifts: []gift.Gift{g, bare}, Entries: []gift.Entry{issued, first}})
+
+	for _, want := range []gift.Gift{g, bare} {
+		got, err := s.Gift(t.Context(), want.AccountID, want.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, got, want)
+	}
+	// The rest of an entry's fields: those of a reversal.
+	taken := filled[gift.Entry](t)
+	taken.AccountID, taken.VoucherID, taken.Seq, taken.Kind, taken.Reverses = g.AccountID, g.ID, 2, gift.Redemption, gift.ID{}
+	taken.Delta, taken.Balance, taken.Status = -9e15, 0, gift.Redeemed
+	given := filled[gift.Entry](t)
+	given.AccountID, given.VoucherID, given.Seq, given.Kind, given.Reverses = g.AccountID, g.ID, 3, gift.Reversal, taken.ID
+	given.Delta, given.Balance, given.Status = 4e15, 4e15, gift.Claimed
+	v := g.Voucher
+	v.Balance, v.Status, v.Seq = 4e15, gift.Claimed, 3
+	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&g.Voucher)}}, func(st *ledger.State) ledger.Changes {
+		diff(t, *st.Vouchers[ref(&g.Voucher)], g.Voucher)
+		return ledger.Changes{Vouchers: []gift.Voucher{v}, Entries: []gift.Entry{taken, given}}
+	})
+	history, err := s.History(t.Context(), g.AccountID, g.ID, 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff(t, history, []gift.Entry{issued, taken, given})
+	got, err := s.Gift(t.Context(), g.AccountID, g.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff(t, got.Voucher, v)
+}
+
+func testRequestRoundTrip(t *testing.T, open opener) {
+	s, _ := open(t)
+	var want []ledger.Request
+	account := newID()
+	for _, operation := range []ledger.Operation{ledger.SendGift, ledger.ValidateGift, ledger.RedeemGift, ledger.ReverseRedemption, ledger.CancelGift} {
+		r := filled[ledger.Request](t)
+		r.RequestKey, r.Answer.Replayed = ledger.RequestKey{AccountID: account, Operation: operation, Key: "one key"}, false
+		want = append(want, r)
+	}
+	spent := ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: ledger.RedeemGift, Key: "spent"}, Spent: true, At: noon}
+	save(t, s, ledger.Changes{Requests: append(slices.Clone(want), spent)})
+
+	slices.SortFunc(want, func(a, b ledger.Request) int { return strings.Compare(string(a.Operation), string(b.Operation)) })
+	all, err := s.Requests(t.Context(), account, "", "one key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff(t, all, want)
+	for _, w := range want {
+		one, err := s.Requests(t.Context(), account, w.Operation, w.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, one, []ledger.Request{w})
+	}
+	got, err := s.Requests(t.Context(), account, "", "spent")
+	if err != nil || len(got) != 1 || !got[0].Spent || len(got[0].Answer.Body) != 0 || !got[0].EntryID.IsZero() {
+		t.Errorf("the spent key is %+v, %v", got, err)
+	}
+	if none, err := s.Requests(t.Context(), newID(), "", "one key"); err != nil || len(none) != 0 {
+		t.Errorf("another account has %d records under the key, %v", len(none), err)
+	}
+	runGroup(t, s, ledger.Want{Requests: []ledger.RequestKey{want[0].RequestKey, want[0].RequestKey, spent.RequestKey}}, func(st *ledger.State) ledger.Changes {
+		diff(t, st.Requests, map[ledger.RequestKey]*ledger.Request{want[0].RequestKey: &want[0], spent.RequestKey: &got[0]})
+		return ledger.Changes{}
+	})
+}
+
+func testSetupRoundTrip(t *testing.T, open opener) {
+	s, _ := open(t)
+	a, k := filled[gift.Account](t), filled[gift.Key](t)
+	k.Kind, k.AccountID = gift.AccountKey, a.ID
+	least := gift.Account{ID: newID(), Name: "Least", Currency: dollars, Zone: time.UTC, MaxGiftValue: 1}
+	system := gift.Key{ID: newID(), Kind: gift.SystemKey, Name: "partner", Hash: gift.HashKey("partner"), CreatedAt: noon}
+	configure(t, s, gift.Changes{Accounts: []*gift.Account{&a, &least}, Keys: []*gift.Key{&k, &system}})
+	d, err := s.Directory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff(t, d, &gift.Directory{Version: 1,
+		Accounts: map[gift.ID]*gift.Account{a.ID: &a, least.ID: &least},
+		Keys:     map[gift.KeyHash]*gift.Key{k.Hash: &k, system.Hash: &system}})
+
+	changed := k
+	changed.RevokedAt, changed.Locations, changed.Name = noon, nil, "gone"
+	least.Name = "Less"
+	configure(t, s, gift.Changes{Accounts: []*gift.Account{&least}, Keys: []*gift.Key{&changed}})
+	if d, err = s.Directory(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	diff(t, d.Keys[k.Hash], &changed)
+	diff(t, d.Accounts[least.ID], &least)
+}
+
+func configure(t testing.TB, s *Store, c gift.Changes) {
+	t.Helper()
+	err := s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) { return c, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func testGroupLoads(t *testing.T, open opener) {
+	s, _ := open(t)
+	a, b := newID(), newID()
+	gifts := append(issue(t, s, a, 40), issue(t, s, b, 3)...) // more than one statement carries
+	taken := redeem(t, s, &gifts[0].Voucher, 500)
+	other := redeem(t, s, &gifts[1].Voucher, 10_000)
+	undone := ledger.RequestKey{AccountID: a, Operation: ledger.RedeemGift, Key: "k"}
+	save(t, s, ledger.Changes{Requests: []ledger.Request{{RequestKey: undone, EntryID: taken.ID, At: noon}}})
+	give := func(amount gift.Amount) {
+		runGroup(t, s, ledger.Want{Redemptions: []ledger.Ref{{AccountID: a, ID: taken.ID}}}, func(st *ledger.State) ledger.Changes {
+			after, e, err := st.Vouchers[ref(&gifts[0].Voucher)].Reverse(*st.Redemptions[ledger.Ref{AccountID: a, ID: taken.ID}],
+				gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, Amount: amount})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+		})
+	}
+	give(100)
+	give(50)
+
+	want := ledger.Want{
+		Undo:        []ledger.RequestKey{undone, {AccountID: a, Operation: ledger.RedeemGift, Key: "never made"}},
+		Redemptions: []ledger.Ref{{AccountID: a, ID: other.ID}, {AccountID: b, ID: other.ID}, {AccountID: a, ID: newID()}},
+		Codes:       []gift.VoucherCode{gifts[3].Card.Code, newCode()},
+		Vouchers:    []ledger.Ref{{AccountID: b, ID: gifts[0].ID}, {AccountID: a, ID: newID()}},
+	}
+	for i := range gifts[2:] {
+		want.Vouchers = append(want.Vouchers, ref(&gifts[2+i].Voucher), ref(&gifts[2+i].Voucher)) // twice
+	}
+	runGroup(t, s, want, func(st *ledger.State) ledger.Changes {
+		if len(st.Vouchers) != len(gifts) {
+			t.Errorf("%d vouchers, want %d", len(st.Vouchers), len(gifts))
+		}
+		for i := range gifts {
+			v := st.Vouchers[ref(&gifts[i].Voucher)]
+			if v == nil {
+				t.Fatalf("voucher %d is missing", i)
+			}
+		}
+		if got := st.Vouchers[ref(&gifts[0].Voucher)]; got.Balance != 9_650 || got.Seq != 4 {
+			t.Errorf("the reversed voucher has %d at %d, want 9650 at 4", got.Balance, got.Seq)
+		}
+		diff(t, st.Redemptions, map[ledger.Ref]*gift.Taken{
+			{AccountID: a, ID: taken.ID}: {Entry: taken, Reversed: 150},
+			{AccountID: a, ID: other.ID}: {Entry: other},
+		})
+		diff(t, st.Codes, map[gift.VoucherCode]bool{gifts[3].Card.Code: true})
+		if len(st.Requests) != 1 || st.Requests[undone] == nil {
+			t.Errorf("requests %v, want the one that was made", st.Requests)
+		}
+		return ledger.Changes{}
+	})
+}
+
+func testGroupIsAtomic(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	old := issue(t, s, account, 1)[0]
+	before := dump(t, s)
+	fresh, first := newGift(account)
+	twin, second := newGift(account)
+	twin.Card.Code = old.Card.Code // only its secret's row, far into the saving, cannot be written
+	want := ledger.Want{Vouchers: []ledger.Ref{ref(&old.Voucher)}}
+	changes := func(st *ledger.State) ledger.Changes {
+		after, e, err := st.Vouchers[ref(&old.Voucher)].Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon}, Amount: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e, first},
+			Gifts: []gift.Gift{fresh}, Jobs: []ledger.Job{{ID: newID(), AccountID: account, VoucherID: fresh.ID, Due: noon}}}
+	}
+	for name, decide := range map[string]func(*ledger.State) ledger.Changes{
+		"a code that exists": func(st *ledger.State) ledger.Changes {
+			c := changes(st)
+			c.Gifts, c.Entries = append(c.Gifts, twin), append(c.Entries, second)
+			return c
+		},
+		"an entry that does not follow": func(st *ledger.State) ledger.Changes {
+			c := changes(st)
+			c.Entries[0].Seq++
+			return c
+		},
+		"a job of no gift": func(st *ledger.State) ledger.Changes {
+			c := changes(st)
+			c.Jobs = append(c.Jobs, ledger.Job{ID: newID(), AccountID: account, VoucherID: newID(), Due: noon})
+			return c
+		},
+		"a delivery of no gift": func(st *ledger.State) ledger.Changes {
+			c := changes(st)
+			c.Done = append(c.Done, ledger.Done{JobID: newID(), AccountID: account, VoucherID: newID(), DeliveredAt: noon})
+			return c
+		},
+	} {
+		err := s.Group(t.Context(), want, decide)
+		if err == nil || errors.Is(err, ledger.ErrUnknown) {
+			t.Errorf("%s: %v, want a plain error", name, err)
+		}
+		if got, want := errors.Is(err, ledger.ErrRejected), name != "a delivery of no gift"; got != want {
+			t.Errorf("%s: rejected is %v, want %v", name, got, want)
+		}
+		diff(t, dump(t, s), before)
+	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		_ = s.Group(t.Context(), want, func(*ledger.State) ledger.Changes { panic("decide") })
+	}()
+	diff(t, dump(t, s), before)
+	runGroup(t, s, want, changes) // and the store still works
+}
+
+// dump gives every row of every table, for comparison.
+func dump(t *testing.T, s *Store) map[string][]string {
+	t.Helper()
+	all := map[string][]string{}
+	for _, table := range []string{"account", "api_key", "used_record", "voucher", "card", "secret", "tally", "entry", "request", "job", "outbox",
+		"till_bucket", "miss", "stranger_bucket", "setup_version"} {
+		rows, err := s.readers.Query(`SELECT * FROM ` + table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		names, err := rows.Columns()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			columns, to := make([]any, len(names)), make([]any, len(names))
+			for i := range columns {
+				to[i] = &columns[i]
+			}
+			if err := rows.Scan(to...); err != nil {
+				t.Fatal(err)
+			}
+			all[table] = append(all[table], fmt.Sprintf("%x", columns))
+		}
+		slices.Sort(all[table])
+	}
+	return all
+}
+
+func testGroupOutlivesItsCaller(t *testing.T, open opener) {
+	s, _ := open(t)
+	g, e := newGift(newID())
+	ctx, cancel := context.WithCancel(t.Context())
+	err := s.Group(ctx, ledger.Want{}, func(*ledger.State) ledger.Changes {
+		cancel()
+		return ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Gift(t.Context(), g.AccountID, g.ID); err != nil {
+		t.Error(err)
+	}
+}
+
+func testStaleVoucher(t *testing.T, open opener) {
+	s, _ := open(t)
+	g := issue(t, s, newID(), 1)[0]
+	before := dump(t, s)
+	after, e, err := g.Voucher.Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon}, Amount: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Group(t.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes {
+		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+	})
+	if err == nil || !strings.Contains(err.Error(), "without having been loaded") {
+		t.Errorf("a voucher that was not loaded: %v", err)
+	}
+	diff(t, dump(t, s), before)
+	tx, err := s.writer.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	if err := s.batcher(tx).execOne(t.Context(), updateVoucher, 1, 5, 2, bare(g.AccountID), bare(g.ID), 7); err == nil {
+		t.Error("a voucher was written over another state than the loaded one")
+	}
+}
+
+func testConstraints(t *testing.T, open opener) {
+	s, _ := open(t)
+	g := issue(t, s, newID(), 2)
+	taken := redeem(t, s, &g[0].Voucher, 500)
+	a, v := bare(g[0].AccountID), bare(g[0].ID)
+	before := dump(t, s)
+	entry := `INSERT INTO entry (account_id, voucher_id, seq, id, kind, delta, balance, status, made_at, reverses, reference, reason, request_id) VALUES `
+	for name, test := range map[string]struct {
+		query string
+		args  []any
+	}{
+		"a balance below zero":        {`UPDATE voucher SET balance = -1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"a balance above the value":   {`UPDATE voucher SET balance = original + 1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"REDEEMED with a balance":     {`UPDATE voucher SET status = 6 WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"CLAIMED without a balance":   {`UPDATE voucher SET balance = 0 WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"an unknown status":           {`UPDATE voucher SET status = 8 WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"another value of a voucher":  {`UPDATE voucher SET original = original + 1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"a longer validity":           {`UPDATE voucher SET valid_until = 1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"deleting a voucher":          {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"changing an entry":           {`UPDATE entry SET delta = -1 WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
+		"changing an entry's words":   {`UPDATE entry SET reason = 'x' WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
+		"deleting an entry":           {`DELETE FROM entry WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
+		"the same seq twice":          {entry + `($1, $2, 2, $3, 'REDEMPTION', -500, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
+		"the same entry id twice":     {entry + `($1, $2, 3, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, bare(taken.ID)}},
+		"a gap in the history":        {entry + `($1, $2, 4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
+		"a balance out of nowhere":    {entry + `($1, $2, 3, $3, 'REDEMPTION', -1, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
+		"a history that begins again": {entry + `($1, $2, 3, $3, 'ISSUED', 0, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
+		"a redemption that gives":     {entry + `($1, $2, 3, $3, 'REDEMPTION', 1, 9501, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
+		"a cancellation that takes":   {entry + `($1, $2, 3, $3, 'CANCELLATION', -1, 9499, 7, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
+		"an unknown kind of entry":    {entry + `($1, $2, 3, $3, 'GIFT', 0, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
+		"a reversal of nothing":       {entry + `($1, $2, 3, $3, 'REVERSAL', 1, 9501, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
+		"a reversal above its redemption": {entry + `($1, $2, 3, $3, 'REVERSAL', 501, 10001, 5, 0, $4, '', '', '')`,
+			[]any{a, v, bare(newID()), bare(taken.ID)}},
+		"reversals above their redemption": {entry + `($1, $2, 3, $3, 'REVERSAL', 300, 9800, 5, 0, $5, '', '', ''),
+			($1, $2, 4, $4, 'REVERSAL', 201, 10001, 5, 0, $5, '', '', '')`, []any{a, v, bare(newID()), bare(newID()), bare(taken.ID)}},
+		"a reversal on another voucher": {entry + `($1, $2, 2, $3, 'REVERSAL', 1, 10001, 3, 0, $4, '', '', '')`,
+			[]any{a, bare(g[1].ID), bare(newID()), bare(taken.ID)}},
+		"an entry of no voucher": {entry + `($1, $2, 1, $3, 'ISSUED', 0, 5, 1, 0, NULL, '', '', '')`, []any{a, bare(newID()), bare(newID())}},
+		"a code twice": {`INSERT INTO secret (hash, kind, account_id, voucher_id) VALUES ($3, 'code', $1, $2)`,
+			[]any{a, bare(g[1].ID), s.keys.CodeHash(g[0].Card.Code)}},
+		"a second code of one voucher": {`INSERT INTO secret (hash, kind, account_id, voucher_id) VALUES ($3, 'code', $1, $2)`,
+			[]any{a, v, s.keys.CodeHash(newCode())}},
+		"an id of another length": {`INSERT INTO account (id, config, version) VALUES ($1, '{}', 1)`, []any{[]byte("short")}},
+		"an account key of no account": {`INSERT INTO api_key (id, kind, name, hint, hash, locations, created_at) VALUES ($1, 'account', '', '', $2, $3, 0)`,
+			[]any{a, make([]byte, 32), []byte{}}},
+	} {
+		if _, err := s.writer.Exec(test.query, test.args...); !s.dialect.rejected(err) {
+			t.Errorf("%s: %v, want a broken constraint", name, err)
+		}
+	}
+	diff(t, dump(t, s), before)
+}
+
+func testSecrets(t *testing.T, open opener) {
+	s, _ := open(t)
+	for _, g := range append(issue(t, s, newID(), 3), issue(t, s, newID(), 3)...) {
+		byCode, err := s.GiftByCode(t.Context(), g.Card.Code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, byCode, g)
+		byToken, err := s.GiftByToken(t.Context(), g.Card.Token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, byToken, g)
+		if _, err := s.Gift(t.Context(), newID(), g.ID); !errors.Is(err, gift.NotFound) {
+			t.Errorf("the gift of another account: %v, want NOT_FOUND", err)
+		}
+	}
+	if _, err := s.GiftByCode(t.Context(), newCode()); !errors.Is(err, gift.NotFound) {
+		t.Errorf("an unknown code: %v, want NOT_FOUND", err)
+	}
+	if _, err := s.GiftByToken(t.Context(), newToken()); !errors.Is(err, gift.NotFound) {
+		t.Errorf("an unknown token: %v, want NOT_FOUND", err)
+	}
+}
+
+func testFilter(t *testing.T, open opener) {
+	s, _ := open(t)
+	account, here, there, promotion := newID(), newID(), newID(), newID()
+	var c ledger.Changes
+	var names []string
+	add := func(name string, change func(*gift.Gift)) {
+		g, e := newGift(account)
+		g.Card.Purchase.Reference = ""
+		change(&g)
+		c.Gifts, c.Entries, names = append(c.Gifts, g), append(c.Entries, e), append(names, name)
+	}
+	order := newID()
+	add("order 1", func(g *gift.Gift) { g.OrderID = order })
+	add("order 2", func(g *gift.Gift) { g.OrderID = order })
+	add("here", func(g *gift.Gift) { g.LocationID = here })
+	add("there", func(g *gift.Gift) { g.LocationID = there })
+	add("promotion", func(g *gift.Gift) {
+		g.ProgramID, g.Promotional, g.PromotionID = gift.PromotionalProgram.ID, true, promotion
+	})
+	add("reference", func(g *gift.Gift) { g.Card.Purchase.Reference = "R-7" })
+	add("tomorrow", func(g *gift.Gift) { g.CreatedAt = noon.AddDate(0, 0, 1) })
+	save(t, s, c)
+	issue(t, s, newID(), 3) // of another account
+	redeem(t, s, &c.Gifts[1].Voucher, 1)
+
+	for name, test := range map[string]struct {
+		filter gift.Filter
+		want   string
+	}{
+		"all":          {gift.Filter{}, "tomorrow, reference, promotion, there, here, order 2, order 1"},
+		"limit":        {gift.Filter{Limit: 2}, "tomorrow, reference"},
+		"before":       {gift.Filter{Before: c.Gifts[2].ID}, "order 2, order 1"},
+		"order":        {gift.Filter{OrderID: order}, "order 2, order 1"},
+		"location":     {gift.Filter{LocationID: there}, "there"},
+		"enabled here": {gift.Filter{Locations: []gift.ID{here}}, "tomorrow, reference, promotion, here, order 2, order 1"},
+		"enabled both": {gift.Filter{Locations: []gift.ID{here, there}, Limit: 4}, "tomorrow, reference, promotion, there"},
+		"program":      {gift.Filter{ProgramID: gift.PromotionalProgram.ID}, "promotion"},
+		"promotion":    {gift.Filter{PromotionID: promotion}, "promotion"},
+		"reference":    {gift.Filter{Reference: "R-7"}, "reference"},
+		"status":       {gift.Filter{Status: gift.Claimed}, "order 2"},
+		"from":         {gift.Filter{CreatedFrom: noon.AddDate(0, 0, 1)}, "tomorrow"},
+		"to":           {gift.Filter{CreatedTo: noon}, ""},
+		"to, later":    {gift.Filter{CreatedTo: noon.Add(time.Microsecond), Limit: 1}, "reference"},
+		"two at once":  {gift.Filter{OrderID: order, Status: gift.Delivered}, "order 1"},
+	} {
+		test.filter.AccountID = account
+		if test.filter.Limit == 0 {
+			test.filter.Limit = 100
+		}
+		found, err := s.Gifts(t.Context(), test.filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, g := range found {
+			got = append(got, names[slices.IndexFunc(c.Gifts, func(x gift.Gift) bool { return x.ID == g.ID })])
+		}
+		if strings.Join(got, ", ") != test.want {
+			t.Errorf("%s: %q, want %q", name, strings.Join(got, ", "), test.want)
+		}
+	}
+}
+
+func testPages(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	old := issue(t, s, account, 25)
+	var got []gift.ID
+	f := gift.Filter{AccountID: account, Limit: 4}
+	for {
+		page, err := s.Gifts(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range page {
+			got = append(got, g.ID)
+		}
+		if len(page) < f.Limit {
+			break
+		}
+		f.Before = page[len(page)-1].ID
+		issue(t, s, account, 3) // newer than every page to come
+	}
+	var want []gift.ID
+	for _, g := range slices.Backward(old) {
+		want = append(want, g.ID)
+	}
+	diff(t, got, want)
+}
+
+func testHistory(t *testing.T, open opener) {
+	s, _ := open(t)
+	g := issue(t, s, newID(), 1)[0]
+	for range 9 {
+		redeem(t, s, &g.Voucher, 1)
+	}
+	var seqs []int
+	last := 0
+	for {
+		page, err := s.History(t.Context(), g.AccountID, g.ID, last, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, e := range page {
+			seqs = append(seqs, e.Seq)
+		}
+		last = page[len(page)-1].Seq
+	}
+	diff(t, seqs, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+}
+
+func testConfigure(t *testing.T, open opener) {
+	s, again := open(t)
+	other := again()
+	a := gift.Account{ID: newID(), Name: "First", Currency: dollars, Zone: time.UTC}
+	configure(t, s, gift.Changes{Accounts: []*gift.Account{&a}})
+	d, err := other.Directory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Version != 1 || d.Accounts[a.ID] == nil {
+		t.Fatalf("the other handle sees version %d", d.Version)
+	}
+	if same, _ := other.Directory(t.Context()); same != d {
+		t.Error("nothing changed, and yet the snapshot is another")
+	}
+	before := dump(t, s)
+	refusal := errors.New("refused")
+	for name, change := range map[string]func(*gift.Directory, gift.Uses) (gift.Changes, error){
+		"a change that fails": func(*gift.Directory, gift.Uses) (gift.Changes, error) {
+			return gift.Changes{Accounts: []*gift.Account{{ID: newID(), Zone: time.UTC}}}, refusal
+		},
+		"no change": func(current *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+			if current.Accounts[a.ID].Name != "First" {
+				t.Error("the current set-up is not what was saved")
+			}
+			return gift.Changes{}, nil
+		},
+		"a change that cannot be saved": func(*gift.Directory, gift.Uses) (gift.Changes, error) {
+			key := func() *gift.Key { return &gift.Key{ID: newID(), Kind: gift.SystemKey, CreatedAt: noon} }
+			return gift.Changes{Keys: []*gift.Key{key(), key()}}, nil // two keys with one hash
+		},
+	} {
+		if err := s.Configure(t.Context(), change); (err == nil) != (name == "no change") || name == "a change that fails" && err != refusal {
+			t.Errorf("%s: %v", name, err)
+		}
+		diff(t, dump(t, s), before)
+	}
+	b := a
+	b.Name = "Second"
+	configure(t, other, gift.Changes{Accounts: []*gift.Account{&b}})
+	if d, err := s.Directory(t.Context()); err != nil || d.Version != 2 || d.Accounts[a.ID].Name != "Second" {
+		t.Errorf("the first handle sees version %d, %v", d.Version, err)
+	}
+	if d.Accounts[a.ID].Name != "First" {
+		t.Error("a snapshot that was handed out has changed")
+	}
+}
+
+func testUses(t *testing.T, open opener) {
+	s, again := open(t)
+	account, till := newID(), newID()
+	g, e := newGift(account)
+	g.LocationID, g.Promotional, g.PromotionID, g.Card.DesignID = newID(), true, newID(), newID()
+	h, f := newGift(account)
+	h.Card.Purchase.StorefrontID, h.Card.DesignID = newID(), g.Card.DesignID
+	save(t, s, ledger.Changes{Gifts: []gift.Gift{g, h}, Entries: []gift.Entry{e, f}})
+	for range 2 {
+		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&h.Voucher)}}, func(st *ledger.State) ledger.Changes {
+			after, e, err := st.Vouchers[ref(&h.Voucher)].Redeem(gift.Redeem{Amount: 1,
+				Context: gift.Context{EntryID: newID(), Now: noon, Actor: gift.Actor{LocationID: till}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+		})
+	}
+	issue(t, s, newID(), 1)
+	want := map[gift.ID]bool{g.LocationID: true, g.PromotionID: true, g.Card.DesignID: true, h.Card.Purchase.StorefrontID: true, till: true}
+	err := again().Configure(t.Context(), func(_ *gift.Directory, uses gift.Uses) (gift.Changes, error) {
+		got, err := uses(account)
+		diff(t, got, want)
+		return gift.Changes{}, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// addJobs saves a job for each gift, due a minute after the other.
+func addJobs(t *testing.T, s *Store, gifts []gift.Gift) (jobs []ledger.Job) {
+	t.Helper()
+	for i, g := range gifts {
+		jobs = append(jobs, ledger.Job{ID: newID(), AccountID: g.AccountID, VoucherID: g.ID, Due: noon.Add(time.Duration(i) * time.Minute)})
+	}
+	save(t, s, ledger.Changes{Jobs: jobs})
+	return jobs
+}
+
+func claim(t *testing.T, s *Store, now time.Time, n int) []ledger.Job {
+	t.Helper()
+	jobs, err := s.ClaimJobs(t.Context(), now, 30*time.Second, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return jobs
+}
+
+func testJobs(t *testing.T, open opener) {
+	s, again := open(t)
+	next := func() time.Time {
+		t.Helper()
+		at, err := s.NextJob(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	if at := next(); !at.IsZero() {
+		t.Errorf("an empty queue has a next job at %s", at)
+	}
+	gifts := issue(t, s, newID(), 4)
+	jobs := addJobs(t, s, gifts)
+	at := func(d time.Duration) time.Time { return noon.Add(d) }
+
+	diff(t, next(), noon)
+	diff(t, claim(t, s, at(-time.Microsecond), 9), []ledger.Job(nil))
+	diff(t, claim(t, s, at(61*time.Second), 1), jobs[:1])
+	diff(t, claim(t, again(), at(61*time.Second), 9), jobs[1:2])
+	diff(t, claim(t, s, at(61*time.Second), 9), []ledger.Job(nil))
+	diff(t, next(), at(91*time.Second)) // when the leases end
+	diff(t, claim(t, s, at(91*time.Second), 9), jobs[:2])
+
+	later := jobs[0]
+	later.Due, later.Attempts = at(10*time.Minute), 3
+	if err := s.PostponeJob(t.Context(), later, "try again"); err != nil {
+		t.Fatal(err)
+	}
+	save(t, s, ledger.Changes{Done: []ledger.Done{
+		{JobID: jobs[1].ID, AccountID: jobs[1].AccountID, VoucherID: gifts[1].ID, DeliveredAt: at(92 * time.Second)},
+		{JobID: jobs[2].ID, AccountID: jobs[2].AccountID, VoucherID: gifts[2].ID},
+		{JobID: newID(), AccountID: jobs[2].AccountID, VoucherID: gifts[2].ID}, // was finished by another worker
+	}})
+	diff(t, claim(t, s, at(time.Hour), 9), []ledger.Job{jobs[3], later})
+	if err := s.PostponeJob(t.Context(), jobs[1], ""); !errors.Is(err, gift.NotFound) {
+		t.Errorf("postponing a finished job: %v, want NOT_FOUND", err)
+	}
+	for i, want := range map[int]time.Time{1: at(92 * time.Second), 2: gifts[2].Card.DeliveredAt} {
+		g, err := s.Gift(t.Context(), gifts[i].AccountID, gifts[i].ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, g.Card.DeliveredAt, want)
+	}
+}
+
+func testClaimants(t *testing.T, open opener) {
+	s, again := open(t)
+	addJobs(t, s, issue(t, s, newID(), 60))
+	var mu sync.Mutex
+	var workers sync.WaitGroup
+	claimed := map[gift.ID]int{}
+	for _, handle := range []*Store{s, again(), s, again()} {
+		workers.Go(func() {
+			for {
+				jobs, err := handle.ClaimJobs(t.Context(), noon.Add(time.Hour), time.Hour, 3)
+				if err != nil {
+					t.Error(err)
+				}
+				if len(jobs) == 0 {
+					return
+				}
+				mu.Lock()
+				for _, j := range jobs {
+					claimed[j.ID]++
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	workers.Wait()
+	if len(claimed) != 60 {
+		t.Errorf("%d jobs were claimed, want 60", len(claimed))
+	}
+	for id, n := range claimed {
+		if n != 1 {
+			t.Errorf("job %s was claimed %d times", id, n)
+		}
+	}
+}
+
+func testOutbox(t *testing.T, open opener) {
+	s, _ := open(t)
+	first, second := filled[delivery.Message](t), filled[delivery.Message](t)
+	second.At = first.At.Add(time.Second)
+	again := first
+	again.Text = "another text under the same id"
+	for _, m := range []delivery.Message{first, second, again} {
+		if err := s.KeepMessage(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.Messages(t.Context(), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff(t, got, []delivery.Message{second, first})
+	if got, err = s.Messages(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	diff(t, got, []delivery.Message{second})
+}
+
+func testGuesses(t *testing.T, open opener) {
+	s, again := open(t)
+	account, key, colleague, place := newID(), newID(), newID(), newID()
+	codes := []gift.VoucherCode{newCode(), newCode(), newCode()}
+	miss := func(key gift.ID, code gift.VoucherCode, at time.Time) gift.Miss {
+		return gift.Miss{AccountID: account, KeyID: key, LocationID: place, Code: code, At: at}
+	}
+	count := func(m gift.Miss, want gift.Guesses) {
+		t.Helper()
+		got, err := s.CountMiss(t.Context(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, got, want)
+		for _, handle := range []*Store{s, again()} { // counts are shared, and survive a restart
+			if got, err = handle.Guesses(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+			diff(t, got, want)
+		}
+	}
+	once := gift.Bucket{FullAt: noon.Add(gift.GuessRefill)}
+	twice := gift.Bucket{FullAt: noon.Add(2 * gift.GuessRefill)}
+	if got, err := s.Guesses(t.Context(), miss(key, codes[0], noon)); err != nil || got != (gift.Guesses{}) {
+		t.Errorf("before any miss: %+v, %v", got, err)
+	}
+	count(miss(key, codes[0], noon), gift.Guesses{Till: once, KeyToday: 1, AccountToday: 1})
+	count(miss(key, codes[0], noon), gift.Guesses{Till: once, KeyToday: 1, AccountToday: 1})        // the same code again
+	count(miss(colleague, codes[0], noon), gift.Guesses{AccountToday: 1})                           // or by another key
+	count(miss(colleague, codes[1], noon), gift.Guesses{Till: once, KeyToday: 1, AccountToday: 2})  // another code
+	count(miss(key, codes[2], noon), gift.Guesses{Till: twice, KeyToday: 2, AccountToday: 3})       //
+	other := gift.Miss{AccountID: newID(), KeyID: key, LocationID: place, Code: codes[0], At: noon} // another account
+	count(other, gift.Guesses{Till: once, KeyToday: 1, AccountToday: 1})                            //
+	tomorrow := miss(key, codes[0], noon.AddDate(0, 0, 1))                                          // counts anew
+	fresh := gift.Bucket{FullAt: tomorrow.At.Add(gift.GuessRefill)}                                 //
+	count(tomorrow, gift.Guesses{Till: fresh, KeyToday: 1, AccountToday: 1})                        //
+	if days := dump(t, s)["miss"]; len(days) != 2 {
+		t.Errorf("%d rows are kept, want those of the last day of each account: 2", len(days))
+	}
+	if err := s.RewardTill(t.Context(), tomorrow); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Guesses(t.Context(), tomorrow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := got.Till.Left(tomorrow.At, gift.GuessBurst, gift.GuessRefill); left != gift.GuessBurst {
+		t.Errorf("%d attempts are left after the reward, want all %d", left, gift.GuessBurst)
+	}
+	before := dump(t, s)
+	if err := s.RewardTill(t.Context(), tomorrow); err != nil {
+		t.Fatal(err)
+	}
+	diff(t, dump(t, s), before)
+}
+
+func testStrangers(t *testing.T, open opener) {
+	s, again := open(t)
+	now := noon
+	take := func(b gift.Bucket) gift.Bucket { return b.Take(now, gift.StrangerRefill) }
+	for n := range 3 {
+		if err := s.CountStranger(t.Context(), "192.0.2.1", take); err != nil {
+			t.Fatal(err)
+		}
+		got, err := again().Stranger(t.Context(), "192.0.2.1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, got, gift.Bucket{FullAt: noon.Add(time.Duration(n+1) * gift.StrangerRefill)})
+	}
+	if b, err := s.Stranger(t.Context(), "192.0.2.2"); err != nil || b != (gift.Bucket{}) {
+		t.Errorf("another address has %v, %v", b, err)
+	}
+	if err := s.CountStranger(t.Context(), "192.0.2.2", take); err != nil {
+		t.Fatal(err)
+	}
+	if rows := dump(t, s)["stranger_bucket"]; len(rows) != 2 {
+		t.Errorf("%d buckets, want 2", len(rows))
+	}
+	now = noon.Add(time.Hour)
+	if err := s.CountStranger(t.Context(), "192.0.2.3", take); err != nil {
+		t.Fatal(err)
+	}
+	if rows := dump(t, s)["stranger_bucket"]; len(rows) != 1 {
+		t.Errorf("%d buckets are kept when the old ones are long full, want 1", len(rows))
+	}
+}
+
+func testLiveGifts(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	check := func(want int64) {
+		t.Helper()
+		if got, err := s.LiveGifts(t.Context(), account); err != nil || got != want {
+			t.Errorf("%d live gifts, %v, want %d", got, err, want)
+		}
+	}
+	check(0)
+	gifts := issue(t, s, account, 20)
+	issue(t, s, newID(), 2)
+	check(20)
+	redeem(t, s, &gifts[0].Voucher, 1)
+	check(20)
+	all := redeem(t, s, &gifts[0].Voucher, 0)
+	check(19)
+	runGroup(t, s, ledger.Want{Redemptions: []ledger.Ref{{AccountID: account, ID: all.ID}}}, func(st *ledger.State) ledger.Changes {
+		after, e, err := st.Vouchers[ref(&gifts[0].Voucher)].Reverse(*st.Redemptions[ledger.Ref{AccountID: account, ID: all.ID}],
+			gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+	})
+	check(20)
+	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&gifts[1].Voucher)}}, func(st *ledger.State) ledger.Changes {
+		after, e, err := st.Vouchers[ref(&gifts[1].Voucher)].Withdraw(gift.Withdraw{
+			Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, To: gift.Cancelled})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+	})
+	check(19)
+	if n, err := s.CountVouchers(t.Context()); err != nil || n != 22 {
+		t.Errorf("%d vouchers, %v, want 22", n, err)
+	}
+}
+
+func testTwoWriters(t *testing.T, open opener) {
+	s, again := open(t)
+	g := issue(t, s, newID(), 1)[0]
+	const writers, each = 4, 25
+	var workers sync.WaitGroup
+	for range writers {
+		handle := again()
+		workers.Go(func() {
+			for range each {
+				if _, err := tryRedeem(t.Context(), handle, &g.Voucher, 1); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	got, err := s.Gift(t.Context(), g.AccountID, g.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := g.Balance - writers*each; got.Balance != want || got.Seq != 1+writers*each {
+		t.Errorf("balance %d after %d entries, want %d after %d", got.Balance, got.Seq, want, 1+writers*each)
+	}
+}
+
+func testVerify(t *testing.T, open opener) {
+	s, _ := open(t)
+	accounts := []gift.ID{newID(), newID()}
+	var gifts []gift.Gift
+	for _, a := range accounts {
+		gifts = append(gifts, issue(t, s, a, 520)...) // more than a page
+	}
+	taken := redeem(t, s, &gifts[3].Voucher, 5)
+	save(t, s, ledger.Changes{Requests: []ledger.Request{{EntryID: taken.ID, At: noon,
+		RequestKey: ledger.RequestKey{AccountID: accounts[0], Operation: ledger.RedeemGift, Key: "k"}}}})
+	n := 0
+	err := s.WalkVouchers(t.Context(), func(v gift.Voucher, history []gift.Entry) error {
+		if n < len(gifts) && v.ID != gifts[n].ID {
+			t.Errorf("voucher %d is out of order", n)
+		}
+		if len(history) != v.Seq || history[len(history)-1].Balance != v.Balance || history[0].VoucherID != v.ID {
+			t.Errorf("voucher %d has a history of %d entries, want %d of its own", n, len(history), v.Seq)
+		}
+		n++
+		return nil
+	})
+	if err != nil || n != len(gifts) {
+		t.Errorf("%d vouchers walked, %v, want %d", n, err, len(gifts))
+	}
+	if err := s.WalkVouchers(t.Context(), func(gift.Voucher, []gift.Entry) error { return gift.NotFound }); err != gift.NotFound {
+		t.Errorf("the walk ended with %v, want the error of its function", err)
+	}
+	diff(t, problems(t, s), map[string]int{})
+
+	spoil(t, s,
+		`UPDATE card SET secrets = (SELECT secrets FROM card WHERE voucher_id = $1) WHERE voucher_id = $2`, bare(gifts[0].ID), bare(gifts[1].ID))
+	diff(t, problems(t, s), map[string]int{"codes and tokens": 2}) // of both secrets
+	spoil(t, s, `DELETE FROM secret WHERE voucher_id = $1 AND kind = 'token'`, bare(gifts[7].ID))
+	spoil(t, s, `UPDATE request SET entry_id = $1 WHERE key = 'k'`, bare(newID()))
+	spoil(t, s, `UPDATE tally SET live = live - 1 WHERE account_id = $1`, bare(accounts[1]))
+	spoil(t, s, `UPDATE secret SET hash = $1 WHERE voucher_id = $2 AND kind = 'code'`, bytes.Repeat([]byte{1}, 33), bare(gifts[900].ID))
+	diff(t, problems(t, s), map[string]int{
+		"codes and tokens": 3, "gifts without secrets": 1, "idempotency records": 1, "the counts of gifts": 1})
+}
+
+func spoil(t *testing.T, s *Store, query string, args ...any) {
+	t.Helper()
+	result, err := s.writer.Exec(query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := result.RowsAffected(); err != nil || n != 1 {
+		t.Fatalf("%d rows were spoiled, %v, want 1", n, err)
+	}
+}
+
+// problems counts what the checks find.
+func problems(t *testing.T, s *Store) map[string]int {
+	t.Helper()
+	found := map[string]int{}
+	total := 0
+	for _, c := range s.checks() {
+		if err := c.run(t.Context(), func(string) { found[c.name]++; total++ }); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+	}
+	if err := s.CheckRecords(t.Context(), func(string) { total-- }); err != nil || total != 0 {
+		t.Errorf("CheckRecords tells of %d problems less than its checks find, %v", total, err)
+	}
+	return found
+}

@@ -1,0 +1,81 @@
+package web
+
+import (
+	"crypto/sha256"
+	"embed"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strings"
+
+	"boon.example/internal/card"
+	"boon.example/internal/gift"
+)
+
+//go:embed templates assets
+var files embed.FS
+
+// The pages, each within the layout.
+var (
+	tmplFront    = parse("front.html")
+	tmplGift     = parse("gift.html")
+	tmplOutbox   = parse("outbox.html")
+	tmplMessage  = parse("message.html")
+	tmplNotFound = parse("notfound.html")
+	tmplMethod   = parse("method.html")
+	tmplFailed   = parse("failed.html")
+)
+
+func parse(name string) *template.Template {
+	t := template.New("layout.html").Option("missingkey=error")
+	return template.Must(t.ParseFS(files, "templates/layout.html", "templates/"+name))
+}
+
+const (
+	iconName     = "icon.svg"
+	accentPrefix = "accent-"
+	forEver      = "public, max-age=31536000, immutable"
+	forAnHour    = "public, max-age=3600"
+)
+
+var (
+	icon  = read("assets/icon.svg")
+	sheet = read("assets/boon.css")
+	// sheetName holds the hash of the sheet, so that it can be cached for ever.
+	sheetName = fmt.Sprintf("boon-%x", sha256.Sum256(sheet))[:21] + ".css"
+)
+
+func read(name string) []byte {
+	b, err := files.ReadFile(name)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return b
+}
+
+// style serves the style sheet, the icon, and for each accent colour a sheet that names it: pages carry no inline style.
+func (s *site) style(w http.ResponseWriter, r *http.Request) {
+	const css = "text/css; charset=utf-8"
+	switch file := r.PathValue("file"); {
+	case file == sheetName:
+		w.Header().Set("Cache-Control", forEver)
+		send(w, css, http.StatusOK, sheet)
+	case file == iconName:
+		w.Header().Set("Cache-Control", forAnHour)
+		send(w, "image/svg+xml", http.StatusOK, icon)
+	case strings.HasPrefix(file, accentPrefix) && strings.HasSuffix(file, ".css"):
+		name := strings.TrimSuffix(strings.TrimPrefix(file, accentPrefix), ".css")
+		if c, ok := card.ParseColor("#" + name); ok {
+			w.Header().Set("Cache-Control", forAnHour)
+			send(w, css, http.StatusOK, accentSheet(c))
+			return
+		}
+		fallthrough
+	default:
+		s.fail(w, r, gift.NotFound)
+	}
+}
+
+func accentSheet(c card.Color) []byte {
+	return fmt.Appendf(nil, ":root{--accent:%s;--accent-shade:%s;--on-accent:%s}\n", c, c.Shade(), c.Text())
+}

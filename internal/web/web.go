@@ -1,0 +1,159 @@
+// Package web is what people see of the service: the gift page that a QR code opens, the outbox of development, and a front page.
+//
+// Pages are plain HTML, rendered on the server into a buffer, so that a page is whole or an error. They need no script, load
+// nothing from another host, and never change anything: link previews and scanners open them too. The package decides nothing
+// about a gift; it asks package card what to show.
+package web
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"boon.example/internal/delivery"
+	"boon.example/internal/gift"
+)
+
+// Config is what the pages read from.
+type Config struct {
+	PublicURL string // the base of the addresses in QR codes
+	Gifts     Gifts
+	Directory func() *gift.Directory
+	Messages  Messages // nil: there is no outbox
+	Log       *slog.Logger
+}
+
+// Gifts finds gifts for their page.
+type Gifts interface {
+	// GiftByToken finds a gift of any account; gift.NotFound when there is none.
+	GiftByToken(context.Context, gift.Token) (gift.Gift, error)
+}
+
+// Messages is the outbox to be shown.
+type Messages interface {
+	// Messages gives at most limit messages, the newest first.
+	Messages(ctx context.Context, limit int) ([]delivery.Message, error)
+}
+
+// site is the pages of one configuration.
+type site struct{ Config }
+
+// Handler serves every page, a kind 404 for any other path among them. All answers carry the headers of secure.
+func Handler(c Config) http.Handler {
+	s := &site{c}
+	mux := http.NewServeMux()
+	mux.Handle("/{$}", s.page(s.front))
+	mux.Handle("/g/{token}", s.page(s.gift))
+	mux.Handle("/style/{file}", s.reads(http.HandlerFunc(s.style)))
+	if c.Messages != nil {
+		mux.Handle("/outbox", s.page(s.outbox))
+		mux.Handle("/outbox/{id}", s.page(s.message))
+		mux.Handle("/outbox/{id}/html", s.reads(http.HandlerFunc(s.messageHTML)))
+	}
+	mux.Handle("/", s.page(func(*http.Request) (page, error) { return page{}, gift.NotFound }))
+	return secure(mux)
+}
+
+// policy allows a page its own styles and images and nothing else.
+const policy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
+
+// secure sets the headers of every answer. The address of a gift page is a secret: it must not travel in a Referer, lie in a
+// cache or be found by a search.
+func secure(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy+"'none'")
+		h.Set("Cache-Control", "no-store")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("X-Robots-Tag", "noindex, nofollow, noarchive")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=()")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// page is one page to be written.
+type page struct {
+	Title  string
+	Accent string // rrggbb; "" the site's own
+	Main   any    // what the template named by tmpl shows
+
+	tmpl   *template.Template
+	status int    // 0: 200
+	frames bool   // it may frame pages of this site
+	allow  string // the Allow header of a 405
+}
+
+// Style is the address of the style sheet.
+func (page) Style() string { return "/style/" + sheetName }
+
+// AccentStyle is the address of the sheet that names the accent colour.
+func (p page) AccentStyle() string { return "/style/" + accentPrefix + p.Accent + ".css" }
+
+// reads refuses every method but GET and HEAD.
+func (s *site) reads(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			s.write(w, r, page{Title: "Not possible here", tmpl: tmplMethod, status: http.StatusMethodNotAllowed, allow: "GET, HEAD"})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// page writes what h makes. An error that is gift.NotFound is the 404 page; any other is logged and is the 500 page.
+func (s *site) page(h func(*http.Request) (page, error)) http.Handler {
+	return s.reads(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, err := h(r)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		s.write(w, r, p)
+	}))
+}
+
+func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, gift.NotFound) {
+		s.write(w, r, page{Title: "Nothing to see here", tmpl: tmplNotFound, status: http.StatusNotFound})
+		return
+	}
+	if r.Context().Err() == nil { // else nobody is waiting for the page
+		s.Log.Error("a page failed", "route", r.Pattern, "error", err)
+	}
+	s.write(w, r, page{Title: "Something went wrong", tmpl: tmplFailed, status: http.StatusInternalServerError})
+}
+
+// write renders a page and sends it whole.
+func (s *site) write(w http.ResponseWriter, r *http.Request, p page) {
+	var b bytes.Buffer
+	if err := p.tmpl.Execute(&b, p); err != nil {
+		s.Log.Error("rendering a page failed", "route", r.Pattern, "error", err)
+		http.Error(w, "Something went wrong. Please try again.", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	if p.frames {
+		h.Set("Content-Security-Policy", policy+"'none'; frame-src 'self'")
+	}
+	if p.allow != "" {
+		h.Set("Allow", p.allow)
+	}
+	send(w, "text/html; charset=utf-8", p.status, b.Bytes())
+}
+
+func send(w http.ResponseWriter, kind string, status int, body []byte) {
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	if status == 0 {
+		status = http.StatusOK
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the reader may be gone; there is nobody to tell
+}
