@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"boon.example/internal/api"
+	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
@@ -36,8 +37,19 @@ type world struct {
 	events    []api.Event
 }
 
-// checked is put around the interface in every test.
-var checked = func(_ testing.TB, h http.Handler) http.Handler { return h }
+var theFile = api.OpenAPI(api.Version, "https://gifts.example.com")
+
+// contracts reads the OpenAPI file once for all tests.
+var contracts struct {
+	once    sync.Once
+	checker *contract.Checker
+}
+
+// checked puts the contract around the interface: every call of every test is held against the OpenAPI file.
+func checked(t testing.TB, h http.Handler) http.Handler {
+	contracts.once.Do(func() { contracts.checker = contract.New(t, theFile) })
+	return contracts.checker.For(t).Handler(h)
+}
 
 func id(s string) gift.ID {
 	id, err := gift.ParseID(s)
