@@ -16,14 +16,15 @@ var arrows = map[string][]string{
 	"examples":          {},
 	"internal/gift":     {},
 	"internal/ticket":   {"internal/gift"},
+	"internal/card":     {"internal/gift"},
 	"internal/qr":       {},
 	"internal/sealed":   {"internal/gift"},
 	"internal/ledger":   {"internal/gift"},
-	"internal/delivery": {"internal/gift", "internal/ledger"},
+	"internal/delivery": {"internal/card", "internal/gift", "internal/ledger"},
 	"internal/setup":    {"internal/gift"},
 	"internal/store":    {"internal/gift", "internal/ledger", "internal/delivery", "internal/sealed"},
 	"internal/api":      {"docs", "internal/gift", "internal/ledger", "internal/ticket"},
-	"internal/web":      {"internal/gift", "internal/delivery", "internal/qr"},
+	"internal/web":      {"internal/card", "internal/gift", "internal/delivery", "internal/qr"},
 	"internal/server":   {"internal/api", "internal/delivery", "internal/gift", "internal/ledger", "internal/sealed", "internal/store", "internal/web"},
 }
 

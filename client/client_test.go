@@ -157,7 +157,10 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 			return err
 		}, ask{"POST", "/api/integration/gifting/send-gift", "", "mine", `{"recipients":[{"recipientContact":"a@example.com"}],"monetaryGift":{"value":25,` +
 			`"deliveryMethodID":1,"hasScheduledDelivery":true,"deliveryDate":"2026-03-01T01:00:00+01:00"},"paymentMethodID":4,"promotionID":"p","validForDays":30}`}},
-		{func() error { _, err := c.ValidateGift(ctx, client.ValidateGiftRequest{VoucherCode: "123456789012"}); return err },
+		{func() error {
+			_, err := c.ValidateGift(ctx, client.ValidateGiftRequest{VoucherCode: "123456789012"})
+			return err
+		},
 			ask{"POST", "/api/integration/redemption/validate-gift", "", "", `{"voucherCode":"123456789012"}`}},
 		{func() error {
 			_, err := c.ReverseRedemption(ctx, client.ReverseRedemptionRequest{OriginalKey: "k1", IdempotencyKey: "k2"})
@@ -259,9 +262,11 @@ func TestDoesNotRepeat(t *testing.T) {
 		wrong   func(http.ResponseWriter, *http.Request)
 		refused bool
 	}{
-		"refused":  {func(w http.ResponseWriter, _ *http.Request) { refuse(w, 409, client.AlreadyRedeemed) }, true},
-		"garbage":  {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") }, false},
-		"redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect) }, false},
+		"refused": {func(w http.ResponseWriter, _ *http.Request) { refuse(w, 409, client.AlreadyRedeemed) }, true},
+		"garbage": {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") }, false},
+		"redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+		}, false},
 		"not ours": {func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }, false},
 		"huge": {func(w http.ResponseWriter, _ *http.Request) {
 			for block := make([]byte, 1<<20); ; {

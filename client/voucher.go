@@ -142,7 +142,7 @@ func (t Ticket) TicketData() *TicketData { return &TicketData{Data: t, Format: "
 
 // LineItem is one line of a Ticket.
 type LineItem struct {
-	ItemID         string  `json:"itemID"`
+	ItemID         string  `json:"itemID,omitzero"`
 	ItemName       string  `json:"itemName,omitzero"`
 	ItemUnitPrice  Decimal `json:"itemUnitPrice"`
 	Quantity       int     `json:"quantity"`

@@ -208,7 +208,7 @@ func (s *story) spending(ctx context.Context, bought *answer) error {
 		expect: func(a answer) error { return that(len(a.Entries) == 4, "four entries") },
 	})
 	if err == nil {
-		s.title("That is all of it.", "Ana's gift: "+ana.GiftURL, "The outbox:  "+s.base+"/outbox", "The API:     "+s.base+"/docs")
+		s.title("That is all of it.", "Ana's gift:  "+ana.GiftURL, "The outbox:  "+s.base+"/outbox", "The API:     "+s.base+"/docs")
 	}
 	return err
 }
@@ -236,7 +236,7 @@ func balance(want string) func(answer) error {
 // call makes a call, prints it with its answer, and checks that the answer is as the story goes.
 func (s *story) call(ctx context.Context, c call) (*answer, error) {
 	s.step++
-	fmt.Fprintf(s.out, "\n%s\n\n%s\n\n", s.pen.bold(fmt.Sprintf("%d. %s", s.step, c.heading)), s.pen.dim(s.curl(c)))
+	fmt.Fprintf(s.out, "\n%s\n\n%s\n\n", s.pen.bold(fmt.Sprintf("%d. %s", s.step, c.heading)), s.pen.cyan(s.curl(c)))
 	a, status, err := s.do(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("step %d: %w", s.step, err)
@@ -339,7 +339,7 @@ func (s *story) note(text string) { fmt.Fprintf(s.out, "\n%s\n", text) }
 type pen bool
 
 func (p pen) bold(s string) string { return p.paint("1", s) }
-func (p pen) dim(s string) string  { return p.paint("36", s) }
+func (p pen) cyan(s string) string { return p.paint("36", s) }
 
 func (p pen) paint(code, s string) string {
 	if !p {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -45,15 +46,19 @@ func harmlessJSON(b []byte) string { return escape(string(b), "\n\r\t") }
 
 // table prints rows under a heading in columns.
 func table(w io.Writer, heading []string, rows [][]string) {
-	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var b bytes.Buffer
+	columns := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, row := range append([][]string{heading}, rows...) {
 		line := make([]string, len(row))
 		for i, s := range row {
 			line[i] = cell(s)
 		}
-		fmt.Fprintln(columns, strings.TrimRight(strings.Join(line, "\t"), "\t"))
+		fmt.Fprintln(columns, strings.Join(line, "\t"))
 	}
 	columns.Flush()
+	for line := range strings.Lines(b.String()) {
+		fmt.Fprintln(w, strings.TrimRight(line, " \n"))
+	}
 }
 
 // facts prints names and values below each other; empty values are left out.

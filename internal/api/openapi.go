@@ -116,9 +116,10 @@ type pair struct {
 }
 
 // merged lists the members of a mapping. A merge key (<<) gives those of another mapping, in their places, and what stands
-// beside it wins.
+// beside it wins. No name may stand twice.
 func merged(n *yaml.Node) []pair {
 	var pairs []pair
+	own := map[string]bool{}
 	for i := 0; i < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if key.Tag == "!!merge" {
@@ -128,6 +129,10 @@ func merged(n *yaml.Node) []pair {
 			pairs = append(pairs, merged(value)...)
 			continue
 		}
+		if own[key.Value] {
+			panic(fmt.Sprintf("openapi.yaml, line %d: %s stands twice", key.Line, key.Value))
+		}
+		own[key.Value] = true
 		at := slices.IndexFunc(pairs, func(p pair) bool { return p.key == key.Value })
 		if at < 0 {
 			pairs = append(pairs, pair{key.Value, value})
@@ -150,27 +155,28 @@ type page struct {
 	pattern     string // as http.ServeMux takes it, without a method
 	contentType string
 	body        []byte
+	version     string // of the interface
 }
 
 // docPages gives /openapi.json, its reference page /docs, the page about every code /docs/errors, and what the two are made of.
 func docPages(version, publicURL string) []page {
-	pages := []page{
-		{"/openapi.json", "application/json", OpenAPI(version, publicURL)},
-		{"/docs", "text/html; charset=utf-8", asset("docs.html")},
-		{"/docs/errors", "text/html; charset=utf-8", errorsPage()},
+	const html, css, script = "text/html; charset=utf-8", "text/css; charset=utf-8", "text/javascript; charset=utf-8"
+	return []page{
+		{"/openapi.json", "application/json", OpenAPI(version, publicURL), version},
+		{"/docs", html, asset("docs.html"), version},
+		{"/docs/errors", html, errorsPage(), version},
+		{"/docs/assets/docs.css", css, asset("docs.css"), version},
+		{"/docs/assets/docs.js", script, asset("docs.js"), version},
+		{"/docs/assets/swagger-ui.css", css, asset("swagger-ui.css"), version},
+		{"/docs/assets/swagger-ui-bundle.js", script, asset("swagger-ui-bundle.js"), version},
 	}
-	for _, file := range []string{"swagger-ui.css", "docs.css"} {
-		pages = append(pages, page{"/docs/assets/" + file, "text/css; charset=utf-8", asset(file)})
-	}
-	for _, file := range []string{"swagger-ui-bundle.js", "docs.js"} {
-		pages = append(pages, page{"/docs/assets/" + file, "text/javascript; charset=utf-8", asset(file)})
-	}
-	return pages
 }
 
 // ServeHTTP gives the page, whatever the method; the mux around sees to that.
-func (p page) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+func (p page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
+	h.Set("X-Request-ID", requestID(r))
+	h.Set("Boon-Version", p.version)
 	h.Set("Content-Type", p.contentType)
 	h.Set("Content-Length", strconv.Itoa(len(p.body)))
 	h.Set("Content-Security-Policy", docsPolicy)

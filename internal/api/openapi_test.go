@@ -1,6 +1,7 @@
 package api
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,12 +11,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 
+	"boon.example/examples"
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/setup"
+	"boon.example/internal/store"
 )
 
 var theFile = OpenAPI("1.2.3", "https://cards.example.org/")
@@ -59,11 +65,47 @@ func TestOpenAPIKeepsOrderAndNumbers(t *testing.T) {
 	}
 }
 
-func TestExamplesFitTheirSchemasAndTheStory(t *testing.T) {
+// The examples fit their schemas, and they are true: a server with the example set-up answers as they say.
+func TestTheExamplesAreTrue(t *testing.T) {
 	t.Parallel()
-	if _, err := contract.New(t, theFile).Story(theFile); err != nil {
+	checker := contract.New(t, theFile)
+	story, err := checker.Story(theFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(exampleServer(t))
+	t.Cleanup(server.Close)
+	client := &http.Client{Transport: checker.Transport(http.DefaultTransport)}
+	if err := story.Tell(client, server.URL, examples.HarborTillKey); err != nil {
 		t.Error(err)
 	}
+}
+
+// exampleServer is the interface over a fresh store with the example set-up.
+func exampleServer(t *testing.T) http.Handler {
+	t.Helper()
+	db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	file, err := setup.Parse("harbor-coffee.yaml", examples.HarborCoffee())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Apply(t.Context(), db, time.Now(), rand.Reader); err != nil {
+		t.Fatal(err)
+	}
+	directory, err := db.Directory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := ledger.Start(db, ledger.Options{})
+	t.Cleanup(engine.Stop)
+	return New(Config{
+		Engine: engine, Records: db, Directory: func() *gift.Directory { return directory }, Fingerprint: db.Keys().Fingerprint,
+		PublicURL: "https://cards.example.org", Version: "1.2.3", Email: true, SMS: true,
+	})
 }
 
 func TestOperationIDsAreUnique(t *testing.T) {
@@ -243,6 +285,54 @@ func TestDocPages(t *testing.T) {
 			if found := remote.FindString(w.Body.String()); found != "" {
 				t.Errorf("%s asks another host: %s", p.pattern, found)
 			}
+		}
+	}
+}
+
+// The routes are those of the file and the other way round. /healthz and /readyz are the server's.
+func TestRoutesAreThoseOfTheFile(t *testing.T) {
+	t.Parallel()
+	documented, err := contract.Routes(theFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for _, r := range documented {
+		want = append(want, r.Method+" "+r.Path)
+	}
+	for _, r := range Routes() {
+		got = append(got, r.Method+" "+r.Pattern)
+	}
+	for _, p := range docPages("1.2.3", "") {
+		if !strings.HasPrefix(p.pattern, "/docs/assets/") {
+			got = append(got, "GET "+p.pattern)
+		}
+	}
+	got = append(got, "GET /docs/assets/{file}", "GET /healthz", "GET /readyz")
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("routes (-file +mux):\n%s", diff)
+	}
+}
+
+// The pages, and what is answered beside them, are as the file says.
+func TestServedDocs(t *testing.T) {
+	t.Parallel()
+	checker := contract.New(t, theFile)
+	handler := checker.Handler(exampleServer(t))
+	for path, want := range map[string]int{
+		"GET /openapi.json": 200, "HEAD /docs": 200, "GET /docs": 200, "GET /docs/errors": 200, "GET /docs/assets/docs.css": 200,
+		"GET /docs/assets/swagger-ui-bundle.js": 200, "GET /docs/assets/docs.html": 404, "GET /docs/assets/": 404, "POST /docs": 405,
+		"GET /docs/errors/x": 404, "GET /": 404, "DELETE /api/integration/gifting/gifts": 405, "GET /api/integration/gifting/send-gift": 405,
+	} {
+		method, path, _ := strings.Cut(path, " ")
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(method, path, nil)
+		r.Header.Set("X-Request-ID", "docs-1")
+		handler.ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("%s %s: answered %d, want %d", method, path, w.Code, want)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"boon.example/internal/api"
+	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
@@ -36,8 +37,19 @@ type world struct {
 	events    []api.Event
 }
 
-// checked is put around the interface in every test.
-var checked = func(_ testing.TB, h http.Handler) http.Handler { return h }
+var theFile = api.OpenAPI(api.Version, "https://gifts.example.com")
+
+// contracts reads the OpenAPI file once for all tests.
+var contracts struct {
+	once    sync.Once
+	checker *contract.Checker
+}
+
+// checked puts the contract around the interface: every call of every test is held against the OpenAPI file.
+func checked(t testing.TB, h http.Handler) http.Handler {
+	contracts.once.Do(func() { contracts.checker = contract.New(t, theFile) })
+	return contracts.checker.For(t).Handler(h)
+}
 
 func id(s string) gift.ID {
 	id, err := gift.ParseID(s)
@@ -138,35 +150,44 @@ func keys() []*gift.Key {
 func newWorld(t testing.TB, change ...func(*api.Config)) *world {
 	t.Helper()
 	w := &world{TB: t, dir: t.TempDir()}
-	var err error
-	if w.store, err = store.Open(t.Context(), store.Options{Dir: w.dir}); err != nil {
-		t.Fatal(err)
-	}
-	err = w.store.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) { return setUp(), nil })
+	s, err := store.Open(t.Context(), store.Options{Dir: w.dir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	directory, err := w.store.Directory(t.Context())
+	err = s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) { return setUp(), nil })
 	if err != nil {
 		t.Fatal(err)
+	}
+	w.run(s, change...)
+	return w
+}
+
+// run starts the service over a store.
+func (w *world) run(s *store.Store, change ...func(*api.Config)) {
+	w.Helper()
+	directory, err := s.Directory(w.Context())
+	if err != nil {
+		w.Fatal(err)
 	}
 	w.directory.Store(directory)
-	w.engine = ledger.Start(w.store, ledger.Options{Now: w.now, Patience: 200 * time.Millisecond})
+	w.store = s
+	engine := ledger.Start(s, ledger.Options{Now: w.now, Patience: 200 * time.Millisecond})
+	w.engine = engine
 	w.config = api.Config{
-		Engine: w.engine, Records: w.store, Directory: w.directory.Load, Fingerprint: w.store.Keys().Fingerprint,
+		Engine: engine, Records: s, Directory: w.directory.Load, Fingerprint: s.Keys().Fingerprint,
 		PublicURL: "https://gifts.example.com", Version: api.Version, Email: true, SMS: true,
 		Wake: func() { w.wakes.Add(1) }, Now: w.now, Note: w.note,
 	}
 	for _, f := range change {
 		f(&w.config)
 	}
-	w.server = httptest.NewServer(checked(t, api.New(w.config)))
-	t.Cleanup(func() {
-		w.server.Close()
-		w.engine.Stop()
-		w.store.Close()
+	server := httptest.NewServer(checked(w.TB, api.New(w.config)))
+	w.server = server
+	w.Cleanup(func() {
+		server.Close()
+		engine.Stop()
+		s.Close()
 	})
-	return w
 }
 
 func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) }
@@ -301,7 +322,7 @@ func (r reply) refused(status int, code gift.Code, paths ...string) reply {
 		if m.Text == "" || !strings.HasSuffix(m.Text, ".") && !strings.HasSuffix(m.Text, "?") {
 			r.Errorf("not a sentence: %q", m.Text)
 		}
-		if strings.Contains(m.Text, "json") || strings.Contains(m.Text, "sql") {
+		if strings.Contains(m.Text, "jsontext") || strings.Contains(m.Text, "sql") {
 			r.Errorf("a library speaks: %q", m.Text)
 		}
 	}

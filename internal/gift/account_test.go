@@ -84,7 +84,10 @@ func TestDirectory(t *testing.T) {
 	} {
 		d.Keys[HashKey(text)] = k
 	}
-	for text, want := range map[string]bool{"good": true, "system": true, "expiring": true, "expired": false, "revoked": false, "orphan": false, "": false, "Good": false, "good ": false} {
+	for text, want := range map[string]bool{
+		"good": true, "system": true, "expiring": true, "expired": false, "revoked": false, "orphan": false,
+		"": false, "Good": false, "good ": false,
+	} {
 		c, ok := d.Authenticate(text, now)
 		if ok != want || ok != (c != nil) {
 			t.Errorf("key %q: %v", text, ok)
@@ -161,7 +164,8 @@ func TestParseID(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"", "00000000-0000-0000-0000-000000000000", lower[1:], lower + "0", "{" + lower + "}", strings.ReplaceAll(lower, "-", ""), strings.ReplaceAll(lower, "-", "_"),
-		"7d3f0a528a55-4b5e-9d0c-0d8f6a3f1c0-1", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c0g", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c0 ", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1\u0661", "urn:uuid:" + lower,
+		"7d3f0a528a55-4b5e-9d0c-0d8f6a3f1c0-1", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c0g",
+		"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c0 ", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1\u0661", "urn:uuid:" + lower,
 	} {
 		if got, err := ParseID(bad); err == nil || !got.IsZero() {
 			t.Errorf("%q: got %s", bad, got)

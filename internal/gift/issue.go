@@ -238,7 +238,8 @@ func (i *issuing) recipient(path string, r Recipient, inherited *int) {
 	i.text(path+".message", r.Message, maxMessage, true)
 	switch {
 	case method == nil:
-		i.require(path+".deliveryMethodID", i.absent || i.Has(i.at("deliveryMethodID")), "A deliveryMethodID is needed: 1 e-mail, 2 SMS, 3 printed.")
+		i.require(path+".deliveryMethodID", i.absent || i.Has(i.at("deliveryMethodID")),
+			"A deliveryMethodID is needed: 1 e-mail, 2 SMS, 3 printed.")
 	case !isMethod(*method):
 		i.require(path+".deliveryMethodID", r.Method == nil, notAMethod)
 	case Method(*method) == Printed:

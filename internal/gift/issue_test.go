@@ -161,7 +161,9 @@ func TestIssueProblems(t *testing.T) {
 			s.Recipients[0].Contact, s.Recipients[1].Method, s.Recipients[2].Contact, s.Recipients[2].Message = "", ptr(9), "x", "\x00"
 		}, []string{"recipients[0].recipientContact", "recipients[1].deliveryMethodID", "recipients[2].message", "recipients[2].recipientContact"}},
 		{"no method anywhere", several, func(s *Send) { s.Monetary.Recipient.Method = nil }, []string{"recipients[0].deliveryMethodID"}},
-		{"a method of the gift that nobody inherits", several, func(s *Send) { s.Monetary.Recipient.Method, s.Recipients[0].Method = ptr(7), ptr(1) }, []string{m + "deliveryMethodID"}},
+		{"a method of the gift that nobody inherits", several, func(s *Send) {
+			s.Monetary.Recipient.Method, s.Recipients[0].Method = ptr(7), ptr(1)
+		}, []string{m + "deliveryMethodID"}},
 		{"a method of the gift that one inherits", several, func(s *Send) { s.Monetary.Recipient.Method = ptr(7) }, []string{m + "deliveryMethodID"}},
 		{"recipients, but no gift", several, func(s *Send) { s.Monetary = nil }, []string{""}},
 	}

@@ -9,11 +9,11 @@ type cashOut struct {
 	used90   bool   // at least 90 % of the gift has been redeemed, whatever is left
 }
 
-// cashOutLaws are the cash-out laws of the United States, as of November 2026. It is a help for the cashier, not legal advice. Left
-// out: Texas, whose law (Business and Commerce Code § 604.152) spares gifts that neither expire nor carry fees, as none here do
+// cashOutLaws are the cash-out laws of the United States, as they were found published in November 2026 (for Vermont, in a legislature's
+// survey of such laws). They are a help for the cashier, not legal advice. Left out: Texas, whose law (Business and Commerce Code § 604.152) spares gifts that neither expire nor carry fees, as none here do
 // (§ 604.002(5)); Puerto Rico (Act 31-2015), whose limit could not be confirmed from the text of the act.
 var cashOutLaws = map[string]cashOut{
-	"US-CA": {below: 15_00},                            // Cal. Civ. Code § 1749.5(b)(2), as amended by SB 22 of 2025: less than $15 since 2026-04-01
+	"US-CA": {below: 15_00},                            // Cal. Civ. Code § 1749.5(b)(2), SB 22 of 2025: less than $15 since 2026-04-01
 	"US-CO": {below: 5_00, orEqual: true},              // Colo. Rev. Stat. § 6-1-722: $5 or less
 	"US-CT": {below: 3_00, used: true},                 // Conn. Gen. Stat. § 42-461(c): less than $3 after a purchase (with the receipt)
 	"US-MA": {used90: true},                            // Mass. Gen. Laws ch. 200A § 5D: 90 % redeemed, where no value can be added

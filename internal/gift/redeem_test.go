@@ -35,7 +35,9 @@ func TestRedeem(t *testing.T) {
 			v.LocationID, v.Status, r.Target.ProgramID = other, Cancelled, other
 		}, NotAuthorized, "another location", 1000, Cancelled},
 		{"no balance in a redeemable status", func(v *Voucher, _ *Redeem) { v.Balance = 0 }, AlreadyRedeemed, "in full", 0, Delivered},
-		{"not yet valid", func(v *Voucher, _ *Redeem) { v.ValidFrom = now.Add(time.Nanosecond) }, RedemptionNotAllowed, "not valid yet; it is from 2026-11-21 12:00 UTC", 1000, Delivered},
+		{"not yet valid", func(v *Voucher, _ *Redeem) {
+			v.ValidFrom = now.Add(time.Nanosecond)
+		}, RedemptionNotAllowed, "not valid yet; it is from 2026-11-21 12:00 UTC", 1000, Delivered},
 		{"valid from now", func(v *Voucher, _ *Redeem) { v.ValidFrom = now }, "", "", 0, Redeemed},
 		{"valid to the end", func(v *Voucher, _ *Redeem) { v.ValidUntil = now.Add(time.Nanosecond) }, "", "", 0, Redeemed},
 		{"expired now", func(v *Voucher, _ *Redeem) { v.ValidUntil = now }, RedemptionNotAllowed, "expired at 2026-11-21 12:00 UTC", 1000, Delivered},
@@ -43,13 +45,17 @@ func TestRedeem(t *testing.T) {
 		{"wrong program", func(_ *Voucher, r *Redeem) { r.Target.ProgramID = other }, MissingOrInvalidGiftProgram, "another program", 1000, Delivered},
 		{"right type", func(_ *Voucher, r *Redeem) { r.Target.Promotional = ptr(false) }, "", "", 0, Redeemed},
 		{"wrong type", func(_ *Voucher, r *Redeem) { r.Target.Promotional = ptr(true) }, InvalidVoucherType, "another type", 1000, Delivered},
-		{"wrong type of a promotion", func(v *Voucher, r *Redeem) { v.Promotional, r.Target.Promotional = true, ptr(false) }, InvalidVoucherType, "another type", 1000, Delivered},
+		{"wrong type of a promotion", func(v *Voucher, r *Redeem) {
+			v.Promotional, r.Target.Promotional = true, ptr(false)
+		}, InvalidVoucherType, "another type", 1000, Delivered},
 		{"the ticket binds", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{true, 300} }, "", "", 700, Claimed},
 		{"above the ticket", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 301, &Eligibility{true, 300} }, ValidationFailure, "At most 3.00 USD", 1000, Delivered},
 		{"above the ticket, partial", func(_ *Voucher, r *Redeem) {
 			r.Amount, r.AllowPartial, r.Eligibility = 301, true, &Eligibility{true, 300}
 		}, "", "", 700, Claimed},
-		{"above ticket and balance", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 1001, &Eligibility{true, 300} }, InsufficientBalance, "10.00 USD", 1000, Delivered},
+		{"above ticket and balance", func(_ *Voucher, r *Redeem) {
+			r.Amount, r.Eligibility = 1001, &Eligibility{true, 300}
+		}, InsufficientBalance, "10.00 USD", 1000, Delivered},
 		{"a ticket larger than the balance", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{true, 3000} }, "", "", 0, Redeemed},
 		{"nothing eligible", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 1, &Eligibility{true, 0} }, ItemEligibilityFailure, "No item", 1000, Delivered},
 		{"a ticket that does not bind", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 500, &Eligibility{false, 300} }, "", "", 500, Claimed},

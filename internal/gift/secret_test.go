@@ -102,7 +102,8 @@ func TestNewSecrets(t *testing.T) {
 	if len(codes) != 2_000 || len(tokens) != 2_000 || len(keys) != 2_000 {
 		t.Error("secrets repeat")
 	}
-	if key, _ := NewKey(random, AccountKey, false); !strings.HasPrefix(key, "boon_live_acct_") || len(key) != len("boon_live_acct_")+43+8 || KeyHint(key) != key[len(key)-4:] {
+	if key, _ := NewKey(random, AccountKey, false); !strings.HasPrefix(key, "boon_live_acct_") || len(key) != len("boon_live_acct_")+43+8 ||
+		KeyHint(key) != key[len(key)-4:] {
 		t.Errorf("made a key %q", key)
 	}
 	// The extremes of what can be drawn.

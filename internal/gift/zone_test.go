@@ -157,7 +157,8 @@ func TestParseZone(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"", "Local", "local", "localtime", "Factory", "posixrules", "right/UTC", "posix/America/New_York", "zone.tab", "tzdata.zi", "+VERSION",
-		"/etc/localtime", "/usr/share/zoneinfo/UTC", "../UTC", "..", ".", "America/..", "America/../UTC", "America/./New_York", "America", "America/", "America//New_York", `America\New_York`, `C:\UTC`,
+		"/etc/localtime", "/usr/share/zoneinfo/UTC", "../UTC", "..", ".",
+		"America/..", "America/../UTC", "America/./New_York", "America", "America/", "America//New_York", `America\New_York`, `C:\UTC`,
 		"america/new_york", "EASTERN STANDARD TIME", "Eastern Standard Time ", " UTC", "UTC\x00", "UTC\n", "Ämerica/New_York", "Mars/Olympus", "+01:00", "UTC+1", "GMT+25",
 		strings.Repeat("A", 1<<20), "America/" + strings.Repeat("x", 100), "$HOME", "%00", "{}",
 	} {

@@ -75,6 +75,10 @@ func (h *house) adminMux() http.Handler {
 func (h *house) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
+	if h.stopping.Load() {
+		say(w, http.StatusServiceUnavailable, "stopping")
+		return
+	}
 	if err := h.store.Ping(ctx); err != nil {
 		h.Logger.Warn("not ready", "error", err)
 		w.Header().Set("Retry-After", "1")

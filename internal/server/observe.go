@@ -41,6 +41,9 @@ func (h *house) observe(next http.Handler) http.Handler {
 				panic(p)
 			}
 		}()
+		if h.stopping.Load() {
+			w.Header().Set("Connection", "close")
+		}
 		next.ServeHTTP(answer, r)
 	})
 }

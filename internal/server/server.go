@@ -11,6 +11,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,6 +41,7 @@ const (
 	idleTimeout   = 2 * time.Minute
 	headerLimit   = 16 << 10
 	stopTimeout   = 25 * time.Second
+	drainTime     = 300 * time.Millisecond
 	// setupAge is how old the server's view of the set-up may be: changes and revocations take effect within 2 s.
 	setupAge = 500 * time.Millisecond
 )
@@ -50,6 +53,9 @@ func Run(ctx context.Context, c Config) error {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if err := checkPublicURL(c.PublicURL); err != nil {
+		return err
 	}
 	s, err := store.Open(ctx, store.Options{Dir: c.Data})
 	if err != nil {
@@ -63,6 +69,7 @@ func Run(ctx context.Context, c Config) error {
 	if c.PublicURL == "" {
 		c.PublicURL = "http://" + listener.Addr().String()
 	}
+	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
 	house, err := furnish(ctx, c, s)
 	if err != nil {
 		listener.Close()
@@ -70,6 +77,18 @@ func Run(ctx context.Context, c Config) error {
 	}
 	defer house.close()
 	return house.serve(ctx, listener)
+}
+
+// checkPublicURL refuses an address that gift links could not begin with: they are PUBLIC_URL/g/TOKEN, and tills read them.
+func checkPublicURL(s string) error {
+	if s == "" {
+		return nil
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return fmt.Errorf("the public URL must be https://HOST or http://HOST:PORT with nothing behind it, not %q", s)
+	}
+	return nil
 }
 
 // house is a running service.
@@ -80,6 +99,7 @@ type house struct {
 	metrics   *metrics
 	directory atomic.Pointer[gift.Directory]
 	handler   http.Handler
+	stopping  atomic.Bool
 
 	background     sync.WaitGroup // what runs beside the requests
 	stopBackground context.CancelFunc
@@ -110,12 +130,20 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	case <-ctx.Done():
 		h.Logger.Info("stopping")
 	}
+	h.drain()
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	for _, srv := range servers {
 		err = errors.Join(err, srv.Shutdown(limit))
 	}
 	return err
+}
+
+// drain tells load balancers and busy connections to go elsewhere, before the listener closes: each connection ends with an
+// answer instead of being closed under the next request.
+func (h *house) drain() {
+	h.stopping.Store(true)
+	time.Sleep(drainTime)
 }
 
 func (h *house) httpServer(handler http.Handler) *http.Server {

@@ -243,6 +243,33 @@ func TestApplyChanges(t *testing.T) {
 	}
 }
 
+func TestOrderMeansNothing(t *testing.T) {
+	t.Parallel()
+	file := func(a, b, itemA, itemB string) string {
+		two := func(list, last, more string) string {
+			member := func(n string) string {
+				return "{id: 00000000-0000-4000-8000-00000000" + n + last + ", name: N" + n + more + "}"
+			}
+			return "    " + list + ": [" + member(a) + ", " + member(b) + "]\n"
+		}
+		limited := ", locations: [00000000-0000-4000-8000-00000000" + a + "11, 00000000-0000-4000-8000-00000000" + b + "11]}"
+		return minimal + two("locations", "11", "") + two("storefronts", "21", "") + two("voucherDesigns", "41", "") +
+			two("promotions", "31", ", eligibleItems: ["+itemA+", "+itemB+"]") +
+			"    subscriptions: [{program: 22222222-2222-2222-2222-222222222222" + limited + "]\n" +
+			"    keys: [{name: till, secret: " + oldSecret + limited + "]\n"
+	}
+	one, other := file("01", "02", "X", "Y"), file("02", "01", "Y", "X")
+	w, v := open(t), open(t)
+	apply(t, w, one)
+	if report := apply(t, w, other); len(report.Changes) > 0 {
+		t.Errorf("another order changed %v", report.Changes)
+	}
+	apply(t, v, other)
+	if got, want := directory(t, v).Accounts[harborID], directory(t, w).Accounts[harborID]; !reflect.DeepEqual(got, want) {
+		t.Errorf("stored %+v, in another order %+v", want, got)
+	}
+}
+
 func TestApplyLeavesOthersAlone(t *testing.T) {
 	t.Parallel()
 	w := open(t)

@@ -205,20 +205,14 @@ func (r *reader) keys(f fields, list string, known *holdings) []key {
 	})
 }
 
-// canonical gives a copy of an account in which everything stands in the one order in which it is stored and compared: the
-// order in a file means nothing.
+// canonical gives a copy of an account in which all records stand in the one order in which they are stored: the order in a
+// file means nothing. The lists within a record are put in order as they are read.
 func canonical(a *gift.Account) *gift.Account {
 	c := *a
 	c.Subscriptions = sorted(a.Subscriptions, func(s gift.Subscription) gift.ID { return s.ProgramID })
-	for i := range c.Subscriptions {
-		c.Subscriptions[i].Locations = sortedIDs(c.Subscriptions[i].Locations)
-	}
 	c.Locations = sorted(a.Locations, func(l gift.Location) gift.ID { return l.ID })
 	c.Storefronts = sorted(a.Storefronts, func(s gift.Storefront) gift.ID { return s.ID })
 	c.Promotions = sorted(a.Promotions, func(p gift.Promotion) gift.ID { return p.ID })
-	for i := range c.Promotions {
-		c.Promotions[i].EligibleItems = slices.Sorted(slices.Values(c.Promotions[i].EligibleItems))
-	}
 	c.Designs = sorted(a.Designs, func(d gift.Design) gift.ID { return d.ID })
 	return &c
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -291,6 +292,7 @@ func (f fields) items(name string) []string {
 		lines[item] = v.Line
 		items = append(items, item)
 	}
+	slices.Sort(items)
 	return items
 }
 

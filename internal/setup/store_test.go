@@ -2,13 +2,16 @@ package setup_test
 
 import (
 	"context"
-	"maps"
+	"crypto/rand"
 	"reflect"
-	"sync"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
 	"boon.example/internal/setup"
+	"boon.example/internal/store"
 )
 
 // world is a store and a way to put gifts into it.
@@ -19,76 +22,48 @@ type world struct {
 
 // open gives an empty world of the test's own.
 func open(tb testing.TB) world {
-	s := &memory{tb: tb, directory: gift.Directory{Accounts: map[gift.ID]*gift.Account{}, Keys: map[gift.KeyHash]*gift.Key{}}}
-	return world{Store: s, issue: func(g gift.Gift) { s.gifts = append(s.gifts, g) }}
-}
-
-// memory keeps a set-up the way a database does: it hands out copies, runs each change twice, as after a conflict, and
-// holds what is saved to the constraints that a schema would have.
-type memory struct {
-	tb        testing.TB
-	mu        sync.Mutex
-	directory gift.Directory
-	gifts     []gift.Gift
-}
-
-func (m *memory) Directory(context.Context) (*gift.Directory, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.copy(), nil
-}
-
-func (m *memory) copy() *gift.Directory {
-	d := &gift.Directory{Version: m.directory.Version, Accounts: map[gift.ID]*gift.Account{}, Keys: map[gift.KeyHash]*gift.Key{}}
-	for id, a := range m.directory.Accounts {
-		c := *a
-		d.Accounts[id] = &c
-	}
-	for hash, k := range m.directory.Keys {
-		c := *k
-		d.Keys[hash] = &c
-	}
-	return d
-}
-
-func (m *memory) Configure(_ context.Context, change func(*gift.Directory, setup.Uses) (setup.Changes, error)) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	first, _ := change(m.copy(), m.uses)
-	changes, err := change(m.copy(), m.uses)
+	tb.Helper()
+	s, err := store.Open(tb.Context(), store.Options{Dir: tb.TempDir()})
 	if err != nil {
-		return err
+		tb.Fatal(err)
 	}
-	if !reflect.DeepEqual(first, changes) {
-		m.tb.Errorf("the change is not pure: %+v, then %+v", first, changes)
-	}
-	for _, a := range changes.Accounts {
-		m.directory.Accounts[a.ID] = a
-	}
-	for _, k := range changes.Keys {
-		maps.DeleteFunc(m.directory.Keys, func(_ gift.KeyHash, old *gift.Key) bool { return old.ID == k.ID })
-		if m.directory.Keys[k.Hash] != nil {
-			m.tb.Errorf("key %s has the hash of another", k.Name)
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Error(err)
 		}
-		m.directory.Keys[k.Hash] = k
-	}
-	if len(changes.Accounts)+len(changes.Keys) > 0 {
-		m.directory.Version++
-	}
-	m.constrain()
-	return nil
+	})
+	return world{Store: twice{s, tb}, issue: func(g gift.Gift) { issue(tb, s, g) }}
 }
 
-// constrain checks that ids are unique, that what is referred to is there, and that all times are kept to the microsecond.
-func (m *memory) constrain() {
-	seen := make(map[gift.ID]string)
-	once := func(id gift.ID, what string) {
-		if id.IsZero() || seen[id] != "" {
-			m.tb.Errorf("the id %s of %s is none, or that of %s", id, what, seen[id])
+// twice runs every change twice on the same set-up, as a database may, and holds that both runs come to the same.
+type twice struct {
+	setup.Store
+	tb testing.TB
+}
+
+func (s twice) Configure(ctx context.Context, change func(*gift.Directory, setup.Uses) (setup.Changes, error)) error {
+	return s.Store.Configure(ctx, func(current *gift.Directory, uses setup.Uses) (setup.Changes, error) {
+		first, _ := change(current, uses)
+		second, err := change(current, uses)
+		if err == nil && !reflect.DeepEqual(first, second) {
+			s.tb.Errorf("a change is first %+v, then %+v", first, second)
 		}
-		seen[id] = what
+		return second, err
+	})
+}
+
+// consistent checks what no sequence of files may break: every id names one thing, what is referred to is there, and among
+// the keys of one owner that are not revoked each name stands once.
+func consistent(tb testing.TB, d *gift.Directory) {
+	tb.Helper()
+	ids, names := make(map[gift.ID]string), make(map[string]bool)
+	once := func(id gift.ID, what string) {
+		if id.IsZero() || ids[id] != "" {
+			tb.Errorf("the id %q of %s is none, or that of %s", id, what, ids[id])
+		}
+		ids[id] = what
 	}
-	for _, a := range m.directory.Accounts {
+	for _, a := range d.Accounts {
 		once(a.ID, a.Name)
 		for _, l := range a.Locations {
 			once(l.ID, l.Name)
@@ -98,45 +73,56 @@ func (m *memory) constrain() {
 		}
 		for _, p := range a.Promotions {
 			once(p.ID, p.Name)
-			if p.ValidStarting.Nanosecond()%1000 != 0 {
-				m.tb.Errorf("promotion %s begins between two microseconds", p.Name)
-			}
 		}
-		for _, d := range a.Designs {
-			once(d.ID, d.Name)
+		for _, g := range a.Designs {
+			once(g.ID, g.Name)
 		}
 		for _, s := range a.Subscriptions {
 			for _, id := range s.Locations {
 				if a.Location(id) == nil {
-					m.tb.Errorf("a subscription of %s refers to no location", a.Name)
+					tb.Errorf("a subscription of %s is limited to a location that is gone", a.Name)
 				}
 			}
 		}
 	}
-	for _, k := range m.directory.Keys {
+	for _, k := range d.Keys {
 		once(k.ID, k.Name)
-		a := m.directory.Accounts[k.AccountID]
-		if (a != nil) != (k.Kind == gift.AccountKey) {
-			m.tb.Errorf("key %s is of kind %s, but its account is %v", k.Name, k.Kind, a)
+		if !k.RevokedAt.IsZero() {
+			continue
 		}
+		a := d.Accounts[k.AccountID]
+		if (a != nil) != (k.Kind == gift.AccountKey) || names[k.AccountID.String()+k.Name] {
+			tb.Errorf("key %s has no owner, or not its own name", k.Name)
+		}
+		names[k.AccountID.String()+k.Name] = true
 		for _, id := range k.Locations {
-			if k.RevokedAt.IsZero() && a.Location(id) == nil {
-				m.tb.Errorf("key %s is limited to a location that is gone", k.Name)
+			if a.Location(id) == nil {
+				tb.Errorf("key %s is limited to a location that is gone", k.Name)
 			}
 		}
 	}
 }
 
-func (m *memory) uses(account gift.ID) (map[gift.ID]bool, error) {
-	used := make(map[gift.ID]bool)
-	for _, g := range m.gifts {
-		if g.AccountID == account {
-			for _, id := range []gift.ID{g.LocationID, g.PromotionID, g.Card.DesignID, g.Card.Purchase.StorefrontID} {
-				if !id.IsZero() {
-					used[id] = true
-				}
-			}
-		}
+// issue saves a gift of which the test says only what it refers to.
+func issue(tb testing.TB, s *store.Store, g gift.Gift) {
+	tb.Helper()
+	newID := func() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
+	code, err := gift.NewVoucherCode(rand.Reader)
+	if err != nil {
+		tb.Fatal(err)
 	}
-	return used, nil
+	token, err := gift.NewToken(rand.Reader)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	g.ID, g.OrderID, g.ProgramID = newID(), newID(), gift.BusinessProgram.ID
+	g.Currency, g.Original, g.Balance, g.CreatedAt = gift.Currency{Code: "USD", Decimals: 2}, 10_00, 10_00, noon
+	g.Card.Code, g.Card.Token, g.Card.Sender, g.Card.Method, g.Card.DeliveryZone = code, token, "Ann", gift.Printed, "UTC"
+	made, entry := g.Begin(gift.Context{EntryID: newID(), Now: noon})
+	err = s.Group(tb.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes {
+		return ledger.Changes{Gifts: []gift.Gift{made}, Entries: []gift.Entry{entry}}
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

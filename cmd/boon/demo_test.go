@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// watched is standard output on which a word is waited for.
+type watched struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	word string
+	seen func()
+}
+
+func (w *watched) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text.Write(b)
+	if strings.Contains(w.text.String(), w.word) {
+		w.seen()
+	}
+	return len(b), nil
+}
+
+// Whoever has seen enough presses Ctrl-C, in the middle of the story or after it: that is no failure, and nothing is left behind.
+// Not parallel: it sets where temporary folders are made.
+func TestDemoEndsWhenToldTo(t *testing.T) {
+	for _, word := range []string{"\n3. ", "Ctrl-C ends it"} {
+		dir := t.TempDir()
+		t.Setenv("TMPDIR", dir)
+		ctx, cancel := context.WithCancel(t.Context())
+		out, log := &watched{word: word, seen: cancel}, &bytes.Buffer{}
+		if code := run(ctx, []string{"demo"}, strings.NewReader(""), out, log, func(string) string { return "" }); code != exitOK {
+			t.Errorf("after %q: exit code %d, %s", word, code, log)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("after %q: %v is left behind, %v", word, left, err)
+		}
+		cancel()
+	}
+}
+
+func TestDemoIsColouredForPeopleOnly(t *testing.T) {
+	t.Parallel()
+	if got := pen(true).bold("x"); got != "\x1b[1mx\x1b[0m" {
+		t.Errorf("a terminal gets %q", got)
+	}
+	s := newStory(&terminal{stdout: &bytes.Buffer{}, getenv: func(string) string { return "" }}, "")
+	if s.pen {
+		t.Error("a pipe gets colours")
+	}
+}

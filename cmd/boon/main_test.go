@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bufio"
+	"database/sql"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"boon": main}) }
+
+// TestScript runs the sessions in testdata/script: what a person types, and what must come of it.
+func TestScript(t *testing.T) {
+	t.Parallel()
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Values[serving{}] = &serving{}
+			e.Setenv("EXAMPLES", examples)
+			e.Setenv("SHOP", "boon_test_demo_only_harbor_coffee_web_shop")
+			e.Setenv("TILL", "boon_test_demo_only_harbor_coffee_till")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"start": start, "stop": stop, "grab": grab, "damage": damage, "exit": exit,
+		},
+	})
+}
+
+// serving is the boon serve of a script.
+type serving struct{ cmd *exec.Cmd }
+
+// start [flags]: runs boon serve on a free port until the script ends or stops it, waits until it is ready, and sets BOON_URL.
+// Its log goes to serve.log.
+func start(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("start cannot be negated; use ! exec boon serve")
+	}
+	boon, err := exec.LookPath("boon")
+	ts.Check(err)
+	log, err := os.Create(ts.MkAbs("serve.log"))
+	ts.Check(err)
+	defer log.Close()
+	cmd := exec.Command(boon, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	cmd.Dir, cmd.Stderr, cmd.Env = ts.MkAbs("."), log, []string{"PATH=" + os.Getenv("PATH")}
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	s := ts.Value(serving{}).(*serving)
+	s.cmd = cmd
+	ts.Defer(func() {
+		if s.cmd != nil {
+			s.cmd.Process.Kill()
+			s.cmd.Wait()
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	url, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	if err != nil || !ok {
+		ts.Fatalf("boon serve said %q (%v); its log:\n%s", line, err, ts.ReadFile("serve.log"))
+	}
+	go io.Copy(io.Discard, out)
+	ts.Setenv("BOON_URL", url)
+}
+
+// stop: asks the boon serve of the script to stop, which must end it with exit code 0.
+func stop(ts *testscript.TestScript, _ bool, _ []string) {
+	s := ts.Value(serving{}).(*serving)
+	cmd := s.cmd
+	s.cmd = nil
+	ts.Check(cmd.Process.Signal(syscall.SIGTERM))
+	if err := cmd.Wait(); err != nil {
+		ts.Fatalf("boon serve ended with %v; its log:\n%s", err, ts.ReadFile("serve.log"))
+	}
+}
+
+// grab NAME REGEXP: sets a variable to what the group in the expression matches in the last standard output.
+func grab(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: grab NAME REGEXP")
+	}
+	out := ts.ReadFile("stdout")
+	m := regexp.MustCompile(`(?m)` + args[1]).FindStringSubmatch(out)
+	if len(m) != 2 {
+		ts.Fatalf("%s matches nothing in:\n%s", args[1], out)
+	}
+	ts.Setenv(args[0], m[1])
+}
+
+// exit CODE COMMAND…: runs a command that must end with this exit code.
+func exit(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	if err != nil {
+		ended, ok := err.(*exec.ExitError)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = ended.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// damage DIR SQL: changes the database of a data folder behind the program's back, all its guards taken off.
+func damage(ts *testscript.TestScript, _ bool, args []string) {
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(ts.MkAbs(args[0]), "boon.db")+"?_pragma=ignore_check_constraints(1)&_pragma=foreign_keys(0)")
+	ts.Check(err)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	rows, err := db.Query(`SELECT name FROM sqlite_master WHERE type = 'trigger'`)
+	ts.Check(err)
+	var triggers []string
+	for rows.Next() {
+		var name string
+		ts.Check(rows.Scan(&name))
+		triggers = append(triggers, name)
+	}
+	ts.Check(rows.Err())
+	for _, name := range triggers {
+		_, err := db.Exec(fmt.Sprintf(`DROP TRIGGER %q`, name))
+		ts.Check(err)
+	}
+	result, err := db.Exec(args[1])
+	ts.Check(err)
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		ts.Fatalf("nothing was damaged: %v", err)
+	}
+}

@@ -1,0 +1,235 @@
+package api_test
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store"
+)
+
+// again checks that an answer repeats another, byte for byte.
+func (r reply) again(first reply) {
+	r.Helper()
+	if r.status != first.status || !bytes.Equal(r.body, first.body) || r.header.Get("Idempotent-Replayed") != "true" {
+		r.Errorf("not the first answer: %d %v %s, first %d %s", r.status, r.header, r.body, first.status, first.body)
+	}
+	if r.header.Get("Content-Type") != first.header.Get("Content-Type") {
+		r.Errorf("Content-Type %q, first %q", r.header.Get("Content-Type"), first.header.Get("Content-Type"))
+	}
+}
+
+func TestTheSameRequestGetsTheSameAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	body := `{"monetaryGift":{"value":25,"deliveryMethodID":3,"organizationID":"` + pier + `"},` + purchase + `}`
+	first := w.post("send-gift", body, once("s")...).want(201)
+	if first.header.Get("Idempotent-Replayed") != "" {
+		t.Error("the first answer calls itself a replay")
+	}
+	w.post("send-gift", body, once("s")...).again(first)
+	spelled := ` { ` + purchase + `, "notes":null, "monetaryGift" : {"deliveryMethodID":3.0,"value":2.5e1,"organizationID":"` + strings.ToUpper(pier) + `"} }`
+	w.post("send-gift", spelled, once("s")...).again(first)
+	w.post("send-gift", body, append(once("s"), as(rotatedKey)...)...).again(first)
+	w.post("send-gift", strings.Replace(body, ":25,", ":25.01,", 1), once("s")...).refused(422, gift.IdempotencyMismatch)
+	if n := w.wakes.Load(); n != 1 {
+		t.Errorf("woken %d times", n)
+	}
+
+	g := made{id: first.at("gifts[0].voucherID")}
+	redeemed := w.redeem(g, "20", once("s")...).want(200) // the scope is the operation too
+	w.redeem(g, "20.00", once("s")...).again(redeemed)
+	w.redeem(g, "2e1", append(once("s"), as(rotatedKey)...)...).again(redeemed)
+	for _, other := range []string{
+		redeemBody(g, "21"), redeemBody(g, ""), strings.Replace(redeemBody(g, "20"), "}", `,"reference":"x"}`, 1),
+		strings.Replace(redeemBody(g, "20"), "}", `,"allowPartial":true}`, 1), `{"voucherID":"` + nowhere + `","organizationID":"` + pier + `","amount":20}`,
+	} {
+		w.post("redeem-gift", other, once("s")...).refused(422, gift.IdempotencyMismatch)
+	}
+	reverse := `{"redemptionID":"` + redeemed.at("redemptionID") + `","amount":5}`
+	reversed := w.post("reverse-redemption", reverse, once("s")...).want(200)
+	w.post("reverse-redemption", reverse, once("s")...).again(reversed)
+	cancelled := w.post("cancel-gift", `{"voucherID":"`+g.id+`","cause":"CANCELLED"}`, once("s")...).want(200)
+	w.post("cancel-gift", `{"cause":"CANCELLED","voucherID":"`+g.id+`"}`, once("s")...).again(cancelled)
+	w.redeem(g, "20", once("s")...).again(redeemed) // before any rule: the gift is cancelled by now
+	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "10.00", "status", "CANCELLED")
+}
+
+func TestRefusalsOnTheGiftsStateAreReplayed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("5"))
+	first := w.redeem(g, "6", once("r")...).refused(409, gift.InsufficientBalance)
+	w.redeem(g, "5").want(200)
+	w.redeem(g, "6", once("r")...).again(first)
+	// What was never stored may be repeated: a malformed request, one without a valid key.
+	w.redeem(g, "0", once("n")...).refused(400, gift.ValidationFailure)
+	w.redeem(g, "1", append(once("n"), as("boon_test_nobody")...)...).refused(401, gift.Unauthenticated)
+	other := w.send(money("5"))
+	w.redeem(other, "1", once("n")...).want(200)
+}
+
+func TestAReplayComesBeforeEveryRule(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	soon := w.now().Add(2 * time.Minute).UTC().Format(time.RFC3339)
+	scheduled := `{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"a@example.com","hasScheduledDelivery":true,"deliveryDate":"` + soon + `"},` + purchase + `}`
+	sent := w.post("send-gift", scheduled, once("k")...).want(201)
+	g := w.send(money("5"))
+	byCode := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","amount":1}`
+	redeemed := w.post("redeem-gift", byCode, once("k")...).want(200)
+	byOrder := `{"orderID":"` + g.order + `","cause":"CANCELLED"}`
+	cancelled := w.post("cancel-gift", byOrder, once("k")...).want(200)
+
+	// The date passes, the storefront and the location go, and the till is locked out by misses.
+	w.pass(time.Hour)
+	for n := range gift.GuessBurst {
+		w.validate(n).refused(404, gift.NotFound)
+	}
+	w.validate(99).refused(429, gift.RateLimited)
+	w.post("send-gift", scheduled, once("k")...).again(sent)
+	w.post("redeem-gift", byCode, once("k")...).again(redeemed)
+	w.post("redeem-gift", byCode, once("other")...).refused(429, gift.RateLimited)
+	changed := *w.directory.Load()
+	changed.Accounts = map[gift.ID]*gift.Account{}
+	for id, a := range w.directory.Load().Accounts {
+		changed.Accounts[id] = a
+	}
+	poor := *changed.Accounts[id(harbor)]
+	poor.Locations, poor.Storefronts, poor.Subscriptions = nil, nil, nil
+	changed.Accounts[poor.ID] = &poor
+	w.directory.Store(&changed)
+	w.post("send-gift", scheduled, once("k")...).again(sent)
+	w.post("redeem-gift", byCode, once("k")...).again(redeemed)
+	w.post("cancel-gift", byOrder, once("k")...).again(cancelled)
+	w.post("redeem-gift", byCode, once("other")...).refused(409, gift.AccountMisconfigured)
+}
+
+// validate asks for a code that does not exist.
+func (w *world) validate(n int, headers ...string) reply {
+	w.Helper()
+	code := "99999" + strings.Repeat("0", 4) + string([]byte{byte('0' + n/100), byte('0' + n/10%10), byte('0' + n%10)})
+	return w.post("validate-gift", `{"voucherCode":"`+code+`","organizationID":"`+pier+`"}`, headers...)
+}
+
+func TestTwoTillsWithOneKeyDoNotShareAnAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	body := `{"voucherID":"` + w.send(money("5")).id + `","amount":1}`
+	w.post("redeem-gift", body, append(once("1"), as(pierKey)...)...).want(200, "organizationID", pier)
+	w.post("redeem-gift", body, append(once("1"), as(wharfKey)...)...).refused(422, gift.IdempotencyMismatch)
+}
+
+func TestAKeyThatIsNotEnabledIsNotTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("5"))
+	w.redeem(g, "1", once("1")...).want(200)
+	w.redeem(g, "1", append(once("1"), as(wharfKey)...)...).refused(403, gift.NotAuthorized)
+}
+
+func TestRacingCallsWithOneKeyRedeemOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("50"))
+	answers := make([]reply, 16)
+	var all sync.WaitGroup
+	for n := range answers {
+		all.Go(func() { answers[n] = w.redeem(g, "1", once("race")...) })
+	}
+	all.Wait()
+	for _, a := range answers {
+		a.want(200, "currentBalance", "49.00")
+		if !bytes.Equal(a.body, answers[0].body) {
+			t.Errorf("two answers: %s and %s", a.body, answers[0].body)
+		}
+	}
+	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "49.00")
+}
+
+func TestAKeyIsRequiredWhereTheAccountSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	body := strings.Replace(money("500"), shop, carefulShop, 1)
+	for operation := range paths {
+		r := w.post(operation, `{}`, as(carefulKey)...).refused(400, gift.ValidationFailure)
+		if asked := strings.Contains(string(r.body), "Idempotency-Key"); asked != (operation != "validate-gift") {
+			t.Errorf("%s: %s", operation, r.body)
+		}
+	}
+	w.post("send-gift", body, as(carefulKey)...).refused(400, gift.ValidationFailure, "Idempotency-Key")
+	sent := w.post("send-gift", body, append(once("y"), as(carefulKey)...)...).want(201, "gifts[0].value", "500")
+	// Nothing is stored for validate-gift: it changes nothing.
+	v := `{"voucherCode":"` + sent.at("gifts[0].voucherCode") + `"}`
+	w.post("validate-gift", v, append(once("y"), as(carefulKey)...)...).want(200, "currentBalance", "500")
+	w.redeem(made{id: sent.at("gifts[0].voucherID")}, "1", as(carefulKey)...).refused(400, gift.ValidationFailure, "Idempotency-Key")
+	for _, bad := range []string{"", strings.Repeat("k", 256), "é"} {
+		w.post("redeem-gift", `{}`, once(bad)...).refused(400, gift.ValidationFailure, "Idempotency-Key")
+	}
+	w.post("redeem-gift", `{}`, "Idempotency-Key", "a", "Idempotency-Key", "b").refused(400, gift.ValidationFailure, "Idempotency-Key")
+}
+
+func TestReversalByKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("5"))
+	w.redeem(g, "2", once("till-1")...).want(200)
+	w.post("reverse-redemption", `{"idempotencyKey":"till-1"}`).want(200, "amount", "2.00", "currentBalance", "5.00")
+	w.post("reverse-redemption", `{"idempotencyKey":"till-1"}`).refused(409, gift.AlreadyReversed)
+	w.post("reverse-redemption", `{"idempotencyKey":"never"}`).refused(404, gift.NotFound, "idempotencyKey")
+	w.redeem(g, "2", once("never")...).refused(409, gift.RedemptionNotAllowed)
+	w.get("/requests/never").want(200, "requests[0].state", "spent", "requests[0].answer", "null")
+	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "5.00")
+	item := w.send(`{"itemGift":{"label":"Latte","quantity":3,"deliveryMethodID":3},` + purchase + `}`)
+	w.redeem(item, "2.0", once("till-2")...).want(200, "amount", "2", "currency", "null")
+	w.post("reverse-redemption", `{"idempotencyKey":"till-2","amount":1}`).want(200, "amount", "1", "currency", "null", "currentBalance", "2")
+	w.post("reverse-redemption", `{"idempotencyKey":"till-2","amount":0.5}`).refused(400, gift.ValidationFailure, "amount")
+}
+
+func TestWhatBecameOfARequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("5"), once("a key/of: mine")...)
+	path := "/requests/a%20key%2Fof:%20mine"
+	w.get("/requests/unknown").refused(404, gift.NotFound, "key")
+	sent := w.get(path).want(200, "requests[0].operation", "send-gift", "requests[0].state", "finished", "requests[0].status", "201",
+		"requests[0].answer.orderID", g.order)
+	if strings.Contains(string(sent.body), "redeem-gift") {
+		t.Errorf("no redemption was made: %s", sent.body)
+	}
+	w.redeem(g, "9", once("a key/of: mine")...).refused(409, gift.InsufficientBalance)
+	w.get(path+"?operation=redeem-gift").want(200, "requests[0].operation", "redeem-gift", "requests[0].status", "409",
+		"requests[0].answer.code", "INSUFFICIENT_BALANCE")
+	w.get(path+"?operation=cancel-gift").refused(404, gift.NotFound)
+	w.get(path+"?operation=validate-gift").refused(400, gift.ValidationFailure, "operation")
+	w.get(path, as(cornerKey)...).refused(404, gift.NotFound)
+
+	release := w.hold()
+	end := w.start(ledger.RedeemGift, "slow", func() { w.redeem(g, "1", once("slow")...).want(200) })
+	w.get("/requests/slow").want(200, "requests[0].state", "running", "requests[0].status", "null", "requests[0].finishedAt", "null")
+	release()
+	end()
+	w.get("/requests/slow", as(pierKey)...).want(200, "requests[0].state", "finished", "requests[0].answer.organizationID", pier)
+	w.get("/requests/slow", as(wharfKey)...).refused(404, gift.NotFound)
+}
+
+func TestAnswersSurviveARestart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("5"))
+	first := w.redeem(g, "1", once("k")...).want(200)
+	w.server.Close()
+	w.engine.Stop()
+	w.store.Close()
+	reopened, err := store.Open(t.Context(), store.Options{Dir: w.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.run(reopened)
+	w.redeem(g, "1", once("k")...).again(first)
+	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "4.00")
+}

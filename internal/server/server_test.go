@@ -1,0 +1,333 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"boon.example/examples"
+	"boon.example/internal/gift"
+	"boon.example/internal/server"
+	"boon.example/internal/setup"
+	"boon.example/internal/store"
+)
+
+// service is a running server over a data folder of its own.
+type service struct {
+	*testing.T
+	url, address, data string
+	logs               *lockedBuffer
+	stop               func() error // asks it to stop and waits
+}
+
+func start(t *testing.T, c server.Config) *service {
+	t.Helper()
+	s := &service{T: t, data: t.TempDir(), logs: &lockedBuffer{}}
+	s.apply(examples.HarborCoffee())
+	c.Listen, c.Data, c.Logger = "127.0.0.1:0", s.data, slog.New(slog.NewJSONHandler(s.logs, nil))
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	c.Ready = func(address string) { ready <- address }
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { ended <- server.Run(ctx, c) }()
+	s.stop = sync.OnceValue(func() error {
+		cancel()
+		return <-ended
+	})
+	t.Cleanup(func() { s.stop() })
+	select {
+	case s.address = <-ready:
+	case err := <-ended:
+		t.Fatalf("the server did not start: %v", err)
+	}
+	s.url = "http://" + s.address
+	return s
+}
+
+// apply changes the set-up as another process would.
+func (s *service) apply(file []byte) {
+	s.Helper()
+	f, err := setup.Parse("setup.yaml", file)
+	if err != nil {
+		s.Fatal(err)
+	}
+	beside, err := store.Open(s.Context(), store.Options{Dir: s.data})
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer beside.Close()
+	if _, err := f.Apply(s.Context(), beside, time.Now(), rand.Reader); err != nil {
+		s.Fatal(err)
+	}
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func (s *service) call(method, path, key, body string) (int, []byte, error) {
+	req, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("Authorization", key)
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, answer, err
+}
+
+var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 30 * time.Second}
+
+// must is call for what has to succeed; it reads the answer into into.
+func (s *service) must(method, path, key, body string, into any) {
+	s.Helper()
+	status, answer, err := s.call(method, path, key, body)
+	if err != nil || status >= 300 {
+		s.Fatalf("%s %s: %d %s %v", method, path, status, answer, err)
+	}
+	if into != nil {
+		if err := json.Unmarshal(answer, into); err != nil {
+			s.Fatal(err)
+		}
+	}
+}
+
+type soldGift struct {
+	VoucherID, VoucherCode, VoucherPublicToken, GiftURL, Status string
+	CurrentBalance                                              json.Number
+}
+
+func (s *service) sell(gift string) soldGift {
+	s.Helper()
+	var order struct{ Gifts []soldGift }
+	s.must("POST", "/api/integration/gifting/send-gift", examples.HarborWebShopKey, `{"monetaryGift":`+gift+`,"paymentMethodID":2,
+		"externalTransactionReferenceNumber":"W-1","externalTransactionCustomerFirstName":"Carla","externalTransactionCustomerLastName":"Diaz",
+		"externalTransactionCustomerEmailAddress":"carla@example.com","externalStorefrontID":"`+examples.HarborStorefront+`"}`, &order)
+	return order.Gifts[0]
+}
+
+const (
+	redeemPath   = "/api/integration/redemption/redeem-gift"
+	validatePath = "/api/integration/redemption/validate-gift"
+	giftPath     = "/api/integration/gifting/gifts/"
+)
+
+func TestSetupTakesEffectWhileServing(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	const added = "boon_test_a_key_that_was_added_while_serving"
+	if status, _, err := s.call("GET", strings.TrimSuffix(giftPath, "/"), added, ""); err != nil || status != http.StatusUnauthorized {
+		t.Fatalf("before: %d %v, want 401", status, err)
+	}
+	file := strings.Replace(string(examples.HarborCoffee()), "    keys:\n", "    keys:\n      - {name: added, secret: "+added+"}\n", 1)
+	s.apply([]byte(file))
+	deadline := time.Now().Add(2 * time.Second)
+	for status := 0; status != http.StatusOK; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the new key is not known after 2 seconds: %d", status)
+		}
+		status, _, _ = s.call("GET", strings.TrimSuffix(giftPath, "/"), added, "")
+	}
+}
+
+// TestStopCutsNobodyOff stops the server under load: what was done is exactly what was answered.
+func TestStopCutsNobodyOff(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	g := s.sell(`{"value":500,"deliveryMethodID":3}`)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	redeemed := 0
+	for range 16 {
+		wg.Go(func() {
+			for {
+				status, answer, err := s.call("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`","amount":0.01}`)
+				switch {
+				case err != nil: // the connection was closed; the count below tells whether a call was cut off
+					return
+				case status == http.StatusServiceUnavailable:
+					return
+				case status != http.StatusOK:
+					t.Errorf("%d %s", status, answer)
+					return
+				}
+				mu.Lock()
+				redeemed++
+				mu.Unlock()
+			}
+		})
+	}
+	time.Sleep(200 * time.Millisecond)
+	if err := s.stop(); err != nil {
+		t.Fatalf("stopping: %v", err)
+	}
+	wg.Wait()
+	if redeemed == 0 {
+		t.Fatal("nothing was redeemed before the stop")
+	}
+	again, err := store.Open(t.Context(), store.Options{Dir: s.data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	var taken int64
+	err = again.WalkVouchers(t.Context(), func(v gift.Voucher, _ []gift.Entry) error {
+		taken += int64(v.Original - v.Balance)
+		return nil
+	})
+	if err != nil || taken != int64(redeemed) {
+		t.Fatalf("%d redemptions were answered, %d are there, %v", redeemed, taken, err)
+	}
+}
+
+func TestLogsAndFilesHoldNoSecret(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	g := s.sell(`{"value":25,"deliveryMethodID":1,"recipientDescription":"Ana","recipientContact":"ana@example.com"}`)
+	for range 100 {
+		var now soldGift
+		s.must("GET", giftPath+g.VoucherID, examples.HarborWebShopKey, "", &now)
+		if now.Status == "DELIVERED" {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	s.must("POST", validatePath, examples.HarborTillKey, `{"voucherCode":"`+g.VoucherCode+`"}`, nil)
+	s.must("POST", validatePath, examples.HarborTillKey, `{"voucherPublicToken":"`+g.GiftURL+`"}`, nil)
+	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherCode":"`+g.VoucherCode+`","amount":1}`, nil)
+	s.call("POST", validatePath, examples.HarborTillKey, `{"voucherCode":"123456789012"}`)
+	s.call("GET", "/g/"+g.VoucherPublicToken, "", "")
+	s.call("GET", "/g/"+strings.Repeat("a", 22), "", "")
+	s.call("GET", giftPath+"?secret="+g.VoucherCode, examples.HarborWebShopKey, "")
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	secrets := []string{
+		g.VoucherCode, g.VoucherPublicToken, examples.HarborTillKey, examples.HarborWebShopKey, "123456789012", strings.Repeat("a", 22), "ana@example.com",
+	}
+	logs := s.logs.String()
+	for _, want := range []string{
+		`"route":"` + redeemPath, `"route":"/g/{token}"`, `"status":200`, `"requestID":"`, `"code":"NOT_FOUND"`, `"account":"` + examples.HarborAccount} {
+		if !strings.Contains(logs, want) {
+			t.Errorf("the log lacks %s", want)
+		}
+	}
+	for _, secret := range secrets {
+		if strings.Contains(logs, secret) {
+			t.Errorf("the log holds %q", secret)
+		}
+	}
+	files, err := os.ReadDir(s.data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(s.data + "/" + file.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, secret := range secrets[:len(secrets)-1] { // where a gift goes is no secret of the store
+			if bytes.Contains(content, []byte(secret)) {
+				t.Errorf("%s holds %q", file.Name(), secret)
+			}
+		}
+	}
+}
+
+func TestOperatorsAddresses(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	s.sell(`{"value":25,"deliveryMethodID":3}`)
+	for _, path := range []string{"/healthz", "/readyz", "/openapi.json", "/docs", "/docs/errors"} {
+		s.must("HEAD", path, "", "", nil)
+	}
+	status, metrics, err := s.call("GET", "/metrics", "", "")
+	if err != nil || status != http.StatusOK {
+		t.Fatalf("/metrics: %d %v", status, err)
+	}
+	for _, want := range []string{
+		`boon_requests_total{route="/api/integration/gifting/send-gift",status="201"} 1`, "boon_request_seconds_bucket",
+		"boon_engine_group_commands_sum 1", "boon_engine_group_seconds_count 1", "boon_engine_queue_depth 0",
+		"boon_store_vouchers 1", "boon_store_database_bytes", "boon_store_wal_bytes",
+	} {
+		if !strings.Contains(string(metrics), want) {
+			t.Errorf("/metrics lacks %s", want)
+		}
+	}
+	if status, _, _ := s.call("GET", "/outbox", "", ""); status != http.StatusNotFound {
+		t.Errorf("/outbox without --outbox: %d, want 404", status)
+	}
+}
+
+func TestPublicURLMustBeABareHost(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"gifts.example.com", "ftp://x", "https://x/shop", "https://x?a=1", "https://x#f", "https://u:p@x", "https://", "::"} {
+		err := server.Run(t.Context(), server.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), PublicURL: bad})
+		if err == nil || !strings.Contains(err.Error(), "public URL") {
+			t.Errorf("%q: %v, want a sentence about the public URL", bad, err)
+		}
+	}
+}
+
+// TestSlowAndIdleClientsHarmNobody: thousands of connections that send nothing, and some that send a byte now and then, while
+// an honest till works. The slow ones are let go when their time is up.
+func TestSlowAndIdleClientsHarmNobody(t *testing.T) {
+	s := start(t, server.Config{})
+	g := s.sell(`{"value":500,"deliveryMethodID":3}`)
+	idle := 4000 // and as many ends on our side: the usual limit of open files is 20,000
+	if testing.Short() {
+		idle = 500
+	}
+	conns := make([]net.Conn, 0, idle)
+	defer func() {
+		for _, c := range conns {
+			c.Close()
+		}
+	}()
+	for n := range idle {
+		c, err := net.Dial("tcp", s.address)
+		if err != nil {
+			t.Fatalf("connection %d: %v", n, err)
+		}
+		conns = append(conns, c)
+	}
+	slow := conns[:200]
+	for _, c := range slow {
+		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nX-Slow: ", redeemPath)
+	}
+	for n := range 100 {
+		s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`","amount":0.01}`, nil)
+		fmt.Fprint(slow[n%len(slow)], "x")
+	}
+	slow[0].SetReadDeadline(time.Now().Add(20 * time.Second))
+	if answer, err := io.ReadAll(slow[0]); err != nil {
+		t.Errorf("the slow sender was not let go: %q %v", answer, err)
+	}
+}
