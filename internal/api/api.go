@@ -83,10 +83,7 @@ func New(c Config) *API {
 	}
 	for _, p := range docPages(c.Version, c.PublicURL) {
 		a.mux.Handle(p.pattern, a.handler(func(c *call) (ledger.Answer, error) { return ledger.Answer{}, c.wrongMethod("GET, HEAD") }))
-		a.mux.HandleFunc("GET "+p.pattern, func(w http.ResponseWriter, r *http.Request) {
-			a.introduce(w, requestID(r))
-			p.ServeHTTP(w, r)
-		})
+		a.mux.Handle("GET "+p.pattern, p)
 	}
 	a.mux.Handle("/", a.handler(func(*call) (ledger.Answer, error) {
 		return ledger.Answer{}, gift.Refuse(gift.NotFound, "There is nothing at this address.")
@@ -243,15 +240,10 @@ func attempt(c *call, h handler) (answer ledger.Answer, err error) {
 	return h(c)
 }
 
-// introduce sets the headers that every answer has.
-func (a *API) introduce(w http.ResponseWriter, requestID string) {
-	w.Header().Set("X-Request-ID", requestID)
-	w.Header().Set("Boon-Version", a.Version)
-}
-
 func (c *call) write(a ledger.Answer) {
-	c.introduce(c.w, c.requestID)
 	h := c.w.Header()
+	h.Set("X-Request-ID", c.requestID)
+	h.Set("Boon-Version", c.Version)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Type", "application/json")

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"boon.example/internal/api"
-	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 )
@@ -29,31 +28,6 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(status)
-}
-
-// TestRoutesAreThoseOfTheFile compares both ways.
-func TestRoutesAreThoseOfTheFile(t *testing.T) {
-	t.Parallel()
-	documented, err := contract.Routes(theFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := map[string]bool{}
-	for _, r := range documented {
-		if strings.HasPrefix(r.Path, base) {
-			in[r.Method+" "+r.Path] = true
-		}
-	}
-	for _, r := range api.Routes() {
-		name := r.Method + " " + r.Pattern
-		if !in[name] {
-			t.Errorf("%s is not in the file", name)
-		}
-		delete(in, name)
-	}
-	for name := range in {
-		t.Errorf("%s is in the file only", name)
-	}
 }
 
 // everywhere calls every operation with a request that is good as far as its form goes.

@@ -71,6 +71,26 @@ func TestUnknownMembers(t *testing.T) {
 	}
 }
 
+func TestHostileSizesAreBounded(t *testing.T) {
+	t.Parallel()
+	var r reader
+	problems := &gift.Problems{}
+	o := r.read([]byte(`{"value":1`+strings.Repeat(`,"a":1`, 100_000)+`}`), problems)
+	if len(o.members) > maxMembers || problems.Len() != 1 {
+		t.Errorf("%d members, %v", len(o.members), problems.Err())
+	}
+	o = r.read([]byte(`{"list":[1`+strings.Repeat(`,1`, 100_000)+`]}`), new(gift.Problems))
+	seen := 0
+	o.objects("list", 10, func(*object) { seen++ })
+	if seen != 10 || r.Len() != 11 || !r.Has("list") {
+		t.Errorf("%d seen, %v", seen, r.Err())
+	}
+	r.forget()
+	if strings.Contains(string(r.top.members[:1][0].name), "list") {
+		t.Error("the reader keeps the body")
+	}
+}
+
 func TestSentencesOnBrokenJSON(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
