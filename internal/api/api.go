@@ -212,7 +212,7 @@ func (c *call) run(r Route) (ledger.Answer, error) {
 // handler is the one place where answers and errors are written.
 func (a *API) handler(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := &call{API: a, ctx: r.Context(), w: w, r: r, requestID: requestID(r), now: a.Now().UTC()}
+		c := &call{API: a, ctx: r.Context(), w: w, r: r, requestID: RequestID(r), now: a.Now().UTC()}
 		answer, err := attempt(c, h)
 		event := Event{RequestID: c.requestID, Err: hidden(err)}
 		if c.account != nil {
@@ -257,8 +257,8 @@ func (c *call) write(a ledger.Answer) {
 	c.w.Write(a.Body) // a caller that has gone is no failure of ours
 }
 
-// requestID is the caller's X-Request-ID when it is a good one, else a new one.
-func requestID(r *http.Request) string {
+// RequestID is the caller's X-Request-ID when it is a good one, else a new one.
+func RequestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-ID")
 	good := func(b rune) bool {
 		return b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '_' || b == '.' || b == '-'

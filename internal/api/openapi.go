@@ -175,7 +175,7 @@ func docPages(version, publicURL string) []page {
 // ServeHTTP gives the page, whatever the method; the mux around sees to that.
 func (p page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("X-Request-ID", requestID(r))
+	h.Set("X-Request-ID", RequestID(r))
 	h.Set("Boon-Version", p.version)
 	h.Set("Content-Type", p.contentType)
 	h.Set("Content-Length", strconv.Itoa(len(p.body)))

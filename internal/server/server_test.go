@@ -281,6 +281,16 @@ func TestOperatorsAddresses(t *testing.T) {
 			t.Errorf("/metrics lacks %s", want)
 		}
 	}
+	for _, path := range []string{"/", "/healthz", "/g/" + strings.Repeat("a", 22), "/docs", "/nothing", "/api/nothing"} {
+		resp, err := client.Get(s.url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.Header.Get("X-Request-ID") == "" || resp.Header.Get("Boon-Version") == "" || len(resp.Header.Values("X-Request-ID")) != 1 {
+			t.Errorf("%s answers without its X-Request-ID and Boon-Version, or with two: %v", path, resp.Header)
+		}
+	}
 	if status, _, _ := s.call("GET", "/outbox", "", ""); status != http.StatusNotFound {
 		t.Errorf("/outbox without --outbox: %d, want 404", status)
 	}
