@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -248,13 +249,16 @@ func (e *Engine) leave(group []*task) (live, gone []*task) {
 	return live, gone
 }
 
-// commit decides a group in one transaction. When the database rejects what was decided, a command of the group broke an
-// invariant, which no rule should let happen: each command is then decided alone, so that it fails alone.
+// errPanic tells that deciding a group panicked. Nothing was changed.
+var errPanic = errors.New("deciding a group panicked")
+
+// commit decides a group in one transaction. When the database rejects what was decided, or when deciding it panics, a command
+// of the group broke an invariant, which no rule should let happen: each command is then decided alone, so that it fails alone.
 func (e *Engine) commit(group []*task) {
 	begun := time.Now()
 	err := e.transact(group)
 	e.opts.Observe(GroupStats{Commands: len(group), Took: time.Since(begun), Err: err})
-	if errors.Is(err, ErrRejected) && len(group) > 1 {
+	if (errors.Is(err, ErrRejected) || errors.Is(err, errPanic)) && len(group) > 1 {
 		for n := range group {
 			e.commit(group[n : n+1])
 		}
@@ -265,7 +269,7 @@ func (e *Engine) commit(group []*task) {
 	}
 	for _, t := range group {
 		switch {
-		case errors.Is(err, ErrRejected):
+		case errors.Is(err, ErrRejected), errors.Is(err, errPanic):
 			t.fail(err)
 		case errors.Is(err, ErrUnknown):
 			t.fail(unknown(err))
@@ -283,8 +287,15 @@ func (e *Engine) transact(group []*task) error {
 		}
 		t.cmd.want(t.call, &want)
 	}
+	var panicked error
 	// The group outlives its callers: what is being committed is not abandoned because somebody hung up.
-	return e.store.Group(context.Background(), want, func(loaded *State) Changes {
+	err := e.store.Group(context.Background(), want, func(loaded *State) (changes Changes) {
+		panicked = nil
+		defer func() {
+			if p := recover(); p != nil { // what was decided so far may be half of something: none of it is saved
+				panicked, changes = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack()), Changes{}
+			}
+		}()
 		e.last = latest(e.last, e.opts.Now().UTC().Truncate(time.Microsecond))
 		s := newState(loaded, e.last)
 		for _, t := range group {
@@ -292,6 +303,7 @@ func (e *Engine) transact(group []*task) error {
 		}
 		return s.changes
 	})
+	return cmp.Or(err, panicked)
 }
 
 func latest(a, b time.Time) time.Time {
@@ -304,11 +316,6 @@ func latest(a, b time.Time) time.Time {
 // decide gives a known key its stored answer, and anything else to the rules.
 func (t *task) decide(s *state) {
 	t.result, t.answer, t.err = Result{}, Answer{}, nil
-	defer func() {
-		if p := recover(); p != nil {
-			t.fail(fmt.Errorf("deciding %T: panic: %v\n%s", t.cmd, p, debug.Stack()))
-		}
-	}()
 	if t.call.Key == "" {
 		t.result, t.err = t.cmd.decide(t.call, s)
 		return
@@ -323,6 +330,7 @@ func (t *task) decide(s *state) {
 	}
 	t.answer, t.err = t.call.Render(t.result, t.err), nil
 	r := Request{RequestKey: t.call.requestKey(), Fingerprint: t.call.Fingerprint, Answer: t.answer, At: s.now}
+	r.Locations = distinct(t.cmd.places(t.call, s))
 	if len(t.result.Entries) == 1 {
 		r.EntryID = t.result.Entries[0].ID
 	}
@@ -335,6 +343,8 @@ func (t *task) replay(known *Request, s *state) {
 		t.err = gift.Refuse(gift.RedemptionNotAllowed, "This request was taken back by its Idempotency-Key before it arrived; nothing was redeemed.")
 	case known.Fingerprint != t.call.Fingerprint:
 		t.err = gift.Refuse(gift.IdempotencyMismatch, "This Idempotency-Key was used for another request. Use a new key for each new request.")
+	case !known.MayBeToldTo(t.call.Caller):
+		t.err = gift.Refuse(gift.NotAuthorized, "This request was made at a location that this key is not enabled for.")
 	default:
 		s.changes.Replays++
 		t.answer = known.Answer
