@@ -31,6 +31,8 @@ type Result struct {
 // Actor and RequestID; the engine adds the time of the decision and the ids.
 type Command interface {
 	want(c *Call, w *Want)
+	// affinity names the voucher that the command is about, as far as it is known; zero: none in particular.
+	affinity() gift.ID
 	// decide is pure but for drawing ids. When it returns an error, s is as it was.
 	decide(c *Call, s *state) (Result, error)
 }
@@ -62,6 +64,8 @@ func (i *Issue) want(_ *Call, w *Want) {
 		w.Codes = append(w.Codes, i.Gifts[n].Card.Code)
 	}
 }
+
+func (*Issue) affinity() gift.ID { return gift.ID{} }
 
 func (i *Issue) decide(_ *Call, s *state) (r Result, _ error) {
 	for n := range i.Gifts {
@@ -100,6 +104,8 @@ func asked(amountOf func(*gift.Voucher) (gift.Amount, error), v *gift.Voucher, a
 func (r *Redeem) want(c *Call, w *Want) {
 	w.Vouchers = append(w.Vouchers, Ref{c.AccountID, r.VoucherID})
 }
+
+func (r *Redeem) affinity() gift.ID { return r.VoucherID }
 
 func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 	v := s.Vouchers[Ref{c.AccountID, r.VoucherID}]
@@ -143,6 +149,8 @@ func (r *Reverse) want(c *Call, w *Want) {
 		w.Redemptions = append(w.Redemptions, Ref{c.AccountID, r.RedemptionID})
 	}
 }
+
+func (*Reverse) affinity() gift.ID { return gift.ID{} }
 
 func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 	taken, err := r.find(c, s)
@@ -197,6 +205,8 @@ func (w *Withdraw) want(c *Call, want *Want) {
 	}
 }
 
+func (*Withdraw) affinity() gift.ID { return gift.ID{} }
+
 func (w *Withdraw) decide(c *Call, s *state) (r Result, _ error) {
 	var refused *gift.Error
 	for _, id := range w.VoucherIDs {
@@ -229,6 +239,8 @@ func (d *Deliver) want(_ *Call, w *Want) {
 	w.Vouchers = append(w.Vouchers, Ref{d.Job.AccountID, d.Job.VoucherID})
 }
 
+func (d *Deliver) affinity() gift.ID { return d.Job.VoucherID }
+
 func (d *Deliver) decide(_ *Call, s *state) (r Result, _ error) {
 	done := Done{JobID: d.Job.ID, AccountID: d.Job.AccountID, VoucherID: d.Job.VoucherID}
 	if v := s.Vouchers[Ref{d.Job.AccountID, d.Job.VoucherID}]; v != nil {
@@ -251,6 +263,8 @@ type Looked struct{}
 
 func (*Looked) want(*Call, *Want) {}
 
+func (*Looked) affinity() gift.ID { return gift.ID{} }
+
 func (*Looked) decide(*Call, *state) (Result, error) { return Result{}, nil }
 
 // Refused is a request that was refused before the engine: a known key still gets its stored answer, anything else
@@ -258,6 +272,8 @@ func (*Looked) decide(*Call, *state) (Result, error) { return Result{}, nil }
 type Refused struct{ Err error }
 
 func (*Refused) want(*Call, *Want) {}
+
+func (*Refused) affinity() gift.ID { return gift.ID{} }
 
 func (r *Refused) decide(*Call, *state) (Result, error) { return Result{}, unstored{r.Err} }
 
