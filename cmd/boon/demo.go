@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 
 type demoCmd struct {
 	Once   bool   `help:"End after the story; exit code 1 if it did not go as told."`
-	Listen string `setting:"env" default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"Where the server listens. Default: a free port of this machine."`
+	Listen string `setting:"env" placeholder:"HOST:PORT" help:"Where the server listens. Default: 127.0.0.1:8080, or a free port when that is taken."`
 }
 
 // Help teaches.
@@ -49,7 +50,7 @@ func (c *demoCmd) Run(t *terminal) (err error) {
 	ready, done := make(chan string, 1), make(chan error, 1)
 	go func() {
 		done <- server.Run(ctx, server.Config{
-			Listen: c.Listen, Data: dir, Outbox: true, Ready: func(address string) { ready <- address },
+			Listen: c.address(), Data: dir, Outbox: true, Ready: func(address string) { ready <- address },
 			Logger: slog.New(slog.NewJSONHandler(t.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		})
 	}()
@@ -59,6 +60,20 @@ func (c *demoCmd) Run(t *terminal) (err error) {
 	case address := <-ready:
 		return c.tell(ctx, t, address, stop, done)
 	}
+}
+
+// address is where to listen: as asked, else where the README's commands look for it, if nobody else is there.
+func (c *demoCmd) address() string {
+	if c.Listen != "" {
+		return c.Listen
+	}
+	const usual = "127.0.0.1:8080"
+	l, err := net.Listen("tcp", usual)
+	if err != nil {
+		return "127.0.0.1:0"
+	}
+	l.Close()
+	return usual
 }
 
 // tell tells the story on a running server, keeps it running as long as is wanted, and ends with it.

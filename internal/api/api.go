@@ -35,7 +35,6 @@ type Config struct {
 	// Fingerprint is a keyed hash of a normalized request. It must stay the same as long as idempotency records are kept.
 	Fingerprint func([]byte) [32]byte
 	PublicURL   string // how recipients reach the gift page, and where /docs stands; without a slash at its end
-	Version     string // of the interface, for the header Boon-Version
 
 	Email bool   // whether e-mail can be delivered, by a gateway or into the outbox
 	SMS   bool   // whether text messages can
@@ -81,7 +80,7 @@ func New(c Config) *API {
 	for pattern, methods := range byPattern() {
 		a.mux.Handle(pattern, a.resource(methods))
 	}
-	for _, p := range docPages(c.Version, c.PublicURL) {
+	for _, p := range docPages(Version, c.PublicURL) {
 		a.mux.Handle(p.pattern, a.handler(func(c *call) (ledger.Answer, error) { return ledger.Answer{}, c.wrongMethod("GET, HEAD") }))
 		a.mux.Handle("GET "+p.pattern, p)
 	}
@@ -212,7 +211,7 @@ func (c *call) run(r Route) (ledger.Answer, error) {
 // handler is the one place where answers and errors are written.
 func (a *API) handler(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := &call{API: a, ctx: r.Context(), w: w, r: r, requestID: requestID(r), now: a.Now().UTC()}
+		c := &call{API: a, ctx: r.Context(), w: w, r: r, requestID: RequestID(r), now: a.Now().UTC()}
 		answer, err := attempt(c, h)
 		event := Event{RequestID: c.requestID, Err: hidden(err)}
 		if c.account != nil {
@@ -243,7 +242,7 @@ func attempt(c *call, h handler) (answer ledger.Answer, err error) {
 func (c *call) write(a ledger.Answer) {
 	h := c.w.Header()
 	h.Set("X-Request-ID", c.requestID)
-	h.Set("Boon-Version", c.Version)
+	h.Set("Boon-Version", Version)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Type", "application/json")
@@ -257,8 +256,8 @@ func (c *call) write(a ledger.Answer) {
 	c.w.Write(a.Body) // a caller that has gone is no failure of ours
 }
 
-// requestID is the caller's X-Request-ID when it is a good one, else a new one.
-func requestID(r *http.Request) string {
+// RequestID is the caller's X-Request-ID when it is a good one, else a new one.
+func RequestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-ID")
 	good := func(b rune) bool {
 		return b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '_' || b == '.' || b == '-'

@@ -18,7 +18,10 @@ func decode[T any](c *call, problems *gift.Problems, read func(*object) T) (requ
 		return request, err
 	}
 	r := c.readers.Get().(*reader)
-	defer c.readers.Put(r)
+	defer func() {
+		r.forget()
+		c.readers.Put(r)
+	}()
 	if o := r.read(body, problems); o != nil {
 		request = read(o)
 		o.finish()
@@ -57,7 +60,8 @@ func (c *call) readBody() ([]byte, error) {
 
 // checkType takes application/json, text/json, any +json, and no content type at all; in UTF-8, and not compressed.
 func checkType(h http.Header) error {
-	refused := refuseWith(http.StatusUnsupportedMediaType, gift.NotSupported, "Content-Type", "The body must be JSON in UTF-8: send Content-Type: application/json.")
+	refused := refuseWith(http.StatusUnsupportedMediaType, gift.NotSupported, "Content-Type",
+		"The body must be JSON in UTF-8: send Content-Type: application/json.")
 	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return refuseWith(http.StatusUnsupportedMediaType, gift.NotSupported, "Content-Encoding", "Send the body without compression.")
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
 	"boon.example/internal/store"
 )
 
@@ -131,6 +132,19 @@ func TestAKeyThatIsNotEnabledIsNotTold(t *testing.T) {
 	w.redeem(g, "1", append(once("1"), as(wharfKey)...)...).refused(403, gift.NotAuthorized)
 }
 
+func TestValidateUnderAKeyIsRemembered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("5"))
+	body := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `"}`
+	first := w.post("validate-gift", body, once("v")...).want(200, "currentBalance", "5.00")
+	w.redeem(g, "1").want(200)
+	w.post("validate-gift", body, once("v")...).again(first)
+	w.post("validate-gift", body, once("fresh")...).want(200, "currentBalance", "4.00")
+	w.post("validate-gift", `{"voucherCode":"`+g.code+`","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`, once("v")...).refused(422, gift.IdempotencyMismatch)
+	w.get("/requests/v?operation=validate-gift").want(200, "requests[0].state", "finished")
+}
+
 func TestRacingCallsWithOneKeyRedeemOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -162,9 +176,8 @@ func TestAKeyIsRequiredWhereTheAccountSaysSo(t *testing.T) {
 	}
 	w.post("send-gift", body, as(carefulKey)...).refused(400, gift.ValidationFailure, "Idempotency-Key")
 	sent := w.post("send-gift", body, append(once("y"), as(carefulKey)...)...).want(201, "gifts[0].value", "500")
-	// Nothing is stored for validate-gift: it changes nothing.
 	v := `{"voucherCode":"` + sent.at("gifts[0].voucherCode") + `"}`
-	w.post("validate-gift", v, append(once("y"), as(carefulKey)...)...).want(200, "currentBalance", "500")
+	w.post("validate-gift", v, as(carefulKey)...).want(200, "currentBalance", "500") // it changes nothing: no key is required
 	w.redeem(made{id: sent.at("gifts[0].voucherID")}, "1", as(carefulKey)...).refused(400, gift.ValidationFailure, "Idempotency-Key")
 	for _, bad := range []string{"", strings.Repeat("k", 256), "é"} {
 		w.post("redeem-gift", `{}`, once(bad)...).refused(400, gift.ValidationFailure, "Idempotency-Key")
@@ -204,11 +217,11 @@ func TestWhatBecameOfARequest(t *testing.T) {
 	w.get(path+"?operation=redeem-gift").want(200, "requests[0].operation", "redeem-gift", "requests[0].status", "409",
 		"requests[0].answer.code", "INSUFFICIENT_BALANCE")
 	w.get(path+"?operation=cancel-gift").refused(404, gift.NotFound)
-	w.get(path+"?operation=validate-gift").refused(400, gift.ValidationFailure, "operation")
+	w.get(path+"?operation=look-at-gift").refused(400, gift.ValidationFailure, "operation")
 	w.get(path, as(cornerKey)...).refused(404, gift.NotFound)
 
 	release := w.hold()
-	end := w.start("slow", func() { w.redeem(g, "1", once("slow")...).want(200) })
+	end := w.start(ledger.RedeemGift, "slow", func() { w.redeem(g, "1", once("slow")...).want(200) })
 	w.get("/requests/slow").want(200, "requests[0].state", "running", "requests[0].status", "null", "requests[0].finishedAt", "null")
 	release()
 	end()

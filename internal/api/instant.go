@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -34,30 +35,42 @@ func parseInstant(s string, last int) (_ time.Time, problem string) {
 	}
 	s = strings.ToUpper(s) // RFC 3339 allows t and z
 	t, err := readInstant(s)
-	if t = t.UTC(); err == nil && (t.Year() < firstYear || t.Year() > last) {
+	if err == nil && (t.Year() < firstYear || t.Year() > last) {
 		return time.Time{}, fmt.Sprintf("The year of this date-time must be from %d to %d.", firstYear, last)
 	}
 	if err == nil {
 		return t, ""
 	}
-	if _, err := readInstant(s + "Z"); err == nil {
+	_, zoned := readInstant(s + "Z")
+	switch {
+	case zoned == nil:
 		return time.Time{}, "This date-time must end in Z or an offset such as -05:00, so that it is clear which instant it means."
-	}
-	if isShaped(s, "0000-00-00") {
+	case isShaped(s, "0000-00-00"):
 		return time.Time{}, "This must have a time of day and an offset too, such as " + s + "T09:30:00Z."
-	}
-	for _, shape := range []string{"0000-00-00T00:00:00", "0000-00-00T00:00:00Z"} {
-		if isShaped(s[:min(len(s), len(shape))], shape) {
-			return time.Time{}, "There is no such day or time of day."
-		}
+	case isOutOfRange(err), isOutOfRange(zoned):
+		return time.Time{}, "There is no such day or time of day."
 	}
 	return time.Time{}, form
 }
 
-// readInstant is time.Time's own strict reader of RFC 3339, which time.Parse is not.
-func readInstant(s string) (t time.Time, err error) {
-	err = t.UnmarshalText([]byte(s))
-	return t, err
+var errShape = errors.New("not shaped as a date-time")
+
+// readInstant is stricter than time.Parse, which takes one-digit hours, decimal commas and offsets of 24 hours.
+func readInstant(s string) (time.Time, error) {
+	const shape = "0000-00-00T00:00:00"
+	if len(s) <= len(shape) || !isShaped(s[:len(shape)], shape) || s[len(shape)] == ',' {
+		return time.Time{}, errShape
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if offset := s[len(s)-5:]; err == nil && s[len(s)-1] != 'Z' && (offset[:2] > "23" || offset[3:] > "59") {
+		return time.Time{}, errShape
+	}
+	return t.UTC(), err
+}
+
+func isOutOfRange(err error) bool {
+	failed, ok := errors.AsType[*time.ParseError](err)
+	return ok && strings.HasSuffix(failed.Message, "out of range")
 }
 
 // isShaped reports whether s has digits where shape has zeros, and is the same elsewhere.

@@ -147,8 +147,8 @@ func (w *writer) entry(v *gift.Voucher, e *gift.Entry) {
 	w.close()
 }
 
-// stateful lists the operations that keep idempotency records.
-var stateful = []ledger.Operation{ledger.SendGift, ledger.RedeemGift, ledger.ReverseRedemption, ledger.CancelGift}
+// keyed lists the operations that keep idempotency records.
+var keyed = []ledger.Operation{ledger.SendGift, ledger.ValidateGift, ledger.RedeemGift, ledger.ReverseRedemption, ledger.CancelGift}
 
 // showRequests tells what became of the calls that were made with an Idempotency-Key.
 func showRequests(c *call) (ledger.Answer, error) {
@@ -156,17 +156,17 @@ func showRequests(c *call) (ledger.Answer, error) {
 	if !isKey(key) {
 		q.Add("key", "An Idempotency-Key has 1 to %d printable ASCII characters.", maxKey)
 	}
-	operations := stateful
+	operations := keyed
 	only := ledger.Operation(q.text("operation"))
 	if only != "" {
 		operations = nil
-		for _, op := range stateful {
+		for _, op := range keyed {
 			if op == only {
 				operations = []ledger.Operation{op}
 			}
 		}
 		if operations == nil {
-			q.Add("operation", "The operation must be send-gift, redeem-gift, reverse-redemption or cancel-gift.")
+			q.Add("operation", "The operation must be send-gift, validate-gift, redeem-gift, reverse-redemption or cancel-gift.")
 		}
 	}
 	if err := q.finish(); err != nil {

@@ -104,7 +104,7 @@ func exampleServer(t *testing.T) http.Handler {
 	t.Cleanup(engine.Stop)
 	return New(Config{
 		Engine: engine, Records: db, Directory: func() *gift.Directory { return directory }, Fingerprint: db.Keys().Fingerprint,
-		PublicURL: "https://cards.example.org", Version: "1.2.3", Email: true, SMS: true,
+		PublicURL: "https://cards.example.org", Email: true, SMS: true,
 	})
 }
 
@@ -285,6 +285,54 @@ func TestDocPages(t *testing.T) {
 			if found := remote.FindString(w.Body.String()); found != "" {
 				t.Errorf("%s asks another host: %s", p.pattern, found)
 			}
+		}
+	}
+}
+
+// The routes are those of the file and the other way round. /healthz and /readyz are the server's.
+func TestRoutesAreThoseOfTheFile(t *testing.T) {
+	t.Parallel()
+	documented, err := contract.Routes(theFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for _, r := range documented {
+		want = append(want, r.Method+" "+r.Path)
+	}
+	for _, r := range Routes() {
+		got = append(got, r.Method+" "+r.Pattern)
+	}
+	for _, p := range docPages("1.2.3", "") {
+		if !strings.HasPrefix(p.pattern, "/docs/assets/") {
+			got = append(got, "GET "+p.pattern)
+		}
+	}
+	got = append(got, "GET /docs/assets/{file}", "GET /healthz", "GET /readyz")
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("routes (-file +mux):\n%s", diff)
+	}
+}
+
+// The pages, and what is answered beside them, are as the file says.
+func TestServedDocs(t *testing.T) {
+	t.Parallel()
+	checker := contract.New(t, theFile)
+	handler := checker.Handler(exampleServer(t))
+	for path, want := range map[string]int{
+		"GET /openapi.json": 200, "HEAD /docs": 200, "GET /docs": 200, "GET /docs/errors": 200, "GET /docs/assets/docs.css": 200,
+		"GET /docs/assets/swagger-ui-bundle.js": 200, "GET /docs/assets/docs.html": 404, "GET /docs/assets/": 404, "POST /docs": 405,
+		"GET /docs/errors/x": 404, "GET /": 404, "DELETE /api/integration/gifting/gifts": 405, "GET /api/integration/gifting/send-gift": 405,
+	} {
+		method, path, _ := strings.Cut(path, " ")
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(method, path, nil)
+		r.Header.Set("X-Request-ID", "docs-1")
+		handler.ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("%s %s: answered %d, want %d", method, path, w.Code, want)
 		}
 	}
 }

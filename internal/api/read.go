@@ -18,6 +18,9 @@ import (
 // maxUnknown is how many unknown members are listed, each with its path; what follows is summed up.
 const maxUnknown = 100
 
+// maxMembers is how many members of one object are looked at. No object has as many, and what a hostile one costs is bounded.
+const maxMembers = 1_000
+
 // maxDepth is how deep jsontext lets values nest.
 const maxDepth = 10_000
 
@@ -61,6 +64,14 @@ func (r *reader) read(body []byte, problems *gift.Problems) *object {
 	return &r.top
 }
 
+// forget lets go of the body, so that a reader can wait for the next one without keeping secrets.
+func (r *reader) forget() {
+	clear(r.top.members)
+	r.input = bytes.Buffer{}
+	r.decoder.Reset(&r.input)
+	r.Problems, r.refusal = nil, nil
+}
+
 var (
 	errNotObject = errors.New("The body must be one JSON object.")
 	errTrailing  = errors.New("The body must be one JSON object, with nothing after it.")
@@ -80,6 +91,7 @@ func (r *reader) split(o *object, text []byte) error {
 	if _, err := r.decoder.ReadToken(); err != nil {
 		return err
 	}
+	surplus := false
 	for r.decoder.PeekKind() != '}' {
 		name, err := r.next(text)
 		if err != nil {
@@ -89,13 +101,20 @@ func (r *reader) split(o *object, text []byte) error {
 		if err != nil {
 			return err
 		}
-		o.members = append(o.members, member{name: unquote(name), value: value})
+		if len(o.members) < maxMembers {
+			o.members = append(o.members, member{name: unquote(name), value: value})
+		} else {
+			surplus = true
+		}
 	}
 	if _, err := r.decoder.ReadToken(); err != nil {
 		return err
 	}
 	if _, err := r.decoder.ReadToken(); err != io.EOF {
 		return errTrailing
+	}
+	if surplus {
+		r.Add(o.path, "This object has more than %d members; it cannot be read.", maxMembers)
 	}
 	return nil
 }
@@ -314,10 +333,9 @@ func (o *object) objects(name string, limit int, one func(*object)) (present boo
 	if v == nil {
 		return false
 	}
-	elements := o.reader.elements(v)
-	if n := len(elements); n > limit {
+	elements, n := o.reader.elements(v, limit)
+	if n > limit {
 		o.Add(o.at(name), "There may be at most %d elements in this list, not %d.", limit, n)
-		elements = elements[:limit]
 	}
 	for i, e := range elements {
 		path := fmt.Sprintf("%s[%d]", o.at(name), i)
@@ -341,22 +359,23 @@ func (r *reader) inner(v jsontext.Value, path string) *object {
 	return o
 }
 
-// elements lists the elements of an array within the body, which has been found valid.
-func (r *reader) elements(v jsontext.Value) []jsontext.Value {
+// elements lists the first elements of an array within the body, which has been found valid, and tells how many there are.
+func (r *reader) elements(v jsontext.Value, limit int) (list []jsontext.Value, n int) {
 	r.input = *bytes.NewBuffer(v)
 	r.decoder.Reset(&r.input, jsontext.AllowDuplicateNames(true))
-	var list []jsontext.Value
 	if _, err := r.decoder.ReadToken(); err != nil {
-		return nil
+		return nil, 0
 	}
-	for r.decoder.PeekKind() != ']' {
+	for ; r.decoder.PeekKind() != ']'; n++ {
 		e, err := r.next(v)
 		if err != nil {
-			return nil
+			return list, n
 		}
-		list = append(list, e)
+		if n < limit {
+			list = append(list, e)
+		}
 	}
-	return list
+	return list, n
 }
 
 // finish refuses every member that was not asked for.

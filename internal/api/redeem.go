@@ -33,9 +33,7 @@ func readRedemption(o *object, currency gift.Currency) redemption {
 }
 
 func (r *redemption) canon(c *canon, caller *gift.Caller) {
-	c.id("voucherID", r.id)
-	c.text("voucherCode", r.code.Reveal())
-	c.text("voucherPublicToken", r.token.Reveal())
+	c.wanted(r.wanted)
 	c.place(r.place, caller)
 	c.number("amount", r.amount)
 	if r.partial != nil && *r.partial {

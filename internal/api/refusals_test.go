@@ -64,7 +64,7 @@ func TestEveryCodeIsProduced(t *testing.T) {
 		},
 		gift.RequestInProgress: func(w *world) reply {
 			g, release := w.send(money("5")), w.hold()
-			end := w.start("slow", func() { w.redeem(g, "1", once("slow")...).want(200) })
+			end := w.start(ledger.RedeemGift, "slow", func() { w.redeem(g, "1", once("slow")...).want(200) })
 			defer func() { release(); end() }()
 			return w.redeem(g, "1", once("slow")...)
 		},
@@ -150,14 +150,14 @@ func (w *world) hold() (release func()) {
 	}
 }
 
-// start begins a redemption under an Idempotency-Key in the background and returns when the engine has it; end waits for its end.
-func (w *world) start(key string, redeem func()) (end func()) {
+// start makes a call under an Idempotency-Key in the background and returns when the engine has it; end waits for its end.
+func (w *world) start(operation ledger.Operation, key string, call func()) (end func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		redeem()
+		call()
 	}()
-	for !w.engine.Running(ledger.RequestKey{AccountID: id(harbor), Operation: ledger.RedeemGift, Key: key}) {
+	for !w.engine.Running(ledger.RequestKey{AccountID: id(harbor), Operation: operation, Key: key}) {
 		time.Sleep(time.Millisecond)
 	}
 	return func() { <-done }

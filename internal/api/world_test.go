@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"boon.example/internal/api"
+	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
@@ -36,8 +37,19 @@ type world struct {
 	events    []api.Event
 }
 
-// checked is put around the interface in every test.
-var checked = func(_ testing.TB, h http.Handler) http.Handler { return h }
+var theFile = api.OpenAPI(api.Version, "https://gifts.example.com")
+
+// contracts reads the OpenAPI file once for all tests.
+var contracts struct {
+	once    sync.Once
+	checker *contract.Checker
+}
+
+// checked puts the contract around the interface: every call of every test is held against the OpenAPI file.
+func checked(t testing.TB, h http.Handler) http.Handler {
+	contracts.once.Do(func() { contracts.checker = contract.New(t, theFile) })
+	return contracts.checker.For(t).Handler(h)
+}
 
 func id(s string) gift.ID {
 	id, err := gift.ParseID(s)
@@ -163,7 +175,7 @@ func (w *world) run(s *store.Store, change ...func(*api.Config)) {
 	w.engine = engine
 	w.config = api.Config{
 		Engine: engine, Records: s, Directory: w.directory.Load, Fingerprint: s.Keys().Fingerprint,
-		PublicURL: "https://gifts.example.com", Version: api.Version, Email: true, SMS: true,
+		PublicURL: "https://gifts.example.com", Email: true, SMS: true,
 		Wake: func() { w.wakes.Add(1) }, Now: w.now, Note: w.note,
 	}
 	for _, f := range change {

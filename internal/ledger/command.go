@@ -27,7 +27,7 @@ type Result struct {
 	Entries  []gift.Entry   // what was entered in their histories, in the same order
 }
 
-// Command is one of Issue, Redeem, Reverse, Withdraw, Deliver and Refused. Of the gift.Context inside, the caller gives
+// Command is one of Issue, Redeem, Reverse, Withdraw, Deliver, Looked and Refused. Of the gift.Context inside, the caller gives
 // Actor and RequestID; the engine adds the time of the decision and the ids.
 type Command interface {
 	want(c *Call, w *Want)
@@ -245,6 +245,13 @@ func (d *Deliver) decide(_ *Call, s *state) (r Result, _ error) {
 	s.changes.Done = append(s.changes.Done, done)
 	return r, nil
 }
+
+// Looked is a request that changes nothing. Under a key its answer is remembered like any other's.
+type Looked struct{}
+
+func (*Looked) want(*Call, *Want) {}
+
+func (*Looked) decide(*Call, *state) (Result, error) { return Result{}, nil }
 
 // Refused is a request that was refused before the engine: a known key still gets its stored answer, anything else
 // gets Err, and nothing is stored.

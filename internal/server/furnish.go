@@ -30,7 +30,7 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	}
 	interfaceOf := api.New(api.Config{
 		Engine: h.engine, Records: s, Directory: h.directory.Load, Fingerprint: s.Keys().Fingerprint,
-		PublicURL: c.PublicURL, Version: api.Version, Email: c.Outbox, SMS: c.Outbox, Wake: worker.Wake, Note: note,
+		PublicURL: c.PublicURL, Email: c.Outbox, SMS: c.Outbox, Wake: worker.Wake, Note: note,
 	})
 	h.handler = h.observe(h.mux(interfaceOf, web.Handler(pages)))
 

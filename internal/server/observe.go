@@ -19,12 +19,15 @@ func note(ctx context.Context, e api.Event) {
 	}
 }
 
-// observe writes one log line for each request and counts it. Neither ever holds a path or a query: they may be secrets; the
+// observe names each request, writes one log line for it and counts it. Neither ever holds a path or a query: they may be secrets; the
 // route is the pattern that matched.
 func (h *house) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		begun, event := time.Now(), &api.Event{}
+		begun, event := time.Now(), &api.Event{RequestID: api.RequestID(r)}
 		r = r.WithContext(context.WithValue(r.Context(), eventKey{}, event))
+		r.Header.Set("X-Request-ID", event.RequestID) // so that whoever answers uses the same
+		w.Header().Set("X-Request-ID", event.RequestID)
+		w.Header().Set("Boon-Version", api.Version)
 		answer := &statusWriter{ResponseWriter: w}
 		defer func() {
 			p := recover()

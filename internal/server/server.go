@@ -11,6 +11,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,6 +54,9 @@ func Run(ctx context.Context, c Config) error {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	if err := checkPublicURL(c.PublicURL); err != nil {
+		return err
+	}
 	s, err := store.Open(ctx, store.Options{Dir: c.Data})
 	if err != nil {
 		return err
@@ -64,6 +69,7 @@ func Run(ctx context.Context, c Config) error {
 	if c.PublicURL == "" {
 		c.PublicURL = "http://" + listener.Addr().String()
 	}
+	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
 	house, err := furnish(ctx, c, s)
 	if err != nil {
 		listener.Close()
@@ -71,6 +77,18 @@ func Run(ctx context.Context, c Config) error {
 	}
 	defer house.close()
 	return house.serve(ctx, listener)
+}
+
+// checkPublicURL refuses an address that gift links could not begin with: they are PUBLIC_URL/g/TOKEN, and tills read them.
+func checkPublicURL(s string) error {
+	if s == "" {
+		return nil
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return fmt.Errorf("the public URL must be https://HOST or http://HOST:PORT with nothing behind it, not %q", s)
+	}
+	return nil
 }
 
 // house is a running service.

@@ -281,8 +281,28 @@ func TestOperatorsAddresses(t *testing.T) {
 			t.Errorf("/metrics lacks %s", want)
 		}
 	}
+	for _, path := range []string{"/", "/healthz", "/g/" + strings.Repeat("a", 22), "/docs", "/nothing", "/api/nothing"} {
+		resp, err := client.Get(s.url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.Header.Get("X-Request-ID") == "" || resp.Header.Get("Boon-Version") == "" || len(resp.Header.Values("X-Request-ID")) != 1 {
+			t.Errorf("%s answers without its X-Request-ID and Boon-Version, or with two: %v", path, resp.Header)
+		}
+	}
 	if status, _, _ := s.call("GET", "/outbox", "", ""); status != http.StatusNotFound {
 		t.Errorf("/outbox without --outbox: %d, want 404", status)
+	}
+}
+
+func TestPublicURLMustBeABareHost(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"gifts.example.com", "ftp://x", "https://x/shop", "https://x?a=1", "https://x#f", "https://u:p@x", "https://", "::"} {
+		err := server.Run(t.Context(), server.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), PublicURL: bad})
+		if err == nil || !strings.Contains(err.Error(), "public URL") {
+			t.Errorf("%q: %v, want a sentence about the public URL", bad, err)
+		}
 	}
 }
 

@@ -438,6 +438,13 @@ func testConstraints(t *testing.T, open opener) {
 	g := issue(t, s, newID(), 2)
 	taken := redeem(t, s, &g[0].Voucher, 500)
 	a, v := bare(g[0].AccountID), bare(g[0].ID)
+	naked := g[0].Voucher // with nothing that refers to it
+	naked.ID = newID()
+	if _, err := s.writer.Exec(insertVoucher.one, voucherRow(&naked)...); err != nil {
+		t.Fatal(err)
+	}
+	save(t, s, ledger.Changes{Requests: []ledger.Request{
+		{RequestKey: ledger.RequestKey{AccountID: g[0].AccountID, Operation: ledger.RedeemGift, Key: "k"}, EntryID: taken.ID, At: noon}}})
 	before := dump(t, s)
 	entry := `INSERT INTO entry (account_id, voucher_id, seq, id, kind, delta, balance, status, made_at, reverses, reference, reason, request_id) VALUES `
 	for name, test := range map[string]struct {
@@ -452,6 +459,11 @@ func testConstraints(t *testing.T, open opener) {
 		"another value of a voucher":  {`UPDATE voucher SET original = original + 1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
 		"a longer validity":           {`UPDATE voucher SET valid_until = 1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
 		"deleting a voucher":          {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"deleting a naked voucher":    {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, bare(naked.ID)}},
+		"a history of another value":  {entry + `($1, $2, 1, $3, 'ISSUED', 0, 9999, 3, 0, NULL, '', '', '')`, []any{a, bare(naked.ID), bare(newID())}},
+		"deleting a redemption's key": {`DELETE FROM request WHERE account_id = $1 AND key = 'k'`, []any{a}},
+		"a key twice": {`INSERT INTO request (account_id, key, operation, fingerprint, status, answer, sealed, spent, made_at)
+			VALUES ($1, 'k', 'redeem-gift', $2, 200, $2, FALSE, FALSE, 0)`, []any{a, make([]byte, 32)}},
 		"changing an entry":           {`UPDATE entry SET delta = -1 WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
 		"changing an entry's words":   {`UPDATE entry SET reason = 'x' WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
 		"deleting an entry":           {`DELETE FROM entry WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},

@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"time"
@@ -44,9 +45,21 @@ func main() {
 	vouchers := flag.Int("vouchers", 20_000, "in the store")
 	connections := flag.String("connections", "1,16,64,256", "to measure at")
 	boon := flag.String("boon", "bin/boon", "the binary, to apply the set-up")
+	profile := flag.String("cpuprofile", "", "write a CPU profile of it all to this file")
 	flag.Parse()
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			log.Fatal(err)
+		}
+		defer pprof.StopCPUProfile()
+	}
 	if err := run(*duration, *vouchers, *connections, *boon); err != nil {
-		log.Fatal(err)
+		log.Print(err)
 	}
 }
 

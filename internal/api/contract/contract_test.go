@@ -93,6 +93,7 @@ func TestGoodCallsPass(t *testing.T) {
 	calls := map[string]one{"a redemption": redemption(), "a refusal": refusal(), "a voucher": voucher(t)}
 	head := redemption()
 	head.method, head.path, head.sent, head.body = "HEAD", "/healthz", "", ""
+	head.header["Content-Type"] = "text/plain; charset=utf-8"
 	calls["HEAD"] = head
 	replayed := redemption()
 	replayed.header["Idempotent-Replayed"], replayed.header["X-Request-Id"] = "true", "r-1"
@@ -329,7 +330,7 @@ func TestMissingShrinksAsAnswersAreSeen(t *testing.T) {
 	t.Parallel()
 	c := New(t, openAPI)
 	before := c.Missing()
-	for _, answer := range []string{"redeemGift 200", "redeemGift 409", "redeemGift 409 ALREADY_REDEEMED", "getReadiness 503 UNAVAILABLE"} {
+	for _, answer := range []string{"redeemGift 200", "redeemGift 409", "redeemGift 409 ALREADY_REDEEMED", "listGifts 503 UNAVAILABLE"} {
 		if !slices.Contains(before, answer) {
 			t.Errorf("%s is not listed", answer)
 		}

@@ -1,0 +1,188 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// ids lists the voucher ids of a page.
+func (r reply) ids() (ids []string) {
+	r.Helper()
+	var page struct {
+		Gifts []struct{ VoucherID string }
+	}
+	if err := json.Unmarshal(r.want(200).body, &page); err != nil {
+		r.Fatal(err)
+	}
+	for _, g := range page.Gifts {
+		ids = append(ids, g.VoucherID)
+	}
+	return ids
+}
+
+// reversed gives what was made, the newest first.
+func reversed(gifts ...made) (ids []string) {
+	for _, g := range slices.Backward(gifts) {
+		ids = append(ids, g.id)
+	}
+	return ids
+}
+
+func TestGiftsArePaged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var all []made
+	for range 7 {
+		all = append(all, w.send(money("5")))
+	}
+	var seen []string
+	cursor := ""
+	for range 10 {
+		page := w.get("/gifting/gifts?limit=3" + cursor)
+		seen = append(seen, page.ids()...)
+		next := page.at("nextCursor")
+		if next == "null" {
+			break
+		}
+		cursor = "&cursor=" + url.QueryEscape(next)
+		w.send(money("6")) // a gift that is added does not move the page
+	}
+	if want := reversed(all...); !slices.Equal(seen, want) {
+		t.Errorf("saw %v, want %v", seen, want)
+	}
+	for _, q := range []string{"limit=0", "limit=201", "limit=x", "limit=+5", "limit=1&limit=2", "limit=", "cursor=x", "cursor=", "cursor=AAAA"} {
+		w.get("/gifting/gifts?"+q).refused(400, gift.ValidationFailure, q[:strings.Index(q, "=")])
+	}
+}
+
+func TestGiftsAreFiltered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	anywhere := w.send(money("5"))
+	begun := w.now().UTC().Format(time.RFC3339Nano)
+	w.pass(time.Second)
+	atPier := w.send(money("5", `,"organizationID":"`+pier+`"`))
+	atWharf := w.send(strings.Replace(money("5", `,"organizationID":"`+wharf+`"`), "R-1", "R-2", 1))
+	promo := w.send(latte)
+	w.redeem(anywhere, "1").want(200)
+	for query, want := range map[string][]string{
+		"":               reversed(anywhere, atPier, atWharf, promo),
+		"status=CLAIMED": reversed(anywhere),
+		"status=PENDING": nil,
+		"programID=" + strings.Repeat("3", 8) + "-3333-3333-3333-333333333333": reversed(promo),
+		"promotionID=" + spring:                   reversed(promo),
+		"organizationID=" + strings.ToUpper(pier): reversed(atPier),
+		"createdFrom=" + begun:                    reversed(atPier, atWharf, promo),
+		"createdTo=" + begun:                      reversed(anywhere),
+		"createdTo=9999-12-31T23:59:59Z&externalTransactionReferenceNumber=R-2": reversed(atWharf),
+	} {
+		if got := w.get("/gifting/gifts?" + query).ids(); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", query, got, want)
+		}
+	}
+	for query, path := range map[string]string{
+		"status=claimed": "status", "programID=x": "programID", "createdFrom=2026-01-01": "createdFrom", "createdTo=2026-01-01T00:00:00": "createdTo",
+		"stauts=CLAIMED": "stauts", "a=%zz": "", "externalTransactionReferenceNumber=%00": "externalTransactionReferenceNumber",
+	} {
+		w.get("/gifting/gifts?"+query).refused(400, gift.ValidationFailure, path)
+	}
+	// A key that is limited to locations sees what it could redeem; another account sees nothing.
+	if got, want := w.get("/gifting/gifts", as(pierKey)...).ids(), reversed(anywhere, atPier, promo); !slices.Equal(got, want) {
+		t.Errorf("the pier sees %v, want %v", got, want)
+	}
+	if got := w.get("/gifting/gifts?organizationID="+pier, as(wharfKey)...).ids(); got != nil {
+		t.Errorf("the wharf sees %v", got)
+	}
+	if got := w.get("/gifting/gifts", as(cornerKey)...).ids(); got != nil {
+		t.Errorf("another account sees %v", got)
+	}
+	for _, path := range []string{"/gifting/gifts/" + atPier.id, "/gifting/gifts/" + atPier.id + "/history"} {
+		w.get(path, as(pierKey)...).want(200)
+		w.get(path, as(wharfKey)...).refused(404, gift.NotFound, "voucherID")
+		w.get(path, as(cornerKey)...).refused(404, gift.NotFound, "voucherID")
+		w.get(path+"?x=1").refused(400, gift.ValidationFailure, "x")
+	}
+	w.get("/gifting/gifts/"+nowhere).refused(404, gift.NotFound, "voucherID")
+	w.get("/gifting/gifts/x").refused(400, gift.ValidationFailure, "voucherID")
+	// It cancels only what it sees, all of it or nothing.
+	w.post("cancel-gift", `{"voucherID":"`+atPier.id+`","cause":"CANCELLED"}`, as(wharfKey)...).refused(403, gift.NotAuthorized)
+	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED"}`, as(wharfKey)...).refused(403, gift.NotAuthorized)
+	w.get("/gifting/gifts/"+anywhere.id).want(200, "status", "CLAIMED")
+	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED"}`).want(200)
+	w.get("/gifting/gifts/"+atPier.id).want(200, "status", "CANCELLED")
+	w.get("/gifting/gifts/"+atWharf.id).want(200, "status", "DELIVERED")
+}
+
+func TestHistoryIsPaged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("10"))
+	for range 4 {
+		w.redeem(g, "1").want(200)
+	}
+	path := "/gifting/gifts/" + g.id + "/history"
+	first := w.get(path+"?limit=2").want(200, "entries[0].seq", "1", "entries[1].seq", "2", "entries[1].organizationID", pier)
+	second := w.get(path+"?limit=2&cursor="+first.at("nextCursor")).want(200, "entries[0].seq", "3", "entries[1].seq", "4")
+	w.get(path+"?limit=2&cursor="+second.at("nextCursor")).want(200, "entries[0].seq", "5", "nextCursor", "null")
+	w.get(path+"?cursor=AAAA").refused(400, gift.ValidationFailure, "cursor")
+	w.get("/gifting/gifts?cursor="+first.at("nextCursor")).refused(400, gift.ValidationFailure, "cursor")
+}
+
+func TestSeveralRecipients(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.post("send-gift", `{"itemGift":{"label":"Cafe\u0301","quantity":2,"equivalentValue":9,"deliveryMethodID":3,"voucherDesignID":""},
+		"recipients":[{"recipientDescription":"Ann"},{"deliveryMethodID":1,"recipientContact":"bob@example.com","message":"a\nb"},
+		{"deliveryMethodID":2,"recipientContact":"(415) 555-0132"}],"senderDescription":"Zoe",`+purchase+`}`).want(201,
+		"gifts[0].deliveryMethodID", "3", "gifts[0].recipientDescription", "Ann", "gifts[0].label", "Caf\u00e9", "gifts[0].quantity", "2",
+		"gifts[0].currentBalance", "2", "gifts[0].equivalentValue", "9.00", "gifts[0].value", "null", "gifts[0].voucherTypeID", "2",
+		"gifts[0].senderDescription", "Zoe", "gifts[0].voucherDesignID", "null", "gifts[0].currency", "USD",
+		"gifts[1].deliveryMethodID", "1", "gifts[1].status", "PENDING", "gifts[1].recipientIndex", "1", "gifts[1].message", "a\nb",
+		"gifts[1].printURL", "null", "gifts[1].isRedeemable", "false", "gifts[1].notRedeemableReasons[0].code", "REDEMPTION_NOT_ALLOWED",
+		"gifts[2].recipientIndex", "2", "gifts[2].deliveredAt", "null")
+	for _, secret := range []string{"bob@example.com", "5550132", "recipientContact"} {
+		if strings.Contains(string(r.body), secret) {
+			t.Errorf("the answer holds %s", secret)
+		}
+	}
+	if w.wakes.Load() != 1 {
+		t.Errorf("woken %d times", w.wakes.Load())
+	}
+	many := strings.Repeat(`,{"recipientDescription":"x"}`, gift.MaxRecipients)[1:]
+	w.post("send-gift", `{"monetaryGift":{"value":1,"deliveryMethodID":3},"recipients":[`+many+`],`+purchase+`}`).want(201,
+		fmt.Sprintf("gifts[%d].recipientIndex", gift.MaxRecipients-1), fmt.Sprint(gift.MaxRecipients-1))
+}
+
+func TestTicketsAndTargets(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(latte)
+	ask := func(more string) string {
+		return `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `"` + more + `}`
+	}
+	w.post("validate-gift", ask("")).want(200, "requiresEligibleItems", "true", "eligibility", "null", "isPromoType", "true",
+		"programIsPromotional", "true", "voucherTypeID", "3", "promotionalTerms", "One per guest.")
+	two := `,"ticketData":{"format":"standard","data":{"lineItems":[{"itemID":"TEA","quantity":1,"itemTotalPrice":3},{"itemID":"LATTE","quantity":2,"itemTotalPrice":9.0}]}}`
+	w.post("validate-gift", ask(two)).want(200, "eligibility.maximumAmount", "9.00", "eligibility.eligibleLines[0].index", "1",
+		"eligibility.eligibleLines[0].amount", "9.00", "eligibility.excludedLines[0].index", "0")
+	w.post("redeem-gift", ask(two+`,"amount":9.5`)).refused(400, gift.ValidationFailure, "amount")
+	w.post("redeem-gift", ask(`,"ticketData":`+ticketOf("TEA"))).refused(422, gift.ItemEligibilityFailure)
+	w.post("redeem-gift", ask(two), once("t")...).want(200, "amount", "9.00", "currentBalance", "1.00")
+	w.post("redeem-gift", ask(strings.Replace(two, "9.0", "9", 1)), once("t")...).want(200, "amount", "9.00")
+	w.post("redeem-gift", ask(strings.Replace(two, "9.0", "8", 1)), once("t")...).refused(422, gift.IdempotencyMismatch)
+
+	business := `,"targetProgramID":"22222222-2222-2222-2222-222222222222"`
+	w.post("validate-gift", ask(business)).refused(422, gift.MissingOrInvalidGiftProgram, "targetProgramID")
+	w.post("validate-gift", ask(business+`,"validateTargetProgram":false`)).want(200)
+	w.post("validate-gift", ask(`,"targetTypeCode":"GIFT"`)).refused(422, gift.InvalidVoucherType, "targetTypeCode")
+	w.post("validate-gift", ask(`,"targetTypeCode":"GIFT","validateTargetType":false`)).want(200)
+	w.post("validate-gift", ask(`,"targetTypeCode":"NOT_GIFT","validateTargetType":true`)).want(200)
+	w.post("validate-gift", ask(`,"targetTypeCode":"gift"`)).refused(400, gift.ValidationFailure, "targetTypeCode")
+}

@@ -1,0 +1,130 @@
+package api_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// TestMain demands, when the whole package was tested, that every answer in the OpenAPI file was seen: what no test produces may
+// not be promised.
+func TestMain(m *testing.M) {
+	status := m.Run()
+	whole := flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == "" &&
+		flag.Lookup("test.fuzz").Value.String() == "" && flag.Lookup("test.list").Value.String() == ""
+	if status == 0 && whole && contracts.checker != nil {
+		for _, answer := range contracts.checker.Missing() {
+			if strings.HasPrefix(answer, "getHealth") || strings.HasPrefix(answer, "getReadiness") {
+				continue // the server's
+			}
+			fmt.Println("The OpenAPI file promises an answer that no test has seen:", answer)
+			status = 1
+		}
+	}
+	os.Exit(status)
+}
+
+// everywhere calls every operation with a request that is good as far as its form goes.
+func (w *world) everywhere(check func(r reply, post bool), headers ...string) {
+	w.Helper()
+	bodies := map[string]string{
+		"send-gift": money("5"), "cancel-gift": `{"voucherID":"` + nowhere + `","cause":"CANCELLED"}`, "redeem-gift": redeemBody(made{id: nowhere}, "1"),
+		"validate-gift": `{"voucherCode":"123456789012","organizationID":"` + pier + `"}`, "reverse-redemption": `{"redemptionID":"` + nowhere + `"}`,
+	}
+	for _, r := range api.Routes() {
+		operation := r.Pattern[strings.LastIndex(r.Pattern, "/")+1:]
+		path := strings.NewReplacer("{voucherID}", nowhere, "{key}", "k").Replace(r.Pattern)
+		check(w.do(r.Method, path, bodies[operation], headers...), r.Method == "POST")
+	}
+}
+
+func TestFailuresThatEveryOperationHas(t *testing.T) {
+	t.Parallel()
+	refused := func(status int, code gift.Code) func(reply, bool) {
+		return func(r reply, _ bool) { r.refused(status, code) }
+	}
+	w := newWorld(t)
+	w.everywhere(refused(401, gift.Unauthenticated), as("boon_test_stranger")...)
+	w.get("/gifting/gifts", as("boon_test_stranger")...).refused(401, gift.Unauthenticated)
+	w.everywhere(refused(429, gift.RateLimited), as("boon_test_stranger")...)
+	w.everywhere(func(r reply, post bool) {
+		if post {
+			r.refused(415, gift.NotSupported)
+		}
+	}, "Content-Type", "text/plain")
+
+	broken := newWorld(t, func(c *api.Config) { c.Directory = func() *gift.Directory { panic("broken") } })
+	broken.everywhere(refused(500, gift.UnexpectedError))
+
+	closed := newWorld(t)
+	closed.store.Close()
+	closed.everywhere(refused(503, gift.Unavailable))
+}
+
+func validateBody(g made, place string) string {
+	return `{"voucherCode":"` + g.code + `","organizationID":"` + place + `"}`
+}
+
+func TestKeysAreHeldByEveryOperation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("5"))
+	redemption := w.redeem(g, "1").at("redemptionID")
+	bodies := map[ledger.Operation][2]string{
+		ledger.SendGift:          {money("5"), money("6")},
+		ledger.ValidateGift:      {validateBody(g, pier), validateBody(g, wharf)},
+		ledger.RedeemGift:        {redeemBody(g, "1"), redeemBody(g, "2")},
+		ledger.ReverseRedemption: {`{"redemptionID":"` + redemption + `","amount":0.50}`, `{"redemptionID":"` + redemption + `"}`},
+		ledger.CancelGift:        {`{"voucherID":"` + g.id + `","cause":"CANCELLED"}`, `{"voucherID":"` + g.id + `","cause":"CANCELLED","reason":"x"}`},
+	}
+	for operation, body := range bodies {
+		release := w.hold()
+		end := w.start(operation, "k", func() {
+			if r := w.post(string(operation), body[0], once("k")...); r.status >= 300 && operation != ledger.RedeemGift {
+				w.Errorf("%s: %d %s", operation, r.status, r.body)
+			}
+		})
+		w.post(string(operation), body[0], once("k")...).refused(409, gift.RequestInProgress)
+		release()
+		end()
+		w.post(string(operation), body[1], once("k")...).refused(422, gift.IdempotencyMismatch)
+	}
+}
+
+func TestReversalNeedsTheLocationOfTheRedemption(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	body := `{"redemptionID":"` + w.redeem(w.send(money("5")), "1").at("redemptionID") + `"}`
+	w.post("reverse-redemption", body, append(once("k"), as(wharfKey)...)...).refused(403, gift.NotAuthorized)
+	w.post("reverse-redemption", strings.Replace(body, "}", `,"organizationID":"`+pier+`"}`, 1), as(wharfKey)...).refused(403, gift.NotAuthorized)
+	// The key of the location may repeat it under the same Idempotency-Key: a refusal of the API key is not remembered.
+	w.post("reverse-redemption", body, append(once("k"), as(pierKey)...)...).want(200, "organizationID", pier)
+}
+
+func TestRedeemNamesTheGiftAsValidateDoes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("5"))
+	at := `,"organizationID":"` + pier + `"}`
+	w.post("redeem-gift", `{"voucherCode":"1"`+at).refused(400, gift.InvalidCodeFormat, "voucherCode")
+	w.post("redeem-gift", `{"voucherPublicToken":"1"`+at).refused(400, gift.InvalidTokenFormat, "voucherPublicToken")
+	w.post("redeem-gift", `{"voucherPublicToken":"0123456789ABCDEFGHIJKL"`+at).refused(404, gift.NotFound, "voucherPublicToken")
+	w.post("redeem-gift", `{"voucherID":"`+g.id+`","targetTypeCode":"NOT_GIFT"`+at).refused(422, gift.InvalidVoucherType, "targetTypeCode")
+	w.post("redeem-gift", `{"voucherPublicToken":"/g/`+g.token+`","amount":1`+at).want(200, "voucherID", g.id)
+}
+
+func TestDocPagesAreServed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, path := range []string{"/openapi.json", "/docs", "/docs/errors", "/docs/assets/docs.css", "/docs/assets/swagger-ui-bundle.js"} {
+		w.do("GET", path, "").want(200)
+		w.do("POST", path, "").refused(405, gift.NotSupported)
+	}
+	w.do("GET", "/docs/assets/nothing.js", "").refused(404, gift.NotFound)
+}

@@ -1,0 +1,282 @@
+package api
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"boon.example/internal/gift"
+)
+
+// problemsOf reads body by read and gives what is wrong with it.
+func problemsOf(body string, read func(*object)) []gift.Message {
+	var r reader
+	var problems gift.Problems
+	if o := r.read([]byte(body), &problems); o != nil {
+		read(o)
+		o.finish()
+	}
+	refused, _ := r.verdict().(*gift.Error)
+	if refused == nil {
+		return nil
+	}
+	return refused.Messages
+}
+
+func TestUnknownMembers(t *testing.T) {
+	t.Parallel()
+	read := func(o *object) {
+		o.text("senderDescription")
+		o.number("value")
+		o.text("quantity")
+		if i := o.object("monetaryGift"); i != nil {
+			i.guid("programID")
+			i.finish()
+		}
+	}
+	for name, suggestion := range map[string]string{
+		"vale": "value", "Value": "value", "VALUE": "value", "valeu": "value", "values": "value", "senderDescripton": "senderDescription",
+		"sender_description": "senderDescription", "quantiyt": "quantity", "price": "", "x": "", strings.Repeat("value", 50): "",
+	} {
+		want := "There is no such member here."
+		if suggestion != "" {
+			want = "There is no such member; did you mean " + suggestion + "?"
+		}
+		got := problemsOf(`{"`+name+`":1}`, read)
+		if len(got) != 1 || got[0].Text != want {
+			t.Errorf("%s: %v, want %q", name, got, want)
+		}
+	}
+	got := problemsOf(`{"monetaryGift":{"programId":"x","a\"b":2}}`, read)
+	want := []gift.Message{
+		{Path: "monetaryGift.programId", Text: "There is no such member; did you mean programID?"},
+		{Path: `monetaryGift["a\"b"]`, Text: "There is no such member here."},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := problemsOf(`{"`+strings.Repeat("n", 1000)+`":1}`, read); len(got[0].Path) > 100 {
+		t.Errorf("a long name comes back whole: %s", got[0].Path)
+	}
+	var many strings.Builder
+	for n := range 3 * maxUnknown {
+		many.WriteString(`,"member` + strconv.Itoa(n) + `":1`)
+	}
+	if got := problemsOf(`{"value":1`+many.String()+`}`, read); len(got) != maxUnknown+1 {
+		t.Errorf("%d problems are listed", len(got))
+	}
+}
+
+func TestHostileSizesAreBounded(t *testing.T) {
+	t.Parallel()
+	var r reader
+	problems := &gift.Problems{}
+	o := r.read([]byte(`{"value":1`+strings.Repeat(`,"a":1`, 100_000)+`}`), problems)
+	if len(o.members) > maxMembers || problems.Len() != 1 {
+		t.Errorf("%d members, %v", len(o.members), problems.Err())
+	}
+	o = r.read([]byte(`{"list":[1`+strings.Repeat(`,1`, 100_000)+`]}`), new(gift.Problems))
+	seen := 0
+	o.objects("list", 10, func(*object) { seen++ })
+	if seen != 10 || r.Len() != 11 || !r.Has("list") {
+		t.Errorf("%d seen, %v", seen, r.Err())
+	}
+	r.forget()
+	if strings.Contains(string(r.top.members[:1][0].name), "list") {
+		t.Error("the reader keeps the body")
+	}
+}
+
+func TestSentencesOnBrokenJSON(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		"":                          "The body is empty; it must be one JSON object.",
+		"[1]":                       "The body must be one JSON object.",
+		"{} x":                      "The body must be one JSON object, with nothing after it.",
+		"{\"a\":\n  tru}":           "The body is not valid JSON: it goes wrong at line 2, column 6.",
+		`{"a":1`:                    "The body is not valid JSON: it ends too early.",
+		`{`:                         "The body is not valid JSON: it ends too early.",
+		"{\"a\":\"\xff\"}":          "The body is not valid UTF-8.",
+		strings.Repeat("[", 20_000): "The body nests values more than 10000 deep.",
+		`{"a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`: "The body nests values more than 10000 deep.",
+	} {
+		got := problemsOf(body, func(*object) {})
+		if len(got) != 1 || got[0].Text != want || got[0].Path != "" {
+			t.Errorf("%.40q: %v, want %q", body, got, want)
+		}
+	}
+}
+
+func TestWrongTypesAreNamedInOurWords(t *testing.T) {
+	t.Parallel()
+	read := func(o *object) {
+		o.text("text")
+		o.guid("guid")
+		o.number("number")
+		o.integer("integer")
+		o.boolean("boolean")
+		o.instant("instant")
+		o.object("object")
+		o.objects("objects", 2, func(*object) {})
+	}
+	members := []string{"text", "guid", "number", "integer", "boolean", "instant", "object", "objects"}
+	right := map[string]string{
+		"text": `"x"`, "guid": `"` + gift.BusinessProgram.ID.String() + `"`, "number": "1.5", "integer": "2.0", "boolean": "false",
+		"instant": `"2026-03-01T00:00:00Z"`, "object": "{}", "objects": "[{}]",
+	}
+	kind := map[byte]string{'"': "a text", '1': "a number", '2': "a number", 't': "true or false", 'f': "true or false", '{': "an object", '[': "a list"}
+	for _, m := range members {
+		if got := problemsOf(`{"`+m+`":`+right[m]+`}`, read); got != nil {
+			t.Errorf("%s: %v", m, got)
+		}
+		if got := problemsOf(`{"`+m+`":null}`, read); got != nil {
+			t.Errorf("%s as null: %v", m, got)
+		}
+		for _, value := range []string{`"x"`, "1.5", "true", "{}", "[]"} {
+			if kind[value[0]] == kind[right[m][0]] {
+				continue
+			}
+			got := problemsOf(`{"`+m+`":`+value+`}`, read)
+			if len(got) != 1 || got[0].Path != m || !strings.HasPrefix(got[0].Text, "This must be ") || !strings.HasSuffix(got[0].Text, ", not "+kind[value[0]]+".") {
+				t.Errorf("%s as %s: %v", m, value, got)
+			}
+		}
+	}
+}
+
+func TestInstants(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for s, want := range map[string]time.Time{
+		"2026-03-01T12:00:00Z": noon, "2026-03-01t12:00:00z": noon, "2026-03-01T07:00:00-05:00": noon, "2026-03-01T12:00:00.250Z": noon.Add(250 * time.Millisecond),
+		"2026-03-01T12:00:00+00:00": noon, "2024-02-29T00:00:00Z": time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC),
+	} {
+		if got, problem := parseInstant(s, lastYear); problem != "" || !got.Equal(want) {
+			t.Errorf("%s: %v %s", s, got, problem)
+		}
+	}
+	const (
+		zone, day, hour, form = "must end in Z", "no such day", "time of day and an offset", "must be a date-time"
+		year                  = "from 1970 to 2999"
+	)
+	for s, want := range map[string]string{
+		"2026-03-01T12:00:00": zone, "2026-03-01T12:00:00.5": zone, "2026-02-30T12:00:00Z": day, "2025-02-29T00:00:00+01:00": day,
+		"2026-13-01T00:00:00Z": day, "2026-03-01T24:00:00Z": day, "2026-03-01T12:60:00Z": day, "2026-02-30T12:00:00": day, "2026-03-01": hour,
+		"": form, "tomorrow": form, "2026-3-1T12:00:00Z": form, "2026-03-01 12:00:00Z": form, "1772366400": form, "2026-03-01T12:00Z": form,
+		"2026-03-01T12:00:00,5Z": form, "2026-03-01T1:00:00Z": form, "2026-03-01T12:00:00+24:00": form, "2026-03-01T12:00:00+01:60": form,
+		"2026-03-01T12:00:00+0100": form, "2026-03-01T12:00:00 x": form, "2026-03-01T12:00:60Z": day, "0001-01-01T00:00:00Z": year, "3000-01-01T00:00:00Z": year, "1970-01-01T00:00:00+01:00": year,
+		"2999-12-31T23:59:59-01:00": year, strings.Repeat("2", 1000): form,
+	} {
+		if got, problem := parseInstant(s, lastYear); !strings.Contains(problem, want) || !got.IsZero() {
+			t.Errorf("%s: %v %q, want %q", s, got, problem, want)
+		}
+	}
+}
+
+func TestCanonicalNumbers(t *testing.T) {
+	t.Parallel()
+	for _, same := range [][]string{
+		{"25", "25.0", "25.00", "2.5e1", "2.5E+1", "250e-1", "0.25e2"},
+		{"0", "0.0", "-0", "0e5"},
+		{"100", "1e2", "100.0"},
+		{"-1.5", "-15e-1"},
+		{""},
+	} {
+		for _, s := range same {
+			if canonNumber(s) != canonNumber(same[0]) {
+				t.Errorf("%s is %s, but %s is %s", s, canonNumber(s), same[0], canonNumber(same[0]))
+			}
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.Int64Range(1, 1e12).Draw(t, "a"), rapid.Int64Range(1, 1e12).Draw(t, "b")
+		dollars := gift.Currency{Code: "USD", Decimals: 2}
+		x, y := canonNumber(dollars.Format(gift.Amount(a))), canonNumber(dollars.Format(gift.Amount(b)))
+		if (x == y) != (a == b) {
+			t.Fatalf("%d is %s and %d is %s", a, x, b, y)
+		}
+	})
+}
+
+// TestCanonicalFormsDiffer changes one member at a time: no two requests that differ may have one fingerprint.
+func TestCanonicalFormsDiffer(t *testing.T) {
+	t.Parallel()
+	bodies := []string{`{}`}
+	for _, m := range []string{`"senderDescription":"a"`, `"senderDescription":"b"`, `"notes":"a"`, `"relatedOrderID":"a"`, `"relatedOrderNumber":"a"`,
+		`"paymentMethodID":2`, `"paymentMethodID":4`, `"externalTransactionReferenceNumber":"a"`, `"externalTransactionCustomerFirstName":"a"`,
+		`"externalTransactionCustomerLastName":"a"`, `"externalTransactionCustomerEmailAddress":"a"`, `"promotionalTerms":"a"`, `"validForDays":1`,
+		`"validStarting":"2026-03-01T00:00:00Z"`, `"promotionID":"22222222-2222-2222-2222-222222222222"`,
+		`"externalStorefrontID":"22222222-2222-2222-2222-222222222222"`, `"recipients":[{}]`, `"recipients":[{},{}]`,
+		`"recipients":[{"message":"a"},{}]`, `"recipients":[{},{"message":"a"}]`, `"monetaryGift":{}`, `"itemGift":{}`} {
+		bodies = append(bodies, "{"+m+"}")
+	}
+	for _, m := range []string{`"value":1`, `"value":2`, `"deliveryMethodID":1`, `"recipientDescription":"a"`, `"recipientContact":"a"`, `"message":"a"`,
+		`"senderDescription":"a"`, `"hasScheduledDelivery":false`, `"hasScheduledDelivery":true`, `"deliveryDate":"2026-03-01T00:00:00Z"`,
+		`"deliveryTimezoneId":"Asia/Tokyo"`, `"voucherDesignID":"22222222-2222-2222-2222-222222222222"`,
+		`"programID":"22222222-2222-2222-2222-222222222222"`, `"accountID":"22222222-2222-2222-2222-222222222222"`,
+		`"organizationID":"22222222-2222-2222-2222-222222222222"`} {
+		bodies = append(bodies, `{"monetaryGift":{`+m+"}}")
+	}
+	for _, m := range []string{`"label":"a"`, `"terms":"a"`, `"quantity":1`, `"equivalentValue":1`} {
+		bodies = append(bodies, `{"itemGift":{`+m+"}}")
+	}
+	seen := map[string]string{}
+	for _, body := range bodies {
+		var r reader
+		var form canon
+		problems := &gift.Problems{}
+		canonSend(&form, readSend(r.read([]byte(body), problems)))
+		if problems.Len() > 0 {
+			t.Fatalf("%s: %v", body, problems.Err())
+		}
+		if other, ok := seen[string(form.b)]; ok {
+			t.Errorf("%s and %s have one canonical form", body, other)
+		}
+		seen[string(form.b)] = body
+	}
+}
+
+func TestEveryCodeHasAStatusAndATitle(t *testing.T) {
+	t.Parallel()
+	for _, code := range gift.Codes() {
+		if k := kinds[code]; k.status < 400 || k.status > 599 || k.title == "" {
+			t.Errorf("%s: %+v", code, k)
+		}
+	}
+	if len(kinds) != len(gift.Codes()) {
+		t.Errorf("%d kinds for %d codes", len(kinds), len(gift.Codes()))
+	}
+}
+
+func BenchmarkDecodeRedeem(b *testing.B) {
+	body := []byte(`{"voucherID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01","organizationID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11","amount":12.50,"reference":"till-7/000123"}`)
+	dollars := gift.Currency{Code: "USD", Decimals: 2}
+	var r reader
+	b.ReportAllocs()
+	for b.Loop() {
+		var problems gift.Problems
+		o := r.read(body, &problems)
+		asked := readRedemption(o, dollars)
+		o.finish()
+		if r.verdict() != nil || asked.amount != "12.50" {
+			b.Fatal(r.verdict())
+		}
+	}
+}
+
+func BenchmarkEncodeVoucher(b *testing.B) {
+	g := gift.Gift{Voucher: gift.Voucher{Currency: gift.Currency{Code: "USD", Decimals: 2}, Original: 2550, Balance: 1250, Status: gift.Claimed,
+		ProgramID: gift.BusinessProgram.ID, CreatedAt: time.Now()}, Card: gift.Card{Sender: "Ann", Recipient: "Bob", Message: "Enjoy"}}
+	account := &gift.Account{}
+	b.ReportAllocs()
+	for b.Loop() {
+		w := writer{b: make([]byte, 0, 2048)}
+		w.open()
+		w.voucher(&g, view{account: account, now: g.CreatedAt})
+		w.close()
+	}
+}
