@@ -104,7 +104,7 @@ func exampleServer(t *testing.T) http.Handler {
 	t.Cleanup(engine.Stop)
 	return New(Config{
 		Engine: engine, Records: db, Directory: func() *gift.Directory { return directory }, Fingerprint: db.Keys().Fingerprint,
-		PublicURL: "https://cards.example.org", Version: "1.2.3", Email: true, SMS: true,
+		PublicURL: "https://cards.example.org", Email: true, SMS: true,
 	})
 }
 

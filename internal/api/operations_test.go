@@ -67,6 +67,10 @@ func TestFailuresThatEveryOperationHas(t *testing.T) {
 	closed.everywhere(refused(503, gift.Unavailable))
 }
 
+func validateBody(g made, place string) string {
+	return `{"voucherCode":"` + g.code + `","organizationID":"` + place + `"}`
+}
+
 func TestKeysAreHeldByEveryOperation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -74,7 +78,7 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 	redemption := w.redeem(g, "1").at("redemptionID")
 	bodies := map[ledger.Operation][2]string{
 		ledger.SendGift:          {money("5"), money("6")},
-		ledger.ValidateGift:      {`{"voucherCode":"` + g.code + `","organizationID":"` + pier + `"}`, `{"voucherCode":"` + g.code + `","organizationID":"` + wharf + `"}`},
+		ledger.ValidateGift:      {validateBody(g, pier), validateBody(g, wharf)},
 		ledger.RedeemGift:        {redeemBody(g, "1"), redeemBody(g, "2")},
 		ledger.ReverseRedemption: {`{"redemptionID":"` + redemption + `","amount":0.50}`, `{"redemptionID":"` + redemption + `"}`},
 		ledger.CancelGift:        {`{"voucherID":"` + g.id + `","cause":"CANCELLED"}`, `{"voucherID":"` + g.id + `","cause":"CANCELLED","reason":"x"}`},

@@ -33,6 +33,8 @@ type Result struct {
 // Actor and RequestID; the engine adds the time of the decision and the ids.
 type Command interface {
 	want(c *Call, w *Want)
+	// affinity names the voucher that the command is about, as far as it is known; zero: none in particular.
+	affinity() gift.ID
 	// decide is pure but for drawing ids. When it returns an error, s is as it was.
 	decide(c *Call, s *state) (Result, error)
 	// places are the locations that an answer to the command tells of, done or refused. Zeros among them mean nothing.
@@ -72,6 +74,8 @@ func (i *Issue) want(_ *Call, w *Want) {
 		w.Codes = append(w.Codes, i.Gifts[n].Card.Code)
 	}
 }
+
+func (*Issue) affinity() gift.ID { return gift.ID{} }
 
 func (i *Issue) decide(_ *Call, s *state) (r Result, _ error) {
 	for n := range i.Gifts {
@@ -118,6 +122,8 @@ func (r *Redeem) want(c *Call, w *Want) {
 	w.Vouchers = append(w.Vouchers, Ref{c.AccountID, r.VoucherID})
 }
 
+func (r *Redeem) affinity() gift.ID { return r.VoucherID }
+
 func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 	v := s.Vouchers[Ref{c.AccountID, r.VoucherID}]
 	if v == nil {
@@ -162,6 +168,8 @@ func (r *Reverse) want(c *Call, w *Want) {
 		w.Redemptions = append(w.Redemptions, Ref{c.AccountID, r.RedemptionID})
 	}
 }
+
+func (*Reverse) affinity() gift.ID { return gift.ID{} }
 
 func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 	taken, err := r.find(c, s)
@@ -234,6 +242,8 @@ func (w *Withdraw) want(c *Call, want *Want) {
 	}
 }
 
+func (*Withdraw) affinity() gift.ID { return gift.ID{} }
+
 func (w *Withdraw) decide(c *Call, s *state) (r Result, _ error) {
 	var refused *gift.Error
 	for _, id := range w.VoucherIDs {
@@ -275,6 +285,8 @@ func (d *Deliver) want(_ *Call, w *Want) {
 	w.Vouchers = append(w.Vouchers, Ref{d.Job.AccountID, d.Job.VoucherID})
 }
 
+func (d *Deliver) affinity() gift.ID { return d.Job.VoucherID }
+
 func (d *Deliver) decide(_ *Call, s *state) (r Result, _ error) {
 	done := Done{JobID: d.Job.ID, AccountID: d.Job.AccountID, VoucherID: d.Job.VoucherID}
 	if v := s.Vouchers[Ref{d.Job.AccountID, d.Job.VoucherID}]; v != nil {
@@ -299,6 +311,8 @@ type Looked struct{ LocationID gift.ID }
 
 func (*Looked) want(*Call, *Want) {}
 
+func (*Looked) affinity() gift.ID { return gift.ID{} }
+
 func (*Looked) decide(*Call, *state) (Result, error) { return Result{}, nil }
 
 func (l *Looked) places(*Call, *state) []gift.ID { return []gift.ID{l.LocationID} }
@@ -308,6 +322,8 @@ func (l *Looked) places(*Call, *state) []gift.ID { return []gift.ID{l.LocationID
 type Refused struct{ Err error }
 
 func (*Refused) want(*Call, *Want) {}
+
+func (*Refused) affinity() gift.ID { return gift.ID{} }
 
 func (r *Refused) decide(*Call, *state) (Result, error) { return Result{}, unstored{r.Err} }
 
