@@ -33,12 +33,13 @@ func (s *Store) requestRow(r *ledger.Request) []any {
 	}
 }
 
-// scanRequest reads requestColumns.
-func (s *Store) scanRequest(rows *sql.Rows) (r ledger.Request, err error) {
+// scanRequest reads requestColumns, and what follows them into more.
+func (s *Store) scanRequest(rows *sql.Rows, more ...any) (r ledger.Request, err error) {
 	var fingerprint, locations []byte
 	var sealed bool
-	err = rows.Scan(scanID{&r.AccountID}, &r.Key, &r.Operation, &fingerprint, &r.Answer.Status, &r.Answer.Body, &sealed,
-		scanID{&r.EntryID}, &r.Spent, &locations, scanTime{&r.At})
+	fields := []any{scanID{&r.AccountID}, &r.Key, &r.Operation, &fingerprint, &r.Answer.Status, &r.Answer.Body, &sealed,
+		scanID{&r.EntryID}, &r.Spent, &locations, scanTime{&r.At}}
+	err = rows.Scan(append(fields, more...)...)
 	if err != nil {
 		return r, err
 	}
