@@ -261,20 +261,21 @@ func TestDoesNotRepeat(t *testing.T) {
 	final := map[string]struct {
 		wrong   func(http.ResponseWriter, *http.Request)
 		refused bool
+		says    string
 	}{
-		"refused": {func(w http.ResponseWriter, _ *http.Request) { refuse(w, 409, client.AlreadyRedeemed) }, true},
-		"garbage": {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") }, false},
+		"refused": {func(w http.ResponseWriter, _ *http.Request) { refuse(w, 409, client.AlreadyRedeemed) }, true, "Because."},
+		"garbage": {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") }, false, "could not be read"},
 		"redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
-		}, false},
-		"not ours": {func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }, false},
+		}, false, "redirect"},
+		"not ours": {func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }, false, "Check the base address"},
 		"huge": {func(w http.ResponseWriter, _ *http.Request) {
 			for block := make([]byte, 1<<20); ; {
 				if _, err := w.Write(block); err != nil {
 					return
 				}
 			}
-		}, false},
+		}, false, "longer than"},
 	}
 	for name, tt := range final {
 		t.Run(name, func(t *testing.T) {
@@ -282,7 +283,7 @@ func TestDoesNotRepeat(t *testing.T) {
 			c, s := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { tt.wrong(w, r) })
 			_, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})
 			_, unknown := errors.AsType[*client.UnknownOutcome](err)
-			if err == nil || client.Refused(err) != tt.refused || unknown == tt.refused {
+			if err == nil || client.Refused(err) != tt.refused || unknown == tt.refused || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("Refused is %v, unknown is %v for %v", client.Refused(err), unknown, err)
 			}
 			if n := len(s.all()); n != 1 {
@@ -333,6 +334,41 @@ func TestRefusalOfTheMomentAfterALostAnswer(t *testing.T) {
 		_, unknown := errors.AsType[*client.UnknownOutcome](err)
 		if unknown != tt.unknown || client.Refused(err) == tt.unknown || !errors.Is(err, tt.code) {
 			t.Errorf("%s after a lost answer: %v", tt.code, err)
+		}
+	}
+}
+
+// A call that is still under way when the attempts run out has no outcome yet.
+func TestStillRunningIsNotRefused(t *testing.T) {
+	t.Parallel()
+	c, s := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { refuse(w, 409, client.RequestInProgress) }, client.WithAttempts(2))
+	_, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})
+	if _, unknown := errors.AsType[*client.UnknownOutcome](err); !unknown || client.Refused(err) || len(s.all()) != 2 {
+		t.Errorf("after %d attempts: %v", len(s.all()), err)
+	}
+	if refusal, _ := errors.AsType[*client.Error](err); refusal == nil || client.Refused(refusal) {
+		t.Errorf("the answer alone counts as a refusal: %v", refusal)
+	}
+}
+
+// What changes nothing is repeated without a key.
+func TestLookUpsRepeat(t *testing.T) {
+	t.Parallel()
+	for name, ask := range map[string]func(*client.Client) error{
+		"gift": func(c *client.Client) error { _, err := c.Gift(t.Context(), "v1"); return err },
+		"validate": func(c *client.Client) error {
+			_, err := c.ValidateGift(t.Context(), client.ValidateGiftRequest{})
+			return err
+		},
+	} {
+		c, s := serve(t, func(n int, w http.ResponseWriter, r *http.Request) {
+			if n == 1 {
+				drop(w, r)
+			}
+			io.WriteString(w, `{}`)
+		})
+		if err := ask(c); err != nil || len(s.all()) != 2 || s.all()[1].key != "" {
+			t.Errorf("%s: %v, %+v", name, err, s.all())
 		}
 	}
 }
@@ -407,6 +443,20 @@ func TestPagesEndWithTheError(t *testing.T) {
 	}
 }
 
+func TestPagesEndWithWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"gifts":[{"voucherID":"v1"},{"currentBalance":"25"},{"voucherID":"v3"}],"nextCursor":null}`)
+	})
+	var got []string
+	for v, err := range c.Gifts(t.Context(), client.GiftsFilter{}) {
+		got = append(got, fmt.Sprint(v.VoucherID, err != nil))
+	}
+	if diff := cmp.Diff([]string{"v1false", "true"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestRequestStatus(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
@@ -474,6 +524,22 @@ func TestRedeemSafely(t *testing.T) {
 				t.Errorf("the reversal does not name the redemption's key, or runs under it: %+v", last)
 			}
 		})
+	}
+}
+
+// The guest cancels at the till while the outcome is unknown: it must be undone all the same.
+func TestVoidOutlivesTheContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	c, s := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "redeem-gift") {
+			cancel()
+			drop(w, r)
+		}
+		io.WriteString(w, `{}`)
+	})
+	if _, err := c.RedeemSafely(ctx, client.RedeemGiftRequest{VoucherID: "v1"}); !errors.Is(err, client.ErrVoided) || len(s.all()) != 2 {
+		t.Errorf("after %d calls: %v", len(s.all()), err)
 	}
 }
 

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"io"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -12,8 +13,9 @@ import (
 type Call struct {
 	AccountID   gift.ID
 	Operation   Operation
-	Key         string   // the Idempotency-Key; "": none
-	Fingerprint [32]byte // keyed hash of the normalized request
+	Key         string       // the Idempotency-Key; "": none
+	Fingerprint [32]byte     // keyed hash of the normalized request
+	Caller      *gift.Caller // who is told; nil: nobody in particular
 	// Render makes the answer of an outcome; the error is a *gift.Error. It is pure and may run more than once.
 	Render func(Result, error) Answer
 }
@@ -31,8 +33,18 @@ type Result struct {
 // Actor and RequestID; the engine adds the time of the decision and the ids.
 type Command interface {
 	want(c *Call, w *Want)
+	// affinity names the voucher that the command is about, as far as it is known; zero: none in particular.
+	affinity() gift.ID
 	// decide is pure but for drawing ids. When it returns an error, s is as it was.
 	decide(c *Call, s *state) (Result, error)
+	// places are the locations that an answer to the command tells of, done or refused. Zeros among them mean nothing.
+	places(c *Call, s *state) []gift.ID
+}
+
+// distinct leaves out zeros and repeats.
+func distinct(ids []gift.ID) []gift.ID {
+	slices.SortFunc(ids, func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
+	return slices.DeleteFunc(slices.Compact(ids), gift.ID.IsZero)
 }
 
 // Issue makes gifts: all of them, or none. The engine draws their ids, codes and tokens.
@@ -63,6 +75,8 @@ func (i *Issue) want(_ *Call, w *Want) {
 	}
 }
 
+func (*Issue) affinity() gift.ID { return gift.ID{} }
+
 func (i *Issue) decide(_ *Call, s *state) (r Result, _ error) {
 	for n := range i.Gifts {
 		if s.Codes[i.Gifts[n].Card.Code] {
@@ -77,6 +91,13 @@ func (i *Issue) decide(_ *Call, s *state) (r Result, _ error) {
 		s.issue(g, e)
 	}
 	return r, nil
+}
+
+func (i *Issue) places(*Call, *state) (at []gift.ID) {
+	for n := range i.Gifts {
+		at = append(at, i.Gifts[n].LocationID)
+	}
+	return at
 }
 
 // Redeem decrements a voucher of the calling account.
@@ -101,6 +122,8 @@ func (r *Redeem) want(c *Call, w *Want) {
 	w.Vouchers = append(w.Vouchers, Ref{c.AccountID, r.VoucherID})
 }
 
+func (r *Redeem) affinity() gift.ID { return r.VoucherID }
+
 func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 	v := s.Vouchers[Ref{c.AccountID, r.VoucherID}]
 	if v == nil {
@@ -123,6 +146,8 @@ func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
 }
 
+func (r *Redeem) places(*Call, *state) []gift.ID { return []gift.ID{r.LocationID} }
+
 // Reverse gives back what a redemption took, named by its id or by the Idempotency-Key that it was made with. A key that has
 // not arrived yet is spent: the answer is NOT_FOUND, and the redemption will be refused should it still come.
 type Reverse struct {
@@ -143,6 +168,8 @@ func (r *Reverse) want(c *Call, w *Want) {
 		w.Redemptions = append(w.Redemptions, Ref{c.AccountID, r.RedemptionID})
 	}
 }
+
+func (*Reverse) affinity() gift.ID { return gift.ID{} }
 
 func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 	taken, err := r.find(c, s)
@@ -165,10 +192,10 @@ func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 }
 
 func (r *Reverse) find(c *Call, s *state) (*gift.Taken, error) {
+	if taken := r.taken(c, s); taken != nil {
+		return taken, nil
+	}
 	if r.OriginalKey == "" {
-		if taken := s.Redemptions[Ref{c.AccountID, r.RedemptionID}]; taken != nil {
-			return taken, nil
-		}
 		return nil, gift.RefuseAt(gift.NotFound, "redemptionID", "This account has no such redemption.")
 	}
 	original := s.Requests[r.original(c)]
@@ -179,10 +206,28 @@ func (r *Reverse) find(c *Call, s *state) (*gift.Taken, error) {
 		return nil, gift.RefuseAt(gift.NotFound, "idempotencyKey",
 			"No redemption with this key has arrived, so nothing was taken. The key is spent now: should the redemption still come, it is refused.")
 	}
-	if taken := s.Redemptions[Ref{c.AccountID, original.EntryID}]; taken != nil {
-		return taken, nil
-	}
 	return nil, gift.RefuseAt(gift.NotFound, "idempotencyKey", "The request with this key was refused, so nothing was taken.")
+}
+
+// taken is the redemption that is meant, nil when there is none.
+func (r *Reverse) taken(c *Call, s *state) *gift.Taken {
+	id := r.RedemptionID
+	if r.OriginalKey != "" {
+		original := s.Requests[r.original(c)]
+		if original == nil {
+			return nil
+		}
+		id = original.EntryID
+	}
+	return s.Redemptions[Ref{c.AccountID, id}]
+}
+
+func (r *Reverse) places(c *Call, s *state) []gift.ID {
+	at := []gift.ID{r.Actor.LocationID}
+	if taken := r.taken(c, s); taken != nil {
+		at = append(at, taken.Entry.Actor.LocationID)
+	}
+	return at
 }
 
 // Withdraw takes gifts out of use, all or none.
@@ -196,6 +241,8 @@ func (w *Withdraw) want(c *Call, want *Want) {
 		want.Vouchers = append(want.Vouchers, Ref{c.AccountID, id})
 	}
 }
+
+func (*Withdraw) affinity() gift.ID { return gift.ID{} }
 
 func (w *Withdraw) decide(c *Call, s *state) (r Result, _ error) {
 	var refused *gift.Error
@@ -219,6 +266,15 @@ func (w *Withdraw) decide(c *Call, s *state) (r Result, _ error) {
 	return r, nil
 }
 
+func (w *Withdraw) places(c *Call, s *state) (at []gift.ID) {
+	for _, id := range w.VoucherIDs {
+		if v := s.Vouchers[Ref{c.AccountID, id}]; v != nil {
+			at = append(at, v.LocationID)
+		}
+	}
+	return at
+}
+
 // Deliver records what became of a job, and finishes it.
 type Deliver struct {
 	gift.Outcome
@@ -228,6 +284,8 @@ type Deliver struct {
 func (d *Deliver) want(_ *Call, w *Want) {
 	w.Vouchers = append(w.Vouchers, Ref{d.Job.AccountID, d.Job.VoucherID})
 }
+
+func (d *Deliver) affinity() gift.ID { return d.Job.VoucherID }
 
 func (d *Deliver) decide(_ *Call, s *state) (r Result, _ error) {
 	done := Done{JobID: d.Job.ID, AccountID: d.Job.AccountID, VoucherID: d.Job.VoucherID}
@@ -246,12 +304,18 @@ func (d *Deliver) decide(_ *Call, s *state) (r Result, _ error) {
 	return r, nil
 }
 
+func (*Deliver) places(*Call, *state) []gift.ID { return nil }
+
 // Looked is a request that changes nothing. Under a key its answer is remembered like any other's.
-type Looked struct{}
+type Looked struct{ LocationID gift.ID }
 
 func (*Looked) want(*Call, *Want) {}
 
+func (*Looked) affinity() gift.ID { return gift.ID{} }
+
 func (*Looked) decide(*Call, *state) (Result, error) { return Result{}, nil }
+
+func (l *Looked) places(*Call, *state) []gift.ID { return []gift.ID{l.LocationID} }
 
 // Refused is a request that was refused before the engine: a known key still gets its stored answer, anything else
 // gets Err, and nothing is stored.
@@ -259,6 +323,10 @@ type Refused struct{ Err error }
 
 func (*Refused) want(*Call, *Want) {}
 
+func (*Refused) affinity() gift.ID { return gift.ID{} }
+
 func (r *Refused) decide(*Call, *state) (Result, error) { return Result{}, unstored{r.Err} }
+
+func (*Refused) places(*Call, *state) []gift.ID { return nil }
 
 func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }

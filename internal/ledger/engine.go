@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"boon.example/internal/gift"
@@ -15,7 +17,8 @@ import (
 
 // Options tune an Engine; the zero value is what a service wants.
 type Options struct {
-	Queue    int              // commands that may wait; more are refused at once. Default 4,096
+	Lanes    int              // transactions under way at once, for a database that has row locks. Default 1
+	Queue    int              // commands that may wait in each lane; more are refused at once. Default 4,096
 	Group    int              // commands that may share one transaction. Default 512
 	Patience time.Duration    // how long a second request with a key waits for the first. Default 2 s
 	Now      func() time.Time // default time.Now
@@ -39,8 +42,16 @@ type Engine struct {
 	stopped bool
 	running map[RequestKey]chan struct{} // closed when the call that holds the key has ended
 
+	lanes []*lane
+	spare atomic.Uint64 // deals out commands that belong to no lane in particular
+	ended sync.WaitGroup
+}
+
+// lane is one collector with its queue. Commands on one voucher share a lane, so that they share a group instead of waiting for
+// each other's row lock; what keeps them apart when they do not is the database.
+type lane struct {
+	*Engine
 	queue chan *task
-	ended chan struct{}
 	last  time.Time // of the newest group; decisions never go back in time
 }
 
@@ -57,6 +68,9 @@ type task struct {
 
 // Start makes an engine over a store. Stop ends it.
 func Start(store Store, opts Options) *Engine {
+	if opts.Lanes == 0 {
+		opts.Lanes = 1
+	}
 	if opts.Queue == 0 {
 		opts.Queue = 4096
 	}
@@ -75,11 +89,12 @@ func Start(store Store, opts Options) *Engine {
 	if opts.Observe == nil {
 		opts.Observe = func(GroupStats) {}
 	}
-	e := &Engine{
-		store: store, opts: opts, running: map[RequestKey]chan struct{}{},
-		queue: make(chan *task, opts.Queue), ended: make(chan struct{}),
+	e := &Engine{store: store, opts: opts, running: map[RequestKey]chan struct{}{}}
+	for range opts.Lanes {
+		l := &lane{Engine: e, queue: make(chan *task, opts.Queue)}
+		e.lanes = append(e.lanes, l)
+		e.ended.Go(l.run)
 	}
-	go e.run()
 	return e
 }
 
@@ -88,14 +103,21 @@ func (e *Engine) Stop() {
 	e.mu.Lock()
 	if !e.stopped {
 		e.stopped = true
-		close(e.queue)
+		for _, l := range e.lanes {
+			close(l.queue)
+		}
 	}
 	e.mu.Unlock()
-	<-e.ended
+	e.ended.Wait()
 }
 
 // Depth is the number of commands that wait.
-func (e *Engine) Depth() int { return len(e.queue) }
+func (e *Engine) Depth() (n int) {
+	for _, l := range e.lanes {
+		n += len(l.queue)
+	}
+	return n
+}
 
 // Running reports whether a call with this key is under way in this process.
 func (e *Engine) Running(k RequestKey) bool {
@@ -178,7 +200,7 @@ func (e *Engine) enqueue(t *task) (ahead chan struct{}, _ error) {
 		}
 	}
 	select {
-	case e.queue <- t:
+	case e.laneOf(t.cmd).queue <- t:
 	default:
 		return nil, unavailable("The service is overloaded.")
 	}
@@ -186,6 +208,15 @@ func (e *Engine) enqueue(t *task) (ahead chan struct{}, _ error) {
 		e.running[t.call.requestKey()] = t.done
 	}
 	return nil, nil
+}
+
+// laneOf deals out a command.
+func (e *Engine) laneOf(c Command) *lane {
+	n := e.spare.Add(1)
+	if id := c.affinity(); !id.IsZero() {
+		n = uint64(id[len(id)-1]) // random in every UUID version
+	}
+	return e.lanes[n%uint64(len(e.lanes))]
 }
 
 // finish tells the callers of a group.
@@ -204,24 +235,23 @@ func (e *Engine) finish(group []*task) {
 
 // run is the collector: it takes what has queued up while the last group was committed, and never waits for more when there
 // is something to do.
-func (e *Engine) run() {
-	defer close(e.ended)
-	group := make([]*task, 0, e.opts.Group)
-	for first := range e.queue {
-		group = e.collect(append(group[:0], first))
-		live, gone := e.leave(group)
-		e.finish(gone)
+func (l *lane) run() {
+	group := make([]*task, 0, l.opts.Group)
+	for first := range l.queue {
+		group = l.collect(append(group[:0], first))
+		live, gone := leave(group)
+		l.finish(gone)
 		if len(live) > 0 {
-			e.commit(live)
-			e.finish(live)
+			l.commit(live)
+			l.finish(live)
 		}
 	}
 }
 
-func (e *Engine) collect(group []*task) []*task {
-	for len(group) < e.opts.Group {
+func (l *lane) collect(group []*task) []*task {
+	for len(group) < l.opts.Group {
 		select {
-		case t, open := <-e.queue:
+		case t, open := <-l.queue:
 			if !open {
 				return group
 			}
@@ -235,7 +265,7 @@ func (e *Engine) collect(group []*task) []*task {
 
 // leave parts a group into those whose callers still wait and those who have gone: nothing was done for these, and the
 // keys they hold are free again.
-func (e *Engine) leave(group []*task) (live, gone []*task) {
+func leave(group []*task) (live, gone []*task) {
 	live = group[:0]
 	for _, t := range group {
 		if err := t.ctx.Err(); err != nil {
@@ -248,34 +278,65 @@ func (e *Engine) leave(group []*task) (live, gone []*task) {
 	return live, gone
 }
 
-// commit decides a group in one transaction. When the database rejects what was decided, a command of the group broke an
-// invariant, which no rule should let happen: each command is then decided alone, so that it fails alone.
-func (e *Engine) commit(group []*task) {
-	begun := time.Now()
-	err := e.transact(group)
-	e.opts.Observe(GroupStats{Commands: len(group), Took: time.Since(begun), Err: err})
-	if errors.Is(err, ErrRejected) && len(group) > 1 {
+// errPanic tells that deciding a group panicked. Nothing was changed.
+var errPanic = errors.New("deciding a group panicked")
+
+// commit decides a group in one transaction, and sees to it that every task of it has an outcome.
+func (l *lane) commit(group []*task) {
+	err := l.transact(group)
+	broken := errors.Is(err, ErrRejected) || errors.Is(err, errPanic)
+	switch {
+	case err == nil:
+	case broken && len(group) > 1:
+		// A command of the group broke an invariant, which no rule should let happen. Each is decided alone, so that it fails alone.
 		for n := range group {
-			e.commit(group[n : n+1])
+			l.commit(group[n : n+1])
 		}
-		return
-	}
-	if err == nil {
-		return
-	}
-	for _, t := range group {
-		switch {
-		case errors.Is(err, ErrRejected):
-			t.fail(err)
-		case errors.Is(err, ErrUnknown):
-			t.fail(unknown(err))
-		default:
+	case broken:
+		group[0].fail(err)
+	case errors.Is(err, ErrUnknown):
+		l.settle(group, err)
+	default:
+		for _, t := range group {
 			t.fail(fmt.Errorf("%w: %w", unavailable("The store cannot be reached; nothing was done."), err))
 		}
 	}
 }
 
-func (e *Engine) transact(group []*task) error {
+// settle finds out what became of a group whose commit nobody knows the outcome of: who has a key asks again under it, and gets the
+// stored answer or is decided afresh. Nobody can tell for the others; they are told so.
+func (l *lane) settle(group []*task, err error) {
+	keyed := make([]*task, 0, len(group))
+	for _, t := range group {
+		if t.call.Key == "" {
+			t.fail(unknown(err))
+		} else {
+			keyed = append(keyed, t)
+		}
+	}
+	if len(keyed) == 0 {
+		return
+	}
+	for pause := settlePause; pause < settlePause<<settleTries; pause *= 2 {
+		time.Sleep(pause)
+		if err = l.transact(keyed); err == nil {
+			return
+		}
+	}
+	for _, t := range keyed {
+		t.fail(unknown(err))
+	}
+}
+
+// How long settle keeps trying: 10 ms, 20 ms and so on, about a second in all.
+const (
+	settlePause = 10 * time.Millisecond
+	settleTries = 7
+)
+
+// transact decides a group in one transaction. The group outlives its callers: what is being committed is not abandoned because
+// somebody hung up.
+func (l *lane) transact(group []*task) error {
 	var want Want
 	for _, t := range group {
 		if t.call.Key != "" {
@@ -283,15 +344,25 @@ func (e *Engine) transact(group []*task) error {
 		}
 		t.cmd.want(t.call, &want)
 	}
-	// The group outlives its callers: what is being committed is not abandoned because somebody hung up.
-	return e.store.Group(context.Background(), want, func(loaded *State) Changes {
-		e.last = latest(e.last, e.opts.Now().UTC().Truncate(time.Microsecond))
-		s := newState(loaded, e.last)
+	var panicked error
+	begun := time.Now()
+	err := l.store.Group(context.Background(), want, func(loaded *State) (changes Changes) {
+		panicked = nil
+		defer func() {
+			if p := recover(); p != nil { // what was decided so far may be half of something: none of it is saved
+				panicked, changes = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack()), Changes{}
+			}
+		}()
+		l.last = latest(l.last, l.opts.Now().UTC().Truncate(time.Microsecond))
+		s := newState(loaded, l.last)
 		for _, t := range group {
 			t.decide(s)
 		}
 		return s.changes
 	})
+	err = cmp.Or(err, panicked)
+	l.opts.Observe(GroupStats{Commands: len(group), Took: time.Since(begun), Err: err})
+	return err
 }
 
 func latest(a, b time.Time) time.Time {
@@ -304,11 +375,6 @@ func latest(a, b time.Time) time.Time {
 // decide gives a known key its stored answer, and anything else to the rules.
 func (t *task) decide(s *state) {
 	t.result, t.answer, t.err = Result{}, Answer{}, nil
-	defer func() {
-		if p := recover(); p != nil {
-			t.fail(fmt.Errorf("deciding %T: panic: %v\n%s", t.cmd, p, debug.Stack()))
-		}
-	}()
 	if t.call.Key == "" {
 		t.result, t.err = t.cmd.decide(t.call, s)
 		return
@@ -323,6 +389,7 @@ func (t *task) decide(s *state) {
 	}
 	t.answer, t.err = t.call.Render(t.result, t.err), nil
 	r := Request{RequestKey: t.call.requestKey(), Fingerprint: t.call.Fingerprint, Answer: t.answer, At: s.now}
+	r.Locations = distinct(t.cmd.places(t.call, s))
 	if len(t.result.Entries) == 1 {
 		r.EntryID = t.result.Entries[0].ID
 	}
@@ -332,11 +399,14 @@ func (t *task) decide(s *state) {
 func (t *task) replay(known *Request, s *state) {
 	switch {
 	case known.Spent:
+		s.changes.Replays = append(s.changes.Replays, known.RequestKey)
 		t.err = gift.Refuse(gift.RedemptionNotAllowed, "This request was taken back by its Idempotency-Key before it arrived; nothing was redeemed.")
 	case known.Fingerprint != t.call.Fingerprint:
 		t.err = gift.Refuse(gift.IdempotencyMismatch, "This Idempotency-Key was used for another request. Use a new key for each new request.")
+	case !known.MayBeToldTo(t.call.Caller):
+		t.err = gift.Refuse(gift.NotAuthorized, "This request was made at a location that this key is not enabled for.")
 	default:
-		s.changes.Replays++
+		s.changes.Replays = append(s.changes.Replays, known.RequestKey)
 		t.answer = known.Answer
 		t.answer.Replayed = true
 	}

@@ -365,31 +365,69 @@ func (f *faulty) Group(ctx context.Context, w ledger.Want, decide func(*ledger.S
 	return err
 }
 
-// TestFaultsInPairs: a commit that failed, and one that took effect but said it failed. Either way the caller is told
-// that nobody knows, and a repeat with the same key settles it: redeemed exactly once.
+// TestFaultsInPairs: a commit that failed, and one that took effect but said it failed. A caller is told that nobody knows, and a
+// repeat with the same key settles it: redeemed exactly once.
 func TestFaultsInPairs(t *testing.T) {
 	t.Parallel()
 	for _, effect := range []bool{false, true} {
-		for _, cause := range []error{errors.New("disk I/O error"), ledger.ErrUnknown} {
-			t.Run(fmt.Sprintf("took effect %v, %v", effect, cause), func(t *testing.T) {
-				t.Parallel()
-				f := &faulty{fail: func(n int) bool { return n == 2 }, effect: effect, err: cause}
-				b := setup(t, func(s ledger.Store) ledger.Store { f.Store = s; return f }, ledger.Options{})
-				id := b.gift(100)
-				if _, err := b.redeem(t.Context(), id, 30, "k"); !errors.Is(err, gift.Unavailable) {
-					t.Fatalf("the caller got %v, want UNAVAILABLE", err)
-				}
-				answer, err := b.redeem(t.Context(), id, 30, "k")
-				if err != nil || answer.Replayed != effect {
-					t.Fatalf("the repeat: %v, replayed %v, want %v", err, answer.Replayed, effect)
-				}
-				if got := b.balance(id); got != 70 {
-					t.Fatalf("the balance is %d, want 70", got)
-				}
-				b.verify()
-			})
-		}
+		t.Run(fmt.Sprintf("took effect: %v", effect), func(t *testing.T) {
+			t.Parallel()
+			f := &faulty{fail: func(n int) bool { return n == 2 }, effect: effect, err: errors.New("disk I/O error")}
+			b := setup(t, func(s ledger.Store) ledger.Store { f.Store = s; return f }, ledger.Options{})
+			id := b.gift(100)
+			if _, err := b.redeem(t.Context(), id, 30, "k"); !errors.Is(err, gift.Unavailable) {
+				t.Fatalf("the caller got %v, want UNAVAILABLE", err)
+			}
+			answer, err := b.redeem(t.Context(), id, 30, "k")
+			if err != nil || answer.Replayed != effect {
+				t.Fatalf("the repeat: %v, replayed %v, want %v", err, answer.Replayed, effect)
+			}
+			if got := b.balance(id); got != 70 {
+				t.Fatalf("the balance is %d, want 70", got)
+			}
+			b.verify()
+		})
 	}
+}
+
+// TestUnknownCommitsAreSettledByTheRecords: when nobody knows whether a commit took effect, who has a key gets the true outcome, and
+// who has none is told that it is unknown.
+func TestUnknownCommitsAreSettledByTheRecords(t *testing.T) {
+	t.Parallel()
+	for _, effect := range []bool{false, true} {
+		t.Run(fmt.Sprintf("took effect: %v", effect), func(t *testing.T) {
+			t.Parallel()
+			f := &faulty{fail: func(n int) bool { return n == 2 || n == 3 }, effect: effect, err: ledger.ErrUnknown}
+			b := setup(t, func(s ledger.Store) ledger.Store { f.Store = s; return f }, ledger.Options{})
+			id := b.gift(100)
+			if _, err := b.redeem(t.Context(), id, 30, "k"); err != nil {
+				t.Fatalf("the caller with a key got %v", err)
+			}
+			if got := b.balance(id); got != 70 {
+				t.Fatalf("the balance is %d, want 70", got)
+			}
+			f.fail = func(int) bool { return true }
+			if _, err := b.redeem(t.Context(), id, 1, ""); !errors.Is(err, gift.Unavailable) {
+				t.Fatalf("the caller without a key got %v, want UNAVAILABLE", err)
+			}
+			if _, err := b.redeem(t.Context(), id, 1, "hopeless"); !errors.Is(err, gift.Unavailable) {
+				t.Fatalf("a caller got %v while no commit is known, want UNAVAILABLE", err)
+			}
+			b.verify()
+		})
+	}
+}
+
+// TestLanesKeepOneTruth runs the races with several transactions under way at once.
+func TestLanesKeepOneTruth(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil, ledger.Options{Lanes: 4, Group: 4})
+	id := b.gift(50)
+	balances, refused := race(b, id, 16, 160)
+	if len(balances) != 50 || refused != 110 || b.balance(id) != 0 {
+		t.Fatalf("%d were redeemed and %d refused, %d are left; want 50, 110 and 0", len(balances), refused, b.balance(id))
+	}
+	b.verify()
 }
 
 // TestOneBadCommandFailsAlone: what the database rejects fails by itself, the others of its group succeed.

@@ -11,6 +11,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"boon.example/internal/gift"
@@ -47,9 +48,19 @@ type Request struct {
 	RequestKey
 	Fingerprint [32]byte // keyed hash of the normalized request
 	Answer      Answer
-	EntryID     gift.ID // the one entry it made, such as a redemption; zero: none or many
-	Spent       bool    // a redemption key that was reversed before the redemption arrived; there is no answer
+	EntryID     gift.ID   // the one entry it made, such as a redemption; zero: none or many
+	Spent       bool      // a redemption key that was reversed before the redemption arrived; there is no answer
+	Locations   []gift.ID // those that the answer tells of
 	At          time.Time
+}
+
+// MayBeToldTo reports whether a caller may be given the answer: one that is limited to some locations is not told of what was
+// done at others. nil is nobody in particular, who may.
+func (r *Request) MayBeToldTo(c *gift.Caller) bool {
+	if c == nil {
+		return true
+	}
+	return !slices.ContainsFunc(r.Locations, func(at gift.ID) bool { return !c.Enabled(at) })
 }
 
 // Job is work to be done after the commit: one message to be delivered.
@@ -59,6 +70,7 @@ type Job struct {
 	VoucherID gift.ID
 	Due       time.Time
 	Attempts  int
+	Lease     time.Time // until when whoever claimed it has it; it also tells one claim from the next
 }
 
 // Want names what a group of commands needs to be loaded. Duplicates are allowed.
@@ -89,7 +101,7 @@ type Changes struct {
 	Requests []Request      // new
 	Jobs     []Job          // new
 	Done     []Done         // finished jobs
-	Replays  int            // how many stored answers will be given again on the strength of this commit
+	Replays  []RequestKey   // records whose answers will be given again on the strength of this commit, which writes to them
 }
 
 // Done finishes a job.

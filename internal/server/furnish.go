@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"boon.example/internal/api"
@@ -63,7 +64,14 @@ func (h *house) mux(interfaceOf, pages http.Handler) http.Handler {
 	if h.AdminListen == "" {
 		mux.Handle("GET /metrics", h.metrics.handler())
 	}
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The mux would answer a path that is not clean with a redirect; what is meant for the interface is the interface's to answer.
+		if p := r.URL.Path; p == "/api" || strings.HasPrefix(p, "/api/") {
+			interfaceOf.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 func (h *house) adminMux() http.Handler {

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// typed runs the program as a person would, and gives what it printed.
+func typed(t *testing.T, args ...string) (code int, out, log string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = run(t.Context(), args, strings.NewReader(""), &stdout, &stderr, func(string) string { return "" })
+	return code, stdout.String(), stderr.String()
+}
+
+// Every command teaches: how it is called, an example of itself, and its flags.
+func TestEveryCommandTeaches(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{
+		"demo", "serve", "apply", "verify", "backup", "copy", "version", "key create", "key list", "key revoke", "gift send", "gift validate",
+		"gift redeem", "gift reverse", "gift cancel", "gift show", "gift list",
+	} {
+		code, out, log := typed(t, append(strings.Fields(command), "--help")...)
+		if code != exitOK || log != "" || !strings.HasPrefix(out, "Usage: boon "+command) || !strings.Contains(out, "\n    boon "+command) {
+			t.Errorf("boon %s --help: exit code %d, %s%s", command, code, out, log)
+		}
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ line, says string }{
+		{"apply", "Try: boon apply --help"},
+		{"gift list --limit many", "Try: boon gift list --help"},
+		{"gift list", "An API key is needed: set BOON_KEY"},
+		{"gift list --key k --url gifts.example.com", "must begin with http"},
+		{"gift list --key k --limit -1", "--limit"},
+		{"gift redeem 123456789012 --key k", "Say how much to take"},
+		{"gift redeem 123456789012 --key k --amount 1 --all", "can't be used together"},
+		{"gift redeem 123456789012 --key k --amount 1e3", "is not a decimal number"},
+		{"gift reverse --key k", "redemptionID"},
+		{"gift reverse r --original-key o --key k", "one of the two"},
+		{"gift cancel --key k", "voucherID"},
+		{"gift cancel --key k --order a --purchase b", "one of the three"},
+		{"gift send --key k", "Say what the gift is"},
+		{"gift send --key k --value 1 --item x", "one of the two"},
+		{"gift send --key k --value 1", "Say how it was paid"},
+		{"gift send --key k --value 1 --purchase r", "Say to whom"},
+		{"gift send --key k --value 1 --purchase r --print x --quantity 2", "belong to an item gift"},
+		{"gift send --key k --value 1,5 --purchase r --print x", "is not a decimal number"},
+	} {
+		if code, out, log := typed(t, strings.Fields(tt.line)...); code != exitUsage || out != "" || !strings.Contains(log, tt.says) {
+			t.Errorf("boon %s: exit code %d, %s%s", tt.line, code, out, log)
+		}
+	}
+}
