@@ -123,7 +123,9 @@ func (v *voiding) restart() {
 	v.open()
 }
 
-func (v *voiding) names() []string { return []string{voidedKey, "void", "again", "by id", "other", "cancel"} }
+func (v *voiding) names() []string {
+	return []string{voidedKey, "void", "again", "by id", "other", "cancel"}
+}
 
 // command is what goes under a key.
 func (v *voiding) command(name string) (ledger.Operation, ledger.Command) {
