@@ -44,16 +44,40 @@ type till struct {
 	acked   map[string]string // idempotency key -> redemptionID
 }
 
-func TestKilledServerLosesNothingItAcknowledged(t *testing.T) {
+// binary is the program, built once for all tests.
+var binary string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "boon-crash-")
+	if err != nil {
+		panic(err)
+	}
+	binary = filepath.Join(dir, "boon")
+	out, err := exec.Command("go", "build", "-o", binary, "boon.example/cmd/boon").CombinedOutput()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "building: %v\n%s", err, out)
+		os.RemoveAll(dir)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// folder makes a data folder with the set-up in it.
+func folder(t *testing.T) string {
+	t.Helper()
 	dir := t.TempDir()
-	binary := filepath.Join(dir, "boon")
-	run(t, "go", "build", "-o", binary, "boon.example/cmd/boon")
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "setup.yaml")
 	if err := os.WriteFile(file, []byte(setupFile), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	run(t, binary, "apply", file, "--data", data)
+	return data
+}
 
+func TestKilledServerLosesNothingItAcknowledged(t *testing.T) {
+	data := folder(t)
 	server := start(t, binary, data)
 	ids := sell(t, server.url)
 	till := &till{unknown: map[string]string{}, acked: map[string]string{}}
@@ -233,7 +257,11 @@ type server struct {
 
 func start(t *testing.T, binary, data string) *server {
 	t.Helper()
-	cmd := exec.Command(binary, "serve", "--listen", "127.0.0.1:0", "--data", data)
+	return launch(t, exec.Command(binary, "serve", "--listen", "127.0.0.1:0", "--data", data))
+}
+
+func launch(t *testing.T, cmd *exec.Cmd) *server {
+	t.Helper()
 	var logs bytes.Buffer
 	cmd.Stderr = &logs
 	out, err := cmd.StdoutPipe()
