@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path"
+	"strings"
 	"time"
 
 	"boon.example/internal/api"
@@ -62,7 +64,14 @@ func (h *house) mux(interfaceOf, pages http.Handler) http.Handler {
 	if h.AdminListen == "" {
 		mux.Handle("GET /metrics", h.metrics.handler())
 	}
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The mux would redirect an address that is not clean; the interface refuses it, as it does every unknown one.
+		if p := path.Clean(r.URL.Path); p == "/api" || strings.HasPrefix(p, "/api/") {
+			interfaceOf.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 func (h *house) adminMux() http.Handler {
