@@ -51,7 +51,7 @@ func readDefinition(o *object) *gift.Definition {
 		DesignID:   o.guidOrBlank("voucherDesignID"),
 	}
 	if d.Scheduled != nil && !*d.Scheduled {
-		o.take("deliveryDate") // it is ignored then, whatever it is
+		o.text("deliveryDate") // it is ignored then, whatever it says
 	} else {
 		d.DeliveryDate = o.instant("deliveryDate")
 	}
