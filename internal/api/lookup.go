@@ -5,8 +5,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 )
@@ -179,7 +177,7 @@ func showRequests(c *call) (ledger.Answer, error) {
 	}
 	w := writer{}
 	for n := range records {
-		if r := &records[n]; c.maySee(r) {
+		if r := &records[n]; r.MayBeToldTo(c.caller) {
 			delete(running, r.Operation)
 			w.record(r)
 		}
@@ -241,39 +239,4 @@ func (w *writer) element() {
 		w.b = append(w.b, ',')
 	}
 	w.b = append(w.b, '{')
-}
-
-// maySee reports whether the caller may be told of a stored answer: a key that is limited to some locations is not told of
-// what was done at others.
-func (c *call) maySee(r *ledger.Request) bool {
-	if len(c.caller.Locations) == 0 || r.Spent {
-		return true
-	}
-	for _, id := range organizations(r.Answer.Body) {
-		if !c.caller.Enabled(id) {
-			return false
-		}
-	}
-	return true
-}
-
-// organizations lists the locations that an answer names, at whatever depth.
-func organizations(body []byte) (ids []gift.ID) {
-	r := reader{Problems: &gift.Problems{}}
-	o := r.read(body, r.Problems)
-	if o == nil {
-		return nil
-	}
-	ids = appendOrganization(ids, o)
-	o.objects("gifts", gift.MaxRecipients, func(g *object) { ids = appendOrganization(ids, g) })
-	return ids
-}
-
-func appendOrganization(ids []gift.ID, o *object) []gift.ID {
-	if v := o.take("organizationID"); v.Kind() == jsontext.KindString {
-		if id := o.guid("organizationID"); !id.IsZero() {
-			return append(ids, id)
-		}
-	}
-	return ids
 }

@@ -56,7 +56,7 @@ func validateGift(c *call) (ledger.Answer, error) {
 	if c.key == "" {
 		return c.answer(http.StatusOK, write), nil
 	}
-	return request.do(&ledger.Looked{}, http.StatusOK, func(w *writer, _ ledger.Result) { write(w) })
+	return request.do(&ledger.Looked{LocationID: at.ID}, http.StatusOK, func(w *writer, _ ledger.Result) { write(w) })
 }
 
 // validate finds the gift that is asked for, and refuses what cannot be used as the till means to.

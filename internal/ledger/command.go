@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"io"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -12,8 +13,9 @@ import (
 type Call struct {
 	AccountID   gift.ID
 	Operation   Operation
-	Key         string   // the Idempotency-Key; "": none
-	Fingerprint [32]byte // keyed hash of the normalized request
+	Key         string       // the Idempotency-Key; "": none
+	Fingerprint [32]byte     // keyed hash of the normalized request
+	Caller      *gift.Caller // who is told; nil: nobody in particular
 	// Render makes the answer of an outcome; the error is a *gift.Error. It is pure and may run more than once.
 	Render func(Result, error) Answer
 }
@@ -35,6 +37,14 @@ type Command interface {
 	affinity() gift.ID
 	// decide is pure but for drawing ids. When it returns an error, s is as it was.
 	decide(c *Call, s *state) (Result, error)
+	// places are the locations that an answer to the command tells of, done or refused. Zeros among them mean nothing.
+	places(c *Call, s *state) []gift.ID
+}
+
+// distinct leaves out zeros and repeats.
+func distinct(ids []gift.ID) []gift.ID {
+	slices.SortFunc(ids, func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
+	return slices.DeleteFunc(slices.Compact(ids), gift.ID.IsZero)
 }
 
 // Issue makes gifts: all of them, or none. The engine draws their ids, codes and tokens.
@@ -83,6 +93,13 @@ func (i *Issue) decide(_ *Call, s *state) (r Result, _ error) {
 	return r, nil
 }
 
+func (i *Issue) places(*Call, *state) (at []gift.ID) {
+	for n := range i.Gifts {
+		at = append(at, i.Gifts[n].LocationID)
+	}
+	return at
+}
+
 // Redeem decrements a voucher of the calling account.
 type Redeem struct {
 	gift.Redeem
@@ -129,6 +146,8 @@ func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
 }
 
+func (r *Redeem) places(*Call, *state) []gift.ID { return []gift.ID{r.LocationID} }
+
 // Reverse gives back what a redemption took, named by its id or by the Idempotency-Key that it was made with. A key that has
 // not arrived yet is spent: the answer is NOT_FOUND, and the redemption will be refused should it still come.
 type Reverse struct {
@@ -173,10 +192,10 @@ func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 }
 
 func (r *Reverse) find(c *Call, s *state) (*gift.Taken, error) {
+	if taken := r.taken(c, s); taken != nil {
+		return taken, nil
+	}
 	if r.OriginalKey == "" {
-		if taken := s.Redemptions[Ref{c.AccountID, r.RedemptionID}]; taken != nil {
-			return taken, nil
-		}
 		return nil, gift.RefuseAt(gift.NotFound, "redemptionID", "This account has no such redemption.")
 	}
 	original := s.Requests[r.original(c)]
@@ -187,10 +206,28 @@ func (r *Reverse) find(c *Call, s *state) (*gift.Taken, error) {
 		return nil, gift.RefuseAt(gift.NotFound, "idempotencyKey",
 			"No redemption with this key has arrived, so nothing was taken. The key is spent now: should the redemption still come, it is refused.")
 	}
-	if taken := s.Redemptions[Ref{c.AccountID, original.EntryID}]; taken != nil {
-		return taken, nil
-	}
 	return nil, gift.RefuseAt(gift.NotFound, "idempotencyKey", "The request with this key was refused, so nothing was taken.")
+}
+
+// taken is the redemption that is meant, nil when there is none.
+func (r *Reverse) taken(c *Call, s *state) *gift.Taken {
+	id := r.RedemptionID
+	if r.OriginalKey != "" {
+		original := s.Requests[r.original(c)]
+		if original == nil {
+			return nil
+		}
+		id = original.EntryID
+	}
+	return s.Redemptions[Ref{c.AccountID, id}]
+}
+
+func (r *Reverse) places(c *Call, s *state) []gift.ID {
+	at := []gift.ID{r.Actor.LocationID}
+	if taken := r.taken(c, s); taken != nil {
+		at = append(at, taken.Entry.Actor.LocationID)
+	}
+	return at
 }
 
 // Withdraw takes gifts out of use, all or none.
@@ -229,6 +266,15 @@ func (w *Withdraw) decide(c *Call, s *state) (r Result, _ error) {
 	return r, nil
 }
 
+func (w *Withdraw) places(c *Call, s *state) (at []gift.ID) {
+	for _, id := range w.VoucherIDs {
+		if v := s.Vouchers[Ref{c.AccountID, id}]; v != nil {
+			at = append(at, v.LocationID)
+		}
+	}
+	return at
+}
+
 // Deliver records what became of a job, and finishes it.
 type Deliver struct {
 	gift.Outcome
@@ -258,14 +304,18 @@ func (d *Deliver) decide(_ *Call, s *state) (r Result, _ error) {
 	return r, nil
 }
 
+func (*Deliver) places(*Call, *state) []gift.ID { return nil }
+
 // Looked is a request that changes nothing. Under a key its answer is remembered like any other's.
-type Looked struct{}
+type Looked struct{ LocationID gift.ID }
 
 func (*Looked) want(*Call, *Want) {}
 
 func (*Looked) affinity() gift.ID { return gift.ID{} }
 
 func (*Looked) decide(*Call, *state) (Result, error) { return Result{}, nil }
+
+func (l *Looked) places(*Call, *state) []gift.ID { return []gift.ID{l.LocationID} }
 
 // Refused is a request that was refused before the engine: a known key still gets its stored answer, anything else
 // gets Err, and nothing is stored.
@@ -276,5 +326,7 @@ func (*Refused) want(*Call, *Want) {}
 func (*Refused) affinity() gift.ID { return gift.ID{} }
 
 func (r *Refused) decide(*Call, *state) (Result, error) { return Result{}, unstored{r.Err} }
+
+func (*Refused) places(*Call, *state) []gift.ID { return nil }
 
 func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -277,17 +278,21 @@ func leave(group []*task) (live, gone []*task) {
 	return live, gone
 }
 
+// errPanic tells that deciding a group panicked. Nothing was changed.
+var errPanic = errors.New("deciding a group panicked")
+
 // commit decides a group in one transaction, and sees to it that every task of it has an outcome.
 func (l *lane) commit(group []*task) {
 	err := l.transact(group)
+	broken := errors.Is(err, ErrRejected) || errors.Is(err, errPanic)
 	switch {
 	case err == nil:
-	case errors.Is(err, ErrRejected) && len(group) > 1:
+	case broken && len(group) > 1:
 		// A command of the group broke an invariant, which no rule should let happen. Each is decided alone, so that it fails alone.
 		for n := range group {
 			l.commit(group[n : n+1])
 		}
-	case errors.Is(err, ErrRejected):
+	case broken:
 		group[0].fail(err)
 	case errors.Is(err, ErrUnknown):
 		l.settle(group, err)
@@ -339,8 +344,15 @@ func (l *lane) transact(group []*task) error {
 		}
 		t.cmd.want(t.call, &want)
 	}
+	var panicked error
 	begun := time.Now()
-	err := l.store.Group(context.Background(), want, func(loaded *State) Changes {
+	err := l.store.Group(context.Background(), want, func(loaded *State) (changes Changes) {
+		panicked = nil
+		defer func() {
+			if p := recover(); p != nil { // what was decided so far may be half of something: none of it is saved
+				panicked, changes = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack()), Changes{}
+			}
+		}()
 		l.last = latest(l.last, l.opts.Now().UTC().Truncate(time.Microsecond))
 		s := newState(loaded, l.last)
 		for _, t := range group {
@@ -348,6 +360,7 @@ func (l *lane) transact(group []*task) error {
 		}
 		return s.changes
 	})
+	err = cmp.Or(err, panicked)
 	l.opts.Observe(GroupStats{Commands: len(group), Took: time.Since(begun), Err: err})
 	return err
 }
@@ -362,11 +375,6 @@ func latest(a, b time.Time) time.Time {
 // decide gives a known key its stored answer, and anything else to the rules.
 func (t *task) decide(s *state) {
 	t.result, t.answer, t.err = Result{}, Answer{}, nil
-	defer func() {
-		if p := recover(); p != nil {
-			t.fail(fmt.Errorf("deciding %T: panic: %v\n%s", t.cmd, p, debug.Stack()))
-		}
-	}()
 	if t.call.Key == "" {
 		t.result, t.err = t.cmd.decide(t.call, s)
 		return
@@ -381,6 +389,7 @@ func (t *task) decide(s *state) {
 	}
 	t.answer, t.err = t.call.Render(t.result, t.err), nil
 	r := Request{RequestKey: t.call.requestKey(), Fingerprint: t.call.Fingerprint, Answer: t.answer, At: s.now}
+	r.Locations = distinct(t.cmd.places(t.call, s))
 	if len(t.result.Entries) == 1 {
 		r.EntryID = t.result.Entries[0].ID
 	}
@@ -393,6 +402,8 @@ func (t *task) replay(known *Request, s *state) {
 		t.err = gift.Refuse(gift.RedemptionNotAllowed, "This request was taken back by its Idempotency-Key before it arrived; nothing was redeemed.")
 	case known.Fingerprint != t.call.Fingerprint:
 		t.err = gift.Refuse(gift.IdempotencyMismatch, "This Idempotency-Key was used for another request. Use a new key for each new request.")
+	case !known.MayBeToldTo(t.call.Caller):
+		t.err = gift.Refuse(gift.NotAuthorized, "This request was made at a location that this key is not enabled for.")
 	default:
 		s.changes.Replays++
 		t.answer = known.Answer

@@ -11,6 +11,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"boon.example/internal/gift"
@@ -47,9 +48,19 @@ type Request struct {
 	RequestKey
 	Fingerprint [32]byte // keyed hash of the normalized request
 	Answer      Answer
-	EntryID     gift.ID // the one entry it made, such as a redemption; zero: none or many
-	Spent       bool    // a redemption key that was reversed before the redemption arrived; there is no answer
+	EntryID     gift.ID   // the one entry it made, such as a redemption; zero: none or many
+	Spent       bool      // a redemption key that was reversed before the redemption arrived; there is no answer
+	Locations   []gift.ID // those that the answer tells of
 	At          time.Time
+}
+
+// MayBeToldTo reports whether a caller may be given the answer: one that is limited to some locations is not told of what was
+// done at others. nil is nobody in particular, who may.
+func (r *Request) MayBeToldTo(c *gift.Caller) bool {
+	if c == nil {
+		return true
+	}
+	return !slices.ContainsFunc(r.Locations, func(at gift.ID) bool { return !c.Enabled(at) })
 }
 
 // Job is work to be done after the commit: one message to be delivered.

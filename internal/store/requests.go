@@ -9,7 +9,7 @@ import (
 	"boon.example/internal/ledger"
 )
 
-const requestColumns = `r.account_id, r.key, r.operation, r.fingerprint, r.status, r.answer, r.sealed, r.entry_id, r.spent, r.made_at`
+const requestColumns = `r.account_id, r.key, r.operation, r.fingerprint, r.status, r.answer, r.sealed, r.entry_id, r.spent, r.locations, r.made_at`
 
 var insertRequest = insertInto("request", requestColumns)
 
@@ -29,20 +29,22 @@ func (s *Store) requestRow(r *ledger.Request) []any {
 		body = []byte{}
 	}
 	return []any{
-		bare(r.AccountID), r.Key, string(r.Operation), r.Fingerprint[:], r.Answer.Status, body, sealed, id(r.EntryID), r.Spent, micros(r.At),
+		bare(r.AccountID), r.Key, string(r.Operation), r.Fingerprint[:], r.Answer.Status, body, sealed, id(r.EntryID), r.Spent, joinIDs(r.Locations), micros(r.At),
 	}
 }
 
-// scanRequest reads requestColumns.
-func (s *Store) scanRequest(rows *sql.Rows) (r ledger.Request, err error) {
-	var fingerprint []byte
+// scanRequest reads requestColumns, and what follows them into more.
+func (s *Store) scanRequest(rows *sql.Rows, more ...any) (r ledger.Request, err error) {
+	var fingerprint, locations []byte
 	var sealed bool
-	err = rows.Scan(scanID{&r.AccountID}, &r.Key, &r.Operation, &fingerprint, &r.Answer.Status, &r.Answer.Body, &sealed,
-		scanID{&r.EntryID}, &r.Spent, scanTime{&r.At})
+	fields := []any{scanID{&r.AccountID}, &r.Key, &r.Operation, &fingerprint, &r.Answer.Status, &r.Answer.Body, &sealed,
+		scanID{&r.EntryID}, &r.Spent, &locations, scanTime{&r.At}}
+	err = rows.Scan(append(fields, more...)...)
 	if err != nil {
 		return r, err
 	}
 	copy(r.Fingerprint[:], fingerprint)
+	r.Locations = splitIDs(locations)
 	if sealed {
 		if r.Answer.Body, err = s.keys.Open(r.Answer.Body, boundToRequest(r.RequestKey)); err != nil {
 			return r, fmt.Errorf("the answer to a %s request: %w", r.Operation, err)

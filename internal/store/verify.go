@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
 )
 
 // WalkVouchers hands every voucher with its whole history to fn, in the order of account and id. It holds a page of them in
@@ -97,11 +100,24 @@ func (s *Store) checks() []check {
 			WHERE NOT EXISTS (SELECT 1 FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id)`)},
 		{"idempotency records", s.nothing("an idempotency record names entry %s, which does not exist", `SELECT r.entry_id FROM request AS r
 			WHERE r.entry_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM entry AS e WHERE e.account_id = r.account_id AND e.id = r.entry_id)`)},
+		{"what idempotency records say was done", s.checkAnswers},
+		{"effects of idempotency records", s.nothing("entry %s is named by more than one idempotency record", `SELECT r.entry_id FROM request AS r
+			WHERE r.entry_id IS NOT NULL GROUP BY r.account_id, r.entry_id HAVING count(*) > 1`)},
+		{"gifts to be delivered", s.nothing("gift %s is PENDING, and no job will deliver it", `SELECT v.id FROM voucher AS v
+			WHERE v.status = 1 AND (v.account_id, v.id) NOT IN (SELECT j.account_id, j.voucher_id FROM job AS j)`)},
+		{"records in use", s.nothing("location %s is in use, but is not noted to be", `SELECT p.location_id FROM (
+			SELECT account_id, location_id FROM voucher UNION SELECT account_id, location_id FROM entry) AS p
+			WHERE p.location_id IS NOT NULL
+			  AND NOT EXISTS (SELECT 1 FROM used_record AS u WHERE u.account_id = p.account_id AND u.record_id = p.location_id)`)},
+		{"the set-up", s.checkSetup},
+		{"the outbox", s.checkOutbox},
 		{"redemptions reversed too far", s.nothing("redemption %s was given back more than it took", `SELECT r.reverses FROM entry AS r
 			WHERE r.reverses IS NOT NULL GROUP BY r.account_id, r.reverses
 			HAVING sum(r.delta) > (SELECT coalesce(sum(-e.delta), 0) FROM entry AS e
 				WHERE e.account_id = r.account_id AND e.id = r.reverses AND e.kind = 'REDEMPTION')`)},
-		{"the counts of gifts", s.nothing("account %s has other numbers of gifts and live gifts than are noted", `SELECT t.account_id FROM tally AS t
+		{"the counts of gifts", s.nothing("account %s has other numbers of gifts and live gifts than are noted", `SELECT DISTINCT v.account_id
+			FROM voucher AS v WHERE NOT EXISTS (SELECT 1 FROM tally AS t WHERE t.account_id = v.account_id)
+			UNION ALL SELECT t.account_id FROM tally AS t
 			WHERE t.vouchers <> (SELECT count(*) FROM voucher AS v WHERE v.account_id = t.account_id)
 			   OR t.live <> (SELECT count(*) FROM voucher AS v WHERE v.account_id = t.account_id AND v.balance > 0 AND v.status NOT IN (2, 7))`)},
 	}
@@ -195,4 +211,92 @@ func (s *Store) checkSecretPage(ctx context.Context, after [2]gift.ID, found fun
 		return nil
 	})
 	return last, n, err
+}
+
+// checkAnswers opens every stored answer, and holds those of redemptions and reversals against the entry they made.
+func (s *Store) checkAnswers(ctx context.Context, found func(string)) error {
+	const query = `SELECT ` + requestColumns + `, coalesce(e.kind, '') FROM request AS r
+		LEFT JOIN entry AS e ON e.account_id = r.account_id AND e.id = r.entry_id
+		WHERE (r.account_id, r.key, r.operation) > ($1, $2, $3) ORDER BY r.account_id, r.key, r.operation LIMIT $4`
+	const size = 500
+	var last ledger.RequestKey
+	for n := size; n == size; {
+		n = 0
+		err := each(ctx, s.readers, query, []any{bare(last.AccountID), last.Key, string(last.Operation), size}, func(rows *sql.Rows) error {
+			n++
+			var kind gift.Kind
+			r, err := s.scanRequest(rows, &kind)
+			if last = r.RequestKey; err == nil {
+				err = fits(&r, kind)
+			}
+			if err != nil {
+				found(fmt.Sprintf("the idempotency record of a %s request made at %s: %s", r.Operation, r.At.Format(time.RFC3339Nano), err))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fits tells what is wrong between a redemption's or reversal's record and the kind of the entry that it names.
+func fits(r *ledger.Request, kind gift.Kind) error {
+	want, ok := map[ledger.Operation]gift.Kind{ledger.RedeemGift: gift.Redemption, ledger.ReverseRedemption: gift.Reversal}[r.Operation]
+	switch done := r.Answer.Status == 200; {
+	case !ok:
+		return nil
+	case r.Spent && (done || !r.EntryID.IsZero()):
+		return errors.New("it is spent and done at once")
+	case done != (kind == want):
+		return fmt.Errorf("it was answered %d, and its entry is of kind %q", r.Answer.Status, kind)
+	case done && !bytes.Contains(r.Answer.Body, r.EntryID.AppendText(nil)):
+		return errors.New("its answer does not name its entry")
+	}
+	return nil
+}
+
+// checkSetup reads the accounts and keys as a service does, and finds keys that lead nowhere.
+func (s *Store) checkSetup(ctx context.Context, found func(string)) error {
+	var d *gift.Directory
+	err := s.read(ctx, func(tx *sql.Tx) (err error) {
+		d, err = readDirectory(ctx, tx)
+		return err
+	})
+	if err != nil {
+		found(err.Error())
+		return nil
+	}
+	for _, k := range d.Keys {
+		if k.Kind == gift.SystemKey {
+			continue
+		}
+		a := d.Accounts[k.AccountID]
+		if a == nil {
+			found(fmt.Sprintf("key %s (%s) belongs to account %s, which does not exist", k.ID, k.Name, k.AccountID))
+			continue
+		}
+		for _, at := range k.Locations {
+			if k.RevokedAt.IsZero() && a.Location(at) == nil {
+				found(fmt.Sprintf("key %s (%s) is limited to location %s, which does not exist", k.ID, k.Name, at))
+			}
+		}
+	}
+	return nil
+}
+
+// checkOutbox opens every message.
+func (s *Store) checkOutbox(ctx context.Context, found func(string)) error {
+	return each(ctx, s.readers, `SELECT o.id, o.message FROM outbox AS o ORDER BY o.id`, nil, func(rows *sql.Rows) error {
+		var key gift.ID
+		var message []byte
+		if err := rows.Scan(scanID{&key}, &message); err != nil {
+			return err
+		}
+		if _, err := s.keys.Open(message, bound("outbox", key)); err != nil {
+			found(fmt.Sprintf("message %s of the outbox: %s", key, err))
+		}
+		return nil
+	})
 }

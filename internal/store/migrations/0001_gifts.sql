@@ -164,6 +164,7 @@ CREATE TABLE request (
     sealed      BOOLEAN NOT NULL, -- whether the answer is
     entry_id    BYTEA   CHECK (length(entry_id) = 16),
     spent       BOOLEAN NOT NULL,
+    locations   BYTEA   NOT NULL CHECK (length(locations) % 16 = 0), -- that the answer tells of, one after the other
     made_at     BIGINT  NOT NULL,
     PRIMARY KEY (account_id, key, operation)
 ) {clustered};
