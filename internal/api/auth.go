@@ -12,7 +12,10 @@ import (
 // authenticate tells who calls. Whoever shows no valid key is counted by address; an unknown, an expired and a revoked key
 // get one and the same answer.
 func (c *call) authenticate() (*gift.Caller, error) {
-	text := c.r.Header.Get("Authorization")
+	var text string
+	if values := c.r.Header.Values("Authorization"); len(values) == 1 { // of two, others might take the other one
+		text = values[0]
+	}
 	if scheme, rest, ok := strings.Cut(text, " "); ok && strings.EqualFold(scheme, "Bearer") {
 		text = strings.TrimSpace(rest)
 	}

@@ -309,6 +309,21 @@ func TestOperatorsAddresses(t *testing.T) {
 	}
 }
 
+// What is not an address of the interface is refused as the interface does it, and not redirected: a POST would come without its body.
+func TestUncleanAddressesAreRefused(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	for _, path := range []string{"/api", "/api/", "/api//integration/gifting/send-gift", "//api/integration/gifting/send-gift", "/x/../api/integration/gifting/send-gift",
+		"/api/integration/gifting/./send-gift", "/api/integration/gifting/send-gift/", "/api/integration%2Fgifting/send-gift"} {
+		for _, method := range []string{"GET", "POST"} {
+			status, body, err := s.call(method, path, examples.HarborWebShopKey, `{}`)
+			if err != nil || status != http.StatusNotFound || !strings.Contains(string(body), `"code":"NOT_FOUND"`) {
+				t.Errorf("%s %s: %d %s %v", method, path, status, body, err)
+			}
+		}
+	}
+}
+
 func TestPublicURLMustBeABareHost(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"gifts.example.com", "ftp://x", "https://x/shop", "https://x?a=1", "https://x#f", "https://u:p@x", "https://", "::"} {

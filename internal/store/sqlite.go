@@ -100,10 +100,5 @@ func createFile(path string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	return folder.Sync()
+	return syncFolder(filepath.Dir(path))
 }

@@ -257,7 +257,7 @@ func TestKeysOfOddCharacters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{".", "..", "...", "a/../b", "/", "//", "%2F", "%", "?operation=x", "#", "a b", "a+b", "'; DROP TABLE request;--", "\"", "\\", "~!&=;,",
+	for _, key := range []string{".", "..", "...", "a/../b", "//", "%2F", "%", "?operation=x", "#", "a b", "a+b", "'; DROP TABLE request;--", "\"", "\\", "~!&=;,",
 		strings.Repeat("k", 255)} {
 		redeem := client.RedeemGiftRequest{VoucherID: order.Gifts[0].VoucherID, IdempotencyKey: key, Amount: client.MustDecimal("0.01")}
 		first, err := till.RedeemGift(t.Context(), redeem)
