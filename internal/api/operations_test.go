@@ -7,13 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 )
 
 // TestMain demands, when the whole package was tested, that every answer in the OpenAPI file was seen: what no test produces may
-// not be promised.
+// not be promised. And nothing may be left running.
 func TestMain(m *testing.M) {
 	status := m.Run()
 	whole := flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == "" &&
@@ -26,6 +28,10 @@ func TestMain(m *testing.M) {
 			fmt.Println("The OpenAPI file promises an answer that no test has seen:", answer)
 			status = 1
 		}
+	}
+	if err := goleak.Find(); status == 0 && err != nil {
+		fmt.Println(err)
+		status = 1
 	}
 	os.Exit(status)
 }
