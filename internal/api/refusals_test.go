@@ -392,6 +392,8 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"reverse-redemption", invalid("both", `{"redemptionID":"`+r+`","idempotencyKey":"x"}`, "")},
 		{"reverse-redemption", invalid("an empty key", `{"idempotencyKey":""}`, "idempotencyKey")},
 		{"reverse-redemption", invalid("a key of other letters", `{"idempotencyKey":"é"}`, "idempotencyKey")},
+		{"reverse-redemption", invalid("a key that no header can carry", `{"idempotencyKey":"k "}`, "idempotencyKey")},
+		{"reverse-redemption", invalid("a blank key", `{"idempotencyKey":" "}`, "idempotencyKey")},
 		{"reverse-redemption", invalid("a key that would become ASCII", `{"idempotencyKey":"\u212a"}`, "idempotencyKey")},
 		{"reverse-redemption", invalid("a long key", `{"idempotencyKey":"`+strings.Repeat("k", 256)+`"}`, "idempotencyKey")},
 		{"reverse-redemption", invalid("zero", `{"redemptionID":"`+r+`","amount":0}`, "amount")},
