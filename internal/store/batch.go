@@ -22,10 +22,7 @@ type insertion struct {
 
 // insertInto makes an insertion; columns is a list such as "v.id, v.status", in the order in which a row gives them.
 func insertInto(table, columns string) insertion {
-	names := strings.Split(columns, ", ")
-	for i, n := range names {
-		names[i] = n[strings.Index(n, ".")+1:]
-	}
+	names := columnNames(columns)
 	text := func(rows int) string {
 		groups := make([]string, rows)
 		for i := range groups {

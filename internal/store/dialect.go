@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"strings"
 )
@@ -26,4 +27,8 @@ type dialect struct {
 	rejected func(error) bool
 	// integrity lists the checks of the database's own.
 	integrity []string
+	// holdStill lists the statements that keep others from writing until the transaction ends.
+	holdStill []string
+	// bulkInsert writes many rows of a table at once.
+	bulkInsert func(context.Context, *sql.Tx, *table, []row) error
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -22,10 +23,11 @@ var sqliteDialect = dialect{
 	name: "sqlite",
 	words: strings.NewReplacer("BYTEA", "BLOB", "BIGINT", "INTEGER", "BOOLEAN", "INTEGER",
 		"{table}", "STRICT", "{clustered}", "STRICT, WITHOUT ROWID"),
-	prepared:  anonymous,
-	hasTable:  `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`,
-	snapshot:  &sql.TxOptions{ReadOnly: true},
-	integrity: []string{`PRAGMA integrity_check`, `PRAGMA foreign_key_check`},
+	prepared:   anonymous,
+	hasTable:   `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`,
+	snapshot:   &sql.TxOptions{ReadOnly: true},
+	integrity:  []string{`PRAGMA integrity_check`, `PRAGMA foreign_key_check`},
+	bulkInsert: insertPrepared,
 	outcomeUnknown: func(err error) bool {
 		// When the write-ahead log cannot be synced, the commit is undone in this process; should the machine or the
 		// process die before the log is written on, recovery may find the commit whole.
@@ -101,4 +103,35 @@ func createFile(path string) error {
 		return err
 	}
 	return syncFolder(filepath.Dir(path))
+}
+
+// aloneOnSQLite fails when another process has the database open: each connection holds a shared lock on it for as long as
+// it lives, beside which none gets it for itself.
+func aloneOnSQLite(ctx context.Context, file string) error {
+	q := url.Values{"_pragma": {"busy_timeout(500)", "locking_mode(EXCLUSIVE)"}, "_txlock": {"immediate"}}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: file, RawQuery: q.Encode()}).String())
+	if err != nil {
+		return fmt.Errorf("opening the database %s: %w", file, err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("the database %s is in use; stop boon serve, and whatever else has it open, first: %w", file, err)
+	}
+	return tx.Rollback()
+}
+
+// insertPrepared writes rows, as many with each statement as a group of commands does.
+func insertPrepared(ctx context.Context, tx *sql.Tx, t *table, rows []row) error {
+	to := t.insertion()
+	b := batcher{tx: tx, bound: map[string]*sql.Stmt{}}
+	for _, text := range []string{to.one, to.many} {
+		stmt, err := tx.PrepareContext(ctx, anonymous(text))
+		if err != nil {
+			return fmt.Errorf("preparing a statement: %w", err)
+		}
+		defer stmt.Close()
+		b.bound[text] = stmt
+	}
+	return b.insert(ctx, to, len(rows), func(i int) []any { return rows[i] })
 }

@@ -25,8 +25,13 @@ import (
 type Options struct {
 	// Dir is the data folder: the database and, beside it, the key file. A new one gets both.
 	Dir string
+	// Database is a postgres://… URL; empty: the embedded database in Dir.
+	Database string
 	// MustExist refuses a folder without a database, for programs that only look.
 	MustExist bool
+
+	alone   bool // refuse what another process has open
+	copying bool // let a half copied database pass
 }
 
 // Store is an open database. It is safe for concurrent use, also beside other processes that have the same folder open.
@@ -55,14 +60,22 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the data folder: %w", err)
 	}
+	if o.Database != "" {
+		return nil, errors.New("PostgreSQL is not in this build yet")
+	}
 	s := &Store{dialect: sqliteDialect, file: filepath.Join(dir, DatabaseName)}
 	if s.keys, err = openFolder(dir, s.file, o.MustExist); err != nil {
 		return nil, err
 	}
+	if o.alone {
+		if err := aloneOnSQLite(ctx, s.file); err != nil {
+			return nil, err
+		}
+	}
 	if s.writer, s.readers, err = openSQLite(s.file); err != nil {
 		return nil, err
 	}
-	if err := s.begin(ctx); err != nil {
+	if err := s.begin(ctx, o.copying); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -107,7 +120,12 @@ func openFolder(dir, database string, mustExist bool) (*sealed.Keys, error) {
 }
 
 // begin makes an opened database ready: schema, keys, prepared statements.
-func (s *Store) begin(ctx context.Context) error {
+func (s *Store) begin(ctx context.Context, copying bool) error {
+	if !copying {
+		if err := s.refuseHalfCopied(ctx); err != nil {
+			return err
+		}
+	}
 	steps, err := migrations(migrationFiles, &s.dialect)
 	if err != nil {
 		return err
