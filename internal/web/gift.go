@@ -48,27 +48,6 @@ func (s *site) gift(r *http.Request) (page, error) {
 	}, nil
 }
 
-// StateTitle names the state above its sentence.
-func (g *giftPage) StateTitle() string {
-	return map[card.State]string{
-		card.Pending: "On its way", card.NotYet: "Not valid yet", card.Redeemed: "Used in full", card.Expired: "Expired",
-		card.Withdrawn: "Withdrawn",
-	}[g.State]
-}
-
-// Over reports whether the gift will not be used any more.
-func (g *giftPage) Over() bool {
-	return g.State == card.Redeemed || g.State == card.Expired || g.State == card.Withdrawn
-}
-
-// Amount is the big figure on the card: what is left where that is the question, else what was given.
-func (g *giftPage) Amount() card.Worth {
-	if g.Shown() || g.State == card.Redeemed {
-		return g.Balance
-	}
-	return g.Worth
-}
-
 // front is the page at /.
 func (s *site) front(*http.Request) (page, error) {
 	return page{Title: "Boon gift cards", Main: s.Messages != nil, tmpl: tmplFront}, nil
