@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -172,9 +173,18 @@ func (c *call) deliverable(gifts []gift.Gift) error {
 	return nil
 }
 
+// printPath ends the addresses of PDFs, which package web answers.
+const printPath = "/print.pdf"
+
 // order writes the members of a successful send-gift.
 func (w *writer) order(r ledger.Result, c *call) {
-	w.id("orderID", r.Gifts[0].OrderID)
+	first := &r.Gifts[0]
+	w.id("orderID", first.OrderID)
+	if printed := func(g gift.Gift) bool { return g.Card.Method == gift.Printed }; c.OrderCapability != nil && slices.ContainsFunc(r.Gifts, printed) {
+		w.text("printURL", c.PublicURL+"/orders/"+c.OrderCapability(first.AccountID, first.OrderID)+printPath)
+	} else {
+		w.null("printURL")
+	}
 	w.list("gifts")
 	for n := range r.Gifts {
 		g := &r.Gifts[n]
@@ -184,7 +194,7 @@ func (w *writer) order(r ledger.Result, c *call) {
 		w.integer("recipientIndex", g.Card.RecipientIndex)
 		w.text("giftURL", address)
 		if g.Card.Method == gift.Printed {
-			w.text("printURL", address)
+			w.text("printURL", address+printPath)
 		} else {
 			w.null("printURL")
 		}
