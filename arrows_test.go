@@ -20,12 +20,14 @@ var arrows = map[string][]string{
 	"internal/qr":       {},
 	"internal/sealed":   {"internal/gift"},
 	"internal/ledger":   {"internal/gift"},
-	"internal/delivery": {"internal/card", "internal/gift", "internal/ledger"},
+	"internal/delivery": {"internal/card", "internal/gift", "internal/ledger", "internal/qr"},
+	"internal/mail":     {"internal/delivery"},
+	"internal/sms":      {"internal/delivery", "internal/gift"},
 	"internal/setup":    {"internal/gift"},
 	"internal/store":    {"internal/gift", "internal/ledger", "internal/delivery", "internal/sealed"},
 	"internal/api":      {"docs", "internal/gift", "internal/ledger", "internal/ticket"},
 	"internal/web":      {"internal/card", "internal/gift", "internal/delivery", "internal/qr"},
-	"internal/server":   {"internal/api", "internal/delivery", "internal/gift", "internal/ledger", "internal/sealed", "internal/store", "internal/web"},
+	"internal/server":   {"internal/api", "internal/delivery", "internal/gift", "internal/ledger", "internal/mail", "internal/sealed", "internal/sms", "internal/store", "internal/web"},
 }
 
 const module = "boon.example/"

@@ -76,7 +76,7 @@ func redeemGift(c *call) (ledger.Answer, error) {
 
 func (r *redemption) command(c *call, at *gift.Location) *ledger.Redeem {
 	cmd := &ledger.Redeem{
-		VoucherID: r.id,
+		VoucherID: r.id, Notice: c.account.BalanceNotice,
 		Redeem: gift.Redeem{
 			Context: c.actor(at.ID), LocationID: at.ID, AllowPartial: r.partial != nil && *r.partial,
 			Target: r.target, Reference: r.reference,

@@ -27,7 +27,8 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	worker := &delivery.Worker{Jobs: s, Log: c.Logger, Record: h.record}
 	pages := web.Config{PublicURL: c.PublicURL, Gifts: s, Directory: h.directory.Load, Log: c.Logger}
 	if c.Outbox {
-		worker.Gateway = &delivery.OutboxGateway{Outbox: s, Directory: h.directory.Load, PublicURL: c.PublicURL}
+		outbox := delivery.OutboxCarrier{Outbox: s}
+		worker.Gateway = &delivery.Gateways{Email: outbox, SMS: outbox, Directory: h.directory.Load, PublicURL: c.PublicURL}
 		pages.Messages = s
 	}
 	interfaceOf := api.New(api.Config{

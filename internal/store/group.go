@@ -64,9 +64,10 @@ var (
 const (
 	selectEntry    = `SELECT ` + entryColumns + ` FROM entry AS e WHERE e.account_id = $1 AND e.id = $2 AND e.kind = 'REDEMPTION'`
 	selectReversed = `SELECT coalesce(sum(delta), 0) FROM entry WHERE account_id = $1 AND reverses = $2`
+	selectSentBy   = `SELECT delivered_by FROM card WHERE account_id = $1 AND voucher_id = $2`
 	selectCode     = `SELECT 1 FROM secret WHERE hash = $1`
 	updateVoucher  = `UPDATE voucher SET balance = $1, status = $2, seq = $3 WHERE account_id = $4 AND id = $5 AND seq = $6`
-	updateCard     = `UPDATE card SET delivered_at = $1 WHERE account_id = $2 AND voucher_id = $3`
+	updateCard     = `UPDATE card SET delivered_at = $1, delivered_by = $2 WHERE account_id = $3 AND voucher_id = $4`
 	deleteJob      = `DELETE FROM job WHERE account_id = $1 AND id = $2`
 	insertTally    = `INSERT INTO tally (account_id, vouchers, live) VALUES ($1, 0, 0) ON CONFLICT (account_id) DO NOTHING`
 	updateTally    = `UPDATE tally SET vouchers = vouchers + $1, live = live + $2 WHERE account_id = $3`
@@ -75,7 +76,7 @@ const (
 
 // hotTexts are the statements that are worth preparing once.
 func (s *Store) hotTexts() []string {
-	texts := []string{selectEntry, selectReversed, selectCode, updateVoucher, updateCard, deleteJob, insertTally, updateTally, insertUsed}
+	texts := []string{selectEntry, selectReversed, selectSentBy, selectCode, updateVoucher, updateCard, deleteJob, insertTally, updateTally, insertUsed}
 	for _, i := range []insertion{insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertJob} {
 		texts = append(texts, i.one, i.many)
 	}
@@ -99,6 +100,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		Redemptions: make(map[ledger.Ref]*gift.Taken),
 		Vouchers:    make(map[ledger.Ref]*gift.Voucher, len(want.Vouchers)),
 		Codes:       make(map[gift.VoucherCode]bool),
+		SentBy:      make(map[ledger.Ref]gift.ID),
 	}
 	if err := g.loadRequests(ctx, slices.Concat(want.Requests, want.Undo)); err != nil {
 		return err
@@ -126,6 +128,17 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		err := g.each(ctx, selectReversed, []any{bare(ref.AccountID), bare(ref.ID)}, func(rows *sql.Rows) error { return rows.Scan(&taken.Reversed) })
 		if err != nil {
 			return fmt.Errorf("reversals of %s: %w", ref.ID, err)
+		}
+	}
+	for _, ref := range want.SentBy {
+		err := g.each(ctx, selectSentBy, []any{bare(ref.AccountID), bare(ref.ID)}, func(rows *sql.Rows) error {
+			var job gift.ID
+			err := rows.Scan(scanID{&job})
+			g.state.SentBy[ref] = job
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("who delivered gift %s: %w", ref.ID, err)
 		}
 	}
 	for _, c := range want.Codes {
@@ -283,7 +296,7 @@ func (g *group) saveDone(ctx context.Context, d ledger.Done) error {
 	if d.DeliveredAt.IsZero() {
 		return nil
 	}
-	if err := g.execOne(ctx, updateCard, micros(d.DeliveredAt), bare(d.AccountID), bare(d.VoucherID)); err != nil {
+	if err := g.execOne(ctx, updateCard, micros(d.DeliveredAt), bare(d.JobID), bare(d.AccountID), bare(d.VoucherID)); err != nil {
 		return fmt.Errorf("noting the delivery of gift %s: %w", d.VoucherID, err)
 	}
 	return nil
