@@ -18,6 +18,7 @@ var arrows = map[string][]string{
 	"internal/ticket":   {"internal/gift"},
 	"internal/card":     {"internal/gift"},
 	"internal/qr":       {},
+	"internal/print":    {"internal/card", "internal/gift", "internal/qr"},
 	"internal/sealed":   {"internal/gift"},
 	"internal/ledger":   {"internal/gift"},
 	"internal/delivery": {"internal/card", "internal/gift", "internal/ledger", "internal/qr"},
@@ -26,7 +27,7 @@ var arrows = map[string][]string{
 	"internal/setup":    {"internal/gift"},
 	"internal/store":    {"internal/gift", "internal/ledger", "internal/delivery", "internal/sealed"},
 	"internal/api":      {"docs", "internal/gift", "internal/ledger", "internal/ticket"},
-	"internal/web":      {"internal/card", "internal/gift", "internal/delivery", "internal/qr"},
+	"internal/web":      {"internal/card", "internal/gift", "internal/delivery", "internal/print", "internal/qr"},
 	"internal/server":   {"internal/api", "internal/delivery", "internal/gift", "internal/ledger", "internal/mail", "internal/sealed", "internal/sms", "internal/store", "internal/web"},
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"boon.example/internal/server"
 )
@@ -15,6 +16,7 @@ type serveCmd struct {
 	PublicURL   string `setting:"file" name:"public-url" placeholder:"URL" help:"How recipients reach this service; gift links begin with it. Default: where it listens."`
 	AdminListen string `setting:"file" name:"admin-listen" placeholder:"HOST:PORT" help:"Serve /metrics there instead of beside everything else."`
 	Outbox      bool   `setting:"file" help:"For development: keep e-mail and SMS and show them at /outbox, instead of refusing gifts that need them."`
+	KeepDays    int    `setting:"file" name:"keep-requests" default:"30" placeholder:"DAYS" help:"Days after which idempotency records of calls that move no value are deleted; at least 30. Those of redemptions and reversals are kept for ever. Default: ${default}."`
 	Database    string `setting:"file" placeholder:"URL" help:"Not in this build yet: a PostgreSQL database in place of the embedded one."`
 }
 
@@ -36,9 +38,13 @@ func (c *serveCmd) Run(t *terminal) error {
 	if c.Database != "" {
 		return errors.New("PostgreSQL is not in this build yet; leave --database (BOON_DATABASE, database) out to use the embedded database in --data")
 	}
+	if c.KeepDays < 30 {
+		return usageError("--keep-requests (BOON_KEEP_REQUESTS, keep-requests) is a number of days, at least 30: a caller may repeat a request as long")
+	}
 	return server.Run(t, server.Config{
 		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, PublicURL: c.PublicURL, Outbox: c.Outbox,
-		Logger: slog.New(slog.NewJSONHandler(t.stderr, nil)),
-		Ready:  func(address string) { fmt.Fprintf(t.stdout, "listening on http://%s\n", address) },
+		KeepRequests: time.Duration(c.KeepDays) * 24 * time.Hour,
+		Logger:       slog.New(slog.NewJSONHandler(t.stderr, nil)),
+		Ready:        func(address string) { fmt.Fprintf(t.stdout, "listening on http://%s\n", address) },
 	})
 }

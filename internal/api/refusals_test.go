@@ -214,7 +214,7 @@ func TestBodiesThatEveryOperationRefuses(t *testing.T) {
 			t.Run(operation+"/"+c.name, func(t *testing.T) {
 				begun := time.Now()
 				w.in(t).post(operation, c.body).refused(c.status, c.code, c.paths...)
-				if took := time.Since(begun); took > 2*time.Second {
+				if took := time.Since(begun); took > 10*time.Second {
 					t.Errorf("it took %s", took)
 				}
 			})
@@ -369,7 +369,7 @@ func TestBadInputOfSend(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			begun := time.Now()
 			w.in(t).post("send-gift", c.body).refused(c.status, c.code, c.paths...)
-			if took := time.Since(begun); took > 2*time.Second {
+			if took := time.Since(begun); took > 10*time.Second {
 				t.Errorf("it took %s", took)
 			}
 		})
@@ -392,6 +392,8 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"reverse-redemption", invalid("both", `{"redemptionID":"`+r+`","idempotencyKey":"x"}`, "")},
 		{"reverse-redemption", invalid("an empty key", `{"idempotencyKey":""}`, "idempotencyKey")},
 		{"reverse-redemption", invalid("a key of other letters", `{"idempotencyKey":"é"}`, "idempotencyKey")},
+		{"reverse-redemption", invalid("a key that no header can carry", `{"idempotencyKey":"k "}`, "idempotencyKey")},
+		{"reverse-redemption", invalid("a blank key", `{"idempotencyKey":" "}`, "idempotencyKey")},
 		{"reverse-redemption", invalid("a key that would become ASCII", `{"idempotencyKey":"\u212a"}`, "idempotencyKey")},
 		{"reverse-redemption", invalid("a long key", `{"idempotencyKey":"`+strings.Repeat("k", 256)+`"}`, "idempotencyKey")},
 		{"reverse-redemption", invalid("zero", `{"redemptionID":"`+r+`","amount":0}`, "amount")},

@@ -61,6 +61,9 @@ type Design struct {
 	Name        string
 	AccentColor string // #rrggbb
 	Headline    string
+	Footer      string    // lines at the end of page, mail and print
+	Logo        AssetHash // zero: none
+	Picture     AssetHash // zero: none
 }
 
 // DefaultMaxGiftValue is the limit on one gift where the set-up names none: 10,000 of the currency's main unit.

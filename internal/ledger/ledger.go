@@ -72,6 +72,7 @@ type Job struct {
 	Due       time.Time
 	Attempts  int
 	Doubts    int // of the attempts: those after which nobody knows whether the message was accepted
+	Lease     time.Time // until when whoever claimed it has it; it also tells one claim from the next
 }
 
 // JobKind is what a job's message says.
@@ -113,7 +114,7 @@ type Changes struct {
 	Requests []Request      // new
 	Jobs     []Job          // new
 	Done     []Done         // finished jobs
-	Replays  int            // how many stored answers will be given again on the strength of this commit
+	Replays  []RequestKey   // records whose answers will be given again on the strength of this commit, which writes to them
 }
 
 // Done finishes a job.

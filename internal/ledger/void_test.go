@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -61,18 +62,16 @@ func TestAVoidLeavesTheGiftAsItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := newVoiding(t)
 		defer v.close()
-		for range rapid.IntRange(1, 6).Draw(t, "groups") {
+		for range rapid.IntRange(1, 4).Draw(t, "groups") {
 			group := rapid.SliceOfNDistinct(rapid.SampledFrom(v.names()), 1, -1, rapid.ID).Draw(t, "group")
 			what := mishap(rapid.IntRange(int(none), int(unknownDone)).Draw(t, "mishap"))
 			v.together(group, what)
-			if rapid.Bool().Draw(t, "restart") {
+			if rapid.IntRange(0, 3).Draw(t, "restart") == 0 {
 				v.restart()
 			}
 		}
 		for range 2 { // the second time around, all are replays
-			for _, name := range v.names() {
-				v.together([]string{name}, none)
-			}
+			v.together(v.names(), none)
 		}
 		v.check()
 	})
@@ -92,10 +91,9 @@ type voiding struct {
 const voidedKey = "redeem" // of the redemption that is voided
 
 func newVoiding(t *rapid.T) *voiding {
-	v := &voiding{T: t, world: newWorld(t), dir: "", answered: map[string]string{}}
-	v.engine.Stop()
-	v.store.Close()
-	v.dir = tempDir(t)
+	account := &gift.Account{ID: newID(), Name: "Till", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC}
+	v := &voiding{T: t, dir: tempDir(t), answered: map[string]string{}, world: &world{
+		answers: map[string]modelAnswer{}, caller: &gift.Caller{KeyID: newID(), Kind: gift.AccountKey, Account: account}}}
 	v.open()
 	draft := gift.Gift{
 		Voucher: gift.Voucher{AccountID: v.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: v.caller.Account.Currency, Original: 100, Balance: 100},

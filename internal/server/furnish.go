@@ -25,14 +25,15 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	h.metrics.watch(h.engine, s)
 
 	worker := &delivery.Worker{Jobs: s, Log: c.Logger, Record: h.record}
-	pages := web.Config{PublicURL: c.PublicURL, Gifts: s, Directory: h.directory.Load, Log: c.Logger}
+	pages := web.Config{PublicURL: c.PublicURL, Gifts: s, Directory: h.directory.Load, Log: c.Logger,
+		Order: s.Keys().OpenOrderCapability}
 	if c.Outbox {
 		outbox := delivery.OutboxCarrier{Outbox: s}
 		worker.Gateway = &delivery.Gateways{Email: outbox, SMS: outbox, Directory: h.directory.Load, PublicURL: c.PublicURL}
 		pages.Messages = s
 	}
 	interfaceOf := api.New(api.Config{
-		Engine: h.engine, Records: s, Directory: h.directory.Load, Fingerprint: s.Keys().Fingerprint,
+		Engine: h.engine, Records: s, Directory: h.directory.Load, Fingerprint: s.Keys().Fingerprint, OrderCapability: s.Keys().OrderCapability,
 		PublicURL: c.PublicURL, Email: c.Outbox, SMS: c.Outbox, Wake: worker.Wake, Note: note,
 	})
 	h.handler = h.observe(h.mux(interfaceOf, web.Handler(pages)))
@@ -40,6 +41,7 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	h.stopBackground = cancel
 	h.background.Go(func() { h.refreshSetup(running) })
+	h.background.Go(func() { h.forget(running) })
 	if worker.Gateway != nil {
 		h.background.Go(func() { worker.Run(running) })
 	}

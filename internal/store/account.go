@@ -56,6 +56,9 @@ type (
 		Name        string   `json:"name"`
 		AccentColor string   `json:"accentColor,omitempty"`
 		Headline    string   `json:"headline,omitempty"`
+		Footer      string   `json:"footer,omitempty"`
+		Logo        string   `json:"logo,omitempty"` // hashes
+		Picture     string   `json:"picture,omitempty"`
 	}
 )
 
@@ -88,7 +91,9 @@ func formatAccount(a *gift.Account) (string, error) {
 	d.Promotions = mapped(a.Promotions, func(p gift.Promotion) promotion {
 		return promotion{storedID(p.ID), p.Name, p.ValidStarting.UTC(), p.ValidForDays, p.Terms, p.EligibleItems}
 	})
-	d.Designs = mapped(a.Designs, func(g gift.Design) design { return design{storedID(g.ID), g.Name, g.AccentColor, g.Headline} })
+	d.Designs = mapped(a.Designs, func(g gift.Design) design {
+		return design{storedID(g.ID), g.Name, g.AccentColor, g.Headline, g.Footer, g.Logo.String(), g.Picture.String()}
+	})
 	text, err := json.Marshal(d)
 	return string(text), err
 }
@@ -121,7 +126,10 @@ func parseAccount(text []byte) (*gift.Account, error) {
 			Terms: p.Terms, EligibleItems: p.EligibleItems}
 	})
 	a.Designs = mapped(d.Designs, func(g design) gift.Design {
-		return gift.Design{ID: gift.ID(g.ID), Name: g.Name, AccentColor: g.AccentColor, Headline: g.Headline}
+		logo, _ := gift.ParseAssetHash(g.Logo)
+		picture, _ := gift.ParseAssetHash(g.Picture)
+		return gift.Design{ID: gift.ID(g.ID), Name: g.Name, AccentColor: g.AccentColor, Headline: g.Headline, Footer: g.Footer,
+			Logo: logo, Picture: picture}
 	})
 	return a, nil
 }

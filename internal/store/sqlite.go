@@ -1,9 +1,11 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -22,10 +24,26 @@ var sqliteDialect = dialect{
 	name: "sqlite",
 	words: strings.NewReplacer("BYTEA", "BLOB", "BIGINT", "INTEGER", "BOOLEAN", "INTEGER",
 		"{table}", "STRICT", "{clustered}", "STRICT, WITHOUT ROWID"),
-	prepared:  anonymous,
-	hasTable:  `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`,
-	snapshot:  &sql.TxOptions{ReadOnly: true},
-	integrity: []string{`PRAGMA integrity_check`, `PRAGMA foreign_key_check`},
+	prepared:    anonymous,
+	transact:    transactRowwise,
+	hasTable:    `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`,
+	snapshot:    &sql.TxOptions{ReadOnly: true},
+	integrity:   []string{`PRAGMA integrity_check`, `PRAGMA foreign_key_check`},
+	again:       func(error) bool { return false }, // the lock on everything was waited for
+	beginCommit: func(*sql.Conn) {},
+	doubtful:    func(*sql.Conn) bool { return false },
+	measure: func(_ context.Context, s *Store) (database, log int64, err error) {
+		for name, size := range map[string]*int64{s.file: &database, s.file + "-wal": &log} {
+			info, err := os.Stat(name)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return 0, 0, err
+			}
+			if err == nil {
+				*size = info.Size()
+			}
+		}
+		return database, log, nil
+	},
 	outcomeUnknown: func(err error) bool {
 		// When the write-ahead log cannot be synced, the commit is undone in this process; should the machine or the
 		// process die before the log is written on, recovery may find the commit whole.
@@ -101,4 +119,20 @@ func createFile(path string) error {
 		return err
 	}
 	return syncFolder(filepath.Dir(path))
+}
+
+// aloneOnSQLite fails when another process has the database open: each connection holds a shared lock on it for as long as
+// it lives, beside which none gets it for itself.
+func aloneOnSQLite(ctx context.Context, file string) error {
+	q := url.Values{"_pragma": {"busy_timeout(500)", "locking_mode(EXCLUSIVE)"}, "_txlock": {"immediate"}}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: file, RawQuery: q.Encode()}).String())
+	if err != nil {
+		return fmt.Errorf("opening the database %s: %w", file, err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("the database %s is in use; stop boon serve, and whatever else has it open, first: %w", file, err)
+	}
+	return tx.Rollback()
 }

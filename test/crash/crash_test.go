@@ -32,8 +32,29 @@ const setupFile = `accounts:
     keys: [{name: till, secret: ` + key + `}]
 `
 
+// binary is the program, built once for all tests.
+var binary string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "boon-crash-")
+	if err != nil {
+		panic(err)
+	}
+	binary = filepath.Join(dir, "boon")
+	out, err := exec.Command("go", "build", "-o", binary, "boon.example/cmd/boon").CombinedOutput()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "building: %v\n%s", err, out)
+		os.RemoveAll(dir)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
 // TestKilledServerLosesNothingItAcknowledged kills the service on the embedded store.
 func TestKilledServerLosesNothingItAcknowledged(t *testing.T) {
+	t.Parallel()
 	boon := install(t)
 	server := boon.start(t, freeAddress(t))
 	l := &tills{urls: []string{server.url}, gifts: sell(t, server.url, 8), hot: 2}
@@ -58,20 +79,14 @@ func (l *tills) report(t *testing.T, what string) {
 	}
 }
 
-// installation is a built binary with a set-up and the flags that name its store.
-type installation struct {
-	binary string
-	store  []string
-}
+// installation is a store with a set-up in it: the flags that name it.
+type installation []string
 
-// install builds the binary and applies the set-up.
-func install(t *testing.T, store ...string) *installation {
+// install applies the set-up to a new store.
+func install(t *testing.T, store ...string) installation {
 	t.Helper()
 	dir := t.TempDir()
-	i := &installation{binary: filepath.Join(dir, "boon"), store: append([]string{"--data", filepath.Join(dir, "data")}, store...)}
-	if out, err := exec.Command("go", "build", "-o", i.binary, "boon.example/cmd/boon").CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
-	}
+	i := append(installation{"--data", filepath.Join(dir, "data")}, store...)
 	file := filepath.Join(dir, "setup.yaml")
 	if err := os.WriteFile(file, []byte(setupFile), 0o600); err != nil {
 		t.Fatal(err)
@@ -80,9 +95,9 @@ func install(t *testing.T, store ...string) *installation {
 	return i
 }
 
-func (i *installation) run(t *testing.T, args ...string) string {
+func (i installation) run(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := exec.Command(i.binary, append(args, i.store...)...).CombinedOutput()
+	out, err := exec.Command(binary, append(args, i...)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("boon %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
@@ -95,9 +110,9 @@ type server struct {
 	address, url string
 }
 
-func (i *installation) start(t *testing.T, address string) *server {
+func (i installation) start(t *testing.T, address string) *server {
 	t.Helper()
-	cmd := exec.Command(i.binary, append([]string{"serve", "--listen", address}, i.store...)...)
+	cmd := exec.Command(binary, append([]string{"serve", "--listen", address}, i...)...)
 	var logs bytes.Buffer
 	cmd.Stderr = &logs
 	out, err := cmd.StdoutPipe()

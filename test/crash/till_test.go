@@ -70,16 +70,23 @@ func (l *tills) redeem(t *testing.T, writer int, key string) bool {
 			time.Sleep(time.Duration(5+rand.IntN(20)) * time.Millisecond)
 			continue
 		}
+		l.record(writer, gift, answer, begun)
 		l.mu.Lock()
 		l.repeats += try
-		l.history = append(l.history, porcupine.Operation{
-			ClientId: writer, Input: gift, Output: answer, Call: begun.UnixNano(), Return: time.Now().UnixNano(),
-		})
 		l.mu.Unlock()
 		return true
 	}
 	t.Errorf("nobody told within two minutes what became of %s", key)
 	return false
+}
+
+// record notes what was answered to a call that began then.
+func (l *tills) record(writer, gift int, answer taken, begun time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.history = append(l.history, porcupine.Operation{
+		ClientId: writer, Input: gift, Output: answer, Call: begun.UnixNano(), Return: time.Now().UnixNano(),
+	})
 }
 
 // redeemOnce asks once. An error means that nobody knows what became of it, and that the call may be repeated.

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+)
+
+// tuple is a row of a table as all databases give it: nil, int64, string, bool and []byte.
+type tuple []any
+
+// scanTuple reads the columns of a row.
+func scanTuple(rows *sql.Rows, t *table) (tuple, error) {
+	r, to := make(tuple, len(t.columns)), make([]any, len(t.columns))
+	for i := range r {
+		to[i] = &r[i]
+	}
+	if err := rows.Scan(to...); err != nil {
+		return nil, err
+	}
+	for i, column := range r {
+		switch v := column.(type) {
+		case nil, string, bool:
+		case int64:
+			if t.types[i] == 'F' {
+				r[i] = v != 0
+			}
+		case []byte:
+			if len(v) == 0 {
+				r[i] = []byte{} // never a nil slice, which would be written as NULL
+			}
+		default:
+			return nil, fmt.Errorf("column %s is a %T, which no column of ours is", t.columns[i], v)
+		}
+	}
+	return r, nil
+}
+
+// digest adds up hashes of rows. The sum does not depend on their order, in which databases differ for texts.
+type digest struct {
+	seed maphash.Seed
+	rows int64
+	sum  uint64
+}
+
+func (d *digest) add(r tuple) {
+	var h maphash.Hash
+	h.SetSeed(d.seed)
+	for _, column := range r {
+		var size [9]byte
+		switch v := column.(type) {
+		case nil:
+			h.WriteByte('0')
+		case bool:
+			fmt.Fprint(&h, v)
+		case int64:
+			size[0] = 'i'
+			binary.BigEndian.PutUint64(size[1:], uint64(v))
+			h.Write(size[:])
+		case string:
+			size[0] = 's'
+			binary.BigEndian.PutUint64(size[1:], uint64(len(v)))
+			h.Write(size[:])
+			h.WriteString(v)
+		case []byte:
+			size[0] = 'b'
+			binary.BigEndian.PutUint64(size[1:], uint64(len(v)))
+			h.Write(size[:])
+			h.Write(v)
+		}
+	}
+	d.rows++
+	d.sum += h.Sum64()
+}
+
+// digestOf reads a whole table.
+func digestOf(ctx context.Context, q querier, t *table, seed maphash.Seed, read func(rows int64)) (digest, error) {
+	const told = 1000 // rows after which read is told of them
+	d := digest{seed: seed}
+	// The order is that of the primary key, in which a table lies or is indexed.
+	err := each(ctx, q, t.selectAll(), nil, func(rows *sql.Rows) error {
+		r, err := scanTuple(rows, t)
+		if err != nil {
+			return err
+		}
+		d.add(r)
+		if d.rows%told == 0 {
+			read(told)
+		}
+		return nil
+	})
+	read(d.rows % told)
+	if err != nil {
+		return d, fmt.Errorf("reading %s: %w", t.name, err)
+	}
+	return d, nil
+}
+
+// place is a key in its written form.
+type place struct {
+	Bytes  []byte  `json:"b,omitempty"`
+	Text   *string `json:"t,omitempty"`
+	Number *int64  `json:"n,omitempty"`
+}
+
+func formatKey(key tuple) ([]byte, error) {
+	places := make([]place, len(key))
+	for i, column := range key {
+		switch v := column.(type) {
+		case []byte:
+			places[i].Bytes = v
+		case string:
+			places[i].Text = &v
+		case int64:
+			places[i].Number = &v
+		default:
+			return nil, fmt.Errorf("a key holds a %T", v)
+		}
+	}
+	return json.Marshal(places)
+}
+
+func parseKey(text []byte) (tuple, error) {
+	var places []place
+	if err := json.Unmarshal(text, &places); err != nil {
+		return nil, fmt.Errorf("reading how far the copy had come: %w", err)
+	}
+	key := make(tuple, len(places))
+	for i, p := range places {
+		switch {
+		case p.Text != nil:
+			key[i] = *p.Text
+		case p.Number != nil:
+			key[i] = *p.Number
+		default:
+			key[i] = p.Bytes
+		}
+	}
+	return key, nil
+}
