@@ -102,6 +102,7 @@ func records(a *gift.Account) []record {
 	for _, d := range a.Designs {
 		all = append(all, record{designKind, d.ID, d.Name, []field{
 			plainField("name", d.Name), plainField("accent color", d.AccentColor), plainField("headline", d.Headline),
+			{"footer", d.Footer, ""}, {"logo", d.Logo.String(), ""}, {"picture", d.Picture.String(), ""},
 		}})
 	}
 	for _, p := range a.Promotions {

@@ -71,7 +71,11 @@ func serves(m *migration) (n int64, err error) {
 func (s *Store) migrate(ctx context.Context, steps []migration) error {
 	newest := int64(len(steps))
 	for {
-		at, err := s.schemaVersion(ctx, s.readers)
+		var at int64
+		err := s.ask(ctx, func(ctx context.Context) (err error) {
+			at, err = s.schemaVersion(ctx, s.readers)
+			return err
+		})
 		if err != nil {
 			return err
 		}

@@ -24,12 +24,16 @@ var sqliteDialect = dialect{
 	name: "sqlite",
 	words: strings.NewReplacer("BYTEA", "BLOB", "BIGINT", "INTEGER", "BOOLEAN", "INTEGER",
 		"{table}", "STRICT", "{clustered}", "STRICT, WITHOUT ROWID"),
-	prepared:    anonymous,
-	transact:    transactRowwise,
-	hasTable:    `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`,
-	snapshot:    &sql.TxOptions{ReadOnly: true},
-	integrity:   []string{`PRAGMA integrity_check`, `PRAGMA foreign_key_check`},
-	again:       func(error) bool { return false }, // the lock on everything was waited for
+	prepared:  anonymous,
+	transact:  transactRowwise,
+	hasTable:  `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`,
+	snapshot:  &sql.TxOptions{ReadOnly: true},
+	integrity: []string{`PRAGMA integrity_check`, `PRAGMA foreign_key_check`},
+	again: func(err error) bool {
+		// Locks are waited for, but not the one under which another process opens or closes the files.
+		e, ok := errors.AsType[*sqlite.Error](err)
+		return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY
+	},
 	beginCommit: func(*sql.Conn) {},
 	doubtful:    func(*sql.Conn) bool { return false },
 	measure: func(_ context.Context, s *Store) (database, log int64, err error) {

@@ -346,7 +346,10 @@ func (s *Store) ask(ctx context.Context, fn func(context.Context) error) error {
 }
 
 // tries bounds how often something is tried that was not done because the database asked for patience.
-const tries = 6
+const (
+	tries          = 6
+	tryAgainWithin = time.Second // who has waited longer has been patient already
+)
 
 // insist runs fn until it succeeds or fails for good, a bounded number of times and for no longer than the dialect has patience.
 func (s *Store) insist(ctx context.Context, fn func(context.Context) error) error {
@@ -355,9 +358,10 @@ func (s *Store) insist(ctx context.Context, fn func(context.Context) error) erro
 		ctx, cancel = context.WithTimeout(ctx, s.dialect.patience)
 		defer cancel()
 	}
+	begun := time.Now()
 	for try := 1; ; try++ {
 		err := fn(ctx)
-		if err == nil || try == tries || errors.Is(err, ledger.ErrUnknown) || !s.dialect.again(err) {
+		if err == nil || try == tries || time.Since(begun) > tryAgainWithin || errors.Is(err, ledger.ErrUnknown) || !s.dialect.again(err) {
 			return err
 		}
 		pause := time.NewTimer(time.Millisecond + rand.N(time.Duration(try)*10*time.Millisecond)) // apart from who was in the way

@@ -20,6 +20,7 @@ type table struct {
 var tables = []table{
 	newTable("setup_version", 1, "one, version", "NN"),
 	newTable("account", 1, "id, config, version", "BTN"),
+	newTable("asset", 2, "account_id, hash, kind, bytes", "BBTB"),
 	newTable("api_key", 1, "id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at", "BTBTTBBNNN"),
 	newTable("used_record", 2, "account_id, record_id", "BB"),
 	newTable("voucher", 2, voucherColumns, "BBBBBFFBTNNNNNNNN"),

@@ -1,3 +1,4 @@
+-- Serves programs from schema 1.
 -- The pictures of voucher designs, by the SHA-256 of their bytes. They are never changed and never taken out: mails show them.
 
 CREATE TABLE asset (

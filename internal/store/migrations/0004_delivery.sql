@@ -1,3 +1,5 @@
+-- Serves programs from schema 1.
+
 -- What a job's message says: '' brings the gift, 'BALANCE' tells what is left of it.
 ALTER TABLE job ADD COLUMN kind TEXT NOT NULL DEFAULT '' CHECK (kind IN ('', 'BALANCE'));
 
