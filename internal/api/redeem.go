@@ -70,6 +70,9 @@ func redeemGift(c *call) (ledger.Answer, error) {
 	if err == nil && answer.Status == http.StatusOK && !answer.Replayed {
 		// The redemption stands, whatever becomes of the reward.
 		_ = c.guard.reward(c.ctx, c.miss(at))
+		if c.account.BalanceNotice {
+			c.Wake()
+		}
 	}
 	return answer, err
 }
