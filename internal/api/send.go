@@ -1,8 +1,8 @@
 package api
 
 import (
-	"errors"
 	"net/http"
+	"slices"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -52,7 +52,7 @@ func readDefinition(o *object) *gift.Definition {
 		DesignID:   o.guidOrBlank("voucherDesignID"),
 	}
 	if d.Scheduled != nil && !*d.Scheduled {
-		o.take("deliveryDate") // it is ignored then, whatever it is
+		o.text("deliveryDate") // it is ignored then, whatever it says
 	} else {
 		d.DeliveryDate = o.instant("deliveryDate")
 	}
@@ -120,7 +120,7 @@ func sendGift(c *call) (ledger.Answer, error) {
 	}
 	account, err := c.Directory().SendingAccount(c.caller, definition.AccountID, path)
 	if err != nil {
-		return ledger.Answer{}, also(&problems, err)
+		return ledger.Answer{}, problems.With(err)
 	}
 	c.account = account
 	before := problems.Len()
@@ -145,18 +145,6 @@ func sendGift(c *call) (ledger.Answer, error) {
 	return answer, err
 }
 
-// also makes one failure of a refusal and the problems that were found before it.
-func also(problems *gift.Problems, err error) error {
-	refused, ok := errors.AsType[*gift.Error](err)
-	if !ok || problems.Len() == 0 {
-		return err
-	}
-	for _, m := range refused.Messages {
-		problems.Add(m.Path, "%s", m.Text)
-	}
-	return problems.Err()
-}
-
 // deliverable refuses gifts that this service has no means to deliver.
 func (c *call) deliverable(gifts []gift.Gift) error {
 	for n := range gifts {
@@ -172,9 +160,18 @@ func (c *call) deliverable(gifts []gift.Gift) error {
 	return nil
 }
 
+// printPath ends the addresses of PDFs, which package web answers.
+const printPath = "/print.pdf"
+
 // order writes the members of a successful send-gift.
 func (w *writer) order(r ledger.Result, c *call) {
-	w.id("orderID", r.Gifts[0].OrderID)
+	first := &r.Gifts[0]
+	w.id("orderID", first.OrderID)
+	if printed := func(g gift.Gift) bool { return g.Card.Method == gift.Printed }; c.OrderCapability != nil && slices.ContainsFunc(r.Gifts, printed) {
+		w.text("printURL", c.PublicURL+"/orders/"+c.OrderCapability(first.AccountID, first.OrderID)+printPath)
+	} else {
+		w.null("printURL")
+	}
 	w.list("gifts")
 	for n := range r.Gifts {
 		g := &r.Gifts[n]
@@ -184,7 +181,7 @@ func (w *writer) order(r ledger.Result, c *call) {
 		w.integer("recipientIndex", g.Card.RecipientIndex)
 		w.text("giftURL", address)
 		if g.Card.Method == gift.Printed {
-			w.text("printURL", address)
+			w.text("printURL", address+printPath)
 		} else {
 			w.null("printURL")
 		}

@@ -24,7 +24,7 @@ func furnishStore(t *testing.T, s *Store, n int) []gift.Gift {
 	a, k := filled[gift.Account](t), filled[gift.Key](t)
 	k.Kind, k.AccountID = gift.AccountKey, a.ID
 	system := gift.Key{ID: newID(), Kind: gift.SystemKey, Name: "partner", Hash: gift.HashKey("partner"), CreatedAt: noon}
-	configure(t, s, gift.Changes{Accounts: []*gift.Account{&a}, Keys: []*gift.Key{&k, &system}})
+	configure(t, s, gift.Changes{Accounts: []*gift.Account{&a}, Keys: []*gift.Key{&k, &system}, Assets: []gift.Asset{{AccountID: a.ID, Hash: gift.HashAsset([]byte("picture")), Kind: gift.PNG, Bytes: []byte("picture")}}})
 	gifts := append(issue(t, s, a.ID, n), issue(t, s, newID(), n)...)
 	addJobs(t, s, gifts[:3])
 	whole, first := newGift(newID())

@@ -248,3 +248,38 @@ func TestPagesOfGifts(t *testing.T) {
 		}
 	}
 }
+
+// TestKeysOfOddCharacters: whatever an Idempotency-Key may hold, it is one and the same key in a header, a body and a path.
+func TestKeysOfOddCharacters(t *testing.T) {
+	t.Parallel()
+	shop, till := world(t)
+	order, err := shop.SendGift(t.Context(), purchase("25", "Ana"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{".", "..", "...", "a/../b", "//", "%2F", "%", "?operation=x", "#", "a b", "a+b", "'; DROP TABLE request;--", "\"", "\\", "~!&=;,",
+		strings.Repeat("k", 255)} {
+		redeem := client.RedeemGiftRequest{VoucherID: order.Gifts[0].VoucherID, IdempotencyKey: key, Amount: client.MustDecimal("0.01")}
+		first, err := till.RedeemGift(t.Context(), redeem)
+		if err != nil {
+			t.Errorf("%q: %v", key, err)
+			continue
+		}
+		again, err := till.RedeemGift(t.Context(), redeem)
+		if err != nil || !again.Meta.Replayed || again.RedemptionID != first.RedemptionID {
+			t.Errorf("%q again: %+v %v, want the first answer", key, again, err)
+		}
+		status, err := till.RequestStatus(t.Context(), key, client.OpRedeemGift)
+		if err != nil || len(status) != 1 || status[0].Key != key || status[0].State != client.RequestFinished {
+			t.Errorf("what became of %q: %+v %v", key, status, err)
+		}
+		void, err := till.ReverseRedemption(t.Context(), client.ReverseRedemptionRequest{OriginalKey: key})
+		if err != nil || void.RedemptionID != first.RedemptionID {
+			t.Errorf("voiding %q: %+v %v", key, void, err)
+		}
+	}
+	g, err := shop.Gift(t.Context(), order.Gifts[0].VoucherID)
+	if err != nil || g.CurrentBalance.String() != "25.00" {
+		t.Errorf("after everything was voided: %v %v, want 25.00", g.CurrentBalance, err)
+	}
+}
