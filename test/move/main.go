@@ -86,7 +86,12 @@ func fill(ctx context.Context, dir string, vouchers int) (err error) {
 		accounts[i] = newID()
 	}
 	for done := 0; done < vouchers; done += groupSize {
-		if err := fillGroup(ctx, s, accounts[done/groupSize%len(accounts)], min(groupSize, vouchers-done)); err != nil {
+		account, n := accounts[done/groupSize%len(accounts)], min(groupSize, vouchers-done)
+		err := fillGroup(ctx, s, account, n)
+		for try := 0; err != nil && try < 3; try++ { // among a million codes, two may well be equal
+			err = fillGroup(ctx, s, account, n)
+		}
+		if err != nil {
 			return err
 		}
 	}
