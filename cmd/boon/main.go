@@ -50,6 +50,8 @@ type commands struct {
 	Gift    giftCmd    `cmd:"" help:"Send, look up and redeem gifts on a running service."`
 	Key     keyCmd     `cmd:"" help:"Make, list and revoke API keys."`
 	Verify  verifyCmd  `cmd:"" help:"Recompute every balance from the ledger and check that everything holds."`
+	Backup  backupCmd  `cmd:"" help:"Copy the embedded database while the service goes on."`
+	Copy    copyCmd    `cmd:"" help:"Move an installation to another data folder or database."`
 	Version versionCmd `cmd:"" help:"Say which build this is."`
 }
 

@@ -12,7 +12,10 @@ import (
 // authenticate tells who calls. Whoever shows no valid key is counted by address; an unknown, an expired and a revoked key
 // get one and the same answer.
 func (c *call) authenticate() (*gift.Caller, error) {
-	text := c.r.Header.Get("Authorization")
+	var text string
+	if values := c.r.Header.Values("Authorization"); len(values) == 1 { // of two, others might take the other one
+		text = values[0]
+	}
 	if scheme, rest, ok := strings.Cut(text, " "); ok && strings.EqualFold(scheme, "Bearer") {
 		text = strings.TrimSpace(rest)
 	}
@@ -71,8 +74,10 @@ func (c *call) readKey() error {
 // maxKey is the length of the longest Idempotency-Key.
 const maxKey = 255
 
+// isKey reports whether s can be an Idempotency-Key. HTTP takes away spaces around a header's value: with one at either end, what is
+// asked for in a body or a path could never have arrived, and "it did not arrive" would be a lie about the key without it.
 func isKey(s string) bool {
-	return s != "" && len(s) <= maxKey && strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0
+	return s != "" && s == strings.TrimSpace(s) && len(s) <= maxKey && strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0
 }
 
 // needKey refuses a request without an Idempotency-Key where the account demands one.

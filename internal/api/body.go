@@ -62,8 +62,11 @@ func (c *call) readBody() ([]byte, error) {
 func checkType(h http.Header) error {
 	refused := refuseWith(http.StatusUnsupportedMediaType, gift.NotSupported, "Content-Type",
 		"The body must be JSON in UTF-8: send Content-Type: application/json.")
-	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+	if encoding := strings.Join(h.Values("Content-Encoding"), ","); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return refuseWith(http.StatusUnsupportedMediaType, gift.NotSupported, "Content-Encoding", "Send the body without compression.")
+	}
+	if len(h.Values("Content-Type")) > 1 {
+		return refused
 	}
 	text := h.Get("Content-Type")
 	if text == "" || text == "application/json" {

@@ -21,6 +21,8 @@ type guard struct {
 	tills    map[till]*tillView
 	keys     map[gift.ID]*dayView
 	accounts map[gift.ID]*dayView
+
+	settling sync.Mutex // held by whoever counts what is owed
 }
 
 type till struct{ key, location gift.ID }
@@ -28,9 +30,10 @@ type till struct{ key, location gift.ID }
 // tillView is what is known of the attempts of a key at a location.
 type tillView struct {
 	bucket  gift.Bucket
-	asked   time.Time // when the store was asked
-	version int       // counts what was learnt, so that an older answer does not replace a newer one
-	flying  int       // look-ups under way
+	asked   time.Time   // when the store was asked
+	version int         // counts what was learnt, so that an older answer does not replace a newer one
+	flying  int         // look-ups under way
+	owed    []gift.Miss // that the store could not count yet; at most as many as were under way
 }
 
 // dayView is what is known of the attempts of a key, or of an account, in this day.
@@ -72,14 +75,51 @@ func (g *guard) lookUp(ctx context.Context, m gift.Miss, find func() error) erro
 	defer cancel()
 	counted, failed := g.records.CountMiss(ctx, m)
 	if failed != nil {
+		g.mu.Lock()
+		t, _, _ := g.views(m)
+		t.owed = append(t.owed, m)
+		g.mu.Unlock()
 		return stored(failed)
 	}
 	g.learn(m, counted)
 	return err
 }
 
+// settle counts the misses of a till that the store could not count when they were made. Until it has, the till looks up no
+// code: otherwise a store that can be read but not written to, as on a full disk, would let a guesser try as many as he likes.
+func (g *guard) settle(ctx context.Context, m gift.Miss) error {
+	next := func() *gift.Miss {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if t, _, _ := g.views(m); len(t.owed) > 0 {
+			return &t.owed[0]
+		}
+		return nil
+	}
+	if next() == nil {
+		return nil
+	}
+	g.settling.Lock()
+	defer g.settling.Unlock()
+	for owed := next(); owed != nil; owed = next() {
+		counted, err := g.records.CountMiss(ctx, *owed)
+		if err != nil {
+			return stored(err)
+		}
+		g.learn(*owed, counted)
+		g.mu.Lock()
+		t, _, _ := g.views(m)
+		t.owed = t.owed[1:]
+		g.mu.Unlock()
+	}
+	return nil
+}
+
 func (g *guard) enter(ctx context.Context, m gift.Miss) error {
 	for {
+		if err := g.settle(ctx, m); err != nil {
+			return err
+		}
 		if err := g.renew(ctx, m); err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -57,7 +59,7 @@ func TestWrongCodesAreLimitedPerKeyAndLocation(t *testing.T) {
 	w.server.Close()
 	w.engine.Stop()
 	w.store.Close()
-	reopened, err := store.Open(t.Context(), store.Options{Dir: w.dir})
+	reopened, err := store.Open(t.Context(), store.Options{Dir: w.dir, Database: w.database})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,4 +203,46 @@ func TestStrangersAreLimitedByAddress(t *testing.T) {
 	w.pass(gift.StrangerRefill + time.Second)
 	knock().refused(401, gift.Unauthenticated)
 	knock().refused(429, gift.RateLimited)
+}
+
+// forgetful is a store that can be read, but counts no misses while it is full.
+type forgetful struct {
+	api.Records
+	full atomic.Bool
+}
+
+func (f *forgetful) CountMiss(ctx context.Context, m gift.Miss) (gift.Guesses, error) {
+	if f.full.Load() {
+		return gift.Guesses{}, errors.New("database or disk is full")
+	}
+	return f.Records.CountMiss(ctx, m)
+}
+
+// TestAFullDiskIsNoLicenceToGuess: while misses cannot be counted, a till that made one is told nothing about codes, good or bad;
+// it scans all the same. What was tried meanwhile is counted afterwards.
+func TestAFullDiskIsNoLicenceToGuess(t *testing.T) {
+	t.Parallel()
+	var f *forgetful
+	w := newWorld(t, func(c *api.Config) {
+		f = &forgetful{Records: c.Records}
+		c.Records = f
+	})
+	g := w.send(money("5"))
+	good := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `"}`
+	f.full.Store(true)
+	w.post("validate-gift", good).want(200) // reading goes on
+	w.validate(0).refused(503, gift.Unavailable)
+	for n := range 40 {
+		w.pass(2 * time.Second)
+		w.validate(n).refused(503, gift.Unavailable)
+		w.post("validate-gift", good).refused(503, gift.Unavailable)
+	}
+	w.post("validate-gift", `{"voucherPublicToken":"`+g.token+`","organizationID":"`+pier+`"}`).want(200)
+	w.post("validate-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+wharf+`"}`).want(200)
+	f.full.Store(false)
+	w.post("validate-gift", good).want(200)
+	for n := range gift.GuessBurst - 1 { // one was made while the disk was full
+		w.validate(100+n).refused(404, gift.NotFound)
+	}
+	w.validate(200).refused(429, gift.RateLimited)
 }

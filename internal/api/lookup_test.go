@@ -87,6 +87,9 @@ func TestGiftsAreFiltered(t *testing.T) {
 			t.Errorf("%s: %v, want %v", query, got, want)
 		}
 	}
+	if r := w.get("/gifting/gifts?createdFrom=2026-01-01T00:00:00+01:00").refused(400, gift.ValidationFailure, "createdFrom"); !strings.Contains(string(r.body), "%2B") {
+		t.Errorf("it does not say what to do about a +: %s", r.body)
+	}
 	for query, path := range map[string]string{
 		"status=claimed": "status", "programID=x": "programID", "createdFrom=2026-01-01": "createdFrom", "createdTo=2026-01-01T00:00:00": "createdTo",
 		"stauts=CLAIMED": "stauts", "a=%zz": "", "externalTransactionReferenceNumber=%00": "externalTransactionReferenceNumber",
@@ -118,6 +121,19 @@ func TestGiftsAreFiltered(t *testing.T) {
 	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED"}`).want(200)
 	w.get("/gifting/gifts/"+atPier.id).want(200, "status", "CANCELLED")
 	w.get("/gifting/gifts/"+atWharf.id).want(200, "status", "DELIVERED")
+}
+
+// Texts are stored composed, and are found however they are written.
+func TestReferencesAreFoundInEitherForm(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.send(strings.Replace(money("5"), "R-1", "Cafe\u0301", 1))
+	for _, same := range []string{"Cafe\u0301", "Caf\u00e9"} {
+		if got := w.get("/gifting/gifts?externalTransactionReferenceNumber=" + url.QueryEscape(same)).ids(); len(got) != 1 {
+			t.Errorf("%+q: %v", same, got)
+		}
+	}
+	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"Cafe\u0301","cause":"CANCELLED"}`).want(200, "vouchers[0].status", "CANCELLED")
 }
 
 func TestHistoryIsPaged(t *testing.T) {

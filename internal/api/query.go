@@ -2,9 +2,14 @@ package api
 
 import (
 	"encoding/base64"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"golang.org/x/text/unicode/norm"
 
 	"boon.example/internal/gift"
 )
@@ -34,7 +39,7 @@ func (q *query) text(name string) string {
 	case len(values) == 1 && values[0] == "":
 		q.Add(name, "This parameter is empty; leave it out.")
 	case len(values) == 1:
-		return values[0]
+		return norm.NFC.String(values[0]) // as texts are stored
 	}
 	return ""
 }
@@ -66,6 +71,9 @@ func (q *query) instant(name string) (t time.Time) {
 	if s := q.text(name); s != "" {
 		var problem string
 		if t, problem = parseInstant(s, 9999); problem != "" {
+			if strings.Contains(s, " ") {
+				problem += " In an address the + of an offset is written %2B."
+			}
 			q.Add(name, "%s", problem)
 		}
 	}
@@ -116,15 +124,11 @@ func (w *writer) nextCursor(list string, last []byte) {
 
 // finish refuses the parameters that nobody asked for, and gives the verdict.
 func (q *query) finish() error {
-	for name := range q.values {
-		known := false
-		for _, a := range q.asked {
-			known = known || a == name
-		}
-		if known {
+	for _, name := range slices.Sorted(maps.Keys(q.values)) {
+		if slices.Contains(q.asked, name) {
 			continue
 		}
-		if close := closest(name, q.asked); close != "" {
+		if close := gift.Closest(name, q.asked); close != "" {
 			q.Add(shorten(name), "There is no such parameter; did you mean %s?", close)
 		} else {
 			q.Add(shorten(name), "There is no such parameter here.")

@@ -161,25 +161,15 @@ func sentence(body []byte, err error) string {
 	return fmt.Sprintf("The body is not valid JSON: it goes wrong at line %d, column %d.", line, column)
 }
 
-// refuse notes a failure with a code of its own.
-func (r *reader) refuse(err error) {
-	if refused, ok := errors.AsType[*gift.Error](err); ok && r.refusal == nil {
-		r.refusal = refused
-	}
-}
+// refuse notes a failure with a code of its own; the first one gives the code.
+func (r *reader) refuse(err error) { r.refusal = gift.Join(r.refusal, err) }
 
-// verdict is what is wrong with the request so far. A failure with a code of its own is one problem among others where there are any.
+// verdict is what is wrong with the request so far.
 func (r *reader) verdict() error {
-	switch {
-	case r.refusal == nil:
+	if r.refusal == nil {
 		return r.Err()
-	case r.Len() == 0:
-		return r.refusal
 	}
-	for _, m := range r.refusal.Messages {
-		r.Add(m.Path, "%s", m.Text)
-	}
-	return r.Err()
+	return r.With(r.refusal)
 }
 
 // at is the path of a member.
@@ -399,7 +389,7 @@ func (o *object) refuseUnknown(name string) {
 	if isIdentifier(name) {
 		path = o.at(name)
 	}
-	if close := closest(name, o.asked); close != "" {
+	if close := gift.Closest(name, o.asked); close != "" {
 		o.Add(path, "There is no such member; did you mean %s?", close)
 	} else {
 		o.Add(path, "There is no such member here.")
@@ -429,45 +419,4 @@ func isIdentifier(name string) bool {
 		}
 	}
 	return name != "" && len(name) <= longestName
-}
-
-// closest finds the known name that name was probably meant to be; "" when none is close.
-func closest(name string, known []string) string {
-	best, bestDistance := "", 0
-	for _, k := range known {
-		d := distance(strings.ToLower(name), strings.ToLower(k))
-		if d <= max(1, len(k)/4) && (best == "" || d < bestDistance) {
-			best, bestDistance = k, d
-		}
-	}
-	return best
-}
-
-// distance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b (optimal string
-// alignment). What differs much in length is far, without reckoning.
-func distance(a, b string) int {
-	if d := len(a) - len(b); d > 8 || d < -8 {
-		return len(a) + len(b)
-	}
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
-		}
-	}
-	return rows[len(a)][len(b)]
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"net/http"
 
 	"boon.example/internal/gift"
@@ -52,7 +51,7 @@ func readDefinition(o *object) *gift.Definition {
 		DesignID:   o.guidOrBlank("voucherDesignID"),
 	}
 	if d.Scheduled != nil && !*d.Scheduled {
-		o.take("deliveryDate") // it is ignored then, whatever it is
+		o.text("deliveryDate") // it is ignored then, whatever it says
 	} else {
 		d.DeliveryDate = o.instant("deliveryDate")
 	}
@@ -120,7 +119,7 @@ func sendGift(c *call) (ledger.Answer, error) {
 	}
 	account, err := c.Directory().SendingAccount(c.caller, definition.AccountID, path)
 	if err != nil {
-		return ledger.Answer{}, also(&problems, err)
+		return ledger.Answer{}, problems.With(err)
 	}
 	c.account = account
 	before := problems.Len()
@@ -143,18 +142,6 @@ func sendGift(c *call) (ledger.Answer, error) {
 		c.Wake()
 	}
 	return answer, err
-}
-
-// also makes one failure of a refusal and the problems that were found before it.
-func also(problems *gift.Problems, err error) error {
-	refused, ok := errors.AsType[*gift.Error](err)
-	if !ok || problems.Len() == 0 {
-		return err
-	}
-	for _, m := range refused.Messages {
-		problems.Add(m.Path, "%s", m.Text)
-	}
-	return problems.Err()
 }
 
 // deliverable refuses gifts that this service has no means to deliver.

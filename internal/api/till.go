@@ -136,7 +136,7 @@ func readTicket(o *object, currency gift.Currency) *ticket.Ticket {
 		data.Add(data.at("data"), "Ticket data needs the ticket itself.")
 		return nil
 	}
-	t, err := ticket.Read(format, content, currency, data.at("data"), data.Problems)
+	t, err := ticket.Read(format, content, currency, data.path, data.Problems)
 	data.refuse(err)
 	return t
 }

@@ -20,12 +20,14 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
 )
 
 // world is a service of its own: a real store in a temporary folder, the engine over it, and the interface on real HTTP.
 type world struct {
 	testing.TB
 	dir       string
+	database  string
 	store     *store.Store
 	engine    *ledger.Engine
 	server    *httptest.Server
@@ -61,20 +63,26 @@ func id(s string) gift.ID {
 
 // The records of the set-up that the tests run on.
 const (
-	harbor      = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01"
-	pier        = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11"
-	wharf       = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c12"
-	shop        = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21"
-	spring      = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c31" // eligible items
-	bareSpring  = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c32" // no defaults
-	design      = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c41"
-	corner      = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c01" // an account with one location
-	cornerPlace = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c11"
-	cornerShop  = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c21"
-	homeless    = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f3c01" // an account without any
-	careful     = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f4c01" // requires an Idempotency-Key; yen
-	carefulShop = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f4c21"
-	nowhere     = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f9c99"
+	harbor           = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01"
+	pier             = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11"
+	wharf            = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c12"
+	shop             = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21"
+	spring           = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c31" // eligible items
+	bareSpring       = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c32" // no defaults
+	design           = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c41"
+	corner           = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c01" // an account with one location
+	cornerPlace      = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c11"
+	cornerShop       = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c21"
+	homeless         = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f3c01" // an account without any
+	careful          = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f4c01" // requires an Idempotency-Key; yen
+	carefulShop      = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f4c21"
+	carefulPlace     = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f4c11"
+	carefulPromotion = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f4c31"
+	gulf             = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f5c01" // dinars, of 1,000 fils
+	gulfPlace        = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f5c11"
+	gulfShop         = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f5c21"
+	gulfPromotion    = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f5c31"
+	nowhere          = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f9c99"
 )
 
 // The keys of the set-up.
@@ -86,6 +94,7 @@ const (
 	cornerKey   = "boon_test_corner-000000000000000000000"
 	homelessKey = "boon_test_homeless-0000000000000000000"
 	carefulKey  = "boon_test_careful-00000000000000000000"
+	gulfKey     = "boon_test_gulf-0000000000000000000000000"
 	systemKey   = "boon_test_system-000000000000000000000"
 	expiredKey  = "boon_test_expired-00000000000000000000"
 	revokedKey  = "boon_test_revoked-00000000000000000000"
@@ -94,6 +103,7 @@ const (
 var (
 	dollars = gift.Currency{Code: "USD", Decimals: 2}
 	yen     = gift.Currency{Code: "JPY"}
+	dinars  = gift.Currency{Code: "KWD", Decimals: 3}
 )
 
 func setUp() gift.Changes {
@@ -118,10 +128,17 @@ func setUp() gift.Changes {
 		{ID: id(bareSpring), Name: "Bare"}}
 	c := account(corner, "Corner", dollars, gift.Location{ID: id(cornerPlace), Name: "Corner"})
 	c.Storefronts = []gift.Storefront{{ID: id(cornerShop), Name: "Counter"}}
-	y := account(careful, "Careful", yen, gift.Location{ID: id("7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f4c11"), Name: "Tokyo"})
+	y := account(careful, "Careful", yen, gift.Location{ID: id(carefulPlace), Name: "Tokyo"})
+	everywhere := append(all[:2:2], gift.Subscription{ProgramID: gift.DistributionProgram.ID})
+	y.Subscriptions = everywhere
+	y.Promotions = []gift.Promotion{{ID: id(carefulPromotion), Name: "Summer"}}
 	y.RequireIdempotencyKey = true
 	y.Storefronts = []gift.Storefront{{ID: id(carefulShop), Name: "Counter"}}
-	return gift.Changes{Accounts: []*gift.Account{h, c, account(homeless, "Homeless", dollars), y}, Keys: keys()}
+	k := account(gulf, "Gulf", dinars, gift.Location{ID: id(gulfPlace), Name: "Souk"})
+	k.Subscriptions = everywhere
+	k.Storefronts = []gift.Storefront{{ID: id(gulfShop), Name: "Counter"}}
+	k.Promotions = []gift.Promotion{{ID: id(gulfPromotion), Name: "Autumn"}}
+	return gift.Changes{Accounts: []*gift.Account{h, c, account(homeless, "Homeless", dollars), y, k}, Keys: keys()}
 }
 
 func keys() []*gift.Key {
@@ -142,15 +159,15 @@ func keys() []*gift.Key {
 	revoked.RevokedAt = time.Now().Add(-time.Minute)
 	return []*gift.Key{
 		key(harborKey, harbor), key(rotatedKey, harbor), key(pierKey, harbor, id(pier)), key(wharfKey, harbor, id(wharf)),
-		key(cornerKey, corner), key(homelessKey, homeless), key(carefulKey, careful), key(systemKey, ""), expired, revoked,
+		key(cornerKey, corner), key(homelessKey, homeless), key(carefulKey, careful), key(gulfKey, gulf), key(systemKey, ""), expired, revoked,
 	}
 }
 
 // newWorld makes a world; change, if any, alters the configuration before the interface is made.
 func newWorld(t testing.TB, change ...func(*api.Config)) *world {
 	t.Helper()
-	w := &world{TB: t, dir: t.TempDir()}
-	s, err := store.Open(t.Context(), store.Options{Dir: w.dir})
+	w := &world{TB: t, dir: t.TempDir(), database: pgtest.Database(t)}
+	s, err := store.Open(t.Context(), store.Options{Dir: w.dir, Database: w.database})
 	if err != nil {
 		t.Fatal(err)
 	}

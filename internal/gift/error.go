@@ -146,6 +146,21 @@ func (p *Problems) Has(path string) bool {
 // Len is the number of problems.
 func (p *Problems) Len() int { return len(p.messages) + p.more }
 
+// With makes one failure of the problems and a refusal with a code of its own: the refusal, where there are no problems; else a
+// VALIDATION_FAILURE in which it is one more. Any other error stays what it is.
+func (p *Problems) With(err error) error {
+	var refused *Error
+	if p.Len() == 0 || err != nil && !errors.As(err, &refused) {
+		return err
+	}
+	if refused != nil {
+		for _, m := range refused.Messages {
+			p.Add(m.Path, "%s", m.Text)
+		}
+	}
+	return p.Err()
+}
+
 // Err is a VALIDATION_FAILURE with all the problems, or nil when there are none.
 func (p *Problems) Err() error {
 	if p.Len() == 0 {

@@ -3,6 +3,7 @@ package gift
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +55,29 @@ func TestProblems(t *testing.T) {
 	}
 	if p.Add("c", "Later."); len(err.(*Error).Messages) != 4 {
 		t.Error("an error that was given out has changed")
+	}
+}
+
+func TestProblemsAndARefusal(t *testing.T) {
+	t.Parallel()
+	refused := Join(RefuseAt(NotAuthorized, "a", "Not here."), RefuseAt(NotSupported, "b", "Not this."))
+	var none, one Problems
+	one.Add("a", "Wrong.")
+	one.Add("c", "Wrong too.")
+	if err := none.With(nil); err != nil {
+		t.Errorf("nothing is wrong: %v", err)
+	}
+	if err := none.With(refused); err != error(refused) {
+		t.Errorf("the refusal became %v", err)
+	}
+	if err := one.With(io.EOF); err != io.EOF {
+		t.Errorf("another error became %v", err)
+	}
+	if err := one.With(refused); err.Error() != "VALIDATION_FAILURE: a: Wrong.; c: Wrong too.; b: Not this." {
+		t.Errorf("got %v", err)
+	}
+	if err := one.With(nil); !errors.Is(err, ValidationFailure) {
+		t.Errorf("the problems became %v", err)
 	}
 }
 

@@ -94,10 +94,7 @@ func Issue(s Send, account *Account, now time.Time, problems *Problems) ([]Gift,
 	i.place()
 	i.schedule()
 	i.texts()
-	if err := problems.Err(); err != nil {
-		return nil, err
-	}
-	if err := i.judgeProgram(); err != nil {
+	if err := problems.With(i.rights()); err != nil {
 		return nil, err
 	}
 	gifts := make([]Gift, len(recipients))
@@ -323,10 +320,10 @@ func (i *issuing) promotion() {
 		return
 	}
 	i.validity(p, record)
-	if i.terms = p.PromotionalTerms; i.terms == "" {
+	if i.terms = p.PromotionalTerms; blank(i.terms) {
 		i.terms = record.Terms
 	}
-	i.require("promotionalTerms", i.terms != "", neither)
+	i.require("promotionalTerms", !blank(i.terms), neither)
 }
 
 const neither = "Neither the request nor the promotion gives this."
@@ -407,18 +404,33 @@ func (i *issuing) text(path, s string, limit int, lines bool) {
 	}
 }
 
-// judgeProgram finds the program, the default being that of the payment, and the account's right to use it.
+// rights judges what has a code of its own: the key's right to the location, the program, and the account's right to that.
+func (i *issuing) rights() error {
+	var refused *Error
+	if i.Caller.Kind == AccountKey && !i.def.LocationID.IsZero() && !i.Caller.Enabled(i.def.LocationID) {
+		refused = RefuseAt(NotAuthorized, i.at("organizationID"), "This key is not enabled for that location.")
+	}
+	if refused = Join(refused, i.judgeProgram()); refused == nil {
+		return nil
+	}
+	return refused
+}
+
+// judgeProgram finds the program, the default being that of the payment, and the account's right to use it. It says nothing
+// where the program cannot be told, for which there is a problem already.
 func (i *issuing) judgeProgram() error {
 	path := i.at("programID")
-	if i.Caller.Kind == AccountKey && !i.def.LocationID.IsZero() && !i.Caller.Enabled(i.def.LocationID) {
-		return RefuseAt(NotAuthorized, i.at("organizationID"), "This key is not enabled for that location.")
-	}
 	id := i.def.ProgramID
-	if id.IsZero() {
+	switch {
+	case i.absent || i.Has(path) || id.IsZero() && i.PaymentMethodID == nil:
+		return nil
+	case !id.IsZero():
+	case *i.PaymentMethodID == ExternalTransaction:
 		id = BusinessProgram.ID
-		if *i.PaymentMethodID == PromotionalPayment {
-			id = PromotionalProgram.ID
-		}
+	case *i.PaymentMethodID == PromotionalPayment:
+		id = PromotionalProgram.ID
+	default:
+		return nil
 	}
 	program, ok := ProgramByID(id)
 	if !ok {

@@ -151,6 +151,13 @@ func TestIssueProblems(t *testing.T) {
 		{"scheduled too far", purchased, func(s *Send) {
 			s.Monetary.Scheduled, s.Monetary.DeliveryDate = ptr(true), now.AddDate(5, 0, 0).Add(1)
 		}, []string{m + "deliveryDate"}},
+		{"unknown program among other problems", purchased, func(s *Send) { s.Monetary.Value, s.Monetary.ProgramID = "0", id(99) }, []string{m + "programID", m + "value"}},
+		{"no subscription among other problems", purchased, func(s *Send) { s.Notes, s.Monetary.ProgramID = long, DistributionProgram.ID }, []string{m + "programID", "notes"}},
+		{"key not enabled among other problems", purchased, func(s *Send) {
+			s.Notes, s.Caller.Locations, s.Monetary.LocationID = long, []ID{kiosk}, shop
+		}, []string{m + "organizationID", "notes"}},
+		{"a program that depends on the payment", purchased, func(s *Send) { s.PaymentMethodID, s.Notes = ptr(5), long }, []string{"notes", "paymentMethodID"}},
+		{"blank promotional terms", promoted, func(s *Send) { s.Payment.PromotionID, s.Payment.PromotionalTerms = bare, "\n " }, []string{"promotionalTerms", "validForDays", "validStarting"}},
 		{"long notes", purchased, func(s *Send) { s.Notes = long[:1001] }, []string{"notes"}},
 		{"long related order", purchased, func(s *Send) { s.RelatedOrderID, s.RelatedOrderNumber = long[:201], "a\x1b" }, []string{"relatedOrderID", "relatedOrderNumber"}},
 		{"empty recipients", several, func(s *Send) { s.Recipients = []Recipient{} }, []string{"recipients"}},
@@ -256,6 +263,9 @@ func TestIssueRefusals(t *testing.T) {
 		{"no subscription", purchased, func(s *Send) { s.Monetary.ProgramID = DistributionProgram.ID }, NotSupported, "monetaryGift.programID"},
 		{"program at some locations, none named", promoted, func(s *Send) { s.Item.LocationID = ID{} }, NotSupported, "itemGift.organizationID"},
 		{"program at some locations, not this", promoted, func(s *Send) { s.Item.LocationID = kiosk }, NotSupported, "itemGift.organizationID"},
+		{"key not enabled there, and another program", purchased, func(s *Send) {
+			s.Caller.Locations, s.Monetary.LocationID, s.Monetary.ProgramID = []ID{kiosk}, shop, id(99)
+		}, NotAuthorized, "monetaryGift.organizationID"},
 		{"key not enabled there", purchased, func(s *Send) { s.Caller.Locations, s.Monetary.LocationID = []ID{kiosk}, shop }, NotAuthorized, "monetaryGift.organizationID"},
 	} {
 		s := tt.base(a)

@@ -44,6 +44,7 @@ func TestEmail(t *testing.T) {
 	for _, good := range []string{
 		"name@example.com", "first.last+tag@sub.example.co.uk", "!#$%&'*+-/=?^_`{|}~@example.com", `"quoted local"@example.com`, `"a@b"@example.com`,
 		`"a\"b\\c"@example.com`, long + "@example.com", "zoë@exämple.de", "用户@例え.jp", "a@xn--bcher-kva.example", "A@B.CO", "1@2.c3",
+		long + "@" + strings.Repeat(strings.Repeat("b", 61)+".", 3) + "com", // 254 characters
 	} {
 		if got, err := ParseContact(Email, good); got != good || err != nil {
 			t.Errorf("%q: got %q, %v", good, got, err)
@@ -58,7 +59,7 @@ func TestEmail(t *testing.T) {
 		"name@.example.com", "name@example.com.", "name@example..com", "name@-example.com", "name@example-.com", "name@exa_mple.com", "name@[192.0.2.1]",
 		"name@192.0.2.1", "name@example.c\x00m", "name\u00a0x@example.com", "name\u2028@example.com", "name@example.com\u200b", "name@exam\u200dple.com",
 		"name@example。com", "name@１２３.com", "name@١٢٣.com", long + "a@example.com", "a@" + strings.Repeat("b", 64) + ".com",
-		"a@" + strings.Repeat("b.", 126) + "com", "name@example.com\xff", "mailto:name@example.com", "a\xffb@example.com",
+		long + "@" + strings.Repeat(strings.Repeat("b", 61)+".", 3) + "come", "a@" + strings.Repeat("b.", 126) + "com", "name@example.com\xff", "mailto:name@example.com", "a\xffb@example.com",
 	} {
 		if got, err := ParseContact(Email, bad); err == nil || got != "" {
 			t.Errorf("%q: got %q", bad, got)

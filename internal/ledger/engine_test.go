@@ -19,9 +19,10 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Runner{M: m}) }
 
 func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
 
@@ -38,16 +39,17 @@ func tempDir(t *rapid.T) string {
 // bench is an engine on a fresh file, with one account.
 type bench struct {
 	*testing.T
-	dir    string
-	store  *store.Store
-	engine *ledger.Engine
-	caller *gift.Caller
+	dir      string
+	database string
+	store    *store.Store
+	engine   *ledger.Engine
+	caller   *gift.Caller
 }
 
 func setup(t *testing.T, wrap func(ledger.Store) ledger.Store, opts ledger.Options) *bench {
 	t.Helper()
-	b := &bench{T: t, dir: t.TempDir()}
-	s, err := store.Open(t.Context(), store.Options{Dir: b.dir})
+	b := &bench{T: t, dir: t.TempDir(), database: pgtest.Database(t)}
+	s, err := store.Open(t.Context(), store.Options{Dir: b.dir, Database: b.database})
 	if err != nil {
 		t.Fatalf("opening the store: %v", err)
 	}
@@ -217,7 +219,7 @@ func TestKeySurvivesReopening(t *testing.T) {
 	}
 	b.engine.Stop()
 	b.store.Close()
-	if b.store, err = store.Open(t.Context(), store.Options{Dir: b.dir}); err != nil {
+	if b.store, err = store.Open(t.Context(), store.Options{Dir: b.dir, Database: b.database}); err != nil {
 		t.Fatal(err)
 	}
 	defer b.store.Close()
@@ -490,4 +492,64 @@ func TestStopAnswersThoseWhoWait(t *testing.T) {
 	if _, err := b.redeem(t.Context(), id, 1, ""); !errors.Is(err, gift.Unavailable) {
 		t.Errorf("after the stop: %v, want UNAVAILABLE", err)
 	}
+}
+
+// TestAPanicSavesNothing: a command whose decision or answer panics changes nothing, not even half of something, and can be
+// repeated with its key; the others of its group succeed.
+func TestAPanicSavesNothing(t *testing.T) {
+	t.Parallel()
+	var g gate
+	b := setup(t, g.wrap, ledger.Options{})
+	id, order := b.gift(100), []gift.ID{b.gift(7), b.gift(8)}
+	broken := true
+	fail := func(c ledger.Call) ledger.Call {
+		render := c.Render
+		c.Render = func(r ledger.Result, err error) ledger.Answer {
+			if broken {
+				panic("the answer cannot be written")
+			}
+			return render(r, err)
+		}
+		return c
+	}
+	redeem := func() (ledger.Answer, error) {
+		return b.engine.Do(t.Context(), fail(b.call(ledger.RedeemGift, "k")), &ledger.Redeem{VoucherID: id, Redeem: gift.Redeem{Amount: 30}})
+	}
+	withdraw := func() (ledger.Answer, error) {
+		return b.engine.Do(t.Context(), fail(b.call(ledger.CancelGift, "c")),
+			&ledger.Withdraw{VoucherIDs: order, Withdraw: gift.Withdraw{Caller: b.caller, To: gift.Cancelled}})
+	}
+	g.shut()
+	var wg sync.WaitGroup
+	wg.Go(func() { b.redeem(t.Context(), id, 1, "") })
+	<-g.waiting
+	errs := make([]error, 4)
+	for n, do := range []func() (ledger.Answer, error){
+		func() (ledger.Answer, error) { return b.redeem(t.Context(), id, 10, "a") }, redeem, withdraw,
+		func() (ledger.Answer, error) { return b.redeem(t.Context(), id, 10, "b") },
+	} {
+		wg.Go(func() { _, errs[n] = do() })
+	}
+	b.queued(len(errs))
+	g.release()
+	wg.Wait()
+	for n, err := range errs {
+		var refused *gift.Error
+		if panics := n == 1 || n == 2; panics != (err != nil) || errors.As(err, &refused) {
+			t.Errorf("call %d: %v", n, err)
+		}
+	}
+	if got := b.balance(id); got != 79 {
+		t.Errorf("the balance is %d, want 79: what panicked took something", got)
+	}
+	broken = false
+	for n, again := range []func() (ledger.Answer, error){redeem, withdraw} {
+		if answer, err := again(); err != nil || answer.Replayed || answer.Status != 200 {
+			t.Errorf("repeat %d: %q, replayed %v, %v; want it done", n, answer.Body, answer.Replayed, err)
+		}
+	}
+	if got := b.balance(id); got != 49 {
+		t.Errorf("the balance is %d, want 49", got)
+	}
+	b.verify()
 }

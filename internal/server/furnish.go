@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path"
 	"strings"
 	"time"
 
@@ -38,6 +39,7 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	h.stopBackground = cancel
 	h.background.Go(func() { h.refreshSetup(running) })
+	h.background.Go(func() { h.forget(running) })
 	if worker.Gateway != nil {
 		h.background.Go(func() { worker.Run(running) })
 	}
@@ -64,8 +66,8 @@ func (h *house) mux(interfaceOf, pages http.Handler) http.Handler {
 		mux.Handle("GET /metrics", h.metrics.handler())
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The mux would answer a path that is not clean with a redirect; what is meant for the interface is the interface's to answer.
-		if p := r.URL.Path; p == "/api" || strings.HasPrefix(p, "/api/") {
+		// The mux would redirect an address that is not clean; the interface refuses it, as it does every unknown one.
+		if p := path.Clean(r.URL.Path); p == "/api" || strings.HasPrefix(p, "/api/") {
 			interfaceOf.ServeHTTP(w, r)
 			return
 		}

@@ -16,26 +16,41 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"boon.example/examples"
 	"boon.example/internal/gift"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
 )
+
+// TestMain demands that a server that was stopped leaves nothing running behind.
+func TestMain(m *testing.M) {
+	status := pgtest.Main(m)
+	client.CloseIdleConnections()
+	if err := goleak.Find(); status == 0 && err != nil {
+		fmt.Println(err)
+		status = 1
+	}
+	os.Exit(status)
+}
 
 // service is a running server over a data folder of its own.
 type service struct {
 	*testing.T
 	url, address, data string
+	database           string
 	logs               *lockedBuffer
 	stop               func() error // asks it to stop and waits
 }
 
 func start(t *testing.T, c server.Config) *service {
 	t.Helper()
-	s := &service{T: t, data: t.TempDir(), logs: &lockedBuffer{}}
+	s := &service{T: t, data: t.TempDir(), database: pgtest.Database(t), logs: &lockedBuffer{}}
 	s.apply(examples.HarborCoffee())
-	c.Listen, c.Data, c.Logger = "127.0.0.1:0", s.data, slog.New(slog.NewJSONHandler(s.logs, nil))
+	c.Listen, c.Data, c.Database, c.Logger = "127.0.0.1:0", s.data, s.database, slog.New(slog.NewJSONHandler(s.logs, nil))
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	c.Ready = func(address string) { ready <- address }
 	ctx, cancel := context.WithCancel(context.Background())
@@ -61,7 +76,7 @@ func (s *service) apply(file []byte) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	beside, err := store.Open(s.Context(), store.Options{Dir: s.data})
+	beside, err := store.Open(s.Context(), store.Options{Dir: s.data, Database: s.database})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -192,7 +207,7 @@ func TestStopCutsNobodyOff(t *testing.T) {
 	if redeemed == 0 {
 		t.Fatal("nothing was redeemed before the stop")
 	}
-	again, err := store.Open(t.Context(), store.Options{Dir: s.data})
+	again, err := store.Open(t.Context(), store.Options{Dir: s.data, Database: s.database})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,6 +311,21 @@ func TestOperatorsAddresses(t *testing.T) {
 	}
 }
 
+// What is not an address of the interface is refused as the interface does it, and not redirected: a POST would come without its body.
+func TestUncleanAddressesAreRefused(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	for _, path := range []string{"/api", "/api/", "/api//integration/gifting/send-gift", "//api/integration/gifting/send-gift", "/x/../api/integration/gifting/send-gift",
+		"/api/integration/gifting/./send-gift", "/api/integration/gifting/send-gift/", "/api/integration%2Fgifting/send-gift"} {
+		for _, method := range []string{"GET", "POST"} {
+			status, body, err := s.call(method, path, examples.HarborWebShopKey, `{}`)
+			if err != nil || status != http.StatusNotFound || !strings.Contains(string(body), `"code":"NOT_FOUND"`) {
+				t.Errorf("%s %s: %d %s %v", method, path, status, body, err)
+			}
+		}
+	}
+}
+
 func TestPublicURLMustBeABareHost(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"gifts.example.com", "ftp://x", "https://x/shop", "https://x?a=1", "https://x#f", "https://u:p@x", "https://", "::"} {
@@ -339,5 +369,70 @@ func TestSlowAndIdleClientsHarmNobody(t *testing.T) {
 	slow[0].SetReadDeadline(time.Now().Add(20 * time.Second))
 	if answer, err := io.ReadAll(slow[0]); err != nil {
 		t.Errorf("the slow sender was not let go: %q %v", answer, err)
+	}
+}
+
+// TestPathsThatAreNotCleanAreNotRedirected: whoever misspells an address of the interface is told so, in its own words.
+func TestPathsThatAreNotCleanAreNotRedirected(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	for _, path := range []string{"/api", "/api/", "/api/integration//redemption/redeem-gift", "/api/integration/requests/..", "/api/integration/requests/.",
+		"/api/../api/integration/requests/x", "/api/integration/redemption/redeem-gift/"} {
+		for _, method := range []string{"GET", "POST"} {
+			r, err := http.NewRequest(method, s.url, strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.URL.Path = path
+			r.Header.Set("Authorization", examples.HarborTillKey)
+			resp, err := client.Transport.RoundTrip(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, _ := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if resp.StatusCode != http.StatusNotFound || !bytes.Contains(body, []byte(`"code":"NOT_FOUND"`)) {
+				t.Errorf("%s %s: %d %s, want the interface's 404", method, path, resp.StatusCode, body)
+			}
+		}
+	}
+}
+
+// TestLogsCannotBeForged: what a client sends reaches no log line as it is: neither control characters nor lines of its own.
+func TestLogsCannotBeForged(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	const forged = "\x1b]0;owned\x07"
+	for _, request := range []string{
+		"GET /g/%1b%5d0%3bowned%07%0a%7b%22level%22:%22INFO%22%7d HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: x\r\nX-Request-ID: " + forged + "\r\nConnection: close\r\n\r\n",
+		"GET /api/integration/requests/%0aowned HTTP/1.1\r\nHost: x\r\nX-Request-ID: owned\tx\r\nUser-Agent: owned\r\nConnection: close\r\n\r\n",
+		"OWNED /api/integration/redemption/redeem-gift HTTP/1.1\r\nHost: owned\r\nAuthorization: owned\r\nConnection: close\r\n\r\n",
+		"GET /" + forged + " HTTP/1.1\r\nHost: x\r\n\r\n",
+		"owned\r\n\r\n",
+	} {
+		c, err := net.Dial("tcp", s.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(c, request)
+		answer, err := io.ReadAll(c)
+		c.Close()
+		if err != nil || !bytes.HasPrefix(answer, []byte("HTTP/1.1 ")) || bytes.Contains(answer, []byte(forged)) {
+			t.Errorf("%q: %q %v", request, answer, err)
+		}
+	}
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(s.logs.String()), "\n")
+	if len(lines) < 4 {
+		t.Errorf("only %d lines were logged", len(lines))
+	}
+	for _, line := range lines {
+		var members map[string]any
+		if err := json.Unmarshal([]byte(line), &members); err != nil || strings.Contains(line, "owned") || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' }) {
+			t.Errorf("a line of the log was touched: %q", line)
+		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"boon.example/internal/gift"
 )
 
 const (
@@ -209,41 +211,10 @@ func unknown(name string, known []string) string {
 	if name == "<<" {
 		return "Merge keys (<<) are not supported in a set-up file; write the fields out."
 	}
-	best, least := "", 3
-	for _, k := range known {
-		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < least && d <= len(k)/2 {
-			best, least = k, d
-		}
-	}
-	if best != "" {
+	if best := gift.Closest(name, known); best != "" {
 		return fmt.Sprintf("There is no such field; did you mean %s?", best)
 	}
 	return fmt.Sprintf("There is no such field; there are %s.", strings.Join(known, ", "))
-}
-
-// distance counts the letters to be inserted, removed or replaced to make a of b (Levenshtein), at most 9.
-func distance(a, b string) int {
-	const far = 9
-	if len(a) > len(b)+far || len(b) > len(a)+far {
-		return far
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, diagonal+1)
-		}
-	}
-	return min(row[len(b)], far)
 }
 
 // short keeps what an operator wrote from filling the screen, and control characters off it.

@@ -4,10 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // shelf is a store with one of everything in it.
 type shelf struct {

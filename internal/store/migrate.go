@@ -138,12 +138,8 @@ func (s *Store) migrateOnce(ctx context.Context, steps []migration) error {
 
 // schemaVersion is the number of the newest step that was taken, 0 for a new database.
 func (s *Store) schemaVersion(ctx context.Context, q querier) (version int64, err error) {
-	var tables int
-	if err := q.QueryRowContext(ctx, s.dialect.hasTable, "schema_version").Scan(&tables); err != nil {
-		return 0, fmt.Errorf("reading the schema's version: %w", err)
-	}
-	if tables == 0 {
-		return 0, nil
+	if has, err := s.hasTable(ctx, q, "schema_version"); err != nil || !has {
+		return 0, err
 	}
 	if err := q.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM schema_version`).Scan(&version); err != nil {
 		return 0, fmt.Errorf("reading the schema's version: %w", err)

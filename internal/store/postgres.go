@@ -16,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 )
@@ -41,7 +42,9 @@ var postgresDialect = dialect{
 	words:          strings.NewReplacer("{table}", "", "{clustered}", ""),
 	transact:       transactPipelined,
 	hasTable:       `SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = $1`,
-	unhurried:      `SET LOCAL lock_timeout = 0`,
+	unhurried:      `SET LOCAL lock_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0`,
+	holdStill:      []string{`LOCK TABLE ` + tableNames() + ` IN EXCLUSIVE MODE NOWAIT`},
+	bulkInsert:     insertArrays,
 	lockRows:       lockRows,
 	skipLocked:     ` FOR UPDATE SKIP LOCKED`,
 	snapshot:       &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
@@ -158,6 +161,45 @@ func openPostgres(url string, tracer pgx.QueryTracer) (writer, readers *sql.DB, 
 		hot.RuntimeParams[plan] = "off"
 	}
 	return open(hot), readers, config.Database + " on " + config.Host, nil
+}
+
+// insertArrays writes rows with one array for each column.
+func insertArrays(ctx context.Context, tx *sql.Tx, t *table, rows []row) error {
+	types := map[string]string{}
+	const query = `SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = $1`
+	err := each(ctx, tx, query, []any{t.name}, func(rows *sql.Rows) error {
+		var column, is string
+		err := rows.Scan(&column, &is)
+		types[column] = is
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("reading the columns of %s: %w", t.name, err)
+	}
+	arrays, args := make([]string, len(t.columns)), make([]any, len(t.columns))
+	for c, name := range t.columns {
+		column := make(pgtype.FlatArray[any], len(rows))
+		for r := range rows {
+			column[r] = rows[r][c]
+			if n, ok := column[r].(int64); ok && types[name] == "boolean" {
+				column[r] = n != 0
+			}
+		}
+		arrays[c], args[c] = fmt.Sprintf("$%d::%s[]", c+1, types[name]), column
+	}
+	text := fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM unnest(%s)", t.name, strings.Join(t.columns, ", "), strings.Join(arrays, ", "))
+	if _, err := tx.ExecContext(ctx, text, args...); err != nil {
+		return fmt.Errorf("writing into %s: %w", t.name, err)
+	}
+	return nil
+}
+
+func tableNames() string {
+	names := make([]string, len(tables))
+	for i := range tables {
+		names[i] = tables[i].name
+	}
+	return strings.Join(names, ", ")
 }
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

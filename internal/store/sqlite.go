@@ -24,11 +24,12 @@ var sqliteDialect = dialect{
 	name: "sqlite",
 	words: strings.NewReplacer("BYTEA", "BLOB", "BIGINT", "INTEGER", "BOOLEAN", "INTEGER",
 		"{table}", "STRICT", "{clustered}", "STRICT, WITHOUT ROWID"),
-	prepared:  anonymous,
-	transact:  transactRowwise,
-	hasTable:  `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`,
-	snapshot:  &sql.TxOptions{ReadOnly: true},
-	integrity: []string{`PRAGMA integrity_check`, `PRAGMA foreign_key_check`},
+	prepared:   anonymous,
+	bulkInsert: insertPrepared,
+	transact:   transactRowwise,
+	hasTable:   `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`,
+	snapshot:   &sql.TxOptions{ReadOnly: true},
+	integrity:  []string{`PRAGMA integrity_check`, `PRAGMA foreign_key_check`},
 	again: func(err error) bool {
 		// Locks are waited for, but not the one under which another process opens or closes the files.
 		e, ok := errors.AsType[*sqlite.Error](err)
@@ -122,10 +123,39 @@ func createFile(path string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	folder, err := os.Open(filepath.Dir(path))
+	return syncFolder(filepath.Dir(path))
+}
+
+// aloneOnSQLite fails when another process has the database open: each connection holds a shared lock on it for as long as
+// it lives, beside which none gets it for itself.
+func aloneOnSQLite(ctx context.Context, file string) error {
+	q := url.Values{"_pragma": {"busy_timeout(500)", "locking_mode(EXCLUSIVE)"}, "_txlock": {"immediate"}}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: file, RawQuery: q.Encode()}).String())
 	if err != nil {
-		return err
+		return fmt.Errorf("opening the database %s: %w", file, err)
 	}
-	defer folder.Close()
-	return folder.Sync()
+	defer db.Close()
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("the database %s is in use; stop boon serve, and whatever else has it open, first: %w", file, err)
+	}
+	return tx.Rollback()
+}
+
+// insertPrepared writes rows, as many with each statement as a group of commands does.
+func insertPrepared(ctx context.Context, tx *sql.Tx, t *table, rows []row) error {
+	w := work{statement: inserting(t.name, strings.Join(t.columns, ", "), "", ""), rows: make([][]any, len(rows))}
+	for i := range rows {
+		w.rows[i] = rows[i]
+	}
+	r := rowwise{tx: tx, bound: map[string]*sql.Stmt{}}
+	for _, text := range []string{w.one, w.many} {
+		stmt, err := tx.PrepareContext(ctx, anonymous(text))
+		if err != nil {
+			return fmt.Errorf("preparing a statement: %w", err)
+		}
+		defer stmt.Close()
+		r.bound[text] = stmt
+	}
+	return r.run(ctx, []work{w})
 }

@@ -28,11 +28,11 @@ type work struct {
 	*statement
 	account gift.ID
 	rows    [][]any
-	take    func(row) error // is handed what comes back; nil: nothing does
+	take    func(scanner) error // is handed what comes back; nil: nothing does
 }
 
-// row is what came back.
-type row interface{ Scan(...any) error }
+// scanner is a row that came back.
+type scanner interface{ Scan(...any) error }
 
 // runner does several works in order, within one transaction.
 type runner func(ctx context.Context, works []work) error
@@ -40,10 +40,7 @@ type runner func(ctx context.Context, works []work) error
 // inserting writes rows into a table. columns is a list such as "v.id, v.status", in the order in which a row gives them; types
 // has a letter for each: B for BYTEA, N for BIGINT, T for TEXT, F for BOOLEAN. rest follows the rows.
 func inserting(table, columns, types, rest string) *statement {
-	names := strings.Split(columns, ", ")
-	for i, n := range names {
-		names[i] = n[strings.Index(n, ".")+1:]
-	}
+	names := columnNames(columns)
 	into := fmt.Sprintf("INSERT INTO %s (%s) ", table, strings.Join(names, ", "))
 	text := func(rows int) string {
 		groups := make([]string, rows)

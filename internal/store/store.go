@@ -35,7 +35,9 @@ type Options struct {
 	// MustExist refuses a place without a database, for programs that only look.
 	MustExist bool
 
-	tracer pgx.QueryTracer // sees every statement, for a test of them
+	alone   bool            // refuse what another process has open
+	copying bool            // let a half copied database pass
+	tracer  pgx.QueryTracer // sees every statement, for a test of them
 }
 
 // Store is an open database. It is safe for concurrent use, also beside other processes that have the same folder open.
@@ -70,10 +72,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Database != "" {
 		err = s.openServer(ctx, o)
 	} else {
-		err = s.openFolder(dir, o.MustExist)
+		err = s.openFolder(ctx, dir, o)
 	}
 	if err == nil {
-		err = s.begin(ctx)
+		err = s.begin(ctx, o.copying)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -82,11 +84,16 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 }
 
 // openFolder opens the embedded database.
-func (s *Store) openFolder(dir string, mustExist bool) (err error) {
+func (s *Store) openFolder(ctx context.Context, dir string, o Options) (err error) {
 	s.dialect, s.file = sqliteDialect, filepath.Join(dir, DatabaseName)
 	s.place = s.file
-	if s.keys, err = folderKeys(dir, s.file, mustExist); err != nil {
+	if s.keys, err = folderKeys(dir, s.file, o.MustExist); err != nil {
 		return err
+	}
+	if o.alone {
+		if err := aloneOnSQLite(ctx, s.file); err != nil {
+			return err
+		}
 	}
 	s.writer, s.readers, err = openSQLite(s.file)
 	return err
@@ -190,7 +197,12 @@ func folderKeys(dir, database string, mustExist bool) (*sealed.Keys, error) {
 }
 
 // begin makes an opened database ready: schema, keys, prepared statements.
-func (s *Store) begin(ctx context.Context) error {
+func (s *Store) begin(ctx context.Context, copying bool) error {
+	if !copying {
+		if err := s.refuseHalfCopied(ctx); err != nil {
+			return err
+		}
+	}
 	steps, err := migrations(migrationFiles, &s.dialect)
 	if err != nil {
 		return err

@@ -49,6 +49,7 @@ func suite(t *testing.T, open opener) {
 		"wrong codes are counted":                   testGuesses,
 		"strangers are counted":                     testStrangers,
 		"live gifts are counted":                    testLiveGifts,
+		"old records are forgotten":                 testForget,
 		"two handles write at once":                 testTwoWriters,
 		"verify walks and finds":                    testVerify,
 	} {

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/unicode/norm"
 
 	"boon.example/internal/gift"
 )
@@ -213,15 +216,14 @@ func (r *reader) refuse(path, name string, known members) {
 		quoted, _ := jsontext.AppendQuote(nil, name)
 		at = path + "[" + string(quoted) + "]"
 	}
-	for k := range known {
-		if strings.EqualFold(k, name) {
-			r.Add(at, "There is no such member; did you mean %s?", k)
-			return
-		}
+	if k := gift.Closest(name, slices.Sorted(maps.Keys(known))); k != "" {
+		r.Add(at, "There is no such member; did you mean %s?", k)
+		return
 	}
 	r.Add(at, "There is no such member here.")
 }
 
+// text reads a text, normalized to NFC as the item ids of promotions are.
 func (r *reader) text(path string, limit int) (string, error) {
 	if ok, err := r.is(path, '"', "a text"); !ok || err != nil {
 		return "", err
@@ -230,7 +232,7 @@ func (r *reader) text(path string, limit int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := token.String()
+	text := norm.NFC.String(token.String())
 	if err := gift.CheckText(text, limit, false); err != nil {
 		r.Add(path, "%s", err)
 	}

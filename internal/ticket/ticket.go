@@ -39,14 +39,14 @@ type Totals struct {
 	Sub, Tax, Discount, ServiceCharge, Grand *gift.Amount
 }
 
-// Read reads ticket data of a format. Everything that is wrong with the data is added to problems, with its JSON path under path; the
-// ticket is then worth nothing and nil. It fails with NOT_SUPPORTED for a format that is not known.
+// Read reads the data of the ticketData object at path, which is in a format. Everything that is wrong with the data is added to problems,
+// with its JSON path; the ticket is then worth nothing and nil. It fails with NOT_SUPPORTED for a format that is not known.
 func Read(format string, data []byte, c gift.Currency, path string, problems *gift.Problems) (*Ticket, error) {
 	if format != Standard {
-		return nil, gift.Refuse(gift.NotSupported, "This ticket format is not supported; the known one is %q.", Standard)
+		return nil, gift.RefuseAt(gift.NotSupported, path+".format", "This ticket format is not supported; the known one is %q.", Standard)
 	}
 	before := problems.Len()
-	t := readStandard(data, c, path, problems)
+	t := readStandard(data, c, path+".data", problems)
 	if problems.Len() > before {
 		return nil, nil
 	}

@@ -25,7 +25,7 @@ func amount(a gift.Amount) *gift.Amount { return &a }
 func read(t *testing.T, c gift.Currency, data string) (*Ticket, []string) {
 	t.Helper()
 	var problems gift.Problems
-	tk, err := Read(Standard, []byte(data), c, at, &problems)
+	tk, err := Read(Standard, []byte(data), c, strings.TrimSuffix(at, ".data"), &problems)
 	if err != nil {
 		t.Fatalf("Read: %v", err)
 	}
@@ -63,6 +63,8 @@ func TestReadStandard(t *testing.T) {
 			&Ticket{Lines: []Line{{"", "", amount(333), 3, 1000}}}},
 		{"a total is enough", usd, `{"lineItems":[{"quantity":1,"itemTotalPrice":1e1}]}`,
 			&Ticket{Lines: []Line{{"", "", nil, 1, 1000}}}},
+		{"texts are composed", usd, `{"lineItems":[{"itemID":"Cafe\u0301","itemName":"\u212b","quantity":1,"itemTotalPrice":1}]}`,
+			&Ticket{Lines: []Line{{"Caf\u00e9", "\u00c5", nil, 1, 100}}}},
 		{"zero prices and quantities", usd, `{"lineItems":[{"itemUnitPrice":0,"quantity":0}]}`,
 			&Ticket{Lines: []Line{{"", "", amount(0), 0, 0}}}},
 		{"null is absent", usd, `{"totals":null,"lineItems":[{"itemID":null,"itemName":null,"itemUnitPrice":null,"quantity":1,"itemTotalPrice":2}]}`,
@@ -106,6 +108,12 @@ func TestReadStandardProblems(t *testing.T) {
 		{"unknown members", `{"lineItems":[],"LineItems":[],"tip":{"a":[1]},"a b":1}`, []string{
 			at + ".LineItems: There is no such member; did you mean lineItems?", at + ".tip: There is no such member here.",
 			at + `["a b"]: There is no such member here.`}},
+		{"names that are nearly right", `{"lineItem":[],"lineItems":[{"quantiy":1,"itemTotelPrice":1,"quantity":1,"itemTotalPrice":1}],"totals":{"subtotal":1,"grandTotl":1}}`, []string{
+			at + ".lineItem: There is no such member; did you mean lineItems?", line + ".quantiy: There is no such member; did you mean quantity?",
+			line + ".itemTotelPrice: There is no such member; did you mean itemTotalPrice?",
+			at + ".totals.subtotal: There is no such member; did you mean subTotal?", at + ".totals.grandTotl: There is no such member; did you mean grandTotal?"}},
+		{"a composed item id of 201", `{"lineItems":[{"itemID":"` + strings.Repeat("e\u0301", 201) + `","quantity":1,"itemTotalPrice":1}]}`,
+			[]string{line + ".itemID: This text may have at most 200 characters; it has 201."}},
 		{"twice", `{"lineItems":[{"quantity":1,"quantity":2,"itemTotalPrice":1}],"lineItems":[],"totals":null,"totals":{}}`, []string{
 			line + ".quantity: This member is given more than once.", at + ".lineItems: This member is given more than once.",
 			at + ".totals: This member is given more than once."}},
@@ -163,8 +171,8 @@ func TestUnknownFormat(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"", "Standard", "square"} {
 		var problems gift.Problems
-		_, err := Read(format, []byte(`{"lineItems":[]}`), usd, at, &problems)
-		if e, ok := err.(*gift.Error); !ok || e.Code != gift.NotSupported {
+		_, err := Read(format, []byte(`{"lineItems":[]}`), usd, "ticketData", &problems)
+		if e, ok := err.(*gift.Error); !ok || e.Code != gift.NotSupported || e.Messages[0].Path != "ticketData.format" {
 			t.Errorf("format %q: %v, want NOT_SUPPORTED", format, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Handler checks every call that goes through next.
@@ -251,7 +252,7 @@ func (o *operation) checkBody(c call) error {
 	if len(c.sent) > maxBody {
 		return errors.New("the body is too large")
 	}
-	v, err := strict(c.sent)
+	v, err := strict(norm.NFC.Bytes(c.sent)) // texts are measured after composition
 	if err != nil {
 		return err
 	}

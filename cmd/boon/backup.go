@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"boon.example/internal/store"
+)
+
+type backupCmd struct {
+	To string `required:"" placeholder:"FILE|DIR" help:"New file to write, or a folder that is there: the file is then named after the time."`
+	dataFolder
+}
+
+// Help teaches.
+func (backupCmd) Help() string {
+	return `Copies the embedded database as it is at one moment, while the service goes on. Every redemption that was answered before is in
+it. The copy is read back and compared before it gets its name; nothing is ever overwritten.
+
+The key file is never copied along: together they redeem every gift, apart they redeem none. Keep a copy of it somewhere
+else, once; it does not change. To restore, put both into an empty folder, as boon.db and boon.key, each with mode 0600, and
+start boon serve on it. A PostgreSQL database is backed up with its own tools.
+
+Example:
+
+    boon backup --to /var/backups/boon`
+}
+
+// Run backs up the data folder.
+func (c *backupCmd) Run(t *terminal) error {
+	r, err := store.Backup(t, c.Data, c.To, time.Now(), t.progress("copying"))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(t.stdout, "%s\n", cell(r.File))
+	fmt.Fprintf(t.stdout, "%d bytes, %d gifts, %d ledger entries; read back and whole.\n", r.Bytes, r.Totals.Vouchers, r.Totals.Entries)
+	fmt.Fprintf(t.stdout, "Its codes can be read with the key file only, which is not in it: %s\nKeep a copy of that file apart from the backups.\n",
+		cell(r.KeyFile))
+	return nil
+}

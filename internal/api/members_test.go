@@ -1,0 +1,156 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// whole gives, for each operation, requests that between them have every member there is.
+func (w *world) whole() map[string][]string {
+	g := w.send(money("25.50"))
+	redemption := w.redeem(g, "1").at("redemptionID")
+	common := `"accountID":"` + harbor + `","organizationID":"` + pier + `","senderDescription":"S","hasScheduledDelivery":true,"deliveryDate":"` +
+		w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339) + `","deliveryTimezoneId":"Asia/Tokyo","voucherDesignID":"` + design + `"`
+	recipient := `"deliveryMethodID":1,"recipientDescription":"R","recipientContact":"r@example.com","message":"M"`
+	notes := `"senderDescription":"S","notes":"N","relatedOrderID":"1","relatedOrderNumber":"2"`
+	till := `"organizationID":"` + pier + `","pointOfSaleSystemOrganizationIdentifier":"POS-1","targetProgramID":"22222222-2222-2222-2222-222222222222",` +
+		`"validateTargetProgram":true,"targetTypeCode":"GIFT","validateTargetType":true,"ticketData":{"format":"standard","data":{"lineItems":[` +
+		`{"itemID":"A","itemName":"B","itemUnitPrice":1.5,"quantity":2,"itemTotalPrice":3}],` +
+		`"totals":{"subTotal":3,"taxTotal":1,"discountTotal":-1,"serviceChargeTotal":0.5,"grandTotal":3}}}`
+	return map[string][]string{
+		"send-gift": {
+			`{"monetaryGift":{"value":5,"programID":"22222222-2222-2222-2222-222222222222",` + common + `,` + recipient + `},` + notes + `,` + purchase + `}`,
+			`{"itemGift":{"label":"L","terms":"T","quantity":2,"equivalentValue":5,` + common + `},"recipients":[{` + recipient + `}],` + notes + `,` + promotion +
+				`,"validStarting":"2026-10-01T00:00:00Z","validForDays":100,"promotionalTerms":"T"}`,
+		},
+		"validate-gift": {`{"voucherCode":"` + g.code + `",` + till + `}`, `{"voucherPublicToken":"` + g.token + `","organizationID":"` + pier + `"}`},
+		"redeem-gift": {
+			`{"voucherID":"` + g.id + `","amount":0.01,"allowPartial":true,"reference":"R",` + till + `}`,
+			`{"voucherCode":"` + g.code + `","amount":0.01,"organizationID":"` + pier + `"}`,
+		},
+		"reverse-redemption": {`{"redemptionID":"` + redemption + `","amount":0.01,"reason":"R","organizationID":"` + pier + `"}`, `{"idempotencyKey":"none"}`},
+		"cancel-gift": {`{"voucherID":"` + nowhere + `","cause":"CANCELLED","reason":"R"}`, `{"orderID":"` + nowhere + `","cause":"CANCELLED"}`,
+			`{"externalTransactionReferenceNumber":"none","cause":"CANCELLED"}`},
+	}
+}
+
+// place is one member of a request: the object it is in, its name, and its path.
+type place struct {
+	in         map[string]any
+	name, path string
+}
+
+// membersOf lists every member of a request, at every depth, in a fixed order.
+func membersOf(v any, path string) (all []place) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			at := strings.TrimPrefix(path+"."+name, ".")
+			all = append(append(all, place{v, name, at}), membersOf(v[name], at)...)
+		}
+	case []any:
+		for n := range v {
+			all = append(all, membersOf(v[n], fmt.Sprintf("%s[%d]", path, n))...)
+		}
+	}
+	return all
+}
+
+// eachMember calls try for each member of every request. The member is in a copy of the request that try may spoil; body writes it.
+func (w *world) eachMember(t *testing.T, try func(t *testing.T, operation string, body func() string, p place)) {
+	for operation, bodies := range w.whole() {
+		for n, body := range bodies {
+			parse := func() (request map[string]any) {
+				if err := json.Unmarshal([]byte(body), &request); err != nil {
+					t.Fatalf("%s: %v", body, err)
+				}
+				return request
+			}
+			for i := range membersOf(parse(), "") {
+				request := parse()
+				p := membersOf(request, "")[i]
+				write := func() string {
+					text, err := json.Marshal(request)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return string(text)
+				}
+				t.Run(fmt.Sprintf("%s/%d/%s", operation, n, p.path), func(t *testing.T) { try(t, operation, write, p) })
+			}
+		}
+	}
+}
+
+func TestEveryMemberRefusesWhatItIsNot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	integers := []string{"deliveryMethodID", "paymentMethodID", "quantity", "validForDays"}
+	w.eachMember(t, func(t *testing.T, operation string, body func() string, p place) {
+		good := p.in[p.name]
+		for _, bad := range []any{"x", true, 1.5, map[string]any{}, []any{}} {
+			same := fmt.Sprintf("%T", bad) == fmt.Sprintf("%T", good)
+			if bad == 1.5 && (same && !slices.Contains(integers, p.name) || p.name == "voucherCode") || same && bad != 1.5 {
+				continue
+			}
+			p.in[p.name] = bad
+			w.in(t).post(operation, body()).refused(400, gift.ValidationFailure, p.path)
+		}
+	})
+}
+
+func TestEveryTextRefusesControlCharacters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.eachMember(t, func(t *testing.T, operation string, body func() string, p place) {
+		good, ok := p.in[p.name].(string)
+		if !ok {
+			return
+		}
+		for _, bad := range []string{"\x00", "\u2028"} {
+			p.in[p.name] = good + bad
+			r := w.in(t).post(operation, body())
+			if p.path == "ticketData.format" {
+				r.refused(422, gift.NotSupported, p.path)
+			} else {
+				r.refused(400, gift.Code(r.at("code")), p.path)
+			}
+		}
+	})
+}
+
+func TestEveryMemberIsSuggestedAndTakenOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.eachMember(t, func(t *testing.T, operation string, body func() string, p place) {
+		value := p.in[p.name]
+		p.in[p.name+"x"] = value
+		wrong := body()
+		r := w.in(t).post(operation, wrong).refused(400, gift.ValidationFailure, p.path+"x")
+		if !strings.Contains(string(r.body), "did you mean "+p.name+"?") {
+			t.Errorf("it does not suggest %s: %s", p.name, r.body)
+		}
+		twice := strings.Replace(wrong, `"`+p.name+`x":`, fmt.Sprintf(`"\u%04x%s":`, p.name[0], p.name[1:]), 1)
+		w.in(t).post(operation, twice).refused(400, gift.ValidationFailure, p.path)
+	})
+}
+
+// The requests that are spoiled above are good before.
+func TestWholeRequestsWork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for operation, bodies := range w.whole() {
+		for _, body := range bodies {
+			if r := w.post(operation, body); r.status >= 400 && r.status != 404 {
+				t.Errorf("%s: %d %s", operation, r.status, r.body)
+			}
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"boon.example/internal/sealed"
+)
+
+// BackupReport tells what Backup wrote.
+type BackupReport struct {
+	File    string
+	Bytes   int64
+	KeyFile string // of the data folder. It is not in the backup, which is of no use without it
+	Totals  Totals // of all accounts, added up from the backup
+}
+
+// Backup writes a copy of a data folder's database, as it is at one moment, while others go on writing to it. Whatever was
+// committed before Backup was called is in it. to is a new file, or a folder, in which the file is named after now. Nothing is ever
+// overwritten; the file appears, with mode 0600 and on stable storage, only when it was read back and found whole. The
+// schema of the database is left as it is, and the key file stays where it is.
+func Backup(ctx context.Context, dir, to string, now time.Time, progress func(done, total int64)) (r BackupReport, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return r, fmt.Errorf("backing up: %w", err)
+	}
+	r.KeyFile = filepath.Join(dir, sealed.FileName)
+	database := filepath.Join(dir, DatabaseName)
+	if _, err := os.Stat(database); err != nil {
+		return r, fmt.Errorf("there is no database to back up in the data folder %s: %w", dir, err)
+	}
+	if r.File, err = backupName(to, now); err != nil {
+		return r, err
+	}
+	beside, err := os.CreateTemp(filepath.Dir(r.File), ".boon-backup-*") // mode 0600
+	if err != nil {
+		return r, fmt.Errorf("making the backup: %w", err)
+	}
+	defer func() {
+		for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
+			os.Remove(beside.Name() + suffix) // once it has its own name, this one is no longer needed
+		}
+	}()
+	defer beside.Close()
+	was, err := copyPages(ctx, database, beside.Name(), progress)
+	if err != nil {
+		return r, fmt.Errorf("backing up: %w", err)
+	}
+	if r.Totals, err = checkBackup(ctx, beside.Name(), was); err != nil {
+		return r, err
+	}
+	if err := publish(beside, r.File); err != nil {
+		return r, fmt.Errorf("making the backup: %w", err)
+	}
+	info, err := os.Stat(r.File)
+	if err != nil {
+		return r, fmt.Errorf("making the backup: %w", err)
+	}
+	r.Bytes = info.Size()
+	return r, nil
+}
+
+// backupName is the file that to means.
+func backupName(to string, now time.Time) (string, error) {
+	file, err := filepath.Abs(to)
+	if err != nil {
+		return "", fmt.Errorf("making the backup: %w", err)
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = filepath.Join(file, "boon-"+now.UTC().Format("20060102T150405Z")+".db")
+	}
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s is there already; a backup never overwrites anything: name another file, or a folder", file)
+	}
+	return file, nil
+}
+
+// copyPages copies a database as it is in one reading transaction, page by page, and adds up its accounts in the same.
+func copyPages(ctx context.Context, from, to string, progress func(done, total int64)) (t totalsByAccount, err error) {
+	const pages = 1024 // at a time, between which the caller is told and may stop
+	db, err := sql.Open("sqlite", sqliteDSN(from, "query_only(1)"))
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	tx, err := conn.BeginTx(ctx, sqliteDialect.snapshot)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	if t, err = readTotals(ctx, tx); err != nil { // which also fixes the moment
+		return nil, err
+	}
+	return t, conn.Raw(func(driver any) error {
+		source, ok := driver.(interface {
+			NewBackup(string) (*sqlite.Backup, error)
+		})
+		if !ok {
+			return errors.New("the driver cannot copy databases")
+		}
+		b, err := source.NewBackup((&url.URL{Scheme: "file", Path: to}).String())
+		if err != nil {
+			return err
+		}
+		for more := true; more && err == nil; {
+			if err = ctx.Err(); err == nil {
+				more, err = b.Step(pages)
+				progress(int64(b.PageCount()-b.Remaining()), int64(b.PageCount()))
+			}
+		}
+		return errors.Join(err, b.Finish())
+	})
+}
+
+// checkBackup reads a backup as a restore would, and compares it with what it was made of.
+func checkBackup(ctx context.Context, file string, was totalsByAccount) (sum Totals, err error) {
+	dsn := url.URL{Scheme: "file", Path: file, RawQuery: "mode=ro&immutable=1&_pragma=query_only(1)&_pragma=temp_store(MEMORY)"}
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return sum, fmt.Errorf("reading the backup: %w", err)
+	}
+	defer db.Close()
+	copied := Store{dialect: sqliteDialect, readers: db}
+	var found []error
+	if err := copied.checkIntegrity(ctx, func(problem string) { found = append(found, errors.New(problem)) }); err != nil {
+		return sum, fmt.Errorf("reading the backup: %w", err)
+	}
+	is, err := readTotals(ctx, db)
+	if err != nil {
+		return sum, fmt.Errorf("reading the backup: %w", err)
+	}
+	if !maps.Equal(was, is) {
+		found = append(found, errors.New("its accounts do not add up to what those of the database do"))
+	}
+	if len(found) > 0 {
+		return sum, fmt.Errorf("the backup is not whole and was thrown away; look at the database with `boon verify`: %w", errors.Join(found...))
+	}
+	for _, t := range is {
+		sum = sum.plus(t)
+	}
+	return sum, nil
+}
+
+// publish gives a finished file its name, which nobody else may have taken, and puts both on stable storage.
+func publish(f *os.File, name string) error {
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := os.Link(f.Name(), name); err != nil { // unlike a rename, it never replaces
+		return err
+	}
+	return syncFolder(filepath.Dir(name))
+}
+
+func syncFolder(name string) error {
+	folder, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return folder.Sync()
+}

@@ -1,0 +1,166 @@
+package store
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/sealed"
+)
+
+// restore lays out a data folder from a backup and the key file, as docs/operating.md says.
+func restore(t *testing.T, backup, keyFile string) *Store {
+	t.Helper()
+	dir := t.TempDir()
+	for from, to := range map[string]string{backup: DatabaseName, keyFile: sealed.FileName} {
+		content, err := os.ReadFile(from)
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(dir, to), content, 0o600))
+	}
+	return openDir(t, dir)
+}
+
+func verifyClean(t *testing.T, s *Store) ledger.Report {
+	t.Helper()
+	report, err := ledger.Verify(t.Context(), s, func(int64, int64) {})
+	must(t, err)
+	for _, p := range report.Problems {
+		t.Error(p)
+	}
+	return report
+}
+
+// TestBackupWhileServing backs up beside eight writers: what was acknowledged before the backup began is in it, and what
+// is in it adds up.
+func TestBackupWhileServing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := openDir(t, dir)
+	gifts := issue(t, s, newID(), 8)
+	var writers sync.WaitGroup
+	var acknowledged [8]atomic.Int64
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	for n := range gifts {
+		writers.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := tryRedeem(t.Context(), s, &gifts[n].Voucher, 1); err != nil {
+					t.Error(err)
+					return
+				}
+				acknowledged[n].Add(1)
+			}
+		})
+	}
+	var files []string
+	for range 3 {
+		for acknowledged[0].Load() < int64(20*(len(files)+1)) && !t.Failed() {
+			tryIssueOne(t, s)
+		}
+		var before [8]int64
+		for n := range before {
+			before[n] = acknowledged[n].Load()
+		}
+		report, err := Backup(t.Context(), dir, filepath.Join(t.TempDir(), "copy.db"), noon, func(done, total int64) {
+			if done > total {
+				t.Errorf("%d of %d pages", done, total)
+			}
+		})
+		must(t, err)
+		files = append(files, report.File)
+		restored := restore(t, report.File, report.KeyFile)
+		for n := range gifts {
+			v, err := restored.Gift(t.Context(), gifts[n].AccountID, gifts[n].ID)
+			must(t, err)
+			if taken := int64(v.Original - v.Balance); taken < before[n] {
+				t.Errorf("%d redemptions are in the backup, and %d were acknowledged before it", taken, before[n])
+			}
+		}
+		if walked := verifyClean(t, restored); walked.Vouchers != report.Totals.Vouchers || walked.Entries != report.Totals.Entries {
+			t.Errorf("verify read %d gifts and %d entries, the backup reported %+v", walked.Vouchers, walked.Entries, report.Totals)
+		}
+	}
+	stop()
+	writers.Wait()
+}
+
+// tryIssueOne makes one gift of an account of its own.
+func tryIssueOne(t *testing.T, s *Store) {
+	t.Helper()
+	if _, err := tryIssue(t.Context(), s, newID(), 1); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestBackupNeverOverwrites(t *testing.T) {
+	t.Parallel()
+	dir, target := t.TempDir(), t.TempDir()
+	must(t, openDir(t, dir).Close())
+	file := filepath.Join(target, "mine")
+	must(t, os.WriteFile(file, []byte("precious"), 0o600))
+	if _, err := Backup(t.Context(), dir, file, noon, func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), "never overwrites") {
+		t.Errorf("%v, want a refusal", err)
+	}
+	for range 2 { // the second one would have the same name
+		r, err := Backup(t.Context(), dir, target, noon, func(int64, int64) {})
+		if want := filepath.Join(target, "boon-20260301T120000Z.db"); r.File != want && err == nil {
+			t.Errorf("it was written to %s, want %s", r.File, want)
+		}
+	}
+	left, err := os.ReadDir(target)
+	must(t, err)
+	if len(left) != 2 {
+		t.Errorf("%v is there, want the file that was there before and one backup", left)
+	}
+	for _, f := range left {
+		if info, err := f.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v, want mode 0600", f.Name(), info.Mode(), err)
+		}
+	}
+}
+
+// TestBackupRefusesDamage: what does not add up is told, and no file is left that could be taken for a backup.
+func TestBackupRefusesDamage(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]string{
+		"a gift without its account's voucher": `PRAGMA foreign_keys = 0; DROP TRIGGER voucher_never_deleted; DELETE FROM voucher`,
+		"an index that lies":                   `PRAGMA writable_schema = 1; UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'card_reference') WHERE name = 'job_claimable'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, target := t.TempDir(), t.TempDir()
+			s := openDir(t, dir)
+			issue(t, s, newID(), 2)
+			_, err := s.writer.Exec(damage)
+			must(t, err)
+			must(t, s.Close())
+			if _, err := Backup(t.Context(), dir, target, noon, func(int64, int64) {}); err == nil {
+				t.Error("it was backed up without a word")
+			}
+			if left, _ := os.ReadDir(target); len(left) > 0 {
+				t.Errorf("%v is left behind", left)
+			}
+		})
+	}
+}
+
+func TestBackupEndsWhenToldTo(t *testing.T) {
+	t.Parallel()
+	dir, target := t.TempDir(), t.TempDir()
+	s := openDir(t, dir)
+	issue(t, s, newID(), 2000)
+	ctx, stop := context.WithCancel(t.Context())
+	if _, err := Backup(ctx, dir, target, noon, func(int64, int64) { stop() }); err == nil {
+		t.Error("it went on")
+	}
+	if left, _ := os.ReadDir(target); len(left) > 0 {
+		t.Errorf("%v is left behind", left)
+	}
+	issue(t, s, gift.ID{1}, 1)
+}

@@ -1,0 +1,323 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"boon.example/internal/delivery"
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/sealed"
+)
+
+// furnishStore puts rows into every table: two accounts of n gifts each, with redemptions, reversals and spent keys, and one of
+// a single gift that has everything.
+func furnishStore(t *testing.T, s *Store, n int) []gift.Gift {
+	t.Helper()
+	a, k := filled[gift.Account](t), filled[gift.Key](t)
+	k.Kind, k.AccountID = gift.AccountKey, a.ID
+	system := gift.Key{ID: newID(), Kind: gift.SystemKey, Name: "partner", Hash: gift.HashKey("partner"), CreatedAt: noon}
+	configure(t, s, gift.Changes{Accounts: []*gift.Account{&a}, Keys: []*gift.Key{&k, &system}})
+	gifts := append(issue(t, s, a.ID, n), issue(t, s, newID(), n)...)
+	addJobs(t, s, gifts[:3])
+	whole, first := newGift(newID())
+	whole.Item, whole.Promotional, whole.LocationID, whole.Card.DesignID, whole.Card.Scheduled = true, true, newID(), newID(), true
+	save(t, s, ledger.Changes{Gifts: []gift.Gift{whole}, Entries: []gift.Entry{first}})
+	for i := range gifts {
+		g := &gifts[i]
+		taken := redeem(t, s, &g.Voucher, gift.Amount(1+i))
+		redeem(t, s, &g.Voucher, 2)
+		key := ledger.RequestKey{AccountID: g.AccountID, Operation: ledger.RedeemGift, Key: fmt.Sprintf("Key-%d ~é", i)}
+		spent := ledger.RequestKey{AccountID: g.AccountID, Operation: ledger.RedeemGift, Key: fmt.Sprintf("key_%d", i)}
+		sent := ledger.Request{RequestKey: ledger.RequestKey{AccountID: g.AccountID, Operation: ledger.SendGift, Key: fmt.Sprintf("sent %d", i)},
+			Answer: ledger.Answer{Status: 201, Body: []byte("{}")}, At: noon}
+		save(t, s, ledger.Changes{Requests: []ledger.Request{{RequestKey: key, EntryID: taken.ID, At: noon}, {RequestKey: spent, Spent: true, At: noon}, sent}})
+		giveBack(t, s, g, taken)
+		must(t, s.CountStranger(t.Context(), fmt.Sprintf("address %d", i), func(gift.Bucket) gift.Bucket { return gift.Bucket{FullAt: noon} }))
+		_, err := s.CountMiss(t.Context(), gift.Miss{AccountID: g.AccountID, KeyID: k.ID, Code: newCode(), At: noon})
+		must(t, err)
+	}
+	must(t, s.KeepMessage(t.Context(), filled[delivery.Message](t)))
+	return gifts
+}
+
+func giveBack(t *testing.T, s *Store, g *gift.Gift, taken gift.Entry) {
+	t.Helper()
+	redemption := ledger.Ref{AccountID: g.AccountID, ID: taken.ID}
+	runGroup(t, s, ledger.Want{Redemptions: []ledger.Ref{redemption}}, func(st *ledger.State) ledger.Changes {
+		after, e, err := st.Vouchers[ref(&g.Voucher)].Reverse(*st.Redemptions[redemption],
+			gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}})
+		must(t, err)
+		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+	})
+}
+
+func untold(string, int64, int64) {}
+
+// sourceFolder makes a furnished data folder that nobody has open.
+func sourceFolder(t *testing.T, n int) (dir string, rows map[string][]string, gifts []gift.Gift) {
+	t.Helper()
+	dir = t.TempDir()
+	s := openDir(t, dir)
+	gifts = furnishStore(t, s, n)
+	rows = dump(t, s)
+	for _, table := range tables {
+		if len(rows[table.name]) == 0 {
+			t.Fatalf("there is nothing in %s to copy", table.name)
+		}
+	}
+	must(t, s.Close())
+	return dir, rows, gifts
+}
+
+// checkCopied shows that the destination is what the source was, and works.
+func checkCopied(t *testing.T, to string, rows map[string][]string, gifts []gift.Gift) {
+	t.Helper()
+	s := openDir(t, to)
+	diff(t, dump(t, s), rows)
+	verifyClean(t, s)
+	for _, g := range gifts[:2] {
+		found, err := s.GiftByCode(t.Context(), g.Card.Code)
+		must(t, err)
+		if found.ID != g.ID {
+			t.Errorf("code of %s leads to %s", g.ID, found.ID)
+		}
+		redeem(t, s, &g.Voucher, 1)
+	}
+}
+
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	from, rows, gifts := sourceFolder(t, 10)
+	to := filepath.Join(t.TempDir(), "new")
+	var doings []string
+	r, err := Copy(t.Context(), Options{Dir: from}, Options{Dir: to}, func(doing string, done, total int64) {
+		if !slices.Contains(doings, doing) {
+			doings = append(doings, doing)
+		}
+		if done > total {
+			t.Errorf("%s %d of %d", doing, done, total)
+		}
+	})
+	must(t, err)
+	var want int64
+	for _, table := range rows {
+		want += int64(len(table))
+	}
+	if r.Rows != want || r.Resumed || len(r.Differences) > 0 || len(r.Accounts) != 3 || !slices.Equal(doings, []string{"copying", "comparing"}) {
+		t.Errorf("%+v, %v; want %d rows and 3 accounts", r, doings, want)
+	}
+	var sum Totals
+	for _, a := range r.Accounts {
+		if w := a.From; w != a.To || w.Balance != w.Original+w.Delta {
+			t.Errorf("%+v", a)
+		}
+		sum = sum.plus(a.To)
+	}
+	if sum.Vouchers != 21 || sum.Original != 210_000 || sum.Entries != 81 || sum.Requests != 60 || sum.Jobs != 3 {
+		t.Errorf("all accounts together: %+v", sum)
+	}
+	info, err := os.Stat(filepath.Join(to, sealed.FileName))
+	must(t, err)
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("the key file has mode %v", info.Mode())
+	}
+	checkCopied(t, to, rows, gifts)
+}
+
+// TestCopyGoesOn cuts a copy off at every place, with the key file, with the table of progress, in the middle of tables, while
+// comparing. The next call must end where an undisturbed one does.
+func TestCopyGoesOn(t *testing.T) {
+	t.Parallel()
+	from, rows, gifts := sourceFolder(t, 6)
+	to := t.TempDir()
+	var did int64
+	resumed := false
+	for cut := 1; ; cut++ {
+		ctx, stop := context.WithCancel(t.Context())
+		told := 0
+		r, err := copyInBatches(ctx, Options{Dir: from}, Options{Dir: to}, 4, func(string, int64, int64) {
+			if told++; told == 3*cut {
+				stop()
+			}
+		})
+		stop()
+		did += r.Rows
+		resumed = resumed || r.Resumed
+		if err == nil {
+			if len(r.Differences) > 0 {
+				t.Error(r.Differences)
+			}
+			break
+		}
+		if _, err := Open(t.Context(), Options{Dir: to}); err == nil || !strings.Contains(err.Error(), "is not finished") {
+			t.Fatalf("what is half copied opens: %v", err)
+		}
+	}
+	var want int64
+	for _, table := range rows {
+		want += int64(len(table))
+	}
+	if did != want || !resumed {
+		t.Errorf("%d rows were copied in all calls, want each once, %d; resumed %t", did, want, resumed)
+	}
+	checkCopied(t, to, rows, gifts)
+}
+
+func TestCopyRefuses(t *testing.T) {
+	t.Parallel()
+	from, _, _ := sourceFolder(t, 2)
+	elsewhere := t.TempDir()
+	must(t, openDir(t, elsewhere).Close())
+	for name, test := range map[string]struct {
+		spoil func(t *testing.T, from, to string)
+		want  string
+	}{
+		"a source in use": {func(t *testing.T, from, _ string) { openDir(t, from) }, "is in use"},
+		"a destination in use": {func(t *testing.T, from, to string) {
+			copyKey(t, from, to)
+			openDir(t, to)
+		}, "is in use"},
+		"a destination with data": {func(t *testing.T, from, to string) {
+			copyKey(t, from, to)
+			s := openDir(t, to)
+			issue(t, s, newID(), 1)
+			must(t, s.Close())
+		}, "holds data already"},
+		"a destination with a set-up": {func(t *testing.T, from, to string) {
+			copyKey(t, from, to)
+			s := openDir(t, to)
+			a := filled[gift.Account](t)
+			configure(t, s, gift.Changes{Accounts: []*gift.Account{&a}})
+			must(t, s.Close())
+		}, "holds data already"},
+		"other keys": {func(t *testing.T, _, to string) { must(t, openDir(t, to).Close()) }, "a key file of its own"},
+		"no source":  {func(t *testing.T, from, _ string) { must(t, os.Remove(filepath.Join(from, DatabaseName))) }, "no database"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, to := t.TempDir(), t.TempDir()
+			for _, file := range []string{DatabaseName, sealed.FileName} {
+				content, err := os.ReadFile(filepath.Join(from, file))
+				must(t, err)
+				must(t, os.WriteFile(filepath.Join(dir, file), content, 0o600))
+			}
+			test.spoil(t, dir, to)
+			if _, err := Copy(t.Context(), Options{Dir: dir}, Options{Dir: to}, untold); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+		})
+	}
+	if _, err := Copy(t.Context(), Options{Dir: from}, Options{Dir: from + "/."}, untold); err == nil || !strings.Contains(err.Error(), "are the same") {
+		t.Errorf("onto itself: %v", err)
+	}
+}
+
+func copyKey(t *testing.T, from, to string) {
+	t.Helper()
+	must(t, shareKeyFile(from, to))
+}
+
+// TestCopyNotices: what changes in the source between two calls, or in the destination, is found.
+func TestCopyNotices(t *testing.T) {
+	t.Parallel()
+	half := func(t *testing.T) (from, to string, gifts []gift.Gift) {
+		from, _, gifts = sourceFolder(t, 4)
+		to = t.TempDir()
+		ctx, stop := context.WithCancel(t.Context())
+		_, err := copyInBatches(ctx, Options{Dir: from}, Options{Dir: to}, 4, func(doing string, done, _ int64) {
+			if done > 60 {
+				stop()
+			}
+		})
+		if err == nil {
+			t.Fatal("it was not cut off")
+		}
+		return from, to, gifts
+	}
+	t.Run("a redemption", func(t *testing.T) {
+		t.Parallel()
+		from, to, gifts := half(t)
+		s := openDir(t, from)
+		redeem(t, s, &gifts[0].Voucher, 1)
+		must(t, s.Close())
+		if _, err := Copy(t.Context(), Options{Dir: from}, Options{Dir: to}, untold); err == nil || !strings.Contains(err.Error(), "has changed since") {
+			t.Errorf("%v, want a refusal", err)
+		}
+	})
+	t.Run("another source", func(t *testing.T) {
+		t.Parallel()
+		from, to, _ := half(t)
+		other := t.TempDir()
+		copyKey(t, from, other)
+		must(t, openDir(t, other).Close())
+		if _, err := Copy(t.Context(), Options{Dir: other}, Options{Dir: to}, untold); err == nil || !strings.Contains(err.Error(), "from another source") {
+			t.Errorf("%v, want a refusal", err)
+		}
+	})
+	for name, change := range map[string]string{
+		"a column": `UPDATE card SET message = 'other'`,
+		"a row":    `DELETE FROM used_record`,
+		"a sum":    `UPDATE voucher SET balance = balance - 1`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			from, to, _ := half(t)
+			s, err := Open(t.Context(), Options{Dir: to, copying: true})
+			must(t, err)
+			_, err = s.writer.Exec(change)
+			must(t, err)
+			must(t, s.Close())
+			r, err := Copy(t.Context(), Options{Dir: from}, Options{Dir: to}, untold)
+			must(t, err)
+			if len(r.Differences) == 0 {
+				t.Error("no difference was found")
+			}
+			if _, err := Open(t.Context(), Options{Dir: to}); err == nil {
+				t.Error("what differs opens")
+			}
+		})
+	}
+}
+
+// TestTablesAreAll holds the list of tables against the schema: no table and no column is forgotten.
+func TestTablesAreAll(t *testing.T) {
+	t.Parallel()
+	s, _ := openSQLiteForTest(t)
+	want := map[string][]string{}
+	rows, err := s.readers.Query(`SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c WHERE m.type = 'table'`)
+	must(t, err)
+	must(t, drainPairs(rows, func(table, column string) { want[table] = append(want[table], column) }))
+	delete(want, "schema_version")
+	delete(want, "key_check")
+	got := map[string][]string{}
+	keys := map[string][]string{}
+	for _, table := range tables {
+		got[table.name], keys[table.name] = slices.Sorted(slices.Values(table.columns)), table.key
+	}
+	for name := range want {
+		slices.Sort(want[name])
+	}
+	diff(t, got, want)
+	wantKeys := map[string][]string{}
+	rows, err = s.readers.Query(`SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
+		WHERE m.type = 'table' AND c.pk > 0 AND m.name NOT IN ('schema_version', 'key_check') ORDER BY m.name, c.pk`)
+	must(t, err)
+	must(t, drainPairs(rows, func(table, column string) { wantKeys[table] = append(wantKeys[table], column) }))
+	diff(t, keys, wantKeys)
+}
+
+func drainPairs(rows *sql.Rows, fn func(a, b string)) error {
+	return drain(rows, func(rows *sql.Rows) error {
+		var a, b string
+		err := rows.Scan(&a, &b)
+		fn(a, b)
+		return err
+	})
+}

@@ -1,0 +1,60 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+)
+
+// table is what moving a store from one database to another needs to know of one of its tables.
+type table struct {
+	name    string
+	key     []string // the primary key, by which its rows are put in order; the first of columns
+	columns []string
+}
+
+// tables are all that an installation is, each after those that its rows refer to. Rows of a history come in the order in
+// which they were made, so that the guards on histories let them pass. Two tables belong to a database itself and are
+// not among them: schema_version and key_check.
+var tables = []table{
+	newTable("setup_version", 1, "one, version"),
+	newTable("account", 1, "id, config, version"),
+	newTable("api_key", 1, "id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at"),
+	newTable("used_record", 2, "account_id, record_id"),
+	newTable("voucher", 2, voucherColumns),
+	newTable("card", 2, cardColumns),
+	newTable("secret", 1, "hash, kind, account_id, voucher_id"),
+	newTable("tally", 1, "account_id, vouchers, live"),
+	newTable("entry", 3, entryColumns),
+	newTable("request", 3, requestColumns+", replays"),
+	newTable("job", 2, "account_id, id, voucher_id, due, claimable_at, attempts, last_words"),
+	newTable("outbox", 1, "id, made_at, message"),
+	newTable("till_bucket", 3, "account_id, key_id, location_id, full_at"),
+	newTable("miss", 3, "account_id, day, code_hash, key_id"),
+	newTable("stranger_bucket", 1, "address_hash, full_at"),
+}
+
+// newTable takes columns such as "v.id, v.status", of which the first keys are the primary key.
+func newTable(name string, keys int, columns string) table {
+	names := columnNames(columns)
+	return table{name, names[:keys], names}
+}
+
+// columnNames takes the names out of a list such as "v.id, v.status".
+func columnNames(columns string) []string {
+	names := strings.Split(columns, ", ")
+	for i, n := range names {
+		names[i] = n[strings.Index(n, ".")+1:]
+	}
+	return names
+}
+
+// selectAll reads all rows in the order of the key; selectAfter those that follow a key.
+func (t *table) selectAll() string {
+	return fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(t.columns, ", "), t.name, strings.Join(t.key, ", "))
+}
+
+func (t *table) selectAfter() string {
+	key := strings.Join(t.key, ", ")
+	return fmt.Sprintf("SELECT %s FROM %s WHERE (%s) > (%s) ORDER BY %s", strings.Join(t.columns, ", "), t.name, key,
+		placeholders(1, len(t.key)), key)
+}
