@@ -8,9 +8,8 @@ import (
 )
 
 type migrateCmd struct {
-	Citus    bool   `help:"Then spread the tables over the nodes of a Citus cluster, by account."`
-	Database string `setting:"env" placeholder:"URL" help:"PostgreSQL database of the service, if it uses one: postgres://USER:PASSWORD@HOST/NAME."`
-	dataFolder
+	Citus bool `help:"Then spread the tables over the nodes of a Citus cluster, by account."`
+	database
 }
 
 // Help teaches.
