@@ -6,6 +6,7 @@ import (
 	"iter"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -175,7 +176,11 @@ type RequestStatus struct {
 // RequestStatus asks what became of the calls that were made under an Idempotency-Key: one element for each operation it was
 // used with, or only that of one operation. A key that never arrived is [NotFound].
 func (c *Client) RequestStatus(ctx context.Context, key string, operation Operation) ([]RequestStatus, error) {
-	path := integrationPath + "requests/" + url.PathEscape(key)
+	escaped := url.PathEscape(key)
+	if strings.Trim(key, ".") == "" { // else "." and ".." would be steps in the path
+		escaped = strings.ReplaceAll(key, ".", "%2E")
+	}
+	path := integrationPath + "requests/" + escaped
 	if operation != "" {
 		path += "?operation=" + url.QueryEscape(string(operation))
 	}

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"boon.example/internal/server"
 )
@@ -11,11 +11,12 @@ import (
 type serveCmd struct {
 	Config      string `setting:"env" placeholder:"FILE" help:"YAML file of settings, such as listen: 127.0.0.1:8080."`
 	Listen      string `setting:"file" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where to listen; port 0 picks a free one. Default: ${default}."`
-	Data        string `setting:"file" default:"./boon-data" placeholder:"DIR" help:"Folder of the embedded database and its key file; made if it is not there. Default: ${default}."`
+	Data        string `setting:"file" default:"./boon-data" placeholder:"DIR" help:"Folder of the key file and the embedded database; made if it is not there. Default: ${default}."`
 	PublicURL   string `setting:"file" name:"public-url" placeholder:"URL" help:"How recipients reach this service; gift links begin with it. Default: where it listens."`
 	AdminListen string `setting:"file" name:"admin-listen" placeholder:"HOST:PORT" help:"Serve /metrics there instead of beside everything else."`
 	Outbox      bool   `setting:"file" help:"For development: keep e-mail and SMS and show them at /outbox, instead of refusing gifts that need them."`
-	Database    string `setting:"file" placeholder:"URL" help:"Not in this build yet: a PostgreSQL database in place of the embedded one."`
+	KeepDays    int    `setting:"file" name:"keep-requests" default:"30" placeholder:"DAYS" help:"Days after which idempotency records of calls that move no value are deleted; at least 30. Those of redemptions and reversals are kept for ever. Default: ${default}."`
+	Database    string `setting:"file" placeholder:"URL" help:"PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME, in place of the embedded one; --data then holds the key file only. May be used by many instances, each with the same key file."`
 }
 
 // Help teaches.
@@ -33,12 +34,13 @@ A service without a set-up knows nobody: next, boon apply --help. The interface 
 
 // Run serves until the context ends.
 func (c *serveCmd) Run(t *terminal) error {
-	if c.Database != "" {
-		return errors.New("PostgreSQL is not in this build yet; leave --database (BOON_DATABASE, database) out to use the embedded database in --data")
+	if c.KeepDays < 30 {
+		return usageError("--keep-requests (BOON_KEEP_REQUESTS, keep-requests) is a number of days, at least 30: a caller may repeat a request as long")
 	}
 	return server.Run(t, server.Config{
-		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, PublicURL: c.PublicURL, Outbox: c.Outbox,
-		Logger: slog.New(slog.NewJSONHandler(t.stderr, nil)),
-		Ready:  func(address string) { fmt.Fprintf(t.stdout, "listening on http://%s\n", address) },
+		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, Database: c.Database, PublicURL: c.PublicURL, Outbox: c.Outbox,
+		KeepRequests: time.Duration(c.KeepDays) * 24 * time.Hour,
+		Logger:       slog.New(slog.NewJSONHandler(t.stderr, nil)),
+		Ready:        func(address string) { fmt.Fprintf(t.stdout, "listening on http://%s\n", address) },
 	})
 }

@@ -74,8 +74,10 @@ func (c *call) readKey() error {
 // maxKey is the length of the longest Idempotency-Key.
 const maxKey = 255
 
+// isKey reports whether s can be an Idempotency-Key. HTTP takes away spaces around a header's value: with one at either end, what is
+// asked for in a body or a path could never have arrived, and "it did not arrive" would be a lie about the key without it.
 func isKey(s string) bool {
-	return s != "" && len(s) <= maxKey && strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0
+	return s != "" && s == strings.TrimSpace(s) && len(s) <= maxKey && strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0
 }
 
 // needKey refuses a request without an Idempotency-Key where the account demands one.

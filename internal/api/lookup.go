@@ -152,7 +152,7 @@ var keyed = []ledger.Operation{ledger.SendGift, ledger.ValidateGift, ledger.Rede
 func showRequests(c *call) (ledger.Answer, error) {
 	q, key := c.query(), c.r.PathValue("key")
 	if !isKey(key) {
-		q.Add("key", "An Idempotency-Key has 1 to %d printable ASCII characters.", maxKey)
+		q.Add("key", "An Idempotency-Key has 1 to %d printable ASCII characters and no space at either end.", maxKey)
 	}
 	operations := keyed
 	only := ledger.Operation(q.text("operation"))

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,12 +13,13 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/pgtest"
 )
 
 // TestMain demands, when the whole package was tested, that every answer in the OpenAPI file was seen: what no test produces may
 // not be promised. And nothing may be left running.
 func TestMain(m *testing.M) {
-	status := m.Run()
+	status := pgtest.Main(m)
 	whole := flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == "" &&
 		flag.Lookup("test.fuzz").Value.String() == "" && flag.Lookup("test.list").Value.String() == ""
 	if status == 0 && whole && contracts.checker != nil {
@@ -133,4 +135,39 @@ func TestDocPagesAreServed(t *testing.T) {
 		w.do("POST", path, "").refused(405, gift.NotSupported)
 	}
 	w.do("GET", "/docs/assets/nothing.js", "").refused(404, gift.NotFound)
+}
+
+// TestCancellationIsAllOrNone: one gift that cannot be withdrawn keeps all of its order, and every such gift is named.
+func TestCancellationIsAllOrNone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sent := w.post("send-gift", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"recipients":[{},{},{},{}],`+
+		strings.Replace(purchase, "R-1", "R-2", 1)+`}`).want(201)
+	var ids []string
+	for n := range 4 {
+		ids = append(ids, sent.at(fmt.Sprintf("gifts[%d].voucherID", n)))
+	}
+	w.redeem(made{id: ids[1]}, "5").want(200, "status", "REDEEMED")
+	taken := w.redeem(made{id: ids[3]}, "1").want(200, "status", "CLAIMED")
+	by := map[string]string{"orderID": sent.at("orderID"), "externalTransactionReferenceNumber": "R-2"}
+	refused := func(cause string, named ...int) {
+		t.Helper()
+		for name, value := range by {
+			r := w.post("cancel-gift", `{"`+name+`":"`+value+`","cause":"`+cause+`"}`).refused(409, gift.RedemptionNotAllowed)
+			for n, id := range ids {
+				if got, want := strings.Contains(string(r.body), id), slices.Contains(named, n); got != want {
+					t.Errorf("%s by %s: gift %d is named: %v, want %v: %s", cause, name, n, got, want, r.body)
+				}
+			}
+		}
+		for _, n := range []int{0, 2} {
+			w.get("/gifting/gifts/"+ids[n]).want(200, "status", "DELIVERED")
+		}
+	}
+	refused("CANCELLED", 1)
+	refused("PURCHASE_FAILED", 1, 3)
+	w.post("reverse-redemption", `{"redemptionID":"`+taken.at("redemptionID")+`"}`).want(200, "currentBalance", "5.00")
+	refused("PURCHASE_FAILED", 1, 3) // what was redeemed once was no failed purchase
+	w.post("cancel-gift", `{"voucherID":"`+ids[3]+`","cause":"CANCELLED"}`).want(200)
+	refused("CANCELLED", 1, 3)
 }

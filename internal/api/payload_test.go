@@ -38,8 +38,8 @@ func varieties() (all []variety) {
 		for _, named := range []gift.Program{{}, gift.BusinessProgram, gift.PromotionalProgram, gift.DistributionProgram} {
 			for _, method := range []gift.Method{gift.Email, gift.SMS, gift.Printed} {
 				for bits := range 8 {
-					if bits < 4 && m.currency != "USD" {
-						continue // one currency is enough for the form with recipients
+					if m.currency != "USD" && (bits < 4 || method != gift.Printed) {
+						continue // one currency is enough for the ways of delivery and the form with recipients
 					}
 					all = append(all, variety{m, bits&1 > 0, bits&2 > 0, bits&4 > 0, method, named})
 				}

@@ -30,7 +30,7 @@ func readReversal(o *object, currency gift.Currency) (r reversal) {
 		r.originalKey = string(unquote(v)) // not normalized: what is not ASCII must not become it
 	}
 	if o.has(byKey) && !isKey(r.originalKey) && !o.Has(byKey) {
-		o.Add(byKey, "An Idempotency-Key has 1 to %d printable ASCII characters.", maxKey)
+		o.Add(byKey, "An Idempotency-Key has 1 to %d printable ASCII characters and no space at either end.", maxKey)
 	}
 	oneOf(o, given, []string{byID, byKey})
 	r.place.LocationID = o.guid("organizationID")

@@ -18,7 +18,8 @@ import (
 type Jobs interface {
 	// ClaimJobs leases at most n jobs that are due at now until the lease ends; no other claimant gets them before.
 	ClaimJobs(ctx context.Context, now time.Time, lease time.Duration, n int) ([]ledger.Job, error)
-	// PostponeJob gives a leased job back, to be due again later, with its Attempts and the gateway's last words.
+	// PostponeJob gives a leased job back, to be due again later, with its Attempts and the gateway's last words, unless
+	// its Lease is no longer the job's.
 	PostponeJob(ctx context.Context, job ledger.Job, words string) error
 	// NextJob is when the next job is due or its lease ends; zero: there is none.
 	NextJob(ctx context.Context) (time.Time, error)

@@ -399,13 +399,14 @@ func (t *task) decide(s *state) {
 func (t *task) replay(known *Request, s *state) {
 	switch {
 	case known.Spent:
+		s.changes.Replays = append(s.changes.Replays, known.RequestKey)
 		t.err = gift.Refuse(gift.RedemptionNotAllowed, "This request was taken back by its Idempotency-Key before it arrived; nothing was redeemed.")
 	case known.Fingerprint != t.call.Fingerprint:
 		t.err = gift.Refuse(gift.IdempotencyMismatch, "This Idempotency-Key was used for another request. Use a new key for each new request.")
 	case !known.MayBeToldTo(t.call.Caller):
 		t.err = gift.Refuse(gift.NotAuthorized, "This request was made at a location that this key is not enabled for.")
 	default:
-		s.changes.Replays++
+		s.changes.Replays = append(s.changes.Replays, known.RequestKey)
 		t.answer = known.Answer
 		t.answer.Replayed = true
 	}

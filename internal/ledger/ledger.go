@@ -70,6 +70,7 @@ type Job struct {
 	VoucherID gift.ID
 	Due       time.Time
 	Attempts  int
+	Lease     time.Time // until when whoever claimed it has it; it also tells one claim from the next
 }
 
 // Want names what a group of commands needs to be loaded. Duplicates are allowed.
@@ -100,7 +101,7 @@ type Changes struct {
 	Requests []Request      // new
 	Jobs     []Job          // new
 	Done     []Done         // finished jobs
-	Replays  int            // how many stored answers will be given again on the strength of this commit
+	Replays  []RequestKey   // records whose answers will be given again on the strength of this commit, which writes to them
 }
 
 // Done finishes a job.

@@ -39,6 +39,7 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	h.stopBackground = cancel
 	h.background.Go(func() { h.refreshSetup(running) })
+	h.background.Go(func() { h.forget(running) })
 	if worker.Gateway != nil {
 		h.background.Go(func() { worker.Run(running) })
 	}

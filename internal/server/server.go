@@ -26,11 +26,15 @@ import (
 type Config struct {
 	Listen      string // host:port; port 0 picks one. Default 127.0.0.1:8080
 	AdminListen string // where /metrics is served; "": beside everything else
-	Data        string // folder of the embedded store
+	Data        string // folder of the key file and of the embedded store
+	Database    string // URL of a PostgreSQL database, in place of the embedded store
 	PublicURL   string // how recipients reach the service; default http://LISTEN
 	Outbox      bool   // keep e-mail and SMS for /outbox instead of sending them
-	Logger      *slog.Logger
-	Ready       func(address string) // told once the service listens
+	// KeepRequests is how long idempotency records of send-gift, validate-gift and cancel-gift are kept; at least, and by
+	// default, the constant of that name.
+	KeepRequests time.Duration
+	Logger       *slog.Logger
+	Ready        func(address string) // told once the service listens
 }
 
 // Limits on what one connection can take from the service.
@@ -57,7 +61,14 @@ func Run(ctx context.Context, c Config) error {
 	if err := checkPublicURL(c.PublicURL); err != nil {
 		return err
 	}
-	s, err := store.Open(ctx, store.Options{Dir: c.Data})
+	if c.KeepRequests == 0 {
+		c.KeepRequests = KeepRequests
+	}
+	if c.KeepRequests < KeepRequests {
+		return fmt.Errorf("idempotency records must be kept for at least %.0f days, not %.1f: a caller may repeat its request as long",
+			KeepRequests.Hours()/24, c.KeepRequests.Hours()/24)
+	}
+	s, err := store.Open(ctx, store.Options{Dir: c.Data, Database: c.Database})
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func copyInBatches(ctx context.Context, from, to Options, batch int, progress fu
 		return r, fmt.Errorf("the destination: %w", err)
 	}
 	defer func() { err = errors.Join(err, destination.Close()) }()
-	err = source.write(ctx, func(tx *sql.Tx) error { // which keeps all other writers out
+	err = source.transactUnhurried(ctx, func(tx *sql.Tx) error { // which keeps all other writers out
 		if err := source.holdStill(ctx, tx); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (c *copying) run(ctx context.Context) error {
 	if err := c.compare(ctx); err != nil || len(c.report.Differences) > 0 {
 		return err
 	}
-	return c.to.write(ctx, func(tx *sql.Tx) error {
+	return c.to.transactUnhurried(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DROP TABLE `+copyProgress)
 		return err
 	})
@@ -192,7 +192,7 @@ func (c *copying) begin(ctx context.Context) error {
 
 // start makes the table of progress in a destination that must hold nothing.
 func (c *copying) start(ctx context.Context, mark []byte) error {
-	return c.to.write(ctx, func(tx *sql.Tx) error {
+	return c.to.transactUnhurried(ctx, func(tx *sql.Tx) error {
 		// A new database has one row that is not its own: the version of its empty set-up.
 		if _, err := tx.ExecContext(ctx, `DELETE FROM setup_version WHERE version = 0`); err != nil {
 			return fmt.Errorf("preparing the destination: %w", err)
@@ -280,7 +280,7 @@ func (c *copying) write(ctx context.Context, t *table, batch []row, copied int64
 	if err != nil {
 		return err
 	}
-	return c.to.write(ctx, func(tx *sql.Tx) error {
+	return c.to.transactUnhurried(ctx, func(tx *sql.Tx) error {
 		if err := c.to.dialect.bulkInsert(ctx, tx, t, batch); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"strings"
+	"time"
 )
 
 // dialect holds the few words in which the databases differ. Every statement is written once, with $1 placeholders; what
@@ -13,14 +14,26 @@ type dialect struct {
 
 	// words are replaced in the migrations: the types, and how a table is stored.
 	words *strings.Replacer
-	// prepared turns a statement into what is prepared, where that is faster.
+	// prepared turns a statement into what is prepared by hand; nil where the driver does that by itself.
 	prepared func(string) string
+	// transact runs the works of a group in a transaction and commits: each database has its own way to take sets of rows.
+	transact func(context.Context, *Store, func(runner) error) error
 	// hasTable asks whether table $1 exists.
 	hasTable string
+	// unhurried begins a transaction that may take long; "": nothing has to be said.
+	unhurried string
 	// lockRows and skipLocked end a SELECT whose rows are about to be written.
 	lockRows, skipLocked string
 	// snapshot begins a reading transaction in which all statements see the same state.
 	snapshot *sql.TxOptions
+	// patience is how long a call may take, over all its tries; 0: as long as it takes.
+	patience time.Duration
+	// again tells that a failed transaction did nothing, and may succeed on fresh state or another connection.
+	again func(error) bool
+	// beginCommit and doubtful are called on a connection before a commit and after one that succeeded: doubtful tells that it
+	// may yet be lost.
+	beginCommit func(*sql.Conn)
+	doubtful    func(*sql.Conn) bool
 	// outcomeUnknown tells from the error of a commit that nobody knows whether it took effect.
 	outcomeUnknown func(error) bool
 	// rejected tells that a statement broke a constraint.
@@ -31,4 +44,6 @@ type dialect struct {
 	holdStill []string
 	// bulkInsert writes many rows of a table at once.
 	bulkInsert func(context.Context, *sql.Tx, *table, []row) error
+	// measure tells how large the database and its log are, in bytes.
+	measure func(context.Context, *Store) (database, log int64, err error)
 }

@@ -10,7 +10,11 @@ import (
 
 // Directory reads the whole set-up. The snapshot is read-only; while nothing changes, every call gives the same one.
 func (s *Store) Directory(ctx context.Context) (*gift.Directory, error) {
-	version, err := setupVersion(ctx, s.readers)
+	var version int64
+	err := s.ask(ctx, func(ctx context.Context) (err error) {
+		version, err = setupVersion(ctx, s.readers)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -18,9 +22,11 @@ func (s *Store) Directory(ctx context.Context) (*gift.Directory, error) {
 		return d, nil
 	}
 	var d *gift.Directory
-	err = s.read(ctx, func(tx *sql.Tx) (err error) {
-		d, err = readDirectory(ctx, tx)
-		return err
+	err = s.ask(ctx, func(ctx context.Context) error {
+		return s.read(ctx, func(tx *sql.Tx) (err error) {
+			d, err = readDirectory(ctx, tx)
+			return err
+		})
 	})
 	if err != nil {
 		return nil, err

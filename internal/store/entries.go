@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"boon.example/internal/gift"
@@ -18,7 +17,7 @@ func entryFields(e *gift.Entry) []any {
 	}
 }
 
-var insertEntry = insertInto("entry", entryColumns)
+var insertEntry = inserting("entry", entryColumns, "BBNBTNNNNBBBTTT", "")
 
 func entryRow(e *gift.Entry) []any {
 	return []any{
@@ -30,11 +29,9 @@ func entryRow(e *gift.Entry) []any {
 // History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
 func (s *Store) History(ctx context.Context, account, voucher gift.ID, seq, limit int) (entries []gift.Entry, err error) {
 	const query = `SELECT ` + entryColumns + ` FROM entry AS e WHERE e.account_id = $1 AND e.voucher_id = $2 AND e.seq > $3 ORDER BY e.seq LIMIT $4`
-	err = each(ctx, s.readers, query, []any{bare(account), bare(voucher), seq, limit}, func(rows *sql.Rows) error {
-		var e gift.Entry
-		err := rows.Scan(entryFields(&e)...)
-		entries = append(entries, e)
-		return err
+	entries, err = collect(ctx, s, query, []any{bare(account), bare(voucher), seq, limit}, func(from scanner) (e gift.Entry, err error) {
+		err = from.Scan(entryFields(&e)...)
+		return e, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the history of gift %s: %w", voucher, err)

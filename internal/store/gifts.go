@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
 )
 
 const voucherColumns = `v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id, ` +
@@ -22,7 +23,7 @@ func voucherFields(v *gift.Voucher) []any {
 	}
 }
 
-var insertVoucher = insertInto("voucher", voucherColumns)
+var insertVoucher = inserting("voucher", voucherColumns, "BBBBBFFBTNNNNNNNN", "")
 
 func voucherRow(v *gift.Voucher) []any {
 	return []any{
@@ -49,7 +50,7 @@ func cardFields(c *gift.Card, secrets *[]byte) []any {
 	}
 }
 
-var insertCard = insertInto("card", cardColumns)
+var insertCard = inserting("card", cardColumns, "BBBTTTNTTTTNBFNTNNTTTTBTTT", "")
 
 func (s *Store) cardRow(g *gift.Gift) []any {
 	c, p := &g.Card, &g.Card.Purchase
@@ -90,7 +91,7 @@ const (
 	tokenSecret = "token"
 )
 
-var insertSecret = insertInto("secret", "hash, kind, account_id, voucher_id")
+var insertSecret = inserting("secret", "hash, kind, account_id, voucher_id", "BTBB", "")
 
 // GiftByCode finds a gift of any account by its code.
 func (s *Store) GiftByCode(ctx context.Context, c gift.VoucherCode) (gift.Gift, error) {
@@ -106,27 +107,32 @@ const selectGift = `SELECT ` + voucherColumns + `, ` + cardColumns +
 	` FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id`
 
 const (
-	selectGiftBySecret = `SELECT ` + voucherColumns + `, ` + cardColumns + ` FROM secret AS s
-		JOIN voucher AS v ON v.account_id = s.account_id AND v.id = s.voucher_id
-		JOIN card AS c ON c.account_id = s.account_id AND c.voucher_id = s.voucher_id
-		WHERE s.hash = $1 AND s.kind = $2`
+	selectOwner    = `SELECT s.account_id, s.voucher_id FROM secret AS s WHERE s.hash = $1 AND s.kind = $2`
 	selectGiftByID = selectGift + ` WHERE v.account_id = $1 AND v.id = $2`
 )
 
 // lookUpTexts are the reading statements that are worth preparing once.
-var lookUpTexts = []string{selectGiftBySecret, selectGiftByID}
+var lookUpTexts = []string{selectOwner, selectGiftByID}
 
+// giftBySecret looks up whose secret it is, and then the gift: where accounts are spread over machines, the first step asks
+// the one that has the secret's hash, the second the one that has the account.
 func (s *Store) giftBySecret(ctx context.Context, kind string, hash []byte) (gift.Gift, error) {
-	return s.oneGift(ctx, selectGiftBySecret, hash, kind)
+	owners, err := collect(ctx, s, selectOwner, []any{hash, kind}, func(from scanner) (r ledger.Ref, err error) {
+		err = from.Scan(scanID{&r.AccountID}, scanID{&r.ID})
+		return r, err
+	})
+	switch {
+	case err != nil:
+		return gift.Gift{}, fmt.Errorf("looking up a secret: %w", err)
+	case len(owners) == 0:
+		return gift.Gift{}, fmt.Errorf("looking up a secret: %w", gift.NotFound)
+	}
+	return s.Gift(ctx, owners[0].AccountID, owners[0].ID)
 }
 
 // Gift finds a gift of an account.
 func (s *Store) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error) {
-	return s.oneGift(ctx, selectGiftByID, bare(account), bare(voucher))
-}
-
-func (s *Store) oneGift(ctx context.Context, query string, args ...any) (gift.Gift, error) {
-	gifts, err := s.selectGifts(ctx, query, args...)
+	gifts, err := s.selectGifts(ctx, selectGiftByID, bare(account), bare(voucher))
 	switch {
 	case err != nil:
 		return gift.Gift{}, err
@@ -136,18 +142,16 @@ func (s *Store) oneGift(ctx context.Context, query string, args ...any) (gift.Gi
 	return gifts[0], nil
 }
 
-func (s *Store) selectGifts(ctx context.Context, query string, args ...any) (gifts []gift.Gift, err error) {
-	err = s.lookUp(ctx, query, args, func(rows *sql.Rows) error {
-		var g gift.Gift
+func (s *Store) selectGifts(ctx context.Context, query string, args ...any) ([]gift.Gift, error) {
+	gifts, err := collect(ctx, s, query, args, func(from scanner) (g gift.Gift, err error) {
 		var secrets []byte
-		if err := rows.Scan(append(voucherFields(&g.Voucher), cardFields(&g.Card, &secrets)...)...); err != nil {
-			return err
+		if err := from.Scan(append(voucherFields(&g.Voucher), cardFields(&g.Card, &secrets)...)...); err != nil {
+			return g, err
 		}
 		if g.Card.Code, g.Card.Token, err = s.openSecrets(g.ID, secrets); err != nil {
-			return fmt.Errorf("gift %s: %w", g.ID, err)
+			return g, fmt.Errorf("gift %s: %w", g.ID, err)
 		}
-		gifts = append(gifts, g)
-		return nil
+		return g, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading gifts: %w", err)
@@ -155,7 +159,22 @@ func (s *Store) selectGifts(ctx context.Context, query string, args ...any) (gif
 	return gifts, nil
 }
 
-// lookUp runs a query on a reader, prepared if it is one of lookUpTexts.
+// collect runs a query on a reader, prepared if it is one of lookUpTexts, and makes a list of what scan makes of each row.
+func collect[T any](ctx context.Context, s *Store, query string, args []any, scan func(scanner) (T, error)) (list []T, err error) {
+	err = s.ask(ctx, func(ctx context.Context) error {
+		list = nil // it may be the second try
+		return s.lookUp(ctx, query, args, func(rows *sql.Rows) error {
+			item, err := scan(rows)
+			list = append(list, item)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
 func (s *Store) lookUp(ctx context.Context, query string, args []any, fn func(*sql.Rows) error) error {
 	stmt := s.lookUps[query]
 	if stmt == nil {

@@ -3,10 +3,11 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -14,23 +15,26 @@ import (
 
 // Group implements ledger.Store.
 func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
-	g := group{Store: s}
 	ctx = context.WithoutCancel(ctx) // a commit is not abandoned because somebody hung up
-	err := s.write(ctx, func(tx *sql.Tx) error {
-		g.batcher = s.batcher(tx)
-		if err := g.load(ctx, want); err != nil {
-			return fmt.Errorf("loading a group: %w", err)
+	err := s.insist(ctx, func(ctx context.Context) error {
+		g := group{Store: s}
+		err := s.dialect.transact(ctx, s, func(run runner) error {
+			g.run = run
+			if err := g.load(ctx, want); err != nil {
+				return fmt.Errorf("loading a group: %w", err)
+			}
+			c := decide(&g.state)
+			if err := g.save(ctx, &c); err != nil {
+				return fmt.Errorf("saving a group: %w", err)
+			}
+			return nil
+		})
+		if err == nil {
+			s.used.commit(g.newlyUsed)
 		}
-		c := decide(&g.state)
-		if err := g.save(ctx, &c); err != nil {
-			return fmt.Errorf("saving a group: %w", err)
-		}
-		return nil
+		return err
 	})
-	switch {
-	case err == nil:
-		s.used.commit(g.newlyUsed)
-	case s.dialect.rejected(err):
+	if err != nil && s.dialect.rejected(err) {
 		return fmt.Errorf("%w: %w", ledger.ErrRejected, err)
 	}
 	return err
@@ -39,7 +43,7 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 // group is one call of Group in its transaction.
 type group struct {
 	*Store
-	*batcher
+	run       runner
 	state     ledger.State
 	before    map[ledger.Ref]before // the vouchers as they were loaded
 	newlyUsed []ledger.Ref
@@ -56,42 +60,39 @@ func live(v *gift.Voucher) bool {
 	return v.Balance > 0 && v.Status != gift.Cancelled && v.Status != gift.PurchaseFailed
 }
 
+// The statements of a group.
 var (
-	selectVouchers = selectByKey(`SELECT `+voucherColumns+` FROM voucher AS v WHERE v.account_id = $1 AND v.id`, ``)
-	selectRequests = selectByKey(`SELECT `+requestColumns+` FROM request AS r WHERE r.account_id = $1 AND r.key`, ``)
+	selectVouchers = finding("vouchers", `SELECT `+voucherColumns+` FROM voucher AS v WHERE v.account_id = $1 AND v.id {keys} ORDER BY v.id {lock}`, 'B', true)
+	selectRequests = finding("requests", `SELECT `+requestColumns+` FROM request AS r WHERE r.account_id = $1 AND r.key {keys}`, 'T', true)
+	selectTaken    = finding("redemptions", `SELECT `+entryColumns+` FROM entry AS e WHERE e.account_id = $1 AND e.id {keys} AND e.kind = 'REDEMPTION'`, 'B', true)
+	selectReversed = finding("reversals", `SELECT x.reverses, CAST(sum(x.delta) AS BIGINT) FROM entry AS x
+		WHERE x.account_id = $1 AND x.reverses {keys} GROUP BY x.reverses`, 'B', true)
+	selectCodes = finding("codes", `SELECT s.hash FROM secret AS s WHERE s.hash {keys}`, 'B', false)
+
+	updateVoucher = updating("writing vouchers", `UPDATE voucher AS t SET balance = $2, status = $3, seq = $4 `+
+		`{rows} WHERE t.account_id = $1 AND t.id = $5 AND t.seq = $6`, "NNNBN")
+	updateTally   = updating("counting gifts", `UPDATE tally AS t SET vouchers = t.vouchers + $2, live = t.live + $3 {rows} WHERE t.account_id = $1`, "NN")
+	updateReplays = updating("noting replays", `UPDATE request AS t SET replays = t.replays + 1 {rows} WHERE t.account_id = $1 AND t.key = $2 AND t.operation = $3`, "TT")
+	updateCard    = updating("noting deliveries", `UPDATE card AS t SET delivered_at = $2 {rows} WHERE t.account_id = $1 AND t.voucher_id = $3`, "NB")
+	deleteJobs    = finding("finishing jobs", `DELETE FROM job WHERE account_id = $1 AND id {keys}`, 'B', true)
+	insertTally   = inserting("tally", "account_id, vouchers, live", "BNN", ` ON CONFLICT (account_id) DO NOTHING`)
+	insertUsed    = inserting("used_record", "account_id, record_id", "BB", ` ON CONFLICT (account_id, record_id) DO NOTHING`)
 )
 
-const (
-	selectEntry    = `SELECT ` + entryColumns + ` FROM entry AS e WHERE e.account_id = $1 AND e.id = $2 AND e.kind = 'REDEMPTION'`
-	selectReversed = `SELECT coalesce(sum(delta), 0) FROM entry WHERE account_id = $1 AND reverses = $2`
-	selectCode     = `SELECT 1 FROM secret WHERE hash = $1`
-	updateVoucher  = `UPDATE voucher SET balance = $1, status = $2, seq = $3 WHERE account_id = $4 AND id = $5 AND seq = $6`
-	updateCard     = `UPDATE card SET delivered_at = $1 WHERE account_id = $2 AND voucher_id = $3`
-	deleteJob      = `DELETE FROM job WHERE account_id = $1 AND id = $2`
-	insertTally    = `INSERT INTO tally (account_id, vouchers, live) VALUES ($1, 0, 0) ON CONFLICT (account_id) DO NOTHING`
-	updateTally    = `UPDATE tally SET vouchers = vouchers + $1, live = live + $2 WHERE account_id = $3`
-	insertUsed     = `INSERT INTO used_record (account_id, record_id) VALUES ($1, $2) ON CONFLICT (account_id, record_id) DO NOTHING`
-)
-
-// hotTexts are the statements that are worth preparing once.
-func (s *Store) hotTexts() []string {
-	texts := []string{selectEntry, selectReversed, selectCode, updateVoucher, updateCard, deleteJob, insertTally, updateTally, insertUsed}
-	for _, i := range []insertion{insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertJob} {
-		texts = append(texts, i.one, i.many)
-	}
-	for _, q := range []selection{selectVouchers, selectRequests} {
-		texts = append(texts, s.lock(q).one, s.lock(q).many)
+// hotTexts are the statements of a group as they are prepared row by row.
+func hotTexts() (texts []string) {
+	for _, s := range []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectCodes, updateVoucher, updateTally, updateReplays,
+		updateCard, deleteJobs, insertTally, insertUsed, insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertJob} {
+		texts = append(texts, s.one)
+		if s.many != "" {
+			texts = append(texts, s.many)
+		}
 	}
 	return texts
 }
 
-// lock makes a selection lock its rows.
-func (s *Store) lock(q selection) selection {
-	return selection{q.one + s.dialect.lockRows, q.many + s.dialect.lockRows}
-}
-
-// load reads what want names. Vouchers come last and in the order of their ids, so that groups of several writers wait for
-// each other and never in a circle.
+// load reads what want names. Vouchers are locked first, in the order of their ids, so that groups of several writers wait for each
+// other and never in a circle; what is read after them is as young as their lock.
 func (g *group) load(ctx context.Context, want ledger.Want) error {
 	g.before = make(map[ledger.Ref]before, len(want.Vouchers))
 	g.state = ledger.State{
@@ -100,8 +101,26 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		Vouchers:    make(map[ledger.Ref]*gift.Voucher, len(want.Vouchers)),
 		Codes:       make(map[gift.VoucherCode]bool),
 	}
-	if err := g.loadRequests(ctx, slices.Concat(want.Requests, want.Undo)); err != nil {
-		return err
+	vouchers, requests := want.Vouchers, want.Requests
+	if len(want.Undo)+len(want.Redemptions) > 0 {
+		undone, err := g.loadUndone(ctx, want)
+		if err != nil {
+			return err
+		}
+		// An older view of the requests is safe: who decides on a record that is new since then cannot write its own.
+		vouchers, requests = slices.Concat(vouchers, undone), nil
+	}
+	works := g.wantVouchers(vouchers)
+	works = append(works, g.wantRequests(requests)...)
+	works = append(works, g.wantReversed()...)
+	works = append(works, g.wantCodes(want.Codes)...)
+	return g.run(ctx, works)
+}
+
+// loadUndone reads the redemptions that are to be undone, the requests of the whole group on the way, and gives their vouchers.
+func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []ledger.Ref, err error) {
+	if err := g.run(ctx, g.wantRequests(slices.Concat(want.Requests, want.Undo))); err != nil {
+		return nil, err
 	}
 	redemptions := slices.Clone(want.Redemptions)
 	for _, k := range want.Undo {
@@ -109,46 +128,24 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 			redemptions = append(redemptions, ledger.Ref{AccountID: k.AccountID, ID: r.EntryID})
 		}
 	}
-	vouchers := slices.Clone(want.Vouchers)
-	for _, ref := range redemptions {
-		v, err := g.loadRedemption(ctx, ref)
-		if err != nil {
-			return fmt.Errorf("redemption %s: %w", ref.ID, err)
+	err = g.run(ctx, byRef(selectTaken, redemptions, func(from scanner) error {
+		t := new(gift.Taken)
+		if err := from.Scan(entryFields(&t.Entry)...); err != nil {
+			return err
 		}
-		if !v.ID.IsZero() {
-			vouchers = append(vouchers, v)
-		}
-	}
-	if err := g.loadVouchers(ctx, vouchers); err != nil {
-		return err
-	}
-	for ref, taken := range g.state.Redemptions {
-		err := g.each(ctx, selectReversed, []any{bare(ref.AccountID), bare(ref.ID)}, func(rows *sql.Rows) error { return rows.Scan(&taken.Reversed) })
-		if err != nil {
-			return fmt.Errorf("reversals of %s: %w", ref.ID, err)
-		}
-	}
-	for _, c := range want.Codes {
-		err := g.each(ctx, selectCode, []any{g.keys.CodeHash(c)}, func(*sql.Rows) error { g.state.Codes[c] = true; return nil })
-		if err != nil {
-			return fmt.Errorf("codes: %w", err)
-		}
-	}
-	return nil
+		e := &t.Entry
+		g.state.Redemptions[ledger.Ref{AccountID: e.AccountID, ID: e.ID}] = t
+		vouchers = append(vouchers, ledger.Ref{AccountID: e.AccountID, ID: e.VoucherID})
+		return nil
+	}))
+	return vouchers, err
 }
 
-func (g *group) loadRequests(ctx context.Context, wanted []ledger.RequestKey) error {
-	slices.SortFunc(wanted, func(a, b ledger.RequestKey) int {
-		return cmp.Or(slices.Compare(a.AccountID[:], b.AccountID[:]), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Operation, b.Operation))
-	})
-	wanted = slices.Compact(wanted)
-	return byAccount(wanted, func(k ledger.RequestKey) gift.ID { return k.AccountID }, func(account gift.ID, of []ledger.RequestKey) error {
-		keys := make([]any, len(of))
-		for i := range of {
-			keys[i] = of[i].Key
-		}
-		return g.selectKeys(ctx, g.lock(selectRequests), account, keys, func(rows *sql.Rows) error {
-			r, err := g.scanRequest(rows)
+func (g *group) wantRequests(wanted []ledger.RequestKey) (works []work) {
+	wanted = distinctKeys(wanted)
+	return byAccount(wanted, func(k ledger.RequestKey) gift.ID { return k.AccountID }, func(account gift.ID, of []ledger.RequestKey) work {
+		w := work{statement: selectRequests, account: account, take: func(from scanner) error {
+			r, err := g.scanRequest(from)
 			if err != nil {
 				return err
 			}
@@ -157,184 +154,237 @@ func (g *group) loadRequests(ctx context.Context, wanted []ledger.RequestKey) er
 				g.state.Requests[r.RequestKey] = &r
 			}
 			return nil
-		})
+		}}
+		for i := range of {
+			if i == 0 || of[i].Key != of[i-1].Key {
+				w.rows = append(w.rows, []any{of[i].Key})
+			}
+		}
+		return w
 	})
 }
 
-// loadRedemption reads a redemption and gives its voucher; what does not exist has none.
-func (g *group) loadRedemption(ctx context.Context, ref ledger.Ref) (voucher ledger.Ref, err error) {
-	err = g.each(ctx, selectEntry, []any{bare(ref.AccountID), bare(ref.ID)}, func(rows *sql.Rows) error {
-		t := new(gift.Taken)
-		if err := rows.Scan(entryFields(&t.Entry)...); err != nil {
+func (g *group) wantVouchers(wanted []ledger.Ref) []work {
+	return byRef(selectVouchers, wanted, func(from scanner) error {
+		v := new(gift.Voucher)
+		if err := from.Scan(voucherFields(v)...); err != nil {
 			return err
 		}
-		g.state.Redemptions[ref] = t
-		voucher = ledger.Ref{AccountID: ref.AccountID, ID: t.Entry.VoucherID}
+		ref := ledger.Ref{AccountID: v.AccountID, ID: v.ID}
+		g.state.Vouchers[ref] = v
+		g.before[ref] = before{v.Seq, live(v)}
 		return nil
 	})
-	return voucher, err
 }
 
-func (g *group) loadVouchers(ctx context.Context, wanted []ledger.Ref) error {
-	slices.SortFunc(wanted, compareRefs)
-	wanted = slices.Compact(wanted)
-	return byAccount(wanted, func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) error {
-		keys := make([]any, len(of))
-		for i := range of {
-			keys[i] = bare(of[i].ID)
+// wantReversed wants to know how much of the loaded redemptions was given back.
+func (g *group) wantReversed() []work {
+	return byRef(selectReversed, slices.Collect(maps.Keys(g.state.Redemptions)), func(from scanner) error {
+		var id gift.ID
+		var sum gift.Amount
+		if err := from.Scan(scanID{&id}, &sum); err != nil {
+			return err
 		}
-		return g.selectKeys(ctx, g.lock(selectVouchers), account, keys, func(rows *sql.Rows) error {
-			v := new(gift.Voucher)
-			if err := rows.Scan(voucherFields(v)...); err != nil {
-				return err
+		for ref, taken := range g.state.Redemptions { // one, or a few when accounts share an id
+			if ref.ID == id {
+				taken.Reversed = sum
 			}
-			ref := ledger.Ref{AccountID: v.AccountID, ID: v.ID}
-			g.state.Vouchers[ref] = v
-			g.before[ref] = before{v.Seq, live(v)}
-			return nil
-		})
+		}
+		return nil
 	})
+}
+
+func (g *group) wantCodes(wanted []gift.VoucherCode) []work {
+	if len(wanted) == 0 {
+		return nil
+	}
+	byHash := make(map[string]gift.VoucherCode, len(wanted))
+	w := work{statement: selectCodes, take: func(from scanner) error {
+		var hash []byte
+		err := from.Scan(&hash)
+		g.state.Codes[byHash[string(hash)]] = true
+		return err
+	}}
+	for _, c := range wanted {
+		hash := g.keys.CodeHash(c)
+		byHash[string(hash)] = c
+		w.rows = append(w.rows, []any{hash})
+	}
+	return []work{w}
+}
+
+// byRef finds the rows that refs name, account by account and in the order of their ids.
+func byRef(s *statement, refs []ledger.Ref, take func(scanner) error) []work {
+	refs = slices.Clone(refs)
+	slices.SortFunc(refs, compareRefs)
+	return byAccount(slices.Compact(refs), func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) work {
+		w := work{statement: s, account: account, rows: make([][]any, len(of)), take: take}
+		for i := range of {
+			w.rows[i] = []any{bare(of[i].ID)}
+		}
+		return w
+	})
+}
+
+// distinctKeys sorts keys and leaves out repeats.
+func distinctKeys(keys []ledger.RequestKey) []ledger.RequestKey {
+	keys = slices.Clone(keys)
+	slices.SortFunc(keys, compareKeys)
+	return slices.Compact(keys)
+}
+
+func compareKeys(a, b ledger.RequestKey) int {
+	return cmp.Or(slices.Compare(a.AccountID[:], b.AccountID[:]), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Operation, b.Operation))
 }
 
 func compareRefs(a, b ledger.Ref) int {
 	return cmp.Or(slices.Compare(a.AccountID[:], b.AccountID[:]), slices.Compare(a.ID[:], b.ID[:]))
 }
 
-// byAccount hands sorted items to fn, account by account.
-func byAccount[T any](sorted []T, account func(T) gift.ID, fn func(gift.ID, []T) error) error {
+// byAccount makes a work of the items of each account; they come sorted by it.
+func byAccount[T any](sorted []T, account func(T) gift.ID, make func(gift.ID, []T) work) (works []work) {
 	for len(sorted) > 0 {
 		of := account(sorted[0])
 		n := 1
 		for n < len(sorted) && account(sorted[n]) == of {
 			n++
 		}
-		if err := fn(of, sorted[:n]); err != nil {
-			return err
-		}
+		works = append(works, make(of, sorted[:n:n]))
 		sorted = sorted[n:]
 	}
-	return nil
+	return works
 }
 
-// save writes what was decided.
+// save writes what was decided: locked rows first, then the tally, then the rest, each in the order of its key.
 func (g *group) save(ctx context.Context, c *ledger.Changes) error {
-	if err := g.saveGifts(ctx, c.Gifts); err != nil {
+	works, err := g.saveVouchers(c.Vouchers)
+	if err != nil {
 		return err
 	}
-	for i := range c.Vouchers {
-		if err := g.saveVoucher(ctx, &c.Vouchers[i]); err != nil {
-			return err
-		}
-	}
-	if err := g.insert(ctx, insertEntry, len(c.Entries), func(i int) []any { return entryRow(&c.Entries[i]) }); err != nil {
-		return err
-	}
-	if err := g.insert(ctx, insertRequest, len(c.Requests), func(i int) []any { return g.requestRow(&c.Requests[i]) }); err != nil {
-		return err
-	}
-	if err := g.insert(ctx, insertJob, len(c.Jobs), func(i int) []any { return jobRow(&c.Jobs[i]) }); err != nil {
-		return err
-	}
-	for _, d := range c.Done {
-		if err := g.saveDone(ctx, d); err != nil {
-			return err
-		}
-	}
-	if err := g.saveTally(ctx, c); err != nil {
-		return err
-	}
-	return g.saveUsed(ctx, c)
+	works = append(works, g.saveTally(c)...)
+	works = append(works, g.saveUsed(c)...)
+	works = append(works, g.saveGifts(c.Gifts)...)
+	slices.SortStableFunc(c.Requests, func(a, b ledger.Request) int { return compareKeys(a.RequestKey, b.RequestKey) })
+	works = append(works,
+		rowsOf(insertEntry, c.Entries, entryRow),
+		rowsOf(insertRequest, c.Requests, g.requestRow),
+		rowsOf(insertJob, c.Jobs, jobRow))
+	works = append(works, saveReplays(c.Replays)...)
+	works = append(works, saveDone(c.Done)...)
+	return g.run(ctx, slices.DeleteFunc(works, func(w work) bool { return len(w.rows) == 0 }))
 }
 
-func (g *group) saveGifts(ctx context.Context, gifts []gift.Gift) error {
-	if err := g.insert(ctx, insertVoucher, len(gifts), func(i int) []any { return voucherRow(&gifts[i].Voucher) }); err != nil {
-		return err
+// rowsOf makes rows of items.
+func rowsOf[T any](s *statement, items []T, row func(*T) []any) work {
+	w := work{statement: s, rows: make([][]any, len(items))}
+	for i := range items {
+		w.rows[i] = row(&items[i])
 	}
-	if err := g.insert(ctx, insertCard, len(gifts), func(i int) []any { return g.cardRow(&gifts[i]) }); err != nil {
-		return err
+	return w
+}
+
+func (g *group) saveGifts(gifts []gift.Gift) []work {
+	secrets := work{statement: insertSecret, rows: make([][]any, 0, 2*len(gifts))}
+	for i := range gifts {
+		v := &gifts[i]
+		secrets.rows = append(secrets.rows,
+			[]any{g.keys.CodeHash(v.Card.Code), codeSecret, bare(v.AccountID), bare(v.ID)},
+			[]any{g.keys.TokenHash(v.Card.Token), tokenSecret, bare(v.AccountID), bare(v.ID)})
 	}
-	return g.insert(ctx, insertSecret, 2*len(gifts), func(i int) []any {
-		v := &gifts[i/2]
-		if i%2 == 0 {
-			return []any{g.keys.CodeHash(v.Card.Code), codeSecret, bare(v.AccountID), bare(v.ID)}
+	slices.SortFunc(secrets.rows, func(a, b []any) int { return slices.Compare(a[0].([]byte), b[0].([]byte)) })
+	return []work{
+		rowsOf(insertVoucher, gifts, func(v *gift.Gift) []any { return voucherRow(&v.Voucher) }),
+		rowsOf(insertCard, gifts, g.cardRow),
+		secrets,
+	}
+}
+
+// saveVouchers writes vouchers that were loaded and are still as they were then.
+func (g *group) saveVouchers(changed []gift.Voucher) ([]work, error) {
+	for i := range changed {
+		if _, ok := g.before[refOf(&changed[i])]; !ok {
+			return nil, fmt.Errorf("voucher %s was changed without having been loaded", changed[i].ID)
 		}
-		return []any{g.keys.TokenHash(v.Card.Token), tokenSecret, bare(v.AccountID), bare(v.ID)}
+	}
+	changed = slices.Clone(changed)
+	slices.SortFunc(changed, func(a, b gift.Voucher) int { return compareRefs(refOf(&a), refOf(&b)) })
+	return byAccount(changed, func(v gift.Voucher) gift.ID { return v.AccountID }, func(account gift.ID, of []gift.Voucher) work {
+		w := rowsOf(updateVoucher, of, func(v *gift.Voucher) []any {
+			return []any{int64(v.Balance), int64(v.Status), v.Seq, bare(v.ID), g.before[refOf(v)].seq}
+		})
+		w.account = account
+		return w
+	}), nil
+}
+
+func refOf(v *gift.Voucher) ledger.Ref { return ledger.Ref{AccountID: v.AccountID, ID: v.ID} }
+
+// saveReplays writes to every record whose answer is given again: only a commit that writes waits for a standby, and so shows that
+// the record itself has arrived there.
+func saveReplays(replayed []ledger.RequestKey) []work {
+	return byAccount(distinctKeys(replayed), func(k ledger.RequestKey) gift.ID { return k.AccountID }, func(account gift.ID, of []ledger.RequestKey) work {
+		w := rowsOf(updateReplays, of, func(k *ledger.RequestKey) []any { return []any{k.Key, string(k.Operation)} })
+		w.account = account
+		return w
 	})
 }
 
-// saveVoucher writes a voucher that was loaded and is still as it was then.
-func (g *group) saveVoucher(ctx context.Context, v *gift.Voucher) error {
-	was, ok := g.before[ledger.Ref{AccountID: v.AccountID, ID: v.ID}]
-	if !ok {
-		return fmt.Errorf("voucher %s was changed without having been loaded", v.ID)
+// saveDone finishes jobs. One that is gone was finished by another worker, after a lease had run out.
+func saveDone(done []ledger.Done) []work {
+	jobs := make([]ledger.Ref, len(done))
+	delivered := map[ledger.Ref]time.Time{}
+	for i, d := range done {
+		jobs[i] = ledger.Ref{AccountID: d.AccountID, ID: d.JobID}
+		if !d.DeliveredAt.IsZero() {
+			delivered[ledger.Ref{AccountID: d.AccountID, ID: d.VoucherID}] = d.DeliveredAt
+		}
 	}
-	err := g.execOne(ctx, updateVoucher, int64(v.Balance), int64(v.Status), v.Seq, bare(v.AccountID), bare(v.ID), was.seq)
-	if err != nil {
-		return fmt.Errorf("writing voucher %s: %w", v.ID, err)
-	}
-	return nil
-}
-
-// saveDone finishes a job. One that is gone was finished by another worker, after a lease had run out.
-func (g *group) saveDone(ctx context.Context, d ledger.Done) error {
-	if _, err := g.exec(ctx, deleteJob, bare(d.AccountID), bare(d.JobID)); err != nil {
-		return fmt.Errorf("finishing job %s: %w", d.JobID, err)
-	}
-	if d.DeliveredAt.IsZero() {
-		return nil
-	}
-	if err := g.execOne(ctx, updateCard, micros(d.DeliveredAt), bare(d.AccountID), bare(d.VoucherID)); err != nil {
-		return fmt.Errorf("noting the delivery of gift %s: %w", d.VoucherID, err)
-	}
-	return nil
+	cards := slices.SortedFunc(maps.Keys(delivered), compareRefs)
+	return append(byRef(deleteJobs, jobs, nil),
+		byAccount(cards, func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) work {
+			w := rowsOf(updateCard, of, func(r *ledger.Ref) []any { return []any{micros(delivered[*r]), bare(r.ID)} })
+			w.account = account
+			return w
+		})...)
 }
 
 // saveTally keeps the number of gifts, and of those that are live.
-func (g *group) saveTally(ctx context.Context, c *ledger.Changes) error {
+func (g *group) saveTally(c *ledger.Changes) (works []work) {
 	type tally struct{ vouchers, live int }
 	changed := map[gift.ID]tally{}
+	add := func(account gift.ID, vouchers, live int) {
+		t := changed[account]
+		changed[account] = tally{t.vouchers + vouchers, t.live + live}
+	}
 	for i := range c.Gifts {
-		t := changed[c.Gifts[i].AccountID]
-		t.vouchers++
-		if live(&c.Gifts[i].Voucher) {
-			t.live++
-		}
-		changed[c.Gifts[i].AccountID] = t
+		add(c.Gifts[i].AccountID, 1, count(live(&c.Gifts[i].Voucher)))
 	}
 	for i := range c.Vouchers {
 		v := &c.Vouchers[i]
-		was, is := g.before[ledger.Ref{AccountID: v.AccountID, ID: v.ID}].live, live(v)
-		t := changed[v.AccountID]
-		switch {
-		case is && !was:
-			t.live++
-		case was && !is:
-			t.live--
-		default:
-			continue
+		if by := count(live(v)) - count(g.before[refOf(v)].live); by != 0 {
+			add(v.AccountID, 0, by)
 		}
-		changed[v.AccountID] = t
 	}
-	accounts := make([]gift.ID, 0, len(changed))
-	for a := range changed {
-		accounts = append(accounts, a)
-	}
-	slices.SortFunc(accounts, func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
+	first := work{statement: insertTally}
+	accounts := slices.SortedFunc(maps.Keys(changed), func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
 	for _, a := range accounts {
 		if changed[a].vouchers > 0 {
-			if _, err := g.exec(ctx, insertTally, bare(a)); err != nil {
-				return fmt.Errorf("counting gifts: %w", err)
-			}
+			first.rows = append(first.rows, []any{bare(a), 0, 0})
 		}
-		if err := g.execOne(ctx, updateTally, changed[a].vouchers, changed[a].live, bare(a)); err != nil {
-			return fmt.Errorf("counting gifts: %w", err)
-		}
+		works = append(works, work{statement: updateTally, account: a, rows: [][]any{{changed[a].vouchers, changed[a].live}}})
 	}
-	return nil
+	return append([]work{first}, works...)
+}
+
+func count(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // saveUsed notes which records of the set-up are in use now.
-func (g *group) saveUsed(ctx context.Context, c *ledger.Changes) error {
+func (g *group) saveUsed(c *ledger.Changes) []work {
 	note := func(account, record gift.ID) {
 		ref := ledger.Ref{AccountID: account, ID: record}
 		if !record.IsZero() && !g.used.has(ref) && !slices.Contains(g.newlyUsed, ref) {
@@ -351,12 +401,7 @@ func (g *group) saveUsed(ctx context.Context, c *ledger.Changes) error {
 		note(c.Entries[i].AccountID, c.Entries[i].Actor.LocationID)
 	}
 	slices.SortFunc(g.newlyUsed, compareRefs)
-	for _, ref := range g.newlyUsed {
-		if _, err := g.exec(ctx, insertUsed, bare(ref.AccountID), bare(ref.ID)); err != nil {
-			return fmt.Errorf("noting what is in use: %w", err)
-		}
-	}
-	return nil
+	return []work{rowsOf(insertUsed, g.newlyUsed, func(r *ledger.Ref) []any { return []any{bare(r.AccountID), bare(r.ID)} })}
 }
 
 // usedRecords remembers which records are known to be noted as used, so that they are not written with every redemption.

@@ -26,7 +26,12 @@ func tillKey(m gift.Miss) []any { return []any{bare(m.AccountID), bare(m.KeyID),
 
 // Guesses reads the counts of a key at a location.
 func (s *Store) Guesses(ctx context.Context, m gift.Miss) (gift.Guesses, error) {
-	return readGuesses(ctx, s.readers, m)
+	var g gift.Guesses
+	err := s.ask(ctx, func(ctx context.Context) (err error) {
+		g, err = readGuesses(ctx, s.readers, m)
+		return err
+	})
+	return g, err
 }
 
 func readGuesses(ctx context.Context, q querier, m gift.Miss) (g gift.Guesses, err error) {
@@ -48,6 +53,14 @@ func readBucket(ctx context.Context, q querier, query string, key ...any) (b gif
 		return b, fmt.Errorf("reading a bucket: %w", err)
 	}
 	return b, nil
+}
+
+func (s *Store) askBucket(ctx context.Context, query string, key ...any) (b gift.Bucket, err error) {
+	err = s.ask(ctx, func(ctx context.Context) (err error) {
+		b, err = readBucket(ctx, s.readers, query, key...)
+		return err
+	})
+	return b, err
 }
 
 // CountMiss counts an unknown code, once a day and account, durably, and gives the counts after it. A code that was counted
@@ -101,7 +114,7 @@ func writeTill(ctx context.Context, tx *sql.Tx, m gift.Miss, b gift.Bucket) erro
 // RewardTill gives gift.GuessReward attempts back to a key at a location, if any are missing. Nearly always none are, and
 // then nothing is written.
 func (s *Store) RewardTill(ctx context.Context, m gift.Miss) error {
-	b, err := readBucket(ctx, s.readers, selectTill, tillKey(m)...)
+	b, err := s.askBucket(ctx, selectTill, tillKey(m)...)
 	if err != nil || !b.FullAt.After(m.At) {
 		return err
 	}
@@ -120,8 +133,9 @@ func (s *Store) RewardTill(ctx context.Context, m gift.Miss) error {
 
 // LiveGifts is the number of an account's gifts that can still be hit by a guess: balance left, not withdrawn.
 func (s *Store) LiveGifts(ctx context.Context, account gift.ID) (n int64, err error) {
-	const query = `SELECT coalesce(sum(live), 0) FROM tally WHERE account_id = $1`
-	if err := s.readers.QueryRowContext(ctx, query, bare(account)).Scan(&n); err != nil {
+	const query = `SELECT CAST(coalesce(sum(live), 0) AS BIGINT) FROM tally WHERE account_id = $1`
+	err = s.ask(ctx, func(ctx context.Context) error { return s.readers.QueryRowContext(ctx, query, bare(account)).Scan(&n) })
+	if err != nil {
 		return 0, fmt.Errorf("counting live gifts: %w", err)
 	}
 	return n, nil
@@ -131,7 +145,7 @@ const selectStranger = `SELECT full_at FROM stranger_bucket WHERE address_hash =
 
 // Stranger reads the bucket of a client address that has shown no valid key.
 func (s *Store) Stranger(ctx context.Context, address string) (gift.Bucket, error) {
-	return readBucket(ctx, s.readers, selectStranger, s.keys.AddressHash(address))
+	return s.askBucket(ctx, selectStranger, s.keys.AddressHash(address))
 }
 
 // CountStranger hands the bucket of a client address to take and keeps what it returns, durably. Buckets that have been

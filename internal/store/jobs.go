@@ -15,7 +15,7 @@ import (
 	"boon.example/internal/ledger"
 )
 
-var insertJob = insertInto("job", "account_id, id, voucher_id, due, claimable_at, attempts, last_words")
+var insertJob = inserting("job", "account_id, id, voucher_id, due, claimable_at, attempts, last_words", "BBBNNNT", "")
 
 func jobRow(j *ledger.Job) []any {
 	due := j.Due.UnixMicro()
@@ -31,12 +31,13 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 		return nil, err
 	}
 	err = s.write(ctx, func(tx *sql.Tx) error {
+		jobs = nil
 		query := `UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN (
 			SELECT account_id, id FROM job WHERE claimable_at <= $2 ORDER BY claimable_at LIMIT $3` + s.dialect.skipLocked + `)
-			RETURNING account_id, id, voucher_id, due, attempts`
+			RETURNING account_id, id, voucher_id, due, attempts, claimable_at`
 		return each(ctx, tx, query, []any{now.Add(lease).UnixMicro(), now.UnixMicro(), n}, func(rows *sql.Rows) error {
 			var j ledger.Job
-			err := rows.Scan(scanID{&j.AccountID}, scanID{&j.ID}, scanID{&j.VoucherID}, scanTime{&j.Due}, &j.Attempts)
+			err := rows.Scan(scanID{&j.AccountID}, scanID{&j.ID}, scanID{&j.VoucherID}, scanTime{&j.Due}, &j.Attempts, scanTime{&j.Lease})
 			jobs = append(jobs, j)
 			return err
 		})
@@ -49,12 +50,13 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 }
 
 // PostponeJob gives a leased job back, to be due again at job.Due, with its Attempts and the gateway's last words. A job that
-// was finished meanwhile is gift.NotFound.
+// was finished or leased to somebody else meanwhile is gift.NotFound.
 func (s *Store) PostponeJob(ctx context.Context, job ledger.Job, words string) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		due := job.Due.UnixMicro()
-		result, err := tx.ExecContext(ctx, `UPDATE job SET due = $1, claimable_at = $1, attempts = $2, last_words = $3 WHERE account_id = $4 AND id = $5`,
-			due, job.Attempts, words, bare(job.AccountID), bare(job.ID))
+		result, err := tx.ExecContext(ctx, `UPDATE job SET due = $1, claimable_at = $1, attempts = $2, last_words = $3
+			WHERE account_id = $4 AND id = $5 AND claimable_at = $6`,
+			due, job.Attempts, words, bare(job.AccountID), bare(job.ID), job.Lease.UnixMicro())
 		if err != nil {
 			return err
 		}
@@ -71,7 +73,10 @@ func (s *Store) PostponeJob(ctx context.Context, job ledger.Job, words string) e
 
 // NextJob is when the next job is due or its lease ends; zero: there is none.
 func (s *Store) NextJob(ctx context.Context) (next time.Time, err error) {
-	if err := s.readers.QueryRowContext(ctx, `SELECT min(claimable_at) FROM job`).Scan(scanTime{&next}); err != nil {
+	err = s.ask(ctx, func(ctx context.Context) error {
+		return s.readers.QueryRowContext(ctx, `SELECT min(claimable_at) FROM job`).Scan(scanTime{&next})
+	})
+	if err != nil {
 		return next, fmt.Errorf("looking for the next job: %w", err)
 	}
 	return next, nil
@@ -97,22 +102,20 @@ func (s *Store) KeepMessage(ctx context.Context, m delivery.Message) error {
 // Messages gives at most limit messages, the newest first.
 func (s *Store) Messages(ctx context.Context, limit int) (messages []delivery.Message, err error) {
 	const query = `SELECT o.id, o.message FROM outbox AS o ORDER BY o.made_at DESC, o.id DESC LIMIT $1`
-	err = each(ctx, s.readers, query, []any{limit}, func(rows *sql.Rows) error {
+	messages, err = collect(ctx, s, query, []any{limit}, func(from scanner) (m delivery.Message, err error) {
 		var key gift.ID
 		var sealed []byte
-		if err := rows.Scan(scanID{&key}, &sealed); err != nil {
-			return err
+		if err := from.Scan(scanID{&key}, &sealed); err != nil {
+			return m, err
 		}
 		text, err := s.keys.Open(sealed, bound("outbox", key))
 		if err != nil {
-			return fmt.Errorf("message %s: %w", key, err)
+			return m, fmt.Errorf("message %s: %w", key, err)
 		}
-		var m delivery.Message
 		if err := json.Unmarshal(text, &m); err != nil {
-			return errors.New("a message is damaged")
+			return m, errors.New("a message is damaged")
 		}
-		messages = append(messages, m)
-		return nil
+		return m, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the outbox: %w", err)

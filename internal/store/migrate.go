@@ -20,6 +20,7 @@ type migration struct {
 	number int64
 	name   string
 	texts  []string
+	serves int64 // the oldest schema whose programs still work on this one
 }
 
 // migrations lists the steps in order: NUMBER_name.sql, each followed by NUMBER_name.DIALECT.sql if there is one. Their numbers
@@ -46,38 +47,78 @@ func migrations(files fs.FS, d *dialect) ([]migration, error) {
 				m.texts = append(m.texts, d.words.Replace(string(text)))
 			}
 		}
+		if m.serves, err = serves(&m); err != nil {
+			return nil, err
+		}
 		all = append(all, m)
 	}
 	return all, nil
 }
 
-// migrate brings the schema up to date, each step in a transaction of its own, and refuses a database that is newer than
-// this program. Several processes may do it at once.
+// serves reads the first line of a step: "-- Serves programs from schema N." The first step has nothing before it to serve.
+func serves(m *migration) (n int64, err error) {
+	if m.number == 1 {
+		return 1, nil
+	}
+	if _, err = fmt.Sscanf(m.texts[0], "-- Serves programs from schema %d.", &n); err != nil || n < 1 || n > m.number {
+		return 0, fmt.Errorf("migration %d (%s) must begin with the line: -- Serves programs from schema N.", m.number, m.name)
+	}
+	return n, nil
+}
+
+// migrate brings the schema up to date, each step in a transaction of its own. A newer schema is fine as long as it serves this
+// program; else it is refused. Several processes may do it at once: each step is taken once.
 func (s *Store) migrate(ctx context.Context, steps []migration) error {
 	newest := int64(len(steps))
 	for {
-		at, err := s.schemaVersion(ctx, s.readers)
-		switch {
-		case err != nil:
+		var at int64
+		err := s.ask(ctx, func(ctx context.Context) (err error) {
+			at, err = s.schemaVersion(ctx, s.readers)
 			return err
-		case at > newest:
-			return fmt.Errorf("the database was made by a newer version of boon: its schema is number %d, this program knows %d; "+
-				"run the newer program, or restore a backup that was made before the update", at, newest)
-		case at == newest:
-			return nil
+		})
+		if err != nil {
+			return err
 		}
-		if err := s.migrateOnce(ctx, steps); err != nil {
+		if at >= newest {
+			return s.checkServed(ctx, at, newest)
+		}
+		for try := 1; ; try++ {
+			if err = s.migrateOnce(ctx, steps); err == nil || try == tries || !s.dialect.again(err) {
+				break
+			}
+		}
+		if err != nil {
 			return err
 		}
 	}
 }
 
+// checkServed refuses a schema that no longer serves programs that know it up to step newest.
+func (s *Store) checkServed(ctx context.Context, at, newest int64) error {
+	var from int64
+	err := s.readers.QueryRowContext(ctx, `SELECT coalesce(max(serves), 0) FROM schema_version`).Scan(&from)
+	if err != nil {
+		return fmt.Errorf("reading the schema's version: %w", err)
+	}
+	if from > newest {
+		return fmt.Errorf("the database was made by a newer version of boon: its schema is number %d and serves programs from number %d on, "+
+			"this program knows %d; run the newer program, or restore a backup that was made before the update", at, from, newest)
+	}
+	return nil
+}
+
 // migrateOnce takes the next step, unless another process has taken it meanwhile.
 func (s *Store) migrateOnce(ctx context.Context, steps []migration) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
-		const table = `CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`
-		if _, err := tx.ExecContext(ctx, table); err != nil {
-			return fmt.Errorf("making the schema's version table: %w", err)
+	return s.transactUnhurried(ctx, func(tx *sql.Tx) error {
+		// The row of step 0 is there to be locked: who has it takes the next step, the others wait for it.
+		for _, text := range []string{
+			`CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, serves BIGINT NOT NULL, applied_at BIGINT NOT NULL)`,
+			`INSERT INTO schema_version (version, name, serves, applied_at) VALUES (0, 'nothing', 0, 0) ON CONFLICT (version) DO NOTHING`,
+			`SELECT version FROM schema_version WHERE version = 0` + s.dialect.lockRows,
+		} {
+			if _, err := tx.ExecContext(ctx, text); err != nil {
+				return fmt.Errorf("locking the schema's version: %w", err)
+			}
 		}
 		at, err := s.schemaVersion(ctx, tx)
 		if err != nil || at >= int64(len(steps)) {
@@ -89,8 +130,8 @@ func (s *Store) migrateOnce(ctx context.Context, steps []migration) error {
 				return fmt.Errorf("migrating the database to schema %d (%s): %w", m.number, m.name, err)
 			}
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO schema_version (version, name, applied_at) VALUES ($1, $2, $3)`,
-			m.number, m.name, time.Now().UnixMicro())
+		_, err = tx.ExecContext(ctx, `INSERT INTO schema_version (version, name, serves, applied_at) VALUES ($1, $2, $3, $4)`,
+			m.number, m.name, m.serves, time.Now().UnixMicro())
 		return err
 	})
 }

@@ -51,7 +51,7 @@ func TestOpenRefuses(t *testing.T) {
 			[]string{"chmod 600"}},
 		"a newer database": {
 			func(t *testing.T, dir string) {
-				_, err := openDir(t, dir).writer.Exec(`INSERT INTO schema_version (version, name, applied_at) VALUES (1000, 'future', 0)`)
+				_, err := openDir(t, dir).writer.Exec(`INSERT INTO schema_version (version, name, serves, applied_at) VALUES (1000, 'future', 999, 0)`)
 				must(t, err)
 			},
 			[]string{"newer version of boon", "number 1000"}},
@@ -203,9 +203,9 @@ func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	got, err := migrations(fstest.MapFS{
 		"migrations/0001_one.sql": file("a BYTEA {table}"), "migrations/0001_one.sqlite.sql": file("b"),
-		"migrations/0001_one.postgres.sql": file("c"), "migrations/0002_two.sql": file("d")}, &sqliteDialect)
+		"migrations/0001_one.postgres.sql": file("c"), "migrations/0002_two.sql": file("-- Serves programs from schema 1.\n")}, &sqliteDialect)
 	must(t, err)
-	want := []migration{{1, "one", []string{"a BLOB STRICT", "b"}}, {2, "two", []string{"d"}}}
+	want := []migration{{1, "one", []string{"a BLOB STRICT", "b"}, 1}, {2, "two", []string{"-- Serves programs from schema 1.\n"}, 1}}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -222,7 +222,7 @@ func TestAFailedMigrationLeavesNothing(t *testing.T) {
 	s := openDir(t, t.TempDir())
 	steps, err := migrations(migrationFiles, &sqliteDialect)
 	must(t, err)
-	steps = append(steps, migration{int64(len(steps) + 1), "broken", []string{`CREATE TABLE half (x INTEGER)`, `CREATE TABLE half (y INTEGER)`}})
+	steps = append(steps, migration{int64(len(steps) + 1), "broken", []string{`CREATE TABLE half (x INTEGER)`, `CREATE TABLE half (y INTEGER)`}, 1})
 	if err := s.migrate(t.Context(), steps); err == nil || !strings.Contains(err.Error(), "broken") {
 		t.Errorf("%v, want the step's name", err)
 	}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"boon.example/internal/gift"
@@ -11,7 +10,7 @@ import (
 
 const requestColumns = `r.account_id, r.key, r.operation, r.fingerprint, r.status, r.answer, r.sealed, r.entry_id, r.spent, r.locations, r.made_at`
 
-var insertRequest = insertInto("request", requestColumns)
+var insertRequest = inserting("request", requestColumns, "BTTBNBFBFBN", "")
 
 // free tells which operations' answers hold neither code nor token: they are kept as they are, all others are sealed.
 func free(o ledger.Operation) bool { return o == ledger.RedeemGift || o == ledger.ReverseRedemption }
@@ -34,12 +33,12 @@ func (s *Store) requestRow(r *ledger.Request) []any {
 }
 
 // scanRequest reads requestColumns, and what follows them into more.
-func (s *Store) scanRequest(rows *sql.Rows, more ...any) (r ledger.Request, err error) {
+func (s *Store) scanRequest(from scanner, more ...any) (r ledger.Request, err error) {
 	var fingerprint, locations []byte
 	var sealed bool
 	fields := []any{scanID{&r.AccountID}, &r.Key, &r.Operation, &fingerprint, &r.Answer.Status, &r.Answer.Body, &sealed,
 		scanID{&r.EntryID}, &r.Spent, &locations, scanTime{&r.At}}
-	err = rows.Scan(append(fields, more...)...)
+	err = from.Scan(append(fields, more...)...)
 	if err != nil {
 		return r, err
 	}
@@ -57,11 +56,7 @@ func (s *Store) scanRequest(rows *sql.Rows, more ...any) (r ledger.Request, err 
 func (s *Store) Requests(ctx context.Context, account gift.ID, operation ledger.Operation, key string) (found []ledger.Request, err error) {
 	const query = `SELECT ` + requestColumns + ` FROM request AS r WHERE r.account_id = $1 AND r.key = $2 AND (r.operation = $3 OR $3 = '')
 		ORDER BY r.operation`
-	err = each(ctx, s.readers, query, []any{bare(account), key, string(operation)}, func(rows *sql.Rows) error {
-		r, err := s.scanRequest(rows)
-		found = append(found, r)
-		return err
-	})
+	found, err = collect(ctx, s, query, []any{bare(account), key, string(operation)}, func(from scanner) (ledger.Request, error) { return s.scanRequest(from) })
 	if err != nil {
 		return nil, fmt.Errorf("reading idempotency records: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -24,10 +25,30 @@ var sqliteDialect = dialect{
 	words: strings.NewReplacer("BYTEA", "BLOB", "BIGINT", "INTEGER", "BOOLEAN", "INTEGER",
 		"{table}", "STRICT", "{clustered}", "STRICT, WITHOUT ROWID"),
 	prepared:   anonymous,
+	bulkInsert: insertPrepared,
+	transact:   transactRowwise,
 	hasTable:   `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`,
 	snapshot:   &sql.TxOptions{ReadOnly: true},
 	integrity:  []string{`PRAGMA integrity_check`, `PRAGMA foreign_key_check`},
-	bulkInsert: insertPrepared,
+	again: func(err error) bool {
+		// Locks are waited for, but not the one under which another process opens or closes the files.
+		e, ok := errors.AsType[*sqlite.Error](err)
+		return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY
+	},
+	beginCommit: func(*sql.Conn) {},
+	doubtful:    func(*sql.Conn) bool { return false },
+	measure: func(_ context.Context, s *Store) (database, log int64, err error) {
+		for name, size := range map[string]*int64{s.file: &database, s.file + "-wal": &log} {
+			info, err := os.Stat(name)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return 0, 0, err
+			}
+			if err == nil {
+				*size = info.Size()
+			}
+		}
+		return database, log, nil
+	},
 	outcomeUnknown: func(err error) bool {
 		// When the write-ahead log cannot be synced, the commit is undone in this process; should the machine or the
 		// process die before the log is written on, recovery may find the commit whole.
@@ -123,15 +144,18 @@ func aloneOnSQLite(ctx context.Context, file string) error {
 
 // insertPrepared writes rows, as many with each statement as a group of commands does.
 func insertPrepared(ctx context.Context, tx *sql.Tx, t *table, rows []row) error {
-	to := t.insertion()
-	b := batcher{tx: tx, bound: map[string]*sql.Stmt{}}
-	for _, text := range []string{to.one, to.many} {
+	w := work{statement: inserting(t.name, strings.Join(t.columns, ", "), "", ""), rows: make([][]any, len(rows))}
+	for i := range rows {
+		w.rows[i] = rows[i]
+	}
+	r := rowwise{tx: tx, bound: map[string]*sql.Stmt{}}
+	for _, text := range []string{w.one, w.many} {
 		stmt, err := tx.PrepareContext(ctx, anonymous(text))
 		if err != nil {
 			return fmt.Errorf("preparing a statement: %w", err)
 		}
 		defer stmt.Close()
-		b.bound[text] = stmt
+		r.bound[text] = stmt
 	}
-	return b.insert(ctx, to, len(rows), func(i int) []any { return rows[i] })
+	return r.run(ctx, []work{w})
 }

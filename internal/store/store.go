@@ -12,9 +12,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -23,22 +27,26 @@ import (
 
 // Options say where the data is.
 type Options struct {
-	// Dir is the data folder: the database and, beside it, the key file. A new one gets both.
+	// Dir is the data folder: the key file and, beside it, the embedded database. A new one gets both.
 	Dir string
-	// Database is a postgres://… URL; empty: the embedded database in Dir.
+	// Database is the URL of a PostgreSQL database to be used in place of the embedded one; "": none. The key file stays in Dir, and
+	// every instance needs a copy of the same one.
 	Database string
-	// MustExist refuses a folder without a database, for programs that only look.
+	// MustExist refuses a place without a database, for programs that only look.
 	MustExist bool
 
-	alone   bool // refuse what another process has open
-	copying bool // let a half copied database pass
+	alone   bool            // refuse what another process has open
+	copying bool            // let a half copied database pass
+	tracer  pgx.QueryTracer // sees every statement, for a test of them
 }
 
 // Store is an open database. It is safe for concurrent use, also beside other processes that have the same folder open.
 type Store struct {
 	dialect dialect
 	keys    *sealed.Keys
-	file    string
+	keyFile string
+	place   string  // where the database is, for people
+	file    string  // of the embedded database
 	writer  *sql.DB // every transaction that writes
 	readers *sql.DB
 	hot     map[string]*sql.Stmt // prepared on writer, by text
@@ -53,37 +61,109 @@ type querier interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 }
 
-// Open opens the store of a data folder and brings its schema up to date. It refuses, with a sentence for the operator, a
-// database without its key file, one whose key file is another's, and one that a newer program made.
+// Open opens the store of a data folder or of a database server and brings its schema up to date. It refuses, with a sentence for
+// the operator, a database without its key file, one whose key file is another's, and one that only a newer program understands.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening the data folder: %w", err)
 	}
+	s := &Store{keyFile: filepath.Join(dir, sealed.FileName)}
 	if o.Database != "" {
-		return nil, errors.New("PostgreSQL is not in this build yet")
+		err = s.openServer(ctx, o)
+	} else {
+		err = s.openFolder(ctx, dir, o)
 	}
-	s := &Store{dialect: sqliteDialect, file: filepath.Join(dir, DatabaseName)}
-	if s.keys, err = openFolder(dir, s.file, o.MustExist); err != nil {
-		return nil, err
+	if err == nil {
+		err = s.begin(ctx, o.copying)
 	}
-	if o.alone {
-		if err := aloneOnSQLite(ctx, s.file); err != nil {
-			return nil, err
-		}
-	}
-	if s.writer, s.readers, err = openSQLite(s.file); err != nil {
-		return nil, err
-	}
-	if err := s.begin(ctx, o.copying); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// openFolder gives the keys of a data folder. In a new one it makes the key file first and the database file after it: a
+// openFolder opens the embedded database.
+func (s *Store) openFolder(ctx context.Context, dir string, o Options) (err error) {
+	s.dialect, s.file = sqliteDialect, filepath.Join(dir, DatabaseName)
+	s.place = s.file
+	if s.keys, err = folderKeys(dir, s.file, o.MustExist); err != nil {
+		return err
+	}
+	if o.alone {
+		if err := aloneOnSQLite(ctx, s.file); err != nil {
+			return err
+		}
+	}
+	s.writer, s.readers, err = openSQLite(s.file)
+	return err
+}
+
+// openServer opens a PostgreSQL database. Its key file is made when neither has been used before.
+func (s *Store) openServer(ctx context.Context, o Options) (err error) {
+	s.dialect = postgresDialect
+	if s.writer, s.readers, s.place, err = openPostgres(o.Database, o.tracer); err != nil {
+		return err
+	}
+	var used bool
+	err = s.ask(ctx, func(ctx context.Context) error {
+		version, err := s.schemaVersion(ctx, s.readers)
+		used = version > 0
+		return err
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("opening the database %s: %w", s.place, err)
+	case !used && o.MustExist:
+		return fmt.Errorf("there is nothing of boon in the database %s; name the one that `boon serve` or `boon apply` made", s.place)
+	}
+	s.keys, err = sealed.Load(s.keyFile)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if used, err = s.hasOwner(ctx, used); err != nil {
+		return err
+	}
+	if used {
+		return missingKeys(s.place, s.keyFile)
+	}
+	if err := os.MkdirAll(filepath.Dir(s.keyFile), 0o700); err != nil {
+		return fmt.Errorf("making the data folder: %w", err)
+	}
+	s.keys, err = createKeys(s.keyFile)
+	return err
+}
+
+// hasOwner tells whether a database that has a schema belongs to a key file already.
+func (s *Store) hasOwner(ctx context.Context, schema bool) (owned bool, err error) {
+	if !schema {
+		return false, nil
+	}
+	err = s.ask(ctx, func(ctx context.Context) error {
+		return s.readers.QueryRowContext(ctx, `SELECT count(*) > 0 FROM key_check`).Scan(&owned)
+	})
+	if err != nil {
+		return false, fmt.Errorf("opening the database %s: %w", s.place, err)
+	}
+	return owned, nil
+}
+
+func missingKeys(place, file string) error {
+	return fmt.Errorf("the database %s is there, but its key file %s is missing; without it no voucher code can be read or "+
+		"found: restore it from its backup (it is kept apart from the database's), with mode 0600", place, file)
+}
+
+func createKeys(file string) (*sealed.Keys, error) {
+	keys, err := sealed.Create(file)
+	if errors.Is(err, fs.ErrExist) {
+		return sealed.Load(file) // another process was first
+	}
+	return keys, err
+}
+
+// folderKeys gives the keys of a data folder. In a new one it makes the key file first and the database file after it: a
 // database without its key file is therefore never one that is just being made.
-func openFolder(dir, database string, mustExist bool) (*sealed.Keys, error) {
+func folderKeys(dir, database string, mustExist bool) (*sealed.Keys, error) {
 	_, err := os.Stat(database)
 	exists := err == nil
 	switch {
@@ -101,12 +181,9 @@ func openFolder(dir, database string, mustExist bool) (*sealed.Keys, error) {
 	switch {
 	case !errors.Is(err, fs.ErrNotExist):
 	case exists:
-		return nil, fmt.Errorf("the database %s is there, but its key file %s is missing; without it no voucher code can be read or "+
-			"found: restore it from its backup (it is kept apart from the database's), with mode 0600", database, file)
+		return nil, missingKeys(database, file)
 	default:
-		if keys, err = sealed.Create(file); errors.Is(err, fs.ErrExist) {
-			keys, err = sealed.Load(file) // another process was first
-		}
+		keys, err = createKeys(file)
 	}
 	if err != nil {
 		return nil, err
@@ -136,14 +213,18 @@ func (s *Store) begin(ctx context.Context, copying bool) error {
 	if err := s.checkKeys(ctx); err != nil {
 		return err
 	}
-	if s.hot, err = s.prepare(ctx, s.writer, s.hotTexts()); err != nil {
+	if s.hot, err = s.prepare(ctx, s.writer, hotTexts()); err != nil {
 		return err
 	}
 	s.lookUps, err = s.prepare(ctx, s.readers, lookUpTexts)
 	return err
 }
 
+// prepare prepares statements by hand, where that is faster.
 func (s *Store) prepare(ctx context.Context, db *sql.DB, texts []string) (map[string]*sql.Stmt, error) {
+	if s.dialect.prepared == nil {
+		return nil, nil
+	}
 	prepared := make(map[string]*sql.Stmt, len(texts))
 	for _, text := range texts {
 		stmt, err := db.PrepareContext(ctx, s.dialect.prepared(text))
@@ -176,7 +257,7 @@ func (s *Store) checkKeys(ctx context.Context) error {
 	}
 	if plain, err := s.keys.Open(noted, bound); err != nil || string(plain) != text {
 		return fmt.Errorf("the key file %s is not the one that the database %s was made with; restore the right one from its backup",
-			filepath.Join(filepath.Dir(s.file), sealed.FileName), s.file)
+			s.keyFile, s.place)
 	}
 	return nil
 }
@@ -188,8 +269,13 @@ func bound(purpose string, record gift.ID) []byte {
 
 // Close closes the database. Whoever uses the store must have stopped.
 func (s *Store) Close() error {
-	if err := errors.Join(s.readers.Close(), s.writer.Close()); err != nil { // with their statements
-		return fmt.Errorf("closing the database: %w", err)
+	for _, db := range []*sql.DB{s.readers, s.writer} {
+		if db == nil {
+			continue // it never opened
+		}
+		if err := db.Close(); err != nil { // with its statements
+			return fmt.Errorf("closing the database: %w", err)
+		}
 	}
 	return nil
 }
@@ -199,8 +285,10 @@ func (s *Store) Keys() *sealed.Keys { return s.keys }
 
 // Ping tells whether the database can be reached and has the schema that this program needs.
 func (s *Store) Ping(ctx context.Context) error {
-	_, err := s.schemaVersion(ctx, s.readers)
-	return err
+	return s.ask(ctx, func(ctx context.Context) error {
+		_, err := s.schemaVersion(ctx, s.readers)
+		return err
+	})
 }
 
 // Sizes are figures of the store that cost next to nothing to read.
@@ -215,29 +303,83 @@ func (s *Store) Sizes(ctx context.Context) (z Sizes, err error) {
 	if z.Vouchers, err = s.CountVouchers(ctx); err != nil {
 		return z, err
 	}
-	for name, size := range map[string]*int64{s.file: &z.Database, s.file + "-wal": &z.Log} {
-		info, err := os.Stat(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return z, fmt.Errorf("measuring the database: %w", err)
-		}
-		if err == nil {
-			*size = info.Size()
-		}
+	if z.Database, z.Log, err = s.dialect.measure(ctx, s); err != nil {
+		return z, fmt.Errorf("measuring the database: %w", err)
 	}
 	return z, nil
 }
 
 // CountVouchers is the number of all vouchers.
 func (s *Store) CountVouchers(ctx context.Context) (n int64, err error) {
-	if err := s.readers.QueryRowContext(ctx, `SELECT coalesce(sum(vouchers), 0) FROM tally`).Scan(&n); err != nil {
+	err = s.ask(ctx, func(ctx context.Context) error {
+		return s.readers.QueryRowContext(ctx, `SELECT CAST(coalesce(sum(vouchers), 0) AS BIGINT) FROM tally`).Scan(&n)
+	})
+	if err != nil {
 		return 0, fmt.Errorf("counting vouchers: %w", err)
 	}
 	return n, nil
 }
 
-// write runs fn in a transaction that locks what it reads against other writers, and commits. A caller that gives up while
-// waiting for its turn is let go; once the transaction has begun, it is seen through.
+// write runs fn in a transaction and commits. What fn reads with lockRows stays as it is until then. fn may run again, on fresh state,
+// when another transaction was in the way. A caller that gives up while waiting for its turn is let go; once the
+// transaction has begun, it is seen through.
 func (s *Store) write(ctx context.Context, fn func(*sql.Tx) error) error {
+	return s.insist(ctx, func(ctx context.Context) error { return s.transact(ctx, fn) })
+}
+
+// transactUnhurried is transact for what may take minutes.
+func (s *Store) transactUnhurried(ctx context.Context, fn func(*sql.Tx) error) error {
+	return s.transactWithin(ctx, 0, func(tx *sql.Tx) error {
+		if s.dialect.unhurried != "" {
+			if _, err := tx.ExecContext(ctx, s.dialect.unhurried); err != nil {
+				return err
+			}
+		}
+		return fn(tx)
+	})
+}
+
+// ask runs fn, which only reads and may run again.
+func (s *Store) ask(ctx context.Context, fn func(context.Context) error) error {
+	return s.insist(ctx, fn)
+}
+
+// tries bounds how often something is tried that was not done because the database asked for patience.
+const (
+	tries          = 6
+	tryAgainWithin = time.Second // who has waited longer has been patient already
+)
+
+// insist runs fn until it succeeds or fails for good, a bounded number of times and for no longer than the dialect has patience.
+func (s *Store) insist(ctx context.Context, fn func(context.Context) error) error {
+	if s.dialect.patience > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.dialect.patience)
+		defer cancel()
+	}
+	begun := time.Now()
+	for try := 1; ; try++ {
+		err := fn(ctx)
+		if err == nil || try == tries || time.Since(begun) > tryAgainWithin || errors.Is(err, ledger.ErrUnknown) || !s.dialect.again(err) {
+			return err
+		}
+		pause := time.NewTimer(time.Millisecond + rand.N(time.Duration(try)*10*time.Millisecond)) // apart from who was in the way
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return err
+		}
+	}
+}
+
+// transact runs fn once, in a transaction.
+func (s *Store) transact(ctx context.Context, fn func(*sql.Tx) error) error {
+	return s.transactWithin(ctx, s.dialect.patience, fn)
+}
+
+// transactWithin runs fn in a transaction that may take this long from when it begins; 0: as long as it takes.
+func (s *Store) transactWithin(ctx context.Context, patience time.Duration, fn func(*sql.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -246,7 +388,13 @@ func (s *Store) write(ctx context.Context, fn func(*sql.Tx) error) error {
 		return fmt.Errorf("waiting to write: %w", err)
 	}
 	defer conn.Close()
-	tx, err := conn.BeginTx(context.WithoutCancel(ctx), nil)
+	ctx = context.WithoutCancel(ctx)
+	if patience > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, patience)
+		defer cancel()
+	}
+	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("beginning to write: %w", err)
 	}
@@ -254,10 +402,14 @@ func (s *Store) write(ctx context.Context, fn func(*sql.Tx) error) error {
 	if err := fn(tx); err != nil {
 		return err
 	}
-	if err := tx.Commit(); err != nil {
-		if s.dialect.outcomeUnknown(err) {
-			return fmt.Errorf("committing: %w: %w", ledger.ErrUnknown, err)
-		}
+	s.dialect.beginCommit(conn)
+	err = tx.Commit()
+	switch {
+	case err == nil && s.dialect.doubtful(conn):
+		return fmt.Errorf("committing: %w: the database warned that it may yet be lost", ledger.ErrUnknown)
+	case err != nil && s.dialect.outcomeUnknown(err):
+		return fmt.Errorf("committing: %w: %w", ledger.ErrUnknown, err)
+	case err != nil:
 		return fmt.Errorf("committing: %w", err)
 	}
 	return nil

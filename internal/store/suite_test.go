@@ -22,7 +22,9 @@ import (
 // TestStore runs the suite that every database must pass: what the interfaces of ledger, api, delivery and setup promise.
 func TestStore(t *testing.T) {
 	t.Parallel()
-	t.Run("sqlite", func(t *testing.T) { suite(t, openSQLiteForTest) })
+	for name, open := range databases() {
+		t.Run(name, func(t *testing.T) { suite(t, open) })
+	}
 }
 
 func suite(t *testing.T, open opener) {
@@ -47,6 +49,7 @@ func suite(t *testing.T, open opener) {
 		"wrong codes are counted":                   testGuesses,
 		"strangers are counted":                     testStrangers,
 		"live gifts are counted":                    testLiveGifts,
+		"old records are forgotten":                 testForget,
 		"two handles write at once":                 testTwoWriters,
 		"verify walks and finds":                    testVerify,
 	} {
@@ -423,14 +426,13 @@ func testStaleVoucher(t *testing.T, open opener) {
 		t.Errorf("a voucher that was not loaded: %v", err)
 	}
 	diff(t, dump(t, s), before)
-	tx, err := s.writer.Begin()
-	if err != nil {
-		t.Fatal(err)
+	err = s.dialect.transact(t.Context(), s, func(run runner) error {
+		return run(t.Context(), []work{{statement: updateVoucher, account: g.AccountID, rows: [][]any{{1, 5, 2, bare(g.ID), 7}}}})
+	})
+	if err == nil || !strings.Contains(err.Error(), "0 rows") {
+		t.Errorf("a voucher was written over another state than the loaded one: %v", err)
 	}
-	defer tx.Rollback()
-	if err := s.batcher(tx).execOne(t.Context(), updateVoucher, 1, 5, 2, bare(g.AccountID), bare(g.ID), 7); err == nil {
-		t.Error("a voucher was written over another state than the loaded one")
-	}
+	diff(t, dump(t, s), before)
 }
 
 func testConstraints(t *testing.T, open opener) {
@@ -731,6 +733,20 @@ func claim(t *testing.T, s *Store, now time.Time, n int) []ledger.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, j := range jobs {
+		if !j.Lease.Equal(now.Add(30 * time.Second)) {
+			t.Errorf("a lease until %s, taken at %s", j.Lease, now)
+		}
+	}
+	return jobs
+}
+
+// unleased gives jobs as they were before they were claimed.
+func unleased(jobs []ledger.Job) []ledger.Job {
+	jobs = slices.Clone(jobs)
+	for i := range jobs {
+		jobs[i].Lease = time.Time{}
+	}
 	return jobs
 }
 
@@ -753,24 +769,32 @@ func testJobs(t *testing.T, open opener) {
 
 	diff(t, next(), noon)
 	diff(t, claim(t, s, at(-time.Microsecond), 9), []ledger.Job(nil))
-	diff(t, claim(t, s, at(61*time.Second), 1), jobs[:1])
-	diff(t, claim(t, again(), at(61*time.Second), 9), jobs[1:2])
+	first := claim(t, s, at(61*time.Second), 1)
+	diff(t, unleased(first), jobs[:1])
+	diff(t, unleased(claim(t, again(), at(61*time.Second), 9)), jobs[1:2])
 	diff(t, claim(t, s, at(61*time.Second), 9), []ledger.Job(nil))
 	diff(t, next(), at(91*time.Second)) // when the leases end
-	diff(t, claim(t, s, at(91*time.Second), 9), jobs[:2])
+	leased := claim(t, s, at(91*time.Second), 9)
+	diff(t, unleased(leased), jobs[:2])
 
-	later := jobs[0]
+	if err := s.PostponeJob(t.Context(), first[0], "too late"); !errors.Is(err, gift.NotFound) {
+		t.Errorf("postponing a job that is another's by now: %v, want NOT_FOUND", err)
+	}
+	later := leased[0]
 	later.Due, later.Attempts = at(10*time.Minute), 3
 	if err := s.PostponeJob(t.Context(), later, "try again"); err != nil {
 		t.Fatal(err)
+	}
+	if err := s.PostponeJob(t.Context(), later, "again"); !errors.Is(err, gift.NotFound) {
+		t.Errorf("postponing a job twice: %v, want NOT_FOUND", err)
 	}
 	save(t, s, ledger.Changes{Done: []ledger.Done{
 		{JobID: jobs[1].ID, AccountID: jobs[1].AccountID, VoucherID: gifts[1].ID, DeliveredAt: at(92 * time.Second)},
 		{JobID: jobs[2].ID, AccountID: jobs[2].AccountID, VoucherID: gifts[2].ID},
 		{JobID: newID(), AccountID: jobs[2].AccountID, VoucherID: gifts[2].ID}, // was finished by another worker
 	}})
-	diff(t, claim(t, s, at(time.Hour), 9), []ledger.Job{jobs[3], later})
-	if err := s.PostponeJob(t.Context(), jobs[1], ""); !errors.Is(err, gift.NotFound) {
+	diff(t, unleased(claim(t, s, at(time.Hour), 9)), unleased([]ledger.Job{jobs[3], later}))
+	if err := s.PostponeJob(t.Context(), leased[1], ""); !errors.Is(err, gift.NotFound) {
 		t.Errorf("postponing a finished job: %v, want NOT_FOUND", err)
 	}
 	for i, want := range map[int]time.Time{1: at(92 * time.Second), 2: gifts[2].Card.DeliveredAt} {

@@ -25,7 +25,7 @@ var tables = []table{
 	newTable("secret", 1, "hash, kind, account_id, voucher_id"),
 	newTable("tally", 1, "account_id, vouchers, live"),
 	newTable("entry", 3, entryColumns),
-	newTable("request", 3, requestColumns),
+	newTable("request", 3, requestColumns+", replays"),
 	newTable("job", 2, "account_id, id, voucher_id, due, claimable_at, attempts, last_words"),
 	newTable("outbox", 1, "id, made_at, message"),
 	newTable("till_bucket", 3, "account_id, key_id, location_id, full_at"),
@@ -58,5 +58,3 @@ func (t *table) selectAfter() string {
 	return fmt.Sprintf("SELECT %s FROM %s WHERE (%s) > (%s) ORDER BY %s", strings.Join(t.columns, ", "), t.name, key,
 		placeholders(1, len(t.key)), key)
 }
-
-func (t *table) insertion() insertion { return insertInto(t.name, strings.Join(t.columns, ", ")) }

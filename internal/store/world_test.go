@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/pgtest"
 )
 
 // opener opens a fresh, empty store of the database under test; again opens another handle on the same data.
@@ -28,6 +30,31 @@ func openSQLiteForTest(t testing.TB) (*Store, func() *Store) {
 		return s
 	}
 	return open(), open
+}
+
+// openPostgresForTest opens a database of the test's own.
+func openPostgresForTest(t testing.TB) (*Store, func() *Store) { return openServerForTest(t, nil) }
+
+func openServerForTest(t testing.TB, tracer pgx.QueryTracer) (*Store, func() *Store) {
+	dir, database := t.TempDir(), pgtest.Fresh(t)
+	open := func() *Store {
+		s, err := Open(t.Context(), Options{Dir: dir, Database: database, tracer: tracer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		return s
+	}
+	return open(), open
+}
+
+// databases are those that can be tested here: the embedded one always, PostgreSQL where there is a server.
+func databases() map[string]opener {
+	all := map[string]opener{"sqlite": openSQLiteForTest}
+	if pgtest.Available() {
+		all["postgres"] = openPostgresForTest
+	}
+	return all
 }
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -120,14 +147,16 @@ func tryRedeem(ctx context.Context, s *Store, v *gift.Voucher, amount gift.Amoun
 
 // BenchmarkGroup measures groups of 256 redemptions of different vouchers, each under an Idempotency-Key of its own.
 func BenchmarkGroup(b *testing.B) {
-	for _, vouchers := range []int{256, 50_000} {
-		b.Run(fmt.Sprintf("vouchers=%d", vouchers), func(b *testing.B) { benchmarkGroup(b, vouchers) })
+	for name, open := range databases() {
+		for _, vouchers := range []int{256, 50_000} {
+			b.Run(fmt.Sprintf("%s/vouchers=%d", name, vouchers), func(b *testing.B) { benchmarkGroup(b, open, vouchers) })
+		}
 	}
 }
 
-func benchmarkGroup(b *testing.B, vouchers int) {
+func benchmarkGroup(b *testing.B, open opener, vouchers int) {
 	const size = 256
-	s, _ := openSQLiteForTest(b)
+	s, _ := open(b)
 	account, till, place := newID(), newID(), newID()
 	var all []gift.Gift
 	for len(all) < vouchers {

@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
 )
 
 // world is a service on a folder of its own, with the example set-up, and a client for the shop and for the till.
@@ -27,7 +28,8 @@ func world(t *testing.T) (shop, till *client.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(t.Context(), store.Options{Dir: dir})
+	database := pgtest.Database(t)
+	s, err := store.Open(t.Context(), store.Options{Dir: dir, Database: database})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,7 @@ func world(t *testing.T) (shop, till *client.Client) {
 	ctx, stop := context.WithCancel(context.Background())
 	ready, done := make(chan string, 1), make(chan error, 1)
 	go func() {
-		done <- server.Run(ctx, server.Config{Listen: "127.0.0.1:0", Data: dir, Outbox: true, Ready: func(a string) { ready <- a }})
+		done <- server.Run(ctx, server.Config{Listen: "127.0.0.1:0", Data: dir, Database: database, Outbox: true, Ready: func(a string) { ready <- a }})
 	}()
 	transport := &http.Transport{}
 	t.Cleanup(func() {
@@ -246,5 +248,40 @@ func TestPagesOfGifts(t *testing.T) {
 		if !errors.Is(err, client.ValidationFailure) {
 			t.Errorf("a status that does not exist: %v", err)
 		}
+	}
+}
+
+// TestKeysOfOddCharacters: whatever an Idempotency-Key may hold, it is one and the same key in a header, a body and a path.
+func TestKeysOfOddCharacters(t *testing.T) {
+	t.Parallel()
+	shop, till := world(t)
+	order, err := shop.SendGift(t.Context(), purchase("25", "Ana"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{".", "..", "...", "a/../b", "//", "%2F", "%", "?operation=x", "#", "a b", "a+b", "'; DROP TABLE request;--", "\"", "\\", "~!&=;,",
+		strings.Repeat("k", 255)} {
+		redeem := client.RedeemGiftRequest{VoucherID: order.Gifts[0].VoucherID, IdempotencyKey: key, Amount: client.MustDecimal("0.01")}
+		first, err := till.RedeemGift(t.Context(), redeem)
+		if err != nil {
+			t.Errorf("%q: %v", key, err)
+			continue
+		}
+		again, err := till.RedeemGift(t.Context(), redeem)
+		if err != nil || !again.Meta.Replayed || again.RedemptionID != first.RedemptionID {
+			t.Errorf("%q again: %+v %v, want the first answer", key, again, err)
+		}
+		status, err := till.RequestStatus(t.Context(), key, client.OpRedeemGift)
+		if err != nil || len(status) != 1 || status[0].Key != key || status[0].State != client.RequestFinished {
+			t.Errorf("what became of %q: %+v %v", key, status, err)
+		}
+		void, err := till.ReverseRedemption(t.Context(), client.ReverseRedemptionRequest{OriginalKey: key})
+		if err != nil || void.RedemptionID != first.RedemptionID {
+			t.Errorf("voiding %q: %+v %v", key, void, err)
+		}
+	}
+	g, err := shop.Gift(t.Context(), order.Gifts[0].VoucherID)
+	if err != nil || g.CurrentBalance.String() != "25.00" {
+		t.Errorf("after everything was voided: %v %v, want 25.00", g.CurrentBalance, err)
 	}
 }

@@ -166,6 +166,7 @@ CREATE TABLE request (
     spent       BOOLEAN NOT NULL,
     locations   BYTEA   NOT NULL CHECK (length(locations) % 16 = 0), -- that the answer tells of, one after the other
     made_at     BIGINT  NOT NULL,
+    replays     BIGINT  NOT NULL DEFAULT 0, -- how often the answer was given again
     PRIMARY KEY (account_id, key, operation)
 ) {clustered};
 

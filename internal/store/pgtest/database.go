@@ -1,0 +1,126 @@
+package pgtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Variable names the environment variable with the URL of a server that tests may make databases on. Where it is not set, tests
+// run on the embedded database only.
+const Variable = "TEST_POSTGRES_URL"
+
+// Template is the database that the tests' databases are copied from, where the server has it.
+const Template = "boon_template"
+
+// Available tells whether there is a server for tests.
+func Available() bool { return os.Getenv(Variable) != "" }
+
+// TB is what is asked of a test: a *testing.T, a *testing.B or a *rapid.T.
+type TB interface {
+	Helper()
+	Cleanup(func())
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// Fresh makes a database for a test and gives its URL; it is dropped when the test ends.
+func Fresh(t TB) string {
+	t.Helper()
+	database, drop, err := create()
+	if err != nil {
+		t.Fatalf("making a database: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := drop(); err != nil {
+			t.Errorf("dropping a database: %v", err)
+		}
+	})
+	return database
+}
+
+func create() (database string, drop func() error, err error) {
+	server, err := url.Parse(os.Getenv(Variable))
+	if err != nil {
+		return "", nil, fmt.Errorf("%s: %w", Variable, err)
+	}
+	name := "boon_" + strings.ToLower(rand.Text())
+	err = run(server, `CREATE DATABASE `+name+` TEMPLATE `+Template)
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "3D000" { // a server without the template
+		err = run(server, `CREATE DATABASE `+name)
+	}
+	its := *server
+	its.Path = "/" + name
+	return its.String(), func() error { return run(server, `DROP DATABASE `+name+` WITH (FORCE)`) }, err
+}
+
+func run(server *url.URL, statement string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, server.String())
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, statement)
+	return errors.Join(err, conn.Close(ctx))
+}
+
+// second is set while Main runs the tests for the second time.
+var second atomic.Bool
+
+// Main runs a package's tests on the embedded database, and once more on PostgreSQL where there is one: a TestMain hands its
+// *testing.M to it, and the tests open what Database says.
+func Main(m interface{ Run() int }) int {
+	code := m.Run()
+	if !Available() {
+		return code
+	}
+	fmt.Println("=== once more, on PostgreSQL")
+	second.Store(true)
+	return max(code, m.Run())
+}
+
+// Runner makes Main a Run of its own, for what wraps a *testing.M.
+type Runner struct{ M interface{ Run() int } }
+
+// Run is Main.
+func (r Runner) Run() int { return Main(r.M) }
+
+// Database is the URL of a new database for a test, or "" while the tests run on the embedded one.
+func Database(t TB) string {
+	t.Helper()
+	if !second.Load() {
+		return ""
+	}
+	return Fresh(t)
+}
+
+// Hold locks every gift and every request of a database, until release is called.
+func Hold(t TB, database string) (release func()) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, database)
+	if err != nil {
+		t.Fatalf("connecting: %v", err)
+	}
+	if _, err = conn.Exec(ctx, `BEGIN; LOCK TABLE voucher, request, tally IN ACCESS EXCLUSIVE MODE`); err != nil {
+		t.Fatalf("locking: %v", err)
+	}
+	return func() {
+		if err := conn.Close(ctx); err != nil {
+			t.Errorf("releasing the lock: %v", err)
+		}
+	}
+}
+
+// OnPostgres tells whether the tests run on PostgreSQL now.
+func OnPostgres() bool { return second.Load() }

@@ -1,0 +1,217 @@
+// Package pgtest gives tests a PostgreSQL: a private server, and databases of their own on it. It knows nothing of what is kept
+// there.
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// ErrMissing tells that this machine has no PostgreSQL.
+var ErrMissing = errors.New("PostgreSQL's programs initdb and postgres are not on this machine; on Debian: apt-get install postgresql")
+
+// Server is a private PostgreSQL server on the loopback interface, with its data in a temporary folder. It dies with this process.
+type Server struct {
+	URL     string // of its database "postgres"
+	Address string // host:port
+	dir     string
+	bin     string
+	user    *syscall.Credential
+	args    []string
+	process *exec.Cmd
+	ended   chan error
+}
+
+// Start makes a server and runs it. settings are postgres's own, such as "fsync=off".
+func Start(settings ...string) (*Server, error) {
+	bin, err := binaries()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{bin: bin}
+	if s.user, err = unprivileged(); err != nil {
+		return nil, err
+	}
+	if s.dir, err = os.MkdirTemp("", "boon-postgres-"); err != nil {
+		return nil, err
+	}
+	if s.user != nil {
+		err = os.Chown(s.dir, int(s.user.Uid), int(s.user.Gid))
+	}
+	port := ""
+	if err == nil {
+		port, err = freePort()
+	}
+	if err == nil {
+		s.Address = net.JoinHostPort("127.0.0.1", port)
+		s.URL = "postgres://boon@" + s.Address + "/postgres?sslmode=disable"
+		err = s.initialize()
+	}
+	if err == nil {
+		s.args = []string{"-D", s.data(), "-k", s.dir, "-p", port, "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=500"}
+		for _, v := range settings {
+			s.args = append(s.args, "-c", v)
+		}
+		err = s.Run()
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+func (s *Server) initialize() error {
+	init := s.command("initdb", "-D", s.data(), "-U", "boon", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+	if said, err := init.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w: %s", err, said)
+	}
+	return nil
+}
+
+// Run starts the server after it was made, killed or stopped, and returns when it takes connections.
+func (s *Server) Run() error {
+	said, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer said.Close()
+	s.process = s.command("postgres", s.args...)
+	s.process.Stdout, s.process.Stderr = said, said
+	started := make(chan error)
+	s.ended = make(chan error, 1)
+	go func() {
+		// The kernel kills the server when the thread that started it ends: this one stays until then.
+		runtime.LockOSThread()
+		err := s.process.Start()
+		started <- err
+		if err == nil {
+			s.ended <- s.process.Wait()
+		}
+	}()
+	if err := <-started; err != nil {
+		return fmt.Errorf("starting postgres: %w", err)
+	}
+	return s.awaitReady()
+}
+
+func (s *Server) awaitReady() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	for {
+		conn, err := pgx.Connect(ctx, s.URL)
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case end := <-s.ended:
+			s.ended <- end
+			log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+			return fmt.Errorf("postgres ended: %w: %s", end, log)
+		case <-ctx.Done():
+			return fmt.Errorf("postgres does not answer: %w", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Kill ends the server without a warning, as kill -9 does. Its other processes notice and follow.
+func (s *Server) Kill() error { return s.end(syscall.SIGKILL) }
+
+// Stop ends the server in order, cutting off who is connected.
+func (s *Server) Stop() error { return s.end(syscall.SIGINT) }
+
+func (s *Server) end(how syscall.Signal) error {
+	if s.process == nil || s.process.Process == nil {
+		return nil
+	}
+	if err := s.process.Process.Signal(how); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	end := <-s.ended
+	s.ended <- end // for whoever asks again
+	return nil
+}
+
+// Close ends the server and removes its data.
+func (s *Server) Close() error {
+	err := s.end(syscall.SIGQUIT)
+	for range 50 { // processes of a killed server may still be writing
+		if err = errors.Join(err, os.RemoveAll(s.dir)); err == nil {
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+		err = nil
+	}
+	return os.RemoveAll(s.dir)
+}
+
+func (s *Server) command(name string, args ...string) *exec.Cmd {
+	c := exec.Command(filepath.Join(s.bin, name), args...)
+	c.Dir = s.dir
+	c.Env = append(os.Environ(), "LC_ALL=C")
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: s.user, Pdeathsig: syscall.SIGQUIT, Setpgid: true}
+	return c
+}
+
+// binaries finds the folder of PostgreSQL's programs, the newest where there are several.
+func binaries() (string, error) {
+	if path, err := exec.LookPath("initdb"); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err == nil {
+			return filepath.Dir(path), nil
+		}
+	}
+	folders, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil || len(folders) == 0 {
+		return "", ErrMissing
+	}
+	version := func(path string) int {
+		n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path))))
+		return n
+	}
+	return filepath.Dir(slices.MaxFunc(folders, func(a, b string) int { return version(a) - version(b) })), nil
+}
+
+// unprivileged is whom the server runs as when we are root, as whom PostgreSQL refuses to run.
+func unprivileged() (*syscall.Credential, error) {
+	if os.Getuid() != 0 {
+		return nil, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+		gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, err
+		}
+		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+	}
+	return nil, errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody to run it as")
+}
+
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	return port, err
+}

@@ -1,0 +1,131 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"boon.example/internal/ledger"
+)
+
+// pipelined runs the works of a group as sets, one statement each, and all of a step in one round trip.
+type pipelined struct {
+	conn  *pgx.Conn
+	begun bool
+}
+
+// transactPipelined runs fn in a transaction and commits. BEGIN travels with fn's first step.
+func transactPipelined(ctx context.Context, s *Store, fn func(runner) error) error {
+	conn, err := s.writer.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("waiting to write: %w", err)
+	}
+	defer conn.Close()
+	return conn.Raw(func(driverConn any) (err error) {
+		p := pipelined{conn: driverConn.(*stdlib.Conn).Conn()}
+		defer func() {
+			if err != nil {
+				p.rollBack(ctx)
+			}
+		}()
+		if err := fn(p.run); err != nil || !p.begun {
+			return err
+		}
+		return p.commit(ctx)
+	})
+}
+
+func (p *pipelined) run(ctx context.Context, works []work) (err error) {
+	if len(works) == 0 {
+		return nil
+	}
+	var b pgx.Batch
+	if !p.begun {
+		p.begun = true
+		b.Queue(`BEGIN`)
+	}
+	for i := range works {
+		works[i].queue(&b)
+	}
+	return p.conn.SendBatch(ctx, &b).Close()
+}
+
+// queue adds a work to a batch: its rows column by column.
+func (w *work) queue(b *pgx.Batch) {
+	args := w.scope()
+	if len(w.rows) == 0 {
+		return
+	}
+	for c := range w.rows[0] {
+		column := make(pgtype.FlatArray[any], len(w.rows))
+		for r := range w.rows {
+			column[r] = w.rows[r][c]
+		}
+		args = append(args, column)
+	}
+	q := b.Queue(w.arrays, args...)
+	q.Fn = func(results pgx.BatchResults) error {
+		if err := w.receive(results); err != nil {
+			return fmt.Errorf("%s: %w", w.what, err)
+		}
+		return nil
+	}
+}
+
+func (w *work) receive(results pgx.BatchResults) error {
+	if w.take == nil {
+		tag, err := results.Exec()
+		if err != nil {
+			return err
+		}
+		return w.checkHits(tag.RowsAffected())
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := w.take(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// commit ends the transaction. It may take longer than the transaction had left: what is being committed is not abandoned
+// lightly, for then nobody knows what became of it.
+func (p *pipelined) commit(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitPatience)
+	defer cancel()
+	forgetNotices(p.conn)
+	tag, err := p.conn.Exec(ctx, `COMMIT`)
+	switch {
+	case err == nil && tag.String() == "ROLLBACK":
+		return errors.New("committing: the database rolled back")
+	case err == nil && noticed(p.conn):
+		return fmt.Errorf("committing: %w: %s", ledger.ErrUnknown, "the database warned that the commit may not have reached its standby")
+	case err != nil && unknownOutcome(err):
+		return fmt.Errorf("committing: %w: %w", ledger.ErrUnknown, err)
+	case err != nil:
+		return fmt.Errorf("committing: %w", err)
+	}
+	return nil
+}
+
+// rollBack leaves the connection as it was, or closes it.
+func (p *pipelined) rollBack(ctx context.Context) {
+	if p.conn.IsClosed() || p.conn.PgConn().TxStatus() == 'I' {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if _, err := p.conn.Exec(ctx, `ROLLBACK`); err != nil {
+		p.conn.Close(ctx)
+	}
+}

@@ -1,0 +1,205 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// How long things may take on a database that others use as well and that may be away.
+const (
+	connectPatience = 1500 * time.Millisecond
+	callPatience    = 1800 * time.Millisecond // so that a caller learns within 2 s that the database is away
+	commitPatience  = 2 * time.Second
+	lockPatience    = 1500 * time.Millisecond
+	idlePatience    = 3 * time.Second // after which the database takes the locks of an instance that vanished
+)
+
+// connections is how many an instance opens at most, unless the URL's pool_max_conns says otherwise. Half of them are for writing,
+// so that readers can never keep a redemption waiting.
+const connections = 16
+
+const lockRows = ` FOR NO KEY UPDATE`
+
+// postgresDialect is a database for many instances: READ COMMITTED with row locks that are always taken in one order.
+var postgresDialect = dialect{
+	name:           "postgres",
+	words:          strings.NewReplacer("{table}", "", "{clustered}", ""),
+	transact:       transactPipelined,
+	hasTable:       `SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = $1`,
+	unhurried:      `SET LOCAL lock_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0`,
+	holdStill:      []string{`LOCK TABLE ` + tableNames() + ` IN EXCLUSIVE MODE NOWAIT`},
+	bulkInsert:     insertArrays,
+	lockRows:       lockRows,
+	skipLocked:     ` FOR UPDATE SKIP LOCKED`,
+	snapshot:       &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
+	patience:       callPatience,
+	again:          func(err error) bool { return conflict(err) || lost(err) },
+	outcomeUnknown: unknownOutcome,
+	rejected:       postgresRejected,
+	beginCommit:    func(c *sql.Conn) { onConn(c, forgetNotices) },
+	doubtful: func(c *sql.Conn) (doubtful bool) {
+		onConn(c, func(conn *pgx.Conn) { doubtful = noticed(conn) })
+		return doubtful
+	},
+	measure: func(ctx context.Context, s *Store) (size, log int64, err error) {
+		err = s.readers.QueryRowContext(ctx, `SELECT pg_database_size(current_database())`).Scan(&size)
+		return size, 0, err
+	},
+}
+
+// sqlState is the server's code of an error, "" when the error is not the server's.
+func sqlState(err error) string {
+	e, _ := errors.AsType[*pgconn.PgError](err)
+	if e == nil {
+		return ""
+	}
+	return e.Code
+}
+
+// conflict tells that another transaction was in the way: a serialization failure, a deadlock, a lock that was not given in
+// time, a row that somebody else was first to write, or a statement that was prepared for an older schema.
+func conflict(err error) bool {
+	return slices.Contains([]string{"40001", "40P01", "55P03", "23505", "0A000", "26000"}, sqlState(err))
+}
+
+// lost tells that the database went away or cannot serve now.
+func lost(err error) bool {
+	if code := sqlState(err); code != "" {
+		return strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53") || strings.HasPrefix(code, "57P0") || code == "25006" || code == "25P03"
+	}
+	var network net.Error
+	var connect *pgconn.ConnectError
+	return errors.As(err, &network) || errors.As(err, &connect) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) || pgconn.SafeToRetry(err)
+}
+
+// postgresRejected knows constraints and triggers by their class, and values that no column takes.
+func postgresRejected(err error) bool {
+	code := sqlState(err)
+	return strings.HasPrefix(code, "23") || strings.HasPrefix(code, "22")
+}
+
+// unknownOutcome: the server's own word that it did not commit is the only one to be trusted, and what was not sent was not done.
+func unknownOutcome(err error) bool {
+	return !conflict(err) && !postgresRejected(err) && !pgconn.SafeToRetry(err) && !errors.Is(err, pgx.ErrTxCommitRollback)
+}
+
+// A commit whose wait for the standby was broken off succeeds with a warning: it is done here, and a failover may lose it. So a
+// connection notes that it was warned.
+const warned = "warned"
+
+func noteNotice(c *pgconn.PgConn, n *pgconn.Notice) {
+	if n.SeverityUnlocalized == "WARNING" {
+		c.CustomData()[warned] = true
+	}
+}
+
+func forgetNotices(c *pgx.Conn) { delete(c.PgConn().CustomData(), warned) }
+
+func noticed(c *pgx.Conn) bool { return c.PgConn().CustomData()[warned] != nil }
+
+func onConn(c *sql.Conn, fn func(*pgx.Conn)) {
+	_ = c.Raw(func(driverConn any) error { // fails when the connection is gone, and then there is nothing to ask
+		fn(driverConn.(*stdlib.Conn).Conn())
+		return nil
+	})
+}
+
+// openPostgres opens the pools of a database, without connecting yet. place names it for people, without the password.
+func openPostgres(url string, tracer pgx.QueryTracer) (writer, readers *sql.DB, place string, err error) {
+	pool, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, nil, "", fmt.Errorf("the database's URL is not understood; it reads postgres://USER:PASSWORD@HOST:PORT/DATABASE: %w", err)
+	}
+	size := int(pool.MaxConns)
+	if !strings.Contains(url, "pool_max_conns") {
+		size = connections
+	}
+	config := pool.ConnConfig
+	config.Tracer = tracer
+	config.ConnectTimeout = connectPatience
+	config.OnNotice = noteNotice
+	if config.ValidateConnect == nil {
+		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite // never a standby
+	}
+	set := func(name, value string) {
+		if _, said := config.RuntimeParams[name]; !said {
+			config.RuntimeParams[name] = value
+		}
+	}
+	// There is no statement_timeout: it would break off a commit's wait for its standby.
+	set("application_name", "boon")
+	set("lock_timeout", milliseconds(lockPatience))
+	set("idle_in_transaction_session_timeout", milliseconds(idlePatience))
+	open := func(config *pgx.ConnConfig) *sql.DB {
+		db := stdlib.OpenDB(*config)
+		db.SetMaxOpenConns(max(2, size/2))
+		db.SetMaxIdleConns(max(2, size/2))
+		db.SetConnMaxIdleTime(5 * time.Minute)
+		return db
+	}
+	readers = open(config)
+	hot := config.Copy()
+	// A plan that was made while a table was small is kept while it grows. What writes finds its rows by key, always.
+	for _, plan := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin"} {
+		hot.RuntimeParams[plan] = "off"
+	}
+	return open(hot), readers, config.Database + " on " + config.Host, nil
+}
+
+// insertArrays writes rows with one array for each column.
+func insertArrays(ctx context.Context, tx *sql.Tx, t *table, rows []row) error {
+	types := map[string]string{}
+	const query = `SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = $1`
+	err := each(ctx, tx, query, []any{t.name}, func(rows *sql.Rows) error {
+		var column, is string
+		err := rows.Scan(&column, &is)
+		types[column] = is
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("reading the columns of %s: %w", t.name, err)
+	}
+	arrays, args := make([]string, len(t.columns)), make([]any, len(t.columns))
+	for c, name := range t.columns {
+		column := make(pgtype.FlatArray[any], len(rows))
+		for r := range rows {
+			column[r] = rows[r][c]
+			if n, ok := column[r].(int64); ok && types[name] == "boolean" {
+				column[r] = n != 0
+			}
+		}
+		arrays[c], args[c] = fmt.Sprintf("$%d::%s[]", c+1, types[name]), column
+	}
+	text := fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM unnest(%s)", t.name, strings.Join(t.columns, ", "), strings.Join(arrays, ", "))
+	if _, err := tx.ExecContext(ctx, text, args...); err != nil {
+		return fmt.Errorf("writing into %s: %w", t.name, err)
+	}
+	return nil
+}
+
+func tableNames() string {
+	names := make([]string, len(tables))
+	for i := range tables {
+		names[i] = tables[i].name
+	}
+	return strings.Join(names, ", ")
+}
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"boon.example/internal/gift"
+)
+
+// perStatement is how many rows one statement carries where rows are written out as placeholders; what is left over goes one
+// by one, so that each has two texts only, both prepared.
+const perStatement = 16
+
+// statement is what a group of commands does to many rows at once. It is written once, and said in two ways: with placeholders
+// for a row or for perStatement of them, and with one array for each column of any number of rows.
+type statement struct {
+	what      string // for errors: "writing into entry"
+	one, many string // many is "" when rows go one by one
+	arrays    string
+	scoped    bool // $1 is the account; what follows are the columns of a row
+	exact     bool // each row must hit one
+}
+
+// work is a statement with its rows.
+type work struct {
+	*statement
+	account gift.ID
+	rows    [][]any
+	take    func(scanner) error // is handed what comes back; nil: nothing does
+}
+
+// scanner is a row that came back.
+type scanner interface{ Scan(...any) error }
+
+// runner does several works in order, within one transaction.
+type runner func(ctx context.Context, works []work) error
+
+// inserting writes rows into a table. columns is a list such as "v.id, v.status", in the order in which a row gives them; types
+// has a letter for each: B for BYTEA, N for BIGINT, T for TEXT, F for BOOLEAN. rest follows the rows.
+func inserting(table, columns, types, rest string) *statement {
+	names := columnNames(columns)
+	into := fmt.Sprintf("INSERT INTO %s (%s) ", table, strings.Join(names, ", "))
+	text := func(rows int) string {
+		groups := make([]string, rows)
+		for i := range groups {
+			groups[i] = "(" + placeholders(i*len(names)+1, len(names)) + ")"
+		}
+		return into + "VALUES " + strings.Join(groups, ", ") + rest
+	}
+	return &statement{what: "writing into " + table, one: text(1), many: text(perStatement),
+		arrays: into + "SELECT * FROM unnest(" + arrays(1, types) + ")" + rest}
+}
+
+// updating changes the rows of an account t that {rows} name: its text compares the account with $1 and uses the columns of a
+// row as $2 and so on; types as in inserting. Each must hit one.
+func updating(what, text, types string) *statement {
+	columns := make([]string, len(types))
+	var each []string
+	for i := range columns {
+		columns[i] = "c" + strconv.Itoa(i+2)
+		each = append(each, "$"+strconv.Itoa(i+2), "u."+columns[i])
+	}
+	before, after, _ := strings.Cut(text, "{rows} ")
+	r := strings.NewReplacer(each...)
+	from := "FROM unnest(" + arrays(2, types) + ") AS u (" + strings.Join(columns, ", ") + ") "
+	return &statement{what: what, one: before + after, arrays: r.Replace(before) + from + r.Replace(after), scoped: true, exact: true}
+}
+
+// finding selects or deletes rows by a column of their key: in its text the column is followed by {keys}, of one type. When
+// scoped, the account is $1. {lock} stands where rows are locked that are about to be written.
+func finding(what, text string, keyType byte, scoped bool) *statement {
+	from := 1
+	if scoped {
+		from = 2
+	}
+	say := func(keys, lock string) string {
+		return strings.NewReplacer("{keys}", keys, " {lock}", lock).Replace(text)
+	}
+	return &statement{what: what, scoped: scoped,
+		one:    say("IN ("+placeholders(from, 1)+")", ""),
+		many:   say("IN ("+placeholders(from, perStatement)+")", ""),
+		arrays: say("= ANY ("+arrays(from, string(keyType))+")", lockRows),
+	}
+}
+
+// arrays lists array placeholders of these types, beginning with $from.
+func arrays(from int, types string) string {
+	names := map[rune]string{'B': "BYTEA", 'N': "BIGINT", 'T': "TEXT", 'F': "BOOLEAN"}
+	list := make([]string, 0, len(types))
+	for _, t := range types {
+		list = append(list, fmt.Sprintf("$%d::%s[]", from+len(list), names[t]))
+	}
+	return strings.Join(list, ", ")
+}
+
+// placeholders lists n of them, beginning with $from.
+func placeholders(from, n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "$%d", from+i)
+	}
+	return b.String()
+}
+
+// checkHits refuses a work that should have hit a row for each of its own, and did not.
+func (w *work) checkHits(n int64) error {
+	if w.exact && n != int64(len(w.rows)) {
+		return fmt.Errorf("%s: %d rows were hit, not %d", w.what, n, len(w.rows))
+	}
+	return nil
+}
+
+// scope begins the arguments of a work.
+func (w *work) scope() []any {
+	if w.scoped {
+		return []any{bare(w.account)}
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+// Move measures boon copy: it fills a data folder with gifts that have a history, has the binary copy it, killing it -9 as often as
+// it is told to, and prints what the last run printed.
+//
+//	go run ./test/move -vouchers 100000 -kill 5
+//	go run ./test/move -vouchers 1000000 -to postgres://boon@127.0.0.1/boon
+//
+// Each gift is issued, redeemed twice, and given back once; send-gift, both redemptions and the reversal have their idempotency
+// records: four entries and four records a gift.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store"
+)
+
+func main() {
+	vouchers := flag.Int("vouchers", 100_000, "gifts to fill the source with")
+	kills := flag.Int("kill", 0, "how often to kill the copy and start it again")
+	after := flag.Duration("after", 2*time.Second, "how long a copy lives before it is killed")
+	to := flag.String("to", "", "where to copy to; default: a new folder")
+	binary := flag.String("boon", "bin/boon", "the program")
+	flag.Parse()
+	if err := run(*vouchers, *kills, *after, *to, *binary); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(vouchers, kills int, after time.Duration, to, binary string) (err error) {
+	dir, err := os.MkdirTemp("", "boon-move-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	from := filepath.Join(dir, "from")
+	if to == "" {
+		to = filepath.Join(dir, "to")
+	}
+	begun := time.Now()
+	if err := fill(context.Background(), from, vouchers); err != nil {
+		return fmt.Errorf("filling the source: %w", err)
+	}
+	info, err := os.Stat(filepath.Join(from, store.DatabaseName))
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d gifts with history, %d MB, made in %.0f s\n", vouchers, info.Size()>>20, time.Since(begun).Seconds())
+	for n := range kills {
+		ctx, cancel := context.WithTimeout(context.Background(), after)
+		err := exec.CommandContext(ctx, binary, "copy", "--from", from, "--to", to).Run() // ends it with SIGKILL
+		cancel()
+		if err == nil {
+			return fmt.Errorf("the copy was done before kill %d; kill it sooner with -after", n+1)
+		}
+	}
+	last := exec.Command(binary, "copy", "--from", from, "--to", to)
+	last.Stdout, last.Stderr = os.Stdout, os.Stderr
+	return last.Run()
+}
+
+// groupSize is how many gifts are made, or redeemed, in one transaction.
+const groupSize = 5000
+
+// fill makes gifts of ten accounts.
+func fill(ctx context.Context, dir string, vouchers int) (err error) {
+	s, err := store.Open(ctx, store.Options{Dir: dir})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	accounts := make([]gift.ID, 10)
+	for i := range accounts {
+		accounts[i] = newID()
+	}
+	for done := 0; done < vouchers; done += groupSize {
+		if err := fillGroup(ctx, s, accounts[done/groupSize%len(accounts)], min(groupSize, vouchers-done)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fillGroup(ctx context.Context, s *store.Store, account gift.ID, n int) error {
+	c := ledger.Changes{}
+	for range n {
+		g, issued, err := newGift(account)
+		if err != nil {
+			return err
+		}
+		c.Gifts, c.Entries = append(c.Gifts, g), append(c.Entries, issued)
+		c.Requests = append(c.Requests, request(account, ledger.SendGift, gift.ID{}, 900))
+	}
+	if err := s.Group(ctx, ledger.Want{}, func(*ledger.State) ledger.Changes { return c }); err != nil {
+		return err
+	}
+	later := ledger.Changes{}
+	for i := range c.Gifts {
+		if err := history(&later, c.Gifts[i].Voucher); err != nil {
+			return err
+		}
+	}
+	var want ledger.Want
+	for _, v := range later.Vouchers {
+		want.Vouchers = append(want.Vouchers, ledger.Ref{AccountID: v.AccountID, ID: v.ID})
+	}
+	return s.Group(ctx, want, func(*ledger.State) ledger.Changes { return later })
+}
+
+func newGift(account gift.ID) (g gift.Gift, issued gift.Entry, err error) {
+	code, err := gift.NewVoucherCode(rand.Reader)
+	if err != nil {
+		return g, issued, err
+	}
+	token, err := gift.NewToken(rand.Reader)
+	if err != nil {
+		return g, issued, err
+	}
+	now := time.Now()
+	g = gift.Gift{
+		Voucher: gift.Voucher{ID: newID(), AccountID: account, OrderID: newID(), ProgramID: gift.BusinessProgram.ID,
+			Currency: gift.Currency{Code: "USD", Decimals: 2}, Original: 10_000, Balance: 10_000, CreatedAt: now},
+		Card: gift.Card{Code: code, Token: token, Sender: "Ann Lee", Recipient: "Bob", Contact: "bob@example.com", Message: "Happy birthday!",
+			Method: gift.Printed, DeliveryZone: "UTC",
+			Purchase: gift.Purchase{Reference: "R-" + uuid.NewString(), FirstName: "Ann", LastName: "Lee", EmailAddress: "ann@example.com"}},
+	}
+	g, issued = g.Begin(gift.Context{EntryID: newID(), Now: now, RequestID: uuid.NewString()})
+	return g, issued, nil
+}
+
+// history redeems a gift twice and gives the first one back.
+func history(c *ledger.Changes, v gift.Voucher) error {
+	when := func() gift.Context {
+		return gift.Context{EntryID: newID(), Now: time.Now(), RequestID: uuid.NewString()}
+	}
+	after, first, err := v.Redeem(gift.Redeem{Context: when(), Amount: 1_500})
+	if err != nil {
+		return err
+	}
+	after, second, err := after.Redeem(gift.Redeem{Context: when(), Amount: 2_000})
+	if err != nil {
+		return err
+	}
+	after, back, err := after.Reverse(gift.Taken{Entry: first}, gift.Reverse{Context: when(), Caller: &gift.Caller{}})
+	if err != nil {
+		return err
+	}
+	c.Vouchers, c.Entries = append(c.Vouchers, after), append(c.Entries, first, second, back)
+	c.Requests = append(c.Requests, request(v.AccountID, ledger.RedeemGift, first.ID, 330), request(v.AccountID, ledger.RedeemGift, second.ID, 330),
+		request(v.AccountID, ledger.ReverseRedemption, back.ID, 330))
+	return nil
+}
+
+func request(account gift.ID, o ledger.Operation, entry gift.ID, size int) ledger.Request {
+	return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: o, Key: uuid.Must(uuid.NewV7()).String()},
+		Answer: ledger.Answer{Status: 200, Body: make([]byte, size)}, EntryID: entry, At: time.Now()}
+}
+
+func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
