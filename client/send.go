@@ -107,9 +107,10 @@ type ItemGift struct {
 
 // Order is what one call of SendGift made.
 type Order struct {
-	OrderID string     `json:"orderID"`
-	Gifts   []SentGift `json:"gifts"` // in the order of the recipients
-	Meta    Meta       `json:"-"`
+	OrderID  string     `json:"orderID"`
+	PrintURL string     `json:"printURL"` // a PDF of all printed gifts, ten cards to a page; "" when none is printed
+	Gifts    []SentGift `json:"gifts"`    // in the order of the recipients
+	Meta     Meta       `json:"-"`
 }
 
 // SentGift is a new gift and where it can be seen.
@@ -117,7 +118,7 @@ type SentGift struct {
 	Voucher
 	RecipientIndex int    `json:"recipientIndex"`
 	GiftURL        string `json:"giftURL"`  // the recipient's page; whoever has it can spend the gift
-	PrintURL       string `json:"printURL"` // of a printed gift
+	PrintURL       string `json:"printURL"` // a PDF of a printed gift; whoever has it can spend the gift
 }
 
 // SendGift creates gifts, all or none, and sends them.

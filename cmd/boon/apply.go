@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"boon.example/internal/setup"
@@ -56,11 +58,11 @@ func (c *applyCmd) Run(t *terminal) error {
 	if err != nil {
 		return fmt.Errorf("reading the set-up: %w", err)
 	}
-	name := c.File
+	name, folder := c.File, os.DirFS(filepath.Dir(c.File))
 	if name == "-" {
-		name = "standard input"
+		name, folder = "standard input", nil
 	}
-	file, err := setup.Parse(name, text)
+	file, err := setup.ParseBeside(name, text, folder)
 	if err != nil {
 		return t.problems(err)
 	}

@@ -34,11 +34,13 @@ type Config struct {
 	Directory func() *gift.Directory // the newest set-up
 	// Fingerprint is a keyed hash of a normalized request. It must stay the same as long as idempotency records are kept.
 	Fingerprint func([]byte) [32]byte
-	PublicURL   string // how recipients reach the gift page, and where /docs stands; without a slash at its end
+	// OrderCapability is what nobody can guess in the address of an order's printed sheet; nil: there are no sheets.
+	OrderCapability func(account, order gift.ID) string
+	PublicURL       string // how recipients reach the gift page, and where /docs stands; without a slash at its end
 
 	Email bool   // whether e-mail can be delivered, by a gateway or into the outbox
 	SMS   bool   // whether text messages can
-	Wake  func() // told after gifts were issued, that there may be something to deliver; nil: nobody is
+	Wake  func() // told after gifts were issued or used, that there may be something to deliver; nil: nobody is
 
 	Now           func() time.Time                   // nil: time.Now
 	ClientAddress func(*http.Request) netip.Addr     // nil: that of the connection

@@ -104,7 +104,7 @@ func exampleServer(t *testing.T) http.Handler {
 	engine := ledger.Start(db, ledger.Options{})
 	t.Cleanup(engine.Stop)
 	return New(Config{
-		Engine: engine, Records: db, Directory: func() *gift.Directory { return directory }, Fingerprint: db.Keys().Fingerprint,
+		Engine: engine, Records: db, Directory: func() *gift.Directory { return directory }, Fingerprint: db.Keys().Fingerprint, OrderCapability: db.Keys().OrderCapability,
 		PublicURL: "https://cards.example.org", Email: true, SMS: true,
 	})
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -159,9 +160,18 @@ func (c *call) deliverable(gifts []gift.Gift) error {
 	return nil
 }
 
+// printPath ends the addresses of PDFs, which package web answers.
+const printPath = "/print.pdf"
+
 // order writes the members of a successful send-gift.
 func (w *writer) order(r ledger.Result, c *call) {
-	w.id("orderID", r.Gifts[0].OrderID)
+	first := &r.Gifts[0]
+	w.id("orderID", first.OrderID)
+	if printed := func(g gift.Gift) bool { return g.Card.Method == gift.Printed }; c.OrderCapability != nil && slices.ContainsFunc(r.Gifts, printed) {
+		w.text("printURL", c.PublicURL+"/orders/"+c.OrderCapability(first.AccountID, first.OrderID)+printPath)
+	} else {
+		w.null("printURL")
+	}
 	w.list("gifts")
 	for n := range r.Gifts {
 		g := &r.Gifts[n]
@@ -171,7 +181,7 @@ func (w *writer) order(r ledger.Result, c *call) {
 		w.integer("recipientIndex", g.Card.RecipientIndex)
 		w.text("giftURL", address)
 		if g.Card.Method == gift.Printed {
-			w.text("printURL", address)
+			w.text("printURL", address+printPath)
 		} else {
 			w.null("printURL")
 		}

@@ -19,7 +19,7 @@ func TestAGiftFromSendingToReversal(t *testing.T) {
 		t.Errorf("headers: %v", sent.header)
 	}
 	token := sent.at("gifts[0].voucherPublicToken")
-	sent.want(201, "gifts[0].giftURL", "https://gifts.example.com/g/"+token, "gifts[0].printURL", "https://gifts.example.com/g/"+token)
+	sent.want(201, "gifts[0].giftURL", "https://gifts.example.com/g/"+token, "gifts[0].printURL", "https://gifts.example.com/g/"+token+"/print.pdf")
 	code, voucher := sent.at("gifts[0].voucherCode"), sent.at("gifts[0].voucherID")
 
 	byCode := w.post("validate-gift", `{"voucherCode":"`+code+`","organizationID":"`+strings.ToUpper(pier)+`"}`).want(200,

@@ -45,6 +45,10 @@ type View struct {
 	Places   []string // the locations that Where is about, the first few
 	More     int      // how many locations Places leaves out
 
+	Footer  []string       // lines of the merchant's own
+	Logo    gift.AssetHash // zero: none
+	Picture gift.AssetHash // zero: none
+
 	State  State
 	Notice string // what the state means, a sentence or two; "" when there is nothing to say
 }
@@ -67,6 +71,24 @@ func (w Worth) String() string {
 // Shown reports whether the code is to be shown: not before the gift is delivered, for a till would refuse it, and not once
 // the gift can never be used again.
 func (v *View) Shown() bool { return v.State == Ready || v.State == NotYet }
+
+// Over reports whether the gift will not be used any more.
+func (v *View) Over() bool { return v.State == Redeemed || v.State == Expired || v.State == Withdrawn }
+
+// StateTitle names the state above its Notice; "" when there is none.
+func (v *View) StateTitle() string {
+	return map[State]string{
+		Pending: "On its way", NotYet: "Not valid yet", Redeemed: "Used in full", Expired: "Expired", Withdrawn: "Withdrawn",
+	}[v.State]
+}
+
+// Amount is the big figure on the card: what is left where that is the question, else what was given.
+func (v *View) Amount() Worth {
+	if v.Shown() || v.State == Redeemed {
+		return v.Balance
+	}
+	return v.Worth
+}
 
 const (
 	builtInHeadline = "A gift for you"
@@ -91,6 +113,7 @@ func New(g *gift.Gift, a *gift.Account, now time.Time) View {
 		if c, ok := ParseColor(d.AccentColor); ok {
 			v.Accent = c
 		}
+		v.Footer, v.Logo, v.Picture = Lines(d.Footer), d.Logo, d.Picture
 	}
 	zone := zoneOf(g, a)
 	v.Validity = validity(g, zone)

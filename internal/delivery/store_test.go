@@ -42,8 +42,8 @@ func open(t *testing.T) *house {
 	directory := &gift.Directory{Accounts: map[gift.ID]*gift.Account{merchant.ID: merchant}}
 	h.worker = &delivery.Worker{
 		Jobs: s, Log: slog.New(slog.DiscardHandler),
-		Gateway: &delivery.OutboxGateway{
-			Outbox: s, PublicURL: "https://gifts.example.com", Directory: func() *gift.Directory { return directory },
+		Gateway: &delivery.Gateways{
+			Email: delivery.OutboxCarrier{Outbox: s}, SMS: delivery.OutboxCarrier{Outbox: s}, PublicURL: "https://gifts.example.com", Directory: func() *gift.Directory { return directory },
 		},
 		Record: func(ctx context.Context, d ledger.Deliver) error {
 			_, err := h.engine.Do(ctx, call(nil), &d)

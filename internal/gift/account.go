@@ -14,7 +14,8 @@ type Account struct {
 	Zone                  *time.Location
 	MaxGiftValue          Amount // the most that one monetary gift may be worth
 	RequireIdempotencyKey bool
-	DefaultDesign         ID // zero: the built-in one
+	BalanceNotice         bool // recipients are told what is left after each partial redemption
+	DefaultDesign         ID   // zero: the built-in one
 	Subscriptions         []Subscription
 	Locations             []Location
 	Storefronts           []Storefront
@@ -60,6 +61,9 @@ type Design struct {
 	Name        string
 	AccentColor string // #rrggbb
 	Headline    string
+	Footer      string    // lines at the end of page, mail and print
+	Logo        AssetHash // zero: none
+	Picture     AssetHash // zero: none
 }
 
 // DefaultMaxGiftValue is the limit on one gift where the set-up names none: 10,000 of the currency's main unit.

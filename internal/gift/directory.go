@@ -54,4 +54,5 @@ type Uses func(account ID) (map[ID]bool, error)
 type Changes struct {
 	Accounts []*Account // new or changed, each whole
 	Keys     []*Key     // new or changed
+	Assets   []Asset    // the pictures of those accounts; saving one again changes nothing
 }

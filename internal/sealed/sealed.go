@@ -51,10 +51,12 @@ func newVersion(id byte, lookup, seal, fingerprint []byte) (*version, error) {
 }
 
 // hash is the key's id and the HMAC of text in a domain. A domain never contains the zero byte that ends it.
-func (k *Keys) hash(domain, text string) []byte {
-	mac := hmac.New(sha256.New, k.current.lookup)
+func (k *Keys) hash(domain, text string) []byte { return k.current.hash(domain, text) }
+
+func (v *version) hash(domain, text string) []byte {
+	mac := hmac.New(sha256.New, v.lookup)
 	mac.Write([]byte(domain + "\x00" + text))
-	return mac.Sum(append(make([]byte, 0, HashSize), k.current.id))
+	return mac.Sum(append(make([]byte, 0, HashSize), v.id))
 }
 
 // CodeHash is what a voucher code is found by.

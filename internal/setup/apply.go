@@ -137,6 +137,7 @@ func (p *plan) account(a *account, owners map[gift.ID]owner) error {
 	}
 	if len(words) > 0 {
 		p.changes.Accounts = append(p.changes.Accounts, a.record)
+		p.changes.Assets = append(p.changes.Assets, a.assets...)
 	}
 	for i := range a.keys {
 		p.key(&a.keys[i], label, a.record)

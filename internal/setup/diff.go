@@ -82,6 +82,7 @@ func records(a *gift.Account) []record {
 		plainField("time zone", a.Zone.String()),
 		plainField("largest gift", a.Currency.Money(a.MaxGiftValue)),
 		switchField("required Idempotency-Key", a.RequireIdempotencyKey),
+		switchField("balance notice", a.BalanceNotice),
 		designField("default voucher design", a.DefaultDesign, a),
 	}}}
 	for _, l := range a.Locations {
@@ -101,6 +102,7 @@ func records(a *gift.Account) []record {
 	for _, d := range a.Designs {
 		all = append(all, record{designKind, d.ID, d.Name, []field{
 			plainField("name", d.Name), plainField("accent color", d.AccentColor), plainField("headline", d.Headline),
+			{"footer", d.Footer, ""}, {"logo", d.Logo.String(), ""}, {"picture", d.Picture.String(), ""},
 		}})
 	}
 	for _, p := range a.Promotions {

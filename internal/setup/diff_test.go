@@ -81,6 +81,14 @@ func change(v reflect.Value, path string, n *int) string {
 		}
 		return ""
 	}
+	if hash, ok := v.Interface().(gift.AssetHash); ok {
+		if here() {
+			hash[0]++
+			v.Set(reflect.ValueOf(hash))
+			return path
+		}
+		return ""
+	}
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bytes"
+	"io/fs"
 	"slices"
 
 	"boon.example/internal/gift"
@@ -18,6 +19,7 @@ type File struct {
 type account struct {
 	at     value         // where
 	record *gift.Account // in canonical order
+	assets []gift.Asset  // the pictures of its designs
 	keys   []key
 }
 
@@ -38,10 +40,13 @@ func (k *key) kind() gift.KeyKind {
 	return gift.AccountKey
 }
 
-// Parse reads a set-up file. name is what it is called in messages. Every error is of type Problems: all that is wrong with
-// the file, each with its line.
-func Parse(name string, data []byte) (*File, error) {
-	r := &reader{file: name, ids: make(map[gift.ID]int), secrets: make(map[gift.KeyHash]int)}
+// Parse reads a set-up file that names no pictures. name is what it is called in messages. Every error is of type Problems: all that is
+// wrong with the file, each with its line.
+func Parse(name string, data []byte) (*File, error) { return ParseBeside(name, data, nil) }
+
+// ParseBeside is Parse for a file that may name pictures: by their paths in folder, which is the one that the file lies in.
+func ParseBeside(name string, data []byte, folder fs.FS) (*File, error) {
+	r := &reader{file: name, folder: folder, ids: make(map[gift.ID]int), secrets: make(map[gift.KeyHash]int)}
 	f := &File{name: name}
 	if root, ok := r.document(data); ok {
 		r.setup(root, f)
@@ -65,15 +70,17 @@ func (r *reader) setup(root value, file *File) {
 }
 
 func (r *reader) account(v value) account {
-	f := r.fields(v, "id", "name", "currency", "timeZone", "maxGiftValue", "requireIdempotencyKey", "subscriptions", "locations",
+	f := r.fields(v, "id", "name", "currency", "timeZone", "maxGiftValue", "requireIdempotencyKey", "balanceNotice", "subscriptions", "locations",
 		"storefronts", "promotions", "voucherDesigns", "defaultVoucherDesign", "keys")
 	f.require("id", "name", "currency", "timeZone")
 	a := &gift.Account{
 		ID: f.newID(), Name: f.label("name"), Currency: f.currency("currency"), Zone: f.zone("timeZone"),
 		RequireIdempotencyKey: f.truth("requireIdempotencyKey"),
+		BalanceNotice:         f.truth("balanceNotice"),
 	}
 	a.MaxGiftValue = f.limit("maxGiftValue", a.Currency)
-	a.Designs = each(f, "voucherDesigns", r.design)
+	var assets []gift.Asset
+	a.Designs = each(f, "voucherDesigns", func(v value) gift.Design { return r.design(v, a.ID, &assets) })
 	known := holdings{designs: make(map[gift.ID]bool), locations: make(map[gift.ID]bool), identifiers: make(map[string]int)}
 	for _, d := range a.Designs {
 		known.designs[d.ID] = true
@@ -90,7 +97,7 @@ func (r *reader) account(v value) account {
 	for i := range keys {
 		keys[i].owner = a.ID
 	}
-	return account{at: v, record: canonical(a), keys: keys}
+	return account{at: v, record: canonical(a), assets: assets, keys: keys}
 }
 
 // holdings is what an account has that other parts of it may name.
@@ -152,10 +159,23 @@ func (r *reader) promotion(v value) gift.Promotion {
 	return p
 }
 
-func (r *reader) design(v value) gift.Design {
-	f := r.fields(v, "id", "name", "accentColor", "headline")
+func (r *reader) design(v value, account gift.ID, assets *[]gift.Asset) gift.Design {
+	f := r.fields(v, "id", "name", "accentColor", "headline", "logo", "picture", "footer")
 	f.require("id", "name")
-	return gift.Design{ID: f.newID(), Name: f.label("name"), AccentColor: f.color("accentColor"), Headline: f.label("headline")}
+	d := gift.Design{
+		ID: f.newID(), Name: f.label("name"), AccentColor: f.color("accentColor"), Headline: f.label("headline"), Footer: f.prose("footer", maxFooter),
+	}
+	for _, p := range []struct {
+		field string
+		side  int
+		hash  *gift.AssetHash
+	}{{"logo", logoSide, &d.Logo}, {"picture", pictureSide, &d.Picture}} {
+		if a, ok := f.picture(p.field, p.side); ok {
+			a.AccountID, *p.hash = account, a.Hash
+			*assets = append(*assets, a)
+		}
+	}
+	return d
 }
 
 func (r *reader) subscriptions(f fields, known holdings) []gift.Subscription {

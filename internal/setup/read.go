@@ -3,6 +3,8 @@ package setup
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,6 +15,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/picture"
 )
 
 // Limits of a set-up.
@@ -22,13 +25,18 @@ const (
 	minSecret = 32
 	maxSecret = 255
 	maxItem   = 200
-	firstYear = 2000 // of a promotion; a year outside is a slip of the finger
-	lastYear  = 2999
+	maxFooter = 1_000
+	// The longest side of a picture as it is kept, in pixels: enough for a phone's screen and for paper.
+	logoSide    = 600
+	pictureSide = 1_400
+	firstYear   = 2000 // of a promotion; a year outside is a slip of the finger
+	lastYear    = 2999
 )
 
 // reader reads one set-up file and collects what is wrong with it.
 type reader struct {
 	file     string
+	folder   fs.FS // where pictures lie; nil: nowhere
 	problems Problems
 	ids      map[gift.ID]int      // every id given so far, with its line
 	secrets  map[gift.KeyHash]int // likewise
@@ -219,6 +227,50 @@ func (f fields) color(name string) string {
 		return ""
 	}
 	return strings.ToLower(v.Value)
+}
+
+// picture reads the picture that a field names, by its path from the set-up file. It must lie in the file's folder or below.
+func (f fields) picture(name string, side int) (gift.Asset, bool) {
+	v, _, ok := f.scalar(name)
+	switch {
+	case !ok:
+		return gift.Asset{}, false
+	case f.folder == nil:
+		f.problem(v, "Pictures are read from beside the set-up file, and this set-up is not a file; give boon apply the file's name.")
+		return gift.Asset{}, false
+	case !fs.ValidPath(v.Value):
+		f.problem(v, "This must be the path of a picture in the set-up file's folder or below it, such as pictures/logo.png, with plain slashes.")
+		return gift.Asset{}, false
+	}
+	file, err := readPicture(f.folder, v.Value)
+	if err != nil {
+		reason := "it cannot be read"
+		if errors.Is(err, fs.ErrNotExist) {
+			reason = "there is no such file"
+		}
+		f.problem(v, "The picture %s is looked for in the set-up file's folder: %s.", v.Value, reason)
+		return gift.Asset{}, false
+	}
+	clean, err := picture.Clean(file, side)
+	if err != nil {
+		f.problem(v, "%s", err)
+		return gift.Asset{}, false
+	}
+	a := gift.Asset{Hash: gift.HashAsset(clean.Bytes), Kind: gift.PNG, Bytes: clean.Bytes}
+	if clean.JPEG {
+		a.Kind = gift.JPEG
+	}
+	return a, true
+}
+
+// readPicture reads a file, and one byte more than a picture may have, so that a larger one is noticed.
+func readPicture(folder fs.FS, path string) ([]byte, error) {
+	file, err := folder.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, picture.MaxBytes+1))
 }
 
 func (f fields) jurisdiction(name string) string {

@@ -19,6 +19,7 @@ import (
 type world struct {
 	setup.Store
 	issue func(gift.Gift)
+	asset func(context.Context, gift.AssetHash) (gift.Asset, error)
 }
 
 // open gives an empty world of the test's own.
@@ -33,7 +34,7 @@ func open(tb testing.TB) world {
 			tb.Error(err)
 		}
 	})
-	return world{Store: twice{s, tb}, issue: func(g gift.Gift) { issue(tb, s, g) }}
+	return world{Store: twice{s, tb}, issue: func(g gift.Gift) { issue(tb, s, g) }, asset: s.Asset}
 }
 
 // twice runs every change twice on the same set-up, as a database may, and holds that both runs come to the same.

@@ -17,6 +17,7 @@ type account struct {
 	Zone                  string         `json:"zone"`
 	MaxGiftValue          int64          `json:"maxGiftValue"`
 	RequireIdempotencyKey bool           `json:"requireIdempotencyKey,omitempty"`
+	BalanceNotice         bool           `json:"balanceNotice,omitempty"`
 	DefaultDesign         storedID       `json:"defaultDesign,omitzero"`
 	Subscriptions         []subscription `json:"subscriptions,omitempty"`
 	Locations             []location     `json:"locations,omitempty"`
@@ -55,6 +56,9 @@ type (
 		Name        string   `json:"name"`
 		AccentColor string   `json:"accentColor,omitempty"`
 		Headline    string   `json:"headline,omitempty"`
+		Footer      string   `json:"footer,omitempty"`
+		Logo        string   `json:"logo,omitempty"` // hashes
+		Picture     string   `json:"picture,omitempty"`
 	}
 )
 
@@ -74,7 +78,8 @@ func (v *storedID) UnmarshalText(text []byte) error {
 func formatAccount(a *gift.Account) (string, error) {
 	d := account{
 		ID: storedID(a.ID), Name: a.Name, Currency: a.Currency.Code, Decimals: a.Currency.Decimals, Zone: a.Zone.String(),
-		MaxGiftValue: int64(a.MaxGiftValue), RequireIdempotencyKey: a.RequireIdempotencyKey, DefaultDesign: storedID(a.DefaultDesign),
+		MaxGiftValue: int64(a.MaxGiftValue), RequireIdempotencyKey: a.RequireIdempotencyKey, BalanceNotice: a.BalanceNotice,
+		DefaultDesign: storedID(a.DefaultDesign),
 	}
 	for _, s := range a.Subscriptions {
 		d.Subscriptions = append(d.Subscriptions, subscription{storedID(s.ProgramID), mapped(s.Locations, func(i gift.ID) storedID { return storedID(i) })})
@@ -86,7 +91,9 @@ func formatAccount(a *gift.Account) (string, error) {
 	d.Promotions = mapped(a.Promotions, func(p gift.Promotion) promotion {
 		return promotion{storedID(p.ID), p.Name, p.ValidStarting.UTC(), p.ValidForDays, p.Terms, p.EligibleItems}
 	})
-	d.Designs = mapped(a.Designs, func(g gift.Design) design { return design{storedID(g.ID), g.Name, g.AccentColor, g.Headline} })
+	d.Designs = mapped(a.Designs, func(g gift.Design) design {
+		return design{storedID(g.ID), g.Name, g.AccentColor, g.Headline, g.Footer, g.Logo.String(), g.Picture.String()}
+	})
 	text, err := json.Marshal(d)
 	return string(text), err
 }
@@ -102,7 +109,8 @@ func parseAccount(text []byte) (*gift.Account, error) {
 	}
 	a := &gift.Account{
 		ID: gift.ID(d.ID), Name: d.Name, Currency: gift.Currency{Code: d.Currency, Decimals: d.Decimals}, Zone: zone,
-		MaxGiftValue: gift.Amount(d.MaxGiftValue), RequireIdempotencyKey: d.RequireIdempotencyKey, DefaultDesign: gift.ID(d.DefaultDesign),
+		MaxGiftValue: gift.Amount(d.MaxGiftValue), RequireIdempotencyKey: d.RequireIdempotencyKey, BalanceNotice: d.BalanceNotice,
+		DefaultDesign: gift.ID(d.DefaultDesign),
 	}
 	for _, s := range d.Subscriptions {
 		a.Subscriptions = append(a.Subscriptions, gift.Subscription{
@@ -118,7 +126,10 @@ func parseAccount(text []byte) (*gift.Account, error) {
 			Terms: p.Terms, EligibleItems: p.EligibleItems}
 	})
 	a.Designs = mapped(d.Designs, func(g design) gift.Design {
-		return gift.Design{ID: gift.ID(g.ID), Name: g.Name, AccentColor: g.AccentColor, Headline: g.Headline}
+		logo, _ := gift.ParseAssetHash(g.Logo)
+		picture, _ := gift.ParseAssetHash(g.Picture)
+		return gift.Design{ID: gift.ID(g.ID), Name: g.Name, AccentColor: g.AccentColor, Headline: g.Headline, Footer: g.Footer,
+			Logo: logo, Picture: picture}
 	})
 	return a, nil
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -45,8 +46,7 @@ func copyInBatches(ctx context.Context, from, to Options, batch int, progress fu
 	if same(from, to) {
 		return r, errors.New("source and destination are the same")
 	}
-	from.MustExist, from.alone = true, true
-	to.alone, to.copying = true, true
+	from.MustExist, from.copying, to.copying = true, true, true
 	source, err := Open(ctx, from)
 	if err != nil {
 		return r, fmt.Errorf("the source: %w", err)
@@ -60,7 +60,7 @@ func copyInBatches(ctx context.Context, from, to Options, batch int, progress fu
 		return r, fmt.Errorf("the destination: %w", err)
 	}
 	defer func() { err = errors.Join(err, destination.Close()) }()
-	err = source.transactUnhurried(ctx, func(tx *sql.Tx) error { // which keeps all other writers out
+	err = source.transactUnhurried(ctx, func(tx *sql.Tx) error {
 		if err := source.holdStill(ctx, tx); err != nil {
 			return err
 		}
@@ -174,7 +174,10 @@ func (c *copying) begin(ctx context.Context) error {
 		return err
 	}
 	if !begun {
-		return c.start(ctx, mark)
+		if err := c.start(ctx, mark); err != nil {
+			return err
+		}
+		return c.to.prepareCopy(ctx)
 	}
 	c.report.Resumed = true
 	source, rows, err := readProgress(ctx, c.to.readers, "")
@@ -187,7 +190,7 @@ func (c *copying) begin(ctx context.Context) error {
 		return fmt.Errorf("the source has changed since the copy into this destination began: it had %d rows and has %d; "+
 			"make an empty destination and start again, with the source at rest", rows, c.total)
 	}
-	return nil
+	return c.to.prepareCopy(ctx)
 }
 
 // start makes the table of progress in a destination that must hold nothing.
@@ -204,7 +207,8 @@ func (c *copying) start(ctx context.Context, mark []byte) error {
 		if _, err := tx.ExecContext(ctx, create); err != nil {
 			return fmt.Errorf("preparing the destination: %w", err)
 		}
-		return writeProgress(ctx, tx, "", mark, c.total)
+		_, err := tx.ExecContext(ctx, noteProgress.one, "", mark, c.total)
+		return err
 	})
 }
 
@@ -217,7 +221,7 @@ func (c *copying) table(ctx context.Context, t *table) error {
 	c.done += copied
 	c.progress("copying", c.done, c.total)
 	ctx, cancel := context.WithCancel(ctx)
-	batches := make(chan []row, 2)
+	batches := make(chan [][]any, 2)
 	var readErr error
 	var reader sync.WaitGroup
 	defer reader.Wait()
@@ -239,7 +243,7 @@ func (c *copying) table(ctx context.Context, t *table) error {
 }
 
 // read hands out what follows a key, in batches.
-func (c *copying) read(ctx context.Context, t *table, after []byte, batches chan<- []row) error {
+func (c *copying) read(ctx context.Context, t *table, after []byte, batches chan<- [][]any) error {
 	query, args := t.selectAll(), []any(nil)
 	if after != nil {
 		key, err := parseKey(after)
@@ -248,7 +252,7 @@ func (c *copying) read(ctx context.Context, t *table, after []byte, batches chan
 		}
 		query, args = t.selectAfter(), key
 	}
-	var batch []row
+	var batch [][]any
 	send := func() error {
 		select {
 		case batches <- batch:
@@ -259,7 +263,7 @@ func (c *copying) read(ctx context.Context, t *table, after []byte, batches chan
 		}
 	}
 	err := each(ctx, c.from, query, args, func(rows *sql.Rows) error {
-		r, err := scanRow(rows, len(t.columns))
+		r, err := scanTuple(rows, t)
 		if err != nil {
 			return err
 		}
@@ -275,16 +279,13 @@ func (c *copying) read(ctx context.Context, t *table, after []byte, batches chan
 }
 
 // write commits a batch together with how far the table has come.
-func (c *copying) write(ctx context.Context, t *table, batch []row, copied int64) error {
+func (c *copying) write(ctx context.Context, t *table, batch [][]any, copied int64) error {
 	last, err := formatKey(batch[len(batch)-1][:len(t.key)])
 	if err != nil {
 		return err
 	}
-	return c.to.transactUnhurried(ctx, func(tx *sql.Tx) error {
-		if err := c.to.dialect.bulkInsert(ctx, tx, t, batch); err != nil {
-			return err
-		}
-		return writeProgress(ctx, tx, t.name, last, copied)
+	return c.to.dialect.transact(ctx, c.to, func(run runner) error {
+		return run(ctx, []work{{statement: t.insert, rows: batch}, {statement: noteProgress, rows: [][]any{{t.name, last, copied}}}})
 	})
 }
 
@@ -373,13 +374,19 @@ func readProgress(ctx context.Context, q querier, name string) (place []byte, co
 	return place, copied, nil
 }
 
-func writeProgress(ctx context.Context, tx *sql.Tx, name string, place []byte, copied int64) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO `+copyProgress+` (name, place, copied) VALUES ($1, $2, $3)
-		ON CONFLICT (name) DO UPDATE SET place = excluded.place, copied = excluded.copied`, name, place, copied)
-	if err != nil {
-		return fmt.Errorf("noting how far the copy has come: %w", err)
+// noteProgress writes how far a table has come.
+var noteProgress = inserting(copyProgress, "name, place, copied", "TBN",
+	` ON CONFLICT (name) DO UPDATE SET place = excluded.place, copied = excluded.copied`)
+
+// prepareCopy prepares what a copy writes, where that is done by hand.
+func (s *Store) prepareCopy(ctx context.Context) error {
+	texts := []string{noteProgress.one, noteProgress.many}
+	for _, t := range tables {
+		texts = append(texts, t.insert.one, t.insert.many)
 	}
-	return nil
+	prepared, err := s.prepare(ctx, s.writer, texts)
+	maps.Copy(s.hot, prepared)
+	return err
 }
 
 // refuseHalfCopied keeps a program from working on what is not all there.

@@ -42,8 +42,6 @@ type dialect struct {
 	integrity []string
 	// holdStill lists the statements that keep others from writing until the transaction ends.
 	holdStill []string
-	// bulkInsert writes many rows of a table at once.
-	bulkInsert func(context.Context, *sql.Tx, *table, []row) error
 	// measure tells how large the database and its log are, in bytes.
 	measure func(context.Context, *Store) (database, log int64, err error)
 }

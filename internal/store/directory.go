@@ -105,6 +105,11 @@ func (s *Store) Configure(ctx context.Context, change func(current *gift.Directo
 				return fmt.Errorf("saving account %s: %w", a.ID, err)
 			}
 		}
+		for i := range c.Assets {
+			if err := saveAsset(ctx, tx, &c.Assets[i]); err != nil {
+				return fmt.Errorf("saving picture %s: %w", c.Assets[i].Hash, err)
+			}
+		}
 		for _, k := range c.Keys {
 			if err := saveKey(ctx, tx, k); err != nil {
 				return fmt.Errorf("saving key %s: %w", k.ID, err)

@@ -20,7 +20,10 @@ func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time
 			SELECT key, operation FROM request WHERE ` + old + ` ORDER BY made_at LIMIT $3)`
 	)
 	// Most calls find nothing; they should not wait for the writer.
-	if err := s.readers.QueryRowContext(ctx, any, bare(account), before.UnixMicro()).Scan(&n); err != nil || n == 0 {
+	err = s.ask(ctx, func(ctx context.Context) error {
+		return s.readers.QueryRowContext(ctx, any, bare(account), before.UnixMicro()).Scan(&n)
+	})
+	if err != nil || n == 0 {
 		return 0, wrapForget(err)
 	}
 	err = s.write(ctx, func(tx *sql.Tx) error {

@@ -16,7 +16,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 )
@@ -38,15 +37,17 @@ const lockRows = ` FOR NO KEY UPDATE`
 
 // postgresDialect is a database for many instances: READ COMMITTED with row locks that are always taken in one order.
 var postgresDialect = dialect{
-	name:           "postgres",
-	words:          strings.NewReplacer("{table}", "", "{clustered}", ""),
-	transact:       transactPipelined,
-	hasTable:       `SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = $1`,
-	unhurried:      `SET LOCAL lock_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0`,
-	holdStill:      []string{`LOCK TABLE ` + tableNames() + ` IN EXCLUSIVE MODE NOWAIT`},
-	bulkInsert:     insertArrays,
-	lockRows:       lockRows,
-	skipLocked:     ` FOR UPDATE SKIP LOCKED`,
+	name:       "postgres",
+	words:      strings.NewReplacer("{table}", "", "{clustered}", ""),
+	transact:   transactPipelined,
+	hasTable:   `SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = $1`,
+	unhurried:  `SET LOCAL lock_timeout = 0`,
+	lockRows:   lockRows,
+	skipLocked: ` FOR UPDATE SKIP LOCKED`,
+	holdStill: []string{
+		`SET LOCAL idle_in_transaction_session_timeout = 0`,
+		`LOCK TABLE ` + tableNames() + ` IN SHARE MODE NOWAIT`,
+	},
 	snapshot:       &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
 	patience:       callPatience,
 	again:          func(err error) bool { return conflict(err) || lost(err) },
@@ -163,43 +164,11 @@ func openPostgres(url string, tracer pgx.QueryTracer) (writer, readers *sql.DB, 
 	return open(hot), readers, config.Database + " on " + config.Host, nil
 }
 
-// insertArrays writes rows with one array for each column.
-func insertArrays(ctx context.Context, tx *sql.Tx, t *table, rows []row) error {
-	types := map[string]string{}
-	const query = `SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = $1`
-	err := each(ctx, tx, query, []any{t.name}, func(rows *sql.Rows) error {
-		var column, is string
-		err := rows.Scan(&column, &is)
-		types[column] = is
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("reading the columns of %s: %w", t.name, err)
-	}
-	arrays, args := make([]string, len(t.columns)), make([]any, len(t.columns))
-	for c, name := range t.columns {
-		column := make(pgtype.FlatArray[any], len(rows))
-		for r := range rows {
-			column[r] = rows[r][c]
-			if n, ok := column[r].(int64); ok && types[name] == "boolean" {
-				column[r] = n != 0
-			}
-		}
-		arrays[c], args[c] = fmt.Sprintf("$%d::%s[]", c+1, types[name]), column
-	}
-	text := fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM unnest(%s)", t.name, strings.Join(t.columns, ", "), strings.Join(arrays, ", "))
-	if _, err := tx.ExecContext(ctx, text, args...); err != nil {
-		return fmt.Errorf("writing into %s: %w", t.name, err)
-	}
-	return nil
-}
-
-func tableNames() string {
-	names := make([]string, len(tables))
-	for i := range tables {
-		names[i] = tables[i].name
-	}
-	return strings.Join(names, ", ")
-}
-
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+// alone tells that no other client has the database open. A server of ours always has: it asks for the set-up twice a second.
+func (s *Store) alone(ctx context.Context) (alone bool) {
+	const others = `SELECT count(*) = 0 FROM pg_stat_activity
+		WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`
+	return s.readers.QueryRowContext(ctx, others).Scan(&alone) == nil && alone
+}

@@ -9,12 +9,12 @@ import (
 	"hash/maphash"
 )
 
-// row is one row of a table as any database gives it: nil, int64, string or []byte. A truth is 0 or 1.
-type row []any
+// tuple is a row of a table as all databases give it: nil, int64, string, bool and []byte.
+type tuple []any
 
-// scanRow reads the columns of a row, whatever they are.
-func scanRow(rows *sql.Rows, columns int) (row, error) {
-	r, to := make(row, columns), make([]any, columns)
+// scanTuple reads the columns of a row.
+func scanTuple(rows *sql.Rows, t *table) (tuple, error) {
+	r, to := make(tuple, len(t.columns)), make([]any, len(t.columns))
 	for i := range r {
 		to[i] = &r[i]
 	}
@@ -23,18 +23,17 @@ func scanRow(rows *sql.Rows, columns int) (row, error) {
 	}
 	for i, column := range r {
 		switch v := column.(type) {
-		case nil, int64, string:
-		case bool:
-			r[i] = int64(0)
-			if v {
-				r[i] = int64(1)
+		case nil, string, bool:
+		case int64:
+			if t.types[i] == 'F' {
+				r[i] = v != 0
 			}
 		case []byte:
 			if len(v) == 0 {
 				r[i] = []byte{} // never a nil slice, which would be written as NULL
 			}
 		default:
-			return nil, fmt.Errorf("column %d is a %T, which no column of ours is", i+1, v)
+			return nil, fmt.Errorf("column %s is a %T, which no column of ours is", t.columns[i], v)
 		}
 	}
 	return r, nil
@@ -47,7 +46,7 @@ type digest struct {
 	sum  uint64
 }
 
-func (d *digest) add(r row) {
+func (d *digest) add(r tuple) {
 	var h maphash.Hash
 	h.SetSeed(d.seed)
 	for _, column := range r {
@@ -55,6 +54,8 @@ func (d *digest) add(r row) {
 		switch v := column.(type) {
 		case nil:
 			h.WriteByte('0')
+		case bool:
+			fmt.Fprint(&h, v)
 		case int64:
 			size[0] = 'i'
 			binary.BigEndian.PutUint64(size[1:], uint64(v))
@@ -81,7 +82,7 @@ func digestOf(ctx context.Context, q querier, t *table, seed maphash.Seed, read 
 	d := digest{seed: seed}
 	// The order is that of the primary key, in which a table lies or is indexed.
 	err := each(ctx, q, t.selectAll(), nil, func(rows *sql.Rows) error {
-		r, err := scanRow(rows, len(t.columns))
+		r, err := scanTuple(rows, t)
 		if err != nil {
 			return err
 		}
@@ -105,7 +106,7 @@ type place struct {
 	Number *int64  `json:"n,omitempty"`
 }
 
-func formatKey(key row) ([]byte, error) {
+func formatKey(key tuple) ([]byte, error) {
 	places := make([]place, len(key))
 	for i, column := range key {
 		switch v := column.(type) {
@@ -122,12 +123,12 @@ func formatKey(key row) ([]byte, error) {
 	return json.Marshal(places)
 }
 
-func parseKey(text []byte) (row, error) {
+func parseKey(text []byte) (tuple, error) {
 	var places []place
 	if err := json.Unmarshal(text, &places); err != nil {
 		return nil, fmt.Errorf("reading how far the copy had come: %w", err)
 	}
-	key := make(row, len(places))
+	key := make(tuple, len(places))
 	for i, p := range places {
 		switch {
 		case p.Text != nil:

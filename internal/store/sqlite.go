@@ -24,12 +24,11 @@ var sqliteDialect = dialect{
 	name: "sqlite",
 	words: strings.NewReplacer("BYTEA", "BLOB", "BIGINT", "INTEGER", "BOOLEAN", "INTEGER",
 		"{table}", "STRICT", "{clustered}", "STRICT, WITHOUT ROWID"),
-	prepared:   anonymous,
-	bulkInsert: insertPrepared,
-	transact:   transactRowwise,
-	hasTable:   `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`,
-	snapshot:   &sql.TxOptions{ReadOnly: true},
-	integrity:  []string{`PRAGMA integrity_check`, `PRAGMA foreign_key_check`},
+	prepared:  anonymous,
+	transact:  transactRowwise,
+	hasTable:  `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`,
+	snapshot:  &sql.TxOptions{ReadOnly: true},
+	integrity: []string{`PRAGMA integrity_check`, `PRAGMA foreign_key_check`},
 	again: func(err error) bool {
 		// Locks are waited for, but not the one under which another process opens or closes the files.
 		e, ok := errors.AsType[*sqlite.Error](err)
@@ -140,22 +139,4 @@ func aloneOnSQLite(ctx context.Context, file string) error {
 		return fmt.Errorf("the database %s is in use; stop boon serve, and whatever else has it open, first: %w", file, err)
 	}
 	return tx.Rollback()
-}
-
-// insertPrepared writes rows, as many with each statement as a group of commands does.
-func insertPrepared(ctx context.Context, tx *sql.Tx, t *table, rows []row) error {
-	w := work{statement: inserting(t.name, strings.Join(t.columns, ", "), "", ""), rows: make([][]any, len(rows))}
-	for i := range rows {
-		w.rows[i] = rows[i]
-	}
-	r := rowwise{tx: tx, bound: map[string]*sql.Stmt{}}
-	for _, text := range []string{w.one, w.many} {
-		stmt, err := tx.PrepareContext(ctx, anonymous(text))
-		if err != nil {
-			return fmt.Errorf("preparing a statement: %w", err)
-		}
-		defer stmt.Close()
-		r.bound[text] = stmt
-	}
-	return r.run(ctx, []work{w})
 }

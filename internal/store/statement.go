@@ -53,6 +53,15 @@ func inserting(table, columns, types, rest string) *statement {
 		arrays: into + "SELECT * FROM unnest(" + arrays(1, types) + ")" + rest}
 }
 
+// columnNames takes the names out of a list such as "v.id, v.status".
+func columnNames(columns string) []string {
+	names := strings.Split(columns, ", ")
+	for i, n := range names {
+		names[i] = n[strings.Index(n, ".")+1:]
+	}
+	return names
+}
+
 // updating changes the rows of an account t that {rows} name: its text compares the account with $1 and uses the columns of a
 // row as $2 and so on; types as in inserting. Each must hit one.
 func updating(what, text, types string) *statement {

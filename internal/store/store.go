@@ -35,8 +35,7 @@ type Options struct {
 	// MustExist refuses a place without a database, for programs that only look.
 	MustExist bool
 
-	alone   bool            // refuse what another process has open
-	copying bool            // let a half copied database pass
+	copying bool            // refuse what others have open, and let a half copied database pass
 	tracer  pgx.QueryTracer // sees every statement, for a test of them
 }
 
@@ -90,7 +89,7 @@ func (s *Store) openFolder(ctx context.Context, dir string, o Options) (err erro
 	if s.keys, err = folderKeys(dir, s.file, o.MustExist); err != nil {
 		return err
 	}
-	if o.alone {
+	if o.copying {
 		if err := aloneOnSQLite(ctx, s.file); err != nil {
 			return err
 		}
@@ -114,6 +113,8 @@ func (s *Store) openServer(ctx context.Context, o Options) (err error) {
 	switch {
 	case err != nil:
 		return fmt.Errorf("opening the database %s: %w", s.place, err)
+	case o.copying && !s.alone(ctx):
+		return fmt.Errorf("the database %s is in use; stop every boon serve, and whatever else has it open, first", s.place)
 	case !used && o.MustExist:
 		return fmt.Errorf("there is nothing of boon in the database %s; name the one that `boon serve` or `boon apply` made", s.place)
 	}

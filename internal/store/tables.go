@@ -10,42 +10,45 @@ type table struct {
 	name    string
 	key     []string // the primary key, by which its rows are put in order; the first of columns
 	columns []string
+	types   string     // of the columns, as in inserting
+	insert  *statement // a row
 }
 
 // tables are all that an installation is, each after those that its rows refer to. Rows of a history come in the order in
 // which they were made, so that the guards on histories let them pass. Two tables belong to a database itself and are
 // not among them: schema_version and key_check.
 var tables = []table{
-	newTable("setup_version", 1, "one, version"),
-	newTable("account", 1, "id, config, version"),
-	newTable("api_key", 1, "id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at"),
-	newTable("used_record", 2, "account_id, record_id"),
-	newTable("voucher", 2, voucherColumns),
-	newTable("card", 2, cardColumns),
-	newTable("secret", 1, "hash, kind, account_id, voucher_id"),
-	newTable("tally", 1, "account_id, vouchers, live"),
-	newTable("entry", 3, entryColumns),
-	newTable("request", 3, requestColumns+", replays"),
-	newTable("job", 2, "account_id, id, voucher_id, due, claimable_at, attempts, last_words"),
-	newTable("outbox", 1, "id, made_at, message"),
-	newTable("till_bucket", 3, "account_id, key_id, location_id, full_at"),
-	newTable("miss", 3, "account_id, day, code_hash, key_id"),
-	newTable("stranger_bucket", 1, "address_hash, full_at"),
+	newTable("setup_version", 1, "one, version", "NN"),
+	newTable("account", 1, "id, config, version", "BTN"),
+	newTable("asset", 2, "account_id, hash, kind, bytes", "BBTB"),
+	newTable("api_key", 1, "id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at", "BTBTTBBNNN"),
+	newTable("used_record", 2, "account_id, record_id", "BB"),
+	newTable("voucher", 2, voucherColumns, "BBBBBFFBTNNNNNNNN"),
+	newTable("card", 2, cardColumns+", c.delivered_by", "BBBTTTNTTTTNBFNTNNTTTTBTTTB"),
+	newTable("secret", 1, "hash, kind, account_id, voucher_id", "BTBB"),
+	newTable("tally", 1, "account_id, vouchers, live", "BNN"),
+	newTable("entry", 3, entryColumns, "BBNBTNNNNBBBTTT"),
+	newTable("request", 3, requestColumns+", r.replays", "BTTBNBFBFBNN"),
+	newTable("job", 2, "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts", "BBBNNNTTN"),
+	newTable("outbox", 1, "id, made_at, message", "BNB"),
+	newTable("till_bucket", 3, "account_id, key_id, location_id, full_at", "BBBN"),
+	newTable("miss", 3, "account_id, day, code_hash, key_id", "BNBB"),
+	newTable("stranger_bucket", 1, "address_hash, full_at", "BN"),
 }
 
-// newTable takes columns such as "v.id, v.status", of which the first keys are the primary key.
-func newTable(name string, keys int, columns string) table {
+// newTable takes columns and types as inserting does; the first keys of them are the primary key.
+func newTable(name string, keys int, columns, types string) table {
 	names := columnNames(columns)
-	return table{name, names[:keys], names}
+	return table{name, names[:keys], names, types, inserting(name, columns, types, "")}
 }
 
-// columnNames takes the names out of a list such as "v.id, v.status".
-func columnNames(columns string) []string {
-	names := strings.Split(columns, ", ")
-	for i, n := range names {
-		names[i] = n[strings.Index(n, ".")+1:]
+// tableNames lists them all.
+func tableNames() string {
+	names := make([]string, len(tables))
+	for i, t := range tables {
+		names[i] = t.name
 	}
-	return names
+	return strings.Join(names, ", ")
 }
 
 // selectAll reads all rows in the order of the key; selectAfter those that follow a key.

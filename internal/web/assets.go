@@ -21,6 +21,7 @@ var (
 	tmplGift     = parse("gift.html")
 	tmplOutbox   = parse("outbox.html")
 	tmplMessage  = parse("message.html")
+	tmplTooMany  = parse("toomany.html")
 	tmplNotFound = parse("notfound.html")
 	tmplMethod   = parse("method.html")
 	tmplFailed   = parse("failed.html")
@@ -39,10 +40,12 @@ const (
 )
 
 var (
-	icon  = read("assets/icon.svg")
-	sheet = read("assets/boon.css")
-	// sheetName holds the hash of the sheet, so that it can be cached for ever.
-	sheetName = fmt.Sprintf("boon-%x", sha256.Sum256(sheet))[:21] + ".css"
+	icon   = read("assets/icon.svg")
+	sheet  = read("assets/boon.css")
+	script = read("assets/gift.js")
+	// The names hold the hash of what they name, so that it can be cached for ever.
+	sheetName  = fmt.Sprintf("boon-%x", sha256.Sum256(sheet))[:21] + ".css"
+	scriptName = fmt.Sprintf("gift-%x", sha256.Sum256(script))[:21] + ".js"
 )
 
 func read(name string) []byte {
@@ -53,13 +56,16 @@ func read(name string) []byte {
 	return b
 }
 
-// style serves the style sheet, the icon, and for each accent colour a sheet that names it: pages carry no inline style.
+// style serves the style sheet, the script, the icon, and for each accent colour a sheet that names it: pages carry no inline style.
 func (s *site) style(w http.ResponseWriter, r *http.Request) {
 	const css = "text/css; charset=utf-8"
 	switch file := r.PathValue("file"); {
 	case file == sheetName:
 		w.Header().Set("Cache-Control", forEver)
 		send(w, css, http.StatusOK, sheet)
+	case file == scriptName:
+		w.Header().Set("Cache-Control", forEver)
+		send(w, "text/javascript; charset=utf-8", http.StatusOK, script)
 	case file == iconName:
 		w.Header().Set("Cache-Control", forAnHour)
 		send(w, "image/svg+xml", http.StatusOK, icon)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -10,63 +11,81 @@ import (
 	"boon.example/internal/card"
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
+	"boon.example/internal/print"
 	"boon.example/internal/qr"
 )
 
 // giftPage is what the gift page shows.
 type giftPage struct {
 	card.View
-	QR template.HTML // "" when the code is not shown
+	QR         template.HTML // "" when the code is not shown
+	Uses       []card.Use
+	Earlier    bool   // there were more uses before these
+	PDF        string // the address of the PDF on the usual paper
+	OtherPDF   string // and on the other
+	OtherPaper string // its name
 }
 
-// gift shows a gift to whoever holds its address. A token that is malformed and one that is unknown look the same from outside.
-func (s *site) gift(r *http.Request) (page, error) {
+// maxHistory is how many entries of a gift's history are looked at for its uses, the newest.
+const maxHistory = 100
+
+// find finds the gift that the path names. A token that is malformed and one that is unknown look the same from outside.
+func (s *site) find(r *http.Request) (gift.Gift, *gift.Account, error) {
 	text := r.PathValue("token")
 	token, err := gift.ParseToken(text)
 	if err != nil || token.Reveal() != text {
-		return page{}, gift.NotFound
+		return gift.Gift{}, nil, s.miss(r)
 	}
 	g, err := s.Gifts.GiftByToken(r.Context(), token)
+	if errors.Is(err, gift.NotFound) {
+		return gift.Gift{}, nil, s.miss(r)
+	}
 	if err != nil {
-		return page{}, fmt.Errorf("finding a gift by its token: %w", err)
+		return gift.Gift{}, nil, fmt.Errorf("finding a gift by its token: %w", err)
 	}
 	account := s.Directory().Accounts[g.AccountID]
 	if account == nil {
-		return page{}, fmt.Errorf("account %s of gift %s is not in the set-up", g.AccountID, g.ID)
+		return gift.Gift{}, nil, fmt.Errorf("account %s of gift %s is not in the set-up", g.AccountID, g.ID)
 	}
-	v := &giftPage{View: card.New(&g, account, time.Now())}
+	return g, account, nil
+}
+
+// gift shows a gift to whoever holds its address.
+func (s *site) gift(r *http.Request) (page, error) {
+	g, account, err := s.find(r)
+	if err != nil {
+		return page{}, err
+	}
+	before := max(0, g.Seq-maxHistory)
+	history, err := s.Gifts.History(r.Context(), g.AccountID, g.ID, before, maxHistory)
+	if err != nil {
+		return page{}, fmt.Errorf("reading the history of gift %s: %w", g.ID, err)
+	}
+	v := &giftPage{View: card.New(&g, account, time.Now()), Uses: card.Uses(&g, account, history), Earlier: before > 0}
 	if v.Shown() {
-		code, err := qr.Encode(delivery.GiftURL(s.PublicURL, token))
+		code, err := qr.Encode(delivery.GiftURL(s.PublicURL, g.Card.Token))
 		if err != nil {
 			return page{}, fmt.Errorf("drawing the QR code of gift %s: %w", g.ID, err)
 		}
 		v.QR = template.HTML(code.SVG("QR code of this gift, to be scanned at the till")) //nolint:gosec // made of digits and a constant
+		v.papers(r.URL.EscapedPath()+printPath, print.PaperFor(account, g.LocationID))
 	}
 	return page{
 		Title: "A gift from " + v.Sender + " – " + v.Merchant, Accent: strings.TrimPrefix(v.Accent.String(), "#"),
-		Main: v, tmpl: tmplGift,
+		Main: v, tmpl: tmplGift, scripted: true,
 	}, nil
 }
 
-// StateTitle names the state above its sentence.
-func (g *giftPage) StateTitle() string {
-	return map[card.State]string{
-		card.Pending: "On its way", card.NotYet: "Not valid yet", card.Redeemed: "Used in full", card.Expired: "Expired",
-		card.Withdrawn: "Withdrawn",
-	}[g.State]
-}
+// printPath ends the addresses of PDFs.
+const printPath = "/print.pdf"
 
-// Over reports whether the gift will not be used any more.
-func (g *giftPage) Over() bool {
-	return g.State == card.Redeemed || g.State == card.Expired || g.State == card.Withdrawn
-}
-
-// Amount is the big figure on the card: what is left where that is the question, else what was given.
-func (g *giftPage) Amount() card.Worth {
-	if g.Shown() || g.State == card.Redeemed {
-		return g.Balance
+func (g *giftPage) papers(address string, usual print.Paper) {
+	other := print.A4
+	g.OtherPaper = "A4"
+	if usual == print.A4 {
+		other, g.OtherPaper = print.Letter, "Letter"
 	}
-	return g.Worth
+	g.PDF, g.OtherPDF = address, address+"?paper="+string(other)
 }
 
 // front is the page at /.

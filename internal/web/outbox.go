@@ -69,8 +69,8 @@ func (s *site) outbox(r *http.Request) (page, error) {
 	return page{Title: "Outbox", Main: items, tmpl: tmplOutbox}, nil
 }
 
-// find gives the message that the path names.
-func (s *site) find(r *http.Request) (outboxItem, error) {
+// kept gives the message that the path names.
+func (s *site) kept(r *http.Request) (outboxItem, error) {
 	id, err := gift.ParseID(r.PathValue("id"))
 	if err != nil {
 		return outboxItem{}, gift.NotFound
@@ -89,7 +89,7 @@ func (s *site) find(r *http.Request) (outboxItem, error) {
 
 // message shows one message.
 func (s *site) message(r *http.Request) (page, error) {
-	item, err := s.find(r)
+	item, err := s.kept(r)
 	if err != nil {
 		return page{}, err
 	}
@@ -107,7 +107,7 @@ const mailPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'non
 
 // messageHTML is the HTML of one mail, for the frame in its page.
 func (s *site) messageHTML(w http.ResponseWriter, r *http.Request) {
-	item, err := s.find(r)
+	item, err := s.kept(r)
 	if err == nil && item.HTML == "" {
 		err = gift.NotFound
 	}

@@ -1,7 +1,7 @@
 // Package web is what people see of the service: the gift page that a QR code opens, the outbox of development, and a front page.
 //
-// Pages are plain HTML, rendered on the server into a buffer, so that a page is whole or an error. They need no script, load
-// nothing from another host, and never change anything: link previews and scanners open them too. The package decides nothing
+// Pages are plain HTML, rendered on the server into a buffer, so that a page is whole or an error. They need no script (the gift
+// page has a small one for a button or two), load nothing from another host, and never change anything: link previews and scanners open them too. The package decides nothing
 // about a gift; it asks package card what to show.
 package web
 
@@ -12,6 +12,7 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strconv"
 
 	"boon.example/internal/delivery"
@@ -25,12 +26,22 @@ type Config struct {
 	Directory func() *gift.Directory
 	Messages  Messages // nil: there is no outbox
 	Log       *slog.Logger
+
+	// Order tells which order the capability in the address of a printed sheet is for; nil: there are no sheets.
+	Order         func(capability string) (account, order gift.ID, ok bool)
+	ClientAddress func(*http.Request) netip.Addr // nil: that of the connection
 }
 
 // Gifts finds gifts for their page.
 type Gifts interface {
 	// GiftByToken finds a gift of any account; gift.NotFound when there is none.
 	GiftByToken(context.Context, gift.Token) (gift.Gift, error)
+	// Gifts selects at most Filter.Limit gifts.
+	Gifts(context.Context, gift.Filter) ([]gift.Gift, error)
+	// History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
+	History(ctx context.Context, account, voucher gift.ID, seq, limit int) ([]gift.Entry, error)
+	// Asset finds a picture of any account; gift.NotFound when there is none.
+	Asset(context.Context, gift.AssetHash) (gift.Asset, error)
 }
 
 // Messages is the outbox to be shown.
@@ -40,14 +51,24 @@ type Messages interface {
 }
 
 // site is the pages of one configuration.
-type site struct{ Config }
+type site struct {
+	Config
+	misses   misses
+	printing chan struct{} // holds a token for each PDF in the making
+}
 
 // Handler serves every page, a kind 404 for any other path among them. All answers carry the headers of secure.
 func Handler(c Config) http.Handler {
-	s := &site{c}
+	if c.ClientAddress == nil {
+		c.ClientAddress = peer
+	}
+	s := &site{Config: c, printing: make(chan struct{}, printers)}
 	mux := http.NewServeMux()
 	mux.Handle("/{$}", s.page(s.front))
 	mux.Handle("/g/{token}", s.page(s.gift))
+	mux.Handle("/g/{token}"+printPath, s.reads(http.HandlerFunc(s.printGift)))
+	mux.Handle("/orders/{order}"+printPath, s.reads(http.HandlerFunc(s.printOrder)))
+	mux.Handle("/assets/{hash}", s.reads(http.HandlerFunc(s.asset)))
 	mux.Handle("/style/{file}", s.reads(http.HandlerFunc(s.style)))
 	if c.Messages != nil {
 		mux.Handle("/outbox", s.page(s.outbox))
@@ -84,14 +105,23 @@ type page struct {
 	Accent string // rrggbb; "" the site's own
 	Main   any    // what the template named by tmpl shows
 
-	tmpl   *template.Template
-	status int    // 0: 200
-	frames bool   // it may frame pages of this site
-	allow  string // the Allow header of a 405
+	tmpl     *template.Template
+	status   int    // 0: 200
+	frames   bool   // it may frame pages of this site
+	scripted bool   // it has the script of gift pages, without which it works too
+	allow    string // the Allow header of a 405
 }
 
 // Style is the address of the style sheet.
 func (page) Style() string { return "/style/" + sheetName }
+
+// Script is the address of the script; "" on pages without one.
+func (p page) Script() string {
+	if !p.scripted {
+		return ""
+	}
+	return "/style/" + scriptName
+}
 
 // AccentStyle is the address of the sheet that names the accent colour.
 func (p page) AccentStyle() string { return "/style/" + accentPrefix + p.Accent + ".css" }
@@ -124,6 +154,11 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.write(w, r, page{Title: "Nothing to see here", tmpl: tmplNotFound, status: http.StatusNotFound})
 		return
 	}
+	if many, ok := errors.AsType[*tooMany](err); ok {
+		w.Header().Set("Retry-After", many.seconds())
+		s.write(w, r, page{Title: "Please wait a moment", tmpl: tmplTooMany, status: http.StatusTooManyRequests})
+		return
+	}
 	if r.Context().Err() == nil { // else nobody is waiting for the page
 		s.Log.Error("a page failed", "route", r.Pattern, "error", err)
 	}
@@ -141,6 +176,9 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, p page) {
 	h := w.Header()
 	if p.frames {
 		h.Set("Content-Security-Policy", policy+"'none'; frame-src 'self'")
+	}
+	if p.scripted {
+		h.Set("Content-Security-Policy", policy+"'none'; script-src 'self'")
 	}
 	if p.allow != "" {
 		h.Set("Allow", p.allow)

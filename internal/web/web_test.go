@@ -26,12 +26,16 @@ import (
 const (
 	base  = "https://gifts.example.com"
 	token = "7nB2cD9fGhJkLmNpQrStUv"
+
+	capability = "order-8" // of the order gift.ID{8}
 )
 
 // shelf holds what the pages read.
 type shelf struct {
 	gifts    map[string]gift.Gift
 	messages []delivery.Message
+	history  []gift.Entry
+	assets   []gift.Asset
 	err      error // what every read fails with
 	log      strings.Builder
 }
@@ -42,6 +46,29 @@ func (s *shelf) GiftByToken(_ context.Context, t gift.Token) (gift.Gift, error) 
 		return gift.Gift{}, gift.Refuse(gift.NotFound, "There is no such gift.")
 	}
 	return g, s.err
+}
+
+func (s *shelf) Gifts(_ context.Context, f gift.Filter) (found []gift.Gift, _ error) {
+	for _, g := range s.gifts {
+		if g.AccountID == f.AccountID && g.OrderID == f.OrderID && len(found) < f.Limit {
+			found = append(found, g)
+		}
+	}
+	return found, s.err
+}
+
+func (s *shelf) History(_ context.Context, _, _ gift.ID, seq, limit int) ([]gift.Entry, error) {
+	rest := s.history[min(seq, len(s.history)):]
+	return rest[:min(limit, len(rest))], s.err
+}
+
+func (s *shelf) Asset(_ context.Context, hash gift.AssetHash) (gift.Asset, error) {
+	for _, a := range s.assets {
+		if a.Hash == hash {
+			return a, s.err
+		}
+	}
+	return gift.Asset{}, gift.NotFound
 }
 
 func (s *shelf) Messages(_ context.Context, limit int) ([]delivery.Message, error) {
@@ -95,6 +122,7 @@ func (s *shelf) handler(outbox bool) http.Handler {
 		Directory: func() *gift.Directory {
 			return &gift.Directory{Accounts: map[gift.ID]*gift.Account{account.ID: account}}
 		},
+		Order: func(text string) (gift.ID, gift.ID, bool) { return account.ID, gift.ID{8}, text == capability },
 	}
 	if outbox {
 		c.Messages = s
@@ -225,7 +253,8 @@ func paths(s *shelf) map[string]int {
 	id := s.messages[0].ID.String()
 	return map[string]int{
 		"/": 200, "/g/" + token: 200, "/g/" + strings.Repeat("0", 22): 404, "/nowhere": 404, "/outbox": 200, "/outbox/" + id: 200,
-		"/outbox/" + id + "/html": 200, "/style/" + sheetName: 200, "/style/icon.svg": 200, "/style/accent-0b5fff.css": 200,
+		"/g/" + token + "/print.pdf": 200, "/g/" + token + "/print": 404, "/orders/x/print.pdf": 404, "/assets/00": 404,
+		"/outbox/" + id + "/html": 200, "/style/" + sheetName: 200, "/style/" + scriptName: 200, "/style/icon.svg": 200, "/style/accent-0b5fff.css": 200,
 		"/style/none": 404, "//g": 307,
 	}
 }
@@ -245,7 +274,8 @@ func TestHeadersOnEveryAnswer(t *testing.T) {
 				t.Errorf("%s %s: status %d, want %d", method, path, status, want)
 			}
 			csp := header.Get("Content-Security-Policy")
-			if !strings.HasPrefix(csp, "default-src 'none'; ") || strings.Contains(csp, "script") || strings.Contains(csp, "*") {
+			if !strings.HasPrefix(csp, "default-src 'none'; ") || strings.Contains(csp, "*") ||
+				strings.Contains(csp, "script") && (path != "/g/"+token || !strings.HasSuffix(csp, "; script-src 'self'")) {
 				t.Errorf("%s %s: policy %q", method, path, csp)
 			}
 			if strings.Contains(csp, "unsafe") && (!strings.HasSuffix(path, "/html") || !strings.Contains(csp, "sandbox")) {
@@ -327,7 +357,7 @@ func TestPagesAreSelfContained(t *testing.T) {
 	g.Card.Terms, g.ValidFrom = "Not for cash.", time.Now().Add(time.Hour)
 	s := newShelf(t, g)
 	for path, status := range paths(s) {
-		if strings.HasPrefix(path, "/style/") && status == 200 || strings.HasSuffix(path, "/html") || status == 307 {
+		if strings.HasPrefix(path, "/style/") && status == 200 || strings.HasSuffix(path, "/html") || strings.HasSuffix(path, "/print.pdf") && status == 200 || status == 307 {
 			continue
 		}
 		_, header, body := s.get(t, path)
@@ -337,8 +367,12 @@ func TestPagesAreSelfContained(t *testing.T) {
 		level, mains := 0, 0
 		for _, tag := range tags(t, body) {
 			switch tag.Data {
-			case "script", "style", "form", "base", "object", "embed":
+			case "style", "form", "base", "object", "embed":
 				t.Errorf("%s has a %s", path, tag.Data)
+			case "script":
+				if path != "/g/"+token || len(tag.Attr) != 2 || tag.Attr[0].Val != "/style/"+scriptName {
+					t.Errorf("%s has a script: %v", path, tag)
+				}
 			case "main":
 				mains++
 			case "h1", "h2", "h3", "h4":
@@ -400,7 +434,7 @@ func TestContrast(t *testing.T) {
 			theme[m[1]] = m[2]
 		}
 		for _, pair := range []string{
-			"text ground", "text surface", "muted ground", "muted surface", "link ground", "link surface", "text calm", "text warn", "text off",
+			"text ground", "text surface", "muted ground", "muted surface", "link ground", "link surface", "text calm", "text warn", "text off", "text done", "text stop",
 			"on-accent over", "on-accent over-shade", "on-accent accent", "on-accent accent-shade", "focus ground", "focus surface",
 		} {
 			front, back, _ := strings.Cut(pair, " ")

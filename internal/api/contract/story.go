@@ -180,6 +180,7 @@ func (s *step) request(server string, same map[string]string) (*http.Request, er
 var (
 	drawn = regexp.MustCompile(`^([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|[1-9][0-9]{11}|[0-9A-Za-z]{22})$`)
 	now   = regexp.MustCompile(`^2026-11-20T`)
+	order = regexp.MustCompile(`/orders/([0-9A-Za-z_-]{66})/`) // the capability in the address of an order's sheet
 )
 
 // learn notes what the server drew in place of what the example shows.
@@ -188,6 +189,10 @@ func learn(want, got any, same map[string]string) {
 	case string:
 		if got, ok := got.(string); ok && drawn.MatchString(want) && drawn.MatchString(got) && same[want] == "" {
 			same[want] = got
+		}
+		wanted, drew := order.FindStringSubmatch(want), order.FindStringSubmatch(fmt.Sprint(got))
+		if wanted != nil && drew != nil {
+			same[wanted[1]] = drew[1]
 		}
 	case []any:
 		got, _ := got.([]any)

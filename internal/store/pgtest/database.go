@@ -104,7 +104,7 @@ func Database(t TB) string {
 	return Fresh(t)
 }
 
-// Hold locks every gift and every request of a database, until release is called.
+// Hold keeps everybody else from writing gifts and requests, until release is called; they can be read.
 func Hold(t TB, database string) (release func()) {
 	t.Helper()
 	ctx := context.Background()
@@ -112,7 +112,7 @@ func Hold(t TB, database string) (release func()) {
 	if err != nil {
 		t.Fatalf("connecting: %v", err)
 	}
-	if _, err = conn.Exec(ctx, `BEGIN; LOCK TABLE voucher, request, tally IN ACCESS EXCLUSIVE MODE`); err != nil {
+	if _, err = conn.Exec(ctx, `BEGIN; LOCK TABLE voucher, request, tally IN EXCLUSIVE MODE`); err != nil {
 		t.Fatalf("locking: %v", err)
 	}
 	return func() {

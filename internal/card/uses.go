@@ -1,0 +1,35 @@
+package card
+
+import (
+	"slices"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// Use is one redemption, or one that was given back, as its recipient is told of it.
+type Use struct {
+	At     time.Time
+	When   string // At for people
+	Place  string // "" when it was not at a location, or at one that is gone
+	Amount Worth
+	Back   bool // it was given back
+}
+
+// Uses picks the uses out of a gift's history, the newest first.
+func Uses(g *gift.Gift, a *gift.Account, history []gift.Entry) []Use {
+	zone := zoneOf(g, a)
+	var uses []Use
+	for i := range slices.Backward(history) {
+		e := &history[i]
+		if e.Kind != gift.Redemption && e.Kind != gift.Reversal {
+			continue
+		}
+		u := Use{At: e.At, When: moment(e.At, zone), Amount: worth(g, max(e.Delta, -e.Delta)), Back: e.Kind == gift.Reversal}
+		if l := a.Location(e.Actor.LocationID); l != nil {
+			u.Place = Line(l.Name)
+		}
+		uses = append(uses, u)
+	}
+	return uses
+}

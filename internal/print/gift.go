@@ -1,0 +1,200 @@
+package print
+
+import (
+	"strconv"
+	"strings"
+
+	"boon.example/internal/card"
+)
+
+const margin = 18.0 // of a page, in millimetres
+
+// Gift prints one gift: a page, and more where its terms are long.
+func Gift(c Card, p Paper) (pdf []byte, err error) {
+	defer noPanic(&err)
+	d := begin(p, "Gift card from "+c.View.Merchant, c.Made)
+	page := &page{document: d, left: margin, width: d.width - 2*margin}
+	page.turn()
+	page.head(&c)
+	page.body(&c)
+	page.facts(&c.View)
+	return d.bytes()
+}
+
+// page is where on the paper the next thing goes.
+type page struct {
+	*document
+	left, width float64
+	y           float64
+}
+
+// bottom is where a page ends.
+func (p *page) bottom() float64 { return p.height - margin }
+
+// turn begins a new page.
+func (p *page) turn() {
+	p.pdf.AddPage()
+	p.y = margin
+}
+
+// head draws the card: in the colour of the design, with logo, headline and worth, and the picture beside them.
+func (p *page) head(c *Card) {
+	const height, pad, radius = 66.0, 8.0, 5.0
+	v := &c.View
+	x, y, width := p.left, p.y, p.width
+	ground, text := v.Accent, v.Accent.Text()
+	if v.Over() {
+		ground, text = pencil, card.White
+	}
+	p.fill(ground)
+	p.pdf.RoundedRect(x, y, width, height, radius, "1234", "F")
+	if c.Picture != nil {
+		half := width * 0.42
+		p.cover(c.Picture, x+width-half, y, half, height, radius)
+		width -= half
+	}
+	top, room := y+pad, width-2*pad
+	if c.Logo != nil {
+		const plate, inner = 16.0, 2.0
+		w := p.plate(c.Logo, x+pad, top, min(room, 60), plate, inner)
+		if rest := room - w - 4; rest > 25 {
+			p.box(p.bold, []string{v.Merchant}, x+pad+w+4, top+(plate-12)/2, rest, 12, 13, text)
+		} else {
+			p.box(p.bold, []string{v.Merchant}, x+pad, top+plate+1, room, 6, 11, text)
+		}
+	} else {
+		p.box(p.bold, []string{v.Merchant}, x+pad, top, room, 12, 15, text)
+	}
+	p.box(p.regular, []string{v.Headline}, x+pad, y+27, room, 11, 15, text)
+	p.box(p.bold, []string{printed(v.Amount())}, x+pad, y+39, room, 15, 34, text)
+	if v.Partly {
+		p.box(p.regular, []string{"left of " + printed(v.Worth)}, x+pad, y+height-11, room, 6, 11, text)
+	}
+	p.y = y + height + 8
+}
+
+// plate draws a logo on a white ground, on which any logo can be seen, and gives the ground's width.
+func (d *document) plate(logo *Picture, x, y, width, height, inner float64) float64 {
+	w, h := d.extent(logo)
+	scale := min((width-2*inner)/w, (height-2*inner)/h)
+	w, h = w*scale, h*scale
+	d.fill(card.White)
+	d.pdf.RoundedRect(x, y, w+2*inner, height, inner, "1234", "F")
+	d.image(logo, x+inner, y+(height-h)/2, w, h)
+	return w + 2*inner
+}
+
+// printed writes an amount for paper.
+func printed(w card.Worth) string {
+	if w.Item {
+		return w.Number + " × " + w.Unit
+	}
+	return w.Number + " " + w.Unit
+}
+
+// body sets the QR code and the code on the left and the words of the sender on the right.
+func (p *page) body(c *Card) {
+	const side = 66.0
+	v := &c.View
+	right, top := p.left+side+10, p.y
+	width := p.left + p.width - right
+	if v.Shown() {
+		p.code(c.URL, p.left, top, side)
+		p.stroke(hair, 0.2)
+		p.pdf.RoundedRect(p.left, top, side, side+17, 3, "1234", "D")
+		p.centred(p.bold, v.Code, p.left+3, top+side-1, side-6, 8, 18)
+		p.centred(p.regular, "Scan, or give this code at the till", p.left+3, top+side+8, side-6, 6, 9)
+	} else {
+		right, width = p.left, p.width
+	}
+	y := top
+	if v.Notice != "" {
+		y += p.box(p.bold, []string{v.StateTitle()}, right, y, width, 8, 14, ink)
+		y += p.box(p.regular, []string{v.Notice}, right, y, width, 30, 11, ink) + 4
+	}
+	if v.Recipient != "" {
+		y += p.box(p.bold, []string{"For " + v.Recipient}, right, y, width, 14, 14, ink)
+	}
+	y += p.box(p.regular, []string{"From " + v.Sender}, right, y, width, 12, 12, pencil) + 3
+	p.y = max(y, top) + 6
+	if v.Shown() {
+		p.y = max(p.y, top+side+17+6)
+	}
+	const legible = 7.5
+	if lines, size, ok := p.regular.fit(v.Message, width, top+side+17-y, 13, legible); ok {
+		p.lines(p.regular, lines, right, y, width, size, ink)
+		if end := y + float64(len(lines))*size*leading + 6; len(lines) > 0 {
+			p.y = max(p.y, end)
+		}
+		return
+	}
+	p.flow(p.regular, v.Message, 10, ink)
+	p.y += 5
+}
+
+// facts writes what is good to know below everything else, and goes on on further pages when it must. It is shrunk a little to stay on
+// the page.
+func (p *page) facts(v *card.View) {
+	parts := []struct {
+		heading string
+		lines   []string
+	}{{"Validity", []string{v.Validity}}, {"Where", []string{places(v)}}, {"Terms", v.Terms}, {"", v.Footer}}
+	last := "This page was printed when the gift stood as above; scanning it shows how it stands now."
+	if v.Shown() {
+		last = "Whoever has this page or its code can use the gift. Keep it like cash."
+	}
+	size := 10.0
+	for need := p.height; size > 7 && need > p.bottom()-p.y; size -= 0.25 {
+		need = 0
+		for _, part := range parts {
+			if len(part.lines) > 0 {
+				need += float64(len(p.regular.wrap(p.regular.prepared(part.lines), p.width, size))+1)*size*leading + 3
+			}
+		}
+		need += size * leading
+	}
+	for _, part := range parts {
+		if len(part.lines) == 0 {
+			continue
+		}
+		if part.heading != "" {
+			if p.y+3*size*leading > p.bottom() {
+				p.turn()
+			}
+			p.flow(p.bold, []string{part.heading}, size, ink)
+		}
+		p.flow(p.regular, part.lines, size, ink)
+		p.y += 3
+	}
+	p.flow(p.regular, []string{last}, size-1, pencil)
+}
+
+func places(v *card.View) string {
+	where := v.Where
+	if len(v.Places) > 0 {
+		where += " " + strings.Join(v.Places, ", ")
+	}
+	if v.More > 0 {
+		where += " and " + strconv.Itoa(v.More) + " more"
+	}
+	return where
+}
+
+// flow writes lines of any number over the width of the page, and turns it as often as needed.
+func (p *page) flow(f *face, lines []string, size float64, c card.Color) {
+	step := size * leading
+	for _, line := range f.wrap(f.prepared(lines), p.width, size) {
+		if p.y+step > p.bottom() {
+			p.turn()
+		}
+		p.lines(f, []string{line}, p.left, p.y, p.width, size, c)
+		p.y += step
+	}
+}
+
+// centred writes one line into the middle of a box, shrunk to its width.
+func (d *document) centred(f *face, line string, x, y, width, height, most float64) {
+	line = f.drawable(line)
+	size := min(most, width/max(f.width(line), 0.01), height/leading)
+	d.lines(f, []string{line}, x+(width-f.width(line)*size)/2, y+(height-size*leading)/2, width, size, ink)
+}

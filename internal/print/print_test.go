@@ -1,0 +1,532 @@
+package print
+
+import (
+	"bytes"
+	"compress/zlib"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"pgregory.net/rapid"
+
+	"boon.example/internal/card"
+	"boon.example/internal/gift"
+	"boon.example/internal/qr"
+)
+
+const link = "https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv"
+
+var made = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func aCard() Card {
+	return Card{
+		View: card.View{
+			Merchant: "Harbor Coffee", Headline: "Enjoy", Accent: card.Color{R: 0x0b, G: 0x5f, B: 0xff}, Sender: "Ben", Recipient: "Anna",
+			Message: []string{"Happy birthday!", "", "See you on Friday."}, Worth: card.Worth{Number: "25.00", Unit: "USD"},
+			Balance: card.Worth{Number: "25.00", Unit: "USD"}, Code: "4829 1507 3364", Terms: []string{"Not for cash."},
+			Validity: "This gift does not expire.", Where: "Can be used at any of these locations:", Places: []string{"Pier 39", "Ferry Building"},
+			State: card.Ready,
+		},
+		URL: link, Made: made,
+	}
+}
+
+// logo is a small picture with transparent parts.
+func logo(t testing.TB) *Picture {
+	t.Helper()
+	img := image.NewNRGBA(image.Rect(0, 0, 60, 20))
+	for x := range 60 {
+		for y := range 20 {
+			img.SetNRGBA(x, y, color.NRGBA{uint8(x * 4), 90, uint8(y * 12), uint8(255 - 4*x)})
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return &Picture{Name: "logo", Bytes: b.Bytes()}
+}
+
+// paper is a PDF that was taken apart.
+type paper struct {
+	boxes [][2]float64 // the size of each page, in points
+	texts []string     // what is written, piece by piece
+	spots [][2]float64 // where
+	codes []string     // the drawing of each QR code
+	raw   []byte
+}
+
+var (
+	streamShape = regexp.MustCompile(`(?s)<</Filter /FlateDecode /Length (\d+)>>\s+stream\n`)
+	boxShape    = regexp.MustCompile(`/MediaBox \[0 0 ([0-9.]+) ([0-9.]+)\]`)
+	textShape   = regexp.MustCompile(`(?s)BT ([-0-9.]+) ([-0-9.]+) Td \((.*?)\) Tj ET`)
+	codeShape   = regexp.MustCompile(`(?s)q 0 0 0 rg ([-0-9. ]+) cm\n(.*?)f Q`)
+	rectShape   = regexp.MustCompile(`(?m)^(\d+) (\d+) (\d+) 1 re$`)
+	escapes     = regexp.MustCompile(`(?s)\\(.)`)
+)
+
+// open reads a PDF as this package writes them, with nothing of the library that wrote it.
+func open(t testing.TB, pdf []byte) *paper {
+	t.Helper()
+	p := &paper{raw: pdf}
+	if !bytes.HasPrefix(pdf, []byte("%PDF-1.")) || !bytes.HasSuffix(bytes.TrimSpace(pdf), []byte("%%EOF")) {
+		t.Fatalf("this is no PDF: %.40q", pdf)
+	}
+	pages := bytes.Count(pdf, []byte("/Type /Page\n"))
+	box := boxShape.FindSubmatch(pdf)
+	if pages == 0 || box == nil {
+		t.Fatalf("%d pages, MediaBox %q", pages, box)
+	}
+	for range pages {
+		p.boxes = append(p.boxes, [2]float64{number(t, string(box[1])), number(t, string(box[2]))})
+	}
+	for _, at := range streamShape.FindAllSubmatchIndex(pdf, -1) {
+		length := int(number(t, string(pdf[at[2]:at[3]])))
+		r, err := zlib.NewReader(bytes.NewReader(pdf[at[1] : at[1]+length]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range textShape.FindAllSubmatch(content, -1) {
+			p.texts = append(p.texts, decode(t, m[3]))
+			p.spots = append(p.spots, [2]float64{number(t, string(m[1])), number(t, string(m[2]))})
+		}
+		for _, m := range codeShape.FindAllSubmatch(content, -1) {
+			p.codes = append(p.codes, string(m[2]))
+		}
+	}
+	return p
+}
+
+// decode reads a text operand: two bytes to a character, with backslashes before what would end it.
+func decode(t testing.TB, s []byte) string {
+	t.Helper()
+	s = escapes.ReplaceAllFunc(s, func(m []byte) []byte {
+		if m[1] == 'r' {
+			return []byte{'\r'}
+		}
+		return m[1:]
+	})
+	if len(s)%2 != 0 {
+		t.Fatalf("a text of %d bytes", len(s))
+	}
+	var units []uint16
+	for i := 0; i < len(s); i += 2 {
+		units = append(units, uint16(s[i])<<8|uint16(s[i+1]))
+	}
+	return string(utf16.Decode(units))
+}
+
+func number(t testing.TB, s string) float64 {
+	t.Helper()
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// text is everything that is written, spaces folded.
+func (p *paper) text() string { return strings.Join(strings.Fields(strings.Join(p.texts, " ")), " ") }
+
+// holds reports whether a drawing of a QR code is module by module that of a text.
+func holds(t testing.TB, drawing, text string) bool {
+	t.Helper()
+	code, err := qr.Encode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dark := map[[2]int]bool{}
+	for _, m := range rectShape.FindAllStringSubmatch(drawing, -1) {
+		x, y, run := int(number(t, m[1])), int(number(t, m[2])), int(number(t, m[3]))
+		for i := range run {
+			dark[[2]int{x + i - qr.QuietZone, y - qr.QuietZone}] = true
+		}
+	}
+	for y := -qr.QuietZone; y < code.Size+qr.QuietZone; y++ {
+		for x := -qr.QuietZone; x < code.Size+qr.QuietZone; x++ {
+			if dark[[2]int{x, y}] != code.Dark(x, y) {
+				return false
+			}
+			delete(dark, [2]int{x, y})
+		}
+	}
+	return len(dark) == 0
+}
+
+func printGift(t testing.TB, c Card, p Paper) *paper {
+	t.Helper()
+	pdf, err := Gift(c, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open(t, pdf)
+}
+
+func TestGift(t *testing.T) {
+	t.Parallel()
+	for paper, size := range map[Paper][2]float64{Letter: {612, 792}, A4: {595.28, 841.89}} {
+		p := printGift(t, aCard(), paper)
+		if len(p.boxes) != 1 || p.boxes[0] != size {
+			t.Errorf("%s: pages of %v, want one of %v", paper, p.boxes, size)
+		}
+		for _, want := range []string{
+			"Harbor Coffee", "Enjoy", "25.00 USD", "For Anna", "From Ben", "Happy birthday!", "See you on Friday.", "4829 1507 3364",
+			"This gift does not expire.", "Pier 39, Ferry Building", "Not for cash.", "Keep it like cash",
+		} {
+			if !strings.Contains(p.text(), want) {
+				t.Errorf("%s: %q is not on the page: %s", paper, want, p.text())
+			}
+		}
+		if len(p.codes) != 1 || !holds(t, p.codes[0], link) {
+			t.Errorf("%s: the QR code is not that of the address", paper)
+		}
+		if bytes.Contains(p.raw, []byte("482915073364")) || bytes.Contains(p.raw, []byte("/JavaScript")) {
+			t.Errorf("%s: the code or a script stands in the clear", paper)
+		}
+	}
+}
+
+func TestGiftStates(t *testing.T) {
+	t.Parallel()
+	for _, state := range []card.State{card.Ready, card.NotYet, card.Pending, card.Redeemed, card.Expired, card.Withdrawn} {
+		c := aCard()
+		c.View.State, c.View.Notice = state, "What this means."
+		p := printGift(t, c, A4)
+		shown := state == card.Ready || state == card.NotYet
+		if strings.Contains(p.text(), "4829 1507 3364") != shown || (len(p.codes) == 1) != shown || bytes.Contains(p.raw, []byte(link)) != shown {
+			t.Errorf("%s: the code is not shown exactly when it may be: %s", state, p.text())
+		}
+		if !strings.Contains(p.text(), strings.TrimSpace(c.View.StateTitle()+" What this means.")) {
+			t.Errorf("%s is not said: %s", state, p.text())
+		}
+		sheet, err := Order([]Card{c}, A4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := open(t, sheet); strings.Contains(s.text(), "4829 1507 3364") != shown || (len(s.codes) == 1) != shown {
+			t.Errorf("%s on a sheet: %s", state, s.text())
+		}
+	}
+}
+
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	for _, paper := range []Paper{Letter, A4} {
+		var cards []Card
+		for i := range 23 {
+			c := aCard()
+			c.URL = fmt.Sprintf("https://gifts.example.com/g/%022d", i)
+			c.View.Code = fmt.Sprintf("4829 1507 %04d", i)
+			cards = append(cards, c)
+		}
+		cards[0].Logo = logo(t)
+		pdf, err := Order(cards, paper)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := open(t, pdf)
+		if len(p.boxes) != 3 || len(p.codes) != len(cards) {
+			t.Fatalf("%s: %d pages, %d QR codes", paper, len(p.boxes), len(p.codes))
+		}
+		for i := range cards {
+			if !holds(t, p.codes[i], cards[i].URL) || !strings.Contains(p.text(), cards[i].View.Code) {
+				t.Errorf("%s: card %d is not there", paper, i)
+			}
+		}
+	}
+	if _, err := Order(nil, A4); err == nil {
+		t.Error("a sheet of nothing was printed")
+	}
+}
+
+func TestTheSameInputMakesTheSameBytes(t *testing.T) {
+	t.Parallel()
+	c := aCard()
+	c.Logo, c.Picture = logo(t), &Picture{Name: "picture", Bytes: logo(t).Bytes}
+	first, err := Gift(c, A4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if again, err := Gift(c, A4); err != nil || !bytes.Equal(first, again) {
+			t.Fatalf("another file, %v", err)
+		}
+	}
+}
+
+// TestBadPicture: what is no picture is an error, not a panic and not a page without it.
+func TestBadPicture(t *testing.T) {
+	t.Parallel()
+	for _, junk := range [][]byte{nil, []byte("junk"), logo(t).Bytes[:40]} {
+		c := aCard()
+		c.Logo = &Picture{Name: "logo", Bytes: junk}
+		if _, err := Gift(c, A4); err == nil {
+			t.Errorf("%.8q was printed", junk)
+		}
+	}
+}
+
+// TestScripts: Latin, Greek and Cyrillic are written as they are; what the fonts lack is a box; what is written from right to left
+// stands in the order in which it is seen.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Žluťoučký kůň":          "Žluťoučký kůň",
+		"Καλημέρα κόσμε":         "Καλημέρα κόσμε",
+		"Съешь ещё этих":         "Съешь ещё этих",
+		"Tiếng Việt":             "Tiếng Việt",
+		"朝顔":                     "□□",
+		"a👩‍👩‍👧‍👦b":              "a□b",
+		"hi 👍🏽!":                 "hi □!",
+		"❤️":                     "❤",
+		"zero\u200bwidth\u00ad":  "zerowidth",
+		"שלום":                   "םולש",
+		"Dear שלום":              "Dear םולש",
+		"𝕏":                      "□",
+		"\U0010ffff\ufffe\uffff": "□□□",
+		"(a) \\ )":               "(a) \\ )",
+	} {
+		c := aCard()
+		c.View.Recipient = text
+		if got := printGift(t, c, A4).text(); !strings.Contains(got, "For "+want+" From") && !strings.Contains(got, want+" For From") {
+			t.Errorf("%q is not printed as %q: %s", text, want, got)
+		}
+	}
+}
+
+// TestNothingIsClipped: whatever the texts, every character of them is on the paper, and no piece of text begins or ends beyond its edges.
+func TestNothingIsClipped(t *testing.T) {
+	t.Parallel()
+	word := rapid.SampledFrom([]string{"a", "Wort", "WWWWWWWWWWWWWWWWWWWWWWWWW", "ж", "ω", "é", "\n", "\n\n", strings.Repeat("m", 120)})
+	rapid.Check(t, func(rt *rapid.T) {
+		text := func(name string, words int) string {
+			return strings.Join(rapid.SliceOfN(word, 0, words).Draw(rt, name), rapid.SampledFrom([]string{" ", ""}).Draw(rt, "space"))
+		}
+		name := func(label string) string { return "x" + clip(card.Line(text(label, 40)), 199) }
+		c := aCard()
+		c.View.Merchant, c.View.Headline, c.View.Sender, c.View.Recipient = name("merchant"), name("headline"), name("sender"), name("recipient")
+		c.View.Worth = card.Worth{Number: "10000", Unit: name("label"), Item: true}
+		c.View.Balance = c.View.Worth
+		c.View.Message, c.View.Terms = card.Lines(clip(text("message", 300), 1000)), card.Lines(clip(text("terms", 1500), 8000))
+		p := printGift(t, c, A4)
+		checkEdges(rt, p)
+		written := strings.Map(dropSpace, p.text())
+		for _, lines := range [][]string{
+			{c.View.Merchant}, {c.View.Headline}, {c.View.Sender}, {c.View.Recipient}, {c.View.Worth.Unit}, c.View.Message, c.View.Terms,
+		} {
+			if want := strings.Map(dropSpace, strings.Join(lines, "")); !strings.Contains(written, want) {
+				rt.Fatalf("%q is not whole on the paper:\n%s", want, p.text())
+			}
+		}
+		sheet, err := Order([]Card{c}, Letter)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		s := open(t, sheet)
+		checkEdges(rt, s)
+		written = strings.Map(dropSpace, s.text())
+		for _, name := range []string{c.View.Merchant, c.View.Sender, c.View.Recipient, c.View.Worth.Unit} {
+			if !strings.Contains(written, strings.Map(dropSpace, name)) {
+				rt.Fatalf("%q is not whole on the sheet:\n%s", name, s.text())
+			}
+		}
+	})
+}
+
+func checkEdges(t interface{ Fatalf(string, ...any) }, p *paper) {
+	for i, at := range p.spots {
+		if at[0] < 0 || at[1] < 0 || at[0] > p.boxes[0][0] || at[1] > p.boxes[0][1] {
+			t.Fatalf("%q stands at %v, beyond the paper", p.texts[i], at)
+		}
+	}
+}
+
+func clip(s string, n int) string {
+	r := []rune(s)
+	return string(r[:min(n, len(r))])
+}
+
+func dropSpace(r rune) rune {
+	if r == ' ' {
+		return -1
+	}
+	return r
+}
+
+// TestFit: a text that was fitted is in its box, and every character of it is there.
+func TestFit(t *testing.T) {
+	t.Parallel()
+	d := begin(A4, "", made)
+	rapid.Check(t, func(t *rapid.T) {
+		lines := rapid.SliceOfN(rapid.StringMatching(`[ -~Ж-яα-ω]{0,90}`), 1, 12).Draw(t, "lines")
+		width, height := rapid.Float64Range(5, 150).Draw(t, "width"), rapid.Float64Range(3, 80).Draw(t, "height")
+		wrapped, size, ok := d.regular.fit(lines, width, height, 20, smallest)
+		if !ok && size > smallest {
+			t.Fatalf("size %f does not fit, and smaller ones were not tried", size)
+		}
+		if ok && (float64(len(wrapped))*size*leading > height+1e-9 || d.regular.widest(wrapped)*size > width+1e-9) {
+			t.Fatalf("%d lines at %f do not fit %f by %f", len(wrapped), size, width, height)
+		}
+		if got, want := strings.Map(dropSpace, strings.Join(wrapped, "")), strings.Map(dropSpace, strings.Join(lines, "")); got != want {
+			t.Fatalf("wrapping made %q of %q", got, want)
+		}
+	})
+}
+
+func TestPaperFor(t *testing.T) {
+	t.Parallel()
+	us, de := gift.Location{ID: gift.ID{1}, Jurisdiction: "US-CA"}, gift.Location{ID: gift.ID{2}, Jurisdiction: "DE"}
+	for _, tc := range []struct {
+		locations []gift.Location
+		currency  string
+		at        gift.ID
+		want      Paper
+	}{
+		{nil, "USD", gift.ID{}, Letter}, {nil, "CAD", gift.ID{}, Letter}, {nil, "EUR", gift.ID{}, A4}, {nil, "", gift.ID{}, A4},
+		{[]gift.Location{us, de}, "EUR", gift.ID{}, Letter}, {[]gift.Location{us, de}, "USD", de.ID, A4},
+		{[]gift.Location{{ID: gift.ID{3}}, de}, "USD", gift.ID{3}, A4}, {[]gift.Location{{ID: gift.ID{3}}}, "USD", gift.ID{3}, Letter},
+	} {
+		a := &gift.Account{Currency: gift.Currency{Code: tc.currency}, Locations: tc.locations}
+		if got := PaperFor(a, tc.at); got != tc.want {
+			t.Errorf("%v in %s: %s, want %s", tc.locations, tc.currency, got, tc.want)
+		}
+	}
+	if _, ok := ParsePaper("A4"); ok {
+		t.Error("A4 is written a4")
+	}
+}
+
+// TestScan has programs that we did not write look at the paper, where they are installed: the QR codes are read from a picture of it,
+// and the text is found in it. Where they are not, the drawing is compared module by module with the code of the address, as above.
+func TestScan(t *testing.T) {
+	t.Parallel()
+	var cards []Card
+	var links []string
+	for i := range 10 {
+		c := aCard()
+		c.URL = fmt.Sprintf("https://gifts.example.com/g/%022d", i)
+		cards, links = append(cards, c), append(links, c.URL)
+	}
+	for _, paper := range []Paper{Letter, A4} {
+		single, err := Gift(aCard(), paper)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sheet, err := Order(cards, paper)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tc := range []struct {
+			pdf  []byte
+			want []string
+		}{{single, []string{link}}, {sheet, links}} {
+			got := scan(t, tc.pdf)
+			slices.Sort(got)
+			if !slices.Equal(got, tc.want) {
+				t.Errorf("%s: read %q, want %q", paper, got, tc.want)
+			}
+		}
+	}
+}
+
+// scan reads the QR codes of a PDF's first page.
+func scan(t *testing.T, pdf []byte) (read []string) {
+	t.Helper()
+	render, err := exec.LookPath("pdftoppm")
+	scanner, missing := exec.LookPath("zbarimg")
+	if err != nil || missing != nil {
+		for i, drawing := range open(t, pdf).codes {
+			for _, text := range []string{link, fmt.Sprintf("https://gifts.example.com/g/%022d", i)} {
+				if holds(t, drawing, text) {
+					read = append(read, text)
+				}
+			}
+		}
+		return read
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "gift")
+	if err := os.WriteFile(file+".pdf", pdf, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), render, "-png", "-r", "150", "-singlefile", file+".pdf", file).CombinedOutput(); err != nil {
+		t.Fatalf("pdftoppm: %v\n%s", err, out)
+	}
+	args := []string{"--quiet", "--raw", "-Sdisable", "-Sqrcode.enable", file + ".png"}
+	if len(open(t, pdf).codes) > 1 { // a scanner is held before one card
+		args = append(args[:len(args)-1], cut(t, file+".png", dir)...)
+	}
+	out, err := exec.CommandContext(t.Context(), scanner, args...).Output()
+	if err != nil {
+		t.Fatalf("zbarimg: %v", err)
+	}
+	return strings.Fields(string(out))
+}
+
+// cut makes ten pictures of that of a sheet.
+func cut(t *testing.T, file, dir string) (names []string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sheet, err := png.Decode(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := sheet.Bounds().Size()
+	edge := size.Y / 20 // the margins of both papers are near it
+	for i := range columns * rows {
+		x, y := i%columns*size.X/columns, edge+i/columns*(size.Y-2*edge)/rows
+		one := sheet.(interface {
+			SubImage(image.Rectangle) image.Image
+		}).SubImage(image.Rect(x, y, x+size.X/columns, y+(size.Y-2*edge)/rows))
+		var card bytes.Buffer
+		if err := png.Encode(&card, one); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, filepath.Join(dir, fmt.Sprintf("card-%d.png", i)))
+		if err := os.WriteFile(names[i], card.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return names
+}
+
+func BenchmarkGift(b *testing.B) {
+	c := aCard()
+	for b.Loop() {
+		if _, err := Gift(c, Letter); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkOrderOf100(b *testing.B) {
+	cards := make([]Card, 100)
+	for i := range cards {
+		cards[i] = aCard()
+		cards[i].URL = fmt.Sprintf("https://gifts.example.com/g/%022d", i)
+	}
+	for b.Loop() {
+		if _, err := Order(cards, Letter); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,23 @@
+// What the gift page can do beyond HTML: copy the code, and open the browser's print dialog. Buttons that would not work stay hidden.
+"use strict";
+{
+  const copy = document.querySelector("button.copy");
+  const code = document.querySelector(".code");
+  const said = document.querySelector(".copied");
+  if (copy && code && said && navigator.clipboard) {
+    copy.hidden = false;
+    copy.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(code.textContent.replace(/\D/g, ""));
+        said.textContent = "Copied.";
+      } catch {
+        said.textContent = "Copying is not allowed here; please select the code.";
+      }
+    });
+  }
+  const print = document.querySelector("button.print");
+  if (print && window.print) {
+    print.hidden = false;
+    print.addEventListener("click", () => window.print());
+  }
+}

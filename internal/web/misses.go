@@ -1,0 +1,77 @@
+package web
+
+import (
+	"math"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"sync"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// misses counts, for each client address, requests for gifts that there are not. A token has 128 random bits and cannot be guessed: this
+// is for the peace of the log and the database. So it is kept in memory, and whoever holds the address of a gift is let through, however
+// many strangers share their network.
+type misses struct {
+	mu      sync.Mutex
+	buckets map[string]gift.Bucket
+}
+
+// maxAddresses bounds the memory that strangers can take; beyond it, all are forgotten.
+const maxAddresses = 50_000
+
+// take counts a miss and tells how long the address should wait; 0: it may go on.
+func (m *misses) take(address string, now time.Time) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.buckets == nil || len(m.buckets) >= maxAddresses {
+		m.buckets = map[string]gift.Bucket{}
+	}
+	b := m.buckets[address]
+	if b.Left(now, gift.StrangerBurst, gift.StrangerRefill) == 0 {
+		return b.Wait(now, gift.StrangerBurst, gift.StrangerRefill)
+	}
+	m.buckets[address] = b.Take(now, gift.StrangerRefill)
+	return 0
+}
+
+// tooMany is why a request for a gift that there is not is answered with 429.
+type tooMany struct{ wait time.Duration }
+
+func (*tooMany) Error() string { return "too many addresses without a gift were asked for" }
+
+// seconds is what Retry-After says.
+func (t *tooMany) seconds() string { return strconv.Itoa(int(math.Ceil(t.wait.Seconds()))) }
+
+// miss counts a request for a gift that there is not, and gives the error that it is answered with.
+func (s *site) miss(r *http.Request) error {
+	if wait := s.misses.take(network(s.ClientAddress(r)), time.Now()); wait > 0 {
+		return &tooMany{wait}
+	}
+	return gift.NotFound
+}
+
+// peer is the address at the other end of the connection.
+func peer(r *http.Request) netip.Addr {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	address, err := netip.ParseAddr(host)
+	if err != nil {
+		return netip.IPv6Unspecified()
+	}
+	return address
+}
+
+// network is what counts as one client: an IPv4 address, or the /64 that one IPv6 client has at its disposal.
+func network(a netip.Addr) string {
+	a = a.Unmap().WithZone("")
+	if p, err := a.Prefix(64); err == nil && a.Is6() {
+		return p.String()
+	}
+	return a.String()
+}

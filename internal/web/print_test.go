@@ -1,0 +1,172 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// pages counts the pages of a PDF, and gives the size that they have.
+func pages(body string) (n int, box string) {
+	_, box, _ = strings.Cut(body, "/MediaBox [")
+	box, _, _ = strings.Cut(box, "]")
+	return strings.Count(body, "/Type /Page\n"), box
+}
+
+func TestPrintGift(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t, aGift(t))
+	for query, want := range map[string]string{
+		"": "0 0 612.00 792.00", "?paper=letter": "0 0 612.00 792.00", "?paper=a4": "0 0 595.28 841.89", "?paper=napkin": "0 0 612.00 792.00",
+	} {
+		status, header, body := s.get(t, "/g/"+token+"/print.pdf"+query)
+		if n, box := pages(body); status != 200 || header.Get("Content-Type") != "application/pdf" || n != 1 || box != want {
+			t.Errorf("%q: status %d, type %q, %d pages of %s, want 1 of %s", query, status, header.Get("Content-Type"), n, box, want)
+		}
+	}
+	if _, _, body := s.get(t, "/g/"+token); !strings.Contains(body, `href="/g/`+token+`/print.pdf"`) ||
+		!strings.Contains(body, `href="/g/`+token+`/print.pdf?paper=a4"`) {
+		t.Error("the page does not link its PDF")
+	}
+	if status, _, body := s.get(t, "/g/"+strings.Repeat("0", 22)+"/print.pdf"); status != 404 || strings.Contains(body, "%PDF") {
+		t.Errorf("an unknown gift's PDF: %d", status)
+	}
+}
+
+func TestPrintOrder(t *testing.T) {
+	t.Parallel()
+	var gifts []gift.Gift
+	for i := range 12 {
+		g := aGift(t)
+		g.OrderID, g.Card.RecipientIndex, g.Card.Method = gift.ID{8}, i, gift.Printed
+		if i == 11 {
+			g.Card.Method = gift.Email
+		}
+		other, err := gift.ParseToken(fmt.Sprintf("%022d", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Card.Token = other
+		gifts = append(gifts, g)
+	}
+	s := &shelf{gifts: map[string]gift.Gift{}}
+	for _, g := range gifts {
+		s.gifts[g.Card.Token.Reveal()] = g
+	}
+	status, header, body := s.get(t, "/orders/"+capability+"/print.pdf")
+	if n, _ := pages(body); status != 200 || n != 2 || header.Get("Cache-Control") != "no-store" || header.Get("X-Robots-Tag") == "" {
+		t.Errorf("status %d, %d pages, want 2 for the 11 printed gifts; headers %v", status, n, header)
+	}
+	if strings.Contains(body, gifts[11].Card.Token.Reveal()) {
+		t.Error("a gift that was sent by e-mail is on the sheet")
+	}
+	_, _, again := s.get(t, "/orders/"+capability+"/print.pdf")
+	if again != body {
+		t.Error("printing again makes another file")
+	}
+	for _, path := range []string{"/orders/" + capability + "x/print.pdf", "/orders/" + gift.ID{8}.String() + "/print.pdf", "/orders/" + capability, "/orders/"} {
+		if status, _, _ := s.get(t, path); status != http.StatusNotFound {
+			t.Errorf("GET %s: %d, want 404", path, status)
+		}
+	}
+	if status, _, _ := (&shelf{}).get(t, "/orders/"+capability+"/print.pdf"); status != http.StatusNotFound {
+		t.Error("an order without printed gifts has a sheet")
+	}
+}
+
+func TestAssets(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewRGBA(image.Rect(0, 0, 4, 4))); err != nil {
+		t.Fatal(err)
+	}
+	a := gift.Asset{AccountID: account.ID, Hash: gift.HashAsset(b.Bytes()), Kind: gift.PNG, Bytes: b.Bytes()}
+	s := newShelf(t, aGift(t))
+	s.assets = []gift.Asset{a}
+	status, header, body := s.get(t, "/assets/"+a.Hash.String())
+	if status != 200 || body != b.String() || header.Get("Content-Type") != "image/png" || header.Get("X-Content-Type-Options") != "nosniff" ||
+		header.Get("Cache-Control") != forEver || header.Get("Cross-Origin-Resource-Policy") != "cross-origin" {
+		t.Errorf("status %d, headers %v", status, header)
+	}
+	for _, name := range []string{"", "x", strings.ToUpper(a.Hash.String()), gift.HashAsset(nil).String(), strings.Repeat("0", 64)} {
+		if status, header, _ := s.get(t, "/assets/"+name); status != 404 || header.Get("Cache-Control") != "no-store" {
+			t.Errorf("GET /assets/%s: %d, %v", name, status, header)
+		}
+	}
+}
+
+// TestMisses: an address that asks for gifts that there are not is told to wait, and opens one that there is all the same; other
+// addresses are not concerned.
+func TestMisses(t *testing.T) {
+	t.Parallel()
+	h := newShelf(t, aGift(t)).handler(false)
+	from := func(address, path string) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+		r.RemoteAddr = address
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	const guesser, neighbour, other = "[2001:db8::1]:1", "[2001:db8::2]:1", "[2001:db8:0:1::1]:1"
+	for i := range gift.StrangerBurst {
+		if w := from(guesser, fmt.Sprintf("/g/%022d", i)); w.Code != http.StatusNotFound {
+			t.Fatalf("miss %d: %d", i, w.Code)
+		}
+	}
+	for _, path := range []string{"/g/" + strings.Repeat("1", 22), "/g/short", "/g/" + strings.Repeat("1", 22) + "/print.pdf", "/orders/x/print.pdf"} {
+		if w := from(neighbour, path); w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: %d, Retry-After %q", path, w.Code, w.Header().Get("Retry-After"))
+		}
+	}
+	if w := from(guesser, "/g/"+token); w.Code != http.StatusOK {
+		t.Errorf("a gift that there is: %d", w.Code)
+	}
+	if w := from(other, "/g/"+strings.Repeat("1", 22)); w.Code != http.StatusNotFound {
+		t.Errorf("another network: %d", w.Code)
+	}
+	m := misses{}
+	now := time.Now()
+	for range gift.StrangerBurst {
+		m.take("a", now)
+	}
+	if wait := m.take("a", now); wait != gift.StrangerRefill || m.take("a", now.Add(wait)) != 0 {
+		t.Errorf("a wait of %v", wait)
+	}
+}
+
+// TestUses: the page tells what was taken and given back, where and when, the newest first.
+func TestUses(t *testing.T) {
+	t.Parallel()
+	g := aGift(t)
+	g.Status, g.Balance, g.Seq = gift.Claimed, 2000, 4
+	s := newShelf(t, g)
+	at := time.Date(2026, 3, 2, 15, 30, 0, 0, time.UTC)
+	place := gift.Actor{LocationID: gift.ID{2}, KeyID: gift.ID{66}}
+	s.history = []gift.Entry{
+		{Seq: 1, Kind: gift.Issued, At: at}, {Seq: 2, Kind: gift.Redemption, Delta: -1250, At: at.Add(time.Hour), Actor: place, Reference: "check 4711"},
+		{Seq: 3, Kind: gift.Reversal, Delta: 1250, At: at.Add(2 * time.Hour), Reason: "wrong table"},
+		{Seq: 4, Kind: gift.Redemption, Delta: -500, At: at.Add(3 * time.Hour), Actor: place},
+	}
+	_, _, body := s.get(t, "/g/"+token)
+	const want = "Used so far 5.00 USD Pier 39, March 2, 2026, 6:30 PM (UTC) Given back: 12.50 USD March 2, 2026, 5:30 PM (UTC) " +
+		"12.50 USD Pier 39, March 2, 2026, 4:30 PM (UTC) Good to know"
+	if seen := visible(t, body); !strings.Contains(seen, want) {
+		t.Errorf("the page shows\n%s\nwant\n%s", seen, want)
+	}
+	for _, hidden := range []string{"4711", "wrong table", gift.ID{66}.String()} {
+		if strings.Contains(body, hidden) {
+			t.Errorf("the page tells %q, which is the merchant's own", hidden)
+		}
+	}
+	if _, _, body := newShelf(t, aGift(t)).get(t, "/g/"+token); strings.Contains(body, "Used so far") {
+		t.Error("a gift that was never used has a list of uses")
+	}
+}
