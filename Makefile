@@ -3,11 +3,12 @@
 # make race   every test at full length with the race detector
 # make bench  what a redemption costs, beside an empty handler in the same run
 # make fuzz   every fuzz target for FUZZTIME (default 20s)
+# make screenshots   the pictures in docs/pictures; needs chromium and pdftoppm
 
 GO       ?= go
 FUZZTIME ?= 20s
 
-.PHONY: demo build test race vet fuzz bench
+.PHONY: demo build test race vet fuzz bench screenshots
 
 demo: build
 	@bin/boon demo
@@ -36,3 +37,6 @@ fuzz:
 
 bench: build
 	$(GO) run ./test/bench
+
+screenshots:
+	@$(GO) run ./test/screenshots
