@@ -99,7 +99,10 @@ func (s *studio) pages(ctx context.Context, name, design string, first int) erro
 	if err != nil {
 		return err
 	}
-	return s.save("gift-phone", img)
+	const seen = 2 * 980 // down to the code; what follows is on the other pictures
+	top := image.NewNRGBA(image.Rect(0, 0, img.Bounds().Dx(), min(seen, img.Bounds().Dy())))
+	draw.Draw(top, top.Bounds(), img, img.Bounds().Min, draw.Src)
+	return s.save("gift-phone", top)
 }
 
 // mail shows an e-mail on a phone and on a desk.
