@@ -1,23 +1,27 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
+	"boon.example/internal/mail"
 	"boon.example/internal/server"
+	"boon.example/internal/sms"
 )
 
 type serveCmd struct {
-	Config      string `setting:"env" placeholder:"FILE" help:"YAML file of settings, such as listen: 127.0.0.1:8080."`
-	Listen      string `setting:"file" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where to listen; port 0 picks a free one. Default: ${default}."`
-	Data        string `setting:"file" default:"./boon-data" placeholder:"DIR" help:"Folder of the embedded database and its key file; made if it is not there. Default: ${default}."`
-	PublicURL   string `setting:"file" name:"public-url" placeholder:"URL" help:"How recipients reach this service; gift links begin with it. Default: where it listens."`
-	AdminListen string `setting:"file" name:"admin-listen" placeholder:"HOST:PORT" help:"Serve /metrics there instead of beside everything else."`
-	Outbox      bool   `setting:"file" help:"For development: keep e-mail and SMS and show them at /outbox, instead of refusing gifts that need them."`
-	KeepDays    int    `setting:"file" name:"keep-requests" default:"30" placeholder:"DAYS" help:"Days after which idempotency records of calls that move no value are deleted; at least 30. Those of redemptions and reversals are kept for ever. Default: ${default}."`
-	Database    string `setting:"file" placeholder:"URL" help:"Not in this build yet: a PostgreSQL database in place of the embedded one."`
+	Config      string        `setting:"env" placeholder:"FILE" help:"YAML file of settings, such as listen: 127.0.0.1:8080."`
+	Listen      string        `setting:"file" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where to listen; port 0 picks a free one. Default: ${default}."`
+	Data        string        `setting:"file" default:"./boon-data" placeholder:"DIR" help:"Folder of the key file and the embedded database; made if it is not there. Default: ${default}."`
+	PublicURL   string        `setting:"file" name:"public-url" placeholder:"URL" help:"How recipients reach this service; gift links begin with it. Default: where it listens."`
+	AdminListen string        `setting:"file" name:"admin-listen" placeholder:"HOST:PORT" help:"Serve /metrics there instead of beside everything else."`
+	Outbox      bool          `setting:"file" help:"For development: keep e-mail and SMS and show them at /outbox, instead of refusing gifts that need them."`
+	KeepDays    int           `setting:"file" name:"keep-requests" default:"30" placeholder:"DAYS" help:"Days after which idempotency records of calls that move no value are deleted; at least 30. Those of redemptions and reversals are kept for ever. Default: ${default}."`
+	SMTP        string        `setting:"file" name:"smtp" placeholder:"URL" help:"Send e-mail through this server: smtp://user:password@host:587?from=ADDRESS, or smtps://…; see docs/operating.md."`
+	SMS         string        `setting:"file" name:"sms" placeholder:"URL" help:"Send SMS through Twilio: twilio://SID:TOKEN@api.twilio.com?from=+1…"`
+	RetryFor    time.Duration `setting:"file" name:"delivery-retry-for" default:"24h" placeholder:"TIME" help:"How long a message that is refused for now is tried again. Default: ${default}."`
+	Database    string        `setting:"file" placeholder:"URL" help:"PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME, in place of the embedded one; --data then holds the key file only. May be used by many instances, each with the same key file."`
 }
 
 // Help teaches.
@@ -35,16 +39,41 @@ A service without a set-up knows nobody: next, boon apply --help. The interface 
 
 // Run serves until the context ends.
 func (c *serveCmd) Run(t *terminal) error {
-	if c.Database != "" {
-		return errors.New("PostgreSQL is not in this build yet; leave --database (BOON_DATABASE, database) out to use the embedded database in --data")
-	}
 	if c.KeepDays < 30 {
 		return usageError("--keep-requests (BOON_KEEP_REQUESTS, keep-requests) is a number of days, at least 30: a caller may repeat a request as long")
 	}
+	smtp, texts, err := c.gateways()
+	if err != nil {
+		return err
+	}
 	return server.Run(t, server.Config{
-		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, PublicURL: c.PublicURL, Outbox: c.Outbox,
+		SMTP: smtp, SMS: texts, RetryFor: c.RetryFor,
+		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, Database: c.Database, PublicURL: c.PublicURL, Outbox: c.Outbox,
 		KeepRequests: time.Duration(c.KeepDays) * 24 * time.Hour,
 		Logger:       slog.New(slog.NewJSONHandler(t.stderr, nil)),
 		Ready:        func(address string) { fmt.Fprintf(t.stdout, "listening on http://%s\n", address) },
 	})
 }
+
+// gateways reads where messages go. What is refused is never repeated: it holds passwords.
+func (c *serveCmd) gateways() (smtp *mail.Server, texts *sms.Account, err error) {
+	if c.Outbox && c.SMTP+c.SMS != "" {
+		return nil, nil, usageError("--outbox is for development and excludes --smtp and --sms: choose one or the other")
+	}
+	if c.RetryFor < time.Minute || c.RetryFor > maxRetryFor {
+		return nil, nil, usageError("--delivery-retry-for (BOON_DELIVERY_RETRY_FOR, delivery-retry-for) is a time from 1m to 720h, such as 24h")
+	}
+	if c.SMTP != "" {
+		if smtp, err = mail.ParseServer(c.SMTP); err != nil {
+			return nil, nil, usageError("--smtp (BOON_SMTP, smtp): " + err.Error())
+		}
+	}
+	if c.SMS != "" {
+		if texts, err = sms.ParseAccount(c.SMS); err != nil {
+			return nil, nil, usageError("--sms (BOON_SMS, sms): " + err.Error())
+		}
+	}
+	return smtp, texts, nil
+}
+
+const maxRetryFor = 30 * 24 * time.Hour

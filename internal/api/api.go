@@ -40,7 +40,7 @@ type Config struct {
 
 	Email bool   // whether e-mail can be delivered, by a gateway or into the outbox
 	SMS   bool   // whether text messages can
-	Wake  func() // told after gifts were issued, that there may be something to deliver; nil: nobody is
+	Wake  func() // told after gifts were issued or used, that there may be something to deliver; nil: nobody is
 
 	Now           func() time.Time                   // nil: time.Now
 	ClientAddress func(*http.Request) netip.Addr     // nil: that of the connection

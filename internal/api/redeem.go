@@ -70,13 +70,16 @@ func redeemGift(c *call) (ledger.Answer, error) {
 	if err == nil && answer.Status == http.StatusOK && !answer.Replayed {
 		// The redemption stands, whatever becomes of the reward.
 		_ = c.guard.reward(c.ctx, c.miss(at))
+		if c.account.BalanceNotice {
+			c.Wake()
+		}
 	}
 	return answer, err
 }
 
 func (r *redemption) command(c *call, at *gift.Location) *ledger.Redeem {
 	cmd := &ledger.Redeem{
-		VoucherID: r.id,
+		VoucherID: r.id, Notice: c.account.BalanceNotice,
 		Redeem: gift.Redeem{
 			Context: c.actor(at.ID), LocationID: at.ID, AllowPartial: r.partial != nil && *r.partial,
 			Target: r.target, Reference: r.reference,

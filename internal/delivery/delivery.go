@@ -18,7 +18,7 @@ import (
 type Jobs interface {
 	// ClaimJobs leases at most n jobs that are due at now until the lease ends; no other claimant gets them before.
 	ClaimJobs(ctx context.Context, now time.Time, lease time.Duration, n int) ([]ledger.Job, error)
-	// PostponeJob gives a leased job back, to be due again later, with its Attempts and the gateway's last words, unless
+	// PostponeJob gives a leased job back, to be due again later, with its Attempts, its Doubts and the gateway's last words, unless
 	// its Lease is no longer the job's.
 	PostponeJob(ctx context.Context, job ledger.Job, words string) error
 	// NextJob is when the next job is due or its lease ends; zero: there is none.
@@ -29,15 +29,22 @@ type Jobs interface {
 
 // Message is one rendered message, as the outbox keeps it.
 type Message struct {
-	ID      gift.ID // the job's
-	GiftID  gift.ID
-	Method  gift.Method
-	To      string
-	Subject string // e-mail only
-	Text    string
-	HTML    string // e-mail only
-	At      time.Time
+	ID        gift.ID // the job's
+	GiftID    gift.ID
+	AccountID gift.ID
+	Method    gift.Method
+	To        string
+	ToName    string // e-mail only, as are the next; names and subject are one plain line each, of any characters
+	FromName  string
+	Subject   string
+	Text      string
+	HTML      string // e-mail only; it shows QR as cid:QRContentID
+	QR        []byte // e-mail only: a PNG; nil: none
+	At        time.Time
 }
+
+// QRContentID is the Content-ID under which a mail's HTML shows its QR code.
+const QRContentID = "qr@gift"
 
 // Outbox keeps messages instead of sending them. What it keeps holds codes and tokens: it must be sealed at rest.
 type Outbox interface {

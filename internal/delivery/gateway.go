@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
+	"time"
 
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
@@ -15,8 +17,14 @@ import (
 type Gateway interface {
 	// Send hands over the message of a job. It returns nil when the message was accepted, and soon after ctx ends. The same job
 	// may be sent twice; its ID must travel with the message, so that the receiver can tell. An error that is a *Refusal is for
-	// good; any other is for now, and the job will be tried again. Send is called from several goroutines.
+	// good, *Doubt tells that nobody knows, *Paused that nothing was tried; any other is for now, and the job will be tried
+	// again. Send is called from several goroutines.
 	Send(ctx context.Context, g gift.Gift, job ledger.Job) error
+}
+
+// Carrier takes rendered messages to the world. Its errors are those of a Gateway.
+type Carrier interface {
+	Carry(context.Context, Message) error
 }
 
 // Refusal is a gateway's answer that another attempt cannot change: no such address, no such number.
@@ -26,6 +34,50 @@ type Refusal struct {
 
 // Error gives the gateway's words.
 func (r *Refusal) Error() string { return r.Words }
+
+// Doubt tells that the whole message was handed over and the answer was lost: it may have been accepted, or not.
+type Doubt struct{ Cause error }
+
+// Error says so, and why.
+func (d *Doubt) Error() string {
+	return "The message was handed over, but the gateway's answer was lost, so it may have arrived: " + said(d.Cause)
+}
+
+// Unreachable tells that the gateway itself does not work, whatever the message: it cannot be reached, does not take our
+// password, or does not speak as it should.
+type Unreachable struct{ Cause error }
+
+// Error gives the cause.
+func (u *Unreachable) Error() string { return said(u.Cause) }
+
+// Unwrap gives the cause.
+func (u *Unreachable) Unwrap() error { return u.Cause }
+
+// Later is a gateway's answer that the message may be tried again, but not before a pause.
+type Later struct {
+	Words string
+	After time.Duration
+}
+
+// Error gives the gateway's words.
+func (l *Later) Error() string { return l.Words }
+
+// Paused tells that the gateway was not asked, because it has not worked lately. The attempt does not count.
+type Paused struct {
+	Words string        // of the last failure
+	After time.Duration // when it may be asked again
+}
+
+// Error says so.
+func (p *Paused) Error() string { return "The gateway is not being asked for a while: " + p.Words }
+
+// said is an error in words for people.
+func said(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return "The gateway did not answer in time."
+	}
+	return err.Error()
+}
 
 // panicked is what a gateway that panicked is taken to have said.
 type panicked struct {
@@ -41,10 +93,7 @@ const maxWords = 500
 // words is what goes into the history and the log of a failed attempt: one line, bounded, without the gift's secrets and its
 // recipient's address, which gateways like to repeat.
 func words(err error, g *gift.Gift) string {
-	said := err.Error()
-	if errors.Is(err, context.DeadlineExceeded) {
-		said = "The gateway did not answer in time."
-	}
+	said := said(err)
 	hidden := []string{
 		g.Card.Code.Reveal(), g.Card.Code.String(), g.Card.Code.Grouped(), g.Card.Code.String(), g.Card.Token.Reveal(), g.Card.Token.String(),
 		g.Card.Contact, "the recipient",
@@ -57,22 +106,44 @@ func words(err error, g *gift.Gift) string {
 	return card.Clip(card.Line(said), maxWords)
 }
 
-// OutboxGateway renders messages and keeps them in an outbox instead of sending them.
-type OutboxGateway struct {
-	Outbox    Outbox
-	PublicURL string // the base of the gift pages' addresses
-	Directory func() *gift.Directory
+// Gateways renders messages and gives each to the carrier of its method.
+type Gateways struct {
+	Email, SMS Carrier // nil: there is none
+	PublicURL  string  // the base of the gift pages' addresses
+	Directory  func() *gift.Directory
 }
 
-// Send keeps the message, under the job's ID, so that a repeat is kept once.
-func (o *OutboxGateway) Send(ctx context.Context, g gift.Gift, job ledger.Job) error {
-	account := o.Directory().Accounts[g.AccountID]
+// Send implements Gateway.
+func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error {
+	carrier := s.Email
+	if g.Card.Method == gift.SMS {
+		carrier = s.SMS
+	}
+	if carrier == nil {
+		return fmt.Errorf("This service has no gateway for %s at present.", g.Card.Method)
+	}
+	if b, ok := carrier.(*Breaker); ok {
+		if err := b.rests(time.Now()); err != nil {
+			return err
+		}
+	}
+	account := s.Directory().Accounts[g.AccountID]
 	if account == nil {
 		return fmt.Errorf("account %s of gift %s is not in the set-up", g.AccountID, g.ID)
 	}
-	m, err := Render(&g, account, o.PublicURL, job.ID)
+	render := Render
+	if job.Kind == ledger.BalanceJob {
+		render = RenderBalance
+	}
+	m, err := render(&g, account, s.PublicURL, job.ID)
 	if err != nil {
 		return err
 	}
-	return o.Outbox.KeepMessage(ctx, m)
+	return carrier.Carry(ctx, m)
 }
+
+// OutboxCarrier keeps messages in an outbox instead of sending them; a repeat is kept once.
+type OutboxCarrier struct{ Outbox }
+
+// Carry implements Carrier.
+func (o OutboxCarrier) Carry(ctx context.Context, m Message) error { return o.KeepMessage(ctx, m) }

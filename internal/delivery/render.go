@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
+	"boon.example/internal/qr"
 )
 
 //go:embed templates
@@ -22,12 +23,8 @@ var (
 	htmls = htmltemplate.Must(htmltemplate.New("").Option("missingkey=error").ParseFS(files, "templates/*.html"))
 )
 
-// Limits of names where space is short. With them a text message fits the 160 characters of one SMS for addresses of up to 60.
-const (
-	maxSubject  = 150
-	maxNameSMS  = 30
-	maxWorthSMS = 30
-)
+// maxSubject is the most characters of a subject.
+const maxSubject = 150
 
 // Subject is the subject of an e-mail: a text that holds no line break and no other control character, so that nothing in it can
 // become a header.
@@ -48,36 +45,63 @@ func GiftURL(publicURL string, t gift.Token) string {
 type content struct {
 	card.View
 	URL string
+	QR  string // the Content-ID of its image; "" none
 }
-
-// Short clips a name for a text message.
-func (content) Short(s string) string { return card.Clip(s, maxNameSMS) }
-
-// ShortWorth is the gift's worth for a text message.
-func (c content) ShortWorth() string { return card.Clip(c.Worth.String(), maxWorthSMS) }
 
 // Render writes the message of a gift as its delivery method wants it. id becomes the message's own, the same for every
 // attempt. It fails for a printed gift, of which there is no message.
 func Render(g *gift.Gift, a *gift.Account, publicURL string, id gift.ID) (Message, error) {
-	now := time.Now()
 	view := *g
 	if view.Status == gift.Pending {
 		view.Status = gift.Delivered // what the recipient will find
 	}
-	c := content{card.New(&view, a, now), GiftURL(publicURL, g.Card.Token)}
-	m := Message{ID: id, GiftID: g.ID, Method: g.Card.Method, To: g.Card.Contact, At: now}
+	return write("mail", "Your gift from ", &view, a, publicURL, id)
+}
+
+// RenderBalance writes the notice of what is left of a gift. It fails for a printed gift.
+func RenderBalance(g *gift.Gift, a *gift.Account, publicURL string, id gift.ID) (Message, error) {
+	return write("balance", "Left on your gift from ", g, a, publicURL, id)
+}
+
+// write executes the templates of one kind of message.
+func write(kind, opening string, g *gift.Gift, a *gift.Account, publicURL string, id gift.ID) (Message, error) {
+	now := time.Now()
+	c := content{View: card.New(g, a, now), URL: GiftURL(publicURL, g.Card.Token)}
+	m := Message{ID: id, GiftID: g.ID, AccountID: g.AccountID, Method: g.Card.Method, To: g.Card.Contact, At: now}
 	var err error
 	switch m.Method {
 	case gift.Email:
-		m.Subject = NewSubject(run(&err, texts.Lookup("subject.txt"), c)).String()
-		m.Text = run(&err, texts.Lookup("mail.txt"), c)
-		m.HTML = run(&err, htmls.Lookup("mail.html"), c)
+		m.ToName, m.FromName = card.Clip(c.Recipient, maxName), card.Clip(c.Merchant, maxName)
+		if c.Shown() {
+			if m.QR, err = drawQR(c.URL); err != nil {
+				return m, err
+			}
+			c.QR = QRContentID
+		}
+		m.Subject = NewSubject(run(&err, texts.Lookup(kind+"-subject.txt"), c)).String()
+		m.Text = run(&err, texts.Lookup(kind+".txt"), c)
+		m.HTML = run(&err, htmls.Lookup(kind+".html"), c)
 	case gift.SMS:
-		m.Text = strings.TrimSpace(run(&err, texts.Lookup("sms.txt"), c))
+		m.Text = shortText(opening, c)
 	default:
 		err = fmt.Errorf("a gift delivered by %s has no message", m.Method)
 	}
 	return m, err
+}
+
+// Names in headers are bounded as subjects are, and a module of a QR code is so many pixels: with them a code is shown at half of
+// its size and sharp on fine screens.
+const (
+	maxName  = 100
+	qrPixels = 8
+)
+
+func drawQR(url string) ([]byte, error) {
+	code, err := qr.Encode(url)
+	if err != nil {
+		return nil, err
+	}
+	return code.PNG(qrPixels)
 }
 
 // run executes a template unless an earlier one failed.

@@ -47,8 +47,8 @@ func aGift(m gift.Method) gift.Gift {
 	}
 }
 
-func (w *world) outbox() *OutboxGateway {
-	return &OutboxGateway{w.memory, publicURL, func() *gift.Directory {
+func (w *world) outbox() *Gateways {
+	return &Gateways{OutboxCarrier{w.memory}, OutboxCarrier{w.memory}, publicURL, func() *gift.Directory {
 		return &gift.Directory{Accounts: map[gift.ID]*gift.Account{anAccount.ID: anAccount}}
 	}}
 }

@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
 )
 
 var merchant = &gift.Account{
@@ -33,7 +34,7 @@ func (a answers) Send(context.Context, gift.Gift, ledger.Job) error { return a.e
 
 func open(t *testing.T) *house {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Database: pgtest.Database(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +42,8 @@ func open(t *testing.T) *house {
 	directory := &gift.Directory{Accounts: map[gift.ID]*gift.Account{merchant.ID: merchant}}
 	h.worker = &delivery.Worker{
 		Jobs: s, Log: slog.New(slog.DiscardHandler),
-		Gateway: &delivery.OutboxGateway{
-			Outbox: s, PublicURL: "https://gifts.example.com", Directory: func() *gift.Directory { return directory },
+		Gateway: &delivery.Gateways{
+			Email: delivery.OutboxCarrier{Outbox: s}, SMS: delivery.OutboxCarrier{Outbox: s}, PublicURL: "https://gifts.example.com", Directory: func() *gift.Directory { return directory },
 		},
 		Record: func(ctx context.Context, d ledger.Deliver) error {
 			_, err := h.engine.Do(ctx, call(nil), &d)

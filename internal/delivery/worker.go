@@ -25,15 +25,17 @@ type Worker struct {
 	// transaction. It returns nil when that is durable. Recording twice is recording once.
 	Record func(context.Context, ledger.Deliver) error
 
-	Senders     int           // how many messages are sent at once; 0: 8
+	Senders     int           // how many messages are sent at once, slow ones apart; 0: 8
+	PerDomain   int           // how many at once to a recipient's domain that is slow; 0: a quarter of Senders
 	SendTimeout time.Duration // how long a gateway may take for one; 0: 30 s
 	RetryFor    time.Duration // how long a message that is refused for now is tried again; 0: 24 h
 	StopWithin  time.Duration // how long messages under way may take when Run is told to stop; 0: 10 s
 
 	Random func() float64 // in [0, 1), for jitter; nil: math/rand/v2
 
-	once sync.Once
-	wake chan struct{}
+	once  sync.Once
+	wake  chan struct{}
+	lanes lanes
 }
 
 const (
@@ -43,6 +45,8 @@ const (
 	troubled = time.Second
 	// writing bounds one write to the store, which a stop does not cut short.
 	writing = 10 * time.Second
+	// maxDoubts is how often a message is handed over without an answer: a third time could make a third copy.
+	maxDoubts = 2
 	// recordAgain is the first pause before an outcome is recorded again.
 	recordAgain = 100 * time.Millisecond
 )
@@ -58,8 +62,9 @@ func (w *Worker) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	w.claimUntil(ctx, func(job ledger.Job, lease time.Time, done func()) {
 		running.Go(func() {
+			done := sync.OnceFunc(done)
 			defer done()
-			w.deliver(sending, job, lease)
+			w.deliver(sending, job, lease, done)
 		})
 	})
 	limit := time.AfterFunc(w.StopWithin, func() { cut(errStopping) })
@@ -83,6 +88,10 @@ func (w *Worker) prepare() {
 		if w.Senders == 0 {
 			w.Senders = 8
 		}
+		if w.PerDomain == 0 {
+			w.PerDomain = max(1, w.Senders/4)
+		}
+		w.lanes.perLane, w.lanes.slowest = w.PerDomain, slowShare*w.Senders
 		for _, d := range []struct {
 			field *time.Duration
 			value time.Duration
@@ -174,8 +183,9 @@ func (w *Worker) rest(ctx context.Context, pause time.Duration) {
 	}
 }
 
-// deliver does one job. ctx ends when the worker is stopping and can wait no longer; lease is when the job is no longer ours.
-func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time) {
+// deliver does one job. ctx ends when the worker is stopping and can wait no longer; lease is when the job is no longer ours; free
+// lets another message begin beside this one.
+func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, free func()) {
 	log := w.Log.With("job", job.ID.String(), "gift", job.VoucherID.String(), "attempt", job.Attempts+1)
 	g, err := w.load(ctx, job)
 	if err != nil {
@@ -183,27 +193,56 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time) {
 		w.postpone(ctx, log, job, firstDelay, "")
 		return
 	}
-	if !wanted(g.Status) {
+	if !wanted(job, &g) {
 		w.record(ctx, log, job, gift.Outcome{Reason: "Not sent: the gift was " + g.Status.String() + "."}, lease)
 		return
 	}
+	place, behind := w.lanes.enter(laneOf(&g), time.Now())
+	if place == nil {
+		w.postpone(ctx, log, job, aside(behind, w.Random()), "")
+		return
+	}
+	slow := time.AfterFunc(slowAfter, func() {
+		if w.lanes.slow(place) {
+			free()
+		}
+	})
 	err = w.send(ctx, g, job)
+	slow.Stop()
+	w.lanes.leave(place, time.Now())
+	w.conclude(ctx, log, job, &g, err, lease)
+}
+
+// conclude writes what an attempt came to.
+func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job, g *gift.Gift, err error, lease time.Time) {
 	var refusal *Refusal
+	var doubt *Doubt
+	var paused *Paused
+	if errors.As(err, &doubt) {
+		job.Doubts++
+	}
 	switch stopping := context.Cause(ctx) == errStopping; {
 	case err == nil:
 		w.record(ctx, log, job, gift.Outcome{Delivered: true}, lease)
-	case errors.As(err, &refusal):
-		w.fail(ctx, log, job, words(err, &g), lease)
+	case errors.As(err, &refusal) || job.Doubts >= maxDoubts:
+		w.fail(ctx, log, job, words(err, g), lease)
 	case stopping:
 		w.giveBack(ctx, []ledger.Job{job})
+	case errors.As(err, &paused):
+		pause := paused.After + time.Duration(w.Random()*float64(paused.After)) // spread, so that not all come at once
+		w.postpone(ctx, log, job, pause, words(err, g))
 	default:
-		w.retry(ctx, log, job, &g, err, lease)
+		w.retry(ctx, log, job, g, err, lease)
 	}
 }
 
-// wanted reports whether a gift in this status is still to be sent: one that was withdrawn or used up is not.
-func wanted(s gift.Status) bool {
-	return s != gift.Cancelled && s != gift.PurchaseFailed && s != gift.Redeemed
+// wanted reports whether a job's message is still to be sent: that of a gift that was withdrawn or used up is not, nor is a notice of
+// what is left when nothing is, or to nobody.
+func wanted(job ledger.Job, g *gift.Gift) bool {
+	if job.Kind == ledger.BalanceJob {
+		return g.Status == gift.Claimed && g.Card.Method != gift.Printed
+	}
+	return g.Status != gift.Cancelled && g.Status != gift.PurchaseFailed && g.Status != gift.Redeemed
 }
 
 func (w *Worker) load(ctx context.Context, job ledger.Job) (gift.Gift, error) {
@@ -236,6 +275,9 @@ func (w *Worker) retry(ctx context.Context, log *slog.Logger, job ledger.Job, g 
 	if !again {
 		w.fail(ctx, log, job, said, lease)
 		return
+	}
+	if later, ok := errors.AsType[*Later](err); ok {
+		pause = max(pause, min(later.After, maxDelay))
 	}
 	log.Warn("a delivery failed for now", "words", said, "again_in", pause.String())
 	w.postpone(ctx, log, job, pause, said)

@@ -16,9 +16,10 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/pgtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Runner{M: m}) }
 
 // wire is a small gateway: it remembers every attempt and answers as it is told. Without an answer it accepts.
 type wire struct {
@@ -258,27 +259,195 @@ func TestSlowGatewayIsCutOff(t *testing.T) {
 	})
 }
 
-// TestSlowGatewayHoldsNobodyUp: as many messages as there are senders go out at once.
-func TestSlowGatewayHoldsNobodyUp(t *testing.T) {
+// TestSlowDomainHoldsNobodyUp: a domain that stalls keeps a few messages under way, and the others go out as if it were not there.
+func TestSlowDomainHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(func(context.Context, int) error { time.Sleep(10 * time.Second); return nil })
+		w := newWorld(nil)
+		stalled, most := 0, 0
+		var mu sync.Mutex
+		w.Gateway = sender(func(_ context.Context, g gift.Gift, _ ledger.Job) error {
+			if laneOf(&g) != "slow.example" {
+				return nil
+			}
+			mu.Lock()
+			stalled++
+			if time.Since(g.CreatedAt) > slowAfter {
+				most = max(most, stalled)
+			}
+			mu.Unlock()
+			defer func() { mu.Lock(); stalled--; mu.Unlock() }()
+			time.Sleep(20 * time.Second)
+			return nil
+		})
+		w.Senders, w.PerDomain = 4, 2
+		var slow, quick []ledger.Job
+		for range 40 {
+			g := aGift(gift.Email)
+			g.Card.Contact = "anna@slow.example"
+			slow = append(slow, w.issue(g))
+		}
+		time.Sleep(time.Millisecond)
+		for range 40 {
+			quick = append(quick, w.issue(aGift(gift.Email)))
+		}
+		w.start(t)
+		time.Sleep(2 * slowAfter)
+		synctest.Wait()
+		for _, job := range quick {
+			w.expect(t, job, gift.Delivered, true)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		for _, job := range slow {
+			w.expect(t, job, gift.Delivered, true)
+		}
+		if most > 4 {
+			t.Errorf("%d messages at once to a slow domain", most)
+		}
+	})
+}
+
+// sender is a gateway made of a function.
+type sender func(context.Context, gift.Gift, ledger.Job) error
+
+func (s sender) Send(ctx context.Context, g gift.Gift, job ledger.Job) error { return s(ctx, g, job) }
+
+// TestSendersBoundWhatIsBegun: no more messages are begun at once than there are senders.
+func TestSendersBoundWhatIsBegun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(func(context.Context, int) error { time.Sleep(time.Second); return nil })
 		w.Senders = 4
 		start := time.Now()
 		for range 10 {
 			w.issue(aGift(gift.Email))
 		}
 		w.start(t)
-		time.Sleep(31 * time.Second)
+		time.Sleep(4 * time.Second)
 		synctest.Wait()
 		perRound := map[time.Duration]int{}
 		for _, a := range w.attempts() {
 			perRound[a.at.Sub(start)]++
 		}
-		for at, want := range map[time.Duration]int{0: 4, 10 * time.Second: 4, 20 * time.Second: 2} {
+		for at, want := range map[time.Duration]int{0: 4, time.Second: 4, 2 * time.Second: 2} {
 			if perRound[at] != want {
 				t.Errorf("%d messages were begun after %v, want %d", perRound[at], at, want)
 			}
+		}
+	})
+}
+
+// TestLostAnswers: a message whose answer was lost goes out once more, under the same id, and not a third time.
+func TestLostAnswers(t *testing.T) {
+	t.Parallel()
+	doubt := &Doubt{errors.New("connection reset")}
+	for name, tc := range map[string]struct {
+		answers []error
+		status  gift.Status
+	}{
+		"lost once":         {[]error{doubt, nil}, gift.Delivered},
+		"lost twice":        {[]error{doubt, doubt}, gift.FailedDelivery},
+		"busy between":      {[]error{doubt, errors.New("451 busy"), nil}, gift.Delivered},
+		"lost, busy, lost":  {[]error{doubt, errors.New("451 busy"), doubt}, gift.FailedDelivery},
+		"lost, and refused": {[]error{doubt, &Refusal{"550 no"}}, gift.FailedDelivery},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(func(_ context.Context, n int) error { return tc.answers[n-1] })
+				job := w.issue(aGift(gift.Email))
+				w.start(t)
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				w.expect(t, job, tc.status, true)
+				if len(w.attempts()) != len(tc.answers) {
+					t.Errorf("%d attempts, want %d", len(w.attempts()), len(tc.answers))
+				}
+			})
+		})
+	}
+}
+
+// TestLostAnswerWhileStopping: a doubt outlives a stop of the service.
+func TestLostAnswerWhileStopping(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(func(ctx context.Context, _ int) error { <-ctx.Done(); return &Doubt{ctx.Err()} })
+		job := w.issue(aGift(gift.Email))
+		stop := w.start(t)
+		synctest.Wait()
+		stop()
+		if _, r := w.what(job); r == nil || r.Doubts != 1 || r.Attempts != 0 || !r.leased.IsZero() {
+			t.Errorf("the job was left as %+v, want one doubt, no attempt charged and no lease", r)
+		}
+	})
+}
+
+func TestLaterIsHonoured(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(func(_ context.Context, n int) error {
+			if n == 1 {
+				return &Later{"too many", 10 * time.Minute}
+			}
+			return nil
+		})
+		job := w.issue(aGift(gift.SMS))
+		w.start(t)
+		time.Sleep(10*time.Minute - time.Second)
+		synctest.Wait()
+		w.expect(t, job, gift.Pending, false)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		w.expect(t, job, gift.Delivered, true)
+	})
+}
+
+// carries is a carrier made of a function.
+type carries func(context.Context, Message) error
+
+func (c carries) Carry(ctx context.Context, m Message) error { return c(ctx, m) }
+
+// TestBreaker: a gateway that is down for hours is asked seldom, costs no job more than the attempts that reached it, and gets
+// everything when it is back.
+func TestBreaker(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(nil)
+		start, tries := time.Now(), 0
+		var mu sync.Mutex
+		down := carries(func(context.Context, Message) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if tries++; time.Since(start) < 6*time.Hour {
+				return &Unreachable{errors.New("connection refused")}
+			}
+			return nil
+		})
+		gateways := w.outbox()
+		gateways.Email = &Breaker{Carrier: down}
+		w.Gateway = gateways
+		var jobs []ledger.Job
+		for range 20 {
+			jobs = append(jobs, w.issue(aGift(gift.Email)))
+		}
+		text := w.issue(aGift(gift.SMS))
+		w.start(t)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		w.expect(t, text, gift.Delivered, true) // it has another gateway
+		time.Sleep(6 * time.Hour)
+		synctest.Wait()
+		mu.Lock()
+		if most := int(6*time.Hour/breakMost) + 20; tries > most || tries < most/4 {
+			t.Errorf("the gateway was tried %d times in six hours, want about %d", tries, most)
+		}
+		mu.Unlock()
+		time.Sleep(5 * time.Hour)
+		synctest.Wait()
+		for _, job := range jobs {
+			w.expect(t, job, gift.Delivered, true)
 		}
 	})
 }

@@ -14,7 +14,8 @@ type Account struct {
 	Zone                  *time.Location
 	MaxGiftValue          Amount // the most that one monetary gift may be worth
 	RequireIdempotencyKey bool
-	DefaultDesign         ID // zero: the built-in one
+	BalanceNotice         bool // recipients are told what is left after each partial redemption
+	DefaultDesign         ID   // zero: the built-in one
 	Subscriptions         []Subscription
 	Locations             []Location
 	Storefronts           []Storefront

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"io"
 	"slices"
 
@@ -29,7 +30,7 @@ type Result struct {
 	Entries  []gift.Entry   // what was entered in their histories, in the same order
 }
 
-// Command is one of Issue, Redeem, Reverse, Withdraw, Deliver, Looked and Refused. Of the gift.Context inside, the caller gives
+// Command is one of Issue, Redeem, Reverse, Withdraw, Deliver, Bounce, Looked and Refused. Of the gift.Context inside, the caller gives
 // Actor and RequestID; the engine adds the time of the decision and the ids.
 type Command interface {
 	want(c *Call, w *Want)
@@ -106,6 +107,8 @@ type Redeem struct {
 	VoucherID gift.ID
 	// AmountOf reads the amount asked for in the unit of the voucher, purely, and takes the place of Amount; nil: Amount stands.
 	AmountOf func(*gift.Voucher) (gift.Amount, error)
+	// Notice has the recipient told what is left, if something is.
+	Notice bool
 	// Eligible judges the till's ticket for the voucher, purely; nil: no ticket was given.
 	Eligible func(*gift.Voucher) *gift.Eligibility
 }
@@ -143,6 +146,9 @@ func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 	}
 	s.enter(after, e)
 	s.Redemptions[Ref{c.AccountID, e.ID}] = &gift.Taken{Entry: e}
+	if r.Notice && after.Balance > 0 {
+		s.job(&after, BalanceJob, s.now)
+	}
 	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
 }
 
@@ -289,7 +295,7 @@ func (d *Deliver) affinity() gift.ID { return d.Job.VoucherID }
 
 func (d *Deliver) decide(_ *Call, s *state) (r Result, _ error) {
 	done := Done{JobID: d.Job.ID, AccountID: d.Job.AccountID, VoucherID: d.Job.VoucherID}
-	if v := s.Vouchers[Ref{d.Job.AccountID, d.Job.VoucherID}]; v != nil {
+	if v := s.Vouchers[Ref{d.Job.AccountID, d.Job.VoucherID}]; v != nil && d.Job.Kind == GiftJob {
 		ask := d.Outcome
 		ask.Context = s.context(d.Context)
 		if after, e, changed := v.Deliver(ask); changed {
@@ -298,6 +304,7 @@ func (d *Deliver) decide(_ *Call, s *state) (r Result, _ error) {
 		}
 		if d.Delivered {
 			done.DeliveredAt = s.now
+			s.SentBy[Ref{d.Job.AccountID, d.Job.VoucherID}] = d.Job.ID
 		}
 	}
 	s.changes.Done = append(s.changes.Done, done)
@@ -305,6 +312,46 @@ func (d *Deliver) decide(_ *Call, s *state) (r Result, _ error) {
 }
 
 func (*Deliver) places(*Call, *state) []gift.ID { return nil }
+
+// Bounce records that a message which was accepted did not arrive after all. It counts while no other message has brought the gift
+// since, so that a report may come twice, late, or out of order. A report that overtakes our own record of the acceptance is
+// ErrTooEarly; a gift that does not exist is NOT_FOUND.
+type Bounce struct {
+	gift.Context
+	AccountID, VoucherID, JobID gift.ID
+	Reason                      string
+}
+
+// ErrTooEarly asks for a report to be repeated in a moment.
+var ErrTooEarly = errors.New("it is not recorded yet that this message was accepted")
+
+func (b *Bounce) want(_ *Call, w *Want) {
+	ref := Ref{b.AccountID, b.VoucherID}
+	w.Vouchers, w.SentBy = append(w.Vouchers, ref), append(w.SentBy, ref)
+}
+
+func (b *Bounce) affinity() gift.ID { return b.VoucherID }
+
+func (b *Bounce) decide(_ *Call, s *state) (r Result, _ error) {
+	ref := Ref{b.AccountID, b.VoucherID}
+	v := s.Vouchers[ref]
+	if v == nil {
+		return Result{}, gift.Refuse(gift.NotFound, "There is no such gift.")
+	}
+	switch by := s.SentBy[ref]; slices.Compare(b.JobID[:], by[:]) {
+	case 1: // ids of jobs grow with time
+		return Result{}, ErrTooEarly
+	case -1:
+		return Result{}, nil
+	}
+	if after, e, changed := v.Deliver(gift.Outcome{Context: s.context(b.Context), Reason: b.Reason}); changed {
+		s.enter(after, e)
+		r.Vouchers, r.Entries = []gift.Voucher{after}, []gift.Entry{e}
+	}
+	return r, nil
+}
+
+func (*Bounce) places(*Call, *state) []gift.ID { return nil }
 
 // Looked is a request that changes nothing. Under a key its answer is remembered like any other's.
 type Looked struct{ LocationID gift.ID }

@@ -68,10 +68,21 @@ type Job struct {
 	ID        gift.ID
 	AccountID gift.ID
 	VoucherID gift.ID
+	Kind      JobKind
 	Due       time.Time
 	Attempts  int
+	Doubts    int // of the attempts: those after which nobody knows whether the message was accepted
 	Lease     time.Time // until when whoever claimed it has it; it also tells one claim from the next
 }
+
+// JobKind is what a job's message says.
+type JobKind string
+
+// The kinds of job.
+const (
+	GiftJob    JobKind = ""        // brings the gift
+	BalanceJob JobKind = "BALANCE" // tells what is left of it; its outcome changes nothing
+)
 
 // Want names what a group of commands needs to be loaded. Duplicates are allowed.
 type Want struct {
@@ -80,6 +91,7 @@ type Want struct {
 	Redemptions []Ref        // redemptions to be undone, by id: with them their voucher
 	Vouchers    []Ref
 	Codes       []gift.VoucherCode // codes to be given out: which of them exist already
+	SentBy      []Ref              // gifts: the job whose message was accepted last
 }
 
 // Ref names a record within an account.
@@ -91,6 +103,7 @@ type State struct {
 	Redemptions map[Ref]*gift.Taken
 	Vouchers    map[Ref]*gift.Voucher
 	Codes       map[gift.VoucherCode]bool
+	SentBy      map[Ref]gift.ID // zero, or not in it: none yet
 }
 
 // Changes is what one group decided, to be saved as sets.
@@ -109,7 +122,7 @@ type Done struct {
 	JobID       gift.ID
 	AccountID   gift.ID
 	VoucherID   gift.ID
-	DeliveredAt time.Time // zero: it failed for good, or there was nothing to do
+	DeliveredAt time.Time // of the gift by this job; zero: it failed for good, there was nothing to do, or it brought no gift
 }
 
 // Store is what the engine needs of a database.

@@ -26,6 +26,9 @@ func newState(s *State, now time.Time) *state {
 	if s.Codes == nil {
 		s.Codes = map[gift.VoucherCode]bool{}
 	}
+	if s.SentBy == nil {
+		s.SentBy = map[Ref]gift.ID{}
+	}
 	return &state{State: s, now: now, touched: map[Ref]int{}}
 }
 
@@ -58,8 +61,13 @@ func (s *state) issue(g gift.Gift, e gift.Entry) {
 		if g.Card.Scheduled && g.Card.DeliveryDate.After(due) {
 			due = g.Card.DeliveryDate
 		}
-		s.changes.Jobs = append(s.changes.Jobs, Job{ID: newID(), AccountID: g.AccountID, VoucherID: g.ID, Due: due})
+		s.job(&g.Voucher, GiftJob, due)
 	}
+}
+
+// job notes a message to be sent.
+func (s *state) job(v *gift.Voucher, kind JobKind, due time.Time) {
+	s.changes.Jobs = append(s.changes.Jobs, Job{ID: newID(), AccountID: v.AccountID, VoucherID: v.ID, Kind: kind, Due: due})
 }
 
 // record notes an idempotency record.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"boon.example/internal/api"
-	"boon.example/internal/delivery"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
 	"boon.example/internal/web"
@@ -24,16 +23,16 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	h.engine = ledger.Start(s, ledger.Options{Observe: h.metrics.group})
 	h.metrics.watch(h.engine, s)
 
-	worker := &delivery.Worker{Jobs: s, Log: c.Logger, Record: h.record}
+	h.post = newPost(c, s)
+	worker := h.worker()
 	pages := web.Config{PublicURL: c.PublicURL, Gifts: s, Directory: h.directory.Load, Log: c.Logger,
 		Order: s.Keys().OpenOrderCapability}
 	if c.Outbox {
-		worker.Gateway = &delivery.OutboxGateway{Outbox: s, Directory: h.directory.Load, PublicURL: c.PublicURL}
 		pages.Messages = s
 	}
 	interfaceOf := api.New(api.Config{
 		Engine: h.engine, Records: s, Directory: h.directory.Load, Fingerprint: s.Keys().Fingerprint, OrderCapability: s.Keys().OrderCapability,
-		PublicURL: c.PublicURL, Email: c.Outbox, SMS: c.Outbox, Wake: worker.Wake, Note: note,
+		PublicURL: c.PublicURL, Email: h.post.email != nil, SMS: h.post.sms != nil, Wake: worker.Wake, Note: note,
 	})
 	h.handler = h.observe(h.mux(interfaceOf, web.Handler(pages)))
 
@@ -41,7 +40,7 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	h.stopBackground = cancel
 	h.background.Go(func() { h.refreshSetup(running) })
 	h.background.Go(func() { h.forget(running) })
-	if worker.Gateway != nil {
+	if h.post.email != nil || h.post.sms != nil {
 		h.background.Go(func() { worker.Run(running) })
 	}
 	return h, nil
@@ -51,6 +50,7 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 func (h *house) close() {
 	h.stopBackground()
 	h.background.Wait()
+	h.post.close()
 	h.engine.Stop()
 }
 
@@ -61,6 +61,7 @@ func (h *house) mux(interfaceOf, pages http.Handler) http.Handler {
 		mux.Handle(pattern, interfaceOf)
 	}
 	mux.Handle("/", pages)
+	h.hooks(mux)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") })
 	mux.HandleFunc("GET /readyz", h.ready)
 	if h.AdminListen == "" {

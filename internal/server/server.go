@@ -19,16 +19,22 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/mail"
+	"boon.example/internal/sms"
 	"boon.example/internal/store"
 )
 
 // Config is what a server needs to know. The zero value of every member but Data is usable.
 type Config struct {
-	Listen      string // host:port; port 0 picks one. Default 127.0.0.1:8080
-	AdminListen string // where /metrics is served; "": beside everything else
-	Data        string // folder of the embedded store
-	PublicURL   string // how recipients reach the service; default http://LISTEN
-	Outbox      bool   // keep e-mail and SMS for /outbox instead of sending them
+	Listen      string        // host:port; port 0 picks one. Default 127.0.0.1:8080
+	AdminListen string        // where /metrics is served; "": beside everything else
+	Data        string        // folder of the key file and of the embedded store
+	Database    string        // URL of a PostgreSQL database, in place of the embedded store
+	PublicURL   string        // how recipients reach the service; default http://LISTEN
+	SMTP        *mail.Server  // where e-mail goes; nil: nowhere
+	SMS         *sms.Account  // where text messages go; nil: nowhere
+	RetryFor    time.Duration // how long a message that is refused for now is tried again; 0: a day
+	Outbox      bool          // keep e-mail and SMS for /outbox instead of sending them
 	// KeepRequests is how long idempotency records of send-gift, validate-gift and cancel-gift are kept; at least, and by
 	// default, the constant of that name.
 	KeepRequests time.Duration
@@ -57,6 +63,9 @@ func Run(ctx context.Context, c Config) error {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	if c.Outbox && (c.SMTP != nil || c.SMS != nil) {
+		return errors.New("the outbox is for development and excludes real gateways: leave out --outbox, or --smtp and --sms")
+	}
 	if err := checkPublicURL(c.PublicURL); err != nil {
 		return err
 	}
@@ -67,7 +76,7 @@ func Run(ctx context.Context, c Config) error {
 		return fmt.Errorf("idempotency records must be kept for at least %.0f days, not %.1f: a caller may repeat its request as long",
 			KeepRequests.Hours()/24, c.KeepRequests.Hours()/24)
 	}
-	s, err := store.Open(ctx, store.Options{Dir: c.Data})
+	s, err := store.Open(ctx, store.Options{Dir: c.Data, Database: c.Database})
 	if err != nil {
 		return err
 	}
@@ -109,6 +118,7 @@ type house struct {
 	metrics   *metrics
 	directory atomic.Pointer[gift.Directory]
 	handler   http.Handler
+	post      post
 	stopping  atomic.Bool
 
 	background     sync.WaitGroup // what runs beside the requests

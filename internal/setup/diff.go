@@ -82,6 +82,7 @@ func records(a *gift.Account) []record {
 		plainField("time zone", a.Zone.String()),
 		plainField("largest gift", a.Currency.Money(a.MaxGiftValue)),
 		switchField("required Idempotency-Key", a.RequireIdempotencyKey),
+		switchField("balance notice", a.BalanceNotice),
 		designField("default voucher design", a.DefaultDesign, a),
 	}}}
 	for _, l := range a.Locations {

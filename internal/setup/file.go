@@ -70,12 +70,13 @@ func (r *reader) setup(root value, file *File) {
 }
 
 func (r *reader) account(v value) account {
-	f := r.fields(v, "id", "name", "currency", "timeZone", "maxGiftValue", "requireIdempotencyKey", "subscriptions", "locations",
+	f := r.fields(v, "id", "name", "currency", "timeZone", "maxGiftValue", "requireIdempotencyKey", "balanceNotice", "subscriptions", "locations",
 		"storefronts", "promotions", "voucherDesigns", "defaultVoucherDesign", "keys")
 	f.require("id", "name", "currency", "timeZone")
 	a := &gift.Account{
 		ID: f.newID(), Name: f.label("name"), Currency: f.currency("currency"), Zone: f.zone("timeZone"),
 		RequireIdempotencyKey: f.truth("requireIdempotencyKey"),
+		BalanceNotice:         f.truth("balanceNotice"),
 	}
 	a.MaxGiftValue = f.limit("maxGiftValue", a.Currency)
 	var assets []gift.Asset

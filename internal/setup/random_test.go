@@ -101,6 +101,7 @@ func drawFile(t *rapid.T) string {
 		return "{" + strings.Join([]string{
 			"id: " + id(1), "currency: USD", "name: " + pick("name", "Harbor", "Pier"), "timeZone: " + pick("zone", "UTC", "Asia/Tokyo"),
 			"maxGiftValue: " + pick("limit", "7", "8"), "requireIdempotencyKey: " + pick("required", "true", "false"),
+			"balanceNotice: " + pick("notice", "true", "false"),
 			"subscriptions: " + shuffled("subscriptions", []string{
 				"{program: 22222222-2222-2222-2222-222222222222" + pick("open", "", limited) + "}",
 				"{program: 33333333-3333-3333-3333-333333333333}",

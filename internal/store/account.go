@@ -17,6 +17,7 @@ type account struct {
 	Zone                  string         `json:"zone"`
 	MaxGiftValue          int64          `json:"maxGiftValue"`
 	RequireIdempotencyKey bool           `json:"requireIdempotencyKey,omitempty"`
+	BalanceNotice         bool           `json:"balanceNotice,omitempty"`
 	DefaultDesign         storedID       `json:"defaultDesign,omitzero"`
 	Subscriptions         []subscription `json:"subscriptions,omitempty"`
 	Locations             []location     `json:"locations,omitempty"`
@@ -77,7 +78,8 @@ func (v *storedID) UnmarshalText(text []byte) error {
 func formatAccount(a *gift.Account) (string, error) {
 	d := account{
 		ID: storedID(a.ID), Name: a.Name, Currency: a.Currency.Code, Decimals: a.Currency.Decimals, Zone: a.Zone.String(),
-		MaxGiftValue: int64(a.MaxGiftValue), RequireIdempotencyKey: a.RequireIdempotencyKey, DefaultDesign: storedID(a.DefaultDesign),
+		MaxGiftValue: int64(a.MaxGiftValue), RequireIdempotencyKey: a.RequireIdempotencyKey, BalanceNotice: a.BalanceNotice,
+		DefaultDesign: storedID(a.DefaultDesign),
 	}
 	for _, s := range a.Subscriptions {
 		d.Subscriptions = append(d.Subscriptions, subscription{storedID(s.ProgramID), mapped(s.Locations, func(i gift.ID) storedID { return storedID(i) })})
@@ -107,7 +109,8 @@ func parseAccount(text []byte) (*gift.Account, error) {
 	}
 	a := &gift.Account{
 		ID: gift.ID(d.ID), Name: d.Name, Currency: gift.Currency{Code: d.Currency, Decimals: d.Decimals}, Zone: zone,
-		MaxGiftValue: gift.Amount(d.MaxGiftValue), RequireIdempotencyKey: d.RequireIdempotencyKey, DefaultDesign: gift.ID(d.DefaultDesign),
+		MaxGiftValue: gift.Amount(d.MaxGiftValue), RequireIdempotencyKey: d.RequireIdempotencyKey, BalanceNotice: d.BalanceNotice,
+		DefaultDesign: gift.ID(d.DefaultDesign),
 	}
 	for _, s := range d.Subscriptions {
 		a.Subscriptions = append(a.Subscriptions, gift.Subscription{

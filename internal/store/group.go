@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -67,21 +66,23 @@ var (
 	selectTaken    = finding("redemptions", `SELECT `+entryColumns+` FROM entry AS e WHERE e.account_id = $1 AND e.id {keys} AND e.kind = 'REDEMPTION'`, 'B', true)
 	selectReversed = finding("reversals", `SELECT x.reverses, CAST(sum(x.delta) AS BIGINT) FROM entry AS x
 		WHERE x.account_id = $1 AND x.reverses {keys} GROUP BY x.reverses`, 'B', true)
-	selectCodes = finding("codes", `SELECT s.hash FROM secret AS s WHERE s.hash {keys}`, 'B', false)
+	selectSentBy = finding("deliveries", `SELECT c.account_id, c.voucher_id, c.delivered_by FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`, 'B', true)
+	selectCodes  = finding("codes", `SELECT s.hash FROM secret AS s WHERE s.hash {keys}`, 'B', false)
 
 	updateVoucher = updating("writing vouchers", `UPDATE voucher AS t SET balance = $2, status = $3, seq = $4 `+
 		`{rows} WHERE t.account_id = $1 AND t.id = $5 AND t.seq = $6`, "NNNBN")
 	updateTally   = updating("counting gifts", `UPDATE tally AS t SET vouchers = t.vouchers + $2, live = t.live + $3 {rows} WHERE t.account_id = $1`, "NN")
 	updateReplays = updating("noting replays", `UPDATE request AS t SET replays = t.replays + 1 {rows} WHERE t.account_id = $1 AND t.key = $2 AND t.operation = $3`, "TT")
-	updateCard    = updating("noting deliveries", `UPDATE card AS t SET delivered_at = $2 {rows} WHERE t.account_id = $1 AND t.voucher_id = $3`, "NB")
-	deleteJobs    = finding("finishing jobs", `DELETE FROM job WHERE account_id = $1 AND id {keys}`, 'B', true)
-	insertTally   = inserting("tally", "account_id, vouchers, live", "BNN", ` ON CONFLICT (account_id) DO NOTHING`)
-	insertUsed    = inserting("used_record", "account_id, record_id", "BB", ` ON CONFLICT (account_id, record_id) DO NOTHING`)
+	updateCard    = updating("noting deliveries", `UPDATE card AS t SET delivered_at = $2, delivered_by = $3 {rows} `+
+		`WHERE t.account_id = $1 AND t.voucher_id = $4`, "NBB")
+	deleteJobs  = finding("finishing jobs", `DELETE FROM job WHERE account_id = $1 AND id {keys}`, 'B', true)
+	insertTally = inserting("tally", "account_id, vouchers, live", "BNN", ` ON CONFLICT (account_id) DO NOTHING`)
+	insertUsed  = inserting("used_record", "account_id, record_id", "BB", ` ON CONFLICT (account_id, record_id) DO NOTHING`)
 )
 
 // hotTexts are the statements of a group as they are prepared row by row.
 func hotTexts() (texts []string) {
-	for _, s := range []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectCodes, updateVoucher, updateTally, updateReplays,
+	for _, s := range []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectSentBy, selectCodes, updateVoucher, updateTally, updateReplays,
 		updateCard, deleteJobs, insertTally, insertUsed, insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertJob} {
 		texts = append(texts, s.one)
 		if s.many != "" {
@@ -100,6 +101,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		Redemptions: make(map[ledger.Ref]*gift.Taken),
 		Vouchers:    make(map[ledger.Ref]*gift.Voucher, len(want.Vouchers)),
 		Codes:       make(map[gift.VoucherCode]bool),
+		SentBy:      make(map[ledger.Ref]gift.ID),
 	}
 	vouchers, requests := want.Vouchers, want.Requests
 	if len(want.Undo)+len(want.Redemptions) > 0 {
@@ -113,6 +115,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	works := g.wantVouchers(vouchers)
 	works = append(works, g.wantRequests(requests)...)
 	works = append(works, g.wantReversed()...)
+	works = append(works, g.wantSentBy(want.SentBy)...)
 	works = append(works, g.wantCodes(want.Codes)...)
 	return g.run(ctx, works)
 }
@@ -128,7 +131,7 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 			redemptions = append(redemptions, ledger.Ref{AccountID: k.AccountID, ID: r.EntryID})
 		}
 	}
-	err = g.run(ctx, byRef(selectTaken, redemptions, func(from row) error {
+	err = g.run(ctx, byRef(selectTaken, redemptions, func(from scanner) error {
 		t := new(gift.Taken)
 		if err := from.Scan(entryFields(&t.Entry)...); err != nil {
 			return err
@@ -144,7 +147,7 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 func (g *group) wantRequests(wanted []ledger.RequestKey) (works []work) {
 	wanted = distinctKeys(wanted)
 	return byAccount(wanted, func(k ledger.RequestKey) gift.ID { return k.AccountID }, func(account gift.ID, of []ledger.RequestKey) work {
-		w := work{statement: selectRequests, account: account, take: func(from row) error {
+		w := work{statement: selectRequests, account: account, take: func(from scanner) error {
 			r, err := g.scanRequest(from)
 			if err != nil {
 				return err
@@ -165,7 +168,7 @@ func (g *group) wantRequests(wanted []ledger.RequestKey) (works []work) {
 }
 
 func (g *group) wantVouchers(wanted []ledger.Ref) []work {
-	return byRef(selectVouchers, wanted, func(from row) error {
+	return byRef(selectVouchers, wanted, func(from scanner) error {
 		v := new(gift.Voucher)
 		if err := from.Scan(voucherFields(v)...); err != nil {
 			return err
@@ -179,7 +182,7 @@ func (g *group) wantVouchers(wanted []ledger.Ref) []work {
 
 // wantReversed wants to know how much of the loaded redemptions was given back.
 func (g *group) wantReversed() []work {
-	return byRef(selectReversed, slices.Collect(maps.Keys(g.state.Redemptions)), func(from row) error {
+	return byRef(selectReversed, slices.Collect(maps.Keys(g.state.Redemptions)), func(from scanner) error {
 		var id gift.ID
 		var sum gift.Amount
 		if err := from.Scan(scanID{&id}, &sum); err != nil {
@@ -194,12 +197,23 @@ func (g *group) wantReversed() []work {
 	})
 }
 
+// wantSentBy wants to know which jobs brought gifts. Cards are written by who has locked their voucher.
+func (g *group) wantSentBy(wanted []ledger.Ref) []work {
+	return byRef(selectSentBy, wanted, func(from scanner) error {
+		var ref ledger.Ref
+		var job gift.ID
+		err := from.Scan(scanID{&ref.AccountID}, scanID{&ref.ID}, scanID{&job})
+		g.state.SentBy[ref] = job
+		return err
+	})
+}
+
 func (g *group) wantCodes(wanted []gift.VoucherCode) []work {
 	if len(wanted) == 0 {
 		return nil
 	}
 	byHash := make(map[string]gift.VoucherCode, len(wanted))
-	w := work{statement: selectCodes, take: func(from row) error {
+	w := work{statement: selectCodes, take: func(from scanner) error {
 		var hash []byte
 		err := from.Scan(&hash)
 		g.state.Codes[byHash[string(hash)]] = true
@@ -214,7 +228,7 @@ func (g *group) wantCodes(wanted []gift.VoucherCode) []work {
 }
 
 // byRef finds the rows that refs name, account by account and in the order of their ids.
-func byRef(s *statement, refs []ledger.Ref, take func(row) error) []work {
+func byRef(s *statement, refs []ledger.Ref, take func(scanner) error) []work {
 	refs = slices.Clone(refs)
 	slices.SortFunc(refs, compareRefs)
 	return byAccount(slices.Compact(refs), func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) work {
@@ -332,17 +346,20 @@ func saveReplays(replayed []ledger.RequestKey) []work {
 // saveDone finishes jobs. One that is gone was finished by another worker, after a lease had run out.
 func saveDone(done []ledger.Done) []work {
 	jobs := make([]ledger.Ref, len(done))
-	delivered := map[ledger.Ref]time.Time{}
+	delivered := map[ledger.Ref]ledger.Done{}
 	for i, d := range done {
 		jobs[i] = ledger.Ref{AccountID: d.AccountID, ID: d.JobID}
 		if !d.DeliveredAt.IsZero() {
-			delivered[ledger.Ref{AccountID: d.AccountID, ID: d.VoucherID}] = d.DeliveredAt
+			delivered[ledger.Ref{AccountID: d.AccountID, ID: d.VoucherID}] = d
 		}
 	}
 	cards := slices.SortedFunc(maps.Keys(delivered), compareRefs)
 	return append(byRef(deleteJobs, jobs, nil),
 		byAccount(cards, func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) work {
-			w := rowsOf(updateCard, of, func(r *ledger.Ref) []any { return []any{micros(delivered[*r]), bare(r.ID)} })
+			w := rowsOf(updateCard, of, func(r *ledger.Ref) []any {
+				d := delivered[*r]
+				return []any{micros(d.DeliveredAt), bare(d.JobID), bare(r.ID)}
+			})
 			w.account = account
 			return w
 		})...)

@@ -15,11 +15,11 @@ import (
 	"boon.example/internal/ledger"
 )
 
-var insertJob = inserting("job", "account_id, id, voucher_id, due, claimable_at, attempts, last_words", "BBBNNNT", "")
+var insertJob = inserting("job", "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts", "BBBNNNTTN", "")
 
 func jobRow(j *ledger.Job) []any {
 	due := j.Due.UnixMicro()
-	return []any{bare(j.AccountID), bare(j.ID), bare(j.VoucherID), due, due, j.Attempts, ""}
+	return []any{bare(j.AccountID), bare(j.ID), bare(j.VoucherID), due, due, j.Attempts, "", string(j.Kind), j.Doubts}
 }
 
 // ClaimJobs leases at most n jobs that are due at now until the lease ends; no other claimant gets them before. Those
@@ -34,10 +34,11 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 		jobs = nil
 		query := `UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN (
 			SELECT account_id, id FROM job WHERE claimable_at <= $2 ORDER BY claimable_at LIMIT $3` + s.dialect.skipLocked + `)
-			RETURNING account_id, id, voucher_id, due, attempts, claimable_at`
+			RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts`
 		return each(ctx, tx, query, []any{now.Add(lease).UnixMicro(), now.UnixMicro(), n}, func(rows *sql.Rows) error {
 			var j ledger.Job
-			err := rows.Scan(scanID{&j.AccountID}, scanID{&j.ID}, scanID{&j.VoucherID}, scanTime{&j.Due}, &j.Attempts, scanTime{&j.Lease})
+			err := rows.Scan(scanID{&j.AccountID}, scanID{&j.ID}, scanID{&j.VoucherID}, scanTime{&j.Due}, &j.Attempts, scanTime{&j.Lease},
+				&j.Kind, &j.Doubts)
 			jobs = append(jobs, j)
 			return err
 		})
@@ -49,14 +50,14 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 	return jobs, nil
 }
 
-// PostponeJob gives a leased job back, to be due again at job.Due, with its Attempts and the gateway's last words. A job that
+// PostponeJob gives a leased job back, to be due again at job.Due, with its Attempts, its Doubts and the gateway's last words. A job that
 // was finished or leased to somebody else meanwhile is gift.NotFound.
 func (s *Store) PostponeJob(ctx context.Context, job ledger.Job, words string) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		due := job.Due.UnixMicro()
-		result, err := tx.ExecContext(ctx, `UPDATE job SET due = $1, claimable_at = $1, attempts = $2, last_words = $3
-			WHERE account_id = $4 AND id = $5 AND claimable_at = $6`,
-			due, job.Attempts, words, bare(job.AccountID), bare(job.ID), job.Lease.UnixMicro())
+		result, err := tx.ExecContext(ctx, `UPDATE job SET due = $1, claimable_at = $1, attempts = $2, last_words = $3, doubts = $4
+			WHERE account_id = $5 AND id = $6 AND claimable_at = $7`,
+			due, job.Attempts, words, job.Doubts, bare(job.AccountID), bare(job.ID), job.Lease.UnixMicro())
 		if err != nil {
 			return err
 		}
@@ -102,7 +103,7 @@ func (s *Store) KeepMessage(ctx context.Context, m delivery.Message) error {
 // Messages gives at most limit messages, the newest first.
 func (s *Store) Messages(ctx context.Context, limit int) (messages []delivery.Message, err error) {
 	const query = `SELECT o.id, o.message FROM outbox AS o ORDER BY o.made_at DESC, o.id DESC LIMIT $1`
-	messages, err = collect(ctx, s, query, []any{limit}, func(from row) (m delivery.Message, err error) {
+	messages, err = collect(ctx, s, query, []any{limit}, func(from scanner) (m delivery.Message, err error) {
 		var key gift.ID
 		var sealed []byte
 		if err := from.Scan(scanID{&key}, &sealed); err != nil {

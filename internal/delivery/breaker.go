@@ -1,0 +1,89 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+const (
+	// breakAfter is how many failures in a row show that a gateway does not work.
+	breakAfter = 5
+	// breakFirst is for how long it is then left alone; twice as long each further time, up to breakMost.
+	breakFirst = 5 * time.Second
+	breakMost  = 2 * time.Minute
+)
+
+// Breaker keeps a gateway that does not work from being hammered, and jobs from being charged for it. After a few failures that
+// are the gateway's own (Unreachable) it answers Paused without asking; then it lets one message through at a time, until one
+// gets an answer, whatever it is.
+type Breaker struct {
+	Carrier
+
+	mu       sync.Mutex
+	failures int // in a row
+	openings int // in a row
+	until    time.Time
+	probing  bool
+	words    string
+}
+
+// Carry implements Carrier.
+func (b *Breaker) Carry(ctx context.Context, m Message) error {
+	probe, err := b.enter(time.Now())
+	if err != nil {
+		return err
+	}
+	err = errors.New("the carrier panicked")
+	defer func() { b.leave(err, probe, time.Now()) }()
+	err = b.Carrier.Carry(ctx, m)
+	return err
+}
+
+// rests tells, before a message is even rendered, that the gateway is being left alone; nil: it may be asked.
+func (b *Breaker) rests(now time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failures >= breakAfter && now.Before(b.until) {
+		return &Paused{b.words, b.until.Sub(now)}
+	}
+	return nil
+}
+
+// enter lets a message through, or refuses. A probe is one after failures, to see whether the gateway works again.
+func (b *Breaker) enter(now time.Time) (probe bool, _ error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.failures < breakAfter:
+		return false, nil
+	case now.Before(b.until):
+		return false, &Paused{b.words, b.until.Sub(now)}
+	case b.probing:
+		return false, &Paused{b.words, breakFirst}
+	}
+	b.probing = true
+	return true, nil
+}
+
+func (b *Breaker) leave(err error, probe bool, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var unreachable *Unreachable
+	switch {
+	case errors.Is(err, context.Canceled): // by a stop of ours: it tells nothing
+	case !errors.As(err, &unreachable):
+		b.failures, b.openings, b.until = 0, 0, time.Time{}
+	default:
+		b.failures++
+		b.words = said(err)
+		if b.failures >= breakAfter && !now.Before(b.until) { // else one that was begun before
+			b.until = now.Add(min(breakFirst<<min(b.openings, 10), breakMost))
+			b.openings++
+		}
+	}
+	if probe {
+		b.probing = false
+	}
+}

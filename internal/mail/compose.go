@@ -1,0 +1,46 @@
+package mail
+
+import (
+	"bytes"
+	"fmt"
+	stdmail "net/mail"
+	"strings"
+
+	"github.com/wneessen/go-mail"
+
+	"boon.example/internal/delivery"
+)
+
+// compose writes a message as MIME: text and HTML side by side, and the QR code that the HTML shows. The Message-ID is the job's,
+// so that a repeat can be recognised.
+func compose(m *delivery.Message, from, to string) ([]byte, error) {
+	msg := mail.NewMsg(mail.WithCharset(mail.CharsetUTF8), mail.WithEncoding(mail.EncodingQP), mail.WithNoDefaultUserAgent())
+	msg.FromMailAddress(&stdmail.Address{Name: header(m.FromName), Address: from})
+	msg.ToMailAddress(&stdmail.Address{Name: header(m.ToName), Address: to})
+	msg.Subject(header(m.Subject))
+	msg.SetMessageIDWithValue(m.ID.String() + "@" + domain(from))
+	msg.SetDateWithValue(m.At)
+	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: absence notes do not answer it
+	msg.SetBodyString(mail.TypeTextPlain, m.Text)
+	msg.AddAlternativeString(mail.TypeTextHTML, m.HTML)
+	if m.QR != nil {
+		err := msg.EmbedReader("gift.png", bytes.NewReader(m.QR), mail.WithFileContentID(delivery.QRContentID), mail.WithFileContentType("image/png"))
+		if err != nil {
+			return nil, fmt.Errorf("attaching the QR code: %w", err)
+		}
+	}
+	var b bytes.Buffer
+	if _, err := msg.WriteTo(&b); err != nil {
+		return nil, fmt.Errorf("composing a mail: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// header makes a text fit for a header, where rendering has made one line of it: a line break would still end it, and what looks
+// like an encoded word would be decoded.
+func header(s string) string {
+	return strings.NewReplacer("\r", " ", "\n", " ", "=?", "= ?").Replace(s)
+}
+
+// domain is what follows the last @.
+func domain(address string) string { return address[strings.LastIndexByte(address, '@')+1:] }
