@@ -167,7 +167,7 @@ func TestEveryKindOfGift(t *testing.T) {
 			}
 			sent.shows("gifts[0].", want)
 			address := "https://gifts.example.com/g/" + sent.at("gifts[0].voucherPublicToken")
-			sent.want(201, "gifts[0].giftURL", address, "gifts[0].printURL", pick(v.method == gift.Printed, address, "null"))
+			sent.want(201, "gifts[0].giftURL", address, "gifts[0].printURL", pick(v.method == gift.Printed, address+"/print.pdf", "null"))
 			if !v.single {
 				sent.want(201, "gifts[1].recipientIndex", "1", "gifts[1].deliveryMethodID", "3", "gifts[1].recipientDescription", "null", "gifts[1].message", "null")
 			}

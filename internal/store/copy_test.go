@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/sealed"
+	"boon.example/internal/store/pgtest"
 )
 
 // furnishStore puts rows into every table: two accounts of n gifts each, with redemptions, reversals and spent keys, and one of
@@ -23,7 +24,7 @@ func furnishStore(t *testing.T, s *Store, n int) []gift.Gift {
 	a, k := filled[gift.Account](t), filled[gift.Key](t)
 	k.Kind, k.AccountID = gift.AccountKey, a.ID
 	system := gift.Key{ID: newID(), Kind: gift.SystemKey, Name: "partner", Hash: gift.HashKey("partner"), CreatedAt: noon}
-	configure(t, s, gift.Changes{Accounts: []*gift.Account{&a}, Keys: []*gift.Key{&k, &system}})
+	configure(t, s, gift.Changes{Accounts: []*gift.Account{&a}, Keys: []*gift.Key{&k, &system}, Assets: []gift.Asset{{AccountID: a.ID, Hash: gift.HashAsset([]byte("picture")), Kind: gift.PNG, Bytes: []byte("picture")}}})
 	gifts := append(issue(t, s, a.ID, n), issue(t, s, newID(), n)...)
 	addJobs(t, s, gifts[:3])
 	whole, first := newGift(newID())
@@ -291,7 +292,7 @@ func TestTablesAreAll(t *testing.T) {
 	t.Parallel()
 	s, _ := openSQLiteForTest(t)
 	want := map[string][]string{}
-	rows, err := s.readers.Query(`SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c WHERE m.type = 'table'`)
+	rows, err := s.readers.Query(`SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'`)
 	must(t, err)
 	must(t, drainPairs(rows, func(table, column string) { want[table] = append(want[table], column) }))
 	delete(want, "schema_version")
@@ -307,7 +308,7 @@ func TestTablesAreAll(t *testing.T) {
 	diff(t, got, want)
 	wantKeys := map[string][]string{}
 	rows, err = s.readers.Query(`SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
-		WHERE m.type = 'table' AND c.pk > 0 AND m.name NOT IN ('schema_version', 'key_check') ORDER BY m.name, c.pk`)
+		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND c.pk > 0 AND m.name NOT IN ('schema_version', 'key_check') ORDER BY m.name, c.pk`)
 	must(t, err)
 	must(t, drainPairs(rows, func(table, column string) { wantKeys[table] = append(wantKeys[table], column) }))
 	diff(t, keys, wantKeys)
@@ -320,4 +321,45 @@ func drainPairs(rows *sql.Rows, fn func(a, b string)) error {
 		fn(a, b)
 		return err
 	})
+}
+
+// TestCopyThereAndBack takes an installation to PostgreSQL, cut off on the way, and back into a folder.
+func TestCopyThereAndBack(t *testing.T) {
+	t.Parallel()
+	if !pgtest.Available() {
+		return // there is no server; the embedded database is copied by the tests above
+	}
+	from, rows, gifts := sourceFolder(t, 10)
+	server := Options{Dir: from, Database: pgtest.Fresh(t)}
+	for cut := range 4 {
+		ctx, stop := context.WithCancel(t.Context())
+		_, err := copyInBatches(ctx, Options{Dir: from}, server, 7, func(_ string, done, _ int64) {
+			if done > int64(50*cut) {
+				stop()
+			}
+		})
+		stop()
+		if err == nil {
+			t.Fatal("it was not cut off")
+		}
+	}
+	for n, ends := range [][2]Options{{{Dir: from}, server}, {server, {Dir: t.TempDir()}}} {
+		r, err := Copy(t.Context(), ends[0], ends[1], untold)
+		must(t, err)
+		if len(r.Differences) > 0 || len(r.Accounts) != 3 || r.Resumed != (n == 0) {
+			t.Errorf("%+v", r)
+		}
+		if n == 1 {
+			checkCopied(t, ends[1].Dir, rows, gifts)
+		}
+	}
+	s, err := Open(t.Context(), server)
+	must(t, err)
+	defer s.Close()
+	verifyClean(t, s)
+	for _, ends := range [][2]Options{{{Dir: from}, server}, {server, {Dir: t.TempDir()}}} {
+		if _, err := Copy(t.Context(), ends[0], ends[1], untold); err == nil || !strings.Contains(err.Error(), "is in use") {
+			t.Errorf("beside an open store: %v", err)
+		}
+	}
 }

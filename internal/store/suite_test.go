@@ -369,8 +369,8 @@ func testGroupIsAtomic(t *testing.T, open opener) {
 func dump(t *testing.T, s *Store) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
-	for _, table := range []string{"account", "api_key", "used_record", "voucher", "card", "secret", "tally", "entry", "request", "job", "outbox",
-		"till_bucket", "miss", "stranger_bucket", "setup_version"} {
+	for _, listed := range tables {
+		table := listed.name
 		rows, err := s.readers.Query(`SELECT * FROM ` + table)
 		if err != nil {
 			t.Fatal(err)
