@@ -71,7 +71,7 @@ type Job struct {
 	Kind      JobKind
 	Due       time.Time
 	Attempts  int
-	Doubts    int // of the attempts: those after which nobody knows whether the message was accepted
+	Doubts    int       // of the attempts: those after which nobody knows whether the message was accepted
 	Lease     time.Time // until when whoever claimed it has it; it also tells one claim from the next
 }
 
