@@ -1,5 +1,5 @@
 # make demo   the whole story over real HTTP, then a server to play with
-# make test   every test, and once more with the race detector, the long ones shortened
+# make test   every test on both databases, and once more with the race detector, the long ones shortened
 # make race   every test at full length with the race detector
 # make bench  what a redemption costs, beside an empty handler in the same run
 # make fuzz   every fuzz target for FUZZTIME (default 20s)
@@ -15,14 +15,19 @@ demo: build
 build:
 	@CGO_ENABLED=0 $(GO) build -trimpath -o bin/boon ./cmd/boon
 
-test: vet
-	$(GO) test -count=1 ./...
+# A private PostgreSQL server that is gone when its command ends; installed where it is missing and apt is there.
+bin/with-postgres: FORCE
+	@$(GO) build -o $@ ./test/postgres
+FORCE:
+
+test: vet bin/with-postgres
+	bin/with-postgres $(GO) test -count=1 ./...
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then \
-	  echo "$(GO) test -race -short ./..."; $(GO) test -race -short ./...; \
+	  echo "$(GO) test -race -short ./..."; bin/with-postgres $(GO) test -race -short ./...; \
 	else echo "The race detector needs a C compiler and there is none: left out."; fi
 
-race:
-	$(GO) test -race ./...
+race: bin/with-postgres
+	bin/with-postgres $(GO) test -race ./...
 
 vet:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt differs in: $$unformatted"; exit 1; }

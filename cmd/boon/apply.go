@@ -18,9 +18,15 @@ type dataFolder struct {
 	Data string `setting:"env" default:"./boon-data" placeholder:"DIR" help:"Data folder of the service. Default: ${default}."`
 }
 
-// with opens the store of the folder for as long as work takes.
-func (d dataFolder) with(ctx context.Context, mustExist bool, work func(*store.Store) error) (err error) {
-	s, err := store.Open(ctx, store.Options{Dir: d.Data, MustExist: mustExist})
+// database are the flags of the commands that work on the store itself, beside running services or without one.
+type database struct {
+	dataFolder
+	Database string `setting:"env" placeholder:"URL" help:"PostgreSQL database of the service, if it uses one: postgres://USER:PASSWORD@HOST/NAME."`
+}
+
+// with opens the store for as long as work takes.
+func (d database) with(ctx context.Context, mustExist bool, work func(*store.Store) error) (err error) {
+	s, err := store.Open(ctx, store.Options{Dir: d.Data, Database: d.Database, MustExist: mustExist})
 	if err != nil {
 		return err
 	}
@@ -30,7 +36,7 @@ func (d dataFolder) with(ctx context.Context, mustExist bool, work func(*store.S
 
 type applyCmd struct {
 	File string `arg:"" help:"Set-up file (YAML); - reads standard input."`
-	dataFolder
+	database
 }
 
 // Help teaches.

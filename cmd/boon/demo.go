@@ -102,7 +102,7 @@ func applyExample(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	return dataFolder{Data: dir}.with(ctx, false, func(s *store.Store) error {
+	return database{dataFolder: dataFolder{Data: dir}}.with(ctx, false, func(s *store.Store) error {
 		_, err := file.Apply(ctx, s, time.Now(), rand.Reader)
 		return err
 	})

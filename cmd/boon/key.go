@@ -27,7 +27,7 @@ type keyCreateCmd struct {
 	Location []string  `placeholder:"ID" help:"Location it is enabled for; may be repeated. Default: all of the account's."`
 	Expires  time.Time `placeholder:"TIME" help:"When it stops working, such as 2027-01-31T00:00:00Z. Default: never."`
 	Test     bool      `help:"Make a boon_test_ key: it works like any other and shows readers what it is for."`
-	dataFolder
+	database
 }
 
 // Help teaches.
@@ -96,7 +96,7 @@ func (c *keyCreateCmd) account(t *terminal, s *store.Store) (gift.ID, error) {
 
 type keyListCmd struct {
 	All bool `help:"Show revoked and expired keys too."`
-	dataFolder
+	database
 }
 
 // Help teaches.
@@ -186,7 +186,7 @@ func moment(t time.Time) string {
 
 type keyRevokeCmd struct {
 	Key string `arg:"" help:"The key's id, or its name where only one key has it."`
-	dataFolder
+	database
 }
 
 // Help teaches.

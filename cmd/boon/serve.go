@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -14,7 +13,7 @@ import (
 type serveCmd struct {
 	Config      string        `setting:"env" placeholder:"FILE" help:"YAML file of settings, such as listen: 127.0.0.1:8080."`
 	Listen      string        `setting:"file" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where to listen; port 0 picks a free one. Default: ${default}."`
-	Data        string        `setting:"file" default:"./boon-data" placeholder:"DIR" help:"Folder of the embedded database and its key file; made if it is not there. Default: ${default}."`
+	Data        string        `setting:"file" default:"./boon-data" placeholder:"DIR" help:"Folder of the key file and the embedded database; made if it is not there. Default: ${default}."`
 	PublicURL   string        `setting:"file" name:"public-url" placeholder:"URL" help:"How recipients reach this service; gift links begin with it. Default: where it listens."`
 	AdminListen string        `setting:"file" name:"admin-listen" placeholder:"HOST:PORT" help:"Serve /metrics there instead of beside everything else."`
 	Outbox      bool          `setting:"file" help:"For development: keep e-mail and SMS and show them at /outbox, instead of refusing gifts that need them."`
@@ -22,7 +21,7 @@ type serveCmd struct {
 	SMTP        string        `setting:"file" name:"smtp" placeholder:"URL" help:"Send e-mail through this server: smtp://user:password@host:587?from=ADDRESS, or smtps://…; see docs/delivery.md."`
 	SMS         string        `setting:"file" name:"sms" placeholder:"URL" help:"Send SMS through Twilio: twilio://SID:TOKEN@api.twilio.com?from=+1…"`
 	RetryFor    time.Duration `setting:"file" name:"delivery-retry-for" default:"24h" placeholder:"TIME" help:"How long a message that is refused for now is tried again. Default: ${default}."`
-	Database    string        `setting:"file" placeholder:"URL" help:"Not in this build yet: a PostgreSQL database in place of the embedded one."`
+	Database    string        `setting:"file" placeholder:"URL" help:"PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME, in place of the embedded one; --data then holds the key file only. May be used by many instances, each with the same key file."`
 }
 
 // Help teaches.
@@ -40,9 +39,6 @@ A service without a set-up knows nobody: next, boon apply --help. The interface 
 
 // Run serves until the context ends.
 func (c *serveCmd) Run(t *terminal) error {
-	if c.Database != "" {
-		return errors.New("PostgreSQL is not in this build yet; leave --database (BOON_DATABASE, database) out to use the embedded database in --data")
-	}
 	if c.KeepDays < 30 {
 		return usageError("--keep-requests (BOON_KEEP_REQUESTS, keep-requests) is a number of days, at least 30: a caller may repeat a request as long")
 	}
@@ -52,7 +48,7 @@ func (c *serveCmd) Run(t *terminal) error {
 	}
 	return server.Run(t, server.Config{
 		SMTP: smtp, SMS: texts, RetryFor: c.RetryFor,
-		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, PublicURL: c.PublicURL, Outbox: c.Outbox,
+		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, Database: c.Database, PublicURL: c.PublicURL, Outbox: c.Outbox,
 		KeepRequests: time.Duration(c.KeepDays) * 24 * time.Hour,
 		Logger:       slog.New(slog.NewJSONHandler(t.stderr, nil)),
 		Ready:        func(address string) { fmt.Fprintf(t.stdout, "listening on http://%s\n", address) },

@@ -9,7 +9,7 @@ import (
 	"boon.example/internal/store"
 )
 
-type verifyCmd struct{ dataFolder }
+type verifyCmd struct{ database }
 
 // Help teaches.
 func (verifyCmd) Help() string {

@@ -59,7 +59,7 @@ func TestWrongCodesAreLimitedPerKeyAndLocation(t *testing.T) {
 	w.server.Close()
 	w.engine.Stop()
 	w.store.Close()
-	reopened, err := store.Open(t.Context(), store.Options{Dir: w.dir})
+	reopened, err := store.Open(t.Context(), store.Options{Dir: w.dir, Database: w.database})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
 )
 
 var theFile = OpenAPI("1.2.3", "https://cards.example.org/")
@@ -84,7 +85,7 @@ func TestTheExamplesAreTrue(t *testing.T) {
 // exampleServer is the interface over a fresh store with the example set-up.
 func exampleServer(t *testing.T) http.Handler {
 	t.Helper()
-	db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Database: pgtest.Database(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,12 +13,13 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/pgtest"
 )
 
 // TestMain demands, when the whole package was tested, that every answer in the OpenAPI file was seen: what no test produces may
 // not be promised. And nothing may be left running.
 func TestMain(m *testing.M) {
-	status := m.Run()
+	status := pgtest.Main(m)
 	whole := flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == "" &&
 		flag.Lookup("test.fuzz").Value.String() == "" && flag.Lookup("test.list").Value.String() == ""
 	if status == 0 && whole && contracts.checker != nil {

@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
 )
 
 // TestEveryCodeIsProduced makes each code happen in a world of its own.
@@ -127,7 +128,10 @@ func ticketOf(item string) string {
 
 // hold keeps the database's write lock, from a store of its own, until release is called.
 func (w *world) hold() (release func()) {
-	other, err := store.Open(w.Context(), store.Options{Dir: w.dir})
+	if w.database != "" {
+		return pgtest.Hold(w, w.database)
+	}
+	other, err := store.Open(w.Context(), store.Options{Dir: w.dir, Database: w.database})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -20,12 +20,14 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
 )
 
 // world is a service of its own: a real store in a temporary folder, the engine over it, and the interface on real HTTP.
 type world struct {
 	testing.TB
 	dir       string
+	database  string
 	store     *store.Store
 	engine    *ledger.Engine
 	server    *httptest.Server
@@ -164,8 +166,8 @@ func keys() []*gift.Key {
 // newWorld makes a world; change, if any, alters the configuration before the interface is made.
 func newWorld(t testing.TB, change ...func(*api.Config)) *world {
 	t.Helper()
-	w := &world{TB: t, dir: t.TempDir()}
-	s, err := store.Open(t.Context(), store.Options{Dir: w.dir})
+	w := &world{TB: t, dir: t.TempDir(), database: pgtest.Database(t)}
+	s, err := store.Open(t.Context(), store.Options{Dir: w.dir, Database: w.database})
 	if err != nil {
 		t.Fatal(err)
 	}

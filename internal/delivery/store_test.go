@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
 )
 
 var merchant = &gift.Account{
@@ -33,7 +34,7 @@ func (a answers) Send(context.Context, gift.Gift, ledger.Job) error { return a.e
 
 func open(t *testing.T) *house {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Database: pgtest.Database(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,9 +19,10 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Runner{M: m}) }
 
 func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
 
@@ -38,16 +39,17 @@ func tempDir(t *rapid.T) string {
 // bench is an engine on a fresh file, with one account.
 type bench struct {
 	*testing.T
-	dir    string
-	store  *store.Store
-	engine *ledger.Engine
-	caller *gift.Caller
+	dir      string
+	database string
+	store    *store.Store
+	engine   *ledger.Engine
+	caller   *gift.Caller
 }
 
 func setup(t *testing.T, wrap func(ledger.Store) ledger.Store, opts ledger.Options) *bench {
 	t.Helper()
-	b := &bench{T: t, dir: t.TempDir()}
-	s, err := store.Open(t.Context(), store.Options{Dir: b.dir})
+	b := &bench{T: t, dir: t.TempDir(), database: pgtest.Database(t)}
+	s, err := store.Open(t.Context(), store.Options{Dir: b.dir, Database: b.database})
 	if err != nil {
 		t.Fatalf("opening the store: %v", err)
 	}
@@ -217,7 +219,7 @@ func TestKeySurvivesReopening(t *testing.T) {
 	}
 	b.engine.Stop()
 	b.store.Close()
-	if b.store, err = store.Open(t.Context(), store.Options{Dir: b.dir}); err != nil {
+	if b.store, err = store.Open(t.Context(), store.Options{Dir: b.dir, Database: b.database}); err != nil {
 		t.Fatal(err)
 	}
 	defer b.store.Close()

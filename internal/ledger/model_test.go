@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
 )
 
 // TestEngineAgreesWithModel drives random commands against the engine on a real file and against the simplest model that
@@ -70,7 +71,7 @@ type modelAnswer struct {
 
 func newWorld(t *rapid.T) *world {
 	dir := tempDir(t)
-	s, err := store.Open(t.Context(), store.Options{Dir: dir})
+	s, err := store.Open(t.Context(), store.Options{Dir: dir, Database: pgtest.Database(t)})
 	if err != nil {
 		t.Fatalf("opening the store: %v", err)
 	}

@@ -40,15 +40,27 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // post is a mail server: go-smtp's, with what it is to do wrong.
 type post struct {
 	*smtp.Server
+
+	mu sync.Mutex
+	wrongs
+	accepted    []letter
+	connections int
+	signedIn    int
+}
+
+// wrongs is what a server does wrong.
+type wrongs struct {
 	rcpt   func(to string) error // answers to RCPT
 	mail   error                 // to MAIL
 	data   func(*session, io.Reader) error
 	banner time.Duration // how long a connection waits for its greeting
+}
 
-	mu          sync.Mutex
-	accepted    []letter
-	connections int
-	signedIn    int
+// now is what the server does wrong at present.
+func (p *post) now() wrongs {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.wrongs
 }
 
 type letter struct{ from, to, text string }
@@ -89,18 +101,19 @@ func (s *session) Auth(string) (sasl.Server, error) {
 	}), nil
 }
 
-func (s *session) Mail(from string, _ *smtp.MailOptions) error { s.from = from; return s.mail }
+func (s *session) Mail(from string, _ *smtp.MailOptions) error { s.from = from; return s.now().mail }
 
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
-	if s.to = to; s.rcpt != nil {
-		return s.rcpt(to)
+	s.to = to
+	if rcpt := s.now().rcpt; rcpt != nil {
+		return rcpt(to)
 	}
 	return nil
 }
 
 func (s *session) Data(r io.Reader) error {
-	if s.data != nil {
-		return s.data(s, r)
+	if data := s.now().data; data != nil {
+		return data(s, r)
 	}
 	return s.accept(r)
 }
@@ -171,7 +184,7 @@ func (p *post) start(t *testing.T, s Server) *Carrier {
 		p.connections++
 		p.mu.Unlock()
 		near, far := net.Pipe()
-		time.AfterFunc(p.banner, func() {
+		time.AfterFunc(p.now().banner, func() {
 			select {
 			case line.conns <- far:
 			case <-line.done:
@@ -432,7 +445,9 @@ func TestAnswers(t *testing.T) {
 					t.Errorf("%s (%v), want %s", got, err, tc.want)
 				}
 				// Whatever happened, the next mail goes through.
-				p.rcpt, p.mail, p.data, p.banner = nil, nil, nil, 0
+				p.mu.Lock()
+				p.wrongs = wrongs{}
+				p.mu.Unlock()
 				before := len(p.letters())
 				if err := c.Carry(t.Context(), plain(2)); err != nil || len(p.letters()) != before+1 {
 					t.Errorf("the next mail: %v", err)

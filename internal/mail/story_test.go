@@ -121,7 +121,7 @@ func TestEveryMailArrives(t *testing.T) {
 		defer engine.Stop()
 		directory := &gift.Directory{Accounts: map[gift.ID]*gift.Account{merchant.ID: merchant}}
 		worker := &delivery.Worker{
-			Jobs: s, Log: slog.New(slog.DiscardHandler), SendTimeout: mail.SendTimeout, Senders: 16, RetryFor: 5 * time.Hour,
+			Jobs: s, Log: slog.New(slog.DiscardHandler), SendTimeout: mail.SendTimeout, Senders: 16, RetryFor: time.Hour,
 			Gateway: &delivery.Gateways{
 				Email: &delivery.Breaker{Carrier: carrier}, PublicURL: "https://gifts.example.com", Directory: func() *gift.Directory { return directory },
 			},
@@ -131,7 +131,7 @@ func TestEveryMailArrives(t *testing.T) {
 			},
 		}
 		var want []gift.Gift
-		for n := range 120 {
+		for n := range gifts() {
 			name := "anna"
 			switch {
 			case n%20 == 7:
@@ -144,7 +144,7 @@ func TestEveryMailArrives(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); worker.Run(ctx) }()
-		time.Sleep(8 * time.Hour)
+		time.Sleep(3 * time.Hour)
 		stop()
 		<-done
 		f.check(t, s, want)
@@ -194,9 +194,17 @@ func (f *fickle) check(t *testing.T, s *store.Store, want []gift.Gift) {
 		t.Errorf("a job is left, due at %v (%v)", next, err)
 	}
 	t.Logf("%d mails under %d ids; %d twice, %d given up in doubt", len(f.to), len(f.taken), twice, failed)
-	if twice == 0 || failed == 0 {
+	if twice == 0 || failed == 0 && !testing.Short() {
 		t.Error("the server lost no answers: the test shows nothing")
 	}
+}
+
+// gifts is how many there are: fewer where time matters.
+func gifts() int {
+	if testing.Short() {
+		return 40
+	}
+	return 100
 }
 
 func issue(t *testing.T, engine *ledger.Engine, contact string) gift.Gift {

@@ -28,7 +28,8 @@ import (
 type Config struct {
 	Listen      string        // host:port; port 0 picks one. Default 127.0.0.1:8080
 	AdminListen string        // where /metrics is served; "": beside everything else
-	Data        string        // folder of the embedded store
+	Data        string        // folder of the key file and of the embedded store
+	Database    string        // URL of a PostgreSQL database, in place of the embedded store
 	PublicURL   string        // how recipients reach the service; default http://LISTEN
 	SMTP        *mail.Server  // where e-mail goes; nil: nowhere
 	SMS         *sms.Account  // where text messages go; nil: nowhere
@@ -75,7 +76,7 @@ func Run(ctx context.Context, c Config) error {
 		return fmt.Errorf("idempotency records must be kept for at least %.0f days, not %.1f: a caller may repeat its request as long",
 			KeepRequests.Hours()/24, c.KeepRequests.Hours()/24)
 	}
-	s, err := store.Open(ctx, store.Options{Dir: c.Data})
+	s, err := store.Open(ctx, store.Options{Dir: c.Data, Database: c.Database})
 	if err != nil {
 		return err
 	}

@@ -23,11 +23,12 @@ import (
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
 )
 
 // TestMain demands that a server that was stopped leaves nothing running behind.
 func TestMain(m *testing.M) {
-	status := m.Run()
+	status := pgtest.Main(m)
 	client.CloseIdleConnections()
 	if err := goleak.Find(); status == 0 && err != nil {
 		fmt.Println(err)
@@ -40,15 +41,16 @@ func TestMain(m *testing.M) {
 type service struct {
 	*testing.T
 	url, address, data string
+	database           string
 	logs               *lockedBuffer
 	stop               func() error // asks it to stop and waits
 }
 
 func start(t *testing.T, c server.Config) *service {
 	t.Helper()
-	s := &service{T: t, data: t.TempDir(), logs: &lockedBuffer{}}
+	s := &service{T: t, data: t.TempDir(), database: pgtest.Database(t), logs: &lockedBuffer{}}
 	s.apply(examples.HarborCoffee())
-	c.Listen, c.Data, c.Logger = "127.0.0.1:0", s.data, slog.New(slog.NewJSONHandler(s.logs, nil))
+	c.Listen, c.Data, c.Database, c.Logger = "127.0.0.1:0", s.data, s.database, slog.New(slog.NewJSONHandler(s.logs, nil))
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	c.Ready = func(address string) { ready <- address }
 	ctx, cancel := context.WithCancel(context.Background())
@@ -74,7 +76,7 @@ func (s *service) apply(file []byte) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	beside, err := store.Open(s.Context(), store.Options{Dir: s.data})
+	beside, err := store.Open(s.Context(), store.Options{Dir: s.data, Database: s.database})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -205,7 +207,7 @@ func TestStopCutsNobodyOff(t *testing.T) {
 	if redeemed == 0 {
 		t.Fatal("nothing was redeemed before the stop")
 	}
-	again, err := store.Open(t.Context(), store.Options{Dir: s.data})
+	again, err := store.Open(t.Context(), store.Options{Dir: s.data, Database: s.database})
 	if err != nil {
 		t.Fatal(err)
 	}

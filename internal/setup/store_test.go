@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
 )
 
 // world is a store and a way to put gifts into it.
@@ -24,7 +25,7 @@ type world struct {
 // open gives an empty world of the test's own.
 func open(tb testing.TB) world {
 	tb.Helper()
-	s, err := store.Open(tb.Context(), store.Options{Dir: tb.TempDir()})
+	s, err := store.Open(tb.Context(), store.Options{Dir: tb.TempDir(), Database: pgtest.Database(tb)})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func entryRow(e *gift.Entry) []any {
 // History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
 func (s *Store) History(ctx context.Context, account, voucher gift.ID, seq, limit int) (entries []gift.Entry, err error) {
 	const query = `SELECT ` + entryColumns + ` FROM entry AS e WHERE e.account_id = $1 AND e.voucher_id = $2 AND e.seq > $3 ORDER BY e.seq LIMIT $4`
-	entries, err = collect(ctx, s, query, []any{bare(account), bare(voucher), seq, limit}, func(from row) (e gift.Entry, err error) {
+	entries, err = collect(ctx, s, query, []any{bare(account), bare(voucher), seq, limit}, func(from scanner) (e gift.Entry, err error) {
 		err = from.Scan(entryFields(&e)...)
 		return e, err
 	})

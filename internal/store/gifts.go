@@ -117,7 +117,7 @@ var lookUpTexts = []string{selectOwner, selectGiftByID}
 // giftBySecret looks up whose secret it is, and then the gift: where accounts are spread over machines, the first step asks
 // the one that has the secret's hash, the second the one that has the account.
 func (s *Store) giftBySecret(ctx context.Context, kind string, hash []byte) (gift.Gift, error) {
-	owners, err := collect(ctx, s, selectOwner, []any{hash, kind}, func(from row) (r ledger.Ref, err error) {
+	owners, err := collect(ctx, s, selectOwner, []any{hash, kind}, func(from scanner) (r ledger.Ref, err error) {
 		err = from.Scan(scanID{&r.AccountID}, scanID{&r.ID})
 		return r, err
 	})
@@ -143,7 +143,7 @@ func (s *Store) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, 
 }
 
 func (s *Store) selectGifts(ctx context.Context, query string, args ...any) ([]gift.Gift, error) {
-	gifts, err := collect(ctx, s, query, args, func(from row) (g gift.Gift, err error) {
+	gifts, err := collect(ctx, s, query, args, func(from scanner) (g gift.Gift, err error) {
 		var secrets []byte
 		if err := from.Scan(append(voucherFields(&g.Voucher), cardFields(&g.Card, &secrets)...)...); err != nil {
 			return g, err
@@ -160,7 +160,7 @@ func (s *Store) selectGifts(ctx context.Context, query string, args ...any) ([]g
 }
 
 // collect runs a query on a reader, prepared if it is one of lookUpTexts, and makes a list of what scan makes of each row.
-func collect[T any](ctx context.Context, s *Store, query string, args []any, scan func(row) (T, error)) (list []T, err error) {
+func collect[T any](ctx context.Context, s *Store, query string, args []any, scan func(scanner) (T, error)) (list []T, err error) {
 	err = s.ask(ctx, func(ctx context.Context) error {
 		list = nil // it may be the second try
 		return s.lookUp(ctx, query, args, func(rows *sql.Rows) error {

@@ -131,7 +131,7 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 			redemptions = append(redemptions, ledger.Ref{AccountID: k.AccountID, ID: r.EntryID})
 		}
 	}
-	err = g.run(ctx, byRef(selectTaken, redemptions, func(from row) error {
+	err = g.run(ctx, byRef(selectTaken, redemptions, func(from scanner) error {
 		t := new(gift.Taken)
 		if err := from.Scan(entryFields(&t.Entry)...); err != nil {
 			return err
@@ -147,7 +147,7 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 func (g *group) wantRequests(wanted []ledger.RequestKey) (works []work) {
 	wanted = distinctKeys(wanted)
 	return byAccount(wanted, func(k ledger.RequestKey) gift.ID { return k.AccountID }, func(account gift.ID, of []ledger.RequestKey) work {
-		w := work{statement: selectRequests, account: account, take: func(from row) error {
+		w := work{statement: selectRequests, account: account, take: func(from scanner) error {
 			r, err := g.scanRequest(from)
 			if err != nil {
 				return err
@@ -168,7 +168,7 @@ func (g *group) wantRequests(wanted []ledger.RequestKey) (works []work) {
 }
 
 func (g *group) wantVouchers(wanted []ledger.Ref) []work {
-	return byRef(selectVouchers, wanted, func(from row) error {
+	return byRef(selectVouchers, wanted, func(from scanner) error {
 		v := new(gift.Voucher)
 		if err := from.Scan(voucherFields(v)...); err != nil {
 			return err
@@ -182,7 +182,7 @@ func (g *group) wantVouchers(wanted []ledger.Ref) []work {
 
 // wantReversed wants to know how much of the loaded redemptions was given back.
 func (g *group) wantReversed() []work {
-	return byRef(selectReversed, slices.Collect(maps.Keys(g.state.Redemptions)), func(from row) error {
+	return byRef(selectReversed, slices.Collect(maps.Keys(g.state.Redemptions)), func(from scanner) error {
 		var id gift.ID
 		var sum gift.Amount
 		if err := from.Scan(scanID{&id}, &sum); err != nil {
@@ -199,7 +199,7 @@ func (g *group) wantReversed() []work {
 
 // wantSentBy wants to know which jobs brought gifts. Cards are written by who has locked their voucher.
 func (g *group) wantSentBy(wanted []ledger.Ref) []work {
-	return byRef(selectSentBy, wanted, func(from row) error {
+	return byRef(selectSentBy, wanted, func(from scanner) error {
 		var ref ledger.Ref
 		var job gift.ID
 		err := from.Scan(scanID{&ref.AccountID}, scanID{&ref.ID}, scanID{&job})
@@ -213,7 +213,7 @@ func (g *group) wantCodes(wanted []gift.VoucherCode) []work {
 		return nil
 	}
 	byHash := make(map[string]gift.VoucherCode, len(wanted))
-	w := work{statement: selectCodes, take: func(from row) error {
+	w := work{statement: selectCodes, take: func(from scanner) error {
 		var hash []byte
 		err := from.Scan(&hash)
 		g.state.Codes[byHash[string(hash)]] = true
@@ -228,7 +228,7 @@ func (g *group) wantCodes(wanted []gift.VoucherCode) []work {
 }
 
 // byRef finds the rows that refs name, account by account and in the order of their ids.
-func byRef(s *statement, refs []ledger.Ref, take func(row) error) []work {
+func byRef(s *statement, refs []ledger.Ref, take func(scanner) error) []work {
 	refs = slices.Clone(refs)
 	slices.SortFunc(refs, compareRefs)
 	return byAccount(slices.Compact(refs), func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) work {

@@ -103,7 +103,7 @@ func (s *Store) KeepMessage(ctx context.Context, m delivery.Message) error {
 // Messages gives at most limit messages, the newest first.
 func (s *Store) Messages(ctx context.Context, limit int) (messages []delivery.Message, err error) {
 	const query = `SELECT o.id, o.message FROM outbox AS o ORDER BY o.made_at DESC, o.id DESC LIMIT $1`
-	messages, err = collect(ctx, s, query, []any{limit}, func(from row) (m delivery.Message, err error) {
+	messages, err = collect(ctx, s, query, []any{limit}, func(from scanner) (m delivery.Message, err error) {
 		var key gift.ID
 		var sealed []byte
 		if err := from.Scan(scanID{&key}, &sealed); err != nil {

@@ -33,7 +33,7 @@ func (s *Store) requestRow(r *ledger.Request) []any {
 }
 
 // scanRequest reads requestColumns, and what follows them into more.
-func (s *Store) scanRequest(from row, more ...any) (r ledger.Request, err error) {
+func (s *Store) scanRequest(from scanner, more ...any) (r ledger.Request, err error) {
 	var fingerprint, locations []byte
 	var sealed bool
 	fields := []any{scanID{&r.AccountID}, &r.Key, &r.Operation, &fingerprint, &r.Answer.Status, &r.Answer.Body, &sealed,
@@ -56,7 +56,7 @@ func (s *Store) scanRequest(from row, more ...any) (r ledger.Request, err error)
 func (s *Store) Requests(ctx context.Context, account gift.ID, operation ledger.Operation, key string) (found []ledger.Request, err error) {
 	const query = `SELECT ` + requestColumns + ` FROM request AS r WHERE r.account_id = $1 AND r.key = $2 AND (r.operation = $3 OR $3 = '')
 		ORDER BY r.operation`
-	found, err = collect(ctx, s, query, []any{bare(account), key, string(operation)}, func(from row) (ledger.Request, error) { return s.scanRequest(from) })
+	found, err = collect(ctx, s, query, []any{bare(account), key, string(operation)}, func(from scanner) (ledger.Request, error) { return s.scanRequest(from) })
 	if err != nil {
 		return nil, fmt.Errorf("reading idempotency records: %w", err)
 	}

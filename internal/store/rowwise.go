@@ -48,7 +48,7 @@ func (r *rowwise) run(ctx context.Context, works []work) error {
 	return nil
 }
 
-func (r *rowwise) do(ctx context.Context, text string, args []any, take func(row) error) (hits int64, err error) {
+func (r *rowwise) do(ctx context.Context, text string, args []any, take func(scanner) error) (hits int64, err error) {
 	stmt := r.stmt(ctx, text)
 	if take == nil {
 		result, err := stmt.ExecContext(ctx, args...)

@@ -28,11 +28,11 @@ type work struct {
 	*statement
 	account gift.ID
 	rows    [][]any
-	take    func(row) error // is handed what comes back; nil: nothing does
+	take    func(scanner) error // is handed what comes back; nil: nothing does
 }
 
-// row is what came back.
-type row interface{ Scan(...any) error }
+// scanner is a row that came back.
+type scanner interface{ Scan(...any) error }
 
 // runner does several works in order, within one transaction.
 type runner func(ctx context.Context, works []work) error

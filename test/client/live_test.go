@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
 )
 
 // world is a service on a folder of its own, with the example set-up, and a client for the shop and for the till.
@@ -27,7 +28,8 @@ func world(t *testing.T) (shop, till *client.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(t.Context(), store.Options{Dir: dir})
+	database := pgtest.Database(t)
+	s, err := store.Open(t.Context(), store.Options{Dir: dir, Database: database})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,7 @@ func world(t *testing.T) (shop, till *client.Client) {
 	ctx, stop := context.WithCancel(context.Background())
 	ready, done := make(chan string, 1), make(chan error, 1)
 	go func() {
-		done <- server.Run(ctx, server.Config{Listen: "127.0.0.1:0", Data: dir, Outbox: true, Ready: func(a string) { ready <- a }})
+		done <- server.Run(ctx, server.Config{Listen: "127.0.0.1:0", Data: dir, Database: database, Outbox: true, Ready: func(a string) { ready <- a }})
 	}()
 	transport := &http.Transport{}
 	t.Cleanup(func() {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,8 +25,16 @@ const Template = "boon_template"
 // Available tells whether there is a server for tests.
 func Available() bool { return os.Getenv(Variable) != "" }
 
+// TB is what is asked of a test: a *testing.T, a *testing.B or a *rapid.T.
+type TB interface {
+	Helper()
+	Cleanup(func())
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // Fresh makes a database for a test and gives its URL; it is dropped when the test ends.
-func Fresh(t testing.TB) string {
+func Fresh(t TB) string {
 	t.Helper()
 	database, drop, err := create()
 	if err != nil {
@@ -89,12 +96,30 @@ type Runner struct{ M interface{ Run() int } }
 func (r Runner) Run() int { return Main(r.M) }
 
 // Database is the URL of a new database for a test, or "" while the tests run on the embedded one.
-func Database(t testing.TB) string {
+func Database(t TB) string {
 	t.Helper()
 	if !second.Load() {
 		return ""
 	}
 	return Fresh(t)
+}
+
+// Hold locks every gift and every request of a database, until release is called.
+func Hold(t TB, database string) (release func()) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, database)
+	if err != nil {
+		t.Fatalf("connecting: %v", err)
+	}
+	if _, err = conn.Exec(ctx, `BEGIN; LOCK TABLE voucher, request, tally IN ACCESS EXCLUSIVE MODE`); err != nil {
+		t.Fatalf("locking: %v", err)
+	}
+	return func() {
+		if err := conn.Close(ctx); err != nil {
+			t.Errorf("releasing the lock: %v", err)
+		}
+	}
 }
 
 // OnPostgres tells whether the tests run on PostgreSQL now.
