@@ -84,7 +84,17 @@ func (s *Server) initialize() error {
 }
 
 // Run starts the server after it was made, killed or stopped, and returns when it takes connections.
-func (s *Server) Run() error {
+func (s *Server) Run() (err error) {
+	for range 5 {
+		if err = s.run(); err == nil {
+			return nil
+		}
+		time.Sleep(200 * time.Millisecond) // the last processes of a killed server may stand in its way
+	}
+	return err
+}
+
+func (s *Server) run() error {
 	said, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -121,7 +131,7 @@ func (s *Server) awaitReady() error {
 		case end := <-s.ended:
 			s.ended <- end
 			log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
-			return fmt.Errorf("postgres ended: %w: %s", end, log)
+			return fmt.Errorf("postgres ended: %w: %s", end, log[max(0, len(log)-2000):])
 		case <-ctx.Done():
 			return fmt.Errorf("postgres does not answer: %w", err)
 		case <-time.After(20 * time.Millisecond):
