@@ -24,7 +24,8 @@ FORCE:
 test: vet bin/with-postgres
 	bin/with-postgres $(GO) test -count=1 ./...
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then \
-	  echo "$(GO) test -race -short ./..."; bin/with-postgres $(GO) test -race -short ./...; \
+	  echo "$(GO) test -race -short ./..."; $(GO) test -race -short ./... && \
+  bin/with-postgres $(GO) test -race -short ./internal/store ./internal/ledger; \
 	else echo "The race detector needs a C compiler and there is none: left out."; fi
 
 race: bin/with-postgres

@@ -133,7 +133,7 @@ func (s *Server) awaitReady() error {
 		case end := <-s.ended:
 			s.ended <- end
 			log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
-			return fmt.Errorf("postgres ended: %w: %s", end, log)
+			return fmt.Errorf("postgres ended: %w: %s", end, log[max(0, len(log)-2000):])
 		case <-ctx.Done():
 			return fmt.Errorf("postgres does not answer: %w", err)
 		case <-time.After(20 * time.Millisecond):
