@@ -109,7 +109,9 @@ func (s *Store) checkServed(ctx context.Context, at, newest int64) error {
 
 // migrateOnce takes the next step, unless another process has taken it meanwhile.
 func (s *Store) migrateOnce(ctx context.Context, steps []migration) error {
-	return s.transactUnhurried(ctx, func(tx *sql.Tx) error {
+	var took *migration
+	err := s.transactUnhurried(ctx, func(tx *sql.Tx) error {
+		took = nil
 		// The row of step 0 is there to be locked: who has it takes the next step, the others wait for it.
 		for _, text := range []string{
 			`CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, serves BIGINT NOT NULL, applied_at BIGINT NOT NULL)`,
@@ -124,7 +126,7 @@ func (s *Store) migrateOnce(ctx context.Context, steps []migration) error {
 		if err != nil || at >= int64(len(steps)) {
 			return err
 		}
-		m := steps[at]
+		m := &steps[at]
 		for _, text := range m.texts {
 			if _, err := tx.ExecContext(ctx, text); err != nil {
 				return fmt.Errorf("migrating the database to schema %d (%s): %w", m.number, m.name, err)
@@ -132,8 +134,13 @@ func (s *Store) migrateOnce(ctx context.Context, steps []migration) error {
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO schema_version (version, name, serves, applied_at) VALUES ($1, $2, $3, $4)`,
 			m.number, m.name, m.serves, time.Now().UnixMicro())
+		took = m
 		return err
 	})
+	if err == nil && took != nil && s.migrated != nil {
+		s.migrated(took.number, took.name)
+	}
+	return err
 }
 
 // schemaVersion is the number of the newest step that was taken, 0 for a new database.

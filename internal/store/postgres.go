@@ -167,9 +167,16 @@ func openPostgres(url string, tracer pgx.QueryTracer) (writer, readers *sql.DB, 
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// alone tells that no other client has the database open. A server of ours always has: it asks for the set-up twice a second.
+// alone tells that no other client has the database open. A server of ours always has: it asks for the set-up twice a second. What
+// was killed a moment ago may take a moment to be gone.
 func (s *Store) alone(ctx context.Context) (alone bool) {
 	const others = `SELECT count(*) = 0 FROM pg_stat_activity
 		WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`
-	return s.readers.QueryRowContext(ctx, others).Scan(&alone) == nil && alone
+	for range 20 {
+		if err := s.readers.QueryRowContext(ctx, others).Scan(&alone); err != nil || alone {
+			return err == nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return false
 }

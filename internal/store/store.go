@@ -34,6 +34,8 @@ type Options struct {
 	Database string
 	// MustExist refuses a place without a database, for programs that only look.
 	MustExist bool
+	// Migrated is told of each step of the schema that Open takes; nil: nobody is.
+	Migrated func(number int64, name string)
 
 	copying bool            // refuse what others have open, and let a half copied database pass
 	tracer  pgx.QueryTracer // sees every statement, for a test of them
@@ -52,6 +54,8 @@ type Store struct {
 	lookUps map[string]*sql.Stmt // prepared on readers, by text
 	used    usedRecords
 	setup   atomic.Pointer[gift.Directory] // as last read
+
+	migrated func(number int64, name string) // Options.Migrated
 }
 
 // querier is what can be asked: a database or a transaction.
@@ -67,7 +71,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the data folder: %w", err)
 	}
-	s := &Store{keyFile: filepath.Join(dir, sealed.FileName)}
+	s := &Store{migrated: o.Migrated, keyFile: filepath.Join(dir, sealed.FileName)}
 	if o.Database != "" {
 		err = s.openServer(ctx, o)
 	} else {

@@ -86,7 +86,12 @@ func fill(ctx context.Context, dir string, vouchers int) (err error) {
 		accounts[i] = newID()
 	}
 	for done := 0; done < vouchers; done += groupSize {
-		if err := fillGroup(ctx, s, accounts[done/groupSize%len(accounts)], min(groupSize, vouchers-done)); err != nil {
+		account, n := accounts[done/groupSize%len(accounts)], min(groupSize, vouchers-done)
+		err := fillGroup(ctx, s, account, n)
+		for try := 0; err != nil && try < 3; try++ { // among a million codes, two may well be equal
+			err = fillGroup(ctx, s, account, n)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -101,7 +106,7 @@ func fillGroup(ctx context.Context, s *store.Store, account gift.ID, n int) erro
 			return err
 		}
 		c.Gifts, c.Entries = append(c.Gifts, g), append(c.Entries, issued)
-		c.Requests = append(c.Requests, request(account, ledger.SendGift, gift.ID{}, 900))
+		c.Requests = append(c.Requests, request(account, ledger.SendGift, gift.ID{}, 870))
 	}
 	if err := s.Group(ctx, ledger.Want{}, func(*ledger.State) ledger.Changes { return c }); err != nil {
 		return err
@@ -158,14 +163,14 @@ func history(c *ledger.Changes, v gift.Voucher) error {
 		return err
 	}
 	c.Vouchers, c.Entries = append(c.Vouchers, after), append(c.Entries, first, second, back)
-	c.Requests = append(c.Requests, request(v.AccountID, ledger.RedeemGift, first.ID, 330), request(v.AccountID, ledger.RedeemGift, second.ID, 330),
-		request(v.AccountID, ledger.ReverseRedemption, back.ID, 330))
+	c.Requests = append(c.Requests, request(v.AccountID, ledger.RedeemGift, first.ID, 300), request(v.AccountID, ledger.RedeemGift, second.ID, 300),
+		request(v.AccountID, ledger.ReverseRedemption, back.ID, 300))
 	return nil
 }
 
 func request(account gift.ID, o ledger.Operation, entry gift.ID, size int) ledger.Request {
 	return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: o, Key: uuid.Must(uuid.NewV7()).String()},
-		Answer: ledger.Answer{Status: 200, Body: make([]byte, size)}, EntryID: entry, At: time.Now()}
+		Answer: ledger.Answer{Status: 200, Body: append(make([]byte, size), entry.String()...)}, EntryID: entry, At: time.Now()}
 }
 
 func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }

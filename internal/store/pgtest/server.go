@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -83,9 +84,20 @@ func (s *Server) initialize() error {
 	return nil
 }
 
-// Run starts the server after it was made, killed or stopped, and returns when it takes connections.
+// Run starts the server after it was made, killed or stopped, and returns when it takes connections. The processes of a killed server
+// may take a moment to notice; until then it would not start.
 func (s *Server) Run() error {
-	said, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	for tries := 0; ; tries++ {
+		err := s.runOnce()
+		if err == nil || tries == 200 || !strings.Contains(err.Error(), "pre-existing shared memory block") {
+			return err
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func (s *Server) runOnce() error {
+	said, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_TRUNC|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -121,7 +133,7 @@ func (s *Server) awaitReady() error {
 		case end := <-s.ended:
 			s.ended <- end
 			log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
-			return fmt.Errorf("postgres ended: %w: %s", end, log)
+			return fmt.Errorf("postgres ended: %w: %s", end, log[max(0, len(log)-2000):])
 		case <-ctx.Done():
 			return fmt.Errorf("postgres does not answer: %w", err)
 		case <-time.After(20 * time.Millisecond):

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"boon.example/internal/store"
+)
+
+type migrateCmd struct {
+	Citus bool `help:"Then spread the tables over the nodes of a Citus cluster, by account."`
+	database
+}
+
+// Help teaches.
+func (migrateCmd) Help() string {
+	return `Brings the schema of the database up to date without serving, and makes what is not there yet. boon serve does the same when it
+starts; this is for those who want it done before, in a step of its own. Programs of the version before go on working on the new
+schema. Several may run at once; each step is taken once.
+
+Example:
+
+    boon migrate --data ./boon-data`
+}
+
+// Run migrates.
+func (c *migrateCmd) Run(t *terminal) (err error) {
+	taken := 0
+	s, err := store.Open(t, store.Options{Dir: c.Data, Database: c.Database, Migrated: func(number int64, name string) {
+		taken++
+		fmt.Fprintf(t.stdout, "schema %d: %s\n", number, cell(name))
+	}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if taken == 0 {
+		fmt.Fprintln(t.stdout, "The schema is up to date.")
+	}
+	if !c.Citus {
+		return nil
+	}
+	spread := false
+	err = s.Distribute(t, func(statement string) {
+		spread = true
+		fmt.Fprintln(t.stdout, statement)
+	})
+	if err == nil && !spread {
+		fmt.Fprintln(t.stdout, "The tables are distributed already.")
+	}
+	return err
+}

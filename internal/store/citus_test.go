@@ -1,0 +1,77 @@
+package store
+
+import (
+	"database/sql"
+	"slices"
+	"strings"
+	"testing"
+
+	"boon.example/internal/store/pgtest"
+)
+
+// TestPlacements: every table has one place, and a table that is distributed has the column in its key, as Citus demands.
+func TestPlacements(t *testing.T) {
+	t.Parallel()
+	placed := map[string]int{}
+	for _, p := range placements {
+		placed[p.table]++
+		for _, table := range tables {
+			if table.name == p.table && p.by != "" && !slices.Contains(table.key, p.by) {
+				t.Errorf("%s is distributed by %s, which is not in its key", p.table, p.by)
+			}
+		}
+		if p.by != "" && p.whole {
+			t.Errorf("%s has two places", p.table)
+		}
+	}
+	want := map[string]int{"key_check": 1, "schema_version": 1}
+	for _, table := range tables {
+		want[table.name] = 1
+	}
+	diff(t, placed, want)
+}
+
+func TestDistributeRefuses(t *testing.T) {
+	t.Parallel()
+	for name, open := range databases() {
+		s, _ := open(t)
+		if err := s.Distribute(t.Context(), func(string) {}); err == nil || !strings.Contains(err.Error(), "citus") {
+			t.Errorf("%s: %v, want a refusal", name, err)
+		}
+	}
+}
+
+// TestDistributeWhatIsThere runs the statements on a server whose functions of Citus do nothing but note their arguments. What is left
+// then holds to what Citus demands: each unique index of a distributed table has the column, each foreign key stays among
+// tables that lie together, no trigger asks other tables. And the store works on it.
+func TestDistributeWhatIsThere(t *testing.T) {
+	t.Parallel()
+	if !pgtest.Available() {
+		return // the statements are PostgreSQL's
+	}
+	s, _ := openPostgresForTest(t)
+	_, err := s.writer.Exec(`CREATE TABLE noted (name TEXT, by TEXT, beside TEXT);
+		CREATE FUNCTION create_distributed_table(t TEXT, c TEXT, colocate_with TEXT) RETURNS VOID LANGUAGE sql AS
+			$$ INSERT INTO noted SELECT t, c, CASE colocate_with WHEN 'none' THEN t ELSE colocate_with END FROM pg_class WHERE relname = t $$;
+		CREATE FUNCTION create_reference_table(t TEXT) RETURNS VOID LANGUAGE sql AS $$ SELECT $$`)
+	must(t, err)
+	must(t, s.distribute(t.Context(), func(string) {}))
+	for problem, query := range map[string]string{
+		"a unique index without the column": `SELECT i.indexrelid::regclass::text FROM noted AS n JOIN pg_index AS i ON i.indrelid = n.name::regclass
+			WHERE i.indisunique AND NOT EXISTS (SELECT 1 FROM pg_attribute AS a
+				WHERE a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey) AND a.attname = n.by)`,
+		"a foreign key that leads elsewhere": `SELECT c.conname FROM pg_constraint AS c LEFT JOIN noted AS a ON a.name::regclass = c.conrelid
+			LEFT JOIN noted AS b ON b.name::regclass = c.confrelid WHERE c.contype = 'f' AND a.beside IS DISTINCT FROM b.beside`,
+		"a trigger that asks other tables": `SELECT g.tgname FROM noted AS n JOIN pg_trigger AS g ON g.tgrelid = n.name::regclass
+			JOIN pg_proc AS p ON p.oid = g.tgfoid WHERE NOT g.tgisinternal AND p.proname <> 'never'`,
+	} {
+		must(t, each(t.Context(), s.readers, query, nil, func(rows *sql.Rows) error {
+			var what string
+			err := rows.Scan(&what)
+			t.Errorf("%s: %s", problem, what)
+			return err
+		}))
+	}
+	furnishStore(t, s, 3)
+	verifyClean(t, s)
+}
