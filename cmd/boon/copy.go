@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -42,6 +43,9 @@ func (c *copyCmd) Run(t *terminal) error {
 		}
 		show(done, total)
 	})
+	if err != nil && t.Err() != nil {
+		return errors.New("stopped; give the same command again to go on")
+	}
 	if err != nil {
 		return err
 	}

@@ -128,11 +128,11 @@ func TestBackupNeverOverwrites(t *testing.T) {
 // TestBackupRefusesDamage: what does not add up is told, and no file is left that could be taken for a backup.
 func TestBackupRefusesDamage(t *testing.T) {
 	t.Parallel()
-	for name, damage := range map[string]string{
-		"a gift without its account's voucher": `PRAGMA foreign_keys = 0; DROP TRIGGER voucher_never_deleted; DELETE FROM voucher`,
-		"an index that lies":                   `PRAGMA writable_schema = 1; UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'card_reference') WHERE name = 'job_claimable'`,
+	for want, damage := range map[string]string{
+		"the database reports: card": `PRAGMA foreign_keys = 0; DROP TRIGGER voucher_never_deleted; DELETE FROM voucher`,
+		"2nd reference to page":      `PRAGMA writable_schema = 1; UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'card_reference') WHERE name = 'job_claimable'`,
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(want, func(t *testing.T) {
 			t.Parallel()
 			dir, target := t.TempDir(), t.TempDir()
 			s := openDir(t, dir)
@@ -140,8 +140,8 @@ func TestBackupRefusesDamage(t *testing.T) {
 			_, err := s.writer.Exec(damage)
 			must(t, err)
 			must(t, s.Close())
-			if _, err := Backup(t.Context(), dir, target, noon, func(int64, int64) {}); err == nil {
-				t.Error("it was backed up without a word")
+			if _, err := Backup(t.Context(), dir, target, noon, func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want a sentence with %q", err, want)
 			}
 			if left, _ := os.ReadDir(target); len(left) > 0 {
 				t.Errorf("%v is left behind", left)
