@@ -11,6 +11,8 @@ import (
 // a dialect changes is named here, and nowhere is there an if on the database.
 type dialect struct {
 	name string // of its own migrations: NUMBER_name.NAME.sql
+	// writers is how many transactions of groups the database takes at once.
+	writers int
 
 	// words are replaced in the migrations: the types, and how a table is stored.
 	words *strings.Replacer

@@ -38,6 +38,7 @@ const lockRows = ` FOR NO KEY UPDATE`
 // postgresDialect is a database for many instances: READ COMMITTED with row locks that are always taken in one order.
 var postgresDialect = dialect{
 	name:       "postgres",
+	writers:    4,
 	words:      strings.NewReplacer("{table}", "", "{clustered}", ""),
 	transact:   transactPipelined,
 	hasTable:   `SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = $1`,
