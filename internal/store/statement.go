@@ -78,7 +78,9 @@ func finding(what, text string, scoped bool) *statement {
 	if scoped {
 		from = 2
 	}
-	say := func(keys, lock string) string { return strings.NewReplacer("{keys}", keys, " {lock}", lock).Replace(text) }
+	say := func(keys, lock string) string {
+		return strings.NewReplacer("{keys}", keys, " {lock}", lock).Replace(text)
+	}
 	return &statement{what: what, scoped: scoped,
 		one:   say("= "+placeholders(from, 1), ""),
 		many:  say("IN ("+placeholders(from, perStatement)+")", ""),
