@@ -3,11 +3,12 @@
 # make race   every test at full length with the race detector
 # make bench  what a redemption costs, beside an empty handler in the same run
 # make fuzz   every fuzz target for FUZZTIME (default 20s)
+# make screenshots   the pictures in docs/pictures; needs chromium and pdftoppm
 
 GO       ?= go
 FUZZTIME ?= 20s
 
-.PHONY: demo build test race vet fuzz bench
+.PHONY: demo build test race vet fuzz bench screenshots
 
 demo: build
 	@bin/boon demo
@@ -23,7 +24,8 @@ FORCE:
 test: vet bin/with-postgres
 	bin/with-postgres $(GO) test -count=1 ./...
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then \
-	  echo "$(GO) test -race -short ./..."; bin/with-postgres $(GO) test -race -short ./...; \
+	  echo "$(GO) test -race -short ./..."; $(GO) test -race -short ./... && \
+  bin/with-postgres $(GO) test -race -short ./internal/store ./internal/ledger; \
 	else echo "The race detector needs a C compiler and there is none: left out."; fi
 
 race: bin/with-postgres
@@ -41,3 +43,6 @@ fuzz:
 
 bench: build
 	$(GO) run ./test/bench
+
+screenshots:
+	@$(GO) run ./test/screenshots

@@ -245,3 +245,66 @@ func visible(t *testing.T, page string) string {
 		}
 	}
 }
+
+func TestRenderBalance(t *testing.T) {
+	t.Parallel()
+	for _, method := range []gift.Method{gift.Email, gift.SMS} {
+		g := aGift(method)
+		g.Status, g.Balance = gift.Claimed, 1550
+		m, err := RenderBalance(&g, anAccount, publicURL, testID(9))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(m.Text, "15.50 USD") || !strings.Contains(m.Text, GiftURL(publicURL, g.Card.Token)) || strings.Contains(m.Text+m.HTML, g.Card.Code.Grouped()) {
+			t.Errorf("the notice is %q", m.Text)
+		}
+		if method == gift.Email && (m.Subject != "15.50 USD left on your gift at Harbor Coffee" || !strings.Contains(visible(t, m.HTML), "15.50 USD")) {
+			t.Errorf("subject %q, HTML %s", m.Subject, m.HTML)
+		}
+	}
+}
+
+func TestSeptets(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]int{"": 0, "abc @£": 6, "€": 2, "[x]": 5, "é\n": 2, "ê": -1, "’": -1, "王": -1, "a`": -1} {
+		n, ok := septets(s)
+		if !ok {
+			n = -1
+		}
+		if n != want {
+			t.Errorf("%q has %d septets, want %d", s, n, want)
+		}
+	}
+	for _, tc := range []struct {
+		s    string
+		fits bool
+	}{
+		{strings.Repeat("a", 160), true}, {strings.Repeat("a", 161), false}, {strings.Repeat("€", 80), true}, {strings.Repeat("€", 81), false},
+		{strings.Repeat("王", 70), true}, {strings.Repeat("王", 71), false}, {strings.Repeat("👩", 35), true}, {strings.Repeat("👩", 36), false},
+	} {
+		if fitsOne(tc.s) != tc.fits {
+			t.Errorf("%.12q… fits: %t", tc.s, !tc.fits)
+		}
+	}
+}
+
+// TestOneTextMessage: whatever the names, the link is whole, and with names of the GSM alphabet the text is one message.
+func TestOneTextMessage(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Ben", strings.Repeat("Very long name ", 12), strings.Repeat("[€]", 60), "Zoë’s “Café” – Nº", strings.Repeat("ü", 200)} {
+		g := aGift(gift.SMS)
+		g.Card.Sender = name
+		m := render(t, g)
+		if !strings.HasSuffix(m.Text, " "+GiftURL(publicURL, g.Card.Token)) {
+			t.Errorf("%q: the link is not whole: %q", name, m.Text)
+		}
+		if _, gsm := septets(m.Text); gsm && !fitsOne(m.Text) {
+			t.Errorf("%q: more than one message: %q", name, m.Text)
+		}
+	}
+	g := aGift(gift.SMS)
+	g.Card.Sender = "王小明"
+	if m := render(t, g); !strings.Contains(m.Text, "王小明") {
+		t.Errorf("the name is lost: %q", m.Text)
+	}
+}

@@ -19,8 +19,12 @@ import (
 // can be written of it, and compares every answer, and the whole state after each step.
 func TestEngineAgreesWithModel(t *testing.T) {
 	t.Parallel()
+	dir, database := t.TempDir(), pgtest.Database(t) // which the runs on a server share: each has an account of its own
 	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld(t)
+		if database == "" {
+			dir = tempDir(t)
+		}
+		w := newWorld(t, dir, database)
 		defer w.close()
 		t.Repeat(map[string]func(*rapid.T){
 			"":            w.compare,
@@ -69,9 +73,8 @@ type modelAnswer struct {
 	spent bool
 }
 
-func newWorld(t *rapid.T) *world {
-	dir := tempDir(t)
-	s, err := store.Open(t.Context(), store.Options{Dir: dir, Database: pgtest.Database(t)})
+func newWorld(t *rapid.T, dir, database string) *world {
+	s, err := store.Open(t.Context(), store.Options{Dir: dir, Database: database})
 	if err != nil {
 		t.Fatalf("opening the store: %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
 )
 
 // mishaps is a store to whose transactions things happen, in turn. What is not said to happen goes well.
@@ -59,8 +60,12 @@ func (m *mishaps) Group(ctx context.Context, w ledger.Want, decide func(*ledger.
 // answered once and for all, and a gift whose redemption was voided is worth what it was without it.
 func TestAVoidLeavesTheGiftAsItWas(t *testing.T) {
 	t.Parallel()
+	dir, database := t.TempDir(), pgtest.Database(t) // which the runs on a server share: each has an account of its own
 	rapid.Check(t, func(t *rapid.T) {
-		v := newVoiding(t)
+		if database == "" {
+			dir = tempDir(t)
+		}
+		v := newVoiding(t, dir, database)
 		defer v.close()
 		for range rapid.IntRange(1, 4).Draw(t, "groups") {
 			group := rapid.SliceOfNDistinct(rapid.SampledFrom(v.names()), 1, -1, rapid.ID).Draw(t, "group")
@@ -82,6 +87,7 @@ type voiding struct {
 	*rapid.T
 	*world
 	dir      string
+	database string
 	under    *mishaps
 	gate     *gate
 	gift     gift.ID
@@ -90,9 +96,9 @@ type voiding struct {
 
 const voidedKey = "redeem" // of the redemption that is voided
 
-func newVoiding(t *rapid.T) *voiding {
+func newVoiding(t *rapid.T, dir, database string) *voiding {
 	account := &gift.Account{ID: newID(), Name: "Till", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC}
-	v := &voiding{T: t, dir: tempDir(t), answered: map[string]string{}, world: &world{
+	v := &voiding{T: t, dir: dir, database: database, answered: map[string]string{}, world: &world{
 		answers: map[string]modelAnswer{}, caller: &gift.Caller{KeyID: newID(), Kind: gift.AccountKey, Account: account}}}
 	v.open()
 	draft := gift.Gift{
@@ -108,7 +114,7 @@ func newVoiding(t *rapid.T) *voiding {
 }
 
 func (v *voiding) open() {
-	s, err := store.Open(v.Context(), store.Options{Dir: v.dir})
+	s, err := store.Open(v.Context(), store.Options{Dir: v.dir, Database: v.database})
 	if err != nil {
 		v.Fatalf("opening the store: %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"net"
 	"net/textproto"
 	"os"
 	"strings"
@@ -19,6 +20,8 @@ import (
 type Carrier struct {
 	server Server
 	hello  string // the name by which it introduces itself
+	// connect makes a connection to the server.
+	connect func(context.Context) (net.Conn, error)
 
 	mu     sync.Mutex
 	idle   []*connection // the last used last
@@ -45,7 +48,9 @@ func NewCarrier(s Server) *Carrier {
 	if hello == "" || strings.ContainsFunc(hello, func(r rune) bool { return r > 0x7f }) {
 		hello = "localhost"
 	}
-	return &Carrier{server: s, hello: hello}
+	return &Carrier{server: s, hello: hello, connect: func(ctx context.Context) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", s.address())
+	}}
 }
 
 // Close hangs up. Mails under way are finished by their callers.

@@ -24,7 +24,7 @@ func compose(m *delivery.Message, from, to string) ([]byte, error) {
 	msg.SetBodyString(mail.TypeTextPlain, m.Text)
 	msg.AddAlternativeString(mail.TypeTextHTML, m.HTML)
 	if m.QR != nil {
-		err := msg.EmbedReader("gift.png", bytes.NewReader(m.QR), mail.WithFileContentID(delivery.QRContentID), mail.WithFileContentType("image/png"))
+		err := msg.EmbedReader("gift.png", bytes.NewReader(m.QR), mail.WithFileContentID("<"+delivery.QRContentID+">"), mail.WithFileContentType("image/png"))
 		if err != nil {
 			return nil, fmt.Errorf("attaching the QR code: %w", err)
 		}

@@ -34,7 +34,7 @@ type envelope struct {
 func (c *Carrier) dial(ctx context.Context) (*connection, error) {
 	ctx, cancel := context.WithTimeout(ctx, greetingTimeout)
 	defer cancel()
-	raw, err := new(net.Dialer).DialContext(ctx, "tcp", c.server.address())
+	raw, err := c.connect(ctx)
 	if err != nil {
 		return nil, &delivery.Unreachable{Cause: err}
 	}

@@ -139,7 +139,10 @@ func (p *page) facts(v *card.View) {
 		heading string
 		lines   []string
 	}{{"Validity", []string{v.Validity}}, {"Where", []string{places(v)}}, {"Terms", v.Terms}, {"", v.Footer}}
-	last := "This page was printed when the gift stood as above; scanning it shows how it stands now."
+	if v.Over() {
+		parts = parts[2:]
+	}
+	last := "This is how the gift stood when this page was printed."
 	if v.Shown() {
 		last = "Whoever has this page or its code can use the gift. Keep it like cash."
 	}

@@ -112,6 +112,9 @@ var (
 // begin makes an empty document.
 func begin(p Paper, title string, made time.Time) *document {
 	d := &document{}
+	if made.IsZero() {
+		made = time.Unix(0, 0) // the library would take the present for it
+	}
 	d.width, d.height = p.millimetres()
 	d.pdf = fpdf.NewCustom(&fpdf.InitType{UnitStr: "mm", Size: fpdf.SizeType{Wd: d.width, Ht: d.height}})
 	d.pdf.SetCatalogSort(true)

@@ -258,10 +258,14 @@ func TestOrder(t *testing.T) {
 func TestTheSameInputMakesTheSameBytes(t *testing.T) {
 	t.Parallel()
 	c := aCard()
+	c.Made = time.Time{} // the library would take the present for it
 	c.Logo, c.Picture = logo(t), &Picture{Name: "picture", Bytes: logo(t).Bytes}
 	first, err := Gift(c, A4)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !bytes.Contains(first, []byte("/CreationDate (D:19700101000000")) {
+		t.Error("a gift made at no known time is not dated 1970")
 	}
 	for range 3 {
 		if again, err := Gift(c, A4); err != nil || !bytes.Equal(first, again) {
@@ -310,46 +314,59 @@ func TestScripts(t *testing.T) {
 	}
 }
 
+// wordy draws a card of texts as long as the interface allows.
+func wordy(t *rapid.T) Card {
+	word := rapid.SampledFrom([]string{"a", "Wort", "WWWWWWWWWWWWWWWWWWWWWWWWW", "ж", "ω", "é", "\n", "\n\n", strings.Repeat("m", 120)})
+	text := func(name string, words int) string {
+		return strings.Join(rapid.SliceOfN(word, 0, words).Draw(t, name), rapid.SampledFrom([]string{" ", ""}).Draw(t, "space"))
+	}
+	name := func(label string) string { return "x" + clip(card.Line(text(label, 40)), 199) }
+	c := aCard()
+	c.View.Merchant, c.View.Headline, c.View.Sender, c.View.Recipient = name("merchant"), name("headline"), name("sender"), name("recipient")
+	c.View.Worth = card.Worth{Number: "10000", Unit: name("label"), Item: true}
+	c.View.Balance = c.View.Worth
+	c.View.Message, c.View.Terms = card.Lines(clip(text("message", 300), 1000)), card.Lines(clip(text("terms", 1500), 8000))
+	return c
+}
+
 // TestNothingIsClipped: whatever the texts, every character of them is on the paper, and no piece of text begins or ends beyond its edges.
 func TestNothingIsClipped(t *testing.T) {
 	t.Parallel()
-	word := rapid.SampledFrom([]string{"a", "Wort", "WWWWWWWWWWWWWWWWWWWWWWWWW", "ж", "ω", "é", "\n", "\n\n", strings.Repeat("m", 120)})
-	rapid.Check(t, func(rt *rapid.T) {
-		text := func(name string, words int) string {
-			return strings.Join(rapid.SliceOfN(word, 0, words).Draw(rt, name), rapid.SampledFrom([]string{" ", ""}).Draw(rt, "space"))
-		}
-		name := func(label string) string { return "x" + clip(card.Line(text(label, 40)), 199) }
-		c := aCard()
-		c.View.Merchant, c.View.Headline, c.View.Sender, c.View.Recipient = name("merchant"), name("headline"), name("sender"), name("recipient")
-		c.View.Worth = card.Worth{Number: "10000", Unit: name("label"), Item: true}
-		c.View.Balance = c.View.Worth
-		c.View.Message, c.View.Terms = card.Lines(clip(text("message", 300), 1000)), card.Lines(clip(text("terms", 1500), 8000))
+	tries := 40
+	if testing.Short() {
+		tries = 5 // each reads two fonts and writes two documents
+	}
+	for seed := range tries {
+		c := rapid.Custom(wordy).Example(seed)
 		p := printGift(t, c, A4)
-		checkEdges(rt, p)
-		written := strings.Map(dropSpace, p.text())
+		checkEdges(t, p)
 		for _, lines := range [][]string{
 			{c.View.Merchant}, {c.View.Headline}, {c.View.Sender}, {c.View.Recipient}, {c.View.Worth.Unit}, c.View.Message, c.View.Terms,
 		} {
-			if want := strings.Map(dropSpace, strings.Join(lines, "")); !strings.Contains(written, want) {
-				rt.Fatalf("%q is not whole on the paper:\n%s", want, p.text())
-			}
+			p.hasWhole(t, seed, strings.Join(lines, ""))
 		}
-		sheet, err := Order([]Card{c}, Letter)
+		pdf, err := Order([]Card{c}, Letter)
 		if err != nil {
-			rt.Fatal(err)
+			t.Fatal(err)
 		}
-		s := open(t, sheet)
-		checkEdges(rt, s)
-		written = strings.Map(dropSpace, s.text())
+		sheet := open(t, pdf)
+		checkEdges(t, sheet)
 		for _, name := range []string{c.View.Merchant, c.View.Sender, c.View.Recipient, c.View.Worth.Unit} {
-			if !strings.Contains(written, strings.Map(dropSpace, name)) {
-				rt.Fatalf("%q is not whole on the sheet:\n%s", name, s.text())
-			}
+			sheet.hasWhole(t, seed, name)
 		}
-	})
+	}
 }
 
-func checkEdges(t interface{ Fatalf(string, ...any) }, p *paper) {
+// hasWhole holds that a text is on the paper, whatever its line breaks.
+func (p *paper) hasWhole(t *testing.T, seed int, text string) {
+	t.Helper()
+	if want := strings.Map(dropSpace, text); !strings.Contains(strings.Map(dropSpace, p.text()), want) {
+		t.Fatalf("seed %d: %q is not whole on the paper:\n%s", seed, want, p.text())
+	}
+}
+
+func checkEdges(t *testing.T, p *paper) {
+	t.Helper()
 	for i, at := range p.spots {
 		if at[0] < 0 || at[1] < 0 || at[0] > p.boxes[0][0] || at[1] > p.boxes[0][1] {
 			t.Fatalf("%q stands at %v, beyond the paper", p.texts[i], at)

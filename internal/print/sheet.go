@@ -86,14 +86,14 @@ func (d *document) small(c *Card, x, y, width, height float64) {
 		low += d.box(d.bold, []string{"For " + v.Recipient}, x+pad, low, column, 7, 8, ink)
 	}
 	low += d.box(d.regular, []string{"From " + v.Sender}, x+pad, low, column, 5, 7.5, pencil) + 0.5
-	end := y + height - pad - 7
+	end := y + height - pad - 8
 	const legible = 5
 	if lines, size, ok := d.regular.fit(v.Message, column, end-low, 7.5, legible); ok {
 		d.lines(d.regular, lines, x+pad, low, column, size, ink)
 	} else {
 		d.box(d.regular, []string{"There is a message for you: scan the code."}, x+pad, low, column, end-low, 6.5, ink)
 	}
-	d.box(d.regular, []string{v.Validity, "Terms and places: scan the code."}, x+pad, end, column, 7, 6, pencil)
+	d.box(d.regular, []string{v.Validity, "Terms and places: scan the code."}, x+pad, end, column, 8.5, 6, pencil)
 	right := x + width - pad - side
 	if !v.Shown() {
 		right, side = right+2, side-2

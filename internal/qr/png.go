@@ -21,7 +21,7 @@ func (c *Code) PNG(scale int) ([]byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, img); err != nil {
+	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, img); err != nil {
 		return nil, fmt.Errorf("drawing a QR code: %w", err)
 	}
 	return b.Bytes(), nil

@@ -25,7 +25,7 @@ func TestOldRecordsAreForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	beside, err := store.Open(t.Context(), store.Options{Dir: s.data})
+	beside, err := store.Open(t.Context(), store.Options{Dir: s.data, Database: s.database})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestOldRecordsAreForgotten(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- server.Run(ctx, server.Config{Listen: "127.0.0.1:0", Data: s.data, KeepRequests: 40 * days})
+		ended <- server.Run(ctx, server.Config{Listen: "127.0.0.1:0", Data: s.data, Database: s.database, KeepRequests: 40 * days})
 	}()
 	deadline := time.Now().Add(10 * time.Second)
 	for left := -1; left != 0; time.Sleep(20 * time.Millisecond) {

@@ -436,3 +436,38 @@ func TestLogsCannotBeForged(t *testing.T) {
 		}
 	}
 }
+
+// TestPrint: the addresses that send-gift gives for printing lead to PDFs, of one gift and of the whole order.
+func TestPrint(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{PublicURL: "https://gifts.example.com"})
+	var sent struct {
+		PrintURL string
+		Gifts    []struct{ PrintURL string }
+	}
+	s.must("POST", "/api/integration/gifting/send-gift", examples.HarborWebShopKey, `{
+		"monetaryGift": {"value": 25, "deliveryMethodID": 3}, "recipients": [{"recipientDescription": "Ana"}, {"recipientDescription": "Ben"}],
+		"paymentMethodID": 2, "externalTransactionReferenceNumber": "WEB-1", "externalTransactionCustomerFirstName": "Carla",
+		"externalTransactionCustomerLastName": "Diaz", "externalTransactionCustomerEmailAddress": "carla@example.com",
+		"externalStorefrontID": "`+examples.HarborStorefront+`"}`, &sent)
+	if len(sent.Gifts) != 2 || sent.PrintURL == sent.Gifts[0].PrintURL || sent.Gifts[0].PrintURL == sent.Gifts[1].PrintURL {
+		t.Fatalf("%+v", sent)
+	}
+	for _, address := range []string{sent.PrintURL, sent.Gifts[0].PrintURL, sent.Gifts[1].PrintURL} {
+		path, ok := strings.CutPrefix(address, "https://gifts.example.com")
+		status, pdf, err := s.call("GET", path, "", "")
+		if err != nil || !ok || status != http.StatusOK || !bytes.HasPrefix(pdf, []byte("%PDF-")) {
+			t.Errorf("GET %s: %d %.40q %v", address, status, pdf, err)
+		}
+		changed := strings.Replace(path, "/print.pdf", "", 1)
+		status, _, err = s.call("GET", changed[:len(changed)-1]+"_/print.pdf", "", "")
+		if err != nil || status != http.StatusNotFound {
+			t.Errorf("an address that was not given: %d %v", status, err)
+		}
+	}
+	for _, secret := range []string{sent.PrintURL[len("https://gifts.example.com/orders/"):], sent.Gifts[0].PrintURL[len("https://gifts.example.com/g/"):]} {
+		if strings.Contains(s.logs.String(), strings.TrimSuffix(secret, "/print.pdf")) {
+			t.Error("the log holds an address that can be spent")
+		}
+	}
+}

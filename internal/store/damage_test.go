@@ -122,7 +122,7 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 		"a message":                     {waiting, `UPDATE outbox SET message = zeroblob(80)`, "of the outbox: a sealed value"},
 		"a count of wrong codes":        {waiting, `INSERT INTO miss (account_id, day, code_hash, key_id) VALUES ($1, 1, zeroblob(3), $1)`, "the database reports: CHECK constraint failed in miss"},
 		"an id that is no id":           {waiting, `UPDATE voucher SET order_id = zeroblob(3) WHERE id = $1`, "16 bytes"},
-		"an index that lacks its entry": {spent, `UPDATE sqlite_schema SET sql = replace(sql, 'account_id, reverses)', 'account_id, id)') WHERE name = 'entry_reverses'`, "the database reports"},
+		"an index that lacks its entry": {spent, `UPDATE sqlite_schema SET sql = replace(sql, 'reverses, account_id)', 'id, account_id)') WHERE name = 'entry_reverses'`, "the database reports"},
 	}
 	for name, d := range damages {
 		t.Run(name, func(t *testing.T) {

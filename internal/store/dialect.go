@@ -11,6 +11,8 @@ import (
 // a dialect changes is named here, and nowhere is there an if on the database.
 type dialect struct {
 	name string // of its own migrations: NUMBER_name.NAME.sql
+	// writers is how many transactions of groups the database takes at once.
+	writers int
 
 	// words are replaced in the migrations: the types, and how a table is stored.
 	words *strings.Replacer
@@ -34,6 +36,9 @@ type dialect struct {
 	// may yet be lost.
 	beginCommit func(*sql.Conn)
 	doubtful    func(*sql.Conn) bool
+	// confirm locks the rows of key $2 of account $1: where what can be read may yet be lost, a commit with a lock in it is what
+	// tells, as it waits until everything before it is safe. "": what can be read is safe.
+	confirm string
 	// outcomeUnknown tells from the error of a commit that nobody knows whether it took effect.
 	outcomeUnknown func(error) bool
 	// rejected tells that a statement broke a constraint.

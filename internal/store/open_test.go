@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/sealed"
+	"boon.example/internal/store/pgtest"
 )
 
 func openDir(t *testing.T, dir string) *Store {
@@ -334,4 +336,111 @@ func grep(t *testing.T, dir string, texts []string) map[string]int {
 		}
 	}
 	return found
+}
+
+// TestAnOlderProgramOnANewerSchema: what only adds to the schema lets the programs before it work on, on the data of the newer ones;
+// what does not is refused by them.
+func TestAnOlderProgramOnANewerSchema(t *testing.T) {
+	t.Parallel()
+	for name, open := range databases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, again := open(t)
+			steps, err := migrations(migrationFiles, &s.dialect)
+			must(t, err)
+			next := int64(len(steps) + 1)
+			added := append(slices.Clone(steps), migration{next, "a column more", []string{s.dialect.words.Replace(`ALTER TABLE request ADD COLUMN later BIGINT NOT NULL DEFAULT 7`)}, 1})
+			must(t, s.migrate(t.Context(), added))
+			old := again() // knows the steps up to ours
+			must(t, old.Ping(t.Context()))
+			g := issue(t, old, newID(), 1)[0]
+			taken := redeem(t, old, &g.Voucher, 100)
+			save(t, old, ledger.Changes{Requests: []ledger.Request{{EntryID: taken.ID, At: noon,
+				RequestKey: ledger.RequestKey{AccountID: g.AccountID, Operation: ledger.RedeemGift, Key: "k"}}}})
+			if found, err := old.Requests(t.Context(), g.AccountID, ledger.RedeemGift, "k"); err != nil || len(found) != 1 {
+				t.Errorf("%d records, %v", len(found), err)
+			}
+			redeem(t, s, &g.Voucher, 100) // and the newer one beside it
+
+			renamed := append(slices.Clone(added), migration{next + 1, "a column renamed", []string{`ALTER TABLE request RENAME COLUMN later TO late`}, next})
+			must(t, s.migrate(t.Context(), renamed))
+			if err := old.migrate(t.Context(), steps); err == nil || !strings.Contains(err.Error(), "newer version of boon") {
+				t.Errorf("a program that the schema does not serve any more: %v", err)
+			}
+			must(t, s.migrate(t.Context(), added)) // the one before still may
+		})
+	}
+}
+
+// TestOpenAtOnce: ten instances start on an empty database, and each step of the schema is taken once.
+func TestOpenAtOnce(t *testing.T) {
+	t.Parallel()
+	if !pgtest.Available() {
+		return // TestOpenANewFolderAtOnce is its like
+	}
+	dir, database := t.TempDir(), pgtest.Empty(t)
+	_, err := sealed.Create(filepath.Join(dir, sealed.FileName))
+	must(t, err)
+	account := newID()
+	var instances sync.WaitGroup
+	for range 10 {
+		instances.Go(func() {
+			s, err := Open(context.Background(), Options{Dir: dir, Database: database})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer s.Close()
+			if _, err := tryIssue(context.Background(), s, account, 2); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	instances.Wait()
+	s, err := Open(t.Context(), Options{Dir: dir, Database: database, MustExist: true})
+	must(t, err)
+	defer s.Close()
+	var steps, distinct int
+	must(t, s.readers.QueryRow(`SELECT count(*), count(DISTINCT version) FROM schema_version WHERE version > 0`).Scan(&steps, &distinct))
+	want, err := migrations(migrationFiles, &s.dialect)
+	must(t, err)
+	if n, err := s.CountVouchers(t.Context()); err != nil || n != 20 || steps != len(want) || distinct != steps {
+		t.Errorf("%d vouchers, %v, and %d steps, want 20 and %d", n, err, steps, len(want))
+	}
+}
+
+// TestOpenServerRefuses: a database that has data needs its own key file.
+func TestOpenServerRefuses(t *testing.T) {
+	t.Parallel()
+	if !pgtest.Available() {
+		return
+	}
+	database, dir := pgtest.Fresh(t), t.TempDir()
+	refused := func(o Options, want string) {
+		t.Helper()
+		s, err := Open(t.Context(), o)
+		if err == nil {
+			s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	empty := pgtest.Empty(t)
+	refused(Options{Dir: dir, Database: empty, MustExist: true}, "there is nothing of boon")
+	s, err := Open(t.Context(), Options{Dir: dir, Database: database})
+	must(t, err)
+	must(t, s.Close())
+	refused(Options{Dir: filepath.Join(dir, "other"), Database: database}, "its key file")
+	if _, err := os.Stat(filepath.Join(dir, "other")); err == nil {
+		t.Error("a folder was made for keys that cannot be")
+	}
+	elsewhere := t.TempDir()
+	_, err = sealed.Create(filepath.Join(elsewhere, sealed.FileName))
+	must(t, err)
+	refused(Options{Dir: elsewhere, Database: database}, "is not the one")
+	refused(Options{Dir: dir, Database: "postgres://boon:secret@127.0.0.1:1/boon"}, "opening the database boon on 127.0.0.1")
+	if _, err := Open(t.Context(), Options{Dir: dir, Database: "postgres://boon:secret@127.0.0.1:1/boon"}); strings.Contains(err.Error(), "secret") {
+		t.Errorf("the password is told: %v", err)
+	}
 }

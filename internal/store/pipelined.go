@@ -13,7 +13,7 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// pipelined runs the works of a group as sets, one statement each, and all of a step in one round trip.
+// pipelined runs all works of a step in one round trip: the way of a database at the other end of a network.
 type pipelined struct {
 	conn  *pgx.Conn
 	begun bool
@@ -55,47 +55,65 @@ func (p *pipelined) run(ctx context.Context, works []work) (err error) {
 	return p.conn.SendBatch(ctx, &b).Close()
 }
 
-// queue adds a work to a batch: its rows column by column.
+// queue adds a work to a batch: new rows all at once, column by column, and rows that exist one by one.
 func (w *work) queue(b *pgx.Batch) {
-	args := w.scope()
 	if len(w.rows) == 0 {
 		return
 	}
-	for c := range w.rows[0] {
-		column := make(pgtype.FlatArray[any], len(w.rows))
-		for r := range w.rows {
-			column[r] = w.rows[r][c]
-		}
-		args = append(args, column)
+	calls := len(w.rows)
+	if w.arrays {
+		calls = 1
 	}
-	q := b.Queue(w.arrays, args...)
-	q.Fn = func(results pgx.BatchResults) error {
-		if err := w.receive(results); err != nil {
-			return fmt.Errorf("%s: %w", w.what, err)
+	var hits int64
+	for call := range calls {
+		args := w.scope()
+		if w.arrays {
+			args = append(args, columnsOf(w.rows)...)
+		} else {
+			args = append(args, w.rows[call]...)
 		}
-		return nil
+		b.Queue(w.piped, args...).Fn = func(results pgx.BatchResults) error {
+			n, err := w.receive(results)
+			if hits += n; err == nil && call == calls-1 {
+				return w.checkHits(hits)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", w.what, err)
+			}
+			return nil
+		}
 	}
 }
 
-func (w *work) receive(results pgx.BatchResults) error {
+// columnsOf turns rows into an array for each column.
+func columnsOf(rows [][]any) []any {
+	columns := make([]any, len(rows[0]))
+	for c := range columns {
+		column := make(pgtype.FlatArray[any], len(rows))
+		for r := range rows {
+			column[r] = rows[r][c]
+		}
+		columns[c] = column
+	}
+	return columns
+}
+
+func (w *work) receive(results pgx.BatchResults) (hits int64, err error) {
 	if w.take == nil {
 		tag, err := results.Exec()
-		if err != nil {
-			return err
-		}
-		return w.checkHits(tag.RowsAffected())
+		return tag.RowsAffected(), err
 	}
 	rows, err := results.Query()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		if err := w.take(rows); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return rows.Err()
+	return 0, rows.Err()
 }
 
 // commit ends the transaction. It may take longer than the transaction had left: what is being committed is not abandoned

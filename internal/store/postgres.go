@@ -38,11 +38,13 @@ const lockRows = ` FOR NO KEY UPDATE`
 // postgresDialect is a database for many instances: READ COMMITTED with row locks that are always taken in one order.
 var postgresDialect = dialect{
 	name:       "postgres",
+	writers:    4,
 	words:      strings.NewReplacer("{table}", "", "{clustered}", ""),
 	transact:   transactPipelined,
 	hasTable:   `SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = $1`,
 	unhurried:  `SET LOCAL lock_timeout = 0`,
 	lockRows:   lockRows,
+	confirm:    `SELECT 1 FROM request WHERE account_id = $1 AND key = $2 FOR KEY SHARE`,
 	skipLocked: ` FOR UPDATE SKIP LOCKED`,
 	holdStill: []string{
 		`SET LOCAL idle_in_transaction_session_timeout = 0`,

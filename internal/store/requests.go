@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"boon.example/internal/gift"
@@ -52,13 +53,23 @@ func (s *Store) scanRequest(from scanner, more ...any) (r ledger.Request, err er
 	return r, nil
 }
 
-// Requests gives the records of an Idempotency-Key, of one operation or of all (operation "").
+// Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""). What it gives is durable.
 func (s *Store) Requests(ctx context.Context, account gift.ID, operation ledger.Operation, key string) (found []ledger.Request, err error) {
 	const query = `SELECT ` + requestColumns + ` FROM request AS r WHERE r.account_id = $1 AND r.key = $2 AND (r.operation = $3 OR $3 = '')
 		ORDER BY r.operation`
 	found, err = collect(ctx, s, query, []any{bare(account), key, string(operation)}, func(from scanner) (ledger.Request, error) { return s.scanRequest(from) })
 	if err != nil {
 		return nil, fmt.Errorf("reading idempotency records: %w", err)
+	}
+	if len(found) == 0 || s.dialect.confirm == "" {
+		return found, nil
+	}
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, s.dialect.confirm, bare(account), key)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("confirming idempotency records: %w", err)
 	}
 	return found, nil
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"boon.example/internal/gift"
@@ -13,12 +12,13 @@ import (
 // by one, so that each has two texts only, both prepared.
 const perStatement = 16
 
-// statement is what a group of commands does to many rows at once. It is written once, and said in two ways: with placeholders
-// for a row or for perStatement of them, and with one array for each column of any number of rows.
+// statement is what a group of commands does to many rows at once. It is written once, and said in two ways: rowwise with
+// placeholders for a row or for perStatement of them, and pipelined, where new rows go as one array for each column.
 type statement struct {
 	what      string // for errors: "writing into entry"
-	one, many string // many is "" when rows go one by one
-	arrays    string
+	one, many string // rowwise; many is "" when rows go one by one
+	piped     string // pipelined: for all rows if arrays, else for each
+	arrays    bool
 	scoped    bool // $1 is the account; what follows are the columns of a row
 	exact     bool // each row must hit one
 }
@@ -50,7 +50,7 @@ func inserting(table, columns, types, rest string) *statement {
 		return into + "VALUES " + strings.Join(groups, ", ") + rest
 	}
 	return &statement{what: "writing into " + table, one: text(1), many: text(perStatement),
-		arrays: into + "SELECT * FROM unnest(" + arrays(1, types) + ")" + rest}
+		arrays: true, piped: into + "SELECT * FROM unnest(" + arrays(1, types) + ")" + rest}
 }
 
 // columnNames takes the names out of a list such as "v.id, v.status".
@@ -62,24 +62,18 @@ func columnNames(columns string) []string {
 	return names
 }
 
-// updating changes the rows of an account t that {rows} name: its text compares the account with $1 and uses the columns of a
-// row as $2 and so on; types as in inserting. Each must hit one.
-func updating(what, text, types string) *statement {
-	columns := make([]string, len(types))
-	var each []string
-	for i := range columns {
-		columns[i] = "c" + strconv.Itoa(i+2)
-		each = append(each, "$"+strconv.Itoa(i+2), "u."+columns[i])
-	}
-	before, after, _ := strings.Cut(text, "{rows} ")
-	r := strings.NewReplacer(each...)
-	from := "FROM unnest(" + arrays(2, types) + ") AS u (" + strings.Join(columns, ", ") + ") "
-	return &statement{what: what, one: before + after, arrays: r.Replace(before) + from + r.Replace(after), scoped: true, exact: true}
+// Rows that exist are found one by one also where they are pipelined. As a set they would be found by a join, and on tables that have
+// grown faster than the database took note of it, joins were seen to read whole accounts.
+
+// updating changes a row of an account for each of its rows. Its text compares the account with $1 and uses the columns of a row
+// as $2 and so on. Each must hit one.
+func updating(what, text string) *statement {
+	return &statement{what: what, one: text, piped: text, scoped: true, exact: true}
 }
 
-// finding selects or deletes rows by a column of their key: in its text the column is followed by {keys}, of one type. When
-// scoped, the account is $1. {lock} stands where rows are locked that are about to be written.
-func finding(what, text string, keyType byte, scoped bool) *statement {
+// finding selects or deletes rows by a column of their key: in its text the column is followed by {keys}. When scoped, the
+// account is $1. {lock} stands where rows are locked that are about to be written.
+func finding(what, text string, scoped bool) *statement {
 	from := 1
 	if scoped {
 		from = 2
@@ -88,9 +82,9 @@ func finding(what, text string, keyType byte, scoped bool) *statement {
 		return strings.NewReplacer("{keys}", keys, " {lock}", lock).Replace(text)
 	}
 	return &statement{what: what, scoped: scoped,
-		one:    say("IN ("+placeholders(from, 1)+")", ""),
-		many:   say("IN ("+placeholders(from, perStatement)+")", ""),
-		arrays: say("= ANY ("+arrays(from, string(keyType))+")", lockRows),
+		one:   say("= "+placeholders(from, 1), ""),
+		many:  say("IN ("+placeholders(from, perStatement)+")", ""),
+		piped: say("= "+placeholders(from, 1), lockRows),
 	}
 }
 

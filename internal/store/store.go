@@ -285,6 +285,9 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// Writers is how many groups may be under way at once: one where every writer waits for the same lock, several where rows are locked.
+func (s *Store) Writers() int { return s.dialect.writers }
+
 // Keys are the keys that seal the store's secrets, for the fingerprints of requests.
 func (s *Store) Keys() *sealed.Keys { return s.keys }
 

@@ -27,8 +27,10 @@ func TestStore(t *testing.T) {
 	}
 }
 
-func suite(t *testing.T, open opener) {
-	for name, test := range map[string]func(*testing.T, opener){
+func suite(t *testing.T, open opener) { runSuite(t, suiteTests(), open) }
+
+func suiteTests() map[string]func(*testing.T, opener) {
+	return map[string]func(*testing.T, opener){
 		"a gift comes back whole":                   testGiftRoundTrip,
 		"a request comes back whole":                testRequestRoundTrip,
 		"the set-up comes back whole":               testSetupRoundTrip,
@@ -52,7 +54,11 @@ func suite(t *testing.T, open opener) {
 		"old records are forgotten":                 testForget,
 		"two handles write at once":                 testTwoWriters,
 		"verify walks and finds":                    testVerify,
-	} {
+	}
+}
+
+func runSuite(t *testing.T, tests map[string]func(*testing.T, opener), open opener) {
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, open)

@@ -1,9 +1,11 @@
 package web
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"regexp"
+	"strings"
 	"time"
 
 	"boon.example/internal/delivery"
@@ -102,7 +104,7 @@ func (s *site) message(r *http.Request) (page, error) {
 
 // mailPolicy is that of a mail's own HTML: it may bring its styles along, as mails must, and is locked into a sandbox from which
 // only links lead out, each into a page of its own.
-const mailPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; " +
+const mailPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; " +
 	"sandbox allow-popups allow-popups-to-escape-sandbox"
 
 // messageHTML is the HTML of one mail, for the frame in its page.
@@ -116,5 +118,7 @@ func (s *site) messageHTML(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Security-Policy", mailPolicy)
-	send(w, "text/html; charset=utf-8", http.StatusOK, []byte(item.HTML))
+	// What a mail carries along as an attachment, a frame can only be given within its text.
+	picture := "data:image/png;base64," + base64.StdEncoding.EncodeToString(item.QR)
+	send(w, "text/html; charset=utf-8", http.StatusOK, []byte(strings.ReplaceAll(item.HTML, "cid:"+delivery.QRContentID, picture)))
 }

@@ -467,8 +467,9 @@ func TestOutbox(t *testing.T) {
 	if !strings.Contains(body, `sandbox="allow-popups`) || !strings.Contains(header.Get("Content-Security-Policy"), "frame-src 'self'") {
 		t.Error("the mail's HTML is not shown in a sandbox")
 	}
-	if _, _, body = s.get(t, "/outbox/"+gift.ID{1}.String()+"/html"); body != s.messages[0].HTML {
-		t.Error("the frame does not hold the mail's HTML")
+	if _, _, body = s.get(t, "/outbox/"+gift.ID{1}.String()+"/html"); !strings.Contains(body, `src="data:image/png;base64,`) ||
+		strings.Contains(body, "cid:") || !strings.HasPrefix(s.messages[0].HTML, body[:2000]) {
+		t.Error("the frame does not hold the mail's HTML, with its QR code")
 	}
 	if _, _, body = s.get(t, "/outbox/"+gift.ID{2}.String()); !strings.Contains(body, link) || strings.Contains(body, "<iframe") {
 		t.Errorf("the SMS's page:\n%s", body)

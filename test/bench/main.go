@@ -1,4 +1,4 @@
-// Command bench measures what a redemption over HTTP costs on the embedded store, beside an empty handler on the same kind
+// Command bench measures what a redemption over HTTP costs on the embedded store and on PostgreSQL, beside an empty handler on the same kind
 // of server in the same run: the ratio is what counts, the machine is not.
 //
 //	go run ./test/bench [-duration 3s] [-vouchers 20000] [-connections 1,16,64,256]
@@ -7,6 +7,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ import (
 	"time"
 
 	"boon.example/internal/server"
+	"boon.example/internal/store/pgtest"
 )
 
 const key = "boon_test_bench_0123456789abcdef0123456789abcdef"
@@ -64,12 +66,30 @@ func main() {
 }
 
 func run(duration time.Duration, vouchers int, connections, boon string) error {
+	fmt.Printf("%s, %d CPUs, %s\n", runtime.Version(), runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly))
+	if err := measureStore("the embedded store", "", duration, vouchers, connections, boon); err != nil {
+		return err
+	}
+	database, err := pgtest.Start()
+	if errors.Is(err, pgtest.ErrMissing) {
+		fmt.Println(err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer database.Close()
+	return measureStore("PostgreSQL, fsync and synchronous_commit on", database.URL, duration, vouchers, connections, boon)
+}
+
+// measureStore measures the service on one store, beside the empty handler.
+func measureStore(name, database string, duration time.Duration, vouchers int, connections, boon string) error {
 	dir, err := os.MkdirTemp("", "boon-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	service, stop, err := serve(dir, boon)
+	service, stop, err := serve(dir, database, boon)
 	if err != nil {
 		return err
 	}
@@ -78,12 +98,12 @@ func run(duration time.Duration, vouchers int, connections, boon string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s, %d CPUs, %s, embedded store in %s\n", runtime.Version(), runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly), os.TempDir())
+	fmt.Printf("\nOn %s:\n", name)
 	ids, err := sell(service, vouchers)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n%-12s %5s %10s %9s %9s %8s %12s\n", "", "conns", "calls/s", "p50 ms", "p99 ms", "ratio", "calls/commit")
+	fmt.Printf("%-12s %5s %10s %9s %9s %8s %12s\n", "", "conns", "calls/s", "p50 ms", "p99 ms", "ratio", "calls/commit")
 	for field := range strings.SplitSeq(connections, ",") {
 		n, err := strconv.Atoi(field)
 		if err != nil {
@@ -119,18 +139,22 @@ func compare(service, empty string, ids []string, connections int, d time.Durati
 }
 
 // serve starts the service with one account; the set-up is applied as an operator would.
-func serve(dir, boon string) (address string, stop func(), _ error) {
+func serve(dir, database, boon string) (address string, stop func(), _ error) {
 	file, data := filepath.Join(dir, "setup.yaml"), filepath.Join(dir, "data")
 	if err := os.WriteFile(file, []byte(setupFile), 0o600); err != nil {
 		return "", nil, err
 	}
-	if out, err := exec.Command(boon, "apply", file, "--data", data).CombinedOutput(); err != nil {
+	apply := exec.Command(boon, "apply", file, "--data", data)
+	if database != "" {
+		apply.Args = append(apply.Args, "--database", database)
+	}
+	if out, err := apply.CombinedOutput(); err != nil {
 		return "", nil, fmt.Errorf("applying the set-up: %w\n%s", err, out)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- server.Run(ctx, server.Config{Listen: "127.0.0.1:0", Data: data, Ready: func(a string) { ready <- a }})
+		ended <- server.Run(ctx, server.Config{Listen: "127.0.0.1:0", Data: data, Database: database, Ready: func(a string) { ready <- a }})
 	}()
 	select {
 	case address = <-ready:

@@ -36,7 +36,18 @@ type TB interface {
 // Fresh makes a database for a test and gives its URL; it is dropped when the test ends.
 func Fresh(t TB) string {
 	t.Helper()
-	database, drop, err := create()
+	return fresh(t, Template)
+}
+
+// Empty is Fresh without the schema.
+func Empty(t TB) string {
+	t.Helper()
+	return fresh(t, "template1")
+}
+
+func fresh(t TB, template string) string {
+	t.Helper()
+	database, drop, err := create(template)
 	if err != nil {
 		t.Fatalf("making a database: %v", err)
 	}
@@ -48,13 +59,13 @@ func Fresh(t TB) string {
 	return database
 }
 
-func create() (database string, drop func() error, err error) {
+func create(template string) (database string, drop func() error, err error) {
 	server, err := url.Parse(os.Getenv(Variable))
 	if err != nil {
 		return "", nil, fmt.Errorf("%s: %w", Variable, err)
 	}
 	name := "boon_" + strings.ToLower(rand.Text())
-	err = run(server, `CREATE DATABASE `+name+` TEMPLATE `+Template)
+	err = run(server, `CREATE DATABASE `+name+` TEMPLATE `+template+` STRATEGY FILE_COPY`)
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "3D000" { // a server without the template
 		err = run(server, `CREATE DATABASE `+name)
 	}
@@ -104,7 +115,7 @@ func Database(t TB) string {
 	return Fresh(t)
 }
 
-// Hold locks every gift and every request of a database, until release is called.
+// Hold keeps everybody else from writing gifts and requests, until release is called; they can be read.
 func Hold(t TB, database string) (release func()) {
 	t.Helper()
 	ctx := context.Background()
@@ -112,7 +123,7 @@ func Hold(t TB, database string) (release func()) {
 	if err != nil {
 		t.Fatalf("connecting: %v", err)
 	}
-	if _, err = conn.Exec(ctx, `BEGIN; LOCK TABLE voucher, request, tally IN ACCESS EXCLUSIVE MODE`); err != nil {
+	if _, err = conn.Exec(ctx, `BEGIN; LOCK TABLE voucher, request, tally IN EXCLUSIVE MODE`); err != nil {
 		t.Fatalf("locking: %v", err)
 	}
 	return func() {

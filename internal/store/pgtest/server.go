@@ -14,7 +14,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -87,17 +86,16 @@ func (s *Server) initialize() error {
 // Run starts the server after it was made, killed or stopped, and returns when it takes connections. The processes of a killed server
 // may take a moment to notice; until then it would not start.
 func (s *Server) Run() error {
-	for tries := 0; ; tries++ {
+	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		err := s.runOnce()
-		if err == nil || tries == 200 || !strings.Contains(err.Error(), "pre-existing shared memory block") {
+		if err == nil || time.Since(begun) > 10*time.Second {
 			return err
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 }
 
 func (s *Server) runOnce() error {
-	said, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_TRUNC|os.O_CREATE|os.O_WRONLY, 0o600)
+	said, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_TRUNC|os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -133,7 +131,7 @@ func (s *Server) awaitReady() error {
 		case end := <-s.ended:
 			s.ended <- end
 			log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
-			return fmt.Errorf("postgres ended: %w: %s", end, log)
+			return fmt.Errorf("postgres ended: %w: %s", end, log[max(0, len(log)-2000):])
 		case <-ctx.Done():
 			return fmt.Errorf("postgres does not answer: %w", err)
 		case <-time.After(20 * time.Millisecond):

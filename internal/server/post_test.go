@@ -1,0 +1,176 @@
+package server_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha1"
+	"encoding/base64"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-smtp"
+
+	"boon.example/examples"
+	"boon.example/internal/mail"
+	"boon.example/internal/server"
+	"boon.example/internal/sms"
+)
+
+// mailbox is a mail server that takes everything.
+type mailbox struct{ letters chan string }
+
+func (m *mailbox) NewSession(*smtp.Conn) (smtp.Session, error) { return m, nil }
+func (m *mailbox) Reset()                                      {}
+func (m *mailbox) Logout() error                               { return nil }
+func (m *mailbox) Mail(string, *smtp.MailOptions) error        { return nil }
+func (m *mailbox) Rcpt(to string, _ *smtp.RcptOptions) error   { return nil }
+func (m *mailbox) Data(r io.Reader) error {
+	text, err := io.ReadAll(r)
+	m.letters <- string(text)
+	return err
+}
+
+// openMailbox runs a mail server until the test ends.
+func openMailbox(t *testing.T) (*mailbox, *mail.Server) {
+	t.Helper()
+	m := &mailbox{make(chan string, 100)}
+	s := smtp.NewServer(m)
+	s.Domain, s.ErrorLog = "localhost", slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan struct{})
+	go func() { defer close(served); s.Serve(listener) }()
+	t.Cleanup(func() { s.Close(); <-served })
+	address, err := mail.ParseServer("smtp://" + listener.Addr().String() + "?from=gifts@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, address
+}
+
+const smsToken = "auth-token-of-the-tests"
+
+// openPhones runs an SMS gateway that takes everything.
+func openPhones(t *testing.T) (<-chan url.Values, *sms.Account) {
+	t.Helper()
+	sent := make(chan url.Values, 100)
+	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.ParseForm()
+		w.WriteHeader(http.StatusCreated)
+		sent <- r.PostForm
+	}))
+	t.Cleanup(gateway.Close)
+	a, err := sms.ParseAccount("twilio://AC1:" + smsToken + "@" + strings.TrimPrefix(gateway.URL, "http://") + "?from=+14155550100&insecure=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sent, a
+}
+
+func receive[T any](t *testing.T, from <-chan T) (got T) {
+	t.Helper()
+	select {
+	case got = <-from:
+	case <-time.After(10 * time.Second):
+		t.Fatal("nothing arrived within 10 seconds")
+	}
+	return got
+}
+
+// become waits until a gift has a status.
+func (s *service) become(g soldGift, status string) {
+	s.Helper()
+	var now soldGift
+	for range 500 {
+		if s.must("GET", giftPath+g.VoucherID, examples.HarborWebShopKey, "", &now); now.Status == status {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.Fatalf("the gift is %s after 5 seconds, want %s", now.Status, status)
+}
+
+// TestRealGateways: a gift by mail and one by SMS leave, a notice of what is left follows, a late failure is heard once and a replay of it
+// is not, and no secret is in the log.
+func TestRealGateways(t *testing.T) {
+	t.Parallel()
+	box, smtpServer := openMailbox(t)
+	phones, account := openPhones(t)
+	s := start(t, server.Config{SMTP: smtpServer, SMS: account})
+	s.apply([]byte(strings.Replace(string(examples.HarborCoffee()), "    timeZone:", "    balanceNotice: true\n    timeZone:", 1)))
+
+	g := s.sell(`{"value":25,"deliveryMethodID":1,"recipientDescription":"Ana Müller","recipientContact":"ana@example.com"}`)
+	letter := receive(t, box.letters)
+	if !strings.Contains(letter, "\r\nTo: =?utf-8?") || !strings.Contains(letter, "From: \"Harbor Coffee\" <gifts@example.com>\r\n") {
+		t.Errorf("the mail is\n%.1500s", letter)
+	}
+	s.become(g, "DELIVERED")
+	time.Sleep(600 * time.Millisecond) // the set-up is read twice a second
+	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`","amount":9.5}`, nil)
+	if notice := receive(t, box.letters); !strings.Contains(notice, "Subject: 15.50 USD left on your gift at Harbor Coffee") {
+		t.Errorf("the notice is\n%.1500s", notice)
+	}
+	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`"}`, nil)
+
+	text := s.sell(`{"value":10,"deliveryMethodID":2,"recipientContact":"4155550132"}`)
+	form := receive(t, phones)
+	if !strings.HasSuffix(form.Get("Body"), " "+text.GiftURL) || form.Get("To") != "+14155550132" {
+		t.Errorf("the text message is %v", form)
+	}
+	for range 2 { // the second is a replay
+		s.report(form.Get("StatusCallback"), "undelivered", http.StatusNoContent)
+		s.become(text, "FAILED_DELIVERY")
+	}
+	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+text.VoucherID+`","amount":1}`, nil)
+	receive(t, phones) // the notice
+	s.report(form.Get("StatusCallback"), "failed", http.StatusNoContent)
+	s.become(text, "CLAIMED")
+	forged := strings.Replace(form.Get("StatusCallback"), "/hooks/twilio/", "/hooks/twilio/x", 1)
+	s.report(forged, "failed", http.StatusNotFound)
+	if len(box.letters) > 0 || len(phones) > 0 {
+		t.Errorf("%d more mails and %d more text messages", len(box.letters), len(phones))
+	}
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{smsToken, "AC1", "ana@example.com", "5550132", g.VoucherCode, text.VoucherPublicToken} {
+		if strings.Contains(s.logs.String(), secret) {
+			t.Errorf("the log holds %q", secret)
+		}
+	}
+}
+
+// report tells the service what became of a text message, as Twilio does.
+func (s *service) report(address, status string, want int) {
+	s.Helper()
+	form := url.Values{"MessageSid": {"SM1"}, "MessageStatus": {status}, "ErrorCode": {"30003"}}
+	mac := hmac.New(sha1.New, []byte(smsToken))
+	mac.Write([]byte(address))
+	for _, name := range slices.Sorted(maps.Keys(form)) {
+		mac.Write([]byte(name + form.Get(name)))
+	}
+	r, err := http.NewRequest(http.MethodPost, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		s.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("X-Twilio-Signature", base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	answer, err := client.Do(r)
+	if err != nil {
+		s.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != want {
+		s.Errorf("a report that a message is %s was answered %d, want %d", status, answer.StatusCode, want)
+	}
+}

@@ -1,0 +1,83 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"boon.example/internal/ledger"
+	"boon.example/internal/store/pgtest"
+)
+
+// TestUnconfirmedCommit: the standby that every commit must reach is away. What was saved meanwhile can be read, and a failover
+// would lose it; so neither its writer nor anybody who asks for its record is told that it is done.
+func TestUnconfirmedCommit(t *testing.T) {
+	t.Parallel()
+	if !pgtest.Available() {
+		t.Skip("without " + pgtest.Variable + " tests run on the embedded store only; make test sets it")
+	}
+	server, err := pgtest.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s, err := Open(t.Context(), Options{Dir: t.TempDir(), Database: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	g := issue(t, s, newID(), 1)[0]
+	r := filled[ledger.Request](t)
+	r.RequestKey = ledger.RequestKey{AccountID: g.AccountID, Operation: ledger.RedeemGift, Key: "k-1"}
+
+	standby(t, server, "absent")
+	err = s.Group(t.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes { return ledger.Changes{Requests: []ledger.Request{r}} })
+	if !errors.Is(err, ledger.ErrUnknown) {
+		t.Errorf("saving without the standby: %v, want ErrUnknown", err)
+	}
+	for begun, n := time.Now(), 0; n == 0; { // it shows when the server has noticed that its writer is gone
+		if err := s.readers.QueryRowContext(t.Context(), `SELECT count(*) FROM request`).Scan(&n); err != nil || time.Since(begun) > 10*time.Second {
+			t.Fatalf("the record that is not confirmed cannot be read: %v", err)
+		}
+	}
+	if found, err := s.Requests(t.Context(), g.AccountID, "", r.Key); err == nil {
+		t.Errorf("%d records are told that a failover may lose", len(found))
+	}
+	standby(t, server, "")
+	if found, err := s.Requests(t.Context(), g.AccountID, "", r.Key); err != nil || len(found) != 1 {
+		t.Errorf("%d records are told when they are safe, %v; want 1", len(found), err)
+	}
+}
+
+// standby says which standby must confirm every commit, "" for none, and waits until the server heeds it.
+func standby(t *testing.T, server *pgtest.Server, name string) {
+	t.Helper()
+	run := func(statement string) error {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		conn, err := pgx.Connect(ctx, server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(t.Context())
+		_, err = conn.Exec(ctx, statement)
+		return err
+	}
+	for _, statement := range []string{`ALTER SYSTEM SET synchronous_standby_names = '` + name + `'`, `SELECT pg_reload_conf()`} {
+		if err := run(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for begun := time.Now(); (run(`CREATE TABLE IF NOT EXISTS probe (); DROP TABLE probe`) == nil) != (name == ""); {
+		if time.Since(begun) > 10*time.Second {
+			t.Fatalf("the server does not heed synchronous_standby_names = '%s'", name)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"boon.example/internal/store/pgtest"
+)
+
+// statements is a tracer that collects every statement it sees.
+type statements struct {
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+func (s *statements) note(sql string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen[strings.Join(strings.Fields(sql), " ")] = true
+}
+
+func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+	s.note(d.SQL)
+	return ctx
+}
+
+func (*statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func (s *statements) TraceBatchStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceBatchStartData) context.Context {
+	for _, q := range d.Batch.QueuedQueries {
+		s.note(q.SQL)
+	}
+	return ctx
+}
+
+func (*statements) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+
+func (*statements) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+
+// withoutAccount are the only statements that may touch a table of many rows without naming the account: each with its reason.
+var withoutAccount = map[string]string{
+	`SELECT s.account_id, s.voucher_id FROM secret AS s WHERE s.hash`: "whose secret is it?",
+	`SELECT s.hash FROM secret AS s WHERE s.hash`:                     "is a new code taken anywhere?",
+	`UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN`:      "jobs are claimed for all accounts",
+	`SELECT min(claimable_at) FROM job`:                               "when is the next job due?",
+	`SELECT CAST(coalesce(sum(vouchers), 0) AS BIGINT) FROM tally`:    "how many gifts are there? One row for each account",
+	`SELECT o.id, o.message FROM outbox`:                              "the outbox is for development",
+	`INSERT INTO outbox`:                                              "the outbox is for development",
+	`SELECT full_at FROM stranger_bucket WHERE address_hash`:          "a stranger has no account",
+	`UPDATE stranger_bucket SET full_at = $1 WHERE address_hash`:      "a stranger has no account",
+	`DELETE FROM stranger_bucket WHERE full_at`:                       "a stranger has no account",
+	`INSERT INTO stranger_bucket`:                                     "a stranger has no account",
+	`SELECT config FROM account`:                                      "the set-up is read whole",
+	`SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at FROM api_key`: "the set-up is read whole",
+	`INSERT INTO account (id, config, version)`:                                                                 "its key is the account",
+	`INSERT INTO api_key`: "a key of a system has no account",
+}
+
+// small are the tables with a row or two.
+var small = regexp.MustCompile(`\b(schema_version|key_check|setup_version|information_schema\.\w+|copy_progress)\b`)
+
+// named tells that a statement names the account of every row that it touches.
+var named = regexp.MustCompile(`\baccount_id = \$\d|^INSERT INTO \w+ \((\w+, )*account_id\b`)
+
+// TestStatementsNameTheAccount: where accounts are spread over machines, a statement that names its account asks one of them, one
+// that does not asks all.
+func TestStatementsNameTheAccount(t *testing.T) {
+	t.Parallel()
+	if !pgtest.Available() {
+		return // the texts are those of every database, but only this driver tells all of them
+	}
+	all := &statements{seen: map[string]bool{}}
+	t.Run("suite", func(t *testing.T) {
+		traced := func(t testing.TB) (*Store, func() *Store) { return openServerForTest(t, all) }
+		tests := suiteTests()
+		delete(tests, "constraints bite")       // breaks rules by statements of its own
+		delete(tests, "verify walks and finds") // reads everything, of all accounts
+		runSuite(t, tests, traced)
+	})
+	used := map[string]bool{}
+	for text := range all.seen {
+		if strings.HasPrefix(text, "SELECT * FROM ") && !strings.Contains(text, "$") || // the tests' own dump
+			slices.Contains([]string{"BEGIN", "COMMIT", "ROLLBACK", "begin", "commit", "rollback", "-- ping", ";", ""}, strings.ToLower(text)) ||
+			strings.HasPrefix(text, "begin ") || strings.HasPrefix(text, "SET LOCAL ") || small.MatchString(text) || strings.HasPrefix(text, "show ") {
+			continue
+		}
+		excused := false
+		for start := range withoutAccount {
+			if strings.HasPrefix(text, start) {
+				excused, used[start] = true, true
+			}
+		}
+		if !excused && !named.MatchString(text) {
+			t.Errorf("a statement does not name its account: %s", text)
+		}
+	}
+	for start := range withoutAccount {
+		if !used[start] {
+			t.Errorf("no statement begins with %q any more: it needs no exception", start)
+		}
+	}
+	if len(all.seen) < 50 {
+		t.Errorf("only %d statements were seen", len(all.seen))
+	}
+}

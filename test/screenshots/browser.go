@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+var errNoChromium = errors.New("chromium is not installed, or not in PATH: install it (Debian: apt install chromium) to take pictures of the pages")
+
+// chromium finds the browser.
+func chromium() (string, error) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", errNoChromium
+}
+
+// browser is a headless chromium.
+type browser struct{ ctx context.Context }
+
+// launch starts a browser, which ends with close.
+func launch(ctx context.Context) (_ *browser, closeIt func(), err error) {
+	path, err := chromium()
+	if err != nil {
+		return nil, nil, err
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("hide-scrollbars", true))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // chromium refuses a sandbox to root
+	}
+	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
+	ctx, end := chromedp.NewContext(ctx)
+	closeIt = func() { end(); stop() }
+	if err := chromedp.Do(ctx); err != nil {
+		closeIt()
+		return nil, nil, fmt.Errorf("starting %s: %w", path, err)
+	}
+	return &browser{ctx}, closeIt, nil
+}
+
+const phone = 360 // the width of a small phone, in CSS pixels
+
+// shoot takes a picture of a whole page as a phone shows it, in one of the themes light and dark.
+func (b *browser) shoot(address, theme string, width int64, scale float64) (image.Image, error) {
+	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	defer cancel()
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}}
+	err := chromedp.Do(ctx,
+		chromedp.EmulateViewport(width, 740, chromedp.EmulateScale(scale)),
+		chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, media)
+			return err
+		}),
+		chromedp.Navigate(address),
+	)
+	var shot []byte
+	if err == nil {
+		shot, err = chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("taking a picture: %w", err)
+	}
+	return png.Decode(bytes.NewReader(shot))
+}
+
+// paper makes a picture of the first page of a PDF.
+func paper(ctx context.Context, pdf []byte, resolution string) (image.Image, error) {
+	render, err := exec.LookPath("pdftoppm")
+	if err != nil {
+		return nil, errors.New("pdftoppm is not installed: install it (Debian: apt install poppler-utils) to take pictures of PDFs")
+	}
+	dir, err := os.MkdirTemp("", "boon-pdf-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "page")
+	if err := os.WriteFile(file+".pdf", pdf, 0o600); err != nil {
+		return nil, err
+	}
+	if out, err := exec.CommandContext(ctx, render, "-png", "-r", resolution, "-singlefile", file+".pdf", file).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("pdftoppm: %w\n%s", err, out)
+	}
+	b, err := os.ReadFile(file + ".png")
+	if err != nil {
+		return nil, err
+	}
+	return png.Decode(bytes.NewReader(b))
+}

@@ -1,0 +1,272 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"log/slog"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"boon.example/client"
+	"boon.example/internal/server"
+	"boon.example/internal/setup"
+	"boon.example/internal/store"
+)
+
+const (
+	key = "boon_test_screenshots_0123456789abcdefghij"
+	// publicURL is what QR codes hold; the browser is led to the local address.
+	publicURL = "https://gifts.example.com"
+
+	prefix = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1f"
+)
+
+// designs are the three looks: a plain colour, a logo on a dark colour, and logo and picture on a light one.
+var designs = []struct{ name, id string }{{"plain", prefix + "41"}, {"logo", prefix + "42"}, {"picture", prefix + "43"}}
+
+const setupFile = `accounts:
+  - id: ` + prefix + `01
+    name: Harbor Coffee
+    currency: USD
+    timeZone: America/New_York
+    subscriptions: [{program: 22222222-2222-2222-2222-222222222222}, {program: 33333333-3333-3333-3333-333333333333}]
+    locations:
+      - {id: ` + prefix + `11, name: Pier 39, jurisdiction: US-CA}
+      - {id: ` + prefix + `12, name: Long Wharf, jurisdiction: US-MA}
+    storefronts: [{id: ` + prefix + `21, name: Web shop}]
+    promotions: [{id: ` + prefix + `31, name: Spring}]
+    voucherDesigns:
+      - {id: ` + prefix + `41, name: Plain, accentColor: "#0b5fff", headline: Enjoy}
+      - {id: ` + prefix + `42, name: Logo, accentColor: "#7a1f3d", headline: Warm wishes, logo: logo.png}
+      - id: ` + prefix + `43
+        name: Picture
+        accentColor: "#ffd23f"
+        headline: Here comes the sun
+        logo: logo.png
+        picture: picture.png
+        footer: |
+          Harbor Coffee, Pier 39, San Francisco
+          hello@harbor.example
+    keys: [{name: shots, secret: ` + key + `}]
+`
+
+// world is a running service with a set-up of its own.
+type world struct {
+	url  string
+	api  *client.Client
+	stop func() error
+}
+
+// start applies the set-up in a folder and serves it.
+func start(ctx context.Context, dir string) (*world, error) {
+	if err := drawPictures(dir); err != nil {
+		return nil, err
+	}
+	file, err := setup.ParseBeside("setup.yaml", []byte(setupFile), os.DirFS(dir))
+	if err != nil {
+		return nil, err
+	}
+	data := filepath.Join(dir, "data")
+	s, err := store.Open(ctx, store.Options{Dir: data})
+	if err != nil {
+		return nil, err
+	}
+	_, err = file.Apply(ctx, s, time.Now(), rand.Reader)
+	if closed := s.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return nil, err
+	}
+	running, cancel := context.WithCancel(ctx)
+	ready, done := make(chan string, 1), make(chan error, 1)
+	go func() {
+		done <- server.Run(running, server.Config{Listen: "127.0.0.1:0", Data: data, Outbox: true, PublicURL: publicURL,
+			Logger: slog.New(slog.DiscardHandler), Ready: func(address string) { ready <- address }})
+	}()
+	w := &world{stop: func() error { cancel(); return <-done }}
+	select {
+	case err := <-done:
+		cancel()
+		return nil, err
+	case address := <-ready:
+		w.url = "http://" + address
+	}
+	w.api, err = client.New(w.url, key)
+	return w, err
+}
+
+// gift is one gift in one state.
+type gift struct {
+	state string
+	path  string // of its page
+	order string // of its order's sheet
+}
+
+// gifts makes a gift in every state, in one design.
+func (w *world) gifts(ctx context.Context, design string) (all []gift, err error) {
+	for _, state := range []string{"ready", "partly", "not-yet", "pending", "redeemed", "expired", "withdrawn"} {
+		g, err := w.gift(ctx, state, design)
+		if err != nil {
+			return nil, fmt.Errorf("making a gift that is %s: %w", state, err)
+		}
+		all = append(all, g)
+	}
+	return all, nil
+}
+
+// gift makes one gift and brings it into a state.
+func (w *world) gift(ctx context.Context, state, design string) (gift, error) {
+	m := &client.MonetaryGift{
+		Value: client.MustDecimal("25"), DeliveryMethodID: client.Printed, RecipientDescription: "Anna", VoucherDesignID: design,
+		Message: "Happy birthday!\nLet's have that coffee soon.",
+	}
+	r := client.SendGiftRequest{MonetaryGift: m, SenderDescription: "Ben and Carla", PaymentMethodID: client.ExternalTransaction,
+		ExternalTransactionReferenceNumber: "WEB-1", ExternalTransactionCustomerFirstName: "Ben", ExternalTransactionCustomerLastName: "Young",
+		ExternalTransactionCustomerEmailAddress: "ben@example.com", ExternalStorefrontID: prefix + "21"}
+	promise := func(from time.Time) {
+		r = client.SendGiftRequest{MonetaryGift: m, SenderDescription: r.SenderDescription, PaymentMethodID: client.Promotional,
+			PromotionID: prefix + "31", ValidStarting: from, ValidForDays: 30, PromotionalTerms: "One per guest. Not to be exchanged for cash."}
+	}
+	switch state {
+	case "not-yet":
+		promise(time.Now().AddDate(0, 0, 10))
+	case "expired":
+		promise(time.Now().AddDate(0, -3, 0))
+	case "partly":
+		promise(time.Now().Add(-time.Hour))
+	case "mail":
+		m.DeliveryMethodID, m.RecipientContact = client.Email, "anna@example.com"
+	case "pending":
+		m.DeliveryMethodID, m.RecipientContact = client.Email, "anna@example.com"
+		m.HasScheduledDelivery, m.DeliveryDate = true, time.Now().AddDate(0, 0, 5)
+	}
+	sent, err := w.api.SendGift(ctx, r)
+	if err != nil {
+		return gift{}, err
+	}
+	g := &sent.Gifts[0]
+	take := map[string][]string{"partly": {"4.75", "8.50"}, "redeemed": {"25"}}[state]
+	for i, amount := range take {
+		_, err = w.api.RedeemGift(ctx, client.RedeemGiftRequest{VoucherID: g.VoucherID, Amount: client.MustDecimal(amount),
+			OrganizationID: []string{prefix + "11", prefix + "12"}[i]})
+		if err != nil {
+			return gift{}, err
+		}
+	}
+	if state == "withdrawn" {
+		_, err = w.api.CancelGift(ctx, client.CancelGiftRequest{VoucherID: g.VoucherID, Cause: client.CauseCancelled})
+	}
+	return gift{state: state, path: strings.TrimPrefix(g.GiftURL, publicURL), order: strings.TrimPrefix(sent.PrintURL, publicURL)}, err
+}
+
+// order makes a dozen printed gifts in one order and gives the path of their sheet.
+func (w *world) order(ctx context.Context, design string) (string, error) {
+	r := client.SendGiftRequest{
+		MonetaryGift:      &client.MonetaryGift{Value: client.MustDecimal("15"), DeliveryMethodID: client.Printed, VoucherDesignID: design},
+		SenderDescription: "The team of Pier 39", PaymentMethodID: client.Promotional, PromotionID: prefix + "31", ValidStarting: time.Now().Add(-time.Hour),
+		ValidForDays: 90, PromotionalTerms: "One per guest.",
+	}
+	for _, name := range []string{"Anna", "Ben", "Chloé", "Дмитрий", "Ελένη", "Franz Josef von und zu Hohenlohe-Langenburg", "Grandma", "Hal", "Ida", "Jo"} {
+		r.Recipients = append(r.Recipients, client.Recipient{RecipientDescription: name, Message: "Thank you for a wonderful year, " + name + "!"})
+	}
+	sent, err := w.api.SendGift(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimPrefix(sent.PrintURL, publicURL), nil
+}
+
+var mailPath = regexp.MustCompile(`href="(/outbox/[0-9a-f-]{36})"`)
+
+// mail waits for the newest message of the outbox and gives the path of its HTML. before is how many there were.
+func (w *world) mail(ctx context.Context, before int) (string, error) {
+	for ctx.Err() == nil {
+		body, err := w.get(ctx, "/outbox")
+		if err != nil {
+			return "", err
+		}
+		if found := mailPath.FindAllSubmatch(body, -1); len(found) > before {
+			return string(found[0][1]) + "/html", nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return "", ctx.Err()
+}
+
+func (w *world) get(ctx context.Context, path string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("GET %s: %s", path, answer.Status)
+	}
+	return io.ReadAll(answer.Body)
+}
+
+// drawPictures makes a logo and a picture, so that no file of somebody else's is needed.
+func drawPictures(dir string) error {
+	const w, h = 360, 360
+	logo := image.NewNRGBA(image.Rect(0, 0, w, h)) // three waves in a ring
+	for y := range h {
+		for x := range w {
+			dx, dy := float64(x-w/2), float64(y-h/2)
+			r := math.Hypot(dx, dy)
+			wave := math.Mod(dy+14*math.Sin(dx/24)+360, 60) < 24
+			if r < 176 && (r > 150 || wave && r < 130) {
+				logo.SetNRGBA(x, y, color.NRGBA{0x12, 0x3a, 0x5c, 0xff})
+			}
+		}
+	}
+	const pw, ph = 1200, 700
+	picture := image.NewNRGBA(image.Rect(0, 0, pw, ph)) // the sun over the sea
+	for y := range ph {
+		for x := range pw {
+			t := float64(y) / ph
+			c := color.NRGBA{uint8(255 - 60*t), uint8(150 + 60*t), uint8(90 + 120*t), 255}
+			if math.Hypot(float64(x-850), float64(y-300)) < 120 {
+				c = color.NRGBA{255, 236, 150, 255}
+			}
+			if sea := 430 + 10*math.Sin(float64(x)/60); float64(y) > sea {
+				shine := math.Sin(float64(y)/9+float64(x)/130) * 16
+				c = color.NRGBA{uint8(30 + shine), uint8(96 + shine), uint8(140 + shine), 255}
+			}
+			picture.SetNRGBA(x, y, c)
+		}
+	}
+	for name, img := range map[string]image.Image{"logo.png": logo, "picture.png": picture} {
+		if err := savePNG(filepath.Join(dir, name), img); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func savePNG(name string, img image.Image) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	if err := encoder.Encode(f, img); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
