@@ -161,40 +161,37 @@ func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
 // maxDraws bounds how often codes are drawn anew. Even with 10^9 gifts alive only one draw in a thousand meets one in use.
 const maxDraws = 20
 
-// submit queues a task, once no other call with its key is under way.
+// submit queues a task, once the call with its key that was there before it has ended. All who waited for that one go on together:
+// they find its record, or are decided in one group, where the first of them makes the record that the others find.
 func (e *Engine) submit(t *task) error {
-	var patience <-chan time.Time
-	for {
-		ahead, err := e.enqueue(t)
-		if ahead == nil {
-			return err
-		}
-		if patience == nil {
-			timer := time.NewTimer(e.opts.Patience)
-			defer timer.Stop()
-			patience = timer.C
-		}
-		select {
-		case <-ahead:
-		case <-patience:
-			refused := gift.Refuse(gift.RequestInProgress, "The first request with this Idempotency-Key is still under way. Repeat it with the same key.")
-			refused.RetryAfter = time.Second
-			return refused
-		case <-t.ctx.Done():
-			return unknown(t.ctx.Err())
-		}
+	ahead, err := e.enqueue(t, false)
+	if ahead == nil {
+		return err
+	}
+	patience := time.NewTimer(e.opts.Patience)
+	defer patience.Stop()
+	select {
+	case <-ahead:
+		_, err := e.enqueue(t, true)
+		return err
+	case <-patience.C:
+		refused := gift.Refuse(gift.RequestInProgress, "The first request with this Idempotency-Key is still under way. Repeat it with the same key.")
+		refused.RetryAfter = time.Second
+		return refused
+	case <-t.ctx.Done():
+		return unknown(t.ctx.Err())
 	}
 }
 
-// enqueue queues a task, or gives the call with the same key that must end first.
-func (e *Engine) enqueue(t *task) (ahead chan struct{}, _ error) {
+// enqueue queues a task, or gives the call with the same key that must end first; a task that has waited for one waits for no other.
+func (e *Engine) enqueue(t *task, waited bool) (ahead chan struct{}, _ error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.stopped {
 		return nil, unavailable("The service is stopping.")
 	}
 	keyed := t.call.Key != ""
-	if keyed {
+	if keyed && !waited {
 		if ahead = e.running[t.call.requestKey()]; ahead != nil {
 			return ahead, nil
 		}
@@ -223,8 +220,8 @@ func (e *Engine) laneOf(c Command) *lane {
 func (e *Engine) finish(group []*task) {
 	e.mu.Lock()
 	for _, t := range group {
-		if t.call.Key != "" {
-			delete(e.running, t.call.requestKey())
+		if k := t.call.requestKey(); t.call.Key != "" && e.running[k] == t.done {
+			delete(e.running, k)
 		}
 	}
 	e.mu.Unlock()
