@@ -23,7 +23,7 @@ func voucherFields(v *gift.Voucher) []any {
 	}
 }
 
-var insertVoucher = inserting("voucher", voucherColumns, "BBBBBFFBTNNNNBNNN", "")
+var insertVoucher = inserting("voucher", voucherColumns, "BBBBBFFBTNNNNNBNNN", "")
 
 func voucherRow(v *gift.Voucher) []any {
 	return []any{

@@ -23,7 +23,7 @@ var tables = []table{
 	newTable("asset", 2, "account_id, hash, kind, bytes", "BBTB"),
 	newTable("api_key", 1, "id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at", "BTBTTBBNNN"),
 	newTable("used_record", 2, "account_id, record_id", "BB"),
-	newTable("voucher", 2, voucherColumns, "BBBBBFFBTNNNNBNNN"),
+	newTable("voucher", 2, voucherColumns, "BBBBBFFBTNNNNNBNNN"),
 	newTable("card", 2, cardColumns+", c.delivered_by", "BBBTTTNTTTTNBFNTNNTTTTBTTTB"),
 	newTable("secret", 1, "hash, kind, account_id, voucher_id", "BTBB"),
 	newTable("tally", 1, "account_id, vouchers, live", "BNN"),
