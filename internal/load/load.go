@@ -60,6 +60,7 @@ type Event struct {
 	Kind    Kind
 	At      time.Duration // of the answer, since the load began
 	Latency time.Duration // since the call was meant to be made
+	Took    time.Duration // since it was really made
 	Status  int           // of HTTP; 0: no answer came
 }
 
@@ -248,6 +249,6 @@ func (r *Run) count(note Note, a answer, err error, meant, sent time.Time) {
 		r.mu.Unlock()
 	}
 	if r.plan.Each != nil {
-		r.plan.Each(Event{note.Kind, now.Sub(r.begun), now.Sub(meant), a.status})
+		r.plan.Each(Event{note.Kind, now.Sub(r.begun), now.Sub(meant), now.Sub(sent), a.status})
 	}
 }
