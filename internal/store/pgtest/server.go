@@ -52,10 +52,13 @@ func start(dir string, settings []string) (*Server, error) {
 	if s.user, err = unprivileged(); err != nil {
 		return nil, err
 	}
-	if s.dir, s.kept = dir, dir != ""; !s.kept {
-		if s.dir, err = os.MkdirTemp("", "boon-postgres-"); err != nil {
-			return nil, err
-		}
+	if s.dir, s.kept = dir, dir != ""; s.kept {
+		err = os.MkdirAll(dir, 0o700)
+	} else {
+		s.dir, err = os.MkdirTemp("", "boon-postgres-")
+	}
+	if err != nil {
+		return nil, err
 	}
 	if s.user != nil {
 		err = os.Chown(s.dir, int(s.user.Uid), int(s.user.Gid))
