@@ -3,7 +3,7 @@
 //
 //	go run ./test/bench                      all of it: about ten minutes, once the stocks of gifts are made
 //	go run ./test/bench -quick               a glance: one store of 20,000 gifts, one repetition
-//	go run ./test/bench -only redeem,hot -store sqlite -connections 256 -profile /tmp/redeem
+//	go run ./test/bench -only rates -calls redeem,hot -store sqlite -vouchers 100000 -connections 256 -profile /tmp/redeem
 //	go run ./test/bench -write docs/benchmarks.md
 //
 // Gifts are made once for each store and number, through the engine, and kept (-stock); a run works on a copy. Each service is a process of
@@ -32,6 +32,7 @@ import (
 // options are the command line.
 type options struct {
 	only        []string
+	calls       []string
 	stores      []string
 	vouchers    []int
 	connections []int
@@ -71,6 +72,7 @@ func parse(args []string) (o options, err error) {
 	}
 	f := flag.NewFlagSet("bench", flag.ExitOnError)
 	only := f.String("only", "", "parts to take, of "+strings.Join(names, ", ")+"; default all")
+	calls := f.String("calls", "validate,redeem,hot,send", "calls of the rates to take")
 	stores := f.String("store", "sqlite,postgres", "stores to take")
 	vouchers := f.String("vouchers", "100000,5000000", "how many gifts in the store")
 	connections := f.String("connections", "1,16,64,256", "how many callers at the same time")
@@ -79,7 +81,7 @@ func parse(args []string) (o options, err error) {
 	f.DurationVar(&o.duration, "duration", time.Second, "how long each is measured")
 	f.StringVar(&o.stock, "stock", filepath.Join(os.TempDir(), "boon-bench-stock"), "folder where gifts are kept from run to run")
 	f.BoolVar(&o.rebuild, "rebuild", false, "make the stocks anew")
-	f.StringVar(&o.profile, "profile", "", "write CPU profiles of the service, while gifts are redeemed over the most connections, to files that begin so")
+	f.StringVar(&o.profile, "profile", "", "write CPU profiles of the service, for each call over the most connections, to files that begin so")
 	f.StringVar(&o.write, "write", "", "put the figures into this file, between its markers")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -87,7 +89,7 @@ func parse(args []string) (o options, err error) {
 	if *quick {
 		o.repeat, o.duration, *vouchers, *connections = 1, 700*time.Millisecond, "20000", "16,256"
 	}
-	o.stores = strings.Split(*stores, ",")
+	o.stores, o.calls = strings.Split(*stores, ","), strings.Split(*calls, ",")
 	if o.only = names; *only != "" {
 		o.only = strings.Split(*only, ",")
 	}

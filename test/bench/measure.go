@@ -89,6 +89,7 @@ func (h *house) title() string {
 
 // what is called in a measurement.
 type what struct {
+	flag   string // its name on the command line
 	name   string
 	target *load.Target
 	next   load.Next
@@ -102,11 +103,11 @@ func (h *house) asked(gifts []load.Gift) *load.Orders {
 func (h *house) whats() []what {
 	many, hot := h.asked(h.gifts), h.asked(h.gifts[:1])
 	return []what{
-		{"empty handler", h.nothing, h.nothing.Redeem(many)},
-		{"validate", h.target, h.target.Validate(many)},
-		{"redeem", h.target, h.target.Redeem(many)},
-		{"redeem, one hot gift", h.target, h.target.Redeem(hot)},
-		{"send, one printed gift", h.target, h.target.Send(many)},
+		{"empty", "empty handler", h.nothing, h.nothing.Redeem(many)},
+		{"validate", "validate", h.target, h.target.Validate(many)},
+		{"redeem", "redeem", h.target, h.target.Redeem(many)},
+		{"hot", "redeem, one hot gift", h.target, h.target.Redeem(hot)},
+		{"send", "send, one printed gift", h.target, h.target.Send(many)},
 	}
 }
 
@@ -161,7 +162,7 @@ func (h *house) take(w what, connections int, d time.Duration) (r reading, _ err
 // rates is the table of the standing comparison. The repetitions go round and round, so that what disturbs the machine for a while disturbs
 // all of them alike.
 func (h *house) rates() error {
-	whats := h.whats()
+	whats := slices.DeleteFunc(h.whats(), func(w what) bool { return !slices.Contains(h.options.calls, w.flag) && w.target != h.nothing })
 	all := map[string][]reading{}
 	at := func(w what, connections int) string { return fmt.Sprint(w.name, connections) }
 	for round := range h.options.repeat {
@@ -218,13 +219,13 @@ func median[T any](all []T, figure func(T) float64) float64 {
 	return (figures[(len(figures)-1)/2] + figures[len(figures)/2]) / 2
 }
 
-// profiled takes a profile of the service while it redeems over the most connections, where one is asked for. What it gives waits for it.
+// profiled takes a profile of the service under a call over the most connections, where one is asked for. What it gives waits for it.
 func (h *house) profiled(w what, connections, round int) (wait func() error) {
 	wait = func() error { return nil }
 	if h.options.profile == "" || round > 0 || connections != slices.Max(h.options.connections) || w.target != h.target {
 		return wait
 	}
-	file := fmt.Sprintf("%s-%s-%d-%s.pprof", h.options.profile, h.name, h.n, strings.Fields(strings.ReplaceAll(w.name, ", one hot", "-hot"))[0])
+	file := fmt.Sprintf("%s-%s-%d-%s.pprof", h.options.profile, h.name, h.n, w.flag)
 	done := make(chan error, 1)
 	go func() { done <- h.service.profile(file, max(1, int(h.options.duration.Seconds()))) }()
 	return func() error { return <-done }

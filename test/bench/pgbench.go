@@ -79,7 +79,7 @@ func (h *house) pgbench() error {
 	if err != nil {
 		return err
 	}
-	service, err := h.repeated(what{"redeem", h.target, h.target.Redeem(h.asked(h.gifts))}, 256)
+	service, err := h.repeated(what{"redeem", "redeem", h.target, h.target.Redeem(h.asked(h.gifts))}, 256)
 	if err != nil {
 		return err
 	}
