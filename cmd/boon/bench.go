@@ -17,14 +17,14 @@ import (
 )
 
 type benchCmd struct {
-	What string `arg:"" enum:"redeem,validate,send,mix" help:"What to call: redeem, validate, send, or mix (of twenty calls ten validate, nine redeem, one sends)."`
+	What string `arg:"" enum:"redeem,validate,send,mix" help:"redeem, validate, send, or mix: of twenty calls ten validate, nine redeem, one sends."`
 
-	Target string `required:"" placeholder:"URL" help:"Address of the service. It is never taken from the environment, so that load goes where you mean it to go."`
+	Target string `required:"" placeholder:"URL" help:"Address of the service. Never taken from the environment: load goes where you mean it to."`
 	Key    string `setting:"env" placeholder:"KEY" help:"API key. Better in the environment: arguments show in lists of processes."`
 
 	Connections int           `default:"64" placeholder:"N" help:"How many tills call at the same time. Default: ${default}."`
 	Duration    time.Duration `default:"10s" placeholder:"TIME" help:"How long. Default: ${default}."`
-	Rate        float64       `placeholder:"N" help:"Make so many calls a second, however the service fares (an open loop). Default: each till calls again when it has its answer (a closed loop)."`
+	Rate        float64       `placeholder:"N" help:"Calls a second, however the service fares (an open loop). Default: each till calls again when it has its answer (a closed loop)."`
 	Vouchers    int           `default:"1000" placeholder:"N" help:"How many gifts to prepare. Default: ${default}."`
 	Hot         int           `placeholder:"N" help:"Use only so many of them; 1: every till redeems the same gift."`
 	Value       string        `default:"10000" placeholder:"AMOUNT" help:"What each gift is worth. Default: ${default}."`

@@ -28,12 +28,11 @@ const (
 	Redeem Kind = iota
 	Validate
 	Send
-	Other
 	kinds
 )
 
 // String is the kind's name.
-func (k Kind) String() string { return [...]string{"redeem", "validate", "send", "other"}[k] }
+func (k Kind) String() string { return [...]string{"redeem", "validate", "send"}[k] }
 
 // Note is what is remembered of a call while it is under way.
 type Note struct {

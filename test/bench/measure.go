@@ -151,7 +151,8 @@ func (h *house) take(w what, connections int, d time.Duration) (r reading, _ err
 		return r, err
 	}
 	s := run.Stats()
-	r = reading{rate: float64(s.OK.Count()) / run.Took().Seconds(), p50: s.OK.Quantile(0.5), p99: s.OK.Quantile(0.99), cpu: used / run.Took().Seconds()}
+	seconds := run.Took().Seconds()
+	r = reading{rate: float64(s.OK.Count()) / seconds, p50: s.OK.Quantile(0.5), p99: s.OK.Quantile(0.99), cpu: used / seconds}
 	const commands = "boon_engine_group_commands"
 	if groups := after[commands+"_count"] - before[commands+"_count"]; groups > 0 {
 		r.perCommit = (after[commands+"_sum"] - before[commands+"_sum"]) / groups
@@ -179,7 +180,8 @@ func (h *house) rates() error {
 		}
 	}
 	h.report.printf("\n### %s\n\n", h.title())
-	h.report.printf("| | connections | calls/s | spread | of the empty handler | p50 ms | p99 ms | calls per commit | CPU of the service |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	h.report.printf("| | connections | calls/s | spread | of the empty handler | p50 ms | p99 ms | calls per commit | CPU of the service |\n" +
+		"|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, connections := range h.options.connections {
 		base := median(all[at(whats[0], connections)], func(r reading) float64 { return r.rate })
 		for i, w := range whats {
@@ -201,8 +203,9 @@ func (h *house) row(w what, connections int, all []reading, base float64, empty 
 	if n := median(all, func(r reading) float64 { return r.perCommit }); n > 0 {
 		perCommit = fmt.Sprintf("%.1f", n)
 	}
-	h.report.printf("| %s | %d | %s | %s-%s | %.0f %% | %.2f | %.2f | %s | %s |\n", w.name, connections, thousands(int(figure)), thousands(int(low)), thousands(int(high)),
-		100*figure/base, median(all, func(r reading) float64 { return ms(r.p50) }), median(all, func(r reading) float64 { return ms(r.p99) }), perCommit, cpu)
+	h.report.printf("| %s | %d | %s | %s-%s | %.0f %% | %.2f | %.2f | %s | %s |\n",
+		w.name, connections, thousands(int(figure)), thousands(int(low)), thousands(int(high)), 100*figure/base,
+		median(all, func(r reading) float64 { return ms(r.p50) }), median(all, func(r reading) float64 { return ms(r.p99) }), perCommit, cpu)
 }
 
 func byRate(a, b reading) int { return cmp.Compare(a.rate, b.rate) }
@@ -233,7 +236,8 @@ func (h *house) profiled(w what, connections, round int) (wait func() error) {
 
 // orders measures calls with a thousand recipients each, one after the other, and what they allocate.
 func (h *house) orders() error {
-	body := "{" + load.Sale("25", storefront, "bench-order") + `,"recipients":[` + strings.Repeat(`{"recipientDescription":"Ana"},`, 999) + `{"recipientDescription":"Ana"}]}`
+	const recipient = `{"recipientDescription":"Ana"}`
+	body := "{" + load.Sale("25", storefront, "bench-order") + `,"recipients":[` + strings.Repeat(recipient+",", 999) + recipient + "]}"
 	body = strings.Replace(body, `,"recipientDescription":"Ana","message":"Enjoy!"`, "", 1) // theirs, not the gift's
 	before, err := h.service.metrics()
 	if err != nil {
@@ -254,7 +258,8 @@ func (h *house) orders() error {
 	}
 	slices.Sort(took)
 	allocated := (after["go_memstats_alloc_bytes_total"] - before["go_memstats_alloc_bytes_total"]) / calls
-	h.report.printf("\n%s: **1,000 printed gifts in one call**, over one connection: %.0f ms, %.0f to %.0f of %d; it allocates %.1f MB, %.0f times its body of %.0f KB.\n",
+	h.report.printf("\n%s: **1,000 printed gifts in one call**, over one connection: %.0f ms, %.0f to %.0f of %d; "+
+		"it allocates %.1f MB, %.0f times its body of %.0f KB.\n",
 		h.title(), ms(took[calls/2]), ms(took[0]), ms(took[calls-1]), calls, allocated/1e6, allocated/float64(len(body)), float64(len(body))/1e3)
 	return nil
 }
@@ -281,6 +286,7 @@ func (h *house) post(path, body string) error {
 // memory tells what the service's process holds.
 func (h *house) memory() error {
 	now, most := h.service.resident()
-	h.report.printf("\n%s: **resident memory of the service** %.0f MB at its start, %.0f MB after all of the above, %.0f MB at most.\n", h.title(), h.atStart, now, most)
+	h.report.printf("\n%s: **resident memory of the service** %.0f MB at its start, %.0f MB after all of the above, %.0f MB at most.\n",
+		h.title(), h.atStart, now, most)
 	return nil
 }

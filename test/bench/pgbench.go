@@ -19,17 +19,21 @@ CREATE TABLE drawn (n bigint PRIMARY KEY, account_id bytea, id bytea);
 INSERT INTO drawn SELECT row_number() OVER (), account_id, id FROM voucher;
 ANALYZE drawn;
 CREATE FUNCTION new_id() RETURNS bytea LANGUAGE sql VOLATILE AS $$
-SELECT decode(lpad(to_hex((extract(epoch from clock_timestamp()) * 1000)::bigint), 12, '0') || substr(replace(gen_random_uuid()::text, '-', ''), 13), 'hex') $$`
+SELECT decode(lpad(to_hex((extract(epoch from clock_timestamp()) * 1000)::bigint), 12, '0') ||
+  substr(replace(gen_random_uuid()::text, '-', ''), 13), 'hex') $$`
 
 // redemption is the SQL of one: the rows of the service's own tables, of the length of the service's. from is where balance, seq and the
 // gift's key come from.
 func redemption(account, voucher, seq, balance, from string) (entry, request string) {
 	const micros = `(extract(epoch from clock_timestamp()) * 1000000)::bigint`
-	entry = `INSERT INTO entry (account_id, voucher_id, seq, id, kind, delta, balance, status, made_at, key_id, location_id, reverses, reference, reason, request_id) ` +
+	entry = `INSERT INTO entry (account_id, voucher_id, seq, id, kind, delta, balance, status, made_at, key_id, ` +
+		`location_id, reverses, reference, reason, request_id) ` +
 		`SELECT ` + account + `, ` + voucher + `, ` + seq + `, new_id(), 'REDEMPTION', -1, ` + balance + `, 5, ` + micros +
 		`, new_id(), new_id(), NULL, 'till 4, ticket 1187', '', encode(new_id(), 'hex')` + from
-	request = `INSERT INTO request (account_id, key, operation, fingerprint, status, answer, sealed, entry_id, spent, locations, made_at) ` +
-		`SELECT ` + account + `, encode(new_id(), 'hex'), 'redeem-gift', sha256('x'), 200, convert_to(repeat('x', 400), 'UTF8'), false, new_id(), false, new_id(), ` +
+	request = `INSERT INTO request (account_id, key, operation, fingerprint, status, answer, sealed, entry_id, spent, ` +
+		`locations, made_at) ` +
+		`SELECT ` + account + `, encode(new_id(), 'hex'), 'redeem-gift', sha256('x'), 200, convert_to(repeat('x', 400), 'UTF8'), ` +
+		`false, new_id(), false, new_id(), ` +
 		micros + from
 	return entry, request
 }
@@ -39,7 +43,8 @@ func oneTransaction() string {
 	entry, request := redemption(":account", ":voucher", ":seq", ":balance", "")
 	return `\set n random(1, :gifts)
 BEGIN;
-SELECT v.account_id AS account, v.id AS voucher, v.balance - 1 AS balance, v.seq AS before, v.seq + 1 AS seq FROM drawn AS d JOIN voucher AS v USING (account_id, id) ` +
+SELECT v.account_id AS account, v.id AS voucher, v.balance - 1 AS balance, v.seq AS before, v.seq + 1 AS seq ` +
+		`FROM drawn AS d JOIN voucher AS v USING (account_id, id) ` +
 		`WHERE d.n = :n AND v.balance > 0 FOR NO KEY UPDATE OF v \gset
 SELECT r.answer FROM request AS r WHERE r.account_id = :account AND r.key = encode(:voucher, 'hex');
 UPDATE voucher SET balance = :balance, status = 5, seq = :seq WHERE account_id = :account AND id = :voucher AND seq = :before;
@@ -83,10 +88,12 @@ func (h *house) pgbench() error {
 	if err != nil {
 		return err
 	}
-	h.report.printf("\n%s (%s): **pgbench** with the same SQL on %d connections, without HTTP, beside the service over HTTP:\n\n", h.title(), settings, pgbenchConnections)
+	h.report.printf("\n%s (%s): **pgbench** with the same SQL on %d connections, without HTTP, beside the service over HTTP:\n\n",
+		h.title(), settings, pgbenchConnections)
 	h.report.printf("| | redemptions/s | the service over 256 connections: %s/s is |\n|---|--:|--:|\n", thousands(int(service)))
 	for _, script := range []struct{ name, text string }{
-		{"one transaction for each, as a service without groups would", oneTransaction()}, {"one statement for each, without rules", oneStatement()},
+		{"one transaction for each, as a service without groups would", oneTransaction()},
+		{"one statement for each, without rules", oneStatement()},
 	} {
 		rates := make([]float64, h.options.repeat)
 		for i := range rates {
@@ -123,7 +130,8 @@ func (h *house) furnishPgbench() (settings string, err error) {
 	if _, err := conn.Exec(h.ctx, pgbenchSetup); err != nil {
 		return "", err
 	}
-	err = conn.QueryRow(h.ctx, `SELECT 'PostgreSQL ' || current_setting('server_version') || ', fsync ' || current_setting('fsync') || ', synchronous_commit ' ||
+	err = conn.QueryRow(h.ctx, `SELECT 'PostgreSQL ' || current_setting('server_version') ||
+		', fsync ' || current_setting('fsync') || ', synchronous_commit ' ||
 		current_setting('synchronous_commit') || ', shared_buffers ' || current_setting('shared_buffers')`).Scan(&settings)
 	return settings, err
 }

@@ -39,8 +39,10 @@ func (r *report) note(store, what string, connections, n int, rate float64) {
 
 // machine tells what the figures were measured on.
 func (r *report) machine(o options) {
-	r.printf("`%s` on %s, commit %s, %s.\n", "go run ./test/bench "+strings.Join(os.Args[1:], " "), time.Now().UTC().Format("2006-01-02"), commit(), runtime.Version())
-	r.printf("%d cores of %s, %s of memory, %s, %s; the load runs on the same cores.\n", runtime.NumCPU(), fact("/proc/cpuinfo", "model name"), memory(), kernel(), fileSystem(o.stock))
+	r.printf("`%s` on %s, commit %s, %s.\n", "go run ./test/bench "+strings.Join(os.Args[1:], " "),
+		time.Now().UTC().Format("2006-01-02"), commit(), runtime.Version())
+	r.printf("%d cores of %s, %s of memory, %s, %s; the load runs on the same cores.\n",
+		runtime.NumCPU(), fact("/proc/cpuinfo", "model name"), memory(), kernel(), fileSystem(o.stock))
 	load, _ := os.ReadFile("/proc/loadavg")
 	average, _, _ := strings.Cut(string(load), " ")
 	r.printf("The machine's load average before it began was %s.\n", average)
@@ -143,7 +145,8 @@ func (r *report) decline() {
 			r.printf("\n### As the store grows\n\n| | connections | gifts | calls/s | gifts | calls/s | change |\n|---|--:|--:|--:|--:|--:|--:|\n")
 		}
 		small := r.rates[i]
-		r.printf("| %s, %s | %d | %s | %s | %s | %s | %+.0f %% |\n", large.store, large.what, large.connections, thousands(small.n), thousands(int(small.rate)),
+		r.printf("| %s, %s | %d | %s | %s | %s | %s | %+.0f %% |\n", large.store, large.what, large.connections,
+			thousands(small.n), thousands(int(small.rate)),
 			thousands(large.n), thousands(int(large.rate)), 100*(large.rate/small.rate-1))
 	}
 }

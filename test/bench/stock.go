@@ -181,7 +181,7 @@ func issueAll(ctx context.Context, engine *ledger.Engine, directory *gift.Direct
 	if !ok {
 		return errors.New("the set-up does not know its key")
 	}
-	const order, ahead = 1000, 2
+	const order, ahead = 1000, 8 // so that several share a commit
 	type made struct {
 		gifts []gift.Gift
 		err   error

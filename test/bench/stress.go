@@ -27,7 +27,8 @@ func (h *house) beside() error {
 		}
 	}
 	figure := func(all []time.Duration) float64 { return median(all, ms) }
-	h.report.printf("\n%s: **validate while sixteen writers redeem**, 200 a second: p50 %.2f ms, p99 %.2f ms; idle: p50 %.2f ms, p99 %.2f ms; **%.1f times** the idle p99. "+
+	h.report.printf("\n%s: **validate while sixteen writers redeem**, 200 a second: p50 %.2f ms, p99 %.2f ms; idle: p50 %.2f ms, p99 %.2f ms; "+
+		"**%.1f times** the idle p99. "+
 		"(While sixteen callers keep the empty handler busy instead, so that only the cores are shared: p99 %.2f ms.)\n",
 		h.title(), figure(p50[1]), figure(p99[1]), figure(p50[0]), figure(p99[0]), figure(p99[1])/figure(p99[0]), figure(p99[2]))
 	return nil
@@ -67,7 +68,8 @@ func (h *house) overload() error {
 		return err
 	}
 	var good atomic.Int64
-	plan := load.Plan{Target: h.target, Next: h.target.Redeem(all), Connections: overloadConnections, Duration: overloadTime, Rate: overloadTimes * peak.rate,
+	plan := load.Plan{Target: h.target, Next: h.target.Redeem(all), Connections: overloadConnections,
+		Duration: overloadTime, Rate: overloadTimes * peak.rate,
 		Each: func(e load.Event) {
 			if e.Status == http.StatusOK && e.Took <= useful {
 				good.Add(1)
@@ -92,9 +94,11 @@ func (h *house) overload() error {
 	if s.Refused.Count() > 0 {
 		refused = fmt.Sprintf("refusals took p50 %.1f ms, p99 %.1f ms, from when they were sent", ms(s.Refused.Quantile(0.5)), ms(s.Refused.Quantile(0.99)))
 	}
-	h.report.printf("\n%s: **overload**, redemptions at %s calls a second, %d times the %s a second that 256 callers reach, over %d connections for %s: the load came to %s calls a second "+
+	h.report.printf("\n%s: **overload**, redemptions at %s calls a second, %d times the %s a second that 256 callers reach, "+
+		"over %d connections for %s: the load came to %s calls a second "+
 		"(it shares the cores), of which %s were redeemed within a second, **%.0f %% of the peak**; failures %v; %s; %s.\n",
-		h.title(), thousands(int(plan.Rate)), overloadTimes, thousands(int(peak.rate)), overloadConnections, overloadTime, thousands(int(float64(made)/run.Took().Seconds())),
+		h.title(), thousands(int(plan.Rate)), overloadTimes, thousands(int(peak.rate)),
+		overloadConnections, overloadTime, thousands(int(float64(made)/run.Took().Seconds())),
 		thousands(int(float64(good.Load())/run.Took().Seconds())), 100*float64(good.Load())/run.Took().Seconds()/peak.rate, s.Failures(), refused, back)
 	return nil
 }
