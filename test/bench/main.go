@@ -123,6 +123,9 @@ func run(ctx context.Context, o options) error {
 	if err := os.MkdirAll(o.stock, 0o755); err != nil {
 		return err
 	}
+	if err := sweep(o.stock); err != nil {
+		return err
+	}
 	r := &report{}
 	r.machine(o)
 	for _, name := range o.stores {

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -77,13 +78,25 @@ func (p *place) stop() error {
 	return errors.Join(p.server.Stop(), p.server.Close())
 }
 
-// newPlace makes an empty one, where the user that PostgreSQL runs as can reach it.
-func newPlace(stock, pattern string) (*place, error) {
-	dir, err := os.MkdirTemp(stock, pattern)
+// newPlace makes an empty one, where the user that PostgreSQL runs as can reach it. Its name tells whose it is.
+func newPlace(stock string) (*place, error) {
+	dir, err := os.MkdirTemp(stock, fmt.Sprintf("run-%d-", os.Getpid()))
 	if err != nil {
 		return nil, err
 	}
 	return &place{dir: dir}, os.Chmod(dir, 0o755)
+}
+
+// sweep removes what killed runs have left behind.
+func sweep(stock string) error {
+	left, err := filepath.Glob(filepath.Join(stock, "run-*-*"))
+	for _, dir := range left {
+		pid, _ := strconv.Atoi(strings.Split(filepath.Base(dir), "-")[1])
+		if pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+	return err
 }
 
 // stocked gives the folder of a store with so many gifts, made where it is not there yet. The name tells the schema, so that a stock of
@@ -103,7 +116,7 @@ func stocked(ctx context.Context, o options, name string, n int) (string, error)
 		return dir, err
 	}
 	progress("making %d gifts in %s; they are kept there for the next time", n, dir)
-	p, err := newPlace(o.stock, "making-")
+	p, err := newPlace(o.stock)
 	if err != nil {
 		return "", err
 	}
@@ -242,7 +255,7 @@ func issue(ctx context.Context, engine *ledger.Engine, caller *gift.Caller, n in
 
 // copyOf copies a stock to work on, and has the disk settle down before anything is measured.
 func copyOf(o options, stock string) (*place, error) {
-	p, err := newPlace(o.stock, "at-work-")
+	p, err := newPlace(o.stock)
 	if err != nil {
 		return nil, err
 	}
