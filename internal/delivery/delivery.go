@@ -38,8 +38,9 @@ type Message struct {
 	FromName  string
 	Subject   string
 	Text      string
-	HTML      string // e-mail only; it shows QR as cid:QRContentID
-	QR        []byte // e-mail only: a PNG; nil: none
+	HTML      string    // e-mail only; it shows QR as cid:QRContentID
+	QR        []byte    // e-mail only: a PNG; nil: none
+	Pictures  []Picture // e-mail only: what else its HTML shows
 	At        time.Time
 }
 

@@ -111,6 +111,10 @@ type Gateways struct {
 	Email, SMS Carrier // nil: there is none
 	PublicURL  string  // the base of the gift pages' addresses
 	Directory  func() *gift.Directory
+	// Asset finds a picture of a design; gift.NotFound when there is none. nil: mails have no pictures.
+	Asset func(context.Context, gift.AssetHash) (gift.Asset, error)
+
+	album album
 }
 
 // Send implements Gateway.
@@ -135,7 +139,15 @@ func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error 
 	if job.Kind == ledger.BalanceJob {
 		render = RenderBalance
 	}
-	m, err := render(&g, account, s.PublicURL, job.ID)
+	var pictures Pictures
+	if g.Card.Method == gift.Email {
+		var err error
+		view := card.New(&g, account, time.Now())
+		if pictures, err = s.album.of(ctx, &view, s.Asset); err != nil {
+			return err
+		}
+	}
+	m, err := render(&g, account, s.PublicURL, job.ID, pictures)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"boon.example/internal/delivery"
 )
 
-// compose writes a message as MIME: text and HTML side by side, and the QR code that the HTML shows. The Message-ID is the job's,
+// compose writes a message as MIME: text and HTML side by side, and the QR code and the pictures that the HTML shows. The Message-ID is the job's,
 // so that a repeat can be recognised.
 func compose(m *delivery.Message, from, to string) ([]byte, error) {
 	msg := mail.NewMsg(mail.WithCharset(mail.CharsetUTF8), mail.WithEncoding(mail.EncodingQP), mail.WithNoDefaultUserAgent())
@@ -27,6 +27,13 @@ func compose(m *delivery.Message, from, to string) ([]byte, error) {
 		err := msg.EmbedReader("gift.png", bytes.NewReader(m.QR), mail.WithFileContentID("<"+delivery.QRContentID+">"), mail.WithFileContentType("image/png"))
 		if err != nil {
 			return nil, fmt.Errorf("attaching the QR code: %w", err)
+		}
+	}
+	for i := range m.Pictures {
+		p := &m.Pictures[i]
+		err := msg.EmbedReader(p.Name, bytes.NewReader(p.Bytes), mail.WithFileContentID("<"+p.ContentID+">"), mail.WithFileContentType(mail.ContentType(p.Kind)))
+		if err != nil {
+			return nil, fmt.Errorf("attaching %s: %w", p.Name, err)
 		}
 	}
 	var b bytes.Buffer

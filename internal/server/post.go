@@ -51,7 +51,7 @@ func (p *post) close() {
 func (h *house) worker() *delivery.Worker {
 	return &delivery.Worker{
 		Jobs: h.store, Log: h.Logger, Record: h.record, RetryFor: h.RetryFor, SendTimeout: mail.SendTimeout, Senders: senders,
-		Gateway: &delivery.Gateways{Email: h.post.email, SMS: h.post.sms, Directory: h.directory.Load, PublicURL: h.PublicURL},
+		Gateway: &delivery.Gateways{Email: h.post.email, SMS: h.post.sms, Directory: h.directory.Load, PublicURL: h.PublicURL, Asset: h.store.Asset},
 	}
 }
 

@@ -106,7 +106,7 @@ func newShelf(t *testing.T, gifts ...gift.Gift) *shelf {
 	s := &shelf{gifts: map[string]gift.Gift{}}
 	for i, g := range gifts {
 		s.gifts[g.Card.Token.Reveal()] = g
-		m, err := delivery.Render(&g, account, base, gift.ID{byte(i + 1)})
+		m, err := delivery.Render(&g, account, base, gift.ID{byte(i + 1)}, delivery.Pictures{})
 		if err != nil {
 			t.Fatal(err)
 		}
