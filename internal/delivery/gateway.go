@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -143,7 +144,7 @@ func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error 
 	if g.Card.Method == gift.Email {
 		var err error
 		view := card.New(&g, account, time.Now())
-		if pictures, err = s.album.of(ctx, &view, s.Asset); err != nil {
+		if pictures, err = s.pictures(ctx, &view); err != nil {
 			return err
 		}
 	}
@@ -157,5 +158,11 @@ func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error 
 // OutboxCarrier keeps messages in an outbox instead of sending them; a repeat is kept once.
 type OutboxCarrier struct{ Outbox }
 
-// Carry implements Carrier.
-func (o OutboxCarrier) Carry(ctx context.Context, m Message) error { return o.KeepMessage(ctx, m) }
+// Carry implements Carrier. Of pictures it keeps which they are, not their bytes, which are the same in every message of a design.
+func (o OutboxCarrier) Carry(ctx context.Context, m Message) error {
+	m.Pictures = slices.Clone(m.Pictures)
+	for i := range m.Pictures {
+		m.Pictures[i].Bytes = nil
+	}
+	return o.KeepMessage(ctx, m)
+}

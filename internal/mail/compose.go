@@ -31,9 +31,9 @@ func compose(m *delivery.Message, from, to string) ([]byte, error) {
 	}
 	for i := range m.Pictures {
 		p := &m.Pictures[i]
-		err := msg.EmbedReader(p.Name, bytes.NewReader(p.Bytes), mail.WithFileContentID("<"+p.ContentID+">"), mail.WithFileContentType(mail.ContentType(p.Kind)))
+		err := msg.EmbedReader(fileName(p), bytes.NewReader(p.Bytes), mail.WithFileContentID("<"+p.ContentID+">"), mail.WithFileContentType(mail.ContentType(p.Kind)))
 		if err != nil {
-			return nil, fmt.Errorf("attaching %s: %w", p.Name, err)
+			return nil, fmt.Errorf("attaching %s: %w", fileName(p), err)
 		}
 	}
 	var b bytes.Buffer
@@ -41,6 +41,21 @@ func compose(m *delivery.Message, from, to string) ([]byte, error) {
 		return nil, fmt.Errorf("composing a mail: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// fileName is what a mail program calls a picture that is saved: logo.png for logo@gift.
+func fileName(p *delivery.Picture) string {
+	name, _, _ := strings.Cut(p.ContentID, "@")
+	return name + "." + strings.Replace(strings.TrimPrefix(p.Kind, "image/"), "jpeg", "jpg", 1)
+}
+
+// Source is a message as it would go to a server that has sender as the service's own address.
+func Source(m *delivery.Message, sender string) ([]byte, error) {
+	to, _, err := route(m.To)
+	if err != nil {
+		return nil, err
+	}
+	return compose(m, sender, to)
 }
 
 // header makes a text fit for a header, where rendering has made one line of it: a line break would still end it, and what looks
