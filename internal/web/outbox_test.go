@@ -105,7 +105,7 @@ func TestOutboxPages(t *testing.T) {
 	if got, _ := s.walk(t, "/outbox?kind=print&q=guest+%2317%23"); len(got) != 1 {
 		t.Errorf("search finds %d printed gifts", len(got))
 	}
-	if _, _, body := s.get(t, "/outbox?kind=print"); !strings.Contains(body, `<a href="/g/`+strings.Repeat("0", 19)+`129/print.pdf">PDF</a>`) {
+	if _, _, body := s.get(t, "/outbox?kind=print"); !strings.Contains(body, `href="/g/`+strings.Repeat("0", 19)+`129/print.pdf">PDF</a>`) {
 		t.Error("a printed gift has no link to its PDF")
 	}
 }

@@ -223,8 +223,8 @@ func TestGiftPageStates(t *testing.T) {
 		"pending":         {func(g *gift.Gift) { g.Status = gift.Pending }, "On its way This gift is on its way.", false},
 		"redeemed":        {func(g *gift.Gift) { g.Status, g.Balance = gift.Redeemed, 0 }, "Used in full This gift has been", false},
 		"expired":         {func(g *gift.Gift) { g.ValidUntil = now.Add(-time.Hour) }, "Expired This gift has expired", false},
-		"cancelled":       {func(g *gift.Gift) { g.Status = gift.Cancelled }, "Withdrawn This gift was withdrawn", false},
-		"purchase failed": {func(g *gift.Gift) { g.Status = gift.PurchaseFailed }, "Withdrawn This gift was withdrawn", false},
+		"cancelled":       {func(g *gift.Gift) { g.Status = gift.Cancelled }, "Cancelled This gift was cancelled", false},
+		"purchase failed": {func(g *gift.Gift) { g.Status = gift.PurchaseFailed }, "Purchase not completed The purchase of this gift was not completed", false},
 	} {
 		g := aGift(t)
 		tc.change(&g)
