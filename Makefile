@@ -24,6 +24,8 @@ FORCE:
 
 test: vet bin/with-postgres
 	bin/with-postgres $(GO) test -count=1 ./...
+	@for tool in chromium zbarimg pdftoppm; do command -v $$tool >/dev/null || \
+	  echo "LEFT OUT: there is no $$tool, so the tests that need it (pages in a browser, QR codes read by a scanner) did not run in full."; done
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then \
 	  echo "$(GO) test -race -short ./..."; $(GO) test -race -short ./... && \
   bin/with-postgres $(GO) test -race -short ./internal/store ./internal/ledger; \

@@ -21,7 +21,7 @@ var arrows = map[string][]string{
 	"internal/print":    {"internal/card", "internal/gift", "internal/qr"},
 	"internal/sealed":   {"internal/gift"},
 	"internal/ledger":   {"internal/gift"},
-	"internal/delivery": {"internal/card", "internal/gift", "internal/ledger", "internal/qr"},
+	"internal/delivery": {"internal/card", "internal/gift", "internal/ledger", "internal/picture", "internal/qr"},
 	"internal/mail":     {"internal/delivery"},
 	"internal/sms":      {"internal/delivery", "internal/gift"},
 	"internal/picture":  {},
