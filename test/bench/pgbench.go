@@ -22,32 +22,32 @@ CREATE FUNCTION new_id() RETURNS bytea LANGUAGE sql VOLATILE AS $$
 SELECT decode(lpad(to_hex((extract(epoch from clock_timestamp()) * 1000)::bigint), 12, '0') ||
   substr(replace(gen_random_uuid()::text, '-', ''), 13), 'hex') $$`
 
-// redemption is the SQL of one: the rows of the service's own tables, of the length of the service's. from is where balance, seq and the
-// gift's key come from.
-func redemption(account, voucher, seq, balance, from string) (entry, request string) {
+// redemption is the SQL of one: the rows of the service's own tables, of the length of the service's. from is where the values come from.
+func redemption(account, voucher, seq, previous, id, balance, from string) (entry, request string) {
 	const micros = `(extract(epoch from clock_timestamp()) * 1000000)::bigint`
-	entry = `INSERT INTO entry (account_id, voucher_id, seq, id, kind, delta, balance, status, made_at, key_id, ` +
+	entry = `INSERT INTO entry (account_id, id, voucher_id, seq, previous, kind, delta, balance, status, made_at, key_id, ` +
 		`location_id, reverses, reference, reason, request_id) ` +
-		`SELECT ` + account + `, ` + voucher + `, ` + seq + `, new_id(), 'REDEMPTION', -1, ` + balance + `, 5, ` + micros +
+		`SELECT ` + account + `, ` + id + `, ` + voucher + `, ` + seq + `, ` + previous + `, 'REDEMPTION', -1, ` + balance + `, 5, ` + micros +
 		`, new_id(), new_id(), NULL, 'till 4, ticket 1187', '', encode(new_id(), 'hex')` + from
 	request = `INSERT INTO request (account_id, key, operation, fingerprint, status, answer, sealed, entry_id, spent, ` +
 		`locations, made_at) ` +
 		`SELECT ` + account + `, encode(new_id(), 'hex'), 'redeem-gift', sha256('x'), 200, convert_to(repeat('x', 400), 'UTF8'), ` +
-		`false, new_id(), false, new_id(), ` +
+		`false, ` + id + `, false, new_id(), ` +
 		micros + from
 	return entry, request
 }
 
 // oneTransaction does what a group of one does: lock and check, look for the key, change, enter, record.
 func oneTransaction() string {
-	entry, request := redemption(":account", ":voucher", ":seq", ":balance", "")
+	entry, request := redemption(":account", ":voucher", ":seq", ":previous", ":entry", ":balance", "")
 	return `\set n random(1, :gifts)
 BEGIN;
-SELECT v.account_id AS account, v.id AS voucher, v.balance - 1 AS balance, v.seq AS before, v.seq + 1 AS seq ` +
+SELECT v.account_id AS account, v.id AS voucher, v.balance - 1 AS balance, v.seq AS before, v.seq + 1 AS seq, ` +
+		`v.last AS previous, new_id() AS entry ` +
 		`FROM drawn AS d JOIN voucher AS v USING (account_id, id) ` +
 		`WHERE d.n = :n AND v.balance > 0 FOR NO KEY UPDATE OF v \gset
 SELECT r.answer FROM request AS r WHERE r.account_id = :account AND r.key = encode(:voucher, 'hex');
-UPDATE voucher SET balance = :balance, status = 5, seq = :seq WHERE account_id = :account AND id = :voucher AND seq = :before;
+UPDATE voucher SET balance = :balance, status = 5, seq = :seq, last = :entry WHERE account_id = :account AND id = :voucher AND seq = :before;
 ` + entry + `;
 ` + request + `;
 COMMIT;
@@ -56,10 +56,12 @@ COMMIT;
 
 // oneStatement does all of it at once, which no service can that has rules to ask.
 func oneStatement() string {
-	entry, request := redemption("v.account_id", "v.id", "v.seq", "v.balance", " FROM v")
+	entry, request := redemption("v.account_id", "v.id", "v.seq", "v.previous", "v.last", "v.balance", " FROM v")
 	return `\set n random(1, :gifts)
-WITH v AS (UPDATE voucher AS t SET balance = t.balance - 1, status = 5, seq = t.seq + 1 FROM drawn AS d ` +
-		`WHERE d.n = :n AND t.account_id = d.account_id AND t.id = d.id AND t.balance > 0 RETURNING t.account_id, t.id, t.seq, t.balance), e AS (` +
+WITH o AS (SELECT v.account_id, v.id, v.last FROM drawn AS d JOIN voucher AS v USING (account_id, id) ` +
+		`WHERE d.n = :n AND v.balance > 0 FOR NO KEY UPDATE OF v), v AS (` +
+		`UPDATE voucher AS t SET balance = t.balance - 1, status = 5, seq = t.seq + 1, last = new_id() FROM o ` +
+		`WHERE t.account_id = o.account_id AND t.id = o.id RETURNING t.account_id, t.id, t.seq, t.last, t.balance, o.last AS previous), e AS (` +
 		entry + `) ` + request + `;
 `
 }
