@@ -10,7 +10,7 @@ import (
 // as long as it takes; so it runs beside the writer, on a connection of its own, and the writer's turn is taken only for the little
 // that was written meanwhile, after which the log begins anew.
 const (
-	checkpointAt    = 8000                 // pages in the log, 32 MiB
+	checkpointAt    = 8000                  // pages in the log, 32 MiB
 	checkpointPause = 20 * time.Millisecond // between two looks at the log
 )
 
