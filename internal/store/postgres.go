@@ -23,7 +23,8 @@ import (
 // How long things may take on a database that others use as well and that may be away.
 const (
 	connectPatience = 1500 * time.Millisecond
-	callPatience    = 1800 * time.Millisecond // so that a caller learns within 2 s that the database is away
+	callPatience    = 1800 * time.Millisecond
+	callersPatience = 1900 * time.Millisecond // so that a caller learns within 2 s that the database is away
 	commitPatience  = 2 * time.Second
 	lockPatience    = 1500 * time.Millisecond
 	idlePatience    = 3 * time.Second // after which the database takes the locks of an instance that vanished
@@ -52,6 +53,7 @@ var postgresDialect = dialect{
 	},
 	snapshot:       &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
 	patience:       callPatience,
+	waits:          callersPatience,
 	again:          func(err error) bool { return conflict(err) || lost(err) },
 	outcomeUnknown: unknownOutcome,
 	rejected:       postgresRejected,

@@ -288,6 +288,13 @@ func (s *Store) Close() error {
 // Writers is how many groups may be under way at once: one where every writer waits for the same lock, several where rows are locked.
 func (s *Store) Writers() int { return s.dialect.writers }
 
+// Patience is how long a caller should wait for this store before it is told that the store is away; 0: as long as it takes, as the
+// store is in this process.
+func (s *Store) Patience() time.Duration { return s.dialect.waits }
+
+// Away tells from an error that the database could not be reached in time.
+func (s *Store) Away(err error) bool { return s.dialect.patience > 0 && s.dialect.again(err) }
+
 // Keys are the keys that seal the store's secrets, for the fingerprints of requests.
 func (s *Store) Keys() *sealed.Keys { return s.keys }
 
@@ -386,7 +393,7 @@ func (s *Store) transact(ctx context.Context, fn func(*sql.Tx) error) error {
 	return s.transactWithin(ctx, s.dialect.patience, fn)
 }
 
-// transactWithin runs fn in a transaction that may take this long from when it begins; 0: as long as it takes.
+// transactWithin runs fn in a transaction that may take this long from when it begins, and no longer than ctx has; 0: as long as it takes.
 func (s *Store) transactWithin(ctx context.Context, patience time.Duration, fn func(*sql.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -396,10 +403,14 @@ func (s *Store) transactWithin(ctx context.Context, patience time.Duration, fn f
 		return fmt.Errorf("waiting to write: %w", err)
 	}
 	defer conn.Close()
+	deadline, limited := ctx.Deadline()
 	ctx = context.WithoutCancel(ctx)
 	if patience > 0 {
+		if latest := time.Now().Add(patience); !limited || latest.Before(deadline) {
+			deadline = latest
+		}
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, patience)
+		ctx, cancel = context.WithDeadline(ctx, deadline)
 		defer cancel()
 	}
 	tx, err := conn.BeginTx(ctx, nil)

@@ -29,6 +29,7 @@ type tills struct {
 	mu      sync.Mutex
 	history []porcupine.Operation
 	repeats int
+	slowest time.Duration // until a call was answered, or cut off
 }
 
 // taken is what a call was answered: the redemption, and the balance after it in cents.
@@ -67,7 +68,11 @@ func (l *tills) redeem(t *testing.T, writer int, key string) bool {
 	body := fmt.Sprintf(`{"voucherID":%q,"amount":0.01}`, l.gifts[gift])
 	begun := time.Now()
 	for try := 0; time.Since(begun) < 2*time.Minute; try++ {
+		asked := time.Now()
 		answer, err := redeemOnce(l.urls[rand.IntN(len(l.urls))], key, body)
+		l.mu.Lock()
+		l.slowest = max(l.slowest, time.Since(asked))
+		l.mu.Unlock()
 		if err != nil {
 			time.Sleep(time.Duration(5+rand.IntN(20)) * time.Millisecond)
 			continue
@@ -194,13 +199,18 @@ func historyOf(t *testing.T, url, gift string) (redemptions []string) {
 	}
 }
 
+// sendBody asks for n gifts.
+func sendBody(n int) string {
+	return fmt.Sprintf(`{"monetaryGift":{"value":%d,"deliveryMethodID":3},
+		"recipients":[{}%s],"paymentMethodID":2,"externalTransactionReferenceNumber":"r","externalTransactionCustomerFirstName":"A",
+		"externalTransactionCustomerLastName":"B","externalTransactionCustomerEmailAddress":"a@example.com",
+		"externalStorefrontID":"0199a000-0000-7000-8000-000000000003"}`, worth/100, strings.Repeat(",{}", n-1))
+}
+
 // sell makes n gifts in one call.
 func sell(t *testing.T, url string, n int) (ids []string) {
 	t.Helper()
-	status, answer, err := post(url, "/api/integration/gifting/send-gift", "", fmt.Sprintf(`{"monetaryGift":{"value":%d,"deliveryMethodID":3},
-		"recipients":[{}%s],"paymentMethodID":2,"externalTransactionReferenceNumber":"r","externalTransactionCustomerFirstName":"A",
-		"externalTransactionCustomerLastName":"B","externalTransactionCustomerEmailAddress":"a@example.com",
-		"externalStorefrontID":"0199a000-0000-7000-8000-000000000003"}`, worth/100, strings.Repeat(",{}", n-1)))
+	status, answer, err := post(url, "/api/integration/gifting/send-gift", "", sendBody(n))
 	var order struct{ Gifts []struct{ VoucherID string } }
 	if err != nil || status != http.StatusCreated || json.Unmarshal(answer, &order) != nil {
 		t.Fatalf("send-gift: %d %s %v", status, answer, err)
