@@ -38,8 +38,8 @@ type Config struct {
 	OrderCapability func(account, order gift.ID) string
 	PublicURL       string // how recipients reach the gift page, and where /docs stands; without a slash at its end
 
-	Email bool   // whether e-mail can be delivered, by a gateway or into the outbox
-	SMS   bool   // whether text messages can
+	Email bool // whether e-mail can be delivered, by a gateway or into the outbox
+	SMS   bool // whether text messages can
 	// Patience is how long a call that has arrived waits for the store before it is answered UNAVAILABLE: what others use as well may be
 	// away without a word. 0: as long as the call's own deadline.
 	Patience time.Duration
