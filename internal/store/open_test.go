@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -407,6 +409,62 @@ func TestOpenAtOnce(t *testing.T) {
 	if n, err := s.CountVouchers(t.Context()); err != nil || n != 20 || steps != len(want) || distinct != steps {
 		t.Errorf("%d vouchers, %v, and %d steps, want 20 and %d", n, err, steps, len(want))
 	}
+}
+
+// TestOpenAtOnceWithoutAKeyFile: ten instances start on an empty database, none of which has a key file. One makes it; the others say where
+// to copy it from, leave nothing behind, and start once that is done.
+func TestOpenAtOnceWithoutAKeyFile(t *testing.T) {
+	t.Parallel()
+	if !pgtest.Available() {
+		return // an embedded database is in one folder, with its one key file
+	}
+	database, dirs := pgtest.Empty(t), make([]string, 10)
+	for n := range dirs {
+		dirs[n] = filepath.Join(t.TempDir(), "data")
+	}
+	first := openEach(t, dirs, database, func(dir string, err error) {
+		file := filepath.Join(dir, sealed.FileName)
+		if said := err.Error(); !strings.Contains(said, "copy "+sealed.FileName+" from the data folder") || !strings.Contains(said, "to "+file) || strings.Contains(said, "\n") {
+			t.Errorf("an instance that was not first says: %v", err)
+		}
+		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("an instance that was not first leaves its key file: %v", err)
+		}
+	})
+	if len(first) != 1 {
+		t.Fatalf("%d instances start, want 1", len(first))
+	}
+	key, err := os.ReadFile(filepath.Join(first[0], sealed.FileName))
+	must(t, err)
+	for _, dir := range dirs {
+		must(t, os.MkdirAll(dir, 0o700))
+		must(t, os.WriteFile(filepath.Join(dir, sealed.FileName), key, 0o600))
+	}
+	openEach(t, dirs, database, func(dir string, err error) { t.Errorf("with the key file: %v", err) })
+}
+
+// openEach opens a database from many folders at once, tells who is refused, and gives the folders of the others.
+func openEach(t *testing.T, dirs []string, database string, refused func(dir string, err error)) (opened []string) {
+	t.Helper()
+	var instances sync.WaitGroup
+	var mu sync.Mutex
+	for _, dir := range dirs {
+		instances.Go(func() {
+			s, err := Open(t.Context(), Options{Dir: dir, Database: database})
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				refused(dir, err)
+				return
+			}
+			opened = append(opened, dir)
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	instances.Wait()
+	return opened
 }
 
 // TestOpenServerRefuses: a database that has data needs its own key file.
