@@ -145,3 +145,23 @@ func TestOneKeyAtTwoInstances(t *testing.T) {
 		t.Errorf("the balance is %s after %d redemptions of 0.01, want %s", now.CurrentBalance, rounds, want)
 	}
 }
+
+// TestRisksAreLogged: a database that may lose what it has committed is named in the log of every instance that starts on it.
+func TestRisksAreLogged(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	var risks []string
+	s.withStore(func(beside *store.Store) (err error) {
+		risks, err = beside.Risks(t.Context())
+		return err
+	})
+	logged := s.logs.String()
+	for _, risk := range risks {
+		if !strings.Contains(logged, `"level":"WARN","msg":"`+risk) {
+			t.Errorf("the log lacks %q: %s", risk, logged)
+		}
+	}
+	if len(risks) == 0 && strings.Contains(logged, `"level":"WARN"`) {
+		t.Errorf("the log warns of a database that is as it should be: %s", logged)
+	}
+}

@@ -46,6 +46,8 @@ type dialect struct {
 	rejected func(error) bool
 	// integrity lists the checks of the database's own.
 	integrity []string
+	// risks selects the settings with which the database may lose what it has committed; "": there are none.
+	risks string
 	// holdStill lists the statements that keep others from writing until the transaction ends.
 	holdStill []string
 	// measure tells how large the database and its log are, in bytes.
