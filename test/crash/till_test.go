@@ -2,6 +2,7 @@ package crash
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -25,6 +26,8 @@ type tills struct {
 	gifts []string
 	hot   int           // one call in so many takes from the first gift
 	pause time.Duration // of a writer between two calls
+	// strict tills take nothing for an answer but a success, 503, or a connection that was cut.
+	strict bool
 
 	mu      sync.Mutex
 	history []porcupine.Operation
@@ -74,6 +77,9 @@ func (l *tills) redeem(t *testing.T, writer int, key string) bool {
 		l.slowest = max(l.slowest, time.Since(asked))
 		l.mu.Unlock()
 		if err != nil {
+			if e, ok := errors.AsType[*refusal](err); l.strict && ok && e.status != http.StatusServiceUnavailable {
+				t.Errorf("%s was refused: %v", key, err)
+			}
 			time.Sleep(time.Duration(5+rand.IntN(20)) * time.Millisecond)
 			continue
 		}
@@ -96,6 +102,14 @@ func (l *tills) record(writer, gift int, answer taken, begun time.Time) {
 	})
 }
 
+// refusal is an answer that is no success.
+type refusal struct {
+	status int
+	answer []byte
+}
+
+func (r *refusal) Error() string { return fmt.Sprintf("%d: %s", r.status, r.answer) }
+
 // redeemOnce asks once. An error means that nobody knows what became of it, and that the call may be repeated.
 func redeemOnce(url, key, body string) (taken, error) {
 	status, answer, err := post(url, "/api/integration/redemption/redeem-gift", key, body)
@@ -103,7 +117,7 @@ func redeemOnce(url, key, body string) (taken, error) {
 		return taken{}, err
 	}
 	if status != http.StatusOK {
-		return taken{}, fmt.Errorf("%d: %s", status, answer)
+		return taken{}, &refusal{status, answer}
 	}
 	var redeemed struct {
 		RedemptionID   string
