@@ -118,9 +118,9 @@ func TestOneKeyAtTwoInstances(t *testing.T) {
 		answers := map[string]bool{}
 		for n := range copies {
 			calls.Go(func() {
-				key := fmt.Sprintf("key-%d", round)
+				key, body := fmt.Sprintf("key-%d", round), `{"voucherID":"`+g.VoucherID+`","amount":0.01}`
 				for { // a commit that many wait for may be given up; its key tells what became of it
-					status, answer, err := instances[n%2].callOnce("POST", redeemPath, examples.HarborTillKey, key, `{"voucherID":"`+g.VoucherID+`","amount":0.01}`)
+					status, answer, err := instances[n%2].callOnce("POST", redeemPath, examples.HarborTillKey, key, body)
 					if err != nil || status != http.StatusOK && status != http.StatusServiceUnavailable {
 						t.Errorf("%s: %d %s %v", key, status, answer, err)
 						return

@@ -485,7 +485,8 @@ func TestOpenAtOnceWithoutAKeyFile(t *testing.T) {
 	}
 	first := openEach(t, dirs, database, func(dir string, err error) {
 		file := filepath.Join(dir, sealed.FileName)
-		if said := err.Error(); !strings.Contains(said, "copy "+sealed.FileName+" from the data folder") || !strings.Contains(said, "to "+file) || strings.Contains(said, "\n") {
+		said := err.Error()
+		if !strings.Contains(said, "copy "+sealed.FileName+" from the data folder") || !strings.Contains(said, "to "+file) || strings.Contains(said, "\n") {
 			t.Errorf("an instance that was not first says: %v", err)
 		}
 		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
