@@ -38,9 +38,12 @@ type Config struct {
 	OrderCapability func(account, order gift.ID) string
 	PublicURL       string // how recipients reach the gift page, and where /docs stands; without a slash at its end
 
-	Email bool   // whether e-mail can be delivered, by a gateway or into the outbox
-	SMS   bool   // whether text messages can
-	Wake  func() // told after gifts were issued or used, that there may be something to deliver; nil: nobody is
+	Email bool // whether e-mail can be delivered, by a gateway or into the outbox
+	SMS   bool // whether text messages can
+	// Patience is how long a call that has arrived waits for the store before it is answered UNAVAILABLE: what others use as well may be
+	// away without a word. 0: as long as the call's own deadline.
+	Patience time.Duration
+	Wake     func() // told after gifts were issued or used, that there may be something to deliver; nil: nobody is
 
 	Now           func() time.Time                   // nil: time.Now
 	ClientAddress func(*http.Request) netip.Addr     // nil: that of the connection
@@ -184,6 +187,7 @@ type call struct {
 	caller    *gift.Caller
 	account   *gift.Account // the caller's; nil for a system key, until it has named one
 	key       string        // the Idempotency-Key, "" none
+	body      []byte        // of a POST, whole
 }
 
 // run authenticates the caller and hands the call to its handler.
@@ -206,8 +210,22 @@ func (c *call) run(r Route) (ledger.Answer, error) {
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), r.deadline)
 	defer cancel()
-	c.ctx = ctx
+	if r.Method == http.MethodPost {
+		if c.body, err = c.readBody(); err != nil {
+			return ledger.Answer{}, err
+		}
+	}
+	c.ctx, cancel = c.patient(ctx)
+	defer cancel()
 	return r.handle(c)
+}
+
+// patient is the context of what waits for the store.
+func (a *API) patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	if a.Patience == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, a.Patience)
 }
 
 // handler is the one place where answers and errors are written.

@@ -24,7 +24,9 @@ func (c *call) authenticate() (*gift.Caller, error) {
 			return caller, nil
 		}
 	}
-	if err := c.guard.stranger(c.ctx, c.ClientAddress(c.r)); err != nil {
+	ctx, cancel := c.patient(c.ctx)
+	defer cancel()
+	if err := c.guard.stranger(ctx, c.ClientAddress(c.r)); err != nil {
 		return nil, err
 	}
 	return nil, gift.Refuse(gift.Unauthenticated,

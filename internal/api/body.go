@@ -11,18 +11,14 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// decode reads the body of a request into a T. Every problem is in problems; the error is the verdict on all of them.
+// decode reads the body of a call into a T. Every problem is in problems; the error is the verdict on all of them.
 func decode[T any](c *call, problems *gift.Problems, read func(*object) T) (request T, _ error) {
-	body, err := c.readBody()
-	if err != nil {
-		return request, err
-	}
 	r := c.readers.Get().(*reader)
 	defer func() {
 		r.forget()
 		c.readers.Put(r)
 	}()
-	if o := r.read(body, problems); o != nil {
+	if o := r.read(c.body, problems); o != nil {
 		request = read(o)
 		o.finish()
 	}

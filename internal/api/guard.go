@@ -70,8 +70,12 @@ func (g *guard) lookUp(ctx context.Context, m gift.Miss, find func() error) erro
 	if !isMiss(err) {
 		return err
 	}
-	// Whoever hangs up now has made the attempt all the same.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), otherDeadline)
+	// Whoever hangs up now has made the attempt all the same. When the call's time is up, the miss is owed.
+	deadline, has := ctx.Deadline()
+	if !has {
+		deadline = time.Now().Add(otherDeadline)
+	}
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
 	defer cancel()
 	counted, failed := g.records.CountMiss(ctx, m)
 	if failed != nil {

@@ -301,7 +301,8 @@ func (l *lane) commit(group []*task) {
 }
 
 // settle finds out what became of a group whose commit nobody knows the outcome of: who has a key asks again under it, and gets the
-// stored answer or is decided afresh. Nobody can tell for the others; they are told so.
+// stored answer or is decided afresh. Nobody can tell for the others; they are told so. It ends when nobody waits any more: the
+// callers repeat under their keys.
 func (l *lane) settle(group []*task, err error) {
 	keyed := make([]*task, 0, len(group))
 	for _, t := range group {
@@ -316,6 +317,9 @@ func (l *lane) settle(group []*task, err error) {
 	}
 	for pause := settlePause; pause < settlePause<<settleTries; pause *= 2 {
 		time.Sleep(pause)
+		if keyed, _ = leave(keyed); len(keyed) == 0 {
+			return
+		}
 		if err = l.transact(keyed); err == nil {
 			return
 		}

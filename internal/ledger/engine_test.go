@@ -420,6 +420,37 @@ func TestUnknownCommitsAreSettledByTheRecords(t *testing.T) {
 	}
 }
 
+// TestSettlingEndsWithItsCallers: when nobody waits any more for a commit of unknown outcome, its lane is free for others. The repeat
+// under the key finds out.
+func TestSettlingEndsWithItsCallers(t *testing.T) {
+	t.Parallel()
+	for _, effect := range []bool{false, true} {
+		t.Run(fmt.Sprintf("took effect: %v", effect), func(t *testing.T) {
+			t.Parallel()
+			ctx, leave := context.WithCancel(t.Context())
+			f := &faulty{effect: effect, err: ledger.ErrUnknown, fail: func(n int) bool {
+				if n == 2 {
+					leave()
+				}
+				return n == 2
+			}}
+			b := setup(t, func(s ledger.Store) ledger.Store { f.Store = s; return f }, ledger.Options{})
+			id := b.gift(100)
+			if _, err := b.redeem(ctx, id, 30, "k"); !errors.Is(err, gift.Unavailable) {
+				t.Fatalf("the caller that left got %v, want UNAVAILABLE", err)
+			}
+			answer, err := b.redeem(t.Context(), id, 30, "k")
+			if err != nil || answer.Replayed != effect {
+				t.Fatalf("the repeat: %v, replayed %v, want %v", err, answer.Replayed, effect)
+			}
+			if got := b.balance(id); got != 70 {
+				t.Fatalf("the balance is %d, want 70", got)
+			}
+			b.verify()
+		})
+	}
+}
+
 // TestLanesKeepOneTruth runs the races with several transactions under way at once.
 func TestLanesKeepOneTruth(t *testing.T) {
 	t.Parallel()

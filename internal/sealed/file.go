@@ -49,6 +49,18 @@ func Create(path string) (*Keys, error) {
 	return f.keys()
 }
 
+// Discard removes a key file that Create has just made and that serves nobody, unless something else has taken its place.
+func Discard(path string, made *Keys) error {
+	there, err := Load(path)
+	if err != nil || !bytes.Equal(there.AddressHash("x"), made.AddressHash("x")) {
+		return nil
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("removing the key file %s, which serves nobody: %w", path, err)
+	}
+	return nil
+}
+
 // writeNew writes a file that does not exist yet, all or nothing: a link is made to a complete and synced temporary file,
 // and unlike a rename, a link never replaces what another process has put there meanwhile.
 func writeNew(path string, text []byte) error {

@@ -26,13 +26,14 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	h.post = newPost(c, s)
 	worker := h.worker()
 	pages := web.Config{PublicURL: c.PublicURL, Gifts: s, Directory: h.directory.Load, Log: c.Logger,
-		Order: s.Keys().OpenOrderCapability}
+		Order: s.Keys().OpenOrderCapability, Away: s.Away}
 	if c.Outbox {
 		pages.Messages = newOutbox(s, h.gateways())
 	}
 	interfaceOf := api.New(api.Config{
 		Engine: h.engine, Records: s, Directory: h.directory.Load, Fingerprint: s.Keys().Fingerprint, OrderCapability: s.Keys().OrderCapability,
 		PublicURL: c.PublicURL, Email: h.post.email != nil, SMS: h.post.sms != nil, Wake: worker.Wake, Note: note,
+		Patience: s.Patience(),
 	})
 	h.handler = h.observe(h.mux(interfaceOf, web.Handler(pages)))
 

@@ -81,6 +81,9 @@ func Run(ctx context.Context, c Config) error {
 		return err
 	}
 	defer s.Close()
+	if err := warn(ctx, c.Logger, s); err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
@@ -96,6 +99,15 @@ func Run(ctx context.Context, c Config) error {
 	}
 	defer house.close()
 	return house.serve(ctx, listener)
+}
+
+// warn tells the operator of a database that does not keep what it promises.
+func warn(ctx context.Context, log *slog.Logger, s *store.Store) error {
+	risks, err := s.Risks(ctx)
+	for _, risk := range risks {
+		log.Warn(risk)
+	}
+	return err
 }
 
 // checkPublicURL refuses an address that gift links could not begin with: they are PUBLIC_URL/g/TOKEN, and tills read them.

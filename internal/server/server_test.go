@@ -50,6 +50,20 @@ func start(t *testing.T, c server.Config) *service {
 	t.Helper()
 	s := &service{T: t, data: t.TempDir(), database: pgtest.Database(t), logs: &lockedBuffer{}}
 	s.apply(examples.HarborCoffee())
+	s.run(c)
+	return s
+}
+
+// beside starts one more instance on the same data.
+func (s *service) beside(c server.Config) *service {
+	s.Helper()
+	other := &service{T: s.T, data: s.data, database: s.database, logs: s.logs}
+	other.run(c)
+	return other
+}
+
+func (s *service) run(c server.Config) {
+	s.Helper()
 	c.Listen, c.Data, c.Database, c.Logger = "127.0.0.1:0", s.data, s.database, slog.New(slog.NewJSONHandler(s.logs, nil))
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	c.Ready = func(address string) { ready <- address }
@@ -59,14 +73,13 @@ func start(t *testing.T, c server.Config) *service {
 		cancel()
 		return <-ended
 	})
-	t.Cleanup(func() { s.stop() })
+	s.Cleanup(func() { s.stop() })
 	select {
 	case s.address = <-ready:
 	case err := <-ended:
-		t.Fatalf("the server did not start: %v", err)
+		s.Fatalf("the server did not start: %v", err)
 	}
 	s.url = "http://" + s.address
-	return s
 }
 
 // apply changes the set-up as another process would.
@@ -76,12 +89,21 @@ func (s *service) apply(file []byte) {
 	if err != nil {
 		s.Fatal(err)
 	}
+	s.withStore(func(beside *store.Store) error {
+		_, err := f.Apply(s.Context(), beside, time.Now(), rand.Reader)
+		return err
+	})
+}
+
+// withStore uses the data as another process would.
+func (s *service) withStore(use func(*store.Store) error) {
+	s.Helper()
 	beside, err := store.Open(s.Context(), store.Options{Dir: s.data, Database: s.database})
 	if err != nil {
 		s.Fatal(err)
 	}
 	defer beside.Close()
-	if _, err := f.Apply(s.Context(), beside, time.Now(), rand.Reader); err != nil {
+	if err := use(beside); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -104,11 +126,19 @@ func (l *lockedBuffer) String() string {
 }
 
 func (s *service) call(method, path, key, body string) (int, []byte, error) {
+	return s.callOnce(method, path, key, "", body)
+}
+
+// callOnce is call with an Idempotency-Key, "" for none.
+func (s *service) callOnce(method, path, key, idempotency, body string) (int, []byte, error) {
 	req, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
 	req.Header.Set("Authorization", key)
+	if idempotency != "" {
+		req.Header.Set("Idempotency-Key", idempotency)
+	}
 	resp, err := client.Do(req)
 	if err != nil {
 		return 0, nil, err

@@ -28,8 +28,9 @@ type dialect struct {
 	lockRows, skipLocked string
 	// snapshot begins a reading transaction in which all statements see the same state.
 	snapshot *sql.TxOptions
-	// patience is how long a call may take, over all its tries; 0: as long as it takes.
-	patience time.Duration
+	// patience is how long a call may take, over all its tries; 0: as long as it takes. waits is how long a caller should wait for all the
+	// calls that it needs, and for those that are served before it.
+	patience, waits time.Duration
 	// again tells that a failed transaction did nothing, and may succeed on fresh state or another connection.
 	again func(error) bool
 	// beginCommit and doubtful are called on a connection before a commit and after one that succeeded: doubtful tells that it
@@ -45,6 +46,8 @@ type dialect struct {
 	rejected func(error) bool
 	// integrity lists the checks of the database's own.
 	integrity []string
+	// risks selects the settings with which the database may lose what it has committed; "": there are none.
+	risks string
 	// holdStill lists the statements that keep others from writing until the transaction ends.
 	holdStill []string
 	// measure tells how large the database and its log are, in bytes.

@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
@@ -221,17 +225,22 @@ func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
 
 func TestAFailedMigrationLeavesNothing(t *testing.T) {
 	t.Parallel()
-	s := openDir(t, t.TempDir())
-	steps, err := migrations(migrationFiles, &sqliteDialect)
-	must(t, err)
-	steps = append(steps, migration{int64(len(steps) + 1), "broken", []string{`CREATE TABLE half (x INTEGER)`, `CREATE TABLE half (y INTEGER)`}, 1})
-	if err := s.migrate(t.Context(), steps); err == nil || !strings.Contains(err.Error(), "broken") {
-		t.Errorf("%v, want the step's name", err)
-	}
-	var tables int
-	must(t, s.readers.QueryRow(s.dialect.hasTable, "half").Scan(&tables))
-	if at, err := s.schemaVersion(t.Context(), s.readers); tables != 0 || err != nil || at != int64(len(steps)-1) {
-		t.Errorf("%d tables are left, at version %d, %v", tables, at, err)
+	for name, open := range databases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t)
+			steps, err := migrations(migrationFiles, &s.dialect)
+			must(t, err)
+			steps = append(steps, migration{int64(len(steps) + 1), "broken", []string{`CREATE TABLE half (x INTEGER)`, `CREATE TABLE half (y INTEGER)`}, 1})
+			if err := s.migrate(t.Context(), steps); err == nil || !strings.Contains(err.Error(), "broken") {
+				t.Errorf("%v, want the step's name", err)
+			}
+			var tables int
+			must(t, s.readers.QueryRow(s.dialect.hasTable, "half").Scan(&tables))
+			if at, err := s.schemaVersion(t.Context(), s.readers); tables != 0 || err != nil || at != int64(len(steps)-1) {
+				t.Errorf("%d tables are left, at version %d, %v", tables, at, err)
+			}
+		})
 	}
 }
 
@@ -254,17 +263,22 @@ func TestAnonymous(t *testing.T) {
 
 func TestSizesAndPing(t *testing.T) {
 	t.Parallel()
-	s := openDir(t, t.TempDir())
-	must(t, s.Ping(t.Context()))
-	issue(t, s, newID(), 3)
-	z, err := s.Sizes(t.Context())
-	must(t, err)
-	if z.Vouchers != 3 || z.Database == 0 || z.Log == 0 {
-		t.Errorf("%+v", z)
-	}
-	must(t, s.Close())
-	if s.Ping(t.Context()) == nil {
-		t.Error("a closed store answers")
+	for name, open := range databases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t)
+			must(t, s.Ping(t.Context()))
+			issue(t, s, newID(), 3)
+			z, err := s.Sizes(t.Context())
+			must(t, err)
+			if z.Vouchers != 3 || z.Database == 0 || (z.Log == 0) != (name == "postgres") { // the server keeps its log to itself
+				t.Errorf("%+v", z)
+			}
+			must(t, s.Close())
+			if s.Ping(t.Context()) == nil {
+				t.Error("a closed store answers")
+			}
+		})
 	}
 }
 
@@ -274,8 +288,69 @@ func TestNoSecretInAnyFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := openDir(t, dir)
+	secrets := useSecrets(t, s)
+	seen := grep(t, dir, append(secrets, "Harbor")) // what is no secret shows that the search works
+	must(t, s.Close())
+	for name, found := range grep(t, dir, secrets) {
+		seen[name] += found
+	}
+	noSecret(t, seen)
+}
+
+// TestNoSecretInAnyTable is its like on a server: whoever has its tables has them as they are on its disk.
+func TestNoSecretInAnyTable(t *testing.T) {
+	t.Parallel()
+	if !pgtest.Available() {
+		return // the files of an embedded database are searched above
+	}
+	s, _ := openPostgresForTest(t)
+	secrets := useSecrets(t, s)
+	conn, err := s.readers.Conn(t.Context())
+	must(t, err)
+	defer conn.Close()
+	seen := map[string]int{}
+	for _, name := range tableList(t, s) {
+		var content bytes.Buffer
+		onConn(conn, func(c *pgx.Conn) {
+			_, err = c.PgConn().CopyTo(t.Context(), &content, `COPY `+name+` TO STDOUT (FORMAT binary)`)
+		})
+		must(t, err)
+		for _, text := range append(secrets, "Harbor") {
+			if bytes.Contains(content.Bytes(), []byte(text)) {
+				seen[text]++
+			}
+		}
+	}
+	noSecret(t, seen)
+}
+
+func tableList(t *testing.T, s *Store) (names []string) {
+	t.Helper()
+	must(t, each(t.Context(), s.readers, `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`, nil, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		names = append(names, name)
+		return err
+	}))
+	return names
+}
+
+// noSecret demands that a search found nothing but the word that is no secret.
+func noSecret(t *testing.T, seen map[string]int) {
+	t.Helper()
+	if seen["Harbor"] == 0 {
+		t.Error("the search finds nothing at all")
+	}
+	delete(seen, "Harbor")
+	for secret := range seen {
+		t.Errorf("%s… is kept in the clear", secret[:4])
+	}
+}
+
+// useSecrets uses everything that sees a secret, and tells which it used.
+func useSecrets(t *testing.T, s *Store) (secrets []string) {
+	t.Helper()
 	account, till := newID(), newID()
-	var secrets []string
 	key, err := gift.NewKey(rand.Reader, gift.AccountKey, false)
 	must(t, err)
 	secrets = append(secrets, key)
@@ -305,19 +380,7 @@ func TestNoSecretInAnyFile(t *testing.T) {
 	}
 	must(t, s.CountStranger(t.Context(), "198.51.100.77", func(b gift.Bucket) gift.Bucket { return b.Take(noon, time.Minute) }))
 	secrets = append(secrets, "198.51.100.77")
-
-	seen := grep(t, dir, append(secrets, "Harbor")) // what is no secret shows that the search works
-	must(t, s.Close())
-	for name, found := range grep(t, dir, secrets) {
-		seen[name] += found
-	}
-	if seen["Harbor"] == 0 {
-		t.Error("the search finds nothing at all")
-	}
-	delete(seen, "Harbor")
-	for secret := range seen {
-		t.Errorf("%s… stands in a file of the data folder", secret[:4])
-	}
+	return secrets
 }
 
 // grep counts the files of a folder that hold each of the texts.
@@ -407,6 +470,63 @@ func TestOpenAtOnce(t *testing.T) {
 	if n, err := s.CountVouchers(t.Context()); err != nil || n != 20 || steps != len(want) || distinct != steps {
 		t.Errorf("%d vouchers, %v, and %d steps, want 20 and %d", n, err, steps, len(want))
 	}
+}
+
+// TestOpenAtOnceWithoutAKeyFile: ten instances start on an empty database, none of which has a key file. One makes it; the others say where
+// to copy it from, leave nothing behind, and start once that is done.
+func TestOpenAtOnceWithoutAKeyFile(t *testing.T) {
+	t.Parallel()
+	if !pgtest.Available() {
+		return // an embedded database is in one folder, with its one key file
+	}
+	database, dirs := pgtest.Empty(t), make([]string, 10)
+	for n := range dirs {
+		dirs[n] = filepath.Join(t.TempDir(), "data")
+	}
+	first := openEach(t, dirs, database, func(dir string, err error) {
+		file := filepath.Join(dir, sealed.FileName)
+		said := err.Error()
+		if !strings.Contains(said, "copy "+sealed.FileName+" from the data folder") || !strings.Contains(said, "to "+file) || strings.Contains(said, "\n") {
+			t.Errorf("an instance that was not first says: %v", err)
+		}
+		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("an instance that was not first leaves its key file: %v", err)
+		}
+	})
+	if len(first) != 1 {
+		t.Fatalf("%d instances start, want 1", len(first))
+	}
+	key, err := os.ReadFile(filepath.Join(first[0], sealed.FileName))
+	must(t, err)
+	for _, dir := range dirs {
+		must(t, os.MkdirAll(dir, 0o700))
+		must(t, os.WriteFile(filepath.Join(dir, sealed.FileName), key, 0o600))
+	}
+	openEach(t, dirs, database, func(dir string, err error) { t.Errorf("with the key file: %v", err) })
+}
+
+// openEach opens a database from many folders at once, tells who is refused, and gives the folders of the others.
+func openEach(t *testing.T, dirs []string, database string, refused func(dir string, err error)) (opened []string) {
+	t.Helper()
+	var instances sync.WaitGroup
+	var mu sync.Mutex
+	for _, dir := range dirs {
+		instances.Go(func() {
+			s, err := Open(t.Context(), Options{Dir: dir, Database: database})
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				refused(dir, err)
+				return
+			}
+			opened = append(opened, dir)
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	instances.Wait()
+	return opened
 }
 
 // TestOpenServerRefuses: a database that has data needs its own key file.

@@ -23,7 +23,8 @@ import (
 // How long things may take on a database that others use as well and that may be away.
 const (
 	connectPatience = 1500 * time.Millisecond
-	callPatience    = 1800 * time.Millisecond // so that a caller learns within 2 s that the database is away
+	callPatience    = 1800 * time.Millisecond
+	callersPatience = 1900 * time.Millisecond // so that a caller learns within 2 s that the database is away
 	commitPatience  = 2 * time.Second
 	lockPatience    = 1500 * time.Millisecond
 	idlePatience    = 3 * time.Second // after which the database takes the locks of an instance that vanished
@@ -50,8 +51,10 @@ var postgresDialect = dialect{
 		`SET LOCAL idle_in_transaction_session_timeout = 0`,
 		`LOCK TABLE ` + tableNames() + ` IN SHARE MODE NOWAIT`,
 	},
+	risks:          `SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off' ORDER BY name`,
 	snapshot:       &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
 	patience:       callPatience,
+	waits:          callersPatience,
 	again:          func(err error) bool { return conflict(err) || lost(err) },
 	outcomeUnknown: unknownOutcome,
 	rejected:       postgresRejected,
@@ -151,7 +154,10 @@ func openPostgres(url string, tracer pgx.QueryTracer) (writer, readers *sql.DB, 
 	set("lock_timeout", milliseconds(lockPatience))
 	set("idle_in_transaction_session_timeout", milliseconds(idlePatience))
 	open := func(config *pgx.ConnConfig) *sql.DB {
-		db := stdlib.OpenDB(*config)
+		db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, durably)
+			return err
+		}))
 		db.SetMaxOpenConns(max(2, size/2))
 		db.SetMaxIdleConns(max(2, size/2))
 		db.SetConnMaxIdleTime(5 * time.Minute)
@@ -164,6 +170,33 @@ func openPostgres(url string, tracer pgx.QueryTracer) (writer, readers *sql.DB, 
 		hot.RuntimeParams[plan] = "off"
 	}
 	return open(hot), readers, config.Database + " on " + config.Host, nil
+}
+
+// durably makes a session wait for its commits, whatever server, database or role have as their default, now or later: what is weaker than
+// "on" is not on the standby's disk, or not even on the primary's, when the caller is told. What is stronger stays.
+const durably = `SELECT set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')
+	THEN 'on' ELSE current_setting('synchronous_commit') END, false)`
+
+// Risks are sentences for the operator about settings of the database with which it may lose or damage what it has committed, and which
+// Boon cannot override.
+func (s *Store) Risks(ctx context.Context) (risks []string, err error) {
+	if s.dialect.risks == "" {
+		return nil, nil
+	}
+	err = s.ask(ctx, func(ctx context.Context) error {
+		risks = nil
+		return each(ctx, s.readers, s.dialect.risks, nil, func(rows *sql.Rows) error {
+			var setting string
+			err := rows.Scan(&setting)
+			risks = append(risks, fmt.Sprintf("The database %s has %s=off: when its machine loses power, redemptions that were answered may be lost, or the "+
+				"whole database damaged. Turn %s on.", s.place, setting, setting))
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the database's settings: %w", err)
+	}
+	return risks, nil
 }
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

@@ -46,6 +46,7 @@ type Store struct {
 	dialect dialect
 	keys    *sealed.Keys
 	keyFile string
+	madeKey bool    // by this Open
 	place   string  // where the database is, for people
 	file    string  // of the embedded database
 	writer  *sql.DB // every transaction that writes
@@ -135,13 +136,19 @@ func (s *Store) openServer(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if used {
-		return missingKeys(s.place, s.keyFile)
+		return missingKeys(s.place, s.keyFile, s.copyKeys())
 	}
 	if err := os.MkdirAll(filepath.Dir(s.keyFile), 0o700); err != nil {
 		return fmt.Errorf("making the data folder: %w", err)
 	}
-	s.keys, err = createKeys(s.keyFile)
+	s.keys, s.madeKey, err = createKeys(s.keyFile)
 	return err
+}
+
+// copyKeys tells how an instance comes by the key file that all share.
+func (s *Store) copyKeys() string {
+	return fmt.Sprintf("copy %s from the data folder of the instance that was first, or from its backup (it is kept apart from the database's), to %s, "+
+		"with mode 0600, and start again", sealed.FileName, s.keyFile)
 }
 
 // hasOwner tells whether a database that has a schema belongs to a key file already.
@@ -158,17 +165,17 @@ func (s *Store) hasOwner(ctx context.Context, schema bool) (owned bool, err erro
 	return owned, nil
 }
 
-func missingKeys(place, file string) error {
-	return fmt.Errorf("the database %s is there, but its key file %s is missing; without it no voucher code can be read or "+
-		"found: restore it from its backup (it is kept apart from the database's), with mode 0600", place, file)
+func missingKeys(place, file, remedy string) error {
+	return fmt.Errorf("the database %s is there, but its key file %s is missing; without it no voucher code can be read or found: %s", place, file, remedy)
 }
 
-func createKeys(file string) (*sealed.Keys, error) {
-	keys, err := sealed.Create(file)
+func createKeys(file string) (keys *sealed.Keys, made bool, err error) {
+	keys, err = sealed.Create(file)
 	if errors.Is(err, fs.ErrExist) {
-		return sealed.Load(file) // another process was first
+		keys, err = sealed.Load(file) // another process was first
+		return keys, false, err
 	}
-	return keys, err
+	return keys, err == nil, err
 }
 
 // folderKeys gives the keys of a data folder. In a new one it makes the key file first and the database file after it: a
@@ -191,9 +198,9 @@ func folderKeys(dir, database string, mustExist bool) (*sealed.Keys, error) {
 	switch {
 	case !errors.Is(err, fs.ErrNotExist):
 	case exists:
-		return nil, missingKeys(database, file)
+		return nil, missingKeys(database, file, "restore it from its backup (it is kept apart from the database's), with mode 0600")
 	default:
-		keys, err = createKeys(file)
+		keys, _, err = createKeys(file)
 	}
 	if err != nil {
 		return nil, err
@@ -266,6 +273,10 @@ func (s *Store) checkKeys(ctx context.Context) error {
 		return fmt.Errorf("checking the keys: %w", err)
 	}
 	if plain, err := s.keys.Open(noted, bound); err != nil || string(plain) != text {
+		if s.madeKey {
+			return errors.Join(fmt.Errorf("another instance was first to use the database %s, with a key file of its own, and all need the same one: %s",
+				s.place, s.copyKeys()), sealed.Discard(s.keyFile, s.keys))
+		}
 		return fmt.Errorf("the key file %s is not the one that the database %s was made with; restore the right one from its backup",
 			s.keyFile, s.place)
 	}
@@ -297,6 +308,13 @@ func (s *Store) Close() error {
 
 // Writers is how many groups may be under way at once: one where every writer waits for the same lock, several where rows are locked.
 func (s *Store) Writers() int { return s.dialect.writers }
+
+// Patience is how long a caller should wait for this store before it is told that the store is away; 0: as long as it takes, as the
+// store is in this process.
+func (s *Store) Patience() time.Duration { return s.dialect.waits }
+
+// Away tells from an error that the database could not be reached in time.
+func (s *Store) Away(err error) bool { return s.dialect.patience > 0 && s.dialect.again(err) }
 
 // Keys are the keys that seal the store's secrets, for the fingerprints of requests.
 func (s *Store) Keys() *sealed.Keys { return s.keys }
@@ -396,7 +414,7 @@ func (s *Store) transact(ctx context.Context, fn func(*sql.Tx) error) error {
 	return s.transactWithin(ctx, s.dialect.patience, fn)
 }
 
-// transactWithin runs fn in a transaction that may take this long from when it begins; 0: as long as it takes.
+// transactWithin runs fn in a transaction that may take this long from when it begins, and no longer than ctx has; 0: as long as it takes.
 func (s *Store) transactWithin(ctx context.Context, patience time.Duration, fn func(*sql.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -406,10 +424,14 @@ func (s *Store) transactWithin(ctx context.Context, patience time.Duration, fn f
 		return fmt.Errorf("waiting to write: %w", err)
 	}
 	defer conn.Close()
+	deadline, limited := ctx.Deadline()
 	ctx = context.WithoutCancel(ctx)
 	if patience > 0 {
+		if latest := time.Now().Add(patience); !limited || latest.Before(deadline) {
+			deadline = latest
+		}
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, patience)
+		ctx, cancel = context.WithDeadline(ctx, deadline)
 		defer cancel()
 	}
 	tx, err := conn.BeginTx(ctx, nil)

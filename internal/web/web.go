@@ -30,6 +30,7 @@ type Config struct {
 	// Order tells which order the capability in the address of a printed sheet is for; nil: there are no sheets.
 	Order         func(capability string) (account, order gift.ID, ok bool)
 	ClientAddress func(*http.Request) netip.Addr // nil: that of the connection
+	Away          func(error) bool               // tells that an error will pass: the store is away; nil: none does
 }
 
 // Gifts finds gifts for their page.
@@ -67,6 +68,9 @@ type site struct {
 func Handler(c Config) http.Handler {
 	if c.ClientAddress == nil {
 		c.ClientAddress = peer
+	}
+	if c.Away == nil {
+		c.Away = func(error) bool { return false }
 	}
 	s := &site{Config: c, printing: make(chan struct{}, printers)}
 	mux := http.NewServeMux()
@@ -148,7 +152,7 @@ func (s *site) reads(next http.Handler) http.Handler {
 	})
 }
 
-// page writes what h makes. An error that is gift.NotFound is the 404 page; any other is logged and is the 500 page.
+// page writes what h makes. An error that is gift.NotFound is the 404 page; any other is logged and is the 500 page, or the 503 page.
 func (s *site) page(h func(*http.Request) (page, error)) http.Handler {
 	return s.reads(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, err := h(r)
@@ -173,7 +177,12 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil { // else nobody is waiting for the page
 		s.Log.Error("a page failed", "route", r.Pattern, "error", err)
 	}
-	s.write(w, r, page{Title: "Something went wrong", tmpl: tmplFailed, status: http.StatusInternalServerError})
+	status := http.StatusInternalServerError
+	if s.Away(err) {
+		status = http.StatusServiceUnavailable
+		w.Header().Set("Retry-After", "1")
+	}
+	s.write(w, r, page{Title: "Something went wrong", tmpl: tmplFailed, status: status})
 }
 
 // write renders a page and sends it whole.

@@ -85,19 +85,30 @@ type installation []string
 // install applies the set-up to a new store.
 func install(t *testing.T, store ...string) installation {
 	t.Helper()
+	return installBy(t, binary, store...)
+}
+
+// installBy is install by a program of another version.
+func installBy(t *testing.T, program string, store ...string) installation {
+	t.Helper()
 	dir := t.TempDir()
 	i := append(installation{"--data", filepath.Join(dir, "data")}, store...)
 	file := filepath.Join(dir, "setup.yaml")
 	if err := os.WriteFile(file, []byte(setupFile), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	i.run(t, "apply", file)
+	i.runBy(t, program, "apply", file)
 	return i
 }
 
 func (i installation) run(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := exec.Command(binary, append(args, i...)...).CombinedOutput()
+	return i.runBy(t, binary, args...)
+}
+
+func (i installation) runBy(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(program, append(args, i...)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("boon %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
@@ -112,7 +123,12 @@ type server struct {
 
 func (i installation) start(t *testing.T, address string) *server {
 	t.Helper()
-	cmd := exec.Command(binary, append([]string{"serve", "--listen", address}, i...)...)
+	return i.startBy(t, binary, address)
+}
+
+func (i installation) startBy(t *testing.T, program, address string) *server {
+	t.Helper()
+	cmd := exec.Command(program, append([]string{"serve", "--listen", address}, i...)...)
 	var logs bytes.Buffer
 	cmd.Stderr = &logs
 	out, err := cmd.StdoutPipe()

@@ -126,17 +126,29 @@ func (c *cluster) back(t *testing.T) {
 	}
 }
 
+// newLine is a line to the database that can be disturbed.
+func newLine(t *testing.T, s *pgtest.Server) *toxiproxy.Proxy {
+	t.Helper()
+	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(prometheus.NewRegistry()), zerolog.Nop())
+	line := toxiproxy.NewProxy(server, "postgres", "127.0.0.1:0", s.Address)
+	if err := line.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(line.Stop)
+	return line
+}
+
+// throughLine is the database's URL by way of a line.
+func throughLine(s *pgtest.Server, line *toxiproxy.Proxy) string {
+	return strings.Replace(s.URL, s.Address, line.Listen, 1)
+}
+
 // TestCutConnections puts a bad line between the instances and the database: slow, resetting, and half open.
 func TestCutConnections(t *testing.T) {
 	var line *toxiproxy.Proxy
 	c := newCluster(t, func(s *pgtest.Server) string {
-		server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(prometheus.NewRegistry()), zerolog.Nop())
-		line = toxiproxy.NewProxy(server, "postgres", "127.0.0.1:0", s.Address)
-		if err := line.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(line.Stop)
-		return strings.Replace(s.URL, s.Address, line.Listen, 1)
+		line = newLine(t, s)
+		return throughLine(s, line)
 	})
 	stop := make(chan struct{})
 	wait := c.work(t, 32, stop)

@@ -2,6 +2,7 @@ package crash
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -25,10 +26,13 @@ type tills struct {
 	gifts []string
 	hot   int           // one call in so many takes from the first gift
 	pause time.Duration // of a writer between two calls
+	// strict tills take nothing for an answer but a success, 503, or a connection that was cut.
+	strict bool
 
 	mu      sync.Mutex
 	history []porcupine.Operation
 	repeats int
+	slowest time.Duration // until a call was answered, or cut off
 }
 
 // taken is what a call was answered: the redemption, and the balance after it in cents.
@@ -67,8 +71,15 @@ func (l *tills) redeem(t *testing.T, writer int, key string) bool {
 	body := fmt.Sprintf(`{"voucherID":%q,"amount":0.01}`, l.gifts[gift])
 	begun := time.Now()
 	for try := 0; time.Since(begun) < 2*time.Minute; try++ {
+		asked := time.Now()
 		answer, err := redeemOnce(l.urls[rand.IntN(len(l.urls))], key, body)
+		l.mu.Lock()
+		l.slowest = max(l.slowest, time.Since(asked))
+		l.mu.Unlock()
 		if err != nil {
+			if e, ok := errors.AsType[*refusal](err); l.strict && ok && e.status != http.StatusServiceUnavailable {
+				t.Errorf("%s was refused: %v", key, err)
+			}
 			time.Sleep(time.Duration(5+rand.IntN(20)) * time.Millisecond)
 			continue
 		}
@@ -91,6 +102,14 @@ func (l *tills) record(writer, gift int, answer taken, begun time.Time) {
 	})
 }
 
+// refusal is an answer that is no success.
+type refusal struct {
+	status int
+	answer []byte
+}
+
+func (r *refusal) Error() string { return fmt.Sprintf("%d: %s", r.status, r.answer) }
+
 // redeemOnce asks once. An error means that nobody knows what became of it, and that the call may be repeated.
 func redeemOnce(url, key, body string) (taken, error) {
 	status, answer, err := post(url, "/api/integration/redemption/redeem-gift", key, body)
@@ -98,7 +117,7 @@ func redeemOnce(url, key, body string) (taken, error) {
 		return taken{}, err
 	}
 	if status != http.StatusOK {
-		return taken{}, fmt.Errorf("%d: %s", status, answer)
+		return taken{}, &refusal{status, answer}
 	}
 	var redeemed struct {
 		RedemptionID   string
@@ -194,13 +213,18 @@ func historyOf(t *testing.T, url, gift string) (redemptions []string) {
 	}
 }
 
+// sendBody asks for n gifts.
+func sendBody(n int) string {
+	return fmt.Sprintf(`{"monetaryGift":{"value":%d,"deliveryMethodID":3},
+		"recipients":[{}%s],"paymentMethodID":2,"externalTransactionReferenceNumber":"r","externalTransactionCustomerFirstName":"A",
+		"externalTransactionCustomerLastName":"B","externalTransactionCustomerEmailAddress":"a@example.com",
+		"externalStorefrontID":"0199a000-0000-7000-8000-000000000003"}`, worth/100, strings.Repeat(",{}", n-1))
+}
+
 // sell makes n gifts in one call.
 func sell(t *testing.T, url string, n int) (ids []string) {
 	t.Helper()
-	status, answer, err := post(url, "/api/integration/gifting/send-gift", "", fmt.Sprintf(`{"monetaryGift":{"value":%d,"deliveryMethodID":3},
-		"recipients":[{}%s],"paymentMethodID":2,"externalTransactionReferenceNumber":"r","externalTransactionCustomerFirstName":"A",
-		"externalTransactionCustomerLastName":"B","externalTransactionCustomerEmailAddress":"a@example.com",
-		"externalStorefrontID":"0199a000-0000-7000-8000-000000000003"}`, worth/100, strings.Repeat(",{}", n-1)))
+	status, answer, err := post(url, "/api/integration/gifting/send-gift", "", sendBody(n))
 	var order struct{ Gifts []struct{ VoucherID string } }
 	if err != nil || status != http.StatusCreated || json.Unmarshal(answer, &order) != nil {
 		t.Fatalf("send-gift: %d %s %v", status, answer, err)

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -159,6 +160,34 @@ func (s *Server) Kill() error { return s.end(syscall.SIGKILL) }
 
 // Stop ends the server in order, cutting off who is connected.
 func (s *Server) Stop() error { return s.end(syscall.SIGINT) }
+
+// Pause stops all processes of the server where they are: connections stay open, new ones are taken, and nothing is answered.
+func (s *Server) Pause() error { return s.signalAll(syscall.SIGSTOP) }
+
+// Resume lets a paused server go on.
+func (s *Server) Resume() error { return s.signalAll(syscall.SIGCONT) }
+
+// signalAll signals the server first, so that it starts no more processes, and then those that it has started.
+func (s *Server) signalAll(sig syscall.Signal) error {
+	server := s.process.Process.Pid
+	if err := syscall.Kill(server, sig); err != nil {
+		return err
+	}
+	said, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", server, server))
+	if err != nil {
+		return err
+	}
+	for _, field := range strings.Fields(string(said)) {
+		pid, err := strconv.Atoi(field)
+		if err != nil {
+			return err
+		}
+		if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return err
+		}
+	}
+	return nil
+}
 
 func (s *Server) end(how syscall.Signal) error {
 	if s.process == nil || s.process.Process == nil {

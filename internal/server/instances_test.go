@@ -1,0 +1,167 @@
+package server_test
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"boon.example/examples"
+	"boon.example/internal/gift"
+	"boon.example/internal/server"
+	"boon.example/internal/setup"
+	"boon.example/internal/store"
+)
+
+// A change of the set-up takes effect everywhere within two seconds; a machine that has other things to do may take one more.
+const (
+	effective = 2 * time.Second
+	noise     = time.Second
+)
+
+// TestEveryInstanceLearnsOfChanges changes the set-up in every way while two instances serve it.
+func TestEveryInstanceLearnsOfChanges(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	instances := []*service{s, s.beside(server.Config{})}
+	list := strings.TrimSuffix(giftPath, "/")
+	longest := time.Duration(0)
+	// everywhere waits until every instance answers a call with this status.
+	everywhere := func(what string, status int, method, path, key, body string) {
+		t.Helper()
+		begun := time.Now()
+		for _, at := range instances {
+			for got := 0; got != status; {
+				var answer []byte
+				got, answer, _ = at.call(method, path, key, body)
+				if got == http.StatusTooManyRequests {
+					got = http.StatusUnauthorized // only unknown keys are asked to wait, and before it was made this one was asked for often
+				}
+				if took := time.Since(begun); got != status && took > effective+noise {
+					t.Fatalf("%s has no effect after %v: %d %s, want %d", what, took, got, answer, status)
+				}
+			}
+		}
+		longest = max(longest, time.Since(begun))
+	}
+
+	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
+	there := `{"voucherCode":"` + g.VoucherCode + `","organizationID":"` + examples.HarborLongWharf + `"}` // which no gift refers to
+	var made gift.Key
+	var secret string
+	s.withStore(func(beside *store.Store) (err error) {
+		account, err := gift.ParseID(examples.HarborAccount)
+		if err != nil {
+			return err
+		}
+		made, secret, err = setup.CreateKey(t.Context(), beside, setup.KeyRequest{Name: "till-2", Account: account}, time.Now(), rand.Reader)
+		return err
+	})
+	everywhere("making a key", http.StatusOK, "GET", list, secret, "")
+	everywhere("naming a location", http.StatusOK, "POST", validatePath, secret, there)
+
+	file := string(examples.HarborCoffee())
+	wharf := "      - id: " + examples.HarborLongWharf + "\n        name: Long Wharf\n        jurisdiction: US-MA\n"
+	s.apply([]byte(strings.Replace(file, wharf, "", 1)))
+	everywhere("removing a location", http.StatusNotFound, "POST", validatePath, secret, there)
+	s.apply([]byte(file))
+	everywhere("adding a location", http.StatusOK, "POST", validatePath, secret, there)
+	s.apply([]byte(strings.Replace(file, "    maxGiftValue: 500\n", "    maxGiftValue: 500\n    requireIdempotencyKey: true\n", 1)))
+	everywhere("changing an account", http.StatusBadRequest, "POST", redeemPath, secret, `{"voucherID":"`+g.VoucherID+`"}`)
+	s.withStore(func(beside *store.Store) error {
+		_, err := setup.RevokeKey(t.Context(), beside, made.ID.String(), time.Now())
+		return err
+	})
+	everywhere("revoking a key", http.StatusUnauthorized, "GET", list, secret, "")
+	t.Logf("every change had its effect at both instances after at most %.2f s", longest.Seconds())
+}
+
+// TestInstancesShareGuesses: what was guessed at one instance is missing at the other, at once where that one asks for the first time, and
+// within two seconds where it has asked before.
+func TestInstancesShareGuesses(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	asked, fresh := s.beside(server.Config{}), s.beside(server.Config{})
+	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
+	good := `{"voucherCode":"` + g.VoucherCode + `"}`
+	asked.must("POST", validatePath, examples.HarborTillKey, good, nil)
+	for n := range gift.GuessBurst {
+		wrong := fmt.Sprintf(`{"voucherCode":"%012d"}`, 100_000_000_000+n)
+		if status, answer, err := s.call("POST", validatePath, examples.HarborTillKey, wrong); err != nil || status != http.StatusNotFound {
+			t.Fatalf("guess %d: %d %s %v, want 404", n, status, answer, err)
+		}
+	}
+	if status, answer, err := fresh.call("POST", validatePath, examples.HarborTillKey, good); err != nil || status != http.StatusTooManyRequests {
+		t.Errorf("an instance that asks for the first time: %d %s %v, want 429", status, answer, err)
+	}
+	for begun, status := time.Now(), 0; status != http.StatusTooManyRequests; {
+		status, _, _ = asked.call("POST", validatePath, examples.HarborTillKey, good)
+		if took := time.Since(begun); took > effective+noise {
+			t.Fatalf("an instance that had asked before still answers %d after %v, want 429", status, took)
+		}
+	}
+}
+
+// TestOneKeyAtTwoInstances: a request that is sent to two instances at once, several times, is carried out once and has one answer.
+func TestOneKeyAtTwoInstances(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	instances := []*service{s, s.beside(server.Config{})}
+	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
+	const rounds, copies = 20, 4
+	for round := range rounds {
+		var calls sync.WaitGroup
+		var mu sync.Mutex
+		answers := map[string]bool{}
+		for n := range copies {
+			calls.Go(func() {
+				key, body := fmt.Sprintf("key-%d", round), `{"voucherID":"`+g.VoucherID+`","amount":0.01}`
+				for { // a commit that many wait for may be given up; its key tells what became of it
+					status, answer, err := instances[n%2].callOnce("POST", redeemPath, examples.HarborTillKey, key, body)
+					if err != nil || status != http.StatusOK && status != http.StatusServiceUnavailable {
+						t.Errorf("%s: %d %s %v", key, status, answer, err)
+						return
+					}
+					if status == http.StatusOK {
+						mu.Lock()
+						answers[string(answer)] = true
+						mu.Unlock()
+						return
+					}
+				}
+			})
+		}
+		calls.Wait()
+		if len(answers) != 1 {
+			t.Errorf("round %d: %d different answers", round, len(answers))
+		}
+	}
+	var now soldGift
+	instances[1].must("GET", giftPath+g.VoucherID, examples.HarborWebShopKey, "", &now)
+	if want := fmt.Sprintf("%.2f", 50-0.01*rounds); string(now.CurrentBalance) != want {
+		t.Errorf("the balance is %s after %d redemptions of 0.01, want %s", now.CurrentBalance, rounds, want)
+	}
+}
+
+// TestRisksAreLogged: a database that may lose what it has committed is named in the log of every instance that starts on it.
+func TestRisksAreLogged(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	var risks []string
+	s.withStore(func(beside *store.Store) (err error) {
+		risks, err = beside.Risks(t.Context())
+		return err
+	})
+	logged := s.logs.String()
+	for _, risk := range risks {
+		if !strings.Contains(logged, `"level":"WARN","msg":"`+risk) {
+			t.Errorf("the log lacks %q: %s", risk, logged)
+		}
+	}
+	if len(risks) == 0 && strings.Contains(logged, `"level":"WARN"`) {
+		t.Errorf("the log warns of a database that is as it should be: %s", logged)
+	}
+}
