@@ -188,7 +188,10 @@ func (w *Worker) rest(ctx context.Context, pause time.Duration) {
 func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, free func()) {
 	log := w.Log.With("job", job.ID.String(), "gift", job.VoucherID.String(), "attempt", job.Attempts+1)
 	g, err := w.load(ctx, job)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrTakenBack):
+		return
+	case err != nil:
 		log.Error("loading the gift of a delivery job failed; it is tried again", "error", err)
 		w.postpone(ctx, log, job, firstDelay, "")
 		return
@@ -248,7 +251,7 @@ func wanted(job ledger.Job, g *gift.Gift) bool {
 func (w *Worker) load(ctx context.Context, job ledger.Job) (gift.Gift, error) {
 	ctx, cancel := context.WithTimeout(ctx, writing)
 	defer cancel()
-	return w.Jobs.Gift(ctx, job.AccountID, job.VoucherID)
+	return w.Jobs.GiftOf(ctx, job)
 }
 
 // send makes one attempt, under the timeout. A gateway that panics has failed.
@@ -293,11 +296,12 @@ func (w *Worker) postpone(ctx context.Context, log *slog.Logger, job ledger.Job,
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writing)
 	defer cancel()
 	job.Due = time.Now().Add(pause).UTC()
-	if err := w.Jobs.PostponeJob(ctx, job, said); err != nil {
+	switch err := w.Jobs.PostponeJob(ctx, job, said); {
+	case err == nil:
+		w.Wake() // the worker may be resting beyond the new time
+	case !errors.Is(err, ErrTakenBack):
 		log.Error("postponing a delivery job failed; it is due again when its lease ends", "error", err)
-		return
 	}
-	w.Wake() // the worker may be resting beyond the new time
 }
 
 // giveBack makes jobs due at once for whoever comes next, as if they had not been tried.

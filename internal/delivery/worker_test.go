@@ -569,7 +569,7 @@ func TestEngineAway(t *testing.T) {
 
 func TestStoreAway(t *testing.T) {
 	t.Parallel()
-	for _, method := range []string{"ClaimJobs", "NextJob", "Gift", "PostponeJob"} {
+	for _, method := range []string{"ClaimJobs", "NextJob", "GiftOf", "PostponeJob"} {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

@@ -7,12 +7,14 @@ type Kind string
 
 // The kinds of entry.
 const (
-	Issued     Kind = "ISSUED"
-	Sent       Kind = "DELIVERED"
-	SendFailed Kind = "FAILED_DELIVERY"
-	Redemption Kind = "REDEMPTION"
-	Reversal   Kind = "REVERSAL"
-	Cancel     Kind = "CANCELLATION"
+	Issued      Kind = "ISSUED"
+	Sent        Kind = "DELIVERED"
+	SendFailed  Kind = "FAILED_DELIVERY"
+	Redemption  Kind = "REDEMPTION"
+	Reversal    Kind = "REVERSAL"
+	Cancel      Kind = "CANCELLATION"
+	Resent      Kind = "RESENT"
+	Rescheduled Kind = "RESCHEDULED"
 )
 
 // Entry is one row of a gift's history: one change of its balance, its status, or both. Entries are only ever added.
