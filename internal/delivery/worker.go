@@ -31,12 +31,29 @@ type Worker struct {
 	RetryFor    time.Duration // how long a message that is refused for now is tried again; 0: 24 h
 	StopWithin  time.Duration // how long messages under way may take when Run is told to stop; 0: 10 s
 
+	Observe func(gift.Method, Attempt) // told of every attempt; nil: nobody is. It must be quick
+
 	Random func() float64 // in [0, 1), for jitter; nil: math/rand/v2
 
 	once  sync.Once
 	wake  chan struct{}
 	lanes lanes
 }
+
+// Attempt is what one attempt at sending a message came to.
+type Attempt string
+
+// What an attempt can come to.
+const (
+	Accepted  Attempt = "accepted"
+	GivenUp   Attempt = "given_up"  // refused for good, or out of retries
+	PutOff    Attempt = "put_off"   // it failed for now and is made again
+	NotAsked  Attempt = "not_asked" // the gateway is being left alone
+	Abandoned Attempt = "abandoned" // the service was stopping
+)
+
+// Attempts lists them all.
+func Attempts() []Attempt { return []Attempt{Accepted, GivenUp, PutOff, NotAsked, Abandoned} }
 
 const (
 	// idle is how long the worker rests at most: it looks again for jobs that another process left, and after the clock was set.
@@ -99,6 +116,9 @@ func (w *Worker) prepare() {
 			if *d.field == 0 {
 				*d.field = d.value
 			}
+		}
+		if w.Observe == nil {
+			w.Observe = func(gift.Method, Attempt) {}
 		}
 		if w.Random == nil {
 			w.Random = rand.Float64
@@ -226,12 +246,15 @@ func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job,
 	}
 	switch stopping := context.Cause(ctx) == errStopping; {
 	case err == nil:
+		w.Observe(g.Card.Method, Accepted)
 		w.record(ctx, log, job, gift.Outcome{Delivered: true}, lease)
 	case errors.As(err, &refusal) || job.Doubts >= maxDoubts:
-		w.fail(ctx, log, job, words(err, g), lease)
+		w.fail(ctx, log, job, g, words(err, g), lease)
 	case stopping:
+		w.Observe(g.Card.Method, Abandoned)
 		w.giveBack(ctx, []ledger.Job{job})
 	case errors.As(err, &paused):
+		w.Observe(g.Card.Method, NotAsked)
 		pause := paused.After + time.Duration(w.Random()*float64(paused.After)) // spread, so that not all come at once
 		w.postpone(ctx, log, job, pause, words(err, g))
 	default:
@@ -276,9 +299,10 @@ func (w *Worker) retry(ctx context.Context, log *slog.Logger, job ledger.Job, g 
 	job.Attempts++
 	pause, again := retryAfter(job.Attempts, w.RetryFor, w.Random())
 	if !again {
-		w.fail(ctx, log, job, said, lease)
+		w.fail(ctx, log, job, g, said, lease)
 		return
 	}
+	w.Observe(g.Card.Method, PutOff)
 	if later, ok := errors.AsType[*Later](err); ok {
 		pause = max(pause, min(later.After, maxDelay))
 	}
@@ -286,7 +310,8 @@ func (w *Worker) retry(ctx context.Context, log *slog.Logger, job ledger.Job, g 
 	w.postpone(ctx, log, job, pause, said)
 }
 
-func (w *Worker) fail(ctx context.Context, log *slog.Logger, job ledger.Job, said string, lease time.Time) {
+func (w *Worker) fail(ctx context.Context, log *slog.Logger, job ledger.Job, g *gift.Gift, said string, lease time.Time) {
+	w.Observe(g.Card.Method, GivenUp)
 	log.Warn("a delivery failed for good", "words", said)
 	w.record(ctx, log, job, gift.Outcome{Reason: said}, lease)
 }

@@ -426,8 +426,17 @@ func TestBreaker(t *testing.T) {
 			return nil
 		})
 		gateways := w.outbox()
-		gateways.Email = &Breaker{Carrier: down}
+		breaker := &Breaker{Carrier: down}
+		gateways.Email = breaker
 		w.Gateway = gateways
+		came := map[Attempt]int{}
+		w.Observe = func(m gift.Method, a Attempt) {
+			mu.Lock()
+			defer mu.Unlock()
+			if m == gift.Email {
+				came[a]++
+			}
+		}
 		var jobs []ledger.Job
 		for range 20 {
 			jobs = append(jobs, w.issue(aGift(gift.Email)))
@@ -437,6 +446,9 @@ func TestBreaker(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		w.expect(t, text, gift.Delivered, true) // it has another gateway
+		if !breaker.Resting() {
+			t.Error("the gateway is not left alone")
+		}
 		time.Sleep(6 * time.Hour)
 		synctest.Wait()
 		mu.Lock()
@@ -448,6 +460,9 @@ func TestBreaker(t *testing.T) {
 		synctest.Wait()
 		for _, job := range jobs {
 			w.expect(t, job, gift.Delivered, true)
+		}
+		if breaker.Resting() || came[Accepted] != len(jobs) || came[Accepted]+came[PutOff] != tries || came[NotAsked] == 0 || came[GivenUp]+came[Abandoned] > 0 {
+			t.Errorf("the gateway rests: %t; %d tries came to %v", breaker.Resting(), tries, came)
 		}
 	})
 }

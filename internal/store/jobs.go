@@ -105,6 +105,28 @@ func (s *Store) NextJob(ctx context.Context) (next time.Time, err error) {
 	return next, nil
 }
 
+// Backlog is the messages that are still to be sent.
+type Backlog struct {
+	Waiting int64     // all of them, those that are scheduled for later too
+	Overdue int64     // that are due, and that nobody has taken
+	Oldest  time.Time // since when the oldest of those could have been taken; zero: there is none
+}
+
+// Backlog counts them.
+func (s *Store) Backlog(ctx context.Context, now time.Time) (b Backlog, err error) {
+	err = s.ask(ctx, func(ctx context.Context) error {
+		if err := s.readers.QueryRowContext(ctx, `SELECT count(*) FROM job`).Scan(&b.Waiting); err != nil {
+			return err
+		}
+		return s.readers.QueryRowContext(ctx, `SELECT count(*), min(claimable_at) FROM job WHERE claimable_at <= $1`, now.UnixMicro()).
+			Scan(&b.Overdue, scanTime{&b.Oldest})
+	})
+	if err != nil {
+		return b, fmt.Errorf("counting jobs: %w", err)
+	}
+	return b, nil
+}
+
 // KeepMessage stores a message, sealed; storing the same ID again changes nothing.
 func (s *Store) KeepMessage(ctx context.Context, m delivery.Message) error {
 	text, err := json.Marshal(m)

@@ -782,6 +782,17 @@ func testJobs(t *testing.T, open opener) {
 	diff(t, unleased(claim(t, again(), at(61*time.Second), 9)), jobs[1:2])
 	diff(t, claim(t, s, at(61*time.Second), 9), []ledger.Job(nil))
 	diff(t, next(), at(91*time.Second)) // when the leases end
+	for now, want := range map[time.Duration]Backlog{
+		-time.Second:     {Waiting: 4},
+		90 * time.Second: {Waiting: 4},
+		2 * time.Minute:  {Waiting: 4, Overdue: 3, Oldest: at(91 * time.Second)}, // two leases have ended, and one is due
+	} {
+		got, err := s.Backlog(t.Context(), at(now))
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, got, want)
+	}
 	leased := claim(t, s, at(91*time.Second), 9)
 	diff(t, unleased(leased), jobs[:2])
 
