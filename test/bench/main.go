@@ -113,7 +113,8 @@ func measureStore(name, database string, duration time.Duration, vouchers int, c
 			return err
 		}
 	}
-	return nil
+	fmt.Printf("\n| 10,000 gifts by e-mail in ten calls | calls answered after | last mail after | mails/s |\n")
+	return bulk(func(format string, args ...any) { fmt.Printf(format, args...) }, name, "")
 }
 
 // compare measures the empty handler, redemptions of many vouchers, and of one, at so many connections.
