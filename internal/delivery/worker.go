@@ -129,7 +129,8 @@ func (w *Worker) prepare() {
 // lease is how long a claimed job is ours: enough to send it, with all its writes.
 func (w *Worker) lease() time.Duration { return w.SendTimeout + 3*writing }
 
-// claimUntil claims jobs and starts them, never more at once than there are senders.
+// claimUntil claims jobs, as many as there are senders, and starts them, never more at once than that. A claim is a durable write: in a
+// bulk it is one for so many messages.
 func (w *Worker) claimUntil(ctx context.Context, start func(job ledger.Job, lease time.Time, done func())) {
 	senders := make(chan struct{}, w.Senders)
 	done := func() { <-senders }
@@ -143,24 +144,41 @@ func (w *Worker) claimUntil(ctx context.Context, start func(job ledger.Job, leas
 		if ctx.Err() != nil {
 			return // select may have chosen the sender
 		}
-		free := cap(senders) - len(senders)
 		now := time.Now()
-		jobs, err := w.claim(ctx, now, free)
-		switch {
-		case err != nil:
+		jobs, err := w.claim(ctx, now, w.Senders)
+		if err != nil {
 			w.Log.Error("claiming delivery jobs failed; they stay where they are", "error", err)
-		case ctx.Err() != nil:
-			w.giveBack(ctx, jobs)
-			return
 		}
-		for _, job := range jobs {
-			senders <- struct{}{}
-			start(job, now.Add(w.lease()), done)
+		lease := now.Add(w.lease())
+		for n, job := range jobs {
+			if !w.takeSender(ctx, senders, lease) {
+				w.giveBack(ctx, jobs[n:])
+				break
+			}
+			start(job, lease, done)
 		}
-		if len(jobs) < free || free == 0 {
+		if len(jobs) < w.Senders {
 			w.rest(ctx, w.pause(ctx, now, len(jobs), err))
 		}
 	}
+}
+
+// takeSender waits for a sender; not when ctx has ended, nor for so long that the lease might end before the message is sent.
+func (w *Worker) takeSender(ctx context.Context, senders chan struct{}, lease time.Time) bool {
+	late := time.NewTimer(time.Until(lease) - w.SendTimeout - writing)
+	defer late.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-late.C:
+		return false
+	case senders <- struct{}{}:
+	}
+	if ctx.Err() != nil { // select may have chosen the sender
+		<-senders
+		return false
+	}
+	return true
 }
 
 // claim is not cut short by a stop: jobs that were claimed and never heard of would wait for their lease to end.

@@ -770,3 +770,28 @@ func TestRetryAfter(t *testing.T) {
 		t.Errorf("all pauses together are %v, want %v", sum, day)
 	}
 }
+
+// TestTakeSender: a claimed job does not wait for a sender until its lease is too short to send it, nor when the worker stops.
+func TestTakeSender(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &Worker{}
+		w.prepare()
+		senders := make(chan struct{}, 1)
+		begun := time.Now()
+		if !w.takeSender(t.Context(), senders, begun.Add(w.lease())) || len(senders) != 1 {
+			t.Error("the free sender was not taken")
+		}
+		if w.takeSender(t.Context(), senders, begun.Add(w.lease())) || time.Since(begun) != w.lease()-w.SendTimeout-writing {
+			t.Errorf("waited %v for a sender", time.Since(begun))
+		}
+		<-senders
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 20 { // select chooses among what is possible
+			if w.takeSender(ctx, senders, time.Now().Add(w.lease())) || len(senders) != 0 {
+				t.Error("a sender was taken while stopping")
+			}
+		}
+	})
+}
