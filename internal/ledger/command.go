@@ -344,8 +344,10 @@ func (b *Bounce) decide(_ *Call, s *state) (r Result, _ error) {
 		return Result{}, gift.Refuse(gift.NotFound, "There is no such gift.")
 	}
 	by := s.SentBy[ref]
+	// A gift that was used stays as it is; those that recipients get notices of are.
+	used := v.Status != gift.Pending && v.Status != gift.Delivered && v.Status != gift.FailedDelivery
 	switch order := slices.Compare(b.JobID[:], by[:]); { // ids of jobs grow with time
-	case order < 0, s.overtaken(b.JobID, ref), v.Status == gift.Claimed: // a notice of what is left has a gift that is claimed
+	case used, order < 0, s.overtaken(b.JobID, ref):
 		return Result{}, nil
 	case order > 0:
 		return Result{}, ErrTooEarly

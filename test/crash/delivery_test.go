@@ -119,7 +119,7 @@ func (w *world) twilio(t *testing.T) string {
 func TestGiftsComeDueOnOneFolder(t *testing.T) {
 	t.Parallel()
 	boon := install(t)
-	comeDue(t, boon, "sqlite", filepath.Join(boon[1], "boon.db")+"?_pragma=busy_timeout(10000)")
+	comeDue(t, boon, "sqlite", filepath.Join(boon[1], "boon.db")+"?_pragma=busy_timeout(30000)")
 }
 
 // TestGiftsComeDueOnPostgres is the same over a database of its own.
