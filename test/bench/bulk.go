@@ -21,6 +21,7 @@ import (
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
 )
 
 // What a bulk is: so many calls of send-gift with so many recipients each.
@@ -40,6 +41,23 @@ const bulkSetup = `accounts:
     storefronts: [{id: 0199a000-0000-7000-8000-000000000003, name: Web}]
     keys: [{name: shop, secret: ` + bulkKey + `}]
 `
+
+// bulks prints the table of bulks, on stores of their own.
+func bulks(printf func(format string, args ...any)) error {
+	printf("\n| 10,000 gifts by e-mail in ten calls | calls answered after | last mail after | mails/s |\n|---|---|---|---|\n")
+	if err := bulk(printf, "the embedded store", ""); err != nil {
+		return err
+	}
+	database, err := pgtest.Start()
+	if errors.Is(err, pgtest.ErrMissing) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer database.Close()
+	return bulk(printf, "PostgreSQL", database.URL)
+}
 
 // bulk measures what ten calls for a thousand gifts by e-mail each come to, on a store of its own: an empty database, or "" for the
 // embedded store. The service sends to a mail server in this process, which takes everything, on the same cores. It prints a row of the

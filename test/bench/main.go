@@ -60,7 +60,8 @@ func main() {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	if err := run(*duration, *vouchers, *connections, *boon); err != nil {
+	err := run(*duration, *vouchers, *connections, *boon)
+	if err = errors.Join(err, bulks(func(format string, args ...any) { fmt.Printf(format, args...) })); err != nil {
 		log.Print(err)
 	}
 }
@@ -113,8 +114,7 @@ func measureStore(name, database string, duration time.Duration, vouchers int, c
 			return err
 		}
 	}
-	fmt.Printf("\n| 10,000 gifts by e-mail in ten calls | calls answered after | last mail after | mails/s |\n")
-	return bulk(func(format string, args ...any) { fmt.Printf(format, args...) }, name, "")
+	return nil
 }
 
 // compare measures the empty handler, redemptions of many vouchers, and of one, at so many connections.
