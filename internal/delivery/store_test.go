@@ -109,7 +109,7 @@ func (h *house) expect(t *testing.T, id gift.ID, status gift.Status, messages in
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, err := h.Messages(t.Context(), 100)
+	kept, err := h.Messages(t.Context(), gift.ID{}, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestStoreSendsElsewhere(t *testing.T) {
 		h.expect(t, id, gift.Delivered, 1)
 		time.Sleep(24 * time.Hour)
 		h.expect(t, id, gift.Delivered, 1)
-		if kept, err := h.Messages(t.Context(), 2); err != nil || len(kept) != 1 || kept[0].To != "ben@example.com" {
+		if kept, err := h.Messages(t.Context(), gift.ID{}, 2); err != nil || len(kept) != 1 || kept[0].To != "ben@example.com" {
 			t.Errorf("sent %v, %v", kept, err)
 		}
 		h.idle(t)

@@ -42,21 +42,19 @@ const bulkSetup = `accounts:
     keys: [{name: shop, secret: ` + bulkKey + `}]
 `
 
-// bulks prints the table of bulks, on stores of their own.
-func bulks(printf func(format string, args ...any)) error {
-	printf("\n| 10,000 gifts by e-mail in ten calls | calls answered after | last mail after | mails/s |\n|---|---|---|---|\n")
-	if err := bulk(printf, "the embedded store", ""); err != nil {
-		return err
+// bulk prints the row of a bulk on a store of its own, of the kind that the house has.
+func (h *house) bulk() (err error) {
+	name, url := "the embedded store", ""
+	if h.name == "postgres" {
+		database, err := pgtest.Start()
+		if err != nil {
+			return err
+		}
+		defer database.Close()
+		name, url = "PostgreSQL", database.URL
 	}
-	database, err := pgtest.Start()
-	if errors.Is(err, pgtest.ErrMissing) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer database.Close()
-	return bulk(printf, "PostgreSQL", database.URL)
+	h.report.printf("\n| 10,000 gifts by e-mail in ten calls | calls answered after | last mail after | mails/s |\n|---|--:|--:|--:|\n")
+	return bulk(h.report.printf, name, url)
 }
 
 // bulk measures what ten calls for a thousand gifts by e-mail each come to, on a store of its own: an empty database, or "" for the
