@@ -98,6 +98,8 @@ const (
 	OpRedeemGift        Operation = "redeem-gift"
 	OpReverseRedemption Operation = "reverse-redemption"
 	OpCancelGift        Operation = "cancel-gift"
+	OpResendGift        Operation = "resend-gift"
+	OpRescheduleGift    Operation = "reschedule-gift"
 )
 
 // Meta is what came with an answer beside its members.

@@ -170,6 +170,14 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 			_, err := c.CancelGift(ctx, client.CancelGiftRequest{OrderID: "o", Cause: client.CauseCancelled, IdempotencyKey: "k3"})
 			return err
 		}, ask{"POST", "/api/integration/gifting/cancel-gift", "", "k3", `{"orderID":"o","cause":"CANCELLED"}`}},
+		{func() error {
+			_, err := c.ResendGift(ctx, client.ResendGiftRequest{VoucherID: "v", DeliveryMethodID: client.SMS, RecipientContact: "4155550132", IdempotencyKey: "k4"})
+			return err
+		}, ask{"POST", "/api/integration/gifting/resend-gift", "", "k4", `{"voucherID":"v","deliveryMethodID":2,"recipientContact":"4155550132"}`}},
+		{func() error {
+			_, err := c.RescheduleGift(ctx, client.RescheduleGiftRequest{VoucherID: "v", DeliveryDate: at, DeliveryTimezoneID: "UTC", IdempotencyKey: "k5"})
+			return err
+		}, ask{"POST", "/api/integration/gifting/reschedule-gift", "", "k5", `{"voucherID":"v","deliveryDate":"2026-03-01T01:00:00+01:00","deliveryTimezoneId":"UTC"}`}},
 		{func() error { _, err := c.Gift(ctx, "a/b?c"); return err }, ask{"GET", "/api/integration/gifting/gifts/a%2Fb%3Fc", "", "", ""}},
 		{func() error { _, err := c.RequestStatus(ctx, "k 1", client.OpRedeemGift); return err },
 			ask{"GET", "/api/integration/requests/k%201?operation=redeem-gift", "", "", ""}},

@@ -12,13 +12,15 @@ import (
 )
 
 type giftCmd struct {
-	Send     giftSendCmd     `cmd:"" help:"Create gifts and send them by e-mail, by SMS, or printed."`
-	Validate giftValidateCmd `cmd:"" help:"Tell what a gift is worth at a location, by its code or QR link."`
-	Redeem   giftRedeemCmd   `cmd:"" help:"Take an amount from a gift."`
-	Reverse  giftReverseCmd  `cmd:"" help:"Give back what a redemption took."`
-	Cancel   giftCancelCmd   `cmd:"" help:"Take gifts out of use."`
-	Show     giftShowCmd     `cmd:"" help:"Show one gift and everything that happened to it."`
-	List     giftListCmd     `cmd:"" help:"List gifts, the newest first."`
+	Send       giftSendCmd       `cmd:"" help:"Create gifts and send them by e-mail, by SMS, or printed."`
+	Validate   giftValidateCmd   `cmd:"" help:"Tell what a gift is worth at a location, by its code or QR link."`
+	Redeem     giftRedeemCmd     `cmd:"" help:"Take an amount from a gift."`
+	Reverse    giftReverseCmd    `cmd:"" help:"Give back what a redemption took."`
+	Resend     giftResendCmd     `cmd:"" help:"Send a gift again, also to another address or in print."`
+	Reschedule giftRescheduleCmd `cmd:"" help:"Change when a gift that waits is delivered."`
+	Cancel     giftCancelCmd     `cmd:"" help:"Take gifts out of use."`
+	Show       giftShowCmd       `cmd:"" help:"Show one gift and everything that happened to it."`
+	List       giftListCmd       `cmd:"" help:"List gifts, the newest first."`
 }
 
 // service is where a gift command calls, and how it answers.

@@ -129,6 +129,8 @@ func Routes() []Route {
 	return []Route{
 		{Method: "POST", Pattern: base + "/gifting/send-gift", handle: sendGift, deadline: otherDeadline, anyKey: true},
 		{Method: "POST", Pattern: base + "/gifting/cancel-gift", handle: cancelGift, deadline: otherDeadline},
+		{Method: "POST", Pattern: base + "/gifting/resend-gift", handle: resendGift, deadline: otherDeadline},
+		{Method: "POST", Pattern: base + "/gifting/reschedule-gift", handle: rescheduleGift, deadline: otherDeadline},
 		{Method: "POST", Pattern: base + "/redemption/validate-gift", handle: validateGift, deadline: redemptionDeadline},
 		{Method: "POST", Pattern: base + "/redemption/redeem-gift", handle: redeemGift, deadline: redemptionDeadline},
 		{Method: "POST", Pattern: base + "/redemption/reverse-redemption", handle: reverseRedemption, deadline: redemptionDeadline},

@@ -109,6 +109,7 @@ func TestAuthority(t *testing.T) {
 	t.Run("validate and redeem", func(t *testing.T) { s.tills(t) })
 	t.Run("reverse", func(t *testing.T) { s.reversals(t) })
 	t.Run("cancel", func(t *testing.T) { s.cancellations(t) })
+	t.Run("send again", func(t *testing.T) { s.resends(t) })
 	t.Run("send", func(t *testing.T) { s.sending(t) })
 	t.Run("look", func(t *testing.T) { s.looks(t) })
 	t.Run("what became of it", func(t *testing.T) { s.requests(t) })
@@ -253,6 +254,30 @@ func (s *stage) cancellations(t *testing.T) {
 	}
 }
 
+// resends: a gift is sent again, and rescheduled, by who may cancel it.
+func (s *stage) resends(t *testing.T) {
+	for _, key := range everyKey {
+		for _, kind := range everyKindOfOne {
+			want, ok := mayAct(key)
+			switch {
+			case !ok:
+			case (kind == "corner") != (key == cornerKey):
+				want = notFound
+			case !seen(key, kind):
+				want = notAuthorized
+			default:
+				want = done
+			}
+			s.expect(t, s.post("resend-gift", `{"voucherID":"`+s.gifts[kind].id+`"}`, as(key)...), key, want, "send a gift for "+kind+" again")
+			if want == done {
+				want = verdict{409, gift.RedemptionNotAllowed} // it is in their hands
+			}
+			body := `{"voucherID":"` + s.gifts[kind].id + `","deliveryDate":"` + soon + `"}`
+			s.expect(t, s.post("reschedule-gift", body, as(key)...), key, want, "reschedule a gift for "+kind)
+		}
+	}
+}
+
 func (s *stage) sending(t *testing.T) {
 	for _, key := range everyKey {
 		for _, place := range everyPlace {
@@ -314,12 +339,15 @@ func (s *stage) requests(t *testing.T) {
 	redeem := `{"voucherCode":"` + s.gifts["anywhere"].code + `","amount":1` + atWharf + `}`
 	taken := s.post("redeem-gift", redeem, append(as(wharfKey), once("of the wharf")...)...).want(200).at("redemptionID")
 	cancelled := s.make("wharf")
+	waits := s.send(mailed("ana@example.com", atWharf))
 	bodies := []struct{ operation, body string }{
 		{"redeem-gift", redeem},
 		{"validate-gift", `{"voucherCode":"` + s.gifts["wharf"].code + `"` + atWharf + `}`},
 		{"send-gift", money("3", atWharf)},
 		{"cancel-gift", `{"voucherID":"` + cancelled.id + `","cause":"CANCELLED"}`},
 		{"reverse-redemption", `{"redemptionID":"` + taken + `"}`},
+		{"resend-gift", `{"voucherID":"` + s.gifts["wharf"].id + `"}`},
+		{"reschedule-gift", `{"voucherID":"` + waits.id + `","deliveryDate":"` + soon + `"}`},
 	}
 	for _, b := range bodies {
 		maker := harborKey // so that where nothing is named, the request itself is the same for every key

@@ -56,6 +56,15 @@ func TestTheSameRequestGetsTheSameAnswer(t *testing.T) {
 	cancelled := w.post("cancel-gift", `{"voucherID":"`+g.id+`","cause":"CANCELLED"}`, once("s")...).want(200)
 	w.post("cancel-gift", `{"cause":"CANCELLED","voucherID":"`+g.id+`"}`, once("s")...).again(cancelled)
 	w.redeem(g, "20", once("s")...).again(redeemed) // before any rule: the gift is cancelled by now
+
+	mail := w.send(mailed("ana@example.com"))
+	put := w.post("reschedule-gift", `{"voucherID":"`+mail.id+`","deliveryDate":"`+soon+`"}`, once("s")...).want(200)
+	again := w.post("resend-gift", `{"voucherID":"`+mail.id+`","recipientContact":"ben@example.com"}`, once("s")...).want(200)
+	w.post("cancel-gift", `{"voucherID":"`+mail.id+`","cause":"CANCELLED"}`).want(200)
+	w.post("resend-gift", `{"recipientContact":"ben@example.com","voucherID":"`+strings.ToUpper(mail.id)+`"}`, once("s")...).again(again)
+	w.post("reschedule-gift", `{"voucherID":"`+mail.id+`","deliveryDate":"`+strings.Replace(soon, "Z", "+00:00", 1)+`"}`, once("s")...).again(put)
+	refused := w.post("resend-gift", `{"voucherID":"`+mail.id+`"}`, once("late")...).refused(409, gift.RedemptionNotAllowed)
+	w.post("resend-gift", `{"voucherID":"`+mail.id+`"}`, once("late")...).again(refused)
 	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "10.00", "status", "CANCELLED")
 }
 

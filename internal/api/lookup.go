@@ -146,7 +146,8 @@ func (w *writer) entry(v *gift.Voucher, e *gift.Entry) {
 }
 
 // keyed lists the operations that keep idempotency records.
-var keyed = []ledger.Operation{ledger.SendGift, ledger.ValidateGift, ledger.RedeemGift, ledger.ReverseRedemption, ledger.CancelGift}
+var keyed = []ledger.Operation{ledger.SendGift, ledger.ValidateGift, ledger.RedeemGift, ledger.ReverseRedemption, ledger.CancelGift,
+	ledger.ResendGift, ledger.RescheduleGift}
 
 // showRequests tells what became of the calls that were made with an Idempotency-Key.
 func showRequests(c *call) (ledger.Answer, error) {
@@ -164,7 +165,7 @@ func showRequests(c *call) (ledger.Answer, error) {
 			}
 		}
 		if operations == nil {
-			q.Add("operation", "The operation must be send-gift, validate-gift, redeem-gift, reverse-redemption or cancel-gift.")
+			q.Add("operation", "The operation must be send-gift, validate-gift, redeem-gift, reverse-redemption, cancel-gift, resend-gift or reschedule-gift.")
 		}
 	}
 	if err := q.finish(); err != nil {

@@ -38,6 +38,8 @@ func (w *world) whole() map[string][]string {
 		"reverse-redemption": {`{"redemptionID":"` + redemption + `","amount":0.01,"reason":"R","organizationID":"` + pier + `"}`, `{"idempotencyKey":"none"}`},
 		"cancel-gift": {`{"voucherID":"` + nowhere + `","cause":"CANCELLED","reason":"R"}`, `{"orderID":"` + nowhere + `","cause":"CANCELLED"}`,
 			`{"externalTransactionReferenceNumber":"none","cause":"CANCELLED"}`},
+		"resend-gift":     {`{"voucherID":"` + nowhere + `","deliveryMethodID":1,"recipientContact":"a@example.com"}`},
+		"reschedule-gift": {`{"voucherID":"` + nowhere + `","deliveryDate":"` + soon + `","deliveryTimezoneId":"Asia/Tokyo"}`},
 	}
 }
 

@@ -101,11 +101,14 @@ func exampleServer(t *testing.T) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine := ledger.Start(db, ledger.Options{})
+	// The dates in the examples are ahead of the day on which they were written.
+	begun := time.Now()
+	clock := func() time.Time { return time.Date(2026, 11, 20, 15, 4, 0, 0, time.UTC).Add(time.Since(begun)) }
+	engine := ledger.Start(db, ledger.Options{Now: clock})
 	t.Cleanup(engine.Stop)
 	return New(Config{
 		Engine: engine, Records: db, Directory: func() *gift.Directory { return directory }, Fingerprint: db.Keys().Fingerprint, OrderCapability: db.Keys().OrderCapability,
-		PublicURL: "https://cards.example.org", Email: true, SMS: true,
+		PublicURL: "https://cards.example.org", Email: true, SMS: true, Now: clock,
 	})
 }
 
@@ -198,7 +201,7 @@ func TestSchemasAreComplete(t *testing.T) {
 	}
 	components := doc["components"].(map[string]any)["schemas"].(map[string]any)
 	requests := []string{"SendGift", "MonetaryGift", "ItemGift", "Recipient", "ValidateGift", "TicketData", "PointOfSaleTicket",
-		"RedeemGift", "ReverseRedemption", "CancelGift"}
+		"RedeemGift", "ReverseRedemption", "CancelGift", "ResendGift", "RescheduleGift"}
 	for name, schema := range components {
 		checkSchema(t, name, schema.(map[string]any), slices.Contains(requests, name))
 	}

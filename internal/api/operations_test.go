@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -38,12 +39,16 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
+// soon is a deliveryDate.
+var soon = time.Now().AddDate(0, 1, 0).UTC().Format(time.RFC3339)
+
 // everywhere calls every operation with a request that is good as far as its form goes.
 func (w *world) everywhere(check func(r reply, post bool), headers ...string) {
 	w.Helper()
 	bodies := map[string]string{
 		"send-gift": money("5"), "cancel-gift": `{"voucherID":"` + nowhere + `","cause":"CANCELLED"}`, "redeem-gift": redeemBody(made{id: nowhere}, "1"),
 		"validate-gift": `{"voucherCode":"123456789012","organizationID":"` + pier + `"}`, "reverse-redemption": `{"redemptionID":"` + nowhere + `"}`,
+		"resend-gift": `{"voucherID":"` + nowhere + `"}`, "reschedule-gift": `{"voucherID":"` + nowhere + `","deliveryDate":"` + soon + `"}`,
 	}
 	for _, r := range api.Routes() {
 		operation := r.Pattern[strings.LastIndex(r.Pattern, "/")+1:]
@@ -58,8 +63,13 @@ func TestFailuresThatEveryOperationHas(t *testing.T) {
 		return func(r reply, _ bool) { r.refused(status, code) }
 	}
 	w := newWorld(t)
-	w.everywhere(refused(401, gift.Unauthenticated), as("boon_test_stranger")...)
-	w.get("/gifting/gifts", as("boon_test_stranger")...).refused(401, gift.Unauthenticated)
+	w.everywhere(func(r reply, _ bool) {
+		r.refused(401, gift.Unauthenticated)
+		w.pass(6 * time.Second) // so many are not too many
+	}, as("boon_test_stranger")...)
+	for range 10 {
+		w.get("/gifting/gifts", as("boon_test_stranger")...).refused(401, gift.Unauthenticated)
+	}
 	w.everywhere(refused(429, gift.RateLimited), as("boon_test_stranger")...)
 	w.everywhere(func(r reply, post bool) {
 		if post {
@@ -84,12 +94,15 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 	w := newWorld(t)
 	g := w.send(money("5"))
 	redemption := w.redeem(g, "1").at("redemptionID")
+	waits := `{"voucherID":"` + w.send(mailed("ana@example.com")).id + `"`
 	bodies := map[ledger.Operation][2]string{
 		ledger.SendGift:          {money("5"), money("6")},
 		ledger.ValidateGift:      {validateBody(g, pier), validateBody(g, wharf)},
 		ledger.RedeemGift:        {redeemBody(g, "1"), redeemBody(g, "2")},
 		ledger.ReverseRedemption: {`{"redemptionID":"` + redemption + `","amount":0.50}`, `{"redemptionID":"` + redemption + `"}`},
 		ledger.CancelGift:        {`{"voucherID":"` + g.id + `","cause":"CANCELLED"}`, `{"voucherID":"` + g.id + `","cause":"CANCELLED","reason":"x"}`},
+		ledger.ResendGift:        {waits + `}`, waits + `,"recipientContact":"ana@example.com"}`},
+		ledger.RescheduleGift:    {waits + `,"deliveryDate":"` + soon + `"}`, waits + `,"deliveryDate":"` + soon + `","deliveryTimezoneId":"UTC"}`},
 	}
 	for operation, body := range bodies {
 		release := w.hold()

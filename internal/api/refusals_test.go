@@ -411,6 +411,14 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"cancel-gift", invalid("an empty reference", `{"externalTransactionReferenceNumber":"","cause":"CANCELLED"}`, "externalTransactionReferenceNumber")},
 		{"cancel-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `","cause":"CANCELLED"}`, 404, gift.NotFound, nil}},
 		{"cancel-gift", badCase{"an unknown order", `{"orderID":"` + r + `","cause":"CANCELLED"}`, 404, gift.NotFound, nil}},
+		{"resend-gift", invalid("nothing", `{}`, "voucherID")},
+		{"resend-gift", invalid("another method", `{"voucherID":"`+r+`","deliveryMethodID":4}`, "deliveryMethodID")},
+		{"resend-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `"}`, 404, gift.NotFound, []string{"voucherID"}}},
+		{"reschedule-gift", invalid("nothing", `{}`, "voucherID", "deliveryDate")},
+		{"reschedule-gift", invalid("null", `{"voucherID":null,"deliveryDate":null}`, "voucherID", "deliveryDate")},
+		{"reschedule-gift", invalid("no zone in the date", `{"voucherID":"`+r+`","deliveryDate":"2030-01-01T00:00:00"}`, "deliveryDate")},
+		{"reschedule-gift", invalid("an unknown zone", `{"voucherID":"`+r+`","deliveryDate":"`+soon+`","deliveryTimezoneId":"Mars"}`, "deliveryTimezoneId")},
+		{"reschedule-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `","deliveryDate":"` + soon + `"}`, 404, gift.NotFound, []string{"voucherID"}}},
 		{"cancel-gift", badCase{"redeemed in part", `{"externalTransactionReferenceNumber":"R-1","cause":"PURCHASE_FAILED"}`, 409, gift.RedemptionNotAllowed, nil}},
 	} {
 		t.Run(c.operation+"/"+c.name, func(t *testing.T) { w.in(t).post(c.operation, c.body).refused(c.status, c.code, c.paths...) })

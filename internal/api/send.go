@@ -56,14 +56,22 @@ func readDefinition(o *object) *gift.Definition {
 	} else {
 		d.DeliveryDate = o.instant("deliveryDate")
 	}
-	if zone := o.text("deliveryTimezoneId"); zone != "" {
-		name, _, err := gift.ParseZone(zone)
-		if err != nil {
-			o.Add(o.at("deliveryTimezoneId"), "%s", err)
-		}
-		d.DeliveryZone = name
-	}
+	d.DeliveryZone = readZone(o)
 	return d
+}
+
+// readZone reads in which time zone the recipient is shown dates; "" is not said.
+func readZone(o *object) string {
+	const member = "deliveryTimezoneId"
+	zone := o.text(member)
+	if zone == "" {
+		return ""
+	}
+	name, _, err := gift.ParseZone(zone)
+	if err != nil {
+		o.Add(o.at(member), "%s", err)
+	}
+	return name
 }
 
 func readRecipient(o *object) gift.Recipient {
@@ -148,14 +156,21 @@ func sendGift(c *call) (ledger.Answer, error) {
 // deliverable refuses gifts that this service has no means to deliver.
 func (c *call) deliverable(gifts []gift.Gift) error {
 	for n := range gifts {
-		switch m := gifts[n].Card.Method; {
-		case m == gift.Email && !c.Email:
-			return gift.Refuse(gift.AccountMisconfigured,
-				"This service cannot send e-mail yet: it must be started with --smtp, or with --outbox to try things out.")
-		case m == gift.SMS && !c.SMS:
-			return gift.Refuse(gift.AccountMisconfigured,
-				"This service cannot send SMS yet: it must be started with --sms, or with --outbox to try things out.")
+		if err := c.deliverableBy(gifts[n].Card.Method); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+func (c *call) deliverableBy(m gift.Method) error {
+	switch {
+	case m == gift.Email && !c.Email:
+		return gift.Refuse(gift.AccountMisconfigured,
+			"This service cannot send e-mail yet: it must be started with --smtp, or with --outbox to try things out.")
+	case m == gift.SMS && !c.SMS:
+		return gift.Refuse(gift.AccountMisconfigured,
+			"This service cannot send SMS yet: it must be started with --sms, or with --outbox to try things out.")
 	}
 	return nil
 }
@@ -175,19 +190,24 @@ func (w *writer) order(r ledger.Result, c *call) {
 	w.list("gifts")
 	for n := range r.Gifts {
 		g := &r.Gifts[n]
-		address := c.PublicURL + "/g/" + g.Card.Token.Reveal()
 		w.open()
 		w.voucher(g, view{account: c.account, now: g.CreatedAt})
 		w.integer("recipientIndex", g.Card.RecipientIndex)
-		w.text("giftURL", address)
-		if g.Card.Method == gift.Printed {
-			w.text("printURL", address+printPath)
-		} else {
-			w.null("printURL")
-		}
+		w.addresses(g, c.PublicURL)
 		w.close()
 	}
 	w.endList()
+}
+
+// addresses writes where a gift can be seen, and printed if it goes in print.
+func (w *writer) addresses(g *gift.Gift, publicURL string) {
+	address := publicURL + "/g/" + g.Card.Token.Reveal()
+	w.text("giftURL", address)
+	if g.Card.Method == gift.Printed {
+		w.text("printURL", address+printPath)
+	} else {
+		w.null("printURL")
+	}
 }
 
 // canonSend writes every member of a send-gift request in canonical form.

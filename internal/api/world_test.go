@@ -233,6 +233,7 @@ const base = "/api/integration"
 // The paths of the operations.
 var paths = map[string]string{
 	"send-gift": base + "/gifting/send-gift", "cancel-gift": base + "/gifting/cancel-gift",
+	"resend-gift": base + "/gifting/resend-gift", "reschedule-gift": base + "/gifting/reschedule-gift",
 	"validate-gift": base + "/redemption/validate-gift", "redeem-gift": base + "/redemption/redeem-gift",
 	"reverse-redemption": base + "/redemption/reverse-redemption",
 }
@@ -362,6 +363,11 @@ const (
 // money is a request for one printed gift.
 func money(value string, more ...string) string {
 	return `{"monetaryGift":{"value":` + value + `,"deliveryMethodID":3` + strings.Join(more, "") + `},` + purchase + `}`
+}
+
+// mailed is a request for one gift by e-mail.
+func mailed(to string, more ...string) string {
+	return `{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"` + to + `"` + strings.Join(more, "") + `},` + purchase + `}`
 }
 
 // made is a gift that was sent.

@@ -41,6 +41,13 @@ func (b *Breaker) Carry(ctx context.Context, m Message) error {
 	return err
 }
 
+// Resting reports whether the gateway is being left alone, or asked with one message at a time.
+func (b *Breaker) Resting() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.failures >= breakAfter
+}
+
 // rests tells, before a message is even rendered, that the gateway is being left alone; nil: it may be asked.
 func (b *Breaker) rests(now time.Time) error {
 	b.mu.Lock()

@@ -8,6 +8,7 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"boon.example/internal/gift"
@@ -18,14 +19,18 @@ import (
 type Jobs interface {
 	// ClaimJobs leases at most n jobs that are due at now until the lease ends; no other claimant gets them before.
 	ClaimJobs(ctx context.Context, now time.Time, lease time.Duration, n int) ([]ledger.Job, error)
-	// PostponeJob gives a leased job back, to be due again later, with its Attempts, its Doubts and the gateway's last words, unless
-	// its Lease is no longer the job's.
+	// PostponeJob gives a leased job back, to be due again later, with its Attempts, its Doubts and the gateway's last words; or
+	// ErrTakenBack.
 	PostponeJob(ctx context.Context, job ledger.Job, words string) error
 	// NextJob is when the next job is due or its lease ends; zero: there is none.
 	NextJob(ctx context.Context) (time.Time, error)
-	// Gift finds the gift that a job is about.
-	Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error)
+	// GiftOf gives the gift that a leased job is about, with the address that it has now; or ErrTakenBack, when the job is not
+	// the caller's any more: the gift was sent again another way, or the lease has ended.
+	GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error)
 }
+
+// ErrTakenBack tells that a job is not to be done by whoever claimed it.
+var ErrTakenBack = errors.New("the job was taken back")
 
 // Message is one rendered message, as the outbox keeps it.
 type Message struct {

@@ -108,7 +108,10 @@ func (m *memory) PostponeJob(ctx context.Context, job ledger.Job, words string) 
 		return err
 	}
 	r := m.jobs[job.ID]
-	if r == nil || !r.leased.After(time.Now()) {
+	if r == nil {
+		return ErrTakenBack
+	}
+	if !r.leased.After(time.Now()) {
 		return errLease
 	}
 	r.Job, r.leased, r.words = job, time.Time{}, words
@@ -129,14 +132,17 @@ func (m *memory) NextJob(ctx context.Context) (next time.Time, _ error) {
 	return next, nil
 }
 
-func (m *memory) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error) {
+func (m *memory) GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.enter(ctx, "Gift"); err != nil {
+	if err := m.enter(ctx, "GiftOf"); err != nil {
 		return gift.Gift{}, err
 	}
-	g, ok := m.gifts[voucher]
-	if !ok || g.AccountID != account {
+	if m.jobs[job.ID] == nil {
+		return gift.Gift{}, ErrTakenBack
+	}
+	g, ok := m.gifts[job.VoucherID]
+	if !ok || g.AccountID != job.AccountID {
 		return gift.Gift{}, gift.NotFound
 	}
 	return g, nil

@@ -154,6 +154,73 @@ func TestStoreDeliversAtOnceAndOnTime(t *testing.T) {
 	})
 }
 
+// TestStoreComesBackLate: what came due while no service ran is sent at once when one does.
+func TestStoreComesBackLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t)
+		second := h.send(t, gift.Email, time.Now().Add(2*time.Hour))
+		first := h.send(t, gift.SMS, time.Now().Add(time.Hour))
+		time.Sleep(48 * time.Hour)
+		h.run(t)
+		h.expect(t, first, gift.Delivered, 2)
+		h.expect(t, second, gift.Delivered, 2)
+	})
+}
+
+// TestStoreSendsElsewhere: a message that waits to be tried again goes to the corrected address, at once, and the old one never does.
+func TestStoreSendsElsewhere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t)
+		outbox := h.worker.Gateway
+		h.worker.Gateway = answers{errors.New("451 the mailbox is busy")}
+		h.run(t)
+		id := h.send(t, gift.Email, time.Time{})
+		h.expect(t, id, gift.Pending, 0)
+		h.worker.Gateway = outbox
+		resend := &ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: &gift.Caller{Account: merchant}, Contact: "ben@example.com"}}
+		if _, err := h.engine.Do(t.Context(), call(nil), resend); err != nil {
+			t.Fatal(err)
+		}
+		h.worker.Wake()
+		h.expect(t, id, gift.Delivered, 1)
+		time.Sleep(24 * time.Hour)
+		h.expect(t, id, gift.Delivered, 1)
+		if kept, err := h.Messages(t.Context(), gift.ID{}, 2); err != nil || len(kept) != 1 || kept[0].To != "ben@example.com" {
+			t.Errorf("sent %v, %v", kept, err)
+		}
+		h.idle(t)
+	})
+}
+
+// TestStorePutsOff: a rescheduled gift is sent at its new time and not before, also when that is earlier.
+func TestStorePutsOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t)
+		h.run(t)
+		id := h.send(t, gift.Email, time.Now().Add(time.Hour))
+		put := func(in time.Duration) {
+			reschedule := &ledger.Reschedule{VoucherID: id, Reschedule: gift.Reschedule{Caller: &gift.Caller{Account: merchant}, Date: time.Now().Add(in)}}
+			if _, err := h.engine.Do(t.Context(), call(nil), reschedule); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(3 * time.Hour)
+		time.Sleep(3*time.Hour - time.Millisecond)
+		h.expect(t, id, gift.Pending, 0)
+		put(2 * time.Hour)
+		time.Sleep(time.Hour)
+		put(time.Minute) // at another instance: nobody wakes this one
+		time.Sleep(time.Minute - time.Microsecond)
+		h.expect(t, id, gift.Pending, 0)
+		time.Sleep(5 * time.Second)
+		h.expect(t, id, gift.Delivered, 1)
+		h.idle(t)
+	})
+}
+
 // TestStoreLeaseOfTheDead: a process died after it had kept the message and before it had recorded that. The job is done again
 // when its lease ends; the outbox knows it by its id.
 func TestStoreLeaseOfTheDead(t *testing.T) {

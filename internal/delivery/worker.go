@@ -31,12 +31,29 @@ type Worker struct {
 	RetryFor    time.Duration // how long a message that is refused for now is tried again; 0: 24 h
 	StopWithin  time.Duration // how long messages under way may take when Run is told to stop; 0: 10 s
 
+	Observe func(gift.Method, Attempt) // told of every attempt; nil: nobody is. It must be quick
+
 	Random func() float64 // in [0, 1), for jitter; nil: math/rand/v2
 
 	once  sync.Once
 	wake  chan struct{}
 	lanes lanes
 }
+
+// Attempt is what one attempt at sending a message came to.
+type Attempt string
+
+// What an attempt can come to.
+const (
+	Accepted  Attempt = "accepted"
+	GivenUp   Attempt = "given_up"  // refused for good, or out of retries
+	PutOff    Attempt = "put_off"   // it failed for now and is made again
+	NotAsked  Attempt = "not_asked" // the gateway is being left alone
+	Abandoned Attempt = "abandoned" // the service was stopping
+)
+
+// Attempts lists them all.
+func Attempts() []Attempt { return []Attempt{Accepted, GivenUp, PutOff, NotAsked, Abandoned} }
 
 const (
 	// idle is how long the worker rests at most: it looks again for jobs that another process left, and after the clock was set.
@@ -100,6 +117,9 @@ func (w *Worker) prepare() {
 				*d.field = d.value
 			}
 		}
+		if w.Observe == nil {
+			w.Observe = func(gift.Method, Attempt) {}
+		}
 		if w.Random == nil {
 			w.Random = rand.Float64
 		}
@@ -109,7 +129,8 @@ func (w *Worker) prepare() {
 // lease is how long a claimed job is ours: enough to send it, with all its writes.
 func (w *Worker) lease() time.Duration { return w.SendTimeout + 3*writing }
 
-// claimUntil claims jobs and starts them, never more at once than there are senders.
+// claimUntil claims jobs, as many as there are senders, and starts them, never more at once than that. A claim is a durable write: in a
+// bulk it is one for so many messages.
 func (w *Worker) claimUntil(ctx context.Context, start func(job ledger.Job, lease time.Time, done func())) {
 	senders := make(chan struct{}, w.Senders)
 	done := func() { <-senders }
@@ -123,24 +144,41 @@ func (w *Worker) claimUntil(ctx context.Context, start func(job ledger.Job, leas
 		if ctx.Err() != nil {
 			return // select may have chosen the sender
 		}
-		free := cap(senders) - len(senders)
 		now := time.Now()
-		jobs, err := w.claim(ctx, now, free)
-		switch {
-		case err != nil:
+		jobs, err := w.claim(ctx, now, w.Senders)
+		if err != nil {
 			w.Log.Error("claiming delivery jobs failed; they stay where they are", "error", err)
-		case ctx.Err() != nil:
-			w.giveBack(ctx, jobs)
-			return
 		}
-		for _, job := range jobs {
-			senders <- struct{}{}
-			start(job, now.Add(w.lease()), done)
+		lease := now.Add(w.lease())
+		for n, job := range jobs {
+			if !w.takeSender(ctx, senders, lease) {
+				w.giveBack(ctx, jobs[n:])
+				break
+			}
+			start(job, lease, done)
 		}
-		if len(jobs) < free || free == 0 {
+		if len(jobs) < w.Senders {
 			w.rest(ctx, w.pause(ctx, now, len(jobs), err))
 		}
 	}
+}
+
+// takeSender waits for a sender; not when ctx has ended, nor for so long that the lease might end before the message is sent.
+func (w *Worker) takeSender(ctx context.Context, senders chan struct{}, lease time.Time) bool {
+	late := time.NewTimer(time.Until(lease) - w.SendTimeout - writing)
+	defer late.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-late.C:
+		return false
+	case senders <- struct{}{}:
+	}
+	if ctx.Err() != nil { // select may have chosen the sender
+		<-senders
+		return false
+	}
+	return true
 }
 
 // claim is not cut short by a stop: jobs that were claimed and never heard of would wait for their lease to end.
@@ -188,7 +226,10 @@ func (w *Worker) rest(ctx context.Context, pause time.Duration) {
 func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, free func()) {
 	log := w.Log.With("job", job.ID.String(), "gift", job.VoucherID.String(), "attempt", job.Attempts+1)
 	g, err := w.load(ctx, job)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrTakenBack):
+		return
+	case err != nil:
 		log.Error("loading the gift of a delivery job failed; it is tried again", "error", err)
 		w.postpone(ctx, log, job, firstDelay, "")
 		return
@@ -223,12 +264,15 @@ func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job,
 	}
 	switch stopping := context.Cause(ctx) == errStopping; {
 	case err == nil:
+		w.Observe(g.Card.Method, Accepted)
 		w.record(ctx, log, job, gift.Outcome{Delivered: true}, lease)
 	case errors.As(err, &refusal) || job.Doubts >= maxDoubts:
-		w.fail(ctx, log, job, words(err, g), lease)
+		w.fail(ctx, log, job, g, words(err, g), lease)
 	case stopping:
+		w.Observe(g.Card.Method, Abandoned)
 		w.giveBack(ctx, []ledger.Job{job})
 	case errors.As(err, &paused):
+		w.Observe(g.Card.Method, NotAsked)
 		pause := paused.After + time.Duration(w.Random()*float64(paused.After)) // spread, so that not all come at once
 		w.postpone(ctx, log, job, pause, words(err, g))
 	default:
@@ -248,7 +292,7 @@ func wanted(job ledger.Job, g *gift.Gift) bool {
 func (w *Worker) load(ctx context.Context, job ledger.Job) (gift.Gift, error) {
 	ctx, cancel := context.WithTimeout(ctx, writing)
 	defer cancel()
-	return w.Jobs.Gift(ctx, job.AccountID, job.VoucherID)
+	return w.Jobs.GiftOf(ctx, job)
 }
 
 // send makes one attempt, under the timeout. A gateway that panics has failed.
@@ -273,9 +317,10 @@ func (w *Worker) retry(ctx context.Context, log *slog.Logger, job ledger.Job, g 
 	job.Attempts++
 	pause, again := retryAfter(job.Attempts, w.RetryFor, w.Random())
 	if !again {
-		w.fail(ctx, log, job, said, lease)
+		w.fail(ctx, log, job, g, said, lease)
 		return
 	}
+	w.Observe(g.Card.Method, PutOff)
 	if later, ok := errors.AsType[*Later](err); ok {
 		pause = max(pause, min(later.After, maxDelay))
 	}
@@ -283,7 +328,8 @@ func (w *Worker) retry(ctx context.Context, log *slog.Logger, job ledger.Job, g 
 	w.postpone(ctx, log, job, pause, said)
 }
 
-func (w *Worker) fail(ctx context.Context, log *slog.Logger, job ledger.Job, said string, lease time.Time) {
+func (w *Worker) fail(ctx context.Context, log *slog.Logger, job ledger.Job, g *gift.Gift, said string, lease time.Time) {
+	w.Observe(g.Card.Method, GivenUp)
 	log.Warn("a delivery failed for good", "words", said)
 	w.record(ctx, log, job, gift.Outcome{Reason: said}, lease)
 }
@@ -293,11 +339,12 @@ func (w *Worker) postpone(ctx context.Context, log *slog.Logger, job ledger.Job,
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writing)
 	defer cancel()
 	job.Due = time.Now().Add(pause).UTC()
-	if err := w.Jobs.PostponeJob(ctx, job, said); err != nil {
+	switch err := w.Jobs.PostponeJob(ctx, job, said); {
+	case err == nil:
+		w.Wake() // the worker may be resting beyond the new time
+	case !errors.Is(err, ErrTakenBack):
 		log.Error("postponing a delivery job failed; it is due again when its lease ends", "error", err)
-		return
 	}
-	w.Wake() // the worker may be resting beyond the new time
 }
 
 // giveBack makes jobs due at once for whoever comes next, as if they had not been tried.

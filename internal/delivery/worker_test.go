@@ -426,8 +426,17 @@ func TestBreaker(t *testing.T) {
 			return nil
 		})
 		gateways := w.outbox()
-		gateways.Email = &Breaker{Carrier: down}
+		breaker := &Breaker{Carrier: down}
+		gateways.Email = breaker
 		w.Gateway = gateways
+		came := map[Attempt]int{}
+		w.Observe = func(m gift.Method, a Attempt) {
+			mu.Lock()
+			defer mu.Unlock()
+			if m == gift.Email {
+				came[a]++
+			}
+		}
 		var jobs []ledger.Job
 		for range 20 {
 			jobs = append(jobs, w.issue(aGift(gift.Email)))
@@ -437,6 +446,9 @@ func TestBreaker(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		w.expect(t, text, gift.Delivered, true) // it has another gateway
+		if !breaker.Resting() {
+			t.Error("the gateway is not left alone")
+		}
 		time.Sleep(6 * time.Hour)
 		synctest.Wait()
 		mu.Lock()
@@ -448,6 +460,9 @@ func TestBreaker(t *testing.T) {
 		synctest.Wait()
 		for _, job := range jobs {
 			w.expect(t, job, gift.Delivered, true)
+		}
+		if breaker.Resting() || came[Accepted] != len(jobs) || came[Accepted]+came[PutOff] != tries || came[NotAsked] == 0 || came[GivenUp]+came[Abandoned] > 0 {
+			t.Errorf("the gateway rests: %t; %d tries came to %v", breaker.Resting(), tries, came)
 		}
 	})
 }
@@ -569,7 +584,7 @@ func TestEngineAway(t *testing.T) {
 
 func TestStoreAway(t *testing.T) {
 	t.Parallel()
-	for _, method := range []string{"ClaimJobs", "NextJob", "Gift", "PostponeJob"} {
+	for _, method := range []string{"ClaimJobs", "NextJob", "GiftOf", "PostponeJob"} {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -754,4 +769,29 @@ func TestRetryAfter(t *testing.T) {
 	if sum != day {
 		t.Errorf("all pauses together are %v, want %v", sum, day)
 	}
+}
+
+// TestTakeSender: a claimed job does not wait for a sender until its lease is too short to send it, nor when the worker stops.
+func TestTakeSender(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &Worker{}
+		w.prepare()
+		senders := make(chan struct{}, 1)
+		begun := time.Now()
+		if !w.takeSender(t.Context(), senders, begun.Add(w.lease())) || len(senders) != 1 {
+			t.Error("the free sender was not taken")
+		}
+		if w.takeSender(t.Context(), senders, begun.Add(w.lease())) || time.Since(begun) != w.lease()-w.SendTimeout-writing {
+			t.Errorf("waited %v for a sender", time.Since(begun))
+		}
+		<-senders
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 20 { // select chooses among what is possible
+			if w.takeSender(ctx, senders, time.Now().Add(w.lease())) || len(senders) != 0 {
+				t.Error("a sender was taken while stopping")
+			}
+		}
+	})
 }

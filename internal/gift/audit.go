@@ -82,6 +82,10 @@ func (a *audit) fits(e Entry) bool {
 			(to == Claimed && (from == Claimed || from == Redeemed) || to == Cancelled && from == Cancelled)
 	case Cancel:
 		return e.Delta == 0 && (waiting && (to == Cancelled || to == PurchaseFailed) || from == Claimed && to == Cancelled)
+	case Resent:
+		return e.Delta == 0 && (waiting && (to == from || to == Delivered) || from == Claimed && to == Claimed)
+	case Rescheduled:
+		return e.Delta == 0 && from == Pending && to == Pending
 	}
 	return false
 }

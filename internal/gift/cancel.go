@@ -35,6 +35,4 @@ func (v Voucher) Withdraw(w Withdraw) (Voucher, Entry, error) {
 	return v, e, nil
 }
 
-func (v *Voucher) cannot(why string) *Error {
-	return Refuse(RedemptionNotAllowed, "Gift %s cannot be withdrawn: %s.", v.ID, why)
-}
+func (v *Voucher) cannot(why string) *Error { return v.cannotBe("withdrawn", why) }

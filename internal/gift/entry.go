@@ -7,15 +7,17 @@ type Kind string
 
 // The kinds of entry.
 const (
-	Issued     Kind = "ISSUED"
-	Sent       Kind = "DELIVERED"
-	SendFailed Kind = "FAILED_DELIVERY"
-	Redemption Kind = "REDEMPTION"
-	Reversal   Kind = "REVERSAL"
-	Cancel     Kind = "CANCELLATION"
+	Issued      Kind = "ISSUED"
+	Sent        Kind = "DELIVERED"
+	SendFailed  Kind = "FAILED_DELIVERY"
+	Redemption  Kind = "REDEMPTION"
+	Reversal    Kind = "REVERSAL"
+	Cancel      Kind = "CANCELLATION"
+	Resent      Kind = "RESENT"
+	Rescheduled Kind = "RESCHEDULED"
 )
 
-// Entry is one row of a gift's history: one change of its balance, its status, or both. Entries are only ever added.
+// Entry is one row of a gift's history: one change of its balance, its status, or of how it is delivered. Entries are only ever added.
 // Balance = Original + the sum of all Deltas, at every entry.
 type Entry struct {
 	ID        ID // a redemption's is its redemptionID, a reversal's its reversalID
@@ -31,7 +33,7 @@ type Entry struct {
 	Actor     Actor
 	Reverses  ID     // of a reversal: the redemption it undoes
 	Reference string // of a redemption: the till's own id
-	Reason    string // what the caller or the gateway said of the cause
+	Reason    string // what the caller or the gateway said of the cause; of a resend, what it changed
 	RequestID string // the X-Request-ID of the call that caused it
 }
 

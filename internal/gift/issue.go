@@ -369,14 +369,24 @@ func (i *issuing) schedule() {
 	case !*d.Scheduled:
 	case !given:
 		i.Add(date, "A scheduled delivery needs a deliveryDate.")
-	case d.DeliveryDate.Before(i.now.Add(-maxSchedulePast)):
-		i.Add(date, "The deliveryDate has passed.")
-	case d.DeliveryDate.After(i.now.AddDate(MaxScheduleYears, 0, 0)):
-		i.Add(date, "The deliveryDate may be at most %d years ahead.", MaxScheduleYears)
+	default:
+		problem := CheckDeliveryDate(d.DeliveryDate, i.now)
+		i.require(date, problem == "", problem)
 	}
 	if i.zone = d.DeliveryZone; i.zone == "" {
 		i.zone = i.account.Zone.String()
 	}
+}
+
+// CheckDeliveryDate says what is wrong with a delivery date that is asked for now; "" nothing.
+func CheckDeliveryDate(date, now time.Time) (problem string) {
+	switch {
+	case date.Before(now.Add(-maxSchedulePast)):
+		return "The deliveryDate has passed."
+	case date.After(now.AddDate(MaxScheduleYears, 0, 0)):
+		return fmt.Sprintf("The deliveryDate may be at most %d years ahead.", MaxScheduleYears)
+	}
+	return ""
 }
 
 // texts bounds every text that is not bounded elsewhere.

@@ -57,6 +57,12 @@ func commands() []command {
 			return after, e, changed, nil
 		}
 	}
+	resend := func(by Method) func(Voucher) (Voucher, Entry, bool, error) {
+		return func(v Voucher) (Voucher, Entry, bool, error) {
+			after, _, e, _, err := v.Resend(Way{Method: by, Contact: "ana@example.com"}, Resend{Context: context(), Caller: everywhere})
+			return refuse(after, e, err)
+		}
+	}
 	notAllowed := func(Status) Code { return RedemptionNotAllowed }
 	redeem := func(s Status) Code {
 		if s == Redeemed {
@@ -76,6 +82,12 @@ func commands() []command {
 		}, notAllowed},
 		{"cancelled", withdraw(Cancelled), notAllowed},
 		{"purchase failed", withdraw(PurchaseFailed), notAllowed},
+		{"resent", resend(Email), redeem},
+		{"resent in print", resend(Printed), redeem},
+		{"rescheduled", func(v Voucher) (Voucher, Entry, bool, error) {
+			after, _, e, err := v.Reschedule(Way{Method: Email}, Reschedule{Context: context(), Caller: everywhere, Date: now, Waiting: true})
+			return refuse(after, e, err)
+		}, redeem},
 		{"delivery worked", deliver(true), nil},
 		{"delivery failed", deliver(false), nil},
 	}
@@ -147,8 +159,8 @@ func TestTransitions(t *testing.T) {
 			t.Errorf("docs/states.md says %q, the code does not do it", row)
 		}
 	}
-	if len(made) != 22 {
-		t.Errorf("there are %d transitions, want 22", len(made))
+	if len(made) != 31 {
+		t.Errorf("there are %d transitions, want 31", len(made))
 	}
 }
 

@@ -1,6 +1,9 @@
 package gift
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // Voucher is what is decided upon: one gift, one balance.
 type Voucher struct {
@@ -177,4 +180,12 @@ func (m Method) String() string {
 		return "print"
 	}
 	return "unknown"
+}
+
+// ParseMethod finds the delivery method of a deliveryMethodID.
+func ParseMethod(id int) (Method, error) {
+	if !isMethod(id) {
+		return 0, errors.New(notAMethod)
+	}
+	return Method(id), nil
 }

@@ -27,11 +27,12 @@ func (c *Call) requestKey() RequestKey { return RequestKey{c.AccountID, c.Operat
 // Result is what a command did.
 type Result struct {
 	Gifts    []gift.Gift    // issued
-	Vouchers []gift.Voucher // redeemed, reversed or withdrawn, as they are afterwards
+	Vouchers []gift.Voucher // redeemed, reversed, withdrawn, resent or rescheduled, as they are afterwards
+	Way      gift.Way       // of the one that was resent or rescheduled, afterwards
 	Entries  []gift.Entry   // what was entered in their histories, in the same order
 }
 
-// Command is one of Issue, Redeem, Reverse, Withdraw, Deliver, Bounce, Looked and Refused. Of the gift.Context inside, the caller gives
+// Command is one of Issue, Redeem, Reverse, Withdraw, Resend, Reschedule, Deliver, Bounce, Looked and Refused. Of the gift.Context inside, the caller gives
 // Actor and RequestID; the engine adds the time of the decision and the ids.
 type Command interface {
 	want(c *Call, w *Want)
@@ -282,40 +283,44 @@ func (w *Withdraw) places(c *Call, s *state) (at []gift.ID) {
 	return at
 }
 
-// Deliver records what became of a job, and finishes it.
+// Deliver records what became of a job, and finishes it. Where the gift was sent again meanwhile, nothing is recorded of it.
 type Deliver struct {
 	gift.Outcome
 	Job Job
 }
 
 func (d *Deliver) want(_ *Call, w *Want) {
-	w.Vouchers = append(w.Vouchers, Ref{d.Job.AccountID, d.Job.VoucherID})
+	ref := Ref{d.Job.AccountID, d.Job.VoucherID}
+	w.Vouchers, w.Resends = append(w.Vouchers, ref), append(w.Resends, ref)
 }
 
 func (d *Deliver) affinity() gift.ID { return d.Job.VoucherID }
 
 func (d *Deliver) decide(_ *Call, s *state) (r Result, _ error) {
-	done := Done{JobID: d.Job.ID, AccountID: d.Job.AccountID, VoucherID: d.Job.VoucherID}
-	if v := s.Vouchers[Ref{d.Job.AccountID, d.Job.VoucherID}]; v != nil && d.Job.Kind == GiftJob {
-		ask := d.Outcome
-		ask.Context = s.context(d.Context, v.Last)
-		if after, e, changed := v.Deliver(ask); changed {
-			s.enter(after, e)
-			r.Vouchers, r.Entries = []gift.Voucher{after}, []gift.Entry{e}
-		}
-		if d.Delivered {
-			done.DeliveredAt = s.now
-			s.SentBy[Ref{d.Job.AccountID, d.Job.VoucherID}] = d.Job.ID
-		}
+	ref := Ref{d.Job.AccountID, d.Job.VoucherID}
+	v := s.Vouchers[ref]
+	if v == nil || d.Job.Kind != GiftJob || s.overtaken(d.Job.ID, ref) {
+		s.dropped(d.Job)
+		return r, nil
 	}
-	s.changes.Done = append(s.changes.Done, done)
+	ask := d.Outcome
+	ask.Context = s.context(d.Context, v.Last)
+	if after, e, changed := v.Deliver(ask); changed {
+		s.enter(after, e)
+		r.Vouchers, r.Entries = []gift.Voucher{after}, []gift.Entry{e}
+	}
+	if d.Delivered {
+		s.delivered(d.Job)
+	} else {
+		s.dropped(d.Job)
+	}
 	return r, nil
 }
 
 func (*Deliver) places(*Call, *state) []gift.ID { return nil }
 
 // Bounce records that a message which was accepted did not arrive after all. It counts while no other message has brought the gift
-// since, so that a report may come twice, late, or out of order. A report that overtakes our own record of the acceptance is
+// and none was asked for since, so that a report may come twice, late, or out of order. A report that overtakes our own record of the acceptance is
 // ErrTooEarly; a gift that does not exist is NOT_FOUND.
 type Bounce struct {
 	gift.Context
@@ -328,7 +333,7 @@ var ErrTooEarly = errors.New("it is not recorded yet that this message was accep
 
 func (b *Bounce) want(_ *Call, w *Want) {
 	ref := Ref{b.AccountID, b.VoucherID}
-	w.Vouchers, w.SentBy = append(w.Vouchers, ref), append(w.SentBy, ref)
+	w.Vouchers, w.SentBy, w.Resends = append(w.Vouchers, ref), append(w.SentBy, ref), append(w.Resends, ref)
 }
 
 func (b *Bounce) affinity() gift.ID { return b.VoucherID }
@@ -339,11 +344,14 @@ func (b *Bounce) decide(_ *Call, s *state) (r Result, _ error) {
 	if v == nil {
 		return Result{}, gift.Refuse(gift.NotFound, "There is no such gift.")
 	}
-	switch by := s.SentBy[ref]; slices.Compare(b.JobID[:], by[:]) {
-	case 1: // ids of jobs grow with time
-		return Result{}, ErrTooEarly
-	case -1:
+	by := s.SentBy[ref]
+	// A gift that was used stays as it is; those that recipients get notices of are.
+	used := v.Status != gift.Pending && v.Status != gift.Delivered && v.Status != gift.FailedDelivery
+	switch order := slices.Compare(b.JobID[:], by[:]); { // ids of jobs grow with time
+	case used, order < 0, s.overtaken(b.JobID, ref):
 		return Result{}, nil
+	case order > 0:
+		return Result{}, ErrTooEarly
 	}
 	if after, e, changed := v.Deliver(gift.Outcome{Context: s.context(b.Context, v.Last), Reason: b.Reason}); changed {
 		s.enter(after, e)

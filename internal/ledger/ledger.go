@@ -27,6 +27,8 @@ const (
 	RedeemGift        Operation = "redeem-gift"
 	ReverseRedemption Operation = "reverse-redemption"
 	CancelGift        Operation = "cancel-gift"
+	ResendGift        Operation = "resend-gift"
+	RescheduleGift    Operation = "reschedule-gift"
 )
 
 // RequestKey is the scope of an Idempotency-Key: not the API key, so that its rotation changes nothing.
@@ -92,6 +94,8 @@ type Want struct {
 	Vouchers    []Ref
 	Codes       []gift.VoucherCode // codes to be given out: which of them exist already
 	SentBy      []Ref              // gifts: the job whose message was accepted last
+	Resends     []Ref              // gifts: when they were sent again
+	Posts       []Ref              // gifts: how they go, and the jobs that are to bring them
 }
 
 // Ref names a record within an account.
@@ -104,6 +108,32 @@ type State struct {
 	Vouchers    map[Ref]*gift.Voucher
 	Codes       map[gift.VoucherCode]bool
 	SentBy      map[Ref]gift.ID // zero, or not in it: none yet
+	Resends     map[Ref][]Resent
+	Posts       map[Ref]*Post
+}
+
+// Post is how a gift goes.
+type Post struct {
+	Way  gift.Way
+	Jobs []Job // that are to bring it; Lease is zero where nobody has the job
+}
+
+// Resent is one resend of a gift.
+type Resent struct {
+	AccountID gift.ID
+	VoucherID gift.ID
+	Seq       int     // of its entry in the history
+	ID        gift.ID // its entry's, and that of its job if it has one
+	At        time.Time
+	Method    gift.Method // how the gift went before; not loaded, nor is the next
+	Contact   string
+}
+
+// Redirected is a gift that goes another way.
+type Redirected struct {
+	AccountID gift.ID
+	VoucherID gift.ID
+	Way       gift.Way // DeliveredAt is not saved with it
 }
 
 // Changes is what one group decided, to be saved as sets.
@@ -113,7 +143,10 @@ type Changes struct {
 	Entries  []gift.Entry   // in the order they were made
 	Requests []Request      // new
 	Jobs     []Job          // new
-	Done     []Done         // finished jobs
+	Moved    []Job          // put off or brought forward to their Due, as if they had not been tried
+	Done     []Done         // finished jobs, and jobs that were taken back
+	Resends  []Resent       // new
+	Ways     []Redirected   // changed
 	Replays  []RequestKey   // records whose answers will be given again on the strength of this commit, which writes to them
 }
 
@@ -122,7 +155,7 @@ type Done struct {
 	JobID       gift.ID
 	AccountID   gift.ID
 	VoucherID   gift.ID
-	DeliveredAt time.Time // of the gift by this job; zero: it failed for good, there was nothing to do, or it brought no gift
+	DeliveredAt time.Time // of the gift by this job; zero: it failed for good, there was nothing to do, it brought no gift, or was taken back
 }
 
 // Store is what the engine needs of a database.

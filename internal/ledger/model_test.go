@@ -35,6 +35,8 @@ func TestEngineAgreesWithModel(t *testing.T) {
 			"reverse key": w.reverseKey,
 			"withdraw":    w.withdraw,
 			"deliver":     w.deliver,
+			"resend":      w.resend,
+			"reschedule":  w.reschedule,
 		})
 	})
 }
@@ -57,6 +59,9 @@ type modelGift struct {
 	status            gift.Status
 	entries           int
 	item              bool
+	method            gift.Method
+	resends           int
+	resent            gift.ID // the job of the newest resend; zero: none
 }
 
 type modelTaken struct {
@@ -140,13 +145,13 @@ func (w *world) issue(t *rapid.T) {
 			AccountID: w.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: w.caller.Account.Currency,
 			Item: item, Original: gift.Amount(amount), Balance: gift.Amount(amount),
 		},
-		Card: gift.Card{Method: method, Sender: "Model", DeliveryZone: "UTC"},
+		Card: gift.Card{Method: method, Contact: "ana@example.com", Sender: "Model", DeliveryZone: "UTC"},
 	}}})
 	status := gift.Delivered
 	if method == gift.Email {
 		status = gift.Pending
 	}
-	w.gifts = append(w.gifts, &modelGift{id: r.Gifts[0].ID, original: amount, balance: amount, status: status, entries: 1, item: item})
+	w.gifts = append(w.gifts, &modelGift{id: r.Gifts[0].ID, original: amount, balance: amount, status: status, entries: 1, item: item, method: method})
 }
 
 func (w *world) pick(t *rapid.T) *modelGift {
@@ -311,17 +316,71 @@ func (w *world) deliver(t *rapid.T) {
 		to = gift.Delivered
 	}
 	want := "OK"
+	job := newID() // one that was made before the newest resend, if there is one
+	overtaken := !g.resent.IsZero()
+	if overtaken && rapid.Bool().Draw(t, "newest") {
+		job, overtaken = g.resent, false
+	}
 	waiting := g.status == gift.Pending || g.status == gift.Delivered || g.status == gift.FailedDelivery
-	if waiting && g.status != to {
+	if waiting && g.status != to && !overtaken {
 		g.status = to
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
 	got, _ := w.do(t, "deliver", "", 0, &ledger.Deliver{
-		Job: ledger.Job{ID: newID(), AccountID: w.caller.Account.ID, VoucherID: g.id}, Outcome: gift.Outcome{Delivered: delivered},
+		Job: ledger.Job{ID: job, AccountID: w.caller.Account.ID, VoucherID: g.id}, Outcome: gift.Outcome{Delivered: delivered},
 	})
 	if got != want {
 		t.Fatalf("delivery %v: got %q, want %q", delivered, got, want)
+	}
+}
+
+func (w *world) resend(t *rapid.T) {
+	g := w.pick(t)
+	ask := gift.Resend{Caller: w.caller, Method: rapid.SampledFrom([]gift.Method{0, gift.Email, gift.Printed}).Draw(t, "method")}
+	if ask.Method == gift.Email {
+		ask.Contact = rapid.SampledFrom([]string{"ana@example.com", "ben@example.com"}).Draw(t, "contact")
+	}
+	want := "REDEMPTION_NOT_ALLOWED"
+	switch {
+	case g.status == gift.Redeemed:
+		want = "ALREADY_REDEEMED"
+	case g.status == gift.Cancelled || g.status == gift.PurchaseFailed:
+	case g.resends == gift.MaxResends:
+		want = "RATE_LIMITED"
+	default:
+		if ask.Method != 0 {
+			g.method = ask.Method
+		}
+		if g.method == gift.Printed && g.status != gift.Claimed {
+			g.status = gift.Delivered
+		}
+		g.entries++
+		g.resends++
+		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
+	}
+	got, r := w.do(t, ledger.ResendGift, "", 0, &ledger.Resend{VoucherID: g.id, Resend: ask})
+	if got != want {
+		t.Fatalf("resend %+v of %+v: got %q, want %q", ask, *g, got, want)
+	}
+	if len(r.Entries) > 0 {
+		g.resent = r.Entries[0].ID
+	}
+}
+
+func (w *world) reschedule(t *rapid.T) {
+	g := w.pick(t)
+	want := "REDEMPTION_NOT_ALLOWED"
+	switch g.status {
+	case gift.Redeemed:
+		want = "ALREADY_REDEEMED"
+	case gift.Pending:
+		g.entries++
+		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
+	}
+	got, _ := w.do(t, ledger.RescheduleGift, "", 0, &ledger.Reschedule{VoucherID: g.id, Reschedule: gift.Reschedule{Caller: w.caller, Date: time.Now()}})
+	if got != want {
+		t.Fatalf("reschedule %+v: got %q, want %q", *g, got, want)
 	}
 }
 

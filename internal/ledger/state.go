@@ -29,6 +29,9 @@ func newState(s *State, now time.Time) *state {
 	if s.SentBy == nil {
 		s.SentBy = map[Ref]gift.ID{}
 	}
+	if s.Resends == nil {
+		s.Resends = map[Ref][]Resent{}
+	}
 	return &state{State: s, now: now, touched: map[Ref]int{}}
 }
 
@@ -57,17 +60,35 @@ func (s *state) issue(g gift.Gift, e gift.Entry) {
 	s.changes.Gifts = append(s.changes.Gifts, g)
 	s.changes.Entries = append(s.changes.Entries, e)
 	if g.Status == gift.Pending {
-		due := s.now
-		if g.Card.Scheduled && g.Card.DeliveryDate.After(due) {
-			due = g.Card.DeliveryDate
-		}
-		s.job(&g.Voucher, GiftJob, due)
+		way := g.Card.Way()
+		s.job(&g.Voucher, GiftJob, way.Due(s.now))
 	}
 }
 
 // job notes a message to be sent.
 func (s *state) job(v *gift.Voucher, kind JobKind, due time.Time) {
 	s.changes.Jobs = append(s.changes.Jobs, Job{ID: newID(), AccountID: v.AccountID, VoucherID: v.ID, Kind: kind, Due: due})
+}
+
+// delivered notes that a job brought the gift.
+func (s *state) delivered(j Job) {
+	ref := Ref{j.AccountID, j.VoucherID}
+	s.SentBy[ref] = j.ID
+	if p := s.Posts[ref]; p != nil {
+		p.Way.DeliveredAt = s.now
+	}
+	s.changes.Done = append(s.changes.Done, Done{JobID: j.ID, AccountID: j.AccountID, VoucherID: j.VoucherID, DeliveredAt: s.now})
+}
+
+// dropped notes that a job is finished, or taken back, and brought no gift.
+func (s *state) dropped(j Job) {
+	s.changes.Done = append(s.changes.Done, Done{JobID: j.ID, AccountID: j.AccountID, VoucherID: j.VoucherID})
+}
+
+// overtaken reports whether the gift was sent again since a job was made: what becomes of that job does not count any more.
+func (s *state) overtaken(job gift.ID, r Ref) bool {
+	resends := s.Resends[r]
+	return len(resends) > 0 && resends[len(resends)-1].ID != job
 }
 
 // record notes an idempotency record.
@@ -93,7 +114,7 @@ func ofTheKey(err error) error {
 }
 
 // storable reports whether an outcome is remembered under the request's key: what was done, and refusals that were decided
-// on a gift's state. Malformed requests, refusals of the key, limits and failures are not: they may be repeated.
+// on a gift's state. Malformed requests, refusals of the key, limits, what the set-up lacks, and failures are not: they may be repeated.
 func storable(err error) bool {
 	if err == nil {
 		return true
@@ -104,7 +125,7 @@ func storable(err error) bool {
 	}
 	switch refused.Code {
 	case gift.ValidationFailure, gift.InvalidCodeFormat, gift.InvalidTokenFormat, gift.Unauthenticated,
-		gift.RateLimited, gift.UnexpectedError, gift.Unavailable, gift.RequestInProgress, gift.IdempotencyMismatch:
+		gift.RateLimited, gift.AccountMisconfigured, gift.UnexpectedError, gift.Unavailable, gift.RequestInProgress, gift.IdempotencyMismatch:
 		return false
 	}
 	return true

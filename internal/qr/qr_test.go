@@ -322,3 +322,15 @@ func (c *Code) function(x, y int) bool {
 	return x <= 8 && y <= 8 || x >= end && y <= 8 || x <= 8 && y >= end || x == 6 || y == 6 ||
 		c.Size > 21 && abs(x-a) <= 2 && abs(y-a) <= 2
 }
+
+func BenchmarkPNG(b *testing.B) {
+	c, err := Encode("https://gifts.example.com/g/1oGsKdYhOr9RIWINmb31qn")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := c.PNG(8); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -25,6 +25,7 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 
 	h.post = newPost(c, s)
 	worker := h.worker()
+	h.metrics.watchPost(&h.post, s)
 	pages := web.Config{PublicURL: c.PublicURL, Gifts: s, Directory: h.directory.Load, Log: c.Logger,
 		Order: s.Keys().OpenOrderCapability, Away: s.Away}
 	if c.Outbox {

@@ -22,6 +22,7 @@ type metrics struct {
 	groups   prometheus.Histogram
 	commits  prometheus.Histogram
 	failures prometheus.Counter
+	attempts *prometheus.CounterVec
 }
 
 func newMetrics() *metrics {
@@ -46,7 +47,8 @@ func newMetrics() *metrics {
 			Name: "boon_engine_group_failures_total", Help: "Transactions that failed.",
 		}),
 	}
-	m.registry.MustRegister(m.requests, m.latency, m.groups, m.commits, m.failures,
+	m.attempts = newAttempts()
+	m.registry.MustRegister(m.attempts, m.requests, m.latency, m.groups, m.commits, m.failures,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -50,7 +50,7 @@ func (p *post) close() {
 // worker sends through the post.
 func (h *house) worker() *delivery.Worker {
 	return &delivery.Worker{
-		Jobs: h.store, Log: h.Logger, Record: h.record, RetryFor: h.RetryFor, SendTimeout: mail.SendTimeout, Senders: senders,
+		Jobs: h.store, Log: h.Logger, Record: h.record, RetryFor: h.RetryFor, SendTimeout: mail.SendTimeout, Senders: senders, Observe: h.metrics.sent,
 		Gateway: h.gateways(),
 	}
 }

@@ -140,6 +140,9 @@ func TestRealGateways(t *testing.T) {
 	if len(box.letters) > 0 || len(phones) > 0 {
 		t.Errorf("%d more mails and %d more text messages", len(box.letters), len(phones))
 	}
+	s.measures(`boon_delivery_attempts_total{method="email",outcome="accepted"} 2`, `boon_delivery_attempts_total{method="sms",outcome="accepted"} 2`,
+		`boon_delivery_attempts_total{method="sms",outcome="given_up"} 0`, `boon_delivery_gateway_resting{method="email"} 0`,
+		`boon_delivery_gateway_resting{method="sms"} 0`, "boon_delivery_jobs_waiting 0", "boon_delivery_jobs_overdue 0", "boon_delivery_oldest_seconds 0")
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -147,6 +150,25 @@ func TestRealGateways(t *testing.T) {
 		if strings.Contains(s.logs.String(), secret) {
 			t.Errorf("the log holds %q", secret)
 		}
+	}
+}
+
+// measures waits until the metrics have these lines.
+func (s *service) measures(lines ...string) {
+	s.Helper()
+	for try := 0; ; try++ {
+		_, metrics, err := s.call("GET", "/metrics", "", "")
+		if err != nil {
+			s.Fatal(err)
+		}
+		missing := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return strings.Contains(string(metrics), line+"\n") })
+		if len(missing) == 0 {
+			return
+		}
+		if try == 500 {
+			s.Fatalf("/metrics lacks %q after 5 seconds:\n%s", missing, metrics)
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 

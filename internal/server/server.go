@@ -35,7 +35,7 @@ type Config struct {
 	SMS         *sms.Account  // where text messages go; nil: nowhere
 	RetryFor    time.Duration // how long a message that is refused for now is tried again; 0: a day
 	Outbox      bool          // keep e-mail and SMS for /outbox instead of sending them
-	// KeepRequests is how long idempotency records of send-gift, validate-gift and cancel-gift are kept; at least, and by
+	// KeepRequests is how long idempotency records of calls that moved no value are kept; at least, and by
 	// default, the constant of that name.
 	KeepRequests time.Duration
 	Logger       *slog.Logger

@@ -20,6 +20,7 @@ var placements = []placement{
 	{table: "card", by: "account_id"},
 	{table: "entry", by: "account_id"},
 	{table: "request", by: "account_id"},
+	{table: "resend", by: "account_id"},
 	{table: "tally", by: "account_id"},
 	{table: "used_record", by: "account_id"},
 	{table: "till_bucket", by: "account_id"},

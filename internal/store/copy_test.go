@@ -44,6 +44,7 @@ func furnishStore(t *testing.T, s *Store, n int) []gift.Gift {
 		_, err := s.CountMiss(t.Context(), gift.Miss{AccountID: g.AccountID, KeyID: k.ID, Code: newCode(), At: noon})
 		must(t, err)
 	}
+	sendAgain(t, s, &gifts[0])
 	must(t, s.KeepMessage(t.Context(), filled[delivery.Message](t)))
 	return gifts
 }
@@ -56,6 +57,22 @@ func giveBack(t *testing.T, s *Store, g *gift.Gift, taken gift.Entry) {
 			gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}})
 		must(t, err)
 		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+	})
+}
+
+// sendAgain sends a gift again, as the engine does.
+func sendAgain(t *testing.T, s *Store, g *gift.Gift) {
+	t.Helper()
+	at := ref(&g.Voucher)
+	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{at}, Posts: []ledger.Ref{at}}, func(st *ledger.State) ledger.Changes {
+		before := st.Posts[at].Way
+		after, way, e, due, err := st.Vouchers[at].Resend(before, gift.Resend{Context: gift.Context{EntryID: newID(), Now: noon},
+			Caller: &gift.Caller{}, Method: gift.SMS, Contact: "4155550132"})
+		must(t, err)
+		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e},
+			Jobs:    []ledger.Job{{ID: e.ID, AccountID: g.AccountID, VoucherID: g.ID, Due: due}},
+			Ways:    []ledger.Redirected{{AccountID: g.AccountID, VoucherID: g.ID, Way: way}},
+			Resends: []ledger.Resent{{AccountID: g.AccountID, VoucherID: g.ID, Seq: e.Seq, ID: e.ID, At: e.At, Method: before.Method, Contact: before.Contact}}}
 	})
 }
 
@@ -121,7 +138,7 @@ func TestCopy(t *testing.T) {
 		}
 		sum = sum.plus(a.To)
 	}
-	if sum.Vouchers != 21 || sum.Original != 210_000 || sum.Entries != 81 || sum.Requests != 60 || sum.Jobs != 3 {
+	if sum.Vouchers != 21 || sum.Original != 210_000 || sum.Entries != 82 || sum.Requests != 60 || sum.Jobs != 4 {
 		t.Errorf("all accounts together: %+v", sum)
 	}
 	info, err := os.Stat(filepath.Join(to, sealed.FileName))

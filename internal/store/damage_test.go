@@ -28,7 +28,8 @@ func newShelf(t *testing.T) *shelf {
 		Locations: []gift.Location{{ID: newID(), Name: "Here"}}}
 	key := &gift.Key{ID: newID(), Kind: gift.AccountKey, AccountID: account.ID, Name: "till", CreatedAt: noon, Locations: []gift.ID{account.Locations[0].ID}}
 	err := s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
-		return gift.Changes{Accounts: []*gift.Account{account}, Keys: []*gift.Key{key}}, nil
+		picture := gift.Asset{AccountID: account.ID, Hash: gift.HashAsset([]byte("picture")), Kind: gift.PNG, Bytes: []byte("picture")}
+		return gift.Changes{Accounts: []*gift.Account{account}, Keys: []*gift.Key{key}, Assets: []gift.Asset{picture}}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -58,6 +59,7 @@ func newShelf(t *testing.T) *shelf {
 	k.waiting, issued = k.waiting.Begin(gift.Context{EntryID: newID(), Now: noon})
 	job := ledger.Job{ID: newID(), AccountID: account.ID, VoucherID: k.waiting.ID, Due: noon}
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{k.waiting}, Entries: []gift.Entry{issued}, Jobs: []ledger.Job{job}})
+	sendAgain(t, s, &k.spent)
 	if err := s.KeepMessage(t.Context(), delivery.Message{ID: newID(), GiftID: k.waiting.ID, At: noon}); err != nil {
 		t.Fatal(err)
 	}
@@ -117,6 +119,9 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 		"a sealed answer":               {spent, `UPDATE request SET answer = zeroblob(80) WHERE key = 'sent'`, "a send-gift request made at 2"},
 		"a job":                         {waiting, `DELETE FROM job WHERE voucher_id = $1`, "gift $1 is PENDING, and no job"},
 		"a job of no gift":              {waiting, `UPDATE job SET voucher_id = $2`, "the database reports: job"},
+		"a picture":                     {whole, `UPDATE asset SET bytes = zeroblob(9)`, "is not what it is found by"},
+		"a resend":                      {spent, `DELETE FROM resend WHERE voucher_id = $1`, "gift $1 says that it was sent again"},
+		"the entry of a resend":         {spent, `UPDATE resend SET seq = 2 WHERE voucher_id = $1`, "gift $1 was sent again"},
 		"a location's use":              {waiting, `DELETE FROM used_record`, "is in use, but is not noted to be"},
 		"an account":                    {waiting, `DELETE FROM account`, "which does not exist"},
 		"an account's document":         {waiting, `UPDATE account SET config = '{'`, "document is damaged"},

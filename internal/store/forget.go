@@ -14,7 +14,7 @@ import (
 func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time.Time, limit int) (n int64, err error) {
 	// The list of operations is that of the index, word for word, so that the index is used.
 	const (
-		old  = `account_id = $1 AND made_at < $2 AND operation IN ('send-gift', 'validate-gift', 'cancel-gift')`
+		old  = `account_id = $1 AND made_at < $2 AND operation IN ('send-gift', 'validate-gift', 'cancel-gift', 'resend-gift', 'reschedule-gift')`
 		any  = `SELECT count(*) FROM (SELECT 1 FROM request WHERE ` + old + ` LIMIT 1) AS one`
 		some = `DELETE FROM request WHERE account_id = $1 AND (key, operation) IN (
 			SELECT key, operation FROM request WHERE ` + old + ` ORDER BY made_at LIMIT $3)`

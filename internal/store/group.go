@@ -81,7 +81,7 @@ var (
 // hotTexts are the statements of a group as they are prepared row by row.
 func hotTexts() (texts []string) {
 	for _, s := range []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectSentBy, selectCodes, updateVoucher, updateTally, updateReplays,
-		updateCard, deleteJobs, insertTally, insertUsed, insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertJob} {
+		updateCard, deleteJobs, selectWays, selectJobs, selectResends, insertResend, updateWay, updateJob, insertTally, insertUsed, insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertJob} {
 		texts = append(texts, s.one)
 		if s.many != "" {
 			texts = append(texts, s.many)
@@ -100,6 +100,8 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		Vouchers:    make(map[ledger.Ref]*gift.Voucher, len(want.Vouchers)),
 		Codes:       make(map[gift.VoucherCode]bool),
 		SentBy:      make(map[ledger.Ref]gift.ID),
+		Resends:     make(map[ledger.Ref][]ledger.Resent),
+		Posts:       make(map[ledger.Ref]*ledger.Post),
 	}
 	vouchers, requests := want.Vouchers, want.Requests
 	if len(want.Undo)+len(want.Redemptions) > 0 {
@@ -114,6 +116,8 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	works = append(works, g.wantRequests(requests)...)
 	works = append(works, g.wantReversed()...)
 	works = append(works, g.wantSentBy(want.SentBy)...)
+	works = append(works, g.wantResends(want.Resends)...)
+	works = append(works, g.wantPosts(want.Posts)...)
 	works = append(works, g.wantCodes(want.Codes)...)
 	return g.run(ctx, works)
 }
@@ -282,6 +286,8 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 		rowsOf(insertRequest, c.Requests, g.requestRow),
 		rowsOf(insertJob, c.Jobs, jobRow))
 	works = append(works, saveReplays(c.Replays)...)
+	works = append(works, saveResends(c)...)
+	works = append(works, saveMoved(c.Moved)...)
 	works = append(works, saveDone(c.Done)...)
 	return g.run(ctx, slices.DeleteFunc(works, func(w work) bool { return len(w.rows) == 0 }))
 }

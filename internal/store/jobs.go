@@ -50,8 +50,30 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 	return jobs, nil
 }
 
+// GiftOf gives the gift that a leased job is about. A job that was finished, taken back or leased to somebody else meanwhile is
+// delivery.ErrTakenBack.
+func (s *Store) GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error) {
+	g, err := s.Gift(ctx, job.AccountID, job.VoucherID)
+	if err != nil {
+		return g, err
+	}
+	// The job is looked at after the gift: should the address change in between, the job is gone, and what was read is not used.
+	held := false
+	err = s.ask(ctx, func(ctx context.Context) error {
+		return s.readers.QueryRowContext(ctx, `SELECT count(*) = 1 FROM job WHERE account_id = $1 AND id = $2 AND claimable_at = $3`,
+			bare(job.AccountID), bare(job.ID), job.Lease.UnixMicro()).Scan(&held)
+	})
+	if err == nil && !held {
+		err = delivery.ErrTakenBack
+	}
+	if err != nil {
+		return gift.Gift{}, fmt.Errorf("looking at job %s: %w", job.ID, err)
+	}
+	return g, nil
+}
+
 // PostponeJob gives a leased job back, to be due again at job.Due, with its Attempts, its Doubts and the gateway's last words. A job that
-// was finished or leased to somebody else meanwhile is gift.NotFound.
+// was finished, taken back or leased to somebody else meanwhile is delivery.ErrTakenBack.
 func (s *Store) PostponeJob(ctx context.Context, job ledger.Job, words string) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		due := job.Due.UnixMicro()
@@ -62,7 +84,7 @@ func (s *Store) PostponeJob(ctx context.Context, job ledger.Job, words string) e
 			return err
 		}
 		if n, err := result.RowsAffected(); err != nil || n == 0 {
-			return cmp.Or(err, error(gift.NotFound))
+			return cmp.Or(err, delivery.ErrTakenBack)
 		}
 		return nil
 	})
@@ -81,6 +103,28 @@ func (s *Store) NextJob(ctx context.Context) (next time.Time, err error) {
 		return next, fmt.Errorf("looking for the next job: %w", err)
 	}
 	return next, nil
+}
+
+// Backlog is the messages that are still to be sent.
+type Backlog struct {
+	Waiting int64     // all of them, those that are scheduled for later too
+	Overdue int64     // that are due, and that nobody has taken
+	Oldest  time.Time // since when the oldest of those could have been taken; zero: there is none
+}
+
+// Backlog counts them.
+func (s *Store) Backlog(ctx context.Context, now time.Time) (b Backlog, err error) {
+	err = s.ask(ctx, func(ctx context.Context) error {
+		if err := s.readers.QueryRowContext(ctx, `SELECT count(*) FROM job`).Scan(&b.Waiting); err != nil {
+			return err
+		}
+		return s.readers.QueryRowContext(ctx, `SELECT count(*), min(claimable_at) FROM job WHERE claimable_at <= $1`, now.UnixMicro()).
+			Scan(&b.Overdue, scanTime{&b.Oldest})
+	})
+	if err != nil {
+		return b, fmt.Errorf("counting jobs: %w", err)
+	}
+	return b, nil
 }
 
 // KeepMessage stores a message, sealed; storing the same ID again changes nothing.

@@ -48,6 +48,8 @@ var withoutAccount = map[string]string{
 	`SELECT s.account_id, s.voucher_id FROM secret AS s WHERE s.hash`: "whose secret is it?",
 	`SELECT s.hash FROM secret AS s WHERE s.hash`:                     "is a new code taken anywhere?",
 	`UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN`:      "jobs are claimed for all accounts",
+	`SELECT count(*) FROM job`:                                        "how many messages wait?",
+	`SELECT count(*), min(claimable_at) FROM job`:                     "how many are overdue?",
 	`SELECT min(claimable_at) FROM job`:                               "when is the next job due?",
 	`SELECT CAST(coalesce(sum(vouchers), 0) AS BIGINT) FROM tally`:    "how many gifts are there? One row for each account",
 	`SELECT o.id, o.message FROM outbox`:                              "the outbox is for development",

@@ -46,6 +46,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"a change of the set-up is seen everywhere": testConfigure,
 		"what gifts refer to is known":              testUses,
 		"jobs are leased":                           testJobs,
+		"a gift goes another way":                   testRedirect,
 		"claimants never share a job":               testClaimants,
 		"the outbox keeps messages":                 testOutbox,
 		"wrong codes are counted":                   testGuesses,
@@ -192,7 +193,8 @@ func testRequestRoundTrip(t *testing.T, open opener) {
 	s, _ := open(t)
 	var want []ledger.Request
 	account := newID()
-	for _, operation := range []ledger.Operation{ledger.SendGift, ledger.ValidateGift, ledger.RedeemGift, ledger.ReverseRedemption, ledger.CancelGift} {
+	for _, operation := range []ledger.Operation{ledger.SendGift, ledger.ValidateGift, ledger.RedeemGift, ledger.ReverseRedemption, ledger.CancelGift,
+		ledger.ResendGift, ledger.RescheduleGift} {
 		r := filled[ledger.Request](t)
 		r.RequestKey, r.Answer.Replayed = ledger.RequestKey{AccountID: account, Operation: operation, Key: "one key"}, false
 		want = append(want, r)
@@ -787,19 +789,30 @@ func testJobs(t *testing.T, open opener) {
 	diff(t, unleased(claim(t, again(), at(61*time.Second), 9)), jobs[1:2])
 	diff(t, claim(t, s, at(61*time.Second), 9), []ledger.Job(nil))
 	diff(t, next(), at(91*time.Second)) // when the leases end
+	for now, want := range map[time.Duration]Backlog{
+		-time.Second:     {Waiting: 4},
+		90 * time.Second: {Waiting: 4},
+		2 * time.Minute:  {Waiting: 4, Overdue: 3, Oldest: at(91 * time.Second)}, // two leases have ended, and one is due
+	} {
+		got, err := s.Backlog(t.Context(), at(now))
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, got, want)
+	}
 	leased := claim(t, s, at(91*time.Second), 9)
 	diff(t, unleased(leased), jobs[:2])
 
-	if err := s.PostponeJob(t.Context(), first[0], "too late"); !errors.Is(err, gift.NotFound) {
-		t.Errorf("postponing a job that is another's by now: %v, want NOT_FOUND", err)
+	if err := s.PostponeJob(t.Context(), first[0], "too late"); !errors.Is(err, delivery.ErrTakenBack) {
+		t.Errorf("postponing a job that is another's by now: %v, want ErrTakenBack", err)
 	}
 	later := leased[0]
 	later.Due, later.Attempts = at(10*time.Minute), 3
 	if err := s.PostponeJob(t.Context(), later, "try again"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PostponeJob(t.Context(), later, "again"); !errors.Is(err, gift.NotFound) {
-		t.Errorf("postponing a job twice: %v, want NOT_FOUND", err)
+	if err := s.PostponeJob(t.Context(), later, "again"); !errors.Is(err, delivery.ErrTakenBack) {
+		t.Errorf("postponing a job twice: %v, want ErrTakenBack", err)
 	}
 	save(t, s, ledger.Changes{Done: []ledger.Done{
 		{JobID: jobs[1].ID, AccountID: jobs[1].AccountID, VoucherID: gifts[1].ID, DeliveredAt: at(92 * time.Second)},
@@ -807,8 +820,8 @@ func testJobs(t *testing.T, open opener) {
 		{JobID: newID(), AccountID: jobs[2].AccountID, VoucherID: gifts[2].ID}, // was finished by another worker
 	}})
 	diff(t, unleased(claim(t, s, at(time.Hour), 9)), unleased([]ledger.Job{jobs[3], later}))
-	if err := s.PostponeJob(t.Context(), leased[1], ""); !errors.Is(err, gift.NotFound) {
-		t.Errorf("postponing a finished job: %v, want NOT_FOUND", err)
+	if err := s.PostponeJob(t.Context(), leased[1], ""); !errors.Is(err, delivery.ErrTakenBack) {
+		t.Errorf("postponing a finished job: %v, want ErrTakenBack", err)
 	}
 	for i, want := range map[int]time.Time{1: at(92 * time.Second), 2: gifts[2].Card.DeliveredAt} {
 		g, err := s.Gift(t.Context(), gifts[i].AccountID, gifts[i].ID)

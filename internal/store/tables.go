@@ -30,6 +30,7 @@ var tables = []table{
 	newTable("entry", 2, entryColumns, "BBBNBTNNNNBBBTTT"),
 	newTable("request", 3, requestColumns+", r.replays", "BTTBNBFBFBNN"),
 	newTable("job", 2, "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts", "BBBNNNTTN"),
+	newTable("resend", 3, "account_id, voucher_id, seq, id, made_at, method, contact", "BBNBNNT"),
 	newTable("outbox", 1, "id, made_at, message", "BNB"),
 	newTable("till_bucket", 3, "account_id, key_id, location_id, full_at", "BBBN"),
 	newTable("miss", 3, "account_id, day, code_hash, key_id", "BNBB"),

@@ -116,6 +116,13 @@ func (s *Store) checks() []check {
 			  AND NOT EXISTS (SELECT 1 FROM used_record AS u WHERE u.account_id = p.account_id AND u.record_id = p.location_id)`)},
 		{"the set-up", s.checkSetup},
 		{"the outbox", s.checkOutbox},
+		{"pictures", s.checkAssets},
+		{"resends without an entry", s.nothing("gift %s was sent again, and its history does not say so", `SELECT r.voucher_id FROM resend AS r
+			WHERE NOT EXISTS (SELECT 1 FROM entry AS e
+				WHERE e.account_id = r.account_id AND e.voucher_id = r.voucher_id AND e.seq = r.seq AND e.id = r.id AND e.kind = 'RESENT')`)},
+		{"entries without a resend", s.nothing("the history of gift %s says that it was sent again, and where it went before is lost",
+			`SELECT DISTINCT e.voucher_id FROM entry AS e WHERE e.kind = 'RESENT' AND NOT EXISTS (SELECT 1 FROM resend AS r
+				WHERE r.account_id = e.account_id AND r.voucher_id = e.voucher_id AND r.seq = e.seq)`)},
 		{"redemptions reversed too far", s.nothing("redemption %s was given back more than it took", `SELECT r.reverses FROM entry AS r
 			WHERE r.reverses IS NOT NULL GROUP BY r.account_id, r.reverses
 			HAVING sum(r.delta) > (SELECT coalesce(sum(-e.delta), 0) FROM entry AS e
@@ -289,6 +296,21 @@ func (s *Store) checkSetup(ctx context.Context, found func(string)) error {
 		}
 	}
 	return nil
+}
+
+// checkAssets holds every picture against the hash that it is found by.
+func (s *Store) checkAssets(ctx context.Context, found func(string)) error {
+	return each(ctx, s.readers, `SELECT a.account_id, a.hash, a.bytes FROM asset AS a ORDER BY a.account_id, a.hash`, nil, func(rows *sql.Rows) error {
+		var account gift.ID
+		var hash, content []byte
+		if err := rows.Scan(scanID{&account}, &hash, &content); err != nil {
+			return err
+		}
+		if is := gift.HashAsset(content); !bytes.Equal(hash, is[:]) {
+			found(fmt.Sprintf("the picture %x of account %s is not what it is found by", hash, account))
+		}
+		return nil
+	})
 }
 
 // checkOutbox opens every message.

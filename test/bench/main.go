@@ -166,6 +166,7 @@ var parts = []part{
 	{"beside", true, (*house).beside},
 	{"overload", true, (*house).overload},
 	{"memory", false, (*house).memory},
+	{"bulk", true, (*house).bulk},
 }
 
 // measure takes the parts that are asked for.

@@ -1,0 +1,186 @@
+package gift
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	byMail  = Way{Method: Email, Contact: "ana@example.com", DeliveryZone: "UTC"}
+	inPrint = Way{Method: Printed, DeliveryZone: "UTC", DeliveredAt: now.Add(-time.Hour)}
+)
+
+func scheduled(w Way, in time.Duration) Way {
+	w.Scheduled, w.DeliveryDate = true, now.Add(in)
+	return w
+}
+
+func TestResend(t *testing.T) {
+	t.Parallel()
+	noSMS := func(m Method) error {
+		if m == SMS {
+			return Refuse(AccountMisconfigured, "No SMS.")
+		}
+		return nil
+	}
+	earlier := func(first time.Duration, n int) []time.Time {
+		return slices.Repeat([]time.Time{now.Add(-first)}, n)
+	}
+	for _, tt := range []struct {
+		name    string
+		status  Status
+		way     Way
+		ask     Resend
+		code    Code // "": it is done
+		method  Method
+		contact string
+		to      Status
+		due     time.Duration // after now; -1: there is no message
+		reason  string
+	}{
+		{"as before", Pending, byMail, Resend{}, "", Email, "ana@example.com", Pending, 0, "By e-mail, to the same address."},
+		{"delivered", Delivered, byMail, Resend{}, "", Email, "ana@example.com", Delivered, 0, "By e-mail, to the same address."},
+		{"failed", FailedDelivery, byMail, Resend{Contact: "bo@example.com"}, "", Email, "bo@example.com", FailedDelivery, 0, "By e-mail, to another address."},
+		{"claimed", Claimed, byMail, Resend{Method: Email}, "", Email, "ana@example.com", Claimed, 0, "By e-mail, to the same address."},
+		{"by SMS", Delivered, byMail, Resend{Method: SMS, Contact: "(415) 555-0132"}, "", SMS, "+14155550132", Delivered, 0, "By SMS instead of by e-mail."},
+		{"another number", Delivered, Way{Method: SMS, Contact: "+14155550132"}, Resend{Contact: "4155550133"}, "", SMS, "+14155550133", Delivered, 0, "By SMS, to another number."},
+		{"in print", FailedDelivery, byMail, Resend{Method: Printed}, "", Printed, "", Delivered, -1, "In print instead of by e-mail."},
+		{"in print, waiting", Pending, scheduled(byMail, time.Hour), Resend{Method: Printed}, "", Printed, "", Delivered, -1, "In print instead of by e-mail."},
+		{"in print, claimed", Claimed, byMail, Resend{Method: Printed}, "", Printed, "", Claimed, -1, "In print instead of by e-mail."},
+		{"printed again", Delivered, inPrint, Resend{}, "", Printed, "", Delivered, -1, "In print, as before."},
+		{"print by mail", Delivered, inPrint, Resend{Method: Email, Contact: "ana@example.com"}, "", Email, "ana@example.com", Delivered, 0, "By e-mail instead of in print."},
+		{"waits for its date", Pending, scheduled(byMail, time.Hour), Resend{Contact: "bo@example.com"}, "", Email, "bo@example.com", Pending, time.Hour, "By e-mail, to another address."},
+		{"its date has passed", Pending, scheduled(byMail, -time.Hour), Resend{}, "", Email, "ana@example.com", Pending, 0, "By e-mail, to the same address."},
+		{"a printed one with a date", Delivered, scheduled(inPrint, time.Hour), Resend{Method: Email, Contact: "ana@example.com"}, "", Email, "ana@example.com", Delivered, 0, "By e-mail instead of in print."},
+		{"nine before", Pending, byMail, Resend{Earlier: earlier(time.Hour, 9)}, "", Email, "ana@example.com", Pending, 0, "By e-mail, to the same address."},
+		{"ten a day ago", Pending, byMail, Resend{Earlier: earlier(24*time.Hour, 10)}, "", Email, "ana@example.com", Pending, 0, "By e-mail, to the same address."},
+
+		{"ten before", Pending, byMail, Resend{Earlier: earlier(23*time.Hour, 10)}, RateLimited, 0, "", 0, 0, ""},
+		{"redeemed", Redeemed, byMail, Resend{}, AlreadyRedeemed, 0, "", 0, 0, ""},
+		{"cancelled", Cancelled, byMail, Resend{}, RedemptionNotAllowed, 0, "", 0, 0, ""},
+		{"purchase failed", PurchaseFailed, byMail, Resend{}, RedemptionNotAllowed, 0, "", 0, 0, ""},
+		{"no such address", Pending, byMail, Resend{Contact: "ana"}, ValidationFailure, 0, "", 0, 0, ""},
+		{"a number for an e-mail", Pending, byMail, Resend{Contact: "4155550132"}, ValidationFailure, 0, "", 0, 0, ""},
+		{"by SMS to nobody", Pending, byMail, Resend{Method: SMS}, ValidationFailure, 0, "", 0, 0, ""},
+		{"by mail to nobody", Delivered, inPrint, Resend{Method: Email}, ValidationFailure, 0, "", 0, 0, ""},
+		{"printed to somebody", Delivered, inPrint, Resend{Contact: "ana@example.com"}, ValidationFailure, 0, "", 0, 0, ""},
+		{"no gateway", Pending, byMail, Resend{Method: SMS, Contact: "4155550132", Deliverable: noSMS}, AccountMisconfigured, 0, "", 0, 0, ""},
+		{"not theirs", Pending, byMail, Resend{Caller: &Caller{Locations: []ID{id(0x22)}}}, NotAuthorized, 0, "", 0, 0, ""},
+	} {
+		v := voucherIn(tt.status)
+		v.LocationID = shop
+		if tt.ask.Context = context(); tt.ask.Caller == nil {
+			tt.ask.Caller = everywhere
+		}
+		after, way, e, due, err := v.Resend(tt.way, tt.ask)
+		if codeOf(t, err) != tt.code {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if tt.code != "" {
+			if after != v || way != tt.way || e != (Entry{}) || !due.IsZero() {
+				t.Errorf("%s: refused, but it changed", tt.name)
+			}
+			if refused := err.(*Error); tt.code == RateLimited && refused.RetryAfter != time.Hour {
+				t.Errorf("%s: again in %v, want an hour", tt.name, refused.RetryAfter)
+			}
+			continue
+		}
+		if message := tt.due >= 0; message == due.IsZero() || message && !due.Equal(now.Add(tt.due)) {
+			t.Errorf("%s: due at %v", tt.name, due)
+		}
+		if way.Method != tt.method || way.Contact != tt.contact || after.Status != tt.to || e.Reason != tt.reason || e.Kind != Resent ||
+			way.Scheduled != tt.way.Scheduled || way.DeliveryDate != tt.way.DeliveryDate || way.DeliveryZone != tt.way.DeliveryZone {
+			t.Errorf("%s: %+v, %s, %+v", tt.name, way, after.Status, e)
+		}
+		if printed := tt.method == Printed; printed != way.DeliveredAt.Equal(now) || !printed && way.DeliveredAt != tt.way.DeliveredAt {
+			t.Errorf("%s: delivered at %v", tt.name, way.DeliveredAt)
+		}
+		if strings.ContainsAny(e.Reason, "@+0") || e.Delta != 0 || after.Balance != v.Balance || after.ValidUntil != v.ValidUntil {
+			t.Errorf("%s: %+v", tt.name, e)
+		}
+	}
+}
+
+func TestReschedule(t *testing.T) {
+	t.Parallel()
+	at := func(d time.Duration) Reschedule { return Reschedule{Date: now.Add(d), Waiting: true} }
+	begun := at(time.Hour)
+	begun.Waiting = false
+	foreign := at(time.Hour)
+	foreign.Caller = &Caller{Locations: []ID{id(0x22)}}
+	zoned := at(time.Hour)
+	zoned.Zone = "Asia/Tokyo"
+	for _, tt := range []struct {
+		name   string
+		status Status
+		way    Way
+		ask    Reschedule
+		code   Code
+		zone   string
+		reason string
+	}{
+		{"later", Pending, scheduled(byMail, time.Hour), at(2 * time.Hour), "", "UTC", "To 2026-11-21 14:00 UTC; before: 2026-11-21 13:00 UTC."},
+		{"not at once", Pending, byMail, zoned, "", "Asia/Tokyo", "To 2026-11-21 13:00 UTC; before: at once."},
+		{"now", Pending, scheduled(byMail, time.Hour), at(0), "", "UTC", "To 2026-11-21 12:00 UTC; before: 2026-11-21 13:00 UTC."},
+		{"just past", Pending, byMail, at(-5 * time.Minute), "", "UTC", "To 2026-11-21 11:55 UTC; before: at once."},
+
+		{"past", Pending, byMail, at(-5*time.Minute - 1), ValidationFailure, "", ""},
+		{"too far", Pending, byMail, Reschedule{Date: now.AddDate(5, 0, 0).Add(1), Waiting: true}, ValidationFailure, "", ""},
+		{"being sent", Pending, byMail, begun, RedemptionNotAllowed, "", ""},
+		{"delivered", Delivered, byMail, begun, RedemptionNotAllowed, "", ""},
+		{"delivered, and sent again", Delivered, byMail, at(time.Hour), RedemptionNotAllowed, "", ""},
+		{"redeemed", Redeemed, byMail, begun, AlreadyRedeemed, "", ""},
+		{"not theirs", Pending, byMail, foreign, NotAuthorized, "", ""},
+	} {
+		v := voucherIn(tt.status)
+		v.LocationID = shop
+		if tt.ask.Context = context(); tt.ask.Caller == nil {
+			tt.ask.Caller = everywhere
+		}
+		after, way, e, err := v.Reschedule(tt.way, tt.ask)
+		want := tt.way
+		if tt.code == "" {
+			want.Scheduled, want.DeliveryDate, want.DeliveryZone = true, tt.ask.Date, tt.zone
+		} else if after != v || e != (Entry{}) {
+			t.Errorf("%s: refused, but it changed", tt.name)
+		}
+		if codeOf(t, err) != tt.code || way != want || e.Reason != tt.reason || after.Status != v.Status {
+			t.Errorf("%s: %+v, %q, %v", tt.name, way, e.Reason, err)
+		}
+	}
+}
+
+// TestAuditOfResends: a history may hold resends, and none that a rule would refuse.
+func TestAuditOfResends(t *testing.T) {
+	t.Parallel()
+	g, issued := Gift{Voucher{ID: theGift, Original: 1000, Balance: 1000}, Card{Method: Email, Contact: "ana@example.com"}}.Begin(context())
+	v, way, put, err := g.Reschedule(g.Card.Way(), Reschedule{Context: context(), Caller: everywhere, Date: now, Waiting: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, way, again, _, err := v.Resend(way, Resend{Context: context(), Caller: everywhere})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, _, printed, _, err := v.Resend(way, Resend{Context: context(), Caller: everywhere, Method: Printed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound := []Entry{issued, put, again, printed}
+	if found := Audit(v, sound); len(found) > 0 {
+		t.Fatalf("a sound history: %q", found)
+	}
+	for n, spoil := range []func(*Entry){1: func(e *Entry) { e.Status = Delivered }, 2: func(e *Entry) { e.Status = FailedDelivery }, 3: func(e *Entry) { e.Status = Claimed }} {
+		if spoil == nil {
+			continue
+		}
+		history := slices.Clone(sound)
+		spoil(&history[n])
+		if found := strings.Join(Audit(v, history), "; "); !strings.Contains(found, "cannot lead") {
+			t.Errorf("entry %d: found %q", n, found)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package ledger
+
+import (
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// Resend sends a gift again, or elsewhere. What was to bring it until now is taken back.
+type Resend struct {
+	gift.Resend
+	VoucherID gift.ID
+}
+
+func (r *Resend) want(c *Call, w *Want) {
+	ref := Ref{c.AccountID, r.VoucherID}
+	w.Vouchers, w.Posts, w.Resends = append(w.Vouchers, ref), append(w.Posts, ref), append(w.Resends, ref)
+}
+
+func (r *Resend) affinity() gift.ID { return r.VoucherID }
+
+func (r *Resend) decide(c *Call, s *state) (Result, error) {
+	ref := Ref{c.AccountID, r.VoucherID}
+	v, post := s.Vouchers[ref], s.Posts[ref]
+	if v == nil || post == nil {
+		return Result{}, noSuchGift()
+	}
+	ask := r.Resend
+	ask.Context, ask.Earlier = s.context(r.Context, v.Last), nil
+	for _, e := range s.Resends[ref] {
+		ask.Earlier = append(ask.Earlier, e.At)
+	}
+	before := post.Way
+	after, way, e, due, err := v.Resend(before, ask)
+	if err != nil {
+		return Result{}, ofTheKey(err)
+	}
+	s.enter(after, e)
+	s.redirect(ref, way)
+	s.resend(Resent{after.AccountID, after.ID, e.Seq, e.ID, e.At, before.Method, before.Contact}, due)
+	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Way: way}, nil
+}
+
+func (r *Resend) places(c *Call, s *state) []gift.ID {
+	return placeOf(s, Ref{c.AccountID, r.VoucherID})
+}
+
+// Reschedule gives a gift that waits for its delivery another date.
+type Reschedule struct {
+	gift.Reschedule
+	VoucherID gift.ID
+}
+
+func (r *Reschedule) want(c *Call, w *Want) {
+	ref := Ref{c.AccountID, r.VoucherID}
+	w.Vouchers, w.Posts, w.Resends = append(w.Vouchers, ref), append(w.Posts, ref), append(w.Resends, ref)
+}
+
+func (r *Reschedule) affinity() gift.ID { return r.VoucherID }
+
+func (r *Reschedule) decide(c *Call, s *state) (Result, error) {
+	ref := Ref{c.AccountID, r.VoucherID}
+	v, post := s.Vouchers[ref], s.Posts[ref]
+	if v == nil || post == nil {
+		return Result{}, noSuchGift()
+	}
+	ask := r.Reschedule
+	ask.Context, ask.Waiting = s.context(r.Context, v.Last), post.waits()
+	after, way, e, err := v.Reschedule(post.Way, ask)
+	if err != nil {
+		return Result{}, ofTheKey(err)
+	}
+	s.enter(after, e)
+	s.redirect(ref, way)
+	s.move(&post.Jobs[0], way.Due(s.now))
+	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Way: way}, nil
+}
+
+func (r *Reschedule) places(c *Call, s *state) []gift.ID {
+	return placeOf(s, Ref{c.AccountID, r.VoucherID})
+}
+
+// waits reports whether a message is to be sent and nobody has begun with it.
+func (p *Post) waits() bool {
+	return len(p.Jobs) == 1 && p.Jobs[0].Lease.IsZero() && p.Jobs[0].Doubts == 0
+}
+
+// redirect notes how a gift goes from now on.
+func (s *state) redirect(r Ref, w gift.Way) {
+	s.Posts[r].Way = w
+	s.changes.Ways = append(s.changes.Ways, Redirected{r.AccountID, r.ID, w})
+}
+
+// resend notes a resend: what was to bring the gift is taken back, and a job of the entry's id brings it at due; without due, it has
+// arrived.
+func (s *state) resend(r Resent, due time.Time) {
+	ref := Ref{r.AccountID, r.VoucherID}
+	s.Resends[ref] = append(s.Resends[ref], r)
+	s.changes.Resends = append(s.changes.Resends, r)
+	post := s.Posts[ref]
+	for _, old := range post.Jobs {
+		s.dropped(old)
+	}
+	job := Job{ID: r.ID, AccountID: r.AccountID, VoucherID: r.VoucherID, Due: due}
+	if post.Jobs = nil; due.IsZero() {
+		s.delivered(job)
+		return
+	}
+	post.Jobs = []Job{job}
+	s.changes.Jobs = append(s.changes.Jobs, job)
+}
+
+// move gives a job that nobody has another time.
+func (s *state) move(j *Job, due time.Time) {
+	j.Due, j.Attempts = due, 0
+	s.changes.Moved = append(s.changes.Moved, *j)
+}
+
+func noSuchGift() error {
+	return gift.RefuseAt(gift.NotFound, "voucherID", "This account has no such gift.")
+}
+
+// placeOf is the only location of a gift, if it has one.
+func placeOf(s *state, r Ref) []gift.ID {
+	if v := s.Vouchers[r]; v != nil {
+		return []gift.ID{v.LocationID}
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"boon.example/internal/delivery"
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// testRedirect: a group sees how gifts go and who has their jobs, changes both, and what was before stays known.
+func testRedirect(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	gifts := issue(t, s, account, 40) // more than one statement carries
+	addJobs(t, s, gifts)
+	leased := claim(t, s, noon, 9)
+	if len(leased) != 1 {
+		t.Fatalf("%d jobs were claimed, want the first", len(leased))
+	}
+	if _, err := s.GiftOf(t.Context(), leased[0]); err != nil {
+		t.Error(err)
+	}
+	want := ledger.Want{}
+	for i := range gifts {
+		at := ref(&gifts[i].Voucher)
+		want.Vouchers, want.Posts, want.Resends = append(want.Vouchers, at), append(want.Posts, at, at), append(want.Resends, at)
+	}
+	first, second := ref(&gifts[0].Voucher), ref(&gifts[1].Voucher)
+	to := gift.Way{Method: gift.SMS, Contact: "+14155550132", Scheduled: true, DeliveryDate: noon.Add(time.Hour), DeliveryZone: "Asia/Kolkata"}
+	resent := ledger.Resent{AccountID: account, VoucherID: first.ID, Seq: 2, ID: newID(), At: noon, Method: gift.Email, Contact: "former@example.com"}
+	runGroup(t, s, want, func(st *ledger.State) ledger.Changes {
+		for i := range gifts {
+			post := st.Posts[ref(&gifts[i].Voucher)]
+			if post == nil || len(post.Jobs) != 1 {
+				t.Fatalf("gift %d: %+v", i, post)
+			}
+			diff(t, post.Way, gifts[i].Card.Way())
+			if has := !post.Jobs[0].Lease.IsZero(); has != (i == 0) || !post.Jobs[0].Due.Equal(noon.Add(time.Duration(i)*time.Minute)) {
+				t.Errorf("gift %d: job %+v", i, post.Jobs[0])
+			}
+		}
+		moved := st.Posts[second].Jobs[0]
+		moved.Due, moved.Attempts = noon.Add(3*time.Hour), 0
+		return ledger.Changes{
+			Resends: []ledger.Resent{resent},
+			Ways:    []ledger.Redirected{{AccountID: account, VoucherID: first.ID}, {AccountID: account, VoucherID: first.ID, Way: to}},
+			Jobs:    []ledger.Job{{ID: resent.ID, AccountID: account, VoucherID: first.ID, Due: to.DeliveryDate}},
+			Done:    []ledger.Done{{JobID: leased[0].ID, AccountID: account, VoucherID: first.ID}},
+			Moved:   []ledger.Job{moved},
+		}
+	})
+	if _, err := s.GiftOf(t.Context(), leased[0]); !errors.Is(err, delivery.ErrTakenBack) {
+		t.Errorf("the job that was taken back: %v", err)
+	}
+	runGroup(t, s, want, func(st *ledger.State) ledger.Changes {
+		to.DeliveredAt = gifts[0].Card.DeliveredAt // which is not changed so
+		diff(t, st.Posts[first].Way, to)
+		resent.Method, resent.Contact = 0, ""
+		diff(t, st.Resends, map[ledger.Ref][]ledger.Resent{first: {resent}})
+		if jobs := st.Posts[first].Jobs; len(jobs) != 1 || jobs[0].ID != resent.ID {
+			t.Errorf("the jobs of the gift that was sent again: %+v", jobs)
+		}
+		if jobs := st.Posts[second].Jobs; len(jobs) != 1 || !jobs[0].Due.Equal(noon.Add(3*time.Hour)) || !jobs[0].Lease.IsZero() {
+			t.Errorf("the jobs of the gift that was put off: %+v", jobs)
+		}
+		return ledger.Changes{}
+	})
+	var method gift.Method
+	var contact string
+	err := each(t.Context(), s.readers, `SELECT method, contact FROM resend WHERE account_id = $1`, []any{bare(account)}, func(rows *sql.Rows) error { return rows.Scan(&method, &contact) })
+	if err != nil || method != gift.Email || contact != "former@example.com" {
+		t.Errorf("it went by %v to %q before, %v", method, contact, err)
+	}
+}

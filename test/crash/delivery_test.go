@@ -1,0 +1,267 @@
+package crash
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	stdmail "net/mail"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-smtp"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite"
+
+	"boon.example/internal/store/pgtest"
+)
+
+// The whole proof: go test ./test/crash -run Gifts -gifts 2000 -wait-for-leases
+var (
+	giftsSent     = flag.Int("gifts", 300, "how many scheduled gifts come due while servers are killed")
+	waitForLeases = flag.Bool("wait-for-leases", false, "let the leases of the killed end by themselves, which takes two minutes")
+)
+
+// world is a mail server and Twilio's, both real and slow: what they took, under which id, for whom.
+type world struct {
+	mu    sync.Mutex
+	taken map[string]map[string]int // by recipient, by Message-ID or callback
+	lot   *rand.Rand
+}
+
+func (w *world) take(to, id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.taken[to] == nil {
+		w.taken[to] = map[string]int{}
+	}
+	w.taken[to][id]++
+}
+
+// dawdle makes the next answer slow, so that many are awaited when a server is killed.
+func (w *world) dawdle() {
+	w.mu.Lock()
+	pause := time.Duration(100+w.lot.IntN(400)) * time.Millisecond
+	w.mu.Unlock()
+	time.Sleep(pause)
+}
+
+func (w *world) recipients() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.taken)
+}
+
+type mailSession struct {
+	*world
+	to string
+}
+
+func (*mailSession) Reset()                               {}
+func (*mailSession) Logout() error                        { return nil }
+func (*mailSession) Mail(string, *smtp.MailOptions) error { return nil }
+func (s *mailSession) Rcpt(to string, _ *smtp.RcptOptions) error {
+	s.to = to
+	return nil
+}
+
+func (s *mailSession) Data(r io.Reader) error {
+	m, err := stdmail.ReadMessage(r)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, m.Body); err != nil {
+		return err
+	}
+	s.take(s.to, m.Header.Get("Message-ID"))
+	s.dawdle()
+	return nil
+}
+
+// mailServer starts one and gives its address.
+func (w *world) mailServer(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &mailSession{world: w}, nil }))
+	s.Domain, s.EnableSMTPUTF8 = "localhost", true
+	go s.Serve(l)
+	t.Cleanup(func() { s.Close() })
+	return l.Addr().String()
+}
+
+// twilio starts a server that answers as Twilio's Messages resource does, and gives its address.
+func (w *world) twilio(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(a http.ResponseWriter, r *http.Request) {
+		w.take(r.FormValue("To"), r.FormValue("StatusCallback"))
+		w.dawdle()
+		a.WriteHeader(http.StatusCreated)
+		fmt.Fprint(a, `{"sid":"SM00000000000000000000000000000001","status":"queued"}`)
+	}))
+	t.Cleanup(s.Close)
+	return strings.TrimPrefix(s.URL, "http://")
+}
+
+// TestGiftsComeDueOnOneFolder and its sibling: two servers over one store are killed in turns while scheduled gifts come due. Every gift
+// is delivered, none is lost, and what arrives twice has one Message-ID.
+func TestGiftsComeDueOnOneFolder(t *testing.T) {
+	t.Parallel()
+	boon := install(t)
+	comeDue(t, boon, "sqlite", filepath.Join(boon[1], "boon.db")+"?_pragma=busy_timeout(30000)")
+}
+
+// TestGiftsComeDueOnPostgres is the same over a database of its own.
+func TestGiftsComeDueOnPostgres(t *testing.T) {
+	t.Parallel()
+	if !pgtest.Available() {
+		t.Skip("without " + pgtest.Variable + " tests run on the embedded store only; make test sets it")
+	}
+	database := pgtest.Fresh(t)
+	comeDue(t, install(t, "--database", database), "pgx", database)
+}
+
+func comeDue(t *testing.T, boon installation, driver, source string) {
+	w := &world{taken: map[string]map[string]int{}, lot: rand.New(rand.NewPCG(1, 2))}
+	boon = append(boon, "--smtp", "smtp://"+w.mailServer(t)+"?from=gifts@example.com", "--public-url", "http://gifts.example.com",
+		"--sms", "twilio://AC00000000000000000000000000000000:secret@"+w.twilio(t)+"?from=+14155550100&insecure=1")
+	servers := []*server{boon.start(t, "127.0.0.1:0"), boon.start(t, "127.0.0.1:0")}
+	due := time.Now().Add(3 * time.Second)
+	ids := schedule(t, servers[0].url, *giftsSent, due)
+	time.Sleep(time.Until(due))
+	killed := 0
+	for deadline := time.Now().Add(3 * time.Minute); w.recipients() < len(ids) && time.Now().Before(deadline); killed++ {
+		time.Sleep(time.Duration(300+rand.IntN(500)) * time.Millisecond)
+		n := killed % 2
+		servers[n].kill(t)
+		if killed > 2 && !*waitForLeases {
+			endLeases(t, driver, source)
+		}
+		servers[n] = boon.start(t, "127.0.0.1:0")
+	}
+	if !*waitForLeases {
+		endLeases(t, driver, source)
+	}
+	begun := time.Now()
+	for deadline := begun.Add(4 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
+		if waiting := inStatus(t, servers[0].url, "PENDING"); waiting == 0 || time.Now().After(deadline) {
+			break
+		}
+		if !*waitForLeases {
+			endLeases(t, driver, source) // of those that were killed with the last jobs in hand
+			time.Sleep(2 * time.Second)
+		}
+	}
+	w.check(t, servers[0].url, ids)
+	t.Logf("%d kills; everything recorded %v after the last one", killed, time.Since(begun).Round(time.Second))
+	for _, s := range servers {
+		s.kill(t)
+	}
+	if out := boon[:len(boon)-6].run(t, "verify"); !strings.Contains(out, "Everything holds.") {
+		t.Error(out)
+	}
+}
+
+// schedule sends gifts of two methods for a time, and gives their ids.
+func schedule(t *testing.T, url string, n int, due time.Time) (ids []string) {
+	t.Helper()
+	for len(ids) < n {
+		var to []string
+		for range min(1000, n-len(ids)) {
+			at := len(ids) + len(to)
+			to = append(to, fmt.Sprintf(`{"deliveryMethodID":1,"recipientContact":"r%d@d%d.example"}`, at, at%20))
+			if at%10 == 9 {
+				to[len(to)-1] = fmt.Sprintf(`{"deliveryMethodID":2,"recipientContact":"415555%04d"}`, at)
+			}
+		}
+		status, answer, err := post(url, "/api/integration/gifting/send-gift", "", fmt.Sprintf(`{"monetaryGift":{"value":5,`+
+			`"hasScheduledDelivery":true,"deliveryDate":%q},"recipients":[%s],"paymentMethodID":2,"externalTransactionReferenceNumber":"R-1",`+
+			`"externalTransactionCustomerFirstName":"Ann","externalTransactionCustomerLastName":"Lee",`+
+			`"externalTransactionCustomerEmailAddress":"ann@example.com","externalStorefrontID":"0199a000-0000-7000-8000-000000000003"}`,
+			due.UTC().Format(time.RFC3339Nano), strings.Join(to, ",")))
+		if err != nil || status != http.StatusCreated {
+			t.Fatalf("sending: %d %s %v", status, answer, err)
+		}
+		var made struct{ Gifts []struct{ VoucherID string } }
+		if err := json.Unmarshal(answer, &made); err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range made.Gifts {
+			ids = append(ids, g.VoucherID)
+		}
+	}
+	return ids
+}
+
+// endLeases makes every lease end now, as it would by itself two minutes after it was taken. A message that is on its way meanwhile may be
+// sent once more, under the same Message-ID: so it would be by a server that was thought dead.
+func endLeases(t *testing.T, driver, source string) {
+	t.Helper()
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	now := time.Now().UnixMicro()
+	if _, err := db.ExecContext(ctx, fmt.Sprintf(`UPDATE job SET claimable_at = %d WHERE claimable_at <> due AND claimable_at > %d`, now, now)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// inStatus counts gifts.
+func inStatus(t *testing.T, url, status string) int {
+	t.Helper()
+	request, err := http.NewRequest("GET", url+"/api/integration/gifting/gifts?limit=200&status="+status, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", key)
+	resp, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("listing gifts: %d %s %v", resp.StatusCode, body, err)
+	}
+	return strings.Count(string(body), `"voucherID"`)
+}
+
+// check holds what arrived against what was sent.
+func (w *world) check(t *testing.T, url string, ids []string) {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	messages, repeats := 0, 0
+	for to, under := range w.taken {
+		if len(under) != 1 {
+			t.Errorf("%s got messages under %d ids: %v", to, len(under), under)
+		}
+		for _, n := range under {
+			messages, repeats = messages+n, repeats+n-1
+		}
+	}
+	if len(w.taken) != len(ids) {
+		t.Errorf("%d recipients of %d got theirs", len(w.taken), len(ids))
+	}
+	for _, status := range []string{"PENDING", "FAILED_DELIVERY"} {
+		if n := inStatus(t, url, status); n > 0 {
+			t.Errorf("%d gifts are %s", n, status)
+		}
+	}
+	t.Logf("%d gifts, %d messages, %d of them repeats, each under the id of the first", len(ids), messages, repeats)
+}
