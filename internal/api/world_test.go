@@ -96,6 +96,7 @@ const (
 	carefulKey  = "boon_test_careful-00000000000000000000"
 	gulfKey     = "boon_test_gulf-0000000000000000000000000"
 	systemKey   = "boon_test_system-000000000000000000000"
+	partnerKey  = "boon_test_partner-00000000000000000000" // another integrator
 	expiredKey  = "boon_test_expired-00000000000000000000"
 	revokedKey  = "boon_test_revoked-00000000000000000000"
 )
@@ -159,7 +160,7 @@ func keys() []*gift.Key {
 	revoked.RevokedAt = time.Now().Add(-time.Minute)
 	return []*gift.Key{
 		key(harborKey, harbor), key(rotatedKey, harbor), key(pierKey, harbor, id(pier)), key(wharfKey, harbor, id(wharf)),
-		key(cornerKey, corner), key(homelessKey, homeless), key(carefulKey, careful), key(gulfKey, gulf), key(systemKey, ""), expired, revoked,
+		key(cornerKey, corner), key(homelessKey, homeless), key(carefulKey, careful), key(gulfKey, gulf), key(systemKey, ""), expired, revoked, key(partnerKey, ""),
 	}
 }
 
