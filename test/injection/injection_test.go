@@ -130,11 +130,10 @@ func refusable(name, s string) string {
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	texts := hostile(t)
-	if testing.Short() {
-		texts = texts[:40]
-	}
-	for n, s := range texts {
+	for n, s := range hostile(t) {
+		if testing.Short() && n%6 != 0 {
+			continue
+		}
 		for _, kind := range []string{"email", "sms", "printed"} {
 			g, sent := w.send(t, n, kind, everywhere(s))
 			if g == nil {
