@@ -9,11 +9,10 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/store"
-	"boon.example/internal/store/pgtest"
 )
 
 // TestAnHonestStoreIsNeverStopped is a month of a store: 200 redemptions an hour, ten hours a day, twice as many around noon, every one by the
-// code that the cashier types, two in a hundred with a typo. The limiter is the service's over a real store; the clock is not.
+// code that the cashier types, two in a hundred with a typo. The limiter is the service's over the embedded store; the clock is not.
 func TestAnHonestStoreIsNeverStopped(t *testing.T) {
 	t.Parallel()
 	days := 30
@@ -23,7 +22,7 @@ func TestAnHonestStoreIsNeverStopped(t *testing.T) {
 	for _, seed := range []uint64{1, 2} {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
-			db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Database: pgtest.Database(t)})
+			db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
 			if err != nil {
 				t.Fatal(err)
 			}
