@@ -163,7 +163,7 @@ func (f *randomly) throw(h http.Handler, methods string, seed, n, most int) (pro
 func TestRandomRequestsKeepTheContract(t *testing.T) {
 	t.Parallel()
 	f := newRandomly(t)
-	each := 120
+	each := 80
 	if testing.Short() {
 		each = 20
 	}
