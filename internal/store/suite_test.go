@@ -128,6 +128,8 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(*n))
+	case reflect.Uint8:
+		v.SetUint(uint64(*n % 256))
 	default:
 		t.Fatalf("a %s cannot be filled yet", v.Type())
 	}
@@ -858,15 +860,30 @@ func testOutbox(t *testing.T, open opener) {
 			t.Fatal(err)
 		}
 	}
-	got, err := s.Messages(t.Context(), 10)
+	got, err := s.Messages(t.Context(), gift.ID{}, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
 	diff(t, got, []delivery.Message{second, first})
-	if got, err = s.Messages(t.Context(), 1); err != nil {
+	if got, err = s.Messages(t.Context(), gift.ID{}, 1); err != nil {
 		t.Fatal(err)
 	}
 	diff(t, got, []delivery.Message{second})
+	if got, err = s.Messages(t.Context(), second.ID, 10); err != nil {
+		t.Fatal(err)
+	}
+	diff(t, got, []delivery.Message{first})
+	for _, none := range []gift.ID{first.ID, newID()} {
+		if got, err = s.Messages(t.Context(), none, 10); err != nil || len(got) > 0 {
+			t.Errorf("%d messages before %s, %v", len(got), none, err)
+		}
+	}
+	if one, err := s.Message(t.Context(), second.ID); err != nil || one.ID != second.ID {
+		t.Errorf("message %s: %v, %v", second.ID, one.ID, err)
+	}
+	if _, err := s.Message(t.Context(), newID()); !errors.Is(err, gift.NotFound) {
+		t.Errorf("a message that there is not: %v", err)
+	}
 }
 
 func testGuesses(t *testing.T, open opener) {
