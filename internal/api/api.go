@@ -278,9 +278,12 @@ func (c *call) write(a ledger.Answer) {
 	c.w.Write(a.Body) // a caller that has gone is no failure of ours
 }
 
-// RequestID is the caller's X-Request-ID when it is a good one, else a new one.
+// RequestID is the caller's X-Request-ID when it is one good one, else a new one.
 func RequestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-ID")
+	if len(r.Header.Values("X-Request-ID")) > 1 { // others might have noted the other one
+		id = ""
+	}
 	good := func(b rune) bool {
 		return b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '_' || b == '.' || b == '-'
 	}

@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"boon.example/internal/api"
+	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
 )
 
 // verdict is what a call must be answered.
@@ -20,35 +23,94 @@ type verdict struct {
 }
 
 var (
-	done           = verdict{200, ""}
-	notAuthorized  = verdict{403, gift.NotAuthorized}
-	notFound       = verdict{404, gift.NotFound}
-	malformed      = verdict{400, gift.ValidationFailure}
-	unsupported    = verdict{422, gift.NotSupported}
-	unknownKey     = verdict{401, gift.Unauthenticated}
-	everyPlace     = []string{"", pier, wharf, cornerPlace}
-	everyKey       = []string{harborKey, pierKey, cornerKey, systemKey, expiredKey, revokedKey, "", "boon_test_nobody"}
-	giftsOfHarbor  = []string{"anywhere", "pier", "wharf"}
-	everyKindOfOne = append(giftsOfHarbor[:3:3], "corner")
+	done            = verdict{200, ""}
+	malformed       = verdict{400, gift.ValidationFailure}
+	unauthenticated = verdict{401, gift.Unauthenticated}
+	notAuthorized   = verdict{403, gift.NotAuthorized}
+	notFound        = verdict{404, gift.NotFound}
+	notAllowed      = verdict{409, gift.RedemptionNotAllowed}
+	alreadyRedeemed = verdict{409, gift.AlreadyRedeemed}
+	alreadyReversed = verdict{409, gift.AlreadyReversed}
+	unsupported     = verdict{422, gift.NotSupported}
 )
 
-// mayAct is the part that all operations share: whether the key works at all.
-func mayAct(key string) (verdict, bool) {
-	switch key {
-	case harborKey, pierKey, cornerKey:
-		return verdict{}, true
-	case systemKey:
-		return unsupported, false
-	}
-	return unknownKey, false
+// row says how an operation answers, by classes. A key that is none, unknown, expired or revoked is unauthenticated everywhere but where
+// no key is asked for.
+type row struct {
+	open   bool    // no key is asked for
+	system verdict // a system key
+	at     where   // whether the call says at which location it is made
+	by     string  // the ways in which it names a gift; "": it names none, and a key of an account is served
+	// What another account's gift is, one that this key may not use here, and one that does not exist.
+	foreign, elsewhere, absent verdict
+	states                     map[string]verdict // of a gift that may be used; nil: all are alike. What is missing is done
 }
 
-// where is the location that a till's call means: one that it names must be its account's and its key's; else the key's only one,
-// else the account's only one.
-func where(key, place string) (string, verdict) {
-	own := map[string][]string{harborKey: {pier, wharf}, pierKey: {pier, wharf}, cornerKey: {cornerPlace}}[key]
+type where int
+
+const (
+	nowhereAtAll where = iota
+	mayBe              // a location may be named
+	mustBe             // a location must be known: it is named, or the key's only one, or the account's only one
+)
+
+// authority is the interface's word on who may do what, with the decisions about what it leaves open. Every operation of the OpenAPI file is here.
+var authority = map[string][]row{
+	"sendGift": {{system: done}}, // see sending: it has rules of its own
+	"validateGift": {{system: unsupported, at: mustBe, by: "code token", foreign: notAuthorized, elsewhere: notAuthorized, absent: notFound,
+		states: map[string]verdict{"purchase failed": notAllowed}}},
+	"redeemGift": {
+		{system: unsupported, at: mustBe, by: "code token", foreign: notAuthorized, elsewhere: notAuthorized, absent: notFound, states: spendable},
+		{system: unsupported, at: mustBe, by: "id", foreign: notFound, elsewhere: notAuthorized, absent: notFound, states: spendable}},
+	"reverseRedemption": {
+		{system: unsupported, at: mayBe, by: "redemption", foreign: notFound, elsewhere: notFound, absent: notFound, states: reversible},
+		{system: unsupported, at: mayBe, by: "redemption's key", foreign: notFound, elsewhere: notAuthorized, absent: notFound, states: reversible}},
+	"cancelGift":     {{system: unsupported, by: "id order reference", foreign: notFound, elsewhere: notFound, absent: notFound, states: cancellable}},
+	"resendGift":     {{system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound, states: sendable}},
+	"rescheduleGift": {{system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound, states: movable}},
+	"getGift":        {{system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound}},
+	"getGiftHistory": {{system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound}},
+	"getRequest":     {{system: unsupported, by: "key", foreign: notFound, elsewhere: notFound, absent: notFound}},
+	"listGifts":      {{system: unsupported}},
+	"getHealth":      {{open: true}},
+	"getReadiness":   {{open: true}},
+	"getOpenAPI":     {{open: true}},
+	"getDocs":        {{open: true}},
+	"getErrorDocs":   {{open: true}},
+	"getDocsAsset":   {{open: true}},
+}
+
+var (
+	spendable = map[string]verdict{"pending": notAllowed, "redeemed": alreadyRedeemed, "cancelled": notAllowed, "purchase failed": notAllowed,
+		"expired": notAllowed, "not yet valid": notAllowed}
+	cancellable = map[string]verdict{"redeemed": notAllowed, "cancelled": notAllowed, "purchase failed": notAllowed}
+	sendable    = map[string]verdict{"redeemed": alreadyRedeemed, "cancelled": notAllowed, "purchase failed": notAllowed}
+	movable     = map[string]verdict{"delivered": notAllowed, "failed delivery": notAllowed, "claimed": notAllowed, "redeemed": alreadyRedeemed,
+		"cancelled": notAllowed, "purchase failed": notAllowed, "expired": notAllowed, "not yet valid": notAllowed}
+	reversible = map[string]verdict{"given back": alreadyReversed}
+)
+
+var (
+	deadKeys = []string{"", "boon_test_nobody", expiredKey, revokedKey}
+	liveKeys = []string{harborKey, pierKey, cornerKey}
+	everyKey = append(append([]string{systemKey, partnerKey}, deadKeys...), liveKeys...)
+	// Where gifts are good: anywhere in the account of harbor, at one of its locations, in the account of corner, nowhere as there is none.
+	everyGood   = []string{"anywhere", pier, wharf, corner, nowhere}
+	everyPlace  = []string{"", pier, wharf, cornerPlace, nowhere}
+	everyState  = []string{"pending", "delivered", "failed delivery", "claimed", "redeemed", "cancelled", "purchase failed", "expired", "not yet valid"}
+	redemptions = []string{"claimed", "redeemed", "cancelled after", "given back"}
+)
+
+func accountOf(key string) string {
+	return map[string]string{harborKey: harbor, pierKey: harbor, cornerKey: corner}[key]
+}
+
+// located is where a till's call is made: a location that it names must be its account's and its key's; else it is the key's only one, else the
+// account's only one.
+func located(key, place string) (string, verdict) {
+	foreign := place == nowhere || place != "" && (place == cornerPlace) != (key == cornerKey)
 	switch {
-	case place != "" && !strings.Contains(fmt.Sprint(own), place):
+	case foreign:
 		return "", notFound
 	case key == pierKey && place == wharf:
 		return "", notAuthorized
@@ -62,76 +124,152 @@ func where(key, place string) (string, verdict) {
 	return "", malformed
 }
 
-// atTheTill is the verdict on a validation or redemption of a gift by code or token.
-func atTheTill(key, place, kind string) verdict {
-	if v, ok := mayAct(key); !ok {
-		return v
+// verdict applies a row to one case.
+func (r row) verdict(key, place, good, state string) verdict {
+	at := ""
+	if r.at != nowhereAtAll {
+		var v verdict
+		if at, v = located(key, place); v != done && (r.at == mustBe || place != "") {
+			return v
+		}
 	}
-	at, v := where(key, place)
+	limited := good == pier || good == wharf
 	switch {
-	case v != done:
+	case r.by == "":
+		return done
+	case good == nowhere:
+		return r.absent
+	case (good == corner) != (key == cornerKey):
+		return r.foreign
+	case r.at == mustBe && limited && good != at, r.at != mustBe && key == pierKey && good == wharf:
+		return r.elsewhere
+	}
+	if v, told := r.states[state]; told {
 		return v
-	case (kind == "corner") != (key == cornerKey):
-		return notAuthorized
-	case kind == "pier" && at != pier, kind == "wharf" && at != wharf:
-		return notAuthorized
 	}
 	return done
 }
 
-// seen tells whether a key may see and manage a gift.
-func seen(key, kind string) bool {
-	return (kind == "corner") == (key == cornerKey) && !(key == pierKey && kind == "wharf")
-}
-
-// stage is a service with the gifts of the table on it.
+// stage is a service with gifts on it.
 type stage struct {
 	*world
-	gifts map[string]made
 	calls int
 }
 
-// TestAuthority holds every kind of key against every operation, place and kind of gift, as the interface says by hand above and
-// in the cases below, and demands that nobody's answer shows anything of another account.
-func TestAuthority(t *testing.T) {
-	t.Parallel()
+func newStage(t *testing.T) *stage {
 	var caller atomic.Int64 // each call comes from an address of its own: strangers are not what is tested here
-	w := newWorld(t, func(c *api.Config) {
+	return &stage{world: newWorld(t, func(c *api.Config) {
 		c.ClientAddress = func(*http.Request) netip.Addr {
 			n := caller.Add(1)
 			return netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)})
 		}
-	})
-	s := &stage{world: w, gifts: map[string]made{}}
-	for _, kind := range everyKindOfOne {
-		s.gifts[kind] = s.make(kind)
+	})}
+}
+
+// known is a gift by all its names.
+type known struct {
+	made
+	key, reference, redemption string
+}
+
+// name gives the member of a request that names the gift.
+func (k known) name(by string) string {
+	member, value := "", ""
+	switch by {
+	case "id":
+		member, value = "voucherID", k.id
+	case "code":
+		member, value = "voucherCode", k.code
+	case "token":
+		member, value = "voucherPublicToken", k.token
+	case "order":
+		member, value = "orderID", k.order
+	case "reference":
+		member, value = "externalTransactionReferenceNumber", k.reference
+	case "redemption":
+		member, value = "redemptionID", k.redemption
+	case "redemption's key":
+		member, value = "idempotencyKey", "sale "+k.key
 	}
-	t.Run("validate and redeem", func(t *testing.T) { s.tills(t) })
-	t.Run("reverse", func(t *testing.T) { s.reversals(t) })
-	t.Run("cancel", func(t *testing.T) { s.cancellations(t) })
-	t.Run("send again", func(t *testing.T) { s.resends(t) })
-	t.Run("send", func(t *testing.T) { s.sending(t) })
-	t.Run("look", func(t *testing.T) { s.looks(t) })
-	t.Run("what became of it", func(t *testing.T) { s.requests(t) })
-	if s.calls < 300 {
-		t.Errorf("only %d calls were made", s.calls)
+	return `"` + member + `":"` + value + `"`
+}
+
+func (k known) secrets() []string {
+	return []string{k.id, k.code, k.token, k.order, k.redemption, k.reference}
+}
+
+// make makes a gift that is good somewhere and brings it into a state.
+func (s *stage) make(good, state string) known {
+	s.calls++
+	k := known{key: fmt.Sprintf("k%d", s.calls), reference: fmt.Sprintf("ref-%d", s.calls)}
+	if good == nowhere {
+		k.made, k.redemption = made{nowhere, fmt.Sprint(900_000_000_000 + s.calls), fmt.Sprintf("%022d", s.calls), nowhere}, nowhere
+		return k
+	}
+	owner, storefront, promotion, place := harborKey, shop, bareSpring, pier
+	if good == corner {
+		owner, storefront, promotion, place = cornerKey, cornerShop, cornerPromotion, cornerPlace
+	}
+	limit := ""
+	if good == pier || good == wharf {
+		limit, place = member("organizationID", good), good
+	}
+	method, payment := `"deliveryMethodID":3`, strings.Replace(purchaseAt(storefront), `"R-1"`, `"`+k.reference+`"`, 1)
+	switch state {
+	case "pending", "failed delivery":
+		method = `"deliveryMethodID":1,"recipientContact":"ann@example.com"`
+	case "expired", "not yet valid":
+		from := yearsFrom(s.now(), map[string]int{"expired": -1, "not yet valid": 1}[state])
+		payment = `"paymentMethodID":4,"promotionID":"` + promotion + `","validStarting":"` + from + `","validForDays":1,"promotionalTerms":"x"`
+	}
+	k.made = s.send(`{"monetaryGift":{"value":500,`+method+limit+`},`+payment+`}`, append(as(owner), once(k.key)...)...)
+	redeem := func(amount string) {
+		s.post("redeem-gift", `{"voucherID":"`+k.id+`","organizationID":"`+place+`"`+amount+`}`, append(as(owner), once("sale "+k.key)...)...).want(200)
+		k.redemption = s.get("/requests/sale%20"+k.key, as(owner)...).at("requests[0].answer.redemptionID")
+	}
+	cancel := func(cause string) {
+		s.post("cancel-gift", `{"voucherID":"`+k.id+`","cause":"`+cause+`"}`, as(owner)...).want(200)
+	}
+	switch state {
+	case "failed delivery":
+		s.fail(good, k.id)
+	case "claimed":
+		redeem(`,"amount":1`)
+	case "redeemed":
+		redeem("")
+	case "cancelled":
+		cancel("CANCELLED")
+	case "cancelled after":
+		redeem(`,"amount":1`)
+		cancel("CANCELLED")
+	case "given back":
+		redeem(`,"amount":1`)
+		s.post("reverse-redemption", `{"redemptionID":"`+k.redemption+`"}`, as(owner)...).want(200)
+	case "purchase failed":
+		cancel("PURCHASE_FAILED")
+	}
+	return k
+}
+
+func yearsFrom(now time.Time, years int) string {
+	return now.AddDate(years, 0, 0).UTC().Format(time.RFC3339)
+}
+
+// fail has the delivery of a gift fail for good.
+func (s *stage) fail(good, voucher string) {
+	s.Helper()
+	account := id(harbor)
+	if good == corner {
+		account = id(corner)
+	}
+	call := ledger.Call{AccountID: account, Operation: "deliver", Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} }}
+	if _, err := s.engine.Do(s.Context(), call, &ledger.Deliver{Job: ledger.Job{AccountID: account, VoucherID: id(voucher)}}); err != nil {
+		s.Fatal(err)
 	}
 }
 
-func (s *stage) make(kind string) made {
-	switch kind {
-	case "corner":
-		return s.send(`{"monetaryGift":{"value":500,"deliveryMethodID":3},`+purchaseAt(cornerShop)+`}`, as(cornerKey)...)
-	case "pier":
-		return s.send(money("500", `,"organizationID":"`+pier+`"`))
-	case "wharf":
-		return s.send(money("500", `,"organizationID":"`+wharf+`"`))
-	}
-	return s.send(money("500"))
-}
-
-// expect judges one answer: the verdict, and that nothing of another account shows.
-func (s *stage) expect(t *testing.T, r reply, key string, want verdict, call string) {
+// expect judges one answer: the verdict, and that nothing shows of what is hidden.
+func (s *stage) expect(t *testing.T, r reply, key string, want verdict, hidden []string, call string) {
 	t.Helper()
 	s.calls++
 	s.pass(4 * time.Minute) // no till runs out of attempts
@@ -146,23 +284,22 @@ func (s *stage) expect(t *testing.T, r reply, key string, want verdict, call str
 	if status != want.status || code != string(want.code) {
 		t.Errorf("%s as %q: %d %s, want %d %s: %s", call, key, r.status, code, want.status, want.code, r.body)
 	}
-	foreign := map[string][]string{cornerKey: giftsOfHarbor}[key]
-	secrets := []string{harbor, "Harbor", shop, "Pier 39"}
-	if key != cornerKey {
-		foreign, secrets = []string{"corner"}, []string{corner, "Corner", cornerShop}
-	}
-	if key == systemKey && want == done {
-		foreign = nil // it sends for the account it names, and is told
-	}
-	for _, kind := range foreign {
-		g := s.gifts[kind]
-		secrets = append(secrets, g.id, g.code, g.token, g.order)
-	}
-	for _, secret := range secrets {
-		if strings.Contains(string(r.body), secret) && !(key == systemKey && want == done) {
-			t.Errorf("%s as %q shows %s, which is another account's: %s", call, key, secret, r.body)
+	for _, secret := range hidden {
+		if secret != "" && strings.Contains(string(r.body), secret) {
+			t.Errorf("%s as %q shows %s, which is not for it: %s", call, key, secret, r.body)
 		}
 	}
+}
+
+// foreign is what a key of an account must never be shown of the others.
+func foreign(key string) []string {
+	switch key {
+	case harborKey, pierKey:
+		return []string{corner, "Corner", cornerShop, cornerPlace}
+	case cornerKey:
+		return []string{harbor, "Harbor", shop, "Pier 39", pier, wharf}
+	}
+	return []string{harbor, "Harbor", shop, "Pier 39", corner, "Corner", cornerShop}
 }
 
 func member(name, value string) string {
@@ -172,108 +309,138 @@ func member(name, value string) string {
 	return `,"` + name + `":"` + value + `"`
 }
 
-func (s *stage) tills(t *testing.T) {
-	for _, key := range everyKey {
+// ask makes the call of an operation on a gift that it names in one way.
+func (s *stage) ask(op contract.Route, by string, k known, key, place string) reply {
+	at := member("organizationID", place)
+	name := k.name(by)
+	body := map[string]string{
+		"validateGift": `{` + name + at + `}`, "redeemGift": `{` + name + at + `,"amount":0.01}`, "reverseRedemption": `{` + name + at + `,"amount":0.01}`,
+		"cancelGift": `{` + name + `,"cause":"CANCELLED"}`, "resendGift": `{` + name + `}`,
+		"rescheduleGift": `{` + name + `,"deliveryDate":"` + s.now().Add(time.Hour).UTC().Format(time.RFC3339) + `"}`, "sendGift": money("1", member("accountID", harbor)),
+	}[op.OperationID]
+	path := strings.NewReplacer("{voucherID}", k.id, "{key}", k.key, "{file}", "docs.css").Replace(op.Path)
+	return s.do(op.Method, path, body, as(key)...)
+}
+
+// TestAuthority holds every operation of the OpenAPI file against the table, for every kind of key × every location that a call may name × every
+// place where a gift may be good, another account and none among them × every state of the gift.
+func TestAuthority(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	operations, err := contract.Routes(theFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inFile := map[string]bool{}
+	for _, op := range operations {
+		inFile[op.OperationID] = true
+		rows := authority[op.OperationID]
+		if len(rows) == 0 {
+			t.Errorf("%s has no row in the table of authority: say who may call it, and what others are answered", op.OperationID)
+		}
+		for _, r := range rows {
+			t.Run(op.OperationID+" by "+r.by, func(t *testing.T) {
+				s.keys(t, op, r)
+				if r.by != "" {
+					s.gifts(t, op, r)
+				}
+			})
+		}
+	}
+	for name := range authority {
+		if !inFile[name] {
+			t.Errorf("the table of authority tells of %s, which is no operation", name)
+		}
+	}
+	t.Run("send", s.sending)
+	t.Run("what became of it", s.requests)
+	t.Logf("%d calls were made", s.calls)
+	if s.calls < 3000 && !testing.Short() {
+		t.Errorf("only %d calls were made", s.calls)
+	}
+}
+
+// keys asks with every key that belongs to no account, and where no gift is named, with all others.
+func (s *stage) keys(t *testing.T, op contract.Route, r row) {
+	if r.open {
+		if op.OperationID != "getHealth" && op.OperationID != "getReadiness" { // the server's
+			s.do(op.Method, strings.Replace(op.Path, "{file}", "docs.css", 1), "", as("")...).want(200)
+		}
+		return
+	}
+	for _, good := range everyGood {
+		k := s.make(good, "delivered")
 		for _, place := range everyPlace {
-			for _, kind := range everyKindOfOne {
-				g, at := s.gifts[kind], member("organizationID", place)
-				by := map[string]string{"voucherCode": g.code, "voucherPublicToken": g.token, "voucherID": g.id}
-				for name, value := range by {
-					want := atTheTill(key, place, kind)
-					if name == "voucherID" && want == notAuthorized && (kind == "corner") != (key == cornerKey) {
-						if _, v := where(key, place); v == done {
-							want = notFound // an id says nothing outside its account
+			for _, key := range deadKeys {
+				s.expect(t, s.ask(op, ways(r.by)[0], k, key, place), key, unauthenticated, append(foreign(key), k.secrets()...), op.OperationID)
+			}
+			for _, key := range []string{systemKey, partnerKey} {
+				hidden := append(foreign(key), k.secrets()...)
+				if r.system == done {
+					hidden = nil // it sends for the account that it names, and is told
+				}
+				s.expect(t, s.ask(op, ways(r.by)[0], k, key, place), key, r.system, hidden, op.OperationID)
+			}
+		}
+	}
+	if r.by == "" && op.OperationID != "sendGift" {
+		for _, key := range liveKeys {
+			hidden := foreign(key)
+			if key == pierKey {
+				hidden = append(hidden, wharf)
+			}
+			for _, query := range []string{"", "&organizationID=" + wharf, "&organizationID=" + cornerPlace, "&organizationID=" + pier} {
+				s.expect(t, s.do(op.Method, op.Path+"?limit=200"+query, "", as(key)...), key, done, hidden, op.OperationID+query)
+			}
+		}
+	}
+}
+
+// ways lists the ways to name a gift; one of them is two words.
+func ways(by string) []string {
+	if by == "redemption's key" {
+		return []string{by}
+	}
+	return strings.Split(by, " ")
+}
+
+// gifts asks with every key of an account about gifts that are good anywhere, in every state.
+func (s *stage) gifts(t *testing.T, op contract.Route, r row) {
+	places, states := everyPlace, everyState
+	if r.at == nowhereAtAll {
+		places = everyPlace[:1]
+	}
+	if strings.HasPrefix(r.by, "redemption") {
+		states = redemptions
+	}
+	if testing.Short() {
+		states = states[2:4]
+	}
+	changes := slices.Contains([]string{"cancelGift", "reverseRedemption", "resendGift"}, op.OperationID)
+	for _, good := range everyGood {
+		for _, state := range states {
+			k := s.make(good, state)
+			for _, by := range ways(r.by) {
+				for _, key := range liveKeys {
+					for _, place := range places {
+						want := r.verdict(key, place, good, state)
+						hidden := foreign(key)
+						if want != done && want != r.states[state] {
+							hidden = append(hidden, k.secrets()...)
+						}
+						if state == "expired" || state == "not yet valid" {
+							if by == "reference" { // it has none
+								continue
+							}
+						}
+						call := fmt.Sprintf("%s by %s of a %s gift for %s at %q", op.OperationID, by, state, good, place)
+						s.expect(t, s.ask(op, by, k, key, place), key, want, hidden, call)
+						if changes && want == done {
+							k = s.make(good, state)
 						}
 					}
-					body := `{"` + name + `":"` + value + `"` + at
-					call := fmt.Sprintf("%s of a gift for %s at %q", name, kind, place)
-					s.expect(t, s.post("redeem-gift", body+`,"amount":0.01}`, as(key)...), key, want, "redeem by "+call)
-					if name != "voucherID" {
-						s.expect(t, s.post("validate-gift", body+`}`, as(key)...), key, want, "validate by "+call)
-					}
 				}
 			}
-		}
-	}
-}
-
-// reversals: a redemption is given back by a key that is enabled where it was made.
-func (s *stage) reversals(t *testing.T) {
-	for _, key := range everyKey {
-		for _, place := range everyPlace {
-			for _, made := range []string{pier, wharf, cornerPlace} {
-				owner, kind := harborKey, "anywhere"
-				if made == cornerPlace {
-					owner, kind = cornerKey, "corner"
-				}
-				r := s.post("redeem-gift", `{"voucherID":"`+s.gifts[kind].id+`","amount":1,"organizationID":"`+made+`"}`,
-					append(as(owner), once("r"+fmt.Sprint(s.calls))...)...).want(200)
-				want, ok := mayAct(key)
-				if _, at := where(key, place); ok {
-					switch want = done; {
-					case place != "" && at != done:
-						want = at
-					case (made == cornerPlace) != (key == cornerKey):
-						want = notFound
-					case key == pierKey && made == wharf:
-						want = notAuthorized
-					}
-				}
-				call := fmt.Sprintf("reverse at %q what was redeemed at %s", place, made)
-				by := `{"redemptionID":"` + r.at("redemptionID") + `"`
-				if s.calls%2 == 1 && (made == cornerPlace) == (key == cornerKey) { // by key, too; in another account the key would only be spent
-					by = `{"idempotencyKey":"r` + fmt.Sprint(s.calls) + `"`
-				}
-				s.expect(t, s.post("reverse-redemption", by+member("organizationID", place)+`}`, as(key)...), key, want, call)
-			}
-		}
-	}
-}
-
-func (s *stage) cancellations(t *testing.T) {
-	for _, key := range everyKey {
-		for _, kind := range everyKindOfOne {
-			g := s.make(kind)
-			for _, name := range []string{"voucherID", "orderID"} {
-				want, ok := mayAct(key)
-				switch {
-				case !ok:
-				case (kind == "corner") != (key == cornerKey):
-					want = notFound
-				case !seen(key, kind):
-					want = notAuthorized
-				case name == "orderID": // cancelled by its id a moment ago
-					want = verdict{409, gift.RedemptionNotAllowed}
-				default:
-					want = done
-				}
-				body := `{"` + name + `":"` + map[string]string{"voucherID": g.id, "orderID": g.order}[name] + `","cause":"CANCELLED"}`
-				s.expect(t, s.post("cancel-gift", body, as(key)...), key, want, "cancel a gift for "+kind+" by "+name)
-			}
-		}
-	}
-}
-
-// resends: a gift is sent again, and rescheduled, by who may cancel it.
-func (s *stage) resends(t *testing.T) {
-	for _, key := range everyKey {
-		for _, kind := range everyKindOfOne {
-			want, ok := mayAct(key)
-			switch {
-			case !ok:
-			case (kind == "corner") != (key == cornerKey):
-				want = notFound
-			case !seen(key, kind):
-				want = notAuthorized
-			default:
-				want = done
-			}
-			s.expect(t, s.post("resend-gift", `{"voucherID":"`+s.gifts[kind].id+`"}`, as(key)...), key, want, "send a gift for "+kind+" again")
-			if want == done {
-				want = verdict{409, gift.RedemptionNotAllowed} // it is in their hands
-			}
-			body := `{"voucherID":"` + s.gifts[kind].id + `","deliveryDate":"` + soon + `"}`
-			s.expect(t, s.post("reschedule-gift", body, as(key)...), key, want, "reschedule a gift for "+kind)
 		}
 	}
 }
@@ -281,53 +448,27 @@ func (s *stage) resends(t *testing.T) {
 func (s *stage) sending(t *testing.T) {
 	for _, key := range everyKey {
 		for _, place := range everyPlace {
-			for _, account := range []string{"", harbor, corner} {
+			for _, account := range []string{"", harbor, corner, nowhere} {
+				home := map[string]string{harborKey: harbor, pierKey: harbor, cornerKey: corner, systemKey: account, partnerKey: account}[key]
 				paid := purchase
-				if key == cornerKey || key == systemKey && account == corner {
+				if home == corner {
 					paid = purchaseAt(cornerShop)
 				}
 				body := `{"monetaryGift":{"value":1,"deliveryMethodID":3` + member("organizationID", place) + member("accountID", account) + `},` + paid + `}`
 				want := done
-				home := map[string]string{harborKey: harbor, pierKey: harbor, cornerKey: corner, systemKey: account}[key]
 				switch {
-				case home == "" && key == systemKey:
+				case (home == "" || home == nowhere) && (key == systemKey || key == partnerKey):
 					want = malformed
 				case home == "":
-					want = unknownKey
+					want = unauthenticated
 				case account != "" && account != home:
 					want = notAuthorized
-				case place != "" && (place == cornerPlace) != (home == corner):
+				case place == nowhere, place != "" && (place == cornerPlace) != (home == corner):
 					want = malformed
 				case key == pierKey && place == wharf:
 					want = notAuthorized
 				}
-				s.expect(t, s.post("send-gift", body, as(key)...), key, want, fmt.Sprintf("send for %q at %q", account, place))
-			}
-		}
-	}
-}
-
-func (s *stage) looks(t *testing.T) {
-	for _, key := range everyKey {
-		for _, kind := range everyKindOfOne {
-			want, ok := mayAct(key)
-			if ok {
-				if want = notFound; seen(key, kind) {
-					want = done
-				}
-			}
-			path := "/gifting/gifts/" + s.gifts[kind].id
-			s.expect(t, s.get(path, as(key)...), key, want, "show a gift for "+kind)
-			s.expect(t, s.get(path+"/history", as(key)...), key, want, "the history of a gift for "+kind)
-			if want, ok = mayAct(key); ok {
-				want = done
-			}
-			for _, query := range []string{"", "&organizationID=" + wharf, "&organizationID=" + cornerPlace, "&externalTransactionReferenceNumber=R-1"} {
-				r := s.get("/gifting/gifts?limit=200"+query, as(key)...)
-				s.expect(t, r, key, want, "list gifts"+query)
-				if key == pierKey && strings.Contains(string(r.body), wharf) {
-					t.Errorf("a key of the pier is shown gifts of the wharf%s: %s", query, r.body)
-				}
+				s.expect(t, s.post("send-gift", body, as(key)...), key, want, nil, fmt.Sprintf("send for %q at %q", account, place))
 			}
 		}
 	}
@@ -335,19 +476,17 @@ func (s *stage) looks(t *testing.T) {
 
 // requests: a stored answer is given, on a repeat and on asking, to keys only that are enabled for every location of which it tells.
 func (s *stage) requests(t *testing.T) {
+	anywhere := s.make("anywhere", "delivered")
 	atWharf := member("organizationID", wharf)
-	redeem := `{"voucherCode":"` + s.gifts["anywhere"].code + `","amount":1` + atWharf + `}`
+	redeem := `{"voucherCode":"` + anywhere.code + `","amount":1` + atWharf + `}`
 	taken := s.post("redeem-gift", redeem, append(as(wharfKey), once("of the wharf")...)...).want(200).at("redemptionID")
-	cancelled := s.make("wharf")
-	waits := s.send(mailed("ana@example.com", atWharf))
+	cancelled := s.make(wharf, "delivered")
 	bodies := []struct{ operation, body string }{
 		{"redeem-gift", redeem},
-		{"validate-gift", `{"voucherCode":"` + s.gifts["wharf"].code + `"` + atWharf + `}`},
+		{"validate-gift", `{"voucherCode":"` + s.make(wharf, "delivered").code + `"` + atWharf + `}`},
 		{"send-gift", money("3", atWharf)},
 		{"cancel-gift", `{"voucherID":"` + cancelled.id + `","cause":"CANCELLED"}`},
 		{"reverse-redemption", `{"redemptionID":"` + taken + `"}`},
-		{"resend-gift", `{"voucherID":"` + s.gifts["wharf"].id + `"}`},
-		{"reschedule-gift", `{"voucherID":"` + waits.id + `","deliveryDate":"` + soon + `"}`},
 	}
 	for _, b := range bodies {
 		maker := harborKey // so that where nothing is named, the request itself is the same for every key
@@ -361,16 +500,16 @@ func (s *stage) requests(t *testing.T) {
 		if b.operation == "reverse-redemption" { // there the pier's key says where, too: another request
 			want = verdict{422, gift.IdempotencyMismatch}
 		}
-		s.expect(t, again, pierKey, want, "repeat of "+b.operation)
+		s.expect(t, again, pierKey, want, foreign(pierKey), "repeat of "+b.operation)
 	}
-	refused := `{"voucherCode":"` + s.gifts["anywhere"].code + `","amount":9000` + atWharf + `}`
+	refused := `{"voucherCode":"` + anywhere.code + `","amount":9000` + atWharf + `}`
 	s.post("redeem-gift", refused, append(as(wharfKey), once("refused at the wharf")...)...).refused(409, gift.InsufficientBalance)
 	for _, key := range []string{"of%20the%20wharf", "refused%20at%20the%20wharf"} {
 		s.get("/requests/"+key, as(wharfKey)...).want(200)
-		s.expect(t, s.get("/requests/"+key, as(harborKey)...), harborKey, done, "what became of "+key)
+		s.expect(t, s.get("/requests/"+key, as(harborKey)...), harborKey, done, foreign(harborKey), "what became of "+key)
 		for _, stranger := range []string{pierKey, cornerKey} {
-			s.expect(t, s.get("/requests/"+key, as(stranger)...), stranger, notFound, "what became of "+key)
+			s.expect(t, s.get("/requests/"+key, as(stranger)...), stranger, notFound, foreign(stranger), "what became of "+key)
 		}
-		s.expect(t, s.get("/requests/"+key, as(systemKey)...), systemKey, unsupported, "what became of "+key)
+		s.expect(t, s.get("/requests/"+key, as(systemKey)...), systemKey, unsupported, foreign(systemKey), "what became of "+key)
 	}
 }

@@ -73,12 +73,14 @@ func cancelGift(c *call) (ledger.Answer, error) {
 	}, http.StatusOK, (*writer).cancellation)
 }
 
-// gifts finds what a cancellation names, also where the key may not act: then none of them is cancelled.
+// gifts finds what a cancellation names, as far as the key may see it.
 func (c *call) gifts(asked cancellation) (ids []gift.ID, _ error) {
 	if !asked.voucherID.IsZero() {
 		return []gift.ID{asked.voucherID}, nil
 	}
-	filter := gift.Filter{AccountID: c.account.ID, OrderID: asked.orderID, Reference: asked.reference, Limit: gift.MaxRecipients}
+	filter := gift.Filter{
+		AccountID: c.account.ID, Locations: c.caller.Locations, OrderID: asked.orderID, Reference: asked.reference, Limit: gift.MaxRecipients,
+	}
 	for {
 		page, err := c.Records.Gifts(c.ctx, filter)
 		if err != nil {

@@ -1,17 +1,46 @@
 package api_test
 
 import (
-	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
+	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"boon.example/internal/api"
-	"boon.example/internal/gift"
 )
 
-// fuzz throws bodies at an operation. Whatever comes, the answer is a problem document of the caller's making, or what was asked for.
+// target is the interface, to be fuzzed: whatever comes, the answer is one that the OpenAPI file allows, and no failure of the server's.
+type target struct{ http.Handler }
+
+func newTarget(f *testing.F) target {
+	var calls atomic.Int64
+	w := newWorld(f, func(c *api.Config) { // each call is a client of its own, or all would soon be strangers
+		c.ClientAddress = func(*http.Request) netip.Addr {
+			n := calls.Add(1)
+			return netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
+		}
+	})
+	return target{api.New(w.config)}
+}
+
+func (h target) ask(t *testing.T, r *http.Request, sent string) {
+	t.Helper()
+	r.Body = io.NopCloser(strings.NewReader(sent))
+	answer := httptest.NewRecorder()
+	h.ServeHTTP(answer, r)
+	if answer.Code >= 500 {
+		t.Fatalf("%d: %s", answer.Code, answer.Body)
+	}
+	for _, err := range contracts.checker.Judge(r, []byte(sent), answer.Code, answer.Header(), answer.Body.Bytes()) {
+		t.Errorf("answered %d %.300s: %v", answer.Code, answer.Body, err)
+	}
+}
+
+// fuzz throws bodies at an operation.
 func fuzz(f *testing.F, operation string, seeds ...string) {
 	for _, s := range seeds {
 		f.Add(s)
@@ -21,29 +50,11 @@ func fuzz(f *testing.F, operation string, seeds ...string) {
 			f.Add(c.body)
 		}
 	}
-	w := newWorld(f)
-
-	handler := http.Handler(api.New(w.config))
+	h := newTarget(f)
 	f.Fuzz(func(t *testing.T, body string) {
-		r := httptest.NewRequest("POST", paths[operation], strings.NewReader(body))
+		r := httptest.NewRequest("POST", paths[operation], nil)
 		r.Header.Set("Authorization", harborKey)
-		answer := httptest.NewRecorder()
-		handler.ServeHTTP(answer, r)
-		var members map[string]json.RawMessage
-		if err := json.Unmarshal(answer.Body.Bytes(), &members); err != nil {
-			t.Fatalf("%d, not JSON: %s", answer.Code, answer.Body)
-		}
-		switch kind := answer.Header().Get("Content-Type"); {
-		case answer.Code >= 500:
-			t.Fatalf("%d: %s", answer.Code, answer.Body)
-		case answer.Code >= 400:
-			var code gift.Code
-			if err := json.Unmarshal(members["code"], &code); err != nil || kind != "application/problem+json" || members["messages"] == nil {
-				t.Fatalf("%d, %s: %s", answer.Code, kind, answer.Body)
-			}
-		case kind != "application/json" || members["requestID"] == nil:
-			t.Fatalf("%d, %s: %s", answer.Code, kind, answer.Body)
-		}
+		h.ask(t, r, body)
 	})
 }
 
@@ -64,4 +75,57 @@ func FuzzRedeemGift(f *testing.F) {
 	fuzz(f, "redeem-gift", redeemBody(made{id: nowhere}, "1.5"), redeemBody(made{id: nowhere}, ""),
 		`{"voucherID":"`+nowhere+`","organizationID":"`+pier+`","amount":2.5e1,"allowPartial":true,"reference":"T-1","ticketData":`+ticketOf("TEA")+`}`,
 		`{"voucherCode":"123456789012","organizationID":"`+pier+`","targetProgramID":"22222222-2222-2222-2222-222222222222"}`)
+}
+
+func FuzzCancelGift(f *testing.F) {
+	fuzz(f, "cancel-gift", `{"voucherID":"`+nowhere+`","cause":"CANCELLED","reason":"x"}`, `{"orderID":"`+nowhere+`","cause":"PURCHASE_FAILED"}`,
+		`{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED","reason":null}`)
+}
+
+func FuzzReverseRedemption(f *testing.F) {
+	fuzz(f, "reverse-redemption", `{"redemptionID":"`+nowhere+`","amount":1.5,"reason":"x","organizationID":"`+pier+`"}`, `{"idempotencyKey":"a b"}`)
+}
+
+// FuzzHeaders fuzzes what is read of a request beside its body: keys, names and content types. A value that no connection would carry is left out.
+func FuzzHeaders(f *testing.F) {
+	f.Add(harborKey, "k-1", "r-1", "application/json", "identity")
+	f.Add("Bearer "+harborKey, " k", "r 1", "text/json; charset=utf-8", "")
+	f.Add("bearer  "+pierKey+" ", strings.Repeat("k", 256), strings.Repeat("r", 65), "application/x+json;charset=\"utf-8\"", "gzip")
+	f.Add("Basic eDp5", "é", "\xff", "application/json; charset", "identity, gzip")
+	h := newTarget(f)
+	f.Fuzz(func(t *testing.T, authorization, key, requestID, contentType, encoding string) {
+		r := httptest.NewRequest("POST", paths["redeem-gift"], nil)
+		for name, value := range map[string]string{
+			"Authorization": authorization, "Idempotency-Key": key, "X-Request-ID": requestID, "Content-Type": contentType, "Content-Encoding": encoding,
+		} {
+			if value = strings.Trim(value, " \t"); value != "" && strings.IndexFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) < 0 {
+				r.Header.Set(name, value)
+			}
+		}
+		h.ask(t, r, redeemBody(made{id: nowhere}, "1"))
+	})
+}
+
+// FuzzAddress fuzzes paths and queries: ids, keys, cursors, times, limits.
+func FuzzAddress(f *testing.F) {
+	for _, s := range []string{
+		"/gifting/gifts", "/gifting/gifts?limit=1&cursor=Z2lmdHMBAgMEBQYHCAkKCwwNDg8Q", "/gifting/gifts/" + nowhere, "/gifting/gifts/" + nowhere + "/history?cursor=aGlzdG9yeQAAAAAAAAAB",
+		"/requests/a%20b?operation=redeem-gift", "/gifting/gifts?createdFrom=2026-03-01T00:00:00%2B02:00&createdTo=2026-03-01t00:00:00z&status=CLAIMED",
+		"/gifting/gifts?organizationID=" + pier + "&programID=x&promotionID=&externalTransactionReferenceNumber=%00", "/gifting//gifts", "/gifting/gifts/../gifts", "/requests/%2F%2e%2e",
+		"/gifting/gifts?%zz", "/requests/" + strings.Repeat("k", 256),
+	} {
+		f.Add(s)
+	}
+	h := newTarget(f)
+	f.Fuzz(func(t *testing.T, address string) {
+		if _, err := url.ParseRequestURI(base + address); err != nil || strings.ContainsAny(address, " \r\n\x00") {
+			return // no server would read it as a request
+		}
+		r, err := http.NewRequestWithContext(t.Context(), "GET", "http://gifts.example.com"+base+address, nil)
+		if err != nil {
+			return
+		}
+		r.Header.Set("Authorization", harborKey)
+		h.ask(t, r, "")
+	})
 }

@@ -133,6 +133,45 @@ func TestTwoTillsWithOneKeyDoNotShareAnAnswer(t *testing.T) {
 	w.post("redeem-gift", body, append(once("1"), as(wharfKey)...)...).refused(422, gift.IdempotencyMismatch)
 }
 
+// TestIntegratorsDoNotShareKeys: partner sites that send for one account and happen to use the same Idempotency-Key for the same gift
+// are two callers, each with a gift of its own; so is the account itself. An integrator's new secret is no new integrator.
+func TestIntegratorsDoNotShareKeys(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	body := money("5", `,"accountID":"`+harbor+`"`)
+	tokens := map[string]bool{}
+	var first reply
+	for _, key := range []string{harborKey, partnerKey, systemKey} {
+		first = w.post("send-gift", body, append(once("1"), as(key)...)...).want(201)
+		tokens[first.at("gifts[0].voucherPublicToken")] = true
+		w.post("send-gift", body, append(once("1"), as(key)...)...).again(first)
+	}
+	if len(tokens) != 3 {
+		t.Errorf("three callers made %d gifts", len(tokens))
+	}
+	if r := w.get("/requests/1").want(200); strings.Contains(string(r.body), first.at("gifts[0].voucherID")) {
+		t.Errorf("the account is shown the calls of an integrator: %s", r.body)
+	}
+	const renewed = "boon_test_system-111111111111111111111"
+	err := w.store.Configure(t.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+		old := *d.Keys[gift.HashKey(systemKey)]
+		old.RevokedAt = time.Now()
+		k := old
+		k.ID, k.Hash, k.RevokedAt = id("00000000-0000-7000-8000-000000000099"), gift.HashKey(renewed), time.Time{}
+		return gift.Changes{Keys: []*gift.Key{&old, &k}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	directory, err := w.store.Directory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.directory.Store(directory)
+	w.post("send-gift", body, append(once("1"), as(renewed)...)...).again(first)
+	w.post("send-gift", body, append(once("1"), as(systemKey)...)...).refused(401, gift.Unauthenticated)
+}
+
 func TestAKeyThatIsNotEnabledIsNotTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

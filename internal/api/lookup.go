@@ -30,7 +30,7 @@ func (c *call) gift(q *query) (gift.Gift, error) {
 		return g, nil
 	}
 	if err == nil || errors.Is(err, gift.NotFound) {
-		return gift.Gift{}, gift.RefuseAt(gift.NotFound, "voucherID", "This account has no such gift.")
+		return gift.Gift{}, gift.NoSuchGift()
 	}
 	return gift.Gift{}, stored(err)
 }
@@ -189,7 +189,7 @@ func showRequests(c *call) (ledger.Answer, error) {
 		}
 	}
 	if len(w.b) == 0 {
-		return ledger.Answer{}, gift.RefuseAt(gift.NotFound, "key", "No request with this Idempotency-Key has arrived.")
+		return ledger.Answer{}, gift.RefuseAt(gift.NotFound, "key", "No request with this Idempotency-Key has arrived of which this key may be told.")
 	}
 	return c.answer(http.StatusOK, func(all *writer) { all.raw("requests", append(append([]byte{'['}, w.b...), ']')) }), nil
 }

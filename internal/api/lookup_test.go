@@ -114,11 +114,12 @@ func TestGiftsAreFiltered(t *testing.T) {
 	}
 	w.get("/gifting/gifts/"+nowhere).refused(404, gift.NotFound, "voucherID")
 	w.get("/gifting/gifts/x").refused(400, gift.ValidationFailure, "voucherID")
-	// It cancels only what it sees, all of it or nothing.
-	w.post("cancel-gift", `{"voucherID":"`+atPier.id+`","cause":"CANCELLED"}`, as(wharfKey)...).refused(403, gift.NotAuthorized)
-	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED"}`, as(wharfKey)...).refused(403, gift.NotAuthorized)
-	w.get("/gifting/gifts/"+anywhere.id).want(200, "status", "CLAIMED")
-	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED"}`).want(200)
+	// It cancels what it sees, and nothing else is there for it.
+	w.post("cancel-gift", `{"voucherID":"`+atPier.id+`","cause":"CANCELLED"}`, as(wharfKey)...).refused(404, gift.NotFound, "voucherID")
+	w.post("cancel-gift", `{"orderID":"`+atPier.order+`","cause":"CANCELLED"}`, as(wharfKey)...).refused(404, gift.NotFound)
+	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED"}`, as(wharfKey)...).want(200, "vouchers[0].voucherID", anywhere.id)
+	w.get("/gifting/gifts/"+atPier.id).want(200, "status", "DELIVERED")
+	w.post("cancel-gift", `{"voucherID":"`+atPier.id+`","cause":"CANCELLED"}`).want(200)
 	w.get("/gifting/gifts/"+atPier.id).want(200, "status", "CANCELLED")
 	w.get("/gifting/gifts/"+atWharf.id).want(200, "status", "DELIVERED")
 }

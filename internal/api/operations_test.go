@@ -122,8 +122,16 @@ func TestReversalNeedsTheLocationOfTheRedemption(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	body := `{"redemptionID":"` + w.redeem(w.send(money("5")), "1").at("redemptionID") + `"}`
-	w.post("reverse-redemption", body, append(once("k"), as(wharfKey)...)...).refused(403, gift.NotAuthorized)
+	w.post("reverse-redemption", body, append(once("k"), as(wharfKey)...)...).refused(404, gift.NotFound, "redemptionID")
 	w.post("reverse-redemption", strings.Replace(body, "}", `,"organizationID":"`+pier+`"}`, 1), as(wharfKey)...).refused(403, gift.NotAuthorized)
+	// By its Idempotency-Key it must not be told that nothing was taken.
+	w.redeem(w.send(money("5")), "1", once("sale")...).want(200)
+	w.redeem(w.send(money("5")), "6", once("no sale")...).refused(409, gift.InsufficientBalance)
+	for _, key := range []string{"sale", "no sale"} {
+		w.post("reverse-redemption", `{"idempotencyKey":"`+key+`"}`, as(wharfKey)...).refused(403, gift.NotAuthorized)
+	}
+	w.post("reverse-redemption", `{"idempotencyKey":"sale"}`, as(pierKey)...).want(200)
+	w.post("reverse-redemption", `{"idempotencyKey":"no sale"}`, as(pierKey)...).refused(404, gift.NotFound)
 	// The key of the location may repeat it under the same Idempotency-Key: a refusal of the API key is not remembered.
 	w.post("reverse-redemption", body, append(once("k"), as(pierKey)...)...).want(200, "organizationID", pier)
 }

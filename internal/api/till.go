@@ -120,27 +120,6 @@ func readTarget(o *object) (t gift.Target) {
 	return t
 }
 
-// readTicket reads the till's ticket; nil when none is given.
-func readTicket(o *object, currency gift.Currency) *ticket.Ticket {
-	data := o.object("ticketData")
-	if data == nil {
-		return nil
-	}
-	defer data.finish()
-	format, content := data.text("format"), data.take("data")
-	if format == "" {
-		data.Add(data.at("format"), "Say the format of the ticket, such as %q.", ticket.Standard)
-		return nil
-	}
-	if content == nil {
-		data.Add(data.at("data"), "Ticket data needs the ticket itself.")
-		return nil
-	}
-	t, err := ticket.Read(format, content, currency, data.path, data.Problems)
-	data.refuse(err)
-	return t
-}
-
 // judge gives the ticket's verdict on a voucher; nil without a ticket.
 func judge(t *ticket.Ticket, a *gift.Account, v *gift.Voucher) *ticket.Verdict {
 	if t == nil {

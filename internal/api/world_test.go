@@ -73,6 +73,8 @@ const (
 	corner           = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c01" // an account with one location
 	cornerPlace      = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c11"
 	cornerShop       = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c21"
+	cornerPromotion  = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c31"
+	cornerDesign     = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c41"
 	homeless         = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f3c01" // an account without any
 	careful          = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f4c01" // requires an Idempotency-Key; yen
 	carefulShop      = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f4c21"
@@ -96,6 +98,7 @@ const (
 	carefulKey  = "boon_test_careful-00000000000000000000"
 	gulfKey     = "boon_test_gulf-0000000000000000000000000"
 	systemKey   = "boon_test_system-000000000000000000000"
+	partnerKey  = "boon_test_partner-00000000000000000000" // another integrator
 	expiredKey  = "boon_test_expired-00000000000000000000"
 	revokedKey  = "boon_test_revoked-00000000000000000000"
 )
@@ -128,6 +131,8 @@ func setUp() gift.Changes {
 		{ID: id(bareSpring), Name: "Bare"}}
 	c := account(corner, "Corner", dollars, gift.Location{ID: id(cornerPlace), Name: "Corner"})
 	c.Storefronts = []gift.Storefront{{ID: id(cornerShop), Name: "Counter"}}
+	c.Designs = []gift.Design{{ID: id(cornerDesign), Name: "Corner"}}
+	c.Promotions = []gift.Promotion{{ID: id(cornerPromotion), Name: "Bare"}}
 	y := account(careful, "Careful", yen, gift.Location{ID: id(carefulPlace), Name: "Tokyo"})
 	everywhere := append(all[:2:2], gift.Subscription{ProgramID: gift.DistributionProgram.ID})
 	y.Subscriptions = everywhere
@@ -159,7 +164,7 @@ func keys() []*gift.Key {
 	revoked.RevokedAt = time.Now().Add(-time.Minute)
 	return []*gift.Key{
 		key(harborKey, harbor), key(rotatedKey, harbor), key(pierKey, harbor, id(pier)), key(wharfKey, harbor, id(wharf)),
-		key(cornerKey, corner), key(homelessKey, homeless), key(carefulKey, careful), key(gulfKey, gulf), key(systemKey, ""), expired, revoked,
+		key(cornerKey, corner), key(homelessKey, homeless), key(carefulKey, careful), key(gulfKey, gulf), key(systemKey, ""), expired, revoked, key(partnerKey, ""),
 	}
 }
 

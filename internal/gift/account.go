@@ -166,6 +166,7 @@ type Key struct {
 type Caller struct {
 	KeyID     ID
 	Kind      KeyKind
+	Name      string   // the key's; of a system key, that of its integrator
 	Account   *Account // nil for a system key
 	Locations []ID     // where the key is enabled; empty: everywhere in its account
 }

@@ -10,10 +10,10 @@ type Withdraw struct {
 
 // Withdraw cancels a voucher. PENDING, DELIVERED, FAILED_DELIVERY and CLAIMED may be cancelled by the merchant; a purchase
 // may be reported as failed from the first three, while nothing was redeemed. Anything else is
-// REDEMPTION_NOT_ALLOWED, and NOT_AUTHORIZED where the caller may not act.
+// REDEMPTION_NOT_ALLOWED, and NOT_FOUND where the caller may not see the gift.
 func (v Voucher) Withdraw(w Withdraw) (Voucher, Entry, error) {
 	if !w.Caller.MayUse(&v) {
-		return v, Entry{}, Refuse(NotAuthorized, "Gift %s belongs to a location that this key is not enabled for.", v.ID)
+		return v, Entry{}, NoSuchGift()
 	}
 	switch v.Status {
 	case Pending, Delivered, FailedDelivery:

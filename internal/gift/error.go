@@ -76,6 +76,15 @@ func RefuseAt(code Code, path, format string, args ...any) *Error {
 	return &Error{Code: code, Messages: []Message{{Path: path, Text: fmt.Sprintf(format, args...)}}}
 }
 
+// NoSuchGift is told of a voucherID that names no gift, one of another account, or one of a location that the caller is not enabled
+// for: there is one sentence for all of them, so that it tells nothing.
+func NoSuchGift() *Error { return RefuseAt(NotFound, "voucherID", "This account has no such gift.") }
+
+// NoSuchRedemption is the same for a redemptionID.
+func NoSuchRedemption() *Error {
+	return RefuseAt(NotFound, "redemptionID", "This account has no such redemption.")
+}
+
 // Join adds the messages of err, if it is an Error, to those of e; the first of them gives the code. Either may be nil.
 func Join(e *Error, err error) *Error {
 	var more *Error

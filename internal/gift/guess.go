@@ -13,7 +13,7 @@ const (
 	StrangerRefill         = time.Minute / 10
 	yearsToHit             = 10
 	daysPerYear            = 365
-	codeSpace        int64 = 1_000_000_000_000
+	codeSpace        int64 = 900_000_000_000 // no code begins with 0
 )
 
 // Bucket is a token bucket, kept as the one instant at which it will be full again; the zero Bucket is full.

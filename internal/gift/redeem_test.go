@@ -127,7 +127,7 @@ func TestReverse(t *testing.T) {
 		{"twice, with an amount", func(_ *Voucher, k *Taken, r *Reverse) { k.Reversed, r.Amount = 600, 700 }, AlreadyReversed, 400},
 		{"expired", func(v *Voucher, _ *Taken, _ *Reverse) { v.ValidUntil = now.Add(-time.Hour) }, "", 1000},
 		{"cancelled", func(v *Voucher, _ *Taken, _ *Reverse) { v.Status = Cancelled }, "", 1000},
-		{"not there", func(_ *Voucher, _ *Taken, r *Reverse) { r.Caller = somewhere }, NotAuthorized, 400},
+		{"not there", func(_ *Voucher, _ *Taken, r *Reverse) { r.Caller = somewhere }, NotFound, 400},
 		{"there", func(_ *Voucher, _ *Taken, r *Reverse) {
 			r.Caller = &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{shop}}
 		}, "", 1000},
@@ -167,7 +167,7 @@ func TestWithdraw(t *testing.T) {
 	}{
 		{"everywhere", everywhere, false, Cancelled, ""},
 		{"there", there, false, PurchaseFailed, ""},
-		{"elsewhere", elsewhere, false, Cancelled, NotAuthorized},
+		{"elsewhere", elsewhere, false, Cancelled, NotFound},
 		{"promotional", everywhere, true, Cancelled, ""},
 		{"promotional purchase", everywhere, true, PurchaseFailed, RedemptionNotAllowed},
 		{"to nothing", everywhere, false, 0, RedemptionNotAllowed},

@@ -53,7 +53,7 @@ type Resend struct {
 // It never brings a schedule forward: a message that waits for its time goes out then, to the new address. A printed gift is
 // delivered by that. The status and the balance are otherwise left alone: what becomes of the message will tell.
 //
-// It fails with NOT_AUTHORIZED where the caller may not act, REDEMPTION_NOT_ALLOWED or ALREADY_REDEEMED when the gift's status does not
+// It fails with NOT_FOUND where the caller may not see the gift, REDEMPTION_NOT_ALLOWED or ALREADY_REDEEMED when the gift's status does not
 // allow it, VALIDATION_FAILURE when method and contact do not go together, whatever Deliverable says, and RATE_LIMITED after
 // MaxResends within a day.
 func (v Voucher) Resend(way Way, r Resend) (_ Voucher, _ Way, _ Entry, due time.Time, err error) {
@@ -147,7 +147,7 @@ type Reschedule struct {
 	Waiting bool   // there is a message to be sent, and nobody has begun with it
 }
 
-// Reschedule gives a gift that waits for its delivery another date. It fails with NOT_AUTHORIZED where the caller may not act,
+// Reschedule gives a gift that waits for its delivery another date. It fails with NOT_FOUND where the caller may not see the gift,
 // REDEMPTION_NOT_ALLOWED (ALREADY_REDEEMED) when the gift does not wait any more, and VALIDATION_FAILURE when send-gift would not take
 // the date.
 func (v Voucher) Reschedule(way Way, r Reschedule) (Voucher, Way, Entry, error) {
@@ -176,11 +176,11 @@ func (v Voucher) Reschedule(way Way, r Reschedule) (Voucher, Way, Entry, error) 
 	return v, way, e, nil
 }
 
-// sendable refuses a caller that may not act, and a gift that nobody should receive any more.
+// sendable refuses a caller that may not see the gift, and a gift that nobody should receive any more.
 func (v *Voucher) sendable(c *Caller, what string) error {
 	switch {
 	case !c.MayUse(v):
-		return Refuse(NotAuthorized, "Gift %s belongs to a location that this key is not enabled for.", v.ID)
+		return NoSuchGift()
 	case v.Status == Redeemed:
 		return Refuse(AlreadyRedeemed, "Gift %s cannot be %s: it has been redeemed in full.", v.ID, what)
 	case v.Status == Cancelled, v.Status == PurchaseFailed:

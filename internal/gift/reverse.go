@@ -19,14 +19,11 @@ func (t *Taken) Left() Amount { return -t.Entry.Delta - t.Reversed }
 
 // Reverse gives back to the voucher what a redemption took. It works on a cancelled or expired gift too: the money goes
 // back, whether it can be spent is another matter; a cancelled gift stays cancelled. It fails with NOT_FOUND when t is no redemption
-// of this voucher, NOT_AUTHORIZED when it was made where the caller is not enabled, ALREADY_REVERSED when nothing is left of it,
+// of this voucher or was made where the caller is not enabled, ALREADY_REVERSED when nothing is left of it,
 // VALIDATION_FAILURE when less is left than asked for, and REDEMPTION_NOT_ALLOWED when nothing can have been redeemed.
 func (v Voucher) Reverse(t Taken, r Reverse) (Voucher, Entry, error) {
-	if t.Entry.Kind != Redemption || t.Entry.VoucherID != v.ID {
-		return v, Entry{}, Refuse(NotFound, "This gift has no such redemption.")
-	}
-	if !r.Caller.Enabled(t.Entry.Actor.LocationID) {
-		return v, Entry{}, Refuse(NotAuthorized, "This key is not enabled for the location where that redemption was made.")
+	if t.Entry.Kind != Redemption || t.Entry.VoucherID != v.ID || !r.Caller.Enabled(t.Entry.Actor.LocationID) {
+		return v, Entry{}, NoSuchRedemption()
 	}
 	status := v.Status
 	switch status {

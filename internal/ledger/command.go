@@ -22,7 +22,16 @@ type Call struct {
 	Render func(Result, error) Answer
 }
 
-func (c *Call) requestKey() RequestKey { return RequestKey{c.AccountID, c.Operation, c.Key} }
+// requestKey is the scope that the call's key belongs to. Integrators without an account of their own must not share one in the
+// accounts that they send for, or one would be given the codes of another's gifts for a key that both happen to use. A line break stands
+// in no header, so that no key of an account can be taken for theirs.
+func (c *Call) requestKey() RequestKey {
+	key := c.Key
+	if c.Caller != nil && c.Caller.Kind == gift.SystemKey && key != "" {
+		key = c.Caller.Name + "\n" + key
+	}
+	return RequestKey{c.AccountID, c.Operation, key}
+}
 
 // Result is what a command did.
 type Result struct {
@@ -132,7 +141,7 @@ func (r *Redeem) affinity() gift.ID { return r.VoucherID }
 func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 	v := s.Vouchers[Ref{c.AccountID, r.VoucherID}]
 	if v == nil {
-		return Result{}, gift.RefuseAt(gift.NotFound, "voucherID", "This account has no such gift.")
+		return Result{}, gift.NoSuchGift()
 	}
 	ask := r.Redeem
 	ask.Context = s.context(r.Context, v.Last)
@@ -200,14 +209,21 @@ func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 }
 
 func (r *Reverse) find(c *Call, s *state) (*gift.Taken, error) {
-	if taken := r.taken(c, s); taken != nil {
+	taken := r.taken(c, s)
+	if r.OriginalKey == "" {
+		if taken == nil {
+			return nil, ofTheKey(gift.NoSuchRedemption())
+		}
 		return taken, nil
 	}
-	if r.OriginalKey == "" {
-		return nil, gift.RefuseAt(gift.NotFound, "redemptionID", "This account has no such redemption.")
-	}
 	original := s.Requests[r.original(c)]
-	if original == nil {
+	switch {
+	case original != nil && !original.MayBeToldTo(c.Caller):
+		// Not NOT_FOUND: that would say that nothing was taken.
+		return nil, ofTheKey(madeElsewhere())
+	case taken != nil:
+		return taken, nil
+	case original == nil:
 		s.record(Request{RequestKey: r.original(c), Spent: true, At: s.now})
 	}
 	if original == nil || original.Spent {
@@ -257,7 +273,7 @@ func (w *Withdraw) decide(c *Call, s *state) (r Result, _ error) {
 	for _, id := range w.VoucherIDs {
 		v := s.Vouchers[Ref{c.AccountID, id}]
 		if v == nil {
-			return Result{}, gift.RefuseAt(gift.NotFound, "voucherID", "This account has no such gift.")
+			return Result{}, ofTheKey(gift.NoSuchGift())
 		}
 		ask := w.Withdraw
 		ask.Context = s.context(w.Context, v.Last)

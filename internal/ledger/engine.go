@@ -405,12 +405,16 @@ func (t *task) replay(known *Request, s *state) {
 	case known.Fingerprint != t.call.Fingerprint:
 		t.err = gift.Refuse(gift.IdempotencyMismatch, "This Idempotency-Key was used for another request. Use a new key for each new request.")
 	case !known.MayBeToldTo(t.call.Caller):
-		t.err = gift.Refuse(gift.NotAuthorized, "This request was made at a location that this key is not enabled for.")
+		t.err = madeElsewhere()
 	default:
 		s.changes.Replays = append(s.changes.Replays, known.RequestKey)
 		t.answer = known.Answer
 		t.answer.Replayed = true
 	}
+}
+
+func madeElsewhere() *gift.Error {
+	return gift.Refuse(gift.NotAuthorized, "The request with this Idempotency-Key was made at a location that this key is not enabled for.")
 }
 
 func (t *task) fail(err error) { t.result, t.answer, t.err = Result{}, Answer{}, err }

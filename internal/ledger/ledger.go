@@ -35,7 +35,7 @@ const (
 type RequestKey struct {
 	AccountID gift.ID
 	Operation Operation
-	Key       string
+	Key       string // of a system integrator's call: the integrator's name, a line break, and the key
 }
 
 // Answer is what a caller was told: an HTTP status and the body, byte for byte.

@@ -23,7 +23,7 @@ func (r *Resend) decide(c *Call, s *state) (Result, error) {
 	ref := Ref{c.AccountID, r.VoucherID}
 	v, post := s.Vouchers[ref], s.Posts[ref]
 	if v == nil || post == nil {
-		return Result{}, noSuchGift()
+		return Result{}, ofTheKey(gift.NoSuchGift())
 	}
 	ask := r.Resend
 	ask.Context, ask.Earlier = s.context(r.Context, v.Last), nil
@@ -62,7 +62,7 @@ func (r *Reschedule) decide(c *Call, s *state) (Result, error) {
 	ref := Ref{c.AccountID, r.VoucherID}
 	v, post := s.Vouchers[ref], s.Posts[ref]
 	if v == nil || post == nil {
-		return Result{}, noSuchGift()
+		return Result{}, ofTheKey(gift.NoSuchGift())
 	}
 	ask := r.Reschedule
 	ask.Context, ask.Waiting = s.context(r.Context, v.Last), post.waits()
@@ -114,10 +114,6 @@ func (s *state) resend(r Resent, due time.Time) {
 func (s *state) move(j *Job, due time.Time) {
 	j.Due, j.Attempts = due, 0
 	s.changes.Moved = append(s.changes.Moved, *j)
-}
-
-func noSuchGift() error {
-	return gift.RefuseAt(gift.NotFound, "voucherID", "This account has no such gift.")
 }
 
 // placeOf is the only location of a gift, if it has one.

@@ -105,9 +105,10 @@ type unstored struct{ error }
 
 func (u unstored) Unwrap() error { return u.error }
 
-// ofTheKey marks the refusals of what the API key may not do: another key may repeat the request.
+// ofTheKey marks the refusals of what the API key may not do: another key may repeat the request. What it may not see is NOT_FOUND to
+// it, and so what is not there is not remembered either: a repeat would tell one from the other.
 func ofTheKey(err error) error {
-	if errors.Is(err, gift.NotAuthorized) {
+	if errors.Is(err, gift.NotAuthorized) || errors.Is(err, gift.NotFound) {
 		return unstored{err}
 	}
 	return err

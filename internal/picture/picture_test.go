@@ -180,6 +180,11 @@ func FuzzClean(f *testing.F) {
 	f.Add(asJPEG(f, corner(16, 8), 6, binary.LittleEndian))
 	f.Add(asJPEG(f, corner(16, 8), 6, binary.BigEndian)[:40])
 	f.Add([]byte("RIFF\x00\x00\x00\x00WEBPVP8L"))
+	webp, err := os.ReadFile("testdata/gopher.webp")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(webp)
 	f.Fuzz(func(t *testing.T, file []byte) {
 		if p, err := Clean(file, 64); err == nil {
 			decoded(t, p)

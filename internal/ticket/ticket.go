@@ -1,8 +1,7 @@
-// Package ticket reads point-of-sale tickets and judges what a gift can pay on them.
+// Package ticket is what a point-of-sale ticket is, and judges what a gift can pay on one.
 //
-// There is one internal Ticket and one small reader for each format that tills send; what a gift may pay is judged on the Ticket
-// alone. Everything is pure. The package knows no accounts, no requests and no ledger: it is told the currency, the path under which
-// problems are reported, the items that a gift is good for, and the gift.
+// There is one Ticket, whatever format a till sends; package api reads it. Everything is pure. The package knows no JSON, no accounts,
+// no requests and no ledger: it is told the ticket, the items that a gift is good for, and the gift.
 package ticket
 
 import "boon.example/internal/gift"
@@ -15,8 +14,8 @@ const (
 	MaxLines    = 1_000
 	MaxQuantity = 100_000            // of one line
 	MaxAmount   = 10_000_000_000_000 // in minor units; so a price times a quantity, and the sum of all lines, cannot overflow
-	maxItemID   = 200
-	maxItemName = 1_000
+	MaxItemID   = 200                // characters
+	MaxItemName = 1_000
 )
 
 // Ticket is a check as the till has it. Amounts are exact, in the minor units of the account's currency.
@@ -37,18 +36,4 @@ type Line struct {
 // Totals are what the till adds up; nil is what it does not tell. Only Grand matters to a gift.
 type Totals struct {
 	Sub, Tax, Discount, ServiceCharge, Grand *gift.Amount
-}
-
-// Read reads the data of the ticketData object at path, which is in a format. Everything that is wrong with the data is added to problems,
-// with its JSON path; the ticket is then worth nothing and nil. It fails with NOT_SUPPORTED for a format that is not known.
-func Read(format string, data []byte, c gift.Currency, path string, problems *gift.Problems) (*Ticket, error) {
-	if format != Standard {
-		return nil, gift.RefuseAt(gift.NotSupported, path+".format", "This ticket format is not supported; the known one is %q.", Standard)
-	}
-	before := problems.Len()
-	t := readStandard(data, c, path+".data", problems)
-	if problems.Len() > before {
-		return nil, nil
-	}
-	return t, nil
 }

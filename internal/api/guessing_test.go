@@ -1,0 +1,232 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+)
+
+// chain is a merchant with many locations.
+const (
+	chain       = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f6c01"
+	chainPlaces = 40
+	yearsToHit  = 10
+)
+
+func chainPlace(n int) string { return fmt.Sprintf("7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f6d%02d", n) }
+
+func chainKey(n int) string { return fmt.Sprintf("boon_test_chain-%024d", n) }
+
+// besieged is a service whose accounts have so many gifts, as far as the limits can tell.
+type besieged struct {
+	api.Records
+	live int64
+	off  bool // nothing is ever counted
+}
+
+func (b *besieged) LiveGifts(context.Context, gift.ID) (int64, error) { return b.live, nil }
+
+func (b *besieged) Guesses(ctx context.Context, m gift.Miss) (gift.Guesses, error) {
+	if b.off {
+		return gift.Guesses{}, nil
+	}
+	return b.Records.Guesses(ctx, m)
+}
+
+func (b *besieged) CountMiss(ctx context.Context, m gift.Miss) (gift.Guesses, error) {
+	if b.off {
+		return gift.Guesses{}, nil
+	}
+	return b.Records.CountMiss(ctx, m)
+}
+
+// siege is an attacker with some stolen keys, each good at some locations, who calls from a thousand addresses.
+type siege struct {
+	*world
+	handler http.Handler
+	keys    []string
+	places  func(key int) []int
+	tried   int // codes, none twice
+}
+
+func newSiege(t *testing.T, live int64, off bool, keys int, places func(key int) []int) *siege {
+	var calls atomic.Int64
+	s := &siege{places: places}
+	s.world = newWorld(t, func(c *api.Config) {
+		c.Records = &besieged{c.Records, live, off}
+		c.ClientAddress = func(*http.Request) netip.Addr {
+			n := calls.Add(1) % 1000
+			return netip.AddrFrom4([4]byte{203, 0, byte(n >> 8), byte(n)})
+		}
+	})
+	a := &gift.Account{ID: id(chain), Name: "Chain", Currency: dollars, Zone: time.UTC, MaxGiftValue: gift.DefaultMaxGiftValue(dollars)}
+	for n := range chainPlaces {
+		a.Locations = append(a.Locations, gift.Location{ID: id(chainPlace(n)), Name: fmt.Sprint("Place ", n)})
+	}
+	change := gift.Changes{Accounts: []*gift.Account{a}}
+	for n := range keys {
+		k := &gift.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-0000000001%02d", n)), Kind: gift.AccountKey, AccountID: a.ID,
+			Name: fmt.Sprint("key ", n), Hash: gift.HashKey(chainKey(n)), CreatedAt: s.now()}
+		for _, p := range places(n) {
+			k.Locations = append(k.Locations, id(chainPlace(p)))
+		}
+		change.Keys, s.keys = append(change.Keys, k), append(s.keys, chainKey(n))
+	}
+	if err := s.store.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) { return change, nil }); err != nil {
+		t.Fatal(err)
+	}
+	directory, err := s.store.Directory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.directory.Store(directory)
+	s.handler = api.New(s.config)
+	return s
+}
+
+// guess tries one more code; ok tells that it was looked up, wait for how long no other will be at this till.
+func (s *siege) guess(key string, place int) (ok bool, wait time.Duration) {
+	s.Helper()
+	body := fmt.Sprintf(`{"voucherCode":"%d","organizationID":"%s"}`, 100_000_000_000+s.tried, chainPlace(place))
+	r := httptest.NewRequest("POST", paths["validate-gift"], strings.NewReader(body))
+	r.Header.Set("Authorization", key)
+	answer := httptest.NewRecorder()
+	s.handler.ServeHTTP(answer, r)
+	switch answer.Code {
+	case 404:
+		s.tried++
+		return true, 0
+	case 429:
+		n, _ := strconv.Atoi(answer.Header().Get("Retry-After"))
+		return false, time.Duration(n) * time.Second
+	}
+	s.Fatalf("%d: %s", answer.Code, answer.Body)
+	return false, 0
+}
+
+// day guesses as fast as the limits allow for a whole day of the clock, or until there were enough guesses; it gives the rate per day.
+func (s *siege) day(enough int) float64 {
+	s.Helper()
+	midnight := s.now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
+	s.pass(midnight.Sub(s.now()) + time.Second)
+	begun, end, guessed := s.now(), midnight.Add(24*time.Hour), 0
+	free := map[string]time.Time{} // by till: when it is worth another try
+	for s.now().Before(end) && guessed < enough {
+		next := end
+		for n, key := range s.keys {
+			for _, place := range s.places(n) {
+				at := key + strconv.Itoa(place)
+				for s.now().After(free[at]) && guessed < enough {
+					ok, wait := s.guess(key, place)
+					if ok {
+						guessed++
+						s.pass(10 * time.Millisecond) // as fast as the line is
+						continue
+					}
+					free[at] = s.now().Add(wait)
+				}
+				if free[at].Before(next) {
+					next = free[at]
+				}
+			}
+		}
+		if wait := next.Sub(s.now()); wait > 0 {
+			s.pass(wait + time.Second)
+		}
+	}
+	return float64(guessed) / min(24, s.now().Sub(begun).Hours()) * 24
+}
+
+// years is the expected time to the first hit: codes have 9 × 10¹¹ values, of which so many are live.
+func years(live int64, perDay float64) float64 { return 9e11 / float64(live) / perDay / 365 }
+
+func allPlaces(int) (all []int) {
+	for n := range chainPlaces {
+		all = append(all, n)
+	}
+	return all
+}
+
+// TestGuessingTakesTenYears: whoever stole keys of an account, any number of them, and guesses codes from a thousand addresses as fast as the
+// limits allow, needs ten years on average for the first of its gifts. With the limits off the same attacker is through in no time.
+func TestGuessingTakesTenYears(t *testing.T) {
+	t.Parallel()
+	one := func(n int) []int { return []int{n} }
+	for _, tt := range []struct {
+		name   string
+		live   int64
+		keys   int
+		places func(int) []int
+		off    bool
+	}{
+		{"one key, all locations", 100_000, 1, allPlaces, false},
+		{"one key, all locations", 1_000_000, 1, allPlaces, false},
+		{"five keys, all locations", 100_000, 5, allPlaces, false},
+		{"five keys, all locations", 1_000_000, 5, allPlaces, false},
+		{"a key of each location", 1_000_000, chainPlaces, one, false},
+		{"a key of one location", 1_000_000, 1, one, false},
+		{"five keys, all locations", 10_000_000, 5, allPlaces, false},
+		{"one key with the limits off", 1_000_000, 1, allPlaces, true},
+	} {
+		t.Run(fmt.Sprint(tt.name, " among ", tt.live), func(t *testing.T) {
+			t.Parallel()
+			s := newSiege(t, tt.live, tt.off, tt.keys, tt.places)
+			enough := 3 * gift.MaxGuessesPerDay
+			if tt.off {
+				enough = 300
+			}
+			perDay := s.day(enough)
+			took := years(tt.live, perDay)
+			t.Logf("%d live gifts, %s: %.0f guesses a day, %.2g years to the first hit", tt.live, tt.name, perDay, took)
+			if (took >= yearsToHit) == tt.off || perDay < 1 {
+				t.Errorf("%.2f years to the first hit at %.0f guesses a day, limits off: %v", took, perDay, tt.off)
+			}
+		})
+	}
+}
+
+// TestGuessersNeverStopAScan: whatever was guessed before, by stolen keys of the account, by other accounts and by strangers at the store's own
+// address, the store redeems the next gift that is scanned, by its token and by its id.
+func TestGuessersNeverStopAScan(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			lot, w := rand.New(rand.NewPCG(seed, 9)), newWorld(t)
+			g, limited := w.send(money("1000")), 0
+			keys := []string{harborKey, rotatedKey, pierKey, wharfKey, cornerKey, "boon_test_nobody"}
+			for range 60 {
+				key, place := keys[lot.IntN(len(keys))], []string{pier, wharf, cornerPlace}[lot.IntN(3)]
+				for range lot.IntN(30) {
+					by := []string{
+						fmt.Sprintf(`{"voucherCode":"%d"`, 200_000_000_000+lot.Int64N(1e11)), fmt.Sprintf(`{"voucherPublicToken":"%022d"`, lot.Int64()),
+						fmt.Sprintf(`{"voucherID":"00000000-0000-7000-8000-%012d"`, lot.Int64N(1e12)), `{"voucherCode":"` + g.code + `"`,
+					}[lot.IntN(4)]
+					operation := []string{"validate-gift", "redeem-gift"}[lot.IntN(2)]
+					r := w.post(operation, by+`,"amount":100000,"organizationID":"`+place+`"}`, as(key)...)
+					if r.status == 429 {
+						limited++
+					}
+				}
+				w.post("validate-gift", `{"voucherPublicToken":"`+g.token+`","organizationID":"`+pier+`"}`).want(200)
+				w.post("redeem-gift", `{"voucherPublicToken":"`+g.token+`","amount":1,"organizationID":"`+pier+`"}`).want(200)
+				w.redeem(g, "1").want(200)
+				w.pass(time.Duration(lot.IntN(120)) * time.Second)
+			}
+			if limited < 50 {
+				t.Errorf("only %d guesses were limited: there was no attack", limited)
+			}
+		})
+	}
+}

@@ -1,0 +1,177 @@
+package api_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+)
+
+// pair is one call made twice: about something that exists, but not for this key, and about something that does not exist.
+type pair struct {
+	call, key    string
+	method, path string
+	hidden, none string // the body, or for a look-up the end of the path
+	code         gift.Code
+}
+
+// hiddenThings lists what a key might learn of by comparing answers: of another account and, for the key of the pier, of the wharf.
+func (s *stage) hiddenThings() (all []pair) {
+	none := s.make(nowhere, "")
+	of := func(whose, key string, k known) {
+		body := func(by, more string) (string, string) {
+			return "{" + k.name(by) + more + "}", "{" + none.name(by) + more + "}"
+		}
+		post := func(operation, by, more string) {
+			hidden, none := body(by, more)
+			all = append(all, pair{operation + " by " + by + " of " + whose, key, "POST", paths[operation], hidden, none, gift.NotFound})
+		}
+		for _, by := range []string{"id", "order", "reference"} {
+			post("cancel-gift", by, `,"cause":"CANCELLED"`)
+		}
+		post("reverse-redemption", "redemption", "")
+		if whose == "another account" { // of a gift that is good at another location of its own account a till is told that it is
+			post("redeem-gift", "id", member("organizationID", pier))
+			post("reverse-redemption", "redemption's key", "")
+		}
+		for _, end := range []string{"", "/history"} {
+			all = append(all, pair{"look up" + end + " " + whose, key, "GET", base + "/gifting/gifts/", k.id + end, none.id + end, gift.NotFound})
+		}
+		all = append(all, pair{"requests of " + whose, key, "GET", base + "/requests/", k.key, "none", gift.NotFound},
+			pair{"list by reference of " + whose, key, "GET", base + "/gifting/gifts", "?externalTransactionReferenceNumber=" + k.reference,
+				"?externalTransactionReferenceNumber=none", ""})
+	}
+	of("another account", harborKey, s.make(corner, "claimed"))
+	of("another account", pierKey, s.make(corner, "redeemed"))
+	of("another location", pierKey, s.make(wharf, "claimed"))
+
+	code, token := s.make(nowhere, "").name("code"), s.make(nowhere, "").name("token")
+	for _, by := range []string{code, token} {
+		for _, operation := range []string{"validate-gift", "redeem-gift"} {
+			all = append(all, pair{operation + " at a place", harborKey, "POST", paths[operation],
+				"{" + by + member("organizationID", cornerPlace) + "}", "{" + by + member("organizationID", nowhere) + "}", gift.NotFound})
+		}
+	}
+	set := func(what, member, foreign, of string, code gift.Code) {
+		send := func(value string) string { return strings.Replace(of, "HERE", `,"`+member+`":"`+value+`"`, 1) }
+		all = append(all, pair{"send for " + what, harborKey, "POST", paths["send-gift"], send(foreign), send(nowhere), code})
+	}
+	printed := `{"monetaryGift":{"value":1,"deliveryMethodID":3HERE},` + purchase + `}`
+	set("an account", "accountID", corner, printed, gift.NotAuthorized)
+	set("a location", "organizationID", cornerPlace, printed, gift.ValidationFailure)
+	set("a design", "voucherDesignID", cornerDesign, printed, gift.ValidationFailure)
+	set("a storefront", "externalStorefrontID", cornerShop,
+		`{"monetaryGift":{"value":1,"deliveryMethodID":3}`+"HERE,"+strings.TrimSuffix(purchase, `,"externalStorefrontID":"`+shop+`"`)+`}`, gift.ValidationFailure)
+	set("a promotion", "promotionID", cornerPromotion, `{"monetaryGift":{"value":1,"deliveryMethodID":3},"paymentMethodID":4HERE}`, gift.ValidationFailure)
+	for _, of := range []string{"organizationID=", "promotionID="} {
+		foreign := map[string]string{"organizationID=": cornerPlace, "promotionID=": cornerPromotion}[of]
+		all = append(all, pair{"list by " + of, harborKey, "GET", base + "/gifting/gifts", "?" + of + foreign, "?" + of + nowhere, ""})
+	}
+	return all
+}
+
+// seen is all that a caller, and whoever reads the log, sees of a call.
+type seen struct {
+	Status int
+	Header http.Header
+	Body   string
+	Event  api.Event
+}
+
+func (s *stage) see(p pair, what, key string) seen {
+	s.Helper()
+	headers := append(as(p.key), "X-Request-ID", "the-same")
+	if key != "" {
+		headers = append(headers, once(key)...)
+	}
+	r := reply{}
+	if p.method == "GET" {
+		r = s.do(p.method, p.path+what, "", headers...)
+	} else {
+		r = s.do(p.method, p.path, what, headers...)
+	}
+	r.header.Del("Date")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return seen{r.status, r.header, string(r.body), s.events[len(s.events)-1]}
+}
+
+// TestWhatIsNotForAKeyIsAsIfItWereNotThere: byte for byte the same answer, headers included, and the same line in the log. Under an
+// Idempotency-Key too, when the call is repeated, and when that is asked about.
+func TestWhatIsNotForAKeyIsAsIfItWereNotThere(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	for n, p := range s.hiddenThings() {
+		for _, key := range []string{"", "first", "first"} {
+			if p.method == "GET" && key != "" {
+				continue
+			}
+			keys := [2]string{}
+			if key != "" {
+				keys = [2]string{fmt.Sprintf("h%d", n), fmt.Sprintf("n%d", n)}
+			}
+			hidden, none := s.see(p, p.hidden, keys[0]), s.see(p, p.none, keys[1])
+			if diff := cmp.Diff(none, hidden); diff != "" {
+				t.Errorf("%s, as %s, tells one from the other (-not there +hidden):\n%s", p.call, p.key, diff)
+			}
+			if hidden.Event.Code != p.code {
+				t.Errorf("%s is answered %q, want %q: %s", p.call, hidden.Event.Code, p.code, hidden.Body)
+			}
+		}
+		if p.method == "POST" {
+			ask := pair{key: p.key, method: "GET", path: base + "/requests/"}
+			hidden, none := s.see(ask, fmt.Sprintf("h%d", n), ""), s.see(ask, fmt.Sprintf("n%d", n), "")
+			same := strings.NewReplacer(fmt.Sprintf(`"h%d"`, n), `"n"`, fmt.Sprintf(`"n%d"`, n), `"n"`)
+			if hidden.Status != none.Status || hidden.Status == 200 && !sameButTime(same.Replace(hidden.Body), same.Replace(none.Body)) {
+				t.Errorf("what became of %s tells one from the other: %s and %s", p.call, hidden.Body, none.Body)
+			}
+		}
+	}
+}
+
+// sameButTime compares two answers in which only an instant may differ.
+func sameButTime(a, b string) bool {
+	i, j := strings.Index(a, `"finishedAt"`), strings.Index(b, `"finishedAt"`)
+	return i >= 0 && j >= 0 && a[:i] == b[:j]
+}
+
+// TestTimeTellsLittle prints how long the answers about hidden things take, compared with those about things that are not there. It asserts nothing: a
+// busy machine would break it. That the two do the same reads is what makes them alike.
+func TestTimeTellsLittle(t *testing.T) {
+	s := newStage(t)
+	const rounds = 40
+	ratios := map[string]float64{}
+	for _, p := range s.hiddenThings() {
+		if p.code != gift.NotFound || strings.HasSuffix(p.path, "validate-gift") {
+			continue
+		}
+		var took [2][]time.Duration
+		for range rounds {
+			for n, what := range []string{p.hidden, p.none} {
+				begun := time.Now()
+				s.see(p, what, "")
+				took[n] = append(took[n], time.Since(begun))
+			}
+		}
+		ratios[p.call+" as "+p.key] = float64(median(took[0])) / float64(median(took[1]))
+	}
+	var b bytes.Buffer
+	for _, call := range slices.Sorted(maps.Keys(ratios)) {
+		fmt.Fprintf(&b, "\n%6.2f  %s", ratios[call], call)
+	}
+	t.Logf("median time of hidden / not there:%s", &b)
+}
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}
