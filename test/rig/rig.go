@@ -148,9 +148,12 @@ func (i *Installation) Start(address string, flags ...string) (*Server, error) {
 
 // Kill ends the process as kill -9 does, and returns when it is gone.
 func (s *Server) Kill() {
-	_ = s.cmd.Process.Kill() // it may have gone already
+	s.Strike()
 	_ = s.cmd.Wait()
 }
+
+// Strike sends the kill and does not wait.
+func (s *Server) Strike() { _ = s.cmd.Process.Kill() } // it may have gone already
 
 // Pid is the process's.
 func (s *Server) Pid() int { return s.cmd.Process.Pid }

@@ -184,7 +184,7 @@ func (t *till) see(o *op, mayGiveUp bool) *rig.Answer {
 			t.problem("nobody told within %v what became of %s %s: %v", t.Patience, o.path, o.key, err)
 			return nil
 		}
-		time.Sleep(5*time.Millisecond + rand.N(20*time.Millisecond)<<min(try, 4))
+		time.Sleep(5*time.Millisecond + rand.N(20*time.Millisecond)<<min(try, 3))
 	}
 }
 
