@@ -23,6 +23,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"boon.example/test/rig"
 )
 
 func main() {
@@ -58,6 +60,12 @@ func tell(ctx context.Context, p plan, control bool) error {
 			progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(65e6))
 		p.progress = func(n int) { _ = bar.Set(n) } // nothing to do about a terminal that is gone
 	}
+	dir, binary, err := rig.Workshop(control)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	p.binary = binary
 	f, err := p.run(ctx)
 	if err != nil {
 		return err

@@ -22,7 +22,8 @@ import (
 type plan struct {
 	cuts, each, clients int
 	seed                uint64
-	unsound             string
+	binary              string
+	unsound             string // the mistake that the binary is told to make; "": none
 	progress            func(cuts int)
 }
 
@@ -51,7 +52,7 @@ func (f *found) String() string {
 
 // run cuts the power as often as planned.
 func (p plan) run(ctx context.Context) (*found, error) {
-	dir, binary, err := rig.Workshop(p.unsound != "")
+	dir, err := os.MkdirTemp("", "boon-power-")
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func (p plan) run(ctx context.Context) (*found, error) {
 		if err := os.Mkdir(mount, 0o700); err != nil {
 			return nil, err
 		}
-		h := &house{plan: p, found: f, binary: binary, disk: newDisk(mount, p.seed+uint64(f.stores))}
+		h := &house{plan: p, found: f, disk: newDisk(mount, p.seed+uint64(f.stores))}
 		if err := h.live(min(p.each, p.cuts-f.cuts)); err != nil {
 			return nil, fmt.Errorf("after %d cuts: %w", f.cuts, err)
 		}
@@ -78,7 +79,6 @@ type house struct {
 	plan
 	*found
 	*disk
-	binary string
 	boon   *rig.Installation
 	server *rig.Server
 	cutsAt []time.Time

@@ -102,3 +102,19 @@ func (c *Client) do(req *http.Request, apiKey string) (*Answer, error) {
 
 // Close ends idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// SellOne sells a gift of 100.00 in the first account and gives its id and code.
+func (c *Client) SellOne(url string) (id, code string, err error) {
+	shop := Accounts()[0]
+	a, err := c.Post(url+SendGift, shop.Keys[0], "", fmt.Sprintf(`{"monetaryGift":{"value":100,"deliveryMethodID":3},"paymentMethodID":2,
+		"externalTransactionReferenceNumber":"r","externalTransactionCustomerFirstName":"A","externalTransactionCustomerLastName":"B",
+		"externalTransactionCustomerEmailAddress":"a@example.com","externalStorefrontID":%q}`, shop.Storefront))
+	if err != nil {
+		return "", "", err
+	}
+	var order struct{ Gifts []struct{ VoucherID, VoucherCode string } }
+	if err := json.Unmarshal(a.Body, &order); err != nil || len(order.Gifts) != 1 {
+		return "", "", fmt.Errorf("send-gift: %d %s %w", a.Status, a.Body, err)
+	}
+	return order.Gifts[0].VoucherID, order.Gifts[0].VoucherCode, nil
+}

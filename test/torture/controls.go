@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"boon.example/internal/store/pgtest"
+	"boon.example/test/rig"
 )
 
 // control is a mistake that the storm must notice, in a build that can be told to make it.
@@ -30,6 +32,12 @@ func runControls(ctx context.Context, p plan) error {
 	if p.duration == 0 {
 		p.duration = time.Minute
 	}
+	dir, binary, err := rig.Workshop(true)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	p.binary = binary
 	missed := 0
 	for _, c := range controls() {
 		name := "the embedded store"

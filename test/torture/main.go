@@ -22,6 +22,7 @@ import (
 	"golang.org/x/term"
 
 	"boon.example/internal/store/pgtest"
+	"boon.example/test/rig"
 )
 
 func main() {
@@ -58,6 +59,12 @@ func storms(ctx context.Context, p plan, which string) error {
 	if which != "sqlite" && which != "postgres" && which != "both" {
 		return fmt.Errorf("-store is sqlite, postgres or both, not %q", which)
 	}
+	dir, binary, err := rig.Workshop(false)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	p.binary = binary
 	if which != "postgres" {
 		if err := tell(ctx, p, "embedded store", false); err != nil {
 			return err
@@ -66,7 +73,7 @@ func storms(ctx context.Context, p plan, which string) error {
 	if which == "sqlite" {
 		return nil
 	}
-	err := tell(ctx, p, "PostgreSQL, two instances", true)
+	err = tell(ctx, p, "PostgreSQL, two instances", true)
 	if errors.Is(err, pgtest.ErrMissing) && which == "both" {
 		fmt.Println("LEFT OUT: the storm on PostgreSQL.", err)
 		return nil

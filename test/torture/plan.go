@@ -24,7 +24,8 @@ type plan struct {
 	duration time.Duration
 	clients  int
 	postgres bool
-	unsound  string // the mistake to be made; "": none, and the program is built as it is shipped
+	binary   string
+	unsound  string // the mistake that the binary is told to make; "": none
 	progress func(done int64)
 }
 
@@ -67,14 +68,14 @@ type scene struct {
 
 // run makes the store, lets the storm loose, kills, and checks.
 func (p plan) run(ctx context.Context) (*found, error) {
-	dir, binary, err := rig.Workshop(p.unsound != "")
+	dir, err := os.MkdirTemp("", "boon-torture-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	s := &scene{lot: rand.New(rand.NewPCG(p.seed, 1)), found: &found{}}
 	defer s.close()
-	if err := p.open(s, binary, filepath.Join(dir, "data")); err != nil {
+	if err := p.open(s, filepath.Join(dir, "data")); err != nil {
 		return nil, err
 	}
 	var urls []string
@@ -96,7 +97,7 @@ func (p plan) run(ctx context.Context) (*found, error) {
 }
 
 // open starts what serves: one server on the embedded store, or two over PostgreSQL.
-func (p plan) open(s *scene, binary, data string) (err error) {
+func (p plan) open(s *scene, data string) (err error) {
 	url, instances := "", 1
 	if p.postgres {
 		if s.database, err = pgtest.Start(); err != nil {
@@ -104,7 +105,7 @@ func (p plan) open(s *scene, binary, data string) (err error) {
 		}
 		url, instances = s.database.URL, 2
 	}
-	if s.boon, err = rig.Install(binary, data, url); err != nil {
+	if s.boon, err = rig.Install(p.binary, data, url); err != nil {
 		return err
 	}
 	if p.unsound != "" {
