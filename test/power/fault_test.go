@@ -271,3 +271,34 @@ func (w *ward) check() {
 		w.Error(err)
 	}
 }
+
+// TestDiskFailsOnce: one step of a redemption fails, or took effect and says that it failed. It is answered 200 or 503, and done once.
+func TestDiskFailsOnce(t *testing.T) {
+	needDisk(t)
+	w := newWard(t, binary(t, false))
+	for _, what := range []step{writing, syncing} {
+		for _, effect := range []bool{false, true} {
+			failed := 0
+			fail := on(syscall.EIO, what)
+			w.disk.breakDown(func(s step, name string) syscall.Errno {
+				errno := fail(s, name)
+				if errno != 0 {
+					if failed++; failed > 1 {
+						return 0
+					}
+				}
+				return errno
+			}, effect)
+			a := w.ask(fmt.Sprintf("%s, took effect: %v", what, effect))
+			w.disk.breakDown(nil, false)
+			if failed == 0 {
+				t.Errorf("%s did not fail", what)
+			}
+			if a == nil || a.Status != http.StatusOK && a.Status != http.StatusServiceUnavailable {
+				t.Errorf("%s, took effect: %v: %+v, want 200 or 503", what, effect, a)
+			}
+			w.settle()
+			w.check()
+		}
+	}
+}

@@ -112,7 +112,9 @@ func (c *Client) SellOne(url string) (id, code string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	var order struct{ Gifts []struct{ VoucherID, VoucherCode string } }
+	var order struct {
+		Gifts []struct{ VoucherID, VoucherCode string }
+	}
 	if err := json.Unmarshal(a.Body, &order); err != nil || len(order.Gifts) != 1 {
 		return "", "", fmt.Errorf("send-gift: %d %s %w", a.Status, a.Body, err)
 	}

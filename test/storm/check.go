@@ -90,11 +90,12 @@ func (r *Report) add(found *Report) {
 // repeatOld repeats a sample of all requests that were answered, from the first to the last.
 func (s *Storm) repeatOld(url string) (n int) {
 	t := &till{Storm: s, lot: rand.New(rand.NewPCG(s.Seed, 99))}
-	every := max(1, len(s.history)/s.Replays)
-	for i := 0; i < len(s.history); i += every {
-		if o := s.history[i]; o.answer != nil {
+	every, next := max(1, len(s.history)/s.Replays), 0
+	for i, o := range s.history {
+		if i >= next && o.answer != nil {
 			t.again(o)
 			n++
+			next = i + every
 		}
 	}
 	return n
