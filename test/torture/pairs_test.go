@@ -85,6 +85,14 @@ func TestFaultsInPairs(t *testing.T) {
 			}
 		}
 	}
+	// Who has no key cannot be helped when the answer to the commit is lost: nothing may be done a second time.
+	l.breakAt(commit, true, 1)
+	if a := ask(""); a.Status != http.StatusServiceUnavailable {
+		t.Errorf("without a key, and the answer to the commit lost: %d %s, want 503", a.Status, a.Body)
+	}
+	if taken := redemptions(t, c, server.URL, id); taken != keys+1 {
+		t.Errorf("a call without a key redeemed %d times", taken-keys)
+	}
 	server.Kill()
 	if err := boon.Verify(); err != nil {
 		t.Error(err)
