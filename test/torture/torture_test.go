@@ -89,3 +89,25 @@ func TestNoMistakesAreShipped(t *testing.T) {
 		}
 	}
 }
+
+// TestThePromisesNameTests: every promise is there, and every test that it names.
+func TestThePromisesNameTests(t *testing.T) {
+	text, err := os.ReadFile("../../" + place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := readPromises(string(text))
+	if len(all) != 16 {
+		t.Errorf("%d promises, want 16", len(all))
+	}
+	for _, p := range all {
+		if p.text == "" || len(p.tests)+len(p.open) == 0 {
+			t.Errorf("%s has no words, or neither a test nor a word on what is open", p.name)
+		}
+		for _, command := range p.tests {
+			if err := missing(command, "../.."); err != nil {
+				t.Errorf("%s: %v", p.name, err)
+			}
+		}
+	}
+}
