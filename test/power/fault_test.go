@@ -77,6 +77,9 @@ func TestDiskFaults(t *testing.T) {
 		"read-only":                        failing(syscall.EROFS, writing, renaming, syncing),
 	} {
 		for _, cut := range []bool{false, true} {
+			if cut && testing.Short() {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s, then a cut: %v", name, cut), func(t *testing.T) {
 				t.Parallel()
 				w := newWard(t, boon)
