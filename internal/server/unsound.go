@@ -103,7 +103,7 @@ type forgetful struct {
 func (f *forgetful) Group(ctx context.Context, w ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	return f.Store.Group(ctx, w, func(s *ledger.State) ledger.Changes {
 		c := decide(s)
-		if f.groups.Add(1)%100 == 0 && len(c.Gifts) == 0 {
+		if f.groups.Add(1)%20 == 0 && len(c.Gifts) == 0 {
 			return ledger.Changes{}
 		}
 		return c
