@@ -20,6 +20,7 @@ func TestEveryCommandTeaches(t *testing.T) {
 	for _, command := range []string{
 		"demo", "serve", "apply", "backup", "copy", "verify", "version", "key create", "key list", "key revoke", "gift send", "gift validate",
 		"gift redeem", "gift reverse", "gift cancel", "gift show", "gift list",
+		"bench",
 	} {
 		code, out, log := typed(t, append(strings.Fields(command), "--help")...)
 		if code != exitOK || log != "" || !strings.HasPrefix(out, "Usage: boon "+command) || !strings.Contains(out, "\n    boon "+command) {

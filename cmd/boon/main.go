@@ -51,6 +51,7 @@ type commands struct {
 	Key     keyCmd     `cmd:"" help:"Make, list and revoke API keys."`
 	Verify  verifyCmd  `cmd:"" help:"Recompute every balance from the ledger and check that everything holds."`
 	Backup  backupCmd  `cmd:"" help:"Copy the embedded database while the service goes on."`
+	Bench   benchCmd   `cmd:"" help:"Put load on a running service, measure it, and check the money afterwards."`
 	Copy    copyCmd    `cmd:"" help:"Move an installation to another data folder or database."`
 	Migrate migrateCmd `cmd:"" help:"Bring the schema of the database up to date, without serving."`
 	Version versionCmd `cmd:"" help:"Say which build this is."`

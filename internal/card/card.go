@@ -22,7 +22,8 @@ const (
 	NotYet    State = "not-yet" // its validity has not begun
 	Redeemed  State = "redeemed"
 	Expired   State = "expired"
-	Withdrawn State = "withdrawn" // cancelled, or its purchase failed
+	Cancelled State = "cancelled"
+	Unpaid    State = "unpaid" // its purchase failed
 )
 
 // View is a gift in words.
@@ -73,12 +74,15 @@ func (w Worth) String() string {
 func (v *View) Shown() bool { return v.State == Ready || v.State == NotYet }
 
 // Over reports whether the gift will not be used any more.
-func (v *View) Over() bool { return v.State == Redeemed || v.State == Expired || v.State == Withdrawn }
+func (v *View) Over() bool {
+	return v.State == Redeemed || v.State == Expired || v.State == Cancelled || v.State == Unpaid
+}
 
 // StateTitle names the state above its Notice; "" when there is none.
 func (v *View) StateTitle() string {
 	return map[State]string{
-		Pending: "On its way", NotYet: "Not valid yet", Redeemed: "Used in full", Expired: "Expired", Withdrawn: "Withdrawn",
+		Pending: "On its way", NotYet: "Not valid yet", Redeemed: "Used in full", Expired: "Expired", Cancelled: "Cancelled",
+		Unpaid: "Purchase not completed",
 	}[v.State]
 }
 
@@ -155,8 +159,10 @@ func (v *View) place(g *gift.Gift, a *gift.Account) {
 // state judges what the gift is now. What can never change back comes first.
 func (v *View) state(g *gift.Gift, zone *time.Location, now time.Time) {
 	switch {
-	case g.Status == gift.Cancelled || g.Status == gift.PurchaseFailed:
-		v.State, v.Notice = Withdrawn, "This gift was withdrawn and can no longer be used. "+v.Merchant+" can tell you more."
+	case g.Status == gift.Cancelled:
+		v.State, v.Notice = Cancelled, "This gift was cancelled and can no longer be used. "+v.Merchant+" can tell you more."
+	case g.Status == gift.PurchaseFailed:
+		v.State, v.Notice = Unpaid, "The purchase of this gift was not completed, so it cannot be used. "+v.Sender+" can tell you more."
 	case g.Status == gift.Redeemed || g.Balance == 0:
 		v.State, v.Notice = Redeemed, "This gift has been used in full. Nothing is left on it."
 	case !g.ValidUntil.IsZero() && !now.Before(g.ValidUntil):

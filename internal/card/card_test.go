@@ -63,10 +63,10 @@ func TestStates(t *testing.T) {
 		"pending and expired": {func(g *gift.Gift) { g.Status, g.ValidUntil = gift.Pending, day(1) }, Expired, false,
 			"expired"},
 		"redeemed":        {func(g *gift.Gift) { g.Status, g.Balance = gift.Redeemed, 0 }, Redeemed, false, "used in full"},
-		"cancelled":       {func(g *gift.Gift) { g.Status = gift.Cancelled }, Withdrawn, false, "withdrawn"},
-		"purchase failed": {func(g *gift.Gift) { g.Status = gift.PurchaseFailed }, Withdrawn, false, "withdrawn"},
-		"cancelled and expired": {func(g *gift.Gift) { g.Status, g.ValidUntil = gift.Cancelled, day(1) }, Withdrawn, false,
-			"withdrawn"},
+		"cancelled":       {func(g *gift.Gift) { g.Status = gift.Cancelled }, Cancelled, false, "cancelled"},
+		"purchase failed": {func(g *gift.Gift) { g.Status = gift.PurchaseFailed }, Unpaid, false, "not completed"},
+		"cancelled and expired": {func(g *gift.Gift) { g.Status, g.ValidUntil = gift.Cancelled, day(1) }, Cancelled, false,
+			"cancelled"},
 	} {
 		g := delivered()
 		tc.change(g)

@@ -38,8 +38,9 @@ type Message struct {
 	FromName  string
 	Subject   string
 	Text      string
-	HTML      string // e-mail only; it shows QR as cid:QRContentID
-	QR        []byte // e-mail only: a PNG; nil: none
+	HTML      string    // e-mail only; it shows QR as cid:QRContentID
+	QR        []byte    // e-mail only: a PNG; nil: none
+	Pictures  []Picture // e-mail only: what else its HTML shows
 	At        time.Time
 }
 
@@ -50,6 +51,6 @@ const QRContentID = "qr@gift"
 type Outbox interface {
 	// KeepMessage stores a message; storing the same ID again changes nothing.
 	KeepMessage(context.Context, Message) error
-	// Messages gives at most limit messages, the newest first.
-	Messages(ctx context.Context, limit int) ([]Message, error)
+	// Messages gives at most limit messages, the newest first: those that are older than the one named; zero: all.
+	Messages(ctx context.Context, before gift.ID, limit int) ([]Message, error)
 }

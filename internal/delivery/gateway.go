@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,6 +112,10 @@ type Gateways struct {
 	Email, SMS Carrier // nil: there is none
 	PublicURL  string  // the base of the gift pages' addresses
 	Directory  func() *gift.Directory
+	// Asset finds a picture of a design; gift.NotFound when there is none. nil: mails have no pictures.
+	Asset func(context.Context, gift.AssetHash) (gift.Asset, error)
+
+	album album
 }
 
 // Send implements Gateway.
@@ -135,7 +140,15 @@ func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error 
 	if job.Kind == ledger.BalanceJob {
 		render = RenderBalance
 	}
-	m, err := render(&g, account, s.PublicURL, job.ID)
+	var pictures Pictures
+	if g.Card.Method == gift.Email {
+		var err error
+		view := card.New(&g, account, time.Now())
+		if pictures, err = s.pictures(ctx, &view); err != nil {
+			return err
+		}
+	}
+	m, err := render(&g, account, s.PublicURL, job.ID, pictures)
 	if err != nil {
 		return err
 	}
@@ -145,5 +158,11 @@ func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error 
 // OutboxCarrier keeps messages in an outbox instead of sending them; a repeat is kept once.
 type OutboxCarrier struct{ Outbox }
 
-// Carry implements Carrier.
-func (o OutboxCarrier) Carry(ctx context.Context, m Message) error { return o.KeepMessage(ctx, m) }
+// Carry implements Carrier. Of pictures it keeps which they are, not their bytes, which are the same in every message of a design.
+func (o OutboxCarrier) Carry(ctx context.Context, m Message) error {
+	m.Pictures = slices.Clone(m.Pictures)
+	for i := range m.Pictures {
+		m.Pictures[i].Bytes = nil
+	}
+	return o.KeepMessage(ctx, m)
+}

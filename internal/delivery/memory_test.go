@@ -178,7 +178,7 @@ func (m *memory) KeepMessage(ctx context.Context, message Message) error {
 	return nil
 }
 
-func (m *memory) Messages(_ context.Context, limit int) ([]Message, error) {
+func (m *memory) Messages(_ context.Context, _ gift.ID, limit int) ([]Message, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	newest := slices.Clone(m.messages)

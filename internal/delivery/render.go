@@ -20,8 +20,21 @@ var files embed.FS
 
 var (
 	texts = texttemplate.Must(texttemplate.New("").Option("missingkey=error").ParseFS(files, "templates/*.txt"))
-	htmls = htmltemplate.Must(htmltemplate.New("").Option("missingkey=error").ParseFS(files, "templates/*.html"))
+	htmls = htmltemplate.Must(htmltemplate.New("").Option("missingkey=error").Funcs(htmltemplate.FuncMap{"outlook": forOutlook}).ParseFS(files, "templates/*.html"))
 )
+
+// forOutlook gives what only Outlook for Windows reads, which lays mails out as Word does: it knows no max-width, takes the first font it
+// does not know for Times, and gives a link no padding. The templates cannot hold these themselves, for comments are taken out of them.
+func forOutlook(what string) htmltemplate.HTML {
+	return htmltemplate.HTML(map[string]string{ //nolint:gosec // constants
+		"head": "<!--[if mso]><noscript><xml><o:OfficeDocumentSettings><o:PixelsPerInch>96</o:PixelsPerInch></o:OfficeDocumentSettings></xml></noscript>" +
+			"<style>td,p,h1,h2,a{font-family:Arial,sans-serif !important}</style><![endif]-->",
+		"narrow": `<!--[if mso]><table role="presentation" width="520" align="center" cellpadding="0" cellspacing="0" border="0"><tr><td><![endif]-->`,
+		"end":    "<!--[if mso]></td></tr></table><![endif]-->",
+		"left":   `<!--[if mso]><i style="letter-spacing:28px;mso-font-width:-100%;mso-text-raise:24pt" hidden>&nbsp;</i><span style="mso-text-raise:12pt"><![endif]-->`,
+		"right":  `<!--[if mso]></span><i style="letter-spacing:28px;mso-font-width:-100%" hidden>&nbsp;</i><![endif]-->`,
+	}[what])
+}
 
 // maxSubject is the most characters of a subject.
 const maxSubject = 150
@@ -44,29 +57,32 @@ func GiftURL(publicURL string, t gift.Token) string {
 // content is what the templates see.
 type content struct {
 	card.View
-	URL string
-	QR  string // the Content-ID of its image; "" none
+	Pictures Pictures
+	URL      string
+	QR       string // the Content-ID of its image; "" none
+	Subject  string
 }
 
 // Render writes the message of a gift as its delivery method wants it. id becomes the message's own, the same for every
 // attempt. It fails for a printed gift, of which there is no message.
-func Render(g *gift.Gift, a *gift.Account, publicURL string, id gift.ID) (Message, error) {
+func Render(g *gift.Gift, a *gift.Account, publicURL string, id gift.ID, p Pictures) (Message, error) {
 	view := *g
 	if view.Status == gift.Pending {
 		view.Status = gift.Delivered // what the recipient will find
 	}
-	return write("mail", "Your gift from ", &view, a, publicURL, id)
+	return write("mail", "Your gift from ", &view, a, publicURL, id, p)
 }
 
 // RenderBalance writes the notice of what is left of a gift. It fails for a printed gift.
-func RenderBalance(g *gift.Gift, a *gift.Account, publicURL string, id gift.ID) (Message, error) {
-	return write("balance", "Left on your gift from ", g, a, publicURL, id)
+func RenderBalance(g *gift.Gift, a *gift.Account, publicURL string, id gift.ID, p Pictures) (Message, error) {
+	p.Banner = nil // it is about a figure
+	return write("balance", "Left on your gift from ", g, a, publicURL, id, p)
 }
 
 // write executes the templates of one kind of message.
-func write(kind, opening string, g *gift.Gift, a *gift.Account, publicURL string, id gift.ID) (Message, error) {
+func write(kind, opening string, g *gift.Gift, a *gift.Account, publicURL string, id gift.ID, p Pictures) (Message, error) {
 	now := time.Now()
-	c := content{View: card.New(g, a, now), URL: GiftURL(publicURL, g.Card.Token)}
+	c := content{View: card.New(g, a, now), Pictures: p, URL: GiftURL(publicURL, g.Card.Token)}
 	m := Message{ID: id, GiftID: g.ID, AccountID: g.AccountID, Method: g.Card.Method, To: g.Card.Contact, At: now}
 	var err error
 	switch m.Method {
@@ -78,7 +94,13 @@ func write(kind, opening string, g *gift.Gift, a *gift.Account, publicURL string
 			}
 			c.QR = QRContentID
 		}
+		for _, shown := range []*Picture{p.Logo, p.Banner} {
+			if shown != nil {
+				m.Pictures = append(m.Pictures, *shown)
+			}
+		}
 		m.Subject = NewSubject(run(&err, texts.Lookup(kind+"-subject.txt"), c)).String()
+		c.Subject = m.Subject
 		m.Text = run(&err, texts.Lookup(kind+".txt"), c)
 		m.HTML = run(&err, htmls.Lookup(kind+".html"), c)
 	case gift.SMS:

@@ -48,14 +48,14 @@ func aGift(m gift.Method) gift.Gift {
 }
 
 func (w *world) outbox() *Gateways {
-	return &Gateways{OutboxCarrier{w.memory}, OutboxCarrier{w.memory}, publicURL, func() *gift.Directory {
+	return &Gateways{Email: OutboxCarrier{w.memory}, SMS: OutboxCarrier{w.memory}, PublicURL: publicURL, Directory: func() *gift.Directory {
 		return &gift.Directory{Accounts: map[gift.ID]*gift.Account{anAccount.ID: anAccount}}
 	}}
 }
 
 func render(t *testing.T, g gift.Gift) Message {
 	t.Helper()
-	m, err := Render(&g, anAccount, publicURL, testID(9))
+	m, err := Render(&g, anAccount, publicURL, testID(9), Pictures{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestRenderSMS(t *testing.T) {
 func TestRenderPrinted(t *testing.T) {
 	t.Parallel()
 	g := aGift(gift.Printed)
-	if _, err := Render(&g, anAccount, publicURL, testID(9)); err == nil {
+	if _, err := Render(&g, anAccount, publicURL, testID(9), Pictures{}); err == nil {
 		t.Error("a printed gift got a message")
 	}
 }
@@ -251,7 +251,7 @@ func TestRenderBalance(t *testing.T) {
 	for _, method := range []gift.Method{gift.Email, gift.SMS} {
 		g := aGift(method)
 		g.Status, g.Balance = gift.Claimed, 1550
-		m, err := RenderBalance(&g, anAccount, publicURL, testID(9))
+		m, err := RenderBalance(&g, anAccount, publicURL, testID(9), Pictures{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -109,7 +109,7 @@ func (h *house) expect(t *testing.T, id gift.ID, status gift.Status, messages in
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, err := h.Messages(t.Context(), 100)
+	kept, err := h.Messages(t.Context(), gift.ID{}, 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -524,7 +524,7 @@ func TestKilledBetweenSendAndRecord(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		w.expect(t, job, gift.Delivered, true)
-		if kept, _ := w.Messages(t.Context(), 10); len(kept) != 1 || kept[0].ID != job.ID {
+		if kept, _ := w.Messages(t.Context(), gift.ID{}, 10); len(kept) != 1 || kept[0].ID != job.ID {
 			t.Errorf("the outbox holds %d messages, want the one of job %v", len(kept), job.ID)
 		}
 	})

@@ -1,9 +1,12 @@
 package gift
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Audit recomputes a voucher from its history and gives a sentence for everything that does not fit: the history is
-// numbered without gaps and begins with the issue, every step is one that the rules allow, no redemption is
+// numbered without gaps, each entry names the one before it and is younger, the first is the issue, every step is one that the rules allow, no redemption is
 // given back beyond what it took, and the voucher is what the last entry says.
 func Audit(v Voucher, history []Entry) []string {
 	a := audit{balance: v.Original, left: map[ID]Amount{}}
@@ -12,6 +15,9 @@ func Audit(v Voucher, history []Entry) []string {
 	}
 	if len(history) == 0 {
 		a.note("it has no history")
+	}
+	if v.Last != a.last {
+		a.note("it names %s as its last entry; its history ends with %s", v.Last, a.last)
 	}
 	if v.Balance != a.balance || v.Status != a.status || v.Seq != len(history) {
 		a.note("it says %d, %s after %d entries; its history says %d, %s after %d",
@@ -24,6 +30,7 @@ func Audit(v Voucher, history []Entry) []string {
 }
 
 type audit struct {
+	last    ID
 	balance Amount
 	status  Status
 	left    map[ID]Amount // of each redemption: what was not given back
@@ -41,6 +48,10 @@ func (a *audit) step(n int, e Entry) {
 	if (e.Kind == Issued) != (n == 0) {
 		a.note("entry %d is of kind %s", e.Seq, e.Kind)
 	}
+	if e.Previous != a.last || slices.Compare(e.ID[:], a.last[:]) <= 0 {
+		a.note("entry %d (%s) does not follow %s", e.Seq, e.ID, a.last)
+	}
+	a.last = e.ID
 	a.balance += e.Delta
 	if e.Balance != a.balance || a.balance < 0 {
 		a.note("entry %d says the balance is %d; it adds up to %d", e.Seq, e.Balance, a.balance)

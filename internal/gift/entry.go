@@ -22,6 +22,7 @@ type Entry struct {
 	AccountID ID
 	VoucherID ID
 	Seq       int // 1 for the first
+	Previous  ID  // the entry before it, zero for the first
 	Kind      Kind
 	Delta     Amount // what it added to the balance; a redemption's is negative
 	Balance   Amount // after it
@@ -50,11 +51,13 @@ type Context struct {
 
 // enter makes the next entry of v's history and applies it to v.
 func (v *Voucher) enter(c Context, kind Kind, delta Amount, status Status) Entry {
+	previous := v.Last
 	v.Seq++
+	v.Last = c.EntryID
 	v.Balance += delta
 	v.Status = status
 	return Entry{
-		ID: c.EntryID, AccountID: v.AccountID, VoucherID: v.ID, Seq: v.Seq, Kind: kind,
+		ID: c.EntryID, AccountID: v.AccountID, VoucherID: v.ID, Seq: v.Seq, Previous: previous, Kind: kind,
 		Delta: delta, Balance: v.Balance, Status: status, At: c.Now, Actor: c.Actor, RequestID: c.RequestID,
 	}
 }

@@ -19,6 +19,7 @@ type Voucher struct {
 	Balance  Amount   // 0 ≤ Balance ≤ Original
 	Status   Status
 	Seq      int // the number of entries in its history
+	Last     ID  // the newest of them
 
 	ValidFrom  time.Time // zero: from the start
 	ValidUntil time.Time // the first instant at which it is no longer valid; zero: it does not expire

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"slices"
@@ -87,7 +88,7 @@ func (i *Issue) decide(_ *Call, s *state) (r Result, _ error) {
 	r.Gifts = make([]gift.Gift, 0, len(i.Gifts))
 	for _, g := range i.Gifts {
 		g.CreatedAt = s.now
-		g, e := g.Begin(s.context(i.Context))
+		g, e := g.Begin(s.context(i.Context, gift.ID{}))
 		r.Gifts, r.Entries = append(r.Gifts, g), append(r.Entries, e)
 		s.issue(g, e)
 	}
@@ -133,7 +134,7 @@ func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 		return Result{}, gift.RefuseAt(gift.NotFound, "voucherID", "This account has no such gift.")
 	}
 	ask := r.Redeem
-	ask.Context = s.context(r.Context)
+	ask.Context = s.context(r.Context, v.Last)
 	if err := asked(r.AmountOf, v, &ask.Amount); err != nil {
 		return Result{}, err
 	}
@@ -184,7 +185,7 @@ func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 	}
 	v := s.Vouchers[Ref{c.AccountID, taken.Entry.VoucherID}]
 	ask := r.Reverse
-	ask.Context = s.context(r.Context)
+	ask.Context = s.context(r.Context, v.Last)
 	if err := asked(r.AmountOf, v, &ask.Amount); err != nil {
 		return Result{}, err
 	}
@@ -258,7 +259,7 @@ func (w *Withdraw) decide(c *Call, s *state) (r Result, _ error) {
 			return Result{}, gift.RefuseAt(gift.NotFound, "voucherID", "This account has no such gift.")
 		}
 		ask := w.Withdraw
-		ask.Context = s.context(w.Context)
+		ask.Context = s.context(w.Context, v.Last)
 		after, e, err := v.Withdraw(ask)
 		refused = gift.Join(refused, err)
 		r.Vouchers, r.Entries = append(r.Vouchers, after), append(r.Entries, e)
@@ -297,7 +298,7 @@ func (d *Deliver) decide(_ *Call, s *state) (r Result, _ error) {
 	done := Done{JobID: d.Job.ID, AccountID: d.Job.AccountID, VoucherID: d.Job.VoucherID}
 	if v := s.Vouchers[Ref{d.Job.AccountID, d.Job.VoucherID}]; v != nil && d.Job.Kind == GiftJob {
 		ask := d.Outcome
-		ask.Context = s.context(d.Context)
+		ask.Context = s.context(d.Context, v.Last)
 		if after, e, changed := v.Deliver(ask); changed {
 			s.enter(after, e)
 			r.Vouchers, r.Entries = []gift.Voucher{after}, []gift.Entry{e}
@@ -344,7 +345,7 @@ func (b *Bounce) decide(_ *Call, s *state) (r Result, _ error) {
 	case -1:
 		return Result{}, nil
 	}
-	if after, e, changed := v.Deliver(gift.Outcome{Context: s.context(b.Context), Reason: b.Reason}); changed {
+	if after, e, changed := v.Deliver(gift.Outcome{Context: s.context(b.Context, v.Last), Reason: b.Reason}); changed {
 		s.enter(after, e)
 		r.Vouchers, r.Entries = []gift.Voucher{after}, []gift.Entry{e}
 	}
@@ -377,3 +378,14 @@ func (r *Refused) decide(*Call, *state) (Result, error) { return Result{}, unsto
 func (*Refused) places(*Call, *state) []gift.ID { return nil }
 
 func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
+
+// idAfter is a new id that is greater than last, also when the clock was set back or is behind that of another instance: ids put a
+// history in its order.
+func idAfter(last gift.ID) gift.ID {
+	id := newID()
+	if slices.Compare(id[:], last[:]) <= 0 {
+		next := binary.BigEndian.Uint64(last[:])>>16 + 1 // the milliseconds of a version 7 UUID
+		binary.BigEndian.PutUint64(id[:], next<<16|binary.BigEndian.Uint64(id[:])&0xffff)
+	}
+	return id
+}

@@ -32,9 +32,9 @@ func newState(s *State, now time.Time) *state {
 	return &state{State: s, now: now, touched: map[Ref]int{}}
 }
 
-// context completes what the caller gave.
-func (s *state) context(c gift.Context) gift.Context {
-	c.EntryID, c.Now = newID(), s.now
+// context completes what the caller gave; last is the newest entry of the history that the command adds to.
+func (s *state) context(c gift.Context, last gift.ID) gift.Context {
+	c.EntryID, c.Now = idAfter(last), s.now
 	return c
 }
 

@@ -11,7 +11,7 @@ import (
 	"boon.example/internal/delivery"
 )
 
-// compose writes a message as MIME: text and HTML side by side, and the QR code that the HTML shows. The Message-ID is the job's,
+// compose writes a message as MIME: text and HTML side by side, and the QR code and the pictures that the HTML shows. The Message-ID is the job's,
 // so that a repeat can be recognised.
 func compose(m *delivery.Message, from, to string) ([]byte, error) {
 	msg := mail.NewMsg(mail.WithCharset(mail.CharsetUTF8), mail.WithEncoding(mail.EncodingQP), mail.WithNoDefaultUserAgent())
@@ -29,11 +29,33 @@ func compose(m *delivery.Message, from, to string) ([]byte, error) {
 			return nil, fmt.Errorf("attaching the QR code: %w", err)
 		}
 	}
+	for i := range m.Pictures {
+		p := &m.Pictures[i]
+		err := msg.EmbedReader(fileName(p), bytes.NewReader(p.Bytes), mail.WithFileContentID("<"+p.ContentID+">"), mail.WithFileContentType(mail.ContentType(p.Kind)))
+		if err != nil {
+			return nil, fmt.Errorf("attaching %s: %w", fileName(p), err)
+		}
+	}
 	var b bytes.Buffer
 	if _, err := msg.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("composing a mail: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// fileName is what a mail program calls a picture that is saved: logo.png for logo@gift.
+func fileName(p *delivery.Picture) string {
+	name, _, _ := strings.Cut(p.ContentID, "@")
+	return name + "." + strings.Replace(strings.TrimPrefix(p.Kind, "image/"), "jpeg", "jpg", 1)
+}
+
+// Source is a message as it would go to a server that has sender as the service's own address.
+func Source(m *delivery.Message, sender string) ([]byte, error) {
+	to, _, err := route(m.To)
+	if err != nil {
+		return nil, err
+	}
+	return compose(m, sender, to)
 }
 
 // header makes a text fit for a header, where rendering has made one line of it: a line break would still end it, and what looks

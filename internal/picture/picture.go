@@ -32,6 +32,7 @@ const (
 type Picture struct {
 	Bytes []byte
 	JPEG  bool // else PNG
+	Size  image.Point
 }
 
 var formats = []struct {
@@ -56,8 +57,17 @@ func starts(with string) func([]byte) bool {
 // Clean reads a picture and makes it no larger than side pixels on either side. It stays a PNG where it has transparent parts, and becomes
 // a JPEG where it has none and that is smaller. The same file makes the same bytes. The error is a sentence for the merchant.
 func Clean(file []byte, side int) (Picture, error) {
+	img, err := read(file)
+	if err != nil {
+		return Picture{}, err
+	}
+	return encode(upright(scale(img, side), orientation(file)))
+}
+
+// read decodes a file within the limits.
+func read(file []byte) (image.Image, error) {
 	if len(file) > MaxBytes {
-		return Picture{}, fmt.Errorf("This picture has %d bytes; at most %d MiB are read.", len(file), MaxBytes>>20)
+		return nil, fmt.Errorf("This picture has %d bytes; at most %d MiB are read.", len(file), MaxBytes>>20)
 	}
 	for _, f := range formats {
 		if !f.is(file) {
@@ -65,22 +75,22 @@ func Clean(file []byte, side int) (Picture, error) {
 		}
 		shape, err := f.shape(bytes.NewReader(file))
 		if err != nil {
-			return Picture{}, fmt.Errorf("This %s cannot be read; it seems to be damaged.", f.name)
+			return nil, fmt.Errorf("This %s cannot be read; it seems to be damaged.", f.name)
 		}
 		if shape.Width < minSide || shape.Height < minSide || shape.Width > maxSide || shape.Height > maxSide || shape.Width*shape.Height > maxPixels {
-			return Picture{}, fmt.Errorf("This picture is %d by %d pixels; it must be at least %d and at most %d on either side, and %d million in all.",
+			return nil, fmt.Errorf("This picture is %d by %d pixels; it must be at least %d and at most %d on either side, and %d million in all.",
 				shape.Width, shape.Height, minSide, maxSide, maxPixels/1_000_000)
 		}
 		img, err := f.read(bytes.NewReader(file))
 		if err != nil {
-			return Picture{}, fmt.Errorf("This %s cannot be read; it seems to be damaged.", f.name)
+			return nil, fmt.Errorf("This %s cannot be read; it seems to be damaged.", f.name)
 		}
-		return encode(upright(scale(img, side), orientation(file)))
+		return img, nil
 	}
 	if bytes.Contains(bytes.ToLower(file[:min(len(file), 1_024)]), []byte("<svg")) {
-		return Picture{}, errors.New("SVG is not taken, because it can carry scripts; export the picture as PNG.")
+		return nil, errors.New("SVG is not taken, because it can carry scripts; export the picture as PNG.")
 	}
-	return Picture{}, errors.New("This is not a PNG, JPEG or WebP picture.")
+	return nil, errors.New("This is not a PNG, JPEG or WebP picture.")
 }
 
 // scale gives a copy of a picture in which neither side is longer than side.
@@ -105,13 +115,13 @@ func encode(img *image.NRGBA) (Picture, error) {
 		return Picture{}, fmt.Errorf("This picture cannot be kept: %w.", err)
 	}
 	if !img.Opaque() {
-		return Picture{Bytes: lossless.Bytes()}, nil
+		return Picture{Bytes: lossless.Bytes(), Size: img.Rect.Size()}, nil
 	}
 	if err := jpeg.Encode(&small, img, &jpeg.Options{Quality: quality}); err != nil {
 		return Picture{}, fmt.Errorf("This picture cannot be kept: %w.", err)
 	}
 	if small.Len() < lossless.Len() {
-		return Picture{small.Bytes(), true}, nil
+		return Picture{small.Bytes(), true, img.Rect.Size()}, nil
 	}
-	return Picture{Bytes: lossless.Bytes()}, nil
+	return Picture{Bytes: lossless.Bytes(), Size: img.Rect.Size()}, nil
 }

@@ -48,6 +48,7 @@ func (p *page) head(c *Card) {
 	}
 	p.fill(ground)
 	p.pdf.RoundedRect(x, y, width, height, radius, "1234", "F")
+	p.discs(x, y, width, height, radius, ground)
 	if c.Picture != nil {
 		half := width * 0.42
 		p.cover(c.Picture, x+width-half, y, half, height, radius)
@@ -58,19 +59,34 @@ func (p *page) head(c *Card) {
 		const plate, inner = 16.0, 2.0
 		w := p.plate(c.Logo, x+pad, top, min(room, 60), plate, inner)
 		if rest := room - w - 4; rest > 25 {
-			p.box(p.bold, []string{v.Merchant}, x+pad+w+4, top+(plate-12)/2, rest, 12, 13, text)
+			p.middle(p.bold, v.Merchant, x+pad+w+4, top, rest, plate, 13, text)
 		} else {
 			p.box(p.bold, []string{v.Merchant}, x+pad, top+plate+1, room, 6, 11, text)
 		}
 	} else {
 		p.box(p.bold, []string{v.Merchant}, x+pad, top, room, 12, 15, text)
 	}
-	p.box(p.regular, []string{v.Headline}, x+pad, y+27, room, 11, 15, text)
+	p.box(p.regular, []string{v.Headline}, x+pad, y+30, room, 10, 15, text)
 	p.box(p.bold, []string{printed(v.Amount())}, x+pad, y+39, room, 15, 34, text)
 	if v.Partly {
 		p.box(p.regular, []string{"left of " + printed(v.Worth)}, x+pad, y+height-11, room, 6, 11, text)
 	}
 	p.y = y + height + 8
+}
+
+// discs draws two in a shade of the ground, as the page does, where text can be read on both.
+func (d *document) discs(x, y, width, height, radius float64, ground card.Color) {
+	d.fill(ground.Shade())
+	d.pdf.ClipRoundedRect(x, y, width, height, radius, false)
+	d.pdf.Circle(x+width-height*0.12, y-height*0.02, height*0.58, "F")
+	d.pdf.Circle(x+width-height*0.2, y+height*1.08, height*0.27, "F")
+	d.pdf.ClipEnd()
+}
+
+// middle writes one text into a box, its lines in the middle of the height.
+func (d *document) middle(f *face, text string, x, y, width, height, most float64, c card.Color) {
+	lines, size, _ := f.fit([]string{text}, width, height, most, smallest)
+	d.lines(f, lines, x, y+(height-float64(len(lines))*size*leading)/2, width, size, c)
 }
 
 // plate draws a logo on a white ground, on which any logo can be seen, and gives the ground's width.

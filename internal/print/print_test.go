@@ -204,7 +204,7 @@ func TestGift(t *testing.T) {
 
 func TestGiftStates(t *testing.T) {
 	t.Parallel()
-	for _, state := range []card.State{card.Ready, card.NotYet, card.Pending, card.Redeemed, card.Expired, card.Withdrawn} {
+	for _, state := range []card.State{card.Ready, card.NotYet, card.Pending, card.Redeemed, card.Expired, card.Cancelled, card.Unpaid} {
 		c := aCard()
 		c.View.State, c.View.Notice = state, "What this means."
 		p := printGift(t, c, A4)

@@ -72,11 +72,12 @@ func (d *document) small(c *Card, x, y, width, height float64) {
 	column := width - side - 3*pad
 	d.fill(ground)
 	d.pdf.RoundedRect(x+1.5, y+1.5, column+pad*1.5, band, 2, "1234", "F")
+	d.discs(x+1.5, y+1.5, column+pad*1.5, band, 2, ground)
 	inner := column + pad*1.5 - 2*(pad-1)
 	at := x + 1.5 + pad - 1
 	if c.Logo != nil {
 		w := d.plate(c.Logo, at, y+3, 14, 7, 0.8)
-		d.box(d.bold, []string{v.Merchant}, at+w+1.5, y+3.5, inner-w-1.5, 6.5, 8.5, text)
+		d.middle(d.bold, v.Merchant, at+w+1.5, y+3, inner-w-1.5, 7, 8.5, text)
 	} else {
 		d.box(d.bold, []string{v.Merchant}, at, y+3.5, inner, 6.5, 9.5, text)
 	}

@@ -28,7 +28,7 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	pages := web.Config{PublicURL: c.PublicURL, Gifts: s, Directory: h.directory.Load, Log: c.Logger,
 		Order: s.Keys().OpenOrderCapability}
 	if c.Outbox {
-		pages.Messages = s
+		pages.Messages = newOutbox(s, h.gateways())
 	}
 	interfaceOf := api.New(api.Config{
 		Engine: h.engine, Records: s, Directory: h.directory.Load, Fingerprint: s.Keys().Fingerprint, OrderCapability: s.Keys().OrderCapability,

@@ -51,8 +51,12 @@ func (p *post) close() {
 func (h *house) worker() *delivery.Worker {
 	return &delivery.Worker{
 		Jobs: h.store, Log: h.Logger, Record: h.record, RetryFor: h.RetryFor, SendTimeout: mail.SendTimeout, Senders: senders,
-		Gateway: &delivery.Gateways{Email: h.post.email, SMS: h.post.sms, Directory: h.directory.Load, PublicURL: h.PublicURL},
+		Gateway: h.gateways(),
 	}
+}
+
+func (h *house) gateways() *delivery.Gateways {
+	return &delivery.Gateways{Email: h.post.email, SMS: h.post.sms, Directory: h.directory.Load, PublicURL: h.PublicURL, Asset: h.store.Asset}
 }
 
 // senders is how many messages are on their way at once.

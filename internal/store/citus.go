@@ -43,7 +43,7 @@ var citusGivesUp = []string{
 	`ALTER TABLE secret DROP CONSTRAINT secret_account_id_voucher_id_kind_key`,
 	`CREATE INDEX secret_of_voucher ON secret (account_id, voucher_id)`,
 	`ALTER TABLE job DROP CONSTRAINT job_account_id_voucher_id_fkey`,
-	`DROP TRIGGER entry_fits ON entry`, // it asks other tables, which Citus refuses on a shard
+	`DROP TRIGGER entries_fit ON entry`, // it asks other tables, which Citus refuses on a shard
 }
 
 // citusStatements are all that makes a database a distributed one, in order.

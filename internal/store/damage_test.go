@@ -54,7 +54,7 @@ func newShelf(t *testing.T) *shelf {
 	})
 	var issued gift.Entry
 	k.waiting, _ = newGift(account.ID)
-	k.waiting.LocationID, k.waiting.Seq, k.waiting.Card.Method = account.Locations[0].ID, 0, gift.Email
+	k.waiting.LocationID, k.waiting.Seq, k.waiting.Last, k.waiting.Card.Method = account.Locations[0].ID, 0, gift.ID{}, gift.Email
 	k.waiting, issued = k.waiting.Begin(gift.Context{EntryID: newID(), Now: noon})
 	job := ledger.Job{ID: newID(), AccountID: account.ID, VoucherID: k.waiting.ID, Due: noon}
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{k.waiting}, Entries: []gift.Entry{issued}, Jobs: []ledger.Job{job}})
@@ -88,13 +88,16 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 		"a value":                       {spent, `UPDATE voucher SET original = original + 1 WHERE id = $1`, "gift $1: "},
 		"a status":                      {whole, `UPDATE voucher SET status = 5 WHERE id = $1`, "gift $1: it says"},
 		"a number of entries":           {whole, `UPDATE voucher SET seq = 2 WHERE id = $1`, "gift $1: it says"},
-		"a gift":                        {whole, `DELETE FROM voucher WHERE id = $1`, "the history of gift $1"},
+		"a gift":                        {whole, `DELETE FROM voucher WHERE id = $1`, "has other entries than those of its gifts' histories"},
 		"a card":                        {whole, `DELETE FROM card WHERE voucher_id = $1`, "gift $1 has no card"},
 		"a sealed code":                 {whole, `UPDATE card SET secrets = zeroblob(80) WHERE voucher_id = $1`, "gift $1: a sealed value"},
 		"the way from a code":           {whole, `DELETE FROM secret WHERE voucher_id = $1 AND kind = 'code'`, "gift $1 has no card, or not exactly one code"},
 		"the hash of a token":           {whole, `UPDATE secret SET hash = zeroblob(33) WHERE voucher_id = $1 AND kind = 'token'`, "the token of gift $1"},
 		"a code that leads elsewhere":   {whole, `UPDATE secret SET voucher_id = $2 WHERE voucher_id = $1 AND kind = 'code'`, "which does not exist"},
-		"an entry":                      {spent, `DELETE FROM entry WHERE voucher_id = $1 AND seq = 2`, "gift $1: entry 2 is numbered 3"},
+		"an entry":                      {spent, `DELETE FROM entry WHERE voucher_id = $1 AND seq = 2`, "gift $1: entry 1 is numbered 3"},
+		"an entry beside the history":   {spent, `INSERT INTO entry SELECT account_id, zeroblob(16), voucher_id, seq, previous, kind, delta, balance, status, made_at, key_id, location_id, reverses, reference, reason, request_id FROM entry WHERE id = $2`, "has other entries than those"},
+		"the way to the last entry":     {spent, `UPDATE voucher SET last = $2 WHERE id = $1`, "gift $1: it says"},
+		"the way to an entry before":    {spent, `UPDATE entry SET previous = id WHERE voucher_id = $1 AND seq = 3`, "gift $1: entry 1 is numbered 3"},
 		"the last entry":                {spent, `DELETE FROM entry WHERE voucher_id = $1 AND seq = 3`, "gift $1: it says"},
 		"a history":                     {whole, `DELETE FROM entry WHERE voucher_id = $1`, "gift $1: it has no history"},
 		"the amount of an entry":        {spent, `UPDATE entry SET delta = delta + 1 WHERE id = $2`, "gift $1: entry 2 says"},

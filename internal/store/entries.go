@@ -7,29 +7,42 @@ import (
 	"boon.example/internal/gift"
 )
 
-const entryColumns = `e.account_id, e.voucher_id, e.seq, e.id, e.kind, e.delta, e.balance, e.status, e.made_at, e.key_id, ` +
+const entryColumns = `e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status, e.made_at, e.key_id, ` +
 	`e.location_id, e.reverses, e.reference, e.reason, e.request_id`
 
 func entryFields(e *gift.Entry) []any {
 	return []any{
-		scanID{&e.AccountID}, scanID{&e.VoucherID}, &e.Seq, scanID{&e.ID}, &e.Kind, &e.Delta, &e.Balance, &e.Status, scanTime{&e.At},
+		scanID{&e.AccountID}, scanID{&e.ID}, scanID{&e.VoucherID}, &e.Seq, scanID{&e.Previous}, &e.Kind, &e.Delta, &e.Balance, &e.Status, scanTime{&e.At},
 		scanID{&e.Actor.KeyID}, scanID{&e.Actor.LocationID}, scanID{&e.Reverses}, &e.Reference, &e.Reason, &e.RequestID,
 	}
 }
 
-var insertEntry = inserting("entry", entryColumns, "BBNBTNNNNBBBTTT", "")
+var insertEntry = inserting("entry", entryColumns, "BBBNBTNNNNBBBTTT", "")
 
 func entryRow(e *gift.Entry) []any {
 	return []any{
-		bare(e.AccountID), bare(e.VoucherID), e.Seq, bare(e.ID), string(e.Kind), int64(e.Delta), int64(e.Balance), int64(e.Status), micros(e.At),
+		bare(e.AccountID), bare(e.ID), bare(e.VoucherID), e.Seq, id(e.Previous), string(e.Kind), int64(e.Delta), int64(e.Balance), int64(e.Status), micros(e.At),
 		id(e.Actor.KeyID), id(e.Actor.LocationID), id(e.Reverses), e.Reference, e.Reason, e.RequestID,
 	}
 }
 
+// milestone is how far apart the entries of a history are from which it can be read backwards. It stands in the index entry_milestone.
+const milestone = 64
+
+// selectHistory follows the history of gift $2 of account $1 backwards, from its entry numbered $3 if that is a milestone that exists,
+// else from the last, down to what follows the entry numbered $4, and gives the oldest $5 of these.
+const selectHistory = `WITH RECURSIVE e AS (
+	SELECT ` + entryColumns + ` FROM entry AS e WHERE e.account_id = $1 AND e.id = coalesce(
+		(SELECT m.id FROM entry AS m WHERE m.account_id = $1 AND m.voucher_id = $2 AND m.seq = $3 AND m.seq % 64 = 0),
+		(SELECT v.last FROM voucher AS v WHERE v.account_id = $1 AND v.id = $2))
+	UNION ALL
+	SELECT ` + entryColumns + ` FROM e AS n JOIN entry AS e ON e.account_id = $1 AND e.id = n.previous WHERE n.seq > $4 + 1
+) SELECT ` + entryColumns + ` FROM e WHERE e.seq > $4 ORDER BY e.seq LIMIT $5`
+
 // History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
 func (s *Store) History(ctx context.Context, account, voucher gift.ID, seq, limit int) (entries []gift.Entry, err error) {
-	const query = `SELECT ` + entryColumns + ` FROM entry AS e WHERE e.account_id = $1 AND e.voucher_id = $2 AND e.seq > $3 ORDER BY e.seq LIMIT $4`
-	entries, err = collect(ctx, s, query, []any{bare(account), bare(voucher), seq, limit}, func(from scanner) (e gift.Entry, err error) {
+	from := (seq + limit + milestone - 1) / milestone * milestone
+	entries, err = collect(ctx, s, selectHistory, []any{bare(account), bare(voucher), from, seq, limit}, func(from scanner) (e gift.Entry, err error) {
 		err = from.Scan(entryFields(&e)...)
 		return e, err
 	})

@@ -100,10 +100,31 @@ func (s *Store) KeepMessage(ctx context.Context, m delivery.Message) error {
 	return nil
 }
 
-// Messages gives at most limit messages, the newest first.
-func (s *Store) Messages(ctx context.Context, limit int) (messages []delivery.Message, err error) {
-	const query = `SELECT o.id, o.message FROM outbox AS o ORDER BY o.made_at DESC, o.id DESC LIMIT $1`
-	messages, err = collect(ctx, s, query, []any{limit}, func(from scanner) (m delivery.Message, err error) {
+const (
+	selectMessage  = `SELECT o.id, o.message FROM outbox AS o `
+	newestMessages = ` ORDER BY o.made_at DESC, o.id DESC LIMIT `
+)
+
+// Messages gives at most limit messages, the newest first: those that are older than the one named; zero: all.
+func (s *Store) Messages(ctx context.Context, before gift.ID, limit int) ([]delivery.Message, error) {
+	if before.IsZero() {
+		return s.selectMessages(ctx, selectMessage+newestMessages+`$1`, limit)
+	}
+	const older = `WHERE (o.made_at, o.id) < (SELECT b.made_at, b.id FROM outbox AS b WHERE b.id = $1)`
+	return s.selectMessages(ctx, selectMessage+older+newestMessages+`$2`, bare(before), limit)
+}
+
+// Message finds one message; gift.NotFound when there is none.
+func (s *Store) Message(ctx context.Context, id gift.ID) (delivery.Message, error) {
+	found, err := s.selectMessages(ctx, selectMessage+`WHERE o.id = $1`, bare(id))
+	if err != nil || len(found) == 0 {
+		return delivery.Message{}, cmp.Or(err, error(gift.NotFound))
+	}
+	return found[0], nil
+}
+
+func (s *Store) selectMessages(ctx context.Context, query string, args ...any) ([]delivery.Message, error) {
+	messages, err := collect(ctx, s, query, args, func(from scanner) (m delivery.Message, err error) {
 		var key gift.ID
 		var sealed []byte
 		if err := from.Scan(scanID{&key}, &sealed); err != nil {

@@ -55,7 +55,7 @@ func (p *pipelined) run(ctx context.Context, works []work) (err error) {
 	return p.conn.SendBatch(ctx, &b).Close()
 }
 
-// queue adds a work to a batch: new rows all at once, column by column, and rows that exist one by one.
+// queue adds a work to a batch: all its rows at once, column by column, or one by one.
 func (w *work) queue(b *pgx.Batch) {
 	if len(w.rows) == 0 {
 		return

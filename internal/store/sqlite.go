@@ -77,16 +77,16 @@ func anonymous(query string) string {
 
 // The pragmas of every connection. busy_timeout comes first: the others can meet a lock already.
 var sqlitePragmas = []string{
-	"busy_timeout(5000)",       // milliseconds; other processes of ours may be writing
-	"journal_mode(WAL)",        // readers never wait for the writer
-	"synchronous(FULL)",        // a commit is on stable storage when it returns
-	"foreign_keys(1)",          //
-	"recursive_triggers(1)",    // so that REPLACE cannot slip past a DELETE trigger
-	"trusted_schema(0)",        //
-	"cache_size(-65536)",       // KiB
-	"temp_store(MEMORY)",       //
-	"wal_autocheckpoint(4000)", // pages, 16 MiB: copying back more at once held up redemptions for seconds
-	"journal_size_limit(67108864)",
+	"busy_timeout(5000)",        // milliseconds; other processes of ours may be writing
+	"journal_mode(WAL)",         // readers never wait for the writer
+	"synchronous(FULL)",         // a commit is on stable storage when it returns
+	"foreign_keys(1)",           //
+	"recursive_triggers(1)",     // so that REPLACE cannot slip past a DELETE trigger
+	"trusted_schema(0)",         //
+	"cache_size(-65536)",        // KiB
+	"temp_store(MEMORY)",        //
+	"wal_autocheckpoint(32000)", // pages, 128 MiB: should the checkpointer not come to it
+	"journal_size_limit(134217728)",
 }
 
 // sqliteDSN names a database file with everything that a connection needs. database/sql opens connections when it

@@ -13,11 +13,11 @@ import (
 const perStatement = 16
 
 // statement is what a group of commands does to many rows at once. It is written once, and said in two ways: rowwise with
-// placeholders for a row or for perStatement of them, and pipelined, where new rows go as one array for each column.
+// placeholders for a row or for perStatement of them, and pipelined, where rows go as one array for each column.
 type statement struct {
 	what      string // for errors: "writing into entry"
 	one, many string // rowwise; many is "" when rows go one by one
-	piped     string // pipelined: for all rows if arrays, else for each
+	piped     string // pipelined: for all rows, a column an array, if arrays; else for each
 	arrays    bool
 	scoped    bool // $1 is the account; what follows are the columns of a row
 	exact     bool // each row must hit one
@@ -62,18 +62,42 @@ func columnNames(columns string) []string {
 	return names
 }
 
-// Rows that exist are found one by one also where they are pipelined. As a set they would be found by a join, and on tables that have
-// grown faster than the database took note of it, joins were seen to read whole accounts.
+// Rows that exist are named by a list of their keys, also where a join would do to find them. On tables that have grown faster than the
+// database took note of it, joins alone were seen to read whole accounts.
 
-// updating changes a row of an account for each of its rows. Its text compares the account with $1 and uses the columns of a row
-// as $2 and so on. Each must hit one.
+// updating changes a row of an account for each of its rows, one by one. Its text compares the account with $1 and uses the columns of a
+// row as $2 and so on. Each must hit one.
 func updating(what, text string) *statement {
 	return &statement{what: what, one: text, piped: text, scoped: true, exact: true}
 }
 
-// finding selects or deletes rows by a column of their key: in its text the column is followed by {keys}. When scoped, the
-// account is $1. {lock} stands where rows are locked that are about to be written.
-func finding(what, text string, scoped bool) *statement {
+// replacing changes rows of an account: a row gives the new values of the columns set, and then those that the columns of key have until
+// now, the one by which it is found first. types has a letter for each, as in inserting. Each must hit one.
+func replacing(table, set, key, types string) *statement {
+	sets, keys := strings.Split(set, ", "), strings.Split(key, ", ")
+	first := 2 + len(sets)
+	one, piped := "UPDATE "+table+" AS t SET ", "UPDATE "+table+" AS t SET "
+	for i, column := range sets {
+		if i > 0 {
+			one, piped = one+", ", piped+", "
+		}
+		one, piped = one+fmt.Sprintf("%s = $%d", column, 2+i), piped+fmt.Sprintf("%s = n.c%d", column, 2+i)
+	}
+	one += " WHERE t.account_id = $1"
+	piped += " FROM unnest(" + arrays(2, types) + ") AS n ("
+	for i := range types {
+		piped += strings.Repeat(", ", min(i, 1)) + fmt.Sprintf("c%d", 2+i)
+	}
+	piped += fmt.Sprintf(") WHERE t.account_id = $1 AND t.%s = ANY($%d)", keys[0], first)
+	for i, column := range keys {
+		one, piped = one+fmt.Sprintf(" AND t.%s = $%d", column, first+i), piped+fmt.Sprintf(" AND t.%s = n.c%d", column, first+i)
+	}
+	return &statement{what: "writing " + table, one: one, piped: piped, arrays: true, scoped: true, exact: true}
+}
+
+// finding selects or deletes rows by a column of their key, of a type as in inserting: in its text the column is followed by {keys}. When
+// scoped, the account is $1. {lock} stands where rows are locked that are about to be written.
+func finding(what, text, of string, scoped bool) *statement {
 	from := 1
 	if scoped {
 		from = 2
@@ -82,9 +106,9 @@ func finding(what, text string, scoped bool) *statement {
 		return strings.NewReplacer("{keys}", keys, " {lock}", lock).Replace(text)
 	}
 	return &statement{what: what, scoped: scoped,
-		one:   say("= "+placeholders(from, 1), ""),
-		many:  say("IN ("+placeholders(from, perStatement)+")", ""),
-		piped: say("= "+placeholders(from, 1), lockRows),
+		one:    say("= "+placeholders(from, 1), ""),
+		many:   say("IN ("+placeholders(from, perStatement)+")", ""),
+		arrays: true, piped: say("= ANY("+arrays(from, of)+")", lockRows),
 	}
 }
 

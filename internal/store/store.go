@@ -55,6 +55,8 @@ type Store struct {
 	used    usedRecords
 	setup   atomic.Pointer[gift.Directory] // as last read
 
+	checkpoints *checkpointer // of the embedded database
+
 	migrated func(number int64, name string) // Options.Migrated
 }
 
@@ -98,7 +100,10 @@ func (s *Store) openFolder(ctx context.Context, dir string, o Options) (err erro
 			return err
 		}
 	}
-	s.writer, s.readers, err = openSQLite(s.file)
+	if s.writer, s.readers, err = openSQLite(s.file); err != nil {
+		return err
+	}
+	s.checkpoints, err = startCheckpointer(s.file, s.writer)
 	return err
 }
 
@@ -274,6 +279,11 @@ func bound(purpose string, record gift.ID) []byte {
 
 // Close closes the database. Whoever uses the store must have stopped.
 func (s *Store) Close() error {
+	if s.checkpoints != nil {
+		if err := s.checkpoints.close(); err != nil {
+			return fmt.Errorf("closing the database: %w", err)
+		}
+	}
 	for _, db := range []*sql.DB{s.readers, s.writer} {
 		if db == nil {
 			continue // it never opened
@@ -419,6 +429,9 @@ func (s *Store) transactWithin(ctx context.Context, patience time.Duration, fn f
 		return fmt.Errorf("committing: %w: %w", ledger.ErrUnknown, err)
 	case err != nil:
 		return fmt.Errorf("committing: %w", err)
+	}
+	if s.checkpoints != nil {
+		s.checkpoints.committed()
 	}
 	return nil
 }

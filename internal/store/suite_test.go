@@ -128,6 +128,8 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(*n))
+	case reflect.Uint8:
+		v.SetUint(uint64(*n % 256))
 	default:
 		t.Fatalf("a %s cannot be filled yet", v.Type())
 	}
@@ -146,7 +148,7 @@ func testGiftRoundTrip(t *testing.T, open opener) {
 	g.Currency, g.Original, g.Balance, g.Status, g.Seq = gift.Currency{Code: "KWD", Decimals: 3}, 9e15, 9e15, gift.Pending, 1
 	g.Card.Method = gift.SMS
 	issued := filled[gift.Entry](t)
-	issued.AccountID, issued.VoucherID, issued.Seq, issued.Kind = g.AccountID, g.ID, 1, gift.Issued
+	issued.AccountID, issued.VoucherID, issued.Seq, issued.Previous, issued.Kind = g.AccountID, g.ID, 1, gift.ID{}, gift.Issued
 	issued.Delta, issued.Balance, issued.Status, issued.Reverses = 0, g.Balance, g.Status, gift.ID{}
 	bare, first := newGift(newID())
 	bare.Card.Purchase = gift.Purchase{}
@@ -161,13 +163,15 @@ func testGiftRoundTrip(t *testing.T, open opener) {
 	}
 	// The rest of an entry's fields: those of a reversal.
 	taken := filled[gift.Entry](t)
+	taken.ID, taken.Previous = newID(), issued.ID
 	taken.AccountID, taken.VoucherID, taken.Seq, taken.Kind, taken.Reverses = g.AccountID, g.ID, 2, gift.Redemption, gift.ID{}
 	taken.Delta, taken.Balance, taken.Status = -9e15, 0, gift.Redeemed
 	given := filled[gift.Entry](t)
+	given.ID, given.Previous = newID(), taken.ID
 	given.AccountID, given.VoucherID, given.Seq, given.Kind, given.Reverses = g.AccountID, g.ID, 3, gift.Reversal, taken.ID
 	given.Delta, given.Balance, given.Status = 4e15, 4e15, gift.Claimed
 	v := g.Voucher
-	v.Balance, v.Status, v.Seq = 4e15, gift.Claimed, 3
+	v.Balance, v.Status, v.Seq, v.Last = 4e15, gift.Claimed, 3, given.ID
 	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&g.Voucher)}}, func(st *ledger.State) ledger.Changes {
 		diff(t, *st.Vouchers[ref(&g.Voucher)], g.Voucher)
 		return ledger.Changes{Vouchers: []gift.Voucher{v}, Entries: []gift.Entry{taken, given}}
@@ -433,7 +437,7 @@ func testStaleVoucher(t *testing.T, open opener) {
 	}
 	diff(t, dump(t, s), before)
 	err = s.dialect.transact(t.Context(), s, func(run runner) error {
-		return run(t.Context(), []work{{statement: updateVoucher, account: g.AccountID, rows: [][]any{{1, 5, 2, bare(g.ID), 7}}}})
+		return run(t.Context(), []work{{statement: updateVoucher, account: g.AccountID, rows: [][]any{{1, 5, 2, bare(newID()), bare(g.ID), 7}}}})
 	})
 	if err == nil || !strings.Contains(err.Error(), "0 rows") {
 		t.Errorf("a voucher was written over another state than the loaded one: %v", err)
@@ -445,7 +449,7 @@ func testConstraints(t *testing.T, open opener) {
 	s, _ := open(t)
 	g := issue(t, s, newID(), 2)
 	taken := redeem(t, s, &g[0].Voucher, 500)
-	a, v := bare(g[0].AccountID), bare(g[0].ID)
+	a, v, last := bare(g[0].AccountID), bare(g[0].ID), bare(taken.ID)
 	naked := g[0].Voucher // with nothing that refers to it
 	naked.ID = newID()
 	if _, err := s.writer.Exec(insertVoucher.one, voucherRow(&naked)...); err != nil {
@@ -454,7 +458,7 @@ func testConstraints(t *testing.T, open opener) {
 	save(t, s, ledger.Changes{Requests: []ledger.Request{
 		{RequestKey: ledger.RequestKey{AccountID: g[0].AccountID, Operation: ledger.RedeemGift, Key: "k"}, EntryID: taken.ID, At: noon}}})
 	before := dump(t, s)
-	entry := `INSERT INTO entry (account_id, voucher_id, seq, id, kind, delta, balance, status, made_at, reverses, reference, reason, request_id) VALUES `
+	entry := `INSERT INTO entry (account_id, voucher_id, seq, previous, id, kind, delta, balance, status, made_at, reverses, reference, reason, request_id) VALUES `
 	for name, test := range map[string]struct {
 		query string
 		args  []any
@@ -468,29 +472,32 @@ func testConstraints(t *testing.T, open opener) {
 		"a longer validity":           {`UPDATE voucher SET valid_until = 1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
 		"deleting a voucher":          {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, v}},
 		"deleting a naked voucher":    {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, bare(naked.ID)}},
-		"a history of another value":  {entry + `($1, $2, 1, $3, 'ISSUED', 0, 9999, 3, 0, NULL, '', '', '')`, []any{a, bare(naked.ID), bare(newID())}},
+		"a history of another value":  {entry + `($1, $2, 1, NULL, $3, 'ISSUED', 0, 9999, 3, 0, NULL, '', '', '')`, []any{a, bare(naked.ID), bare(newID())}},
 		"deleting a redemption's key": {`DELETE FROM request WHERE account_id = $1 AND key = 'k'`, []any{a}},
 		"a key twice": {`INSERT INTO request (account_id, key, operation, fingerprint, status, answer, sealed, spent, made_at)
 			VALUES ($1, 'k', 'redeem-gift', $2, 200, $2, FALSE, FALSE, 0)`, []any{a, make([]byte, 32)}},
 		"changing an entry":           {`UPDATE entry SET delta = -1 WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
 		"changing an entry's words":   {`UPDATE entry SET reason = 'x' WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
 		"deleting an entry":           {`DELETE FROM entry WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
-		"the same seq twice":          {entry + `($1, $2, 2, $3, 'REDEMPTION', -500, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
-		"the same entry id twice":     {entry + `($1, $2, 3, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, bare(taken.ID)}},
-		"a gap in the history":        {entry + `($1, $2, 4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
-		"a balance out of nowhere":    {entry + `($1, $2, 3, $3, 'REDEMPTION', -1, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
-		"a history that begins again": {entry + `($1, $2, 3, $3, 'ISSUED', 0, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
-		"a redemption that gives":     {entry + `($1, $2, 3, $3, 'REDEMPTION', 1, 9501, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
-		"a cancellation that takes":   {entry + `($1, $2, 3, $3, 'CANCELLATION', -1, 9499, 7, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
-		"an unknown kind of entry":    {entry + `($1, $2, 3, $3, 'GIFT', 0, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
-		"a reversal of nothing":       {entry + `($1, $2, 3, $3, 'REVERSAL', 1, 9501, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
-		"a reversal above its redemption": {entry + `($1, $2, 3, $3, 'REVERSAL', 501, 10001, 5, 0, $4, '', '', '')`,
+		"an entry after itself":       {entry + `($1, $2, 3, $3, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
+		"an entry after none":         {entry + `($1, $2, 3, NULL, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
+		"an entry after a younger":    {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, make([]byte, 16), last}},
+		"a number that does not fit":  {entry + `($1, $2, 2, $4, $3, 'REDEMPTION', -500, 9000, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID()), last}},
+		"the same entry id twice":     {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, bare(taken.ID), last}},
+		"a gap in the history":        {entry + `($1, $2, 4, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID()), last}},
+		"a balance out of nowhere":    {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID()), last}},
+		"a history that begins again": {entry + `($1, $2, 3, $4, $3, 'ISSUED', 0, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID()), last}},
+		"a redemption that gives":     {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', 1, 9501, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID()), last}},
+		"a cancellation that takes":   {entry + `($1, $2, 3, $4, $3, 'CANCELLATION', -1, 9499, 7, 0, NULL, '', '', '')`, []any{a, v, bare(newID()), last}},
+		"an unknown kind of entry":    {entry + `($1, $2, 3, $4, $3, 'GIFT', 0, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID()), last}},
+		"a reversal of nothing":       {entry + `($1, $2, 3, $4, $3, 'REVERSAL', 1, 9501, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID()), last}},
+		"a reversal above its redemption": {entry + `($1, $2, 3, $4, $3, 'REVERSAL', 501, 10001, 5, 0, $4, '', '', '')`,
 			[]any{a, v, bare(newID()), bare(taken.ID)}},
-		"reversals above their redemption": {entry + `($1, $2, 3, $3, 'REVERSAL', 300, 9800, 5, 0, $5, '', '', ''),
-			($1, $2, 4, $4, 'REVERSAL', 201, 10001, 5, 0, $5, '', '', '')`, []any{a, v, bare(newID()), bare(newID()), bare(taken.ID)}},
-		"a reversal on another voucher": {entry + `($1, $2, 2, $3, 'REVERSAL', 1, 10001, 3, 0, $4, '', '', '')`,
-			[]any{a, bare(g[1].ID), bare(newID()), bare(taken.ID)}},
-		"an entry of no voucher": {entry + `($1, $2, 1, $3, 'ISSUED', 0, 5, 1, 0, NULL, '', '', '')`, []any{a, bare(newID()), bare(newID())}},
+		"reversals above their redemption": {entry + `($1, $2, 3, $5, $3, 'REVERSAL', 300, 9800, 5, 0, $5, '', '', ''),
+			($1, $2, 4, $3, $4, 'REVERSAL', 201, 10001, 5, 0, $5, '', '', '')`, []any{a, v, bare(newID()), bare(newID()), bare(taken.ID)}},
+		"a reversal on another voucher": {entry + `($1, $2, 2, $5, $3, 'REVERSAL', 1, 10001, 3, 0, $4, '', '', '')`,
+			[]any{a, bare(g[1].ID), bare(newID()), bare(taken.ID), bare(g[1].Last)}},
+		"an entry of no voucher": {entry + `($1, $2, 1, NULL, $3, 'ISSUED', 0, 5, 1, 0, NULL, '', '', '')`, []any{a, bare(newID()), bare(newID())}},
 		"a code twice": {`INSERT INTO secret (hash, kind, account_id, voucher_id) VALUES ($3, 'code', $1, $2)`,
 			[]any{a, bare(g[1].ID), s.keys.CodeHash(g[0].Card.Code)}},
 		"a second code of one voucher": {`INSERT INTO secret (hash, kind, account_id, voucher_id) VALUES ($3, 'code', $1, $2)`,
@@ -858,15 +865,30 @@ func testOutbox(t *testing.T, open opener) {
 			t.Fatal(err)
 		}
 	}
-	got, err := s.Messages(t.Context(), 10)
+	got, err := s.Messages(t.Context(), gift.ID{}, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
 	diff(t, got, []delivery.Message{second, first})
-	if got, err = s.Messages(t.Context(), 1); err != nil {
+	if got, err = s.Messages(t.Context(), gift.ID{}, 1); err != nil {
 		t.Fatal(err)
 	}
 	diff(t, got, []delivery.Message{second})
+	if got, err = s.Messages(t.Context(), second.ID, 10); err != nil {
+		t.Fatal(err)
+	}
+	diff(t, got, []delivery.Message{first})
+	for _, none := range []gift.ID{first.ID, newID()} {
+		if got, err = s.Messages(t.Context(), none, 10); err != nil || len(got) > 0 {
+			t.Errorf("%d messages before %s, %v", len(got), none, err)
+		}
+	}
+	if one, err := s.Message(t.Context(), second.ID); err != nil || one.ID != second.ID {
+		t.Errorf("message %s: %v, %v", second.ID, one.ID, err)
+	}
+	if _, err := s.Message(t.Context(), newID()); !errors.Is(err, gift.NotFound) {
+		t.Errorf("a message that there is not: %v", err)
+	}
 }
 
 func testGuesses(t *testing.T, open opener) {

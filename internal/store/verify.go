@@ -39,8 +39,12 @@ func (s *Store) WalkVouchers(ctx context.Context, fn func(gift.Voucher, []gift.E
 func (s *Store) voucherPage(ctx context.Context, account, last gift.ID) (page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
 	const (
 		vouchers = `SELECT ` + voucherColumns + ` FROM voucher AS v WHERE (v.account_id, v.id) > ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
-		entries  = `SELECT ` + entryColumns + ` FROM entry AS e
-			WHERE (e.account_id, e.voucher_id) >= ($1, $2) AND (e.account_id, e.voucher_id) <= ($3, $4) ORDER BY e.account_id, e.voucher_id, e.seq`
+		entries  = `WITH RECURSIVE e AS (
+			SELECT ` + entryColumns + ` FROM voucher AS v JOIN entry AS e ON e.account_id = v.account_id AND e.id = v.last
+				WHERE (v.account_id, v.id) >= ($1, $2) AND (v.account_id, v.id) <= ($3, $4)
+			UNION ALL
+			SELECT ` + entryColumns + ` FROM e AS n JOIN entry AS e ON e.account_id = n.account_id AND e.id = n.previous AND e.id < n.id
+			) SELECT ` + entryColumns + ` FROM e ORDER BY e.account_id, e.voucher_id, e.seq`
 		size = 500
 	)
 	histories = make(map[gift.ID][]gift.Entry, size)
@@ -96,8 +100,9 @@ func (s *Store) checks() []check {
 			   OR (SELECT count(*) FROM secret AS s WHERE s.account_id = v.account_id AND s.voucher_id = v.id) <> 2`)},
 		{"secrets without a gift", s.nothing("a code or token leads to gift %s, which does not exist", `SELECT s.voucher_id FROM secret AS s
 			WHERE NOT EXISTS (SELECT 1 FROM voucher AS v WHERE v.account_id = s.account_id AND v.id = s.voucher_id)`)},
-		{"entries without a gift", s.nothing("the history of gift %s is there, but not the gift", `SELECT DISTINCT e.voucher_id FROM entry AS e
-			WHERE NOT EXISTS (SELECT 1 FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id)`)},
+		{"entries outside of histories", s.nothing("account %s has other entries than those of its gifts' histories", `SELECT account_id FROM (
+			SELECT account_id, count(*) AS entries FROM entry GROUP BY account_id
+			UNION ALL SELECT account_id, CAST(-sum(seq) AS BIGINT) FROM voucher GROUP BY account_id) AS t GROUP BY account_id HAVING sum(entries) <> 0`)},
 		{"idempotency records", s.nothing("an idempotency record names entry %s, which does not exist", `SELECT r.entry_id FROM request AS r
 			WHERE r.entry_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM entry AS e WHERE e.account_id = r.account_id AND e.id = r.entry_id)`)},
 		{"what idempotency records say was done", s.checkAnswers},

@@ -24,7 +24,7 @@ type Config struct {
 	PublicURL string // the base of the addresses in QR codes
 	Gifts     Gifts
 	Directory func() *gift.Directory
-	Messages  Messages // nil: there is no outbox
+	Messages  Outbox // nil: there is no outbox
 	Log       *slog.Logger
 
 	// Order tells which order the capability in the address of a printed sheet is for; nil: there are no sheets.
@@ -44,10 +44,16 @@ type Gifts interface {
 	Asset(context.Context, gift.AssetHash) (gift.Asset, error)
 }
 
-// Messages is the outbox to be shown.
-type Messages interface {
-	// Messages gives at most limit messages, the newest first.
-	Messages(ctx context.Context, limit int) ([]delivery.Message, error)
+// Outbox is where messages are kept instead of being sent.
+type Outbox interface {
+	// Messages gives at most limit messages, the newest first: those that are older than the one named; zero: all.
+	Messages(ctx context.Context, before gift.ID, limit int) ([]delivery.Message, error)
+	// Message gives one message with its pictures; gift.NotFound when there is none.
+	Message(context.Context, gift.ID) (delivery.Message, error)
+	// Gift finds the gift of a message; gift.NotFound when there is none.
+	Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error)
+	// Source is a mail as it would have left.
+	Source(*delivery.Message) ([]byte, error)
 }
 
 // site is the pages of one configuration.
@@ -74,20 +80,24 @@ func Handler(c Config) http.Handler {
 		mux.Handle("/outbox", s.page(s.outbox))
 		mux.Handle("/outbox/{id}", s.page(s.message))
 		mux.Handle("/outbox/{id}/html", s.reads(http.HandlerFunc(s.messageHTML)))
+		mux.Handle("/outbox/{id}/mail.eml", s.reads(http.HandlerFunc(s.messageSource)))
 	}
 	mux.Handle("/", s.page(func(*http.Request) (page, error) { return page{}, gift.NotFound }))
 	return secure(mux)
 }
 
 // policy allows a page its own styles and images and nothing else.
-const policy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
+const (
+	policy  = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action "
+	noForms = policy + "'none'"
+)
 
 // secure sets the headers of every answer. The address of a gift page is a secret: it must not travel in a Referer, lie in a
 // cache or be found by a search.
 func secure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", policy+"'none'")
+		h.Set("Content-Security-Policy", noForms)
 		h.Set("Cache-Control", "no-store")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("X-Robots-Tag", "noindex, nofollow, noarchive")
@@ -108,6 +118,7 @@ type page struct {
 	tmpl     *template.Template
 	status   int    // 0: 200
 	frames   bool   // it may frame pages of this site
+	forms    bool   // it has a form, which asks this site
 	scripted bool   // it has the script of gift pages, without which it works too
 	allow    string // the Allow header of a 405
 }
@@ -175,10 +186,13 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, p page) {
 	}
 	h := w.Header()
 	if p.frames {
-		h.Set("Content-Security-Policy", policy+"'none'; frame-src 'self'")
+		h.Set("Content-Security-Policy", noForms+"; frame-src 'self'")
 	}
 	if p.scripted {
-		h.Set("Content-Security-Policy", policy+"'none'; script-src 'self'")
+		h.Set("Content-Security-Policy", noForms+"; script-src 'self'")
+	}
+	if p.forms {
+		h.Set("Content-Security-Policy", policy+"'self'")
 	}
 	if p.allow != "" {
 		h.Set("Allow", p.allow)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,11 +51,12 @@ func (s *shelf) GiftByToken(_ context.Context, t gift.Token) (gift.Gift, error) 
 
 func (s *shelf) Gifts(_ context.Context, f gift.Filter) (found []gift.Gift, _ error) {
 	for _, g := range s.gifts {
-		if g.AccountID == f.AccountID && g.OrderID == f.OrderID && len(found) < f.Limit {
+		if g.AccountID == f.AccountID && (f.OrderID.IsZero() || g.OrderID == f.OrderID) && (f.Before.IsZero() || g.ID.String() < f.Before.String()) {
 			found = append(found, g)
 		}
 	}
-	return found, s.err
+	slices.SortFunc(found, func(a, b gift.Gift) int { return cmp.Compare(b.ID.String(), a.ID.String()) })
+	return found[:min(f.Limit, len(found))], s.err
 }
 
 func (s *shelf) History(_ context.Context, _, _ gift.ID, seq, limit int) ([]gift.Entry, error) {
@@ -71,8 +73,34 @@ func (s *shelf) Asset(_ context.Context, hash gift.AssetHash) (gift.Asset, error
 	return gift.Asset{}, gift.NotFound
 }
 
-func (s *shelf) Messages(_ context.Context, limit int) ([]delivery.Message, error) {
-	return s.messages[:min(limit, len(s.messages))], s.err
+func (s *shelf) Messages(_ context.Context, before gift.ID, limit int) ([]delivery.Message, error) {
+	rest := s.messages
+	if at := slices.IndexFunc(rest, func(m delivery.Message) bool { return m.ID == before }); at >= 0 {
+		rest = rest[at+1:]
+	}
+	return rest[:min(limit, len(rest))], s.err
+}
+
+func (s *shelf) Message(_ context.Context, id gift.ID) (delivery.Message, error) {
+	for _, m := range s.messages {
+		if m.ID == id {
+			return m, s.err
+		}
+	}
+	return delivery.Message{}, cmp.Or(s.err, error(gift.NotFound))
+}
+
+func (s *shelf) Gift(_ context.Context, account, voucher gift.ID) (gift.Gift, error) {
+	for _, g := range s.gifts {
+		if g.AccountID == account && g.ID == voucher {
+			return g, s.err
+		}
+	}
+	return gift.Gift{}, cmp.Or(s.err, error(gift.NotFound))
+}
+
+func (s *shelf) Source(m *delivery.Message) ([]byte, error) {
+	return []byte("Subject: =?utf-8?q?" + m.Subject + "?=\r\nMessage-ID: <" + m.ID.String() + "@x>\r\n\r\nbody"), s.err
 }
 
 var account = &gift.Account{
@@ -106,7 +134,7 @@ func newShelf(t *testing.T, gifts ...gift.Gift) *shelf {
 	s := &shelf{gifts: map[string]gift.Gift{}}
 	for i, g := range gifts {
 		s.gifts[g.Card.Token.Reveal()] = g
-		m, err := delivery.Render(&g, account, base, gift.ID{byte(i + 1)})
+		m, err := delivery.Render(&g, account, base, gift.ID{byte(i + 1)}, delivery.Pictures{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,8 +223,8 @@ func TestGiftPageStates(t *testing.T) {
 		"pending":         {func(g *gift.Gift) { g.Status = gift.Pending }, "On its way This gift is on its way.", false},
 		"redeemed":        {func(g *gift.Gift) { g.Status, g.Balance = gift.Redeemed, 0 }, "Used in full This gift has been", false},
 		"expired":         {func(g *gift.Gift) { g.ValidUntil = now.Add(-time.Hour) }, "Expired This gift has expired", false},
-		"cancelled":       {func(g *gift.Gift) { g.Status = gift.Cancelled }, "Withdrawn This gift was withdrawn", false},
-		"purchase failed": {func(g *gift.Gift) { g.Status = gift.PurchaseFailed }, "Withdrawn This gift was withdrawn", false},
+		"cancelled":       {func(g *gift.Gift) { g.Status = gift.Cancelled }, "Cancelled This gift was cancelled", false},
+		"purchase failed": {func(g *gift.Gift) { g.Status = gift.PurchaseFailed }, "Purchase not completed The purchase of this gift was not completed", false},
 	} {
 		g := aGift(t)
 		tc.change(&g)
@@ -235,7 +263,9 @@ func TestOutboxIsOff(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, aGift(t))
 	h := s.handler(false)
-	for _, path := range []string{"/outbox", "/outbox/" + gift.ID{1}.String(), "/outbox/" + gift.ID{1}.String() + "/html"} {
+	for _, path := range []string{
+		"/outbox", "/outbox?kind=print", "/outbox/" + gift.ID{1}.String(), "/outbox/" + gift.ID{1}.String() + "/html", "/outbox/" + gift.ID{1}.String() + "/mail.eml",
+	} {
 		if status, _, _ := request(t, h, http.MethodGet, path); status != http.StatusNotFound {
 			t.Errorf("GET %s without an outbox: %d, want 404", path, status)
 		}
@@ -254,7 +284,7 @@ func paths(s *shelf) map[string]int {
 	return map[string]int{
 		"/": 200, "/g/" + token: 200, "/g/" + strings.Repeat("0", 22): 404, "/nowhere": 404, "/outbox": 200, "/outbox/" + id: 200,
 		"/g/" + token + "/print.pdf": 200, "/g/" + token + "/print": 404, "/orders/x/print.pdf": 404, "/assets/00": 404,
-		"/outbox/" + id + "/html": 200, "/style/" + sheetName: 200, "/style/" + scriptName: 200, "/style/icon.svg": 200, "/style/accent-0b5fff.css": 200,
+		"/outbox/" + id + "/html": 200, "/outbox/" + id + "/mail.eml": 200, "/outbox?q=x&kind=print&before=" + id: 200, "/style/" + sheetName: 200, "/style/" + scriptName: 200, "/style/icon.svg": 200, "/style/accent-0b5fff.css": 200,
 		"/style/none": 404, "//g": 307,
 	}
 }
@@ -357,7 +387,7 @@ func TestPagesAreSelfContained(t *testing.T) {
 	g.Card.Terms, g.ValidFrom = "Not for cash.", time.Now().Add(time.Hour)
 	s := newShelf(t, g)
 	for path, status := range paths(s) {
-		if strings.HasPrefix(path, "/style/") && status == 200 || strings.HasSuffix(path, "/html") || strings.HasSuffix(path, "/print.pdf") && status == 200 || status == 307 {
+		if strings.HasPrefix(path, "/style/") && status == 200 || strings.HasSuffix(path, "/html") || strings.HasSuffix(path, ".eml") || strings.HasSuffix(path, "/print.pdf") && status == 200 || status == 307 {
 			continue
 		}
 		_, header, body := s.get(t, path)
@@ -367,8 +397,12 @@ func TestPagesAreSelfContained(t *testing.T) {
 		level, mains := 0, 0
 		for _, tag := range tags(t, body) {
 			switch tag.Data {
-			case "style", "form", "base", "object", "embed":
+			case "style", "base", "object", "embed":
 				t.Errorf("%s has a %s", path, tag.Data)
+			case "form":
+				if !strings.HasPrefix(path, "/outbox") || !strings.HasSuffix(header.Get("Content-Security-Policy"), "; form-action 'self'") {
+					t.Errorf("%s has a form", path)
+				}
 			case "script":
 				if path != "/g/"+token || len(tag.Attr) != 2 || tag.Attr[0].Val != "/style/"+scriptName {
 					t.Errorf("%s has a script: %v", path, tag)
@@ -455,7 +489,9 @@ func TestOutbox(t *testing.T) {
 	link := `<a href="` + base + "/g/" + token + `">` + base + "/g/" + token + "</a>"
 
 	_, _, body := s.get(t, "/outbox")
-	for _, want := range []string{"E-mail anna@example.com A gift for you from Ben", "SMS +14155550132 Your gift from Ben"} {
+	for _, want := range []string{
+		"E-mail DELIVERED March 1, 2026, 12:00:00 UTC A gift for you from Ben To anna@example.com from Harbor Coffee", "SMS DELIVERED March 1, 2026, 12:00:01 UTC Your gift from Ben",
+	} {
 		if !strings.Contains(visible(t, body), want) {
 			t.Errorf("the list does not show %q:\n%s", want, visible(t, body))
 		}

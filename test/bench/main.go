@@ -1,244 +1,207 @@
-// Command bench measures what a redemption over HTTP costs on the embedded store and on PostgreSQL, beside an empty handler on the same kind
-// of server in the same run: the ratio is what counts, the machine is not.
+// Command bench is the standing comparison: what the service does over HTTP, durably, on the embedded store and on PostgreSQL, beside an
+// empty handler on the same kind of server in the same run. The ratio is what counts, the machine is not.
 //
-//	go run ./test/bench [-duration 3s] [-vouchers 20000] [-connections 1,16,64,256]
+//	go run ./test/bench                      all of it: about ten minutes, once the stocks of gifts are made
+//	go run ./test/bench -quick               a glance: one store of 20,000 gifts, one repetition
+//	go run ./test/bench -only rates -calls redeem,hot -store sqlite -vouchers 100000 -connections 256 -profile /tmp/redeem
+//	go run ./test/bench -write docs/benchmarks.md
+//
+// Gifts are made once for each store and number, through the engine, and kept (-stock); a run works on a copy. Each service is a process of
+// its own, so that its memory and its time are its own; the load is this process, on the same cores.
 package main
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"log"
-	"net"
-	"net/http"
 	"os"
-	"os/exec"
+	"os/signal"
 	"path/filepath"
-	"regexp"
-	"runtime"
-	"runtime/pprof"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
-	"boon.example/internal/server"
 	"boon.example/internal/store/pgtest"
 )
 
-const key = "boon_test_bench_0123456789abcdef0123456789abcdef"
-
-const setupFile = `accounts:
-  - id: 0199a000-0000-7000-8000-000000000001
-    name: Bench
-    currency: USD
-    timeZone: UTC
-    subscriptions: [{program: 22222222-2222-2222-2222-222222222222}]
-    locations: [{id: 0199a000-0000-7000-8000-000000000002, name: Here}]
-    storefronts: [{id: 0199a000-0000-7000-8000-000000000003, name: Web}]
-    keys: [{name: till, secret: ` + key + `}]
-`
+// options are the command line.
+type options struct {
+	only        []string
+	calls       []string
+	stores      []string
+	vouchers    []int
+	connections []int
+	repeat      int
+	duration    time.Duration
+	stock       string
+	rebuild     bool
+	profile     string
+	write       string
+}
 
 func main() {
 	log.SetFlags(0)
-	duration := flag.Duration("duration", 3*time.Second, "of each measurement")
-	vouchers := flag.Int("vouchers", 20_000, "in the store")
-	connections := flag.String("connections", "1,16,64,256", "to measure at")
-	boon := flag.String("boon", "bin/boon", "the binary, to apply the set-up")
-	profile := flag.String("cpuprofile", "", "write a CPU profile of it all to this file")
-	flag.Parse()
-	if *profile != "" {
-		f, err := os.Create(*profile)
-		if err != nil {
+	log.SetPrefix("bench: ")
+	if len(os.Args) > 1 && (os.Args[1] == "serve" || os.Args[1] == "empty") {
+		if err := beServer(os.Args[1], os.Args[2:]); err != nil {
 			log.Fatal(err)
 		}
-		defer f.Close()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			log.Fatal(err)
-		}
-		defer pprof.StopCPUProfile()
+		return
 	}
-	if err := run(*duration, *vouchers, *connections, *boon); err != nil {
-		log.Print(err)
+	o, err := parse(os.Args[1:])
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err = run(ctx, o)
+	stop()
+	if err != nil {
+		log.Fatal(err)
 	}
 }
 
-func run(duration time.Duration, vouchers int, connections, boon string) error {
-	fmt.Printf("%s, %d CPUs, %s\n", runtime.Version(), runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly))
-	if err := measureStore("the embedded store", "", duration, vouchers, connections, boon); err != nil {
+func parse(args []string) (o options, err error) {
+	names := make([]string, len(parts))
+	for i, p := range parts {
+		names[i] = p.name
+	}
+	f := flag.NewFlagSet("bench", flag.ExitOnError)
+	only := f.String("only", "", "parts to take, of "+strings.Join(names, ", ")+"; default all")
+	calls := f.String("calls", "validate,redeem,hot,send", "calls of the rates to take")
+	stores := f.String("store", "sqlite,postgres", "stores to take")
+	vouchers := f.String("vouchers", "100000,5000000", "how many gifts in the store")
+	connections := f.String("connections", "1,16,64,256", "how many callers at the same time")
+	quick := f.Bool("quick", false, "a glance: short, once, with 20,000 gifts, at 16 and 256 connections")
+	f.IntVar(&o.repeat, "repeat", 3, "how often each is measured; the median counts")
+	f.DurationVar(&o.duration, "duration", time.Second, "how long each is measured")
+	f.StringVar(&o.stock, "stock", filepath.Join(os.TempDir(), "boon-bench-stock"), "folder where gifts are kept from run to run")
+	f.BoolVar(&o.rebuild, "rebuild", false, "make the stocks anew")
+	f.StringVar(&o.profile, "profile", "", "write CPU profiles of the service, for each call over the most connections, to files that begin so")
+	f.StringVar(&o.write, "write", "", "put the figures into this file, between its markers")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if *quick {
+		o.repeat, o.duration, *vouchers, *connections = 1, 700*time.Millisecond, "20000", "16,256"
+	}
+	o.stores, o.calls = strings.Split(*stores, ","), strings.Split(*calls, ",")
+	if o.only = names; *only != "" {
+		o.only = strings.Split(*only, ",")
+	}
+	for _, name := range o.only {
+		if !slices.Contains(names, name) {
+			return o, fmt.Errorf("there is no part %q; there are %s", name, strings.Join(names, ", "))
+		}
+	}
+	if o.vouchers, err = numbers(*vouchers); err != nil {
+		return o, err
+	}
+	o.connections, err = numbers(*connections)
+	return o, err
+}
+
+func numbers(list string) (all []int, _ error) {
+	for field := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(field)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%q is not a list of numbers", list)
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+func (o *options) take(part string) bool { return slices.Contains(o.only, part) }
+
+// run measures store by store, size by size, and tells.
+func run(ctx context.Context, o options) error {
+	if err := os.MkdirAll(o.stock, 0o755); err != nil {
 		return err
 	}
-	database, err := pgtest.Start()
-	if errors.Is(err, pgtest.ErrMissing) {
-		fmt.Println(err)
+	if err := sweep(o.stock); err != nil {
+		return err
+	}
+	r := &report{}
+	r.machine(o)
+	for _, name := range o.stores {
+		for i, n := range o.vouchers {
+			h, err := open(ctx, o, name, n)
+			if errors.Is(err, pgtest.ErrMissing) {
+				r.printf("\n%v: PostgreSQL is left out.\n", err)
+				break
+			}
+			if err != nil {
+				return fmt.Errorf("%s with %d gifts: %w", name, n, err)
+			}
+			h.report, h.first = r, i == 0
+			if err = errors.Join(h.measure(), h.close()); err != nil {
+				return fmt.Errorf("%s with %d gifts: %w", name, n, err)
+			}
+		}
+	}
+	r.decline()
+	if o.write == "" {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer database.Close()
-	return measureStore("PostgreSQL, fsync and synchronous_commit on", database.URL, duration, vouchers, connections, boon)
+	return r.write(o.write)
 }
 
-// measureStore measures the service on one store, beside the empty handler.
-func measureStore(name, database string, duration time.Duration, vouchers int, connections, boon string) error {
-	dir, err := os.MkdirTemp("", "boon-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	service, stop, err := serve(dir, database, boon)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	empty, err := serveEmpty()
-	if err != nil {
-		return err
-	}
-	fmt.Printf("\nOn %s:\n", name)
-	ids, err := sell(service, vouchers)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%-12s %5s %10s %9s %9s %8s %12s\n", "", "conns", "calls/s", "p50 ms", "p99 ms", "ratio", "calls/commit")
-	for field := range strings.SplitSeq(connections, ",") {
-		n, err := strconv.Atoi(field)
-		if err != nil {
+// part is something that can be measured on a service with its store. To add one is to add it to parts.
+type part struct {
+	name string
+	once bool // on the smallest store only
+	run  func(*house) error
+}
+
+// parts in the order in which they are measured.
+var parts = []part{
+	{"rates", false, (*house).rates},
+	{"orders", false, (*house).orders},
+	{"pgbench", false, (*house).pgbench},
+	{"beside", true, (*house).beside},
+	{"overload", true, (*house).overload},
+	{"memory", false, (*house).memory},
+}
+
+// measure takes the parts that are asked for.
+func (h *house) measure() error {
+	for _, p := range parts {
+		if !h.options.take(p.name) || p.once && !h.first {
+			continue
+		}
+		if err := h.ctx.Err(); err != nil {
 			return err
 		}
-		if err := compare(service, empty, ids, n, duration); err != nil {
-			return err
+		if err := p.run(h); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
 	return nil
 }
 
-// compare measures the empty handler, redemptions of many vouchers, and of one, at so many connections.
-func compare(service, empty string, ids []string, connections int, d time.Duration) error {
-	base, err := measure(empty, connections, d, redeemRequest(ids))
+// progress tells a person who waits.
+func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...) }
+
+const (
+	begin = "<!-- make bench writes from here -->"
+	end   = "<!-- to here -->"
+)
+
+// write puts the report between the markers of a file.
+func (r *report) write(file string) error {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	base.print("empty", connections, base, 0)
-	for _, c := range []struct {
-		name string
-		ids  []string
-	}{{"redeem", ids}, {"redeem, hot", ids[:1]}} {
-		before := commits(service)
-		r, err := measure(service, connections, d, redeemRequest(c.ids))
-		if err != nil {
-			return err
-		}
-		after := commits(service)
-		r.print(c.name, connections, base, (after.commands-before.commands)/max(1, after.groups-before.groups))
+	before, rest, found := bytes.Cut(text, []byte(begin))
+	_, after, closed := bytes.Cut(rest, []byte(end))
+	if !found || !closed {
+		return fmt.Errorf("%s has no lines %q and %q to write between", file, begin, end)
 	}
-	return nil
-}
-
-// serve starts the service with one account; the set-up is applied as an operator would.
-func serve(dir, database, boon string) (address string, stop func(), _ error) {
-	file, data := filepath.Join(dir, "setup.yaml"), filepath.Join(dir, "data")
-	if err := os.WriteFile(file, []byte(setupFile), 0o600); err != nil {
-		return "", nil, err
-	}
-	apply := exec.Command(boon, "apply", file, "--data", data)
-	if database != "" {
-		apply.Args = append(apply.Args, "--database", database)
-	}
-	if out, err := apply.CombinedOutput(); err != nil {
-		return "", nil, fmt.Errorf("applying the set-up: %w\n%s", err, out)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ready, ended := make(chan string, 1), make(chan error, 1)
-	go func() {
-		ended <- server.Run(ctx, server.Config{Listen: "127.0.0.1:0", Data: data, Database: database, Ready: func(a string) { ready <- a }})
-	}()
-	select {
-	case address = <-ready:
-		return address, func() { cancel(); <-ended }, nil
-	case err := <-ended:
-		cancel()
-		return "", nil, err
-	}
-}
-
-// serveEmpty is what an HTTP service costs that does nothing: it parses the request's JSON and writes an answer of 500 bytes.
-func serveEmpty() (string, error) {
-	answer := []byte(`{"filler":"` + strings.Repeat("x", 487) + `"}`)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	go http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var body struct {
-			VoucherID string      `json:"voucherID"`
-			Amount    json.Number `json:"amount"`
-		}
-		raw, err := io.ReadAll(r.Body)
-		if err != nil || json.Unmarshal(raw, &body) != nil {
-			w.WriteHeader(http.StatusBadRequest)
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Write(answer)
-	}))
-	return listener.Addr().String(), nil
-}
-
-// sell makes printed gifts of 10,000.00, a thousand a call.
-func sell(address string, n int) (ids []string, _ error) {
-	recipients := strings.Repeat(`{},`, 999) + `{}`
-	body := `{"monetaryGift":{"value":10000,"deliveryMethodID":3},"recipients":[` + recipients + `],"paymentMethodID":2,
-		"externalTransactionReferenceNumber":"r","externalTransactionCustomerFirstName":"A","externalTransactionCustomerLastName":"B",
-		"externalTransactionCustomerEmailAddress":"a@example.com","externalStorefrontID":"0199a000-0000-7000-8000-000000000003"}`
-	begun := time.Now()
-	for len(ids) < n {
-		req, err := http.NewRequest(http.MethodPost, "http://"+address+"/api/integration/gifting/send-gift", strings.NewReader(body))
-		if err != nil {
-			return nil, err
-		}
-		req.Header.Set("Authorization", key)
-		req.Header.Set("Content-Type", "application/json")
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return nil, err
-		}
-		var order struct{ Gifts []struct{ VoucherID string } }
-		err = json.NewDecoder(resp.Body).Decode(&order)
-		resp.Body.Close()
-		if err != nil || resp.StatusCode != http.StatusCreated {
-			return nil, fmt.Errorf("send-gift answered %d: %v", resp.StatusCode, err)
-		}
-		for _, g := range order.Gifts {
-			ids = append(ids, g.VoucherID)
-		}
-		fmt.Printf("\r%d gifts made", len(ids))
-	}
-	fmt.Printf(", %.0f a second in calls of 1,000 recipients\n", float64(len(ids))/time.Since(begun).Seconds())
-	return ids, nil
-}
-
-type commitCount struct{ groups, commands float64 }
-
-var metric = regexp.MustCompile(`(?m)^boon_engine_group_commands_(sum|count) (\S+)$`)
-
-// commits reads how many transactions the engine has made, for how many commands.
-func commits(address string) (c commitCount) {
-	resp, err := http.Get("http://" + address + "/metrics")
-	if err != nil {
-		return c
-	}
-	defer resp.Body.Close()
-	text, _ := io.ReadAll(resp.Body)
-	for _, m := range metric.FindAllSubmatch(text, -1) {
-		v, _ := strconv.ParseFloat(string(m[2]), 64)
-		if string(m[1]) == "sum" {
-			c.commands = v
-		} else {
-			c.groups = v
-		}
-	}
-	return c
+	return os.WriteFile(file, slices.Concat(before, []byte(begin+"\n\n"), r.text.Bytes(), []byte("\n"+end), after), 0o644)
 }

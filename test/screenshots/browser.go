@@ -38,7 +38,8 @@ func launch(ctx context.Context) (_ *browser, closeIt func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("hide-scrollbars", true))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("hide-scrollbars", true),
+		chromedp.WSURLReadTimeout(patience))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // chromium refuses a sandbox to root
 	}
@@ -54,23 +55,43 @@ func launch(ctx context.Context) (_ *browser, closeIt func(), err error) {
 
 const phone = 360 // the width of a small phone, in CSS pixels
 
-// shoot takes a picture of a whole page as a phone shows it, in one of the themes light and dark.
-func (b *browser) shoot(address, theme string, width int64, scale float64) (image.Image, error) {
-	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
-	defer cancel()
-	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}}
+// look is how a page is looked at.
+type look struct {
+	theme string  // light or dark
+	width int64   // in CSS pixels
+	scale float64 // of them to pixels
+}
+
+// open shows a page.
+func (b *browser) open(ctx context.Context, address string, l look) error {
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: l.theme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}}
 	err := chromedp.Do(ctx,
-		chromedp.EmulateViewport(width, 740, chromedp.EmulateScale(scale)),
+		chromedp.EmulateViewport(l.width, 740, chromedp.EmulateScale(l.scale)),
 		chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, media)
 			return err
 		}),
 		chromedp.Navigate(address),
 	)
-	var shot []byte
-	if err == nil {
-		shot, err = chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		return fmt.Errorf("opening a page: %w", err)
 	}
+	return nil
+}
+
+// patience is how long a page may take on a machine that is busy.
+const patience = time.Minute
+
+// shoot takes a picture of a whole page.
+func (b *browser) shoot(address string, l look) (image.Image, error) {
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := b.open(ctx, address, l); err != nil {
+		return nil, err
+	}
+	shot, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 	if err != nil {
 		return nil, fmt.Errorf("taking a picture: %w", err)
 	}

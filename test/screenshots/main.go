@@ -1,5 +1,5 @@
-// Command screenshots takes the pictures in docs/pictures: the gift page on a phone in every state, both themes and three designs, the
-// mail as the outbox shows it, and the PDFs. It runs a service of its own and needs chromium and pdftoppm.
+// Command screenshots takes the pictures in docs/pictures: the gift page on a phone and the PDF in every state, the mails as a phone and a
+// desk show them, all in three designs and both themes, and the outbox. It runs a service of its own and needs chromium and pdftoppm.
 //
 //	go run ./test/screenshots [-to docs/pictures]
 package main
@@ -49,111 +49,146 @@ func run(ctx context.Context, to string) (err error) {
 		}
 	}()
 	s := &studio{world: w, browser: b, to: to}
-	for i, d := range designs {
-		for _, take := range []func(context.Context, string, string, int) error{s.pages, s.mail, s.paper} {
-			if err := take(ctx, d.name, d.id, i); err != nil {
+	for _, d := range designs {
+		for _, take := range []func(context.Context, string, string) error{s.pages, s.mails, s.papers} {
+			if err := take(ctx, d.name, d.id); err != nil {
 				return fmt.Errorf("design %s: %w", d.name, err)
 			}
 		}
 	}
-	return nil
+	return s.outbox(ctx)
 }
 
 // studio takes pictures and saves them.
 type studio struct {
 	*world
 	*browser
-	to    string
-	mails int
+	to string
 }
 
 func (s *studio) save(name string, img image.Image) error {
 	file := filepath.Join(s.to, name+".png")
 	fmt.Println(file)
-	return savePNG(file, img)
+	return savePNG(file, fewColours(img))
 }
 
-// pages puts the page in every state side by side, once for each theme.
-func (s *studio) pages(ctx context.Context, name, design string, first int) error {
+// pages shows the page in every state, once for each theme.
+func (s *studio) pages(ctx context.Context, name, design string) error {
 	gifts, err := s.gifts(ctx, design)
 	if err != nil {
 		return err
 	}
 	for _, theme := range []string{"light", "dark"} {
-		var row []image.Image
+		var all []image.Image
 		for _, g := range gifts {
-			img, err := s.shoot(s.url+g.path, theme, phone, 1)
+			img, err := s.shoot(s.url+g.path, look{theme, phone, 1})
 			if err != nil {
 				return err
 			}
-			row = append(row, img)
+			all = append(all, img)
 		}
-		if err := s.save("page-"+name+"-"+theme, sideBySide(row)); err != nil {
+		if err := s.save("page-"+name+"-"+theme, grid(all, len(all))); err != nil {
 			return err
 		}
 	}
-	if first > 0 {
-		return nil
-	}
-	img, err := s.shoot(s.url+gifts[0].path, "light", phone, 2)
+	img, err := s.shoot(s.url+gifts[0].path, look{"light", phone, 2})
 	if err != nil {
 		return err
 	}
-	const seen = 2 * 980 // down to the code; what follows is on the other pictures
+	const seen = 2 * 1000 // the first screen and a half; what follows is on the other pictures
 	top := image.NewNRGBA(image.Rect(0, 0, img.Bounds().Dx(), min(seen, img.Bounds().Dy())))
 	draw.Draw(top, top.Bounds(), img, img.Bounds().Min, draw.Src)
-	return s.save("gift-phone", top)
+	return s.save("phone-"+name, top)
 }
 
-// mail shows an e-mail on a phone and on a desk.
-func (s *studio) mail(ctx context.Context, name, design string, _ int) error {
-	before := s.mails
-	if _, err := s.gift(ctx, "mail", design); err != nil {
-		return err
-	}
-	path, err := s.world.mail(ctx, before)
+// mails shows a mail on a phone, in both themes, and on a desk; beside it the notice of what is left.
+func (s *studio) mails(ctx context.Context, name, design string) error {
+	g, err := s.gift(ctx, "mail", design)
 	if err != nil {
 		return err
 	}
-	s.mails++
+	mail, err := s.message(ctx, "Anna")
+	if err != nil {
+		return err
+	}
+	if err := s.use(ctx, g); err != nil {
+		return err
+	}
+	notice, err := s.message(ctx, "left")
+	if err != nil {
+		return err
+	}
 	var row []image.Image
-	for _, width := range []int64{phone, 700} {
-		img, err := s.shoot(s.url+path, "light", width, 1)
+	for _, as := range []struct {
+		path string
+		look look
+	}{{mail, look{"light", phone, 1}}, {mail, look{"dark", phone, 1}}, {mail, look{"light", 620, 1}}, {notice, look{"light", phone, 1}}} {
+		img, err := s.shoot(s.url+as.path+"/html", as.look)
 		if err != nil {
 			return err
 		}
 		row = append(row, img)
 	}
-	return s.save("mail-"+name, sideBySide(row))
+	return s.save("mail-"+name, grid(row, len(row)))
 }
 
-// paper shows the PDF of one gift, and in one design that of a used one and an order's sheet.
-func (s *studio) paper(ctx context.Context, name, design string, first int) error {
-	states := []string{"ready"}
-	if first == 0 {
-		states = []string{"ready", "partly", "not-yet", "pending", "redeemed", "expired", "withdrawn"}
-	}
-	var row []image.Image
+// papers shows the PDF in every state, and an order's sheet.
+func (s *studio) papers(ctx context.Context, name, design string) error {
+	var all []image.Image
 	for _, state := range states {
 		g, err := s.gift(ctx, state, design)
 		if err != nil {
 			return err
 		}
-		img, err := s.sheet(ctx, g.path+"/print.pdf", "60")
+		img, err := s.sheet(ctx, g.path+"/print.pdf", "50")
 		if err != nil {
 			return err
 		}
-		row = append(row, img)
+		all = append(all, img)
+	}
+	if err := s.save("pdf-"+name, grid(all, (len(all)+1)/2)); err != nil {
+		return err
+	}
+	g, err := s.gift(ctx, "ready", design)
+	if err != nil {
+		return err
 	}
 	order, err := s.order(ctx, design)
 	if err != nil {
 		return err
 	}
-	img, err := s.sheet(ctx, order, "60")
+	var pair []image.Image
+	for _, path := range []string{g.path + "/print.pdf?paper=a4", order} {
+		img, err := s.sheet(ctx, path, "80")
+		if err != nil {
+			return err
+		}
+		pair = append(pair, img)
+	}
+	return s.save("paper-"+name, grid(pair, 2))
+}
+
+// outbox shows the list and a message, on a desk and on a phone in the dark.
+func (s *studio) outbox(ctx context.Context) error {
+	if _, err := s.gift(ctx, "mail", designs[1].id); err != nil {
+		return err
+	}
+	mail, err := s.message(ctx, "Anna")
 	if err != nil {
 		return err
 	}
-	return s.save("pdf-"+name, sideBySide(append(row, img)))
+	var row []image.Image
+	for _, as := range []struct {
+		path string
+		look look
+	}{{"/outbox", look{"light", 760, 1}}, {mail, look{"light", 760, 1}}, {"/outbox?kind=print&q=pier+jo", look{"dark", phone, 1}}} {
+		img, err := s.shoot(s.url+as.path, as.look)
+		if err != nil {
+			return err
+		}
+		row = append(row, img)
+	}
+	return s.save("outbox", grid(row, len(row)))
 }
 
 func (s *studio) sheet(ctx context.Context, path, resolution string) (image.Image, error) {
@@ -164,20 +199,27 @@ func (s *studio) sheet(ctx context.Context, path, resolution string) (image.Imag
 	return paper(ctx, pdf, resolution)
 }
 
-// sideBySide puts pictures into a row, with grey between them.
-func sideBySide(row []image.Image) image.Image {
+// grid puts pictures into rows, with grey between them.
+func grid(all []image.Image, columns int) image.Image {
 	const gap = 12
-	width, height := gap, 0
-	for _, img := range row {
-		width += img.Bounds().Dx() + gap
-		height = max(height, img.Bounds().Dy())
+	width, height := 0, gap
+	for i := 0; i < len(all); i += columns {
+		w, h := gap, 0
+		for _, img := range all[i:min(i+columns, len(all))] {
+			w, h = w+img.Bounds().Dx()+gap, max(h, img.Bounds().Dy())
+		}
+		width, height = max(width, w), height+h+gap
 	}
-	to := image.NewNRGBA(image.Rect(0, 0, width, height+2*gap))
+	to := image.NewNRGBA(image.Rect(0, 0, width, height))
 	draw.Draw(to, to.Bounds(), image.NewUniform(color.NRGBA{0x8a, 0x8a, 0x8a, 0xff}), image.Point{}, draw.Src)
-	x := gap
-	for _, img := range row {
-		draw.Draw(to, image.Rect(x, gap, x+img.Bounds().Dx(), gap+img.Bounds().Dy()), img, img.Bounds().Min, draw.Src)
-		x += img.Bounds().Dx() + gap
+	y := gap
+	for i := 0; i < len(all); i += columns {
+		x, h := gap, 0
+		for _, img := range all[i:min(i+columns, len(all))] {
+			draw.Draw(to, image.Rect(x, y, x+img.Bounds().Dx(), y+img.Bounds().Dy()), img, img.Bounds().Min, draw.Src)
+			x, h = x+img.Bounds().Dx()+gap, max(h, img.Bounds().Dy())
+		}
+		y += h + gap
 	}
 	return to
 }

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"encoding/base64"
 	"fmt"
+	"image"
+	"image/png"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -15,7 +19,6 @@ import (
 // TestScanPage has a scanner that we did not write read the QR code off the screen of a small phone, in both themes and all designs. Where
 // browser or scanner is not installed, the drawing in the page is compared module by module with the code of its address instead.
 func TestScanPage(t *testing.T) {
-	t.Parallel()
 	w, err := start(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -51,14 +54,20 @@ func TestScanPage(t *testing.T) {
 // readScreen photographs the page and scans it.
 func readScreen(t *testing.T, b *browser, address, theme string) string {
 	t.Helper()
-	img, err := b.shoot(address, theme, phone, 1)
+	img, err := b.shoot(address, look{theme, phone, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if width := img.Bounds().Dx(); width != phone {
 		t.Errorf("the page is %d pixels wide on a phone of %d", width, phone)
 	}
-	file := filepath.Join(t.TempDir(), theme+".png")
+	return scan(t, img)
+}
+
+// scan has zbarimg read the QR code in a picture.
+func scan(t *testing.T, img image.Image) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "seen.png")
 	if err := savePNG(file, img); err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +76,89 @@ func readScreen(t *testing.T, b *browser, address, theme string) string {
 		t.Fatalf("zbarimg: %v", err)
 	}
 	return strings.TrimSpace(string(out))
+}
+
+var inlineQR = regexp.MustCompile(`<img src="data:image/png;base64,([^"]+)"[^>]* alt="QR code of this gift"`)
+
+// TestScanMail reads the QR code that a mail brings along: its image as it is and, where there is a browser, the mail as it is seen in the
+// light and in the dark.
+func TestScanMail(t *testing.T) {
+	w, err := start(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	g, err := w.gift(t.Context(), "mail", designs[2].id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := w.message(t.Context(), "Anna")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := w.get(t.Context(), path+"/html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := inlineQR.FindSubmatch(page)
+	if found == nil {
+		t.Fatal("the mail shows no QR code")
+	}
+	file, err := base64.StdEncoding.DecodeString(string(found[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := png.Decode(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := publicURL + g.path
+	if !drawn(t, img, want) {
+		t.Error("the image is not module by module the code of the gift's address")
+	}
+	if _, err := exec.LookPath("zbarimg"); err != nil {
+		return
+	}
+	if got := scan(t, img); got != want {
+		t.Errorf("read %q from the mail's image, want %q", got, want)
+	}
+	if _, err := chromium(); err != nil {
+		return
+	}
+	b, closeBrowser, err := launch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeBrowser()
+	for _, theme := range []string{"light", "dark"} {
+		if got := readScreen(t, b, w.url+path+"/html", theme); got != want {
+			t.Errorf("read %q from the mail on a screen, %s, want %q", got, theme, want)
+		}
+	}
+}
+
+// drawn reports whether an image is a drawing of a text's code with its quiet zone, each module of the same whole number of pixels.
+func drawn(t *testing.T, img image.Image, text string) bool {
+	t.Helper()
+	code, err := qr.Encode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := img.Bounds().Dx()
+	module := size / (code.Size + 2*qr.QuietZone)
+	for y := range size {
+		for x := range size {
+			r, _, _, _ := img.At(x, y).RGBA()
+			if (r == 0) != code.Dark(x/module-qr.QuietZone, y/module-qr.QuietZone) {
+				return false
+			}
+		}
+	}
+	return module > 0 && size%module == 0
 }
 
 var darkRun = regexp.MustCompile(`M(\d+) (\d+)h(\d+)v1h-\d+z`)

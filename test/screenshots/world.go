@@ -39,6 +39,7 @@ const setupFile = `accounts:
     name: Harbor Coffee
     currency: USD
     timeZone: America/New_York
+    balanceNotice: true
     subscriptions: [{program: 22222222-2222-2222-2222-222222222222}, {program: 33333333-3333-3333-3333-333333333333}]
     locations:
       - {id: ` + prefix + `11, name: Pier 39, jurisdiction: US-CA}
@@ -65,6 +66,7 @@ type world struct {
 	url  string
 	api  *client.Client
 	stop func() error
+	read map[string]bool // messages that message gave
 }
 
 // start applies the set-up in a folder and serves it.
@@ -94,7 +96,7 @@ func start(ctx context.Context, dir string) (*world, error) {
 		done <- server.Run(running, server.Config{Listen: "127.0.0.1:0", Data: data, Outbox: true, PublicURL: publicURL,
 			Logger: slog.New(slog.DiscardHandler), Ready: func(address string) { ready <- address }})
 	}()
-	w := &world{stop: func() error { cancel(); return <-done }}
+	w := &world{read: map[string]bool{}, stop: func() error { cancel(); return <-done }}
 	select {
 	case err := <-done:
 		cancel()
@@ -109,13 +111,18 @@ func start(ctx context.Context, dir string) (*world, error) {
 // gift is one gift in one state.
 type gift struct {
 	state string
+	id    string
+	code  string
 	path  string // of its page
 	order string // of its order's sheet
 }
 
+// states are what a gift can be to its recipient.
+var states = []string{"ready", "partly", "not-yet", "pending", "redeemed", "expired", "cancelled", "unpaid"}
+
 // gifts makes a gift in every state, in one design.
 func (w *world) gifts(ctx context.Context, design string) (all []gift, err error) {
-	for _, state := range []string{"ready", "partly", "not-yet", "pending", "redeemed", "expired", "withdrawn"} {
+	for _, state := range states {
 		g, err := w.gift(ctx, state, design)
 		if err != nil {
 			return nil, fmt.Errorf("making a gift that is %s: %w", state, err)
@@ -164,10 +171,10 @@ func (w *world) gift(ctx context.Context, state, design string) (gift, error) {
 			return gift{}, err
 		}
 	}
-	if state == "withdrawn" {
-		_, err = w.api.CancelGift(ctx, client.CancelGiftRequest{VoucherID: g.VoucherID, Cause: client.CauseCancelled})
+	if cause := map[string]client.Cause{"cancelled": client.CauseCancelled, "unpaid": client.CausePurchaseFailed}[state]; cause != "" {
+		_, err = w.api.CancelGift(ctx, client.CancelGiftRequest{VoucherID: g.VoucherID, Cause: cause})
 	}
-	return gift{state: state, path: strings.TrimPrefix(g.GiftURL, publicURL), order: strings.TrimPrefix(sent.PrintURL, publicURL)}, err
+	return gift{state: state, id: g.VoucherID, code: g.VoucherCode, path: strings.TrimPrefix(g.GiftURL, publicURL), order: strings.TrimPrefix(sent.PrintURL, publicURL)}, err
 }
 
 // order makes a dozen printed gifts in one order and gives the path of their sheet.
@@ -187,21 +194,28 @@ func (w *world) order(ctx context.Context, design string) (string, error) {
 	return strings.TrimPrefix(sent.PrintURL, publicURL), nil
 }
 
-var mailPath = regexp.MustCompile(`href="(/outbox/[0-9a-f-]{36})"`)
+var messagePath = regexp.MustCompile(`<p class="about"><a href="(/outbox/[0-9a-f-]{36})"`)
 
-// mail waits for the newest message of the outbox and gives the path of its HTML. before is how many there were.
-func (w *world) mail(ctx context.Context, before int) (string, error) {
+// message waits for a new message that holds a word and gives its path.
+func (w *world) message(ctx context.Context, word string) (string, error) {
 	for ctx.Err() == nil {
-		body, err := w.get(ctx, "/outbox")
+		body, err := w.get(ctx, "/outbox?kind=email&q="+word)
 		if err != nil {
 			return "", err
 		}
-		if found := mailPath.FindAllSubmatch(body, -1); len(found) > before {
-			return string(found[0][1]) + "/html", nil
+		if found := messagePath.FindSubmatch(body); found != nil && !w.read[string(found[1])] {
+			w.read[string(found[1])] = true
+			return string(found[1]), nil
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	return "", ctx.Err()
+}
+
+// use takes a part of a gift.
+func (w *world) use(ctx context.Context, g gift) error {
+	_, err := w.api.RedeemGift(ctx, client.RedeemGiftRequest{VoucherID: g.id, Amount: client.MustDecimal("9.50"), OrganizationID: prefix + "11"})
+	return err
 }
 
 func (w *world) get(ctx context.Context, path string) ([]byte, error) {

@@ -13,7 +13,7 @@ FOR EACH ROW EXECUTE FUNCTION never('ledger entries are never deleted');
 CREATE TRIGGER voucher_terms_never_change
 BEFORE UPDATE OF account_id, id, order_id, program_id, location_id, item, promotional, promotion_id, currency, decimals,
     original, valid_from, valid_until, created_at ON voucher
-FOR EACH ROW EXECUTE FUNCTION never('only balance, status and seq of a voucher change');
+FOR EACH ROW EXECUTE FUNCTION never('only balance, status, seq and last of a voucher change');
 
 CREATE TRIGGER voucher_never_deleted BEFORE DELETE ON voucher
 FOR EACH ROW EXECUTE FUNCTION never('vouchers are never deleted');
@@ -22,29 +22,27 @@ CREATE TRIGGER request_of_ledger_never_deleted BEFORE DELETE ON request
 FOR EACH ROW WHEN (OLD.operation IN ('redeem-gift', 'reverse-redemption'))
 EXECUTE FUNCTION never('records of redemptions and reversals are kept for ever');
 
--- A trigger before a row sees the rows that the same statement wrote before it.
-CREATE FUNCTION entry_fits() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Once for all rows of a statement, of which it sees what all of them wrote.
+CREATE FUNCTION entries_fit() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE broken TEXT;
 BEGIN
-    IF NEW.seq = 1 THEN
-        IF NOT EXISTS (SELECT 1 FROM voucher
-            WHERE account_id = NEW.account_id AND id = NEW.voucher_id AND original = NEW.balance) THEN
-            broken := 'a history begins with the whole value of its voucher';
-        END IF;
-    ELSIF NOT EXISTS (SELECT 1 FROM entry
-        WHERE account_id = NEW.account_id AND voucher_id = NEW.voucher_id AND seq = NEW.seq - 1 AND balance + NEW.delta = NEW.balance) THEN
+    IF EXISTS (SELECT 1 FROM added AS a WHERE a.seq = 1 AND NOT EXISTS (SELECT 1 FROM voucher AS v
+            WHERE v.account_id = a.account_id AND v.id = a.voucher_id AND v.original = a.balance)) THEN
+        broken := 'a history begins with the whole value of its voucher';
+    ELSIF EXISTS (SELECT 1 FROM added AS a WHERE a.seq > 1 AND NOT EXISTS (SELECT 1 FROM entry AS p
+            WHERE p.account_id = a.account_id AND p.id = a.previous
+              AND p.voucher_id = a.voucher_id AND p.seq = a.seq - 1 AND p.balance + a.delta = a.balance)) THEN
         broken := 'an entry must continue the history of its voucher';
-    END IF;
-    IF NEW.reverses IS NOT NULL AND NOT EXISTS (SELECT 1 FROM entry AS r
-        WHERE r.account_id = NEW.account_id AND r.id = NEW.reverses AND r.voucher_id = NEW.voucher_id AND r.kind = 'REDEMPTION'
-          AND -r.delta >= NEW.delta + (SELECT coalesce(sum(x.delta), 0) FROM entry AS x
-              WHERE x.account_id = NEW.account_id AND x.reverses = NEW.reverses)) THEN
+    ELSIF EXISTS (SELECT 1 FROM added AS a WHERE a.reverses IS NOT NULL AND NOT EXISTS (SELECT 1 FROM entry AS r
+            WHERE r.account_id = a.account_id AND r.id = a.reverses AND r.voucher_id = a.voucher_id AND r.kind = 'REDEMPTION'
+              AND -r.delta >= (SELECT sum(x.delta) FROM entry AS x WHERE x.account_id = a.account_id AND x.reverses = a.reverses))) THEN
         broken := 'a reversal gives back no more than its redemption took';
     END IF;
     IF broken IS NOT NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'integrity_constraint_violation', MESSAGE = broken;
     END IF;
-    RETURN NEW;
+    RETURN NULL;
 END $$;
 
-CREATE TRIGGER entry_fits BEFORE INSERT ON entry FOR EACH ROW EXECUTE FUNCTION entry_fits();
+CREATE TRIGGER entries_fit AFTER INSERT ON entry REFERENCING NEW TABLE AS added
+FOR EACH STATEMENT EXECUTE FUNCTION entries_fit();

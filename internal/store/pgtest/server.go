@@ -28,6 +28,7 @@ type Server struct {
 	URL     string // of its database "postgres"
 	Address string // host:port
 	dir     string
+	kept    bool // dir is not ours to remove
 	bin     string
 	user    *syscall.Credential
 	args    []string
@@ -36,7 +37,13 @@ type Server struct {
 }
 
 // Start makes a server and runs it. settings are postgres's own, such as "fsync=off".
-func Start(settings ...string) (*Server, error) {
+func Start(settings ...string) (*Server, error) { return start("", settings) }
+
+// StartIn is Start for a server that keeps its data in a folder: there it may have been before, and there it stays after Close. Stop it
+// first.
+func StartIn(dir string, settings ...string) (*Server, error) { return start(dir, settings) }
+
+func start(dir string, settings []string) (*Server, error) {
 	bin, err := binaries()
 	if err != nil {
 		return nil, err
@@ -45,7 +52,12 @@ func Start(settings ...string) (*Server, error) {
 	if s.user, err = unprivileged(); err != nil {
 		return nil, err
 	}
-	if s.dir, err = os.MkdirTemp("", "boon-postgres-"); err != nil {
+	if s.dir, s.kept = dir, dir != ""; s.kept {
+		err = os.MkdirAll(dir, 0o700)
+	} else {
+		s.dir, err = os.MkdirTemp("", "boon-postgres-")
+	}
+	if err != nil {
 		return nil, err
 	}
 	if s.user != nil {
@@ -76,6 +88,9 @@ func Start(settings ...string) (*Server, error) {
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 func (s *Server) initialize() error {
+	if _, err := os.Stat(s.data()); err == nil {
+		return nil
+	}
 	init := s.command("initdb", "-D", s.data(), "-U", "boon", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
 	if said, err := init.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, said)
@@ -160,6 +175,9 @@ func (s *Server) end(how syscall.Signal) error {
 // Close ends the server and removes its data.
 func (s *Server) Close() error {
 	err := s.end(syscall.SIGQUIT)
+	if s.kept {
+		return err
+	}
 	for range 50 { // processes of a killed server may still be writing
 		if err = errors.Join(err, os.RemoveAll(s.dir)); err == nil {
 			return nil

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"boon.example/internal/server"
+)
+
+// served runs a service with the example's set-up, and gives its address.
+func served(t *testing.T) *url.URL {
+	t.Helper()
+	data := filepath.Join(t.TempDir(), "data")
+	if code, _, log := typed(t, "apply", "../../examples/harbor-coffee.yaml", "--data", data); code != exitOK {
+		t.Fatal(log)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	go func() {
+		ended <- server.Run(ctx, server.Config{Listen: "127.0.0.1:0", Data: data, Ready: func(address string) { ready <- address }})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	select {
+	case address := <-ready:
+		return &url.URL{Scheme: "http", Host: address}
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	return nil
+}
+
+// A service that says what is not so is found out; an answer that was lost on its way is not held against it.
+func TestBenchChecksTheMoney(t *testing.T) {
+	t.Parallel()
+	const settled = "of 1 calls no answer told the outcome, 1 of them are settled"
+	real := served(t)
+	for _, tt := range []struct {
+		name, says string
+		code       int
+		redeem     func(w http.ResponseWriter, r *http.Request, pass http.Handler) // the first redemption
+	}{
+		{"redeemed without being done", "NO, THIS DOES NOT ADD UP", exitFailed, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+			w.Write([]byte("{}"))
+		}},
+		{"done, and the answer lost", settled, exitOK, func(_ http.ResponseWriter, r *http.Request, pass http.Handler) {
+			pass.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
+		}},
+		{"lost on its way there", settled, exitOK, func(http.ResponseWriter, *http.Request, http.Handler) {
+			panic(http.ErrAbortHandler)
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			pass := httputil.NewSingleHostReverseProxy(real)
+			var redemptions atomic.Int64
+			proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasSuffix(r.URL.Path, "/redeem-gift") && redemptions.Add(1) == 1 {
+					tt.redeem(w, r, pass)
+					return
+				}
+				pass.ServeHTTP(w, r)
+			}))
+			defer proxy.Close()
+			code, out, log := typed(t, "bench", "redeem", "--target", proxy.URL, "--key", "boon_test_demo_only_harbor_coffee_web_shop",
+				"--storefront", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21", "--location", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11",
+				"--connections", "2", "--duration", "200ms", "--vouchers", "2", "--value", "100")
+			if code != tt.code || !strings.Contains(out, tt.says) {
+				t.Errorf("exit code %d, %s%s", code, out, log)
+			}
+		})
+	}
+}

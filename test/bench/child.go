@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	_ "net/http/pprof"
+	"os"
+	"os/exec"
+	"os/signal"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"boon.example/internal/server"
+)
+
+// beServer is what a child process does: the service as boon serve runs it, with its log, or the empty handler.
+func beServer(role string, args []string) error {
+	f := flag.NewFlagSet(role, flag.ExitOnError)
+	data, database := f.String("data", "", ""), f.String("database", "", "")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	signal.Ignore(os.Interrupt) // our parent stops us
+	profiles, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	go http.Serve(profiles, nil)
+	ready := func(address string) { fmt.Println(address, profiles.Addr()) }
+	if role == "serve" {
+		return server.Run(ctx, server.Config{
+			Listen: "127.0.0.1:0", Data: *data, Database: *database, Logger: slog.New(slog.NewJSONHandler(os.Stderr, nil)), Ready: ready,
+		})
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	ready(listener.Addr().String())
+	srv := emptyServer()
+	context.AfterFunc(ctx, func() { srv.Close() })
+	if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// emptyServer is what an HTTP service costs that does nothing: it parses the request's JSON and writes an answer of 500 bytes. Its limits
+// are those of the service.
+func emptyServer() *http.Server {
+	answer := []byte(`{"filler":"` + strings.Repeat("x", 487) + `"}`)
+	return &http.Server{
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 20 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 16 << 10,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var body struct {
+				VoucherID string      `json:"voucherID"`
+				Amount    json.Number `json:"amount"`
+				Reference string      `json:"reference"`
+			}
+			raw, err := io.ReadAll(r.Body)
+			if err != nil || json.Unmarshal(raw, &body) != nil {
+				w.WriteHeader(http.StatusBadRequest)
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.Write(answer)
+		}),
+	}
+}
+
+// child is a server that is its own process.
+type child struct {
+	cmd      *exec.Cmd
+	address  string // host:port
+	profiles string // host:port of net/http/pprof
+}
+
+// spawn starts this program as a server. Its log goes where nobody reads it.
+func spawn(role string, args ...string) (*child, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	c := &child{cmd: exec.Command(self, append([]string{role}, args...)...)}
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	said, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	if _, err := fmt.Fscan(bufio.NewReader(said), &c.address, &c.profiles); err != nil {
+		return nil, errors.Join(fmt.Errorf("the %s process did not start: %w", role, err), c.stop())
+	}
+	return c, nil
+}
+
+func (c *child) stop() error {
+	_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	late := time.AfterFunc(40*time.Second, func() { _ = c.cmd.Process.Kill() })
+	defer late.Stop()
+	return c.cmd.Wait()
+}
+
+// resident is the memory of the process in MB: now, and at most so far.
+func (c *child) resident() (now, most float64) {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
+	for line := range strings.Lines(string(status)) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 {
+			continue
+		}
+		kb, _ := strconv.ParseFloat(fields[1], 64)
+		switch fields[0] {
+		case "VmRSS:":
+			now = kb / 1024
+		case "VmHWM:":
+			most = kb / 1024
+		}
+	}
+	return now, most
+}
+
+// seconds is the CPU time of the process so far.
+func (c *child) seconds() float64 {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseFloat(fields[11], 64)
+	system, _ := strconv.ParseFloat(fields[12], 64)
+	return (user + system) / 100 // clock ticks are hundredths on every Linux that Go runs on
+}
+
+var metric = regexp.MustCompile(`(?m)^(\w+) (\S+)$`)
+
+// metrics reads the figures without labels that the service keeps.
+func (c *child) metrics() (map[string]float64, error) {
+	resp, err := http.Get("http://" + c.address + "/metrics")
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]float64{}
+	for _, m := range metric.FindAllSubmatch(text, -1) {
+		all[string(m[1])], _ = strconv.ParseFloat(string(m[2]), 64)
+	}
+	return all, nil
+}
+
+// profile writes a CPU profile of so many seconds to a file, beginning now.
+func (c *child) profile(file string, seconds int) error {
+	resp, err := http.Get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", c.profiles, seconds))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, resp.Body)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,292 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"boon.example/internal/load"
+)
+
+// house is a service over a store with gifts in it, and an empty handler beside it.
+type house struct {
+	ctx     context.Context
+	options options
+	report  *report
+	first   bool // the smallest store
+	name    string
+	n       int
+	place   *place
+	service *child
+	empty   *child
+	target  *load.Target // the service
+	nothing *load.Target // the empty handler
+	gifts   []load.Gift
+	atStart float64 // the service's memory in MB, before anybody called
+}
+
+// open makes a store ready, on a copy of its stock, and starts everything.
+func open(ctx context.Context, o options, name string, n int) (_ *house, err error) {
+	stock, err := stocked(ctx, o, name, n)
+	if err != nil {
+		return nil, err
+	}
+	h := &house{ctx: ctx, options: o, name: name, n: n}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.close())
+		}
+	}()
+	progress("copying %s", stock)
+	if h.place, err = copyOf(o, stock); err != nil {
+		return nil, err
+	}
+	if err = h.place.start(name); err != nil {
+		return nil, err
+	}
+	if h.gifts, err = h.place.readGifts(); err != nil {
+		return nil, err
+	}
+	if h.service, err = spawn("serve", "-data", h.place.data(), "-database", h.place.database()); err != nil {
+		return nil, err
+	}
+	if h.empty, err = spawn("empty"); err != nil {
+		return nil, err
+	}
+	time.Sleep(300 * time.Millisecond) // what it does at its start is done
+	h.atStart, _ = h.service.resident()
+	if h.target, err = load.NewTarget("http://"+h.service.address, key); err != nil {
+		return nil, err
+	}
+	h.nothing, err = load.NewTarget("http://"+h.empty.address, key)
+	return h, err
+}
+
+func (h *house) close() (err error) {
+	for _, c := range []*child{h.service, h.empty} {
+		if c != nil {
+			err = errors.Join(err, c.stop())
+		}
+	}
+	if h.place != nil {
+		err = errors.Join(err, h.place.stop(), os.RemoveAll(h.place.dir))
+	}
+	return err
+}
+
+// title names the store in headings.
+func (h *house) title() string {
+	name := map[string]string{"sqlite": "Embedded store", "postgres": "PostgreSQL"}[h.name]
+	return fmt.Sprintf("%s, %s gifts", name, thousands(h.n))
+}
+
+// what is called in a measurement.
+type what struct {
+	flag   string // its name on the command line
+	name   string
+	target *load.Target
+	next   load.Next
+}
+
+func (h *house) asked(gifts []load.Gift) *load.Orders {
+	return &load.Orders{Gifts: gifts, Amount: "0.01", Sale: load.Sale("25", storefront, "bench-sale")}
+}
+
+// whats are the calls of the table, the empty handler first.
+func (h *house) whats() []what {
+	many, hot := h.asked(h.gifts), h.asked(h.gifts[:1])
+	return []what{
+		{"empty", "empty handler", h.nothing, h.nothing.Redeem(many)},
+		{"validate", "validate", h.target, h.target.Validate(many)},
+		{"redeem", "redeem", h.target, h.target.Redeem(many)},
+		{"hot", "redeem, one hot gift", h.target, h.target.Redeem(hot)},
+		{"send", "send, one printed gift", h.target, h.target.Send(many)},
+	}
+}
+
+// reading is one measurement.
+type reading struct {
+	rate      float64
+	p50, p99  time.Duration
+	perCommit float64 // commands; 0: there was no commit
+	cpu       float64 // seconds of the service for each second
+}
+
+// failure tells of the calls that should have succeeded.
+func failure(s *load.Stats) error {
+	if all := s.Failures(); len(all) > 0 {
+		return fmt.Errorf("%d calls succeeded, but others failed: %v", s.OK.Count(), all)
+	}
+	return nil
+}
+
+// take measures once: a moment to warm up, then in earnest.
+func (h *house) take(w what, connections int, d time.Duration) (r reading, _ error) {
+	plan := load.Plan{Target: w.target, Next: w.next, Connections: connections, Duration: d / 5}
+	run, err := load.Start(h.ctx, plan)
+	if err != nil {
+		return r, err
+	}
+	run.Wait()
+	before, err := h.service.metrics()
+	if err != nil {
+		return r, err
+	}
+	used := h.service.seconds()
+	plan.Duration = d
+	if run, err = load.Start(h.ctx, plan); err != nil {
+		return r, err
+	}
+	run.Wait()
+	used = h.service.seconds() - used
+	after, err := h.service.metrics()
+	if err != nil {
+		return r, err
+	}
+	s := run.Stats()
+	seconds := run.Took().Seconds()
+	r = reading{rate: float64(s.OK.Count()) / seconds, p50: s.OK.Quantile(0.5), p99: s.OK.Quantile(0.99), cpu: used / seconds}
+	const commands = "boon_engine_group_commands"
+	if groups := after[commands+"_count"] - before[commands+"_count"]; groups > 0 {
+		r.perCommit = (after[commands+"_sum"] - before[commands+"_sum"]) / groups
+	}
+	return r, failure(s)
+}
+
+// rates is the table of the standing comparison. The repetitions go round and round, so that what disturbs the machine for a while disturbs
+// all of them alike.
+func (h *house) rates() error {
+	whats := slices.DeleteFunc(h.whats(), func(w what) bool { return !slices.Contains(h.options.calls, w.flag) && w.target != h.nothing })
+	all := map[string][]reading{}
+	at := func(w what, connections int) string { return fmt.Sprint(w.name, connections) }
+	for round := range h.options.repeat {
+		progress("%s: rates, %d of %d", h.title(), round+1, h.options.repeat)
+		for _, connections := range h.options.connections {
+			for _, w := range whats {
+				stop := h.profiled(w, connections, round)
+				r, err := h.take(w, connections, h.options.duration)
+				if err = errors.Join(err, stop()); err != nil {
+					return fmt.Errorf("%s over %d connections: %w", w.name, connections, err)
+				}
+				all[at(w, connections)] = append(all[at(w, connections)], r)
+			}
+		}
+	}
+	h.report.printf("\n### %s\n\n", h.title())
+	h.report.printf("| | connections | calls/s | spread | of the empty handler | p50 ms | p99 ms | calls per commit | CPU of the service |\n" +
+		"|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	for _, connections := range h.options.connections {
+		base := median(all[at(whats[0], connections)], func(r reading) float64 { return r.rate })
+		for i, w := range whats {
+			h.row(w, connections, all[at(w, connections)], base, i == 0)
+		}
+	}
+	return nil
+}
+
+func (h *house) row(w what, connections int, all []reading, base float64, empty bool) {
+	rate := func(r reading) float64 { return r.rate }
+	figure := median(all, rate)
+	h.report.note(h.name, w.name, connections, h.n, figure)
+	low, high := slices.MinFunc(all, byRate).rate, slices.MaxFunc(all, byRate).rate
+	perCommit, cpu := "", ""
+	if !empty {
+		cpu = fmt.Sprintf("%.2f", median(all, func(r reading) float64 { return r.cpu }))
+	}
+	if n := median(all, func(r reading) float64 { return r.perCommit }); n > 0 {
+		perCommit = fmt.Sprintf("%.1f", n)
+	}
+	h.report.printf("| %s | %d | %s | %s-%s | %.0f %% | %.2f | %.2f | %s | %s |\n",
+		w.name, connections, thousands(int(figure)), thousands(int(low)), thousands(int(high)), 100*figure/base,
+		median(all, func(r reading) float64 { return ms(r.p50) }), median(all, func(r reading) float64 { return ms(r.p99) }), perCommit, cpu)
+}
+
+func byRate(a, b reading) int { return cmp.Compare(a.rate, b.rate) }
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// median is that of a figure of all.
+func median[T any](all []T, figure func(T) float64) float64 {
+	figures := make([]float64, len(all))
+	for i := range all {
+		figures[i] = figure(all[i])
+	}
+	slices.Sort(figures)
+	return (figures[(len(figures)-1)/2] + figures[len(figures)/2]) / 2
+}
+
+// profiled takes a profile of the service under a call over the most connections, where one is asked for. What it gives waits for it.
+func (h *house) profiled(w what, connections, round int) (wait func() error) {
+	wait = func() error { return nil }
+	if h.options.profile == "" || round > 0 || connections != slices.Max(h.options.connections) || w.target != h.target {
+		return wait
+	}
+	file := fmt.Sprintf("%s-%s-%d-%s.pprof", h.options.profile, h.name, h.n, w.flag)
+	done := make(chan error, 1)
+	go func() { done <- h.service.profile(file, max(1, int(h.options.duration.Seconds()))) }()
+	return func() error { return <-done }
+}
+
+// orders measures calls with a thousand recipients each, one after the other, and what they allocate.
+func (h *house) orders() error {
+	const recipient = `{"recipientDescription":"Ana"}`
+	body := "{" + load.Sale("25", storefront, "bench-order") + `,"recipients":[` + strings.Repeat(recipient+",", 999) + recipient + "]}"
+	body = strings.Replace(body, `,"recipientDescription":"Ana","message":"Enjoy!"`, "", 1) // theirs, not the gift's
+	before, err := h.service.metrics()
+	if err != nil {
+		return err
+	}
+	const calls = 11
+	took := make([]time.Duration, calls)
+	for i := range took {
+		begun := time.Now()
+		if err := h.post("gifting/send-gift", body); err != nil {
+			return err
+		}
+		took[i] = time.Since(begun)
+	}
+	after, err := h.service.metrics()
+	if err != nil {
+		return err
+	}
+	slices.Sort(took)
+	allocated := (after["go_memstats_alloc_bytes_total"] - before["go_memstats_alloc_bytes_total"]) / calls
+	h.report.printf("\n%s: **1,000 printed gifts in one call**, over one connection: %.0f ms, %.0f to %.0f of %d; "+
+		"it allocates %.1f MB, %.0f times its body of %.0f KB.\n",
+		h.title(), ms(took[calls/2]), ms(took[0]), ms(took[calls-1]), calls, allocated/1e6, allocated/float64(len(body)), float64(len(body))/1e3)
+	return nil
+}
+
+func (h *house) post(path, body string) error {
+	req, err := http.NewRequestWithContext(h.ctx, http.MethodPost, "http://"+h.service.address+"/api/integration/"+path, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", key)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode >= 300 {
+		err = fmt.Errorf("%s answered %d: %.300s", path, resp.StatusCode, text)
+	}
+	return err
+}
+
+// memory tells what the service's process holds.
+func (h *house) memory() error {
+	now, most := h.service.resident()
+	h.report.printf("\n%s: **resident memory of the service** %.0f MB at its start, %.0f MB after all of the above, %.0f MB at most.\n",
+		h.title(), h.atStart, now, most)
+	return nil
+}

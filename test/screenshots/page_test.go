@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	chrome "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"boon.example/client"
+)
+
+//go:embed audit.js
+var audit string
+
+// reader is a person with a browser before a service. It takes note of what pages ask for and of what the console says.
+type reader struct {
+	*testing.T
+	*world
+	*browser
+
+	mu      sync.Mutex
+	asked   []string
+	trouble []string
+}
+
+// newReader gives nil where there is no browser; `make test` says so then.
+func newReader(t *testing.T) *reader {
+	t.Helper()
+	if _, err := chromium(); err != nil {
+		t.Log("LEFT OUT:", err)
+		return nil
+	}
+	w, err := start(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, closeBrowser, err := launch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		closeBrowser()
+		if err := w.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	r := &reader{T: t, world: w, browser: b}
+	focused := chromedp.Func(func(ctx context.Context, target *chromedp.Target) error { // as if it were the window in front
+		_, err := cdp.Call(ctx, target, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+		return err
+	})
+	if err := chromedp.Do(b.ctx, focused); err != nil {
+		t.Fatal(err)
+	}
+	if err := chromedp.Listen(b.ctx, r.note); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r *reader) note(ev any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch e := ev.(type) {
+	case *network.EventRequestWillBeSent:
+		r.asked = append(r.asked, e.Request.URL)
+	case *runtime.EventExceptionThrown:
+		r.trouble = append(r.trouble, e.ExceptionDetails.Text)
+	case *runtime.EventConsoleAPICalled:
+		r.trouble = append(r.trouble, "console."+string(e.Type))
+	case *log.EventEntryAdded:
+		if !strings.Contains(e.Entry.Text, "404 (Not Found)") { // the page of an unknown gift is one
+			r.trouble = append(r.trouble, e.Entry.Text)
+		}
+	}
+}
+
+// see opens a page and gives the complaints about it.
+func (r *reader) see(path string, l look) []string {
+	r.Helper()
+	ctx, cancel := context.WithTimeout(r.ctx, patience)
+	defer cancel()
+	if err := r.open(ctx, r.url+path, l); err != nil {
+		r.Fatal(err)
+	}
+	complaints, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](audit))
+	if err != nil {
+		r.Fatalf("looking at %s: %v", path, err)
+	}
+	return complaints
+}
+
+// wordy is a gift with texts as long as the interface allows, in words that do not break by themselves.
+func (r *reader) wordy() string {
+	r.Helper()
+	long := func(n int, word string) string { return strings.Repeat(word, n/len(word)+1)[:n] }
+	sent, err := r.api.SendGift(r.ctx, client.SendGiftRequest{
+		ItemGift: &client.ItemGift{
+			Label: long(200, "Pneumonoultramicroscopic"), Quantity: 10_000, Terms: long(4000, "Donaudampfschifffahrtsgesellschaft"), DeliveryMethodID: client.Printed,
+			RecipientDescription: long(200, "W"), Message: long(1000, "mmmmmmmmmm"), VoucherDesignID: designs[2].id,
+		},
+		SenderDescription: long(200, "Mississippi"), PaymentMethodID: client.Promotional, PromotionID: prefix + "31", ValidForDays: 30, ValidStarting: time.Now().AddDate(0, 0, -1),
+		PromotionalTerms: long(4000, "x"),
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return strings.TrimPrefix(sent.Gifts[0].GiftURL, publicURL)
+}
+
+// TestPages looks at every kind of page on two small phones, in both themes, as a checker of WCAG 2.2 AA would: contrast, names, headings,
+// landmarks, targets, focus, reflow. Nothing is asked of another host, and the console stays silent.
+func TestPages(t *testing.T) {
+	r := newReader(t) // one browser at a time: each takes a core
+	if r == nil {
+		return
+	}
+	if _, err := r.gift(r.ctx, "mail", designs[2].id); err != nil {
+		t.Fatal(err)
+	}
+	mail, err := r.message(r.ctx, "Anna")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := map[string]string{
+		"front": "/", "unknown": "/g/" + strings.Repeat("0", 22), "outbox": "/outbox", "printed": "/outbox?kind=print", "nothing": "/outbox?q=zzz", "message": mail,
+		"wordy": r.wordy(),
+	}
+	for i, state := range states {
+		g, err := r.gift(r.ctx, state, designs[i%len(designs)].id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths["gift "+state] = g.path
+	}
+	if testing.Short() { // the race detector finds nothing in a browser
+		paths = map[string]string{"gift ready": paths["gift ready"], "outbox": paths["outbox"]}
+	}
+	for name, path := range paths {
+		for i, theme := range []string{"light", "dark"} {
+			for _, complaint := range r.see(path, look{theme, []int64{320, phone}[i], 1}) {
+				t.Errorf("%s, %s: %s", name, theme, complaint)
+			}
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, trouble := range r.trouble {
+		t.Errorf("the console says: %s", trouble)
+	}
+	if len(r.asked) < 2*len(paths) {
+		t.Errorf("only %d requests were seen", len(r.asked))
+	}
+	for _, address := range r.asked {
+		if !strings.HasPrefix(address, r.url+"/") && !strings.HasPrefix(address, "data:") {
+			t.Errorf("a page asked for %.80s", address)
+		}
+	}
+}
+
+// TestAuditCanFail: the checker sees what is wrong with a page that has everything wrong.
+func TestAuditCanFail(t *testing.T) {
+	r := newReader(t) // one browser at a time: each takes a core
+	if r == nil {
+		return
+	}
+	if err := r.open(r.ctx, r.url+"/", look{"light", 320, 1}); err != nil {
+		t.Fatal(err)
+	}
+	const spoil = `document.documentElement.lang = ""; document.title = "";
+		document.body.insertAdjacentHTML("beforeend", "<h4>deep</h4><a href=x id=a></a><img src=/none id=a><button></button><p><a href=y>i</a></p><p class=pale>pale</p>");
+		const pale = document.querySelector(".pale"); pale.style.color = "#ccc"; pale.style.width = "900px";
+		document.querySelector("a").style.outline = "none"; null`
+	if _, err := chromedp.Run(r.ctx, chromedp.Evaluate[*string](spoil)); err != nil {
+		t.Fatal(err)
+	}
+	complaints, err := chromedp.Run(r.ctx, chromedp.Evaluate[[]string](audit))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(complaints, "\n")
+	for _, want := range []string{
+		"no language", "no title", "h4 after h2", "has no name", "has no alt", "was not loaded", "an id twice", "contrast 1.", "stands out of the screen", "scrolls sideways",
+		"a target of", "does not show its focus", "outside of every landmark",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("the checker does not see %q:\n%s", want, all)
+		}
+	}
+}
+
+// TestCopy: a click puts the bare code on the clipboard and says so, also to a screen reader; without scripts there is no such button, and
+// all else is there.
+func TestCopy(t *testing.T) {
+	r := newReader(t) // one browser at a time: each takes a core
+	if r == nil {
+		return
+	}
+	g, err := r.gift(r.ctx, "ready", designs[0].id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, patience)
+	defer cancel()
+	for _, name := range []string{"clipboard-read", "clipboard-write"} {
+		_, err = chromedp.CallBrowser(ctx, chrome.SetPermission, chrome.SetPermissionParams{
+			Permission: &chrome.PermissionDescriptor{Name: name}, Setting: chrome.PermissionSettingGranted, Origin: r.url,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.open(ctx, r.url+g.path, look{"light", phone, 1}); err != nil {
+		t.Fatal(err)
+	}
+	const said = `new Promise(done => {
+		const out = document.querySelector(".copied"), tell = () => out.textContent && done(out.getAttribute("role") + ": " + out.textContent);
+		new MutationObserver(tell).observe(out, {childList: true, characterData: true, subtree: true});
+		document.querySelector("button.copy").click(); tell();
+	})`
+	got, err := chromedp.Run(ctx, chromedp.Evaluate[string](said, chromedp.EvalAwaitPromise))
+	if err != nil || got != "status: Copied." {
+		t.Fatalf("after a click the page says %q, %v", got, err)
+	}
+	if got, err = chromedp.Run(ctx, chromedp.Evaluate[string](`navigator.clipboard.readText()`, chromedp.EvalAwaitPromise)); err != nil || got != g.code {
+		t.Errorf("the clipboard holds %q, want %q (%v)", got, g.code, err)
+	}
+
+	err = chromedp.Do(ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		return err
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if complaints := r.see(g.path, look{"light", phone, 1}); len(complaints) > 0 {
+		t.Errorf("without scripts: %q", complaints)
+	}
+	const left = `[...document.querySelectorAll("button")].filter(b => b.checkVisibility()).length + " buttons, " +
+		document.querySelectorAll("svg[role=img]").length + " QR code, " + document.querySelector(".code").textContent.replaceAll(" ", "")`
+	if got, err = chromedp.Run(ctx, chromedp.Evaluate[string](left)); err != nil || got != fmt.Sprintf("0 buttons, 1 QR code, %s", g.code) {
+		t.Errorf("without scripts there are %s, %v", got, err)
+	}
+}
