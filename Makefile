@@ -1,12 +1,8 @@
 # make demo   the whole story over real HTTP, then a server to play with
 # make test   every test on both databases, and once more with the race detector, the long ones shortened
 # make race   every test at full length with the race detector
-<<<<<<< HEAD
 # make torture   every promise of docs/promises.md against the tests that try to break it, controls included; some minutes
-# make bench  what a redemption costs, beside an empty handler in the same run
-=======
 # make bench  the standing comparison on both stores, into docs/benchmarks.md; part of it: make bench BENCH="-quick", see test/bench
->>>>>>> main
 # make fuzz   every fuzz target for FUZZTIME (default 20s)
 # make screenshots   the pictures in docs/pictures; needs chromium and pdftoppm
 
