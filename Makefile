@@ -1,6 +1,7 @@
 # make demo   the whole story over real HTTP, then a server to play with
 # make test   every test on both databases, and once more with the race detector, the long ones shortened
 # make race   every test at full length with the race detector
+# make torture   every promise of docs/promises.md against the tests that try to break it, controls included; some minutes
 # make bench  the standing comparison on both stores, into docs/benchmarks.md; part of it: make bench BENCH="-quick", see test/bench
 # make fuzz   every fuzz target for FUZZTIME (default 20s)
 # make screenshots   the pictures in docs/pictures; needs chromium and pdftoppm
@@ -9,7 +10,7 @@ GO       ?= go
 FUZZTIME ?= 20s
 BENCH    ?= -write docs/benchmarks.md
 
-.PHONY: demo build test race vet fuzz bench screenshots
+.PHONY: demo build test race vet fuzz bench screenshots torture
 
 demo: build
 	@bin/boon demo
@@ -30,6 +31,10 @@ test: vet bin/with-postgres
 	  echo "$(GO) test -race -short ./..."; $(GO) test -race -short ./... && \
   bin/with-postgres $(GO) test -race -short ./internal/store ./internal/ledger; \
 	else echo "The race detector needs a C compiler and there is none: left out."; fi
+	@test -w /dev/fuse || echo "LEFT OUT: power cuts and failing disks (test/power), which need Linux, /dev/fuse and the right to mount."
+
+torture: bin/with-postgres
+	@bin/with-postgres $(GO) run ./test/torture -promises all
 
 race: bin/with-postgres
 	bin/with-postgres $(GO) test -race ./...

@@ -60,7 +60,7 @@ func newRandomly(t *testing.T) *randomly {
 	add("file", "docs.css")
 	add("always", "deliveryMethodID")
 	add("deliveryMethodID", json.Number("3"), json.Number("3"), json.Number("1"))
-	add("deliveryDate", nil)
+	add("deliveryDate", nil, yearsFrom(w.now(), 1))
 	add("hasScheduledDelivery", nil, false)
 	add("validStarting", "2026-03-01T00:00:00Z")
 	add("senderDescription", nil, "Ann")
@@ -77,6 +77,11 @@ func (f *randomly) stock() {
 	add := func(name string, values ...any) { f.known[name] = append(f.known[name], values...) }
 	for _, name := range []string{"voucherID", "voucherCode", "voucherPublicToken", "redemptionID", "orderID", "idempotencyKey", "key", "Idempotency-Key"} {
 		f.known[name] = nil
+	}
+	for range 3 {
+		waiting := f.send(`{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"ann@example.com","hasScheduledDelivery":true,"deliveryDate":"` +
+			yearsFrom(f.now(), 1) + `"},` + purchase + `}`)
+		add("voucherID", waiting.id)
 	}
 	for n := range 6 {
 		g := f.send(money("1000", []string{"", `,"organizationID":"` + pier + `"`, `,"organizationID":"` + wharf + `"`}[n%3]), once(fmt.Sprint("send-", f.stocked, n))...)

@@ -67,7 +67,7 @@ func TestResend(t *testing.T) {
 		{"by mail to nobody", Delivered, inPrint, Resend{Method: Email}, ValidationFailure, 0, "", 0, 0, ""},
 		{"printed to somebody", Delivered, inPrint, Resend{Contact: "ana@example.com"}, ValidationFailure, 0, "", 0, 0, ""},
 		{"no gateway", Pending, byMail, Resend{Method: SMS, Contact: "4155550132", Deliverable: noSMS}, AccountMisconfigured, 0, "", 0, 0, ""},
-		{"not theirs", Pending, byMail, Resend{Caller: &Caller{Locations: []ID{id(0x22)}}}, NotAuthorized, 0, "", 0, 0, ""},
+		{"not theirs", Pending, byMail, Resend{Caller: &Caller{Locations: []ID{id(0x22)}}}, NotFound, 0, "", 0, 0, ""},
 	} {
 		v := voucherIn(tt.status)
 		v.LocationID = shop
@@ -133,7 +133,7 @@ func TestReschedule(t *testing.T) {
 		{"delivered", Delivered, byMail, begun, RedemptionNotAllowed, "", ""},
 		{"delivered, and sent again", Delivered, byMail, at(time.Hour), RedemptionNotAllowed, "", ""},
 		{"redeemed", Redeemed, byMail, begun, AlreadyRedeemed, "", ""},
-		{"not theirs", Pending, byMail, foreign, NotAuthorized, "", ""},
+		{"not theirs", Pending, byMail, foreign, NotFound, "", ""},
 	} {
 		v := voucherIn(tt.status)
 		v.LocationID = shop
@@ -156,16 +156,17 @@ func TestReschedule(t *testing.T) {
 // TestAuditOfResends: a history may hold resends, and none that a rule would refuse.
 func TestAuditOfResends(t *testing.T) {
 	t.Parallel()
-	g, issued := Gift{Voucher{ID: theGift, Original: 1000, Balance: 1000}, Card{Method: Email, Contact: "ana@example.com"}}.Begin(context())
-	v, way, put, err := g.Reschedule(g.Card.Way(), Reschedule{Context: context(), Caller: everywhere, Date: now, Waiting: true})
+	c := func(n byte) Context { return Context{EntryID: id(n), Now: now} }
+	g, issued := Gift{Voucher{ID: theGift, Original: 1000, Balance: 1000}, Card{Method: Email, Contact: "ana@example.com"}}.Begin(c(1))
+	v, way, put, err := g.Reschedule(g.Card.Way(), Reschedule{Context: c(2), Caller: everywhere, Date: now, Waiting: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, way, again, _, err := v.Resend(way, Resend{Context: context(), Caller: everywhere})
+	v, way, again, _, err := v.Resend(way, Resend{Context: c(3), Caller: everywhere})
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, _, printed, _, err := v.Resend(way, Resend{Context: context(), Caller: everywhere, Method: Printed})
+	v, _, printed, _, err := v.Resend(way, Resend{Context: c(4), Caller: everywhere, Method: Printed})
 	if err != nil {
 		t.Fatal(err)
 	}

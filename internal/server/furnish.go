@@ -20,7 +20,7 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	if err := h.readSetup(ctx); err != nil {
 		return nil, err
 	}
-	h.engine = ledger.Start(s, ledger.Options{Lanes: s.Writers(), Observe: h.metrics.group})
+	h.engine = ledger.Start(under(s), ledger.Options{Lanes: s.Writers(), Observe: h.metrics.group})
 	h.metrics.watch(h.engine, s)
 
 	h.post = newPost(c, s)

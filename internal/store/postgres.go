@@ -101,9 +101,10 @@ func postgresRejected(err error) bool {
 	return strings.HasPrefix(code, "23") || strings.HasPrefix(code, "22")
 }
 
-// unknownOutcome: the server's own word that it did not commit is the only one to be trusted, and what was not sent was not done.
+// unknownOutcome: the server's own word that it did not commit is the only one to be trusted. The driver's is not: when the answer to
+// a commit that it sent is lost, it says that the connection was closed and that nothing was sent (pgconn.SafeToRetry).
 func unknownOutcome(err error) bool {
-	return !conflict(err) && !postgresRejected(err) && !pgconn.SafeToRetry(err) && !errors.Is(err, pgx.ErrTxCommitRollback)
+	return !conflict(err) && !postgresRejected(err) && !errors.Is(err, pgx.ErrTxCommitRollback)
 }
 
 // A commit whose wait for the standby was broken off succeeds with a warning: it is done here, and a failover may lose it. So a

@@ -1,0 +1,111 @@
+//go:build torture
+
+package server
+
+import (
+	"context"
+	"os"
+	"slices"
+	"sync/atomic"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store"
+)
+
+// under puts between the engine and the store what BOON_UNSOUND names, one of the mistakes that a test of the whole must notice:
+//
+//	locks: a group is decided on what was read in a transaction before, so that no lock keeps others away in between
+//	keys:  Idempotency-Keys are neither looked for nor remembered
+//	saves: now and then a group is answered and not saved
+func under(s *store.Store) ledger.Store {
+	switch os.Getenv("BOON_UNSOUND") {
+	case "locks":
+		return unlocked{s}
+	case "keys":
+		return keyless{s}
+	case "saves":
+		return &forgetful{Store: s}
+	}
+	return s
+}
+
+type unlocked struct{ *store.Store }
+
+func (u unlocked) Group(ctx context.Context, w ledger.Want, decide func(*ledger.State) ledger.Changes) error {
+	var decided ledger.Changes
+	err := u.Store.Group(ctx, w, func(s *ledger.State) ledger.Changes {
+		decided = decide(s)
+		return ledger.Changes{}
+	})
+	if err != nil {
+		return err
+	}
+	return u.Store.Group(ctx, w, func(now *ledger.State) ledger.Changes { return fit(decided, now) })
+}
+
+// fit makes changes that were decided on an older state pass the database's own checks on the present one, which would refuse them:
+// they are a wall of their own behind the locks.
+func fit(c ledger.Changes, now *ledger.State) ledger.Changes {
+	entries := c.Entries
+	c.Entries, c.Vouchers = nil, nil
+	changed := map[ledger.Ref]bool{}
+	for _, e := range entries {
+		ref := ledger.Ref{AccountID: e.AccountID, ID: e.VoucherID}
+		v := now.Vouchers[ref]
+		if v == nil { // issued in this group
+			c.Entries = append(c.Entries, e)
+			continue
+		}
+		if after := v.Balance + e.Delta; after < 0 || after > v.Original {
+			continue
+		}
+		v.Seq++
+		v.Balance += e.Delta
+		v.Status = statusOf(v, e.Kind)
+		e.Seq, e.Balance, e.Status = v.Seq, v.Balance, v.Status
+		c.Entries = append(c.Entries, e)
+		changed[ref] = true
+	}
+	for ref := range changed {
+		c.Vouchers = append(c.Vouchers, *now.Vouchers[ref])
+	}
+	c.Requests = slices.DeleteFunc(slices.Clone(c.Requests), func(r ledger.Request) bool { return now.Requests[r.RequestKey] != nil })
+	return c
+}
+
+func statusOf(v *gift.Voucher, kind gift.Kind) gift.Status {
+	switch {
+	case kind == gift.Cancel || v.Status == gift.Cancelled:
+		return gift.Cancelled
+	case v.Balance == 0:
+		return gift.Redeemed
+	}
+	return gift.Claimed
+}
+
+type keyless struct{ *store.Store }
+
+func (k keyless) Group(ctx context.Context, w ledger.Want, decide func(*ledger.State) ledger.Changes) error {
+	return k.Store.Group(ctx, w, func(s *ledger.State) ledger.Changes {
+		clear(s.Requests)
+		c := decide(s)
+		c.Requests, c.Replays = nil, nil
+		return c
+	})
+}
+
+type forgetful struct {
+	*store.Store
+	groups atomic.Int64
+}
+
+func (f *forgetful) Group(ctx context.Context, w ledger.Want, decide func(*ledger.State) ledger.Changes) error {
+	return f.Store.Group(ctx, w, func(s *ledger.State) ledger.Changes {
+		c := decide(s)
+		if f.groups.Add(1)%20 == 0 && len(c.Gifts) == 0 {
+			return ledger.Changes{}
+		}
+		return c
+	})
+}

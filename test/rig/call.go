@@ -1,0 +1,122 @@
+package rig
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// The addresses of the interface.
+const (
+	SendGift = "/api/integration/gifting/send-gift"
+	Cancel   = "/api/integration/gifting/cancel-gift"
+	Gifts    = "/api/integration/gifting/gifts/"
+	Validate = "/api/integration/redemption/validate-gift"
+	Redeem   = "/api/integration/redemption/redeem-gift"
+	Reverse  = "/api/integration/redemption/reverse-redemption"
+	Requests = "/api/integration/requests/"
+)
+
+// Answer is what came back from a call.
+type Answer struct {
+	Status     int
+	Body       []byte
+	Replayed   bool
+	RetryAfter string
+}
+
+// Code is the problem's code, "OK" for a success.
+func (a *Answer) Code() string {
+	if a.Status < 300 {
+		return "OK"
+	}
+	var problem struct{ Code string }
+	if json.Unmarshal(a.Body, &problem) != nil || problem.Code == "" {
+		return fmt.Sprintf("status %d without a code", a.Status)
+	}
+	return problem.Code
+}
+
+// Client calls a service as a till does, who gives up after a while.
+type Client struct{ http http.Client }
+
+// NewClient makes a client for so many callers at once.
+func NewClient(callers int, patience time.Duration) *Client {
+	return &Client{http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConns: 4 * callers, MaxIdleConnsPerHost: 2 * callers}}}
+}
+
+// Post makes a call with an API key and, unless it is "", an Idempotency-Key.
+func (c *Client) Post(url, apiKey, idempotencyKey, body string) (*Answer, error) {
+	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if idempotencyKey != "" {
+		req.Header.Set("Idempotency-Key", idempotencyKey)
+	}
+	return c.do(req, apiKey)
+}
+
+// Get reads.
+func (c *Client) Get(url, apiKey string) (*Answer, error) {
+	req, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	return c.do(req, apiKey)
+}
+
+// Read gets and decodes, again and again for up to ten seconds.
+func (c *Client) Read(url, apiKey string, into any) error {
+	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		a, err := c.Get(url, apiKey)
+		if err == nil && a.Status != http.StatusOK {
+			err = fmt.Errorf("%s: %d %s", url, a.Status, a.Body)
+		}
+		if err == nil {
+			return json.Unmarshal(a.Body, into)
+		}
+		if time.Since(begun) > 10*time.Second {
+			return err
+		}
+	}
+}
+
+func (c *Client) do(req *http.Request, apiKey string) (*Answer, error) {
+	req.Header.Set("Authorization", apiKey)
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	return &Answer{resp.StatusCode, body, resp.Header.Get("Idempotent-Replayed") == "true", resp.Header.Get("Retry-After")}, nil
+}
+
+// Close ends idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// SellOne sells a gift of 100.00 in the first account and gives its id and code.
+func (c *Client) SellOne(url string) (id, code string, err error) {
+	shop := Accounts()[0]
+	a, err := c.Post(url+SendGift, shop.Keys[0], "", fmt.Sprintf(`{"monetaryGift":{"value":100,"deliveryMethodID":3},"paymentMethodID":2,
+		"externalTransactionReferenceNumber":"r","externalTransactionCustomerFirstName":"A","externalTransactionCustomerLastName":"B",
+		"externalTransactionCustomerEmailAddress":"a@example.com","externalStorefrontID":%q}`, shop.Storefront))
+	if err != nil {
+		return "", "", err
+	}
+	var order struct {
+		Gifts []struct{ VoucherID, VoucherCode string }
+	}
+	if err := json.Unmarshal(a.Body, &order); err != nil || len(order.Gifts) != 1 {
+		return "", "", fmt.Errorf("send-gift: %d %s %w", a.Status, a.Body, err)
+	}
+	return order.Gifts[0].VoucherID, order.Gifts[0].VoucherCode, nil
+}

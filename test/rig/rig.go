@@ -1,0 +1,181 @@
+// Package rig runs the real program for programs and tests that torture it: it builds the binary, sets up a store, starts, kills and
+// starts again what serves, and calls it over HTTP.
+//
+// It decides nothing about what is right. It returns errors, so that a program can use it as well as a test.
+package rig
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Unsound names a mistake that a build for tests of tests makes: see the files with the build tag torture.
+const Unsound = "BOON_UNSOUND"
+
+// Build makes the program at path. unsound makes the build that can be told to make mistakes.
+func Build(path string, unsound bool) error {
+	args := []string{"build", "-o", path}
+	if unsound {
+		args = append(args, "-tags", "torture")
+	}
+	cmd := exec.Command("go", append(args, "boon.example/cmd/boon")...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// Installation is a program and the store that it works on.
+type Installation struct {
+	Binary string
+	Flags  []string // that name the store
+	Env    []string // beside this process's own
+}
+
+// Account is one of the accounts of Setup, with keys and the records that a call may need.
+type Account struct {
+	ID, Location, Storefront string
+	Keys                     []string
+}
+
+// Accounts are those of Setup: each with two keys, one location and one storefront.
+func Accounts() []Account {
+	var all []Account
+	for n := 1; n <= 2; n++ {
+		id := func(record int) string { return fmt.Sprintf("0199a000-0000-7000-8000-0000000%d%04d", n, record) }
+		all = append(all, Account{ID: id(1), Location: id(2), Storefront: id(3), Keys: []string{
+			fmt.Sprintf("boon_test_torture_%d_till_0123456789abcdef0123456789abcdef", n),
+			fmt.Sprintf("boon_test_torture_%d_shop_0123456789abcdef0123456789abcdef", n),
+		}})
+	}
+	return all
+}
+
+// Setup is the set-up file of Accounts.
+func Setup() string {
+	b := &strings.Builder{}
+	fmt.Fprintln(b, "accounts:")
+	for n, a := range Accounts() {
+		fmt.Fprintf(b, "  - {id: %s, name: Shop %d, currency: USD, timeZone: UTC,\n", a.ID, n)
+		fmt.Fprintf(b, "     subscriptions: [{program: 22222222-2222-2222-2222-222222222222}],\n")
+		fmt.Fprintf(b, "     locations: [{id: %s, name: Here}], storefronts: [{id: %s, name: Web}],\n", a.Location, a.Storefront)
+		fmt.Fprintf(b, "     keys: [{name: till, secret: %s}, {name: shop, secret: %s}]}\n", a.Keys[0], a.Keys[1])
+	}
+	return b.String()
+}
+
+// Install applies Setup to a new store. data is the data folder, database the URL of a PostgreSQL database or "".
+func Install(binary, data, database string) (*Installation, error) {
+	i := &Installation{Binary: binary, Flags: []string{"--data", data}}
+	if database != "" {
+		i.Flags = append(i.Flags, "--database", database)
+	}
+	file, err := os.CreateTemp("", "boon-setup-*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(file.Name())
+	_, err = file.WriteString(Setup())
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, err
+	}
+	_, err = i.Run("apply", file.Name())
+	return i, err
+}
+
+// Run runs a command on the store and gives what it printed.
+func (i *Installation) Run(args ...string) (string, error) {
+	cmd := exec.Command(i.Binary, append(args, i.Flags...)...)
+	cmd.Env = append(os.Environ(), i.Env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return string(out), fmt.Errorf("boon %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out), nil
+}
+
+// Verify runs `boon verify`; anything but a clean finding is an error.
+func (i *Installation) Verify() error {
+	out, err := i.Run("verify")
+	if err == nil && !strings.Contains(out, "Everything holds.") {
+		err = errors.New(out)
+	}
+	return err
+}
+
+// Server is one running process.
+type Server struct {
+	URL, Address string
+	Ready        time.Duration // from its start to its first word
+	cmd          *exec.Cmd
+	logs         *bytes.Buffer
+}
+
+// Start serves on an address; port 0 picks one. It returns when the process listens.
+func (i *Installation) Start(address string, flags ...string) (*Server, error) {
+	cmd := exec.Command(i.Binary, append(append([]string{"serve", "--listen", address}, flags...), i.Flags...)...)
+	cmd.Env = append(os.Environ(), i.Env...)
+	s := &Server{cmd: cmd, logs: &bytes.Buffer{}}
+	cmd.Stderr = s.logs
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	begun := time.Now()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	url, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	if err != nil || !ok {
+		s.Kill()
+		return nil, fmt.Errorf("the server did not start: %q\n%s", line, s.logs)
+	}
+	s.URL, s.Address, s.Ready = url, strings.TrimPrefix(url, "http://"), time.Since(begun)
+	return s, nil
+}
+
+// Kill ends the process as kill -9 does, and returns when it is gone.
+func (s *Server) Kill() {
+	s.Strike()
+	_ = s.cmd.Wait()
+}
+
+// Strike sends the kill and does not wait.
+func (s *Server) Strike() { _ = s.cmd.Process.Kill() } // it may have gone already
+
+// Pid is the process's.
+func (s *Server) Pid() int { return s.cmd.Process.Pid }
+
+// FreeAddress finds a port that can be listened on again after a kill.
+func FreeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}
+
+// Workshop is a temporary folder with the binary in it.
+func Workshop(unsound bool) (dir, binary string, err error) {
+	if dir, err = os.MkdirTemp("", "boon-torture-"); err != nil {
+		return "", "", err
+	}
+	binary = filepath.Join(dir, "boon")
+	if err = Build(binary, unsound); err != nil {
+		return "", "", errors.Join(err, os.RemoveAll(dir))
+	}
+	return dir, binary, nil
+}

@@ -1,0 +1,258 @@
+package storm
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"boon.example/test/rig"
+)
+
+// Report is what a check found.
+type Report struct {
+	Calls        int64 // answered
+	Retries      int64 // repeats of calls that were not
+	Refused      int64 // of them: answered 503
+	GivenUp      int64 // calls whose tills never learned what became of them, asked about in the end
+	Moves        int   // acknowledged redemptions and reversals
+	Lost         int   // of them: not there
+	Doubled      int   // there, and nobody was told of them
+	Replays      int   // old requests repeated in the end
+	Gifts        int
+	Unexplained  int // gifts whose history of calls no order explains
+	Problems     []string
+	LostAt       []time.Time // when the lost ones were acknowledged
+	CheckingTook time.Duration
+}
+
+// Sound tells whether everything holds.
+func (r *Report) Sound() bool {
+	return r.Lost == 0 && r.Doubled == 0 && r.Unexplained == 0 && len(r.Problems) == 0
+}
+
+func (r *Report) String() string {
+	return fmt.Sprintf("%d calls answered, %d repeats (%d after 503), %d given up and asked about; %d movements of %d gifts: lost %d, doubled %d, "+
+		"not linearizable %d; %d old requests repeated", r.Calls, r.Retries, r.Refused, r.GivenUp, r.Moves, r.Gifts, r.Lost, r.Doubled,
+		r.Unexplained, r.Replays)
+}
+
+// Check holds what the service at url says against what the tills were told. No till may be busy.
+func (s *Storm) Check(url string) *Report {
+	begun := time.Now()
+	r := &Report{Calls: s.calls.Load(), Retries: s.retries.Load(), Refused: s.refused.Load(), GivenUp: s.givenUp.Load(), Gifts: len(s.gifts)}
+	byGift := map[*voucher][]*op{}
+	for _, o := range s.history {
+		byGift[o.gift] = append(byGift[o.gift], o)
+	}
+	r.Replays = s.repeatOld(url)
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	next := make(chan *voucher)
+	for range 4 {
+		wg.Go(func() {
+			for v := range next {
+				found := s.checkGift(url, v, byGift[v])
+				mu.Lock()
+				r.add(found)
+				mu.Unlock()
+			}
+		})
+	}
+	for _, v := range s.gifts {
+		next <- v
+	}
+	close(next)
+	wg.Wait()
+	r.Problems = slices.Clone(s.problems)
+	if s.more > 0 {
+		r.Problems = append(r.Problems, fmt.Sprintf("and %d more", s.more))
+	}
+	r.CheckingTook = time.Since(begun)
+	s.client.Close()
+	return r
+}
+
+func (r *Report) add(found *Report) {
+	r.Moves += found.Moves
+	r.Lost += found.Lost
+	r.Doubled += found.Doubled
+	r.Unexplained += found.Unexplained
+	r.LostAt = append(r.LostAt, found.LostAt...)
+}
+
+// repeatOld repeats a sample of all requests that were answered, from the first to the last.
+func (s *Storm) repeatOld(url string) (n int) {
+	t := &till{Storm: s, lot: rand.New(rand.NewPCG(s.Seed, 99))}
+	every, next := max(1, len(s.history)/s.Replays), 0
+	for i, o := range s.history {
+		if i >= next && o.answer != nil {
+			t.again(o)
+			n++
+			next = i + every
+		}
+	}
+	return n
+}
+
+// checkGift checks one gift: what is entered, what it is worth, and how it came to be.
+func (s *Storm) checkGift(url string, v *voucher, ops []*op) *Report {
+	r := &Report{}
+	if err := s.settle(url, v, ops); err != nil {
+		s.problem("gift %s: %v", v.id, err)
+	}
+	ops = slices.DeleteFunc(ops, func(o *op) bool { return o.unknown })
+	entered, err := s.entries(url, v)
+	if err != nil {
+		s.problem("gift %s: %v", v.id, err)
+		return r
+	}
+	want := v.worth
+	for _, o := range ops {
+		if o.code != "OK" || o.kind > void {
+			continue
+		}
+		r.Moves++
+		if o.kind == redeem {
+			want -= o.moved
+		} else {
+			want += o.moved
+		}
+		if entered[o.id] == 0 {
+			r.Lost++
+			r.LostAt = append(r.LostAt, time.Unix(0, o.ended))
+		}
+		entered[o.id]--
+	}
+	for _, n := range entered {
+		r.Doubled += max(0, n)
+	}
+	if balance, err := s.balance(url, v); err != nil || balance != want {
+		s.problem("gift %s is worth %d, want %d by what was acknowledged; %v", v.id, balance, want, err)
+	}
+	if result := linearizable(v, ops); result != porcupine.Ok {
+		r.Unexplained++
+		s.problem("the %d calls on gift %s are not linearizable: %s", len(ops), v.id, result)
+	}
+	return r
+}
+
+// settle asks what became of the calls that were given up. Before, the balance can only be said to lie within what they might have
+// taken.
+func (s *Storm) settle(url string, v *voucher, ops []*op) error {
+	known, most, unknown := v.worth, int64(0), false
+	for _, o := range ops {
+		switch {
+		case o.unknown && o.amount == 0:
+			unknown, most = true, most+v.worth
+		case o.unknown:
+			unknown, most = true, most+o.amount
+		case o.code == "OK" && o.kind == redeem:
+			known -= o.moved
+		case o.code == "OK" && o.kind <= void:
+			known += o.moved
+		}
+	}
+	if !unknown {
+		return nil
+	}
+	if balance, err := s.balance(url, v); err != nil || balance > known || balance < known-most {
+		return fmt.Errorf("it is worth %d, want between %d and %d, %w", balance, known-most, known, err)
+	}
+	for _, o := range ops {
+		if o.unknown {
+			if err := s.resolve(url, o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// resolve takes the outcome of a redemption from what the service says of its key. One that is not known there stays unknown: it never
+// happened.
+func (s *Storm) resolve(base string, o *op) error {
+	a, err := s.client.Get(base+rig.Requests+url.PathEscape(o.key)+"?operation=redeem-gift", o.apiKey)
+	if err != nil {
+		return err
+	}
+	if a.Status == http.StatusNotFound {
+		return nil
+	}
+	var said struct {
+		Requests []struct {
+			State  string
+			Status int
+			Answer json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(a.Body, &said); err != nil || len(said.Requests) != 1 || said.Requests[0].State != "finished" {
+		return fmt.Errorf("what became of %s: %d %s %w", o.key, a.Status, a.Body, err)
+	}
+	first := said.Requests[0]
+	o.unknown, o.ended = false, time.Now().UnixNano()
+	return o.read(&rig.Answer{Status: first.Status, Body: first.Answer})
+}
+
+// entries counts the redemptions and reversals in the history of a gift, by id.
+func (s *Storm) entries(url string, v *voucher) (map[string]int, error) {
+	found := map[string]int{}
+	for next := ""; ; {
+		var page struct {
+			Entries    []struct{ ID, Kind, RedemptionID, ReversalID string }
+			NextCursor string
+		}
+		if err := s.client.Read(url+rig.Gifts+v.id+"/history?limit=200"+next, v.shop.Keys[0], &page); err != nil {
+			return nil, err
+		}
+		for _, e := range page.Entries {
+			switch e.Kind {
+			case "REDEMPTION":
+				found[e.RedemptionID]++
+			case "REVERSAL":
+				found[e.ReversalID]++
+			}
+		}
+		if page.NextCursor == "" {
+			return found, nil
+		}
+		next = "&cursor=" + page.NextCursor
+	}
+}
+
+func (s *Storm) balance(url string, v *voucher) (int64, error) {
+	var g struct{ CurrentBalance json.Number }
+	if err := s.client.Read(url+rig.Gifts+v.id, v.shop.Keys[0], &g); err != nil {
+		return 0, err
+	}
+	return v.counted(g.CurrentBalance)
+}
+
+// linearizable looks for an order of the calls that explains all answers.
+func linearizable(v *voucher, ops []*op) porcupine.CheckResult {
+	undone := map[string]int{}
+	for _, o := range ops {
+		if _, known := undone[o.of]; !known && o.of != "" {
+			undone[o.of] = len(undone)
+		}
+	}
+	history := make([]porcupine.Operation, len(ops))
+	for i, o := range ops {
+		name := o.of
+		if o.kind == redeem {
+			name = o.key
+		}
+		n, matters := undone[name]
+		if !matters {
+			n = -1
+		}
+		history[i] = porcupine.Operation{Input: asked{o, n}, Call: o.begun, Return: o.ended}
+	}
+	return porcupine.CheckOperationsTimeout(model(v.worth, len(undone)), history, time.Minute)
+}

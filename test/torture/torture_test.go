@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"boon.example/internal/store/pgtest"
+	"boon.example/test/rig"
+)
+
+// TestMain builds the program once as it is shipped, and once so that it can be told to make mistakes.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "boon-torture-")
+	if err != nil {
+		panic(err)
+	}
+	shipped, unsound = filepath.Join(dir, "boon"), filepath.Join(dir, "boon-unsound")
+	for path, how := range map[string]bool{shipped: false, unsound: true} {
+		if err := rig.Build(path, how); err != nil {
+			os.Stderr.WriteString(err.Error() + "\n")
+			os.RemoveAll(dir)
+			os.Exit(1)
+		}
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+var shipped, unsound string // binaries
+
+func short(binary string) plan {
+	return plan{ops: 5000, kills: 4, seed: 1, clients: 16, binary: binary, progress: func(int64) {}}
+}
+
+// TestStorm is the short version of the program.
+func TestStorm(t *testing.T) {
+	for name, postgres := range map[string]bool{"embedded": false, "PostgreSQL": true} {
+		t.Run(name, func(t *testing.T) {
+			if postgres && !pgtest.Available() {
+				t.Skip("without " + pgtest.Variable + " tests run on the embedded store only; make test sets it")
+			}
+			p := short(shipped)
+			p.postgres = postgres
+			f, err := p.run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !f.sound() {
+				t.Error(f)
+			}
+			t.Log(f)
+		})
+	}
+}
+
+// TestMistakesAreNoticed runs the controls: the storm must turn red when the service is broken on purpose.
+func TestMistakesAreNoticed(t *testing.T) {
+	for n, c := range controls() {
+		if testing.Short() && n > 0 {
+			break
+		}
+		t.Run(c.unsound, func(t *testing.T) {
+			if c.postgres && !pgtest.Available() {
+				t.Skip("without " + pgtest.Variable + " tests run on the embedded store only; make test sets it")
+			}
+			p := short(unsound)
+			p.kills = 1
+			f, err := c.run(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.sound() {
+				t.Errorf("%s, and nobody noticed: %s", c.what, f)
+			}
+			t.Logf("lost %d, doubled %d, not linearizable %d", f.Lost, f.Doubled, f.Unexplained)
+		})
+	}
+}
+
+// TestNoMistakesAreShipped: the program as it is shipped cannot be told to make a mistake; the other build can, so the name is the right one.
+func TestNoMistakesAreShipped(t *testing.T) {
+	for path, want := range map[string]bool{shipped: false, unsound: true} {
+		program, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := bytes.Contains(program, []byte(rig.Unsound)); got != want {
+			t.Errorf("%s knows %s: %v, want %v", filepath.Base(path), rig.Unsound, got, want)
+		}
+	}
+}
+
+// TestThePromisesNameTests: every promise is there, and every test that it names.
+func TestThePromisesNameTests(t *testing.T) {
+	text, err := os.ReadFile("../../" + place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := readPromises(string(text))
+	if len(all) != 16 {
+		t.Errorf("%d promises, want 16", len(all))
+	}
+	for _, p := range all {
+		if p.text == "" || len(p.tests)+len(p.open) == 0 {
+			t.Errorf("%s has no words, or neither a test nor a word on what is open", p.name)
+		}
+		for _, command := range p.tests {
+			if err := missing(command, "../.."); err != nil {
+				t.Errorf("%s: %v", p.name, err)
+			}
+		}
+	}
+}
