@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,7 +18,6 @@ type guard struct {
 	now     func() time.Time
 
 	mu       sync.Mutex
-	ended    chan struct{} // closed and made anew whenever a look-up ends
 	tills    map[till]*tillView
 	keys     map[gift.ID]*dayView
 	accounts map[gift.ID]*dayView
@@ -33,6 +33,7 @@ type tillView struct {
 	asked   time.Time   // when the store was asked
 	version int         // counts what was learnt, so that an older answer does not replace a newer one
 	flying  int         // look-ups under way
+	waiting waiting     // for one of them to end
 	owed    []gift.Miss // that the store could not count yet; at most as many as were under way
 }
 
@@ -43,6 +44,34 @@ type dayView struct {
 	asked   time.Time // when the limit was reckoned
 	version int
 	flying  int
+	waiting waiting
+}
+
+// waiting is a queue of look-ups. One that ends wakes one that waits: with hundreds behind one till, waking all of them cost more than
+// the look-ups.
+type waiting []chan struct{}
+
+func (w *waiting) join() (turn chan struct{}) {
+	turn = make(chan struct{})
+	*w = append(*w, turn)
+	return turn
+}
+
+// wake gives the first its turn.
+func (w *waiting) wake() {
+	if len(*w) > 0 {
+		close((*w)[0])
+		*w = (*w)[1:]
+	}
+}
+
+// leave gives up a place, or the turn that came meanwhile to the next.
+func (w *waiting) leave(turn chan struct{}) {
+	if at := slices.Index(*w, turn); at >= 0 {
+		*w = slices.Delete(*w, at, at+1)
+	} else {
+		w.wake()
+	}
 }
 
 // The ages at which a view is renewed. What other instances of the service counted in the meantime is missed for that long.
@@ -53,7 +82,7 @@ const (
 
 func newGuard(r Records, now func() time.Time) *guard {
 	return &guard{
-		records: r, now: now, ended: make(chan struct{}),
+		records: r, now: now,
 		tills: map[till]*tillView{}, keys: map[gift.ID]*dayView{}, accounts: map[gift.ID]*dayView{},
 	}
 }
@@ -120,45 +149,60 @@ func (g *guard) settle(ctx context.Context, m gift.Miss) error {
 }
 
 func (g *guard) enter(ctx context.Context, m gift.Miss) error {
+	var turn chan struct{}
+	var given *waiting // where turn was given
 	for {
-		if err := g.settle(ctx, m); err != nil {
-			return err
-		}
-		if err := g.renew(ctx, m); err != nil {
-			return err
+		err := g.settle(ctx, m)
+		if err == nil {
+			err = g.renew(ctx, m)
 		}
 		g.mu.Lock()
-		admitted, err := g.admit(m)
-		ended := g.ended
+		var behind *waiting
+		if err == nil {
+			behind, err = g.admit(m)
+		}
+		if given != nil && given != behind && (behind != nil || err != nil) {
+			given.wake() // it is of no use here
+		}
+		if given = behind; behind != nil {
+			turn = behind.join()
+		}
 		g.mu.Unlock()
-		if admitted || err != nil {
+		if behind == nil || err != nil {
 			return err
 		}
 		select {
-		case <-ended:
+		case <-turn:
 		case <-ctx.Done():
+			g.mu.Lock()
+			given.leave(turn)
+			g.mu.Unlock()
 			return ctx.Err()
 		}
 	}
 }
 
-// admit takes a place among the look-ups under way, if an attempt is left for it.
-func (g *guard) admit(m gift.Miss) (admitted bool, _ error) {
+// admit takes a place among the look-ups under way, if an attempt is left for it; else it tells behind which of them to wait.
+func (g *guard) admit(m gift.Miss) (behind *waiting, _ error) {
 	now := g.now()
 	t, key, account := g.views(m)
 	left := t.bucket.Left(now, gift.GuessBurst, gift.GuessRefill)
 	switch {
 	case left == 0:
-		return false, limited(t.bucket.Wait(now, gift.GuessBurst, gift.GuessRefill))
+		return nil, limited(t.bucket.Wait(now, gift.GuessBurst, gift.GuessRefill))
 	case key.today >= key.limit || account.today >= account.limit:
-		return false, limited(now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(now))
-	case t.flying >= left || key.flying >= key.limit-key.today || account.flying >= account.limit-account.today:
-		return false, nil
+		return nil, limited(now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(now))
+	case t.flying >= left:
+		return &t.waiting, nil
+	case key.flying >= key.limit-key.today:
+		return &key.waiting, nil
+	case account.flying >= account.limit-account.today:
+		return &account.waiting, nil
 	}
 	t.flying++
 	key.flying++
 	account.flying++
-	return true, nil
+	return nil, nil
 }
 
 func limited(wait time.Duration) error {
@@ -180,8 +224,9 @@ func (g *guard) leave(m gift.Miss) {
 	t.flying--
 	key.flying--
 	account.flying--
-	close(g.ended)
-	g.ended = make(chan struct{})
+	t.waiting.wake()
+	key.waiting.wake()
+	account.waiting.wake()
 }
 
 // learn takes over what the store answered after counting a miss. Answers may come out of order; the higher count is the later.

@@ -61,7 +61,7 @@ func live(v *gift.Voucher) bool {
 
 // The statements of a group.
 var (
-	selectVouchers = finding("vouchers", `SELECT `+voucherColumns+` FROM voucher AS v WHERE v.account_id = $1 AND v.id {keys} ORDER BY v.id {lock}`, "B", true)
+	selectVouchers = finding("vouchers", `SELECT `+voucherColumns+` FROM voucher AS v WHERE v.account_id = $1 AND v.id {keys} {lock}`, "B", true)
 	selectRequests = finding("requests", `SELECT `+requestColumns+` FROM request AS r WHERE r.account_id = $1 AND r.key {keys}`, "T", true)
 	selectTaken    = finding("redemptions", `SELECT `+entryColumns+` FROM entry AS e WHERE e.account_id = $1 AND e.id {keys} AND e.kind = 'REDEMPTION'`, "B", true)
 	selectReversed = finding("reversals", `SELECT x.reverses, CAST(sum(x.delta) AS BIGINT) FROM entry AS x
@@ -69,13 +69,15 @@ var (
 	selectSentBy = finding("deliveries", `SELECT c.account_id, c.voucher_id, c.delivered_by FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`, "B", true)
 	selectCodes  = finding("codes", `SELECT s.hash FROM secret AS s WHERE s.hash {keys}`, "B", false)
 
-	updateVoucher = replacing("voucher", "balance, status, seq, last", "id, seq", "NNNBBN")
+	updateVoucher = updating("writing vouchers", `UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5 `+
+		`WHERE t.account_id = $1 AND t.id = $6 AND t.seq = $7`)
 	updateTally   = updating("counting gifts", `UPDATE tally AS t SET vouchers = t.vouchers + $2, live = t.live + $3 WHERE t.account_id = $1`)
 	updateReplays = updating("noting replays", `UPDATE request AS t SET replays = t.replays + 1 WHERE t.account_id = $1 AND t.key = $2 AND t.operation = $3`)
-	updateCard    = replacing("card", "delivered_at, delivered_by", "voucher_id", "NBB")
-	deleteJobs    = finding("finishing jobs", `DELETE FROM job WHERE account_id = $1 AND id {keys}`, "B", true)
-	insertTally   = inserting("tally", "account_id, vouchers, live", "BNN", ` ON CONFLICT (account_id) DO NOTHING`)
-	insertUsed    = inserting("used_record", "account_id, record_id", "BB", ` ON CONFLICT (account_id, record_id) DO NOTHING`)
+	updateCard    = updating("noting deliveries", `UPDATE card AS t SET delivered_at = $2, delivered_by = $3 `+
+		`WHERE t.account_id = $1 AND t.voucher_id = $4`)
+	deleteJobs  = deleting("finishing jobs", `DELETE FROM job WHERE account_id = $1 AND id {keys}`)
+	insertTally = inserting("tally", "account_id, vouchers, live", "BNN", ` ON CONFLICT (account_id) DO NOTHING`)
+	insertUsed  = inserting("used_record", "account_id, record_id", "BB", ` ON CONFLICT (account_id, record_id) DO NOTHING`)
 )
 
 // hotTexts are the statements of a group as they are prepared row by row.

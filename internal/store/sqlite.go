@@ -104,7 +104,8 @@ func openSQLite(file string) (writer, readers *sql.DB, err error) {
 	}
 	writer.SetMaxOpenConns(1)
 	writer.SetMaxIdleConns(1)
-	if readers, err = sql.Open("sqlite", sqliteDSN(file, "query_only(1)")); err != nil {
+	// Every commit makes a reader forget its pages: a larger cache would only be memory.
+	if readers, err = sql.Open("sqlite", sqliteDSN(file, "query_only(1)", "cache_size(-8192)")); err != nil {
 		writer.Close()
 		return nil, nil, fmt.Errorf("opening the database %s: %w", file, err)
 	}

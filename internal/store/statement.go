@@ -62,54 +62,39 @@ func columnNames(columns string) []string {
 	return names
 }
 
-// Rows that exist are named by a list of their keys, also where a join would do to find them. On tables that have grown faster than the
-// database took note of it, joins alone were seen to read whole accounts.
+// Rows that exist are found key by key, also where a set of keys goes in one statement. As a list to compare with, or in a join that the
+// planner may turn around, they were seen to cost the reading of a whole account: before a table has figures, it seems to have a few
+// rows for each.
 
-// updating changes a row of an account for each of its rows, one by one. Its text compares the account with $1 and uses the columns of a
-// row as $2 and so on. Each must hit one.
+// updating changes a row of an account for each of its rows. Its text compares the account with $1 and uses the columns of a row
+// as $2 and so on. Each must hit one.
 func updating(what, text string) *statement {
 	return &statement{what: what, one: text, piped: text, scoped: true, exact: true}
 }
 
-// replacing changes rows of an account: a row gives the new values of the columns set, and then those that the columns of key have until
-// now, the one by which it is found first. types has a letter for each, as in inserting. Each must hit one.
-func replacing(table, set, key, types string) *statement {
-	sets, keys := strings.Split(set, ", "), strings.Split(key, ", ")
-	first := 2 + len(sets)
-	one, piped := "UPDATE "+table+" AS t SET ", "UPDATE "+table+" AS t SET "
-	for i, column := range sets {
-		if i > 0 {
-			one, piped = one+", ", piped+", "
-		}
-		one, piped = one+fmt.Sprintf("%s = $%d", column, 2+i), piped+fmt.Sprintf("%s = n.c%d", column, 2+i)
-	}
-	one += " WHERE t.account_id = $1"
-	piped += " FROM unnest(" + arrays(2, types) + ") AS n ("
-	for i := range types {
-		piped += strings.Repeat(", ", min(i, 1)) + fmt.Sprintf("c%d", 2+i)
-	}
-	piped += fmt.Sprintf(") WHERE t.account_id = $1 AND t.%s = ANY($%d)", keys[0], first)
-	for i, column := range keys {
-		one, piped = one+fmt.Sprintf(" AND t.%s = $%d", column, first+i), piped+fmt.Sprintf(" AND t.%s = n.c%d", column, first+i)
-	}
-	return &statement{what: "writing " + table, one: one, piped: piped, arrays: true, scoped: true, exact: true}
+// deleting takes out rows of an account by a column of their key: in its text the column is followed by {keys}, and the account is $1.
+func deleting(what, text string) *statement {
+	one, many := byKeys(text, 2)
+	return &statement{what: what, one: one, many: many, piped: one, scoped: true}
 }
 
-// finding selects or deletes rows by a column of their key, of a type as in inserting: in its text the column is followed by {keys}. When
-// scoped, the account is $1. {lock} stands where rows are locked that are about to be written.
+// finding selects rows by a column of their key, of a type as in inserting: in its text the column is followed by {keys}. When scoped, the
+// account is $1. {lock} stands where rows are locked that are about to be written; they are, in the order of the keys.
 func finding(what, text, of string, scoped bool) *statement {
 	from := 1
 	if scoped {
 		from = 2
 	}
-	say := func(keys, lock string) string {
-		return strings.NewReplacer("{keys}", keys, " {lock}", lock).Replace(text)
-	}
-	return &statement{what: what, scoped: scoped,
-		one:    say("= "+placeholders(from, 1), ""),
-		many:   say("IN ("+placeholders(from, perStatement)+")", ""),
-		arrays: true, piped: say("= ANY("+arrays(from, of)+")", lockRows),
-	}
+	one, many := byKeys(strings.Replace(text, " {lock}", "", 1), from)
+	each := strings.NewReplacer("{keys}", "= wanted.k", " {lock}", lockRows).Replace(text)
+	return &statement{what: what, one: one, many: many, scoped: scoped, arrays: true,
+		piped: "SELECT found.* FROM unnest(" + arrays(from, of) + ") AS wanted (k) CROSS JOIN LATERAL (" + each + " OFFSET 0) AS found"}
+}
+
+// byKeys says a text for one key and for perStatement of them, the first of which is $from.
+func byKeys(text string, from int) (one, many string) {
+	return strings.Replace(text, "{keys}", "= "+placeholders(from, 1), 1),
+		strings.Replace(text, "{keys}", "IN ("+placeholders(from, perStatement)+")", 1)
 }
 
 // arrays lists array placeholders of these types, beginning with $from.
