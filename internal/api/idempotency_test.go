@@ -178,6 +178,16 @@ func TestAKeyThatIsNotEnabledIsNotTold(t *testing.T) {
 	g := w.send(money("5"))
 	w.redeem(g, "1", once("1")...).want(200)
 	w.redeem(g, "1", append(once("1"), as(wharfKey)...)...).refused(403, gift.NotAuthorized)
+	mail := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"ana@example.com","organizationID":"` + pier + `"},` + purchase + `}`)
+	soon := w.now().Add(time.Hour).UTC().Format(time.RFC3339)
+	for _, call := range [][2]string{
+		{"reschedule-gift", `{"voucherID":"` + mail.id + `","deliveryDate":"` + soon + `"}`},
+		{"resend-gift", `{"voucherID":"` + mail.id + `"}`},
+		{"cancel-gift", `{"voucherID":"` + mail.id + `","cause":"CANCELLED"}`},
+	} {
+		w.post(call[0], call[1], once("2")...).want(200)
+		w.post(call[0], call[1], append(once("2"), as(wharfKey)...)...).refused(403, gift.NotAuthorized)
+	}
 }
 
 func TestValidateUnderAKeyIsRemembered(t *testing.T) {
