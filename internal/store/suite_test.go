@@ -633,25 +633,29 @@ func testPages(t *testing.T, open opener) {
 func testHistory(t *testing.T, open opener) {
 	s, _ := open(t)
 	g := issue(t, s, newID(), 1)[0]
-	for range 9 {
-		redeem(t, s, &g.Voucher, 1)
+	const entries = 2*milestone + 9
+	var want []int
+	for seq := 1; seq <= entries; seq++ {
+		if want = append(want, seq); seq > 1 {
+			redeem(t, s, &g.Voucher, 1)
+		}
 	}
-	var seqs []int
-	last := 0
-	for {
-		page, err := s.History(t.Context(), g.AccountID, g.ID, last, 3)
-		if err != nil {
-			t.Fatal(err)
+	for _, size := range []int{3, milestone - 1, milestone, milestone + 1, entries, 1000} {
+		var seqs []int
+		for last := 0; ; last = seqs[len(seqs)-1] {
+			page, err := s.History(t.Context(), g.AccountID, g.ID, last, size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(page) == 0 {
+				break
+			}
+			for _, e := range page {
+				seqs = append(seqs, e.Seq)
+			}
 		}
-		if len(page) == 0 {
-			break
-		}
-		for _, e := range page {
-			seqs = append(seqs, e.Seq)
-		}
-		last = page[len(page)-1].Seq
+		diff(t, seqs, want)
 	}
-	diff(t, seqs, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
 }
 
 func testConfigure(t *testing.T, open opener) {
