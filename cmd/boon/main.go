@@ -49,6 +49,7 @@ type commands struct {
 	Apply   applyCmd   `cmd:"" help:"Make the set-up (accounts, locations, keys …) what a file says."`
 	Gift    giftCmd    `cmd:"" help:"Send, look up and redeem gifts on a running service."`
 	Key     keyCmd     `cmd:"" help:"Make, list and revoke API keys."`
+	KeyFile keyFileCmd `cmd:"" name:"key-file" help:"Rotate the keys that seal codes and tokens, and list them."`
 	Verify  verifyCmd  `cmd:"" help:"Recompute every balance from the ledger and check that everything holds."`
 	Backup  backupCmd  `cmd:"" help:"Copy the embedded database while the service goes on."`
 	Bench   benchCmd   `cmd:"" help:"Put load on a running service, measure it, and check the money afterwards."`

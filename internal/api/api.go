@@ -32,8 +32,10 @@ type Config struct {
 	Engine    *ledger.Engine
 	Records   Records
 	Directory func() *gift.Directory // the newest set-up
-	// Fingerprint is a keyed hash of a normalized request. It must stay the same as long as idempotency records are kept.
+	// Fingerprint is a keyed hash of a normalized request. It may change to that of another key, which Fingerprinted then knows.
 	Fingerprint func([]byte) [32]byte
+	// Fingerprinted tells whether a fingerprint is that of a request, though made with an earlier key; nil: there was only one.
+	Fingerprinted func(fingerprint [32]byte, request []byte) (bool, error)
 	// OrderCapability is what nobody can guess in the address of an order's printed sheet; nil: there are no sheets.
 	OrderCapability func(account, order gift.ID) string
 	PublicURL       string // how recipients reach the gift page, and where /docs stands; without a slash at its end

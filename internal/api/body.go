@@ -84,6 +84,7 @@ type request struct {
 	*call
 	operation   ledger.Operation
 	fingerprint [32]byte
+	earlier     func([32]byte) (bool, error) // ledger.Call's Fingerprinted
 }
 
 // request fingerprints what was asked for: write puts every member into the canonical form.
@@ -94,6 +95,9 @@ func (c *call) request(op ledger.Operation, write func(*canon)) *request {
 		form.text("operation", string(op))
 		write(&form)
 		r.fingerprint = c.Fingerprint(form.b)
+		if c.Fingerprinted != nil {
+			r.earlier = func(recorded [32]byte) (bool, error) { return c.Fingerprinted(recorded, form.b) }
+		}
 	}
 	return r
 }
@@ -101,7 +105,7 @@ func (c *call) request(op ledger.Operation, write func(*canon)) *request {
 // do runs a command. An outcome of success is written by success, with this HTTP status.
 func (r *request) do(cmd ledger.Command, status int, success func(*writer, ledger.Result)) (ledger.Answer, error) {
 	return r.Engine.Do(r.ctx, ledger.Call{
-		AccountID: r.account.ID, Operation: r.operation, Key: r.key, Fingerprint: r.fingerprint, Caller: r.caller,
+		AccountID: r.account.ID, Operation: r.operation, Key: r.key, Fingerprint: r.fingerprint, Fingerprinted: r.earlier, Caller: r.caller,
 		Render: func(result ledger.Result, err error) ledger.Answer {
 			if refused, ok := errors.AsType[*gift.Error](err); ok {
 				return r.render(refused)

@@ -15,11 +15,22 @@ import (
 type Call struct {
 	AccountID   gift.ID
 	Operation   Operation
-	Key         string       // the Idempotency-Key; "": none
-	Fingerprint [32]byte     // keyed hash of the normalized request
-	Caller      *gift.Caller // who is told; nil: nobody in particular
+	Key         string   // the Idempotency-Key; "": none
+	Fingerprint [32]byte // keyed hash of the normalized request
+	// Fingerprinted tells whether a recorded fingerprint that differs is of this request nevertheless, made with an earlier key; the
+	// error says that nobody here knows. nil: none is.
+	Fingerprinted func([32]byte) (bool, error)
+	Caller        *gift.Caller // who is told; nil: nobody in particular
 	// Render makes the answer of an outcome; the error is a *gift.Error. It is pure and may run more than once.
 	Render func(Result, error) Answer
+}
+
+// made tells whether a record is of this very request.
+func (c *Call) made(known *Request) (bool, error) {
+	if known.Fingerprint == c.Fingerprint || c.Fingerprinted == nil {
+		return known.Fingerprint == c.Fingerprint, nil
+	}
+	return c.Fingerprinted(known.Fingerprint)
 }
 
 // requestKey is the scope that the call's key belongs to. Integrators without an account of their own must not share one in the

@@ -398,11 +398,14 @@ func (t *task) decide(s *state) {
 }
 
 func (t *task) replay(known *Request, s *state) {
+	same, err := t.call.made(known)
 	switch {
 	case known.Spent:
 		s.changes.Replays = append(s.changes.Replays, known.RequestKey)
 		t.err = gift.Refuse(gift.RedemptionNotAllowed, "This request was taken back by its Idempotency-Key before it arrived; nothing was redeemed.")
-	case known.Fingerprint != t.call.Fingerprint:
+	case err != nil:
+		t.err = fmt.Errorf("%w: %w", unavailable("It cannot be told here whether this was done before."), err)
+	case !same:
 		t.err = gift.Refuse(gift.IdempotencyMismatch, "This Idempotency-Key was used for another request. Use a new key for each new request.")
 	case !known.MayBeToldTo(t.call.Caller):
 		t.err = madeElsewhere()

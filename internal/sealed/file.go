@@ -17,7 +17,7 @@ const FileName = "boon.key"
 // file is the key file: JSON, so that a person can see what it is and tools can carry it.
 type file struct {
 	Format  int       `json:"format"`
-	Current int       `json:"current"` // the id of the key that new values are made with
+	Current int       `json:"current"` // the id of the key that a new database begins with; one that exists says itself which it uses
 	Keys    []fileKey `json:"keys"`
 }
 
@@ -34,19 +34,39 @@ const fileFormat = 1
 // Create draws new keys and writes them to a new file that only its owner may read. The file is whole and on stable
 // storage when Create returns. One that exists is left alone: the error is then fs.ErrExist.
 func Create(path string) (*Keys, error) {
-	k := fileKey{ID: 1, Lookup: make([]byte, keySize), Seal: make([]byte, keySize), Fingerprint: make([]byte, keySize)}
-	for _, b := range [][]byte{k.Lookup, k.Seal, k.Fingerprint} {
-		rand.Read(b) // never fails
-	}
+	k := draw(1)
 	f := file{Format: fileFormat, Current: k.ID, Keys: []fileKey{k}}
-	text, err := json.MarshalIndent(f, "", "  ")
+	text, err := f.text()
 	if err != nil {
 		return nil, fmt.Errorf("writing the key file: %w", err)
 	}
-	if err := writeNew(path, append(text, '\n')); err != nil {
+	if err := writeNew(path, text); err != nil {
 		return nil, fmt.Errorf("writing the key file %s: %w", path, err)
 	}
-	return f.keys()
+	return newKeys(path, f)
+}
+
+func newKeys(path string, f file) (*Keys, error) {
+	r, err := f.ring()
+	if err != nil {
+		return nil, err
+	}
+	k := &Keys{path: path}
+	k.ring.Store(r)
+	return k, nil
+}
+
+func draw(id int) fileKey {
+	k := fileKey{ID: id, Lookup: make([]byte, keySize), Seal: make([]byte, keySize), Fingerprint: make([]byte, keySize)}
+	for _, b := range [][]byte{k.Lookup, k.Seal, k.Fingerprint} {
+		rand.Read(b) // never fails
+	}
+	return k
+}
+
+func (f file) text() ([]byte, error) {
+	text, err := json.MarshalIndent(f, "", "  ")
+	return append(text, '\n'), err
 }
 
 // Discard removes a key file that Create has just made and that serves nobody, unless something else has taken its place.
@@ -88,50 +108,60 @@ func writeNew(path string, text []byte) error {
 	return d.Sync()
 }
 
-// Load reads a key file. It refuses one that others than its owner may read, and one that is not exactly as Create makes
-// it; a missing one is fs.ErrNotExist.
+// Load reads a key file. It refuses one that others than its owner may read, and one that is not exactly as Create and Add
+// make it; a missing one is fs.ErrNotExist.
 func Load(path string) (*Keys, error) {
+	f, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	return newKeys(path, f)
+}
+
+func read(path string) (f file, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the key file: %w", err)
+		return f, fmt.Errorf("reading the key file: %w", err)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return nil, fmt.Errorf("the key file %s may be read by others than its owner (mode %04o); "+
+		return f, fmt.Errorf("the key file %s may be read by others than its owner (mode %04o); "+
 			"run `chmod 600 %s`, and think about who may have copied it", path, mode, path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the key file: %w", err)
+		return f, fmt.Errorf("reading the key file: %w", err)
 	}
-	k, err := parse(text)
+	f, err = parse(text)
+	if err == nil {
+		_, err = f.ring()
+	}
 	if err != nil {
-		return nil, fmt.Errorf("the key file %s is damaged: %w; restore it from its backup", path, err)
+		return f, fmt.Errorf("the key file %s is damaged: %w; restore it from its backup", path, err)
 	}
-	return k, nil
+	return f, nil
 }
 
 // parse reads the text of a key file. Its errors never quote the text.
-func parse(text []byte) (*Keys, error) {
-	var f file
+func parse(text []byte) (f file, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
 		if s := new(json.SyntaxError); errors.As(err, &s) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, errors.New("it is not JSON")
+			return f, errors.New("it is not JSON")
 		}
-		return nil, errors.New("it has a member that is unknown or of the wrong type")
+		return f, errors.New("it has a member that is unknown or of the wrong type")
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows its end")
+		return f, errors.New("something follows its end")
 	}
 	if f.Format != fileFormat {
-		return nil, fmt.Errorf("its format is %d, and this program knows format %d only", f.Format, fileFormat)
+		return f, fmt.Errorf("its format is %d, and this program knows format %d only", f.Format, fileFormat)
 	}
-	return f.keys()
+	return f, nil
 }
 
-func (f file) keys() (*Keys, error) {
-	all := &Keys{byID: map[byte]*version{}}
+func (f file) ring() (*ring, error) {
+	all := &ring{byID: map[byte]*version{}}
 	for _, k := range f.Keys {
 		if k.ID < 1 || k.ID > 255 {
 			return nil, fmt.Errorf("it has a key with id %d, and ids go from 1 to 255", k.ID)

@@ -27,7 +27,7 @@ func (k *Keys) OpenOrderCapability(s string) (account, order gift.ID, ok bool) {
 	if err != nil || len(b) != size+orderProof {
 		return gift.ID{}, gift.ID{}, false
 	}
-	v := k.byID[b[size]]
+	v := k.ring.Load().byID[b[size]]
 	if v == nil || !hmac.Equal(v.hash(orderDomain, string(b[:size]))[:orderProof], b[size:]) {
 		return gift.ID{}, gift.ID{}, false
 	}

@@ -7,12 +7,15 @@
 package sealed
 
 import (
+	"cmp"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"boon.example/internal/gift"
 )
@@ -20,8 +23,14 @@ import (
 // HashSize is the length of a CodeHash, TokenHash and AddressHash: the key's id and an HMAC-SHA-256.
 const HashSize = 1 + sha256.Size
 
-// Keys are the keys of one installation. They are safe for concurrent use.
+// Keys are the keys of one installation. They are safe for concurrent use, also while they are read anew.
 type Keys struct {
+	path string // of the file, to be read again; "": of none
+	ring atomic.Pointer[ring]
+}
+
+// ring is what a key file held at one moment. It never changes.
+type ring struct {
 	byID    map[byte]*version
 	current *version // what new hashes and ciphertexts are made with
 }
@@ -29,6 +38,7 @@ type Keys struct {
 // version is one generation of keys.
 type version struct {
 	id          byte
+	name        string // tells keys apart that have the same id, and is no secret
 	lookup      []byte
 	fingerprint []byte
 	seal        cipher.AEAD // with a random nonce of its own making, put before the ciphertext
@@ -47,11 +57,14 @@ func newVersion(id byte, lookup, seal, fingerprint []byte) (*version, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &version{id: id, lookup: lookup, fingerprint: fingerprint, seal: aead}, nil
+	v := &version{id: id, lookup: lookup, fingerprint: fingerprint, seal: aead}
+	// Over all three parts, so that files are told apart that differ in one of them.
+	v.name = hex.EncodeToString(v.hash("name", string(seal)+string(fingerprint))[1:9])
+	return v, nil
 }
 
 // hash is the key's id and the HMAC of text in a domain. A domain never contains the zero byte that ends it.
-func (k *Keys) hash(domain, text string) []byte { return k.current.hash(domain, text) }
+func (k *Keys) hash(domain, text string) []byte { return k.ring.Load().current.hash(domain, text) }
 
 func (v *version) hash(domain, text string) []byte {
 	mac := hmac.New(sha256.New, v.lookup)
@@ -59,10 +72,29 @@ func (v *version) hash(domain, text string) []byte {
 	return mac.Sum(append(make([]byte, 0, HashSize), v.id))
 }
 
-// CodeHash is what a voucher code is found by.
+// hashes are those that text can have been given: with every key, the current one first.
+func (k *Keys) hashes(domain, text string) [][]byte {
+	r := k.ring.Load()
+	all := make([][]byte, 1, len(r.byID))
+	all[0] = r.current.hash(domain, text)
+	for _, v := range r.byID {
+		if v != r.current {
+			all = append(all, v.hash(domain, text))
+		}
+	}
+	return all
+}
+
+// CodeHash is what a new voucher code will be found by.
 func (k *Keys) CodeHash(c gift.VoucherCode) []byte { return k.hash("code", c.Reveal()) }
 
-// TokenHash is what a token is found by. It shares no value with any CodeHash.
+// CodeHashes are what a voucher code is found by, whichever key it was made with; the likeliest comes first.
+func (k *Keys) CodeHashes(c gift.VoucherCode) [][]byte { return k.hashes("code", c.Reveal()) }
+
+// TokenHashes are the same of a token.
+func (k *Keys) TokenHashes(t gift.Token) [][]byte { return k.hashes("token", t.Reveal()) }
+
+// TokenHash is what a new token will be found by. It shares no value with any CodeHash.
 func (k *Keys) TokenHash(t gift.Token) []byte { return k.hash("token", t.Reveal()) }
 
 // AddressHash is what a client address is counted under, so that no address needs to be kept.
@@ -70,19 +102,61 @@ func (k *Keys) AddressHash(address string) []byte { return k.hash("address", add
 
 // Fingerprint is a keyed hash of a request, by which a repeat is told from another request. Keyed, because a request can
 // hold a voucher code. Its first byte is the key's id.
-func (k *Keys) Fingerprint(request []byte) (f [32]byte) {
-	mac := hmac.New(sha256.New, k.current.fingerprint)
+func (k *Keys) Fingerprint(request []byte) [32]byte { return k.ring.Load().current.print(request) }
+
+func (v *version) print(request []byte) (f [32]byte) {
+	mac := hmac.New(sha256.New, v.fingerprint)
 	mac.Write(request)
-	f[0] = k.current.id
+	f[0] = v.id
 	copy(f[1:], mac.Sum(nil))
 	return f
 }
 
+// Fingerprinted tells whether a fingerprint is that of a request, with whichever key it was made. The error is ErrUnknownKey.
+func (k *Keys) Fingerprinted(f [32]byte, request []byte) (bool, error) {
+	v, err := k.version(f[0])
+	if err != nil {
+		return false, err
+	}
+	is := v.print(request)
+	return hmac.Equal(is[:], f[:]), nil
+}
+
+// version is the key with an id. When it is not known, the file may have been given it since.
+func (k *Keys) version(id byte) (*version, error) {
+	if v := k.ring.Load().byID[id]; v != nil {
+		return v, nil
+	}
+	if err := k.Reload(); err != nil {
+		return nil, fmt.Errorf("%w: key %d: %w", ErrUnknownKey, id, err)
+	}
+	if v := k.ring.Load().byID[id]; v != nil {
+		return v, nil
+	}
+	return nil, fmt.Errorf("%w: key %d is not in %s; copy the key file of the instance on which `boon key-file rotate` ran to it",
+		ErrUnknownKey, id, cmp.Or(k.path, "the key file"))
+}
+
 // Seal encrypts plain. It can be opened with the same boundTo only: what is sealed for one record is of no use in another.
 func (k *Keys) Seal(plain, boundTo []byte) []byte {
-	v := k.current
+	return k.ring.Load().current.sealed(plain, boundTo)
+}
+
+func (v *version) sealed(plain, boundTo []byte) []byte {
 	return v.seal.Seal([]byte{v.id}, nil, plain, boundTo)
 }
+
+// SealWith is Seal with the key of this id. The error is ErrUnknownKey.
+func (k *Keys) SealWith(id byte, plain, boundTo []byte) ([]byte, error) {
+	v, err := k.version(id)
+	if err != nil {
+		return nil, err
+	}
+	return v.sealed(plain, boundTo), nil
+}
+
+// ErrUnknownKey tells that something was made with a key that this key file lacks. Other instances may have it.
+var ErrUnknownKey = errors.New("the key file lacks a key")
 
 var errTampered = errors.New("a sealed value does not open: it was changed, moved to another record, or sealed with other keys")
 
@@ -92,9 +166,9 @@ func (k *Keys) Open(sealed, boundTo []byte) ([]byte, error) {
 	if len(sealed) == 0 {
 		return nil, errTampered
 	}
-	v := k.byID[sealed[0]]
-	if v == nil {
-		return nil, fmt.Errorf("a sealed value names key %d, which is not in the key file", sealed[0])
+	v, err := k.version(sealed[0])
+	if err != nil {
+		return nil, fmt.Errorf("a sealed value does not open: %w", err)
 	}
 	plain, err := v.seal.Open(nil, nil, sealed[1:], boundTo)
 	if err != nil {

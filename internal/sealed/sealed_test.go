@@ -15,7 +15,7 @@ import (
 	"boon.example/internal/gift"
 )
 
-func newKeys(t *testing.T) (*Keys, string) {
+func create(t *testing.T) (*Keys, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), FileName)
 	k, err := Create(path)
@@ -36,7 +36,7 @@ func code(t *testing.T, s string) gift.VoucherCode {
 
 func TestCreateThenLoadGivesTheSameKeys(t *testing.T) {
 	t.Parallel()
-	made, path := newKeys(t)
+	made, path := create(t)
 	loaded, err := Load(path)
 	if err != nil {
 		t.Fatal(err)
@@ -99,8 +99,8 @@ func TestCreateNeverReplaces(t *testing.T) {
 
 func TestHashesAreKeyedAndSeparate(t *testing.T) {
 	t.Parallel()
-	a, _ := newKeys(t)
-	b, _ := newKeys(t)
+	a, _ := create(t)
+	b, _ := create(t)
 	c := code(t, "412345678901")
 	token, err := gift.ParseToken("4123456789010000000000")
 	if err != nil {
@@ -124,8 +124,8 @@ func TestHashesAreKeyedAndSeparate(t *testing.T) {
 
 func TestSealedOpensOnlyWhereItBelongs(t *testing.T) {
 	t.Parallel()
-	k, _ := newKeys(t)
-	other, _ := newKeys(t)
+	k, _ := create(t)
+	other, _ := create(t)
 	rapid.Check(t, func(t *rapid.T) {
 		plain := rapid.SliceOf(rapid.Byte()).Draw(t, "plain")
 		bound := rapid.SliceOf(rapid.Byte()).Draw(t, "bound")
@@ -156,7 +156,7 @@ func TestSealedOpensOnlyWhereItBelongs(t *testing.T) {
 
 func TestLoadRefuses(t *testing.T) {
 	t.Parallel()
-	_, path := newKeys(t)
+	_, path := create(t)
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -191,7 +191,7 @@ func TestLoadRefuses(t *testing.T) {
 func TestLoadRefusesWhatOthersMayRead(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []os.FileMode{0o640, 0o604, 0o620} {
-		_, path := newKeys(t)
+		_, path := create(t)
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +214,11 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"format":1,"current":7,"keys":[{"id":7,"lookup":"AA==","seal":"","fingerprint":null}]}`))
 	f.Add([]byte(`[`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		k, err := parse(text)
+		read, err := parse(text)
+		if err != nil {
+			return
+		}
+		k, err := newKeys("", read)
 		if err != nil {
 			return
 		}

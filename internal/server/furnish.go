@@ -32,8 +32,9 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 		pages.Messages = newOutbox(s, h.gateways())
 	}
 	interfaceOf := api.New(api.Config{
-		Engine: h.engine, Records: s, Directory: h.directory.Load, Fingerprint: s.Keys().Fingerprint, OrderCapability: s.Keys().OrderCapability,
-		PublicURL: c.PublicURL, Email: h.post.email != nil, SMS: h.post.sms != nil, Wake: worker.Wake, Note: note,
+		Engine: h.engine, Records: s, Directory: h.directory.Load, Fingerprint: s.Keys().Fingerprint, Fingerprinted: s.Keys().Fingerprinted,
+		OrderCapability: s.Keys().OrderCapability,
+		PublicURL:       c.PublicURL, Email: h.post.email != nil, SMS: h.post.sms != nil, Wake: worker.Wake, Note: note,
 		Patience: s.Patience(),
 	})
 	h.handler = h.observe(h.mux(interfaceOf, web.Handler(pages)))

@@ -133,6 +133,7 @@ type copying struct {
 	report   *CopyReport
 
 	total, done int64 // rows
+	key         byte  // that new secrets are made with in the source
 }
 
 func (c *copying) run(ctx context.Context) error {
@@ -148,8 +149,10 @@ func (c *copying) run(ctx context.Context) error {
 		return err
 	}
 	return c.to.transactUnhurried(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DROP TABLE `+copyProgress)
-		return err
+		if _, err := tx.ExecContext(ctx, `DROP TABLE `+copyProgress); err != nil {
+			return err
+		}
+		return c.to.noteKey(ctx, tx, c.key)
 	})
 }
 
@@ -159,6 +162,7 @@ func (c *copying) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.key = mark[0]
 	own, err := keyCheck(ctx, c.to.readers)
 	if err != nil {
 		return err

@@ -21,6 +21,7 @@ func (s *Store) Directory(ctx context.Context) (*gift.Directory, error) {
 	if d := s.setup.Load(); d != nil && d.Version == version {
 		return d, nil
 	}
+	_ = s.followKeys(ctx) // who lacks a key must learn nevertheless which API keys were revoked; Ping and the look-ups tell of it
 	var d *gift.Directory
 	err = s.ask(ctx, func(ctx context.Context) error {
 		return s.read(ctx, func(tx *sql.Tx) (err error) {

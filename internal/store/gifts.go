@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"boon.example/internal/gift"
-	"boon.example/internal/ledger"
 )
 
 const voucherColumns = `v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id, ` +
@@ -95,12 +94,12 @@ var insertSecret = inserting("secret", "hash, kind, account_id, voucher_id", "BT
 
 // GiftByCode finds a gift of any account by its code.
 func (s *Store) GiftByCode(ctx context.Context, c gift.VoucherCode) (gift.Gift, error) {
-	return s.giftBySecret(ctx, codeSecret, s.keys.CodeHash(c))
+	return s.giftBySecret(ctx, codeSecret, func() [][]byte { return s.keys.CodeHashes(c) })
 }
 
 // GiftByToken finds a gift of any account by its token.
 func (s *Store) GiftByToken(ctx context.Context, t gift.Token) (gift.Gift, error) {
-	return s.giftBySecret(ctx, tokenSecret, s.keys.TokenHash(t))
+	return s.giftBySecret(ctx, tokenSecret, func() [][]byte { return s.keys.TokenHashes(t) })
 }
 
 const selectGift = `SELECT ` + voucherColumns + `, ` + cardColumns +
@@ -116,18 +115,12 @@ var lookUpTexts = []string{selectOwner, selectGiftByID}
 
 // giftBySecret looks up whose secret it is, and then the gift: where accounts are spread over machines, the first step asks
 // the one that has the secret's hash, the second the one that has the account.
-func (s *Store) giftBySecret(ctx context.Context, kind string, hash []byte) (gift.Gift, error) {
-	owners, err := collect(ctx, s, selectOwner, []any{hash, kind}, func(from scanner) (r ledger.Ref, err error) {
-		err = from.Scan(scanID{&r.AccountID}, scanID{&r.ID})
-		return r, err
-	})
-	switch {
-	case err != nil:
+func (s *Store) giftBySecret(ctx context.Context, kind string, hashes func() [][]byte) (gift.Gift, error) {
+	owner, err := s.ownerOf(ctx, kind, hashes)
+	if err != nil {
 		return gift.Gift{}, fmt.Errorf("looking up a secret: %w", err)
-	case len(owners) == 0:
-		return gift.Gift{}, fmt.Errorf("looking up a secret: %w", gift.NotFound)
 	}
-	return s.Gift(ctx, owners[0].AccountID, owners[0].ID)
+	return s.Gift(ctx, owner.AccountID, owner.ID)
 }
 
 // Gift finds a gift of an account.

@@ -224,9 +224,10 @@ func (g *group) wantCodes(wanted []gift.VoucherCode) []work {
 		return err
 	}}
 	for _, c := range wanted {
-		hash := g.keys.CodeHash(c)
-		byHash[string(hash)] = c
-		w.rows = append(w.rows, []any{hash})
+		for _, hash := range g.keys.CodeHashes(c) {
+			byHash[string(hash)] = c
+			w.rows = append(w.rows, []any{hash})
+		}
 	}
 	return []work{w}
 }

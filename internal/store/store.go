@@ -7,6 +7,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -255,15 +256,13 @@ func (s *Store) prepare(ctx context.Context, db *sql.DB, texts []string) (map[st
 
 // checkKeys refuses keys that are not this database's. A new database notes whose it is.
 func (s *Store) checkKeys(ctx context.Context) error {
-	const text = "boon"
-	bound := bound("key check", gift.ID{})
 	var noted []byte
 	const query = `SELECT value FROM key_check WHERE one = 1`
 	err := s.readers.QueryRowContext(ctx, query).Scan(&noted)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = s.write(ctx, func(tx *sql.Tx) error {
 			const note = `INSERT INTO key_check (one, value) VALUES (1, $1) ON CONFLICT (one) DO NOTHING`
-			if _, err := tx.ExecContext(ctx, note, s.keys.Seal([]byte(text), bound)); err != nil {
+			if _, err := tx.ExecContext(ctx, note, s.keys.Seal([]byte(keyCheckText), boundToDatabase())); err != nil {
 				return err
 			}
 			return tx.QueryRowContext(ctx, query).Scan(&noted)
@@ -272,15 +271,11 @@ func (s *Store) checkKeys(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("checking the keys: %w", err)
 	}
-	if plain, err := s.keys.Open(noted, bound); err != nil || string(plain) != text {
-		if s.madeKey {
-			return errors.Join(fmt.Errorf("another instance was first to use the database %s, with a key file of its own, and all need the same one: %s",
-				s.place, s.copyKeys()), sealed.Discard(s.keyFile, s.keys))
-		}
-		return fmt.Errorf("the key file %s is not the one that the database %s was made with; restore the right one from its backup",
-			s.keyFile, s.place)
+	if err = s.follow(noted); err != nil && s.madeKey {
+		return errors.Join(fmt.Errorf("another instance was first to use the database %s, with a key file of its own, and all need the same one: %s",
+			s.place, s.copyKeys()), sealed.Discard(s.keyFile, s.keys))
 	}
-	return nil
+	return err
 }
 
 // bound is what a sealed value is bound to: its purpose and its record.
@@ -313,17 +308,20 @@ func (s *Store) Writers() int { return s.dialect.writers }
 // store is in this process.
 func (s *Store) Patience() time.Duration { return s.dialect.waits }
 
-// Away tells from an error that the database could not be reached in time.
-func (s *Store) Away(err error) bool { return s.dialect.patience > 0 && s.dialect.again(err) }
+// Away tells from an error that the database could not be reached in time, or that this instance lacks a key for what is in it.
+func (s *Store) Away(err error) bool {
+	return errors.Is(err, sealed.ErrUnknownKey) || s.dialect.patience > 0 && s.dialect.again(err)
+}
 
 // Keys are the keys that seal the store's secrets, for the fingerprints of requests.
 func (s *Store) Keys() *sealed.Keys { return s.keys }
 
-// Ping tells whether the database can be reached and has the schema that this program needs.
+// Ping tells whether the database can be reached and has the schema that this program needs, and whether the key file has the key that
+// new secrets are made with.
 func (s *Store) Ping(ctx context.Context) error {
 	return s.ask(ctx, func(ctx context.Context) error {
 		_, err := s.schemaVersion(ctx, s.readers)
-		return err
+		return cmp.Or(err, s.followKeysOf(ctx, s.readers))
 	})
 }
 

@@ -179,3 +179,6 @@ func Workshop(unsound bool) (dir, binary string, err error) {
 	}
 	return dir, binary, nil
 }
+
+// Logs is what the process said; ask only after Kill.
+func (s *Server) Logs() string { return s.logs.String() }

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"boon.example/internal/store"
+)
+
+type keyFileCmd struct {
+	Rotate keyFileRotateCmd `cmd:"" help:"Add a new key to the key file and, when every instance has the file, use it."`
+	Status keyFileStatusCmd `cmd:"" help:"Show which keys the key file has, and how many codes and tokens were made with each."`
+}
+
+type keyFileRotateCmd struct {
+	Use bool `help:"Make new codes and tokens with the key that was added, from now on, on all instances."`
+	database
+}
+
+// Help teaches.
+func (keyFileRotateCmd) Help() string {
+	return `A rotation is two steps, while the service goes on. The first adds a key to boon.key, with which nothing is made yet. Then give
+the same file to every instance that has a data folder of its own, and make a new backup of it. The second step, --use, makes new codes,
+tokens, stored answers and fingerprints with the new key, on all instances, within a second; nothing need be restarted.
+
+Everything that was made before stays under the old key and is found as before, so the old key stays in the file. An instance that lacks
+the new key is not ready (/readyz) and answers 503 rather than that a gift does not exist; copying the file to it is enough.
+
+Example:
+
+    boon key-file rotate --data ./boon-data
+    boon key-file rotate --data ./boon-data --use
+
+See boon key-file status before the second step: all instances must show the same names.`
+}
+
+// Run adds a key, or uses the one that was added.
+func (c *keyFileRotateCmd) Run(t *terminal) error {
+	return c.with(t, true, func(s *store.Store) error {
+		if c.Use {
+			id, err := s.UseKey(t)
+			if err == nil {
+				fmt.Fprintf(t.stdout, "New codes and tokens are made with key %d now. Keep the earlier keys in the file: what they made still needs them.\n", id)
+			}
+			return err
+		}
+		id, err := s.AddKey(t)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(t.stdout, "Key %d is in %s now; nothing is made with it yet.\n"+
+			"Copy the file to the data folder of every instance, with mode 0600, and to its backup. Then: boon key-file rotate --use\n", id, cell(s.KeyFile()))
+		return nil
+	})
+}
+
+type keyFileStatusCmd struct{ database }
+
+// Help teaches.
+func (keyFileStatusCmd) Help() string {
+	return `A name tells a key from every other and is no secret: key files with the same names are the same. The key in use is the one that
+new codes and tokens are made with. Exit code 1 when this key file lacks it.
+
+Example:
+
+    boon key-file status --data ./boon-data`
+}
+
+// Run lists the keys.
+func (c *keyFileStatusCmd) Run(t *terminal) error {
+	return c.with(t, true, func(s *store.Store) error {
+		keys, err := s.KeyStatus(t)
+		if err != nil {
+			return err
+		}
+		var rows [][]string
+		used := false
+		for _, k := range keys {
+			state := "earlier"
+			switch {
+			case k.Used:
+				state, used = "in use", true
+			case used:
+				state = "waits for boon key-file rotate --use"
+			}
+			rows = append(rows, []string{strconv.Itoa(int(k.ID)), k.Name, strconv.FormatInt(k.Made, 10), state})
+		}
+		table(t.stdout, []string{"key", "name", "codes and tokens", ""}, rows)
+		return nil
+	})
+}

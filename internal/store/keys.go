@@ -1,0 +1,170 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/sealed"
+)
+
+// The database says which key of the key file new secrets are made with: the one that its key check is sealed with. So all instances
+// change over together, and who lacks that key is told from who has it before anything is decided on what it cannot find.
+
+// keyCheckText is what a key check holds.
+const keyCheckText = "boon"
+
+func boundToDatabase() []byte { return bound("key check", gift.ID{}) }
+
+// KeyFile is where the key file of the store is.
+func (s *Store) KeyFile() string { return s.keyFile }
+
+// AddKey adds a new key to the key file of the store, and gives its id. Nothing is made with it before UseKey. One key can wait for its
+// use, no more.
+func (s *Store) AddKey(ctx context.Context) (id byte, err error) {
+	if err := s.followKeys(ctx); err != nil {
+		return 0, err
+	}
+	if waiting := s.waitingKey(); waiting != 0 {
+		return 0, fmt.Errorf("key %d was added to %s before, and is not used yet; copy that file to every instance, then give "+
+			"`boon key-file rotate --use`", waiting, s.keyFile)
+	}
+	if id, err = sealed.Add(s.keyFile); err != nil {
+		return 0, err
+	}
+	return id, s.keys.Reload()
+}
+
+// waitingKey is the key that was added last, if it is not used; 0: it is.
+func (s *Store) waitingKey() byte {
+	names := s.keys.Names()
+	if newest := names[len(names)-1].ID; newest > s.keys.Current() {
+		return newest
+	}
+	return 0
+}
+
+// UseKey makes the key that was added last the one that all instances make new secrets with, within a second. Everything that was
+// made with earlier keys is found and opened as before.
+func (s *Store) UseKey(ctx context.Context) (id byte, err error) {
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		version, err := lockSetup(ctx, tx, s.dialect.lockRows)
+		if err != nil {
+			return err
+		}
+		if err := s.followKeysOf(ctx, tx); err != nil {
+			return err
+		}
+		if id = s.waitingKey(); id == 0 {
+			return errors.New("no key waits for its use; add one with `boon key-file rotate`, and copy the key file to every instance")
+		}
+		if err := s.noteKey(ctx, tx, id); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE setup_version SET version = $1 WHERE one = 1`, version+1) // which everybody watches
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("using a new key: %w", err)
+	}
+	return id, s.keys.Use(id)
+}
+
+func (s *Store) noteKey(ctx context.Context, tx *sql.Tx, id byte) error {
+	check, err := s.keys.SealWith(id, []byte(keyCheckText), boundToDatabase())
+	if err == nil {
+		_, err = tx.ExecContext(ctx, `UPDATE key_check SET value = $1 WHERE one = 1`, check)
+	}
+	return err
+}
+
+// KeyStatus is what an operator may know of a key.
+type KeyStatus struct {
+	sealed.KeyName
+	Used bool  // new secrets are made with it
+	Made int64 // codes and tokens that are found with it
+}
+
+// KeyStatus tells of every key in the key file, and of every key that a secret was made with. The error says when this key file lacks
+// the key in use.
+func (s *Store) KeyStatus(ctx context.Context) (all []KeyStatus, err error) {
+	if err := s.followKeys(ctx); err != nil {
+		return nil, err
+	}
+	for _, name := range s.keys.Names() {
+		k := KeyStatus{KeyName: name, Used: name.ID == s.keys.Current()}
+		// Hashes begin with the id of their key, and are indexed.
+		query, args := `SELECT count(*) FROM secret WHERE hash >= $1 AND hash < $2`, []any{[]byte{name.ID}, []byte{name.ID + 1}}
+		if name.ID == 255 {
+			query, args = `SELECT count(*) FROM secret WHERE hash >= $1`, args[:1]
+		}
+		if err := s.readers.QueryRowContext(ctx, query, args...).Scan(&k.Made); err != nil {
+			return nil, fmt.Errorf("counting what key %d made: %w", name.ID, err)
+		}
+		all = append(all, k)
+	}
+	return all, nil
+}
+
+// followKeys makes the key that the database names the one that new secrets are made with here. It fails when this instance lacks it:
+// it must then not say of anything that it does not exist.
+func (s *Store) followKeys(ctx context.Context) error {
+	return s.ask(ctx, func(ctx context.Context) error { return s.followKeysOf(ctx, s.readers) })
+}
+
+func (s *Store) followKeysOf(ctx context.Context, q querier) error {
+	noted, err := keyCheck(ctx, q)
+	if err != nil {
+		return err
+	}
+	return s.follow(noted)
+}
+
+// follow opens a key check and uses the key that it was sealed with.
+func (s *Store) follow(noted []byte) error {
+	plain, err := s.keys.Open(noted, boundToDatabase())
+	if err != nil && s.keys.Reload() == nil { // a key that was added here by mistake may have been replaced by the right one
+		plain, err = s.keys.Open(noted, boundToDatabase())
+	}
+	if errors.Is(err, sealed.ErrUnknownKey) {
+		return err
+	}
+	if err != nil || string(plain) != keyCheckText {
+		return fmt.Errorf("the key file %s is not the one that the database %s was made with; restore the right one from its backup", s.keyFile, s.place)
+	}
+	return s.keys.Use(noted[0])
+}
+
+// ownerOf tells whose secret it is that can have these hashes; gift.NotFound is said only by who has all keys.
+func (s *Store) ownerOf(ctx context.Context, kind string, hashes func() [][]byte) (ledger.Ref, error) {
+	all := hashes()
+	for len(all) > 0 {
+		for _, hash := range all {
+			owners, err := collect(ctx, s, selectOwner, []any{hash, kind}, func(from scanner) (r ledger.Ref, err error) {
+				err = from.Scan(scanID{&r.AccountID}, scanID{&r.ID})
+				return r, err
+			})
+			if err != nil || len(owners) > 0 {
+				return first(owners), err
+			}
+		}
+		known := len(all)
+		if err := s.followKeys(ctx); err != nil {
+			return ledger.Ref{}, err
+		}
+		if all = hashes(); len(all) == known {
+			break
+		}
+	}
+	return ledger.Ref{}, gift.NotFound
+}
+
+func first(owners []ledger.Ref) (r ledger.Ref) {
+	if len(owners) > 0 {
+		r = owners[0]
+	}
+	return r
+}

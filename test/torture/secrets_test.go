@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/test/rig"
+)
+
+// TestSecretsAtRest uses a service as tills do, kills it again and again, rotates its keys, and takes a backup. Then neither the database,
+// its log, the backup nor what was logged holds a code, a token, an API key or a key of the key file.
+func TestSecretsAtRest(t *testing.T) {
+	t.Parallel()
+	data, backups := filepath.Join(t.TempDir(), "data"), t.TempDir()
+	i, err := rig.Install(shipped, data, "")
+	check(t, err)
+	u := &usage{T: t, account: rig.Accounts()[0], client: rig.NewClient(1, 20*time.Second)}
+	u.secrets = append(u.secrets, u.account.Keys...)
+	var logs strings.Builder
+	for round := range 4 {
+		s, err := i.Start("127.0.0.1:0", "--outbox")
+		check(t, err)
+		u.url = s.URL
+		for n := range 5 {
+			u.oneGift(fmt.Sprintf("%d-%d", round, n))
+		}
+		if round == 1 || round == 2 { // one step of a rotation after the other, while it serves and with a kill between them
+			_, err := i.Run(append([]string{"key-file", "rotate"}, [][]string{nil, {"--use"}}[round-1]...)...)
+			check(t, err)
+			u.oneGift(fmt.Sprintf("%d-rotated", round))
+		}
+		if round == 3 {
+			_, err := i.Run("backup", "--to", backups)
+			check(t, err)
+			found := searched(t, data, u.secrets) // with its write-ahead log
+			found.report(t)
+		}
+		s.Kill()
+		logs.WriteString(s.Logs())
+	}
+	check(t, i.Verify())
+
+	u.secrets = append(u.secrets, keyParts(t, filepath.Join(data, "boon.key"))...)
+	searched(t, data, append(u.secrets, "Shop 1")).report(t, "Shop 1")
+	searched(t, backups, append(u.secrets, "Shop 1")).report(t, "Shop 1")
+	in := findings{}
+	in.search("the log", []byte(logs.String()), append(u.secrets, rig.Redeem))
+	in.report(t, rig.Redeem)
+}
+
+// usage uses everything that sees a secret, and remembers the secrets.
+type usage struct {
+	*testing.T
+	account rig.Account
+	client  *rig.Client
+	url     string
+	secrets []string
+}
+
+func (u *usage) post(path, key, body string, want int) *rig.Answer {
+	u.Helper()
+	a, err := u.client.Post(u.url+path, u.account.Keys[1], key, body)
+	check(u.T, err)
+	if a.Status != want {
+		u.Fatalf("%s: %d %s, want %d", path, a.Status, a.Body, want)
+	}
+	return a
+}
+
+// oneGift sells a gift, looks at it by code and by token, redeems of it by both, repeats that, opens its page, and guesses once.
+func (u *usage) oneGift(name string) {
+	u.Helper()
+	body := fmt.Sprintf(`{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"ana@example.com"},"paymentMethodID":2,
+		"externalTransactionReferenceNumber":%q,"externalTransactionCustomerFirstName":"A","externalTransactionCustomerLastName":"B",
+		"externalTransactionCustomerEmailAddress":"a@example.com","externalStorefrontID":%q}`, name, u.account.Storefront)
+	sold := u.post(rig.SendGift, "sell-"+name, body, http.StatusCreated)
+	var got struct {
+		Gifts []struct{ VoucherID, VoucherCode, VoucherPublicToken string }
+	}
+	check(u.T, json.Unmarshal(sold.Body, &got))
+	code, token := got.Gifts[0].VoucherCode, got.Gifts[0].VoucherPublicToken
+	if len(code) != 12 || token == "" {
+		u.Fatalf("no code or token in %s", sold.Body)
+	}
+	wrong := code[:11] + string('0'+(code[11]-'0'+5)%10)
+	u.secrets = append(u.secrets, code, code[:4]+"-"+code[4:8]+"-"+code[8:], code[:4]+" "+code[4:8]+" "+code[8:], token, wrong)
+	u.post(rig.Validate, "look-"+name, `{"voucherCode":"`+code+`"}`, http.StatusOK)
+	u.delivered(got.Gifts[0].VoucherID)
+	for _, by := range []string{`"voucherCode":"` + code + `"`, `"voucherPublicToken":"` + token + `"`} {
+		redemption := `{` + by + `,"amount":1}`
+		key := fmt.Sprintf("redeem-%s-%d", name, len(by))
+		u.post(rig.Redeem, key, redemption, http.StatusOK)
+		if again := u.post(rig.Redeem, key, redemption, http.StatusOK); !again.Replayed {
+			u.Errorf("a repeat was not told to be one: %s", again.Body)
+		}
+	}
+	u.post(rig.Validate, "", `{"voucherCode":"`+wrong+`"}`, http.StatusNotFound)
+	for _, path := range []string{"/g/" + token, "/g/" + strings.Repeat("a", 22), rig.Gifts + "?secret=" + code} {
+		_, err := u.client.Get(u.url+path, u.account.Keys[1])
+		check(u.T, err)
+	}
+	if repeated := u.post(rig.SendGift, "sell-"+name, body, http.StatusCreated); !bytes.Equal(repeated.Body, sold.Body) {
+		u.Errorf("a sale was repeated as %s, first %s", repeated.Body, sold.Body)
+	}
+}
+
+// delivered waits until a gift has been sent to the outbox.
+func (u *usage) delivered(id string) {
+	u.Helper()
+	var g struct{ Status string }
+	for begun := time.Now(); g.Status != "DELIVERED"; time.Sleep(10 * time.Millisecond) {
+		check(u.T, u.client.Read(u.url+rig.Gifts+id, u.account.Keys[1], &g))
+		if time.Since(begun) > time.Minute {
+			u.Fatalf("gift %s is %s after a minute", id, g.Status)
+		}
+	}
+}
+
+// keyParts are the keys of a key file, as they stand there.
+func keyParts(t *testing.T, path string) (parts []string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	check(t, err)
+	var f struct {
+		Keys []struct{ Lookup, Seal, Fingerprint string }
+	}
+	check(t, json.Unmarshal(text, &f))
+	for _, k := range f.Keys {
+		parts = append(parts, k.Lookup, k.Seal, k.Fingerprint)
+	}
+	if len(parts) != 6 {
+		t.Errorf("%d parts of keys, want 6", len(parts))
+	}
+	return parts
+}
+
+// findings are the places where each text was found.
+type findings map[string][]string
+
+func (f findings) search(place string, content []byte, texts []string) {
+	for _, text := range texts {
+		if bytes.Contains(content, []byte(text)) {
+			f[text] = append(f[text], place)
+		}
+	}
+}
+
+// searched looks through all files of a folder but the key file.
+func searched(t *testing.T, dir string, texts []string) findings {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	check(t, err)
+	found := findings{}
+	for _, file := range files {
+		if file.Name() == "boon.key" {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(dir, file.Name()))
+		check(t, err)
+		found.search(file.Name(), content, texts)
+	}
+	return found
+}
+
+// report complains of everything that was found, and of what is no secret and was not: then the search finds nothing.
+func (f findings) report(t *testing.T, known ...string) {
+	t.Helper()
+	for _, text := range known {
+		if f[text] == nil {
+			t.Errorf("%q was not found: the search finds nothing", text)
+		}
+		delete(f, text)
+	}
+	for text, places := range f {
+		t.Errorf("%.5s… is in %v", text, places)
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
