@@ -5,6 +5,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"boon.example/internal/gift"
@@ -36,7 +37,8 @@ func (c *call) readBody() ([]byte, error) {
 		return nil, tooLong
 	}
 	limited := http.MaxBytesReader(c.w, c.r.Body, maxBody)
-	body := make([]byte, 0, max(c.r.ContentLength+1, 512)) // one more, so that the end is found without growing
+	// One more than what was announced, so that the end is found without growing; but who announces much and sends little gets little.
+	body := make([]byte, 0, min(max(c.r.ContentLength+1, 512), trusted))
 	for {
 		n, err := limited.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -49,10 +51,13 @@ func (c *call) readBody() ([]byte, error) {
 			c.w.Header().Set("Connection", "close")
 			return nil, gift.Refuse(gift.ValidationFailure, "The body did not arrive in full.")
 		case len(body) == cap(body):
-			body = append(body, 0)[:len(body)]
+			body = slices.Grow(body, len(body))
 		}
 	}
 }
+
+// trusted is how much memory a body gets for the mere announcement of its length.
+const trusted = 16 << 10
 
 // checkType takes application/json, text/json, any +json, and no content type at all; in UTF-8, and not compressed.
 func checkType(h http.Header) error {

@@ -318,6 +318,35 @@ func TestFullQueueRefusesAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
+// TestCallerThatHasGoneIsNotBegun: a command whose caller gave up while it waited, or whose deadline passed, is not begun, and its key is free.
+func TestCallerThatHasGoneIsNotBegun(t *testing.T) {
+	t.Parallel()
+	var g gate
+	b := setup(t, g.wrap, ledger.Options{})
+	id := b.gift(100)
+	g.shut()
+	var wg sync.WaitGroup
+	wg.Go(func() { b.redeem(t.Context(), newID(), 1, "") }) // holds the writer
+	<-g.waiting
+	ctx, cancel := context.WithCancel(t.Context())
+	wg.Go(func() {
+		if _, err := b.redeem(ctx, id, 30, "k"); !errors.Is(err, gift.Unavailable) {
+			t.Errorf("the caller who gave up got %v, want UNAVAILABLE", err)
+		}
+	})
+	b.queued(1)
+	cancel()
+	g.release()
+	wg.Wait()
+	again, err := b.redeem(t.Context(), id, 20, "k")
+	if err != nil || again.Status != 200 || again.Replayed {
+		t.Fatalf("another request with the key got %d %q, replayed %v, %v; want it done", again.Status, again.Body, again.Replayed, err)
+	}
+	if got := b.balance(id); got != 80 {
+		t.Fatalf("the balance is %d, want 80", got)
+	}
+}
+
 func TestCallerThatGivesUpDoesNotUndoTheCommit(t *testing.T) {
 	t.Parallel()
 	var g gate

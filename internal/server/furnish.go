@@ -16,12 +16,12 @@ import (
 
 // furnish starts everything behind the listener.
 func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
-	h := &house{Config: c, store: s, metrics: newMetrics()}
+	h := &house{Config: c, store: s, metrics: newMetrics(), door: newDoor(time.Now)}
 	if err := h.readSetup(ctx); err != nil {
 		return nil, err
 	}
 	h.engine = ledger.Start(under(s), ledger.Options{Lanes: s.Writers(), Observe: h.metrics.group})
-	h.metrics.watch(h.engine, s)
+	h.metrics.watch(h.door, h.engine, s)
 
 	h.post = newPost(c, s)
 	worker := h.worker()
@@ -37,7 +37,7 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 		PublicURL:       c.PublicURL, Email: h.post.email != nil, SMS: h.post.sms != nil, Wake: worker.Wake, Note: note,
 		Patience: s.Patience(),
 	})
-	h.handler = h.observe(h.mux(interfaceOf, web.Handler(pages)))
+	h.handler = h.door.guard(h.observe(h.mux(interfaceOf, web.Handler(pages))), h.refuse(interfaceOf.Busy))
 
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	h.stopBackground = cancel

@@ -22,6 +22,7 @@ type metrics struct {
 	groups   prometheus.Histogram
 	commits  prometheus.Histogram
 	failures prometheus.Counter
+	refused  *prometheus.CounterVec
 	attempts *prometheus.CounterVec
 }
 
@@ -47,8 +48,14 @@ func newMetrics() *metrics {
 			Name: "boon_engine_group_failures_total", Help: "Transactions that failed.",
 		}),
 	}
+	m.refused = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "boon_requests_refused_total", Help: "Requests refused at the door for want of time, by rank; they are in no other count.",
+	}, []string{"rank"})
+	for r := redeem; r < numRanks; r++ {
+		m.refused.WithLabelValues(r.String())
+	}
 	m.attempts = newAttempts()
-	m.registry.MustRegister(m.attempts, m.requests, m.latency, m.groups, m.commits, m.failures,
+	m.registry.MustRegister(m.attempts, m.refused, m.requests, m.latency, m.groups, m.commits, m.failures,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -68,11 +75,13 @@ func (m *metrics) request(route string, status int, took time.Duration) {
 }
 
 // watch adds the gauges that are read when asked for.
-func (m *metrics) watch(e *ledger.Engine, s *store.Store) {
+func (m *metrics) watch(d *door, e *ledger.Engine, s *store.Store) {
 	gauge := func(name, help string, read func() float64) {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
 	}
 	gauge("boon_engine_queue_depth", "Commands that wait for a transaction.", func() float64 { return float64(e.Depth()) })
+	gauge("boon_requests_inside", "Requests that are worked on.", func() float64 { return float64(d.state().inside) })
+	gauge("boon_requests_inside_limit", "How many may be before more are refused.", func() float64 { return float64(d.state().limit) })
 	size := func(of func(store.Sizes) int64) func() float64 {
 		return func() float64 {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)

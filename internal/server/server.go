@@ -128,6 +128,7 @@ type house struct {
 	store     *store.Store
 	engine    *ledger.Engine
 	metrics   *metrics
+	door      *door
 	directory atomic.Pointer[gift.Directory]
 	handler   http.Handler
 	post      post

@@ -11,8 +11,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -366,40 +368,80 @@ func TestPublicURLMustBeABareHost(t *testing.T) {
 	}
 }
 
-// TestSlowAndIdleClientsHarmNobody: thousands of connections that send nothing, and some that send a byte now and then, while
-// an honest till works. The slow ones are let go when their time is up.
+// TestSlowAndIdleClientsHarmNobody: ten thousand connections that send nothing, and a thousand of them that send a byte now and then, in
+// their heads or in bodies that they announced to be long, while an honest till works. Nobody is refused for them, they get no memory for
+// what they announced, and the slow ones are let go when their time is up.
 func TestSlowAndIdleClientsHarmNobody(t *testing.T) {
 	s := start(t, server.Config{})
 	g := s.sell(`{"value":500,"deliveryMethodID":3}`)
-	idle := 4000 // and as many ends on our side: the usual limit of open files is 20,000
-	if testing.Short() {
-		idle = 500
-	}
-	conns := make([]net.Conn, 0, idle)
-	defer func() {
-		for _, c := range conns {
-			c.Close()
-		}
-	}()
-	for n := range idle {
-		c, err := net.Dial("tcp", s.address)
-		if err != nil {
-			t.Fatalf("connection %d: %v", n, err)
-		}
-		conns = append(conns, c)
-	}
-	slow := conns[:200]
-	for _, c := range slow {
+	conns := s.dial(manyConnections(t))
+	slow, heads := conns[:min(1000, len(conns))], 200
+	for _, c := range slow[:heads] {
 		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nX-Slow: ", redeemPath)
+	}
+	before := heap()
+	for _, c := range slow[heads:] {
+		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\nContent-Length: 1000000\r\n\r\n{", redeemPath, examples.HarborTillKey)
 	}
 	for n := range 100 {
 		s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`","amount":0.01}`, nil)
-		fmt.Fprint(slow[n%len(slow)], "x")
+		s.must("GET", giftPath+g.VoucherID, examples.HarborTillKey, "", nil)
+		for _, c := range slow[n*len(slow)/100 : (n+1)*len(slow)/100] {
+			fmt.Fprint(c, "x")
+		}
+	}
+	if after, most := heap(), 100<<10*(len(slow)-heads); after > before+most {
+		t.Errorf("%d slow senders took %d bytes of memory, want at most %d", len(slow)-heads, after-before, most)
+	}
+	_, metrics, err := s.call("GET", "/metrics", "", "")
+	for _, rank := range []string{"redeem", "validate", "send", "look"} {
+		if want := `boon_requests_refused_total{rank="` + rank + `"} 0`; !strings.Contains(string(metrics), want) {
+			t.Errorf("/metrics lacks %s, %v", want, err)
+		}
 	}
 	slow[0].SetReadDeadline(time.Now().Add(20 * time.Second))
 	if answer, err := io.ReadAll(slow[0]); err != nil {
 		t.Errorf("the slow sender was not let go: %q %v", answer, err)
 	}
+}
+
+// manyConnections is 10,000, or what the limit of open files leaves: each has an end here and one in the server.
+func manyConnections(t *testing.T) int {
+	if testing.Short() {
+		return 1000
+	}
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		t.Fatal(err)
+	}
+	return int(min(10_000, files.Cur/2-files.Cur/20))
+}
+
+// dial opens connections that the test closes at its end.
+func (s *service) dial(n int) []net.Conn {
+	s.Helper()
+	conns := make([]net.Conn, 0, n)
+	s.Cleanup(func() {
+		for _, c := range conns {
+			c.Close()
+		}
+	})
+	for range n {
+		c, err := net.Dial("tcp", s.address)
+		if err != nil {
+			s.Fatalf("connection %d: %v", len(conns), err)
+		}
+		conns = append(conns, c)
+	}
+	return conns
+}
+
+// heap is the memory in use, in bytes.
+func heap() int {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
 }
 
 // TestPathsThatAreNotCleanAreNotRedirected: whoever misspells an address of the interface is told so, in its own words.

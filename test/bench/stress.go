@@ -67,6 +67,10 @@ func (h *house) overload() error {
 	if err != nil {
 		return err
 	}
+	beside, err := h.cores(all, overloadTimes*peak.rate)
+	if err != nil {
+		return err
+	}
 	var good atomic.Int64
 	plan := load.Plan{Target: h.target, Next: h.target.Redeem(all), Connections: overloadConnections,
 		Duration: overloadTime, Rate: overloadTimes * peak.rate,
@@ -96,11 +100,30 @@ func (h *house) overload() error {
 	}
 	h.report.printf("\n%s: **overload**, redemptions at %s calls a second, %d times the %s a second that 256 callers reach, "+
 		"over %d connections for %s: the load came to %s calls a second "+
-		"(it shares the cores), of which %s were redeemed within a second, **%.0f %% of the peak**; failures %v; %s; %s.\n",
+		"(it shares the cores), of which %s were redeemed within a second, **%.0f %% of the peak**, and %.0f %% of the %s a second that 256 callers "+
+		"reach while others call the empty handler as often; failures %v; %s; %s.\n",
 		h.title(), thousands(int(plan.Rate)), overloadTimes, thousands(int(peak.rate)),
 		overloadConnections, overloadTime, thousands(int(float64(made)/run.Took().Seconds())),
-		thousands(int(float64(good.Load())/run.Took().Seconds())), 100*float64(good.Load())/run.Took().Seconds()/peak.rate, s.Failures(), refused, back)
+		thousands(int(float64(good.Load())/run.Took().Seconds())), 100*float64(good.Load())/run.Took().Seconds()/peak.rate,
+		100*float64(good.Load())/run.Took().Seconds()/beside, thousands(int(beside)), s.Failures(), refused, back)
 	return nil
+}
+
+// cores tells what is left of the peak when only the cores are shared: what 256 callers redeem a second while the empty handler, which can do
+// no less for a call than answer it, gets what is offered beyond the peak.
+func (h *house) cores(all *load.Orders, offered float64) (float64, error) {
+	flood, err := load.Start(h.ctx, load.Plan{Target: h.nothing, Next: h.nothing.Redeem(all), Connections: overloadConnections,
+		Duration: 3 * time.Second, Rate: offered * (overloadTimes - 1) / overloadTimes})
+	if err != nil {
+		return 0, err
+	}
+	defer flood.Wait()
+	run, err := load.Start(h.ctx, load.Plan{Target: h.target, Next: h.target.Redeem(all), Connections: 256, Duration: 2500 * time.Millisecond})
+	if err != nil {
+		return 0, err
+	}
+	run.Wait()
+	return float64(run.Stats().OK.Count()) / run.Took().Seconds(), failure(run.Stats())
 }
 
 // recovery watches calls at half the peak, from the moment the overload ends, until for a tenth of a second all succeed, each within a tenth.
