@@ -29,6 +29,7 @@ type Options struct {
 // Storm is the tills and what they wrote down.
 type Storm struct {
 	Options
+	epoch  time.Time
 	urls   []string
 	client *rig.Client
 	shops  []*shop
@@ -77,12 +78,15 @@ func New(o Options, urls ...string) *Storm {
 	if o.Replays == 0 {
 		o.Replays = 1000
 	}
-	s := &Storm{Options: o, urls: urls, client: rig.NewClient(o.Clients, 6*time.Second)}
+	s := &Storm{Options: o, epoch: time.Now(), urls: urls, client: rig.NewClient(o.Clients, 6*time.Second)}
 	for _, a := range rig.Accounts() {
 		s.shops = append(s.shops, &shop{Account: a, slots: make([]*voucher, o.Gifts)})
 	}
 	return s
 }
+
+// now does not jump when the machine's clock is set.
+func (s *Storm) now() int64 { return s.epoch.Add(time.Since(s.epoch)).UnixNano() }
 
 // Calls is how many were answered so far.
 func (s *Storm) Calls() int64 { return s.calls.Load() }
@@ -112,7 +116,7 @@ func (s *Storm) problem(format string, args ...any) {
 	defer s.mu.Unlock()
 	if len(s.problems) < maxProblems {
 		text := fmt.Sprintf(format, args...)
-		s.problems = append(s.problems, text[:min(len(text), 600)])
+		s.problems = append(s.problems, text[:min(len(text), 1500)])
 	} else {
 		s.more++
 	}
