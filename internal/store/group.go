@@ -139,7 +139,6 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 // locked: it may not be decided a second time, not even to be refused without a record, on what the first time left.
 var errOvertaken = errors.New("a request was answered meanwhile")
 
-
 // loadUndone reads the redemptions that are to be undone, the requests of the whole group on the way, and gives their vouchers.
 func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []ledger.Ref, err error) {
 	if err := g.run(ctx, g.wantRequests(slices.Concat(want.Requests, want.Undo))); err != nil {
