@@ -108,6 +108,22 @@ func (s *Storm) Run(ctx context.Context, round int, calls int64) {
 	s.client.Close()
 }
 
+// Secrets are all codes, in three spellings, tokens and API keys that the tills have used.
+func (s *Storm) Secrets() (all []string) {
+	for _, shop := range s.shops {
+		all = append(all, shop.Keys...)
+	}
+	for _, v := range s.gifts {
+		all = append(append(all, v.token), Spellings(v.code)...)
+	}
+	return all
+}
+
+// Spellings are the ways in which a code is written.
+func Spellings(code string) []string {
+	return []string{code, code[:4] + "-" + code[4:8] + "-" + code[8:], code[:4] + " " + code[4:8] + " " + code[8:]}
+}
+
 // maxProblems is how many are told in words.
 const maxProblems = 20
 
