@@ -19,7 +19,7 @@ type Shelf interface {
 // Auditor looks gifts over while the service runs, with the eyes of Verify: soon those that this process has just changed, and slowly all of
 // them, again and again. It reads so few rows a second that nobody notices.
 //
-// What changes faster than it can look is left to the slow round.
+// What changes faster than it can look is left to the slow round. Every function must be there.
 type Auditor struct {
 	Shelf Shelf
 	Pace  int                  // rows a second; 0: AuditPace
