@@ -1,13 +1,14 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"boon.example/internal/gift"
-	"boon.example/internal/ledger"
 	"boon.example/internal/sealed"
 )
 
@@ -138,33 +139,23 @@ func (s *Store) follow(noted []byte) error {
 	return s.keys.Use(noted[0])
 }
 
-// ownerOf tells whose secret it is that can have these hashes; gift.NotFound is said only by who has all keys.
-func (s *Store) ownerOf(ctx context.Context, kind string, hashes func() [][]byte) (ledger.Ref, error) {
-	all := hashes()
-	for len(all) > 0 {
+// giftBySecret finds the gift whose secret can have these hashes; gift.NotFound is said only by who has all keys.
+func (s *Store) giftBySecret(ctx context.Context, kind string, hashes func() [][]byte) (gift.Gift, error) {
+	var known [][]byte
+	lookedFor := func(hash []byte) bool {
+		return slices.ContainsFunc(known, func(k []byte) bool { return bytes.Equal(k, hash) })
+	}
+	for all := hashes(); len(all) > 0; all = slices.DeleteFunc(hashes(), lookedFor) {
 		for _, hash := range all {
-			owners, err := collect(ctx, s, selectOwner, []any{hash, kind}, func(from scanner) (r ledger.Ref, err error) {
-				err = from.Scan(scanID{&r.AccountID}, scanID{&r.ID})
-				return r, err
-			})
-			if err != nil || len(owners) > 0 {
-				return first(owners), err
+			g, err := s.dialect.find(ctx, s, kind, hash)
+			if !errors.Is(err, gift.NotFound) {
+				return g, err
 			}
 		}
-		known := len(all)
+		known = append(known, all...)
 		if err := s.followKeys(ctx); err != nil {
-			return ledger.Ref{}, err
-		}
-		if all = hashes(); len(all) == known {
-			break
+			return gift.Gift{}, fmt.Errorf("looking up a secret: %w", err)
 		}
 	}
-	return ledger.Ref{}, gift.NotFound
-}
-
-func first(owners []ledger.Ref) (r ledger.Ref) {
-	if len(owners) > 0 {
-		r = owners[0]
-	}
-	return r
+	return gift.Gift{}, fmt.Errorf("looking up a secret: %w", gift.NotFound)
 }

@@ -27,6 +27,7 @@ var sqliteDialect = dialect{
 		"{table}", "STRICT", "{clustered}", "STRICT, WITHOUT ROWID"),
 	prepared:  anonymous,
 	transact:  transactRowwise,
+	find:      findTogether,
 	hasTable:  `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`,
 	snapshot:  &sql.TxOptions{ReadOnly: true},
 	integrity: []string{`PRAGMA integrity_check`, `PRAGMA foreign_key_check`},

@@ -55,6 +55,7 @@ type Store struct {
 	hot     map[string]*sql.Stmt // prepared on writer, by text
 	lookUps map[string]*sql.Stmt // prepared on readers, by text
 	used    usedRecords
+	secrets gathering                      // look-ups by secret
 	setup   atomic.Pointer[gift.Directory] // as last read
 
 	checkpoints *checkpointer // of the embedded database
