@@ -141,21 +141,23 @@ func (s *Store) follow(noted []byte) error {
 
 // giftBySecret finds the gift whose secret can have these hashes; gift.NotFound is said only by who has all keys.
 func (s *Store) giftBySecret(ctx context.Context, kind string, hashes func() [][]byte) (gift.Gift, error) {
-	var known [][]byte
-	lookedFor := func(hash []byte) bool {
-		return slices.ContainsFunc(known, func(k []byte) bool { return bytes.Equal(k, hash) })
-	}
-	for all := hashes(); len(all) > 0; all = slices.DeleteFunc(hashes(), lookedFor) {
-		for _, hash := range all {
+	var asked [][]byte
+	for {
+		wanted := slices.DeleteFunc(hashes(), func(hash []byte) bool {
+			return slices.ContainsFunc(asked, func(other []byte) bool { return bytes.Equal(hash, other) })
+		})
+		if len(wanted) == 0 {
+			return gift.Gift{}, fmt.Errorf("looking up a secret: %w", gift.NotFound)
+		}
+		for _, hash := range wanted {
 			g, err := s.dialect.find(ctx, s, kind, hash)
 			if !errors.Is(err, gift.NotFound) {
 				return g, err
 			}
 		}
-		known = append(known, all...)
+		asked = append(asked, wanted...)
 		if err := s.followKeys(ctx); err != nil {
 			return gift.Gift{}, fmt.Errorf("looking up a secret: %w", err)
 		}
 	}
-	return gift.Gift{}, fmt.Errorf("looking up a secret: %w", gift.NotFound)
 }
