@@ -16,6 +16,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -59,6 +60,7 @@ type Store struct {
 	used    usedRecords
 	strands strands
 	by      string                         // Options.By
+	secrets gathering                      // look-ups by secret
 	setup   atomic.Pointer[gift.Directory] // as last read
 
 	checkpoints *checkpointer // of the embedded database
@@ -302,8 +304,9 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Writers is how many groups may be under way at once: one where every writer waits for the same lock, several where rows are locked.
-func (s *Store) Writers() int { return s.dialect.writers }
+// Writers is how many groups may be under way at once: one where every writer waits for the same lock, several where rows are locked; of
+// these no more than cores to fill them, since the same calls in fewer groups take less time, and at least two, as one may meet a lock.
+func (s *Store) Writers() int { return min(s.dialect.writers, max(2, runtime.GOMAXPROCS(0))) }
 
 // Patience is how long a caller should wait for this store before it is told that the store is away; 0: as long as it takes, as the
 // store is in this process.
