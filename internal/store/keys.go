@@ -1,10 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -140,9 +142,15 @@ func (s *Store) follow(noted []byte) error {
 
 // ownerOf tells whose secret it is that can have these hashes; gift.NotFound is said only by who has all keys.
 func (s *Store) ownerOf(ctx context.Context, kind string, hashes func() [][]byte) (ledger.Ref, error) {
-	all := hashes()
-	for len(all) > 0 {
-		for _, hash := range all {
+	var asked [][]byte
+	for {
+		wanted := slices.DeleteFunc(hashes(), func(hash []byte) bool {
+			return slices.ContainsFunc(asked, func(other []byte) bool { return bytes.Equal(hash, other) })
+		})
+		if len(wanted) == 0 {
+			return ledger.Ref{}, gift.NotFound
+		}
+		for _, hash := range wanted {
 			owners, err := collect(ctx, s, selectOwner, []any{hash, kind}, func(from scanner) (r ledger.Ref, err error) {
 				err = from.Scan(scanID{&r.AccountID}, scanID{&r.ID})
 				return r, err
@@ -151,15 +159,11 @@ func (s *Store) ownerOf(ctx context.Context, kind string, hashes func() [][]byte
 				return first(owners), err
 			}
 		}
-		known := len(all)
+		asked = append(asked, wanted...)
 		if err := s.followKeys(ctx); err != nil {
 			return ledger.Ref{}, err
 		}
-		if all = hashes(); len(all) == known {
-			break
-		}
 	}
-	return ledger.Ref{}, gift.NotFound
 }
 
 func first(owners []ledger.Ref) (r ledger.Ref) {
