@@ -17,6 +17,7 @@ import (
 // memory at a time, and sees the vouchers of a page and their histories as they were at one moment; the store may be written to
 // meanwhile. An error of fn ends the walk and is given back.
 func (s *Store) WalkVouchers(ctx context.Context, fn func(gift.Voucher, []gift.Entry) error) error {
+	ctx = everywhere(ctx)
 	var account, last gift.ID
 	for {
 		page, histories, err := s.voucherPage(ctx, account, last)
@@ -79,7 +80,7 @@ func (s *Store) voucherPage(ctx context.Context, account, last gift.ID) (page []
 // changes nothing and does not stop the store from being written to. An error is what kept it from looking.
 func (s *Store) CheckRecords(ctx context.Context, note func(problem string)) error {
 	for _, c := range s.checks() {
-		if err := c.run(ctx, note); err != nil {
+		if err := c.run(everywhere(ctx), note); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
