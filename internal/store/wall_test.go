@@ -296,3 +296,33 @@ func TestTheOperatorLearnsOfARoleThatNoWallHolds(t *testing.T) {
 		must(t, s.Close())
 	}
 }
+
+// TestWallsAreAskedOnce: what a wall asks of its setting is asked once for a statement, not for each row, and the statement still finds its rows by
+// key, also where it compares texts.
+func TestWallsAreAskedOnce(t *testing.T) {
+	t.Parallel()
+	if !pgtest.Available() {
+		return
+	}
+	s, _ := openPostgresForTest(t)
+	for _, query := range []string{
+		selectGiftByID,
+		`SELECT r.status FROM request AS r WHERE r.account_id = $1 AND r.key = $2 AND r.operation = 'x'`,
+		`SELECT r.status FROM request AS r WHERE (r.account_id, r.key, r.operation) > ($1, $2, 'x') ORDER BY r.account_id, r.key, r.operation LIMIT 500`,
+		`SELECT m.id FROM entry AS m WHERE m.account_id = $1 AND m.voucher_id = $2 AND m.seq = 64 AND m.seq % 64 = 0`,
+	} {
+		plan, account, key := "", any(bare(newID())), any(bare(newID()))
+		if strings.Contains(query, "r.key") {
+			key = "key"
+		}
+		must(t, each(within(t.Context(), newID()), s.writer, `EXPLAIN `+query, []any{account, key}, func(rows *sql.Rows) error {
+			var line string
+			err := rows.Scan(&line)
+			plan += line + "\n"
+			return err
+		}))
+		if !strings.Contains(plan, "InitPlan") || !strings.Contains(plan, "Index Cond: ") || strings.Contains(plan, "Seq Scan") || strings.Count(plan, "current_setting") > 0 {
+			t.Errorf("%s\n%s", query, plan)
+		}
+	}
+}
