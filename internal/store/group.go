@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -107,14 +108,18 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		Posts:       make(map[ledger.Ref]*ledger.Post),
 	}
 	vouchers, requests := want.Vouchers, want.Requests
-	if len(want.Undo)+len(want.Redemptions) > 0 {
+	undoing := len(want.Undo)+len(want.Redemptions) > 0
+	if undoing {
 		undone, err := g.loadUndone(ctx, want)
 		if err != nil {
 			return err
 		}
-		// An older view of the requests is safe: who decides on a record that is new since then cannot write its own.
-		vouchers, requests = slices.Concat(vouchers, undone), nil
+		vouchers = slices.Concat(vouchers, undone)
+		if g.dialect.lockRows == "" {
+			requests = nil // nobody has written since
+		}
 	}
+	known := len(g.state.Requests)
 	works := g.wantVouchers(vouchers)
 	works = append(works, g.wantRequests(requests)...)
 	works = append(works, g.wantReversed()...)
@@ -122,8 +127,18 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	works = append(works, g.wantResends(want.Resends)...)
 	works = append(works, g.wantPosts(want.Posts)...)
 	works = append(works, g.wantCodes(want.Codes)...)
-	return g.run(ctx, works)
+	if err := g.run(ctx, works); err != nil {
+		return err
+	}
+	if undoing && len(g.state.Requests) > known {
+		return errOvertaken
+	}
+	return nil
 }
+
+// errOvertaken tells that a request of the group was answered by somebody else between its record being looked for and its voucher being
+// locked: it may not be decided a second time, not even to be refused without a record, on what the first time left.
+var errOvertaken = errors.New("a request was answered meanwhile")
 
 // loadUndone reads the redemptions that are to be undone, the requests of the whole group on the way, and gives their vouchers.
 func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []ledger.Ref, err error) {
