@@ -1160,7 +1160,7 @@ func problems(t *testing.T, s *Store) map[string]int {
 	found := map[string]int{}
 	total := 0
 	for _, c := range s.checks() {
-		if err := c.run(everywhere(t.Context()), func(string) { found[c.name]++; total++ }); err != nil {
+		if err := c.run(t.Context(), func(string) { found[c.name]++; total++ }); err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 	}
