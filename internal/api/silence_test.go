@@ -1,14 +1,10 @@
 package api_test
 
 import (
-	"bytes"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -142,36 +138,4 @@ func TestWhatIsNotForAKeyIsAsIfItWereNotThere(t *testing.T) {
 func sameButTime(a, b string) bool {
 	i, j := strings.Index(a, `"finishedAt"`), strings.Index(b, `"finishedAt"`)
 	return i >= 0 && j >= 0 && a[:i] == b[:j]
-}
-
-// TestTimeTellsLittle prints how long the answers about hidden things take, compared with those about things that are not there. It asserts nothing: a
-// busy machine would break it. That the two do the same reads is what makes them alike.
-func TestTimeTellsLittle(t *testing.T) {
-	s := newStage(t)
-	const rounds = 40
-	ratios := map[string]float64{}
-	for _, p := range s.hiddenThings() {
-		if p.code != gift.NotFound || strings.HasSuffix(p.path, "validate-gift") {
-			continue
-		}
-		var took [2][]time.Duration
-		for range rounds {
-			for n, what := range []string{p.hidden, p.none} {
-				begun := time.Now()
-				s.see(p, what, "")
-				took[n] = append(took[n], time.Since(begun))
-			}
-		}
-		ratios[p.call+" as "+p.key] = float64(median(took[0])) / float64(median(took[1]))
-	}
-	var b bytes.Buffer
-	for _, call := range slices.Sorted(maps.Keys(ratios)) {
-		fmt.Fprintf(&b, "\n%6.2f  %s", ratios[call], call)
-	}
-	t.Logf("median time of hidden / not there:%s", &b)
-}
-
-func median(d []time.Duration) time.Duration {
-	slices.Sort(d)
-	return d[len(d)/2]
 }

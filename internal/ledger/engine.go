@@ -54,6 +54,8 @@ type lane struct {
 	*Engine
 	queue chan *task
 	last  time.Time // of the newest group; decisions never go back in time
+
+	lasting bool // a group could not be settled, and none has been committed since
 }
 
 // task is one command on its way through the engine.
@@ -285,6 +287,7 @@ func (l *lane) commit(group []*task) {
 	broken := errors.Is(err, ErrRejected) || errors.Is(err, errPanic)
 	switch {
 	case err == nil:
+		l.lasting = false
 	case broken && len(group) > 1:
 		// A command of the group broke an invariant, which no rule should let happen. Each is decided alone, so that it fails alone.
 		for n := range group {
@@ -316,15 +319,21 @@ func (l *lane) settle(group []*task, err error) {
 	if len(keyed) == 0 {
 		return
 	}
-	for pause := settlePause; pause < settlePause<<settleTries; pause *= 2 {
-		time.Sleep(pause)
+	tries := settleTries
+	if l.lasting {
+		tries = 1 // nor should those behind it wait for what the group before waited for in vain
+	}
+	for try := range tries {
+		time.Sleep(settlePause << try)
 		if keyed, _ = leave(keyed); len(keyed) == 0 {
 			return
 		}
 		if err = l.transact(keyed); err == nil {
+			l.lasting = false
 			return
 		}
 	}
+	l.lasting = true
 	for _, t := range keyed {
 		t.fail(unknown(err))
 	}

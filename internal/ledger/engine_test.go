@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -447,6 +448,43 @@ func TestUnknownCommitsAreSettledByTheRecords(t *testing.T) {
 			b.verify()
 		})
 	}
+}
+
+// TestWhatLastsIsWaitedForOnce: while a disk or a database goes on failing, one group finds out how long that lasts; those behind it are
+// told at once. When it is well again, the next group that fails is waited for as before.
+func TestWhatLastsIsWaitedForOnce(t *testing.T) {
+	t.Parallel()
+	var broken atomic.Bool
+	f := &faulty{fail: func(int) bool { return broken.Load() }, err: ledger.ErrUnknown}
+	b := setup(t, func(s ledger.Store) ledger.Store { f.Store = s; return f }, ledger.Options{})
+	id := b.gift(100)
+	tries := func(key string) int {
+		before := f.n
+		if _, err := b.redeem(t.Context(), id, 1, key); (err != nil) != broken.Load() {
+			t.Errorf("%s: %v", key, err)
+		}
+		return f.n - before
+	}
+	for round := range 2 {
+		broken.Store(true)
+		long := tries(fmt.Sprintf("first-%d", round))
+		for n := range 3 {
+			if got := tries(fmt.Sprintf("behind-%d-%d", round, n)); got != 2 {
+				t.Errorf("a group behind was tried %d times, want 2: once, and once more under its keys", got)
+			}
+		}
+		if long < 5 {
+			t.Errorf("the first group was given up after %d tries", long)
+		}
+		broken.Store(false)
+		if got := tries(fmt.Sprintf("well-%d", round)); got != 1 {
+			t.Errorf("%d tries on a store that is well", got)
+		}
+	}
+	if got := b.balance(id); got != 98 {
+		t.Errorf("the balance is %d, want 98", got)
+	}
+	b.verify()
 }
 
 // TestSettlingEndsWithItsCallers: when nobody waits any more for a commit of unknown outcome, its lane is free for others. The repeat

@@ -23,7 +23,7 @@ func (s *Store) Directory(ctx context.Context) (*gift.Directory, error) {
 	}
 	_ = s.followKeys(ctx) // who lacks a key must learn nevertheless which API keys were revoked; Ping and the look-ups tell of it
 	var d *gift.Directory
-	err = s.ask(ctx, func(ctx context.Context) error {
+	err = s.ask(everywhere(ctx), func(ctx context.Context) error {
 		return s.read(ctx, func(tx *sql.Tx) (err error) {
 			d, err = readDirectory(ctx, tx)
 			return err
@@ -87,6 +87,7 @@ func readDirectory(ctx context.Context, q querier) (*gift.Directory, error) {
 // Configure changes the set-up in one transaction: it hands the current one to change and saves what it returns, all or
 // nothing, under a higher version. change may run again; when it fails, its error is given back as it is, and nothing is written.
 func (s *Store) Configure(ctx context.Context, change func(current *gift.Directory, uses gift.Uses) (gift.Changes, error)) error {
+	ctx = everywhere(ctx)
 	return s.write(ctx, func(tx *sql.Tx) error {
 		// The version's row comes first: on a database with many writers it is the lock on the set-up.
 		version, err := lockSetup(ctx, tx, s.dialect.lockRows)
@@ -136,7 +137,7 @@ func lockSetup(ctx context.Context, tx *sql.Tx, lock string) (version int64, err
 
 func readUses(ctx context.Context, q querier, account gift.ID) (map[gift.ID]bool, error) {
 	used := map[gift.ID]bool{}
-	err := each(ctx, q, `SELECT record_id FROM used_record WHERE account_id = $1`, []any{bare(account)}, func(rows *sql.Rows) error {
+	err := each(within(ctx, account), q, `SELECT record_id FROM used_record WHERE account_id = $1`, []any{bare(account)}, func(rows *sql.Rows) error {
 		var record gift.ID
 		err := rows.Scan(scanID{&record})
 		used[record] = true

@@ -21,7 +21,7 @@ func TestCommitsAreWaitedFor(t *testing.T) {
 	server, err := pgtest.Start("fsync=off", "full_page_writes=off")
 	must(t, err)
 	t.Cleanup(func() { must(t, server.Close()) })
-	admin, err := pgx.Connect(t.Context(), server.URL)
+	admin, err := pgx.Connect(t.Context(), server.Admin)
 	must(t, err)
 	t.Cleanup(func() { must(t, admin.Close(context.Background())) })
 	s, err := Open(t.Context(), Options{Dir: t.TempDir(), Database: server.URL})

@@ -52,7 +52,7 @@ const selectHistory = `WITH RECURSIVE e AS (
 // History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
 func (s *Store) History(ctx context.Context, account, voucher gift.ID, seq, limit int) (entries []gift.Entry, err error) {
 	from := (seq + limit + milestone - 1) / milestone * milestone
-	entries, err = collect(ctx, s, selectHistory, []any{bare(account), bare(voucher), from, seq, limit}, func(from scanner) (e gift.Entry, err error) {
+	entries, err = collect(within(ctx, account), s, selectHistory, []any{bare(account), bare(voucher), from, seq, limit}, func(from scanner) (e gift.Entry, err error) {
 		err = from.Scan(entryFields(&e)...)
 		return e, err
 	})

@@ -19,6 +19,7 @@ func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time
 		some = `DELETE FROM request WHERE account_id = $1 AND (key, operation) IN (
 			SELECT key, operation FROM request WHERE ` + old + ` ORDER BY made_at LIMIT $3)`
 	)
+	ctx = within(ctx, account)
 	// Most calls find nothing; they should not wait for the writer.
 	err = s.ask(ctx, func(ctx context.Context) error {
 		return s.readers.QueryRowContext(ctx, any, bare(account), before.UnixMicro()).Scan(&n)

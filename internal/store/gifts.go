@@ -114,7 +114,7 @@ var lookUpTexts = []string{selectGiftByID, selectBySecret, selectBySecrets}
 
 // Gift finds a gift of an account.
 func (s *Store) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error) {
-	gifts, err := s.selectGifts(ctx, selectGiftByID, bare(account), bare(voucher))
+	gifts, err := s.selectGifts(within(ctx, account), selectGiftByID, bare(account), bare(voucher))
 	switch {
 	case err != nil:
 		return gift.Gift{}, err
@@ -234,7 +234,7 @@ func (s *Store) Gifts(ctx context.Context, f gift.Filter) ([]gift.Gift, error) {
 	if !f.CreatedTo.IsZero() {
 		w.and(`v.created_at < %s`, micros(f.CreatedTo))
 	}
-	return s.selectGifts(ctx, selectGift+w.text()+` ORDER BY v.id DESC LIMIT `+w.arg(f.Limit), w.args...)
+	return s.selectGifts(within(ctx, f.AccountID), selectGift+w.text()+` ORDER BY v.id DESC LIMIT `+w.arg(f.Limit), w.args...)
 }
 
 // where builds a condition with numbered placeholders.

@@ -20,11 +20,12 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 		g := group{Store: s}
 		err := s.dialect.transact(ctx, s, func(run runner) error {
 			g.run = run
-			if err := g.load(ctx, want); err != nil {
+			accounts := wanted(&want)
+			if err := g.load(within(ctx, accounts...), want); err != nil {
 				return fmt.Errorf("loading a group: %w", err)
 			}
 			c := decide(&g.state)
-			if err := g.save(ctx, &c); err != nil {
+			if err := g.save(within(ctx, changed(accounts, &c)...), &c); err != nil {
 				return fmt.Errorf("saving a group: %w", err)
 			}
 			return nil

@@ -27,7 +27,7 @@ func tillKey(m gift.Miss) []any { return []any{bare(m.AccountID), bare(m.KeyID),
 // Guesses reads the counts of a key at a location.
 func (s *Store) Guesses(ctx context.Context, m gift.Miss) (gift.Guesses, error) {
 	var g gift.Guesses
-	err := s.ask(ctx, func(ctx context.Context) (err error) {
+	err := s.ask(within(ctx, m.AccountID), func(ctx context.Context) (err error) {
 		g, err = readGuesses(ctx, s.readers, m)
 		return err
 	})
@@ -66,6 +66,7 @@ func (s *Store) askBucket(ctx context.Context, query string, key ...any) (b gift
 // CountMiss counts an unknown code, once a day and account, durably, and gives the counts after it. A code that was counted
 // today, by whichever key of the account, teaches a guesser nothing new and costs nothing.
 func (s *Store) CountMiss(ctx context.Context, m gift.Miss) (g gift.Guesses, err error) {
+	ctx = within(ctx, m.AccountID)
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `INSERT INTO miss (account_id, day, code_hash, key_id) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (account_id, day, code_hash) DO NOTHING`, bare(m.AccountID), day(m.At), s.keys.CodeHash(m.Code), bare(m.KeyID))
@@ -114,6 +115,7 @@ func writeTill(ctx context.Context, tx *sql.Tx, m gift.Miss, b gift.Bucket) erro
 // RewardTill gives gift.GuessReward attempts back to a key at a location, if any are missing. Nearly always none are, and
 // then nothing is written.
 func (s *Store) RewardTill(ctx context.Context, m gift.Miss) error {
+	ctx = within(ctx, m.AccountID)
 	b, err := s.askBucket(ctx, selectTill, tillKey(m)...)
 	if err != nil || !b.FullAt.After(m.At) {
 		return err
@@ -134,7 +136,7 @@ func (s *Store) RewardTill(ctx context.Context, m gift.Miss) error {
 // LiveGifts is the number of an account's gifts that can still be hit by a guess: balance left, not withdrawn.
 func (s *Store) LiveGifts(ctx context.Context, account gift.ID) (n int64, err error) {
 	const query = `SELECT CAST(coalesce(sum(live), 0) AS BIGINT) FROM tally WHERE account_id = $1`
-	err = s.ask(ctx, func(ctx context.Context) error { return s.readers.QueryRowContext(ctx, query, bare(account)).Scan(&n) })
+	err = s.ask(within(ctx, account), func(ctx context.Context) error { return s.readers.QueryRowContext(ctx, query, bare(account)).Scan(&n) })
 	if err != nil {
 		return 0, fmt.Errorf("counting live gifts: %w", err)
 	}

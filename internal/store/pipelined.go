@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
-	"github.com/jackc/pgx/v5/stdlib"
 
 	"boon.example/internal/ledger"
 )
@@ -17,9 +16,11 @@ import (
 type pipelined struct {
 	conn  *pgx.Conn
 	begun bool
+	told  string // to the walls
 }
 
-// transactPipelined runs fn in a transaction and commits. BEGIN travels with fn's first step.
+// transactPipelined runs fn in a transaction and commits. BEGIN, and what the walls
+// are told, travel with fn's first step.
 func transactPipelined(ctx context.Context, s *Store, fn func(runner) error) error {
 	conn, err := s.writer.Conn(ctx)
 	if err != nil {
@@ -27,7 +28,7 @@ func transactPipelined(ctx context.Context, s *Store, fn func(runner) error) err
 	}
 	defer conn.Close()
 	return conn.Raw(func(driverConn any) (err error) {
-		p := pipelined{conn: driverConn.(*stdlib.Conn).Conn()}
+		p := pipelined{conn: driverConn.(*walledConn).Conn.Conn()}
 		defer func() {
 			if err != nil {
 				p.rollBack(ctx)
@@ -48,6 +49,10 @@ func (p *pipelined) run(ctx context.Context, works []work) (err error) {
 	if !p.begun {
 		p.begun = true
 		b.Queue(`BEGIN`)
+	}
+	if sight := sightOf(ctx); sight != p.told {
+		b.Queue(tellSight, sight)
+		p.told = sight
 	}
 	for i := range works {
 		works[i].queue(&b)

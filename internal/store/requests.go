@@ -57,6 +57,7 @@ func (s *Store) scanRequest(from scanner, more ...any) (r ledger.Request, err er
 func (s *Store) Requests(ctx context.Context, account gift.ID, operation ledger.Operation, key string) (found []ledger.Request, err error) {
 	const query = `SELECT ` + requestColumns + ` FROM request AS r WHERE r.account_id = $1 AND r.key = $2 AND (r.operation = $3 OR $3 = '')
 		ORDER BY r.operation`
+	ctx = within(ctx, account)
 	found, err = collect(ctx, s, query, []any{bare(account), key, string(operation)}, func(from scanner) (ledger.Request, error) { return s.scanRequest(from) })
 	if err != nil {
 		return nil, fmt.Errorf("reading idempotency records: %w", err)

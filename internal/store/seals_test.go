@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-
 	"database/sql"
 	"encoding/base64"
 	"errors"
@@ -28,13 +27,13 @@ func unguarded(t *testing.T, s *Store) {
 	guards := `SELECT 'DROP TRIGGER ' || name FROM sqlite_schema WHERE type = 'trigger' UNION ALL
 		SELECT 'PRAGMA foreign_keys = 0' UNION ALL SELECT 'PRAGMA ignore_check_constraints = 1'`
 	if s.dialect.name == postgresDialect.name {
-		guards = `SELECT 'ALTER TABLE ' || c.relname || ' DISABLE TRIGGER ALL' FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		guards = `SELECT 'ALTER TABLE ' || c.relname || ' DISABLE TRIGGER USER' FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 				WHERE n.nspname = current_schema() AND c.relkind = 'r'
 			UNION ALL SELECT 'ALTER TABLE ' || c.conrelid::regclass || ' DROP CONSTRAINT ' || c.conname FROM pg_constraint c
-				JOIN pg_namespace n ON n.oid = c.connamespace WHERE n.nspname = current_schema() AND c.contype = 'c'`
+				JOIN pg_namespace n ON n.oid = c.connamespace WHERE n.nspname = current_schema() AND c.contype IN ('c', 'f') ORDER BY 1`
 	}
 	var texts []string
-	must(t, each(t.Context(), s.writer, guards, nil, func(rows *sql.Rows) error {
+	must(t, each(everywhere(t.Context()), s.writer, guards, nil, func(rows *sql.Rows) error {
 		var text string
 		err := rows.Scan(&text)
 		texts = append(texts, text)
@@ -47,7 +46,7 @@ func unguarded(t *testing.T, s *Store) {
 
 func run(t *testing.T, s *Store, text string, args ...any) {
 	t.Helper()
-	result, err := s.writer.Exec(text, args...)
+	result, err := s.writer.ExecContext(everywhere(t.Context()), text, args...)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -103,7 +102,7 @@ func setUp(t *testing.T, s *Store, name string) {
 // rowsOfTable reads rows of a table, in the order of its key.
 func rowsOfTable(t *testing.T, s *Store, of *table) (all []tuple) {
 	t.Helper()
-	must(t, each(t.Context(), s.readers, of.selectAll(), nil, func(rows *sql.Rows) error {
+	must(t, each(everywhere(t.Context()), s.readers, of.selectAll(), nil, func(rows *sql.Rows) error {
 		r, err := scanTuple(rows, of)
 		all = append(all, r)
 		return err

@@ -122,7 +122,7 @@ func hashSetup(ctx context.Context, q querier) (sum [sha256.Size]byte, err error
 		if t.name != "account" && t.name != "api_key" {
 			continue
 		}
-		err := each(ctx, q, t.selectAll(), nil, func(rows *sql.Rows) error {
+		err := each(everywhere(ctx), q, t.selectAll(), nil, func(rows *sql.Rows) error {
 			r, err := scanTuple(rows, &t)
 			if err == nil {
 				hashTuple(h, r)

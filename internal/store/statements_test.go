@@ -13,29 +13,38 @@ import (
 	"boon.example/internal/store/pgtest"
 )
 
-// statements is a tracer that collects every statement it sees.
+// statements is a tracer that collects every statement it sees, and whether it was ever run where the rows of all accounts can be seen.
 type statements struct {
-	mu   sync.Mutex
-	seen map[string]bool
+	mu    sync.Mutex
+	seen  map[string]bool
+	sight map[*pgx.Conn]string // what the transaction under way was told
 }
 
-func (s *statements) note(sql string) {
+func (s *statements) note(c *pgx.Conn, queries ...*pgx.QueuedQuery) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen[strings.Join(strings.Fields(sql), " ")] = true
+	if c.PgConn().TxStatus() == 'I' {
+		delete(s.sight, c)
+	}
+	for _, q := range queries {
+		text := strings.Join(strings.Fields(q.SQL), " ")
+		if text == tellSight {
+			s.sight[c] = q.Arguments[0].(string)
+			continue
+		}
+		s.seen[text] = s.seen[text] || s.sight[c] == allAccounts
+	}
 }
 
-func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
-	s.note(d.SQL)
+func (s *statements) TraceQueryStart(ctx context.Context, c *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+	s.note(c, &pgx.QueuedQuery{SQL: d.SQL})
 	return ctx
 }
 
 func (*statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-func (s *statements) TraceBatchStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceBatchStartData) context.Context {
-	for _, q := range d.Batch.QueuedQueries {
-		s.note(q.SQL)
-	}
+func (s *statements) TraceBatchStart(ctx context.Context, c *pgx.Conn, d pgx.TraceBatchStartData) context.Context {
+	s.note(c, d.Batch.QueuedQueries...)
 	return ctx
 }
 
@@ -74,13 +83,13 @@ var small = regexp.MustCompile(`\b(schema_version|key_check|setup_version|inform
 var named = regexp.MustCompile(`\baccount_id = \$\d|^INSERT INTO \w+ \((\w+, )*account_id\b`)
 
 // TestStatementsNameTheAccount: where accounts are spread over machines, a statement that names its account asks one of them, one
-// that does not asks all.
+// that does not asks all. And no statement that names its account is run where it could see the rows of all.
 func TestStatementsNameTheAccount(t *testing.T) {
 	t.Parallel()
 	if !pgtest.Available() {
 		return // the texts are those of every database, but only this driver tells all of them
 	}
-	all := &statements{seen: map[string]bool{}}
+	all := &statements{seen: map[string]bool{}, sight: map[*pgx.Conn]string{}}
 	t.Run("suite", func(t *testing.T) {
 		traced := func(t testing.TB) (*Store, func() *Store) { return openServerForTest(t, all) }
 		tests := suiteTests()
@@ -89,7 +98,7 @@ func TestStatementsNameTheAccount(t *testing.T) {
 		runSuite(t, tests, traced)
 	})
 	used := map[string]bool{}
-	for text := range all.seen {
+	for text, everywhere := range all.seen {
 		if strings.HasPrefix(text, "SELECT * FROM ") && !strings.Contains(text, "$") || // the tests' own dump
 			slices.Contains([]string{"BEGIN", "COMMIT", "ROLLBACK", "begin", "commit", "rollback", "-- ping", ";", ""}, strings.ToLower(text)) ||
 			strings.HasPrefix(text, "begin ") || strings.HasPrefix(text, "SET LOCAL ") ||
@@ -102,8 +111,12 @@ func TestStatementsNameTheAccount(t *testing.T) {
 				excused, used[start] = true, true
 			}
 		}
-		if !excused && !named.MatchString(text) {
+		switch {
+		case excused:
+		case !named.MatchString(text):
 			t.Errorf("a statement does not name its account: %s", text)
+		case everywhere:
+			t.Errorf("a statement names its account and is told of all: %s", text)
 		}
 	}
 	for start := range withoutAccount {

@@ -385,7 +385,7 @@ func dump(t *testing.T, s *Store) map[string][]string {
 	all := map[string][]string{}
 	for _, listed := range tables {
 		table := listed.name
-		rows, err := s.readers.Query(`SELECT * FROM ` + table)
+		rows, err := s.readers.QueryContext(everywhere(t.Context()), `SELECT * FROM `+table)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -441,7 +441,7 @@ func testStaleVoucher(t *testing.T, open opener) {
 	}
 	diff(t, dump(t, s), before)
 	err = s.dialect.transact(t.Context(), s, func(run runner) error {
-		return run(t.Context(), []work{{statement: updateVoucher, account: g.AccountID, rows: [][]any{{1, 5, 2, bare(newID()), bare(g.ID), 7}}}})
+		return run(within(t.Context(), g.AccountID), []work{{statement: updateVoucher, account: g.AccountID, rows: [][]any{{1, 5, 2, bare(newID()), bare(g.ID), 7}}}})
 	})
 	if err == nil || !strings.Contains(err.Error(), "0 rows") {
 		t.Errorf("a voucher was written over another state than the loaded one: %v", err)
@@ -456,7 +456,7 @@ func testConstraints(t *testing.T, open opener) {
 	a, v, last := bare(g[0].AccountID), bare(g[0].ID), bare(taken.ID)
 	naked := g[0].Voucher // with nothing that refers to it
 	naked.ID = newID()
-	if _, err := s.writer.Exec(insertVoucher.one, voucherRow(&naked)...); err != nil {
+	if _, err := s.writer.ExecContext(everywhere(t.Context()), insertVoucher.one, voucherRow(&naked)...); err != nil {
 		t.Fatal(err)
 	}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{
@@ -510,7 +510,7 @@ func testConstraints(t *testing.T, open opener) {
 		"an account key of no account": {`INSERT INTO api_key (id, kind, name, hint, hash, locations, created_at) VALUES ($1, 'account', '', '', $2, $3, 0)`,
 			[]any{a, make([]byte, 32), []byte{}}},
 	} {
-		if _, err := s.writer.Exec(test.query, test.args...); !s.dialect.rejected(err) {
+		if _, err := s.writer.ExecContext(everywhere(t.Context()), test.query, test.args...); !s.dialect.rejected(err) {
 			t.Errorf("%s: %v, want a broken constraint", name, err)
 		}
 	}
@@ -1174,7 +1174,7 @@ func testVerify(t *testing.T, open opener) {
 
 func spoil(t *testing.T, s *Store, query string, args ...any) {
 	t.Helper()
-	result, err := s.writer.Exec(query, args...)
+	result, err := s.writer.ExecContext(everywhere(t.Context()), query, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,8 @@ var ErrMissing = errors.New("PostgreSQL's programs initdb and postgres are not o
 
 // Server is a private PostgreSQL server on the loopback interface, with its data in a temporary folder. It dies with this process.
 type Server struct {
-	URL     string // of its database "postgres"
+	URL     string // of its database "postgres", for the role boon: an ordinary one that owns the database and may make others
+	Admin   string // the same, for the superuser
 	Address string // host:port
 	dir     string
 	kept    bool // dir is not ours to remove
@@ -71,6 +72,7 @@ func start(dir string, settings []string) (*Server, error) {
 	if err == nil {
 		s.Address = net.JoinHostPort("127.0.0.1", port)
 		s.URL = "postgres://boon@" + s.Address + "/postgres?sslmode=disable"
+		s.Admin = "postgres://postgres@" + s.Address + "/postgres?sslmode=disable"
 		err = s.initialize()
 	}
 	if err == nil {
@@ -79,6 +81,9 @@ func start(dir string, settings []string) (*Server, error) {
 			s.args = append(s.args, "-c", v)
 		}
 		err = s.Run()
+	}
+	if err == nil {
+		err = s.makeRole()
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -92,7 +97,7 @@ func (s *Server) initialize() error {
 	if _, err := os.Stat(s.data()); err == nil {
 		return nil
 	}
-	init := s.command("initdb", "-D", s.data(), "-U", "boon", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+	init := s.command("initdb", "-D", s.data(), "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
 	if said, err := init.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, said)
 	}
@@ -101,6 +106,27 @@ func (s *Server) initialize() error {
 
 // PID is the server's first process, whose children the others are.
 func (s *Server) PID() int { return s.process.Process.Pid }
+
+// makeRole makes the role boon as an operator should. It is no superuser, whom row security does not hold.
+func (s *Server) makeRole() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.Admin)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	var there bool
+	if err := conn.QueryRow(ctx, `SELECT count(*) > 0 FROM pg_roles WHERE rolname = 'boon'`).Scan(&there); err != nil || there {
+		return err
+	}
+	for _, statement := range []string{`CREATE ROLE boon LOGIN CREATEDB`, `ALTER DATABASE postgres OWNER TO boon`} {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
+}
 
 // Run starts the server after it was made, killed or stopped, and returns when it takes connections. The processes of a killed server
 // may take a moment to notice; until then it would not start.
@@ -142,7 +168,7 @@ func (s *Server) awaitReady() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	for {
-		conn, err := pgx.Connect(ctx, s.URL)
+		conn, err := pgx.Connect(ctx, s.Admin)
 		if err == nil {
 			return conn.Close(ctx)
 		}

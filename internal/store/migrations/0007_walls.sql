@@ -1,0 +1,2 @@
+-- Serves programs from schema 1.
+-- Walls between the accounts, where the database can build them.

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"boon.example/test/rig"
+)
+
+const (
+	ours   = "0199a000-0000-7000-8000-000000010001"
+	here   = "0199a000-0000-7000-8000-000000010002"
+	there  = "0199a000-0000-7000-8000-000000010003"
+	web    = "0199a000-0000-7000-8000-000000010004"
+	theirs = "0199a000-0000-7000-8000-000000020001"
+
+	shopKey    = "boon_test_timing_shop_0123456789abcdef0123456789abcdef"
+	tillKey    = "boon_test_timing_till_0123456789abcdef0123456789abcdef"
+	guesserKey = "boon_test_timing_guesser_0123456789abcdef0123456789abcd"
+	revokedKey = "boon_test_timing_revoked_0123456789abcdef0123456789abcd"
+	otherKey   = "boon_test_timing_other_0123456789abcdef0123456789abcdef"
+)
+
+const setup = `accounts:
+  - {id: ` + ours + `, name: Ours, currency: USD, timeZone: UTC, subscriptions: [{program: 22222222-2222-2222-2222-222222222222}],
+     locations: [{id: ` + here + `, name: Here}, {id: ` + there + `, name: There}], storefronts: [{id: ` + web + `, name: Web}],
+     keys: [{name: shop, secret: ` + shopKey + `}, {name: till, secret: ` + tillKey + `, locations: [` + here + `]},
+            {name: guesser, secret: ` + guesserKey + `, locations: [` + here + `]}, {name: gone, secret: ` + revokedKey + `}]}
+  - {id: ` + theirs + `, name: Theirs, currency: USD, timeZone: UTC, subscriptions: [{program: 22222222-2222-2222-2222-222222222222}],
+     locations: [{id: 0199a000-0000-7000-8000-000000020002, name: Away}], storefronts: [{id: 0199a000-0000-7000-8000-000000020004, name: Web}],
+     keys: [{name: other, secret: ` + otherKey + `}]}
+`
+
+// sold is a gift that was sold.
+type sold struct{ VoucherID, VoucherCode string }
+
+// world is a running service, and what is asked about.
+type world struct {
+	server *rig.Server
+	client *rig.Client
+	conn   map[string]*line // by key
+	calls  uint32           // without a good key, each from an address of its own
+
+	good, elsewhere, other sold
+}
+
+// furnish starts a service with gifts of two accounts.
+func furnish(dir, binary string) (w *world, err error) {
+	file := filepath.Join(dir, "setup.yaml")
+	if err := os.WriteFile(file, []byte(setup), 0o600); err != nil {
+		return nil, err
+	}
+	boon := &rig.Installation{Binary: binary, Flags: []string{"--data", filepath.Join(dir, "data")}}
+	for _, command := range [][]string{{"apply", file}, {"key", "revoke", "gone"}} {
+		if _, err := boon.Run(command...); err != nil {
+			return nil, err
+		}
+	}
+	w = &world{client: rig.NewClient(1, 10*time.Second), conn: map[string]*line{}}
+	if w.server, err = boon.Start("127.0.0.1:0"); err != nil {
+		return nil, err
+	}
+	for gift, from := range map[*sold][3]string{&w.good: {shopKey, web, here}, &w.elsewhere: {shopKey, web, there},
+		&w.other: {otherKey, "0199a000-0000-7000-8000-000000020004", ""}} {
+		if *gift, err = w.sell(from[0], from[1], from[2]); err != nil {
+			w.server.Kill()
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+func (w *world) sell(key, storefront, location string) (s sold, err error) {
+	limit := ""
+	if location != "" {
+		limit = fmt.Sprintf(`,"organizationID":%q`, location)
+	}
+	a, err := w.client.Post(w.server.URL+rig.SendGift, key, "", fmt.Sprintf(`{"monetaryGift":{"value":100,"deliveryMethodID":3%s},"paymentMethodID":2,
+		"externalTransactionReferenceNumber":"r","externalTransactionCustomerFirstName":"A","externalTransactionCustomerLastName":"B",
+		"externalTransactionCustomerEmailAddress":"a@example.com","externalStorefrontID":%q}`, limit, storefront))
+	if err != nil {
+		return s, err
+	}
+	var order struct{ Gifts []sold }
+	if err := json.Unmarshal(a.Body, &order); err != nil || len(order.Gifts) != 1 {
+		return s, fmt.Errorf("send-gift: %d %s %w", a.Status, a.Body, err)
+	}
+	return order.Gifts[0], nil
+}
+
+// question is a call, and the code of its answer.
+type question struct {
+	key, method, path, body, code string
+}
+
+// comparison is of two kinds of calls.
+type comparison struct {
+	name          string
+	first, second question
+	open          string // what is known to be told, and to whom; "": nothing may be
+}
+
+// note says why time may tell the two apart, "" when it must not.
+func (c *comparison) note() string {
+	if c.first.code != c.second.code {
+		return "answered differently, as the interface demands"
+	}
+	return c.open
+}
+
+func validate(key, code, answer string) question {
+	return question{key, http.MethodPost, rig.Validate, fmt.Sprintf(`{"voucherCode":%q}`, code), answer}
+}
+
+// unknown is a code that nobody has; the few that are used cost one miss each, however often they are asked for.
+func (w *world) unknown(n int) string {
+	for _, code := range []string{"100000000001", "100000000002", "100000000003", "100000000004"}[n:] {
+		if code != w.good.VoucherCode && code != w.elsewhere.VoucherCode && code != w.other.VoucherCode {
+			return code
+		}
+	}
+	return ""
+}
+
+// comparisons are what time might tell. The last ones are asked when the key has guessed too often.
+func (w *world) comparisons() []comparison {
+	look := func(key string) question {
+		return question{key, http.MethodGet, rig.Gifts + w.good.VoucherID, "", "UNAUTHENTICATED"}
+	}
+	id := func(id string) question {
+		return question{tillKey, http.MethodGet, rig.Gifts + id, "", "NOT_FOUND"}
+	}
+	guessed := func(code string) question { return validate(guesserKey, code, "RATE_LIMITED") }
+	const nobody = "boon_test_timing_nobody_0123456789abcdef0123456789abcde"
+	return []comparison{
+		{"a revoked key, an unknown key", look(revokedKey), look(nobody), ""},
+		{"a good key but for its last letter, an unknown key", look(tillKey[:len(tillKey)-1] + "0"), look(nobody), ""},
+		{"a gift of another account, no gift (by id)", id(w.other.VoucherID), id("0199a000-0000-7000-8000-00000000ffff"), ""},
+		{"a gift for another location, no gift (by id)", id(w.elsewhere.VoucherID), id("0199a000-0000-7000-8000-00000000ffff"),
+			"open: told to a key of its account that has its id"},
+		{"a code for another location, another account's code", validate(tillKey, w.elsewhere.VoucherCode, "NOT_AUTHORIZED"),
+			validate(tillKey, w.other.VoucherCode, "NOT_AUTHORIZED"), ""},
+		{"another account's code, an unknown code", validate(tillKey, w.other.VoucherCode, "NOT_AUTHORIZED"), validate(tillKey, w.unknown(0), "NOT_FOUND"), ""},
+		{"a good code, an unknown code", validate(tillKey, w.good.VoucherCode, "OK"), validate(tillKey, w.unknown(0), "NOT_FOUND"), ""},
+		{"after too many guesses: a good code, an unknown code", guessed(w.good.VoucherCode), guessed(w.unknown(1)), ""},
+		{"after too many guesses: another account's, an unknown code", guessed(w.other.VoucherCode), guessed(w.unknown(1)), ""},
+	}
+}
+
+// measure makes the calls of both kinds in an order that is drawn, and gives how long each took, in milliseconds.
+func (w *world) measure(c comparison, calls int, seed uint64) (first, second []float64, err error) {
+	if c.first.code == "RATE_LIMITED" {
+		for n := range 25 { // more than a key may guess at once
+			if _, err := w.ask(validate(guesserKey, fmt.Sprintf("2000000000%02d", n), "")); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	draw := rand.New(rand.NewPCG(seed, 2))
+	const warming = 50
+	for n := -warming; n < calls; n++ {
+		order := []*[]float64{&first, &second}
+		if draw.IntN(2) == 0 {
+			order[0], order[1] = order[1], order[0]
+		}
+		for _, kind := range order {
+			q := c.first
+			if kind == &second {
+				q = c.second
+			}
+			took, err := w.ask(q)
+			if err != nil {
+				return nil, nil, err
+			}
+			if n >= 0 {
+				*kind = append(*kind, float64(took.Nanoseconds())/1e6)
+			}
+		}
+	}
+	return first, second, nil
+}
+
+// line is an open connection.
+type line struct {
+	net.Conn
+	read *bufio.Reader
+}
+
+// dial opens a connection from a loopback address of its own.
+func (w *world) dial(from net.IP) (*line, error) {
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: from}, Timeout: 10 * time.Second}
+	c, err := d.Dial("tcp", w.server.Address)
+	if err != nil {
+		return nil, err
+	}
+	return &line{c, bufio.NewReader(c)}, nil
+}
+
+// ask makes a call over an open connection, and tells the time from its first byte to the last of its answer. Who has no good key may call ten times
+// a minute from an address, so each of those calls comes from another.
+func (w *world) ask(q question) (took time.Duration, err error) {
+	l := w.conn[q.key]
+	if q.code == "UNAUTHENTICATED" {
+		w.calls++
+		l, err = w.dial(net.IPv4(127, byte(1+w.calls>>16), byte(w.calls>>8), byte(w.calls)))
+		if err == nil {
+			defer l.Close()
+		}
+	} else if l == nil {
+		l, err = w.dial(net.IPv4(127, 0, 0, 1))
+		w.conn[q.key] = l
+	}
+	if err != nil {
+		return 0, err
+	}
+	request := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		q.method, q.path, w.server.Address, q.key, len(q.body), q.body)
+	begun := time.Now()
+	if _, err := l.Write([]byte(request)); err != nil {
+		return 0, err
+	}
+	resp, err := http.ReadResponse(l.read, nil)
+	if err != nil {
+		return 0, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	took = time.Since(begun)
+	if err = errors.Join(err, resp.Body.Close()); err != nil || q.code == "" {
+		return took, err
+	}
+	if code := (&rig.Answer{Status: resp.StatusCode, Body: body}).Code(); code != q.code {
+		return took, fmt.Errorf("%s %s was answered %s, want %s: %s", q.method, q.path, code, q.code, strings.TrimSpace(string(body)))
+	}
+	return took, nil
+}
