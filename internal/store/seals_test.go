@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/base64"
@@ -431,6 +432,27 @@ func TestSealsHold(t *testing.T) {
 					t.Fatalf("a broken entry: %v", err)
 				}
 			}
+
+			// Commits that failed, and commits that took effect and said that they failed.
+			transact := a.dialect.transact
+			for range 2 {
+				for _, faulty := range []func(context.Context, *Store, func(runner) error) error{
+					func(ctx context.Context, s *Store, fn func(runner) error) error {
+						return transact(ctx, s, func(run runner) error { return cmp.Or(fn(run), ledger.ErrUnknown) })
+					},
+					func(ctx context.Context, s *Store, fn func(runner) error) error {
+						return cmp.Or(transact(ctx, s, fn), ledger.ErrUnknown)
+					},
+				} {
+					a.dialect.transact = faulty
+					if _, err := tryRedeem(t.Context(), a, &gifts[0].Voucher, 1); !errors.Is(err, ledger.ErrUnknown) {
+						t.Fatalf("a faulty commit: %v", err)
+					}
+					a.dialect.transact = transact
+					redeem(t, a, &gifts[0].Voucher, 1)
+				}
+			}
+			noSealBroken(t, a)
 
 			// Another instance's clock is ahead, so that ids are not in the order of places.
 			g, e := newGift(gifts[0].AccountID)
