@@ -21,6 +21,9 @@ import (
 )
 
 func main() {
+	if err := leaveNoCore(); err != nil {
+		fmt.Fprintln(os.Stderr, "boon: a crash may write codes and keys to a core file, which cannot be switched off here:", err)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
 	stop()

@@ -36,6 +36,16 @@ func (id ID) String() string {
 	return string(id.AppendText(make([]byte, 0, 36)))
 }
 
+// Next is the smallest ID that is greater; after the greatest comes the zero ID.
+func (id ID) Next() ID {
+	for n := len(id) - 1; n >= 0; n-- {
+		if id[n]++; id[n] != 0 {
+			break
+		}
+	}
+	return id
+}
+
 // AppendText appends the form 8-4-4-4-12 in lower case, also of the zero ID.
 func (id ID) AppendText(b []byte) []byte {
 	b = hex.AppendEncode(b, id[:4])

@@ -31,6 +31,7 @@ type GroupStats struct {
 	Commands int
 	Took     time.Duration
 	Err      error
+	Done     Changes // what was committed, to be read only; nothing when there is an Err
 }
 
 // Engine runs commands. See the package comment.
@@ -346,6 +347,7 @@ func (l *lane) transact(group []*task) error {
 		t.cmd.want(t.call, &want)
 	}
 	var panicked error
+	var done Changes
 	begun := time.Now()
 	err := l.store.Group(context.Background(), want, func(loaded *State) (changes Changes) {
 		panicked = nil
@@ -359,10 +361,13 @@ func (l *lane) transact(group []*task) error {
 		for _, t := range group {
 			t.decide(s)
 		}
+		done = s.changes
 		return s.changes
 	})
-	err = cmp.Or(err, panicked)
-	l.opts.Observe(GroupStats{Commands: len(group), Took: time.Since(begun), Err: err})
+	if err = cmp.Or(err, panicked); err != nil {
+		done = Changes{}
+	}
+	l.opts.Observe(GroupStats{Commands: len(group), Took: time.Since(begun), Err: err, Done: done})
 	return err
 }
 

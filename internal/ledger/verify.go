@@ -39,9 +39,7 @@ func Verify(ctx context.Context, books Books, progress func(done, total int64)) 
 	err = books.WalkVouchers(ctx, func(v gift.Voucher, history []gift.Entry) error {
 		r.Vouchers++
 		r.Entries += int64(len(history))
-		for _, finding := range gift.Audit(v, history) {
-			r.note(fmt.Sprintf("gift %s: %s", v.ID, finding))
-		}
+		examine(v, history, r.note)
 		progress(r.Vouchers, max(total, r.Vouchers))
 		return nil
 	})
@@ -52,6 +50,13 @@ func Verify(ctx context.Context, books Books, progress func(done, total int64)) 
 		return r, fmt.Errorf("checking records: %w", err)
 	}
 	return r, nil
+}
+
+// examine tells note of everything that is wrong with a gift.
+func examine(v gift.Voucher, history []gift.Entry, note func(finding string)) {
+	for _, finding := range gift.Audit(v, history) {
+		note(fmt.Sprintf("gift %s: %s", v.ID, finding))
+	}
 }
 
 func (r *Report) note(finding string) {

@@ -20,7 +20,8 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	if err := h.readSetup(ctx); err != nil {
 		return nil, err
 	}
-	h.engine = ledger.Start(under(s), ledger.Options{Lanes: s.Writers(), Observe: h.metrics.group})
+	h.auditor = h.newAuditor()
+	h.engine = ledger.Start(under(s), ledger.Options{Lanes: s.Writers(), Observe: h.committed})
 	h.metrics.watch(h.door, h.engine, s)
 
 	h.post = newPost(c, s)
@@ -43,6 +44,7 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	h.stopBackground = cancel
 	h.background.Go(func() { h.refreshSetup(running) })
 	h.background.Go(func() { h.forget(running) })
+	h.background.Go(func() { h.auditor.Run(running) })
 	if h.post.email != nil || h.post.sms != nil {
 		h.background.Go(func() { worker.Run(running) })
 	}

@@ -38,6 +38,7 @@ type Config struct {
 	// KeepRequests is how long idempotency records of calls that moved no value are kept; at least, and by
 	// default, the constant of that name.
 	KeepRequests time.Duration
+	AuditPace    int // rows a second that are looked over beside the service; 0: ledger.AuditPace
 	Logger       *slog.Logger
 	Ready        func(address string) // told once the service listens
 }
@@ -129,6 +130,7 @@ type house struct {
 	engine    *ledger.Engine
 	metrics   *metrics
 	door      *door
+	auditor   *ledger.Auditor
 	directory atomic.Pointer[gift.Directory]
 	handler   http.Handler
 	post      post

@@ -4,9 +4,11 @@ package server
 
 import (
 	"context"
+	"net"
 	"os"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -18,6 +20,7 @@ import (
 //	locks: a group is decided on what was read in a transaction before, so that no lock keeps others away in between
 //	keys:  Idempotency-Keys are neither looked for nor remembered
 //	saves: now and then a group is answered and not saved
+//	waits: a group waits for the mail gateway, at the address in BOON_UNSOUND_GATEWAY, to say something
 func under(s *store.Store) ledger.Store {
 	switch os.Getenv("BOON_UNSOUND") {
 	case "locks":
@@ -26,6 +29,8 @@ func under(s *store.Store) ledger.Store {
 		return keyless{s}
 	case "saves":
 		return &forgetful{Store: s}
+	case "waits":
+		return waiting{s, os.Getenv("BOON_UNSOUND_GATEWAY")}
 	}
 	return s
 }
@@ -108,4 +113,18 @@ func (f *forgetful) Group(ctx context.Context, w ledger.Want, decide func(*ledge
 		}
 		return c
 	})
+}
+
+type waiting struct {
+	*store.Store
+	gateway string
+}
+
+func (w waiting) Group(ctx context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
+	if conn, err := net.Dial("tcp", w.gateway); err == nil {
+		_ = conn.SetReadDeadline(time.Now().Add(300 * time.Millisecond))
+		_, _ = conn.Read(make([]byte, 1)) // whatever it says or does not say
+		conn.Close()
+	}
+	return w.Store.Group(ctx, want, decide)
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,6 +32,9 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 		if err == nil {
 			s.used.commit(g.newlyUsed)
 		}
+		if err == nil && g.strand != nil {
+			s.strands.giveBack(g.strand, g.links)
+		}
 		return err
 	})
 	if err != nil && s.dialect.rejected(err) {
@@ -46,6 +50,8 @@ type group struct {
 	state     ledger.State
 	before    map[ledger.Ref]before // the vouchers as they were loaded
 	newlyUsed []ledger.Ref
+	strand    *strand          // that is continued; nil: nothing was entered
+	links     map[gift.ID]link // how far the strand has come in the accounts of this group
 }
 
 // before is what a change of a voucher is measured against.
@@ -83,7 +89,8 @@ var (
 // hotTexts are the statements of a group as they are prepared row by row.
 func hotTexts() (texts []string) {
 	for _, s := range []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectSentBy, selectCodes, updateVoucher, updateTally, updateReplays,
-		updateCard, deleteJobs, selectWays, selectJobs, selectResends, insertResend, updateWay, updateJob, insertTally, insertUsed, insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertJob} {
+		updateCard, deleteJobs, selectWays, selectJobs, selectResends, insertResend, updateWay, updateJob, insertTally, insertUsed, insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertJob,
+		selectNewestStrand, selectNewestSeals, insertStrand} {
 		texts = append(texts, s.one)
 		if s.many != "" {
 			texts = append(texts, s.many)
@@ -106,14 +113,18 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		Posts:       make(map[ledger.Ref]*ledger.Post),
 	}
 	vouchers, requests := want.Vouchers, want.Requests
-	if len(want.Undo)+len(want.Redemptions) > 0 {
+	undoing := len(want.Undo)+len(want.Redemptions) > 0
+	if undoing {
 		undone, err := g.loadUndone(ctx, want)
 		if err != nil {
 			return err
 		}
-		// An older view of the requests is safe: who decides on a record that is new since then cannot write its own.
-		vouchers, requests = slices.Concat(vouchers, undone), nil
+		vouchers = slices.Concat(vouchers, undone)
+		if g.dialect.lockRows == "" {
+			requests = nil // nobody has written since
+		}
 	}
+	known := len(g.state.Requests)
 	works := g.wantVouchers(vouchers)
 	works = append(works, g.wantRequests(requests)...)
 	works = append(works, g.wantReversed()...)
@@ -121,8 +132,18 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	works = append(works, g.wantResends(want.Resends)...)
 	works = append(works, g.wantPosts(want.Posts)...)
 	works = append(works, g.wantCodes(want.Codes)...)
-	return g.run(ctx, works)
+	if err := g.run(ctx, works); err != nil {
+		return err
+	}
+	if undoing && len(g.state.Requests) > known {
+		return errOvertaken
+	}
+	return nil
 }
+
+// errOvertaken tells that a request of the group was answered by somebody else between its record being looked for and its voucher being
+// locked: it may not be decided a second time, not even to be refused without a record, on what the first time left.
+var errOvertaken = errors.New("a request was answered meanwhile")
 
 // loadUndone reads the redemptions that are to be undone, the requests of the whole group on the way, and gives their vouchers.
 func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []ledger.Ref, err error) {
@@ -276,6 +297,10 @@ func byAccount[T any](sorted []T, account func(T) gift.ID, make func(gift.ID, []
 
 // save writes what was decided: locked rows first, then the tally, then the rest, each in the order of its key.
 func (g *group) save(ctx context.Context, c *ledger.Changes) error {
+	seals, err := g.sealEntries(ctx, c)
+	if err != nil {
+		return err
+	}
 	works, err := g.saveVouchers(c.Vouchers)
 	if err != nil {
 		return err
@@ -285,7 +310,7 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	works = append(works, g.saveGifts(c.Gifts)...)
 	slices.SortStableFunc(c.Requests, func(a, b ledger.Request) int { return compareKeys(a.RequestKey, b.RequestKey) })
 	works = append(works,
-		rowsOf(insertEntry, c.Entries, entryRow),
+		entryRows(c.Entries, seals),
 		rowsOf(insertRequest, c.Requests, g.requestRow),
 		rowsOf(insertJob, c.Jobs, jobRow))
 	works = append(works, saveReplays(c.Replays)...)

@@ -65,8 +65,14 @@ func (s *Store) UseKey(ctx context.Context) (id byte, err error) {
 		if err := s.noteKey(ctx, tx, id); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE setup_version SET version = $1 WHERE one = 1`, version+1) // which everybody watches
-		return err
+		is, err := hashSetup(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE setup_version SET version = $1 WHERE one = 1`, version+1); err != nil { // which everybody watches
+			return err
+		}
+		return s.logSetup(ctx, tx, changedLog, fmt.Sprintf("used key %d of the key file", id), is)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("using a new key: %w", err)

@@ -56,7 +56,7 @@ var postgresDialect = dialect{
 	snapshot:       &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
 	patience:       callPatience,
 	waits:          callersPatience,
-	again:          func(err error) bool { return conflict(err) || lost(err) },
+	again:          func(err error) bool { return conflict(err) || lost(err) || errors.Is(err, errOvertaken) },
 	outcomeUnknown: unknownOutcome,
 	rejected:       postgresRejected,
 	beginCommit:    func(c *sql.Conn) { onConn(c, forgetNotices) },

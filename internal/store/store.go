@@ -36,6 +36,8 @@ type Options struct {
 	Database string
 	// MustExist refuses a place without a database, for programs that only look.
 	MustExist bool
+	// By is who changes the set-up, for its log: the operating system's user.
+	By string
 	// Migrated is told of each step of the schema that Open takes; nil: nobody is.
 	Migrated func(number int64, name string)
 
@@ -56,6 +58,8 @@ type Store struct {
 	hot     map[string]*sql.Stmt // prepared on writer, by text
 	lookUps map[string]*sql.Stmt // prepared on readers, by text
 	used    usedRecords
+	strands strands
+	by      string                         // Options.By
 	secrets gathering                      // look-ups by secret
 	setup   atomic.Pointer[gift.Directory] // as last read
 
@@ -77,7 +81,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the data folder: %w", err)
 	}
-	s := &Store{migrated: o.Migrated, keyFile: filepath.Join(dir, sealed.FileName)}
+	s := &Store{migrated: o.Migrated, by: o.By, keyFile: filepath.Join(dir, sealed.FileName)}
 	if o.Database != "" {
 		err = s.openServer(ctx, o)
 	} else {
@@ -262,12 +266,9 @@ func (s *Store) checkKeys(ctx context.Context) error {
 	const query = `SELECT value FROM key_check WHERE one = 1`
 	err := s.readers.QueryRowContext(ctx, query).Scan(&noted)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = s.write(ctx, func(tx *sql.Tx) error {
-			const note = `INSERT INTO key_check (one, value) VALUES (1, $1) ON CONFLICT (one) DO NOTHING`
-			if _, err := tx.ExecContext(ctx, note, s.keys.Seal([]byte(keyCheckText), boundToDatabase())); err != nil {
-				return err
-			}
-			return tx.QueryRowContext(ctx, query).Scan(&noted)
+		err = s.write(ctx, func(tx *sql.Tx) (err error) {
+			noted, err = s.claim(ctx, tx)
+			return err
 		})
 	}
 	if err != nil {

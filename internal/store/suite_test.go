@@ -55,6 +55,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"live gifts are counted":                    testLiveGifts,
 		"old records are forgotten":                 testForget,
 		"two handles write at once":                 testTwoWriters,
+		"a reversal that is answered elsewhere":     testOvertaken,
 		"verify walks and finds":                    testVerify,
 	}
 }
@@ -1087,6 +1088,45 @@ func testTwoWriters(t *testing.T, open opener) {
 	}
 	if want := g.Balance - writers*each; got.Balance != want || got.Seq != 1+writers*each {
 		t.Errorf("balance %d after %d entries, want %d after %d", got.Balance, got.Seq, want, 1+writers*each)
+	}
+}
+
+// testOvertaken: while a group locks the voucher of a redemption, another one under the same key that had it locked commits. What is decided
+// on, then, is the whole of that commit: who sees what was given back sees the record of it as well. So a repeat is never refused for
+// what it did itself.
+func testOvertaken(t *testing.T, open opener) {
+	s, again := open(t)
+	g := issue(t, s, newID(), 1)[0]
+	taken := redeem(t, s, &g.Voucher, 50)
+	of := ledger.Ref{AccountID: g.AccountID, ID: taken.ID}
+	key := ledger.RequestKey{AccountID: g.AccountID, Operation: ledger.ReverseRedemption, Key: "again"}
+	want := ledger.Want{Requests: []ledger.RequestKey{key}, Redemptions: []ledger.Ref{of}}
+	elsewhere := again()
+	ended := make(chan error, 1)
+	begin := sync.OnceFunc(func() {
+		go func() {
+			ended <- elsewhere.Group(t.Context(), want, func(st *ledger.State) ledger.Changes {
+				if back, known := st.Redemptions[of].Reversed, st.Requests[key] != nil; back > 0 && !known {
+					t.Errorf("the second group sees %d given back, and nothing of the request that did it", back)
+				}
+				return ledger.Changes{}
+			})
+		}()
+		time.Sleep(500 * time.Millisecond) // it waits for the lock by then, or there is nothing to be seen
+	})
+	runGroup(t, s, want, func(st *ledger.State) ledger.Changes {
+		begin()
+		after, e, err := st.Vouchers[ref(&g.Voucher)].Reverse(*st.Redemptions[of],
+			gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, Amount: 50})
+		if err != nil {
+			t.Error(err)
+			return ledger.Changes{}
+		}
+		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Requests: []ledger.Request{{RequestKey: key, EntryID: e.ID, At: noon,
+			Answer: ledger.Answer{Status: 200, Body: []byte(`{"id":"` + e.ID.String() + `"}`)}}}}
+	})
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -17,9 +17,9 @@ import (
 // memory at a time, and sees the vouchers of a page and their histories as they were at one moment; the store may be written to
 // meanwhile. An error of fn ends the walk and is given back.
 func (s *Store) WalkVouchers(ctx context.Context, fn func(gift.Voucher, []gift.Entry) error) error {
-	var account, last gift.ID
-	for {
-		page, histories, err := s.voucherPage(ctx, account, last)
+	const size = 500
+	for from := (ledger.Ref{}); ; {
+		page, histories, err := s.VoucherPage(ctx, from, size)
 		if err != nil {
 			return fmt.Errorf("walking the vouchers: %w", err)
 		}
@@ -31,28 +31,27 @@ func (s *Store) WalkVouchers(ctx context.Context, fn func(gift.Voucher, []gift.E
 				return err
 			}
 		}
-		account, last = page[len(page)-1].AccountID, page[len(page)-1].ID
+		last := &page[len(page)-1]
+		from = ledger.Ref{AccountID: last.AccountID, ID: last.ID.Next()}
 	}
 }
 
-// voucherPage reads the vouchers that follow one, and their histories by id. Vouchers of two accounts may be on a page; should
-// they share an id, the page ends between them.
-func (s *Store) voucherPage(ctx context.Context, account, last gift.ID) (page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
+// VoucherPage implements ledger.Shelf. Vouchers of two accounts may be on a page; should they share an id, the page ends between them.
+func (s *Store) VoucherPage(ctx context.Context, from ledger.Ref, limit int) (page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
 	const (
-		vouchers = `SELECT ` + voucherColumns + ` FROM voucher AS v WHERE (v.account_id, v.id) > ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
+		vouchers = `SELECT ` + voucherColumns + ` FROM voucher AS v WHERE (v.account_id, v.id) >= ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
 		entries  = `WITH RECURSIVE e AS (
 			SELECT ` + entryColumns + ` FROM voucher AS v JOIN entry AS e ON e.account_id = v.account_id AND e.id = v.last
 				WHERE (v.account_id, v.id) >= ($1, $2) AND (v.account_id, v.id) <= ($3, $4)
 			UNION ALL
 			SELECT ` + entryColumns + ` FROM e AS n JOIN entry AS e ON e.account_id = n.account_id AND e.id = n.previous AND e.id < n.id
 			) SELECT ` + entryColumns + ` FROM e ORDER BY e.account_id, e.voucher_id, e.seq`
-		size = 500
 	)
-	histories = make(map[gift.ID][]gift.Entry, size)
+	histories = make(map[gift.ID][]gift.Entry, limit)
 	err = s.read(ctx, func(tx *sql.Tx) error {
-		seen := make(map[gift.ID]bool, size)
+		seen := make(map[gift.ID]bool, limit)
 		full := false
-		err := each(ctx, tx, vouchers, []any{bare(account), bare(last), size}, func(rows *sql.Rows) error {
+		err := each(ctx, tx, vouchers, []any{bare(from.AccountID), bare(from.ID), limit}, func(rows *sql.Rows) error {
 			var v gift.Voucher
 			err := rows.Scan(voucherFields(&v)...)
 			if full = full || seen[v.ID]; !full {
@@ -78,12 +77,7 @@ func (s *Store) voucherPage(ctx context.Context, account, last gift.ID) (page []
 // CheckRecords looks for what WalkVouchers does not show, and hands every problem that it finds to note, as a sentence. It
 // changes nothing and does not stop the store from being written to. An error is what kept it from looking.
 func (s *Store) CheckRecords(ctx context.Context, note func(problem string)) error {
-	for _, c := range s.checks() {
-		if err := c.run(ctx, note); err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
-		}
-	}
-	return nil
+	return (&Audit{Store: s}).CheckRecords(ctx, note)
 }
 
 // check is one thing that must be true of a store.

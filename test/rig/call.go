@@ -2,6 +2,7 @@ package rig
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -70,10 +71,16 @@ func (c *Client) Get(url, apiKey string) (*Answer, error) {
 	return c.do(req, apiKey)
 }
 
-// Read gets and decodes, again and again for up to ten seconds.
+// ErrNotThere is what Read is told of what does not exist.
+var ErrNotThere = errors.New("answered 404")
+
+// Read gets and decodes, again and again for up to ten seconds. What is not there is ErrNotThere, at once.
 func (c *Client) Read(url, apiKey string, into any) error {
 	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		a, err := c.Get(url, apiKey)
+		if err == nil && a.Status == http.StatusNotFound {
+			return fmt.Errorf("%s: %w", url, ErrNotThere)
+		}
 		if err == nil && a.Status != http.StatusOK {
 			err = fmt.Errorf("%s: %d %s", url, a.Status, a.Body)
 		}

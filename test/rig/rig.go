@@ -152,6 +152,12 @@ func (s *Server) Kill() {
 	_ = s.cmd.Wait()
 }
 
+// Crash has the process end as a grave fault in it does, and returns when it is gone.
+func (s *Server) Crash() {
+	_ = s.cmd.Process.Signal(syscall.SIGABRT) // it may have gone already
+	_ = s.cmd.Wait()
+}
+
 // Strike sends the kill and does not wait.
 func (s *Server) Strike() { _ = s.cmd.Process.Kill() } // it may have gone already
 

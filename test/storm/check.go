@@ -1,7 +1,9 @@
 package storm
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -109,7 +111,9 @@ func (s *Storm) checkGift(url string, v *voucher, ops []*op) *Report {
 	}
 	ops = slices.DeleteFunc(ops, func(o *op) bool { return o.unknown })
 	entered, err := s.entries(url, v)
-	if err != nil {
+	if errors.Is(err, rig.ErrNotThere) { // then all that was acknowledged of it is lost
+		s.problem("gift %s is not there", v.id)
+	} else if err != nil {
 		s.problem("gift %s: %v", v.id, err)
 		return r
 	}
@@ -138,7 +142,7 @@ func (s *Storm) checkGift(url string, v *voucher, ops []*op) *Report {
 	}
 	if result := linearizable(v, ops); result != porcupine.Ok {
 		r.Unexplained++
-		s.problem("the %d calls on gift %s are not linearizable: %s", len(ops), v.id, result)
+		s.problem("the %d calls on gift %s are not linearizable: %s; %s", len(ops), v.id, result, stuck(v, ops))
 	}
 	return r
 }
@@ -196,7 +200,7 @@ func (s *Storm) resolve(base string, o *op) error {
 		return fmt.Errorf("what became of %s: %d %s %w", o.key, a.Status, a.Body, err)
 	}
 	first := said.Requests[0]
-	o.unknown, o.ended = false, time.Now().UnixNano()
+	o.unknown, o.ended = false, s.now()
 	return o.read(&rig.Answer{Status: first.Status, Body: first.Answer})
 }
 
@@ -209,7 +213,7 @@ func (s *Storm) entries(url string, v *voucher) (map[string]int, error) {
 			NextCursor string
 		}
 		if err := s.client.Read(url+rig.Gifts+v.id+"/history?limit=200"+next, v.shop.Keys[0], &page); err != nil {
-			return nil, err
+			return found, err
 		}
 		for _, e := range page.Entries {
 			switch e.Kind {
@@ -236,6 +240,35 @@ func (s *Storm) balance(url string, v *voucher) (int64, error) {
 
 // linearizable looks for an order of the calls that explains all answers.
 func linearizable(v *voucher, ops []*op) porcupine.CheckResult {
+	m, history := asHistory(v, ops)
+	return porcupine.CheckOperationsTimeout(m, history, time.Minute)
+}
+
+// stuck tells where the best of all orders ends: the calls that began first of those that it cannot explain.
+func stuck(v *voucher, ops []*op) string {
+	m, history := asHistory(v, ops)
+	_, info := porcupine.CheckOperationsVerbose(m, history, time.Minute)
+	var best []int
+	for _, order := range info.PartialLinearizations()[0] {
+		if len(order) > len(best) {
+			best = order
+		}
+	}
+	left := slices.Clone(ops)
+	for _, n := range best {
+		left[n] = nil
+	}
+	left = slices.DeleteFunc(left, func(o *op) bool { return o == nil })
+	slices.SortFunc(left, func(a, b *op) int { return cmp.Compare(a.begun, b.begun) })
+	said := fmt.Sprintf("an order explains %d of them, and not, among others:", len(best))
+	for _, o := range left[:min(len(left), 3)] {
+		said += fmt.Sprintf(" [%s %s %s, begun %d and answered %d: %s, %d moved, %d left]", o.path, o.key, o.body, o.begun, o.ended, o.code, o.moved, o.balance)
+	}
+	return said
+}
+
+// asHistory puts the calls as porcupine wants them.
+func asHistory(v *voucher, ops []*op) (porcupine.Model, []porcupine.Operation) {
 	undone := map[string]int{}
 	for _, o := range ops {
 		if _, known := undone[o.of]; !known && o.of != "" {
@@ -254,5 +287,5 @@ func linearizable(v *voucher, ops []*op) porcupine.CheckResult {
 		}
 		history[i] = porcupine.Operation{Input: asked{o, n}, Call: o.begun, Return: o.ended}
 	}
-	return porcupine.CheckOperationsTimeout(model(v.worth, len(undone)), history, time.Minute)
+	return model(v.worth, len(undone)), history
 }

@@ -52,9 +52,9 @@ type op struct {
 // finish makes a call, sees it through, and writes it down.
 func (t *till) finish(o *op) {
 	t.write(o)
-	o.begun = time.Now().UnixNano()
+	o.begun = t.now()
 	a := t.see(o, o.kind == redeem && !o.paired)
-	o.ended = time.Now().UnixNano()
+	o.ended = t.now()
 	if a == nil {
 		o.unknown = true
 	} else if err := o.read(a); err != nil {

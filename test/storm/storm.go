@@ -29,6 +29,7 @@ type Options struct {
 // Storm is the tills and what they wrote down.
 type Storm struct {
 	Options
+	epoch  time.Time
 	urls   []string
 	client *rig.Client
 	shops  []*shop
@@ -77,12 +78,15 @@ func New(o Options, urls ...string) *Storm {
 	if o.Replays == 0 {
 		o.Replays = 1000
 	}
-	s := &Storm{Options: o, urls: urls, client: rig.NewClient(o.Clients, 6*time.Second)}
+	s := &Storm{Options: o, epoch: time.Now(), urls: urls, client: rig.NewClient(o.Clients, 6*time.Second)}
 	for _, a := range rig.Accounts() {
 		s.shops = append(s.shops, &shop{Account: a, slots: make([]*voucher, o.Gifts)})
 	}
 	return s
 }
+
+// now does not jump when the machine's clock is set.
+func (s *Storm) now() int64 { return s.epoch.Add(time.Since(s.epoch)).UnixNano() }
 
 // Calls is how many were answered so far.
 func (s *Storm) Calls() int64 { return s.calls.Load() }
@@ -104,6 +108,22 @@ func (s *Storm) Run(ctx context.Context, round int, calls int64) {
 	s.client.Close()
 }
 
+// Secrets are all codes, in three spellings, tokens and API keys that the tills have used.
+func (s *Storm) Secrets() (all []string) {
+	for _, shop := range s.shops {
+		all = append(all, shop.Keys...)
+	}
+	for _, v := range s.gifts {
+		all = append(append(all, v.token), Spellings(v.code)...)
+	}
+	return all
+}
+
+// Spellings are the ways in which a code is written.
+func Spellings(code string) []string {
+	return []string{code, code[:4] + "-" + code[4:8] + "-" + code[8:], code[:4] + " " + code[4:8] + " " + code[8:]}
+}
+
 // maxProblems is how many are told in words.
 const maxProblems = 20
 
@@ -112,7 +132,7 @@ func (s *Storm) problem(format string, args ...any) {
 	defer s.mu.Unlock()
 	if len(s.problems) < maxProblems {
 		text := fmt.Sprintf(format, args...)
-		s.problems = append(s.problems, text[:min(len(text), 600)])
+		s.problems = append(s.problems, text[:min(len(text), 1500)])
 	} else {
 		s.more++
 	}

@@ -33,6 +33,7 @@ func main() {
 	flag.Uint64Var(&p.seed, "seed", uint64(time.Now().UnixNano()), "of everything that is left to chance but the scheduler")
 	flag.DurationVar(&p.duration, "duration", 0, "the longest a storm may last; 0: until all calls are answered")
 	flag.IntVar(&p.clients, "clients", 32, "tills at once")
+	flag.IntVar(&p.gifts, "gifts", 24, "in use at once in each of two accounts")
 	stores := flag.String("store", "both", "sqlite, postgres or both")
 	controls := flag.Bool("controls", false, "make mistakes on purpose and see that they are noticed")
 	promises := flag.String("promises", "", "run the tests that docs/promises.md names for these promises: all, or names such as P4,P6")

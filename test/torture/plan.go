@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type plan struct {
 	seed     uint64
 	duration time.Duration
 	clients  int
+	gifts    int // in use at once in each account; 0: some
 	postgres bool
 	binary   string
 	unsound  string // the mistake that the binary is told to make; "": none
@@ -35,9 +37,12 @@ type found struct {
 	kills, databaseKills int
 	took, slowestStart   time.Duration
 	verify               error
+	searched             int64 // bytes
+	secrets              int   // that were looked for in them
+	leaks                []string
 }
 
-func (f *found) sound() bool { return f.Sound() && f.verify == nil }
+func (f *found) sound() bool { return f.Sound() && f.verify == nil && len(f.leaks) == 0 }
 
 func (f *found) String() string {
 	b := &strings.Builder{}
@@ -51,7 +56,8 @@ func (f *found) String() string {
 	} else {
 		fmt.Fprint(b, "boon verify: everything holds")
 	}
-	for _, p := range f.Problems {
+	fmt.Fprintf(b, "; %d MB of files, backup and logs searched for %d secrets: %d found", f.searched>>20, f.secrets, len(f.leaks))
+	for _, p := range append(f.Problems, f.leaks...) {
 		fmt.Fprintf(b, "\n  %s", p)
 	}
 	return b.String()
@@ -63,6 +69,7 @@ type scene struct {
 	servers  []*rig.Server
 	database *pgtest.Server
 	lot      *rand.Rand
+	logs     bytes.Buffer // of the servers that were killed
 	found    *found
 }
 
@@ -82,18 +89,45 @@ func (p plan) run(ctx context.Context) (*found, error) {
 	for _, server := range s.servers {
 		urls = append(urls, server.URL)
 	}
-	tills := storm.New(storm.Options{Clients: p.clients, Seed: p.seed}, urls...)
+	tills := storm.New(storm.Options{Clients: p.clients, Seed: p.seed, Gifts: p.gifts}, urls...)
 	begun := time.Now()
 	if err := p.rage(ctx, s, tills); err != nil {
 		return nil, err
 	}
 	s.found.took = time.Since(begun)
 	s.found.Report = tills.Check(urls[s.lot.IntN(len(urls))])
-	for _, server := range s.servers {
-		server.Kill()
+	for n := range s.servers {
+		s.end(n)
 	}
 	s.found.verify = s.boon.Verify()
-	return s.found, nil
+	return s.found, s.searchAll(tills, filepath.Join(dir, "data"))
+}
+
+// end kills a server, and keeps what it said.
+func (s *scene) end(n int) {
+	s.servers[n].Kill()
+	s.logs.WriteString(s.servers[n].Logs())
+}
+
+// searchAll searches the data folder, a backup, and all that PostgreSQL has written and said.
+func (s *scene) searchAll(tills *storm.Storm, data string) error {
+	places := []string{data}
+	if s.database != nil {
+		if err := s.database.Kill(); err != nil { // as it is, with its log of what was not written yet
+			return err
+		}
+		places = append(places, s.database.Dir())
+	} else {
+		backup := data + "-backup"
+		if err := os.Mkdir(backup, 0o700); err != nil {
+			return err
+		}
+		if _, err := s.boon.Run("backup", "--to", backup); err != nil {
+			return err
+		}
+		places = append(places, backup)
+	}
+	return s.search(tills.Secrets(), data, places...)
 }
 
 // open starts what serves: one server on the embedded store, or two over PostgreSQL.
@@ -185,7 +219,7 @@ func (s *scene) kill(n int) error {
 	}
 	s.found.kills++
 	i := s.lot.IntN(len(s.servers))
-	s.servers[i].Kill()
+	s.end(i)
 	time.Sleep(time.Duration(s.lot.IntN(50)) * time.Millisecond)
 	server, err := s.boon.Start(s.servers[i].Address)
 	if err != nil {

@@ -120,6 +120,9 @@ func (p *promise) print(held bool, known map[string]outcome) {
 	}
 }
 
+// leftOut is the exit code of a script that this machine lacks something for.
+const leftOut = 77
+
 // try runs a command of the list.
 func try(ctx context.Context, command string) outcome {
 	args := words(command)
@@ -130,6 +133,9 @@ func try(ctx context.Context, command string) outcome {
 	begun := time.Now()
 	out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput()
 	said := strings.TrimSpace(string(out))
+	if left, ok := errors.AsType[*exec.ExitError](err); ok && left.ExitCode() == leftOut {
+		return outcome{held: true, leftOut: true, figure: said}
+	}
 	if err != nil {
 		return outcome{figure: fmt.Sprintf("%v\n%s", err, said[max(0, len(said)-3000):])}
 	}

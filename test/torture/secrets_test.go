@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"boon.example/test/rig"
+	"boon.example/test/storm"
 )
 
 // TestSecretsAtRest uses a service as tills do, kills it again and again, rotates its keys, and takes a backup. Then neither the database,
@@ -47,11 +47,16 @@ func TestSecretsAtRest(t *testing.T) {
 	}
 	check(t, i.Verify())
 
-	u.secrets = append(u.secrets, keyParts(t, filepath.Join(data, "boon.key"))...)
+	keys, err := keyParts(filepath.Join(data, "boon.key"))
+	check(t, err)
+	if len(keys) != 6 {
+		t.Errorf("%d parts of keys, want 6", len(keys))
+	}
+	u.secrets = append(u.secrets, keys...)
 	searched(t, data, append(u.secrets, "Shop 1")).report(t, "Shop 1")
 	searched(t, backups, append(u.secrets, "Shop 1")).report(t, "Shop 1")
 	in := findings{}
-	in.search("the log", []byte(logs.String()), append(u.secrets, rig.Redeem))
+	in.search("the log", []byte(logs.String()), newSecrets(append(u.secrets, rig.Redeem)))
 	in.report(t, rig.Redeem)
 }
 
@@ -90,7 +95,8 @@ func (u *usage) oneGift(name string) {
 		u.Fatalf("no code or token in %s", sold.Body)
 	}
 	wrong := code[:11] + string('0'+(code[11]-'0'+5)%10)
-	u.secrets = append(u.secrets, code, code[:4]+"-"+code[4:8]+"-"+code[8:], code[:4]+" "+code[4:8]+" "+code[8:], token, wrong)
+	u.secrets = append(u.secrets, token, wrong)
+	u.secrets = append(u.secrets, storm.Spellings(code)...)
 	u.post(rig.Validate, "look-"+name, `{"voucherCode":"`+code+`"}`, http.StatusOK)
 	u.delivered(got.Gifts[0].VoucherID)
 	for _, by := range []string{`"voucherCode":"` + code + `"`, `"voucherPublicToken":"` + token + `"`} {
@@ -123,49 +129,12 @@ func (u *usage) delivered(id string) {
 	}
 }
 
-// keyParts are the keys of a key file, as they stand there.
-func keyParts(t *testing.T, path string) (parts []string) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	check(t, err)
-	var f struct {
-		Keys []struct{ Lookup, Seal, Fingerprint string }
-	}
-	check(t, json.Unmarshal(text, &f))
-	for _, k := range f.Keys {
-		parts = append(parts, k.Lookup, k.Seal, k.Fingerprint)
-	}
-	if len(parts) != 6 {
-		t.Errorf("%d parts of keys, want 6", len(parts))
-	}
-	return parts
-}
-
-// findings are the places where each text was found.
-type findings map[string][]string
-
-func (f findings) search(place string, content []byte, texts []string) {
-	for _, text := range texts {
-		if bytes.Contains(content, []byte(text)) {
-			f[text] = append(f[text], place)
-		}
-	}
-}
-
-// searched looks through all files of a folder but the key file.
+// searched looks through a folder.
 func searched(t *testing.T, dir string, texts []string) findings {
 	t.Helper()
-	files, err := os.ReadDir(dir)
-	check(t, err)
 	found := findings{}
-	for _, file := range files {
-		if file.Name() == "boon.key" {
-			continue
-		}
-		content, err := os.ReadFile(filepath.Join(dir, file.Name()))
-		check(t, err)
-		found.search(file.Name(), content, texts)
-	}
+	_, err := found.searchFolder(dir, newSecrets(texts))
+	check(t, err)
 	return found
 }
 

@@ -114,7 +114,7 @@ func (s *Server) Run() error {
 }
 
 func (s *Server) runOnce() error {
-	said, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_TRUNC|os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	said, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -157,6 +157,9 @@ func (s *Server) awaitReady() error {
 		}
 	}
 }
+
+// Dir is the folder with all that it keeps and says.
+func (s *Server) Dir() string { return s.dir }
 
 // Kill ends the server without a warning, as kill -9 does. Its other processes notice and follow.
 func (s *Server) Kill() error { return s.end(syscall.SIGKILL) }

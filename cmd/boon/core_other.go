@@ -1,0 +1,6 @@
+//go:build !unix
+
+package main
+
+// leaveNoCore does nothing where there are no core files.
+func leaveNoCore() error { return nil }
