@@ -31,10 +31,12 @@ func (c *call) readBody() ([]byte, error) {
 	if err := checkType(c.r.Header); err != nil {
 		return nil, err
 	}
-	tooLong := refuseWith(http.StatusRequestEntityTooLarge, gift.ValidationFailure, "", "The body may have at most 1 MiB.")
+	tooLong := func() error {
+		return refuseWith(http.StatusRequestEntityTooLarge, gift.ValidationFailure, "", "The body may have at most 1 MiB.")
+	}
 	if c.r.ContentLength > maxBody {
 		c.w.Header().Set("Connection", "close")
-		return nil, tooLong
+		return nil, tooLong()
 	}
 	limited := http.MaxBytesReader(c.w, c.r.Body, maxBody)
 	// One more than what was announced, so that the end is found without growing; but who announces much and sends little gets little.
@@ -46,7 +48,7 @@ func (c *call) readBody() ([]byte, error) {
 		case err == io.EOF:
 			return body, nil
 		case long:
-			return nil, tooLong
+			return nil, tooLong()
 		case err != nil:
 			c.w.Header().Set("Connection", "close")
 			return nil, gift.Refuse(gift.ValidationFailure, "The body did not arrive in full.")
@@ -61,17 +63,17 @@ const trusted = 16 << 10
 
 // checkType takes application/json, text/json, any +json, and no content type at all; in UTF-8, and not compressed.
 func checkType(h http.Header) error {
-	refused := refuseWith(http.StatusUnsupportedMediaType, gift.NotSupported, "Content-Type",
-		"The body must be JSON in UTF-8: send Content-Type: application/json.")
 	if encoding := strings.Join(h.Values("Content-Encoding"), ","); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return refuseWith(http.StatusUnsupportedMediaType, gift.NotSupported, "Content-Encoding", "Send the body without compression.")
 	}
-	if len(h.Values("Content-Type")) > 1 {
-		return refused
-	}
-	text := h.Get("Content-Type")
-	if text == "" || text == "application/json" {
+	types, text := h.Values("Content-Type"), h.Get("Content-Type")
+	if len(types) <= 1 && (text == "" || text == "application/json") {
 		return nil
+	}
+	refused := refuseWith(http.StatusUnsupportedMediaType, gift.NotSupported, "Content-Type",
+		"The body must be JSON in UTF-8: send Content-Type: application/json.")
+	if len(types) > 1 {
+		return refused
 	}
 	kind, params, err := mime.ParseMediaType(text)
 	charset, stated := params["charset"]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 )
 
 // rowwise runs the works of a group as prepared statements of a few rows each: the way of a database that is in this process,
@@ -30,7 +31,7 @@ func (r *rowwise) run(ctx context.Context, works []work) error {
 			if text == "" || len(w.rows)-done < size {
 				text, size = w.one, 1
 			}
-			args := w.scope()
+			args := slices.Grow(w.scope(), size*len(w.rows[done]))
 			for _, row := range w.rows[done : done+size] {
 				args = append(args, row...)
 			}
