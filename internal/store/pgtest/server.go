@@ -99,6 +99,9 @@ func (s *Server) initialize() error {
 	return nil
 }
 
+// PID is the server's first process, whose children the others are.
+func (s *Server) PID() int { return s.process.Process.Pid }
+
 // Run starts the server after it was made, killed or stopped, and returns when it takes connections. The processes of a killed server
 // may take a moment to notice; until then it would not start.
 func (s *Server) Run() error {
