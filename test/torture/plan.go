@@ -139,7 +139,12 @@ func (p plan) open(s *scene, data string) (err error) {
 		}
 		url, instances = s.database.URL, 2
 	}
-	if s.boon, err = rig.Install(p.binary, data, url); err != nil {
+	for range 3 { // a database that was just started on a busy machine may be slower than apply has patience
+		if s.boon, err = rig.Install(p.binary, data, url); err == nil {
+			break
+		}
+	}
+	if err != nil {
 		return err
 	}
 	if p.unsound != "" {
