@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"time"
 
@@ -26,12 +27,21 @@ type database struct {
 
 // with opens the store for as long as work takes.
 func (d database) with(ctx context.Context, mustExist bool, work func(*store.Store) error) (err error) {
-	s, err := store.Open(ctx, store.Options{Dir: d.Data, Database: d.Database, MustExist: mustExist})
+	s, err := store.Open(ctx, store.Options{Dir: d.Data, Database: d.Database, MustExist: mustExist, By: operator()})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	return work(s)
+}
+
+// operator is who gives a command, as the operating system knows them; "": it does not tell.
+func operator() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return u.Username
 }
 
 type applyCmd struct {

@@ -37,7 +37,7 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"start": start, "stop": stop, "grab": grab, "damage": damage, "exit": exit,
+			"start": start, "halt": halt, "grab": grab, "damage": damage, "exit": exit,
 		},
 	})
 }
@@ -45,7 +45,7 @@ func TestScript(t *testing.T) {
 // serving is the boon serve of a script.
 type serving struct{ cmd *exec.Cmd }
 
-// start [flags]: runs boon serve on a free port until the script ends or stops it, waits until it is ready, and sets BOON_URL.
+// start [flags]: runs boon serve on a free port until the script ends or halts it, waits until it is ready, and sets BOON_URL.
 // Its log goes to serve.log.
 func start(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
@@ -78,8 +78,8 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("BOON_URL", url)
 }
 
-// stop: asks the boon serve of the script to stop, which must end it with exit code 0.
-func stop(ts *testscript.TestScript, _ bool, _ []string) {
+// halt: asks the boon serve of the script to stop, which must end it with exit code 0.
+func halt(ts *testscript.TestScript, _ bool, _ []string) {
 	s := ts.Value(serving{}).(*serving)
 	cmd := s.cmd
 	s.cmd = nil

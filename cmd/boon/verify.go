@@ -1,7 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 
@@ -9,23 +16,47 @@ import (
 	"boon.example/internal/store"
 )
 
-type verifyCmd struct{ database }
+type verifyCmd struct {
+	Tips    string `placeholder:"FILE" help:"Note how far every history has come, to be kept elsewhere and given to --since later."`
+	Since   string `placeholder:"FILE" help:"Check that nothing has gone that an earlier --tips noted."`
+	Adopt   bool   `help:"Accept what an older release wrote beside this one, once none runs any more."`
+	Changes bool   `help:"Show every change of the set-up: when, by whom, what."`
+	database
+}
 
 // Help teaches.
 func (verifyCmd) Help() string {
 	return `Reads every gift and its whole history, computes its balance and status anew, and checks every invariant: balances are the sum of
-their ledger and never below zero, nothing was reversed twice, codes are unique and can be opened. It changes nothing and may run
-beside a service. Exit code 1, and a list, if anything is off.
+their ledger and never below zero, nothing was reversed twice, codes are unique and can be opened, and every entry and every change of
+the set-up still is what was written, in its place. It changes nothing and may run beside a service. Exit code 1, and a list, if anything
+is off.
+
+What was lost at the very end of all histories leaves no gap: an old backup was true once. So note the ends from time to time, on another
+machine, and hold the books against the last note.
 
 Example:
 
-    boon verify --data ./boon-data`
+    boon verify --data ./boon-data --since ends.txt --tips ends.txt`
 }
 
 // Run verifies the data folder.
 func (c *verifyCmd) Run(t *terminal) error {
+	since, err := readEnds(c.Since)
+	if err != nil {
+		return err
+	}
 	return c.with(t, true, func(s *store.Store) error {
-		report, err := ledger.Verify(t, s, t.progress("verifying"))
+		if c.Changes {
+			if err := printChanges(t, s); err != nil {
+				return err
+			}
+		}
+		var tips bytes.Buffer
+		books := &store.Audit{Store: s, Since: since, Adopt: c.Adopt}
+		if c.Tips != "" {
+			books.Ends = &tips
+		}
+		report, err := ledger.Verify(t, books, t.progress("verifying"))
 		if err != nil {
 			return err
 		}
@@ -40,9 +71,70 @@ func (c *verifyCmd) Run(t *terminal) error {
 			fmt.Fprintf(t.stdout, "%d problems found.\n", n)
 			return errQuiet
 		}
+		if c.Adopt {
+			if err := books.Accept(t); err != nil {
+				return err
+			}
+			fmt.Fprintf(t.stdout, "The set-up, and %d entries of older releases, were accepted as they are.\n", books.Adopted)
+		}
+		if books.Older > 0 {
+			fmt.Fprintf(t.stdout, "%d entries are from before entries had seals, so that nobody can tell whether they were changed. Once no older "+
+				"release runs, accept them as they are: boon verify --adopt\n", books.Older)
+		}
+		if c.Tips != "" {
+			if err := replaceFile(c.Tips, tips.Bytes()); err != nil {
+				return fmt.Errorf("noting the ends: %w", err)
+			}
+		}
 		fmt.Fprintln(t.stdout, "Everything holds.")
 		return nil
 	})
+}
+
+func readEnds(file string) (store.Ends, error) {
+	if file == "" {
+		return nil, nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the ends that were noted: %w", err)
+	}
+	defer f.Close()
+	ends, err := store.ReadEnds(f)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", file, err)
+	}
+	return ends, nil
+}
+
+// replaceFile writes a file whole or not at all.
+func replaceFile(name string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".boon-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails when it has become the file
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
+
+// printChanges lists the changes of the set-up.
+func printChanges(t *terminal, s *store.Store) error {
+	changes, err := s.SetupChanges(t)
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, c := range changes {
+		for line := range strings.Lines(c.What) {
+			rows = append(rows, []string{strconv.FormatInt(c.Number, 10), c.At.Format(time.RFC3339), c.By, strings.TrimSuffix(line, "\n")})
+		}
+	}
+	table(t.stdout, []string{"change", "at", "by", "what"}, rows)
+	return nil
 }
 
 // progress shows a bar on a terminal, and nothing elsewhere.

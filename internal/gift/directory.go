@@ -55,4 +55,5 @@ type Changes struct {
 	Accounts []*Account // new or changed, each whole
 	Keys     []*Key     // new or changed
 	Assets   []Asset    // the pictures of those accounts; saving one again changes nothing
+	What     string     // what is changed, in words, a line for each change; never a secret
 }

@@ -41,6 +41,7 @@ type version struct {
 	name        string // tells keys apart that have the same id, and is no secret
 	lookup      []byte
 	fingerprint []byte
+	chain       []byte      // derived from lookup, in a domain of its own
 	seal        cipher.AEAD // with a random nonce of its own making, put before the ciphertext
 }
 
@@ -58,6 +59,7 @@ func newVersion(id byte, lookup, seal, fingerprint []byte) (*version, error) {
 		return nil, err
 	}
 	v := &version{id: id, lookup: lookup, fingerprint: fingerprint, seal: aead}
+	v.chain = v.hash("chain", "")[1:]
 	// Over all three parts, so that files are told apart that differ in one of them.
 	v.name = hex.EncodeToString(v.hash("name", string(seal)+string(fingerprint))[1:9])
 	return v, nil

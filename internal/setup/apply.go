@@ -64,6 +64,7 @@ func (f *File) Apply(ctx context.Context, store Store, now time.Time, random io.
 			return Changes{}, err
 		}
 		report = &p.Report
+		p.changes.What = strings.Join(p.Changes, "\n")
 		return p.changes, nil
 	})
 	if err != nil {

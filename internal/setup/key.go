@@ -109,7 +109,7 @@ func (p *plan) key(k *key, label string, a *gift.Account) {
 	switch {
 	case holder != nil && (holder.AccountID != k.owner || holder.Name != k.name):
 		p.problem(k.at, "The secret of key %s is that of key %s of %s already; each key needs one of its own, and keys are not renamed.",
-			k.name, holder.Name, p.ownerOf(holder))
+			k.name, holder.Name, ownerOf(p.current, holder))
 	case holder != nil && !working(holder, p.now):
 		note("has a secret here that %s; it stays so. Give it a new secret, or take it out of the file.", end(holder))
 	case holder != nil:
@@ -134,8 +134,8 @@ func end(k *gift.Key) string {
 	return "expired at " + k.ExpiresAt.UTC().Format(time.RFC3339)
 }
 
-func (p *plan) ownerOf(k *gift.Key) string {
-	if a := p.current.Accounts[k.AccountID]; a != nil {
+func ownerOf(d *gift.Directory, k *gift.Key) string {
+	if a := d.Accounts[k.AccountID]; a != nil {
 		return "account " + a.Name
 	}
 	return "the system"
@@ -243,8 +243,8 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 		if err := permit(current, &k, now); err != nil {
 			return Changes{}, err
 		}
-		made := k
-		return Changes{Keys: []*gift.Key{&made}}, nil
+		made, owner := k, ownerOf(current, &k)
+		return Changes{Keys: []*gift.Key{&made}, What: fmt.Sprintf("%s: added key %s (%s)", owner, k.Name, k.ID)}, nil
 	})
 	if err != nil {
 		return gift.Key{}, "", err
@@ -292,7 +292,7 @@ func RevokeKey(ctx context.Context, store Store, idOrName string, now time.Time)
 		}
 		revoked.RevokedAt = moment(now)
 		saved := revoked
-		return Changes{Keys: []*gift.Key{&saved}}, nil
+		return Changes{Keys: []*gift.Key{&saved}, What: fmt.Sprintf("%s: revoked key %s (%s)", ownerOf(current, k), k.Name, k.ID)}, nil
 	})
 	if err != nil {
 		return gift.Key{}, err

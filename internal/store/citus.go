@@ -20,6 +20,7 @@ var placements = []placement{
 	{table: "voucher", by: "account_id"}, // the first: the others that have this column lie beside it
 	{table: "card", by: "account_id"},
 	{table: "entry", by: "account_id"},
+	{table: "strand", by: "account_id"},
 	{table: "request", by: "account_id"},
 	{table: "resend", by: "account_id"},
 	{table: "tally", by: "account_id"},
@@ -33,6 +34,7 @@ var placements = []placement{
 	{table: "api_key", whole: true},
 	{table: "asset", whole: true}, // mails find pictures by their hash
 	{table: "setup_version", whole: true},
+	{table: "setup_change", whole: true},
 	{table: "key_check", whole: true},
 	{table: "schema_version", whole: true},
 	{table: "job"}, // jobs of all accounts are claimed together, with SKIP LOCKED, which Citus does not do over several nodes

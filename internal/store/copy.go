@@ -201,9 +201,11 @@ func (c *copying) begin(ctx context.Context) error {
 // start makes the table of progress in a destination that must hold nothing.
 func (c *copying) start(ctx context.Context, mark []byte) error {
 	return c.to.transactUnhurried(ctx, func(tx *sql.Tx) error {
-		// A new database has one row that is not its own: the version of its empty set-up.
-		if _, err := tx.ExecContext(ctx, `DELETE FROM setup_version WHERE version = 0`); err != nil {
-			return fmt.Errorf("preparing the destination: %w", err)
+		// A new database has two rows that are not its own: the version of its empty set-up, and that nothing was done to it yet.
+		for _, text := range []string{`DELETE FROM setup_version WHERE version = 0`, `DELETE FROM setup_change WHERE version = 0`} {
+			if _, err := tx.ExecContext(ctx, text); err != nil {
+				return fmt.Errorf("preparing the destination: %w", err)
+			}
 		}
 		if n, err := countRows(ctx, tx); err != nil || n > 0 {
 			return cmp.Or(err, errors.New("the destination holds data already; name an empty one"))

@@ -102,6 +102,10 @@ func (s *Store) Configure(ctx context.Context, change func(current *gift.Directo
 		if err != nil || len(c.Accounts) == 0 && len(c.Keys) == 0 {
 			return err
 		}
+		before, err := hashSetup(ctx, tx)
+		if err != nil {
+			return err
+		}
 		for _, a := range c.Accounts {
 			if err := saveAccount(ctx, tx, a, version+1); err != nil {
 				return fmt.Errorf("saving account %s: %w", a.ID, err)
@@ -120,7 +124,7 @@ func (s *Store) Configure(ctx context.Context, change func(current *gift.Directo
 		if _, err := tx.ExecContext(ctx, `UPDATE setup_version SET version = $1 WHERE one = 1`, version+1); err != nil {
 			return fmt.Errorf("saving the set-up's version: %w", err)
 		}
-		return nil
+		return s.logSetup(ctx, tx, changedLog, c.What, before)
 	})
 }
 

@@ -17,12 +17,22 @@ func entryFields(e *gift.Entry) []any {
 	}
 }
 
-var insertEntry = inserting("entry", entryColumns, "BBBNBTNNNNBBBTTT", "")
+const sealedEntryColumns = entryColumns + `, e.seal`
 
-func entryRow(e *gift.Entry) []any {
+var insertEntry = inserting("entry", sealedEntryColumns, "BBBNBTNNNNBBBTTTB", "")
+
+func entryRows(entries []gift.Entry, seals []any) work {
+	w := work{statement: insertEntry, rows: make([][]any, len(entries))}
+	for i := range entries {
+		w.rows[i] = entryRow(&entries[i], seals[i])
+	}
+	return w
+}
+
+func entryRow(e *gift.Entry, seal any) []any {
 	return []any{
 		bare(e.AccountID), bare(e.ID), bare(e.VoucherID), e.Seq, id(e.Previous), string(e.Kind), int64(e.Delta), int64(e.Balance), int64(e.Status), micros(e.At),
-		id(e.Actor.KeyID), id(e.Actor.LocationID), id(e.Reverses), e.Reference, e.Reason, e.RequestID,
+		id(e.Actor.KeyID), id(e.Actor.LocationID), id(e.Reverses), e.Reference, e.Reason, e.RequestID, seal,
 	}
 }
 

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"boon.example/internal/gift"
@@ -105,23 +107,10 @@ func (s *Store) GiftByToken(ctx context.Context, t gift.Token) (gift.Gift, error
 const selectGift = `SELECT ` + voucherColumns + `, ` + cardColumns +
 	` FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id`
 
-const (
-	selectOwner    = `SELECT s.account_id, s.voucher_id FROM secret AS s WHERE s.hash = $1 AND s.kind = $2`
-	selectGiftByID = selectGift + ` WHERE v.account_id = $1 AND v.id = $2`
-)
+const selectGiftByID = selectGift + ` WHERE v.account_id = $1 AND v.id = $2`
 
 // lookUpTexts are the reading statements that are worth preparing once.
-var lookUpTexts = []string{selectOwner, selectGiftByID}
-
-// giftBySecret looks up whose secret it is, and then the gift: where accounts are spread over machines, the first step asks
-// the one that has the secret's hash, the second the one that has the account.
-func (s *Store) giftBySecret(ctx context.Context, kind string, hashes func() [][]byte) (gift.Gift, error) {
-	owner, err := s.ownerOf(ctx, kind, hashes)
-	if err != nil {
-		return gift.Gift{}, fmt.Errorf("looking up a secret: %w", err)
-	}
-	return s.Gift(ctx, owner.AccountID, owner.ID)
-}
+var lookUpTexts = []string{selectGiftByID, selectBySecret, selectBySecrets}
 
 // Gift finds a gift of an account.
 func (s *Store) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error) {
@@ -136,20 +125,27 @@ func (s *Store) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, 
 }
 
 func (s *Store) selectGifts(ctx context.Context, query string, args ...any) ([]gift.Gift, error) {
-	gifts, err := collect(ctx, s, query, args, func(from scanner) (g gift.Gift, err error) {
-		var secrets []byte
-		if err := from.Scan(append(voucherFields(&g.Voucher), cardFields(&g.Card, &secrets)...)...); err != nil {
-			return g, err
-		}
-		if g.Card.Code, g.Card.Token, err = s.openSecrets(g.ID, secrets); err != nil {
-			return g, fmt.Errorf("gift %s: %w", g.ID, err)
-		}
-		return g, nil
+	gifts, err := collect(ctx, s, query, args, func(from scanner) (gift.Gift, error) {
+		g, sealed, err := s.scanGift(from)
+		return g, cmp.Or(err, sealed)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading gifts: %w", err)
 	}
 	return gifts, nil
+}
+
+// scanGift reads voucherColumns and cardColumns, and what comes before them into first. sealed tells that the gift's secrets could not be
+// opened.
+func (s *Store) scanGift(from scanner, first ...any) (g gift.Gift, sealed, err error) {
+	var secrets []byte
+	if err := from.Scan(slices.Concat(first, voucherFields(&g.Voucher), cardFields(&g.Card, &secrets))...); err != nil {
+		return g, nil, err
+	}
+	if g.Card.Code, g.Card.Token, err = s.openSecrets(g.ID, secrets); err != nil {
+		return g, fmt.Errorf("gift %s: %w", g.ID, err), nil
+	}
+	return g, nil, nil
 }
 
 // collect runs a query on a reader, prepared if it is one of lookUpTexts, and makes a list of what scan makes of each row.

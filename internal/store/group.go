@@ -33,6 +33,9 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 		if err == nil {
 			s.used.commit(g.newlyUsed)
 		}
+		if err == nil && g.strand != nil {
+			s.strands.giveBack(g.strand, g.links)
+		}
 		return err
 	})
 	if err != nil && s.dialect.rejected(err) {
@@ -48,6 +51,8 @@ type group struct {
 	state     ledger.State
 	before    map[ledger.Ref]before // the vouchers as they were loaded
 	newlyUsed []ledger.Ref
+	strand    *strand          // that is continued; nil: nothing was entered
+	links     map[gift.ID]link // how far the strand has come in the accounts of this group
 }
 
 // before is what a change of a voucher is measured against.
@@ -85,7 +90,8 @@ var (
 // hotTexts are the statements of a group as they are prepared row by row.
 func hotTexts() (texts []string) {
 	for _, s := range []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectSentBy, selectCodes, updateVoucher, updateTally, updateReplays,
-		updateCard, deleteJobs, selectWays, selectJobs, selectResends, insertResend, updateWay, updateJob, insertTally, insertUsed, insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertJob} {
+		updateCard, deleteJobs, selectWays, selectJobs, selectResends, insertResend, updateWay, updateJob, insertTally, insertUsed, insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertJob,
+		selectNewestStrand, selectNewestSeals, insertStrand} {
 		texts = append(texts, s.one)
 		if s.many != "" {
 			texts = append(texts, s.many)
@@ -292,6 +298,10 @@ func byAccount[T any](sorted []T, account func(T) gift.ID, make func(gift.ID, []
 
 // save writes what was decided: locked rows first, then the tally, then the rest, each in the order of its key.
 func (g *group) save(ctx context.Context, c *ledger.Changes) error {
+	seals, err := g.sealEntries(ctx, c)
+	if err != nil {
+		return err
+	}
 	works, err := g.saveVouchers(c.Vouchers)
 	if err != nil {
 		return err
@@ -301,7 +311,7 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	works = append(works, g.saveGifts(c.Gifts)...)
 	slices.SortStableFunc(c.Requests, func(a, b ledger.Request) int { return compareKeys(a.RequestKey, b.RequestKey) })
 	works = append(works,
-		rowsOf(insertEntry, c.Entries, entryRow),
+		entryRows(c.Entries, seals),
 		rowsOf(insertRequest, c.Requests, g.requestRow),
 		rowsOf(insertJob, c.Jobs, jobRow))
 	works = append(works, saveReplays(c.Replays)...)

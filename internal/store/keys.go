@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"boon.example/internal/gift"
-	"boon.example/internal/ledger"
 	"boon.example/internal/sealed"
 )
 
@@ -66,8 +65,14 @@ func (s *Store) UseKey(ctx context.Context) (id byte, err error) {
 		if err := s.noteKey(ctx, tx, id); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE setup_version SET version = $1 WHERE one = 1`, version+1) // which everybody watches
-		return err
+		is, err := hashSetup(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE setup_version SET version = $1 WHERE one = 1`, version+1); err != nil { // which everybody watches
+			return err
+		}
+		return s.logSetup(ctx, tx, changedLog, fmt.Sprintf("used key %d of the key file", id), is)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("using a new key: %w", err)
@@ -140,35 +145,25 @@ func (s *Store) follow(noted []byte) error {
 	return s.keys.Use(noted[0])
 }
 
-// ownerOf tells whose secret it is that can have these hashes; gift.NotFound is said only by who has all keys.
-func (s *Store) ownerOf(ctx context.Context, kind string, hashes func() [][]byte) (ledger.Ref, error) {
+// giftBySecret finds the gift whose secret can have these hashes; gift.NotFound is said only by who has all keys.
+func (s *Store) giftBySecret(ctx context.Context, kind string, hashes func() [][]byte) (gift.Gift, error) {
 	var asked [][]byte
 	for {
 		wanted := slices.DeleteFunc(hashes(), func(hash []byte) bool {
 			return slices.ContainsFunc(asked, func(other []byte) bool { return bytes.Equal(hash, other) })
 		})
 		if len(wanted) == 0 {
-			return ledger.Ref{}, gift.NotFound
+			return gift.Gift{}, fmt.Errorf("looking up a secret: %w", gift.NotFound)
 		}
 		for _, hash := range wanted {
-			owners, err := collect(ctx, s, selectOwner, []any{hash, kind}, func(from scanner) (r ledger.Ref, err error) {
-				err = from.Scan(scanID{&r.AccountID}, scanID{&r.ID})
-				return r, err
-			})
-			if err != nil || len(owners) > 0 {
-				return first(owners), err
+			g, err := s.dialect.find(ctx, s, kind, hash)
+			if !errors.Is(err, gift.NotFound) {
+				return g, err
 			}
 		}
 		asked = append(asked, wanted...)
 		if err := s.followKeys(ctx); err != nil {
-			return ledger.Ref{}, err
+			return gift.Gift{}, fmt.Errorf("looking up a secret: %w", err)
 		}
 	}
-}
-
-func first(owners []ledger.Ref) (r ledger.Ref) {
-	if len(owners) > 0 {
-		r = owners[0]
-	}
-	return r
 }

@@ -42,6 +42,7 @@ var postgresDialect = dialect{
 	writers:    4,
 	words:      strings.NewReplacer("{table}", "", "{clustered}", ""),
 	transact:   transactPipelined,
+	find:       findInSteps,
 	hasTable:   `SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = $1`,
 	unhurried:  `SET LOCAL lock_timeout = 0`,
 	lockRows:   lockRows,

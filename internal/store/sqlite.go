@@ -27,6 +27,7 @@ var sqliteDialect = dialect{
 		"{table}", "STRICT", "{clustered}", "STRICT, WITHOUT ROWID"),
 	prepared:  anonymous,
 	transact:  transactRowwise,
+	find:      findTogether,
 	hasTable:  `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`,
 	snapshot:  &sql.TxOptions{ReadOnly: true},
 	integrity: []string{`PRAGMA integrity_check`, `PRAGMA foreign_key_check`},
@@ -83,7 +84,7 @@ var sqlitePragmas = []string{
 	"foreign_keys(1)",           //
 	"recursive_triggers(1)",     // so that REPLACE cannot slip past a DELETE trigger
 	"trusted_schema(0)",         //
-	"cache_size(-65536)",        // KiB
+	"cache_size(-32768)",        // KiB
 	"temp_store(MEMORY)",        //
 	"wal_autocheckpoint(32000)", // pages, 128 MiB: should the checkpointer not come to it
 	"journal_size_limit(134217728)",
@@ -105,7 +106,7 @@ func openSQLite(file string) (writer, readers *sql.DB, err error) {
 	writer.SetMaxOpenConns(1)
 	writer.SetMaxIdleConns(1)
 	// Every commit makes a reader forget its pages: a larger cache would only be memory.
-	if readers, err = sql.Open("sqlite", sqliteDSN(file, "query_only(1)", "cache_size(-8192)")); err != nil {
+	if readers, err = sql.Open("sqlite", sqliteDSN(file, "query_only(1)", "cache_size(-4096)")); err != nil {
 		writer.Close()
 		return nil, nil, fmt.Errorf("opening the database %s: %w", file, err)
 	}

@@ -91,6 +91,11 @@ func finding(what, text, of string, scoped bool) *statement {
 		piped: "SELECT found.* FROM unnest(" + arrays(from, of) + ") AS wanted (k) CROSS JOIN LATERAL (" + each + " OFFSET 0) AS found"}
 }
 
+// asking selects rows of an account, $1, that the rows of the work each say more of: $2 and so on.
+func asking(what, text string) *statement {
+	return &statement{what: "reading " + what, one: text, piped: text, scoped: true}
+}
+
 // byKeys says a text for one key and for perStatement of them, the first of which is $from.
 func byKeys(text string, from int) (one, many string) {
 	return strings.Replace(text, "{keys}", "= "+placeholders(from, 1), 1),

@@ -16,6 +16,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -35,6 +36,8 @@ type Options struct {
 	Database string
 	// MustExist refuses a place without a database, for programs that only look.
 	MustExist bool
+	// By is who changes the set-up, for its log: the operating system's user.
+	By string
 	// Migrated is told of each step of the schema that Open takes; nil: nobody is.
 	Migrated func(number int64, name string)
 
@@ -55,6 +58,9 @@ type Store struct {
 	hot     map[string]*sql.Stmt // prepared on writer, by text
 	lookUps map[string]*sql.Stmt // prepared on readers, by text
 	used    usedRecords
+	strands strands
+	by      string                         // Options.By
+	secrets gathering                      // look-ups by secret
 	setup   atomic.Pointer[gift.Directory] // as last read
 
 	checkpoints *checkpointer // of the embedded database
@@ -75,7 +81,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the data folder: %w", err)
 	}
-	s := &Store{migrated: o.Migrated, keyFile: filepath.Join(dir, sealed.FileName)}
+	s := &Store{migrated: o.Migrated, by: o.By, keyFile: filepath.Join(dir, sealed.FileName)}
 	if o.Database != "" {
 		err = s.openServer(ctx, o)
 	} else {
@@ -260,12 +266,9 @@ func (s *Store) checkKeys(ctx context.Context) error {
 	const query = `SELECT value FROM key_check WHERE one = 1`
 	err := s.readers.QueryRowContext(ctx, query).Scan(&noted)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = s.write(ctx, func(tx *sql.Tx) error {
-			const note = `INSERT INTO key_check (one, value) VALUES (1, $1) ON CONFLICT (one) DO NOTHING`
-			if _, err := tx.ExecContext(ctx, note, s.keys.Seal([]byte(keyCheckText), boundToDatabase())); err != nil {
-				return err
-			}
-			return tx.QueryRowContext(ctx, query).Scan(&noted)
+		err = s.write(ctx, func(tx *sql.Tx) (err error) {
+			noted, err = s.claim(ctx, tx)
+			return err
 		})
 	}
 	if err != nil {
@@ -301,8 +304,9 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Writers is how many groups may be under way at once: one where every writer waits for the same lock, several where rows are locked.
-func (s *Store) Writers() int { return s.dialect.writers }
+// Writers is how many groups may be under way at once: one where every writer waits for the same lock, several where rows are locked; of
+// these no more than cores to fill them, since the same calls in fewer groups take less time, and at least two, as one may meet a lock.
+func (s *Store) Writers() int { return min(s.dialect.writers, max(2, runtime.GOMAXPROCS(0))) }
 
 // Patience is how long a caller should wait for this store before it is told that the store is away; 0: as long as it takes, as the
 // store is in this process.

@@ -40,6 +40,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"a stale voucher is not written":            testStaleVoucher,
 		"constraints bite":                          testConstraints,
 		"gifts are found by their secrets":          testSecrets,
+		"look-ups at once see what was answered":    testLookUpsAtOnce,
 		"gifts are selected":                        testFilter,
 		"pages stay right while gifts are added":    testPages,
 		"history is paged":                          testHistory,
@@ -539,6 +540,34 @@ func testSecrets(t *testing.T, open opener) {
 	if _, err := s.GiftByToken(t.Context(), newToken()); !errors.Is(err, gift.NotFound) {
 		t.Errorf("an unknown token: %v, want NOT_FOUND", err)
 	}
+}
+
+// testLookUpsAtOnce: however many look up at the same time, each finds its own gift, as it is after every redemption that had been
+// answered before.
+func testLookUpsAtOnce(t *testing.T, open opener) {
+	s, _ := open(t)
+	var tills sync.WaitGroup
+	for _, g := range issue(t, s, newID(), 40) {
+		tills.Go(func() {
+			for balance := g.Balance - 1; balance > g.Balance-5; balance-- {
+				if _, err := tryRedeem(t.Context(), s, &g.Voucher, 1); err != nil {
+					t.Error(err)
+				}
+				byCode, err := s.GiftByCode(t.Context(), g.Card.Code)
+				if err != nil || byCode.ID != g.ID || byCode.Balance != balance {
+					t.Errorf("gift %s with %d left is found as %s with %d: %v", g.ID, balance, byCode.ID, byCode.Balance, err)
+				}
+				byToken, err := s.GiftByToken(t.Context(), g.Card.Token)
+				if err != nil || byToken.ID != g.ID || byToken.Balance != balance {
+					t.Errorf("gift %s with %d left is found as %s with %d: %v", g.ID, balance, byToken.ID, byToken.Balance, err)
+				}
+			}
+			if _, err := s.GiftByCode(t.Context(), newCode()); !errors.Is(err, gift.NotFound) {
+				t.Errorf("an unknown code: %v, want NOT_FOUND", err)
+			}
+		})
+	}
+	tills.Wait()
 }
 
 func testFilter(t *testing.T, open opener) {

@@ -78,12 +78,7 @@ func (s *Store) VoucherPage(ctx context.Context, from ledger.Ref, limit int) (pa
 // CheckRecords looks for what WalkVouchers does not show, and hands every problem that it finds to note, as a sentence. It
 // changes nothing and does not stop the store from being written to. An error is what kept it from looking.
 func (s *Store) CheckRecords(ctx context.Context, note func(problem string)) error {
-	for _, c := range s.checks() {
-		if err := c.run(ctx, note); err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
-		}
-	}
-	return nil
+	return (&Audit{Store: s}).CheckRecords(ctx, note)
 }
 
 // check is one thing that must be true of a store.

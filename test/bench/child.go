@@ -135,19 +135,6 @@ func (c *child) resident() (now, most float64) {
 	return now, most
 }
 
-// seconds is the CPU time of the process so far.
-func (c *child) seconds() float64 {
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	fields := strings.Fields(rest)
-	if len(fields) < 13 {
-		return 0
-	}
-	user, _ := strconv.ParseFloat(fields[11], 64)
-	system, _ := strconv.ParseFloat(fields[12], 64)
-	return (user + system) / 100 // clock ticks are hundredths on every Linux that Go runs on
-}
-
 var metric = regexp.MustCompile(`(?m)^(\w+) (\S+)$`)
 
 // metrics reads the figures without labels that the service keeps.

@@ -116,7 +116,7 @@ type reading struct {
 	rate      float64
 	p50, p99  time.Duration
 	perCommit float64 // commands; 0: there was no commit
-	cpu       float64 // seconds of the service for each second
+	cpu       cpu     // microseconds of each call
 }
 
 // failure tells of the calls that should have succeeded.
@@ -139,20 +139,20 @@ func (h *house) take(w what, connections int, d time.Duration) (r reading, _ err
 	if err != nil {
 		return r, err
 	}
-	used := h.service.seconds()
+	used := h.cpu(w)
 	plan.Duration = d
 	if run, err = load.Start(h.ctx, plan); err != nil {
 		return r, err
 	}
 	run.Wait()
-	used = h.service.seconds() - used
+	used = h.cpu(w).since(used, run.Stats().OK.Count())
 	after, err := h.service.metrics()
 	if err != nil {
 		return r, err
 	}
 	s := run.Stats()
 	seconds := run.Took().Seconds()
-	r = reading{rate: float64(s.OK.Count()) / seconds, p50: s.OK.Quantile(0.5), p99: s.OK.Quantile(0.99), cpu: used / seconds}
+	r = reading{rate: float64(s.OK.Count()) / seconds, p50: s.OK.Quantile(0.5), p99: s.OK.Quantile(0.99), cpu: used}
 	const commands = "boon_engine_group_commands"
 	if groups := after[commands+"_count"] - before[commands+"_count"]; groups > 0 {
 		r.perCommit = (after[commands+"_sum"] - before[commands+"_sum"]) / groups
@@ -180,8 +180,8 @@ func (h *house) rates() error {
 		}
 	}
 	h.report.printf("\n### %s\n\n", h.title())
-	h.report.printf("| | connections | calls/s | spread | of the empty handler | p50 ms | p99 ms | calls per commit | CPU of the service |\n" +
-		"|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	h.report.printf("| | connections | calls/s | spread | of the empty handler | p50 ms | p99 ms | calls per commit | CPU a call, µs: service | database | load |\n" +
+		"|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, connections := range h.options.connections {
 		base := median(all[at(whats[0], connections)], func(r reading) float64 { return r.rate })
 		for i, w := range whats {
@@ -196,16 +196,17 @@ func (h *house) row(w what, connections int, all []reading, base float64, empty 
 	figure := median(all, rate)
 	h.report.note(h.name, w.name, connections, h.n, figure)
 	low, high := slices.MinFunc(all, byRate).rate, slices.MaxFunc(all, byRate).rate
-	perCommit, cpu := "", ""
-	if !empty {
-		cpu = fmt.Sprintf("%.2f", median(all, func(r reading) float64 { return r.cpu }))
+	perCommit, database := "", ""
+	if n := median(all, func(r reading) float64 { return r.cpu.database }); n > 0 && !empty {
+		database = fmt.Sprintf("%.0f", n)
 	}
 	if n := median(all, func(r reading) float64 { return r.perCommit }); n > 0 {
 		perCommit = fmt.Sprintf("%.1f", n)
 	}
-	h.report.printf("| %s | %d | %s | %s-%s | %.0f %% | %.2f | %.2f | %s | %s |\n",
+	h.report.printf("| %s | %d | %s | %s-%s | %.0f %% | %.2f | %.2f | %s | %.0f | %s | %.0f |\n",
 		w.name, connections, thousands(int(figure)), thousands(int(low)), thousands(int(high)), 100*figure/base,
-		median(all, func(r reading) float64 { return ms(r.p50) }), median(all, func(r reading) float64 { return ms(r.p99) }), perCommit, cpu)
+		median(all, func(r reading) float64 { return ms(r.p50) }), median(all, func(r reading) float64 { return ms(r.p99) }), perCommit,
+		median(all, func(r reading) float64 { return r.cpu.service }), database, median(all, func(r reading) float64 { return r.cpu.load }))
 }
 
 func byRate(a, b reading) int { return cmp.Compare(a.rate, b.rate) }

@@ -206,6 +206,10 @@ func issueAll(ctx context.Context, engine *ledger.Engine, directory *gift.Direct
 			begun += size
 			go func() {
 				gifts, err := issue(ctx, engine, caller, size)
+				for try := 1; errors.Is(err, gift.Unavailable) && try < 20; try++ { // the machine has other work; an order too many does no harm
+					time.Sleep(500 * time.Millisecond)
+					gifts, err = issue(ctx, engine, caller, size)
+				}
 				results <- made{gifts, err}
 			}()
 		}

@@ -141,6 +141,6 @@ func template(server string) error {
 	if conn, err = pgx.Connect(ctx, its); err != nil {
 		return err
 	}
-	_, err = conn.Exec(ctx, `DELETE FROM key_check`)
+	_, err = conn.Exec(ctx, `DELETE FROM key_check; DELETE FROM setup_change`)
 	return errors.Join(err, conn.Close(ctx))
 }

@@ -104,6 +104,9 @@ func (s *Server) initialize() error {
 	return nil
 }
 
+// PID is the server's first process, whose children the others are.
+func (s *Server) PID() int { return s.process.Process.Pid }
+
 // makeRole makes the role boon as an operator should. It is no superuser, whom row security does not hold.
 func (s *Server) makeRole() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)

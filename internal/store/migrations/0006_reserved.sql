@@ -1,2 +1,0 @@
--- Serves programs from schema 1.
--- Nothing: the number is taken by a step that is made at the same time.
