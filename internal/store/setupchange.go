@@ -117,12 +117,13 @@ func (s *Store) claim(ctx context.Context, tx *sql.Tx) (noted []byte, err error)
 
 // hashSetup is a hash of everything that says who may do what: accounts and API keys.
 func hashSetup(ctx context.Context, q querier) (sum [sha256.Size]byte, err error) {
+	ctx = everywhere(ctx)
 	h := sha256.New()
 	for _, t := range tables {
 		if t.name != "account" && t.name != "api_key" {
 			continue
 		}
-		err := each(everywhere(ctx), q, t.selectAll(), nil, func(rows *sql.Rows) error {
+		err := each(ctx, q, t.selectAll(), nil, func(rows *sql.Rows) error {
 			r, err := scanTuple(rows, &t)
 			if err == nil {
 				hashTuple(h, r)
