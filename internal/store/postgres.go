@@ -154,6 +154,7 @@ func openPostgres(url string, tracer pgx.QueryTracer) (writer, readers *sql.DB, 
 	}
 	// There is no statement_timeout: it would break off a commit's wait for its standby.
 	set("application_name", "boon")
+	set("jit", "off") // what is compiled here runs once, for a few rows, and where sequential scans are off a cost says nothing
 	set("lock_timeout", milliseconds(lockPatience))
 	set("idle_in_transaction_session_timeout", milliseconds(idlePatience))
 	open := func(config *pgx.ConnConfig) *sql.DB {
