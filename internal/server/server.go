@@ -77,7 +77,7 @@ func Run(ctx context.Context, c Config) error {
 		return fmt.Errorf("idempotency records must be kept for at least %.0f days, not %.1f: a caller may repeat its request as long",
 			KeepRequests.Hours()/24, c.KeepRequests.Hours()/24)
 	}
-	s, err := store.Open(ctx, store.Options{Dir: c.Data, Database: c.Database})
+	s, err := store.Open(ctx, store.Options{Dir: c.Data, Database: c.Database, Hurried: true})
 	if err != nil {
 		return err
 	}

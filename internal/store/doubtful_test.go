@@ -28,7 +28,7 @@ func TestUnconfirmedCommit(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	s, err := Open(t.Context(), Options{Dir: t.TempDir(), Database: server.URL})
+	s, err := Open(t.Context(), Options{Dir: t.TempDir(), Database: server.URL, Hurried: true})
 	if err != nil {
 		t.Fatal(err)
 	}

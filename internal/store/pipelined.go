@@ -16,7 +16,8 @@ import (
 type pipelined struct {
 	conn  *pgx.Conn
 	begun bool
-	told  string // to the walls
+	told  string        // to the walls
+	waits time.Duration // for a commit
 }
 
 // transactPipelined runs fn in a transaction and commits. BEGIN, and what the walls
@@ -28,7 +29,7 @@ func transactPipelined(ctx context.Context, s *Store, fn func(runner) error) err
 	}
 	defer conn.Close()
 	return conn.Raw(func(driverConn any) (err error) {
-		p := pipelined{conn: driverConn.(*walledConn).Conn.Conn()}
+		p := pipelined{conn: driverConn.(*walledConn).Conn.Conn(), waits: max(commitPatience, s.dialect.patience)}
 		defer func() {
 			if err != nil {
 				p.rollBack(ctx)
@@ -124,7 +125,7 @@ func (w *work) receive(results pgx.BatchResults) (hits int64, err error) {
 // commit ends the transaction. It may take longer than the transaction had left: what is being committed is not abandoned
 // lightly, for then nobody knows what became of it.
 func (p *pipelined) commit(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitPatience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.waits)
 	defer cancel()
 	forgetNotices(p.conn)
 	tag, err := p.conn.Exec(ctx, `COMMIT`)

@@ -28,6 +28,9 @@ const (
 	commitPatience  = 2 * time.Second
 	lockPatience    = 1500 * time.Millisecond
 	idlePatience    = 3 * time.Second // after which the database takes the locks of an instance that vanished
+
+	// calmly is how long all these may take where no guest waits.
+	calmly = 30 * time.Second
 )
 
 // connections is how many an instance opens at most, unless the URL's pool_max_conns says otherwise. Half of them are for writing,
@@ -131,7 +134,7 @@ func onConn(c *sql.Conn, fn func(*pgx.Conn)) {
 }
 
 // openPostgres opens the pools of a database, without connecting yet. place names it for people, without the password.
-func openPostgres(url string, tracer pgx.QueryTracer) (writer, readers *sql.DB, place string, err error) {
+func openPostgres(url string, patience time.Duration, tracer pgx.QueryTracer) (writer, readers *sql.DB, place string, err error) {
 	pool, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("the database's URL is not understood; it reads postgres://USER:PASSWORD@HOST:PORT/DATABASE: %w", err)
@@ -142,7 +145,7 @@ func openPostgres(url string, tracer pgx.QueryTracer) (writer, readers *sql.DB, 
 	}
 	config := pool.ConnConfig
 	config.Tracer = tracer
-	config.ConnectTimeout = connectPatience
+	config.ConnectTimeout = max(connectPatience, patience/2)
 	config.OnNotice = noteNotice
 	if config.ValidateConnect == nil {
 		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite // never a standby
@@ -156,7 +159,7 @@ func openPostgres(url string, tracer pgx.QueryTracer) (writer, readers *sql.DB, 
 	set("application_name", "boon")
 	set("jit", "off") // what is compiled here runs once, for a few rows, and where sequential scans are off a cost says nothing
 	set("lock_timeout", milliseconds(lockPatience))
-	set("idle_in_transaction_session_timeout", milliseconds(idlePatience))
+	set("idle_in_transaction_session_timeout", milliseconds(max(idlePatience, patience)))
 	open := func(config *pgx.ConnConfig) *sql.DB {
 		db := sql.OpenDB(walledConnector{stdlib.GetConnector(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
 			_, err := conn.Exec(ctx, durably+`, `+noSight)

@@ -38,6 +38,9 @@ type Options struct {
 	MustExist bool
 	// By is who changes the set-up, for its log: the operating system's user.
 	By string
+	// Hurried is for a store that guests wait for: whoever asks it learns within 2 seconds that a database on another machine is away or
+	// busy. Else a call may take half a minute.
+	Hurried bool
 	// Migrated is told of each step of the schema that Open takes; nil: nobody is.
 	Migrated func(number int64, name string)
 
@@ -118,7 +121,10 @@ func (s *Store) openFolder(ctx context.Context, dir string, o Options) (err erro
 // openServer opens a PostgreSQL database. Its key file is made when neither has been used before.
 func (s *Store) openServer(ctx context.Context, o Options) (err error) {
 	s.dialect = postgresDialect
-	if s.writer, s.readers, s.place, err = openPostgres(o.Database, o.tracer); err != nil {
+	if !o.Hurried {
+		s.dialect.patience, s.dialect.waits = calmly, 0
+	}
+	if s.writer, s.readers, s.place, err = openPostgres(o.Database, s.dialect.patience, o.tracer); err != nil {
 		return err
 	}
 	var used bool
@@ -398,7 +404,7 @@ func (s *Store) insist(ctx context.Context, fn func(context.Context) error) erro
 	begun := time.Now()
 	for try := 1; ; try++ {
 		err := fn(ctx)
-		if err == nil || try == tries || time.Since(begun) > tryAgainWithin || errors.Is(err, ledger.ErrUnknown) || !s.dialect.again(err) {
+		if err == nil || try == tries || time.Since(begun) > max(tryAgainWithin, s.dialect.patience/2) || errors.Is(err, ledger.ErrUnknown) || !s.dialect.again(err) {
 			return err
 		}
 		pause := time.NewTimer(time.Millisecond + rand.N(time.Duration(try)*10*time.Millisecond)) // apart from who was in the way
