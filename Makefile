@@ -8,9 +8,13 @@
 
 GO       ?= go
 FUZZTIME ?= 20s
-# The race detector as make test uses it. It does not look into SQLite, which is C made into Go and takes ten times as long under it, nor at
-# tests that make many calls one after the other. make race looks at everything.
-RACE      = $(GO) test -count=1 -race -short -gcflags=modernc.org/...=-race=false -skip 'TestRandomRequests|TestAuthority|TestAKeyMayUseHalf'
+# make vet has looked at everything, and no test needs what a debugger does.
+TEST      = $(GO) test -count=1 -vet=off -ldflags=-w
+# The race detector as make test uses it: where goroutines meet. It does not look into SQLite, which is C made into Go and takes ten times as long
+# under it, nor at tests that make many calls one after the other. make race looks at everything.
+RACE      = $(TEST) -race -short -gcflags=modernc.org/...=-race=false -skip 'TestRandomRequests|TestAuthority|TestAKeyMayUseHalf'
+MEET      = ./client ./internal/api ./internal/delivery ./internal/load ./internal/mail ./internal/sealed ./internal/server \
+            ./internal/sms ./internal/web ./test/client
 BENCH    ?= -write docs/benchmarks.md
 
 .PHONY: demo build test race vet fuzz bench screenshots torture
@@ -27,11 +31,11 @@ bin/with-postgres: FORCE
 FORCE:
 
 test: vet bin/with-postgres
-	bin/with-postgres $(GO) test -count=1 ./...
+	bin/with-postgres $(TEST) ./...
 	@for tool in chromium zbarimg pdftoppm; do command -v $$tool >/dev/null || \
 	  echo "LEFT OUT: there is no $$tool, so the tests that need it (pages in a browser, QR codes read by a scanner) did not run in full."; done
-	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then echo "$(RACE)"; \
-	  $(RACE) $$($(GO) list ./... | grep -v /test/) ./test/client && bin/with-postgres $(RACE) ./internal/store ./internal/ledger; \
+	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then echo "$(RACE) …"; \
+	  $(RACE) $(MEET) && bin/with-postgres $(RACE) ./internal/store ./internal/ledger; \
 	else echo "The race detector needs a C compiler and there is none: left out."; fi
 	@test -w /dev/fuse || echo "LEFT OUT: power cuts and failing disks (test/power), which need Linux, /dev/fuse and the right to mount."
 
