@@ -187,14 +187,17 @@ func (conn *connection) send(e *envelope) error {
 	return &delivery.Doubt{Cause: err}
 }
 
-// alive finds out whether the server has hung up in the middle, as far as that can be known: an end that came before the final dot
-// is no matter of doubt.
+// alive finds out whether the server has hung up or spoken in the middle, as far as that can be known: an end that came before the final dot
+// is no matter of doubt, and what was said before it is no answer to the mail.
 func (conn *connection) alive() error {
 	const glance = 2 * time.Millisecond
 	if err := conn.raw.SetReadDeadline(time.Now().Add(glance)); err != nil {
 		return err
 	}
-	if _, err := conn.client.Text.R.Peek(1); err != nil && !timedOut(err) {
+	switch _, err := conn.client.Text.R.Peek(1); {
+	case err == nil:
+		return errors.New("the mail server answered before it had the whole mail")
+	case !timedOut(err):
 		return err
 	}
 	return conn.within(answerTimeout)
