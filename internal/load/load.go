@@ -131,7 +131,6 @@ func Start(ctx context.Context, p Plan) (*Run, error) {
 // Wait waits until the last answer is there.
 func (r *Run) Wait() {
 	r.ended.Wait()
-	r.took = time.Since(r.begun)
 }
 
 // Stats are what all calls have come to so far.
@@ -140,7 +139,7 @@ func (r *Run) Stats() *Stats { return &r.all }
 // Of are those of the calls of a kind.
 func (r *Run) Of(k Kind) *Stats { return &r.stats[k] }
 
-// Took is how long it took, known after Wait.
+// Took is how long it took until the last answer was there, known after Wait.
 func (r *Run) Took() time.Duration { return r.took }
 
 // Begun is when the load began.
@@ -165,6 +164,9 @@ func (r *Run) drive(c *conn) {
 		if c != nil {
 			c.Close()
 		}
+		r.mu.Lock()
+		r.took = max(r.took, time.Since(r.begun))
+		r.mu.Unlock()
 	}()
 	b := make([]byte, 0, 1024)
 	for {

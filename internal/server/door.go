@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"boon.example/internal/api"
@@ -30,6 +31,8 @@ type door struct {
 	begun    time.Time
 	answered int
 	refused  int
+
+	crowded atomic.Bool // somebody was refused in this window or the one before
 }
 
 const (
@@ -89,9 +92,11 @@ func (d *door) enter(r rank) bool {
 	defer d.mu.Unlock()
 	if d.inside == 0 { // what was before the house was empty tells nothing about now
 		d.begun, d.answered, d.refused = d.now(), 0, 0
+		d.crowded.Store(false)
 	}
 	if d.inside >= d.limit*r.share()/4 {
 		d.refused++
+		d.crowded.Store(true)
 		return false
 	}
 	d.inside++
@@ -113,6 +118,7 @@ func (d *door) leave() {
 		// By half or double at most: one slow moment is not the end of the world.
 		d.limit = max(minInside, d.limit/2, min(inTime, d.limit*2))
 	}
+	d.crowded.Store(d.refused > 0)
 	d.begun, d.answered, d.refused = d.begun.Add(took), 0, 0
 }
 
@@ -127,13 +133,15 @@ func (d *door) step(n int) {
 // guard is next behind the door; who is refused goes to refuse.
 func (d *door) guard(next http.Handler, refuse func(http.ResponseWriter, *http.Request, rank)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		rank := rankOf(r)
-		if rank == always {
-			next.ServeHTTP(w, r)
+		rank, visitor := rankOf(r), visitorOf(r)
+		if rank != always && !d.enter(rank) {
+			refuse(w, r, rank)
 			return
 		}
-		if !d.enter(rank) {
-			refuse(w, r, rank)
+		visitor.enter()
+		defer visitor.leave()
+		if rank == always {
+			next.ServeHTTP(w, r)
 			return
 		}
 		defer d.leave()

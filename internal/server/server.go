@@ -142,7 +142,13 @@ type house struct {
 
 func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	servers := []*http.Server{h.httpServer(h.handler)}
-	listeners := []net.Listener{listener}
+	turnstile, err := newTurnstile(listener, h.door.crowded.Load)
+	if err != nil {
+		listener.Close()
+		return err
+	}
+	defer turnstile.dismantle()
+	listeners := []net.Listener{turnstile}
 	if h.AdminListen != "" {
 		admin, err := net.Listen("tcp", h.AdminListen)
 		if err != nil {
@@ -159,7 +165,6 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	if h.Ready != nil {
 		h.Ready(listener.Addr().String())
 	}
-	var err error
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
@@ -184,6 +189,7 @@ func (h *house) drain() {
 func (h *house) httpServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
+		ConnContext:       withVisitor,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,

@@ -107,7 +107,8 @@ func (s *Server) initialize() error {
 // PID is the server's first process, whose children the others are.
 func (s *Server) PID() int { return s.process.Process.Pid }
 
-// makeRole makes the role boon as an operator should. It is no superuser, whom row security does not hold.
+// makeRole makes the role boon as an operator should. It is no superuser, whom row security does not hold. That it may end others' sessions
+// is for tests that drop a database while the server tidies it up (autovacuum).
 func (s *Server) makeRole() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -120,7 +121,7 @@ func (s *Server) makeRole() error {
 	if err := conn.QueryRow(ctx, `SELECT count(*) > 0 FROM pg_roles WHERE rolname = 'boon'`).Scan(&there); err != nil || there {
 		return err
 	}
-	for _, statement := range []string{`CREATE ROLE boon LOGIN CREATEDB`, `ALTER DATABASE postgres OWNER TO boon`} {
+	for _, statement := range []string{`CREATE ROLE boon LOGIN CREATEDB`, `GRANT pg_signal_backend TO boon`, `ALTER DATABASE postgres OWNER TO boon`} {
 		if _, err := conn.Exec(ctx, statement); err != nil {
 			return fmt.Errorf("%s: %w", statement, err)
 		}
