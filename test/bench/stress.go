@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,74 +61,91 @@ const (
 	useful              = time.Second // after which a till has given up
 )
 
+// flood is what came of one overload.
+type flood struct {
+	peak     float64 // redemptions a second that 256 callers reach
+	made     float64 // calls a second that the load came to
+	good     float64 // of those, redeemed while it is useful
+	refused  [2]time.Duration
+	back     time.Duration // after the flood's end
+	failures map[string]int64
+}
+
+func (f flood) goodput() float64 { return 100 * f.good / f.peak }
+
 // overload offers five times what the service can take, and watches how it comes to itself afterwards.
 func (h *house) overload() error {
-	all := h.asked(h.gifts)
-	peak, err := h.take(what{"redeem", "redeem", h.target, h.target.Redeem(all)}, 256, 3*time.Second)
-	if err != nil {
-		return err
+	all := make([]flood, h.options.repeat)
+	for n := range all {
+		var err error
+		if all[n], err = h.flood(h.asked(h.gifts)); err != nil {
+			return err
+		}
 	}
-	beside, err := h.cores(all, overloadTimes*peak.rate)
-	if err != nil {
-		return err
+	figure := func(of func(flood) float64) float64 { return median(all, of) }
+	peak, goodput := figure(func(f flood) float64 { return f.peak }), figure(flood.goodput)
+	h.report.printf("\n%s: **overload**, redemptions at %d times the %s a second that 256 callers reach, over %d connections for %s, %d times: "+
+		"the load came to %s calls a second (it shares the cores), of which %s were redeemed within a second, **%.0f %% of the peak** (%s); "+
+		"refusals took p50 %.0f ms, p99 %.0f ms, from when they were sent; calls at half the peak succeeded within 100 ms, all of them, "+
+		"%.0f ms after the overload's end; failures of the last: %v.\n",
+		h.title(), overloadTimes, thousands(int(peak)), overloadConnections, overloadTime, len(all),
+		thousands(int(figure(func(f flood) float64 { return f.made }))), thousands(int(figure(func(f flood) float64 { return f.good }))),
+		goodput, each(all, flood.goodput),
+		figure(func(f flood) float64 { return ms(f.refused[0]) }), figure(func(f flood) float64 { return ms(f.refused[1]) }),
+		figure(func(f flood) float64 { return ms(f.back) }), all[len(all)-1].failures)
+	if goodput < h.options.goodput {
+		return fmt.Errorf("%s: under overload %.0f %% of the peak were redeemed within a second, and %.0f %% are asked for", h.title(), goodput, h.options.goodput)
 	}
+	return nil
+}
+
+// each lists a figure of all.
+func each[T any](all []T, figure func(T) float64) string {
+	said := make([]string, len(all))
+	for n := range all {
+		said[n] = fmt.Sprintf("%.0f", figure(all[n]))
+	}
+	return strings.Join(said, ", ")
+}
+
+func (h *house) flood(gifts *load.Orders) (f flood, _ error) {
+	peak, err := h.take(what{"redeem", "redeem", h.target, h.target.Redeem(gifts)}, 256, 3*time.Second)
+	if err != nil {
+		return f, err
+	}
+	f.peak = peak.rate
 	var good atomic.Int64
-	plan := load.Plan{Target: h.target, Next: h.target.Redeem(all), Connections: overloadConnections,
-		Duration: overloadTime, Rate: overloadTimes * peak.rate,
+	run, err := load.Start(h.ctx, load.Plan{Target: h.target, Next: h.target.Redeem(gifts), Connections: overloadConnections,
+		Duration: overloadTime, Rate: overloadTimes * f.peak,
 		Each: func(e load.Event) {
 			if e.Status == http.StatusOK && e.Took <= useful {
 				good.Add(1)
 			}
-		}}
-	run, err := load.Start(h.ctx, plan)
+		}})
 	if err != nil {
-		return err
+		return f, err
 	}
 	time.Sleep(time.Until(run.Begun().Add(overloadTime)))
-	back, err := h.recovery(all, peak.rate/2)
-	if err != nil {
-		return err
+	if f.back, err = h.recovery(gifts, f.peak/2); err != nil {
+		return f, err
 	}
 	run.Wait()
 	s := run.Stats()
+	f.failures = s.Failures()
 	made := s.OK.Count()
-	for _, n := range s.Failures() {
+	for _, n := range f.failures {
 		made += n
 	}
-	refused := "none was refused"
+	f.made, f.good = float64(made)/run.Took().Seconds(), float64(good.Load())/run.Took().Seconds()
 	if s.Refused.Count() > 0 {
-		refused = fmt.Sprintf("refusals took p50 %.1f ms, p99 %.1f ms, from when they were sent", ms(s.Refused.Quantile(0.5)), ms(s.Refused.Quantile(0.99)))
+		f.refused = [2]time.Duration{s.Refused.Quantile(0.5), s.Refused.Quantile(0.99)}
 	}
-	h.report.printf("\n%s: **overload**, redemptions at %s calls a second, %d times the %s a second that 256 callers reach, "+
-		"over %d connections for %s: the load came to %s calls a second "+
-		"(it shares the cores), of which %s were redeemed within a second, **%.0f %% of the peak**, and %.0f %% of the %s a second that 256 callers "+
-		"reach while others call the empty handler as often; failures %v; %s; %s.\n",
-		h.title(), thousands(int(plan.Rate)), overloadTimes, thousands(int(peak.rate)),
-		overloadConnections, overloadTime, thousands(int(float64(made)/run.Took().Seconds())),
-		thousands(int(float64(good.Load())/run.Took().Seconds())), 100*float64(good.Load())/run.Took().Seconds()/peak.rate,
-		100*float64(good.Load())/run.Took().Seconds()/beside, thousands(int(beside)), s.Failures(), refused, back)
-	return nil
+	return f, nil
 }
 
-// cores tells what is left of the peak when only the cores are shared: what 256 callers redeem a second while the empty handler, which can do
-// no less for a call than answer it, gets what is offered beyond the peak.
-func (h *house) cores(all *load.Orders, offered float64) (float64, error) {
-	flood, err := load.Start(h.ctx, load.Plan{Target: h.nothing, Next: h.nothing.Redeem(all), Connections: overloadConnections,
-		Duration: 3 * time.Second, Rate: offered * (overloadTimes - 1) / overloadTimes})
-	if err != nil {
-		return 0, err
-	}
-	defer flood.Wait()
-	run, err := load.Start(h.ctx, load.Plan{Target: h.target, Next: h.target.Redeem(all), Connections: 256, Duration: 2500 * time.Millisecond})
-	if err != nil {
-		return 0, err
-	}
-	run.Wait()
-	return float64(run.Stats().OK.Count()) / run.Took().Seconds(), failure(run.Stats())
-}
-
-// recovery watches calls at half the peak, from the moment the overload ends, until for a tenth of a second all succeed, each within a tenth.
-func (h *house) recovery(all *load.Orders, rate float64) (string, error) {
+// recovery watches calls at half the peak, from the moment the overload ends, until for a tenth of a second all succeed, each within a tenth:
+// when that began.
+func (h *house) recovery(all *load.Orders, rate float64) (time.Duration, error) {
 	const window, seconds = 100 * time.Millisecond, 4
 	var mu sync.Mutex
 	good, bad := [seconds * 10]int{}, [seconds * 10]int{}
@@ -145,13 +163,13 @@ func (h *house) recovery(all *load.Orders, rate float64) (string, error) {
 			}
 		}})
 	if err != nil {
-		return "", err
+		return 0, err
 	}
 	run.Wait()
 	for n := range good {
 		if good[n] > 0 && bad[n] == 0 {
-			return fmt.Sprintf("calls at half the peak succeeded within 100 ms, all of them, %d ms after the overload's end", n*100), nil
+			return time.Duration(n) * window, nil
 		}
 	}
-	return fmt.Sprintf("calls at half the peak did not all succeed within 100 ms in any tenth of the %d s after the overload's end", seconds), nil
+	return 0, fmt.Errorf("calls at half the peak did not all succeed within 100 ms in any tenth of the %d s after the overload's end", seconds)
 }
