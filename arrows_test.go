@@ -1,7 +1,9 @@
 package boon_test
 
 import (
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -58,6 +60,24 @@ func TestArrowsPointOneWay(t *testing.T) {
 			if from == "internal/gift" && (ours || strings.Contains(to, ".")) {
 				t.Errorf("internal/gift imports %s: the domain knows the standard library only", to)
 			}
+		}
+	}
+}
+
+// TestModulesAreNamed: what is compiled into the program is in THIRD_PARTY.md, with its licence.
+func TestModulesAreNamed(t *testing.T) {
+	named, err := os.ReadFile("THIRD_PARTY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./cmd/boon").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for _, path := range strings.Fields(string(out)) {
+		_, name, deep := strings.Cut(path, "/") // of modules that share a beginning, it is written once
+		if deep && path+"/" != module && !regexp.MustCompile(`\b`+regexp.QuoteMeta(name[strings.Index(name, "/")+1:])+`\b`).Match(named) {
+			t.Errorf("THIRD_PARTY.md lacks %s", path)
 		}
 	}
 }

@@ -40,6 +40,7 @@ type row struct {
 	open   bool    // no key is asked for
 	system verdict // a system key
 	at     where   // whether the call says at which location it is made
+	noSuch verdict // where it names a location that the account does not have; the zero one: NOT_FOUND
 	by     string  // the ways in which it names a gift; "": it names none, and a key of an account is served
 	// What another account's gift is, one that this key may not use here, and one that does not exist.
 	foreign, elsewhere, absent verdict
@@ -64,7 +65,7 @@ var authority = map[string][]row{
 		{system: unsupported, at: mustBe, by: "id", foreign: notFound, elsewhere: notAuthorized, absent: notFound, states: spendable}},
 	"reverseRedemption": {
 		{system: unsupported, at: mayBe, by: "redemption", foreign: notFound, elsewhere: notFound, absent: notFound, states: reversible},
-		{system: unsupported, at: mayBe, by: "redemption's key", foreign: notFound, elsewhere: notAuthorized, absent: notFound, states: reversible}},
+		{system: unsupported, at: mayBe, noSuch: malformed, by: "redemption's key", foreign: notFound, elsewhere: notAuthorized, absent: notFound, states: reversible}},
 	"cancelGift":     {{system: unsupported, by: "id order reference", foreign: notFound, elsewhere: notFound, absent: notFound, states: cancellable}},
 	"resendGift":     {{system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound, states: sendable}},
 	"rescheduleGift": {{system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound, states: movable}},
@@ -130,6 +131,9 @@ func (r row) verdict(key, place, good, state string) verdict {
 	if r.at != nowhereAtAll {
 		var v verdict
 		if at, v = located(key, place); v != done && (r.at == mustBe || place != "") {
+			if v == notFound && r.noSuch != (verdict{}) {
+				return r.noSuch
+			}
 			return v
 		}
 	}

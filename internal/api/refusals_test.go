@@ -405,6 +405,8 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"reverse-redemption", invalid("a long reason", `{"redemptionID":"`+r+`","reason":"`+strings.Repeat("x", 201)+`"}`, "reason")},
 		{"reverse-redemption", badCase{"unknown", `{"redemptionID":"` + nowhere + `"}`, 404, gift.NotFound, []string{"redemptionID"}}},
 		{"reverse-redemption", badCase{"an unknown location", `{"redemptionID":"` + r + `","organizationID":"` + nowhere + `"}`, 404, gift.NotFound, nil}},
+		{"reverse-redemption", invalid("by key, an unknown location", `{"idempotencyKey":"x","organizationID":"`+nowhere+`"}`, "organizationID")},
+		{"reverse-redemption", invalid("by key, an unknown till", `{"idempotencyKey":"x","pointOfSaleSystemOrganizationIdentifier":"none"}`, "pointOfSaleSystemOrganizationIdentifier")},
 		{"cancel-gift", invalid("nothing", `{}`, "", "cause")},
 		{"cancel-gift", invalid("two names", `{"voucherID":"`+r+`","orderID":"`+r+`","cause":"CANCELLED"}`, "")},
 		{"cancel-gift", invalid("another cause", `{"voucherID":"`+r+`","cause":"REDEEMED"}`, "cause")},

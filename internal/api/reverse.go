@@ -64,6 +64,8 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 	case asked.place == gift.Place{}: // a reversal need not be made anywhere in particular
 	case errors.Is(err, gift.NotAuthorized):
 		return ledger.Answer{}, err
+	case asked.originalKey != "" && errors.Is(err, gift.NotFound):
+		return ledger.Answer{}, mistyped(err) // NOT_FOUND would say that nothing was taken
 	default:
 		return request.refuse(err)
 	}
@@ -73,6 +75,14 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 		Reverse:      gift.Reverse{Context: c.actor(location), Caller: c.caller, Reason: asked.reason},
 		AmountOf:     amountOf(asked.amount),
 	}, http.StatusOK, (*writer).reversal)
+}
+
+// mistyped is what is told of a place that is not there, in place of NOT_FOUND.
+func mistyped(err error) error {
+	if e, ok := errors.AsType[*gift.Error](err); ok {
+		return &gift.Error{Code: gift.ValidationFailure, Messages: e.Messages}
+	}
+	return err
 }
 
 // reversal writes the members of a successful reverse-redemption.

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 )
@@ -357,14 +355,8 @@ func (w *Worker) giveBack(ctx context.Context, jobs []ledger.Job) {
 // record writes the outcome, again and again until it is written or the job is no longer ours: a message that went out
 // must not go out again only because the engine was busy.
 func (w *Worker) record(ctx context.Context, log *slog.Logger, job ledger.Job, o gift.Outcome, lease time.Time) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		log.Error("drawing an id failed; the job is due again when its lease ends", "error", err)
-		return
-	}
-	o.EntryID = gift.ID(id)
+	var err error
 	for pause := recordAgain; ; pause = min(2*pause, writing) {
-		o.Now = time.Now().UTC()
 		if err = w.finish(ctx, job, o); err == nil {
 			return
 		}

@@ -85,7 +85,8 @@ func NoSuchRedemption() *Error {
 	return RefuseAt(NotFound, "redemptionID", "This account has no such redemption.")
 }
 
-// Join adds the messages of err, if it is an Error, to those of e; the first of them gives the code. Either may be nil.
+// Join adds the messages of err, if it is an Error, to those of e, which is not used any more; the first of them gives the code. Either may be
+// nil.
 func Join(e *Error, err error) *Error {
 	var more *Error
 	if !errors.As(err, &more) {
@@ -94,7 +95,7 @@ func Join(e *Error, err error) *Error {
 	if e == nil {
 		return more
 	}
-	return &Error{Code: e.Code, Messages: slices.Concat(e.Messages, more.Messages), RetryAfter: max(e.RetryAfter, more.RetryAfter)}
+	return &Error{Code: e.Code, Messages: append(e.Messages, more.Messages...), RetryAfter: max(e.RetryAfter, more.RetryAfter)}
 }
 
 // Error is the code and every message, for logs and tests.

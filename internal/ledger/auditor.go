@@ -12,22 +12,25 @@ import (
 // Shelf is what an Auditor reads.
 type Shelf interface {
 	// VoucherPage gives the first vouchers, at most limit, at or after a place in the order of account and id, and their whole histories by
-	// id, as of one moment.
-	VoucherPage(ctx context.Context, from Ref, limit int) ([]gift.Voucher, map[gift.ID][]gift.Entry, error)
+	// id, as of one moment; none of a history with more entries than longest.
+	VoucherPage(ctx context.Context, from Ref, limit, longest int) ([]gift.Voucher, map[gift.ID][]gift.Entry, error)
 }
 
 // Auditor looks gifts over while the service runs, with the eyes of Verify: soon those that this process has just changed, and slowly all of
 // them, again and again. It reads so few rows a second that nobody notices.
 //
-// What changes faster than it can look is left to the slow round. Every function must be there.
+// What changes faster than it can look is left to the slow round, and very long histories are left to Verify. Every function must be there.
 type Auditor struct {
 	Shelf Shelf
 	Pace  int                  // rows a second; 0: AuditPace
 	Fault func(finding string) // told of everything that is wrong
 	Seen  func(gifts int)      // told of gifts that were looked over
+	Long  func(gifts int)      // told of gifts that were not, as their histories are too long
 	Round func()               // told when all gifts were
 	Away  func(err error)      // told of what kept it from reading; it tries again later
 	Rest  time.Duration        // between two rounds; 0: AuditRest
+
+	Longest int // entries that a history may have, to be looked at; 0: AuditLongest
 
 	mu      sync.Mutex
 	changed map[Ref]mark // to be looked over
@@ -44,6 +47,8 @@ const (
 	// AuditPace is so slow that it costs less than a hundredth of a core.
 	AuditPace = 500
 	AuditRest = time.Minute
+	// AuditLongest takes some megabytes.
+	AuditLongest = 10_000
 )
 
 const (
@@ -87,6 +92,15 @@ func (a *Auditor) next() (at Ref, m mark, ok bool) {
 	return Ref{}, mark{}, false
 }
 
+// putBack is next undone, unless the gift has changed again.
+func (a *Auditor) putBack(at Ref, m mark) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, newer := a.changed[at]; !newer {
+		a.changed[at] = m
+	}
+}
+
 // Run looks gifts over until ctx ends.
 func (a *Auditor) Run(ctx context.Context) {
 	if a.Pace == 0 {
@@ -94,6 +108,9 @@ func (a *Auditor) Run(ctx context.Context) {
 	}
 	if a.Rest == 0 {
 		a.Rest = AuditRest
+	}
+	if a.Longest == 0 {
+		a.Longest = AuditLongest
 	}
 	var from Ref // of the slow round
 	var begins time.Time
@@ -127,11 +144,12 @@ func (a *Auditor) lookAtChanged(ctx context.Context) (rows int, err error) {
 		if !ok {
 			break
 		}
-		page, histories, err := a.Shelf.VoucherPage(ctx, at, 1)
+		page, histories, err := a.Shelf.VoucherPage(ctx, at, 1, a.Longest)
 		if err != nil {
+			a.putBack(at, m)
 			return rows, err
 		}
-		if history := histories[at.ID]; len(history) < m.seq || history[m.seq-1].ID != m.last {
+		if a.missing(at, m, page, histories[at.ID]) {
 			a.Fault(fmt.Sprintf("gift %s: entry %d (%s) was answered and is not there", at.ID, m.seq, m.last))
 		}
 		rows += a.look(page, histories)
@@ -141,7 +159,7 @@ func (a *Auditor) lookAtChanged(ctx context.Context) (rows int, err error) {
 
 // lookOn looks over the next page, and sets from to where the one after it begins; to nothing at the end.
 func (a *Auditor) lookOn(ctx context.Context, from *Ref) (rows int, err error) {
-	page, histories, err := a.Shelf.VoucherPage(ctx, *from, auditPage)
+	page, histories, err := a.Shelf.VoucherPage(ctx, *from, auditPage, a.Longest)
 	if err != nil {
 		return 0, err
 	}
@@ -155,10 +173,25 @@ func (a *Auditor) lookOn(ctx context.Context, from *Ref) (rows int, err error) {
 }
 
 func (a *Auditor) look(page []gift.Voucher, histories map[gift.ID][]gift.Entry) (rows int) {
+	long := 0
 	for _, v := range page {
+		rows++
+		if v.Seq > a.Longest {
+			long++
+			continue
+		}
 		examine(v, histories[v.ID], a.Fault)
-		rows += 1 + len(histories[v.ID])
+		rows += len(histories[v.ID])
 	}
-	a.Seen(len(page))
+	a.Seen(len(page) - long)
+	a.Long(long)
 	return rows
+}
+
+// missing tells whether an entry is not there. Of a long history only its length is known.
+func (a *Auditor) missing(at Ref, m mark, page []gift.Voucher, history []gift.Entry) bool {
+	if len(page) == 1 && page[0].ID == at.ID && page[0].Seq > a.Longest {
+		return page[0].Seq < m.seq
+	}
+	return len(history) < m.seq || history[m.seq-1].ID != m.last
 }

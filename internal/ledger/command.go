@@ -58,10 +58,21 @@ type Command interface {
 	want(c *Call, w *Want)
 	// affinity names the voucher that the command is about, as far as it is known; zero: none in particular.
 	affinity() gift.ID
-	// decide is pure but for drawing ids. When it returns an error, s is as it was.
+	// decide is pure but for drawing ids. When it returns an error, s is as it was, but for the key that a Reverse may have spent.
 	decide(c *Call, s *state) (Result, error)
 	// places are the locations that an answer to the command tells of, done or refused. Zeros among them mean nothing.
 	places(c *Call, s *state) []gift.ID
+}
+
+// weight is how many gifts a command is about.
+func weight(c Command) int {
+	switch c := c.(type) {
+	case *Issue:
+		return len(c.Gifts)
+	case *Withdraw:
+		return len(c.VoucherIDs)
+	}
+	return 1
 }
 
 // distinct leaves out zeros and repeats.

@@ -19,7 +19,7 @@ import (
 type Options struct {
 	Lanes    int              // transactions under way at once, for a database that has row locks. Default 1
 	Queue    int              // commands that may wait in each lane; more are refused at once. Default 4,096
-	Group    int              // commands that may share one transaction. Default 512
+	Group    int              // commands that may share one transaction. Default 512, fewer when they are about many gifts
 	Patience time.Duration    // how long a second request with a key waits for the first. Default 2 s
 	Now      func() time.Time // default time.Now
 	Random   io.Reader        // default crypto/rand
@@ -53,7 +53,7 @@ type Engine struct {
 type lane struct {
 	*Engine
 	queue chan *task
-	last  time.Time // of the newest group; decisions never go back in time
+	last  time.Time // of the newest group
 
 	lasting bool // a group could not be settled, and none has been committed since
 }
@@ -165,7 +165,7 @@ func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
 const maxDraws = 20
 
 // submit queues a task, once the call with its key that was there before it has ended. All who waited for that one go on together:
-// they find its record, or are decided in one group, where the first of them makes the record that the others find.
+// they find its record, or the first of them to be decided makes the record that the others find.
 func (e *Engine) submit(t *task) error {
 	ahead, err := e.enqueue(t, false)
 	if ahead == nil {
@@ -248,8 +248,12 @@ func (l *lane) run() {
 	}
 }
 
+// maxGifts is how many gifts the commands of a group are about, but for the last of them: a transaction should not take longer than those
+// in it, and those behind it, have patience.
+const maxGifts = gift.MaxRecipients
+
 func (l *lane) collect(group []*task) []*task {
-	for len(group) < l.opts.Group {
+	for n := weight(group[0].cmd); len(group) < l.opts.Group && n < maxGifts; n += weight(group[len(group)-1].cmd) {
 		select {
 		case t, open := <-l.queue:
 			if !open {
@@ -365,7 +369,7 @@ func (l *lane) transact(group []*task) error {
 				panicked, changes = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack()), Changes{}
 			}
 		}()
-		l.last = latest(l.last, l.opts.Now().UTC().Truncate(time.Microsecond))
+		l.last = steady(l.last, l.opts.Now().UTC().Truncate(time.Microsecond))
 		s := newState(loaded, l.last)
 		for _, t := range group {
 			t.decide(s)
@@ -380,11 +384,12 @@ func (l *lane) transact(group []*task) error {
 	return err
 }
 
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
+// steady is the time of a decision: that of the clock, unless it has just been set back a little. One that was wrong by more is right now.
+func steady(last, now time.Time) time.Time {
+	if back := last.Sub(now); 0 < back && back < time.Second {
+		return last
 	}
-	return b
+	return now
 }
 
 // decide gives a known key its stored answer, and anything else to the rules.
@@ -412,11 +417,13 @@ func (t *task) decide(s *state) {
 }
 
 func (t *task) replay(known *Request, s *state) {
-	same, err := t.call.made(known)
-	switch {
-	case known.Spent:
+	if known.Spent {
 		s.changes.Replays = append(s.changes.Replays, known.RequestKey)
 		t.err = gift.Refuse(gift.RedemptionNotAllowed, "This request was taken back by its Idempotency-Key before it arrived; nothing was redeemed.")
+		return
+	}
+	same, err := t.call.made(known)
+	switch {
 	case err != nil:
 		t.err = fmt.Errorf("%w: %w", unavailable("It cannot be told here whether this was done before."), err)
 	case !same:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
 	"slices"
@@ -317,6 +318,65 @@ func TestFullQueueRefusesAtOnce(t *testing.T) {
 	}
 	g.release()
 	wg.Wait()
+}
+
+// TestLargeOrdersShareNoGroup: commands on many gifts do not make one transaction that is longer than anybody's patience.
+func TestLargeOrdersShareNoGroup(t *testing.T) {
+	t.Parallel()
+	var g gate
+	var mu sync.Mutex
+	groups := map[int]int{} // gifts made by a transaction
+	b := setup(t, g.wrap, ledger.Options{Observe: func(s ledger.GroupStats) {
+		mu.Lock()
+		defer mu.Unlock()
+		if n := len(s.Done.Gifts); n > 1 {
+			groups[n]++
+		}
+	}})
+	g.shut()
+	var wg sync.WaitGroup
+	wg.Go(func() { b.redeem(t.Context(), newID(), 1, "") }) // holds the writer
+	<-g.waiting
+	const orders, each = 10, 400
+	for n := range orders {
+		gifts := make([]gift.Gift, each)
+		for i := range gifts {
+			gifts[i] = b.draft(100)
+		}
+		wg.Go(func() {
+			if _, err := b.engine.Do(t.Context(), b.call("send-gift", ""), &ledger.Issue{Gifts: gifts}); err != nil {
+				t.Error(err)
+			}
+		})
+		b.queued(n + 1)
+	}
+	g.release()
+	wg.Wait()
+	if want := map[int]int{3 * each: 3, each: 1}; !maps.Equal(groups, want) {
+		t.Errorf("gifts in a transaction, and how many there were: %v, want %v", groups, want)
+	}
+}
+
+// TestTheClockIsFollowed: a clock that is set back a little stands still, and one that was wrong by more is believed when it is right again.
+func TestTheClockIsFollowed(t *testing.T) {
+	t.Parallel()
+	var now atomic.Int64
+	start := time.Now().Truncate(time.Microsecond).UTC()
+	var at time.Time
+	b := setup(t, nil, ledger.Options{
+		Now:     func() time.Time { return start.Add(time.Duration(now.Load())) },
+		Observe: func(s ledger.GroupStats) { at = s.Done.Gifts[0].CreatedAt },
+	})
+	year := 365 * 24 * time.Hour
+	for _, step := range []struct{ clock, want time.Duration }{
+		{0, 0}, {time.Minute, time.Minute}, {time.Minute - 900*time.Millisecond, time.Minute}, {year, year}, {2 * time.Minute, 2 * time.Minute},
+	} {
+		now.Store(int64(step.clock))
+		b.gift(100)
+		if got := at.Sub(start); got != step.want {
+			t.Errorf("with the clock at %v it was decided at %v, want %v", step.clock, got, step.want)
+		}
+	}
 }
 
 // TestCallerThatHasGoneIsNotBegun: a command whose caller gave up while it waited, or whose deadline passed, is not begun, and its key is free.

@@ -19,10 +19,14 @@ func (h *house) newAuditor() *ledger.Auditor {
 	complete := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "boon_audit_last_complete", Help: "When all gifts of the store had been looked over, in seconds since 1970; 0: not yet since the start.",
 	})
-	h.metrics.registry.MustRegister(gifts, faults, complete)
+	long := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "boon_audit_long_total", Help: "Gifts that were passed over, as they have too many entries: boon verify looks at these.",
+	})
+	h.metrics.registry.MustRegister(gifts, faults, long, complete)
 	return &ledger.Auditor{
 		Shelf: h.store, Pace: h.AuditPace,
 		Seen:  func(n int) { gifts.Add(float64(n)) },
+		Long:  func(n int) { long.Add(float64(n)) },
 		Round: func() { complete.Set(float64(time.Now().Unix())) },
 		Fault: func(finding string) {
 			faults.Inc()

@@ -170,6 +170,7 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	case <-ctx.Done():
 		h.Logger.Info("stopping")
 	}
+	turnstile.dismantle() // who stands in line gets an answer too
 	h.drain()
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()

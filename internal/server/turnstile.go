@@ -149,6 +149,14 @@ func (v *visitor) Close() error {
 	return v.Conn.Close()
 }
 
+// CloseWrite tells the caller that no more will come: net/http does, before it gives up a request that it will not read to its end.
+func (v *visitor) CloseWrite() error {
+	if c, ok := v.Conn.(interface{ CloseWrite() error }); ok {
+		return c.CloseWrite()
+	}
+	return nil
+}
+
 func (v *visitor) through() {
 	if v.passing.CompareAndSwap(true, false) {
 		v.turnstile.pass()

@@ -13,7 +13,9 @@ import (
 func (s *Store) Asset(ctx context.Context, hash gift.AssetHash) (gift.Asset, error) {
 	a := gift.Asset{Hash: hash}
 	const query = `SELECT account_id, kind, bytes FROM asset WHERE hash = $1 ORDER BY account_id LIMIT 1`
-	err := s.readers.QueryRowContext(everywhere(ctx), query, hash[:]).Scan(scanID{&a.AccountID}, &a.Kind, &a.Bytes)
+	err := s.ask(everywhere(ctx), func(ctx context.Context) error {
+		return s.readers.QueryRowContext(ctx, query, hash[:]).Scan(scanID{&a.AccountID}, &a.Kind, &a.Bytes)
+	})
 	if errors.Is(err, sql.ErrNoRows) {
 		err = gift.NotFound
 	}

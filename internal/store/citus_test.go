@@ -46,9 +46,7 @@ func TestDistributeRefuses(t *testing.T) {
 // tables that lie together, no trigger asks other tables. And the store works on it.
 func TestDistributeWhatIsThere(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		return // the statements are PostgreSQL's
-	}
+	pgtest.Need(t) // the statements are PostgreSQL's
 	s, _ := openPostgresForTest(t)
 	_, err := s.writer.Exec(`CREATE TABLE noted (name TEXT, by TEXT, beside TEXT);
 		CREATE FUNCTION create_distributed_table(t TEXT, c TEXT, colocate_with TEXT) RETURNS VOID LANGUAGE sql AS

@@ -343,9 +343,7 @@ func drainPairs(rows *sql.Rows, fn func(a, b string)) error {
 // TestCopyThereAndBack takes an installation to PostgreSQL, cut off on the way, and back into a folder.
 func TestCopyThereAndBack(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		return // there is no server; the embedded database is copied by the tests above
-	}
+	pgtest.Need(t) // there is no server; the embedded database is copied by the tests above
 	from, rows, gifts := sourceFolder(t, 10)
 	server := Options{Dir: from, Database: pgtest.Fresh(t)}
 	for cut := range 4 {

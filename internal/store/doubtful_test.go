@@ -16,9 +16,7 @@ import (
 // would lose it; so neither its writer nor anybody who asks for its record is told that it is done.
 func TestUnconfirmedCommit(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		t.Skip("without " + pgtest.Variable + " tests run on the embedded store only; make test sets it")
-	}
+	pgtest.Need(t)
 	server, err := pgtest.Start()
 	if err != nil {
 		t.Fatal(err)

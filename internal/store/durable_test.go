@@ -15,9 +15,7 @@ import (
 // one that is set while they are open; a stronger one does.
 func TestCommitsAreWaitedFor(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		return // the embedded database has no such setting from outside: see TestPragmasReachEveryConnection
-	}
+	pgtest.Need(t) // the embedded database has no such setting from outside: see TestPragmasReachEveryConnection
 	server, err := pgtest.Start("fsync=off", "full_page_writes=off")
 	must(t, err)
 	t.Cleanup(func() { must(t, server.Close()) })

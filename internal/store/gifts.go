@@ -196,8 +196,14 @@ func drain(rows *sql.Rows, fn func(*sql.Rows) error) error {
 }
 
 // Gifts selects at most f.Limit gifts, the newest first: in descending order of their ids. Nothing is selected by a
-// Limit of 0.
+// Limit of 0. A filter that matches little reads all gifts of the account, so lists have two readers at most, and leave the others to tills.
 func (s *Store) Gifts(ctx context.Context, f gift.Filter) ([]gift.Gift, error) {
+	select {
+	case s.lists <- struct{}{}:
+		defer func() { <-s.lists }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("waiting for other lists: %w", ctx.Err())
+	}
 	w := where{}
 	w.and(`v.account_id = %s`, bare(f.AccountID))
 	if !f.Before.IsZero() {

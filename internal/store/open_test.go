@@ -300,9 +300,7 @@ func TestNoSecretInAnyFile(t *testing.T) {
 // TestNoSecretInAnyTable is its like on a server: whoever has its tables has them as they are on its disk.
 func TestNoSecretInAnyTable(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		return // the files of an embedded database are searched above
-	}
+	pgtest.Need(t) // the files of an embedded database are searched above
 	s, _ := openPostgresForTest(t)
 	secrets := useSecrets(t, s)
 	conn, err := s.readers.Conn(t.Context())
@@ -440,9 +438,7 @@ func TestAnOlderProgramOnANewerSchema(t *testing.T) {
 // TestOpenAtOnce: ten instances start on an empty database, and each step of the schema is taken once.
 func TestOpenAtOnce(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		return // TestOpenANewFolderAtOnce is its like
-	}
+	pgtest.Need(t) // TestOpenANewFolderAtOnce is its like
 	dir, database := t.TempDir(), pgtest.Empty(t)
 	_, err := sealed.Create(filepath.Join(dir, sealed.FileName))
 	must(t, err)
@@ -478,9 +474,7 @@ func TestOpenAtOnce(t *testing.T) {
 // to copy it from, leave nothing behind, and start once that is done.
 func TestOpenAtOnceWithoutAKeyFile(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		return // an embedded database is in one folder, with its one key file
-	}
+	pgtest.Need(t) // an embedded database is in one folder, with its one key file
 	database, dirs := pgtest.Empty(t), make([]string, 10)
 	for n := range dirs {
 		dirs[n] = filepath.Join(t.TempDir(), "data")
@@ -534,9 +528,7 @@ func openEach(t *testing.T, dirs []string, database string, refused func(dir str
 // TestOpenServerRefuses: a database that has data needs its own key file.
 func TestOpenServerRefuses(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		return
-	}
+	pgtest.Need(t)
 	database, dir := pgtest.Fresh(t), t.TempDir()
 	refused := func(o Options, want string) {
 		t.Helper()

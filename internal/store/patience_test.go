@@ -11,9 +11,7 @@ import (
 // TestHurry: a store that guests wait for gives up on a row that others keep locked, and one that they do not wait for gets it in the end.
 func TestHurry(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		return // the embedded database has no rows that others lock
-	}
+	pgtest.Need(t) // the embedded database has no rows that others lock
 	o := Options{Dir: t.TempDir(), Database: pgtest.Fresh(t)}
 	calm, err := Open(t.Context(), o)
 	must(t, err)

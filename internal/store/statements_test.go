@@ -86,9 +86,7 @@ var named = regexp.MustCompile(`\baccount_id = \$\d|^INSERT INTO \w+ \((\w+, )*a
 // that does not asks all. And no statement that names its account is run where it could see the rows of all.
 func TestStatementsNameTheAccount(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		return // the texts are those of every database, but only this driver tells all of them
-	}
+	pgtest.Need(t) // the texts are those of every database, but only this driver tells all of them
 	all := &statements{seen: map[string]bool{}, sight: map[*pgx.Conn]string{}}
 	t.Run("suite", func(t *testing.T) {
 		traced := func(t testing.TB) (*Store, func() *Store) { return openServerForTest(t, all) }

@@ -64,6 +64,7 @@ type Store struct {
 	strands strands
 	by      string                         // Options.By
 	secrets gathering                      // look-ups by secret
+	lists   chan struct{}                  // lists that are being read
 	setup   atomic.Pointer[gift.Directory] // as last read
 
 	checkpoints *checkpointer // of the embedded database
@@ -84,7 +85,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the data folder: %w", err)
 	}
-	s := &Store{migrated: o.Migrated, by: o.By, keyFile: filepath.Join(dir, sealed.FileName)}
+	s := &Store{migrated: o.Migrated, by: o.By, keyFile: filepath.Join(dir, sealed.FileName), lists: make(chan struct{}, 2)}
 	if o.Database != "" {
 		err = s.openServer(ctx, o)
 	} else {

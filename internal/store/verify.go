@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 func (s *Store) WalkVouchers(ctx context.Context, fn func(gift.Voucher, []gift.Entry) error) error {
 	const size = 500
 	for from := (ledger.Ref{}); ; {
-		page, histories, err := s.VoucherPage(ctx, from, size)
+		page, histories, err := s.VoucherPage(ctx, from, size, math.MaxInt)
 		if err != nil {
 			return fmt.Errorf("walking the vouchers: %w", err)
 		}
@@ -37,12 +38,12 @@ func (s *Store) WalkVouchers(ctx context.Context, fn func(gift.Voucher, []gift.E
 }
 
 // VoucherPage implements ledger.Shelf. Vouchers of two accounts may be on a page; should they share an id, the page ends between them.
-func (s *Store) VoucherPage(ctx context.Context, from ledger.Ref, limit int) (page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
+func (s *Store) VoucherPage(ctx context.Context, from ledger.Ref, limit, longest int) (page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
 	const (
 		vouchers = `SELECT ` + voucherColumns + ` FROM voucher AS v WHERE (v.account_id, v.id) >= ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
 		entries  = `WITH RECURSIVE e AS (
 			SELECT ` + entryColumns + ` FROM voucher AS v JOIN entry AS e ON e.account_id = v.account_id AND e.id = v.last
-				WHERE (v.account_id, v.id) >= ($1, $2) AND (v.account_id, v.id) <= ($3, $4)
+				WHERE (v.account_id, v.id) >= ($1, $2) AND (v.account_id, v.id) <= ($3, $4) AND v.seq <= $5
 			UNION ALL
 			SELECT ` + entryColumns + ` FROM e AS n JOIN entry AS e ON e.account_id = n.account_id AND e.id = n.previous AND e.id < n.id
 			) SELECT ` + entryColumns + ` FROM e ORDER BY e.account_id, e.voucher_id, e.seq`
@@ -64,7 +65,7 @@ func (s *Store) VoucherPage(ctx context.Context, from ledger.Ref, limit int) (pa
 			return err
 		}
 		first, final := &page[0], &page[len(page)-1]
-		span := []any{bare(first.AccountID), bare(first.ID), bare(final.AccountID), bare(final.ID)}
+		span := []any{bare(first.AccountID), bare(first.ID), bare(final.AccountID), bare(final.ID), longest}
 		return each(ctx, tx, entries, span, func(rows *sql.Rows) error {
 			var e gift.Entry
 			err := rows.Scan(entryFields(&e)...)

@@ -29,9 +29,7 @@ func accountTables(t *testing.T, s *Store) map[string]string {
 // TestEveryAccountTableHasAWall: a step of the schema that makes a table for accounts builds its wall, too.
 func TestEveryAccountTableHasAWall(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		return // the embedded database has one client, this program, and no row security
-	}
+	pgtest.Need(t) // the embedded database has one client, this program, and no row security
 	s, _ := openPostgresForTest(t)
 	for table, column := range accountTables(t, s) {
 		var walled bool
@@ -51,9 +49,7 @@ func TestEveryAccountTableHasAWall(t *testing.T) {
 // must be noticed at each.
 func TestWalls(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		return
-	}
+	pgtest.Need(t)
 	s, _ := openPostgresForTest(t)
 	gifts := furnishStore(t, s, 3)
 	limited, first := newGift(gifts[0].AccountID)
@@ -134,9 +130,7 @@ func breaches(t *testing.T, s *Store, table, column string, one, two gift.ID) (f
 // TestABrokenStatementStaysWithinItsAccount: the ways of the store itself, with statements that lack their WHERE.
 func TestABrokenStatementStaysWithinItsAccount(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		return
-	}
+	pgtest.Need(t)
 	s, _ := openPostgresForTest(t)
 	mine, theirs := issue(t, s, newID(), 3), issue(t, s, newID(), 2)
 	here := within(t.Context(), mine[0].AccountID)
@@ -167,9 +161,7 @@ func TestABrokenStatementStaysWithinItsAccount(t *testing.T) {
 // TestSightEndsWithItsTransaction: whoever gets a connection next sees nothing of what the one before was about.
 func TestSightEndsWithItsTransaction(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		return
-	}
+	pgtest.Need(t)
 	s, _ := openPostgresForTest(t)
 	s.writer.SetMaxOpenConns(1)
 	s.readers.SetMaxOpenConns(1)
@@ -259,9 +251,7 @@ func halfRead(ctx context.Context, db *sql.DB) error {
 // TestAProgramWithoutWalls: the program of the version before says nothing, and works on while instances are replaced one by one.
 func TestAProgramWithoutWalls(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		return
-	}
+	pgtest.Need(t)
 	dir, database := t.TempDir(), pgtest.Fresh(t)
 	s, err := Open(t.Context(), Options{Dir: dir, Database: database})
 	must(t, err)
@@ -282,9 +272,7 @@ func TestAProgramWithoutWalls(t *testing.T) {
 // TestTheOperatorLearnsOfARoleThatNoWallHolds.
 func TestTheOperatorLearnsOfARoleThatNoWallHolds(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		return
-	}
+	pgtest.Need(t)
 	dir, database := t.TempDir(), pgtest.Fresh(t)
 	for user, held := range map[string]bool{"boon": true, "postgres": false} {
 		s, err := Open(t.Context(), Options{Dir: dir, Database: strings.Replace(database, "//boon@", "//"+user+"@", 1)})
@@ -301,9 +289,7 @@ func TestTheOperatorLearnsOfARoleThatNoWallHolds(t *testing.T) {
 // key, also where it compares texts. Nothing is compiled for it: that took fifty times as long as running it.
 func TestWallsAreAskedOnce(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		return
-	}
+	pgtest.Need(t)
 	s, _ := openPostgresForTest(t)
 	for name, db := range map[string]*sql.DB{"writer": s.writer, "reader": s.readers} {
 		var jit string

@@ -125,9 +125,7 @@ func TestGiftsComeDueOnOneFolder(t *testing.T) {
 // TestGiftsComeDueOnPostgres is the same over a database of its own.
 func TestGiftsComeDueOnPostgres(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		t.Skip("without " + pgtest.Variable + " tests run on the embedded store only; make test sets it")
-	}
+	pgtest.Need(t)
 	database := pgtest.Fresh(t)
 	comeDue(t, install(t, "--database", database), "pgx", database)
 }

@@ -27,9 +27,7 @@ type cluster struct {
 // newCluster starts a cluster whose instances reach the database through the URL that via makes of its own.
 func newCluster(t *testing.T, via func(*pgtest.Server) string) *cluster {
 	t.Helper()
-	if !pgtest.Available() {
-		t.Skip("without " + pgtest.Variable + " tests run on the embedded store only; make test sets it")
-	}
+	pgtest.Need(t)
 	database, err := pgtest.Start()
 	if err != nil {
 		t.Fatal(err)

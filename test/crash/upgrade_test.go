@@ -1,12 +1,14 @@
 package crash
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -49,9 +51,8 @@ func upgrade(t *testing.T, older string, store ...string) {
 	stop := make(chan struct{})
 	waitForTills, shops := l.work(t, 8, stop), startShops(t, l.urls, 4, stop)
 	time.Sleep(300 * time.Millisecond)
-	begun := time.Now()
+	early := boon.cutShort(t, newAddress)
 	servers[1] = boon.start(t, newAddress)
-	t.Logf("the new program took over the schema and served after %.2f s, with the old one serving beside it", time.Since(begun).Seconds())
 	killed := [2]int{}
 	for range upgradeKills {
 		time.Sleep(time.Duration(50+rand.IntN(250)) * time.Millisecond)
@@ -75,8 +76,36 @@ func upgrade(t *testing.T, older string, store ...string) {
 	if len(shops.lives) < upgradeKills || len(l.history) < upgradeKills {
 		t.Errorf("only %d lives of gifts and %d redemptions: there was hardly any load", len(shops.lives), len(l.history))
 	}
-	t.Logf("the old program killed %d times and the new one %d times; %d redemptions and %d whole lives of gifts acknowledged, each once, "+
-		"%d and %d calls repeated; %s", killed[0], killed[1], len(l.history), len(shops.lives), l.repeats, shops.repeats, strings.TrimSpace(said))
+	t.Logf("the new program killed %d times before it served; then the old program %d times and the new one %d times; %d redemptions and %d whole lives of gifts acknowledged, each once, "+
+		"%d and %d calls repeated; %s", early, killed[0], killed[1], len(l.history), len(shops.lives), l.repeats, shops.repeats, strings.TrimSpace(said))
+}
+
+// cutShort starts the new program and kills it, each time a millisecond later, until it has come to serve: so it dies at many points of the
+// steps that it takes.
+func (i installation) cutShort(t *testing.T, address string) (kills int) {
+	t.Helper()
+	for patience := time.Millisecond; ; patience += time.Millisecond {
+		cmd := exec.Command(binary, append([]string{"serve", "--listen", address}, i...)...)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		late := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+		line, _ := bufio.NewReader(out).ReadString('\n')
+		late.Stop()
+		cmd.Process.Kill()
+		cmd.Wait()
+		if strings.HasPrefix(line, "listening on ") {
+			return kills
+		}
+		kills++
+		if patience > 30*time.Second {
+			t.Fatal("the new program never came to serve")
+		}
+	}
 }
 
 // shops send gifts, validate, redeem and reverse, each call with a key of its own and until it is answered.

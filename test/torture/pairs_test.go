@@ -16,9 +16,7 @@ import (
 // heard and done and the answer was lost. A call is answered with success once it is done, or 503; never with a refusal. Under its
 // key it has one effect.
 func TestFaultsInPairs(t *testing.T) {
-	if !pgtest.Available() {
-		t.Skip("without " + pgtest.Variable + " tests run on the embedded store only; make test sets it")
-	}
+	pgtest.Need(t)
 	database := pgtest.Fresh(t)
 	u, err := url.Parse(database)
 	if err != nil {

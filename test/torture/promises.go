@@ -140,16 +140,32 @@ func try(ctx context.Context, command string) outcome {
 		return outcome{figure: fmt.Sprintf("%v\n%s", err, said[max(0, len(said)-3000):])}
 	}
 	if !testing {
-		return outcome{held: true, figure: strings.ReplaceAll(said, "\n", "\n             ")}
+		return outcome{held: true, figure: strings.ReplaceAll(said, "\n", indent)}
 	}
 	passed, skipped := results(said, "PASS"), results(said, "SKIP")
 	switch {
 	case passed > 0:
-		return outcome{held: true, leftOut: skipped > 0, figure: fmt.Sprintf("%d tests passed, %d left out, in %.0f s", passed, skipped, time.Since(begun).Seconds())}
+		counted := fmt.Sprintf("%d tests passed, %d left out, in %.0f s", passed, skipped, time.Since(begun).Seconds())
+		return outcome{held: true, leftOut: skipped > 0, figure: strings.Join(append([]string{counted}, figures(said)...), indent)}
 	case skipped > 0:
 		return outcome{held: true, leftOut: true, figure: fmt.Sprintf("%d tests, for which this machine lacks something", skipped)}
 	}
 	return outcome{figure: "no test of that name ran"}
+}
+
+// indent begins another line of a figure.
+const indent = "\n             "
+
+var logged = regexp.MustCompile(`(?m)^\s+\w+_test\.go:\d+: (.+)$`)
+
+// figures are what tests said of themselves; not what they say of random tries, which is that these passed.
+func figures(output string) (all []string) {
+	for _, m := range logged.FindAllStringSubmatch(output, -1) {
+		if !strings.HasPrefix(m[1], "[rapid]") {
+			all = append(all, m[1])
+		}
+	}
+	return all
 }
 
 // results counts tests, without the parts that they consist of.

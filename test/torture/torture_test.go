@@ -39,8 +39,8 @@ func short(binary string) plan {
 func TestStorm(t *testing.T) {
 	for name, postgres := range map[string]bool{"embedded": false, "PostgreSQL": true} {
 		t.Run(name, func(t *testing.T) {
-			if postgres && !pgtest.Available() {
-				t.Skip("without " + pgtest.Variable + " tests run on the embedded store only; make test sets it")
+			if postgres {
+				pgtest.Need(t)
 			}
 			p := short(shipped)
 			p.postgres = postgres
@@ -63,8 +63,8 @@ func TestMistakesAreNoticed(t *testing.T) {
 			break
 		}
 		t.Run(c.unsound, func(t *testing.T) {
-			if c.postgres && !pgtest.Available() {
-				t.Skip("without " + pgtest.Variable + " tests run on the embedded store only; make test sets it")
+			if c.postgres {
+				pgtest.Need(t)
 			}
 			p := short(unsound)
 			p.kills = 1

@@ -25,6 +25,17 @@ const Template = "boon_template"
 // Available tells whether there is a server for tests.
 func Available() bool { return os.Getenv(Variable) != "" }
 
+// Need leaves a test out where there is no server.
+func Need(t interface {
+	Helper()
+	Skip(...any)
+}) {
+	t.Helper()
+	if !Available() {
+		t.Skip("without " + Variable + " tests run on the embedded store only; make test sets it")
+	}
+}
+
 // TB is what is asked of a test: a *testing.T, a *testing.B or a *rapid.T.
 type TB interface {
 	Helper()
