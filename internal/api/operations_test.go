@@ -124,8 +124,10 @@ func TestReversalNeedsTheLocationOfTheRedemption(t *testing.T) {
 	body := `{"redemptionID":"` + w.redeem(w.send(money("5")), "1").at("redemptionID") + `"}`
 	w.post("reverse-redemption", body, append(once("k"), as(wharfKey)...)...).refused(404, gift.NotFound, "redemptionID")
 	w.post("reverse-redemption", strings.Replace(body, "}", `,"organizationID":"`+pier+`"}`, 1), as(wharfKey)...).refused(403, gift.NotAuthorized)
+	w.post("reverse-redemption", strings.Replace(body, "}", `,"organizationID":"`+pier+`"}`, 1), as(homelessKey)...).refused(409, gift.AccountMisconfigured)
 	// By its Idempotency-Key it must not be told that nothing was taken.
 	w.redeem(w.send(money("5")), "1", once("sale")...).want(200)
+	w.post("reverse-redemption", `{"idempotencyKey":"sale","organizationID":"`+nowhere+`"}`).refused(400, gift.ValidationFailure, "organizationID")
 	w.redeem(w.send(money("5")), "6", once("no sale")...).refused(409, gift.InsufficientBalance)
 	for _, key := range []string{"sale", "no sale"} {
 		w.post("reverse-redemption", `{"idempotencyKey":"`+key+`"}`, as(wharfKey)...).refused(403, gift.NotAuthorized)

@@ -210,17 +210,25 @@ var badBodies = []badCase{
 	invalid("a name with a dot", `{"a.b":1}`, `["a.b"]`),
 }
 
+// promptly demands that a bad call is refused within 100 ms, once in ten: the machine may have other work.
+func promptly(t *testing.T, call func() reply) {
+	t.Helper()
+	var took time.Duration
+	for range 10 {
+		if took = call().took; took <= 100*time.Millisecond || testing.Short() {
+			return
+		}
+	}
+	t.Errorf("it took %s, and no less before", took)
+}
+
 func TestBodiesThatEveryOperationRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for operation := range paths {
 		for _, c := range badBodies {
 			t.Run(operation+"/"+c.name, func(t *testing.T) {
-				begun := time.Now()
-				w.in(t).post(operation, c.body).refused(c.status, c.code, c.paths...)
-				if took := time.Since(begun); took > 10*time.Second {
-					t.Errorf("it took %s", took)
-				}
+				promptly(t, func() reply { return w.in(t).post(operation, c.body).refused(c.status, c.code, c.paths...) })
 			})
 		}
 	}
@@ -371,11 +379,7 @@ func TestBadInputOfSend(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			begun := time.Now()
-			w.in(t).post("send-gift", c.body).refused(c.status, c.code, c.paths...)
-			if took := time.Since(begun); took > 10*time.Second {
-				t.Errorf("it took %s", took)
-			}
+			promptly(t, func() reply { return w.in(t).post("send-gift", c.body).refused(c.status, c.code, c.paths...) })
 		})
 	}
 	w.get("/gifting/gifts").want(200, "gifts", "[]")

@@ -232,6 +232,7 @@ type reply struct {
 	status int
 	header http.Header
 	body   []byte
+	took   time.Duration
 }
 
 const base = "/api/integration"
@@ -257,6 +258,7 @@ func (w *world) do(method, path, body string, headers ...string) reply {
 	if _, ok := r.Header["Authorization"]; !ok {
 		r.Header.Set("Authorization", harborKey)
 	}
+	begun := time.Now()
 	answer, err := w.server.Client().Do(r)
 	if err != nil {
 		w.Fatal(err)
@@ -266,7 +268,7 @@ func (w *world) do(method, path, body string, headers ...string) reply {
 	if err != nil {
 		w.Fatal(err)
 	}
-	return reply{w.TB, answer.StatusCode, answer.Header, got}
+	return reply{w.TB, answer.StatusCode, answer.Header, got, time.Since(begun)}
 }
 
 // post calls an operation.

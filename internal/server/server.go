@@ -155,7 +155,7 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 			listener.Close()
 			return fmt.Errorf("listening for /metrics: %w", err)
 		}
-		servers = append(servers, h.httpServer(h.adminMux()))
+		servers = append(servers, h.httpServer(h.observe(h.adminMux())))
 		listeners = append(listeners, admin)
 	}
 	failed := make(chan error, len(servers))

@@ -343,6 +343,34 @@ func TestOperatorsAddresses(t *testing.T) {
 	}
 }
 
+// TestAdminListener: with a listener of their own, metrics are there and nowhere else.
+func TestAdminListener(t *testing.T) {
+	t.Parallel()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	free.Close()
+	s := start(t, server.Config{AdminListen: address})
+	if status, _, err := s.call("GET", "/metrics", "", ""); err != nil || status != http.StatusNotFound {
+		t.Errorf("/metrics where tills call: %d %v", status, err)
+	}
+	resp, err := client.Get("http://" + address + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	metrics, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK || !bytes.Contains(metrics, []byte("boon_store_vouchers 0")) || resp.Header.Get("X-Request-ID") == "" {
+		t.Errorf("/metrics on its own listener: %d %v %.200s %v", resp.StatusCode, resp.Header, metrics, err)
+	}
+	if resp, err = client.Get("http://" + address + "/openapi.json"); err != nil || resp.StatusCode != http.StatusNotFound {
+		t.Errorf("/openapi.json there: %v %v", resp, err)
+	}
+	resp.Body.Close()
+}
+
 // What is not an address of the interface is refused as the interface does it, and not redirected: a POST would come without its body.
 func TestUncleanAddressesAreRefused(t *testing.T) {
 	t.Parallel()

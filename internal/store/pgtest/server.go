@@ -151,8 +151,9 @@ func (s *Server) runOnce() error {
 	started := make(chan error)
 	s.ended = make(chan error, 1)
 	go func() {
-		// The kernel kills the server when the thread that started it ends: this one stays until then.
+		// The kernel kills the server when the thread that started it ends: this one stays until then, and longer, for it may have started others.
 		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
 		err := s.process.Start()
 		started <- err
 		if err == nil {
