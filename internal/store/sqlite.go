@@ -84,7 +84,7 @@ var sqlitePragmas = []string{
 	"foreign_keys(1)",           //
 	"recursive_triggers(1)",     // so that REPLACE cannot slip past a DELETE trigger
 	"trusted_schema(0)",         //
-	"cache_size(-32768)",        // KiB
+	"cache_size(-16384)",        // KiB
 	"temp_store(MEMORY)",        //
 	"wal_autocheckpoint(32000)", // pages, 128 MiB: should the checkpointer not come to it
 	"journal_size_limit(134217728)",
@@ -106,7 +106,7 @@ func openSQLite(file string) (writer, readers *sql.DB, err error) {
 	writer.SetMaxOpenConns(1)
 	writer.SetMaxIdleConns(1)
 	// Every commit makes a reader forget its pages: a larger cache would only be memory.
-	if readers, err = sql.Open("sqlite", sqliteDSN(file, "query_only(1)", "cache_size(-4096)")); err != nil {
+	if readers, err = sql.Open("sqlite", sqliteDSN(file, "query_only(1)", "cache_size(-2048)")); err != nil {
 		writer.Close()
 		return nil, nil, fmt.Errorf("opening the database %s: %w", file, err)
 	}
