@@ -398,7 +398,11 @@ func (s *Store) prepareCopy(ctx context.Context) error {
 
 // refuseHalfCopied keeps a program from working on what is not all there.
 func (s *Store) refuseHalfCopied(ctx context.Context) error {
-	half, err := s.hasTable(ctx, s.readers, copyProgress)
+	var half bool
+	err := s.ask(ctx, func(ctx context.Context) (err error) {
+		half, err = s.hasTable(ctx, s.readers, copyProgress)
+		return err
+	})
 	if err == nil && half {
 		err = errors.New("a boon copy into this database was begun and is not finished; give the same boon copy command again")
 	}

@@ -96,7 +96,9 @@ func (s *Store) migrate(ctx context.Context, steps []migration) error {
 // checkServed refuses a schema that no longer serves programs that know it up to step newest.
 func (s *Store) checkServed(ctx context.Context, at, newest int64) error {
 	var from int64
-	err := s.readers.QueryRowContext(ctx, `SELECT coalesce(max(serves), 0) FROM schema_version`).Scan(&from)
+	err := s.ask(ctx, func(ctx context.Context) error {
+		return s.readers.QueryRowContext(ctx, `SELECT coalesce(max(serves), 0) FROM schema_version`).Scan(&from)
+	})
 	if err != nil {
 		return fmt.Errorf("reading the schema's version: %w", err)
 	}

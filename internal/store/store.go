@@ -258,11 +258,13 @@ func (s *Store) prepare(ctx context.Context, db *sql.DB, texts []string) (map[st
 	}
 	prepared := make(map[string]*sql.Stmt, len(texts))
 	for _, text := range texts {
-		stmt, err := db.PrepareContext(ctx, s.dialect.prepared(text))
+		err := s.ask(ctx, func(ctx context.Context) (err error) {
+			prepared[text], err = db.PrepareContext(ctx, s.dialect.prepared(text))
+			return err
+		})
 		if err != nil {
 			return nil, fmt.Errorf("preparing a statement: %w", err)
 		}
-		prepared[text] = stmt
 	}
 	return prepared, nil
 }
@@ -271,7 +273,7 @@ func (s *Store) prepare(ctx context.Context, db *sql.DB, texts []string) (map[st
 func (s *Store) checkKeys(ctx context.Context) error {
 	var noted []byte
 	const query = `SELECT value FROM key_check WHERE one = 1`
-	err := s.readers.QueryRowContext(ctx, query).Scan(&noted)
+	err := s.ask(ctx, func(ctx context.Context) error { return s.readers.QueryRowContext(ctx, query).Scan(&noted) })
 	if errors.Is(err, sql.ErrNoRows) {
 		err = s.write(ctx, func(tx *sql.Tx) (err error) {
 			noted, err = s.claim(ctx, tx)
