@@ -80,11 +80,11 @@ func upgrade(t *testing.T, older string, store ...string) {
 		"%d and %d calls repeated; %s", early, killed[0], killed[1], len(l.history), len(shops.lives), l.repeats, shops.repeats, strings.TrimSpace(said))
 }
 
-// cutShort starts the new program and kills it, each time a millisecond later, until it has come to serve: so it dies at many points of the
-// steps that it takes.
+// cutShort starts the new program and kills it, each time a little later, until it has come to serve: so it dies at many points of the steps that
+// it takes.
 func (i installation) cutShort(t *testing.T, address string) (kills int) {
 	t.Helper()
-	for patience := time.Millisecond; ; patience += time.Millisecond {
+	for patience := time.Millisecond; ; patience += max(time.Millisecond, patience/20) {
 		cmd := exec.Command(binary, append([]string{"serve", "--listen", address}, i...)...)
 		out, err := cmd.StdoutPipe()
 		if err != nil {
