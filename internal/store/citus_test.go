@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"boon.example/internal/store/pgtest"
 )
 
@@ -43,11 +45,12 @@ func TestDistributeRefuses(t *testing.T) {
 
 // TestDistributeWhatIsThere runs the statements on a server whose functions of Citus do nothing but note their arguments. What is left
 // then holds to what Citus demands: each unique index of a distributed table has the column, each foreign key stays among
-// tables that lie together, no trigger asks other tables. And the store works on it.
+// tables that lie together, no trigger asks other tables. And the store works on it, by statements that each name one row.
 func TestDistributeWhatIsThere(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // the statements are PostgreSQL's
-	s, _ := openPostgresForTest(t)
+	all := &statements{seen: map[string]bool{}, sight: map[*pgx.Conn]string{}}
+	s, again := openServerForTest(t, all)
 	_, err := s.writer.Exec(`CREATE TABLE noted (name TEXT, by TEXT, beside TEXT);
 		CREATE FUNCTION create_distributed_table(t TEXT, c TEXT, colocate_with TEXT) RETURNS VOID LANGUAGE sql AS
 			$$ INSERT INTO noted SELECT t, c, CASE colocate_with WHEN 'none' THEN t ELSE colocate_with END FROM pg_class WHERE relname = t $$;
@@ -72,6 +75,18 @@ func TestDistributeWhatIsThere(t *testing.T) {
 			return err
 		}))
 	}
+	_, err = s.writer.Exec(`CREATE TABLE pg_dist_partition (logicalrelid REGCLASS)`)
+	must(t, err)
+	s = again()
+	clear(all.seen)
 	furnishStore(t, s, 3)
 	verifyClean(t, s)
+	for text := range all.seen {
+		if strings.Contains(text, "unnest") {
+			t.Errorf("what is sent to several nodes at once: %s", text)
+		}
+	}
+	if len(all.seen) < 20 {
+		t.Errorf("only %d statements were seen", len(all.seen))
+	}
 }

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"strings"
 	"time"
-
-	"boon.example/internal/gift"
 )
 
 // dialect holds the few words in which the databases differ. Every statement is written once, with $1 placeholders; what
@@ -22,8 +20,9 @@ type dialect struct {
 	prepared func(string) string
 	// transact runs the works of a group in a transaction and commits: each database has its own way to take sets of rows.
 	transact func(context.Context, *Store, func(runner) error) error
-	// find finds a gift by the kind and the hash of its secret.
-	find func(ctx context.Context, s *Store, kind string, hash []byte) (gift.Gift, error)
+	// find looks up secrets, at most so many together.
+	together int
+	find     func(context.Context, *Store, []*sought) error
 	// hasTable asks whether table $1 exists.
 	hasTable string
 	// unhurried begins a transaction that may take long; "": nothing has to be said.

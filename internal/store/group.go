@@ -76,22 +76,24 @@ var (
 	selectSentBy = finding("deliveries", `SELECT c.account_id, c.voucher_id, c.delivered_by FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`, "B", true)
 	selectCodes  = finding("codes", `SELECT s.hash FROM secret AS s WHERE s.hash {keys}`, "B", false)
 
-	updateVoucher = updating("writing vouchers", `UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5 `+
+	updateVoucher = updating("writing vouchers", "NNNBBN", `UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5 `+
 		`WHERE t.account_id = $1 AND t.id = $6 AND t.seq = $7`)
-	updateTally   = updating("counting gifts", `UPDATE tally AS t SET vouchers = t.vouchers + $2, live = t.live + $3 WHERE t.account_id = $1`)
-	updateReplays = updating("noting replays", `UPDATE request AS t SET replays = t.replays + 1 WHERE t.account_id = $1 AND t.key = $2 AND t.operation = $3`)
-	updateCard    = updating("noting deliveries", `UPDATE card AS t SET delivered_at = $2, delivered_by = $3 `+
+	updateTally   = updating("counting gifts", "NN", `UPDATE tally AS t SET vouchers = t.vouchers + $2, live = t.live + $3 WHERE t.account_id = $1`)
+	updateReplays = updating("noting replays", "TT", `UPDATE request AS t SET replays = t.replays + 1 WHERE t.account_id = $1 AND t.key = $2 AND t.operation = $3`)
+	updateCard    = updating("noting deliveries", "NBB", `UPDATE card AS t SET delivered_at = $2, delivered_by = $3 `+
 		`WHERE t.account_id = $1 AND t.voucher_id = $4`)
-	deleteJobs  = deleting("finishing jobs", `DELETE FROM job WHERE account_id = $1 AND id {keys}`)
+	deleteJobs  = deleting("finishing jobs", "job", "id")
 	insertTally = inserting("tally", "account_id, vouchers, live", "BNN", ` ON CONFLICT (account_id) DO NOTHING`)
 	insertUsed  = inserting("used_record", "account_id, record_id", "BB", ` ON CONFLICT (account_id, record_id) DO NOTHING`)
 )
 
+var groupStatements = []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectSentBy, selectCodes, updateVoucher,
+	updateTally, updateReplays, updateCard, deleteJobs, selectWays, selectJobs, selectResends, insertResend, updateWay, updateJob, insertTally,
+	insertUsed, insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertJob, selectNewestStrand, selectNewestSeals, insertStrand}
+
 // hotTexts are the statements of a group as they are prepared row by row.
 func hotTexts() (texts []string) {
-	for _, s := range []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectSentBy, selectCodes, updateVoucher, updateTally, updateReplays,
-		updateCard, deleteJobs, selectWays, selectJobs, selectResends, insertResend, updateWay, updateJob, insertTally, insertUsed, insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertJob,
-		selectNewestStrand, selectNewestSeals, insertStrand} {
+	for _, s := range groupStatements {
 		texts = append(texts, s.one)
 		if s.many != "" {
 			texts = append(texts, s.many)
@@ -296,7 +298,8 @@ func byAccount[T any](sorted []T, account func(T) gift.ID, make func(gift.ID, []
 	return works
 }
 
-// save writes what was decided: locked rows first, then the tally, then the rest, each in the order of its key.
+// save writes what was decided: locked rows first, then the rest, each in the order of its key. Last is the tally: it is one row for the
+// whole account, and who has written it keeps all others waiting until the commit.
 func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	seals, err := g.sealEntries(ctx, c)
 	if err != nil {
@@ -306,7 +309,6 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	if err != nil {
 		return err
 	}
-	works = append(works, g.saveTally(c)...)
 	works = append(works, g.saveUsed(c)...)
 	works = append(works, g.saveGifts(c.Gifts)...)
 	slices.SortStableFunc(c.Requests, func(a, b ledger.Request) int { return compareKeys(a.RequestKey, b.RequestKey) })
@@ -318,6 +320,7 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	works = append(works, saveResends(c)...)
 	works = append(works, saveMoved(c.Moved)...)
 	works = append(works, saveDone(c.Done)...)
+	works = append(works, g.saveTally(c)...)
 	return g.run(ctx, slices.DeleteFunc(works, func(w work) bool { return len(w.rows) == 0 }))
 }
 

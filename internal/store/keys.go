@@ -156,7 +156,7 @@ func (s *Store) giftBySecret(ctx context.Context, kind string, hashes func() [][
 			return gift.Gift{}, fmt.Errorf("looking up a secret: %w", gift.NotFound)
 		}
 		for _, hash := range wanted {
-			g, err := s.dialect.find(ctx, s, kind, hash)
+			g, err := s.find(ctx, kind, hash)
 			if !errors.Is(err, gift.NotFound) {
 				return g, err
 			}

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"boon.example/internal/gift"
@@ -12,8 +14,8 @@ import (
 )
 
 // gathering is where look-ups of secrets meet, so that one statement answers several: in a database that is in this process, most of a
-// look-up is the beginning and the end of its statement. Nobody waits for others to come. Who comes while a statement runs is in the
-// next one; and a statement sees all that was committed before it began.
+// look-up is the beginning and the end of its statement; in one elsewhere, the way there and back. Nobody waits for others to come. Who
+// comes while a statement runs is in the next one; and a statement sees all that was committed before it began.
 type gathering struct {
 	mu      sync.Mutex
 	waiting []*sought
@@ -34,13 +36,8 @@ type sought struct {
 // maxRunning is how many statements read at once: two, so that one whose pages come from the disk does not hold up everybody.
 const maxRunning = 2
 
-// The joins are in the order in which they are made.
-var selectBySecret, selectBySecrets = byKeys(`SELECT s.hash, s.kind, `+voucherColumns+`, `+cardColumns+` FROM secret AS s
-	CROSS JOIN voucher AS v ON v.account_id = s.account_id AND v.id = s.voucher_id
-	CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id WHERE s.hash {keys}`, 1)
-
-// findTogether finds the gift whose secret has a hash, in one statement with those that others look for.
-func findTogether(ctx context.Context, s *Store, kind string, hash []byte) (gift.Gift, error) {
+// find finds the gift whose secret has a hash, together with those that others look for.
+func (s *Store) find(ctx context.Context, kind string, hash []byte) (gift.Gift, error) {
 	w, l := &sought{kind: kind, hash: hash, done: make(chan struct{})}, &s.secrets
 	l.mu.Lock()
 	l.waiting = append(l.waiting, w)
@@ -59,8 +56,8 @@ func findTogether(ctx context.Context, s *Store, kind string, hash []byte) (gift
 
 // lookUpAll looks up until nobody waits.
 func (s *Store) lookUpAll() {
-	for all := s.secrets.next(); len(all) > 0; all = s.secrets.next() {
-		err := s.find(all)
+	for all := s.secrets.next(s.dialect.together); len(all) > 0; all = s.secrets.next(s.dialect.together) {
+		err := s.dialect.find(context.Background(), s, all)
 		for _, w := range all {
 			w.err = cmp.Or(err, w.err)
 			close(w.done)
@@ -68,11 +65,11 @@ func (s *Store) lookUpAll() {
 	}
 }
 
-// next gives those who are looked up next; none, and the caller runs no longer.
-func (l *gathering) next() (all []*sought) {
+// next gives those who are looked up next, at most n; none, and the caller runs no longer.
+func (l *gathering) next(n int) (all []*sought) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := min(len(l.waiting), perStatement)
+	n = min(len(l.waiting), n)
 	all, l.waiting = l.waiting[:n:n], l.waiting[n:]
 	if n == 0 {
 		l.running--
@@ -80,8 +77,13 @@ func (l *gathering) next() (all []*sought) {
 	return all
 }
 
-// find answers those who are looked up, all with one statement. The error is none of theirs alone.
-func (s *Store) find(all []*sought) error {
+// The joins are in the order in which they are made.
+var selectBySecret, selectBySecrets = byKeys(`SELECT s.hash, s.kind, `+voucherColumns+`, `+cardColumns+` FROM secret AS s
+	CROSS JOIN voucher AS v ON v.account_id = s.account_id AND v.id = s.voucher_id
+	CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id WHERE s.hash {keys}`, 1)
+
+// findJoined answers those who are looked up, perStatement at most, all with one statement. The error is none of theirs alone.
+func findJoined(ctx context.Context, s *Store, all []*sought) error {
 	text, args := selectBySecret, []any{all[0].hash}
 	if len(all) > 1 {
 		text = selectBySecrets
@@ -89,7 +91,7 @@ func (s *Store) find(all []*sought) error {
 			args = append(args, all[min(i, len(all)-1)].hash)
 		}
 	}
-	found, err := collect(context.Background(), s, text, args, func(from scanner) (f sought, err error) {
+	found, err := collect(ctx, s, text, args, func(from scanner) (f sought, err error) {
 		f.gift, f.err, err = s.scanGift(from, &f.hash, &f.kind)
 		return f, err
 	})
@@ -104,19 +106,59 @@ func (s *Store) find(all []*sought) error {
 	return err
 }
 
-// findInSteps finds the gift whose secret has a hash: first whose it is, then the gift. Where accounts are spread over machines, the first
-// step asks the one that has the hash, the second the one that has the account.
-func findInSteps(ctx context.Context, s *Store, kind string, hash []byte) (gift.Gift, error) {
-	const selectOwner = `SELECT s.account_id, s.voucher_id FROM secret AS s WHERE s.hash = $1 AND s.kind = $2`
-	owners, err := collect(ctx, s, selectOwner, []any{hash, kind}, func(from scanner) (r ledger.Ref, err error) {
-		err = from.Scan(scanID{&r.AccountID}, scanID{&r.ID})
-		return r, err
+var (
+	selectOwners = finding("owners", `SELECT s.hash, s.kind, s.account_id, s.voucher_id FROM secret AS s WHERE s.hash {keys}`, "B", false)
+	selectGifts  = finding("gifts", selectGift+` WHERE v.account_id = $1 AND v.id {keys}`, "B", true)
+)
+
+// findInSteps answers those who are looked up in two round trips: first whose gifts they are, then the gifts. Where accounts are spread over
+// machines, the first asks those that have the hashes, the second those that have the accounts. The error is none of theirs alone.
+func findInSteps(ctx context.Context, s *Store, all []*sought) error {
+	return s.ask(ctx, func(ctx context.Context) error {
+		return s.readPipelined(ctx, func(run runner) error {
+			owned, err := findOwners(ctx, run, all)
+			if err != nil {
+				return fmt.Errorf("looking up secrets: %w", err)
+			}
+			refs := slices.Collect(maps.Keys(owned))
+			err = run(within(ctx, adding(nil, refs, func(r *ledger.Ref) gift.ID { return r.AccountID })...), byRef(selectGifts, refs, func(from scanner) error {
+				g, sealed, err := s.scanGift(from)
+				for _, w := range owned[refOf(&g.Voucher)] {
+					w.gift, w.err = g, sealed
+				}
+				return err
+			}))
+			if err != nil {
+				return fmt.Errorf("reading gifts: %w", err)
+			}
+			return nil
+		})
 	})
-	switch {
-	case err != nil:
-		return gift.Gift{}, fmt.Errorf("looking up a secret: %w", err)
-	case len(owners) == 0:
-		return gift.Gift{}, gift.NotFound
+}
+
+// findOwners tells who looks for which gift. Those who look for none have their answer.
+func findOwners(ctx context.Context, run runner, all []*sought) (map[ledger.Ref][]*sought, error) {
+	byHash := make(map[string][]*sought, len(all))
+	owners := work{statement: selectOwners}
+	for _, w := range all {
+		w.err = gift.NotFound
+		if byHash[string(w.hash)] == nil {
+			owners.rows = append(owners.rows, []any{w.hash})
+		}
+		byHash[string(w.hash)] = append(byHash[string(w.hash)], w)
 	}
-	return s.Gift(ctx, owners[0].AccountID, owners[0].ID)
+	owned := make(map[ledger.Ref][]*sought, len(all))
+	owners.take = func(from scanner) error {
+		var hash []byte
+		var kind string
+		var ref ledger.Ref
+		err := from.Scan(&hash, &kind, scanID{&ref.AccountID}, scanID{&ref.ID})
+		for _, w := range byHash[string(hash)] {
+			if w.kind == kind {
+				owned[ref] = append(owned[ref], w)
+			}
+		}
+		return err
+	}
+	return owned, run(ctx, []work{owners})
 }

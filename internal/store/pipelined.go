@@ -14,10 +14,11 @@ import (
 
 // pipelined runs all works of a step in one round trip: the way of a database at the other end of a network.
 type pipelined struct {
-	conn  *pgx.Conn
-	begun bool
-	told  string        // to the walls
-	waits time.Duration // for a commit
+	conn   *pgx.Conn
+	spread bool // Store.spread
+	begun  bool
+	told   string        // to the walls
+	waits  time.Duration // for a commit
 }
 
 // transactPipelined runs fn in a transaction and commits. BEGIN, and what the walls
@@ -29,7 +30,7 @@ func transactPipelined(ctx context.Context, s *Store, fn func(runner) error) err
 	}
 	defer conn.Close()
 	return conn.Raw(func(driverConn any) (err error) {
-		p := pipelined{conn: driverConn.(*walledConn).Conn.Conn(), waits: max(commitPatience, s.dialect.patience)}
+		p := pipelined{conn: driverConn.(*walledConn).Conn.Conn(), spread: s.spread, waits: max(commitPatience, s.dialect.patience)}
 		defer func() {
 			if err != nil {
 				p.rollBack(ctx)
@@ -39,6 +40,21 @@ func transactPipelined(ctx context.Context, s *Store, fn func(runner) error) err
 			return err
 		}
 		return p.commit(ctx)
+	})
+}
+
+// readPipelined runs fn without a transaction: each of its steps sees what was committed before it.
+func (s *Store) readPipelined(ctx context.Context, fn func(runner) error) error {
+	conn, err := s.readers.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("waiting to read: %w", err)
+	}
+	defer conn.Close()
+	return conn.Raw(func(driverConn any) error {
+		return fn(func(ctx context.Context, works []work) error {
+			step := pipelined{conn: driverConn.(*walledConn).Conn.Conn(), spread: s.spread, begun: true}
+			return step.run(ctx, works)
+		})
 	})
 }
 
@@ -56,29 +72,30 @@ func (p *pipelined) run(ctx context.Context, works []work) (err error) {
 		p.told = sight
 	}
 	for i := range works {
-		works[i].queue(&b)
+		works[i].queue(&b, p.spread)
 	}
 	return p.conn.SendBatch(ctx, &b).Close()
 }
 
-// queue adds a work to a batch: all its rows at once, column by column, or one by one.
-func (w *work) queue(b *pgx.Batch) {
+// queue adds a work to a batch: all its rows at once, column by column, or one by one. A row alone, which names its account or its hash, is
+// what a database that is spread over machines knows where to send.
+func (w *work) queue(b *pgx.Batch, spread bool) {
 	if len(w.rows) == 0 {
 		return
 	}
-	calls := len(w.rows)
-	if w.arrays {
-		calls = 1
+	text, calls := w.piped, 1
+	if text == "" || spread {
+		text, calls = w.one, len(w.rows)
 	}
 	var hits int64
 	for call := range calls {
 		args := w.scope()
-		if w.arrays {
+		if text == w.piped {
 			args = append(args, columnsOf(w.rows)...)
 		} else {
 			args = append(args, w.rows[call]...)
 		}
-		b.Queue(w.piped, args...).Fn = func(results pgx.BatchResults) error {
+		b.Queue(text, args...).Fn = func(results pgx.BatchResults) error {
 			n, err := w.receive(results)
 			if hits += n; err == nil && call == calls-1 {
 				return w.checkHits(hits)

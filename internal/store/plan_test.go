@@ -1,10 +1,15 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
+
+	"boon.example/internal/ledger"
+	"boon.example/internal/store/pgtest"
 )
 
 // arguments are as many as a question asks for.
@@ -45,4 +50,93 @@ func TestNothingHotReadsAWholeAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestNoPlanReadsAWholeAccount: the same on PostgreSQL, whose plans follow figures that may be old or missing. There the auditor, who asks
+// all the time, once took most of the server's processor.
+func TestNoPlanReadsAWholeAccount(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t) // the plans are PostgreSQL's
+	s, _ := openPostgresForTest(t)
+	texts := []string{selectGiftByID, selectHistory, selectPage, selectPageHistories, selectForgettable, deleteRequests}
+	for _, of := range groupStatements {
+		for _, text := range []string{of.one, of.piped} {
+			if text != "" && !strings.HasPrefix(text, "INSERT") {
+				texts = append(texts, text)
+			}
+		}
+	}
+	check := func(t *testing.T) {
+		for _, db := range []*sql.DB{s.writer, s.readers} {
+			for _, text := range texts {
+				for _, fault := range faults(planOf(t, db, text)) {
+					t.Errorf("%s\n\t%s", text, fault)
+				}
+			}
+		}
+	}
+	t.Run("without figures", check)
+	gifts := issue(t, s, newID(), 500)
+	addJobs(t, s, gifts)
+	var requests []ledger.Request
+	for i := range gifts {
+		key := ledger.RequestKey{AccountID: gifts[i].AccountID, Operation: ledger.RedeemGift, Key: fmt.Sprint(i)}
+		requests = append(requests, ledger.Request{RequestKey: key, At: noon})
+	}
+	save(t, s, ledger.Changes{Requests: requests})
+	t.Run("with many gifts that no figures tell of", check)
+	_, err := s.writer.Exec(`ANALYZE`)
+	must(t, err)
+	t.Run("with figures", check)
+	t.Run("control", func(t *testing.T) {
+		for _, text := range []string{
+			`SELECT e.id FROM entry AS e WHERE e.reason = $1`,
+			`SELECT e.id FROM entry AS e WHERE e.account_id = $1`,
+			`SELECT e.id FROM entry AS e JOIN voucher AS v ON v.account_id = e.account_id WHERE e.id = $1`,
+		} {
+			if plan := planOf(t, s.readers, text); len(faults(plan)) == 0 {
+				t.Errorf("nothing is found wrong with %s", plan)
+			}
+		}
+	})
+}
+
+// planOf is how PostgreSQL would run a text whatever its arguments are, on a connection of a pool of ours. What it may see is said, as always.
+func planOf(t *testing.T, db *sql.DB, text string) (plan []string) {
+	t.Helper()
+	ctx := everywhere(t.Context())
+	tx, err := db.BeginTx(ctx, nil)
+	must(t, err)
+	defer tx.Rollback()
+	for _, statement := range []string{`SET LOCAL plan_cache_mode = force_generic_plan`, `PREPARE asked AS ` + text} {
+		_, err := tx.ExecContext(ctx, statement)
+		must(t, err)
+	}
+	defer tx.ExecContext(context.WithoutCancel(ctx), `DEALLOCATE asked`)
+	none := strings.TrimSuffix(strings.Repeat("NULL, ", len(arguments(text))), ", ")
+	must(t, each(ctx, tx, `EXPLAIN EXECUTE asked (`+none+`)`, nil, func(rows *sql.Rows) error {
+		var line string
+		err := rows.Scan(&line)
+		plan = append(plan, line)
+		return err
+	}))
+	return plan
+}
+
+var (
+	wholeTable = regexp.MustCompile(`Seq Scan|(Hash|Merge) .*Join`)
+	indexed    = regexp.MustCompile(`Index (Only )?Scan using|Bitmap Index Scan`)
+	byKey      = regexp.MustCompile(`Index Cond: .*\b(id|key|hash|voucher_id|record_id|reverses|number|last|made_at)\b`)
+	ofAccount  = regexp.MustCompile(` on tally\b| using tally_`) // one row for each account
+)
+
+// faults are the lines of a plan that may read more than what a key names.
+func faults(plan []string) (found []string) {
+	for i, line := range plan {
+		if wholeTable.MatchString(line) ||
+			indexed.MatchString(line) && !ofAccount.MatchString(line) && (i+1 == len(plan) || !byKey.MatchString(plan[i+1])) {
+			found = append(found, strings.Join(plan[i:min(i+2, len(plan))], "\n\t"))
+		}
+	}
+	return found
 }

@@ -45,6 +45,7 @@ var postgresDialect = dialect{
 	writers:    4,
 	words:      strings.NewReplacer("{table}", "", "{clustered}", ""),
 	transact:   transactPipelined,
+	together:   64,
 	find:       findInSteps,
 	hasTable:   `SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = $1`,
 	unhurried:  `SET LOCAL lock_timeout = 0`,
@@ -160,7 +161,12 @@ func openPostgres(url string, patience time.Duration, tracer pgx.QueryTracer) (w
 	set("jit", "off") // what is compiled here runs once, for a few rows, and where sequential scans are off a cost says nothing
 	set("lock_timeout", milliseconds(lockPatience))
 	set("idle_in_transaction_session_timeout", milliseconds(max(idlePatience, patience)))
-	open := func(config *pgx.ConnConfig) *sql.DB {
+	// A plan that was made while a table was small is kept while it grows, and before a table has figures it looks small. What is asked
+	// here finds its rows by key, always.
+	for _, plan := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin"} {
+		set(plan, "off")
+	}
+	open := func() *sql.DB {
 		db := sql.OpenDB(walledConnector{stdlib.GetConnector(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
 			_, err := conn.Exec(ctx, durably+`, `+noSight)
 			return err
@@ -170,13 +176,7 @@ func openPostgres(url string, patience time.Duration, tracer pgx.QueryTracer) (w
 		db.SetConnMaxIdleTime(5 * time.Minute)
 		return db
 	}
-	readers = open(config)
-	hot := config.Copy()
-	// A plan that was made while a table was small is kept while it grows. What writes finds its rows by key, always.
-	for _, plan := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin"} {
-		hot.RuntimeParams[plan] = "off"
-	}
-	return open(hot), readers, config.Database + " on " + config.Host, nil
+	return open(), open(), config.Database + " on " + config.Host, nil
 }
 
 // durably makes a session wait for its commits, whatever server, database or role have as their default, now or later: what is weaker than

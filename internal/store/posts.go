@@ -19,9 +19,9 @@ var (
 		FROM resend AS r WHERE r.account_id = $1 AND r.voucher_id {keys}`, "B", true)
 
 	insertResend = inserting("resend", "account_id, voucher_id, seq, id, made_at, method, contact", "BBNBNNT", "")
-	updateWay    = updating("redirecting gifts", `UPDATE card AS t SET method = $2, contact = $3, scheduled = $4, delivery_date = $5, delivery_zone = $6 `+
+	updateWay    = updating("redirecting gifts", "NTFNTB", `UPDATE card AS t SET method = $2, contact = $3, scheduled = $4, delivery_date = $5, delivery_zone = $6 `+
 		`WHERE t.account_id = $1 AND t.voucher_id = $7`)
-	updateJob = updating("moving jobs", `UPDATE job AS t SET due = $2, claimable_at = $3, attempts = $4, last_words = '' `+
+	updateJob = updating("moving jobs", "NNNB", `UPDATE job AS t SET due = $2, claimable_at = $3, attempts = $4, last_words = '' `+
 		`WHERE t.account_id = $1 AND t.id = $5`)
 )
 

@@ -17,10 +17,9 @@ const perStatement = 16
 type statement struct {
 	what      string // for errors: "writing into entry"
 	one, many string // rowwise; many is "" when rows go one by one
-	piped     string // pipelined: for all rows, a column an array, if arrays; else for each
-	arrays    bool
-	scoped    bool // $1 is the account; what follows are the columns of a row
-	exact     bool // each row must hit one
+	piped     string // pipelined: all rows, each column an array; "": they go one by one
+	scoped    bool   // $1 is the account; what follows are the columns of a row
+	exact     bool   // each row must hit one
 }
 
 // work is a statement with its rows.
@@ -50,7 +49,7 @@ func inserting(table, columns, types, rest string) *statement {
 		return into + "VALUES " + strings.Join(groups, ", ") + rest
 	}
 	return &statement{what: "writing into " + table, one: text(1), many: text(perStatement),
-		arrays: true, piped: into + "SELECT * FROM unnest(" + arrays(1, types) + ")" + rest}
+		piped: into + "SELECT * FROM unnest(" + arrays(1, types) + ")" + rest}
 }
 
 // columnNames takes the names out of a list such as "v.id, v.status".
@@ -64,18 +63,31 @@ func columnNames(columns string) []string {
 
 // Rows that exist are found key by key, also where a set of keys goes in one statement. As a list to compare with, or in a join that the
 // planner may turn around, they were seen to cost the reading of a whole account: before a table has figures, it seems to have a few
-// rows for each.
+// rows for each. OFFSET 0 is what keeps the planner from turning a join around.
 
-// updating changes a row of an account for each of its rows. Its text compares the account with $1 and uses the columns of a row
-// as $2 and so on. Each must hit one.
-func updating(what, text string) *statement {
-	return &statement{what: what, one: text, piped: text, scoped: true, exact: true}
+// updating changes a row of an account, $1, for each of its rows, whose columns, of types as in inserting, are $2 and so on in its text.
+// That has one WHERE, which compares all of the key. Each must hit one.
+func updating(what, types, text string) *statement {
+	set, where, _ := strings.Cut(strings.ReplaceAll(text, "$", "w.c"), " WHERE ")
+	return &statement{what: what, one: text, piped: set + " FROM " + given(types) + " WHERE " + where, scoped: true, exact: true}
 }
 
-// deleting takes out rows of an account by a column of their key: in its text the column is followed by {keys}, and the account is $1.
-func deleting(what, text string) *statement {
-	one, many := byKeys(text, 2)
-	return &statement{what: what, one: one, many: many, piped: one, scoped: true}
+// given is a table w of the account as c1 and of columns of these types as c2 and so on, each of an array. Were the account a constant
+// there, the planner could begin with all rows of it.
+func given(types string) string {
+	columns := make([]string, len(types))
+	for i := range columns {
+		columns[i] = fmt.Sprint("c", i+2)
+	}
+	return "(SELECT $1::BYTEA AS c1, r.* FROM unnest(" + arrays(2, types) + ") AS r (" + strings.Join(columns, ", ") + ") OFFSET 0) AS w"
+}
+
+// deleting takes out rows of an account from a table by a column of their key, a BYTEA.
+func deleting(what, table, column string) *statement {
+	from := "DELETE FROM " + table + " AS t"
+	one, many := byKeys(from+" WHERE t.account_id = $1 AND t."+column+" {keys}", 2)
+	return &statement{what: what, one: one, many: many, piped: from + " USING " + given("B") + " WHERE t.account_id = w.c1 AND t." + column + " = w.c2",
+		scoped: true}
 }
 
 // finding selects rows by a column of their key, of a type as in inserting: in its text the column is followed by {keys}. When scoped, the
@@ -87,13 +99,13 @@ func finding(what, text, of string, scoped bool) *statement {
 	}
 	one, many := byKeys(strings.Replace(text, " {lock}", "", 1), from)
 	each := strings.NewReplacer("{keys}", "= wanted.k", " {lock}", lockRows).Replace(text)
-	return &statement{what: what, one: one, many: many, scoped: scoped, arrays: true,
+	return &statement{what: what, one: one, many: many, scoped: scoped,
 		piped: "SELECT found.* FROM unnest(" + arrays(from, of) + ") AS wanted (k) CROSS JOIN LATERAL (" + each + " OFFSET 0) AS found"}
 }
 
 // asking selects rows of an account, $1, that the rows of the work each say more of: $2 and so on.
 func asking(what, text string) *statement {
-	return &statement{what: "reading " + what, one: text, piped: text, scoped: true}
+	return &statement{what: "reading " + what, one: text, scoped: true}
 }
 
 // byKeys says a text for one key and for perStatement of them, the first of which is $from.

@@ -54,9 +54,10 @@ func (*statements) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndDa
 
 // withoutAccount are the only statements that may touch a table of many rows without naming the account: each with its reason.
 var withoutAccount = map[string]string{
-	`SELECT s.account_id, s.voucher_id FROM secret AS s WHERE s.hash`:                                                       "whose secret is it?",
+	`SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k) CROSS JOIN LATERAL (SELECT s.hash, s.kind, s.account_id`:         "whose secret is it?",
 	`SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k) CROSS JOIN LATERAL (SELECT s.hash FROM secret AS s WHERE s.hash`: "is a new code taken anywhere?",
 	`UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN`:                                                            "jobs are claimed for all accounts",
+	`SELECT to_regclass('pg_dist_partition')`:                                                                               "is the database spread over machines?",
 	`SELECT count(*) FROM job`:                                     "how many messages wait?",
 	`SELECT count(*), min(claimable_at) FROM job`:                  "how many are overdue?",
 	`SELECT min(claimable_at) FROM job`:                            "when is the next job due?",
@@ -80,7 +81,7 @@ var withoutAccount = map[string]string{
 var small = regexp.MustCompile(`\b(schema_version|key_check|setup_version|information_schema\.\w+|copy_progress)\b`)
 
 // named tells that a statement names the account of every row that it touches.
-var named = regexp.MustCompile(`\baccount_id = \$\d|^INSERT INTO \w+ \((\w+, )*account_id\b`)
+var named = regexp.MustCompile(`\baccount_id = \$\d|\(SELECT \$1::BYTEA AS c1, .*\baccount_id = w\.c1\b|^INSERT INTO \w+ \((\w+, )*account_id\b`)
 
 // TestStatementsNameTheAccount: where accounts are spread over machines, a statement that names its account asks one of them, one
 // that does not asks all. And no statement that names its account is run where it could see the rows of all.

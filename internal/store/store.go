@@ -54,6 +54,7 @@ type Store struct {
 	keys    *sealed.Keys
 	keyFile string
 	madeKey bool    // by this Open
+	spread  bool    // over machines, by Citus
 	place   string  // where the database is, for people
 	file    string  // of the embedded database
 	writer  *sql.DB // every transaction that writes
@@ -132,7 +133,7 @@ func (s *Store) openServer(ctx context.Context, o Options) (err error) {
 	err = s.ask(ctx, func(ctx context.Context) error {
 		version, err := s.schemaVersion(ctx, s.readers)
 		used = version > 0
-		return err
+		return cmp.Or(err, s.readers.QueryRowContext(ctx, `SELECT to_regclass('pg_dist_partition') IS NOT NULL`).Scan(&s.spread))
 	})
 	switch {
 	case err != nil:

@@ -37,23 +37,26 @@ func (s *Store) WalkVouchers(ctx context.Context, fn func(gift.Voucher, []gift.E
 	}
 }
 
+// The first vouchers, at most $3, at or after ($1, $2), and the histories of those of them that have no more than $4 entries.
+const (
+	selectPage          = `SELECT ` + voucherColumns + ` FROM voucher AS v WHERE (v.account_id, v.id) >= ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
+	selectPageHistories = `WITH RECURSIVE e AS (
+		SELECT ` + entryColumns + ` FROM (SELECT v.account_id, v.last, v.seq FROM voucher AS v
+			WHERE (v.account_id, v.id) >= ($1, $2) ORDER BY v.account_id, v.id LIMIT $3) AS v
+			JOIN entry AS e ON e.account_id = v.account_id AND e.id = v.last WHERE v.seq <= $4
+		UNION ALL
+		SELECT ` + entryColumns + ` FROM e AS n JOIN entry AS e ON e.account_id = n.account_id AND e.id = n.previous AND e.id < n.id
+		) SELECT ` + entryColumns + ` FROM e ORDER BY e.account_id, e.voucher_id, e.seq`
+)
+
 // VoucherPage implements ledger.Shelf. Vouchers of two accounts may be on a page; should they share an id, the page ends between them.
 func (s *Store) VoucherPage(ctx context.Context, from ledger.Ref, limit, longest int) (page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
-	const (
-		vouchers = `SELECT ` + voucherColumns + ` FROM voucher AS v WHERE (v.account_id, v.id) >= ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
-		entries  = `WITH RECURSIVE e AS (
-			SELECT ` + entryColumns + ` FROM voucher AS v JOIN entry AS e ON e.account_id = v.account_id AND e.id = v.last
-				WHERE (v.account_id, v.id) >= ($1, $2) AND (v.account_id, v.id) <= ($3, $4) AND v.seq <= $5
-			UNION ALL
-			SELECT ` + entryColumns + ` FROM e AS n JOIN entry AS e ON e.account_id = n.account_id AND e.id = n.previous AND e.id < n.id
-			) SELECT ` + entryColumns + ` FROM e ORDER BY e.account_id, e.voucher_id, e.seq`
-	)
 	histories = make(map[gift.ID][]gift.Entry, limit)
 	ctx = everywhere(ctx)
 	err = s.read(ctx, func(tx *sql.Tx) error {
 		seen := make(map[gift.ID]bool, limit)
 		full := false
-		err := each(ctx, tx, vouchers, []any{bare(from.AccountID), bare(from.ID), limit}, func(rows *sql.Rows) error {
+		err := each(ctx, tx, selectPage, []any{bare(from.AccountID), bare(from.ID), limit}, func(rows *sql.Rows) error {
 			var v gift.Voucher
 			err := rows.Scan(voucherFields(&v)...)
 			if full = full || seen[v.ID]; !full {
@@ -64,9 +67,7 @@ func (s *Store) VoucherPage(ctx context.Context, from ledger.Ref, limit, longest
 		if err != nil || len(page) == 0 {
 			return err
 		}
-		first, final := &page[0], &page[len(page)-1]
-		span := []any{bare(first.AccountID), bare(first.ID), bare(final.AccountID), bare(final.ID), longest}
-		return each(ctx, tx, entries, span, func(rows *sql.Rows) error {
+		return each(ctx, tx, selectPageHistories, []any{bare(from.AccountID), bare(from.ID), len(page), longest}, func(rows *sql.Rows) error {
 			var e gift.Entry
 			err := rows.Scan(entryFields(&e)...)
 			histories[e.VoucherID] = append(histories[e.VoucherID], e)
