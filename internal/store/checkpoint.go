@@ -10,7 +10,7 @@ import (
 // as long as it takes; so it runs beside the writer, on a connection of its own, and the writer's turn is taken only for the little
 // that was written meanwhile, after which the log begins anew.
 const (
-	checkpointAt    = 8000                  // pages in the log, 32 MiB
+	checkpointAt    = 2000                  // pages in the log, 8 MiB: the shorter each copy, the shorter who commits meanwhile waits for the disk
 	checkpointPause = 20 * time.Millisecond // between two looks at the log
 )
 
