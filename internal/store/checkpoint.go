@@ -7,11 +7,12 @@ import (
 )
 
 // A checkpoint copies the write-ahead log back into the database file. Left to the writer, it holds up every redemption of a group for
-// as long as it takes; so it runs beside the writer, on a connection of its own, and the writer's turn is taken only for the little
-// that was written meanwhile, after which the log begins anew.
+// as long as it takes. So it runs beside the writer, on a connection of its own and little by little. Only that the log may begin anew, which
+// it does when all of it is copied, takes the writer's turn, now and then and for the little that was written meanwhile.
 const (
-	checkpointAt    = 2000                  // pages in the log, 8 MiB: the shorter each copy, the shorter who commits meanwhile waits for the disk
-	checkpointPause = 20 * time.Millisecond // between two looks at the log
+	copyAt    = 2000                  // pages that wait to be copied, 8 MiB
+	beginAt   = 8000                  // pages in the log, 32 MiB
+	copyPause = 20 * time.Millisecond // between two looks at the log
 )
 
 // checkpointer runs checkpoints until it is stopped.
@@ -60,22 +61,24 @@ func (c *checkpointer) run(ctx context.Context) {
 		}
 		// What fails here is tried again after the next commit; should it fail for long, SQLite's own checkpoint in the writer's
 		// turn takes over.
-		if waiting, err := c.pages(ctx, c.beside, "NOOP"); err == nil && waiting >= checkpointAt {
-			if _, err := c.pages(ctx, c.beside, "PASSIVE"); err == nil {
-				_, _ = c.pages(ctx, c.writer, "PASSIVE")
+		if log, left, err := c.pages(ctx, c.beside, "NOOP"); err == nil && left >= copyAt {
+			if _, _, err = c.pages(ctx, c.beside, "PASSIVE"); err == nil && log >= beginAt {
+				if _, _, err = c.pages(ctx, c.beside, "PASSIVE"); err == nil {
+					_, _, _ = c.pages(ctx, c.writer, "PASSIVE")
+				}
 			}
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(checkpointPause):
+		case <-time.After(copyPause):
 		}
 	}
 }
 
-// pages runs a checkpoint of a mode, and tells how many pages of the log it left.
-func (c *checkpointer) pages(ctx context.Context, db *sql.DB, mode string) (left int, err error) {
-	var busy, log, done int
+// pages runs a checkpoint of a mode, and tells how many pages the log has, and how many of these it left to be copied.
+func (c *checkpointer) pages(ctx context.Context, db *sql.DB, mode string) (log, left int, err error) {
+	var busy, done int
 	err = db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(`+mode+`)`).Scan(&busy, &log, &done)
-	return log - done, err
+	return log, log - done, err
 }
