@@ -3,112 +3,36 @@ package delivery_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"boon.example/internal/delivery"
+	"boon.example/internal/delivery/deliverytest"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
-	"boon.example/internal/store"
-	"boon.example/internal/store/pgtest"
 )
 
-var merchant = &gift.Account{
-	ID: gift.ID{1}, Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
-	Locations: []gift.Location{{ID: gift.ID{2}, Name: "Pier 39"}},
-}
+var merchant = &gift.Caller{Account: deliverytest.Merchant}
 
-// house is the real store and engine, with a worker that is not running yet.
-type house struct {
-	*store.Store
-	engine *ledger.Engine
-	worker *delivery.Worker
-}
+// house is deliverytest's, with what the tests here do over and over.
+type house struct{ *deliverytest.House }
 
 // answers is a gateway that says the same to everyone.
 type answers struct{ error }
 
 func (a answers) Send(context.Context, gift.Gift, ledger.Job) error { return a.error }
 
-func open(t *testing.T) *house {
+// send issues a gift to somebody.
+func (h house) send(t *testing.T, m gift.Method, due time.Time) gift.ID {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Database: pgtest.Database(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := &house{Store: s, engine: ledger.Start(s, ledger.Options{})}
-	directory := &gift.Directory{Accounts: map[gift.ID]*gift.Account{merchant.ID: merchant}}
-	h.worker = &delivery.Worker{
-		Jobs: s, Log: slog.New(slog.DiscardHandler),
-		Gateway: &delivery.Gateways{
-			Email: delivery.OutboxCarrier{Outbox: s}, SMS: delivery.OutboxCarrier{Outbox: s}, PublicURL: "https://gifts.example.com", Directory: func() *gift.Directory { return directory },
-		},
-		Record: func(ctx context.Context, d ledger.Deliver) error {
-			_, err := h.engine.Do(ctx, call(nil), &d)
-			return err
-		},
-	}
-	t.Cleanup(func() {
-		h.engine.Stop()
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return h
-}
-
-func call(got *ledger.Result) ledger.Call {
-	return ledger.Call{AccountID: merchant.ID, Render: func(r ledger.Result, _ error) ledger.Answer {
-		if got != nil {
-			*got = r
-		}
-		return ledger.Answer{}
-	}}
-}
-
-// run starts the worker until the test ends.
-func (h *house) run(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { defer close(done); h.worker.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done })
-}
-
-// send issues a gift through the engine, as send-gift does.
-func (h *house) send(t *testing.T, m gift.Method, due time.Time) gift.ID {
-	t.Helper()
-	g := gift.Gift{
-		Voucher: gift.Voucher{
-			AccountID: merchant.ID, ProgramID: gift.PromotionalProgram.ID, Promotional: true, PromotionID: gift.ID{3},
-			Currency: merchant.Currency, Original: 2500, Balance: 2500, CreatedAt: time.Now(),
-		},
-		Card: gift.Card{
-			Sender: "Ben", Recipient: "Anna", Method: m, DeliveryZone: "UTC", Scheduled: !due.IsZero(), DeliveryDate: due,
-			Contact: map[gift.Method]string{gift.Email: "anna@example.com", gift.SMS: "+14155550132"}[m],
-		},
-	}
-	var r ledger.Result
-	issue := &ledger.Issue{Context: gift.Context{Now: time.Now()}, Gifts: []gift.Gift{g}}
-	if _, err := h.engine.Do(t.Context(), call(&r), issue); err != nil {
-		t.Fatal(err)
-	}
-	if len(r.Gifts) != 1 {
-		t.Fatalf("issued %d gifts", len(r.Gifts))
-	}
-	h.worker.Wake()
-	return r.Gifts[0].ID
+	return h.Issue(t, m, map[gift.Method]string{gift.Email: "anna@example.com", gift.SMS: "+14155550132"}[m], due)
 }
 
 // expect compares a gift's status and the number of messages in the outbox, and gives the gift's history.
-func (h *house) expect(t *testing.T, id gift.ID, status gift.Status, messages int) []gift.Entry {
+func (h house) expect(t *testing.T, id gift.ID, status gift.Status, messages int) []gift.Entry {
 	t.Helper()
 	synctest.Wait()
-	g, err := h.Gift(t.Context(), merchant.ID, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, history := h.Fate(t, id)
 	kept, err := h.Messages(t.Context(), gift.ID{}, 100)
 	if err != nil {
 		t.Fatal(err)
@@ -119,26 +43,14 @@ func (h *house) expect(t *testing.T, id gift.ID, status gift.Status, messages in
 	if status == gift.Delivered && g.Card.DeliveredAt.IsZero() {
 		t.Error("the gift does not tell when it was delivered")
 	}
-	history, err := h.History(t.Context(), merchant.ID, id, 0, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
 	return history
-}
-
-// idle checks that no job is left.
-func (h *house) idle(t *testing.T) {
-	t.Helper()
-	if next, err := h.NextJob(t.Context()); err != nil || !next.IsZero() {
-		t.Errorf("a job is left, due at %v (%v)", next, err)
-	}
 }
 
 func TestStoreDeliversAtOnceAndOnTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := open(t)
-		h.run(t)
+		h := house{deliverytest.Open(t)}
+		h.Run(t)
 		h.expect(t, h.send(t, gift.Email, time.Time{}), gift.Delivered, 1)
 		h.expect(t, h.send(t, gift.SMS, time.Time{}), gift.Delivered, 2)
 		h.expect(t, h.send(t, gift.Printed, time.Time{}), gift.Delivered, 2)
@@ -150,7 +62,7 @@ func TestStoreDeliversAtOnceAndOnTime(t *testing.T) {
 		if len(history) != 2 || history[1].Kind != gift.Sent || history[1].ID.IsZero() {
 			t.Errorf("history %+v, want its making and its delivery", history)
 		}
-		h.idle(t)
+		h.Idle(t)
 	})
 }
 
@@ -158,11 +70,11 @@ func TestStoreDeliversAtOnceAndOnTime(t *testing.T) {
 func TestStoreComesBackLate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := open(t)
+		h := house{deliverytest.Open(t)}
 		second := h.send(t, gift.Email, time.Now().Add(2*time.Hour))
 		first := h.send(t, gift.SMS, time.Now().Add(time.Hour))
 		time.Sleep(48 * time.Hour)
-		h.run(t)
+		h.Run(t)
 		h.expect(t, first, gift.Delivered, 2)
 		h.expect(t, second, gift.Delivered, 2)
 	})
@@ -172,25 +84,21 @@ func TestStoreComesBackLate(t *testing.T) {
 func TestStoreSendsElsewhere(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := open(t)
-		outbox := h.worker.Gateway
-		h.worker.Gateway = answers{errors.New("451 the mailbox is busy")}
-		h.run(t)
+		h := house{deliverytest.Open(t)}
+		h.Worker.Gateway = answers{errors.New("451 the mailbox is busy")}
+		h.Run(t)
 		id := h.send(t, gift.Email, time.Time{})
 		h.expect(t, id, gift.Pending, 0)
-		h.worker.Gateway = outbox
-		resend := &ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: &gift.Caller{Account: merchant}, Contact: "ben@example.com"}}
-		if _, err := h.engine.Do(t.Context(), call(nil), resend); err != nil {
-			t.Fatal(err)
-		}
-		h.worker.Wake()
+		h.Worker.Gateway = h.Gateways
+		h.Do(t, &ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: merchant, Contact: "ben@example.com"}})
+		h.Worker.Wake()
 		h.expect(t, id, gift.Delivered, 1)
 		time.Sleep(24 * time.Hour)
 		h.expect(t, id, gift.Delivered, 1)
 		if kept, err := h.Messages(t.Context(), gift.ID{}, 2); err != nil || len(kept) != 1 || kept[0].To != "ben@example.com" {
 			t.Errorf("sent %v, %v", kept, err)
 		}
-		h.idle(t)
+		h.Idle(t)
 	})
 }
 
@@ -198,14 +106,11 @@ func TestStoreSendsElsewhere(t *testing.T) {
 func TestStorePutsOff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := open(t)
-		h.run(t)
+		h := house{deliverytest.Open(t)}
+		h.Run(t)
 		id := h.send(t, gift.Email, time.Now().Add(time.Hour))
 		put := func(in time.Duration) {
-			reschedule := &ledger.Reschedule{VoucherID: id, Reschedule: gift.Reschedule{Caller: &gift.Caller{Account: merchant}, Date: time.Now().Add(in)}}
-			if _, err := h.engine.Do(t.Context(), call(nil), reschedule); err != nil {
-				t.Fatal(err)
-			}
+			h.Do(t, &ledger.Reschedule{VoucherID: id, Reschedule: gift.Reschedule{Caller: merchant, Date: time.Now().Add(in)}})
 		}
 		put(3 * time.Hour)
 		time.Sleep(3*time.Hour - time.Millisecond)
@@ -217,7 +122,7 @@ func TestStorePutsOff(t *testing.T) {
 		h.expect(t, id, gift.Pending, 0)
 		time.Sleep(5 * time.Second)
 		h.expect(t, id, gift.Delivered, 1)
-		h.idle(t)
+		h.Idle(t)
 	})
 }
 
@@ -226,34 +131,31 @@ func TestStorePutsOff(t *testing.T) {
 func TestStoreLeaseOfTheDead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := open(t)
+		h := house{deliverytest.Open(t)}
 		id := h.send(t, gift.Email, time.Time{})
 		jobs, err := h.ClaimJobs(t.Context(), time.Now(), time.Minute, 10)
 		if err != nil || len(jobs) != 1 {
 			t.Fatalf("claimed %v, %v", jobs, err)
 		}
-		g, err := h.Gift(t.Context(), merchant.ID, id)
-		if err != nil {
+		g, _ := h.Fate(t, id)
+		if err := h.Worker.Gateway.Send(t.Context(), g, jobs[0]); err != nil {
 			t.Fatal(err)
 		}
-		if err := h.worker.Gateway.Send(t.Context(), g, jobs[0]); err != nil {
-			t.Fatal(err)
-		}
-		h.run(t)
+		h.Run(t)
 		time.Sleep(time.Minute - time.Millisecond)
 		h.expect(t, id, gift.Pending, 1)
 		time.Sleep(time.Millisecond)
 		h.expect(t, id, gift.Delivered, 1)
-		h.idle(t)
+		h.Idle(t)
 	})
 }
 
 func TestStoreKeepsTheLastWords(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := open(t)
-		h.worker.Gateway, h.worker.RetryFor = answers{errors.New("451 the mailbox is busy")}, 10*time.Minute
-		h.run(t)
+		h := house{deliverytest.Open(t)}
+		h.Worker.Gateway, h.Worker.RetryFor = answers{errors.New("451 the mailbox is busy")}, 10*time.Minute
+		h.Run(t)
 		id := h.send(t, gift.Email, time.Time{})
 		h.expect(t, id, gift.Pending, 0)
 		time.Sleep(13 * time.Minute) // with all its jitter
@@ -261,24 +163,19 @@ func TestStoreKeepsTheLastWords(t *testing.T) {
 		if last := history[len(history)-1]; last.Kind != gift.SendFailed || last.Reason != "451 the mailbox is busy" {
 			t.Errorf("the history ends with %+v", last)
 		}
-		h.idle(t)
+		h.Idle(t)
 	})
 }
 
 func TestStoreDoesNotSendWhatWasWithdrawn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := open(t)
-		h.run(t)
+		h := house{deliverytest.Open(t)}
+		h.Run(t)
 		id := h.send(t, gift.SMS, time.Now().Add(time.Hour))
-		withdraw := &ledger.Withdraw{VoucherIDs: []gift.ID{id}, Withdraw: gift.Withdraw{
-			Caller: &gift.Caller{Account: merchant}, To: gift.Cancelled,
-		}}
-		if _, err := h.engine.Do(t.Context(), call(nil), withdraw); err != nil {
-			t.Fatal(err)
-		}
+		h.Do(t, &ledger.Withdraw{VoucherIDs: []gift.ID{id}, Withdraw: gift.Withdraw{Caller: merchant, To: gift.Cancelled}})
 		time.Sleep(time.Hour)
 		h.expect(t, id, gift.Cancelled, 0)
-		h.idle(t)
+		h.Idle(t)
 	})
 }

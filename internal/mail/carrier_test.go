@@ -31,6 +31,7 @@ import (
 	"go.uber.org/goleak"
 
 	"boon.example/internal/delivery"
+	"boon.example/internal/delivery/deliverytest"
 	"boon.example/internal/gift"
 	"boon.example/internal/qr"
 )
@@ -136,69 +137,21 @@ func (p *post) letters() []letter {
 	return append([]letter(nil), p.accepted...)
 }
 
-// pipes is a listener of in-memory connections, so that everything happens within one synctest bubble.
-type pipes struct {
-	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
-}
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.done:
-		return nil, net.ErrClosed
-	}
-}
-
-// NewPipes, Put and Connect are for the tests outside of the package.
-func NewPipes() *pipes { return &pipes{conns: make(chan net.Conn), done: make(chan struct{})} }
-
-func (p *pipes) Put(c net.Conn) error {
-	select {
-	case p.conns <- c:
-		return nil
-	case <-p.done:
-		return net.ErrClosed
-	}
-}
-
-func Connect(c *Carrier, connect func(context.Context) (net.Conn, error)) { c.connect = connect }
-
-func (p *pipes) Close() error { p.once.Do(func() { close(p.done) }); return nil }
-func (*pipes) Addr() net.Addr { return &net.TCPAddr{} }
-
 // start runs the server, and gives a carrier to it. Both end with the test.
 func (p *post) start(t *testing.T, s Server) *Carrier {
-	line := NewPipes()
-	served := make(chan struct{})
-	go func() { defer close(served); p.Serve(line) }()
+	dial := deliverytest.Serve(t, p)
 	if s.Host == "" {
 		s.Host, s.mayBePlain = "mail.example.com", true
 	}
 	s.From = "gifts@example.com"
 	c := NewCarrier(s)
-	c.connect = func(ctx context.Context) (net.Conn, error) {
+	c.connect = func(context.Context) (net.Conn, error) {
 		p.mu.Lock()
 		p.connections++
 		p.mu.Unlock()
-		near, far := net.Pipe()
-		time.AfterFunc(p.now().banner, func() {
-			select {
-			case line.conns <- far:
-			case <-line.done:
-				far.Close()
-			}
-		})
-		return near, nil
+		return dial(p.now().banner), nil
 	}
-	t.Cleanup(func() {
-		c.Close()
-		p.Close()
-		line.Close()
-		<-served
-	})
+	t.Cleanup(c.Close)
 	return c
 }
 

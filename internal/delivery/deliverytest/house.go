@@ -1,0 +1,130 @@
+// Package deliverytest gives tests a merchant on a real store with a delivery worker, servers within the process, and the story of many
+// gifts that leave through one that misbehaves. It knows no protocol. Its tests run in a synctest bubble, where hours pass in no time.
+package deliverytest
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"boon.example/internal/delivery"
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
+)
+
+// Merchant is whose gifts they are.
+var Merchant = &gift.Account{
+	ID: gift.ID{1}, Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
+	Locations: []gift.Location{{ID: gift.ID{2}, Name: "Pier 39"}},
+}
+
+// House is the real store and engine, with a worker that is not running yet. Gateways is what the worker sends by: at first all goes to
+// the outbox.
+type House struct {
+	*store.Store
+	Gateways *delivery.Gateways
+	Worker   *delivery.Worker
+	engine   *ledger.Engine
+}
+
+// Open opens a house on the database that pgtest names, until the test ends.
+func Open(t *testing.T) *House {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Database: pgtest.Database(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &House{Store: s, engine: ledger.Start(s, ledger.Options{})}
+	outbox := delivery.OutboxCarrier{Outbox: s}
+	directory := &gift.Directory{Accounts: map[gift.ID]*gift.Account{Merchant.ID: Merchant}}
+	h.Gateways = &delivery.Gateways{
+		Email: outbox, SMS: outbox, PublicURL: "https://gifts.example.com", Directory: func() *gift.Directory { return directory },
+	}
+	h.Worker = &delivery.Worker{
+		Jobs: s, Log: slog.New(slog.DiscardHandler), Gateway: h.Gateways,
+		Record: func(ctx context.Context, d ledger.Deliver) error {
+			_, err := h.engine.Do(ctx, call(nil), &d)
+			return err
+		},
+	}
+	t.Cleanup(func() {
+		h.engine.Stop()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+func call(got *ledger.Result) ledger.Call {
+	return ledger.Call{AccountID: Merchant.ID, Render: func(r ledger.Result, _ error) ledger.Answer {
+		if got != nil {
+			*got = r
+		}
+		return ledger.Answer{}
+	}}
+}
+
+// Do has the engine carry out a command; one that it refuses does nothing.
+func (h *House) Do(t *testing.T, command ledger.Command) ledger.Result {
+	t.Helper()
+	var did ledger.Result
+	if _, err := h.engine.Do(t.Context(), call(&did), command); err != nil {
+		t.Fatal(err)
+	}
+	return did
+}
+
+// Issue makes a gift through the engine, as send-gift does, to be sent when it is due; zero: at once.
+func (h *House) Issue(t *testing.T, m gift.Method, contact string, due time.Time) gift.ID {
+	t.Helper()
+	did := h.Do(t, &ledger.Issue{Context: gift.Context{Now: time.Now()}, Gifts: []gift.Gift{{
+		Voucher: gift.Voucher{
+			AccountID: Merchant.ID, ProgramID: gift.PromotionalProgram.ID, Promotional: true, PromotionID: gift.ID{3},
+			Currency: Merchant.Currency, Original: 2500, Balance: 2500, CreatedAt: time.Now(),
+		},
+		Card: gift.Card{
+			Sender: "Ben", Recipient: "Anna", Method: m, Contact: contact, DeliveryZone: "UTC", Scheduled: !due.IsZero(), DeliveryDate: due,
+		},
+	}}})
+	if len(did.Gifts) != 1 {
+		t.Fatalf("issued %d gifts", len(did.Gifts))
+	}
+	h.Worker.Wake()
+	return did.Gifts[0].ID
+}
+
+// Run starts the worker, until stop is called or the test ends.
+func (h *House) Run(t *testing.T) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); h.Worker.Run(ctx) }()
+	stop = func() { cancel(); <-done }
+	t.Cleanup(stop)
+	return stop
+}
+
+// Fate is what became of a gift, and its history.
+func (h *House) Fate(t *testing.T, id gift.ID) (gift.Gift, []gift.Entry) {
+	t.Helper()
+	g, err := h.Gift(t.Context(), Merchant.ID, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	history, err := h.History(t.Context(), Merchant.ID, id, 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, history
+}
+
+// Idle checks that no job is left.
+func (h *House) Idle(t *testing.T) {
+	t.Helper()
+	if next, err := h.NextJob(t.Context()); err != nil || !next.IsZero() {
+		t.Errorf("a job is left, due at %v (%v)", next, err)
+	}
+}
