@@ -85,7 +85,8 @@ type Story struct {
 	Refusal                string                         // is among the server's words about Nobody
 }
 
-// Run delivers the gifts in 30 hours, with the real worker, retries over a day and the breaker. Each gift must end as decided. Each message
+// Run delivers the gifts in 30 hours, with the real worker, retries over a day and the breaker. Each gift must end as decided, and nobody be
+// tried again after a refusal. Each message
 // was taken exactly once where the answer was known, and at most twice, with the same id, where it was not; and some answers were lost.
 func (s *Story) Run(t *testing.T) {
 	h := Open(t)
@@ -132,6 +133,9 @@ func (s *Story) check(t *testing.T, to string, status gift.Status, words string)
 	case nobody, strings.HasPrefix(to, s.Full):
 		if status != gift.FailedDelivery || arrived > 0 || nobody && !strings.Contains(words, s.Refusal) {
 			t.Errorf("%s is %v with the words %q, %d arrived", to, status, words, arrived)
+		}
+		if tried := s.Server.tried[to]; nobody && tried != 1 {
+			t.Errorf("%s was tried %d times", to, tried)
 		}
 		return false
 	case status == gift.Delivered:
