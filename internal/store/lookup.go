@@ -24,6 +24,7 @@ type gathering struct {
 
 // sought is a gift that somebody waits for.
 type sought struct {
+	ctx  context.Context // its caller's
 	kind string
 	hash []byte
 	done chan struct{}
@@ -36,9 +37,15 @@ type sought struct {
 // maxRunning is how many statements read at once: two, so that one whose pages come from the disk does not hold up everybody.
 const maxRunning = 2
 
-// find finds the gift whose secret has a hash, together with those that others look for.
+// find finds the gift whose secret has a hash, together with those that others look for. Who waits for a statement that hangs has the dialect's
+// patience from when it came.
 func (s *Store) find(ctx context.Context, kind string, hash []byte) (gift.Gift, error) {
-	w, l := &sought{kind: kind, hash: hash, done: make(chan struct{})}, &s.secrets
+	if s.dialect.patience > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.dialect.patience)
+		defer cancel()
+	}
+	w, l := &sought{ctx: ctx, kind: kind, hash: hash, done: make(chan struct{})}, &s.secrets
 	l.mu.Lock()
 	l.waiting = append(l.waiting, w)
 	if l.running < maxRunning {
@@ -65,10 +72,11 @@ func (s *Store) lookUpAll() {
 	}
 }
 
-// next gives those who are looked up next, at most n; none, and the caller runs no longer.
+// next gives those who are looked up next, at most n; none, and the caller runs no longer. Who has gone is not looked up.
 func (l *gathering) next(n int) (all []*sought) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.waiting = slices.DeleteFunc(l.waiting, func(w *sought) bool { return w.ctx.Err() != nil })
 	n = min(len(l.waiting), n)
 	all, l.waiting = l.waiting[:n:n], l.waiting[n:]
 	if n == 0 {
