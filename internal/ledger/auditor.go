@@ -44,7 +44,7 @@ type mark struct {
 
 // What an Auditor does unless it is told otherwise.
 const (
-	// AuditPace is so slow that it costs less than a hundredth of a core.
+	// AuditPace is so slow that it costs two or three hundredths of a core while the service redeems all it can.
 	AuditPace = 500
 	AuditRest = time.Minute
 	// AuditLongest takes some megabytes.
