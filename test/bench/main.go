@@ -43,6 +43,7 @@ type options struct {
 	profile     string
 	write       string
 	goodput     float64
+	refusals    time.Duration
 }
 
 func main() {
@@ -84,6 +85,7 @@ func parse(args []string) (o options, err error) {
 	f.BoolVar(&o.rebuild, "rebuild", false, "make the stocks anew")
 	f.StringVar(&o.profile, "profile", "", "write CPU profiles of the service, for each call over the most connections, to files that begin so")
 	f.StringVar(&o.write, "write", "", "put the figures into this file, between its markers")
+	f.DurationVar(&o.refusals, "refusals", 0, "fail when under overload the median refusal takes longer")
 	f.Float64Var(&o.goodput, "goodput", 0, "fail when under overload less than so many percent of the peak are redeemed in time")
 	if err := f.Parse(args); err != nil {
 		return o, err

@@ -96,6 +96,10 @@ func (h *house) overload() error {
 	if goodput < h.options.goodput {
 		return fmt.Errorf("%s: under overload %.0f %% of the peak were redeemed within a second, and %.0f %% are asked for", h.title(), goodput, h.options.goodput)
 	}
+	refused := time.Duration(figure(func(f flood) float64 { return float64(f.refused[0]) }))
+	if most := h.options.refusals; most > 0 && refused > most {
+		return fmt.Errorf("%s: under overload the median refusal took %s, and at most %s is allowed", h.title(), refused, most)
+	}
 	return nil
 }
 
