@@ -26,7 +26,6 @@ type RescheduleGiftRequest struct {
 // ResentGift is a gift that is on its way again, or waits for another date, and where it can be seen.
 type ResentGift struct {
 	Voucher
-	GiftURL  string `json:"giftURL"`  // the recipient's page; whoever has it can spend the gift
 	PrintURL string `json:"printURL"` // a PDF of a printed gift, else ""; whoever has it can spend the gift
 }
 

@@ -117,7 +117,6 @@ type Order struct {
 type SentGift struct {
 	Voucher
 	RecipientIndex int    `json:"recipientIndex"`
-	GiftURL        string `json:"giftURL"`  // the recipient's page; whoever has it can spend the gift
 	PrintURL       string `json:"printURL"` // a PDF of a printed gift; whoever has it can spend the gift
 }
 

@@ -24,8 +24,15 @@ type Voucher struct {
 	VoucherID          string `json:"voucherID"`
 	VoucherCode        string `json:"voucherCode"`        // 12 digits; a secret
 	VoucherPublicToken string `json:"voucherPublicToken"` // what the QR code holds; a secret
+	GiftURL            string `json:"giftURL"`            // the recipient's page; whoever has it can spend the gift
+	LastFour           string `json:"lastFour"`           // of the code, to tell gifts apart
 	AccountID          string `json:"accountID"`
 	OrganizationID     string `json:"organizationID"` // the only location where it is good; "": all of the account's
+
+	OrderID                            string `json:"orderID"`                            // the SendGift that made it
+	ExternalTransactionReferenceNumber string `json:"externalTransactionReferenceNumber"` // of a purchase, as the next
+	ExternalStorefrontID               string `json:"externalStorefrontID"`
+	PromotionID                        string `json:"promotionID"` // of a promotional gift
 
 	ProgramID            string `json:"programID"`
 	ProgramName          string `json:"programName"`
@@ -42,7 +49,8 @@ type Voucher struct {
 	IsInRedeemablePeriod bool     `json:"isInRedeemablePeriod"`
 	NotRedeemableReasons []Reason `json:"notRedeemableReasons"`
 
-	Currency        string  `json:"currency"`        // ISO 4217, the account's
+	Currency        string  `json:"currency"`        // ISO 4217; "" for an item gift
+	Unit            Unit    `json:"unit"`            // what the balances count
 	OriginalBalance Decimal `json:"originalBalance"` // money, or whole pieces of an item gift
 	CurrentBalance  Decimal `json:"currentBalance"`
 
@@ -71,6 +79,15 @@ type Voucher struct {
 
 	Meta Meta `json:"-"`
 }
+
+// Unit is what a gift's balance counts.
+type Unit string
+
+// The units.
+const (
+	UnitMoney Unit = "money"
+	UnitItems Unit = "items"
+)
 
 // Reason is why a gift cannot be redeemed now.
 type Reason struct {

@@ -16,7 +16,7 @@ func showGift(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(http.StatusOK, func(w *writer) { w.voucher(&g, view{account: c.account, now: c.now}) }), nil
+	return c.answer(http.StatusOK, func(w *writer) { w.voucher(&g, view{account: c.account, now: c.now, pages: c.PublicURL}) }), nil
 }
 
 // gift finds the gift that the path names. One that the key may not see is as good as not there.
@@ -74,7 +74,7 @@ func listGifts(c *call) (ledger.Answer, error) {
 		w.list("gifts")
 		for n := range gifts {
 			w.open()
-			w.voucher(&gifts[n], view{account: c.account, now: c.now})
+			w.voucher(&gifts[n], view{account: c.account, now: c.now, pages: c.PublicURL})
 			w.close()
 		}
 		w.endList()

@@ -160,7 +160,7 @@ func TestSeveralRecipients(t *testing.T) {
 		{"deliveryMethodID":2,"recipientContact":"(415) 555-0132"}],"senderDescription":"Zoe",`+purchase+`}`).want(201,
 		"gifts[0].deliveryMethodID", "3", "gifts[0].recipientDescription", "Ann", "gifts[0].label", "Caf\u00e9", "gifts[0].quantity", "2",
 		"gifts[0].currentBalance", "2", "gifts[0].equivalentValue", "9.00", "gifts[0].value", "null", "gifts[0].voucherTypeID", "2",
-		"gifts[0].senderDescription", "Zoe", "gifts[0].voucherDesignID", "null", "gifts[0].currency", "USD",
+		"gifts[0].senderDescription", "Zoe", "gifts[0].voucherDesignID", "null", "gifts[0].currency", "null", "gifts[0].unit", "items",
 		"gifts[1].deliveryMethodID", "1", "gifts[1].status", "PENDING", "gifts[1].recipientIndex", "1", "gifts[1].message", "a\nb",
 		"gifts[1].printURL", "null", "gifts[1].isRedeemable", "false", "gifts[1].notRedeemableReasons[0].code", "REDEMPTION_NOT_ALLOWED",
 		"gifts[2].recipientIndex", "2", "gifts[2].deliveredAt", "null")

@@ -94,13 +94,15 @@ func (v *variety) payload() [][2]string {
 		kind += 2
 	}
 	return [][2]string{
-		{"voucherID", "*"}, {"voucherCode", "*"}, {"voucherPublicToken", "*"}, {"accountID", v.account}, {"organizationID", v.location},
+		{"voucherID", "*"}, {"voucherCode", "*"}, {"voucherPublicToken", "*"}, {"giftURL", "*"}, {"lastFour", "*"}, {"orderID", "*"},
+		{"externalTransactionReferenceNumber", pick(v.promotional, "null", "R-1")}, {"externalStorefrontID", pick(v.promotional, "null", v.storefront)},
+		{"promotionID", pick(v.promotional, v.promotion, "null")}, {"accountID", v.account}, {"organizationID", v.location},
 		{"programID", program.ID.String()}, {"programName", program.Name}, {"programIsPromotional", fmt.Sprint(program.Promotional)},
 		{"voucherTypeID", strconv.Itoa(kind)}, {"isItemType", fmt.Sprint(v.item)}, {"isPromoType", fmt.Sprint(v.promotional)},
 		{"status", pick(printed, "DELIVERED", "PENDING")}, {"statusID", pick(printed, "3", "1")}, {"isRedeemable", fmt.Sprint(printed)},
 		{"hasRemainingBalance", "true"}, {"isInRedeemableStatus", fmt.Sprint(printed)}, {"isInRedeemablePeriod", "true"},
 		{"notRedeemableReasons", pick(printed, "[]", `[{"code":"REDEMPTION_NOT_ALLOWED","text":"This gift has not been delivered yet."}]`)},
-		{"currency", v.currency}, {"originalBalance", pick(v.item, "3", v.value)}, {"currentBalance", pick(v.item, "3", v.value)},
+		{"currency", pick(v.item, "null", v.currency)}, {"unit", pick(v.item, "items", "money")}, {"originalBalance", pick(v.item, "3", v.value)}, {"currentBalance", pick(v.item, "3", v.value)},
 		{"value", pick(v.item, "null", v.value)}, {"label", pick(v.item, "Latte", "null")}, {"terms", pick(v.item, "Hot.", "null")},
 		{"quantity", pick(v.item, "3", "null")}, {"equivalentValue", pick(v.item, v.value, "null")},
 		{"promotionalTerms", pick(v.promotional, "One per guest.", "null")}, {"validFrom", pick(v.promotional, "2026-01-01T00:00:00.000Z", "null")},
@@ -162,12 +164,13 @@ func TestEveryKindOfGift(t *testing.T) {
 			for _, m := range want {
 				members = append(members, m[0])
 			}
-			if got := names(t, sent.at("gifts[0]")); !slices.Equal(got, append(members, "recipientIndex", "giftURL", "printURL")) {
+			if got := names(t, sent.at("gifts[0]")); !slices.Equal(got, append(members, "recipientIndex", "printURL")) {
 				t.Errorf("the members are %v", got)
 			}
-			sent.shows("gifts[0].", want)
 			address := "https://gifts.example.com/g/" + sent.at("gifts[0].voucherPublicToken")
-			sent.want(201, "gifts[0].giftURL", address, "gifts[0].printURL", pick(v.method == gift.Printed, address+"/print.pdf", "null"))
+			want = instead(want, "orderID", sent.at("orderID"), "giftURL", address, "lastFour", sent.at("gifts[0].voucherCode")[8:])
+			sent.shows("gifts[0].", want)
+			sent.want(201, "gifts[0].printURL", pick(v.method == gift.Printed, address+"/print.pdf", "null"))
 			if !v.single {
 				sent.want(201, "gifts[1].recipientIndex", "1", "gifts[1].deliveryMethodID", "3", "gifts[1].recipientDescription", "null", "gifts[1].message", "null")
 			}

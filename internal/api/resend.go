@@ -111,8 +111,8 @@ func (r *request) dispatch(voucher gift.ID, cmd ledger.Command) (ledger.Answer, 
 		now := g
 		now.Voucher = done.Vouchers[0]
 		now.Card.Go(done.Way)
-		w.voucher(&now, view{account: r.account, now: done.Entries[0].At})
-		w.addresses(&now, r.PublicURL)
+		w.voucher(&now, view{account: r.account, now: done.Entries[0].At, pages: r.PublicURL})
+		w.printURL(&now, r.PublicURL)
 	})
 	if err == nil && answer.Status == http.StatusOK && !answer.Replayed {
 		r.Wake()

@@ -191,20 +191,21 @@ func (w *writer) order(r ledger.Result, c *call) {
 	for n := range r.Gifts {
 		g := &r.Gifts[n]
 		w.open()
-		w.voucher(g, view{account: c.account, now: g.CreatedAt})
+		w.voucher(g, view{account: c.account, now: g.CreatedAt, pages: c.PublicURL})
 		w.integer("recipientIndex", g.Card.RecipientIndex)
-		w.addresses(g, c.PublicURL)
+		w.printURL(g, c.PublicURL)
 		w.close()
 	}
 	w.endList()
 }
 
-// addresses writes where a gift can be seen, and printed if it goes in print.
-func (w *writer) addresses(g *gift.Gift, publicURL string) {
-	address := publicURL + "/g/" + g.Card.Token.Reveal()
-	w.text("giftURL", address)
+// giftURL is the address of a gift's page.
+func giftURL(g *gift.Gift, publicURL string) string { return publicURL + "/g/" + g.Card.Token.Reveal() }
+
+// printURL writes where a gift can be printed, if it goes in print.
+func (w *writer) printURL(g *gift.Gift, publicURL string) {
 	if g.Card.Method == gift.Printed {
-		w.text("printURL", address+printPath)
+		w.text("printURL", giftURL(g, publicURL)+printPath)
 	} else {
 		w.null("printURL")
 	}

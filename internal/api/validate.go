@@ -52,7 +52,9 @@ func validateGift(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return request.refuse(err)
 	}
-	write := func(w *writer) { w.voucher(&g, view{account: c.account, location: at, now: c.now, verdict: verdict}) }
+	write := func(w *writer) {
+		w.voucher(&g, view{account: c.account, location: at, now: c.now, verdict: verdict, pages: c.PublicURL})
+	}
 	if c.key == "" {
 		return c.answer(http.StatusOK, write), nil
 	}

@@ -13,12 +13,14 @@ type view struct {
 	location *gift.Location // where it is to be redeemed; nil: nowhere in particular
 	now      time.Time
 	verdict  *ticket.Verdict // of the till's ticket; nil: none was given
+	pages    string          // the public URL, below which gift pages are
 }
 
 // voucher writes the members of the voucher payload. The recipient's address is not among them: a till has no need of it.
 func (w *writer) voucher(g *gift.Gift, s view) {
 	v := &g.Voucher
-	w.voucherIdentity(g)
+	w.voucherIdentity(g, s)
+	w.voucherOrigin(g)
 	w.voucherState(v, s)
 	w.voucherValue(g)
 	w.textOrNull("promotionalTerms", g.Card.PromotionalTerms)
@@ -37,12 +39,23 @@ func (w *writer) voucher(g *gift.Gift, s view) {
 	w.boolean("cashOutAllowed", gift.CashOutAllowed(s.jurisdiction(v), v))
 }
 
-func (w *writer) voucherIdentity(g *gift.Gift) {
-	v := &g.Voucher
-	program, _ := gift.ProgramByID(v.ProgramID)
-	w.id("voucherID", v.ID)
+// voucherIdentity writes what names the gift, and its secrets.
+func (w *writer) voucherIdentity(g *gift.Gift, s view) {
+	w.id("voucherID", g.ID)
 	w.text("voucherCode", g.Card.Code.Reveal())
 	w.text("voucherPublicToken", g.Card.Token.Reveal())
+	w.text("giftURL", giftURL(g, s.pages))
+	w.text("lastFour", g.Card.Code.LastFour())
+}
+
+// voucherOrigin writes whose the gift is, how it came about, and of what kind it is.
+func (w *writer) voucherOrigin(g *gift.Gift) {
+	v := &g.Voucher
+	program, _ := gift.ProgramByID(v.ProgramID)
+	w.id("orderID", v.OrderID)
+	w.textOrNull("externalTransactionReferenceNumber", g.Card.Purchase.Reference)
+	w.idOrNull("externalStorefrontID", g.Card.Purchase.StorefrontID)
+	w.idOrNull("promotionID", v.PromotionID)
 	w.id("accountID", v.AccountID)
 	w.idOrNull("organizationID", v.LocationID)
 	w.id("programID", v.ProgramID)
@@ -73,7 +86,8 @@ func (w *writer) voucherState(v *gift.Voucher, s view) {
 
 func (w *writer) voucherValue(g *gift.Gift) {
 	v := &g.Voucher
-	w.text("currency", v.Currency.Code)
+	w.unitCode(v)
+	w.text("unit", unitName(v))
 	w.amount("originalBalance", v.Unit(), v.Original)
 	w.amount("currentBalance", v.Unit(), v.Balance)
 	if v.Item {
@@ -145,5 +159,13 @@ func eligibleItems(a *gift.Account, v *gift.Voucher) []string {
 	return nil
 }
 
-// unitCode writes the currency of a redemption's amounts, null for pieces.
+// unitName says what a gift's amounts are.
+func unitName(v *gift.Voucher) string {
+	if v.Item {
+		return "items"
+	}
+	return "money"
+}
+
+// unitCode writes the currency of a gift's amounts, null for pieces.
 func (w *writer) unitCode(v *gift.Voucher) { w.textOrNull("currency", v.Unit().Code) }

@@ -71,6 +71,12 @@ func (c VoucherCode) Grouped() string {
 	return digits[:4] + " " + digits[4:8] + " " + digits[8:]
 }
 
+// LastFour gives the digits that people tell cards apart by; "" for the zero code. Who knows them still has 90,000,000 codes to try.
+func (c VoucherCode) LastFour() string {
+	digits := c.Reveal()
+	return digits[max(0, len(digits)-4):]
+}
+
 // Token is the public token in a gift's QR code: 128 random bits as 22 base62 characters. A secret like the code.
 type Token struct{ secret }
 
