@@ -28,7 +28,8 @@ type BackupReport struct {
 // Backup writes a copy of a data folder's database, as it is at one moment, while others go on writing to it. Whatever was
 // committed before Backup was called is in it. to is a new file, or a folder, in which the file is named after now. Nothing is ever
 // overwritten; the file appears, with mode 0600 and on stable storage, only when it was read back and found whole. The
-// schema of the database is left as it is, and the key file stays where it is.
+// schema of the database is left as it is, and the key file stays where it is. One that is missing or another database's is refused:
+// who sets it aside beside this backup could restore nothing.
 func Backup(ctx context.Context, dir, to string, now time.Time, progress func(done, total int64)) (r BackupReport, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return r, fmt.Errorf("backing up: %w", err)
@@ -41,6 +42,10 @@ func Backup(ctx context.Context, dir, to string, now time.Time, progress func(do
 	if r.File, err = backupName(to, now); err != nil {
 		return r, err
 	}
+	source := Store{dialect: sqliteDialect, place: database, keyFile: r.KeyFile}
+	if source.keys, err = folderKeys(dir, database, true); err != nil {
+		return r, err
+	}
 	beside, err := os.CreateTemp(filepath.Dir(r.File), ".boon-backup-*") // mode 0600
 	if err != nil {
 		return r, fmt.Errorf("making the backup: %w", err)
@@ -51,7 +56,7 @@ func Backup(ctx context.Context, dir, to string, now time.Time, progress func(do
 		}
 	}()
 	defer beside.Close()
-	was, err := copyPages(ctx, database, beside.Name(), progress)
+	was, err := source.copyPages(ctx, beside.Name(), progress)
 	if err != nil {
 		return r, fmt.Errorf("backing up: %w", err)
 	}
@@ -85,9 +90,9 @@ func backupName(to string, now time.Time) (string, error) {
 }
 
 // copyPages copies a database as it is in one reading transaction, page by page, and adds up its accounts in the same.
-func copyPages(ctx context.Context, from, to string, progress func(done, total int64)) (t totalsByAccount, err error) {
+func (s *Store) copyPages(ctx context.Context, to string, progress func(done, total int64)) (t totalsByAccount, err error) {
 	const pages = 1024 // at a time, between which the caller is told and may stop
-	db, err := sql.Open("sqlite", sqliteDSN(from, "query_only(1)"))
+	db, err := sql.Open("sqlite", sqliteDSN(s.place, "query_only(1)"))
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +107,10 @@ func copyPages(ctx context.Context, from, to string, progress func(done, total i
 		return nil, err
 	}
 	defer tx.Rollback()
-	if t, err = readTotals(ctx, tx); err != nil { // which also fixes the moment
+	if err := s.followKeysOf(ctx, tx); err != nil { // which also fixes the moment
+		return nil, err
+	}
+	if t, err = readTotals(ctx, tx); err != nil {
 		return nil, err
 	}
 	return t, conn.Raw(func(driver any) error {

@@ -164,3 +164,35 @@ func TestBackupEndsWhenToldTo(t *testing.T) {
 	}
 	issue(t, s, gift.ID{1}, 1)
 }
+
+// TestBackupRefusesAnotherKeyFile: a backup without the key file that belongs to it restores nothing, and its report names the key file.
+func TestBackupRefusesAnotherKeyFile(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(keyFile string) error
+		want   string
+	}{
+		"another's": {func(file string) error {
+			_, err := sealed.Create(file)
+			return err
+		}, "is not the one that the database"},
+		"missing": {func(string) error { return nil }, "is missing"},
+		"damaged": {func(file string) error { return os.WriteFile(file, []byte("{}"), 0o600) }, "is damaged"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, target := t.TempDir(), t.TempDir()
+			s := openDir(t, dir)
+			issue(t, s, newID(), 2)
+			must(t, s.Close())
+			must(t, os.Remove(s.KeyFile()))
+			must(t, test.change(s.KeyFile()))
+			if _, err := Backup(t.Context(), dir, target, noon, func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want a sentence with %q", err, test.want)
+			}
+			if left, _ := os.ReadDir(target); len(left) > 0 {
+				t.Errorf("%v is left behind", left)
+			}
+		})
+	}
+}
