@@ -25,6 +25,8 @@ type dialect struct {
 	find     func(context.Context, *Store, []*sought) error
 	// hasTable asks whether table $1 exists.
 	hasTable string
+	// entryByID joins, as e, the entry of account $1 that an expression over the tables before it gives the id of.
+	entryByID func(id string) string
 	// unhurried begins a transaction that may take long; "": nothing has to be said.
 	unhurried string
 	// lockRows and skipLocked end a SELECT whose rows are about to be written.

@@ -41,19 +41,21 @@ const milestone = 64
 
 // selectHistory follows the history of gift $2 of account $1 backwards, from its entry numbered $3 if that is a milestone that exists,
 // else from the last, down to what follows the entry numbered $4, and gives the oldest $5 of these. LIMIT 1 is for the planner: behind a wall,
-// it compares no key with what it has not got yet.
-const selectHistory = `WITH RECURSIVE e AS (
-	SELECT ` + entryColumns + ` FROM (SELECT v.account_id, coalesce((SELECT m.id FROM entry AS m WHERE m.account_id = $1 AND m.voucher_id = $2
+// it compares no key with what it has not got yet. Each table names its account: see selectPageHistories.
+func (d *dialect) selectHistory() string {
+	return `WITH RECURSIVE e AS (
+	SELECT ` + entryColumns + ` FROM (SELECT coalesce((SELECT m.id FROM entry AS m WHERE m.account_id = $1 AND m.voucher_id = $2
 			AND m.seq = $3 AND m.seq % 64 = 0), v.last) AS id FROM voucher AS v WHERE v.account_id = $1 AND v.id = $2 LIMIT 1) AS l
-		JOIN entry AS e ON e.account_id = l.account_id AND e.id = l.id
+		` + d.entryByID("l.id") + `
 	UNION ALL
-	SELECT ` + entryColumns + ` FROM e AS n JOIN entry AS e ON e.account_id = n.account_id AND e.id = n.previous WHERE n.seq > $4 + 1
+	SELECT ` + entryColumns + ` FROM e AS n ` + d.entryByID("n.previous") + ` WHERE n.seq > $4 + 1
 ) SELECT ` + entryColumns + ` FROM e WHERE e.seq > $4 ORDER BY e.seq LIMIT $5`
+}
 
 // History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
 func (s *Store) History(ctx context.Context, account, voucher gift.ID, seq, limit int) (entries []gift.Entry, err error) {
 	from := (seq + limit + milestone - 1) / milestone * milestone
-	entries, err = collect(within(ctx, account), s, selectHistory, []any{bare(account), bare(voucher), from, seq, limit}, func(from scanner) (e gift.Entry, err error) {
+	entries, err = collect(within(ctx, account), s, s.dialect.selectHistory(), []any{bare(account), bare(voucher), from, seq, limit}, func(from scanner) (e gift.Entry, err error) {
 		err = from.Scan(entryFields(&e)...)
 		return e, err
 	})
