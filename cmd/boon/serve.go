@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"boon.example/internal/clientip"
 	"boon.example/internal/mail"
 	"boon.example/internal/server"
 	"boon.example/internal/sms"
@@ -21,6 +22,7 @@ type serveCmd struct {
 	SMTP        string        `setting:"file" name:"smtp" placeholder:"URL" help:"Send e-mail through this server: smtp://user:password@host:587?from=ADDRESS, or smtps://…; see docs/delivery.md."`
 	SMS         string        `setting:"file" name:"sms" placeholder:"URL" help:"Send SMS through Twilio: twilio://SID:TOKEN@api.twilio.com?from=+1…"`
 	RetryFor    time.Duration `setting:"file" name:"delivery-retry-for" default:"24h" placeholder:"TIME" help:"How long a message that is refused for now is tried again. Default: ${default}."`
+	Proxies     string        `setting:"file" name:"trusted-proxies" placeholder:"NET,NET" help:"Addresses or networks of reverse proxies whose X-Forwarded-For is believed, such as 127.0.0.1,10.0.0.0/8. Default: none; behind a proxy, all clients are then one."`
 	Database    string        `setting:"file" placeholder:"URL" help:"PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME, in place of the embedded one; --data then holds the key file only. May be used by many instances, each with the same key file."`
 }
 
@@ -42,12 +44,16 @@ func (c *serveCmd) Run(t *terminal) error {
 	if c.KeepDays < 30 {
 		return usageError("--keep-requests (BOON_KEEP_REQUESTS, keep-requests) is a number of days, at least 30: a caller may repeat a request as long")
 	}
+	proxies, err := clientip.ParseProxies(c.Proxies)
+	if err != nil {
+		return usageError("--trusted-proxies (BOON_TRUSTED_PROXIES, trusted-proxies): " + err.Error())
+	}
 	smtp, texts, err := c.gateways()
 	if err != nil {
 		return err
 	}
 	return server.Run(t, server.Config{
-		SMTP: smtp, SMS: texts, RetryFor: c.RetryFor,
+		SMTP: smtp, SMS: texts, Proxies: proxies, RetryFor: c.RetryFor,
 		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, Database: c.Database, PublicURL: c.PublicURL, Outbox: c.Outbox,
 		KeepRequests: time.Duration(c.KeepDays) * 24 * time.Hour,
 		Logger:       slog.New(slog.NewJSONHandler(t.stderr, nil)),

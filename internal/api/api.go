@@ -20,6 +20,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 )
@@ -79,7 +80,7 @@ func New(c Config) *API {
 		c.Note = func(context.Context, Event) {}
 	}
 	if c.ClientAddress == nil {
-		c.ClientAddress = peer
+		c.ClientAddress = clientip.Peer
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
 	a := &API{Config: c, mux: http.NewServeMux(), guard: newGuard(c.Records, c.Now)}
@@ -191,6 +192,7 @@ type call struct {
 	caller    *gift.Caller
 	account   *gift.Account // the caller's; nil for a system key, until it has named one
 	key       string        // the Idempotency-Key, "" none
+	location  gift.ID       // where it is made, for the log; zero: not said
 	body      []byte        // of a POST, whole
 }
 
@@ -240,6 +242,9 @@ func (a *API) handler(h handler) http.Handler {
 		event := Event{RequestID: c.requestID, Err: hidden(err)}
 		if c.account != nil {
 			event.AccountID = c.account.ID
+		}
+		if c.caller != nil {
+			event.KeyID, event.KeyName, event.LocationID = c.caller.KeyID, c.caller.Name, c.location
 		}
 		if err != nil {
 			answer = c.problem(err)

@@ -1,9 +1,6 @@
 package api
 
 import (
-	"net"
-	"net/http"
-	"net/netip"
 	"strings"
 
 	"boon.example/internal/gift"
@@ -31,32 +28,6 @@ func (c *call) authenticate() (*gift.Caller, error) {
 	}
 	return nil, gift.Refuse(gift.Unauthenticated,
 		"Send a valid API key in the Authorization header: the key by itself, or after the word Bearer.")
-}
-
-// peer is the address at the other end of the connection.
-func peer(r *http.Request) netip.Addr {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
-	address, err := netip.ParseAddr(host)
-	if err != nil {
-		return netip.IPv6Unspecified()
-	}
-	return address
-}
-
-// network is what is counted as one client: an IPv4 address, or the /64 that one IPv6 client has at its disposal.
-func network(a netip.Addr) string {
-	a = a.Unmap().WithZone("")
-	if a.Is4() {
-		return a.String()
-	}
-	p, err := a.Prefix(64)
-	if err != nil {
-		return "unknown"
-	}
-	return p.String()
 }
 
 // readKey reads the Idempotency-Key.

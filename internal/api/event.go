@@ -4,8 +4,11 @@ import "boon.example/internal/gift"
 
 // Event is what one request came to, for the log line and the metrics of the server around. It holds no secret.
 type Event struct {
-	RequestID string
-	AccountID gift.ID   // zero: nobody's
-	Code      gift.Code // "" on success
-	Err       error     // what lies behind an UNEXPECTED_ERROR or UNAVAILABLE; never shown to the caller
+	RequestID  string
+	AccountID  gift.ID   // zero: nobody's
+	KeyID      gift.ID   // zero: no valid key was shown
+	KeyName    string    // as the set-up calls it
+	LocationID gift.ID   // that the request names or that follows from the key; zero: none
+	Code       gift.Code // "" on success
+	Err        error     // what lies behind an UNEXPECTED_ERROR or UNAVAILABLE; never shown to the caller
 }

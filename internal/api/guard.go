@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 )
 
@@ -331,7 +332,7 @@ func (g *guard) reward(ctx context.Context, m gift.Miss) error {
 
 // stranger counts a request without a valid key against the client's address, and refuses it once there were too many.
 func (g *guard) stranger(ctx context.Context, address netip.Addr) error {
-	client := network(address)
+	client := clientip.Network(address)
 	bucket, err := g.records.Stranger(ctx, client)
 	if err != nil {
 		return stored(err)

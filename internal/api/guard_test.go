@@ -185,20 +185,20 @@ func TestStrangersAreLimitedByAddress(t *testing.T) {
 	})
 	knock := func() reply { return w.get("/gifting/gifts", as("boon_test_stranger")...) }
 	for n := range gift.StrangerBurst {
-		from.Store(fmt.Sprintf("2001:db8::%d", n+1)) // one /64, one client
+		from.Store(fmt.Sprintf("2001:db8:0:%d::1", n)) // one /56, one client
 		knock().refused(401, gift.Unauthenticated)
 	}
 	for range 3 {
 		knock().refused(429, gift.RateLimited)
 	}
 	w.get("/gifting/gifts").want(200) // whoever has a key is no stranger
-	from.Store("2001:db8:0:1::1")
+	from.Store("2001:db8:0:100::1")
 	knock().refused(401, gift.Unauthenticated)
 	from.Store("192.0.2.1")
 	for range gift.StrangerBurst {
 		knock().refused(401, gift.Unauthenticated)
 	}
-	from.Store("::ffff:192.0.2.1")
+	from.Store("::ffff:192.0.2.254")
 	knock().refused(429, gift.RateLimited)
 	w.pass(gift.StrangerRefill + time.Second)
 	knock().refused(401, gift.Unauthenticated)

@@ -53,7 +53,7 @@ func redeemGift(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	request := c.request(ledger.RedeemGift, func(form *canon) { asked.canon(form, c.caller) })
-	at, err := c.caller.Locate(asked.place)
+	at, err := c.locate(asked.place)
 	if errors.Is(err, gift.NotAuthorized) {
 		return ledger.Answer{}, err // what the key may not do, it may not see the outcome of either
 	} else if err != nil {

@@ -56,7 +56,7 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	request := c.request(ledger.ReverseRedemption, func(form *canon) { asked.canon(form, c.caller) })
-	at, err := c.caller.Locate(asked.place)
+	at, err := c.locate(asked.place)
 	var location gift.ID
 	switch {
 	case err == nil:

@@ -126,6 +126,7 @@ func sendGift(c *call) (ledger.Answer, error) {
 	case send.Item != nil:
 		definition, path = send.Item, "itemGift.accountID"
 	}
+	c.location = definition.LocationID
 	account, err := c.Directory().SendingAccount(c.caller, definition.AccountID, path)
 	if err != nil {
 		return ledger.Answer{}, problems.With(err)

@@ -93,6 +93,16 @@ func readPlace(o *object) gift.Place {
 	}
 }
 
+// locate finds the location that a request means, and notes it for the log; one that was refused is noted as the request names it.
+func (c *call) locate(p gift.Place) (*gift.Location, error) {
+	c.location = p.LocationID
+	at, err := c.caller.Locate(p)
+	if err == nil {
+		c.location = at.ID
+	}
+	return at, err
+}
+
 // The longest texts that a till may send.
 const (
 	maxReference = 100

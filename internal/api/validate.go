@@ -42,7 +42,7 @@ func validateGift(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	request := c.request(ledger.ValidateGift, func(form *canon) { asked.canon(form, c.caller) })
-	at, err := c.caller.Locate(asked.place)
+	at, err := c.locate(asked.place)
 	if errors.Is(err, gift.NotAuthorized) {
 		return ledger.Answer{}, err // what the key may not do, it may not see the outcome of either
 	} else if err != nil {

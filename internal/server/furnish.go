@@ -28,7 +28,7 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	worker := h.worker()
 	h.metrics.watchPost(&h.post, s)
 	pages := web.Config{PublicURL: c.PublicURL, Gifts: s, Directory: h.directory.Load, Log: c.Logger,
-		Order: s.Keys().OpenOrderCapability, Away: s.Away}
+		Order: s.Keys().OpenOrderCapability, Away: s.Away, ClientAddress: c.Proxies.Client}
 	if c.Outbox {
 		pages.Messages = newOutbox(s, h.gateways())
 	}
@@ -36,7 +36,7 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 		Engine: h.engine, Records: s, Directory: h.directory.Load, Fingerprint: s.Keys().Fingerprint, Fingerprinted: s.Keys().Fingerprinted,
 		OrderCapability: s.Keys().OrderCapability,
 		PublicURL:       c.PublicURL, Email: h.post.email != nil, SMS: h.post.sms != nil, Wake: worker.Wake, Note: note,
-		Patience: s.Patience(),
+		Patience: s.Patience(), ClientAddress: c.Proxies.Client,
 	})
 	h.handler = h.door.guard(h.observe(h.mux(interfaceOf, web.Handler(pages))), h.refuse(interfaceOf.Busy))
 

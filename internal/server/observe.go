@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"boon.example/internal/api"
+	"boon.example/internal/clientip"
+	"boon.example/internal/gift"
 )
 
 // eventKey is under which the request's api.Event travels from observe to note.
@@ -53,12 +55,21 @@ func (h *house) observe(next http.Handler) http.Handler {
 
 func (h *house) log(r *http.Request, status int, took time.Duration, e *api.Event) {
 	level := slog.LevelInfo
-	attrs := []slog.Attr{
+	attrs := make([]slog.Attr, 0, 11)
+	attrs = append(attrs,
 		slog.String("route", route(r)), slog.Int("status", status),
 		slog.Float64("ms", float64(took.Microseconds())/1000), slog.String("requestID", e.RequestID),
+		slog.String("network", clientip.Network(h.Proxies.Client(r))),
+	)
+	id := func(name string, id gift.ID) {
+		if !id.IsZero() {
+			attrs = append(attrs, slog.String(name, id.String()))
+		}
 	}
-	if !e.AccountID.IsZero() {
-		attrs = append(attrs, slog.String("account", e.AccountID.String()))
+	id("account", e.AccountID)
+	id("location", e.LocationID)
+	if id("key", e.KeyID); e.KeyName != "" {
+		attrs = append(attrs, slog.String("keyName", e.KeyName))
 	}
 	if e.Code != "" {
 		attrs = append(attrs, slog.String("code", string(e.Code)))

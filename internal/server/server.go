@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/mail"
@@ -38,7 +39,8 @@ type Config struct {
 	// KeepRequests is how long idempotency records of calls that moved no value are kept; at least, and by
 	// default, the constant of that name.
 	KeepRequests time.Duration
-	AuditPace    int // rows a second that are looked over beside the service; 0: ledger.AuditPace
+	Proxies      clientip.Proxies // whose X-Forwarded-For is believed
+	AuditPace    int              // rows a second that are looked over beside the service; 0: ledger.AuditPace
 	Logger       *slog.Logger
 	Ready        func(address string) // told once the service listens
 }

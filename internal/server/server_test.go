@@ -21,6 +21,7 @@ import (
 	"go.uber.org/goleak"
 
 	"boon.example/examples"
+	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
@@ -281,7 +282,8 @@ func TestLogsAndFilesHoldNoSecret(t *testing.T) {
 	}
 	logs := s.logs.String()
 	for _, want := range []string{
-		`"route":"` + redeemPath, `"route":"/g/{token}"`, `"status":200`, `"requestID":"`, `"code":"NOT_FOUND"`, `"account":"` + examples.HarborAccount} {
+		`"route":"` + redeemPath, `"route":"/g/{token}"`, `"status":200`, `"requestID":"`, `"code":"NOT_FOUND"`, `"account":"` + examples.HarborAccount,
+		`"network":"127.0.0.0/24","account":"` + examples.HarborAccount + `","location":"` + examples.HarborPier39 + `","key":"`, `","keyName":"till"`} {
 		if !strings.Contains(logs, want) {
 			t.Errorf("the log lacks %s", want)
 		}
@@ -534,6 +536,60 @@ func TestLogsCannotBeForged(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &members); err != nil || strings.Contains(line, "owned") || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' }) {
 			t.Errorf("a line of the log was touched: %q", line)
 		}
+	}
+}
+
+// TestTrustedProxies: behind a proxy that is trusted, wrong keys are counted by the network that it names, and log lines name that; from
+// anybody else the header counts for nothing.
+func TestTrustedProxies(t *testing.T) {
+	t.Parallel()
+	knock := func(s *service, forwarded string) int {
+		r, err := http.NewRequest("GET", s.url+strings.TrimSuffix(giftPath, "/"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "wrong")
+		r.Header.Set("X-Forwarded-For", forwarded)
+		answer, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		return answer.StatusCode
+	}
+	trusted, err := clientip.ParseProxies("127.0.0.0/8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		config server.Config
+		other  int // what the other network is answered
+		logs   string
+	}{
+		"trusted": {server.Config{Proxies: trusted}, http.StatusUnauthorized, `"network":"203.0.113.0/24"`},
+		"not":     {server.Config{}, http.StatusTooManyRequests, `"network":"127.0.0.0/24"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, tt.config)
+			for n := range gift.StrangerBurst {
+				if status := knock(s, fmt.Sprintf("1.2.3.4, 203.0.113.%d", n)); status != http.StatusUnauthorized {
+					t.Fatalf("wrong key %d: %d", n, status)
+				}
+			}
+			if status := knock(s, "5.6.7.8, 203.0.113.200"); status != http.StatusTooManyRequests {
+				t.Errorf("one more from that network: %d, want 429", status)
+			}
+			if status := knock(s, "203.0.113.200, 198.51.100.1"); status != tt.other {
+				t.Errorf("another network: %d, want %d", status, tt.other)
+			}
+			if err := s.stop(); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(s.logs.String(), tt.logs) {
+				t.Errorf("the log lacks %s", tt.logs)
+			}
+		})
 	}
 }
 

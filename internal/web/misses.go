@@ -2,13 +2,12 @@ package web
 
 import (
 	"math"
-	"net"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"sync"
 	"time"
 
+	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 )
 
@@ -48,30 +47,8 @@ func (t *tooMany) seconds() string { return strconv.Itoa(int(math.Ceil(t.wait.Se
 
 // miss counts a request for a gift that there is not, and gives the error that it is answered with.
 func (s *site) miss(r *http.Request) error {
-	if wait := s.misses.take(network(s.ClientAddress(r)), time.Now()); wait > 0 {
+	if wait := s.misses.take(clientip.Network(s.ClientAddress(r)), time.Now()); wait > 0 {
 		return &tooMany{wait}
 	}
 	return gift.NotFound
-}
-
-// peer is the address at the other end of the connection.
-func peer(r *http.Request) netip.Addr {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
-	address, err := netip.ParseAddr(host)
-	if err != nil {
-		return netip.IPv6Unspecified()
-	}
-	return address
-}
-
-// network is what counts as one client: an IPv4 address, or the /64 that one IPv6 client has at its disposal.
-func network(a netip.Addr) string {
-	a = a.Unmap().WithZone("")
-	if p, err := a.Prefix(64); err == nil && a.Is6() {
-		return p.String()
-	}
-	return a.String()
 }

@@ -115,7 +115,7 @@ func TestMisses(t *testing.T) {
 		h.ServeHTTP(w, r)
 		return w
 	}
-	const guesser, neighbour, other = "[2001:db8::1]:1", "[2001:db8::2]:1", "[2001:db8:0:1::1]:1"
+	const guesser, neighbour, other = "[2001:db8::1]:1", "[2001:db8:0:ff::2]:1", "[2001:db8:0:100::1]:1"
 	for i := range gift.StrangerBurst {
 		if w := from(guesser, fmt.Sprintf("/g/%022d", i)); w.Code != http.StatusNotFound {
 			t.Fatalf("miss %d: %d", i, w.Code)

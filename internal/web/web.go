@@ -15,6 +15,7 @@ import (
 	"net/netip"
 	"strconv"
 
+	"boon.example/internal/clientip"
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 )
@@ -67,7 +68,7 @@ type site struct {
 // Handler serves every page, a kind 404 for any other path among them. All answers carry the headers of secure.
 func Handler(c Config) http.Handler {
 	if c.ClientAddress == nil {
-		c.ClientAddress = peer
+		c.ClientAddress = clientip.Peer
 	}
 	if c.Away == nil {
 		c.Away = func(error) bool { return false }
