@@ -94,7 +94,7 @@ func TestStatementsNameTheAccount(t *testing.T) {
 	t.Run("suite", func(t *testing.T) {
 		traced := func(t testing.TB) (*Store, func() *Store) { return openServerForTest(t, all) }
 		tests := suiteTests()
-		delete(tests, "constraints bite")       // breaks rules by statements of its own
+		delete(tests, "constraints bite") // breaks rules by statements of its own
 		for _, verifying := range []string{"verify walks and finds", "swapped secrets open nothing", "secrets of earlier programs open"} {
 			delete(tests, verifying) // reads everything, of all accounts
 		}
