@@ -239,6 +239,9 @@ func (a *API) handler(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := &call{API: a, ctx: r.Context(), w: w, r: r, requestID: RequestID(r), now: a.Now().UTC()}
 		answer, err := attempt(c, h)
+		if err == nil {
+			answer, err = c.whole(answer)
+		}
 		event := Event{RequestID: c.requestID, Err: hidden(err)}
 		if c.account != nil {
 			event.AccountID = c.account.ID
@@ -266,6 +269,18 @@ func attempt(c *call, h handler) (answer ledger.Answer, err error) {
 		}
 	}()
 	return h(c)
+}
+
+// whole gives an answer with its body.
+func (c *call) whole(a ledger.Answer) (_ ledger.Answer, err error) {
+	if a.Long.Size == 0 {
+		return a, nil
+	}
+	if a.Body, err = c.Records.LongAnswer(c.r.Context(), a.Long); err != nil {
+		return ledger.Answer{}, stored(err)
+	}
+	a.Long = ledger.Long{}
+	return a, nil
 }
 
 func (c *call) write(a ledger.Answer) {

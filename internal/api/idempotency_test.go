@@ -190,6 +190,20 @@ func TestAKeyThatIsNotEnabledIsNotTold(t *testing.T) {
 	}
 }
 
+// TestALongAnswerIsGivenAgain: the answer to a large order is kept as any other is.
+func TestALongAnswerIsGivenAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	body := `{"monetaryGift":{"value":5,"deliveryMethodID":3},"recipients":[{}` + strings.Repeat(`,{"message":"Ça va?"}`, 299) + `],` + purchase + `}`
+	first := w.post("send-gift", body, once("many")...).want(201, "gifts[299].message", "Ça va?")
+	w.post("send-gift", body, once("many")...).again(first)
+	kept := w.get("/requests/many").want(200, "requests[0].state", "finished")
+	if !bytes.Contains(kept.body, first.body) {
+		t.Error("what became of the call is told with another answer")
+	}
+	w.post("send-gift", strings.Replace(body, "Ça", "Qué", 1), once("many")...).refused(422, gift.IdempotencyMismatch)
+}
+
 func TestValidateUnderAKeyIsRemembered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

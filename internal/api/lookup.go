@@ -178,10 +178,15 @@ func showRequests(c *call) (ledger.Answer, error) {
 	}
 	w := writer{}
 	for n := range records {
-		if r := &records[n]; r.MayBeToldTo(c.caller) {
-			delete(running, r.Operation)
-			w.record(r)
+		r := &records[n]
+		if !r.MayBeToldTo(c.caller) {
+			continue
 		}
+		if r.Answer, err = c.whole(r.Answer); err != nil {
+			return ledger.Answer{}, err
+		}
+		delete(running, r.Operation)
+		w.record(r)
 	}
 	for _, op := range operations {
 		if running[op] {

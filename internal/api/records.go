@@ -19,8 +19,10 @@ type Records interface {
 	Gifts(context.Context, gift.Filter) ([]gift.Gift, error)
 	// History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
 	History(ctx context.Context, account, voucher gift.ID, seq, limit int) ([]gift.Entry, error)
-	// Requests gives the records of an Idempotency-Key, of one operation or of all (operation "").
+	// Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long answers.
 	Requests(ctx context.Context, account gift.ID, operation ledger.Operation, key string) ([]ledger.Request, error)
+	// LongAnswer reads the body of an answer that was not read with its record.
+	LongAnswer(context.Context, ledger.Long) ([]byte, error)
 
 	// Guesses reads the counts of a key at a location.
 	Guesses(ctx context.Context, m gift.Miss) (gift.Guesses, error)

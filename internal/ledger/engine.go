@@ -153,7 +153,7 @@ func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
 		switch {
 		case errors.Is(t.err, errCodeTaken):
 			continue
-		case t.err != nil || t.answer.Body != nil:
+		case t.err != nil || t.answer.Body != nil || t.answer.Long.Size > 0:
 			return t.answer, t.err
 		}
 		return c.Render(t.result, nil), nil

@@ -42,7 +42,14 @@ type RequestKey struct {
 type Answer struct {
 	Status   int
 	Body     []byte
+	Long     Long // in place of Body, when its Size is above 0: one that was not read with its record; not stored
 	Replayed bool // given before, to the same request; not stored
+}
+
+// Long is a stored answer that is so long that it is read by itself, by who is about to give it.
+type Long struct {
+	RequestKey
+	Size int // of the body
 }
 
 // Request is an idempotency record: one key, one effect.

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"boon.example/internal/gift"
-	"boon.example/internal/sealed"
 )
 
 const voucherColumns = `v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id, ` +
@@ -64,22 +63,14 @@ func (s *Store) cardRow(g *gift.Gift) []any {
 	}
 }
 
-// boundToGift binds sealed secrets to a gift and its account, so that those of one open nowhere else.
-func boundToGift(account, voucher gift.ID) []byte {
-	return append(bound("gift", account), voucher[:]...)
-}
-
-// sealSecrets seals a gift's code and token, one after the other, for it.
+// sealSecrets seals a gift's code and token, one after the other, for its voucher.
 func (s *Store) sealSecrets(g *gift.Gift) []byte {
-	return s.keys.Seal([]byte(g.Card.Code.Reveal()+g.Card.Token.Reveal()), boundToGift(g.AccountID, g.ID))
+	return s.keys.Seal([]byte(g.Card.Code.Reveal()+g.Card.Token.Reveal()), bound("card", g.ID))
 }
 
 // openSecrets reads what sealSecrets made.
-func (s *Store) openSecrets(account, voucher gift.ID, secrets []byte) (gift.VoucherCode, gift.Token, error) {
-	plain, err := s.keys.Open(secrets, boundToGift(account, voucher))
-	if errors.Is(err, sealed.ErrTampered) {
-		plain, err = s.keys.Open(secrets, bound("card", voucher)) // earlier programs did not bind the account
-	}
+func (s *Store) openSecrets(voucher gift.ID, secrets []byte) (gift.VoucherCode, gift.Token, error) {
+	plain, err := s.keys.Open(secrets, bound("card", voucher))
 	if err != nil {
 		return gift.VoucherCode{}, gift.Token{}, err
 	}
@@ -105,26 +96,12 @@ var insertSecret = inserting("secret", "hash, kind, account_id, voucher_id", "BT
 
 // GiftByCode finds a gift of any account by its code.
 func (s *Store) GiftByCode(ctx context.Context, c gift.VoucherCode) (gift.Gift, error) {
-	g, err := s.giftBySecret(ctx, codeSecret, func() [][]byte { return s.keys.CodeHashes(c) })
-	return found(g, err, g.Card.Code == c)
+	return s.giftBySecret(ctx, codeSecret, func() [][]byte { return s.keys.CodeHashes(c) })
 }
 
 // GiftByToken finds a gift of any account by its token.
 func (s *Store) GiftByToken(ctx context.Context, t gift.Token) (gift.Gift, error) {
-	g, err := s.giftBySecret(ctx, tokenSecret, func() [][]byte { return s.keys.TokenHashes(t) })
-	return found(g, err, g.Card.Token == t)
-}
-
-// found gives what a look-up by a secret found, unless the gift has another secret than the one that was looked up: then somebody has
-// changed what leads from secrets to gifts.
-func found(g gift.Gift, err error, has bool) (gift.Gift, error) {
-	if err == nil && !has {
-		err = fmt.Errorf("gift %s: %w: it was found by a code or token that is not its own; run boon verify", g.ID, gift.UnexpectedError)
-	}
-	if err != nil {
-		return gift.Gift{}, err
-	}
-	return g, nil
+	return s.giftBySecret(ctx, tokenSecret, func() [][]byte { return s.keys.TokenHashes(t) })
 }
 
 const selectGift = `SELECT ` + voucherColumns + `, ` + cardColumns +
@@ -149,8 +126,8 @@ func (s *Store) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, 
 
 func (s *Store) selectGifts(ctx context.Context, query string, args ...any) ([]gift.Gift, error) {
 	gifts, err := collect(ctx, s, query, args, func(from scanner) (gift.Gift, error) {
-		g, closed, err := s.scanGift(from)
-		return g, cmp.Or(err, closed)
+		g, sealed, err := s.scanGift(from)
+		return g, cmp.Or(err, sealed)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading gifts: %w", err)
@@ -158,19 +135,15 @@ func (s *Store) selectGifts(ctx context.Context, query string, args ...any) ([]g
 	return gifts, nil
 }
 
-// scanGift reads voucherColumns and cardColumns, and what comes before them into first. closed tells that the gift's secrets could not be
+// scanGift reads voucherColumns and cardColumns, and what comes before them into first. sealed tells that the gift's secrets could not be
 // opened.
-func (s *Store) scanGift(from scanner, first ...any) (g gift.Gift, closed, err error) {
+func (s *Store) scanGift(from scanner, first ...any) (g gift.Gift, sealed, err error) {
 	var secrets []byte
 	if err := from.Scan(slices.Concat(first, voucherFields(&g.Voucher), cardFields(&g.Card, &secrets))...); err != nil {
 		return g, nil, err
 	}
-	g.Card.Code, g.Card.Token, err = s.openSecrets(g.AccountID, g.ID, secrets)
-	switch {
-	case errors.Is(err, sealed.ErrUnknownKey):
+	if g.Card.Code, g.Card.Token, err = s.openSecrets(g.ID, secrets); err != nil {
 		return g, fmt.Errorf("gift %s: %w", g.ID, err), nil
-	case err != nil:
-		return g, fmt.Errorf("gift %s: %w: %w; run boon verify", g.ID, gift.UnexpectedError, err), nil
 	}
 	return g, nil, nil
 }

@@ -89,7 +89,7 @@ var (
 
 var groupStatements = []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectSentBy, selectCodes, updateVoucher,
 	updateTally, updateReplays, updateCard, deleteJobs, selectWays, selectJobs, selectResends, insertResend, updateWay, updateJob, insertTally,
-	insertUsed, insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertJob, selectNewestStrand, selectNewestSeals, insertStrand}
+	insertUsed, insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertAnswer, selectPlaces, insertJob, selectNewestStrand, selectNewestSeals, insertStrand}
 
 // hotTexts are the statements of a group as they are prepared row by row.
 func hotTexts() (texts []string) {
@@ -138,6 +138,9 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	if err := g.run(ctx, works); err != nil {
 		return err
 	}
+	if err := g.run(ctx, g.wantPlaces()); err != nil {
+		return err
+	}
 	if undoing && len(g.state.Requests) > known {
 		return errOvertaken
 	}
@@ -176,7 +179,7 @@ func (g *group) wantRequests(wanted []ledger.RequestKey) (works []work) {
 	wanted = distinctKeys(wanted)
 	return byAccount(wanted, func(k ledger.RequestKey) gift.ID { return k.AccountID }, func(account gift.ID, of []ledger.RequestKey) work {
 		w := work{statement: selectRequests, account: account, take: func(from scanner) error {
-			r, err := g.scanRequest(from)
+			r, _, err := g.scanRequest(from)
 			if err != nil {
 				return err
 			}
@@ -193,6 +196,22 @@ func (g *group) wantRequests(wanted []ledger.RequestKey) (works []work) {
 		}
 		return w
 	})
+}
+
+// wantPlaces wants the locations that long answers tell of.
+func (g *group) wantPlaces() (works []work) {
+	for _, r := range g.state.Requests {
+		if r.Answer.Long.Size == 0 {
+			continue
+		}
+		works = append(works, work{statement: selectPlaces, account: r.AccountID, rows: [][]any{{r.Key, string(r.Operation)}}, take: func(from scanner) error {
+			var locations []byte
+			err := from.Scan(&locations)
+			r.Locations = splitIDs(locations)
+			return err
+		}})
+	}
+	return works
 }
 
 func (g *group) wantVouchers(wanted []ledger.Ref) []work {
@@ -312,10 +331,8 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	works = append(works, g.saveUsed(c)...)
 	works = append(works, g.saveGifts(c.Gifts)...)
 	slices.SortStableFunc(c.Requests, func(a, b ledger.Request) int { return compareKeys(a.RequestKey, b.RequestKey) })
-	works = append(works,
-		entryRows(c.Entries, seals),
-		rowsOf(insertRequest, c.Requests, g.requestRow),
-		rowsOf(insertJob, c.Jobs, jobRow))
+	requests, answers := g.requestRows(c.Requests)
+	works = append(works, entryRows(c.Entries, seals), requests, answers, rowsOf(insertJob, c.Jobs, jobRow))
 	works = append(works, saveReplays(c.Replays)...)
 	works = append(works, saveResends(c)...)
 	works = append(works, saveMoved(c.Moved)...)

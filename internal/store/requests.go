@@ -9,9 +9,19 @@ import (
 	"boon.example/internal/ledger"
 )
 
-const requestColumns = `r.account_id, r.key, r.operation, r.fingerprint, r.status, r.answer, r.sealed, r.entry_id, r.spent, r.locations, r.made_at`
+const requestColumns = `r.account_id, r.key, r.operation, r.fingerprint, r.status, r.answer, r.sealed, r.entry_id, r.spent, r.locations, r.made_at, r.size`
 
-var insertRequest = inserting("request", requestColumns, "BTTBNBFBFBN", "")
+var (
+	insertRequest = inserting("request", requestColumns, "BTTBNBFBFBNN", "")
+	insertAnswer  = inserting("answer", "account_id, key, operation, locations, body", "BTTBB", "")
+
+	selectPlaces = asking("places", `SELECT a.locations FROM answer AS a WHERE a.account_id = $1 AND a.key = $2 AND a.operation = $3`)
+)
+
+// maxInRequest is how many bytes of key, answer and locations a row of request takes. What is longer has a row of the table answer: a row of
+// request that does not fit on its page of SQLite's is read whole by every look-up that passes it. What else is in a row is less than 150
+// bytes, and 1,002 fit.
+const maxInRequest = 850
 
 // free tells which operations' answers hold neither code nor token: they are kept as they are, all others are sealed.
 func free(o ledger.Operation) bool { return o == ledger.RedeemGift || o == ledger.ReverseRedemption }
@@ -20,45 +30,109 @@ func boundToRequest(k ledger.RequestKey) []byte {
 	return append(bound("answer", k.AccountID), string(k.Operation)+"\x00"+k.Key...)
 }
 
-func (s *Store) requestRow(r *ledger.Request) []any {
-	body, sealed := r.Answer.Body, !free(r.Operation)
-	if sealed {
-		body = s.keys.Seal(body, boundToRequest(r.RequestKey))
+// sealedSize is how many bytes more a sealed answer has.
+const sealedSize = 29
+
+// requestRows makes rows of records, and of those of their answers that are long.
+func (s *Store) requestRows(requests []ledger.Request) (records, answers work) {
+	records = work{statement: insertRequest, rows: make([][]any, len(requests))}
+	answers = work{statement: insertAnswer}
+	for i := range requests {
+		r := &requests[i]
+		body, locations, size := r.Answer.Body, joinIDs(r.Locations), 0
+		if len(r.Key)+len(body)+len(locations)+sealedSize > maxInRequest {
+			size = len(body)
+			answers.rows = append(answers.rows, []any{bare(r.AccountID), r.Key, string(r.Operation), locations, s.sealAnswer(r, pack(body))})
+			body, locations = nil, nil
+		} else {
+			body = s.sealAnswer(r, body)
+		}
+		records.rows[i] = []any{bare(r.AccountID), r.Key, string(r.Operation), r.Fingerprint[:], r.Answer.Status, notNil(body), !free(r.Operation),
+			id(r.EntryID), r.Spent, notNil(locations), micros(r.At), size}
 	}
-	if body == nil {
-		body = []byte{}
-	}
-	return []any{
-		bare(r.AccountID), r.Key, string(r.Operation), r.Fingerprint[:], r.Answer.Status, body, sealed, id(r.EntryID), r.Spent, joinIDs(r.Locations), micros(r.At),
-	}
+	return records, answers
 }
 
-// scanRequest reads requestColumns, and what follows them into more.
-func (s *Store) scanRequest(from scanner, more ...any) (r ledger.Request, err error) {
-	var fingerprint, locations []byte
-	var sealed bool
-	fields := []any{scanID{&r.AccountID}, &r.Key, &r.Operation, &fingerprint, &r.Answer.Status, &r.Answer.Body, &sealed,
-		scanID{&r.EntryID}, &r.Spent, &locations, scanTime{&r.At}}
-	err = from.Scan(append(fields, more...)...)
+// notNil is a column that is never NULL.
+func notNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+func (s *Store) sealAnswer(r *ledger.Request, body []byte) []byte {
+	if free(r.Operation) {
+		return body
+	}
+	return s.keys.Seal(body, boundToRequest(r.RequestKey))
+}
+
+func (s *Store) openAnswer(k ledger.RequestKey, body []byte, sealed bool) ([]byte, error) {
+	if !sealed {
+		return body, nil
+	}
+	body, err := s.keys.Open(body, boundToRequest(k))
 	if err != nil {
-		return r, err
+		return nil, fmt.Errorf("the answer to a %s request: %w", k.Operation, err)
+	}
+	return body, nil
+}
+
+// scanRequest reads requestColumns, and what follows them into more. A long answer is not among them.
+func (s *Store) scanRequest(from scanner, more ...any) (r ledger.Request, sealed bool, err error) {
+	var fingerprint, locations []byte
+	var size int
+	fields := []any{scanID{&r.AccountID}, &r.Key, &r.Operation, &fingerprint, &r.Answer.Status, &r.Answer.Body, &sealed,
+		scanID{&r.EntryID}, &r.Spent, &locations, scanTime{&r.At}, &size}
+	if err = from.Scan(append(fields, more...)...); err != nil {
+		return r, sealed, err
 	}
 	copy(r.Fingerprint[:], fingerprint)
 	r.Locations = splitIDs(locations)
-	if sealed {
-		if r.Answer.Body, err = s.keys.Open(r.Answer.Body, boundToRequest(r.RequestKey)); err != nil {
-			return r, fmt.Errorf("the answer to a %s request: %w", r.Operation, err)
-		}
+	if size > 0 {
+		r.Answer.Body, r.Answer.Long = nil, ledger.Long{RequestKey: r.RequestKey, Size: size}
+		return r, sealed, nil
 	}
-	return r, nil
+	r.Answer.Body, err = s.openAnswer(r.RequestKey, r.Answer.Body, sealed)
+	return r, sealed, err
 }
 
-// Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""). What it gives is durable.
+// LongAnswer reads the body of an answer that was not read with its record.
+func (s *Store) LongAnswer(ctx context.Context, l ledger.Long) (body []byte, err error) {
+	const query = `SELECT a.body FROM answer AS a WHERE a.account_id = $1 AND a.key = $2 AND a.operation = $3`
+	err = s.ask(within(ctx, l.AccountID), func(ctx context.Context) error {
+		return s.readers.QueryRowContext(ctx, query, bare(l.AccountID), l.Key, string(l.Operation)).Scan(&body)
+	})
+	if err == nil {
+		body, err = s.unpackAnswer(l, body, !free(l.Operation))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the answer to a %s request: %w", l.Operation, err)
+	}
+	return body, nil
+}
+
+func (s *Store) unpackAnswer(l ledger.Long, packed []byte, sealed bool) ([]byte, error) {
+	packed, err := s.openAnswer(l.RequestKey, packed, sealed)
+	if err != nil {
+		return nil, err
+	}
+	return unpack(packed, l.Size)
+}
+
+// Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long answers. What it gives is durable.
 func (s *Store) Requests(ctx context.Context, account gift.ID, operation ledger.Operation, key string) (found []ledger.Request, err error) {
-	const query = `SELECT ` + requestColumns + ` FROM request AS r WHERE r.account_id = $1 AND r.key = $2 AND (r.operation = $3 OR $3 = '')
-		ORDER BY r.operation`
+	const query = `SELECT ` + requestColumns + `, a.locations FROM request AS r
+		LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation
+		WHERE r.account_id = $1 AND r.key = $2 AND (r.operation = $3 OR $3 = '') ORDER BY r.operation`
 	ctx = within(ctx, account)
-	found, err = collect(ctx, s, query, []any{bare(account), key, string(operation)}, func(from scanner) (ledger.Request, error) { return s.scanRequest(from) })
+	found, err = collect(ctx, s, query, []any{bare(account), key, string(operation)}, func(from scanner) (ledger.Request, error) {
+		var locations []byte
+		r, _, err := s.scanRequest(from, &locations)
+		r.Locations = append(r.Locations, splitIDs(locations)...)
+		return r, err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reading idempotency records: %w", err)
 	}

@@ -223,7 +223,7 @@ func (s *Store) checkSecretPage(ctx context.Context, after [2]gift.ID, found fun
 		if err := rows.Scan(scanID{&last[0]}, scanID{&last[1]}, &secrets, &kind, &hash); err != nil {
 			return err
 		}
-		code, token, err := s.openSecrets(last[0], last[1], secrets)
+		code, token, err := s.openSecrets(last[1], secrets)
 		if err != nil {
 			found(fmt.Sprintf("gift %s: %s", last[1], err))
 			return nil
@@ -242,8 +242,9 @@ func (s *Store) checkSecretPage(ctx context.Context, after [2]gift.ID, found fun
 
 // checkAnswers opens every stored answer, and holds those of redemptions and reversals against the entry they made.
 func (s *Store) checkAnswers(ctx context.Context, found func(string)) error {
-	const query = `SELECT ` + requestColumns + `, coalesce(e.kind, '') FROM request AS r
+	const query = `SELECT ` + requestColumns + `, coalesce(e.kind, ''), a.body FROM request AS r
 		LEFT JOIN entry AS e ON e.account_id = r.account_id AND e.id = r.entry_id
+		LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation
 		WHERE (r.account_id, r.key, r.operation) > ($1, $2, $3) ORDER BY r.account_id, r.key, r.operation LIMIT $4`
 	const size = 500
 	var last ledger.RequestKey
@@ -252,7 +253,11 @@ func (s *Store) checkAnswers(ctx context.Context, found func(string)) error {
 		err := each(ctx, s.readers, query, []any{bare(last.AccountID), last.Key, string(last.Operation), size}, func(rows *sql.Rows) error {
 			n++
 			var kind gift.Kind
-			r, err := s.scanRequest(rows, &kind)
+			var long []byte
+			r, sealed, err := s.scanRequest(rows, &kind, &long)
+			if err == nil && r.Answer.Long.Size > 0 {
+				r.Answer.Body, err = s.unpackAnswer(r.Answer.Long, long, sealed)
+			}
 			if last = r.RequestKey; err == nil {
 				err = fits(&r, kind)
 			}

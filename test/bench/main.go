@@ -166,6 +166,7 @@ type part struct {
 var parts = []part{
 	{"rates", false, (*house).rates},
 	{"orders", false, (*house).orders},
+	{"cliff", true, (*house).cliff},
 	{"pgbench", false, (*house).pgbench},
 	{"beside", true, (*house).beside},
 	{"overload", true, (*house).overload},

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"boon.example/internal/load"
 )
@@ -237,9 +240,7 @@ func (h *house) profiled(w what, connections, round int) (wait func() error) {
 
 // orders measures calls with a thousand recipients each, one after the other, and what they allocate.
 func (h *house) orders() error {
-	const recipient = `{"recipientDescription":"Ana"}`
-	body := "{" + load.Sale("25", storefront, "bench-order") + `,"recipients":[` + strings.Repeat(recipient+",", 999) + recipient + "]}"
-	body = strings.Replace(body, `,"recipientDescription":"Ana","message":"Enjoy!"`, "", 1) // theirs, not the gift's
+	body := order(1000)
 	before, err := h.service.metrics()
 	if err != nil {
 		return err
@@ -266,22 +267,51 @@ func (h *house) orders() error {
 }
 
 func (h *house) post(path, body string) error {
+	_, err := h.postKeyed(path, body, "")
+	return err
+}
+
+// postKeyed makes a call under an Idempotency-Key, "" none, and gives its answer.
+func (h *house) postKeyed(path, body, idempotencyKey string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(h.ctx, http.MethodPost, "http://"+h.service.address+"/api/integration/"+path, strings.NewReader(body))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req.Header.Set("Authorization", key)
 	req.Header.Set("Content-Type", "application/json")
+	if idempotencyKey != "" {
+		req.Header.Set("Idempotency-Key", idempotencyKey)
+	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode >= 300 {
 		err = fmt.Errorf("%s answered %d: %.300s", path, resp.StatusCode, text)
 	}
-	return err
+	return text, err
+}
+
+// order makes so many printed gifts over HTTP, in one call.
+func (h *house) order(n int, idempotencyKey string) ([]load.Gift, error) {
+	text, err := h.postKeyed("gifting/send-gift", order(n), idempotencyKey)
+	if err != nil {
+		return nil, err
+	}
+	var made struct {
+		Gifts []struct {
+			VoucherID   uuid.UUID `json:"voucherID"`
+			VoucherCode uint64    `json:"voucherCode,string"`
+		} `json:"gifts"`
+	}
+	err = json.Unmarshal(text, &made)
+	gifts := make([]load.Gift, len(made.Gifts))
+	for i, g := range made.Gifts {
+		gifts[i] = load.Gift{ID: g.VoucherID, Code: g.VoucherCode}
+	}
+	return gifts, err
 }
 
 // memory tells what the service's process holds.
