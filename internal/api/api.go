@@ -210,9 +210,6 @@ func (c *call) run(r Route) (ledger.Answer, error) {
 		if err := c.readKey(); err != nil {
 			return ledger.Answer{}, err
 		}
-		if err := c.query().finish(); err != nil {
-			return ledger.Answer{}, err
-		}
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), r.deadline)
 	defer cancel()

@@ -78,13 +78,16 @@ func checkType(h http.Header) error {
 	kind, params, err := mime.ParseMediaType(text)
 	charset, stated := params["charset"]
 	switch {
-	case err != nil, stated && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii"):
+	case err != nil, stated && !slices.Contains(charsets, strings.ToLower(charset)):
 		return refused
 	case kind == "application/json", kind == "text/json", strings.HasSuffix(kind, "+json"):
 		return nil
 	}
 	return refused
 }
+
+// charsets are the names of UTF-8 that are in use, and of what is a part of it.
+var charsets = []string{"utf-8", "utf8", "us-ascii"}
 
 // request is a call that changes something, on its way through the engine.
 type request struct {

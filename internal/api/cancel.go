@@ -30,9 +30,6 @@ func readCancellation(o *object) (r cancellation) {
 	r.voucherID = o.guid(members[0])
 	r.orderID = o.guid(members[1])
 	r.reference = o.line(members[2], 200)
-	if o.has(members[2]) && r.reference == "" && !o.Has(members[2]) {
-		o.Add(members[2], "The reference is empty.")
-	}
 	oneOf(o, given, members)
 	switch cause := o.text("cause"); cause {
 	case gift.PurchaseFailed.String():

@@ -1,9 +1,8 @@
 package api
 
 import (
-	"errors"
 	"fmt"
-	"strings"
+	"regexp"
 	"time"
 )
 
@@ -13,75 +12,64 @@ const (
 	lastYear  = 2999
 )
 
-// instant reads an RFC 3339 date-time.
-func (o *object) instant(name string) time.Time {
+// instant reads an ISO 8601 date-time that says where it stands.
+func (o *object) instant(name string) time.Time { return o.moment(name, false) }
+
+// instantUTC reads an ISO 8601 date-time; without an offset it is UTC.
+func (o *object) instantUTC(name string) time.Time { return o.moment(name, true) }
+
+func (o *object) moment(name string, utc bool) time.Time {
 	v := o.of(name, '"', "a date-time in quotes")
 	if v == nil {
 		return time.Time{}
 	}
-	t, problem := parseInstant(string(unquote(v)), lastYear)
+	t, problem := parseInstant(string(unquote(v)), utc, lastYear)
 	if problem != "" {
 		o.Add(o.at(name), "%s", problem)
 	}
 	return t
 }
 
-// parseInstant reads an RFC 3339 date-time that says where it stands: a guess at a missing time zone would send a gift hours
-// off. problem is a sentence for the caller, "" when there is none.
-func parseInstant(s string, last int) (_ time.Time, problem string) {
-	const form = "This must be a date-time such as 2026-03-01T09:30:00Z or 2026-03-01T09:30:00-05:00."
-	if len(s) > 40 {
-		return time.Time{}, form
+// dateTime is what is read of ISO 8601: a calendar date and a time of day in the extended format. The seconds and the offset may be left out.
+var dateTime = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?` +
+	`(?:([Zz])|([+-](?:[01][0-9]|2[0-3]))(?::?([0-5][0-9]))?)?$`)
+
+// parseInstant reads a date-time. One without an offset is UTC where utc says so; elsewhere it is refused: a guess would be hours off.
+// problem is a sentence for the caller, "" when there is none.
+func parseInstant(s string, utc bool, last int) (_ time.Time, problem string) {
+	parts := dateTime.FindStringSubmatch(s)
+	switch {
+	case parts == nil && calendarDate.MatchString(s):
+		return time.Time{}, "This must have a time of day too, such as " + s + "T09:30:00Z."
+	case parts == nil:
+		return time.Time{}, "This must be a date-time such as 2026-03-01T09:30:00Z or 2026-03-01T09:30-05:00."
 	}
-	s = strings.ToUpper(s) // RFC 3339 allows t and z
-	t, err := readInstant(s)
-	if err == nil && (t.Year() < firstYear || t.Year() > last) {
+	t, err := readInstant(parts[1:])
+	switch {
+	case err != nil:
+		return time.Time{}, "There is no such day or time of day."
+	case parts[5] == "" && parts[6] == "" && !utc:
+		return time.Time{}, "This date-time must end in Z or an offset such as -05:00, so that it is clear which instant it means."
+	case t.Year() < firstYear || t.Year() > last:
 		return time.Time{}, fmt.Sprintf("The year of this date-time must be from %d to %d.", firstYear, last)
 	}
-	if err == nil {
-		return t, ""
-	}
-	_, zoned := readInstant(s + "Z")
-	switch {
-	case zoned == nil:
-		return time.Time{}, "This date-time must end in Z or an offset such as -05:00, so that it is clear which instant it means."
-	case isShaped(s, "0000-00-00"):
-		return time.Time{}, "This must have a time of day and an offset too, such as " + s + "T09:30:00Z."
-	case isOutOfRange(err), isOutOfRange(zoned):
-		return time.Time{}, "There is no such day or time of day."
-	}
-	return time.Time{}, form
+	return t, ""
 }
 
-var errShape = errors.New("not shaped as a date-time")
+var calendarDate = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
 
-// readInstant is stricter than time.Parse, which takes one-digit hours, decimal commas and offsets of 24 hours.
-func readInstant(s string) (time.Time, error) {
-	const shape = "0000-00-00T00:00:00"
-	if len(s) <= len(shape) || !isShaped(s[:len(shape)], shape) || s[len(shape)] == ',' {
-		return time.Time{}, errShape
-	}
-	t, err := time.Parse(time.RFC3339, s)
-	if offset := s[len(s)-5:]; err == nil && s[len(s)-1] != 'Z' && (offset[:2] > "23" || offset[3:] > "59") {
-		return time.Time{}, errShape
-	}
-	return t.UTC(), err
-}
-
-func isOutOfRange(err error) bool {
-	failed, ok := errors.AsType[*time.ParseError](err)
-	return ok && strings.HasSuffix(failed.Message, "out of range")
-}
-
-// isShaped reports whether s has digits where shape has zeros, and is the same elsewhere.
-func isShaped(s, shape string) bool {
-	if len(s) != len(shape) {
-		return false
-	}
-	for i := range len(s) {
-		if digit := s[i] >= '0' && s[i] <= '9'; digit != (shape[i] == '0') || !digit && s[i] != shape[i] {
-			return false
+// readInstant puts date, time of day, seconds, their fraction, Z, and the hours and minutes of an offset together. What is absent is "".
+func readInstant(parts []string) (time.Time, error) {
+	or := func(s, absent string) string {
+		if s == "" {
+			return absent
 		}
+		return s
 	}
-	return true
+	offset := "Z"
+	if parts[5] != "" {
+		offset = parts[5] + ":" + or(parts[6], "00")
+	}
+	t, err := time.Parse(time.RFC3339, parts[0]+"T"+parts[1]+":"+or(parts[2], "00")+"."+or(parts[3], "0")+offset)
+	return t.UTC(), err
 }

@@ -2,23 +2,20 @@ package api
 
 import (
 	"encoding/base64"
-	"maps"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"golang.org/x/text/unicode/norm"
-
 	"boon.example/internal/gift"
+	"boon.example/internal/nfc"
 )
 
-// query reads the parameters of a request's address as an object reads the members of its body.
+// query reads the parameters of a request's address as an object reads the members of its body. Those that nobody asks for are let be: what
+// stands between caller and service may add some.
 type query struct {
 	gift.Problems
 	values url.Values
-	asked  []string
 }
 
 func (c *call) query() *query {
@@ -32,21 +29,18 @@ func (c *call) query() *query {
 
 // text gives a parameter, "" when it is absent.
 func (q *query) text(name string) string {
-	q.asked = append(q.asked, name)
 	switch values := q.values[name]; {
 	case len(values) > 1:
 		q.Add(name, "This parameter is given more than once.")
-	case len(values) == 1 && values[0] == "":
-		q.Add(name, "This parameter is empty; leave it out.")
 	case len(values) == 1:
-		return norm.NFC.String(values[0]) // as texts are stored
+		return nfc.String(values[0]) // as texts are stored
 	}
 	return ""
 }
 
 func (q *query) line(name string, limit int) string {
 	s := q.text(name)
-	if err := gift.CheckText(s, limit, false); err != nil {
+	if err := gift.CheckText(s, limit, true); err != nil {
 		q.Add(name, "%s", err)
 	}
 	return s
@@ -60,7 +54,7 @@ func (q *query) guid(name string) (id gift.ID) {
 }
 
 func (q *query) parseID(name, s string) gift.ID {
-	id, err := gift.ParseID(s)
+	id, err := gift.ReadID(s)
 	if err != nil {
 		q.Add(name, "This must be a GUID such as 22222222-2222-2222-2222-222222222222.")
 	}
@@ -70,7 +64,7 @@ func (q *query) parseID(name, s string) gift.ID {
 func (q *query) instant(name string) (t time.Time) {
 	if s := q.text(name); s != "" {
 		var problem string
-		if t, problem = parseInstant(s, 9999); problem != "" {
+		if t, problem = parseInstant(s, false, 9999); problem != "" {
 			if strings.Contains(s, " ") {
 				problem += " In an address the + of an offset is written %2B."
 			}
@@ -122,17 +116,5 @@ func (w *writer) nextCursor(list string, last []byte) {
 	w.text("nextCursor", base64.RawURLEncoding.EncodeToString(append([]byte(list), last...)))
 }
 
-// finish refuses the parameters that nobody asked for, and gives the verdict.
-func (q *query) finish() error {
-	for _, name := range slices.Sorted(maps.Keys(q.values)) {
-		if slices.Contains(q.asked, name) {
-			continue
-		}
-		if close := gift.Closest(name, q.asked); close != "" {
-			q.Add(shorten(name), "There is no such parameter; did you mean %s?", close)
-		} else {
-			q.Add(shorten(name), "There is no such parameter here.")
-		}
-	}
-	return q.Err()
-}
+// finish gives the verdict.
+func (q *query) finish() error { return q.Err() }

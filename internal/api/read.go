@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
-	"golang.org/x/text/unicode/norm"
-
 	"boon.example/internal/gift"
+	"boon.example/internal/nfc"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxUnknown is how many unknown members are listed, each with its path; what follows is summed up.
@@ -34,7 +34,7 @@ type reader struct {
 	top     object
 }
 
-// object gives the members of a JSON object one by one, by name. A member that is absent or null gives a zero value; one of
+// object gives the members of a JSON object one by one, by name. A member that is absent, null or an empty text gives a zero value; one of
 // the wrong type is a problem. In the end, finish refuses the members that nobody asked for.
 type object struct {
 	*reader
@@ -57,12 +57,19 @@ func (r *reader) read(body []byte, problems *gift.Problems) *object {
 		problems.Add("", "The body is empty; it must be one JSON object.")
 		return nil
 	}
+	if bytes.HasPrefix(body, []byte(byteOrderMark)) {
+		problems.Add("", "The body begins with a byte order mark (U+FEFF); send the JSON without it.")
+		return nil
+	}
 	if err := r.split(&r.top, body); err != nil {
 		problems.Add("", "%s", sentence(body, err))
 		return nil
 	}
 	return &r.top
 }
+
+// byteOrderMark is what some editors and libraries put before a text in UTF-8. JSON takes none (RFC 8259, section 8.1).
+const byteOrderMark = "\ufeff"
 
 // forget lets go of the body, so that a reader can wait for the next one without keeping secrets.
 func (r *reader) forget() {
@@ -180,7 +187,10 @@ func (o *object) at(name string) string {
 	return o.path + "." + name
 }
 
-// take gives the raw value of a member; nil when it is absent, null, or given twice.
+// isNone reports whether a value says nothing: null, or an empty text.
+func isNone(v jsontext.Value) bool { return v.Kind() == 'n' || string(v) == `""` }
+
+// take gives the raw value of a member; nil when it is absent, null, an empty text, or given twice.
 func (o *object) take(name string) jsontext.Value {
 	o.asked = append(o.asked, name)
 	var found jsontext.Value
@@ -195,20 +205,26 @@ func (o *object) take(name string) jsontext.Value {
 	case times > 1:
 		o.Add(o.at(name), "This member is given more than once.")
 		return nil
-	case times == 0 || found.Kind() == 'n':
+	case times == 0 || isNone(found):
 		return nil
 	}
 	return found
 }
 
-// has reports whether a member is given and not null.
+// has reports whether a member is given and says something.
 func (o *object) has(name string) bool {
 	for i := range o.members {
-		if m := &o.members[i]; string(m.name) == name && m.value.Kind() != 'n' {
+		if m := &o.members[i]; string(m.name) == name && !isNone(m.value) {
 			return true
 		}
 	}
 	return false
+}
+
+// isEmptyText reports whether a member is given as an empty text, and asks for it.
+func (o *object) isEmptyText(name string) bool {
+	o.take(name)
+	return slices.ContainsFunc(o.members, func(m member) bool { return string(m.name) == name && string(m.value) == `""` })
 }
 
 // of gives the raw value of a member that must be of one kind; nil when it is not there, or is of another kind.
@@ -243,13 +259,13 @@ func (o *object) text(name string) string {
 	if v == nil {
 		return ""
 	}
-	return norm.NFC.String(string(unquote(v)))
+	return nfc.String(string(unquote(v)))
 }
 
-// line reads a text of one line and at most limit characters.
+// line reads a text of at most limit characters.
 func (o *object) line(name string, limit int) string {
 	s := o.text(name)
-	if err := gift.CheckText(s, limit, false); err != nil {
+	if err := gift.CheckText(s, limit, true); err != nil {
 		o.Add(o.at(name), "%s", err)
 		return ""
 	}
@@ -262,7 +278,7 @@ func (o *object) guid(name string) gift.ID {
 	if v == nil {
 		return gift.ID{}
 	}
-	id, err := gift.ParseID(string(unquote(v)))
+	id, err := gift.ReadID(string(unquote(v)))
 	if err != nil {
 		o.Add(o.at(name), "This must be a GUID such as 22222222-2222-2222-2222-222222222222.")
 	}

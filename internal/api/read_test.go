@@ -111,6 +111,14 @@ func TestSentencesOnBrokenJSON(t *testing.T) {
 	}
 }
 
+func TestAByteOrderMarkIsNamed(t *testing.T) {
+	t.Parallel()
+	got := problemsOf("\ufeff{}", func(*object) {})
+	if len(got) != 1 || !strings.Contains(got[0].Text, "byte order mark") {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestWrongTypesAreNamedInOurWords(t *testing.T) {
 	t.Parallel()
 	read := func(o *object) {
@@ -136,6 +144,9 @@ func TestWrongTypesAreNamedInOurWords(t *testing.T) {
 		if got := problemsOf(`{"`+m+`":null}`, read); got != nil {
 			t.Errorf("%s as null: %v", m, got)
 		}
+		if got := problemsOf(`{"`+m+`":""}`, read); got != nil {
+			t.Errorf("%s as an empty text: %v", m, got)
+		}
 		for _, value := range []string{`"x"`, "1.5", "true", "{}", "[]"} {
 			if kind[value[0]] == kind[right[m][0]] {
 				continue
@@ -153,26 +164,33 @@ func TestInstants(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for s, want := range map[string]time.Time{
 		"2026-03-01T12:00:00Z": noon, "2026-03-01t12:00:00z": noon, "2026-03-01T07:00:00-05:00": noon, "2026-03-01T12:00:00.250Z": noon.Add(250 * time.Millisecond),
-		"2026-03-01T12:00:00+00:00": noon, "2024-02-29T00:00:00Z": time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC),
+		"2026-03-01T12:00:00+00:00": noon, "2026-03-01T12:00Z": noon, "2026-03-01T12:00+0000": noon, "2026-03-01T12:00:00+00": noon, "2026-03-01T07:00-05": noon,
+		"2026-03-01T17:45:00+0545": noon, "2026-03-01T12:00:00-00:00": noon, "2026-03-01T12:00:00,250Z": noon.Add(250 * time.Millisecond), "2024-02-29T00:00:00Z": time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC),
 	} {
-		if got, problem := parseInstant(s, lastYear); problem != "" || !got.Equal(want) {
+		if got, problem := parseInstant(s, false, lastYear); problem != "" || !got.Equal(want) {
 			t.Errorf("%s: %v %s", s, got, problem)
 		}
 	}
 	const (
-		zone, day, hour, form = "must end in Z", "no such day", "time of day and an offset", "must be a date-time"
+		zone, day, hour, form = "must end in Z", "no such day", "time of day too", "must be a date-time"
 		year                  = "from 1970 to 2999"
 	)
 	for s, want := range map[string]string{
 		"2026-03-01T12:00:00": zone, "2026-03-01T12:00:00.5": zone, "2026-02-30T12:00:00Z": day, "2025-02-29T00:00:00+01:00": day,
 		"2026-13-01T00:00:00Z": day, "2026-03-01T24:00:00Z": day, "2026-03-01T12:60:00Z": day, "2026-02-30T12:00:00": day, "2026-03-01": hour,
-		"": form, "tomorrow": form, "2026-3-1T12:00:00Z": form, "2026-03-01 12:00:00Z": form, "1772366400": form, "2026-03-01T12:00Z": form,
-		"2026-03-01T12:00:00,5Z": form, "2026-03-01T1:00:00Z": form, "2026-03-01T12:00:00+24:00": form, "2026-03-01T12:00:00+01:60": form,
-		"2026-03-01T12:00:00+0100": form, "2026-03-01T12:00:00 x": form, "2026-03-01T12:00:60Z": day, "0001-01-01T00:00:00Z": year, "3000-01-01T00:00:00Z": year, "1970-01-01T00:00:00+01:00": year,
+		"": form, "tomorrow": form, "2026-3-1T12:00:00Z": form, "2026-03-01 12:00:00Z": form, "1772366400": form, "2026-03-01T12:00": zone,
+		"2026-03-01T12:00,5Z": form, "2026-03-01T12:00:00.1234567890Z": form, "20260301T120000Z": form, "2026-W09-7T12:00:00Z": form, "2026-060T12:00:00Z": form, "2026-03-01T12Z": form, "2026-03-01T1:00:00Z": form, "2026-03-01T12:00:00+24:00": form, "2026-03-01T12:00:00+01:60": form,
+		"2026-03-01T12:00:00+1": form, "2026-03-01T12:00:00 x": form, "2026-03-01T12:00:60Z": day, "0001-01-01T00:00:00Z": year, "3000-01-01T00:00:00Z": year, "1970-01-01T00:00:00+01:00": year,
 		"2999-12-31T23:59:59-01:00": year, strings.Repeat("2", 1000): form,
 	} {
-		if got, problem := parseInstant(s, lastYear); !strings.Contains(problem, want) || !got.IsZero() {
+		if got, problem := parseInstant(s, false, lastYear); !strings.Contains(problem, want) || !got.IsZero() {
 			t.Errorf("%s: %v %q, want %q", s, got, problem, want)
+		}
+		got, problem := parseInstant(s, true, lastYear)
+		if want == zone && (problem != "" || !got.Truncate(time.Minute).Equal(noon)) {
+			t.Errorf("%s: %v %q, want noon in UTC where an offset may be absent", s, got, problem)
+		} else if want != zone && !strings.Contains(problem, want) {
+			t.Errorf("%s: %v %q, want %q where an offset may be absent", s, got, problem, want)
 		}
 	}
 }

@@ -264,11 +264,13 @@ func TestBadInputOfRedeemAndValidate(t *testing.T) {
 		invalid("many problems", `{"voucherID":5,"organizationID":"x","amount":"y","allowPartial":1,"reference":[],"targetTypeCode":"X","ticketData":7,"nope":0}`,
 			"voucherID", "organizationID", "amount", "allowPartial", "reference", "targetTypeCode", "ticketData", "nope"),
 		invalid("no GUID", `{"voucherID":"{`+g.id+`}","organizationID":"`+pier+`"}`, "voucherID"),
-		invalid("the zero GUID", `{"voucherID":"00000000-0000-0000-0000-000000000000","organizationID":"`+pier+`"}`, "voucherID"),
+		{"the zero GUID", `{"voucherID":"00000000-0000-0000-0000-000000000000","organizationID":"` + pier + `"}`, 404, gift.NotFound, []string{"voucherID"}},
+		{"the zero GUID as a location", `{"voucherID":"` + g.id + `","organizationID":"00000000-0000-0000-0000-000000000000"}`, 404, gift.NotFound,
+			[]string{"organizationID"}},
+		amount("an empty text", `""`),
 		invalid("two names of the gift", redeem(`"voucherCode":"123456789012"`), ""),
 		invalid("NUL in a text", redeem(`"reference":"a\u0000b"`), "reference"),
 		invalid("a control character", redeem(`"reference":"a\u001bb"`), "reference"),
-		invalid("a line break in a reference", redeem(`"reference":"a\nb"`), "reference"),
 		invalid("a long reference", redeem(`"reference":"`+strings.Repeat("é", 101)+`"`), "reference"),
 		invalid("a ticket without a format", redeem(`"ticketData":{"data":{}}`), "ticketData.format"),
 		invalid("a ticket without data", redeem(`"ticketData":{"format":"standard"}`), "ticketData.data"),
@@ -299,7 +301,7 @@ func TestBadInputOfRedeemAndValidate(t *testing.T) {
 		code("11 digits", `"12345678901"`), code("13 digits", `"1234567890123"`), code("spaces", `"1234 5678 9012"`),
 		code("Arabic digits", `"١٢٣٤٥٦٧٨٩٠١٢"`), code("fullwidth digits", `"１２３４５６７８９０１２"`), code("letters", `"12345678901O"`),
 		code("an exponent", "1e11"), code("a fraction", "123456789012.0"), code("below zero", "-123456789012"), code("short number", "12345"),
-		code("empty", `""`),
+		invalid("an empty code", `{"voucherCode":"","organizationID":"`+pier+`"}`, ""),
 		invalid("a code of another type", `{"voucherCode":true,"organizationID":"`+pier+`"}`, "voucherCode"),
 		invalid("code and token", `{"voucherCode":"`+g.code+`","voucherPublicToken":"`+g.token+`","organizationID":"`+pier+`"}`, ""),
 		invalid("neither", `{"organizationID":"`+pier+`"}`, ""),
@@ -310,7 +312,7 @@ func TestBadInputOfRedeemAndValidate(t *testing.T) {
 		invalid("a bad code and a bad token", `{"voucherCode":"1","voucherPublicToken":"2"}`, "", "voucherCode", "voucherPublicToken"),
 		token("another scheme", "ftp://x.example/g/"+g.token), token("javascript", "javascript:alert(1)"), token("another path", "https://x.example/gift/"+g.token),
 		token("21 characters", g.token[:21]), token("23 characters", g.token+"0"), token("a slash after", "/g/"+g.token+"/"),
-		token("other letters", "é"+g.token[2:]), token("empty", ""),
+		token("other letters", "é"+g.token[2:]), invalid("an empty token", `{"voucherPublicToken":"","organizationID":"`+pier+`"}`, ""),
 		{"validate has no voucherID", `{"voucherID":"` + g.id + `","organizationID":"` + pier + `"}`, 400, gift.ValidationFailure, []string{"voucherID"}},
 	}
 	for _, c := range cases {
@@ -354,7 +356,12 @@ func TestBadInputOfSend(t *testing.T) {
 		invalid("two addresses", mail(`a@example.com,b@example.com`), m+"recipientContact"),
 		invalid("a control character", gift1(`"message":"a\u0007"`), m+"message"),
 		invalid("NUL", gift1(`"recipientDescription":"a\u0000"`), m+"recipientDescription"),
-		invalid("a date without a zone", gift1(`"hasScheduledDelivery":true,"deliveryDate":"2026-12-24T09:00:00"`), m+"deliveryDate"),
+		invalid("a date without a zone, but for deliveryDate", `{"monetaryGift":{"value":5,"deliveryMethodID":3},`+promotion+`,"validStarting":"2026-12-24T09:00:00"}`, "validStarting"),
+		{"the zero GUID as a program", gift1(`"programID":"` + zeroGUID + `"`), 422, gift.MissingOrInvalidGiftProgram, []string{m + "programID"}},
+		{"the zero GUID as an account", gift1(`"accountID":"` + zeroGUID + `"`), 403, gift.NotAuthorized, []string{m + "accountID"}},
+		invalid("the zero GUID elsewhere", strings.Replace(gift1(`"organizationID":"`+zeroGUID+`","voucherDesignID":"`+zeroGUID+`"`), shop, zeroGUID, 1),
+			m+"organizationID", m+"voucherDesignID", "externalStorefrontID"),
+		invalid("empty texts where something is needed", `{"monetaryGift":{"value":"","deliveryMethodID":""},"paymentMethodID":""}`, m+"value", m+"deliveryMethodID", "paymentMethodID"),
 		invalid("a day that does not exist", gift1(`"hasScheduledDelivery":true,"deliveryDate":"2027-02-29T09:00:00Z"`), m+"deliveryDate"),
 		invalid("a date alone", gift1(`"hasScheduledDelivery":true,"deliveryDate":"2027-02-28"`), m+"deliveryDate"),
 		invalid("a date in the past", gift1(`"hasScheduledDelivery":true,"deliveryDate":"2020-01-01T00:00:00Z"`), m+"deliveryDate"),
@@ -402,7 +409,10 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 	}{
 		{"reverse-redemption", invalid("neither", `{}`, "")},
 		{"reverse-redemption", invalid("both", `{"redemptionID":"`+r+`","idempotencyKey":"x"}`, "")},
-		{"reverse-redemption", invalid("an empty key", `{"idempotencyKey":""}`, "idempotencyKey")},
+		{"reverse-redemption", invalid("an empty key", `{"idempotencyKey":""}`, "")},
+		{"reverse-redemption", invalid("an empty amount", `{"redemptionID":"`+r+`","amount":""}`, "amount")},
+		{"reverse-redemption", badCase{"an unknown till", `{"redemptionID":"` + r + `","pointOfSaleSystemOrganizationIdentifier":"POS-9"}`, 404, gift.NotFound,
+			[]string{"pointOfSaleSystemOrganizationIdentifier"}}},
 		{"reverse-redemption", invalid("a key of other letters", `{"idempotencyKey":"é"}`, "idempotencyKey")},
 		{"reverse-redemption", invalid("a key that no header can carry", `{"idempotencyKey":"k "}`, "idempotencyKey")},
 		{"reverse-redemption", invalid("a blank key", `{"idempotencyKey":" "}`, "idempotencyKey")},
@@ -418,7 +428,7 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"cancel-gift", invalid("nothing", `{}`, "", "cause")},
 		{"cancel-gift", invalid("two names", `{"voucherID":"`+r+`","orderID":"`+r+`","cause":"CANCELLED"}`, "")},
 		{"cancel-gift", invalid("another cause", `{"voucherID":"`+r+`","cause":"REDEEMED"}`, "cause")},
-		{"cancel-gift", invalid("an empty reference", `{"externalTransactionReferenceNumber":"","cause":"CANCELLED"}`, "externalTransactionReferenceNumber")},
+		{"cancel-gift", invalid("an empty reference", `{"externalTransactionReferenceNumber":"","cause":"CANCELLED"}`, "")},
 		{"cancel-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `","cause":"CANCELLED"}`, 404, gift.NotFound, nil}},
 		{"cancel-gift", badCase{"an unknown order", `{"orderID":"` + r + `","cause":"CANCELLED"}`, 404, gift.NotFound, nil}},
 		{"resend-gift", invalid("nothing", `{}`, "voucherID")},
@@ -426,7 +436,8 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"resend-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `"}`, 404, gift.NotFound, []string{"voucherID"}}},
 		{"reschedule-gift", invalid("nothing", `{}`, "voucherID", "deliveryDate")},
 		{"reschedule-gift", invalid("null", `{"voucherID":null,"deliveryDate":null}`, "voucherID", "deliveryDate")},
-		{"reschedule-gift", invalid("no zone in the date", `{"voucherID":"`+r+`","deliveryDate":"2030-01-01T00:00:00"}`, "deliveryDate")},
+		{"reschedule-gift", invalid("a date alone", `{"voucherID":"`+r+`","deliveryDate":"2030-01-01"}`, "deliveryDate")},
+		{"reschedule-gift", invalid("empty", `{"voucherID":"","deliveryDate":""}`, "voucherID", "deliveryDate")},
 		{"reschedule-gift", invalid("an unknown zone", `{"voucherID":"`+r+`","deliveryDate":"`+soon+`","deliveryTimezoneId":"Mars"}`, "deliveryTimezoneId")},
 		{"reschedule-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `","deliveryDate":"` + soon + `"}`, 404, gift.NotFound, []string{"voucherID"}}},
 		{"cancel-gift", badCase{"redeemed in part", `{"externalTransactionReferenceNumber":"R-1","cause":"PURCHASE_FAILED"}`, 409, gift.RedemptionNotAllowed, nil}},
@@ -442,7 +453,7 @@ func TestTransport(t *testing.T) {
 	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "application/json; charset=utf-16", "multipart/form-data", "json", ";"} {
 		w.do("POST", redeem, `{}`, "Content-Type", kind).refused(415, gift.NotSupported, "Content-Type")
 	}
-	for _, kind := range []string{"application/json", "application/json; charset=UTF-8", "text/json", "application/vnd.till+json", ""} {
+	for _, kind := range []string{"application/json", "application/json; charset=UTF-8", "application/json;charset=utf8", `text/json; charset="UTF8"`, "text/json", "application/vnd.till+json", ""} {
 		w.do("POST", redeem, `{}`, "Content-Type", kind).refused(400, gift.ValidationFailure)
 	}
 	w.do("POST", redeem, `{}`, "Content-Encoding", "gzip").refused(415, gift.NotSupported, "Content-Encoding")
@@ -462,7 +473,7 @@ func TestTransport(t *testing.T) {
 		t.Errorf("HEAD: %d %v", r.status, r.header)
 	}
 	w.post("redeem-gift?x=1", `{}`)
-	w.do("POST", redeem+"?amount=1", `{}`).refused(400, gift.ValidationFailure, "amount")
+	w.do("POST", redeem+"?amount=1&a=%zz", `{"voucherID":"`+nowhere+`","organizationID":"`+pier+`"}`).refused(404, gift.NotFound, "voucherID") // ignored
 }
 
 func TestRequestIDs(t *testing.T) {

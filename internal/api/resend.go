@@ -73,7 +73,7 @@ func readRescheduling(o *object) (r rescheduling) {
 	if !o.has("deliveryDate") {
 		o.Add("deliveryDate", "Say when the gift is to be delivered.")
 	}
-	r.date = o.instant("deliveryDate")
+	r.date = o.instantUTC("deliveryDate")
 	r.zone = readZone(o)
 	return r
 }

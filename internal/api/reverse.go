@@ -33,7 +33,7 @@ func readReversal(o *object, currency gift.Currency) (r reversal) {
 		o.Add(byKey, "An Idempotency-Key has 1 to %d printable ASCII characters and no space at either end.", maxKey)
 	}
 	oneOf(o, given, []string{byID, byKey})
-	r.place.LocationID = o.guid("organizationID")
+	r.place = readPlace(o)
 	r.amount = readAmount(o, currency)
 	r.reason = o.line("reason", maxReason)
 	return r

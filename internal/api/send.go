@@ -49,12 +49,12 @@ func readDefinition(o *object) *gift.Definition {
 		Sender:     o.text("senderDescription"),
 		Recipient:  readRecipient(o),
 		Scheduled:  o.boolean("hasScheduledDelivery"),
-		DesignID:   o.guidOrBlank("voucherDesignID"),
+		DesignID:   o.guid("voucherDesignID"),
 	}
 	if d.Scheduled != nil && !*d.Scheduled {
 		o.text("deliveryDate") // it is ignored then, whatever it says
 	} else {
-		d.DeliveryDate = o.instant("deliveryDate")
+		d.DeliveryDate = o.instantUTC("deliveryDate")
 	}
 	d.DeliveryZone = readZone(o)
 	return d
@@ -97,17 +97,6 @@ func readPayment(o *object) gift.Payment {
 		ValidForDays:     o.integer("validForDays"),
 		PromotionalTerms: o.text("promotionalTerms"),
 	}
-}
-
-// guidOrBlank reads a GUID that may be left blank.
-func (o *object) guidOrBlank(name string) gift.ID {
-	for i := range o.members {
-		if m := &o.members[i]; string(m.name) == name && string(m.value) == `""` {
-			o.take(name)
-			return gift.ID{}
-		}
-	}
-	return o.guid(name)
 }
 
 // sendGift makes gifts and has them delivered.

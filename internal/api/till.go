@@ -142,6 +142,10 @@ func judge(t *ticket.Ticket, a *gift.Account, v *gift.Voucher) *ticket.Verdict {
 // readAmount reads an amount whose unit is known only when its gift is: what is no amount in money is none in pieces either.
 func readAmount(o *object, c gift.Currency) string {
 	const name = "amount"
+	if o.isEmptyText(name) { // the one member where absent would take everything
+		o.Add(o.at(name), "An empty text is no amount; leave amount out to mean all that is left.")
+		return ""
+	}
 	text := o.number(name)
 	if text == "" {
 		return ""

@@ -85,6 +85,7 @@ const (
 	gulfPlace        = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f5c11"
 	gulfShop         = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f5c21"
 	gulfPromotion    = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f5c31"
+	zeroGUID         = "00000000-0000-0000-0000-000000000000"
 	nowhere          = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f9c99"
 )
 

@@ -12,8 +12,22 @@ type ID [16]byte
 
 var errID = errors.New("not a GUID of the form 8-4-4-4-12 hexadecimal digits")
 
-// ParseID reads the form 8-4-4-4-12 in any letter case. The all-zero GUID is refused, it names nothing.
+// unused is an ID that no record can have: RFC 9562 calls it the Max UUID.
+var unused = ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+
+// ParseID reads the GUID of a record, in the form 8-4-4-4-12 and in any letter case. The all-zero GUID and the one of ones only are refused:
+// no record has them.
 func ParseID(s string) (ID, error) {
+	id, err := ReadID(s)
+	if id == unused {
+		return ID{}, errID
+	}
+	return id, err
+}
+
+// ReadID reads any GUID that a request may hold. The all-zero one, which some callers send for "not set", is none that we know either, and
+// must not become the zero ID, which means that none was sent: it is read as an ID that no record has.
+func ReadID(s string) (ID, error) {
 	var id ID
 	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
 		return ID{}, errID
@@ -22,8 +36,11 @@ func ParseID(s string) (ID, error) {
 	for _, part := range []string{s[:8], s[9:13], s[14:18], s[19:23], s[24:]} {
 		digits = append(digits, part...)
 	}
-	if _, err := hex.Decode(id[:], digits); err != nil || id == (ID{}) {
+	if _, err := hex.Decode(id[:], digits); err != nil {
 		return ID{}, errID
+	}
+	if id == (ID{}) {
+		return unused, nil
 	}
 	return id, nil
 }

@@ -231,8 +231,8 @@ func (i *issuing) recipient(path string, r Recipient, inherited *int) {
 		method = inherited
 	}
 	contact := path + ".recipientContact"
-	i.text(path+".recipientDescription", r.Name, maxName, false)
-	i.text(path+".message", r.Message, maxMessage, true)
+	i.text(path+".recipientDescription", r.Name, maxName)
+	i.text(path+".message", r.Message, maxMessage)
 	switch {
 	case method == nil:
 		i.require(path+".deliveryMethodID", i.absent || i.Has(i.at("deliveryMethodID")),
@@ -392,24 +392,24 @@ func CheckDeliveryDate(date, now time.Time) (problem string) {
 // texts bounds every text that is not bounded elsewhere.
 func (i *issuing) texts() {
 	d, p := i.def, i.Payment.Purchase
-	i.text("senderDescription", i.Sender, maxName, false)
-	i.text(i.at("senderDescription"), d.Sender, maxName, false)
-	i.text(i.at("label"), d.Label, maxName, false)
-	i.text(i.at("terms"), d.Terms, maxTerms, true)
-	i.text("promotionalTerms", i.Payment.PromotionalTerms, maxTerms, true)
-	i.text("externalTransactionReferenceNumber", p.Reference, maxReference, false)
-	i.text("externalTransactionCustomerFirstName", p.FirstName, maxName, false)
-	i.text("externalTransactionCustomerLastName", p.LastName, maxName, false)
-	i.text("notes", i.Notes, maxMessage, true)
-	i.text("relatedOrderID", i.RelatedOrderID, maxReference, false)
-	i.text("relatedOrderNumber", i.RelatedOrderNumber, maxReference, false)
+	i.text("senderDescription", i.Sender, maxName)
+	i.text(i.at("senderDescription"), d.Sender, maxName)
+	i.text(i.at("label"), d.Label, maxName)
+	i.text(i.at("terms"), d.Terms, maxTerms)
+	i.text("promotionalTerms", i.Payment.PromotionalTerms, maxTerms)
+	i.text("externalTransactionReferenceNumber", p.Reference, maxReference)
+	i.text("externalTransactionCustomerFirstName", p.FirstName, maxName)
+	i.text("externalTransactionCustomerLastName", p.LastName, maxName)
+	i.text("notes", i.Notes, maxMessage)
+	i.text("relatedOrderID", i.RelatedOrderID, maxReference)
+	i.text("relatedOrderNumber", i.RelatedOrderNumber, maxReference)
 }
 
 // blank reports whether a text shows nothing.
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-func (i *issuing) text(path, s string, limit int, lines bool) {
-	if err := CheckText(s, limit, lines); err != nil {
+func (i *issuing) text(path, s string, limit int) {
+	if err := CheckText(s, limit, true); err != nil {
 		i.Add(path, "%s", err)
 	}
 }

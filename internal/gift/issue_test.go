@@ -100,7 +100,7 @@ func TestIssueProblems(t *testing.T) {
 		{"address for SMS", purchased, func(s *Send) { s.Monetary.Recipient.Method = ptr(2) }, []string{m + "recipientContact"}},
 		{"header injection", purchased, func(s *Send) { s.Monetary.Recipient.Contact += "\r\nBcc: x@example.com" }, []string{m + "recipientContact"}},
 		{"long name", purchased, func(s *Send) { s.Monetary.Recipient.Name = long[:201] }, []string{m + "recipientDescription"}},
-		{"name of two lines", purchased, func(s *Send) { s.Monetary.Recipient.Name = "a\nb" }, []string{m + "recipientDescription"}},
+		{"name with a control character", purchased, func(s *Send) { s.Monetary.Recipient.Name = "a\tb" }, []string{m + "recipientDescription"}},
 		{"long message", purchased, func(s *Send) { s.Monetary.Recipient.Message = long[:1001] }, []string{m + "message"}},
 		{"NUL in a message", purchased, func(s *Send) { s.Monetary.Recipient.Message = "a\x00" }, []string{m + "message"}},
 		{"long sender", purchased, func(s *Send) { s.Sender = long[:201] }, []string{"senderDescription"}},
@@ -197,7 +197,7 @@ func TestIssueTellsEverythingAtOnce(t *testing.T) {
 	a := merchant(t)
 	gifts, err := Issue(Send{
 		Caller: &Caller{Kind: AccountKey, Account: a},
-		Item: &Definition{Quantity: "0", EquivalentValue: "-1", Terms: "\x00", LocationID: id(99), DesignID: id(98), Scheduled: ptr(true), Sender: "\n",
+		Item: &Definition{Quantity: "0", EquivalentValue: "-1", Terms: "\x00", LocationID: id(99), DesignID: id(98), Scheduled: ptr(true), Sender: "\x1b",
 			Recipient: Recipient{Method: ptr(5), Name: "x"}},
 		Recipients:      []Recipient{{}, {Method: ptr(2), Contact: "911"}},
 		PaymentMethodID: ptr(4),

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/text/unicode/norm"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/nfc"
 )
 
 // keyName is what keys are matched by: their owner, zero for the system, and their name.
@@ -233,7 +233,7 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 		return gift.Key{}, "", err
 	}
 	k := gift.Key{
-		ID: d.id, Kind: kind, AccountID: q.Account, Name: norm.NFC.String(q.Name), Hint: gift.KeyHint(d.text), Hash: gift.HashKey(d.text),
+		ID: d.id, Kind: kind, AccountID: q.Account, Name: nfc.String(q.Name), Hint: gift.KeyHint(d.text), Hash: gift.HashKey(d.text),
 		Locations: slices.Compact(sortedIDs(q.Locations)), CreatedAt: moment(now),
 	}
 	if !q.ExpiresAt.IsZero() {

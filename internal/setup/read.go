@@ -12,9 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
 	"boon.example/internal/gift"
+	"boon.example/internal/nfc"
 	"boon.example/internal/picture"
 )
 
@@ -62,7 +61,7 @@ func (f fields) id(name string) gift.ID {
 func (r *reader) guid(v value) gift.ID {
 	id, err := gift.ParseID(v.Value)
 	if err != nil {
-		r.problem(v, "This is not a GUID of the form 8-4-4-4-12 hexadecimal digits (and not all zero), as uuidgen makes them.")
+		r.problem(v, "This is not a GUID of the form 8-4-4-4-12 hexadecimal digits (and not all 0 or all f), as uuidgen makes them.")
 	}
 	return id
 }
@@ -92,7 +91,7 @@ func (f fields) label(name string) string {
 }
 
 func (r *reader) line(v value, limit int) string {
-	s := norm.NFC.String(v.Value)
+	s := nfc.String(v.Value)
 	if err := checkLine(s, limit); err != nil {
 		r.problem(v, "%s", err)
 	}
@@ -116,7 +115,7 @@ func (f fields) prose(name string, limit int) string {
 	if !ok {
 		return ""
 	}
-	s := strings.TrimSpace(norm.NFC.String(v.Value))
+	s := strings.TrimSpace(nfc.String(v.Value))
 	if err := gift.CheckText(s, limit, true); err != nil {
 		f.problem(v, "%s", err)
 	} else if s == "" {

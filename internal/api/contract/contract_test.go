@@ -215,7 +215,6 @@ func TestWrongRequestsMustBeRefused(t *testing.T) {
 		"a ticket line without a price": sent(`{` + id + `,"ticketData":{"format":"standard","data":{"lineItems":[{"quantity":1}]}}}`),
 		"no key":                        func(c *one) { delete(c.requestHeader, "Authorization") },
 		"another content type":          func(c *one) { c.requestHeader["Content-Type"] = "application/xml" },
-		"a query parameter":             func(c *one) { c.path += "?dry=1" },
 		"too long an Idempotency-Key":   func(c *one) { c.requestHeader["Idempotency-Key"] = strings.Repeat("k", 256) },
 		"an Idempotency-Key in Greek":   func(c *one) { c.requestHeader["Idempotency-Key"] = "κ" },
 	} {
@@ -248,7 +247,7 @@ func TestPathsAndQueries(t *testing.T) {
 		"/api/integration/gifting/gifts?limit=201":                                             false,
 		"/api/integration/gifting/gifts?limit=ten":                                             false,
 		"/api/integration/gifting/gifts?limit=1&limit=1":                                       false,
-		"/api/integration/gifting/gifts?state=CLAIMED":                                         false,
+		"/api/integration/gifting/gifts?state=CLAIMED&limit=":                                  true, // unknown, and empty
 		"/api/integration/gifting/gifts?createdFrom=2026-03-01":                                false,
 		"/api/integration/gifting/gifts?createdFrom=2026-03-01T00:00:00%2B01:00":               true,
 		"/api/integration/requests/a%2Fb?operation=redeem-gift":                                true,

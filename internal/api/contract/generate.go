@@ -192,7 +192,7 @@ func (g *generator) kind(s node) string {
 		}
 		return fmt.Sprint(kinds[0])
 	}
-	if s.in("format").value != nil || s.in("pattern").value != nil {
+	if s.in("format").value != nil || s.in("pattern").value != nil || s.in("maxLength").value != nil {
 		return "string"
 	}
 	if s.in("properties").value != nil {
@@ -208,7 +208,13 @@ func (g *generator) text(s node) any {
 	case "date-time":
 		return pick(g, "2026-03-01T00:00:00Z", "2027-02-28T09:00:00-05:00", "2031-01-01T00:00:00.5Z", "2026-02-29T00:00:00Z")
 	}
-	if pattern := s.in("pattern").text(); pattern != "" {
+	pattern := s.in("pattern").text()
+	switch {
+	case fmt.Sprint(s.in("maxLength").value) == "0" && pattern == "":
+		return ""
+	case strings.HasPrefix(pattern, "^(19"):
+		return pick(g, "2026-03-01T00:00Z", "2027-02-28T09:00:00-05:00", "2031-01-01T00:00:00.5Z", "2026-02-29T00:00:00+0000")
+	case pattern != "" && !strings.HasPrefix(pattern, "^[^"): // else it only leaves out control characters
 		return rapid.StringMatching(pattern).Draw(g.T, "text")
 	}
 	if g.sane {
@@ -232,8 +238,8 @@ func (g *generator) object(s node) any {
 	if options := s.in("oneOf").list(); len(options) > 0 {
 		settle(pick(g, options...), must, never)
 	}
-	if condition := s.in("if"); condition.value != nil {
-		g.condition(s, condition, must, never, fixed)
+	for _, part := range append(s.in("allOf").list(), s) {
+		g.condition(s, part, must, never, fixed)
 	}
 	o := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
@@ -270,11 +276,15 @@ func settle(s node, must, never map[string]bool) {
 	}
 }
 
-// condition draws whether an if holds, and makes it so where it is about one constant.
-func (g *generator) condition(s, condition node, must, never map[string]bool, fixed map[string]any) {
-	holds := rapid.Bool().Draw(g.T, "if")
-	for name, p := range condition.in("properties").members() {
+// condition draws whether the if of a part of a schema holds, and makes it so where it is about constants.
+func (g *generator) condition(s, part node, must, never map[string]bool, fixed map[string]any) {
+	holds, known := rapid.Bool().Draw(g.T, "if"), false
+	for name, p := range part.in("if", "properties").members() {
+		if p.in("const").value == nil && p.in("enum").value == nil {
+			continue
+		}
 		want := p.in("const").value
+		known = true
 		if holds {
 			fixed[name] = want
 			continue
@@ -285,7 +295,9 @@ func (g *generator) condition(s, condition node, must, never map[string]bool, fi
 			}
 		}
 	}
-	settle(s.in(map[bool]string{true: "then", false: "else"}[holds]), must, never)
+	if known {
+		settle(part.in(map[bool]string{true: "then", false: "else"}[holds]), must, never)
+	}
 }
 
 // textOf writes a value as a parameter or header holds it.
