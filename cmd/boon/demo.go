@@ -50,7 +50,7 @@ func (c *demoCmd) Run(t *terminal) (err error) {
 	ready, done := make(chan string, 1), make(chan error, 1)
 	go func() {
 		done <- server.Run(ctx, server.Config{
-			Listen: c.address(), Data: dir, Outbox: true, Ready: func(address string) { ready <- address },
+			Listen: c.address(), Data: dir, Outbox: true, OutboxAnyway: true, Ready: func(address string) { ready <- address },
 			Logger: slog.New(slog.NewJSONHandler(t.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		})
 	}()

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"boon.example/internal/clientip"
@@ -15,9 +16,11 @@ type serveCmd struct {
 	Config      string        `setting:"env" placeholder:"FILE" help:"YAML file of settings, such as listen: 127.0.0.1:8080."`
 	Listen      string        `setting:"file" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where to listen; port 0 picks a free one. Default: ${default}."`
 	Data        string        `setting:"file" default:"./boon-data" placeholder:"DIR" help:"Folder of the key file and the embedded database; made if it is not there. Default: ${default}."`
+	Check       bool          `help:"Say what the service would say at its start, change nothing, and end: with 1 where it would refuse, or where something looks wrong."`
 	PublicURL   string        `setting:"file" name:"public-url" placeholder:"URL" help:"How recipients reach this service; gift links begin with it. Default: where it listens."`
-	AdminListen string        `setting:"file" name:"admin-listen" placeholder:"HOST:PORT" help:"Serve /metrics there instead of beside everything else."`
-	Outbox      bool          `setting:"file" help:"For development: keep e-mail and SMS and show them at /outbox, instead of refusing gifts that need them."`
+	AdminListen string        `setting:"file" name:"admin-listen" placeholder:"HOST:PORT" help:"Serve /metrics there instead of beside everything else. Where --listen is beyond loopback, /metrics is served nowhere else."`
+	Outbox      bool          `setting:"file" help:"For development: keep e-mail and SMS and show them at /outbox, instead of refusing gifts that need them. Refused where links lead beyond this machine."`
+	Anyway      bool          `setting:"file" name:"outbox-anyway" help:"With --outbox: also where others than this machine can open it, with every code in it."`
 	KeepDays    int           `setting:"file" name:"keep-requests" default:"30" placeholder:"DAYS" help:"Days after which idempotency records of calls that move no value are deleted; at least 30. Those of redemptions and reversals are kept for ever. Default: ${default}."`
 	SMTP        string        `setting:"file" name:"smtp" placeholder:"URL" help:"Send e-mail through this server: smtp://user:password@host:587?from=ADDRESS, or smtps://…; see docs/delivery.md."`
 	SMS         string        `setting:"file" name:"sms" placeholder:"URL" help:"Send SMS through Twilio: twilio://SID:TOKEN@api.twilio.com?from=+1…"`
@@ -29,11 +32,13 @@ type serveCmd struct {
 // Help teaches.
 func (serveCmd) Help() string {
 	return `Runs until it is told to stop (Ctrl-C, SIGTERM), then finishes what is in flight. When it is ready it prints one line,
-"listening on http://HOST:PORT", on standard output; its log goes to standard error, one JSON object a line.
+"listening on http://HOST:PORT", on standard output; its log goes to standard error, one JSON object a line. The first of them tell version,
+store, gateways, public URL and accounts, and what looks wrong.
 
 Example:
 
     boon serve --outbox
+    boon serve --config /etc/boon.yaml --check
     boon serve --config /etc/boon.yaml --listen 0.0.0.0:8080 --public-url https://gifts.example.com
 
 A service without a set-up knows nobody: next, boon apply --help. The interface is described at /docs.`
@@ -52,13 +57,42 @@ func (c *serveCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	return server.Run(t, server.Config{
-		SMTP: smtp, SMS: texts, Proxies: proxies, RetryFor: c.RetryFor,
-		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, Database: c.Database, PublicURL: c.PublicURL, Outbox: c.Outbox,
+	config := server.Config{
+		SMTP: smtp, SMS: texts, Proxies: proxies, RetryFor: c.RetryFor, Version: thisBuild().Version,
+		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, Database: c.Database, PublicURL: c.PublicURL,
+		Outbox: c.Outbox, OutboxAnyway: c.Anyway,
 		KeepRequests: time.Duration(c.KeepDays) * 24 * time.Hour,
 		Logger:       slog.New(slog.NewJSONHandler(t.stderr, nil)),
 		Ready:        func(address string) { fmt.Fprintf(t.stdout, "listening on http://%s\n", address) },
-	})
+	}
+	if c.Check {
+		return check(t, config)
+	}
+	return server.Run(t, config)
+}
+
+// check prints what the service would say at its start.
+func check(t *terminal, config server.Config) error {
+	r, err := server.Check(t, config)
+	if err != nil {
+		return err
+	}
+	var pairs []string
+	for _, f := range r.Facts {
+		pairs = append(pairs, f.Name, f.Value)
+	}
+	facts(t.stdout, pairs...)
+	for _, text := range r.Notes {
+		fmt.Fprintf(t.stdout, "Note: %s.\n", strings.TrimSuffix(cell(text), "."))
+	}
+	for _, text := range r.Wrong {
+		fmt.Fprintf(t.stdout, "WRONG: %s.\n", strings.TrimSuffix(cell(text), "."))
+	}
+	if len(r.Wrong) > 0 {
+		return errQuiet // it was told
+	}
+	fmt.Fprintln(t.stdout, "Nothing looks wrong.")
+	return nil
 }
 
 // gateways reads where messages go. What is refused is never repeated: it holds passwords.

@@ -69,7 +69,7 @@ func (h *house) mux(interfaceOf, pages http.Handler) http.Handler {
 	h.hooks(mux)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") })
 	mux.HandleFunc("GET /readyz", h.ready)
-	if h.AdminListen == "" {
+	if h.AdminListen == "" && !h.beyond { // what it tells of the service is not for everybody
 		mux.Handle("GET /metrics", h.metrics.handler())
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

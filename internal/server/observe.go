@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
+	"boon.example/internal/web"
 )
 
 // eventKey is under which the request's api.Event travels from observe to note.
@@ -98,13 +99,16 @@ type statusWriter struct {
 func (w *statusWriter) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
+		if h := w.Header(); h.Get("X-Content-Type-Options") == "" { // neither a page nor the interface: the mux itself, with a redirect
+			web.SetHeaders(h)
+		}
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *statusWriter) Write(b []byte) (int, error) {
 	if w.status == 0 {
-		w.status = http.StatusOK
+		w.WriteHeader(http.StatusOK)
 	}
 	return w.ResponseWriter.Write(b)
 }

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,15 +26,17 @@ import (
 
 // Config is what a server needs to know. The zero value of every member but Data is usable.
 type Config struct {
-	Listen      string        // host:port; port 0 picks one. Default 127.0.0.1:8080
-	AdminListen string        // where /metrics is served; "": beside everything else
-	Data        string        // folder of the key file and of the embedded store
-	Database    string        // URL of a PostgreSQL database, in place of the embedded store
-	PublicURL   string        // how recipients reach the service; default http://LISTEN
-	SMTP        *mail.Server  // where e-mail goes; nil: nowhere
-	SMS         *sms.Account  // where text messages go; nil: nowhere
-	RetryFor    time.Duration // how long a message that is refused for now is tried again; 0: a day
-	Outbox      bool          // keep e-mail and SMS for /outbox instead of sending them
+	Listen       string        // host:port; port 0 picks one. Default 127.0.0.1:8080
+	AdminListen  string        // where /metrics is served; "": beside everything else, or beyond loopback nowhere
+	Data         string        // folder of the key file and of the embedded store
+	Database     string        // URL of a PostgreSQL database, in place of the embedded store
+	PublicURL    string        // how recipients reach the service; default http://LISTEN
+	SMTP         *mail.Server  // where e-mail goes; nil: nowhere
+	SMS          *sms.Account  // where text messages go; nil: nowhere
+	RetryFor     time.Duration // how long a message that is refused for now is tried again; 0: a day
+	Outbox       bool          // keep e-mail and SMS for /outbox instead of sending them
+	OutboxAnyway bool          // even if others than this machine can open it
+	Version      string        // of the program, for the log
 	// KeepRequests is how long idempotency records of calls that moved no value are kept; at least, and by
 	// default, the constant of that name.
 	KeepRequests time.Duration
@@ -43,6 +44,8 @@ type Config struct {
 	AuditPace    int              // rows a second that are looked over beside the service; 0: ledger.AuditPace
 	Logger       *slog.Logger
 	Ready        func(address string) // told once the service listens
+
+	beyond bool // it listens beyond loopback
 }
 
 // Limits on what one connection can take from the service.
@@ -60,69 +63,49 @@ const (
 
 // Run serves until ctx ends, then stops in order: no new calls, those in flight finish, the jobs stop, the store closes.
 func Run(ctx context.Context, c Config) error {
-	if c.Listen == "" {
-		c.Listen = "127.0.0.1:8080"
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if c.Outbox && (c.SMTP != nil || c.SMS != nil) {
-		return errors.New("the outbox is for development and excludes real gateways: leave out --outbox, or --smtp and --sms")
-	}
-	if err := checkPublicURL(c.PublicURL); err != nil {
+	if err := c.normalize(); err != nil {
 		return err
-	}
-	if c.KeepRequests == 0 {
-		c.KeepRequests = KeepRequests
-	}
-	if c.KeepRequests < KeepRequests {
-		return fmt.Errorf("idempotency records must be kept for at least %.0f days, not %.1f: a caller may repeat its request as long",
-			KeepRequests.Hours()/24, c.KeepRequests.Hours()/24)
 	}
 	s, err := store.Open(ctx, store.Options{Dir: c.Data, Database: c.Database, Hurried: true})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if err := warn(ctx, c.Logger, s); err != nil {
-		return err
+	folder, others, err := useFolder(c.Data)
+	if err == nil {
+		defer folder.Close()
 	}
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
-	if c.PublicURL == "" {
-		c.PublicURL = "http://" + listener.Addr().String()
-	}
-	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
+	c.listensAt(listener.Addr())
 	house, err := furnish(ctx, c, s)
 	if err != nil {
 		listener.Close()
 		return err
 	}
 	defer house.close()
+	var report Report
+	report.settings(&c, listener.Addr())
+	if s.Made() {
+		report.wrong("new, empty store made: %s", s.Place())
+	}
+	if err := report.store(ctx, s, others); err != nil {
+		listener.Close()
+		return err
+	}
+	report.log(c.Logger)
 	return house.serve(ctx, listener)
 }
 
-// warn tells the operator of a database that does not keep what it promises.
-func warn(ctx context.Context, log *slog.Logger, s *store.Store) error {
-	risks, err := s.Risks(ctx)
-	for _, risk := range risks {
-		log.Warn(risk)
+// listensAt fills in what follows from where it listens.
+func (c *Config) listensAt(a net.Addr) {
+	if c.PublicURL == "" {
+		c.PublicURL = "http://" + a.String()
 	}
-	return err
-}
-
-// checkPublicURL refuses an address that gift links could not begin with: they are PUBLIC_URL/g/TOKEN, and tills read them.
-func checkPublicURL(s string) error {
-	if s == "" {
-		return nil
-	}
-	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return fmt.Errorf("the public URL must be https://HOST or http://HOST:PORT with nothing behind it, not %q", s)
-	}
-	return nil
+	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
+	c.beyond = beyondLoopback(a)
 }
 
 // house is a running service.

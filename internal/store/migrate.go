@@ -93,6 +93,22 @@ func (s *Store) migrate(ctx context.Context, steps []migration) error {
 	}
 }
 
+// checkSchema fails with ErrOldSchema where migrate would take steps.
+func (s *Store) checkSchema(ctx context.Context, newest int64) error {
+	var at int64
+	err := s.ask(ctx, func(ctx context.Context) (err error) {
+		at, err = s.schemaVersion(ctx, s.readers)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case at < newest:
+		return fmt.Errorf("%w: it is number %d, and this program makes it number %d", ErrOldSchema, at, newest)
+	}
+	return s.checkServed(ctx, at, newest)
+}
+
 // checkServed refuses a schema that no longer serves programs that know it up to step newest.
 func (s *Store) checkServed(ctx context.Context, at, newest int64) error {
 	var from int64

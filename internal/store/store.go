@@ -41,6 +41,8 @@ type Options struct {
 	// Hurried is for a store that guests wait for: whoever asks it learns within 2 seconds that a database on another machine is away or
 	// busy. Else a call may take half a minute.
 	Hurried bool
+	// KeepSchema refuses, with ErrOldSchema, a schema that is to be brought up to date first.
+	KeepSchema bool
 	// Migrated is told of each step of the schema that Open takes; nil: nobody is.
 	Migrated func(number int64, name string)
 
@@ -54,6 +56,7 @@ type Store struct {
 	keys    *sealed.Keys
 	keyFile string
 	madeKey bool    // by this Open
+	made    bool    // by this Open: there was no database
 	spread  bool    // over machines, by Citus
 	place   string  // where the database is, for people
 	file    string  // of the embedded database
@@ -72,6 +75,24 @@ type Store struct {
 
 	migrated func(number int64, name string) // Options.Migrated
 }
+
+// What Open refuses with MustExist and with KeepSchema; the error says more.
+var (
+	ErrNoStore   = errors.New("no database")
+	ErrOldSchema = errors.New("the schema is not up to date")
+)
+
+// noStore is an ErrNoStore in words for the operator.
+type noStore string
+
+func (n noStore) Error() string      { return string(n) }
+func (noStore) Is(target error) bool { return target == ErrNoStore }
+
+// Made tells whether there was no database before this store was opened.
+func (s *Store) Made() bool { return s.made }
+
+// Place is where the database is, for people; no password is in it.
+func (s *Store) Place() string { return s.place }
 
 // querier is what can be asked: a database or a transaction.
 type querier interface {
@@ -93,7 +114,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		err = s.openFolder(ctx, dir, o)
 	}
 	if err == nil {
-		err = s.begin(ctx, o.copying)
+		err = s.begin(ctx, o)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -105,6 +126,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 func (s *Store) openFolder(ctx context.Context, dir string, o Options) (err error) {
 	s.dialect, s.file = sqliteDialect, filepath.Join(dir, DatabaseName)
 	s.place = s.file
+	_, missing := os.Stat(s.file)
+	s.made = errors.Is(missing, fs.ErrNotExist)
 	if s.keys, err = folderKeys(dir, s.file, o.MustExist); err != nil {
 		return err
 	}
@@ -141,8 +164,9 @@ func (s *Store) openServer(ctx context.Context, o Options) (err error) {
 	case o.copying && !s.alone(ctx):
 		return fmt.Errorf("the database %s is in use; stop every boon serve, and whatever else has it open, first", s.place)
 	case !used && o.MustExist:
-		return fmt.Errorf("there is nothing of boon in the database %s; name the one that `boon serve` or `boon apply` made", s.place)
+		return noStore("there is nothing of boon in the database " + s.place + "; name the one that `boon serve` or `boon apply` made")
 	}
+	s.made = !used
 	s.keys, err = sealed.Load(s.keyFile)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -202,7 +226,7 @@ func folderKeys(dir, database string, mustExist bool) (*sealed.Keys, error) {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("opening the data folder: %w", err)
 	case !exists && mustExist:
-		return nil, fmt.Errorf("there is no database in the data folder %s; name the folder that `boon serve` or `boon apply` made", dir)
+		return nil, noStore("there is no database in the data folder " + dir + "; name the folder that `boon serve` or `boon apply` made")
 	case !exists:
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("making the data folder: %w", err)
@@ -229,8 +253,8 @@ func folderKeys(dir, database string, mustExist bool) (*sealed.Keys, error) {
 }
 
 // begin makes an opened database ready: schema, keys, prepared statements.
-func (s *Store) begin(ctx context.Context, copying bool) error {
-	if !copying {
+func (s *Store) begin(ctx context.Context, o Options) error {
+	if !o.copying {
 		if err := s.refuseHalfCopied(ctx); err != nil {
 			return err
 		}
@@ -239,7 +263,12 @@ func (s *Store) begin(ctx context.Context, copying bool) error {
 	if err != nil {
 		return err
 	}
-	if err := s.migrate(ctx, steps); err != nil {
+	if o.KeepSchema {
+		err = s.checkSchema(ctx, int64(len(steps)))
+	} else {
+		err = s.migrate(ctx, steps)
+	}
+	if err != nil {
 		return err
 	}
 	if err := s.checkKeys(ctx); err != nil {

@@ -97,19 +97,23 @@ const (
 	noForms = policy + "'none'"
 )
 
-// secure sets the headers of every answer. The address of a gift page is a secret: it must not travel in a Referer, lie in a
+// SetHeaders sets the headers of every page. The address of a gift page is a secret: it must not travel in a Referer, lie in a
 // cache or be found by a search.
+func SetHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", noForms)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Robots-Tag", "noindex, nofollow, noarchive")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=()")
+}
+
+// secure sets the headers of every answer.
 func secure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", noForms)
-		h.Set("Cache-Control", "no-store")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("X-Robots-Tag", "noindex, nofollow, noarchive")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=()")
+		SetHeaders(w.Header())
 		next.ServeHTTP(w, r)
 	})
 }
