@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -66,25 +68,87 @@ func (c *benchCmd) Run(t *terminal) error {
 	if err := b.prepare(t); err != nil {
 		return err
 	}
-	run, err := load.Start(t, b.plan)
+	loaded, stop := context.WithCancel(t)
+	defer stop()
+	b.plan.Each = func(e load.Event) {
+		if b.refusal.note(e) {
+			stop() // every other call would be refused as well
+		}
+	}
+	run, err := load.Start(loaded, b.plan)
 	if err != nil {
 		return fmt.Errorf("calling the service: %w", err)
 	}
 	b.watch(t, run)
-	t.status("checking %d gifts", c.Vouchers)
+	return b.finish(t, run)
+}
+
+// finish checks the money, cancels what was prepared, and reports.
+func (b *bench) finish(t *terminal, run *load.Run) (err error) {
 	after := context.WithoutCancel(t) // who ends the load early wants to know all the same
-	report := c.report(run)
-	report.Verified, err = b.verify(after, run)
-	if !c.Keep {
-		t.status("cancelling %d gifts", c.Vouchers)
+	report, refusal := b.report(run), b.refusal.err()
+	if report.Calls > 0 || refusal == nil {
+		t.status("checking %d gifts", b.Vouchers)
+		report.Verified, err = b.verify(after, run)
+	}
+	if !b.Keep {
+		t.status("cancelling %d gifts", b.Vouchers)
 		err = errors.Join(err, b.cancel(after))
 	}
 	t.status("")
-	err = errors.Join(err, report.print(t, c.JSON))
-	if err == nil && !report.Verified.OK {
+	if report.Calls > 0 || refusal == nil {
+		err = errors.Join(err, report.print(t, b.JSON))
+	}
+	switch {
+	case refusal != nil:
+		if err != nil {
+			fmt.Fprintf(t.stderr, "boon: %s\n", plain(err.Error()))
+		}
+		return refusal
+	case err == nil && !report.Verified.OK:
 		return errQuiet // the report says so
 	}
 	return err
+}
+
+// firstRefusal is the first answer that says that this load can never succeed.
+type firstRefusal struct {
+	mu    sync.Mutex
+	event *load.Event
+}
+
+// note keeps an answer when it is such a refusal: one that comes neither from the load itself nor from the gifts being used up by it.
+func (f *firstRefusal) note(e load.Event) bool {
+	switch client.Code(e.Code) {
+	case client.Unavailable, client.RequestInProgress, client.RateLimited, client.AlreadyRedeemed, client.InsufficientBalance, client.UnexpectedError:
+		return false
+	}
+	if e.Status < http.StatusBadRequest || e.Status >= http.StatusInternalServerError {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.event == nil {
+		f.event = &e
+	}
+	return true
+}
+
+// err is the refusal as the client would have given it; nil: there was none.
+func (f *firstRefusal) err() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.event == nil {
+		return nil
+	}
+	var problem struct {
+		Messages  []client.Message `json:"messages"`
+		RequestID string           `json:"requestID"`
+	}
+	if err := json.Unmarshal([]byte(f.event.Body), &problem); err != nil || f.event.Code == "" {
+		return fmt.Errorf("%s calls are answered with HTTP %d, not by boon", f.event.Kind, f.event.Status)
+	}
+	return &client.Error{Status: f.event.Status, Code: client.Code(f.event.Code), Messages: problem.Messages, RequestID: problem.RequestID}
 }
 
 // bench is a load with what it is about.
@@ -100,6 +164,7 @@ type bench struct {
 	value     client.Decimal
 	worth     *big.Rat // of all prepared gifts together, at first
 	currency  string
+	refusal   firstRefusal
 }
 
 // bench checks the flags.
@@ -234,6 +299,7 @@ type verified struct {
 	Sent         int64          `json:"sent"`         // gifts acknowledged
 	Found        int64          `json:"found"`        // gifts made, as the service lists them
 	currency     string
+	none         bool // not one call succeeded, so that nothing was put to the test
 }
 
 // settleable is how many calls of unknown outcome are asked about one by one; with more, the sum is an interval.
@@ -274,7 +340,8 @@ func (b *bench) verify(ctx context.Context, run *load.Run) (_ *verified, err err
 	}
 	gone := new(big.Rat).Sub(b.worth, left)
 	least, most := b.times(redeemed), b.times(redeemed+open[load.Redeem])
-	v.OK = gone.Cmp(least) >= 0 && gone.Cmp(most) <= 0 && v.Found >= sent && v.Found <= sent+open[load.Send]
+	v.none = run.Stats().OK.Count() == 0
+	v.OK = !v.none && gone.Cmp(least) >= 0 && gone.Cmp(most) <= 0 && v.Found >= sent && v.Found <= sent+open[load.Send]
 	v.Acknowledged, v.AtMost, v.Gone, v.Sent, v.currency = decimal(least), decimal(most), decimal(gone), sent, b.currency
 	return &v, nil
 }

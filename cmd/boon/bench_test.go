@@ -41,6 +41,26 @@ func served(t *testing.T) *url.URL {
 	return nil
 }
 
+// A load of which nothing succeeded has verified nothing.
+func TestBenchWithoutOneSuccess(t *testing.T) {
+	t.Parallel()
+	pass := httputil.NewSingleHostReverseProxy(served(t))
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/validate-gift") {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		pass.ServeHTTP(w, r)
+	}))
+	defer proxy.Close()
+	code, out, log := typed(t, "bench", "validate", "--target", proxy.URL, "--key", "boon_test_demo_only_harbor_coffee_web_shop",
+		"--storefront", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21", "--location", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11",
+		"--connections", "2", "--duration", "200ms", "--vouchers", "2", "--value", "100")
+	if code != exitFailed || !strings.Contains(out, "no: not one call succeeded") || strings.Contains(out, "yes") {
+		t.Errorf("exit code %d, %s%s", code, out, log)
+	}
+}
+
 // A service that says what is not so is found out; an answer that was lost on its way is not held against it.
 func TestBenchChecksTheMoney(t *testing.T) {
 	t.Parallel()

@@ -130,8 +130,11 @@ func (v *verified) String() string {
 	if v.Unsure > 0 {
 		all += fmt.Sprintf("; of %d calls no answer told the outcome, %d of them are settled since", v.Unsure, v.Settled)
 	}
-	if v.OK {
+	switch {
+	case v.OK:
 		return "yes: " + all
+	case v.none:
+		return "no: not one call succeeded; " + all
 	}
 	return "NO, THIS DOES NOT ADD UP: " + all
 }

@@ -53,9 +53,9 @@ func (c *canon) instant(name string, t time.Time) {
 	}
 }
 
-func (c *canon) amount(name string, a *gift.Amount) {
-	if a != nil {
-		c.text(name, strconv.FormatInt(int64(*a), 10))
+func (c *canon) decimal(name string, d *gift.Decimal, unit gift.Currency) {
+	if d != nil {
+		c.text(name, d.In(unit))
 	}
 }
 
@@ -87,20 +87,19 @@ func (c *canon) ticket(t *ticket.Ticket) {
 	}
 	c.open("ticketData")
 	for _, l := range t.Lines {
-		quantity := gift.Amount(l.Quantity)
 		c.open("line")
 		c.text("itemID", l.ItemID)
 		c.text("itemName", l.ItemName)
-		c.amount("itemUnitPrice", l.UnitPrice)
-		c.amount("quantity", &quantity)
-		c.amount("itemTotalPrice", &l.Total)
+		c.decimal("itemUnitPrice", l.UnitPrice, t.Currency)
+		c.decimal("quantity", &l.Quantity, gift.Pieces)
+		c.decimal("itemTotalPrice", &l.Total, t.Currency)
 		c.close()
 	}
-	c.amount("subTotal", t.Totals.Sub)
-	c.amount("taxTotal", t.Totals.Tax)
-	c.amount("discountTotal", t.Totals.Discount)
-	c.amount("serviceChargeTotal", t.Totals.ServiceCharge)
-	c.amount("grandTotal", t.Totals.Grand)
+	c.decimal("subTotal", t.Totals.Sub, t.Currency)
+	c.decimal("taxTotal", t.Totals.Tax, t.Currency)
+	c.decimal("discountTotal", t.Totals.Discount, t.Currency)
+	c.decimal("serviceChargeTotal", t.Totals.ServiceCharge, t.Currency)
+	c.decimal("grandTotal", t.Totals.Grand, t.Currency)
 	c.close()
 }
 

@@ -43,6 +43,13 @@ func (w *world) whole() map[string][]string {
 	}
 }
 
+// letBe are members of a ticket that nothing depends on.
+var letBe = []string{"ticketData.data.totals.subTotal", "ticketData.data.totals.taxTotal", "ticketData.data.totals.discountTotal",
+	"ticketData.data.totals.serviceChargeTotal"}
+
+// onTicket reports whether a member is of a ticket, beside which a till may tell more.
+func onTicket(p place) bool { return strings.HasPrefix(p.path, "ticketData.data.") }
+
 // place is one member of a request: the object it is in, its name, and its path.
 type place struct {
 	in         map[string]any
@@ -94,12 +101,15 @@ func (w *world) eachMember(t *testing.T, try func(t *testing.T, operation string
 func TestEveryMemberRefusesWhatItIsNot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	integers := []string{"deliveryMethodID", "paymentMethodID", "quantity", "validForDays"}
+	integers := []string{"deliveryMethodID", "paymentMethodID", "itemGift.quantity", "validForDays"}
 	w.eachMember(t, func(t *testing.T, operation string, body func() string, p place) {
+		if slices.Contains(letBe, p.path) {
+			return
+		}
 		good := p.in[p.name]
 		for _, bad := range []any{"x", true, 1.5, map[string]any{}, []any{}} {
 			same := fmt.Sprintf("%T", bad) == fmt.Sprintf("%T", good)
-			if bad == 1.5 && (same && !slices.Contains(integers, p.name) || p.name == "voucherCode") || same && bad != 1.5 {
+			if bad == 1.5 && (same && !slices.ContainsFunc(integers, func(i string) bool { return strings.HasSuffix(p.path, i) }) || p.name == "voucherCode") || same && bad != 1.5 {
 				continue
 			}
 			p.in[p.name] = bad
@@ -135,8 +145,10 @@ func TestEveryMemberIsSuggestedAndTakenOnce(t *testing.T) {
 		value := p.in[p.name]
 		p.in[p.name+"x"] = value
 		wrong := body()
-		r := w.in(t).post(operation, wrong).refused(400, gift.ValidationFailure, p.path+"x")
-		if !strings.Contains(string(r.body), "did you mean "+p.name+"?") {
+		r := w.in(t).post(operation, wrong)
+		if onTicket(p) {
+			r.want(200)
+		} else if r.refused(400, gift.ValidationFailure, p.path+"x"); !strings.Contains(string(r.body), "did you mean "+p.name+"?") {
 			t.Errorf("it does not suggest %s: %s", p.name, r.body)
 		}
 		twice := strings.Replace(wrong, `"`+p.name+`x":`, fmt.Sprintf(`"\u%04x%s":`, p.name[0], p.name[1:]), 1)

@@ -216,7 +216,8 @@ func checkSchema(t *testing.T, at string, schema map[string]any, request bool) {
 		t.Errorf("%s has no type", at)
 	}
 	properties, _ := schema["properties"].(map[string]any)
-	if request && properties != nil && schema["additionalProperties"] != false {
+	open := strings.HasPrefix(at, "PointOfSaleTicket") // a till may tell more than is used
+	if request && properties != nil && !open && schema["additionalProperties"] != false {
 		t.Errorf("%s: a request must refuse unknown members", at)
 	}
 	required, _ := schema["required"].([]any)

@@ -117,10 +117,10 @@ func codeOf(a ledger.Answer) gift.Code {
 	return gift.Code(code)
 }
 
-// stored tells what became of a look-up: what is not there is gift.NotFound; any other failure means that the store is away,
-// and since nothing was changed, the caller may ask again.
+// stored tells what became of a look-up: what is not there is gift.NotFound, what is not as it was written gift.UnexpectedError; any other
+// failure means that the store is away, and since nothing was changed, the caller may ask again.
 func stored(err error) error {
-	if err == nil || errors.Is(err, gift.NotFound) {
+	if err == nil || errors.Is(err, gift.NotFound) || errors.Is(err, gift.UnexpectedError) {
 		return err
 	}
 	if _, ok := errors.AsType[*gift.Error](err); ok {

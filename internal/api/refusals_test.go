@@ -277,7 +277,7 @@ func TestBadInputOfRedeemAndValidate(t *testing.T) {
 		invalid("a ticket that is wrong", redeem(`"ticketData":{"format":"standard","data":{"lineItems":[{"quantity":"x"}]}}`), "ticketData.data.lineItems[0].quantity"),
 		invalid("an unknown member of a ticket", redeem(`"ticketData":{"format":"standard","data":{"lineItems":[]},"x":1}`), "ticketData.x"),
 		{"an unknown format of a ticket", redeem(`"ticketData":{"format":"micros","data":5}`), 422, gift.NotSupported, []string{"ticketData.format"}},
-		invalid("a ticket member that is nearly right", redeem(`"ticketData":{"format":"standard","data":{"lineItem":[]}}`), "ticketData.data.lineItem", "ticketData.data.lineItems"),
+		invalid("a ticket member that is nearly right", redeem(`"ticketData":{"format":"standard","data":{"lineItem":[]}}`), "ticketData.data.lineItems"),
 		{"an unknown location", `{"voucherID":"` + g.id + `","organizationID":"` + nowhere + `"}`, 404, gift.NotFound, []string{"organizationID"}},
 		{"another account's location", `{"voucherID":"` + g.id + `","organizationID":"` + cornerPlace + `"}`, 404, gift.NotFound, []string{"organizationID"}},
 		invalid("no location", `{"voucherID":"`+g.id+`"}`, "organizationID"),

@@ -31,28 +31,22 @@ func readTicket(o *object, currency gift.Currency) *ticket.Ticket {
 	return nil
 }
 
-// readStandard reads the standard schema:
-//   - lineItems is needed, quantity in every line, and itemUnitPrice or itemTotalPrice. Everything else may be absent.
+// readStandard reads what it uses of the standard schema, and lets the rest be: what a till tells beside is no reason to refuse a guest.
+//   - lineItems is needed, and itemUnitPrice or itemTotalPrice in every line. A line without a quantity is of one piece.
 //   - A line without itemTotalPrice costs itemUnitPrice × quantity. With both, itemTotalPrice holds, and need not be the product:
 //     tills round, and know of discounts.
-//   - Amounts have no more decimals than the currency. Zero is a price, a negative one is refused, and so are lines that take money off:
-//     a till must take a discount off the lines that it is for. discountTotal may have either sign, as tills write it either way.
+//   - Numbers may be negative, as voids and coupons are, and finer than the currency.
 func readStandard(o *object, c gift.Currency) *ticket.Ticket {
-	defer o.finish()
-	t := &ticket.Ticket{}
+	t := &ticket.Ticket{Currency: c}
 	given := o.objects("lineItems", ticket.MaxLines, func(line *object) { t.Lines = append(t.Lines, readLine(line, c)) })
 	if !given {
 		o.Add(o.at("lineItems"), "This is needed.")
 	}
 	if totals := o.object("totals"); totals != nil {
 		t.Totals = ticket.Totals{
-			Sub:           totals.price("subTotal", c, false),
-			Tax:           totals.price("taxTotal", c, false),
-			Discount:      totals.price("discountTotal", c, true),
-			ServiceCharge: totals.price("serviceChargeTotal", c, false),
-			Grand:         totals.price("grandTotal", c, false),
+			Sub: totals.aside("subTotal"), Tax: totals.aside("taxTotal"), Discount: totals.aside("discountTotal"),
+			ServiceCharge: totals.aside("serviceChargeTotal"), Grand: totals.price("grandTotal", c),
 		}
-		totals.finish()
 	}
 	return t
 }
@@ -62,58 +56,69 @@ func readLine(o *object, c gift.Currency) ticket.Line {
 	if o.Has(o.path) { // it is no object
 		return ticket.Line{}
 	}
-	defer o.finish()
 	l := ticket.Line{
 		ItemID:    o.line("itemID", ticket.MaxItemID),
 		ItemName:  o.line("itemName", ticket.MaxItemName),
-		UnitPrice: o.price(unitPrice, c, false),
+		UnitPrice: o.price(unitPrice, c),
 		Quantity:  o.quantity("quantity"),
 	}
-	switch total := o.price(totalPrice, c, false); {
+	switch total := o.price(totalPrice, c); {
 	case total != nil:
 		l.Total = *total
-	case l.UnitPrice == nil:
-		if !o.Has(o.at(unitPrice)) {
-			o.Add(o.at(totalPrice), "A line needs an itemTotalPrice or an itemUnitPrice.")
+	case l.UnitPrice != nil:
+		if l.Total = l.UnitPrice.Mul(l.Quantity); beyond(l.Total, c, ticket.MaxAmount) {
+			o.Add(o.at(totalPrice), "The line's itemUnitPrice times its quantity is too large.")
 		}
-	case int64(*l.UnitPrice)*l.Quantity > ticket.MaxAmount:
-		o.Add(o.at(totalPrice), "The line's itemUnitPrice times its quantity is too large.")
-	default:
-		l.Total = *l.UnitPrice * gift.Amount(l.Quantity)
+	case !o.Has(o.at(unitPrice)) && !o.Has(o.at(totalPrice)):
+		o.Add(o.at(totalPrice), "A line needs an itemTotalPrice or an itemUnitPrice.")
 	}
 	return l
 }
 
-// price reads an amount of a ticket; nil when it is absent or a problem.
-func (o *object) price(name string, c gift.Currency, signed bool) *gift.Amount {
+func beyond(d gift.Decimal, unit gift.Currency, limit gift.Amount) bool {
+	a := d.Round(unit)
+	return a > limit || a < -limit
+}
+
+// decimal reads a number of a ticket; nil when it is absent or a problem.
+func (o *object) decimal(name string, unit gift.Currency, limit gift.Amount) *gift.Decimal {
 	text := o.number(name)
 	if text == "" {
 		return nil
 	}
-	switch a, err := c.ParseSigned(text); {
-	case err == gift.ErrTooPrecise:
-		o.Add(o.at(name), "An amount in %s has at most %d decimals.", c.Code, c.Decimals)
-	case err != nil || a > ticket.MaxAmount || a < -ticket.MaxAmount:
-		o.Add(o.at(name), "This amount is too large.")
-	case a < 0 && !signed:
-		o.Add(o.at(name), "An amount on a ticket cannot be negative: take a discount off the lines that it is for.")
+	d, err := gift.ParseDecimal(text)
+	switch {
+	case err == gift.ErrTooLong:
+		o.Add(o.at(name), "This number has too many digits.")
+	case err != nil || beyond(d, unit, limit):
+		o.Add(o.at(name), "This number is too large.")
 	default:
-		return &a
+		return &d
 	}
 	return nil
 }
 
-// quantity reads how many pieces a line of a ticket has.
-func (o *object) quantity(name string) int64 {
-	text := o.number(name)
-	n, err := gift.Pieces.ParseSigned(text)
-	switch {
-	case text == "":
-		o.Add(o.at(name), "This is needed.")
-	case err != nil || n < 0 || n > ticket.MaxQuantity:
-		o.Add(o.at(name), "A quantity must be a whole number from 0 to %d.", ticket.MaxQuantity)
-	default:
-		return int64(n)
+func (o *object) price(name string, c gift.Currency) *gift.Decimal {
+	return o.decimal(name, c, ticket.MaxAmount)
+}
+
+// aside reads a number that only tells one ticket from another; one that cannot be read is left out.
+func (o *object) aside(name string) *gift.Decimal {
+	v := o.take(name)
+	if v == nil || v.Kind() != '0' {
+		return nil
 	}
-	return 0
+	d, err := gift.ParseDecimal(string(v))
+	if err != nil {
+		return nil
+	}
+	return &d
+}
+
+// quantity reads how many pieces a line of a ticket has.
+func (o *object) quantity(name string) gift.Decimal {
+	if d := o.decimal(name, gift.Pieces, ticket.MaxQuantity); d != nil {
+		return *d
+	}
+	return gift.DecimalOf(1)
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -18,7 +17,13 @@ var (
 
 const at = "ticketData.data"
 
-func amount(a gift.Amount) *gift.Amount { return &a }
+func decimal(number string) *gift.Decimal {
+	d, err := gift.ParseDecimal(number)
+	if err != nil {
+		panic(number + ": " + err.Error())
+	}
+	return &d
+}
 
 // ticketIn reads ticket data and gives what was wrong with it as "path: text".
 func ticketIn(c gift.Currency, data string) (tk *ticket.Ticket, found []string) {
@@ -28,48 +33,60 @@ func ticketIn(c gift.Currency, data string) (tk *ticket.Ticket, found []string) 
 	return tk, found
 }
 
-func line(id, name string, price *gift.Amount, quantity int64, total gift.Amount) ticket.Line {
-	return ticket.Line{ItemID: id, ItemName: name, UnitPrice: price, Quantity: quantity, Total: total}
+// line is a line of a ticket; price "" is none.
+func line(id, name, price, quantity, total string) ticket.Line {
+	l := ticket.Line{ItemID: id, ItemName: name, Quantity: *decimal(quantity), Total: *decimal(total)}
+	if price != "" {
+		l.UnitPrice = decimal(price)
+	}
+	return l
 }
+
+// sameNumbers compares decimals by their value.
+var sameNumbers = cmp.Comparer(func(a, b gift.Decimal) bool { return a.In(usd) == b.In(usd) })
 
 func TestReadTicket(t *testing.T) {
 	t.Parallel()
+	of := func(c gift.Currency, lines ...ticket.Line) *ticket.Ticket {
+		return &ticket.Ticket{Currency: c, Lines: lines}
+	}
 	tests := []struct {
 		name     string
 		currency gift.Currency
 		data     string
 		want     *ticket.Ticket
 	}{
-		{"no lines", usd, `{"lineItems":[]}`, &ticket.Ticket{}},
+		{"no lines", usd, `{"lineItems":[]}`, of(usd)},
 		{"everything", usd,
 			`{"lineItems":[{"itemID":"LATTE","itemName":"Caffè latte","itemUnitPrice":4.5,"quantity":2,"itemTotalPrice":9.00}],
 			  "totals":{"subTotal":9,"taxTotal":0.81,"discountTotal":0,"serviceChargeTotal":null,"grandTotal":9.81}}`,
 			&ticket.Ticket{
-				Lines:  []ticket.Line{line("LATTE", "Caffè latte", amount(450), 2, 900)},
-				Totals: ticket.Totals{Sub: amount(900), Tax: amount(81), Discount: amount(0), Grand: amount(981)},
+				Currency: usd, Lines: []ticket.Line{line("LATTE", "Caffè latte", "4.50", "2", "9")},
+				Totals: ticket.Totals{Sub: decimal("9"), Tax: decimal("0.81"), Discount: decimal("0"), Grand: decimal("9.81")},
 			}},
-		{"a missing total is price times quantity", usd, `{"lineItems":[{"itemUnitPrice":4.5,"quantity":3}]}`,
-			&ticket.Ticket{Lines: []ticket.Line{line("", "", amount(450), 3, 1350)}}},
-		{"a given total holds", usd, `{"lineItems":[{"itemUnitPrice":3.33,"quantity":3,"itemTotalPrice":10}]}`,
-			&ticket.Ticket{Lines: []ticket.Line{line("", "", amount(333), 3, 1000)}}},
-		{"a total is enough", usd, `{"lineItems":[{"quantity":1,"itemTotalPrice":1e1}]}`,
-			&ticket.Ticket{Lines: []ticket.Line{line("", "", nil, 1, 1000)}}},
+		{"a missing total is price times quantity", usd, `{"lineItems":[{"itemUnitPrice":4.5,"quantity":3}]}`, of(usd, line("", "", "4.5", "3", "13.5"))},
+		{"a given total holds", usd, `{"lineItems":[{"itemUnitPrice":3.33,"quantity":3,"itemTotalPrice":10}]}`, of(usd, line("", "", "3.33", "3", "10"))},
+		{"a total is enough", usd, `{"lineItems":[{"itemTotalPrice":1e1}]}`, of(usd, line("", "", "", "1", "10"))},
 		{"texts are composed", usd, `{"lineItems":[{"itemID":"Cafe\u0301","itemName":"\u212b","quantity":1,"itemTotalPrice":1}]}`,
-			&ticket.Ticket{Lines: []ticket.Line{line("Caf\u00e9", "\u00c5", nil, 1, 100)}}},
-		{"zero prices and quantities", usd, `{"lineItems":[{"itemUnitPrice":0,"quantity":0}]}`,
-			&ticket.Ticket{Lines: []ticket.Line{line("", "", amount(0), 0, 0)}}},
-		{"null is absent", usd, `{"totals":null,"lineItems":[{"itemID":null,"itemName":null,"itemUnitPrice":null,"quantity":1,"itemTotalPrice":2}]}`,
-			&ticket.Ticket{Lines: []ticket.Line{line("", "", nil, 1, 200)}}},
-		{"no decimals", jpy, `{"lineItems":[{"quantity":2.0,"itemUnitPrice":450.0}]}`,
-			&ticket.Ticket{Lines: []ticket.Line{line("", "", amount(450), 2, 900)}}},
-		{"a discount in either sign", usd, `{"lineItems":[],"totals":{"discountTotal":-1.50}}`,
-			&ticket.Ticket{Totals: ticket.Totals{Discount: amount(-150)}}},
+			of(usd, line("Caf\u00e9", "\u00c5", "", "1", "1"))},
+		{"zero prices and quantities", usd, `{"lineItems":[{"itemUnitPrice":0,"quantity":0}]}`, of(usd, line("", "", "0", "0", "0"))},
+		{"null is absent", usd, `{"totals":null,"lineItems":[{"itemID":null,"itemName":null,"itemUnitPrice":null,"quantity":null,"itemTotalPrice":2}]}`,
+			of(usd, line("", "", "", "1", "2"))},
+		{"no decimals", jpy, `{"lineItems":[{"quantity":2.0,"itemUnitPrice":450.0}]}`, of(jpy, line("", "", "450", "2", "900"))},
+		{"voids and coupons", usd, `{"lineItems":[{"itemID":"LATTE","quantity":-1,"itemUnitPrice":4.5},{"quantity":1,"itemTotalPrice":-2}],"totals":{"grandTotal":-6.5}}`,
+			&ticket.Ticket{Currency: usd, Lines: []ticket.Line{line("LATTE", "", "4.5", "-1", "-4.5"), line("", "", "", "1", "-2")},
+				Totals: ticket.Totals{Grand: decimal("-6.5")}}},
+		{"finer than the currency", usd, `{"lineItems":[{"itemUnitPrice":1.3333,"quantity":0.5}],"totals":{"grandTotal":0.30000000000000004}}`,
+			&ticket.Ticket{Currency: usd, Lines: []ticket.Line{line("", "", "1.3333", "0.5", "0.66665")},
+				Totals: ticket.Totals{Grand: decimal("0.30000000000000004")}}},
+		{"unknown members", usd, `{"lineItems":[{"quantity":1,"itemTotalPrice":1,"course":{"a":[1]},"itemid":7}],"LineItems":4,"table":12,"totals":{"tip":"x","subTotal":"no number"}}`,
+			of(usd, line("", "", "", "1", "1"))},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			got, problems := ticketIn(tt.currency, tt.data)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
+			if diff := cmp.Diff(tt.want, got, sameNumbers); diff != "" {
 				t.Errorf("problems %v, ticket (-want +got):\n%s", problems, diff)
 			}
 		})
@@ -92,32 +109,24 @@ func TestReadTicketProblems(t *testing.T) {
 		{"lineItems of a wrong type", `{"lineItems":{"a":1}}`, []string{at + ".lineItems: This must be a list, not an object."}},
 		{"a line of a wrong type", `{"lineItems":["x",null]}`,
 			[]string{first + ": This must be an object, not a text.", at + ".lineItems[1]: This must be an object, not null."}},
-		{"unknown members", `{"lineItems":[],"LineItems":[],"tip":{"a":[1]},"a b":1}`, []string{
-			at + ".LineItems: There is no such member; did you mean lineItems?", at + ".tip: There is no such member here.",
-			at + `["a b"]: There is no such member here.`}},
-		{"names that are nearly right", `{"lineItem":[],"lineItems":[{"quantiy":1,"itemTotelPrice":1,"quantity":1,"itemTotalPrice":1}],"totals":{"subtotal":1,"grandTotl":1}}`, []string{
-			first + ".quantiy: There is no such member; did you mean quantity?", first + ".itemTotelPrice: There is no such member; did you mean itemTotalPrice?",
-			at + ".totals.subtotal: There is no such member; did you mean subTotal?", at + ".totals.grandTotl: There is no such member; did you mean grandTotal?",
-			at + ".lineItem: There is no such member; did you mean lineItems?"}},
 		{"a composed item id of 201", `{"lineItems":[{"itemID":"` + strings.Repeat("e\u0301", 201) + `","quantity":1,"itemTotalPrice":1}]}`,
 			[]string{first + ".itemID: This text may have at most 200 characters; it has 201."}},
 		{"twice", `{"lineItems":[{"quantity":1,"quantity":2,"itemTotalPrice":1}],"totals":null,"totals":{}}`, []string{
 			first + ".quantity: This member is given more than once.", at + ".totals: This member is given more than once."}},
 		{"lines twice", `{"lineItems":[],"lineItems":[]}`, []string{at + ".lineItems: This member is given more than once."}},
 		{"neither price", `{"lineItems":[{"quantity":1}]}`, []string{first + ".itemTotalPrice: A line needs"}},
-		{"no quantity", `{"lineItems":[{"itemTotalPrice":1}]}`, []string{first + ".quantity: This is needed."}},
-		{"everything at once", `{"lineItems":[{"itemID":7,"itemName":"a\u0000b","itemUnitPrice":"4.50","quantity":1.5,"itemTotalPrice":1.001}],"totals":{"grandTotal":true}}`,
+		{"everything at once", `{"lineItems":[{"itemID":7,"itemName":"a\u0000b","itemUnitPrice":"4.50","quantity":"1","itemTotalPrice":[1]}],"totals":{"grandTotal":true}}`,
 			[]string{first + ".itemID: This must be a text, not a number.", first + ".itemName: This text holds a control character",
-				first + ".itemUnitPrice: This must be a number without quotes, not a text.", first + ".quantity: A quantity must be a whole number",
-				first + ".itemTotalPrice: An amount in USD has at most 2 decimals.", at + ".totals.grandTotal: This must be a number"}},
-		{"negative line", `{"lineItems":[{"quantity":1,"itemTotalPrice":-2}]}`, []string{first + ".itemTotalPrice: An amount on a ticket cannot be negative"}},
-		{"negative price", `{"lineItems":[{"quantity":1,"itemUnitPrice":-0.01}]}`, []string{first + ".itemUnitPrice: An amount on a ticket cannot be negative"}},
-		{"negative total", `{"lineItems":[],"totals":{"grandTotal":-1}}`, []string{at + ".totals.grandTotal: An amount on a ticket cannot be negative"}},
-		{"negative quantity", `{"lineItems":[{"quantity":-1,"itemTotalPrice":1}]}`, []string{first + ".quantity: A quantity must be"}},
-		{"absurd amounts", `{"lineItems":[{"quantity":1e999999999,"itemTotalPrice":1e400}],"totals":{"subTotal":100000000000.01,"discountTotal":-1e15}}`,
-			[]string{first + ".quantity: A quantity must be", first + ".itemTotalPrice: This amount is too large.",
-				at + ".totals.subTotal: This amount is too large.", at + ".totals.discountTotal: This amount is too large."}},
-		{"absurd product", `{"lineItems":[{"quantity":100000,"itemUnitPrice":100000000000}]}`, []string{first + ".itemTotalPrice: The line's itemUnitPrice"}},
+				first + ".itemUnitPrice: This must be a number without quotes, not a text.", first + ".quantity: This must be a number without quotes",
+				first + ".itemTotalPrice: This must be a number", at + ".totals.grandTotal: This must be a number"}},
+		{"absurd numbers", `{"lineItems":[{"quantity":-1e999999999,"itemTotalPrice":1e400},{"itemTotalPrice":1e-999999999}],
+			"totals":{"subTotal":1e400,"grandTotal":-100000000000.01}}`,
+			[]string{first + ".quantity: This number is too large.", first + ".itemTotalPrice: This number is too large.",
+				at + ".lineItems[1].itemTotalPrice: This number has too many digits.",
+				at + ".totals.grandTotal: This number is too large."}},
+		{"numbers of 400 digits", `{"lineItems":[{"itemUnitPrice":` + strings.Repeat("9", 400) + `,"itemTotalPrice":0.` + strings.Repeat("3", 400) + `}]}`,
+			[]string{first + ".itemUnitPrice: This number is too large.", first + ".itemTotalPrice: This number has too many digits."}},
+		{"a large product", `{"lineItems":[{"quantity":100000,"itemUnitPrice":-100000000000}]}`, []string{first + ".itemTotalPrice: The line's itemUnitPrice"}},
 		{"too many lines", many, []string{at + ".lineItems: There may be at most 1000 elements in this list, not 1001."}},
 		{"a long item id", `{"lineItems":[{"itemID":"` + strings.Repeat("x", 201) + `","quantity":1,"itemTotalPrice":1}]}`, []string{first + ".itemID: This text may have"}},
 	}
@@ -134,23 +143,6 @@ func TestReadTicketProblems(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestUnknownMembersOfATicketAreSummedUp(t *testing.T) {
-	t.Parallel()
-	var b strings.Builder
-	b.WriteString(`{"lineItems":[]`)
-	for n := range 50_000 {
-		fmt.Fprintf(&b, `,"m%d":0`, n)
-	}
-	_, got := ticketIn(usd, b.String()+"}")
-	if len(got) != maxUnknown+2 { // and that there are more, of the object and of the unknown
-		t.Errorf("got %d problems, want %d", len(got), maxUnknown+2)
-	}
-	_, got = ticketIn(usd, `{"lineItems":[],"`+strings.Repeat("é", 300_000)+`":0}`)
-	if len(got) != 1 || len(got[0]) > 300 {
-		t.Errorf("a name of 600,000 bytes gave %d problems of %d bytes", len(got), len(got[0]))
 	}
 }
 
@@ -182,6 +174,7 @@ func FuzzTicket(f *testing.F) {
 	f.Add(`{"lineItems":[{"quantity":1e999999999,"itemTotalPrice":1e400,"quantity":1}]}`)
 	f.Add(`{"lineItems":[[[[[[]]]]]]}`)
 	f.Add(`{"lineItems":[{"quantity":1,"itemTotalPrice":99999999999999999999}],"totals":{"grandTotal":-0.00}}`)
+	f.Add(`{"lineItems":[{"itemID":"LATTE","quantity":-1,"itemUnitPrice":1.3333},{"itemTotalPrice":0.30000000000000004}],"totals":{"grandTotal":5e-324}}`)
 	f.Add("{\"\x00\":null,\"lineItems\":[{}]}")
 	v := &gift.Voucher{Currency: usd, Original: 5000, Balance: 5000}
 	f.Fuzz(func(t *testing.T, data string) {
@@ -194,13 +187,10 @@ func FuzzTicket(f *testing.F) {
 			}
 			return
 		}
-		for n, l := range tk.Lines {
-			if l.Total < 0 || l.Quantity < 0 || l.UnitPrice != nil && *l.UnitPrice < 0 {
-				t.Fatalf("line %d is negative: %+v", n, l)
+		for _, items := range [][]string{nil, {"LATTE"}} {
+			if most := ticket.Judge(tk, items, v).Most; most < 0 || most > v.Balance {
+				t.Fatalf("most is %d of %d", most, v.Balance)
 			}
-		}
-		if most := ticket.Judge(tk, nil, v).Most; most < 0 || most > v.Balance {
-			t.Fatalf("most is %d of %d", most, v.Balance)
 		}
 	})
 }

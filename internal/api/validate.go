@@ -73,7 +73,7 @@ func (c *call) validate(asked *validation, at *gift.Location) (g gift.Gift, _ *t
 		return g, nil, err
 	}
 	verdict := judge(asked.ticket, c.account, &g.Voucher)
-	if verdict != nil && verdict.Required && len(verdict.Eligible) == 0 {
+	if verdict != nil && verdict.NoneEligible {
 		return g, nil, gift.NoEligibleItems()
 	}
 	return g, verdict, nil

@@ -11,10 +11,10 @@ type Redeem struct {
 	Reference    string
 }
 
-// Eligibility is what a ticket says about a gift that is good for certain items only.
+// Eligibility is what a ticket says about a gift.
 type Eligibility struct {
-	Required bool   // the gift's promotion names items, so that Most binds
-	Most     Amount // the most that can be applied to this ticket, in the voucher's unit
+	NoneEligible bool   // the gift is good for certain items only, and the ticket has none of them
+	Most         Amount // the most that can be applied to this ticket, in the voucher's unit; 0: there is nothing to pay
 }
 
 // Redeem decrements a voucher (interface, sections 3 and 4.3). It fails with NOT_AUTHORIZED (another location),
@@ -46,20 +46,23 @@ func (v Voucher) Redeem(r Redeem) (Voucher, Entry, error) {
 // take is how much a redemption takes of a voucher that can be redeemed.
 func (v *Voucher) take(r Redeem) (Amount, error) {
 	most := v.Balance
-	if e := r.Eligibility; e != nil && e.Required {
-		if most = min(most, e.Most); most <= 0 {
+	if e := r.Eligibility; e != nil {
+		if e.NoneEligible {
 			return 0, NoEligibleItems()
 		}
+		most = min(most, e.Most)
 	}
 	switch {
 	case r.Amount < 0:
 		return 0, RefuseAt(ValidationFailure, "amount", "The amount must be above zero.")
+	case most <= 0:
+		return 0, RefuseAt(ValidationFailure, "ticketData", "There is nothing to pay on this ticket, so nothing was taken.")
 	case r.Amount == 0, r.Amount > most && r.AllowPartial:
 		return most, nil
 	case r.Amount > v.Balance:
 		return 0, RefuseAt(InsufficientBalance, "amount", "The balance of this gift is %s.", v.Unit().Money(v.Balance))
 	case r.Amount > most:
-		return 0, RefuseAt(ValidationFailure, "amount", "At most %s can be applied to the eligible items on this ticket.", v.Unit().Money(most))
+		return 0, RefuseAt(ValidationFailure, "amount", "At most %s of this gift can be applied to this ticket.", v.Unit().Money(most))
 	}
 	return r.Amount, nil
 }

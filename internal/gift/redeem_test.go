@@ -48,17 +48,19 @@ func TestRedeem(t *testing.T) {
 		{"wrong type of a promotion", func(v *Voucher, r *Redeem) {
 			v.Promotional, r.Target.Promotional = true, ptr(false)
 		}, InvalidVoucherType, "another type", 1000, Delivered},
-		{"the ticket binds", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{true, 300} }, "", "", 700, Claimed},
-		{"above the ticket", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 301, &Eligibility{true, 300} }, ValidationFailure, "At most 3.00 USD", 1000, Delivered},
+		{"the ticket binds", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{Most: 300} }, "", "", 700, Claimed},
+		{"above the ticket", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 301, &Eligibility{Most: 300} }, ValidationFailure, "At most 3.00 USD", 1000, Delivered},
 		{"above the ticket, partial", func(_ *Voucher, r *Redeem) {
-			r.Amount, r.AllowPartial, r.Eligibility = 301, true, &Eligibility{true, 300}
+			r.Amount, r.AllowPartial, r.Eligibility = 301, true, &Eligibility{Most: 300}
 		}, "", "", 700, Claimed},
 		{"above ticket and balance", func(_ *Voucher, r *Redeem) {
-			r.Amount, r.Eligibility = 1001, &Eligibility{true, 300}
+			r.Amount, r.Eligibility = 1001, &Eligibility{Most: 300}
 		}, InsufficientBalance, "10.00 USD", 1000, Delivered},
-		{"a ticket larger than the balance", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{true, 3000} }, "", "", 0, Redeemed},
-		{"nothing eligible", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 1, &Eligibility{true, 0} }, ItemEligibilityFailure, "No item", 1000, Delivered},
-		{"a ticket that does not bind", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 500, &Eligibility{false, 300} }, "", "", 500, Claimed},
+		{"a ticket larger than the balance", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{Most: 3000} }, "", "", 0, Redeemed},
+		{"nothing eligible", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 1, &Eligibility{NoneEligible: true} }, ItemEligibilityFailure, "No item", 1000, Delivered},
+		{"nothing to pay", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{} }, ValidationFailure, "There is nothing to pay", 1000, Delivered},
+		{"nothing to pay, partially", func(_ *Voucher, r *Redeem) { r.Amount, r.AllowPartial, r.Eligibility = 5, true, &Eligibility{} },
+			ValidationFailure, "There is nothing to pay", 1000, Delivered},
 		{"pieces", func(v *Voucher, r *Redeem) { v.Item, r.Amount = true, 1001 }, InsufficientBalance, "The balance of this gift is 1000.", 1000, Delivered},
 	}
 	for _, tt := range tests {

@@ -77,6 +77,7 @@ func (t *Target) dial(ctx context.Context) (*conn, error) {
 type answer struct {
 	status int
 	code   string // of the interface; "": a success, or not the interface's answer
+	body   string // of a refusal
 	close  bool   // the connection takes no more requests
 }
 
@@ -131,7 +132,7 @@ func readAnswer(in *bufio.Reader) (a answer, err error) {
 		if err != nil {
 			return a, err
 		}
-		a.code = codeIn(text)
+		a.code, a.body = codeIn(text), string(text)
 	}
 	if _, err = io.Copy(io.Discard, body); err != nil || !chunked {
 		return a, err

@@ -61,6 +61,8 @@ type Event struct {
 	Latency time.Duration // since the call was meant to be made
 	Took    time.Duration // since it was really made
 	Status  int           // of HTTP; 0: no answer came
+	Code    string        // of a refusal of the interface; else ""
+	Body    string        // of a refusal
 }
 
 // Stats are what calls came to.
@@ -250,6 +252,7 @@ func (r *Run) count(note Note, a answer, err error, meant, sent time.Time) {
 		r.mu.Unlock()
 	}
 	if r.plan.Each != nil {
-		r.plan.Each(Event{note.Kind, now.Sub(r.begun), now.Sub(meant), now.Sub(sent), a.status})
+		r.plan.Each(Event{Kind: note.Kind, At: now.Sub(r.begun), Latency: now.Sub(meant), Took: now.Sub(sent),
+			Status: a.status, Code: a.code, Body: a.body})
 	}
 }

@@ -64,8 +64,8 @@ func TestReadAnswer(t *testing.T) {
 		{"a word before", "HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n", answer{status: 201}},
 		{"the last on its connection", "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx", answer{status: 200, close: true}},
 		{"no body", "HTTP/1.1 204 No Content\r\n\r\n", answer{status: 204}},
-		{"refusal", "HTTP/1.1 409 Conflict\r\nContent-Length: 33\r\n\r\n" + `{"status":409,"code":"NOT_FOUND"}`, answer{status: 409, code: "NOT_FOUND"}},
-		{"a proxy's refusal", "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\n\r\n<html>", answer{status: 502}},
+		{"refusal", "HTTP/1.1 409 Conflict\r\nContent-Length: 33\r\n\r\n" + `{"status":409,"code":"NOT_FOUND"}`, answer{status: 409, code: "NOT_FOUND", body: `{"status":409,"code":"NOT_FOUND"}`}},
+		{"a proxy's refusal", "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\n\r\n<html>", answer{status: 502, body: "<html>"}},
 	} {
 		const next = "HTTP/1.1 299 Next\r\nContent-Length: 0\r\n\r\n"
 		in := bufio.NewReader(strings.NewReader(tt.text + next))

@@ -160,13 +160,14 @@ func (k *Keys) SealWith(id byte, plain, boundTo []byte) ([]byte, error) {
 // ErrUnknownKey tells that something was made with a key that this key file lacks. Other instances may have it.
 var ErrUnknownKey = errors.New("the key file lacks a key")
 
-var errTampered = errors.New("a sealed value does not open: it was changed, moved to another record, or sealed with other keys")
+// ErrTampered tells that something does not open with the key that it names.
+var ErrTampered = errors.New("a sealed value does not open: it was changed, moved to another record, or sealed with other keys")
 
 // Open decrypts what Seal made. It fails when the value was changed, when it was sealed for another record, and when its
 // key is not among these.
 func (k *Keys) Open(sealed, boundTo []byte) ([]byte, error) {
 	if len(sealed) == 0 {
-		return nil, errTampered
+		return nil, ErrTampered
 	}
 	v, err := k.version(sealed[0])
 	if err != nil {
@@ -174,7 +175,7 @@ func (k *Keys) Open(sealed, boundTo []byte) ([]byte, error) {
 	}
 	plain, err := v.seal.Open(nil, nil, sealed[1:], boundTo)
 	if err != nil {
-		return nil, errTampered
+		return nil, ErrTampered
 	}
 	return plain, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/sealed"
 )
 
 const voucherColumns = `v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id, ` +
@@ -63,14 +64,22 @@ func (s *Store) cardRow(g *gift.Gift) []any {
 	}
 }
 
-// sealSecrets seals a gift's code and token, one after the other, for its voucher.
+// boundToGift binds sealed secrets to a gift and its account, so that those of one open nowhere else.
+func boundToGift(account, voucher gift.ID) []byte {
+	return append(bound("gift", account), voucher[:]...)
+}
+
+// sealSecrets seals a gift's code and token, one after the other, for it.
 func (s *Store) sealSecrets(g *gift.Gift) []byte {
-	return s.keys.Seal([]byte(g.Card.Code.Reveal()+g.Card.Token.Reveal()), bound("card", g.ID))
+	return s.keys.Seal([]byte(g.Card.Code.Reveal()+g.Card.Token.Reveal()), boundToGift(g.AccountID, g.ID))
 }
 
 // openSecrets reads what sealSecrets made.
-func (s *Store) openSecrets(voucher gift.ID, secrets []byte) (gift.VoucherCode, gift.Token, error) {
-	plain, err := s.keys.Open(secrets, bound("card", voucher))
+func (s *Store) openSecrets(account, voucher gift.ID, secrets []byte) (gift.VoucherCode, gift.Token, error) {
+	plain, err := s.keys.Open(secrets, boundToGift(account, voucher))
+	if errors.Is(err, sealed.ErrTampered) {
+		plain, err = s.keys.Open(secrets, bound("card", voucher)) // earlier programs did not bind the account
+	}
 	if err != nil {
 		return gift.VoucherCode{}, gift.Token{}, err
 	}
@@ -96,12 +105,26 @@ var insertSecret = inserting("secret", "hash, kind, account_id, voucher_id", "BT
 
 // GiftByCode finds a gift of any account by its code.
 func (s *Store) GiftByCode(ctx context.Context, c gift.VoucherCode) (gift.Gift, error) {
-	return s.giftBySecret(ctx, codeSecret, func() [][]byte { return s.keys.CodeHashes(c) })
+	g, err := s.giftBySecret(ctx, codeSecret, func() [][]byte { return s.keys.CodeHashes(c) })
+	return found(g, err, g.Card.Code == c)
 }
 
 // GiftByToken finds a gift of any account by its token.
 func (s *Store) GiftByToken(ctx context.Context, t gift.Token) (gift.Gift, error) {
-	return s.giftBySecret(ctx, tokenSecret, func() [][]byte { return s.keys.TokenHashes(t) })
+	g, err := s.giftBySecret(ctx, tokenSecret, func() [][]byte { return s.keys.TokenHashes(t) })
+	return found(g, err, g.Card.Token == t)
+}
+
+// found gives what a look-up by a secret found, unless the gift has another secret than the one that was looked up: then somebody has
+// changed what leads from secrets to gifts.
+func found(g gift.Gift, err error, has bool) (gift.Gift, error) {
+	if err == nil && !has {
+		err = fmt.Errorf("gift %s: %w: it was found by a code or token that is not its own; run boon verify", g.ID, gift.UnexpectedError)
+	}
+	if err != nil {
+		return gift.Gift{}, err
+	}
+	return g, nil
 }
 
 const selectGift = `SELECT ` + voucherColumns + `, ` + cardColumns +
@@ -126,8 +149,8 @@ func (s *Store) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, 
 
 func (s *Store) selectGifts(ctx context.Context, query string, args ...any) ([]gift.Gift, error) {
 	gifts, err := collect(ctx, s, query, args, func(from scanner) (gift.Gift, error) {
-		g, sealed, err := s.scanGift(from)
-		return g, cmp.Or(err, sealed)
+		g, closed, err := s.scanGift(from)
+		return g, cmp.Or(err, closed)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading gifts: %w", err)
@@ -135,15 +158,19 @@ func (s *Store) selectGifts(ctx context.Context, query string, args ...any) ([]g
 	return gifts, nil
 }
 
-// scanGift reads voucherColumns and cardColumns, and what comes before them into first. sealed tells that the gift's secrets could not be
+// scanGift reads voucherColumns and cardColumns, and what comes before them into first. closed tells that the gift's secrets could not be
 // opened.
-func (s *Store) scanGift(from scanner, first ...any) (g gift.Gift, sealed, err error) {
+func (s *Store) scanGift(from scanner, first ...any) (g gift.Gift, closed, err error) {
 	var secrets []byte
 	if err := from.Scan(slices.Concat(first, voucherFields(&g.Voucher), cardFields(&g.Card, &secrets))...); err != nil {
 		return g, nil, err
 	}
-	if g.Card.Code, g.Card.Token, err = s.openSecrets(g.ID, secrets); err != nil {
+	g.Card.Code, g.Card.Token, err = s.openSecrets(g.AccountID, g.ID, secrets)
+	switch {
+	case errors.Is(err, sealed.ErrUnknownKey):
 		return g, fmt.Errorf("gift %s: %w", g.ID, err), nil
+	case err != nil:
+		return g, fmt.Errorf("gift %s: %w: %w; run boon verify", g.ID, gift.UnexpectedError, err), nil
 	}
 	return g, nil, nil
 }

@@ -130,9 +130,9 @@ func findInSteps(ctx context.Context, s *Store, all []*sought) error {
 			}
 			refs := slices.Collect(maps.Keys(owned))
 			err = run(within(ctx, adding(nil, refs, func(r *ledger.Ref) gift.ID { return r.AccountID })...), byRef(selectGifts, refs, func(from scanner) error {
-				g, sealed, err := s.scanGift(from)
+				g, closed, err := s.scanGift(from)
 				for _, w := range owned[refOf(&g.Voucher)] {
-					w.gift, w.err = g, sealed
+					w.gift, w.err = g, closed
 				}
 				return err
 			}))

@@ -42,6 +42,8 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"a stale voucher is not written":            testStaleVoucher,
 		"constraints bite":                          testConstraints,
 		"gifts are found by their secrets":          testSecrets,
+		"swapped secrets open nothing":              testSwapped,
+		"secrets of earlier programs open":          testOlderSecrets,
 		"look-ups at once see what was answered":    testLookUpsAtOnce,
 		"gifts are selected":                        testFilter,
 		"pages stay right while gifts are added":    testPages,

@@ -223,7 +223,7 @@ func (s *Store) checkSecretPage(ctx context.Context, after [2]gift.ID, found fun
 		if err := rows.Scan(scanID{&last[0]}, scanID{&last[1]}, &secrets, &kind, &hash); err != nil {
 			return err
 		}
-		code, token, err := s.openSecrets(last[1], secrets)
+		code, token, err := s.openSecrets(last[0], last[1], secrets)
 		if err != nil {
 			found(fmt.Sprintf("gift %s: %s", last[1], err))
 			return nil

@@ -16,7 +16,7 @@ type Verdict struct {
 // Share is a line that the gift may pay.
 type Share struct {
 	Index  int         // of the line in the ticket
-	Amount gift.Amount // what the line offers: its total for a monetary gift, its quantity for an item gift
+	Amount gift.Amount // what the line offers: its total for a monetary gift, its quantity for an item gift; negative if it takes off
 }
 
 // LeftOut is a line that the gift may not pay.
@@ -25,42 +25,87 @@ type LeftOut struct {
 	Reason string // a plain sentence
 }
 
-// Judge tells what a gift can pay on a ticket. eligibleItems are the item ids that it is good for; none: any item. A monetary gift pays
-// at most the totals of the eligible lines, and at most the ticket's grand total, where that is given and smaller; an item gift pays
-// as many pieces as the eligible lines hold; neither pays more than its balance. Item ids are compared as they are, letter case included.
+// Judge tells what a gift can pay on a ticket. eligibleItems are the item ids that it is good for; none: any item. Nothing pays more
+// than its balance. A monetary gift pays the ticket's grand total, or where that is not given the sum of all lines; one that is good for
+// certain items pays at most what is left of each of these once voids and coupons are taken off it. An item gift pays as many
+// pieces as there are. Item ids are compared as they are, letter case included.
 func Judge(t *Ticket, eligibleItems []string, v *gift.Voucher) Verdict {
-	verdict := Verdict{Eligibility: gift.Eligibility{Required: len(eligibleItems) > 0}}
-	var sum gift.Amount
-	for n, l := range t.Lines {
-		offer := l.Total
-		if v.Item {
-			offer = gift.Amount(l.Quantity)
+	j := judging{Ticket: t, items: eligibleItems, unit: v.Unit(), sums: make(map[string]gift.Decimal)}
+	for i := range t.Lines {
+		if l := &t.Lines[i]; j.named(l) {
+			j.sums[j.item(l)] = j.sums[j.item(l)].Add(j.offer(l))
 		}
-		if reason := leftOut(l, offer, eligibleItems); reason != "" {
+	}
+	var verdict Verdict
+	for n := range t.Lines {
+		l := &t.Lines[n]
+		if reason := j.leftOut(l); reason != "" {
 			verdict.LeftOut = append(verdict.LeftOut, LeftOut{n, reason})
-			continue
+		} else {
+			verdict.Eligible = append(verdict.Eligible, Share{n, j.offer(l).Round(j.unit)})
 		}
-		verdict.Eligible = append(verdict.Eligible, Share{n, offer})
-		sum += offer
 	}
-	if grand := t.Totals.Grand; grand != nil && !v.Item {
-		sum = min(sum, *grand)
-	}
-	verdict.Most = max(0, min(sum, v.Balance))
+	verdict.NoneEligible = len(eligibleItems) > 0 && len(verdict.Eligible) == 0
+	verdict.Most = max(0, min(j.most(), v.Balance))
 	return verdict
 }
 
-// leftOut is why a gift may not pay a line; "" when it may.
-func leftOut(l Line, offer gift.Amount, eligibleItems []string) string {
-	switch {
-	case len(eligibleItems) == 0 || slices.Contains(eligibleItems, l.ItemID) && l.ItemID != "":
-	case l.ItemID == "":
-		return "This line has no itemID, so it cannot be told whether this gift is good for it."
-	default:
-		return "This gift is not good for this item."
+// judging is a ticket as one gift sees it.
+type judging struct {
+	*Ticket
+	items []string
+	unit  gift.Currency
+	sums  map[string]gift.Decimal // of the items that the gift is good for; where it is good for any, all lines are one
+}
+
+func (j *judging) item(l *Line) string {
+	if len(j.items) == 0 {
+		return ""
 	}
-	if offer <= 0 {
+	return l.ItemID
+}
+
+// named reports whether the gift is good for the item of a line.
+func (j *judging) named(l *Line) bool {
+	return len(j.items) == 0 || l.ItemID != "" && slices.Contains(j.items, l.ItemID)
+}
+
+func (j *judging) offer(l *Line) gift.Decimal {
+	if j.unit == gift.Pieces {
+		return l.pieces()
+	}
+	return l.price()
+}
+
+// most is what the ticket allows, rounded once, when all is added up.
+func (j *judging) most() gift.Amount {
+	var sum gift.Decimal
+	for _, s := range j.sums {
+		if s.Sign() > 0 {
+			sum = sum.Add(s)
+		}
+	}
+	most, grand := sum.Round(j.unit), j.Totals.Grand
+	switch {
+	case grand == nil || j.unit == gift.Pieces:
+		return most
+	case len(j.items) == 0:
+		return grand.Round(j.unit)
+	}
+	return min(most, grand.Round(j.unit))
+}
+
+// leftOut is why a gift may not pay a line; "" when it may.
+func (j *judging) leftOut(l *Line) string {
+	switch {
+	case !j.named(l) && l.ItemID == "":
+		return "This line has no itemID, so it cannot be told whether this gift is good for it."
+	case !j.named(l):
+		return "This gift is not good for this item."
+	case j.offer(l).Round(j.unit) == 0:
 		return "There is nothing to pay on this line."
+	case len(j.items) > 0 && j.sums[l.ItemID].Round(j.unit) <= 0:
+		return "There is nothing left to pay for this item."
 	}
 	return ""
 }

@@ -13,27 +13,52 @@ const Standard = "standard"
 const (
 	MaxLines    = 1_000
 	MaxQuantity = 100_000            // of one line
-	MaxAmount   = 10_000_000_000_000 // in minor units; so a price times a quantity, and the sum of all lines, cannot overflow
+	MaxAmount   = 10_000_000_000_000 // in minor units; so the sum of all lines cannot overflow
 	MaxItemID   = 200                // characters
 	MaxItemName = 1_000
 )
 
-// Ticket is a check as the till has it. Amounts are exact, in the minor units of the account's currency.
+// Ticket is a check as the till has it. Its numbers are exact, in major units: they may be finer than the currency, and negative.
 type Ticket struct {
-	Lines  []Line
-	Totals Totals
+	Currency gift.Currency
+	Lines    []Line
+	Totals   Totals
 }
 
-// Line is one line of a ticket; nothing in it is negative.
+// Line is one line of a ticket. One with a negative number, such as a void or a coupon, takes something off its item.
 type Line struct {
 	ItemID    string // "": the till gave none
 	ItemName  string
-	UnitPrice *gift.Amount // nil: the till gave none
-	Quantity  int64
-	Total     gift.Amount // what the till asks for the line
+	UnitPrice *gift.Decimal // nil: the till gave none
+	Quantity  gift.Decimal
+	Total     gift.Decimal // what the till asks for the line
 }
 
 // Totals are what the till adds up; nil is what it does not tell. Only Grand matters to a gift.
 type Totals struct {
-	Sub, Tax, Discount, ServiceCharge, Grand *gift.Amount
+	Sub, Tax, Discount, ServiceCharge, Grand *gift.Decimal
+}
+
+// price is what the line adds to its item's sum, or takes off it. Tills write a void with one negative number or with several.
+func (l *Line) price() gift.Decimal {
+	if l.void() || l.Total.Sign() < 0 {
+		return l.Total.Less()
+	}
+	return l.Total
+}
+
+// pieces is how many pieces the line adds, or takes back. A price that is taken off says nothing about pieces.
+func (l *Line) pieces() gift.Decimal {
+	switch {
+	case l.void():
+		return l.Quantity.Less()
+	case l.Total.Sign() < 0:
+		return gift.Decimal{}
+	}
+	return l.Quantity
+}
+
+// void reports whether the line takes pieces back.
+func (l *Line) void() bool {
+	return l.Quantity.Sign() < 0 || l.UnitPrice != nil && l.UnitPrice.Sign() < 0
 }

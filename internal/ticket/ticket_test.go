@@ -12,36 +12,70 @@ import (
 
 var usd = gift.Currency{Code: "USD", Decimals: 2}
 
-func amount(a gift.Amount) *gift.Amount { return &a }
+func number(s string) gift.Decimal {
+	d, err := gift.ParseDecimal(s)
+	if err != nil {
+		panic(s + ": " + err.Error())
+	}
+	return d
+}
+
+func pointer(s string) *gift.Decimal { d := number(s); return &d }
+
+// line is of a ticket as readStandard makes them; price "" is none, total "" is price × quantity.
+func line(id, price, quantity, total string) Line {
+	l := Line{ItemID: id, Quantity: number(quantity)}
+	if price != "" {
+		l.UnitPrice = pointer(price)
+	}
+	if total != "" {
+		l.Total = number(total)
+	} else {
+		l.Total = l.UnitPrice.Mul(l.Quantity)
+	}
+	return l
+}
+
+func on(grand string, lines ...Line) *Ticket {
+	t := &Ticket{Currency: usd, Lines: lines}
+	if grand != "" {
+		t.Totals.Grand = pointer(grand)
+	}
+	return t
+}
+
+func money(balance gift.Amount) *gift.Voucher {
+	return &gift.Voucher{Currency: usd, Original: 5000, Balance: balance}
+}
+
+func pieces(balance gift.Amount) *gift.Voucher {
+	return &gift.Voucher{Currency: usd, Item: true, Original: 9, Balance: balance}
+}
+
+const (
+	notGood     = "This gift is not good for this item."
+	nothing     = "There is nothing to pay on this line."
+	nothingLeft = "There is nothing left to pay for this item."
+	noID        = "This line has no itemID, so it cannot be told whether this gift is good for it."
+)
 
 func TestLimitsDoNotOverflow(t *testing.T) {
 	t.Parallel()
-	if MaxAmount > math.MaxInt64/MaxQuantity || MaxAmount > math.MaxInt64/MaxLines {
-		t.Error("a product or a sum within the limits can overflow")
+	if MaxAmount > math.MaxInt64/MaxLines {
+		t.Error("a sum within the limits can overflow")
 	}
 }
 
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	const notGood, nothing, noID = "This gift is not good for this item.", "There is nothing to pay on this line.",
-		"This line has no itemID, so it cannot be told whether this gift is good for it."
-	ticket := &Ticket{Lines: []Line{
-		{ItemID: "LATTE", Quantity: 2, Total: 900},
-		{ItemID: "SANDWICH", Quantity: 1, Total: 1250},
-		{ItemID: "MOCHA", Quantity: 1, Total: 0},
-		{ItemID: "", Quantity: 1, Total: 300},
-		{ItemID: "MOCHA", Quantity: 0, Total: 500},
-		{ItemID: "latte", Quantity: 1, Total: 450},
-	}}
-	paid := &Ticket{Lines: ticket.Lines, Totals: Totals{Grand: amount(700)}}
-	money := func(balance gift.Amount) *gift.Voucher {
-		return &gift.Voucher{Currency: usd, Original: 5000, Balance: balance}
-	}
-	items := func(balance gift.Amount) *gift.Voucher {
-		return &gift.Voucher{Currency: usd, Item: true, Original: 9, Balance: balance}
+	lines := []Line{
+		line("LATTE", "", "2", "9"), line("SANDWICH", "", "1", "12.50"), line("MOCHA", "", "1", "0"),
+		line("", "", "1", "3"), line("MOCHA", "", "0", "5"), line("latte", "", "1", "4.50"),
 	}
 	coffee := []string{"LATTE", "MOCHA"}
 	coffeeLeftOut := []LeftOut{{1, notGood}, {2, nothing}, {3, noID}, {5, notGood}}
+	most := func(a gift.Amount) gift.Eligibility { return gift.Eligibility{Most: a} }
+	none := gift.Eligibility{NoneEligible: true}
 	tests := []struct {
 		name    string
 		ticket  *Ticket
@@ -49,17 +83,25 @@ func TestJudge(t *testing.T) {
 		voucher *gift.Voucher
 		want    Verdict
 	}{
-		{"any item", ticket, nil, money(5000), Verdict{[]Share{{0, 900}, {1, 1250}, {3, 300}, {4, 500}, {5, 450}}, []LeftOut{{2, nothing}}, gift.Eligibility{Most: 3400}}},
-		{"coffee", ticket, coffee, money(5000), Verdict{[]Share{{0, 900}, {4, 500}}, coffeeLeftOut, gift.Eligibility{Required: true, Most: 1400}}},
-		{"the balance binds", ticket, coffee, money(1399), Verdict{[]Share{{0, 900}, {4, 500}}, coffeeLeftOut, gift.Eligibility{Required: true, Most: 1399}}},
-		{"the grand total binds", paid, coffee, money(5000), Verdict{[]Share{{0, 900}, {4, 500}}, coffeeLeftOut, gift.Eligibility{Required: true, Most: 700}}},
-		{"pieces", paid, coffee, items(9), Verdict{[]Share{{0, 2}, {2, 1}}, []LeftOut{{1, notGood}, {3, noID}, {4, nothing}, {5, notGood}},
-			gift.Eligibility{Required: true, Most: 3}}},
-		{"pieces, balance", ticket, coffee, items(1), Verdict{[]Share{{0, 2}, {2, 1}}, []LeftOut{{1, notGood}, {3, noID}, {4, nothing}, {5, notGood}},
-			gift.Eligibility{Required: true, Most: 1}}},
-		{"nothing fits", &Ticket{Lines: ticket.Lines[1:2]}, coffee, money(5000), Verdict{nil, []LeftOut{{0, notGood}}, gift.Eligibility{Required: true}}},
-		{"no lines", &Ticket{}, coffee, money(5000), Verdict{Eligibility: gift.Eligibility{Required: true}}},
-		{"an empty id names nothing", &Ticket{Lines: ticket.Lines[3:4]}, []string{""}, money(5000), Verdict{nil, []LeftOut{{0, noID}}, gift.Eligibility{Required: true}}},
+		{"any item", on("", lines...), nil, money(5000), Verdict{[]Share{{0, 900}, {1, 1250}, {3, 300}, {4, 500}, {5, 450}}, []LeftOut{{2, nothing}}, most(3400)}},
+		{"any item, the grand total binds", on("9", lines...), nil, money(5000),
+			Verdict{[]Share{{0, 900}, {1, 1250}, {3, 300}, {4, 500}, {5, 450}}, []LeftOut{{2, nothing}}, most(900)}},
+		{"any item, with tax", on("11.16", lines[0]), nil, money(5000), Verdict{[]Share{{0, 900}}, nil, most(1116)}},
+		{"any item, no lines", on("11.16"), nil, money(5000), Verdict{Eligibility: most(1116)}},
+		{"any item, nothing at all", on(""), nil, money(5000), Verdict{}},
+		{"any item, a ticket that pays back", on("-3", lines[0]), nil, money(5000), Verdict{[]Share{{0, 900}}, nil, most(0)}},
+		{"any item, a coupon", on("", lines[0], line("", "", "1", "-2")), nil, money(5000), Verdict{[]Share{{0, 900}, {1, -200}}, nil, most(700)}},
+		{"coffee", on("", lines...), coffee, money(5000), Verdict{[]Share{{0, 900}, {4, 500}}, coffeeLeftOut, most(1400)}},
+		{"the balance binds", on("", lines...), coffee, money(1399), Verdict{[]Share{{0, 900}, {4, 500}}, coffeeLeftOut, most(1399)}},
+		{"the grand total binds", on("7", lines...), coffee, money(5000), Verdict{[]Share{{0, 900}, {4, 500}}, coffeeLeftOut, most(700)}},
+		{"a grand total of nothing", on("0", lines[0]), coffee, money(5000), Verdict{[]Share{{0, 900}}, nil, most(0)}},
+		{"pieces", on("7", lines...), coffee, pieces(9), Verdict{[]Share{{0, 2}, {2, 1}},
+			[]LeftOut{{1, notGood}, {3, noID}, {4, nothing}, {5, notGood}}, most(3)}},
+		{"pieces, balance", on("", lines[0]), coffee, pieces(1), Verdict{[]Share{{0, 2}}, nil, most(1)}},
+		{"pieces of anything", on("0", lines[:2]...), nil, pieces(9), Verdict{[]Share{{0, 2}, {1, 1}}, nil, most(3)}},
+		{"nothing fits", on("", lines[1]), coffee, money(5000), Verdict{nil, []LeftOut{{0, notGood}}, none}},
+		{"no lines", on(""), coffee, money(5000), Verdict{Eligibility: none}},
+		{"an empty id names nothing", on("", lines[3]), []string{""}, money(5000), Verdict{nil, []LeftOut{{0, noID}}, none}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -71,28 +113,72 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestNumbersAsTillsWriteThem: voids, coupons, prices finer than the currency, and the sums of floats.
+func TestNumbersAsTillsWriteThem(t *testing.T) {
+	t.Parallel()
+	latte := []string{"LATTE", "MOCHA"}
+	two, mocha := line("LATTE", "4.50", "2", ""), line("MOCHA", "5", "1", "")
+	tests := []struct {
+		name   string
+		ticket *Ticket
+		money  gift.Amount
+		pieces gift.Amount
+		none   bool // no line is eligible, for either gift
+	}{
+		{"a void by quantity", on("", two, line("LATTE", "4.50", "-1", "")), 450, 1, false},
+		{"a void by price", on("", two, line("LATTE", "-4.50", "1", "")), 450, 1, false},
+		{"a void by both", on("", two, line("LATTE", "-4.50", "-1", "")), 450, 1, false},
+		{"a void whose total has no sign", on("", two, line("LATTE", "", "-1", "4.50")), 450, 1, false},
+		{"a coupon", on("", two, line("LATTE", "", "1", "-1.25")), 775, 2, false},
+		{"a void of everything", on("", two, line("LATTE", "4.50", "-2", "")), 0, 0, true},
+		{"a void of more", on("", two, line("LATTE", "4.50", "-3", ""), mocha), 500, 1, false},
+		{"a coupon on something else", on("", two, line("BAGEL", "", "-1", "-20"), line("", "", "1", "-3")), 900, 2, false},
+		{"a price finer than cents", on("", line("LATTE", "1.3333", "3", "")), 400, 3, false},
+		{"rounded once", on("", line("LATTE", "", "1", "0.334"), line("LATTE", "", "1", "0.334"), line("MOCHA", "", "1", "0.334")), 100, 3, false},
+		{"half a cent", on("", line("LATTE", "", "1", "0.125")), 13, 1, false},
+		{"the sum of floats", on("", line("LATTE", "0.30000000000000004", "1", ""), line("LATTE", "", "1", "8.700000000000001")), 900, 2, false},
+		{"what floats leave", on("", two, line("LATTE", "", "0", "1.1368683772161603e-13")), 900, 2, false},
+		{"a weight", on("", line("LATTE", "9.99", "0.345", "")), 345, 0, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := Judge(tt.ticket, latte, money(5000)); got.Most != tt.money || got.NoneEligible != tt.none {
+				t.Errorf("money: %+v, want %d", got, tt.money)
+			}
+			if got := Judge(tt.ticket, latte, pieces(9)); got.Most != tt.pieces || got.NoneEligible != (tt.none || tt.pieces == 0) {
+				t.Errorf("pieces: %+v, want %d", got, tt.pieces)
+			}
+		})
+	}
+}
+
 func TestJudgeProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.SampledFrom([]string{"", "A", "B", "C"})
-		line := rapid.Custom(func(t *rapid.T) Line {
-			return Line{ItemID: id.Draw(t, "id"), Quantity: rapid.Int64Range(0, 5).Draw(t, "quantity"), Total: gift.Amount(rapid.Int64Range(0, 500).Draw(t, "total"))}
+		amount := rapid.Custom(func(t *rapid.T) gift.Decimal {
+			return gift.DecimalOf(rapid.Int64Range(-500, 500).Draw(t, "mills")).Mul(number("1e-3"))
 		})
-		tk := &Ticket{Lines: rapid.SliceOfN(line, 0, 12).Draw(t, "lines")}
+		line := rapid.Custom(func(t *rapid.T) Line {
+			return Line{ItemID: id.Draw(t, "id"), Quantity: gift.DecimalOf(rapid.Int64Range(-2, 5).Draw(t, "quantity")), Total: amount.Draw(t, "total")}
+		})
+		tk := &Ticket{Currency: usd, Lines: rapid.SliceOfN(line, 0, 12).Draw(t, "lines")}
 		if rapid.Bool().Draw(t, "grand") {
-			tk.Totals.Grand = amount(gift.Amount(rapid.Int64Range(0, 2000).Draw(t, "grandTotal")))
+			d := amount.Draw(t, "grandTotal")
+			tk.Totals.Grand = &d
 		}
-		v := &gift.Voucher{Item: rapid.Bool().Draw(t, "item"), Balance: gift.Amount(rapid.Int64Range(0, 1500).Draw(t, "balance"))}
+		v := &gift.Voucher{Currency: usd, Item: rapid.Bool().Draw(t, "item"), Balance: gift.Amount(rapid.Int64Range(0, 150).Draw(t, "balance"))}
 		items := rapid.SliceOfN(id, 0, 3).Draw(t, "items")
 		got := Judge(tk, items, v)
 
 		seen := make([]int, len(tk.Lines))
-		var sum gift.Amount
+		var positive gift.Amount
 		for _, s := range got.Eligible {
 			seen[s.Index]++
-			sum += s.Amount
-			if s.Amount <= 0 {
-				t.Fatalf("line %d is eligible with %d", s.Index, s.Amount)
+			positive += max(0, s.Amount)
+			if s.Amount == 0 {
+				t.Fatalf("line %d is eligible with nothing", s.Index)
 			}
 		}
 		for _, l := range got.LeftOut {
@@ -106,14 +192,14 @@ func TestJudgeProperties(t *testing.T) {
 				t.Fatalf("line %d is in the verdict %d times", n, times)
 			}
 		}
-		if got.Most < 0 || got.Most > v.Balance || got.Most > sum || got.Required != (len(items) > 0) {
-			t.Fatalf("balance %d, eligible lines %d: %+v", v.Balance, sum, got.Eligibility)
+		if got.Most < 0 || got.Most > v.Balance || got.NoneEligible && (got.Most > 0 || len(items) == 0) {
+			t.Fatalf("balance %d: %+v", v.Balance, got.Eligibility)
 		}
-		if g := tk.Totals.Grand; !v.Item && g != nil && got.Most > *g {
-			t.Fatalf("grand total %d: %+v", *g, got.Eligibility)
+		if len(items) > 0 && got.Most > positive+gift.Amount(len(tk.Lines)) { // each line may be rounded down
+			t.Fatalf("eligible lines of %d: %+v", positive, got.Eligibility)
 		}
-		if g := tk.Totals.Grand; (v.Item || g == nil || *g >= sum) && got.Most != min(sum, v.Balance) {
-			t.Fatalf("balance %d, eligible lines %d, nothing else binds: %+v", v.Balance, sum, got.Eligibility)
+		if g := tk.Totals.Grand; !v.Item && g != nil && got.Most > max(0, g.Round(usd)) {
+			t.Fatalf("grand total %d: %+v", g.Round(usd), got.Eligibility)
 		}
 	})
 }

@@ -1,0 +1,157 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// swaps are what somebody who can write to the database, but has no key file, may try so that one gift's code opens another. Each exchanges
+// something between two gifts.
+var swaps = map[string]func(context.Context, *sql.Tx, *gift.Gift, *gift.Gift) error{
+	"codes": func(ctx context.Context, tx *sql.Tx, a, b *gift.Gift) error {
+		return swapHashes(ctx, tx, codeSecret, a, b)
+	},
+	"tokens": func(ctx context.Context, tx *sql.Tx, a, b *gift.Gift) error {
+		return swapHashes(ctx, tx, tokenSecret, a, b)
+	},
+	"sealed secrets": func(ctx context.Context, tx *sql.Tx, a, b *gift.Gift) error {
+		return swapColumns(ctx, tx, []string{"secrets"}, a, b)
+	},
+	"whole cards": func(ctx context.Context, tx *sql.Tx, a, b *gift.Gift) error {
+		i := slices.IndexFunc(tables, func(t table) bool { return t.name == "card" })
+		columns := slices.DeleteFunc(slices.Clone(tables[i].columns), func(c string) bool { return c == "account_id" || c == "voucher_id" })
+		return swapColumns(ctx, tx, columns, a, b)
+	},
+	"all that is found": func(ctx context.Context, tx *sql.Tx, a, b *gift.Gift) error {
+		return errors.Join(swapHashes(ctx, tx, codeSecret, a, b), swapHashes(ctx, tx, tokenSecret, a, b), swapColumns(ctx, tx, []string{"secrets"}, a, b))
+	},
+}
+
+func swapHashes(ctx context.Context, tx *sql.Tx, kind string, a, b *gift.Gift) error {
+	var hashes [2][]byte
+	for i, g := range []*gift.Gift{a, b} {
+		const take = `DELETE FROM secret WHERE account_id = $1 AND voucher_id = $2 AND kind = $3 RETURNING hash`
+		if err := tx.QueryRowContext(ctx, take, bare(g.AccountID), bare(g.ID), kind).Scan(&hashes[i]); err != nil {
+			return err
+		}
+	}
+	for i, g := range []*gift.Gift{b, a} {
+		const put = `INSERT INTO secret (hash, kind, account_id, voucher_id) VALUES ($1, $2, $3, $4)`
+		if _, err := tx.ExecContext(ctx, put, hashes[i], kind, bare(g.AccountID), bare(g.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func swapColumns(ctx context.Context, tx *sql.Tx, columns []string, a, b *gift.Gift) error {
+	set := make([]string, len(columns))
+	values, to := make([]any, len(columns)), make([]any, len(columns))
+	for i, c := range columns {
+		set[i], to[i] = fmt.Sprintf("%s = $%d", c, i+3), &values[i]
+	}
+	var rows [2][]any
+	for i, g := range []*gift.Gift{a, b} {
+		read := `SELECT ` + strings.Join(columns, ", ") + ` FROM card WHERE account_id = $1 AND voucher_id = $2`
+		if err := tx.QueryRowContext(ctx, read, bare(g.AccountID), bare(g.ID)).Scan(to...); err != nil {
+			return err
+		}
+		rows[i] = slices.Clone(values)
+	}
+	for i, g := range []*gift.Gift{b, a} {
+		write := `UPDATE card SET ` + strings.Join(set, ", ") + ` WHERE account_id = $1 AND voucher_id = $2`
+		if _, err := tx.ExecContext(ctx, write, append([]any{bare(g.AccountID), bare(g.ID)}, rows[i]...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// testSwapped: whatever is swapped, no look-up gives another gift than that of the code or token, what was swapped gives none, and verify names
+// both gifts.
+func testSwapped(t *testing.T, open opener) {
+	s, _ := open(t)
+	for name, swap := range swaps {
+		for _, of := range []string{"one account", "two accounts", "one id in two accounts"} {
+			t.Run(name+" of "+of, func(t *testing.T) {
+				a, b := twoGifts(t, s, of)
+				ctx := everywhere(t.Context())
+				exchange := func() {
+					must(t, s.transact(ctx, func(tx *sql.Tx) error { return swap(ctx, tx, &a, &b) }))
+				}
+				exchange()
+				if opened := lookUps(t, s, &a, &b); opened == 4 {
+					t.Error("every look-up finds a gift")
+				}
+				report, err := ledger.Verify(t.Context(), s, func(int64, int64) {})
+				must(t, err)
+				for _, g := range []*gift.Gift{&a, &b} {
+					if found := strings.Join(report.Problems, "\n"); !strings.Contains(found, g.ID.String()) {
+						t.Errorf("verify does not name gift %s: %q", g.ID, found)
+					}
+				}
+				exchange() // back
+				if opened := lookUps(t, s, &a, &b); opened != 4 {
+					t.Errorf("when all is as it was, %d of 4 look-ups find a gift", opened)
+				}
+			})
+		}
+	}
+	verifyClean(t, s)
+}
+
+func twoGifts(t *testing.T, s *Store, of string) (a, b gift.Gift) {
+	t.Helper()
+	var entries [2]gift.Entry
+	a, entries[0] = newGift(newID())
+	b, entries[1] = newGift(map[bool]gift.ID{true: a.AccountID, false: newID()}[of == "one account"])
+	if of == "one id in two accounts" {
+		b.ID, entries[1].VoucherID = a.ID, a.ID
+	}
+	save(t, s, ledger.Changes{Gifts: []gift.Gift{a, b}, Entries: entries[:]})
+	return a, b
+}
+
+// lookUps looks two gifts up, each by its code and its token, and counts how many find it. None may find anything else.
+func lookUps(t *testing.T, s *Store, gifts ...*gift.Gift) (opened int) {
+	t.Helper()
+	for _, g := range gifts {
+		byCode, codeErr := s.GiftByCode(t.Context(), g.Card.Code)
+		byToken, tokenErr := s.GiftByToken(t.Context(), g.Card.Token)
+		for i, is := range []gift.Gift{byCode, byToken} {
+			switch err := []error{codeErr, tokenErr}[i]; {
+			case err == nil && (is.AccountID != g.AccountID || is.ID != g.ID || is.Card != g.Card):
+				t.Errorf("gift %s of account %s was found in place of %s of %s", is.ID, is.AccountID, g.ID, g.AccountID)
+			case err == nil:
+				opened++
+			case !errors.Is(err, gift.UnexpectedError) || is != (gift.Gift{}):
+				t.Errorf("gift %s: %v, want UNEXPECTED_ERROR and no gift", g.ID, err)
+			}
+		}
+	}
+	return opened
+}
+
+// testOlderSecrets: what an earlier program sealed, for the gift only, opens as before.
+func testOlderSecrets(t *testing.T, open opener) {
+	s, _ := open(t)
+	g := issue(t, s, newID(), 1)[0]
+	older := s.keys.Seal([]byte(g.Card.Code.Reveal()+g.Card.Token.Reveal()), bound("card", g.ID))
+	ctx := everywhere(t.Context())
+	must(t, s.transact(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE card SET secrets = $1 WHERE account_id = $2`, older, bare(g.AccountID))
+		return err
+	}))
+	if opened := lookUps(t, s, &g); opened != 2 {
+		t.Errorf("%d of 2 look-ups find it", opened)
+	}
+	verifyClean(t, s)
+}
