@@ -32,8 +32,8 @@ FORCE:
 
 test: vet bin/with-postgres
 	bin/with-postgres $(TEST) ./...
-	@for tool in chromium zbarimg pdftoppm; do command -v $$tool >/dev/null || \
-	  echo "LEFT OUT: there is no $$tool, so the tests that need it (pages in a browser, QR codes read by a scanner) did not run in full."; done
+	@for tool in chromium zbarimg pdftoppm nginx; do command -v $$tool >/dev/null || \
+	  echo "LEFT OUT: there is no $$tool, so the tests that need it (pages in a browser, QR codes read by a scanner, the proxy of docs/operating.md) did not run in full."; done
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then echo "$(RACE) …"; \
 	  $(RACE) $(MEET) && bin/with-postgres $(RACE) ./internal/store ./internal/ledger; \
 	else echo "The race detector needs a C compiler and there is none: left out."; fi
