@@ -28,6 +28,7 @@ const (
 	HarborDesign         = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c41" // of Pier 39
 	HarborWinterDesign   = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c42" // of the account
 	HarborWebShopKey     = "boon_test_demo_only_harbor_coffee_web_shop"
-	HarborTillKey        = "boon_test_demo_only_harbor_coffee_till" // limited to Pier 39
-	HarborPartnerSiteKey = "boon_test_demo_only_partner_site_key"   // a system key
+	HarborOfficeKey      = "boon_test_demo_only_harbor_coffee_head_office" // may do everything
+	HarborTillKey        = "boon_test_demo_only_harbor_coffee_till"        // limited to Pier 39
+	HarborPartnerSiteKey = "boon_test_demo_only_partner_site_key"          // a system key
 )

@@ -21,12 +21,15 @@ type keyCmd struct {
 }
 
 type keyCreateCmd struct {
-	Name     string    `arg:"" help:"What the key is called in lists, such as till-2."`
-	Account  string    `placeholder:"ID" help:"Account it belongs to; may be left out when there is only one."`
-	System   bool      `help:"Make a system key instead: of no account, for partner sites that send gifts for many."`
-	Location []string  `placeholder:"ID" help:"Location it is enabled for; may be repeated. Default: all of the account's."`
-	Expires  time.Time `placeholder:"TIME" help:"When it stops working, such as 2027-01-31T00:00:00Z. Default: never."`
-	Test     bool      `help:"Make a boon_test_ key: it works like any other and shows readers what it is for."`
+	Name     string   `arg:"" help:"What the key is called in lists, such as till-2."`
+	Account  string   `placeholder:"ID" help:"Account it belongs to; may be left out when there is only one."`
+	System   bool     `help:"Make a system key instead: of no account, for partner sites that send gifts for many."`
+	Location []string `placeholder:"ID" help:"Location it is enabled for; may be repeated. Default: all of the account's."`
+	Role     string   `placeholder:"ROLE" help:"What it may do: till (validate, redeem, reverse), shop (send, cancel, resend, look-up), office (look-up, cancel, resend, reverse) or all."`
+
+	Permissions []string  `placeholder:"NAME,…" help:"What it may do, one by one: validate, redeem, reverse, send, cancel, resend, look-up, codes."`
+	Expires     time.Time `placeholder:"TIME" help:"When it stops working, such as 2027-01-31T00:00:00Z. Default: never."`
+	Test        bool      `help:"Make a boon_test_ key: it works like any other and shows readers what it is for."`
 	database
 }
 
@@ -38,7 +41,7 @@ Idempotency-Keys of a system key go by its name: before you change to one of ano
 
 Example:
 
-    boon key create till-2 --location 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11
+    boon key create till-2 --role till --location 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11
 
 Next: BOON_KEY=… boon gift list, and boon key list.`
 }
@@ -48,7 +51,11 @@ func (c *keyCreateCmd) Run(t *terminal) error {
 	if c.System && c.Account != "" {
 		return usageError("A system key belongs to no account: give --system or --account, not both.")
 	}
-	q := setup.KeyRequest{Name: c.Name, ExpiresAt: c.Expires, Test: c.Test}
+	may, err := c.may()
+	if err != nil {
+		return err
+	}
+	q := setup.KeyRequest{Name: c.Name, ExpiresAt: c.Expires, Test: c.Test, Permissions: may}
 	for _, text := range c.Location {
 		id, err := gift.ParseID(text)
 		if err != nil {
@@ -71,6 +78,33 @@ func (c *keyCreateCmd) Run(t *terminal) error {
 		_, err = fmt.Fprintln(t.stdout, text)
 		return err
 	})
+}
+
+// may is what the key is to be allowed.
+func (c *keyCreateCmd) may() (may gift.Permissions, _ error) {
+	switch {
+	case c.System && (c.Role != "" || len(c.Permissions) > 0):
+		return 0, usageError("What a system key may do is always the same: leave --role and --permissions out.")
+	case c.System:
+		return 0, nil
+	case (c.Role == "") == (len(c.Permissions) == 0):
+		return 0, usageError("Say what the key may do with --role (" + strings.Join(gift.RoleNames(), ", ") + ") or with --permissions (" +
+			strings.Join(gift.PermissionNames(), ", ") + "), not both.")
+	case c.Role != "":
+		may, known := gift.RoleByName(c.Role)
+		if !known {
+			return 0, usageError("There is no role " + cell(c.Role) + "; there are " + strings.Join(gift.RoleNames(), ", ") + ".")
+		}
+		return may, nil
+	}
+	for _, name := range c.Permissions {
+		one, known := gift.PermissionByName(name)
+		if !known {
+			return 0, usageError("There is no permission " + cell(name) + "; there are " + strings.Join(gift.PermissionNames(), ", ") + ".")
+		}
+		may |= one
+	}
+	return may, nil
 }
 
 // account is the one that is named, or the only one there is.
@@ -122,9 +156,9 @@ func (c *keyListCmd) Run(t *terminal) error {
 			if !strings.HasPrefix(state, "works") && !c.All {
 				continue
 			}
-			rows = append(rows, []string{k.ID.String(), k.Name, ownerName(d, k), places(d, k), "…" + k.Hint, moment(k.CreatedAt), state})
+			rows = append(rows, []string{k.ID.String(), k.Name, ownerName(d, k), mayDo(k), places(d, k), "…" + k.Hint, moment(k.CreatedAt), state})
 		}
-		table(t.stdout, []string{"KEY", "NAME", "OWNER", "LOCATIONS", "ENDS IN", "MADE", "STATE"}, rows)
+		table(t.stdout, []string{"KEY", "NAME", "OWNER", "MAY", "LOCATIONS", "ENDS IN", "MADE", "STATE"}, rows)
 		return nil
 	})
 }
@@ -159,6 +193,14 @@ func ownerName(d *gift.Directory, k *gift.Key) string {
 		return a.Name
 	}
 	return k.AccountID.String()
+}
+
+// mayDo says what a key may do.
+func mayDo(k *gift.Key) string {
+	if k.Kind == gift.SystemKey {
+		return gift.SystemPermissions.String()
+	}
+	return k.Permissions.String()
 }
 
 // places names the locations a key is enabled for.

@@ -33,6 +33,7 @@ func TestScript(t *testing.T) {
 			e.Values[serving{}] = &serving{}
 			e.Setenv("EXAMPLES", examples)
 			e.Setenv("SHOP", "boon_test_demo_only_harbor_coffee_web_shop")
+			e.Setenv("OFFICE", "boon_test_demo_only_harbor_coffee_head_office")
 			e.Setenv("TILL", "boon_test_demo_only_harbor_coffee_till")
 			return nil
 		},

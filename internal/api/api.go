@@ -118,9 +118,11 @@ type Route struct {
 	Method  string
 	Pattern string // as http.ServeMux takes it
 
-	handle   handler
-	deadline time.Duration
-	anyKey   bool // also for a system key
+	handle    handler
+	deadline  time.Duration
+	needs     gift.Permissions // of the key
+	anyKey    bool             // also for a system key
+	operation ledger.Operation // under which it keeps idempotency records; "": it keeps none
 }
 
 // handler does what a request asks for.
@@ -130,17 +132,28 @@ type handler func(*call) (ledger.Answer, error)
 func Routes() []Route {
 	const base = "/api/integration"
 	return []Route{
-		{Method: "POST", Pattern: base + "/gifting/send-gift", handle: sendGift, deadline: otherDeadline, anyKey: true},
-		{Method: "POST", Pattern: base + "/gifting/cancel-gift", handle: cancelGift, deadline: otherDeadline},
-		{Method: "POST", Pattern: base + "/gifting/resend-gift", handle: resendGift, deadline: otherDeadline},
-		{Method: "POST", Pattern: base + "/gifting/reschedule-gift", handle: rescheduleGift, deadline: otherDeadline},
-		{Method: "POST", Pattern: base + "/redemption/validate-gift", handle: validateGift, deadline: redemptionDeadline},
-		{Method: "POST", Pattern: base + "/redemption/redeem-gift", handle: redeemGift, deadline: redemptionDeadline},
-		{Method: "POST", Pattern: base + "/redemption/reverse-redemption", handle: reverseRedemption, deadline: redemptionDeadline},
-		{Method: "GET", Pattern: base + "/gifting/gifts", handle: listGifts, deadline: otherDeadline},
-		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}", handle: showGift, deadline: otherDeadline},
-		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}/history", handle: showHistory, deadline: otherDeadline},
-		{Method: "GET", Pattern: base + "/requests/{key}", handle: showRequests, deadline: otherDeadline},
+		{Method: "POST", Pattern: base + "/gifting/send-gift",
+			handle: sendGift, deadline: otherDeadline, needs: gift.MaySend, operation: ledger.SendGift, anyKey: true},
+		{Method: "POST", Pattern: base + "/gifting/cancel-gift",
+			handle: cancelGift, deadline: otherDeadline, needs: gift.MayCancel, operation: ledger.CancelGift},
+		{Method: "POST", Pattern: base + "/gifting/resend-gift",
+			handle: resendGift, deadline: otherDeadline, needs: gift.MayResend, operation: ledger.ResendGift},
+		{Method: "POST", Pattern: base + "/gifting/reschedule-gift",
+			handle: rescheduleGift, deadline: otherDeadline, needs: gift.MayResend, operation: ledger.RescheduleGift},
+		{Method: "POST", Pattern: base + "/redemption/validate-gift",
+			handle: validateGift, deadline: redemptionDeadline, needs: gift.MayValidate, operation: ledger.ValidateGift},
+		{Method: "POST", Pattern: base + "/redemption/redeem-gift",
+			handle: redeemGift, deadline: redemptionDeadline, needs: gift.MayRedeem, operation: ledger.RedeemGift},
+		{Method: "POST", Pattern: base + "/redemption/reverse-redemption",
+			handle: reverseRedemption, deadline: redemptionDeadline, needs: gift.MayReverse, operation: ledger.ReverseRedemption},
+		{Method: "GET", Pattern: base + "/gifting/gifts",
+			handle: listGifts, deadline: otherDeadline, needs: gift.MayLookUp},
+		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}",
+			handle: showGift, deadline: otherDeadline, needs: gift.MayLookUp},
+		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}/history",
+			handle: showHistory, deadline: otherDeadline, needs: gift.MayLookUp},
+		{Method: "GET", Pattern: base + "/requests/{key}",
+			handle: showRequests, deadline: otherDeadline},
 	}
 }
 
@@ -205,6 +218,9 @@ func (c *call) run(r Route) (ledger.Answer, error) {
 	c.account = c.caller.Account
 	if c.caller.Kind == gift.SystemKey && !r.anyKey {
 		return ledger.Answer{}, gift.Refuse(gift.NotSupported, "A system key can send gifts only; this call needs the key of an account.")
+	}
+	if err := c.caller.Permit(r.needs); err != nil {
+		return ledger.Answer{}, err
 	}
 	if r.Method == http.MethodPost {
 		if err := c.readKey(); err != nil {

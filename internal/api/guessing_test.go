@@ -77,7 +77,7 @@ func newSiege(t *testing.T, live int64, off bool, keys int, places func(key int)
 	change := gift.Changes{Accounts: []*gift.Account{a}}
 	for n := range keys {
 		k := &gift.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-0000000001%02d", n)), Kind: gift.AccountKey, AccountID: a.ID,
-			Name: fmt.Sprint("key ", n), Hash: gift.HashKey(chainKey(n)), CreatedAt: s.now()}
+			Name: fmt.Sprint("key ", n), Hash: gift.HashKey(chainKey(n)), CreatedAt: s.now(), Permissions: gift.AllPermissions}
 		for _, p := range places(n) {
 			k.Locations = append(k.Locations, id(chainPlace(p)))
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -145,9 +147,33 @@ func (w *writer) entry(v *gift.Voucher, e *gift.Entry) {
 	w.close()
 }
 
-// keyed lists the operations that keep idempotency records.
-var keyed = []ledger.Operation{ledger.SendGift, ledger.ValidateGift, ledger.RedeemGift, ledger.ReverseRedemption, ledger.CancelGift,
-	ledger.ResendGift, ledger.RescheduleGift}
+// askable lists the operations of which the caller may be told what became, because it may do them itself. only is the one
+// that it asks for; "": all.
+func (c *call) askable(q *query, only ledger.Operation) (operations []ledger.Operation, err error) {
+	var names []string
+	known := false
+	for _, r := range Routes() {
+		if r.operation == "" {
+			continue
+		}
+		names = append(names, string(r.operation))
+		if only != "" && r.operation != only {
+			continue
+		}
+		known = true
+		if err = c.caller.Permit(r.needs); err == nil {
+			operations = append(operations, r.operation)
+		}
+	}
+	if !known {
+		last := len(names) - 1
+		q.Add("operation", "The operation must be %s or %s.", strings.Join(names[:last], ", "), names[last])
+	}
+	if only == "" {
+		err = nil
+	}
+	return operations, err
+}
 
 // showRequests tells what became of the calls that were made with an Idempotency-Key.
 func showRequests(c *call) (ledger.Answer, error) {
@@ -155,21 +181,13 @@ func showRequests(c *call) (ledger.Answer, error) {
 	if !isKey(key) {
 		q.Add("key", "An Idempotency-Key has 1 to %d printable ASCII characters and no space at either end.", maxKey)
 	}
-	operations := keyed
 	only := ledger.Operation(q.text("operation"))
-	if only != "" {
-		operations = nil
-		for _, op := range keyed {
-			if op == only {
-				operations = []ledger.Operation{op}
-			}
-		}
-		if operations == nil {
-			q.Add("operation", "The operation must be send-gift, validate-gift, redeem-gift, reverse-redemption, cancel-gift, resend-gift or reschedule-gift.")
-		}
-	}
+	operations, refused := c.askable(q, only)
 	if err := q.finish(); err != nil {
 		return ledger.Answer{}, err
+	}
+	if refused != nil {
+		return ledger.Answer{}, refused
 	}
 	running := c.running(operations, key)
 	records, err := c.Records.Requests(c.ctx, c.account.ID, only, key)
@@ -179,7 +197,7 @@ func showRequests(c *call) (ledger.Answer, error) {
 	w := writer{}
 	for n := range records {
 		r := &records[n]
-		if !r.MayBeToldTo(c.caller) {
+		if !slices.Contains(operations, r.Operation) || !r.MayBeToldTo(c.caller) {
 			continue
 		}
 		if r.Answer, err = c.whole(r.Answer); err != nil {

@@ -101,6 +101,7 @@ func exampleServer(t *testing.T) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
+	directory.Keys[gift.HashKey(examples.HarborTillKey)].Permissions = gift.AllPermissions // one key tells the whole story
 	// The dates in the examples are ahead of the day on which they were written.
 	begun := time.Now()
 	clock := func() time.Time { return time.Date(2026, 11, 20, 15, 4, 0, 0, time.UTC).Add(time.Since(begun)) }

@@ -153,7 +153,8 @@ func keys() []*gift.Key {
 	key := func(text, account string, locations ...gift.ID) *gift.Key {
 		n++
 		k := &gift.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-0000000000%02d", n)), Kind: gift.AccountKey, Name: text[10:],
-			Hint: gift.KeyHint(text), Hash: gift.HashKey(text), Locations: locations, CreatedAt: time.Now().Add(-time.Hour)}
+			Hint: gift.KeyHint(text), Hash: gift.HashKey(text), Locations: locations, CreatedAt: time.Now().Add(-time.Hour),
+			Permissions: gift.AllPermissions}
 		if account == "" {
 			k.Kind = gift.SystemKey
 		} else {

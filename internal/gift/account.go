@@ -160,6 +160,8 @@ type Key struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
 	RevokedAt time.Time // zero: not revoked
+	// Permissions say what the key may do. Those of a system key are SystemPermissions, whatever stands here.
+	Permissions Permissions
 }
 
 // Caller is who makes a request: a key, and for an account key its account.
@@ -169,6 +171,8 @@ type Caller struct {
 	Name      string   // the key's; of a system key, that of its integrator
 	Account   *Account // nil for a system key
 	Locations []ID     // where the key is enabled; empty: everywhere in its account
+
+	Permissions Permissions
 }
 
 // Enabled reports whether the caller may act at a location of its account.

@@ -17,8 +17,10 @@ func (d *Directory) Authenticate(key string, now time.Time) (_ *Caller, ok bool)
 	if k == nil || !k.RevokedAt.IsZero() || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) {
 		return nil, false
 	}
-	c := &Caller{KeyID: k.ID, Kind: k.Kind, Name: k.Name, Locations: k.Locations}
-	if k.Kind == AccountKey {
+	c := &Caller{KeyID: k.ID, Kind: k.Kind, Name: k.Name, Locations: k.Locations, Permissions: k.Permissions}
+	if k.Kind == SystemKey {
+		c.Permissions = SystemPermissions
+	} else {
 		if c.Account = d.Accounts[k.AccountID]; c.Account == nil {
 			return nil, false
 		}

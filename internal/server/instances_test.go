@@ -57,7 +57,7 @@ func TestEveryInstanceLearnsOfChanges(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		made, secret, err = setup.CreateKey(t.Context(), beside, setup.KeyRequest{Name: "till-2", Account: account}, time.Now(), rand.Reader)
+		made, secret, err = setup.CreateKey(t.Context(), beside, setup.KeyRequest{Name: "till-2", Account: account, Permissions: gift.AllPermissions}, time.Now(), rand.Reader)
 		return err
 	})
 	everywhere("making a key", http.StatusOK, "GET", list, secret, "")

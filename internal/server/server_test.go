@@ -194,7 +194,7 @@ func TestSetupTakesEffectWhileServing(t *testing.T) {
 	if status, _, err := s.call("GET", strings.TrimSuffix(giftPath, "/"), added, ""); err != nil || status != http.StatusUnauthorized {
 		t.Fatalf("before: %d %v, want 401", status, err)
 	}
-	file := strings.Replace(string(examples.HarborCoffee()), "    keys:\n", "    keys:\n      - {name: added, secret: "+added+"}\n", 1)
+	file := strings.Replace(string(examples.HarborCoffee()), "    keys:\n", "    keys:\n      - {name: added, role: all, secret: "+added+"}\n", 1)
 	s.apply([]byte(file))
 	deadline := time.Now().Add(2 * time.Second)
 	for status := 0; status != http.StatusOK; time.Sleep(20 * time.Millisecond) {
@@ -415,7 +415,7 @@ func TestSlowAndIdleClientsHarmNobody(t *testing.T) {
 	}
 	for n := range 100 {
 		s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`","amount":0.01}`, nil)
-		s.must("GET", giftPath+g.VoucherID, examples.HarborTillKey, "", nil)
+		s.must("GET", giftPath+g.VoucherID, examples.HarborWebShopKey, "", nil)
 		for _, c := range slow[n*len(slow)/100 : (n+1)*len(slow)/100] {
 			fmt.Fprint(c, "x")
 		}

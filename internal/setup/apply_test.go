@@ -99,8 +99,9 @@ func TestApplyHarborCoffee(t *testing.T) {
 		"account Harbor Coffee: added voucher design Winter",
 		"account Harbor Coffee: added promotion Spring",
 		"account Harbor Coffee: added promotion Welcome back",
-		"account Harbor Coffee: added key web shop",
-		"account Harbor Coffee: added key till",
+		"account Harbor Coffee: added key web shop (shop)",
+		"account Harbor Coffee: added key head office (all)",
+		"account Harbor Coffee: added key till (till)",
 		"system: added key partner site")
 
 	d := directory(t, w)
@@ -188,7 +189,7 @@ func TestApplyChanges(t *testing.T) {
       - {id: 00000000-0000-4000-8000-000000000012, name: Wharf, jurisdiction: US-MA, pointOfSale: {identifier: P1}}
     voucherDesigns:
       - {id: 00000000-0000-4000-8000-000000000041, name: Harbor}
-    keys: [{name: till, secret: 12345678901234567890123456789012}]
+    keys: [{name: till, role: till, secret: 12345678901234567890123456789012}]
 `
 	const after = `accounts:
   - name: Harbor Coffee & Tea
@@ -210,7 +211,7 @@ func TestApplyChanges(t *testing.T) {
     voucherDesigns:
       - {id: 00000000-0000-4000-8000-000000000042, name: Winter}
       - {id: 00000000-0000-4000-8000-000000000041, name: Harbor, accentColor: "#ABCDEF", headline: Enjoy}
-    keys: [{name: till, secret: 12345678901234567890123456789012, locations: [00000000-0000-4000-8000-000000000011]}]
+    keys: [{name: till, role: till, secret: 12345678901234567890123456789012, locations: [00000000-0000-4000-8000-000000000011]}]
 `
 	w := open(t)
 	apply(t, w, before)
@@ -256,7 +257,7 @@ func TestOrderMeansNothing(t *testing.T) {
 		return minimal + two("locations", "11", "") + two("storefronts", "21", "") + two("voucherDesigns", "41", "") +
 			two("promotions", "31", ", eligibleItems: ["+itemA+", "+itemB+"]") +
 			"    subscriptions: [{program: 22222222-2222-2222-2222-222222222222" + limited + "]\n" +
-			"    keys: [{name: till, secret: " + oldSecret + limited + "]\n"
+			"    keys: [{name: till, role: till, secret: " + oldSecret + limited + "]\n"
 	}
 	one, other := file("01", "02", "X", "Y"), file("02", "01", "Y", "X")
 	w, v := open(t), open(t)
@@ -275,13 +276,13 @@ func TestApplyLeavesOthersAlone(t *testing.T) {
 	w := open(t)
 	apply(t, w, string(examples.HarborCoffee()))
 	harbor := directory(t, w).Accounts[id(t, examples.HarborAccount)]
-	report := apply(t, w, minimal+"    keys: [{name: till}]\n")
-	wantLines(t, "changes", report.Changes, "account Harbor Coffee: added", "account Harbor Coffee: added key till")
+	report := apply(t, w, minimal+"    keys: [{name: till, role: till}]\n")
+	wantLines(t, "changes", report.Changes, "account Harbor Coffee: added", "account Harbor Coffee: added key till (till)")
 	if got := directory(t, w).Accounts[harbor.ID]; !reflect.DeepEqual(got, harbor) {
 		t.Errorf("an account that the file does not mention became %+v", got)
 	}
 	apply(t, w, minimal)
-	if n := len(directory(t, w).Keys); n != 4 {
+	if n := len(directory(t, w).Keys); n != 5 {
 		t.Errorf("there are %d keys; those that a file does not mention stay", n)
 	}
 }
@@ -321,7 +322,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 	w := open(t)
 	apply(t, w, string(examples.AsagaoTea()))
 	second := strings.Replace(strings.TrimPrefix(minimal, "accounts:\n"), "000000000001", "000000000002", 1)
-	said := refused(t, w, minimal+"    keys: [{name: till}]\n"+second+"    locations: [{id: 0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f11, name: Stolen}]\n")
+	said := refused(t, w, minimal+"    keys: [{name: till, role: till}]\n"+second+"    locations: [{id: 0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f11, name: Stolen}]\n")
 	if said != "setup.yaml:7: accounts[1]: The id 0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f11 of the location Stolen is that of "+
 		"a location of account あさがお茶房 already; an id names one thing only." {
 		t.Error(said)
@@ -353,7 +354,7 @@ func (broken) Configure(context.Context, func(*gift.Directory, setup.Uses) (setu
 
 func TestApplyPassesOnInternalErrors(t *testing.T) {
 	t.Parallel()
-	file := parse(t, minimal+"    keys: [{name: till}]\n")
+	file := parse(t, minimal+"    keys: [{name: till, role: till}]\n")
 	if report, err := file.Apply(t.Context(), broken{}, noon, chance(1)); !errors.Is(err, errBroken) || report != nil {
 		t.Errorf("got %+v, %v", report, err)
 	}

@@ -31,6 +31,7 @@ type key struct {
 	hash      gift.KeyHash // of its secret; zero: one is to be made
 	hint      string
 	locations []gift.ID // sorted; empty: all
+	may       gift.Permissions
 }
 
 func (k *key) kind() gift.KeyKind {
@@ -206,7 +207,7 @@ func (r *reader) subscriptions(f fields, known holdings) []gift.Subscription {
 func (r *reader) keys(f fields, list string, known *holdings) []key {
 	names := make(map[string]int)
 	return each(f, list, func(v value) key {
-		allowed := []string{"name", "secret", "locations"}
+		allowed := []string{"name", "secret", "locations", "role", "permissions"}
 		if known == nil {
 			allowed = allowed[:2]
 		}
@@ -220,6 +221,7 @@ func (r *reader) keys(f fields, list string, known *holdings) []key {
 		k.hash, k.hint = f.secret("secret")
 		if known != nil {
 			k.locations = f.locations("locations", *known)
+			k.may = f.permissions()
 		}
 		return k
 	})

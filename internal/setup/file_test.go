@@ -50,8 +50,8 @@ func TestParseTakesWhatIsRight(t *testing.T) {
 		"amount with decimals":       with("maxGiftValue: 25.50"),
 		"offset":                     with("promotions: [{id: 00000000-0000-4000-8000-000000000031, name: P, validStarting: 2026-03-01T00:00:00+05:30}]"),
 		"text that looks like other": with("storefronts: [{id: 00000000-0000-4000-8000-000000000021, name: 0042}]"),
-		"secret of digits":           with("keys: [{name: till, secret: 12345678901234567890123456789012}]"),
-		"two keys of one name, of different owners": with("keys: [{name: till}]\nsystemKeys: [{name: till}]"),
+		"secret of digits":           with("keys: [{name: till, role: till, secret: 12345678901234567890123456789012}]"),
+		"two keys of one name, of different owners": with("keys: [{name: till, role: till}]\nsystemKeys: [{name: till}]"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,7 +84,7 @@ func TestParseRefuses(t *testing.T) {
 		{"alias in itself", "accounts: &a [*a]\n", "1", "", "Aliases (*a)"},
 		{"tag", "accounts: !!set []\n", "1", "", "Tags (!!set)"},
 		{"local tag on a field", "!x accounts: []\n", "1", "", "Tags (!x)"},
-		{"binary", with("keys: [{name: till, secret: !!binary aGVsbG8=}]"), "6", "", "Tags (!!binary)"},
+		{"binary", with("keys: [{name: till, role: till, secret: !!binary aGVsbG8=}]"), "6", "", "Tags (!!binary)"},
 		{"merge key", with("<<: {}"), "6", "accounts[0].<<", "Merge keys"},
 		{"deep list", "accounts: " + strings.Repeat("[", 5000) + strings.Repeat("]", 5000), "1", "", "nesting"},
 		{"deeper list", "accounts: " + strings.Repeat("[", 2_000_000), "", "", "depth"},
@@ -112,7 +112,7 @@ func TestParseRefuses(t *testing.T) {
 		{"no name", strings.Replace(minimal, "    name: Harbor Coffee\n", "", 1), "2", "accounts[0].name", "required"},
 		{"no currency", strings.Replace(minimal, "    currency: USD\n", "", 1), "2", "accounts[0].currency", "required"},
 		{"no time zone", strings.Replace(minimal, "    timeZone: America/New_York\n", "", 1), "2", "accounts[0].timeZone", "required"},
-		{"no key name", with("keys:\n      - {}"), "7", "accounts[0].keys[0].name", "required"},
+		{"no key name", with("keys:\n      - {role: all}"), "7", "accounts[0].keys[0].name", "required"},
 
 		// Values.
 		{"short GUID", strings.Replace(minimal, "000000000001", "1", 1), "2", "accounts[0].id", "not a GUID"},
@@ -170,10 +170,10 @@ func TestParseRefuses(t *testing.T) {
 			"9", "accounts[0].locations[0].jurisdiction", "ISO 3166"},
 		{"lower-case jurisdiction", minimal + locationLines + "        jurisdiction: us-ca\n",
 			"9", "accounts[0].locations[0].jurisdiction", "ISO 3166"},
-		{"short secret", with("keys: [{name: till, secret: 1234567890123456789012345678901}]"), "6", key, "32 to 255 characters; this one has 31"},
-		{"long secret", minimal + "    keys: [{name: till, secret: " + strings.Repeat("s", 256) + "}]\n", "6", key, "this one has 256"},
-		{"space in a secret", with("keys: [{name: till, secret: 1234567890 12345678901234567890123456789}]"), "6", key, "without spaces"},
-		{"secret beyond ASCII", with("keys: [{name: till, secret: é12345678901234567890123456789012}]"), "6", key, "printable ASCII"},
+		{"short secret", with("keys: [{name: till, role: till, secret: 1234567890123456789012345678901}]"), "6", key, "32 to 255 characters; this one has 31"},
+		{"long secret", minimal + "    keys: [{name: till, role: till, secret: " + strings.Repeat("s", 256) + "}]\n", "6", key, "this one has 256"},
+		{"space in a secret", with("keys: [{name: till, role: till, secret: 1234567890 12345678901234567890123456789}]"), "6", key, "without spaces"},
+		{"secret beyond ASCII", with("keys: [{name: till, role: till, secret: é12345678901234567890123456789012}]"), "6", key, "printable ASCII"},
 
 		// Contradictions.
 		{"id twice", with("storefronts: [{id: 00000000-0000-4000-8000-000000000001, name: Web}]"),
@@ -199,21 +199,32 @@ func TestParseRefuses(t *testing.T) {
 		{"subscription of a foreign location",
 			with("subscriptions:\n      - program: 22222222-2222-2222-2222-222222222222\n        locations: [00000000-0000-4000-8000-000000000011]"),
 			"8", "accounts[0].subscriptions[0].locations[0]", "no such location"},
-		{"key name twice", with("keys:\n      - name: till\n      - name: till"), "8", "accounts[0].keys[1].name", "on line 7 already"},
-		{"key of a foreign location", with("keys: [{name: till, locations: [00000000-0000-4000-8000-000000000011]}]"),
+		{"key name twice", with("keys:\n      - {name: till, role: all}\n      - {name: till, role: all}"), "8", "accounts[0].keys[1].name", "on line 7 already"},
+		{"key of a foreign location", with("keys: [{name: till, role: till, locations: [00000000-0000-4000-8000-000000000011]}]"),
 			"6", "accounts[0].keys[0].locations[0]", "no such location"},
 		{"subscription of no location", with("subscriptions: [{program: 22222222-2222-2222-2222-222222222222, locations: []}]"),
 			"6", "accounts[0].subscriptions[0].locations", "means nowhere"},
-		{"key of a list of locations", with("keys: [{name: till, locations: [[a]]}]"),
+		{"key of a list of locations", with("keys: [{name: till, role: till, locations: [[a]]}]"),
 			"6", "accounts[0].keys[0].locations[0]", "not a list"},
-		{"key of a location by name", with("keys: [{name: till, locations: [Pier 39]}]"),
+		{"key of a location by name", with("keys: [{name: till, role: till, locations: [Pier 39]}]"),
 			"6", "accounts[0].keys[0].locations[0]", "not a GUID"},
-		{"key of no location", with("keys: [{name: till, locations: []}]"), "6", "accounts[0].keys[0].locations", "means nowhere"},
+		{"key of no location", with("keys: [{name: till, role: till, locations: []}]"), "6", "accounts[0].keys[0].locations", "means nowhere"},
 		{"key of a location twice",
-			minimal + locationLines + "    keys: [{name: till, locations: [00000000-0000-4000-8000-000000000011, 00000000-0000-4000-8000-000000000011]}]\n",
+			minimal + locationLines + "    keys: [{name: till, role: till, locations: [00000000-0000-4000-8000-000000000011, 00000000-0000-4000-8000-000000000011]}]\n",
 			"9", "accounts[0].keys[0].locations[1]", "already"},
+		{"key that may nothing", with("keys:\n      - name: till"), "7", "accounts[0].keys[0].role", "Say what the key may do: give it a role (till, shop, office, all)"},
+		{"role and permissions", with("keys:\n      - name: till\n        role: till\n        permissions: [send]"), "9", "accounts[0].keys[0].permissions",
+			"has a role on line 8 already"},
+		{"unknown role", with("keys: [{name: till, role: manager}]"), "6", "accounts[0].keys[0].role", "no such role; there are till, shop, office, all."},
+		{"misspelt permission", with("keys: [{name: till, permissions: [redeem, lookup]}]"), "6", "accounts[0].keys[0].permissions[1]", "did you mean look-up?"},
+		{"unknown permission", with("keys: [{name: till, permissions: [all]}]"), "6", "accounts[0].keys[0].permissions[0]", "no such permission; there are validate,"},
+		{"permission twice", with("keys: [{name: till, permissions: [redeem, redeem]}]"), "6", "accounts[0].keys[0].permissions[1]", "in the list already"},
+		{"permission of a list", with("keys: [{name: till, permissions: [[redeem]]}]"), "6", "accounts[0].keys[0].permissions[0]", "not a list"},
+		{"no permissions", with("keys: [{name: till, permissions: []}]"), "6", "accounts[0].keys[0].permissions", "permits nothing"},
+		{"role of a list", with("keys: [{name: till, role: [till]}]"), "6", "accounts[0].keys[0].role", "must be a single value"},
+		{"role without a value", with("keys: [{name: till, role: }]"), "6", "accounts[0].keys[0].role", "has no value"},
 		{"secret twice",
-			with("keys: [{name: till, secret: 12345678901234567890123456789012}]\nsystemKeys: [{name: partner, secret: 12345678901234567890123456789012}]"),
+			with("keys: [{name: till, role: till, secret: 12345678901234567890123456789012}]\nsystemKeys: [{name: partner, secret: 12345678901234567890123456789012}]"),
 			"7", "systemKeys[0].secret", "key on line 6"},
 		{"system key with locations", "systemKeys: [{name: partner, locations: []}]\n", "1", "systemKeys[0].locations", "no such field"},
 	} {
@@ -248,13 +259,15 @@ func TestParseTellsEverythingAtOnce(t *testing.T) {
         nmae: Pier 39
     keys:
       - name: till
+        role: tall
         secret: too short to be a secret
 `
 	const want = `setup.yaml:2: accounts[0].id: This field is required.
 setup.yaml:3: accounts[0].currency: This is not an ISO 4217 currency code in use, such as USD, EUR, JPY or KWD.
 setup.yaml:6: accounts[0].locations[0].name: This field is required.
 setup.yaml:7: accounts[0].locations[0].nmae: There is no such field; did you mean name?
-setup.yaml:10: accounts[0].keys[0].secret: A secret is made of printable ASCII characters without spaces.`
+setup.yaml:10: accounts[0].keys[0].role: There is no such role; did you mean till?
+setup.yaml:11: accounts[0].keys[0].secret: A secret is made of printable ASCII characters without spaces.`
 	_, err := setup.Parse("setup.yaml", []byte(file))
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
@@ -264,7 +277,7 @@ setup.yaml:10: accounts[0].keys[0].secret: A secret is made of printable ASCII c
 func TestParseNeverShowsASecret(t *testing.T) {
 	t.Parallel()
 	for _, secret := range []string{"short-secret-value", strings.Repeat("secret-value-", 30), "[secret-value]", "{secret-value: 1}", "secret-value\x00"} {
-		_, err := setup.Parse("setup.yaml", []byte(minimal+"    keys: [{name: till, secret: "+secret+"}]\n"))
+		_, err := setup.Parse("setup.yaml", []byte(minimal+"    keys: [{name: till, role: till, secret: "+secret+"}]\n"))
 		if err == nil || strings.Contains(strings.ReplaceAll(err.Error(), " ", ""), "secret-value") {
 			t.Errorf("%s: %v", secret, err)
 		}

@@ -122,7 +122,11 @@ func (p *plan) key(k *key, label string, a *gift.Account) {
 	case k.hash == gift.KeyHash{} && dead != nil:
 		note("%s; it stays so. Give it a new secret, or take it out of the file.", end(dead))
 	default:
-		p.add(k, label, "added key "+k.name)
+		words := "added key " + k.name
+		if k.kind() == gift.AccountKey {
+			words += " (" + k.may.String() + ")"
+		}
+		p.add(k, label, words)
 	}
 }
 
@@ -141,20 +145,27 @@ func ownerOf(d *gift.Directory, k *gift.Key) string {
 	return "the system"
 }
 
-// enable makes the locations of a working key those of the file.
+// enable gives a working key the locations and permissions of the file.
 func (p *plan) enable(live *gift.Key, k *key, label string, a *gift.Account) {
-	if slices.Equal(sortedIDs(live.Locations), k.locations) {
-		return
-	}
 	changed := *live
-	changed.Locations = k.locations
-	p.changes.Keys = append(p.changes.Keys, &changed)
-	before := a
-	if old := p.current.Accounts[a.ID]; old != nil {
-		before = old
+	tell := func(what, from, to string) {
+		p.Changes = append(p.Changes, fmt.Sprintf("%s: changed key %s: %s from %s to %s", label, k.name, what, from, to))
 	}
-	p.Changes = append(p.Changes, fmt.Sprintf("%s: changed key %s: locations from %s to %s", label, k.name,
-		locationsField(live.Locations, before).words, locationsField(k.locations, a).words))
+	if !slices.Equal(sortedIDs(live.Locations), k.locations) {
+		before := a
+		if old := p.current.Accounts[a.ID]; old != nil {
+			before = old
+		}
+		changed.Locations = k.locations
+		tell("locations", locationsField(live.Locations, before).words, locationsField(k.locations, a).words)
+	}
+	if live.Kind == gift.AccountKey && live.Permissions != k.may {
+		changed.Permissions = k.may
+		tell("permissions", live.Permissions.String(), k.may.String())
+	}
+	if !slices.Equal(changed.Locations, live.Locations) || changed.Permissions != live.Permissions {
+		p.changes.Keys = append(p.changes.Keys, &changed)
+	}
 }
 
 func (p *plan) revoke(k *gift.Key) {
@@ -168,7 +179,7 @@ func (p *plan) add(k *key, label, words string) {
 	drawn := p.drawn[keyName{k.owner, k.name}]
 	added := &gift.Key{
 		ID: drawn.id, Kind: k.kind(), AccountID: k.owner, Name: k.name,
-		Hash: k.hash, Hint: k.hint, Locations: k.locations, CreatedAt: moment(p.now),
+		Hash: k.hash, Hint: k.hint, Locations: k.locations, CreatedAt: moment(p.now), Permissions: k.may,
 	}
 	if k.hash == (gift.KeyHash{}) {
 		added.Hash, added.Hint = gift.HashKey(drawn.text), gift.KeyHint(drawn.text)
@@ -218,7 +229,9 @@ type KeyRequest struct {
 	Name      string
 	Locations []gift.ID // of the account; empty: all
 	ExpiresAt time.Time // zero: never
-	Test      bool      // a boon_test_ key; it works like any other and tells readers and secret scanners what it is for
+	// Permissions say what an account's key may do. A system key is asked for without: what it may do is always the same.
+	Permissions gift.Permissions
+	Test        bool // a boon_test_ key; it works like any other and tells readers and secret scanners what it is for
 }
 
 // CreateKey makes an API key and gives it with its text, which is kept nowhere. Among the working keys of one owner each
@@ -234,7 +247,7 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 	}
 	k := gift.Key{
 		ID: d.id, Kind: kind, AccountID: q.Account, Name: nfc.String(q.Name), Hint: gift.KeyHint(d.text), Hash: gift.HashKey(d.text),
-		Locations: slices.Compact(sortedIDs(q.Locations)), CreatedAt: moment(now),
+		Locations: slices.Compact(sortedIDs(q.Locations)), CreatedAt: moment(now), Permissions: q.Permissions,
 	}
 	if !q.ExpiresAt.IsZero() {
 		k.ExpiresAt = moment(q.ExpiresAt)
@@ -243,8 +256,11 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 		if err := permit(current, &k, now); err != nil {
 			return Changes{}, err
 		}
-		made, owner := k, ownerOf(current, &k)
-		return Changes{Keys: []*gift.Key{&made}, What: fmt.Sprintf("%s: added key %s (%s)", owner, k.Name, k.ID)}, nil
+		made, what := k, fmt.Sprintf("%s: added key %s (%s)", ownerOf(current, &k), k.Name, k.ID)
+		if k.Kind == gift.AccountKey {
+			what += ", which may: " + k.Permissions.String()
+		}
+		return Changes{Keys: []*gift.Key{&made}, What: what}, nil
 	})
 	if err != nil {
 		return gift.Key{}, "", err
@@ -266,6 +282,10 @@ func permit(d *gift.Directory, k *gift.Key, now time.Time) error {
 		return refuse("A system key belongs to no account and cannot be limited to locations.")
 	case k.Kind == gift.AccountKey && a == nil:
 		return refuse("There is no account %s.", k.AccountID)
+	case k.Kind == gift.SystemKey && k.Permissions != 0:
+		return refuse("What a system key may do is always the same: leave role and permissions out.")
+	case k.Kind == gift.AccountKey && k.Permissions == 0:
+		return refuse("Say what the key may do: give it a role or permissions.")
 	}
 	for _, id := range k.Locations {
 		if a.Location(id) == nil {

@@ -15,7 +15,9 @@ import (
 const (
 	oldSecret = "old-secret-of-the-till-0123456789"
 	newSecret = "new-secret-of-the-till-0123456789"
-	pierOnly  = ", locations: [00000000-0000-4000-8000-000000000011]"
+
+	tillMay  = gift.MayValidate | gift.MayRedeem | gift.MayReverse
+	pierOnly = ", locations: [00000000-0000-4000-8000-000000000011]"
 )
 
 var harborID = gift.ID{6: 0x40, 8: 0x80, 15: 0x01}
@@ -23,7 +25,7 @@ var pierID = gift.ID{6: 0x40, 8: 0x80, 15: 0x11}
 
 // withKey is a file with one key and its fields.
 func withKey(fields string) string {
-	return minimal + locationLines + "    keys: [{name: till" + fields + "}]\n"
+	return minimal + locationLines + "    keys: [{name: till, role: till" + fields + "}]\n"
 }
 
 func authenticates(t *testing.T, w world, text string) bool {
@@ -35,7 +37,7 @@ func authenticates(t *testing.T, w world, text string) bool {
 func TestApplyMakesAKeyOnce(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	const file = minimal + "    keys: [{name: till}]\nsystemKeys: [{name: partner}]\n"
+	const file = minimal + "    keys: [{name: till, role: till}]\nsystemKeys: [{name: partner}]\n"
 	report := apply(t, w, file)
 	if len(report.Keys) != 2 {
 		t.Fatalf("made %+v", report.Keys)
@@ -51,7 +53,7 @@ func TestApplyMakesAKeyOnce(t *testing.T) {
 	if err := report.Print(&out); err != nil {
 		t.Fatal(err)
 	}
-	want := "account Harbor Coffee: added\naccount Harbor Coffee: added key till\nsystem: added key partner\n\n" +
+	want := "account Harbor Coffee: added\naccount Harbor Coffee: added key till (till)\nsystem: added key partner\n\n" +
 		"New keys. They are shown this once and kept nowhere; store them now.\n" +
 		"account Harbor Coffee, key till: " + till.Text + "\nsystem, key partner: " + partner.Text + "\n"
 	if out.String() != want {
@@ -117,7 +119,7 @@ func TestARevokedKeyStaysRevoked(t *testing.T) {
 				t.Error("a revoked key works again")
 			}
 			report = apply(t, w, withKey(", secret: "+newSecret))
-			wantLines(t, "changes", report.Changes, "account Harbor Coffee: added key till")
+			wantLines(t, "changes", report.Changes, "account Harbor Coffee: added key till (till)")
 			if !authenticates(t, w, newSecret) {
 				t.Error("a new secret for the name of a revoked key does not work")
 			}
@@ -129,7 +131,7 @@ func TestAnExpiredKeyStaysExpired(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	apply(t, w, minimal+locationLines)
-	q := setup.KeyRequest{Account: harborID, Name: "till", ExpiresAt: noon.Add(time.Hour)}
+	q := setup.KeyRequest{Account: harborID, Name: "till", Permissions: tillMay, ExpiresAt: noon.Add(time.Hour)}
 	if _, _, err := setup.CreateKey(t.Context(), w, q, noon, chance(1)); err != nil {
 		t.Fatal(err)
 	}
@@ -165,9 +167,25 @@ func TestALocationIsNotRemovedFromUnderAKey(t *testing.T) {
 		"Revoke the key first (boon key revoke)." {
 		t.Error(said)
 	}
-	if report := apply(t, w, minimal+"    keys: [{name: till}]\n"); len(report.Changes) != 2 {
+	if report := apply(t, w, minimal+"    keys: [{name: till, role: till}]\n"); len(report.Changes) != 2 {
 		t.Errorf("with the key freed: %v", report.Changes)
 	}
+}
+
+func TestPermissionsChange(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	apply(t, w, withKey(", secret: "+oldSecret))
+	if caller, _ := directory(t, w).Authenticate(oldSecret, noon); caller.Permissions != tillMay {
+		t.Errorf("a till may %s", caller.Permissions)
+	}
+	file := minimal + locationLines + "    keys: [{name: till, permissions: [look-up, codes], secret: " + oldSecret + pierOnly + "}]\n"
+	wantLines(t, "changes", apply(t, w, file).Changes, "account Harbor Coffee: changed key till: locations from all to Pier 39",
+		"account Harbor Coffee: changed key till: permissions from till to look-up, codes")
+	if caller, _ := directory(t, w).Authenticate(oldSecret, noon); caller.Permissions != gift.MayLookUp|gift.MaySeeCodes || len(caller.Locations) != 1 {
+		t.Errorf("it may %s now", caller.Permissions)
+	}
+	wantLines(t, "changes again", apply(t, w, file).Changes)
 }
 
 func TestCreateKey(t *testing.T) {
@@ -178,11 +196,11 @@ func TestCreateKey(t *testing.T) {
 		q    setup.KeyRequest
 		text string
 	}{
-		{setup.KeyRequest{Account: harborID, Name: "live"}, `^boon_live_acct_[0-9A-Za-z]{43}[0-9a-f]{8}$`},
-		{setup.KeyRequest{Account: harborID, Name: "test", Test: true}, `^boon_test_acct_`},
+		{setup.KeyRequest{Account: harborID, Name: "live", Permissions: gift.AllPermissions}, `^boon_live_acct_[0-9A-Za-z]{43}[0-9a-f]{8}$`},
+		{setup.KeyRequest{Account: harborID, Name: "test", Permissions: tillMay, Test: true}, `^boon_test_acct_`},
 		{setup.KeyRequest{Name: "live"}, `^boon_live_sys_`},
 		{setup.KeyRequest{Name: "test", Test: true}, `^boon_test_sys_`},
-		{setup.KeyRequest{Account: harborID, Name: "pier", Locations: []gift.ID{pierID, pierID}, ExpiresAt: noon.Add(time.Second)}, `^boon_live_acct_`},
+		{setup.KeyRequest{Account: harborID, Name: "pier", Permissions: tillMay, Locations: []gift.ID{pierID, pierID}, ExpiresAt: noon.Add(time.Second)}, `^boon_live_acct_`},
 	} {
 		k, text, err := setup.CreateKey(t.Context(), w, c.q, noon, chance(byte(len(c.text)+len(c.q.Name))))
 		if err != nil {
@@ -191,7 +209,7 @@ func TestCreateKey(t *testing.T) {
 		if !regexp.MustCompile(c.text).MatchString(text) || !gift.ValidKey(text) {
 			t.Errorf("%+v: %s", c.q, text)
 		}
-		if stored := directory(t, w).Keys[gift.HashKey(text)]; stored == nil || stored.ID != k.ID || len(stored.Locations) > 1 {
+		if stored := directory(t, w).Keys[gift.HashKey(text)]; stored == nil || stored.ID != k.ID || len(stored.Locations) > 1 || stored.Permissions != c.q.Permissions {
 			t.Errorf("%+v: stored %+v, given %+v", c.q, stored, k)
 		}
 	}
@@ -205,13 +223,15 @@ func TestCreateKeyRefuses(t *testing.T) {
 		q    setup.KeyRequest
 		text string
 	}{
-		{setup.KeyRequest{Account: harborID, Name: "till"}, "There is a working key named till already"},
+		{setup.KeyRequest{Account: harborID, Name: "till", Permissions: tillMay}, "There is a working key named till already"},
 		{setup.KeyRequest{Name: "partner"}, "There is a working key named partner already"},
 		{setup.KeyRequest{Account: harborID, Name: ""}, "must not be empty"},
 		{setup.KeyRequest{Account: harborID, Name: "a\x1b[2J"}, "control character"},
 		{setup.KeyRequest{Account: harborID, Name: "\xff"}, "not UTF-8"},
 		{setup.KeyRequest{Account: pierID, Name: "x"}, "There is no account 00000000-0000-4000-8000-000000000011."},
-		{setup.KeyRequest{Account: harborID, Name: "x", Locations: []gift.ID{harborID}}, "has no location"},
+		{setup.KeyRequest{Account: harborID, Name: "x"}, "Say what the key may do"},
+		{setup.KeyRequest{Name: "x", Permissions: tillMay}, "What a system key may do is always the same"},
+		{setup.KeyRequest{Account: harborID, Name: "x", Permissions: tillMay, Locations: []gift.ID{harborID}}, "has no location"},
 		{setup.KeyRequest{Name: "x", Locations: []gift.ID{pierID}}, "A system key"},
 		{setup.KeyRequest{Name: "x", ExpiresAt: noon}, "expired already"},
 	} {

@@ -97,7 +97,7 @@ func drawFile(t *rapid.T) string {
 		b := "{id: " + id(12) + ", name: B" + pick("pos", "", ", pointOfSale: {identifier: X}") + "}"
 		d := "{id: " + id(13) + ", name: D}"
 		limited := ", locations: [" + id(rapid.SampledFrom([]int{12, 13}).Draw(t, "limit")) + "]"
-		given := fmt.Sprintf("{name: given, secret: secret-of-account-%d-numbered-%s-0123456789}", n, pick("secret", "1", "2", "3"))
+		given := fmt.Sprintf("{name: given, permissions: [redeem, codes], secret: secret-of-account-%d-numbered-%s-0123456789}", n, pick("secret", "1", "2", "3"))
 		return "{" + strings.Join([]string{
 			"id: " + id(1), "currency: USD", "name: " + pick("name", "Harbor", "Pier"), "timeZone: " + pick("zone", "UTC", "Asia/Tokyo"),
 			"maxGiftValue: " + pick("limit", "7", "8"), "requireIdempotencyKey: " + pick("required", "true", "false"),
@@ -112,7 +112,7 @@ func drawFile(t *rapid.T) string {
 				"{id: " + id(32) + ", name: Q, validForDays: " + pick("days", "1", "3650") + "}",
 			}),
 			"voucherDesigns: " + shuffled("designs", []string{"{id: " + id(41) + ", name: E}", "{id: " + id(42) + ", name: F, headline: H}"}),
-			"keys: " + shuffled("keys", []string{"{name: made" + pick("at", "", limited) + "}", given}),
+			"keys: " + shuffled("keys", []string{"{name: made, role: " + pick("role", "till", "shop") + pick("at", "", limited) + "}", given}),
 		}, ", ") + "}"
 	}
 	return "accounts: " + shuffled("accounts", []string{account(1), account(2)}) +

@@ -322,6 +322,59 @@ func (f fields) locations(name string, known holdings) []gift.ID {
 	return sortedIDs(ids)
 }
 
+// permissions reads what a key may do: its role, or a list of permissions.
+func (f fields) permissions() (may gift.Permissions) {
+	role, hasRole := f.values["role"]
+	list, hasList := f.values["permissions"]
+	switch {
+	case !hasRole && !hasList:
+		f.add(f.at.Line, f.path("role"), "Say what the key may do: give it a role (%s), or a list of permissions (%s).",
+			strings.Join(gift.RoleNames(), ", "), strings.Join(gift.PermissionNames(), ", "))
+	case hasRole && hasList && role.Node != nil && list.Node != nil:
+		f.problem(list, "The key has a role on line %d already; give it a role or permissions, not both.", role.Line)
+	case hasRole:
+		return f.role()
+	default:
+		members, ok := f.list("permissions")
+		if ok && len(members) == 0 && len(list.Content) == 0 {
+			f.problem(list, "An empty list permits nothing; name permissions, or leave the key out.")
+		}
+		for _, v := range members {
+			may |= f.permission(v, may)
+		}
+	}
+	return may
+}
+
+func (f fields) role() gift.Permissions {
+	v, _, ok := f.scalar("role")
+	if !ok {
+		return 0
+	}
+	may, known := gift.RoleByName(v.Value)
+	if !known {
+		f.problem(v, "%s", noSuch("role", v.Value, gift.RoleNames()))
+	}
+	return may
+}
+
+// permission reads one of a list, before which some were named.
+func (f fields) permission(v value, before gift.Permissions) gift.Permissions {
+	if v.kind() != scalarKind {
+		f.problem(v, "This must be the name of a permission, not %s.", v.kind())
+		return 0
+	}
+	one, known := gift.PermissionByName(v.Value)
+	switch {
+	case !known:
+		f.problem(v, "%s", noSuch("permission", v.Value, gift.PermissionNames()))
+		return 0
+	case before.Has(one):
+		f.problem(v, "This permission stands in the list already.")
+	}
+	return one
+}
+
 // items reads the item ids of a promotion.
 func (f fields) items(name string) []string {
 	members, ok := f.list(name)

@@ -211,10 +211,15 @@ func unknown(name string, known []string) string {
 	if name == "<<" {
 		return "Merge keys (<<) are not supported in a set-up file; write the fields out."
 	}
+	return noSuch("field", name, known)
+}
+
+// noSuch says that a name of something is not known, and which one may have been meant.
+func noSuch(what, name string, known []string) string {
 	if best := gift.Closest(name, known); best != "" {
-		return fmt.Sprintf("There is no such field; did you mean %s?", best)
+		return fmt.Sprintf("There is no such %s; did you mean %s?", what, best)
 	}
-	return fmt.Sprintf("There is no such field; there are %s.", strings.Join(known, ", "))
+	return fmt.Sprintf("There is no such %s; there are %s.", what, strings.Join(known, ", "))
 }
 
 // short keeps what an operator wrote from filling the screen, and control characters off it.

@@ -64,17 +64,18 @@ func readDirectory(ctx context.Context, q querier) (*gift.Directory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading accounts: %w", err)
 	}
-	const keys = `SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at FROM api_key`
+	const keys = `SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions FROM api_key`
 	err = each(ctx, q, keys, nil, func(rows *sql.Rows) error {
 		k := new(gift.Key)
 		var hash, locations []byte
+		var permissions sql.NullString
 		err := rows.Scan(scanID{&k.ID}, &k.Kind, scanID{&k.AccountID}, &k.Name, &k.Hint, &hash, &locations,
-			scanTime{&k.CreatedAt}, scanTime{&k.ExpiresAt}, scanTime{&k.RevokedAt})
+			scanTime{&k.CreatedAt}, scanTime{&k.ExpiresAt}, scanTime{&k.RevokedAt}, &permissions)
 		if err != nil {
 			return err
 		}
 		copy(k.Hash[:], hash)
-		k.Locations = splitIDs(locations)
+		k.Locations, k.Permissions = splitIDs(locations), splitPermissions(permissions)
 		d.Keys[k.Hash] = k
 		return nil
 	})
@@ -160,12 +161,12 @@ func saveAccount(ctx context.Context, tx *sql.Tx, a *gift.Account, version int64
 }
 
 func saveKey(ctx context.Context, tx *sql.Tx, k *gift.Key) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO api_key (id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+	_, err := tx.ExecContext(ctx, `INSERT INTO api_key (id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 		ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, account_id = excluded.account_id, name = excluded.name, hint = excluded.hint,
 			hash = excluded.hash, locations = excluded.locations, created_at = excluded.created_at,
-			expires_at = excluded.expires_at, revoked_at = excluded.revoked_at`,
+			expires_at = excluded.expires_at, revoked_at = excluded.revoked_at, permissions = excluded.permissions`,
 		bare(k.ID), string(k.Kind), id(k.AccountID), k.Name, k.Hint, k.Hash[:], joinIDs(k.Locations),
-		k.CreatedAt.UnixMicro(), micros(k.ExpiresAt), micros(k.RevokedAt))
+		k.CreatedAt.UnixMicro(), micros(k.ExpiresAt), micros(k.RevokedAt), joinPermissions(k.Permissions))
 	return err
 }

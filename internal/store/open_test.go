@@ -356,7 +356,7 @@ func useSecrets(t *testing.T, s *Store) (secrets []string) {
 	secrets = append(secrets, key)
 	configure(t, s, gift.Changes{
 		Accounts: []*gift.Account{{ID: account, Name: "Harbor", Currency: dollars, Zone: time.UTC}},
-		Keys:     []*gift.Key{{ID: till, Kind: gift.AccountKey, AccountID: account, Name: "till", Hint: gift.KeyHint(key), Hash: gift.HashKey(key), CreatedAt: noon}},
+		Keys:     []*gift.Key{{ID: till, Kind: gift.AccountKey, AccountID: account, Name: "till", Hint: gift.KeyHint(key), Hash: gift.HashKey(key), CreatedAt: noon, Permissions: gift.AllPermissions}},
 	})
 	for _, g := range issue(t, s, account, 40) {
 		code, token := g.Card.Code.Reveal(), g.Card.Token.Reveal()

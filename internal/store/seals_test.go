@@ -100,6 +100,40 @@ func setUp(t *testing.T, s *Store, name string) {
 	}))
 }
 
+// TestKeysFromBeforePermissions: a key from before there were permissions may do everything, and the step of the schema that brought them
+// changes nothing of what the log of the set-up says.
+func TestKeysFromBeforePermissions(t *testing.T) {
+	t.Parallel()
+	for name, open := range databases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t)
+			setUp(t, s, "key")
+			ctx := everywhere(t.Context())
+			for _, c := range []struct {
+				stored any
+				may    gift.Permissions
+			}{
+				{nil, gift.AllPermissions}, {"all", gift.AllPermissions}, {"", 0}, {"redeem look-up", gift.MayRedeem | gift.MayLookUp},
+				{"redeem fly", gift.MayRedeem}, // fly is what a newer program knows
+			} {
+				_, err := s.writer.ExecContext(ctx, `UPDATE api_key SET permissions = $1`, c.stored)
+				must(t, err)
+				d, err := readDirectory(ctx, s.readers)
+				must(t, err)
+				if k := d.Keys[gift.HashKey("key")]; k.Permissions != c.may {
+					t.Errorf("%v permits %s, want %s", c.stored, k.Permissions, c.may)
+				}
+				first, err := hashSetupAtFirst(ctx, s.readers)
+				must(t, err)
+				if now, err := hashSetup(ctx, s.readers); err != nil || (now == first) != (c.stored == nil) {
+					t.Errorf("%v: the hash of the set-up is the one from before: %t, %v", c.stored, now == first, err)
+				}
+			}
+		})
+	}
+}
+
 // rowsOfTable reads rows of a table, in the order of its key.
 func rowsOfTable(t *testing.T, s *Store, of *table) (all []tuple) {
 	t.Helper()
@@ -339,6 +373,7 @@ func TestSealsOfOlderPrograms(t *testing.T) {
 			run(t, s, `DELETE FROM strand`)
 			run(t, s, `UPDATE entry SET seal = NULL`)
 			run(t, s, `DELETE FROM setup_change`)
+			run(t, s, `UPDATE api_key SET permissions = NULL`)
 			must(t, s.write(t.Context(), func(tx *sql.Tx) error { return s.beginSeals(t.Context(), tx) }))
 			s.strands = strands{}
 			audit := &Audit{Store: s}
@@ -549,6 +584,8 @@ func TestSealsFindForgeriesThatAddUp(t *testing.T) {
 				"another time":          {`UPDATE entry SET made_at = made_at - 86400000000 WHERE seq = 2`},
 				"a key for somebody":    {`UPDATE api_key SET hash = ` + map[string]string{"sqlite": `zeroblob(32)`, "postgres": `sha256('x')`}[name]},
 				"a key that goes on":    {`UPDATE api_key SET expires_at = NULL, revoked_at = NULL, name = 'x'`},
+				"a key that may more":   {`UPDATE api_key SET permissions = 'all'`},
+				"a key like an old one": {`UPDATE api_key SET permissions = NULL`},
 				"an account's own rule": {`UPDATE account SET config = replace(config, '"maxGiftValue":0', '"maxGiftValue":9')`},
 			} {
 				s, again := open(t)

@@ -47,17 +47,22 @@ func (c *SetupChange) content() []byte {
 }
 
 // logSetup writes what was done to the set-up, in the same transaction. before is its hash as it was.
-func (s *Store) logSetup(ctx context.Context, tx *sql.Tx, kind, what string, before [sha256.Size]byte) (err error) {
-	c := SetupChange{Number: 1, Kind: kind, At: time.Now().UTC().Truncate(time.Microsecond), By: s.by, What: what, Before: before}
+func (s *Store) logSetup(ctx context.Context, tx *sql.Tx, kind, what string, before [sha256.Size]byte) error {
+	after, err := hashSetup(ctx, tx)
+	if err != nil {
+		return err
+	}
+	return s.logSetupAs(ctx, tx, kind, what, before, after)
+}
+
+func (s *Store) logSetupAs(ctx context.Context, tx *sql.Tx, kind, what string, before, after [sha256.Size]byte) (err error) {
+	c := SetupChange{Number: 1, Kind: kind, At: time.Now().UTC().Truncate(time.Microsecond), By: s.by, What: what, Before: before, After: after}
 	var last []byte
 	err = tx.QueryRowContext(ctx, `SELECT number + 1, mac FROM setup_change ORDER BY number DESC LIMIT 1`).Scan(&c.Number, &last)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("reading the log of the set-up: %w", err)
 	}
 	if c.Version, err = setupVersion(ctx, tx); err != nil {
-		return err
-	}
-	if c.After, err = hashSetup(ctx, tx); err != nil {
 		return err
 	}
 	var previous sealed.MAC
@@ -87,11 +92,11 @@ func (s *Store) beginSeals(ctx context.Context, tx *sql.Tx) error {
 	if err != nil {
 		return err
 	}
-	is, err := hashSetup(ctx, tx)
+	is, err := hashSetupAtFirst(ctx, tx)
 	if err != nil {
 		return err
 	}
-	return s.logSetup(ctx, tx, upgradedLog, "Seals began; what was entered before has none.", is)
+	return s.logSetupAs(ctx, tx, upgradedLog, "Seals began; what was entered before has none.", is, is)
 }
 
 // claim notes in a new database whose it is, and gives what is noted.
@@ -115,20 +120,39 @@ func (s *Store) claim(ctx context.Context, tx *sql.Tx) (noted []byte, err error)
 	return keyCheck(ctx, tx)
 }
 
-// hashSetup is a hash of everything that says who may do what: accounts and API keys.
-func hashSetup(ctx context.Context, q querier) (sum [sha256.Size]byte, err error) {
+// hashSetup is a hash of everything that says who may do what: accounts and API keys. A column that a table got later counts where it
+// is not NULL, so that a step of the schema changes no hash.
+func hashSetup(ctx context.Context, q querier) ([sha256.Size]byte, error) {
+	return hashSetupOf(ctx, q, false)
+}
+
+// hashSetupAtFirst is the same for a schema that has only the columns that there were at first.
+func hashSetupAtFirst(ctx context.Context, q querier) ([sha256.Size]byte, error) {
+	return hashSetupOf(ctx, q, true)
+}
+
+func hashSetupOf(ctx context.Context, q querier, atFirst bool) (sum [sha256.Size]byte, err error) {
 	ctx = everywhere(ctx)
 	h := sha256.New()
 	for _, t := range tables {
 		if t.name != "account" && t.name != "api_key" {
 			continue
 		}
+		if atFirst {
+			t.columns, t.types = t.columns[:t.first], t.types[:t.first]
+		}
 		err := each(ctx, q, t.selectAll(), nil, func(rows *sql.Rows) error {
 			r, err := scanTuple(rows, &t)
-			if err == nil {
-				hashTuple(h, r)
+			if err != nil {
+				return err
 			}
-			return err
+			hashTuple(h, r[:t.first])
+			for i := t.first; i < len(r); i++ {
+				if r[i] != nil {
+					hashTuple(h, tuple{t.columns[i], r[i]})
+				}
+			}
+			return nil
 		})
 		if err != nil {
 			return sum, fmt.Errorf("reading the set-up: %w", err)

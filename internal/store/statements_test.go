@@ -71,12 +71,12 @@ var withoutAccount = map[string]string{
 	`DELETE FROM stranger_bucket WHERE full_at`:                    "a stranger has no account",
 	`INSERT INTO stranger_bucket`:                                  "a stranger has no account",
 	`SELECT config FROM account`:                                   "the set-up is read whole",
-	`SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at FROM api_key`: "the set-up is read whole",
-	`SELECT id, config, version FROM account ORDER BY id`:                                                       "the set-up is hashed whole",
-	`SELECT number + 1, mac FROM setup_change`:                                                                  "the log of the set-up is the installation's",
-	`INSERT INTO setup_change`:                                                                                  "the log of the set-up is the installation's",
-	`INSERT INTO account (id, config, version)`:                                                                 "its key is the account",
-	`INSERT INTO api_key`:                                                                                       "a key of a system has no account",
+	`SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions FROM api_key`: "the set-up is read whole",
+	`SELECT id, config, version FROM account ORDER BY id`:                                                                    "the set-up is hashed whole",
+	`SELECT number + 1, mac FROM setup_change`:                                                                               "the log of the set-up is the installation's",
+	`INSERT INTO setup_change`:                                                                                               "the log of the set-up is the installation's",
+	`INSERT INTO account (id, config, version)`:                                                                              "its key is the account",
+	`INSERT INTO api_key`:                                                                                                    "a key of a system has no account",
 }
 
 // small are the tables with a row or two.

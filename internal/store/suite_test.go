@@ -113,6 +113,9 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 		}
 		v.Set(reflect.ValueOf(zone))
 		return
+	case gift.Permissions:
+		v.Set(reflect.ValueOf(gift.Permissions(*n) & gift.AllPermissions))
+		return
 	case []byte:
 		v.SetBytes(fmt.Appendf(nil, "bytes %d", *n))
 		return

@@ -12,6 +12,7 @@ type table struct {
 	columns []string
 	types   string     // of the columns, as in inserting
 	insert  *statement // a row
+	first   int        // how many of the columns the table had at first, where hashSetup reads it; the later ones may be NULL
 }
 
 // tables are all that an installation is, each after those that its rows refer to. Rows of a history come in the order in
@@ -21,7 +22,7 @@ var tables = []table{
 	newTable("setup_version", 1, "one, version", "NN"),
 	newTable("account", 1, "id, config, version", "BTN"),
 	newTable("asset", 2, "account_id, hash, kind, bytes", "BBTB"),
-	newTable("api_key", 1, "id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at", "BTBTTBBNNN"),
+	apiKeyTable,
 	newTable("setup_change", 1, setupChangeColumns, "NTNNTTBBB"),
 	newTable("used_record", 2, "account_id, record_id", "BB"),
 	newTable("voucher", 2, voucherColumns, "BBBBBFFBTNNNNNBNNN"),
@@ -40,10 +41,21 @@ var tables = []table{
 	newTable("stranger_bucket", 1, "address_hash, full_at", "BN"),
 }
 
+// apiKeyTable grew: the columns that it had at first are those that the log of the set-up began with.
+var apiKeyTable = growing("api_key", 1, "id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at", "BTBTTBBNNN",
+	", permissions", "T")
+
+// growing is newTable for a table that hashSetup reads and that got columns later.
+func growing(name string, keys int, columns, types, laterColumns, laterTypes string) table {
+	t := newTable(name, keys, columns+laterColumns, types+laterTypes)
+	t.first = len(types)
+	return t
+}
+
 // newTable takes columns and types as inserting does; the first keys of them are the primary key.
 func newTable(name string, keys int, columns, types string) table {
 	names := columnNames(columns)
-	return table{name, names[:keys], names, types, inserting(name, columns, types, "")}
+	return table{name, names[:keys], names, types, inserting(name, columns, types, ""), len(names)}
 }
 
 // tableNames lists them all.

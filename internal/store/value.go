@@ -1,7 +1,9 @@
 package store
 
 import (
+	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 
 	"boon.example/internal/gift"
@@ -69,6 +71,30 @@ func joinIDs(ids []gift.ID) []byte {
 		joined = append(joined, v[:]...)
 	}
 	return joined
+}
+
+// everyPermission is stored for a key that may do everything, also what a later version adds.
+const everyPermission = "all"
+
+// joinPermissions writes permissions as their names with spaces between them.
+func joinPermissions(p gift.Permissions) string {
+	if p == gift.AllPermissions {
+		return everyPermission
+	}
+	return strings.Join(p.Names(), " ")
+}
+
+// splitPermissions takes apart what joinPermissions made. A key from before there were permissions has NULL and may do everything.
+func splitPermissions(joined sql.NullString) (p gift.Permissions) {
+	if !joined.Valid || joined.String == everyPermission {
+		return gift.AllPermissions
+	}
+	for _, name := range strings.Fields(joined.String) {
+		if one, known := gift.PermissionByName(name); known { // what a newer version named is nothing that this one could do
+			p |= one
+		}
+	}
+	return p
 }
 
 // splitIDs takes apart what joinIDs made.

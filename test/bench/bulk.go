@@ -39,7 +39,7 @@ const bulkSetup = `accounts:
     subscriptions: [{program: 22222222-2222-2222-2222-222222222222}]
     locations: [{id: 0199a000-0000-7000-8000-000000000002, name: Here}]
     storefronts: [{id: 0199a000-0000-7000-8000-000000000003, name: Web}]
-    keys: [{name: shop, secret: ` + bulkKey + `}]
+    keys: [{name: shop, role: all, secret: ` + bulkKey + `}]
 `
 
 // bulk prints the row of a bulk on a store of its own, of the kind that the house has.

@@ -39,7 +39,7 @@ const (
     subscriptions: [{program: 22222222-2222-2222-2222-222222222222}]
     locations: [{id: 0199a000-0000-7000-8000-000000000002, name: Here}]
     storefronts: [{id: ` + storefront + `, name: Web}]
-    keys: [{name: till, secret: ` + key + `}]
+    keys: [{name: till, role: all, secret: ` + key + `}]
 `
 )
 

@@ -58,7 +58,7 @@ const setupFile = `accounts:
         footer: |
           Harbor Coffee, Pier 39, San Francisco
           hello@harbor.example
-    keys: [{name: shots, secret: ` + key + `}]
+    keys: [{name: shots, role: all, secret: ` + key + `}]
 `
 
 // world is a running service with a set-up of its own.

@@ -34,11 +34,11 @@ const (
 const setup = `accounts:
   - {id: ` + ours + `, name: Ours, currency: USD, timeZone: UTC, subscriptions: [{program: 22222222-2222-2222-2222-222222222222}],
      locations: [{id: ` + here + `, name: Here}, {id: ` + there + `, name: There}], storefronts: [{id: ` + web + `, name: Web}],
-     keys: [{name: shop, secret: ` + shopKey + `}, {name: till, secret: ` + tillKey + `, locations: [` + here + `]},
-            {name: guesser, secret: ` + guesserKey + `, locations: [` + here + `]}, {name: gone, secret: ` + revokedKey + `}]}
+     keys: [{name: shop, role: all, secret: ` + shopKey + `}, {name: till, role: all, secret: ` + tillKey + `, locations: [` + here + `]},
+            {name: guesser, role: all, secret: ` + guesserKey + `, locations: [` + here + `]}, {name: gone, role: all, secret: ` + revokedKey + `}]}
   - {id: ` + theirs + `, name: Theirs, currency: USD, timeZone: UTC, subscriptions: [{program: 22222222-2222-2222-2222-222222222222}],
      locations: [{id: 0199a000-0000-7000-8000-000000020002, name: Away}], storefronts: [{id: 0199a000-0000-7000-8000-000000020004, name: Web}],
-     keys: [{name: other, secret: ` + otherKey + `}]}
+     keys: [{name: other, role: all, secret: ` + otherKey + `}]}
 `
 
 // sold is a gift that was sold.

@@ -1,0 +1,103 @@
+package api_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"boon.example/internal/api"
+	"boon.example/internal/api/contract"
+	"boon.example/internal/gift"
+)
+
+// needed says, for every operation of the OpenAPI file, which permission a key needs; "": none.
+var needed = map[string]string{
+	"sendGift": "send", "cancelGift": "cancel", "resendGift": "resend", "rescheduleGift": "resend",
+	"validateGift": "validate", "redeemGift": "redeem", "reverseRedemption": "reverse",
+	"getGift": "look-up", "getGiftHistory": "look-up", "listGifts": "look-up",
+	"getRequest": "", "getHealth": "", "getReadiness": "", "getOpenAPI": "", "getDocs": "", "getErrorDocs": "", "getDocsAsset": "",
+}
+
+// permit gives a key of the set-up other permissions, from now on.
+func (w *world) permit(key string, may ...string) {
+	w.Helper()
+	err := w.store.Configure(w.Context(), func(now *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+		changed := *now.Keys[gift.HashKey(key)]
+		changed.Permissions = 0
+		for _, name := range may {
+			p, known := gift.PermissionByName(name)
+			if !known {
+				w.Fatalf("there is no permission %s", name)
+			}
+			changed.Permissions |= p
+		}
+		return gift.Changes{Keys: []*gift.Key{&changed}}, nil
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	d, err := w.store.Directory(w.Context())
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.directory.Store(d)
+}
+
+// Each operation is refused to a key that has every permission but the one that it needs, and not to one that has this one alone.
+func TestEachOperationNeedsItsPermission(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	operations, err := contract.Routes(theFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range operations {
+		name, told := needed[op.OperationID]
+		if !told {
+			t.Errorf("%s: say which permission it needs", op.OperationID)
+		}
+		if name == "" {
+			continue
+		}
+		by := "id"
+		if op.OperationID == "validateGift" {
+			by = "code"
+		}
+		if op.OperationID == "reverseRedemption" {
+			by = "redemption"
+		}
+		k := s.make("anywhere", "claimed")
+		s.permit(rotatedKey, slices.DeleteFunc(gift.PermissionNames(), func(other string) bool { return other == name })...)
+		refused := s.ask(op, by, k, rotatedKey, pier).refused(http.StatusForbidden, gift.NotAuthorized)
+		if text := refused.at("messages[0].text"); !strings.HasSuffix(text, "it lacks the permission "+name+".") {
+			t.Errorf("%s: %s", op.OperationID, text)
+		}
+		s.permit(rotatedKey, name)
+		if r := s.ask(op, by, k, rotatedKey, pier); r.status >= 300 && r.at("code") == string(gift.NotAuthorized) {
+			t.Errorf("%s with %s: %s", op.OperationID, name, r.body)
+		}
+	}
+}
+
+// What became of a call is told to keys that may make such a call themselves.
+func TestRequestsNeedThePermissionOfTheirOperation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("25"), once("k")...)
+	w.redeem(g, "5", once("k")...).want(200)
+	w.permit(rotatedKey, "redeem", "reverse", "look-up", "codes")
+	told := w.get("/requests/k", as(rotatedKey)...).want(200, "requests[0].operation", "redeem-gift")
+	if strings.Contains(string(told.body), g.code) {
+		t.Errorf("a till is told of a sale: %s", told.body)
+	}
+	refused := w.get("/requests/k?operation=send-gift", as(rotatedKey)...).refused(http.StatusForbidden, gift.NotAuthorized)
+	if text := refused.at("messages[0].text"); !strings.Contains(text, "the permission send") {
+		t.Error(text)
+	}
+	w.permit(rotatedKey, "look-up", "codes", "cancel")
+	w.get("/requests/k", as(rotatedKey)...).refused(http.StatusNotFound, gift.NotFound, "key")
+	if routes := api.Routes(); len(routes) < 11 {
+		t.Errorf("%d routes", len(routes))
+	}
+}

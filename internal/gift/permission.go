@@ -1,0 +1,111 @@
+package gift
+
+import (
+	"slices"
+	"strings"
+)
+
+// Permissions is a set of things that an API key may do. The zero value is the empty set.
+type Permissions uint16
+
+// The permissions, each a set of one.
+const (
+	MayValidate Permissions = 1 << iota // validate-gift
+	MayRedeem                           // redeem-gift
+	MayReverse                          // reverse-redemption
+	MaySend                             // send-gift
+	MayCancel                           // cancel-gift, and taking that back
+	MayResend                           // resend-gift and reschedule-gift
+	MayLookUp                           // gifts, their histories and lists
+	MaySeeCodes                         // codes, tokens and links in what is looked up
+
+	AllPermissions = MaySeeCodes<<1 - 1
+	// SystemPermissions are those of every system key; what it made itself is all that it may cancel and look up.
+	SystemPermissions = MaySend | MayCancel | MayLookUp
+)
+
+// permissionNames has the permissions in the order of their bits, with what a key without one is told.
+var permissionNames = []struct{ name, cannot string }{
+	{"validate", "validate gifts"},
+	{"redeem", "redeem gifts"},
+	{"reverse", "reverse redemptions"},
+	{"send", "send gifts"},
+	{"cancel", "cancel gifts"},
+	{"resend", "send gifts again"},
+	{"look-up", "look gifts up"},
+	{"codes", "see codes"},
+}
+
+// roles are the sets of permissions that have a name.
+var roles = []struct {
+	name string
+	may  Permissions
+}{
+	{"till", MayValidate | MayRedeem | MayReverse},
+	{"shop", MaySend | MayCancel | MayResend | MayLookUp},
+	{"office", MayLookUp | MayCancel | MayResend | MayReverse},
+	{"all", AllPermissions},
+}
+
+// RoleNames lists the roles.
+func RoleNames() (names []string) {
+	for _, r := range roles {
+		names = append(names, r.name)
+	}
+	return names
+}
+
+// RoleByName gives what a role may do.
+func RoleByName(name string) (_ Permissions, ok bool) {
+	for _, r := range roles {
+		if r.name == name {
+			return r.may, true
+		}
+	}
+	return 0, false
+}
+
+// PermissionNames lists the permissions.
+func PermissionNames() []string { return AllPermissions.Names() }
+
+// PermissionByName finds a permission.
+func PermissionByName(name string) (_ Permissions, ok bool) {
+	i := slices.Index(PermissionNames(), name)
+	return 1 << max(i, 0), i >= 0
+}
+
+// Has reports whether all of some permissions are in the set.
+func (p Permissions) Has(all Permissions) bool { return p&all == all }
+
+// Names lists the permissions in the set.
+func (p Permissions) Names() (names []string) {
+	for i, n := range permissionNames {
+		if p.Has(1 << i) {
+			names = append(names, n.name)
+		}
+	}
+	return names
+}
+
+// String names the set: by its role if it is one, else by its members.
+func (p Permissions) String() string {
+	for _, r := range roles {
+		if r.may == p {
+			return r.name
+		}
+	}
+	return strings.Join(p.Names(), ", ")
+}
+
+// May reports whether the caller has a permission.
+func (c *Caller) May(p Permissions) bool { return c.Permissions.Has(p) }
+
+// Permit refuses with NOT_AUTHORIZED what the caller has no permission for, and names the one that is missing.
+func (c *Caller) Permit(needed Permissions) error {
+	for i, n := range permissionNames {
+		if missing := needed &^ c.Permissions; missing.Has(1 << i) {
+			return Refuse(NotAuthorized, "This key may not %s: it lacks the permission %s.", n.cannot, n.name)
+		}
+	}
+	return nil
+}
