@@ -18,8 +18,7 @@ func (backupCmd) Help() string {
 it. The copy is read back and compared before it gets its name; nothing is ever overwritten.
 
 The key file is never copied along: together they redeem every gift, apart they redeem none. Keep a copy of it somewhere
-else, once; it does not change. To restore, put both into an empty folder, as boon.db and boon.key, each with mode 0600, and
-start boon serve on it. A PostgreSQL database is backed up with its own tools.
+else, once; it does not change. boon restore puts a backup back. A PostgreSQL database is backed up with its own tools.
 
 Example:
 

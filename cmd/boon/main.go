@@ -55,6 +55,7 @@ type commands struct {
 	KeyFile keyFileCmd `cmd:"" name:"key-file" help:"Rotate the keys that seal codes and tokens, and list them."`
 	Verify  verifyCmd  `cmd:"" help:"Recompute every balance from the ledger and check that everything holds."`
 	Backup  backupCmd  `cmd:"" help:"Copy the embedded database while the service goes on."`
+	Restore restoreCmd `cmd:"" help:"Put a backup in the place of the embedded database."`
 	Bench   benchCmd   `cmd:"" help:"Put load on a running service, measure it, and check the money afterwards."`
 	Copy    copyCmd    `cmd:"" help:"Move an installation to another data folder or database."`
 	Migrate migrateCmd `cmd:"" help:"Bring the schema of the database up to date, without serving."`

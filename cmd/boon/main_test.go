@@ -38,7 +38,7 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"start": start, "halt": halt, "grab": grab, "damage": damage, "exit": exit,
+			"start": start, "halt": halt, "crash": crash, "grab": grab, "damage": damage, "exit": exit,
 		},
 	})
 }
@@ -88,6 +88,14 @@ func halt(ts *testscript.TestScript, _ bool, _ []string) {
 	if err := cmd.Wait(); err != nil {
 		ts.Fatalf("boon serve ended with %v; its log:\n%s", err, ts.ReadFile("serve.log"))
 	}
+}
+
+// crash: kills the boon serve of the script.
+func crash(ts *testscript.TestScript, _ bool, _ []string) {
+	s := ts.Value(serving{}).(*serving)
+	ts.Check(s.cmd.Process.Kill())
+	_ = s.cmd.Wait() // it was killed
+	s.cmd = nil
 }
 
 // grab NAME REGEXP: sets a variable to what the group in the expression matches in the last standard output.

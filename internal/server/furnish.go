@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -44,6 +45,7 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	h.stopBackground = cancel
 	h.background.Go(func() { h.refreshSetup(running) })
 	h.background.Go(func() { h.forget(running) })
+	h.background.Go(func() { h.watchFiles(running) })
 	h.background.Go(func() { h.auditor.Run(running) })
 	if h.post.email != nil || h.post.sms != nil {
 		h.background.Go(func() { worker.Run(running) })
@@ -134,6 +136,25 @@ func (h *house) refreshSetup(ctx context.Context) {
 		}
 		if err := h.readSetup(ctx); err != nil && ctx.Err() == nil {
 			h.Logger.Error("the set-up could not be read; the last one stands", "error", err)
+		}
+	}
+}
+
+// FilesEvery is how often the files of the embedded store are looked at: what is wrong with them is noticed within a minute.
+const FilesEvery = 15 * time.Second
+
+// watchFiles says loudly, and again and again, when the files of the database were taken away from under the service.
+func (h *house) watchFiles(ctx context.Context) {
+	tick := time.NewTicker(cmp.Or(h.FilesEvery, FilesEvery))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := h.store.CheckFiles(ctx); err != nil && ctx.Err() == nil {
+			h.Logger.Error("THE DATABASE IS NO LONGER WHAT THIS SERVICE OPENED", "error", err)
 		}
 	}
 }

@@ -41,6 +41,7 @@ type Config struct {
 	// default, the constant of that name.
 	KeepRequests time.Duration
 	Proxies      clientip.Proxies // whose X-Forwarded-For is believed
+	FilesEvery   time.Duration    // how often the files of the embedded store are looked at; 0: the constant of that name
 	AuditPace    int              // rows a second that are looked over beside the service; 0: ledger.AuditPace
 	Logger       *slog.Logger
 	Ready        func(address string) // told once the service listens
@@ -66,7 +67,7 @@ func Run(ctx context.Context, c Config) error {
 	if err := c.normalize(); err != nil {
 		return err
 	}
-	s, err := store.Open(ctx, store.Options{Dir: c.Data, Database: c.Database, Hurried: true})
+	s, err := store.Open(ctx, store.Options{Dir: c.Data, Database: c.Database, Hurried: true, Serves: true})
 	if err != nil {
 		return err
 	}

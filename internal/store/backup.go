@@ -56,9 +56,15 @@ func Backup(ctx context.Context, dir, to string, now time.Time, progress func(do
 		}
 	}()
 	defer beside.Close()
+	if err := checkPair(ctx, database); err != nil {
+		return r, err
+	}
 	was, err := source.copyPages(ctx, beside.Name(), progress)
 	if err != nil {
 		return r, fmt.Errorf("backing up: %w", err)
+	}
+	if err := clearID(beside); err != nil {
+		return r, fmt.Errorf("making the backup: %w", err)
 	}
 	if r.Totals, err = checkBackup(ctx, beside.Name(), was); err != nil {
 		return r, err
@@ -97,6 +103,7 @@ func (s *Store) copyPages(ctx context.Context, to string, progress func(done, to
 		return nil, err
 	}
 	defer db.Close()
+	defer s.leaveUnserved()
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
@@ -132,6 +139,14 @@ func (s *Store) copyPages(ctx context.Context, to string, progress func(done, to
 		}
 		return errors.Join(err, b.Finish())
 	})
+}
+
+// leaveUnserved is leave for who only reads: should nobody else have the database open, the log goes when it is closed.
+func (s *Store) leaveUnserved() {
+	if p, err := readPairing(s.place); err == nil && p != nil && p.Serves {
+		p.Serves = false
+		_ = p.write(s.place) // as in Close
+	}
 }
 
 // checkBackup reads a backup as a restore would, and compares it with what it was made of.

@@ -43,6 +43,8 @@ type Options struct {
 	Hurried bool
 	// KeepSchema refuses, with ErrOldSchema, a schema that is to be brought up to date first.
 	KeepSchema bool
+	// Serves is for a service: the files of the embedded database are watched from then on, see CheckFiles.
+	Serves bool
 	// Migrated is told of each step of the schema that Open takes; nil: nobody is.
 	Migrated func(number int64, name string)
 
@@ -71,7 +73,10 @@ type Store struct {
 	lists   chan struct{}                  // lists that are being read
 	setup   atomic.Pointer[gift.Directory] // as last read
 
-	checkpoints *checkpointer // of the embedded database
+	checkpoints *checkpointer         // of the embedded database
+	serves      bool                  // Options.Serves
+	opened      openedFiles           // of the embedded database, when it is served
+	broken      atomic.Pointer[error] // why nothing is written any more
 
 	migrated func(number int64, name string) // Options.Migrated
 }
@@ -119,6 +124,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	if s.serves = o.Serves && s.file != ""; s.serves {
+		_ = s.CheckFiles(ctx) // with a full disk, gifts can at least be looked at; it is tried again
+	}
 	return s, nil
 }
 
@@ -129,6 +137,9 @@ func (s *Store) openFolder(ctx context.Context, dir string, o Options) (err erro
 	_, missing := os.Stat(s.file)
 	s.made = errors.Is(missing, fs.ErrNotExist)
 	if s.keys, err = folderKeys(dir, s.file, o.MustExist); err != nil {
+		return err
+	}
+	if err := checkPair(ctx, s.file); err != nil {
 		return err
 	}
 	if o.copying {
@@ -327,6 +338,10 @@ func bound(purpose string, record gift.ID) []byte {
 
 // Close closes the database. Whoever uses the store must have stopped.
 func (s *Store) Close() error {
+	if s.writer != nil && s.file != "" {
+		// Where that cannot be noted, the next start asks for a log that need not be there.
+		_ = s.leave(context.Background())
+	}
 	if s.checkpoints != nil {
 		if err := s.checkpoints.close(); err != nil {
 			return fmt.Errorf("closing the database: %w", err)
@@ -362,6 +377,9 @@ func (s *Store) Keys() *sealed.Keys { return s.keys }
 // Ping tells whether the database can be reached and has the schema that this program needs, and whether the key file has the key that
 // new secrets are made with.
 func (s *Store) Ping(ctx context.Context) error {
+	if err := s.intact(); err != nil {
+		return err
+	}
 	return s.ask(ctx, func(ctx context.Context) error {
 		_, err := s.schemaVersion(ctx, s.readers)
 		return cmp.Or(err, s.followKeysOf(ctx, s.readers))
@@ -480,6 +498,9 @@ func (s *Store) transactWithin(ctx context.Context, patience time.Duration, fn f
 		return fmt.Errorf("beginning to write: %w", err)
 	}
 	defer tx.Rollback() // does nothing after a commit
+	if err := s.intact(); err != nil {
+		return err
+	}
 	if err := fn(tx); err != nil {
 		return err
 	}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"boon.example/internal/store"
+)
+
+type restoreCmd struct {
+	File string `arg:"" placeholder:"FILE" help:"Backup that boon backup wrote."`
+	dataFolder
+}
+
+// Help teaches.
+func (restoreCmd) Help() string {
+	return `Puts a backup in the place of the embedded database. It refuses while a service has the database open. The backup is verified before anything
+is changed; the database that was there is put aside with its log, under a name that says when, and stays until you delete it.
+
+The data folder must have the key file, boon.key; a new folder gets it from wherever it is kept. What was redeemed after the backup was made is
+not in it: those balances are higher than the tills think.
+
+Example:
+
+    boon restore /var/backups/boon/boon-20260301T034500Z.db --data ./boon-data`
+}
+
+// Run restores a backup.
+func (c *restoreCmd) Run(t *terminal) error {
+	r, err := store.Restore(t, c.File, c.Data, time.Now(), t.progress("verifying"))
+	if err != nil {
+		return err
+	}
+	newest := ""
+	if !r.Newest.IsZero() {
+		newest = ", the newest of " + r.Newest.Format(time.RFC3339)
+	}
+	fmt.Fprintf(t.stdout, "%s is the backup now: %d gifts, %d ledger entries%s. Everything holds.\n", cell(r.Database), r.Vouchers, r.Entries, newest)
+	if r.Aside != "" {
+		fmt.Fprintf(t.stdout, "The database that was there is %s.\n", cell(r.Aside))
+	}
+	if r.AsideLog != "" {
+		fmt.Fprintf(t.stdout, "Its log, with its newest redemptions, is %s.\n", cell(r.AsideLog))
+	}
+	fmt.Fprintln(t.stdout, "What was redeemed after the backup was made is not in it: those balances are higher than the tills think.")
+	return nil
+}

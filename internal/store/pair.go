@@ -1,0 +1,299 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// The embedded database and its write-ahead log are two files, and SQLite believes that they belong together: it would copy the log of one
+// database into another that was put in its place, and damage it. So every boon serve gives the database file a new number, its id, and notes
+// that in a third file. A log that lies beside a database with another id is refused, and so is a database whose service was killed
+// and whose log has gone.
+
+// idName is what is appended to a database's name for the name of that file; logName for that of its log.
+const (
+	idName  = "-id"
+	logName = "-wal"
+)
+
+// pairing is what the file holds.
+type pairing struct {
+	IDs    []uint32 `json:"ids"`    // that the database file may have; two while it is being given another
+	Serves bool     `json:"serves"` // a service has it open, and so there is a log
+}
+
+// readPairing reads what is noted of a database file; nil: nothing is.
+func readPairing(file string) (*pairing, error) {
+	text, err := os.ReadFile(file + idName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	p := new(pairing)
+	if err == nil {
+		err = json.Unmarshal(text, p)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading which log belongs to the database: %w", err)
+	}
+	return p, nil
+}
+
+// write notes it, whole and on stable storage, or leaves what was noted before.
+func (p *pairing) write(file string) error {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(file), ".boon.db-id-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails when it has its own name
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), file+idName); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(file))
+}
+
+// fileID is the id that a database file has, whatever its log says. SQLite reads it, since a file of our own that is opened and closed
+// would take away the locks that this process has on it.
+func fileID(ctx context.Context, file string) (id uint32, err error) {
+	dsn := url.URL{Scheme: "file", Path: file, RawQuery: "mode=ro&immutable=1"}
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close()
+	return readID(ctx, db)
+}
+
+func readID(ctx context.Context, q querier) (uint32, error) {
+	var id int32
+	if err := q.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&id); err != nil {
+		return 0, fmt.Errorf("reading the database: %w", err)
+	}
+	return uint32(id), nil
+}
+
+// idOffset is where a database file has its id.
+const idOffset = 60
+
+// clearID takes the id from a database file that nobody has open: it belongs to no log.
+func clearID(f *os.File) error {
+	_, err := f.WriteAt(make([]byte, 4), idOffset)
+	return err
+}
+
+// checkPair refuses a database file and a log that do not belong together, before SQLite opens them.
+func checkPair(ctx context.Context, file string) error {
+	return patiently(func() (again bool, err error) { return mismatch(ctx, file) })
+}
+
+// patiently looks a few times, as another process may be giving the database an id.
+func patiently(look func() (again bool, err error)) error {
+	for try := 1; ; try++ {
+		again, err := look()
+		if err == nil || !again || try == 5 {
+			return err
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// mismatch tells what is wrong between a database file and its log, and whether it may look different in a moment.
+func mismatch(ctx context.Context, file string) (again bool, err error) {
+	p, err := readPairing(file)
+	if err != nil || p == nil {
+		return false, err
+	}
+	id, err := fileID(ctx, file)
+	if err != nil {
+		return false, err
+	}
+	info, err := os.Stat(file + logName)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	log := err == nil && info.Size() > 0
+	switch known := slices.Contains(p.IDs, id); {
+	case !known && log:
+		return true, fmt.Errorf("the database %s and its log %s do not belong together: another database was put in the place of the one that the "+
+			"log was written for. To put a backup there, run `boon restore FILE --data %s`; else put back the database that was there",
+			file, file+logName, filepath.Dir(file))
+	case known && p.Serves && !log:
+		return true, fmt.Errorf("the log %s is missing: the boon serve that used it last did not end by itself, and the newest redemptions were in that file. "+
+			"Put it back. If it is lost, or another program has copied it into the database, remove %s, and run `boon verify`, with --since "+
+			"and the last note of the ends", file+logName, file+idName)
+	}
+	return false, nil
+}
+
+// notePair notes which ids the database file may have, within a transaction, so that no other process does so at the same time. One that
+// is to be given is noted before the database has it.
+func (s *Store) notePair(ctx context.Context, tx *sql.Tx, serves bool, more ...uint32) error {
+	ids := more
+	inFile, err := fileID(ctx, s.file)
+	if err != nil {
+		return err
+	}
+	now, err := readID(ctx, tx)
+	if err != nil {
+		return err
+	}
+	ids = append(ids, inFile, now)
+	slices.Sort(ids)
+	p := pairing{IDs: slices.Compact(ids), Serves: serves}
+	return p.write(s.file)
+}
+
+// pair gives the database file a new id, and notes that a service has it open.
+func (s *Store) pair(ctx context.Context) error {
+	var random [4]byte
+	rand.Read(random[:]) // never fails
+	id := max(1, binary.BigEndian.Uint32(random[:]))
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		if err := s.notePair(ctx, tx, false, id); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, int32(id)))
+		return err
+	})
+	if err == nil {
+		err = s.noteServing(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("noting which log belongs to the database: %w", err)
+	}
+	for _, f := range []struct {
+		name string
+		info *fs.FileInfo
+	}{{s.file, &s.opened.database}, {s.file + logName, &s.opened.log}} {
+		if *f.info, err = os.Stat(f.name); err != nil {
+			return fmt.Errorf("opening the database: %w", err)
+		}
+	}
+	return nil
+}
+
+// noteServing copies the id into the database file, where it may still be in the log only, and notes that a service has it open.
+func (s *Store) noteServing(ctx context.Context) error {
+	if _, _, err := s.checkpoints.pages(ctx, s.writer, "PASSIVE"); err != nil {
+		return err
+	}
+	return s.write(ctx, func(tx *sql.Tx) error { return s.notePair(ctx, tx, true) })
+}
+
+// leave notes that the files may be closed, after which there need not be a log. Another service that has them open notes that it has.
+func (s *Store) leave(ctx context.Context) error {
+	p, err := readPairing(s.file)
+	if err != nil || p == nil || !p.Serves || s.broken.Load() != nil {
+		return err
+	}
+	return s.write(ctx, func(tx *sql.Tx) error { return s.notePair(ctx, tx, false) })
+}
+
+// openedFiles are the files that were opened, to be told from others of their names.
+type openedFiles struct{ database, log fs.FileInfo }
+
+// CheckFiles finds out whether the files of the embedded database are still the ones that this service opened. Once they are not, nothing
+// is written any more, for it would be lost: a log that was deleted, or whose database was replaced, is found by nobody after this process. What
+// a deleted log held is copied into the database first, so that nothing that was answered is lost.
+func (s *Store) CheckFiles(ctx context.Context) error {
+	if !s.serves {
+		return nil
+	}
+	if s.opened.log == nil {
+		return s.pair(ctx)
+	}
+	err := s.intact()
+	if err == nil {
+		err = s.checkDatabaseFile(ctx)
+	}
+	if err == nil {
+		err = s.checkLogFile(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if p, err := readPairing(s.file); err == nil && p != nil && p.Serves && len(p.IDs) == 1 {
+		return nil
+	}
+	return s.noteServing(ctx) // another process has closed it, or the id was not copied yet
+}
+
+func (s *Store) checkDatabaseFile(ctx context.Context) error {
+	errReplaced := fmt.Errorf("the database %s was replaced or removed while it is in use; nothing more is written. Stop boon serve, and put back "+
+		"what was there, or a backup with `boon restore`", s.file)
+	err := patiently(func() (again bool, err error) {
+		info, err := os.Stat(s.file)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, s.opened.database) {
+			return false, errReplaced
+		}
+		p, err := readPairing(s.file)
+		if err != nil || p == nil {
+			return false, err
+		}
+		id, err := fileID(ctx, s.file)
+		if err == nil && !slices.Contains(p.IDs, id) {
+			err = errReplaced
+		}
+		return true, err
+	})
+	if errors.Is(err, errReplaced) {
+		return s.breakOff(err)
+	}
+	return err
+}
+
+func (s *Store) checkLogFile(ctx context.Context) error {
+	info, err := os.Stat(s.file + logName)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err == nil && os.SameFile(info, s.opened.log) {
+		return nil
+	}
+	gone := fmt.Errorf("the log %s was deleted or replaced while it is in use; nothing more is written", s.file+logName)
+	s.breakOff(gone)
+	// Who was writing then is done when the writer's connection is free.
+	if _, left, err := s.checkpoints.pages(ctx, s.writer, "FULL"); err != nil || left > 0 {
+		return s.breakOff(fmt.Errorf("%w, and what was in it could not be copied into the database (%d pages, %v): do not stop boon serve before "+
+			"you have a backup made by `boon backup`", gone, left, err))
+	}
+	if p, err := readPairing(s.file); err == nil && p != nil {
+		p.Serves = false
+		if err := p.write(s.file); err != nil {
+			return err
+		}
+	}
+	return s.breakOff(fmt.Errorf("%w. What was in it was copied into the database: start boon serve again", gone))
+}
+
+// breakOff ends all writing, for a reason.
+func (s *Store) breakOff(reason error) error {
+	s.broken.Store(&reason)
+	return reason
+}
+
+// intact fails when nothing is to be written any more.
+func (s *Store) intact() error {
+	if broken := s.broken.Load(); broken != nil {
+		return *broken
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package store
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/sealed"
+)
+
+// killed is a data folder as a service leaves it that is killed: its newest redemptions are in the log only. ages are copies of its database
+// file: before the service began, as a plain copy and as a backup.
+func killed(t *testing.T) (dir string, g gift.Gift, plain, backup string) {
+	t.Helper()
+	live := t.TempDir()
+	s, err := Open(t.Context(), Options{Dir: live, Serves: true})
+	must(t, err)
+	g = issue(t, s, newID(), 1)[0]
+	must(t, s.Close())
+	plain = filepath.Join(t.TempDir(), "plain.db")
+	copyFile(t, filepath.Join(live, DatabaseName), plain)
+	r, err := Backup(t.Context(), live, filepath.Join(t.TempDir(), "backup.db"), noon, func(int64, int64) {})
+	must(t, err)
+	s, err = Open(t.Context(), Options{Dir: live, Serves: true})
+	must(t, err)
+	t.Cleanup(func() { s.Close() })
+	redeem(t, s, &g.Voucher, 100)
+	dir = t.TempDir()
+	for _, name := range []string{DatabaseName, DatabaseName + logName, DatabaseName + idName, sealed.FileName} {
+		copyFile(t, filepath.Join(live, name), filepath.Join(dir, name))
+	}
+	return dir, g, plain, r.File
+}
+
+// TestStartRefusesWhatDoesNotBelongTogether: every way to open a data folder refuses a log beside another database, and a database whose log has
+// gone, and says what to do.
+func TestStartRefusesWhatDoesNotBelongTogether(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		spoil func(dir, plain, backup string) error
+		want  string // in the refusal; "": it opens
+		left  gift.Amount
+	}{
+		"nothing":                        {func(string, string, string) error { return nil }, "", 9_900},
+		"an older copy over it":          {func(dir, plain, _ string) error { return replace(plain, dir) }, "boon restore FILE", 0},
+		"a backup over it":               {func(dir, _, backup string) error { return replace(backup, dir) }, "boon restore FILE", 0},
+		"a backup over it, the log gone": {func(dir, _, backup string) error { removeLog(dir); return replace(backup, dir) }, "", 10_000},
+		"the log gone":                   {func(dir, _, _ string) error { return removeLog(dir) }, "is missing", 0},
+		"the log and the note gone": {func(dir, _, _ string) error {
+			removeLog(dir)
+			return os.Remove(filepath.Join(dir, DatabaseName+idName))
+		}, "", 10_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, g, plain, backup := killed(t)
+			must(t, test.spoil(dir, plain, backup))
+			before := contents(t, dir)
+			s, err := Open(t.Context(), Options{Dir: dir, MustExist: true, Serves: true})
+			if test.want == "" {
+				must(t, err)
+				defer s.Close()
+				found, err := s.Gift(t.Context(), g.AccountID, g.ID)
+				if err != nil || found.Balance != test.left {
+					t.Errorf("the balance is %d, %v, want %d", found.Balance, err, test.left)
+				}
+				return
+			}
+			if err == nil {
+				s.Close()
+				t.Fatal("it opened")
+			}
+			_, backupErr := Backup(t.Context(), dir, t.TempDir(), noon, func(int64, int64) {})
+			for _, err := range []error{err, backupErr} {
+				if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), dir) {
+					t.Errorf("%v does not say %q", err, test.want)
+				}
+			}
+			if after := contents(t, dir); after != before {
+				t.Error("the files were changed")
+			}
+		})
+	}
+}
+
+func replace(by, dir string) error {
+	content, err := os.ReadFile(by)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, DatabaseName), content, 0o600)
+}
+
+func removeLog(dir string) error { return os.Remove(filepath.Join(dir, DatabaseName+logName)) }
+
+func contents(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			text, err := os.ReadFile(path)
+			all.WriteString(path + string(text))
+			return err
+		}
+		return err
+	}))
+	return all.String()
+}
+
+// TestOrderlyEndsLeaveNothingToRefuse: whoever closes a database last, in whatever order, the next one opens it.
+func TestOrderlyEndsLeaveNothingToRefuse(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	open := func(serves bool) *Store {
+		t.Helper()
+		s, err := Open(t.Context(), Options{Dir: dir, Serves: serves})
+		must(t, err)
+		return s
+	}
+	old := open(true)
+	issue(t, old, newID(), 1)
+	next := open(true) // a new version starts before the old one stops
+	command := open(false)
+	must(t, old.Close())
+	must(t, next.CheckFiles(t.Context()))
+	if p, err := readPairing(filepath.Join(dir, DatabaseName)); err != nil || !p.Serves || len(p.IDs) != 1 {
+		t.Errorf("a service has it open, and %+v is noted, %v", p, err)
+	}
+	must(t, next.Close())
+	must(t, command.Close())
+	_, err := Backup(t.Context(), dir, t.TempDir(), noon, func(int64, int64) {})
+	must(t, err)
+	must(t, open(true).Close())
+
+	// After a kill, a command or a backup closes the database, and copies its log back.
+	dir, _, _, _ = killed(t)
+	must(t, open(false).Close())
+	must(t, open(true).Close())
+	dir, _, _, _ = killed(t)
+	_, err = Backup(t.Context(), dir, t.TempDir(), noon, func(int64, int64) {})
+	must(t, err)
+	must(t, open(true).Close())
+}
+
+// TestFilesTakenAwayWhileServing: a deleted log or a replaced database is noticed; from then on nothing is written, and of what was
+// answered before nothing is lost.
+func TestFilesTakenAwayWhileServing(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		spoil func(dir string) error
+		want  string
+		kept  bool // what was answered
+	}{
+		"the log deleted": {removeLog, "was deleted or replaced", true},
+		"the log replaced": {func(dir string) error {
+			return errorsOf(removeLog(dir), os.WriteFile(filepath.Join(dir, DatabaseName+logName), nil, 0o600))
+		}, "was deleted or replaced", true},
+		"the database removed": {func(dir string) error { return os.Remove(filepath.Join(dir, DatabaseName)) }, "was replaced or removed", false},
+		"another database moved in": {func(dir string) error {
+			return errorsOf(os.WriteFile(filepath.Join(dir, "x"), make([]byte, 4096), 0o600), os.Rename(filepath.Join(dir, "x"), filepath.Join(dir, DatabaseName)))
+		}, "was replaced or removed", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			s, err := Open(t.Context(), Options{Dir: dir, Serves: true})
+			must(t, err)
+			g := issue(t, s, newID(), 1)[0]
+			must(t, s.CheckFiles(t.Context()))
+			redeem(t, s, &g.Voucher, 100)
+			must(t, test.spoil(dir))
+			redeem(t, s, &g.Voucher, 100) // it was not noticed yet
+			for range 2 {
+				if err := s.CheckFiles(t.Context()); err == nil || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("%v does not say %q", err, test.want)
+				}
+			}
+			if s.Ping(t.Context()) == nil {
+				t.Error("it is still ready")
+			}
+			if _, err := tryRedeem(t.Context(), s, &g.Voucher, 100); err == nil {
+				t.Error("it still takes money")
+			}
+			if !test.kept {
+				must(t, s.Close())
+				return
+			}
+			// As a kill now would leave it.
+			left := t.TempDir()
+			for _, name := range []string{DatabaseName, DatabaseName + idName, sealed.FileName} {
+				copyFile(t, filepath.Join(dir, name), filepath.Join(left, name))
+			}
+			must(t, s.Close())
+			found, err := openDir(t, left).Gift(t.Context(), g.AccountID, g.ID)
+			if err != nil || found.Balance != 9_800 {
+				t.Errorf("the balance is %d, %v, want 98.00", found.Balance, err)
+			}
+		})
+	}
+}
+
+func errorsOf(all ...error) error {
+	for _, err := range all {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"boon.example/internal/ledger"
+	"boon.example/internal/sealed"
+)
+
+// RestoreReport tells what Restore did.
+type RestoreReport struct {
+	Database string // the file that is the backup now
+	Aside    string // where the one is that was there before; "": there was none
+	AsideLog string // and its log; "": it had none
+	ledger.Report
+	Newest time.Time // when the newest entry was made
+}
+
+// Restore puts a backup in the place of a data folder's database. The folder must have the key file, and nobody may have the database open.
+// The backup is copied, brought up to date and verified beside it; only when everything holds is the old database put aside, with its log,
+// under a name of its own, and the new one takes its place. Whatever fails before leaves the folder as it was.
+func Restore(ctx context.Context, backup, dir string, now time.Time, progress func(done, total int64)) (r RestoreReport, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return r, fmt.Errorf("restoring: %w", err)
+	}
+	r.Database = filepath.Join(dir, DatabaseName)
+	if err := restorable(backup, r.Database); err != nil {
+		return r, err
+	}
+	release, err := lockFile(r.Database)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		release = func() {}
+	case err != nil:
+		return r, fmt.Errorf("restoring: %w", err)
+	}
+	defer release()
+	beside, err := os.MkdirTemp(dir, ".boon-restore-*") // mode 0700
+	if err != nil {
+		return r, fmt.Errorf("restoring: %w", err)
+	}
+	defer os.RemoveAll(beside)
+	for from, to := range map[string]string{backup: DatabaseName, filepath.Join(dir, sealed.FileName): sealed.FileName} {
+		if err := copySynced(from, filepath.Join(beside, to)); err != nil {
+			return r, fmt.Errorf("restoring: %w", err)
+		}
+	}
+	if err := r.examine(ctx, beside, progress); err != nil {
+		return r, err
+	}
+	if err := r.swap(filepath.Join(beside, DatabaseName), now); err != nil {
+		return r, fmt.Errorf("restoring: %w", err)
+	}
+	return r, nil
+}
+
+// restorable refuses what is no backup for a data folder.
+func restorable(backup, database string) error {
+	from, err := os.Stat(backup)
+	if err != nil {
+		return fmt.Errorf("reading the backup: %w", err)
+	}
+	if to, err := os.Stat(database); err == nil && os.SameFile(from, to) {
+		return fmt.Errorf("%s is the database that is there; name a backup", backup)
+	}
+	if log, err := os.Stat(backup + logName); err == nil && log.Size() > 0 {
+		return fmt.Errorf("%s has a log beside it, so that it is no backup but a database that was not closed; make a backup of it with `boon backup`", backup)
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(database), sealed.FileName)); err != nil {
+		return fmt.Errorf("without its key file no code in the backup can be read; put it into the data folder first, with mode 0600: %w", err)
+	}
+	return nil
+}
+
+func copySynced(from, to string) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, source)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// examine opens the copy of a backup in a folder of its own, which brings its schema up to date, and verifies it.
+func (r *RestoreReport) examine(ctx context.Context, dir string, progress func(done, total int64)) error {
+	s, err := Open(ctx, Options{Dir: dir, MustExist: true})
+	if err != nil {
+		return fmt.Errorf("the backup does not open: %w", err)
+	}
+	if r.Report, err = ledger.Verify(ctx, s, progress); err == nil {
+		err = s.readers.QueryRowContext(ctx, `SELECT max(e.made_at) FROM entry AS e`).Scan(scanTime{&r.Newest})
+	}
+	if err = cmp.Or(err, s.Close()); err != nil {
+		return fmt.Errorf("verifying the backup: %w", err)
+	}
+	if len(r.Problems) > 0 {
+		return fmt.Errorf("the backup was not restored, and nothing was changed: boon verify finds %d problems in it: %s",
+			int64(len(r.Problems))+r.More, strings.Join(r.Problems[:min(3, len(r.Problems))], "; "))
+	}
+	f, err := os.OpenFile(filepath.Join(dir, DatabaseName), os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("restoring: %w", err)
+	}
+	return errors.Join(clearID(f), f.Sync(), f.Close())
+}
+
+// swap puts the old database aside, and the new one in its place. The log goes first: an old database without it is refused, should this be
+// cut off, and the next call does it all again.
+func (r *RestoreReport) swap(by string, now time.Time) error {
+	aside := filepath.Join(filepath.Dir(r.Database), "before-restore-"+now.UTC().Format("20060102T150405Z")+".db")
+	err := os.Link(r.Database, aside)
+	switch {
+	case err == nil:
+		r.Aside = aside
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	err = os.Rename(r.Database+logName, aside+logName)
+	switch {
+	case err == nil:
+		r.AsideLog = aside + logName
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := os.Rename(by, r.Database); err != nil {
+		return err
+	}
+	for _, name := range []string{r.Database + "-shm", r.Database + idName} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return syncFolder(filepath.Dir(r.Database))
+}
