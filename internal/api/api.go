@@ -93,7 +93,7 @@ func New(c Config) *API {
 		a.mux.Handle("GET "+p.pattern, p)
 	}
 	a.mux.Handle("/", a.handler(func(*call) (ledger.Answer, error) {
-		return ledger.Answer{}, gift.Refuse(gift.NotFound, "There is nothing at this address.")
+		return ledger.Answer{}, nothingHere()
 	}))
 	return a
 }
@@ -106,7 +106,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// The mux would redirect a path that is not clean; whoever sent it made a mistake and should hear of it.
 	if p := r.URL.EscapedPath(); p == "" || strings.TrimSuffix(path.Clean(p), "/") != strings.TrimSuffix(p, "/") {
 		a.handler(func(*call) (ledger.Answer, error) {
-			return ledger.Answer{}, gift.Refuse(gift.NotFound, "There is nothing at this address.")
+			return ledger.Answer{}, nothingHere()
 		}).ServeHTTP(w, r)
 		return
 	}

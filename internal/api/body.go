@@ -35,7 +35,7 @@ func (c *call) readBody() ([]byte, error) {
 		return refuseWith(http.StatusRequestEntityTooLarge, gift.ValidationFailure, "", "The body may have at most 1 MiB.")
 	}
 	if c.r.ContentLength > maxBody {
-		c.w.Header().Set("Connection", "close")
+		c.throwAway()
 		return nil, tooLong()
 	}
 	limited := http.MaxBytesReader(c.w, c.r.Body, maxBody)
@@ -48,6 +48,7 @@ func (c *call) readBody() ([]byte, error) {
 		case err == io.EOF:
 			return body, nil
 		case long:
+			c.throwAway()
 			return nil, tooLong()
 		case err != nil:
 			c.w.Header().Set("Connection", "close")
@@ -55,6 +56,18 @@ func (c *call) readBody() ([]byte, error) {
 		case len(body) == cap(body):
 			body = slices.Grow(body, len(body))
 		}
+	}
+}
+
+// maxThrownAway is how much of a body that is too long is read after all.
+const maxThrownAway = 8 << 20
+
+// throwAway reads the rest of a body that is too long: who writes everything before reading would otherwise find the connection cut in place
+// of an answer. Who waits to be told to send it is told not to.
+func (c *call) throwAway() {
+	c.w.Header().Set("Connection", "close")
+	if !strings.EqualFold(c.r.Header.Get("Expect"), "100-continue") {
+		_, _ = io.CopyN(io.Discard, c.r.Body, maxThrownAway) // the answer is the same however far this goes
 	}
 }
 

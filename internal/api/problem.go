@@ -76,7 +76,9 @@ func (c *call) problem(err error) ledger.Answer {
 		h.Set("WWW-Authenticate", `Bearer realm="boon"`)
 	case gift.RateLimited, gift.Unavailable, gift.RequestInProgress:
 		wait := max(refused.RetryAfter, time.Second)
-		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+		if h.Get("Retry-After") == "" { // else it is known already
+			h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+		}
 	}
 	return answer
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/api"
+	"boon.example/internal/web"
 )
 
 // door keeps waiting short when more calls come than can be served: it lets in no more than will be answered in time and refuses the others
@@ -198,7 +199,7 @@ func (h *house) refuse(busy http.HandlerFunc) func(http.ResponseWriter, *http.Re
 		if r.ContentLength > smallBody || r.ContentLength < 0 { // what has not arrived yet need not
 			w.Header().Set("Connection", "close")
 		}
-		if slices.ContainsFunc(api.Patterns(), func(p string) bool { return strings.HasPrefix(r.URL.Path, p) }) {
+		if !web.AsksForHTML(r) || slices.ContainsFunc(api.Patterns(), func(p string) bool { return strings.HasPrefix(r.URL.Path, p) }) {
 			busy(w, r)
 			return
 		}

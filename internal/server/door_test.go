@@ -184,7 +184,9 @@ func TestRefusalAtTheDoor(t *testing.T) {
 		}
 	}
 	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, httptest.NewRequest("GET", "/g/token", nil))
+	page := httptest.NewRequest("GET", "/g/token", nil)
+	page.Header.Set("Accept", "text/html")
+	handler.ServeHTTP(w, page)
 	if w.Code != 503 || w.Header().Get("Retry-After") != "1" || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") ||
 		w.Header().Get("X-Request-ID") == "" || w.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("a page: %d %v %s", w.Code, w.Header(), w.Body)

@@ -39,6 +39,11 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 		PublicURL:       c.PublicURL, Email: h.post.email != nil, SMS: h.post.sms != nil, Wake: worker.Wake, Note: note,
 		Patience: s.Patience(), ClientAddress: c.Proxies.Client,
 	})
+	pages.Fail = interfaceOf.Fail
+	h.fail = func(w http.ResponseWriter, r *http.Request, status int) {
+		web.SetHeaders(w.Header())
+		interfaceOf.Fail(w, r, status)
+	}
 	h.handler = h.door.guard(h.observe(h.mux(interfaceOf, web.Handler(pages))), h.refuse(interfaceOf.Busy))
 
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -69,12 +74,16 @@ func (h *house) mux(interfaceOf, pages http.Handler) http.Handler {
 	}
 	mux.Handle("/", pages)
 	h.hooks(mux)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") })
-	mux.HandleFunc("GET /readyz", h.ready)
+	mux.Handle("/healthz", h.reads(func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") }))
+	mux.Handle("/readyz", h.reads(h.ready))
 	if h.AdminListen == "" && !h.beyond { // what it tells of the service is not for everybody
-		mux.Handle("GET /metrics", h.metrics.handler())
+		mux.Handle("/metrics", h.reads(h.metrics.handler().ServeHTTP))
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.RequestURI == "*" || r.Method == http.MethodConnect { // no address, of which the mux would say so in words of its own
+			h.fail(w, r, http.StatusNotFound)
+			return
+		}
 		// The mux would redirect an address that is not clean; the interface refuses it, as it does every unknown one.
 		if p := path.Clean(r.URL.Path); p == "/api" || strings.HasPrefix(p, "/api/") {
 			interfaceOf.ServeHTTP(w, r)
@@ -86,8 +95,21 @@ func (h *house) mux(interfaceOf, pages http.Handler) http.Handler {
 
 func (h *house) adminMux() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", h.metrics.handler())
+	mux.Handle("/metrics", h.reads(h.metrics.handler().ServeHTTP))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { h.fail(w, r, http.StatusNotFound) })
 	return mux
+}
+
+// reads refuses every method but GET and HEAD.
+func (h *house) reads(next http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			h.fail(w, r, http.StatusMethodNotAllowed)
+			return
+		}
+		next(w, r)
+	})
 }
 
 // ready tells a load balancer whether to send calls here.

@@ -37,7 +37,7 @@ func (h *house) observe(next http.Handler) http.Handler {
 			if p != nil && p != http.ErrAbortHandler {
 				h.Logger.Error("panic", "route", route(r), "panic", p)
 				if answer.status == 0 {
-					http.Error(answer, "Something went wrong on our side. Please try again.", http.StatusInternalServerError)
+					h.fail(answer, r, http.StatusInternalServerError)
 				}
 			}
 			took := time.Since(begun)

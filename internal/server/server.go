@@ -119,6 +119,7 @@ type house struct {
 	auditor   *ledger.Auditor
 	directory atomic.Pointer[gift.Directory]
 	handler   http.Handler
+	fail      func(w http.ResponseWriter, r *http.Request, status int) // writes a problem document
 	post      post
 	stopping  atomic.Bool
 
@@ -128,7 +129,7 @@ type house struct {
 
 func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	servers := []*http.Server{h.httpServer(h.handler)}
-	turnstile, err := newTurnstile(listener, h.door.crowded.Load)
+	turnstile, err := newTurnstile(spoken{listener, h}, h.door.crowded.Load)
 	if err != nil {
 		listener.Close()
 		return err
@@ -182,6 +183,8 @@ func (h *house) httpServer(handler http.Handler) *http.Server {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    headerLimit,
-		ErrorLog:          slog.NewLogLogger(h.Logger.Handler(), slog.LevelDebug),
+		// OPTIONS * is answered as every address that is not there.
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     slog.NewLogLogger(h.Logger.Handler(), slog.LevelDebug),
 	}
 }

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
@@ -12,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -625,5 +627,127 @@ func TestPrint(t *testing.T) {
 		if strings.Contains(s.logs.String(), strings.TrimSuffix(secret, "/print.pdf")) {
 			t.Error("the log holds an address that can be spent")
 		}
+	}
+}
+
+// exchange writes a request as it is, all of it, and only then reads the answer.
+func (s *service) exchange(t *testing.T, request string) *http.Response {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, request); err != nil {
+		t.Fatalf("writing the request: %v", err)
+	}
+	method, _, _ := strings.Cut(request, " ")
+	resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	if err != nil {
+		t.Fatalf("%.80s: reading the answer: %v", request, err)
+	}
+	return resp
+}
+
+// isProblem checks an answer that must be a problem document with a name.
+func isProblem(t *testing.T, what string, resp *http.Response, status int, code gift.Code) {
+	t.Helper()
+	var problem struct{ Code, RequestID string }
+	body, err := io.ReadAll(resp.Body)
+	if err == nil && resp.Request.Method != http.MethodHead && resp.Request.Method != http.MethodConnect {
+		err = json.Unmarshal(body, &problem)
+		if problem.Code != string(code) || problem.RequestID != resp.Header.Get("X-Request-ID") {
+			t.Errorf("%s: %s", what, body)
+		}
+	}
+	if err != nil || resp.StatusCode != status || resp.Header.Get("Content-Type") != "application/problem+json" || resp.Header.Get("X-Request-ID") == "" {
+		t.Errorf("%s: %d %v %v %.200s", what, resp.StatusCode, resp.Header, err, body)
+	}
+}
+
+// TestWhatIsNotThere: every path that is not there, with any method, is a problem document, unless the caller asks for HTML.
+func TestWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	ask := func(method, path, accept string) *http.Response {
+		return s.exchange(t, method+" "+path+" HTTP/1.1\r\nHost: x\r\nAccept: "+accept+"\r\nX-Request-ID: mine\r\nContent-Length: 0\r\n\r\n")
+	}
+	for _, path := range []string{"/nowhere", "/api", "/api/integration/nothing", "/ap", "/g", "/healthz/x", "/docs/nothing", "/favicon.ico", "*"} {
+		for _, method := range []string{"GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD"} {
+			if path == "*" && method != "OPTIONS" {
+				continue
+			}
+			for _, accept := range []string{"*/*", "application/json", "text/html;q=0"} {
+				resp := ask(method, path, accept)
+				isProblem(t, method+" "+path, resp, http.StatusNotFound, gift.NotFound)
+				if resp.Header.Get("X-Request-ID") != "mine" {
+					t.Errorf("%s %s: X-Request-ID is %q", method, path, resp.Header.Get("X-Request-ID"))
+				}
+			}
+		}
+	}
+	isProblem(t, "CONNECT", s.exchange(t, "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n"), http.StatusNotFound, gift.NotFound)
+	isProblem(t, "a gift that is not there", ask("GET", "/g/0000000000000000000000", "*/*"), http.StatusNotFound, gift.NotFound)
+	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/", "/g/0000000000000000000000"} {
+		resp := ask("POST", path, "*/*")
+		isProblem(t, "POST "+path, resp, http.StatusMethodNotAllowed, gift.NotSupported)
+		if resp.Header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("POST %s: Allow is %q", path, resp.Header.Get("Allow"))
+		}
+	}
+	for _, method := range []string{"GET", "POST"} {
+		resp := ask(method, "/nowhere", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8")
+		if resp.StatusCode != http.StatusNotFound || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") || resp.Header.Get("X-Request-ID") != "mine" {
+			t.Errorf("%s by a browser: %d %v", method, resp.StatusCode, resp.Header)
+		}
+	}
+}
+
+// TestTooLongABodyIsAnswered: also a client that writes everything before it reads gets its 413, announced or in chunks.
+func TestTooLongABodyIsAnswered(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	const mebibyte = 1 << 20
+	head := "POST /api/integration/gifting/send-gift HTTP/1.1\r\nHost: x\r\nAuthorization: " + examples.HarborWebShopKey + "\r\n"
+	body := strings.Repeat("x", 8*mebibyte)
+	for what, request := range map[string]string{
+		"announced": head + "Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body,
+		"in chunks": head + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("100000\r\n"+body[:mebibyte]+"\r\n", 8) + "0\r\n\r\n",
+		"not sent":  head + "Expect: 100-continue\r\nContent-Length: 9000000\r\n\r\n",
+	} {
+		isProblem(t, what, s.exchange(t, request), http.StatusRequestEntityTooLarge, gift.ValidationFailure)
+	}
+}
+
+// TestWhatIsNotHTTP: what net/http refuses before any handler is a problem document with a name too. The one exception is the 417 for an
+// expectation other than 100-continue.
+func TestWhatIsNotHTTP(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	const line, host = "GET /healthz HTTP/1.1\r\n", "Host: x\r\n"
+	for request, want := range map[string]struct {
+		status int
+		code   gift.Code
+	}{
+		"GARBAGE\r\n\r\n":          {400, gift.ValidationFailure},
+		"GET / HTTP/1.1 x\r\n\r\n": {400, gift.ValidationFailure},
+		line + "\r\n":              {400, gift.ValidationFailure}, // no Host
+		line + host + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n": {400, gift.ValidationFailure},
+		line + host + "Bad Header: 1\r\n\r\n":                          {400, gift.ValidationFailure},
+		line + host + "X: " + strings.Repeat("x", 64<<10) + "\r\n\r\n": {431, gift.ValidationFailure},
+		line + host + "Transfer-Encoding: gzip\r\n\r\n":                {501, gift.NotSupported},
+		"GET /healthz HTTP/3.0\r\n" + host + "\r\n":                    {505, gift.NotSupported},
+	} {
+		resp := s.exchange(t, request)
+		isProblem(t, request[:min(len(request), 80)], resp, want.status, want.code)
+		if id := resp.Header.Get("X-Request-ID"); !strings.Contains(s.logs.String(), id) {
+			t.Errorf("%.80s: no log line names %s", request, id)
+		}
+	}
+	if resp := s.exchange(t, line+host+"Expect: nothing\r\nContent-Length: 1\r\n\r\nx"); resp.StatusCode != http.StatusExpectationFailed || resp.Header.Get("X-Request-ID") != "" {
+		t.Errorf("another expectation: %d %v", resp.StatusCode, resp.Header)
 	}
 }

@@ -7,13 +7,16 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"html/template"
 	"log/slog"
+	"mime"
 	"net/http"
 	"net/netip"
 	"strconv"
+	"strings"
 
 	"boon.example/internal/clientip"
 	"boon.example/internal/delivery"
@@ -32,6 +35,9 @@ type Config struct {
 	Order         func(capability string) (account, order gift.ID, ok bool)
 	ClientAddress func(*http.Request) netip.Addr // nil: that of the connection
 	Away          func(error) bool               // tells that an error will pass: the store is away; nil: none does
+
+	// Fail answers with a failure, by its status, a caller that does not ask for HTML; nil: everybody gets a page. Allow and Retry-After are set.
+	Fail func(w http.ResponseWriter, r *http.Request, status int)
 }
 
 // Gifts finds gifts for their page.
@@ -87,7 +93,7 @@ func Handler(c Config) http.Handler {
 		mux.Handle("/outbox/{id}/html", s.reads(http.HandlerFunc(s.messageHTML)))
 		mux.Handle("/outbox/{id}/mail.eml", s.reads(http.HandlerFunc(s.messageSource)))
 	}
-	mux.Handle("/", s.page(func(*http.Request) (page, error) { return page{}, gift.NotFound }))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, gift.NotFound) }) // whatever the method
 	return secure(mux)
 }
 
@@ -190,8 +196,30 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.write(w, r, page{Title: "Something went wrong", tmpl: tmplFailed, status: status})
 }
 
+// AsksForHTML reports whether a request accepts HTML by name, as those of browsers do.
+func AsksForHTML(r *http.Request) bool {
+	for accepted := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
+		kind, params, err := mime.ParseMediaType(accepted)
+		weight, bad := strconv.ParseFloat(cmp.Or(params["q"], "1"), 64)
+		if err == nil && bad == nil && weight > 0 && (kind == "text/html" || kind == "application/xhtml+xml") {
+			return true
+		}
+	}
+	return false
+}
+
 // write renders a page and sends it whole.
 func (s *site) write(w http.ResponseWriter, r *http.Request, p page) {
+	if p.allow != "" {
+		w.Header().Set("Allow", p.allow)
+	}
+	if p.status >= http.StatusBadRequest {
+		w.Header().Add("Vary", "Accept")
+		if s.Fail != nil && !AsksForHTML(r) {
+			s.Fail(w, r, p.status)
+			return
+		}
+	}
 	var b bytes.Buffer
 	if err := p.tmpl.Execute(&b, p); err != nil {
 		s.Log.Error("rendering a page failed", "route", r.Pattern, "error", err)
@@ -207,9 +235,6 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, p page) {
 	}
 	if p.forms {
 		h.Set("Content-Security-Policy", policy+"'self'")
-	}
-	if p.allow != "" {
-		h.Set("Allow", p.allow)
 	}
 	send(w, "text/html; charset=utf-8", p.status, b.Bytes())
 }
