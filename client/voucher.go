@@ -22,7 +22,7 @@ const (
 // Voucher is one gift with one balance.
 type Voucher struct {
 	VoucherID          string `json:"voucherID"`
-	VoucherCode        string `json:"voucherCode"`        // 12 digits; a secret
+	VoucherCode        string `json:"voucherCode"`        // 12 digits; a secret; "" in look-ups by a key without the permission codes, as are the next two
 	VoucherPublicToken string `json:"voucherPublicToken"` // what the QR code holds; a secret
 	GiftURL            string `json:"giftURL"`            // the recipient's page; whoever has it can spend the gift
 	LastFour           string `json:"lastFour"`           // of the code, to tell gifts apart

@@ -202,6 +202,7 @@ type call struct {
 	r         *http.Request
 	requestID string
 	now       time.Time
+	route     Route
 	caller    *gift.Caller
 	account   *gift.Account // the caller's; nil for a system key, until it has named one
 	key       string        // the Idempotency-Key, "" none
@@ -215,7 +216,7 @@ func (c *call) run(r Route) (ledger.Answer, error) {
 	if c.caller, err = c.authenticate(); err != nil {
 		return ledger.Answer{}, err
 	}
-	c.account = c.caller.Account
+	c.account, c.route = c.caller.Account, r
 	if c.caller.Kind == gift.SystemKey && !r.anyKey {
 		return ledger.Answer{}, gift.Refuse(gift.NotSupported, "A system key can send gifts only; this call needs the key of an account.")
 	}
@@ -253,7 +254,7 @@ func (a *API) handler(h handler) http.Handler {
 		c := &call{API: a, ctx: r.Context(), w: w, r: r, requestID: RequestID(r), now: a.Now().UTC()}
 		answer, err := attempt(c, h)
 		if err == nil {
-			answer, err = c.whole(answer)
+			answer, err = c.whole(c.route.operation, answer)
 		}
 		event := Event{RequestID: c.requestID, Err: hidden(err)}
 		if c.account != nil {
@@ -284,16 +285,16 @@ func attempt(c *call, h handler) (answer ledger.Answer, err error) {
 	return h(c)
 }
 
-// whole gives an answer with its body.
-func (c *call) whole(a ledger.Answer) (_ ledger.Answer, err error) {
+// whole gives an answer of an operation with its body, as the caller may see it.
+func (c *call) whole(op ledger.Operation, a ledger.Answer) (_ ledger.Answer, err error) {
 	if a.Long.Size == 0 {
-		return a, nil
+		return c.mask(op, a), nil
 	}
 	if a.Body, err = c.Records.LongAnswer(c.r.Context(), a.Long); err != nil {
 		return ledger.Answer{}, stored(err)
 	}
 	a.Long = ledger.Long{}
-	return a, nil
+	return c.mask(op, a), nil
 }
 
 func (c *call) write(a ledger.Answer) {

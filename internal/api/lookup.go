@@ -18,7 +18,7 @@ func showGift(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(http.StatusOK, func(w *writer) { w.voucher(&g, view{account: c.account, now: c.now, pages: c.PublicURL}) }), nil
+	return c.answer(http.StatusOK, func(w *writer) { w.voucher(&g, c.lookUp()) }), nil
 }
 
 // gift finds the gift that the path names. One that the key may not see is as good as not there.
@@ -76,7 +76,7 @@ func listGifts(c *call) (ledger.Answer, error) {
 		w.list("gifts")
 		for n := range gifts {
 			w.open()
-			w.voucher(&gifts[n], view{account: c.account, now: c.now, pages: c.PublicURL})
+			w.voucher(&gifts[n], c.lookUp())
 			w.close()
 		}
 		w.endList()
@@ -200,7 +200,7 @@ func showRequests(c *call) (ledger.Answer, error) {
 		if !slices.Contains(operations, r.Operation) || !r.MayBeToldTo(c.caller) {
 			continue
 		}
-		if r.Answer, err = c.whole(r.Answer); err != nil {
+		if r.Answer, err = c.whole(r.Operation, r.Answer); err != nil {
 			return ledger.Answer{}, err
 		}
 		delete(running, r.Operation)

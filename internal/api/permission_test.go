@@ -101,3 +101,36 @@ func TestRequestsNeedThePermissionOfTheirOperation(t *testing.T) {
 		t.Errorf("%d routes", len(routes))
 	}
 }
+
+// Code, token and link of a gift that is looked up, or sent again, are for keys only that may see codes, also in answers that were made
+// for another key. What made a gift tells them to whoever may make gifts.
+func TestCodesNeedAPermission(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(mailed("ann@example.com", `,"message":"\"voucherCode\":\"1\""`), once("sale")...)
+	w.post("resend-gift", `{"voucherID":"`+g.id+`"}`, once("again")...).want(200, "voucherCode", g.code)
+	w.permit(rotatedKey, "look-up", "resend", "send")
+	masked := func(r reply, path string) {
+		t.Helper()
+		r.want(200, path+"voucherCode", "null", path+"voucherPublicToken", "null", path+"giftURL", "null", path+"lastFour", g.code[8:],
+			path+"message", `"voucherCode":"1"`)
+		for _, secret := range []string{g.code, g.token} {
+			if strings.Contains(string(r.body), secret) {
+				t.Errorf("%s is shown in %s", secret, r.body)
+			}
+		}
+	}
+	masked(w.get("/gifting/gifts/"+g.id, as(rotatedKey)...), "")
+	masked(w.get("/gifting/gifts", as(rotatedKey)...), "gifts[0].")
+	masked(w.post("resend-gift", `{"voucherID":"`+g.id+`"}`, append(as(rotatedKey), once("again")...)...), "")
+	masked(w.get("/requests/again", as(rotatedKey)...), "requests[0].answer.")
+	masked(w.post("resend-gift", `{"voucherID":"`+g.id+`"}`, append(as(rotatedKey), once("once more")...)...), "")
+	w.get("/requests/sale", as(rotatedKey)...).want(200, "requests[0].answer.gifts[0].voucherCode", g.code)
+	w.send(money("1"), as(rotatedKey)...)
+	history := w.get("/gifting/gifts/"+g.id+"/history", as(rotatedKey)...).want(200)
+	if strings.Contains(string(history.body), g.code) || strings.Contains(string(history.body), g.token) {
+		t.Errorf("the history tells: %s", history.body)
+	}
+	w.permit(rotatedKey, "look-up", "codes")
+	w.get("/gifting/gifts/"+g.id, as(rotatedKey)...).want(200, "voucherCode", g.code, "voucherPublicToken", g.token)
+}

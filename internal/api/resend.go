@@ -111,7 +111,9 @@ func (r *request) dispatch(voucher gift.ID, cmd ledger.Command) (ledger.Answer, 
 		now := g
 		now.Voucher = done.Vouchers[0]
 		now.Card.Go(done.Way)
-		w.voucher(&now, view{account: r.account, now: done.Entries[0].At, pages: r.PublicURL})
+		as := r.lookUp()
+		as.now = done.Entries[0].At
+		w.voucher(&now, as)
 		w.printURL(&now, r.PublicURL)
 	})
 	if err == nil && answer.Status == http.StatusOK && !answer.Replayed {

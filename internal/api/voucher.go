@@ -1,9 +1,12 @@
 package api
 
 import (
+	"regexp"
+	"strings"
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
 	"boon.example/internal/ticket"
 )
 
@@ -14,6 +17,12 @@ type view struct {
 	now      time.Time
 	verdict  *ticket.Verdict // of the till's ticket; nil: none was given
 	pages    string          // the public URL, below which gift pages are
+	masked   bool            // code, token and link are not for the caller
+}
+
+// lookUp is a view of gifts that are looked up: their secrets are for keys only that may see codes.
+func (c *call) lookUp() view {
+	return view{account: c.account, now: c.now, pages: c.PublicURL, masked: !c.caller.May(gift.MaySeeCodes)}
 }
 
 // voucher writes the members of the voucher payload. The recipient's address is not among them: a till has no need of it.
@@ -42,10 +51,30 @@ func (w *writer) voucher(g *gift.Gift, s view) {
 // voucherIdentity writes what names the gift, and its secrets.
 func (w *writer) voucherIdentity(g *gift.Gift, s view) {
 	w.id("voucherID", g.ID)
-	w.text("voucherCode", g.Card.Code.Reveal())
-	w.text("voucherPublicToken", g.Card.Token.Reveal())
-	w.text("giftURL", giftURL(g, s.pages))
+	if s.masked {
+		for _, name := range secretMembers {
+			w.null(name)
+		}
+	} else {
+		w.text("voucherCode", g.Card.Code.Reveal())
+		w.text("voucherPublicToken", g.Card.Token.Reveal())
+		w.text("giftURL", giftURL(g, s.pages))
+	}
 	w.text("lastFour", g.Card.Code.LastFour())
+}
+
+// secretMembers are those by which a gift can be spent.
+var secretMembers = []string{"voucherCode", "voucherPublicToken", "giftURL"}
+
+// secretValues finds them in an answer of ours. In a text within it, the quotes would be escaped.
+var secretValues = regexp.MustCompile(`"(` + strings.Join(secretMembers, "|") + `)":"[^"\\]*"`)
+
+// mask takes the secrets of gifts out of an answer that may have been made for another key, unless the caller may see codes.
+func (c *call) mask(op ledger.Operation, a ledger.Answer) ledger.Answer {
+	if (op == ledger.ResendGift || op == ledger.RescheduleGift) && !c.caller.May(gift.MaySeeCodes) {
+		a.Body = secretValues.ReplaceAll(a.Body, []byte(`"$1":null`))
+	}
+	return a
 }
 
 // voucherOrigin writes whose the gift is, how it came about, and of what kind it is.
