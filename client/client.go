@@ -88,7 +88,7 @@ func (c *Client) GoString() string { return c.String() }
 // about a call after a crash makes the key first and keeps it.
 func NewKey() string { return uuid.Must(uuid.NewV7()).String() }
 
-// Operation names an endpoint that takes an Idempotency-Key.
+// Operation names an endpoint. All but OpValidateGift, which changes nothing, take an Idempotency-Key.
 type Operation string
 
 // The operations.

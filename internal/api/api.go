@@ -122,7 +122,7 @@ type Route struct {
 	deadline  time.Duration
 	needs     gift.Permissions // of the key
 	anyKey    bool             // also for a system key
-	operation ledger.Operation // under which it keeps idempotency records; "": it keeps none
+	operation ledger.Operation // under which it keeps idempotency records; "": it keeps none, and an Idempotency-Key is ignored
 }
 
 // handler does what a request asks for.
@@ -141,7 +141,7 @@ func Routes() []Route {
 		{Method: "POST", Pattern: base + "/gifting/reschedule-gift",
 			handle: rescheduleGift, deadline: otherDeadline, needs: gift.MayResend, operation: ledger.RescheduleGift},
 		{Method: "POST", Pattern: base + "/redemption/validate-gift",
-			handle: validateGift, deadline: redemptionDeadline, needs: gift.MayValidate, operation: ledger.ValidateGift},
+			handle: validateGift, deadline: redemptionDeadline, needs: gift.MayValidate},
 		{Method: "POST", Pattern: base + "/redemption/redeem-gift",
 			handle: redeemGift, deadline: redemptionDeadline, needs: gift.MayRedeem, operation: ledger.RedeemGift},
 		{Method: "POST", Pattern: base + "/redemption/reverse-redemption",
@@ -224,7 +224,7 @@ func (c *call) run(r Route) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	if r.Method == http.MethodPost {
-		if err := c.readKey(); err != nil {
+		if err := c.readKey(r.operation == ""); err != nil {
 			return ledger.Answer{}, err
 		}
 	}

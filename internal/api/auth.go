@@ -30,11 +30,11 @@ func (c *call) authenticate() (*gift.Caller, error) {
 		"Send a valid API key in the Authorization header: the key by itself, or after the word Bearer.")
 }
 
-// readKey reads the Idempotency-Key.
-func (c *call) readKey() error {
+// readKey reads the Idempotency-Key, where it is not ignored.
+func (c *call) readKey(ignored bool) error {
 	const name = "Idempotency-Key"
 	values := c.r.Header.Values(name)
-	if len(values) == 0 {
+	if len(values) == 0 || ignored {
 		return nil
 	}
 	if len(values) > 1 || !isKey(values[0]) {

@@ -487,7 +487,6 @@ func (s *stage) requests(t *testing.T) {
 	cancelled := s.make(wharf, "delivered")
 	bodies := []struct{ operation, body string }{
 		{"redeem-gift", redeem},
-		{"validate-gift", `{"voucherCode":"` + s.make(wharf, "delivered").code + `"` + atWharf + `}`},
 		{"send-gift", money("3", atWharf)},
 		{"cancel-gift", `{"voucherID":"` + cancelled.id + `","cause":"CANCELLED"}`},
 		{"reverse-redemption", `{"redemptionID":"` + taken + `"}`},

@@ -97,7 +97,6 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 	waits := `{"voucherID":"` + w.send(mailed("ana@example.com")).id + `"`
 	bodies := map[ledger.Operation][2]string{
 		ledger.SendGift:          {money("5"), money("6")},
-		ledger.ValidateGift:      {validateBody(g, pier), validateBody(g, wharf)},
 		ledger.RedeemGift:        {redeemBody(g, "1"), redeemBody(g, "2")},
 		ledger.ReverseRedemption: {`{"redemptionID":"` + redemption + `","amount":0.50}`, `{"redemptionID":"` + redemption + `"}`},
 		ledger.CancelGift:        {`{"voucherID":"` + g.id + `","cause":"CANCELLED"}`, `{"voucherID":"` + g.id + `","cause":"CANCELLED","reason":"x"}`},

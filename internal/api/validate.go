@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"net/http"
 
 	"boon.example/internal/gift"
@@ -26,39 +25,24 @@ func readValidation(o *object, currency gift.Currency) validation {
 	}
 }
 
-func (v *validation) canon(c *canon, caller *gift.Caller) {
-	c.wanted(v.wanted)
-	c.place(v.place, caller)
-	c.target(v.target)
-	c.ticket(v.ticket)
-}
-
-// validateGift tells what a gift is and whether it can be redeemed at a location. It changes nothing, so that no account requires an
-// Idempotency-Key of it; under one that is sent, the first answer is kept and given again.
+// validateGift tells what a gift is and whether it can be redeemed at a location. It changes nothing and keeps nothing.
 func validateGift(c *call) (ledger.Answer, error) {
 	var problems gift.Problems
 	asked, err := decode(c, &problems, func(o *object) validation { return readValidation(o, c.account.Currency) })
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.request(ledger.ValidateGift, func(form *canon) { asked.canon(form, c.caller) })
 	at, err := c.locate(asked.place)
-	if errors.Is(err, gift.NotAuthorized) {
-		return ledger.Answer{}, err // what the key may not do, it may not see the outcome of either
-	} else if err != nil {
-		return request.refuse(err)
+	if err != nil {
+		return ledger.Answer{}, err
 	}
 	g, verdict, err := c.validate(&asked, at)
 	if err != nil {
-		return request.refuse(err)
+		return ledger.Answer{}, err
 	}
-	write := func(w *writer) {
+	return c.answer(http.StatusOK, func(w *writer) {
 		w.voucher(&g, view{account: c.account, location: at, now: c.now, verdict: verdict, pages: c.PublicURL})
-	}
-	if c.key == "" {
-		return c.answer(http.StatusOK, write), nil
-	}
-	return request.do(&ledger.Looked{LocationID: at.ID}, http.StatusOK, func(w *writer, _ ledger.Result) { write(w) })
+	}), nil
 }
 
 // validate finds the gift that is asked for, and refuses what cannot be used as the till means to.

@@ -52,7 +52,7 @@ type Result struct {
 	Entries  []gift.Entry   // what was entered in their histories, in the same order
 }
 
-// Command is one of Issue, Redeem, Reverse, Withdraw, Resend, Reschedule, Deliver, Bounce, Looked and Refused. Of the gift.Context inside, the caller gives
+// Command is one of Issue, Redeem, Reverse, Withdraw, Resend, Reschedule, Deliver, Bounce and Refused. Of the gift.Context inside, the caller gives
 // Actor and RequestID; the engine adds the time of the decision and the ids.
 type Command interface {
 	want(c *Call, w *Want)
@@ -399,17 +399,6 @@ func (b *Bounce) decide(_ *Call, s *state) (r Result, _ error) {
 }
 
 func (*Bounce) places(*Call, *state) []gift.ID { return nil }
-
-// Looked is a request that changes nothing. Under a key its answer is remembered like any other's.
-type Looked struct{ LocationID gift.ID }
-
-func (*Looked) want(*Call, *Want) {}
-
-func (*Looked) affinity() gift.ID { return gift.ID{} }
-
-func (*Looked) decide(*Call, *state) (Result, error) { return Result{}, nil }
-
-func (l *Looked) places(*Call, *state) []gift.ID { return []gift.ID{l.LocationID} }
 
 // Refused is a request that was refused before the engine: a known key still gets its stored answer, anything else
 // gets Err, and nothing is stored.

@@ -23,7 +23,6 @@ type Operation string
 // The operations.
 const (
 	SendGift          Operation = "send-gift"
-	ValidateGift      Operation = "validate-gift"
 	RedeemGift        Operation = "redeem-gift"
 	ReverseRedemption Operation = "reverse-redemption"
 	CancelGift        Operation = "cancel-gift"

@@ -9,7 +9,7 @@ import (
 	"boon.example/internal/gift"
 )
 
-// The list of operations is that of the index, word for word, so that the index is used.
+// The list of operations is that of the index, word for word, so that the index is used. An older program kept records of validate-gift.
 const (
 	forgettable       = `account_id = $1 AND made_at < $2 AND operation IN ('send-gift', 'validate-gift', 'cancel-gift', 'resend-gift', 'reschedule-gift')`
 	selectForgettable = `SELECT count(*) FROM (SELECT 1 FROM request WHERE ` + forgettable + ` LIMIT 1) AS one`

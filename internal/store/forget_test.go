@@ -15,7 +15,7 @@ func testForget(t *testing.T, open opener) {
 	keep := noon.Add(-30 * 24 * time.Hour)
 	put := func(r ledger.Request) { save(t, s, ledger.Changes{Requests: []ledger.Request{r}}) }
 	for n := range 5 {
-		for _, operation := range []ledger.Operation{ledger.SendGift, ledger.ValidateGift, ledger.RedeemGift, ledger.ReverseRedemption, ledger.CancelGift,
+		for _, operation := range []ledger.Operation{ledger.SendGift, "validate-gift", ledger.RedeemGift, ledger.ReverseRedemption, ledger.CancelGift,
 			ledger.ResendGift, ledger.RescheduleGift} {
 			key := ledger.RequestKey{AccountID: account, Operation: operation, Key: fmt.Sprint(n)}
 			put(ledger.Request{RequestKey: key, At: keep.Add(time.Duration(n-2) * time.Second)}) // two of each are old enough

@@ -203,7 +203,7 @@ func testRequestRoundTrip(t *testing.T, open opener) {
 	s, _ := open(t)
 	var want []ledger.Request
 	account := newID()
-	for _, operation := range []ledger.Operation{ledger.SendGift, ledger.ValidateGift, ledger.RedeemGift, ledger.ReverseRedemption, ledger.CancelGift,
+	for _, operation := range []ledger.Operation{ledger.SendGift, "validate-gift", ledger.RedeemGift, ledger.ReverseRedemption, ledger.CancelGift,
 		ledger.ResendGift, ledger.RescheduleGift} {
 		r := filled[ledger.Request](t)
 		r.RequestKey = ledger.RequestKey{AccountID: account, Operation: operation, Key: "one key"}
