@@ -174,6 +174,25 @@ func (r *Report) settings(c *Config, listening net.Addr) {
 	default:
 		r.fact("metrics", "%s/metrics", listening)
 	}
+	r.descriptors(descriptors())
+	r.links(c, listening)
+}
+
+// fewDescriptors is a limit below which busy services close connections that their clients would have used again.
+const fewDescriptors = 1024
+
+func (r *Report) descriptors(limit uint64) {
+	r.fact("descriptors", "%d", limit)
+	r.fact("connections", "%d", connectionsFor(limit))
+	if limit > 0 && limit < fewDescriptors {
+		r.wrong("this process may open %d files and connections only, so that %d connections can be open at once, idle ones too: raise the limit "+
+			"(ulimit -n, LimitNOFILE)", limit, connectionsFor(limit))
+	}
+}
+
+// links reports whether guests can open their gifts, and who else can open the outbox.
+func (r *Report) links(c *Config, listening net.Addr) {
+	beyond := beyondLoopback(listening)
 	u, _ := url.Parse(c.PublicURL)
 	host := c.publicHost()
 	address, _ := netip.ParseAddr(host)

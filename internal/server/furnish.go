@@ -17,13 +17,15 @@ import (
 
 // furnish starts everything behind the listener.
 func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
-	h := &house{Config: c, store: s, metrics: newMetrics(), door: newDoor(time.Now)}
+	h := &house{Config: c, store: s, metrics: newMetrics(), door: newDoor(time.Now), connections: newConnections(connectionsFor(descriptors()))}
 	if err := h.readSetup(ctx); err != nil {
 		return nil, err
 	}
 	h.auditor = h.newAuditor()
 	h.engine = ledger.Start(under(s), ledger.Options{Lanes: s.Writers(), Observe: h.committed})
 	h.metrics.watch(h.door, h.engine, s)
+	h.metrics.gauge("boon_connections_open", "Open connections of clients.", func() float64 { return float64(h.connections.count()) })
+	h.metrics.gauge("boon_connections_max", "How many may be before the oldest idle ones are closed.", func() float64 { return float64(h.connections.max) })
 
 	h.post = newPost(c, s)
 	worker := h.worker()

@@ -74,11 +74,14 @@ func (m *metrics) request(route string, status int, took time.Duration) {
 	m.latency.WithLabelValues(route).Observe(took.Seconds())
 }
 
+// gauge adds a gauge that is read when asked for.
+func (m *metrics) gauge(name, help string, read func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
+}
+
 // watch adds the gauges that are read when asked for.
 func (m *metrics) watch(d *door, e *ledger.Engine, s *store.Store) {
-	gauge := func(name, help string, read func() float64) {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
-	}
+	gauge := m.gauge
 	gauge("boon_engine_queue_depth", "Commands that wait for a transaction.", func() float64 { return float64(e.Depth()) })
 	gauge("boon_requests_inside", "Requests that are worked on.", func() float64 { return float64(d.state().inside) })
 	gauge("boon_requests_inside_limit", "How many may be before more are refused.", func() float64 { return float64(d.state().limit) })

@@ -123,6 +123,8 @@ type house struct {
 	post      post
 	stopping  atomic.Bool
 
+	connections *connections
+
 	background     sync.WaitGroup // what runs beside the requests
 	stopBackground context.CancelFunc
 }
@@ -171,6 +173,7 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 // answer instead of being closed under the next request.
 func (h *house) drain() {
 	h.stopping.Store(true)
+	h.connections.end()
 	time.Sleep(drainTime)
 }
 
@@ -178,6 +181,7 @@ func (h *house) httpServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
 		ConnContext:       withVisitor,
+		ConnState:         h.connections.changed,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,

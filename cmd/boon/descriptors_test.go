@@ -1,0 +1,102 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestFewDescriptors: with 256 file descriptors and a thousand connections that do nothing, calls are answered: the idle ones make room.
+func TestFewDescriptors(t *testing.T) {
+	t.Parallel()
+	const crowd = 1000
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < 2*crowd {
+		t.Skipf("LEFT OUT: this test needs %d file descriptors itself, there are %d (%v)", 2*crowd, limit.Cur, err)
+	}
+	boon, err := exec.LookPath("boon")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	if code, _, log := typed(t, "apply", "../../examples/harbor-coffee.yaml", "--data", data); code != exitOK {
+		t.Fatal(log)
+	}
+	var log bytes.Buffer
+	cmd := exec.Command("sh", "-c", `ulimit -n 256 && exec "$0" serve --listen 127.0.0.1:0 --data "$1"`, boon, data)
+	cmd.Stderr = &log
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+		if !strings.Contains(log.String(), `"descriptors":"256"`) || !strings.Contains(log.String(), "may open 256 files and connections only") {
+			t.Errorf("the start does not say the limit:\n%.2000s", log.String())
+		}
+	}()
+	ready, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := strings.TrimPrefix(strings.TrimSpace(ready), "listening on http://")
+	for _, say := range []string{"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", ""} { // idle after a request, and without one
+		for n := range crowd {
+			stayIdle(t, n, address, say)
+		}
+		callsAreAnswered(t, address)
+	}
+}
+
+// stayIdle opens a connection that stays open, and does nothing after what it says was answered.
+func stayIdle(t *testing.T, n int, address, say string) {
+	t.Helper()
+	c, err := net.DialTimeout("tcp", address, 10*time.Second)
+	if err != nil {
+		t.Fatalf("connection %d: %v", n, err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if say == "" {
+		return
+	}
+	c.SetDeadline(time.Now().Add(10 * time.Second))
+	fmt.Fprint(c, say)
+	if _, err := c.Read(make([]byte, 1)); err != nil {
+		t.Fatalf("connection %d was not answered: %v", n, err)
+	}
+}
+
+// callsAreAnswered makes calls as tills do, each over a connection of its own and all over one.
+func callsAreAnswered(t *testing.T, address string) {
+	t.Helper()
+	for n := range 40 {
+		client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: n%2 == 0}}
+		r, err := http.NewRequest("GET", "http://"+address+"/api/integration/gifting/gifts", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "boon_test_demo_only_harbor_coffee_web_shop")
+		answer, err := client.Do(r)
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatalf("call %d: %v %v", n, answer, err)
+		}
+		answer.Body.Close()
+		client.CloseIdleConnections()
+	}
+}

@@ -1,0 +1,136 @@
+package server
+
+import (
+	"net"
+	"net/http"
+	"sync"
+)
+
+// connections keeps the process from running out of file descriptors: when more connections come than there are descriptors for, those
+// that have been idle for the longest are closed. Else no new connection could be accepted until the idle timeout of the others, and the
+// database could not open its files. It is the ConnState hook of the HTTP servers.
+type connections struct {
+	max int
+
+	mu     sync.Mutex
+	fewer  sync.Cond // one was closed or is idle
+	open   map[net.Conn]*connection
+	oldest *connection // of the idle ones, a list that the newest ends
+	newest *connection
+	ended  bool // nobody is kept waiting any more
+}
+
+// connection is an open connection; it is in the list while it waits for a request.
+type connection struct {
+	conn         net.Conn
+	idle         bool
+	older, newer *connection
+}
+
+// The descriptors that are not for connections: files of the database, connections to it and to gateways, standard streams. And as many
+// connections as can be useful: an idle one takes some 10 KiB of memory.
+const (
+	reservedDescriptors = 128
+	maxConnections      = 16_384
+)
+
+// connectionsFor is how many connections a process with so many descriptors can have; 0 descriptors: it is not known.
+func connectionsFor(descriptors uint64) int {
+	switch {
+	case descriptors == 0 || descriptors >= maxConnections+reservedDescriptors:
+		return maxConnections
+	case descriptors < 2*reservedDescriptors:
+		return max(1, int(descriptors/2))
+	}
+	return int(descriptors - reservedDescriptors)
+}
+
+func newConnections(most int) *connections {
+	c := &connections{max: most, open: map[net.Conn]*connection{}}
+	c.fewer.L = &c.mu
+	return c
+}
+
+// changed is told of every change in the state of a connection. A new one beyond the limit takes the place of the oldest idle one; while
+// there is none, accepting waits.
+func (c *connections) changed(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		for len(c.open) >= c.max && !c.ended {
+			if c.oldest == nil {
+				c.fewer.Wait()
+				continue
+			}
+			victim := c.oldest
+			c.forget(victim)
+			victim.conn.Close()
+		}
+		n := &connection{conn: conn}
+		c.open[conn] = n
+		c.rest(n)
+	case http.StateIdle:
+		if n := c.open[conn]; n != nil {
+			c.rest(n)
+			c.fewer.Signal()
+		}
+	case http.StateActive:
+		if n := c.open[conn]; n != nil {
+			c.unlink(n)
+		}
+	case http.StateClosed, http.StateHijacked:
+		if n := c.open[conn]; n != nil {
+			c.forget(n)
+			c.fewer.Signal()
+		}
+	}
+}
+
+// end lets those in that wait to be accepted, so that the servers can stop.
+func (c *connections) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	c.fewer.Broadcast()
+}
+
+func (c *connections) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.open)
+}
+
+// rest puts a connection at the end of the idle ones: also a new one, which has sent nothing yet.
+func (c *connections) rest(n *connection) {
+	c.unlink(n)
+	n.idle, n.older = true, c.newest
+	if c.newest != nil {
+		c.newest.newer = n
+	} else {
+		c.oldest = n
+	}
+	c.newest = n
+}
+
+func (c *connections) unlink(n *connection) {
+	if !n.idle {
+		return
+	}
+	if n.older != nil {
+		n.older.newer = n.newer
+	} else {
+		c.oldest = n.newer
+	}
+	if n.newer != nil {
+		n.newer.older = n.older
+	} else {
+		c.newest = n.older
+	}
+	n.idle, n.older, n.newer = false, nil, nil
+}
+
+func (c *connections) forget(n *connection) {
+	c.unlink(n)
+	delete(c.open, n.conn)
+}

@@ -1,0 +1,87 @@
+package server
+
+import (
+	"net"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+)
+
+// line is a connection that notes when it is closed.
+type line struct {
+	net.Conn
+	name   string
+	closed *[]string
+}
+
+func (l *line) Close() error {
+	*l.closed = append(*l.closed, l.name)
+	return nil
+}
+
+func TestTheOldestIdleConnectionMakesRoom(t *testing.T) {
+	t.Parallel()
+	var closed []string
+	c := newConnections(3)
+	conn := map[string]*line{}
+	change := func(name string, state http.ConnState) {
+		if conn[name] == nil {
+			conn[name] = &line{name: name, closed: &closed}
+		}
+		c.changed(conn[name], state)
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		change(name, http.StateNew)
+	}
+	change("a", http.StateActive)
+	change("a", http.StateIdle) // since later than b and c
+	change("b", http.StateActive)
+	change("d", http.StateNew)
+	change("e", http.StateNew)
+	if want := []string{"c", "a"}; !slices.Equal(closed, want) {
+		t.Errorf("closed %v, want %v: the oldest idle first, and none that is served", closed, want)
+	}
+	for _, name := range []string{"c", "a"} { // net/http tells of these too, once their goroutines have noticed
+		change(name, http.StateActive)
+		change(name, http.StateIdle)
+		change(name, http.StateClosed)
+	}
+	if c.count() != 3 {
+		t.Errorf("%d are open, want 3", c.count())
+	}
+	change("d", http.StateActive)
+	change("e", http.StateActive)
+	accepted := make(chan bool)
+	for _, last := range []func(){
+		func() { change("b", http.StateClosed) },
+		func() { change("d", http.StateIdle) },
+		c.end,
+	} {
+		n := &line{name: "new", closed: &closed}
+		go func() {
+			c.changed(n, http.StateNew)
+			c.changed(n, http.StateActive)
+			accepted <- true
+		}()
+		select {
+		case <-accepted:
+			t.Fatal("one more was accepted while all are served")
+		case <-time.After(20 * time.Millisecond):
+		}
+		last()
+		<-accepted
+	}
+	if want := []string{"c", "a", "d"}; !slices.Equal(closed, want) {
+		t.Errorf("closed %v, want %v", closed, want)
+	}
+}
+
+func TestConnectionsFor(t *testing.T) {
+	t.Parallel()
+	for descriptors, want := range map[uint64]int{0: maxConnections, 1: 1, 20: 10, 256: 128, 1024: 896, 65_536: maxConnections, 1 << 62: maxConnections} {
+		if got := connectionsFor(descriptors); got != want {
+			t.Errorf("%d descriptors: %d connections, want %d", descriptors, got, want)
+		}
+	}
+}
