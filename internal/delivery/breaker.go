@@ -10,9 +10,10 @@ import (
 const (
 	// breakAfter is how many failures in a row show that a gateway does not work.
 	breakAfter = 5
-	// breakFirst is for how long it is then left alone; twice as long each further time, up to breakMost.
+	// breakFirst is for how long it is then left alone; twice as long each further time, up to breakMost. That is how long the first message
+	// waits at most once the gateway works again.
 	breakFirst = 5 * time.Second
-	breakMost  = 2 * time.Minute
+	breakMost  = 30 * time.Second
 )
 
 // Breaker keeps a gateway that does not work from being hammered, and jobs from being charged for it. After a few failures that
@@ -26,6 +27,7 @@ type Breaker struct {
 	openings int // in a row
 	until    time.Time
 	probing  bool
+	awaited  bool // a message is to come when the gateway has been left alone for long enough
 	words    string
 }
 
@@ -53,9 +55,16 @@ func (b *Breaker) rests(now time.Time) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.failures >= breakAfter && now.Before(b.until) {
-		return &Paused{b.words, b.until.Sub(now)}
+		return b.paused(now)
 	}
 	return nil
+}
+
+// paused refuses a message while the gateway is left alone. The first comes again as soon as it may, to see whether the gateway works.
+func (b *Breaker) paused(now time.Time) error {
+	first := !b.awaited
+	b.awaited = true
+	return &Paused{b.words, b.until.Sub(now), first}
 }
 
 // enter lets a message through, or refuses. A probe is one after failures, to see whether the gateway works again.
@@ -66,9 +75,9 @@ func (b *Breaker) enter(now time.Time) (probe bool, _ error) {
 	case b.failures < breakAfter:
 		return false, nil
 	case now.Before(b.until):
-		return false, &Paused{b.words, b.until.Sub(now)}
+		return false, b.paused(now)
 	case b.probing:
-		return false, &Paused{b.words, breakFirst}
+		return false, &Paused{b.words, breakFirst, false}
 	}
 	b.probing = true
 	return true, nil
@@ -88,6 +97,7 @@ func (b *Breaker) leave(err error, probe bool, now time.Time) {
 		if b.failures >= breakAfter && !now.Before(b.until) { // else one that was begun before
 			b.until = now.Add(min(breakFirst<<min(b.openings, 10), breakMost))
 			b.openings++
+			b.awaited = false
 		}
 	}
 	if probe {

@@ -67,6 +67,7 @@ func (l *Later) Error() string { return l.Words }
 type Paused struct {
 	Words string        // of the last failure
 	After time.Duration // when it may be asked again
+	First bool          // this message is the one that asks then; the others may come later
 }
 
 // Error says so.

@@ -271,7 +271,10 @@ func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job,
 		w.giveBack(ctx, []ledger.Job{job})
 	case errors.As(err, &paused):
 		w.Observe(g.Card.Method, NotAsked)
-		pause := paused.After + time.Duration(w.Random()*float64(paused.After)) // spread, so that not all come at once
+		pause := paused.After
+		if !paused.First {
+			pause += time.Duration(w.Random() * float64(paused.After)) // spread, so that not all come at once
+		}
 		w.postpone(ctx, log, job, pause, words(err, g))
 	default:
 		w.retry(ctx, log, job, g, err, lease)

@@ -438,7 +438,7 @@ func TestBreaker(t *testing.T) {
 			}
 		}
 		var jobs []ledger.Job
-		for range 20 {
+		for range 40 {
 			jobs = append(jobs, w.issue(aGift(gift.Email)))
 		}
 		text := w.issue(aGift(gift.SMS))
@@ -465,6 +465,50 @@ func TestBreaker(t *testing.T) {
 			t.Errorf("the gateway rests: %t; %d tries came to %v", breaker.Resting(), tries, came)
 		}
 	})
+}
+
+// TestBreakerRestsForHalfAMinuteAtMost: once a gateway works again, the first of many messages goes within 30 seconds, however long it was away;
+// and so does the only one that waits, when others have been put off for longer.
+func TestBreakerRestsForHalfAMinuteAtMost(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		jobs int
+		away time.Duration
+	}{"many, after an hour": {150, time.Hour}, "many, after minutes": {150, 10 * time.Minute}, "one that waits": {breakAfter + 1, time.Second}} {
+		for start := range 4 { // at different moments of the rest
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(nil)
+				back := time.Now().Add(test.away + time.Duration(start)*7*time.Second)
+				var first time.Time
+				var mu sync.Mutex
+				gateways := w.outbox()
+				gateways.Email = &Breaker{Carrier: carries(func(context.Context, Message) error {
+					mu.Lock()
+					defer mu.Unlock()
+					if time.Now().Before(back) {
+						return &Unreachable{errors.New("connection refused")}
+					}
+					if first.IsZero() {
+						first = time.Now()
+					}
+					return nil
+				})}
+				w.Gateway = gateways
+				w.Senders = 1 // so that failures come one after the other
+				for range test.jobs {
+					w.issue(aGift(gift.Email))
+				}
+				w.start(t)
+				time.Sleep(time.Until(back) + 5*time.Minute)
+				synctest.Wait()
+				mu.Lock()
+				defer mu.Unlock()
+				if took := first.Sub(back); first.IsZero() || took > 30*time.Second+time.Millisecond {
+					t.Errorf("%s: the first message went %v after the gateway was back", name, took)
+				}
+			})
+		}
+	}
 }
 
 func TestWithdrawnIsNotSent(t *testing.T) {
