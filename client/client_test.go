@@ -163,7 +163,7 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 		},
 			ask{"POST", "/api/integration/redemption/validate-gift", "", "", `{"voucherCode":"123456789012"}`}},
 		{func() error {
-			_, err := c.ReverseRedemption(ctx, client.ReverseRedemptionRequest{OriginalKey: "k1", IdempotencyKey: "k2"})
+			_, err := c.ReverseRedemption(ctx, client.ReverseRedemptionRequest{OriginalKey: "k1", All: true, IdempotencyKey: "k2"})
 			return err
 		}, ask{"POST", "/api/integration/redemption/reverse-redemption", "", "k2", `{"idempotencyKey":"k1"}`}},
 		{func() error {
@@ -204,7 +204,7 @@ func TestErrorTellsWhatTheServiceSaid(t *testing.T) {
 	c, s := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
 		refuse(w, 429, client.RateLimited, "Retry-After", "3600")
 	})
-	_, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})
+	_, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", All: true})
 	want := &client.Error{
 		Status: 429, Code: client.RateLimited, RequestID: "req-1", RetryAfter: time.Hour,
 		Messages: []client.Message{{Path: "amount", Text: "Because."}},
@@ -248,7 +248,7 @@ func TestRepeats(t *testing.T) {
 				}
 				io.WriteString(w, redeemed)
 			})
-			if _, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"}); err != nil {
+			if _, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", All: true}); err != nil {
 				t.Fatal(err)
 			}
 			reqs := s.all()
@@ -289,7 +289,7 @@ func TestDoesNotRepeat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, s := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { tt.wrong(w, r) })
-			_, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})
+			_, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", All: true})
 			_, unknown := errors.AsType[*client.UnknownOutcome](err)
 			if err == nil || client.Refused(err) != tt.refused || unknown == tt.refused || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("Refused is %v, unknown is %v for %v", client.Refused(err), unknown, err)
@@ -304,7 +304,7 @@ func TestDoesNotRepeat(t *testing.T) {
 func TestGivesUpAndSaysSo(t *testing.T) {
 	t.Parallel()
 	c, s := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { drop(w, r) }, client.WithAttempts(3))
-	_, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", IdempotencyKey: "k-1"})
+	_, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", All: true, IdempotencyKey: "k-1"})
 	unknown, ok := errors.AsType[*client.UnknownOutcome](err)
 	if !ok || unknown.IdempotencyKey != "k-1" || unknown.Operation != client.OpRedeemGift || client.Refused(err) {
 		t.Errorf("the error is %v", err)
@@ -338,7 +338,7 @@ func TestRefusalOfTheMomentAfterALostAnswer(t *testing.T) {
 			}
 			refuse(w, tt.status, tt.code)
 		})
-		_, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})
+		_, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", All: true})
 		_, unknown := errors.AsType[*client.UnknownOutcome](err)
 		if unknown != tt.unknown || client.Refused(err) == tt.unknown || !errors.Is(err, tt.code) {
 			t.Errorf("%s after a lost answer: %v", tt.code, err)
@@ -350,7 +350,7 @@ func TestRefusalOfTheMomentAfterALostAnswer(t *testing.T) {
 func TestStillRunningIsNotRefused(t *testing.T) {
 	t.Parallel()
 	c, s := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { refuse(w, 409, client.RequestInProgress) }, client.WithAttempts(2))
-	_, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})
+	_, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", All: true})
 	if _, unknown := errors.AsType[*client.UnknownOutcome](err); !unknown || client.Refused(err) || len(s.all()) != 2 {
 		t.Errorf("after %d attempts: %v", len(s.all()), err)
 	}
@@ -393,13 +393,13 @@ func TestNothingListening(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})
+	_, err = c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", All: true})
 	if _, unknown := errors.AsType[*client.UnknownOutcome](err); err == nil || unknown {
 		t.Errorf("nothing was ever sent, so nothing is unknown: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err = c.RedeemSafely(ctx, client.RedeemGiftRequest{VoucherID: "v1"}); !errors.Is(err, context.Canceled) || errors.Is(err, client.ErrVoided) {
+	if _, err = c.RedeemSafely(ctx, client.RedeemGiftRequest{VoucherID: "v1", All: true}); !errors.Is(err, context.Canceled) || errors.Is(err, client.ErrVoided) {
 		t.Errorf("with a context that has ended: %v", err)
 	}
 }
@@ -516,7 +516,7 @@ func TestRedeemSafely(t *testing.T) {
 				}
 				tt.redeem(w, r)
 			})
-			_, err := c.RedeemSafely(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})
+			_, err := c.RedeemSafely(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", All: true})
 			unknown, unsure := errors.AsType[*client.UnknownOutcome](err)
 			if client.Refused(err) != tt.refused || errors.Is(err, client.ErrVoided) != tt.voided || unsure != tt.unsure {
 				t.Errorf("refused %v, voided %v, unsure %v: %v", client.Refused(err), errors.Is(err, client.ErrVoided), unsure, err)
@@ -546,7 +546,7 @@ func TestVoidOutlivesTheContext(t *testing.T) {
 		}
 		io.WriteString(w, `{}`)
 	})
-	if _, err := c.RedeemSafely(ctx, client.RedeemGiftRequest{VoucherID: "v1"}); !errors.Is(err, client.ErrVoided) || len(s.all()) != 2 {
+	if _, err := c.RedeemSafely(ctx, client.RedeemGiftRequest{VoucherID: "v1", All: true}); !errors.Is(err, client.ErrVoided) || len(s.all()) != 2 {
 		t.Errorf("after %d calls: %v", len(s.all()), err)
 	}
 }
@@ -598,7 +598,7 @@ func TestWaitsAsLongAsTold(t *testing.T) {
 		}
 		io.WriteString(w, redeemed)
 	}, func(t *testing.T, c *client.Client) {
-		if _, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"}); err != nil {
+		if _, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", All: true}); err != nil {
 			t.Fatal(err)
 		}
 		if pause := at[1].Sub(at[0]); pause < 7*time.Second || pause > 8*time.Second {
@@ -614,7 +614,7 @@ func TestPausesGrowWithinBounds(t *testing.T) {
 		at = append(at, time.Now())
 		refuse(w, 500, client.UnexpectedError)
 	}, func(t *testing.T, c *client.Client) {
-		c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})
+		c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", All: true})
 		if len(at) != 6 {
 			t.Fatalf("%d attempts, want 6", len(at))
 		}
@@ -635,7 +635,7 @@ func TestDeadlineBoundsTheWholeCall(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		start := time.Now()
-		_, err := c.RedeemGift(ctx, client.RedeemGiftRequest{VoucherID: "v1"})
+		_, err := c.RedeemGift(ctx, client.RedeemGiftRequest{VoucherID: "v1", All: true})
 		if !errors.Is(err, client.Unavailable) || time.Since(start) > 0 {
 			t.Errorf("waiting 5 s when only 3 are left helps nobody: %v after %v", err, time.Since(start))
 		}
@@ -649,7 +649,7 @@ func TestTillPatience(t *testing.T) {
 		<-r.Context().Done() // a service that hangs
 	}, func(t *testing.T, c *client.Client) {
 		start := time.Now()
-		_, err := c.RedeemSafely(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})
+		_, err := c.RedeemSafely(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", All: true})
 		if _, unknown := errors.AsType[*client.UnknownOutcome](err); !unknown || errors.Is(err, client.ErrVoided) {
 			t.Errorf("nobody answered, but the error is %v", err)
 		}
@@ -658,3 +658,29 @@ func TestTillPatience(t *testing.T) {
 		}
 	})
 }
+
+// TestAnAmountIsNeverForgotten: an amount that was not worked out does not become all of a gift.
+func TestAnAmountIsNeverForgotten(t *testing.T) {
+	t.Parallel()
+	c, s := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { io.WriteString(w, redeemed) })
+	one := client.Whole(1)
+	for what, err := range map[string]error{
+		"RedeemGift without":          second(c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})),
+		"RedeemSafely without":        second(c.RedeemSafely(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})),
+		"ReverseRedemption without":   second(c.ReverseRedemption(t.Context(), client.ReverseRedemptionRequest{RedemptionID: "r1"})),
+		"RedeemGift with both":        second(c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", Amount: one, All: true})),
+		"ReverseRedemption with both": second(c.ReverseRedemption(t.Context(), client.ReverseRedemptionRequest{RedemptionID: "r1", Amount: one, All: true})),
+	} {
+		if _, unknown := errors.AsType[*client.UnknownOutcome](err); err == nil || unknown || !strings.Contains(err.Error(), "nothing was sent") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if n := len(s.all()); n != 0 {
+		t.Errorf("%d requests were sent", n)
+	}
+	if _, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", Amount: client.Whole(0)}); err != nil || !strings.Contains(s.all()[0].body, `"amount":0`) {
+		t.Errorf("a zero must reach the service, which refuses it: %v %+v", err, s.all())
+	}
+}
+
+func second[T any](_ T, err error) error { return err }

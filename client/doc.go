@@ -7,7 +7,8 @@
 //
 // # Money is exact
 //
-// Amounts are [Decimal]: decimal numbers that are never turned into a float, on the way out or on the way in.
+// Amounts are [Decimal]: decimal numbers that are never turned into a float, on the way out or on the way in. Who means all of a gift, or of a
+// redemption, says All: a request without an amount is not sent.
 //
 // # Repeating is safe
 //

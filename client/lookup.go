@@ -79,6 +79,8 @@ const (
 	EntryRedemption     EntryKind = "REDEMPTION"
 	EntryReversal       EntryKind = "REVERSAL"
 	EntryCancellation   EntryKind = "CANCELLATION"
+	EntryResent         EntryKind = "RESENT"
+	EntryRescheduled    EntryKind = "RESCHEDULED"
 )
 
 // Entry is one row of a gift's history. The amounts up to any entry add up to its CurrentBalance.

@@ -14,12 +14,13 @@ type RedeemGiftRequest struct {
 	VoucherID                               string  `json:"voucherID,omitzero"`
 	VoucherCode                             string  `json:"voucherCode,omitzero"`
 	VoucherPublicToken                      string  `json:"voucherPublicToken,omitzero"`
-	Amount                                  Decimal `json:"amount,omitzero"`       // absent: all that is left
+	Amount                                  Decimal `json:"amount,omitzero"`       // this or All
 	AllowPartial                            bool    `json:"allowPartial,omitzero"` // take what is there when Amount is more
 	Reference                               string  `json:"reference,omitzero"`    // the till's own id of the sale
 	Expect
 	TicketData *TicketData `json:"ticketData,omitzero"`
 
+	All            bool   `json:"-"` // in place of Amount: all that is left, or all that the ticket allows
 	IdempotencyKey string `json:"-"` // absent: a new one
 }
 
@@ -42,7 +43,18 @@ type Redemption struct {
 // RedeemGift takes an amount of money, or a quantity of items, from a gift. When it returns a Redemption, that is durable. A till
 // that must know for certain before the guest leaves uses [Client.RedeemSafely].
 func (c *Client) RedeemGift(ctx context.Context, r RedeemGiftRequest) (*Redemption, error) {
+	if err := howMuch(r.Amount, r.All); err != nil {
+		return nil, err
+	}
 	return c.redeem(ctx, post(OpRedeemGift, redemptionPath, r, r.IdempotencyKey))
+}
+
+// howMuch refuses a request that does not say how much it is about: an amount that a program failed to work out must not mean everything.
+func howMuch(amount Decimal, all bool) error {
+	if amount.Given() == all {
+		return errors.New("nothing was sent: the request must say an Amount, or else All, and not both")
+	}
+	return nil
 }
 
 func (c *Client) redeem(ctx context.Context, k call) (*Redemption, error) {
@@ -57,12 +69,14 @@ func (c *Client) redeem(ctx context.Context, k call) (*Redemption, error) {
 // ReverseRedemptionRequest asks to undo a redemption, named by RedemptionID or, when its answer never came, by the
 // Idempotency-Key it was made with.
 type ReverseRedemptionRequest struct {
-	RedemptionID   string  `json:"redemptionID,omitzero"`
-	OriginalKey    string  `json:"idempotencyKey,omitzero"` // of the redemption
-	Amount         Decimal `json:"amount,omitzero"`         // absent: all that is left of the redemption
-	Reason         string  `json:"reason,omitzero"`
-	OrganizationID string  `json:"organizationID,omitzero"`
+	RedemptionID                            string  `json:"redemptionID,omitzero"`
+	OriginalKey                             string  `json:"idempotencyKey,omitzero"` // of the redemption
+	Amount                                  Decimal `json:"amount,omitzero"`         // this or All
+	Reason                                  string  `json:"reason,omitzero"`
+	OrganizationID                          string  `json:"organizationID,omitzero"`
+	PointOfSaleSystemOrganizationIdentifier string  `json:"pointOfSaleSystemOrganizationIdentifier,omitzero"`
 
+	All            bool   `json:"-"` // in place of Amount: all that is left of the redemption
 	IdempotencyKey string `json:"-"` // of the reversal itself; absent: a new one
 }
 
@@ -86,6 +100,9 @@ type Reversal struct {
 // ReverseRedemption gives back to a gift what a redemption took. By OriginalKey, [NotFound] is good news: that redemption never
 // arrived, and will be refused should it still come.
 func (c *Client) ReverseRedemption(ctx context.Context, r ReverseRedemptionRequest) (*Reversal, error) {
+	if err := howMuch(r.Amount, r.All); err != nil {
+		return nil, err
+	}
 	return c.reverse(ctx, post(OpReverseRedemption, redemptionPath, r, r.IdempotencyKey))
 }
 
@@ -116,6 +133,9 @@ const (
 //
 // When ctx ends while the outcome is unknown, the reversal is still made.
 func (c *Client) RedeemSafely(ctx context.Context, r RedeemGiftRequest) (*Redemption, error) {
+	if err := howMuch(r.Amount, r.All); err != nil {
+		return nil, err
+	}
 	k := post(OpRedeemGift, redemptionPath, r, r.IdempotencyKey)
 	k.attempts, k.perAttempt = tillAttempts, tillPatience
 	done, err := c.redeem(ctx, k)
@@ -123,7 +143,8 @@ func (c *Client) RedeemSafely(ctx context.Context, r RedeemGiftRequest) (*Redemp
 	if !ok {
 		return done, err
 	}
-	void := ReverseRedemptionRequest{OriginalKey: k.key, Reason: "no answer to the till", OrganizationID: r.OrganizationID}
+	void := ReverseRedemptionRequest{OriginalKey: k.key, All: true, Reason: "no answer to the till", OrganizationID: r.OrganizationID,
+		PointOfSaleSystemOrganizationIdentifier: r.PointOfSaleSystemOrganizationIdentifier}
 	v := post(OpReverseRedemption, redemptionPath, void, "")
 	v.attempts, v.perAttempt = tillAttempts, tillPatience
 	_, failed := c.reverse(context.WithoutCancel(ctx), v)

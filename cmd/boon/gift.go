@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"boon.example/client"
 )
@@ -64,15 +65,23 @@ type place struct {
 
 var (
 	guid = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
-	code = regexp.MustCompile(`^[0-9]{4}[ -]?[0-9]{4}[ -]?[0-9]{4}$`)
+	code = regexp.MustCompile(`^[0-9]{12}$`)
 )
 
-// secret sorts what a person typed or a scanner read into code and token. A code may be written in groups of four.
-func secret(s string) (voucherCode, token string) {
-	if code.MatchString(s) {
-		return strings.NewReplacer(" ", "", "-", "").Replace(s), ""
+// secret sorts what a person typed or a scanner read into code and token. A code may have spaces and dashes between its digits, also where
+// they part the words of a command.
+func secret(words []string) (voucherCode, token string) {
+	s := strings.Join(words, " ")
+	digits := strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.Is(unicode.Pd, r) {
+			return -1
+		}
+		return r
+	}, s)
+	if code.MatchString(digits) {
+		return digits, ""
 	}
-	return "", s
+	return "", strings.TrimSpace(s)
 }
 
 // amount reads the text of a flag; "" is no amount.
@@ -88,7 +97,7 @@ func amount(flag, s string) (client.Decimal, error) {
 }
 
 type giftValidateCmd struct {
-	Gift string `arg:"" help:"The 12-digit code, or what the QR code holds: the link or the token in it."`
+	Gift []string `arg:"" help:"The 12-digit code, or what the QR code holds: the link or the token in it."`
 	place
 	service
 }
@@ -99,7 +108,7 @@ func (giftValidateCmd) Help() string {
 
 Example:
 
-    boon gift validate "4829 1337 5026"
+    boon gift validate 4829 1337 5026
     boon gift validate https://gifts.example.com/g/5hTnUfY2cWq0vKzL8sXbRd --json
 
 Next: boon gift redeem --help.`
@@ -121,11 +130,11 @@ func (c *giftValidateCmd) Run(t *terminal) error {
 }
 
 type giftRedeemCmd struct {
-	Gift         string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
-	Amount       string `xor:"how much" placeholder:"N" help:"How much to take: money, or a number of items."`
-	All          bool   `xor:"how much" help:"Take all that is left."`
-	AllowPartial bool   `help:"Take what is there when --amount is more."`
-	Reference    string `placeholder:"TEXT" help:"Your own id of the sale."`
+	Gift         []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
+	Amount       string   `xor:"how much" placeholder:"N" help:"How much to take: money, or a number of items."`
+	All          bool     `xor:"how much" help:"Take all that is left."`
+	AllowPartial bool     `help:"Take what is there when --amount is more."`
+	Reference    string   `placeholder:"TEXT" help:"Your own id of the sale."`
 	place
 	repeatable
 	service
@@ -158,10 +167,10 @@ func (c *giftRedeemCmd) Run(t *terminal) error {
 	}
 	r := client.RedeemGiftRequest{
 		OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale,
-		Amount: take, AllowPartial: c.AllowPartial, Reference: c.Reference, IdempotencyKey: c.IdempotencyKey,
+		Amount: take, All: c.All, AllowPartial: c.AllowPartial, Reference: c.Reference, IdempotencyKey: c.IdempotencyKey,
 	}
-	if guid.MatchString(c.Gift) {
-		r.VoucherID = c.Gift
+	if guid.MatchString(c.Gift[0]) && len(c.Gift) == 1 {
+		r.VoucherID = c.Gift[0]
 	} else {
 		r.VoucherCode, r.VoucherPublicToken = secret(c.Gift)
 	}
@@ -180,7 +189,7 @@ type giftReverseCmd struct {
 	OriginalKey string `placeholder:"KEY" help:"In place of it: the Idempotency-Key that the redemption was made with. Should it never have arrived, it is refused from then on."`
 	Amount      string `placeholder:"N" help:"How much to give back. Default: all that is left of the redemption."`
 	Reason      string `placeholder:"TEXT" help:"Why, for the gift's history."`
-	Location    string `placeholder:"ID" help:"Location where it is given back."`
+	place
 	repeatable
 	service
 }
@@ -208,8 +217,8 @@ func (c *giftReverseCmd) Run(t *terminal) error {
 		return err
 	}
 	a, err := api.ReverseRedemption(t, client.ReverseRedemptionRequest{
-		RedemptionID: c.Redemption, OriginalKey: c.OriginalKey, Amount: give, Reason: c.Reason, OrganizationID: c.Location,
-		IdempotencyKey: c.IdempotencyKey,
+		RedemptionID: c.Redemption, OriginalKey: c.OriginalKey, Amount: give, All: !give.Given(), Reason: c.Reason,
+		OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale, IdempotencyKey: c.IdempotencyKey,
 	})
 	if err != nil {
 		return err

@@ -90,8 +90,9 @@ func TestWhatAPersonTypes(t *testing.T) {
 	for _, tt := range []struct{ typed, code, token string }{
 		{"482913375026", "482913375026", ""}, {"4829 1337 5026", "482913375026", ""}, {"4829-1337-5026", "482913375026", ""},
 		{"48291337502", "", "48291337502"}, {"http://x/g/abc", "", "http://x/g/abc"}, {"４８２９１３３７５０２６", "", "４８２９１３３７５０２６"},
+		{" 482 913 375 026\n", "482913375026", ""}, {"4829\u00a01337\u20135026", "482913375026", ""}, {" http://x/g/abc ", "", "http://x/g/abc"},
 	} {
-		if code, token := secret(tt.typed); code != tt.code || token != tt.token {
+		if code, token := secret(strings.Split(tt.typed, " ")); code != tt.code || token != tt.token {
 			t.Errorf("secret(%q) = %q, %q", tt.typed, code, token)
 		}
 	}

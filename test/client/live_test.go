@@ -140,7 +140,7 @@ func TestLifeOfAGift(t *testing.T) {
 	if !errors.Is(err, client.InsufficientBalance) || !client.Refused(err) {
 		t.Errorf("20 of 15.50: %v", err)
 	}
-	back, err := till.ReverseRedemption(ctx, client.ReverseRedemptionRequest{OriginalKey: key, Reason: "wrong table"})
+	back, err := till.ReverseRedemption(ctx, client.ReverseRedemptionRequest{OriginalKey: key, All: true, Reason: "wrong table"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,10 +174,10 @@ func TestVoidOfWhatNeverArrived(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := client.NewKey()
-	if _, err := till.ReverseRedemption(t.Context(), client.ReverseRedemptionRequest{OriginalKey: key}); !errors.Is(err, client.NotFound) {
+	if _, err := till.ReverseRedemption(t.Context(), client.ReverseRedemptionRequest{OriginalKey: key, All: true}); !errors.Is(err, client.NotFound) {
 		t.Errorf("voiding what never arrived: %v", err)
 	}
-	late := client.RedeemGiftRequest{VoucherID: order.Gifts[0].VoucherID, IdempotencyKey: key}
+	late := client.RedeemGiftRequest{VoucherID: order.Gifts[0].VoucherID, All: true, IdempotencyKey: key}
 	if _, err := till.RedeemGift(t.Context(), late); !errors.Is(err, client.RedemptionNotAllowed) {
 		t.Errorf("the late original: %v", err)
 	}
@@ -210,7 +210,7 @@ func TestEligibleItems(t *testing.T) {
 		t.Errorf("eligibility: %s", v.Meta.Body)
 	}
 	none := client.Ticket{LineItems: []client.LineItem{line("BAGEL", "4.00")}}
-	_, err = till.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: v.VoucherID, TicketData: none.TicketData()})
+	_, err = till.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: v.VoucherID, All: true, TicketData: none.TicketData()})
 	if !errors.Is(err, client.ItemEligibilityFailure) {
 		t.Errorf("a bagel: %v", err)
 	}
@@ -275,7 +275,7 @@ func TestKeysOfOddCharacters(t *testing.T) {
 		if err != nil || len(status) != 1 || status[0].Key != key || status[0].State != client.RequestFinished {
 			t.Errorf("what became of %q: %+v %v", key, status, err)
 		}
-		void, err := till.ReverseRedemption(t.Context(), client.ReverseRedemptionRequest{OriginalKey: key})
+		void, err := till.ReverseRedemption(t.Context(), client.ReverseRedemptionRequest{OriginalKey: key, All: true})
 		if err != nil || void.RedemptionID != first.RedemptionID {
 			t.Errorf("voiding %q: %+v %v", key, void, err)
 		}
