@@ -16,8 +16,10 @@ type CancelGiftRequest struct {
 	VoucherID                          string `json:"voucherID,omitzero"`
 	OrderID                            string `json:"orderID,omitzero"`                            // all gifts of one SendGift
 	ExternalTransactionReferenceNumber string `json:"externalTransactionReferenceNumber,omitzero"` // all gifts of one purchase
+	ExternalStorefrontID               string `json:"externalStorefrontID,omitzero"`               // beside the reference: where the purchase was made
 	Cause                              Cause  `json:"cause,omitzero"`
 	Reason                             string `json:"reason,omitzero"`
+	SkipNotAllowed                     bool   `json:"skipNotAllowed,omitzero"` // does what can be done; absent: all or none
 
 	IdempotencyKey string `json:"-"` // absent: a new one
 }
@@ -28,17 +30,46 @@ type Cancellation struct {
 	Meta     Meta               `json:"-"`
 }
 
-// CancelledVoucher is one gift that was taken out of use.
+// CancelledVoucher is one gift that was taken out of use, or brought back into it.
 type CancelledVoucher struct {
 	VoucherID      string  `json:"voucherID"`
 	Status         Status  `json:"status"`
 	StatusID       int     `json:"statusID"`
 	CurrentBalance Decimal `json:"currentBalance"`
+	Outcome        Outcome `json:"outcome"`
+	Reason         string  `json:"reason"` // of [OutcomeNotAllowed]: why
 }
 
-// CancelGift takes gifts out of use, all or none.
+// Outcome is what became of one gift of several.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeDone        Outcome = "DONE"
+	OutcomeAlreadyDone Outcome = "ALREADY_DONE" // the gift was where it was to go
+	OutcomeNotAllowed  Outcome = "NOT_ALLOWED"  // it was skipped
+)
+
+// CancelGift takes gifts out of use: all or none, unless SkipNotAllowed says otherwise.
 func (c *Client) CancelGift(ctx context.Context, r CancelGiftRequest) (*Cancellation, error) {
-	k := post(OpCancelGift, giftingPath, r, r.IdempotencyKey)
+	return c.outcomes(ctx, post(OpCancelGift, giftingPath, r, r.IdempotencyKey))
+}
+
+// ReinstateGiftRequest asks to take a cancellation, or the report of a failed purchase, back: of one gift or of an order.
+type ReinstateGiftRequest struct {
+	VoucherID string `json:"voucherID,omitzero"`
+	OrderID   string `json:"orderID,omitzero"`
+	Reason    string `json:"reason,omitzero"`
+
+	IdempotencyKey string `json:"-"` // absent: a new one
+}
+
+// ReinstateGift brings gifts back into use as they were before, all or none.
+func (c *Client) ReinstateGift(ctx context.Context, r ReinstateGiftRequest) (*Cancellation, error) {
+	return c.outcomes(ctx, post(OpReinstateGift, giftingPath, r, r.IdempotencyKey))
+}
+
+func (c *Client) outcomes(ctx context.Context, k call) (*Cancellation, error) {
 	var a Cancellation
 	var err error
 	if a.Meta, err = c.do(ctx, k, &a); err != nil {

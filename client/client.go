@@ -98,6 +98,7 @@ const (
 	OpRedeemGift        Operation = "redeem-gift"
 	OpReverseRedemption Operation = "reverse-redemption"
 	OpCancelGift        Operation = "cancel-gift"
+	OpReinstateGift     Operation = "reinstate-gift"
 	OpResendGift        Operation = "resend-gift"
 	OpRescheduleGift    Operation = "reschedule-gift"
 )

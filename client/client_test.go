@@ -171,6 +171,16 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 			return err
 		}, ask{"POST", "/api/integration/gifting/cancel-gift", "", "k3", `{"orderID":"o","cause":"CANCELLED"}`}},
 		{func() error {
+			_, err := c.CancelGift(ctx, client.CancelGiftRequest{ExternalTransactionReferenceNumber: "r", ExternalStorefrontID: "s",
+				Cause: client.CausePurchaseFailed, SkipNotAllowed: true, IdempotencyKey: "k6"})
+			return err
+		}, ask{"POST", "/api/integration/gifting/cancel-gift", "", "k6",
+			`{"externalTransactionReferenceNumber":"r","externalStorefrontID":"s","cause":"PURCHASE_FAILED","skipNotAllowed":true}`}},
+		{func() error {
+			_, err := c.ReinstateGift(ctx, client.ReinstateGiftRequest{OrderID: "o", Reason: "paid", IdempotencyKey: "k7"})
+			return err
+		}, ask{"POST", "/api/integration/gifting/reinstate-gift", "", "k7", `{"orderID":"o","reason":"paid"}`}},
+		{func() error {
 			_, err := c.ResendGift(ctx, client.ResendGiftRequest{VoucherID: "v", DeliveryMethodID: client.SMS, RecipientContact: "4155550132", IdempotencyKey: "k4"})
 			return err
 		}, ask{"POST", "/api/integration/gifting/resend-gift", "", "k4", `{"voucherID":"v","deliveryMethodID":2,"recipientContact":"4155550132"}`}},

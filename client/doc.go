@@ -1,7 +1,7 @@
 // Package client speaks the JSON interface of Boon, the gift-card service.
 //
 // A [Client] is made once and shared by all goroutines. Its methods are named after the endpoints: [Client.SendGift],
-// [Client.ValidateGift], [Client.RedeemGift], [Client.ReverseRedemption], [Client.CancelGift], [Client.ResendGift], [Client.RescheduleGift], and the look-ups
+// [Client.ValidateGift], [Client.RedeemGift], [Client.ReverseRedemption], [Client.CancelGift], [Client.ReinstateGift], [Client.ResendGift], [Client.RescheduleGift], and the look-ups
 // [Client.Gift], [Client.Gifts], [Client.History] and [Client.RequestStatus]. [Client.RedeemSafely] is what a till wants in
 // place of RedeemGift.
 //

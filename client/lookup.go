@@ -79,6 +79,7 @@ const (
 	EntryRedemption     EntryKind = "REDEMPTION"
 	EntryReversal       EntryKind = "REVERSAL"
 	EntryCancellation   EntryKind = "CANCELLATION"
+	EntryReinstatement  EntryKind = "REINSTATEMENT"
 	EntryResent         EntryKind = "RESENT"
 	EntryRescheduled    EntryKind = "RESCHEDULED"
 )

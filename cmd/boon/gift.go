@@ -20,6 +20,7 @@ type giftCmd struct {
 	Resend     giftResendCmd     `cmd:"" help:"Send a gift again, also to another address or in print."`
 	Reschedule giftRescheduleCmd `cmd:"" help:"Change when a gift that waits is delivered."`
 	Cancel     giftCancelCmd     `cmd:"" help:"Take gifts out of use."`
+	Reinstate  giftReinstateCmd  `cmd:"" help:"Bring cancelled gifts back into use."`
 	Show       giftShowCmd       `cmd:"" help:"Show one gift and everything that happened to it."`
 	List       giftListCmd       `cmd:"" help:"List gifts, the newest first."`
 }
@@ -233,7 +234,9 @@ type giftCancelCmd struct {
 	Gift           string `arg:"" optional:"" help:"The voucherID."`
 	Order          string `placeholder:"ID" help:"In place of it: all gifts of one order."`
 	Purchase       string `placeholder:"REF" help:"In place of it: all gifts of one external purchase, by its reference number."`
+	Storefront     string `placeholder:"ID" help:"Beside --purchase: where it was made. Needed where several storefronts use the same reference."`
 	PurchaseFailed bool   `help:"The external purchase failed: only while nothing was redeemed."`
+	SkipNotAllowed bool   `help:"Cancel those that can be, and tell of the others. Default: all or none."`
 	Reason         string `placeholder:"TEXT" help:"Why, for the gifts' history."`
 	repeatable
 	service
@@ -241,11 +244,13 @@ type giftCancelCmd struct {
 
 // Help teaches.
 func (giftCancelCmd) Help() string {
-	return `All of the gifts, or none. A cancelled gift stays cancelled.
+	return `All of the gifts, or none. A gift that is cancelled already counts as done.
 
 Example:
 
-    boon gift cancel --purchase WEB-1001 --purchase-failed`
+    boon gift cancel --purchase WEB-1001 --purchase-failed
+
+Next: boon gift reinstate --help takes it back.`
 }
 
 // Run cancels.
@@ -265,6 +270,7 @@ func (c *giftCancelCmd) Run(t *terminal) error {
 	}
 	r := client.CancelGiftRequest{
 		VoucherID: c.Gift, OrderID: c.Order, ExternalTransactionReferenceNumber: c.Purchase,
+		ExternalStorefrontID: c.Storefront, SkipNotAllowed: c.SkipNotAllowed,
 		Cause: client.CauseCancelled, Reason: c.Reason, IdempotencyKey: c.IdempotencyKey,
 	}
 	if c.PurchaseFailed {
@@ -274,13 +280,52 @@ func (c *giftCancelCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() {
+	return c.outcomes(t, a)
+}
+
+// outcomes prints what became of each gift.
+func (s *service) outcomes(t *terminal, a *client.Cancellation) error {
+	said := map[client.Outcome]string{client.OutcomeDone: "done", client.OutcomeAlreadyDone: "was so already", client.OutcomeNotAllowed: "not allowed"}
+	return s.answer(t, a.Meta.Body, func() {
 		var rows [][]string
 		for _, v := range a.Vouchers {
-			rows = append(rows, []string{v.VoucherID, string(v.Status), v.CurrentBalance.String()})
+			rows = append(rows, []string{v.VoucherID, string(v.Status), v.CurrentBalance.String(), said[v.Outcome], v.Reason})
 		}
-		table(t.stdout, []string{"GIFT", "STATUS", "BALANCE"}, rows)
+		table(t.stdout, []string{"GIFT", "STATUS", "BALANCE", "OUTCOME", "WHY"}, rows)
 	})
+}
+
+type giftReinstateCmd struct {
+	Gift   string `arg:"" optional:"" help:"The voucherID."`
+	Order  string `placeholder:"ID" help:"In place of it: all gifts of one order."`
+	Reason string `placeholder:"TEXT" help:"Why, for the gifts' history."`
+	repeatable
+	service
+}
+
+// Help teaches.
+func (giftReinstateCmd) Help() string {
+	return `Status and balance are what they were before the gift was cancelled, or its purchase reported as failed. All of the gifts, or none.
+
+Example:
+
+    boon gift reinstate 019576b2-6a00-7000-8000-000000000002 --reason "cancelled by mistake"`
+}
+
+// Run reinstates.
+func (c *giftReinstateCmd) Run(t *terminal) error {
+	if (c.Gift == "") == (c.Order == "") {
+		return usageError("Name what to bring back: a voucherID or --order, one of the two.")
+	}
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	a, err := api.ReinstateGift(t, client.ReinstateGiftRequest{VoucherID: c.Gift, OrderID: c.Order, Reason: c.Reason, IdempotencyKey: c.IdempotencyKey})
+	if err != nil {
+		return err
+	}
+	return c.outcomes(t, a)
 }
 
 type giftShowCmd struct {

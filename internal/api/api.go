@@ -136,6 +136,8 @@ func Routes() []Route {
 			handle: sendGift, deadline: otherDeadline, needs: gift.MaySend, operation: ledger.SendGift, anyKey: true},
 		{Method: "POST", Pattern: base + "/gifting/cancel-gift",
 			handle: cancelGift, deadline: otherDeadline, needs: gift.MayCancel, operation: ledger.CancelGift},
+		{Method: "POST", Pattern: base + "/gifting/reinstate-gift",
+			handle: reinstateGift, deadline: otherDeadline, needs: gift.MayCancel, operation: ledger.ReinstateGift},
 		{Method: "POST", Pattern: base + "/gifting/resend-gift",
 			handle: resendGift, deadline: otherDeadline, needs: gift.MayResend, operation: ledger.ResendGift},
 		{Method: "POST", Pattern: base + "/gifting/reschedule-gift",

@@ -67,6 +67,7 @@ var authority = map[string][]row{
 		{system: unsupported, at: mayBe, by: "redemption", foreign: notFound, elsewhere: notFound, absent: notFound, states: reversible},
 		{system: unsupported, at: mayBe, noSuch: malformed, by: "redemption's key", foreign: notFound, elsewhere: notAuthorized, absent: notFound, states: reversible}},
 	"cancelGift":     {{system: unsupported, by: "id order reference", foreign: notFound, elsewhere: notFound, absent: notFound, states: cancellable}},
+	"reinstateGift":  {{system: unsupported, by: "id order", foreign: notFound, elsewhere: notFound, absent: notFound}},
 	"resendGift":     {{system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound, states: sendable}},
 	"rescheduleGift": {{system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound, states: movable}},
 	"getGift":        {{system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound}},
@@ -84,7 +85,7 @@ var authority = map[string][]row{
 var (
 	spendable = map[string]verdict{"pending": notAllowed, "redeemed": alreadyRedeemed, "cancelled": notAllowed, "purchase failed": notAllowed,
 		"expired": notAllowed, "not yet valid": notAllowed}
-	cancellable = map[string]verdict{"redeemed": notAllowed, "cancelled": notAllowed, "purchase failed": notAllowed}
+	cancellable = map[string]verdict{"redeemed": notAllowed, "purchase failed": notAllowed}
 	sendable    = map[string]verdict{"redeemed": alreadyRedeemed, "cancelled": notAllowed, "purchase failed": notAllowed}
 	movable     = map[string]verdict{"delivered": notAllowed, "failed delivery": notAllowed, "claimed": notAllowed, "redeemed": alreadyRedeemed,
 		"cancelled": notAllowed, "purchase failed": notAllowed, "expired": notAllowed, "not yet valid": notAllowed}
@@ -319,7 +320,7 @@ func (s *stage) ask(op contract.Route, by string, k known, key, place string) re
 	name := k.name(by)
 	body := map[string]string{
 		"validateGift": `{` + name + at + `}`, "redeemGift": `{` + name + at + `,"amount":0.01}`, "reverseRedemption": `{` + name + at + `,"amount":0.01}`,
-		"cancelGift": `{` + name + `,"cause":"CANCELLED"}`, "resendGift": `{` + name + `}`,
+		"cancelGift": `{` + name + `,"cause":"CANCELLED"}`, "reinstateGift": `{` + name + `}`, "resendGift": `{` + name + `}`,
 		"rescheduleGift": `{` + name + `,"deliveryDate":"` + s.now().Add(time.Hour).UTC().Format(time.RFC3339) + `"}`, "sendGift": money("1", member("accountID", harbor)),
 	}[op.OperationID]
 	path := strings.NewReplacer("{voucherID}", k.id, "{key}", k.key, "{file}", "docs.css").Replace(op.Path)
@@ -420,7 +421,7 @@ func (s *stage) gifts(t *testing.T, op contract.Route, r row) {
 	if testing.Short() {
 		states = states[2:4]
 	}
-	changes := slices.Contains([]string{"cancelGift", "reverseRedemption", "resendGift"}, op.OperationID)
+	changes := slices.Contains([]string{"cancelGift", "reinstateGift", "reverseRedemption", "resendGift"}, op.OperationID)
 	for _, good := range everyGood {
 		for _, state := range states {
 			k := s.make(good, state)

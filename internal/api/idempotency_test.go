@@ -184,6 +184,7 @@ func TestAKeyThatIsNotEnabledIsNotTold(t *testing.T) {
 		{"reschedule-gift", `{"voucherID":"` + mail.id + `","deliveryDate":"` + soon + `"}`},
 		{"resend-gift", `{"voucherID":"` + mail.id + `"}`},
 		{"cancel-gift", `{"voucherID":"` + mail.id + `","cause":"CANCELLED"}`},
+		{"reinstate-gift", `{"voucherID":"` + mail.id + `"}`},
 	} {
 		w.post(call[0], call[1], once("2")...).want(200)
 		w.post(call[0], call[1], append(once("2"), as(wharfKey)...)...).refused(403, gift.NotAuthorized)

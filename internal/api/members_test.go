@@ -37,7 +37,8 @@ func (w *world) whole() map[string][]string {
 		},
 		"reverse-redemption": {`{"redemptionID":"` + redemption + `","amount":0.01,"reason":"R","organizationID":"` + pier + `"}`, `{"idempotencyKey":"none"}`},
 		"cancel-gift": {`{"voucherID":"` + nowhere + `","cause":"CANCELLED","reason":"R"}`, `{"orderID":"` + nowhere + `","cause":"CANCELLED"}`,
-			`{"externalTransactionReferenceNumber":"none","cause":"CANCELLED"}`},
+			`{"externalTransactionReferenceNumber":"none","externalStorefrontID":"` + nowhere + `","cause":"CANCELLED","skipNotAllowed":true}`},
+		"reinstate-gift":  {`{"voucherID":"` + nowhere + `","reason":"R"}`, `{"orderID":"` + nowhere + `"}`},
 		"resend-gift":     {`{"voucherID":"` + nowhere + `","deliveryMethodID":1,"recipientContact":"a@example.com"}`},
 		"reschedule-gift": {`{"voucherID":"` + nowhere + `","deliveryDate":"` + soon + `","deliveryTimezoneId":"Asia/Tokyo"}`},
 	}

@@ -48,7 +48,7 @@ func (w *world) everywhere(check func(r reply, post bool), headers ...string) {
 	bodies := map[string]string{
 		"send-gift": money("5"), "cancel-gift": `{"voucherID":"` + nowhere + `","cause":"CANCELLED"}`, "redeem-gift": redeemBody(made{id: nowhere}, "1"),
 		"validate-gift": `{"voucherCode":"123456789012","organizationID":"` + pier + `"}`, "reverse-redemption": `{"redemptionID":"` + nowhere + `"}`,
-		"resend-gift": `{"voucherID":"` + nowhere + `"}`, "reschedule-gift": `{"voucherID":"` + nowhere + `","deliveryDate":"` + soon + `"}`,
+		"resend-gift": `{"voucherID":"` + nowhere + `"}`, "reinstate-gift": `{"voucherID":"` + nowhere + `"}`, "reschedule-gift": `{"voucherID":"` + nowhere + `","deliveryDate":"` + soon + `"}`,
 	}
 	for _, r := range api.Routes() {
 		operation := r.Pattern[strings.LastIndex(r.Pattern, "/")+1:]
@@ -100,6 +100,7 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 		ledger.RedeemGift:        {redeemBody(g, "1"), redeemBody(g, "2")},
 		ledger.ReverseRedemption: {`{"redemptionID":"` + redemption + `","amount":0.50}`, `{"redemptionID":"` + redemption + `"}`},
 		ledger.CancelGift:        {`{"voucherID":"` + g.id + `","cause":"CANCELLED"}`, `{"voucherID":"` + g.id + `","cause":"CANCELLED","reason":"x"}`},
+		ledger.ReinstateGift:     {`{"voucherID":"` + g.id + `"}`, `{"voucherID":"` + g.id + `","reason":"x"}`},
 		ledger.ResendGift:        {waits + `}`, waits + `,"recipientContact":"ana@example.com"}`},
 		ledger.RescheduleGift:    {waits + `,"deliveryDate":"` + soon + `"}`, waits + `,"deliveryDate":"` + soon + `","deliveryTimezoneId":"UTC"}`},
 	}
@@ -191,5 +192,104 @@ func TestCancellationIsAllOrNone(t *testing.T) {
 	w.post("reverse-redemption", `{"redemptionID":"`+taken.at("redemptionID")+`"}`).want(200, "currentBalance", "5.00")
 	refused("PURCHASE_FAILED", 1, 3) // what was redeemed once was no failed purchase
 	w.post("cancel-gift", `{"voucherID":"`+ids[3]+`","cause":"CANCELLED"}`).want(200)
-	refused("CANCELLED", 1, 3)
+	refused("CANCELLED", 1) // what is cancelled already counts as done
+}
+
+// TestCancellationTellsOfEach: what is done already counts as done, and what may not be done is skipped and named where the caller says so.
+func TestCancellationTellsOfEach(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sent := w.post("send-gift", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"recipients":[{},{},{}],`+purchase+`}`).want(201)
+	id := func(n int) string { return sent.at(fmt.Sprintf("gifts[%d].voucherID", n)) }
+	w.post("cancel-gift", `{"voucherID":"`+id(0)+`","cause":"PURCHASE_FAILED"}`).want(200, "vouchers[0].outcome", "DONE")
+	w.redeem(made{id: id(1)}, "1").want(200)
+	byOrder := `{"orderID":"` + sent.at("orderID") + `","cause":"PURCHASE_FAILED"`
+	w.post("cancel-gift", byOrder+`}`).refused(409, gift.RedemptionNotAllowed)
+	w.post("cancel-gift", byOrder+`,"skipNotAllowed":false}`).refused(409, gift.RedemptionNotAllowed)
+	r := w.post("cancel-gift", byOrder+`,"skipNotAllowed":true}`).want(200).has("vouchers", 3)
+	want := map[string][3]string{
+		id(0): {"PURCHASE_FAILED", "ALREADY_DONE", "null"},
+		id(1): {"CLAIMED", "NOT_ALLOWED", "Gift " + id(1) + " cannot be withdrawn: part of it has been redeemed."},
+		id(2): {"PURCHASE_FAILED", "DONE", "null"},
+	}
+	for n := range 3 {
+		at := fmt.Sprintf("vouchers[%d].", n)
+		expected := want[r.at(at+"voucherID")]
+		r.want(200, at+"status", expected[0], at+"outcome", expected[1], at+"reason", expected[2])
+	}
+	for n := range 3 { // nothing was entered for what was done already, or not at all
+		w.get("/gifting/gifts/"+id(n)+"/history").want(200).has("entries", 2)
+	}
+	w.post("cancel-gift", `{"voucherID":"`+id(0)+`","cause":"CANCELLED"}`).refused(409, gift.RedemptionNotAllowed)
+	w.post("cancel-gift", `{"voucherID":"`+nowhere+`","cause":"CANCELLED","skipNotAllowed":true}`).refused(404, gift.NotFound)
+}
+
+// TestOnePurchaseIsCancelled: purchases at two storefronts, and those of two partners, may have the same reference; one is never taken for
+// another.
+func TestOnePurchaseIsCancelled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	web, desk := w.send(money("5")), w.send(strings.Replace(money("5"), shop, counter, 1))
+	atDesk := strings.Replace(money("5", `,"accountID":"`+harbor+`"`), shop, counter, 1)
+	partner := w.send(atDesk, as(partnerKey)...)
+	cancel := func(more string) reply {
+		return w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"PURCHASE_FAILED"`+more+`}`)
+	}
+	status := func(g made, want string) { t.Helper(); w.get("/gifting/gifts/"+g.id).want(200, "status", want) }
+	said := string(cancel("").refused(400, gift.ValidationFailure, "externalStorefrontID").body)
+	for _, name := range []string{"Web shop (" + shop, "Front counter (" + counter, "through partner"} {
+		if !strings.Contains(said, name) {
+			t.Errorf("%s does not name %s", said, name)
+		}
+	}
+	cancel(member("externalStorefrontID", counter)).refused(400, gift.ValidationFailure, "externalStorefrontID") // two made it
+	cancel(member("externalStorefrontID", nowhere)).refused(404, gift.NotFound)
+	cancel(member("externalStorefrontID", shop)).want(200, "vouchers[0].voucherID", web.id).has("vouchers", 1)
+	status(web, "PURCHASE_FAILED")
+	status(desk, "DELIVERED")
+	status(partner, "DELIVERED")
+	w.post("cancel-gift", `{"orderID":"`+partner.order+`","cause":"PURCHASE_FAILED"}`).want(200)
+	status(desk, "DELIVERED")
+	other := strings.Replace(atDesk, "R-1", "R-9", 1)
+	w.send(other, as(partnerKey)...)
+	w.send(other, as(systemKey)...)
+	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-9","cause":"CANCELLED"}`).refused(400, gift.ValidationFailure, "externalStorefrontID")
+	w.post("cancel-gift", `{"orderID":"`+desk.order+`","externalStorefrontID":"`+counter+`","cause":"CANCELLED"}`).
+		refused(400, gift.ValidationFailure, "externalStorefrontID")
+}
+
+// TestReinstatement: what was taken out of use can be used again, as it was before.
+func TestReinstatement(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sent := w.post("send-gift", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"recipients":[{},{},{}],`+purchase+`}`).want(201)
+	id := func(n int) string { return sent.at(fmt.Sprintf("gifts[%d].voucherID", n)) }
+	w.redeem(made{id: id(0)}, "1").want(200)
+	w.post("cancel-gift", `{"orderID":"`+sent.at("orderID")+`","cause":"CANCELLED"}`).want(200)
+	w.redeem(made{id: id(0)}, "1").refused(409, gift.RedemptionNotAllowed)
+	w.post("reinstate-gift", `{"voucherID":"`+id(0)+`","reason":"a mistake"}`).want(200, "vouchers[0].status", "CLAIMED", "vouchers[0].statusID", "5",
+		"vouchers[0].currentBalance", "4.00", "vouchers[0].outcome", "DONE", "vouchers[0].reason", "null").has("vouchers", 1)
+	w.redeem(made{id: id(0)}, "1").want(200, "currentBalance", "3.00")
+	byOrder := `{"orderID":"` + sent.at("orderID") + `"}`
+	r := w.post("reinstate-gift", byOrder, once("r")...).want(200).has("vouchers", 3)
+	for n := range 3 {
+		at := fmt.Sprintf("vouchers[%d].", n)
+		mine := r.at(at+"voucherID") == id(0)
+		r.want(200, at+"status", pick(mine, "CLAIMED", "DELIVERED"), at+"outcome", pick(mine, "ALREADY_DONE", "DONE"))
+	}
+	w.post("reinstate-gift", byOrder, once("r")...).again(r)
+	w.get("/requests/r?operation=reinstate-gift").want(200, "requests[0].status", "200")
+	w.get("/gifting/gifts/"+id(0)+"/history").want(200, "entries[3].kind", "REINSTATEMENT", "entries[3].amount", "0.00", "entries[3].status", "CLAIMED",
+		"entries[3].reason", "a mistake")
+	w.redeem(made{id: id(1)}, "").want(200, "status", "REDEEMED")
+
+	mail := w.send(mailed("ana@example.com"))
+	w.post("cancel-gift", `{"voucherID":"`+mail.id+`","cause":"PURCHASE_FAILED"}`).want(200)
+	w.post("validate-gift", `{"voucherCode":"`+mail.code+`","organizationID":"`+pier+`"}`).refused(409, gift.RedemptionNotAllowed)
+	w.post("reinstate-gift", `{"voucherID":"`+mail.id+`"}`).want(200, "vouchers[0].status", "PENDING")
+	w.post("reinstate-gift", `{"voucherID":"`+mail.id+`"}`, as(systemKey)...).refused(422, gift.NotSupported)
+	w.post("reinstate-gift", `{"voucherID":"`+mail.id+`"}`, as(cornerKey)...).refused(404, gift.NotFound)
+	if report, err := ledger.Verify(t.Context(), w.store, func(int64, int64) {}); err != nil || len(report.Problems) > 0 {
+		t.Errorf("the books: %v %q", err, report.Problems)
+	}
 }

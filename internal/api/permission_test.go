@@ -13,7 +13,7 @@ import (
 
 // needed says, for every operation of the OpenAPI file, which permission a key needs; "": none.
 var needed = map[string]string{
-	"sendGift": "send", "cancelGift": "cancel", "resendGift": "resend", "rescheduleGift": "resend",
+	"sendGift": "send", "cancelGift": "cancel", "reinstateGift": "cancel", "resendGift": "resend", "rescheduleGift": "resend",
 	"validateGift": "validate", "redeemGift": "redeem", "reverseRedemption": "reverse",
 	"getGift": "look-up", "getGiftHistory": "look-up", "listGifts": "look-up",
 	"getRequest": "", "getHealth": "", "getReadiness": "", "getOpenAPI": "", "getDocs": "", "getErrorDocs": "", "getDocsAsset": "",

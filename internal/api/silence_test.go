@@ -34,6 +34,8 @@ func (s *stage) hiddenThings() (all []pair) {
 		for _, by := range []string{"id", "order", "reference"} {
 			post("cancel-gift", by, `,"cause":"CANCELLED"`)
 		}
+		post("reinstate-gift", "id", "")
+		post("reinstate-gift", "order", "")
 		post("reverse-redemption", "redemption", "")
 		if whose == "another account" { // of a gift that is good at another location of its own account a till is told that it is
 			post("redeem-gift", "id", member("organizationID", pier))

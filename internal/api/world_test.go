@@ -68,6 +68,7 @@ const (
 	pier             = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11"
 	wharf            = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c12"
 	shop             = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21"
+	counter          = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c22"
 	spring           = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c31" // eligible items
 	bareSpring       = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c32" // no defaults
 	design           = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c41"
@@ -125,7 +126,7 @@ func setUp() gift.Changes {
 		gift.Location{ID: id(pier), Name: "Pier 39", Jurisdiction: "US-CA", PointOfSale: "POS-1", POSRedemption: true},
 		gift.Location{ID: id(wharf), Name: "Long Wharf", PointOfSale: "POS-2"})
 	h.Subscriptions = append(h.Subscriptions[:2:2], gift.Subscription{ProgramID: gift.DistributionProgram.ID, Locations: []gift.ID{id(pier)}})
-	h.Storefronts = []gift.Storefront{{ID: id(shop), Name: "Web shop"}}
+	h.Storefronts = []gift.Storefront{{ID: id(shop), Name: "Web shop"}, {ID: id(counter), Name: "Front counter"}}
 	h.Designs = []gift.Design{{ID: id(design), Name: "Harbor", AccentColor: "#0b5fff", Headline: "Enjoy"}}
 	h.Promotions = []gift.Promotion{
 		{ID: id(spring), Name: "Spring", ValidStarting: time.Now().Add(-time.Hour), ValidForDays: 30, Terms: "One per guest.",
@@ -250,7 +251,7 @@ const base = "/api/integration"
 // The paths of the operations.
 var paths = map[string]string{
 	"send-gift": base + "/gifting/send-gift", "cancel-gift": base + "/gifting/cancel-gift",
-	"resend-gift": base + "/gifting/resend-gift", "reschedule-gift": base + "/gifting/reschedule-gift",
+	"reinstate-gift": base + "/gifting/reinstate-gift", "resend-gift": base + "/gifting/resend-gift", "reschedule-gift": base + "/gifting/reschedule-gift",
 	"validate-gift": base + "/redemption/validate-gift", "redeem-gift": base + "/redemption/redeem-gift",
 	"reverse-redemption": base + "/redemption/reverse-redemption",
 }
@@ -320,6 +321,16 @@ func (r reply) at(path string) string {
 		return text
 	}
 	return string(value)
+}
+
+// has tells how many elements a list has.
+func (r reply) has(list string, n int) reply {
+	r.Helper()
+	var elements []json.RawMessage
+	if err := json.Unmarshal([]byte(r.at(list)), &elements); err != nil || len(elements) != n {
+		r.Errorf("%s has %d elements, want %d, in %s", list, len(elements), n, r.body)
+	}
+	return r
 }
 
 // want checks the status and members of an answer: pairs of path and value.

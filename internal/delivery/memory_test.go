@@ -159,6 +159,12 @@ func (m *memory) record(ctx context.Context, d ledger.Deliver) error {
 		return nil
 	}
 	g := m.gifts[d.Job.VoucherID]
+	if d.Unwanted {
+		if !g.Status.Receivable() {
+			delete(m.jobs, d.Job.ID)
+		}
+		return nil
+	}
 	v, entry, changed := g.Deliver(d.Outcome)
 	if changed {
 		g.Voucher = v

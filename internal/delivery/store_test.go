@@ -167,6 +167,39 @@ func TestStoreKeepsTheLastWords(t *testing.T) {
 	})
 }
 
+// TestStoreSendsWhatWasReinstated: a gift that waited when it was cancelled is sent once after all, whether its time came while it was out of
+// use or not, and what was delivered is not sent again.
+func TestStoreSendsWhatWasReinstated(t *testing.T) {
+	t.Parallel()
+	for name, pause := range map[string]time.Duration{"before its time": time.Minute, "after its time": 2 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := house{deliverytest.Open(t)}
+				h.Run(t)
+				withdraw := func(id gift.ID) {
+					h.Do(t, &ledger.Withdraw{VoucherIDs: []gift.ID{id}, Withdraw: gift.Withdraw{Caller: merchant, To: gift.Cancelled}})
+				}
+				reinstate := func(id gift.ID) {
+					h.Do(t, &ledger.Reinstate{VoucherIDs: []gift.ID{id}, Reinstate: gift.Reinstate{Caller: merchant}})
+				}
+				id := h.send(t, gift.SMS, time.Now().Add(time.Hour))
+				withdraw(id)
+				time.Sleep(pause)
+				h.expect(t, id, gift.Cancelled, 0)
+				reinstate(id)
+				h.expect(t, id, gift.Pending, 0)
+				time.Sleep(2 * time.Hour)
+				h.expect(t, id, gift.Delivered, 1)
+				withdraw(id)
+				reinstate(id)
+				time.Sleep(time.Hour)
+				h.expect(t, id, gift.Delivered, 1)
+				h.Idle(t)
+			})
+		})
+	}
+}
+
 func TestStoreDoesNotSendWhatWasWithdrawn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

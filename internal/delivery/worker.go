@@ -233,7 +233,7 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, f
 		return
 	}
 	if !wanted(job, &g) {
-		w.record(ctx, log, job, gift.Outcome{Reason: "Not sent: the gift was " + g.Status.String() + "."}, lease)
+		w.record(ctx, log, ledger.Deliver{Job: job, Unwanted: true}, lease)
 		return
 	}
 	place, behind := w.lanes.enter(laneOf(&g), time.Now())
@@ -263,7 +263,7 @@ func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job,
 	switch stopping := context.Cause(ctx) == errStopping; {
 	case err == nil:
 		w.Observe(g.Card.Method, Accepted)
-		w.record(ctx, log, job, gift.Outcome{Delivered: true}, lease)
+		w.record(ctx, log, ledger.Deliver{Job: job, Outcome: gift.Outcome{Delivered: true}}, lease)
 	case errors.As(err, &refusal) || job.Doubts >= maxDoubts:
 		w.fail(ctx, log, job, g, words(err, g), lease)
 	case stopping:
@@ -287,7 +287,7 @@ func wanted(job ledger.Job, g *gift.Gift) bool {
 	if job.Kind == ledger.BalanceJob {
 		return g.Status == gift.Claimed && g.Card.Method != gift.Printed
 	}
-	return g.Status != gift.Cancelled && g.Status != gift.PurchaseFailed && g.Status != gift.Redeemed
+	return g.Status.Receivable()
 }
 
 func (w *Worker) load(ctx context.Context, job ledger.Job) (gift.Gift, error) {
@@ -332,7 +332,7 @@ func (w *Worker) retry(ctx context.Context, log *slog.Logger, job ledger.Job, g 
 func (w *Worker) fail(ctx context.Context, log *slog.Logger, job ledger.Job, g *gift.Gift, said string, lease time.Time) {
 	w.Observe(g.Card.Method, GivenUp)
 	log.Warn("a delivery failed for good", "words", said)
-	w.record(ctx, log, job, gift.Outcome{Reason: said}, lease)
+	w.record(ctx, log, ledger.Deliver{Job: job, Outcome: gift.Outcome{Reason: said}}, lease)
 }
 
 // postpone makes the job due again after pause. Should that fail, it is due again when its lease ends.
@@ -357,10 +357,10 @@ func (w *Worker) giveBack(ctx context.Context, jobs []ledger.Job) {
 
 // record writes the outcome, again and again until it is written or the job is no longer ours: a message that went out
 // must not go out again only because the engine was busy.
-func (w *Worker) record(ctx context.Context, log *slog.Logger, job ledger.Job, o gift.Outcome, lease time.Time) {
+func (w *Worker) record(ctx context.Context, log *slog.Logger, d ledger.Deliver, lease time.Time) {
 	var err error
 	for pause := recordAgain; ; pause = min(2*pause, writing) {
-		if err = w.finish(ctx, job, o); err == nil {
+		if err = w.finish(ctx, d); err == nil {
 			return
 		}
 		if time.Until(lease) <= pause || ctx.Err() != nil {
@@ -373,12 +373,12 @@ func (w *Worker) record(ctx context.Context, log *slog.Logger, job ledger.Job, o
 		}
 		timer.Stop()
 	}
-	log.Error("the outcome of a delivery could not be recorded; it is due again when its lease ends", "delivered", o.Delivered, "error", err)
+	log.Error("the outcome of a delivery could not be recorded; it is due again when its lease ends", "delivered", d.Delivered, "error", err)
 }
 
 // finish makes one attempt at recording the outcome. A stop does not cut it short.
-func (w *Worker) finish(ctx context.Context, job ledger.Job, o gift.Outcome) error {
+func (w *Worker) finish(ctx context.Context, d ledger.Deliver) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writing)
 	defer cancel()
-	return w.Record(ctx, ledger.Deliver{Job: job, Outcome: o})
+	return w.Record(ctx, d)
 }

@@ -90,6 +90,14 @@ func (a *Account) Storefront(id ID) *Storefront {
 	return find(a.Storefronts, func(s *Storefront) bool { return s.ID == id })
 }
 
+// StorefrontName is the name of a storefront, for people to read.
+func (a *Account) StorefrontName(id ID) string {
+	if s := a.Storefront(id); s != nil {
+		return s.Name
+	}
+	return "a storefront"
+}
+
 // Design finds one of the account's designs; nil: it is not the account's.
 func (a *Account) Design(id ID) *Design {
 	return find(a.Designs, func(d *Design) bool { return d.ID == id })

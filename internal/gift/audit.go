@@ -33,6 +33,7 @@ type audit struct {
 	last    ID
 	balance Amount
 	status  Status
+	before  Status        // before it was last taken out of use
 	left    map[ID]Amount // of each redemption: what was not given back
 	found   []string
 }
@@ -81,7 +82,11 @@ func (a *audit) fits(e Entry) bool {
 		return e.Delta > 0 && a.left[e.Reverses] >= 0 &&
 			(to == Claimed && (from == Claimed || from == Redeemed) || to == Cancelled && from == Cancelled)
 	case Cancel:
-		return e.Delta == 0 && (waiting && (to == Cancelled || to == PurchaseFailed) || from == Claimed && to == Cancelled)
+		a.before = from
+		return e.Delta == 0 && to.mayFollow(from)
+	case Reinstatement:
+		return e.Delta == 0 && (from == Cancelled || from == PurchaseFailed) && from.mayFollow(a.before) &&
+			(to == a.before || a.before == Pending && to == Delivered)
 	case Resent:
 		return e.Delta == 0 && (waiting && (to == from || to == Delivered) || from == Claimed && to == Claimed)
 	case Rescheduled:

@@ -1,5 +1,10 @@
 package gift
 
+import (
+	"slices"
+	"strings"
+)
+
 // Withdraw asks to take a gift out of use.
 type Withdraw struct {
 	Context
@@ -9,30 +14,103 @@ type Withdraw struct {
 }
 
 // Withdraw cancels a voucher. PENDING, DELIVERED, FAILED_DELIVERY and CLAIMED may be cancelled by the merchant; a purchase
-// may be reported as failed from the first three, while nothing was redeemed. Anything else is
-// REDEMPTION_NOT_ALLOWED, and NOT_FOUND where the caller may not see the gift.
-func (v Voucher) Withdraw(w Withdraw) (Voucher, Entry, error) {
+// may be reported as failed from the first three, while nothing was redeemed. A voucher that is there already stays as it is and gets no
+// entry: changed is false. Anything else is REDEMPTION_NOT_ALLOWED, and NOT_FOUND where the caller may not see the gift.
+func (v Voucher) Withdraw(w Withdraw) (_ Voucher, _ Entry, changed bool, _ error) {
 	if !w.Caller.MayUse(&v) {
-		return v, Entry{}, NoSuchGift()
+		return v, Entry{}, false, NoSuchGift()
 	}
-	switch v.Status {
-	case Pending, Delivered, FailedDelivery:
-	case Claimed:
-		if w.To != Cancelled {
-			return v, Entry{}, v.cannot("part of it has been redeemed")
-		}
-	default:
-		return v, Entry{}, v.cannot("it is " + v.Status.String())
-	}
+	why := ""
 	switch {
 	case w.To != Cancelled && w.To != PurchaseFailed:
-		return v, Entry{}, v.cannot("it would become " + w.To.String())
+		why = "it would become " + w.To.String()
+	case w.To == v.Status:
+		return v, Entry{}, false, nil
+	case v.Status == Claimed && w.To == PurchaseFailed:
+		why = "part of it has been redeemed"
+	case v.Status == Redeemed, v.Status == Cancelled, v.Status == PurchaseFailed:
+		why = "it is " + v.Status.String()
 	case w.To == PurchaseFailed && v.Promotional:
-		return v, Entry{}, v.cannot("it is promotional, there was no purchase")
+		why = "it is promotional, there was no purchase"
+	}
+	if why != "" {
+		return v, Entry{}, false, v.cannotBe("withdrawn", why)
 	}
 	e := v.enter(w.Context, Cancel, 0, w.To)
 	e.Reason = w.Reason
-	return v, e, nil
+	return v, e, true, nil
 }
 
-func (v *Voucher) cannot(why string) *Error { return v.cannotBe("withdrawn", why) }
+// Reinstate asks to take a cancellation, or the report of a failed purchase, back.
+type Reinstate struct {
+	Context
+	Caller *Caller
+	Before Status // what the gift was before it was taken out of use
+	Sent   bool   // a message that brings the gift was accepted, at whatever time
+	Reason string
+}
+
+// Reinstate makes a voucher what it was before it was taken out of use; its balance never changed by that. A PENDING gift whose message
+// was on its way then, and was accepted after all, is DELIVERED. A voucher that is in use stays as it is and gets no entry: changed is
+// false. It fails with NOT_FOUND where the caller may not see the gift.
+func (v Voucher) Reinstate(r Reinstate) (_ Voucher, _ Entry, changed bool, _ error) {
+	if !r.Caller.MayUse(&v) {
+		return v, Entry{}, false, NoSuchGift()
+	}
+	if v.Status != Cancelled && v.Status != PurchaseFailed {
+		return v, Entry{}, false, nil
+	}
+	if !v.Status.mayFollow(r.Before) {
+		return v, Entry{}, false, Refuse(UnexpectedError, "The records of this gift do not add up, so nothing was changed.")
+	}
+	status := r.Before
+	if status == Pending && r.Sent {
+		status = Delivered
+	}
+	e := v.enter(r.Context, Reinstatement, 0, status)
+	e.Reason = r.Reason
+	return v, e, true, nil
+}
+
+// mayFollow reports whether a cancellation or a failed purchase leads from a status to this one.
+func (s Status) mayFollow(from Status) bool {
+	switch from {
+	case Pending, Delivered, FailedDelivery:
+		return s == Cancelled || s == PurchaseFailed
+	case Claimed:
+		return s == Cancelled
+	}
+	return false
+}
+
+// Buyer tells purchases with the same reference apart: who made the gift, and where it was bought.
+type Buyer struct {
+	MadeBy       string // see Voucher.MadeBy
+	StorefrontID ID
+}
+
+// OnePurchase refuses to take several purchases for one: gifts that have the same reference and were bought at different storefronts, or
+// made by different systems. name gives a storefront's name.
+func OnePurchase(gifts []Gift, name func(ID) string) error {
+	var buyers []Buyer
+	for n := range gifts {
+		b := Buyer{gifts[n].MadeBy, gifts[n].Card.Purchase.StorefrontID}
+		if !slices.Contains(buyers, b) {
+			buyers = append(buyers, b)
+		}
+	}
+	if len(buyers) <= 1 {
+		return nil
+	}
+	var named []string
+	for _, b := range buyers {
+		text := name(b.StorefrontID) + " (" + b.StorefrontID.String() + ")"
+		if b.MadeBy != "" {
+			text += " through " + b.MadeBy
+		}
+		named = append(named, text)
+	}
+	slices.Sort(named)
+	return RefuseAt(ValidationFailure, "externalStorefrontID",
+		"Several purchases have this reference: at %s. Send externalStorefrontID too, or orderID.", strings.Join(named, "; at "))
+}

@@ -15,6 +15,8 @@ const (
 	Cancel      Kind = "CANCELLATION"
 	Resent      Kind = "RESENT"
 	Rescheduled Kind = "RESCHEDULED"
+
+	Reinstatement Kind = "REINSTATEMENT"
 )
 
 // Entry is one row of a gift's history: one change of its balance, its status, or of how it is delivered. Entries are only ever added.

@@ -461,9 +461,13 @@ func (i *issuing) judgeProgram() error {
 func (i *issuing) gift(n int, r Recipient) Gift {
 	d, method := i.def, Method(*r.Method)
 	contact, _ := ParseContact(method, r.Contact) // judged before
+	madeBy := ""
+	if i.Caller.Kind == SystemKey {
+		madeBy = i.Caller.Name
+	}
 	g := Gift{
 		Voucher: Voucher{
-			AccountID: i.account.ID, ProgramID: i.programID, LocationID: d.LocationID,
+			AccountID: i.account.ID, MadeBy: madeBy, ProgramID: i.programID, LocationID: d.LocationID,
 			Item: i.Item != nil, Promotional: *i.PaymentMethodID == PromotionalPayment, PromotionID: i.Payment.PromotionID,
 			Currency: i.account.Currency, Original: i.amount, Balance: i.amount,
 			ValidFrom: i.validFrom, ValidUntil: i.validUntil, CreatedAt: i.now,

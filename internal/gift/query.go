@@ -4,18 +4,19 @@ import "time"
 
 // Filter selects gifts of one account; zero members select all.
 type Filter struct {
-	AccountID   ID
-	Locations   []ID // only gifts that are good everywhere or at one of these; empty: all
-	Status      Status
-	ProgramID   ID
-	PromotionID ID
-	LocationID  ID // limited to this location
-	CreatedFrom time.Time
-	CreatedTo   time.Time // exclusive
-	Reference   string    // externalTransactionReferenceNumber
-	OrderID     ID
-	Before      ID // the last voucher of the page before, in descending order of id; zero: from the newest
-	Limit       int
+	AccountID    ID
+	Locations    []ID // only gifts that are good everywhere or at one of these; empty: all
+	Status       Status
+	ProgramID    ID
+	PromotionID  ID
+	LocationID   ID // limited to this location
+	CreatedFrom  time.Time
+	CreatedTo    time.Time // exclusive
+	Reference    string    // externalTransactionReferenceNumber
+	OrderID      ID
+	StorefrontID ID
+	Before       ID // the last voucher of the page before, in descending order of id; zero: from the newest
+	Limit        int
 }
 
 // Miss is one attempt with an unknown voucher code.

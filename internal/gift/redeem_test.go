@@ -179,15 +179,66 @@ func TestWithdraw(t *testing.T) {
 	} {
 		v := v
 		v.Promotional = tt.promo
-		after, e, err := v.Withdraw(Withdraw{Context: context(), Caller: tt.caller, To: tt.to, Reason: "charged back"})
-		if codeOf(t, err) != tt.code {
+		after, e, changed, err := v.Withdraw(Withdraw{Context: context(), Caller: tt.caller, To: tt.to, Reason: "charged back"})
+		if codeOf(t, err) != tt.code || changed != (tt.code == "") && tt.to != v.Status {
 			t.Errorf("%s: got %v", tt.name, err)
 		}
-		if err == nil && (after.Status != tt.to || after.Balance != v.Balance || e.Kind != Cancel || e.Reason != "charged back") {
+		if changed && (after.Status != tt.to || after.Balance != v.Balance || e.Kind != Cancel || e.Reason != "charged back") {
 			t.Errorf("%s: %+v", tt.name, e)
 		}
 		if tt.code == RedemptionNotAllowed && !strings.Contains(err.Error(), v.ID.String()) {
 			t.Errorf("%s: %v does not name the gift", tt.name, err)
+		}
+	}
+}
+
+// TestReinstate takes a withdrawal back, for those who may, and only what a withdrawal can have been made from.
+func TestReinstate(t *testing.T) {
+	t.Parallel()
+	for _, before := range Statuses() {
+		for _, to := range []Status{Cancelled, PurchaseFailed} {
+			v := voucherIn(before)
+			v.LocationID = shop
+			gone, _, changed, err := v.Withdraw(Withdraw{Context: context(), Caller: everywhere, To: to})
+			if !changed {
+				continue
+			}
+			elsewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{id(0x22)}}
+			if _, _, _, err = gone.Reinstate(Reinstate{Context: context(), Caller: elsewhere, Before: before}); codeOf(t, err) != NotFound {
+				t.Errorf("a key of elsewhere reinstates: %v", err)
+			}
+			again, e, changed, err := gone.Reinstate(Reinstate{Context: context(), Caller: everywhere, Before: before, Reason: "a mistake"})
+			if err != nil || !changed || again.Status != before || again.Balance != v.Balance || e.Kind != Reinstatement || e.Delta != 0 || e.Reason != "a mistake" {
+				t.Errorf("%s, %s, reinstated: %+v, %v", before, to, e, err)
+			}
+			for _, wrong := range []Status{0, Redeemed, Cancelled, PurchaseFailed} {
+				if after, _, _, err := gone.Reinstate(Reinstate{Context: context(), Caller: everywhere, Before: wrong}); codeOf(t, err) != UnexpectedError || after != gone {
+					t.Errorf("%s becomes %s: %v", to, wrong, err)
+				}
+			}
+		}
+	}
+}
+
+// TestOnePurchase: a reference alone names a purchase where only one has it.
+func TestOnePurchase(t *testing.T) {
+	t.Parallel()
+	bought := func(at ID, by string) Gift {
+		return Gift{Voucher: Voucher{MadeBy: by}, Card: Card{Purchase: Purchase{Reference: "R", StorefrontID: at}}}
+	}
+	name := func(at ID) string { return map[ID]string{id(1): "Web", id(2): "Desk"}[at] }
+	for _, one := range [][]Gift{nil, {bought(id(1), "")}, {bought(id(1), ""), bought(id(1), "")}, {bought(id(1), "P"), bought(id(1), "P")}} {
+		if err := OnePurchase(one, name); err != nil {
+			t.Errorf("%v: %v", one, err)
+		}
+	}
+	err := OnePurchase([]Gift{bought(id(2), ""), bought(id(1), ""), bought(id(1), "Partner"), bought(id(1), "")}, name)
+	if codeOf(t, err) != ValidationFailure {
+		t.Fatal(err)
+	}
+	for _, said := range []string{"at Desk (" + id(2).String(), "at Web (" + id(1).String() + ");", "through Partner"} {
+		if !strings.Contains(err.Error(), said) {
+			t.Errorf("%q does not say %q", err, said)
 		}
 	}
 }
@@ -216,7 +267,7 @@ func TestSequences(t *testing.T) {
 		g, first := Gift{Voucher{ID: theGift, Original: original, Balance: original, Currency: usd,
 			ValidUntil: now.Add(48 * time.Hour)}, Card{Method: method}}.Begin(ask())
 		v, history, taken := g.Voucher, []Entry{first}, []Taken{}
-		amounts := rapid.Int64Range(-2, 60)
+		amounts, withdrawn := rapid.Int64Range(-2, 60), Status(0)
 
 		for range rapid.IntRange(1, 60).Draw(t, "commands") {
 			var e Entry
@@ -224,7 +275,7 @@ func TestSequences(t *testing.T) {
 			var err error
 			before := v
 			c := ask()
-			switch rapid.IntRange(0, 9).Draw(t, "command") {
+			switch rapid.IntRange(0, 10).Draw(t, "command") {
 			case 0, 1, 2, 3:
 				v, e, err = v.Redeem(Redeem{Context: c, LocationID: shop, Amount: Amount(amounts.Draw(t, "amount")),
 					AllowPartial: rapid.Bool().Draw(t, "partial")})
@@ -250,7 +301,15 @@ func TestSequences(t *testing.T) {
 				if rapid.IntRange(0, 5).Draw(t, "really") > 0 {
 					continue
 				}
-				v, e, err = v.Withdraw(Withdraw{Context: c, Caller: everywhere, To: rapid.SampledFrom(Statuses()).Draw(t, "to")})
+				v, e, changed, err = v.Withdraw(Withdraw{Context: c, Caller: everywhere, To: rapid.SampledFrom(Statuses()).Draw(t, "to")})
+				if changed {
+					withdrawn = before.Status
+				}
+			case 10:
+				v, e, changed, err = v.Reinstate(Reinstate{Context: c, Caller: everywhere, Before: withdrawn, Sent: rapid.Bool().Draw(t, "sent")})
+				if changed && v.Status != withdrawn && (withdrawn != Pending || v.Status != Delivered) {
+					t.Fatalf("it was %s, and is %s", withdrawn, v.Status)
+				}
 			}
 			if err != nil && (v != before || e != (Entry{})) {
 				t.Fatalf("refused with %v, but it changed", err)

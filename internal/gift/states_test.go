@@ -48,7 +48,20 @@ func commands() []command {
 	refuse := func(v Voucher, e Entry, err error) (Voucher, Entry, bool, error) { return v, e, err == nil, err }
 	withdraw := func(to Status) func(Voucher) (Voucher, Entry, bool, error) {
 		return func(v Voucher) (Voucher, Entry, bool, error) {
-			return refuse(v.Withdraw(Withdraw{Context: context(), Caller: everywhere, To: to}))
+			return v.Withdraw(Withdraw{Context: context(), Caller: everywhere, To: to})
+		}
+	}
+	reinstate := func(before Status, sent bool) func(Voucher) (Voucher, Entry, bool, error) {
+		return func(v Voucher) (Voucher, Entry, bool, error) {
+			return v.Reinstate(Reinstate{Context: context(), Caller: everywhere, Before: before, Sent: sent})
+		}
+	}
+	already := func(to Status) func(Status) Code {
+		return func(s Status) Code {
+			if s == to {
+				return ""
+			}
+			return RedemptionNotAllowed
 		}
 	}
 	deliver := func(worked bool) func(Voucher) (Voucher, Entry, bool, error) {
@@ -80,8 +93,18 @@ func commands() []command {
 		{"reversed", func(v Voucher) (Voucher, Entry, bool, error) {
 			return refuse(v.Reverse(takenOf(v), Reverse{Context: context(), Caller: everywhere, Amount: 50}))
 		}, notAllowed},
-		{"cancelled", withdraw(Cancelled), notAllowed},
-		{"purchase failed", withdraw(PurchaseFailed), notAllowed},
+		{"cancelled", withdraw(Cancelled), already(Cancelled)},
+		{"purchase failed", withdraw(PurchaseFailed), already(PurchaseFailed)},
+		{"reinstated", reinstate(Pending, false), nil},
+		{"reinstated, sent meanwhile", reinstate(Pending, true), nil},
+		{"reinstated", reinstate(Delivered, true), nil},
+		{"reinstated", reinstate(FailedDelivery, false), nil},
+		{"reinstated", reinstate(Claimed, true), func(s Status) Code {
+			if s == PurchaseFailed { // of which nothing was redeemed
+				return UnexpectedError
+			}
+			return ""
+		}},
 		{"resent", resend(Email), redeem},
 		{"resent in print", resend(Printed), redeem},
 		{"rescheduled", func(v Voucher) (Voucher, Entry, bool, error) {
@@ -159,8 +182,8 @@ func TestTransitions(t *testing.T) {
 			t.Errorf("docs/states.md says %q, the code does not do it", row)
 		}
 	}
-	if len(made) != 31 {
-		t.Errorf("there are %d transitions, want 31", len(made))
+	if len(made) != 40 {
+		t.Errorf("there are %d transitions, want 40", len(made))
 	}
 }
 

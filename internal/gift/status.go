@@ -39,5 +39,8 @@ func ParseStatus(name string) (Status, bool) {
 	return 0, false
 }
 
+// Receivable reports whether a gift in this status may still be brought to its recipient.
+func (s Status) Receivable() bool { return s == Pending || s.Redeemable() }
+
 // Redeemable reports whether a gift in this status may be redeemed, as far as the status goes.
 func (s Status) Redeemable() bool { return s == Delivered || s == FailedDelivery || s == Claimed }

@@ -9,7 +9,8 @@ import (
 type Voucher struct {
 	ID         ID
 	AccountID  ID
-	OrderID    ID // the request that made it
+	OrderID    ID     // the request that made it
+	MadeBy     string // the system key that made it, by its name; "": a key of the account
 	ProgramID  ID
 	LocationID ID // the only location it may be used at; zero: all of the account's
 

@@ -47,12 +47,16 @@ func (c *Call) requestKey() RequestKey {
 // Result is what a command did.
 type Result struct {
 	Gifts    []gift.Gift    // issued
-	Vouchers []gift.Voucher // redeemed, reversed, withdrawn, resent or rescheduled, as they are afterwards
+	Vouchers []gift.Voucher // redeemed, reversed, withdrawn, reinstated, resent or rescheduled, as they are afterwards
 	Way      gift.Way       // of the one that was resent or rescheduled, afterwards
 	Entries  []gift.Entry   // what was entered in their histories, in the same order
+	// Changed and NotAllowed tell of each of the vouchers of a Withdraw or Reinstate whether it was changed, and if not, why that was
+	// not allowed; nil: there was nothing to change.
+	Changed    []bool
+	NotAllowed []*gift.Error
 }
 
-// Command is one of Issue, Redeem, Reverse, Withdraw, Resend, Reschedule, Deliver, Bounce and Refused. Of the gift.Context inside, the caller gives
+// Command is one of Issue, Redeem, Reverse, Withdraw, Reinstate, Resend, Reschedule, Deliver, Bounce and Refused. Of the gift.Context inside, the caller gives
 // Actor and RequestID; the engine adds the time of the decision and the ids.
 type Command interface {
 	want(c *Call, w *Want)
@@ -70,6 +74,8 @@ func weight(c Command) int {
 	case *Issue:
 		return len(c.Gifts)
 	case *Withdraw:
+		return len(c.VoucherIDs)
+	case *Reinstate:
 		return len(c.VoucherIDs)
 	}
 	return 1
@@ -276,55 +282,12 @@ func (r *Reverse) places(c *Call, s *state) []gift.ID {
 	return at
 }
 
-// Withdraw takes gifts out of use, all or none.
-type Withdraw struct {
-	gift.Withdraw
-	VoucherIDs []gift.ID // each once
-}
-
-func (w *Withdraw) want(c *Call, want *Want) {
-	for _, id := range w.VoucherIDs {
-		want.Vouchers = append(want.Vouchers, Ref{c.AccountID, id})
-	}
-}
-
-func (*Withdraw) affinity() gift.ID { return gift.ID{} }
-
-func (w *Withdraw) decide(c *Call, s *state) (r Result, _ error) {
-	var refused *gift.Error
-	for _, id := range w.VoucherIDs {
-		v := s.Vouchers[Ref{c.AccountID, id}]
-		if v == nil {
-			return Result{}, ofTheKey(gift.NoSuchGift())
-		}
-		ask := w.Withdraw
-		ask.Context = s.context(w.Context, v.Last)
-		after, e, err := v.Withdraw(ask)
-		refused = gift.Join(refused, err)
-		r.Vouchers, r.Entries = append(r.Vouchers, after), append(r.Entries, e)
-	}
-	if refused != nil {
-		return Result{}, ofTheKey(refused)
-	}
-	for n, e := range r.Entries {
-		s.enter(r.Vouchers[n], e)
-	}
-	return r, nil
-}
-
-func (w *Withdraw) places(c *Call, s *state) (at []gift.ID) {
-	for _, id := range w.VoucherIDs {
-		if v := s.Vouchers[Ref{c.AccountID, id}]; v != nil {
-			at = append(at, v.LocationID)
-		}
-	}
-	return at
-}
-
 // Deliver records what became of a job, and finishes it. Where the gift was sent again meanwhile, nothing is recorded of it.
 type Deliver struct {
 	gift.Outcome
 	Job Job
+	// Unwanted tells that nothing was sent because the gift was out of use. Should it have been reinstated meanwhile, the job stays.
+	Unwanted bool
 }
 
 func (d *Deliver) want(_ *Call, w *Want) {
@@ -339,6 +302,12 @@ func (d *Deliver) decide(_ *Call, s *state) (r Result, _ error) {
 	v := s.Vouchers[ref]
 	if v == nil || d.Job.Kind != GiftJob || s.overtaken(d.Job.ID, ref) {
 		s.dropped(d.Job)
+		return r, nil
+	}
+	if d.Unwanted {
+		if !v.Status.Receivable() {
+			s.dropped(d.Job)
+		}
 		return r, nil
 	}
 	ask := d.Outcome

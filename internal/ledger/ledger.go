@@ -26,6 +26,7 @@ const (
 	RedeemGift        Operation = "redeem-gift"
 	ReverseRedemption Operation = "reverse-redemption"
 	CancelGift        Operation = "cancel-gift"
+	ReinstateGift     Operation = "reinstate-gift"
 	ResendGift        Operation = "resend-gift"
 	RescheduleGift    Operation = "reschedule-gift"
 )
@@ -102,6 +103,7 @@ type Want struct {
 	SentBy      []Ref              // gifts: the job whose message was accepted last
 	Resends     []Ref              // gifts: when they were sent again
 	Posts       []Ref              // gifts: how they go, and the jobs that are to bring them
+	Withdrawn   []Ref              // gifts: what they were before they were last taken out of use
 }
 
 // Ref names a record within an account.
@@ -116,6 +118,7 @@ type State struct {
 	SentBy      map[Ref]gift.ID // zero, or not in it: none yet
 	Resends     map[Ref][]Resent
 	Posts       map[Ref]*Post
+	Before      map[Ref]gift.Status // those that were taken out of use: what they were before the last time
 }
 
 // Post is how a gift goes.

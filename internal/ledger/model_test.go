@@ -34,6 +34,7 @@ func TestEngineAgreesWithModel(t *testing.T) {
 			"reverse":     w.reverse,
 			"reverse key": w.reverseKey,
 			"withdraw":    w.withdraw,
+			"reinstate":   w.reinstate,
 			"deliver":     w.deliver,
 			"resend":      w.resend,
 			"reschedule":  w.reschedule,
@@ -57,6 +58,8 @@ type modelGift struct {
 	id                gift.ID
 	original, balance int64
 	status            gift.Status
+	before            gift.Status // before it was taken out of use
+	sent              bool        // a message was accepted, or it is printed
 	entries           int
 	item              bool
 	method            gift.Method
@@ -127,8 +130,14 @@ func code(err error) string {
 func told(r ledger.Result) string {
 	var b strings.Builder
 	b.WriteString("OK")
-	for n, v := range r.Vouchers {
+	n := 0
+	for i, v := range r.Vouchers {
+		if r.Changed != nil && !r.Changed[i] {
+			fmt.Fprintf(&b, " - %d %s", v.Balance, v.Status)
+			continue
+		}
 		fmt.Fprintf(&b, " %d %d %s", r.Entries[n].Delta, v.Balance, v.Status)
+		n++
 	}
 	return b.String()
 }
@@ -291,20 +300,41 @@ func (w *world) reverseKey(t *rapid.T) {
 }
 
 func (w *world) withdraw(t *rapid.T) {
-	g := w.pick(t)
+	g, skip := w.pick(t), false
 	to := rapid.SampledFrom([]gift.Status{gift.Cancelled, gift.PurchaseFailed}).Draw(t, "to")
-	want := "REDEMPTION_NOT_ALLOWED"
+	want, before := "REDEMPTION_NOT_ALLOWED", g.status
 	untouched := g.status == gift.Pending || g.status == gift.Delivered || g.status == gift.FailedDelivery
-	if untouched || g.status == gift.Claimed && to == gift.Cancelled {
-		g.status = to
+	switch {
+	case untouched || g.status == gift.Claimed && to == gift.Cancelled:
+		g.status, g.before = to, before
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
+	case g.status == to:
+		want = fmt.Sprintf("OK - %d %s", g.balance, g.status)
+	case rapid.Bool().Draw(t, "skip"):
+		skip, want = true, fmt.Sprintf("OK - %d %s", g.balance, g.status)
 	}
 	got, _ := w.do(t, ledger.CancelGift, "", 0, &ledger.Withdraw{
-		VoucherIDs: []gift.ID{g.id}, Withdraw: gift.Withdraw{Caller: w.caller, To: to},
+		VoucherIDs: []gift.ID{g.id}, SkipNotAllowed: skip, Withdraw: gift.Withdraw{Caller: w.caller, To: to},
 	})
 	if got != want {
 		t.Fatalf("withdraw to %s: got %q, want %q", to, got, want)
+	}
+}
+
+func (w *world) reinstate(t *rapid.T) {
+	g := w.pick(t)
+	want := fmt.Sprintf("OK - %d %s", g.balance, g.status)
+	if g.status == gift.Cancelled || g.status == gift.PurchaseFailed {
+		if g.status = g.before; g.status == gift.Pending && g.sent {
+			g.status = gift.Delivered
+		}
+		g.entries++
+		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
+	}
+	got, _ := w.do(t, ledger.ReinstateGift, "", 0, &ledger.Reinstate{VoucherIDs: []gift.ID{g.id}, Reinstate: gift.Reinstate{Caller: w.caller}})
+	if got != want {
+		t.Fatalf("reinstate %+v: got %q, want %q", *g, got, want)
 	}
 }
 
@@ -322,13 +352,15 @@ func (w *world) deliver(t *rapid.T) {
 		job, overtaken = g.resent, false
 	}
 	waiting := g.status == gift.Pending || g.status == gift.Delivered || g.status == gift.FailedDelivery
-	if waiting && g.status != to && !overtaken {
+	unwanted := rapid.IntRange(0, 4).Draw(t, "unwanted") == 0 // it was looked at while out of use, and may not be any more
+	g.sent = g.sent || delivered && !overtaken && !unwanted
+	if waiting && g.status != to && !overtaken && !unwanted {
 		g.status = to
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
 	got, _ := w.do(t, "deliver", "", 0, &ledger.Deliver{
-		Job: ledger.Job{ID: job, AccountID: w.caller.Account.ID, VoucherID: g.id}, Outcome: gift.Outcome{Delivered: delivered},
+		Job: ledger.Job{ID: job, AccountID: w.caller.Account.ID, VoucherID: g.id}, Outcome: gift.Outcome{Delivered: delivered && !unwanted}, Unwanted: unwanted,
 	})
 	if got != want {
 		t.Fatalf("delivery %v: got %q, want %q", delivered, got, want)

@@ -32,6 +32,9 @@ func newState(s *State, now time.Time) *state {
 	if s.Resends == nil {
 		s.Resends = map[Ref][]Resent{}
 	}
+	if s.Before == nil {
+		s.Before = map[Ref]gift.Status{}
+	}
 	return &state{State: s, now: now, touched: map[Ref]int{}}
 }
 
@@ -66,8 +69,10 @@ func (s *state) issue(g gift.Gift, e gift.Entry) {
 }
 
 // job notes a message to be sent.
-func (s *state) job(v *gift.Voucher, kind JobKind, due time.Time) {
-	s.changes.Jobs = append(s.changes.Jobs, Job{ID: newID(), AccountID: v.AccountID, VoucherID: v.ID, Kind: kind, Due: due})
+func (s *state) job(v *gift.Voucher, kind JobKind, due time.Time) Job {
+	j := Job{ID: newID(), AccountID: v.AccountID, VoucherID: v.ID, Kind: kind, Due: due}
+	s.changes.Jobs = append(s.changes.Jobs, j)
+	return j
 }
 
 // delivered notes that a job brought the gift.

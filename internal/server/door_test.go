@@ -129,6 +129,7 @@ func TestRanks(t *testing.T) {
 		"POST /api/integration/redemption/validate-gift":         check,
 		"POST /api/integration/gifting/send-gift":                change,
 		"POST /api/integration/gifting/cancel-gift":              change,
+		"POST /api/integration/gifting/reinstate-gift":           change,
 		"POST /api/integration/gifting/resend-gift":              change,
 		"POST /api/integration/gifting/reschedule-gift":          change,
 		"POST /hooks/twilio/a/b/c":                               change,

@@ -11,7 +11,7 @@ import (
 
 // The list of operations is that of the index, word for word, so that the index is used. An older program kept records of validate-gift.
 const (
-	forgettable       = `account_id = $1 AND made_at < $2 AND operation IN ('send-gift', 'validate-gift', 'cancel-gift', 'resend-gift', 'reschedule-gift')`
+	forgettable       = `account_id = $1 AND made_at < $2 AND operation IN ('send-gift', 'validate-gift', 'cancel-gift', 'reinstate-gift', 'resend-gift', 'reschedule-gift')`
 	selectForgettable = `SELECT count(*) FROM (SELECT 1 FROM request WHERE ` + forgettable + ` LIMIT 1) AS one`
 	deleteRequests    = `DELETE FROM request WHERE (account_id, key, operation) IN (
 		SELECT account_id, key, operation FROM request WHERE ` + forgettable + ` ORDER BY made_at LIMIT $3)`

@@ -14,24 +14,24 @@ import (
 )
 
 const voucherColumns = `v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id, ` +
-	`v.currency, v.decimals, v.original, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until, v.created_at`
+	`v.currency, v.decimals, v.original, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until, v.created_at, v.made_by`
 
 // voucherFields are where voucherColumns are read into.
 func voucherFields(v *gift.Voucher) []any {
 	return []any{
 		scanID{&v.AccountID}, scanID{&v.ID}, scanID{&v.OrderID}, scanID{&v.ProgramID}, scanID{&v.LocationID},
 		&v.Item, &v.Promotional, scanID{&v.PromotionID}, &v.Currency.Code, &v.Currency.Decimals,
-		&v.Original, &v.Balance, &v.Status, &v.Seq, scanID{&v.Last}, scanTime{&v.ValidFrom}, scanTime{&v.ValidUntil}, scanTime{&v.CreatedAt},
+		&v.Original, &v.Balance, &v.Status, &v.Seq, scanID{&v.Last}, scanTime{&v.ValidFrom}, scanTime{&v.ValidUntil}, scanTime{&v.CreatedAt}, &v.MadeBy,
 	}
 }
 
-var insertVoucher = inserting("voucher", voucherColumns, "BBBBBFFBTNNNNNBNNN", "")
+var insertVoucher = inserting("voucher", voucherColumns, "BBBBBFFBTNNNNNBNNNT", "")
 
 func voucherRow(v *gift.Voucher) []any {
 	return []any{
 		bare(v.AccountID), bare(v.ID), bare(v.OrderID), bare(v.ProgramID), id(v.LocationID),
 		v.Item, v.Promotional, id(v.PromotionID), v.Currency.Code, v.Currency.Decimals,
-		int64(v.Original), int64(v.Balance), int64(v.Status), v.Seq, bare(v.Last), micros(v.ValidFrom), micros(v.ValidUntil), micros(v.CreatedAt),
+		int64(v.Original), int64(v.Balance), int64(v.Status), v.Seq, bare(v.Last), micros(v.ValidFrom), micros(v.ValidUntil), micros(v.CreatedAt), v.MadeBy,
 	}
 }
 
@@ -238,6 +238,9 @@ func (s *Store) Gifts(ctx context.Context, f gift.Filter) ([]gift.Gift, error) {
 	}
 	if !f.OrderID.IsZero() {
 		w.and(`v.order_id = %s`, bare(f.OrderID))
+	}
+	if !f.StorefrontID.IsZero() {
+		w.and(`c.storefront_id = %s`, bare(f.StorefrontID))
 	}
 	if f.Reference != "" {
 		w.and(`c.reference <> '' AND c.reference = %s`, f.Reference) // the first half lets the partial index be used

@@ -73,8 +73,11 @@ var (
 	selectTaken    = finding("redemptions", `SELECT `+entryColumns+` FROM entry AS e WHERE e.account_id = $1 AND e.id {keys} AND e.kind = 'REDEMPTION'`, "B", true)
 	selectReversed = finding("reversals", `SELECT x.reverses, CAST(sum(x.delta) AS BIGINT) FROM entry AS x
 		WHERE x.account_id = $1 AND x.reverses {keys} GROUP BY x.reverses`, "B", true)
-	selectSentBy = finding("deliveries", `SELECT c.account_id, c.voucher_id, c.delivered_by FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`, "B", true)
-	selectCodes  = finding("codes", `SELECT s.hash FROM secret AS s WHERE s.hash {keys}`, "B", false)
+	selectSentBy    = finding("deliveries", `SELECT c.account_id, c.voucher_id, c.delivered_by FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`, "B", true)
+	selectWithdrawn = asking("cancellations", `SELECT e.account_id, e.voucher_id,
+			(SELECT p.status FROM entry AS p WHERE p.account_id = e.account_id AND p.id = e.previous)
+		FROM entry AS e WHERE e.account_id = $1 AND e.voucher_id = $2 AND e.kind = 'CANCELLATION' ORDER BY e.id DESC LIMIT 1`)
+	selectCodes = finding("codes", `SELECT s.hash FROM secret AS s WHERE s.hash {keys}`, "B", false)
 
 	updateVoucher = updating("writing vouchers", "NNNBBN", `UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5 `+
 		`WHERE t.account_id = $1 AND t.id = $6 AND t.seq = $7`)
@@ -87,7 +90,7 @@ var (
 	insertUsed  = inserting("used_record", "account_id, record_id", "BB", ` ON CONFLICT (account_id, record_id) DO NOTHING`)
 )
 
-var groupStatements = []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectSentBy, selectCodes, updateVoucher,
+var groupStatements = []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectSentBy, selectWithdrawn, selectCodes, updateVoucher,
 	updateTally, updateReplays, updateCard, deleteJobs, selectWays, selectJobs, selectResends, insertResend, updateWay, updateJob, insertTally,
 	insertUsed, insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertAnswer, selectPlaces, insertJob, selectNewestStrand, selectNewestSeals, insertStrand}
 
@@ -114,6 +117,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		SentBy:      make(map[ledger.Ref]gift.ID),
 		Resends:     make(map[ledger.Ref][]ledger.Resent),
 		Posts:       make(map[ledger.Ref]*ledger.Post),
+		Before:      make(map[ledger.Ref]gift.Status),
 	}
 	vouchers, requests := want.Vouchers, want.Requests
 	undoing := len(want.Undo)+len(want.Redemptions) > 0
@@ -134,6 +138,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	works = append(works, g.wantSentBy(want.SentBy)...)
 	works = append(works, g.wantResends(want.Resends)...)
 	works = append(works, g.wantPosts(want.Posts)...)
+	works = append(works, g.wantWithdrawn(want.Withdrawn)...)
 	works = append(works, g.wantCodes(want.Codes)...)
 	if err := g.run(ctx, works); err != nil {
 		return err
@@ -251,6 +256,17 @@ func (g *group) wantSentBy(wanted []ledger.Ref) []work {
 		var job gift.ID
 		err := from.Scan(scanID{&ref.AccountID}, scanID{&ref.ID}, scanID{&job})
 		g.state.SentBy[ref] = job
+		return err
+	})
+}
+
+// wantWithdrawn wants to know what gifts were before they were taken out of use.
+func (g *group) wantWithdrawn(wanted []ledger.Ref) []work {
+	return byRef(selectWithdrawn, wanted, func(from scanner) error {
+		var ref ledger.Ref
+		var before gift.Status
+		err := from.Scan(scanID{&ref.AccountID}, scanID{&ref.ID}, &before)
+		g.state.Before[ref] = before
 		return err
 	})
 }

@@ -124,7 +124,7 @@ func appendEntry(b []byte, e *gift.Entry) []byte {
 	return appendText(b, e.RequestID)
 }
 
-// appendTerms says every column of a voucher that never changes.
+// appendTerms says every column of a voucher that never changes. A column that came later says something only where it is not empty.
 func appendTerms(b []byte, v *gift.Voucher) []byte {
 	for _, id := range [...]*gift.ID{&v.AccountID, &v.ID, &v.OrderID, &v.ProgramID, &v.LocationID, &v.PromotionID} {
 		b = append(b, id[:]...)
@@ -135,7 +135,11 @@ func appendTerms(b []byte, v *gift.Voucher) []byte {
 	b = appendNumber(b, v.Original)
 	b = appendTime(b, v.ValidFrom)
 	b = appendTime(b, v.ValidUntil)
-	return appendTime(b, v.CreatedAt)
+	b = appendTime(b, v.CreatedAt)
+	if v.MadeBy != "" {
+		b = appendText(b, v.MadeBy)
+	}
+	return b
 }
 
 // beginning is a row of the table strand.

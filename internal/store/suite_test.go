@@ -204,7 +204,7 @@ func testRequestRoundTrip(t *testing.T, open opener) {
 	var want []ledger.Request
 	account := newID()
 	for _, operation := range []ledger.Operation{ledger.SendGift, "validate-gift", ledger.RedeemGift, ledger.ReverseRedemption, ledger.CancelGift,
-		ledger.ResendGift, ledger.RescheduleGift} {
+		ledger.ReinstateGift, ledger.ResendGift, ledger.RescheduleGift} {
 		r := filled[ledger.Request](t)
 		r.RequestKey = ledger.RequestKey{AccountID: account, Operation: operation, Key: "one key"}
 		r.Answer.Replayed, r.Answer.Long = false, ledger.Long{}
@@ -1062,7 +1062,7 @@ func testLiveGifts(t *testing.T, open opener) {
 	})
 	check(20)
 	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&gifts[1].Voucher)}}, func(st *ledger.State) ledger.Changes {
-		after, e, err := st.Vouchers[ref(&gifts[1].Voucher)].Withdraw(gift.Withdraw{
+		after, e, _, err := st.Vouchers[ref(&gifts[1].Voucher)].Withdraw(gift.Withdraw{
 			Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, To: gift.Cancelled})
 		if err != nil {
 			t.Fatal(err)

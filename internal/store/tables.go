@@ -25,7 +25,7 @@ var tables = []table{
 	apiKeyTable,
 	newTable("setup_change", 1, setupChangeColumns, "NTNNTTBBB"),
 	newTable("used_record", 2, "account_id, record_id", "BB"),
-	newTable("voucher", 2, voucherColumns, "BBBBBFFBTNNNNNBNNN"),
+	newTable("voucher", 2, voucherColumns, "BBBBBFFBTNNNNNBNNNT"),
 	newTable("card", 2, cardColumns+", c.delivered_by", "BBBTTTNTTTTNBFNTNNTTTTBTTTB"),
 	newTable("secret", 1, "hash, kind, account_id, voucher_id", "BTBB"),
 	newTable("tally", 1, "account_id, vouchers, live", "BNN"),

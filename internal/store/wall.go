@@ -70,7 +70,7 @@ func (s sight) text() string {
 
 // wanted are the accounts that a group asks about.
 func wanted(w *ledger.Want) (accounts []gift.ID) {
-	for _, refs := range [][]ledger.Ref{w.Redemptions, w.Vouchers, w.SentBy, w.Resends, w.Posts} {
+	for _, refs := range [][]ledger.Ref{w.Redemptions, w.Vouchers, w.SentBy, w.Resends, w.Posts, w.Withdrawn} {
 		accounts = adding(accounts, refs, func(r *ledger.Ref) gift.ID { return r.AccountID })
 	}
 	for _, keys := range [][]ledger.RequestKey{w.Requests, w.Undo} {

@@ -110,6 +110,7 @@ func TestClientHasEveryMember(t *testing.T) {
 		{"RedeemGift", all["RedeemGift"], client.RedeemGiftRequest{}, false},
 		{"ReverseRedemption", all["ReverseRedemption"], client.ReverseRedemptionRequest{}, false},
 		{"CancelGift", all["CancelGift"], client.CancelGiftRequest{}, false},
+		{"ReinstateGift", all["ReinstateGift"], client.ReinstateGiftRequest{}, false},
 		{"ResendGift", all["ResendGift"], client.ResendGiftRequest{}, false},
 		{"RescheduleGift", all["RescheduleGift"], client.RescheduleGiftRequest{}, false},
 		{"ResentGiftAnswer", all["ResentGiftAnswer"], client.ResentGift{}, true},

@@ -57,7 +57,10 @@ func (o asked) explains(s state) (bool, state) {
 	case reverse, void:
 		return o.reversed(s)
 	case cancel:
-		if s.gone || s.balance == 0 {
+		if s.gone {
+			return o.code == "OK", s // it counts as done
+		}
+		if s.balance == 0 {
 			return o.code == "REDEMPTION_NOT_ALLOWED", s
 		}
 		s.gone = true

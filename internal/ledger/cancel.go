@@ -1,0 +1,132 @@
+package ledger
+
+import (
+	"errors"
+
+	"boon.example/internal/gift"
+)
+
+// Withdraw takes gifts out of use: all or none, or, with SkipNotAllowed, as many as can be.
+type Withdraw struct {
+	gift.Withdraw
+	VoucherIDs     []gift.ID // each once
+	SkipNotAllowed bool
+}
+
+func (w *Withdraw) want(c *Call, want *Want) {
+	want.Vouchers = append(want.Vouchers, refs(c, w.VoucherIDs)...)
+}
+
+func (*Withdraw) affinity() gift.ID { return gift.ID{} }
+
+func (w *Withdraw) decide(c *Call, s *state) (Result, error) {
+	r, err := s.each(c, w.VoucherIDs, w.SkipNotAllowed, func(v *gift.Voucher) (gift.Voucher, gift.Entry, bool, error) {
+		ask := w.Withdraw
+		ask.Context = s.context(w.Context, v.Last)
+		return v.Withdraw(ask)
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	for _, e := range r.Entries {
+		ref := Ref{e.AccountID, e.VoucherID}
+		s.Before[ref] = s.Vouchers[ref].Status
+	}
+	s.enterAll(r)
+	return r, nil
+}
+
+func (w *Withdraw) places(c *Call, s *state) []gift.ID { return s.placesOf(refs(c, w.VoucherIDs)) }
+
+// Reinstate makes gifts what they were before they were taken out of use, all or none.
+type Reinstate struct {
+	gift.Reinstate
+	VoucherIDs []gift.ID // each once
+}
+
+func (r *Reinstate) want(c *Call, want *Want) {
+	all := refs(c, r.VoucherIDs)
+	want.Vouchers, want.Posts, want.Withdrawn = append(want.Vouchers, all...), append(want.Posts, all...), append(want.Withdrawn, all...)
+}
+
+func (*Reinstate) affinity() gift.ID { return gift.ID{} }
+
+func (r *Reinstate) decide(c *Call, s *state) (Result, error) {
+	done, err := s.each(c, r.VoucherIDs, false, func(v *gift.Voucher) (gift.Voucher, gift.Entry, bool, error) {
+		ref, ask := Ref{v.AccountID, v.ID}, r.Reinstate
+		ask.Context, ask.Before = s.context(r.Context, v.Last), s.Before[ref]
+		if post := s.Posts[ref]; post != nil {
+			ask.Sent = !post.Way.DeliveredAt.IsZero()
+		}
+		return v.Reinstate(ask)
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	s.enterAll(done)
+	for _, e := range done.Entries {
+		ref := Ref{e.AccountID, e.VoucherID}
+		// The job of a gift that waited may have come and gone while the gift was out of use.
+		if post := s.Posts[ref]; e.Status == gift.Pending && post != nil && len(post.Jobs) == 0 {
+			post.Jobs = []Job{s.job(s.Vouchers[ref], GiftJob, post.Way.Due(s.now))}
+		}
+	}
+	return done, nil
+}
+
+func (r *Reinstate) places(c *Call, s *state) []gift.ID { return s.placesOf(refs(c, r.VoucherIDs)) }
+
+// each asks for a change of several vouchers: of all or none, or, when skipping, of those that allow it. Nothing is entered yet.
+func (s *state) each(c *Call, ids []gift.ID, skip bool, change func(*gift.Voucher) (gift.Voucher, gift.Entry, bool, error)) (r Result, _ error) {
+	var refused *gift.Error
+	for _, ref := range refs(c, ids) {
+		v := s.Vouchers[ref]
+		if v == nil {
+			return Result{}, ofTheKey(gift.NoSuchGift())
+		}
+		after, e, changed, err := change(v)
+		var notAllowed *gift.Error
+		if skip && errors.Is(err, gift.RedemptionNotAllowed) {
+			errors.As(err, &notAllowed)
+			err = nil
+		}
+		refused = gift.Join(refused, err)
+		r.Vouchers, r.Changed, r.NotAllowed = append(r.Vouchers, after), append(r.Changed, changed), append(r.NotAllowed, notAllowed)
+		if changed {
+			r.Entries = append(r.Entries, e)
+		}
+	}
+	if refused != nil {
+		return Result{}, ofTheKey(refused)
+	}
+	return r, nil
+}
+
+// enterAll notes what each decided.
+func (s *state) enterAll(r Result) {
+	n := 0
+	for i, changed := range r.Changed {
+		if changed {
+			s.enter(r.Vouchers[i], r.Entries[n])
+			n++
+		}
+	}
+}
+
+func refs(c *Call, ids []gift.ID) []Ref {
+	all := make([]Ref, len(ids))
+	for n, id := range ids {
+		all[n] = Ref{c.AccountID, id}
+	}
+	return all
+}
+
+// placesOf are the only locations of gifts, as far as they have one.
+func (s *state) placesOf(all []Ref) (at []gift.ID) {
+	for _, ref := range all {
+		if v := s.Vouchers[ref]; v != nil {
+			at = append(at, v.LocationID)
+		}
+	}
+	return at
+}
