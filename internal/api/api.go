@@ -51,13 +51,15 @@ type Config struct {
 	Now           func() time.Time                   // nil: time.Now
 	ClientAddress func(*http.Request) netip.Addr     // nil: that of the connection
 	Note          func(ctx context.Context, e Event) // told of every request that was answered; nil: nobody is
+	// GuessAlarm is told of the till at which a key reached gift.GuessAlarm misses; nil: nobody is.
+	GuessAlarm func(ctx context.Context, at gift.Till)
 }
 
 // API serves the JSON interface. It answers every path: those that are not its own with NOT_FOUND.
 type API struct {
 	Config
 	mux     *http.ServeMux
-	guard   *guard
+	guesses *guessLimiter
 	readers sync.Pool // of *reader
 }
 
@@ -79,11 +81,14 @@ func New(c Config) *API {
 	if c.Note == nil {
 		c.Note = func(context.Context, Event) {}
 	}
+	if c.GuessAlarm == nil {
+		c.GuessAlarm = func(context.Context, gift.Till) {}
+	}
 	if c.ClientAddress == nil {
 		c.ClientAddress = clientip.Peer
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
-	a := &API{Config: c, mux: http.NewServeMux(), guard: newGuard(c.Records, c.Now)}
+	a := &API{Config: c, mux: http.NewServeMux(), guesses: newGuessLimiter(&c)}
 	a.readers.New = func() any { return new(reader) }
 	for pattern, methods := range byPattern() {
 		a.mux.Handle(pattern, a.resource(methods))

@@ -6,7 +6,7 @@ import (
 	"boon.example/internal/gift"
 )
 
-// authenticate tells who calls. Whoever shows no valid key is counted by address; an unknown, an expired and a revoked key
+// authenticate tells who calls. Whoever shows no valid key is counted by network; an unknown, an expired and a revoked key
 // get one and the same answer.
 func (c *call) authenticate() (*gift.Caller, error) {
 	var text string
@@ -23,7 +23,7 @@ func (c *call) authenticate() (*gift.Caller, error) {
 	}
 	ctx, cancel := c.patient(c.ctx)
 	defer cancel()
-	if err := c.guard.stranger(ctx, c.ClientAddress(c.r)); err != nil {
+	if err := c.countStranger(ctx, c.ClientAddress(c.r)); err != nil {
 		return nil, err
 	}
 	return nil, gift.Refuse(gift.Unauthenticated,

@@ -2,9 +2,11 @@ package api
 
 import (
 	"context"
+	"time"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ratelimit"
 )
 
 // Records is what the interface reads beside the engine, and the counts of wrong codes. What is not there is gift.NotFound.
@@ -24,15 +26,13 @@ type Records interface {
 	// LongAnswer reads the body of an answer that was not read with its record.
 	LongAnswer(context.Context, ledger.Long) ([]byte, error)
 
-	// Guesses reads the counts of a key at a location.
-	Guesses(ctx context.Context, m gift.Miss) (gift.Guesses, error)
-	// CountMiss counts an unknown code, once a day and account, durably, and gives the counts after it.
-	CountMiss(context.Context, gift.Miss) (gift.Guesses, error)
-	// RewardTill gives GuessReward attempts back to a key at a location, if any are missing.
-	RewardTill(ctx context.Context, m gift.Miss) error
-	// LiveGifts is the number of an account's gifts that can still be hit by a guess: balance left, not withdrawn.
-	LiveGifts(ctx context.Context, account gift.ID) (int64, error)
-	// Stranger reads the bucket of a client address that has shown no valid key; CountStranger takes one out of it, durably.
-	Stranger(ctx context.Context, address string) (gift.Bucket, error)
-	CountStranger(ctx context.Context, address string, take func(gift.Bucket) gift.Bucket) error
+	// TillBucket reads the bucket of wrong codes of a key at a location; CountMisses takes n out of it, durably, and tells whether the key
+	// reached gift.GuessAlarm by them; RewardTill gives some back after the first redemption of a gift there, if any are missing.
+	TillBucket(context.Context, gift.Till) (ratelimit.Bucket, error)
+	CountMisses(ctx context.Context, at gift.Till, now time.Time, n int) (_ ratelimit.Bucket, alarm bool, _ error)
+	RewardTill(ctx context.Context, at gift.Till, voucher gift.ID, now time.Time) error
+	// Stranger reads the bucket of a client network that has shown no valid key; TakeStranger takes one out of it, durably, unless it
+	// is empty.
+	Stranger(ctx context.Context, network string) (ratelimit.Bucket, error)
+	TakeStranger(ctx context.Context, network string, now time.Time) (_ ratelimit.Bucket, allowed bool, _ error)
 }

@@ -69,7 +69,7 @@ func redeemGift(c *call) (ledger.Answer, error) {
 	answer, err := request.do(asked.command(c, at), http.StatusOK, func(w *writer, r ledger.Result) { w.redemption(r, at) })
 	if err == nil && answer.Status == http.StatusOK && !answer.Replayed {
 		// The redemption stands, whatever becomes of the reward.
-		_ = c.guard.reward(c.ctx, c.miss(at))
+		_ = c.guesses.reward(c.ctx, c.till(at), asked.id)
 		if c.account.BalanceNotice {
 			c.Wake()
 		}

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"strings"
 
@@ -180,37 +179,38 @@ func amountOf(text string) func(*gift.Voucher) (gift.Amount, error) {
 	}
 }
 
-// find looks a gift up by code or token, for use at a location. Codes are guarded against guessing.
+// find looks a gift up by code or token, for use at a location. Codes are guarded against guessing: one that is not there is a miss, and
+// one of another account counts for more. A gift of the account itself is none, wherever it may be used.
 func (c *call) find(w wanted, at *gift.Location) (g gift.Gift, err error) {
-	look := func(read func(context.Context) (gift.Gift, error), path, unknown string) func() error {
-		return func() error {
-			g, err = read(c.ctx)
-			switch {
-			case errors.Is(err, gift.NotFound):
-				return gift.RefuseAt(gift.NotFound, path, "%s", unknown)
-			case err != nil:
-				return stored(err)
-			case g.AccountID != c.account.ID:
-				return gift.RefuseAt(gift.NotAuthorized, path, "This gift cannot be used here.")
-			case !g.AllowedAt(at.ID):
-				return gift.RefuseAt(gift.NotAuthorized, path, "This gift is good at another location only.")
-			}
-			return nil
-		}
-	}
 	if w.code == (gift.VoucherCode{}) {
-		byToken := func(ctx context.Context) (gift.Gift, error) { return c.Records.GiftByToken(ctx, w.token) }
-		err = look(byToken, "voucherPublicToken", "There is no gift with this token.")()
+		g, err = c.Records.GiftByToken(c.ctx, w.token)
+		_, err = c.usable(&g, at, err, "voucherPublicToken", "There is no gift with this token.")
 		return g, err
 	}
-	read := func(ctx context.Context) (gift.Gift, error) { return c.Records.GiftByCode(ctx, w.code) }
-	miss := c.miss(at)
-	miss.Code = w.code
-	err = c.guard.lookUp(c.ctx, miss, look(read, "voucherCode", "There is no gift with this code."))
+	err = c.guesses.lookUp(c.ctx, c.till(at), func() (cost int, err error) {
+		g, err = c.Records.GiftByCode(c.ctx, w.code)
+		return c.usable(&g, at, err, "voucherCode", "There is no gift with this code.")
+	})
 	return g, err
 }
 
-// miss is what is counted should a code be unknown.
-func (c *call) miss(at *gift.Location) gift.Miss {
-	return gift.Miss{AccountID: c.account.ID, KeyID: c.caller.KeyID, LocationID: at.ID, At: c.now}
+// usable refuses what is not there, not the account's, or not good here, and tells what that costs as a guess. err is what looking it
+// up failed with.
+func (c *call) usable(g *gift.Gift, at *gift.Location, err error, path, unknown string) (cost int, _ error) {
+	switch {
+	case errors.Is(err, gift.NotFound):
+		return gift.MissUnknown, gift.RefuseAt(gift.NotFound, path, "%s", unknown)
+	case err != nil:
+		return 0, stored(err)
+	case g.AccountID != c.account.ID:
+		return gift.MissForeign, gift.RefuseAt(gift.NotAuthorized, path, "This gift cannot be used here.")
+	case !g.AllowedAt(at.ID):
+		return 0, gift.RefuseAt(gift.NotAuthorized, path, "This gift is good at another location only.")
+	}
+	return 0, nil
+}
+
+// till is where codes are tried.
+func (c *call) till(at *gift.Location) gift.Till {
+	return gift.Till{AccountID: c.account.ID, KeyID: c.caller.KeyID, LocationID: at.ID}
 }

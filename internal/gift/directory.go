@@ -28,6 +28,16 @@ func (d *Directory) Authenticate(key string, now time.Time) (_ *Caller, ok bool)
 	return c, true
 }
 
+// Key finds a key by its id; nil: there is none.
+func (d *Directory) Key(id ID) *Key {
+	for _, k := range d.Keys {
+		if k.ID == id {
+			return k
+		}
+	}
+	return nil
+}
+
 // SendingAccount tells which account a send-gift request is for: an account key's own, which the request may name but no
 // other (interface, section 4.1, rule 7); for a system key the one it names. path is where the request names it. It fails with
 // NOT_AUTHORIZED or VALIDATION_FAILURE.

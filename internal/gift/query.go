@@ -18,19 +18,3 @@ type Filter struct {
 	Before       ID // the last voucher of the page before, in descending order of id; zero: from the newest
 	Limit        int
 }
-
-// Miss is one attempt with an unknown voucher code.
-type Miss struct {
-	AccountID  ID
-	KeyID      ID
-	LocationID ID
-	Code       VoucherCode
-	At         time.Time
-}
-
-// Guesses is what is counted of wrong codes; see GuessBurst and the constants beside it.
-type Guesses struct {
-	Till         Bucket // of the key at the location
-	KeyToday     int    // distinct unknown codes of the key in this UTC day
-	AccountToday int    // and of its account
-}

@@ -39,7 +39,7 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 		Engine: h.engine, Records: s, Directory: h.directory.Load, Fingerprint: s.Keys().Fingerprint, Fingerprinted: s.Keys().Fingerprinted,
 		OrderCapability: s.Keys().OrderCapability,
 		PublicURL:       c.PublicURL, Email: h.post.email != nil, SMS: h.post.sms != nil, Wake: worker.Wake, Note: note,
-		Patience: s.Patience(), ClientAddress: c.Proxies.Client,
+		Patience: s.Patience(), ClientAddress: c.Proxies.Client, GuessAlarm: h.guessAlarm,
 	})
 	pages.Fail = interfaceOf.Fail
 	h.fail = func(w http.ResponseWriter, r *http.Request, status int) {

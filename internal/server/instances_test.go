@@ -165,3 +165,38 @@ func TestRisksAreLogged(t *testing.T) {
 		t.Errorf("the log warns of a database that is as it should be: %s", logged)
 	}
 }
+
+// TestManyWrongCodesAreLogged: 200 misses of a key within an hour are a line in the log with the name of the key, and a metric.
+func TestManyWrongCodesAreLogged(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
+	s.withStore(func(beside *store.Store) error { // 199 elsewhere
+		directory, err := beside.Directory(t.Context())
+		if err != nil {
+			return err
+		}
+		key := directory.Keys[gift.HashKey(examples.HarborTillKey)]
+		_, _, err = beside.CountMisses(t.Context(), gift.Till{AccountID: key.AccountID, KeyID: key.ID}, time.Now(), gift.GuessAlarm-1)
+		return err
+	})
+	const event = `"level":"WARN","msg":"somebody may be guessing voucher codes: an API key tried 200 wrong ones within an hour","key":"till"`
+	if strings.Contains(s.logs.String(), event) {
+		t.Errorf("logged too early: %s", s.logs)
+	}
+	for n := range 3 {
+		wrong := fmt.Sprintf(`{"voucherCode":"%012d"}`, 100_000_000_000+n)
+		if status, answer, err := s.call("POST", validatePath, examples.HarborTillKey, wrong); err != nil || status != http.StatusNotFound {
+			t.Fatalf("guess %d: %d %s %v, want 404", n, status, answer, err)
+		}
+	}
+	if n := strings.Count(s.logs.String(), event); n != 1 {
+		t.Errorf("%d lines in the log, want 1: %s", n, s.logs)
+	}
+	if strings.Contains(s.logs.String(), g.VoucherCode) || strings.Contains(s.logs.String(), "100000000000") {
+		t.Error("the log has a code")
+	}
+	if _, metrics, err := s.call("GET", "/metrics", "", ""); err != nil || !strings.Contains(string(metrics), "\nboon_guess_alarms_total 1\n") {
+		t.Errorf("the metric is missing: %v", err)
+	}
+}

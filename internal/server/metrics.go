@@ -24,6 +24,7 @@ type metrics struct {
 	failures prometheus.Counter
 	refused  *prometheus.CounterVec
 	attempts *prometheus.CounterVec
+	guessing prometheus.Counter
 }
 
 func newMetrics() *metrics {
@@ -55,7 +56,10 @@ func newMetrics() *metrics {
 		m.refused.WithLabelValues(r.String())
 	}
 	m.attempts = newAttempts()
-	m.registry.MustRegister(m.attempts, m.refused, m.requests, m.latency, m.groups, m.commits, m.failures,
+	m.guessing = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "boon_guess_alarms_total", Help: "Times that an API key tried 200 wrong voucher codes within an hour; the log names the key.",
+	})
+	m.registry.MustRegister(m.guessing, m.attempts, m.refused, m.requests, m.latency, m.groups, m.commits, m.failures,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

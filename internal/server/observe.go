@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -80,6 +81,17 @@ func (h *house) log(r *http.Request, status int, took time.Duration, e *api.Even
 		attrs = append(attrs, slog.String("error", e.Err.Error()))
 	}
 	h.Logger.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+// guessAlarm counts and logs that somebody seems to guess voucher codes.
+func (h *house) guessAlarm(ctx context.Context, at gift.Till) {
+	h.metrics.guessing.Inc()
+	name := ""
+	if k := h.directory.Load().Key(at.KeyID); k != nil {
+		name = k.Name
+	}
+	h.Logger.WarnContext(ctx, fmt.Sprintf("somebody may be guessing voucher codes: an API key tried %d wrong ones within an hour", gift.GuessAlarm),
+		"key", name, "keyID", at.KeyID.String(), "account", at.AccountID.String(), "location", at.LocationID.String())
 }
 
 // route is the pattern that matched, one of a closed set.

@@ -28,6 +28,7 @@ var placements = []placement{
 	{table: "used_record", by: "account_id"},
 	{table: "till_bucket", by: "account_id"},
 	{table: "miss", by: "account_id"},
+	{table: "key_miss", by: "account_id"},
 	{table: "secret", by: "hash"}, // whoever shows a code does not know the account
 	{table: "stranger_bucket", by: "address_hash"},
 	{table: "outbox", by: "id"},

@@ -43,9 +43,15 @@ func furnishStore(t *testing.T, s *Store, n int) []gift.Gift {
 		}
 		save(t, s, ledger.Changes{Requests: []ledger.Request{{RequestKey: key, Answer: ledger.Answer{Status: 200, Body: []byte(taken.ID.String())}, EntryID: taken.ID, At: noon}, {RequestKey: spent, Spent: true, At: noon}, sent}})
 		giveBack(t, s, g, taken)
-		must(t, s.CountStranger(t.Context(), fmt.Sprintf("address %d", i), func(gift.Bucket) gift.Bucket { return gift.Bucket{FullAt: noon} }))
-		_, err := s.CountMiss(t.Context(), gift.Miss{AccountID: g.AccountID, KeyID: k.ID, Code: newCode(), At: noon})
+		_, _, err := s.TakeStranger(t.Context(), fmt.Sprintf("network %d", i), noon)
 		must(t, err)
+		_, _, err = s.CountMisses(t.Context(), gift.Till{AccountID: g.AccountID, KeyID: k.ID}, noon, 1)
+		must(t, err)
+		must(t, s.write(within(t.Context(), g.AccountID), func(tx *sql.Tx) error { // as an older program does
+			_, err := tx.ExecContext(within(t.Context(), g.AccountID), `INSERT INTO miss (account_id, day, code_hash, key_id) VALUES ($1, 1, $2, $3)`,
+				bare(g.AccountID), s.keys.CodeHash(newCode()), bare(k.ID))
+			return err
+		}))
 	}
 	sendAgain(t, s, &gifts[0])
 	must(t, s.KeepMessage(t.Context(), filled[delivery.Message](t)))

@@ -128,7 +128,7 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 		"where a key is enabled":        {waiting, `UPDATE api_key SET locations = $1`, "is limited to location $1, which does not exist"},
 		"half a location":               {waiting, `UPDATE api_key SET locations = zeroblob(7)`, "the database reports: CHECK constraint failed in api_key"},
 		"a message":                     {waiting, `UPDATE outbox SET message = zeroblob(80)`, "of the outbox: a sealed value"},
-		"a count of wrong codes":        {waiting, `INSERT INTO miss (account_id, day, code_hash, key_id) VALUES ($1, 1, zeroblob(3), $1)`, "the database reports: CHECK constraint failed in miss"},
+		"a count of wrong codes":        {waiting, `INSERT INTO key_miss (account_id, key_id, misses) VALUES ($1, $1, -1)`, "the database reports: CHECK constraint failed in key_miss"},
 		"an id that is no id":           {waiting, `UPDATE voucher SET order_id = zeroblob(3) WHERE id = $1`, "16 bytes"},
 		"an index that lacks its entry": {spent, `UPDATE sqlite_schema SET sql = replace(sql, 'reverses, account_id)', 'id, account_id)') WHERE name = 'entry_reverses'`, "the database reports"},
 	}

@@ -8,54 +8,33 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/ratelimit"
 )
 
-// day is the number of a UTC day.
-func day(t time.Time) int64 {
-	const seconds = 24 * 60 * 60
-	n := t.Unix()
-	if n < 0 {
-		n -= seconds - 1
-	}
-	return n / seconds
-}
+var (
+	guessRate    = ratelimit.Rate{Burst: gift.GuessBurst, Refill: gift.GuessRefill}
+	strangerRate = ratelimit.Rate{Burst: gift.StrangerBurst, Refill: gift.StrangerRefill}
+)
 
-const selectTill = `SELECT full_at FROM till_bucket WHERE account_id = $1 AND key_id = $2 AND location_id = $3`
+const selectTill = `SELECT full_at, taken_at FROM till_bucket WHERE account_id = $1 AND key_id = $2 AND location_id = $3`
 
-func tillKey(m gift.Miss) []any { return []any{bare(m.AccountID), bare(m.KeyID), bare(m.LocationID)} }
+func tillKey(t gift.Till) []any { return []any{bare(t.AccountID), bare(t.KeyID), bare(t.LocationID)} }
 
-// Guesses reads the counts of a key at a location.
-func (s *Store) Guesses(ctx context.Context, m gift.Miss) (gift.Guesses, error) {
-	var g gift.Guesses
-	err := s.ask(within(ctx, m.AccountID), func(ctx context.Context) (err error) {
-		g, err = readGuesses(ctx, s.readers, m)
-		return err
-	})
-	return g, err
-}
-
-func readGuesses(ctx context.Context, q querier, m gift.Miss) (g gift.Guesses, err error) {
-	if g.Till, err = readBucket(ctx, q, selectTill, tillKey(m)...); err != nil {
-		return g, err
-	}
-	err = q.QueryRowContext(ctx, `SELECT count(*), count(CASE WHEN key_id = $1 THEN 1 END) FROM miss WHERE account_id = $2 AND day = $3`,
-		bare(m.KeyID), bare(m.AccountID), day(m.At)).Scan(&g.AccountToday, &g.KeyToday)
-	if err != nil {
-		return g, fmt.Errorf("reading the counts of wrong codes: %w", err)
-	}
-	return g, nil
+// TillBucket reads the bucket of a key at a location.
+func (s *Store) TillBucket(ctx context.Context, t gift.Till) (ratelimit.Bucket, error) {
+	return s.askBucket(within(ctx, t.AccountID), selectTill, tillKey(t)...)
 }
 
 // readBucket reads a bucket; one that was never taken from is full.
-func readBucket(ctx context.Context, q querier, query string, key ...any) (b gift.Bucket, err error) {
-	err = q.QueryRowContext(ctx, query, key...).Scan(scanTime{&b.FullAt})
+func readBucket(ctx context.Context, q querier, query string, key ...any) (b ratelimit.Bucket, err error) {
+	err = q.QueryRowContext(ctx, query, key...).Scan(scanTime{&b.FullAt}, scanTime{&b.TakenAt})
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return b, fmt.Errorf("reading a bucket: %w", err)
 	}
 	return b, nil
 }
 
-func (s *Store) askBucket(ctx context.Context, query string, key ...any) (b gift.Bucket, err error) {
+func (s *Store) askBucket(ctx context.Context, query string, key ...any) (b ratelimit.Bucket, err error) {
 	err = s.ask(ctx, func(ctx context.Context) (err error) {
 		b, err = readBucket(ctx, s.readers, query, key...)
 		return err
@@ -63,69 +42,97 @@ func (s *Store) askBucket(ctx context.Context, query string, key ...any) (b gift
 	return b, err
 }
 
-// CountMiss counts an unknown code, once a day and account, durably, and gives the counts after it. A code that was counted
-// today, by whichever key of the account, teaches a guesser nothing new and costs nothing.
-func (s *Store) CountMiss(ctx context.Context, m gift.Miss) (g gift.Guesses, err error) {
-	ctx = within(ctx, m.AccountID)
+// CountMisses takes n misses out of the bucket of a key at a location, durably, and gives the bucket after it. alarm tells that the key
+// reached gift.GuessAlarm by them.
+func (s *Store) CountMisses(ctx context.Context, t gift.Till, now time.Time, n int) (b ratelimit.Bucket, alarm bool, err error) {
+	ctx = within(ctx, t.AccountID)
 	err = s.write(ctx, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, `INSERT INTO miss (account_id, day, code_hash, key_id) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (account_id, day, code_hash) DO NOTHING`, bare(m.AccountID), day(m.At), s.keys.CodeHash(m.Code), bare(m.KeyID))
+		const make = `INSERT INTO till_bucket (account_id, key_id, location_id) VALUES ($1, $2, $3) ON CONFLICT (account_id, key_id, location_id) DO NOTHING`
+		if _, err := tx.ExecContext(ctx, make, tillKey(t)...); err != nil {
+			return err
+		}
+		was, err := readBucket(ctx, tx, selectTill+s.dialect.lockRows, tillKey(t)...)
 		if err != nil {
 			return err
 		}
-		n, err := result.RowsAffected()
-		if err != nil {
+		b = guessRate.Take(was, now, n)
+		if err := writeTill(ctx, tx, t, b); err != nil {
 			return err
 		}
-		if n > 0 {
-			if err := s.takeFromTill(ctx, tx, m); err != nil {
-				return err
-			}
-			if _, err := tx.ExecContext(ctx, `DELETE FROM miss WHERE account_id = $1 AND day < $2`, bare(m.AccountID), day(m.At)); err != nil {
-				return err
-			}
-		}
-		g, err = readGuesses(ctx, tx, m)
+		alarm, err = s.countForKey(ctx, tx, t, now, n)
 		return err
 	})
 	if err != nil {
-		return gift.Guesses{}, fmt.Errorf("counting a wrong code: %w", err)
+		return ratelimit.Bucket{}, false, fmt.Errorf("counting a wrong code: %w", err)
 	}
-	return g, nil
+	return b, alarm, nil
 }
 
-func (s *Store) takeFromTill(ctx context.Context, tx *sql.Tx, m gift.Miss) error {
-	const make = `INSERT INTO till_bucket (account_id, key_id, location_id) VALUES ($1, $2, $3) ON CONFLICT (account_id, key_id, location_id) DO NOTHING`
-	if _, err := tx.ExecContext(ctx, make, tillKey(m)...); err != nil {
-		return err
-	}
-	b, err := readBucket(ctx, tx, selectTill+s.dialect.lockRows, tillKey(m)...)
-	if err != nil {
-		return err
-	}
-	return writeTill(ctx, tx, m, b.Take(m.At, gift.GuessRefill))
-}
-
-func writeTill(ctx context.Context, tx *sql.Tx, m gift.Miss, b gift.Bucket) error {
-	_, err := tx.ExecContext(ctx, `UPDATE till_bucket SET full_at = $4 WHERE account_id = $1 AND key_id = $2 AND location_id = $3`,
-		append(tillKey(m), micros(b.FullAt))...)
+func writeTill(ctx context.Context, tx *sql.Tx, t gift.Till, b ratelimit.Bucket) error {
+	_, err := tx.ExecContext(ctx, `UPDATE till_bucket SET full_at = $4, taken_at = $5 WHERE account_id = $1 AND key_id = $2 AND location_id = $3`,
+		append(tillKey(t), micros(b.FullAt), micros(b.TakenAt))...)
 	return err
 }
 
-// RewardTill gives gift.GuessReward attempts back to a key at a location, if any are missing. Nearly always none are, and
-// then nothing is written.
-func (s *Store) RewardTill(ctx context.Context, m gift.Miss) error {
-	ctx = within(ctx, m.AccountID)
-	b, err := s.askBucket(ctx, selectTill, tillKey(m)...)
-	if err != nil || !b.FullAt.After(m.At) {
+// countForKey adds to the misses of a key at all of its locations. Their rows are locked before the key's.
+func (s *Store) countForKey(ctx context.Context, tx *sql.Tx, t gift.Till, now time.Time, n int) (alarm bool, err error) {
+	key := []any{bare(t.AccountID), bare(t.KeyID)}
+	const make = `INSERT INTO key_miss (account_id, key_id, misses) VALUES ($1, $2, 0) ON CONFLICT (account_id, key_id) DO NOTHING`
+	if _, err := tx.ExecContext(ctx, make, key...); err != nil {
+		return false, err
+	}
+	var m gift.MissCount
+	err = tx.QueryRowContext(ctx, `SELECT since, misses FROM key_miss WHERE account_id = $1 AND key_id = $2`+s.dialect.lockRows, key...).
+		Scan(scanTime{&m.Since}, &m.Count)
+	if err != nil {
+		return false, err
+	}
+	m, alarm = m.Add(now, n)
+	_, err = tx.ExecContext(ctx, `UPDATE key_miss SET since = $3, misses = $4 WHERE account_id = $1 AND key_id = $2`,
+		append(key, micros(m.Since), m.Count)...)
+	return alarm, err
+}
+
+// countRedemptions counts the redemptions of gift $2 of account $1 by key $3 at location $4: 0, 1, or 2 for more. A history is read backwards, for
+// $5 entries at most; what is longer counts as 2.
+func (d *dialect) countRedemptions() string {
+	const one = `CASE WHEN e.kind = 'REDEMPTION' AND e.key_id = $3 AND e.location_id = $4 THEN 1 ELSE 0 END`
+	return `WITH RECURSIVE e AS (
+	SELECT e.previous, ` + one + ` AS redeemed, 1 AS depth FROM (SELECT v.last AS id FROM voucher AS v WHERE v.account_id = $1 AND v.id = $2 LIMIT 1) AS l
+		` + d.entryByID("l.id") + `
+	UNION ALL
+	SELECT e.previous, n.redeemed + ` + one + `, n.depth + 1 FROM e AS n ` + d.entryByID("n.previous") + ` WHERE n.redeemed < 2 AND n.depth < $5
+) SELECT CASE WHEN coalesce(max(e.depth), 0) = $5 THEN 2 ELSE coalesce(max(e.redeemed), 0) END FROM e`
+}
+
+// maxHistoryForReward bounds the reading for a reward: no guest's gift has so long a history.
+const maxHistoryForReward = 1000
+
+// RewardTill gives gift.GuessReward attempts back to a key at a location, if any are missing and it has redeemed this gift exactly
+// once: so that nobody is given more and more for one gift that is redeemed cent by cent.
+func (s *Store) RewardTill(ctx context.Context, t gift.Till, voucher gift.ID, now time.Time) error {
+	ctx = within(ctx, t.AccountID)
+	b, err := s.askBucket(ctx, selectTill, tillKey(t)...)
+	if err != nil || guessRate.Full(b, now) {
 		return err
 	}
+	var redeemed int
+	err = s.ask(ctx, func(ctx context.Context) error {
+		return s.readers.QueryRowContext(ctx, s.dialect.countRedemptions(), bare(t.AccountID), bare(voucher), bare(t.KeyID), bare(t.LocationID), maxHistoryForReward).
+			Scan(&redeemed)
+	})
+	if err != nil {
+		return fmt.Errorf("counting the redemptions of gift %s: %w", voucher, err)
+	}
+	if redeemed != 1 {
+		return nil
+	}
 	err = s.write(ctx, func(tx *sql.Tx) error {
-		b, err := readBucket(ctx, tx, selectTill+s.dialect.lockRows, tillKey(m)...)
-		if err != nil || !b.FullAt.After(m.At) {
+		b, err := readBucket(ctx, tx, selectTill+s.dialect.lockRows, tillKey(t)...)
+		if err != nil || guessRate.Full(b, now) {
 			return err
 		}
-		return writeTill(ctx, tx, m, b.Give(gift.GuessReward, gift.GuessRefill))
+		return writeTill(ctx, tx, t, guessRate.Give(b, now, gift.GuessReward))
 	})
 	if err != nil {
 		return fmt.Errorf("rewarding a till: %w", err)
@@ -133,28 +140,18 @@ func (s *Store) RewardTill(ctx context.Context, m gift.Miss) error {
 	return nil
 }
 
-// LiveGifts is the number of an account's gifts that can still be hit by a guess: balance left, not withdrawn.
-func (s *Store) LiveGifts(ctx context.Context, account gift.ID) (n int64, err error) {
-	const query = `SELECT CAST(coalesce(sum(live), 0) AS BIGINT) FROM tally WHERE account_id = $1`
-	err = s.ask(within(ctx, account), func(ctx context.Context) error { return s.readers.QueryRowContext(ctx, query, bare(account)).Scan(&n) })
-	if err != nil {
-		return 0, fmt.Errorf("counting live gifts: %w", err)
-	}
-	return n, nil
+const selectStranger = `SELECT full_at, taken_at FROM stranger_bucket WHERE address_hash = $1`
+
+// Stranger reads the bucket of a client network that has shown no valid key.
+func (s *Store) Stranger(ctx context.Context, network string) (ratelimit.Bucket, error) {
+	return s.askBucket(ctx, selectStranger, s.keys.AddressHash(network))
 }
 
-const selectStranger = `SELECT full_at FROM stranger_bucket WHERE address_hash = $1`
-
-// Stranger reads the bucket of a client address that has shown no valid key.
-func (s *Store) Stranger(ctx context.Context, address string) (gift.Bucket, error) {
-	return s.askBucket(ctx, selectStranger, s.keys.AddressHash(address))
-}
-
-// CountStranger hands the bucket of a client address to take and keeps what it returns, durably. Buckets that have been
-// full for a while are forgotten on the way.
-func (s *Store) CountStranger(ctx context.Context, address string, take func(gift.Bucket) gift.Bucket) error {
-	err := s.write(ctx, func(tx *sql.Tx) error {
-		key := s.keys.AddressHash(address)
+// TakeStranger takes an attempt out of the bucket of a client network, durably, unless it is empty: then allowed is false. Buckets that
+// have been full for a while are forgotten on the way.
+func (s *Store) TakeStranger(ctx context.Context, network string, now time.Time) (b ratelimit.Bucket, allowed bool, err error) {
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		key := s.keys.AddressHash(network)
 		result, err := tx.ExecContext(ctx, `INSERT INTO stranger_bucket (address_hash) VALUES ($1) ON CONFLICT (address_hash) DO NOTHING`, key)
 		if err != nil {
 			return err
@@ -163,24 +160,22 @@ func (s *Store) CountStranger(ctx context.Context, address string, take func(gif
 		if err != nil {
 			return err
 		}
-		was, err := readBucket(ctx, tx, selectStranger+s.dialect.lockRows, key)
-		if err != nil {
+		if b, err = readBucket(ctx, tx, selectStranger+s.dialect.lockRows, key); err != nil {
 			return err
 		}
-		is := take(was)
-		if _, err := tx.ExecContext(ctx, `UPDATE stranger_bucket SET full_at = $1 WHERE address_hash = $2`, micros(is.FullAt), key); err != nil {
-			return err
-		}
-		if isNew == 0 {
+		if allowed = strangerRate.Left(b, now) > 0; !allowed {
 			return nil
 		}
-		// The clock is take's. A new bucket is full again one refill after now, so that what was full a minute before
-		// that has been full for longer than a refill takes.
-		_, err = tx.ExecContext(ctx, `DELETE FROM stranger_bucket WHERE full_at < $1`, is.FullAt.Add(-time.Minute).UnixMicro())
+		b = strangerRate.Take(b, now, 1)
+		if _, err := tx.ExecContext(ctx, `UPDATE stranger_bucket SET full_at = $1, taken_at = $2 WHERE address_hash = $3`,
+			micros(b.FullAt), micros(b.TakenAt), key); err != nil || isNew == 0 {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM stranger_bucket WHERE full_at < $1`, now.Add(-time.Minute).UnixMicro())
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("counting an attempt without a key: %w", err)
+		return ratelimit.Bucket{}, false, fmt.Errorf("counting an attempt without a key: %w", err)
 	}
-	return nil
+	return b, allowed, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"boon.example/internal/gift"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -60,17 +61,17 @@ var withoutAccount = map[string]string{
 	`SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k) CROSS JOIN LATERAL (SELECT s.hash FROM secret AS s WHERE s.hash`: "is a new code taken anywhere?",
 	`UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN`:                                                            "jobs are claimed for all accounts",
 	`SELECT to_regclass('pg_dist_partition')`:                                                                               "is the database spread over machines?",
-	`SELECT count(*) FROM job`:                                     "how many messages wait?",
-	`SELECT count(*), min(claimable_at) FROM job`:                  "how many are overdue?",
-	`SELECT min(claimable_at) FROM job`:                            "when is the next job due?",
-	`SELECT CAST(coalesce(sum(vouchers), 0) AS BIGINT) FROM tally`: "how many gifts are there? One row for each account",
-	`SELECT o.id, o.message FROM outbox`:                           "the outbox is for development",
-	`INSERT INTO outbox`:                                           "the outbox is for development",
-	`SELECT full_at FROM stranger_bucket WHERE address_hash`:       "a stranger has no account",
-	`UPDATE stranger_bucket SET full_at = $1 WHERE address_hash`:   "a stranger has no account",
-	`DELETE FROM stranger_bucket WHERE full_at`:                    "a stranger has no account",
-	`INSERT INTO stranger_bucket`:                                  "a stranger has no account",
-	`SELECT config FROM account`:                                   "the set-up is read whole",
+	`SELECT count(*) FROM job`:                                                  "how many messages wait?",
+	`SELECT count(*), min(claimable_at) FROM job`:                               "how many are overdue?",
+	`SELECT min(claimable_at) FROM job`:                                         "when is the next job due?",
+	`SELECT CAST(coalesce(sum(vouchers), 0) AS BIGINT) FROM tally`:              "how many gifts are there? One row for each account",
+	`SELECT o.id, o.message FROM outbox`:                                        "the outbox is for development",
+	`INSERT INTO outbox`:                                                        "the outbox is for development",
+	`SELECT full_at, taken_at FROM stranger_bucket WHERE address_hash`:          "a stranger has no account",
+	`UPDATE stranger_bucket SET full_at = $1, taken_at = $2 WHERE address_hash`: "a stranger has no account",
+	`DELETE FROM stranger_bucket WHERE full_at`:                                 "a stranger has no account",
+	`INSERT INTO stranger_bucket`:                                               "a stranger has no account",
+	`SELECT config FROM account`:                                                "the set-up is read whole",
 	`SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions FROM api_key`: "the set-up is read whole",
 	`SELECT id, config, version FROM account ORDER BY id`:                                                                    "the set-up is hashed whole",
 	`SELECT number + 1, mac FROM setup_change`:                                                                               "the log of the set-up is the installation's",
@@ -166,6 +167,10 @@ func TestRecursionsNameTheAccount(t *testing.T) {
 		if len(entries) != 3 {
 			t.Errorf("a history of %d entries, want 3", len(entries))
 		}
+		till := gift.Till{AccountID: gifts[0].AccountID, KeyID: newID(), LocationID: newID()}
+		_, _, err = s.CountMisses(t.Context(), till, noon, 1)
+		must(t, err)
+		must(t, s.RewardTill(t.Context(), till, gifts[0].ID, noon))
 	}
 	if r := verifyClean(t, s); r.Entries != 12 {
 		t.Errorf("verify read %d entries, want 12", r.Entries)

@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ratelimit"
 )
 
 // TestStore runs the suite that every database must pass: what the interfaces of ledger, api, delivery and setup promise.
@@ -55,6 +56,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"claimants never share a job":               testClaimants,
 		"the outbox keeps messages":                 testOutbox,
 		"wrong codes are counted":                   testGuesses,
+		"redemptions give attempts back":            testRewards,
 		"strangers are counted":                     testStrangers,
 		"live gifts are counted":                    testLiveGifts,
 		"old records are forgotten":                 testForget,
@@ -949,90 +951,140 @@ func testOutbox(t *testing.T, open opener) {
 
 func testGuesses(t *testing.T, open opener) {
 	s, again := open(t)
-	account, key, colleague, place := newID(), newID(), newID(), newID()
-	codes := []gift.VoucherCode{newCode(), newCode(), newCode()}
-	miss := func(key gift.ID, code gift.VoucherCode, at time.Time) gift.Miss {
-		return gift.Miss{AccountID: account, KeyID: key, LocationID: place, Code: code, At: at}
-	}
-	count := func(m gift.Miss, want gift.Guesses) {
+	till := gift.Till{AccountID: newID(), KeyID: newID(), LocationID: newID()}
+	elsewhere := gift.Till{AccountID: till.AccountID, KeyID: till.KeyID, LocationID: newID()}
+	count := func(at gift.Till, now time.Time, n int, want ratelimit.Bucket, alarmed bool) {
 		t.Helper()
-		got, err := s.CountMiss(t.Context(), m)
-		if err != nil {
-			t.Fatal(err)
+		got, alarm, err := s.CountMisses(t.Context(), at, now, n)
+		if err != nil || alarm != alarmed {
+			t.Fatalf("an event: %v, want %v; %v", alarm, alarmed, err)
 		}
 		diff(t, got, want)
 		for _, handle := range []*Store{s, again()} { // counts are shared, and survive a restart
-			if got, err = handle.Guesses(t.Context(), m); err != nil {
+			if got, err = handle.TillBucket(t.Context(), at); err != nil {
 				t.Fatal(err)
 			}
 			diff(t, got, want)
 		}
 	}
-	once := gift.Bucket{FullAt: noon.Add(gift.GuessRefill)}
-	twice := gift.Bucket{FullAt: noon.Add(2 * gift.GuessRefill)}
-	if got, err := s.Guesses(t.Context(), miss(key, codes[0], noon)); err != nil || got != (gift.Guesses{}) {
+	owed := func(now time.Time, n int) ratelimit.Bucket {
+		return ratelimit.Bucket{FullAt: now.Add(time.Duration(n) * gift.GuessRefill), TakenAt: now}
+	}
+	if got, err := s.TillBucket(t.Context(), till); err != nil || got != (ratelimit.Bucket{}) {
 		t.Errorf("before any miss: %+v, %v", got, err)
 	}
-	count(miss(key, codes[0], noon), gift.Guesses{Till: once, KeyToday: 1, AccountToday: 1})
-	count(miss(key, codes[0], noon), gift.Guesses{Till: once, KeyToday: 1, AccountToday: 1})        // the same code again
-	count(miss(colleague, codes[0], noon), gift.Guesses{AccountToday: 1})                           // or by another key
-	count(miss(colleague, codes[1], noon), gift.Guesses{Till: once, KeyToday: 1, AccountToday: 2})  // another code
-	count(miss(key, codes[2], noon), gift.Guesses{Till: twice, KeyToday: 2, AccountToday: 3})       //
-	other := gift.Miss{AccountID: newID(), KeyID: key, LocationID: place, Code: codes[0], At: noon} // another account
-	count(other, gift.Guesses{Till: once, KeyToday: 1, AccountToday: 1})                            //
-	tomorrow := miss(key, codes[0], noon.AddDate(0, 0, 1))                                          // counts anew
-	fresh := gift.Bucket{FullAt: tomorrow.At.Add(gift.GuessRefill)}                                 //
-	count(tomorrow, gift.Guesses{Till: fresh, KeyToday: 1, AccountToday: 1})                        //
-	if days := dump(t, s)["miss"]; len(days) != 2 {
-		t.Errorf("%d rows are kept, want those of the last day of each account: 2", len(days))
+	count(till, noon, 1, owed(noon, 1), false)
+	count(till, noon, 3, owed(noon, 4), false)
+	count(elsewhere, noon, 1, owed(noon, 1), false)
+	count(gift.Till{AccountID: newID(), KeyID: till.KeyID, LocationID: till.LocationID}, noon, 1, owed(noon, 1), false)
+	count(till, noon, gift.GuessAlarm-6, owed(noon, gift.GuessAlarm-2), false)
+	count(elsewhere, noon, 1, owed(noon, 2), true) // the two hundredth of the key
+	count(elsewhere, noon, 1, owed(noon, 3), false)
+	later := noon.AddDate(0, 1, 0)
+	count(till, later, 1, owed(later, 1), false)
+	count(till, noon, 1, owed(noon, 1), false) // the clock was ahead
+}
+
+// testRewards redeems gifts at a till that has misses: each gives some back once.
+func testRewards(t *testing.T, open opener) {
+	s, _ := open(t)
+	gifts := issue(t, s, newID(), 3)
+	till := gift.Till{AccountID: gifts[0].AccountID, KeyID: newID(), LocationID: newID()}
+	redeemAt := func(g *gift.Gift, key, place gift.ID) {
+		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&g.Voucher)}}, func(st *ledger.State) ledger.Changes {
+			v := st.Vouchers[ref(&g.Voucher)]
+			after, e, err := v.Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon, Actor: gift.Actor{KeyID: key, LocationID: place}},
+				LocationID: place, Amount: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+		})
 	}
-	if err := s.RewardTill(t.Context(), tomorrow); err != nil {
-		t.Fatal(err)
+	missing := func(want int) {
+		t.Helper()
+		b, err := s.TillBucket(t.Context(), till)
+		if got := guessRate.Burst - guessRate.Left(b, noon); err != nil || got != want {
+			t.Errorf("%d attempts are missing, %v, want %d", got, err, want)
+		}
 	}
-	got, err := s.Guesses(t.Context(), tomorrow)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if left := got.Till.Left(tomorrow.At, gift.GuessBurst, gift.GuessRefill); left != gift.GuessBurst {
-		t.Errorf("%d attempts are left after the reward, want all %d", left, gift.GuessBurst)
+	reward := func(g *gift.Gift, now time.Time) {
+		t.Helper()
+		if err := s.RewardTill(t.Context(), till, g.ID, now); err != nil {
+			t.Fatal(err)
+		}
 	}
 	before := dump(t, s)
-	if err := s.RewardTill(t.Context(), tomorrow); err != nil {
+	redeemAt(&gifts[0], till.KeyID, till.LocationID)
+	reward(&gifts[0], noon)
+	if after := dump(t, s); len(after["till_bucket"]) != len(before["till_bucket"]) {
+		t.Error("a till without misses was written to")
+	}
+	if _, _, err := s.CountMisses(t.Context(), till, noon, 10); err != nil {
 		t.Fatal(err)
 	}
-	diff(t, dump(t, s), before)
+	reward(&gifts[0], noon)
+	missing(7)
+	redeemAt(&gifts[0], till.KeyID, till.LocationID)
+	reward(&gifts[0], noon) // it was redeemed here before
+	redeemAt(&gifts[1], newID(), till.LocationID)
+	reward(&gifts[1], noon) // not by this key
+	redeemAt(&gifts[1], till.KeyID, newID())
+	reward(&gifts[1], noon) // not at this location
+	reward(&gifts[2], noon) // not at all
+	reward(&gift.Gift{Voucher: gift.Voucher{ID: newID()}}, noon)
+	missing(7)
+	redeemAt(&gifts[1], till.KeyID, till.LocationID)
+	reward(&gifts[1], noon)
+	missing(4)
+	redeemAt(&gifts[2], till.KeyID, till.LocationID)
+	if _, _, err := s.CountMisses(t.Context(), till, noon.AddDate(0, 0, 1), 20); err != nil {
+		t.Fatal(err)
+	}
+	reward(&gifts[2], noon) // what a clock that was ahead counted is put right
+	if b, err := s.TillBucket(t.Context(), till); err != nil || b != (ratelimit.Bucket{}) {
+		t.Errorf("the bucket is %+v, %v", b, err)
+	}
 }
 
 func testStrangers(t *testing.T, open opener) {
 	s, again := open(t)
-	now := noon
-	take := func(b gift.Bucket) gift.Bucket { return b.Take(now, gift.StrangerRefill) }
-	for n := range 3 {
-		if err := s.CountStranger(t.Context(), "192.0.2.1", take); err != nil {
-			t.Fatal(err)
-		}
-		got, err := again().Stranger(t.Context(), "192.0.2.1")
+	const network = "192.0.2.0/24"
+	take := func(network string, now time.Time) bool {
+		t.Helper()
+		b, allowed, err := s.TakeStranger(t.Context(), network, now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		diff(t, got, gift.Bucket{FullAt: noon.Add(time.Duration(n+1) * gift.StrangerRefill)})
+		got, err := again().Stranger(t.Context(), network)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, got, b)
+		return allowed
 	}
-	if b, err := s.Stranger(t.Context(), "192.0.2.2"); err != nil || b != (gift.Bucket{}) {
-		t.Errorf("another address has %v, %v", b, err)
+	for n := range 12 {
+		if allowed := take(network, noon); allowed != (n < gift.StrangerBurst) {
+			t.Errorf("attempt %d is allowed: %v", n+1, allowed)
+		}
 	}
-	if err := s.CountStranger(t.Context(), "192.0.2.2", take); err != nil {
-		t.Fatal(err)
+	if b, err := s.Stranger(t.Context(), "192.0.3.0/24"); err != nil || b != (ratelimit.Bucket{}) {
+		t.Errorf("another network has %v, %v", b, err)
 	}
+	take("192.0.3.0/24", noon)
 	if rows := dump(t, s)["stranger_bucket"]; len(rows) != 2 {
 		t.Errorf("%d buckets, want 2", len(rows))
 	}
-	now = noon.Add(time.Hour)
-	if err := s.CountStranger(t.Context(), "192.0.2.3", take); err != nil {
-		t.Fatal(err)
-	}
+	take("192.0.4.0/24", noon.Add(time.Hour))
 	if rows := dump(t, s)["stranger_bucket"]; len(rows) != 1 {
 		t.Errorf("%d buckets are kept when the old ones are long full, want 1", len(rows))
 	}
+}
+
+func liveGifts(t *testing.T, s *Store, account gift.ID) (n int64, err error) {
+	const query = `SELECT CAST(coalesce(sum(live), 0) AS BIGINT) FROM tally WHERE account_id = $1`
+	err = s.readers.QueryRowContext(within(t.Context(), account), query, bare(account)).Scan(&n)
+	return n, err
 }
 
 func testLiveGifts(t *testing.T, open opener) {
@@ -1040,7 +1092,7 @@ func testLiveGifts(t *testing.T, open opener) {
 	account := newID()
 	check := func(want int64) {
 		t.Helper()
-		if got, err := s.LiveGifts(t.Context(), account); err != nil || got != want {
+		if got, err := liveGifts(t, s, account); err != nil || got != want {
 			t.Errorf("%d live gifts, %v, want %d", got, err, want)
 		}
 	}

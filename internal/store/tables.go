@@ -36,9 +36,10 @@ var tables = []table{
 	newTable("job", 2, "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts", "BBBNNNTTN"),
 	newTable("resend", 3, "account_id, voucher_id, seq, id, made_at, method, contact", "BBNBNNT"),
 	newTable("outbox", 1, "id, made_at, message", "BNB"),
-	newTable("till_bucket", 3, "account_id, key_id, location_id, full_at", "BBBN"),
+	newTable("till_bucket", 3, "account_id, key_id, location_id, full_at, taken_at", "BBBNN"),
+	newTable("key_miss", 2, "account_id, key_id, since, misses", "BBNN"),
 	newTable("miss", 3, "account_id, day, code_hash, key_id", "BNBB"),
-	newTable("stranger_bucket", 1, "address_hash, full_at", "BN"),
+	newTable("stranger_bucket", 1, "address_hash, full_at, taken_at", "BNN"),
 }
 
 // apiKeyTable grew: the columns that it had at first are those that the log of the set-up began with.

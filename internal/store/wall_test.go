@@ -144,10 +144,10 @@ func TestABrokenStatementStaysWithinItsAccount(t *testing.T) {
 		_, err := tx.ExecContext(here, `DELETE FROM secret`)
 		return err
 	}))
-	if n, err := s.LiveGifts(t.Context(), mine[0].AccountID); err != nil || n != 0 {
+	if n, err := liveGifts(t, s, mine[0].AccountID); err != nil || n != 0 {
 		t.Errorf("%d live gifts are counted in the account itself, %v; the statement did not run", n, err)
 	}
-	if n, err := s.LiveGifts(t.Context(), theirs[0].AccountID); err != nil || n != 2 {
+	if n, err := liveGifts(t, s, theirs[0].AccountID); err != nil || n != 2 {
 		t.Errorf("%d live gifts are counted in the other account, %v; want 2 as before", n, err)
 	}
 	if _, err := s.GiftByCode(t.Context(), mine[0].Card.Code); !errors.Is(err, gift.NotFound) {

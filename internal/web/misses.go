@@ -9,31 +9,33 @@ import (
 
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
+	"boon.example/internal/ratelimit"
 )
 
-// misses counts, for each client address, requests for gifts that there are not. A token has 128 random bits and cannot be guessed: this
+// misses counts, for each client network, requests for gifts that there are not. A token has 128 random bits and cannot be guessed: this
 // is for the peace of the log and the database. So it is kept in memory, and whoever holds the address of a gift is let through, however
 // many strangers share their network.
 type misses struct {
 	mu      sync.Mutex
-	buckets map[string]gift.Bucket
+	buckets map[string]ratelimit.Bucket
 }
 
 // maxAddresses bounds the memory that strangers can take; beyond it, all are forgotten.
 const maxAddresses = 50_000
 
-// take counts a miss and tells how long the address should wait; 0: it may go on.
-func (m *misses) take(address string, now time.Time) time.Duration {
+// take counts a miss and tells how long the network should wait; 0: it may go on.
+func (m *misses) take(network string, now time.Time) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.buckets == nil || len(m.buckets) >= maxAddresses {
-		m.buckets = map[string]gift.Bucket{}
+		m.buckets = map[string]ratelimit.Bucket{}
 	}
-	b := m.buckets[address]
-	if b.Left(now, gift.StrangerBurst, gift.StrangerRefill) == 0 {
-		return b.Wait(now, gift.StrangerBurst, gift.StrangerRefill)
+	rate := ratelimit.Rate{Burst: gift.StrangerBurst, Refill: gift.StrangerRefill}
+	b := m.buckets[network]
+	if wait := rate.Wait(b, now); wait > 0 {
+		return wait
 	}
-	m.buckets[address] = b.Take(now, gift.StrangerRefill)
+	m.buckets[network] = rate.Take(b, now, 1)
 	return 0
 }
 

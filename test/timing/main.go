@@ -42,7 +42,7 @@ func run(calls int, seed uint64) error {
 	if err := rig.Build(binary, false); err != nil {
 		return err
 	}
-	w, err := furnish(dir, binary)
+	w, err := furnish(dir, binary, calls)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func TestEveryQuestionIsAnswered(t *testing.T) {
 	if err := rig.Build(binary, false); err != nil {
 		t.Fatal(err)
 	}
-	w, err := furnish(dir, binary)
+	w, err := furnish(dir, binary, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/ratelimit"
 	"boon.example/internal/store"
 )
 
@@ -24,15 +25,12 @@ func TestWrongCodesAreLimitedPerKeyAndLocation(t *testing.T) {
 	good := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `"}`
 	for n := range gift.GuessBurst {
 		w.validate(n).refused(404, gift.NotFound, "voucherCode")
-		if n < gift.GuessBurst-1 {
-			w.validate(0).refused(404, gift.NotFound) // the same code teaches nothing new
-		}
 	}
 	limited := w.post("validate-gift", good, "X-Request-ID", "x").refused(429, gift.RateLimited, "")
 	if bad := w.validate(500, "X-Request-ID", "x").refused(429, gift.RateLimited, ""); string(bad.body) != string(limited.body) {
 		t.Errorf("good and bad codes are told apart: %s and %s", limited.body, bad.body)
 	}
-	if wait, _ := strconv.Atoi(limited.header.Get("Retry-After")); wait < 60 || wait > 180 {
+	if wait, _ := strconv.Atoi(limited.header.Get("Retry-After")); wait < 3500 || wait > 3600 {
 		t.Errorf("Retry-After is %d s", wait)
 	}
 	w.post("redeem-gift", good).refused(429, gift.RateLimited)
@@ -67,19 +65,117 @@ func TestWrongCodesAreLimitedPerKeyAndLocation(t *testing.T) {
 	w.post("validate-gift", good).refused(429, gift.RateLimited)
 }
 
-func TestGiftsThatAreNotForHereCountAsMisses(t *testing.T) {
+// TestOneGiftIsRewardedOnce: a gift that is redeemed cent by cent gives attempts back once for each key and location, however long
+// its history is, and a reversal gives none.
+func TestOneGiftIsRewardedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g, other := w.send(money("50")), w.send(money("50"))
+	missed := 0
+	left := func(want int) {
+		t.Helper()
+		for n := range want {
+			missed++
+			if r := w.validate(missed); r.status != 404 {
+				t.Fatalf("%d misses were left, want %d: %s", n, want, r.body)
+			}
+		}
+		missed++
+		w.validate(missed).refused(429, gift.RateLimited)
+	}
+	left(gift.GuessBurst)
+	redeem := func(g made, place, key string) reply {
+		return w.post("redeem-gift", `{"voucherPublicToken":"`+g.token+`","organizationID":"`+place+`","amount":0.01}`, as(key)...).want(200)
+	}
+	first := redeem(g, pier, harborKey)
+	left(gift.GuessReward)
+	for range 70 {
+		redeem(g, pier, harborKey)
+	}
+	redeem(g, wharf, harborKey)
+	redeem(g, pier, rotatedKey)
+	w.post("reverse-redemption", `{"redemptionID":"`+first.at("redemptionID")+`"}`).want(200)
+	redeem(g, pier, harborKey)
+	left(0)
+	redeem(other, pier, harborKey)
+	left(gift.GuessReward)
+}
+
+// TestWhatALookUpCosts: a gift of another account counts three, one of the same account nothing, wherever it may be used; a token,
+// whosesoever, nothing either.
+func TestWhatALookUpCosts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var foreign []made
-	for range 10 {
-		g := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},`+purchaseAt(cornerShop)+`}`, as(cornerKey)...)
-		foreign = append(foreign, g, w.send(money("5", `,"organizationID":"`+wharf+`"`)))
+	for range 7 {
+		foreign = append(foreign, w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},`+purchaseAt(cornerShop)+`}`, as(cornerKey)...))
 	}
-	for _, g := range foreign {
-		w.post("validate-gift", `{"voucherPublicToken":"`+g.token+`","organizationID":"`+pier+`"}`).refused(403, gift.NotAuthorized)
+	ours := w.send(money("5", `,"organizationID":"`+wharf+`"`))
+	for _, g := range append(foreign, ours) {
+		for range 10 {
+			w.post("validate-gift", `{"voucherPublicToken":"`+g.token+`","organizationID":"`+pier+`"}`).refused(403, gift.NotAuthorized)
+			w.post("validate-gift", `{"voucherCode":"`+ours.code+`","organizationID":"`+pier+`"}`).refused(403, gift.NotAuthorized, "voucherCode")
+			w.post("validate-gift", `{"voucherPublicToken":"ABCDEFGHIJKLMNOPQRSTUV","organizationID":"`+pier+`"}`).refused(404, gift.NotFound)
+		}
+	}
+	for _, g := range foreign { // 21
 		w.post("validate-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`"}`).refused(403, gift.NotAuthorized, "voucherCode")
 	}
 	w.validate(1).refused(429, gift.RateLimited)
+	w.pass(gift.GuessRefill + time.Second) // the last cost more than was left
+	w.validate(2).refused(429, gift.RateLimited)
+	w.pass(gift.GuessRefill)
+	w.validate(3).refused(404, gift.NotFound)
+}
+
+// TestManyMissesAreAnEvent: 200 misses of a key within an hour, at whatever locations, are told of once.
+func TestManyMissesAreAnEvent(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var alarms []gift.Till
+	s := newSiege(t, false, 2, allPlaces, func(c *api.Config) {
+		c.GuessAlarm = func(_ context.Context, at gift.Till) {
+			mu.Lock()
+			defer mu.Unlock()
+			alarms = append(alarms, at)
+		}
+	})
+	for n := range 300 {
+		if n == gift.GuessAlarm-1 && len(alarms) > 0 {
+			t.Errorf("told of it after %d", n)
+		}
+		s.guess(s.keys[0], n/gift.GuessBurst)
+		if n < 150 {
+			s.guess(s.keys[1], n/gift.GuessBurst) // not so many that they are an event
+		}
+	}
+	if len(alarms) != 1 || alarms[0].AccountID != id(chain) || alarms[0].KeyID != id("00000000-0000-7000-8000-000000000100") {
+		t.Errorf("events: %v", alarms)
+	}
+}
+
+// TestGuessesAfterAClockThatWasAhead: a clock that was a day ahead while codes were mistyped stops nobody once it is right, neither then nor a day later,
+// and not those who have no key either.
+func TestGuessesAfterAClockThatWasAhead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("50"))
+	good := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","amount":1}`
+	knock := func() reply { return w.get("/gifting/gifts", as("boon_test_stranger")...) }
+	w.pass(24 * time.Hour)
+	for n := range gift.GuessBurst {
+		w.validate(n).refused(404, gift.NotFound)
+	}
+	w.post("redeem-gift", good).refused(429, gift.RateLimited)
+	for range gift.StrangerBurst {
+		knock().refused(401, gift.Unauthenticated)
+	}
+	knock().refused(429, gift.RateLimited)
+	w.pass(-24 * time.Hour)
+	w.post("redeem-gift", good).want(200)
+	knock().refused(401, gift.Unauthenticated)
+	w.pass(24 * time.Hour)
+	w.post("redeem-gift", good).want(200)
 }
 
 func purchaseAt(storefront string) string {
@@ -131,52 +227,7 @@ func TestGoodCodesAtOnceWaitForEachOther(t *testing.T) {
 	}
 }
 
-func TestAKeyMayUseHalfOfItsAccountsDay(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	g := w.send(money("5"))
-	ask := func(key string) reply {
-		return w.post("validate-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`"}`, as(key)...)
-	}
-	// The misses of a day, as they would be had they been made at many locations.
-	spent := 0
-	spend := func(key string, n int) {
-		var who gift.ID
-		for _, k := range keys() {
-			if k.Hash == gift.HashKey(key) {
-				who = k.ID
-			}
-		}
-		for range n {
-			spent++
-			code, err := gift.ParseVoucherCode(fmt.Sprint(900_000_000_000 + spent))
-			if err != nil {
-				t.Fatal(err)
-			}
-			m := gift.Miss{AccountID: id(harbor), KeyID: who, LocationID: id(wharf), Code: code, At: w.now()}
-			if _, err := w.store.CountMiss(t.Context(), m); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	spend(harborKey, gift.MaxGuessesPerDay/2-1)
-	ask(harborKey).want(200)
-	w.pass(2 * time.Second)
-	w.validate(1).refused(404, gift.NotFound)
-	r := ask(harborKey).refused(429, gift.RateLimited)
-	if wait, _ := strconv.Atoi(r.header.Get("Retry-After")); wait < 1 || wait > 24*3600 {
-		t.Errorf("Retry-After is %d s", wait)
-	}
-	ask(rotatedKey).want(200)
-	spend(pierKey, gift.MaxGuessesPerDay/2)
-	w.pass(2 * time.Second)
-	ask(rotatedKey).refused(429, gift.RateLimited)
-	w.post("validate-gift", `{"voucherCode":"`+g.code+`"}`, as(cornerKey)...).refused(403, gift.NotAuthorized)
-	w.pass(24 * time.Hour)
-	ask(harborKey).want(200)
-}
-
-func TestStrangersAreLimitedByAddress(t *testing.T) {
+func TestStrangersAreLimitedByNetwork(t *testing.T) {
 	t.Parallel()
 	var from atomic.Value
 	from.Store("2001:db8::1")
@@ -211,11 +262,11 @@ type forgetful struct {
 	full atomic.Bool
 }
 
-func (f *forgetful) CountMiss(ctx context.Context, m gift.Miss) (gift.Guesses, error) {
+func (f *forgetful) CountMisses(ctx context.Context, at gift.Till, now time.Time, n int) (ratelimit.Bucket, bool, error) {
 	if f.full.Load() {
-		return gift.Guesses{}, errors.New("database or disk is full")
+		return ratelimit.Bucket{}, false, errors.New("database or disk is full")
 	}
-	return f.Records.CountMiss(ctx, m)
+	return f.Records.CountMisses(ctx, at, now, n)
 }
 
 // TestAFullDiskIsNoLicenceToGuess: while misses cannot be counted, a till that made one is told nothing about codes, good or bad;

@@ -1,0 +1,100 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"time"
+
+	"boon.example/internal/clientip"
+	"boon.example/internal/gift"
+	"boon.example/internal/ratelimit"
+)
+
+// guessLimiter keeps voucher codes from being guessed: there are only so many misses for each key at each location. The counts are
+// the store's.
+type guessLimiter struct {
+	*ratelimit.Limiter[gift.Till]
+	records Records
+	now     func() time.Time
+	alarm   func(context.Context, gift.Till)
+}
+
+func newGuessLimiter(c *Config) *guessLimiter {
+	g := &guessLimiter{records: c.Records, now: c.Now, alarm: c.GuessAlarm}
+	g.Limiter = ratelimit.NewLimiter(ratelimit.Rate{Burst: gift.GuessBurst, Refill: gift.GuessRefill}, ratelimit.Records[gift.Till](g), c.Now)
+	return g
+}
+
+// Bucket implements ratelimit.Records.
+func (g *guessLimiter) Bucket(ctx context.Context, t gift.Till) (ratelimit.Bucket, error) {
+	b, err := g.records.TillBucket(ctx, t)
+	return b, stored(err)
+}
+
+// Take implements ratelimit.Records. Whoever hangs up now has made the attempt all the same.
+func (g *guessLimiter) Take(ctx context.Context, t gift.Till, n int) (ratelimit.Bucket, error) {
+	deadline, has := ctx.Deadline()
+	if !has {
+		deadline = time.Now().Add(otherDeadline)
+	}
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
+	defer cancel()
+	b, alarm, err := g.records.CountMisses(ctx, t, g.now(), n)
+	if alarm {
+		g.alarm(ctx, t)
+	}
+	return b, stored(err)
+}
+
+// lookUp looks a code up by find, when an attempt is left, and counts what it costs before the answer is given. It fails with
+// RATE_LIMITED before anything is looked up, so that good and bad codes are answered alike.
+func (g *guessLimiter) lookUp(ctx context.Context, t gift.Till, find func() (cost int, err error)) (err error) {
+	failed := g.Try(ctx, t, func() (cost int) {
+		cost, err = find()
+		return cost
+	})
+	if limited, ok := errors.AsType[*ratelimit.Limited](failed); ok {
+		refused := gift.Refuse(gift.RateLimited,
+			"Too many unknown voucher codes were tried here. Scan the QR code of the gift instead, or try again later.")
+		refused.RetryAfter = limited.Wait
+		return refused
+	}
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+// reward gives attempts back to a till that redeemed a gift, if any are missing. The redemption stands, whatever becomes of the
+// reward.
+func (g *guessLimiter) reward(ctx context.Context, t gift.Till, voucher gift.ID) error {
+	if full, err := g.Full(ctx, t); full || err != nil {
+		return err
+	}
+	defer g.Forget(t)
+	return g.records.RewardTill(ctx, t, voucher, g.now())
+}
+
+var strangerRate = ratelimit.Rate{Burst: gift.StrangerBurst, Refill: gift.StrangerRefill}
+
+// countStranger counts a request without a valid key against the client's network, and refuses it once there were too many.
+func (a *API) countStranger(ctx context.Context, address netip.Addr) error {
+	client, now := clientip.Network(address), a.Now()
+	bucket, err := a.Records.Stranger(ctx, client)
+	if err != nil {
+		return stored(err)
+	}
+	allowed := strangerRate.Left(bucket, now) > 0
+	if allowed { // else the store is spared a write
+		if bucket, allowed, err = a.Records.TakeStranger(ctx, client, now); err != nil {
+			return stored(err)
+		}
+	}
+	if allowed {
+		return nil
+	}
+	limited := gift.Refuse(gift.RateLimited, "Too many requests without a valid API key came from this network. Try again in a moment.")
+	limited.RetryAfter = strangerRate.Wait(bucket, now)
+	return limited
+}
