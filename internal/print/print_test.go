@@ -3,6 +3,7 @@ package print
 import (
 	"bytes"
 	"compress/zlib"
+	"context"
 	"fmt"
 	"image"
 	"image/color"
@@ -215,7 +216,7 @@ func TestGiftStates(t *testing.T) {
 		if !strings.Contains(p.text(), strings.TrimSpace(c.View.StateTitle()+" What this means.")) {
 			t.Errorf("%s is not said: %s", state, p.text())
 		}
-		sheet, err := Order([]Card{c}, A4)
+		sheet, err := Order(context.Background(), []Card{c}, A4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +237,7 @@ func TestOrder(t *testing.T) {
 			cards = append(cards, c)
 		}
 		cards[0].Logo = logo(t)
-		pdf, err := Order(cards, paper)
+		pdf, err := Order(context.Background(), cards, paper)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +251,7 @@ func TestOrder(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Order(nil, A4); err == nil {
+	if _, err := Order(context.Background(), nil, A4); err == nil {
 		t.Error("a sheet of nothing was printed")
 	}
 }
@@ -345,7 +346,7 @@ func TestNothingIsClipped(t *testing.T) {
 		} {
 			p.hasWhole(t, seed, strings.Join(lines, ""))
 		}
-		pdf, err := Order([]Card{c}, Letter)
+		pdf, err := Order(context.Background(), []Card{c}, Letter)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -445,7 +446,7 @@ func TestScan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sheet, err := Order(cards, paper)
+		sheet, err := Order(context.Background(), cards, paper)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -542,7 +543,7 @@ func BenchmarkOrderOf100(b *testing.B) {
 		cards[i].URL = fmt.Sprintf("https://gifts.example.com/g/%022d", i)
 	}
 	for b.Loop() {
-		if _, err := Order(cards, Letter); err != nil {
+		if _, err := Order(context.Background(), cards, Letter); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package print
 
 import (
+	"context"
 	"errors"
 
 	"boon.example/internal/card"
@@ -21,8 +22,8 @@ func (p Paper) cardSize() (width, height float64) {
 
 var errNoCards = errors.New("there is no gift to print")
 
-// Order prints gifts as cards to be cut out, ten to a page, in the order given. It fails for none.
-func Order(cards []Card, p Paper) (pdf []byte, err error) {
+// Order prints gifts as cards to be cut out, ten to a page, in the order given. It fails for none, and when ctx ends.
+func Order(ctx context.Context, cards []Card, p Paper) (pdf []byte, err error) {
 	defer noPanic(&err)
 	if len(cards) == 0 {
 		return nil, errNoCards
@@ -31,6 +32,9 @@ func Order(cards []Card, p Paper) (pdf []byte, err error) {
 	width, height := p.cardSize()
 	left, top := (d.width-columns*width)/2, (d.height-rows*height)/2
 	for i := range cards {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		n := i % (columns * rows)
 		if n == 0 {
 			d.pdf.AddPage()

@@ -3,13 +3,16 @@ package print
 import (
 	"bytes"
 	_ "embed"
+	"math"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"codeberg.org/go-pdf/fpdf"
+	xfont "golang.org/x/image/font"
 	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
 	"golang.org/x/text/unicode/bidi"
 
 	"boon.example/internal/card"
@@ -26,14 +29,13 @@ const family = "dejavu"
 // missing stands for a character that a font lacks: a box, which both fonts have.
 const missing = '\u25a1'
 
-// coverage tells which characters a font has.
+// coverage tells which characters of the basic plane a font has, and how wide they are. Those beyond have no place in the PDF's encoding.
 type coverage struct {
-	font  *sfnt.Font
-	mu    sync.Mutex
-	known map[rune]bool
+	known  [0x10000]bool
+	widths [0x10000]uint16 // thousandths of the size
 }
 
-// What a font lacks is asked once for each character.
+// coverages are read once, so that a text is measured without asking the font, or writing into a document, for each of its characters.
 var coverages = sync.OnceValue(func() map[string]*coverage {
 	all := map[string]*coverage{}
 	for style, file := range map[string][]byte{"": regularFont, "B": boldFont} {
@@ -41,25 +43,40 @@ var coverages = sync.OnceValue(func() map[string]*coverage {
 		if err != nil {
 			panic(err) // it is embedded
 		}
-		all[style] = &coverage{font: font, known: map[rune]bool{}}
+		all[style] = readCoverage(font)
 	}
 	return all
 })
 
-// has reports whether the font can draw a character. Those beyond the basic plane have no place in the PDF's encoding.
-func (c *coverage) has(r rune) bool {
-	if r < ' ' || r > 0xfffd {
-		return false
+func readCoverage(font *sfnt.Font) *coverage {
+	var c coverage
+	var buffer sfnt.Buffer
+	for r := ' '; r <= 0xfffd; r++ {
+		glyph, err := font.GlyphIndex(&buffer, r)
+		if err != nil || glyph == 0 {
+			continue
+		}
+		advance, err := font.GlyphAdvance(&buffer, glyph, fixed.I(1000), xfont.HintingNone)
+		if err != nil {
+			continue
+		}
+		c.known[r], c.widths[r] = true, uint16(advance.Round())
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	has, asked := c.known[r]
-	if !asked {
-		glyph, err := c.font.GlyphIndex(nil, r)
-		has = err == nil && glyph != 0
-		c.known[r] = has
+	return &c
+}
+
+// has reports whether the font can draw a character.
+func (c *coverage) has(r rune) bool { return r >= 0 && int(r) < len(c.known) && c.known[r] }
+
+// millimetresPerPoint is the size of a point.
+const millimetresPerPoint = 25.4 / 72
+
+// width is that of a character that the font has, at a size of one point, in millimetres.
+func (c *coverage) width(r rune) float64 {
+	if !c.has(r) {
+		return 0
 	}
-	return has
+	return float64(c.widths[r]) / 1000 * millimetresPerPoint
 }
 
 // face is a font in one document.
@@ -105,55 +122,76 @@ func invisible(r rune) bool {
 }
 
 // width is that of a drawable text at a size of one point, in millimetres.
-func (f *face) width(s string) float64 {
-	const millimetresPerPoint = 25.4 / 72
-	f.pdf.SetFont(family, f.style, 1)
-	return float64(f.pdf.GetStringSymbolWidth(s)) / 1000 * millimetresPerPoint
+func (f *face) width(s string) (w float64) {
+	for _, r := range s {
+		w += f.coverage.width(r)
+	}
+	return w
 }
 
 // leading is the height of a line as a multiple of its size, in millimetres.
-const leading = 1.3 * 25.4 / 72
+const leading = 1.3 * millimetresPerPoint
+
+// word is a part of a line, and its width at a size of one point.
+type word struct {
+	text  string
+	width float64
+}
+
+// words are drawable lines, measured once for all sizes that are tried.
+func (f *face) words(lines []string) [][]word {
+	measured := make([][]word, len(lines))
+	for i, line := range lines {
+		for text := range strings.FieldsSeq(line) {
+			measured[i] = append(measured[i], word{text, f.width(text)})
+		}
+	}
+	return measured
+}
 
 // wrap cuts drawable lines into lines no wider than width at a size. A word that is too long is cut where it must.
 func (f *face) wrap(lines []string, width, size float64) []string {
-	var wrapped []string
+	return f.wrapWords(f.words(lines), width, size)
+}
+
+func (f *face) wrapWords(lines [][]word, width, size float64) (wrapped []string) {
 	limit := width / size
 	space := f.width(" ")
 	for _, line := range lines {
-		current, used := "", 0.0
-		for _, word := range strings.Fields(line) {
-			w := f.width(word)
-			if current != "" && used+space+w <= limit {
-				current, used = current+" "+word, used+space+w
+		var current []string
+		used := 0.0
+		for _, w := range line {
+			if len(current) > 0 && used+space+w.width <= limit {
+				current, used = append(current, w.text), used+space+w.width
 				continue
 			}
-			if current != "" {
-				wrapped = append(wrapped, current)
+			if len(current) > 0 {
+				wrapped = append(wrapped, strings.Join(current, " "))
 			}
-			for w > limit {
-				head, tail := f.cut(word, limit)
+			for w.width > limit {
+				var head string
+				head, w = f.cut(w, limit)
 				wrapped = append(wrapped, head)
-				word, w = tail, f.width(tail)
 			}
-			current, used = word, w
+			current, used = append(current[:0], w.text), w.width
 		}
-		wrapped = append(wrapped, current)
+		wrapped = append(wrapped, strings.Join(current, " "))
 	}
 	return wrapped
 }
 
 // cut takes from a word as many characters as fit, one at least, accents with their letters.
-func (f *face) cut(word string, limit float64) (head, tail string) {
+func (f *face) cut(long word, limit float64) (head string, tail word) {
 	end, used := 0, 0.0
-	for at, r := range word {
-		w := f.width(string(r))
+	for at, r := range long.text {
+		w := f.coverage.width(r)
 		if at > 0 && used+w > limit && !unicode.IsMark(r) {
 			break
 		}
 		used += w
 		end = at + utf8.RuneLen(r)
 	}
-	return word[:end], word[end:]
+	return long.text[:end], word{long.text[end:], long.width - used}
 }
 
 // prepared makes lines drawable and several empty lines one.
@@ -172,12 +210,16 @@ func (f *face) prepared(lines []string) []string {
 // fit finds the largest size from most down to least, at which the lines fit a box, and their wrapping. ok is false when they do not
 // fit even at the least.
 func (f *face) fit(lines []string, width, height, most, least float64) (wrapped []string, size float64, ok bool) {
-	lines = f.prepared(lines)
-	for size = most; ; size *= 0.94 {
+	measured := f.words(f.prepared(lines))
+	roomy := roomiest(measured, width, height)
+	for size = most; ; size *= shrink {
 		if size < least {
 			size = least
 		}
-		wrapped = f.wrap(lines, width, size)
+		if size > roomy && size > least {
+			continue // there is more text than room
+		}
+		wrapped = f.wrapWords(measured, width, size)
 		if float64(len(wrapped))*size*leading <= height && f.widest(wrapped)*size <= width {
 			return wrapped, size, true
 		}
@@ -185,6 +227,20 @@ func (f *face) fit(lines []string, width, height, most, least float64) (wrapped 
 			return wrapped, size, false
 		}
 	}
+}
+
+// shrink is how much smaller the next size is that is tried.
+const shrink = 0.94
+
+// roomiest is a size above which lines cannot fit a box, as all their words together take more room than it has.
+func roomiest(lines [][]word, width, height float64) float64 {
+	total := 0.0
+	for _, line := range lines {
+		for _, w := range line {
+			total += w.width
+		}
+	}
+	return math.Sqrt(width * height / (max(total, 0.001) * leading))
 }
 
 func (f *face) widest(lines []string) (w float64) {

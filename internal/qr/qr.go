@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html"
 	"strings"
+	"sync"
 
 	"rsc.io/qr/coding"
 )
@@ -47,8 +48,28 @@ func Encode(text string) (*Code, error) {
 	return best, nil
 }
 
-func encode(data coding.Encoding, version coding.Version, level coding.Level, mask coding.Mask) (*Code, error) {
+// plans are kept: one takes as long to make as a code, and a sheet has a thousand codes of one size.
+var plans sync.Map // of kind, *coding.Plan
+
+type kind struct {
+	version coding.Version
+	level   coding.Level
+	mask    coding.Mask
+}
+
+func planOf(version coding.Version, level coding.Level, mask coding.Mask) (*coding.Plan, error) {
+	if known, ok := plans.Load(kind{version, level, mask}); ok {
+		return known.(*coding.Plan), nil
+	}
 	plan, err := coding.NewPlan(version, level, mask)
+	if err == nil {
+		plans.Store(kind{version, level, mask}, plan)
+	}
+	return plan, err
+}
+
+func encode(data coding.Encoding, version coding.Version, level coding.Level, mask coding.Mask) (*Code, error) {
+	plan, err := planOf(version, level, mask)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (s *site) printOrder(w http.ResponseWriter, r *http.Request) {
 			}
 			cards = append(cards, c)
 		}
-		return print.Order(cards, paper)
+		return print.Order(r.Context(), cards, paper)
 	})
 }
 
@@ -89,6 +89,9 @@ func (s *site) pdf(w http.ResponseWriter, r *http.Request, a *gift.Account, loca
 		return
 	}
 	body, err := draw(paper)
+	if r.Context().Err() != nil {
+		return // nobody reads it any more
+	}
 	if err != nil {
 		s.fail(w, r, fmt.Errorf("printing: %w", err))
 		return
