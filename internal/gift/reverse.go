@@ -12,7 +12,11 @@ type Reverse struct {
 type Taken struct {
 	Entry    Entry
 	Reversed Amount
+	Parts    int // in which it was given back
 }
+
+// MaxReversals is in how many parts a redemption can be given back: the last of them is all that is left.
+const MaxReversals = 100
 
 // Left is what can still be given back.
 func (t *Taken) Left() Amount { return -t.Entry.Delta - t.Reversed }
@@ -20,7 +24,7 @@ func (t *Taken) Left() Amount { return -t.Entry.Delta - t.Reversed }
 // Reverse gives back to the voucher what a redemption took. It works on a cancelled or expired gift too: the money goes
 // back, whether it can be spent is another matter; a cancelled gift stays cancelled. It fails with NOT_FOUND when t is no redemption
 // of this voucher or was made where the caller is not enabled, ALREADY_REVERSED when nothing is left of it,
-// VALIDATION_FAILURE when less is left than asked for, and REDEMPTION_NOT_ALLOWED when nothing can have been redeemed.
+// VALIDATION_FAILURE when less is left than asked for or it would take too many parts, and REDEMPTION_NOT_ALLOWED when nothing can have been redeemed.
 func (v Voucher) Reverse(t Taken, r Reverse) (Voucher, Entry, error) {
 	if t.Entry.Kind != Redemption || t.Entry.VoucherID != v.ID || !r.Caller.Enabled(t.Entry.Actor.LocationID) {
 		return v, Entry{}, NoSuchRedemption()
@@ -56,6 +60,9 @@ func (v *Voucher) give(t Taken, asked Amount) (Amount, error) {
 		return 0, RefuseAt(ValidationFailure, "amount", "Only %s of this redemption is left to give back.", v.Unit().Money(left))
 	case asked == 0:
 		return left, nil
+	case asked < left && t.Parts >= MaxReversals-1:
+		return 0, RefuseAt(ValidationFailure, "amount", "A redemption can be given back in at most %d parts; of this one, the last must be all that is left, %s.",
+			MaxReversals, v.Unit().Money(left))
 	}
 	return asked, nil
 }

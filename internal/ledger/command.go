@@ -233,6 +233,7 @@ func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 	}
 	s.enter(after, e)
 	taken.Reversed += e.Delta
+	taken.Parts++
 	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
 }
 

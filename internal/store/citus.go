@@ -23,6 +23,7 @@ var placements = []placement{
 	{table: "strand", by: "account_id"},
 	{table: "request", by: "account_id"},
 	{table: "answer", by: "account_id"},
+	{table: "given_back", by: "account_id"},
 	{table: "resend", by: "account_id"},
 	{table: "tally", by: "account_id"},
 	{table: "used_record", by: "account_id"},

@@ -71,8 +71,8 @@ var (
 	selectVouchers = finding("vouchers", `SELECT `+voucherColumns+` FROM voucher AS v WHERE v.account_id = $1 AND v.id {keys} {lock}`, "B", true)
 	selectRequests = finding("requests", `SELECT `+requestColumns+` FROM request AS r WHERE r.account_id = $1 AND r.key {keys}`, "T", true)
 	selectTaken    = finding("redemptions", `SELECT `+entryColumns+` FROM entry AS e WHERE e.account_id = $1 AND e.id {keys} AND e.kind = 'REDEMPTION'`, "B", true)
-	selectReversed = finding("reversals", `SELECT x.reverses, CAST(sum(x.delta) AS BIGINT) FROM entry AS x
-		WHERE x.account_id = $1 AND x.reverses {keys} GROUP BY x.reverses`, "B", true)
+	selectReversed = finding("reversals", `SELECT g.redemption_id, g.amount, g.parts FROM given_back AS g
+		WHERE g.account_id = $1 AND g.redemption_id {keys}`, "B", true)
 	selectSentBy    = finding("deliveries", `SELECT c.account_id, c.voucher_id, c.delivered_by FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`, "B", true)
 	selectWithdrawn = asking("cancellations", `SELECT e.account_id, e.voucher_id,
 			(SELECT p.status FROM entry AS p WHERE p.account_id = e.account_id AND p.id = e.previous)
@@ -87,11 +87,14 @@ var (
 		`WHERE t.account_id = $1 AND t.voucher_id = $4`)
 	deleteJobs  = deleting("finishing jobs", "job", "id")
 	insertTally = inserting("tally", "account_id, vouchers, live", "BNN", ` ON CONFLICT (account_id) DO NOTHING`)
-	insertUsed  = inserting("used_record", "account_id, record_id", "BB", ` ON CONFLICT (account_id, record_id) DO NOTHING`)
+	// insertGivenBack is for a database whose guards cannot do it.
+	insertGivenBack = inserting("given_back", "account_id, redemption_id, amount, parts", "BBNN",
+		` ON CONFLICT (account_id, redemption_id) DO UPDATE SET amount = given_back.amount + excluded.amount, parts = given_back.parts + excluded.parts`)
+	insertUsed = inserting("used_record", "account_id, record_id", "BB", ` ON CONFLICT (account_id, record_id) DO NOTHING`)
 )
 
 var groupStatements = []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectSentBy, selectWithdrawn, selectCodes, updateVoucher,
-	updateTally, updateReplays, updateCard, deleteJobs, selectWays, selectJobs, selectResends, insertResend, updateWay, updateJob, insertTally,
+	updateTally, updateReplays, updateCard, deleteJobs, selectWays, selectJobs, selectResends, insertResend, updateWay, updateJob, insertTally, insertGivenBack,
 	insertUsed, insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertAnswer, selectPlaces, insertJob, selectNewestStrand, selectNewestSeals, insertStrand}
 
 // hotTexts are the statements of a group as they are prepared row by row.
@@ -237,12 +240,13 @@ func (g *group) wantReversed() []work {
 	return byRef(selectReversed, slices.Collect(maps.Keys(g.state.Redemptions)), func(from scanner) error {
 		var id gift.ID
 		var sum gift.Amount
-		if err := from.Scan(scanID{&id}, &sum); err != nil {
+		var parts int
+		if err := from.Scan(scanID{&id}, &sum, &parts); err != nil {
 			return err
 		}
 		for ref, taken := range g.state.Redemptions { // one, or a few when accounts share an id
 			if ref.ID == id {
-				taken.Reversed = sum
+				taken.Reversed, taken.Parts = sum, parts
 			}
 		}
 		return nil
@@ -348,7 +352,8 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	works = append(works, g.saveGifts(c.Gifts)...)
 	slices.SortStableFunc(c.Requests, func(a, b ledger.Request) int { return compareKeys(a.RequestKey, b.RequestKey) })
 	requests, answers := g.requestRows(c.Requests)
-	works = append(works, entryRows(c.Entries, seals), requests, answers, rowsOf(insertJob, c.Jobs, jobRow))
+	works = append(works, entryRows(c.Entries, seals), requests, answers)
+	works = append(works, g.saveGivenBack(c.Entries), rowsOf(insertJob, c.Jobs, jobRow))
 	works = append(works, saveReplays(c.Replays)...)
 	works = append(works, saveResends(c)...)
 	works = append(works, saveMoved(c.Moved)...)
@@ -401,6 +406,17 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]work, error) {
 }
 
 func refOf(v *gift.Voucher) ledger.Ref { return ledger.Ref{AccountID: v.AccountID, ID: v.ID} }
+
+// saveGivenBack notes what reversals give back, where no guard on entries does.
+func (g *group) saveGivenBack(entries []gift.Entry) work {
+	w := work{statement: insertGivenBack}
+	for i := range entries {
+		if e := &entries[i]; g.spread && e.Kind == gift.Reversal {
+			w.rows = append(w.rows, []any{bare(e.AccountID), bare(e.Reverses), int64(e.Delta), 1})
+		}
+	}
+	return w
+}
 
 // saveReplays writes to every record whose answer is given again: only a commit that writes waits for a standby, and so shows that
 // the record itself has arrived there.

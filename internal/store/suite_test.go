@@ -58,6 +58,8 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"wrong codes are counted":                   testGuesses,
 		"redemptions give attempts back":            testRewards,
 		"strangers are counted":                     testStrangers,
+		"what was given back is kept":               testGivenBack,
+		"what was given back before is added up":    testGivenBackBefore,
 		"live gifts are counted":                    testLiveGifts,
 		"old records are forgotten":                 testForget,
 		"two handles write at once":                 testTwoWriters,
@@ -319,7 +321,7 @@ func testGroupLoads(t *testing.T, open opener) {
 			t.Errorf("the reversed voucher has %d at %d, want 9650 at 4", got.Balance, got.Seq)
 		}
 		diff(t, st.Redemptions, map[ledger.Ref]*gift.Taken{
-			{AccountID: a, ID: taken.ID}: {Entry: taken, Reversed: 150},
+			{AccountID: a, ID: taken.ID}: {Entry: taken, Reversed: 150, Parts: 2},
 			{AccountID: a, ID: other.ID}: {Entry: other},
 		})
 		diff(t, st.Codes, map[gift.VoucherCode]bool{gifts[3].Card.Code: true})

@@ -31,6 +31,9 @@ var tables = []table{
 	newTable("tally", 1, "account_id, vouchers, live", "BNN"),
 	newTable("strand", 2, strandColumns, "BNNBB"),
 	newTable("entry", 2, sealedEntryColumns, "BBBNBTNNNNBBBTTTB"),
+	// The guards on entries have kept it already while these came.
+	newTable("given_back", 2, "account_id, redemption_id, amount, parts", "BBNN").
+		replacing(` ON CONFLICT (account_id, redemption_id) DO UPDATE SET amount = excluded.amount, parts = excluded.parts`),
 	newTable("request", 3, requestColumns+", r.replays", "BTTBNBFBFBNNN"),
 	newTable("answer", 3, "account_id, key, operation, locations, body", "BTTBB"),
 	newTable("job", 2, "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts", "BBBNNNTTN"),
@@ -57,6 +60,12 @@ func growing(name string, keys int, columns, types, laterColumns, laterTypes str
 func newTable(name string, keys int, columns, types string) table {
 	names := columnNames(columns)
 	return table{name, names[:keys], names, types, inserting(name, columns, types, ""), len(names)}
+}
+
+// replacing makes the table one whose rows may be there before they come.
+func (t table) replacing(rest string) table {
+	t.insert = inserting(t.name, strings.Join(t.columns, ", "), t.types, rest)
+	return t
 }
 
 // tableNames lists them all.

@@ -142,6 +142,10 @@ func (s *Store) eachCheck() []check {
 			WHERE r.reverses IS NOT NULL GROUP BY r.account_id, r.reverses
 			HAVING sum(r.delta) > (SELECT coalesce(sum(-e.delta), 0) FROM entry AS e
 				WHERE e.account_id = r.account_id AND e.id = r.reverses AND e.kind = 'REDEMPTION')`)},
+		{"what was given back", s.nothing("redemption %s was given back another amount, or in other parts, than is noted", `SELECT t.id FROM (
+			SELECT account_id, reverses AS id, sum(delta) AS amount, count(*) AS parts FROM entry WHERE reverses IS NOT NULL GROUP BY account_id, reverses
+			UNION ALL SELECT account_id, redemption_id, -amount, -parts FROM given_back) AS t
+			GROUP BY t.account_id, t.id HAVING sum(t.amount) <> 0 OR sum(t.parts) <> 0`)},
 		{"the counts of gifts", s.nothing("account %s has other numbers of gifts and live gifts than are noted", `SELECT DISTINCT v.account_id
 			FROM voucher AS v WHERE NOT EXISTS (SELECT 1 FROM tally AS t WHERE t.account_id = v.account_id)
 			UNION ALL SELECT t.account_id FROM tally AS t

@@ -1,0 +1,63 @@
+package store
+
+import (
+	"strings"
+	"testing"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// testGivenBack: how much of a redemption was given back is known without adding up its reversals, whoever wrote them.
+func testGivenBack(t *testing.T, open opener) {
+	s, _ := open(t)
+	g := issue(t, s, newID(), 1)[0]
+	taken := redeem(t, s, &g.Voucher, 500)
+	redemption := ledger.Ref{AccountID: g.AccountID, ID: taken.ID}
+	want := ledger.Want{Redemptions: []ledger.Ref{redemption}}
+	part := func(amounts ...gift.Amount) {
+		runGroup(t, s, want, func(st *ledger.State) (c ledger.Changes) {
+			v, taken := *st.Vouchers[ref(&g.Voucher)], st.Redemptions[redemption]
+			for _, amount := range amounts {
+				after, e, err := v.Reverse(*taken, gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, Amount: amount})
+				must(t, err)
+				taken.Reversed, taken.Parts = taken.Reversed+amount, taken.Parts+1
+				v, c.Vouchers, c.Entries = after, []gift.Voucher{after}, append(c.Entries, e)
+			}
+			return c
+		})
+	}
+	part(1)
+	part(2, 3, 4)
+	runGroup(t, s, want, func(st *ledger.State) ledger.Changes {
+		diff(t, *st.Redemptions[redemption], gift.Taken{Entry: taken, Reversed: 10, Parts: 4})
+		return ledger.Changes{}
+	})
+	diff(t, problems(t, s), map[string]int{})
+	spoil(t, s, `UPDATE given_back SET amount = amount - 1 WHERE account_id = $1`, bare(g.AccountID))
+	diff(t, problems(t, s), map[string]int{"what was given back": 1})
+	spoil(t, s, `DELETE FROM given_back WHERE account_id = $1`, bare(g.AccountID))
+	diff(t, problems(t, s), map[string]int{"what was given back": 1})
+}
+
+// testGivenBackBefore: the step of the schema adds up what programs before it gave back.
+func testGivenBackBefore(t *testing.T, open opener) {
+	s, _ := open(t)
+	furnishStore(t, s, 3)
+	unguarded(t, s)
+	_, err := s.writer.ExecContext(everywhere(t.Context()), `DELETE FROM given_back`)
+	must(t, err)
+	if problems(t, s)["what was given back"] == 0 {
+		t.Fatal("nothing was given back")
+	}
+	steps, err := migrations(migrationFiles, &s.dialect)
+	must(t, err)
+	for _, step := range steps {
+		if step.name == "given_back" {
+			_, sum, _ := strings.Cut(step.texts[0], "INSERT INTO given_back")
+			_, err := s.writer.ExecContext(everywhere(t.Context()), "INSERT INTO given_back"+sum)
+			must(t, err)
+		}
+	}
+	diff(t, problems(t, s), map[string]int{})
+}
