@@ -29,6 +29,9 @@ func readResending(o *object) (r resending) {
 		r.method = method
 	}
 	r.contact = o.line("recipientContact", maxContact)
+	if r.method == gift.Printed && r.contact != "" {
+		o.Add("recipientContact", "A printed gift takes no recipientContact.")
+	}
 	return r
 }
 

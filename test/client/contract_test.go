@@ -61,7 +61,7 @@ func members(all map[string]schema, s schema) []string {
 		names = append(names, members(all, part)...)
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }
 
 // fields lists the JSON names of a struct, those of what it embeds included.

@@ -363,3 +363,12 @@ func usable(id string) bool {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 	return id != "" && len(id) <= 64 && strings.Trim(id, letters) == ""
 }
+
+// Forbids says what the file finds wrong with a request; nil: nothing.
+func (c *Checker) Forbids(r *http.Request, sent []byte) error {
+	op, values, _ := c.find(r)
+	if op == nil {
+		return errors.New("the file does not know this request")
+	}
+	return op.checkRequest(call{request: r, sent: sent}, values)
+}
