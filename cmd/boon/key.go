@@ -136,7 +136,7 @@ type keyListCmd struct {
 
 // Help teaches.
 func (keyListCmd) Help() string {
-	return `ENDS IN are the last four characters of the key's text, to tell keys apart.
+	return `ENDS IN are the last four characters of the key's text, to tell keys apart. LAST USED is known after ten minutes at most.
 
 Example:
 
@@ -150,17 +150,32 @@ func (c *keyListCmd) Run(t *terminal) error {
 		if err != nil {
 			return err
 		}
+		uses, since, err := s.KeyUses(t)
+		if err != nil {
+			return err
+		}
 		now, rows := time.Now(), [][]string{}
 		for _, k := range slices.SortedFunc(maps.Values(d.Keys), compareKeys) {
 			state := keyState(k, now)
 			if !strings.HasPrefix(state, "works") && !c.All {
 				continue
 			}
-			rows = append(rows, []string{k.ID.String(), k.Name, ownerName(d, k), mayDo(k), places(d, k), "…" + k.Hint, moment(k.CreatedAt), state})
+			rows = append(rows, []string{k.ID.String(), k.Name, ownerName(d, k), mayDo(k), places(d, k), "…" + k.Hint, moment(k.CreatedAt), lastUse(k, uses, since), state})
 		}
-		table(t.stdout, []string{"KEY", "NAME", "OWNER", "MAY", "LOCATIONS", "ENDS IN", "MADE", "STATE"}, rows)
+		table(t.stdout, []string{"KEY", "NAME", "OWNER", "MAY", "LOCATIONS", "ENDS IN", "MADE", "LAST USED", "STATE"}, rows)
 		return nil
 	})
+}
+
+// lastUse tells when a key was last used; of one that is older than this knowledge, since when it was not.
+func lastUse(k *gift.Key, uses map[gift.ID]time.Time, since time.Time) string {
+	switch used := uses[k.ID]; {
+	case !used.IsZero():
+		return moment(used)
+	case k.CreatedAt.Before(since):
+		return "not since " + moment(since)
+	}
+	return "never"
 }
 
 func compareKeys(a, b *gift.Key) int {

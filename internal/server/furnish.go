@@ -52,6 +52,7 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	h.stopBackground = cancel
 	h.background.Go(func() { h.refreshSetup(running) })
 	h.background.Go(func() { h.forget(running) })
+	h.background.Go(func() { h.keepKeyUses(running) })
 	h.background.Go(func() { h.watchFiles(running) })
 	h.background.Go(func() { h.auditor.Run(running) })
 	if h.post.email != nil || h.post.sms != nil {

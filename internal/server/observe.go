@@ -44,6 +44,9 @@ func (h *house) observe(next http.Handler) http.Handler {
 			took := time.Since(begun)
 			h.metrics.request(route(r), answer.code(), took)
 			h.log(r, answer.code(), took, event)
+			if !event.KeyID.IsZero() {
+				h.keyUses.note(event.KeyID, begun)
+			}
 			if p == http.ErrAbortHandler {
 				panic(p)
 			}

@@ -124,6 +124,7 @@ type house struct {
 	stopping  atomic.Bool
 
 	connections *connections
+	keyUses     keyUses
 
 	background     sync.WaitGroup // what runs beside the requests
 	stopBackground context.CancelFunc

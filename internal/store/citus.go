@@ -40,7 +40,8 @@ var placements = []placement{
 	{table: "setup_change", whole: true},
 	{table: "key_check", whole: true},
 	{table: "schema_version", whole: true},
-	{table: "job"}, // jobs of all accounts are claimed together, with SKIP LOCKED, which Citus does not do over several nodes
+	{table: "key_use"}, // a row for each key, written every few minutes
+	{table: "job"},     // jobs of all accounts are claimed together, with SKIP LOCKED, which Citus does not do over several nodes
 }
 
 // citusGivesUp are the guards that cannot be kept where rows lie on several nodes. The engine keeps what they keep, and boon verify

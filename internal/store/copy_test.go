@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
@@ -43,6 +44,7 @@ func furnishStore(t *testing.T, s *Store, n int) []gift.Gift {
 		}
 		save(t, s, ledger.Changes{Requests: []ledger.Request{{RequestKey: key, Answer: ledger.Answer{Status: 200, Body: []byte(taken.ID.String())}, EntryID: taken.ID, At: noon}, {RequestKey: spent, Spent: true, At: noon}, sent}})
 		giveBack(t, s, g, taken)
+		must(t, s.NoteKeyUses(t.Context(), map[gift.ID]time.Time{k.ID: noon}))
 		_, _, err := s.TakeStranger(t.Context(), fmt.Sprintf("network %d", i), noon)
 		must(t, err)
 		_, _, err = s.CountMisses(t.Context(), gift.Till{AccountID: g.AccountID, KeyID: k.ID}, noon, 1)

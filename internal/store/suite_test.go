@@ -60,6 +60,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"strangers are counted":                     testStrangers,
 		"what was given back is kept":               testGivenBack,
 		"what was given back before is added up":    testGivenBackBefore,
+		"the use of keys is kept":                   testKeyUses,
 		"live gifts are counted":                    testLiveGifts,
 		"old records are forgotten":                 testForget,
 		"two handles write at once":                 testTwoWriters,

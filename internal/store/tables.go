@@ -43,6 +43,7 @@ var tables = []table{
 	newTable("key_miss", 2, "account_id, key_id, since, misses", "BBNN"),
 	newTable("miss", 3, "account_id, day, code_hash, key_id", "BNBB"),
 	newTable("stranger_bucket", 1, "address_hash, full_at, taken_at", "BNN"),
+	newTable("key_use", 1, "key_id, used_at", "BN"),
 }
 
 // apiKeyTable grew: the columns that it had at first are those that the log of the set-up began with.

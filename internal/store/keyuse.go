@@ -1,0 +1,55 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// NoteKeyUses keeps when API keys were used, in one transaction. A key that another instance has seen later stays as it is.
+func (s *Store) NoteKeyUses(ctx context.Context, uses map[gift.ID]time.Time) error {
+	// In one order, so that instances wait for each other and never in a circle.
+	keys := slices.SortedFunc(maps.Keys(uses), func(a, b gift.ID) int { return bytes.Compare(a[:], b[:]) })
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		for _, key := range keys {
+			_, err := tx.ExecContext(ctx, `INSERT INTO key_use (key_id, used_at) VALUES ($1, $2)
+				ON CONFLICT (key_id) DO UPDATE SET used_at = excluded.used_at WHERE key_use.used_at < excluded.used_at`, bare(key), uses[key].UnixMicro())
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("noting when keys were used: %w", err)
+	}
+	return nil
+}
+
+// KeyUses tells when API keys were last used, and since when that is kept: a key without an entry has not been used since.
+func (s *Store) KeyUses(ctx context.Context) (uses map[gift.ID]time.Time, since time.Time, err error) {
+	err = s.ask(ctx, func(ctx context.Context) error {
+		uses = map[gift.ID]time.Time{}
+		err := each(ctx, s.readers, `SELECT key_id, used_at FROM key_use`, nil, func(rows *sql.Rows) error {
+			var key gift.ID
+			var used time.Time
+			err := rows.Scan(scanID{&key}, scanTime{&used})
+			uses[key] = used
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return s.readers.QueryRowContext(ctx, `SELECT applied_at FROM schema_version WHERE name = 'key_use'`).Scan(scanTime{&since})
+	})
+	if err != nil {
+		return nil, since, fmt.Errorf("reading when keys were used: %w", err)
+	}
+	return uses, since, nil
+}
