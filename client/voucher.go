@@ -74,6 +74,7 @@ type Voucher struct {
 	CreatedAt            time.Time      `json:"createdAt"`
 
 	RequiresEligibleItems bool         `json:"requiresEligibleItems"` // it is good for certain items on the ticket only
+	EligibleItems         []Item       `json:"eligibleItems"`         // these; nil: any
 	Eligibility           *Eligibility `json:"eligibility"`           // nil: no ticket was given
 	CashOutAllowed        bool         `json:"cashOutAllowed"`        // the guest may ask for the rest in cash here
 
@@ -95,7 +96,13 @@ type Reason struct {
 	Text string `json:"text"`
 }
 
-// Eligibility is what a ticket says about a gift that is good for certain items only. Amounts are in the gift's own unit.
+// Item is something that a gift is good for.
+type Item struct {
+	ID   string `json:"id"`   // as tickets have it
+	Name string `json:"name"` // "": the set-up gives none
+}
+
+// Eligibility is what a ticket says about a gift. Amounts are in the gift's own unit.
 type Eligibility struct {
 	MaximumAmount Decimal        `json:"maximumAmount"` // the most that can be applied to this ticket
 	EligibleLines []EligibleLine `json:"eligibleLines"`

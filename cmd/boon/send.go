@@ -57,7 +57,8 @@ Examples:
     boon gift send --value 25 --email "Ana <ana@example.com>" --email "Ben <ben@example.com>" --message "Happy birthday!" \
         --purchase WEB-1001 --first-name Carla --last-name Diaz --customer carla@example.com --storefront 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21
 
-    boon gift send --item "Latte" --quantity 2 --print "Table 7" --promotion 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c31
+    boon gift send --item "Latte" --quantity 2 --print "Table 7" --promotion 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c31 \
+        --valid-from "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
 
 Next: boon gift validate CODE, and boon gift list.`
 }

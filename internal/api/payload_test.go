@@ -109,7 +109,8 @@ func (v *variety) payload() [][2]string {
 		{"validUntil", pick(v.promotional, "*", "null")}, {"senderDescription", pick(v.promotional, v.name, "Ann Lee")},
 		{"recipientDescription", "Zoe"}, {"message", "Hi\nyou"}, {"deliveryMethodID", strconv.Itoa(int(v.method))}, {"deliveryDate", "null"},
 		{"deliveredAt", pick(printed, "*", "null")}, {"voucherDesignID", "null"}, {"createdAt", "*"},
-		{"requiresEligibleItems", fmt.Sprint(v.promotional && v.currency == "USD")}, {"eligibility", "null"},
+		{"requiresEligibleItems", fmt.Sprint(v.promotional && v.currency == "USD")},
+		{"eligibleItems", pick(v.promotional && v.currency == "USD", `[{"id":"LATTE","name":null},{"id":"MOCHA","name":"Mocha"}]`, "null")}, {"eligibility", "null"},
 		{"cashOutAllowed", "false"},
 	}
 }

@@ -82,7 +82,7 @@ func (r *redemption) command(c *call, at *gift.Location) *ledger.Redeem {
 		VoucherID: r.id, Notice: c.account.BalanceNotice,
 		Redeem: gift.Redeem{
 			Context: c.actor(at.ID), LocationID: at.ID, AllowPartial: r.partial != nil && *r.partial,
-			Target: r.target, Reference: r.reference,
+			Target: r.target, Reference: r.reference, Account: c.account,
 		},
 		AmountOf: amountOf(r.amount),
 	}

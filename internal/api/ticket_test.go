@@ -187,7 +187,7 @@ func FuzzTicket(f *testing.F) {
 			}
 			return
 		}
-		for _, items := range [][]string{nil, {"LATTE"}} {
+		for _, items := range [][]gift.Item{nil, {{ID: "LATTE"}}} {
 			if most := ticket.Judge(tk, items, v).Most; most < 0 || most > v.Balance {
 				t.Fatalf("most is %d of %d", most, v.Balance)
 			}

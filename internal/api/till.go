@@ -134,7 +134,7 @@ func judge(t *ticket.Ticket, a *gift.Account, v *gift.Voucher) *ticket.Verdict {
 	if t == nil {
 		return nil
 	}
-	verdict := ticket.Judge(t, eligibleItems(a, v), v)
+	verdict := ticket.Judge(t, a.Items(v), v)
 	return &verdict
 }
 

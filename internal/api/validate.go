@@ -58,7 +58,7 @@ func (c *call) validate(asked *validation, at *gift.Location) (g gift.Gift, _ *t
 	}
 	verdict := judge(asked.ticket, c.account, &g.Voucher)
 	if verdict != nil && verdict.NoneEligible {
-		return g, nil, gift.NoEligibleItems()
+		return g, nil, gift.NoEligibleItems(c.account.Items(&g.Voucher))
 	}
 	return g, verdict, nil
 }

@@ -43,7 +43,9 @@ func (w *writer) voucher(g *gift.Gift, s view) {
 	w.instantOrNull("deliveredAt", g.Card.DeliveredAt)
 	w.idOrNull("voucherDesignID", g.Card.DesignID)
 	w.instant("createdAt", v.CreatedAt)
-	w.boolean("requiresEligibleItems", len(eligibleItems(s.account, v)) > 0)
+	items := s.account.Items(v)
+	w.boolean("requiresEligibleItems", len(items) > 0)
+	w.eligibleItems(items)
 	w.eligibility(v.Unit(), s.verdict)
 	w.boolean("cashOutAllowed", gift.CashOutAllowed(s.jurisdiction(v), v))
 }
@@ -134,6 +136,22 @@ func (w *writer) voucherValue(g *gift.Gift) {
 	w.null("equivalentValue")
 }
 
+// eligibleItems writes what a gift is good for; null is anything.
+func (w *writer) eligibleItems(items []gift.Item) {
+	if len(items) == 0 {
+		w.null("eligibleItems")
+		return
+	}
+	w.list("eligibleItems")
+	for _, i := range items {
+		w.open()
+		w.text("id", i.ID)
+		w.textOrNull("name", i.Name)
+		w.close()
+	}
+	w.endList()
+}
+
 // eligibility writes what the ticket says; null without a ticket.
 func (w *writer) eligibility(unit gift.Currency, v *ticket.Verdict) {
 	if v == nil {
@@ -178,14 +196,6 @@ func (s view) jurisdiction(v *gift.Voucher) string {
 		return ""
 	}
 	return l.Jurisdiction
-}
-
-// eligibleItems are the items that a gift's promotion names; none: the gift is good for any.
-func eligibleItems(a *gift.Account, v *gift.Voucher) []string {
-	if p := a.Promotion(v.PromotionID); p != nil {
-		return p.EligibleItems
-	}
-	return nil
 }
 
 // unitName says what a gift's amounts are.

@@ -52,7 +52,9 @@ type Promotion struct {
 	ValidStarting time.Time // zero: the request must say
 	ValidForDays  int       // 0: the request must say
 	Terms         string    // "": the request must say
-	EligibleItems []string  // item ids of which one must be on the ticket; empty: any
+	EligibleItems []Item    // of which one must be on the ticket; empty: any
+
+	TicketOptional bool // gifts for certain items may be redeemed without a ticket
 }
 
 // Design is the look of a gift card.

@@ -118,6 +118,7 @@ type issuing struct {
 	equivalent Amount
 	from       string // the sender, as shown
 	terms      string // the promotional terms
+	items      []Item // that the promotion names; not nil, where there is one
 	validFrom  time.Time
 	validUntil time.Time
 	zone       string
@@ -319,6 +320,7 @@ func (i *issuing) promotion() {
 		i.Add("promotionID", "This account has no such promotion.")
 		return
 	}
+	i.items = append([]Item{}, record.EligibleItems...)
 	i.validity(p, record)
 	if i.terms = p.PromotionalTerms; blank(i.terms) {
 		i.terms = record.Terms
@@ -468,7 +470,7 @@ func (i *issuing) gift(n int, r Recipient) Gift {
 	g := Gift{
 		Voucher: Voucher{
 			AccountID: i.account.ID, MadeBy: madeBy, ProgramID: i.programID, LocationID: d.LocationID,
-			Item: i.Item != nil, Promotional: *i.PaymentMethodID == PromotionalPayment, PromotionID: i.Payment.PromotionID,
+			Item: i.Item != nil, Promotional: *i.PaymentMethodID == PromotionalPayment, PromotionID: i.Payment.PromotionID, Items: i.items,
 			Currency: i.account.Currency, Original: i.amount, Balance: i.amount,
 			ValidFrom: i.validFrom, ValidUntil: i.validUntil, CreatedAt: i.now,
 		},

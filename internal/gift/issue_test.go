@@ -24,7 +24,7 @@ func merchant(t testing.TB) *Account {
 		Locations:     []Location{{ID: shop, Name: "Pier 39", DefaultDesign: green}, {ID: kiosk, Name: "Kiosk", PointOfSale: "POS-2", POSRedemption: true}},
 		Storefronts:   []Storefront{{storefront, "Web shop"}},
 		Promotions: []Promotion{
-			{ID: spring, Name: "Spring", ValidStarting: now, ValidForDays: 120, Terms: "One per guest.", EligibleItems: []string{"LATTE"}},
+			{ID: spring, Name: "Spring", ValidStarting: now, ValidForDays: 120, Terms: "One per guest.", EligibleItems: []Item{{"LATTE", "Latte"}}},
 			{ID: bare, Name: "Bare"},
 		},
 		Designs: []Design{{ID: blue}, {ID: green}},

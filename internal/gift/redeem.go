@@ -9,6 +9,7 @@ type Redeem struct {
 	Target       Target
 	Eligibility  *Eligibility // what the ticket allows; nil: no ticket was given
 	Reference    string
+	Account      *Account // the voucher's
 }
 
 // Eligibility is what a ticket says about a gift.
@@ -46,10 +47,13 @@ func (v Voucher) Redeem(r Redeem) (Voucher, Entry, error) {
 // take is how much a redemption takes of a voucher that can be redeemed.
 func (v *Voucher) take(r Redeem) (Amount, error) {
 	most := v.Balance
-	if e := r.Eligibility; e != nil {
-		if e.NoneEligible {
-			return 0, NoEligibleItems()
-		}
+	items := r.Account.Items(v)
+	switch e := r.Eligibility; {
+	case e == nil && len(items) > 0 && !r.Account.TicketOptional(v):
+		return 0, needsTicket(items)
+	case e != nil && e.NoneEligible:
+		return 0, NoEligibleItems(items)
+	case e != nil:
 		most = min(most, e.Most)
 	}
 	switch {
@@ -65,11 +69,6 @@ func (v *Voucher) take(r Redeem) (Amount, error) {
 		return 0, RefuseAt(ValidationFailure, "amount", "At most %s of this gift can be applied to this ticket.", v.Unit().Money(most))
 	}
 	return r.Amount, nil
-}
-
-// NoEligibleItems is the refusal of a ticket on which nothing is eligible.
-func NoEligibleItems() *Error {
-	return RefuseAt(ItemEligibilityFailure, "ticketData", "No item on this ticket is eligible for this gift.")
 }
 
 // refusal makes one error of all reasons; the first gives the code.

@@ -1,6 +1,7 @@
 package gift
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -80,7 +81,7 @@ func TestResend(t *testing.T) {
 			continue
 		}
 		if tt.code != "" {
-			if after != v || way != tt.way || e != (Entry{}) || !due.IsZero() {
+			if !reflect.DeepEqual(after, v) || way != tt.way || e != (Entry{}) || !due.IsZero() {
 				t.Errorf("%s: refused, but it changed", tt.name)
 			}
 			if refused := err.(*Error); tt.code == RateLimited && refused.RetryAfter != time.Hour {
@@ -144,7 +145,7 @@ func TestReschedule(t *testing.T) {
 		want := tt.way
 		if tt.code == "" {
 			want.Scheduled, want.DeliveryDate, want.DeliveryZone = true, tt.ask.Date, tt.zone
-		} else if after != v || e != (Entry{}) {
+		} else if !reflect.DeepEqual(after, v) || e != (Entry{}) {
 			t.Errorf("%s: refused, but it changed", tt.name)
 		}
 		if codeOf(t, err) != tt.code || way != want || e.Reason != tt.reason || after.Status != v.Status {

@@ -18,6 +18,8 @@ type Voucher struct {
 	Promotional bool // no payment was taken
 	PromotionID ID   // zero for a purchase
 
+	Items []Item // that it is good for; empty: anything; nil: they were not kept. See Account.Items
+
 	Currency Currency // the account's, also of an item gift
 	Original Amount   // in Unit
 	Balance  Amount   // 0 ≤ Balance ≤ Original

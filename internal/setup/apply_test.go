@@ -124,8 +124,8 @@ func TestApplyHarborCoffee(t *testing.T) {
 		},
 		Storefronts: []gift.Storefront{{ID: id(t, examples.HarborStorefront), Name: "Web shop"}},
 		Promotions: []gift.Promotion{
-			{ID: id(t, examples.HarborSpring), Name: "Spring", ValidStarting: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), ValidForDays: 30,
-				Terms: "One per guest.", EligibleItems: []string{"LATTE", "MOCHA"}},
+			{ID: id(t, examples.HarborSpring), Name: "Spring", ValidForDays: 30,
+				Terms: "One per guest.", EligibleItems: []gift.Item{{ID: "LATTE", Name: "Latte"}, {ID: "MOCHA", Name: "Mocha"}}},
 			{ID: id(t, examples.HarborWelcomeBack), Name: "Welcome back", ValidForDays: 60, Terms: "For one visit.\nNot to be exchanged for cash."},
 		},
 		Designs: []gift.Design{

@@ -2,7 +2,6 @@ package setup
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -119,14 +118,18 @@ func promotionFields(p gift.Promotion) []field {
 	if p.ValidForDays != 0 {
 		days = strconv.Itoa(p.ValidForDays)
 	}
-	items := slices.Sorted(slices.Values(p.EligibleItems))
-	eligible := field{"eligible items", fmt.Sprintf("%q", items), strings.Join(items, " and ")}
-	if len(items) == 0 {
-		eligible.words = "any"
+	eligible := field{"eligible items", "", "any"}
+	if len(p.EligibleItems) > 0 {
+		eligible.value = fmt.Sprintf("%q", p.EligibleItems)
+		var words []string
+		for _, i := range p.EligibleItems {
+			words = append(words, strings.TrimSpace(i.ID+" "+i.Name))
+		}
+		eligible.words = strings.Join(words, " and ")
 	}
 	return []field{
 		plainField("name", p.Name), plainField("start of validity", starting), plainField("days of validity", days),
-		{"terms", p.Terms, ""}, eligible,
+		{"terms", p.Terms, ""}, eligible, switchField("need of a ticket", !p.TicketOptional),
 	}
 }
 

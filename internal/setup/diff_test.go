@@ -25,7 +25,7 @@ func TestEveryFieldIsCompared(t *testing.T) {
 			Locations:     []gift.Location{{ID: one, Name: "l", Jurisdiction: "JP", PointOfSale: "p", POSRedemption: true, DefaultDesign: two}},
 			Storefronts:   []gift.Storefront{{ID: one, Name: "s"}},
 			Promotions: []gift.Promotion{
-				{ID: one, Name: "p", ValidStarting: time.Unix(0, 0), ValidForDays: 1, Terms: "t", EligibleItems: []string{"e"}},
+				{ID: one, Name: "p", ValidStarting: time.Unix(0, 0), ValidForDays: 1, Terms: "t", EligibleItems: []gift.Item{{ID: "e", Name: "E"}}},
 			},
 			Designs: []gift.Design{{ID: one, Name: "d", AccentColor: "#000000", Headline: "h"}},
 		}

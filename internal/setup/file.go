@@ -150,13 +150,19 @@ func (r *reader) storefront(v value) gift.Storefront {
 }
 
 func (r *reader) promotion(v value) gift.Promotion {
-	f := r.fields(v, "id", "name", "validStarting", "validForDays", "terms", "eligibleItems")
+	f := r.fields(v, "id", "name", "validStarting", "validForDays", "terms", "eligibleItems", "ticketRequired")
 	f.require("id", "name")
 	p := gift.Promotion{
 		ID: f.newID(), Name: f.label("name"), ValidStarting: f.instant("validStarting"), ValidForDays: f.days("validForDays"),
 		Terms: f.prose("terms", maxTerms),
 	}
 	p.EligibleItems = f.items("eligibleItems")
+	if at, ok := f.get("ticketRequired"); ok {
+		p.TicketOptional = !f.truth("ticketRequired")
+		if p.EligibleItems == nil {
+			r.problem(at, "This says nothing without eligibleItems: only gifts for certain items need a ticket.")
+		}
+	}
 	return p
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"boon.example/examples"
+	"boon.example/internal/gift"
 	"boon.example/internal/setup"
 )
 
@@ -51,6 +52,7 @@ func TestParseTakesWhatIsRight(t *testing.T) {
 		"offset":                     with("promotions: [{id: 00000000-0000-4000-8000-000000000031, name: P, validStarting: 2026-03-01T00:00:00+05:30}]"),
 		"text that looks like other": with("storefronts: [{id: 00000000-0000-4000-8000-000000000021, name: 0042}]"),
 		"secret of digits":           with("keys: [{name: till, role: till, secret: 12345678901234567890123456789012}]"),
+		"items with names":           with("promotions: [{id: 00000000-0000-4000-8000-000000000031, name: P, eligibleItems: [A, {id: B}, {id: C, name: Latte}], ticketRequired: false}]"),
 		"two keys of one name, of different owners": with("keys: [{name: till, role: till}]\nsystemKeys: [{name: till}]"),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -162,6 +164,12 @@ func TestParseRefuses(t *testing.T) {
 		{"nothing eligible", promotion("eligibleItems: []"), "9", "accounts[0].promotions[0].eligibleItems", "nothing is eligible"},
 		{"item twice", promotion("eligibleItems: [A, B, A]"), "9", "accounts[0].promotions[0].eligibleItems[2]", "already"},
 		{"item that is a list", promotion("eligibleItems: [[A]]"), "9", "accounts[0].promotions[0].eligibleItems[0]", "not a list"},
+		{"item twice, named", promotion("eligibleItems: [A, {id: A, name: Latte}]"), "9", "accounts[0].promotions[0].eligibleItems[1]", "already"},
+		{"item without an id", promotion("eligibleItems: [{name: Latte}]"), "9", "accounts[0].promotions[0].eligibleItems[0].id", "required"},
+		{"item with an empty name", promotion("eligibleItems: [{id: A, name: ''}]"), "9", "accounts[0].promotions[0].eligibleItems[0].name", "must not be empty"},
+		{"too many items", promotion("eligibleItems: [" + strings.Repeat("A, ", gift.MaxItems) + "A]"), "9", "accounts[0].promotions[0].eligibleItems", "at most 200"},
+		{"a ticket for nothing", promotion("ticketRequired: true"), "9", "accounts[0].promotions[0].ticketRequired", "without eligibleItems"},
+		{"a ticket, perhaps", promotion("ticketRequired: maybe\n        eligibleItems: [A]"), "9", "accounts[0].promotions[0].ticketRequired", "true or false"},
 		{"color by name", minimal + designLines + "        accentColor: blue\n",
 			"9", "accounts[0].voucherDesigns[0].accentColor", "color of the form"},
 		{"color without quotes", minimal + designLines + "        accentColor: #0b5fff\n",

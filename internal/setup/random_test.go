@@ -108,7 +108,7 @@ func drawFile(t *rapid.T) string {
 			}),
 			"locations: " + pick("locations", "["+b+"]", "["+b+", "+d+"]", "["+d+", "+b+"]"),
 			"promotions: " + shuffled("promotions", []string{
-				"{id: " + id(31) + ", name: P, eligibleItems: " + pick("items", "[A, B]", "[B, A]", "[C]") + "}",
+				"{id: " + id(31) + ", name: P, eligibleItems: " + pick("items", "[A, B]", "[B, A]", "[C]", "[{id: C, name: Latte}]", "[C], ticketRequired: false") + "}",
 				"{id: " + id(32) + ", name: Q, validForDays: " + pick("days", "1", "3650") + "}",
 			}),
 			"voucherDesigns: " + shuffled("designs", []string{"{id: " + id(41) + ", name: E}", "{id: " + id(42) + ", name: F, headline: H}"}),

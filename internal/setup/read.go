@@ -375,29 +375,49 @@ func (f fields) permission(v value, before gift.Permissions) gift.Permissions {
 	return one
 }
 
-// items reads the item ids of a promotion.
-func (f fields) items(name string) []string {
+// items reads the items of a promotion, each an id or an id with a name.
+func (f fields) items(name string) []gift.Item {
 	members, ok := f.list(name)
 	if ok && len(members) == 0 && len(f.values[name].Content) == 0 {
 		f.problem(f.values[name], "An empty list means that nothing is eligible; name items, or leave the field out for all of them.")
 	}
-	lines := make(map[string]int)
-	var items []string
-	for _, v := range members {
-		if v.kind() != scalarKind {
-			f.problem(v, "This must be an item's id, not %s.", v.kind())
-			continue
-		}
-		item := f.line(v, maxItem)
-		if line, double := lines[item]; double {
-			f.problem(v, "This item stands on line %d of the list already.", line)
-			continue
-		}
-		lines[item] = v.Line
-		items = append(items, item)
+	if len(members) > gift.MaxItems {
+		f.problem(f.values[name], "A promotion names at most %d items; this one names %d.", gift.MaxItems, len(members))
+		return nil
 	}
-	slices.Sort(items)
+	lines := make(map[string]int)
+	var items []gift.Item
+	for _, v := range members {
+		item, ok := f.item(v)
+		line, double := lines[item.ID]
+		switch {
+		case !ok:
+		case double:
+			f.problem(v, "This item stands on line %d of the list already.", line)
+		default:
+			lines[item.ID] = v.Line
+			items = append(items, item)
+		}
+	}
+	slices.SortFunc(items, func(a, b gift.Item) int { return strings.Compare(a.ID, b.ID) })
 	return items
+}
+
+// item reads LATTE or {id: LATTE, name: Latte}.
+func (r *reader) item(v value) (item gift.Item, ok bool) {
+	switch v.kind() {
+	case scalarKind:
+		return gift.Item{ID: r.line(v, maxItem)}, true
+	case mappingKind:
+		f := r.fields(v, "id", "name")
+		f.require("id")
+		if id, _, ok := f.scalar("id"); ok {
+			return gift.Item{ID: r.line(id, maxItem), Name: f.label("name")}, true
+		}
+		return gift.Item{}, false
+	}
+	r.problem(v, "This must be an item's id, or its id and name, not %s.", v.kind())
+	return gift.Item{}, false
 }
 
 // secret reads the text of a key and keeps its hash and hint. What is wrong with it is said without showing it.

@@ -93,13 +93,16 @@ func (r *reader) plain(n *yaml.Node, depth int) {
 	}
 }
 
-const scalarKind = "a single value"
+const (
+	scalarKind  = "a single value"
+	mappingKind = "a mapping"
+)
 
 // kind says in the operator's words what a node is.
 func (v value) kind() string {
 	switch v.Kind {
 	case yaml.MappingNode:
-		return "a mapping"
+		return mappingKind
 	case yaml.SequenceNode:
 		return "a list"
 	}

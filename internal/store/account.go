@@ -49,7 +49,10 @@ type (
 		ValidStarting time.Time `json:"validStarting,omitzero"`
 		ValidForDays  int       `json:"validForDays,omitempty"`
 		Terms         string    `json:"terms,omitempty"`
-		EligibleItems []string  `json:"eligibleItems,omitempty"`
+		EligibleItems []string  `json:"eligibleItems,omitempty"` // their ids
+
+		ItemNames      map[string]string `json:"itemNames,omitempty"` // by id
+		TicketOptional bool              `json:"ticketOptional,omitempty"`
 	}
 	design struct {
 		ID          storedID `json:"id"`
@@ -89,7 +92,8 @@ func formatAccount(a *gift.Account) (string, error) {
 	})
 	d.Storefronts = mapped(a.Storefronts, func(s gift.Storefront) storefront { return storefront{storedID(s.ID), s.Name} })
 	d.Promotions = mapped(a.Promotions, func(p gift.Promotion) promotion {
-		return promotion{storedID(p.ID), p.Name, p.ValidStarting.UTC(), p.ValidForDays, p.Terms, p.EligibleItems}
+		ids, names := splitItems(p.EligibleItems)
+		return promotion{storedID(p.ID), p.Name, p.ValidStarting.UTC(), p.ValidForDays, p.Terms, ids, names, p.TicketOptional}
 	})
 	d.Designs = mapped(a.Designs, func(g gift.Design) design {
 		return design{storedID(g.ID), g.Name, g.AccentColor, g.Headline, g.Footer, g.Logo.String(), g.Picture.String()}
@@ -123,7 +127,8 @@ func parseAccount(text []byte) (*gift.Account, error) {
 	a.Storefronts = mapped(d.Storefronts, func(s storefront) gift.Storefront { return gift.Storefront{ID: gift.ID(s.ID), Name: s.Name} })
 	a.Promotions = mapped(d.Promotions, func(p promotion) gift.Promotion {
 		return gift.Promotion{ID: gift.ID(p.ID), Name: p.Name, ValidStarting: p.ValidStarting, ValidForDays: p.ValidForDays,
-			Terms: p.Terms, EligibleItems: p.EligibleItems}
+			Terms: p.Terms, EligibleItems: mapped(p.EligibleItems, func(id string) gift.Item { return gift.Item{ID: id, Name: p.ItemNames[id]} }),
+			TicketOptional: p.TicketOptional}
 	})
 	a.Designs = mapped(d.Designs, func(g design) gift.Design {
 		logo, _ := gift.ParseAssetHash(g.Logo)
@@ -132,6 +137,20 @@ func parseAccount(text []byte) (*gift.Account, error) {
 			Logo: logo, Picture: picture}
 	})
 	return a, nil
+}
+
+// splitItems gives the ids of items, and the names of those that have one.
+func splitItems(items []gift.Item) (ids []string, names map[string]string) {
+	for _, i := range items {
+		ids = append(ids, i.ID)
+		if i.Name != "" {
+			if names == nil {
+				names = make(map[string]string)
+			}
+			names[i.ID] = i.Name
+		}
+	}
+	return ids, names
 }
 
 func mapped[A, B any](from []A, to func(A) B) (list []B) {

@@ -176,7 +176,7 @@ func (a *Audit) checkAccount(ctx context.Context, tx *sql.Tx, id gift.ID, found 
 	}
 	const query = `SELECT ` + sealedEntryColumns + `, v.id IS NOT NULL, v.order_id, v.program_id, v.location_id,
 			coalesce(v.item, FALSE), coalesce(v.promotional, FALSE), v.promotion_id, coalesce(v.currency, ''), coalesce(v.decimals, 0), coalesce(v.original, 0),
-			v.valid_from, v.valid_until, v.created_at, coalesce(v.made_by, '')
+			v.valid_from, v.valid_until, v.created_at, coalesce(v.made_by, ''), v.items_id
 		FROM entry AS e LEFT JOIN voucher AS v ON e.seq = 1 AND v.account_id = e.account_id AND v.id = e.voucher_id
 		WHERE e.account_id = $1 ORDER BY e.id`
 	err := each(ctx, tx, query, []any{bare(id)}, func(rows *sql.Rows) error {
@@ -184,9 +184,10 @@ func (a *Audit) checkAccount(ctx context.Context, tx *sql.Tx, id gift.ID, found 
 		var v gift.Voucher
 		var seal []byte
 		var has bool
+		var items gift.ID
 		err := rows.Scan(append(entryFields(&e), &seal, &has, scanID{&v.OrderID}, scanID{&v.ProgramID}, scanID{&v.LocationID},
 			&v.Item, &v.Promotional, scanID{&v.PromotionID}, &v.Currency.Code, &v.Currency.Decimals, &v.Original,
-			scanTime{&v.ValidFrom}, scanTime{&v.ValidUntil}, scanTime{&v.CreatedAt}, &v.MadeBy)...)
+			scanTime{&v.ValidFrom}, scanTime{&v.ValidUntil}, scanTime{&v.CreatedAt}, &v.MadeBy, scanID{&items})...)
 		if err != nil {
 			return err
 		}
@@ -195,7 +196,7 @@ func (a *Audit) checkAccount(ctx context.Context, tx *sql.Tx, id gift.ID, found 
 		if !has {
 			terms = nil
 		}
-		return c.follow(&e, seal, c.sealer.digest(&e, terms))
+		return c.follow(&e, seal, c.sealer.digest(&e, terms, items))
 	})
 	if err == nil {
 		c.end()

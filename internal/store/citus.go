@@ -18,6 +18,7 @@ type placement struct {
 // placements are all tables. What grows with the accounts is distributed by account, and the rows of an account are together.
 var placements = []placement{
 	{table: "voucher", by: "account_id"}, // the first: the others that have this column lie beside it
+	{table: "item_list", by: "account_id"},
 	{table: "card", by: "account_id"},
 	{table: "entry", by: "account_id"},
 	{table: "strand", by: "account_id"},

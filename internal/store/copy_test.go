@@ -29,6 +29,7 @@ func furnishStore(t *testing.T, s *Store, n int) []gift.Gift {
 	gifts := append(issue(t, s, a.ID, n), issue(t, s, newID(), n)...)
 	addJobs(t, s, gifts[:3])
 	whole, first := newGift(newID())
+	whole.Items = []gift.Item{{ID: "LATTE", Name: "Latte"}, {ID: "MOCHA"}}
 	whole.Item, whole.Promotional, whole.LocationID, whole.Card.DesignID, whole.Card.Scheduled = true, true, newID(), newID(), true
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{whole}, Entries: []gift.Entry{first}})
 	for i := range gifts {

@@ -14,24 +14,31 @@ import (
 )
 
 const voucherColumns = `v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id, ` +
-	`v.currency, v.decimals, v.original, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until, v.created_at, v.made_by`
+	`v.currency, v.decimals, v.original, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until, v.created_at, v.made_by, v.items_id`
 
-// voucherFields are where voucherColumns are read into.
+// voucherAndItems are voucherColumns with what the voucher is good for.
+const voucherAndItems = voucherColumns + `, (SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items`
+
+// voucherFields are where voucherAndItems are read into.
 func voucherFields(v *gift.Voucher) []any {
 	return []any{
 		scanID{&v.AccountID}, scanID{&v.ID}, scanID{&v.OrderID}, scanID{&v.ProgramID}, scanID{&v.LocationID},
 		&v.Item, &v.Promotional, scanID{&v.PromotionID}, &v.Currency.Code, &v.Currency.Decimals,
 		&v.Original, &v.Balance, &v.Status, &v.Seq, scanID{&v.Last}, scanTime{&v.ValidFrom}, scanTime{&v.ValidUntil}, scanTime{&v.CreatedAt}, &v.MadeBy,
+		new([]byte), scanItems{&v.Items},
 	}
 }
 
-var insertVoucher = inserting("voucher", voucherColumns, "BBBBBFFBTNNNNNBNNNT", "")
+const voucherTypes = "BBBBBFFBTNNNNNBNNNTB"
+
+var insertVoucher = inserting("voucher", voucherColumns, voucherTypes, "")
 
 func voucherRow(v *gift.Voucher) []any {
 	return []any{
 		bare(v.AccountID), bare(v.ID), bare(v.OrderID), bare(v.ProgramID), id(v.LocationID),
 		v.Item, v.Promotional, id(v.PromotionID), v.Currency.Code, v.Currency.Decimals,
 		int64(v.Original), int64(v.Balance), int64(v.Status), v.Seq, bare(v.Last), micros(v.ValidFrom), micros(v.ValidUntil), micros(v.CreatedAt), v.MadeBy,
+		id(itemsID(v)),
 	}
 }
 
@@ -127,7 +134,7 @@ func found(g gift.Gift, err error, has bool) (gift.Gift, error) {
 	return g, nil
 }
 
-const selectGift = `SELECT ` + voucherColumns + `, ` + cardColumns +
+const selectGift = `SELECT ` + voucherAndItems + `, ` + cardColumns +
 	` FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id`
 
 const selectGiftByID = selectGift + ` WHERE v.account_id = $1 AND v.id = $2`
@@ -158,7 +165,7 @@ func (s *Store) selectGifts(ctx context.Context, query string, args ...any) ([]g
 	return gifts, nil
 }
 
-// scanGift reads voucherColumns and cardColumns, and what comes before them into first. closed tells that the gift's secrets could not be
+// scanGift reads voucherAndItems and cardColumns, and what comes before them into first. closed tells that the gift's secrets could not be
 // opened.
 func (s *Store) scanGift(from scanner, first ...any) (g gift.Gift, closed, err error) {
 	var secrets []byte

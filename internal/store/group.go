@@ -68,7 +68,7 @@ func live(v *gift.Voucher) bool {
 
 // The statements of a group.
 var (
-	selectVouchers = finding("vouchers", `SELECT `+voucherColumns+` FROM voucher AS v WHERE v.account_id = $1 AND v.id {keys} {lock}`, "B", true)
+	selectVouchers = finding("vouchers", `SELECT `+voucherAndItems+` FROM voucher AS v WHERE v.account_id = $1 AND v.id {keys} {lock}`, "B", true)
 	selectRequests = finding("requests", `SELECT `+requestColumns+` FROM request AS r WHERE r.account_id = $1 AND r.key {keys}`, "T", true)
 	selectTaken    = finding("redemptions", `SELECT `+entryColumns+` FROM entry AS e WHERE e.account_id = $1 AND e.id {keys} AND e.kind = 'REDEMPTION'`, "B", true)
 	selectReversed = finding("reversals", `SELECT g.redemption_id, g.amount, g.parts FROM given_back AS g
@@ -95,7 +95,8 @@ var (
 
 var groupStatements = []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectSentBy, selectWithdrawn, selectCodes, updateVoucher,
 	updateTally, updateReplays, updateCard, deleteJobs, selectWays, selectJobs, selectResends, insertResend, updateWay, updateJob, insertTally, insertGivenBack,
-	insertUsed, insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertAnswer, selectPlaces, insertJob, selectNewestStrand, selectNewestSeals, insertStrand}
+	insertUsed, insertItems, insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertAnswer, selectPlaces, insertJob,
+	selectNewestStrand, selectNewestSeals, insertStrand}
 
 // hotTexts are the statements of a group as they are prepared row by row.
 func hotTexts() (texts []string) {
@@ -381,6 +382,7 @@ func (g *group) saveGifts(gifts []gift.Gift) []work {
 	}
 	slices.SortFunc(secrets.rows, func(a, b []any) int { return slices.Compare(a[0].([]byte), b[0].([]byte)) })
 	return []work{
+		saveItems(gifts),
 		rowsOf(insertVoucher, gifts, func(v *gift.Gift) []any { return voucherRow(&v.Voucher) }),
 		rowsOf(insertCard, gifts, g.cardRow),
 		secrets,

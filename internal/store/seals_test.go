@@ -652,9 +652,9 @@ func TestSealsStayTheSame(t *testing.T) {
 	change := SetupChange{Number: 5, Kind: changedLog, Version: 6, At: noon, By: "somebody", What: "something", Before: [32]byte{1}, After: [32]byte{2}}
 	s := sealer{chain: keys.Chain()}
 	start := link{strand: 4, mac: s.chain.Next(sealed.MAC{}, begins.content())}
-	one := s.next(start, s.digest(&e, &v))
+	one := s.next(start, s.digest(&e, &v, gift.ID{}))
 	e.Seq = 2
-	two := s.next(one, s.digest(&e, nil))
+	two := s.next(one, s.digest(&e, nil, gift.ID{}))
 	log := s.chain.Next(two.mac, change.content())
 	want := strings.Join([]string{
 		"03edd61c09fc8be766cb335ec5146393ff",

@@ -61,11 +61,14 @@ const (
 	setupDomain  = 'C'
 )
 
-// digest is the hash of everything that an entry says. That of a gift's first entry is also over what never changes of the gift.
-func (s *sealer) digest(e *gift.Entry, of *gift.Voucher) [sha256.Size]byte {
+// digest is the hash of everything that an entry says. That of a gift's first entry is also over what never changes of the gift; items is
+// the key of the list of what it is good for.
+func (s *sealer) digest(e *gift.Entry, of *gift.Voucher, items gift.ID) [sha256.Size]byte {
 	b := appendEntry(s.content[:0], e)
 	if e.Seq == 1 && of != nil {
-		b = appendTerms(b, of)
+		if b = appendTerms(b, of); !items.IsZero() { // gifts that were made before lists were kept say nothing
+			b = append(append(b, 'I'), items[:]...) // no length of a text: that is what MadeBy would begin with
+		}
 	}
 	s.content = b
 	return sha256.Sum256(b)
@@ -237,10 +240,14 @@ func (g *group) sealEntries(ctx context.Context, c *ledger.Changes) ([]any, erro
 	for i := range c.Entries {
 		e := &c.Entries[i]
 		var terms *gift.Voucher
+		var items gift.ID
 		if e.Seq == 1 {
 			terms = issued[ledger.Ref{AccountID: e.AccountID, ID: e.VoucherID}]
 		}
-		l := g.strand.next(g.links[e.AccountID], g.strand.digest(e, terms))
+		if terms != nil {
+			items = itemsID(terms)
+		}
+		l := g.strand.next(g.links[e.AccountID], g.strand.digest(e, terms, items))
 		g.links[e.AccountID] = l
 		room = l.appendTo(room)
 		seals[i] = room[len(room)-linkSize : len(room) : len(room)]

@@ -33,6 +33,7 @@ func suite(t *testing.T, open opener) { runSuite(t, suiteTests(), open) }
 func suiteTests() map[string]func(*testing.T, opener) {
 	return map[string]func(*testing.T, opener){
 		"a gift comes back whole":                   testGiftRoundTrip,
+		"what a gift is good for comes back":        testItems,
 		"a request comes back whole":                testRequestRoundTrip,
 		"a long answer lies elsewhere":              testLongAnswers,
 		"an answer of an older program is given":    testOldLongAnswers,

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -132,7 +133,7 @@ func lookUps(t *testing.T, s *Store, gifts ...*gift.Gift) (opened int) {
 				t.Errorf("gift %s of account %s was found in place of %s of %s", is.ID, is.AccountID, g.ID, g.AccountID)
 			case err == nil:
 				opened++
-			case !errors.Is(err, gift.UnexpectedError) || is != (gift.Gift{}):
+			case !errors.Is(err, gift.UnexpectedError) || !reflect.DeepEqual(is, gift.Gift{}):
 				t.Errorf("gift %s: %v, want UNEXPECTED_ERROR and no gift", g.ID, err)
 			}
 		}

@@ -38,7 +38,7 @@ func (s *Store) WalkVouchers(ctx context.Context, fn func(gift.Voucher, []gift.E
 }
 
 // selectPage gives the first vouchers, at most $3, at or after ($1, $2).
-const selectPage = `SELECT ` + voucherColumns + ` FROM voucher AS v WHERE (v.account_id, v.id) >= ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
+const selectPage = `SELECT ` + voucherAndItems + ` FROM voucher AS v WHERE (v.account_id, v.id) >= ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
 
 // selectPageHistories gives the histories of the vouchers of account $1 from $2 to $3, of those that have no more than $4 entries. Each
 // table in it names its account: where accounts are spread over machines, Citus refuses a recursion that does not.
@@ -113,6 +113,9 @@ func (s *Store) eachCheck() []check {
 		{"gifts without secrets", s.nothing("gift %s has no card, or not exactly one code and one token", `SELECT v.id FROM voucher AS v
 			WHERE NOT EXISTS (SELECT 1 FROM card AS c WHERE c.account_id = v.account_id AND c.voucher_id = v.id)
 			   OR (SELECT count(*) FROM secret AS s WHERE s.account_id = v.account_id AND s.voucher_id = v.id) <> 2`)},
+		{"what gifts are good for", s.nothing("what gift %s is good for is lost", `SELECT v.id FROM voucher AS v WHERE v.items_id IS NOT NULL
+			AND NOT EXISTS (SELECT 1 FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id)`)},
+		{"lists of items", s.checkItems},
 		{"secrets without a gift", s.nothing("a code or token leads to gift %s, which does not exist", `SELECT s.voucher_id FROM secret AS s
 			WHERE NOT EXISTS (SELECT 1 FROM voucher AS v WHERE v.account_id = s.account_id AND v.id = s.voucher_id)`)},
 		{"entries outside of histories", s.nothing("account %s has other entries than those of its gifts' histories", `SELECT account_id FROM (

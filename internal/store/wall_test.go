@@ -53,7 +53,7 @@ func TestWalls(t *testing.T) {
 	s, _ := openPostgresForTest(t)
 	gifts := furnishStore(t, s, 3)
 	limited, first := newGift(gifts[0].AccountID)
-	limited.LocationID = newID()
+	limited.LocationID, limited.Items = newID(), []gift.Item{{ID: "LATTE"}}
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{limited}, Entries: []gift.Entry{first}})
 	before := dump(t, s)
 	all := accountTables(t, s)

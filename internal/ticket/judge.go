@@ -25,11 +25,11 @@ type LeftOut struct {
 	Reason string // a plain sentence
 }
 
-// Judge tells what a gift can pay on a ticket. eligibleItems are the item ids that it is good for; none: any item. Nothing pays more
+// Judge tells what a gift can pay on a ticket. eligibleItems are those that it is good for; none: any item. Nothing pays more
 // than its balance. A monetary gift pays the ticket's grand total, or where that is not given the sum of all lines; one that is good for
 // certain items pays at most what is left of each of these once voids and coupons are taken off it. An item gift pays as many
 // pieces as there are. Item ids are compared as they are, letter case included.
-func Judge(t *Ticket, eligibleItems []string, v *gift.Voucher) Verdict {
+func Judge(t *Ticket, eligibleItems []gift.Item, v *gift.Voucher) Verdict {
 	j := judging{Ticket: t, items: eligibleItems, unit: v.Unit(), sums: make(map[string]gift.Decimal)}
 	for i := range t.Lines {
 		if l := &t.Lines[i]; j.named(l) {
@@ -53,7 +53,7 @@ func Judge(t *Ticket, eligibleItems []string, v *gift.Voucher) Verdict {
 // judging is a ticket as one gift sees it.
 type judging struct {
 	*Ticket
-	items []string
+	items []gift.Item
 	unit  gift.Currency
 	sums  map[string]gift.Decimal // of the items that the gift is good for; where it is good for any, all lines are one
 }
@@ -67,7 +67,7 @@ func (j *judging) item(l *Line) string {
 
 // named reports whether the gift is good for the item of a line.
 func (j *judging) named(l *Line) bool {
-	return len(j.items) == 0 || l.ItemID != "" && slices.Contains(j.items, l.ItemID)
+	return len(j.items) == 0 || l.ItemID != "" && slices.ContainsFunc(j.items, func(i gift.Item) bool { return i.ID == l.ItemID })
 }
 
 func (j *judging) offer(l *Line) gift.Decimal {

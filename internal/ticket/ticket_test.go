@@ -44,6 +44,13 @@ func on(grand string, lines ...Line) *Ticket {
 	return t
 }
 
+func goodFor(ids ...string) (items []gift.Item) {
+	for _, id := range ids {
+		items = append(items, gift.Item{ID: id})
+	}
+	return items
+}
+
 func money(balance gift.Amount) *gift.Voucher {
 	return &gift.Voucher{Currency: usd, Original: 5000, Balance: balance}
 }
@@ -72,14 +79,14 @@ func TestJudge(t *testing.T) {
 		line("LATTE", "", "2", "9"), line("SANDWICH", "", "1", "12.50"), line("MOCHA", "", "1", "0"),
 		line("", "", "1", "3"), line("MOCHA", "", "0", "5"), line("latte", "", "1", "4.50"),
 	}
-	coffee := []string{"LATTE", "MOCHA"}
+	coffee := goodFor("LATTE", "MOCHA")
 	coffeeLeftOut := []LeftOut{{1, notGood}, {2, nothing}, {3, noID}, {5, notGood}}
 	most := func(a gift.Amount) gift.Eligibility { return gift.Eligibility{Most: a} }
 	none := gift.Eligibility{NoneEligible: true}
 	tests := []struct {
 		name    string
 		ticket  *Ticket
-		items   []string
+		items   []gift.Item
 		voucher *gift.Voucher
 		want    Verdict
 	}{
@@ -101,7 +108,7 @@ func TestJudge(t *testing.T) {
 		{"pieces of anything", on("0", lines[:2]...), nil, pieces(9), Verdict{[]Share{{0, 2}, {1, 1}}, nil, most(3)}},
 		{"nothing fits", on("", lines[1]), coffee, money(5000), Verdict{nil, []LeftOut{{0, notGood}}, none}},
 		{"no lines", on(""), coffee, money(5000), Verdict{Eligibility: none}},
-		{"an empty id names nothing", on("", lines[3]), []string{""}, money(5000), Verdict{nil, []LeftOut{{0, noID}}, none}},
+		{"an empty id names nothing", on("", lines[3]), goodFor(""), money(5000), Verdict{nil, []LeftOut{{0, noID}}, none}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -116,7 +123,7 @@ func TestJudge(t *testing.T) {
 // TestNumbersAsTillsWriteThem: voids, coupons, prices finer than the currency, and the sums of floats.
 func TestNumbersAsTillsWriteThem(t *testing.T) {
 	t.Parallel()
-	latte := []string{"LATTE", "MOCHA"}
+	latte := goodFor("LATTE", "MOCHA")
 	two, mocha := line("LATTE", "4.50", "2", ""), line("MOCHA", "5", "1", "")
 	tests := []struct {
 		name   string
@@ -169,7 +176,7 @@ func TestJudgeProperties(t *testing.T) {
 			tk.Totals.Grand = &d
 		}
 		v := &gift.Voucher{Currency: usd, Item: rapid.Bool().Draw(t, "item"), Balance: gift.Amount(rapid.Int64Range(0, 150).Draw(t, "balance"))}
-		items := rapid.SliceOfN(id, 0, 3).Draw(t, "items")
+		items := goodFor(rapid.SliceOfN(id, 0, 3).Draw(t, "items")...)
 		got := Judge(tk, items, v)
 
 		seen := make([]int, len(tk.Lines))

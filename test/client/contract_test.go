@@ -117,6 +117,7 @@ func TestClientHasEveryMember(t *testing.T) {
 		{"Voucher", all["Voucher"], client.Voucher{}, false},
 		{"VoucherAnswer", all["VoucherAnswer"], client.Voucher{}, true},
 		{"Eligibility", all["Eligibility"], client.Eligibility{}, false},
+		{"eligible item", property(all["Voucher"], "eligibleItems"), client.Item{}, false},
 		{"eligible line", property(all["Eligibility"], "eligibleLines"), client.EligibleLine{}, false},
 		{"excluded line", property(all["Eligibility"], "excludedLines"), client.ExcludedLine{}, false},
 		{"reason", property(all["Voucher"], "notRedeemableReasons"), client.Reason{}, false},

@@ -1,0 +1,72 @@
+package gift
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Item is something that a merchant sells, as a promotion names it.
+type Item struct {
+	ID   string // as tickets have it
+	Name string // for people; "": none was given
+}
+
+// Limits of what a promotion names.
+const (
+	MaxItems     = 200 // every answer with the gift, its page and its mail tell them
+	namedItems   = 10  // in one sentence
+	namedLetters = 300
+)
+
+// Items are what a voucher is good for; none: anything. They were kept when it was made: a later set-up changes no gift. One that was
+// made before they were kept is good for what its promotion names now.
+func (a *Account) Items(v *Voucher) []Item {
+	if v.Items != nil || a == nil {
+		return v.Items
+	}
+	if p := a.Promotion(v.PromotionID); p != nil {
+		return p.EligibleItems
+	}
+	return nil
+}
+
+// TicketOptional reports whether a voucher for certain items may be redeemed without a ticket. That is a matter of the tills that a
+// merchant has, so it is what the promotion says now.
+func (a *Account) TicketOptional(v *Voucher) bool {
+	if a == nil {
+		return false
+	}
+	p := a.Promotion(v.PromotionID)
+	return p != nil && p.TicketOptional
+}
+
+// ItemNames lists items for people: "Latte, Mocha". Each name is given once, and of very many only the first.
+func ItemNames(items []Item) string {
+	var names []string
+	letters := 0
+	for n, i := range items {
+		name := i.Name
+		if name == "" {
+			name = i.ID
+		}
+		if slices.Contains(names, name) {
+			continue
+		}
+		if letters += utf8.RuneCountInString(name); len(names) == namedItems || letters > namedLetters && n > 0 {
+			return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), len(items)-n)
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// NoEligibleItems is the refusal of a ticket on which nothing is eligible.
+func NoEligibleItems(items []Item) *Error {
+	return RefuseAt(ItemEligibilityFailure, "ticketData", "No item on this ticket is eligible for this gift. It is good for: %s.", ItemNames(items))
+}
+
+func needsTicket(items []Item) *Error {
+	return RefuseAt(ItemEligibilityFailure, "ticketData", "Send the ticket as ticketData: this gift is good for certain items only: %s.", ItemNames(items))
+}

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// What gifts are good for is kept once for all gifts that are good for the same: a list is found by its hash, and never changed.
+var insertItems = inserting("item_list", "account_id, id, items", "BBT", ` ON CONFLICT (account_id, id) DO NOTHING`)
+
+// storedItem is a gift.Item as JSON. Its member names are a storage format: they may be added to, not changed.
+type storedItem struct {
+	ID   string `json:"id"`
+	Name string `json:"name,omitempty"`
+}
+
+// itemsText is a list as it is stored.
+func itemsText(items []gift.Item) string {
+	list := make([]storedItem, len(items))
+	for i, item := range items {
+		list[i] = storedItem(item)
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		panic(err) // texts do not fail
+	}
+	return string(text)
+}
+
+// itemsID is the key of the list that a voucher names; zero: none was kept.
+func itemsID(v *gift.Voucher) gift.ID {
+	if v.Items == nil {
+		return gift.ID{}
+	}
+	return hashItems(itemsText(v.Items))
+}
+
+func hashItems(text string) gift.ID {
+	hash := sha256.Sum256([]byte(text))
+	return gift.ID(hash[:16])
+}
+
+// checkItems looks for lists that are not what they were.
+func (s *Store) checkItems(ctx context.Context, found func(string)) error {
+	return each(ctx, s.readers, `SELECT i.account_id, i.id, i.items FROM item_list AS i`, nil, func(rows *sql.Rows) error {
+		var account, id gift.ID
+		var text string
+		if err := rows.Scan(scanID{&account}, scanID{&id}, &text); err != nil {
+			return err
+		}
+		if hashItems(text) != id {
+			found(fmt.Sprintf("account %s: a list of what gifts are good for, %s, was changed", account, id))
+		}
+		return nil
+	})
+}
+
+// saveItems writes the lists that new gifts name, each once.
+func saveItems(gifts []gift.Gift) work {
+	w := work{statement: insertItems}
+	var seen []ledger.Ref
+	var last []gift.Item // the gifts of an order are good for the same
+	for i := range gifts {
+		v := &gifts[i].Voucher
+		if v.Items == nil || i > 0 && v.AccountID == gifts[i-1].AccountID && slices.Equal(v.Items, last) && last != nil {
+			continue
+		}
+		last = v.Items
+		ref := ledger.Ref{AccountID: v.AccountID, ID: itemsID(v)}
+		if !slices.Contains(seen, ref) {
+			seen = append(seen, ref)
+			w.rows = append(w.rows, []any{bare(ref.AccountID), bare(ref.ID), itemsText(v.Items)})
+		}
+	}
+	slices.SortFunc(w.rows, func(a, b []any) int {
+		return slices.Compare(append(a[0].([]byte), a[1].([]byte)...), append(b[0].([]byte), b[1].([]byte)...))
+	})
+	return w
+}
+
+// scanItems reads a column into a list of items.
+type scanItems struct{ to *[]gift.Item }
+
+// Scan implements sql.Scanner.
+func (s scanItems) Scan(column any) error {
+	var text []byte
+	switch v := column.(type) {
+	case nil:
+		*s.to = nil
+		return nil
+	case string:
+		text = []byte(v)
+	case []byte:
+		text = v
+	}
+	var list []storedItem
+	if err := json.Unmarshal(text, &list); err != nil {
+		return fmt.Errorf("a list of items is damaged: %w", err)
+	}
+	*s.to = make([]gift.Item, len(list))
+	for i, item := range list {
+		(*s.to)[i] = gift.Item(item)
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"database/sql"
+	"slices"
+	"strings"
+	"testing"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// testItems: a list is kept once, whoever is good for it; no list, an empty one and a full one are told apart.
+func testItems(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	latte := []gift.Item{{ID: "LATTE", Name: "Caffè <latte>"}, {ID: "MOCHA"}}
+	var c ledger.Changes
+	for _, items := range [][]gift.Item{nil, {}, latte, latte, {}, slices.Clone(latte[:1])} {
+		g, e := newGift(account)
+		g.Items = items
+		c.Gifts, c.Entries = append(c.Gifts, g), append(c.Entries, e)
+	}
+	save(t, s, c)
+	other, e := newGift(newID())
+	other.Items = latte
+	save(t, s, ledger.Changes{Gifts: []gift.Gift{other}, Entries: []gift.Entry{e}})
+	for _, want := range append(c.Gifts, other) {
+		byID, err := s.Gift(t.Context(), want.AccountID, want.ID)
+		must(t, err)
+		byCode, err := s.GiftByCode(t.Context(), want.Card.Code)
+		must(t, err)
+		for _, got := range []gift.Gift{byID, byCode} {
+			diff(t, got, want)
+		}
+		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&want.Voucher)}}, func(st *ledger.State) (_ ledger.Changes) {
+			diff(t, *st.Vouchers[ref(&want.Voucher)], want.Voucher)
+			return
+		})
+	}
+	for account, want := range map[gift.ID]int{account: 3, other.AccountID: 1} {
+		var n int
+		ctx := within(t.Context(), account)
+		must(t, each(ctx, s.readers, `SELECT count(*) FROM item_list AS i WHERE i.account_id = $1`, []any{bare(account)}, func(rows *sql.Rows) error { return rows.Scan(&n) }))
+		if n != want {
+			t.Errorf("an account keeps %d lists, want %d", n, want)
+		}
+	}
+}
+
+// TestChangedItemsAreFound: who writes into the database to make a gift good for more is found out.
+func TestChangedItemsAreFound(t *testing.T) {
+	t.Parallel()
+	for name, open := range databases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t)
+			g, e := newGift(newID())
+			g.Items = []gift.Item{{ID: "LATTE"}}
+			save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
+			list := tableNamed("item_list")
+			before := rowsOfTable(t, s, list)[0]
+			if _, err := s.writer.ExecContext(everywhere(t.Context()), `UPDATE item_list SET items = '[]'`); err == nil {
+				t.Error("a list could be changed")
+			}
+			unguarded(t, s)
+			after := slices.Clone(before)
+			after[2] = `[{"id":"CAKE"}]`
+			for want, in := range map[string][]tuple{"was changed": {after}, "is lost": nil} {
+				swap(t, s, list, []tuple{before}, in)
+				var found []string
+				must(t, s.CheckRecords(t.Context(), func(problem string) { found = append(found, problem) }))
+				if !slices.ContainsFunc(found, func(p string) bool { return strings.Contains(p, want) }) {
+					t.Errorf("want a problem that says %q, found %q", want, found)
+				}
+				swap(t, s, list, in, []tuple{before})
+			}
+		})
+	}
+}

@@ -1,0 +1,15 @@
+CREATE TRIGGER voucher_items_never_change BEFORE UPDATE OF items_id ON voucher
+FOR EACH ROW EXECUTE FUNCTION never('what a voucher is good for never changes');
+
+CREATE TRIGGER item_list_never_changes BEFORE UPDATE ON item_list
+FOR EACH ROW EXECUTE FUNCTION never('lists of items are never changed');
+
+CREATE TRIGGER item_list_never_deleted BEFORE DELETE ON item_list
+FOR EACH ROW EXECUTE FUNCTION never('lists of items are never deleted');
+
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') THEN
+        PERFORM wall('item_list');
+    END IF;
+END $$;
