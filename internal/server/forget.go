@@ -3,31 +3,38 @@ package server
 import (
 	"context"
 	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/store"
 )
 
 // KeepRequests is how long idempotency records of calls that move no value are kept at least, and by default.
 const KeepRequests = 30 * 24 * time.Hour
 
 // How old records are deleted: so few at a time that no redemption waits for it longer than for another group, and with
-// a pause in between.
+// a pause in between; and no faster than so many days' worth in a day of running, whatever the clock says.
 const (
 	forgetEvery = time.Hour
 	forgetBatch = 200
 	forgetPause = 250 * time.Millisecond
+	forgetPace  = 2
 )
 
 // forget deletes idempotency records that are old enough, now and then, for as long as the service runs.
 func (h *house) forget(ctx context.Context) {
 	tick := time.NewTicker(forgetEvery)
 	defer tick.Stop()
+	f := forgetting{store: h.store, keep: h.KeepRequests, pause: forgetPause}
+	var ran time.Duration // since the pass before
 	for {
-		n, err := h.forgetOnce(ctx, time.Now().Add(-h.KeepRequests))
+		n, err := f.pass(ctx, h.directory.Load(), time.Now(), ran)
 		if err != nil && ctx.Err() == nil {
 			h.Logger.Error("old idempotency records could not be deleted; this is tried again later", "error", err)
 		}
 		if n > 0 {
 			h.Logger.Info("old idempotency records were deleted", "records", n)
 		}
+		ran = forgetEvery // by a clock that nobody sets
 		select {
 		case <-ctx.Done():
 			return
@@ -36,24 +43,79 @@ func (h *house) forget(ctx context.Context) {
 	}
 }
 
-// forgetOnce goes through all accounts, and tells how many records it deleted.
-func (h *house) forgetOnce(ctx context.Context, before time.Time) (total int64, err error) {
-	for account := range h.directory.Load().Accounts {
-		for {
-			n, err := h.store.ForgetRequests(ctx, account, before, forgetBatch)
-			total += n
-			if err != nil {
-				return total, err
-			}
-			if n < forgetBatch {
-				break
-			}
-			select {
-			case <-ctx.Done():
-				return total, ctx.Err()
-			case <-time.After(forgetPause):
-			}
+// forgetting deletes old records.
+type forgetting struct {
+	store *store.Store
+	keep  time.Duration
+	pause time.Duration
+}
+
+// pass goes through all accounts, after the service has run for so long since the pass before, and tells how many records it deleted.
+// What is old follows the newest entry that is stored, so that a clock that is ahead makes nothing old by itself; and because a redemption
+// under that clock is such an entry, too, the instant before which everything is forgotten moves on by a few hours at most.
+func (f *forgetting) pass(ctx context.Context, d *gift.Directory, now time.Time, ran time.Duration) (total int64, err error) {
+	newest, oldest, err := f.ages(ctx, d)
+	if err != nil || newest.IsZero() || oldest.IsZero() {
+		return 0, err
+	}
+	latest := earlier(newest, now).Add(-f.keep)
+	before, err := f.store.MoveForgotten(ctx, func(before, moved time.Time) time.Time {
+		if before.IsZero() {
+			before = oldest
+		}
+		if since := now.Sub(moved); !moved.IsZero() && since > 0 { // another instance may have moved it
+			ran = min(ran, since)
+		}
+		return before.Add(ran * forgetPace)
+	}, latest, now)
+	if err != nil {
+		return 0, err
+	}
+	before = earlier(before, latest)
+	for account := range d.Accounts {
+		n, err := f.account(ctx, account, before)
+		total += n
+		if err != nil {
+			return total, err
 		}
 	}
 	return total, nil
+}
+
+// ages are the times of the newest entry and of the oldest record that may be forgotten one day.
+func (f *forgetting) ages(ctx context.Context, d *gift.Directory) (newest, oldest time.Time, err error) {
+	for account := range d.Accounts {
+		entry, record, err := f.store.RecordAges(ctx, account)
+		if err != nil {
+			return newest, oldest, err
+		}
+		if entry.After(newest) {
+			newest = entry
+		}
+		if oldest.IsZero() || !record.IsZero() && record.Before(oldest) {
+			oldest = record
+		}
+	}
+	return newest, oldest, nil
+}
+
+func (f *forgetting) account(ctx context.Context, account gift.ID, before time.Time) (total int64, err error) {
+	for {
+		n, err := f.store.ForgetRequests(ctx, account, before, forgetBatch)
+		if total += n; err != nil || n < forgetBatch {
+			return total, err
+		}
+		select {
+		case <-ctx.Done():
+			return total, ctx.Err()
+		case <-time.After(f.pause):
+		}
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }

@@ -1,86 +1,160 @@
-package server_test
+package server
 
 import (
-	"context"
+	"crypto/rand"
 	"fmt"
 	"testing"
 	"time"
 
-	"boon.example/examples"
+	"github.com/google/uuid"
+
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
-	"boon.example/internal/server"
 	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
 )
 
-// TestOldRecordsAreForgotten: a service deletes the records of calls that moved no value, more than go into one batch, when
-// they are older than it was told to keep them; those of redemptions stay.
-func TestOldRecordsAreForgotten(t *testing.T) {
-	t.Parallel()
-	s := start(t, server.Config{})
-	if err := s.stop(); err != nil {
-		t.Fatal(err)
-	}
-	account, err := gift.ParseID(examples.HarborAccount)
-	if err != nil {
-		t.Fatal(err)
-	}
-	beside, err := store.Open(t.Context(), store.Options{Dir: s.data, Database: s.database})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer beside.Close()
-	const days = 24 * time.Hour
-	var c ledger.Changes
-	put := func(operation ledger.Operation, key string, age time.Duration) {
-		c.Requests = append(c.Requests, ledger.Request{
-			RequestKey: ledger.RequestKey{AccountID: account, Operation: operation, Key: key}, At: time.Now().Add(-age)})
-	}
-	for n := range 450 {
-		put(ledger.SendGift, fmt.Sprintf("old-%d", n), 41*days)
-	}
-	put(ledger.SendGift, "young", 39*days)
-	put(ledger.RedeemGift, "redeemed", 400*days)
-	if err := beside.Group(t.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes { return c }); err != nil {
-		t.Fatal(err)
-	}
+const day = 24 * time.Hour
 
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() {
-		ended <- server.Run(ctx, server.Config{Listen: "127.0.0.1:0", Data: s.data, Database: s.database, KeepRequests: 40 * days})
-	}()
-	deadline := time.Now().Add(10 * time.Second)
-	for left := -1; left != 0; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("old-%d is still there", left-1)
+// records is a store in which an account has idempotency records, and what deletes the old ones.
+type records struct {
+	*testing.T
+	forgetting
+	account   gift.ID
+	directory *gift.Directory
+}
+
+func newRecords(t *testing.T, database string) *records {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Database: database})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	account := gift.ID(uuid.New())
+	return &records{t, forgetting{store: s, keep: KeepRequests}, account, &gift.Directory{Accounts: map[gift.ID]*gift.Account{account: {}}}}
+}
+
+func (r *records) save(c ledger.Changes) {
+	r.Helper()
+	if err := r.store.Group(r.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes { return c }); err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *records) put(operation ledger.Operation, key string, at time.Time) {
+	r.Helper()
+	r.save(ledger.Changes{Requests: []ledger.Request{{RequestKey: ledger.RequestKey{AccountID: r.account, Operation: operation, Key: key}, At: at}}})
+}
+
+// enter makes an entry at an instant: that of a new gift.
+func (r *records) enter(at time.Time) {
+	r.Helper()
+	code, err := gift.NewVoucherCode(rand.Reader)
+	if err != nil {
+		r.Fatal(err)
+	}
+	token, err := gift.NewToken(rand.Reader)
+	if err != nil {
+		r.Fatal(err)
+	}
+	g, e := gift.Gift{
+		Voucher: gift.Voucher{ID: gift.ID(uuid.New()), AccountID: r.account, OrderID: gift.ID(uuid.New()), ProgramID: gift.BusinessProgram.ID,
+			Currency: gift.Currency{Code: "USD", Decimals: 2}, Original: 100, Balance: 100, CreatedAt: at},
+		Card: gift.Card{Code: code, Token: token, Sender: "Ann", Method: gift.Printed, DeliveryZone: "UTC"},
+	}.Begin(gift.Context{EntryID: gift.ID(uuid.Must(uuid.NewV7())), Now: at})
+	r.save(ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
+}
+
+func (r *records) pass(now time.Time, ran time.Duration) int64 {
+	r.Helper()
+	n, err := r.forgetting.pass(r.Context(), r.directory, now, ran)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return n
+}
+
+func (r *records) kept(operation ledger.Operation, key string) bool {
+	r.Helper()
+	found, err := r.store.Requests(r.Context(), r.account, operation, key)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return len(found) == 1
+}
+
+// onBoth runs a test on both stores.
+func onBoth(t *testing.T, test func(t *testing.T, r *records)) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) { test(t, newRecords(t, "")) })
+	t.Run("postgres", func(t *testing.T) {
+		pgtest.Need(t) // the test of the embedded store is its like
+		test(t, newRecords(t, pgtest.Empty(t)))
+	})
+}
+
+// TestOldRecordsAreForgotten: records of calls that moved no value are deleted, more than go into one batch, when they are older than it was
+// told to keep them; those of redemptions stay.
+func TestOldRecordsAreForgotten(t *testing.T) {
+	onBoth(t, func(t *testing.T, r *records) {
+		now := time.Now()
+		for n := range 2*forgetBatch + 50 {
+			r.put(ledger.SendGift, fmt.Sprintf("old %d", n), now.Add(-30*day-time.Hour))
 		}
-		left = 0
-		for n := range 450 {
-			found, err := beside.Requests(t.Context(), account, ledger.SendGift, fmt.Sprintf("old-%d", n))
-			if err != nil {
-				t.Fatal(err)
+		r.put(ledger.SendGift, "oldest", now.Add(-31*day))
+		r.put(ledger.SendGift, "young", now.Add(-30*day+time.Hour))
+		r.put(ledger.RedeemGift, "redeemed", now.Add(-400*day))
+		r.enter(now)
+		if n := r.pass(now, 0); n != 0 {
+			t.Errorf("%d records were deleted before the service had run", n)
+		}
+		if n := r.pass(now.Add(time.Hour), time.Hour); n != 1 { // two hours' worth
+			t.Errorf("%d records were deleted, not the oldest", n)
+		}
+		if n := r.pass(now.Add(12*time.Hour), 11*time.Hour); n != 2*forgetBatch+50 {
+			t.Errorf("%d records were deleted", n)
+		}
+		if !r.kept(ledger.SendGift, "young") || !r.kept(ledger.RedeemGift, "redeemed") {
+			t.Error("a record was deleted that is to be kept")
+		}
+	})
+}
+
+// TestAClockThatIsAheadForgetsNextToNothing: a service that starts with a clock 40 days ahead deletes nothing for that, and nothing at once when a
+// redemption under that clock has been stored; in a day it deletes two days' worth, and when the clock is right again, nothing more.
+func TestAClockThatIsAheadForgetsNextToNothing(t *testing.T) {
+	onBoth(t, func(t *testing.T, r *records) {
+		now := time.Now()
+		ahead := now.Add(40 * day)
+		for age := range 30 {
+			r.put(ledger.SendGift, fmt.Sprintf("day %d", age), now.Add(-time.Duration(age)*day))
+		}
+		r.enter(now)
+		if n := r.pass(ahead, time.Hour); n != 0 {
+			t.Fatalf("%d records were deleted for the clock alone", n)
+		}
+		r.enter(ahead)
+		if n := r.pass(ahead, 0); n != 0 {
+			t.Fatalf("%d records were deleted at once", n)
+		}
+		for hour := range 24 {
+			r.pass(ahead.Add(time.Duration(hour+1)*time.Hour), time.Hour)
+		}
+		for age := range 30 {
+			if kept := r.kept(ledger.SendGift, fmt.Sprintf("day %d", age)); kept != (age < 28) && age != 28 {
+				t.Errorf("after a day the record of %d days ago is kept: %v", age, kept)
 			}
-			if len(found) > 0 {
-				left = n + 1
-				break
-			}
 		}
-	}
-	for _, key := range []string{"young", "redeemed"} {
-		if found, err := beside.Requests(t.Context(), account, "", key); err != nil || len(found) != 1 {
-			t.Errorf("%s: %d records, %v; want it kept", key, len(found), err)
+		if n := r.pass(now.Add(25*time.Hour), time.Hour); n != 0 {
+			t.Errorf("%d records were deleted after the clock was right again", n)
 		}
-	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	})
 }
 
 func TestRecordsAreNotForgottenTooSoon(t *testing.T) {
 	t.Parallel()
-	if err := server.Run(t.Context(), server.Config{Data: t.TempDir(), KeepRequests: 29 * 24 * time.Hour}); err == nil {
+	if err := Run(t.Context(), Config{Data: t.TempDir(), KeepRequests: 29 * day}); err == nil {
 		t.Error("29 days were accepted")
 	}
 }

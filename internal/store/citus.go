@@ -38,6 +38,7 @@ var placements = []placement{
 	{table: "api_key", whole: true},
 	{table: "asset", whole: true}, // mails find pictures by their hash
 	{table: "setup_version", whole: true},
+	{table: "forgotten", whole: true},
 	{table: "setup_change", whole: true},
 	{table: "key_check", whole: true},
 	{table: "schema_version", whole: true},

@@ -57,6 +57,8 @@ func furnishStore(t *testing.T, s *Store, n int) []gift.Gift {
 		}))
 	}
 	sendAgain(t, s, &gifts[0])
+	_, err := s.MoveForgotten(t.Context(), func(time.Time, time.Time) time.Time { return noon }, noon, noon)
+	must(t, err)
 	must(t, s.KeepMessage(t.Context(), filled[delivery.Message](t)))
 	return gifts
 }

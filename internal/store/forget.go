@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,6 +13,8 @@ import (
 // The list of operations is that of the index, word for word, so that the index is used. An older program kept records of validate-gift.
 const (
 	forgettable       = `account_id = $1 AND made_at < $2 AND operation IN ('send-gift', 'validate-gift', 'cancel-gift', 'reinstate-gift', 'resend-gift', 'reschedule-gift')`
+	selectOldest      = `SELECT made_at FROM request WHERE account_id = $1 AND operation IN ('send-gift', 'validate-gift', 'cancel-gift', 'reinstate-gift', 'resend-gift', 'reschedule-gift') ORDER BY made_at LIMIT 1`
+	selectNewest      = `SELECT made_at FROM entry WHERE account_id = $1 ORDER BY id DESC LIMIT 1`
 	selectForgettable = `SELECT count(*) FROM (SELECT 1 FROM request WHERE ` + forgettable + ` LIMIT 1) AS one`
 	deleteRequests    = `DELETE FROM request WHERE (account_id, key, operation) IN (
 		SELECT account_id, key, operation FROM request WHERE ` + forgettable + ` ORDER BY made_at LIMIT $3)`
@@ -37,6 +40,42 @@ func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time
 		return err
 	})
 	return n, wrapForget(err)
+}
+
+// RecordAges are the times of an account's newest entry and of its oldest record that ForgetRequests could delete; zero: there is none.
+func (s *Store) RecordAges(ctx context.Context, account gift.ID) (entry, record time.Time, err error) {
+	ctx = within(ctx, account)
+	for text, to := range map[string]*time.Time{selectNewest: &entry, selectOldest: &record} {
+		err := s.ask(ctx, func(ctx context.Context) error {
+			return s.readers.QueryRowContext(ctx, text, bare(account)).Scan(scanTime{to})
+		})
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return entry, record, wrapForget(err)
+		}
+	}
+	return entry, record, nil
+}
+
+// MoveForgotten moves the instant before which records are forgotten to where move says, but no further than latest and never back. move is
+// told where it is and when it last moved; zero: it is nowhere yet.
+func (s *Store) MoveForgotten(ctx context.Context, move func(before, moved time.Time) time.Time, latest, now time.Time) (before time.Time, err error) {
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		var at, moved time.Time
+		err := tx.QueryRowContext(ctx, `SELECT before, at FROM forgotten WHERE one = 1`+s.dialect.lockRows).Scan(scanTime{&at}, scanTime{&moved})
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if before = move(at, moved); before.After(latest) {
+			before = latest
+		}
+		if !at.IsZero() && before.Before(at) {
+			before = at
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO forgotten (one, before, at) VALUES (1, $1, $2)
+			ON CONFLICT (one) DO UPDATE SET before = excluded.before, at = excluded.at`, before.UnixMicro(), now.UnixMicro())
+		return err
+	})
+	return before, wrapForget(err)
 }
 
 func wrapForget(err error) error {

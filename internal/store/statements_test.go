@@ -83,7 +83,7 @@ var withoutAccount = map[string]string{
 }
 
 // small are the tables with a row or two.
-var small = regexp.MustCompile(`\b(schema_version|key_check|setup_version|information_schema\.\w+|copy_progress)\b`)
+var small = regexp.MustCompile(`\b(schema_version|forgotten|key_check|setup_version|information_schema\.\w+|copy_progress)\b`)
 
 // named tells that a statement names the account of every row that it touches.
 var named = regexp.MustCompile(`\baccount_id = \$\d|\(SELECT \$1::BYTEA AS c1, .*\baccount_id = w\.c1\b|^INSERT INTO \w+ \((\w+, )*account_id\b`)

@@ -20,6 +20,7 @@ type table struct {
 // not among them: schema_version and key_check.
 var tables = []table{
 	newTable("setup_version", 1, "one, version", "NN"),
+	newTable("forgotten", 1, "one, before, at", "NNN"),
 	newTable("account", 1, "id, config, version", "BTN"),
 	newTable("asset", 2, "account_id, hash, kind, bytes", "BBTB"),
 	apiKeyTable,
