@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -37,11 +38,13 @@ var (
 // row says how an operation answers, by classes. A key that is none, unknown, expired or revoked is unauthenticated everywhere but where
 // no key is asked for.
 type row struct {
-	open   bool    // no key is asked for
-	system verdict // a system key
-	at     where   // whether the call says at which location it is made
-	noSuch verdict // where it names a location that the account does not have; the zero one: NOT_FOUND
-	by     string  // the ways in which it names a gift; "": it names none, and a key of an account is served
+	open    bool    // no key is asked for
+	needs   string  // the permission that the key needs
+	lacking verdict // a key without it; the zero one: NOT_AUTHORIZED
+	system  verdict // a system key
+	at      where   // whether the call says at which location it is made
+	noSuch  verdict // where it names a location that the account does not have; the zero one: NOT_FOUND
+	by      string  // the ways in which it names a gift; "": it names none, and a key of an account is served
 	// What another account's gift is, one that this key may not use here, and one that does not exist.
 	foreign, elsewhere, absent verdict
 	states                     map[string]verdict // of a gift that may be used; nil: all are alike. What is missing is done
@@ -57,23 +60,23 @@ const (
 
 // authority is the interface's word on who may do what, with the decisions about what it leaves open. Every operation of the OpenAPI file is here.
 var authority = map[string][]row{
-	"sendGift": {{system: done}}, // see sending: it has rules of its own
-	"validateGift": {{system: unsupported, at: mustBe, by: "code token", foreign: notAuthorized, elsewhere: notAuthorized, absent: notFound,
+	"sendGift": {{needs: "send", system: done}}, // see sending: it has rules of its own
+	"validateGift": {{needs: "validate", system: unsupported, at: mustBe, by: "code token", foreign: notAuthorized, elsewhere: notAuthorized, absent: notFound,
 		states: map[string]verdict{"purchase failed": notAllowed}}},
 	"redeemGift": {
-		{system: unsupported, at: mustBe, by: "code token", foreign: notAuthorized, elsewhere: notAuthorized, absent: notFound, states: spendable},
-		{system: unsupported, at: mustBe, by: "id", foreign: notFound, elsewhere: notAuthorized, absent: notFound, states: spendable}},
+		{needs: "redeem", system: unsupported, at: mustBe, by: "code token", foreign: notAuthorized, elsewhere: notAuthorized, absent: notFound, states: spendable},
+		{needs: "redeem", system: unsupported, at: mustBe, by: "id", foreign: notFound, elsewhere: notAuthorized, absent: notFound, states: spendable}},
 	"reverseRedemption": {
-		{system: unsupported, at: mayBe, by: "redemption", foreign: notFound, elsewhere: notFound, absent: notFound, states: reversible},
-		{system: unsupported, at: mayBe, noSuch: malformed, by: "redemption's key", foreign: notFound, elsewhere: notAuthorized, absent: notFound, states: reversible}},
-	"cancelGift":     {{system: unsupported, by: "id order reference", foreign: notFound, elsewhere: notFound, absent: notFound, states: cancellable}},
-	"reinstateGift":  {{system: unsupported, by: "id order", foreign: notFound, elsewhere: notFound, absent: notFound}},
-	"resendGift":     {{system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound, states: sendable}},
-	"rescheduleGift": {{system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound, states: movable}},
-	"getGift":        {{system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound}},
-	"getGiftHistory": {{system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound}},
-	"getRequest":     {{system: unsupported, by: "key", foreign: notFound, elsewhere: notFound, absent: notFound}},
-	"listGifts":      {{system: unsupported}},
+		{needs: "reverse", system: unsupported, at: mayBe, by: "redemption", foreign: notFound, elsewhere: notFound, absent: notFound, states: reversible},
+		{needs: "reverse", system: unsupported, at: mayBe, noSuch: malformed, by: "redemption's key", foreign: notFound, elsewhere: notAuthorized, absent: notFound, states: reversible}},
+	"cancelGift":     {{needs: "cancel", system: unsupported, by: "id order reference", foreign: notFound, elsewhere: notFound, absent: notFound, states: cancellable}},
+	"reinstateGift":  {{needs: "cancel", system: unsupported, by: "id order", foreign: notFound, elsewhere: notFound, absent: notFound}},
+	"resendGift":     {{needs: "resend", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound, states: sendable}},
+	"rescheduleGift": {{needs: "resend", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound, states: movable}},
+	"getGift":        {{needs: "look-up", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound}},
+	"getGiftHistory": {{needs: "look-up", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound}},
+	"getRequest":     {{needs: "send", lacking: notFound, system: unsupported, by: "key", foreign: notFound, elsewhere: notFound, absent: notFound}},
+	"listGifts":      {{needs: "look-up", system: unsupported}},
 	"getHealth":      {{open: true}},
 	"getReadiness":   {{open: true}},
 	"getOpenAPI":     {{open: true}},
@@ -103,8 +106,12 @@ var (
 	redemptions = []string{"claimed", "redeemed", "cancelled after", "given back"}
 )
 
-func accountOf(key string) string {
-	return map[string]string{harborKey: harbor, pierKey: harbor, cornerKey: corner}[key]
+// limitedTo is the one location that a key is limited to; "": none in particular.
+func limitedTo(key string) string {
+	if key == pierKey || strings.Contains(key, "pier-may-") {
+		return pier
+	}
+	return ""
 }
 
 // located is where a till's call is made: a location that it names must be its account's and its key's; else it is the key's only one, else the
@@ -114,11 +121,11 @@ func located(key, place string) (string, verdict) {
 	switch {
 	case foreign:
 		return "", notFound
-	case key == pierKey && place == wharf:
+	case limitedTo(key) == pier && place == wharf:
 		return "", notAuthorized
 	case place != "":
 		return place, done
-	case key == pierKey:
+	case limitedTo(key) == pier:
 		return pier, done
 	case key == cornerKey:
 		return cornerPlace, done
@@ -128,6 +135,9 @@ func located(key, place string) (string, verdict) {
 
 // verdict applies a row to one case.
 func (r row) verdict(key, place, good, state string) verdict {
+	if !may(key, r.needs) {
+		return cmp.Or(r.lacking, notAuthorized)
+	}
 	at := ""
 	if r.at != nowhereAtAll {
 		var v verdict
@@ -146,7 +156,9 @@ func (r row) verdict(key, place, good, state string) verdict {
 		return r.absent
 	case (good == corner) != (key == cornerKey):
 		return r.foreign
-	case r.at == mustBe && limited && good != at, r.at != mustBe && key == pierKey && good == wharf:
+	case r.at == mustBe && limited && good != at:
+		return r.elsewhere
+	case limitedTo(key) == pier && r.at != mustBe && good != pier && !(good == "anywhere" && r.at == mayBe): // what is redeemed of those is, at the pier
 		return r.elsewhere
 	}
 	if v, told := r.states[state]; told {
@@ -163,13 +175,46 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	var caller atomic.Int64 // each call comes from a network of its own: strangers are not what is tested here
-	return &stage{world: newWorld(t, func(c *api.Config) {
+	s := &stage{world: newWorld(t, func(c *api.Config) {
 		c.Records = unlimited{c.Records} // no till runs out of attempts
 		c.ClientAddress = func(*http.Request) netip.Addr {
 			n := caller.Add(1)
 			return netip.AddrFrom4([4]byte{byte(10 + n>>16), byte(n >> 8), byte(n), 1})
 		}
 	})}
+	s.addKeys(allPermitted()...)
+	return s
+}
+
+// permittedKey is a key of harbor that has one permission, everywhere or at the pier.
+func permittedKey(permission string, at string) string {
+	limit := "all"
+	if at == pier {
+		limit = "pier"
+	}
+	return "boon_test_" + limit + "-may-" + permission + "-000000000000000000"
+}
+
+// may tells whether a key has a permission; keys whose names tell none have all.
+func may(key, permission string) bool {
+	_, only, found := strings.Cut(key, "-may-")
+	return !found || permission != "" && strings.HasPrefix(only, permission+"-0")
+}
+
+func allPermitted() (keys []*gift.Key) {
+	for n, name := range gift.PermissionNames() {
+		p, _ := gift.PermissionByName(name)
+		for m, at := range []string{"", pier} {
+			text := permittedKey(name, at)
+			k := &gift.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-0000000002%d%d", m, n)), Kind: gift.AccountKey, AccountID: id(harbor), Name: text[10:],
+				Hash: gift.HashKey(text), CreatedAt: time.Now().Add(-time.Hour), Permissions: p}
+			if at == pier {
+				k.Locations = []gift.ID{id(pier)}
+			}
+			keys = append(keys, k)
+		}
+	}
+	return keys
 }
 
 // known is a gift by all its names.
@@ -299,10 +344,13 @@ func (s *stage) expect(t *testing.T, r reply, key string, want verdict, hidden [
 // foreign is what a key of an account must never be shown of the others.
 func foreign(key string) []string {
 	switch key {
-	case harborKey, pierKey:
-		return []string{corner, "Corner", cornerShop, cornerPlace}
 	case cornerKey:
 		return []string{harbor, "Harbor", shop, "Pier 39", pier, wharf}
+	case harborKey, pierKey:
+		return []string{corner, "Corner", cornerShop, cornerPlace}
+	}
+	if strings.Contains(key, "-may-") {
+		return foreign(harborKey)
 	}
 	return []string{harbor, "Harbor", shop, "Pier 39", corner, "Corner", cornerShop}
 }
@@ -357,6 +405,7 @@ func TestAuthority(t *testing.T) {
 			t.Errorf("the table of authority tells of %s, which is no operation", name)
 		}
 	}
+	t.Run("permissions", func(t *testing.T) { s.permissions(t, operations) })
 	t.Run("send", s.sending)
 	t.Run("what became of it", s.requests)
 	t.Logf("%d calls were made", s.calls)
@@ -396,6 +445,50 @@ func (s *stage) keys(t *testing.T, op contract.Route, r row) {
 			}
 			for _, query := range []string{"", "&organizationID=" + wharf, "&organizationID=" + cornerPlace, "&organizationID=" + pier} {
 				s.expect(t, s.do(op.Method, op.Path+"?limit=200"+query, "", as(key)...), key, done, hidden, op.OperationID+query)
+			}
+		}
+	}
+}
+
+// permissions asks for every operation with keys that have one permission each, everywhere or at the pier only, about gifts that are good in
+// every kind of place.
+func (s *stage) permissions(t *testing.T, operations []contract.Route) {
+	for _, op := range operations {
+		for _, r := range authority[op.OperationID] {
+			for _, name := range gift.PermissionNames() {
+				for _, at := range []string{"", pier} {
+					if !r.open {
+						s.permitted(t, op, r, permittedKey(name, at))
+					}
+				}
+			}
+		}
+	}
+}
+
+func (s *stage) permitted(t *testing.T, op contract.Route, r row, key string) {
+	places, by := everyPlace[:3], ""
+	if r.at == nowhereAtAll {
+		places = everyPlace[:1]
+	}
+	if r.by != "" {
+		by = ways(r.by)[0]
+	}
+	for _, good := range everyGood {
+		k := s.make(good, "claimed")
+		for _, place := range places {
+			want := r.verdict(key, place, good, "claimed")
+			if op.OperationID == "sendGift" && want == done && limitedTo(key) != "" {
+				want = malformed // the gift would be good everywhere
+			}
+			var hidden []string
+			if want != done && want != r.states["claimed"] {
+				hidden = k.secrets()
+			}
+			call := fmt.Sprintf("%s by %s of a gift for %s at %q", op.OperationID, by, good, place)
+			s.expect(t, s.ask(op, by, k, key, place), key, want, append(hidden, foreign(key)...), call)
+			if want == done && op.Method == http.MethodPost {
+				k = s.make(good, "claimed")
 			}
 		}
 	}
@@ -472,6 +565,8 @@ func (s *stage) sending(t *testing.T) {
 					want = malformed
 				case key == pierKey && place == wharf:
 					want = notAuthorized
+				case key == pierKey && place == "": // it sends gifts only that are good at the pier
+					want = malformed
 				}
 				s.expect(t, s.post("send-gift", body, as(key)...), key, want, nil, fmt.Sprintf("send for %q at %q", account, place))
 			}

@@ -22,18 +22,22 @@ var needed = map[string]string{
 // permit gives a key of the set-up other permissions, from now on.
 func (w *world) permit(key string, may ...string) {
 	w.Helper()
-	err := w.store.Configure(w.Context(), func(now *gift.Directory, _ gift.Uses) (gift.Changes, error) {
-		changed := *now.Keys[gift.HashKey(key)]
-		changed.Permissions = 0
-		for _, name := range may {
-			p, known := gift.PermissionByName(name)
-			if !known {
-				w.Fatalf("there is no permission %s", name)
-			}
-			changed.Permissions |= p
+	changed := *w.directory.Load().Keys[gift.HashKey(key)]
+	changed.Permissions = 0
+	for _, name := range may {
+		p, known := gift.PermissionByName(name)
+		if !known {
+			w.Fatalf("there is no permission %s", name)
 		}
-		return gift.Changes{Keys: []*gift.Key{&changed}}, nil
-	})
+		changed.Permissions |= p
+	}
+	w.addKeys(&changed)
+}
+
+// addKeys adds keys to the set-up, or changes them.
+func (w *world) addKeys(keys ...*gift.Key) {
+	w.Helper()
+	err := w.store.Configure(w.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) { return gift.Changes{Keys: keys}, nil })
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -133,4 +137,54 @@ func TestCodesNeedAPermission(t *testing.T) {
 	}
 	w.permit(rotatedKey, "look-up", "codes")
 	w.get("/gifting/gifts/"+g.id, as(rotatedKey)...).want(200, "voucherCode", g.code, "voucherPublicToken", g.token)
+}
+
+// A key that was spent by a reversal belongs to the location where that was done: elsewhere it is treated like any record of another location.
+func TestSpentKeysBelongToALocation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("25"))
+	undo := func(key string, headers ...string) reply {
+		return w.post("reverse-redemption", `{"idempotencyKey":"`+key+`"}`, headers...)
+	}
+	take := func(key, place, with string) reply {
+		return w.post("redeem-gift", `{"voucherID":"`+g.id+`","amount":1,"organizationID":"`+place+`"}`, append(once(key), as(with)...)...)
+	}
+	undo("late", as(pierKey)...).refused(404, gift.NotFound, "idempotencyKey")
+	take("late", wharf, wharfKey).refused(403, gift.NotAuthorized)
+	undo("late", as(wharfKey)...).refused(403, gift.NotAuthorized)
+	w.get("/requests/late", as(wharfKey)...).refused(404, gift.NotFound, "key")
+	undo("late", as(pierKey)...).refused(404, gift.NotFound, "idempotencyKey")
+	w.get("/requests/late", as(pierKey)...).want(200, "requests[0].state", "spent")
+	take("late", pier, pierKey).refused(409, gift.RedemptionNotAllowed)
+	take("late", pier, harborKey).refused(409, gift.RedemptionNotAllowed)
+	// One that is enabled everywhere spends it everywhere.
+	undo("head office").refused(404, gift.NotFound, "idempotencyKey")
+	take("head office", wharf, wharfKey).refused(409, gift.RedemptionNotAllowed)
+	take("head office", pier, pierKey).refused(409, gift.RedemptionNotAllowed)
+	// One that is enabled at two does so at both.
+	both := *w.directory.Load().Keys[gift.HashKey(rotatedKey)]
+	both.Locations = []gift.ID{id(pier), id(wharf)}
+	w.addKeys(&both)
+	undo("of both", as(rotatedKey)...).refused(404, gift.NotFound, "idempotencyKey")
+	take("of both", wharf, wharfKey).refused(409, gift.RedemptionNotAllowed)
+	take("of both", pier, pierKey).refused(409, gift.RedemptionNotAllowed)
+	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "25.00")
+}
+
+// What was done with gifts that are good everywhere is not told to a key that is limited to a location, nor is it given again.
+func TestRequestsOfTheWholeAccount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("25"), once("sent")...)
+	atPier := w.send(money("25", member("organizationID", pier)), once("sent to the pier")...)
+	w.post("resend-gift", `{"voucherID":"`+g.id+`"}`, once("resent")...).want(200)
+	cancel := `{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED"}` // both gifts
+	w.post("cancel-gift", cancel, once("cancelled")...).want(200, "vouchers[1].status", "CANCELLED")
+	for _, key := range []string{"sent", "resent", "cancelled"} {
+		w.get("/requests/"+key, as(pierKey)...).refused(404, gift.NotFound, "key")
+		w.get("/requests/"+key, as(rotatedKey)...).want(200)
+	}
+	w.post("cancel-gift", cancel, append(once("cancelled"), as(pierKey)...)...).refused(403, gift.NotAuthorized)
+	w.get("/requests/sent%20to%20the%20pier", as(pierKey)...).want(200, "requests[0].answer.gifts[0].voucherCode", atPier.code)
 }

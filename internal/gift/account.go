@@ -185,14 +185,14 @@ type Caller struct {
 	Permissions Permissions
 }
 
-// Enabled reports whether the caller may act at a location of its account.
+// Enabled reports whether the caller may act at a location of its account; the zero ID stands for all of them together.
 func (c *Caller) Enabled(location ID) bool {
 	return len(c.Locations) == 0 || slices.Contains(c.Locations, location)
 }
 
-// MayUse reports whether the caller may see and manage a voucher of its account: one that is good everywhere, or at a location
-// where the caller is enabled.
-func (c *Caller) MayUse(v *Voucher) bool { return v.LocationID.IsZero() || c.Enabled(v.LocationID) }
+// MayUse reports whether the caller may see and manage a voucher of its account. A caller that is limited to locations may those
+// only that are good at one of them; a voucher that is good everywhere is not.
+func (c *Caller) MayUse(v *Voucher) bool { return c.Enabled(v.LocationID) }
 
 // Place names a redemption location in a request, by either identifier, both or none (interface, section 4.2).
 type Place struct {

@@ -63,7 +63,7 @@ func TestMayUse(t *testing.T) {
 		caller *Caller
 		at     ID
 		want   bool
-	}{{everywhere, ID{}, true}, {everywhere, shop, true}, {some, ID{}, true}, {some, shop, true}, {some, kiosk, false}} {
+	}{{everywhere, ID{}, true}, {everywhere, shop, true}, {some, ID{}, false}, {some, shop, true}, {some, kiosk, false}} {
 		if got := tt.caller.MayUse(&Voucher{LocationID: tt.at}); got != tt.want {
 			t.Errorf("enabled at %v, gift at %s: %v", tt.caller.Locations, tt.at, got)
 		}

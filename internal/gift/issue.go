@@ -357,6 +357,13 @@ func (i *issuing) place() {
 	if !d.LocationID.IsZero() && i.account.Location(d.LocationID) == nil {
 		i.Add(i.at("organizationID"), "This account has no such location.")
 	}
+	if limit := i.Caller.Locations; d.LocationID.IsZero() && len(limit) > 0 {
+		which := "one of them as organizationID."
+		if l := i.account.Location(limit[0]); l != nil && len(limit) == 1 {
+			which = "organizationID " + l.ID.String() + " (" + l.Name + ")."
+		}
+		i.Add(i.at("organizationID"), "This key sends gifts only that are good at a location of its own: send %s", which)
+	}
 	if !d.DesignID.IsZero() && i.account.Design(d.DesignID) == nil {
 		i.Add(i.at("voucherDesignID"), "This account has no such design.")
 	}

@@ -266,6 +266,8 @@ func TestIssueRefusals(t *testing.T) {
 		{"key not enabled there, and another program", purchased, func(s *Send) {
 			s.Caller.Locations, s.Monetary.LocationID, s.Monetary.ProgramID = []ID{kiosk}, shop, id(99)
 		}, NotAuthorized, "monetaryGift.organizationID"},
+		{"key of one location, none named", purchased, func(s *Send) { s.Caller.Locations, s.Monetary.LocationID = []ID{shop}, ID{} }, ValidationFailure,
+			"monetaryGift.organizationID"},
 		{"key not enabled there", purchased, func(s *Send) { s.Caller.Locations, s.Monetary.LocationID = []ID{kiosk}, shop }, NotAuthorized, "monetaryGift.organizationID"},
 	} {
 		s := tt.base(a)

@@ -5,7 +5,7 @@ import "time"
 // Filter selects gifts of one account; zero members select all.
 type Filter struct {
 	AccountID    ID
-	Locations    []ID // only gifts that are good everywhere or at one of these; empty: all
+	Locations    []ID // only gifts that are limited to one of these; empty: all
 	Status       Status
 	ProgramID    ID
 	PromotionID  ID

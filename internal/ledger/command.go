@@ -64,7 +64,8 @@ type Command interface {
 	affinity() gift.ID
 	// decide is pure but for drawing ids. When it returns an error, s is as it was, but for the key that a Reverse may have spent.
 	decide(c *Call, s *state) (Result, error)
-	// places are the locations that an answer to the command tells of, done or refused. Zeros among them mean nothing.
+	// places are the locations that an answer to the command tells of, done or refused: where something happened, or where the gifts
+	// are good; zero stands for all of them.
 	places(c *Call, s *state) []gift.ID
 }
 
@@ -81,10 +82,10 @@ func weight(c Command) int {
 	return 1
 }
 
-// distinct leaves out zeros and repeats.
+// distinct leaves out repeats.
 func distinct(ids []gift.ID) []gift.ID {
 	slices.SortFunc(ids, func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
-	return slices.DeleteFunc(slices.Compact(ids), gift.ID.IsZero)
+	return slices.Compact(ids)
 }
 
 // Issue makes gifts: all of them, or none. The engine draws their ids, codes and tokens.
@@ -253,13 +254,24 @@ func (r *Reverse) find(c *Call, s *state) (*gift.Taken, error) {
 	case taken != nil:
 		return taken, nil
 	case original == nil:
-		s.record(Request{RequestKey: r.original(c), Spent: true, At: s.now})
+		s.record(Request{RequestKey: r.original(c), Spent: true, Locations: r.spentAt(c), At: s.now})
 	}
 	if original == nil || original.Spent {
 		return nil, gift.RefuseAt(gift.NotFound, "idempotencyKey",
 			"No redemption with this key has arrived, so nothing was taken. The key is spent now: should the redemption still come, it is refused.")
 	}
 	return nil, gift.RefuseAt(gift.NotFound, "idempotencyKey", "The request with this key was refused, so nothing was taken.")
+}
+
+// spentAt is where a key is spent: at the location that the caller names, else where it is enabled.
+func (r *Reverse) spentAt(c *Call) []gift.ID {
+	switch {
+	case !r.Actor.LocationID.IsZero():
+		return []gift.ID{r.Actor.LocationID}
+	case c.Caller != nil:
+		return c.Caller.Locations
+	}
+	return nil
 }
 
 // taken is the redemption that is meant, nil when there is none.
@@ -276,7 +288,10 @@ func (r *Reverse) taken(c *Call, s *state) *gift.Taken {
 }
 
 func (r *Reverse) places(c *Call, s *state) []gift.ID {
-	at := []gift.ID{r.Actor.LocationID}
+	var at []gift.ID
+	if !r.Actor.LocationID.IsZero() {
+		at = append(at, r.Actor.LocationID)
+	}
 	if taken := r.taken(c, s); taken != nil {
 		at = append(at, taken.Entry.Actor.LocationID)
 	}

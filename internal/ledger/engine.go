@@ -418,8 +418,11 @@ func (t *task) decide(s *state) {
 
 func (t *task) replay(known *Request, s *state) {
 	if known.Spent {
-		s.changes.Replays = append(s.changes.Replays, known.RequestKey)
-		t.err = gift.Refuse(gift.RedemptionNotAllowed, "This request was taken back by its Idempotency-Key before it arrived; nothing was redeemed.")
+		t.err = madeElsewhere()
+		if known.MayBeToldTo(t.call.Caller) {
+			s.changes.Replays = append(s.changes.Replays, known.RequestKey)
+			t.err = gift.Refuse(gift.RedemptionNotAllowed, "This request was taken back by its Idempotency-Key before it arrived; nothing was redeemed.")
+		}
 		return
 	}
 	same, err := t.call.made(known)

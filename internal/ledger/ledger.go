@@ -59,17 +59,21 @@ type Request struct {
 	Answer      Answer
 	EntryID     gift.ID   // the one entry it made, such as a redemption; zero: none or many
 	Spent       bool      // a redemption key that was reversed before the redemption arrived; there is no answer
-	Locations   []gift.ID // those that the answer tells of
+	Locations   []gift.ID // those that the answer tells of, zero for all of the account's; of a spent key: where whoever spent it is enabled, empty: everywhere
 	At          time.Time
 }
 
 // MayBeToldTo reports whether a caller may be given the answer: one that is limited to some locations is not told of what was
 // done at others. nil is nobody in particular, who may.
 func (r *Request) MayBeToldTo(c *gift.Caller) bool {
-	if c == nil {
+	if c == nil || len(c.Locations) == 0 {
 		return true
 	}
-	return !slices.ContainsFunc(r.Locations, func(at gift.ID) bool { return !c.Enabled(at) })
+	if r.Spent { // it tells nothing but that
+		return len(r.Locations) == 0 || slices.ContainsFunc(r.Locations, c.Enabled)
+	}
+	// Records from before zero stood for all locations have none then.
+	return len(r.Locations) > 0 && !slices.ContainsFunc(r.Locations, func(at gift.ID) bool { return !c.Enabled(at) })
 }
 
 // Job is work to be done after the commit: one message to be delivered.

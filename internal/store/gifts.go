@@ -269,7 +269,7 @@ func (s *Store) Gifts(ctx context.Context, f gift.Filter) ([]gift.Gift, error) {
 		for i := range f.Locations {
 			places[i] = bare(f.Locations[i])
 		}
-		w.and(`(v.location_id IS NULL OR v.location_id IN (`+strings.Repeat(`, %s`, len(places))[2:]+`))`, places...)
+		w.and(`v.location_id IN (`+strings.Repeat(`, %s`, len(places))[2:]+`)`, places...)
 	}
 	if !f.CreatedFrom.IsZero() {
 		w.and(`v.created_at >= %s`, micros(f.CreatedFrom))

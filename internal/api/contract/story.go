@@ -103,12 +103,16 @@ func (c *Checker) step(doc node, full string) (step, error) {
 	return s, nil
 }
 
-// Tell makes the calls on a server that has the example set-up and nothing else, with the key of its till, and compares the answers. What the
-// server draws for itself stands for what the examples show: UUIDv7s, codes, tokens, and the times of 20 November 2026. All
-// else must be the same, the decimals of amounts included.
-func (s *Story) Tell(client *http.Client, server, key string) error {
+// Tell makes the calls on a server that has the example set-up and nothing else, with the key of its till for redemptions and
+// that of its office for all else, and compares the answers. What the server draws for itself stands for what the examples show: UUIDv7s, codes,
+// tokens, and the times of 20 November 2026. All else must be the same, the decimals of amounts included.
+func (s *Story) Tell(client *http.Client, server, till, office string) error {
 	same := map[string]string{} // what stands for what
 	for _, step := range s.steps {
+		key := office
+		if strings.Contains(step.op.Path, "/redemption/") {
+			key = till
+		}
 		if err := step.tell(client, server, key, same); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}
