@@ -108,6 +108,32 @@ func TestOpenMustExist(t *testing.T) {
 	must(t, s.Close())
 }
 
+// TestOpenKeepSchema: who only looks takes no step of the schema.
+func TestOpenKeepSchema(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := openDir(t, dir)
+	if !s.Made() || s.Place() != filepath.Join(dir, DatabaseName) {
+		t.Errorf("a new store: made %v, at %s", s.Made(), s.Place())
+	}
+	_, err := s.writer.Exec(`DELETE FROM schema_version WHERE version = (SELECT max(version) FROM schema_version)`)
+	must(t, err)
+	must(t, s.Close())
+	for range 2 {
+		if _, err := Open(t.Context(), Options{Dir: dir, KeepSchema: true}); !errors.Is(err, ErrOldSchema) {
+			t.Fatalf("an older schema: %v", err)
+		}
+	}
+	dir = t.TempDir()
+	must(t, openDir(t, dir).Close())
+	s, err = Open(t.Context(), Options{Dir: dir, KeepSchema: true})
+	must(t, err)
+	if s.Made() {
+		t.Error("a store that was there is told of as new")
+	}
+	must(t, s.Close())
+}
+
 // TestOpenHalfMade: a process that died between making the key file and the database leaves a folder that opens.
 func TestOpenHalfMade(t *testing.T) {
 	t.Parallel()
