@@ -185,51 +185,6 @@ func (c *giftRedeemCmd) Run(t *terminal) error {
 	})
 }
 
-type giftReverseCmd struct {
-	Redemption  string `arg:"" optional:"" help:"The redemptionID."`
-	OriginalKey string `placeholder:"KEY" help:"In place of it: the Idempotency-Key that the redemption was made with. Should it never have arrived, it is refused from then on."`
-	Amount      string `placeholder:"N" help:"How much to give back. Default: all that is left of the redemption."`
-	Reason      string `placeholder:"TEXT" help:"Why, for the gift's history."`
-	place
-	repeatable
-	service
-}
-
-// Help teaches.
-func (giftReverseCmd) Help() string {
-	return `Example:
-
-    boon gift reverse 019576b2-6a00-7000-8000-000000000009 --reason "wrong table"
-
-Next: boon gift show --help.`
-}
-
-// Run reverses.
-func (c *giftReverseCmd) Run(t *terminal) error {
-	if (c.Redemption == "") == (c.OriginalKey == "") {
-		return usageError("Name the redemption by its redemptionID or by --original-key, one of the two.")
-	}
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	give, err := amount("--amount", c.Amount)
-	if err != nil {
-		return err
-	}
-	a, err := api.ReverseRedemption(t, client.ReverseRedemptionRequest{
-		RedemptionID: c.Redemption, OriginalKey: c.OriginalKey, Amount: give, All: !give.Given(), Reason: c.Reason,
-		OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale, IdempotencyKey: c.IdempotencyKey,
-	})
-	if err != nil {
-		return err
-	}
-	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "given back", money(a.Amount, a.Currency), "left", money(a.CurrentBalance, a.Currency), "status", string(a.Status),
-			"reversal", a.ReversalID, "redemption", a.RedemptionID, "gift", a.VoucherID, "note", replayed(a.Meta))
-	})
-}
-
 type giftCancelCmd struct {
 	Gift           string `arg:"" optional:"" help:"The voucherID."`
 	Order          string `placeholder:"ID" help:"In place of it: all gifts of one order."`

@@ -42,7 +42,7 @@ func TestUsageErrors(t *testing.T) {
 		{"gift redeem 123456789012 --key k --amount 1 --all", "can't be used together"},
 		{"gift redeem 123456789012 --key k --amount 1e3", "is not a decimal number"},
 		{"gift reverse --key k", "redemptionID"},
-		{"gift reverse r --original-key o --key k", "one of the two"},
+		{"gift reverse r --original-key o --key k", "one of the three"},
 		{"gift cancel --key k", "voucherID"},
 		{"gift cancel --key k --order a --purchase b", "one of the three"},
 		{"gift send --key k", "Say what the gift is"},

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"boon.example/client"
+)
+
+type giftReverseCmd struct {
+	Redemption  string `arg:"" optional:"" help:"The redemptionID."`
+	OriginalKey string `placeholder:"KEY" help:"In place of it: the Idempotency-Key that the redemption was made with. Should it never have arrived, it is refused from then on."`
+	reverseByKey
+	Amount string `placeholder:"N" help:"How much to give back. Default: all that is left of the redemption."`
+	Reason string `placeholder:"TEXT" help:"Why, for the gift's history."`
+	place
+	repeatable
+	service
+}
+
+// reverseByKey are the flags that name many redemptions.
+type reverseByKey struct {
+	ByKey string    `placeholder:"ID" help:"In place of both: all redemptions that were made with this API key, by its id (boon key list). Without --yes they are only counted."`
+	Since time.Time `placeholder:"TIME" help:"With --by-key: from then on, such as 2026-03-01T22:00:00Z."`
+	Until time.Time `placeholder:"TIME" help:"With --by-key: before then. Default: now."`
+	Yes   bool      `help:"With --by-key: give them back."`
+}
+
+// Help teaches.
+func (giftReverseCmd) Help() string {
+	return `With --by-key it undoes what a stolen key has taken (revoke that key first: boon key revoke). It needs a key that may look up and reverse.
+Given twice it does nothing twice; what was cut off goes on where it was.
+
+Examples:
+
+    boon gift reverse 019576b2-6a00-7000-8000-000000000009 --reason "wrong table"
+    boon gift reverse --by-key 019576b2-6a00-7000-8000-000000000001 --since 2026-03-01T22:00:00Z
+    boon gift reverse --by-key 019576b2-6a00-7000-8000-000000000001 --since 2026-03-01T22:00:00Z --reason "till stolen" --yes
+
+Next: boon gift show --help.`
+}
+
+// Run reverses.
+func (c *giftReverseCmd) Run(t *terminal) error {
+	given := 0
+	for _, s := range []string{c.Redemption, c.OriginalKey, c.ByKey} {
+		if s != "" {
+			given++
+		}
+	}
+	if given != 1 {
+		return usageError("Name the redemption by its redemptionID or by --original-key, or many by --by-key: one of the three.")
+	}
+	if c.ByKey != "" {
+		return c.byKey(t)
+	}
+	if c.Yes || !c.Since.IsZero() || !c.Until.IsZero() {
+		return usageError("--since, --until and --yes belong to --by-key.")
+	}
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	give, err := amount("--amount", c.Amount)
+	if err != nil {
+		return err
+	}
+	a, err := api.ReverseRedemption(t, client.ReverseRedemptionRequest{
+		RedemptionID: c.Redemption, OriginalKey: c.OriginalKey, Amount: give, All: !give.Given(), Reason: c.Reason,
+		OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale, IdempotencyKey: c.IdempotencyKey,
+	})
+	if err != nil {
+		return err
+	}
+	return c.answer(t, a.Meta.Body, func() {
+		facts(t.stdout, "given back", money(a.Amount, a.Currency), "left", money(a.CurrentBalance, a.Currency), "status", string(a.Status),
+			"reversal", a.ReversalID, "redemption", a.RedemptionID, "gift", a.VoucherID, "note", replayed(a.Meta))
+	})
+}
+
+// byKey counts what a key has taken, and gives it back when it is told to.
+func (c *giftReverseCmd) byKey(t *terminal) error {
+	switch {
+	case c.Since.IsZero():
+		return usageError("Say from when on: --since TIME.")
+	case c.Amount != "" || c.IdempotencyKey != "" || c.JSON:
+		return usageError("--amount, --idempotency-key and --json do not go with --by-key: each redemption is given back whole, under a key of its own.")
+	case c.Until.IsZero():
+		c.Until = time.Now()
+	}
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	all, err := c.taken(t, api)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return fmt.Errorf("there is no redemption with the key %s from %s to %s; boon key list --all shows all keys", c.ByKey, moment(c.Since), moment(c.Until))
+	}
+	printTaken(t, all)
+	if !c.Yes {
+		fmt.Fprintln(t.stdout, "Nothing was changed. With --yes, what is left of them is given back.")
+		return nil
+	}
+	return c.giveBack(t, api, all)
+}
+
+// taking is a redemption with what has been given back of it.
+type taking struct {
+	change
+	back *big.Rat
+}
+
+func (x *taking) left() *big.Rat { return new(big.Rat).Sub(new(big.Rat).Neg(x.Amount.Rat()), x.back) }
+
+// change is an entry of some gift's history.
+type change struct {
+	client.Entry
+	VoucherID, Currency       string
+	KeyName, OrganizationName string
+}
+
+// changes goes through what happened to the gifts that were ever redeemed, each gift's by itself, from a time on.
+func changes(ctx context.Context, api *client.Client, from time.Time) iter.Seq2[change, error] {
+	return func(yield func(change, error) bool) {
+		for g, err := range api.Gifts(ctx, client.GiftsFilter{PageSize: 200}) {
+			if err != nil {
+				yield(change{}, err)
+				return
+			}
+			if !slices.Contains([]client.Status{client.StatusClaimed, client.StatusRedeemed, client.StatusCancelled}, g.Status) {
+				continue
+			}
+			for e, err := range api.History(ctx, g.VoucherID) {
+				c := change{Entry: e, VoucherID: g.VoucherID, Currency: g.Currency}
+				_ = json.Unmarshal(e.Meta.Body, &struct{ KeyName, OrganizationName *string }{&c.KeyName, &c.OrganizationName})
+				if err == nil && e.At.Before(from) {
+					continue
+				}
+				if !yield(c, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// taken finds the redemptions that a key has made, the oldest first. It refuses a name that several keys have had in that time: one of
+// them may be the honest successor of the other.
+func (c *giftReverseCmd) taken(t *terminal, api *client.Client) ([]*taking, error) {
+	var all []*taking
+	back, keys := map[string]*big.Rat{}, map[string]int{}
+	for e, err := range changes(t, api, c.Since) {
+		if err != nil {
+			return nil, fmt.Errorf("looking for redemptions: %w", err)
+		}
+		switch {
+		case e.Kind == client.EntryRedemption && e.At.Before(c.Until) && (strings.EqualFold(e.KeyID, c.ByKey) || e.KeyName == c.ByKey):
+			all = append(all, &taking{change: e})
+			keys[e.KeyID]++
+		case e.Kind == client.EntryReversal:
+			if back[e.RedemptionID] == nil {
+				back[e.RedemptionID] = new(big.Rat)
+			}
+			back[e.RedemptionID].Add(back[e.RedemptionID], e.Amount.Rat())
+		}
+		t.status("%d redemptions found", len(all))
+	}
+	t.status("")
+	if len(keys) > 1 {
+		var each []string
+		for _, id := range slices.Sorted(maps.Keys(keys)) {
+			each = append(each, fmt.Sprintf("%s (%d redemptions)", id, keys[id]))
+		}
+		return nil, usageError(fmt.Sprintf("Several keys have that name: give --by-key the id of the one that you mean, %s. boon key list --all tells them apart.",
+			strings.Join(each, " or ")))
+	}
+	for _, x := range all {
+		if x.back = back[x.RedemptionID]; x.back == nil {
+			x.back = new(big.Rat)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *taking) int { return a.At.Compare(b.At) })
+	return all, nil
+}
+
+// printTaken tells how much was taken where.
+func printTaken(t *terminal, all []*taking) {
+	type at struct{ place, currency string }
+	type sum struct {
+		n           int
+		taken, left *big.Rat
+		like        client.Decimal
+	}
+	sums := map[at]*sum{}
+	for _, x := range all {
+		place := at{placeName(x), x.Currency}
+		s := sums[place]
+		if s == nil {
+			s = &sum{taken: new(big.Rat), left: new(big.Rat), like: x.Amount}
+			sums[place] = s
+		}
+		s.n++
+		s.taken.Sub(s.taken, x.Amount.Rat())
+		s.left.Add(s.left, x.left())
+	}
+	var rows [][]string
+	for _, place := range slices.SortedFunc(maps.Keys(sums), func(a, b at) int { return strings.Compare(a.place+a.currency, b.place+b.currency) }) {
+		s := sums[place]
+		rows = append(rows, []string{place.place, fmt.Sprint(s.n), total(s.taken, s.like, place.currency), total(s.left, s.like, place.currency)})
+	}
+	facts(t.stdout, "key", all[0].KeyName+" "+all[0].KeyID, "redemptions", fmt.Sprint(len(all)), "first", moment(all[0].At), "last", moment(all[len(all)-1].At))
+	table(t.stdout, []string{"LOCATION", "REDEMPTIONS", "TAKEN", "TO BE GIVEN BACK"}, rows)
+}
+
+// total writes a sum with the decimals that its currency's amounts are written with.
+func total(sum *big.Rat, like client.Decimal, currency string) string {
+	_, decimals, _ := strings.Cut(like.String(), ".")
+	return money(client.MustDecimal(sum.FloatString(len(decimals))), currency)
+}
+
+func placeName(x *taking) string {
+	if x.OrganizationName != "" {
+		return x.OrganizationName
+	}
+	return x.OrganizationID
+}
+
+// giveBack reverses what is left of each redemption, under a key that follows from it, so that a repeat does nothing new.
+func (c *giftReverseCmd) giveBack(t *terminal, api *client.Client, all []*taking) error {
+	sums, like, done, before := map[string]*big.Rat{}, map[string]client.Decimal{}, 0, 0
+	var failed [][]string
+	for n, x := range all {
+		t.status("%d of %d", n+1, len(all))
+		a, err := api.ReverseRedemption(t, client.ReverseRedemptionRequest{
+			RedemptionID: x.RedemptionID, All: true, Reason: c.Reason, OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale,
+			IdempotencyKey: "reverse-by-key-" + x.RedemptionID,
+		})
+		switch {
+		case err == nil && a.Meta.Replayed, errors.Is(err, client.AlreadyReversed), errors.Is(err, client.IdempotencyMismatch):
+			before++
+		case err == nil:
+			if done++; sums[a.Currency] == nil {
+				sums[a.Currency], like[a.Currency] = new(big.Rat), a.Amount
+			}
+			sums[a.Currency].Add(sums[a.Currency], a.Amount.Rat())
+		case !client.Refused(err), errors.Is(err, client.RateLimited), errors.Is(err, client.NotAuthorized), errors.Is(err, client.Unauthenticated):
+			t.status("")
+			return fmt.Errorf("after %d of %d redemptions (the same command goes on where it was): %w", n, len(all), err)
+		default:
+			refusal, _ := errors.AsType[*client.Error](err)
+			failed = append(failed, []string{x.RedemptionID, x.VoucherID, placeName(x), total(x.left(), x.Amount, x.Currency), refusal.Error()})
+		}
+	}
+	t.status("")
+	var given []string
+	for _, currency := range slices.Sorted(maps.Keys(sums)) {
+		given = append(given, total(sums[currency], like[currency], currency))
+	}
+	facts(t.stdout, "given back", strings.TrimPrefix(fmt.Sprintf("%d redemptions, %s", done, strings.Join(given, ", ")), "0 redemptions, "),
+		"before", fmt.Sprintf("%d were given back already", before))
+	if failed == nil {
+		return nil
+	}
+	fmt.Fprintf(t.stdout, "%d could not be given back:\n", len(failed))
+	table(t.stdout, []string{"REDEMPTION", "GIFT", "LOCATION", "AMOUNT", "WHY"}, failed)
+	return errQuiet // it was told
+}
