@@ -215,6 +215,7 @@ type call struct {
 	key       string        // the Idempotency-Key, "" none
 	location  gift.ID       // where it is made, for the log; zero: not said
 	body      []byte        // of a POST, whole
+	unread    bool          // it is no JSON object
 }
 
 // run authenticates the caller and hands the call to its handler.

@@ -22,6 +22,8 @@ func decode[T any](c *call, problems *gift.Problems, read func(*object) T) (requ
 	if o := r.read(c.body, problems); o != nil {
 		request = read(o)
 		o.finish()
+	} else {
+		c.unread = true
 	}
 	return request, r.verdict()
 }

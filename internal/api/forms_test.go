@@ -84,3 +84,51 @@ func TestAReversalNamesItsTill(t *testing.T) {
 	byPOS(r, "POS-1", `,"amount":1,"organizationID":"`+wharf+`"`).refused(400, gift.ValidationFailure, "pointOfSaleSystemOrganizationIdentifier")
 	byPOS(r, "POS-1").want(200, "currentBalance", "5.00")
 }
+
+// TestEveryLookUpThatFailsIsTold: who names several records that are not there hears of all of them, with what else is wrong.
+func TestEveryLookUpThatFailsIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const pos = "pointOfSaleSystemOrganizationIdentifier"
+	nowhereAtAll := `"organizationID":"` + nowhere + `","` + pos + `":"POS-9"`
+	unknownToken := strings.Repeat("0", 22)
+	taken := w.redeem(w.send(money("5")), "2").at("redemptionID")
+	unknown := func(paths ...string) badCase { return badCase{"", "", 404, gift.NotFound, paths} }
+	for _, c := range []struct {
+		operation, body string
+		want            badCase
+	}{
+		{"send-gift", strings.Replace(money("0.001", `,"organizationID":"`+nowhere+`","voucherDesignID":"`+nowhere+`","programID":"`+nowhere+`"`), shop, nowhere, 1),
+			invalid("", "", "monetaryGift.value", "monetaryGift.organizationID", "monetaryGift.voucherDesignID", "monetaryGift.programID", "externalStorefrontID")},
+		{"send-gift", `{"monetaryGift":{"value":20000,"deliveryMethodID":3,"organizationID":"` + nowhere + `"},"paymentMethodID":4,"promotionID":"` + nowhere + `"}`,
+			invalid("", "", "monetaryGift.value", "monetaryGift.organizationID", "promotionID")},
+		{"redeem-gift", `{"voucherID":"` + nowhere + `",` + nowhereAtAll + `}`, unknown("organizationID", pos, "voucherID")},
+		{"redeem-gift", `{"voucherPublicToken":"` + unknownToken + `",` + nowhereAtAll + `}`, unknown("organizationID", pos, "voucherPublicToken")},
+		{"redeem-gift", `{"voucherID":"` + nowhere + `","amount":0,` + nowhereAtAll + `}`, invalid("", "", "amount", "organizationID", pos)},
+		{"redeem-gift", `{"voucherID":"` + nowhere + `","amount":0}`, invalid("", "", "amount", "organizationID")},
+		{"redeem-gift", `{"voucherCode":"1","organizationID":"` + nowhere + `"}`, badCase{"", "", 400, gift.InvalidCodeFormat, []string{"voucherCode", "organizationID"}}},
+		{"redeem-gift", `{"voucherID":"` + nowhere + `","organizationID":"` + nowhere + `","` + pos + `":"POS-2"}`, unknown("organizationID", pos, "voucherID")},
+		{"validate-gift", `{"voucherPublicToken":"` + unknownToken + `",` + nowhereAtAll + `}`, unknown("organizationID", pos, "voucherPublicToken")},
+		{"validate-gift", `{"voucherCode":"1"}`, invalid("", "", "voucherCode", "organizationID")},
+		{"validate-gift", `{"voucherPublicToken":"` + unknownToken + `","targetTypeCode":"X",` + nowhereAtAll + `}`, invalid("", "", "targetTypeCode", "organizationID", pos)},
+		{"validate-gift", `{"voucherPublicToken":"` + w.send(money("5")).token + `","organizationID":"` + pier + `","targetProgramID":"` + nowhere + `","targetTypeCode":"NOT_GIFT"}`,
+			badCase{"", "", 422, gift.MissingOrInvalidGiftProgram, []string{"targetProgramID", "targetTypeCode"}}},
+		{"reverse-redemption", `{"redemptionID":"` + nowhere + `",` + nowhereAtAll + `}`, unknown("organizationID", pos, "redemptionID")},
+		{"reverse-redemption", `{"redemptionID":"` + taken + `",` + nowhereAtAll + `}`, unknown("organizationID", pos)},
+		{"reverse-redemption", `{"redemptionID":"` + nowhere + `","amount":0,` + nowhereAtAll + `}`, invalid("", "", "amount", "organizationID", pos)},
+		{"reverse-redemption", `{"idempotencyKey":"never",` + nowhereAtAll + `}`, invalid("", "", "organizationID", pos)},
+	} {
+		r := w.post(c.operation, c.body).refused(c.want.status, c.want.code, c.want.paths...)
+		var problem struct{ Messages []struct{ Path string } }
+		if err := json.Unmarshal(r.body, &problem); err != nil || len(problem.Messages) != len(c.want.paths) {
+			t.Errorf("%s %s: %d messages, want %d: %s", c.operation, c.body, len(problem.Messages), len(c.want.paths), r.body)
+		}
+	}
+	// A redemption that a key may not see is as good as not there, also beside an unknown location.
+	for _, redemption := range []string{taken, nowhere} {
+		w.post("reverse-redemption", `{"redemptionID":"`+redemption+`","organizationID":"`+nowhere+`"}`, as(wharfKey)...).
+			refused(404, gift.NotFound, "organizationID", "redemptionID")
+	}
+	w.get("/requests/never").refused(404, gift.NotFound)
+	w.validate(1).refused(404, gift.NotFound, "voucherCode")
+}

@@ -50,14 +50,14 @@ func redeemGift(c *call) (ledger.Answer, error) {
 	c.needKey(&problems)
 	asked, err := decode(c, &problems, func(o *object) redemption { return readRedemption(o, c.account.Currency) })
 	if err != nil {
-		return ledger.Answer{}, err
+		return ledger.Answer{}, c.besides(err, &problems, asked.place)
 	}
 	request := c.request(ledger.RedeemGift, func(form *canon) { asked.canon(form, c.caller) })
 	at, err := c.locate(asked.place)
 	if errors.Is(err, gift.NotAuthorized) {
 		return ledger.Answer{}, err // what the key may not do, it may not see the outcome of either
 	} else if err != nil {
-		return request.refuse(err)
+		return request.refuse(c.alsoMissing(err, asked.wanted))
 	}
 	if asked.id.IsZero() {
 		g, err := c.find(asked.wanted, at)

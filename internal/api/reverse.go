@@ -52,12 +52,16 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 	var problems gift.Problems
 	c.needKey(&problems)
 	asked, err := decode(c, &problems, func(o *object) reversal { return readReversal(o, c.account.Currency) })
+	if err != nil && asked.place != (gift.Place{}) {
+		err = c.besides(err, &problems, asked.place)
+	}
 	if err != nil {
 		return ledger.Answer{}, err
 	}
 	request := c.request(ledger.ReverseRedemption, func(form *canon) { asked.canon(form, c.caller) })
 	at, err := c.locate(asked.place)
 	var location gift.ID
+	var misplaced *gift.Error
 	switch {
 	case err == nil:
 		location = at.ID
@@ -66,7 +70,7 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	case asked.originalKey != "" && errors.Is(err, gift.NotFound):
 		return ledger.Answer{}, mistyped(err) // NOT_FOUND would say that nothing was taken
-	default:
+	case asked.originalKey != "" || !errors.As(err, &misplaced):
 		return request.refuse(err)
 	}
 	return request.do(&ledger.Reverse{
@@ -74,6 +78,7 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 		OriginalKey:  asked.originalKey,
 		Reverse:      gift.Reverse{Context: c.actor(location), Caller: c.caller, Reason: asked.reason},
 		AmountOf:     amountOf(asked.amount),
+		Misplaced:    misplaced,
 	}, http.StatusOK, (*writer).reversal)
 }
 

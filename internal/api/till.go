@@ -102,6 +102,44 @@ func (c *call) locate(p gift.Place) (*gift.Location, error) {
 	return at, err
 }
 
+// besides gives everything that is wrong with a request that was refused as malformed: also what the look-up of its location finds.
+func (c *call) besides(err error, problems *gift.Problems, p gift.Place) error {
+	refused, ok := errors.AsType[*gift.Error](err)
+	if !ok || c.unread || problems.Has("organizationID") || problems.Has("pointOfSaleSystemOrganizationIdentifier") {
+		return err // which location is meant cannot be told
+	}
+	_, misplaced := c.caller.Locate(p)
+	if errors.Is(misplaced, gift.ValidationFailure) {
+		first, _ := errors.AsType[*gift.Error](misplaced)
+		return gift.Join(first, refused)
+	}
+	return gift.Join(refused, misplaced)
+}
+
+// alsoMissing adds to the refusal of a location that the gift is not there either. A code is not looked up: there is no location to count it
+// against.
+func (c *call) alsoMissing(err error, w wanted) error {
+	misplaced, ok := errors.AsType[*gift.Error](err)
+	if !ok {
+		return err
+	}
+	var missing error
+	switch {
+	case !w.id.IsZero():
+		if _, missing = c.Records.Gift(c.ctx, c.account.ID, w.id); errors.Is(missing, gift.NotFound) {
+			missing = gift.NoSuchGift()
+		}
+	case w.token != (gift.Token{}):
+		if _, missing = c.Records.GiftByToken(c.ctx, w.token); errors.Is(missing, gift.NotFound) {
+			missing = gift.RefuseAt(gift.NotFound, byToken, noSuchToken)
+		}
+	}
+	if _, told := errors.AsType[*gift.Error](missing); missing != nil && !told {
+		return stored(missing)
+	}
+	return gift.Join(misplaced, missing)
+}
+
 // The longest texts that a till may send.
 const (
 	maxReference = 100
@@ -179,12 +217,14 @@ func amountOf(text string) func(*gift.Voucher) (gift.Amount, error) {
 	}
 }
 
+const noSuchToken = "There is no gift with this token."
+
 // find looks a gift up by code or token, for use at a location. Codes are guarded against guessing: one that is not there is a miss, and
 // one of another account counts for more. A gift of the account itself is none, wherever it may be used.
 func (c *call) find(w wanted, at *gift.Location) (g gift.Gift, err error) {
 	if w.code == (gift.VoucherCode{}) {
 		g, err = c.Records.GiftByToken(c.ctx, w.token)
-		_, err = c.usable(&g, at, err, "voucherPublicToken", "There is no gift with this token.")
+		_, err = c.usable(&g, at, err, byToken, noSuchToken)
 		return g, err
 	}
 	err = c.guesses.lookUp(c.ctx, c.till(at), func() (cost int, err error) {

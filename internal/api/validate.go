@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 
 	"boon.example/internal/gift"
@@ -30,11 +31,13 @@ func validateGift(c *call) (ledger.Answer, error) {
 	var problems gift.Problems
 	asked, err := decode(c, &problems, func(o *object) validation { return readValidation(o, c.account.Currency) })
 	if err != nil {
-		return ledger.Answer{}, err
+		return ledger.Answer{}, c.besides(err, &problems, asked.place)
 	}
 	at, err := c.locate(asked.place)
-	if err != nil {
+	if errors.Is(err, gift.NotAuthorized) {
 		return ledger.Answer{}, err
+	} else if err != nil {
+		return ledger.Answer{}, c.alsoMissing(err, asked.wanted)
 	}
 	g, verdict, err := c.validate(&asked, at)
 	if err != nil {

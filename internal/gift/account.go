@@ -235,24 +235,36 @@ func (c *Caller) Locate(p Place) (*Location, error) {
 
 // named finds the location that p names; nil when it names none.
 func (c *Caller) named(p Place) (*Location, error) {
-	const posPath = "pointOfSaleSystemOrganizationIdentifier"
-	var byID, byPOS *Location
+	var refused *Error
+	var l *Location
 	if !p.LocationID.IsZero() {
-		if byID = c.Account.Location(p.LocationID); byID == nil {
-			return nil, RefuseAt(NotFound, "organizationID", "This account has no location with that organizationID.")
+		if l = c.Account.Location(p.LocationID); l == nil {
+			refused = RefuseAt(NotFound, "organizationID", "This account has no location with that organizationID.")
 		}
 	}
 	if p.PointOfSale != "" {
-		byPOS = find(c.Account.Locations, func(l *Location) bool { return l.PointOfSale == p.PointOfSale })
-		switch {
-		case byPOS == nil:
-			return nil, RefuseAt(NotFound, posPath, "This account has no location with that point-of-sale identifier.")
-		case !byPOS.POSRedemption:
-			return nil, RefuseAt(NotSupported, posPath, "Point-of-sale redemption is not enabled for that location.")
-		case byID != nil && byID != byPOS:
-			return nil, RefuseAt(ValidationFailure, posPath, "organizationID and the point-of-sale identifier name two different locations.")
+		byPOS, err := c.byPointOfSale(p.PointOfSale, l)
+		if refused = Join(refused, err); err == nil {
+			l = byPOS
 		}
-		return byPOS, nil
 	}
-	return byID, nil
+	if refused != nil {
+		return nil, refused
+	}
+	return l, nil
+}
+
+// byPointOfSale finds a location by the point-of-sale system's own identifier; known is the one that is named beside it, nil for none.
+func (c *Caller) byPointOfSale(identifier string, known *Location) (*Location, error) {
+	const path = "pointOfSaleSystemOrganizationIdentifier"
+	l := find(c.Account.Locations, func(l *Location) bool { return l.PointOfSale == identifier })
+	switch {
+	case l == nil:
+		return nil, RefuseAt(NotFound, path, "This account has no location with that point-of-sale identifier.")
+	case !l.POSRedemption:
+		return nil, RefuseAt(NotSupported, path, "Point-of-sale redemption is not enabled for that location.")
+	case known != nil && known != l:
+		return nil, RefuseAt(ValidationFailure, path, "organizationID and the point-of-sale identifier name two different locations.")
+	}
+	return l, nil
 }

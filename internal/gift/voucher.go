@@ -109,13 +109,17 @@ type Target struct {
 
 // Check refuses a gift that is not what the till expects.
 func (t Target) Check(v *Voucher) error {
+	var refused *Error
 	if !t.ProgramID.IsZero() && t.ProgramID != v.ProgramID {
-		return RefuseAt(MissingOrInvalidGiftProgram, "targetProgramID", "This gift belongs to another program.")
+		refused = RefuseAt(MissingOrInvalidGiftProgram, "targetProgramID", "This gift belongs to another program.")
 	}
 	if t.Promotional != nil && *t.Promotional != v.Promotional {
-		return RefuseAt(InvalidVoucherType, "targetTypeCode", "This gift is of another type.")
+		refused = Join(refused, RefuseAt(InvalidVoucherType, "targetTypeCode", "This gift is of another type."))
 	}
-	return nil
+	if refused == nil {
+		return nil
+	}
+	return refused
 }
 
 // Card is what a gift looks like, to whom it goes, and its secrets: everything that no decision about its value needs.

@@ -201,6 +201,7 @@ type Reverse struct {
 	RedemptionID gift.ID // or
 	OriginalKey  string
 	AmountOf     func(*gift.Voucher) (gift.Amount, error) // as in Redeem
+	Misplaced    *gift.Error                              // what is wrong with where it is made: nothing is given back; nil: nothing
 }
 
 func (r *Reverse) original(c *Call) RequestKey {
@@ -219,6 +220,12 @@ func (*Reverse) affinity() gift.ID { return gift.ID{} }
 
 func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 	taken, err := r.find(c, s)
+	if r.Misplaced != nil {
+		if err == nil && !r.Caller.Enabled(taken.Entry.Actor.LocationID) {
+			err = gift.NoSuchRedemption()
+		}
+		return Result{}, unstored{gift.Join(r.Misplaced, err)}
+	}
 	if err != nil {
 		return Result{}, err
 	}
