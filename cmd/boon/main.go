@@ -51,6 +51,7 @@ type commands struct {
 	Serve   serveCmd   `cmd:"" help:"Run the service."`
 	Apply   applyCmd   `cmd:"" help:"Make the set-up (accounts, locations, keys …) what a file says."`
 	Gift    giftCmd    `cmd:"" help:"Send, look up and redeem gifts on a running service."`
+	Sheet   sheetCmd   `cmd:"" help:"Make a new link to the printed cards of an order, and revoke the earlier ones."`
 	Key     keyCmd     `cmd:"" help:"Make, list and revoke API keys."`
 	KeyFile keyFileCmd `cmd:"" name:"key-file" help:"Rotate the keys that seal codes and tokens, and list them."`
 	Verify  verifyCmd  `cmd:"" help:"Recompute every balance from the ledger and check that everything holds."`

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,7 +39,7 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"start": start, "halt": halt, "crash": crash, "grab": grab, "damage": damage, "exit": exit,
+			"start": start, "halt": halt, "crash": crash, "fetches": fetches, "grab": grab, "damage": damage, "exit": exit,
 		},
 	})
 }
@@ -87,6 +88,20 @@ func halt(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(cmd.Process.Signal(syscall.SIGTERM))
 	if err := cmd.Wait(); err != nil {
 		ts.Fatalf("boon serve ended with %v; its log:\n%s", err, ts.ReadFile("serve.log"))
+	}
+}
+
+// fetches URL: gets a PDF from there; negated, what is there is gone.
+func fetches(ts *testscript.TestScript, neg bool, args []string) {
+	answer, err := http.Get(args[0]) //nolint:gosec,noctx // of the script's own service
+	ts.Check(err)
+	defer answer.Body.Close()
+	want := http.StatusOK
+	if neg {
+		want = http.StatusNotFound
+	}
+	if kind := answer.Header.Get("Content-Type"); answer.StatusCode != want || (kind == "application/pdf") == neg {
+		ts.Fatalf("%s answers %d, %s", args[0], answer.StatusCode, kind)
 	}
 }
 

@@ -37,9 +37,7 @@ type Config struct {
 	Fingerprint func([]byte) [32]byte
 	// Fingerprinted tells whether a fingerprint is that of a request, though made with an earlier key; nil: there was only one.
 	Fingerprinted func(fingerprint [32]byte, request []byte) (bool, error)
-	// OrderCapability is what nobody can guess in the address of an order's printed sheet; nil: there are no sheets.
-	OrderCapability func(account, order gift.ID) string
-	PublicURL       string // how recipients reach the gift page, and where /docs stands; without a slash at its end
+	PublicURL     string // how recipients reach the gift page, and where /docs stands; without a slash at its end
 
 	Email bool // whether e-mail can be delivered, by a gateway or into the outbox
 	SMS   bool // whether text messages can

@@ -107,7 +107,7 @@ func exampleServer(t *testing.T) http.Handler {
 	engine := ledger.Start(db, ledger.Options{Now: clock})
 	t.Cleanup(engine.Stop)
 	return New(Config{
-		Engine: engine, Records: db, Directory: func() *gift.Directory { return directory }, Fingerprint: db.Keys().Fingerprint, OrderCapability: db.Keys().OrderCapability,
+		Engine: engine, Records: db, Directory: func() *gift.Directory { return directory }, Fingerprint: db.Keys().Fingerprint,
 		PublicURL: "https://cards.example.org", Email: true, SMS: true, Now: clock,
 	})
 }

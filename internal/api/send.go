@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"slices"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -172,8 +171,8 @@ const printPath = "/print.pdf"
 func (w *writer) order(r ledger.Result, c *call) {
 	first := &r.Gifts[0]
 	w.id("orderID", first.OrderID)
-	if printed := func(g gift.Gift) bool { return g.Card.Method == gift.Printed }; c.OrderCapability != nil && slices.ContainsFunc(r.Gifts, printed) {
-		w.text("printURL", c.PublicURL+"/orders/"+c.OrderCapability(first.AccountID, first.OrderID)+printPath)
+	if r.Sheet != (gift.Token{}) {
+		w.text("printURL", c.PublicURL+"/orders/"+r.Sheet.Reveal()+printPath)
 	} else {
 		w.null("printURL")
 	}

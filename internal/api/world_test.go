@@ -201,8 +201,7 @@ func (w *world) run(s *store.Store, change ...func(*api.Config)) {
 	w.engine = engine
 	w.config = api.Config{
 		Engine: engine, Records: s, Directory: w.directory.Load, Fingerprint: s.Keys().Fingerprint, Fingerprinted: s.Keys().Fingerprinted,
-		OrderCapability: s.Keys().OrderCapability,
-		PublicURL:       "https://gifts.example.com", Email: true, SMS: true,
+		PublicURL: "https://gifts.example.com", Email: true, SMS: true,
 		Wake: func() { w.wakes.Add(1) }, Now: w.now, Note: w.note,
 	}
 	for _, f := range change {

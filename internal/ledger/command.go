@@ -47,6 +47,7 @@ func (c *Call) requestKey() RequestKey {
 // Result is what a command did.
 type Result struct {
 	Gifts    []gift.Gift    // issued
+	Sheet    gift.Token     // of the link to those of them that are printed; the zero one: none is
 	Vouchers []gift.Voucher // redeemed, reversed, withdrawn, reinstated, resent or rescheduled, as they are afterwards
 	Way      gift.Way       // of the one that was resent or rescheduled, afterwards
 	Entries  []gift.Entry   // what was entered in their histories, in the same order
@@ -92,6 +93,8 @@ func distinct(ids []gift.ID) []gift.ID {
 type Issue struct {
 	gift.Context
 	Gifts []gift.Gift // as gift.Issue made them
+
+	sheet gift.Token // of the link to the printed gifts; the zero one: none is printed
 }
 
 // draw gives the gifts new ids and secrets. A code may be taken already; decide finds out.
@@ -107,7 +110,10 @@ func (i *Issue) draw(random io.Reader) (err error) {
 			return err
 		}
 	}
-	return nil
+	if slices.ContainsFunc(i.Gifts, func(g gift.Gift) bool { return g.Card.Method == gift.Printed }) {
+		i.sheet, err = gift.NewToken(random)
+	}
+	return err
 }
 
 func (i *Issue) want(_ *Call, w *Want) {
@@ -130,6 +136,9 @@ func (i *Issue) decide(_ *Call, s *state) (r Result, _ error) {
 		g, e := g.Begin(s.context(i.Context, gift.ID{}))
 		r.Gifts, r.Entries = append(r.Gifts, g), append(r.Entries, e)
 		s.issue(g, e)
+	}
+	if r.Sheet = i.sheet; r.Sheet != (gift.Token{}) {
+		s.changes.Sheets = append(s.changes.Sheets, Sheet{r.Gifts[0].AccountID, r.Gifts[0].OrderID, i.sheet, s.now.Add(SheetLives)})
 	}
 	return r, nil
 }

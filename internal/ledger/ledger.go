@@ -160,8 +160,20 @@ type Changes struct {
 	Done     []Done         // finished jobs, and jobs that were taken back
 	Resends  []Resent       // new
 	Ways     []Redirected   // changed
+	Sheets   []Sheet        // new
 	Replays  []RequestKey   // records whose answers will be given again on the strength of this commit, which writes to them
 }
+
+// Sheet is a link to the printed sheet of an order.
+type Sheet struct {
+	AccountID gift.ID
+	OrderID   gift.ID
+	Token     gift.Token // that the link holds; only its hash is kept
+	Until     time.Time  // when the link dies
+}
+
+// SheetLives is how long a link to a sheet lives: whoever has it can print and spend the gifts, and it stands in browsers' histories.
+const SheetLives = 24 * time.Hour
 
 // Done finishes a job.
 type Done struct {

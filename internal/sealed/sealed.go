@@ -99,6 +99,12 @@ func (k *Keys) TokenHashes(t gift.Token) [][]byte { return k.hashes("token", t.R
 // TokenHash is what a new token will be found by. It shares no value with any CodeHash.
 func (k *Keys) TokenHash(t gift.Token) []byte { return k.hash("token", t.Reveal()) }
 
+// SheetHash is what the link to an order's printed sheet will be found by, and SheetHashes are what it can have been noted under.
+func (k *Keys) SheetHash(t gift.Token) []byte { return k.hash("sheet", t.Reveal()) }
+
+// SheetHashes are the hashes of a link, with every key.
+func (k *Keys) SheetHashes(t gift.Token) [][]byte { return k.hashes("sheet", t.Reveal()) }
+
 // AddressHash is what a client address is counted under, so that no address needs to be kept.
 func (k *Keys) AddressHash(address string) []byte { return k.hash("address", address) }
 

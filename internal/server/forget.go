@@ -27,6 +27,9 @@ func (h *house) forget(ctx context.Context) {
 	f := forgetting{store: h.store, keep: h.KeepRequests, pause: forgetPause}
 	var ran time.Duration // since the pass before
 	for {
+		if err := h.store.ForgetSheets(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			h.Logger.Error("dead links to sheets could not be deleted; this is tried again later", "error", err)
+		}
 		n, err := f.pass(ctx, h.directory.Load(), time.Now(), ran)
 		if err != nil && ctx.Err() == nil {
 			h.Logger.Error("old idempotency records could not be deleted; this is tried again later", "error", err)

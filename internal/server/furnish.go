@@ -31,14 +31,13 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	worker := h.worker()
 	h.metrics.watchPost(&h.post, s)
 	pages := web.Config{PublicURL: c.PublicURL, Gifts: s, Directory: h.directory.Load, Log: c.Logger,
-		Order: s.Keys().OpenOrderCapability, Away: s.Away, ClientAddress: c.Proxies.Client}
+		Order: s.OrderBySheet, Away: s.Away, ClientAddress: c.Proxies.Client}
 	if c.Outbox {
 		pages.Messages = newOutbox(s, h.gateways())
 	}
 	interfaceOf := api.New(api.Config{
 		Engine: h.engine, Records: s, Directory: h.directory.Load, Fingerprint: s.Keys().Fingerprint, Fingerprinted: s.Keys().Fingerprinted,
-		OrderCapability: s.Keys().OrderCapability,
-		PublicURL:       c.PublicURL, Email: h.post.email != nil, SMS: h.post.sms != nil, Wake: worker.Wake, Note: note,
+		PublicURL: c.PublicURL, Email: h.post.email != nil, SMS: h.post.sms != nil, Wake: worker.Wake, Note: note,
 		Patience: s.Patience(), ClientAddress: c.Proxies.Client, GuessAlarm: h.guessAlarm,
 	})
 	pages.Fail = interfaceOf.Fail

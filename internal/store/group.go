@@ -96,7 +96,7 @@ var (
 var groupStatements = []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectSentBy, selectWithdrawn, selectCodes, updateVoucher,
 	updateTally, updateReplays, updateCard, deleteJobs, selectWays, selectJobs, selectResends, insertResend, updateWay, updateJob, insertTally, insertGivenBack,
 	insertUsed, insertItems, insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertAnswer, selectPlaces, insertJob,
-	selectNewestStrand, selectNewestSeals, insertStrand}
+	selectNewestStrand, selectNewestSeals, insertStrand, insertSheet}
 
 // hotTexts are the statements of a group as they are prepared row by row.
 func hotTexts() (texts []string) {
@@ -354,7 +354,7 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	slices.SortStableFunc(c.Requests, func(a, b ledger.Request) int { return compareKeys(a.RequestKey, b.RequestKey) })
 	requests, answers := g.requestRows(c.Requests)
 	works = append(works, entryRows(c.Entries, seals), requests, answers)
-	works = append(works, g.saveGivenBack(c.Entries), rowsOf(insertJob, c.Jobs, jobRow))
+	works = append(works, g.saveGivenBack(c.Entries), rowsOf(insertJob, c.Jobs, jobRow), rowsOf(insertSheet, c.Sheets, g.sheetRow))
 	works = append(works, saveReplays(c.Replays)...)
 	works = append(works, saveResends(c)...)
 	works = append(works, saveMoved(c.Moved)...)

@@ -46,6 +46,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"gifts are found by their secrets":          testSecrets,
 		"swapped secrets open nothing":              testSwapped,
 		"secrets of earlier programs open":          testOlderSecrets,
+		"links to sheets live and die":              testSheets,
 		"look-ups at once see what was answered":    testLookUpsAtOnce,
 		"gifts are selected":                        testFilter,
 		"pages stay right while gifts are added":    testPages,

@@ -40,6 +40,7 @@ var tables = []table{
 	newTable("answer", 3, "account_id, key, operation, locations, body", "BTTBB"),
 	newTable("job", 2, "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts", "BBBNNNTTN"),
 	newTable("resend", 3, "account_id, voucher_id, seq, id, made_at, method, contact", "BBNBNNT"),
+	newTable("sheet", 1, "hash, order_id, until, owner", "BBNB"),
 	newTable("outbox", 1, "id, made_at, message", "BNB"),
 	newTable("till_bucket", 3, "account_id, key_id, location_id, full_at, taken_at", "BBBNN"),
 	newTable("key_miss", 2, "account_id, key_id, since, misses", "BBNN"),

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -54,14 +55,19 @@ func (s *site) printOrder(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// order finds the printed gifts that an address is the capability for, one at least.
+// order finds the printed gifts that an address leads to, one at least.
 func (s *site) order(r *http.Request) ([]gift.Gift, *gift.Account, error) {
-	if s.Order == nil {
-		return nil, nil, gift.NotFound
-	}
-	accountID, orderID, ok := s.Order(r.PathValue("order"))
-	if !ok {
+	text := r.PathValue("sheet")
+	token, err := gift.ParseToken(text)
+	if err != nil || token.Reveal() != text {
 		return nil, nil, s.miss(r)
+	}
+	accountID, orderID, err := s.Order(r.Context(), token)
+	if errors.Is(err, gift.NotFound) {
+		return nil, nil, s.miss(r)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("finding an order by its sheet: %w", err)
 	}
 	gifts, err := s.Gifts.Gifts(r.Context(), gift.Filter{AccountID: accountID, OrderID: orderID, Limit: gift.MaxRecipients})
 	if err != nil {

@@ -61,23 +61,23 @@ func TestPrintOrder(t *testing.T) {
 	for _, g := range gifts {
 		s.gifts[g.Card.Token.Reveal()] = g
 	}
-	status, header, body := s.get(t, "/orders/"+capability+"/print.pdf")
+	status, header, body := s.get(t, "/orders/"+sheetToken+"/print.pdf")
 	if n, _ := pages(body); status != 200 || n != 2 || header.Get("Cache-Control") != "no-store" || header.Get("X-Robots-Tag") == "" {
 		t.Errorf("status %d, %d pages, want 2 for the 11 printed gifts; headers %v", status, n, header)
 	}
 	if strings.Contains(body, gifts[11].Card.Token.Reveal()) {
 		t.Error("a gift that was sent by e-mail is on the sheet")
 	}
-	_, _, again := s.get(t, "/orders/"+capability+"/print.pdf")
+	_, _, again := s.get(t, "/orders/"+sheetToken+"/print.pdf")
 	if again != body {
 		t.Error("printing again makes another file")
 	}
-	for _, path := range []string{"/orders/" + capability + "x/print.pdf", "/orders/" + gift.ID{8}.String() + "/print.pdf", "/orders/" + capability, "/orders/"} {
+	for _, path := range []string{"/orders/" + sheetToken + "x/print.pdf", "/orders/" + gift.ID{8}.String() + "/print.pdf", "/orders/" + sheetToken, "/orders/"} {
 		if status, _, _ := s.get(t, path); status != http.StatusNotFound {
 			t.Errorf("GET %s: %d, want 404", path, status)
 		}
 	}
-	if status, _, _ := (&shelf{}).get(t, "/orders/"+capability+"/print.pdf"); status != http.StatusNotFound {
+	if status, _, _ := (&shelf{}).get(t, "/orders/"+sheetToken+"/print.pdf"); status != http.StatusNotFound {
 		t.Error("an order without printed gifts has a sheet")
 	}
 }

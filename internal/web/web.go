@@ -31,8 +31,8 @@ type Config struct {
 	Messages  Outbox // nil: there is no outbox
 	Log       *slog.Logger
 
-	// Order tells which order the capability in the address of a printed sheet is for; nil: there are no sheets.
-	Order         func(capability string) (account, order gift.ID, ok bool)
+	// Order finds the order that the token in the address of a printed sheet is for; gift.NotFound when there is none, or none any more.
+	Order         func(context.Context, gift.Token) (account, order gift.ID, err error)
 	ClientAddress func(*http.Request) netip.Addr // nil: that of the connection
 	Away          func(error) bool               // tells that an error will pass: the store is away; nil: none does
 
@@ -84,7 +84,7 @@ func Handler(c Config) http.Handler {
 	mux.Handle("/{$}", s.page(s.front))
 	mux.Handle("/g/{token}", s.page(s.gift))
 	mux.Handle("/g/{token}"+printPath, s.reads(http.HandlerFunc(s.printGift)))
-	mux.Handle("/orders/{order}"+printPath, s.reads(http.HandlerFunc(s.printOrder)))
+	mux.Handle("/orders/{sheet}"+printPath, s.reads(http.HandlerFunc(s.printOrder)))
 	mux.Handle("/assets/{hash}", s.reads(http.HandlerFunc(s.asset)))
 	mux.Handle("/style/{file}", s.reads(http.HandlerFunc(s.style)))
 	if c.Messages != nil {

@@ -28,7 +28,7 @@ const (
 	base  = "https://gifts.example.com"
 	token = "7nB2cD9fGhJkLmNpQrStUv"
 
-	capability = "order-8" // of the order gift.ID{8}
+	sheetToken = "0000000000000000order8" // of the order gift.ID{8}
 )
 
 // shelf holds what the pages read.
@@ -150,7 +150,12 @@ func (s *shelf) handler(outbox bool) http.Handler {
 		Directory: func() *gift.Directory {
 			return &gift.Directory{Accounts: map[gift.ID]*gift.Account{account.ID: account}}
 		},
-		Order: func(text string) (gift.ID, gift.ID, bool) { return account.ID, gift.ID{8}, text == capability },
+		Order: func(_ context.Context, t gift.Token) (gift.ID, gift.ID, error) {
+			if t.Reveal() != sheetToken {
+				return gift.ID{}, gift.ID{}, gift.NotFound
+			}
+			return account.ID, gift.ID{8}, nil
+		},
 	}
 	if outbox {
 		c.Messages = s

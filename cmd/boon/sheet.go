@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/store"
+)
+
+type sheetCmd struct {
+	Order     string `arg:"" placeholder:"ORDERID" help:"Order with printed gifts."`
+	PublicURL string `setting:"env" name:"public-url" placeholder:"URL" help:"How recipients reach the service; the link begins with it."`
+	Revoke    bool   `help:"Make no new link."`
+	database
+}
+
+// Help teaches.
+func (sheetCmd) Help() string {
+	return `The link that send-gift answered, to the cards of an order as a PDF, works for 24 hours. This makes a new one, and revokes all that there are.
+Whoever has the link can print the gifts and spend them.
+
+Example:
+
+    boon sheet 01a1f97c-79b1-7a00-8d11-5b0c6b3e9a00 --public-url https://gifts.example.com`
+}
+
+// Run makes or revokes links to the sheet of an order.
+func (c *sheetCmd) Run(t *terminal) error {
+	order, err := gift.ParseID(c.Order)
+	if err != nil {
+		return usageError("ORDERID is the orderID that send-gift answered")
+	}
+	if c.PublicURL == "" && !c.Revoke {
+		return usageError("--public-url (BOON_PUBLIC_URL) says what the link begins with; or give --revoke")
+	}
+	return c.with(t, true, func(s *store.Store) error {
+		link, err := s.RenewSheet(t, order, time.Now().UTC(), c.Revoke)
+		if err != nil {
+			return err
+		}
+		if c.Revoke {
+			fmt.Fprintln(t.stdout, "The links to this sheet are dead.")
+			return nil
+		}
+		fmt.Fprintf(t.stdout, "%s/orders/%s/print.pdf\n", cell(strings.TrimRight(c.PublicURL, "/")), link.Token.Reveal())
+		fmt.Fprintf(t.stdout, "It works until %s; earlier links are dead.\n", link.Until.Format(time.RFC3339))
+		return nil
+	})
+}

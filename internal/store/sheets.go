@@ -1,0 +1,98 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/sealed"
+)
+
+// A link to the printed sheet of an order is found by the hash of its token. Whose order it is stands sealed beside it, bound to that hash, so
+// that a row that was swapped leads nowhere.
+
+var insertSheet = inserting("sheet", "hash, order_id, until, owner", "BBNB", "")
+
+func boundToSheet(hash []byte) []byte { return append([]byte("sheet\x00"), hash...) }
+
+func (s *Store) sheetRow(l *ledger.Sheet) []any {
+	hash := s.keys.SheetHash(l.Token)
+	return []any{hash, bare(l.OrderID), micros(l.Until), s.keys.Seal(joinIDs([]gift.ID{l.AccountID, l.OrderID}), boundToSheet(hash))}
+}
+
+const selectSheet = `SELECT s.until, s.owner FROM sheet AS s WHERE s.hash = $1`
+
+// OrderBySheet finds the order that a link to a printed sheet is for. It is gift.NotFound once the link has died.
+func (s *Store) OrderBySheet(ctx context.Context, t gift.Token) (account, order gift.ID, err error) {
+	if err := s.followKeys(ctx); err != nil {
+		return account, order, fmt.Errorf("finding a sheet: %w", err)
+	}
+	for _, hash := range s.keys.SheetHashes(t) {
+		var until time.Time
+		var owner []byte
+		err := s.ask(everywhere(ctx), func(ctx context.Context) error {
+			return s.readers.QueryRowContext(ctx, selectSheet, hash).Scan(scanTime{&until}, &owner)
+		})
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err == nil {
+			owner, err = s.keys.Open(owner, boundToSheet(hash))
+		}
+		switch ids := splitIDs(owner); {
+		case errors.Is(err, sealed.ErrTampered):
+			return account, order, fmt.Errorf("finding a sheet: %w: %w", gift.UnexpectedError, err)
+		case err != nil:
+			return account, order, fmt.Errorf("finding a sheet: %w", err)
+		case time.Now().Before(until) && len(ids) == 2:
+			return ids[0], ids[1], nil
+		}
+	}
+	return account, order, fmt.Errorf("finding a sheet: %w", gift.NotFound)
+}
+
+// RenewSheet makes a new link to the printed sheet of an order, and revokes those that there are; with revoke, it makes none.
+func (s *Store) RenewSheet(ctx context.Context, order gift.ID, now time.Time, revoke bool) (link ledger.Sheet, err error) {
+	ctx = everywhere(ctx)
+	link = ledger.Sheet{OrderID: order, Until: now.Add(ledger.SheetLives)}
+	if link.Token, err = gift.NewToken(rand.Reader); err != nil {
+		return link, err
+	}
+	const printed = `SELECT v.account_id FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
+		WHERE v.order_id = $1 AND c.method = 3 LIMIT 1`
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		if err := tx.QueryRowContext(ctx, printed, bare(order)).Scan(scanID{&link.AccountID}); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM sheet WHERE order_id = $1`, bare(order)); err != nil || revoke {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, insertSheet.one, s.sheetRow(&link)...)
+		return err
+	})
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return link, fmt.Errorf("there is no order %s with printed gifts", order)
+	case err != nil:
+		return link, fmt.Errorf("making a link to a sheet: %w", err)
+	}
+	return link, nil
+}
+
+// ForgetSheets deletes links that died before an instant.
+func (s *Store) ForgetSheets(ctx context.Context, before time.Time) error {
+	ctx = everywhere(ctx)
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM sheet WHERE until < $1`, before.UnixMicro())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("forgetting links to sheets: %w", err)
+	}
+	return nil
+}
