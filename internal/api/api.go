@@ -268,6 +268,9 @@ func (a *API) handler(h handler) http.Handler {
 		}
 		if c.caller != nil {
 			event.KeyID, event.KeyName, event.LocationID = c.caller.KeyID, c.caller.Name, c.location
+			if len(c.caller.Locations) == 1 && c.location.IsZero() {
+				event.LocationID = c.caller.Locations[0]
+			}
 		}
 		if err != nil {
 			answer = c.problem(err)
