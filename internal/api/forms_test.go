@@ -129,6 +129,7 @@ func TestEveryLookUpThatFailsIsTold(t *testing.T) {
 		w.post("reverse-redemption", `{"redemptionID":"`+redemption+`","organizationID":"`+nowhere+`"}`, as(wharfKey)...).
 			refused(404, gift.NotFound, "organizationID", "redemptionID")
 	}
+	w.get("/gifting/gifts/"+zeroGUID).refused(404, gift.NotFound, "voucherID")
 	w.get("/requests/never").refused(404, gift.NotFound)
 	w.validate(1).refused(404, gift.NotFound, "voucherCode")
 }

@@ -19,9 +19,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
 	"boon.example/internal/card"
+	"boon.example/internal/nfc"
 )
 
 // binary is the program, built once for all tests.
@@ -117,7 +116,7 @@ func refusable(name, s string) string {
 			return "a control character"
 		}
 	}
-	if utf8.RuneCountInString(norm.NFC.String(s)) > 200 && !lines || utf8.RuneCountInString(norm.NFC.String(s)) > 1000 {
+	if utf8.RuneCountInString(nfc.String(s)) > 200 && !lines || utf8.RuneCountInString(nfc.String(s)) > 1000 {
 		return "it is too long"
 	}
 	if strings.TrimSpace(s) == "" {
@@ -190,7 +189,7 @@ func (w *world) look(t *testing.T, kind, s string, sent fields, g *sentGift, twi
 		}
 		for _, line := range card.Lines(text) {
 			for what, all := range map[string]string{"page": got.page.text, "mail's HTML": got.mail.html.text} {
-				if all != "" && !strings.Contains(all, norm.NFC.String(line)) {
+				if all != "" && !strings.Contains(all, nfc.String(line)) {
 					t.Errorf("%q: the %s of a gift by %s does not show %s as %q: %q", s, what, kind, name, line, all)
 				}
 			}
@@ -231,8 +230,8 @@ func (w *world) answers(t *testing.T, s string, sent fields, g *sentGift) {
 		if !given || name == "senderDescription" && strings.TrimSpace(want) == "" { // of nothing but spaces it is as good as none
 			continue
 		}
-		if got, _ := shown[name].(string); got != norm.NFC.String(want) {
-			t.Errorf("%q: the interface shows %s as %q, want %q", s, name, got, norm.NFC.String(want))
+		if got, _ := shown[name].(string); got != nfc.String(want) {
+			t.Errorf("%q: the interface shows %s as %q, want %q", s, name, got, nfc.String(want))
 		}
 	}
 	if i := bytes.IndexFunc(body, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f }); i >= 0 {
@@ -333,7 +332,7 @@ func TestHostileSetup(t *testing.T) {
 		if got.pdf.shape != twin.pdf.shape {
 			t.Errorf("%q in the set-up changes the PDF:\n%s\nharmless:\n%s", s, got.pdf.shape, twin.pdf.shape)
 		}
-		if !strings.Contains(got.page.text, norm.NFC.String(card.Line(s))) {
+		if !strings.Contains(got.page.text, nfc.String(card.Line(s))) {
 			t.Errorf("the page does not show %q of the set-up as text: %q", s, got.page.text)
 		}
 	}

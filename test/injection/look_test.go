@@ -18,7 +18,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
-	"golang.org/x/text/unicode/norm"
+
+	"boon.example/internal/nfc"
 )
 
 // seen is all that comes out of one gift.
@@ -95,7 +96,7 @@ func openPage(t *testing.T, page []byte) tree {
 		}
 	}
 	walk(root, 0)
-	return tree{shape.String(), norm.NFC.String(text.String())}
+	return tree{shape.String(), nfc.String(text.String())}
 }
 
 // letterSeen is a mail that was taken apart.
