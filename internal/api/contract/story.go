@@ -184,7 +184,7 @@ func (s *step) request(server string, same map[string]string) (*http.Request, er
 var (
 	drawn = regexp.MustCompile(`^([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|[1-9][0-9]{11}|[0-9A-Za-z]{22})$`)
 	now   = regexp.MustCompile(`^2026-11-20T`)
-	order = regexp.MustCompile(`/orders/([0-9A-Za-z_-]{66})/`) // the capability in the address of an order's sheet
+	order = regexp.MustCompile(`/orders/([0-9A-Za-z]{22})/`) // the token in the address of an order's sheet
 )
 
 // lastFour is the member with the end of a code that was drawn.
