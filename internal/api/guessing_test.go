@@ -59,7 +59,7 @@ func newSiege(t *testing.T, off bool, keys int, places func(key int) []int, chan
 			return netip.AddrFrom4([4]byte{203, 0, byte(n >> 8), byte(n)})
 		}
 	})
-	a := &gift.Account{ID: id(chain), Name: "Chain", Currency: dollars, Zone: time.UTC, MaxGiftValue: gift.DefaultMaxGiftValue(dollars)}
+	a := &gift.Account{ID: id(chain), Name: "Chain", Currency: dollars, Zone: time.UTC, MaxGiftValue: 10_000_00}
 	for n := range chainPlaces {
 		a.Locations = append(a.Locations, gift.Location{ID: id(chainPlace(n)), Name: fmt.Sprint("Place ", n)})
 	}

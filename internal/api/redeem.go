@@ -97,7 +97,7 @@ func (w *writer) redemption(r ledger.Result, at *gift.Location) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.id("redemptionID", e.ID)
 	w.moved(v, e, -e.Delta)
-	w.boolean("isRedeemable", len(v.NotRedeemable(at.ID, e.At)) == 0)
+	w.boolean("isRedeemable", len(v.NotRedeemable(at.ID, e.At, nil)) == 0)
 	w.instant("redeemedAt", e.At)
 	w.textOrNull("reference", e.Reference)
 }

@@ -541,14 +541,32 @@ func TestDeliveryNeedsMeans(t *testing.T) {
 	w := newWorld(t, func(c *api.Config) { c.Email, c.SMS = false, false })
 	mail := `{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"a@example.com"},` + purchase + `}`
 	text := `{"monetaryGift":{"value":5,"deliveryMethodID":2,"recipientContact":"415-555-0132"},` + purchase + `}`
-	if r := w.post("send-gift", mail).refused(409, gift.AccountMisconfigured); !strings.Contains(string(r.body), "--smtp") {
-		t.Errorf("it does not say what to do: %s", r.body)
-	}
-	if r := w.post("send-gift", text).refused(409, gift.AccountMisconfigured); !strings.Contains(string(r.body), "--sms") {
-		t.Errorf("it does not say what to do: %s", r.body)
+	for _, body := range []string{mail, text} { // whoever calls does not start the server
+		r := w.post("send-gift", body).refused(409, gift.AccountMisconfigured)
+		if said := string(r.body); strings.Contains(said, "--") || !strings.Contains(said, "its operator must set up") {
+			t.Errorf("it names the server's flags, or does not say what to do: %s", said)
+		}
 	}
 	w.post("send-gift", money("5")).want(201)
 	if w.wakes.Load() != 1 {
 		t.Errorf("woken %d times", w.wakes.Load())
+	}
+}
+
+// A gift that could never be redeemed is not made, and an expired one is not sent again.
+func TestExpiry(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	old := strings.Replace(latte, promotion, promotion+`,"validStarting":"2020-01-01T00:00:00Z"`, 1)
+	r := w.post("send-gift", old).refused(400, gift.ValidationFailure, "validForDays")
+	if !strings.Contains(string(r.body), "until 2020-01-30 19:00 (America/New_York), which is over already.") {
+		t.Errorf("%s", r.body)
+	}
+	g := w.send(latte)
+	w.pass(31 * 24 * time.Hour)
+	w.post("resend-gift", `{"voucherID":"`+g.id+`","deliveryMethodID":1,"recipientContact":"a@example.com"}`).refused(409, gift.RedemptionNotAllowed)
+	r = w.redeem(g, "").refused(409, gift.RedemptionNotAllowed)
+	if !strings.Contains(string(r.body), "(America/New_York)") || strings.Contains(string(r.body), " UTC") {
+		t.Errorf("not in local time: %s", r.body)
 	}
 }

@@ -96,7 +96,7 @@ func (w *writer) reversal(r ledger.Result) {
 	w.id("reversalID", e.ID)
 	w.id("redemptionID", e.Reverses)
 	w.moved(v, e, e.Delta)
-	w.boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At)) == 0)
+	w.boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
 	w.instant("reversedAt", e.At)
 	w.textOrNull("reason", e.Reason)
 }

@@ -156,10 +156,10 @@ func (c *call) deliverableBy(m gift.Method) error {
 	switch {
 	case m == gift.Email && !c.Email:
 		return gift.Refuse(gift.AccountMisconfigured,
-			"This service cannot send e-mail yet: it must be started with --smtp, or with --outbox to try things out.")
+			"This service does not send e-mail yet: its operator must set up a mail server. Until then, gifts can be printed (deliveryMethodID 3).")
 	case m == gift.SMS && !c.SMS:
 		return gift.Refuse(gift.AccountMisconfigured,
-			"This service cannot send SMS yet: it must be started with --sms, or with --outbox to try things out.")
+			"This service does not send SMS yet: its operator must set up an SMS gateway. Until then, gifts can be printed (deliveryMethodID 3).")
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func (w *writer) voucherOrigin(g *gift.Gift) {
 }
 
 func (w *writer) voucherState(v *gift.Voucher, s view) {
-	reasons := v.NotRedeemable(s.locationID(), s.now)
+	reasons := v.NotRedeemable(s.locationID(), s.now, s.account.TimeZone())
 	w.text("status", v.Status.String())
 	w.integer("statusID", int(v.Status))
 	w.boolean("isRedeemable", len(reasons) == 0)

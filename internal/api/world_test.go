@@ -119,7 +119,11 @@ func setUp() gift.Changes {
 	}
 	all := []gift.Subscription{{ProgramID: gift.BusinessProgram.ID}, {ProgramID: gift.PromotionalProgram.ID}}
 	account := func(text, name string, c gift.Currency, locations ...gift.Location) *gift.Account {
-		return &gift.Account{ID: id(text), Name: name, Currency: c, Zone: zone, MaxGiftValue: gift.DefaultMaxGiftValue(c),
+		limit, err := c.Parse("10000")
+		if err != nil {
+			panic(err)
+		}
+		return &gift.Account{ID: id(text), Name: name, Currency: c, Zone: zone, MaxGiftValue: limit,
 			Subscriptions: all, Locations: locations}
 	}
 	h := account(harbor, "Harbor Coffee", dollars,

@@ -91,7 +91,7 @@ func TestShownMeansUsable(t *testing.T) {
 		if rapid.Bool().Draw(t, "has an end") {
 			g.ValidUntil = day(start + rapid.IntRange(1, 15).Draw(t, "days"))
 		}
-		usable := len(g.NotRedeemable(gift.ID{}, now)) == 0
+		usable := len(g.NotRedeemable(gift.ID{}, now, nil)) == 0
 		later := now
 		if g.ValidFrom.After(now) {
 			later = g.ValidFrom
@@ -100,7 +100,7 @@ func TestShownMeansUsable(t *testing.T) {
 		if (v.State == Ready) != usable {
 			t.Fatalf("state %s, redeemable now: %t", v.State, usable)
 		}
-		if soon := len(g.NotRedeemable(gift.ID{}, later)) == 0; soon != v.Shown() {
+		if soon := len(g.NotRedeemable(gift.ID{}, later, nil)) == 0; soon != v.Shown() {
 			t.Fatalf("state %s, shown %t, redeemable now or later: %t", v.State, v.Shown(), soon)
 		}
 	})

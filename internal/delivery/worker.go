@@ -232,7 +232,7 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, f
 		w.postpone(ctx, log, job, firstDelay, "")
 		return
 	}
-	if !wanted(job, &g) {
+	if !wanted(job, &g, time.Now()) {
 		w.record(ctx, log, ledger.Deliver{Job: job, Unwanted: true}, lease)
 		return
 	}
@@ -246,7 +246,9 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, f
 			free()
 		}
 	})
-	err = w.send(ctx, g, job)
+	if err = tooLate(&g, time.Now()); err == nil {
+		err = w.send(ctx, g, job)
+	}
 	slow.Stop()
 	w.lanes.leave(place, time.Now())
 	w.conclude(ctx, log, job, &g, err, lease)
@@ -283,11 +285,19 @@ func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job,
 
 // wanted reports whether a job's message is still to be sent: that of a gift that was withdrawn or used up is not, nor is a notice of
 // what is left when nothing is, or to nobody.
-func wanted(job ledger.Job, g *gift.Gift) bool {
+func wanted(job ledger.Job, g *gift.Gift, now time.Time) bool {
 	if job.Kind == ledger.BalanceJob {
-		return g.Status == gift.Claimed && g.Card.Method != gift.Printed
+		return g.Status == gift.Claimed && g.Card.Method != gift.Printed && !g.ExpiredBy(now)
 	}
 	return g.Status.Receivable()
+}
+
+// tooLate refuses to deliver a gift that has expired, be it that its gateway was down for as long: it could not be redeemed.
+func tooLate(g *gift.Gift, now time.Time) error {
+	if g.ExpiredBy(now) {
+		return &Refusal{"The gift expired before it could be delivered."}
+	}
+	return nil
 }
 
 func (w *Worker) load(ctx context.Context, job ledger.Job) (gift.Gift, error) {

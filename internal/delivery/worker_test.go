@@ -166,6 +166,32 @@ func TestRefusedForGood(t *testing.T) {
 	})
 }
 
+// A gift that expired while its gateway was down is not sent: nobody could redeem it.
+func TestExpiredIsNotSent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(func(context.Context, int) error { return errors.New("451 try again later") })
+		w.start(t)
+		g := aGift(gift.Email)
+		g.ValidUntil = time.Now().Add(time.Minute)
+		job := w.issue(g)
+		w.Wake()
+		synctest.Wait()
+		before := len(w.attempts())
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		w.expect(t, job, gift.FailedDelivery, true)
+		for _, a := range w.attempts()[before:] {
+			if !a.at.Before(g.ValidUntil) {
+				t.Errorf("an attempt at %v, and it expired at %v", a.at, g.ValidUntil)
+			}
+		}
+		if got := w.entries[0].Reason; got != "The gift expired before it could be delivered." {
+			t.Errorf("the history says %q", got)
+		}
+	})
+}
+
 func TestRetriesOverADayThenFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

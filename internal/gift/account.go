@@ -57,6 +57,14 @@ type Promotion struct {
 	TicketOptional bool // gifts for certain items may be redeemed without a ticket
 }
 
+// End is when gifts by the promotion's own dates are over; zero: its dates do not say.
+func (p *Promotion) End(zone *time.Location) time.Time {
+	if p.ValidStarting.IsZero() || p.ValidForDays == 0 {
+		return time.Time{}
+	}
+	return AddDays(p.ValidStarting, p.ValidForDays, zone)
+}
+
 // Design is the look of a gift card.
 type Design struct {
 	ID          ID
@@ -68,13 +76,22 @@ type Design struct {
 	Picture     AssetHash // zero: none
 }
 
-// DefaultMaxGiftValue is the limit on one gift where the set-up names none: 10,000 of the currency's main unit.
-func DefaultMaxGiftValue(c Currency) Amount {
-	limit := Amount(10_000)
-	for range c.Decimals {
-		limit *= 10
+// DefaultMaxGiftValue is the limit on one gift where the set-up names none: 10,000 in currencies of which that is a large gift. In another
+// the set-up must say, as 10,000 may be the price of a coffee; ok is false.
+func DefaultMaxGiftValue(c Currency) (limit Amount, ok bool) {
+	if !slices.Contains([]string{"USD", "EUR", "GBP", "CHF", "CAD", "AUD", "NZD"}, c.Code) {
+		return 0, false
 	}
-	return limit
+	limit, err := c.Parse("10000")
+	return limit, err == nil
+}
+
+// TimeZone is the zone in which the account is told times; nil, UTC, for no account.
+func (a *Account) TimeZone() *time.Location {
+	if a == nil {
+		return nil
+	}
+	return a.Zone
 }
 
 // Location finds one of the account's locations; nil: it is not the account's.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -164,9 +165,14 @@ func TestCurrencies(t *testing.T) {
 
 func TestDefaultMaxGiftValue(t *testing.T) {
 	t.Parallel()
-	for c, want := range map[Currency]string{usd: "10000.00", jpy: "10000", kwd: "10000.000"} {
-		if got := c.Format(DefaultMaxGiftValue(c)); got != want {
-			t.Errorf("%s: got %s, want %s", c.Code, got, want)
+	for _, code := range []string{"USD", "EUR", "GBP", "CHF", "CAD", "AUD", "NZD", "JPY", "KWD", "IDR", "VND", "SEK"} {
+		c, err := ParseCurrency(code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit, ok := DefaultMaxGiftValue(c)
+		if want := !slices.Contains([]string{"JPY", "KWD", "IDR", "VND", "SEK"}, code); ok != want || ok && c.Format(limit) != "10000.00" {
+			t.Errorf("%s: %s, %t", code, c.Format(limit), ok)
 		}
 	}
 }

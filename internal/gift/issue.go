@@ -93,6 +93,7 @@ func Issue(s Send, account *Account, now time.Time, problems *Problems) ([]Gift,
 	i.payment()
 	i.place()
 	i.schedule()
+	i.lasts()
 	i.texts()
 	if err := problems.With(i.rights()); err != nil {
 		return nil, err
@@ -385,6 +386,26 @@ func (i *issuing) schedule() {
 	if i.zone = d.DeliveryZone; i.zone == "" {
 		i.zone = i.account.Zone.String()
 	}
+}
+
+// lasts refuses gifts that nobody could ever redeem: those that are over already, or before they are delivered.
+func (i *issuing) lasts() {
+	if i.validUntil.IsZero() || i.Has("validForDays") || i.Has("validStarting") {
+		return
+	}
+	delivered, when := i.now, "already"
+	if d := i.def; d.Scheduled != nil && *d.Scheduled && d.DeliveryDate.After(i.now) {
+		delivered, when = d.DeliveryDate, "before the deliveryDate"
+	}
+	if delivered.Before(i.validUntil) {
+		return
+	}
+	source := ""
+	if i.Payment.ValidForDays == nil || i.Payment.ValidStarting.IsZero() {
+		source = fmt.Sprintf(" What the request does not say of that is from the promotion %q.", i.account.Promotion(i.Payment.PromotionID).Name)
+	}
+	i.Add("validForDays", "This gift could never be redeemed: it would be valid from %s until %s, which is over %s.%s",
+		LocalTime(i.validFrom, i.account.Zone), LocalTime(i.validUntil, i.account.Zone), when, source)
 }
 
 // CheckDeliveryDate says what is wrong with a delivery date that is asked for now; "" nothing.

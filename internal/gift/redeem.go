@@ -28,7 +28,7 @@ func (v Voucher) Redeem(r Redeem) (Voucher, Entry, error) {
 	if err := r.Target.Check(&v); err != nil {
 		return v, Entry{}, err
 	}
-	if reasons := v.NotRedeemable(r.LocationID, r.Now); len(reasons) > 0 {
+	if reasons := v.NotRedeemable(r.LocationID, r.Now, r.Account.TimeZone()); len(reasons) > 0 {
 		return v, Entry{}, refusal(reasons)
 	}
 	take, err := v.take(r)

@@ -98,13 +98,13 @@ func TestEveryReasonIsTold(t *testing.T) {
 	v := voucherIn(Cancelled)
 	v.LocationID, v.ValidUntil = id(0x22), now
 	var codes []Code
-	for _, r := range v.NotRedeemable(shop, now) {
+	for _, r := range v.NotRedeemable(shop, now, nil) {
 		codes = append(codes, r.Code)
 	}
 	if want := []Code{NotAuthorized, RedemptionNotAllowed, RedemptionNotAllowed}; !slices.Equal(codes, want) {
 		t.Errorf("got %v, want %v", codes, want)
 	}
-	if reasons := v.NotRedeemable(ID{}, now); len(reasons) != 2 {
+	if reasons := v.NotRedeemable(ID{}, now, nil); len(reasons) != 2 {
 		t.Errorf("the gift itself: got %v", reasons)
 	}
 	_, _, err := v.Redeem(Redeem{Context: context(), LocationID: id(0x22)})
@@ -113,7 +113,7 @@ func TestEveryReasonIsTold(t *testing.T) {
 	}
 	for _, s := range Statuses() {
 		v := voucherIn(s)
-		if ok := len(v.NotRedeemable(shop, now)) == 0; ok != s.Redeemable() {
+		if ok := len(v.NotRedeemable(shop, now, nil)) == 0; ok != s.Redeemable() {
 			t.Errorf("%s: redeemable %v", s, ok)
 		}
 	}

@@ -54,7 +54,7 @@ type Resend struct {
 // delivered by that. The status and the balance are otherwise left alone: what becomes of the message will tell.
 //
 // It fails with NOT_FOUND where the caller may not see the gift, REDEMPTION_NOT_ALLOWED or ALREADY_REDEEMED when the gift's status does not
-// allow it, VALIDATION_FAILURE when method and contact do not go together, whatever Deliverable says, and RATE_LIMITED after
+// allow it or it has expired, VALIDATION_FAILURE when method and contact do not go together, whatever Deliverable says, and RATE_LIMITED after
 // MaxResends within a day.
 func (v Voucher) Resend(way Way, r Resend) (_ Voucher, _ Way, _ Entry, due time.Time, err error) {
 	to, err := v.redirect(way, r)
@@ -80,7 +80,7 @@ func (v Voucher) Resend(way Way, r Resend) (_ Voucher, _ Way, _ Entry, due time.
 
 // redirect judges a resend and gives the way that it asks for.
 func (v *Voucher) redirect(way Way, r Resend) (to Way, err error) {
-	if err := v.sendable(r.Caller, "sent again"); err != nil {
+	if err := v.sendable(r.Caller, "sent again", r.Now); err != nil {
 		return way, err
 	}
 	to = way
@@ -149,9 +149,9 @@ type Reschedule struct {
 
 // Reschedule gives a gift that waits for its delivery another date. It fails with NOT_FOUND where the caller may not see the gift,
 // REDEMPTION_NOT_ALLOWED (ALREADY_REDEEMED) when the gift does not wait any more, and VALIDATION_FAILURE when send-gift would not take
-// the date.
+// the date, or the gift is over by then.
 func (v Voucher) Reschedule(way Way, r Reschedule) (Voucher, Way, Entry, error) {
-	if err := v.sendable(r.Caller, "rescheduled"); err != nil {
+	if err := v.sendable(r.Caller, "rescheduled", r.Now); err != nil {
 		return v, way, Entry{}, err
 	}
 	switch {
@@ -163,21 +163,25 @@ func (v Voucher) Reschedule(way Way, r Reschedule) (Voucher, Way, Entry, error) 
 	if problem := CheckDeliveryDate(r.Date, r.Now); problem != "" {
 		return v, way, Entry{}, RefuseAt(ValidationFailure, "deliveryDate", "%s", problem)
 	}
+	if v.ExpiredBy(r.Date) {
+		return v, way, Entry{}, RefuseAt(ValidationFailure, "deliveryDate", "This gift is over by then: it is valid until %s.",
+			LocalTime(v.ValidUntil, r.Caller.Account.TimeZone()))
+	}
 	before := "at once"
 	if way.Scheduled {
-		before = clock(way.DeliveryDate)
+		before = LocalTime(way.DeliveryDate, nil)
 	}
 	way.Scheduled, way.DeliveryDate = true, r.Date
 	if r.Zone != "" {
 		way.DeliveryZone = r.Zone
 	}
 	e := v.enter(r.Context, Rescheduled, 0, v.Status)
-	e.Reason = "To " + clock(r.Date) + "; before: " + before + "."
+	e.Reason = "To " + LocalTime(r.Date, nil) + "; before: " + before + "."
 	return v, way, e, nil
 }
 
 // sendable refuses a caller that may not see the gift, and a gift that nobody should receive any more.
-func (v *Voucher) sendable(c *Caller, what string) error {
+func (v *Voucher) sendable(c *Caller, what string, now time.Time) error {
 	switch {
 	case !c.MayUse(v):
 		return NoSuchGift()
@@ -185,6 +189,8 @@ func (v *Voucher) sendable(c *Caller, what string) error {
 		return Refuse(AlreadyRedeemed, "Gift %s cannot be %s: it has been redeemed in full.", v.ID, what)
 	case v.Status == Cancelled, v.Status == PurchaseFailed:
 		return v.cannotBe(what, "it is "+v.Status.String())
+	case v.ExpiredBy(now):
+		return v.cannotBe(what, "it expired at "+LocalTime(v.ValidUntil, c.Account.TimeZone()))
 	}
 	return nil
 }

@@ -54,7 +54,12 @@ func (v *Voucher) TypeID() int {
 
 // InPeriod reports whether now is within the voucher's validity.
 func (v *Voucher) InPeriod(now time.Time) bool {
-	return !now.Before(v.ValidFrom) && (v.ValidUntil.IsZero() || now.Before(v.ValidUntil))
+	return !now.Before(v.ValidFrom) && !v.ExpiredBy(now)
+}
+
+// ExpiredBy reports whether the voucher's validity is over at some time.
+func (v *Voucher) ExpiredBy(at time.Time) bool {
+	return !v.ValidUntil.IsZero() && !at.Before(v.ValidUntil)
 }
 
 // AllowedAt reports whether the voucher may be used at a location of its account.
@@ -69,8 +74,8 @@ type Reason struct {
 }
 
 // NotRedeemable lists why the voucher cannot be redeemed at location now; empty: it can be. A zero location asks about the
-// gift itself, wherever it may be used.
-func (v *Voucher) NotRedeemable(location ID, now time.Time) []Reason {
+// gift itself, wherever it may be used. Times are told in a zone; nil is UTC.
+func (v *Voucher) NotRedeemable(location ID, now time.Time, zone *time.Location) []Reason {
 	var reasons []Reason
 	add := func(c Code, text string) { reasons = append(reasons, Reason{c, text}) }
 	if !location.IsZero() && !v.AllowedAt(location) {
@@ -87,10 +92,10 @@ func (v *Voucher) NotRedeemable(location ID, now time.Time) []Reason {
 		add(RedemptionNotAllowed, "This gift was cancelled.")
 	}
 	if now.Before(v.ValidFrom) {
-		add(RedemptionNotAllowed, "This gift is not valid yet; it is from "+clock(v.ValidFrom)+".")
+		add(RedemptionNotAllowed, "This gift is not valid yet; it is from "+LocalTime(v.ValidFrom, zone)+".")
 	}
-	if !v.ValidUntil.IsZero() && !now.Before(v.ValidUntil) {
-		add(RedemptionNotAllowed, "This gift expired at "+clock(v.ValidUntil)+".")
+	if v.ExpiredBy(now) {
+		add(RedemptionNotAllowed, "This gift expired at "+LocalTime(v.ValidUntil, zone)+".")
 	}
 	return reasons
 }
@@ -99,7 +104,13 @@ const goodElsewhere = "This gift is good at another location only."
 
 func elsewhere() *Error { return Refuse(NotAuthorized, goodElsewhere) }
 
-func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+// LocalTime tells a time as somebody at a till reads it: in the account's zone, which is named. nil is UTC.
+func LocalTime(t time.Time, zone *time.Location) string {
+	if zone == nil || zone == time.UTC {
+		return t.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	return t.In(zone).Format("2006-01-02 15:04") + " (" + zone.String() + ")"
+}
 
 // Target is what a till expects of the gift that it asks for (validate-gift and redeem-gift, optional).
 type Target struct {

@@ -143,8 +143,19 @@ func (p *plan) account(a *account, owners map[gift.ID]owner) error {
 	for i := range a.keys {
 		p.key(&a.keys[i], label, a.record)
 	}
+	p.over(a.record, label)
 	p.stranded(a)
 	return nil
+}
+
+// over notes the promotions whose time is over: a gift by their dates would be refused.
+func (p *plan) over(a *gift.Account, label string) {
+	for i := range a.Promotions {
+		if end := a.Promotions[i].End(a.Zone); !end.IsZero() && !p.now.Before(end) {
+			p.Notes = append(p.Notes, fmt.Sprintf("%s: the promotion %s was over at %s; its gifts are refused unless a request gives other dates.",
+				label, a.Promotions[i].Name, gift.LocalTime(end, a.Zone)))
+		}
+	}
 }
 
 // keep refuses to take away what gifts refer to.

@@ -362,3 +362,24 @@ func TestApplyPassesOnInternalErrors(t *testing.T) {
 		t.Errorf("without chance: %+v, %v", report, err)
 	}
 }
+
+// A promotion whose time is over is noted at each application: gifts by its dates are refused.
+func TestAPromotionThatIsOverIsNoted(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	file := func(starting string) string {
+		return minimal + "    promotions: [{id: 00000000-0000-4000-8000-000000000031, name: Spring" + starting + "}]\n"
+	}
+	const note = "account Harbor Coffee: the promotion Spring was over at 2026-06-01 08:00 (America/New_York); its gifts are refused unless a request gives other dates."
+	for _, tt := range []struct{ dates, want string }{
+		{", validStarting: 2026-05-02T12:00:00Z, validForDays: 30", note},
+		{", validStarting: 2026-05-02T12:00:00Z, validForDays: 30", note},
+		{", validStarting: 2026-05-02T12:00:01Z, validForDays: 30", ""},
+		{", validStarting: 2020-05-02T12:00:00Z", ""},
+		{", validForDays: 30", ""},
+	} {
+		if got := strings.Join(apply(t, w, file(tt.dates)).Notes, "\n"); got != tt.want {
+			t.Errorf("%s: noted %q, want %q", tt.dates, got, tt.want)
+		}
+	}
+}

@@ -145,21 +145,25 @@ func (f fields) currency(name string) gift.Currency {
 	return c
 }
 
-// limit reads the largest value of one gift; absent is the currency's default.
+// limit reads the largest value of one gift; absent is the currency's default, if it has one.
 func (f fields) limit(name string, c gift.Currency) gift.Amount {
 	v, plain, ok := f.scalar(name)
 	if c.Code == "" {
 		return 0 // the currency is refused already, and how many decimals the limit may have is not known
 	}
 	if !ok {
-		return gift.DefaultMaxGiftValue(c)
+		limit, has := gift.DefaultMaxGiftValue(c)
+		if !has && f.values[name].Node == nil {
+			f.add(f.values["currency"].Line, f.path(name), "Say the most that one gift may be worth: %s has no default. Write %s: and an amount in %s.", c.Code, name, c.Code)
+		}
+		return limit
 	}
 	amount, err := c.Parse(v.Value)
 	switch {
 	case !plain:
 		f.problem(v, "This must be a number, without quotes.")
 	case errors.Is(err, gift.ErrNotANumber):
-		f.problem(v, "This is not a decimal number; write it like %s.", c.Format(gift.DefaultMaxGiftValue(c)))
+		f.problem(v, "This is not a decimal number; write it without commas, such as 500.")
 	case errors.Is(err, gift.ErrTooPrecise):
 		f.problem(v, "An amount in %s has at most %d decimals.", c.Code, c.Decimals)
 	case err != nil:

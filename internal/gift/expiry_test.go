@@ -1,0 +1,96 @@
+package gift
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// A gift that nobody could ever redeem is not made.
+func TestGiftsThatAreOverAreNotMade(t *testing.T) {
+	t.Parallel()
+	old := func(a *Account) {
+		a.Promotions[0].ValidStarting, a.Promotions[0].ValidForDays = now.AddDate(0, -8, 0), 30
+	}
+	ends := func(s *Send, starting time.Time, days int) {
+		s.Payment.ValidStarting, s.Payment.ValidForDays = starting, &days
+	}
+	deliver := func(s *Send, at time.Time) { s.Item.Scheduled, s.Item.DeliveryDate = ptr(true), at }
+	for _, tt := range []struct {
+		name   string
+		change func(*Account, *Send)
+		text   string // "": it is made
+	}{
+		{"the promotion is over", func(a *Account, _ *Send) { old(a) },
+			`it would be valid from 2026-03-21 08:00 (America/New_York) until 2026-04-20 08:00 (America/New_York), which is over already. ` +
+				`What the request does not say of that is from the promotion "Spring".`},
+		{"a later start in the request", func(a *Account, s *Send) { old(a); s.Payment.ValidStarting = now }, ""},
+		{"more days in the request", func(a *Account, s *Send) { old(a); s.Payment.ValidForDays = ptr(300) }, ""},
+		{"too few days in the request", func(a *Account, s *Send) { old(a); s.Payment.ValidForDays = ptr(31) }, `from the promotion "Spring"`},
+		{"over now", func(_ *Account, s *Send) { ends(s, now.AddDate(0, 0, -10), 10) }, "which is over already."},
+		{"not quite over", func(_ *Account, s *Send) { ends(s, now.AddDate(0, 0, -10).Add(time.Second), 10) }, ""},
+		{"delivered at its end", func(_ *Account, s *Send) { ends(s, now, 30); deliver(s, now.AddDate(0, 0, 30)) }, "which is over before the deliveryDate."},
+		{"delivered before its end", func(_ *Account, s *Send) { ends(s, now, 30); deliver(s, now.AddDate(0, 0, 30).Add(-time.Second)) }, ""},
+		{"a date that is ignored", func(_ *Account, s *Send) {
+			ends(s, now, 30)
+			deliver(s, now.AddDate(0, 0, 31))
+			s.Item.Scheduled = ptr(false)
+		}, ""},
+	} {
+		a := merchant(t)
+		s := promoted(a)
+		tt.change(a, &s)
+		var problems Problems
+		_, err := Issue(s, a, now, &problems)
+		if tt.text == "" {
+			if err != nil {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+			continue
+		}
+		refused, ok := err.(*Error)
+		if !ok || refused.Code != ValidationFailure || len(refused.Messages) != 1 || refused.Messages[0].Path != "validForDays" ||
+			!strings.Contains(refused.Messages[0].Text, tt.text) {
+			t.Errorf("%s: %+v", tt.name, err)
+		}
+	}
+}
+
+func TestExpiredGiftsAreNotSentAgain(t *testing.T) {
+	t.Parallel()
+	v := voucherIn(Delivered)
+	v.ValidUntil = now
+	caller := &Caller{Kind: AccountKey, Account: &Account{ID: id(1), Zone: mustZone(t, "Asia/Tokyo")}}
+	_, _, _, _, err := v.Resend(byMail, Resend{Context: context(), Caller: caller})
+	if codeOf(t, err) != RedemptionNotAllowed || !strings.Contains(err.Error(), "it expired at 2026-11-21 21:00 (Asia/Tokyo)") {
+		t.Errorf("resend: %v", err)
+	}
+	v = voucherIn(Pending)
+	v.ValidUntil = now.Add(time.Hour)
+	for date, code := range map[time.Time]Code{now.Add(time.Hour): ValidationFailure, now.Add(time.Hour - 1): ""} {
+		_, _, _, err := v.Reschedule(byMail, Reschedule{Context: context(), Caller: caller, Date: date, Waiting: true})
+		if codeOf(t, err) != code || code != "" && !strings.Contains(err.Error(), "until 2026-11-21 22:00 (Asia/Tokyo)") {
+			t.Errorf("reschedule to %v: %v", date, err)
+		}
+	}
+}
+
+// A cashier reads times in the account's zone.
+func TestReasonsTellLocalTime(t *testing.T) {
+	t.Parallel()
+	v := voucherIn(Delivered)
+	v.ValidFrom, v.ValidUntil = now.Add(time.Hour), now.Add(-time.Hour)
+	for zone, want := range map[*time.Location]string{
+		mustZone(t, "America/New_York"): "it is from 2026-11-21 08:00 (America/New_York).|This gift expired at 2026-11-21 06:00 (America/New_York).",
+		nil:                             "it is from 2026-11-21 13:00 UTC.|This gift expired at 2026-11-21 11:00 UTC.",
+	} {
+		reasons := v.NotRedeemable(shop, now, zone)
+		if got := reasons[0].Text + "|" + reasons[1].Text; !strings.HasSuffix(got, want) {
+			t.Errorf("%v: %q", zone, got)
+		}
+	}
+	_, _, err := v.Redeem(Redeem{Context: context(), LocationID: shop, Account: &Account{Zone: mustZone(t, "Asia/Tokyo")}})
+	if err == nil || !strings.Contains(err.Error(), "expired at 2026-11-21 20:00 (Asia/Tokyo)") {
+		t.Errorf("redeem: %v", err)
+	}
+}
