@@ -1,14 +1,15 @@
 package server
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"sync"
 )
 
 // connections keeps the process from running out of file descriptors: when more connections come than there are descriptors for, those
-// that have been idle for the longest are closed. Else no new connection could be accepted until the idle timeout of the others, and the
-// database could not open its files. It is the ConnState hook of the HTTP servers.
+// that have been waiting for a request for the longest are closed, also in the midst of its head. Else no new connection could be accepted
+// until the timeouts of the others, and the database could not open its files.
 type connections struct {
 	max int
 
@@ -51,6 +52,33 @@ func newConnections(most int) *connections {
 	return c
 }
 
+// connectionKey is under which a request's connection travels in its context.
+type connectionKey struct{}
+
+// attach makes a server tell of its connections, and its handler of the requests that have come.
+func (c *connections) attach(s *http.Server) {
+	s.ConnState = c.changed
+	inner, handler := s.ConnContext, s.Handler
+	s.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
+		return context.WithValue(inner(ctx, conn), connectionKey{}, conn)
+	}
+	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if conn, ok := r.Context().Value(connectionKey{}).(net.Conn); ok {
+			c.serves(conn)
+		}
+		handler.ServeHTTP(w, r)
+	})
+}
+
+// serves is told that a request has come over a connection, which is not idle until it has been answered.
+func (c *connections) serves(conn net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := c.open[conn]; n != nil {
+		c.unlink(n)
+	}
+}
+
 // changed is told of every change in the state of a connection. A new one beyond the limit takes the place of the oldest idle one; while
 // there is none, accepting waits.
 func (c *connections) changed(conn net.Conn, state http.ConnState) {
@@ -74,10 +102,6 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 		if n := c.open[conn]; n != nil {
 			c.rest(n)
 			c.fewer.Signal()
-		}
-	case http.StateActive:
-		if n := c.open[conn]; n != nil {
-			c.unlink(n)
 		}
 	case http.StateClosed, http.StateHijacked:
 		if n := c.open[conn]; n != nil {

@@ -34,24 +34,25 @@ func TestTheOldestIdleConnectionMakesRoom(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		change(name, http.StateNew)
 	}
-	change("a", http.StateActive)
-	change("a", http.StateIdle) // since later than b and c
-	change("b", http.StateActive)
+	c.serves(conn["a"])
+	change("a", http.StateIdle)   // since later than b and c
+	change("c", http.StateActive) // has sent some of a request
+	c.serves(conn["b"])
 	change("d", http.StateNew)
 	change("e", http.StateNew)
 	if want := []string{"c", "a"}; !slices.Equal(closed, want) {
 		t.Errorf("closed %v, want %v: the oldest idle first, and none that is served", closed, want)
 	}
 	for _, name := range []string{"c", "a"} { // net/http tells of these too, once their goroutines have noticed
-		change(name, http.StateActive)
+		c.serves(conn[name])
 		change(name, http.StateIdle)
 		change(name, http.StateClosed)
 	}
 	if c.count() != 3 {
 		t.Errorf("%d are open, want 3", c.count())
 	}
-	change("d", http.StateActive)
-	change("e", http.StateActive)
+	c.serves(conn["d"])
+	c.serves(conn["e"])
 	accepted := make(chan bool)
 	for _, last := range []func(){
 		func() { change("b", http.StateClosed) },
@@ -61,7 +62,7 @@ func TestTheOldestIdleConnectionMakesRoom(t *testing.T) {
 		n := &line{name: "new", closed: &closed}
 		go func() {
 			c.changed(n, http.StateNew)
-			c.changed(n, http.StateActive)
+			c.serves(n)
 			accepted <- true
 		}()
 		select {

@@ -179,10 +179,9 @@ func (h *house) drain() {
 }
 
 func (h *house) httpServer(handler http.Handler) *http.Server {
-	return &http.Server{
+	s := &http.Server{
 		Handler:           handler,
 		ConnContext:       withVisitor,
-		ConnState:         h.connections.changed,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
@@ -192,4 +191,6 @@ func (h *house) httpServer(handler http.Handler) *http.Server {
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     slog.NewLogLogger(h.Logger.Handler(), slog.LevelDebug),
 	}
+	h.connections.attach(s)
+	return s
 }
