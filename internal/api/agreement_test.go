@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ var unsayable = regexp.MustCompile(strings.Join([]string{
 	`An amount in USD has at most 2 decimals\.`, `The amount must be at most `, `The amount is too large\.`,
 	`There is no such day or time of day\.`, `The deliveryDate has passed\.`, `The deliveryDate may be at most 5 years ahead\.`,
 	`This is not one e-mail address such as `, `mobile number`, `country`, `time zone`,
-	`This gift would (be over|never)`, `Only .* of this redemption is left to give back\.`, `name two different locations\.`,
+	`This gift could never be redeemed: `, `This gift would be valid beyond `, `Only .* of this redemption is left to give back\.`, `name two different locations\.`,
 	`Neither the request nor the promotion gives this\.`, `A voucher code is 12 digits with nothing between them\.`, // 123456789012.0 is an integer to JSON Schema
 }, "|"))
 
@@ -257,5 +258,49 @@ func (a *agreement) ask(what string, object map[string]any) {
 		a.Errorf("%s, %s: the file forbids it, the server answers %d: %.600s", a.operation, what, r.status, body)
 	case !forbidden && r.status == 400 && malformed:
 		a.Errorf("%s, %s: the file allows it, the server answers %.400s: %.600s", a.operation, what, r.body, body)
+	}
+}
+
+// TestParametersSayWhatTheServerDoes does the same for the parameters of every look-up.
+func TestParametersSayWhatTheServerDoes(t *testing.T) {
+	t.Parallel()
+	type parameter struct {
+		Ref      string `json:"$ref"`
+		Name, In string
+	}
+	var file struct {
+		Paths      map[string]map[string]struct{ Parameters []parameter }
+		Components struct{ Parameters map[string]parameter }
+	}
+	if err := json.Unmarshal(theFile, &file); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	checker := contracts.checker.For(t)
+	known := strings.NewReplacer("{voucherID}", w.send(money("5")).id, "{key}", "till-1")
+	values := []string{"", " ", "x", "0", "1", "200", "201", "-1", "1.0", "1e1", "true", zeroGUID, strings.ToUpper(nowhere), nowhere[1:], "CLAIMED", "claimed", "REDEMPTION", "redeem-gift",
+		"2031-01-01T00:00", "2031-01-01T00:00Z", "9999-01-01t00:00:00,5+0530", "2031-01-01", "1969-12-31T23:59:59Z", "2031-01-01T00:00:00 01:00", "a\tb", "a\nb", "1234", "12345",
+		strings.Repeat("é", 200), strings.Repeat("x", 201), strings.Repeat("x", 501), "ana@example.com", "+14155550132"}
+	for path, methods := range file.Paths {
+		for _, p := range methods["get"].Parameters {
+			if p.Ref != "" {
+				p = file.Components.Parameters[p.Ref[strings.LastIndex(p.Ref, "/")+1:]]
+			}
+			if p.In != "query" || p.Name == "cursor" || !strings.HasPrefix(path, base) { // a cursor is what a page gave out
+				continue
+			}
+			for _, value := range values {
+				target := known.Replace(path) + "?" + url.Values{p.Name: {value}}.Encode()
+				r, err := http.NewRequest("GET", "https://x.example"+target, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Header.Set("Authorization", harborKey)
+				forbidden := checker.Forbids(r, nil)
+				if got := w.do("GET", target, ""); (got.status == 400) != (forbidden != nil) && !unsayable.Match(got.body) {
+					t.Errorf("%s: the file says %v, the server answers %d %.300s", target, forbidden, got.status, got.body)
+				}
+			}
+		}
 	}
 }

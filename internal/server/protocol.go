@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"regexp"
 	"strconv"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/api"
+	"boon.example/internal/clientip"
 )
 
 // spoken makes net/http's own refusals our kind of answer. A request that net/http cannot read (a bad line, two lengths, headers beyond the
@@ -49,17 +51,19 @@ func (c *spokenConn) Write(b []byte) (int, error) {
 		return c.Conn.Write(b)
 	}
 	status, _ := strconv.Atoi(string(parts[1])) // three digits
-	if _, err := c.Conn.Write(c.house.unreadable(status)); err != nil {
+	if _, err := c.Conn.Write(c.house.unreadable(status, c.RemoteAddr())); err != nil {
 		return 0, err
 	}
 	return len(b), nil
 }
 
 // unreadable makes the answer to what net/http could not read, and logs it.
-func (h *house) unreadable(status int) []byte {
+func (h *house) unreadable(status int, from net.Addr) []byte {
 	id := uuid.Must(uuid.NewV7()).String()
 	code, body := api.Unreadable(status, h.PublicURL, id)
-	h.Logger.Info("request", slog.String("route", "none"), slog.Int("status", status), slog.String("requestID", id), slog.String("code", string(code)))
+	peer, _ := netip.ParseAddrPort(from.String()) // there is no header that could name another
+	h.Logger.Info("request", slog.String("route", "none"), slog.Int("status", status), slog.String("requestID", id),
+		slog.String("network", clientip.Network(peer.Addr())), slog.String("code", string(code)))
 	h.metrics.request("none", status, 0)
 	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\nCache-Control: no-store\r\n"+
 		"X-Request-ID: %s\r\nBoon-Version: %s\r\nConnection: close\r\n\r\n%s",

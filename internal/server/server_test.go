@@ -743,8 +743,9 @@ func TestWhatIsNotHTTP(t *testing.T) {
 	} {
 		resp := s.exchange(t, request)
 		isProblem(t, request[:min(len(request), 80)], resp, want.status, want.code)
-		if id := resp.Header.Get("X-Request-ID"); !strings.Contains(s.logs.String(), id) {
-			t.Errorf("%.80s: no log line names %s", request, id)
+		id := resp.Header.Get("X-Request-ID")
+		if named := `"requestID":"` + id + `","network":"127.0.0.0/24"`; !strings.Contains(s.logs.String(), named) {
+			t.Errorf("%.80s: no log line has %s", request, named)
 		}
 	}
 	if resp := s.exchange(t, line+host+"Expect: nothing\r\nContent-Length: 1\r\n\r\nx"); resp.StatusCode != http.StatusExpectationFailed || resp.Header.Get("X-Request-ID") != "" {
