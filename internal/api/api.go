@@ -216,34 +216,41 @@ type call struct {
 	unread    bool          // it is no JSON object
 }
 
-// run authenticates the caller and hands the call to its handler.
-func (c *call) run(r Route) (ledger.Answer, error) {
-	var err error
-	if c.caller, err = c.authenticate(); err != nil {
+// run admits the caller and hands the call to its handler.
+func (c *call) run(r Route) (_ ledger.Answer, err error) {
+	if err := c.admit(r); err != nil {
 		return ledger.Answer{}, err
-	}
-	c.account, c.route = c.caller.Account, r
-	if c.caller.Kind == gift.SystemKey && !r.anyKey {
-		return ledger.Answer{}, gift.Refuse(gift.NotSupported, "A system key can send gifts only; this call needs the key of an account.")
-	}
-	if err := c.caller.Permit(r.needs); err != nil {
-		return ledger.Answer{}, err
-	}
-	if r.Method == http.MethodPost {
-		if err := c.readKey(r.operation == ""); err != nil {
-			return ledger.Answer{}, err
-		}
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), r.deadline)
 	defer cancel()
 	if r.Method == http.MethodPost {
+		if err := c.readKey(r.operation == ""); err != nil {
+			return ledger.Answer{}, err
+		}
 		if c.body, err = c.readBody(); err != nil {
+			return ledger.Answer{}, err
+		}
+		// A body may take its time, and the key may be revoked or have expired meanwhile.
+		c.now = c.Now().UTC()
+		if err := c.admit(r); err != nil {
 			return ledger.Answer{}, err
 		}
 	}
 	c.ctx, cancel = c.patient(ctx)
 	defer cancel()
 	return r.handle(c)
+}
+
+// admit tells who calls and whether they may make this call, by what holds now.
+func (c *call) admit(r Route) (err error) {
+	if c.caller, err = c.authenticate(); err != nil {
+		return err
+	}
+	c.account, c.route = c.caller.Account, r
+	if c.caller.Kind == gift.SystemKey && !r.anyKey {
+		return gift.Refuse(gift.NotSupported, "A system key can send gifts only; this call needs the key of an account.")
+	}
+	return c.caller.Permit(r.needs)
 }
 
 // patient is the context of what waits for the store.

@@ -74,7 +74,7 @@ func TestTheExamplesAreTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(exampleServer(t))
+	server := httptest.NewServer(ServerOfTheExample(t))
 	t.Cleanup(server.Close)
 	client := &http.Client{Transport: checker.Transport(http.DefaultTransport)}
 	if err := story.Tell(client, server.URL, examples.HarborTillKey, examples.HarborOfficeKey); err != nil {
@@ -82,8 +82,8 @@ func TestTheExamplesAreTrue(t *testing.T) {
 	}
 }
 
-// exampleServer is the interface over a fresh store with the example set-up.
-func exampleServer(t *testing.T) http.Handler {
+// ServerOfTheExample is the interface over a fresh store with the example set-up.
+func ServerOfTheExample(t *testing.T) http.Handler {
 	t.Helper()
 	db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Database: pgtest.Database(t)})
 	if err != nil {
@@ -325,7 +325,7 @@ func TestRoutesAreThoseOfTheFile(t *testing.T) {
 func TestServedDocs(t *testing.T) {
 	t.Parallel()
 	checker := contract.New(t, theFile)
-	handler := checker.Handler(exampleServer(t))
+	handler := checker.Handler(ServerOfTheExample(t))
 	for path, want := range map[string]int{
 		"GET /openapi.json": 200, "HEAD /docs": 200, "GET /docs": 200, "GET /docs/errors": 200, "GET /docs/assets/docs.css": 200,
 		"GET /docs/assets/swagger-ui-bundle.js": 200, "GET /docs/assets/docs.html": 404, "GET /docs/assets/": 404, "POST /docs": 405,

@@ -1,11 +1,16 @@
 package api_test
 
 import (
+	"context"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"boon.example/examples"
 	"boon.example/internal/api"
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
@@ -187,4 +192,102 @@ func TestRequestsOfTheWholeAccount(t *testing.T) {
 	}
 	w.post("cancel-gift", cancel, append(once("cancelled"), as(pierKey)...)...).refused(403, gift.NotAuthorized)
 	w.get("/requests/sent%20to%20the%20pier", as(pierKey)...).want(200, "requests[0].answer.gifts[0].voucherCode", atPier.code)
+}
+
+// A key is judged by what holds when the whole call has arrived: one that is revoked, has expired or lost a permission while the body was on its
+// way does nothing more.
+func TestAKeyIsJudgedAgainAfterTheBody(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]struct {
+		meanwhile func(*world, *gift.Key)
+		status    int
+		code      gift.Code
+	}{
+		"revoked": {func(w *world, k *gift.Key) { k.RevokedAt = w.now() }, 401, gift.Unauthenticated},
+		"expired": {func(w *world, k *gift.Key) {
+			k.ExpiresAt = w.now().Add(time.Minute)
+			w.pass(time.Minute)
+		}, 401, gift.Unauthenticated},
+		"lost its permission": {func(_ *world, k *gift.Key) { k.Permissions = gift.MayValidate }, 403, gift.NotAuthorized},
+		"moved":               {func(_ *world, k *gift.Key) { k.Locations = []gift.ID{id(wharf)} }, 403, gift.NotAuthorized},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			arrived := make(chan struct{}, 1)
+			w := newWorld(t)
+			g := w.send(money("25"))
+			config := w.config
+			config.Directory = func() *gift.Directory {
+				select {
+				case arrived <- struct{}{}:
+				default:
+				}
+				return w.directory.Load()
+			}
+			server := httptest.NewServer(api.New(config)) // the judge of the contract would wait for the whole body
+			t.Cleanup(server.Close)
+			body, writer := io.Pipe()
+			go func() {
+				writer.Write([]byte(`{"voucherID":"` + g.id + `",`))
+				<-arrived // the key is being judged
+				time.Sleep(50 * time.Millisecond)
+				k := *w.directory.Load().Keys[gift.HashKey(rotatedKey)]
+				change.meanwhile(w, &k)
+				w.addKeys(&k)
+				writer.Write([]byte(`"organizationID":"` + pier + `","amount":1}`))
+				writer.Close()
+			}()
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			r, err := http.NewRequestWithContext(ctx, "POST", server.URL+paths["redeem-gift"], body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Authorization", rotatedKey)
+			answer, err := server.Client().Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer answer.Body.Close()
+			got, err := io.ReadAll(answer.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reply{t, answer.StatusCode, answer.Header, got}.refused(change.status, change.code)
+			w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "25.00")
+		})
+	}
+}
+
+// TestAThiefWithATillsKey: what the example's till may do, it does at the pier; it makes, finds, cancels and redirects nothing.
+func TestAThiefWithATillsKey(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(api.ServerOfTheExample(t))
+	t.Cleanup(server.Close)
+	w := &world{TB: t, server: server}
+	till := as(examples.HarborTillKey)
+	order := strings.ReplaceAll(money("25", member("organizationID", examples.HarborPier39)), shop, examples.HarborStorefront)
+	g := w.send(order, as(examples.HarborWebShopKey)...)
+	lacks := func(r reply, permission string) {
+		t.Helper()
+		if text := r.want(403, "code", "NOT_AUTHORIZED").at("messages[0].text"); !strings.Contains(text, "the permission "+permission) {
+			t.Error(text)
+		}
+		for _, secret := range []string{g.code, g.token, g.id} {
+			if strings.Contains(string(r.body), secret) {
+				t.Errorf("it tells %s: %s", secret, r.body)
+			}
+		}
+	}
+	lacks(w.post("send-gift", order, till...), "send")
+	lacks(w.get("/gifting/gifts?limit=200", till...), "look-up")
+	lacks(w.get("/gifting/gifts/"+g.id, till...), "look-up")
+	lacks(w.get("/gifting/gifts/"+g.id+"/history", till...), "look-up")
+	lacks(w.post("cancel-gift", `{"voucherID":"`+g.id+`","cause":"CANCELLED"}`, till...), "cancel")
+	lacks(w.post("reinstate-gift", `{"voucherID":"`+g.id+`"}`, till...), "cancel")
+	lacks(w.post("resend-gift", `{"voucherID":"`+g.id+`","deliveryMethodID":1,"recipientContact":"thief@example.com"}`, till...), "resend")
+	lacks(w.post("reschedule-gift", `{"voucherID":"`+g.id+`","deliveryDate":"2027-01-01T00:00:00Z"}`, till...), "resend")
+	w.get("/gifting/gifts/"+g.id, as(examples.HarborWebShopKey)...).want(200, "status", "DELIVERED", "currentBalance", "25.00", "voucherCode", "null")
+	w.post("validate-gift", `{"voucherCode":"`+g.code+`"}`, till...).want(200, "isRedeemable", "true")
+	w.post("redeem-gift", `{"voucherCode":"`+g.code+`","amount":1}`, till...).want(200, "organizationID", examples.HarborPier39)
 }

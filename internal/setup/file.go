@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io/fs"
 	"slices"
+	"time"
 
 	"boon.example/internal/gift"
 )
@@ -32,6 +33,7 @@ type key struct {
 	hint      string
 	locations []gift.ID // sorted; empty: all
 	may       gift.Permissions
+	expires   time.Time // zero: never, or what the key has already
 }
 
 func (k *key) kind() gift.KeyKind {
@@ -213,9 +215,9 @@ func (r *reader) subscriptions(f fields, known holdings) []gift.Subscription {
 func (r *reader) keys(f fields, list string, known *holdings) []key {
 	names := make(map[string]int)
 	return each(f, list, func(v value) key {
-		allowed := []string{"name", "secret", "locations", "role", "permissions"}
+		allowed := []string{"name", "secret", "expires", "locations", "role", "permissions"}
 		if known == nil {
-			allowed = allowed[:2]
+			allowed = allowed[:3]
 		}
 		f := r.fields(v, allowed...)
 		f.require("name")
@@ -225,6 +227,7 @@ func (r *reader) keys(f fields, list string, known *holdings) []key {
 		}
 		names[k.name] = v.Line
 		k.hash, k.hint = f.secret("secret")
+		k.expires = f.instant("expires")
 		if known != nil {
 			k.locations = f.locations("locations", *known)
 			k.may = f.permissions()

@@ -227,6 +227,7 @@ func TestParseRefuses(t *testing.T) {
 		{"unknown role", with("keys: [{name: till, role: manager}]"), "6", "accounts[0].keys[0].role", "no such role; there are till, shop, office, all."},
 		{"misspelt permission", with("keys: [{name: till, permissions: [redeem, lookup]}]"), "6", "accounts[0].keys[0].permissions[1]", "did you mean look-up?"},
 		{"unknown permission", with("keys: [{name: till, permissions: [all]}]"), "6", "accounts[0].keys[0].permissions[0]", "no such permission; there are validate,"},
+		{"end without an offset", with("keys: [{name: till, role: till, expires: 2027-01-31T00:00:00}]"), "6", "accounts[0].keys[0].expires", "with Z or an offset"},
 		{"permission twice", with("keys: [{name: till, permissions: [redeem, redeem]}]"), "6", "accounts[0].keys[0].permissions[1]", "in the list already"},
 		{"permission of a list", with("keys: [{name: till, permissions: [[redeem]]}]"), "6", "accounts[0].keys[0].permissions[0]", "not a list"},
 		{"no permissions", with("keys: [{name: till, permissions: []}]"), "6", "accounts[0].keys[0].permissions", "permits nothing"},

@@ -145,7 +145,14 @@ func ownerOf(d *gift.Directory, k *gift.Key) string {
 	return "the system"
 }
 
-// enable gives a working key the locations and permissions of the file.
+func expiry(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// enable gives a working key the locations, permissions and end of the file.
 func (p *plan) enable(live *gift.Key, k *key, label string, a *gift.Account) {
 	changed := *live
 	tell := func(what, from, to string) {
@@ -163,7 +170,11 @@ func (p *plan) enable(live *gift.Key, k *key, label string, a *gift.Account) {
 		changed.Permissions = k.may
 		tell("permissions", live.Permissions.String(), k.may.String())
 	}
-	if !slices.Equal(changed.Locations, live.Locations) || changed.Permissions != live.Permissions {
+	if !k.expires.IsZero() && !k.expires.Equal(live.ExpiresAt) {
+		changed.ExpiresAt = k.expires
+		tell("expires", expiry(live.ExpiresAt), expiry(k.expires))
+	}
+	if !slices.Equal(changed.Locations, live.Locations) || changed.Permissions != live.Permissions || !changed.ExpiresAt.Equal(live.ExpiresAt) {
 		p.changes.Keys = append(p.changes.Keys, &changed)
 	}
 }
@@ -176,10 +187,13 @@ func (p *plan) revoke(k *gift.Key) {
 
 // add makes a key of the file's secret, or of one that was drawn and is shown in the report.
 func (p *plan) add(k *key, label, words string) {
+	if !k.expires.IsZero() && !k.expires.After(p.now) {
+		p.problem(k.at, "Key %s would have expired already; its end must lie ahead.", k.name)
+	}
 	drawn := p.drawn[keyName{k.owner, k.name}]
 	added := &gift.Key{
 		ID: drawn.id, Kind: k.kind(), AccountID: k.owner, Name: k.name,
-		Hash: k.hash, Hint: k.hint, Locations: k.locations, CreatedAt: moment(p.now), Permissions: k.may,
+		Hash: k.hash, Hint: k.hint, Locations: k.locations, CreatedAt: moment(p.now), ExpiresAt: k.expires, Permissions: k.may,
 	}
 	if k.hash == (gift.KeyHash{}) {
 		added.Hash, added.Hint = gift.HashKey(drawn.text), gift.KeyHint(drawn.text)

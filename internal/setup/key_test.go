@@ -188,6 +188,33 @@ func TestPermissionsChange(t *testing.T) {
 	wantLines(t, "changes again", apply(t, w, file).Changes)
 }
 
+func TestKeysExpire(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	end := time.Date(2026, 6, 1, 13, 0, 0, 0, time.UTC)
+	file := withKey(", secret: "+oldSecret+", expires: 2026-06-01T15:00:00+02:00") + "systemKeys: [{name: partner, expires: 2026-06-02T00:00:00Z}]\n"
+	wantLines(t, "changes", apply(t, w, file).Changes[2:], "account Harbor Coffee: added key till (till)", "system: added key partner")
+	if k := directory(t, w).Keys[gift.HashKey(oldSecret)]; !k.ExpiresAt.Equal(end) {
+		t.Errorf("it expires at %s", k.ExpiresAt)
+	}
+	if _, ok := directory(t, w).Authenticate(oldSecret, end.Add(-1)); !ok {
+		t.Error("it does not work until its end")
+	}
+	if _, ok := directory(t, w).Authenticate(oldSecret, end); ok {
+		t.Error("it works at its end")
+	}
+	wantLines(t, "changes again", apply(t, w, file).Changes)
+	wantLines(t, "changes without it", apply(t, w, withKey(", secret: "+oldSecret)).Changes) // what it has it keeps
+	longer := withKey(", secret: " + oldSecret + ", expires: 2026-06-01T14:00:00Z")
+	wantLines(t, "changes", apply(t, w, longer).Changes, "account Harbor Coffee: changed key till: expires from 2026-06-01T13:00:00Z to 2026-06-01T14:00:00Z")
+	late := applyAt(t, w, longer, end.Add(time.Hour))
+	wantLines(t, "notes", late.Notes, "account Harbor Coffee: key till has a secret here that expired at 2026-06-01T14:00:00Z; it stays so. "+
+		"Give it a new secret, or take it out of the file.")
+	if said := refused(t, w, withKey(", secret: "+newSecret+", expires: 2026-06-01T12:00:00Z")); !strings.Contains(said, "Key till would have expired already") {
+		t.Error(said)
+	}
+}
+
 func TestCreateKey(t *testing.T) {
 	t.Parallel()
 	w := open(t)
