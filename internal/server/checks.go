@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -295,6 +296,20 @@ func (c *Config) couldListen(r *Report, others bool) (net.Addr, error) {
 	return address, nil
 }
 
+// accountsText counts the accounts, and names some, so that a store that is not the one that was meant shows.
+func accountsText(d *gift.Directory) string {
+	const most = 3
+	var names []string
+	for _, a := range d.Accounts {
+		names = append(names, a.Name)
+	}
+	slices.Sort(names)
+	if len(names) > most {
+		names = append(names[:most], "…")
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%d: %s", len(d.Accounts), strings.Join(names, ", ")), ": ")
+}
+
 // expiresSoon is how long before its end a key is told of.
 const expiresSoon = 14 * 24 * time.Hour
 
@@ -314,7 +329,7 @@ func (r *Report) setup(d *gift.Directory, now time.Time) {
 			r.wrong("key %s expires at %s: make a second one, change its caller, and revoke it", k.Name, k.ExpiresAt.UTC().Format(time.RFC3339))
 		}
 	}
-	r.fact("accounts", "%d", len(d.Accounts))
+	r.fact("accounts", "%s", accountsText(d))
 	r.fact("locations", "%d", locations)
 	r.fact("keys", "%d", keys)
 	switch {

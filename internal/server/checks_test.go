@@ -115,7 +115,7 @@ func TestStartsLoudly(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.run(server.Config{PublicURL: "https://gifts.example.com", Proxies: trusted})
-	if logs = s.logs.String()[before:]; strings.Contains(logs, "WARN") || !strings.Contains(logs, `"accounts":"1","locations":"2","keys":"`) {
+	if logs = s.logs.String()[before:]; strings.Contains(logs, "WARN") || !strings.Contains(logs, `"accounts":"1: Harbor Coffee","locations":"2","keys":"`) {
 		t.Errorf("a service where all is well says\n%s", logs)
 	}
 	s.beside(server.Config{})
@@ -136,7 +136,7 @@ func TestCheck(t *testing.T) {
 	if err != nil || len(r.Wrong) == 0 || !strings.Contains(r.Wrong[0], "--trusted-proxies") ||
 		!slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "another boon serve") }) ||
 		!slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, s.address+" is taken") }) ||
-		!slices.Contains(r.Facts, server.Fact{Name: "email", Value: "mail.example.com"}) || !slices.Contains(r.Facts, server.Fact{Name: "accounts", Value: "1"}) {
+		!slices.Contains(r.Facts, server.Fact{Name: "email", Value: "mail.example.com"}) || !slices.Contains(r.Facts, server.Fact{Name: "accounts", Value: "1: Harbor Coffee"}) {
 		t.Errorf("beside a service: %+v, %v", r, err)
 	}
 	nowhere := filepath.Join(t.TempDir(), "typo")
