@@ -103,9 +103,9 @@ const (
 func New(g *gift.Gift, a *gift.Account, now time.Time) View {
 	v := View{
 		Merchant: Line(a.Name), Headline: builtInHeadline, Accent: builtInAccent,
-		Sender: Line(g.Card.Sender), Recipient: Line(g.Card.Recipient), Message: Lines(g.Card.Message),
+		Sender: unlinked(Line(g.Card.Sender)), Recipient: unlinked(Line(g.Card.Recipient)), Message: unlinkedLines(Lines(g.Card.Message)),
 		Worth: worth(g, g.Original), Balance: worth(g, g.Balance), Partly: g.Balance > 0 && g.Balance < g.Original,
-		Code: g.Card.Code.Grouped(), Terms: append(Lines(g.Card.Terms), Lines(g.Card.PromotionalTerms)...),
+		Code: g.Card.Code.Grouped(), Terms: unlinkedLines(append(Lines(g.Card.Terms), Lines(g.Card.PromotionalTerms)...)),
 	}
 	if v.Sender == "" {
 		v.Sender = v.Merchant
@@ -128,7 +128,7 @@ func New(g *gift.Gift, a *gift.Account, now time.Time) View {
 
 func worth(g *gift.Gift, n gift.Amount) Worth {
 	if g.Item {
-		return Worth{strconv.FormatInt(int64(n), 10), Line(g.Card.Label), true}
+		return Worth{strconv.FormatInt(int64(n), 10), unlinked(Line(g.Card.Label)), true}
 	}
 	return Worth{g.Currency.Format(n), g.Currency.Code, false}
 }

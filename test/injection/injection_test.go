@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -108,6 +109,12 @@ func (f fields) harmless() fields {
 	return twin
 }
 
+// unspaced takes out what is put into a text so that no program makes a link of it.
+func unspaced(s string) string { return strings.NewReplacer(" ", "", "\u2060", "").Replace(s) }
+
+// linked is what programs make links of.
+var linked = regexp.MustCompile(`(?i)(\bwww\.|\b(https?|ftp|ldap|mailto|tel|sms|javascript|data):)\S|[^\s.]\.(example|com|net|org|ini)\b`)
+
 // refusable tells why a text may be refused where it stands: "" for no reason.
 func refusable(name, s string) string {
 	lines := slices.Contains(prose, name)
@@ -189,10 +196,17 @@ func (w *world) look(t *testing.T, kind, s string, sent fields, g *sentGift, twi
 		}
 		for _, line := range card.Lines(text) {
 			for what, all := range map[string]string{"page": got.page.text, "mail's HTML": got.mail.html.text} {
-				if all != "" && !strings.Contains(all, nfc.String(line)) {
-					t.Errorf("%q: the %s of a gift by %s does not show %s as %q: %q", s, what, kind, name, line, all)
+				if all != "" && !strings.Contains(unspaced(all), unspaced(nfc.String(line))) {
+					t.Errorf("%q: the %s of a gift by %s does not show %s as %q: %.500q", s, what, kind, name, line, all)
 				}
 			}
+		}
+	}
+	for what, text := range map[string]string{
+		"page": got.page.text, "mail's HTML": got.mail.html.text, "mail's text": got.mail.text, "mail's subject": got.mail.subject, "SMS": got.sms,
+	} {
+		if found := linked.FindString(strings.ReplaceAll(text, g.GiftURL, "")); found != "" {
+			t.Errorf("%q: the %s of a gift by %s holds what becomes a link: %q", s, what, kind, found)
 		}
 	}
 	for what, text := range map[string]string{
