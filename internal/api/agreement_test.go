@@ -278,7 +278,7 @@ func TestParametersSayWhatTheServerDoes(t *testing.T) {
 	w := newWorld(t)
 	checker := contracts.checker.For(t)
 	known := strings.NewReplacer("{voucherID}", w.send(money("5")).id, "{key}", "till-1")
-	values := []string{"", " ", "x", "0", "1", "200", "201", "-1", "1.0", "1e1", "true", zeroGUID, strings.ToUpper(nowhere), nowhere[1:], "CLAIMED", "claimed", "REDEMPTION", "redeem-gift",
+	values := []string{"", " ", "x", "0", "1", "200", "201", "-1", "1.5", "true", zeroGUID, strings.ToUpper(nowhere), nowhere[1:], "CLAIMED", "claimed", "REDEMPTION", "redeem-gift",
 		"2031-01-01T00:00", "2031-01-01T00:00Z", "9999-01-01t00:00:00,5+0530", "2031-01-01", "1969-12-31T23:59:59Z", "2031-01-01T00:00:00 01:00", "a\tb", "a\nb", "1234", "12345",
 		strings.Repeat("é", 200), strings.Repeat("x", 201), strings.Repeat("x", 501), "ana@example.com", "+14155550132"}
 	for path, methods := range file.Paths {
