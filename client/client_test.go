@@ -197,6 +197,18 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 			}
 			return nil
 		}, ask{"GET", "/api/integration/gifting/gifts?createdFrom=2026-03-01T00%3A00%3A00Z&limit=7&status=PENDING", "", "", ""}},
+		{func() error {
+			for _, err := range c.Gifts(ctx, client.GiftsFilter{OrderID: "o", LastFour: "1234", Recipient: "ana lee", ExternalStorefrontID: "s"}) {
+				return err
+			}
+			return nil
+		}, ask{"GET", "/api/integration/gifting/gifts?externalStorefrontID=s&lastFour=1234&orderID=o&recipient=ana+lee", "", "", ""}},
+		{func() error {
+			for _, err := range c.Activity(ctx, client.ActivityFilter{From: at, KeyID: "k", OrganizationID: "l", Kind: client.EntryRedemption, PageSize: 3}) {
+				return err
+			}
+			return nil
+		}, ask{"GET", "/api/integration/gifting/activity?from=2026-03-01T00%3A00%3A00Z&keyID=k&kind=REDEMPTION&limit=3&organizationID=l", "", "", ""}},
 	}
 	for i, tt := range calls {
 		if err := tt.call(); err != nil {

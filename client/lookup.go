@@ -24,7 +24,11 @@ type GiftsFilter struct {
 	CreatedFrom                        time.Time
 	CreatedTo                          time.Time // exclusive
 	ExternalTransactionReferenceNumber string
-	PageSize                           int // how many gifts one call fetches, 1 to 200; 0: the service's choice
+	ExternalStorefrontID               string
+	OrderID                            string
+	LastFour                           string // of the code
+	Recipient                          string // an address, a number, or words of a name
+	PageSize                           int    // how many gifts one call fetches, 1 to 200; 0: the service's choice
 }
 
 func (f GiftsFilter) query() url.Values {
@@ -41,10 +45,59 @@ func (f GiftsFilter) query() url.Values {
 	set("createdFrom", instant(f.CreatedFrom))
 	set("createdTo", instant(f.CreatedTo))
 	set("externalTransactionReferenceNumber", f.ExternalTransactionReferenceNumber)
+	set("externalStorefrontID", f.ExternalStorefrontID)
+	set("orderID", f.OrderID)
+	set("lastFour", f.LastFour)
+	set("recipient", f.Recipient)
 	if f.PageSize != 0 {
-		set("limit", strconv.Itoa(f.PageSize))
+		q.Set("limit", strconv.Itoa(f.PageSize))
 	}
 	return q
+}
+
+// ActivityFilter selects changes of gifts; what is zero selects all.
+type ActivityFilter struct {
+	From           time.Time
+	To             time.Time // exclusive
+	KeyID          string
+	OrganizationID string // where the change was made
+	Kind           EntryKind
+	PageSize       int // how many changes one call fetches, 1 to 200; 0: the service's choice
+}
+
+func (f ActivityFilter) query() url.Values {
+	q := url.Values{}
+	for name, value := range map[string]string{"from": instant(f.From), "to": instant(f.To), "keyID": f.KeyID,
+		"organizationID": f.OrganizationID, "kind": string(f.Kind)} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if f.PageSize != 0 {
+		q.Set("limit", strconv.Itoa(f.PageSize))
+	}
+	return q
+}
+
+// Change is one change of one gift of the account.
+type Change struct {
+	VoucherID string `json:"voucherID"`
+	Entry
+	Currency string `json:"currency"` // "" for an item gift
+}
+
+// Activity goes through the changes of all gifts of the key's account, the newest first, fetching pages as they are needed. The first
+// error ends it.
+func (c *Client) Activity(ctx context.Context, f ActivityFilter) iter.Seq2[Change, error] {
+	fetch := func(cursor string) (list []json.RawMessage, next string, meta Meta, err error) {
+		var page struct {
+			Entries    []json.RawMessage `json:"entries"`
+			NextCursor string            `json:"nextCursor"`
+		}
+		meta, err = c.do(ctx, paged("activity", f.query(), cursor), &page)
+		return page.Entries, page.NextCursor, meta, err
+	}
+	return pages(fetch, func(e *Change) *Meta { return &e.Meta })
 }
 
 func instant(t time.Time) string {
@@ -86,22 +139,25 @@ const (
 
 // Entry is one row of a gift's history. The amounts up to any entry add up to its CurrentBalance.
 type Entry struct {
-	EntryID        string    `json:"entryID"`
-	Seq            int       `json:"seq"` // 1 for the first
-	Kind           EntryKind `json:"kind"`
-	Amount         Decimal   `json:"amount"` // what it added to the balance; a redemption's is negative
-	CurrentBalance Decimal   `json:"currentBalance"`
-	Status         Status    `json:"status"`
-	StatusID       int       `json:"statusID"`
-	At             time.Time `json:"at"`
-	KeyID          string    `json:"keyID"`          // of the API key; "": the service itself
-	OrganizationID string    `json:"organizationID"` // "": not at a location
-	RedemptionID   string    `json:"redemptionID"`   // of a redemption its own, of a reversal the undone one's
-	ReversalID     string    `json:"reversalID"`
-	Reference      string    `json:"reference"`
-	Reason         string    `json:"reason"`
-	RequestID      string    `json:"requestID"` // of the call that caused it
-	Meta           Meta      `json:"-"`
+	EntryID          string    `json:"entryID"`
+	Seq              int       `json:"seq"` // 1 for the first
+	Kind             EntryKind `json:"kind"`
+	Amount           Decimal   `json:"amount"` // what it added to the balance; a redemption's is negative
+	CurrentBalance   Decimal   `json:"currentBalance"`
+	Status           Status    `json:"status"`
+	StatusID         int       `json:"statusID"`
+	At               time.Time `json:"at"`
+	KeyID            string    `json:"keyID"` // of the API key; "": the service itself
+	KeyName          string    `json:"keyName"`
+	User             string    `json:"user"`           // the person; "": none is known
+	OrganizationID   string    `json:"organizationID"` // "": not at a location
+	OrganizationName string    `json:"organizationName"`
+	RedemptionID     string    `json:"redemptionID"` // of a redemption its own, of a reversal the undone one's
+	ReversalID       string    `json:"reversalID"`
+	Reference        string    `json:"reference"`
+	Reason           string    `json:"reason"`
+	RequestID        string    `json:"requestID"` // of the call that caused it
+	Meta             Meta      `json:"-"`
 }
 
 // History goes through everything that happened to a gift, the oldest first, fetching pages as they are needed. The first error

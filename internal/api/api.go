@@ -153,6 +153,8 @@ func Routes() []Route {
 			handle: reverseRedemption, deadline: redemptionDeadline, needs: gift.MayReverse, operation: ledger.ReverseRedemption},
 		{Method: "GET", Pattern: base + "/gifting/gifts",
 			handle: listGifts, deadline: otherDeadline, needs: gift.MayLookUp},
+		{Method: "GET", Pattern: base + "/gifting/activity",
+			handle: listActivity, deadline: otherDeadline, needs: gift.MayLookUp},
 		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}",
 			handle: showGift, deadline: otherDeadline, needs: gift.MayLookUp},
 		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}/history",

@@ -77,6 +77,7 @@ var authority = map[string][]row{
 	"getGiftHistory": {{needs: "look-up", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound}},
 	"getRequest":     {{needs: "send", lacking: notFound, system: unsupported, by: "key", foreign: notFound, elsewhere: notFound, absent: notFound}},
 	"listGifts":      {{needs: "look-up", system: unsupported}},
+	"listActivity":   {{needs: "look-up", system: unsupported}},
 	"getHealth":      {{open: true}},
 	"getReadiness":   {{open: true}},
 	"getOpenAPI":     {{open: true}},

@@ -41,16 +41,20 @@ func (c *call) gift(q *query) (gift.Gift, error) {
 func listGifts(c *call) (ledger.Answer, error) {
 	q := c.query()
 	filter := gift.Filter{
-		AccountID:   c.account.ID,
-		Locations:   c.caller.Locations,
-		ProgramID:   q.guid("programID"),
-		PromotionID: q.guid("promotionID"),
-		LocationID:  q.guid("organizationID"),
-		CreatedFrom: q.instant("createdFrom"),
-		CreatedTo:   q.instant("createdTo"),
-		Reference:   q.line("externalTransactionReferenceNumber", 200),
-		Limit:       q.limit(),
+		AccountID:    c.account.ID,
+		Locations:    c.caller.Locations,
+		ProgramID:    q.guid("programID"),
+		PromotionID:  q.guid("promotionID"),
+		LocationID:   q.guid("organizationID"),
+		OrderID:      q.guid(byOrder),
+		StorefrontID: q.guid(byStorefront),
+		LastFour:     q.lastFour(),
+		CreatedFrom:  q.instant("createdFrom"),
+		CreatedTo:    q.instant("createdTo"),
+		Reference:    q.line(byReference, 200),
+		Limit:        q.limit(),
 	}
+	filter.Contact, filter.Words = q.recipient()
 	if name := q.text("status"); name != "" {
 		var ok bool
 		if filter.Status, ok = gift.ParseStatus(name); !ok {
@@ -61,27 +65,98 @@ func listGifts(c *call) (ledger.Answer, error) {
 	if err := q.finish(); err != nil {
 		return ledger.Answer{}, err
 	}
-	limit := filter.Limit
-	filter.Limit++ // one more tells whether there is a next page
-	gifts, err := c.Records.Gifts(c.ctx, filter)
+	page, err := c.Records.List(c.ctx, filter)
 	if err != nil {
 		return ledger.Answer{}, stored(err)
 	}
-	var last []byte
-	if len(gifts) > limit {
-		gifts = gifts[:limit]
-		last = gifts[limit-1].ID[:]
-	}
 	return c.answer(http.StatusOK, func(w *writer) {
 		w.list("gifts")
-		for n := range gifts {
+		for n := range page.Gifts {
 			w.open()
-			w.voucher(&gifts[n], c.lookUp())
+			w.voucher(&page.Gifts[n], c.lookUp())
 			w.close()
 		}
 		w.endList()
-		w.nextCursor("gifts", last)
+		w.nextCursor("gifts", page.Next)
 	}), nil
+}
+
+// lastFour reads the end of a code.
+func (q *query) lastFour() string {
+	const name = "lastFour"
+	four := q.text(name)
+	if four != "" && (len(four) != 4 || strings.Trim(four, "0123456789") != "") {
+		q.Add(name, "This must be the last four digits of a voucher code.")
+	}
+	return four
+}
+
+// recipient reads whom gifts are for.
+func (q *query) recipient() (contact string, words []string) {
+	const name = "recipient"
+	text := q.line(name, 254)
+	if contact, words = gift.ParseSearch(text); text != "" && contact == "" && words == nil {
+		q.Add(name, "This must be an e-mail address, a telephone number or a name.")
+	}
+	return contact, words
+}
+
+// listActivity lists the changes of all gifts of the account, the newest first.
+func listActivity(c *call) (ledger.Answer, error) {
+	q := c.query()
+	filter := gift.ChangeFilter{
+		AccountID: c.account.ID, Locations: c.caller.Locations, KeyID: q.guid("keyID"), LocationID: q.guid("organizationID"),
+		Kind: gift.Kind(q.text("kind")), From: q.instant("from"), To: q.instant("to"), Limit: q.limit(),
+	}
+	if filter.Kind != "" && !slices.Contains(gift.Kinds(), filter.Kind) {
+		q.Add("kind", "There is no such kind of change; REDEMPTION is one.")
+	}
+	copy(filter.Before[:], q.cursor("activity", len(filter.Before)))
+	if err := q.finish(); err != nil {
+		return ledger.Answer{}, err
+	}
+	page, err := c.Records.Activity(c.ctx, filter)
+	if err != nil {
+		return ledger.Answer{}, stored(err)
+	}
+	names := c.names()
+	return c.answer(http.StatusOK, func(w *writer) {
+		w.list("entries")
+		for n := range page.Changes {
+			change := &page.Changes[n]
+			w.open()
+			w.id("voucherID", change.VoucherID)
+			w.entry(change.Unit, &change.Entry, names)
+			w.textOrNull("currency", change.Unit.Code)
+			w.close()
+		}
+		w.endList()
+		w.nextCursor("activity", page.Next)
+	}), nil
+}
+
+// names gives the names of the locations and keys that entries tell of.
+type names struct {
+	*gift.Account
+	key func(gift.ID) string
+}
+
+// names remembers each key's, as looking one up goes through all of them.
+func (c *call) names() names {
+	directory, known := c.Directory(), map[gift.ID]string{}
+	return names{c.account, func(id gift.ID) string {
+		if _, ok := known[id]; !ok && !id.IsZero() {
+			known[id] = directory.KeyName(id)
+		}
+		return known[id]
+	}}
+}
+
+func (n names) location(id gift.ID) string {
+	if l := n.Location(id); l != nil {
+		return l.Name
+	}
+	return ""
 }
 
 // showHistory lists the changes of a gift, the oldest first.
@@ -107,18 +182,21 @@ func showHistory(c *call) (ledger.Answer, error) {
 		entries = entries[:limit]
 		last = binary.BigEndian.AppendUint64(nil, uint64(entries[limit-1].Seq))
 	}
+	names := c.names()
 	return c.answer(http.StatusOK, func(w *writer) {
 		w.list("entries")
 		for n := range entries {
-			w.entry(&g.Voucher, &entries[n])
+			w.open()
+			w.entry(g.Unit(), &entries[n], names)
+			w.close()
 		}
 		w.endList()
-		w.nextCursor("history", last)
+		w.nextCursorAt("history", last)
 	}), nil
 }
 
-// entry writes one change. The amounts up to any entry add up to its balance: the first one brings the whole value.
-func (w *writer) entry(v *gift.Voucher, e *gift.Entry) {
+// entry writes the members of one change. The amounts up to any entry add up to its balance: the first one brings the whole value.
+func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
 	amount, redemption, reversal := e.Delta, gift.ID{}, gift.ID{}
 	switch e.Kind {
 	case gift.Issued:
@@ -128,23 +206,24 @@ func (w *writer) entry(v *gift.Voucher, e *gift.Entry) {
 	case gift.Reversal:
 		redemption, reversal = e.Reverses, e.ID
 	}
-	w.open()
 	w.id("entryID", e.ID)
 	w.integer("seq", e.Seq)
 	w.text("kind", string(e.Kind))
-	w.amount("amount", v.Unit(), amount)
-	w.amount("currentBalance", v.Unit(), e.Balance)
+	w.amount("amount", unit, amount)
+	w.amount("currentBalance", unit, e.Balance)
 	w.text("status", e.Status.String())
 	w.integer("statusID", int(e.Status))
 	w.instant("at", e.At)
 	w.idOrNull("keyID", e.Actor.KeyID)
+	w.textOrNull("keyName", names.key(e.Actor.KeyID))
+	w.null("user") // people sign in with keys of their own so far
 	w.idOrNull("organizationID", e.Actor.LocationID)
+	w.textOrNull("organizationName", names.location(e.Actor.LocationID))
 	w.idOrNull("redemptionID", redemption)
 	w.idOrNull("reversalID", reversal)
 	w.textOrNull("reference", e.Reference)
 	w.textOrNull("reason", e.Reason)
 	w.textOrNull("requestID", e.RequestID)
-	w.close()
 }
 
 // askable lists the operations of which the caller may be told what became, because it may do them itself. only is the one

@@ -208,3 +208,70 @@ func TestTicketsAndTargets(t *testing.T) {
 	w.post("validate-gift", ask(`,"targetTypeCode":"NOT_GIFT","validateTargetType":true`)).want(200)
 	w.post("validate-gift", ask(`,"targetTypeCode":"gift"`)).refused(400, gift.ValidationFailure, "targetTypeCode")
 }
+
+// TestLookUpFilters finds gifts by what people know of them.
+func TestLookUpFilters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	web := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientDescription":"Zo\u00eb Park","recipientContact":"Zoe@example.com"},` + purchase + `}`)
+	text := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":2,"recipientDescription":"Lee PARK","recipientContact":"(415) 555-0132"},` +
+		strings.Replace(purchase, shop, counter, 1) + `}`)
+	plain := w.send(money("5"))
+	w.post("cancel-gift", `{"voucherID":"`+plain.id+`","cause":"CANCELLED"}`).want(200)
+	w.post("resend-gift", `{"voucherID":"`+web.id+`","recipientContact":"zoe.park@example.com"}`).want(200)
+	for query, want := range map[string]string{
+		"recipient=ZOE%40EXAMPLE.com":       web.id, // where it went before
+		"recipient=zoe.park%40example.com":  web.id,
+		"recipient=%2B1%20415%20555%200132": text.id,
+		"recipient=4155550132":              text.id,
+		"recipient=park":                    text.id + " " + web.id,
+		"recipient=park%20ZO%C3%8B":         web.id,
+		"recipient=par":                     "",
+		"lastFour=" + text.code[8:]:         text.id,
+		"orderID=" + web.order:              web.id,
+		"externalStorefrontID=" + counter:   text.id,
+		"status=CANCELLED":                  plain.id,
+		"status=CANCELLED&recipient=park":   "",
+		"status=PURCHASE_FAILED":            "",
+		"externalTransactionReferenceNumber=R-1&externalStorefrontID=" + counter: text.id,
+	} {
+		if got := strings.Join(w.get("/gifting/gifts?"+query).want(200, "nextCursor", "null").ids(), " "); got != want {
+			t.Errorf("%s finds %q, want %q", query, got, want)
+		}
+	}
+	for query, path := range map[string]string{"lastFour=12": "lastFour", "lastFour=123a": "lastFour", "recipient=%21%21": "recipient", "orderID=x": "orderID"} {
+		w.get("/gifting/gifts?"+query).refused(400, gift.ValidationFailure, path)
+	}
+}
+
+// TestActivity lists what happened in the account, with names, to those who may see it.
+func TestActivity(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("5"))
+	atPier := w.send(money("5", `,"organizationID":"`+pier+`"`))
+	w.send(strings.Replace(money("5"), shop, cornerShop, 1), as(cornerKey)...)
+	w.redeem(g, "1").want(200)
+	all := w.get("/gifting/activity").want(200, "entries[0].kind", "REDEMPTION", "entries[0].voucherID", g.id, "entries[0].organizationID", pier,
+		"entries[0].organizationName", "Pier 39", "entries[0].keyName", harborKey[10:], "entries[0].user", "null", "entries[0].currency", "USD",
+		"entries[0].amount", "-1.00", "entries[1].voucherID", atPier.id, "entries[1].amount", "5.00", "entries[1].organizationName", "null").has("entries", 3)
+	page := w.get("/gifting/activity?limit=2").want(200).has("entries", 2)
+	w.send(money("6")) // newer than the cursor
+	w.get("/gifting/activity?limit=2&cursor="+page.at("nextCursor")).want(200, "entries[0].voucherID", g.id, "nextCursor", "null").has("entries", 1)
+	w.get("/gifting/activity?kind=REDEMPTION").want(200).has("entries", 1)
+	w.get("/gifting/activity?kind=REDEMPTION&organizationID="+wharf).want(200).has("entries", 0)
+	w.get("/gifting/activity?organizationID="+pier).want(200).has("entries", 1)
+	w.get("/gifting/activity?keyID="+all.at("entries[0].keyID")).want(200).has("entries", 4)
+	w.get("/gifting/activity?keyID="+nowhere).want(200).has("entries", 0)
+	at := strings.NewReplacer("+", "%2B").Replace(all.at("entries[0].at"))
+	w.get("/gifting/activity?from="+at).want(200, "entries[1].kind", "REDEMPTION").has("entries", 2)
+	w.get("/gifting/activity?to="+at).want(200, "entries[0].kind", "ISSUED").has("entries", 2)
+	w.get("/gifting/activity?kind=SOLD").refused(400, gift.ValidationFailure, "kind")
+	w.get("/gifting/activity?cursor="+w.get("/gifting/gifts?limit=1").at("nextCursor")).refused(400, gift.ValidationFailure, "cursor")
+	for _, e := range strings.Split(w.get("/gifting/activity", as(wharfKey)...).want(200).at("entries"), "},") {
+		if strings.Contains(e, atPier.id) {
+			t.Errorf("a key of the wharf is told of a gift of the pier: %s", e)
+		}
+	}
+	w.get("/gifting/gifts/"+g.id+"/history").want(200, "entries[1].organizationName", "Pier 39", "entries[1].keyName", harborKey[10:])
+}

@@ -20,7 +20,7 @@ import (
 var needed = map[string]string{
 	"sendGift": "send", "cancelGift": "cancel", "reinstateGift": "cancel", "resendGift": "resend", "rescheduleGift": "resend",
 	"validateGift": "validate", "redeemGift": "redeem", "reverseRedemption": "reverse",
-	"getGift": "look-up", "getGiftHistory": "look-up", "listGifts": "look-up",
+	"getGift": "look-up", "getGiftHistory": "look-up", "listGifts": "look-up", "listActivity": "look-up",
 	"getRequest": "", "getHealth": "", "getReadiness": "", "getOpenAPI": "", "getDocs": "", "getErrorDocs": "", "getDocsAsset": "",
 }
 

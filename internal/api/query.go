@@ -108,7 +108,15 @@ func (q *query) cursor(list string, length int) []byte {
 
 // nextCursor writes where the next page begins; nil where there is none. A cursor names the last element of its page, so that
 // it stays right while elements are added.
-func (w *writer) nextCursor(list string, last []byte) {
+func (w *writer) nextCursor(list string, last gift.ID) {
+	if last.IsZero() {
+		w.null("nextCursor")
+		return
+	}
+	w.nextCursorAt(list, last[:])
+}
+
+func (w *writer) nextCursorAt(list string, last []byte) {
 	if last == nil {
 		w.null("nextCursor")
 		return

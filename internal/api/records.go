@@ -19,6 +19,10 @@ type Records interface {
 	Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error)
 	// Gifts selects at most Filter.Limit gifts, the newest first.
 	Gifts(context.Context, gift.Filter) ([]gift.Gift, error)
+	// List gives a page of gifts, and Activity one of the changes of all gifts of an account: the newest first, and with gift.MaxRead
+	// looked at for either.
+	List(context.Context, gift.Filter) (gift.Page, error)
+	Activity(context.Context, gift.ChangeFilter) (gift.ChangePage, error)
 	// History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
 	History(ctx context.Context, account, voucher gift.ID, seq, limit int) ([]gift.Entry, error)
 	// Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long answers.

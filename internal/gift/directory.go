@@ -38,6 +38,16 @@ func (d *Directory) Key(id ID) *Key {
 	return nil
 }
 
+// KeyName is the name of a key that there is or was; "" is none.
+func (d *Directory) KeyName(id ID) string {
+	for _, k := range d.Keys {
+		if k.ID == id {
+			return k.Name
+		}
+	}
+	return ""
+}
+
 // SendingAccount tells which account a send-gift request is for: an account key's own, which the request may name but no
 // other (interface, section 4.1, rule 7); for a system key the one it names. path is where the request names it. It fails with
 // NOT_AUTHORIZED or VALIDATION_FAILURE.

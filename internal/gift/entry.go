@@ -19,6 +19,11 @@ const (
 	Reinstatement Kind = "REINSTATEMENT"
 )
 
+// Kinds lists them all.
+func Kinds() []Kind {
+	return []Kind{Issued, Sent, SendFailed, Redemption, Reversal, Cancel, Reinstatement, Resent, Rescheduled}
+}
+
 // Entry is one row of a gift's history: one change of its balance, its status, or of how it is delivered. Entries are only ever added.
 // Balance = Original + the sum of all Deltas, at every entry.
 type Entry struct {

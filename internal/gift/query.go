@@ -15,6 +15,46 @@ type Filter struct {
 	Reference    string    // externalTransactionReferenceNumber
 	OrderID      ID
 	StorefrontID ID
-	Before       ID // the last voucher of the page before, in descending order of id; zero: from the newest
+	LastFour     string   // of the code
+	Contact      string   // to which the gift goes, or went before; see ParseSearch
+	Words        []string // of the recipient's name; see SearchWords
+	Before       ID       // the last voucher of the page before, in descending order of id; zero: from the newest
 	Limit        int
+}
+
+// Page is a part of a list of gifts, the newest first.
+type Page struct {
+	Gifts []Gift
+	Next  ID  // where the next page begins: its Filter.Before; zero: there is none
+	Read  int // how many gifts were looked at to find these
+}
+
+// MaxRead is how many gifts or entries one page of a list looks at. Where few fit the filter, a page comes with fewer than its limit, or none,
+// and says where the next one begins.
+const MaxRead = 2_000
+
+// ChangeFilter selects entries of an account; zero members select all.
+type ChangeFilter struct {
+	AccountID  ID
+	Locations  []ID // only of gifts that Filter.Locations would select
+	KeyID      ID
+	LocationID ID // where the change was made
+	Kind       Kind
+	From       time.Time
+	To         time.Time // exclusive
+	Before     ID        // the last entry of the page before, in descending order of id; zero: from the newest
+	Limit      int
+}
+
+// Change is an entry of an account's activity, and what its gift is counted in.
+type Change struct {
+	Entry
+	Unit Currency
+}
+
+// ChangePage is a part of a list of entries, the newest first.
+type ChangePage struct {
+	Changes []Change
+	Next    ID
+	Read    int
 }

@@ -105,6 +105,23 @@ func (k *Keys) SheetHash(t gift.Token) []byte { return k.hash("sheet", t.Reveal(
 // SheetHashes are the hashes of a link, with every key.
 func (k *Keys) SheetHashes(t gift.Token) [][]byte { return k.hashes("sheet", t.Reveal()) }
 
+// searchSize is the length of a SearchHash: the key's id, and enough of the HMAC to tell what people look for apart.
+const searchSize = 12
+
+// SearchHash is what a gift of an account is found by beside its code: its first byte is the key's id.
+func (k *Keys) SearchHash(account gift.ID, text string) []byte {
+	return k.hash("search", string(account[:])+text)[:searchSize]
+}
+
+// SearchHashes are those that it can have been given: with every key, the current one first.
+func (k *Keys) SearchHashes(account gift.ID, text string) [][]byte {
+	all := k.hashes("search", string(account[:])+text)
+	for i := range all {
+		all[i] = all[i][:searchSize]
+	}
+	return all
+}
+
 // AddressHash is what a client address is counted under, so that no address needs to be kept.
 func (k *Keys) AddressHash(address string) []byte { return k.hash("address", address) }
 

@@ -134,6 +134,7 @@ func TestRanks(t *testing.T) {
 		"POST /api/integration/gifting/reschedule-gift":          change,
 		"POST /hooks/twilio/a/b/c":                               change,
 		"GET /api/integration/gifting/gifts":                     look,
+		"GET /api/integration/gifting/activity":                  look,
 		"GET /api/integration/gifting/gifts/{voucherID}":         look,
 		"GET /api/integration/gifting/gifts/{voucherID}/history": look,
 		"GET /api/integration/requests/{key}":                    look,

@@ -26,6 +26,7 @@ var placements = []placement{
 	{table: "answer", by: "account_id"},
 	{table: "given_back", by: "account_id"},
 	{table: "resend", by: "account_id"},
+	{table: "gift_search", by: "account_id"},
 	{table: "tally", by: "account_id"},
 	{table: "used_record", by: "account_id"},
 	{table: "till_bucket", by: "account_id"},

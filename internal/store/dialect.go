@@ -23,6 +23,8 @@ type dialect struct {
 	// find looks up secrets, at most so many together.
 	together int
 	find     func(context.Context, *Store, []*sought) error
+	// read runs works that find rows by their keys, outside of a transaction.
+	read func(context.Context, *Store, []work) error
 	// hasTable asks whether table $1 exists.
 	hasTable string
 	// entryByID joins, as e, the entry of account $1 that an expression over the tables before it gives the id of.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/sealed"
@@ -59,7 +58,7 @@ func cardFields(c *gift.Card, secrets *[]byte) []any {
 	}
 }
 
-var insertCard = inserting("card", cardColumns, "BBBTTTNTTTTNBFNTNNTTTTBTTT", "")
+var insertCard = inserting("card", cardColumns+", c.indexed", "BBBTTTNTTTTNBFNTNNTTTTBTTTF", "")
 
 func (s *Store) cardRow(g *gift.Gift) []any {
 	c, p := &g.Card, &g.Card.Purchase
@@ -67,7 +66,7 @@ func (s *Store) cardRow(g *gift.Gift) []any {
 		bare(g.AccountID), bare(g.ID), s.sealSecrets(g), c.Label, c.Terms, c.PromotionalTerms, int64(c.EquivalentValue),
 		c.Sender, c.Recipient, c.Contact, c.Message, int64(c.Method), id(c.DesignID), c.Scheduled, micros(c.DeliveryDate), c.DeliveryZone,
 		micros(c.DeliveredAt), c.RecipientIndex, p.Reference, p.FirstName, p.LastName, p.EmailAddress, id(p.StorefrontID),
-		c.Notes, c.RelatedOrderID, c.RelatedOrderNumber,
+		c.Notes, c.RelatedOrderID, c.RelatedOrderNumber, true,
 	}
 }
 
@@ -229,57 +228,6 @@ func drain(rows *sql.Rows, fn func(*sql.Rows) error) error {
 	return rows.Err()
 }
 
-// Gifts selects at most f.Limit gifts, the newest first: in descending order of their ids. Nothing is selected by a
-// Limit of 0. A filter that matches little reads all gifts of the account, so lists have two readers at most, and leave the others to tills.
-func (s *Store) Gifts(ctx context.Context, f gift.Filter) ([]gift.Gift, error) {
-	select {
-	case s.lists <- struct{}{}:
-		defer func() { <-s.lists }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("waiting for other lists: %w", ctx.Err())
-	}
-	w := where{}
-	w.and(`v.account_id = %s`, bare(f.AccountID))
-	if !f.Before.IsZero() {
-		w.and(`v.id < %s`, bare(f.Before))
-	}
-	if !f.OrderID.IsZero() {
-		w.and(`v.order_id = %s`, bare(f.OrderID))
-	}
-	if !f.StorefrontID.IsZero() {
-		w.and(`c.storefront_id = %s`, bare(f.StorefrontID))
-	}
-	if f.Reference != "" {
-		w.and(`c.reference <> '' AND c.reference = %s`, f.Reference) // the first half lets the partial index be used
-	}
-	if f.Status != 0 {
-		w.and(`v.status = %s`, int64(f.Status))
-	}
-	if !f.ProgramID.IsZero() {
-		w.and(`v.program_id = %s`, bare(f.ProgramID))
-	}
-	if !f.PromotionID.IsZero() {
-		w.and(`v.promotion_id = %s`, bare(f.PromotionID))
-	}
-	if !f.LocationID.IsZero() {
-		w.and(`v.location_id = %s`, bare(f.LocationID))
-	}
-	if len(f.Locations) > 0 {
-		places := make([]any, len(f.Locations))
-		for i := range f.Locations {
-			places[i] = bare(f.Locations[i])
-		}
-		w.and(`v.location_id IN (`+strings.Repeat(`, %s`, len(places))[2:]+`)`, places...)
-	}
-	if !f.CreatedFrom.IsZero() {
-		w.and(`v.created_at >= %s`, micros(f.CreatedFrom))
-	}
-	if !f.CreatedTo.IsZero() {
-		w.and(`v.created_at < %s`, micros(f.CreatedTo))
-	}
-	return s.selectGifts(within(ctx, f.AccountID), selectGift+w.text()+` ORDER BY v.id DESC LIMIT `+w.arg(f.Limit), w.args...)
-}
-
 // where builds a condition with numbered placeholders.
 type where struct {
 	conditions []string
@@ -300,5 +248,3 @@ func (w *where) arg(a any) string {
 	w.args = append(w.args, a)
 	return fmt.Sprintf("$%d", len(w.args))
 }
-
-func (w *where) text() string { return " WHERE " + strings.Join(w.conditions, " AND ") }

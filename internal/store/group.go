@@ -95,7 +95,7 @@ var (
 
 var groupStatements = []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectSentBy, selectWithdrawn, selectCodes, updateVoucher,
 	updateTally, updateReplays, updateCard, deleteJobs, selectWays, selectJobs, selectResends, insertResend, updateWay, updateJob, insertTally, insertGivenBack,
-	insertUsed, insertItems, insertVoucher, insertCard, insertSecret, insertEntry, insertRequest, insertAnswer, selectPlaces, insertJob,
+	insertUsed, insertItems, insertVoucher, insertCard, insertSecret, insertSearch, insertEntry, insertRequest, insertAnswer, selectPlaces, insertJob,
 	selectNewestStrand, selectNewestSeals, insertStrand, insertSheet}
 
 // hotTexts are the statements of a group as they are prepared row by row.
@@ -351,6 +351,7 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	}
 	works = append(works, g.saveUsed(c)...)
 	works = append(works, g.saveGifts(c.Gifts)...)
+	works = append(works, g.saveSearch(c))
 	slices.SortStableFunc(c.Requests, func(a, b ledger.Request) int { return compareKeys(a.RequestKey, b.RequestKey) })
 	requests, answers := g.requestRows(c.Requests)
 	works = append(works, entryRows(c.Entries, seals), requests, answers)

@@ -51,6 +51,7 @@ var postgresDialect = dialect{
 	entryByID: func(id string) string {
 		return `CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1 AND e.id = ` + id + ` OFFSET 0) AS e`
 	},
+	read:       readPipelined,
 	hasTable:   `SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = $1`,
 	unhurried:  `SET LOCAL lock_timeout = 0`,
 	lockRows:   lockRows,

@@ -31,6 +31,7 @@ var sqliteDialect = dialect{
 	find:     findJoined,
 	// SQLite makes a CROSS JOIN in the order in which it is written.
 	entryByID: func(id string) string { return `CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = ` + id },
+	read:      readRowwise,
 	hasTable:  `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`,
 	snapshot:  &sql.TxOptions{ReadOnly: true},
 	integrity: []string{`PRAGMA integrity_check`, `PRAGMA foreign_key_check`},

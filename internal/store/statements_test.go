@@ -61,6 +61,7 @@ var withoutAccount = map[string]string{
 	`SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k) CROSS JOIN LATERAL (SELECT s.hash FROM secret AS s WHERE s.hash`: "is a new code taken anywhere?",
 	`UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN`:                                                            "jobs are claimed for all accounts",
 	`SELECT to_regclass('pg_dist_partition')`:                                                                               "is the database spread over machines?",
+	`SELECT c.account_id, c.voucher_id FROM card AS c WHERE NOT c.indexed`:                                                  "what is not indexed yet, of any account, by its index",
 	`SELECT count(*) FROM job`:                                                  "how many messages wait?",
 	`SELECT count(*), min(claimable_at) FROM job`:                               "how many are overdue?",
 	`SELECT min(claimable_at) FROM job`:                                         "when is the next job due?",

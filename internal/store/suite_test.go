@@ -50,6 +50,8 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"look-ups at once see what was answered":    testLookUpsAtOnce,
 		"gifts are selected":                        testFilter,
 		"pages stay right while gifts are added":    testPages,
+		"gifts of earlier programs are found":       testOldGifts,
+		"activity is listed":                        testActivity,
 		"history is paged":                          testHistory,
 		"a change of the set-up is seen everywhere": testConfigure,
 		"what gifts refer to is known":              testUses,
@@ -595,6 +597,8 @@ func testFilter(t *testing.T, open opener) {
 		g, e := newGift(account)
 		g.Card.Purchase.Reference = ""
 		change(&g)
+		g.ID = idAt(g.CreatedAt.Add(time.Duration(len(names)) * time.Millisecond))
+		e.VoucherID = g.ID
 		c.Gifts, c.Entries, names = append(c.Gifts, g), append(c.Entries, e), append(names, name)
 	}
 	order := newID()
@@ -606,29 +610,46 @@ func testFilter(t *testing.T, open opener) {
 		g.ProgramID, g.Promotional, g.PromotionID = gift.PromotionalProgram.ID, true, promotion
 	})
 	add("reference", func(g *gift.Gift) { g.Card.Purchase.Reference = "R-7" })
+	shop := newID()
+	add("bought", func(g *gift.Gift) { g.Card.Purchase.StorefrontID = shop })
+	add("Zoë", func(g *gift.Gift) { g.Card.Recipient, g.Card.Contact = "ZOË O'Neill-Park", "Zoe@Example.com" })
+	add("Park", func(g *gift.Gift) { g.Card.Recipient, g.Card.Contact, g.LocationID = "Lee Park", "+14155550132", here })
 	add("tomorrow", func(g *gift.Gift) { g.CreatedAt = noon.AddDate(0, 0, 1) })
 	save(t, s, c)
 	issue(t, s, newID(), 3) // of another account
 	redeem(t, s, &c.Gifts[1].Voucher, 1)
+	four := c.Gifts[len(c.Gifts)-2].Card.Code.LastFour()
 
 	for name, test := range map[string]struct {
 		filter gift.Filter
 		want   string
 	}{
-		"all":          {gift.Filter{}, "tomorrow, reference, promotion, there, here, order 2, order 1"},
-		"limit":        {gift.Filter{Limit: 2}, "tomorrow, reference"},
+		"all":          {gift.Filter{}, "tomorrow, Park, Zoë, bought, reference, promotion, there, here, order 2, order 1"},
+		"limit":        {gift.Filter{Limit: 2}, "tomorrow, Park"},
+		"storefront":   {gift.Filter{StorefrontID: shop}, "bought"},
+		"last four":    {gift.Filter{LastFour: four}, "Park"},
+		"address":      {gift.Filter{Contact: gift.Fold("zoe@EXAMPLE.com")}, "Zoë"},
+		"number":       {gift.Filter{Contact: "+14155550132"}, "Park"},
+		"a word":       {gift.Filter{Words: gift.SearchWords("park")}, "Park, Zoë"},
+		"all words":    {gift.Filter{Words: gift.SearchWords("neill zoë")}, "Zoë"},
+		"a beginning":  {gift.Filter{Words: gift.SearchWords("par")}, ""},
+		"word, place":  {gift.Filter{Words: gift.SearchWords("PARK"), LocationID: here}, "Park"},
+		"four, other":  {gift.Filter{LastFour: four, Words: gift.SearchWords("Zoë")}, ""},
+		"four, order":  {gift.Filter{LastFour: four, OrderID: order}, ""},
+		"never":        {gift.Filter{Status: gift.PurchaseFailed}, ""},
 		"before":       {gift.Filter{Before: c.Gifts[2].ID}, "order 2, order 1"},
 		"order":        {gift.Filter{OrderID: order}, "order 2, order 1"},
 		"location":     {gift.Filter{LocationID: there}, "there"},
-		"enabled here": {gift.Filter{Locations: []gift.ID{here}}, "here"},
-		"enabled both": {gift.Filter{Locations: []gift.ID{here, there}, Limit: 4}, "there, here"},
+		"enabled here": {gift.Filter{Locations: []gift.ID{here}}, "Park, here"},
+		"enabled both": {gift.Filter{Locations: []gift.ID{here, there}, Limit: 2}, "Park, there"},
+		"not enabled":  {gift.Filter{Locations: []gift.ID{here}, LocationID: there}, ""},
 		"program":      {gift.Filter{ProgramID: gift.PromotionalProgram.ID}, "promotion"},
 		"promotion":    {gift.Filter{PromotionID: promotion}, "promotion"},
 		"reference":    {gift.Filter{Reference: "R-7"}, "reference"},
 		"status":       {gift.Filter{Status: gift.Claimed}, "order 2"},
 		"from":         {gift.Filter{CreatedFrom: noon.AddDate(0, 0, 1)}, "tomorrow"},
 		"to":           {gift.Filter{CreatedTo: noon}, ""},
-		"to, later":    {gift.Filter{CreatedTo: noon.Add(time.Microsecond), Limit: 1}, "reference"},
+		"to, later":    {gift.Filter{CreatedTo: noon.Add(time.Microsecond), Limit: 1}, "Park"},
 		"two at once":  {gift.Filter{OrderID: order, Status: gift.Delivered}, "order 1"},
 	} {
 		test.filter.AccountID = account
@@ -647,6 +668,15 @@ func testFilter(t *testing.T, open opener) {
 			t.Errorf("%s: %q, want %q", name, strings.Join(got, ", "), test.want)
 		}
 	}
+}
+
+// idAt is an id that was drawn at an instant.
+func idAt(at time.Time) gift.ID {
+	id := newID()
+	for i, ms := 5, at.UnixMilli(); i >= 0; i, ms = i-1, ms>>8 {
+		id[i] = byte(ms)
+	}
+	return id
 }
 
 func testPages(t *testing.T, open opener) {

@@ -127,6 +127,7 @@ func TestClientHasEveryMember(t *testing.T) {
 		{"ReverseRedemptionAnswer", all["ReverseRedemptionAnswer"], client.Reversal{}, true},
 		{"CancelGiftAnswer", all["CancelGiftAnswer"], client.Cancellation{}, true},
 		{"cancelled voucher", property(all["CancelGiftAnswer"], "vouchers"), client.CancelledVoucher{}, false},
+		{"Change", all["Change"], client.Change{}, false},
 		{"Entry", all["Entry"], client.Entry{}, false},
 		{"request", property(all["RequestsAnswer"], "requests"), client.RequestStatus{}, false},
 		{"message", property(all["Problem"], "messages"), client.Message{}, false},

@@ -1,0 +1,70 @@
+package gift
+
+import (
+	"strings"
+	"time"
+	"unicode"
+)
+
+// maxSearchWords is how many words of a recipient's name a gift is found by.
+const maxSearchWords = 8
+
+// SearchWords are the words of a recipient's name by which a gift is found: runs of letters and digits, letter case aside, each once.
+func SearchWords(name string) (words []string) {
+	known := map[string]bool{}
+	for word := range strings.FieldsFuncSeq(Fold(name), func(r rune) bool { return !unicode.In(r, unicode.L, unicode.N, unicode.M) }) {
+		if !known[word] && len(words) < maxSearchWords {
+			known[word] = true
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// Fold makes texts equal that differ in letter case only.
+func Fold(text string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			least = min(least, other)
+		}
+		return least
+	}, text)
+}
+
+// ParseSearch reads whom a look-up asks for: an e-mail address, a telephone number, or else the words of a name.
+func ParseSearch(recipient string) (contact string, words []string) {
+	if strings.Contains(recipient, "@") {
+		return Fold(strings.TrimSpace(recipient)), nil
+	}
+	digits := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, recipient)
+	if len(digits) < 7 || strings.Trim(recipient, "0123456789+-.() ") != "" {
+		return "", SearchWords(recipient)
+	}
+	if len(digits) == 10 && !strings.Contains(recipient, "+") {
+		digits = "1" + digits // as send-gift reads it
+	}
+	return "+" + digits, nil
+}
+
+// IDsFrom and IDsBefore bound the ids of what was made from an instant on, and before it. An id tells the time at which it was drawn, which
+// is not to the moment that of the record: hence a minute on either side.
+func IDsFrom(t time.Time) ID { return idAt(t.Add(-time.Minute)) }
+
+// IDsBefore is the other bound; see IDsFrom.
+func IDsBefore(t time.Time) ID { return idAt(t.Add(time.Minute)) }
+
+// idAt is the least version 7 UUID of an instant.
+func idAt(t time.Time) (id ID) {
+	ms := max(0, t.UnixMilli())
+	for i := 5; i >= 0; i-- {
+		id[i] = byte(ms)
+		ms >>= 8
+	}
+	return id
+}

@@ -1,0 +1,339 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// Lists of gifts and of entries are read from the newest to the oldest, by the primary key or by an index that is in the same order. What
+// else a filter asks for is looked at row by row, gift.MaxRead rows for a page at most: so a filter that matches nothing costs no
+// more than one that matches everything.
+
+// listShare is how long a list rests after it was read, in times of its reading, before the next one may use its reader. There are two
+// readers for lists: so they take no more than half of one processor from those who redeem.
+const listShare = 3
+
+// listSlot waits for a reader for a list; release lets the next one have it, after a rest.
+func (s *Store) listSlot(ctx context.Context) (release func(), _ error) {
+	select {
+	case s.lists <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("waiting for other lists: %w", ctx.Err())
+	}
+	begun := time.Now()
+	return func() { time.AfterFunc(listShare*time.Since(begun), func() { <-s.lists }) }, nil
+}
+
+// Gifts selects at most f.Limit gifts, the newest first, however many have to be looked at.
+func (s *Store) Gifts(ctx context.Context, f gift.Filter) (all []gift.Gift, _ error) {
+	for limit := f.Limit; ; {
+		f.Limit = limit - len(all)
+		page, err := s.List(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		all, f.Before = append(all, page.Gifts...), page.Next
+		if f.Before.IsZero() || len(all) == limit {
+			return all, nil
+		}
+	}
+}
+
+// List gives a page of gifts, the newest first: in descending order of their ids.
+func (s *Store) List(ctx context.Context, f gift.Filter) (page gift.Page, err error) {
+	release, err := s.listSlot(ctx)
+	if err != nil {
+		return page, err
+	}
+	defer release()
+	ctx = within(ctx, f.AccountID)
+	ids, next, read, err := s.walk(ctx, f.Before, floor(f.CreatedFrom), f.Limit,
+		func(before gift.ID, n int) (string, []any) { return s.candidates(f, before, n) })
+	if err != nil {
+		return page, fmt.Errorf("listing gifts: %w", err)
+	}
+	page = gift.Page{Next: next, Read: read}
+	err = s.dialect.read(ctx, s, byRef(selectGifts, refsOf(f.AccountID, ids), func(from scanner) error {
+		g, sealed, err := s.scanGift(from)
+		page.Gifts = append(page.Gifts, g)
+		return cmp.Or(err, sealed)
+	}))
+	if err != nil {
+		return page, fmt.Errorf("reading gifts: %w", err)
+	}
+	slices.SortFunc(page.Gifts, func(a, b gift.Gift) int { return slices.Compare(b.ID[:], a.ID[:]) })
+	return page, nil
+}
+
+// walk goes from the newest id down to floor until limit of them fit, there are no more, or gift.MaxRead were looked at. query gives the
+// text that reads the next n ids before one, and whether each fits; it does not know floor, as with a bound at both ends PostgreSQL may
+// read all that is between them, and sort it. next is where to go on; zero: that was all.
+func (s *Store) walk(ctx context.Context, before, floor gift.ID, limit int, query func(before gift.ID, n int) (string, []any)) (
+	ids []gift.ID, next gift.ID, read int, _ error) {
+	for n := min(limit+1, gift.MaxRead); limit > 0; n = min(4*n, gift.MaxRead-read) {
+		type row struct {
+			id   gift.ID
+			fits bool
+		}
+		text, args := query(before, n)
+		rows, err := collect(ctx, s, text, args, func(from scanner) (r row, err error) {
+			err = from.Scan(scanID{&r.id}, &r.fits)
+			return r, err
+		})
+		if err != nil {
+			return nil, next, read, err
+		}
+		read += len(rows)
+		for _, r := range rows {
+			if slices.Compare(r.id[:], floor[:]) < 0 {
+				return ids, gift.ID{}, read, nil
+			}
+			if !r.fits {
+				continue
+			}
+			if len(ids) == limit {
+				return ids, ids[limit-1], read, nil
+			}
+			ids = append(ids, r.id)
+		}
+		if len(rows) < n {
+			return ids, gift.ID{}, read, nil
+		}
+		if before = rows[n-1].id; read >= gift.MaxRead {
+			return ids, before, read, nil
+		}
+	}
+	return ids, next, read, nil
+}
+
+// candidates is the text that gives the next n gifts before one that may fit a filter, found by what narrows them most, and whether they do.
+func (s *Store) candidates(f gift.Filter, before gift.ID, n int) (string, []any) {
+	w := &where{}
+	account, limit := w.arg(bare(f.AccountID)), w.arg(n)
+	within := bounds(w, before, f.CreatedTo)
+	from := func(table, id, more string) string {
+		return `SELECT t.` + id + ` AS id FROM ` + table + ` AS t WHERE t.account_id = ` + account + more +
+			strings.ReplaceAll(within, "{id}", "t."+id) + ` ORDER BY t.` + id + ` DESC LIMIT ` + limit
+	}
+	var sources []string
+	keys, rest := s.searched(f)
+	switch {
+	case !f.OrderID.IsZero():
+		sources, rest = []string{from("voucher", "id", ` AND t.order_id = `+w.arg(bare(f.OrderID)))}, also(rest, keys)
+	case f.Reference != "":
+		// The first half lets the partial index be used.
+		sources, rest = []string{from("card", "voucher_id", ` AND t.reference <> '' AND t.reference = `+w.arg(f.Reference))}, also(rest, keys)
+	case len(keys) > 0:
+		for _, k := range keys {
+			sources = append(sources, from("gift_search", "voucher_id", ` AND t.key = `+w.arg(k)))
+		}
+	default:
+		sources = []string{from("voucher", "id", "")}
+	}
+	fits := fitting(w, account, f, rest)
+	text := `SELECT k.id, ` + fits + ` FROM (` + sources[0] + `) AS k ORDER BY k.id DESC`
+	if len(sources) > 1 {
+		for i := range sources {
+			sources[i] = `SELECT s.id FROM (` + sources[i] + `) AS s`
+		}
+		text = `SELECT k.id, ` + fits + ` FROM (SELECT u.id FROM (` + strings.Join(sources, ` UNION ALL `) +
+			`) AS u ORDER BY u.id DESC LIMIT ` + limit + `) AS k ORDER BY k.id DESC`
+	}
+	return text, w.args
+}
+
+// also adds keys to those that must be found too, if there are any.
+func also(rest [][][]byte, keys [][]byte) [][][]byte {
+	if len(keys) == 0 {
+		return rest
+	}
+	return append(rest, keys)
+}
+
+// floor is the least id of what was made from an instant on.
+func floor(from time.Time) gift.ID {
+	if from.IsZero() {
+		return gift.ID{}
+	}
+	return gift.IDsFrom(from)
+}
+
+// bounds says before which id to look; {id} stands for the column.
+func bounds(w *where, before gift.ID, to time.Time) (text string) {
+	if !to.IsZero() {
+		if last := gift.IDsBefore(to); before.IsZero() || slices.Compare(last[:], before[:]) < 0 {
+			before = last
+		}
+	}
+	if !before.IsZero() {
+		text += ` AND {id} < ` + w.arg(bare(before))
+	}
+	return text
+}
+
+// fitting is a condition on candidate k: that its gift fits a filter, and is found by one of each of the other keys too.
+func fitting(w *where, account string, f gift.Filter, keys [][][]byte) string {
+	v := where{args: w.args}
+	if f.Status != 0 {
+		v.and(`v.status = %s`, int64(f.Status))
+	}
+	if !f.ProgramID.IsZero() {
+		v.and(`v.program_id = %s`, bare(f.ProgramID))
+	}
+	if !f.PromotionID.IsZero() {
+		v.and(`v.promotion_id = %s`, bare(f.PromotionID))
+	}
+	if !f.LocationID.IsZero() {
+		v.and(`v.location_id = %s`, bare(f.LocationID))
+	}
+	if len(f.Locations) > 0 {
+		v.and(mayBeSeen(f.Locations), bareAll(f.Locations)...)
+	}
+	if !f.CreatedFrom.IsZero() {
+		v.and(`v.created_at >= %s`, micros(f.CreatedFrom))
+	}
+	if !f.CreatedTo.IsZero() {
+		v.and(`v.created_at < %s`, micros(f.CreatedTo))
+	}
+	all := []string{}
+	if len(v.conditions) > 0 {
+		all = append(all, exists(`voucher AS v WHERE v.account_id = `+account+` AND v.id = k.id AND `+strings.Join(v.conditions, " AND ")))
+	}
+	c := where{args: v.args}
+	if !f.StorefrontID.IsZero() {
+		c.and(`c.storefront_id = %s`, bare(f.StorefrontID))
+	}
+	if f.Reference != "" {
+		c.and(`c.reference = %s`, f.Reference)
+	}
+	if len(c.conditions) > 0 {
+		all = append(all, exists(`card AS c WHERE c.account_id = `+account+` AND c.voucher_id = k.id AND `+strings.Join(c.conditions, " AND ")))
+	}
+	for _, either := range keys {
+		x := where{args: c.args}
+		args := make([]any, 0, len(either))
+		for _, key := range either {
+			args = append(args, key)
+		}
+		x.and(`x.key IN (`+strings.Repeat(`, %s`, len(args))[2:]+`)`, args...)
+		all = append(all, exists(`gift_search AS x WHERE x.account_id = `+account+` AND x.voucher_id = k.id AND `+x.conditions[0]))
+		c.args = x.args
+	}
+	w.args = c.args
+	if len(all) == 0 {
+		return `TRUE`
+	}
+	return strings.Join(all, ` AND `)
+}
+
+// exists asks for one row. OFFSET keeps PostgreSQL from making a join of it, which could begin with all rows of the account.
+func exists(from string) string { return `EXISTS (SELECT 1 FROM ` + from + ` LIMIT 1 OFFSET 0)` }
+
+// readRowwise and readPipelined read rows by their keys.
+func readRowwise(ctx context.Context, s *Store, works []work) error {
+	for i := range works {
+		w := &works[i]
+		for _, row := range w.rows {
+			_, err := collect(ctx, s, w.one, append(w.scope(), row...), func(from scanner) (struct{}, error) { return struct{}{}, w.take(from) })
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func readPipelined(ctx context.Context, s *Store, works []work) error {
+	return s.readPipelined(ctx, func(run runner) error { return run(ctx, works) })
+}
+
+// selectEntries finds entries, each with what its gift is counted in.
+var selectEntries = finding("entries", `SELECT `+entryColumns+`,
+	(SELECT v.item FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
+	(SELECT v.currency FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
+	(SELECT v.decimals FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id)
+	FROM entry AS e WHERE e.account_id = $1 AND e.id {keys}`, "B", true)
+
+// Activity gives a page of the changes of all gifts of an account, the newest first: in descending order of their ids.
+func (s *Store) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.ChangePage, err error) {
+	release, err := s.listSlot(ctx)
+	if err != nil {
+		return page, err
+	}
+	defer release()
+	ctx = within(ctx, f.AccountID)
+	ids, next, read, err := s.walk(ctx, f.Before, floor(f.From), f.Limit,
+		func(before gift.ID, n int) (string, []any) { return changes(f, before, n) })
+	if err != nil {
+		return page, fmt.Errorf("listing entries: %w", err)
+	}
+	page = gift.ChangePage{Next: next, Read: read}
+	err = s.dialect.read(ctx, s, byRef(selectEntries, refsOf(f.AccountID, ids), func(from scanner) error {
+		var c gift.Change
+		var item bool
+		err := from.Scan(append(entryFields(&c.Entry), &item, &c.Unit.Code, &c.Unit.Decimals)...)
+		if item {
+			c.Unit = gift.Pieces
+		}
+		page.Changes = append(page.Changes, c)
+		return err
+	}))
+	if err != nil {
+		return page, fmt.Errorf("reading entries: %w", err)
+	}
+	slices.SortFunc(page.Changes, func(a, b gift.Change) int { return slices.Compare(b.ID[:], a.ID[:]) })
+	return page, nil
+}
+
+// changes is the text that gives the next n entries before one, and whether each fits the filter.
+func changes(f gift.ChangeFilter, before gift.ID, n int) (string, []any) {
+	w := &where{}
+	account, limit := w.arg(bare(f.AccountID)), w.arg(n)
+	within := strings.ReplaceAll(bounds(w, before, f.To), "{id}", "t.id")
+	if !f.KeyID.IsZero() {
+		w.and(`k.key_id = %s`, bare(f.KeyID))
+	}
+	if !f.LocationID.IsZero() {
+		w.and(`k.location_id = %s`, bare(f.LocationID))
+	}
+	if f.Kind != "" {
+		w.and(`k.kind = %s`, string(f.Kind))
+	}
+	if !f.From.IsZero() {
+		w.and(`k.made_at >= %s`, micros(f.From))
+	}
+	if !f.To.IsZero() {
+		w.and(`k.made_at < %s`, micros(f.To))
+	}
+	if len(f.Locations) > 0 {
+		v := where{args: w.args}
+		v.and(`v.account_id = `+account+` AND v.id = k.voucher_id AND `+mayBeSeen(f.Locations), bareAll(f.Locations)...)
+		w.args, w.conditions = v.args, append(w.conditions, exists(`voucher AS v WHERE `+v.conditions[0]))
+	}
+	fits := `TRUE`
+	if len(w.conditions) > 0 {
+		fits = `coalesce(` + strings.Join(w.conditions, ` AND `) + `, FALSE)`
+	}
+	return `SELECT k.id, ` + fits + ` FROM (SELECT t.id, t.voucher_id, t.key_id, t.location_id, t.kind, t.made_at FROM entry AS t WHERE t.account_id = ` +
+		account + within + ` ORDER BY t.id DESC LIMIT ` + limit + `) AS k ORDER BY k.id DESC`, w.args
+}
+
+// mayBeSeen is the condition that a gift is limited to one of some locations.
+func mayBeSeen(locations []gift.ID) string {
+	return `v.location_id IN (` + strings.Repeat(`, %s`, len(locations))[2:] + `)`
+}
+
+func refsOf(account gift.ID, ids []gift.ID) []ledger.Ref {
+	all := make([]ledger.Ref, len(ids))
+	for n, id := range ids {
+		all[n] = ledger.Ref{AccountID: account, ID: id}
+	}
+	return all
+}

@@ -1,0 +1,247 @@
+package store
+
+import (
+	"database/sql"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store/pgtest"
+)
+
+// listFilters are those that a list may have, alone and two by two.
+func listFilters(account gift.ID) map[string]gift.Filter {
+	one := map[string]func(*gift.Filter){
+		"status":     func(f *gift.Filter) { f.Status = gift.Delivered },
+		"rare":       func(f *gift.Filter) { f.Status = gift.PurchaseFailed },
+		"program":    func(f *gift.Filter) { f.ProgramID = gift.DistributionProgram.ID },
+		"promotion":  func(f *gift.Filter) { f.PromotionID = newID() },
+		"location":   func(f *gift.Filter) { f.LocationID = newID() },
+		"order":      func(f *gift.Filter) { f.OrderID = newID() },
+		"reference":  func(f *gift.Filter) { f.Reference = "none" },
+		"storefront": func(f *gift.Filter) { f.StorefrontID = newID() },
+		"last four":  func(f *gift.Filter) { f.LastFour = "0000" },
+		"contact":    func(f *gift.Filter) { f.Contact = "a@b.c" },
+		"words":      func(f *gift.Filter) { f.Words = []string{"ana", "lee"} },
+		"locations":  func(f *gift.Filter) { f.Locations = []gift.ID{newID(), newID()} },
+		"created":    func(f *gift.Filter) { f.CreatedFrom, f.CreatedTo = noon, noon.AddDate(1, 0, 0) },
+	}
+	all := map[string]gift.Filter{}
+	for a, first := range one {
+		for b, second := range one {
+			f := gift.Filter{AccountID: account, Before: idAt(noon.AddDate(50, 0, 0)), Limit: 50}
+			first(&f)
+			second(&f)
+			all[a+", "+b] = f
+		}
+	}
+	return all
+}
+
+func changeFilters(account gift.ID) map[string]gift.ChangeFilter {
+	f := gift.ChangeFilter{AccountID: account, Before: idAt(noon.AddDate(50, 0, 0)), Limit: 50}
+	key, place, kind, time, seen := f, f, f, f, f
+	key.KeyID, place.LocationID, kind.Kind, seen.Locations = newID(), newID(), gift.Cancel, []gift.ID{newID()}
+	time.From, time.To = noon, noon.AddDate(1, 0, 0)
+	return map[string]gift.ChangeFilter{"none": f, "key": key, "location": place, "kind": kind, "time": time, "locations": seen}
+}
+
+// TestAListReadsSoMuchAndNoMore: what fits no gift, or nearly none, is given up after so many, and the next page goes on. In 3,000 gifts of
+// one kind, those that a filter asks for are the oldest.
+func TestAListReadsSoMuchAndNoMore(t *testing.T) {
+	t.Parallel()
+	for name, open := range databases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t)
+			account := newID()
+			var c ledger.Changes
+			for n := range 3000 {
+				g, e := newGift(account)
+				g.Card.Purchase.Reference, g.Card.Recipient, g.Card.Contact = "R", "Ana", "ana@example.com"
+				if n == 0 {
+					g.ProgramID = gift.DistributionProgram.ID
+				}
+				c.Gifts, c.Entries = append(c.Gifts, g), append(c.Entries, e)
+				if len(c.Gifts) == 1000 {
+					save(t, s, c)
+					c = ledger.Changes{}
+				}
+			}
+			for what, f := range map[string]gift.Filter{
+				"nothing":            {},
+				"the program":        {ProgramID: gift.DistributionProgram.ID},
+				"a reference of all": {Reference: "R", ProgramID: gift.DistributionProgram.ID},
+				"a word of all":      {Words: []string{"ANA"}, ProgramID: gift.DistributionProgram.ID},
+				"an address of all":  {Contact: gift.Fold("ana@example.com"), ProgramID: gift.DistributionProgram.ID},
+				"two that exclude":   {Reference: "R", Words: []string{"ANA"}, StorefrontID: newID()},
+				"a status of none":   {Status: gift.PurchaseFailed},
+				"a word of none":     {Words: []string{"ZOE"}},
+			} {
+				f.AccountID, f.Limit = account, 10
+				found, pages := 0, 0
+				for ; pages == 0 || !f.Before.IsZero(); pages++ {
+					page, err := s.List(t.Context(), f)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if page.Read > gift.MaxRead || len(page.Gifts) > 10 {
+						t.Errorf("%s: %d gifts were looked at for a page of %d", what, page.Read, len(page.Gifts))
+					}
+					if found += len(page.Gifts); what == "nothing" {
+						if page.Read > 11 {
+							t.Errorf("a list of all looks at %d gifts for ten", page.Read)
+						}
+						if pages > 3 {
+							break
+						}
+					}
+					f.Before = page.Next
+				}
+				none := strings.Contains(what, "none") || strings.Contains(what, "exclude")
+				if want := map[bool]int{true: 0, false: 1}[none]; what != "nothing" && (found != want || pages > 2 || strings.Contains(what, "of none") && pages > 1) {
+					t.Errorf("%s: %d gifts on %d pages, want %d", what, found, pages, want)
+				}
+			}
+		})
+	}
+}
+
+// TestListsFollowAnIndex: on SQLite, what is looked at is found by a key, in the order of the list, and each gift that is looked at by its id.
+func TestListsFollowAnIndex(t *testing.T) {
+	t.Parallel()
+	s, _ := openSQLiteForTest(t)
+	account := newID()
+	check := func(name, text string, args []any) {
+		t.Helper()
+		rows, err := s.readers.Query(`EXPLAIN QUERY PLAN `+text, args...)
+		must(t, err)
+		must(t, drain(rows, func(rows *sql.Rows) error {
+			var step string
+			err := rows.Scan(new(int), new(int), new(int), &step)
+			bad := strings.HasPrefix(step, "SCAN") && step != "SCAN k" && step != "SCAN s" && step != "SCAN u" || strings.HasSuffix(step, "(account_id=?)") ||
+				strings.Contains(step, "TEMP B-TREE") && !strings.Contains(name, "order") && !strings.Contains(text, "UNION")
+			if bad {
+				t.Errorf("%s: %s\n\t%s", name, text, step)
+			}
+			return err
+		}))
+	}
+	for name, f := range listFilters(account) {
+		text, args := s.candidates(f, f.Before, 100)
+		check(name, text, args)
+	}
+	for name, f := range changeFilters(account) {
+		text, args := changes(f, f.Before, 100)
+		check(name, text, args)
+	}
+}
+
+var (
+	badForLists = regexp.MustCompile(`Seq Scan|Bitmap|(Hash|Merge) |Materialize|Sort`)
+	badForParts = regexp.MustCompile(`Seq Scan|Bitmap|Materialize`) // of a list whose parts were limited before they are put together
+)
+
+// TestListPlans: the same on PostgreSQL, with and without figures.
+func TestListPlans(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t) // the plans are PostgreSQL's
+	s, _ := openPostgresForTest(t)
+	account := newID()
+	check := func(t *testing.T) {
+		for name, f := range listFilters(account) {
+			text, _ := s.candidates(f, f.Before, 100)
+			checkListPlan(t, s, name, text)
+		}
+		for name, f := range changeFilters(account) {
+			text, _ := changes(f, f.Before, 100)
+			checkListPlan(t, s, name, text)
+		}
+	}
+	t.Run("without figures", check)
+	issue(t, s, account, 500)
+	t.Run("with many gifts that no figures tell of", check)
+	_, err := s.writer.Exec(`ANALYZE`)
+	must(t, err)
+	t.Run("with figures", check)
+}
+
+func checkListPlan(t *testing.T, s *Store, name, text string) {
+	t.Helper()
+	plan := planOf(t, s.readers, text)
+	bad := badForLists
+	if strings.Contains(text, "UNION") {
+		bad = badForParts
+	}
+	for _, line := range plan {
+		if bad.MatchString(line) && !strings.Contains(name, "order") { // the gifts of an order are a thousand at most
+			t.Errorf("%s: %s\n\t%s", name, text, strings.Join(plan, "\n\t"))
+			return
+		}
+	}
+	if !slices.ContainsFunc(plan, func(line string) bool { return strings.Contains(line, "Backward") }) && !strings.Contains(name, "order") {
+		t.Errorf("%s: %s is not read in the order of the list", name, strings.Join(plan, "\n\t"))
+	}
+}
+
+// testOldGifts: gifts that an earlier program made are found once they were noted.
+func testOldGifts(t *testing.T, open opener) {
+	s, _ := open(t)
+	gifts := issue(t, s, newID(), 5)
+	ctx := within(t.Context(), gifts[0].AccountID)
+	must(t, s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM gift_search WHERE account_id = $1`, bare(gifts[0].AccountID))
+		if err == nil {
+			_, err = tx.ExecContext(ctx, `UPDATE card SET indexed = FALSE WHERE account_id = $1`, bare(gifts[0].AccountID))
+		}
+		return err
+	}))
+	four := gift.Filter{AccountID: gifts[0].AccountID, LastFour: gifts[0].Card.Code.LastFour(), Limit: 1}
+	if page, err := s.List(t.Context(), four); err != nil || len(page.Gifts) != 0 {
+		t.Fatal(page, err)
+	}
+	for _, want := range []int{3, 2, 0} {
+		if n, err := s.IndexGifts(t.Context(), 3); err != nil || n != want {
+			t.Errorf("%d were indexed, %v, want %d", n, err, want)
+		}
+	}
+	if page, err := s.List(t.Context(), four); err != nil || len(page.Gifts) != 1 {
+		t.Errorf("%+v, %v", page, err)
+	}
+}
+
+// testActivity lists the changes of an account, whatever gift they are of.
+func testActivity(t *testing.T, open opener) {
+	s, _ := open(t)
+	gifts := issue(t, s, newID(), 3)
+	issue(t, s, newID(), 2) // of another account
+	taken := redeem(t, s, &gifts[1].Voucher, 1)
+	f := gift.ChangeFilter{AccountID: gifts[0].AccountID, Limit: 3}
+	var got []string
+	for more := true; more; more = !f.Before.IsZero() {
+		page, err := s.Activity(t.Context(), f)
+		must(t, err)
+		for _, c := range page.Changes {
+			got = append(got, fmt.Sprintln(c.Kind, c.VoucherID == gifts[1].ID, c.Unit.Code))
+		}
+		f.Before = page.Next
+		issue(t, s, f.AccountID, 1) // newer than every page to come
+	}
+	diff(t, got, []string{"REDEMPTION true USD\n", "ISSUED false USD\n", "ISSUED true USD\n", "ISSUED false USD\n"})
+	for _, f := range []gift.ChangeFilter{{Kind: gift.Redemption}, {LocationID: taken.Actor.LocationID, Kind: gift.Redemption}, {KeyID: taken.Actor.KeyID, Kind: gift.Redemption}} {
+		f.AccountID, f.Limit = gifts[0].AccountID, 10
+		page, err := s.Activity(t.Context(), f)
+		if err != nil || len(page.Changes) != 1 || page.Changes[0].ID != taken.ID {
+			t.Errorf("%+v gives %+v, %v", f, page.Changes, err)
+		}
+	}
+	f = gift.ChangeFilter{AccountID: gifts[0].AccountID, Limit: 10, To: noon.Add(-time.Hour)}
+	if page, err := s.Activity(t.Context(), f); err != nil || len(page.Changes) != 0 {
+		t.Errorf("before everything: %+v, %v", page.Changes, err)
+	}
+}

@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// What gifts are found by beside their ids, each with the letter that its keys begin with. The table gift_search holds a keyed hash for
+// each: the last four digits of a code in the clear would leave a thief of the database a ten thousandth of the codes to try.
+const (
+	byLastFour  = "4"
+	byContact   = "c"
+	byWord      = "w"
+	byPromotion = "p"
+	byLocation  = "l"
+	byStatus    = "s"
+)
+
+// rare are the statuses that few gifts ever have. A gift that had one stays in the index.
+var rare = map[gift.Status]bool{gift.PurchaseFailed: true, gift.FailedDelivery: true, gift.Cancelled: true}
+
+var (
+	insertSearch    = inserting("gift_search", "account_id, key, voucher_id", "BBB", ` ON CONFLICT (account_id, key, voucher_id) DO NOTHING`)
+	selectUnindexed = `SELECT c.account_id, c.voucher_id FROM card AS c WHERE NOT c.indexed LIMIT $1`
+	updateIndexed   = updating("noting what can be found", "B", `UPDATE card AS t SET indexed = TRUE WHERE t.account_id = $1 AND t.voucher_id = $2`)
+)
+
+// searchRows are what a gift is found by.
+func (s *Store) searchRows(g *gift.Gift) (rows [][]any) {
+	add := func(by, text string) {
+		if text != "" {
+			rows = append(rows, []any{bare(g.AccountID), s.keys.SearchHash(g.AccountID, by+text), bare(g.ID)})
+		}
+	}
+	add(byLastFour, g.Card.Code.LastFour())
+	add(byContact, gift.Fold(g.Card.Contact))
+	for _, word := range gift.SearchWords(g.Card.Recipient) {
+		add(byWord, word)
+	}
+	if !g.PromotionID.IsZero() {
+		add(byPromotion, g.PromotionID.String())
+	}
+	if !g.LocationID.IsZero() {
+		add(byLocation, g.LocationID.String())
+	}
+	if rare[g.Status] {
+		add(byStatus, g.Status.String())
+	}
+	return rows
+}
+
+// saveSearch notes what new gifts are found by, and those that got a rare status or another address.
+func (g *group) saveSearch(c *ledger.Changes) work {
+	w := work{statement: insertSearch}
+	add := func(account, voucher gift.ID, text string) {
+		w.rows = append(w.rows, []any{bare(account), g.keys.SearchHash(account, text), bare(voucher)})
+	}
+	for i := range c.Gifts {
+		w.rows = append(w.rows, g.searchRows(&c.Gifts[i])...)
+	}
+	for i := range c.Vouchers {
+		if v := &c.Vouchers[i]; rare[v.Status] {
+			add(v.AccountID, v.ID, byStatus+v.Status.String())
+		}
+	}
+	for _, r := range c.Ways {
+		if r.Way.Contact != "" {
+			add(r.AccountID, r.VoucherID, byContact+gift.Fold(r.Way.Contact))
+		}
+	}
+	return w
+}
+
+// maxSources is how many locations of a key a list follows side by side.
+const maxSources = 8
+
+// searched gives the keys of what narrows a filter most, and those of everything else that must be found too. Each is a list of the
+// hashes that it can have.
+func (s *Store) searched(f gift.Filter) (first [][]byte, rest [][][]byte) {
+	var all [][][]byte
+	add := func(by, text string) { all = append(all, s.keys.SearchHashes(f.AccountID, by+text)) }
+	if f.Contact != "" {
+		add(byContact, f.Contact)
+	}
+	if f.LastFour != "" {
+		add(byLastFour, f.LastFour)
+	}
+	for _, word := range f.Words {
+		add(byWord, word)
+	}
+	found := len(all)
+	if len(all) == 0 && rare[f.Status] {
+		add(byStatus, f.Status.String())
+	}
+	if len(all) == 0 && !f.LocationID.IsZero() {
+		add(byLocation, f.LocationID.String())
+	}
+	if len(all) == 0 && len(f.Locations) > 0 && len(f.Locations) <= maxSources {
+		var either [][]byte
+		for _, id := range f.Locations {
+			either = append(either, s.keys.SearchHashes(f.AccountID, byLocation+id.String())...)
+		}
+		all = append(all, either)
+	}
+	if len(all) == 0 && !f.PromotionID.IsZero() {
+		add(byPromotion, f.PromotionID.String())
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return all[0], all[1:max(1, found)]
+}
+
+// IndexGifts makes at most limit gifts findable that were made by a program from before gift_search, and tells how many there were.
+func (s *Store) IndexGifts(ctx context.Context, limit int) (n int, err error) {
+	ctx = everywhere(ctx)
+	// Most calls find nothing; they should not wait for the writer.
+	refs, err := collect(ctx, s, selectUnindexed, []any{limit}, func(from scanner) (r ledger.Ref, err error) {
+		err = from.Scan(scanID{&r.AccountID}, scanID{&r.ID})
+		return r, err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("looking for gifts to index: %w", err)
+	}
+	for _, r := range refs {
+		g, err := s.Gift(ctx, r.AccountID, r.ID)
+		if err != nil {
+			return n, fmt.Errorf("indexing gift %s: %w", r.ID, err)
+		}
+		of := within(ctx, r.AccountID)
+		err = s.write(of, func(tx *sql.Tx) error {
+			for _, row := range s.searchRows(&g) {
+				if _, err := tx.ExecContext(of, insertSearch.one, row...); err != nil {
+					return err
+				}
+			}
+			_, err := tx.ExecContext(of, updateIndexed.one, bare(r.AccountID), bare(r.ID))
+			return err
+		})
+		if err != nil {
+			return n, fmt.Errorf("indexing gift %s: %w", r.ID, err)
+		}
+		n++
+	}
+	return n, nil
+}
+
+// bareAll are ids as arguments.
+func bareAll(ids []gift.ID) []any {
+	all := make([]any, len(ids))
+	for i := range ids {
+		all[i] = bare(ids[i])
+	}
+	return all
+}
