@@ -99,6 +99,7 @@ func amount(flag, s string) (client.Decimal, error) {
 
 type giftValidateCmd struct {
 	Gift []string `arg:"" help:"The 12-digit code, or what the QR code holds: the link or the token in it."`
+	ticketFlag
 	place
 	service
 }
@@ -111,6 +112,7 @@ Example:
 
     boon gift validate 4829 1337 5026
     boon gift validate https://gifts.example.com/g/5hTnUfY2cWq0vKzL8sXbRd --json
+    boon gift validate 482913375026 --ticket check-4711.json
 
 Next: boon gift redeem --help.`
 }
@@ -123,6 +125,9 @@ func (c *giftValidateCmd) Run(t *terminal) error {
 	}
 	r := client.ValidateGiftRequest{OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale}
 	r.VoucherCode, r.VoucherPublicToken = secret(c.Gift)
+	if r.TicketData, err = c.read(t); err != nil {
+		return err
+	}
 	v, err := api.ValidateGift(t, r)
 	if err != nil {
 		return err
@@ -133,9 +138,10 @@ func (c *giftValidateCmd) Run(t *terminal) error {
 type giftRedeemCmd struct {
 	Gift         []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
 	Amount       string   `xor:"how much" placeholder:"N" help:"How much to take: money, or a number of items."`
-	All          bool     `xor:"how much" help:"Take all that is left."`
+	All          bool     `xor:"how much" help:"Take all that is left, or with --ticket all that the ticket allows."`
 	AllowPartial bool     `help:"Take what is there when --amount is more."`
 	Reference    string   `placeholder:"TEXT" help:"Your own id of the sale."`
+	ticketFlag
 	place
 	repeatable
 	service
@@ -149,6 +155,7 @@ by that key, so that the guest never pays twice.
 Example:
 
     boon gift redeem 482913375026 --amount 5.10 --reference "check 4711"
+    boon gift redeem 482913375026 --all --ticket check-4711.json
 
 Next: boon gift reverse --help gives it back; boon gift show --help tells what happened.`
 }
@@ -174,6 +181,9 @@ func (c *giftRedeemCmd) Run(t *terminal) error {
 		r.VoucherID = c.Gift[0]
 	} else {
 		r.VoucherCode, r.VoucherPublicToken = secret(c.Gift)
+	}
+	if r.TicketData, err = c.read(t); err != nil {
+		return err
 	}
 	a, err := api.RedeemSafely(t, r)
 	if err != nil {
@@ -403,8 +413,9 @@ func (t *terminal) voucher(v *client.Voucher) {
 		fmt.Fprintf(t.stdout, "not usable: %s\n", cell(r.Text))
 	}
 	if v.RequiresEligibleItems {
-		fmt.Fprintln(t.stdout, "Good for certain items only: the till must send the ticket.")
+		fmt.Fprintf(t.stdout, "Good for: %s. The till must send the ticket (--ticket), unless the promotion says otherwise.\n", cell(itemNames(v.EligibleItems)))
 	}
+	t.eligibility(v)
 }
 
 // worth is an amount of a gift in its own unit.
