@@ -41,6 +41,7 @@ type View struct {
 
 	Code     string   // 4 4 4
 	Terms    []string // paragraphs of lines, those of the promotion last
+	GoodFor  string   // the names of the items that it is good for; "": anything
 	Validity string   // a sentence
 	Where    string   // a sentence
 	Places   []string // the locations that Where is about, the first few
@@ -120,6 +121,7 @@ func New(g *gift.Gift, a *gift.Account, now time.Time) View {
 		v.Footer, v.Logo, v.Picture = Lines(d.Footer), d.Logo, d.Picture
 	}
 	zone := zoneOf(g, a)
+	v.GoodFor = Line(gift.ItemNames(a.Items(&g.Voucher)))
 	v.Validity = validity(g, zone)
 	v.place(g, a)
 	v.state(g, zone, now)

@@ -127,6 +127,24 @@ func TestWords(t *testing.T) {
 	}
 }
 
+func TestGoodFor(t *testing.T) {
+	t.Parallel()
+	a, g := account(), delivered()
+	a.Promotions = []gift.Promotion{{ID: gift.ID{6}, EligibleItems: []gift.Item{{ID: "CAKE"}}}}
+	for want, change := range map[string]func(*gift.Gift){
+		"":             func(*gift.Gift) {},
+		"Latte, MOCHA": func(g *gift.Gift) { g.Items = []gift.Item{{ID: "LATTE", Name: "Latte"}, {ID: "MOCHA"}} },
+		"a b":          func(g *gift.Gift) { g.Items = []gift.Item{{ID: "X", Name: "a\n\u202eb"}} },
+		"CAKE":         func(g *gift.Gift) { g.PromotionID = gift.ID{6} }, // it was made before items were kept
+	} {
+		g := *g
+		change(&g)
+		if v := New(&g, a, day(10)); v.GoodFor != want {
+			t.Errorf("good for %q, want %q", v.GoodFor, want)
+		}
+	}
+}
+
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	a, g := account(), delivered()

@@ -156,12 +156,31 @@ var hostile = []string{
 }
 
 // TestHostileTexts puts each text into every place that a stranger can write to: it is shown as text, and nothing else changes.
+// A gift for certain items says so in the mail and in the notice of what is left.
+func TestGoodFor(t *testing.T) {
+	t.Parallel()
+	g := aGift(gift.Email)
+	g.Items = []gift.Item{{ID: "LATTE", Name: "Latte & more"}, {ID: "MOCHA"}}
+	notice := g
+	notice.Status, notice.Balance = gift.Claimed, 1550
+	left, err := RenderBalance(&notice, anAccount, publicURL, testID(9), Pictures{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []Message{render(t, g), left} {
+		if !strings.Contains(m.Text, "\nGood for: Latte & more, MOCHA\n") || !strings.Contains(visible(t, m.HTML), "Good for: Latte & more, MOCHA") {
+			t.Errorf("it does not say what it is good for: %s\n%s", m.Text, visible(t, m.HTML))
+		}
+	}
+}
+
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	for _, method := range []gift.Method{gift.Email, gift.SMS} {
 		plain := aGift(method)
 		plain.Item, plain.Card.Label, plain.Card.Terms, plain.Card.PromotionalTerms = true, "x", "x", "x"
 		plain.Card.Message, plain.Card.Sender, plain.Card.Recipient = "x", "x", "x"
+		plain.Items = []gift.Item{{ID: "X", Name: "x"}}
 		want := shape(t, render(t, plain).HTML)
 		for _, text := range hostile {
 			g := plain
@@ -170,6 +189,7 @@ func TestHostileTexts(t *testing.T) {
 			} {
 				*field = text + "!" // so that there is something to see
 			}
+			g.Items = []gift.Item{{ID: "X", Name: text + "!"}}
 			m := render(t, g)
 			checkLine(t, "subject", m.Subject)
 			if method == gift.SMS {

@@ -154,9 +154,9 @@ func (p *page) facts(v *card.View) {
 	parts := []struct {
 		heading string
 		lines   []string
-	}{{"Validity", []string{v.Validity}}, {"Where", []string{places(v)}}, {"Terms", v.Terms}, {"", v.Footer}}
+	}{{"Good for", goodFor(v)}, {"Validity", []string{v.Validity}}, {"Where", []string{places(v)}}, {"Terms", v.Terms}, {"", v.Footer}}
 	if v.Over() {
-		parts = parts[2:]
+		parts = parts[3:]
 	}
 	last := "This is how the gift stood when this page was printed."
 	if v.Shown() {
@@ -216,4 +216,12 @@ func (d *document) centred(f *face, line string, x, y, width, height, most float
 	line = f.drawable(line)
 	size := min(most, width/max(f.width(line), 0.01), height/leading)
 	d.lines(f, []string{line}, x+(width-f.width(line)*size)/2, y+(height-size*leading)/2, width, size, ink)
+}
+
+// goodFor says what a gift for certain items is good for; nothing for one that is good for anything.
+func goodFor(v *card.View) []string {
+	if v.GoodFor == "" {
+		return nil
+	}
+	return []string{v.GoodFor}
 }

@@ -203,6 +203,26 @@ func TestGift(t *testing.T) {
 	}
 }
 
+// A gift for certain items says so on its page and on its card of a sheet, the longest list too.
+func TestGoodFor(t *testing.T) {
+	t.Parallel()
+	c := aCard()
+	c.View.GoodFor = "Latte, Mocha"
+	if p := printGift(t, c, A4); !strings.Contains(p.text(), "Good for") || !strings.Contains(p.text(), "Latte, Mocha") {
+		t.Errorf("the page does not say it: %s", p.text())
+	}
+	for _, names := range []string{"Latte, Mocha", strings.Repeat("Latte ", 50)} {
+		c.View.GoodFor = names
+		sheet, err := Order(context.Background(), []Card{c}, A4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := open(t, sheet); !strings.Contains(p.text(), "Good for: Latte") || !strings.Contains(p.text(), "Terms and places") {
+			t.Errorf("the sheet does not say it: %s", p.text())
+		}
+	}
+}
+
 func TestGiftStates(t *testing.T) {
 	t.Parallel()
 	for _, state := range []card.State{card.Ready, card.NotYet, card.Pending, card.Redeemed, card.Expired, card.Cancelled, card.Unpaid} {

@@ -98,7 +98,11 @@ func (d *document) small(c *Card, x, y, width, height float64) {
 	} else {
 		d.box(d.regular, []string{"There is a message for you: scan the code."}, x+pad, low, column, end-low, 6.5, ink)
 	}
-	d.box(d.regular, []string{v.Validity, "Terms and places: scan the code."}, x+pad, end, column, 8.5, 6, pencil)
+	facts := []string{v.Validity, "Terms and places: scan the code."}
+	if v.GoodFor != "" {
+		facts = append([]string{"Good for: " + card.Clip(v.GoodFor, 60)}, facts...)
+	}
+	d.box(d.regular, facts, x+pad, end, column, 8.5, 6, pencil)
 	right := x + width - pad - side
 	if !v.Shown() {
 		right, side = right+2, side-2

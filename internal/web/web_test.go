@@ -548,7 +548,12 @@ func TestHostileTexts(t *testing.T) {
 		} {
 			*field = text
 		}
+		g.Items = []gift.Item{{ID: "X", Name: text}, {ID: "Z"}}
 		return g
+	}
+	_, _, page := newShelf(t, fill("Latte")).get(t, "/g/"+token)
+	if !strings.Contains(visible(t, page), "Good for Latte, Z") {
+		t.Errorf("the page does not say what the gift is good for: %s", visible(t, page))
 	}
 	pages := []string{"/g/" + token, "/outbox", "/outbox/" + gift.ID{1}.String()}
 	want := map[string]string{}
