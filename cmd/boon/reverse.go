@@ -1,11 +1,8 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"math/big"
 	"slices"
@@ -28,7 +25,7 @@ type giftReverseCmd struct {
 
 // reverseByKey are the flags that name many redemptions.
 type reverseByKey struct {
-	ByKey string    `placeholder:"ID" help:"In place of both: all redemptions that were made with this API key, by its id (boon key list). Without --yes they are only counted."`
+	ByKey string    `placeholder:"NAME" help:"In place of both: all redemptions that were made with this API key, by its name or id (boon key list). Without --yes they are only counted."`
 	Since time.Time `placeholder:"TIME" help:"With --by-key: from then on, such as 2026-03-01T22:00:00Z."`
 	Until time.Time `placeholder:"TIME" help:"With --by-key: before then. Default: now."`
 	Yes   bool      `help:"With --by-key: give them back."`
@@ -42,8 +39,8 @@ Given twice it does nothing twice; what was cut off goes on where it was.
 Examples:
 
     boon gift reverse 019576b2-6a00-7000-8000-000000000009 --reason "wrong table"
-    boon gift reverse --by-key 019576b2-6a00-7000-8000-000000000001 --since 2026-03-01T22:00:00Z
-    boon gift reverse --by-key 019576b2-6a00-7000-8000-000000000001 --since 2026-03-01T22:00:00Z --reason "till stolen" --yes
+    boon gift reverse --by-key till-2 --since 2026-03-01T22:00:00Z
+    boon gift reverse --by-key till-2 --since 2026-03-01T22:00:00Z --reason "till stolen" --yes
 
 Next: boon gift show --help.`
 }
@@ -115,66 +112,35 @@ func (c *giftReverseCmd) byKey(t *terminal) error {
 	return c.giveBack(t, api, all)
 }
 
+// pageSize is how many changes one call fetches.
+const pageSize = 200
+
 // taking is a redemption with what has been given back of it.
 type taking struct {
-	change
+	client.Change
 	back *big.Rat
 }
 
 func (x *taking) left() *big.Rat { return new(big.Rat).Sub(new(big.Rat).Neg(x.Amount.Rat()), x.back) }
 
-// change is an entry of some gift's history.
-type change struct {
-	client.Entry
-	VoucherID, Currency       string
-	KeyName, OrganizationName string
-}
-
-// changes goes through what happened to the gifts that were ever redeemed, each gift's by itself, from a time on.
-func changes(ctx context.Context, api *client.Client, from time.Time) iter.Seq2[change, error] {
-	return func(yield func(change, error) bool) {
-		for g, err := range api.Gifts(ctx, client.GiftsFilter{PageSize: 200}) {
-			if err != nil {
-				yield(change{}, err)
-				return
-			}
-			if !slices.Contains([]client.Status{client.StatusClaimed, client.StatusRedeemed, client.StatusCancelled}, g.Status) {
-				continue
-			}
-			for e, err := range api.History(ctx, g.VoucherID) {
-				c := change{Entry: e, VoucherID: g.VoucherID, Currency: g.Currency}
-				_ = json.Unmarshal(e.Meta.Body, &struct{ KeyName, OrganizationName *string }{&c.KeyName, &c.OrganizationName})
-				if err == nil && e.At.Before(from) {
-					continue
-				}
-				if !yield(c, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
-}
-
 // taken finds the redemptions that a key has made, the oldest first. It refuses a name that several keys have had in that time: one of
 // them may be the honest successor of the other.
 func (c *giftReverseCmd) taken(t *terminal, api *client.Client) ([]*taking, error) {
 	var all []*taking
-	back, keys := map[string]*big.Rat{}, map[string]int{}
-	for e, err := range changes(t, api, c.Since) {
+	keys := map[string]int{}
+	made := client.ActivityFilter{Kind: client.EntryRedemption, From: c.Since, To: c.Until, PageSize: pageSize}
+	if guid.MatchString(c.ByKey) {
+		made.KeyID = c.ByKey
+	}
+	for e, err := range api.Activity(t, made) {
 		if err != nil {
 			return nil, fmt.Errorf("looking for redemptions: %w", err)
 		}
-		switch {
-		case e.Kind == client.EntryRedemption && e.At.Before(c.Until) && (strings.EqualFold(e.KeyID, c.ByKey) || e.KeyName == c.ByKey):
-			all = append(all, &taking{change: e})
+		if made.KeyID != "" || e.KeyName == c.ByKey {
+			all = append(all, &taking{Change: e})
 			keys[e.KeyID]++
-		case e.Kind == client.EntryReversal:
-			if back[e.RedemptionID] == nil {
-				back[e.RedemptionID] = new(big.Rat)
-			}
-			back[e.RedemptionID].Add(back[e.RedemptionID], e.Amount.Rat())
+			t.status("%d redemptions found", len(all))
 		}
-		t.status("%d redemptions found", len(all))
 	}
 	t.status("")
 	if len(keys) > 1 {
@@ -185,13 +151,28 @@ func (c *giftReverseCmd) taken(t *terminal, api *client.Client) ([]*taking, erro
 		return nil, usageError(fmt.Sprintf("Several keys have that name: give --by-key the id of the one that you mean, %s. boon key list --all tells them apart.",
 			strings.Join(each, " or ")))
 	}
+	slices.Reverse(all)
+	return all, c.givenBack(t, api, all)
+}
+
+// givenBack finds what has been given back of redemptions, by whomever.
+func (c *giftReverseCmd) givenBack(t *terminal, api *client.Client, all []*taking) error {
+	byID := make(map[string]*taking, len(all))
 	for _, x := range all {
-		if x.back = back[x.RedemptionID]; x.back == nil {
-			x.back = new(big.Rat)
+		x.back, byID[x.RedemptionID] = new(big.Rat), x
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	for e, err := range api.Activity(t, client.ActivityFilter{Kind: client.EntryReversal, From: c.Since, PageSize: pageSize}) {
+		if err != nil {
+			return fmt.Errorf("looking for reversals: %w", err)
+		}
+		if x := byID[e.RedemptionID]; x != nil {
+			x.back.Add(x.back, e.Amount.Rat())
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *taking) int { return a.At.Compare(b.At) })
-	return all, nil
+	return nil
 }
 
 // printTaken tells how much was taken where.
