@@ -130,7 +130,7 @@ func (c *call) request(op ledger.Operation, write func(*canon)) *request {
 // do runs a command. An outcome of success is written by success, with this HTTP status.
 func (r *request) do(cmd ledger.Command, status int, success func(*writer, ledger.Result)) (ledger.Answer, error) {
 	return r.Engine.Do(r.ctx, ledger.Call{
-		AccountID: r.account.ID, Operation: r.operation, Key: r.key, Fingerprint: r.fingerprint, Fingerprinted: r.earlier, Caller: r.caller,
+		AccountID: r.account.ID, Operation: r.operation, Key: r.key, Fingerprint: r.fingerprint, Fingerprinted: r.earlier, Caller: r.caller, Account: r.account,
 		Render: func(result ledger.Result, err error) ledger.Answer {
 			if refused, ok := errors.AsType[*gift.Error](err); ok {
 				return r.render(refused)

@@ -222,3 +222,15 @@ func TestGuessersNeverStopAScan(t *testing.T) {
 		})
 	}
 }
+
+// status makes a call past HTTP, and gives the status of its answer.
+func (s *siege) status(operation, body, key string) int {
+	r := httptest.NewRequest("POST", paths[operation], strings.NewReader(body))
+	r.Header.Set("Authorization", key)
+	answer := httptest.NewRecorder()
+	s.handler.ServeHTTP(answer, r)
+	if answer.Code != 429 && answer.Code >= 400 {
+		s.Errorf("%s: %d %s", operation, answer.Code, answer.Body)
+	}
+	return answer.Code
+}

@@ -110,6 +110,9 @@ func (r *request) dispatch(voucher gift.ID, cmd ledger.Command) (ledger.Answer, 
 	case err != nil:
 		return ledger.Answer{}, stored(err)
 	}
+	if resend, ok := cmd.(*ledger.Resend); ok {
+		resend.Known = g.Card.Contact
+	}
 	answer, err := r.do(cmd, http.StatusOK, func(w *writer, done ledger.Result) {
 		now := g
 		now.Voucher = done.Vouchers[0]

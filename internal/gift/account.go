@@ -14,6 +14,7 @@ type Account struct {
 	Zone                  *time.Location
 	MaxGiftValue          Amount // the most that one monetary gift may be worth
 	RequireIdempotencyKey bool
+	Limits                Limits
 	BalanceNotice         bool // recipients are told what is left after each partial redemption
 	DefaultDesign         ID   // zero: the built-in one
 	Subscriptions         []Subscription
@@ -189,6 +190,7 @@ type Key struct {
 	RevokedAt time.Time // zero: not revoked
 	// Permissions say what the key may do. Those of a system key are SystemPermissions, whatever stands here.
 	Permissions Permissions
+	Limits      Limits // beside the account's
 }
 
 // Caller is who makes a request: a key, and for an account key its account.
@@ -200,6 +202,7 @@ type Caller struct {
 	Locations []ID     // where the key is enabled; empty: everywhere in its account
 
 	Permissions Permissions
+	Limits      Limits // the key's
 }
 
 // Enabled reports whether the caller may act at a location of its account; the zero ID stands for all of them together.

@@ -17,7 +17,7 @@ func (d *Directory) Authenticate(key string, now time.Time) (_ *Caller, ok bool)
 	if k == nil || !k.RevokedAt.IsZero() || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) {
 		return nil, false
 	}
-	c := &Caller{KeyID: k.ID, Kind: k.Kind, Name: k.Name, Locations: k.Locations, Permissions: k.Permissions}
+	c := &Caller{KeyID: k.ID, Kind: k.Kind, Name: k.Name, Locations: k.Locations, Permissions: k.Permissions, Limits: k.Limits}
 	if k.Kind == SystemKey {
 		c.Permissions = SystemPermissions
 	} else {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/google/uuid"
@@ -20,7 +21,8 @@ type Call struct {
 	// Fingerprinted tells whether a recorded fingerprint that differs is of this request nevertheless, made with an earlier key; the
 	// error says that nobody here knows. nil: none is.
 	Fingerprinted func([32]byte) (bool, error)
-	Caller        *gift.Caller // who is told; nil: nobody in particular
+	Caller        *gift.Caller  // who is told; nil: nobody in particular
+	Account       *gift.Account // whose daily limits count, and those of the caller's key; nil: none do
 	// Render makes the answer of an outcome; the error is a *gift.Error. It is pure and may run more than once.
 	Render func(Result, error) Answer
 }
@@ -116,19 +118,40 @@ func (i *Issue) draw(random io.Reader) (err error) {
 	return err
 }
 
-func (i *Issue) want(_ *Call, w *Want) {
+func (i *Issue) want(c *Call, w *Want) {
+	c.wantSent(w, slices.Collect(maps.Keys(i.contacts()))...)
 	for n := range i.Gifts {
 		w.Codes = append(w.Codes, i.Gifts[n].Card.Code)
 	}
 }
 
-func (*Issue) affinity() gift.ID { return gift.ID{} }
+// affinity: what one account sends waits for its count of the day, and should not keep several lanes waiting.
+func (i *Issue) affinity() gift.ID { return i.Gifts[0].AccountID }
 
-func (i *Issue) decide(_ *Call, s *state) (r Result, _ error) {
+// contacts counts the messages to each contact.
+func (i *Issue) contacts() map[string]gift.Count {
+	to := map[string]gift.Count{}
+	for n := range i.Gifts {
+		if card := &i.Gifts[n].Card; card.Contact != "" {
+			contact := gift.ContactKey(card.Contact)
+			to[contact] = to[contact].Plus(gift.MessageCount(card.Method))
+		}
+	}
+	return to
+}
+
+func (i *Issue) decide(c *Call, s *state) (r Result, _ error) {
 	for n := range i.Gifts {
 		if s.Codes[i.Gifts[n].Card.Code] {
 			return Result{}, errCodeTaken
 		}
+	}
+	var all gift.Count
+	for n := range i.Gifts {
+		all = all.Plus(i.Gifts[n].Spending())
+	}
+	if err := s.send(c, all, i.contacts()); err != nil {
+		return Result{}, err
 	}
 	r.Gifts = make([]gift.Gift, 0, len(i.Gifts))
 	for _, g := range i.Gifts {
@@ -172,6 +195,7 @@ func asked(amountOf func(*gift.Voucher) (gift.Amount, error), v *gift.Voucher, a
 
 func (r *Redeem) want(c *Call, w *Want) {
 	w.Vouchers = append(w.Vouchers, Ref{c.AccountID, r.VoucherID})
+	c.wantRedeemed(w)
 }
 
 func (r *Redeem) affinity() gift.ID { return r.VoucherID }
@@ -190,6 +214,9 @@ func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 		ask.Eligibility = r.Eligible(v)
 	}
 	after, e, err := v.Redeem(ask)
+	if err == nil && !v.Item {
+		err = s.redeemed(c, -e.Delta)
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -220,6 +247,7 @@ func (r *Reverse) original(c *Call) RequestKey {
 func (r *Reverse) want(c *Call, w *Want) {
 	if r.OriginalKey != "" {
 		w.Undo = append(w.Undo, r.original(c))
+		c.wantKept(w)
 	} else {
 		w.Redemptions = append(w.Redemptions, Ref{c.AccountID, r.RedemptionID})
 	}
@@ -270,6 +298,9 @@ func (r *Reverse) find(c *Call, s *state) (*gift.Taken, error) {
 	case taken != nil:
 		return taken, nil
 	case original == nil:
+		if err := s.keep(c); err != nil {
+			return nil, err
+		}
 		s.record(Request{RequestKey: r.original(c), Spent: true, Locations: r.spentAt(c), At: s.now})
 	}
 	if original == nil || original.Spent {

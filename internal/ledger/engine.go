@@ -356,6 +356,7 @@ func (l *lane) transact(group []*task) error {
 	for _, t := range group {
 		if t.call.Key != "" {
 			want.Requests = append(want.Requests, t.call.requestKey())
+			t.call.wantKept(&want)
 		}
 		t.cmd.want(t.call, &want)
 	}
@@ -406,6 +407,12 @@ func (t *task) decide(s *state) {
 	t.result, t.err = t.cmd.decide(t.call, s)
 	if !storable(t.err) {
 		return
+	}
+	if len(t.result.Gifts)+len(t.result.Entries) == 0 {
+		if err := s.keep(t.call); err != nil {
+			t.result, t.err = Result{}, err
+			return
+		}
 	}
 	t.answer, t.err = t.call.Render(t.result, t.err), nil
 	r := Request{RequestKey: t.call.requestKey(), Fingerprint: t.call.Fingerprint, Answer: t.answer, At: s.now}

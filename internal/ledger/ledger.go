@@ -108,6 +108,7 @@ type Want struct {
 	Resends     []Ref              // gifts: when they were sent again
 	Posts       []Ref              // gifts: how they go, and the jobs that are to bring them
 	Withdrawn   []Ref              // gifts: what they were before they were last taken out of use
+	Counts      []CountKey         // of a day
 }
 
 // Ref names a record within an account.
@@ -122,7 +123,8 @@ type State struct {
 	SentBy      map[Ref]gift.ID // zero, or not in it: none yet
 	Resends     map[Ref][]Resent
 	Posts       map[Ref]*Post
-	Before      map[Ref]gift.Status // those that were taken out of use: what they were before the last time
+	Before      map[Ref]gift.Status     // those that were taken out of use: what they were before the last time
+	Counts      map[CountKey]gift.Count // as they stood last; those that are kept may be of a moment ago
 }
 
 // Post is how a gift goes.
@@ -151,17 +153,18 @@ type Redirected struct {
 
 // Changes is what one group decided, to be saved as sets.
 type Changes struct {
-	Gifts    []gift.Gift    // new
-	Vouchers []gift.Voucher // changed: Balance, Status and Seq; each once, in its last state
-	Entries  []gift.Entry   // in the order they were made
-	Requests []Request      // new
-	Jobs     []Job          // new
-	Moved    []Job          // put off or brought forward to their Due, as if they had not been tried
-	Done     []Done         // finished jobs, and jobs that were taken back
-	Resends  []Resent       // new
-	Ways     []Redirected   // changed
-	Sheets   []Sheet        // new
-	Replays  []RequestKey   // records whose answers will be given again on the strength of this commit, which writes to them
+	Gifts    []gift.Gift             // new
+	Vouchers []gift.Voucher          // changed: Balance, Status and Seq; each once, in its last state
+	Entries  []gift.Entry            // in the order they were made
+	Requests []Request               // new
+	Jobs     []Job                   // new
+	Moved    []Job                   // put off or brought forward to their Due, as if they had not been tried
+	Done     []Done                  // finished jobs, and jobs that were taken back
+	Resends  []Resent                // new
+	Ways     []Redirected            // changed
+	Sheets   []Sheet                 // new
+	Replays  []RequestKey            // records whose answers will be given again on the strength of this commit, which writes to them
+	Counts   map[CountKey]gift.Count // to be added to those of the same day, or to take the place of another's
 }
 
 // Sheet is a link to the printed sheet of an order.

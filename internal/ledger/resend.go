@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"time"
 
 	"boon.example/internal/gift"
@@ -10,11 +11,13 @@ import (
 type Resend struct {
 	gift.Resend
 	VoucherID gift.ID
+	Known     string // where the gift goes until now, so that the messages to it can be counted
 }
 
 func (r *Resend) want(c *Call, w *Want) {
 	ref := Ref{c.AccountID, r.VoucherID}
 	w.Vouchers, w.Posts, w.Resends = append(w.Vouchers, ref), append(w.Posts, ref), append(w.Resends, ref)
+	c.wantSent(w, cmp.Or(r.Contact, r.Known))
 }
 
 func (r *Resend) affinity() gift.ID { return r.VoucherID }
@@ -32,6 +35,10 @@ func (r *Resend) decide(c *Call, s *state) (Result, error) {
 	}
 	before := post.Way
 	after, way, e, due, err := v.Resend(before, ask)
+	if err == nil {
+		message := gift.MessageCount(way.Method)
+		err = s.send(c, message, map[string]gift.Count{way.Contact: message})
+	}
 	if err != nil {
 		return Result{}, ofTheKey(err)
 	}

@@ -14,6 +14,7 @@ type state struct {
 	now     time.Time
 	changes Changes
 	touched map[Ref]int // index in changes.Vouchers
+	keptBy  *Call       // the call that was counted last by keep
 }
 
 func newState(s *State, now time.Time) *state {
@@ -31,6 +32,9 @@ func newState(s *State, now time.Time) *state {
 	}
 	if s.Resends == nil {
 		s.Resends = map[Ref][]Resent{}
+	}
+	if s.Counts == nil {
+		s.Counts = map[CountKey]gift.Count{}
 	}
 	if s.Before == nil {
 		s.Before = map[Ref]gift.Status{}

@@ -125,6 +125,11 @@ func (k *Keys) SearchHashes(account gift.ID, text string) [][]byte {
 // AddressHash is what a client address is counted under, so that no address needs to be kept.
 func (k *Keys) AddressHash(address string) []byte { return k.hash("address", address) }
 
+// ContactHash is what messages to a contact are counted under, of an account or a key, so that no contact needs to be kept.
+func (k *Keys) ContactHash(owner gift.ID, contact string) []byte {
+	return k.hash("contact", owner.String()+" "+contact)
+}
+
 // Fingerprint is a keyed hash of a request, by which a repeat is told from another request. Keyed, because a request can
 // hold a voucher code. Its first byte is the key's id.
 func (k *Keys) Fingerprint(request []byte) [32]byte { return k.ring.Load().current.print(request) }

@@ -37,6 +37,9 @@ func (h *house) forget(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			h.Logger.Error("old idempotency records could not be deleted; this is tried again later", "error", err)
 		}
+		if err := h.forgetCounts(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			h.Logger.Error("the counts of old days could not be deleted; this is tried again later", "error", err)
+		}
 		if n > 0 {
 			h.Logger.Info("old idempotency records were deleted", "records", n)
 		}
@@ -139,4 +142,26 @@ func earlier(a, b time.Time) time.Time {
 		return b
 	}
 	return a
+}
+
+// forgetCounts deletes the counts of daily limits that are of days before yesterday.
+func (h *house) forgetCounts(ctx context.Context, now time.Time) error {
+	for id, account := range h.directory.Load().Accounts {
+		yesterday, _ := gift.Day(now.AddDate(0, 0, -1), account.Zone)
+		for {
+			n, err := h.store.ForgetCounts(ctx, id, yesterday, forgetBatch)
+			if err != nil {
+				return err
+			}
+			if n < forgetBatch {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(forgetPause):
+			}
+		}
+	}
+	return nil
 }

@@ -113,7 +113,7 @@ func TestApplyHarborCoffee(t *testing.T) {
 	}
 	want := &gift.Account{
 		ID: id(t, examples.HarborAccount), Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: newYork,
-		MaxGiftValue: 500_00, DefaultDesign: winter,
+		MaxGiftValue: 500_00, DefaultDesign: winter, Limits: gift.DefaultLimits,
 		Subscriptions: []gift.Subscription{
 			{ProgramID: gift.BusinessProgram.ID}, {ProgramID: gift.PromotionalProgram.ID},
 			{ProgramID: gift.DistributionProgram.ID, Locations: []gift.ID{pier}},
@@ -197,6 +197,7 @@ func TestApplyChanges(t *testing.T) {
     timeZone: Asia/Tokyo
     currency: JPY
     maxGiftValue: 500
+    limits: {issuedPerDay: 9000, giftsPerDay: 7}
     requireIdempotencyKey: true
     defaultVoucherDesign: 00000000-0000-4000-8000-000000000042
     subscriptions:
@@ -211,7 +212,7 @@ func TestApplyChanges(t *testing.T) {
     voucherDesigns:
       - {id: 00000000-0000-4000-8000-000000000042, name: Winter}
       - {id: 00000000-0000-4000-8000-000000000041, name: Harbor, accentColor: "#ABCDEF", headline: Enjoy}
-    keys: [{name: till, role: till, secret: 12345678901234567890123456789012, locations: [00000000-0000-4000-8000-000000000011]}]
+    keys: [{name: till, role: till, secret: 12345678901234567890123456789012, locations: [00000000-0000-4000-8000-000000000011], limits: {redeemedPerDay: 5}}]
 `
 	w := open(t)
 	apply(t, w, before)
@@ -221,6 +222,8 @@ func TestApplyChanges(t *testing.T) {
 		"account Harbor Coffee & Tea: changed currency from USD to JPY",
 		"account Harbor Coffee & Tea: changed time zone from America/New_York to Asia/Tokyo",
 		"account Harbor Coffee & Tea: changed largest gift from 10000.00 USD to 500 JPY",
+		"account Harbor Coffee & Tea: changed limits from giftsPerDay 100000, messagesPerDay 20000, textsPerDay 2000, messagesPerContactPerDay 10 "+
+			"to issuedPerDay 9000 JPY, giftsPerDay 7, messagesPerDay 20000, textsPerDay 2000, messagesPerContactPerDay 10",
 		"account Harbor Coffee & Tea: changed required Idempotency-Key from off to on",
 		"account Harbor Coffee & Tea: changed default voucher design from none to Winter",
 		"account Harbor Coffee & Tea: changed location Pier 39: name from Pier 38 to Pier 39",
@@ -238,7 +241,8 @@ func TestApplyChanges(t *testing.T) {
 		"account Harbor Coffee & Tea: changed promotion Spring: eligible items from A and B to B and C",
 		"account Harbor Coffee & Tea: removed subscription to Promotional gift cards",
 		"account Harbor Coffee & Tea: removed storefront Web",
-		"account Harbor Coffee & Tea: changed key till: locations from all to Pier 39")
+		"account Harbor Coffee & Tea: changed key till: locations from all to Pier 39",
+		"account Harbor Coffee & Tea: changed key till: limits from none to redeemedPerDay 5 JPY")
 	if again := apply(t, w, after); len(again.Changes) > 0 {
 		t.Errorf("again: %v", again.Changes)
 	}

@@ -51,6 +51,23 @@ func switchField(name string, on bool) field {
 	return field{name, "off", "off"}
 }
 
+// limitsField says daily limits by the names that they have in the set-up file.
+func limitsField(l gift.Limits, c gift.Currency) field {
+	var words []string
+	say := func(name string, limit int64, text string) {
+		if limit > 0 {
+			words = append(words, name+" "+text)
+		}
+	}
+	say("issuedPerDay", int64(l.IssuedPerDay), c.Money(l.IssuedPerDay))
+	say("giftsPerDay", l.GiftsPerDay, strconv.FormatInt(l.GiftsPerDay, 10))
+	say("redeemedPerDay", int64(l.RedeemedPerDay), c.Money(l.RedeemedPerDay))
+	say("messagesPerDay", l.MessagesPerDay, strconv.FormatInt(l.MessagesPerDay, 10))
+	say("textsPerDay", l.TextsPerDay, strconv.FormatInt(l.TextsPerDay, 10))
+	say("messagesPerContactPerDay", l.MessagesPerContactPerDay, strconv.FormatInt(l.MessagesPerContactPerDay, 10))
+	return plainField("limits", strings.Join(words, ", "))
+}
+
 func designField(name string, id gift.ID, a *gift.Account) field {
 	if d := a.Design(id); d != nil {
 		return field{name, id.String(), d.Name}
@@ -80,6 +97,7 @@ func records(a *gift.Account) []record {
 		plainField("currency", a.Currency.Code),
 		plainField("time zone", a.Zone.String()),
 		plainField("largest gift", a.Currency.Money(a.MaxGiftValue)),
+		limitsField(a.Limits, a.Currency),
 		switchField("required Idempotency-Key", a.RequireIdempotencyKey),
 		switchField("balance notice", a.BalanceNotice),
 		designField("default voucher design", a.DefaultDesign, a),

@@ -34,6 +34,7 @@ type key struct {
 	locations []gift.ID // sorted; empty: all
 	may       gift.Permissions
 	expires   time.Time // zero: never, or what the key has already
+	limits    gift.Limits
 }
 
 func (k *key) kind() gift.KeyKind {
@@ -73,7 +74,7 @@ func (r *reader) setup(root value, file *File) {
 }
 
 func (r *reader) account(v value) account {
-	f := r.fields(v, "id", "name", "currency", "timeZone", "maxGiftValue", "requireIdempotencyKey", "balanceNotice", "subscriptions", "locations",
+	f := r.fields(v, "id", "name", "currency", "timeZone", "maxGiftValue", "limits", "requireIdempotencyKey", "balanceNotice", "subscriptions", "locations",
 		"storefronts", "promotions", "voucherDesigns", "defaultVoucherDesign", "keys")
 	f.require("id", "name", "currency", "timeZone")
 	a := &gift.Account{
@@ -82,6 +83,7 @@ func (r *reader) account(v value) account {
 		BalanceNotice:         f.truth("balanceNotice"),
 	}
 	a.MaxGiftValue = f.limit("maxGiftValue", a.Currency)
+	a.Limits = f.limits(gift.DefaultLimits, &a.Currency)
 	var assets []gift.Asset
 	a.Designs = each(f, "voucherDesigns", func(v value) gift.Design { return r.design(v, a.ID, &assets) })
 	known := holdings{designs: make(map[gift.ID]bool), locations: make(map[gift.ID]bool), identifiers: make(map[string]int)}
@@ -96,6 +98,7 @@ func (r *reader) account(v value) account {
 	a.Storefronts = each(f, "storefronts", r.storefront)
 	a.Promotions = each(f, "promotions", r.promotion)
 	a.Subscriptions = r.subscriptions(f, known)
+	known.currency = &a.Currency
 	keys := r.keys(f, "keys", &known)
 	for i := range keys {
 		keys[i].owner = a.ID
@@ -108,6 +111,7 @@ type holdings struct {
 	designs     map[gift.ID]bool
 	locations   map[gift.ID]bool
 	identifiers map[string]int // point-of-sale identifiers, with their lines
+	currency    *gift.Currency
 }
 
 // each reads every member of a list.
@@ -215,9 +219,9 @@ func (r *reader) subscriptions(f fields, known holdings) []gift.Subscription {
 func (r *reader) keys(f fields, list string, known *holdings) []key {
 	names := make(map[string]int)
 	return each(f, list, func(v value) key {
-		allowed := []string{"name", "secret", "expires", "locations", "role", "permissions"}
+		allowed := []string{"name", "secret", "expires", "limits", "locations", "role", "permissions"}
 		if known == nil {
-			allowed = allowed[:3]
+			allowed = allowed[:4]
 		}
 		f := r.fields(v, allowed...)
 		f.require("name")
@@ -231,6 +235,9 @@ func (r *reader) keys(f fields, list string, known *holdings) []key {
 		if known != nil {
 			k.locations = f.locations("locations", *known)
 			k.may = f.permissions()
+			k.limits = f.limits(gift.Limits{}, known.currency)
+		} else {
+			k.limits = f.limits(gift.Limits{}, nil)
 		}
 		return k
 	})

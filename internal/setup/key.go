@@ -174,7 +174,16 @@ func (p *plan) enable(live *gift.Key, k *key, label string, a *gift.Account) {
 		changed.ExpiresAt = k.expires
 		tell("expires", expiry(live.ExpiresAt), expiry(k.expires))
 	}
-	if !slices.Equal(changed.Locations, live.Locations) || changed.Permissions != live.Permissions || !changed.ExpiresAt.Equal(live.ExpiresAt) {
+	if live.Limits != k.limits {
+		var c gift.Currency
+		if a != nil {
+			c = a.Currency
+		}
+		changed.Limits = k.limits
+		tell("limits", limitsField(live.Limits, c).words, limitsField(k.limits, c).words)
+	}
+	if !slices.Equal(changed.Locations, live.Locations) || changed.Permissions != live.Permissions || !changed.ExpiresAt.Equal(live.ExpiresAt) ||
+		changed.Limits != live.Limits {
 		p.changes.Keys = append(p.changes.Keys, &changed)
 	}
 }
@@ -193,7 +202,7 @@ func (p *plan) add(k *key, label, words string) {
 	drawn := p.drawn[keyName{k.owner, k.name}]
 	added := &gift.Key{
 		ID: drawn.id, Kind: k.kind(), AccountID: k.owner, Name: k.name,
-		Hash: k.hash, Hint: k.hint, Locations: k.locations, CreatedAt: moment(p.now), ExpiresAt: k.expires, Permissions: k.may,
+		Hash: k.hash, Hint: k.hint, Locations: k.locations, CreatedAt: moment(p.now), ExpiresAt: k.expires, Permissions: k.may, Limits: k.limits,
 	}
 	if k.hash == (gift.KeyHash{}) {
 		added.Hash, added.Hint = gift.HashKey(drawn.text), gift.KeyHint(drawn.text)

@@ -172,6 +172,47 @@ func (f fields) limit(name string, c gift.Currency) gift.Amount {
 	return amount
 }
 
+// limits reads the daily limits of an account or a key; what is absent is as in without. A key of several accounts has no currency.
+func (f fields) limits(without gift.Limits, c *gift.Currency) gift.Limits {
+	l := without
+	v, ok := f.get("limits")
+	if !ok {
+		return l
+	}
+	m := f.fields(v, "issuedPerDay", "giftsPerDay", "redeemedPerDay", "messagesPerDay", "textsPerDay", "messagesPerContactPerDay")
+	for name, amount := range map[string]*gift.Amount{"issuedPerDay": &l.IssuedPerDay, "redeemedPerDay": &l.RedeemedPerDay} {
+		if at, given := m.values[name]; given && c == nil {
+			f.problem(at, "A system key may send for accounts of several currencies; limit money in the account.")
+		} else if given {
+			*amount = m.limit(name, *c)
+		}
+	}
+	for name, n := range map[string]*int64{"giftsPerDay": &l.GiftsPerDay, "messagesPerDay": &l.MessagesPerDay, "textsPerDay": &l.TextsPerDay,
+		"messagesPerContactPerDay": &l.MessagesPerContactPerDay} {
+		if _, given := m.values[name]; given {
+			*n = m.perDay(name)
+		}
+	}
+	return l
+}
+
+// maxPerDay is the largest count that a limit may have.
+const maxPerDay = 1_000_000_000
+
+// perDay reads a count; 0: refused.
+func (f fields) perDay(name string) int64 {
+	v, plain, ok := f.scalar(name)
+	if !ok {
+		return 0
+	}
+	n, err := strconv.ParseInt(v.Value, 10, 64)
+	if err != nil || !plain || n < 1 || n > maxPerDay || strconv.FormatInt(n, 10) != v.Value {
+		f.problem(v, "This must be a whole number from 1 to %d, without quotes.", maxPerDay)
+		return 0
+	}
+	return n
+}
+
 func (f fields) zone(name string) *time.Location {
 	v, _, ok := f.scalar(name)
 	if !ok {

@@ -18,6 +18,7 @@ type account struct {
 	MaxGiftValue          int64          `json:"maxGiftValue"`
 	RequireIdempotencyKey bool           `json:"requireIdempotencyKey,omitempty"`
 	BalanceNotice         bool           `json:"balanceNotice,omitempty"`
+	Limits                *limits        `json:"limits,omitempty"` // nil: gift.DefaultLimits
 	DefaultDesign         storedID       `json:"defaultDesign,omitzero"`
 	Subscriptions         []subscription `json:"subscriptions,omitempty"`
 	Locations             []location     `json:"locations,omitempty"`
@@ -65,6 +66,48 @@ type (
 	}
 )
 
+// limits are a gift.Limits as a JSON document.
+type limits struct {
+	Issued             int64 `json:"issued,omitempty"`
+	Gifts              int64 `json:"gifts,omitempty"`
+	Redeemed           int64 `json:"redeemed,omitempty"`
+	Messages           int64 `json:"messages,omitempty"`
+	Texts              int64 `json:"texts,omitempty"`
+	MessagesPerContact int64 `json:"messagesPerContact,omitempty"`
+}
+
+func limitsOf(l gift.Limits) *limits {
+	return &limits{int64(l.IssuedPerDay), l.GiftsPerDay, int64(l.RedeemedPerDay), l.MessagesPerDay, l.TextsPerDay, l.MessagesPerContactPerDay}
+}
+
+func (l *limits) limits() gift.Limits {
+	return gift.Limits{IssuedPerDay: gift.Amount(l.Issued), GiftsPerDay: l.Gifts, RedeemedPerDay: gift.Amount(l.Redeemed),
+		MessagesPerDay: l.Messages, TextsPerDay: l.Texts, MessagesPerContactPerDay: l.MessagesPerContact}
+}
+
+// formatLimits writes the limits of a key; nil: it has none.
+func formatLimits(l gift.Limits) any {
+	if l == (gift.Limits{}) {
+		return nil
+	}
+	text, err := json.Marshal(limitsOf(l))
+	if err != nil {
+		panic(err) // numbers only
+	}
+	return string(text)
+}
+
+func parseLimits(text string) (gift.Limits, error) {
+	if text == "" {
+		return gift.Limits{}, nil
+	}
+	var l limits
+	if err := json.Unmarshal([]byte(text), &l); err != nil {
+		return gift.Limits{}, fmt.Errorf("the limits of a key are damaged: %w", err)
+	}
+	return l.limits(), nil
+}
+
 // storedID is an ID as JSON text.
 type storedID gift.ID
 
@@ -83,6 +126,9 @@ func formatAccount(a *gift.Account) (string, error) {
 		ID: storedID(a.ID), Name: a.Name, Currency: a.Currency.Code, Decimals: a.Currency.Decimals, Zone: a.Zone.String(),
 		MaxGiftValue: int64(a.MaxGiftValue), RequireIdempotencyKey: a.RequireIdempotencyKey, BalanceNotice: a.BalanceNotice,
 		DefaultDesign: storedID(a.DefaultDesign),
+	}
+	if a.Limits != gift.DefaultLimits {
+		d.Limits = limitsOf(a.Limits)
 	}
 	for _, s := range a.Subscriptions {
 		d.Subscriptions = append(d.Subscriptions, subscription{storedID(s.ProgramID), mapped(s.Locations, func(i gift.ID) storedID { return storedID(i) })})
@@ -115,6 +161,9 @@ func parseAccount(text []byte) (*gift.Account, error) {
 		ID: gift.ID(d.ID), Name: d.Name, Currency: gift.Currency{Code: d.Currency, Decimals: d.Decimals}, Zone: zone,
 		MaxGiftValue: gift.Amount(d.MaxGiftValue), RequireIdempotencyKey: d.RequireIdempotencyKey, BalanceNotice: d.BalanceNotice,
 		DefaultDesign: gift.ID(d.DefaultDesign),
+	}
+	if a.Limits = gift.DefaultLimits; d.Limits != nil {
+		a.Limits = d.Limits.limits()
 	}
 	for _, s := range d.Subscriptions {
 		a.Subscriptions = append(a.Subscriptions, gift.Subscription{

@@ -32,6 +32,7 @@ var placements = []placement{
 	{table: "till_bucket", by: "account_id"},
 	{table: "miss", by: "account_id"},
 	{table: "key_miss", by: "account_id"},
+	{table: "day_count", by: "account_id"},
 	{table: "secret", by: "hash"}, // whoever shows a code does not know the account
 	{table: "sheet", by: "hash"},
 	{table: "stranger_bucket", by: "address_hash"},

@@ -51,6 +51,8 @@ func furnishStore(t *testing.T, s *Store, n int) []gift.Gift {
 		must(t, err)
 		_, _, err = s.CountMisses(t.Context(), gift.Till{AccountID: g.AccountID, KeyID: k.ID}, noon, 1)
 		must(t, err)
+		mailed := ledger.CountKey{AccountID: g.AccountID, Kind: ledger.ContactCount, Owner: k.ID, Contact: "ann@example.com"}
+		save(t, s, ledger.Changes{Counts: map[ledger.CountKey]gift.Count{mailed: {Day: 20261122, Messages: 1}}})
 		must(t, s.write(within(t.Context(), g.AccountID), func(tx *sql.Tx) error { // as an older program does
 			_, err := tx.ExecContext(within(t.Context(), g.AccountID), `INSERT INTO miss (account_id, day, code_hash, key_id) VALUES ($1, 1, $2, $3)`,
 				bare(g.AccountID), s.keys.CodeHash(newCode()), bare(k.ID))

@@ -64,14 +64,17 @@ func readDirectory(ctx context.Context, q querier) (*gift.Directory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading accounts: %w", err)
 	}
-	const keys = `SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions FROM api_key`
+	const keys = `SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits FROM api_key`
 	err = each(ctx, q, keys, nil, func(rows *sql.Rows) error {
 		k := new(gift.Key)
 		var hash, locations []byte
-		var permissions sql.NullString
+		var permissions, limits sql.NullString
 		err := rows.Scan(scanID{&k.ID}, &k.Kind, scanID{&k.AccountID}, &k.Name, &k.Hint, &hash, &locations,
-			scanTime{&k.CreatedAt}, scanTime{&k.ExpiresAt}, scanTime{&k.RevokedAt}, &permissions)
+			scanTime{&k.CreatedAt}, scanTime{&k.ExpiresAt}, scanTime{&k.RevokedAt}, &permissions, &limits)
 		if err != nil {
+			return err
+		}
+		if k.Limits, err = parseLimits(limits.String); err != nil {
 			return err
 		}
 		copy(k.Hash[:], hash)
@@ -161,12 +164,12 @@ func saveAccount(ctx context.Context, tx *sql.Tx, a *gift.Account, version int64
 }
 
 func saveKey(ctx context.Context, tx *sql.Tx, k *gift.Key) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO api_key (id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+	_, err := tx.ExecContext(ctx, `INSERT INTO api_key (id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, account_id = excluded.account_id, name = excluded.name, hint = excluded.hint,
 			hash = excluded.hash, locations = excluded.locations, created_at = excluded.created_at,
-			expires_at = excluded.expires_at, revoked_at = excluded.revoked_at, permissions = excluded.permissions`,
+			expires_at = excluded.expires_at, revoked_at = excluded.revoked_at, permissions = excluded.permissions, limits = excluded.limits`,
 		bare(k.ID), string(k.Kind), id(k.AccountID), k.Name, k.Hint, k.Hash[:], joinIDs(k.Locations),
-		k.CreatedAt.UnixMicro(), micros(k.ExpiresAt), micros(k.RevokedAt), joinPermissions(k.Permissions))
+		k.CreatedAt.UnixMicro(), micros(k.ExpiresAt), micros(k.RevokedAt), joinPermissions(k.Permissions), formatLimits(k.Limits))
 	return err
 }

@@ -17,7 +17,8 @@ import (
 func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	ctx = context.WithoutCancel(ctx) // a commit is not abandoned because somebody hung up
 	err := s.insist(ctx, func(ctx context.Context) error {
-		g := group{Store: s}
+		g := group{Store: s, keptRead: map[ledger.CountKey]gift.Count{}}
+		var counted map[ledger.CountKey]gift.Count
 		err := s.dialect.transact(ctx, s, func(run runner) error {
 			g.run = run
 			accounts := wanted(&want)
@@ -25,6 +26,7 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 				return fmt.Errorf("loading a group: %w", err)
 			}
 			c := decide(&g.state)
+			counted = c.Counts
 			if err := g.save(within(ctx, changed(accounts, &c)...), &c); err != nil {
 				return fmt.Errorf("saving a group: %w", err)
 			}
@@ -32,6 +34,7 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 		})
 		if err == nil {
 			s.used.commit(g.newlyUsed)
+			s.kept.commit(g.keptRead, counted)
 		}
 		if err == nil && g.strand != nil {
 			s.strands.giveBack(g.strand, g.links)
@@ -51,8 +54,9 @@ type group struct {
 	state     ledger.State
 	before    map[ledger.Ref]before // the vouchers as they were loaded
 	newlyUsed []ledger.Ref
-	strand    *strand          // that is continued; nil: nothing was entered
-	links     map[gift.ID]link // how far the strand has come in the accounts of this group
+	keptRead  map[ledger.CountKey]gift.Count // counts of what is kept, that were read
+	strand    *strand                        // that is continued; nil: nothing was entered
+	links     map[gift.ID]link               // how far the strand has come in the accounts of this group
 }
 
 // before is what a change of a voucher is measured against.
@@ -96,7 +100,7 @@ var (
 var groupStatements = []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectSentBy, selectWithdrawn, selectCodes, updateVoucher,
 	updateTally, updateReplays, updateCard, deleteJobs, selectWays, selectJobs, selectResends, insertResend, updateWay, updateJob, insertTally, insertGivenBack,
 	insertUsed, insertItems, insertVoucher, insertCard, insertSecret, insertSearch, insertEntry, insertRequest, insertAnswer, selectPlaces, insertJob,
-	selectNewestStrand, selectNewestSeals, insertStrand, insertSheet}
+	selectNewestStrand, selectNewestSeals, insertStrand, insertSheet, selectCounts, lockCounts, insertCounts, addCounts}
 
 // hotTexts are the statements of a group as they are prepared row by row.
 func hotTexts() (texts []string) {
@@ -122,6 +126,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		Resends:     make(map[ledger.Ref][]ledger.Resent),
 		Posts:       make(map[ledger.Ref]*ledger.Post),
 		Before:      make(map[ledger.Ref]gift.Status),
+		Counts:      make(map[ledger.CountKey]gift.Count),
 	}
 	vouchers, requests := want.Vouchers, want.Requests
 	undoing := len(want.Undo)+len(want.Redemptions) > 0
@@ -137,6 +142,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	}
 	known := len(g.state.Requests)
 	works := g.wantVouchers(vouchers)
+	works = append(works, g.wantCounts(want.Counts)...)
 	works = append(works, g.wantRequests(requests)...)
 	works = append(works, g.wantReversed()...)
 	works = append(works, g.wantSentBy(want.SentBy)...)
@@ -360,6 +366,7 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	works = append(works, saveResends(c)...)
 	works = append(works, saveMoved(c.Moved)...)
 	works = append(works, saveDone(c.Done)...)
+	works = append(works, g.saveCounts(c.Counts))
 	works = append(works, g.saveTally(c)...)
 	return g.run(ctx, slices.DeleteFunc(works, func(w work) bool { return len(w.rows) == 0 }))
 }

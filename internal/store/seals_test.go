@@ -182,8 +182,11 @@ func otherThan(value any, kind byte, column string) any {
 			return v
 		}
 	}
-	if kind == 'N' {
+	switch kind {
+	case 'N':
 		return int64(7)
+	case 'T':
+		return "{}"
 	}
 	if column == "ends" {
 		return make([]byte, linkSize)

@@ -66,6 +66,7 @@ type Store struct {
 	readers *sql.DB
 	hot     map[string]*sql.Stmt // prepared on writer, by text
 	lookUps map[string]*sql.Stmt // prepared on readers, by text
+	kept    keptCounts
 	used    usedRecords
 	strands strands
 	by      string                         // Options.By

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -61,6 +62,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"the outbox keeps messages":                 testOutbox,
 		"wrong codes are counted":                   testGuesses,
 		"redemptions give attempts back":            testRewards,
+		"days are counted":                          testCounts,
 		"strangers are counted":                     testStrangers,
 		"what was given back is kept":               testGivenBack,
 		"what was given back before is added up":    testGivenBackBefore,
@@ -1079,6 +1081,73 @@ func testRewards(t *testing.T, open opener) {
 	reward(&gifts[2], noon) // what a clock that was ahead counted is put right
 	if b, err := s.TillBucket(t.Context(), till); err != nil || b != (ratelimit.Bucket{}) {
 		t.Errorf("the bucket is %+v, %v", b, err)
+	}
+}
+
+// testCounts adds to counts of a day: they add up, another day begins anew, and contacts are not kept in the clear.
+func testCounts(t *testing.T, open opener) {
+	s, again := open(t)
+	account, key := newID(), newID()
+	all := map[ledger.CountKey]gift.Count{}
+	for _, owner := range []gift.ID{account, key} {
+		all[ledger.CountKey{AccountID: account, Kind: ledger.SentCount, Owner: owner}] = gift.Count{Amount: 5, Gifts: 4, Messages: 3, Texts: 2}
+		all[ledger.CountKey{AccountID: account, Kind: ledger.RedeemedCount, Owner: owner}] = gift.Count{Amount: 9}
+		all[ledger.CountKey{AccountID: account, Kind: ledger.ContactCount, Owner: owner, Contact: "ann@example.com"}] = gift.Count{Messages: 7}
+		all[ledger.CountKey{AccountID: account, Kind: ledger.KeptCount, Owner: owner}] = gift.Count{Kept: 6}
+	}
+	other := ledger.CountKey{AccountID: newID(), Kind: ledger.SentCount, Owner: account}
+	want := ledger.Want{Counts: append(slices.Collect(maps.Keys(all)), other)}
+	add := func(handle *Store, day int) {
+		t.Helper()
+		runGroup(t, handle, want, func(*ledger.State) ledger.Changes {
+			changes := ledger.Changes{Counts: map[ledger.CountKey]gift.Count{}}
+			for k, n := range all {
+				n.Day = day
+				changes.Counts[k] = n
+			}
+			return changes
+		})
+	}
+	check := func(handle *Store, day, times int) {
+		t.Helper()
+		runGroup(t, handle, want, func(st *ledger.State) ledger.Changes {
+			for k, n := range all {
+				sum := gift.Count{Day: day}
+				for range times {
+					sum = sum.Plus(n)
+				}
+				if got := st.Counts[k]; got != sum {
+					t.Errorf("count %c is %+v, want %+v", k.Kind, got, sum)
+				}
+			}
+			if n := st.Counts[other]; n.Gifts != 0 {
+				t.Errorf("another account has %+v", n)
+			}
+			return ledger.Changes{}
+		})
+	}
+	add(s, 20261122)
+	add(s, 20261122)
+	check(s, 20261122, 2)
+	check(again(), 20261122, 2)
+	add(s, 20261123)
+	check(s, 20261123, 1)
+	check(again(), 20261123, 1)
+	add(s, 20261122) // the clock was ahead
+	check(again(), 20261122, 1)
+	for table, rows := range dump(t, s) {
+		if text := fmt.Sprint(rows); strings.Contains(text, "ann@example.com") {
+			t.Errorf("a contact stands in %s: %s", table, text)
+		}
+	}
+	if n, err := s.ForgetCounts(t.Context(), account, 20261122, 100); n != 0 || err != nil {
+		t.Errorf("%d counts of the day were forgotten, %v", n, err)
+	}
+	if n, err := s.ForgetCounts(t.Context(), account, 20261123, 3); n != 3 || err != nil {
+		t.Errorf("%d counts were forgotten, %v, want 3", n, err)
+	}
+	if n, err := s.ForgetCounts(t.Context(), account, 20261123, 100); n != 5 || err != nil {
+		t.Errorf("%d counts were forgotten, %v, want the other 5", n, err)
 	}
 }
 

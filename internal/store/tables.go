@@ -45,6 +45,7 @@ var tables = []table{
 	newTable("outbox", 1, "id, made_at, message", "BNB"),
 	newTable("till_bucket", 3, "account_id, key_id, location_id, full_at, taken_at", "BBBNN"),
 	newTable("key_miss", 2, "account_id, key_id, since, misses", "BBNN"),
+	newTable("day_count", 2, "account_id, what, day, amount, gifts, messages, texts, kept", "BBNNNNNN"),
 	newTable("miss", 3, "account_id, day, code_hash, key_id", "BNBB"),
 	newTable("stranger_bucket", 1, "address_hash, full_at, taken_at", "BNN"),
 	newTable("key_use", 1, "key_id, used_at", "BN"),
@@ -52,7 +53,7 @@ var tables = []table{
 
 // apiKeyTable grew: the columns that it had at first are those that the log of the set-up began with.
 var apiKeyTable = growing("api_key", 1, "id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at", "BTBTTBBNNN",
-	", permissions", "T")
+	", permissions, limits", "TT")
 
 // growing is newTable for a table that hashSetup reads and that got columns later.
 func growing(name string, keys int, columns, types, laterColumns, laterTypes string) table {

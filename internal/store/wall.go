@@ -76,11 +76,12 @@ func wanted(w *ledger.Want) (accounts []gift.ID) {
 	for _, keys := range [][]ledger.RequestKey{w.Requests, w.Undo} {
 		accounts = adding(accounts, keys, func(k *ledger.RequestKey) gift.ID { return k.AccountID })
 	}
-	return accounts
+	return adding(accounts, w.Counts, func(k *ledger.CountKey) gift.ID { return k.AccountID })
 }
 
 // changed adds the accounts that a group writes to.
 func changed(accounts []gift.ID, c *ledger.Changes) []gift.ID {
+	accounts = append(accounts, countAccounts(c.Counts)...)
 	accounts = adding(accounts, c.Gifts, func(g *gift.Gift) gift.ID { return g.AccountID })
 	accounts = adding(accounts, c.Vouchers, func(v *gift.Voucher) gift.ID { return v.AccountID })
 	accounts = adding(accounts, c.Entries, func(e *gift.Entry) gift.ID { return e.AccountID })

@@ -1,0 +1,264 @@
+package api_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store"
+)
+
+// limit gives Harbor and one of its keys daily limits.
+func (w *world) limit(account, key gift.Limits) {
+	w.Helper()
+	err := w.store.Configure(w.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+		a, k := *d.Accounts[id(harbor)], *d.Keys[gift.HashKey(rotatedKey)]
+		a.Limits, k.Limits = account, key
+		return gift.Changes{Accounts: []*gift.Account{&a}, Keys: []*gift.Key{&k}}, nil
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	directory, err := w.store.Directory(w.Context())
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.directory.Store(directory)
+}
+
+func byEmail(to string) string {
+	return `{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"` + to + `"},` + purchase + `}`
+}
+
+func bySMS(to string) string {
+	return `{"monetaryGift":{"value":5,"deliveryMethodID":2,"recipientContact":"` + to + `"},` + purchase + `}`
+}
+
+// atNoon moves the clock to the next noon of the account.
+func (w *world) atNoon() {
+	zone := w.directory.Load().Accounts[id(harbor)].Zone
+	y, m, d := w.now().In(zone).Date()
+	w.pass(time.Date(y, m, d+1, 12, 0, 0, 0, zone).Sub(w.now()))
+}
+
+// TestDailyLimits: each limit of an account is kept, also over several calls, and named by what is refused; then nothing was done and nothing is remembered, so
+// that the same call works under the same Idempotency-Key once the day of the account is over.
+func TestDailyLimits(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		limits gift.Limits
+		good   []string // send-gift calls that fit
+		bad    string   // and one that does not fit any more
+	}{
+		"issuedPerDay": {gift.Limits{IssuedPerDay: 100_00}, []string{money("60"), money("40")}, money("0.01")},
+		"giftsPerDay":  {gift.Limits{GiftsPerDay: 2}, []string{money("60"), money("40")}, money("1")},
+		"messagesPerDay": {gift.Limits{MessagesPerDay: 2}, []string{byEmail("a@example.com"), money("1"), bySMS("415-555-0132")},
+			byEmail("b@example.com")},
+		"textsPerDay": {gift.Limits{TextsPerDay: 1}, []string{bySMS("415-555-0132"), byEmail("a@example.com")}, bySMS("415-555-0133")},
+		"messagesPerContactPerDay": {gift.Limits{MessagesPerContactPerDay: 2}, []string{byEmail("a@example.com"), byEmail("A@example.com"),
+			byEmail("b@example.com")}, byEmail("a@Example.com")},
+	} {
+		for _, of := range []string{"account", "key"} {
+			t.Run(name+" of the "+of, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.atNoon()
+				other := gift.Limits{GiftsPerDay: 1000, MessagesPerContactPerDay: 1000}
+				if of == "account" {
+					w.limit(tt.limits, other)
+				} else {
+					w.limit(other, tt.limits)
+				}
+				key := as(rotatedKey)
+				for n, body := range tt.good {
+					first := w.post("send-gift", body, append(once(fmt.Sprint(n)), key...)...).want(201)
+					w.post("send-gift", body, append(once(fmt.Sprint(n)), key...)...).again(first) // a replay counts nothing
+				}
+				before := w.get("/gifting/gifts").want(200).at("gifts")
+				refused := w.post("send-gift", tt.bad, append(once("bad"), key...)...).refused(429, gift.RateLimited, "")
+				if text := refused.at("messages[0].text"); !strings.Contains(text, "a daily limit of the "+of+", "+name+":") {
+					t.Errorf("the limit is not named: %s", text)
+				}
+				if wait, _ := strconv.Atoi(refused.header.Get("Retry-After")); wait < 11*3600 || wait > 12*3600 {
+					t.Errorf("Retry-After is %d s at noon", wait)
+				}
+				if after := w.get("/gifting/gifts").want(200).at("gifts"); after != before {
+					t.Errorf("something was done: %s", after)
+				}
+				if of == "key" {
+					w.post("send-gift", tt.bad).want(201) // another key has a limit of its own
+				}
+				w.pass(12*time.Hour + time.Minute)
+				w.post("send-gift", tt.bad, append(once("bad"), key...)...).want(201)
+			})
+		}
+	}
+}
+
+// TestAnOrderIsWithinItsLimitsOrNot: an order above a limit makes none of its gifts, and what it would have used is not used.
+func TestAnOrderIsWithinItsLimitsOrNot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.atNoon()
+	w.limit(gift.Limits{MessagesPerDay: 3, MessagesPerContactPerDay: 2}, gift.Limits{})
+	order := func(contacts ...string) string {
+		var recipients []string
+		for _, c := range contacts {
+			recipients = append(recipients, `{"deliveryMethodID":1,"recipientContact":"`+c+`"}`)
+		}
+		return `{"monetaryGift":{"value":5},"recipients":[` + strings.Join(recipients, ",") + `],` + purchase + `}`
+	}
+	w.post("send-gift", order("a@example.com", "b@example.com", "c@example.com", "d@example.com")).refused(429, gift.RateLimited, "")
+	w.post("send-gift", order("a@example.com", "A@example.com", "a@EXAMPLE.com")).refused(429, gift.RateLimited, "")
+	w.post("send-gift", order("a@example.com", "A@example.com", "b@example.com")).want(201)
+	w.post("send-gift", byEmail("c@example.com")).refused(429, gift.RateLimited, "")
+}
+
+// TestResendsCount: a resend is a message, to where it goes now.
+func TestResendsCount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.atNoon()
+	w.limit(gift.Limits{MessagesPerDay: 4, MessagesPerContactPerDay: 2}, gift.Limits{})
+	g := w.send(byEmail("a@example.com"))
+	again := `{"voucherID":"` + g.id + `"}`
+	w.post("resend-gift", again).want(200)
+	w.post("resend-gift", again, once("k")...).refused(429, gift.RateLimited, "")
+	w.post("resend-gift", `{"voucherID":"`+g.id+`","deliveryMethodID":3}`).want(200) // in print it is none
+	w.post("resend-gift", `{"voucherID":"`+g.id+`","deliveryMethodID":1,"recipientContact":"b@example.com"}`).want(200)
+	w.post("resend-gift", again).want(200)
+	w.post("resend-gift", `{"voucherID":"`+g.id+`","recipientContact":"c@example.com"}`).refused(429, gift.RateLimited, "")
+	w.pass(12*time.Hour + time.Minute)
+	w.post("resend-gift", again, once("k")...).want(200)
+}
+
+// TestRedemptionsHaveALimit: of an account and of a key, in money; pieces are not counted, and what is given back stays used.
+func TestRedemptionsHaveALimit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.atNoon()
+	w.limit(gift.Limits{RedeemedPerDay: 100_00}, gift.Limits{RedeemedPerDay: 30_00})
+	g := w.send(money("500"))
+	item := w.send(`{"itemGift":{"label":"Coffee","terms":"One.","quantity":500,"deliveryMethodID":3},` + purchase + `}`)
+	redeem := func(g made, amount, key, once string) reply {
+		return w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":`+amount+`}`, "Authorization", key, "Idempotency-Key", once)
+	}
+	first := redeem(g, "30", rotatedKey, "1").want(200)
+	redeem(g, "30", rotatedKey, "1").again(first)
+	refused := redeem(g, "0.01", rotatedKey, "2").refused(429, gift.RateLimited, "")
+	if text := refused.at("messages[0].text"); !strings.Contains(text, "of the key, redeemedPerDay: 30.00 USD a day, of which 30.00 USD were used today, and this call needs 0.01 USD") {
+		t.Errorf("the limit is not named: %s", text)
+	}
+	w.post("reverse-redemption", `{"redemptionID":"`+first.at("redemptionID")+`"}`).want(200)
+	redeem(g, "0.01", rotatedKey, "2").refused(429, gift.RateLimited, "")
+	redeem(item, "400", rotatedKey, "3").want(200)
+	redeem(g, "70", harborKey, "4").want(200)
+	redeem(g, "0.01", harborKey, "5").refused(429, gift.RateLimited, "")
+	if left := w.get("/gifting/gifts/" + g.id).want(200).at("currentBalance"); left != "430.00" {
+		t.Errorf("the balance is %s, want 430.00", left)
+	}
+	w.pass(12*time.Hour + time.Minute)
+	redeem(g, "0.01", rotatedKey, "2").want(200)
+	redeem(g, "0.01", harborKey, "5").want(200)
+}
+
+// TestTwoInstancesKeepALimit: two instances, with several lanes each, over one store never issue or redeem more than a day may have, and never less,
+// and do not stand in each other's way for good.
+func TestTwoInstancesKeepALimit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.atNoon()
+	w.limit(gift.Limits{GiftsPerDay: 100, RedeemedPerDay: 50_00, MessagesPerContactPerDay: 40}, gift.Limits{GiftsPerDay: 60})
+	beside, err := store.Open(t.Context(), store.Options{Dir: w.dir, Database: w.database})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var handlers []*siege
+	for _, s := range []*store.Store{w.store, beside} {
+		engine := ledger.Start(s, ledger.Options{Lanes: 3, Now: w.now})
+		t.Cleanup(engine.Stop)
+		c := w.config
+		c.Engine, c.Records = engine, s
+		handlers = append(handlers, &siege{world: w, handler: api.New(c)})
+	}
+	t.Cleanup(func() { beside.Close() })
+	g := [4]made{}
+	for n := range g {
+		g[n] = w.send(money("100")) // 4 gifts of the day
+	}
+	var sent, byKey, mailed, redeemed atomic.Int32
+	var all sync.WaitGroup
+	for n := range 300 {
+		all.Go(func() {
+			h := handlers[n%2]
+			key := []string{harborKey, rotatedKey}[n/2%2]
+			switch n % 5 {
+			case 0, 1, 2:
+				body := money("1")
+				if n%5 == 2 {
+					body = byEmail("a@example.com")
+				}
+				if h.status("send-gift", body, key) == 201 {
+					sent.Add(1)
+					if key == rotatedKey {
+						byKey.Add(1)
+					}
+					if n%5 == 2 {
+						mailed.Add(1)
+					}
+				}
+			default:
+				if h.status("redeem-gift", `{"voucherID":"`+g[n%4].id+`","organizationID":"`+pier+`","amount":0.60}`, key) == 200 {
+					redeemed.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	t.Logf("%d sent, %d of them with the key, %d by mail, %d redeemed", sent.Load(), byKey.Load(), mailed.Load(), redeemed.Load())
+	if sent.Load() != 96 || byKey.Load() > 60 || mailed.Load() > 40 || redeemed.Load() != 83 {
+		t.Errorf("%d sent, %d of them with the key, %d by mail, %d redeemed; want 96, at most 60 and 40, and 83",
+			sent.Load(), byKey.Load(), mailed.Load(), redeemed.Load())
+	}
+}
+
+// TestKeptRefusalsHaveALimit: what moves nothing and is kept under a key is kept 10,000 times a day for each API key.
+func TestKeptRefusalsHaveALimit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.atNoon()
+	g := w.send(money("5"))
+	asks := `{"voucherID":"` + g.id + `","organizationID":"` + pier + `","amount":6}`
+	fits := `{"voucherID":"` + g.id + `","organizationID":"` + pier + `","amount":1}`
+	first := w.post("redeem-gift", asks, once("first")...).refused(409, gift.InsufficientBalance, "amount")
+	k := w.directory.Load().Keys[gift.HashKey(harborKey)]
+	count := ledger.CountKey{AccountID: id(harbor), Kind: ledger.KeptCount, Owner: k.ID}
+	day, _ := gift.Day(w.now(), w.directory.Load().Accounts[id(harbor)].Zone)
+	err := w.store.Group(t.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes {
+		return ledger.Changes{Counts: map[ledger.CountKey]gift.Count{count: {Day: day, Kept: gift.MaxKeptPerDay - 3}}}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.post("redeem-gift", asks, once("second")...).refused(409, gift.InsufficientBalance, "amount")
+	w.post("reverse-redemption", `{"idempotencyKey":"never"}`).refused(404, gift.NotFound)
+	refused := w.post("redeem-gift", asks, once("third")...).refused(429, gift.RateLimited, "")
+	if wait, _ := strconv.Atoi(refused.header.Get("Retry-After")); wait < 11*3600 || wait > 12*3600 {
+		t.Errorf("Retry-After is %d s at noon", wait)
+	}
+	w.post("reverse-redemption", `{"idempotencyKey":"late"}`).refused(429, gift.RateLimited, "")
+	w.post("redeem-gift", fits, once("late")...).want(200) // it was not spent
+	w.post("redeem-gift", fits, once("never")...).refused(409, gift.RedemptionNotAllowed, "")
+	w.post("redeem-gift", asks, once("first")...).again(first)
+	w.post("redeem-gift", asks).refused(409, gift.InsufficientBalance, "amount")
+	w.post("redeem-gift", asks, append(once("third"), as(rotatedKey)...)...).refused(409, gift.InsufficientBalance, "amount")
+	w.pass(12*time.Hour + time.Minute)
+	w.post("redeem-gift", asks, once("fourth")...).refused(409, gift.InsufficientBalance, "amount")
+}

@@ -1,0 +1,153 @@
+package gift
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Limits are how much may be done in a day of the account's time zone: by an account, or with a key. 0: as much as one likes.
+type Limits struct {
+	IssuedPerDay             Amount // of money: values of monetary gifts, equivalent values of item gifts
+	GiftsPerDay              int64
+	RedeemedPerDay           Amount // of money
+	MessagesPerDay           int64  // e-mail and SMS: gifts, resends and balance notices
+	TextsPerDay              int64  // of those, SMS
+	MessagesPerContactPerDay int64
+}
+
+// DefaultLimits are those of an account whose set-up names none. There is none for money.
+var DefaultLimits = Limits{GiftsPerDay: 100_000, MessagesPerDay: 20_000, TextsPerDay: 2_000, MessagesPerContactPerDay: 10}
+
+// MaxKeptPerDay is how many calls of a key that moved nothing are kept under their Idempotency-Keys in a day.
+const MaxKeptPerDay = 10_000
+
+// Count is what was done in a day.
+type Count struct {
+	Day      int // see Day
+	Amount   Amount
+	Gifts    int64
+	Messages int64
+	Texts    int64
+	Kept     int64
+}
+
+// Day numbers the calendar day of a zone, as 20261122, and tells how long it still lasts.
+func Day(now time.Time, zone *time.Location) (day int, left time.Duration) {
+	y, m, d := now.In(zone).Date()
+	return y*10_000 + int(m)*100 + d, time.Date(y, m, d+1, 0, 0, 0, 0, zone).Sub(now)
+}
+
+// On is the count as it stands on a day: that of another one is over.
+func (c Count) On(day int) Count {
+	if c.Day != day {
+		return Count{Day: day}
+	}
+	return c
+}
+
+// Plus adds up two counts of one day.
+func (c Count) Plus(more Count) Count {
+	c.Amount = Amount(add(int64(c.Amount), int64(more.Amount)))
+	c.Gifts, c.Messages = add(c.Gifts, more.Gifts), add(c.Messages, more.Messages)
+	c.Texts, c.Kept = add(c.Texts, more.Texts), add(c.Kept, more.Kept)
+	return c
+}
+
+// add adds what is not negative, up to what fits.
+func add(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// MessageCount counts a message of one gift.
+func MessageCount(m Method) (c Count) {
+	if m == Email || m == SMS {
+		c.Messages = 1
+	}
+	if m == SMS {
+		c.Texts = 1
+	}
+	return c
+}
+
+// Spending counts the gift itself, and the message that brings it.
+func (g *Gift) Spending() Count {
+	c := MessageCount(g.Card.Method)
+	c.Gifts, c.Amount = 1, g.Original
+	if g.Item {
+		c.Amount = g.Card.EquivalentValue
+	}
+	return c
+}
+
+// ContactKey is what messages to one contact are counted by: the letter case of an address makes no other.
+func ContactKey(contact string) string { return strings.ToLower(contact) }
+
+// Budget is a limited account or key on one day.
+type Budget struct {
+	Limits
+	Owner    string // "account" or "key"
+	Currency Currency
+	Zone     *time.Location
+	Left     time.Duration // of the day
+}
+
+// Send refuses what goes beyond the limits on what is sent.
+func (b *Budget) Send(used, more Count) error {
+	if err := b.money("issuedPerDay", b.IssuedPerDay, used.Amount, more.Amount); err != nil {
+		return err
+	}
+	if err := b.number("giftsPerDay", b.GiftsPerDay, used.Gifts, more.Gifts); err != nil {
+		return err
+	}
+	if err := b.number("messagesPerDay", b.MessagesPerDay, used.Messages, more.Messages); err != nil {
+		return err
+	}
+	return b.number("textsPerDay", b.TextsPerDay, used.Texts, more.Texts)
+}
+
+// Contact refuses more messages to one contact than the limit.
+func (b *Budget) Contact(used, more Count) error {
+	return b.number("messagesPerContactPerDay", b.MessagesPerContactPerDay, used.Messages, more.Messages)
+}
+
+// Redeem refuses to redeem more than the limit.
+func (b *Budget) Redeem(used, more Count) error {
+	return b.money("redeemedPerDay", b.RedeemedPerDay, used.Amount, more.Amount)
+}
+
+// Keep refuses to keep more under Idempotency-Keys.
+func (b *Budget) Keep(used Count) error {
+	if used.Kept < MaxKeptPerDay {
+		return nil
+	}
+	refused := Refuse(RateLimited, "With this key %d calls that moved nothing were kept under their Idempotency-Keys today, which is the most. "+
+		"Nothing was done; it counts anew at midnight (%s). A call without an Idempotency-Key is answered as ever.", MaxKeptPerDay, b.Zone)
+	refused.RetryAfter = b.Left
+	return refused
+}
+
+func (b *Budget) money(name string, limit, used, more Amount) error {
+	if limit == 0 || more <= 0 || more <= limit-used {
+		return nil
+	}
+	return b.reached(name, b.Currency.Money(limit), b.Currency.Money(used), b.Currency.Money(more))
+}
+
+func (b *Budget) number(name string, limit, used, more int64) error {
+	if limit == 0 || more <= 0 || more <= limit-used {
+		return nil
+	}
+	return b.reached(name, strconv.FormatInt(limit, 10), strconv.FormatInt(used, 10), strconv.FormatInt(more, 10))
+}
+
+func (b *Budget) reached(name, limit, used, more string) error {
+	refused := Refuse(RateLimited, "This is above a daily limit of the %s, %s: %s a day, of which %s were used today, and this call needs %s. Nothing was done. "+
+		"It counts anew at midnight (%s); the limit stands in the set-up file.", b.Owner, name, limit, used, more, b.Zone)
+	refused.RetryAfter = b.Left
+	return refused
+}

@@ -1,0 +1,156 @@
+package ledger
+
+import (
+	"boon.example/internal/gift"
+)
+
+// CountKind says what a count is of.
+type CountKind byte
+
+// The kinds of count. What redemptions add to is apart from what is sent, so that they do not wait for each other.
+const (
+	SentCount     CountKind = 's' // gifts and messages
+	RedeemedCount CountKind = 'r'
+	ContactCount  CountKind = 'c' // messages to one contact
+	KeptCount     CountKind = 'k' // calls that moved nothing and are kept under their keys
+)
+
+// CountKey names what is counted of an account, or of a key within an account.
+type CountKey struct {
+	AccountID gift.ID
+	Kind      CountKind
+	Owner     gift.ID // the account or the key
+	Contact   string  // of a ContactCount
+}
+
+// owner is who has limits that a call counts against.
+type owner struct {
+	id   gift.ID
+	name string
+	gift.Limits
+}
+
+func (c *Call) owners() (all []owner) {
+	if c.Account == nil {
+		return nil
+	}
+	all = append(all, owner{c.Account.ID, "account", c.Account.Limits})
+	if c.Caller != nil && c.Caller.Limits != (gift.Limits{}) {
+		all = append(all, owner{c.Caller.KeyID, "key", c.Caller.Limits})
+	}
+	return all
+}
+
+func (c *Call) budget(o owner, s *state) (b gift.Budget, today int) {
+	b = gift.Budget{Limits: o.Limits, Owner: o.name, Currency: c.Account.Currency, Zone: c.Account.Zone}
+	today, b.Left = gift.Day(s.now, c.Account.Zone)
+	return b, today
+}
+
+// wantSent wants what is needed to send gifts to contacts.
+func (c *Call) wantSent(w *Want, contacts ...string) {
+	for _, o := range c.owners() {
+		w.Counts = append(w.Counts, CountKey{c.AccountID, SentCount, o.id, ""})
+		if o.MessagesPerContactPerDay == 0 {
+			continue
+		}
+		for _, contact := range contacts {
+			w.Counts = append(w.Counts, CountKey{c.AccountID, ContactCount, o.id, gift.ContactKey(contact)})
+		}
+	}
+}
+
+// wantRedeemed wants what is needed to redeem. Nearly always nothing: without a limit nothing is counted.
+func (c *Call) wantRedeemed(w *Want) {
+	for _, o := range c.owners() {
+		if o.RedeemedPerDay > 0 {
+			w.Counts = append(w.Counts, CountKey{c.AccountID, RedeemedCount, o.id, ""})
+		}
+	}
+}
+
+// wantKept wants the count of what the key keeps.
+func (c *Call) wantKept(w *Want) {
+	if c.Account != nil && c.Caller != nil {
+		w.Counts = append(w.Counts, CountKey{c.AccountID, KeptCount, c.Caller.KeyID, ""})
+	}
+}
+
+// spend is a count to be added to.
+type spend struct {
+	key  CountKey
+	more gift.Count
+}
+
+// add notes counts of one day.
+func (s *state) add(today int, all []spend) {
+	for _, x := range all {
+		x.more.Day = today
+		s.Counts[x.key] = s.Counts[x.key].On(today).Plus(x.more)
+		if s.changes.Counts == nil {
+			s.changes.Counts = map[CountKey]gift.Count{}
+		}
+		s.changes.Counts[x.key] = s.changes.Counts[x.key].On(today).Plus(x.more)
+	}
+}
+
+// send counts what is sent, or refuses it: all of it, or nothing is counted. contacts has the messages to each.
+func (s *state) send(c *Call, more gift.Count, contacts map[string]gift.Count) error {
+	var all []spend
+	day := 0
+	for _, o := range c.owners() {
+		b, today := c.budget(o, s)
+		day = today
+		key := CountKey{c.AccountID, SentCount, o.id, ""}
+		if err := b.Send(s.Counts[key].On(today), more); err != nil {
+			return err
+		}
+		all = append(all, spend{key, more})
+		if o.MessagesPerContactPerDay == 0 {
+			continue
+		}
+		for contact, messages := range contacts {
+			key := CountKey{c.AccountID, ContactCount, o.id, gift.ContactKey(contact)}
+			if err := b.Contact(s.Counts[key].On(today), messages); err != nil {
+				return err
+			}
+			all = append(all, spend{key, messages})
+		}
+	}
+	s.add(day, all)
+	return nil
+}
+
+// redeemed counts money that is redeemed, or refuses it.
+func (s *state) redeemed(c *Call, amount gift.Amount) error {
+	var all []spend
+	day := 0
+	for _, o := range c.owners() {
+		if o.RedeemedPerDay == 0 {
+			continue
+		}
+		b, today := c.budget(o, s)
+		key, more := CountKey{c.AccountID, RedeemedCount, o.id, ""}, gift.Count{Amount: amount}
+		if err := b.Redeem(s.Counts[key].On(today), more); err != nil {
+			return err
+		}
+		day, all = today, append(all, spend{key, more})
+	}
+	s.add(day, all)
+	return nil
+}
+
+// keep counts a call that moved nothing and is kept under its key, or refuses it: once for each call.
+func (s *state) keep(c *Call) error {
+	if c.Account == nil || c.Caller == nil || s.keptBy == c {
+		return nil
+	}
+	b, today := c.budget(owner{name: "key"}, s)
+	key := CountKey{c.AccountID, KeptCount, c.Caller.KeyID, ""}
+	if err := b.Keep(s.Counts[key].On(today)); err != nil {
+		return err
+	}
+	s.add(today, []spend{{key, gift.Count{Kept: 1}}})
+	s.keptBy = c
+	return nil
+}

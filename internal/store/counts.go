@@ -1,0 +1,201 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+const countColumns = `d.account_id, d.what, d.day, d.amount, d.gifts, d.messages, d.texts, d.kept`
+
+const selectCount = `SELECT ` + countColumns + ` FROM day_count AS d WHERE d.account_id = $1 AND d.what {keys}`
+
+// addTo adds a column to that of the same day.
+func addTo(column string) string {
+	return column + ` = excluded.` + column + ` + CASE WHEN day_count.day = excluded.day THEN day_count.` + column + ` ELSE 0 END`
+}
+
+var (
+	selectCounts = finding("counts", selectCount, "B", true)
+	lockCounts   = finding("counts", selectCount+` {lock}`, "B", true)
+	insertCounts = inserting("day_count", countColumns, "BBNNNNNN", ` ON CONFLICT (account_id, what) DO NOTHING`)
+	addCounts    = inserting("day_count", countColumns, "BBNNNNNN", ` ON CONFLICT (account_id, what) DO UPDATE SET day = excluded.day, `+
+		addTo("amount")+`, `+addTo("gifts")+`, `+addTo("messages")+`, `+addTo("texts")+`, `+addTo("kept"))
+)
+
+// what names a count within its account. Contacts are not kept in the clear.
+func (s *Store) what(k ledger.CountKey) []byte {
+	if k.Kind == ledger.ContactCount {
+		return append([]byte{byte(k.Kind)}, s.keys.ContactHash(k.Owner, k.Contact)...)
+	}
+	return append([]byte{byte(k.Kind)}, k.Owner[:]...)
+}
+
+// wantCounts loads counts. Those of what is sent and redeemed are locked, in the order of their keys, and made before if need be: who has
+// them decides alone on what they limit. Counts of contacts are read after the count of their account is locked, which nobody adds to them
+// without. Counts of what is kept are not locked at all: every call with a key would wait for all others.
+func (g *group) wantCounts(wanted []ledger.CountKey) (works []work) {
+	if len(wanted) == 0 {
+		return nil
+	}
+	keys := map[string]ledger.CountKey{}
+	var locked, read []countRow
+	for _, k := range wanted {
+		row := countRow{k.AccountID, g.what(k)}
+		name := string(row.account[:]) + string(row.what)
+		if _, known := keys[name]; known {
+			continue
+		}
+		keys[name] = k
+		switch k.Kind {
+		case ledger.SentCount, ledger.RedeemedCount:
+			locked = append(locked, row)
+		case ledger.KeptCount:
+			if n, known := g.kept.get(k); known {
+				g.state.Counts[k] = n
+				continue
+			}
+			g.keptRead[k] = gift.Count{} // what is not there is known as well
+			read = append(read, row)
+		default:
+			read = append(read, row)
+		}
+	}
+	take := func(from scanner) error {
+		var account gift.ID
+		var what []byte
+		var n gift.Count
+		if err := from.Scan(scanID{&account}, &what, &n.Day, &n.Amount, &n.Gifts, &n.Messages, &n.Texts, &n.Kept); err != nil {
+			return err
+		}
+		k := keys[string(account[:])+string(what)]
+		if g.state.Counts[k] = n; k.Kind == ledger.KeptCount {
+			g.keptRead[k] = n
+		}
+		return nil
+	}
+	slices.SortFunc(locked, compareCountRows)
+	slices.SortFunc(read, compareCountRows)
+	works = append(works, rowsOf(insertCounts, locked, func(r *countRow) []any { return []any{bare(r.account), r.what, 0, 0, 0, 0, 0, 0} }))
+	for _, of := range []struct {
+		*statement
+		rows []countRow
+	}{{lockCounts, locked}, {selectCounts, read}} {
+		works = append(works, byAccount(of.rows, func(r countRow) gift.ID { return r.account }, func(account gift.ID, rows []countRow) work {
+			w := rowsOf(of.statement, rows, func(r *countRow) []any { return []any{r.what} })
+			w.account, w.take = account, take
+			return w
+		})...)
+	}
+	return slices.DeleteFunc(works, func(w work) bool { return len(w.rows) == 0 })
+}
+
+// countRow is the key of a row.
+type countRow struct {
+	account gift.ID
+	what    []byte
+}
+
+func compareCountRows(a, b countRow) int {
+	if order := slices.Compare(a.account[:], b.account[:]); order != 0 {
+		return order
+	}
+	return bytes.Compare(a.what, b.what)
+}
+
+// saveCounts adds to counts, in the order of their keys.
+func (g *group) saveCounts(changed map[ledger.CountKey]gift.Count) work {
+	type row struct {
+		countRow
+		gift.Count
+	}
+	rows := make([]row, 0, len(changed))
+	for k, n := range changed {
+		rows = append(rows, row{countRow{k.AccountID, g.what(k)}, n})
+	}
+	slices.SortFunc(rows, func(a, b row) int { return compareCountRows(a.countRow, b.countRow) })
+	return rowsOf(addCounts, rows, func(r *row) []any {
+		return []any{bare(r.account), r.what, r.Day, int64(r.Amount), r.Gifts, r.Messages, r.Texts, r.Kept}
+	})
+}
+
+// keptCounts remembers, for a minute, how many calls of each key are kept, so that the count is read once a minute and not with every
+// call. What other instances add meanwhile is missed: the limit is there to keep a database small.
+type keptCounts struct {
+	mu    sync.Mutex
+	known map[ledger.CountKey]keptCount
+}
+
+type keptCount struct {
+	gift.Count
+	read time.Time
+}
+
+const keptAge = time.Minute
+
+func (c *keptCounts) get(k ledger.CountKey) (gift.Count, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n, known := c.known[k]
+	return n.Count, known && time.Since(n.read) < keptAge
+}
+
+// commit takes over what was read and added.
+func (c *keptCounts) commit(read, added map[ledger.CountKey]gift.Count) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil {
+		c.known = map[ledger.CountKey]keptCount{}
+	}
+	for k, n := range read {
+		c.known[k] = keptCount{n, time.Now()}
+	}
+	for k, n := range added {
+		if k.Kind == ledger.KeptCount {
+			c.known[k] = keptCount{c.known[k].On(n.Day).Plus(n), c.known[k].read}
+		}
+	}
+}
+
+// ForgetCounts deletes at most limit counts of an account of days before one, and tells how many there were.
+func (s *Store) ForgetCounts(ctx context.Context, account gift.ID, before int, limit int) (n int64, err error) {
+	ctx = within(ctx, account)
+	// Most calls find nothing; they should not wait for the writer.
+	err = s.ask(ctx, func(ctx context.Context) error {
+		return s.readers.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM day_count WHERE account_id = $1 AND day < $2 LIMIT 1) AS one`,
+			bare(account), before).Scan(&n)
+	})
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, `DELETE FROM day_count WHERE account_id = $1 AND what IN (
+			SELECT d.what FROM day_count AS d WHERE d.day < $2 AND d.account_id = $1 ORDER BY d.day LIMIT $3)`, bare(account), before, limit)
+		if err != nil {
+			return err
+		}
+		n, err = result.RowsAffected()
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("forgetting the counts of old days: %w", err)
+	}
+	return n, nil
+}
+
+// countAccounts are those that counts belong to.
+func countAccounts(counts map[ledger.CountKey]gift.Count) []gift.ID {
+	var accounts []gift.ID
+	for k := range maps.Keys(counts) {
+		accounts = append(accounts, k.AccountID)
+	}
+	return accounts
+}
