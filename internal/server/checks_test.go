@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/mail"
 	"boon.example/internal/server"
 	"boon.example/internal/sms"
+	"boon.example/internal/store/pgtest"
 )
 
 func world(t *testing.T) (*mail.Server, *sms.Account) {
@@ -122,6 +123,21 @@ func TestStartsLoudly(t *testing.T) {
 	const other = "another boon serve uses the same data folder"
 	if all := s.logs.String(); strings.Contains(logs, other) || !strings.Contains(all[before+len(logs):], other) {
 		t.Errorf("the first and the second service on a folder say\n%s", all[before:])
+	}
+}
+
+// TestANewStoreIsToldOfOnce: on either store, so that one that was made by mistake shows.
+func TestANewStoreIsToldOfOnce(t *testing.T) {
+	t.Parallel()
+	s := &service{T: t, data: t.TempDir(), database: pgtest.Database(t), logs: &lockedBuffer{}}
+	for _, want := range []int{1, 1} {
+		s.run(server.Config{})
+		if err := s.stop(); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(s.logs.String(), "new, empty store made"); n != want {
+			t.Errorf("it was told %d times, want %d:\n%s", n, want, s.logs.String())
+		}
 	}
 }
 

@@ -178,15 +178,16 @@ func (s *Store) openServer(ctx context.Context, o Options) (err error) {
 	case !used && o.MustExist:
 		return noStore("there is nothing of boon in the database " + s.place + "; name the one that `boon serve` or `boon apply` made")
 	}
-	s.made = !used
+	owned, err := s.hasOwner(ctx, used)
+	if err != nil {
+		return err
+	}
+	s.made = !owned
 	s.keys, err = sealed.Load(s.keyFile)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if used, err = s.hasOwner(ctx, used); err != nil {
-		return err
-	}
-	if used {
+	if owned {
 		return missingKeys(s.place, s.keyFile, s.copyKeys())
 	}
 	if err := os.MkdirAll(filepath.Dir(s.keyFile), 0o700); err != nil {
