@@ -199,7 +199,7 @@ func (h *house) refuse(busy http.HandlerFunc) func(http.ResponseWriter, *http.Re
 		if r.ContentLength > smallBody || r.ContentLength < 0 { // what has not arrived yet need not
 			w.Header().Set("Connection", "close")
 		}
-		if !web.AsksForHTML(r) || slices.ContainsFunc(api.Patterns(), func(p string) bool { return strings.HasPrefix(r.URL.Path, p) }) {
+		if slices.ContainsFunc(api.Patterns(), func(p string) bool { return strings.HasPrefix(r.URL.Path, p) }) || !web.AsksForHTML(r) {
 			busy(w, r)
 			return
 		}
