@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"regexp"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ type giftCmd struct {
 	Reinstate  giftReinstateCmd  `cmd:"" help:"Bring cancelled gifts back into use."`
 	Show       giftShowCmd       `cmd:"" help:"Show one gift and everything that happened to it."`
 	List       giftListCmd       `cmd:"" help:"List gifts, the newest first."`
+	Activity   giftActivityCmd   `cmd:"" help:"List what happened to all gifts, the newest first."`
 }
 
 // service is where a gift command calls, and how it answers.
@@ -196,13 +198,13 @@ func (c *giftRedeemCmd) Run(t *terminal) error {
 }
 
 type giftCancelCmd struct {
-	Gift           string `arg:"" optional:"" help:"The voucherID."`
-	Order          string `placeholder:"ID" help:"In place of it: all gifts of one order."`
-	Purchase       string `placeholder:"REF" help:"In place of it: all gifts of one external purchase, by its reference number."`
-	Storefront     string `placeholder:"ID" help:"Beside --purchase: where it was made. Needed where several storefronts use the same reference."`
-	PurchaseFailed bool   `help:"The external purchase failed: only while nothing was redeemed."`
-	SkipNotAllowed bool   `help:"Cancel those that can be, and tell of the others. Default: all or none."`
-	Reason         string `placeholder:"TEXT" help:"Why, for the gifts' history."`
+	Gift           []string `arg:"" optional:"" help:"The voucherID, or the 12-digit code."`
+	Order          string   `placeholder:"ID" help:"In place of it: all gifts of one order."`
+	Purchase       string   `placeholder:"REF" help:"In place of it: all gifts of one external purchase, by its reference number."`
+	Storefront     string   `placeholder:"ID" help:"Beside --purchase: where it was made. Needed where several storefronts use the same reference."`
+	PurchaseFailed bool     `help:"The external purchase failed: only while nothing was redeemed."`
+	SkipNotAllowed bool     `help:"Cancel those that can be, and tell of the others. Default: all or none."`
+	Reason         string   `placeholder:"TEXT" help:"Why, for the gifts' history."`
 	repeatable
 	service
 }
@@ -221,7 +223,7 @@ Next: boon gift reinstate --help takes it back.`
 // Run cancels.
 func (c *giftCancelCmd) Run(t *terminal) error {
 	given := 0
-	for _, s := range []string{c.Gift, c.Order, c.Purchase} {
+	for _, s := range []string{strings.Join(c.Gift, " "), c.Order, c.Purchase} {
 		if s != "" {
 			given++
 		}
@@ -233,8 +235,12 @@ func (c *giftCancelCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
+	voucherID, err := voucherIDOf(t, api, c.Gift)
+	if err != nil {
+		return err
+	}
 	r := client.CancelGiftRequest{
-		VoucherID: c.Gift, OrderID: c.Order, ExternalTransactionReferenceNumber: c.Purchase,
+		VoucherID: voucherID, OrderID: c.Order, ExternalTransactionReferenceNumber: c.Purchase,
 		ExternalStorefrontID: c.Storefront, SkipNotAllowed: c.SkipNotAllowed,
 		Cause: client.CauseCancelled, Reason: c.Reason, IdempotencyKey: c.IdempotencyKey,
 	}
@@ -261,9 +267,9 @@ func (s *service) outcomes(t *terminal, a *client.Cancellation) error {
 }
 
 type giftReinstateCmd struct {
-	Gift   string `arg:"" optional:"" help:"The voucherID."`
-	Order  string `placeholder:"ID" help:"In place of it: all gifts of one order."`
-	Reason string `placeholder:"TEXT" help:"Why, for the gifts' history."`
+	Gift   []string `arg:"" optional:"" help:"The voucherID, or the 12-digit code."`
+	Order  string   `placeholder:"ID" help:"In place of it: all gifts of one order."`
+	Reason string   `placeholder:"TEXT" help:"Why, for the gifts' history."`
 	repeatable
 	service
 }
@@ -279,14 +285,18 @@ Example:
 
 // Run reinstates.
 func (c *giftReinstateCmd) Run(t *terminal) error {
-	if (c.Gift == "") == (c.Order == "") {
+	if (len(c.Gift) == 0) == (c.Order == "") {
 		return usageError("Name what to bring back: a voucherID or --order, one of the two.")
 	}
 	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	a, err := api.ReinstateGift(t, client.ReinstateGiftRequest{VoucherID: c.Gift, OrderID: c.Order, Reason: c.Reason, IdempotencyKey: c.IdempotencyKey})
+	voucherID, err := voucherIDOf(t, api, c.Gift)
+	if err != nil {
+		return err
+	}
+	a, err := api.ReinstateGift(t, client.ReinstateGiftRequest{VoucherID: voucherID, OrderID: c.Order, Reason: c.Reason, IdempotencyKey: c.IdempotencyKey})
 	if err != nil {
 		return err
 	}
@@ -294,17 +304,19 @@ func (c *giftReinstateCmd) Run(t *terminal) error {
 }
 
 type giftShowCmd struct {
-	Gift string `arg:"" help:"The voucherID."`
+	Gift []string `arg:"" help:"The voucherID, or the 12-digit code."`
 	service
 }
 
 // Help teaches.
 func (giftShowCmd) Help() string {
-	return `With --json: {"gift": …, "history": […]}.
+	return `A code is found among the gifts that the key may look up, by its last four digits, and compared: that takes the permission codes.
+With --json: {"gift": …, "history": […]}.
 
 Example:
 
-    boon gift show 019576b2-6a00-7000-8000-000000000002`
+    boon gift show 019576b2-6a00-7000-8000-000000000002
+    boon gift show "4829 1337 5026"`
 }
 
 // Run shows the gift and its history.
@@ -313,19 +325,23 @@ func (c *giftShowCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	v, err := api.Gift(t, c.Gift)
+	voucherID, err := voucherIDOf(t, api, c.Gift)
+	if err != nil {
+		return err
+	}
+	v, err := api.Gift(t, voucherID)
 	if err != nil {
 		return err
 	}
 	var rows [][]string
 	history := []json.RawMessage{}
-	for e, err := range api.History(t, c.Gift) {
+	for e, err := range api.History(t, voucherID) {
 		if err != nil {
 			return err
 		}
 		history = append(history, e.Meta.Body)
 		rows = append(rows, []string{strconv.Itoa(e.Seq), moment(e.At), string(e.Kind), e.Amount.String(), e.CurrentBalance.String(),
-			string(e.Status), e.RedemptionID, strings.TrimSpace(e.Reference + " " + e.Reason)})
+			string(e.Status), e.OrganizationName, e.KeyName, e.RedemptionID, strings.TrimSpace(e.Reference + " " + e.Reason)})
 	}
 	body, err := json.Marshal(map[string]any{"gift": json.RawMessage(v.Meta.Body), "history": history})
 	if err != nil {
@@ -334,8 +350,31 @@ func (c *giftShowCmd) Run(t *terminal) error {
 	return c.answer(t, body, func() {
 		t.voucher(v)
 		fmt.Fprintln(t.stdout)
-		table(t.stdout, []string{"#", "WHEN", "WHAT", "AMOUNT", "BALANCE", "STATUS", "REDEMPTION", "NOTE"}, rows)
+		table(t.stdout, []string{"#", "WHEN", "WHAT", "AMOUNT", "BALANCE", "STATUS", "WHERE", "KEY", "REDEMPTION", "NOTE"}, rows)
 	})
+}
+
+// voucherIDOf gives the voucherID of a gift that is named by it, or by its code. A code is never asked for by itself, so that nobody guesses with
+// it: the gifts that end in the same four digits are listed, and theirs are compared here.
+func voucherIDOf(t *terminal, api *client.Client, gift []string) (voucherID string, _ error) {
+	voucherCode, other := secret(gift)
+	if voucherCode == "" {
+		return other, nil
+	}
+	hidden := false
+	for v, err := range api.Gifts(t, client.GiftsFilter{LastFour: voucherCode[8:], PageSize: 200}) {
+		if err != nil {
+			return "", err
+		}
+		if v.VoucherCode == voucherCode {
+			return v.VoucherID, nil
+		}
+		hidden = hidden || v.VoucherCode == ""
+	}
+	if hidden {
+		return "", usageError("This key may not see codes: name the gift by its voucherID. boon gift list --last-four " + voucherCode[8:] + " tells which it may be.")
+	}
+	return "", usageError("No gift that this key may look up has this code.")
 }
 
 type giftListCmd struct {
@@ -344,6 +383,10 @@ type giftListCmd struct {
 	Promotion   string    `placeholder:"ID" help:"Only gifts of this promotion."`
 	Location    string    `placeholder:"ID" help:"Only gifts that are limited to this location."`
 	Purchase    string    `placeholder:"REF" help:"Only gifts of this external purchase."`
+	Storefront  string    `placeholder:"ID" help:"Only gifts that were purchased at this storefront."`
+	Order       string    `placeholder:"ID" help:"Only gifts of this order."`
+	LastFour    string    `placeholder:"DIGITS" help:"Only gifts whose code ends so."`
+	Recipient   string    `placeholder:"TEXT" help:"Only gifts for this e-mail address, telephone number or name (whole words of it)."`
 	CreatedFrom time.Time `placeholder:"TIME" help:"Only gifts made at or after this time, such as 2026-03-01T00:00:00Z."`
 	CreatedTo   time.Time `placeholder:"TIME" help:"Only gifts made before this time."`
 	Limit       int       `default:"50" placeholder:"N" help:"How many at most; 0: all of them. Default: ${default}."`
@@ -352,51 +395,131 @@ type giftListCmd struct {
 
 // Help teaches.
 func (giftListCmd) Help() string {
-	return `With --json: one gift a line.
+	return `A balance in brackets is no longer owed: the gift is cancelled, expired, or its purchase failed. With --json: one gift a line.
 
 Example:
 
     boon gift list --status FAILED_DELIVERY
+    boon gift list --recipient "ana diaz"
     boon gift list --limit 0 --json > gifts.jsonl`
 }
 
 // Run lists.
 func (c *giftListCmd) Run(t *terminal) error {
-	if c.Limit < 0 {
-		return usageError("--limit must not be below 0.")
-	}
 	api, err := c.client()
 	if err != nil {
 		return err
 	}
 	f := client.GiftsFilter{
 		Status: client.Status(c.Status), ProgramID: c.Program, PromotionID: c.Promotion, OrganizationID: c.Location,
-		ExternalTransactionReferenceNumber: c.Purchase, CreatedFrom: c.CreatedFrom, CreatedTo: c.CreatedTo, PageSize: 200,
-	}
-	if c.Limit > 0 {
-		f.PageSize = min(c.Limit, 200)
+		ExternalTransactionReferenceNumber: c.Purchase, ExternalStorefrontID: c.Storefront, OrderID: c.Order, LastFour: c.LastFour,
+		Recipient: c.Recipient, CreatedFrom: c.CreatedFrom, CreatedTo: c.CreatedTo, PageSize: pageFor(c.Limit),
 	}
 	var rows [][]string
-	n := 0
-	for v, err := range api.Gifts(t, f) {
-		if err != nil {
-			return err
-		}
-		if err := c.answer(t, v.Meta.Body, func() { rows = append(rows, listed(&v)) }); err != nil {
-			return err
-		}
-		if n++; n == c.Limit {
-			break
-		}
+	more, err := upTo(api.Gifts(t, f), c.Limit, func(v *client.Voucher) error {
+		return c.answer(t, v.Meta.Body, func() { rows = append(rows, listed(v)) })
+	})
+	if err != nil {
+		return err
 	}
 	if !c.JSON {
-		table(t.stdout, []string{"GIFT", "MADE", "STATUS", "BALANCE", "OF", "FOR"}, rows)
+		table(t.stdout, []string{"GIFT", "ENDS IN", "MADE", "STATUS", "BALANCE", "OF", "FOR"}, rows)
 	}
+	t.moreThan(more, c.Limit)
 	return nil
 }
 
+// pageFor is the size of the pages that a list of so many is fetched in.
+func pageFor(limit int) int {
+	if limit <= 0 {
+		return 200
+	}
+	return min(limit+1, 200) // one more tells whether there is more
+}
+
+// upTo hands at most limit elements to fn, and tells whether there are more; 0 is all of them.
+func upTo[T any](all iter.Seq2[T, error], limit int, fn func(*T) error) (more bool, _ error) {
+	if limit < 0 {
+		return false, usageError("--limit must not be below 0.")
+	}
+	n := 0
+	for item, err := range all {
+		if err != nil {
+			return false, err
+		}
+		if limit > 0 && n == limit {
+			return true, nil
+		}
+		if err := fn(&item); err != nil {
+			return false, err
+		}
+		n++
+	}
+	return false, nil
+}
+
+// moreThan says that a list was cut short, where it does not get into what a program reads.
+func (t *terminal) moreThan(more bool, limit int) {
+	if more {
+		fmt.Fprintf(t.stderr, "These are the newest %d; there are more. --limit 0 gives all of them.\n", limit)
+	}
+}
+
 func listed(v *client.Voucher) []string {
-	return []string{v.VoucherID, moment(v.CreatedAt), string(v.Status), worth(v, v.CurrentBalance), worth(v, v.OriginalBalance), v.RecipientDescription}
+	balance := worth(v, v.CurrentBalance)
+	if v.HasRemainingBalance && !owed(v) {
+		balance = "(" + balance + ")"
+	}
+	return []string{v.VoucherID, v.LastFour, moment(v.CreatedAt), string(v.Status), balance, worth(v, v.OriginalBalance), v.RecipientDescription}
+}
+
+// owed tells whether a gift's balance can still be asked for, now or later.
+func owed(v *client.Voucher) bool {
+	over := !v.ValidUntil.IsZero() && !v.IsInRedeemablePeriod && time.Now().After(v.ValidUntil)
+	return v.Status != client.StatusCancelled && v.Status != client.StatusPurchaseFailed && !over
+}
+
+type giftActivityCmd struct {
+	From     time.Time `placeholder:"TIME" help:"Only changes at or after this time, such as 2026-03-01T00:00:00Z."`
+	To       time.Time `placeholder:"TIME" help:"Only changes before this time."`
+	APIKey   string    `name:"api-key" placeholder:"ID" help:"Only what this API key caused, by its id."`
+	Location string    `placeholder:"ID" help:"Only what happened at this location."`
+	Kind     string    `placeholder:"KIND" help:"Only changes of this kind, such as REDEMPTION or CANCELLATION."`
+	Limit    int       `default:"50" placeholder:"N" help:"How many at most; 0: all of them. Default: ${default}."`
+	service
+}
+
+// Help teaches.
+func (giftActivityCmd) Help() string {
+	return `With --json: one change a line.
+
+Example:
+
+    boon gift activity --kind CANCELLATION --from 2026-03-01T00:00:00Z`
+}
+
+// Run lists.
+func (c *giftActivityCmd) Run(t *terminal) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	f := client.ActivityFilter{From: c.From, To: c.To, KeyID: c.APIKey, OrganizationID: c.Location, Kind: client.EntryKind(c.Kind), PageSize: pageFor(c.Limit)}
+	var rows [][]string
+	more, err := upTo(api.Activity(t, f), c.Limit, func(e *client.Change) error {
+		return c.answer(t, e.Meta.Body, func() {
+			rows = append(rows, []string{moment(e.At), e.VoucherID, string(e.Kind), money(e.Amount, e.Currency), money(e.CurrentBalance, e.Currency),
+				e.OrganizationName, e.KeyName, strings.TrimSpace(e.Reference + " " + e.Reason)})
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if !c.JSON {
+		table(t.stdout, []string{"WHEN", "GIFT", "WHAT", "AMOUNT", "BALANCE", "WHERE", "KEY", "NOTE"}, rows)
+	}
+	t.moreThan(more, c.Limit)
+	return nil
 }
 
 // voucher prints a gift for people.
@@ -405,7 +528,11 @@ func (t *terminal) voucher(v *client.Voucher) {
 	if !v.IsRedeemable {
 		usable = "no"
 	}
-	facts(t.stdout, "gift", v.VoucherID, "code", grouped(v.VoucherCode), "balance", worth(v, v.CurrentBalance)+" of "+worth(v, v.OriginalBalance),
+	code := grouped(v.VoucherCode)
+	if code == "" && v.LastFour != "" {
+		code = "ends in " + v.LastFour
+	}
+	facts(t.stdout, "gift", v.VoucherID, "code", code, "balance", worth(v, v.CurrentBalance)+" of "+worth(v, v.OriginalBalance),
 		"status", string(v.Status), "usable", usable, "item", v.Label, "for", v.RecipientDescription, "from", v.SenderDescription,
 		"message", v.Message, "terms", strings.TrimSpace(v.Terms+" "+v.PromotionalTerms), "program", v.ProgramName, "made", moment(v.CreatedAt),
 		"delivered", moment(v.DeliveredAt), "valid from", moment(v.ValidFrom), "valid until", moment(v.ValidUntil))

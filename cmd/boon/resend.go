@@ -7,10 +7,10 @@ import (
 )
 
 type giftResendCmd struct {
-	Gift  string `arg:"" help:"The voucherID."`
-	Email string `xor:"how" placeholder:"ADDRESS" help:"By e-mail, to this address."`
-	SMS   string `name:"sms" xor:"how" placeholder:"NUMBER" help:"By SMS, to this number."`
-	Print bool   `xor:"how" help:"In print; the answer tells where the PDF is."`
+	Gift  []string `arg:"" help:"The voucherID, or the 12-digit code."`
+	Email string   `xor:"how" placeholder:"ADDRESS" help:"By e-mail, to this address."`
+	SMS   string   `name:"sms" xor:"how" placeholder:"NUMBER" help:"By SMS, to this number."`
+	Print bool     `xor:"how" help:"In print; the answer tells where the PDF is."`
 	repeatable
 	service
 }
@@ -34,7 +34,11 @@ func (c *giftResendCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	r := client.ResendGiftRequest{VoucherID: c.Gift, RecipientContact: c.Email + c.SMS, IdempotencyKey: c.IdempotencyKey}
+	voucherID, err := voucherIDOf(t, api, c.Gift)
+	if err != nil {
+		return err
+	}
+	r := client.ResendGiftRequest{VoucherID: voucherID, RecipientContact: c.Email + c.SMS, IdempotencyKey: c.IdempotencyKey}
 	switch {
 	case c.Email != "":
 		r.DeliveryMethodID = client.Email

@@ -93,10 +93,9 @@ func (q *query) lastFour() string {
 
 // recipient reads whom gifts are for.
 func (q *query) recipient() (contact string, words []string) {
-	const name = "recipient"
-	text := q.line(name, 254)
-	if contact, words = gift.ParseSearch(text); text != "" && contact == "" && words == nil {
-		q.Add(name, "This must be an e-mail address, a telephone number or a name.")
+	text := strings.TrimSpace(q.line("recipient", 254))
+	if contact, words = gift.ParseSearch(text); words == nil && contact == "" {
+		contact = text // of which nobody has the like, or blank, which is as good as absent
 	}
 	return contact, words
 }

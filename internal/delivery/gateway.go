@@ -115,6 +115,8 @@ type Gateways struct {
 	Directory  func() *gift.Directory
 	// Asset finds a picture of a design; gift.NotFound when there is none. nil: mails have no pictures.
 	Asset func(context.Context, gift.AssetHash) (gift.Asset, error)
+	// Entry finds an entry of an account's histories; gift.NotFound when there is none. nil: notices tell nothing of what was used.
+	Entry func(ctx context.Context, account, entry gift.ID) (gift.Entry, error)
 
 	album album
 }
@@ -137,10 +139,6 @@ func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error 
 	if account == nil {
 		return fmt.Errorf("account %s of gift %s is not in the set-up", g.AccountID, g.ID)
 	}
-	render := Render
-	if job.Kind == ledger.BalanceJob {
-		render = RenderBalance
-	}
 	var pictures Pictures
 	if g.Card.Method == gift.Email {
 		var err error
@@ -149,11 +147,29 @@ func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error 
 			return err
 		}
 	}
-	m, err := render(&g, account, s.PublicURL, job.ID, pictures)
+	m, err := s.render(ctx, &g, account, job, pictures)
 	if err != nil {
 		return err
 	}
 	return carrier.Carry(ctx, m)
+}
+
+// render writes the message of a job.
+func (s *Gateways) render(ctx context.Context, g *gift.Gift, a *gift.Account, job ledger.Job, p Pictures) (Message, error) {
+	if job.Kind != ledger.BalanceJob {
+		return Render(g, a, s.PublicURL, job.ID, p)
+	}
+	var used []gift.Entry
+	if s.Entry != nil {
+		e, err := s.Entry(ctx, job.AccountID, job.ID)
+		if err != nil && !errors.Is(err, gift.NotFound) { // jobs of earlier programs have ids of their own
+			return Message{}, err
+		}
+		if err == nil {
+			used = append(used, e)
+		}
+	}
+	return RenderBalance(g, a, used, s.PublicURL, job.ID, p)
 }
 
 // OutboxCarrier keeps messages in an outbox instead of sending them; a repeat is kept once.

@@ -61,6 +61,7 @@ type content struct {
 	URL      string
 	QR       string // the Content-ID of its image; "" none
 	Subject  string
+	Used     *card.Use // of a notice of what is left: what was taken; nil: that is not known
 }
 
 // Render writes the message of a gift as its delivery method wants it. id becomes the message's own, the same for every
@@ -70,19 +71,23 @@ func Render(g *gift.Gift, a *gift.Account, publicURL string, id gift.ID, p Pictu
 	if view.Status == gift.Pending {
 		view.Status = gift.Delivered // what the recipient will find
 	}
-	return write("mail", "Your gift from ", &view, a, publicURL, id, p)
+	return write("mail", "Your gift from ", &view, a, nil, publicURL, id, p)
 }
 
-// RenderBalance writes the notice of what is left of a gift. It fails for a printed gift.
-func RenderBalance(g *gift.Gift, a *gift.Account, publicURL string, id gift.ID, p Pictures) (Message, error) {
+// RenderBalance writes the notice of what is left of a gift after a redemption, the last of used. It fails for a printed gift.
+func RenderBalance(g *gift.Gift, a *gift.Account, used []gift.Entry, publicURL string, id gift.ID, p Pictures) (Message, error) {
 	p.Banner = nil // it is about a figure
-	return write("balance", "Left on your gift from ", g, a, publicURL, id, p)
+	var use *card.Use
+	if uses := card.Uses(g, a, used); len(uses) > 0 {
+		use = &uses[0]
+	}
+	return write("balance", "Left on your gift from ", g, a, use, publicURL, id, p)
 }
 
 // write executes the templates of one kind of message.
-func write(kind, opening string, g *gift.Gift, a *gift.Account, publicURL string, id gift.ID, p Pictures) (Message, error) {
+func write(kind, opening string, g *gift.Gift, a *gift.Account, used *card.Use, publicURL string, id gift.ID, p Pictures) (Message, error) {
 	now := time.Now()
-	c := content{View: card.New(g, a, now), Pictures: p, URL: GiftURL(publicURL, g.Card.Token)}
+	c := content{View: card.New(g, a, now), Pictures: p, URL: GiftURL(publicURL, g.Card.Token), Used: used}
 	m := Message{ID: id, GiftID: g.ID, AccountID: g.AccountID, Method: g.Card.Method, To: g.Card.Contact, At: now}
 	var err error
 	switch m.Method {

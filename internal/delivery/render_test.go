@@ -163,7 +163,7 @@ func TestGoodFor(t *testing.T) {
 	g.Items = []gift.Item{{ID: "LATTE", Name: "Latte & more"}, {ID: "MOCHA"}}
 	notice := g
 	notice.Status, notice.Balance = gift.Claimed, 1550
-	left, err := RenderBalance(&notice, anAccount, publicURL, testID(9), Pictures{})
+	left, err := RenderBalance(&notice, anAccount, nil, publicURL, testID(9), Pictures{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,13 +271,28 @@ func TestRenderBalance(t *testing.T) {
 	for _, method := range []gift.Method{gift.Email, gift.SMS} {
 		g := aGift(method)
 		g.Status, g.Balance = gift.Claimed, 1550
-		m, err := RenderBalance(&g, anAccount, publicURL, testID(9), Pictures{})
+		taken := gift.Entry{Kind: gift.Redemption, Delta: -950, At: time.Date(2026, 3, 1, 18, 30, 0, 0, time.UTC), Actor: gift.Actor{LocationID: testID(31)}}
+		at := *anAccount
+		at.Locations = []gift.Location{{ID: testID(31), Name: "Pier 39"}}
+		m, err := RenderBalance(&g, &at, []gift.Entry{taken}, publicURL, testID(9), Pictures{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(m.Text, "15.50 USD") || !strings.Contains(m.Text, GiftURL(publicURL, g.Card.Token)) || strings.Contains(m.Text+m.HTML, g.Card.Code.Grouped()) {
 			t.Errorf("the notice is %q", m.Text)
 		}
+		for _, said := range []string{"9.50 USD", "Pier 39", "March"} {
+			if !strings.Contains(m.Text, said) && (said != "March" || !strings.Contains(m.Text, "Mar")) || method == gift.Email && !strings.Contains(visible(t, m.HTML), said) {
+				t.Errorf("the notice does not say %q: %q", said, m.Text)
+			}
+		}
+		if method == gift.SMS && !fitsOne(m.Text) {
+			t.Errorf("the notice is longer than one message: %q", m.Text)
+		}
+		if m, err = RenderBalance(&g, anAccount, nil, publicURL, testID(9), Pictures{}); err != nil || strings.Contains(m.Text, "9.50") {
+			t.Errorf("a notice of an earlier program: %q, %v", m.Text, err)
+		}
+		m, _ = RenderBalance(&g, &at, []gift.Entry{taken}, publicURL, testID(9), Pictures{})
 		if method == gift.Email && (m.Subject != "15.50 USD left on your gift at Harbor Coffee" || !strings.Contains(visible(t, m.HTML), "15.50 USD")) {
 			t.Errorf("subject %q, HTML %s", m.Subject, m.HTML)
 		}

@@ -53,6 +53,21 @@ func fitsOne(s string) bool {
 // halve the room.
 var alike = strings.NewReplacer("’", "'", "‘", "'", "“", "\"", "”", "\"", "–", "-", "—", "-", "…", "...", "\u00a0", " ", "`", "'")
 
+// usedText says what was taken, where and when.
+func usedText(u *card.Use, short func(string) string) string {
+	if u == nil {
+		return ""
+	}
+	amount, place := u.Amount, ""
+	if amount.Item {
+		amount.Unit = short(amount.Unit)
+	}
+	if u.Place != "" {
+		place = " at " + short(u.Place)
+	}
+	return amount.String() + " used" + place + ", " + alike.Replace(u.When) + ". "
+}
+
 // shortText writes a gift's text message: the names as long as they fit into one message, the link always whole.
 func shortText(opening string, c content) string {
 	text := func(limit int) string {
@@ -61,7 +76,7 @@ func shortText(opening string, c content) string {
 		if worth.Item {
 			worth.Unit = short(worth.Unit)
 		}
-		return opening + short(c.Sender) + ": " + worth.String() + " at " + short(c.Merchant) + ". " + c.URL
+		return usedText(c.Used, short) + opening + short(c.Sender) + ": " + worth.String() + " at " + short(c.Merchant) + ". " + c.URL
 	}
 	for limit := maxNameSMS; limit > minName; limit-- {
 		if s := text(limit); fitsOne(s) {

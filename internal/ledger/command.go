@@ -223,7 +223,7 @@ func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 	s.enter(after, e)
 	s.Redemptions[Ref{c.AccountID, e.ID}] = &gift.Taken{Entry: e}
 	if r.Notice && after.Balance > 0 {
-		s.job(&after, BalanceJob, s.now)
+		s.changes.Jobs = append(s.changes.Jobs, Job{ID: e.ID, AccountID: after.AccountID, VoucherID: after.ID, Kind: BalanceJob, Due: s.now})
 	}
 	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
 }

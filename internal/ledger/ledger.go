@@ -94,7 +94,7 @@ type JobKind string
 // The kinds of job.
 const (
 	GiftJob    JobKind = ""        // brings the gift
-	BalanceJob JobKind = "BALANCE" // tells what is left of it; its outcome changes nothing
+	BalanceJob JobKind = "BALANCE" // tells what the redemption of the same id has left of it; its outcome changes nothing
 )
 
 // Want names what a group of commands needs to be loaded. Duplicates are allowed.

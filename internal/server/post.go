@@ -56,7 +56,7 @@ func (h *house) worker() *delivery.Worker {
 }
 
 func (h *house) gateways() *delivery.Gateways {
-	return &delivery.Gateways{Email: h.post.email, SMS: h.post.sms, Directory: h.directory.Load, PublicURL: h.PublicURL, Asset: h.store.Asset}
+	return &delivery.Gateways{Email: h.post.email, SMS: h.post.sms, Directory: h.directory.Load, PublicURL: h.PublicURL, Asset: h.store.Asset, Entry: h.store.Entry}
 }
 
 // senders is how many messages are on their way at once.

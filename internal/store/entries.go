@@ -36,6 +36,23 @@ func entryRow(e *gift.Entry, seal any) []any {
 	}
 }
 
+const selectEntry = `SELECT ` + entryColumns + ` FROM entry AS e WHERE e.account_id = $1 AND e.id = $2`
+
+// Entry finds an entry of an account; gift.NotFound when there is none.
+func (s *Store) Entry(ctx context.Context, account, entry gift.ID) (gift.Entry, error) {
+	found, err := collect(within(ctx, account), s, selectEntry, []any{bare(account), bare(entry)}, func(from scanner) (e gift.Entry, err error) {
+		err = from.Scan(entryFields(&e)...)
+		return e, err
+	})
+	if err == nil && len(found) == 0 {
+		err = gift.NotFound
+	}
+	if err != nil {
+		return gift.Entry{}, fmt.Errorf("reading entry %s: %w", entry, err)
+	}
+	return found[0], nil
+}
+
 // milestone is how far apart the entries of a history are from which it can be read backwards. It stands in the index entry_milestone.
 const milestone = 64
 
