@@ -23,6 +23,9 @@ type Worker struct {
 	// transaction. It returns nil when that is durable. Recording twice is recording once.
 	Record func(context.Context, ledger.Deliver) error
 
+	// Allow tells whether a notice may still be sent today; nil: it may. One that may not is left out.
+	Allow func(context.Context, ledger.Job, *gift.Gift) (bool, error)
+
 	Senders     int           // how many messages are sent at once, slow ones apart; 0: 8
 	PerDomain   int           // how many at once to a recipient's domain that is slow; 0: a quarter of Senders
 	SendTimeout time.Duration // how long a gateway may take for one; 0: 30 s
@@ -236,6 +239,18 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, f
 		w.record(ctx, log, ledger.Deliver{Job: job, Unwanted: true}, lease)
 		return
 	}
+	if job.Kind == ledger.BalanceJob && w.Allow != nil {
+		switch allowed, err := w.Allow(ctx, job, &g); {
+		case err != nil:
+			log.Error("asking for a daily limit failed; the notice is tried again", "error", err)
+			w.postpone(ctx, log, job, firstDelay, "")
+			return
+		case !allowed:
+			log.Info("a notice is left out: a daily limit is reached")
+			w.record(ctx, log, ledger.Deliver{Job: job, Unwanted: true}, lease)
+			return
+		}
+	}
 	place, behind := w.lanes.enter(laneOf(&g), time.Now())
 	if place == nil {
 		w.postpone(ctx, log, job, aside(behind, w.Random()), "")
@@ -265,7 +280,7 @@ func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job,
 	switch stopping := context.Cause(ctx) == errStopping; {
 	case err == nil:
 		w.Observe(g.Card.Method, Accepted)
-		w.record(ctx, log, ledger.Deliver{Job: job, Outcome: gift.Outcome{Delivered: true}}, lease)
+		w.record(ctx, log, ledger.Deliver{Job: job, Outcome: gift.Outcome{Delivered: true}, NoticeBy: g.Card.Method, NoticeTo: g.Card.Contact}, lease)
 	case errors.As(err, &refusal) || job.Doubts >= maxDoubts:
 		w.fail(ctx, log, job, g, words(err, g), lease)
 	case stopping:

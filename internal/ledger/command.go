@@ -59,7 +59,7 @@ type Result struct {
 	NotAllowed []*gift.Error
 }
 
-// Command is one of Issue, Redeem, Reverse, Withdraw, Reinstate, Resend, Reschedule, Deliver, Bounce and Refused. Of the gift.Context inside, the caller gives
+// Command is one of Issue, Redeem, Reverse, Withdraw, Reinstate, Resend, Reschedule, Deliver, Bounce, Notice and Refused. Of the gift.Context inside, the caller gives
 // Actor and RequestID; the engine adds the time of the decision and the ids.
 type Command interface {
 	want(c *Call, w *Want)
@@ -351,16 +351,26 @@ type Deliver struct {
 	Job Job
 	// Unwanted tells that nothing was sent because the gift was out of use. Should it have been reinstated meanwhile, the job stays.
 	Unwanted bool
+	// NoticeBy and NoticeTo say how a notice went, which is counted when it was delivered.
+	NoticeBy gift.Method
+	NoticeTo string
 }
 
-func (d *Deliver) want(_ *Call, w *Want) {
+func (d *Deliver) want(c *Call, w *Want) {
+	if d.Job.Kind == BalanceJob {
+		c.wantSent(w, d.NoticeTo)
+	}
 	ref := Ref{d.Job.AccountID, d.Job.VoucherID}
 	w.Vouchers, w.Resends = append(w.Vouchers, ref), append(w.Resends, ref)
 }
 
 func (d *Deliver) affinity() gift.ID { return d.Job.VoucherID }
 
-func (d *Deliver) decide(_ *Call, s *state) (r Result, _ error) {
+func (d *Deliver) decide(c *Call, s *state) (r Result, _ error) {
+	if message := gift.MessageCount(d.NoticeBy); d.Job.Kind == BalanceJob && d.Delivered {
+		day, all, _ := s.sending(c, message, map[string]gift.Count{d.NoticeTo: message})
+		s.add(day, all)
+	}
 	ref := Ref{d.Job.AccountID, d.Job.VoucherID}
 	v := s.Vouchers[ref]
 	if v == nil || d.Job.Kind != GiftJob || s.overtaken(d.Job.ID, ref) {

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"cmp"
+
 	"boon.example/internal/gift"
 )
 
@@ -94,32 +96,53 @@ func (s *state) add(today int, all []spend) {
 	}
 }
 
-// send counts what is sent, or refuses it: all of it, or nothing is counted. contacts has the messages to each.
-func (s *state) send(c *Call, more gift.Count, contacts map[string]gift.Count) error {
-	var all []spend
-	day := 0
+// sending gives what sending adds to, and the first limit that it goes beyond. contacts has the messages to each.
+func (s *state) sending(c *Call, more gift.Count, contacts map[string]gift.Count) (day int, all []spend, over error) {
 	for _, o := range c.owners() {
 		b, today := c.budget(o, s)
 		day = today
 		key := CountKey{c.AccountID, SentCount, o.id, ""}
-		if err := b.Send(s.Counts[key].On(today), more); err != nil {
-			return err
-		}
+		over = cmp.Or(over, b.Send(s.Counts[key].On(today), more))
 		all = append(all, spend{key, more})
 		if o.MessagesPerContactPerDay == 0 {
 			continue
 		}
 		for contact, messages := range contacts {
 			key := CountKey{c.AccountID, ContactCount, o.id, gift.ContactKey(contact)}
-			if err := b.Contact(s.Counts[key].On(today), messages); err != nil {
-				return err
-			}
+			over = cmp.Or(over, b.Contact(s.Counts[key].On(today), messages))
 			all = append(all, spend{key, messages})
 		}
 	}
-	s.add(day, all)
-	return nil
+	return day, all, over
 }
+
+// send counts what is sent, or refuses it: all of it, or nothing is counted.
+func (s *state) send(c *Call, more gift.Count, contacts map[string]gift.Count) error {
+	day, all, over := s.sending(c, more, contacts)
+	if over == nil {
+		s.add(day, all)
+	}
+	return over
+}
+
+// Notice asks whether one more message may go to a contact today, and changes nothing: RATE_LIMITED says no. Deliver counts it when it was sent.
+type Notice struct {
+	Account gift.ID
+	Method  gift.Method
+	Contact string
+}
+
+func (n *Notice) want(c *Call, w *Want) { c.wantSent(w, n.Contact) }
+
+func (n *Notice) affinity() gift.ID { return n.Account }
+
+func (n *Notice) decide(c *Call, s *state) (Result, error) {
+	message := gift.MessageCount(n.Method)
+	_, _, over := s.sending(c, message, map[string]gift.Count{n.Contact: message})
+	return Result{}, over
+}
+
+func (*Notice) places(*Call, *state) []gift.ID { return nil }
 
 // redeemed counts money that is redeemed, or refuses it.
 func (s *state) redeemed(c *Call, amount gift.Amount) error {

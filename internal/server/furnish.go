@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"path"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/api"
+	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
 	"boon.example/internal/web"
@@ -186,8 +188,20 @@ func (h *house) watchFiles(ctx context.Context) {
 // record has the engine write the outcome of a delivery.
 func (h *house) record(ctx context.Context, d ledger.Deliver) error {
 	_, err := h.engine.Do(ctx, ledger.Call{
-		AccountID: d.Job.AccountID, Operation: "deliver",
+		AccountID: d.Job.AccountID, Operation: "deliver", Account: h.directory.Load().Accounts[d.Job.AccountID],
 		Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} },
 	}, &d)
 	return err
+}
+
+// mayNotify asks whether a notice is within the daily limits of its account.
+func (h *house) mayNotify(ctx context.Context, j ledger.Job, g *gift.Gift) (bool, error) {
+	_, err := h.engine.Do(ctx, ledger.Call{
+		AccountID: j.AccountID, Operation: "notice", Account: h.directory.Load().Accounts[j.AccountID],
+		Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} },
+	}, &ledger.Notice{Account: j.AccountID, Method: g.Card.Method, Contact: g.Card.Contact})
+	if errors.Is(err, gift.RateLimited) {
+		return false, nil
+	}
+	return err == nil, err
 }

@@ -51,7 +51,7 @@ func (p *post) close() {
 func (h *house) worker() *delivery.Worker {
 	return &delivery.Worker{
 		Jobs: h.store, Log: h.Logger, Record: h.record, RetryFor: h.RetryFor, SendTimeout: mail.SendTimeout, Senders: senders, Observe: h.metrics.sent,
-		Gateway: h.gateways(),
+		Gateway: h.gateways(), Allow: h.mayNotify,
 	}
 }
 

@@ -196,3 +196,36 @@ func (s *service) report(address, status string, want int) {
 		s.Errorf("a report that a message is %s was answered %d, want %d", status, answer.StatusCode, want)
 	}
 }
+
+// TestNoticesStopAtALimit: a notice of what is left counts as a message, and is left out silently when the day's limit is reached; no
+// redemption is refused for that. The gift itself is refused then.
+func TestNoticesStopAtALimit(t *testing.T) {
+	t.Parallel()
+	box, smtpServer := openMailbox(t)
+	s := start(t, server.Config{SMTP: smtpServer})
+	s.apply([]byte(strings.Replace(string(examples.HarborCoffee()), "    timeZone:",
+		"    balanceNotice: true\n    limits: {messagesPerContactPerDay: 3}\n    timeZone:", 1)))
+	time.Sleep(effective)
+	g := s.sell(`{"value":50,"deliveryMethodID":1,"recipientContact":"sam@example.com"}`)
+	receive(t, box.letters)
+	s.become(g, "DELIVERED")
+	for n := range 5 {
+		s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`","amount":1}`, nil)
+		if n < 2 {
+			receive(t, box.letters)
+			time.Sleep(200 * time.Millisecond) // until it is recorded
+		}
+	}
+	for range 500 {
+		if strings.Count(s.logs.String(), "a notice is left out: a daily limit is reached") == 3 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if n := len(box.letters); n != 0 || strings.Count(s.logs.String(), "a notice is left out") != 3 {
+		t.Errorf("%d notices more than the limit; the log: %s", n, s.logs)
+	}
+	if strings.Contains(s.logs.String(), "sam@example.com") {
+		t.Error("the log has a contact")
+	}
+}
