@@ -93,7 +93,7 @@ func start(ctx context.Context, dir string) (*world, error) {
 	running, cancel := context.WithCancel(ctx)
 	ready, done := make(chan string, 1), make(chan error, 1)
 	go func() {
-		done <- server.Run(running, server.Config{Listen: "127.0.0.1:0", Data: data, Outbox: true, PublicURL: publicURL,
+		done <- server.Run(running, server.Config{Listen: "127.0.0.1:0", Data: data, Outbox: true, OutboxAnyway: true, PublicURL: publicURL,
 			Logger: slog.New(slog.DiscardHandler), Ready: func(address string) { ready <- address }})
 	}()
 	w := &world{read: map[string]bool{}, stop: func() error { cancel(); return <-done }}
