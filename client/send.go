@@ -11,7 +11,7 @@ type DeliveryMethod int
 // The delivery methods.
 const (
 	Email   DeliveryMethod = 1 // recipientContact is an e-mail address
-	SMS     DeliveryMethod = 2 // recipientContact is a 10-digit mobile number of the North American plan
+	SMS     DeliveryMethod = 2 // recipientContact is a mobile number: 10 digits of the North American plan, or E.164
 	Printed DeliveryMethod = 3 // no recipientContact; also for gifts that are handed over outside the service
 )
 

@@ -570,3 +570,34 @@ func TestExpiry(t *testing.T) {
 		t.Errorf("not in local time: %s", r.body)
 	}
 }
+
+// SMS go to the countries that the account names, and never to paid numbers; a gift is not sent again elsewhere either.
+func TestTextCountries(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	text := func(number string) string {
+		return `{"monetaryGift":{"value":5,"deliveryMethodID":2,"recipientContact":"` + number + `"},` + purchase + `}`
+	}
+	g := w.send(text("+14155550132"))
+	again := func(number string) string { return `{"voucherID":"` + g.id + `","recipientContact":"` + number + `"}` }
+	for _, number := range []string{"+447700900123", "876-555-0132", "900-555-0132", "+881612345678"} {
+		w.post("send-gift", text(number)).refused(400, gift.ValidationFailure, "monetaryGift.recipientContact")
+		w.post("resend-gift", again(number)).refused(400, gift.ValidationFailure, "recipientContact")
+	}
+	err := w.store.Configure(t.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+		a := *d.Accounts[id(harbor)]
+		a.TextCountries = []string{"GB"}
+		return gift.Changes{Accounts: []*gift.Account{&a}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	directory, err := w.store.Directory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.directory.Store(directory)
+	w.post("send-gift", text("+44 7700 900123")).want(201)
+	w.post("resend-gift", again("+447700900123")).want(200)
+	w.post("send-gift", text("+14155550132")).refused(400, gift.ValidationFailure, "monetaryGift.recipientContact")
+}

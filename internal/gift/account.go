@@ -15,8 +15,9 @@ type Account struct {
 	MaxGiftValue          Amount // the most that one monetary gift may be worth
 	RequireIdempotencyKey bool
 	Limits                Limits
-	BalanceNotice         bool // recipients are told what is left after each partial redemption
-	DefaultDesign         ID   // zero: the built-in one
+	TextCountries         []string // whose numbers get SMS, ISO 3166-1 codes; nil: DefaultTextCountries
+	BalanceNotice         bool     // recipients are told what is left after each partial redemption
+	DefaultDesign         ID       // zero: the built-in one
 	Subscriptions         []Subscription
 	Locations             []Location
 	Storefronts           []Storefront
@@ -85,6 +86,13 @@ func DefaultMaxGiftValue(c Currency) (limit Amount, ok bool) {
 	}
 	limit, err := c.Parse("10000")
 	return limit, err == nil
+}
+
+func (a *Account) textCountries() []string {
+	if a == nil {
+		return nil
+	}
+	return a.TextCountries
 }
 
 // TimeZone is the zone in which the account is told times; nil, UTC, for no account.

@@ -246,7 +246,7 @@ func (i *issuing) recipient(path string, r Recipient, inherited *int) {
 	case r.Contact == "":
 		i.Add(contact, "A gift sent by %s needs a recipientContact.", Method(*method))
 	default:
-		if _, err := ParseContact(Method(*method), r.Contact); err != nil {
+		if _, err := ParseContact(Method(*method), r.Contact, i.account.TextCountries); err != nil {
 			i.Add(contact, "%s", err)
 		}
 	}
@@ -293,7 +293,7 @@ func (i *issuing) purchase() {
 	i.require("validForDays", p.ValidForDays == nil, foreign)
 	i.require("promotionalTerms", p.PromotionalTerms == "", foreign)
 	if p.Purchase.EmailAddress != "" {
-		if _, err := ParseContact(Email, p.Purchase.EmailAddress); err != nil {
+		if _, err := ParseContact(Email, p.Purchase.EmailAddress, nil); err != nil {
 			i.Add("externalTransactionCustomerEmailAddress", "%s", err)
 		}
 	}
@@ -490,7 +490,7 @@ func (i *issuing) judgeProgram() error {
 
 func (i *issuing) gift(n int, r Recipient) Gift {
 	d, method := i.def, Method(*r.Method)
-	contact, _ := ParseContact(method, r.Contact) // judged before
+	contact, _ := ParseContact(method, r.Contact, i.account.TextCountries) // judged before
 	madeBy := ""
 	if i.Caller.Kind == SystemKey {
 		madeBy = i.Caller.Name

@@ -96,7 +96,7 @@ func (v *Voucher) redirect(way Way, r Resend) (to Way, err error) {
 	case r.Contact == "" && to.Method != way.Method:
 		return way, RefuseAt(ValidationFailure, contact, "A gift sent by %s needs a recipientContact.", to.Method)
 	case r.Contact != "":
-		if to.Contact, err = ParseContact(to.Method, r.Contact); err != nil {
+		if to.Contact, err = ParseContact(to.Method, r.Contact, r.Caller.Account.textCountries()); err != nil {
 			return way, RefuseAt(ValidationFailure, contact, "%s", err)
 		}
 	}

@@ -30,14 +30,17 @@ func CheckText(s string, limit int, lines bool) error {
 }
 
 // ParseContact reads where a gift is sent: one e-mail address without a display name (RFC 5321, RFC 5322), or a mobile
-// number of the North American plan, which is given back in E.164. Printed gifts have none: "". The error is a sentence
-// for the sender.
-func ParseContact(m Method, s string) (string, error) {
+// number of one of these countries, nil the default ones, which is given back in E.164. Printed gifts have none: "". The error is a
+// sentence for the sender.
+func ParseContact(m Method, s string, countries []string) (string, error) {
 	switch m {
 	case Email:
 		return parseEmail(s)
 	case SMS:
-		return parseMobile(s)
+		if countries == nil {
+			countries = DefaultTextCountries
+		}
+		return parseMobile(s, countries)
 	}
 	return "", nil
 }
@@ -92,30 +95,4 @@ func isDomain(s string) bool {
 
 func isAlphanumeric(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
-}
-
-var errMobile = errors.New("This is not a 10-digit mobile number of the North American plan, such as 415-555-0132.")
-
-// parseMobile reads NPA-NXX-XXXX with the usual separators and an optional +1 or 1. Area code and exchange begin with 2-9
-// and are no service codes (N11); area codes with a 9 in the middle are not in use (North American Numbering Plan).
-func parseMobile(s string) (string, error) {
-	if len(s) > maxContact {
-		return "", errMobile
-	}
-	digits := strings.NewReplacer(" ", "", ".", "", "-", "", "(", "", ")", "").Replace(s)
-	digits, international := strings.CutPrefix(digits, "+")
-	if len(digits) == 11 || international {
-		var ok bool
-		if digits, ok = strings.CutPrefix(digits, "1"); !ok {
-			return "", errMobile
-		}
-	}
-	if len(digits) != 10 || !allDigits(digits) {
-		return "", errMobile
-	}
-	area, exchange := digits[:3], digits[3:6]
-	if area[0] < '2' || area[1] == '9' || exchange[0] < '2' || area[1:] == "11" || exchange[1:] == "11" {
-		return "", errMobile
-	}
-	return "+1" + digits, nil
 }

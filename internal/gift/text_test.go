@@ -2,6 +2,7 @@ package gift
 
 import (
 	"net/mail"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -46,7 +47,7 @@ func TestEmail(t *testing.T) {
 		`"a\"b\\c"@example.com`, long + "@example.com", "zoë@exämple.de", "用户@例え.jp", "a@xn--bcher-kva.example", "A@B.CO", "1@2.c3",
 		long + "@" + strings.Repeat(strings.Repeat("b", 61)+".", 3) + "com", // 254 characters
 	} {
-		if got, err := ParseContact(Email, good); got != good || err != nil {
+		if got, err := ParseContact(Email, good, nil); got != good || err != nil {
 			t.Errorf("%q: got %q, %v", good, got, err)
 		}
 	}
@@ -61,7 +62,7 @@ func TestEmail(t *testing.T) {
 		"name@example。com", "name@１２３.com", "name@١٢٣.com", long + "a@example.com", "a@" + strings.Repeat("b", 64) + ".com",
 		long + "@" + strings.Repeat(strings.Repeat("b", 61)+".", 3) + "come", "a@" + strings.Repeat("b.", 126) + "com", "name@example.com\xff", "mailto:name@example.com", "a\xffb@example.com",
 	} {
-		if got, err := ParseContact(Email, bad); err == nil || got != "" {
+		if got, err := ParseContact(Email, bad, nil); err == nil || got != "" {
 			t.Errorf("%q: got %q", bad, got)
 		}
 	}
@@ -72,25 +73,73 @@ func TestMobile(t *testing.T) {
 	for _, good := range []string{
 		"4155550132", "415-555-0132", "(415) 555-0132", "415.555.0132", "415 555 0132", "+14155550132", "+1 (415) 555-0132", "1-415-555-0132", "14155550132", "+1.415.555.0132",
 	} {
-		if got, err := ParseContact(SMS, good); got != "+14155550132" || err != nil {
+		if got, err := ParseContact(SMS, good, nil); got != "+14155550132" || err != nil {
 			t.Errorf("%q: got %q, %v", good, got, err)
 		}
 	}
 	for _, bad := range []string{
-		"", "+1", "415555013", "41555501320", "24155550132", "+24155550132", "+4155550132", "114155550132", "+114155550132", "++14155550132", "1+4155550132", "+441632960132",
+		"", "+1", "415555013", "41555501320", "24155550132", "+24155550132", "+4155550132", "114155550132", "+114155550132", "++14155550132", "1+4155550132", "+441632960132", "+0415555013", "+4412", "+4412345678901234", "+4416329６0132",
 		"0155550132", "1155550132", "4150550132", "4151550132", "4915550132", "9115550132", "4159110132", "4154110132", "411-555-0132",
 		"415555013a", "415-555-0132 x5", "415/555/0132", "415\n5550132", "415\t5550132", "415\u00a0555\u00a00132", "415–555–0132",
 		"٤١٥٥٥٥٠١٣٢", "４１５５５５０１３２", "4155550132\x00", "name@example.com", strings.Repeat("(", 300) + "4155550132",
 	} {
-		if got, err := ParseContact(SMS, bad); err == nil || got != "" {
+		if got, err := ParseContact(SMS, bad, nil); err == nil || got != "" {
 			t.Errorf("%q: got %q", bad, got)
+		}
+	}
+}
+
+func TestNumbersByCountry(t *testing.T) {
+	t.Parallel()
+	europe := []string{"GB", "DE", "FR", "US"}
+	for _, tt := range []struct {
+		number    string
+		countries []string
+		want      string // "": refused
+		text      string
+	}{
+		{"416-555-0132", nil, "+14165550132", ""}, // Toronto
+		{"787-555-0132", nil, "+17875550132", ""}, // Puerto Rico is of the United States
+		{"876-555-0132", nil, "", "the country JM; this account sends SMS to US, CA only"},
+		{"+1 809 555 0132", nil, "", "DO"},
+		{"876-555-0132", []string{"US", "JM"}, "+18765550132", ""},
+		{"416-555-0132", []string{"US"}, "", "CA"},
+		{"+44 7700 900123", europe, "+447700900123", ""},
+		{"+44 7700 300123", europe, "", "JE"},
+		{"+44 7911 123456", europe, "", "GG"},
+		{"+447400123456", nil, "", "the country GB"},
+		{"+447400123456", europe, "+447400123456", ""},
+		{"+49 (1512) 345-6789", europe, "+4915123456789", ""},
+		{"+33 6 12 34 56 78", europe, "+33612345678", ""},
+		{"+81 90 1234 5678", []string{"JP"}, "+819012345678", ""},
+		{"+81 90 1234 5678", europe, "", "the country JP"},
+		{"+7 701 123 4567", []string{"RU"}, "", "KZ"},
+		{"4155550132", europe, "+14155550132", ""},
+		{"4155550132", []string{"GB"}, "", "the country US"},
+		// Paid, or of no country.
+		{"900-555-0132", nil, "", "costs its caller extra"}, {"415-976-0132", nil, "", "costs its caller extra"}, {"+1 500 555 0132", nil, "", "costs its caller extra"},
+		{"800-555-0132", nil, "", "costs its caller extra"}, {"700-555-0132", nil, "", "costs its caller extra"}, {"876-976-0132", []string{"JM"}, "", "costs its caller extra"},
+		{"+44 909 879 0123", europe, "", "costs its caller extra"}, {"+44 7012345678", europe, "", "costs its caller extra"}, {"+49 900 1234567", europe, "", "costs its caller extra"},
+		{"+881 6 1234 5678", europe, "", "of no country"}, {"+979 1 2345 6789", europe, "", "of no country"}, {"+800 1234 5678", europe, "", "of no country"},
+	} {
+		got, err := ParseContact(SMS, tt.number, tt.countries)
+		if got != tt.want || (err == nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.text) {
+			t.Errorf("%s to %v: %q, %v; want %q", tt.number, tt.countries, got, err, tt.want)
+		}
+	}
+	if all := TextCountries(); len(all) < 220 || !slices.Contains(all, "US") || !slices.Contains(all, "JM") {
+		t.Errorf("%d countries: %v", len(all), all)
+	}
+	for beginning, of := range countriesOf() {
+		if !allDigits(beginning) || len(beginning) > 7 || len(of) == 0 || strings.IndexFunc(strings.Join(of, ""), func(r rune) bool { return r < 'A' || r > 'Z' }) >= 0 {
+			t.Errorf("a line of the table is %s %v", beginning, of)
 		}
 	}
 }
 
 func TestPrintedHasNoContact(t *testing.T) {
 	t.Parallel()
-	if got, err := ParseContact(Printed, "name@example.com"); got != "" || err != nil {
+	if got, err := ParseContact(Printed, "name@example.com", nil); got != "" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
 	if Email.String() != "e-mail" || SMS.String() != "SMS" || Printed.String() != "print" || Method(0).String() != "unknown" {
@@ -104,7 +153,7 @@ func FuzzContact(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if got, err := ParseContact(Email, s); err == nil {
+		if got, err := ParseContact(Email, s, nil); err == nil {
 			if got != s || len(s) > 254 || strings.ContainsAny(s, "\r\n\x00\u2028") {
 				t.Fatalf("%q was taken for an address, as %q", s, got)
 			}
@@ -116,11 +165,11 @@ func FuzzContact(f *testing.F) {
 				t.Fatalf("%q is %q to net/mail", s, a.Address)
 			}
 		}
-		if got, err := ParseContact(SMS, s); err == nil {
-			if len(got) != 12 || got[:2] != "+1" || strings.Trim(got[2:], "0123456789") != "" {
+		if got, err := ParseContact(SMS, s, nil); err == nil {
+			if len(got) != 12 || got[:2] != "+1" || strings.Trim(got[2:], "0123456789") != "" || got[2:5] == "900" {
 				t.Fatalf("%q became the number %q", s, got)
 			}
-			if again, err := ParseContact(SMS, got); again != got || err != nil {
+			if again, err := ParseContact(SMS, got, nil); again != got || err != nil {
 				t.Fatalf("%q became %q, which became %q, %v", s, got, again, err)
 			}
 		}

@@ -68,6 +68,14 @@ func limitsField(l gift.Limits, c gift.Currency) field {
 	return plainField("limits", strings.Join(words, ", "))
 }
 
+func countriesField(countries []string) field {
+	value := strings.Join(countries, " ")
+	if value == "" {
+		countries = gift.DefaultTextCountries
+	}
+	return field{"countries of SMS", value, strings.Join(countries, " and ")}
+}
+
 func designField(name string, id gift.ID, a *gift.Account) field {
 	if d := a.Design(id); d != nil {
 		return field{name, id.String(), d.Name}
@@ -100,6 +108,7 @@ func records(a *gift.Account) []record {
 		limitsField(a.Limits, a.Currency),
 		switchField("required Idempotency-Key", a.RequireIdempotencyKey),
 		switchField("balance notice", a.BalanceNotice),
+		countriesField(a.TextCountries),
 		designField("default voucher design", a.DefaultDesign, a),
 	}}}
 	for _, l := range a.Locations {

@@ -74,13 +74,15 @@ func (r *reader) setup(root value, file *File) {
 }
 
 func (r *reader) account(v value) account {
-	f := r.fields(v, "id", "name", "currency", "timeZone", "maxGiftValue", "limits", "requireIdempotencyKey", "balanceNotice", "subscriptions", "locations",
+	f := r.fields(v, "id", "name", "currency", "timeZone", "maxGiftValue", "limits", "requireIdempotencyKey", "balanceNotice", "textCountries",
+		"subscriptions", "locations",
 		"storefronts", "promotions", "voucherDesigns", "defaultVoucherDesign", "keys")
 	f.require("id", "name", "currency", "timeZone")
 	a := &gift.Account{
 		ID: f.newID(), Name: f.label("name"), Currency: f.currency("currency"), Zone: f.zone("timeZone"),
 		RequireIdempotencyKey: f.truth("requireIdempotencyKey"),
 		BalanceNotice:         f.truth("balanceNotice"),
+		TextCountries:         f.countries("textCountries"),
 	}
 	a.MaxGiftValue = f.limit("maxGiftValue", a.Currency)
 	a.Limits = f.limits(gift.DefaultLimits, &a.Currency)

@@ -54,6 +54,7 @@ func TestParseTakesWhatIsRight(t *testing.T) {
 		"offset":                     with("promotions: [{id: 00000000-0000-4000-8000-000000000031, name: P, validStarting: 2026-03-01T00:00:00+05:30}]"),
 		"text that looks like other": with("storefronts: [{id: 00000000-0000-4000-8000-000000000021, name: 0042}]"),
 		"secret of digits":           with("keys: [{name: till, role: till, secret: 12345678901234567890123456789012}]"),
+		"SMS to other countries":     with("textCountries: [US, CA, GB, DE]"),
 		"items with names":           with("promotions: [{id: 00000000-0000-4000-8000-000000000031, name: P, eligibleItems: [A, {id: B}, {id: C, name: Latte}], ticketRequired: false}]"),
 		"two keys of one name, of different owners": with("keys: [{name: till, role: till}]\nsystemKeys: [{name: till}]"),
 	} {
@@ -135,6 +136,9 @@ func TestParseRefuses(t *testing.T) {
 		{"line break in a name", strings.Replace(minimal, "Harbor Coffee", `"Harbor\nCoffee"`, 1),
 			"3", "accounts[0].name", "control character"},
 		{"escape in a name", strings.Replace(minimal, "Harbor Coffee", `"\e[31mHarbor"`, 1), "3", "accounts[0].name", "control character"},
+		{"SMS to nowhere", with("textCountries: []"), "6", "accounts[0].textCountries", "nobody gets SMS"},
+		{"SMS to no country", with("textCountries: [US, usa]"), "6", "accounts[0].textCountries[1]", "not the ISO 3166-1 code"},
+		{"SMS to a country twice", with("textCountries: [US, US]"), "6", "accounts[0].textCountries[1]", "already"},
 		{"no limit in yen", strings.Replace(minimal, "USD", "JPY", 1), "4", "accounts[0].maxGiftValue", "JPY has no default"},
 		{"limit of 0", with("maxGiftValue: 0"), "6", "accounts[0].maxGiftValue", "is not above zero"},
 		{"limit below 0", with("maxGiftValue: -5"), "6", "accounts[0].maxGiftValue", "is not above zero"},

@@ -328,6 +328,27 @@ func (f fields) jurisdiction(name string) string {
 	return v.Value
 }
 
+// countries reads which countries' numbers get SMS; nil: the default ones.
+func (f fields) countries(name string) []string {
+	members, ok := f.list(name)
+	if ok && len(members) == 0 && len(f.values[name].Content) == 0 {
+		f.problem(f.values[name], "An empty list means that nobody gets SMS; name countries, or leave the field out for the United States and Canada.")
+	}
+	var countries []string
+	for _, v := range members {
+		switch {
+		case v.kind() != scalarKind || !slices.Contains(gift.TextCountries(), v.Value):
+			f.problem(v, "This is not the ISO 3166-1 code of a country that SMS can be sent to, such as US, CA or GB.")
+		case slices.Contains(countries, v.Value):
+			f.problem(v, "This country is in the list already.")
+		default:
+			countries = append(countries, v.Value)
+		}
+	}
+	slices.Sort(countries)
+	return countries
+}
+
 // defaultDesign reads defaultVoucherDesign, which must be among the account's designs.
 func (f fields) defaultDesign(known holdings) gift.ID {
 	id := f.id("defaultVoucherDesign")

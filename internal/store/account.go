@@ -20,6 +20,7 @@ type account struct {
 	BalanceNotice         bool           `json:"balanceNotice,omitempty"`
 	Limits                *limits        `json:"limits,omitempty"` // nil: gift.DefaultLimits
 	DefaultDesign         storedID       `json:"defaultDesign,omitzero"`
+	TextCountries         []string       `json:"textCountries,omitempty"`
 	Subscriptions         []subscription `json:"subscriptions,omitempty"`
 	Locations             []location     `json:"locations,omitempty"`
 	Storefronts           []storefront   `json:"storefronts,omitempty"`
@@ -125,7 +126,7 @@ func formatAccount(a *gift.Account) (string, error) {
 	d := account{
 		ID: storedID(a.ID), Name: a.Name, Currency: a.Currency.Code, Decimals: a.Currency.Decimals, Zone: a.Zone.String(),
 		MaxGiftValue: int64(a.MaxGiftValue), RequireIdempotencyKey: a.RequireIdempotencyKey, BalanceNotice: a.BalanceNotice,
-		DefaultDesign: storedID(a.DefaultDesign),
+		DefaultDesign: storedID(a.DefaultDesign), TextCountries: a.TextCountries,
 	}
 	if a.Limits != gift.DefaultLimits {
 		d.Limits = limitsOf(a.Limits)
@@ -160,7 +161,7 @@ func parseAccount(text []byte) (*gift.Account, error) {
 	a := &gift.Account{
 		ID: gift.ID(d.ID), Name: d.Name, Currency: gift.Currency{Code: d.Currency, Decimals: d.Decimals}, Zone: zone,
 		MaxGiftValue: gift.Amount(d.MaxGiftValue), RequireIdempotencyKey: d.RequireIdempotencyKey, BalanceNotice: d.BalanceNotice,
-		DefaultDesign: gift.ID(d.DefaultDesign),
+		DefaultDesign: gift.ID(d.DefaultDesign), TextCountries: d.TextCountries,
 	}
 	if a.Limits = gift.DefaultLimits; d.Limits != nil {
 		a.Limits = d.Limits.limits()
