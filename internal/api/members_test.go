@@ -28,7 +28,7 @@ func (w *world) whole() map[string][]string {
 		"send-gift": {
 			`{"monetaryGift":{"value":5,"programID":"22222222-2222-2222-2222-222222222222",` + common + `,` + recipient + `},` + notes + `,` + purchase + `}`,
 			`{"itemGift":{"label":"L","terms":"T","quantity":2,"equivalentValue":5,` + common + `},"recipients":[{` + recipient + `}],` + notes + `,` + promotion +
-				`,"validStarting":"2026-10-01T00:00:00Z","validForDays":100,"promotionalTerms":"T"}`,
+				`,"validStarting":"2026-10-01T00:00:00Z","validForDays":3650,"promotionalTerms":"T"}`,
 		},
 		"validate-gift": {`{"voucherCode":"` + g.code + `",` + till + `}`, `{"voucherPublicToken":"` + g.token + `","organizationID":"` + pier + `"}`},
 		"redeem-gift": {
