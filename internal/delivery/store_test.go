@@ -3,6 +3,7 @@ package delivery_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -210,5 +211,23 @@ func TestStoreDoesNotSendWhatWasWithdrawn(t *testing.T) {
 		time.Sleep(time.Hour)
 		h.expect(t, id, gift.Cancelled, 0)
 		h.Idle(t)
+	})
+}
+
+// TestStoreTellsWhatWasUsed: the notice after a redemption says how much it took.
+func TestStoreTellsWhatWasUsed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := house{deliverytest.Open(t)}
+		h.Run(t)
+		id := h.send(t, gift.SMS, time.Now())
+		h.expect(t, id, gift.Delivered, 1)
+		h.Do(t, &ledger.Redeem{VoucherID: id, Redeem: gift.Redeem{Amount: 137}, Notice: true})
+		time.Sleep(time.Minute)
+		h.expect(t, id, gift.Claimed, 2)
+		kept, err := h.Messages(t.Context(), gift.ID{}, 1)
+		if err != nil || len(kept) != 1 || !strings.Contains(kept[0].Text, "1.37") || !strings.Contains(kept[0].Text, " used, ") {
+			t.Errorf("the notice is %+v, %v", kept, err)
+		}
 	})
 }

@@ -62,7 +62,9 @@ func (s *Store) List(ctx context.Context, f gift.Filter) (page gift.Page, err er
 	page = gift.Page{Next: next, Read: read}
 	err = s.dialect.read(ctx, s, byRef(selectGifts, refsOf(f.AccountID, ids), func(from scanner) error {
 		g, sealed, err := s.scanGift(from)
-		page.Gifts = append(page.Gifts, g)
+		if f.LastFour == "" || g.Card.Code.LastFour() == f.LastFour { // it is found by codes that it had before, too
+			page.Gifts = append(page.Gifts, g)
+		}
 		return cmp.Or(err, sealed)
 	}))
 	if err != nil {

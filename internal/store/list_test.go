@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"boon.example/internal/gift"
@@ -110,6 +111,28 @@ func TestAListReadsSoMuchAndNoMore(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestListsRest: a reader that a list has used is free again after three times as long, so that lists alone never take all of a processor.
+func TestListsRest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &Store{lists: make(chan struct{}, 2)}
+		release, err := s.listSlot(t.Context())
+		must(t, err)
+		time.Sleep(time.Second) // it is read
+		release()
+		for _, step := range []struct {
+			pause time.Duration
+			held  int
+		}{{0, 1}, {3*time.Second - 1, 1}, {1, 0}} {
+			time.Sleep(step.pause)
+			synctest.Wait()
+			if len(s.lists) != step.held {
+				t.Errorf("%d readers are held, want %d", len(s.lists), step.held)
+			}
+		}
+	})
 }
 
 // TestListsFollowAnIndex: on SQLite, what is looked at is found by a key, in the order of the list, and each gift that is looked at by its id.

@@ -42,6 +42,7 @@ func Open(t *testing.T) *House {
 	directory := &gift.Directory{Accounts: map[gift.ID]*gift.Account{Merchant.ID: Merchant}}
 	h.Gateways = &delivery.Gateways{
 		Email: outbox, SMS: outbox, PublicURL: "https://gifts.example.com", Directory: func() *gift.Directory { return directory },
+		Entry: s.Entry,
 	}
 	h.Worker = &delivery.Worker{
 		Jobs: s, Log: slog.New(slog.DiscardHandler), Gateway: h.Gateways,
