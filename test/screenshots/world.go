@@ -132,6 +132,9 @@ func (w *world) gifts(ctx context.Context, design string) (all []gift, err error
 	return all, nil
 }
 
+// expiry is after how long a gift that is to be expired is: longer than it takes to make it.
+const expiry = 3 * time.Second
+
 // gift makes one gift and brings it into a state.
 func (w *world) gift(ctx context.Context, state, design string) (gift, error) {
 	m := &client.MonetaryGift{
@@ -148,8 +151,9 @@ func (w *world) gift(ctx context.Context, state, design string) (gift, error) {
 	switch state {
 	case "not-yet":
 		promise(time.Now().AddDate(0, 0, 10))
-	case "expired":
-		promise(time.Now().AddDate(0, -3, 0))
+	case "expired": // soon: one that is over already is not made
+		promise(time.Now().Add(-24*time.Hour + expiry))
+		r.ValidForDays = 1
 	case "partly":
 		promise(time.Now().Add(-time.Hour))
 	case "mail":
@@ -163,6 +167,9 @@ func (w *world) gift(ctx context.Context, state, design string) (gift, error) {
 		return gift{}, err
 	}
 	g := &sent.Gifts[0]
+	if state == "expired" {
+		time.Sleep(expiry)
+	}
 	take := map[string][]string{"partly": {"4.75", "8.50"}, "redeemed": {"25"}}[state]
 	for i, amount := range take {
 		_, err = w.api.RedeemGift(ctx, client.RedeemGiftRequest{VoucherID: g.VoucherID, Amount: client.MustDecimal(amount),
