@@ -117,6 +117,9 @@ func (r *request) dispatch(voucher gift.ID, cmd ledger.Command) (ledger.Answer, 
 		now := g
 		now.Voucher = done.Vouchers[0]
 		now.Card.Go(done.Way)
+		if done.Secrets != (ledger.Secrets{}) {
+			now.Card.Code, now.Card.Token = done.Secrets.Code, done.Secrets.Token
+		}
 		as := r.lookUp()
 		as.now = done.Entries[0].At
 		w.voucher(&now, as)

@@ -71,9 +71,9 @@ func TestResendToACorrectedAddress(t *testing.T) {
 	g := w.send(mailed("anna@exmaple.com"))
 	old := w.claim()
 	w.goesTo(old, "anna@exmaple.com")
-	again := w.post("resend-gift", resend(g.id, `,"recipientContact":"anna@example.com"`)).want(200, "voucherID", g.id, "voucherCode", g.code,
-		"voucherPublicToken", g.token, "status", "PENDING", "currentBalance", "5.00", "deliveryMethodID", "1", "deliveredAt", "null",
-		"giftURL", "https://gifts.example.com/g/"+g.token, "printURL", "null")
+	again := w.post("resend-gift", resend(g.id, `,"recipientContact":"anna@example.com"`)).want(200, "voucherID", g.id,
+		"status", "PENDING", "currentBalance", "5.00", "deliveryMethodID", "1", "deliveredAt", "null", "printURL", "null")
+	w.movedOn(g, again)
 	if _, err := w.store.GiftOf(t.Context(), old); !errors.Is(err, delivery.ErrTakenBack) {
 		t.Errorf("the message to the old address: %v", err)
 	}
@@ -92,7 +92,7 @@ func TestResendToACorrectedAddress(t *testing.T) {
 	w.end(job, true)
 	w.get("/gifting/gifts/"+g.id).want(200, "status", "DELIVERED", "currentBalance", "5.00")
 	got := fmt.Sprint(w.history(g.id))
-	if want := "[ISSUED PENDING RESENT PENDING By e-mail, to another address. FAILED_DELIVERY FAILED_DELIVERY 550 no such user " +
+	if want := "[ISSUED PENDING RESENT PENDING By e-mail, to another address. From a…@exmaple.com to a…@example.com, with a new code and link. FAILED_DELIVERY FAILED_DELIVERY 550 no such user " +
 		"RESENT FAILED_DELIVERY By e-mail, to the same address. DELIVERED DELIVERED]"; got != want {
 		t.Errorf("the history is %s\nwant           %s", got, want)
 	}
@@ -106,6 +106,86 @@ func TestResendToACorrectedAddress(t *testing.T) {
 	}
 }
 
+// movedOn checks that a gift that went elsewhere is found by the code and token in the answer, and no longer by those that it had.
+func (w *world) movedOn(before made, answer reply) made {
+	w.Helper()
+	now := made{before.id, answer.at("voucherCode"), answer.at("voucherPublicToken"), before.order}
+	if now.code == before.code || now.token == before.token || answer.at("giftURL") != "https://gifts.example.com/g/"+now.token ||
+		answer.at("lastFour") != now.code[8:] {
+		w.Errorf("the gift went elsewhere with the secrets that it had, or half of them: %s", answer.body)
+	}
+	ask := func(member, value string) reply {
+		return w.post("validate-gift", `{"`+member+`":"`+value+`","organizationID":"`+pier+`"}`)
+	}
+	ask("voucherCode", before.code).refused(404, gift.NotFound)
+	ask("voucherPublicToken", before.token).refused(404, gift.NotFound)
+	ask("voucherCode", now.code).want(200, "voucherID", before.id)
+	ask("voucherPublicToken", now.token).want(200, "voucherID", before.id)
+	w.get("/gifting/gifts/"+before.id).want(200, "voucherCode", now.code, "voucherPublicToken", now.token)
+	return now
+}
+
+// TestRedirect: a gift that goes to somebody else gets a new code and link, those before die at once, and whom it had reached is told. Who gets it
+// once more keeps what there is.
+func TestRedirect(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(mailed("ana@example.com"), once("order")...)
+	w.end(w.claim(), true)
+	same := w.post("resend-gift", resend(g.id)).want(200, "voucherCode", g.code, "voucherPublicToken", g.token)
+	w.post("resend-gift", resend(g.id, `,"recipientContact":"ana@example.com"`)).want(200, "voucherCode", g.code)
+	w.end(w.claim(), true)
+	w.redeem(g, "2").want(200)
+
+	first := w.post("resend-gift", resend(g.id, `,"recipientContact":"ben@example.com"`), once("to ben")...).want(200, "currentBalance", "3.00", "status", "CLAIMED")
+	now := w.movedOn(g, first)
+	w.post("resend-gift", resend(g.id, `,"recipientContact":"ben@example.com"`), once("to ben")...).again(first)
+	jobs := w.claimAll(2)
+	told := jobs[ledger.RedirectedJob]
+	if told.Contact != "ana@example.com" || told.Method != gift.Email {
+		t.Errorf("%q is told, want ana@example.com", told.Contact)
+	}
+	w.goesTo(jobs[ledger.GiftJob], "ben@example.com")
+	w.end(told, false) // whatever becomes of it, the gift is as it was
+	w.get("/gifting/gifts/"+g.id).want(200, "status", "CLAIMED")
+
+	// It did not reach Ben: nobody is told, and Ben's code dies, too.
+	now = w.movedOn(now, w.post("resend-gift", resend(g.id, `,"deliveryMethodID":3`)).want(200, "deliveryMethodID", "3"))
+	w.claimAll(0)
+	// Paper dies with its code; there is nobody to be told.
+	w.movedOn(now, w.post("resend-gift", resend(g.id, `,"deliveryMethodID":2,"recipientContact":"4155550132"`)).want(200))
+	w.goesTo(w.claim(), "+14155550132")
+
+	history := string(w.get("/gifting/gifts/" + g.id + "/history").want(200).body)
+	for _, want := range []string{"From a…@example.com to b…@example.com, with a new code and link.", "From b…@example.com to paper,", "From paper to …0132,"} {
+		if !strings.Contains(history, want) {
+			t.Errorf("the history does not say %q: %s", want, history)
+		}
+	}
+	w.post("send-gift", mailed("ana@example.com"), once("order")...).want(201, "gifts[0].voucherCode", g.code) // what was answered then
+	if same.at("lastFour") != g.code[8:] {
+		t.Errorf("the same address gets another code: %s", same.body)
+	}
+	report, err := ledger.Verify(t.Context(), w.store, func(int64, int64) {})
+	if err != nil || len(report.Problems) > 0 {
+		t.Errorf("verify: %q, %v", report.Problems, err)
+	}
+}
+
+// claimAll leases the jobs that are due, by what they say.
+func (w *world) claimAll(n int) map[ledger.JobKind]ledger.Job {
+	w.Helper()
+	jobs, err := w.store.ClaimJobs(w.Context(), w.now().Add(time.Second), time.Minute, 10)
+	if err != nil || len(jobs) != n {
+		w.Fatalf("claimed %v, %v; want %d jobs", jobs, err, n)
+	}
+	all := map[ledger.JobKind]ledger.Job{}
+	for _, j := range jobs {
+		all[j.Kind] = j
+	}
+	return all
+}
+
 func TestResendByAnotherMethod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -116,8 +196,8 @@ func TestResendByAnotherMethod(t *testing.T) {
 	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":2,"recipientContact":"415 555 0132"`)).want(200, "status", "PENDING", "deliveryMethodID", "2")
 	job := w.claim()
 	w.goesTo(job, "+14155550132")
-	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":3`)).want(200, "status", "DELIVERED", "deliveryMethodID", "3", "isRedeemable", "true",
-		"printURL", "https://gifts.example.com/g/"+g.token+"/print.pdf")
+	g = w.movedOn(g, w.post("resend-gift", resend(g.id, `,"deliveryMethodID":3`)).want(200, "status", "DELIVERED", "deliveryMethodID", "3", "isRedeemable", "true"))
+	w.post("resend-gift", resend(g.id)).want(200, "printURL", "https://gifts.example.com/g/"+g.token+"/print.pdf")
 	w.end(job, false)
 	shown := w.get("/gifting/gifts/"+g.id).want(200, "status", "DELIVERED", "deliveryMethodID", "3")
 	if shown.at("deliveredAt") == "null" {

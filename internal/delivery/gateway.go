@@ -156,8 +156,11 @@ func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error 
 
 // render writes the message of a job.
 func (s *Gateways) render(ctx context.Context, g *gift.Gift, a *gift.Account, job ledger.Job, p Pictures) (Message, error) {
-	if job.Kind != ledger.BalanceJob {
+	switch job.Kind {
+	case ledger.GiftJob:
 		return Render(g, a, s.PublicURL, job.ID, p)
+	case ledger.RedirectedJob:
+		return RenderRedirected(g, a, job.ID, p)
 	}
 	var used []gift.Entry
 	if s.Entry != nil {

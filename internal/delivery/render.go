@@ -84,6 +84,15 @@ func RenderBalance(g *gift.Gift, a *gift.Account, used []gift.Entry, publicURL s
 	return write("balance", "Left on your gift from ", g, a, use, publicURL, id, p)
 }
 
+// RenderRedirected tells a former recipient, who stands in the card's contact, that the gift went elsewhere. Nothing by which the gift can be
+// found is in it.
+func RenderRedirected(g *gift.Gift, a *gift.Account, id gift.ID, p Pictures) (Message, error) {
+	view := *g
+	view.Card.Code, view.Card.Token = gift.VoucherCode{}, gift.Token{}
+	view.Status = gift.Cancelled // there is nothing to be shown at a till
+	return write("redirected", "", &view, a, nil, "", id, Pictures{Logo: p.Logo})
+}
+
 // write executes the templates of one kind of message.
 func write(kind, opening string, g *gift.Gift, a *gift.Account, used *card.Use, publicURL string, id gift.ID, p Pictures) (Message, error) {
 	now := time.Now()
@@ -110,6 +119,9 @@ func write(kind, opening string, g *gift.Gift, a *gift.Account, used *card.Use, 
 		m.HTML = run(&err, htmls.Lookup(kind+".html"), c)
 	case gift.SMS:
 		m.Text = shortText(opening, c)
+		if kind == "redirected" {
+			m.Text = shortRedirected(c)
+		}
 	default:
 		err = fmt.Errorf("a gift delivered by %s has no message", m.Method)
 	}

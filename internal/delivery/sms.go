@@ -68,6 +68,20 @@ func usedText(u *card.Use, short func(string) string) string {
 	return amount.String() + " used" + place + ", " + alike.Replace(u.When) + ". "
 }
 
+// shortRedirected tells that a gift went elsewhere.
+func shortRedirected(c content) string {
+	text := func(limit int) string {
+		short := func(s string) string { return card.Clip(alike.Replace(s), limit) }
+		return "The gift from " + short(c.Sender) + " at " + short(c.Merchant) + " was sent to somebody else. Its earlier link and code no longer work."
+	}
+	for limit := maxNameSMS; limit > minName; limit-- {
+		if s := text(limit); fitsOne(s) {
+			return s
+		}
+	}
+	return text(minName)
+}
+
 // shortText writes a gift's text message: the names as long as they fit into one message, the link always whole.
 func shortText(opening string, c content) string {
 	text := func(limit int) string {

@@ -235,6 +235,9 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, f
 		w.postpone(ctx, log, job, firstDelay, "")
 		return
 	}
+	if job.Kind == ledger.RedirectedJob {
+		g.Card.Method, g.Card.Contact = job.Method, job.Contact
+	}
 	if !wanted(job, &g, time.Now()) {
 		w.record(ctx, log, ledger.Deliver{Job: job, Unwanted: true}, lease)
 		return
@@ -301,7 +304,10 @@ func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job,
 // wanted reports whether a job's message is still to be sent: that of a gift that was withdrawn or used up is not, nor is a notice of
 // what is left when nothing is, or to nobody.
 func wanted(job ledger.Job, g *gift.Gift, now time.Time) bool {
-	if job.Kind == ledger.BalanceJob {
+	switch job.Kind {
+	case ledger.RedirectedJob:
+		return true
+	case ledger.BalanceJob:
 		return g.Status == gift.Claimed && g.Card.Method != gift.Printed && !g.ExpiredBy(now)
 	}
 	return g.Status.Receivable()

@@ -1,7 +1,9 @@
 package gift
 
 import (
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Way is how a gift reaches its recipient: what of a card may change after it was made.
@@ -23,6 +25,22 @@ func (c *Card) Way() Way {
 func (c *Card) Go(w Way) {
 	c.Method, c.Contact, c.Scheduled = w.Method, w.Contact, w.Scheduled
 	c.DeliveryDate, c.DeliveryZone, c.DeliveredAt = w.DeliveryDate, w.DeliveryZone, w.DeliveredAt
+}
+
+// Elsewhere reports whether a gift that goes another way than this goes to somebody else, as far as anybody can tell.
+func (w *Way) Elsewhere(to Way) bool { return w.Method != to.Method || w.Contact != to.Contact }
+
+// masked tells a contact from others to who knows it, and to nobody else.
+func (w *Way) masked() string {
+	switch local, host, _ := strings.Cut(w.Contact, "@"); {
+	case w.Method == Printed || w.Contact == "":
+		return "paper"
+	case w.Method == Email:
+		first, _ := utf8.DecodeRuneInString(local)
+		return string(first) + "…@" + host
+	default:
+		return "…" + w.Contact[max(0, len(w.Contact)-4):]
+	}
 }
 
 // Due is when a message that is asked for now is to be sent: at the scheduled time if that is still ahead.
@@ -122,18 +140,19 @@ func (r *Resend) tooMany() error {
 	return refused
 }
 
-// change says in words what a resend changes. The addresses themselves are not for the history.
+// change says in words what a resend changes. The contacts themselves are not for the history, which tells old and new one apart.
 func change(from, to Way) string {
 	by := map[Method]string{Email: "By e-mail", SMS: "By SMS", Printed: "In print"}
 	insteadOf := map[Method]string{Email: "by e-mail", SMS: "by SMS", Printed: "in print"}
 	address := map[Method]string{Email: "address", SMS: "number"}
+	moved := " From " + from.masked() + " to " + to.masked() + ", with a new code and link."
 	switch {
 	case from.Method != to.Method:
-		return by[to.Method] + " instead of " + insteadOf[from.Method] + "."
+		return by[to.Method] + " instead of " + insteadOf[from.Method] + "." + moved
 	case to.Method == Printed:
 		return by[Printed] + ", as before."
 	case from.Contact != to.Contact:
-		return by[to.Method] + ", to another " + address[to.Method] + "."
+		return by[to.Method] + ", to another " + address[to.Method] + "." + moved
 	}
 	return by[to.Method] + ", to the same " + address[to.Method] + "."
 }

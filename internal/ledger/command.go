@@ -52,6 +52,7 @@ type Result struct {
 	Sheet    gift.Token     // of the link to those of them that are printed; the zero one: none is
 	Vouchers []gift.Voucher // redeemed, reversed, withdrawn, reinstated, resent or rescheduled, as they are afterwards
 	Way      gift.Way       // of the one that was resent or rescheduled, afterwards
+	Secrets  Secrets        // of the one that goes to somebody else now; zero: it is found by those that it had
 	Entries  []gift.Entry   // what was entered in their histories, in the same order
 	// Changed and NotAllowed tell of each of the vouchers of a Withdraw or Reinstate whether it was changed, and if not, why that was
 	// not allowed; nil: there was nothing to change.

@@ -134,10 +134,10 @@ func (e *Engine) Running(k RequestKey) bool {
 // among them), and any other error an internal one. A caller that gives up gets UNAVAILABLE; what it asked for may still
 // happen, once.
 func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
-	issue, issuing := cmd.(*Issue)
+	drawing, draws := cmd.(interface{ draw(io.Reader) error })
 	for range maxDraws {
-		if issuing {
-			if err := issue.draw(e.opts.Random); err != nil {
+		if draws {
+			if err := drawing.draw(e.opts.Random); err != nil {
 				return Answer{}, fmt.Errorf("drawing codes: %w", err)
 			}
 		}

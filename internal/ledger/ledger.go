@@ -84,8 +84,11 @@ type Job struct {
 	Kind      JobKind
 	Due       time.Time
 	Attempts  int
-	Doubts    int       // of the attempts: those after which nobody knows whether the message was accepted
-	Lease     time.Time // until when whoever claimed it has it; it also tells one claim from the next
+	Doubts    int // of the attempts: those after which nobody knows whether the message was accepted
+	// Method and Contact are where a message of kind RedirectedJob goes; all others go where their gift goes.
+	Method  gift.Method
+	Contact string
+	Lease   time.Time // until when whoever claimed it has it; it also tells one claim from the next
 }
 
 // JobKind is what a job's message says.
@@ -95,6 +98,8 @@ type JobKind string
 const (
 	GiftJob    JobKind = ""        // brings the gift
 	BalanceJob JobKind = "BALANCE" // tells what the redemption of the same id has left of it; its outcome changes nothing
+	// RedirectedJob tells the former recipient that the gift went elsewhere; its outcome changes nothing.
+	RedirectedJob JobKind = "REDIRECTED"
 )
 
 // Want names what a group of commands needs to be loaded. Duplicates are allowed.
@@ -162,9 +167,23 @@ type Changes struct {
 	Done     []Done                  // finished jobs, and jobs that were taken back
 	Resends  []Resent                // new
 	Ways     []Redirected            // changed
+	Rekeyed  []Rekeyed               // gifts with other secrets than before
 	Sheets   []Sheet                 // new
 	Replays  []RequestKey            // records whose answers will be given again on the strength of this commit, which writes to them
 	Counts   map[CountKey]gift.Count // to be added to those of the same day, or to take the place of another's
+}
+
+// Secrets are what a gift is found by.
+type Secrets struct {
+	Code  gift.VoucherCode
+	Token gift.Token
+}
+
+// Rekeyed is a gift that got other secrets.
+type Rekeyed struct {
+	AccountID gift.ID
+	VoucherID gift.ID
+	Secrets
 }
 
 // Sheet is a link to the printed sheet of an order.

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"io"
 	"time"
 
 	"boon.example/internal/gift"
@@ -12,10 +13,22 @@ type Resend struct {
 	gift.Resend
 	VoucherID gift.ID
 	Known     string // where the gift goes until now, so that the messages to it can be counted
+
+	secrets Secrets // for a gift that goes to somebody else
+}
+
+// draw gives new secrets, by which the gift is found if it goes to somebody else. A code may be taken already; decide finds out.
+func (r *Resend) draw(random io.Reader) (err error) {
+	if r.secrets.Code, err = gift.NewVoucherCode(random); err != nil {
+		return err
+	}
+	r.secrets.Token, err = gift.NewToken(random)
+	return err
 }
 
 func (r *Resend) want(c *Call, w *Want) {
 	ref := Ref{c.AccountID, r.VoucherID}
+	w.Codes = append(w.Codes, r.secrets.Code)
 	w.Vouchers, w.Posts, w.Resends = append(w.Vouchers, ref), append(w.Posts, ref), append(w.Resends, ref)
 	c.wantSent(w, cmp.Or(r.Contact, r.Known))
 }
@@ -35,6 +48,9 @@ func (r *Resend) decide(c *Call, s *state) (Result, error) {
 	}
 	before := post.Way
 	after, way, e, due, err := v.Resend(before, ask)
+	if err == nil && before.Elsewhere(way) && s.Codes[r.secrets.Code] {
+		return Result{}, errCodeTaken
+	}
 	if err == nil {
 		message := gift.MessageCount(way.Method)
 		err = s.send(c, message, map[string]gift.Count{way.Contact: message})
@@ -42,10 +58,30 @@ func (r *Resend) decide(c *Call, s *state) (Result, error) {
 	if err != nil {
 		return Result{}, ofTheKey(err)
 	}
+	result := Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Way: way}
+	if before.Elsewhere(way) {
+		result.Secrets = r.secrets
+		s.rekey(ref, r.secrets)
+		if post.reached(v) {
+			s.changes.Jobs = append(s.changes.Jobs, Job{ID: newID(), AccountID: ref.AccountID, VoucherID: ref.ID, Kind: RedirectedJob, Due: s.now,
+				Method: before.Method, Contact: before.Contact})
+		}
+	}
 	s.enter(after, e)
 	s.redirect(ref, way)
 	s.resend(Resent{after.AccountID, after.ID, e.Seq, e.ID, e.At, before.Method, before.Contact}, due)
-	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Way: way}, nil
+	return result, nil
+}
+
+// reached reports whether a message brought the gift to where it goes now: nothing is on its way there any more, and it did not fail.
+func (p *Post) reached(v *gift.Voucher) bool {
+	return p.Way.Method != gift.Printed && len(p.Jobs) == 0 && (v.Status == gift.Delivered || v.Status == gift.Claimed)
+}
+
+// rekey gives a gift other secrets. Those before lead nowhere from then on.
+func (s *state) rekey(r Ref, secrets Secrets) {
+	s.Codes[secrets.Code] = true
+	s.changes.Rekeyed = append(s.changes.Rekeyed, Rekeyed{r.AccountID, r.ID, secrets})
 }
 
 func (r *Resend) places(c *Call, s *state) []gift.ID {

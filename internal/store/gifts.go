@@ -77,7 +77,11 @@ func boundToGift(account, voucher gift.ID) []byte {
 
 // sealSecrets seals a gift's code and token, one after the other, for it.
 func (s *Store) sealSecrets(g *gift.Gift) []byte {
-	return s.keys.Seal([]byte(g.Card.Code.Reveal()+g.Card.Token.Reveal()), boundToGift(g.AccountID, g.ID))
+	return s.sealSecretsOf(g.AccountID, g.ID, g.Card.Code, g.Card.Token)
+}
+
+func (s *Store) sealSecretsOf(account, voucher gift.ID, c gift.VoucherCode, t gift.Token) []byte {
+	return s.keys.Seal([]byte(c.Reveal()+t.Reveal()), boundToGift(account, voucher))
 }
 
 // openSecrets reads what sealSecrets made.

@@ -100,7 +100,7 @@ var (
 var groupStatements = []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectSentBy, selectWithdrawn, selectCodes, updateVoucher,
 	updateTally, updateReplays, updateCard, deleteJobs, selectWays, selectJobs, selectResends, insertResend, updateWay, updateJob, insertTally, insertGivenBack,
 	insertUsed, insertItems, insertVoucher, insertCard, insertSecret, insertSearch, insertEntry, insertRequest, insertAnswer, selectPlaces, insertJob,
-	selectNewestStrand, selectNewestSeals, insertStrand, insertSheet, selectCounts, lockCounts, insertCounts, addCounts}
+	selectNewestStrand, selectNewestSeals, insertStrand, insertSheet, selectCounts, lockCounts, insertCounts, addCounts, deleteSecrets, updateSecrets}
 
 // hotTexts are the statements of a group as they are prepared row by row.
 func hotTexts() (texts []string) {
@@ -358,6 +358,7 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	works = append(works, g.saveUsed(c)...)
 	works = append(works, g.saveGifts(c.Gifts)...)
 	works = append(works, g.saveSearch(c))
+	works = append(works, g.saveRekeyed(c.Rekeyed)...)
 	slices.SortStableFunc(c.Requests, func(a, b ledger.Request) int { return compareKeys(a.RequestKey, b.RequestKey) })
 	requests, answers := g.requestRows(c.Requests)
 	works = append(works, entryRows(c.Entries, seals), requests, answers)

@@ -15,11 +15,14 @@ import (
 	"boon.example/internal/ledger"
 )
 
-var insertJob = inserting("job", "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts", "BBBNNNTTN", "")
+var insertJob = inserting("job", "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts, method, contact", "BBBNNNTTNNT", "")
 
 func jobRow(j *ledger.Job) []any {
-	due := j.Due.UnixMicro()
-	return []any{bare(j.AccountID), bare(j.ID), bare(j.VoucherID), due, due, j.Attempts, "", string(j.Kind), j.Doubts}
+	due, kind := j.Due.UnixMicro(), j.Kind
+	if kind == ledger.RedirectedJob {
+		kind = ledger.BalanceJob // told apart by its contact
+	}
+	return []any{bare(j.AccountID), bare(j.ID), bare(j.VoucherID), due, due, j.Attempts, "", string(kind), j.Doubts, int64(j.Method), j.Contact}
 }
 
 // ClaimJobs leases at most n jobs that are due at now until the lease ends; no other claimant gets them before. Those
@@ -35,11 +38,14 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 		jobs = nil
 		query := `UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN (
 			SELECT account_id, id FROM job WHERE claimable_at <= $2 ORDER BY claimable_at LIMIT $3` + s.dialect.skipLocked + `)
-			RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts`
+			RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact`
 		return each(ctx, tx, query, []any{now.Add(lease).UnixMicro(), now.UnixMicro(), n}, func(rows *sql.Rows) error {
 			var j ledger.Job
 			err := rows.Scan(scanID{&j.AccountID}, scanID{&j.ID}, scanID{&j.VoucherID}, scanTime{&j.Due}, &j.Attempts, scanTime{&j.Lease},
-				&j.Kind, &j.Doubts)
+				&j.Kind, &j.Doubts, &j.Method, &j.Contact)
+			if j.Contact != "" {
+				j.Kind = ledger.RedirectedJob
+			}
 			jobs = append(jobs, j)
 			return err
 		})

@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -87,6 +88,36 @@ func saveResends(c *ledger.Changes) []work {
 	return append(works, rowsOf(insertResend, c.Resends, func(r *ledger.Resent) []any {
 		return []any{bare(r.AccountID), bare(r.VoucherID), r.Seq, bare(r.ID), micros(r.At), int64(r.Method), r.Contact}
 	}))
+}
+
+var (
+	deleteSecrets = deleting("taking codes away", "secret", "voucher_id")
+	updateSecrets = updating("replacing codes", "BB", `UPDATE card AS t SET secrets = $2 WHERE t.account_id = $1 AND t.voucher_id = $3`)
+)
+
+// saveRekeyed gives gifts other secrets: the hashes of those before are gone, so that nobody finds the gift by them.
+func (g *group) saveRekeyed(rekeyed []ledger.Rekeyed) (works []work) {
+	newest := map[ledger.Ref]ledger.Secrets{} // a gift that was changed twice is written once
+	for _, r := range rekeyed {
+		newest[ledger.Ref{AccountID: r.AccountID, ID: r.VoucherID}] = r.Secrets
+	}
+	refs := slices.SortedFunc(maps.Keys(newest), compareRefs)
+	works = byRef(deleteSecrets, refs, nil)
+	works = append(works, byAccount(refs, func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) work {
+		w := rowsOf(updateSecrets, of, func(r *ledger.Ref) []any {
+			s := newest[*r]
+			return []any{g.sealSecretsOf(r.AccountID, r.ID, s.Code, s.Token), bare(r.ID)}
+		})
+		w.account = account
+		return w
+	})...)
+	added := work{statement: insertSecret}
+	for _, r := range refs {
+		s := newest[r]
+		added.rows = append(added.rows, []any{g.keys.CodeHash(s.Code), codeSecret, bare(r.AccountID), bare(r.ID)},
+			[]any{g.keys.TokenHash(s.Token), tokenSecret, bare(r.AccountID), bare(r.ID)})
+	}
+	return append(works, added)
 }
 
 // saveMoved gives jobs another time, in the order in which that was decided.

@@ -53,7 +53,8 @@ func (s *Store) searchRows(g *gift.Gift) (rows [][]any) {
 	return rows
 }
 
-// saveSearch notes what new gifts are found by, and those that got a rare status or another address.
+// saveSearch notes what new gifts are found by, and those that got a rare status, another code or another address. What they were found by before
+// finds them still.
 func (g *group) saveSearch(c *ledger.Changes) work {
 	w := work{statement: insertSearch}
 	add := func(account, voucher gift.ID, text string) {
@@ -66,6 +67,9 @@ func (g *group) saveSearch(c *ledger.Changes) work {
 		if v := &c.Vouchers[i]; rare[v.Status] {
 			add(v.AccountID, v.ID, byStatus+v.Status.String())
 		}
+	}
+	for _, r := range c.Rekeyed {
+		add(r.AccountID, r.VoucherID, byLastFour+r.Code.LastFour())
 	}
 	for _, r := range c.Ways {
 		if r.Way.Contact != "" {

@@ -1,0 +1,5 @@
+-- Serves programs from schema 1.
+-- Where a message goes that tells a former recipient that the gift went elsewhere; 0 and '': where the gift goes. Its kind is BALANCE here, as the
+-- rule on kinds knows no other; an older program would tell the present recipient what is left.
+ALTER TABLE job ADD COLUMN method BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE job ADD COLUMN contact TEXT NOT NULL DEFAULT '';
