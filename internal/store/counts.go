@@ -43,59 +43,57 @@ func (s *Store) what(k ledger.CountKey) []byte {
 // them decides alone on what they limit. Counts of contacts are read after the count of their account is locked, which nobody adds to them
 // without. Counts of what is kept are not locked at all: every call with a key would wait for all others.
 func (g *group) wantCounts(wanted []ledger.CountKey) (works []work) {
-	if len(wanted) == 0 {
-		return nil
-	}
-	keys := map[string]ledger.CountKey{}
+	seen, named := map[ledger.CountKey]bool{}, map[string]ledger.CountKey{}
 	var locked, read []countRow
 	for _, k := range wanted {
-		row := countRow{k.AccountID, g.what(k)}
-		name := string(row.account[:]) + string(row.what)
-		if _, known := keys[name]; known {
+		if seen[k] {
 			continue
 		}
-		keys[name] = k
-		switch k.Kind {
-		case ledger.SentCount, ledger.RedeemedCount:
-			locked = append(locked, row)
-		case ledger.KeptCount:
-			if n, known := g.kept.get(k); known {
-				g.state.Counts[k] = n
+		seen[k] = true
+		if k.Kind == ledger.KeptCount {
+			n, known := g.kept.get(k)
+			if g.state.Counts[k] = n; known {
 				continue
 			}
 			g.keptRead[k] = gift.Count{} // what is not there is known as well
-			read = append(read, row)
-		default:
+		}
+		row := countRow{k.AccountID, g.what(k)}
+		named[row.name()] = k
+		if k.Kind == ledger.SentCount || k.Kind == ledger.RedeemedCount {
+			locked = append(locked, row)
+		} else {
 			read = append(read, row)
 		}
 	}
 	take := func(from scanner) error {
-		var account gift.ID
-		var what []byte
+		var row countRow
 		var n gift.Count
-		if err := from.Scan(scanID{&account}, &what, &n.Day, &n.Amount, &n.Gifts, &n.Messages, &n.Texts, &n.Kept); err != nil {
+		if err := from.Scan(scanID{&row.account}, &row.what, &n.Day, &n.Amount, &n.Gifts, &n.Messages, &n.Texts, &n.Kept); err != nil {
 			return err
 		}
-		k := keys[string(account[:])+string(what)]
+		k := named[row.name()]
 		if g.state.Counts[k] = n; k.Kind == ledger.KeptCount {
 			g.keptRead[k] = n
 		}
 		return nil
 	}
-	slices.SortFunc(locked, compareCountRows)
-	slices.SortFunc(read, compareCountRows)
-	works = append(works, rowsOf(insertCounts, locked, func(r *countRow) []any { return []any{bare(r.account), r.what, 0, 0, 0, 0, 0, 0} }))
-	for _, of := range []struct {
-		*statement
-		rows []countRow
-	}{{lockCounts, locked}, {selectCounts, read}} {
-		works = append(works, byAccount(of.rows, func(r countRow) gift.ID { return r.account }, func(account gift.ID, rows []countRow) work {
-			w := rowsOf(of.statement, rows, func(r *countRow) []any { return []any{r.what} })
-			w.account, w.take = account, take
-			return w
-		})...)
+	works = append(works, countWorks(insertCounts, locked, nil)...)
+	works = append(works, countWorks(lockCounts, locked, take)...)
+	return append(works, countWorks(selectCounts, read, take)...)
+}
+
+// countWorks finds rows, or makes them with nothing counted, in the order of their keys.
+func countWorks(s *statement, rows []countRow, take func(scanner) error) []work {
+	slices.SortFunc(rows, compareCountRows)
+	if !s.scoped {
+		w := rowsOf(s, rows, func(r *countRow) []any { return []any{bare(r.account), r.what, 0, 0, 0, 0, 0, 0} })
+		return slices.DeleteFunc([]work{w}, func(w work) bool { return len(w.rows) == 0 })
 	}
-	return slices.DeleteFunc(works, func(w work) bool { return len(w.rows) == 0 })
+	return byAccount(rows, func(r countRow) gift.ID { return r.account }, func(account gift.ID, of []countRow) work {
+		w := rowsOf(s, of, func(r *countRow) []any { return []any{r.what} })
+		w.account, w.take = account, take
+		return w
+	})
 }
 
 // countRow is the key of a row.
@@ -103,6 +101,8 @@ type countRow struct {
 	account gift.ID
 	what    []byte
 }
+
+func (r *countRow) name() string { return string(r.account[:]) + string(r.what) }
 
 func compareCountRows(a, b countRow) int {
 	if order := slices.Compare(a.account[:], b.account[:]); order != 0 {
@@ -165,20 +165,23 @@ func (c *keptCounts) commit(read, added map[ledger.CountKey]gift.Count) {
 	}
 }
 
-// ForgetCounts deletes at most limit counts of an account of days before one, and tells how many there were.
+// ForgetCounts deletes at most limit counts of contacts of an account of days before one, and tells how many there were. The other
+// counts are few, and a lock on one must find it.
 func (s *Store) ForgetCounts(ctx context.Context, account gift.ID, before int, limit int) (n int64, err error) {
 	ctx = within(ctx, account)
+	old := []any{bare(account), before, []byte{byte(ledger.ContactCount)}, []byte{byte(ledger.ContactCount) + 1}}
 	// Most calls find nothing; they should not wait for the writer.
 	err = s.ask(ctx, func(ctx context.Context) error {
-		return s.readers.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM day_count WHERE account_id = $1 AND day < $2 LIMIT 1) AS one`,
-			bare(account), before).Scan(&n)
+		return s.readers.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM day_count
+			WHERE account_id = $1 AND day < $2 AND what >= $3 AND what < $4 LIMIT 1) AS one`, old...).Scan(&n)
 	})
 	if err != nil || n == 0 {
 		return 0, err
 	}
 	err = s.write(ctx, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, `DELETE FROM day_count WHERE account_id = $1 AND what IN (
-			SELECT d.what FROM day_count AS d WHERE d.day < $2 AND d.account_id = $1 ORDER BY d.day LIMIT $3)`, bare(account), before, limit)
+		// The day is compared again, for who adds to a count meanwhile is waited for.
+		result, err := tx.ExecContext(ctx, `DELETE FROM day_count WHERE account_id = $1 AND day < $2 AND what IN (
+			SELECT d.what FROM day_count AS d WHERE d.account_id = $1 AND d.day < $2 AND d.what >= $3 AND d.what < $4 LIMIT $5)`, append(old, limit)...)
 		if err != nil {
 			return err
 		}

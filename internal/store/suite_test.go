@@ -1143,11 +1143,14 @@ func testCounts(t *testing.T, open opener) {
 	if n, err := s.ForgetCounts(t.Context(), account, 20261122, 100); n != 0 || err != nil {
 		t.Errorf("%d counts of the day were forgotten, %v", n, err)
 	}
-	if n, err := s.ForgetCounts(t.Context(), account, 20261123, 3); n != 3 || err != nil {
-		t.Errorf("%d counts were forgotten, %v, want 3", n, err)
+	if n, err := s.ForgetCounts(t.Context(), account, 20261123, 1); n != 1 || err != nil {
+		t.Errorf("%d counts were forgotten, %v, want 1", n, err)
 	}
-	if n, err := s.ForgetCounts(t.Context(), account, 20261123, 100); n != 5 || err != nil {
-		t.Errorf("%d counts were forgotten, %v, want the other 5", n, err)
+	if n, err := s.ForgetCounts(t.Context(), account, 20261123, 100); n != 1 || err != nil {
+		t.Errorf("%d counts were forgotten, %v, want that of the other contact", n, err)
+	}
+	if rows := dump(t, s)["day_count"]; len(rows) != 7 { // with that of the other account
+		t.Errorf("%d counts are left, want the 7 that are not of contacts", len(rows))
 	}
 }
 

@@ -36,6 +36,7 @@ const (
     name: Bench
     currency: USD
     timeZone: UTC
+    limits: {giftsPerDay: 1000000000}
     subscriptions: [{program: 22222222-2222-2222-2222-222222222222}]
     locations: [{id: 0199a000-0000-7000-8000-000000000002, name: Here}]
     storefronts: [{id: ` + storefront + `, name: Web}]
