@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"strings"
+	"sync"
 )
 
 // Decimal is an exact decimal number, as tills write them on tickets: it may be negative, and finer than any currency. It never changes.
@@ -16,7 +17,7 @@ type Decimal struct {
 // Limits of a Decimal, so that reckoning with hostile ones stays cheap. Every number that a till keeps as a float fits.
 const (
 	maxWholeDigits = 18
-	maxDigits      = 100 // without the zeros in front and at the end
+	maxDigits      = 60 // without the zeros in front and at the end
 	maxScale       = 400
 )
 
@@ -88,7 +89,7 @@ func (d Decimal) Round(c Currency) Amount {
 	unit := powerOfTen(d.scale)
 	n := new(big.Int).Mul(d.int(), powerOfTen(c.Decimals))
 	n.Add(n.Lsh(n, 1), unit)
-	n.Div(n, unit.Lsh(unit, 1)) // rounds down, as the divisor is positive
+	n.Div(n, new(big.Int).Lsh(unit, 1)) // rounds down, as the divisor is positive
 	switch {
 	case n.IsInt64():
 		return Amount(n.Int64())
@@ -117,4 +118,18 @@ func (d Decimal) In(c Currency) string {
 	return text
 }
 
-func powerOfTen(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
+// powersOfTen are those that products of two Decimals need; they are only read.
+var powersOfTen = sync.OnceValue(func() []*big.Int {
+	powers := []*big.Int{big.NewInt(1)}
+	for range 2*maxScale + 4 {
+		powers = append(powers, new(big.Int).Mul(powers[len(powers)-1], big.NewInt(10)))
+	}
+	return powers
+})
+
+func powerOfTen(n int) *big.Int {
+	if powers := powersOfTen(); n < len(powers) {
+		return powers[n]
+	}
+	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil)
+}
