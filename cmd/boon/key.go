@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -22,7 +23,8 @@ type keyCmd struct {
 
 type keyCreateCmd struct {
 	Name     string   `arg:"" help:"What the key is called in lists, such as till-2."`
-	Account  string   `placeholder:"ID" help:"Account it belongs to; may be left out when there is only one."`
+	Account  []string `placeholder:"ID" help:"Account it belongs to; may be left out when there is only one. With --system: one that it sends for; may be repeated."`
+	Program  []string `placeholder:"ID" help:"With --system: a program that it sends in; may be repeated. Default: the distribution network."`
 	System   bool     `help:"Make a system key instead: of no account, for partner sites that send gifts for many."`
 	Location []string `placeholder:"ID" help:"Location it is enabled for; may be repeated. Default: all of the account's."`
 	Role     string   `placeholder:"ROLE" help:"What it may do: till (validate, redeem, reverse), shop (send, cancel, resend, look-up), office (look-up, cancel, resend, reverse) or all."`
@@ -48,20 +50,27 @@ Next: BOON_KEY=… boon gift list, and boon key list.`
 
 // Run makes the key.
 func (c *keyCreateCmd) Run(t *terminal) error {
-	if c.System && c.Account != "" {
-		return usageError("A system key belongs to no account: give --system or --account, not both.")
+	if !c.System && (len(c.Account) > 1 || len(c.Program) > 0) {
+		return usageError("A key belongs to one account and sends in all of its programs: more accounts, and --program, are for --system.")
 	}
 	may, err := c.may()
 	if err != nil {
 		return err
 	}
 	q := setup.KeyRequest{Name: c.Name, ExpiresAt: c.Expires, Test: c.Test, Permissions: may}
-	for _, text := range c.Location {
-		id, err := gift.ParseID(text)
-		if err != nil {
-			return usageError(fmt.Sprintf("--location %s is %v.", text, err))
+	if q.Locations, err = parseIDs("--location", c.Location); err != nil {
+		return err
+	}
+	if c.System {
+		if q.Accounts, err = parseIDs("--account", c.Account); err != nil {
+			return err
 		}
-		q.Locations = append(q.Locations, id)
+		if q.Programs, err = parseIDs("--program", c.Program); err != nil {
+			return err
+		}
+		if len(q.Programs) == 0 {
+			q.Programs = []gift.ID{gift.DistributionProgram.ID}
+		}
 	}
 	return c.with(t, true, func(s *store.Store) error {
 		if !c.System {
@@ -78,6 +87,17 @@ func (c *keyCreateCmd) Run(t *terminal) error {
 		_, err = fmt.Fprintln(t.stdout, text)
 		return err
 	})
+}
+
+func parseIDs(flag string, texts []string) (ids []gift.ID, _ error) {
+	for _, text := range texts {
+		id, err := gift.ParseID(text)
+		if err != nil {
+			return nil, usageError(fmt.Sprintf("%s %s is %v.", flag, text, err))
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
 }
 
 // may is what the key is to be allowed.
@@ -109,12 +129,8 @@ func (c *keyCreateCmd) may() (may gift.Permissions, _ error) {
 
 // account is the one that is named, or the only one there is.
 func (c *keyCreateCmd) account(t *terminal, s *store.Store) (gift.ID, error) {
-	if c.Account != "" {
-		id, err := gift.ParseID(c.Account)
-		if err != nil {
-			return id, usageError(fmt.Sprintf("--account %s is %v.", c.Account, err))
-		}
-		return id, nil
+	if ids, err := parseIDs("--account", c.Account); err != nil || len(ids) > 0 {
+		return append(ids, gift.ID{})[0], err
 	}
 	d, err := s.Directory(t)
 	if err != nil {
@@ -218,8 +234,15 @@ func mayDo(k *gift.Key) string {
 	return k.Permissions.String()
 }
 
-// places names the locations a key is enabled for.
+// places names the locations a key is enabled for, or the accounts that a system key sends for.
 func places(d *gift.Directory, k *gift.Key) string {
+	if k.Kind == gift.SystemKey {
+		names := []string{}
+		for _, id := range k.Accounts {
+			names = append(names, ownerName(d, &gift.Key{AccountID: id}))
+		}
+		return "for " + cmp.Or(strings.Join(names, ", "), "no account")
+	}
 	if len(k.Locations) == 0 {
 		return "all"
 	}

@@ -138,7 +138,7 @@ func Routes() []Route {
 		{Method: "POST", Pattern: base + "/gifting/send-gift",
 			handle: sendGift, deadline: otherDeadline, needs: gift.MaySend, operation: ledger.SendGift, anyKey: true},
 		{Method: "POST", Pattern: base + "/gifting/cancel-gift",
-			handle: cancelGift, deadline: otherDeadline, needs: gift.MayCancel, operation: ledger.CancelGift},
+			handle: cancelGift, deadline: otherDeadline, needs: gift.MayCancel, operation: ledger.CancelGift, anyKey: true},
 		{Method: "POST", Pattern: base + "/gifting/reinstate-gift",
 			handle: reinstateGift, deadline: otherDeadline, needs: gift.MayCancel, operation: ledger.ReinstateGift},
 		{Method: "POST", Pattern: base + "/gifting/resend-gift",
@@ -152,15 +152,15 @@ func Routes() []Route {
 		{Method: "POST", Pattern: base + "/redemption/reverse-redemption",
 			handle: reverseRedemption, deadline: redemptionDeadline, needs: gift.MayReverse, operation: ledger.ReverseRedemption},
 		{Method: "GET", Pattern: base + "/gifting/gifts",
-			handle: listGifts, deadline: otherDeadline, needs: gift.MayLookUp},
+			handle: listGifts, deadline: otherDeadline, needs: gift.MayLookUp, anyKey: true},
 		{Method: "GET", Pattern: base + "/gifting/activity",
 			handle: listActivity, deadline: otherDeadline, needs: gift.MayLookUp},
 		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}",
-			handle: showGift, deadline: otherDeadline, needs: gift.MayLookUp},
+			handle: showGift, deadline: otherDeadline, needs: gift.MayLookUp, anyKey: true},
 		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}/history",
-			handle: showHistory, deadline: otherDeadline, needs: gift.MayLookUp},
+			handle: showHistory, deadline: otherDeadline, needs: gift.MayLookUp, anyKey: true},
 		{Method: "GET", Pattern: base + "/requests/{key}",
-			handle: showRequests, deadline: otherDeadline},
+			handle: showRequests, deadline: otherDeadline, anyKey: true},
 	}
 }
 
@@ -250,7 +250,7 @@ func (c *call) admit(r Route) (err error) {
 	}
 	c.account, c.route = c.caller.Account, r
 	if c.caller.Kind == gift.SystemKey && !r.anyKey {
-		return gift.Refuse(gift.NotSupported, "A system key can send gifts only; this call needs the key of an account.")
+		return gift.Refuse(gift.NotSupported, "A system key sends gifts and looks after those that it made; this call needs the key of an account.")
 	}
 	return c.caller.Permit(r.needs)
 }

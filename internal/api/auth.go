@@ -55,7 +55,7 @@ func isKey(s string) bool {
 
 // needKey refuses a request without an Idempotency-Key where the account demands one.
 func (c *call) needKey(problems *gift.Problems) {
-	if c.account.RequireIdempotencyKey && c.key == "" {
+	if c.account != nil && c.account.RequireIdempotencyKey && c.key == "" {
 		problems.Add("Idempotency-Key", "This account requires an Idempotency-Key header, so that a repeated request has no second effect.")
 	}
 }

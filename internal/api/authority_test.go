@@ -69,14 +69,14 @@ var authority = map[string][]row{
 	"reverseRedemption": {
 		{needs: "reverse", system: unsupported, at: mayBe, by: "redemption", foreign: notFound, elsewhere: notFound, absent: notFound, states: reversible},
 		{needs: "reverse", system: unsupported, at: mayBe, noSuch: malformed, by: "redemption's key", foreign: notFound, elsewhere: notAuthorized, absent: notFound, states: reversible}},
-	"cancelGift":     {{needs: "cancel", system: unsupported, by: "id order reference", foreign: notFound, elsewhere: notFound, absent: notFound, states: cancellable}},
+	"cancelGift":     {{needs: "cancel", system: malformed, by: "id order reference", foreign: notFound, elsewhere: notFound, absent: notFound, states: cancellable}},
 	"reinstateGift":  {{needs: "cancel", system: unsupported, by: "id order", foreign: notFound, elsewhere: notFound, absent: notFound}},
 	"resendGift":     {{needs: "resend", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound, states: sendable}},
 	"rescheduleGift": {{needs: "resend", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound, states: movable}},
-	"getGift":        {{needs: "look-up", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound}},
-	"getGiftHistory": {{needs: "look-up", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound}},
-	"getRequest":     {{needs: "send", lacking: notFound, system: unsupported, by: "key", foreign: notFound, elsewhere: notFound, absent: notFound}},
-	"listGifts":      {{needs: "look-up", system: unsupported}},
+	"getGift":        {{needs: "look-up", system: malformed, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound}},
+	"getGiftHistory": {{needs: "look-up", system: malformed, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound}},
+	"getRequest":     {{needs: "send", lacking: notFound, system: malformed, by: "key", foreign: notFound, elsewhere: notFound, absent: notFound}},
+	"listGifts":      {{needs: "look-up", system: malformed}},
 	"listActivity":   {{needs: "look-up", system: unsupported}},
 	"getHealth":      {{open: true}},
 	"getReadiness":   {{open: true}},
@@ -556,8 +556,10 @@ func (s *stage) sending(t *testing.T) {
 				body := `{"monetaryGift":{"value":1,"deliveryMethodID":3` + member("organizationID", place) + member("accountID", account) + `},` + paid + `}`
 				want := done
 				switch {
-				case (home == "" || home == nowhere) && (key == systemKey || key == partnerKey):
+				case home == "" && (key == systemKey || key == partnerKey):
 					want = malformed
+				case home == nowhere: // a system key does not learn whether there is such an account
+					want = notAuthorized
 				case home == "":
 					want = unauthenticated
 				case account != "" && account != home:
@@ -610,6 +612,6 @@ func (s *stage) requests(t *testing.T) {
 		for _, stranger := range []string{pierKey, cornerKey} {
 			s.expect(t, s.get("/requests/"+key, as(stranger)...), stranger, notFound, foreign(stranger), "what became of "+key)
 		}
-		s.expect(t, s.get("/requests/"+key, as(systemKey)...), systemKey, unsupported, foreign(systemKey), "what became of "+key)
+		s.expect(t, s.get("/requests/"+key, as(systemKey)...), systemKey, malformed, foreign(systemKey), "what became of "+key)
 	}
 }

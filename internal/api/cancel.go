@@ -59,13 +59,15 @@ func (s *several) canon(c *canon) {
 // cancellation is a cancel-gift request.
 type cancellation struct {
 	several
-	cause  gift.Status
-	reason string
-	skip   *bool
+	accountID gift.ID // for a system key; zero: there is only one
+	cause     gift.Status
+	reason    string
+	skip      *bool
 }
 
 func readCancellation(o *object) (r cancellation) {
 	r.several = readSeveral(o, byID, byOrder, byReference)
+	r.accountID = o.guid("accountID")
 	switch cause := o.text("cause"); cause {
 	case gift.PurchaseFailed.String():
 		r.cause = gift.PurchaseFailed
@@ -97,6 +99,12 @@ func cancelGift(c *call) (ledger.Answer, error) {
 	asked, err := decode(c, &problems, readCancellation)
 	if err != nil {
 		return ledger.Answer{}, err
+	}
+	if c.account, err = c.Directory().AccountOf(c.caller, asked.accountID, "accountID"); err != nil {
+		return ledger.Answer{}, err
+	}
+	if c.needKey(&problems); problems.Len() > 0 { // of an account that is known only now
+		return ledger.Answer{}, problems.Err()
 	}
 	request := c.request(ledger.CancelGift, asked.canon)
 	ids, err := c.gifts(asked.several)
@@ -152,7 +160,7 @@ func (c *call) gifts(asked several) (ids []gift.ID, _ error) {
 		return []gift.ID{asked.voucherID}, nil
 	}
 	filter := gift.Filter{
-		AccountID: c.account.ID, Locations: c.caller.Locations, OrderID: asked.orderID,
+		AccountID: c.account.ID, MadeBy: c.integrator(), Locations: c.caller.Locations, OrderID: asked.orderID,
 		Reference: asked.reference, StorefrontID: asked.storefront, Limit: gift.MaxRecipients,
 	}
 	var found []gift.Gift

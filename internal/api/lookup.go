@@ -21,10 +21,28 @@ func showGift(c *call) (ledger.Answer, error) {
 	return c.answer(http.StatusOK, func(w *writer) { w.voucher(&g, c.lookUp()) }), nil
 }
 
+// finish ends the reading of a look-up and finds the account that it is about.
+func (c *call) finish(q *query) (err error) {
+	named := q.guid("accountID")
+	if err := q.finish(); err != nil {
+		return err
+	}
+	c.account, err = c.Directory().AccountOf(c.caller, named, "accountID")
+	return err
+}
+
+// integrator is the name of the system key that calls, whose gifts alone it may see; "" for the key of an account.
+func (c *call) integrator() string {
+	if c.caller.Kind == gift.SystemKey {
+		return c.caller.Name
+	}
+	return ""
+}
+
 // gift finds the gift that the path names. One that the key may not see is as good as not there.
 func (c *call) gift(q *query) (gift.Gift, error) {
 	id := q.parseID("voucherID", c.r.PathValue("voucherID"))
-	if err := q.finish(); err != nil {
+	if err := c.finish(q); err != nil {
 		return gift.Gift{}, err
 	}
 	g, err := c.Records.Gift(c.ctx, c.account.ID, id)
@@ -41,7 +59,6 @@ func (c *call) gift(q *query) (gift.Gift, error) {
 func listGifts(c *call) (ledger.Answer, error) {
 	q := c.query()
 	filter := gift.Filter{
-		AccountID:    c.account.ID,
 		Locations:    c.caller.Locations,
 		ProgramID:    q.guid("programID"),
 		PromotionID:  q.guid("promotionID"),
@@ -62,9 +79,10 @@ func listGifts(c *call) (ledger.Answer, error) {
 		}
 	}
 	copy(filter.Before[:], q.cursor("gifts", len(filter.Before)))
-	if err := q.finish(); err != nil {
+	if err := c.finish(q); err != nil {
 		return ledger.Answer{}, err
 	}
+	filter.AccountID, filter.MadeBy = c.account.ID, c.integrator()
 	page, err := c.Records.List(c.ctx, filter)
 	if err != nil {
 		return ledger.Answer{}, stored(err)
@@ -231,7 +249,7 @@ func (c *call) askable(q *query, only ledger.Operation) (operations []ledger.Ope
 	var names []string
 	known := false
 	for _, r := range Routes() {
-		if r.operation == "" {
+		if r.operation == "" || c.caller.Kind == gift.SystemKey && !r.anyKey {
 			continue
 		}
 		names = append(names, string(r.operation))
@@ -261,14 +279,15 @@ func showRequests(c *call) (ledger.Answer, error) {
 	}
 	only := ledger.Operation(q.text("operation"))
 	operations, refused := c.askable(q, only)
-	if err := q.finish(); err != nil {
+	if err := c.finish(q); err != nil {
 		return ledger.Answer{}, err
 	}
 	if refused != nil {
 		return ledger.Answer{}, refused
 	}
-	running := c.running(operations, key)
-	records, err := c.Records.Requests(c.ctx, c.account.ID, only, key)
+	scope := ledger.Call{Key: key, Caller: c.caller}.Scope()
+	running := c.running(operations, scope)
+	records, err := c.Records.Requests(c.ctx, c.account.ID, only, scope)
 	if err != nil && !errors.Is(err, gift.NotFound) {
 		return ledger.Answer{}, stored(err)
 	}
@@ -282,6 +301,7 @@ func showRequests(c *call) (ledger.Answer, error) {
 			return ledger.Answer{}, err
 		}
 		delete(running, r.Operation)
+		r.Key = key
 		w.record(r)
 	}
 	for _, op := range operations {

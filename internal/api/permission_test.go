@@ -291,3 +291,55 @@ func TestAThiefWithATillsKey(t *testing.T) {
 	w.post("validate-gift", `{"voucherCode":"`+g.code+`"}`, till...).want(200, "isRedeemable", "true")
 	w.post("redeem-gift", `{"voucherCode":"`+g.code+`","amount":1}`, till...).want(200, "organizationID", examples.HarborPier39)
 }
+
+// A system key sends for the accounts and in the programs that it was given, and may look up, report as failed and ask about what its integrator
+// made; all else does not exist for it.
+func TestSystemKeysMayWhatTheyMade(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	site := *w.directory.Load().Keys[gift.HashKey(systemKey)]
+	site.Accounts, site.Programs = []gift.ID{id(harbor)}, []gift.ID{gift.BusinessProgram.ID}
+	second := site // another key of the same integrator, as while it changes over
+	second.ID, second.Hash = id("00000000-0000-7000-8000-000000000300"), gift.HashKey("boon_test_second-key-of-the-site-00000")
+	w.addKeys(&site, &second)
+	after := as("boon_test_second-key-of-the-site-00000")
+	order := money("5", member("accountID", harbor))
+	own := w.send(order, append(as(systemKey), once("site-1")...)...)
+	others := w.send(order, append(as(partnerKey), once("site-1")...)...)
+	merchants := w.send(money("5"))
+	send := func(more string) reply { return w.post("send-gift", money("5", more), as(systemKey)...) }
+	for _, account := range []string{corner, nowhere} {
+		send(member("accountID", account)).refused(403, gift.NotAuthorized, "monetaryGift.accountID")
+	}
+	send("").refused(400, gift.ValidationFailure, "monetaryGift.accountID")
+	send(member("accountID", harbor)+member("programID", gift.DistributionProgram.ID.String())+member("organizationID", pier)).
+		refused(403, gift.NotAuthorized, "monetaryGift.programID")
+	for _, key := range [][]string{as(systemKey), after} {
+		w.get("/gifting/gifts/"+own.id, key...).want(200, "voucherID", own.id, "voucherCode", "null", "giftURL", "null")
+		w.get("/gifting/gifts/"+own.id+"/history?accountID="+harbor, key...).want(200, "entries[0].kind", "ISSUED")
+		if got := w.get("/gifting/gifts", key...).ids(); len(got) != 1 || got[0] != own.id {
+			t.Errorf("it sees %v", got)
+		}
+		w.get("/requests/site-1", key...).want(200, "requests[0].key", "site-1", "requests[0].answer.gifts[0].voucherCode", own.code)
+		w.get("/requests/site-1?operation=redeem-gift", key...).want(400)
+		for _, g := range []made{others, merchants} {
+			w.get("/gifting/gifts/"+g.id, key...).refused(404, gift.NotFound, "voucherID")
+			w.get("/gifting/gifts/"+g.id+"/history", key...).refused(404, gift.NotFound, "voucherID")
+			w.post("cancel-gift", `{"voucherID":"`+g.id+`","cause":"PURCHASE_FAILED"}`, key...).refused(404, gift.NotFound, "voucherID")
+			w.post("cancel-gift", `{"orderID":"`+g.order+`","cause":"PURCHASE_FAILED"}`, key...).refused(404, gift.NotFound)
+		}
+		w.get("/gifting/gifts?accountID="+corner, key...).refused(403, gift.NotAuthorized, "accountID")
+		w.post("cancel-gift", `{"voucherID":"`+own.id+`","cause":"CANCELLED"}`, key...).refused(403, gift.NotAuthorized, "cause")
+		w.post("redeem-gift", `{"voucherID":"`+own.id+`"}`, key...).refused(422, gift.NotSupported)
+		w.post("reinstate-gift", `{"voucherID":"`+own.id+`"}`, key...).refused(422, gift.NotSupported)
+		w.post("resend-gift", `{"voucherID":"`+own.id+`"}`, key...).refused(422, gift.NotSupported)
+	}
+	// By the reference, which others use as well, it means its own purchase.
+	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"PURCHASE_FAILED","accountID":"`+harbor+`"}`, append(after, once("failed")...)...).
+		want(200, "vouchers[0].voucherID", own.id, "vouchers[0].status", "PURCHASE_FAILED")
+	w.get("/requests/failed", as(systemKey)...).want(200, "requests[0].operation", "cancel-gift")
+	w.get("/requests/failed", as(harborKey)...).refused(404, gift.NotFound, "key")
+	w.get("/gifting/gifts/"+merchants.id).want(200, "status", "DELIVERED")
+	w.get("/gifting/gifts?accountID="+corner).refused(403, gift.NotAuthorized, "accountID")
+	w.get("/gifting/gifts/" + own.id + "?accountID=" + harbor).want(200)
+}

@@ -531,7 +531,7 @@ func TestSystemKeySendsForTheAccountItNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.post("send-gift", money("5"), as(systemKey)...).refused(400, gift.ValidationFailure, "monetaryGift.accountID")
-	w.post("send-gift", money("5", `,"accountID":"`+nowhere+`"`), as(systemKey)...).refused(400, gift.ValidationFailure, "monetaryGift.accountID")
+	w.post("send-gift", money("5", `,"accountID":"`+nowhere+`"`), as(systemKey)...).refused(403, gift.NotAuthorized, "monetaryGift.accountID")
 	w.post("send-gift", money("5", `,"accountID":"`+harbor+`"`), as(systemKey)...).want(201, "gifts[0].accountID", harbor)
 	w.post("send-gift", money("5", `,"accountID":"`+harbor+`"`)).want(201)
 }

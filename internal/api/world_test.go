@@ -161,7 +161,8 @@ func keys() []*gift.Key {
 			Hint: gift.KeyHint(text), Hash: gift.HashKey(text), Locations: locations, CreatedAt: time.Now().Add(-time.Hour),
 			Permissions: gift.AllPermissions}
 		if account == "" {
-			k.Kind = gift.SystemKey
+			k.Kind, k.Programs = gift.SystemKey, gift.ProgramIDs()
+			k.Accounts = []gift.ID{id(harbor), id(corner), id(homeless), id(careful), id(gulf)}
 		} else {
 			k.AccountID = id(account)
 		}

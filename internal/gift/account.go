@@ -174,6 +174,11 @@ func programID(b byte) (id ID) {
 	return id
 }
 
+// ProgramIDs lists the programs.
+func ProgramIDs() []ID {
+	return []ID{BusinessProgram.ID, PromotionalProgram.ID, DistributionProgram.ID}
+}
+
 // ProgramByID finds a program.
 func ProgramByID(id ID) (Program, bool) {
 	for _, p := range []Program{BusinessProgram, PromotionalProgram, DistributionProgram} {
@@ -196,6 +201,8 @@ type Key struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
 	RevokedAt time.Time // zero: not revoked
+	// Accounts and Programs are those that a system key may send for; empty: none.
+	Accounts, Programs []ID
 	// Permissions say what the key may do. Those of a system key are SystemPermissions, whatever stands here.
 	Permissions Permissions
 	Limits      Limits // beside the account's
@@ -211,6 +218,8 @@ type Caller struct {
 
 	Permissions Permissions
 	Limits      Limits // the key's
+
+	Accounts, Programs []ID // of a system key: for which it may send
 }
 
 // Enabled reports whether the caller may act at a location of its account; the zero ID stands for all of them together.
@@ -219,8 +228,13 @@ func (c *Caller) Enabled(location ID) bool {
 }
 
 // MayUse reports whether the caller may see and manage a voucher of its account. A caller that is limited to locations may those
-// only that are good at one of them; a voucher that is good everywhere is not.
-func (c *Caller) MayUse(v *Voucher) bool { return c.Enabled(v.LocationID) }
+// only that are good at one of them; a voucher that is good everywhere is not. A system key may those only that its integrator made.
+func (c *Caller) MayUse(v *Voucher) bool {
+	if c.Kind == SystemKey {
+		return v.MadeBy == c.Name
+	}
+	return c.Enabled(v.LocationID)
+}
 
 // Place names a redemption location in a request, by either identifier, both or none (interface, section 4.2).
 type Place struct {

@@ -76,7 +76,7 @@ func TestDirectory(t *testing.T) {
 	d := &Directory{Accounts: map[ID]*Account{one.ID: one, two.ID: two}, Keys: map[KeyHash]*Key{}}
 	for text, k := range map[string]*Key{
 		"good":     {ID: id(11), Kind: AccountKey, AccountID: one.ID, Locations: []ID{shop}},
-		"system":   {ID: id(12), Kind: SystemKey},
+		"system":   {ID: id(12), Kind: SystemKey, Name: "site", Accounts: []ID{id(2), id(99)}},
 		"expiring": {Kind: AccountKey, AccountID: one.ID, ExpiresAt: now.Add(1)},
 		"expired":  {Kind: AccountKey, AccountID: one.ID, ExpiresAt: now},
 		"revoked":  {Kind: AccountKey, AccountID: one.ID, RevokedAt: now.Add(-time.Hour)},
@@ -111,12 +111,33 @@ func TestDirectory(t *testing.T) {
 		{"one that is not", good, id(99), nil, NotAuthorized},
 		{"system, named", system, two.ID, two, ""},
 		{"system, unnamed", system, ID{}, nil, ValidationFailure},
-		{"system, one that is not", system, id(99), nil, ValidationFailure},
+		{"system, one that it does not serve", system, one.ID, nil, NotAuthorized},
+		{"system, one that is not", system, id(99), nil, NotAuthorized},
 	} {
 		a, err := d.SendingAccount(tt.caller, tt.named, "monetaryGift.accountID")
 		if a != tt.want || codeOf(t, err) != tt.code || err != nil && err.(*Error).Messages[0].Path != "monetaryGift.accountID" {
 			t.Errorf("%s: got %v, %v", tt.name, a, err)
 		}
+	}
+	if _, err := d.AccountOf(system, ID{}, "accountID"); codeOf(t, err) != ValidationFailure {
+		t.Errorf("a look-up by a key that serves two accounts, and names none: %v", err)
+	}
+	system.Accounts = []ID{two.ID}
+	if a, err := d.AccountOf(system, ID{}, "accountID"); a != two || err != nil {
+		t.Errorf("a look-up by a key that serves one: %v, %v", a, err)
+	}
+	if _, err := d.AccountOf(good, two.ID, "accountID"); codeOf(t, err) != NotAuthorized {
+		t.Errorf("a look-up in another account: %v", err)
+	}
+	if own, others := (&Voucher{MadeBy: "site"}), (&Voucher{MadeBy: "sites"}); !system.MayUse(own) || system.MayUse(others) || system.MayUse(&Voucher{}) {
+		t.Error("a system key may use gifts of others, or not its own")
+	}
+	own := Voucher{MadeBy: "site", Status: Delivered, Balance: 5, Original: 5}
+	if _, _, _, err := own.Withdraw(Withdraw{Caller: system, To: Cancelled}); codeOf(t, err) != NotAuthorized {
+		t.Errorf("a system key cancels: %v", err)
+	}
+	if _, _, changed, err := own.Withdraw(Withdraw{Caller: system, To: PurchaseFailed}); err != nil || !changed {
+		t.Errorf("a system key reports a failed purchase: %v", err)
 	}
 }
 

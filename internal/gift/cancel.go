@@ -20,6 +20,9 @@ func (v Voucher) Withdraw(w Withdraw) (_ Voucher, _ Entry, changed bool, _ error
 	if !w.Caller.MayUse(&v) {
 		return v, Entry{}, false, NoSuchGift()
 	}
+	if w.Caller.Kind == SystemKey && w.To != PurchaseFailed {
+		return v, Entry{}, false, RefuseAt(NotAuthorized, "cause", "A system key may only report that a purchase failed: send the cause PURCHASE_FAILED.")
+	}
 	why := ""
 	switch {
 	case w.To != Cancelled && w.To != PurchaseFailed:

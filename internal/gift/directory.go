@@ -1,6 +1,9 @@
 package gift
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Directory is a snapshot of everything that carries no value: accounts and keys. It is read-only; a change of the set-up
 // makes a new one with a higher version.
@@ -19,7 +22,7 @@ func (d *Directory) Authenticate(key string, now time.Time) (_ *Caller, ok bool)
 	}
 	c := &Caller{KeyID: k.ID, Kind: k.Kind, Name: k.Name, Locations: k.Locations, Permissions: k.Permissions, Limits: k.Limits}
 	if k.Kind == SystemKey {
-		c.Permissions = SystemPermissions
+		c.Permissions, c.Accounts, c.Programs = SystemPermissions, k.Accounts, k.Programs
 	} else {
 		if c.Account = d.Accounts[k.AccountID]; c.Account == nil {
 			return nil, false
@@ -61,10 +64,27 @@ func (d *Directory) SendingAccount(c *Caller, named ID, path string) (*Account, 
 	if named.IsZero() {
 		return nil, RefuseAt(ValidationFailure, path, "A system key must name the account that the gift is good for.")
 	}
-	if a := d.Accounts[named]; a != nil {
+	return d.servedAccount(c, named, path)
+}
+
+// AccountOf tells which account a call is about that looks up or cancels: an account key's own; for a system key the one it names, which may be
+// left out where there is only one. It fails as SendingAccount does.
+func (d *Directory) AccountOf(c *Caller, named ID, path string) (*Account, error) {
+	switch {
+	case c.Kind == AccountKey || !named.IsZero():
+		return d.SendingAccount(c, named, path)
+	case len(c.Accounts) == 1:
+		return d.servedAccount(c, c.Accounts[0], path)
+	}
+	return nil, RefuseAt(ValidationFailure, path, "Say which account is meant: this key does not serve exactly one.")
+}
+
+// servedAccount is one of those that a system key serves. Which others exist is nothing to it.
+func (d *Directory) servedAccount(c *Caller, id ID, path string) (*Account, error) {
+	if a := d.Accounts[id]; a != nil && slices.Contains(c.Accounts, id) {
 		return a, nil
 	}
-	return nil, RefuseAt(ValidationFailure, path, "There is no such account.")
+	return nil, RefuseAt(NotAuthorized, path, "This key does not serve that account.")
 }
 
 // Uses tells which records of an account its gifts and their histories refer to, so that they cannot be taken away: locations,

@@ -477,6 +477,9 @@ func (i *issuing) judgeProgram() error {
 		return RefuseAt(MissingOrInvalidGiftProgram, path, "There is no such gifting program.")
 	}
 	i.programID = id
+	if i.Caller.Kind == SystemKey && !slices.Contains(i.Caller.Programs, id) {
+		return RefuseAt(NotAuthorized, path, "This key does not send in the program %q.", program.Name)
+	}
 	sub := i.account.Subscription(program.ID)
 	switch {
 	case sub == nil:

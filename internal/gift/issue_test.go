@@ -266,6 +266,9 @@ func TestIssueRefusals(t *testing.T) {
 		{"key not enabled there, and another program", purchased, func(s *Send) {
 			s.Caller.Locations, s.Monetary.LocationID, s.Monetary.ProgramID = []ID{kiosk}, shop, id(99)
 		}, NotAuthorized, "monetaryGift.organizationID"},
+		{"program that a system key does not send in", purchased, func(s *Send) {
+			s.Caller = &Caller{Kind: SystemKey, Programs: []ID{DistributionProgram.ID}}
+		}, NotAuthorized, "monetaryGift.programID"},
 		{"key of one location, none named", purchased, func(s *Send) { s.Caller.Locations, s.Monetary.LocationID = []ID{shop}, ID{} }, ValidationFailure,
 			"monetaryGift.organizationID"},
 		{"key not enabled there", purchased, func(s *Send) { s.Caller.Locations, s.Monetary.LocationID = []ID{kiosk}, shop }, NotAuthorized, "monetaryGift.organizationID"},
@@ -357,7 +360,7 @@ func TestIssuePrecedence(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 	// A system key is enabled everywhere.
-	if g = issue(func(s *Send) { s.Caller = &Caller{Kind: SystemKey} }); g.AccountID != a.ID {
+	if g = issue(func(s *Send) { s.Caller = &Caller{Kind: SystemKey, Programs: []ID{PromotionalProgram.ID}} }); g.AccountID != a.ID {
 		t.Errorf("%+v", g)
 	}
 }

@@ -15,6 +15,7 @@ type Filter struct {
 	Reference    string    // externalTransactionReferenceNumber
 	OrderID      ID
 	StorefrontID ID
+	MadeBy       string   // the system key that made it; "": any
 	LastFour     string   // of the code
 	Contact      string   // to which the gift goes, or went before; see ParseSearch
 	Words        []string // of the recipient's name; see SearchWords

@@ -38,12 +38,14 @@ func (c *Call) made(known *Request) (bool, error) {
 // requestKey is the scope that the call's key belongs to. Integrators without an account of their own must not share one in the
 // accounts that they send for, or one would be given the codes of another's gifts for a key that both happen to use. A line break stands
 // in no header, so that no key of an account can be taken for theirs.
-func (c *Call) requestKey() RequestKey {
-	key := c.Key
-	if c.Caller != nil && c.Caller.Kind == gift.SystemKey && key != "" {
-		key = c.Caller.Name + "\n" + key
+func (c *Call) requestKey() RequestKey { return RequestKey{c.AccountID, c.Operation, c.Scope()} }
+
+// Scope is the Key of the call's RequestKey.
+func (c Call) Scope() string {
+	if c.Caller != nil && c.Caller.Kind == gift.SystemKey && c.Key != "" {
+		return c.Caller.Name + "\n" + c.Key
 	}
-	return RequestKey{c.AccountID, c.Operation, key}
+	return c.Key
 }
 
 // Result is what a command did.

@@ -95,6 +95,7 @@ func (p *plan) make() error {
 		}
 	}
 	for i := range p.systemKeys {
+		p.served(&p.systemKeys[i])
 		p.key(&p.systemKeys[i], "system", nil)
 	}
 	return p.problems.err(p.name)

@@ -33,6 +33,8 @@ type key struct {
 	hint      string
 	locations []gift.ID // sorted; empty: all
 	may       gift.Permissions
+	accounts  []gift.ID // of a system key, sorted: for which it may send; none: empty
+	programs  []gift.ID // likewise
 	expires   time.Time // zero: never, or what the key has already
 	limits    gift.Limits
 }
@@ -223,7 +225,7 @@ func (r *reader) keys(f fields, list string, known *holdings) []key {
 	return each(f, list, func(v value) key {
 		allowed := []string{"name", "secret", "expires", "limits", "locations", "role", "permissions"}
 		if known == nil {
-			allowed = allowed[:4]
+			allowed = append(allowed[:4], "accounts", "programs")
 		}
 		f := r.fields(v, allowed...)
 		f.require("name")
@@ -240,6 +242,7 @@ func (r *reader) keys(f fields, list string, known *holdings) []key {
 			k.limits = f.limits(gift.Limits{}, known.currency)
 		} else {
 			k.limits = f.limits(gift.Limits{}, nil)
+			k.accounts, k.programs = f.idList("accounts"), f.programs()
 		}
 		return k
 	})

@@ -145,6 +145,41 @@ func ownerOf(d *gift.Directory, k *gift.Key) string {
 	return "the system"
 }
 
+// serves names the accounts that a system key sends for.
+func (p *plan) serves(ids []gift.ID) string {
+	var names []string
+	for _, id := range sortedIDs(ids) {
+		name := id.String()
+		if a := p.current.Accounts[id]; a != nil {
+			name = a.Name + " (" + name + ")"
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, " and ")
+}
+
+func programNames(ids []gift.ID) string {
+	var names []string
+	for _, id := range sortedIDs(ids) {
+		program, _ := gift.ProgramByID(id)
+		names = append(names, program.Name)
+	}
+	return strings.Join(names, " and ")
+}
+
+// served refuses to have a system key send for an account that does not exist.
+func (p *plan) served(k *key) {
+	for _, id := range k.accounts {
+		inFile := slices.ContainsFunc(p.accounts, func(a account) bool { return a.record.ID == id })
+		if p.current.Accounts[id] == nil && !inFile {
+			p.problem(k.at, "There is no account %s for key %s to send for.", id, k.name)
+		}
+	}
+}
+
 func expiry(t time.Time) string {
 	if t.IsZero() {
 		return "never"
@@ -154,7 +189,7 @@ func expiry(t time.Time) string {
 
 // enable gives a working key the locations, permissions and end of the file.
 func (p *plan) enable(live *gift.Key, k *key, label string, a *gift.Account) {
-	changed := *live
+	changed, told := *live, len(p.Changes)
 	tell := func(what, from, to string) {
 		p.Changes = append(p.Changes, fmt.Sprintf("%s: changed key %s: %s from %s to %s", label, k.name, what, from, to))
 	}
@@ -170,6 +205,15 @@ func (p *plan) enable(live *gift.Key, k *key, label string, a *gift.Account) {
 		changed.Permissions = k.may
 		tell("permissions", live.Permissions.String(), k.may.String())
 	}
+	if live.Kind == gift.SystemKey {
+		changed.Accounts, changed.Programs = k.accounts, k.programs
+		if from, to := p.serves(live.Accounts), p.serves(k.accounts); from != to {
+			tell("accounts", from, to)
+		}
+		if from, to := programNames(live.Programs), programNames(k.programs); from != to {
+			tell("programs", from, to)
+		}
+	}
 	if !k.expires.IsZero() && !k.expires.Equal(live.ExpiresAt) {
 		changed.ExpiresAt = k.expires
 		tell("expires", expiry(live.ExpiresAt), expiry(k.expires))
@@ -182,8 +226,7 @@ func (p *plan) enable(live *gift.Key, k *key, label string, a *gift.Account) {
 		changed.Limits = k.limits
 		tell("limits", limitsField(live.Limits, c).words, limitsField(k.limits, c).words)
 	}
-	if !slices.Equal(changed.Locations, live.Locations) || changed.Permissions != live.Permissions || !changed.ExpiresAt.Equal(live.ExpiresAt) ||
-		changed.Limits != live.Limits {
+	if len(p.Changes) > told {
 		p.changes.Keys = append(p.changes.Keys, &changed)
 	}
 }
@@ -203,6 +246,7 @@ func (p *plan) add(k *key, label, words string) {
 	added := &gift.Key{
 		ID: drawn.id, Kind: k.kind(), AccountID: k.owner, Name: k.name,
 		Hash: k.hash, Hint: k.hint, Locations: k.locations, CreatedAt: moment(p.now), ExpiresAt: k.expires, Permissions: k.may, Limits: k.limits,
+		Accounts: k.accounts, Programs: k.programs,
 	}
 	if k.hash == (gift.KeyHash{}) {
 		added.Hash, added.Hint = gift.HashKey(drawn.text), gift.KeyHint(drawn.text)
@@ -254,7 +298,9 @@ type KeyRequest struct {
 	ExpiresAt time.Time // zero: never
 	// Permissions say what an account's key may do. A system key is asked for without: what it may do is always the same.
 	Permissions gift.Permissions
-	Test        bool // a boon_test_ key; it works like any other and tells readers and secret scanners what it is for
+	// Accounts and Programs are those that a system key may send for.
+	Accounts, Programs []gift.ID
+	Test               bool // a boon_test_ key; it works like any other and tells readers and secret scanners what it is for
 }
 
 // CreateKey makes an API key and gives it with its text, which is kept nowhere. Among the working keys of one owner each
@@ -271,6 +317,7 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 	k := gift.Key{
 		ID: d.id, Kind: kind, AccountID: q.Account, Name: nfc.String(q.Name), Hint: gift.KeyHint(d.text), Hash: gift.HashKey(d.text),
 		Locations: slices.Compact(sortedIDs(q.Locations)), CreatedAt: moment(now), Permissions: q.Permissions,
+		Accounts: slices.Compact(sortedIDs(q.Accounts)), Programs: slices.Compact(sortedIDs(q.Programs)),
 	}
 	if !q.ExpiresAt.IsZero() {
 		k.ExpiresAt = moment(q.ExpiresAt)
@@ -310,12 +357,23 @@ func permit(d *gift.Directory, k *gift.Key, now time.Time) error {
 	case k.Kind == gift.AccountKey && k.Permissions == 0:
 		return refuse("Say what the key may do: give it a role or permissions.")
 	}
+	for _, id := range k.Accounts {
+		if d.Accounts[id] == nil {
+			return refuse("There is no account %s.", id)
+		}
+	}
+	for _, id := range k.Programs {
+		if _, exists := gift.ProgramByID(id); !exists {
+			return refuse("There is no program %s.", id)
+		}
+	}
 	for _, id := range k.Locations {
 		if a.Location(id) == nil {
 			return refuse("Account %s has no location %s.", a.Name, id)
 		}
 	}
-	if live, _ := pick(byName(d)[keyName{k.AccountID, k.Name}], now); live != nil {
+	// Two keys of one integrator may overlap while it changes over: what it made, and its Idempotency-Keys, go by its name.
+	if live, _ := pick(byName(d)[keyName{k.AccountID, k.Name}], now); live != nil && k.Kind == gift.AccountKey {
 		return refuse("There is a working key named %s already (%s). Choose another name, or revoke that key first.", k.Name, live.ID)
 	}
 	return nil

@@ -188,6 +188,36 @@ func TestPermissionsChange(t *testing.T) {
 	wantLines(t, "changes again", apply(t, w, file).Changes)
 }
 
+func TestSystemKeysServeWhatIsNamed(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	file := func(fields string) string {
+		return minimal + "systemKeys: [{name: partner, secret: " + oldSecret + fields + "}]\n"
+	}
+	caller := func() *gift.Caller {
+		c, _ := directory(t, w).Authenticate(oldSecret, noon)
+		return c
+	}
+	apply(t, w, file(""))
+	if c := caller(); len(c.Accounts) != 0 || len(c.Programs) != 1 || c.Programs[0] != gift.DistributionProgram.ID {
+		t.Errorf("unnamed, it serves %v in %v", c.Accounts, c.Programs)
+	}
+	wantLines(t, "changes again", apply(t, w, file("")).Changes)
+	served := file(", accounts: [" + harborID.String() + "], programs: [" + gift.BusinessProgram.ID.String() + "]")
+	wantLines(t, "changes", apply(t, w, served).Changes, "system: changed key partner: accounts from none to Harbor Coffee ("+harborID.String()+")",
+		"system: changed key partner: programs from Distribution network to Business gift cards")
+	if c := caller(); len(c.Accounts) != 1 || c.Accounts[0] != harborID || c.Programs[0] != gift.BusinessProgram.ID {
+		t.Errorf("it serves %v in %v", c.Accounts, c.Programs)
+	}
+	if said := refused(t, w, file(", accounts: ["+pierID.String()+"]")); !strings.Contains(said, "There is no account "+pierID.String()) {
+		t.Error(said)
+	}
+	// A second key of the integrator may work beside the first.
+	if _, _, err := setup.CreateKey(t.Context(), w, setup.KeyRequest{Name: "partner", Accounts: []gift.ID{harborID}}, noon, chance(1)); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestKeysExpire(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -251,7 +281,8 @@ func TestCreateKeyRefuses(t *testing.T) {
 		text string
 	}{
 		{setup.KeyRequest{Account: harborID, Name: "till", Permissions: tillMay}, "There is a working key named till already"},
-		{setup.KeyRequest{Name: "partner"}, "There is a working key named partner already"},
+		{setup.KeyRequest{Name: "x", Accounts: []gift.ID{pierID}}, "There is no account"},
+		{setup.KeyRequest{Name: "x", Programs: []gift.ID{pierID}}, "There is no program"},
 		{setup.KeyRequest{Account: harborID, Name: ""}, "must not be empty"},
 		{setup.KeyRequest{Account: harborID, Name: "a\x1b[2J"}, "control character"},
 		{setup.KeyRequest{Account: harborID, Name: "\xff"}, "not UTF-8"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -386,6 +387,43 @@ func (f fields) locations(name string, known holdings) []gift.ID {
 		}
 	}
 	return sortedIDs(ids)
+}
+
+// idList reads a list of GUIDs, each once. An empty list is refused, as is one of locations.
+func (f fields) idList(name string) []gift.ID {
+	members, ok := f.list(name)
+	if ok && len(members) == 0 && len(f.values[name].Content) == 0 {
+		f.problem(f.values[name], "An empty list means none; name them, or leave the field out.")
+	}
+	seen := make(map[gift.ID]bool)
+	for _, v := range members {
+		if v.kind() != scalarKind {
+			f.problem(v, "This must be an id, not %s.", v.kind())
+			continue
+		}
+		id := f.guid(v)
+		if seen[id] && !id.IsZero() {
+			f.problem(v, "This id stands in the list already.")
+		}
+		seen[id] = true
+	}
+	delete(seen, gift.ID{})
+	return sortedIDs(slices.Collect(maps.Keys(seen)))
+}
+
+// programs reads in which programs a system key may send; absent: the distribution network.
+func (f fields) programs() []gift.ID {
+	const name = "programs"
+	if _, named := f.values[name]; !named {
+		return []gift.ID{gift.DistributionProgram.ID}
+	}
+	ids := f.idList(name)
+	for _, id := range ids {
+		if _, exists := gift.ProgramByID(id); !exists {
+			f.problem(f.values[name], "There is no program %s.", id)
+		}
+	}
+	return ids
 }
 
 // permissions reads what a key may do: its role, or a list of permissions.

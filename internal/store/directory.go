@@ -1,9 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
+	"slices"
 
 	"boon.example/internal/gift"
 )
@@ -64,13 +67,13 @@ func readDirectory(ctx context.Context, q querier) (*gift.Directory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading accounts: %w", err)
 	}
-	const keys = `SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits FROM api_key`
+	const keys = `SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits, accounts, programs FROM api_key`
 	err = each(ctx, q, keys, nil, func(rows *sql.Rows) error {
 		k := new(gift.Key)
-		var hash, locations []byte
+		var hash, locations, accounts, programs []byte
 		var permissions, limits sql.NullString
 		err := rows.Scan(scanID{&k.ID}, &k.Kind, scanID{&k.AccountID}, &k.Name, &k.Hint, &hash, &locations,
-			scanTime{&k.CreatedAt}, scanTime{&k.ExpiresAt}, scanTime{&k.RevokedAt}, &permissions, &limits)
+			scanTime{&k.CreatedAt}, scanTime{&k.ExpiresAt}, scanTime{&k.RevokedAt}, &permissions, &limits, &accounts, &programs)
 		if err != nil {
 			return err
 		}
@@ -79,6 +82,11 @@ func readDirectory(ctx context.Context, q querier) (*gift.Directory, error) {
 		}
 		copy(k.Hash[:], hash)
 		k.Locations, k.Permissions = splitIDs(locations), splitPermissions(permissions)
+		k.Accounts, k.Programs = splitIDs(accounts), splitIDs(programs)
+		if k.Kind == gift.SystemKey && !permissions.Valid { // from before a system key said for which it may
+			k.Accounts = slices.SortedFunc(maps.Keys(d.Accounts), func(a, b gift.ID) int { return bytes.Compare(a[:], b[:]) })
+			k.Programs = gift.ProgramIDs()
+		}
 		d.Keys[k.Hash] = k
 		return nil
 	})
@@ -164,12 +172,15 @@ func saveAccount(ctx context.Context, tx *sql.Tx, a *gift.Account, version int64
 }
 
 func saveKey(ctx context.Context, tx *sql.Tx, k *gift.Key) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO api_key (id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+	_, err := tx.ExecContext(ctx, `INSERT INTO api_key (id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits,
+			accounts, programs)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 		ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, account_id = excluded.account_id, name = excluded.name, hint = excluded.hint,
 			hash = excluded.hash, locations = excluded.locations, created_at = excluded.created_at,
-			expires_at = excluded.expires_at, revoked_at = excluded.revoked_at, permissions = excluded.permissions, limits = excluded.limits`,
+			expires_at = excluded.expires_at, revoked_at = excluded.revoked_at, permissions = excluded.permissions, limits = excluded.limits,
+			accounts = excluded.accounts, programs = excluded.programs`,
 		bare(k.ID), string(k.Kind), id(k.AccountID), k.Name, k.Hint, k.Hash[:], joinIDs(k.Locations),
-		k.CreatedAt.UnixMicro(), micros(k.ExpiresAt), micros(k.RevokedAt), joinPermissions(k.Permissions), formatLimits(k.Limits))
+		k.CreatedAt.UnixMicro(), micros(k.ExpiresAt), micros(k.RevokedAt), joinPermissions(k.Permissions), formatLimits(k.Limits),
+		joinIDs(k.Accounts), joinIDs(k.Programs))
 	return err
 }

@@ -198,6 +198,9 @@ func fitting(w *where, account string, f gift.Filter, keys [][][]byte) string {
 	if len(f.Locations) > 0 {
 		v.and(mayBeSeen(f.Locations), bareAll(f.Locations)...)
 	}
+	if f.MadeBy != "" {
+		v.and(`v.made_by = %s`, f.MadeBy)
+	}
 	if !f.CreatedFrom.IsZero() {
 		v.and(`v.created_at >= %s`, micros(f.CreatedFrom))
 	}

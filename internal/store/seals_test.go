@@ -117,7 +117,7 @@ func TestKeysFromBeforePermissions(t *testing.T) {
 				{nil, gift.AllPermissions}, {"all", gift.AllPermissions}, {"", 0}, {"redeem look-up", gift.MayRedeem | gift.MayLookUp},
 				{"redeem fly", gift.MayRedeem}, // fly is what a newer program knows
 			} {
-				_, err := s.writer.ExecContext(ctx, `UPDATE api_key SET permissions = $1`, c.stored)
+				_, err := s.writer.ExecContext(ctx, `UPDATE api_key SET permissions = $1, accounts = NULL, programs = NULL`, c.stored)
 				must(t, err)
 				d, err := readDirectory(ctx, s.readers)
 				must(t, err)
@@ -376,7 +376,7 @@ func TestSealsOfOlderPrograms(t *testing.T) {
 			run(t, s, `DELETE FROM strand`)
 			run(t, s, `UPDATE entry SET seal = NULL`)
 			run(t, s, `DELETE FROM setup_change`)
-			run(t, s, `UPDATE api_key SET permissions = NULL`)
+			run(t, s, `UPDATE api_key SET permissions = NULL, accounts = NULL, programs = NULL`)
 			must(t, s.write(t.Context(), func(tx *sql.Tx) error { return s.beginSeals(t.Context(), tx) }))
 			s.strands = strands{}
 			audit := &Audit{Store: s}

@@ -53,7 +53,7 @@ var tables = []table{
 
 // apiKeyTable grew: the columns that it had at first are those that the log of the set-up began with.
 var apiKeyTable = growing("api_key", 1, "id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at", "BTBTTBBNNN",
-	", permissions, limits", "TT")
+	", permissions, limits, accounts, programs", "TTBB")
 
 // growing is newTable for a table that hashSetup reads and that got columns later.
 func growing(name string, keys int, columns, types, laterColumns, laterTypes string) table {
