@@ -59,11 +59,14 @@ type API struct {
 	mux     *http.ServeMux
 	guesses *guessLimiter
 	readers sync.Pool // of *reader
+	memory  memory
 }
 
 // Limits of one request.
 const (
 	maxBody            = 1 << 20
+	maxOrderBody       = 2 << 20 // of send-gift
+	maxOrderAnswer     = 8 << 20
 	redemptionDeadline = 4 * time.Second // a till waits five
 	otherDeadline      = 15 * time.Second
 )
@@ -126,6 +129,14 @@ type Route struct {
 	needs     gift.Permissions // of the key
 	anyKey    bool             // also for a system key
 	operation ledger.Operation // under which it keeps idempotency records; "": it keeps none, and an Idempotency-Key is ignored
+}
+
+// most is how long a body may be.
+func (r *Route) most() int64 {
+	if r.operation == ledger.SendGift {
+		return maxOrderBody
+	}
+	return maxBody
 }
 
 // handler does what a request asks for.
@@ -216,6 +227,8 @@ type call struct {
 	location  gift.ID       // where it is made, for the log; zero: not said
 	body      []byte        // of a POST, whole
 	unread    bool          // it is no JSON object
+	memory    int           // bytes that hold counted
+	payer     *gift.ID      // for whom; nil: there were few
 }
 
 // run admits the caller and hands the call to its handler.
@@ -229,7 +242,7 @@ func (c *call) run(r Route) (_ ledger.Answer, err error) {
 		if err := c.readKey(r.operation == ""); err != nil {
 			return ledger.Answer{}, err
 		}
-		if c.body, err = c.readBody(); err != nil {
+		if c.body, err = c.readBody(r.most()); err != nil {
 			return ledger.Answer{}, err
 		}
 		// A body may take its time, and the key may be revoked or have expired meanwhile.
@@ -267,9 +280,13 @@ func (a *API) patient(ctx context.Context) (context.Context, context.CancelFunc)
 func (a *API) handler(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := &call{API: a, ctx: r.Context(), w: w, r: r, requestID: RequestID(r), now: a.Now().UTC()}
+		defer c.release()
 		answer, err := attempt(c, h)
 		if err == nil {
 			answer, err = c.whole(c.route.operation, answer)
+		}
+		if err == nil && r.Method == http.MethodGet { // of others that is known before
+			err = c.hold(len(answer.Body) - c.memory)
 		}
 		event := Event{RequestID: c.requestID, Err: hidden(err)}
 		if c.account != nil {
@@ -307,6 +324,9 @@ func attempt(c *call, h handler) (answer ledger.Answer, err error) {
 func (c *call) whole(op ledger.Operation, a ledger.Answer) (_ ledger.Answer, err error) {
 	if a.Long.Size == 0 {
 		return c.mask(op, a), nil
+	}
+	if err := c.hold(a.Long.Size - c.memory); err != nil {
+		return ledger.Answer{}, err
 	}
 	if a.Body, err = c.Records.LongAnswer(c.r.Context(), a.Long); err != nil {
 		return ledger.Answer{}, stored(err)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -28,19 +29,19 @@ func decode[T any](c *call, problems *gift.Problems, read func(*object) T) (requ
 	return request, r.verdict()
 }
 
-// readBody reads the whole body, which must be JSON as far as its headers say, and no longer than maxBody.
-func (c *call) readBody() ([]byte, error) {
+// readBody reads the whole body, which must be JSON as far as its headers say, and no longer than most.
+func (c *call) readBody(most int64) ([]byte, error) {
 	if err := checkType(c.r.Header); err != nil {
 		return nil, err
 	}
 	tooLong := func() error {
-		return refuseWith(http.StatusRequestEntityTooLarge, gift.ValidationFailure, "", "The body may have at most 1 MiB.")
+		return refuseWith(http.StatusRequestEntityTooLarge, gift.ValidationFailure, "", fmt.Sprintf("The body may have at most %d MiB.", most>>20))
 	}
-	if c.r.ContentLength > maxBody {
+	if c.r.ContentLength > most {
 		c.throwAway()
 		return nil, tooLong()
 	}
-	limited := http.MaxBytesReader(c.w, c.r.Body, maxBody)
+	limited := http.MaxBytesReader(c.w, c.r.Body, most)
 	// One more than what was announced, so that the end is found without growing; but who announces much and sends little gets little.
 	body := make([]byte, 0, min(max(c.r.ContentLength+1, 512), trusted))
 	for {
@@ -56,6 +57,10 @@ func (c *call) readBody() ([]byte, error) {
 			c.w.Header().Set("Connection", "close")
 			return nil, gift.Refuse(gift.ValidationFailure, "The body did not arrive in full.")
 		case len(body) == cap(body):
+			if err := c.hold(len(body)); err != nil {
+				c.throwAway()
+				return nil, err
+			}
 			body = slices.Grow(body, len(body))
 		}
 	}

@@ -3,8 +3,10 @@ package api_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +36,51 @@ func TestTheLargestBody(t *testing.T) {
 			t.Errorf("%d bytes in chunks: %d, want %d", size, answer.StatusCode, want)
 		}
 	}
+}
+
+// An order of 1,000 with messages of 1,000 characters fits; of send-gift a body of 2 MiB is read, and no longer one.
+func TestTheLargestOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var to []string
+	for n := range gift.MaxRecipients {
+		to = append(to, fmt.Sprintf(`{"recipientDescription":"%s","recipientContact":"%d@example.com","message":"%s"}`,
+			strings.Repeat("n", 200), n, strings.Repeat("m", 1000)))
+	}
+	order := `{"monetaryGift":{"value":5,"deliveryMethodID":1},"recipients":[` + strings.Join(to, ",") + `],` + purchase + `}`
+	w.post("send-gift", order).want(201)
+	w.post("send-gift", order+strings.Repeat(" ", 2<<20-len(order))).want(201)
+	w.post("send-gift", order+strings.Repeat(" ", 2<<20+1-len(order))).refused(413, gift.ValidationFailure)
+}
+
+// TestOrdersWhoseAnswersWouldBeTooLong: what is small as a request can be large as an answer, which repeats the terms for each gift.
+func TestOrdersWhoseAnswersWouldBeTooLong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	order := func(n int) string {
+		return `{"itemGift":{"label":"Latte","quantity":1,"deliveryMethodID":3,"terms":"` + strings.Repeat("é", 4000) + `"},"recipients":[{}` +
+			strings.Repeat(`,{}`, n-1) + `],` + purchase + `}`
+	}
+	w.post("send-gift", order(1000), once("long")...).refused(400, gift.ValidationFailure, "recipients")
+	most := w.post("send-gift", order(800), once("long")...).want(201)
+	if size := len(most.body); size < 7<<20 || size > 8<<20 {
+		t.Errorf("the answer has %d bytes", size)
+	}
+	w.get("/gifting/gifts/"+most.at("gifts[799].voucherID")).want(200, "terms", strings.Repeat("é", 4000))
+}
+
+// TestOneContactInAnOrder: at most ten gifts of an order go to one address.
+func TestOneContactInAnOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	order := func(contacts ...string) string {
+		return `{"monetaryGift":{"value":5,"deliveryMethodID":1},"recipients":[{"recipientContact":"` +
+			strings.Join(contacts, `"},{"recipientContact":"`) + `"}],` + purchase + `}`
+	}
+	ten := slices.Repeat([]string{"ann@example.com"}, 10)
+	w.post("send-gift", order(append(ten, "bob@example.com")...)).want(201)
+	w.post("send-gift", order(append(ten, "Ann@Example.com", "bob@example.com", "ann@example.com")...)).refused(400, gift.ValidationFailure,
+		"recipients[10].recipientContact", "recipients[12].recipientContact")
 }
 
 // Texts are measured in characters after composition. The longest ones are taken and come back, one more is refused.

@@ -3,6 +3,8 @@ package api
 import (
 	"net/http"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 )
@@ -131,15 +133,50 @@ func sendGift(c *call) (ledger.Answer, error) {
 	if err == nil {
 		err = c.deliverable(gifts)
 	}
+	size := 0
+	if err == nil {
+		size, err = c.answerable(gifts)
+	}
 	if err != nil {
 		return request.refuse(err)
 	}
-	answer, err := request.do(&ledger.Issue{Context: c.actor(gift.ID{}), Gifts: gifts}, http.StatusCreated,
+	answer, err := request.do(&ledger.Issue{Context: c.actor(gift.ID{}), Gifts: gifts, Bytes: size}, http.StatusCreated,
 		func(w *writer, r ledger.Result) { w.order(r, c) })
 	if err == nil && answer.Status == http.StatusCreated && !answer.Replayed {
 		c.Wake()
 	}
 	return answer, err
+}
+
+// answerable refuses an order whose answer would be too long, or for which there is no memory, and tells how long it will be.
+func (c *call) answerable(gifts []gift.Gift) (size int, err error) {
+	if size = c.orderSize(gifts); size <= maxOrderAnswer {
+		return size, c.hold(size)
+	}
+	return size, gift.RefuseAt(gift.ValidationFailure, "recipients", "The answer to this order would have more than %d MiB, as it repeats all texts for each gift. "+
+		"Send it as several orders, or with shorter texts.", maxOrderAnswer>>20)
+}
+
+// orderSize is about how long the answer to an order will be, and never less: that of its first gift for each, with their own texts.
+func (c *call) orderSize(gifts []gift.Gift) int {
+	const drawn = 256 // ids, code and token, which the gifts do not have yet, and what else differs
+	w := writer{}
+	first := &gifts[0]
+	w.open()
+	w.voucher(first, view{account: c.account, now: c.now, pages: c.PublicURL})
+	w.close()
+	same := len(w.b) + drawn + len(c.PublicURL) - textSize(first.Card.Recipient) - textSize(first.Card.Message)
+	size := drawn
+	for n := range gifts {
+		size += same + textSize(gifts[n].Card.Recipient) + textSize(gifts[n].Card.Message)
+	}
+	return size
+}
+
+// textSize is how long a text is in an answer.
+func textSize(s string) int {
+	b, _ := jsontext.AppendQuote(nil, s)
+	return len(b)
 }
 
 // deliverable refuses gifts that this service has no means to deliver.

@@ -219,7 +219,29 @@ func (i *issuing) recipients() []Recipient {
 			all[n].Method = single.Method
 		}
 	}
+	i.contacts(all)
 	return all
+}
+
+// MaxPerContact is how many gifts of one order one address or number can get.
+const MaxPerContact = 10
+
+// contacts holds each address and number to its share of the order.
+func (i *issuing) contacts(all []Recipient) {
+	seen := make(map[string]int, len(all))
+	for n, r := range all {
+		if r.Contact == "" || r.Method == nil || !isMethod(*r.Method) {
+			continue
+		}
+		contact, err := ParseContact(Method(*r.Method), r.Contact, i.account.TextCountries)
+		if err != nil {
+			continue // told already
+		}
+		contact = strings.ToLower(contact)
+		if seen[contact]++; seen[contact] > MaxPerContact {
+			i.Add(fmt.Sprintf("recipients[%d].recipientContact", n), "One recipient can get at most %d gifts of an order.", MaxPerContact)
+		}
+	}
 }
 
 const notAMethod = "The deliveryMethodID must be 1 (e-mail), 2 (SMS) or 3 (printed)."

@@ -75,11 +75,14 @@ type Command interface {
 	places(c *Call, s *state) []gift.ID
 }
 
-// weight is how many gifts a command is about.
+// bytesOfGift is how long the answer about a gift is, without long texts.
+const bytesOfGift = 2 << 10
+
+// weight is how many gifts a command is about; where there is much to say of them, how many would say as much.
 func weight(c Command) int {
 	switch c := c.(type) {
 	case *Issue:
-		return len(c.Gifts)
+		return max(len(c.Gifts), c.Bytes/bytesOfGift)
 	case *Withdraw:
 		return len(c.VoucherIDs)
 	case *Reinstate:
@@ -98,6 +101,7 @@ func distinct(ids []gift.ID) []gift.ID {
 type Issue struct {
 	gift.Context
 	Gifts []gift.Gift // as gift.Issue made them
+	Bytes int         // of the answer, about
 
 	sheet gift.Token // of the link to the printed gifts; the zero one: none is printed
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,9 +44,11 @@ type Engine struct {
 	stopped bool
 	running map[RequestKey]chan struct{} // closed when the call that holds the key has ended
 
-	lanes []*lane
-	spare atomic.Uint64 // deals out commands that belong to no lane in particular
-	ended sync.WaitGroup
+	lanes   []*lane
+	bulk    *lane         // of heavy commands, so that light ones neither share their transactions nor queue behind them
+	spare   atomic.Uint64 // deals out commands that belong to no lane in particular
+	decided atomic.Uint64 // light commands so far
+	ended   sync.WaitGroup
 }
 
 // lane is one collector with its queue. Commands on one voucher share a lane, so that they share a group instead of waiting for
@@ -53,7 +56,8 @@ type Engine struct {
 type lane struct {
 	*Engine
 	queue chan *task
-	last  time.Time // of the newest group
+	last  time.Time    // of the newest group
+	group atomic.Int64 // commands that are being committed
 
 	lasting bool // a group could not be settled, and none has been committed since
 }
@@ -93,9 +97,11 @@ func Start(store Store, opts Options) *Engine {
 		opts.Observe = func(GroupStats) {}
 	}
 	e := &Engine{store: store, opts: opts, running: map[RequestKey]chan struct{}{}}
-	for range opts.Lanes {
-		l := &lane{Engine: e, queue: make(chan *task, opts.Queue)}
-		e.lanes = append(e.lanes, l)
+	for range opts.Lanes + 1 {
+		e.lanes = append(e.lanes, &lane{Engine: e, queue: make(chan *task, opts.Queue)})
+	}
+	e.bulk, e.lanes = e.lanes[opts.Lanes], e.lanes[:opts.Lanes]
+	for _, l := range e.all() {
 		e.ended.Go(l.run)
 	}
 	return e
@@ -106,7 +112,7 @@ func (e *Engine) Stop() {
 	e.mu.Lock()
 	if !e.stopped {
 		e.stopped = true
-		for _, l := range e.lanes {
+		for _, l := range e.all() {
 			close(l.queue)
 		}
 	}
@@ -116,11 +122,14 @@ func (e *Engine) Stop() {
 
 // Depth is the number of commands that wait.
 func (e *Engine) Depth() (n int) {
-	for _, l := range e.lanes {
+	for _, l := range e.all() {
 		n += len(l.queue)
 	}
 	return n
 }
+
+// all are all lanes.
+func (e *Engine) all() []*lane { return append(slices.Clone(e.lanes), e.bulk) }
 
 // Running reports whether a call with this key is under way in this process.
 func (e *Engine) Running(k RequestKey) bool {
@@ -212,6 +221,9 @@ func (e *Engine) enqueue(t *task, waited bool) (ahead chan struct{}, _ error) {
 
 // laneOf deals out a command.
 func (e *Engine) laneOf(c Command) *lane {
+	if weight(c) > maxLight {
+		return e.bulk
+	}
 	n := e.spare.Add(1)
 	if id := c.affinity(); !id.IsZero() {
 		n = uint64(id[len(id)-1]) // random in every UUID version
@@ -241,19 +253,59 @@ func (l *lane) run() {
 		group = l.collect(append(group[:0], first))
 		live, gone := leave(group)
 		l.finish(gone)
-		if len(live) > 0 {
-			l.commit(live)
-			l.finish(live)
+		if len(live) == 0 {
+			continue
+		}
+		l.group.Store(int64(len(live)))
+		l.commit(live)
+		l.finish(live)
+		l.group.Store(0)
+		if l != l.bulk {
+			l.decided.Add(uint64(len(live)))
+		} else if len(l.lanes) == 1 {
+			l.giveWay()
 		}
 	}
 }
 
-// maxGifts is how many gifts the commands of a group are about, but for the last of them: a transaction should not take longer than those
-// in it, and those behind it, have patience.
-const maxGifts = gift.MaxRecipients
+// What a heavy command is, and how the light ones are kept from waiting for many of them.
+const (
+	// maxLight is the weight of the heaviest command that is light: it takes a few milliseconds.
+	maxLight = 16
+	// maxWeight is the weight of the commands of a group, but for the last of them: a transaction should not take longer than those
+	// in it, and those behind it, have patience.
+	maxWeight = 512
+	maxHeavy  = 128 // of heavy ones
+	// Where there is one writer, light commands wait while a heavy one is committed. For each that did, so many others come before the next
+	// heavy one, so that fewer than one in a hundred waits; for no longer than maxWayGiven, so that heavy ones are done, too.
+	wayGiven    = 128
+	maxWayGiven = 2 * time.Second
+)
+
+// giveWay waits until light commands have had their share of the one writer.
+func (l *lane) giveWay() {
+	var waiting uint64
+	for _, light := range l.lanes {
+		waiting += uint64(len(light.queue)) + uint64(light.group.Load())
+	}
+	until, begun := l.decided.Load()+wayGiven*waiting, time.Now()
+	for l.decided.Load() < until && time.Since(begun) < maxWayGiven && !l.stopping() {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (e *Engine) stopping() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.stopped
+}
 
 func (l *lane) collect(group []*task) []*task {
-	for n := weight(group[0].cmd); len(group) < l.opts.Group && n < maxGifts; n += weight(group[len(group)-1].cmd) {
+	most := maxWeight
+	if l == l.bulk {
+		most = maxHeavy
+	}
+	for n := weight(group[0].cmd); len(group) < l.opts.Group && n < most; n += weight(group[len(group)-1].cmd) {
 		select {
 		case t, open := <-l.queue:
 			if !open {

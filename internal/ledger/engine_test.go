@@ -335,25 +335,77 @@ func TestLargeOrdersShareNoGroup(t *testing.T) {
 	}})
 	g.shut()
 	var wg sync.WaitGroup
-	wg.Go(func() { b.redeem(t.Context(), newID(), 1, "") }) // holds the writer
-	<-g.waiting
 	const orders, each = 10, 400
 	for n := range orders {
-		gifts := make([]gift.Gift, each)
-		for i := range gifts {
-			gifts[i] = b.draft(100)
+		wg.Go(func() { b.order(each, 0) })
+		if n == 0 {
+			<-g.waiting // this one holds the writer
 		}
-		wg.Go(func() {
-			if _, err := b.engine.Do(t.Context(), b.call("send-gift", ""), &ledger.Issue{Gifts: gifts}); err != nil {
-				t.Error(err)
-			}
-		})
-		b.queued(n + 1)
+		b.queued(n)
+	}
+	for n := range orders { // what is little to do, and much to say
+		wg.Go(func() { b.order(2, 1<<20) })
+		b.queued(orders + n)
 	}
 	g.release()
 	wg.Wait()
-	if want := map[int]int{3 * each: 3, each: 1}; !maps.Equal(groups, want) {
+	if want := map[int]int{each: orders, 2: orders}; !maps.Equal(groups, want) {
 		t.Errorf("gifts in a transaction, and how many there were: %v, want %v", groups, want)
+	}
+}
+
+// order makes an order of n gifts whose answer has about so many bytes.
+func (b *bench) order(n, size int) {
+	gifts := make([]gift.Gift, n)
+	for i := range gifts {
+		gifts[i] = b.draft(100)
+	}
+	if _, err := b.engine.Do(b.Context(), b.call("send-gift", ""), &ledger.Issue{Gifts: gifts, Bytes: size}); err != nil {
+		b.Error(err)
+	}
+}
+
+// TestLightCommandsComeBetweenHeavyOnes: where there is one writer, for each redemption that waited for an order many others come before the
+// next order does.
+func TestLightCommandsComeBetweenHeavyOnes(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var between []int // redemptions before each order
+	n := 0
+	b := setup(t, nil, ledger.Options{Observe: func(s ledger.GroupStats) {
+		mu.Lock()
+		defer mu.Unlock()
+		if len(s.Done.Gifts) > 1 {
+			between, n = append(between, n), 0
+		} else {
+			n += s.Commands
+		}
+	}})
+	v := b.gift(1_000_000)
+	done := make(chan struct{})
+	var tills, orders sync.WaitGroup
+	for range 4 {
+		tills.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					b.redeem(t.Context(), v, 1, "")
+				}
+			}
+		})
+	}
+	for range 4 {
+		orders.Go(func() { b.order(200, 0) })
+	}
+	orders.Wait()
+	close(done)
+	tills.Wait()
+	for _, n := range between[1:] {
+		if n < 100 {
+			t.Errorf("redemptions before each order: %d", between)
+		}
 	}
 }
 

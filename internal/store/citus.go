@@ -24,6 +24,7 @@ var placements = []placement{
 	{table: "strand", by: "account_id"},
 	{table: "request", by: "account_id"},
 	{table: "answer", by: "account_id"},
+	{table: "order_terms", by: "account_id"},
 	{table: "given_back", by: "account_id"},
 	{table: "resend", by: "account_id"},
 	{table: "gift_search", by: "account_id"},

@@ -60,6 +60,8 @@ func furnishStore(t *testing.T, s *Store, n int) []gift.Gift {
 		}))
 	}
 	sendAgain(t, s, &gifts[0])
+	saveOrder(t, s, gifts[0].AccountID, 2, "One per guest.", "Not on Sundays.")
+	saveOrder(t, s, gifts[len(gifts)-1].AccountID, 2, "One per guest.", "Not on Sundays.")
 	_, err := s.MoveForgotten(t.Context(), func(time.Time, time.Time) time.Time { return noon }, noon, noon)
 	must(t, err)
 	must(t, s.KeepMessage(t.Context(), filled[delivery.Message](t)))
@@ -155,7 +157,7 @@ func TestCopy(t *testing.T) {
 		}
 		sum = sum.plus(a.To)
 	}
-	if sum.Vouchers != 21 || sum.Original != 210_000 || sum.Entries != 82 || sum.Requests != 60 || sum.Jobs != 4 {
+	if sum.Vouchers != 25 || sum.Original != 250_000 || sum.Entries != 86 || sum.Requests != 60 || sum.Jobs != 4 {
 		t.Errorf("all accounts together: %+v", sum)
 	}
 	info, err := os.Stat(filepath.Join(to, sealed.FileName))

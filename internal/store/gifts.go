@@ -41,12 +41,14 @@ func voucherRow(v *gift.Voucher) []any {
 	}
 }
 
-const cardColumns = `c.account_id, c.voucher_id, c.secrets, c.label, c.terms, c.promotional_terms, c.equivalent_value, ` +
+const cardColumns = `c.account_id, c.voucher_id, c.secrets, c.label, c.terms, c.promotional_terms, ` + cardAfterTerms
+
+const cardAfterTerms = `c.equivalent_value, ` +
 	`c.sender, c.recipient, c.contact, c.message, c.method, c.design_id, c.scheduled, c.delivery_date, c.delivery_zone, ` +
 	`c.delivered_at, c.recipient_index, c.reference, c.first_name, c.last_name, c.email_address, c.storefront_id, ` +
 	`c.notes, c.related_order_id, c.related_order_number`
 
-// cardFields are where cardColumns are read into; the secrets still have to be opened.
+// cardFields are where cardAndTerms are read into; the secrets still have to be opened.
 func cardFields(c *gift.Card, secrets *[]byte) []any {
 	var unused gift.ID
 	p := &c.Purchase
@@ -58,15 +60,19 @@ func cardFields(c *gift.Card, secrets *[]byte) []any {
 	}
 }
 
-var insertCard = inserting("card", cardColumns+", c.indexed", "BBBTTTNTTTTNBFNTNNTTTTBTTTF", "")
+var insertCard = inserting("card", cardColumns+", c.indexed, c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTFF", "")
 
-func (s *Store) cardRow(g *gift.Gift) []any {
+func (s *Store) cardRow(g *gift.Gift, ownTerms bool) []any {
 	c, p := &g.Card, &g.Card.Purchase
+	terms, promotionalTerms := c.Terms, c.PromotionalTerms
+	if !ownTerms {
+		terms, promotionalTerms = "", ""
+	}
 	return []any{
-		bare(g.AccountID), bare(g.ID), s.sealSecrets(g), c.Label, c.Terms, c.PromotionalTerms, int64(c.EquivalentValue),
+		bare(g.AccountID), bare(g.ID), s.sealSecrets(g), c.Label, terms, promotionalTerms, int64(c.EquivalentValue),
 		c.Sender, c.Recipient, c.Contact, c.Message, int64(c.Method), id(c.DesignID), c.Scheduled, micros(c.DeliveryDate), c.DeliveryZone,
 		micros(c.DeliveredAt), c.RecipientIndex, p.Reference, p.FirstName, p.LastName, p.EmailAddress, id(p.StorefrontID),
-		c.Notes, c.RelatedOrderID, c.RelatedOrderNumber, true,
+		c.Notes, c.RelatedOrderID, c.RelatedOrderNumber, true, !ownTerms,
 	}
 }
 
@@ -137,7 +143,7 @@ func found(g gift.Gift, err error, has bool) (gift.Gift, error) {
 	return g, nil
 }
 
-const selectGift = `SELECT ` + voucherAndItems + `, ` + cardColumns +
+const selectGift = `SELECT ` + voucherAndItems + `, ` + cardAndTerms +
 	` FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id`
 
 const selectGiftByID = selectGift + ` WHERE v.account_id = $1 AND v.id = $2`
@@ -168,7 +174,7 @@ func (s *Store) selectGifts(ctx context.Context, query string, args ...any) ([]g
 	return gifts, nil
 }
 
-// scanGift reads voucherAndItems and cardColumns, and what comes before them into first. closed tells that the gift's secrets could not be
+// scanGift reads voucherAndItems and cardAndTerms, and what comes before them into first. closed tells that the gift's secrets could not be
 // opened.
 func (s *Store) scanGift(from scanner, first ...any) (g gift.Gift, closed, err error) {
 	var secrets []byte

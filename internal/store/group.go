@@ -99,7 +99,7 @@ var (
 
 var groupStatements = []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectSentBy, selectWithdrawn, selectCodes, updateVoucher,
 	updateTally, updateReplays, updateCard, deleteJobs, selectWays, selectJobs, selectResends, insertResend, updateWay, updateJob, insertTally, insertGivenBack,
-	insertUsed, insertItems, insertVoucher, insertCard, insertSecret, insertSearch, insertEntry, insertRequest, insertAnswer, selectPlaces, insertJob,
+	insertUsed, insertTerms, insertItems, insertVoucher, insertCard, insertSecret, insertSearch, insertEntry, insertRequest, insertAnswer, selectPlaces, insertJob,
 	selectNewestStrand, selectNewestSeals, insertStrand, insertSheet, selectCounts, lockCounts, insertCounts, addCounts, deleteSecrets, updateSecrets}
 
 // hotTexts are the statements of a group as they are prepared row by row.
@@ -390,10 +390,14 @@ func (g *group) saveGifts(gifts []gift.Gift) []work {
 			[]any{g.keys.TokenHash(v.Card.Token), tokenSecret, bare(v.AccountID), bare(v.ID)})
 	}
 	slices.SortFunc(secrets.rows, func(a, b []any) int { return slices.Compare(a[0].([]byte), b[0].([]byte)) })
+	shared, terms := sharedTerms(gifts)
 	return []work{
+		terms,
 		saveItems(gifts),
 		rowsOf(insertVoucher, gifts, func(v *gift.Gift) []any { return voucherRow(&v.Voucher) }),
-		rowsOf(insertCard, gifts, g.cardRow),
+		rowsOf(insertCard, gifts, func(v *gift.Gift) []any {
+			return g.cardRow(v, !shared[ledger.Ref{AccountID: v.AccountID, ID: v.OrderID}])
+		}),
 		secrets,
 	}
 }

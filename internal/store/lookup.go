@@ -86,7 +86,7 @@ func (l *gathering) next(n int) (all []*sought) {
 }
 
 // The joins are in the order in which they are made.
-var selectBySecret, selectBySecrets = byKeys(`SELECT s.hash, s.kind, `+voucherAndItems+`, `+cardColumns+` FROM secret AS s
+var selectBySecret, selectBySecrets = byKeys(`SELECT s.hash, s.kind, `+voucherAndItems+`, `+cardAndTerms+` FROM secret AS s
 	CROSS JOIN voucher AS v ON v.account_id = s.account_id AND v.id = s.voucher_id
 	CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id WHERE s.hash {keys}`, 1)
 

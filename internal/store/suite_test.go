@@ -35,6 +35,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 	return map[string]func(*testing.T, opener){
 		"a gift comes back whole":                   testGiftRoundTrip,
 		"what a gift is good for comes back":        testItems,
+		"terms are kept once for an order":          testTerms,
 		"a request comes back whole":                testRequestRoundTrip,
 		"a long answer lies elsewhere":              testLongAnswers,
 		"an answer of an older program is given":    testOldLongAnswers,

@@ -250,7 +250,7 @@ func scalar(text string, integer bool) any {
 	return text
 }
 
-const maxBody = 1 << 20
+const maxBody = 2 << 20 // of send-gift; others may have half of it
 
 func (o *operation) checkBody(c call) error {
 	if media := c.request.Header.Get("Content-Type"); !isJSON(media) {

@@ -1,0 +1,76 @@
+package api
+
+import (
+	"sync"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// memory bounds the bytes of large bodies that are being read, and of large answers that are being made and written, over all calls: their
+// callers decide how long that takes. Who finds none left is refused. Small ones, as those of tills, are not counted.
+type memory struct {
+	mu        sync.Mutex
+	used      int
+	ofAccount map[gift.ID]int
+}
+
+const (
+	maxMemory  = 48 << 20
+	maxShare   = maxMemory / 2 // of one account
+	freeMemory = 64 << 10      // of each call
+)
+
+func (m *memory) take(account gift.ID, n int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.used+n > maxMemory || m.ofAccount[account]+n > maxShare {
+		return false
+	}
+	if m.ofAccount == nil {
+		m.ofAccount = map[gift.ID]int{}
+	}
+	m.used += n
+	m.ofAccount[account] += n
+	return true
+}
+
+func (m *memory) give(account gift.ID, n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.used -= n
+	if m.ofAccount[account] -= n; m.ofAccount[account] == 0 {
+		delete(m.ofAccount, account)
+	}
+}
+
+// hold counts bytes for the call until it has been answered.
+func (c *call) hold(n int) error {
+	n = max(0, n)
+	before := max(0, c.memory-freeMemory)
+	c.memory += n
+	more := max(0, c.memory-freeMemory) - before
+	if more == 0 {
+		return nil
+	}
+	if c.payer == nil { // a system key names its account later; what it holds is its own
+		c.payer = &c.caller.KeyID
+		if c.account != nil {
+			c.payer = &c.account.ID
+		}
+	}
+	if !c.API.memory.take(*c.payer, more) {
+		c.memory -= n
+		refused := gift.Refuse(gift.Unavailable, "Too many large requests are under way. Repeat this one in a moment with the same Idempotency-Key.")
+		refused.RetryAfter = time.Second
+		return refused
+	}
+	return nil
+}
+
+// release ends what hold began.
+func (c *call) release() {
+	if c.payer != nil {
+		c.API.memory.give(*c.payer, max(0, c.memory-freeMemory))
+	}
+}

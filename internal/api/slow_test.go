@@ -1,0 +1,55 @@
+package api_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// TestSlowReadersOfLargeAnswers: callers who ask for large answers and do not read them hold some memory, and no more; then others are told
+// to come again, tills are served, and all is as before when they have gone.
+func TestSlowReadersOfLargeAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	order := `{"itemGift":{"label":"Latte","quantity":1,"deliveryMethodID":3,"terms":"` + strings.Repeat("é", 4000) + `"},"recipients":[{}` +
+		strings.Repeat(`,{}`, 799) + `],` + purchase + `}`
+	first := w.post("send-gift", order, once("large")...).want(201)
+	g := w.send(money("5"))
+	var slow []net.Conn
+	for range 3 {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(w.server.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: boon\r\nAuthorization: %s\r\nIdempotency-Key: large\r\nContent-Length: %d\r\n\r\n%s",
+			paths["send-gift"], harborKey, len(order), order)
+		if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil { // it is being answered
+			t.Fatal(err)
+		}
+		slow = append(slow, conn)
+	}
+	refused := w.post("send-gift", order, once("large")...).refused(503, gift.Unavailable)
+	if refused.header.Get("Retry-After") == "" {
+		t.Error("nobody says when to come again")
+	}
+	w.get("/requests/large").refused(503, gift.Unavailable)
+	w.redeem(g, "1").want(200)
+	w.send(money("5"))
+	for _, conn := range slow {
+		conn.Close()
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if r := w.post("send-gift", order, once("large")...); r.status == 201 {
+			r.again(first)
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatalf("after they have gone: %d", r.status)
+		}
+	}
+}
