@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -96,48 +97,80 @@ func readDirectory(ctx context.Context, q querier) (*gift.Directory, error) {
 	return d, nil
 }
 
-// Configure changes the set-up in one transaction: it hands the current one to change and saves what it returns, all or
-// nothing, under a higher version. change may run again; when it fails, its error is given back as it is, and nothing is written.
+// Configure changes the set-up: it hands the current one to change and saves what it returns in one transaction, all or nothing, under a
+// higher version. All that takes time, change among it, is done before that transaction, for which every till waits on the embedded
+// database; when the set-up, or what gifts refer to, is another by then, all is done again. When change fails, its error is
+// given back as it is; then, and when it changes nothing, nothing is written.
 func (s *Store) Configure(ctx context.Context, change func(current *gift.Directory, uses gift.Uses) (gift.Changes, error)) error {
 	ctx = everywhere(ctx)
-	return s.write(ctx, func(tx *sql.Tx) error {
-		// The version's row comes first: on a database with many writers it is the lock on the set-up.
-		version, err := lockSetup(ctx, tx, s.dialect.lockRows)
+	const tries = 10
+	for range tries {
+		current, err := s.Directory(ctx)
 		if err != nil {
 			return err
 		}
-		current, err := readDirectory(ctx, tx)
-		if err != nil {
-			return err
-		}
-		c, err := change(current, func(account gift.ID) (map[gift.ID]bool, error) { return readUses(ctx, tx, account) })
+		asked := map[gift.ID]map[gift.ID]bool{}
+		c, err := change(current, func(account gift.ID) (used map[gift.ID]bool, err error) {
+			err = s.ask(ctx, func(ctx context.Context) error {
+				used, err = readUses(ctx, s.readers, account)
+				return err
+			})
+			asked[account] = used
+			return used, err
+		})
 		if err != nil || len(c.Accounts) == 0 && len(c.Keys) == 0 {
 			return err
 		}
-		before, err := hashSetup(ctx, tx)
+		rows, err := setupRows(&c, current.Version+1)
 		if err != nil {
 			return err
 		}
-		for _, a := range c.Accounts {
-			if err := saveAccount(ctx, tx, a, version+1); err != nil {
-				return fmt.Errorf("saving account %s: %w", a.ID, err)
-			}
+		err = s.write(ctx, func(tx *sql.Tx) error { return s.configure(ctx, tx, current.Version, asked, &c, rows) })
+		if !errors.Is(err, errOtherSetup) {
+			return err
 		}
-		for i := range c.Assets {
-			if err := saveAsset(ctx, tx, &c.Assets[i]); err != nil {
-				return fmt.Errorf("saving picture %s: %w", c.Assets[i].Hash, err)
-			}
+	}
+	return errors.New("the set-up was changed by others again and again; try once more")
+}
+
+// errOtherSetup tells that a change was made for another set-up than there is.
+var errOtherSetup = errors.New("the set-up was changed meanwhile")
+
+// configure saves a change that was made for the set-up of this version.
+func (s *Store) configure(ctx context.Context, tx *sql.Tx, version int64, asked map[gift.ID]map[gift.ID]bool, c *gift.Changes, rows []setupRow) error {
+	// The version's row comes first: on a database with many writers it is the lock on the set-up.
+	is, err := lockSetup(ctx, tx, s.dialect.lockRows)
+	if err != nil {
+		return err
+	}
+	if is != version {
+		return errOtherSetup
+	}
+	for account, used := range asked {
+		now, err := readUses(ctx, tx, account)
+		if err != nil {
+			return err
 		}
-		for _, k := range c.Keys {
-			if err := saveKey(ctx, tx, k); err != nil {
-				return fmt.Errorf("saving key %s: %w", k.ID, err)
-			}
+		if !maps.Equal(now, used) {
+			return errOtherSetup
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE setup_version SET version = $1 WHERE one = 1`, version+1); err != nil {
-			return fmt.Errorf("saving the set-up's version: %w", err)
+	}
+	before, err := hashSetup(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for i := range c.Assets {
+		if err := saveAsset(ctx, tx, &c.Assets[i]); err != nil {
+			return fmt.Errorf("saving picture %s: %w", c.Assets[i].Hash, err)
 		}
-		return s.logSetup(ctx, tx, changedLog, c.What, before)
-	})
+	}
+	if err := saveSetupRows(ctx, tx, rows); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE setup_version SET version = $1 WHERE one = 1`, version+1); err != nil {
+		return fmt.Errorf("saving the set-up's version: %w", err)
+	}
+	return s.logSetup(ctx, tx, changedLog, c.What, before)
 }
 
 func lockSetup(ctx context.Context, tx *sql.Tx, lock string) (version int64, err error) {
@@ -161,26 +194,58 @@ func readUses(ctx context.Context, q querier, account gift.ID) (map[gift.ID]bool
 	return used, nil
 }
 
-func saveAccount(ctx context.Context, tx *sql.Tx, a *gift.Account, version int64) error {
-	text, err := formatAccount(a)
-	if err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO account (id, config, version) VALUES ($1, $2, $3)
-		ON CONFLICT (id) DO UPDATE SET config = excluded.config, version = excluded.version`, bare(a.ID), text, version)
-	return err
+// setupRow is a row of the set-up to be written.
+type setupRow struct {
+	what, text string
+	args       []any
 }
 
-func saveKey(ctx context.Context, tx *sql.Tx, k *gift.Key) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO api_key (id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits,
+const (
+	upsertAccount = `INSERT INTO account (id, config, version) VALUES ($1, $2, $3)
+		ON CONFLICT (id) DO UPDATE SET config = excluded.config, version = excluded.version`
+	upsertKey = `INSERT INTO api_key (id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits,
 			accounts, programs)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 		ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, account_id = excluded.account_id, name = excluded.name, hint = excluded.hint,
 			hash = excluded.hash, locations = excluded.locations, created_at = excluded.created_at,
 			expires_at = excluded.expires_at, revoked_at = excluded.revoked_at, permissions = excluded.permissions, limits = excluded.limits,
-			accounts = excluded.accounts, programs = excluded.programs`,
-		bare(k.ID), string(k.Kind), id(k.AccountID), k.Name, k.Hint, k.Hash[:], joinIDs(k.Locations),
-		k.CreatedAt.UnixMicro(), micros(k.ExpiresAt), micros(k.RevokedAt), joinPermissions(k.Permissions), formatLimits(k.Limits),
-		joinIDs(k.Accounts), joinIDs(k.Programs))
-	return err
+			accounts = excluded.accounts, programs = excluded.programs`
+)
+
+// setupRows makes rows of what is to be saved: accounts first.
+func setupRows(c *gift.Changes, version int64) (rows []setupRow, _ error) {
+	for _, a := range c.Accounts {
+		text, err := formatAccount(a)
+		if err != nil {
+			return nil, fmt.Errorf("saving account %s: %w", a.ID, err)
+		}
+		rows = append(rows, setupRow{"account " + a.ID.String(), upsertAccount, []any{bare(a.ID), text, version}})
+	}
+	for _, k := range c.Keys {
+		rows = append(rows, setupRow{"key " + k.ID.String(), upsertKey, []any{
+			bare(k.ID), string(k.Kind), id(k.AccountID), k.Name, k.Hint, k.Hash[:], joinIDs(k.Locations),
+			k.CreatedAt.UnixMicro(), micros(k.ExpiresAt), micros(k.RevokedAt), joinPermissions(k.Permissions), formatLimits(k.Limits),
+			joinIDs(k.Accounts), joinIDs(k.Programs)}})
+	}
+	return rows, nil
+}
+
+func saveSetupRows(ctx context.Context, tx *sql.Tx, rows []setupRow) error {
+	prepared := map[string]*sql.Stmt{}
+	for i := range rows {
+		r := &rows[i]
+		stmt := prepared[r.text]
+		if stmt == nil {
+			var err error
+			if stmt, err = tx.PrepareContext(ctx, r.text); err != nil {
+				return fmt.Errorf("saving %s: %w", r.what, err)
+			}
+			defer stmt.Close()
+			prepared[r.text] = stmt
+		}
+		if _, err := stmt.ExecContext(ctx, r.args...); err != nil {
+			return fmt.Errorf("saving %s: %w", r.what, err)
+		}
+	}
+	return nil
 }

@@ -56,6 +56,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"activity is listed":                        testActivity,
 		"history is paged":                          testHistory,
 		"a change of the set-up is seen everywhere": testConfigure,
+		"the set-up is changed beside tills":        testConfigureBeside,
 		"what gifts refer to is known":              testUses,
 		"jobs are leased":                           testJobs,
 		"a gift goes another way":                   testRedirect,
