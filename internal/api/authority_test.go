@@ -90,7 +90,7 @@ var (
 	spendable = map[string]verdict{"pending": notAllowed, "redeemed": alreadyRedeemed, "cancelled": notAllowed, "purchase failed": notAllowed,
 		"expired": notAllowed, "not yet valid": notAllowed}
 	cancellable = map[string]verdict{"redeemed": notAllowed, "purchase failed": notAllowed}
-	sendable    = map[string]verdict{"redeemed": alreadyRedeemed, "cancelled": notAllowed, "purchase failed": notAllowed}
+	sendable    = map[string]verdict{"redeemed": alreadyRedeemed, "cancelled": notAllowed, "purchase failed": notAllowed, "expired": notAllowed}
 	movable     = map[string]verdict{"delivered": notAllowed, "failed delivery": notAllowed, "claimed": notAllowed, "redeemed": alreadyRedeemed,
 		"cancelled": notAllowed, "purchase failed": notAllowed, "expired": notAllowed, "not yet valid": notAllowed}
 	reversible = map[string]verdict{"given back": alreadyReversed}
@@ -273,6 +273,10 @@ func (s *stage) make(good, state string) known {
 	case "expired", "not yet valid":
 		from := yearsFrom(s.now(), map[string]int{"expired": -1, "not yet valid": 1}[state])
 		payment = `"paymentMethodID":4,"promotionID":"` + promotion + `","validStarting":"` + from + `","validForDays":1,"promotionalTerms":"x"`
+	}
+	if state == "expired" { // a gift that is over already would not be made
+		s.skew.Store(int64(-2 * 365 * 24 * time.Hour))
+		defer s.skew.Store(0)
 	}
 	k.made = s.send(`{"monetaryGift":{"value":500,`+method+limit+`},`+payment+`}`, append(as(owner), once(k.key)...)...)
 	redeem := func(amount string) {

@@ -228,7 +228,7 @@ func TestClip(t *testing.T) {
 		limit int
 		want  string
 	}{
-		{"short", 5, "short"}, {"longer", 5, "lo..."}, {"ab cdefg", 6, "ab..."}, {"abe\u0301\u0301\u0301\u0301\u0301", 6, "ab..."},
+		{"short", 5, "short"}, {"longer", 5, "lo..."}, {"ab cdefg", 6, "ab..."}, {"to: them all", 7, "to..."}, {"abe\u0301\u0301\u0301\u0301\u0301", 6, "ab..."},
 		{"👩\u200d👩\u200d👧 and more", 6, "..."},
 	} {
 		if got := Clip(tc.s, tc.limit); got != tc.want {

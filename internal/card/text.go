@@ -52,7 +52,8 @@ func Lines(s string) []string {
 	return lines
 }
 
-// Clip shortens a text to at most limit characters, three of them dots. It does not part a letter from its accents.
+// Clip shortens a text to at most limit characters, three of them dots. It does not part a letter from its accents, and does not end in a
+// colon, which with the dots behind it could be read as the scheme of an address.
 func Clip(s string, limit int) string {
 	runes := []rune(s)
 	if len(runes) <= limit {
@@ -62,5 +63,5 @@ func Clip(s string, limit int) string {
 	for end > 0 && (unicode.IsMark(runes[end]) || unicode.Is(unicode.Cf, runes[end]) || unicode.Is(unicode.Cf, runes[end-1])) {
 		end--
 	}
-	return strings.TrimRight(string(runes[:end]), " ") + "..."
+	return strings.TrimRight(string(runes[:end]), " :") + "..."
 }
