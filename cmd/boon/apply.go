@@ -57,7 +57,7 @@ nothing at all is changed. A key without a secret in the file is made and shown 
 
 Example:
 
-    boon apply examples/harbor-coffee.yaml
+    boon apply setup.yaml
 
 Next: boon serve --outbox, and boon gift send --help. Keys can also be made one by one: boon key create --help.`
 }

@@ -98,7 +98,7 @@ func (c *demoCmd) tell(ctx context.Context, t *terminal, address string, stop fu
 
 // applyExample makes the set-up of the story.
 func applyExample(ctx context.Context, dir string) error {
-	file, err := setup.Parse("harbor-coffee.yaml", examples.HarborCoffee())
+	file, err := setup.ParseDemo("harbor-coffee.yaml", examples.HarborCoffee())
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func TestFewDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := filepath.Join(t.TempDir(), "data")
-	if code, _, log := typed(t, "apply", "../../examples/harbor-coffee.yaml", "--data", data); code != exitOK {
+	if code, _, log := typed(t, "apply", filepath.Join(exampleFiles(t), "harbor-coffee.yaml"), "--data", data); code != exitOK {
 		t.Fatal(log)
 	}
 	var log bytes.Buffer
@@ -91,7 +91,7 @@ func callsAreAnswered(t *testing.T, address string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header.Set("Authorization", "boon_test_demo_only_harbor_coffee_web_shop")
+		r.Header.Set("Authorization", "boon_test_script_harbor_coffee_web_shop")
 		answer, err := client.Do(r)
 		if err != nil || answer.StatusCode != http.StatusOK {
 			t.Fatalf("call %d: %v %v", n, answer, err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"database/sql"
 	"fmt"
 	"io"
@@ -16,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	exampleSetups "boon.example/examples"
 )
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"boon": main}) }
@@ -23,25 +26,34 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"boon": main}
 // TestScript runs the sessions in testdata/script: what a person types, and what must come of it.
 func TestScript(t *testing.T) {
 	t.Parallel()
-	examples, err := filepath.Abs("../../examples")
-	if err != nil {
-		t.Fatal(err)
-	}
+	examples := exampleFiles(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Values[serving{}] = &serving{}
 			e.Setenv("EXAMPLES", examples)
-			e.Setenv("SHOP", "boon_test_demo_only_harbor_coffee_web_shop")
-			e.Setenv("OFFICE", "boon_test_demo_only_harbor_coffee_head_office")
-			e.Setenv("TILL", "boon_test_demo_only_harbor_coffee_till")
+			e.Setenv("SHOP", "boon_test_script_harbor_coffee_web_shop")
+			e.Setenv("OFFICE", "boon_test_script_harbor_coffee_head_office")
+			e.Setenv("TILL", "boon_test_script_harbor_coffee_till")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"start": start, "halt": halt, "crash": crash, "fetches": fetches, "grab": grab, "damage": damage, "exit": exit,
 		},
 	})
+}
+
+// exampleFiles is a folder with the example set-ups, with secrets of their own: boon apply refuses those that are published.
+func exampleFiles(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string][]byte{"harbor-coffee.yaml": exampleSetups.HarborCoffee(), "asagao-tea.yaml": exampleSetups.AsagaoTea()} {
+		if err := os.WriteFile(filepath.Join(dir, name), bytes.ReplaceAll(text, []byte("demo_only"), []byte("script")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 // serving is the boon serve of a script.

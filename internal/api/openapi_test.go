@@ -90,7 +90,7 @@ func ServerOfTheExample(t *testing.T) http.Handler {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	file, err := setup.Parse("harbor-coffee.yaml", examples.HarborCoffee())
+	file, err := setup.ParseDemo("harbor-coffee.yaml", examples.HarborCoffee())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 	"math/big"
 	"net/url"
 	"strings"
@@ -167,6 +168,31 @@ func ValidKey(text string) bool {
 	const sum = 8
 	return strings.HasPrefix(text, "boon_") && len(text) > sum && checksum(text[:len(text)-sum]) == text[len(text)-sum:]
 }
+
+// StrongSecret reports whether the text of a key that an operator brought along from elsewhere can have 128 random bits: as many as its
+// characters would have, were each drawn from all of its kind. It cannot know how they were drawn, but it finds digits only, short words and
+// repeated characters.
+func StrongSecret(text string) bool {
+	const wantBits, fewestDistinct = 128, 8
+	text = strings.TrimPrefix(strings.TrimPrefix(text, "boon_live_"), "boon_test_")
+	distinct := map[rune]bool{}
+	for _, r := range text {
+		distinct[r] = true
+	}
+	pool := 0
+	for _, kind := range []struct {
+		of   string
+		size int
+	}{{"0123456789", 10}, {"abcdef", 6}, {"ghijklmnopqrstuvwxyz", 20}, {"ABCDEF", 6}, {"GHIJKLMNOPQRSTUVWXYZ", 20}, {"-_.~+/=", 2}} {
+		if strings.ContainsAny(text, kind.of) {
+			pool += kind.size
+		}
+	}
+	return len(distinct) >= fewestDistinct && pool > 1 && float64(len(text))*math.Log2(float64(pool)) >= wantBits
+}
+
+// PublishedSecret reports whether the text of a key is one of those that stand in the published examples, for everybody to read.
+func PublishedSecret(text string) bool { return strings.HasPrefix(text, "boon_test_demo_only_") }
 
 func checksum(text string) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(text))) }
 

@@ -214,3 +214,21 @@ func FuzzToken(f *testing.F) {
 		}
 	})
 }
+
+func TestStrongSecret(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"0f3a9c27b1e84d5566a0c3f2e19b7d48":         true, // 128 random bits in hexadecimal
+		"K7dQzP2vXw9LmT4cRb8NyJ3sHf":               true,
+		"1234567890123456789012345678901234567890": true,
+		"12345678901234567890123456789012":         false, // digits have too few bits
+		"boon_test_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa": false, // what is ours is no secret, and the rest is one letter
+		"abababababababababababababababababababab": false,
+		"K7dQzP2vXw9LmT4cRb":                       false,
+		"":                                         false,
+	} {
+		if got := StrongSecret(text); got != want {
+			t.Errorf("StrongSecret(%q) = %t", text, got)
+		}
+	}
+}

@@ -90,7 +90,7 @@ func (s *service) run(c server.Config) {
 // apply changes the set-up as another process would.
 func (s *service) apply(file []byte) {
 	s.Helper()
-	f, err := setup.Parse("setup.yaml", file)
+	f, err := setup.ParseDemo("setup.yaml", file)
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func chance(seed byte) *rand.ChaCha8 { return rand.NewChaCha8([32]byte{seed}) }
 
 func parse(tb testing.TB, file string) *setup.File {
 	tb.Helper()
-	f, err := setup.Parse("setup.yaml", []byte(file))
+	f, err := setup.ParseDemo("setup.yaml", []byte(file))
 	if err != nil {
 		tb.Fatalf("%v\n%s", err, file)
 	}
@@ -189,7 +189,7 @@ func TestApplyChanges(t *testing.T) {
       - {id: 00000000-0000-4000-8000-000000000012, name: Wharf, jurisdiction: US-MA, pointOfSale: {identifier: P1}}
     voucherDesigns:
       - {id: 00000000-0000-4000-8000-000000000041, name: Harbor}
-    keys: [{name: till, role: till, secret: 12345678901234567890123456789012}]
+    keys: [{name: till, role: till, secret: 1234567890123456789012345678901234567890}]
 `
 	const after = `accounts:
   - name: Harbor Coffee & Tea
@@ -212,7 +212,7 @@ func TestApplyChanges(t *testing.T) {
     voucherDesigns:
       - {id: 00000000-0000-4000-8000-000000000042, name: Winter}
       - {id: 00000000-0000-4000-8000-000000000041, name: Harbor, accentColor: "#ABCDEF", headline: Enjoy}
-    keys: [{name: till, role: till, secret: 12345678901234567890123456789012, locations: [00000000-0000-4000-8000-000000000011], limits: {redeemedPerDay: 5}}]
+    keys: [{name: till, role: till, secret: 1234567890123456789012345678901234567890, locations: [00000000-0000-4000-8000-000000000011], limits: {redeemedPerDay: 5}}]
 `
 	w := open(t)
 	apply(t, w, before)

@@ -52,12 +52,21 @@ func Parse(name string, data []byte) (*File, error) { return ParseBeside(name, d
 
 // ParseBeside is Parse for a file that may name pictures: by their paths in folder, which is the one that the file lies in.
 func ParseBeside(name string, data []byte, folder fs.FS) (*File, error) {
-	r := &reader{file: name, folder: folder, ids: make(map[gift.ID]int), secrets: make(map[gift.KeyHash]int)}
-	f := &File{name: name}
+	return parse(&reader{file: name, folder: folder}, data)
+}
+
+// ParseDemo is Parse for boon demo: it takes the secrets of the published examples, which are refused elsewhere.
+func ParseDemo(name string, data []byte) (*File, error) {
+	return parse(&reader{file: name, demo: true}, data)
+}
+
+func parse(r *reader, data []byte) (*File, error) {
+	r.ids, r.secrets = make(map[gift.ID]int), make(map[gift.KeyHash]int)
+	f := &File{name: r.file}
 	if root, ok := r.document(data); ok {
 		r.setup(root, f)
 	}
-	if err := r.problems.err(name); err != nil {
+	if err := r.problems.err(r.file); err != nil {
 		return nil, err
 	}
 	return f, nil

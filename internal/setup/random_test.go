@@ -60,7 +60,7 @@ func FuzzSetup(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		file, err := setup.Parse("fuzz.yaml", data)
+		file, err := setup.ParseDemo("fuzz.yaml", data)
 		if err != nil {
 			problems, ok := errors.AsType[setup.Problems](err)
 			if !ok || len(problems) == 0 {

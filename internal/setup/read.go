@@ -37,6 +37,7 @@ const (
 type reader struct {
 	file     string
 	folder   fs.FS // where pictures lie; nil: nowhere
+	demo     bool  // the secrets of the published examples are taken
 	problems Problems
 	ids      map[gift.ID]int      // every id given so far, with its line
 	secrets  map[gift.KeyHash]int // likewise
@@ -539,6 +540,16 @@ func (f fields) secret(name string) (gift.KeyHash, string) {
 	if n := len(v.Value); n < minSecret || n > maxSecret {
 		f.problem(v, "A secret has %d to %d characters; this one has %d.", minSecret, maxSecret, n)
 		return gift.KeyHash{}, ""
+	}
+	switch {
+	case gift.PublishedSecret(v.Value):
+		if !f.demo {
+			f.problem(v, "This secret is published with Boon's examples, for boon demo only: whoever has read them could use this key. Leave secret out, "+
+				"and boon apply makes one.")
+		}
+	case !gift.ValidKey(v.Value) && !gift.StrongSecret(v.Value):
+		f.problem(v, "This secret could be guessed: it needs 128 random bits, such as 32 hexadecimal digits drawn at random. Leave secret out, and boon "+
+			"apply makes one.")
 	}
 	hash := gift.HashKey(v.Value)
 	if line, double := f.secrets[hash]; double {

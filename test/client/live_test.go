@@ -24,7 +24,7 @@ import (
 func world(t *testing.T) (shop, till *client.Client) {
 	t.Helper()
 	dir := t.TempDir()
-	file, err := setup.Parse("harbor-coffee.yaml", examples.HarborCoffee())
+	file, err := setup.ParseDemo("harbor-coffee.yaml", examples.HarborCoffee())
 	if err != nil {
 		t.Fatal(err)
 	}
