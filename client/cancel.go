@@ -13,6 +13,7 @@ const (
 
 // CancelGiftRequest asks to take gifts out of use: exactly one of the first three members says which.
 type CancelGiftRequest struct {
+	AccountID                          string `json:"accountID,omitzero"` // needed with a system integrator key that serves several accounts
 	VoucherID                          string `json:"voucherID,omitzero"`
 	OrderID                            string `json:"orderID,omitzero"`                            // all gifts of one SendGift
 	ExternalTransactionReferenceNumber string `json:"externalTransactionReferenceNumber,omitzero"` // all gifts of one purchase

@@ -17,6 +17,7 @@ func (c *Client) Gift(ctx context.Context, voucherID string) (*Voucher, error) {
 
 // GiftsFilter selects gifts; what is zero selects all.
 type GiftsFilter struct {
+	AccountID                          string // needed with a system integrator key that serves several accounts
 	Status                             Status
 	ProgramID                          string
 	PromotionID                        string
@@ -38,6 +39,7 @@ func (f GiftsFilter) query() url.Values {
 			q.Set(name, value)
 		}
 	}
+	set("accountID", f.AccountID)
 	set("status", string(f.Status))
 	set("programID", f.ProgramID)
 	set("promotionID", f.PromotionID)

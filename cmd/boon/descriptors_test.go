@@ -91,7 +91,7 @@ func callsAreAnswered(t *testing.T, address string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header.Set("Authorization", "boon_test_script_harbor_coffee_web_shop")
+		r.Header.Set("Authorization", "boon_test_scripts_of_tests_harbor_coffee_web_shop")
 		answer, err := client.Do(r)
 		if err != nil || answer.StatusCode != http.StatusOK {
 			t.Fatalf("call %d: %v %v", n, answer, err)

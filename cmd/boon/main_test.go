@@ -33,9 +33,9 @@ func TestScript(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Values[serving{}] = &serving{}
 			e.Setenv("EXAMPLES", examples)
-			e.Setenv("SHOP", "boon_test_script_harbor_coffee_web_shop")
-			e.Setenv("OFFICE", "boon_test_script_harbor_coffee_head_office")
-			e.Setenv("TILL", "boon_test_script_harbor_coffee_till")
+			e.Setenv("SHOP", "boon_test_scripts_of_tests_harbor_coffee_web_shop")
+			e.Setenv("OFFICE", "boon_test_scripts_of_tests_harbor_coffee_head_office")
+			e.Setenv("TILL", "boon_test_scripts_of_tests_harbor_coffee_till")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -49,7 +49,7 @@ func exampleFiles(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string][]byte{"harbor-coffee.yaml": exampleSetups.HarborCoffee(), "asagao-tea.yaml": exampleSetups.AsagaoTea()} {
-		if err := os.WriteFile(filepath.Join(dir, name), bytes.ReplaceAll(text, []byte("demo_only"), []byte("script")), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), bytes.ReplaceAll(text, []byte("demo_only"), []byte("scripts_of_tests")), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
