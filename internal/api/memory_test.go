@@ -12,10 +12,11 @@ import (
 	"boon.example/internal/gift"
 )
 
-// What a request may take: a small multiple of the longest body, and what a thousand gifts are, with their codes, mails, answer and record.
+// What a request may take: a small multiple of the longest body, and what a thousand gifts are, with their codes, mails, answer, record and
+// what they are searched by.
 const (
 	mostMemory  = 8 << 20
-	orderMemory = 48 << 20
+	orderMemory = 56 << 20
 )
 
 // TestMemoryOfARequestIsBounded counts all memory that a request is given, from the first byte of its body to the last of its answer, of

@@ -250,13 +250,19 @@ func scalar(text string, integer bool) any {
 	return text
 }
 
-const maxBody = 2 << 20 // of send-gift; others may have half of it
+// maxBody is the length of the longest body that an operation takes.
+func (o *operation) maxBody() int {
+	if o.OperationID == "sendGift" {
+		return 2 << 20
+	}
+	return 1 << 20
+}
 
 func (o *operation) checkBody(c call) error {
 	if media := c.request.Header.Get("Content-Type"); !isJSON(media) {
 		return fmt.Errorf("content type %q", media)
 	}
-	if len(c.sent) > maxBody {
+	if len(c.sent) > o.maxBody() {
 		return errors.New("the body is too large")
 	}
 	v, err := strict([]byte(nfc.String(string(c.sent)))) // texts are measured after composition
