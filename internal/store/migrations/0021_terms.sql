@@ -1,4 +1,4 @@
--- Serves programs from schema 1.
+-- Serves programs from schema 21. Earlier ones cannot open the codes of gifts that this one makes.
 -- The terms of an order of several gifts, once; their cards have none then.
 CREATE TABLE order_terms (
     account_id        BYTEA NOT NULL CHECK (length(account_id) = 16),
