@@ -211,6 +211,36 @@ func TestSightEndsWithItsTransaction(t *testing.T) {
 	}
 }
 
+// TestPreparedStatementsTellTheWalls: each run of one, whatever its transaction was told before, by whoever prepared it.
+func TestPreparedStatementsTellTheWalls(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t)
+	s, _ := openPostgresForTest(t)
+	mine, theirs := issue(t, s, newID(), 3), issue(t, s, newID(), 2)
+	here, there := within(t.Context(), mine[0].AccountID), within(t.Context(), theirs[0].AccountID)
+	must(t, s.write(here, func(tx *sql.Tx) error {
+		count, err := tx.PrepareContext(here, `SELECT count(*) FROM voucher AS v WHERE v.balance >= $1`)
+		must(t, err)
+		defer count.Close()
+		change, err := tx.PrepareContext(here, `UPDATE tally SET live = live + $1`)
+		must(t, err)
+		defer change.Close()
+		for _, c := range []struct {
+			ctx         context.Context
+			gifts, rows int64
+		}{{there, 2, 1}, {everywhere(t.Context()), 5, 2}, {here, 3, 1}, {there, 2, 1}, {within(t.Context(), newID()), 0, 0}} {
+			var gifts int64
+			must(t, count.QueryRowContext(c.ctx, 0).Scan(&gifts))
+			result, err := change.ExecContext(c.ctx, 0)
+			must(t, err)
+			if rows, err := result.RowsAffected(); err != nil || rows != c.rows || gifts != c.gifts {
+				t.Errorf("%q: %d gifts are seen and %d rows written, %v; want %d and %d", sightOf(c.ctx), gifts, rows, err, c.gifts, c.rows)
+			}
+		}
+		return nil
+	}))
+}
+
 func noChanges(*ledger.State) (c ledger.Changes) { return c }
 
 // touch is a statement that needs to see the gift.

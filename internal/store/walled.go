@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"io"
 
 	"github.com/jackc/pgx/v5"
@@ -92,6 +93,46 @@ func (c *walledConn) QueryContext(ctx context.Context, query string, args []driv
 		return nil, r.Close()
 	}
 	return r, nil
+}
+
+// PrepareContext implements driver.ConnPrepareContext: a prepared statement tells the walls, too. pgx itself prepares what is sent again.
+func (c *walledConn) PrepareContext(_ context.Context, query string) (driver.Stmt, error) {
+	return &walledStmt{c, query}, nil
+}
+
+// Prepare implements driver.Conn.
+func (c *walledConn) Prepare(query string) (driver.Stmt, error) {
+	return c.PrepareContext(context.Background(), query)
+}
+
+// walledStmt is a statement that is run as others are.
+type walledStmt struct {
+	conn  *walledConn
+	query string
+}
+
+// Close implements driver.Stmt.
+func (*walledStmt) Close() error { return nil }
+
+// NumInput implements driver.Stmt.
+func (*walledStmt) NumInput() int { return -1 }
+
+// Exec implements driver.Stmt.
+func (*walledStmt) Exec([]driver.Value) (driver.Result, error) { return nil, errNoContext }
+
+// Query implements driver.Stmt.
+func (*walledStmt) Query([]driver.Value) (driver.Rows, error) { return nil, errNoContext }
+
+var errNoContext = errors.New("a statement without a context")
+
+// ExecContext implements driver.StmtExecContext.
+func (s *walledStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	return s.conn.ExecContext(ctx, s.query, args)
+}
+
+// QueryContext implements driver.StmtQueryContext.
+func (s *walledStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	return s.conn.QueryContext(ctx, s.query, args)
 }
 
 // send sends a statement behind what the walls are told, and takes the answer to that.

@@ -82,7 +82,19 @@ func create(template string) (database string, drop func() error, err error) {
 	}
 	its := *server
 	its.Path = "/" + name
-	return its.String(), func() error { return run(server, `DROP DATABASE `+name+` WITH (FORCE)`) }, err
+	return its.String(), func() error { return dropDatabase(server, name) }, err
+}
+
+// dropDatabase tries for a while where a superuser's session, or the server that tidies up (autovacuum), is in the database: our role may not
+// end those, and they leave by themselves.
+func dropDatabase(server *url.URL, name string) error {
+	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		err := run(server, `DROP DATABASE `+name+` WITH (FORCE)`)
+		e, ok := errors.AsType[*pgconn.PgError](err)
+		if !ok || e.Code != "42501" && e.Code != "55006" || time.Since(begun) > 20*time.Second { // not allowed, in use
+			return err
+		}
+	}
 }
 
 func run(server *url.URL, statement string) error {
