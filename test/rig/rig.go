@@ -66,7 +66,8 @@ func Setup() string {
 	b := &strings.Builder{}
 	fmt.Fprintln(b, "accounts:")
 	for n, a := range Accounts() {
-		fmt.Fprintf(b, "  - {id: %s, name: Shop %d, currency: USD, timeZone: UTC, limits: {giftsPerDay: 1000000000},\n", a.ID, n)
+		fmt.Fprintf(b, "  - {id: %s, name: Shop %d, currency: USD, timeZone: UTC, limits: {giftsPerDay: 1000000000, messagesPerDay: 1000000000, textsPerDay: 1000000000,\n"+
+			"     messagesPerContactPerDay: 1000000000},\n", a.ID, n)
 		fmt.Fprintf(b, "     subscriptions: [{program: 22222222-2222-2222-2222-222222222222}],\n")
 		fmt.Fprintf(b, "     locations: [{id: %s, name: Here}], storefronts: [{id: %s, name: Web}],\n", a.Location, a.Storefront)
 		fmt.Fprintf(b, "     keys: [{name: till, role: all, secret: %s}, {name: shop, role: all, secret: %s}]}\n", a.Keys[0], a.Keys[1])
