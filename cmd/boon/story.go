@@ -44,10 +44,7 @@ type call struct {
 // answer is what came back.
 type answer struct {
 	OrderID string
-	Gifts   []struct {
-		client.Voucher
-		GiftURL string
-	}
+	Gifts   []client.Voucher
 	client.Voucher
 	RedemptionID string
 	Amount       client.Decimal
@@ -95,7 +92,9 @@ func (s *story) purchases(ctx context.Context) (*answer, error) {
   "externalTransactionCustomerEmailAddress": "carla@example.com",
   "externalStorefrontID": "` + examples.HarborStorefront + `"
 }`,
-		expect: func(a answer) error { return that(len(a.Gifts) == 2, "two gifts") },
+		expect: func(a answer) error {
+			return that(len(a.Gifts) == 2 && a.Gifts[0].GiftURL != "", "two gifts with their pages")
+		},
 	})
 	if err != nil {
 		return nil, err
