@@ -14,6 +14,9 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // The embedded database and its write-ahead log are two files, and SQLite believes that they belong together: it would copy the log of one
@@ -71,15 +74,20 @@ func (p *pairing) write(file string) error {
 }
 
 // fileID is the id that a database file has, whatever its log says. SQLite reads it, since a file of our own that is opened and closed
-// would take away the locks that this process has on it.
+// would take away the locks that this process has on it. Without its log, a file may be half copied, after a power cut even shorter than it says
+// it is, which writable_schema has SQLite overlook, or without the start of its first page: then it has no id yet.
 func fileID(ctx context.Context, file string) (id uint32, err error) {
-	dsn := url.URL{Scheme: "file", Path: file, RawQuery: "mode=ro&immutable=1"}
+	dsn := url.URL{Scheme: "file", Path: file, RawQuery: "mode=ro&immutable=1&_pragma=writable_schema(1)"}
 	db, err := sql.Open("sqlite", dsn.String())
 	if err != nil {
 		return 0, err
 	}
 	defer db.Close()
-	return readID(ctx, db)
+	id, err = readID(ctx, db)
+	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_NOTADB {
+		return 0, nil
+	}
+	return id, err
 }
 
 func readID(ctx context.Context, q querier) (uint32, error) {
@@ -129,13 +137,13 @@ func mismatch(ctx context.Context, file string) (again bool, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
-	log := err == nil && info.Size() > 0
+	there := err == nil
 	switch known := slices.Contains(p.IDs, id); {
-	case !known && log:
+	case !known && there && info.Size() > 0:
 		return true, fmt.Errorf("the database %s and its log %s do not belong together: another database was put in the place of the one that the "+
 			"log was written for. To put a backup there, run `boon restore FILE --data %s`; else put back the database that was there",
 			file, file+logName, filepath.Dir(file))
-	case known && p.Serves && !log:
+	case known && p.Serves && !there: // an empty one is what a disk left that had not synced it
 		return true, fmt.Errorf("the log %s is missing: the boon serve that used it last did not end by itself, and the newest redemptions were in that file. "+
 			"Put it back. If it is lost, or another program has copied it into the database, remove %s, and run `boon verify`, with --since "+
 			"and the last note of the ends", file+logName, file+idName)
@@ -144,9 +152,12 @@ func mismatch(ctx context.Context, file string) (again bool, err error) {
 }
 
 // notePair notes which ids the database file may have, within a transaction, so that no other process does so at the same time. One that
-// is to be given is noted before the database has it.
-func (s *Store) notePair(ctx context.Context, tx *sql.Tx, serves bool, more ...uint32) error {
+// is to be given is noted before the database has it. What was noted before stays, unless the file can have none of it any more.
+func (s *Store) notePair(ctx context.Context, tx *sql.Tx, serves, synced bool, more ...uint32) error {
 	ids := more
+	if p, err := readPairing(s.file); err == nil && p != nil && !synced {
+		ids = append(ids, p.IDs...)
+	}
 	inFile, err := fileID(ctx, s.file)
 	if err != nil {
 		return err
@@ -167,7 +178,7 @@ func (s *Store) pair(ctx context.Context) error {
 	rand.Read(random[:]) // never fails
 	id := max(1, binary.BigEndian.Uint32(random[:]))
 	err := s.write(ctx, func(tx *sql.Tx) error {
-		if err := s.notePair(ctx, tx, false, id); err != nil {
+		if err := s.notePair(ctx, tx, false, false, id); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, int32(id)))
@@ -190,21 +201,39 @@ func (s *Store) pair(ctx context.Context) error {
 	return nil
 }
 
-// noteServing copies the id into the database file, where it may still be in the log only, and notes that a service has it open.
+// noteServing copies the id into the database file, where it may still be in the log only, and notes that a service has it open. There is a
+// log then, synced with its name when the id was committed. SQLite syncs the database file only when it has copied all of the log: until
+// then, a power cut may give back an id that the file had before.
 func (s *Store) noteServing(ctx context.Context) error {
-	if _, _, err := s.checkpoints.pages(ctx, s.writer, "PASSIVE"); err != nil {
+	id, err := readID(ctx, s.writer)
+	if err != nil {
 		return err
 	}
-	return s.write(ctx, func(tx *sql.Tx) error { return s.notePair(ctx, tx, true) })
+	log, left, err := s.checkpoints.pages(ctx, s.writer, "PASSIVE")
+	if err != nil {
+		return err
+	}
+	synced := log >= 0 && left == 0 // less than 0: it was another's turn
+	return s.write(ctx, func(tx *sql.Tx) error {
+		now, err := readID(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return s.notePair(ctx, tx, true, synced && now == id)
+	})
 }
 
-// leave notes that the files may be closed, after which there need not be a log. Another service that has them open notes that it has.
+// leave notes that the files may be closed, after which there need not be a log. Another service that has them open notes that it has. Where
+// that cannot be noted, on a full disk, nothing stays noted: the next start must not ask for a log that an orderly end took away.
 func (s *Store) leave(ctx context.Context) error {
 	p, err := readPairing(s.file)
 	if err != nil || p == nil || !p.Serves || s.broken.Load() != nil {
 		return err
 	}
-	return s.write(ctx, func(tx *sql.Tx) error { return s.notePair(ctx, tx, false) })
+	if err = s.write(ctx, func(tx *sql.Tx) error { return s.notePair(ctx, tx, false, false) }); err == nil {
+		return nil
+	}
+	return errors.Join(err, os.Remove(s.file+idName), syncFolder(filepath.Dir(s.file)))
 }
 
 // openedFiles are the files that were opened, to be told from others of their names.

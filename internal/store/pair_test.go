@@ -49,6 +49,9 @@ func TestStartRefusesWhatDoesNotBelongTogether(t *testing.T) {
 		"a backup over it":               {func(dir, _, backup string) error { return replace(backup, dir) }, "boon restore FILE", 0},
 		"a backup over it, the log gone": {func(dir, _, backup string) error { removeLog(dir); return replace(backup, dir) }, "", 10_000},
 		"the log gone":                   {func(dir, _, _ string) error { return removeLog(dir) }, "is missing", 0},
+		"the log empty, as of a disk that had not synced it": {func(dir, _, _ string) error {
+			return os.Truncate(filepath.Join(dir, DatabaseName+logName), 0)
+		}, "", 10_000},
 		"the log and the note gone": {func(dir, _, _ string) error {
 			removeLog(dir)
 			return os.Remove(filepath.Join(dir, DatabaseName+idName))
@@ -84,6 +87,44 @@ func TestStartRefusesWhatDoesNotBelongTogether(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStartAfterPowerCut: a database file that a power cut left half copied is shorter than its first page says, but whole with its log. It opens.
+func TestStartAfterPowerCut(t *testing.T) {
+	t.Parallel()
+	live, dir := t.TempDir(), t.TempDir()
+	s, err := Open(t.Context(), Options{Dir: live, Serves: true})
+	must(t, err)
+	defer s.Close()
+	older := filepath.Join(dir, DatabaseName)
+	for _, name := range []string{DatabaseName, DatabaseName + idName, sealed.FileName} {
+		copyFile(t, filepath.Join(live, name), filepath.Join(dir, name))
+	}
+	gifts := issue(t, s, newID(), 50)
+	redeem(t, s, &gifts[0].Voucher, 100)
+	copyFile(t, filepath.Join(live, DatabaseName+logName), older+logName)
+	if _, left, err := s.checkpoints.pages(t.Context(), s.writer, "PASSIVE"); err != nil || left > 0 {
+		t.Fatal(left, err)
+	}
+	beside := filepath.Join(t.TempDir(), "newer.db")
+	copyFile(t, filepath.Join(live, DatabaseName), beside)
+	newer, err := os.ReadFile(beside)
+	must(t, err)
+	torn, err := os.ReadFile(older)
+	must(t, err)
+	if len(torn) >= len(newer) {
+		t.Fatal("the database did not grow")
+	}
+	copy(torn, newer[:4096])
+	must(t, os.WriteFile(older, torn, 0o600))
+	after, err := Open(t.Context(), Options{Dir: dir, MustExist: true, Serves: true})
+	must(t, err)
+	defer after.Close()
+	found, err := after.Gift(t.Context(), gifts[0].AccountID, gifts[0].ID)
+	if err != nil || found.Balance != 9_900 {
+		t.Errorf("the balance is %d, %v, want 99.00", found.Balance, err)
+	}
+	verifyClean(t, after)
 }
 
 func replace(by, dir string) error {

@@ -341,7 +341,6 @@ func bound(purpose string, record gift.ID) []byte {
 // Close closes the database. Whoever uses the store must have stopped.
 func (s *Store) Close() error {
 	if s.writer != nil && s.file != "" {
-		// Where that cannot be noted, the next start asks for a log that need not be there.
 		_ = s.leave(context.Background())
 	}
 	if s.checkpoints != nil {

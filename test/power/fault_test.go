@@ -56,9 +56,6 @@ func binary(t *testing.T, unsound bool) string {
 	return path
 }
 
-// database tells the files that hold money from those that only help: -shm is made anew at every start.
-func database(name string) bool { return name == "boon.db" || name == "boon.db-wal" }
-
 // TestDiskFaults has the disk fail under a server in every way. What was asked for meanwhile is answered 503 or, where nobody can tell,
 // once it can be told; reading goes on; what was acknowledged is there; and the service goes on by itself once the disk does, be it
 // after a power cut. Each key has one effect.

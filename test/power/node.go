@@ -80,8 +80,20 @@ func (r *folder) Create(ctx context.Context, name string, flags, mode uint32, ou
 		f = &file{number: r.files + 1, mode: mode & 0o7777}
 		r.move(name, f)
 	}
-	return r.child(ctx, name, f, out), nil, 0, 0
+	return r.child(ctx, name, f, out), nil, uncached(name), 0
 }
+
+// uncached has the kernel keep nothing of the files that hold money, so that every read of theirs is a step of the disk. It could not map
+// them then, as SQLite does with -shm.
+func uncached(name string) uint32 {
+	if database(name) {
+		return fuse.FOPEN_DIRECT_IO
+	}
+	return 0
+}
+
+// database tells the files that hold money from those that only help: -shm is made anew at every start.
+func database(name string) bool { return name == "boon.db" || name == "boon.db-wal" }
 
 // Unlink implements fs.NodeUnlinker.
 func (r *folder) Unlink(ctx context.Context, name string) syscall.Errno {
@@ -148,9 +160,9 @@ func (n *node) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, s
 			return nil, 0, errno
 		}
 		defer n.mu.Unlock()
-		return nil, 0, n.write(n.file, change{})
+		return nil, uncached(n.name), n.write(n.file, change{})
 	}
-	return nil, 0, 0
+	return nil, uncached(n.name), 0
 }
 
 // Getattr implements fs.NodeGetattrer.
