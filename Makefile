@@ -12,7 +12,7 @@ FUZZTIME ?= 20s
 TEST      = $(GO) test -count=1 -vet=off -ldflags=-w
 # The race detector as make test uses it: where goroutines meet. It does not look into SQLite, which is C made into Go and takes ten times as long
 # under it, nor at tests that make many calls one after the other. make race looks at everything.
-RACE      = $(TEST) -race -short -gcflags=modernc.org/...=-race=false -skip 'TestRandomRequests|TestAuthority'
+RACE      = $(TEST) -race -short -gcflags=modernc.org/...=-race=false -skip 'TestRandomRequests|TestAuthority|TestSchemasSayWhatTheServerDoes|TestParametersSayWhatTheServerDoes'
 MEET      = ./client ./internal/api ./internal/delivery ./internal/load ./internal/mail ./internal/ratelimit ./internal/sealed ./internal/server \
             ./internal/sms ./internal/web ./test/client
 BENCH    ?= -write docs/benchmarks.md
