@@ -9,7 +9,7 @@
 GO       ?= go
 FUZZTIME ?= 20s
 # make vet has looked at everything, and no test needs what a debugger does.
-TEST      = $(GO) test -count=1 -vet=off -ldflags=-w
+TEST      = $(GO) test -count=1 -vet=off -ldflags=-w -timeout=30m
 # The race detector as make test uses it: where goroutines meet. It does not look into SQLite, which is C made into Go and takes ten times as long
 # under it, nor at tests that make many calls one after the other. make race looks at everything.
 RACE      = $(TEST) -race -short -gcflags=modernc.org/...=-race=false -skip 'TestRandomRequests|TestAuthority|TestSchemasSayWhatTheServerDoes|TestParametersSayWhatTheServerDoes'
