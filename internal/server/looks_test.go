@@ -23,8 +23,8 @@ import (
 )
 
 // TestLooksChangeNothing opens every address that there is, as people, tills, link previews and scanners do, with GET and HEAD, follows every
-// link, and compares all rows of all tables before and after, but for the count of calls without a key by address. A redemption in the end
-// shows that the comparison would notice.
+// link, and compares all rows of all tables before and after, but for the count of calls without a key by address and the time at which a
+// key was last used. A redemption in the end shows that the comparison would notice.
 func TestLooksChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{Outbox: true})
@@ -50,7 +50,7 @@ func TestLooksChangeNothing(t *testing.T) {
 	}
 	changed := func() (all []string) {
 		for table, rows := range s.rows() {
-			if table != "stranger_bucket" && !slices.Equal(rows, before[table]) {
+			if table != "stranger_bucket" && table != "key_use" && !slices.Equal(rows, before[table]) {
 				all = append(all, fmt.Sprintf("%s: %d rows before, %d after\n%s\n%s", table, len(before[table]), len(rows),
 					strings.Join(before[table], "\n"), strings.Join(rows, "\n")))
 			}
