@@ -78,7 +78,7 @@ func (t *till) finish(o *op) {
 // stored tells whether the answer is to be given again.
 func (o *op) stored(status int) bool {
 	// A redemption whose key is spent has no answer of its own.
-	return o.kind != look && status != http.StatusBadRequest && !(o.paired && o.kind == redeem && status >= 300)
+	return o.kind != look && status != http.StatusBadRequest && status != http.StatusTooManyRequests && !(o.paired && o.kind == redeem && status >= 300)
 }
 
 // remember keeps some answers, old ones among them.
