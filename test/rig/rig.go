@@ -48,15 +48,16 @@ type Account struct {
 	Keys                     []string
 }
 
-// Accounts are those of Setup: each with two keys, one location and one storefront.
+// Accounts are those of Setup: each with as many keys as a chain has tills, one location and one storefront.
 func Accounts() []Account {
 	var all []Account
 	for n := 1; n <= 2; n++ {
 		id := func(record int) string { return fmt.Sprintf("0199a000-0000-7000-8000-0000000%d%04d", n, record) }
-		all = append(all, Account{ID: id(1), Location: id(2), Storefront: id(3), Keys: []string{
-			fmt.Sprintf("boon_test_torture_%d_till_0123456789abcdef0123456789abcdef", n),
-			fmt.Sprintf("boon_test_torture_%d_shop_0123456789abcdef0123456789abcdef", n),
-		}})
+		a := Account{ID: id(1), Location: id(2), Storefront: id(3)}
+		for till := range 40 {
+			a.Keys = append(a.Keys, fmt.Sprintf("boon_test_torture_%d_%02d_0123456789abcdef0123456789abcdef", n, till))
+		}
+		all = append(all, a)
 	}
 	return all
 }
@@ -70,7 +71,11 @@ func Setup() string {
 			"     messagesPerContactPerDay: 1000000000},\n", a.ID, n)
 		fmt.Fprintf(b, "     subscriptions: [{program: 22222222-2222-2222-2222-222222222222}],\n")
 		fmt.Fprintf(b, "     locations: [{id: %s, name: Here}], storefronts: [{id: %s, name: Web}],\n", a.Location, a.Storefront)
-		fmt.Fprintf(b, "     keys: [{name: till, role: all, secret: %s}, {name: shop, role: all, secret: %s}]}\n", a.Keys[0], a.Keys[1])
+		fmt.Fprintln(b, "     keys: [")
+		for till, secret := range a.Keys {
+			fmt.Fprintf(b, "       {name: till %d, role: all, secret: %s},\n", till, secret)
+		}
+		fmt.Fprintln(b, "     ]}")
 	}
 	return b.String()
 }

@@ -22,6 +22,7 @@ type Report struct {
 	Calls        int64 // answered
 	Retries      int64 // repeats of calls that were not
 	Refused      int64 // of them: answered 503
+	Limited      int64 // answered that their keys have kept too many refusals today
 	GivenUp      int64 // calls whose tills never learned what became of them, asked about in the end
 	Moves        int   // acknowledged redemptions and reversals
 	Lost         int   // of them: not there
@@ -40,15 +41,15 @@ func (r *Report) Sound() bool {
 }
 
 func (r *Report) String() string {
-	return fmt.Sprintf("%d calls answered, %d repeats (%d after 503), %d given up and asked about; %d movements of %d gifts: lost %d, doubled %d, "+
-		"not linearizable %d; %d old requests repeated", r.Calls, r.Retries, r.Refused, r.GivenUp, r.Moves, r.Gifts, r.Lost, r.Doubled,
+	return fmt.Sprintf("%d calls answered, %d repeats (%d after 503), %d above their keys' limit, %d given up and asked about; %d movements of %d gifts: lost %d, doubled %d, "+
+		"not linearizable %d; %d old requests repeated", r.Calls, r.Retries, r.Refused, r.Limited, r.GivenUp, r.Moves, r.Gifts, r.Lost, r.Doubled,
 		r.Unexplained, r.Replays)
 }
 
 // Check holds what the service at url says against what the tills were told. No till may be busy.
 func (s *Storm) Check(url string) *Report {
 	begun := time.Now()
-	r := &Report{Calls: s.calls.Load(), Retries: s.retries.Load(), Refused: s.refused.Load(), GivenUp: s.givenUp.Load(), Gifts: len(s.gifts)}
+	r := &Report{Calls: s.calls.Load(), Retries: s.retries.Load(), Refused: s.refused.Load(), Limited: s.limited.Load(), GivenUp: s.givenUp.Load(), Gifts: len(s.gifts)}
 	byGift := map[*voucher][]*op{}
 	for _, o := range s.history {
 		byGift[o.gift] = append(byGift[o.gift], o)

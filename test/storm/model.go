@@ -49,29 +49,53 @@ func model(worth int64, undone int) porcupine.Model {
 	}
 }
 
-// explains tells whether the call, done in this state, is answered as it was, and what the gift is afterwards.
-func (o asked) explains(s state) (bool, state) {
-	switch o.kind {
-	case redeem:
-		return o.redeemed(s)
-	case reverse, void:
-		return o.reversed(s)
-	case cancel:
-		if s.gone {
-			return o.code == "OK", s // it counts as done
-		}
-		if s.balance == 0 {
-			return o.code == "REDEMPTION_NOT_ALLOWED", s
-		}
-		s.gone = true
-		return o.code == "OK", s
-	}
-	return o.code == "OK" && o.balance == s.balance && o.gone == s.gone, s
+// limited is the answer to a call that moves nothing, by a key that has had too many of them kept today: it is as if it had not been made.
+const limited = "RATE_LIMITED"
+
+// effect is what a call comes to in a state.
+type effect struct {
+	code  string
+	moved int64
+	state state // afterwards
+	kept  bool  // under the call's key, though nothing moved
 }
 
-func (o asked) redeemed(s state) (bool, state) {
+// explains tells whether the call, done in this state, is answered as it was, and what the gift is afterwards.
+func (o asked) explains(s state) (bool, state) {
+	var e effect
+	switch o.kind {
+	case redeem:
+		e = o.redeem(s)
+	case reverse, void:
+		e = o.reverse(s)
+	case cancel:
+		e = o.cancel(s)
+	default:
+		return o.code == "OK" && o.balance == s.balance && o.gone == s.gone, s
+	}
+	if o.code == limited {
+		return e.kept, s
+	}
+	if e.code != "OK" || o.kind == cancel {
+		return o.code == e.code, e.state
+	}
+	return o.code == "OK" && o.moved == e.moved && o.balance == e.state.balance, e.state
+}
+
+func (o asked) cancel(s state) effect {
+	switch {
+	case s.gone: // it counts as done
+		return effect{code: "OK", state: s, kept: true}
+	case s.balance == 0:
+		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s, kept: true}
+	}
+	s.gone = true
+	return effect{code: "OK", state: s}
+}
+
+func (o asked) redeem(s state) effect {
 	if o.n >= 0 && s.left[o.n] == spent {
-		return o.code == "REDEMPTION_NOT_ALLOWED", s
+		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s}
 	}
 	take, refusal := o.amount, ""
 	switch {
@@ -85,28 +109,28 @@ func (o asked) redeemed(s state) (bool, state) {
 		refusal = "INSUFFICIENT_BALANCE"
 	}
 	if refusal != "" {
-		return o.code == refusal, s.set(o.n, denied)
+		return effect{code: refusal, state: s.set(o.n, denied), kept: true}
 	}
 	s.balance -= take
-	return o.code == "OK" && o.moved == take && o.balance == s.balance, s.set(o.n, take)
+	return effect{code: "OK", moved: take, state: s.set(o.n, take)}
 }
 
-func (o asked) reversed(s state) (bool, state) {
+func (o asked) reverse(s state) effect {
 	left := s.left[o.n]
 	switch {
 	case left == absent && o.kind == void:
-		return o.code == "NOT_FOUND", s.set(o.n, spent)
+		return effect{code: "NOT_FOUND", state: s.set(o.n, spent), kept: true}
 	case left < 0:
-		return o.code == "NOT_FOUND", s
+		return effect{code: "NOT_FOUND", state: s, kept: true}
 	case left == 0:
-		return o.code == "ALREADY_REVERSED", s
+		return effect{code: "ALREADY_REVERSED", state: s, kept: true}
 	case o.amount > left:
-		return o.code == "VALIDATION_FAILURE", s
+		return effect{code: "VALIDATION_FAILURE", state: s, kept: true}
 	}
 	give := o.amount
 	if give == 0 {
 		give = left
 	}
 	s.balance += give
-	return o.code == "OK" && o.moved == give && o.balance == s.balance, s.set(o.n, left-give)
+	return effect{code: "OK", moved: give, state: s.set(o.n, left-give)}
 }

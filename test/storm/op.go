@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/gift"
 	"boon.example/test/rig"
 )
 
@@ -94,7 +95,7 @@ func (t *till) remember(o *op) {
 
 // write makes the request of what is asked.
 func (t *till) write(o *op) {
-	o.apiKey = o.gift.shop.Keys[t.lot.IntN(len(o.gift.shop.Keys))]
+	o.apiKey = t.anyKey(o.gift.shop)
 	if o.key == "" && o.kind != look {
 		o.key = t.key(o)
 	}
@@ -119,6 +120,8 @@ func (t *till) write(o *op) {
 		o.path, o.body = rig.Validate, "{"+name+"}"
 	}
 }
+
+func (t *till) anyKey(s *shop) string { return s.Keys[t.lot.IntN(len(s.Keys))] }
 
 // named names a gift in one of the three ways.
 func (t *till) named(v *voucher) string {
@@ -169,10 +172,14 @@ func (v *voucher) counted(n json.Number) (int64, error) {
 // see repeats a call with the same key until it is answered. nil: it was given up, which only some may be.
 func (t *till) see(o *op, mayGiveUp bool) *rig.Answer {
 	begun := time.Now()
+	t.countKept(o.apiKey, 1)
 	for try := 0; ; try++ {
 		a, err := t.client.Post(t.urls[t.lot.IntN(len(t.urls))]+o.path, o.apiKey, o.key, o.body)
 		if err == nil && t.final(o, a) {
 			t.calls.Add(1)
+			if a.Status < 300 {
+				t.countKept(o.apiKey, -1)
+			}
 			return a
 		}
 		t.retries.Add(1)
@@ -199,10 +206,20 @@ func (t *till) final(o *op, a *rig.Answer) bool {
 		return false
 	case a.Status == http.StatusConflict && a.Code() == "REQUEST_IN_PROGRESS":
 		return false
+	case a.Status == http.StatusTooManyRequests && a.Code() == limited && t.countKept(o.apiKey, 0) >= gift.MaxKeptPerDay:
+		t.limited.Add(1)
 	case a.Status >= 500 || a.Status == http.StatusTooManyRequests:
 		t.problem("%s %s was answered %d: %s", o.path, o.body, a.Status, a.Body)
 	}
 	return true
+}
+
+// countKept counts the calls with an API key that the service may have kept though they moved nothing: all but those that succeeded.
+func (s *Storm) countKept(apiKey string, more int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept[apiKey] += more
+	return s.kept[apiKey]
 }
 
 // again repeats an old request and compares the answers.
@@ -210,7 +227,7 @@ func (t *till) again(o *op) {
 	repeat := *o
 	repeat.apiKey = o.apiKey
 	if o.gift != nil {
-		repeat.apiKey = o.gift.shop.Keys[t.lot.IntN(len(o.gift.shop.Keys))]
+		repeat.apiKey = t.anyKey(o.gift.shop)
 	}
 	a := t.see(&repeat, false)
 	if a == nil {
