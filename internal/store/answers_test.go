@@ -97,7 +97,7 @@ func testOldLongAnswers(t *testing.T, open opener) {
 	s, _ := open(t)
 	want := ledger.Request{RequestKey: ledger.RequestKey{AccountID: newID(), Operation: ledger.SendGift, Key: "old"}, At: noon,
 		Answer: ledger.Answer{Status: 201, Body: longAnswer(100_000)}}
-	_, err := s.writer.ExecContext(within(t.Context(), want.AccountID), `INSERT INTO request (account_id, key, operation, fingerprint, status, answer, sealed, entry_id, spent, locations, made_at)
+	_, err := s.writer.ExecContext(t.Context(), `INSERT INTO request (account_id, key, operation, fingerprint, status, answer, sealed, entry_id, spent, locations, made_at)
 		VALUES ($1, 'old', 'send-gift', $2, 201, $3, $4, NULL, $5, $6, $7)`,
 		bare(want.AccountID), make([]byte, 32), s.sealAnswer(&want, want.Answer.Body), true, false, []byte{}, micros(noon))
 	must(t, err)

@@ -100,7 +100,7 @@ func (a *Audit) checkSeals(ctx context.Context, found func(string)) error {
 			break
 		}
 		if err == nil {
-			err = a.read(ctx, func(tx *sql.Tx) error { return a.checkAccount(within(ctx, account), tx, account, found) })
+			err = a.read(ctx, func(tx *sql.Tx) error { return a.checkAccount(ctx, tx, account, found) })
 		}
 		if err != nil {
 			return err
@@ -122,7 +122,7 @@ func (s *Store) nextAccount(ctx context.Context, after []byte) (next gift.ID, er
 		SELECT e.account_id AS id FROM (SELECT account_id FROM entry WHERE account_id > $1 ORDER BY account_id, id LIMIT 1) AS e
 		UNION ALL SELECT s.account_id FROM (SELECT account_id FROM strand WHERE account_id > $1 ORDER BY account_id, number LIMIT 1) AS s
 		) AS a ORDER BY a.id LIMIT 1`
-	err = s.readers.QueryRowContext(everywhere(ctx), query, after).Scan(scanID{&next})
+	err = s.readers.QueryRowContext(ctx, query, after).Scan(scanID{&next})
 	return next, err
 }
 
@@ -395,7 +395,6 @@ type adoption struct {
 // Accept notes the work of older programs as this audit found it, so that it is held against that from now on.
 func (a *Audit) Accept(ctx context.Context) error {
 	for _, n := range a.adopting {
-		ctx := within(ctx, n.account)
 		err := a.write(ctx, func(tx *sql.Tx) error {
 			begins := beginning{account: n.account, at: time.Now().UTC().Truncate(time.Microsecond), ends: n.until.appendTo(nil)}
 			const newest = `SELECT coalesce(max(s.number), 0) + 1 FROM strand AS s WHERE s.account_id = $1`

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // placement says where Citus puts a table.
@@ -61,27 +60,12 @@ var citusGivesUp = []string{
 	`DROP TRIGGER reinstatement_fits ON entry`,
 }
 
-// citusWalls take down the walls of tables that lie on several nodes: those would not learn what a session was told.
-func citusWalls() (statements []string) {
-	for _, p := range placements {
-		walled := slices.ContainsFunc(tables, func(t table) bool {
-			return t.name == p.table && (t.name == "account" || slices.Contains(t.columns, "account_id"))
-		})
-		if !walled || p.by == "" && !p.whole {
-			continue
-		}
-		statements = append(statements, `DROP POLICY IF EXISTS wall ON `+p.table,
-			`ALTER TABLE `+p.table+` DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY`)
-	}
-	return append(statements, `DROP POLICY IF EXISTS directory ON secret`)
-}
-
 // citusStatements are all that makes a database a distributed one, in order.
 func citusStatements() []string {
 	all := append([]string{
 		`SET LOCAL citus.multi_shard_modify_mode = 'sequential'`,
 		`SET LOCAL citus.enable_unsafe_triggers = on`, // those that are left look at their own row only
-	}, slices.Concat(citusWalls(), citusGivesUp)...)
+	}, citusGivesUp...)
 	for i, p := range placements {
 		switch {
 		case p.by != "" && i > 0 && p.by == placements[0].by:

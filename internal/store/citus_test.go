@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"boon.example/internal/store/pgtest"
 )
 
@@ -49,7 +47,7 @@ func TestDistributeRefuses(t *testing.T) {
 func TestDistributeWhatIsThere(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // the statements are PostgreSQL's
-	all := &statements{seen: map[string]bool{}, sight: map[*pgx.Conn]string{}}
+	all := &statements{seen: map[string]bool{}}
 	s, again := openServerForTest(t, all)
 	_, err := s.writer.Exec(`CREATE TABLE noted (name TEXT, by TEXT, beside TEXT);
 		CREATE FUNCTION create_distributed_table(t TEXT, c TEXT, colocate_with TEXT) RETURNS VOID LANGUAGE sql AS
@@ -63,8 +61,6 @@ func TestDistributeWhatIsThere(t *testing.T) {
 				WHERE a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey) AND a.attname = n.by)`,
 		"a foreign key that leads elsewhere": `SELECT c.conname FROM pg_constraint AS c LEFT JOIN noted AS a ON a.name::regclass = c.conrelid
 			LEFT JOIN noted AS b ON b.name::regclass = c.confrelid WHERE c.contype = 'f' AND a.beside IS DISTINCT FROM b.beside`,
-		"a wall across nodes": `SELECT n.name FROM noted AS n JOIN pg_class AS c ON c.oid = n.name::regclass
-			WHERE c.relrowsecurity OR EXISTS (SELECT 1 FROM pg_policies AS p WHERE p.tablename = n.name)`,
 		"a trigger that asks other tables": `SELECT g.tgname FROM noted AS n JOIN pg_trigger AS g ON g.tgrelid = n.name::regclass
 			JOIN pg_proc AS p ON p.oid = g.tgfoid WHERE NOT g.tgisinternal AND p.proname <> 'never'`,
 	} {

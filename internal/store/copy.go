@@ -43,7 +43,6 @@ func Copy(ctx context.Context, from, to Options, progress func(doing string, don
 }
 
 func copyInBatches(ctx context.Context, from, to Options, batch int, progress func(string, int64, int64)) (r CopyReport, err error) {
-	ctx = everywhere(ctx)
 	if same(from, to) {
 		return r, errors.New("source and destination are the same")
 	}

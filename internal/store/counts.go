@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -168,7 +167,6 @@ func (c *keptCounts) commit(read, added map[ledger.CountKey]gift.Count) {
 // ForgetCounts deletes at most limit counts of contacts of an account of days before one, and tells how many there were. The other
 // counts are few, and a lock on one must find it.
 func (s *Store) ForgetCounts(ctx context.Context, account gift.ID, before int, limit int) (n int64, err error) {
-	ctx = within(ctx, account)
 	old := []any{bare(account), before, []byte{byte(ledger.ContactCount)}, []byte{byte(ledger.ContactCount) + 1}}
 	// Most calls find nothing; they should not wait for the writer.
 	err = s.ask(ctx, func(ctx context.Context) error {
@@ -192,13 +190,4 @@ func (s *Store) ForgetCounts(ctx context.Context, account gift.ID, before int, l
 		return 0, fmt.Errorf("forgetting the counts of old days: %w", err)
 	}
 	return n, nil
-}
-
-// countAccounts are those that counts belong to.
-func countAccounts(counts map[ledger.CountKey]gift.Count) []gift.ID {
-	var accounts []gift.ID
-	for k := range maps.Keys(counts) {
-		accounts = append(accounts, k.AccountID)
-	}
-	return accounts
 }

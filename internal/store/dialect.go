@@ -53,7 +53,7 @@ type dialect struct {
 	rejected func(error) bool
 	// integrity lists the checks of the database's own.
 	integrity []string
-	// risks selects the settings with which the database may lose what it has committed, and a role that no wall holds; "": there are none.
+	// risks selects the settings with which the database may lose what it has committed; "": there are none.
 	risks string
 	// holdStill lists the statements that keep others from writing until the transaction ends.
 	holdStill []string

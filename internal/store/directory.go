@@ -27,7 +27,7 @@ func (s *Store) Directory(ctx context.Context) (*gift.Directory, error) {
 	}
 	_ = s.followKeys(ctx) // who lacks a key must learn nevertheless which API keys were revoked; Ping and the look-ups tell of it
 	var d *gift.Directory
-	err = s.ask(everywhere(ctx), func(ctx context.Context) error {
+	err = s.ask(ctx, func(ctx context.Context) error {
 		return s.read(ctx, func(tx *sql.Tx) (err error) {
 			d, err = readDirectory(ctx, tx)
 			return err
@@ -102,7 +102,6 @@ func readDirectory(ctx context.Context, q querier) (*gift.Directory, error) {
 // database; when the set-up, or what gifts refer to, is another by then, all is done again. When change fails, its error is
 // given back as it is; then, and when it changes nothing, nothing is written.
 func (s *Store) Configure(ctx context.Context, change func(current *gift.Directory, uses gift.Uses) (gift.Changes, error)) error {
-	ctx = everywhere(ctx)
 	const tries = 10
 	for range tries {
 		current, err := s.Directory(ctx)
@@ -182,7 +181,7 @@ func lockSetup(ctx context.Context, tx *sql.Tx, lock string) (version int64, err
 
 func readUses(ctx context.Context, q querier, account gift.ID) (map[gift.ID]bool, error) {
 	used := map[gift.ID]bool{}
-	err := each(within(ctx, account), q, `SELECT record_id FROM used_record WHERE account_id = $1`, []any{bare(account)}, func(rows *sql.Rows) error {
+	err := each(ctx, q, `SELECT record_id FROM used_record WHERE account_id = $1`, []any{bare(account)}, func(rows *sql.Rows) error {
 		var record gift.ID
 		err := rows.Scan(scanID{&record})
 		used[record] = true

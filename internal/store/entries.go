@@ -40,7 +40,7 @@ const selectEntry = `SELECT ` + entryColumns + ` FROM entry AS e WHERE e.account
 
 // Entry finds an entry of an account; gift.NotFound when there is none.
 func (s *Store) Entry(ctx context.Context, account, entry gift.ID) (gift.Entry, error) {
-	found, err := collect(within(ctx, account), s, selectEntry, []any{bare(account), bare(entry)}, func(from scanner) (e gift.Entry, err error) {
+	found, err := collect(ctx, s, selectEntry, []any{bare(account), bare(entry)}, func(from scanner) (e gift.Entry, err error) {
 		err = from.Scan(entryFields(&e)...)
 		return e, err
 	})
@@ -57,8 +57,8 @@ func (s *Store) Entry(ctx context.Context, account, entry gift.ID) (gift.Entry, 
 const milestone = 64
 
 // selectHistory follows the history of gift $2 of account $1 backwards, from its entry numbered $3 if that is a milestone that exists,
-// else from the last, down to what follows the entry numbered $4, and gives the oldest $5 of these. LIMIT 1 is for the planner: behind a wall,
-// it compares no key with what it has not got yet. Each table names its account: see selectPageHistories.
+// else from the last, down to what follows the entry numbered $4, and gives the oldest $5 of these. LIMIT 1 keeps
+// the planner from turning the join around (ADR 14). Each table names its account: see selectPageHistories.
 func (d *dialect) selectHistory() string {
 	return `WITH RECURSIVE e AS (
 	SELECT ` + entryColumns + ` FROM (SELECT coalesce((SELECT m.id FROM entry AS m WHERE m.account_id = $1 AND m.voucher_id = $2
@@ -72,7 +72,7 @@ func (d *dialect) selectHistory() string {
 // History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
 func (s *Store) History(ctx context.Context, account, voucher gift.ID, seq, limit int) (entries []gift.Entry, err error) {
 	from := (seq + limit + milestone - 1) / milestone * milestone
-	entries, err = collect(within(ctx, account), s, s.dialect.selectHistory(), []any{bare(account), bare(voucher), from, seq, limit}, func(from scanner) (e gift.Entry, err error) {
+	entries, err = collect(ctx, s, s.dialect.selectHistory(), []any{bare(account), bare(voucher), from, seq, limit}, func(from scanner) (e gift.Entry, err error) {
 		err = from.Scan(entryFields(&e)...)
 		return e, err
 	})

@@ -23,7 +23,6 @@ const (
 // ForgetRequests deletes at most limit idempotency records of an account that were made before an instant, and tells how
 // many there were. Those of redemptions and reversals are part of the ledger: they are never deleted, here or elsewhere.
 func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time.Time, limit int) (n int64, err error) {
-	ctx = within(ctx, account)
 	// Most calls find nothing; they should not wait for the writer.
 	err = s.ask(ctx, func(ctx context.Context) error {
 		return s.readers.QueryRowContext(ctx, selectForgettable, bare(account), before.UnixMicro()).Scan(&n)
@@ -44,7 +43,6 @@ func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time
 
 // RecordAges are the times of an account's newest entry and of its oldest record that ForgetRequests could delete; zero: there is none.
 func (s *Store) RecordAges(ctx context.Context, account gift.ID) (entry, record time.Time, err error) {
-	ctx = within(ctx, account)
 	for text, to := range map[string]*time.Time{selectNewest: &entry, selectOldest: &record} {
 		err := s.ask(ctx, func(ctx context.Context) error {
 			return s.readers.QueryRowContext(ctx, text, bare(account)).Scan(scanTime{to})

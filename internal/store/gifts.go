@@ -153,7 +153,7 @@ var lookUpTexts = []string{selectGiftByID, selectBySecret, selectBySecrets}
 
 // Gift finds a gift of an account.
 func (s *Store) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error) {
-	gifts, err := s.selectGifts(within(ctx, account), selectGiftByID, bare(account), bare(voucher))
+	gifts, err := s.selectGifts(ctx, selectGiftByID, bare(account), bare(voucher))
 	switch {
 	case err != nil:
 		return gift.Gift{}, err

@@ -45,7 +45,7 @@ func testGivenBackBefore(t *testing.T, open opener) {
 	s, _ := open(t)
 	furnishStore(t, s, 3)
 	unguarded(t, s)
-	_, err := s.writer.ExecContext(everywhere(t.Context()), `DELETE FROM given_back`)
+	_, err := s.writer.ExecContext(t.Context(), `DELETE FROM given_back`)
 	must(t, err)
 	if problems(t, s)["what was given back"] == 0 {
 		t.Fatal("nothing was given back")
@@ -55,7 +55,7 @@ func testGivenBackBefore(t *testing.T, open opener) {
 	for _, step := range steps {
 		if step.name == "given_back" {
 			_, sum, _ := strings.Cut(step.texts[0], "INSERT INTO given_back")
-			_, err := s.writer.ExecContext(everywhere(t.Context()), "INSERT INTO given_back"+sum)
+			_, err := s.writer.ExecContext(t.Context(), "INSERT INTO given_back"+sum)
 			must(t, err)
 		}
 	}

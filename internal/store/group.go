@@ -21,13 +21,12 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 		var counted map[ledger.CountKey]gift.Count
 		err := s.dialect.transact(ctx, s, func(run runner) error {
 			g.run = run
-			accounts := wanted(&want)
-			if err := g.load(within(ctx, accounts...), want); err != nil {
+			if err := g.load(ctx, want); err != nil {
 				return fmt.Errorf("loading a group: %w", err)
 			}
 			c := decide(&g.state)
 			counted = c.Counts
-			if err := g.save(within(ctx, changed(accounts, &c)...), &c); err != nil {
+			if err := g.save(ctx, &c); err != nil {
 				return fmt.Errorf("saving a group: %w", err)
 			}
 			return nil

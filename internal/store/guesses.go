@@ -22,7 +22,7 @@ func tillKey(t gift.Till) []any { return []any{bare(t.AccountID), bare(t.KeyID),
 
 // TillBucket reads the bucket of a key at a location.
 func (s *Store) TillBucket(ctx context.Context, t gift.Till) (ratelimit.Bucket, error) {
-	return s.askBucket(within(ctx, t.AccountID), selectTill, tillKey(t)...)
+	return s.askBucket(ctx, selectTill, tillKey(t)...)
 }
 
 // readBucket reads a bucket; one that was never taken from is full.
@@ -45,7 +45,6 @@ func (s *Store) askBucket(ctx context.Context, query string, key ...any) (b rate
 // CountMisses takes n misses out of the bucket of a key at a location, durably, and gives the bucket after it. alarm tells that the key
 // reached gift.GuessAlarm by them.
 func (s *Store) CountMisses(ctx context.Context, t gift.Till, now time.Time, n int) (b ratelimit.Bucket, alarm bool, err error) {
-	ctx = within(ctx, t.AccountID)
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		const make = `INSERT INTO till_bucket (account_id, key_id, location_id) VALUES ($1, $2, $3) ON CONFLICT (account_id, key_id, location_id) DO NOTHING`
 		if _, err := tx.ExecContext(ctx, make, tillKey(t)...); err != nil {
@@ -111,7 +110,6 @@ const maxHistoryForReward = 1000
 // RewardTill gives gift.GuessReward attempts back to a key at a location, if any are missing and it has redeemed this gift exactly
 // once: so that nobody is given more and more for one gift that is redeemed cent by cent.
 func (s *Store) RewardTill(ctx context.Context, t gift.Till, voucher gift.ID, now time.Time) error {
-	ctx = within(ctx, t.AccountID)
 	b, err := s.askBucket(ctx, selectTill, tillKey(t)...)
 	if err != nil || guessRate.Full(b, now) {
 		return err

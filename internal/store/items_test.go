@@ -40,7 +40,7 @@ func testItems(t *testing.T, open opener) {
 	}
 	for account, want := range map[gift.ID]int{account: 3, other.AccountID: 1} {
 		var n int
-		ctx := within(t.Context(), account)
+		ctx := t.Context()
 		must(t, each(ctx, s.readers, `SELECT count(*) FROM item_list AS i WHERE i.account_id = $1`, []any{bare(account)}, func(rows *sql.Rows) error { return rows.Scan(&n) }))
 		if n != want {
 			t.Errorf("an account keeps %d lists, want %d", n, want)
@@ -60,7 +60,7 @@ func TestChangedItemsAreFound(t *testing.T) {
 			save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
 			list := tableNamed("item_list")
 			before := rowsOfTable(t, s, list)[0]
-			if _, err := s.writer.ExecContext(everywhere(t.Context()), `UPDATE item_list SET items = '[]'`); err == nil {
+			if _, err := s.writer.ExecContext(t.Context(), `UPDATE item_list SET items = '[]'`); err == nil {
 				t.Error("a list could be changed")
 			}
 			unguarded(t, s)

@@ -33,7 +33,6 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 	if err != nil || next.IsZero() || next.After(now) || n <= 0 {
 		return nil, err
 	}
-	ctx = everywhere(ctx)
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		jobs = nil
 		query := `UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN (
@@ -66,7 +65,7 @@ func (s *Store) GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error) {
 	}
 	// The job is looked at after the gift: should the address change in between, the job is gone, and what was read is not used.
 	held := false
-	err = s.ask(within(ctx, job.AccountID), func(ctx context.Context) error {
+	err = s.ask(ctx, func(ctx context.Context) error {
 		return s.readers.QueryRowContext(ctx, `SELECT count(*) = 1 FROM job WHERE account_id = $1 AND id = $2 AND claimable_at = $3`,
 			bare(job.AccountID), bare(job.ID), job.Lease.UnixMicro()).Scan(&held)
 	})
@@ -82,7 +81,6 @@ func (s *Store) GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error) {
 // PostponeJob gives a leased job back, to be due again at job.Due, with its Attempts, its Doubts and the gateway's last words. A job that
 // was finished, taken back or leased to somebody else meanwhile is delivery.ErrTakenBack.
 func (s *Store) PostponeJob(ctx context.Context, job ledger.Job, words string) error {
-	ctx = within(ctx, job.AccountID)
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		due := job.Due.UnixMicro()
 		result, err := tx.ExecContext(ctx, `UPDATE job SET due = $1, claimable_at = $1, attempts = $2, last_words = $3, doubts = $4
@@ -104,7 +102,7 @@ func (s *Store) PostponeJob(ctx context.Context, job ledger.Job, words string) e
 
 // NextJob is when the next job is due or its lease ends; zero: there is none.
 func (s *Store) NextJob(ctx context.Context) (next time.Time, err error) {
-	err = s.ask(everywhere(ctx), func(ctx context.Context) error {
+	err = s.ask(ctx, func(ctx context.Context) error {
 		return s.readers.QueryRowContext(ctx, `SELECT min(claimable_at) FROM job`).Scan(scanTime{&next})
 	})
 	if err != nil {
@@ -122,7 +120,7 @@ type Backlog struct {
 
 // Backlog counts them.
 func (s *Store) Backlog(ctx context.Context, now time.Time) (b Backlog, err error) {
-	err = s.ask(everywhere(ctx), func(ctx context.Context) error {
+	err = s.ask(ctx, func(ctx context.Context) error {
 		if err := s.readers.QueryRowContext(ctx, `SELECT count(*) FROM job`).Scan(&b.Waiting); err != nil {
 			return err
 		}

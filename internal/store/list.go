@@ -53,7 +53,6 @@ func (s *Store) List(ctx context.Context, f gift.Filter) (page gift.Page, err er
 		return page, err
 	}
 	defer release()
-	ctx = within(ctx, f.AccountID)
 	ids, next, read, err := s.walk(ctx, f.Before, floor(f.CreatedFrom), f.Limit,
 		func(before gift.ID, n int) (string, []any) { return s.candidates(f, before, n) })
 	if err != nil {
@@ -273,7 +272,6 @@ func (s *Store) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.Ch
 		return page, err
 	}
 	defer release()
-	ctx = within(ctx, f.AccountID)
 	ids, next, read, err := s.walk(ctx, f.Before, floor(f.From), f.Limit,
 		func(before gift.ID, n int) (string, []any) { return changes(f, before, n) })
 	if err != nil {

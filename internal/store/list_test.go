@@ -216,7 +216,7 @@ func checkListPlan(t *testing.T, s *Store, name, text string) {
 func testOldGifts(t *testing.T, open opener) {
 	s, _ := open(t)
 	gifts := issue(t, s, newID(), 5)
-	ctx := within(t.Context(), gifts[0].AccountID)
+	ctx := t.Context()
 	must(t, s.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM gift_search WHERE account_id = $1`, bare(gifts[0].AccountID))
 		if err == nil {

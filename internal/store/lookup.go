@@ -129,7 +129,7 @@ func findInSteps(ctx context.Context, s *Store, all []*sought) error {
 				return fmt.Errorf("looking up secrets: %w", err)
 			}
 			refs := slices.Collect(maps.Keys(owned))
-			err = run(within(ctx, adding(nil, refs, func(r *ledger.Ref) gift.ID { return r.AccountID })...), byRef(selectGifts, refs, func(from scanner) error {
+			err = run(ctx, byRef(selectGifts, refs, func(from scanner) error {
 				g, closed, err := s.scanGift(from)
 				for _, w := range owned[refOf(&g.Voucher)] {
 					w.gift, w.err = g, closed

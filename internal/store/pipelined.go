@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"boon.example/internal/ledger"
 )
@@ -17,12 +18,10 @@ type pipelined struct {
 	conn   *pgx.Conn
 	spread bool // Store.spread
 	begun  bool
-	told   string        // to the walls
 	waits  time.Duration // for a commit
 }
 
-// transactPipelined runs fn in a transaction and commits. BEGIN, and what the walls
-// are told, travel with fn's first step.
+// transactPipelined runs fn in a transaction and commits. BEGIN travels with fn's first step.
 func transactPipelined(ctx context.Context, s *Store, fn func(runner) error) error {
 	conn, err := s.writer.Conn(ctx)
 	if err != nil {
@@ -30,7 +29,7 @@ func transactPipelined(ctx context.Context, s *Store, fn func(runner) error) err
 	}
 	defer conn.Close()
 	return conn.Raw(func(driverConn any) (err error) {
-		p := pipelined{conn: driverConn.(*walledConn).Conn.Conn(), spread: s.spread, waits: max(commitPatience, s.dialect.patience)}
+		p := pipelined{conn: driverConn.(*stdlib.Conn).Conn(), spread: s.spread, waits: max(commitPatience, s.dialect.patience)}
 		defer func() {
 			if err != nil {
 				p.rollBack(ctx)
@@ -52,7 +51,7 @@ func (s *Store) readPipelined(ctx context.Context, fn func(runner) error) error 
 	defer conn.Close()
 	return conn.Raw(func(driverConn any) error {
 		return fn(func(ctx context.Context, works []work) error {
-			step := pipelined{conn: driverConn.(*walledConn).Conn.Conn(), spread: s.spread, begun: true}
+			step := pipelined{conn: driverConn.(*stdlib.Conn).Conn(), spread: s.spread, begun: true}
 			return step.run(ctx, works)
 		})
 	})
@@ -66,10 +65,6 @@ func (p *pipelined) run(ctx context.Context, works []work) (err error) {
 	if !p.begun {
 		p.begun = true
 		b.Queue(`BEGIN`)
-	}
-	if sight := sightOf(ctx); sight != p.told {
-		b.Queue(tellSight, sight)
-		p.told = sight
 	}
 	for i := range works {
 		works[i].queue(&b, p.spread)

@@ -102,7 +102,7 @@ func TestNoPlanReadsAWholeAccount(t *testing.T) {
 // planOf is how PostgreSQL would run a text whatever its arguments are, on a connection of a pool of ours. What it may see is said, as always.
 func planOf(t *testing.T, db *sql.DB, text string) (plan []string) {
 	t.Helper()
-	ctx := everywhere(t.Context())
+	ctx := t.Context()
 	tx, err := db.BeginTx(ctx, nil)
 	must(t, err)
 	defer tx.Rollback()

@@ -61,8 +61,7 @@ var postgresDialect = dialect{
 		`SET LOCAL idle_in_transaction_session_timeout = 0`,
 		`LOCK TABLE ` + tableNames() + ` IN SHARE MODE NOWAIT`,
 	},
-	risks: `SELECT name, '' FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off'
-		UNION ALL SELECT '', rolname FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls) ORDER BY 1, 2`,
+	risks:          `SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off' ORDER BY 1`,
 	snapshot:       &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
 	patience:       callPatience,
 	waits:          callersPatience,
@@ -134,7 +133,7 @@ func noticed(c *pgx.Conn) bool { return c.PgConn().CustomData()[warned] != nil }
 
 func onConn(c *sql.Conn, fn func(*pgx.Conn)) {
 	_ = c.Raw(func(driverConn any) error { // fails when the connection is gone, and then there is nothing to ask
-		fn(driverConn.(*walledConn).Conn.Conn())
+		fn(driverConn.(*stdlib.Conn).Conn())
 		return nil
 	})
 }
@@ -172,10 +171,10 @@ func openPostgres(url string, patience time.Duration, tracer pgx.QueryTracer) (w
 		set(plan, "off")
 	}
 	open := func() *sql.DB {
-		db := sql.OpenDB(walledConnector{stdlib.GetConnector(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
-			_, err := conn.Exec(ctx, durably+`, `+noSight)
+		db := sql.OpenDB(stdlib.GetConnector(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, durably)
 			return err
-		}))})
+		})))
 		db.SetMaxOpenConns(max(2, size/2))
 		db.SetMaxIdleConns(max(2, size/2))
 		db.SetConnMaxIdleTime(5 * time.Minute)
@@ -190,7 +189,7 @@ const durably = `SELECT set_config('synchronous_commit', CASE WHEN current_setti
 	THEN 'on' ELSE current_setting('synchronous_commit') END, false)`
 
 // Risks are sentences for the operator about what Boon cannot override: settings of the database with which it may lose or damage what it
-// has committed, and a role that no wall between accounts holds.
+// has committed.
 func (s *Store) Risks(ctx context.Context) (risks []string, err error) {
 	if s.dialect.risks == "" {
 		return nil, nil
@@ -198,13 +197,8 @@ func (s *Store) Risks(ctx context.Context) (risks []string, err error) {
 	err = s.ask(ctx, func(ctx context.Context) error {
 		risks = nil
 		return each(ctx, s.readers, s.dialect.risks, nil, func(rows *sql.Rows) error {
-			var setting, role string
-			err := rows.Scan(&setting, &role)
-			if role != "" {
-				risks = append(risks, fmt.Sprintf("The role %s of the database %s is a superuser or has BYPASSRLS: no wall between accounts holds it. "+
-					"Give Boon an ordinary role that owns its database.", role, s.place))
-				return err
-			}
+			var setting string
+			err := rows.Scan(&setting)
 			risks = append(risks, fmt.Sprintf("The database %s has %s=off: when its machine loses power, redemptions that were answered may be lost, or the "+
 				"whole database damaged. Turn %s on.", s.place, setting, setting))
 			return err

@@ -101,7 +101,7 @@ func (s *Store) scanRequest(from scanner, more ...any) (r ledger.Request, sealed
 // LongAnswer reads the body of an answer that was not read with its record.
 func (s *Store) LongAnswer(ctx context.Context, l ledger.Long) (body []byte, err error) {
 	const query = `SELECT a.body FROM answer AS a WHERE a.account_id = $1 AND a.key = $2 AND a.operation = $3`
-	err = s.ask(within(ctx, l.AccountID), func(ctx context.Context) error {
+	err = s.ask(ctx, func(ctx context.Context) error {
 		return s.readers.QueryRowContext(ctx, query, bare(l.AccountID), l.Key, string(l.Operation)).Scan(&body)
 	})
 	if err == nil {
@@ -126,7 +126,6 @@ func (s *Store) Requests(ctx context.Context, account gift.ID, operation ledger.
 	const query = `SELECT ` + requestColumns + `, a.locations FROM request AS r
 		LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation
 		WHERE r.account_id = $1 AND r.key = $2 AND (r.operation = $3 OR $3 = '') ORDER BY r.operation`
-	ctx = within(ctx, account)
 	found, err = collect(ctx, s, query, []any{bare(account), key, string(operation)}, func(from scanner) (ledger.Request, error) {
 		var locations []byte
 		r, _, err := s.scanRequest(from, &locations)

@@ -34,7 +34,7 @@ func unguarded(t *testing.T, s *Store) {
 				JOIN pg_namespace n ON n.oid = c.connamespace WHERE n.nspname = current_schema() AND c.contype IN ('c', 'f') ORDER BY 1`
 	}
 	var texts []string
-	must(t, each(everywhere(t.Context()), s.writer, guards, nil, func(rows *sql.Rows) error {
+	must(t, each(t.Context(), s.writer, guards, nil, func(rows *sql.Rows) error {
 		var text string
 		err := rows.Scan(&text)
 		texts = append(texts, text)
@@ -47,7 +47,7 @@ func unguarded(t *testing.T, s *Store) {
 
 func run(t *testing.T, s *Store, text string, args ...any) {
 	t.Helper()
-	result, err := s.writer.ExecContext(everywhere(t.Context()), text, args...)
+	result, err := s.writer.ExecContext(t.Context(), text, args...)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -109,7 +109,7 @@ func TestKeysFromBeforePermissions(t *testing.T) {
 			t.Parallel()
 			s, _ := open(t)
 			setUp(t, s, "key")
-			ctx := everywhere(t.Context())
+			ctx := t.Context()
 			for _, c := range []struct {
 				stored any
 				may    gift.Permissions
@@ -137,7 +137,7 @@ func TestKeysFromBeforePermissions(t *testing.T) {
 // rowsOfTable reads rows of a table, in the order of its key.
 func rowsOfTable(t *testing.T, s *Store, of *table) (all []tuple) {
 	t.Helper()
-	must(t, each(everywhere(t.Context()), s.readers, of.selectAll(), nil, func(rows *sql.Rows) error {
+	must(t, each(t.Context(), s.readers, of.selectAll(), nil, func(rows *sql.Rows) error {
 		r, err := scanTuple(rows, of)
 		all = append(all, r)
 		return err

@@ -121,7 +121,6 @@ func (s *Store) searched(f gift.Filter) (first [][]byte, rest [][][]byte) {
 
 // IndexGifts makes at most limit gifts findable that were made by a program from before gift_search, and tells how many there were.
 func (s *Store) IndexGifts(ctx context.Context, limit int) (n int, err error) {
-	ctx = everywhere(ctx)
 	// Most calls find nothing; they should not wait for the writer.
 	refs, err := collect(ctx, s, selectUnindexed, []any{limit}, func(from scanner) (r ledger.Ref, err error) {
 		err = from.Scan(scanID{&r.AccountID}, scanID{&r.ID})
@@ -135,7 +134,7 @@ func (s *Store) IndexGifts(ctx context.Context, limit int) (n int, err error) {
 		if err != nil {
 			return n, fmt.Errorf("indexing gift %s: %w", r.ID, err)
 		}
-		of := within(ctx, r.AccountID)
+		of := ctx
 		err = s.write(of, func(tx *sql.Tx) error {
 			for _, row := range s.searchRows(&g) {
 				if _, err := tx.ExecContext(of, insertSearch.one, row...); err != nil {

@@ -132,7 +132,6 @@ func hashSetupAtFirst(ctx context.Context, q querier) ([sha256.Size]byte, error)
 }
 
 func hashSetupOf(ctx context.Context, q querier, atFirst bool) (sum [sha256.Size]byte, err error) {
-	ctx = everywhere(ctx)
 	h := sha256.New()
 	for _, t := range tables {
 		if t.name != "account" && t.name != "api_key" {

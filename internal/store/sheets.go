@@ -35,7 +35,7 @@ func (s *Store) OrderBySheet(ctx context.Context, t gift.Token) (account, order 
 	for _, hash := range s.keys.SheetHashes(t) {
 		var until time.Time
 		var owner []byte
-		err := s.ask(everywhere(ctx), func(ctx context.Context) error {
+		err := s.ask(ctx, func(ctx context.Context) error {
 			return s.readers.QueryRowContext(ctx, selectSheet, hash).Scan(scanTime{&until}, &owner)
 		})
 		if errors.Is(err, sql.ErrNoRows) {
@@ -58,7 +58,6 @@ func (s *Store) OrderBySheet(ctx context.Context, t gift.Token) (account, order 
 
 // RenewSheet makes a new link to the printed sheet of an order, and revokes those that there are; with revoke, it makes none.
 func (s *Store) RenewSheet(ctx context.Context, order gift.ID, now time.Time, revoke bool) (link ledger.Sheet, err error) {
-	ctx = everywhere(ctx)
 	link = ledger.Sheet{OrderID: order, Until: now.Add(ledger.SheetLives)}
 	if link.Token, err = gift.NewToken(rand.Reader); err != nil {
 		return link, err
@@ -86,7 +85,6 @@ func (s *Store) RenewSheet(ctx context.Context, order gift.ID, now time.Time, re
 
 // ForgetSheets deletes links that died before an instant.
 func (s *Store) ForgetSheets(ctx context.Context, before time.Time) error {
-	ctx = everywhere(ctx)
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM sheet WHERE until < $1`, before.UnixMicro())
 		return err

@@ -55,7 +55,7 @@ func testSheets(t *testing.T, open opener) {
 	}
 
 	save(t, s, ledger.Changes{Sheets: []ledger.Sheet{one}})
-	ctx := everywhere(t.Context())
+	ctx := t.Context()
 	must(t, s.transact(ctx, func(tx *sql.Tx) error { return swapOwners(ctx, tx, s, one.Token, two.Token) }))
 	for _, l := range []ledger.Sheet{one, two} {
 		if _, order, err := s.OrderBySheet(t.Context(), l.Token); !errors.Is(err, gift.UnexpectedError) {

@@ -407,7 +407,7 @@ func (s *Store) Sizes(ctx context.Context) (z Sizes, err error) {
 
 // CountVouchers is the number of all vouchers.
 func (s *Store) CountVouchers(ctx context.Context) (n int64, err error) {
-	err = s.ask(everywhere(ctx), func(ctx context.Context) error {
+	err = s.ask(ctx, func(ctx context.Context) error {
 		return s.readers.QueryRowContext(ctx, `SELECT CAST(coalesce(sum(vouchers), 0) AS BIGINT) FROM tally`).Scan(&n)
 	})
 	if err != nil {
@@ -427,7 +427,7 @@ func (s *Store) write(ctx context.Context, fn func(*sql.Tx) error) error {
 func (s *Store) transactUnhurried(ctx context.Context, fn func(*sql.Tx) error) error {
 	return s.transactWithin(ctx, 0, func(tx *sql.Tx) error {
 		if s.dialect.unhurried != "" {
-			if _, err := tx.ExecContext(everywhere(ctx), s.dialect.unhurried); err != nil {
+			if _, err := tx.ExecContext(ctx, s.dialect.unhurried); err != nil {
 				return err
 			}
 		}

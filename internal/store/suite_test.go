@@ -407,7 +407,7 @@ func dump(t *testing.T, s *Store) map[string][]string {
 	all := map[string][]string{}
 	for _, listed := range tables {
 		table := listed.name
-		rows, err := s.readers.QueryContext(everywhere(t.Context()), `SELECT * FROM `+table)
+		rows, err := s.readers.QueryContext(t.Context(), `SELECT * FROM `+table)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -463,7 +463,7 @@ func testStaleVoucher(t *testing.T, open opener) {
 	}
 	diff(t, dump(t, s), before)
 	err = s.dialect.transact(t.Context(), s, func(run runner) error {
-		return run(within(t.Context(), g.AccountID), []work{{statement: updateVoucher, account: g.AccountID, rows: [][]any{{1, 5, 2, bare(newID()), bare(g.ID), 7}}}})
+		return run(t.Context(), []work{{statement: updateVoucher, account: g.AccountID, rows: [][]any{{1, 5, 2, bare(newID()), bare(g.ID), 7}}}})
 	})
 	if err == nil || !strings.Contains(err.Error(), "0 rows") {
 		t.Errorf("a voucher was written over another state than the loaded one: %v", err)
@@ -478,7 +478,7 @@ func testConstraints(t *testing.T, open opener) {
 	a, v, last := bare(g[0].AccountID), bare(g[0].ID), bare(taken.ID)
 	naked := g[0].Voucher // with nothing that refers to it
 	naked.ID = newID()
-	if _, err := s.writer.ExecContext(everywhere(t.Context()), insertVoucher.one, voucherRow(&naked)...); err != nil {
+	if _, err := s.writer.ExecContext(t.Context(), insertVoucher.one, voucherRow(&naked)...); err != nil {
 		t.Fatal(err)
 	}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{
@@ -532,7 +532,7 @@ func testConstraints(t *testing.T, open opener) {
 		"an account key of no account": {`INSERT INTO api_key (id, kind, name, hint, hash, locations, created_at) VALUES ($1, 'account', '', '', $2, $3, 0)`,
 			[]any{a, make([]byte, 32), []byte{}}},
 	} {
-		if _, err := s.writer.ExecContext(everywhere(t.Context()), test.query, test.args...); !s.dialect.rejected(err) {
+		if _, err := s.writer.ExecContext(t.Context(), test.query, test.args...); !s.dialect.rejected(err) {
 			t.Errorf("%s: %v, want a broken constraint", name, err)
 		}
 	}
@@ -1192,7 +1192,7 @@ func testStrangers(t *testing.T, open opener) {
 
 func liveGifts(t *testing.T, s *Store, account gift.ID) (n int64, err error) {
 	const query = `SELECT CAST(coalesce(sum(live), 0) AS BIGINT) FROM tally WHERE account_id = $1`
-	err = s.readers.QueryRowContext(within(t.Context(), account), query, bare(account)).Scan(&n)
+	err = s.readers.QueryRowContext(t.Context(), query, bare(account)).Scan(&n)
 	return n, err
 }
 
@@ -1344,7 +1344,7 @@ func testVerify(t *testing.T, open opener) {
 
 func spoil(t *testing.T, s *Store, query string, args ...any) {
 	t.Helper()
-	result, err := s.writer.ExecContext(everywhere(t.Context()), query, args...)
+	result, err := s.writer.ExecContext(t.Context(), query, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

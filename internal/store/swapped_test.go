@@ -84,7 +84,7 @@ func testSwapped(t *testing.T, open opener) {
 		for _, of := range []string{"one account", "two accounts", "one id in two accounts"} {
 			t.Run(name+" of "+of, func(t *testing.T) {
 				a, b := twoGifts(t, s, of)
-				ctx := everywhere(t.Context())
+				ctx := t.Context()
 				exchange := func() {
 					must(t, s.transact(ctx, func(tx *sql.Tx) error { return swap(ctx, tx, &a, &b) }))
 				}
@@ -146,7 +146,7 @@ func testOlderSecrets(t *testing.T, open opener) {
 	s, _ := open(t)
 	g := issue(t, s, newID(), 1)[0]
 	older := s.keys.Seal([]byte(g.Card.Code.Reveal()+g.Card.Token.Reveal()), bound("card", g.ID))
-	ctx := everywhere(t.Context())
+	ctx := t.Context()
 	must(t, s.transact(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE card SET secrets = $1 WHERE account_id = $2`, older, bare(g.AccountID))
 		return err

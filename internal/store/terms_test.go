@@ -27,7 +27,7 @@ func testTerms(t *testing.T, open opener) {
 	rows := func(want int) {
 		t.Helper()
 		var own, shared int
-		ctx := within(t.Context(), account)
+		ctx := t.Context()
 		must(t, s.readers.QueryRowContext(ctx, `SELECT count(*) FROM card AS c WHERE c.account_id = $1 AND c.terms <> ''`, bare(account)).Scan(&own))
 		must(t, s.readers.QueryRowContext(ctx, `SELECT count(*) FROM order_terms AS o WHERE o.account_id = $1`, bare(account)).Scan(&shared))
 		if own+shared != want {

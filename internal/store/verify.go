@@ -53,7 +53,6 @@ func (d *dialect) selectPageHistories() string {
 // VoucherPage implements ledger.Shelf. Vouchers of two accounts may be on a page; should they share an id, the page ends between them.
 func (s *Store) VoucherPage(ctx context.Context, from ledger.Ref, limit, longest int) (page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
 	histories = make(map[gift.ID][]gift.Entry, limit)
-	ctx = everywhere(ctx)
 	err = s.read(ctx, func(tx *sql.Tx) error {
 		seen := make(map[gift.ID]bool, limit)
 		full := false
@@ -96,17 +95,8 @@ type check struct {
 	run  func(ctx context.Context, found func(problem string)) error
 }
 
-// checks are all of them. Each looks at the rows of all accounts, whoever calls it: one that sees nothing finds nothing.
+// checks are all of them.
 func (s *Store) checks() []check {
-	all := s.eachCheck()
-	for i := range all {
-		run := all[i].run
-		all[i].run = func(ctx context.Context, found func(string)) error { return run(everywhere(ctx), found) }
-	}
-	return all
-}
-
-func (s *Store) eachCheck() []check {
 	return []check{
 		{"the database file", s.checkIntegrity},
 		{"codes and tokens", s.checkSecrets},

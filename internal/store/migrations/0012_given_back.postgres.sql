@@ -1,10 +1,3 @@
-DO $$
-BEGIN
-    IF NOT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') THEN
-        PERFORM wall('given_back');
-    END IF;
-END $$;
-
 CREATE OR REPLACE FUNCTION entries_fit() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE broken TEXT;
 BEGIN

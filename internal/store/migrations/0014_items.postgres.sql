@@ -6,10 +6,3 @@ FOR EACH ROW EXECUTE FUNCTION never('lists of items are never changed');
 
 CREATE TRIGGER item_list_never_deleted BEFORE DELETE ON item_list
 FOR EACH ROW EXECUTE FUNCTION never('lists of items are never deleted');
-
-DO $$
-BEGIN
-    IF NOT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') THEN
-        PERFORM wall('item_list');
-    END IF;
-END $$;

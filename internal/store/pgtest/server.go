@@ -107,7 +107,7 @@ func (s *Server) initialize() error {
 // PID is the server's first process, whose children the others are.
 func (s *Server) PID() int { return s.process.Process.Pid }
 
-// makeRole makes the role boon as an operator should. It is no superuser, whom row security does not hold. That it may end others' sessions
+// makeRole makes the role boon as an operator should: no superuser. That it may end others' sessions
 // is for tests that drop a database while the server tidies it up (autovacuum).
 func (s *Server) makeRole() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)

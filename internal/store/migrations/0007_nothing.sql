@@ -1,0 +1,2 @@
+-- Serves programs from schema 1.
+-- Nothing is left of this step.

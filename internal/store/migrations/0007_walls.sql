@@ -1,2 +1,0 @@
--- Serves programs from schema 1.
--- Walls between the accounts, where the database can build them.
