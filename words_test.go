@@ -1,0 +1,107 @@
+package boon_test
+
+import (
+	"os"
+	"os/exec"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fieldWords has, for each word that this project once made up for itself, the one that the field uses. docs/glossary.md explains those.
+var fieldWords = map[string]string{
+	"strand": "chain", "strands": "chains", "tips": "heads",
+	"turnstile": "admission control", "visitor": "call in flight", "visitors": "calls in flight", "crowded": "overloaded",
+	"patience": "timeout", "hurried": "with a short timeout", "hurries": "has a short timeout", "unhurried": "background",
+	"calmly": "in the background", "insist": "retry", "house": "app", "furnish": "new, open", "furnished": "opened",
+	"rowwise": "execRows", "pipelined": "execBatch", "piped": "batched", "flying": "in flight", "sought": "pending look-up",
+	"gathering": "lookup batcher", "gatherings": "lookup batchers", "rank": "priority", "shelf": "VoucherReader",
+	"door": "admission control", "doors": "admission control", "walls": "row-level security",
+	"stranger": "anonymous client, or sender", "strangers": "anonymous clients, or senders",
+	"hangup": "close", "findinsteps": "find",
+}
+
+// stillAllowed has the folders in which a word has yet to be renamed. It only shrinks.
+var stillAllowed = map[string][]string{
+	"calmly":      {"internal/store"},
+	"crowded":     {"internal/server"},
+	"door":        {".", "docs", "docs/adr", "internal/server"},
+	"findinsteps": {"internal/store"},
+	"furnish":     {"internal/server", "internal/store", "test/bench", "test/timing"},
+	"furnished":   {"internal/store"},
+	"gathering":   {"internal/store"},
+	"hangup":      {"internal/mail", "internal/server", "internal/sms"},
+	"house":       {".", "docs", "internal/delivery", "internal/delivery/deliverytest", "internal/server", "test/bench", "test/power"},
+	"hurried":     {"internal/server", "internal/store"},
+	"insist":      {"internal/store"},
+	"patience":    {".", "client", "internal/api", "internal/delivery/deliverytest", "internal/ledger", "internal/load", "internal/server", "internal/store", "test/crash", "test/injection", "test/rig", "test/screenshots", "test/storm", "test/torture"},
+	"piped":       {"cmd/boon", "internal/store"},
+	"pipelined":   {"docs/adr", "internal/store"},
+	"rank":        {"docs", "docs/adr", "internal/server"},
+	"rowwise":     {"internal/store"},
+	"shelf":       {"internal/ledger", "internal/ratelimit", "internal/server", "internal/store", "internal/web"},
+	"sought":      {"internal/store"},
+	"strand":      {"docs/adr", "internal/store", "internal/store/migrations"},
+	"strands":     {".", "docs", "docs/adr", "internal/store", "internal/store/migrations"},
+	"stranger":    {".", "docs", "internal/api", "internal/card", "internal/clientip", "internal/delivery", "internal/gift", "internal/mail", "internal/server", "internal/sms", "internal/store", "internal/store/migrations", "internal/web", "test/injection"},
+	"strangers":   {"docs", "internal/api", "internal/card", "internal/mail", "internal/picture", "internal/store", "internal/web"},
+	"tips":        {".", "cmd/boon", "docs", "docs/adr", "internal/store"},
+	"turnstile":   {".", "docs", "docs/adr", "internal/server"},
+	"unhurried":   {"internal/store"},
+	"visitor":     {"internal/server"},
+}
+
+// legitimate has the folders in which a word means what it means everywhere, with the reason.
+var legitimate = map[string][]string{
+	"rank": {"internal/load"}, // the nearest rank of a percentile
+}
+
+// words splits identifiers at their capitals, and also gives each identifier as a whole.
+var (
+	identifiers = regexp.MustCompile(`[A-Za-z]+`)
+	words       = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
+)
+
+// TestWordsAreTheFields holds identifiers, comments and documents to words that an engineer from elsewhere would search for.
+func TestWordsAreTheFields(t *testing.T) {
+	out, err := exec.Command("git", "ls-files", "*.go", "*.sql", "*.sh", "*.md", "*.yaml", "Makefile").Output()
+	if err != nil {
+		t.Skipf("there is no git to list the files: %v", err)
+	}
+	under := func(folders []string, dir string) bool {
+		return slices.ContainsFunc(folders, func(f string) bool { return dir == f || strings.HasPrefix(dir, f+"/") })
+	}
+	used := map[string]bool{}
+	for _, file := range strings.Fields(string(out)) {
+		text, err := os.ReadFile(file)
+		if os.IsNotExist(err) || file == "words_test.go" {
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		dir := path.Dir(file)
+		for number, line := range strings.Split(string(text), "\n") {
+			for _, identifier := range identifiers.FindAllString(line, -1) {
+				for _, word := range append(words.FindAllString(identifier, -1), identifier) {
+					word = strings.ToLower(word)
+					instead, banned := fieldWords[word]
+					if !banned || under(legitimate[word], dir) {
+						continue
+					}
+					if used[word+" "+dir] = true; !under(stillAllowed[word], dir) {
+						t.Errorf("%s:%d: %q: the field's word is %q", file, number+1, word, instead)
+					}
+				}
+			}
+		}
+	}
+	for word, folders := range stillAllowed {
+		for _, folder := range folders {
+			if !used[word+" "+folder] {
+				t.Logf("%q is gone from %s: take it out of stillAllowed", word, folder)
+			}
+		}
+	}
+}
