@@ -99,10 +99,19 @@ func findJoined(ctx context.Context, s *Store, all []*sought) error {
 			args = append(args, all[min(i, len(all)-1)].hash)
 		}
 	}
-	found, err := collect(ctx, s, text, args, func(from scanner) (f sought, err error) {
-		f.gift, f.err, err = s.scanGift(from, &f.hash, &f.kind)
-		return f, err
-	})
+	found, err := collect(ctx, s, text, args, s.scanSought)
+	answer(all, found)
+	return err
+}
+
+// scanSought reads what was found for a hash.
+func (s *Store) scanSought(from scanner) (f sought, err error) {
+	f.gift, f.err, err = s.scanGift(from, &f.hash, &f.kind)
+	return f, err
+}
+
+// answer hands what was found to those who look for it.
+func answer(all []*sought, found []sought) {
 	for _, w := range all {
 		w.err = gift.NotFound
 		for i := range found {
@@ -111,7 +120,34 @@ func findJoined(ctx context.Context, s *Store, all []*sought) error {
 			}
 		}
 	}
-	return err
+}
+
+// selectSought is selectBySecrets with an array of hashes. What is in it in brackets is found by a whole key: see finding.
+var selectSought = &statement{what: "looking up secrets", piped: `SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k)
+	CROSS JOIN LATERAL (SELECT s.hash, s.kind, g.* FROM secret AS s
+		CROSS JOIN LATERAL (` + selectGift + ` WHERE v.account_id = s.account_id AND v.id = s.voucher_id OFFSET 0) AS g
+		WHERE s.hash = wanted.k OFFSET 0) AS found`}
+
+// findPipelined answers those who are looked up in one round trip; in two where accounts are spread over machines.
+func findPipelined(ctx context.Context, s *Store, all []*sought) error {
+	if s.spread {
+		return findInSteps(ctx, s, all)
+	}
+	w := work{statement: selectSought, rows: make([][]any, len(all))}
+	for i := range all {
+		w.rows[i] = []any{all[i].hash}
+	}
+	return s.ask(ctx, func(ctx context.Context) error {
+		var found []sought
+		w.take = func(from scanner) error {
+			f, err := s.scanSought(from)
+			found = append(found, f)
+			return err
+		}
+		err := s.readPipelined(ctx, func(run runner) error { return run(ctx, []work{w}) })
+		answer(all, found)
+		return err
+	})
 }
 
 var (
@@ -119,8 +155,8 @@ var (
 	selectGifts  = finding("gifts", selectGift+` WHERE v.account_id = $1 AND v.id {keys}`, "B", true)
 )
 
-// findInSteps answers those who are looked up in two round trips: first whose gifts they are, then the gifts. Where accounts are spread over
-// machines, the first asks those that have the hashes, the second those that have the accounts. The error is none of theirs alone.
+// findInSteps answers those who are looked up in two round trips: the first asks the machines that have the hashes whose gifts they are, the
+// second those that have the accounts. The error is none of theirs alone.
 func findInSteps(ctx context.Context, s *Store, all []*sought) error {
 	return s.ask(ctx, func(ctx context.Context) error {
 		return s.readPipelined(ctx, func(run runner) error {

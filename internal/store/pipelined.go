@@ -13,11 +13,13 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// pipelined runs all works of a step in one round trip: the way of a database at the other end of a network.
+// pipelined runs the works of a transaction in as few round trips as their answers allow: the way of a database at the other end of a
+// network. Works that nothing comes back from are sent with what follows them, at the latest with the COMMIT.
 type pipelined struct {
 	conn   *pgx.Conn
 	spread bool // Store.spread
 	begun  bool
+	unsent pgx.Batch
 	waits  time.Duration // for a commit
 }
 
@@ -29,7 +31,8 @@ func transactPipelined(ctx context.Context, s *Store, fn func(runner) error) err
 	}
 	defer conn.Close()
 	return conn.Raw(func(driverConn any) (err error) {
-		p := pipelined{conn: driverConn.(*stdlib.Conn).Conn(), spread: s.spread, waits: max(commitPatience, s.dialect.patience)}
+		waits := max(commitPatience, s.dialect.patience)
+		p := pipelined{conn: driverConn.(*stdlib.Conn).Conn(), spread: s.spread, waits: waits}
 		defer func() {
 			if err != nil {
 				p.rollBack(ctx)
@@ -57,18 +60,29 @@ func (s *Store) readPipelined(ctx context.Context, fn func(runner) error) error 
 	})
 }
 
-func (p *pipelined) run(ctx context.Context, works []work) (err error) {
+func (p *pipelined) run(ctx context.Context, works []work) error {
 	if len(works) == 0 {
 		return nil
 	}
-	var b pgx.Batch
 	if !p.begun {
 		p.begun = true
-		b.Queue(`BEGIN`)
+		p.unsent.Queue(`BEGIN`)
 	}
+	asks := p.spread // there, only this program can tell whether each row was hit
 	for i := range works {
-		works[i].queue(&b, p.spread)
+		works[i].queue(&p.unsent, p.spread)
+		asks = asks || works[i].take != nil
 	}
+	if !asks {
+		return nil
+	}
+	return p.send(ctx)
+}
+
+// send sends what was not sent yet, and reads the answers.
+func (p *pipelined) send(ctx context.Context) error {
+	b := p.unsent
+	p.unsent = pgx.Batch{}
 	return p.conn.SendBatch(ctx, &b).Close()
 }
 
@@ -92,11 +106,14 @@ func (w *work) queue(b *pgx.Batch, spread bool) {
 		}
 		b.Queue(text, args...).Fn = func(results pgx.BatchResults) error {
 			n, err := w.receive(results)
-			if hits += n; err == nil && call == calls-1 {
-				return w.checkHits(hits)
-			}
-			if err != nil {
+			hits += n
+			switch {
+			case w.exact && sqlState(err) == divisionByZero: // see updating
+				return fmt.Errorf("%s: %w", w.what, errMissed)
+			case err != nil:
 				return fmt.Errorf("%s: %w", w.what, err)
+			case text == w.one && call == calls-1:
+				return w.checkHits(hits)
 			}
 			return nil
 		}
@@ -134,24 +151,36 @@ func (w *work) receive(results pgx.BatchResults) (hits int64, err error) {
 	return 0, rows.Err()
 }
 
-// commit ends the transaction. It may take longer than the transaction had left: what is being committed is not abandoned
-// lightly, for then nobody knows what became of it.
+// commit sends what was not sent yet with the COMMIT behind it. It may take longer than the transaction had left: what is being
+// committed is not abandoned lightly, for then nobody knows what became of it.
 func (p *pipelined) commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.waits)
 	defer cancel()
 	forgetNotices(p.conn)
-	tag, err := p.conn.Exec(ctx, `COMMIT`)
+	arrived := false // an answer to the COMMIT
+	p.unsent.Queue(`COMMIT`).Fn = func(results pgx.BatchResults) error {
+		tag, err := results.Exec()
+		if arrived = true; err == nil && tag.String() == "ROLLBACK" {
+			err = pgx.ErrTxCommitRollback
+		}
+		return err
+	}
+	err := p.send(ctx)
 	switch {
-	case err == nil && tag.String() == "ROLLBACK":
-		return errors.New("committing: the database rolled back")
 	case err == nil && noticed(p.conn):
-		return fmt.Errorf("committing: %w: %s", ledger.ErrUnknown, "the database warned that the commit may not have reached its standby")
-	case err != nil && unknownOutcome(err):
+		return fmt.Errorf("committing: %w: the database warned that the commit may not have reached its standby", ledger.ErrUnknown)
+	case err != nil && (arrived && unknownOutcome(err) || !arrived && !p.refused(err)):
 		return fmt.Errorf("committing: %w: %w", ledger.ErrUnknown, err)
 	case err != nil:
 		return fmt.Errorf("committing: %w", err)
 	}
 	return nil
+}
+
+// refused tells that the COMMIT was not done, from an error of what was sent before it: the server refused a statement, and did nothing that
+// came after it, or nothing was sent and the transaction is still open.
+func (p *pipelined) refused(err error) bool {
+	return sqlState(err) != "" || errors.Is(err, errMissed) || !p.conn.IsClosed() && p.conn.PgConn().TxStatus() != 'I'
 }
 
 // rollBack leaves the connection as it was, or closes it.

@@ -56,7 +56,7 @@ func TestNoPlanReadsAWholeAccount(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // the plans are PostgreSQL's
 	s, _ := openPostgresForTest(t)
-	texts := []string{selectGiftByID, s.dialect.selectHistory(), s.dialect.countRedemptions(), selectPage, s.dialect.selectPageHistories(), selectForgettable, deleteRequests}
+	texts := []string{selectGiftByID, selectSought.piped, s.dialect.selectHistory(), s.dialect.countRedemptions(), selectPage, s.dialect.selectPageHistories(), selectForgettable, deleteRequests}
 	for _, of := range groupStatements {
 		for _, text := range []string{of.one, of.piped} {
 			if text != "" && !strings.HasPrefix(text, "INSERT") {

@@ -46,7 +46,7 @@ var postgresDialect = dialect{
 	words:    strings.NewReplacer("{table}", "", "{clustered}", ""),
 	transact: transactPipelined,
 	together: 64,
-	find:     findInSteps,
+	find:     findPipelined,
 	// OFFSET 0 keeps the planner from reading the whole account: see finding.
 	entryByID: func(id string) string {
 		return `CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1 AND e.id = ` + id + ` OFFSET 0) AS e`
@@ -78,6 +78,9 @@ var postgresDialect = dialect{
 		return size, 0, err
 	},
 }
+
+// divisionByZero is the server's code of one.
+const divisionByZero = "22012"
 
 // sqlState is the server's code of an error, "" when the error is not the server's.
 func sqlState(err error) string {

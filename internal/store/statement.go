@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -66,11 +67,17 @@ func columnNames(columns string) []string {
 // rows for each. OFFSET 0 is what keeps the planner from turning a join around.
 
 // updating changes a row of an account, $1, for each of its rows, whose columns, of types as in inserting, are $2 and so on in its text.
-// That has one WHERE, which compares all of the key. Each must hit one.
+// That has one WHERE, which compares all of the key. Each must hit one: pipelined, where a COMMIT may be on its way already, the statement
+// itself divides by zero else.
 func updating(what, types, text string) *statement {
 	set, where, _ := strings.Cut(strings.ReplaceAll(text, "$", "w.c"), " WHERE ")
-	return &statement{what: what, one: text, piped: set + " FROM " + given(types) + " WHERE " + where, scoped: true, exact: true}
+	return &statement{what: what, one: text, scoped: true, exact: true,
+		piped: "WITH hit AS (" + set + " FROM " + given(types) + " WHERE " + where + " RETURNING 1)" +
+			" SELECT 1 / (count(*) = cardinality(" + arrays(2, types[:1]) + "))::INT FROM hit"}
 }
+
+// errMissed tells that a row that was to be changed is not there, or not as it was.
+var errMissed = errors.New("a row that was to be changed is not there, or not as it was")
 
 // given is a table w of the account as c1 and of columns of these types as c2 and so on, each of an array. Were the account a constant
 // there, the planner could begin with all rows of it.
@@ -139,7 +146,7 @@ func placeholders(from, n int) string {
 // checkHits refuses a work that should have hit a row for each of its own, and did not.
 func (w *work) checkHits(n int64) error {
 	if w.exact && n != int64(len(w.rows)) {
-		return fmt.Errorf("%s: %d rows were hit, not %d", w.what, n, len(w.rows))
+		return fmt.Errorf("%s: %w: %d of %d rows", w.what, errMissed, n, len(w.rows))
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (*statements) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndDa
 
 // withoutAccount are the only statements that may touch a table of many rows without naming the account: each with its reason.
 var withoutAccount = map[string]string{
-	`SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k) CROSS JOIN LATERAL (SELECT s.hash, s.kind, s.account_id`:         "whose secret is it?",
+	`SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k) CROSS JOIN LATERAL (SELECT s.hash, s.kind, g.* FROM secret AS s`: "whose secret is it?",
 	`SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k) CROSS JOIN LATERAL (SELECT s.hash FROM secret AS s WHERE s.hash`: "is a new code taken anywhere?",
 	`UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN`:                                                            "jobs are claimed for all accounts",
 	`SELECT to_regclass('pg_dist_partition')`:                                                                               "is the database spread over machines?",
@@ -204,4 +204,33 @@ func countRecursions(t *testing.T) (n int) {
 		}
 	}
 	return n
+}
+
+// TestRoundTrips counts how often a call goes to the server and back: what a lone caller waits for.
+func TestRoundTrips(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t) // the embedded database is no trip away
+	all := &statements{seen: map[string]bool{}}
+	s, _ := openServerForTest(t, all)
+	g := issue(t, s, newID(), 1)[0]
+	trips := func(name string, want int, call func()) {
+		t.Helper()
+		call() // statements are prepared once for each connection
+		all.trips = 0
+		if call(); all.trips != want {
+			t.Errorf("%s makes %d round trips, want %d", name, all.trips, want)
+		}
+	}
+	s.writer.SetMaxOpenConns(1)
+	s.readers.SetMaxOpenConns(1)
+	trips("a redemption", 2, func() { redeem(t, s, &g.Voucher, 1) })
+	trips("an issue", 1, func() { issue(t, s, g.AccountID, 1) })
+	trips("a look-up by code", 1, func() {
+		_, err := s.GiftByCode(t.Context(), g.Card.Code)
+		must(t, err)
+	})
+	trips("a look-up by id", 1, func() {
+		_, err := s.Gift(t.Context(), g.AccountID, g.ID)
+		must(t, err)
+	})
 }
