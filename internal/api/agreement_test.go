@@ -17,7 +17,7 @@ import (
 // unsayable are the sentences about what a schema cannot say: what belongs to the account, what its currency and limits allow, what is past, and
 // what makes an address, a number or a zone a real one. A request that the schema allows is refused for these reasons only.
 var unsayable = regexp.MustCompile(strings.Join([]string{
-	`This account has no (such (location|design|storefront|promotion)\.|location with that )`, `Say at which location: `,
+	`This account has no (such (gift|location|design|storefront|promotion)\.|location with that )`, `Say at which location: `,
 	`An amount in USD has at most 2 decimals\.`, `The amount must be at most `, `The amount is too large\.`,
 	`There is no such day or time of day\.`, `The deliveryDate has passed\.`, `The deliveryDate may be at most 5 years ahead\.`,
 	`This is not one e-mail address such as `, `mobile number`, `country`, `time zone`,

@@ -285,6 +285,9 @@ func (a *API) handler(h handler) http.Handler {
 		if err == nil {
 			answer, err = c.whole(c.route.operation, answer)
 		}
+		if err == nil && answer.Status == 0 {
+			err = errors.New("the handler gave neither an answer nor an error")
+		}
 		if err == nil && r.Method == http.MethodGet { // of others that is known before
 			err = c.hold(len(answer.Body) - c.memory)
 		}

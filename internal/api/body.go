@@ -13,20 +13,21 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// decode reads the body of a call into a T. Every problem is in problems; the error is the verdict on all of them.
-func decode[T any](c *call, problems *gift.Problems, read func(*object) T) (request T, _ error) {
+// decode reads the body of a call into a T. What is wrong with it is in problems, to which others may be added.
+func decode[T any](c *call, read func(*object) T) (request T, problems *gift.Problems) {
 	r := c.readers.Get().(*reader)
 	defer func() {
 		r.forget()
 		c.readers.Put(r)
 	}()
+	problems = new(gift.Problems)
 	if o := r.read(c.body, problems); o != nil {
 		request = read(o)
 		o.finish()
 	} else {
 		c.unread = true
 	}
-	return request, r.verdict()
+	return request, problems
 }
 
 // readBody reads the whole body, which must be JSON as far as its headers say, and no longer than most.

@@ -94,17 +94,17 @@ func (r *cancellation) canon(c *canon) {
 
 // cancelGift takes gifts out of use, all that are named or none, unless those that may not be are to be skipped.
 func cancelGift(c *call) (ledger.Answer, error) {
-	var problems gift.Problems
-	c.needKey(&problems)
-	asked, err := decode(c, &problems, readCancellation)
-	if err != nil {
-		return ledger.Answer{}, err
+	asked, problems := decode(c, readCancellation)
+	account, err := c.Directory().AccountOf(c.caller, asked.accountID, "accountID")
+	if err == nil {
+		c.account = account
 	}
-	if c.account, err = c.Directory().AccountOf(c.caller, asked.accountID, "accountID"); err != nil {
-		return ledger.Answer{}, err
+	if !c.unread && !problems.Has("accountID") {
+		problems.Refuse(err)
 	}
-	if c.needKey(&problems); problems.Len() > 0 { // of an account that is known only now
-		return ledger.Answer{}, problems.Err()
+	c.needKey(problems)
+	if err := problems.Err(); err != nil {
+		return ledger.Answer{}, err
 	}
 	request := c.request(ledger.CancelGift, asked.canon)
 	ids, err := c.gifts(asked.several)
@@ -134,10 +134,9 @@ func (r *reinstatement) canon(c *canon) {
 
 // reinstateGift takes a cancellation or a failed purchase back, of all gifts that are named or of none.
 func reinstateGift(c *call) (ledger.Answer, error) {
-	var problems gift.Problems
-	c.needKey(&problems)
-	asked, err := decode(c, &problems, readReinstatement)
-	if err != nil {
+	asked, problems := decode(c, readReinstatement)
+	c.needKey(problems)
+	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
 	request := c.request(ledger.ReinstateGift, asked.canon)

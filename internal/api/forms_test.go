@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"boon.example/internal/gift"
 )
@@ -93,6 +94,7 @@ func TestEveryLookUpThatFailsIsTold(t *testing.T) {
 	nowhereAtAll := `"organizationID":"` + nowhere + `","` + pos + `":"POS-9"`
 	unknownToken := strings.Repeat("0", 22)
 	taken := w.redeem(w.send(money("5")), "2").at("redemptionID")
+	earlier := w.now().AddDate(-1, 0, 0).UTC().Format(time.RFC3339)
 	unknown := func(paths ...string) badCase { return badCase{"", "", 404, gift.NotFound, paths} }
 	for _, c := range []struct {
 		operation, body string
@@ -117,6 +119,17 @@ func TestEveryLookUpThatFailsIsTold(t *testing.T) {
 		{"reverse-redemption", `{"redemptionID":"` + taken + `",` + nowhereAtAll + `}`, unknown("organizationID", pos)},
 		{"reverse-redemption", `{"redemptionID":"` + nowhere + `","amount":0,` + nowhereAtAll + `}`, invalid("", "", "amount", "organizationID", pos)},
 		{"reverse-redemption", `{"idempotencyKey":"never",` + nowhereAtAll + `}`, invalid("", "", "organizationID", pos)},
+		{"resend-gift", `{"voucherID":"` + nowhere + `","recipientContact":"a@b"}`, invalid("", "", "recipientContact", "voucherID")},
+		{"resend-gift", `{"voucherID":"` + nowhere + `","recipientContact":"12"}`, invalid("", "", "recipientContact", "voucherID")},
+		{"resend-gift", `{"voucherID":"` + nowhere + `","deliveryMethodID":3,"recipientContact":"a@example.com"}`, invalid("", "", "recipientContact", "voucherID")},
+		{"resend-gift", `{"voucherID":"` + nowhere + `","deliveryMethodID":9,"recipientContact":"a@b"}`,
+			invalid("", "", "deliveryMethodID", "recipientContact", "voucherID")},
+		{"resend-gift", `{"voucherID":"` + nowhere + `","recipientContact":"a@example.com"}`, unknown("voucherID")},
+		{"reschedule-gift", `{"voucherID":"` + nowhere + `","deliveryDate":"` + earlier + `"}`, invalid("", "", "deliveryDate", "voucherID")},
+		{"send-gift", strings.Replace(money("0", `,"accountID":"`+corner+`","recipientContact":"x","organizationID":"`+nowhere+`"`), "ann@example.com", "ann", 1),
+			invalid("", "", "monetaryGift.value", "monetaryGift.recipientContact", "externalTransactionCustomerEmailAddress", "monetaryGift.accountID")},
+		{"send-gift", money("5.001", `,"accountID":"`+corner+`"`), badCase{"", "", 403, gift.NotAuthorized, []string{"monetaryGift.accountID"}}},
+		{"cancel-gift", `{"accountID":"` + corner + `","cause":"OTHER"}`, invalid("", "", "cause", "accountID", "")},
 	} {
 		r := w.post(c.operation, c.body).refused(c.want.status, c.want.code, c.want.paths...)
 		var problem struct{ Messages []struct{ Path string } }
@@ -129,6 +142,12 @@ func TestEveryLookUpThatFailsIsTold(t *testing.T) {
 		w.post("reverse-redemption", `{"redemptionID":"`+redemption+`","organizationID":"`+nowhere+`"}`, as(wharfKey)...).
 			refused(404, gift.NotFound, "organizationID", "redemptionID")
 	}
+	// So is a gift: what else is wrong with the call is told of both alike.
+	for _, voucher := range []string{w.send(money("5", `,"organizationID":"`+pier+`"`)).id, nowhere} {
+		w.post("resend-gift", `{"voucherID":"`+voucher+`","recipientContact":"a@b"}`, as(wharfKey)...).
+			refused(400, gift.ValidationFailure, "recipientContact", "voucherID")
+	}
+	w.get("/gifting/gifts?limit=0&accountID="+corner).refused(400, gift.ValidationFailure, "limit", "accountID")
 	w.get("/gifting/gifts/"+zeroGUID).refused(404, gift.NotFound, "voucherID")
 	w.get("/requests/never").refused(404, gift.NotFound)
 	w.validate(1).refused(404, gift.NotFound, "voucherCode")

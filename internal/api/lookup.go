@@ -23,12 +23,14 @@ func showGift(c *call) (ledger.Answer, error) {
 
 // finish ends the reading of a look-up and finds the account that it is about.
 func (c *call) finish(q *query) (err error) {
-	named := q.guid("accountID")
-	if err := q.finish(); err != nil {
-		return err
+	account, err := c.Directory().AccountOf(c.caller, q.guid("accountID"), "accountID")
+	if err == nil {
+		c.account = account
 	}
-	c.account, err = c.Directory().AccountOf(c.caller, named, "accountID")
-	return err
+	if !q.Has("accountID") {
+		q.Refuse(err)
+	}
+	return q.Err()
 }
 
 // integrator is the name of the system key that calls, whose gifts alone it may see; "" for the key of an account.
@@ -129,7 +131,7 @@ func listActivity(c *call) (ledger.Answer, error) {
 		q.Add("kind", "There is no such kind of change; REDEMPTION is one.")
 	}
 	copy(filter.Before[:], q.cursor("activity", len(filter.Before)))
-	if err := q.finish(); err != nil {
+	if err := q.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
 	page, err := c.Records.Activity(c.ctx, filter)

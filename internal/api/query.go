@@ -123,6 +123,3 @@ func (w *writer) nextCursorAt(list string, last []byte) {
 	}
 	w.text("nextCursor", base64.RawURLEncoding.EncodeToString(append([]byte(list), last...)))
 }
-
-// finish gives the verdict.
-func (q *query) finish() error { return q.Err() }

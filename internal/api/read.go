@@ -29,7 +29,6 @@ type reader struct {
 	*gift.Problems
 	decoder jsontext.Decoder
 	input   bytes.Buffer
-	refusal *gift.Error // a failure with a code of its own, told when nothing else is wrong
 	unknown int
 	top     object
 }
@@ -51,7 +50,7 @@ type member struct {
 
 // read takes body apart. What is not one JSON object in UTF-8 is a problem, and gives nil.
 func (r *reader) read(body []byte, problems *gift.Problems) *object {
-	r.Problems, r.unknown, r.refusal = problems, 0, nil
+	r.Problems, r.unknown = problems, 0
 	r.top = object{reader: r, members: r.top.members[:0], asked: r.top.asked[:0]}
 	if len(bytes.TrimLeft(body, " \t\r\n")) == 0 {
 		problems.Add("", "The body is empty; it must be one JSON object.")
@@ -76,7 +75,7 @@ func (r *reader) forget() {
 	clear(r.top.members)
 	r.input = bytes.Buffer{}
 	r.decoder.Reset(&r.input)
-	r.Problems, r.refusal = nil, nil
+	r.Problems = nil
 }
 
 var (
@@ -166,17 +165,6 @@ func sentence(body []byte, err error) string {
 	line := bytes.Count(before, []byte("\n")) + 1
 	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
 	return fmt.Sprintf("The body is not valid JSON: it goes wrong at line %d, column %d.", line, column)
-}
-
-// refuse notes a failure with a code of its own; the first one gives the code.
-func (r *reader) refuse(err error) { r.refusal = gift.Join(r.refusal, err) }
-
-// verdict is what is wrong with the request so far.
-func (r *reader) verdict() error {
-	if r.refusal == nil {
-		return r.Err()
-	}
-	return r.With(r.refusal)
 }
 
 // at is the path of a member.

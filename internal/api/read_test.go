@@ -20,7 +20,7 @@ func problemsOf(body string, read func(*object)) []gift.Message {
 		read(o)
 		o.finish()
 	}
-	refused, _ := r.verdict().(*gift.Error)
+	refused, _ := problems.Err().(*gift.Error)
 	if refused == nil {
 		return nil
 	}
@@ -280,8 +280,8 @@ func BenchmarkDecodeRedeem(b *testing.B) {
 		o := r.read(body, &problems)
 		asked := readRedemption(o, dollars)
 		o.finish()
-		if r.verdict() != nil || asked.amount != "12.50" {
-			b.Fatal(r.verdict())
+		if problems.Err() != nil || asked.amount != "12.50" {
+			b.Fatal(problems.Err())
 		}
 	}
 }

@@ -46,11 +46,10 @@ func (r *redemption) canon(c *canon, caller *gift.Caller) {
 
 // redeemGift decrements a gift.
 func redeemGift(c *call) (ledger.Answer, error) {
-	var problems gift.Problems
-	c.needKey(&problems)
-	asked, err := decode(c, &problems, func(o *object) redemption { return readRedemption(o, c.account.Currency) })
-	if err != nil {
-		return ledger.Answer{}, c.besides(err, &problems, asked.place)
+	asked, problems := decode(c, func(o *object) redemption { return readRedemption(o, c.account.Currency) })
+	c.needKey(problems)
+	if problems.Err() != nil {
+		return ledger.Answer{}, c.besides(problems, asked.place)
 	}
 	request := c.request(ledger.RedeemGift, func(form *canon) { asked.canon(form, c.caller) })
 	at, err := c.locate(asked.place)

@@ -29,9 +29,6 @@ func readResending(o *object) (r resending) {
 		r.method = method
 	}
 	r.contact = o.line("recipientContact", maxContact)
-	if r.method == gift.Printed && r.contact != "" {
-		o.Add("recipientContact", "A printed gift takes no recipientContact.")
-	}
 	return r
 }
 
@@ -52,16 +49,12 @@ func (r *resending) canon(c *canon) {
 
 // resendGift sends a gift again, as before or elsewhere.
 func resendGift(c *call) (ledger.Answer, error) {
-	var problems gift.Problems
-	c.needKey(&problems)
-	asked, err := decode(c, &problems, readResending)
-	if err != nil {
-		return ledger.Answer{}, err
-	}
+	asked, problems := decode(c, readResending)
 	request := c.request(ledger.ResendGift, asked.canon)
-	return request.dispatch(asked.voucherID, &ledger.Resend{VoucherID: asked.voucherID, Resend: gift.Resend{
+	cmd := &ledger.Resend{VoucherID: asked.voucherID, Resend: gift.Resend{
 		Context: c.actor(gift.ID{}), Caller: c.caller, Method: asked.method, Contact: asked.contact, Deliverable: c.deliverableBy,
-	}})
+	}}
+	return request.dispatch(asked.voucherID, problems, cmd)
 }
 
 // rescheduling is a reschedule-gift request.
@@ -89,26 +82,41 @@ func (r *rescheduling) canon(c *canon) {
 
 // rescheduleGift gives a gift that waits another delivery date.
 func rescheduleGift(c *call) (ledger.Answer, error) {
-	var problems gift.Problems
-	c.needKey(&problems)
-	asked, err := decode(c, &problems, readRescheduling)
-	if err != nil {
-		return ledger.Answer{}, err
-	}
+	asked, problems := decode(c, readRescheduling)
 	request := c.request(ledger.RescheduleGift, asked.canon)
-	return request.dispatch(asked.voucherID, &ledger.Reschedule{VoucherID: asked.voucherID, Reschedule: gift.Reschedule{
+	cmd := &ledger.Reschedule{VoucherID: asked.voucherID, Reschedule: gift.Reschedule{
 		Context: c.actor(gift.ID{}), Caller: c.caller, Date: asked.date, Zone: asked.zone,
-	}})
+	}}
+	return request.dispatch(asked.voucherID, problems, cmd)
+}
+
+// dispatching is a command that changes how a gift goes.
+type dispatching interface {
+	ledger.Command
+	// Check notes what is wrong with it whatever gift it is about.
+	Check(problems *gift.Problems, now time.Time)
 }
 
 // dispatch runs a command that changes how a gift goes, and answers with the gift. What is read of it before never changes.
-func (r *request) dispatch(voucher gift.ID, cmd ledger.Command) (ledger.Answer, error) {
-	g, err := r.Records.Gift(r.ctx, r.account.ID, voucher)
-	switch {
-	case errors.Is(err, gift.NotFound):
-		return r.refuse(gift.RefuseAt(gift.NotFound, byID, "This account has no such gift."))
-	case err != nil:
-		return ledger.Answer{}, stored(err)
+func (r *request) dispatch(voucher gift.ID, problems *gift.Problems, cmd dispatching) (ledger.Answer, error) {
+	r.needKey(problems)
+	malformed := problems.Err() != nil
+	var g gift.Gift
+	var err error
+	if !voucher.IsZero() {
+		if g, err = r.Records.Gift(r.ctx, r.account.ID, voucher); err != nil && !errors.Is(err, gift.NotFound) {
+			return ledger.Answer{}, stored(err)
+		}
+	}
+	if missing := err != nil || !r.caller.MayUse(&g.Voucher); missing && !voucher.IsZero() {
+		problems.Refuse(gift.NoSuchGift())
+	}
+	if problems.Err() != nil {
+		cmd.Check(problems, r.now)
+		if malformed {
+			return ledger.Answer{}, problems.Err()
+		}
+		return r.refuse(problems.Err())
 	}
 	if resend, ok := cmd.(*ledger.Resend); ok {
 		resend.Known = g.Card.Contact

@@ -49,13 +49,12 @@ func (r *reversal) canon(c *canon, caller *gift.Caller) {
 
 // reverseRedemption gives back what a redemption took.
 func reverseRedemption(c *call) (ledger.Answer, error) {
-	var problems gift.Problems
-	c.needKey(&problems)
-	asked, err := decode(c, &problems, func(o *object) reversal { return readReversal(o, c.account.Currency) })
-	if err != nil && asked.place != (gift.Place{}) {
-		err = c.besides(err, &problems, asked.place)
-	}
-	if err != nil {
+	asked, problems := decode(c, func(o *object) reversal { return readReversal(o, c.account.Currency) })
+	c.needKey(problems)
+	if err := problems.Err(); err != nil {
+		if asked.place != (gift.Place{}) {
+			err = c.besides(problems, asked.place)
+		}
 		return ledger.Answer{}, err
 	}
 	request := c.request(ledger.ReverseRedemption, func(form *canon) { asked.canon(form, c.caller) })

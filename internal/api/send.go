@@ -102,32 +102,15 @@ func readPayment(o *object) gift.Payment {
 
 // sendGift makes gifts and has them delivered.
 func sendGift(c *call) (ledger.Answer, error) {
-	var problems gift.Problems
-	send, err := decode(c, &problems, readSend)
+	send, problems := decode(c, readSend)
 	if send == nil {
-		return ledger.Answer{}, err
+		return ledger.Answer{}, problems.Err()
 	}
-	malformed := err != nil
-	send.Caller = c.caller
-	definition, path := &gift.Definition{}, "monetaryGift.accountID"
-	switch {
-	case send.Monetary != nil:
-		definition = send.Monetary
-	case send.Item != nil:
-		definition, path = send.Item, "itemGift.accountID"
-	}
-	c.location = definition.LocationID
-	account, err := c.Directory().SendingAccount(c.caller, definition.AccountID, path)
-	if err != nil {
-		return ledger.Answer{}, problems.With(err)
-	}
-	c.account = account
-	before := problems.Len()
-	c.needKey(&problems)
-	malformed = malformed || problems.Len() > before
-	gifts, err := gift.Issue(*send, c.account, c.now, &problems)
+	account := c.sendFor(send, problems)
+	malformed := problems.Err() != nil
+	gifts, err := gift.Issue(*send, account, c.now, problems)
 	if malformed {
-		return ledger.Answer{}, err
+		return ledger.Answer{}, problems.Err()
 	}
 	request := c.request(ledger.SendGift, func(form *canon) { canonSend(form, send) })
 	if err == nil {
@@ -146,6 +129,25 @@ func sendGift(c *call) (ledger.Answer, error) {
 		c.Wake()
 	}
 	return answer, err
+}
+
+// sendFor finds the account that gifts are sent for; nil, where the caller may not send for the one that the request names.
+func (c *call) sendFor(send *gift.Send, problems *gift.Problems) *gift.Account {
+	definition, path := &gift.Definition{}, "monetaryGift.accountID"
+	switch {
+	case send.Monetary != nil:
+		definition = send.Monetary
+	case send.Item != nil:
+		definition, path = send.Item, "itemGift.accountID"
+	}
+	send.Caller, c.location = c.caller, definition.LocationID
+	account, err := c.Directory().SendingAccount(c.caller, definition.AccountID, path)
+	if err == nil {
+		c.account = account
+	}
+	problems.Refuse(err)
+	c.needKey(problems)
+	return account
 }
 
 // answerable refuses an order whose answer would be too long, or for which there is no memory, and tells how long it will be.

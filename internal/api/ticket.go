@@ -19,7 +19,7 @@ func readTicket(o *object, currency gift.Currency) *ticket.Ticket {
 		data.Add(data.at("format"), "Say the format of the ticket, such as %q.", ticket.Standard)
 	case format != ticket.Standard:
 		data.take(content)
-		data.refuse(gift.RefuseAt(gift.NotSupported, data.at("format"), "This ticket format is not supported; the known one is %q.", ticket.Standard))
+		data.Refuse(gift.RefuseAt(gift.NotSupported, data.at("format"), "This ticket format is not supported; the known one is %q.", ticket.Standard))
 	case !data.has(content):
 		data.take(content)
 		data.Add(data.at(content), "Ticket data needs the ticket itself.")

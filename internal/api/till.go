@@ -69,7 +69,7 @@ func (o *object) code(name string) (code gift.VoucherCode) {
 		return code
 	}
 	code, err := gift.ParseVoucherCode(text)
-	o.refuse(err)
+	o.Refuse(err)
 	return code
 }
 
@@ -80,7 +80,7 @@ func (o *object) token(name string) (token gift.Token) {
 		return token
 	}
 	token, err := gift.ParseToken(string(unquote(v)))
-	o.refuse(err)
+	o.Refuse(err)
 	return token
 }
 
@@ -102,18 +102,13 @@ func (c *call) locate(p gift.Place) (*gift.Location, error) {
 	return at, err
 }
 
-// besides gives everything that is wrong with a request that was refused as malformed: also what the look-up of its location finds.
-func (c *call) besides(err error, problems *gift.Problems, p gift.Place) error {
-	refused, ok := errors.AsType[*gift.Error](err)
-	if !ok || c.unread || problems.Has("organizationID") || problems.Has("pointOfSaleSystemOrganizationIdentifier") {
-		return err // which location is meant cannot be told
+// besides gives everything that is wrong with a malformed request: also what the look-up of its location finds.
+func (c *call) besides(problems *gift.Problems, p gift.Place) error {
+	if !c.unread && !problems.Has("organizationID") && !problems.Has("pointOfSaleSystemOrganizationIdentifier") {
+		_, err := c.caller.Locate(p) // else which location is meant cannot be told
+		problems.Refuse(err)
 	}
-	_, misplaced := c.caller.Locate(p)
-	if errors.Is(misplaced, gift.ValidationFailure) {
-		first, _ := errors.AsType[*gift.Error](misplaced)
-		return gift.Join(first, refused)
-	}
-	return gift.Join(refused, misplaced)
+	return problems.Err()
 }
 
 // alsoMissing adds to the refusal of a location that the gift is not there either. A code is not looked up: there is no location to count it

@@ -28,10 +28,9 @@ func readValidation(o *object, currency gift.Currency) validation {
 
 // validateGift tells what a gift is and whether it can be redeemed at a location. It changes nothing and keeps nothing.
 func validateGift(c *call) (ledger.Answer, error) {
-	var problems gift.Problems
-	asked, err := decode(c, &problems, func(o *object) validation { return readValidation(o, c.account.Currency) })
-	if err != nil {
-		return ledger.Answer{}, c.besides(err, &problems, asked.place)
+	asked, problems := decode(c, func(o *object) validation { return readValidation(o, c.account.Currency) })
+	if problems.Err() != nil {
+		return ledger.Answer{}, c.besides(problems, asked.place)
 	}
 	at, err := c.locate(asked.place)
 	if errors.Is(err, gift.NotAuthorized) {

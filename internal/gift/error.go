@@ -123,12 +123,13 @@ func (e *Error) Unwrap() error { return e.Code }
 // hold. A hostile one is only told how many more there are.
 const maxProblems = 5_000
 
-// Problems collects everything that is wrong with one request, at most one problem for each path:
-// the first that was found there, which is the one that explains the others. The zero Problems is empty.
+// Problems collects everything that is wrong with one request: at most one problem for each path, the first that was found
+// there, which is the one that explains the others; and refusals with codes of their own. The zero Problems is empty.
 type Problems struct {
 	messages []Message
 	paths    map[string]struct{}
 	more     int // beyond maxProblems
+	refusal  *Error
 }
 
 // Add notes a problem at path, unless one is known there already.
@@ -147,36 +148,48 @@ func (p *Problems) Add(path, format string, args ...any) {
 	p.messages = append(p.messages, Message{Path: path, Text: fmt.Sprintf(format, args...)})
 }
 
+// Refuse notes a refusal: the messages of a VALIDATION_FAILURE are problems like others; of other codes, the first one stands.
+// nil is none, and what is no *Error is not for a caller to see and must not come here.
+func (p *Problems) Refuse(err error) {
+	var refused *Error
+	if !errors.As(err, &refused) {
+		return
+	}
+	if refused.Code != ValidationFailure {
+		p.refusal = Join(p.refusal, refused)
+		return
+	}
+	for _, m := range refused.Messages {
+		p.Add(m.Path, "%s", m.Text)
+	}
+}
+
 // Has reports whether a problem at path is known.
 func (p *Problems) Has(path string) bool {
 	_, known := p.paths[path]
 	return known
 }
 
-// Len is the number of problems.
+// Len is the number of problems, refusals not counted.
 func (p *Problems) Len() int { return len(p.messages) + p.more }
 
-// With makes one failure of the problems and a refusal with a code of its own: the refusal, where there are no problems; else a
-// VALIDATION_FAILURE in which it is one more. Any other error stays what it is.
-func (p *Problems) With(err error) error {
-	var refused *Error
-	if p.Len() == 0 || err != nil && !errors.As(err, &refused) {
-		return err
-	}
-	if refused != nil {
-		for _, m := range refused.Messages {
-			p.Add(m.Path, "%s", m.Text)
-		}
-	}
-	return p.Err()
-}
-
-// Err is a VALIDATION_FAILURE with all the problems, or nil when there are none.
+// Err is what is wrong: a VALIDATION_FAILURE with all the problems and what else was refused, or where there are no problems the
+// refusal; nil when nothing is wrong.
 func (p *Problems) Err() error {
 	if p.Len() == 0 {
-		return nil
+		if p.refusal == nil {
+			return nil
+		}
+		return p.refusal
 	}
 	messages := slices.Clone(p.messages)
+	if p.refusal != nil {
+		for _, m := range p.refusal.Messages {
+			if m.Path == "" || !p.Has(m.Path) {
+				messages = append(messages, m)
+			}
+		}
+	}
 	if p.more > 0 {
 		messages = append(messages, Message{Text: fmt.Sprintf("There are %d more problems.", p.more)})
 	}

@@ -3,7 +3,6 @@ package gift
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -61,22 +60,27 @@ func TestProblems(t *testing.T) {
 func TestProblemsAndARefusal(t *testing.T) {
 	t.Parallel()
 	refused := Join(RefuseAt(NotAuthorized, "a", "Not here."), RefuseAt(NotSupported, "b", "Not this."))
-	var none, one Problems
-	one.Add("a", "Wrong.")
-	one.Add("c", "Wrong too.")
-	if err := none.With(nil); err != nil {
+	with := func(err error, paths ...string) error {
+		var p Problems
+		for _, path := range paths {
+			p.Add(path, "Wrong.")
+		}
+		p.Refuse(err)
+		return p.Err()
+	}
+	if err := with(nil); err != nil {
 		t.Errorf("nothing is wrong: %v", err)
 	}
-	if err := none.With(refused); err != error(refused) {
+	if err := with(refused); err != error(refused) {
 		t.Errorf("the refusal became %v", err)
 	}
-	if err := one.With(io.EOF); err != io.EOF {
-		t.Errorf("another error became %v", err)
-	}
-	if err := one.With(refused); err.Error() != "VALIDATION_FAILURE: a: Wrong.; c: Wrong too.; b: Not this." {
+	if err := with(refused, "a", "c"); err.Error() != "VALIDATION_FAILURE: a: Wrong.; c: Wrong.; b: Not this." {
 		t.Errorf("got %v", err)
 	}
-	if err := one.With(nil); !errors.Is(err, ValidationFailure) {
+	if err := with(RefuseAt(ValidationFailure, "b", "Not this."), "a"); err.Error() != "VALIDATION_FAILURE: a: Wrong.; b: Not this." {
+		t.Errorf("got %v", err)
+	}
+	if err := with(nil, "a"); !errors.Is(err, ValidationFailure) {
 		t.Errorf("the problems became %v", err)
 	}
 }

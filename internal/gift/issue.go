@@ -2,6 +2,7 @@ package gift
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -81,12 +82,16 @@ const (
 
 // Issue judges a send-gift request and makes its gifts, one for each recipient and in their order, without ids, codes and
 // tokens. problems holds what was found wrong while decoding; every further problem is added to it, but none about a member that
-// could not be read. That account is the one the caller may send for is Directory.SendingAccount's to say.
+// could not be read. That account is the one the caller may send for is Directory.SendingAccount's to say; nil is none, of which
+// problems has the refusal, and then what depends on no account is judged all the same.
 //
 // It fails with VALIDATION_FAILURE, NOT_AUTHORIZED (the key is not enabled for the location),
 // MISSING_OR_INVALID_GIFT_PROGRAM, or NOT_SUPPORTED (no subscription).
 func Issue(s Send, account *Account, now time.Time, problems *Problems) ([]Gift, error) {
 	i := issuing{Send: s, account: account, now: now, Problems: problems}
+	if i.unknown = account == nil; i.unknown {
+		i.account = &Account{Currency: Currency{"any currency", 3}, MaxGiftValue: math.MaxInt64, Zone: time.UTC, TextCountries: TextCountries()}
+	}
 	i.definition()
 	recipients := i.recipients()
 	i.sender()
@@ -95,7 +100,8 @@ func Issue(s Send, account *Account, now time.Time, problems *Problems) ([]Gift,
 	i.schedule()
 	i.lasts()
 	i.texts()
-	if err := problems.With(i.rights()); err != nil {
+	i.rights()
+	if err := problems.Err(); err != nil {
 		return nil, err
 	}
 	gifts := make([]Gift, len(recipients))
@@ -110,6 +116,7 @@ type issuing struct {
 	Send
 	*Problems
 	account *Account
+	unknown bool // account stands for one that is not known
 	now     time.Time
 
 	path       string // of the gift definition: "monetaryGift" or "itemGift"
@@ -170,6 +177,8 @@ func (i *issuing) value(path, number string, required bool) Amount {
 		i.Add(path, "An amount in %s has at most %d decimals.", c.Code, c.Decimals)
 	case err == ErrNotPositive:
 		i.Add(path, "The amount must be above zero.")
+	case err == ErrOutOfRange && i.unknown:
+		i.Add(path, "The amount is too large.")
 	case err == ErrOutOfRange || err == nil && amount > i.account.MaxGiftValue:
 		i.Add(path, "The amount must be at most %s.", c.Money(i.account.MaxGiftValue))
 	case err != nil:
@@ -264,7 +273,7 @@ func (i *issuing) recipient(path string, r Recipient, inherited *int) {
 	case !isMethod(*method):
 		i.require(path+".deliveryMethodID", r.Method == nil, notAMethod)
 	case Method(*method) == Printed:
-		i.require(contact, r.Contact == "", "A printed gift takes no recipientContact.")
+		i.require(contact, r.Contact == "", takesNoContact)
 	case r.Contact == "":
 		i.Add(contact, "A gift sent by %s needs a recipientContact.", Method(*method))
 	default:
@@ -319,7 +328,7 @@ func (i *issuing) purchase() {
 			i.Add("externalTransactionCustomerEmailAddress", "%s", err)
 		}
 	}
-	if !p.Purchase.StorefrontID.IsZero() && i.account.Storefront(p.Purchase.StorefrontID) == nil {
+	if !i.unknown && !p.Purchase.StorefrontID.IsZero() && i.account.Storefront(p.Purchase.StorefrontID) == nil {
 		i.Add("externalStorefrontID", "This account has no such storefront.")
 	}
 }
@@ -336,6 +345,9 @@ func (i *issuing) promotion() {
 		fmt.Sprintf("validForDays must be from 1 to %d.", MaxValidForDays))
 	if p.PromotionID.IsZero() {
 		i.Add("promotionID", "A promotional gift (paymentMethodID 4) needs this.")
+		return
+	}
+	if i.unknown {
 		return
 	}
 	record := i.account.Promotion(p.PromotionID)
@@ -376,6 +388,9 @@ func (i *issuing) validity(p Payment, record *Promotion) {
 
 // place judges what must belong to the account: the location and the design.
 func (i *issuing) place() {
+	if i.unknown {
+		return
+	}
 	d := i.def
 	if !d.LocationID.IsZero() && i.account.Location(d.LocationID) == nil {
 		i.Add(i.at("organizationID"), "This account has no such location.")
@@ -402,7 +417,7 @@ func (i *issuing) schedule() {
 	case !given:
 		i.Add(date, "A scheduled delivery needs a deliveryDate.")
 	default:
-		problem := CheckDeliveryDate(d.DeliveryDate, i.now)
+		problem := checkDeliveryDate(d.DeliveryDate, i.now)
 		i.require(date, problem == "", problem)
 	}
 	if i.zone = d.DeliveryZone; i.zone == "" {
@@ -430,8 +445,8 @@ func (i *issuing) lasts() {
 		LocalTime(i.validFrom, i.account.Zone), LocalTime(i.validUntil, i.account.Zone), when, source)
 }
 
-// CheckDeliveryDate says what is wrong with a delivery date that is asked for now; "" nothing.
-func CheckDeliveryDate(date, now time.Time) (problem string) {
+// checkDeliveryDate says what is wrong with a delivery date that is asked for now; "" nothing.
+func checkDeliveryDate(date, now time.Time) (problem string) {
 	switch {
 	case date.Before(now.Add(-maxSchedulePast)):
 		return "The deliveryDate has passed."
@@ -467,15 +482,11 @@ func (i *issuing) text(path, s string, limit int) {
 }
 
 // rights judges what has a code of its own: the key's right to the location, the program, and the account's right to that.
-func (i *issuing) rights() error {
-	var refused *Error
-	if i.Caller.Kind == AccountKey && !i.def.LocationID.IsZero() && !i.Caller.Enabled(i.def.LocationID) {
-		refused = RefuseAt(NotAuthorized, i.at("organizationID"), "This key is not enabled for that location.")
+func (i *issuing) rights() {
+	if !i.unknown && i.Caller.Kind == AccountKey && !i.def.LocationID.IsZero() && !i.Caller.Enabled(i.def.LocationID) {
+		i.Refuse(RefuseAt(NotAuthorized, i.at("organizationID"), "This key is not enabled for that location."))
 	}
-	if refused = Join(refused, i.judgeProgram()); refused == nil {
-		return nil
-	}
-	return refused
+	i.Refuse(i.judgeProgram())
 }
 
 // judgeProgram finds the program, the default being that of the payment, and the account's right to use it. It says nothing
@@ -484,7 +495,7 @@ func (i *issuing) judgeProgram() error {
 	path := i.at("programID")
 	id := i.def.ProgramID
 	switch {
-	case i.absent || i.Has(path) || id.IsZero() && i.PaymentMethodID == nil:
+	case i.unknown || i.absent || i.Has(path) || id.IsZero() && i.PaymentMethodID == nil:
 		return nil
 	case !id.IsZero():
 	case *i.PaymentMethodID == ExternalTransaction:

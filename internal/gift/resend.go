@@ -96,6 +96,25 @@ func (v Voucher) Resend(way Way, r Resend) (_ Voucher, _ Way, _ Entry, due time.
 	return v, to, e, due, nil
 }
 
+// Check notes what is wrong with a resend of whatever gift: a contact that fits no method that it can be meant for.
+func (r *Resend) Check(problems *Problems, _ time.Time) {
+	const path = "recipientContact"
+	countries := r.Caller.Account.textCountries()
+	_, noEmail := ParseContact(Email, r.Contact, countries)
+	_, noNumber := ParseContact(SMS, r.Contact, countries)
+	switch {
+	case r.Contact == "":
+	case r.Method == Printed:
+		problems.Add(path, "%s", takesNoContact)
+	case noEmail != nil && (r.Method == Email || r.Method == 0 && noNumber != nil && strings.Contains(r.Contact, "@")):
+		problems.Add(path, "%s", noEmail)
+	case noNumber != nil && (r.Method == SMS || r.Method == 0 && noEmail != nil):
+		problems.Add(path, "%s", noNumber)
+	}
+}
+
+const takesNoContact = "A printed gift takes no recipientContact."
+
 // redirect judges a resend and gives the way that it asks for.
 func (v *Voucher) redirect(way Way, r Resend) (to Way, err error) {
 	if err := v.sendable(r.Caller, "sent again", r.Now); err != nil {
@@ -108,7 +127,7 @@ func (v *Voucher) redirect(way Way, r Resend) (to Way, err error) {
 	const contact = "recipientContact"
 	switch {
 	case to.Method == Printed && r.Contact != "":
-		return way, RefuseAt(ValidationFailure, contact, "A printed gift takes no recipientContact.")
+		return way, RefuseAt(ValidationFailure, contact, takesNoContact)
 	case to.Method == Printed:
 		to.Contact = ""
 	case r.Contact == "" && to.Method != way.Method:
@@ -166,6 +185,13 @@ type Reschedule struct {
 	Waiting bool   // there is a message to be sent, and nobody has begun with it
 }
 
+// Check notes what is wrong with a new date of whatever gift.
+func (r *Reschedule) Check(problems *Problems, now time.Time) {
+	if problem := checkDeliveryDate(r.Date, now); problem != "" && !r.Date.IsZero() {
+		problems.Add("deliveryDate", "%s", problem)
+	}
+}
+
 // Reschedule gives a gift that waits for its delivery another date. It fails with NOT_FOUND where the caller may not see the gift,
 // REDEMPTION_NOT_ALLOWED (ALREADY_REDEEMED) when the gift does not wait any more, and VALIDATION_FAILURE when send-gift would not take
 // the date, or the gift is over by then.
@@ -179,7 +205,7 @@ func (v Voucher) Reschedule(way Way, r Reschedule) (Voucher, Way, Entry, error) 
 	case !r.Waiting:
 		return v, way, Entry{}, v.cannotBe("rescheduled", "its message is being sent")
 	}
-	if problem := CheckDeliveryDate(r.Date, r.Now); problem != "" {
+	if problem := checkDeliveryDate(r.Date, r.Now); problem != "" {
 		return v, way, Entry{}, RefuseAt(ValidationFailure, "deliveryDate", "%s", problem)
 	}
 	if v.ExpiredBy(r.Date) {
