@@ -51,12 +51,14 @@ type Config struct {
 	Note          func(ctx context.Context, e Event) // told of every request that was answered; nil: nobody is
 	// GuessAlarm is told of the till at which a key reached gift.GuessAlarm misses; nil: nobody is.
 	GuessAlarm func(ctx context.Context, at gift.Till)
+	Elsewhere  http.Handler // answers paths that are not the interface's; nil: they are NOT_FOUND
 }
 
-// API serves the JSON interface. It answers every path: those that are not its own with NOT_FOUND.
+// API serves the JSON interface and leaves other paths to Config.Elsewhere.
 type API struct {
 	Config
 	mux     *http.ServeMux
+	unknown http.Handler // answers NOT_FOUND
 	guesses *guessLimiter
 	readers sync.Pool // of *reader
 	memory  memory
@@ -98,22 +100,31 @@ func New(c Config) *API {
 		a.mux.Handle(p.pattern, a.handler(func(c *call) (ledger.Answer, error) { return ledger.Answer{}, c.wrongMethod("GET, HEAD") }))
 		a.mux.Handle("GET "+p.pattern, p)
 	}
-	a.mux.Handle("/", a.handler(func(*call) (ledger.Answer, error) {
-		return ledger.Answer{}, nothingHere()
-	}))
+	a.unknown = a.handler(func(*call) (ledger.Answer, error) { return ledger.Answer{}, nothingHere() })
+	for _, pattern := range []string{root, root + "/", "/docs/"} {
+		a.mux.Handle(pattern, a.unknown)
+	}
+	if a.Elsewhere == nil {
+		a.Elsewhere = a.unknown
+	}
+	a.mux.Handle("/", a.Elsewhere)
 	return a
 }
 
-// Patterns are the parts of the address space that the interface answers, as http.ServeMux takes them.
-func Patterns() []string { return []string{"/api/", "/openapi.json", "/docs", "/docs/"} }
+// root is what the paths of all operations begin with.
+const root = "/api"
 
 // ServeHTTP answers a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// The mux would redirect a path that is not clean; whoever sent it made a mistake and should hear of it.
-	if p := r.URL.EscapedPath(); p == "" || strings.TrimSuffix(path.Clean(p), "/") != strings.TrimSuffix(p, "/") {
-		a.handler(func(*call) (ledger.Answer, error) {
-			return ledger.Answer{}, nothingHere()
-		}).ServeHTTP(w, r)
+	Identify(w, r)
+	if r.RequestURI == "*" || r.Method == http.MethodConnect { // without a path, the mux would answer in plain text
+		a.unknown.ServeHTTP(w, r)
+		return
+	}
+	sent := r.URL.EscapedPath()
+	clean := path.Clean(sent)
+	if sent != clean && (clean == root || strings.HasPrefix(clean, root+"/")) { // the mux would redirect, and a POST lose its body
+		a.unknown.ServeHTTP(w, r)
 		return
 	}
 	a.mux.ServeHTTP(w, r)
@@ -144,7 +155,7 @@ type handler func(*call) (ledger.Answer, error)
 
 // Routes lists every operation. HEAD is answered as GET.
 func Routes() []Route {
-	const base = "/api/integration"
+	const base = root + "/integration"
 	return []Route{
 		{Method: "POST", Pattern: base + "/gifting/send-gift",
 			handle: sendGift, deadline: otherDeadline, needs: gift.MaySend, operation: ledger.SendGift, anyKey: true},
@@ -279,7 +290,7 @@ func (a *API) patient(ctx context.Context) (context.Context, context.CancelFunc)
 // handler is the one place where answers and errors are written.
 func (a *API) handler(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := &call{API: a, ctx: r.Context(), w: w, r: r, requestID: RequestID(r), now: a.Now().UTC()}
+		c := &call{API: a, ctx: r.Context(), w: w, r: r, requestID: Identify(w, r), now: a.Now().UTC()}
 		defer c.release()
 		answer, err := attempt(c, h)
 		if err == nil {
@@ -340,8 +351,6 @@ func (c *call) whole(op ledger.Operation, a ledger.Answer) (_ ledger.Answer, err
 
 func (c *call) write(a ledger.Answer) {
 	h := c.w.Header()
-	h.Set("X-Request-ID", c.requestID)
-	h.Set("Boon-Version", Version)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Type", "application/json")
@@ -355,19 +364,30 @@ func (c *call) write(a ledger.Answer) {
 	c.w.Write(a.Body) // a caller that has gone is no failure of ours
 }
 
-// RequestID is the caller's X-Request-ID when it is one good one, else a new one.
-func RequestID(r *http.Request) string {
-	id := r.Header.Get("X-Request-ID")
-	if len(r.Header.Values("X-Request-ID")) > 1 { // others might have noted the other one
-		id = ""
-	}
-	good := func(b rune) bool {
-		return b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '_' || b == '.' || b == '-'
-	}
-	if id != "" && len(id) <= 64 && strings.IndexFunc(id, func(b rune) bool { return !good(b) }) < 0 {
+// Identify names the answer: with the caller's X-Request-ID when it is one good one, else with a new one, and with the interface's version.
+// An answer that has a name keeps it.
+func Identify(w http.ResponseWriter, r *http.Request) (id string) {
+	h := w.Header()
+	if id = h.Get("X-Request-ID"); id != "" {
 		return id
 	}
-	return uuid.Must(uuid.NewV7()).String()
+	if id = r.Header.Get("X-Request-ID"); !goodRequestID(id) || len(r.Header.Values("X-Request-ID")) > 1 {
+		id = uuid.Must(uuid.NewV7()).String()
+	}
+	h.Set("X-Request-ID", id)
+	h.Set("Boon-Version", Version)
+	return id
+}
+
+func goodRequestID(id string) bool {
+	for _, b := range []byte(id) {
+		switch {
+		case b >= 'A' && b <= 'Z', b >= 'a' && b <= 'z', b >= '0' && b <= '9', b == '_', b == '.', b == '-':
+		default:
+			return false
+		}
+	}
+	return id != "" && len(id) <= 64
 }
 
 // hidden is what an operator, but no caller, should hear of a failure.

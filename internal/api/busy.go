@@ -12,6 +12,6 @@ import (
 func (a *API) Busy(w http.ResponseWriter, r *http.Request) {
 	refused := gift.Refuse(gift.Unavailable, "The service is overloaded and has not looked at this. Repeat the request in a moment with the same Idempotency-Key.")
 	refused.RetryAfter = time.Second
-	c := &call{API: a, w: w, r: r, requestID: RequestID(r)}
+	c := &call{API: a, w: w, r: r, requestID: Identify(w, r)}
 	c.write(c.problem(refused))
 }

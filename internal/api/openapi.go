@@ -155,28 +155,25 @@ type page struct {
 	pattern     string // as http.ServeMux takes it, without a method
 	contentType string
 	body        []byte
-	version     string // of the interface
 }
 
 // docPages gives /openapi.json, its reference page /docs, the page about every code /docs/errors, and what the two are made of.
 func docPages(version, publicURL string) []page {
 	const html, css, script = "text/html; charset=utf-8", "text/css; charset=utf-8", "text/javascript; charset=utf-8"
 	return []page{
-		{"/openapi.json", "application/json", OpenAPI(version, publicURL), version},
-		{"/docs", html, asset("docs.html"), version},
-		{"/docs/errors", html, errorsPage(), version},
-		{"/docs/assets/docs.css", css, asset("docs.css"), version},
-		{"/docs/assets/docs.js", script, asset("docs.js"), version},
-		{"/docs/assets/swagger-ui.css", css, asset("swagger-ui.css"), version},
-		{"/docs/assets/swagger-ui-bundle.js", script, asset("swagger-ui-bundle.js"), version},
+		{"/openapi.json", "application/json", OpenAPI(version, publicURL)},
+		{"/docs", html, asset("docs.html")},
+		{"/docs/errors", html, errorsPage()},
+		{"/docs/assets/docs.css", css, asset("docs.css")},
+		{"/docs/assets/docs.js", script, asset("docs.js")},
+		{"/docs/assets/swagger-ui.css", css, asset("swagger-ui.css")},
+		{"/docs/assets/swagger-ui-bundle.js", script, asset("swagger-ui-bundle.js")},
 	}
 }
 
 // ServeHTTP gives the page, whatever the method; the mux around sees to that.
-func (p page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p page) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	h := w.Header()
-	h.Set("X-Request-ID", RequestID(r))
-	h.Set("Boon-Version", p.version)
 	h.Set("Content-Type", p.contentType)
 	h.Set("Content-Length", strconv.Itoa(len(p.body)))
 	h.Set("Content-Security-Policy", docsPolicy)

@@ -3,7 +3,6 @@ package server
 import (
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -199,12 +198,10 @@ func (h *house) refuse(busy http.HandlerFunc) func(http.ResponseWriter, *http.Re
 		if r.ContentLength > smallBody || r.ContentLength < 0 { // what has not arrived yet need not
 			w.Header().Set("Connection", "close")
 		}
-		if slices.ContainsFunc(api.Patterns(), func(p string) bool { return strings.HasPrefix(r.URL.Path, p) }) || !web.AsksForHTML(r) {
+		if api.Identify(w, r); !web.AsksForHTML(r) {
 			busy(w, r)
 			return
 		}
-		w.Header().Set("X-Request-ID", api.RequestID(r))
-		w.Header().Set("Boon-Version", api.Version)
 		w.Header().Set("Retry-After", "1")
 		w.Header().Set("Refresh", "2") // the page of a gift, opened by its guest, comes by itself when there is time
 		say(w, http.StatusServiceUnavailable, "Many people are here at the moment. Please try again in a few seconds.")

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path"
-	"strings"
 	"time"
 
 	"boon.example/internal/api"
@@ -37,17 +35,14 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 	if c.Outbox {
 		pages.Messages = newOutbox(s, h.gateways())
 	}
-	interfaceOf := api.New(api.Config{
+	pages.Fail = func(w http.ResponseWriter, r *http.Request, status int) { h.api.Fail(w, r, status) }
+	h.api = api.New(api.Config{
 		Engine: h.engine, Records: s, Directory: h.directory.Load, Fingerprint: s.Keys().Fingerprint, Fingerprinted: s.Keys().Fingerprinted,
 		PublicURL: c.PublicURL, Email: h.post.email != nil, SMS: h.post.sms != nil, Wake: worker.Wake, Note: note,
 		Patience: s.Patience(), ClientAddress: c.Proxies.Client, GuessAlarm: h.guessAlarm,
+		Elsewhere: h.routes(web.Handler(pages)),
 	})
-	pages.Fail = interfaceOf.Fail
-	h.fail = func(w http.ResponseWriter, r *http.Request, status int) {
-		web.SetHeaders(w.Header())
-		interfaceOf.Fail(w, r, status)
-	}
-	h.handler = h.door.guard(h.observe(h.mux(interfaceOf, web.Handler(pages))), h.refuse(interfaceOf.Busy))
+	h.handler = h.door.guard(h.observe(h.api), h.refuse(h.api.Busy))
 
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	h.stopBackground = cancel
@@ -70,12 +65,10 @@ func (h *house) close() {
 	h.engine.Stop()
 }
 
-// mux puts the interface, the pages and the operator's addresses side by side.
-func (h *house) mux(interfaceOf, pages http.Handler) http.Handler {
+// routes puts the operator's addresses and the gateways' reports beside the pages. The interface, which stands before them, sends on what is
+// not its own.
+func (h *house) routes(pages http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	for _, pattern := range api.Patterns() {
-		mux.Handle(pattern, interfaceOf)
-	}
 	mux.Handle("/", pages)
 	h.hooks(mux)
 	mux.Handle("/healthz", h.reads(func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") }))
@@ -83,18 +76,7 @@ func (h *house) mux(interfaceOf, pages http.Handler) http.Handler {
 	if h.AdminListen == "" && !h.beyond { // what it tells of the service is not for everybody
 		mux.Handle("/metrics", h.reads(h.metrics.handler().ServeHTTP))
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.RequestURI == "*" || r.Method == http.MethodConnect { // no address, of which the mux would say so in words of its own
-			h.fail(w, r, http.StatusNotFound)
-			return
-		}
-		// The mux would redirect an address that is not clean; the interface refuses it, as it does every unknown one.
-		if p := path.Clean(r.URL.Path); p == "/api" || strings.HasPrefix(p, "/api/") {
-			interfaceOf.ServeHTTP(w, r)
-			return
-		}
-		mux.ServeHTTP(w, r)
-	})
+	return mux
 }
 
 func (h *house) adminMux() http.Handler {
@@ -102,6 +84,12 @@ func (h *house) adminMux() http.Handler {
 	mux.Handle("/metrics", h.reads(h.metrics.handler().ServeHTTP))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { h.fail(w, r, http.StatusNotFound) })
 	return mux
+}
+
+// fail answers with a problem document.
+func (h *house) fail(w http.ResponseWriter, r *http.Request, status int) {
+	web.SetHeaders(w.Header())
+	h.api.Fail(w, r, status)
 }
 
 // reads refuses every method but GET and HEAD.

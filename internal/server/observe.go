@@ -27,11 +27,8 @@ func note(ctx context.Context, e api.Event) {
 // route is the pattern that matched.
 func (h *house) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		begun, event := time.Now(), &api.Event{RequestID: api.RequestID(r)}
+		begun, event := time.Now(), &api.Event{RequestID: api.Identify(w, r)}
 		r = r.WithContext(context.WithValue(r.Context(), eventKey{}, event))
-		r.Header.Set("X-Request-ID", event.RequestID) // so that whoever answers uses the same
-		w.Header().Set("X-Request-ID", event.RequestID)
-		w.Header().Set("Boon-Version", api.Version)
 		answer := &statusWriter{ResponseWriter: w}
 		defer func() {
 			p := recover()

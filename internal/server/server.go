@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"boon.example/internal/api"
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -118,8 +119,8 @@ type house struct {
 	door      *door
 	auditor   *ledger.Auditor
 	directory atomic.Pointer[gift.Directory]
+	api       *api.API
 	handler   http.Handler
-	fail      func(w http.ResponseWriter, r *http.Request, status int) // writes a problem document
 	post      post
 	stopping  atomic.Bool
 
