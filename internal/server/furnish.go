@@ -22,7 +22,11 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 		return nil, err
 	}
 	h.auditor = h.newAuditor()
-	h.engine = ledger.Start(under(s), ledger.Options{Lanes: s.Writers(), Observe: h.committed})
+	var under ledger.Store = s
+	if c.Under != nil {
+		under = c.Under(s)
+	}
+	h.engine = ledger.Start(under, ledger.Options{Lanes: s.Writers(), Observe: h.committed})
 	h.metrics.watch(h.door, h.engine, s)
 	h.metrics.gauge("boon_connections_open", "Open connections of clients.", func() float64 { return float64(h.connections.count()) })
 	h.metrics.gauge("boon_connections_max", "How many may be before the oldest idle ones are closed.", func() float64 { return float64(h.connections.max) })

@@ -44,8 +44,10 @@ type Config struct {
 	Proxies      clientip.Proxies // whose X-Forwarded-For is believed
 	FilesEvery   time.Duration    // how often the files of the embedded store are looked at; 0: the constant of that name
 	AuditPace    int              // rows a second that are looked over beside the service; 0: ledger.AuditPace
-	Logger       *slog.Logger
-	Ready        func(address string) // told once the service listens
+	// Under is put between the engine and the store, by tests of the whole; nil: nothing.
+	Under  func(ledger.Store) ledger.Store
+	Logger *slog.Logger
+	Ready  func(address string) // told once the service listens
 
 	beyond bool // it listens beyond loopback
 }

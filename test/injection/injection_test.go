@@ -1,5 +1,5 @@
 // Package injection sends hostile texts through the whole service, as the real program runs it, and looks for them wherever a text that a
-// stranger wrote comes out again: page, mail, SMS, PDF, JSON, log and terminal. Everywhere it must be text, and nothing but text: what
+// customer or recipient wrote comes out again: page, mail, SMS, PDF, JSON, log and terminal. Everywhere it must be text, and nothing but text: what
 // comes out has the same shape as that of a harmless gift.
 package injection
 

@@ -124,8 +124,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// patience is how long a message may be on its way, on a machine that has much else to do.
-const patience = time.Minute
+// timeout is how long a message may be on its way, on a machine that has much else to do.
+const timeout = time.Minute
 
 // mailbox is a mail server that takes everything.
 type mailbox struct {
@@ -183,7 +183,7 @@ func (m *mailbox) all() []letter {
 func (m *mailbox) settle(t *testing.T, n int) {
 	t.Helper()
 	for begun := time.Now(); len(m.all()) < n; time.Sleep(20 * time.Millisecond) {
-		if time.Since(begun) > patience {
+		if time.Since(begun) > timeout {
 			t.Fatalf("%d of %d mails came", len(m.all()), n)
 		}
 	}
@@ -221,7 +221,7 @@ func wait(t *testing.T, mu *sync.Mutex, by map[string]string, to string) string 
 		if came {
 			return text
 		}
-		if time.Since(begun) > patience {
+		if time.Since(begun) > timeout {
 			t.Fatalf("nothing came to %s", to)
 		}
 	}
@@ -333,7 +333,7 @@ func (w *world) delivered(t *testing.T, g *sentGift) {
 		if now.Status == "DELIVERED" {
 			return
 		}
-		if time.Since(begun) > patience {
+		if time.Since(begun) > timeout {
 			t.Fatalf("the gift is %s", now.Status)
 		}
 	}

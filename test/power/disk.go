@@ -14,27 +14,33 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"boon.example/internal/store"
 )
 
 // disk is a file system of one folder that keeps apart what is on the medium and what only looks as if it were. What was written is lost
 // in a power cut until its file was synced; what was created, renamed or removed, until the folder was. It can fail, be full, and stop.
 type disk struct {
-	mu      sync.Mutex
-	lot     *rand.Rand
-	names   map[string]*file // as everybody sees them
-	kept    map[string]*file // on the medium
-	moves   []move           // between the two
-	files   uint64           // that were ever made
-	mount   string
-	server  *fuse.Server
-	fail    func(what step, name string) syscall.Errno // nil: nothing fails
-	lie     bool                                       // a sync that fails took effect
-	room    int64                                      // bytes that fit; 0: no end of them
-	freeze  func(what step, name string) bool          // true: the power goes before this step; nil: it stays
-	cut     chan struct{}                              // closed when the power is gone: every step waits
-	dead    chan struct{}                              // closed when nobody is left to wait: every step fails
-	dropped int                                        // writes that no cut spared
+	mu        sync.Mutex
+	lot       *rand.Rand
+	names     map[string]*file // as everybody sees them
+	kept      map[string]*file // on the medium
+	moves     []move           // between the two
+	files     uint64           // that were ever made
+	mount     string
+	server    *fuse.Server
+	fail      func(what step, name string) syscall.Errno // nil: nothing fails
+	lie       bool                                       // a sync that fails took effect
+	forgetful bool                                       // a sync of the write-ahead log does nothing until the log is copied back
+	room      int64                                      // bytes that fit; 0: no end of them
+	freeze    func(what step, name string) bool          // true: the power goes before this step; nil: it stays
+	cut       chan struct{}                              // closed when the power is gone: every step waits
+	dead      chan struct{}                              // closed when nobody is left to wait: every step fails
+	dropped   int                                        // writes that no cut spared
 }
+
+// logName is the write-ahead log of the database.
+const logName = store.DatabaseName + "-wal"
 
 // step is what is asked of the disk.
 type step string
@@ -151,6 +157,9 @@ func (d *disk) fault(what step, name string) syscall.Errno {
 
 // sync puts a file on the medium. When that fails, what was to be synced never will be, as on a real system: unless the failure is a lie.
 func (d *disk) sync(f *file, name string) syscall.Errno {
+	if d.forgetful && name == logName {
+		return 0
+	}
 	errno := d.fault(syncing, name)
 	if errno == 0 || d.lie {
 		f.settle()
@@ -241,6 +250,10 @@ func (d *disk) used() (n int64) {
 func (d *disk) write(f *file, c change) syscall.Errno {
 	if grown := c.at + int64(len(c.data)) - int64(len(f.now)); d.room > 0 && grown > 0 && d.used()+grown > d.room {
 		return syscall.ENOSPC
+	}
+	if log := d.names[logName]; d.forgetful && log != nil && f == d.names[store.DatabaseName] {
+		log.settle() // before it is copied back: what is forgotten is the syncs of commits only
+		log.unsynced = nil
 	}
 	f.now = f.apply(f.now, c)
 	f.unsynced = append(f.unsynced, c)

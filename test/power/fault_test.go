@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -17,7 +16,7 @@ import (
 // TestPowerCuts is the short version of the program.
 func TestPowerCuts(t *testing.T) {
 	needDisk(t)
-	f, err := plan{cuts: 8, each: 8, clients: 8, seed: 1, binary: binary(t, false), progress: func(int) {}}.run(t.Context())
+	f, err := plan{cuts: 8, each: 8, clients: 8, seed: 1, binary: binary(t), progress: func(int) {}}.run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +29,7 @@ func TestPowerCuts(t *testing.T) {
 // TestUnsyncedLogLosesMoney is the control: the same cuts notice a log that is not synced when it commits.
 func TestUnsyncedLogLosesMoney(t *testing.T) {
 	needDisk(t)
-	f, err := plan{cuts: 8, each: 8, clients: 8, seed: 1, binary: binary(t, true), unsound: "syncs", progress: func(int) {}}.run(t.Context())
+	f, err := plan{cuts: 8, each: 8, clients: 8, seed: 1, binary: binary(t), unsynced: true, progress: func(int) {}}.run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,10 +46,10 @@ func needDisk(t *testing.T) {
 	}
 }
 
-func binary(t *testing.T, unsound bool) string {
+func binary(t *testing.T) string {
 	t.Helper()
 	path := t.TempDir() + "/boon"
-	if err := rig.Build(path, unsound); err != nil {
+	if err := rig.Build(path, rig.Boon); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -61,7 +60,7 @@ func binary(t *testing.T, unsound bool) string {
 // after a power cut. Each key has one effect.
 func TestDiskFaults(t *testing.T) {
 	needDisk(t)
-	boon := binary(t, false)
+	boon := binary(t)
 	failing := func(errno syscall.Errno, steps ...step) func(*disk) {
 		return func(d *disk) { d.breakDown(on(errno, steps...), false) }
 	}
@@ -83,7 +82,7 @@ func TestDiskFaults(t *testing.T) {
 				w.redeem(http.StatusOK, 5)
 				fault(w.disk)
 				w.redeem(http.StatusServiceUnavailable, 4)
-				w.look()
+				w.should(w.till.Look())
 				if cut {
 					w.cut()
 				} else {
@@ -101,14 +100,14 @@ func TestDiskFaults(t *testing.T) {
 // TestDiskCannotRead: what cannot be read is answered 503, and read once it can.
 func TestDiskCannotRead(t *testing.T) {
 	needDisk(t)
-	w := newWard(t, binary(t, false))
+	w := newWard(t, binary(t))
 	w.redeem(http.StatusOK, 5)
 	w.cut() // nothing of it is in any memory any more
 	w.disk.breakDown(on(syscall.EIO, reading), false)
 	w.redeem(http.StatusServiceUnavailable, 4)
 	w.disk.breakDown(nil, false)
 	w.settle()
-	w.look()
+	w.should(w.till.Look())
 	w.check()
 }
 
@@ -124,66 +123,65 @@ func on(errno syscall.Errno, steps ...step) func(step, string) syscall.Errno {
 	}
 }
 
-// ward is a server on a failing disk, and what was asked of it.
+// ward is a server on a failing disk, and a till that uses it.
 type ward struct {
 	*testing.T
-	*house
-	client *rig.Client
-	id     string
-	code   string
-	mu     sync.Mutex
-	asked  map[string][]byte // by key: the answer, nil while there is none
+	*machine
+	till *rig.Till
 }
 
 func newWard(t *testing.T, binary string) *ward {
-	w := &ward{T: t, client: rig.NewClient(8, 10*time.Second), asked: map[string][]byte{}}
-	w.house = &house{found: &found{}, disk: newDisk(t.TempDir(), 1)}
-	if err := w.plug(); err != nil {
-		t.Fatal(err)
-	}
+	w := &ward{T: t, machine: &machine{found: &found{}, disk: newDisk(t.TempDir(), 1)}}
+	w.must(w.plug())
+	client := rig.NewClient(8, 10*time.Second)
 	t.Cleanup(func() {
-		w.client.Close()
-		if w.house.server != nil {
-			w.house.server.Strike()
+		client.Close()
+		if w.machine.server != nil {
+			w.machine.server.Strike()
 			w.halt(w.dead)
-			w.house.server.Kill()
+			w.machine.server.Kill()
 		}
 		if err := w.unplug(); err != nil {
 			t.Error(err)
 		}
 	})
 	var err error
-	if w.boon, err = rig.Install(binary, w.mount, ""); err != nil {
-		t.Fatal(err)
-	}
+	w.boon, err = rig.Install(binary, w.mount, "")
+	w.must(err)
 	address, err := rig.FreeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if w.house.server, err = w.boon.Start(address); err != nil {
-		t.Fatal(err)
-	}
-	if w.id, w.code, err = w.client.SellOne(w.house.server.URL); err != nil {
-		t.Fatal(err)
-	}
+	w.must(err)
+	w.machine.server, err = w.boon.Start(address)
+	w.must(err)
+	w.till, err = client.NewTill(w.machine.server.URL)
+	w.must(err)
 	return w
+}
+
+func (w *ward) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *ward) should(err error) {
+	w.Helper()
+	if err != nil {
+		w.Error(err)
+	}
 }
 
 // redeem makes so many calls at once, under new keys, which must be answered with this status.
 func (w *ward) redeem(want, times int) {
 	w.Helper()
 	var wg sync.WaitGroup
-	begun, before := time.Now(), len(w.asked)
+	begun := time.Now()
 	for n := range times {
-		key := fmt.Sprintf("%d-%d-%d", want, before, n)
 		wg.Go(func() {
-			a := w.ask(key)
-			if a == nil || a.Status != want {
-				w.Errorf("%s was answered %+v, want %d", key, a, want)
-				return
-			}
-			if want == http.StatusServiceUnavailable && (a.Code() != "UNAVAILABLE" || a.RetryAfter == "") {
-				w.Errorf("%s was answered %s, Retry-After %q; want UNAVAILABLE and when to come again", key, a.Body, a.RetryAfter)
+			a, err := w.till.Redeem(fmt.Sprintf("%d-%d-%d", want, begun.UnixNano(), n))
+			w.should(err)
+			if a != nil && a.Status != want {
+				w.Errorf("a redemption was answered %d %s, want %d", a.Status, a.Body, want)
 			}
 		})
 	}
@@ -191,91 +189,39 @@ func (w *ward) redeem(want, times int) {
 	w.Logf("%d calls answered %d within %.2f s", times, want, time.Since(begun).Seconds())
 }
 
-func (w *ward) ask(key string) *rig.Answer {
-	a, err := w.client.Post(w.house.server.URL+rig.Redeem, rig.Accounts()[0].Keys[0], key, fmt.Sprintf(`{"voucherID":%q,"amount":0.01}`, w.id))
-	if err != nil {
-		w.Errorf("%s: %v", key, err)
-		return nil
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if _, known := w.asked[key]; !known || a.Status == http.StatusOK {
-		w.asked[key] = nil
-	}
-	if a.Status == http.StatusOK {
-		w.asked[key] = a.Body
-	}
-	return a
-}
-
-// look reads while the disk does not take anything.
-func (w *ward) look() {
-	w.Helper()
-	a, err := w.client.Post(w.house.server.URL+rig.Validate, rig.Accounts()[0].Keys[0], "", fmt.Sprintf(`{"voucherCode":%q}`, w.code))
-	if err != nil || a.Status != http.StatusOK {
-		w.Errorf("validate-gift: %+v %v, want 200", a, err)
-	}
-	a, err = w.client.Get(w.house.server.URL+rig.Gifts+w.id, rig.Accounts()[0].Keys[0])
-	if err != nil || a.Status != http.StatusOK {
-		w.Errorf("the gift: %+v %v, want 200", a, err)
-	}
-}
-
 // cut cuts the power and starts again, on a disk that has recovered.
 func (w *ward) cut() {
 	w.Helper()
 	w.powerOff()
-	w.house.server.Strike()
+	w.machine.server.Strike()
 	w.halt(w.dead)
-	w.house.server.Kill()
+	w.machine.server.Kill()
 	w.disk.breakDown(nil, false)
 	w.disk.fill(-1)
-	if err := w.house.again(); err != nil {
-		w.Fatal(err)
-	}
-	server, err := w.boon.Start(w.house.server.Address)
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.house.server = server
+	w.must(w.machine.again())
+	var err error
+	w.machine.server, err = w.boon.Start(w.machine.server.Address)
+	w.must(err)
 }
 
-// settle repeats every call: those that were not answered are carried out now, unless they were before; the others are answered as then.
+// settle sees that the service goes on by itself.
 func (w *ward) settle() {
 	w.Helper()
 	begun := time.Now()
-	for key, before := range w.asked {
-		a := w.ask(key)
-		for ; a != nil && a.Status == http.StatusServiceUnavailable && time.Since(begun) < 20*time.Second; a = w.ask(key) {
-			time.Sleep(20 * time.Millisecond)
-		}
-		if a == nil || a.Status != http.StatusOK || before != nil && string(a.Body) != string(before) {
-			w.Errorf("%s, repeated on a sound disk: %+v, first %s", key, a, before)
-		}
-	}
+	w.should(w.till.Settle())
 	w.Logf("went on by itself within %.2f s", time.Since(begun).Seconds())
 }
 
-// check counts the effects: one for each key.
 func (w *ward) check() {
 	w.Helper()
-	var g struct{ CurrentBalance any }
-	if err := w.client.Read(w.house.server.URL+rig.Gifts+w.id, rig.Accounts()[0].Keys[0], &g); err != nil {
-		w.Fatal(err)
-	}
-	left := 10000 - len(w.asked)
-	if got, want := fmt.Sprint(g.CurrentBalance), strings.TrimRight(fmt.Sprintf("%d.%02d", left/100, left%100), "0"); got != want {
-		w.Errorf("the gift is worth %s after %d keys, want %s", got, len(w.asked), want)
-	}
-	if err := w.boon.Verify(); err != nil {
-		w.Error(err)
-	}
+	w.should(w.till.Check())
+	w.should(w.boon.Verify())
 }
 
 // TestDiskFailsOnce: one step of a redemption fails, or took effect and says that it failed. It is answered 200 or 503, and done once.
 func TestDiskFailsOnce(t *testing.T) {
 	needDisk(t)
-	w := newWard(t, binary(t, false))
+	w := newWard(t, binary(t))
 	for _, what := range []step{writing, syncing} {
 		for _, effect := range []bool{false, true} {
 			failed := 0
@@ -289,13 +235,11 @@ func TestDiskFailsOnce(t *testing.T) {
 				}
 				return errno
 			}, effect)
-			a := w.ask(fmt.Sprintf("%s, took effect: %v", what, effect))
+			_, err := w.till.Redeem(fmt.Sprintf("%s, took effect: %v", what, effect))
+			w.should(err)
 			w.disk.breakDown(nil, false)
 			if failed == 0 {
 				t.Errorf("%s did not fail", what)
-			}
-			if a == nil || a.Status != http.StatusOK && a.Status != http.StatusServiceUnavailable {
-				t.Errorf("%s, took effect: %v: %+v, want 200 or 503", what, effect, a)
 			}
 			w.settle()
 			w.check()

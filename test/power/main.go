@@ -5,7 +5,7 @@
 // everything that was acknowledged must be there.
 //
 //	go run ./test/power -cuts 1000
-//	go run ./test/power -control       the log is not synced when it commits: that must lose money here
+//	go run ./test/power -control       the log is not synced: that must lose money here
 //
 // It needs Linux, /dev/fuse and the right to mount.
 package main
@@ -34,7 +34,7 @@ func main() {
 	flag.Uint64Var(&p.seed, "seed", uint64(time.Now().UnixNano()), "of where they fall and what they spare")
 	flag.IntVar(&p.each, "each", 25, "cuts of one store before the next takes its place")
 	flag.IntVar(&p.clients, "clients", 12, "tills at once")
-	control := flag.Bool("control", false, "leave the log unsynced, and see that it is noticed")
+	control := flag.Bool("control", false, "have the disk forget to sync the log, and see that it is noticed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -51,16 +51,14 @@ func main() {
 }
 
 func tell(ctx context.Context, p plan, control bool) error {
-	if control {
-		p.unsound = "syncs"
-	}
+	p.unsynced = control
 	p.progress = func(int) {}
 	if term.IsTerminal(int(os.Stderr.Fd())) {
 		bar := progressbar.NewOptions(p.cuts, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetDescription("cuts"),
 			progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(65e6))
 		p.progress = func(n int) { _ = bar.Set(n) } // nothing to do about a terminal that is gone
 	}
-	dir, binary, err := rig.Workshop(control)
+	dir, binary, err := rig.Workshop()
 	if err != nil {
 		return err
 	}
@@ -74,7 +72,7 @@ func tell(ctx context.Context, p plan, control bool) error {
 	case control && f.lost == 0:
 		return fmt.Errorf("MISSED: an unsynced log lost nothing, so the cuts do not bite: %s", f)
 	case control:
-		fmt.Printf("caught: control syncs (the write-ahead log is not synced when it commits): of %d movements lost %d, in %d of %d cuts\n",
+		fmt.Printf("caught: control syncs (what is synced of the write-ahead log is not put on the medium): of %d movements lost %d, in %d of %d cuts\n",
 			f.moves, f.lost, f.losing, f.cuts)
 	default:
 		fmt.Printf("seed %d: %s\n", p.seed, f)

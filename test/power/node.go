@@ -10,6 +10,8 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"boon.example/internal/store"
 )
 
 // folder is the only folder of a disk, as the kernel sees it.
@@ -93,7 +95,7 @@ func uncached(name string) uint32 {
 }
 
 // database tells the files that hold money from those that only help: -shm is made anew at every start.
-func database(name string) bool { return name == "boon.db" || name == "boon.db-wal" }
+func database(name string) bool { return name == store.DatabaseName || name == logName }
 
 // Unlink implements fs.NodeUnlinker.
 func (r *folder) Unlink(ctx context.Context, name string) syscall.Errno {

@@ -23,7 +23,7 @@ type plan struct {
 	cuts, each, clients int
 	seed                uint64
 	binary              string
-	unsound             string // the mistake that the binary is told to make; "": none
+	unsynced            bool // the disk forgets to sync the write-ahead log
 	progress            func(cuts int)
 }
 
@@ -63,7 +63,7 @@ func (p plan) run(ctx context.Context) (*found, error) {
 		if err := os.Mkdir(mount, 0o700); err != nil {
 			return nil, err
 		}
-		h := &house{plan: p, found: f, disk: newDisk(mount, p.seed+uint64(f.stores))}
+		h := &machine{plan: p, found: f, disk: newDisk(mount, p.seed+uint64(f.stores))}
 		if err := h.live(min(p.each, p.cuts-f.cuts)); err != nil {
 			return nil, fmt.Errorf("after %d cuts: %w", f.cuts, err)
 		}
@@ -74,8 +74,8 @@ func (p plan) run(ctx context.Context) (*found, error) {
 	return f, nil
 }
 
-// house is a server on a disk.
-type house struct {
+// machine is a server on a disk.
+type machine struct {
 	plan
 	*found
 	*disk
@@ -85,7 +85,7 @@ type house struct {
 }
 
 // live makes a store, cuts the power under its load, and checks it in the end.
-func (h *house) live(times int) (err error) {
+func (h *machine) live(times int) (err error) {
 	if err := h.plug(); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (h *house) live(times int) (err error) {
 const births = 2
 
 // born makes a store; the first times, the power goes while it is made.
-func (h *house) born() (err error) {
+func (h *machine) born() (err error) {
 	for range births {
 		left := 1 + h.disk.lot.IntN(150)
 		h.cutAt(func(step, string) bool { left--; return left <= 0 })
@@ -147,14 +147,12 @@ func (h *house) born() (err error) {
 	if h.boon, err = rig.Install(h.binary, h.mount, ""); err != nil {
 		return err
 	}
-	if h.unsound != "" {
-		h.boon.Env = []string{rig.Unsound + "=" + h.unsound}
-	}
+	h.forgetful = h.unsynced
 	return nil
 }
 
 // again loses what is lost and gives the disk its power back.
-func (h *house) again() error {
+func (h *machine) again() error {
 	if err := h.unplug(); err != nil {
 		return err
 	}
@@ -165,7 +163,7 @@ func (h *house) again() error {
 }
 
 // storm cuts the power under busy tills.
-func (h *house) storm(tills *storm.Storm, times int) error {
+func (h *machine) storm(tills *storm.Storm, times int) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var wg sync.WaitGroup
@@ -196,7 +194,7 @@ func (h *house) storm(tills *storm.Storm, times int) error {
 }
 
 // arm waits until the tills are busy and the power is gone: before some step, often one of those that copy the log back, or at any moment.
-func (h *house) arm(tills *storm.Storm) {
+func (h *machine) arm(tills *storm.Storm) {
 	for begun, before := time.Now(), tills.Calls(); tills.Calls() < before+20 && time.Since(begun) < 10*time.Second; {
 		time.Sleep(time.Millisecond)
 	}
@@ -229,7 +227,7 @@ func (h *house) arm(tills *storm.Storm) {
 }
 
 // take adds up what a check found.
-func (h *house) take(r *storm.Report) {
+func (h *machine) take(r *storm.Report) {
 	f := h.found
 	f.calls += int(r.Calls)
 	f.moves += r.Moves

@@ -45,8 +45,8 @@ func (a *Answer) Code() string {
 type Client struct{ http http.Client }
 
 // NewClient makes a client for so many callers at once.
-func NewClient(callers int, patience time.Duration) *Client {
-	return &Client{http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConns: 4 * callers, MaxIdleConnsPerHost: 2 * callers}}}
+func NewClient(callers int, timeout time.Duration) *Client {
+	return &Client{http.Client{Timeout: timeout, Transport: &http.Transport{MaxIdleConns: 4 * callers, MaxIdleConnsPerHost: 2 * callers}}}
 }
 
 // Post makes a call with an API key and, unless it is "", an Idempotency-Key.
@@ -110,20 +110,40 @@ func (c *Client) do(req *http.Request, apiKey string) (*Answer, error) {
 // Close ends idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
+// SendBody asks for so many gifts of 100.00 in the first account.
+func SendBody(n int) string {
+	return fmt.Sprintf(`{"monetaryGift":{"value":100,"deliveryMethodID":3},"recipients":[{}%s],%s}`, strings.Repeat(",{}", n-1), order)
+}
+
+// SendTo asks for gifts of 5.00 that are to be sent; more are members of monetaryGift, recipients as they stand in an order.
+func SendTo(more, recipients string) string {
+	return fmt.Sprintf(`{"monetaryGift":{"value":5%s},"recipients":[%s],%s}`, more, recipients, order)
+}
+
+var order = fmt.Sprintf(`"paymentMethodID":2,"externalTransactionReferenceNumber":"r","externalTransactionCustomerFirstName":"A",
+	"externalTransactionCustomerLastName":"B","externalTransactionCustomerEmailAddress":"a@example.com","externalStorefrontID":%q`, Accounts()[0].Storefront)
+
+// Sell sells what an order asks for in the first account.
+func (c *Client) Sell(url, body string) (gifts []Gift, err error) {
+	a, err := c.Post(url+SendGift, Accounts()[0].Keys[0], "", body)
+	if err != nil {
+		return nil, err
+	}
+	var order struct{ Gifts []Gift }
+	if err := json.Unmarshal(a.Body, &order); err != nil || len(order.Gifts) == 0 {
+		return nil, fmt.Errorf("send-gift: %d %s %w", a.Status, a.Body, err)
+	}
+	return order.Gifts, nil
+}
+
+// Gift is one that was sold.
+type Gift struct{ VoucherID, VoucherCode string }
+
 // SellOne sells a gift of 100.00 in the first account and gives its id and code.
 func (c *Client) SellOne(url string) (id, code string, err error) {
-	shop := Accounts()[0]
-	a, err := c.Post(url+SendGift, shop.Keys[0], "", fmt.Sprintf(`{"monetaryGift":{"value":100,"deliveryMethodID":3},"paymentMethodID":2,
-		"externalTransactionReferenceNumber":"r","externalTransactionCustomerFirstName":"A","externalTransactionCustomerLastName":"B",
-		"externalTransactionCustomerEmailAddress":"a@example.com","externalStorefrontID":%q}`, shop.Storefront))
+	gifts, err := c.Sell(url, SendBody(1))
 	if err != nil {
 		return "", "", err
 	}
-	var order struct {
-		Gifts []struct{ VoucherID, VoucherCode string }
-	}
-	if err := json.Unmarshal(a.Body, &order); err != nil || len(order.Gifts) != 1 {
-		return "", "", fmt.Errorf("send-gift: %d %s %w", a.Status, a.Body, err)
-	}
-	return order.Gifts[0].VoucherID, order.Gifts[0].VoucherCode, nil
+	return gifts[0].VoucherID, gifts[0].VoucherCode, nil
 }

@@ -13,21 +13,21 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// Unsound names a mistake that a build for tests of tests makes: see the files with the build tag torture.
-const Unsound = "BOON_UNSOUND"
+// The programs that Build makes.
+const (
+	Boon    = "boon.example/cmd/boon"
+	Unsound = "boon.example/test/torture/unsound" // serves, and makes the mistake that it is told to make
+)
 
-// Build makes the program at path. unsound makes the build that can be told to make mistakes.
-func Build(path string, unsound bool) error {
-	args := []string{"build", "-o", path}
-	if unsound {
-		args = append(args, "-tags", "torture")
-	}
-	cmd := exec.Command("go", append(args, "boon.example/cmd/boon")...)
+// Build makes a program at path.
+func Build(path, program string) error {
+	cmd := exec.Command("go", "build", "-o", path, program)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building: %w\n%s", err, out)
@@ -38,6 +38,7 @@ func Build(path string, unsound bool) error {
 // Installation is a program and the store that it works on.
 type Installation struct {
 	Binary string
+	Serve  []string // the command that serves; nil: that of Binary
 	Flags  []string // that name the store
 	Env    []string // beside this process's own
 }
@@ -129,7 +130,11 @@ type Server struct {
 
 // Start serves on an address; port 0 picks one. It returns when the process listens.
 func (i *Installation) Start(address string, flags ...string) (*Server, error) {
-	cmd := exec.Command(i.Binary, append(append([]string{"serve", "--listen", address}, flags...), i.Flags...)...)
+	serve := i.Serve
+	if serve == nil {
+		serve = []string{i.Binary, "serve"}
+	}
+	cmd := exec.Command(serve[0], slices.Concat(serve[1:], []string{"--listen", address}, flags, i.Flags)...)
 	cmd.Env = append(os.Environ(), i.Env...)
 	s := &Server{cmd: cmd, logs: &bytes.Buffer{}}
 	cmd.Stderr = s.logs
@@ -164,6 +169,11 @@ func (s *Server) Crash() {
 	_ = s.cmd.Wait()
 }
 
+// Stop tells the process to end, and returns when it is gone.
+func (s *Server) Stop() error {
+	return errors.Join(s.cmd.Process.Signal(syscall.SIGTERM), s.cmd.Wait())
+}
+
 // Strike sends the kill and does not wait.
 func (s *Server) Strike() { _ = s.cmd.Process.Kill() } // it may have gone already
 
@@ -180,13 +190,13 @@ func FreeAddress() (string, error) {
 	return l.Addr().String(), nil
 }
 
-// Workshop is a temporary folder with the binary in it.
-func Workshop(unsound bool) (dir, binary string, err error) {
+// Workshop is a temporary folder with the program in it.
+func Workshop() (dir, binary string, err error) {
 	if dir, err = os.MkdirTemp("", "boon-torture-"); err != nil {
 		return "", "", err
 	}
 	binary = filepath.Join(dir, "boon")
-	if err = Build(binary, unsound); err != nil {
+	if err = Build(binary, Boon); err != nil {
 		return "", "", errors.Join(err, os.RemoveAll(dir))
 	}
 	return dir, binary, nil

@@ -39,7 +39,7 @@ func launch(ctx context.Context) (_ *browser, closeIt func(), err error) {
 		return nil, nil, err
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("hide-scrollbars", true),
-		chromedp.WSURLReadTimeout(patience))
+		chromedp.WSURLReadTimeout(timeout))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // chromium refuses a sandbox to root
 	}
@@ -81,12 +81,12 @@ func (b *browser) open(ctx context.Context, address string, l look) error {
 	return nil
 }
 
-// patience is how long a page may take on a machine that is busy.
-const patience = time.Minute
+// timeout is how long a page may take on a machine that is busy.
+const timeout = time.Minute
 
 // shoot takes a picture of a whole page.
 func (b *browser) shoot(address string, l look) (image.Image, error) {
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, timeout)
 	defer cancel()
 	if err := b.open(ctx, address, l); err != nil {
 		return nil, err

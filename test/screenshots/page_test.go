@@ -89,7 +89,7 @@ func (r *reader) note(ev any) {
 // see opens a page and gives the complaints about it.
 func (r *reader) see(path string, l look) []string {
 	r.Helper()
-	ctx, cancel := context.WithTimeout(r.ctx, patience)
+	ctx, cancel := context.WithTimeout(r.ctx, timeout)
 	defer cancel()
 	if err := r.open(ctx, r.url+path, l); err != nil {
 		r.Fatal(err)
@@ -211,7 +211,7 @@ func TestCopy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(r.ctx, patience)
+	ctx, cancel := context.WithTimeout(r.ctx, timeout)
 	defer cancel()
 	for _, name := range []string{"clipboard-read", "clipboard-write"} {
 		_, err = chromedp.CallBrowser(ctx, chrome.SetPermission, chrome.SetPermissionParams{

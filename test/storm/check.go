@@ -31,7 +31,9 @@ type Report struct {
 	Gifts        int
 	Unexplained  int // gifts whose history of calls no order explains
 	Problems     []string
-	LostAt       []time.Time // when the lost ones were acknowledged
+	Slowest      time.Duration // until a call was answered, or cut off
+	Silence      time.Duration // the longest in which no call was answered
+	LostAt       []time.Time   // when the lost ones were acknowledged
 	CheckingTook time.Duration
 }
 
@@ -42,8 +44,8 @@ func (r *Report) Sound() bool {
 
 func (r *Report) String() string {
 	return fmt.Sprintf("%d calls answered, %d repeats (%d after 503), %d above their keys' limit, %d given up and asked about; %d movements of %d gifts: lost %d, doubled %d, "+
-		"not linearizable %d; %d old requests repeated", r.Calls, r.Retries, r.Refused, r.Limited, r.GivenUp, r.Moves, r.Gifts, r.Lost, r.Doubled,
-		r.Unexplained, r.Replays)
+		"not linearizable %d; %d old requests repeated; at most %.2f s until an answer and %.1f s without any", r.Calls, r.Retries, r.Refused, r.Limited, r.GivenUp, r.Moves, r.Gifts, r.Lost, r.Doubled,
+		r.Unexplained, r.Replays, r.Slowest.Seconds(), r.Silence.Seconds())
 }
 
 // Check holds what the service at url says against what the tills were told. No till may be busy.
@@ -54,6 +56,7 @@ func (s *Storm) Check(url string) *Report {
 	for _, o := range s.history {
 		byGift[o.gift] = append(byGift[o.gift], o)
 	}
+	r.Slowest, r.Silence = s.slowest, s.silence()
 	r.Replays = s.repeatOld(url)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -80,6 +83,18 @@ func (s *Storm) Check(url string) *Report {
 	r.CheckingTook = time.Since(begun)
 	s.client.Close()
 	return r
+}
+
+func (s *Storm) silence() (longest time.Duration) {
+	var times []int64
+	for _, o := range s.history {
+		times = append(times, o.ended)
+	}
+	slices.Sort(times)
+	for n := 1; n < len(times); n++ {
+		longest = max(longest, time.Duration(times[n]-times[n-1]))
+	}
+	return longest
 }
 
 func (r *Report) add(found *Report) {

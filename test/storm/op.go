@@ -174,7 +174,9 @@ func (t *till) see(o *op, mayGiveUp bool) *rig.Answer {
 	begun := time.Now()
 	t.countKept(o.apiKey, 1)
 	for try := 0; ; try++ {
+		asked := time.Now()
 		a, err := t.client.Post(t.urls[t.lot.IntN(len(t.urls))]+o.path, o.apiKey, o.key, o.body)
+		t.waited(time.Since(asked))
 		if err == nil && t.final(o, a) {
 			t.calls.Add(1)
 			if a.Status < 300 {
@@ -187,8 +189,8 @@ func (t *till) see(o *op, mayGiveUp bool) *rig.Answer {
 			t.givenUp.Add(1)
 			return nil
 		}
-		if time.Since(begun) > t.Patience {
-			t.problem("nobody told within %v what became of %s %s: %v", t.Patience, o.path, o.key, err)
+		if time.Since(begun) > t.Timeout {
+			t.problem("nobody told within %v what became of %s %s: %v", t.Timeout, o.path, o.key, err)
 			return nil
 		}
 		time.Sleep(5*time.Millisecond + rand.N(20*time.Millisecond)<<min(try, 3))
@@ -220,6 +222,13 @@ func (s *Storm) countKept(apiKey string, more int) int {
 	defer s.mu.Unlock()
 	s.kept[apiKey] += more
 	return s.kept[apiKey]
+}
+
+// waited notes how long a till waited for an answer, or for there to be none.
+func (s *Storm) waited(took time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.slowest = max(s.slowest, took)
 }
 
 // again repeats an old request and compares the answers.

@@ -22,7 +22,7 @@ type Options struct {
 	Seed     uint64
 	Gifts    int           // in use at once in each account; default 24
 	Lifetime int           // how many calls a gift lives through before another takes its place; default 400. The hot one: five times that
-	Patience time.Duration // for a call to be answered in the end; default 2 min
+	Timeout  time.Duration // for a call to be answered in the end; default 2 min
 	Replays  int           // how many old requests Check repeats; default 1,000
 }
 
@@ -41,6 +41,7 @@ type Storm struct {
 	gifts    []*voucher
 	problems []string
 	more     int
+	slowest  time.Duration
 	kept     map[string]int // by API key, see countKept
 }
 
@@ -73,8 +74,8 @@ func New(o Options, urls ...string) *Storm {
 	if o.Lifetime == 0 {
 		o.Lifetime = 400
 	}
-	if o.Patience == 0 {
-		o.Patience = 2 * time.Minute
+	if o.Timeout == 0 {
+		o.Timeout = 2 * time.Minute
 	}
 	if o.Replays == 0 {
 		o.Replays = 1000

@@ -39,10 +39,10 @@ func run(calls int, seed uint64) error {
 	}
 	defer os.RemoveAll(dir)
 	binary := filepath.Join(dir, "boon")
-	if err := rig.Build(binary, false); err != nil {
+	if err := rig.Build(binary, rig.Boon); err != nil {
 		return err
 	}
-	w, err := furnish(dir, binary, calls)
+	w, err := newWorld(dir, binary, calls)
 	if err != nil {
 		return err
 	}

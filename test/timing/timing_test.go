@@ -13,10 +13,10 @@ import (
 func TestEveryQuestionIsAnswered(t *testing.T) {
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "boon")
-	if err := rig.Build(binary, false); err != nil {
+	if err := rig.Build(binary, rig.Boon); err != nil {
 		t.Fatal(err)
 	}
-	w, err := furnish(dir, binary, 2)
+	w, err := newWorld(dir, binary, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,8 +66,8 @@ type world struct {
 	good, elsewhere, other sold
 }
 
-// furnish starts a service with gifts of two accounts.
-func furnish(dir, binary string, calls int) (w *world, err error) {
+// newWorld starts a service with gifts of two accounts.
+func newWorld(dir, binary string, calls int) (w *world, err error) {
 	file := filepath.Join(dir, "setup.yaml")
 	if err := os.WriteFile(file, []byte(setup(lookUps*(calls+warming)/pairsPerKey+1)), 0o600); err != nil {
 		return nil, err

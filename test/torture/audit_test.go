@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,12 +13,9 @@ import (
 func TestAuditorMissesWhatWasNotSaved(t *testing.T) {
 	t.Parallel()
 	for _, mistake := range []string{"", "saves"} {
-		i, err := rig.Install(unsound, filepath.Join(t.TempDir(), "data"), "")
-		check(t, err)
-		i.Env = []string{rig.Unsound + "=" + mistake}
-		s, err := i.Start("127.0.0.1:0")
-		check(t, err)
-		t.Cleanup(s.Kill)
+		i := install(t, "")
+		i.Serve = []string{unsound, "--mistake", mistake}
+		s := serve(t, i)
 		c := rig.NewClient(1, 20*time.Second)
 		t.Cleanup(c.Close)
 		for n := range 40 { // one change in twenty is not saved

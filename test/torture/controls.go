@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"boon.example/internal/store/pgtest"
 	"boon.example/test/rig"
 )
 
-// control is a mistake that the storm must notice, in a build that can be told to make it.
+// control is a mistake that the storm must notice: see test/torture/unsound.
 type control struct {
-	unsound  string
+	mistake  string
 	postgres bool
 	what     string
 }
@@ -32,31 +33,34 @@ func runControls(ctx context.Context, p plan) error {
 	if p.duration == 0 {
 		p.duration = time.Minute
 	}
-	dir, binary, err := rig.Workshop(true)
+	dir, binary, err := rig.Workshop()
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	p.binary = binary
+	p.binary, p.faulty = binary, filepath.Join(dir, "unsound")
+	if err := rig.Build(p.faulty, rig.Unsound); err != nil {
+		return err
+	}
 	missed := 0
 	for _, c := range controls() {
 		name := "the embedded store"
 		if c.postgres {
 			name = "PostgreSQL"
 		}
-		p.progress = progress(p.ops, "control "+c.unsound)
+		p.progress = progress(p.ops, "control "+c.mistake)
 		f, err := c.run(ctx, p)
 		switch {
 		case errors.Is(err, pgtest.ErrMissing):
-			fmt.Printf("LEFT OUT: control %s. %v\n", c.unsound, err)
+			fmt.Printf("LEFT OUT: control %s. %v\n", c.mistake, err)
 		case err != nil:
-			return fmt.Errorf("control %s: %w", c.unsound, err)
+			return fmt.Errorf("control %s: %w", c.mistake, err)
 		case f.sound():
 			missed++
-			fmt.Printf("MISSED: control %s on %s (%s): %s\n", c.unsound, name, c.what, f)
+			fmt.Printf("MISSED: control %s on %s (%s): %s\n", c.mistake, name, c.what, f)
 		default:
 			fmt.Printf("caught: control %s on %s (%s): lost %d, doubled %d, not linearizable %d gifts, %d other findings\n",
-				c.unsound, name, c.what, f.Lost, f.Doubled, f.Unexplained, len(f.Problems))
+				c.mistake, name, c.what, f.Lost, f.Doubled, f.Unexplained, len(f.Problems))
 		}
 	}
 	if missed > 0 {
@@ -67,6 +71,6 @@ func runControls(ctx context.Context, p plan) error {
 }
 
 func (c control) run(ctx context.Context, p plan) (*found, error) {
-	p.unsound, p.postgres = c.unsound, c.postgres
+	p.mistake, p.postgres = c.mistake, c.postgres
 	return p.run(ctx)
 }

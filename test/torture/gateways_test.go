@@ -1,11 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -46,7 +44,7 @@ func dead(t *testing.T, how string) (address string) {
 func TestGatewaysAway(t *testing.T) {
 	for _, how := range []string{"refuses", "is silent", "hangs up"} {
 		t.Run(how, func(t *testing.T) {
-			alone, beside := besideDeadGateways(t, how, shipped, "")
+			alone, beside := besideDeadGateways(t, how, "")
 			t.Logf("the median redemption takes %v, and %v where the gateway %s", alone, beside, how)
 			if beside > 3*alone+20*time.Millisecond {
 				t.Errorf("a redemption takes %v, and %v where the gateway %s", alone, beside, how)
@@ -54,7 +52,7 @@ func TestGatewaysAway(t *testing.T) {
 		})
 	}
 	t.Run("control", func(t *testing.T) {
-		alone, beside := besideDeadGateways(t, "is silent", unsound, "waits")
+		alone, beside := besideDeadGateways(t, "is silent", "waits")
 		if beside <= 3*alone+20*time.Millisecond {
 			t.Errorf("a service that waits for its gateway takes %v, one that does not %v: nobody would notice", beside, alone)
 		}
@@ -62,7 +60,7 @@ func TestGatewaysAway(t *testing.T) {
 }
 
 // besideDeadGateways gives the median times of redemptions at a service without gateways and at one whose gateways are dead.
-func besideDeadGateways(t *testing.T, how, binary, mistake string) (alone, beside time.Duration) {
+func besideDeadGateways(t *testing.T, how, mistake string) (alone, beside time.Duration) {
 	t.Helper()
 	address := dead(t, how)
 	gateways := []string{"--smtp", "smtp://" + address + "?from=gifts@example.com", "--public-url", "http://gifts.example.com",
@@ -71,14 +69,11 @@ func besideDeadGateways(t *testing.T, how, binary, mistake string) (alone, besid
 	t.Cleanup(c.Close)
 	var urls, ids, waiting []string
 	for n, flags := range [][]string{nil, gateways} {
-		i, err := rig.Install(binary, filepath.Join(t.TempDir(), "data"), "")
-		check(t, err)
+		i := install(t, "")
 		if n == 1 && mistake != "" {
-			i.Env = []string{rig.Unsound + "=" + mistake, "BOON_UNSOUND_GATEWAY=" + address}
+			i.Serve = []string{unsound, "--mistake", mistake, "--gateway", address}
 		}
-		s, err := i.Start("127.0.0.1:0", flags...)
-		check(t, err)
-		t.Cleanup(s.Kill)
+		s := serve(t, i, flags...)
 		id, _, err := c.SellOne(s.URL)
 		check(t, err)
 		urls, ids = append(urls, s.URL), append(ids, id)
@@ -89,7 +84,9 @@ func besideDeadGateways(t *testing.T, how, binary, mistake string) (alone, besid
 	}
 	for n := range 20 * min(rounds/5, 2) {
 		contact := []string{`"deliveryMethodID":1,"recipientContact":"ana@example.com"`, `"deliveryMethodID":2,"recipientContact":"+14155550123"`}[n%2]
-		waiting = append(waiting, sellTo(t, c, urls[1], contact))
+		gifts, err := c.Sell(urls[1], rig.SendTo("", "{"+contact+"}"))
+		check(t, err)
+		waiting = append(waiting, gifts[0].VoucherID)
 	}
 	var took [2][]time.Duration
 	for n := range rounds {
@@ -114,19 +111,4 @@ func besideDeadGateways(t *testing.T, how, binary, mistake string) (alone, besid
 		slices.Sort(took[at])
 	}
 	return took[0][rounds/2], took[1][rounds/2]
-}
-
-// sellTo sells a gift that is to be sent, and gives its id.
-func sellTo(t *testing.T, c *rig.Client, url, contact string) string {
-	t.Helper()
-	shop := rig.Accounts()[0]
-	a, err := c.Post(url+rig.SendGift, shop.Keys[0], "", fmt.Sprintf(`{"monetaryGift":{"value":5,%s},"paymentMethodID":2,
-		"externalTransactionReferenceNumber":"r","externalTransactionCustomerFirstName":"A","externalTransactionCustomerLastName":"B",
-		"externalTransactionCustomerEmailAddress":"a@example.com","externalStorefrontID":%q}`, contact, shop.Storefront))
-	check(t, err)
-	var order struct{ Gifts []struct{ VoucherID string } }
-	if err := json.Unmarshal(a.Body, &order); err != nil || len(order.Gifts) != 1 {
-		t.Fatalf("send-gift: %d %s %v", a.Status, a.Body, err)
-	}
-	return order.Gifts[0].VoucherID
 }

@@ -60,7 +60,7 @@ func storms(ctx context.Context, p plan, which string) error {
 	if which != "sqlite" && which != "postgres" && which != "both" {
 		return fmt.Errorf("-store is sqlite, postgres or both, not %q", which)
 	}
-	dir, binary, err := rig.Workshop(false)
+	dir, binary, err := rig.Workshop()
 	if err != nil {
 		return err
 	}

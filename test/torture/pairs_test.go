@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"boon.example/internal/store/pgtest"
-	"boon.example/test/rig"
 )
 
 // TestFaultsInPairs has the line to PostgreSQL fail at every step of a redemption, once or for a while: what was said was lost, or it was
@@ -19,37 +17,18 @@ func TestFaultsInPairs(t *testing.T) {
 	pgtest.Need(t)
 	database := pgtest.Fresh(t)
 	u, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	l := newLine(t, u.Host)
 	u.Host = l.Addr().String()
-	boon, err := rig.Install(shipped, filepath.Join(t.TempDir(), "data"), u.String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := boon.Start("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Kill)
-	c := rig.NewClient(1, 15*time.Second)
-	t.Cleanup(c.Close)
-	id, _, err := c.SellOne(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	boon := install(t, u.String())
+	server := serve(t, boon)
+	one := till(t, server.URL)
 	keys := 0
-	ask := func(key string) *rig.Answer {
+	ask := func(key string) int {
 		t.Helper()
-		a, err := c.Post(server.URL+rig.Redeem, rig.Accounts()[0].Keys[0], key, fmt.Sprintf(`{"voucherID":%q,"amount":0.01}`, id))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a.Status != http.StatusOK && (a.Status != http.StatusServiceUnavailable || a.Code() != "UNAVAILABLE" || a.RetryAfter == "") {
-			t.Errorf("%s was answered %d %s, Retry-After %q; want 200, or 503 with the time to come again", key, a.Status, a.Body, a.RetryAfter)
-		}
-		return a
+		a, err := one.Redeem(key)
+		check(t, err)
+		return a.Status
 	}
 	const forAWhile = 1 << 30
 	for _, at := range []point{load, save, commit} {
@@ -60,53 +39,35 @@ func TestFaultsInPairs(t *testing.T) {
 				key := fmt.Sprintf("k-%d", keys)
 				l.breakAt(at, effect, times)
 				begun := time.Now()
-				a := ask(key)
+				status := ask(key)
 				took := time.Since(begun)
 				if l.failed == 0 {
 					t.Fatalf("%s: the line did not fail: the service says something else at this point now", name)
 				}
 				// What was committed may have been asked for again in time, and is known then.
-				if times > 1 && a.Status == http.StatusOK && (at != commit || !effect) {
+				if times > 1 && status == http.StatusOK && (at != commit || !effect) {
 					t.Errorf("%s: success, and nothing can have been committed", name)
 				}
 				failed := l.failed
 				l.breakAt("", false, 0)
-				if a.Status != http.StatusOK {
-					if again := ask(key); again.Status != http.StatusOK {
-						t.Errorf("%s: repeated on a sound line: %d %s", name, again.Status, again.Body)
-					}
-				}
-				t.Logf("%s: %d after %.2f s and %d failures", name, a.Status, took.Seconds(), failed)
-				if taken := redemptions(t, c, server.URL, id); taken != keys {
-					t.Fatalf("%s: %d redemptions for %d keys", name, taken, keys)
+				check(t, one.Settle())
+				t.Logf("%s: %d after %.2f s and %d failures", name, status, took.Seconds(), failed)
+				if err := one.Check(); err != nil {
+					t.Fatalf("%s: %v", name, err)
 				}
 			}
 		}
 	}
 	// Who has no key cannot be helped when the answer to the commit is lost: nothing may be done a second time.
 	l.breakAt(commit, true, 1)
-	if a := ask(""); a.Status != http.StatusServiceUnavailable {
+	a, err := one.Redeem("")
+	check(t, err)
+	if a.Status != http.StatusServiceUnavailable {
 		t.Errorf("without a key, and the answer to the commit lost: %d %s, want 503", a.Status, a.Body)
 	}
-	if taken := redemptions(t, c, server.URL, id); taken != keys+1 {
-		t.Errorf("a call without a key redeemed %d times", taken-keys)
-	}
+	check(t, one.Check())
 	server.Kill()
 	if err := boon.Verify(); err != nil {
 		t.Error(err)
 	}
-}
-
-func redemptions(t *testing.T, c *rig.Client, url, id string) (n int) {
-	t.Helper()
-	var page struct{ Entries []struct{ Kind string } }
-	if err := c.Read(url+rig.Gifts+id+"/history?limit=200", rig.Accounts()[0].Keys[0], &page); err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range page.Entries {
-		if e.Kind == "REDEMPTION" {
-			n++
-		}
-	}
-	return n
 }

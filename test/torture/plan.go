@@ -27,7 +27,8 @@ type plan struct {
 	gifts    int // in use at once in each account; 0: some
 	postgres bool
 	binary   string
-	unsound  string // the mistake that the binary is told to make; "": none
+	faulty   string // the program that makes a mistake; "": none
+	mistake  string // the one that it makes
 	progress func(done int64)
 }
 
@@ -139,7 +140,7 @@ func (p plan) open(s *scene, data string) (err error) {
 		}
 		url, instances = s.database.URL, 2
 	}
-	for range 3 { // a database that was just started on a busy machine may be slower than apply has patience
+	for range 3 { // a database that was just started on a busy machine may be slower than the timeouts of apply
 		if s.boon, err = rig.Install(p.binary, data, url); err == nil {
 			break
 		}
@@ -147,8 +148,8 @@ func (p plan) open(s *scene, data string) (err error) {
 	if err != nil {
 		return err
 	}
-	if p.unsound != "" {
-		s.boon.Env = []string{rig.Unsound + "=" + p.unsound}
+	if p.faulty != "" {
+		s.boon.Serve = []string{p.faulty, "--mistake", p.mistake}
 	}
 	for range instances {
 		address, err := rig.FreeAddress()

@@ -1,41 +1,18 @@
-//go:build torture
-
-package server
+package main
 
 import (
 	"context"
 	"net"
-	"os"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
-	"boon.example/internal/store"
 )
 
-// under puts between the engine and the store what BOON_UNSOUND names, one of the mistakes that a test of the whole must notice:
-//
-//	locks: a group is decided on what was read in a transaction before, so that no lock keeps others away in between
-//	keys:  Idempotency-Keys are neither looked for nor remembered
-//	saves: now and then a group is answered and not saved
-//	waits: a group waits for the mail gateway, at the address in BOON_UNSOUND_GATEWAY, to say something
-func under(s *store.Store) ledger.Store {
-	switch os.Getenv("BOON_UNSOUND") {
-	case "locks":
-		return unlocked{s}
-	case "keys":
-		return keyless{s}
-	case "saves":
-		return &forgetful{Store: s}
-	case "waits":
-		return waiting{s, os.Getenv("BOON_UNSOUND_GATEWAY")}
-	}
-	return s
-}
-
-type unlocked struct{ *store.Store }
+// unlocked decides a group on what was read in a transaction before, so that no lock keeps others away in between.
+type unlocked struct{ ledger.Store }
 
 func (u unlocked) Group(ctx context.Context, w ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	var decided ledger.Changes
@@ -89,7 +66,8 @@ func statusOf(v *gift.Voucher, kind gift.Kind) gift.Status {
 	return gift.Claimed
 }
 
-type keyless struct{ *store.Store }
+// keyless neither looks for Idempotency-Keys nor remembers them.
+type keyless struct{ ledger.Store }
 
 func (k keyless) Group(ctx context.Context, w ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	return k.Store.Group(ctx, w, func(s *ledger.State) ledger.Changes {
@@ -100,8 +78,9 @@ func (k keyless) Group(ctx context.Context, w ledger.Want, decide func(*ledger.S
 	})
 }
 
+// forgetful now and then answers a group and does not save it.
 type forgetful struct {
-	*store.Store
+	ledger.Store
 	groups atomic.Int64
 }
 
@@ -115,8 +94,9 @@ func (f *forgetful) Group(ctx context.Context, w ledger.Want, decide func(*ledge
 	})
 }
 
+// waiting has a group wait for the mail gateway to say something.
 type waiting struct {
-	*store.Store
+	ledger.Store
 	gateway string
 }
 

@@ -1,4 +1,4 @@
-package crash
+package main
 
 import (
 	"context"
@@ -23,9 +23,10 @@ import (
 	_ "modernc.org/sqlite"
 
 	"boon.example/internal/store/pgtest"
+	"boon.example/test/rig"
 )
 
-// The whole proof: go test ./test/crash -run Gifts -gifts 2000 -wait-for-leases
+// The whole proof: go test ./test/torture -run Gifts -gifts 2000 -wait-for-leases
 var (
 	giftsSent     = flag.Int("gifts", 300, "how many scheduled gifts come due while servers are killed")
 	waitForLeases = flag.Bool("wait-for-leases", false, "let the leases of the killed end by themselves, which takes two minutes")
@@ -91,9 +92,7 @@ func (s *mailSession) Data(r io.Reader) error {
 func (w *world) mailServer(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	s := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &mailSession{world: w}, nil }))
 	s.Domain, s.EnableSMTPUTF8 = "localhost", true
 	go s.Serve(l)
@@ -118,8 +117,8 @@ func (w *world) twilio(t *testing.T) string {
 // is delivered, none is lost, and what arrives twice has one Message-ID.
 func TestGiftsComeDueOnOneFolder(t *testing.T) {
 	t.Parallel()
-	boon := install(t)
-	comeDue(t, boon, "sqlite", filepath.Join(boon[1], "boon.db")+"?_pragma=busy_timeout(30000)")
+	boon := install(t, "")
+	comeDue(t, boon, "sqlite", filepath.Join(boon.Flags[1], "boon.db")+"?_pragma=busy_timeout(30000)")
 }
 
 // TestGiftsComeDueOnPostgres is the same over a database of its own.
@@ -127,33 +126,35 @@ func TestGiftsComeDueOnPostgres(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t)
 	database := pgtest.Fresh(t)
-	comeDue(t, install(t, "--database", database), "pgx", database)
+	comeDue(t, install(t, database), "pgx", database)
 }
 
-func comeDue(t *testing.T, boon installation, driver, source string) {
+func comeDue(t *testing.T, boon *rig.Installation, driver, source string) {
 	w := &world{taken: map[string]map[string]int{}, lot: rand.New(rand.NewPCG(1, 2))}
-	boon = append(boon, "--smtp", "smtp://"+w.mailServer(t)+"?from=gifts@example.com", "--public-url", "http://gifts.example.com",
-		"--sms", "twilio://AC00000000000000000000000000000000:secret@"+w.twilio(t)+"?from=+14155550100&insecure=1")
-	servers := []*server{boon.start(t, "127.0.0.1:0"), boon.start(t, "127.0.0.1:0")}
+	flags := []string{"--smtp", "smtp://" + w.mailServer(t) + "?from=gifts@example.com", "--public-url", "http://gifts.example.com",
+		"--sms", "twilio://AC00000000000000000000000000000000:secret@" + w.twilio(t) + "?from=+14155550100&insecure=1"}
+	servers := []*rig.Server{serve(t, boon, flags...), serve(t, boon, flags...)}
+	c := rig.NewClient(4, 20*time.Second)
+	t.Cleanup(c.Close)
 	due := time.Now().Add(3 * time.Second)
-	ids := schedule(t, servers[0].url, *giftsSent, due)
+	ids := schedule(t, c, servers[0].URL, *giftsSent, due)
 	time.Sleep(time.Until(due))
 	killed := 0
 	for deadline := time.Now().Add(3 * time.Minute); w.recipients() < len(ids) && time.Now().Before(deadline); killed++ {
 		time.Sleep(time.Duration(300+rand.IntN(500)) * time.Millisecond)
 		n := killed % 2
-		servers[n].kill(t)
+		servers[n].Kill()
 		if killed > 2 && !*waitForLeases {
 			endLeases(t, driver, source)
 		}
-		servers[n] = boon.start(t, "127.0.0.1:0")
+		servers[n] = serve(t, boon, flags...)
 	}
 	if !*waitForLeases {
 		endLeases(t, driver, source)
 	}
 	begun := time.Now()
 	for deadline := begun.Add(4 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
-		if waiting := inStatus(t, servers[0].url, "PENDING"); waiting == 0 || time.Now().After(deadline) {
+		if waiting := inStatus(t, c, servers[0].URL, "PENDING"); waiting == 0 || time.Now().After(deadline) {
 			break
 		}
 		if !*waitForLeases {
@@ -161,18 +162,16 @@ func comeDue(t *testing.T, boon installation, driver, source string) {
 			time.Sleep(2 * time.Second)
 		}
 	}
-	w.check(t, servers[0].url, ids)
+	w.check(t, c, servers[0].URL, ids)
 	t.Logf("%d kills; everything recorded %v after the last one", killed, time.Since(begun).Round(time.Second))
 	for _, s := range servers {
-		s.kill(t)
+		s.Kill()
 	}
-	if out := boon[:len(boon)-6].run(t, "verify"); !strings.Contains(out, "Everything holds.") {
-		t.Error(out)
-	}
+	check(t, boon.Verify())
 }
 
 // schedule sends gifts of two methods for a time, and gives their ids.
-func schedule(t *testing.T, url string, n int, due time.Time) (ids []string) {
+func schedule(t *testing.T, c *rig.Client, url string, n int, due time.Time) (ids []string) {
 	t.Helper()
 	for len(ids) < n {
 		var to []string
@@ -183,19 +182,9 @@ func schedule(t *testing.T, url string, n int, due time.Time) (ids []string) {
 				to[len(to)-1] = fmt.Sprintf(`{"deliveryMethodID":2,"recipientContact":"415555%04d"}`, at)
 			}
 		}
-		status, answer, err := post(url, "/api/integration/gifting/send-gift", "", fmt.Sprintf(`{"monetaryGift":{"value":5,`+
-			`"hasScheduledDelivery":true,"deliveryDate":%q},"recipients":[%s],"paymentMethodID":2,"externalTransactionReferenceNumber":"R-1",`+
-			`"externalTransactionCustomerFirstName":"Ann","externalTransactionCustomerLastName":"Lee",`+
-			`"externalTransactionCustomerEmailAddress":"ann@example.com","externalStorefrontID":"0199a000-0000-7000-8000-000000000003"}`,
-			due.UTC().Format(time.RFC3339Nano), strings.Join(to, ",")))
-		if err != nil || status != http.StatusCreated {
-			t.Fatalf("sending: %d %s %v", status, answer, err)
-		}
-		var made struct{ Gifts []struct{ VoucherID string } }
-		if err := json.Unmarshal(answer, &made); err != nil {
-			t.Fatal(err)
-		}
-		for _, g := range made.Gifts {
+		gifts, err := c.Sell(url, rig.SendTo(fmt.Sprintf(`,"hasScheduledDelivery":true,"deliveryDate":%q`, due.UTC().Format(time.RFC3339Nano)), strings.Join(to, ",")))
+		check(t, err)
+		for _, g := range gifts {
 			ids = append(ids, g.VoucherID)
 		}
 	}
@@ -207,9 +196,7 @@ func schedule(t *testing.T, url string, n int, due time.Time) (ids []string) {
 func endLeases(t *testing.T, driver, source string) {
 	t.Helper()
 	db, err := sql.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer db.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -220,27 +207,15 @@ func endLeases(t *testing.T, driver, source string) {
 }
 
 // inStatus counts gifts.
-func inStatus(t *testing.T, url, status string) int {
+func inStatus(t *testing.T, c *rig.Client, url, status string) int {
 	t.Helper()
-	request, err := http.NewRequest("GET", url+"/api/integration/gifting/gifts?limit=200&status="+status, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", key)
-	resp, err := client.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("listing gifts: %d %s %v", resp.StatusCode, body, err)
-	}
-	return strings.Count(string(body), `"voucherID"`)
+	var page struct{ Gifts []json.RawMessage }
+	check(t, c.Read(url+"/api/integration/gifting/gifts?limit=200&status="+status, rig.Accounts()[0].Keys[0], &page))
+	return len(page.Gifts)
 }
 
 // check holds what arrived against what was sent.
-func (w *world) check(t *testing.T, url string, ids []string) {
+func (w *world) check(t *testing.T, c *rig.Client, url string, ids []string) {
 	t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -257,7 +232,7 @@ func (w *world) check(t *testing.T, url string, ids []string) {
 		t.Errorf("%d recipients of %d got theirs", len(w.taken), len(ids))
 	}
 	for _, status := range []string{"PENDING", "FAILED_DELIVERY"} {
-		if n := inStatus(t, url, status); n > 0 {
+		if n := inStatus(t, c, url, status); n > 0 {
 			t.Errorf("%d gifts are %s", n, status)
 		}
 	}

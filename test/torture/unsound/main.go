@@ -1,0 +1,51 @@
+// Command unsound serves as boon does, with a mistake made on purpose between the engine and the store, which a test of the whole must
+// notice. The program itself has no such code.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"log/slog"
+	"os"
+
+	"boon.example/internal/ledger"
+	"boon.example/internal/mail"
+	"boon.example/internal/server"
+	"boon.example/internal/sms"
+)
+
+func main() {
+	log.SetFlags(0)
+	c := server.Config{
+		Logger: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
+		Ready:  func(address string) { fmt.Printf("listening on http://%s\n", address) },
+	}
+	mistake := flag.String("mistake", "", "locks, keys, saves, waits or nothing")
+	gateway := flag.String("gateway", "", "address that the mistake waits waits for")
+	flag.StringVar(&c.Listen, "listen", "", "as of boon serve, and so are all that follow")
+	flag.StringVar(&c.Data, "data", "", "")
+	flag.StringVar(&c.Database, "database", "", "")
+	flag.StringVar(&c.PublicURL, "public-url", "", "")
+	flag.Func("smtp", "", func(url string) (err error) { c.SMTP, err = mail.ParseServer(url); return err })
+	flag.Func("sms", "", func(url string) (err error) { c.SMS, err = sms.ParseAccount(url); return err })
+	flag.Parse()
+	c.Under = func(s ledger.Store) ledger.Store {
+		switch *mistake {
+		case "locks":
+			return unlocked{s}
+		case "keys":
+			return keyless{s}
+		case "saves":
+			return &forgetful{Store: s}
+		case "waits":
+			return waiting{s, *gateway}
+		case "":
+			return s
+		}
+		log.Fatalf("no mistake is called %q", *mistake)
+		return nil
+	}
+	log.Fatal(server.Run(context.Background(), c))
+}
