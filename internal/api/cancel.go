@@ -111,9 +111,9 @@ func cancelGift(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return request.refuse(err)
 	}
-	return request.do(&ledger.Withdraw{
+	return request.do(&ledger.Cancel{
 		VoucherIDs: ids, SkipNotAllowed: asked.skips(),
-		Withdraw: gift.Withdraw{Context: c.actor(gift.ID{}), Caller: c.caller, To: asked.cause, Reason: asked.reason},
+		Cancel: gift.Cancel{Context: c.actor(gift.ID{}), Caller: c.caller, To: asked.cause, Reason: asked.reason},
 	}, http.StatusOK, (*writer).outcomes)
 }
 

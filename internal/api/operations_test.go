@@ -160,7 +160,7 @@ func TestDocPagesAreServed(t *testing.T) {
 	w.do("GET", "/docs/assets/nothing.js", "").refused(404, gift.NotFound)
 }
 
-// TestCancellationIsAllOrNone: one gift that cannot be withdrawn keeps all of its order, and every such gift is named.
+// TestCancellationIsAllOrNone: one gift that cannot be cancelled keeps all of its order, and every such gift is named.
 func TestCancellationIsAllOrNone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -209,7 +209,7 @@ func TestCancellationTellsOfEach(t *testing.T) {
 	r := w.post("cancel-gift", byOrder+`,"skipNotAllowed":true}`).want(200).has("vouchers", 3)
 	want := map[string][3]string{
 		id(0): {"PURCHASE_FAILED", "ALREADY_DONE", "null"},
-		id(1): {"CLAIMED", "NOT_ALLOWED", "Gift " + id(1) + " cannot be withdrawn: part of it has been redeemed."},
+		id(1): {"CLAIMED", "NOT_ALLOWED", "Gift " + id(1) + " cannot be cancelled: part of it has been redeemed."},
 		id(2): {"PURCHASE_FAILED", "DONE", "null"},
 	}
 	for n := range 3 {

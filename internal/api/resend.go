@@ -124,7 +124,7 @@ func (r *request) dispatch(voucher gift.ID, problems *gift.Problems, cmd dispatc
 	answer, err := r.do(cmd, http.StatusOK, func(w *writer, done ledger.Result) {
 		now := g
 		now.Voucher = done.Vouchers[0]
-		now.Card.Go(done.Way)
+		now.Card.SetDelivery(done.Delivery)
 		if done.Secrets != (ledger.Secrets{}) {
 			now.Card.Code, now.Card.Token = done.Secrets.Code, done.Secrets.Token
 		}

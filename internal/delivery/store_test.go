@@ -177,21 +177,21 @@ func TestStoreSendsWhatWasReinstated(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := house{deliverytest.Open(t)}
 				h.Run(t)
-				withdraw := func(id gift.ID) {
-					h.Do(t, &ledger.Withdraw{VoucherIDs: []gift.ID{id}, Withdraw: gift.Withdraw{Caller: merchant, To: gift.Cancelled}})
+				cancel := func(id gift.ID) {
+					h.Do(t, &ledger.Cancel{VoucherIDs: []gift.ID{id}, Cancel: gift.Cancel{Caller: merchant, To: gift.Cancelled}})
 				}
 				reinstate := func(id gift.ID) {
 					h.Do(t, &ledger.Reinstate{VoucherIDs: []gift.ID{id}, Reinstate: gift.Reinstate{Caller: merchant}})
 				}
 				id := h.send(t, gift.SMS, time.Now().Add(time.Hour))
-				withdraw(id)
+				cancel(id)
 				time.Sleep(pause)
 				h.expect(t, id, gift.Cancelled, 0)
 				reinstate(id)
 				h.expect(t, id, gift.Pending, 0)
 				time.Sleep(2 * time.Hour)
 				h.expect(t, id, gift.Delivered, 1)
-				withdraw(id)
+				cancel(id)
 				reinstate(id)
 				time.Sleep(time.Hour)
 				h.expect(t, id, gift.Delivered, 1)
@@ -201,13 +201,13 @@ func TestStoreSendsWhatWasReinstated(t *testing.T) {
 	}
 }
 
-func TestStoreDoesNotSendWhatWasWithdrawn(t *testing.T) {
+func TestStoreDoesNotSendWhatWasCancelled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := house{deliverytest.Open(t)}
 		h.Run(t)
 		id := h.send(t, gift.SMS, time.Now().Add(time.Hour))
-		h.Do(t, &ledger.Withdraw{VoucherIDs: []gift.ID{id}, Withdraw: gift.Withdraw{Caller: merchant, To: gift.Cancelled}})
+		h.Do(t, &ledger.Cancel{VoucherIDs: []gift.ID{id}, Cancel: gift.Cancel{Caller: merchant, To: gift.Cancelled}})
 		time.Sleep(time.Hour)
 		h.expect(t, id, gift.Cancelled, 0)
 		h.Idle(t)

@@ -301,7 +301,7 @@ func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job,
 	}
 }
 
-// wanted reports whether a job's message is still to be sent: that of a gift that was withdrawn or used up is not, nor is a notice of
+// wanted reports whether a job's message is still to be sent: that of a gift that was cancelled or used up is not, nor is a notice of
 // what is left when nothing is, or to nobody.
 func wanted(job ledger.Job, g *gift.Gift, now time.Time) bool {
 	switch job.Kind {

@@ -537,7 +537,7 @@ func TestBreakerRestsForHalfAMinuteAtMost(t *testing.T) {
 	}
 }
 
-func TestWithdrawnIsNotSent(t *testing.T) {
+func TestCancelledIsNotSent(t *testing.T) {
 	t.Parallel()
 	for _, status := range []gift.Status{gift.Cancelled, gift.PurchaseFailed, gift.Redeemed} {
 		synctest.Test(t, func(t *testing.T) {
@@ -554,8 +554,8 @@ func TestWithdrawnIsNotSent(t *testing.T) {
 	}
 }
 
-// TestWithdrawnWhileSending: the message is out, but the gift stays withdrawn.
-func TestWithdrawnWhileSending(t *testing.T) {
+// TestCancelledWhileSending: the message is out, but the gift stays cancelled.
+func TestCancelledWhileSending(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(func(context.Context, int) error { time.Sleep(time.Second); return nil })

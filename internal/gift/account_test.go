@@ -133,10 +133,10 @@ func TestDirectory(t *testing.T) {
 		t.Error("a system key may use gifts of others, or not its own")
 	}
 	own := Voucher{MadeBy: "site", Status: Delivered, Balance: 5, Original: 5}
-	if _, _, _, err := own.Withdraw(Withdraw{Caller: system, To: Cancelled}); codeOf(t, err) != NotAuthorized {
+	if _, _, _, err := own.Cancel(Cancel{Caller: system, To: Cancelled}); codeOf(t, err) != NotAuthorized {
 		t.Errorf("a system key cancels: %v", err)
 	}
-	if _, _, changed, err := own.Withdraw(Withdraw{Caller: system, To: PurchaseFailed}); err != nil || !changed {
+	if _, _, changed, err := own.Cancel(Cancel{Caller: system, To: PurchaseFailed}); err != nil || !changed {
 		t.Errorf("a system key reports a failed purchase: %v", err)
 	}
 }

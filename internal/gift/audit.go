@@ -81,7 +81,7 @@ func (a *audit) fits(e Entry) bool {
 		a.left[e.Reverses] -= e.Delta
 		return e.Delta > 0 && a.left[e.Reverses] >= 0 &&
 			(to == Claimed && (from == Claimed || from == Redeemed) || to == Cancelled && from == Cancelled)
-	case Cancel:
+	case Cancellation:
 		a.before = from
 		return e.Delta == 0 && to.mayFollow(from)
 	case Reinstatement:

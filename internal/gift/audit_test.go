@@ -19,7 +19,7 @@ func TestAudit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, gone, _, _ := v.Withdraw(Withdraw{Context: c(6), Caller: everywhere, To: Cancelled})
+		v, gone, _, _ := v.Cancel(Cancel{Context: c(6), Caller: everywhere, To: Cancelled})
 		v, again, _, err := v.Reinstate(Reinstate{Context: c(7), Caller: everywhere, Before: Claimed})
 		if err != nil {
 			t.Fatal(err)

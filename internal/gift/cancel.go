@@ -5,42 +5,43 @@ import (
 	"strings"
 )
 
-// Withdraw asks to take a gift out of use.
-type Withdraw struct {
+// Cancel asks to take a gift out of use.
+type Cancel struct {
 	Context
 	Caller *Caller
 	To     Status // PurchaseFailed or Cancelled
 	Reason string
 }
 
-// Withdraw cancels a voucher. PENDING, DELIVERED, FAILED_DELIVERY and CLAIMED may be cancelled by the merchant; a purchase
+// Cancel cancels a voucher. PENDING, DELIVERED, FAILED_DELIVERY and CLAIMED may be cancelled by the merchant; a purchase
 // may be reported as failed from the first three, while nothing was redeemed. A voucher that is there already stays as it is and gets no
 // entry: changed is false. Anything else is REDEMPTION_NOT_ALLOWED, and NOT_FOUND where the caller may not see the gift.
-func (v Voucher) Withdraw(w Withdraw) (_ Voucher, _ Entry, changed bool, _ error) {
-	if !w.Caller.MayUse(&v) {
+func (v Voucher) Cancel(c Cancel) (_ Voucher, _ Entry, changed bool, _ error) {
+	if !c.Caller.MayUse(&v) {
 		return v, Entry{}, false, NoSuchGift()
 	}
-	if w.Caller.Kind == SystemKey && w.To != PurchaseFailed {
-		return v, Entry{}, false, RefuseAt(NotAuthorized, "cause", "A system key may only report that a purchase failed: send the cause PURCHASE_FAILED.")
+	if c.Caller.Kind == SystemKey && c.To != PurchaseFailed {
+		return v, Entry{}, false, RefuseAt(NotAuthorized, "cause",
+			"A system key may only report that a purchase failed: send the cause PURCHASE_FAILED.")
 	}
 	why := ""
 	switch {
-	case w.To != Cancelled && w.To != PurchaseFailed:
-		why = "it would become " + w.To.String()
-	case w.To == v.Status:
+	case c.To != Cancelled && c.To != PurchaseFailed:
+		why = "it would become " + c.To.String()
+	case c.To == v.Status:
 		return v, Entry{}, false, nil
-	case v.Status == Claimed && w.To == PurchaseFailed:
+	case v.Status == Claimed && c.To == PurchaseFailed:
 		why = "part of it has been redeemed"
 	case v.Status == Redeemed, v.Status == Cancelled, v.Status == PurchaseFailed:
 		why = "it is " + v.Status.String()
-	case w.To == PurchaseFailed && v.Promotional:
+	case c.To == PurchaseFailed && v.Promotional:
 		why = "it is promotional, there was no purchase"
 	}
 	if why != "" {
-		return v, Entry{}, false, v.cannotBe("withdrawn", why)
+		return v, Entry{}, false, v.cannotBe("cancelled", why)
 	}
-	e := v.enter(w.Context, Cancel, 0, w.To)
-	e.Reason = w.Reason
+	e := v.enter(c.Context, Cancellation, 0, c.To)
+	e.Reason = c.Reason
 	return v, e, true, nil
 }
 

@@ -7,21 +7,21 @@ type Kind string
 
 // The kinds of entry.
 const (
-	Issued      Kind = "ISSUED"
-	Sent        Kind = "DELIVERED"
-	SendFailed  Kind = "FAILED_DELIVERY"
-	Redemption  Kind = "REDEMPTION"
-	Reversal    Kind = "REVERSAL"
-	Cancel      Kind = "CANCELLATION"
-	Resent      Kind = "RESENT"
-	Rescheduled Kind = "RESCHEDULED"
+	Issued       Kind = "ISSUED"
+	Sent         Kind = "DELIVERED"
+	SendFailed   Kind = "FAILED_DELIVERY"
+	Redemption   Kind = "REDEMPTION"
+	Reversal     Kind = "REVERSAL"
+	Cancellation Kind = "CANCELLATION"
+	Resent       Kind = "RESENT"
+	Rescheduled  Kind = "RESCHEDULED"
 
 	Reinstatement Kind = "REINSTATEMENT"
 )
 
 // Kinds lists them all.
 func Kinds() []Kind {
-	return []Kind{Issued, Sent, SendFailed, Redemption, Reversal, Cancel, Reinstatement, Resent, Rescheduled}
+	return []Kind{Issued, Sent, SendFailed, Redemption, Reversal, Cancellation, Reinstatement, Resent, Rescheduled}
 }
 
 // Entry is one row of a gift's history: one change of its balance, its status, or of how it is delivered. Entries are only ever added.

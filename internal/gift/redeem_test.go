@@ -169,7 +169,7 @@ func TestReverse(t *testing.T) {
 	}
 }
 
-func TestWithdraw(t *testing.T) {
+func TestCancel(t *testing.T) {
 	t.Parallel()
 	v := voucherIn(Delivered)
 	v.LocationID = shop
@@ -194,11 +194,11 @@ func TestWithdraw(t *testing.T) {
 	} {
 		v := v
 		v.Promotional = tt.promo
-		after, e, changed, err := v.Withdraw(Withdraw{Context: context(), Caller: tt.caller, To: tt.to, Reason: "charged back"})
+		after, e, changed, err := v.Cancel(Cancel{Context: context(), Caller: tt.caller, To: tt.to, Reason: "charged back"})
 		if codeOf(t, err) != tt.code || changed != (tt.code == "") && tt.to != v.Status {
 			t.Errorf("%s: got %v", tt.name, err)
 		}
-		if changed && (after.Status != tt.to || after.Balance != v.Balance || e.Kind != Cancel || e.Reason != "charged back") {
+		if changed && (after.Status != tt.to || after.Balance != v.Balance || e.Kind != Cancellation || e.Reason != "charged back") {
 			t.Errorf("%s: %+v", tt.name, e)
 		}
 		if tt.code == RedemptionNotAllowed && !strings.Contains(err.Error(), v.ID.String()) {
@@ -207,14 +207,14 @@ func TestWithdraw(t *testing.T) {
 	}
 }
 
-// TestReinstate takes a withdrawal back, for those who may, and only what a withdrawal can have been made from.
+// TestReinstate takes a cancellation back, for those who may, and only what a cancellation can have been made from.
 func TestReinstate(t *testing.T) {
 	t.Parallel()
 	for _, before := range Statuses() {
 		for _, to := range []Status{Cancelled, PurchaseFailed} {
 			v := voucherIn(before)
 			v.LocationID = shop
-			gone, _, changed, err := v.Withdraw(Withdraw{Context: context(), Caller: everywhere, To: to})
+			gone, _, changed, err := v.Cancel(Cancel{Context: context(), Caller: everywhere, To: to})
 			if !changed {
 				continue
 			}
@@ -282,7 +282,7 @@ func TestSequences(t *testing.T) {
 		g, first := Gift{Voucher{ID: theGift, Original: original, Balance: original, Currency: usd,
 			ValidUntil: now.Add(48 * time.Hour)}, Card{Method: method}}.Begin(ask())
 		v, history, taken := g.Voucher, []Entry{first}, []Taken{}
-		amounts, withdrawn := rapid.Int64Range(-2, 60), Status(0)
+		amounts, cancelled := rapid.Int64Range(-2, 60), Status(0)
 
 		for range rapid.IntRange(1, 60).Draw(t, "commands") {
 			var e Entry
@@ -316,14 +316,14 @@ func TestSequences(t *testing.T) {
 				if rapid.IntRange(0, 5).Draw(t, "really") > 0 {
 					continue
 				}
-				v, e, changed, err = v.Withdraw(Withdraw{Context: c, Caller: everywhere, To: rapid.SampledFrom(Statuses()).Draw(t, "to")})
+				v, e, changed, err = v.Cancel(Cancel{Context: c, Caller: everywhere, To: rapid.SampledFrom(Statuses()).Draw(t, "to")})
 				if changed {
-					withdrawn = before.Status
+					cancelled = before.Status
 				}
 			case 10:
-				v, e, changed, err = v.Reinstate(Reinstate{Context: c, Caller: everywhere, Before: withdrawn, Sent: rapid.Bool().Draw(t, "sent")})
-				if changed && v.Status != withdrawn && (withdrawn != Pending || v.Status != Delivered) {
-					t.Fatalf("it was %s, and is %s", withdrawn, v.Status)
+				v, e, changed, err = v.Reinstate(Reinstate{Context: c, Caller: everywhere, Before: cancelled, Sent: rapid.Bool().Draw(t, "sent")})
+				if changed && v.Status != cancelled && (cancelled != Pending || v.Status != Delivered) {
+					t.Fatalf("it was %s, and is %s", cancelled, v.Status)
 				}
 			}
 			if err != nil && (!reflect.DeepEqual(v, before) || e != (Entry{})) {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Way is how a gift reaches its recipient: what of a card may change after it was made.
-type Way struct {
+// Delivery is how a gift reaches its recipient: what of a card may change after it was made.
+type Delivery struct {
 	Method       Method
 	Contact      string
 	Scheduled    bool
@@ -16,37 +16,39 @@ type Way struct {
 	DeliveredAt  time.Time
 }
 
-// Way is how the gift of this card goes.
-func (c *Card) Way() Way {
-	return Way{c.Method, c.Contact, c.Scheduled, c.DeliveryDate, c.DeliveryZone, c.DeliveredAt}
+// Delivery is how the gift of this card is delivered.
+func (c *Card) Delivery() Delivery {
+	return Delivery{c.Method, c.Contact, c.Scheduled, c.DeliveryDate, c.DeliveryZone, c.DeliveredAt}
 }
 
-// Go makes the gift of this card go another way.
-func (c *Card) Go(w Way) {
-	c.Method, c.Contact, c.Scheduled = w.Method, w.Contact, w.Scheduled
-	c.DeliveryDate, c.DeliveryZone, c.DeliveredAt = w.DeliveryDate, w.DeliveryZone, w.DeliveredAt
+// SetDelivery changes how the gift of this card is delivered.
+func (c *Card) SetDelivery(d Delivery) {
+	c.Method, c.Contact, c.Scheduled = d.Method, d.Contact, d.Scheduled
+	c.DeliveryDate, c.DeliveryZone, c.DeliveredAt = d.DeliveryDate, d.DeliveryZone, d.DeliveredAt
 }
 
-// Elsewhere reports whether a gift that goes another way than this goes to somebody else, as far as anybody can tell.
-func (w *Way) Elsewhere(to Way) bool { return w.Method != to.Method || w.Contact != to.Contact }
+// SameRecipient reports whether a gift that is delivered by other means goes to the same person, as far as can be told.
+func (d *Delivery) SameRecipient(other Delivery) bool {
+	return d.Method == other.Method && d.Contact == other.Contact
+}
 
-// masked tells a contact from others to who knows it, and to nobody else.
-func (w *Way) masked() string {
-	switch local, host, _ := strings.Cut(w.Contact, "@"); {
-	case w.Method == Printed || w.Contact == "":
+// masked tells the contact from others to those who know it, and gives it away to no one else.
+func (d *Delivery) masked() string {
+	switch local, host, _ := strings.Cut(d.Contact, "@"); {
+	case d.Method == Printed || d.Contact == "":
 		return "paper"
-	case w.Method == Email:
+	case d.Method == Email:
 		first, _ := utf8.DecodeRuneInString(local)
 		return string(first) + "…@" + host
 	default:
-		return "…" + w.Contact[max(0, len(w.Contact)-4):]
+		return "…" + d.Contact[max(0, len(d.Contact)-4):]
 	}
 }
 
-// Due is when a message that is asked for now is to be sent: at the scheduled time if that is still ahead.
-func (w *Way) Due(now time.Time) time.Time {
-	if w.Scheduled && w.DeliveryDate.After(now) {
-		return w.DeliveryDate
+// SendAt is when a message that is asked for now is to be sent: at the scheduled time if that is still ahead.
+func (d *Delivery) SendAt(now time.Time) time.Time {
+	if d.Scheduled && d.DeliveryDate.After(now) {
+		return d.DeliveryDate
 	}
 	return now
 }
@@ -67,17 +69,17 @@ type Resend struct {
 	Deliverable func(Method) error // refuses a method for which there are no means; nil: there are for all
 }
 
-// Resend lets a gift go another way, or the same way once more, and tells when; the zero time says that there is no message to be sent.
-// It never brings a schedule forward: a message that waits for its time goes out then, to the new address. A printed gift is
+// Resend has a gift delivered by other means, or by the same once more, and tells when; the zero time says that there is no
+// message to be sent. It never brings a schedule forward: a message that waits for its time goes out then, to the new address. A printed gift is
 // delivered by that. The status and the balance are otherwise left alone: what becomes of the message will tell.
 //
 // It fails with NOT_FOUND where the caller may not see the gift, REDEMPTION_NOT_ALLOWED or ALREADY_REDEEMED when the gift's status does not
 // allow it or it has expired, VALIDATION_FAILURE when method and contact do not go together, whatever Deliverable says, and RATE_LIMITED after
 // MaxResends within a day.
-func (v Voucher) Resend(way Way, r Resend) (_ Voucher, _ Way, _ Entry, due time.Time, err error) {
-	to, err := v.redirect(way, r)
+func (v Voucher) Resend(was Delivery, r Resend) (_ Voucher, _ Delivery, _ Entry, due time.Time, err error) {
+	to, err := v.redirect(was, r)
 	if err != nil {
-		return v, way, Entry{}, due, err
+		return v, was, Entry{}, due, err
 	}
 	status := v.Status
 	switch {
@@ -87,12 +89,12 @@ func (v Voucher) Resend(way Way, r Resend) (_ Voucher, _ Way, _ Entry, due time.
 			status = Delivered
 		}
 	case status == Pending:
-		due = to.Due(r.Now)
+		due = to.SendAt(r.Now)
 	default:
 		due = r.Now
 	}
 	e := v.enter(r.Context, Resent, 0, status)
-	e.Reason = change(way, to)
+	e.Reason = change(was, to)
 	return v, to, e, due, nil
 }
 
@@ -115,31 +117,31 @@ func (r *Resend) Check(problems *Problems, _ time.Time) {
 
 const takesNoContact = "A printed gift takes no recipientContact."
 
-// redirect judges a resend and gives the way that it asks for.
-func (v *Voucher) redirect(way Way, r Resend) (to Way, err error) {
+// redirect judges a resend and gives the delivery that it asks for.
+func (v *Voucher) redirect(was Delivery, r Resend) (to Delivery, err error) {
 	if err := v.sendable(r.Caller, "sent again", r.Now); err != nil {
-		return way, err
+		return was, err
 	}
-	to = way
+	to = was
 	if r.Method != 0 {
 		to.Method = r.Method
 	}
 	const contact = "recipientContact"
 	switch {
 	case to.Method == Printed && r.Contact != "":
-		return way, RefuseAt(ValidationFailure, contact, takesNoContact)
+		return was, RefuseAt(ValidationFailure, contact, takesNoContact)
 	case to.Method == Printed:
 		to.Contact = ""
-	case r.Contact == "" && to.Method != way.Method:
-		return way, RefuseAt(ValidationFailure, contact, "A gift sent by %s needs a recipientContact.", to.Method)
+	case r.Contact == "" && to.Method != was.Method:
+		return was, RefuseAt(ValidationFailure, contact, "A gift sent by %s needs a recipientContact.", to.Method)
 	case r.Contact != "":
 		if to.Contact, err = ParseContact(to.Method, r.Contact, r.Caller.Account.textCountries()); err != nil {
-			return way, RefuseAt(ValidationFailure, contact, "%s", err)
+			return was, RefuseAt(ValidationFailure, contact, "%s", err)
 		}
 	}
 	if r.Deliverable != nil {
 		if err := r.Deliverable(to.Method); err != nil {
-			return way, err
+			return was, err
 		}
 	}
 	return to, r.tooMany()
@@ -160,7 +162,7 @@ func (r *Resend) tooMany() error {
 }
 
 // change says in words what a resend changes. The contacts themselves are not for the history, which tells old and new one apart.
-func change(from, to Way) string {
+func change(from, to Delivery) string {
 	by := map[Method]string{Email: "By e-mail", SMS: "By SMS", Printed: "In print"}
 	insteadOf := map[Method]string{Email: "by e-mail", SMS: "by SMS", Printed: "in print"}
 	address := map[Method]string{Email: "address", SMS: "number"}
@@ -195,34 +197,34 @@ func (r *Reschedule) Check(problems *Problems, now time.Time) {
 // Reschedule gives a gift that waits for its delivery another date. It fails with NOT_FOUND where the caller may not see the gift,
 // REDEMPTION_NOT_ALLOWED (ALREADY_REDEEMED) when the gift does not wait any more, and VALIDATION_FAILURE when send-gift would not take
 // the date, or the gift is over by then.
-func (v Voucher) Reschedule(way Way, r Reschedule) (Voucher, Way, Entry, error) {
+func (v Voucher) Reschedule(d Delivery, r Reschedule) (Voucher, Delivery, Entry, error) {
 	if err := v.sendable(r.Caller, "rescheduled", r.Now); err != nil {
-		return v, way, Entry{}, err
+		return v, d, Entry{}, err
 	}
 	switch {
 	case v.Status != Pending:
-		return v, way, Entry{}, v.cannotBe("rescheduled", "it is "+v.Status.String())
+		return v, d, Entry{}, v.cannotBe("rescheduled", "it is "+v.Status.String())
 	case !r.Waiting:
-		return v, way, Entry{}, v.cannotBe("rescheduled", "its message is being sent")
+		return v, d, Entry{}, v.cannotBe("rescheduled", "its message is being sent")
 	}
 	if problem := checkDeliveryDate(r.Date, r.Now); problem != "" {
-		return v, way, Entry{}, RefuseAt(ValidationFailure, "deliveryDate", "%s", problem)
+		return v, d, Entry{}, RefuseAt(ValidationFailure, "deliveryDate", "%s", problem)
 	}
 	if v.ExpiredBy(r.Date) {
-		return v, way, Entry{}, RefuseAt(ValidationFailure, "deliveryDate", "This gift is over by then: it is valid until %s.",
+		return v, d, Entry{}, RefuseAt(ValidationFailure, "deliveryDate", "This gift is over by then: it is valid until %s.",
 			LocalTime(v.ValidUntil, r.Caller.Account.TimeZone()))
 	}
 	before := "at once"
-	if way.Scheduled {
-		before = LocalTime(way.DeliveryDate, nil)
+	if d.Scheduled {
+		before = LocalTime(d.DeliveryDate, nil)
 	}
-	way.Scheduled, way.DeliveryDate = true, r.Date
+	d.Scheduled, d.DeliveryDate = true, r.Date
 	if r.Zone != "" {
-		way.DeliveryZone = r.Zone
+		d.DeliveryZone = r.Zone
 	}
 	e := v.enter(r.Context, Rescheduled, 0, v.Status)
 	e.Reason = "To " + LocalTime(r.Date, nil) + "; before: " + before + "."
-	return v, way, e, nil
+	return v, d, e, nil
 }
 
 // sendable refuses a caller that may not see the gift, and a gift that nobody should receive any more.

@@ -9,11 +9,11 @@ import (
 )
 
 var (
-	byMail  = Way{Method: Email, Contact: "ana@example.com", DeliveryZone: "UTC"}
-	inPrint = Way{Method: Printed, DeliveryZone: "UTC", DeliveredAt: now.Add(-time.Hour)}
+	byMail  = Delivery{Method: Email, Contact: "ana@example.com", DeliveryZone: "UTC"}
+	inPrint = Delivery{Method: Printed, DeliveryZone: "UTC", DeliveredAt: now.Add(-time.Hour)}
 )
 
-func scheduled(w Way, in time.Duration) Way {
+func scheduled(w Delivery, in time.Duration) Delivery {
 	w.Scheduled, w.DeliveryDate = true, now.Add(in)
 	return w
 }
@@ -32,7 +32,7 @@ func TestResend(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		status  Status
-		way     Way
+		before  Delivery
 		ask     Resend
 		code    Code // "": it is done
 		method  Method
@@ -46,7 +46,7 @@ func TestResend(t *testing.T) {
 		{"failed", FailedDelivery, byMail, Resend{Contact: "bo@example.com"}, "", Email, "bo@example.com", FailedDelivery, 0, "By e-mail, to another address."},
 		{"claimed", Claimed, byMail, Resend{Method: Email}, "", Email, "ana@example.com", Claimed, 0, "By e-mail, to the same address."},
 		{"by SMS", Delivered, byMail, Resend{Method: SMS, Contact: "(415) 555-0132"}, "", SMS, "+14155550132", Delivered, 0, "By SMS instead of by e-mail."},
-		{"another number", Delivered, Way{Method: SMS, Contact: "+14155550132"}, Resend{Contact: "4155550133"}, "", SMS, "+14155550133", Delivered, 0, "By SMS, to another number."},
+		{"another number", Delivered, Delivery{Method: SMS, Contact: "+14155550132"}, Resend{Contact: "4155550133"}, "", SMS, "+14155550133", Delivered, 0, "By SMS, to another number."},
 		{"in print", FailedDelivery, byMail, Resend{Method: Printed}, "", Printed, "", Delivered, -1, "In print instead of by e-mail."},
 		{"in print, waiting", Pending, scheduled(byMail, time.Hour), Resend{Method: Printed}, "", Printed, "", Delivered, -1, "In print instead of by e-mail."},
 		{"in print, claimed", Claimed, byMail, Resend{Method: Printed}, "", Printed, "", Claimed, -1, "In print instead of by e-mail."},
@@ -75,13 +75,13 @@ func TestResend(t *testing.T) {
 		if tt.ask.Context = context(); tt.ask.Caller == nil {
 			tt.ask.Caller = everywhere
 		}
-		after, way, e, due, err := v.Resend(tt.way, tt.ask)
+		after, delivery, e, due, err := v.Resend(tt.before, tt.ask)
 		if codeOf(t, err) != tt.code {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
 		}
 		if tt.code != "" {
-			if !reflect.DeepEqual(after, v) || way != tt.way || e != (Entry{}) || !due.IsZero() {
+			if !reflect.DeepEqual(after, v) || delivery != tt.before || e != (Entry{}) || !due.IsZero() {
 				t.Errorf("%s: refused, but it changed", tt.name)
 			}
 			if refused := err.(*Error); tt.code == RateLimited && refused.RetryAfter != time.Hour {
@@ -92,14 +92,14 @@ func TestResend(t *testing.T) {
 		if message := tt.due >= 0; message == due.IsZero() || message && !due.Equal(now.Add(tt.due)) {
 			t.Errorf("%s: due at %v", tt.name, due)
 		}
-		if way.Method != tt.method || way.Contact != tt.contact || after.Status != tt.to || e.Reason != tt.reason+moved(tt.way, way) || e.Kind != Resent ||
-			way.Scheduled != tt.way.Scheduled || way.DeliveryDate != tt.way.DeliveryDate || way.DeliveryZone != tt.way.DeliveryZone {
-			t.Errorf("%s: %+v, %s, %+v", tt.name, way, after.Status, e)
+		if delivery.Method != tt.method || delivery.Contact != tt.contact || after.Status != tt.to || e.Reason != tt.reason+moved(tt.before, delivery) || e.Kind != Resent ||
+			delivery.Scheduled != tt.before.Scheduled || delivery.DeliveryDate != tt.before.DeliveryDate || delivery.DeliveryZone != tt.before.DeliveryZone {
+			t.Errorf("%s: %+v, %s, %+v", tt.name, delivery, after.Status, e)
 		}
-		if printed := tt.method == Printed; printed != way.DeliveredAt.Equal(now) || !printed && way.DeliveredAt != tt.way.DeliveredAt {
-			t.Errorf("%s: delivered at %v", tt.name, way.DeliveredAt)
+		if printed := tt.method == Printed; printed != delivery.DeliveredAt.Equal(now) || !printed && delivery.DeliveredAt != tt.before.DeliveredAt {
+			t.Errorf("%s: delivered at %v", tt.name, delivery.DeliveredAt)
 		}
-		for _, contact := range []string{tt.way.Contact, way.Contact} {
+		for _, contact := range []string{tt.before.Contact, delivery.Contact} {
 			if contact != "" && strings.Contains(e.Reason, contact) {
 				t.Errorf("%s: %s", tt.name, e.Reason)
 			}
@@ -122,7 +122,7 @@ func TestReschedule(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		status Status
-		way    Way
+		before Delivery
 		ask    Reschedule
 		code   Code
 		zone   string
@@ -146,15 +146,15 @@ func TestReschedule(t *testing.T) {
 		if tt.ask.Context = context(); tt.ask.Caller == nil {
 			tt.ask.Caller = everywhere
 		}
-		after, way, e, err := v.Reschedule(tt.way, tt.ask)
-		want := tt.way
+		after, delivery, e, err := v.Reschedule(tt.before, tt.ask)
+		want := tt.before
 		if tt.code == "" {
 			want.Scheduled, want.DeliveryDate, want.DeliveryZone = true, tt.ask.Date, tt.zone
 		} else if !reflect.DeepEqual(after, v) || e != (Entry{}) {
 			t.Errorf("%s: refused, but it changed", tt.name)
 		}
-		if codeOf(t, err) != tt.code || way != want || e.Reason != tt.reason || after.Status != v.Status {
-			t.Errorf("%s: %+v, %q, %v", tt.name, way, e.Reason, err)
+		if codeOf(t, err) != tt.code || delivery != want || e.Reason != tt.reason || after.Status != v.Status {
+			t.Errorf("%s: %+v, %q, %v", tt.name, delivery, e.Reason, err)
 		}
 	}
 }
@@ -164,15 +164,15 @@ func TestAuditOfResends(t *testing.T) {
 	t.Parallel()
 	c := func(n byte) Context { return Context{EntryID: id(n), Now: now} }
 	g, issued := Gift{Voucher{ID: theGift, Original: 1000, Balance: 1000}, Card{Method: Email, Contact: "ana@example.com"}}.Begin(c(1))
-	v, way, put, err := g.Reschedule(g.Card.Way(), Reschedule{Context: c(2), Caller: everywhere, Date: now, Waiting: true})
+	v, delivery, put, err := g.Reschedule(g.Card.Delivery(), Reschedule{Context: c(2), Caller: everywhere, Date: now, Waiting: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, way, again, _, err := v.Resend(way, Resend{Context: c(3), Caller: everywhere})
+	v, delivery, again, _, err := v.Resend(delivery, Resend{Context: c(3), Caller: everywhere})
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, _, printed, _, err := v.Resend(way, Resend{Context: c(4), Caller: everywhere, Method: Printed})
+	v, _, printed, _, err := v.Resend(delivery, Resend{Context: c(4), Caller: everywhere, Method: Printed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestAuditOfResends(t *testing.T) {
 }
 
 // moved is what the history says of contacts that differ.
-func moved(from, to Way) string {
+func moved(from, to Delivery) string {
 	if from.Method == to.Method && from.Contact == to.Contact {
 		return ""
 	}

@@ -47,9 +47,9 @@ type command struct {
 
 func commands() []command {
 	refuse := func(v Voucher, e Entry, err error) (Voucher, Entry, bool, error) { return v, e, err == nil, err }
-	withdraw := func(to Status) func(Voucher) (Voucher, Entry, bool, error) {
+	cancel := func(to Status) func(Voucher) (Voucher, Entry, bool, error) {
 		return func(v Voucher) (Voucher, Entry, bool, error) {
-			return v.Withdraw(Withdraw{Context: context(), Caller: everywhere, To: to})
+			return v.Cancel(Cancel{Context: context(), Caller: everywhere, To: to})
 		}
 	}
 	reinstate := func(before Status, sent bool) func(Voucher) (Voucher, Entry, bool, error) {
@@ -73,7 +73,7 @@ func commands() []command {
 	}
 	resend := func(by Method) func(Voucher) (Voucher, Entry, bool, error) {
 		return func(v Voucher) (Voucher, Entry, bool, error) {
-			after, _, e, _, err := v.Resend(Way{Method: by, Contact: "ana@example.com"}, Resend{Context: context(), Caller: everywhere})
+			after, _, e, _, err := v.Resend(Delivery{Method: by, Contact: "ana@example.com"}, Resend{Context: context(), Caller: everywhere})
 			return refuse(after, e, err)
 		}
 	}
@@ -94,8 +94,8 @@ func commands() []command {
 		{"reversed", func(v Voucher) (Voucher, Entry, bool, error) {
 			return refuse(v.Reverse(takenOf(v), Reverse{Context: context(), Caller: everywhere, Amount: 50}))
 		}, notAllowed},
-		{"cancelled", withdraw(Cancelled), already(Cancelled)},
-		{"purchase failed", withdraw(PurchaseFailed), already(PurchaseFailed)},
+		{"cancelled", cancel(Cancelled), already(Cancelled)},
+		{"purchase failed", cancel(PurchaseFailed), already(PurchaseFailed)},
 		{"reinstated", reinstate(Pending, false), nil},
 		{"reinstated, sent meanwhile", reinstate(Pending, true), nil},
 		{"reinstated", reinstate(Delivered, true), nil},
@@ -109,7 +109,7 @@ func commands() []command {
 		{"resent", resend(Email), redeem},
 		{"resent in print", resend(Printed), redeem},
 		{"rescheduled", func(v Voucher) (Voucher, Entry, bool, error) {
-			after, _, e, err := v.Reschedule(Way{Method: Email}, Reschedule{Context: context(), Caller: everywhere, Date: now, Waiting: true})
+			after, _, e, err := v.Reschedule(Delivery{Method: Email}, Reschedule{Context: context(), Caller: everywhere, Date: now, Waiting: true})
 			return refuse(after, e, err)
 		}, redeem},
 		{"delivery worked", deliver(true), nil},

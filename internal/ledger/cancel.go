@@ -6,24 +6,24 @@ import (
 	"boon.example/internal/gift"
 )
 
-// Withdraw takes gifts out of use: all or none, or, with SkipNotAllowed, as many as can be.
-type Withdraw struct {
-	gift.Withdraw
+// Cancel takes gifts out of use: all or none, or, with SkipNotAllowed, as many as can be.
+type Cancel struct {
+	gift.Cancel
 	VoucherIDs     []gift.ID // each once
 	SkipNotAllowed bool
 }
 
-func (w *Withdraw) want(c *Call, want *Want) {
-	want.Vouchers = append(want.Vouchers, refs(c, w.VoucherIDs)...)
+func (k *Cancel) want(c *Call, want *Want) {
+	want.Vouchers = append(want.Vouchers, refs(c, k.VoucherIDs)...)
 }
 
-func (*Withdraw) affinity() gift.ID { return gift.ID{} }
+func (*Cancel) affinity() gift.ID { return gift.ID{} }
 
-func (w *Withdraw) decide(c *Call, s *state) (Result, error) {
-	r, err := s.each(c, w.VoucherIDs, w.SkipNotAllowed, func(v *gift.Voucher) (gift.Voucher, gift.Entry, bool, error) {
-		ask := w.Withdraw
-		ask.Context = s.context(w.Context, v.Last)
-		return v.Withdraw(ask)
+func (k *Cancel) decide(c *Call, s *state) (Result, error) {
+	r, err := s.each(c, k.VoucherIDs, k.SkipNotAllowed, func(v *gift.Voucher) (gift.Voucher, gift.Entry, bool, error) {
+		ask := k.Cancel
+		ask.Context = s.context(k.Context, v.Last)
+		return v.Cancel(ask)
 	})
 	if err != nil {
 		return Result{}, err
@@ -36,7 +36,7 @@ func (w *Withdraw) decide(c *Call, s *state) (Result, error) {
 	return r, nil
 }
 
-func (w *Withdraw) places(c *Call, s *state) []gift.ID { return s.placesOf(refs(c, w.VoucherIDs)) }
+func (k *Cancel) places(c *Call, s *state) []gift.ID { return s.placesOf(refs(c, k.VoucherIDs)) }
 
 // Reinstate makes gifts what they were before they were taken out of use, all or none.
 type Reinstate struct {
@@ -46,7 +46,9 @@ type Reinstate struct {
 
 func (r *Reinstate) want(c *Call, want *Want) {
 	all := refs(c, r.VoucherIDs)
-	want.Vouchers, want.Posts, want.Withdrawn = append(want.Vouchers, all...), append(want.Posts, all...), append(want.Withdrawn, all...)
+	want.Vouchers = append(want.Vouchers, all...)
+	want.Deliveries = append(want.Deliveries, all...)
+	want.Cancelled = append(want.Cancelled, all...)
 }
 
 func (*Reinstate) affinity() gift.ID { return gift.ID{} }
@@ -55,8 +57,8 @@ func (r *Reinstate) decide(c *Call, s *state) (Result, error) {
 	done, err := s.each(c, r.VoucherIDs, false, func(v *gift.Voucher) (gift.Voucher, gift.Entry, bool, error) {
 		ref, ask := Ref{v.AccountID, v.ID}, r.Reinstate
 		ask.Context, ask.Before = s.context(r.Context, v.Last), s.Before[ref]
-		if post := s.Posts[ref]; post != nil {
-			ask.Sent = !post.Way.DeliveredAt.IsZero()
+		if delivery := s.Deliveries[ref]; delivery != nil {
+			ask.Sent = !delivery.DeliveredAt.IsZero()
 		}
 		return v.Reinstate(ask)
 	})
@@ -67,8 +69,9 @@ func (r *Reinstate) decide(c *Call, s *state) (Result, error) {
 	for _, e := range done.Entries {
 		ref := Ref{e.AccountID, e.VoucherID}
 		// The job of a gift that waited may have come and gone while the gift was out of use.
-		if post := s.Posts[ref]; e.Status == gift.Pending && post != nil && len(post.Jobs) == 0 {
-			post.Jobs = []Job{s.job(s.Vouchers[ref], GiftJob, post.Way.Due(s.now))}
+		if delivery := s.Deliveries[ref]; e.Status == gift.Pending && delivery != nil &&
+			len(delivery.Jobs) == 0 {
+			delivery.Jobs = []Job{s.job(s.Vouchers[ref], GiftJob, delivery.SendAt(s.now))}
 		}
 	}
 	return done, nil

@@ -52,17 +52,17 @@ func (c Call) Scope() string {
 type Result struct {
 	Gifts    []gift.Gift    // issued
 	Sheet    gift.Token     // of the link to those of them that are printed; the zero one: none is
-	Vouchers []gift.Voucher // redeemed, reversed, withdrawn, reinstated, resent or rescheduled, as they are afterwards
-	Way      gift.Way       // of the one that was resent or rescheduled, afterwards
+	Vouchers []gift.Voucher // redeemed, reversed, cancelled, reinstated, resent or rescheduled, as they are afterwards
+	Delivery gift.Delivery  // of the one that was resent or rescheduled, afterwards
 	Secrets  Secrets        // of the one that goes to somebody else now; zero: it is found by those that it had
 	Entries  []gift.Entry   // what was entered in their histories, in the same order
-	// Changed and NotAllowed tell of each of the vouchers of a Withdraw or Reinstate whether it was changed, and if not, why that was
+	// Changed and NotAllowed tell of each of the vouchers of a Cancel or Reinstate whether it was changed, and if not, why that was
 	// not allowed; nil: there was nothing to change.
 	Changed    []bool
 	NotAllowed []*gift.Error
 }
 
-// Command is one of Issue, Redeem, Reverse, Withdraw, Reinstate, Resend, Reschedule, Deliver, Bounce, Notice and Refused. Of the gift.Context inside, the caller gives
+// Command is one of Issue, Redeem, Reverse, Cancel, Reinstate, Resend, Reschedule, Deliver, Bounce, Notice and Refused. Of the gift.Context inside, the caller gives
 // Actor and RequestID; the engine adds the time of the decision and the ids.
 type Command interface {
 	want(c *Call, w *Want)
@@ -83,7 +83,7 @@ func weight(c Command) int {
 	switch c := c.(type) {
 	case *Issue:
 		return max(len(c.Gifts), c.Bytes/bytesOfGift)
-	case *Withdraw:
+	case *Cancel:
 		return len(c.VoucherIDs)
 	case *Reinstate:
 		return len(c.VoucherIDs)
@@ -420,7 +420,7 @@ var ErrTooEarly = errors.New("it is not recorded yet that this message was accep
 
 func (b *Bounce) want(_ *Call, w *Want) {
 	ref := Ref{b.AccountID, b.VoucherID}
-	w.Vouchers, w.SentBy, w.Resends = append(w.Vouchers, ref), append(w.SentBy, ref), append(w.Resends, ref)
+	w.Vouchers, w.DeliveredBy, w.Resends = append(w.Vouchers, ref), append(w.DeliveredBy, ref), append(w.Resends, ref)
 }
 
 func (b *Bounce) affinity() gift.ID { return b.VoucherID }
@@ -431,7 +431,7 @@ func (b *Bounce) decide(_ *Call, s *state) (r Result, _ error) {
 	if v == nil {
 		return Result{}, gift.Refuse(gift.NotFound, "There is no such gift.")
 	}
-	by := s.SentBy[ref]
+	by := s.DeliveredBy[ref]
 	// A gift that was used stays as it is; those that recipients get notices of are.
 	used := v.Status != gift.Pending && v.Status != gift.Delivered && v.Status != gift.FailedDelivery
 	switch order := slices.Compare(b.JobID[:], by[:]); { // ids of jobs grow with time

@@ -725,9 +725,9 @@ func TestAPanicSavesNothing(t *testing.T) {
 	redeem := func() (ledger.Answer, error) {
 		return b.engine.Do(t.Context(), fail(b.call(ledger.RedeemGift, "k")), &ledger.Redeem{VoucherID: id, Redeem: gift.Redeem{Amount: 30}})
 	}
-	withdraw := func() (ledger.Answer, error) {
+	cancel := func() (ledger.Answer, error) {
 		return b.engine.Do(t.Context(), fail(b.call(ledger.CancelGift, "c")),
-			&ledger.Withdraw{VoucherIDs: order, Withdraw: gift.Withdraw{Caller: b.caller, To: gift.Cancelled}})
+			&ledger.Cancel{VoucherIDs: order, Cancel: gift.Cancel{Caller: b.caller, To: gift.Cancelled}})
 	}
 	g.shut()
 	var wg sync.WaitGroup
@@ -735,7 +735,7 @@ func TestAPanicSavesNothing(t *testing.T) {
 	<-g.waiting
 	errs := make([]error, 4)
 	for n, do := range []func() (ledger.Answer, error){
-		func() (ledger.Answer, error) { return b.redeem(t.Context(), id, 10, "a") }, redeem, withdraw,
+		func() (ledger.Answer, error) { return b.redeem(t.Context(), id, 10, "a") }, redeem, cancel,
 		func() (ledger.Answer, error) { return b.redeem(t.Context(), id, 10, "b") },
 	} {
 		wg.Go(func() { _, errs[n] = do() })
@@ -753,7 +753,7 @@ func TestAPanicSavesNothing(t *testing.T) {
 		t.Errorf("the balance is %d, want 79: what panicked took something", got)
 	}
 	broken = false
-	for n, again := range []func() (ledger.Answer, error){redeem, withdraw} {
+	for n, again := range []func() (ledger.Answer, error){redeem, cancel} {
 		if answer, err := again(); err != nil || answer.Replayed || answer.Status != 200 {
 			t.Errorf("repeat %d: %q, replayed %v, %v; want it done", n, answer.Body, answer.Replayed, err)
 		}

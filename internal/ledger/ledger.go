@@ -98,7 +98,7 @@ type JobKind string
 const (
 	GiftJob    JobKind = ""        // brings the gift
 	BalanceJob JobKind = "BALANCE" // tells what the redemption of the same id has left of it; its outcome changes nothing
-	// RedirectedJob tells the former recipient that the gift went elsewhere; its outcome changes nothing.
+	// RedirectedJob tells the former recipient that the gift was sent to another contact; its outcome changes nothing.
 	RedirectedJob JobKind = "REDIRECTED"
 )
 
@@ -109,10 +109,10 @@ type Want struct {
 	Redemptions []Ref        // redemptions to be undone, by id: with them their voucher
 	Vouchers    []Ref
 	Codes       []gift.VoucherCode // codes to be given out: which of them exist already
-	SentBy      []Ref              // gifts: the job whose message was accepted last
+	DeliveredBy []Ref              // gifts: the job whose message was accepted last
 	Resends     []Ref              // gifts: when they were sent again
-	Posts       []Ref              // gifts: how they go, and the jobs that are to bring them
-	Withdrawn   []Ref              // gifts: what they were before they were last taken out of use
+	Deliveries  []Ref              // gifts: how they are delivered, with their open jobs
+	Cancelled   []Ref              // gifts: what they were before they were last taken out of use
 	Counts      []CountKey         // of a day
 }
 
@@ -125,17 +125,17 @@ type State struct {
 	Redemptions map[Ref]*gift.Taken
 	Vouchers    map[Ref]*gift.Voucher
 	Codes       map[gift.VoucherCode]bool
-	SentBy      map[Ref]gift.ID // zero, or not in it: none yet
+	DeliveredBy map[Ref]gift.ID // zero, or not in it: none yet
 	Resends     map[Ref][]Resent
-	Posts       map[Ref]*Post
+	Deliveries  map[Ref]*Delivery
 	Before      map[Ref]gift.Status     // those that were taken out of use: what they were before the last time
 	Counts      map[CountKey]gift.Count // as they stood last; those that are kept may be of a moment ago
 }
 
-// Post is how a gift goes.
-type Post struct {
-	Way  gift.Way
-	Jobs []Job // that are to bring it; Lease is zero where nobody has the job
+// Delivery is how a gift is delivered.
+type Delivery struct {
+	gift.Delivery
+	Jobs []Job // the messages that are still to be sent; Lease is zero where no worker has the job
 }
 
 // Resent is one resend of a gift.
@@ -149,28 +149,28 @@ type Resent struct {
 	Contact   string
 }
 
-// Redirected is a gift that goes another way.
-type Redirected struct {
+// DeliveryChange is a gift that is delivered by other means, elsewhere, or at another time.
+type DeliveryChange struct {
 	AccountID gift.ID
 	VoucherID gift.ID
-	Way       gift.Way // DeliveredAt is not saved with it
+	Delivery  gift.Delivery // DeliveredAt is not saved with it
 }
 
 // Changes is what one group decided, to be saved as sets.
 type Changes struct {
-	Gifts    []gift.Gift             // new
-	Vouchers []gift.Voucher          // changed: Balance, Status and Seq; each once, in its last state
-	Entries  []gift.Entry            // in the order they were made
-	Requests []Request               // new
-	Jobs     []Job                   // new
-	Moved    []Job                   // put off or brought forward to their Due, as if they had not been tried
-	Done     []Done                  // finished jobs, and jobs that were taken back
-	Resends  []Resent                // new
-	Ways     []Redirected            // changed
-	Rekeyed  []Rekeyed               // gifts with other secrets than before
-	Sheets   []Sheet                 // new
-	Replays  []RequestKey            // records whose answers will be given again on the strength of this commit, which writes to them
-	Counts   map[CountKey]gift.Count // to be added to those of the same day, or to take the place of another's
+	Gifts           []gift.Gift             // new
+	Vouchers        []gift.Voucher          // changed: Balance, Status and Seq; each once, in its last state
+	Entries         []gift.Entry            // in the order they were made
+	Requests        []Request               // new
+	Jobs            []Job                   // new
+	Rescheduled     []Job                   // put off or brought forward to their Due, with Attempts at zero
+	Done            []Done                  // finished jobs, and jobs that were taken back
+	Resends         []Resent                // new
+	DeliveryChanges []DeliveryChange        // changed
+	Rekeyed         []Rekeyed               // gifts with other secrets than before
+	Sheets          []Sheet                 // new
+	Replays         []RequestKey            // records whose answers will be given again on the strength of this commit, which writes to them
+	Counts          map[CountKey]gift.Count // to be added to those of the same day, or to take the place of another's
 }
 
 // Secrets are what a gift is found by.

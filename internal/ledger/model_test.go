@@ -33,7 +33,7 @@ func TestEngineAgreesWithModel(t *testing.T) {
 			"replay":      w.replay,
 			"reverse":     w.reverse,
 			"reverse key": w.reverseKey,
-			"withdraw":    w.withdraw,
+			"cancel":      w.cancel,
 			"reinstate":   w.reinstate,
 			"deliver":     w.deliver,
 			"resend":      w.resend,
@@ -299,7 +299,7 @@ func (w *world) reverseKey(t *rapid.T) {
 	}
 }
 
-func (w *world) withdraw(t *rapid.T) {
+func (w *world) cancel(t *rapid.T) {
 	g, skip := w.pick(t), false
 	to := rapid.SampledFrom([]gift.Status{gift.Cancelled, gift.PurchaseFailed}).Draw(t, "to")
 	want, before := "REDEMPTION_NOT_ALLOWED", g.status
@@ -314,11 +314,11 @@ func (w *world) withdraw(t *rapid.T) {
 	case rapid.Bool().Draw(t, "skip"):
 		skip, want = true, fmt.Sprintf("OK - %d %s", g.balance, g.status)
 	}
-	got, _ := w.do(t, ledger.CancelGift, "", 0, &ledger.Withdraw{
-		VoucherIDs: []gift.ID{g.id}, SkipNotAllowed: skip, Withdraw: gift.Withdraw{Caller: w.caller, To: to},
+	got, _ := w.do(t, ledger.CancelGift, "", 0, &ledger.Cancel{
+		VoucherIDs: []gift.ID{g.id}, SkipNotAllowed: skip, Cancel: gift.Cancel{Caller: w.caller, To: to},
 	})
 	if got != want {
-		t.Fatalf("withdraw to %s: got %q, want %q", to, got, want)
+		t.Fatalf("cancel to %s: got %q, want %q", to, got, want)
 	}
 }
 

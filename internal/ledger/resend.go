@@ -8,16 +8,16 @@ import (
 	"boon.example/internal/gift"
 )
 
-// Resend sends a gift again, or elsewhere. What was to bring it until now is taken back.
+// Resend sends a gift again, or to another contact. Messages that were still to be sent are taken back.
 type Resend struct {
 	gift.Resend
 	VoucherID gift.ID
-	Known     string // where the gift goes until now, so that the messages to it can be counted
+	Known     string // the contact until now, so that the messages to it can be counted
 
-	secrets Secrets // for a gift that goes to somebody else
+	secrets Secrets // for a gift that gets another recipient
 }
 
-// draw gives new secrets, by which the gift is found if it goes to somebody else. A code may be taken already; decide finds out.
+// draw makes new secrets, for a gift that gets another recipient. A code may be taken already; decide finds out.
 func (r *Resend) draw(random io.Reader) (err error) {
 	if r.secrets.Code, err = gift.NewVoucherCode(random); err != nil {
 		return err
@@ -29,7 +29,9 @@ func (r *Resend) draw(random io.Reader) (err error) {
 func (r *Resend) want(c *Call, w *Want) {
 	ref := Ref{c.AccountID, r.VoucherID}
 	w.Codes = append(w.Codes, r.secrets.Code)
-	w.Vouchers, w.Posts, w.Resends = append(w.Vouchers, ref), append(w.Posts, ref), append(w.Resends, ref)
+	w.Vouchers = append(w.Vouchers, ref)
+	w.Deliveries = append(w.Deliveries, ref)
+	w.Resends = append(w.Resends, ref)
 	c.wantSent(w, cmp.Or(r.Contact, r.Known))
 }
 
@@ -37,8 +39,8 @@ func (r *Resend) affinity() gift.ID { return r.VoucherID }
 
 func (r *Resend) decide(c *Call, s *state) (Result, error) {
 	ref := Ref{c.AccountID, r.VoucherID}
-	v, post := s.Vouchers[ref], s.Posts[ref]
-	if v == nil || post == nil {
+	v, delivery := s.Vouchers[ref], s.Deliveries[ref]
+	if v == nil || delivery == nil {
 		return Result{}, ofTheKey(gift.NoSuchGift())
 	}
 	ask := r.Resend
@@ -46,36 +48,37 @@ func (r *Resend) decide(c *Call, s *state) (Result, error) {
 	for _, e := range s.Resends[ref] {
 		ask.Earlier = append(ask.Earlier, e.At)
 	}
-	before := post.Way
-	after, way, e, due, err := v.Resend(before, ask)
-	if err == nil && before.Elsewhere(way) && s.Codes[r.secrets.Code] {
+	before := delivery.Delivery
+	after, now, e, sendAt, err := v.Resend(before, ask)
+	redirected := !before.SameRecipient(now)
+	if err == nil && redirected && s.Codes[r.secrets.Code] {
 		return Result{}, errCodeTaken
 	}
 	if err == nil {
-		message := gift.MessageCount(way.Method)
-		err = s.send(c, message, map[string]gift.Count{way.Contact: message})
+		message := gift.MessageCount(now.Method)
+		err = s.send(c, message, map[string]gift.Count{now.Contact: message})
 	}
 	if err != nil {
 		return Result{}, ofTheKey(err)
 	}
-	result := Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Way: way}
-	if before.Elsewhere(way) {
+	result := Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Delivery: now}
+	if redirected {
 		result.Secrets = r.secrets
 		s.rekey(ref, r.secrets)
-		if post.reached(v) {
-			s.changes.Jobs = append(s.changes.Jobs, Job{ID: newID(), AccountID: ref.AccountID, VoucherID: ref.ID, Kind: RedirectedJob, Due: s.now,
-				Method: before.Method, Contact: before.Contact})
+		if delivery.reached(v) {
+			s.changes.Jobs = append(s.changes.Jobs, Job{ID: newID(), AccountID: ref.AccountID, VoucherID: ref.ID,
+				Kind: RedirectedJob, Due: s.now, Method: before.Method, Contact: before.Contact})
 		}
 	}
 	s.enter(after, e)
-	s.redirect(ref, way)
-	s.resend(Resent{after.AccountID, after.ID, e.Seq, e.ID, e.At, before.Method, before.Contact}, due)
+	s.changeDelivery(ref, now)
+	s.resend(Resent{after.AccountID, after.ID, e.Seq, e.ID, e.At, before.Method, before.Contact}, sendAt)
 	return result, nil
 }
 
-// reached reports whether a message brought the gift to where it goes now: nothing is on its way there any more, and it did not fail.
-func (p *Post) reached(v *gift.Voucher) bool {
-	return p.Way.Method != gift.Printed && len(p.Jobs) == 0 && (v.Status == gift.Delivered || v.Status == gift.Claimed)
+// reached reports whether a message has brought the gift: none is to be sent any more, and it did not fail.
+func (d *Delivery) reached(v *gift.Voucher) bool {
+	return d.Method != gift.Printed && len(d.Jobs) == 0 && (v.Status == gift.Delivered || v.Status == gift.Claimed)
 }
 
 // rekey gives a gift other secrets. Those before lead nowhere from then on.
@@ -96,67 +99,68 @@ type Reschedule struct {
 
 func (r *Reschedule) want(c *Call, w *Want) {
 	ref := Ref{c.AccountID, r.VoucherID}
-	w.Vouchers, w.Posts, w.Resends = append(w.Vouchers, ref), append(w.Posts, ref), append(w.Resends, ref)
+	w.Vouchers = append(w.Vouchers, ref)
+	w.Deliveries = append(w.Deliveries, ref)
+	w.Resends = append(w.Resends, ref)
 }
 
 func (r *Reschedule) affinity() gift.ID { return r.VoucherID }
 
 func (r *Reschedule) decide(c *Call, s *state) (Result, error) {
 	ref := Ref{c.AccountID, r.VoucherID}
-	v, post := s.Vouchers[ref], s.Posts[ref]
-	if v == nil || post == nil {
+	v, delivery := s.Vouchers[ref], s.Deliveries[ref]
+	if v == nil || delivery == nil {
 		return Result{}, ofTheKey(gift.NoSuchGift())
 	}
 	ask := r.Reschedule
-	ask.Context, ask.Waiting = s.context(r.Context, v.Last), post.waits()
-	after, way, e, err := v.Reschedule(post.Way, ask)
+	ask.Context, ask.Waiting = s.context(r.Context, v.Last), delivery.waits()
+	after, now, e, err := v.Reschedule(delivery.Delivery, ask)
 	if err != nil {
 		return Result{}, ofTheKey(err)
 	}
 	s.enter(after, e)
-	s.redirect(ref, way)
-	s.move(&post.Jobs[0], way.Due(s.now))
-	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Way: way}, nil
+	s.changeDelivery(ref, now)
+	s.reschedule(&delivery.Jobs[0], now.SendAt(s.now))
+	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Delivery: now}, nil
 }
 
 func (r *Reschedule) places(c *Call, s *state) []gift.ID {
 	return placeOf(s, Ref{c.AccountID, r.VoucherID})
 }
 
-// waits reports whether a message is to be sent and nobody has begun with it.
-func (p *Post) waits() bool {
-	return len(p.Jobs) == 1 && p.Jobs[0].Lease.IsZero() && p.Jobs[0].Doubts == 0
+// waits reports whether a message is to be sent and no worker has begun with it.
+func (d *Delivery) waits() bool {
+	return len(d.Jobs) == 1 && d.Jobs[0].Lease.IsZero() && d.Jobs[0].Doubts == 0
 }
 
-// redirect notes how a gift goes from now on.
-func (s *state) redirect(r Ref, w gift.Way) {
-	s.Posts[r].Way = w
-	s.changes.Ways = append(s.changes.Ways, Redirected{r.AccountID, r.ID, w})
+// changeDelivery notes how a gift is delivered from now on.
+func (s *state) changeDelivery(r Ref, d gift.Delivery) {
+	s.Deliveries[r].Delivery = d
+	s.changes.DeliveryChanges = append(s.changes.DeliveryChanges, DeliveryChange{r.AccountID, r.ID, d})
 }
 
-// resend notes a resend: what was to bring the gift is taken back, and a job of the entry's id brings it at due; without due, it has
-// arrived.
+// resend notes a resend: open jobs are taken back, and a job with the entry's id sends the gift at due; without due, it has arrived.
 func (s *state) resend(r Resent, due time.Time) {
 	ref := Ref{r.AccountID, r.VoucherID}
 	s.Resends[ref] = append(s.Resends[ref], r)
 	s.changes.Resends = append(s.changes.Resends, r)
-	post := s.Posts[ref]
-	for _, old := range post.Jobs {
+	delivery := s.Deliveries[ref]
+	for _, old := range delivery.Jobs {
 		s.dropped(old)
 	}
 	job := Job{ID: r.ID, AccountID: r.AccountID, VoucherID: r.VoucherID, Due: due}
-	if post.Jobs = nil; due.IsZero() {
+	if delivery.Jobs = nil; due.IsZero() {
 		s.delivered(job)
 		return
 	}
-	post.Jobs = []Job{job}
+	delivery.Jobs = []Job{job}
 	s.changes.Jobs = append(s.changes.Jobs, job)
 }
 
-// move gives a job that nobody has another time.
-func (s *state) move(j *Job, due time.Time) {
+// reschedule gives a job that no worker has another time.
+func (s *state) reschedule(j *Job, due time.Time) {
 	j.Due, j.Attempts = due, 0
-	s.changes.Moved = append(s.changes.Moved, *j)
+	s.changes.Rescheduled = append(s.changes.Rescheduled, *j)
 }
 
 // placeOf is the only location of a gift, if it has one.

@@ -27,8 +27,8 @@ func newState(s *State, now time.Time) *state {
 	if s.Codes == nil {
 		s.Codes = map[gift.VoucherCode]bool{}
 	}
-	if s.SentBy == nil {
-		s.SentBy = map[Ref]gift.ID{}
+	if s.DeliveredBy == nil {
+		s.DeliveredBy = map[Ref]gift.ID{}
 	}
 	if s.Resends == nil {
 		s.Resends = map[Ref][]Resent{}
@@ -67,8 +67,8 @@ func (s *state) issue(g gift.Gift, e gift.Entry) {
 	s.changes.Gifts = append(s.changes.Gifts, g)
 	s.changes.Entries = append(s.changes.Entries, e)
 	if g.Status == gift.Pending {
-		way := g.Card.Way()
-		s.job(&g.Voucher, GiftJob, way.Due(s.now))
+		delivery := g.Card.Delivery()
+		s.job(&g.Voucher, GiftJob, delivery.SendAt(s.now))
 	}
 }
 
@@ -82,9 +82,9 @@ func (s *state) job(v *gift.Voucher, kind JobKind, due time.Time) Job {
 // delivered notes that a job brought the gift.
 func (s *state) delivered(j Job) {
 	ref := Ref{j.AccountID, j.VoucherID}
-	s.SentBy[ref] = j.ID
-	if p := s.Posts[ref]; p != nil {
-		p.Way.DeliveredAt = s.now
+	s.DeliveredBy[ref] = j.ID
+	if d := s.Deliveries[ref]; d != nil {
+		d.DeliveredAt = s.now
 	}
 	s.changes.Done = append(s.changes.Done, Done{JobID: j.ID, AccountID: j.AccountID, VoucherID: j.VoucherID, DeliveredAt: s.now})
 }

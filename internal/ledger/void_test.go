@@ -140,7 +140,7 @@ func (v *voiding) command(name string) (ledger.Operation, ledger.Command) {
 	case "other":
 		return ledger.RedeemGift, &ledger.Redeem{VoucherID: v.gift, Redeem: gift.Redeem{Amount: 5}}
 	case "cancel":
-		return ledger.CancelGift, &ledger.Withdraw{VoucherIDs: []gift.ID{v.gift}, Withdraw: gift.Withdraw{Caller: v.caller, To: gift.Cancelled}}
+		return ledger.CancelGift, &ledger.Cancel{VoucherIDs: []gift.ID{v.gift}, Cancel: gift.Cancel{Caller: v.caller, To: gift.Cancelled}}
 	case "by id": // in part, and of what may not be there
 		var id gift.ID
 		for _, e := range v.history() {

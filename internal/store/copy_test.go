@@ -83,15 +83,15 @@ func giveBack(t *testing.T, s *Store, g *gift.Gift, taken gift.Entry) {
 func sendAgain(t *testing.T, s *Store, g *gift.Gift) {
 	t.Helper()
 	at := ref(&g.Voucher)
-	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{at}, Posts: []ledger.Ref{at}}, func(st *ledger.State) ledger.Changes {
-		before := st.Posts[at].Way
+	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{at}, Deliveries: []ledger.Ref{at}}, func(st *ledger.State) ledger.Changes {
+		before := st.Deliveries[at].Delivery
 		after, way, e, due, err := st.Vouchers[at].Resend(before, gift.Resend{Context: gift.Context{EntryID: newID(), Now: noon},
 			Caller: &gift.Caller{}, Method: gift.SMS, Contact: "4155550132"})
 		must(t, err)
 		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e},
-			Jobs:    []ledger.Job{{ID: e.ID, AccountID: g.AccountID, VoucherID: g.ID, Due: due}},
-			Ways:    []ledger.Redirected{{AccountID: g.AccountID, VoucherID: g.ID, Way: way}},
-			Resends: []ledger.Resent{{AccountID: g.AccountID, VoucherID: g.ID, Seq: e.Seq, ID: e.ID, At: e.At, Method: before.Method, Contact: before.Contact}}}
+			Jobs:            []ledger.Job{{ID: e.ID, AccountID: g.AccountID, VoucherID: g.ID, Due: due}},
+			DeliveryChanges: []ledger.DeliveryChange{{AccountID: g.AccountID, VoucherID: g.ID, Delivery: way}},
+			Resends:         []ledger.Resent{{AccountID: g.AccountID, VoucherID: g.ID, Seq: e.Seq, ID: e.ID, At: e.At, Method: before.Method, Contact: before.Contact}}}
 	})
 }
 

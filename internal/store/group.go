@@ -76,8 +76,8 @@ var (
 	selectTaken    = finding("redemptions", `SELECT `+entryColumns+` FROM entry AS e WHERE e.account_id = $1 AND e.id {keys} AND e.kind = 'REDEMPTION'`, "B", true)
 	selectReversed = finding("reversals", `SELECT g.redemption_id, g.amount, g.parts FROM given_back AS g
 		WHERE g.account_id = $1 AND g.redemption_id {keys}`, "B", true)
-	selectSentBy    = finding("deliveries", `SELECT c.account_id, c.voucher_id, c.delivered_by FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`, "B", true)
-	selectWithdrawn = asking("cancellations", `SELECT e.account_id, e.voucher_id,
+	selectDeliveredBy = finding("delivered by", `SELECT c.account_id, c.voucher_id, c.delivered_by FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`, "B", true)
+	selectCancelled   = asking("cancellations", `SELECT e.account_id, e.voucher_id,
 			(SELECT p.status FROM entry AS p WHERE p.account_id = e.account_id AND p.id = e.previous)
 		FROM entry AS e WHERE e.account_id = $1 AND e.voucher_id = $2 AND e.kind = 'CANCELLATION' ORDER BY e.id DESC LIMIT 1`)
 	selectCodes = finding("codes", `SELECT s.hash FROM secret AS s WHERE s.hash {keys}`, "B", false)
@@ -96,8 +96,8 @@ var (
 	insertUsed = inserting("used_record", "account_id, record_id", "BB", ` ON CONFLICT (account_id, record_id) DO NOTHING`)
 )
 
-var groupStatements = []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectSentBy, selectWithdrawn, selectCodes, updateVoucher,
-	updateTally, updateReplays, updateCard, deleteJobs, selectWays, selectJobs, selectResends, insertResend, updateWay, updateJob, insertTally, insertGivenBack,
+var groupStatements = []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectDeliveredBy, selectCancelled, selectCodes, updateVoucher,
+	updateTally, updateReplays, updateCard, deleteJobs, selectDeliveries, selectJobs, selectResends, insertResend, updateDelivery, updateJob, insertTally, insertGivenBack,
 	insertUsed, insertTerms, insertItems, insertVoucher, insertCard, insertSecret, insertSearch, insertEntry, insertRequest, insertAnswer, selectPlaces, insertJob,
 	selectNewestStrand, selectNewestSeals, insertStrand, insertSheet, selectCounts, lockCounts, insertCounts, addCounts, deleteSecrets, updateSecrets}
 
@@ -121,9 +121,9 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		Redemptions: make(map[ledger.Ref]*gift.Taken),
 		Vouchers:    make(map[ledger.Ref]*gift.Voucher, len(want.Vouchers)),
 		Codes:       make(map[gift.VoucherCode]bool),
-		SentBy:      make(map[ledger.Ref]gift.ID),
+		DeliveredBy: make(map[ledger.Ref]gift.ID),
 		Resends:     make(map[ledger.Ref][]ledger.Resent),
-		Posts:       make(map[ledger.Ref]*ledger.Post),
+		Deliveries:  make(map[ledger.Ref]*ledger.Delivery),
 		Before:      make(map[ledger.Ref]gift.Status),
 		Counts:      make(map[ledger.CountKey]gift.Count),
 	}
@@ -144,10 +144,10 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	works = append(works, g.wantCounts(want.Counts)...)
 	works = append(works, g.wantRequests(requests)...)
 	works = append(works, g.wantReversed()...)
-	works = append(works, g.wantSentBy(want.SentBy)...)
+	works = append(works, g.wantDeliveredBy(want.DeliveredBy)...)
 	works = append(works, g.wantResends(want.Resends)...)
-	works = append(works, g.wantPosts(want.Posts)...)
-	works = append(works, g.wantWithdrawn(want.Withdrawn)...)
+	works = append(works, g.wantDeliveries(want.Deliveries)...)
+	works = append(works, g.wantCancelled(want.Cancelled)...)
 	works = append(works, g.wantCodes(want.Codes)...)
 	if err := g.run(ctx, works); err != nil {
 		return err
@@ -259,20 +259,20 @@ func (g *group) wantReversed() []work {
 	})
 }
 
-// wantSentBy wants to know which jobs brought gifts. Cards are written by who has locked their voucher.
-func (g *group) wantSentBy(wanted []ledger.Ref) []work {
-	return byRef(selectSentBy, wanted, func(from scanner) error {
+// wantDeliveredBy wants to know which jobs delivered gifts. Whoever writes a card has locked its voucher.
+func (g *group) wantDeliveredBy(wanted []ledger.Ref) []work {
+	return byRef(selectDeliveredBy, wanted, func(from scanner) error {
 		var ref ledger.Ref
 		var job gift.ID
 		err := from.Scan(scanID{&ref.AccountID}, scanID{&ref.ID}, scanID{&job})
-		g.state.SentBy[ref] = job
+		g.state.DeliveredBy[ref] = job
 		return err
 	})
 }
 
-// wantWithdrawn wants to know what gifts were before they were taken out of use.
-func (g *group) wantWithdrawn(wanted []ledger.Ref) []work {
-	return byRef(selectWithdrawn, wanted, func(from scanner) error {
+// wantCancelled wants to know what gifts were before they were taken out of use.
+func (g *group) wantCancelled(wanted []ledger.Ref) []work {
+	return byRef(selectCancelled, wanted, func(from scanner) error {
 		var ref ledger.Ref
 		var before gift.Status
 		err := from.Scan(scanID{&ref.AccountID}, scanID{&ref.ID}, &before)
@@ -364,7 +364,7 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	works = append(works, g.saveGivenBack(c.Entries), rowsOf(insertJob, c.Jobs, jobRow), rowsOf(insertSheet, c.Sheets, g.sheetRow))
 	works = append(works, saveReplays(c.Replays)...)
 	works = append(works, saveResends(c)...)
-	works = append(works, saveMoved(c.Moved)...)
+	works = append(works, saveRescheduled(c.Rescheduled)...)
 	works = append(works, saveDone(c.Done)...)
 	works = append(works, g.saveCounts(c.Counts))
 	works = append(works, g.saveTally(c)...)

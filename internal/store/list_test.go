@@ -47,7 +47,7 @@ func listFilters(account gift.ID) map[string]gift.Filter {
 func changeFilters(account gift.ID) map[string]gift.ChangeFilter {
 	f := gift.ChangeFilter{AccountID: account, Before: idAt(noon.AddDate(50, 0, 0)), Limit: 50}
 	key, place, kind, time, seen := f, f, f, f, f
-	key.KeyID, place.LocationID, kind.Kind, seen.Locations = newID(), newID(), gift.Cancel, []gift.ID{newID()}
+	key.KeyID, place.LocationID, kind.Kind, seen.Locations = newID(), newID(), gift.Cancellation, []gift.ID{newID()}
 	time.From, time.To = noon, noon.AddDate(1, 0, 0)
 	return map[string]gift.ChangeFilter{"none": f, "key": key, "location": place, "kind": kind, "time": time, "locations": seen}
 }

@@ -71,9 +71,9 @@ func (g *group) saveSearch(c *ledger.Changes) work {
 	for _, r := range c.Rekeyed {
 		add(r.AccountID, r.VoucherID, byLastFour+r.Code.LastFour())
 	}
-	for _, r := range c.Ways {
-		if r.Way.Contact != "" {
-			add(r.AccountID, r.VoucherID, byContact+gift.Fold(r.Way.Contact))
+	for _, r := range c.DeliveryChanges {
+		if r.Delivery.Contact != "" {
+			add(r.AccountID, r.VoucherID, byContact+gift.Fold(r.Delivery.Contact))
 		}
 	}
 	return w

@@ -1223,7 +1223,7 @@ func testLiveGifts(t *testing.T, open opener) {
 	})
 	check(20)
 	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&gifts[1].Voucher)}}, func(st *ledger.State) ledger.Changes {
-		after, e, _, err := st.Vouchers[ref(&gifts[1].Voucher)].Withdraw(gift.Withdraw{
+		after, e, _, err := st.Vouchers[ref(&gifts[1].Voucher)].Cancel(gift.Cancel{
 			Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, To: gift.Cancelled})
 		if err != nil {
 			t.Fatal(err)

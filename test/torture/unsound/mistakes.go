@@ -58,7 +58,7 @@ func fit(c ledger.Changes, now *ledger.State) ledger.Changes {
 
 func statusOf(v *gift.Voucher, kind gift.Kind) gift.Status {
 	switch {
-	case kind == gift.Cancel || v.Status == gift.Cancelled:
+	case kind == gift.Cancellation || v.Status == gift.Cancelled:
 		return gift.Cancelled
 	case v.Balance == 0:
 		return gift.Redeemed

@@ -28,7 +28,7 @@ func TestCashOutAllowed(t *testing.T) {
 			t.Errorf("%s, %d of %d: %v", tt.jurisdiction, tt.balance, tt.original, got)
 		}
 	}
-	for jurisdiction := range cashOutLaws {
+	for jurisdiction := range cashOutRules {
 		good := Voucher{Currency: usd, Original: 5000, Balance: 50, Status: Claimed}
 		if !CashOutAllowed(jurisdiction, &good) {
 			t.Errorf("%s: not even 0.50 of 50.00", jurisdiction)

@@ -12,38 +12,38 @@ import (
 
 // The statements of a group that sends gifts again, or at another time.
 var (
-	selectWays = finding("ways", `SELECT c.account_id, c.voucher_id, c.method, c.contact, c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at
+	selectDeliveries = finding("deliveries", `SELECT c.account_id, c.voucher_id, c.method, c.contact, c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at
 		FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`, "B", true)
 	selectJobs = finding("jobs", `SELECT j.account_id, j.voucher_id, j.id, j.due, j.claimable_at, j.attempts, j.doubts
 		FROM job AS j WHERE j.account_id = $1 AND j.kind = '' AND j.voucher_id {keys} {lock}`, "B", true)
 	selectResends = finding("resends", `SELECT r.account_id, r.voucher_id, r.seq, r.id, r.made_at
 		FROM resend AS r WHERE r.account_id = $1 AND r.voucher_id {keys}`, "B", true)
 
-	insertResend = inserting("resend", "account_id, voucher_id, seq, id, made_at, method, contact", "BBNBNNT", "")
-	updateWay    = updating("redirecting gifts", "NTFNTB", `UPDATE card AS t SET method = $2, contact = $3, scheduled = $4, delivery_date = $5, delivery_zone = $6 `+
+	insertResend   = inserting("resend", "account_id, voucher_id, seq, id, made_at, method, contact", "BBNBNNT", "")
+	updateDelivery = updating("redirecting gifts", "NTFNTB", `UPDATE card AS t SET method = $2, contact = $3, scheduled = $4, delivery_date = $5, delivery_zone = $6 `+
 		`WHERE t.account_id = $1 AND t.voucher_id = $7`)
-	updateJob = updating("moving jobs", "NNNB", `UPDATE job AS t SET due = $2, claimable_at = $3, attempts = $4, last_words = '' `+
+	updateJob = updating("rescheduling jobs", "NNNB", `UPDATE job AS t SET due = $2, claimable_at = $3, attempts = $4, last_words = '' `+
 		`WHERE t.account_id = $1 AND t.id = $5`)
 )
 
-// wantPosts wants to know how gifts go, and locks the jobs that are to bring them: who has one of those cannot claim it.
-func (g *group) wantPosts(wanted []ledger.Ref) []work {
-	ways := byRef(selectWays, wanted, func(from scanner) error {
+// wantDeliveries wants to know how gifts are delivered, and locks their open jobs, so that no worker can claim them.
+func (g *group) wantDeliveries(wanted []ledger.Ref) []work {
+	deliveries := byRef(selectDeliveries, wanted, func(from scanner) error {
 		var ref ledger.Ref
-		var w gift.Way
+		var w gift.Delivery
 		err := from.Scan(scanID{&ref.AccountID}, scanID{&ref.ID}, &w.Method, &w.Contact, &w.Scheduled, scanTime{&w.DeliveryDate}, &w.DeliveryZone,
 			scanTime{&w.DeliveredAt})
-		g.state.Posts[ref] = &ledger.Post{Way: w}
+		g.state.Deliveries[ref] = &ledger.Delivery{Delivery: w}
 		return err
 	})
-	return append(ways, byRef(selectJobs, wanted, func(from scanner) error {
+	return append(deliveries, byRef(selectJobs, wanted, func(from scanner) error {
 		var j ledger.Job
 		var claimable time.Time
 		err := from.Scan(scanID{&j.AccountID}, scanID{&j.VoucherID}, scanID{&j.ID}, scanTime{&j.Due}, scanTime{&claimable}, &j.Attempts, &j.Doubts)
 		if !claimable.Equal(j.Due) {
 			j.Lease = claimable
 		}
-		if p := g.state.Posts[ledger.Ref{AccountID: j.AccountID, ID: j.VoucherID}]; p != nil {
+		if p := g.state.Deliveries[ledger.Ref{AccountID: j.AccountID, ID: j.VoucherID}]; p != nil {
 			p.Jobs = append(p.Jobs, j)
 		}
 		return err
@@ -63,24 +63,24 @@ func (g *group) wantResends(wanted []ledger.Ref) []work {
 	})
 }
 
-// saveResends writes which gifts were sent again, and how they go now.
+// saveResends writes which gifts were sent again, and how they are delivered now.
 func saveResends(c *ledger.Changes) []work {
 	newest := map[ledger.Ref]int{} // a gift that was changed twice is written once
-	for i, w := range c.Ways {
+	for i, w := range c.DeliveryChanges {
 		newest[ledger.Ref{AccountID: w.AccountID, ID: w.VoucherID}] = i
 	}
-	var ways []ledger.Redirected
-	for i, w := range c.Ways {
+	var deliveries []ledger.DeliveryChange
+	for i, w := range c.DeliveryChanges {
 		if newest[ledger.Ref{AccountID: w.AccountID, ID: w.VoucherID}] == i {
-			ways = append(ways, w)
+			deliveries = append(deliveries, w)
 		}
 	}
-	slices.SortFunc(ways, func(a, b ledger.Redirected) int {
+	slices.SortFunc(deliveries, func(a, b ledger.DeliveryChange) int {
 		return compareRefs(ledger.Ref{AccountID: a.AccountID, ID: a.VoucherID}, ledger.Ref{AccountID: b.AccountID, ID: b.VoucherID})
 	})
-	works := byAccount(ways, func(w ledger.Redirected) gift.ID { return w.AccountID }, func(account gift.ID, of []ledger.Redirected) work {
-		w := rowsOf(updateWay, of, func(r *ledger.Redirected) []any {
-			return []any{int64(r.Way.Method), r.Way.Contact, r.Way.Scheduled, micros(r.Way.DeliveryDate), r.Way.DeliveryZone, bare(r.VoucherID)}
+	works := byAccount(deliveries, func(w ledger.DeliveryChange) gift.ID { return w.AccountID }, func(account gift.ID, of []ledger.DeliveryChange) work {
+		w := rowsOf(updateDelivery, of, func(r *ledger.DeliveryChange) []any {
+			return []any{int64(r.Delivery.Method), r.Delivery.Contact, r.Delivery.Scheduled, micros(r.Delivery.DeliveryDate), r.Delivery.DeliveryZone, bare(r.VoucherID)}
 		})
 		w.account = account
 		return w
@@ -120,9 +120,9 @@ func (g *group) saveRekeyed(rekeyed []ledger.Rekeyed) (works []work) {
 	return append(works, added)
 }
 
-// saveMoved gives jobs another time, in the order in which that was decided.
-func saveMoved(moved []ledger.Job) (works []work) {
-	for _, j := range moved {
+// saveRescheduled writes the new times of jobs, in the order in which they were decided.
+func saveRescheduled(jobs []ledger.Job) (works []work) {
+	for _, j := range jobs {
 		due := j.Due.UnixMicro()
 		works = append(works, work{statement: updateJob, account: j.AccountID, rows: [][]any{{due, due, j.Attempts, bare(j.ID)}}})
 	}
