@@ -165,12 +165,10 @@ func (s *Gateways) render(ctx context.Context, g *gift.Gift, a *gift.Account, jo
 	var used []gift.Entry
 	if s.Entry != nil {
 		e, err := s.Entry(ctx, job.AccountID, job.ID)
-		if err != nil && !errors.Is(err, gift.NotFound) { // jobs of earlier programs have ids of their own
+		if err != nil {
 			return Message{}, err
 		}
-		if err == nil {
-			used = append(used, e)
-		}
+		used = append(used, e)
 	}
 	return RenderBalance(g, a, used, s.PublicURL, job.ID, p)
 }

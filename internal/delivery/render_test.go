@@ -290,7 +290,7 @@ func TestRenderBalance(t *testing.T) {
 			t.Errorf("the notice is longer than one message: %q", m.Text)
 		}
 		if m, err = RenderBalance(&g, anAccount, nil, publicURL, testID(9), Pictures{}); err != nil || strings.Contains(m.Text, "9.50") {
-			t.Errorf("a notice of an earlier program: %q, %v", m.Text, err)
+			t.Errorf("a notice without its redemption: %q, %v", m.Text, err)
 		}
 		m, _ = RenderBalance(&g, &at, []gift.Entry{taken}, publicURL, testID(9), Pictures{})
 		if method == gift.Email && (m.Subject != "15.50 USD left on your gift at Harbor Coffee" || !strings.Contains(visible(t, m.HTML), "15.50 USD")) {

@@ -30,9 +30,6 @@ func (h *house) forget(ctx context.Context) {
 		if err := h.store.ForgetSheets(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			h.Logger.Error("dead links to sheets could not be deleted; this is tried again later", "error", err)
 		}
-		if err := h.indexGifts(ctx); err != nil && ctx.Err() == nil {
-			h.Logger.Error("gifts of earlier programs could not be indexed; this is tried again later", "error", err)
-		}
 		n, err := f.pass(ctx, h.directory.Load(), time.Now(), ran)
 		if err != nil && ctx.Err() == nil {
 			h.Logger.Error("old idempotency records could not be deleted; this is tried again later", "error", err)
@@ -48,21 +45,6 @@ func (h *house) forget(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		}
-	}
-}
-
-// indexGifts lets gifts that a program from before the search index made, or still makes beside this one, be found.
-func (h *house) indexGifts(ctx context.Context) error {
-	for {
-		n, err := h.store.IndexGifts(ctx, forgetBatch)
-		if err != nil || n < forgetBatch {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(forgetPause):
 		}
 	}
 }

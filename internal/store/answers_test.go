@@ -92,24 +92,6 @@ func testVerifyLongAnswers(t *testing.T, open opener) {
 	}
 }
 
-// testOldLongAnswers: what a program before the table answer kept in the record is given as ever.
-func testOldLongAnswers(t *testing.T, open opener) {
-	s, _ := open(t)
-	want := ledger.Request{RequestKey: ledger.RequestKey{AccountID: newID(), Operation: ledger.SendGift, Key: "old"}, At: noon,
-		Answer: ledger.Answer{Status: 201, Body: longAnswer(100_000)}}
-	_, err := s.writer.ExecContext(t.Context(), `INSERT INTO request (account_id, key, operation, fingerprint, status, answer, sealed, entry_id, spent, locations, made_at)
-		VALUES ($1, 'old', 'send-gift', $2, 201, $3, $4, NULL, $5, $6, $7)`,
-		bare(want.AccountID), make([]byte, 32), s.sealAnswer(&want, want.Answer.Body), true, false, []byte{}, micros(noon))
-	must(t, err)
-	found, err := s.Requests(t.Context(), want.AccountID, "", "old")
-	must(t, err)
-	diff(t, found, []ledger.Request{want})
-	runGroup(t, s, ledger.Want{Requests: []ledger.RequestKey{want.RequestKey}}, func(st *ledger.State) ledger.Changes {
-		diff(t, st.Requests[want.RequestKey], &want)
-		return ledger.Changes{}
-	})
-}
-
 // TestRecordsStayOnTheirPages: however long the answers, the locations and the keys of records are, a row fits on its page. SQLite reads
 // all of a row that does not, each time a look-up passes it on its way to another.
 func TestRecordsStayOnTheirPages(t *testing.T) {

@@ -30,7 +30,6 @@ var placements = []placement{
 	{table: "tally", by: "account_id"},
 	{table: "used_record", by: "account_id"},
 	{table: "till_bucket", by: "account_id"},
-	{table: "miss", by: "account_id"},
 	{table: "key_miss", by: "account_id"},
 	{table: "day_count", by: "account_id"},
 	{table: "secret", by: "hash"}, // whoever shows a code does not know the account

@@ -53,11 +53,6 @@ func furnishStore(t *testing.T, s *Store, n int) []gift.Gift {
 		must(t, err)
 		mailed := ledger.CountKey{AccountID: g.AccountID, Kind: ledger.ContactCount, Owner: k.ID, Contact: "ann@example.com"}
 		save(t, s, ledger.Changes{Counts: map[ledger.CountKey]gift.Count{mailed: {Day: 20261122, Messages: 1}}})
-		must(t, s.write(t.Context(), func(tx *sql.Tx) error { // as an older program does
-			_, err := tx.ExecContext(t.Context(), `INSERT INTO miss (account_id, day, code_hash, key_id) VALUES ($1, 1, $2, $3)`,
-				bare(g.AccountID), s.keys.CodeHash(newCode()), bare(k.ID))
-			return err
-		}))
 	}
 	sendAgain(t, s, &gifts[0])
 	saveOrder(t, s, gifts[0].AccountID, 2, "One per guest.", "Not on Sundays.")

@@ -1,13 +1,11 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 
 	"boon.example/internal/gift"
 )
@@ -82,12 +80,8 @@ func readDirectory(ctx context.Context, q querier) (*gift.Directory, error) {
 			return err
 		}
 		copy(k.Hash[:], hash)
-		k.Locations, k.Permissions = splitIDs(locations), splitPermissions(permissions)
+		k.Locations, k.Permissions = splitIDs(locations), splitPermissions(permissions.String)
 		k.Accounts, k.Programs = splitIDs(accounts), splitIDs(programs)
-		if k.Kind == gift.SystemKey && !permissions.Valid { // from before a system key said for which it may
-			k.Accounts = slices.SortedFunc(maps.Keys(d.Accounts), func(a, b gift.ID) int { return bytes.Compare(a[:], b[:]) })
-			k.Programs = gift.ProgramIDs()
-		}
 		d.Keys[k.Hash] = k
 		return nil
 	})

@@ -15,7 +15,7 @@ func testForget(t *testing.T, open opener) {
 	keep := noon.Add(-30 * 24 * time.Hour)
 	put := func(r ledger.Request) { save(t, s, ledger.Changes{Requests: []ledger.Request{r}}) }
 	for n := range 5 {
-		for _, operation := range []ledger.Operation{ledger.SendGift, "validate-gift", ledger.RedeemGift, ledger.ReverseRedemption, ledger.CancelGift,
+		for _, operation := range []ledger.Operation{ledger.SendGift, ledger.ReinstateGift, ledger.RedeemGift, ledger.ReverseRedemption, ledger.CancelGift,
 			ledger.ResendGift, ledger.RescheduleGift} {
 			key := ledger.RequestKey{AccountID: account, Operation: operation, Key: fmt.Sprint(n)}
 			put(ledger.Request{RequestKey: key, At: keep.Add(time.Duration(n-2) * time.Second)}) // two of each are old enough
@@ -39,7 +39,7 @@ func testForget(t *testing.T, open opener) {
 			got[string(r.Operation)]++
 		}
 	}
-	diff(t, got, map[string]int{"send-gift": 3, "validate-gift": 3, "cancel-gift": 3, "resend-gift": 3, "reschedule-gift": 3, "redeem-gift": 5, "reverse-redemption": 5})
+	diff(t, got, map[string]int{"send-gift": 3, "reinstate-gift": 3, "cancel-gift": 3, "resend-gift": 3, "reschedule-gift": 3, "redeem-gift": 5, "reverse-redemption": 5})
 	for _, key := range []ledger.RequestKey{{AccountID: other, Key: "0"}, {AccountID: account, Key: "spent"}} {
 		if found, err := s.Requests(t.Context(), key.AccountID, "", key.Key); err != nil || len(found) != 1 {
 			t.Errorf("%s: %d records, %v; want it kept", key.Key, len(found), err)

@@ -60,7 +60,7 @@ func cardFields(c *gift.Card, secrets *[]byte) []any {
 	}
 }
 
-var insertCard = inserting("card", cardColumns+", c.indexed, c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTFF", "")
+var insertCard = inserting("card", cardColumns+", c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTF", "")
 
 func (s *Store) cardRow(g *gift.Gift, ownTerms bool) []any {
 	c, p := &g.Card, &g.Card.Purchase
@@ -72,7 +72,7 @@ func (s *Store) cardRow(g *gift.Gift, ownTerms bool) []any {
 		bare(g.AccountID), bare(g.ID), s.sealSecrets(g), c.Label, terms, promotionalTerms, int64(c.EquivalentValue),
 		c.Sender, c.Recipient, c.Contact, c.Message, int64(c.Method), id(c.DesignID), c.Scheduled, micros(c.DeliveryDate), c.DeliveryZone,
 		micros(c.DeliveredAt), c.RecipientIndex, p.Reference, p.FirstName, p.LastName, p.EmailAddress, id(p.StorefrontID),
-		c.Notes, c.RelatedOrderID, c.RelatedOrderNumber, true, !ownTerms,
+		c.Notes, c.RelatedOrderID, c.RelatedOrderNumber, !ownTerms,
 	}
 }
 
@@ -93,9 +93,6 @@ func (s *Store) sealSecretsOf(account, voucher gift.ID, c gift.VoucherCode, t gi
 // openSecrets reads what sealSecrets made.
 func (s *Store) openSecrets(account, voucher gift.ID, secrets []byte) (gift.VoucherCode, gift.Token, error) {
 	plain, err := s.keys.Open(secrets, boundToGift(account, voucher))
-	if errors.Is(err, sealed.ErrTampered) {
-		plain, err = s.keys.Open(secrets, bound("card", voucher)) // earlier programs did not bind the account
-	}
 	if err != nil {
 		return gift.VoucherCode{}, gift.Token{}, err
 	}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"strings"
 	"testing"
 
 	"boon.example/internal/gift"
@@ -38,26 +37,4 @@ func testGivenBack(t *testing.T, open opener) {
 	diff(t, problems(t, s), map[string]int{"what was given back": 1})
 	spoil(t, s, `DELETE FROM given_back WHERE account_id = $1`, bare(g.AccountID))
 	diff(t, problems(t, s), map[string]int{"what was given back": 1})
-}
-
-// testGivenBackBefore: the step of the schema adds up what programs before it gave back.
-func testGivenBackBefore(t *testing.T, open opener) {
-	s, _ := open(t)
-	furnishStore(t, s, 3)
-	unguarded(t, s)
-	_, err := s.writer.ExecContext(t.Context(), `DELETE FROM given_back`)
-	must(t, err)
-	if problems(t, s)["what was given back"] == 0 {
-		t.Fatal("nothing was given back")
-	}
-	steps, err := migrations(migrationFiles, &s.dialect)
-	must(t, err)
-	for _, step := range steps {
-		if step.name == "given_back" {
-			_, sum, _ := strings.Cut(step.texts[0], "INSERT INTO given_back")
-			_, err := s.writer.ExecContext(t.Context(), "INSERT INTO given_back"+sum)
-			must(t, err)
-		}
-	}
-	diff(t, problems(t, s), map[string]int{})
 }

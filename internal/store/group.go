@@ -51,22 +51,11 @@ type group struct {
 	*Store
 	run       runner
 	state     ledger.State
-	before    map[ledger.Ref]before // the vouchers as they were loaded
+	loaded    map[ledger.Ref]int // the seq of each voucher that was loaded: what a change of it is measured against
 	newlyUsed []ledger.Ref
 	keptRead  map[ledger.CountKey]gift.Count // counts of what is kept, that were read
 	strand    *strand                        // that is continued; nil: nothing was entered
 	links     map[gift.ID]link               // how far the strand has come in the accounts of this group
-}
-
-// before is what a change of a voucher is measured against.
-type before struct {
-	seq  int
-	live bool
-}
-
-// live tells whether a guess could hit a voucher and be worth something.
-func live(v *gift.Voucher) bool {
-	return v.Balance > 0 && v.Status != gift.Cancelled && v.Status != gift.PurchaseFailed
 }
 
 // The statements of a group.
@@ -84,12 +73,12 @@ var (
 
 	updateVoucher = updating("writing vouchers", "NNNBBN", `UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5 `+
 		`WHERE t.account_id = $1 AND t.id = $6 AND t.seq = $7`)
-	updateTally   = updating("counting gifts", "NN", `UPDATE tally AS t SET vouchers = t.vouchers + $2, live = t.live + $3 WHERE t.account_id = $1`)
 	updateReplays = updating("noting replays", "TT", `UPDATE request AS t SET replays = t.replays + 1 WHERE t.account_id = $1 AND t.key = $2 AND t.operation = $3`)
 	updateCard    = updating("noting deliveries", "NBB", `UPDATE card AS t SET delivered_at = $2, delivered_by = $3 `+
 		`WHERE t.account_id = $1 AND t.voucher_id = $4`)
-	deleteJobs  = deleting("finishing jobs", "job", "id")
-	insertTally = inserting("tally", "account_id, vouchers, live", "BNN", ` ON CONFLICT (account_id) DO NOTHING`)
+	deleteJobs = deleting("finishing jobs", "job", "id")
+	addTally   = inserting("tally", "account_id, vouchers", "BN",
+		` ON CONFLICT (account_id) DO UPDATE SET vouchers = tally.vouchers + excluded.vouchers`)
 	// insertGivenBack is for a database whose guards cannot do it.
 	insertGivenBack = inserting("given_back", "account_id, redemption_id, amount, parts", "BBNN",
 		` ON CONFLICT (account_id, redemption_id) DO UPDATE SET amount = given_back.amount + excluded.amount, parts = given_back.parts + excluded.parts`)
@@ -97,7 +86,7 @@ var (
 )
 
 var groupStatements = []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectDeliveredBy, selectCancelled, selectCodes, updateVoucher,
-	updateTally, updateReplays, updateCard, deleteJobs, selectDeliveries, selectJobs, selectResends, insertResend, updateDelivery, updateJob, insertTally, insertGivenBack,
+	updateReplays, updateCard, deleteJobs, selectDeliveries, selectJobs, selectResends, insertResend, updateDelivery, updateJob, addTally, insertGivenBack,
 	insertUsed, insertTerms, insertItems, insertVoucher, insertCard, insertSecret, insertSearch, insertEntry, insertRequest, insertAnswer, selectPlaces, insertJob,
 	selectNewestStrand, selectNewestSeals, insertStrand, insertSheet, selectCounts, lockCounts, insertCounts, addCounts, deleteSecrets, updateSecrets}
 
@@ -115,7 +104,7 @@ func hotTexts() (texts []string) {
 // load reads what want names. Vouchers are locked first, in the order of their ids, so that groups of several writers wait for each
 // other and never in a circle; what is read after them is as young as their lock.
 func (g *group) load(ctx context.Context, want ledger.Want) error {
-	g.before = make(map[ledger.Ref]before, len(want.Vouchers))
+	g.loaded = make(map[ledger.Ref]int, len(want.Vouchers))
 	g.state = ledger.State{
 		Requests:    make(map[ledger.RequestKey]*ledger.Request),
 		Redemptions: make(map[ledger.Ref]*gift.Taken),
@@ -236,7 +225,7 @@ func (g *group) wantVouchers(wanted []ledger.Ref) []work {
 		}
 		ref := ledger.Ref{AccountID: v.AccountID, ID: v.ID}
 		g.state.Vouchers[ref] = v
-		g.before[ref] = before{v.Seq, live(v)}
+		g.loaded[ref] = v.Seq
 		return nil
 	})
 }
@@ -367,7 +356,7 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	works = append(works, saveRescheduled(c.Rescheduled)...)
 	works = append(works, saveDone(c.Done)...)
 	works = append(works, g.saveCounts(c.Counts))
-	works = append(works, g.saveTally(c)...)
+	works = append(works, saveTally(c.Gifts))
 	return g.run(ctx, slices.DeleteFunc(works, func(w work) bool { return len(w.rows) == 0 }))
 }
 
@@ -404,7 +393,7 @@ func (g *group) saveGifts(gifts []gift.Gift) []work {
 // saveVouchers writes vouchers that were loaded and are still as they were then.
 func (g *group) saveVouchers(changed []gift.Voucher) ([]work, error) {
 	for i := range changed {
-		if _, ok := g.before[refOf(&changed[i])]; !ok {
+		if _, ok := g.loaded[refOf(&changed[i])]; !ok {
 			return nil, fmt.Errorf("voucher %s was changed without having been loaded", changed[i].ID)
 		}
 	}
@@ -412,7 +401,7 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]work, error) {
 	slices.SortFunc(changed, func(a, b gift.Voucher) int { return compareRefs(refOf(&a), refOf(&b)) })
 	return byAccount(changed, func(v gift.Voucher) gift.ID { return v.AccountID }, func(account gift.ID, of []gift.Voucher) work {
 		w := rowsOf(updateVoucher, of, func(v *gift.Voucher) []any {
-			return []any{int64(v.Balance), int64(v.Status), v.Seq, bare(v.Last), bare(v.ID), g.before[refOf(v)].seq}
+			return []any{int64(v.Balance), int64(v.Status), v.Seq, bare(v.Last), bare(v.ID), g.loaded[refOf(v)]}
 		})
 		w.account = account
 		return w
@@ -464,32 +453,14 @@ func saveDone(done []ledger.Done) []work {
 		})...)
 }
 
-// saveTally keeps the number of gifts, and of those that are live.
-func (g *group) saveTally(c *ledger.Changes) (works []work) {
-	type tally struct{ vouchers, live int }
-	changed := map[gift.ID]tally{}
-	add := func(account gift.ID, vouchers, live int) {
-		t := changed[account]
-		changed[account] = tally{t.vouchers + vouchers, t.live + live}
+// saveTally adds new gifts to the number of their account's.
+func saveTally(gifts []gift.Gift) work {
+	added := map[gift.ID]int{}
+	for i := range gifts {
+		added[gifts[i].AccountID]++
 	}
-	for i := range c.Gifts {
-		add(c.Gifts[i].AccountID, 1, count(live(&c.Gifts[i].Voucher)))
-	}
-	for i := range c.Vouchers {
-		v := &c.Vouchers[i]
-		if by := count(live(v)) - count(g.before[refOf(v)].live); by != 0 {
-			add(v.AccountID, 0, by)
-		}
-	}
-	first := work{statement: insertTally}
-	accounts := slices.SortedFunc(maps.Keys(changed), func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
-	for _, a := range accounts {
-		if changed[a].vouchers > 0 {
-			first.rows = append(first.rows, []any{bare(a), 0, 0})
-		}
-		works = append(works, work{statement: updateTally, account: a, rows: [][]any{{changed[a].vouchers, changed[a].live}}})
-	}
-	return append([]work{first}, works...)
+	accounts := slices.SortedFunc(maps.Keys(added), func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
+	return rowsOf(addTally, accounts, func(a *gift.ID) []any { return []any{bare(*a), added[*a]} })
 }
 
 func count(is bool) int {

@@ -18,11 +18,8 @@ import (
 var insertJob = inserting("job", "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts, method, contact", "BBBNNNTTNNT", "")
 
 func jobRow(j *ledger.Job) []any {
-	due, kind := j.Due.UnixMicro(), j.Kind
-	if kind == ledger.RedirectedJob {
-		kind = ledger.BalanceJob // told apart by its contact
-	}
-	return []any{bare(j.AccountID), bare(j.ID), bare(j.VoucherID), due, due, j.Attempts, "", string(kind), j.Doubts, int64(j.Method), j.Contact}
+	due := j.Due.UnixMicro()
+	return []any{bare(j.AccountID), bare(j.ID), bare(j.VoucherID), due, due, j.Attempts, "", string(j.Kind), j.Doubts, int64(j.Method), j.Contact}
 }
 
 // ClaimJobs leases at most n jobs that are due at now until the lease ends; no other claimant gets them before. Those
@@ -42,9 +39,6 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 			var j ledger.Job
 			err := rows.Scan(scanID{&j.AccountID}, scanID{&j.ID}, scanID{&j.VoucherID}, scanTime{&j.Due}, &j.Attempts, scanTime{&j.Lease},
 				&j.Kind, &j.Doubts, &j.Method, &j.Contact)
-			if j.Contact != "" {
-				j.Kind = ledger.RedirectedJob
-			}
 			jobs = append(jobs, j)
 			return err
 		})

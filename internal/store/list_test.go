@@ -212,32 +212,6 @@ func checkListPlan(t *testing.T, s *Store, name, text string) {
 	}
 }
 
-// testOldGifts: gifts that an earlier program made are found once they were noted.
-func testOldGifts(t *testing.T, open opener) {
-	s, _ := open(t)
-	gifts := issue(t, s, newID(), 5)
-	ctx := t.Context()
-	must(t, s.write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM gift_search WHERE account_id = $1`, bare(gifts[0].AccountID))
-		if err == nil {
-			_, err = tx.ExecContext(ctx, `UPDATE card SET indexed = FALSE WHERE account_id = $1`, bare(gifts[0].AccountID))
-		}
-		return err
-	}))
-	four := gift.Filter{AccountID: gifts[0].AccountID, LastFour: gifts[0].Card.Code.LastFour(), Limit: 1}
-	if page, err := s.List(t.Context(), four); err != nil || len(page.Gifts) != 0 {
-		t.Fatal(page, err)
-	}
-	for _, want := range []int{3, 2, 0} {
-		if n, err := s.IndexGifts(t.Context(), 3); err != nil || n != want {
-			t.Errorf("%d were indexed, %v, want %d", n, err, want)
-		}
-	}
-	if page, err := s.List(t.Context(), four); err != nil || len(page.Gifts) != 1 {
-		t.Errorf("%+v, %v", page, err)
-	}
-}
-
 // testActivity lists the changes of an account, whatever gift they are of.
 func testActivity(t *testing.T, open opener) {
 	s, _ := open(t)

@@ -388,7 +388,7 @@ func useSecrets(t *testing.T, s *Store) (secrets []string) {
 		taken := redeem(t, s, &g.Voucher, 100)
 		answer := []byte(`{"voucherCode":"` + code + `","voucherPublicToken":"` + token + `"}`)
 		var c ledger.Changes
-		for _, o := range []ledger.Operation{ledger.SendGift, "validate-gift", ledger.CancelGift, ledger.ResendGift} {
+		for _, o := range []ledger.Operation{ledger.SendGift, ledger.ReinstateGift, ledger.CancelGift, ledger.ResendGift} {
 			c.Requests = append(c.Requests, ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: o, Key: g.ID.String()},
 				Fingerprint: s.Keys().Fingerprint(answer), Answer: ledger.Answer{Status: 200, Body: answer}, EntryID: taken.ID, At: noon})
 		}

@@ -1,10 +1,6 @@
 package store
 
 import (
-	"context"
-	"database/sql"
-	"fmt"
-
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 )
@@ -23,11 +19,7 @@ const (
 // rare are the statuses that few gifts ever have. A gift that had one stays in the index.
 var rare = map[gift.Status]bool{gift.PurchaseFailed: true, gift.FailedDelivery: true, gift.Cancelled: true}
 
-var (
-	insertSearch    = inserting("gift_search", "account_id, key, voucher_id", "BBB", ` ON CONFLICT (account_id, key, voucher_id) DO NOTHING`)
-	selectUnindexed = `SELECT c.account_id, c.voucher_id FROM card AS c WHERE NOT c.indexed LIMIT $1`
-	updateIndexed   = updating("noting what can be found", "B", `UPDATE card AS t SET indexed = TRUE WHERE t.account_id = $1 AND t.voucher_id = $2`)
-)
+var insertSearch = inserting("gift_search", "account_id, key, voucher_id", "BBB", ` ON CONFLICT (account_id, key, voucher_id) DO NOTHING`)
 
 // searchRows are what a gift is found by.
 func (s *Store) searchRows(g *gift.Gift) (rows [][]any) {
@@ -117,39 +109,6 @@ func (s *Store) searched(f gift.Filter) (first [][]byte, rest [][][]byte) {
 		return nil, nil
 	}
 	return all[0], all[1:max(1, found)]
-}
-
-// IndexGifts makes at most limit gifts findable that were made by a program from before gift_search, and tells how many there were.
-func (s *Store) IndexGifts(ctx context.Context, limit int) (n int, err error) {
-	// Most calls find nothing; they should not wait for the writer.
-	refs, err := collect(ctx, s, selectUnindexed, []any{limit}, func(from scanner) (r ledger.Ref, err error) {
-		err = from.Scan(scanID{&r.AccountID}, scanID{&r.ID})
-		return r, err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("looking for gifts to index: %w", err)
-	}
-	for _, r := range refs {
-		g, err := s.Gift(ctx, r.AccountID, r.ID)
-		if err != nil {
-			return n, fmt.Errorf("indexing gift %s: %w", r.ID, err)
-		}
-		of := ctx
-		err = s.write(of, func(tx *sql.Tx) error {
-			for _, row := range s.searchRows(&g) {
-				if _, err := tx.ExecContext(of, insertSearch.one, row...); err != nil {
-					return err
-				}
-			}
-			_, err := tx.ExecContext(of, updateIndexed.one, bare(r.AccountID), bare(r.ID))
-			return err
-		})
-		if err != nil {
-			return n, fmt.Errorf("indexing gift %s: %w", r.ID, err)
-		}
-		n++
-	}
-	return n, nil
 }
 
 // bareAll are ids as arguments.

@@ -140,19 +140,3 @@ func lookUps(t *testing.T, s *Store, gifts ...*gift.Gift) (opened int) {
 	}
 	return opened
 }
-
-// testOlderSecrets: what an earlier program sealed, for the gift only, opens as before.
-func testOlderSecrets(t *testing.T, open opener) {
-	s, _ := open(t)
-	g := issue(t, s, newID(), 1)[0]
-	older := s.keys.Seal([]byte(g.Card.Code.Reveal()+g.Card.Token.Reveal()), bound("card", g.ID))
-	ctx := t.Context()
-	must(t, s.transact(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE card SET secrets = $1 WHERE account_id = $2`, older, bare(g.AccountID))
-		return err
-	}))
-	if opened := lookUps(t, s, &g); opened != 2 {
-		t.Errorf("%d of 2 look-ups find it", opened)
-	}
-	verifyClean(t, s)
-}

@@ -29,10 +29,10 @@ var tables = []table{
 	newTable("item_list", 2, "account_id, id, items", "BBT"),
 	newTable("voucher", 2, voucherColumns, voucherTypes),
 	newTable("order_terms", 2, "account_id, order_id, terms, promotional_terms", "BBTT"),
-	newTable("card", 2, cardColumns+", c.delivered_by, c.indexed, c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTBFF"),
+	newTable("card", 2, cardColumns+", c.delivered_by, c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTBF"),
 	newTable("secret", 1, "hash, kind, account_id, voucher_id", "BTBB"),
 	newTable("gift_search", 3, "account_id, key, voucher_id", "BBB"),
-	newTable("tally", 1, "account_id, vouchers, live", "BNN"),
+	newTable("tally", 1, "account_id, vouchers", "BN"),
 	newTable("strand", 2, strandColumns, "BNNBB"),
 	newTable("entry", 2, sealedEntryColumns, "BBBNBTNNNNBBBTTTB"),
 	// The guards on entries have kept it already while these came.
@@ -47,7 +47,6 @@ var tables = []table{
 	newTable("till_bucket", 3, "account_id, key_id, location_id, full_at, taken_at", "BBBNN"),
 	newTable("key_miss", 2, "account_id, key_id, since, misses", "BBNN"),
 	newTable("day_count", 2, "account_id, what, day, amount, gifts, messages, texts, kept", "BBNNNNNN"),
-	newTable("miss", 3, "account_id, day, code_hash, key_id", "BNBB"),
 	newTable("stranger_bucket", 1, "address_hash, full_at, taken_at", "BNN"),
 	newTable("key_use", 1, "key_id, used_at", "BN"),
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"fmt"
 	"strings"
 	"time"
@@ -84,12 +83,12 @@ func joinPermissions(p gift.Permissions) string {
 	return strings.Join(p.Names(), " ")
 }
 
-// splitPermissions takes apart what joinPermissions made. A key from before there were permissions has NULL and may do everything.
-func splitPermissions(joined sql.NullString) (p gift.Permissions) {
-	if !joined.Valid || joined.String == everyPermission {
+// splitPermissions takes apart what joinPermissions made.
+func splitPermissions(joined string) (p gift.Permissions) {
+	if joined == everyPermission {
 		return gift.AllPermissions
 	}
-	for _, name := range strings.Fields(joined.String) {
+	for _, name := range strings.Fields(joined) {
 		if one, known := gift.PermissionByName(name); known { // what a newer version named is nothing that this one could do
 			p |= one
 		}

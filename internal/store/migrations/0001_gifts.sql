@@ -113,11 +113,10 @@ CREATE TABLE secret (
     FOREIGN KEY (account_id, voucher_id) REFERENCES voucher (account_id, id)
 ) {clustered};
 
--- How many gifts an account has, and how many a guess could still hit; kept with every change, so that nobody counts millions.
+-- How many gifts an account has, kept with every new one, so that nothing counts millions.
 CREATE TABLE tally (
     account_id BYTEA  NOT NULL PRIMARY KEY CHECK (length(account_id) = 16),
-    vouchers   BIGINT NOT NULL CHECK (vouchers >= 0),
-    live       BIGINT NOT NULL CHECK (live BETWEEN 0 AND vouchers)
+    vouchers   BIGINT NOT NULL CHECK (vouchers >= 0)
 ) {table};
 
 -- The ledger. Rows are only ever added, in the order of time, so that a group of redemptions fills a page instead of changing one for
@@ -206,14 +205,6 @@ CREATE TABLE till_bucket (
     location_id BYTEA  NOT NULL, -- zeros: no location
     full_at     BIGINT,
     PRIMARY KEY (account_id, key_id, location_id)
-) {clustered};
-
-CREATE TABLE miss (
-    account_id BYTEA  NOT NULL,
-    day        BIGINT NOT NULL, -- since 1970, UTC
-    code_hash  BYTEA  NOT NULL CHECK (length(code_hash) = 33),
-    key_id     BYTEA  NOT NULL,
-    PRIMARY KEY (account_id, day, code_hash)
 ) {clustered};
 
 CREATE TABLE stranger_bucket (

@@ -14,6 +14,5 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('entry', 'entry_milestone', '100000 4 1 1'),
     ('entry', 'entry_reverses', '1000000 1 1'),
     ('request', 'request', '40000000 4000000 2 1'),
-    ('request', 'request_forgettable', '10000000 1000000 1'),
-    ('miss', 'miss', '1000000 10000 1000 1');
+    ('request', 'request_forgettable', '10000000 1000000 1');
 ANALYZE sqlite_schema; -- reads them

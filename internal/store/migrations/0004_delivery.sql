@@ -1,7 +1,7 @@
 -- Serves programs from schema 1.
 
--- What a job's message says: '' brings the gift, 'BALANCE' tells what is left of it.
-ALTER TABLE job ADD COLUMN kind TEXT NOT NULL DEFAULT '' CHECK (kind IN ('', 'BALANCE'));
+-- What a job's message says: '' brings the gift, 'BALANCE' tells what is left of it, 'REDIRECTED' that it went elsewhere.
+ALTER TABLE job ADD COLUMN kind TEXT NOT NULL DEFAULT '' CHECK (kind IN ('', 'BALANCE', 'REDIRECTED'));
 
 -- How many attempts ended without anyone knowing whether the message was accepted.
 ALTER TABLE job ADD COLUMN doubts BIGINT NOT NULL DEFAULT 0 CHECK (doubts >= 0);

@@ -19,6 +19,6 @@ CREATE INDEX job_voucher ON job (voucher_id, account_id);
 -- Records of the new calls are forgotten as those of the others that move no value.
 DROP INDEX request_forgettable;
 CREATE INDEX request_forgettable ON request (account_id, made_at)
-    WHERE operation IN ('send-gift', 'validate-gift', 'cancel-gift', 'resend-gift', 'reschedule-gift');
+    WHERE operation IN ('send-gift', 'cancel-gift', 'resend-gift', 'reschedule-gift');
 
 ALTER TABLE entry DROP CONSTRAINT entry_kind;

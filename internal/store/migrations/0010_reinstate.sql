@@ -8,6 +8,6 @@ CREATE INDEX entry_cancellation ON entry (voucher_id, account_id, id) WHERE kind
 
 DROP INDEX request_forgettable;
 CREATE INDEX request_forgettable ON request (account_id, made_at)
-    WHERE operation IN ('send-gift', 'validate-gift', 'cancel-gift', 'reinstate-gift', 'resend-gift', 'reschedule-gift');
+    WHERE operation IN ('send-gift', 'cancel-gift', 'reinstate-gift', 'resend-gift', 'reschedule-gift');
 
 ALTER TABLE entry DROP CONSTRAINT entry_kind;

@@ -4,8 +4,7 @@
 ALTER TABLE till_bucket ADD COLUMN taken_at BIGINT;
 ALTER TABLE stranger_bucket ADD COLUMN taken_at BIGINT;
 
--- How many codes of a key were wrong within an hour: many are an event. The table miss is not written any more; it stays for programs
--- that run beside this one while it takes over.
+-- How many codes of a key were wrong within an hour: many are an event.
 CREATE TABLE key_miss (
     account_id BYTEA  NOT NULL,
     key_id     BYTEA  NOT NULL,

@@ -9,6 +9,3 @@ CREATE TABLE given_back (
     parts         BIGINT NOT NULL CHECK (parts > 0),
     PRIMARY KEY (account_id, redemption_id)
 ) {clustered};
-
-INSERT INTO given_back (account_id, redemption_id, amount, parts)
-    SELECT account_id, reverses, CAST(sum(delta) AS BIGINT), count(*) FROM entry WHERE reverses IS NOT NULL GROUP BY account_id, reverses;

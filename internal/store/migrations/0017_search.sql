@@ -9,10 +9,6 @@ CREATE TABLE gift_search (
     FOREIGN KEY (account_id, voucher_id) REFERENCES voucher (account_id, id)
 ) {clustered};
 
--- FALSE: the gift was made by a program from before this step; it is noted in gift_search later.
-ALTER TABLE card ADD COLUMN indexed BOOLEAN NOT NULL DEFAULT FALSE;
-CREATE INDEX card_unindexed ON card (voucher_id, account_id) WHERE NOT indexed;
-
 -- In the order of a list.
 DROP INDEX card_reference;
 CREATE INDEX card_reference ON card (reference, account_id, voucher_id) WHERE reference <> '';

@@ -1,5 +1,4 @@
 -- Serves programs from schema 1.
--- Where a message goes that tells a former recipient that the gift went elsewhere; 0 and '': where the gift goes. Its kind is BALANCE here, as the
--- rule on kinds knows no other; an older program would tell the present recipient what is left.
+-- Where a message goes that tells a former recipient that the gift went elsewhere; 0 and '': where the gift goes.
 ALTER TABLE job ADD COLUMN method BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE job ADD COLUMN contact TEXT NOT NULL DEFAULT '';
