@@ -93,7 +93,7 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 		"a gift":                        {whole, `DELETE FROM voucher WHERE id = $1`, "has other entries than those of its gifts' histories"},
 		"a card":                        {whole, `DELETE FROM card WHERE voucher_id = $1`, "gift $1 has no card"},
 		"a sealed code":                 {whole, `UPDATE card SET secrets = zeroblob(80) WHERE voucher_id = $1`, "gift $1: a sealed value"},
-		"the way from a code":           {whole, `DELETE FROM secret WHERE voucher_id = $1 AND kind = 'code'`, "gift $1 has no card, or not exactly one code"},
+		"the way from a code":           {whole, `DELETE FROM secret WHERE voucher_id = $1 AND kind = 'code'`, "gift $1 has not exactly one code"},
 		"the hash of a token":           {whole, `UPDATE secret SET hash = zeroblob(33) WHERE voucher_id = $1 AND kind = 'token'`, "the token of gift $1"},
 		"a code that leads elsewhere":   {whole, `UPDATE secret SET voucher_id = $2 WHERE voucher_id = $1 AND kind = 'code'`, "which does not exist"},
 		"an entry":                      {spent, `DELETE FROM entry WHERE voucher_id = $1 AND seq = 2`, "gift $1: entry 1 is numbered 3"},

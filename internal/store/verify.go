@@ -100,14 +100,13 @@ func (s *Store) checks() []check {
 	return []check{
 		{"the database file", s.checkIntegrity},
 		{"codes and tokens", s.checkSecrets},
-		{"gifts without secrets", s.nothing("gift %s has no card, or not exactly one code and one token", `SELECT v.id FROM voucher AS v
-			WHERE NOT EXISTS (SELECT 1 FROM card AS c WHERE c.account_id = v.account_id AND c.voucher_id = v.id)
-			   OR (SELECT count(*) FROM secret AS s WHERE s.account_id = v.account_id AND s.voucher_id = v.id) <> 2`)},
+		{"gifts without a card", s.nothing("gift %s has no card", `SELECT v.id FROM voucher AS v
+			WHERE NOT EXISTS (SELECT 1 FROM card AS c WHERE c.account_id = v.account_id AND c.voucher_id = v.id)`)},
+		{"cards without a gift", s.nothing("there is a card of gift %s, which does not exist", `SELECT c.voucher_id FROM card AS c
+			WHERE NOT EXISTS (SELECT 1 FROM voucher AS v WHERE v.account_id = c.account_id AND v.id = c.voucher_id)`)},
 		{"what gifts are good for", s.nothing("what gift %s is good for is lost", `SELECT v.id FROM voucher AS v WHERE v.items_id IS NOT NULL
 			AND NOT EXISTS (SELECT 1 FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id)`)},
 		{"lists of items", s.checkItems},
-		{"secrets without a gift", s.nothing("a code or token leads to gift %s, which does not exist", `SELECT s.voucher_id FROM secret AS s
-			WHERE NOT EXISTS (SELECT 1 FROM voucher AS v WHERE v.account_id = s.account_id AND v.id = s.voucher_id)`)},
 		{"entries outside of histories", s.nothing("account %s has other entries than those of its gifts' histories", `SELECT account_id FROM (
 			SELECT account_id, count(*) AS entries FROM entry GROUP BY account_id
 			UNION ALL SELECT account_id, CAST(-sum(seq) AS BIGINT) FROM voucher GROUP BY account_id) AS t GROUP BY account_id HAVING sum(entries) <> 0`)},
@@ -131,10 +130,10 @@ func (s *Store) checks() []check {
 		{"entries without a resend", s.nothing("the history of gift %s says that it was sent again, and where it went before is lost",
 			`SELECT DISTINCT e.voucher_id FROM entry AS e WHERE e.kind = 'RESENT' AND NOT EXISTS (SELECT 1 FROM resend AS r
 				WHERE r.account_id = e.account_id AND r.voucher_id = e.voucher_id AND r.seq = e.seq)`)},
-		{"redemptions reversed too far", s.nothing("redemption %s was given back more than it took", `SELECT r.reverses FROM entry AS r
-			WHERE r.reverses IS NOT NULL GROUP BY r.account_id, r.reverses
-			HAVING sum(r.delta) > (SELECT coalesce(sum(-e.delta), 0) FROM entry AS e
-				WHERE e.account_id = r.account_id AND e.id = r.reverses AND e.kind = 'REDEMPTION')`)},
+		{"redemptions reversed too far", s.nothing("redemption %s was given back more than it took", `SELECT r.id FROM (
+			SELECT account_id, reverses AS id, sum(delta) AS amount FROM entry WHERE reverses IS NOT NULL GROUP BY account_id, reverses) AS r
+			LEFT JOIN entry AS e ON e.account_id = r.account_id AND e.id = r.id AND e.kind = 'REDEMPTION'
+			WHERE r.amount > coalesce(-e.delta, 0)`)},
 		{"what was given back", s.nothing("redemption %s was given back another amount, or in other parts, than is noted", `SELECT t.id FROM (
 			SELECT account_id, reverses AS id, sum(delta) AS amount, count(*) AS parts FROM entry WHERE reverses IS NOT NULL GROUP BY account_id, reverses
 			UNION ALL SELECT account_id, redemption_id, -amount, -parts FROM given_back) AS t
@@ -189,51 +188,102 @@ func (s *Store) checkIntegrity(ctx context.Context, found func(string)) error {
 	return nil
 }
 
-// checkSecrets opens every card's code and token and compares them with what they are found by.
+// checkSecrets opens every card's code and token and compares them with what they are found by: each has one hash, which leads to its
+// gift. Cards and hashes are read side by side, a page at a time, and met here: Citus keeps them on different nodes and does not join
+// them.
 func (s *Store) checkSecrets(ctx context.Context, found func(string)) error {
-	var account, last gift.ID
+	const size = 500
+	var after [2]gift.ID
 	for {
-		next, n, err := s.checkSecretPage(ctx, [2]gift.ID{account, last}, found)
+		cards, err := s.cardPage(ctx, after, size)
 		if err != nil {
 			return fmt.Errorf("checking codes and tokens: %w", err)
 		}
-		if n == 0 {
+		last := after
+		for _, c := range cards {
+			last = c.gift
+		}
+		hashes, err := s.hashesOf(ctx, after, last, len(cards) < size)
+		if err != nil {
+			return fmt.Errorf("checking codes and tokens: %w", err)
+		}
+		for _, c := range cards {
+			s.checkCard(c, hashes[c.gift], found)
+			delete(hashes, c.gift)
+		}
+		for lost := range hashes {
+			found(fmt.Sprintf("a code or token leads to gift %s, which does not exist", lost[1]))
+		}
+		if len(cards) < size {
 			return nil
 		}
-		account, last = next[0], next[1]
+		after = last
 	}
 }
 
-// checkSecretPage looks at some cards that follow one, and tells the last of them and how many they were.
-func (s *Store) checkSecretPage(ctx context.Context, after [2]gift.ID, found func(string)) (last [2]gift.ID, n int, err error) {
-	const query = `SELECT p.account_id, p.voucher_id, p.secrets, s.kind, s.hash
-		FROM (SELECT c.account_id, c.voucher_id, c.secrets FROM card AS c WHERE (c.account_id, c.voucher_id) > ($1, $2)
-			ORDER BY c.account_id, c.voucher_id LIMIT $3) AS p
-		LEFT JOIN secret AS s ON s.account_id = p.account_id AND s.voucher_id = p.voucher_id
-		ORDER BY p.account_id, p.voucher_id`
-	const size = 500
-	err = each(ctx, s.readers, query, []any{bare(after[0]), bare(after[1]), size}, func(rows *sql.Rows) error {
-		n++
-		var secrets, hash []byte
-		var kind sql.NullString // a missing secret is for another check to find
-		if err := rows.Scan(scanID{&last[0]}, scanID{&last[1]}, &secrets, &kind, &hash); err != nil {
-			return err
-		}
-		code, token, err := s.openSecrets(last[0], last[1], secrets)
-		if err != nil {
-			found(fmt.Sprintf("gift %s: %s", last[1], err))
-			return nil
-		}
+// sealedCard is a gift's sealed code and token. The gift is named by its account's id and its own.
+type sealedCard struct {
+	gift    [2]gift.ID
+	secrets []byte
+}
+
+// cardPage gives the cards that follow a gift's, at most limit.
+func (s *Store) cardPage(ctx context.Context, after [2]gift.ID, limit int) (page []sealedCard, err error) {
+	const query = `SELECT c.account_id, c.voucher_id, c.secrets FROM card AS c WHERE (c.account_id, c.voucher_id) > ($1, $2)
+		ORDER BY c.account_id, c.voucher_id LIMIT $3`
+	err = each(ctx, s.readers, query, []any{bare(after[0]), bare(after[1]), limit}, func(rows *sql.Rows) error {
+		var c sealedCard
+		err := rows.Scan(scanID{&c.gift[0]}, scanID{&c.gift[1]}, &c.secrets)
+		page = append(page, c)
+		return err
+	})
+	return page, err
+}
+
+// secretHash is what a code or a token is found by.
+type secretHash struct {
+	kind string
+	hash []byte
+}
+
+// hashesOf gives the hashes that lead to gifts after one and up to another, or to the end of all.
+func (s *Store) hashesOf(ctx context.Context, after, last [2]gift.ID, toTheEnd bool) (map[[2]gift.ID][]secretHash, error) {
+	query, args := `SELECT s.account_id, s.voucher_id, s.kind, s.hash FROM secret AS s WHERE (s.account_id, s.voucher_id) > ($1, $2)`,
+		[]any{bare(after[0]), bare(after[1])}
+	if !toTheEnd {
+		query, args = query+` AND (s.account_id, s.voucher_id) <= ($3, $4)`, append(args, bare(last[0]), bare(last[1]))
+	}
+	hashes := map[[2]gift.ID][]secretHash{}
+	err := each(ctx, s.readers, query, args, func(rows *sql.Rows) error {
+		var of [2]gift.ID
+		var h secretHash
+		err := rows.Scan(scanID{&of[0]}, scanID{&of[1]}, &h.kind, &h.hash)
+		hashes[of] = append(hashes[of], h)
+		return err
+	})
+	return hashes, err
+}
+
+// checkCard holds a gift's code and token against the hashes that lead to it.
+func (s *Store) checkCard(c sealedCard, hashes []secretHash, found func(string)) {
+	id := c.gift[1]
+	if len(hashes) != 2 || hashes[0].kind == hashes[1].kind {
+		found(fmt.Sprintf("gift %s has not exactly one code and one token", id))
+	}
+	code, token, err := s.openSecrets(c.gift[0], id, c.secrets)
+	if err != nil {
+		found(fmt.Sprintf("gift %s: %s", id, err))
+		return
+	}
+	for _, h := range hashes {
 		right := s.keys.CodeHashes(code)
-		if kind.String == tokenSecret {
+		if h.kind == tokenSecret {
 			right = s.keys.TokenHashes(token)
 		}
-		if kind.Valid && !slices.ContainsFunc(right, func(r []byte) bool { return bytes.Equal(r, hash) }) {
-			found(fmt.Sprintf("the %s of gift %s is not found by what it is", kind.String, last[1]))
+		if !slices.ContainsFunc(right, func(r []byte) bool { return bytes.Equal(r, h.hash) }) {
+			found(fmt.Sprintf("the %s of gift %s is not found by what it is", h.kind, id))
 		}
-		return nil
-	})
-	return last, n, err
+	}
 }
 
 // checkAnswers opens every stored answer, and holds those of redemptions and reversals against the entry they made.
