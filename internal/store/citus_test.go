@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"boon.example/internal/ledger"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -84,5 +85,32 @@ func TestDistributeWhatIsThere(t *testing.T) {
 	}
 	if len(all.seen) < 20 {
 		t.Errorf("only %d statements were seen", len(all.seen))
+	}
+}
+
+// TestCitus runs on a real cluster, a coordinator and two workers, where the machine has Citus: gifts are made, redeemed and given back,
+// and what checks them reads nothing that Citus refuses.
+func TestCitus(t *testing.T) {
+	t.Parallel()
+	if !pgtest.HasCitus() {
+		t.Skip("there is no Citus on this machine; docs/operating.md tells how to get it")
+	}
+	o := Options{Dir: t.TempDir(), Database: pgtest.Citus(t)}
+	open := func() *Store {
+		s, err := Open(t.Context(), o)
+		must(t, err)
+		t.Cleanup(func() { s.Close() })
+		return s
+	}
+	s := open()
+	must(t, s.Distribute(t.Context(), func(string) {}))
+	s = open()
+	gifts := furnishStore(t, s, 3)
+	verifyClean(t, s)
+	spoil(t, s, `UPDATE voucher SET balance = balance + 1 WHERE account_id = $1 AND id = $2`, bare(gifts[0].AccountID), bare(gifts[0].ID))
+	report, err := ledger.Verify(t.Context(), s, func(int64, int64) {})
+	must(t, err)
+	if len(report.Problems) == 0 {
+		t.Error("a balance was changed, and nothing was found")
 	}
 }
