@@ -254,11 +254,13 @@ func TestRepeats(t *testing.T) {
 			w.Header().Set("Content-Length", "1000")
 			io.WriteString(w, redeemed[:20])
 		},
-		"overloaded":       func(w http.ResponseWriter, _ *http.Request) { refuse(w, 503, client.Unavailable, "Retry-After", "0") },
-		"internal error":   func(w http.ResponseWriter, _ *http.Request) { refuse(w, 500, client.UnexpectedError) },
-		"rate limited":     func(w http.ResponseWriter, _ *http.Request) { refuse(w, 429, client.RateLimited) },
-		"still running":    func(w http.ResponseWriter, _ *http.Request) { refuse(w, 409, client.RequestInProgress) },
-		"a proxy's answer": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<h1>Bad gateway</h1>", 502) },
+		"overloaded":     func(w http.ResponseWriter, _ *http.Request) { refuse(w, 503, client.Unavailable, "Retry-After", "0") },
+		"internal error": func(w http.ResponseWriter, _ *http.Request) { refuse(w, 500, client.UnexpectedError) },
+		"rate limited":   func(w http.ResponseWriter, _ *http.Request) { refuse(w, 429, client.RateLimited) },
+		"still running":  func(w http.ResponseWriter, _ *http.Request) { refuse(w, 409, client.RequestInProgress) },
+		"a proxy's answer": func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "<h1>Bad gateway</h1>", http.StatusBadGateway)
+		},
 	}
 	for name, wrong := range misbehave {
 		t.Run(name, func(t *testing.T) {

@@ -85,10 +85,6 @@ func TestFailuresThatEveryOperationHas(t *testing.T) {
 	closed.everywhere(refused(503, gift.Unavailable))
 }
 
-func validateBody(g made, place string) string {
-	return `{"voucherCode":"` + g.code + `","organizationID":"` + place + `"}`
-}
-
 func TestKeysAreHeldByEveryOperation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

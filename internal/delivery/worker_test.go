@@ -582,7 +582,7 @@ func TestLeaseOfTheDead(t *testing.T) {
 		time.Sleep(time.Minute - 1)
 		synctest.Wait()
 		w.expect(t, job, gift.Pending, false)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		w.expect(t, job, gift.Delivered, true)
 		if got := w.attempts()[0].job.ID; got != job.ID {

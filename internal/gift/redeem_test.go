@@ -214,12 +214,12 @@ func TestReinstate(t *testing.T) {
 		for _, to := range []Status{Cancelled, PurchaseFailed} {
 			v := voucherIn(before)
 			v.LocationID = shop
-			gone, _, changed, err := v.Cancel(Cancel{Context: context(), Caller: everywhere, To: to})
+			gone, _, changed, _ := v.Cancel(Cancel{Context: context(), Caller: everywhere, To: to})
 			if !changed {
 				continue
 			}
 			elsewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{id(0x22)}}
-			if _, _, _, err = gone.Reinstate(Reinstate{Context: context(), Caller: elsewhere, Before: before}); codeOf(t, err) != NotFound {
+			if _, _, _, err := gone.Reinstate(Reinstate{Context: context(), Caller: elsewhere, Before: before}); codeOf(t, err) != NotFound {
 				t.Errorf("a key of elsewhere reinstates: %v", err)
 			}
 			again, e, changed, err := gone.Reinstate(Reinstate{Context: context(), Caller: everywhere, Before: before, Reason: "a mistake"})

@@ -50,11 +50,9 @@ func PaperFor(a *gift.Account, location gift.ID) Paper {
 	for i := 0; i < len(a.Locations) && country == ""; i++ {
 		country = a.Locations[i].Jurisdiction
 	}
-	among, word := letterCountries, country
+	among, word := letterCurrencies, a.Currency.Code
 	if len(country) >= 2 {
-		word = country[:2]
-	} else {
-		among, word = letterCurrencies, a.Currency.Code
+		among, word = letterCountries, country[:2]
 	}
 	if word != "" && bytes.Contains([]byte(among), []byte(" "+word+" ")) {
 		return Letter
