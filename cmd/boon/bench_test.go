@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -11,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"boon.example/internal/boontest"
 	"boon.example/internal/server"
 )
 
@@ -21,24 +21,7 @@ func served(t *testing.T) *url.URL {
 	if code, _, log := typed(t, "apply", filepath.Join(exampleFiles(t), "harbor-coffee.yaml"), "--data", data); code != exitOK {
 		t.Fatal(log)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ready, ended := make(chan string, 1), make(chan error, 1)
-	go func() {
-		ended <- server.Run(ctx, server.Config{Listen: "127.0.0.1:0", Data: data, Ready: func(address string) { ready <- address }})
-	}()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	select {
-	case address := <-ready:
-		return &url.URL{Scheme: "http", Host: address}
-	case err := <-ended:
-		t.Fatal(err)
-	}
-	return nil
+	return &url.URL{Scheme: "http", Host: boontest.Place{Data: data}.Serve(t, server.Config{}, &boontest.Log{}).Address}
 }
 
 // A load of which nothing succeeded has verified nothing.

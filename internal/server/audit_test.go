@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/examples"
+	"boon.example/internal/boontest"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
 )
@@ -19,7 +20,7 @@ import (
 // the database's file, past its guards, is found and named.
 func TestGiftsAreLookedOver(t *testing.T) {
 	t.Parallel()
-	s := &service{T: t, data: t.TempDir(), logs: &lockedBuffer{}}
+	s := &service{T: t, data: t.TempDir(), logs: &boontest.Log{}}
 	s.apply(examples.HarborCoffee())
 	quick := server.Config{AuditPace: 1_000_000}
 	s.run(quick)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"boon.example/examples"
+	"boon.example/internal/boontest"
 	"boon.example/internal/clientip"
 	"boon.example/internal/mail"
 	"boon.example/internal/server"
@@ -92,7 +93,7 @@ func TestRefusesToStart(t *testing.T) {
 // TestStartsLoudly: the first lines of the log tell what is served, and what looks wrong.
 func TestStartsLoudly(t *testing.T) {
 	t.Parallel()
-	s := &service{T: t, data: filepath.Join(t.TempDir(), "typo"), logs: &lockedBuffer{}}
+	s := &service{T: t, data: filepath.Join(t.TempDir(), "typo"), logs: &boontest.Log{}}
 	s.run(server.Config{Version: "v1.2.3", PublicURL: "http://gifts.example.com"})
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
@@ -129,7 +130,7 @@ func TestStartsLoudly(t *testing.T) {
 // TestANewStoreIsToldOfOnce: on either store, so that one that was made by mistake shows.
 func TestANewStoreIsToldOfOnce(t *testing.T) {
 	t.Parallel()
-	s := &service{T: t, data: t.TempDir(), database: pgtest.Database(t), logs: &lockedBuffer{}}
+	s := &service{T: t, data: t.TempDir(), database: pgtest.Database(t), logs: &boontest.Log{}}
 	for _, want := range []int{1, 1} {
 		s.run(server.Config{})
 		if err := s.stop(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/examples"
+	"boon.example/internal/boontest"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
 )
@@ -16,7 +17,7 @@ import (
 // missing of what it had answered.
 func TestDeletedLogIsNoticed(t *testing.T) {
 	t.Parallel()
-	s := &service{T: t, data: t.TempDir(), logs: &lockedBuffer{}}
+	s := &service{T: t, data: t.TempDir(), logs: &boontest.Log{}}
 	s.apply(examples.HarborCoffee())
 	s.run(server.Config{FilesEvery: 100 * time.Millisecond})
 	g := s.sell(`{"value":50,"deliveryMethodID":3}`)

@@ -3,12 +3,9 @@ package server_test
 import (
 	"bufio"
 	"bytes"
-	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -23,10 +20,10 @@ import (
 	"go.uber.org/goleak"
 
 	"boon.example/examples"
+	"boon.example/internal/boontest"
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/server"
-	"boon.example/internal/setup"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )
@@ -47,13 +44,14 @@ type service struct {
 	*testing.T
 	url, address, data string
 	database           string
-	logs               *lockedBuffer
+	logs               *boontest.Log
 	stop               func() error // asks it to stop and waits
 }
 
 func start(t *testing.T, c server.Config) *service {
 	t.Helper()
-	s := &service{T: t, data: t.TempDir(), database: pgtest.Database(t), logs: &lockedBuffer{}}
+	p := boontest.NewPlace(t)
+	s := &service{T: t, data: p.Data, database: p.Database, logs: &boontest.Log{}}
 	s.apply(examples.HarborCoffee())
 	s.run(c)
 	return s
@@ -67,68 +65,19 @@ func (s *service) beside(c server.Config) *service {
 	return other
 }
 
+func (s *service) place() boontest.Place { return boontest.Place{Data: s.data, Database: s.database} }
+
 func (s *service) run(c server.Config) {
 	s.Helper()
-	c.Listen, c.Data, c.Database, c.Logger = "127.0.0.1:0", s.data, s.database, slog.New(slog.NewJSONHandler(s.logs, nil))
-	ready, ended := make(chan string, 1), make(chan error, 1)
-	c.Ready = func(address string) { ready <- address }
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() { ended <- server.Run(ctx, c) }()
-	s.stop = sync.OnceValue(func() error {
-		cancel()
-		return <-ended
-	})
-	s.Cleanup(func() { s.stop() })
-	select {
-	case s.address = <-ready:
-	case err := <-ended:
-		s.Fatalf("the server did not start: %v", err)
-	}
-	s.url = "http://" + s.address
+	running := s.place().Serve(s.T, c, s.logs)
+	s.url, s.address, s.stop = running.URL, running.Address, running.Stop
 }
 
 // apply changes the set-up as another process would.
-func (s *service) apply(file []byte) {
-	s.Helper()
-	f, err := setup.ParseDemo("setup.yaml", file)
-	if err != nil {
-		s.Fatal(err)
-	}
-	s.withStore(func(beside *store.Store) error {
-		_, err := f.Apply(s.Context(), beside, time.Now(), rand.Reader)
-		return err
-	})
-}
+func (s *service) apply(file []byte) { s.Helper(); s.place().Apply(s.T, file) }
 
 // withStore uses the data as another process would.
-func (s *service) withStore(use func(*store.Store) error) {
-	s.Helper()
-	beside, err := store.Open(s.Context(), store.Options{Dir: s.data, Database: s.database})
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer beside.Close()
-	if err := use(beside); err != nil {
-		s.Fatal(err)
-	}
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
+func (s *service) withStore(use func(*store.Store) error) { s.Helper(); s.place().Use(s.T, use) }
 
 func (s *service) call(method, path, key, body string) (int, []byte, error) {
 	return s.callOnce(method, path, key, "", body)

@@ -8,11 +8,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/boontest"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
-	"boon.example/internal/store/pgtest"
 )
 
 // world is a store and a way to put gifts into it.
@@ -25,15 +25,7 @@ type world struct {
 // open gives an empty world of the test's own.
 func open(tb testing.TB) world {
 	tb.Helper()
-	s, err := store.Open(tb.Context(), store.Options{Dir: tb.TempDir(), Database: pgtest.Database(tb)})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
+	s := boontest.NewPlace(tb).Open(tb)
 	return world{Store: twice{s, tb}, issue: func(g gift.Gift) { issue(tb, s, g) }, asset: s.Asset}
 }
 

@@ -1,8 +1,6 @@
 package client_test
 
 import (
-	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -14,53 +12,18 @@ import (
 
 	"boon.example/client"
 	"boon.example/examples"
+	"boon.example/internal/boontest"
 	"boon.example/internal/server"
-	"boon.example/internal/setup"
-	"boon.example/internal/store"
-	"boon.example/internal/store/pgtest"
 )
 
 // world is a service on a folder of its own, with the example set-up, and a client for the shop and for the till.
 func world(t *testing.T) (shop, till *client.Client) {
 	t.Helper()
-	dir := t.TempDir()
-	file, err := setup.ParseDemo("harbor-coffee.yaml", examples.HarborCoffee())
-	if err != nil {
-		t.Fatal(err)
-	}
-	database := pgtest.Database(t)
-	s, err := store.Open(t.Context(), store.Options{Dir: dir, Database: database})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := file.Apply(t.Context(), s, time.Now(), rand.Reader); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ready, done := make(chan string, 1), make(chan error, 1)
-	go func() {
-		done <- server.Run(ctx, server.Config{Listen: "127.0.0.1:0", Data: dir, Database: database, Outbox: true, Ready: func(a string) { ready <- a }})
-	}()
 	transport := &http.Transport{}
-	t.Cleanup(func() {
-		transport.CloseIdleConnections()
-		stop()
-		if err := <-done; err != nil {
-			t.Errorf("the service ended with %v", err)
-		}
-	})
-	var address string
-	select {
-	case address = <-ready:
-	case err := <-done:
-		done <- err
-		t.Fatal(err)
-	}
+	service := boontest.Example(t, server.Config{Outbox: true})
+	t.Cleanup(transport.CloseIdleConnections)
 	with := func(key string) *client.Client {
-		c, err := client.New("http://"+address, key, client.WithHTTPClient(&http.Client{Transport: transport}))
+		c, err := client.New(service.URL, key, client.WithHTTPClient(&http.Client{Transport: transport}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,23 +20,19 @@ import (
 
 	"boon.example/internal/card"
 	"boon.example/internal/nfc"
+	"boon.example/test/rig"
 )
 
 // binary is the program, built once for all tests.
 var binary string
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "boon-injection-")
+	dir, boon, err := rig.Workshop()
 	if err != nil {
-		panic(err)
-	}
-	binary = filepath.Join(dir, "boon")
-	out, err := exec.Command("go", "build", "-o", binary, "boon.example/cmd/boon").CombinedOutput()
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "building: %v\n%s", err, out)
-		os.RemoveAll(dir)
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	binary = boon
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)

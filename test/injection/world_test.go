@@ -1,15 +1,11 @@
 package injection
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -20,7 +16,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/emersion/go-smtp"
+	"boon.example/test/rig"
 )
 
 // The set-up: one merchant whose second location and designs bear the texts that are tried.
@@ -70,58 +66,31 @@ func quoted(s string) string {
 // world is the program, serving, with a mail server and an SMS gateway to send to.
 type world struct {
 	url     string
-	log     *lockedBuffer
 	mailbox *mailbox
 	phone   *phone
 	twins   map[string]*seen
-	stop    func()
+	stop    func() string // and gives the log
 }
 
 func newWorld(t *testing.T, texts ...string) *world {
 	t.Helper()
-	w := &world{log: new(lockedBuffer), mailbox: newMailbox(t), phone: newPhone(t), twins: map[string]*seen{}}
-	dir := t.TempDir()
-	file, data := filepath.Join(dir, "setup.yaml"), filepath.Join(dir, "data")
+	w := &world{mailbox: newMailbox(t), phone: newPhone(t), twins: map[string]*seen{}}
+	boon := &rig.Installation{Binary: binary, Flags: []string{"--data", filepath.Join(t.TempDir(), "data")}}
+	file := filepath.Join(t.TempDir(), "setup.yaml")
 	if err := os.WriteFile(file, setupFile(texts), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(binary, "apply", file, "--data", data).CombinedOutput(); err != nil {
-		t.Fatalf("boon apply: %v\n%s", err, out)
+	if _, err := boon.Run("apply", file); err != nil {
+		t.Fatal(err)
 	}
-	serve := exec.Command(binary, "serve", "--data", data, "--listen", "127.0.0.1:0", "--smtp", w.mailbox.address, "--sms", w.phone.address)
-	serve.Stderr = w.log
-	out, err := serve.StdoutPipe()
+	s, err := boon.Start("127.0.0.1:0", "--smtp", w.mailbox.address, "--sms", w.phone.address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := serve.Start(); err != nil {
-		t.Fatal(err)
-	}
-	w.stop = sync.OnceFunc(func() { serve.Process.Signal(os.Interrupt); serve.Wait() })
-	t.Cleanup(w.stop)
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatalf("the service did not start: %v\n%s", err, w.log)
-	}
-	w.url = strings.TrimSpace(strings.TrimPrefix(line, "listening on "))
+	w.url = s.URL
+	w.stop = sync.OnceValue(func() string { s.Stop(); return s.Logs() })
+	t.Cleanup(func() { w.stop() })
 	return w
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // timeout is how long a message may be on its way, on a machine that has much else to do.
@@ -137,39 +106,20 @@ type mailbox struct {
 
 type letter struct{ to, text string }
 
-type session struct {
-	*mailbox
-	to []string
-}
-
-func (m *mailbox) NewSession(*smtp.Conn) (smtp.Session, error) { return &session{mailbox: m}, nil }
-func (s *session) Reset()                                      { s.to = nil }
-func (s *session) Logout() error                               { return nil }
-func (s *session) Mail(string, *smtp.MailOptions) error        { s.to = nil; return nil }
-func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error   { s.to = append(s.to, to); return nil }
-func (s *session) Data(r io.Reader) error {
-	text, err := io.ReadAll(r)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	to := strings.Join(s.to, " and ")
-	s.letters = append(s.letters, letter{to, string(text)})
-	s.by[to] = string(text)
-	return err
-}
-
 func newMailbox(t *testing.T) *mailbox {
 	t.Helper()
 	m := &mailbox{by: map[string]string{}}
-	s := smtp.NewServer(m)
-	s.Domain, s.EnableSMTPUTF8, s.ErrorLog = "localhost", true, slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, done, err := rig.Mailbox(func(to, text string) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.letters = append(m.letters, letter{to, text})
+		m.by[to] = text
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	served := make(chan struct{})
-	go func() { defer close(served); s.Serve(listener) }()
-	t.Cleanup(func() { s.Close(); <-served })
-	m.address = "smtp://" + listener.Addr().String() + "?from=gifts@example.com"
+	t.Cleanup(done)
+	m.address = address
 	return m
 }
 
@@ -199,15 +149,13 @@ type phone struct {
 func newPhone(t *testing.T) *phone {
 	t.Helper()
 	p := &phone{texts: map[string]string{}}
-	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.ParseForm()
+	address, done := rig.Phone(func(form url.Values) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.texts[r.PostForm.Get("To")] = r.PostForm.Get("Body")
-		w.WriteHeader(http.StatusCreated)
-	}))
-	t.Cleanup(gateway.Close)
-	p.address = "twilio://AC1:token@" + strings.TrimPrefix(gateway.URL, "http://") + "?from=+14155550100&insecure=1"
+		p.texts[form.Get("To")] = form.Get("Body")
+	})
+	t.Cleanup(done)
+	p.address = address
 	return p
 }
 
@@ -420,9 +368,8 @@ func (w *world) visit(t *testing.T, in, s string) (int, string) {
 // logs stops the service and reads its log: every line is one JSON object without a raw control character.
 func (w *world) logs(t *testing.T) {
 	t.Helper()
-	w.stop()
 	lines := 0
-	for line := range strings.Lines(w.log.String()) {
+	for line := range strings.Lines(w.stop()) {
 		line = strings.TrimSuffix(line, "\n")
 		var members map[string]any
 		if err := json.Unmarshal([]byte(line), &members); err != nil || members["msg"] == nil || members["forged"] != nil {

@@ -6,19 +6,15 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
-	"net/http"
-	"net/http/httptest"
 	stdmail "net/mail"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/emersion/go-smtp"
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite"
 
@@ -39,21 +35,15 @@ type world struct {
 	lot   *rand.Rand
 }
 
-func (w *world) take(to, id string) {
+// take remembers a message, and gives how long its sender waits for the answer, so that many are awaited when a server is killed.
+func (w *world) take(to, id string) (pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.taken[to] == nil {
 		w.taken[to] = map[string]int{}
 	}
 	w.taken[to][id]++
-}
-
-// dawdle makes the next answer slow, so that many are awaited when a server is killed.
-func (w *world) dawdle() {
-	w.mu.Lock()
-	pause := time.Duration(100+w.lot.IntN(400)) * time.Millisecond
-	w.mu.Unlock()
-	time.Sleep(pause)
+	return time.Duration(100+w.lot.IntN(400)) * time.Millisecond
 }
 
 func (w *world) recipients() int {
@@ -62,55 +52,22 @@ func (w *world) recipients() int {
 	return len(w.taken)
 }
 
-type mailSession struct {
-	*world
-	to string
-}
-
-func (*mailSession) Reset()                               {}
-func (*mailSession) Logout() error                        { return nil }
-func (*mailSession) Mail(string, *smtp.MailOptions) error { return nil }
-func (s *mailSession) Rcpt(to string, _ *smtp.RcptOptions) error {
-	s.to = to
-	return nil
-}
-
-func (s *mailSession) Data(r io.Reader) error {
-	m, err := stdmail.ReadMessage(r)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(io.Discard, m.Body); err != nil {
-		return err
-	}
-	s.take(s.to, m.Header.Get("Message-ID"))
-	s.dawdle()
-	return nil
-}
-
-// mailServer starts one and gives its address.
-func (w *world) mailServer(t *testing.T) string {
+// gateways starts the two and gives the flags that name them.
+func (w *world) gateways(t *testing.T) []string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	mail, closeMail, err := rig.Mailbox(func(to, text string) {
+		m, err := stdmail.ReadMessage(strings.NewReader(text))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		time.Sleep(w.take(to, m.Header.Get("Message-ID")))
+	})
 	check(t, err)
-	s := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &mailSession{world: w}, nil }))
-	s.Domain, s.EnableSMTPUTF8 = "localhost", true
-	go s.Serve(l)
-	t.Cleanup(func() { s.Close() })
-	return l.Addr().String()
-}
-
-// twilio starts a server that answers as Twilio's Messages resource does, and gives its address.
-func (w *world) twilio(t *testing.T) string {
-	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(a http.ResponseWriter, r *http.Request) {
-		w.take(r.FormValue("To"), r.FormValue("StatusCallback"))
-		w.dawdle()
-		a.WriteHeader(http.StatusCreated)
-		fmt.Fprint(a, `{"sid":"SM00000000000000000000000000000001","status":"queued"}`)
-	}))
-	t.Cleanup(s.Close)
-	return strings.TrimPrefix(s.URL, "http://")
+	t.Cleanup(closeMail)
+	phone, closePhone := rig.Phone(func(form url.Values) { time.Sleep(w.take(form.Get("To"), form.Get("StatusCallback"))) })
+	t.Cleanup(closePhone)
+	return []string{"--smtp", mail, "--sms", phone, "--public-url", "http://gifts.example.com"}
 }
 
 // TestGiftsComeDueOnOneFolder and its sibling: two servers over one store are killed in turns while scheduled gifts come due. Every gift
@@ -131,8 +88,7 @@ func TestGiftsComeDueOnPostgres(t *testing.T) {
 
 func comeDue(t *testing.T, boon *rig.Installation, driver, source string) {
 	w := &world{taken: map[string]map[string]int{}, lot: rand.New(rand.NewPCG(1, 2))}
-	flags := []string{"--smtp", "smtp://" + w.mailServer(t) + "?from=gifts@example.com", "--public-url", "http://gifts.example.com",
-		"--sms", "twilio://AC00000000000000000000000000000000:secret@" + w.twilio(t) + "?from=+14155550100&insecure=1"}
+	flags := w.gateways(t)
 	servers := []*rig.Server{serve(t, boon, flags...), serve(t, boon, flags...)}
 	c := rig.NewClient(4, 20*time.Second)
 	t.Cleanup(c.Close)

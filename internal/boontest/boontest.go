@@ -1,0 +1,128 @@
+// Package boontest gives tests what most of them begin with: a store of the test's own on the database that pgtest names, the example merchant,
+// and a running service.
+package boontest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"boon.example/examples"
+	"boon.example/internal/server"
+	"boon.example/internal/setup"
+	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
+)
+
+// Place is where a store lies.
+type Place struct{ Data, Database string }
+
+// NewPlace is an empty place that is gone when the test ends.
+func NewPlace(t testing.TB) Place { return Place{t.TempDir(), pgtest.Database(t)} }
+
+// Open opens the store until the test ends.
+func (p Place) Open(t testing.TB) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Options{Dir: p.Data, Database: p.Database})
+	if err != nil {
+		t.Fatalf("opening the store: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// Use uses the store as another process would.
+func (p Place) Use(t testing.TB, use func(*store.Store) error) {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Options{Dir: p.Data, Database: p.Database})
+	if err != nil {
+		t.Fatalf("opening the store: %v", err)
+	}
+	defer s.Close()
+	if err := use(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Apply applies a set-up file as another process would.
+func (p Place) Apply(t testing.TB, file []byte) {
+	t.Helper()
+	f, err := setup.ParseDemo("setup.yaml", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Use(t, func(s *store.Store) error {
+		_, err := f.Apply(t.Context(), s, time.Now(), rand.Reader)
+		return err
+	})
+}
+
+// Service is one that runs until the test ends or Stop is called.
+type Service struct {
+	Place
+	URL, Address string
+	Log          *Log
+	Stop         func() error // and wait
+}
+
+// Example is a service over a place of its own, with the example merchant.
+func Example(t testing.TB, c server.Config) *Service {
+	t.Helper()
+	p := NewPlace(t)
+	p.Apply(t, examples.HarborCoffee())
+	return p.Serve(t, c, new(Log))
+}
+
+// Serve runs a service on what is in the place.
+func (p Place) Serve(t testing.TB, c server.Config, log *Log) *Service {
+	t.Helper()
+	c.Listen, c.Data, c.Database, c.Logger = "127.0.0.1:0", p.Data, p.Database, slog.New(slog.NewJSONHandler(log, nil))
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	c.Ready = func(address string) { ready <- address }
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { ended <- server.Run(ctx, c) }()
+	s := &Service{Place: p, Log: log, Stop: sync.OnceValue(func() error {
+		cancel()
+		return <-ended
+	})}
+	select {
+	case s.Address = <-ready:
+	case err := <-ended:
+		cancel()
+		t.Fatalf("the server did not start: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Errorf("the service ended with %v", err)
+		}
+	})
+	s.URL = "http://" + s.Address
+	return s
+}
+
+// Log collects what is logged.
+type Log struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
