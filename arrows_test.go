@@ -26,16 +26,17 @@ var arrows = map[string][]string{
 	"internal/print":     {"internal/card", "internal/gift", "internal/qr"},
 	"internal/sealed":    {"internal/gift"},
 	"internal/ledger":    {"internal/gift"},
-	"internal/delivery":  {"internal/card", "internal/gift", "internal/ledger", "internal/picture", "internal/qr"},
-	"internal/mail":      {"internal/delivery"},
-	"internal/sms":       {"internal/delivery", "internal/gift"},
+	"internal/message":   {"internal/gift"},
+	"internal/delivery":  {"internal/card", "internal/gift", "internal/ledger", "internal/message", "internal/picture", "internal/qr"},
+	"internal/mail":      {"internal/message"},
+	"internal/sms":       {"internal/gift", "internal/message"},
 	"internal/picture":   {},
 	"internal/load":      {},
 	"internal/setup":     {"internal/gift", "internal/nfc", "internal/picture"},
-	"internal/store":     {"internal/gift", "internal/ledger", "internal/delivery", "internal/ratelimit", "internal/sealed"},
+	"internal/store":     {"internal/gift", "internal/ledger", "internal/message", "internal/ratelimit", "internal/sealed"},
 	"internal/api":       {"docs", "internal/clientip", "internal/gift", "internal/ledger", "internal/nfc", "internal/ratelimit", "internal/ticket"},
-	"internal/web":       {"internal/card", "internal/clientip", "internal/gift", "internal/delivery", "internal/print", "internal/qr", "internal/ratelimit"},
-	"internal/server":    {"internal/api", "internal/clientip", "internal/delivery", "internal/gift", "internal/ledger", "internal/mail", "internal/sealed", "internal/sms", "internal/store", "internal/web"},
+	"internal/web":       {"internal/card", "internal/clientip", "internal/gift", "internal/message", "internal/print", "internal/qr", "internal/ratelimit"},
+	"internal/server":    {"internal/api", "internal/clientip", "internal/delivery", "internal/gift", "internal/ledger", "internal/mail", "internal/message", "internal/sealed", "internal/sms", "internal/store", "internal/web"},
 }
 
 const module = "boon.example/"

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"boon.example/internal/api"
-	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 )
@@ -74,7 +73,7 @@ func TestResendToACorrectedAddress(t *testing.T) {
 	again := w.post("resend-gift", resend(g.id, `,"recipientContact":"anna@example.com"`)).want(200, "voucherID", g.id,
 		"status", "PENDING", "currentBalance", "5.00", "deliveryMethodID", "1", "deliveredAt", "null", "printURL", "null")
 	w.movedOn(g, again)
-	if _, err := w.store.GiftOf(t.Context(), old); !errors.Is(err, delivery.ErrTakenBack) {
+	if _, err := w.store.GiftOf(t.Context(), old); !errors.Is(err, ledger.ErrTakenBack) {
 		t.Errorf("the message to the old address: %v", err)
 	}
 	w.end(old, true) // it was under way

@@ -7,6 +7,7 @@ package card
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"boon.example/internal/gift"
@@ -179,4 +180,9 @@ func (v *View) state(g *gift.Gift, zone *time.Location, now time.Time) {
 	default:
 		v.State = Ready
 	}
+}
+
+// GiftURL is the address of a gift's page, which its QR code holds too.
+func GiftURL(publicURL string, t gift.Token) string {
+	return strings.TrimSuffix(publicURL, "/") + "/g/" + t.Reveal()
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"boon.example/internal/message"
 )
 
 const (
@@ -32,7 +34,7 @@ type Breaker struct {
 }
 
 // Carry implements Carrier.
-func (b *Breaker) Carry(ctx context.Context, m Message) error {
+func (b *Breaker) Carry(ctx context.Context, m message.Message) error {
 	probe, err := b.enter(time.Now())
 	if err != nil {
 		return err
@@ -86,14 +88,14 @@ func (b *Breaker) enter(now time.Time) (probe bool, _ error) {
 func (b *Breaker) leave(err error, probe bool, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var unreachable *Unreachable
+	var unreachable *message.Unreachable
 	switch {
 	case errors.Is(err, context.Canceled): // by a stop of ours: it tells nothing
 	case !errors.As(err, &unreachable):
 		b.failures, b.openings, b.until = 0, 0, time.Time{}
 	default:
 		b.failures++
-		b.words = said(err)
+		b.words = message.Reason(err)
 		if b.failures >= breakAfter && !now.Before(b.until) { // else one that was begun before
 			b.until = now.Add(min(breakFirst<<min(b.openings, 10), breakMost))
 			b.openings++

@@ -8,11 +8,11 @@ package delivery
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/message"
 )
 
 // Jobs is what the worker needs of the store beside the engine.
@@ -20,42 +20,19 @@ type Jobs interface {
 	// ClaimJobs leases at most n jobs that are due at now until the lease ends; no other claimant gets them before.
 	ClaimJobs(ctx context.Context, now time.Time, lease time.Duration, n int) ([]ledger.Job, error)
 	// PostponeJob gives a leased job back, to be due again later, with its Attempts, its Doubts and the gateway's last words; or
-	// ErrTakenBack.
+	// ledger.ErrTakenBack.
 	PostponeJob(ctx context.Context, job ledger.Job, words string) error
 	// NextJob is when the next job is due or its lease ends; zero: there is none.
 	NextJob(ctx context.Context) (time.Time, error)
-	// GiftOf gives the gift that a leased job is about, with the address that it has now; or ErrTakenBack, when the job is not
+	// GiftOf gives the gift that a leased job is about, with the address that it has now; or ledger.ErrTakenBack, when the job is not
 	// the caller's any more: the gift was sent again another way, or the lease has ended.
 	GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error)
 }
 
-// ErrTakenBack tells that a job is not to be done by whoever claimed it.
-var ErrTakenBack = errors.New("the job was taken back")
-
-// Message is one rendered message, as the outbox keeps it.
-type Message struct {
-	ID        gift.ID // the job's
-	GiftID    gift.ID
-	AccountID gift.ID
-	Method    gift.Method
-	To        string
-	ToName    string // e-mail only, as are the next; names and subject are one plain line each, of any characters
-	FromName  string
-	Subject   string
-	Text      string
-	HTML      string    // e-mail only; it shows QR as cid:QRContentID
-	QR        []byte    // e-mail only: a PNG; nil: none
-	Pictures  []Picture // e-mail only: what else its HTML shows
-	At        time.Time
-}
-
-// QRContentID is the Content-ID under which a mail's HTML shows its QR code.
-const QRContentID = "qr@gift"
-
 // Outbox keeps messages instead of sending them. What it keeps holds codes and tokens: it must be sealed at rest.
 type Outbox interface {
 	// KeepMessage stores a message; storing the same ID again changes nothing.
-	KeepMessage(context.Context, Message) error
+	KeepMessage(context.Context, message.Message) error
 	// Messages gives at most limit messages, the newest first: those that are older than the one named; zero: all.
-	Messages(ctx context.Context, before gift.ID, limit int) ([]Message, error)
+	Messages(ctx context.Context, before gift.ID, limit int) ([]message.Message, error)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/message"
 )
 
 // Gateway hands a gift's message over to whoever carries it: a mail server, an SMS provider, the outbox.
@@ -25,43 +25,8 @@ type Gateway interface {
 
 // Carrier takes rendered messages to the world. Its errors are those of a Gateway.
 type Carrier interface {
-	Carry(context.Context, Message) error
+	Carry(context.Context, message.Message) error
 }
-
-// Refusal is a gateway's answer that another attempt cannot change: no such address, no such number.
-type Refusal struct {
-	Words string // the gateway's own
-}
-
-// Error gives the gateway's words.
-func (r *Refusal) Error() string { return r.Words }
-
-// Doubt tells that the whole message was handed over and the answer was lost: it may have been accepted, or not.
-type Doubt struct{ Cause error }
-
-// Error says so, and why.
-func (d *Doubt) Error() string {
-	return "The message was handed over, but the gateway's answer was lost, so it may have arrived: " + said(d.Cause)
-}
-
-// Unreachable tells that the gateway itself does not work, whatever the message: it cannot be reached, does not take our
-// password, or does not speak as it should.
-type Unreachable struct{ Cause error }
-
-// Error gives the cause.
-func (u *Unreachable) Error() string { return said(u.Cause) }
-
-// Unwrap gives the cause.
-func (u *Unreachable) Unwrap() error { return u.Cause }
-
-// Later is a gateway's answer that the message may be tried again, but not before a pause.
-type Later struct {
-	Words string
-	After time.Duration
-}
-
-// Error gives the gateway's words.
-func (l *Later) Error() string { return l.Words }
 
 // Paused tells that the gateway was not asked, because it has not worked lately. The attempt does not count.
 type Paused struct {
@@ -72,14 +37,6 @@ type Paused struct {
 
 // Error says so.
 func (p *Paused) Error() string { return "The gateway is not being asked for a while: " + p.Words }
-
-// said is an error in words for people.
-func said(err error) string {
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
-		return "The gateway did not answer in time."
-	}
-	return err.Error()
-}
 
 // panicked is what a gateway that panicked is taken to have said.
 type panicked struct {
@@ -95,7 +52,7 @@ const maxWords = 500
 // words is what goes into the history and the log of a failed attempt: one line, bounded, without the gift's secrets and its
 // recipient's address, which gateways like to repeat.
 func words(err error, g *gift.Gift) string {
-	said := said(err)
+	said := message.Reason(err)
 	hidden := []string{
 		g.Card.Code.Reveal(), g.Card.Code.String(), g.Card.Code.Grouped(), g.Card.Code.String(), g.Card.Token.Reveal(), g.Card.Token.String(),
 		g.Card.Contact, "the recipient",
@@ -155,7 +112,7 @@ func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error 
 }
 
 // render writes the message of a job.
-func (s *Gateways) render(ctx context.Context, g *gift.Gift, a *gift.Account, job ledger.Job, p Pictures) (Message, error) {
+func (s *Gateways) render(ctx context.Context, g *gift.Gift, a *gift.Account, job ledger.Job, p Pictures) (message.Message, error) {
 	switch job.Kind {
 	case ledger.GiftJob:
 		return Render(g, a, s.PublicURL, job.ID, p)
@@ -166,7 +123,7 @@ func (s *Gateways) render(ctx context.Context, g *gift.Gift, a *gift.Account, jo
 	if s.Entry != nil {
 		e, err := s.Entry(ctx, job.AccountID, job.ID)
 		if err != nil {
-			return Message{}, err
+			return message.Message{}, err
 		}
 		used = append(used, e)
 	}
@@ -177,7 +134,7 @@ func (s *Gateways) render(ctx context.Context, g *gift.Gift, a *gift.Account, jo
 type OutboxCarrier struct{ Outbox }
 
 // Carry implements Carrier. Of pictures it keeps which they are, not their bytes, which are the same in every message of a design.
-func (o OutboxCarrier) Carry(ctx context.Context, m Message) error {
+func (o OutboxCarrier) Carry(ctx context.Context, m message.Message) error {
 	m.Pictures = slices.Clone(m.Pictures)
 	for i := range m.Pictures {
 		m.Pictures[i].Bytes = nil

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/message"
 )
 
 // memory is a strict store in memory: jobs, gifts, the outbox, and what the engine does with an outcome. A job can be given back
@@ -19,7 +20,7 @@ type memory struct {
 	jobs     map[gift.ID]*row
 	gifts    map[gift.ID]gift.Gift
 	entries  []gift.Entry
-	messages []Message
+	messages []message.Message
 	faults   map[string]int // method name: how many more calls of it fail
 	claims   int            // calls of ClaimJobs
 	slow     time.Duration  // how long ClaimJobs takes
@@ -109,7 +110,7 @@ func (m *memory) PostponeJob(ctx context.Context, job ledger.Job, words string) 
 	}
 	r := m.jobs[job.ID]
 	if r == nil {
-		return ErrTakenBack
+		return ledger.ErrTakenBack
 	}
 	if !r.leased.After(time.Now()) {
 		return errLease
@@ -139,7 +140,7 @@ func (m *memory) GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error) 
 		return gift.Gift{}, err
 	}
 	if m.jobs[job.ID] == nil {
-		return gift.Gift{}, ErrTakenBack
+		return gift.Gift{}, ledger.ErrTakenBack
 	}
 	g, ok := m.gifts[job.VoucherID]
 	if !ok || g.AccountID != job.AccountID {
@@ -178,19 +179,19 @@ func (m *memory) record(ctx context.Context, d ledger.Deliver) error {
 	return nil
 }
 
-func (m *memory) KeepMessage(ctx context.Context, message Message) error {
+func (m *memory) KeepMessage(ctx context.Context, sent message.Message) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.enter(ctx, "KeepMessage"); err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(m.messages, func(other Message) bool { return other.ID == message.ID }) {
-		m.messages = append(m.messages, message)
+	if !slices.ContainsFunc(m.messages, func(other message.Message) bool { return other.ID == sent.ID }) {
+		m.messages = append(m.messages, sent)
 	}
 	return nil
 }
 
-func (m *memory) Messages(_ context.Context, _ gift.ID, limit int) ([]Message, error) {
+func (m *memory) Messages(_ context.Context, _ gift.ID, limit int) ([]message.Message, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	newest := slices.Clone(m.messages)

@@ -10,23 +10,12 @@ import (
 
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
+	"boon.example/internal/message"
 	"boon.example/internal/picture"
 )
 
-// Picture is one that a mail brings along and its HTML shows. A link to it would be asked for in vain by the many mail programs that
-// load nothing, and would tell when the mail is read.
-type Picture struct {
-	ContentID string
-	Asset     gift.AssetHash // of the design
-	Ground    card.Color     // where it is transparent
-	Kind      string         // image/png or image/jpeg
-	Bytes     []byte         // made of Asset; nil in the outbox
-	Width     int            // as it is shown, in CSS pixels
-	Height    int
-}
-
 // Pictures are those of one design; nil: it has none.
-type Pictures struct{ Logo, Banner *Picture }
+type Pictures struct{ Logo, Banner *message.Picture }
 
 // What pictures in mails measure on the screen at most, and how many bytes of each a mail carries. They have twice as many pixels as are
 // shown, for fine screens.
@@ -38,13 +27,12 @@ const (
 	maxAlbum                                     = 100
 )
 
-// make draws the picture of a mail from that of its design.
-func (p *Picture) make(asset []byte) (err error) {
+// draw draws the picture of a mail from that of its design.
+func draw(p *message.Picture, asset []byte) (err error) {
 	var made picture.Picture
 	p.Width, p.Height = bannerWidth, bannerHeight
 	if p.ContentID == bannerContentID {
-		ground := color.NRGBA{p.Ground.R, p.Ground.G, p.Ground.B, 0xff}
-		made, err = picture.Banner(asset, fineness*bannerWidth, fineness*bannerHeight, ground, bannerBytes)
+		made, err = picture.Banner(asset, fineness*bannerWidth, fineness*bannerHeight, p.Ground, bannerBytes)
 	} else if made, err = picture.Badge(asset, fineness*logoWidth, fineness*logoHeight, fineness*logoMargin, logoBytes); err == nil {
 		scale := min(float64(logoWidth)/float64(made.Size.X), float64(logoHeight)/float64(made.Size.Y))
 		p.Width, p.Height = max(1, int(float64(made.Size.X)*scale)), max(1, int(float64(made.Size.Y)*scale))
@@ -59,25 +47,27 @@ func (p *Picture) make(asset []byte) (err error) {
 // album keeps pictures that were made for the next mail.
 type album struct {
 	mu   sync.Mutex
-	kept map[albumKey]*Picture // nil: it cannot be shown
+	kept map[albumKey]*message.Picture // nil: it cannot be shown
 }
 
 type albumKey struct {
 	contentID string
 	asset     gift.AssetHash
-	ground    card.Color
+	ground    color.NRGBA
 }
 
 // pictures gives those that a view asks for.
 func (s *Gateways) pictures(ctx context.Context, v *card.View) (p Pictures, err error) {
-	if p.Logo, err = s.picture(ctx, albumKey{logoContentID, v.Logo, card.White}); err == nil {
-		p.Banner, err = s.picture(ctx, albumKey{bannerContentID, v.Picture, v.Accent})
+	if p.Logo, err = s.picture(ctx, albumKey{logoContentID, v.Logo, ground(card.White)}); err == nil {
+		p.Banner, err = s.picture(ctx, albumKey{bannerContentID, v.Picture, ground(v.Accent)})
 	}
 	return p, err
 }
 
+func ground(c card.Color) color.NRGBA { return color.NRGBA{c.R, c.G, c.B, 0xff} }
+
 // Complete gives a message of the outbox the bytes of its pictures again. One that is gone is left out.
-func (s *Gateways) Complete(ctx context.Context, m *Message) error {
+func (s *Gateways) Complete(ctx context.Context, m *message.Message) error {
 	m.Pictures = slices.Clone(m.Pictures)
 	for i := range m.Pictures {
 		p := &m.Pictures[i]
@@ -89,13 +79,13 @@ func (s *Gateways) Complete(ctx context.Context, m *Message) error {
 			*p = *made
 		}
 	}
-	m.Pictures = slices.DeleteFunc(m.Pictures, func(p Picture) bool { return p.Bytes == nil })
+	m.Pictures = slices.DeleteFunc(m.Pictures, func(p message.Picture) bool { return p.Bytes == nil })
 	return nil
 }
 
 // picture gives one picture, made at most once. It is nil when there is none, when it is gone or cannot be read any more: a gift without
 // its picture is better than none. A store that cannot be asked is an error.
-func (s *Gateways) picture(ctx context.Context, key albumKey) (*Picture, error) {
+func (s *Gateways) picture(ctx context.Context, key albumKey) (*message.Picture, error) {
 	if key.asset.IsZero() || s.Asset == nil {
 		return nil, nil
 	}
@@ -112,12 +102,12 @@ func (s *Gateways) picture(ctx context.Context, key albumKey) (*Picture, error) 
 	if err != nil {
 		return nil, fmt.Errorf("reading picture %s of a design: %w", key.asset, err)
 	}
-	p := &Picture{ContentID: key.contentID, Asset: key.asset, Ground: key.ground}
-	if p.make(asset.Bytes) != nil {
+	p := &message.Picture{ContentID: key.contentID, Asset: key.asset, Ground: key.ground}
+	if draw(p, asset.Bytes) != nil {
 		p = nil
 	}
 	if a.kept == nil || len(a.kept) >= maxAlbum {
-		a.kept = map[albumKey]*Picture{}
+		a.kept = map[albumKey]*message.Picture{}
 	}
 	a.kept[key] = p
 	return p, nil

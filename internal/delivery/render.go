@@ -6,12 +6,12 @@ import (
 	"fmt"
 	htmltemplate "html/template"
 	"io"
-	"strings"
 	texttemplate "text/template"
 	"time"
 
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
+	"boon.example/internal/message"
 	"boon.example/internal/qr"
 )
 
@@ -49,11 +49,6 @@ func NewSubject(s string) Subject { return Subject{card.Clip(card.Line(s), maxSu
 // String is the subject's text.
 func (s Subject) String() string { return s.text }
 
-// GiftURL is the address of a gift's page, which its QR code holds too.
-func GiftURL(publicURL string, t gift.Token) string {
-	return strings.TrimSuffix(publicURL, "/") + "/g/" + t.Reveal()
-}
-
 // content is what the templates see.
 type content struct {
 	card.View
@@ -66,7 +61,7 @@ type content struct {
 
 // Render writes the message of a gift as its delivery method wants it. id becomes the message's own, the same for every
 // attempt. It fails for a printed gift, of which there is no message.
-func Render(g *gift.Gift, a *gift.Account, publicURL string, id gift.ID, p Pictures) (Message, error) {
+func Render(g *gift.Gift, a *gift.Account, publicURL string, id gift.ID, p Pictures) (message.Message, error) {
 	view := *g
 	if view.Status == gift.Pending {
 		view.Status = gift.Delivered // what the recipient will find
@@ -75,7 +70,7 @@ func Render(g *gift.Gift, a *gift.Account, publicURL string, id gift.ID, p Pictu
 }
 
 // RenderBalance writes the notice of what is left of a gift after a redemption, the last of used. It fails for a printed gift.
-func RenderBalance(g *gift.Gift, a *gift.Account, used []gift.Entry, publicURL string, id gift.ID, p Pictures) (Message, error) {
+func RenderBalance(g *gift.Gift, a *gift.Account, used []gift.Entry, publicURL string, id gift.ID, p Pictures) (message.Message, error) {
 	p.Banner = nil // it is about a figure
 	var use *card.Use
 	if uses := card.Uses(g, a, used); len(uses) > 0 {
@@ -86,7 +81,7 @@ func RenderBalance(g *gift.Gift, a *gift.Account, used []gift.Entry, publicURL s
 
 // RenderRedirected tells a former recipient, who stands in the card's contact, that the gift went elsewhere. Nothing by which the gift can be
 // found is in it.
-func RenderRedirected(g *gift.Gift, a *gift.Account, id gift.ID, p Pictures) (Message, error) {
+func RenderRedirected(g *gift.Gift, a *gift.Account, id gift.ID, p Pictures) (message.Message, error) {
 	view := *g
 	view.Card.Code, view.Card.Token = gift.VoucherCode{}, gift.Token{}
 	view.Status = gift.Cancelled // there is nothing to be shown at a till
@@ -94,10 +89,10 @@ func RenderRedirected(g *gift.Gift, a *gift.Account, id gift.ID, p Pictures) (Me
 }
 
 // write executes the templates of one kind of message.
-func write(kind, opening string, g *gift.Gift, a *gift.Account, used *card.Use, publicURL string, id gift.ID, p Pictures) (Message, error) {
+func write(kind, opening string, g *gift.Gift, a *gift.Account, used *card.Use, publicURL string, id gift.ID, p Pictures) (message.Message, error) {
 	now := time.Now()
-	c := content{View: card.New(g, a, now), Pictures: p, URL: GiftURL(publicURL, g.Card.Token), Used: used}
-	m := Message{ID: id, GiftID: g.ID, AccountID: g.AccountID, Method: g.Card.Method, To: g.Card.Contact, At: now}
+	c := content{View: card.New(g, a, now), Pictures: p, URL: card.GiftURL(publicURL, g.Card.Token), Used: used}
+	m := message.Message{ID: id, GiftID: g.ID, AccountID: g.AccountID, Method: g.Card.Method, To: g.Card.Contact, At: now}
 	var err error
 	switch m.Method {
 	case gift.Email:
@@ -106,9 +101,9 @@ func write(kind, opening string, g *gift.Gift, a *gift.Account, used *card.Use, 
 			if m.QR, err = drawQR(c.URL); err != nil {
 				return m, err
 			}
-			c.QR = QRContentID
+			c.QR = message.QRContentID
 		}
-		for _, shown := range []*Picture{p.Logo, p.Banner} {
+		for _, shown := range []*message.Picture{p.Logo, p.Banner} {
 			if shown != nil {
 				m.Pictures = append(m.Pictures, *shown)
 			}

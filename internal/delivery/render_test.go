@@ -9,7 +9,9 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/net/html"
 
+	"boon.example/internal/card"
 	"boon.example/internal/gift"
+	"boon.example/internal/message"
 )
 
 const publicURL = "https://gifts.example.com"
@@ -53,7 +55,7 @@ func (w *world) outbox() *Gateways {
 	}}
 }
 
-func render(t *testing.T, g gift.Gift) Message {
+func render(t *testing.T, g gift.Gift) message.Message {
 	t.Helper()
 	m, err := Render(&g, anAccount, publicURL, testID(9), Pictures{})
 	if err != nil {
@@ -130,7 +132,7 @@ func TestRenderSMS(t *testing.T) {
 	}
 	g := aGift(gift.SMS)
 	g.Card.Sender, g.Card.Label, g.Item = strings.Repeat("Very long name ", 12), strings.Repeat("Cake ", 40), true
-	if m = render(t, g); len(m.Text) > 160 || !strings.HasSuffix(m.Text, " "+GiftURL(publicURL, g.Card.Token)) {
+	if m = render(t, g); len(m.Text) > 160 || !strings.HasSuffix(m.Text, " "+card.GiftURL(publicURL, g.Card.Token)) {
 		t.Errorf("%d characters: %q", len(m.Text), m.Text)
 	}
 }
@@ -167,7 +169,7 @@ func TestGoodFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []Message{render(t, g), left} {
+	for _, m := range []message.Message{render(t, g), left} {
 		if !strings.Contains(m.Text, "\nGood for: Latte & more, MOCHA\n") || !strings.Contains(visible(t, m.HTML), "Good for: Latte & more, MOCHA") {
 			t.Errorf("it does not say what it is good for: %s\n%s", m.Text, visible(t, m.HTML))
 		}
@@ -194,7 +196,7 @@ func TestHostileTexts(t *testing.T) {
 			checkLine(t, "subject", m.Subject)
 			if method == gift.SMS {
 				checkLine(t, "SMS", m.Text)
-				if !strings.HasSuffix(m.Text, " "+GiftURL(publicURL, g.Card.Token)) {
+				if !strings.HasSuffix(m.Text, " "+card.GiftURL(publicURL, g.Card.Token)) {
 					t.Errorf("%q: the link is not whole: %q", text, m.Text)
 				}
 				continue
@@ -202,7 +204,7 @@ func TestHostileTexts(t *testing.T) {
 			if strings.Contains(m.Text, "\r") || strings.ContainsFunc(m.Text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }) {
 				t.Errorf("%q: control characters in the text: %q", text, m.Text)
 			}
-			if !strings.Contains(m.Text, "\n"+GiftURL(publicURL, g.Card.Token)+"\n") {
+			if !strings.Contains(m.Text, "\n"+card.GiftURL(publicURL, g.Card.Token)+"\n") {
 				t.Errorf("%q: the link does not stand on a line of its own", text)
 			}
 			if got := shape(t, m.HTML); got != want && !strings.ContainsAny(text, "\r\n\u2028\u2029\u0085") {
@@ -278,7 +280,7 @@ func TestRenderBalance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(m.Text, "15.50 USD") || !strings.Contains(m.Text, GiftURL(publicURL, g.Card.Token)) || strings.Contains(m.Text+m.HTML, g.Card.Code.Grouped()) {
+		if !strings.Contains(m.Text, "15.50 USD") || !strings.Contains(m.Text, card.GiftURL(publicURL, g.Card.Token)) || strings.Contains(m.Text+m.HTML, g.Card.Code.Grouped()) {
 			t.Errorf("the notice is %q", m.Text)
 		}
 		for _, said := range []string{"9.50 USD", "Pier 39", "March"} {
@@ -330,7 +332,7 @@ func TestOneTextMessage(t *testing.T) {
 		g := aGift(gift.SMS)
 		g.Card.Sender = name
 		m := render(t, g)
-		if !strings.HasSuffix(m.Text, " "+GiftURL(publicURL, g.Card.Token)) {
+		if !strings.HasSuffix(m.Text, " "+card.GiftURL(publicURL, g.Card.Token)) {
 			t.Errorf("%q: the link is not whole: %q", name, m.Text)
 		}
 		if _, gsm := septets(m.Text); gsm && !fitsOne(m.Text) {

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/message"
 )
 
 // Worker sends what is due. Many workers may share one store.
@@ -228,7 +229,7 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, f
 	log := w.Log.With("job", job.ID.String(), "gift", job.VoucherID.String(), "attempt", job.Attempts+1)
 	g, err := w.load(ctx, job)
 	switch {
-	case errors.Is(err, ErrTakenBack):
+	case errors.Is(err, ledger.ErrTakenBack):
 		return
 	case err != nil:
 		log.Error("loading the gift of a delivery job failed; it is tried again", "error", err)
@@ -274,8 +275,8 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, f
 
 // conclude writes what an attempt came to.
 func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job, g *gift.Gift, err error, lease time.Time) {
-	var refusal *Refusal
-	var doubt *Doubt
+	var refusal *message.Refusal
+	var doubt *message.Doubt
 	var paused *Paused
 	if errors.As(err, &doubt) {
 		job.Doubts++
@@ -316,7 +317,7 @@ func wanted(job ledger.Job, g *gift.Gift, now time.Time) bool {
 // tooLate refuses to deliver a gift that has expired, be it that its gateway was down for as long: it could not be redeemed.
 func tooLate(g *gift.Gift, now time.Time) error {
 	if g.ExpiredBy(now) {
-		return &Refusal{"The gift expired before it could be delivered."}
+		return &message.Refusal{Words: "The gift expired before it could be delivered."}
 	}
 	return nil
 }
@@ -353,7 +354,7 @@ func (w *Worker) retry(ctx context.Context, log *slog.Logger, job ledger.Job, g 
 		return
 	}
 	w.Observe(g.Card.Method, PutOff)
-	if later, ok := errors.AsType[*Later](err); ok {
+	if later, ok := errors.AsType[*message.Later](err); ok {
 		pause = max(pause, min(later.After, maxDelay))
 	}
 	log.Warn("a delivery failed for now", "words", said, "again_in", pause.String())
@@ -374,7 +375,7 @@ func (w *Worker) postpone(ctx context.Context, log *slog.Logger, job ledger.Job,
 	switch err := w.Jobs.PostponeJob(ctx, job, said); {
 	case err == nil:
 		w.Wake() // the worker may be resting beyond the new time
-	case !errors.Is(err, ErrTakenBack):
+	case !errors.Is(err, ledger.ErrTakenBack):
 		log.Error("postponing a delivery job failed; it is due again when its lease ends", "error", err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/message"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -149,7 +150,7 @@ func TestRefusedForGood(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(func(context.Context, int) error {
-			return fmt.Errorf("RCPT: %w", &Refusal{"550 5.1.1 <anna@example.com>\r\nno such user for 1234 5678 9012"})
+			return fmt.Errorf("RCPT: %w", &message.Refusal{Words: "550 5.1.1 <anna@example.com>\r\nno such user for 1234 5678 9012"})
 		})
 		w.start(t)
 		job := w.issue(aGift(gift.Email))
@@ -367,7 +368,7 @@ func TestSendersBoundWhatIsBegun(t *testing.T) {
 // TestLostAnswers: a message whose answer was lost goes out once more, under the same id, and not a third time.
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
-	doubt := &Doubt{errors.New("connection reset")}
+	doubt := &message.Doubt{Cause: errors.New("connection reset")}
 	for name, tc := range map[string]struct {
 		answers []error
 		status  gift.Status
@@ -376,7 +377,7 @@ func TestLostAnswers(t *testing.T) {
 		"lost twice":        {[]error{doubt, doubt}, gift.FailedDelivery},
 		"busy between":      {[]error{doubt, errors.New("451 busy"), nil}, gift.Delivered},
 		"lost, busy, lost":  {[]error{doubt, errors.New("451 busy"), doubt}, gift.FailedDelivery},
-		"lost, and refused": {[]error{doubt, &Refusal{"550 no"}}, gift.FailedDelivery},
+		"lost, and refused": {[]error{doubt, &message.Refusal{Words: "550 no"}}, gift.FailedDelivery},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -399,7 +400,7 @@ func TestLostAnswers(t *testing.T) {
 func TestLostAnswerWhileStopping(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(func(ctx context.Context, _ int) error { <-ctx.Done(); return &Doubt{ctx.Err()} })
+		w := newWorld(func(ctx context.Context, _ int) error { <-ctx.Done(); return &message.Doubt{Cause: ctx.Err()} })
 		job := w.issue(aGift(gift.Email))
 		stop := w.start(t)
 		synctest.Wait()
@@ -415,7 +416,7 @@ func TestLaterIsHonoured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(func(_ context.Context, n int) error {
 			if n == 1 {
-				return &Later{"too many", 10 * time.Minute}
+				return &message.Later{Words: "too many", After: 10 * time.Minute}
 			}
 			return nil
 		})
@@ -431,9 +432,9 @@ func TestLaterIsHonoured(t *testing.T) {
 }
 
 // carries is a carrier made of a function.
-type carries func(context.Context, Message) error
+type carries func(context.Context, message.Message) error
 
-func (c carries) Carry(ctx context.Context, m Message) error { return c(ctx, m) }
+func (c carries) Carry(ctx context.Context, m message.Message) error { return c(ctx, m) }
 
 // TestBreaker: a gateway that is down for hours is asked seldom, costs no job more than the attempts that reached it, and gets
 // everything when it is back.
@@ -443,11 +444,11 @@ func TestBreaker(t *testing.T) {
 		w := newWorld(nil)
 		start, tries := time.Now(), 0
 		var mu sync.Mutex
-		down := carries(func(context.Context, Message) error {
+		down := carries(func(context.Context, message.Message) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if tries++; time.Since(start) < 6*time.Hour {
-				return &Unreachable{errors.New("connection refused")}
+				return &message.Unreachable{Cause: errors.New("connection refused")}
 			}
 			return nil
 		})
@@ -508,11 +509,11 @@ func TestBreakerRestsForHalfAMinuteAtMost(t *testing.T) {
 				var first time.Time
 				var mu sync.Mutex
 				gateways := w.outbox()
-				gateways.Email = &Breaker{Carrier: carries(func(context.Context, Message) error {
+				gateways.Email = &Breaker{Carrier: carries(func(context.Context, message.Message) error {
 					mu.Lock()
 					defer mu.Unlock()
 					if time.Now().Before(back) {
-						return &Unreachable{errors.New("connection refused")}
+						return &message.Unreachable{Cause: errors.New("connection refused")}
 					}
 					if first.IsZero() {
 						first = time.Now()

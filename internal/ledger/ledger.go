@@ -91,6 +91,9 @@ type Job struct {
 	Lease   time.Time // until when whoever claimed it has it; it also tells one claim from the next
 }
 
+// ErrTakenBack tells that a job is not to be done by the worker that claimed it.
+var ErrTakenBack = errors.New("the job was taken back")
+
 // JobKind is what a job's message says.
 type JobKind string
 

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 )
@@ -112,7 +111,7 @@ func TestResendAgainstTheWorker(t *testing.T) {
 				for n, j := range jobs {
 					g, err := b.store.GiftOf(t.Context(), j)
 					switch {
-					case errors.Is(err, delivery.ErrTakenBack):
+					case errors.Is(err, ledger.ErrTakenBack):
 						continue
 					case err != nil:
 						t.Error(err)
@@ -122,7 +121,7 @@ func TestResendAgainstTheWorker(t *testing.T) {
 						err = b.do(&ledger.Deliver{Job: j, Outcome: gift.Outcome{Delivered: n%4 == 0, Reason: "550"}})
 					default:
 						j.Due = time.Now().Add(time.Hour)
-						if err = b.store.PostponeJob(t.Context(), j, "451"); errors.Is(err, delivery.ErrTakenBack) {
+						if err = b.store.PostponeJob(t.Context(), j, "451"); errors.Is(err, ledger.ErrTakenBack) {
 							err = nil
 						}
 					}

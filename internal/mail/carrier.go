@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/net/idna"
 
-	"boon.example/internal/delivery"
+	"boon.example/internal/message"
 )
 
 // Carrier hands mail over to one server. It keeps connections for the next mails and uses as many at once as there are callers.
@@ -65,15 +65,15 @@ func (c *Carrier) Close() {
 	}
 }
 
-// Carry implements delivery.Carrier.
-func (c *Carrier) Carry(ctx context.Context, m delivery.Message) error {
+// Carry sends a message; its errors are those of package message.
+func (c *Carrier) Carry(ctx context.Context, m message.Message) error {
 	return c.veil(c.carry(ctx, m))
 }
 
-func (c *Carrier) carry(ctx context.Context, m delivery.Message) error {
+func (c *Carrier) carry(ctx context.Context, m message.Message) error {
 	to, international, err := route(m.To)
 	if err != nil {
-		return &delivery.Refusal{Words: "The address of the recipient has no valid domain."}
+		return &message.Refusal{Words: "The address of the recipient has no valid domain."}
 	}
 	text, err := compose(&m, c.server.From, to)
 	if err != nil {
@@ -178,7 +178,7 @@ func ascii(s string) bool {
 
 // answered reports whether an error is an answer of the server's that leaves the connection as it should be.
 func answered(err error) bool {
-	var refusal *delivery.Refusal
+	var refusal *message.Refusal
 	var answer *textproto.Error
 	if errors.As(err, &refusal) {
 		return true
@@ -202,15 +202,15 @@ func (c *Carrier) veil(err error) error {
 	if said == err.Error() {
 		return err
 	}
-	var refusal *delivery.Refusal
-	var doubt *delivery.Doubt
+	var refusal *message.Refusal
+	var doubt *message.Doubt
 	switch {
 	case errors.As(err, &refusal):
-		return &delivery.Refusal{Words: said}
+		return &message.Refusal{Words: said}
 	case errors.As(err, &doubt):
-		return &delivery.Doubt{Cause: errors.New("the connection was lost")}
+		return &message.Doubt{Cause: errors.New("the connection was lost")}
 	}
-	return &delivery.Unreachable{Cause: errors.New(said)}
+	return &message.Unreachable{Cause: errors.New(said)}
 }
 
 // timedOut makes a deadline of ours readable.

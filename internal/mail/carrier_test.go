@@ -30,9 +30,9 @@ import (
 	"github.com/emersion/go-smtp"
 	"go.uber.org/goleak"
 
-	"boon.example/internal/delivery"
 	"boon.example/internal/delivery/deliverytest"
 	"boon.example/internal/gift"
+	"boon.example/internal/message"
 	"boon.example/internal/qr"
 )
 
@@ -155,7 +155,7 @@ func (p *post) start(t *testing.T, s Server) *Carrier {
 	return c
 }
 
-func message(n byte) delivery.Message {
+func sample(n byte) message.Message {
 	code, err := qr.Encode("https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv")
 	if err != nil {
 		panic(err)
@@ -164,15 +164,15 @@ func message(n byte) delivery.Message {
 	if err != nil {
 		panic(err)
 	}
-	return delivery.Message{
+	return message.Message{
 		ID: gift.ID{n, 1}, GiftID: gift.ID{n, 2}, Method: gift.Email, To: "zoë@exämple.com", ToName: "Zoë Müller 王", FromName: "Café “Ä”",
 		Subject: "Ein Geschenk für dich von Zoë 🎁", Text: "Grüße\n.\n..dots\n" + strings.Repeat("long ", 400), QR: image, At: time.Now(),
-		HTML: `<p>Grüße</p><img src="cid:` + delivery.QRContentID + `">` + strings.Repeat("x", 3000),
+		HTML: `<p>Grüße</p><img src="cid:` + message.QRContentID + `">` + strings.Repeat("x", 3000),
 	}
 }
 
-func plain(n byte) delivery.Message {
-	m := message(n)
+func plain(n byte) message.Message {
+	m := sample(n)
 	m.To = "zoe@example.com"
 	return m
 }
@@ -183,7 +183,7 @@ func TestWhatArrives(t *testing.T) {
 		p := newPost(nil)
 		p.EnableSMTPUTF8 = true
 		c := p.start(t, Server{})
-		m := message(1)
+		m := sample(1)
 		if err := c.Carry(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +264,7 @@ func leaves(t *testing.T, kind string, body io.Reader) map[string]string {
 			}
 			continue
 		} else if name == "image/png" {
-			if id := part.Header.Get("Content-Id"); id != "<"+delivery.QRContentID+">" {
+			if id := part.Header.Get("Content-Id"); id != "<"+message.QRContentID+">" {
 				t.Errorf("Content-ID %q", id)
 			}
 			if d := part.Header.Get("Content-Disposition"); !strings.HasPrefix(d, "inline") {
@@ -413,9 +413,9 @@ func TestAnswers(t *testing.T) {
 
 // kind tells errors apart.
 func kind(err error) string {
-	var refusal *delivery.Refusal
-	var doubt *delivery.Doubt
-	var unreachable *delivery.Unreachable
+	var refusal *message.Refusal
+	var doubt *message.Doubt
+	var unreachable *message.Unreachable
 	switch {
 	case err == nil:
 		return "nil"

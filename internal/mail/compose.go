@@ -8,12 +8,12 @@ import (
 
 	"github.com/wneessen/go-mail"
 
-	"boon.example/internal/delivery"
+	"boon.example/internal/message"
 )
 
 // compose writes a message as MIME: text and HTML side by side, and the QR code and the pictures that the HTML shows. The Message-ID is the job's,
 // so that a repeat can be recognised.
-func compose(m *delivery.Message, from, to string) ([]byte, error) {
+func compose(m *message.Message, from, to string) ([]byte, error) {
 	msg := mail.NewMsg(mail.WithCharset(mail.CharsetUTF8), mail.WithEncoding(mail.EncodingQP), mail.WithNoDefaultUserAgent())
 	msg.FromMailAddress(&stdmail.Address{Name: header(m.FromName), Address: from})
 	msg.ToMailAddress(&stdmail.Address{Name: header(m.ToName), Address: to})
@@ -24,7 +24,7 @@ func compose(m *delivery.Message, from, to string) ([]byte, error) {
 	msg.SetBodyString(mail.TypeTextPlain, m.Text)
 	msg.AddAlternativeString(mail.TypeTextHTML, m.HTML)
 	if m.QR != nil {
-		err := msg.EmbedReader("gift.png", bytes.NewReader(m.QR), mail.WithFileContentID("<"+delivery.QRContentID+">"), mail.WithFileContentType("image/png"))
+		err := msg.EmbedReader("gift.png", bytes.NewReader(m.QR), mail.WithFileContentID("<"+message.QRContentID+">"), mail.WithFileContentType("image/png"))
 		if err != nil {
 			return nil, fmt.Errorf("attaching the QR code: %w", err)
 		}
@@ -44,13 +44,13 @@ func compose(m *delivery.Message, from, to string) ([]byte, error) {
 }
 
 // fileName is what a mail program calls a picture that is saved: logo.png for logo@gift.
-func fileName(p *delivery.Picture) string {
+func fileName(p *message.Picture) string {
 	name, _, _ := strings.Cut(p.ContentID, "@")
 	return name + "." + strings.Replace(strings.TrimPrefix(p.Kind, "image/"), "jpeg", "jpg", 1)
 }
 
 // Source is a message as it would go to a server that has sender as the service's own address.
-func Source(m *delivery.Message, sender string) ([]byte, error) {
+func Source(m *message.Message, sender string) ([]byte, error) {
 	to, _, err := route(m.To)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 
 	"github.com/wneessen/go-mail/smtp"
 
-	"boon.example/internal/delivery"
+	"boon.example/internal/message"
 )
 
 // connection is one to the server, of which one goroutine at a time makes use.
@@ -36,12 +36,12 @@ func (c *Carrier) dial(ctx context.Context) (*connection, error) {
 	defer cancel()
 	raw, err := c.connect(ctx)
 	if err != nil {
-		return nil, &delivery.Unreachable{Cause: err}
+		return nil, &message.Unreachable{Cause: err}
 	}
 	conn := &connection{raw: raw}
 	if err := conn.during(ctx, func() error { return c.greet(ctx, conn) }); err != nil {
 		conn.hangUp()
-		return nil, &delivery.Unreachable{Cause: err}
+		return nil, &message.Unreachable{Cause: err}
 	}
 	return conn, nil
 }
@@ -126,8 +126,8 @@ func (conn *connection) during(ctx context.Context, do func() error) error {
 	stop := context.AfterFunc(ctx, func() { conn.raw.Close() })
 	err := do()
 	if !stop() && err != nil && !answered(err) {
-		if doubt := new(delivery.Doubt); errors.As(err, &doubt) {
-			return &delivery.Doubt{Cause: ctx.Err()}
+		if doubt := new(message.Doubt); errors.As(err, &doubt) {
+			return &message.Doubt{Cause: ctx.Err()}
 		}
 		return ctx.Err()
 	}
@@ -139,15 +139,15 @@ func (conn *connection) within(d time.Duration) error { return conn.raw.SetDeadl
 // begin names the sender. What is wrong here is between the server and us, not the recipient's.
 func (conn *connection) begin(e *envelope) error {
 	if err := conn.within(commandTimeout); err != nil {
-		return &delivery.Unreachable{Cause: err}
+		return &message.Unreachable{Cause: err}
 	}
 	international, _ := conn.client.Extension("SMTPUTF8")
 	if e.international && !international {
-		return &delivery.Refusal{Words: "The mail server does not take addresses with letters beyond ASCII."}
+		return &message.Refusal{Words: "The mail server does not take addresses with letters beyond ASCII."}
 	}
 	conn.client.SkipSMTPUTF8(!e.international)
 	if err := conn.client.Mail("<" + e.from + ">"); err != nil {
-		return &delivery.Unreachable{Cause: fmt.Errorf("naming the sender: %w", err)}
+		return &message.Unreachable{Cause: fmt.Errorf("naming the sender: %w", err)}
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (conn *connection) send(e *envelope) error {
 	}
 	// Up to here the server has no whole mail and cannot have accepted it. From the final dot on, only its answer tells.
 	if err := w.(*smtp.DataCloser).WriteCloser.Close(); err != nil {
-		return &delivery.Doubt{Cause: err}
+		return &message.Doubt{Cause: err}
 	}
 	if _, _, err = conn.client.Text.ReadResponse(250); err == nil {
 		return nil
@@ -184,7 +184,7 @@ func (conn *connection) send(e *envelope) error {
 	if errors.As(err, &answer) && answer.Code >= 400 && answer.Code < 600 {
 		return judge(err)
 	}
-	return &delivery.Doubt{Cause: err}
+	return &message.Doubt{Cause: err}
 }
 
 // alive finds out whether the server has hung up or spoken in the middle, as far as that can be known: an end that came before the final dot
@@ -210,7 +210,7 @@ func judge(err error) error {
 		return lost(err)
 	}
 	if answer.Code >= 500 && answer.Code < 600 {
-		return &delivery.Refusal{Words: answer.Error()}
+		return &message.Refusal{Words: answer.Error()}
 	}
 	return err
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
+	"boon.example/internal/message"
 )
 
 // script is a mail server that says one thing after the other, whatever it hears; NUL parts them. accepted tells whether its answer to
@@ -56,7 +56,7 @@ func FuzzReplies(f *testing.F) {
 	}
 	f.Add("220 x\r\n\x00250-a\r\n250-STARTTLS\r\n250 AUTH PLAIN\r\n")
 	f.Add("\xff\x00\r\n")
-	m := delivery.Message{ID: gift.ID{7}, GiftID: gift.ID{8}, AccountID: gift.ID{9}, Method: gift.Email, To: "ann@example.com", Subject: "A gift", Text: "x", HTML: "<p>x"}
+	m := message.Message{ID: gift.ID{7}, GiftID: gift.ID{8}, AccountID: gift.ID{9}, Method: gift.Email, To: "ann@example.com", Subject: "A gift", Text: "x", HTML: "<p>x"}
 	f.Fuzz(func(t *testing.T, says string) {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

@@ -26,12 +26,13 @@ import (
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/message"
 )
 
 // keeper is an outbox, and the mails that would have left instead of coming to it.
-type keeper struct{ messages []delivery.Message }
+type keeper struct{ messages []message.Message }
 
-func (k *keeper) Carry(_ context.Context, m delivery.Message) error {
+func (k *keeper) Carry(_ context.Context, m message.Message) error {
 	k.messages = append(k.messages, m)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/mail"
+	"boon.example/internal/message"
 	"boon.example/internal/store"
 )
 
@@ -23,7 +24,7 @@ func newOutbox(s *store.Store, g *delivery.Gateways) outbox {
 }
 
 // Message implements web.Outbox.
-func (o outbox) Message(ctx context.Context, id gift.ID) (delivery.Message, error) {
+func (o outbox) Message(ctx context.Context, id gift.ID) (message.Message, error) {
 	m, err := o.Store.Message(ctx, id)
 	if err == nil {
 		err = o.gateways.Complete(ctx, &m)
@@ -32,4 +33,4 @@ func (o outbox) Message(ctx context.Context, id gift.ID) (delivery.Message, erro
 }
 
 // Source implements web.Outbox.
-func (o outbox) Source(m *delivery.Message) ([]byte, error) { return mail.Source(m, o.sender) }
+func (o outbox) Source(m *message.Message) ([]byte, error) { return mail.Source(m, o.sender) }

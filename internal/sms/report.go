@@ -14,14 +14,14 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
+	"boon.example/internal/message"
 )
 
 // Pattern is where reports arrive. The ids name the message; that a report comes from Twilio is for its signature to show.
 const Pattern = "POST /hooks/twilio/{account}/{gift}/{job}"
 
-func callbackPath(m *delivery.Message) string {
+func callbackPath(m *message.Message) string {
 	return "/hooks/twilio/" + m.AccountID.String() + "/" + m.GiftID.String() + "/" + m.ID.String()
 }
 

@@ -14,8 +14,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
+	"boon.example/internal/message"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -67,7 +67,7 @@ func twilio(t *testing.T, answer http.HandlerFunc) *Carrier {
 	return c
 }
 
-var text = delivery.Message{
+var text = message.Message{
 	ID: gift.ID{7}, GiftID: gift.ID{8}, AccountID: gift.ID{9}, Method: gift.SMS, To: "+14155550132", Text: "Your gift & more: é + 100%",
 }
 
@@ -156,10 +156,10 @@ func TestAnswers(t *testing.T) {
 }
 
 func kind(err error) string {
-	var refusal *delivery.Refusal
-	var doubt *delivery.Doubt
-	var unreachable *delivery.Unreachable
-	var later *delivery.Later
+	var refusal *message.Refusal
+	var doubt *message.Doubt
+	var unreachable *message.Unreachable
+	var later *message.Later
 	switch {
 	case err == nil:
 		return "nil"

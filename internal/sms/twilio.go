@@ -20,7 +20,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"boon.example/internal/delivery"
+	"boon.example/internal/message"
 )
 
 // Account says where text messages are handed over, and as whom.
@@ -121,8 +121,8 @@ func NewCarrier(a Account, publicURL string) *Carrier {
 // Close hangs up.
 func (c *Carrier) Close() { c.client.CloseIdleConnections() }
 
-// Carry implements delivery.Carrier.
-func (c *Carrier) Carry(ctx context.Context, m delivery.Message) error {
+// Carry sends a message; its errors are those of package message.
+func (c *Carrier) Carry(ctx context.Context, m message.Message) error {
 	form := url.Values{"To": {m.To}, "From": {c.account.From}, "Body": {m.Text}}
 	if c.callback != "" {
 		form.Set("StatusCallback", c.callback+callbackPath(&m))
@@ -157,9 +157,9 @@ func (c *Carrier) lost(err error, handed bool) error {
 		err = wrapped.Err
 	}
 	if handed {
-		return &delivery.Doubt{Cause: err}
+		return &message.Doubt{Cause: err}
 	}
-	return &delivery.Unreachable{Cause: err}
+	return &message.Unreachable{Cause: err}
 }
 
 // trouble is Twilio's answer to a request that it does not take.
@@ -185,13 +185,13 @@ func (c *Carrier) judge(answer *http.Response, body []byte) error {
 	after := retryAfter(answer.Header.Get("Retry-After"), time.Now())
 	switch {
 	case answer.StatusCode == http.StatusTooManyRequests || after > 0:
-		return &delivery.Later{Words: words, After: after}
+		return &message.Later{Words: words, After: after}
 	case answer.StatusCode >= 500 || answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden && t.Code == 0:
-		return &delivery.Unreachable{Cause: errors.New(words)}
+		return &message.Unreachable{Cause: errors.New(words)}
 	case answer.StatusCode == http.StatusBadRequest && t.Code != 0 && !slices.Contains(forNow, t.Code):
-		return &delivery.Refusal{Words: words}
+		return &message.Refusal{Words: words}
 	case answer.StatusCode == http.StatusForbidden && !slices.Contains(forNow, t.Code):
-		return &delivery.Refusal{Words: words}
+		return &message.Refusal{Words: words}
 	}
 	return errors.New(words)
 }

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/message"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/pgtest"
 )
@@ -59,7 +59,7 @@ func furnishStore(t *testing.T, s *Store, n int) []gift.Gift {
 	saveOrder(t, s, gifts[len(gifts)-1].AccountID, 2, "One per guest.", "Not on Sundays.")
 	_, err := s.MoveForgotten(t.Context(), func(time.Time, time.Time) time.Time { return noon }, noon, noon)
 	must(t, err)
-	must(t, s.KeepMessage(t.Context(), filled[delivery.Message](t)))
+	must(t, s.KeepMessage(t.Context(), filled[message.Message](t)))
 	return gifts
 }
 

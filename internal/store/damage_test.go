@@ -6,9 +6,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/message"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -60,7 +60,7 @@ func newShelf(t *testing.T) *shelf {
 	job := ledger.Job{ID: newID(), AccountID: account.ID, VoucherID: k.waiting.ID, Due: noon}
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{k.waiting}, Entries: []gift.Entry{issued}, Jobs: []ledger.Job{job}})
 	sendAgain(t, s, &k.spent)
-	if err := s.KeepMessage(t.Context(), delivery.Message{ID: newID(), GiftID: k.waiting.ID, At: noon}); err != nil {
+	if err := s.KeepMessage(t.Context(), message.Message{ID: newID(), GiftID: k.waiting.ID, At: noon}); err != nil {
 		t.Fatal(err)
 	}
 	return k

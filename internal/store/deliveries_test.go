@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 )
@@ -53,7 +52,7 @@ func testRedirect(t *testing.T, open opener) {
 			Rescheduled:     []ledger.Job{moved},
 		}
 	})
-	if _, err := s.GiftOf(t.Context(), leased[0]); !errors.Is(err, delivery.ErrTakenBack) {
+	if _, err := s.GiftOf(t.Context(), leased[0]); !errors.Is(err, ledger.ErrTakenBack) {
 		t.Errorf("the job that was taken back: %v", err)
 	}
 	runGroup(t, s, want, func(st *ledger.State) ledger.Changes {

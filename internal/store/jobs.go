@@ -10,9 +10,9 @@ import (
 	"slices"
 	"time"
 
-	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/message"
 )
 
 var insertJob = inserting("job", "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts, method, contact", "BBBNNNTTNNT", "")
@@ -51,7 +51,7 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 }
 
 // GiftOf gives the gift that a leased job is about. A job that was finished, taken back or leased to somebody else meanwhile is
-// delivery.ErrTakenBack.
+// ledger.ErrTakenBack.
 func (s *Store) GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error) {
 	g, err := s.Gift(ctx, job.AccountID, job.VoucherID)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Store) GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error) {
 			bare(job.AccountID), bare(job.ID), job.Lease.UnixMicro()).Scan(&held)
 	})
 	if err == nil && !held {
-		err = delivery.ErrTakenBack
+		err = ledger.ErrTakenBack
 	}
 	if err != nil {
 		return gift.Gift{}, fmt.Errorf("looking at job %s: %w", job.ID, err)
@@ -73,7 +73,7 @@ func (s *Store) GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error) {
 }
 
 // PostponeJob gives a leased job back, to be due again at job.Due, with its Attempts, its Doubts and the gateway's last words. A job that
-// was finished, taken back or leased to somebody else meanwhile is delivery.ErrTakenBack.
+// was finished, taken back or leased to somebody else meanwhile is ledger.ErrTakenBack.
 func (s *Store) PostponeJob(ctx context.Context, job ledger.Job, words string) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		due := job.Due.UnixMicro()
@@ -84,7 +84,7 @@ func (s *Store) PostponeJob(ctx context.Context, job ledger.Job, words string) e
 			return err
 		}
 		if n, err := result.RowsAffected(); err != nil || n == 0 {
-			return cmp.Or(err, delivery.ErrTakenBack)
+			return cmp.Or(err, ledger.ErrTakenBack)
 		}
 		return nil
 	})
@@ -128,7 +128,7 @@ func (s *Store) Backlog(ctx context.Context, now time.Time) (b Backlog, err erro
 }
 
 // KeepMessage stores a message, sealed; storing the same ID again changes nothing.
-func (s *Store) KeepMessage(ctx context.Context, m delivery.Message) error {
+func (s *Store) KeepMessage(ctx context.Context, m message.Message) error {
 	text, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("keeping message %s: %w", m.ID, err)
@@ -150,7 +150,7 @@ const (
 )
 
 // Messages gives at most limit messages, the newest first: those that are older than the one named; zero: all.
-func (s *Store) Messages(ctx context.Context, before gift.ID, limit int) ([]delivery.Message, error) {
+func (s *Store) Messages(ctx context.Context, before gift.ID, limit int) ([]message.Message, error) {
 	if before.IsZero() {
 		return s.selectMessages(ctx, selectMessage+newestMessages+`$1`, limit)
 	}
@@ -159,16 +159,16 @@ func (s *Store) Messages(ctx context.Context, before gift.ID, limit int) ([]deli
 }
 
 // Message finds one message; gift.NotFound when there is none.
-func (s *Store) Message(ctx context.Context, id gift.ID) (delivery.Message, error) {
+func (s *Store) Message(ctx context.Context, id gift.ID) (message.Message, error) {
 	found, err := s.selectMessages(ctx, selectMessage+`WHERE o.id = $1`, bare(id))
 	if err != nil || len(found) == 0 {
-		return delivery.Message{}, cmp.Or(err, error(gift.NotFound))
+		return message.Message{}, cmp.Or(err, error(gift.NotFound))
 	}
 	return found[0], nil
 }
 
-func (s *Store) selectMessages(ctx context.Context, query string, args ...any) ([]delivery.Message, error) {
-	messages, err := collect(ctx, s, query, args, func(from scanner) (m delivery.Message, err error) {
+func (s *Store) selectMessages(ctx context.Context, query string, args ...any) ([]message.Message, error) {
+	messages, err := collect(ctx, s, query, args, func(from scanner) (m message.Message, err error) {
 		var key gift.ID
 		var sealed []byte
 		if err := from.Scan(scanID{&key}, &sealed); err != nil {

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/message"
 	"boon.example/internal/sealed"
 )
 
@@ -58,7 +58,7 @@ func TestRotation(t *testing.T) {
 			b := again()
 			account := newID()
 			gifts := issue(t, a, account, 3)
-			message := delivery.Message{ID: newID(), GiftID: gifts[0].ID, Text: "Hello", At: noon}
+			message := message.Message{ID: newID(), GiftID: gifts[0].ID, Text: "Hello", At: noon}
 			must(t, a.KeepMessage(t.Context(), message))
 			sold := ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: ledger.SendGift, Key: "k"},
 				Fingerprint: a.Keys().Fingerprint([]byte("sell")), Answer: ledger.Answer{Status: 200, Body: []byte("sold")}, At: noon}

@@ -19,9 +19,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/message"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/pgtest"
 )
@@ -393,7 +393,7 @@ func useSecrets(t *testing.T, s *Store) (secrets []string) {
 				Fingerprint: s.Keys().Fingerprint(answer), Answer: ledger.Answer{Status: 200, Body: answer}, EntryID: taken.ID, At: noon})
 		}
 		save(t, s, c)
-		must(t, s.KeepMessage(t.Context(), delivery.Message{ID: newID(), GiftID: g.ID, Text: code, HTML: token, Subject: key, At: noon}))
+		must(t, s.KeepMessage(t.Context(), message.Message{ID: newID(), GiftID: g.ID, Text: code, HTML: token, Subject: key, At: noon}))
 		_, _, err := s.CountMisses(t.Context(), gift.Till{AccountID: account, KeyID: till}, noon, 1)
 		must(t, err)
 		if _, err := s.GiftByCode(t.Context(), g.Card.Code); err != nil {

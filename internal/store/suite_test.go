@@ -15,9 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/message"
 	"boon.example/internal/ratelimit"
 )
 
@@ -883,7 +883,7 @@ func testJobs(t *testing.T, open opener) {
 	leased := claim(t, s, at(91*time.Second), 9)
 	diff(t, unleased(leased), jobs[:2])
 
-	if err := s.PostponeJob(t.Context(), first[0], "too late"); !errors.Is(err, delivery.ErrTakenBack) {
+	if err := s.PostponeJob(t.Context(), first[0], "too late"); !errors.Is(err, ledger.ErrTakenBack) {
 		t.Errorf("postponing a job that is another's by now: %v, want ErrTakenBack", err)
 	}
 	later := leased[0]
@@ -891,7 +891,7 @@ func testJobs(t *testing.T, open opener) {
 	if err := s.PostponeJob(t.Context(), later, "try again"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PostponeJob(t.Context(), later, "again"); !errors.Is(err, delivery.ErrTakenBack) {
+	if err := s.PostponeJob(t.Context(), later, "again"); !errors.Is(err, ledger.ErrTakenBack) {
 		t.Errorf("postponing a job twice: %v, want ErrTakenBack", err)
 	}
 	save(t, s, ledger.Changes{Done: []ledger.Done{
@@ -900,7 +900,7 @@ func testJobs(t *testing.T, open opener) {
 		{JobID: newID(), AccountID: jobs[2].AccountID, VoucherID: gifts[2].ID}, // was finished by another worker
 	}})
 	diff(t, unleased(claim(t, s, at(time.Hour), 9)), unleased([]ledger.Job{jobs[3], later}))
-	if err := s.PostponeJob(t.Context(), leased[1], ""); !errors.Is(err, delivery.ErrTakenBack) {
+	if err := s.PostponeJob(t.Context(), leased[1], ""); !errors.Is(err, ledger.ErrTakenBack) {
 		t.Errorf("postponing a finished job: %v, want ErrTakenBack", err)
 	}
 	for i, want := range map[int]time.Time{1: at(92 * time.Second), 2: gifts[2].Card.DeliveredAt} {
@@ -949,11 +949,11 @@ func testClaimants(t *testing.T, open opener) {
 
 func testOutbox(t *testing.T, open opener) {
 	s, _ := open(t)
-	first, second := filled[delivery.Message](t), filled[delivery.Message](t)
+	first, second := filled[message.Message](t), filled[message.Message](t)
 	second.At = first.At.Add(time.Second)
 	again := first
 	again.Text = "another text under the same id"
-	for _, m := range []delivery.Message{first, second, again} {
+	for _, m := range []message.Message{first, second, again} {
 		if err := s.KeepMessage(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
@@ -962,15 +962,15 @@ func testOutbox(t *testing.T, open opener) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	diff(t, got, []delivery.Message{second, first})
+	diff(t, got, []message.Message{second, first})
 	if got, err = s.Messages(t.Context(), gift.ID{}, 1); err != nil {
 		t.Fatal(err)
 	}
-	diff(t, got, []delivery.Message{second})
+	diff(t, got, []message.Message{second})
 	if got, err = s.Messages(t.Context(), second.ID, 10); err != nil {
 		t.Fatal(err)
 	}
-	diff(t, got, []delivery.Message{first})
+	diff(t, got, []message.Message{first})
 	for _, none := range []gift.ID{first.ID, newID()} {
 		if got, err = s.Messages(t.Context(), none, 10); err != nil || len(got) > 0 {
 			t.Errorf("%d messages before %s, %v", len(got), none, err)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"boon.example/internal/card"
-	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/print"
 	"boon.example/internal/qr"
@@ -63,7 +62,7 @@ func (s *site) gift(r *http.Request) (page, error) {
 	}
 	v := &giftPage{View: card.New(&g, account, time.Now()), Uses: card.Uses(&g, account, history), Earlier: before > 0}
 	if v.Shown() {
-		code, err := qr.Encode(delivery.GiftURL(s.PublicURL, g.Card.Token))
+		code, err := qr.Encode(card.GiftURL(s.PublicURL, g.Card.Token))
 		if err != nil {
 			return page{}, fmt.Errorf("drawing the QR code of gift %s: %w", g.ID, err)
 		}

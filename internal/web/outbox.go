@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"boon.example/internal/card"
-	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
+	"boon.example/internal/message"
 )
 
 const (
@@ -125,7 +125,7 @@ func (s *site) messages(ctx context.Context, p *outboxPage, before gift.ID) (las
 }
 
 // status is that of a message's gift now; "" when there is none.
-func (s *site) status(ctx context.Context, m *delivery.Message) (string, error) {
+func (s *site) status(ctx context.Context, m *message.Message) (string, error) {
 	g, err := s.Messages.Gift(ctx, m.AccountID, m.GiftID)
 	if errors.Is(err, gift.NotFound) {
 		return "", nil
@@ -180,7 +180,7 @@ func says(query string, texts ...string) bool {
 
 // messagePage is one message.
 type messagePage struct {
-	delivery.Message
+	message.Message
 	Item    outboxItem
 	Gift    string // the path of the gift's page; "" when there is none any more
 	PDF     string
@@ -210,10 +210,10 @@ func (m messagePage) Parts() []part {
 }
 
 // kept gives the message that the path names.
-func (s *site) kept(r *http.Request) (delivery.Message, error) {
+func (s *site) kept(r *http.Request) (message.Message, error) {
 	id, err := gift.ParseID(r.PathValue("id"))
 	if err != nil {
-		return delivery.Message{}, gift.NotFound
+		return message.Message{}, gift.NotFound
 	}
 	return s.Messages.Message(r.Context(), id)
 }
@@ -224,7 +224,7 @@ func (s *site) message(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	base := delivery.GiftURL(s.PublicURL, gift.Token{})
+	base := card.GiftURL(s.PublicURL, gift.Token{})
 	main := messagePage{Message: m, Item: outboxItem{At: m.At},
 		address: regexp.MustCompile(regexp.QuoteMeta(base) + fmt.Sprintf("[0-9A-Za-z]{%d}", gift.TokenLength))}
 	g, err := s.Messages.Gift(r.Context(), m.AccountID, m.GiftID)
@@ -265,7 +265,7 @@ func (s *site) messageHTML(w http.ResponseWriter, r *http.Request) {
 	embed := func(contentID, kind string, b []byte) {
 		text = strings.ReplaceAll(text, `"cid:`+contentID+`"`, `"data:`+kind+";base64,"+base64.StdEncoding.EncodeToString(b)+`"`)
 	}
-	embed(delivery.QRContentID, "image/png", m.QR)
+	embed(message.QRContentID, "image/png", m.QR)
 	for i := range m.Pictures {
 		embed(m.Pictures[i].ContentID, m.Pictures[i].Kind, m.Pictures[i].Bytes)
 	}
@@ -290,7 +290,7 @@ func (s *site) messageSource(w http.ResponseWriter, r *http.Request) {
 }
 
 // mail is the message that the path names, if it is a mail.
-func (s *site) mail(r *http.Request) (delivery.Message, error) {
+func (s *site) mail(r *http.Request) (message.Message, error) {
 	m, err := s.kept(r)
 	if err == nil && m.HTML == "" {
 		err = gift.NotFound

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
+	"boon.example/internal/message"
 )
 
 // full is an outbox of n messages, the newest first, every third of them an SMS, and as many printed gifts.
@@ -20,7 +20,7 @@ func full(t *testing.T, n int) *shelf {
 	t.Helper()
 	s := &shelf{gifts: map[string]gift.Gift{}}
 	for i := range n {
-		m := delivery.Message{
+		m := message.Message{
 			ID: gift.ID{1, byte(i >> 8), byte(i)}, Method: gift.Email, To: fmt.Sprintf("guest%d@example.com", i), FromName: "Harbor Coffee",
 			Subject: fmt.Sprintf("A gift for you from Ben, #%d#", i), Text: fmt.Sprintf("#%d is the number", i), HTML: "<p>x</p>",
 			At: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(-time.Duration(i) * time.Minute),
@@ -115,7 +115,7 @@ func TestOutboxSearchIsBounded(t *testing.T) {
 	t.Parallel()
 	s := full(t, 0)
 	for i := range scanned + 50 {
-		s.messages = append(s.messages, delivery.Message{ID: gift.ID{1, byte(i >> 8), byte(i)}, Method: gift.SMS, To: "+14155550132"})
+		s.messages = append(s.messages, message.Message{ID: gift.ID{1, byte(i >> 8), byte(i)}, Method: gift.SMS, To: "+14155550132"})
 	}
 	s.messages[scanned+40].To = "+14155550199"
 	_, _, body := s.get(t, "/outbox?q=0199")
@@ -133,7 +133,7 @@ func TestMessagePictures(t *testing.T) {
 	s := full(t, 2)
 	m := &s.messages[1]
 	m.HTML, m.QR = `<img src="cid:qr@gift"><img src="cid:logo@gift"><p>cid:logo@gift</p>`, []byte("q")
-	m.Pictures = []delivery.Picture{{ContentID: "logo@gift", Kind: "image/jpeg", Bytes: []byte("l")}}
+	m.Pictures = []message.Picture{{ContentID: "logo@gift", Kind: "image/jpeg", Bytes: []byte("l")}}
 	_, header, body := s.get(t, "/outbox/"+m.ID.String()+"/html")
 	want := fmt.Sprintf(`<img src="data:image/png;base64,%s"><img src="data:image/jpeg;base64,%s"><p>cid:logo@gift</p>`,
 		base64.StdEncoding.EncodeToString([]byte("q")), base64.StdEncoding.EncodeToString([]byte("l")))

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"boon.example/internal/card"
-	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/print"
 )
@@ -108,7 +107,7 @@ func (s *site) pdf(w http.ResponseWriter, r *http.Request, a *gift.Account, loca
 
 // card is a gift as it is printed. pictures holds those that were read before.
 func (s *site) card(ctx context.Context, g *gift.Gift, a *gift.Account, pictures map[gift.AssetHash]*print.Picture) (c print.Card, err error) {
-	c = print.Card{View: card.New(g, a, time.Now()), URL: delivery.GiftURL(s.PublicURL, g.Card.Token), Made: g.CreatedAt}
+	c = print.Card{View: card.New(g, a, time.Now()), URL: card.GiftURL(s.PublicURL, g.Card.Token), Made: g.CreatedAt}
 	if c.Logo, err = s.picture(ctx, c.View.Logo, pictures); err == nil {
 		c.Picture, err = s.picture(ctx, c.View.Picture, pictures)
 	}

@@ -19,8 +19,8 @@ import (
 	"strings"
 
 	"boon.example/internal/clientip"
-	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
+	"boon.example/internal/message"
 )
 
 // Config is what the pages read from.
@@ -55,13 +55,13 @@ type Gifts interface {
 // Outbox is where messages are kept instead of being sent.
 type Outbox interface {
 	// Messages gives at most limit messages, the newest first: those that are older than the one named; zero: all.
-	Messages(ctx context.Context, before gift.ID, limit int) ([]delivery.Message, error)
+	Messages(ctx context.Context, before gift.ID, limit int) ([]message.Message, error)
 	// Message gives one message with its pictures; gift.NotFound when there is none.
-	Message(context.Context, gift.ID) (delivery.Message, error)
+	Message(context.Context, gift.ID) (message.Message, error)
 	// Gift finds the gift of a message; gift.NotFound when there is none.
 	Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error)
 	// Source is a mail as it would have left.
-	Source(*delivery.Message) ([]byte, error)
+	Source(*message.Message) ([]byte, error)
 }
 
 // site is the pages of one configuration.

@@ -21,6 +21,7 @@ import (
 	"boon.example/internal/card"
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
+	"boon.example/internal/message"
 	"boon.example/internal/qr"
 )
 
@@ -34,7 +35,7 @@ const (
 // shelf holds what the pages read.
 type shelf struct {
 	gifts    map[string]gift.Gift
-	messages []delivery.Message
+	messages []message.Message
 	history  []gift.Entry
 	assets   []gift.Asset
 	err      error // what every read fails with
@@ -73,21 +74,21 @@ func (s *shelf) Asset(_ context.Context, hash gift.AssetHash) (gift.Asset, error
 	return gift.Asset{}, gift.NotFound
 }
 
-func (s *shelf) Messages(_ context.Context, before gift.ID, limit int) ([]delivery.Message, error) {
+func (s *shelf) Messages(_ context.Context, before gift.ID, limit int) ([]message.Message, error) {
 	rest := s.messages
-	if at := slices.IndexFunc(rest, func(m delivery.Message) bool { return m.ID == before }); at >= 0 {
+	if at := slices.IndexFunc(rest, func(m message.Message) bool { return m.ID == before }); at >= 0 {
 		rest = rest[at+1:]
 	}
 	return rest[:min(limit, len(rest))], s.err
 }
 
-func (s *shelf) Message(_ context.Context, id gift.ID) (delivery.Message, error) {
+func (s *shelf) Message(_ context.Context, id gift.ID) (message.Message, error) {
 	for _, m := range s.messages {
 		if m.ID == id {
 			return m, s.err
 		}
 	}
-	return delivery.Message{}, cmp.Or(s.err, error(gift.NotFound))
+	return message.Message{}, cmp.Or(s.err, error(gift.NotFound))
 }
 
 func (s *shelf) Gift(_ context.Context, account, voucher gift.ID) (gift.Gift, error) {
@@ -99,7 +100,7 @@ func (s *shelf) Gift(_ context.Context, account, voucher gift.ID) (gift.Gift, er
 	return gift.Gift{}, cmp.Or(s.err, error(gift.NotFound))
 }
 
-func (s *shelf) Source(m *delivery.Message) ([]byte, error) {
+func (s *shelf) Source(m *message.Message) ([]byte, error) {
 	return []byte("Subject: =?utf-8?q?" + m.Subject + "?=\r\nMessage-ID: <" + m.ID.String() + "@x>\r\n\r\nbody"), s.err
 }
 
