@@ -13,17 +13,18 @@ import (
 type copyCmd struct {
 	From string `required:"" placeholder:"DIR|URL" help:"Data folder, or postgres://… database, to copy."`
 	To   string `required:"" placeholder:"DIR|URL" help:"Where to: a new data folder, or an empty postgres://… database."`
-	Data string `setting:"env" placeholder:"DIR" help:"Folder of the key file of a postgres://… database. Default: the folder on the other side, else ./boon-data."`
+	Data string `setting:"env" placeholder:"DIR" help:"Folder of the key file of a postgres://… database."`
 }
 
 // Help teaches.
 func (copyCmd) Help() string {
 	return `Copies a whole installation: set-up, API keys, gifts, their ledger, idempotency records, codes, tokens, jobs, counts of wrong
-codes. Every row is copied as it is; nothing is decrypted, and both sides use the same key file, which is copied into a new folder.
+codes. Every row is copied as it is; nothing is decrypted, and both sides use the same key file, which is copied into a new
+folder. For a postgres://… database it is the one in --data; default: in the folder on the other side, else in ./boon-data.
 
-Nobody may use either side meanwhile: stop boon serve first. A copy that was cut off, by whatever, goes on when the same command is
-given again. At the end every row is read on both sides and compared, and the sums of each account are shown. Only then
-can the destination be served. Exit code 1 if anything differs.
+Nothing else may use either side meanwhile: stop boon serve first. The destination must be empty. At the end every row is
+read on both sides and compared, and the sums of each account are shown. Only then can the destination be served: a copy
+that was cut off is thrown away and made again. Exit code 1 if anything differs.
 
 Example:
 
@@ -44,13 +45,10 @@ func (c *copyCmd) Run(t *terminal) error {
 		show(done, total)
 	})
 	if err != nil && t.Err() != nil {
-		return errors.New("stopped; give the same command again to go on")
+		return errors.New("stopped; what is in the destination is not complete: make an empty one and copy again")
 	}
 	if err != nil {
 		return err
-	}
-	if r.Resumed {
-		fmt.Fprintln(t.stdout, "An earlier copy into this destination was continued.")
 	}
 	seconds := time.Since(begun).Seconds()
 	fmt.Fprintf(t.stdout, "%d rows copied and compared in %.1f s, %.0f a second.\n\n", r.Rows, seconds, float64(r.Rows)/seconds)
@@ -95,7 +93,8 @@ func (t *terminal) compared(accounts []store.AccountTotals) {
 			what     string
 			from, to int64
 		}{
-			{"vouchers", a.From.Vouchers, a.To.Vouchers}, {"original values", a.From.Original, a.To.Original}, {"balances", a.From.Balance, a.To.Balance},
+			{"vouchers", a.From.Vouchers, a.To.Vouchers}, {"original values", a.From.Original, a.To.Original},
+			{"balances", a.From.Balance, a.To.Balance},
 			{"entries", a.From.Entries, a.To.Entries}, {"changes", a.From.Delta, a.To.Delta},
 			{"requests", a.From.Requests, a.To.Requests}, {"jobs", a.From.Jobs, a.To.Jobs},
 		} {
@@ -103,7 +102,8 @@ func (t *terminal) compared(accounts []store.AccountTotals) {
 			if figure.from != figure.to {
 				verdict = "DIFFERS"
 			}
-			rows = append(rows, []string{name, figure.what, strconv.FormatInt(figure.from, 10), strconv.FormatInt(figure.to, 10), verdict})
+			from, to := strconv.FormatInt(figure.from, 10), strconv.FormatInt(figure.to, 10)
+			rows = append(rows, []string{name, figure.what, from, to, verdict})
 			name = ""
 		}
 	}

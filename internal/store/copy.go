@@ -20,29 +20,39 @@ import (
 
 // CopyReport tells what Copy did and how the two databases compare.
 type CopyReport struct {
-	Rows     int64 // copied by this call
-	Resumed  bool  // an earlier call had begun
+	Rows     int64
 	Accounts []AccountTotals
 	// Differences are sentences about what is not equal. While there are any, the destination cannot be served.
 	Differences []string
 }
 
-// copyProgress is the table that a destination has while it is being copied into: how many rows of each table are there, and
-// the key of the last. The table without a name stands for the copy itself: the source's mark, and how many rows it has.
-const copyProgress = "copy_progress"
-
 // copyBatch is how many rows go into one transaction of Copy.
 const copyBatch = 2000
 
-// Copy moves a whole installation into an empty database, row by row as it is: nothing is decrypted, and both use the same
-// key file, which is copied into a new data folder. The source must not be in use; while Copy runs, nobody else can write to
-// it. A call that was cut off at any moment is continued by the next. At the end every row of both is read and compared. Until
-// they are equal, no other program opens the destination.
+// unfinishedCopy is the key check of a database that is being copied into. No key opens it, and so nothing else opens the
+// database until the copy is complete and equal.
+var unfinishedCopy = []byte("copy")
+
+// errUnfinished is what opening such a database fails with.
+func (s *Store) errUnfinished() error {
+	empty := "drop and create the database " + s.place
+	if s.file != "" {
+		empty = "remove the file " + s.file
+	}
+	return fmt.Errorf("a boon copy into the database %s did not end, so that not all is there; %s, and give the boon copy command again",
+		s.place, empty)
+}
+
+// Copy copies a whole installation into an empty database, row by row as it is: nothing is decrypted, and both use the same
+// key file, which is copied into a new data folder. The source must not be in use; while Copy runs, no one else can write to
+// it. At the end every row of both is read and compared. A destination that is not complete, or not equal, cannot be opened.
 func Copy(ctx context.Context, from, to Options, progress func(doing string, done, total int64)) (CopyReport, error) {
 	return copyInBatches(ctx, from, to, copyBatch, progress)
 }
 
-func copyInBatches(ctx context.Context, from, to Options, batch int, progress func(string, int64, int64)) (r CopyReport, err error) {
+func copyInBatches(
+	ctx context.Context, from, to Options, batch int, progress func(string, int64, int64),
+) (r CopyReport, err error) {
 	if same(from, to) {
 		return r, errors.New("source and destination are the same")
 	}
@@ -132,8 +142,8 @@ type copying struct {
 	progress func(doing string, done, total int64)
 	report   *CopyReport
 
-	total, done int64 // rows
-	key         byte  // that new secrets are made with in the source
+	total int64 // rows
+	key   byte  // that new secrets are made with in the source
 }
 
 func (c *copying) run(ctx context.Context) error {
@@ -148,15 +158,10 @@ func (c *copying) run(ctx context.Context) error {
 	if err := c.compare(ctx); err != nil || len(c.report.Differences) > 0 {
 		return err
 	}
-	return c.to.transactUnhurried(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DROP TABLE `+copyProgress); err != nil {
-			return err
-		}
-		return c.to.noteKey(ctx, tx, c.key)
-	})
+	return c.to.transactUnhurried(ctx, func(tx *sql.Tx) error { return c.to.noteKey(ctx, tx, c.key) })
 }
 
-// begin finds out whether this is the beginning or goes on from one, and refuses what is neither.
+// begin marks the destination, which must hold nothing, as unfinished.
 func (c *copying) begin(ctx context.Context) error {
 	mark, err := keyCheck(ctx, c.from)
 	if err != nil {
@@ -173,35 +178,11 @@ func (c *copying) begin(ctx context.Context) error {
 	if c.total, err = countRows(ctx, c.from); err != nil {
 		return err
 	}
-	begun, err := c.to.hasTable(ctx, c.to.readers, copyProgress)
-	if err != nil {
-		return err
-	}
-	if !begun {
-		if err := c.start(ctx, mark); err != nil {
-			return err
-		}
-		return c.to.prepareCopy(ctx)
-	}
-	c.report.Resumed = true
-	source, rows, err := readProgress(ctx, c.to.readers, "")
-	switch {
-	case err != nil:
-		return err
-	case !bytes.Equal(source, mark):
-		return errors.New("the destination holds the beginning of a copy from another source; name an empty one")
-	case rows != c.total:
-		return fmt.Errorf("the source has changed since the copy into this destination began: it had %d rows and has %d; "+
-			"make an empty destination and start again, with the source at rest", rows, c.total)
-	}
-	return c.to.prepareCopy(ctx)
-}
-
-// start makes the table of progress in a destination that must hold nothing.
-func (c *copying) start(ctx context.Context, mark []byte) error {
-	return c.to.transactUnhurried(ctx, func(tx *sql.Tx) error {
-		// A new database has two rows that are not its own: the version of its empty set-up, and that nothing was done to it yet.
-		for _, text := range []string{`DELETE FROM setup_version WHERE version = 0`, `DELETE FROM setup_change WHERE version = 0`} {
+	err = c.to.transactUnhurried(ctx, func(tx *sql.Tx) error {
+		// A new database has two rows that are not its own: the version of its empty set-up, and that it was made.
+		for _, text := range []string{
+			`DELETE FROM setup_version WHERE version = 0`, `DELETE FROM setup_change WHERE version = 0`,
+		} {
 			if _, err := tx.ExecContext(ctx, text); err != nil {
 				return fmt.Errorf("preparing the destination: %w", err)
 			}
@@ -209,23 +190,17 @@ func (c *copying) start(ctx context.Context, mark []byte) error {
 		if n, err := countRows(ctx, tx); err != nil || n > 0 {
 			return cmp.Or(err, errors.New("the destination holds data already; name an empty one"))
 		}
-		create := c.to.dialect.words.Replace(`CREATE TABLE ` + copyProgress + ` (name TEXT NOT NULL PRIMARY KEY, place BYTEA NOT NULL, copied BIGINT NOT NULL) {table}`)
-		if _, err := tx.ExecContext(ctx, create); err != nil {
-			return fmt.Errorf("preparing the destination: %w", err)
-		}
-		_, err := tx.ExecContext(ctx, noteProgress.one, "", mark, c.total)
-		return err
+		return setKeyCheck(ctx, tx, unfinishedCopy)
 	})
-}
-
-// table copies the rows of a table that are not there yet. One goroutine reads ahead of the other that writes.
-func (c *copying) table(ctx context.Context, t *table) error {
-	after, copied, err := readProgress(ctx, c.to.readers, t.name)
 	if err != nil {
 		return err
 	}
-	c.done += copied
-	c.progress("copying", c.done, c.total)
+	return c.to.prepareCopy(ctx)
+}
+
+// table copies the rows of a table. One goroutine reads ahead of the other that writes.
+func (c *copying) table(ctx context.Context, t *table) error {
+	c.progress("copying", c.report.Rows, c.total)
 	ctx, cancel := context.WithCancel(ctx)
 	batches := make(chan [][]any, 2)
 	var readErr error
@@ -234,30 +209,23 @@ func (c *copying) table(ctx context.Context, t *table) error {
 	defer cancel()
 	reader.Go(func() {
 		defer close(batches)
-		readErr = c.read(ctx, t, after, batches)
+		readErr = c.read(ctx, t, batches)
 	})
 	for batch := range batches {
-		copied += int64(len(batch))
-		if err := c.write(ctx, t, batch, copied); err != nil {
+		err := c.to.dialect.transact(ctx, c.to, func(run runner) error {
+			return run(ctx, []work{{statement: t.insert, rows: batch}})
+		})
+		if err != nil {
 			return err
 		}
 		c.report.Rows += int64(len(batch))
-		c.done += int64(len(batch))
-		c.progress("copying", c.done, c.total)
+		c.progress("copying", c.report.Rows, c.total)
 	}
 	return readErr
 }
 
-// read hands out what follows a key, in batches.
-func (c *copying) read(ctx context.Context, t *table, after []byte, batches chan<- [][]any) error {
-	query, args := t.selectAll(), []any(nil)
-	if after != nil {
-		key, err := parseKey(after)
-		if err != nil {
-			return err
-		}
-		query, args = t.selectAfter(), key
-	}
+// read hands out the rows of a table in batches.
+func (c *copying) read(ctx context.Context, t *table, batches chan<- [][]any) error {
 	var batch [][]any
 	send := func() error {
 		select {
@@ -268,7 +236,7 @@ func (c *copying) read(ctx context.Context, t *table, after []byte, batches chan
 			return ctx.Err()
 		}
 	}
-	err := each(ctx, c.from, query, args, func(rows *sql.Rows) error {
+	err := each(ctx, c.from, t.selectAll(), nil, func(rows *sql.Rows) error {
 		r, err := scanTuple(rows, t)
 		if err != nil {
 			return err
@@ -282,17 +250,6 @@ func (c *copying) read(ctx context.Context, t *table, after []byte, batches chan
 		err = send()
 	}
 	return err
-}
-
-// write commits a batch together with how far the table has come.
-func (c *copying) write(ctx context.Context, t *table, batch [][]any, copied int64) error {
-	last, err := formatKey(batch[len(batch)-1][:len(t.key)])
-	if err != nil {
-		return err
-	}
-	return c.to.dialect.transact(ctx, c.to, func(run runner) error {
-		return run(ctx, []work{{statement: t.insert, rows: batch}, {statement: noteProgress, rows: [][]any{{t.name, last, copied}}}})
-	})
 }
 
 // compare reads every row on both sides.
@@ -363,47 +320,13 @@ func countRows(ctx context.Context, q querier) (total int64, err error) {
 	return total, nil
 }
 
-func (s *Store) hasTable(ctx context.Context, q querier, name string) (bool, error) {
-	var n int
-	if err := q.QueryRowContext(ctx, s.dialect.hasTable, name).Scan(&n); err != nil {
-		return false, fmt.Errorf("looking for the table %s: %w", name, err)
-	}
-	return n > 0, nil
-}
-
-// readProgress is how far a table has come; nil: nothing of it is there.
-func readProgress(ctx context.Context, q querier, name string) (place []byte, copied int64, err error) {
-	err = q.QueryRowContext(ctx, `SELECT place, copied FROM `+copyProgress+` WHERE name = $1`, name).Scan(&place, &copied)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return nil, 0, fmt.Errorf("reading how far the copy had come: %w", err)
-	}
-	return place, copied, nil
-}
-
-// noteProgress writes how far a table has come.
-var noteProgress = inserting(copyProgress, "name, place, copied", "TBN",
-	` ON CONFLICT (name) DO UPDATE SET place = excluded.place, copied = excluded.copied`)
-
 // prepareCopy prepares what a copy writes, where that is done by hand.
 func (s *Store) prepareCopy(ctx context.Context) error {
-	texts := []string{noteProgress.one, noteProgress.many}
+	var texts []string
 	for _, t := range tables {
 		texts = append(texts, t.insert.one, t.insert.many)
 	}
 	prepared, err := s.prepare(ctx, s.writer, texts)
 	maps.Copy(s.hot, prepared)
-	return err
-}
-
-// refuseHalfCopied keeps a program from working on what is not all there.
-func (s *Store) refuseHalfCopied(ctx context.Context) error {
-	var half bool
-	err := s.ask(ctx, func(ctx context.Context) (err error) {
-		half, err = s.hasTable(ctx, s.readers, copyProgress)
-		return err
-	})
-	if err == nil && half {
-		err = errors.New("a boon copy into this database was begun and is not finished; give the same boon copy command again")
-	}
 	return err
 }

@@ -142,7 +142,8 @@ func TestCopy(t *testing.T) {
 	for _, table := range rows {
 		want += int64(len(table))
 	}
-	if r.Rows != want || r.Resumed || len(r.Differences) > 0 || len(r.Accounts) != 3 || !slices.Equal(doings, []string{"copying", "comparing"}) {
+	if r.Rows != want || len(r.Differences) > 0 || len(r.Accounts) != 3 ||
+		!slices.Equal(doings, []string{"copying", "comparing"}) {
 		t.Errorf("%+v, %v; want %d rows and 3 accounts", r, doings, want)
 	}
 	var sum Totals
@@ -163,43 +164,45 @@ func TestCopy(t *testing.T) {
 	checkCopied(t, to, rows, gifts)
 }
 
-// TestCopyGoesOn cuts a copy off at every place, with the key file, with the table of progress, in the middle of tables, while
-// comparing. The next call must end where an undisturbed one does.
-func TestCopyGoesOn(t *testing.T) {
+// cutOff copies until a number of rows was copied or compared, and expects what is left to be refused.
+func cutOff(t *testing.T, from, to Options, doing string, rows int64) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	_, err := copyInBatches(ctx, from, to, 7, func(now string, done, _ int64) {
+		if now == doing && done >= rows {
+			stop()
+		}
+	})
+	if err == nil {
+		t.Fatal("it was not cut off")
+	}
+	if s, err := Open(t.Context(), to); err == nil || !strings.Contains(err.Error(), "did not end") {
+		t.Errorf("what is half copied opens as %v, %v", s, err)
+	}
+	if _, err := Copy(t.Context(), from, to, untold); err == nil || !strings.Contains(err.Error(), "did not end") {
+		t.Errorf("what is half copied is copied into: %v", err)
+	}
+}
+
+// TestCopyIsCutOff: of a copy that was cut off, nothing opens the destination; in an empty one it is made again.
+func TestCopyIsCutOff(t *testing.T) {
 	t.Parallel()
 	from, rows, gifts := sourceFolder(t, 6)
-	to := t.TempDir()
-	var did int64
-	resumed := false
-	for cut := 1; ; cut++ {
-		ctx, stop := context.WithCancel(t.Context())
-		told := 0
-		r, err := copyInBatches(ctx, Options{Dir: from}, Options{Dir: to}, 4, func(string, int64, int64) {
-			if told++; told == 3*cut {
-				stop()
-			}
-		})
-		stop()
-		did += r.Rows
-		resumed = resumed || r.Resumed
-		if err == nil {
-			if len(r.Differences) > 0 {
-				t.Error(r.Differences)
-			}
-			break
+	for _, cut := range []struct {
+		doing string
+		rows  int64
+	}{{"copying", 0}, {"copying", 1}, {"copying", 100}, {"comparing", 0}} {
+		to := filepath.Join(t.TempDir(), "new")
+		cutOff(t, Options{Dir: from}, Options{Dir: to}, cut.doing, cut.rows)
+		if _, err := Backup(t.Context(), to, t.TempDir(), noon, func(int64, int64) {}); err == nil {
+			t.Error("what is half copied is backed up")
 		}
-		if _, err := Open(t.Context(), Options{Dir: to}); err == nil || !strings.Contains(err.Error(), "is not finished") {
-			t.Fatalf("what is half copied opens: %v", err)
-		}
+		must(t, os.Remove(filepath.Join(to, DatabaseName))) // as the refusal says
+		_, err := Copy(t.Context(), Options{Dir: from}, Options{Dir: to}, untold)
+		must(t, err)
+		checkCopied(t, to, rows, gifts)
 	}
-	var want int64
-	for _, table := range rows {
-		want += int64(len(table))
-	}
-	if did != want || !resumed {
-		t.Errorf("%d rows were copied in all calls, want each once, %d; resumed %t", did, want, resumed)
-	}
-	checkCopied(t, to, rows, gifts)
 }
 
 func TestCopyRefuses(t *testing.T) {
@@ -256,63 +259,35 @@ func copyKey(t *testing.T, from, to string) {
 	must(t, shareKeyFile(from, to))
 }
 
-// TestCopyNotices: what changes in the source between two calls, or in the destination, is found.
+// TestCopyNotices: what is not the same on both sides when it was copied is found, and the destination cannot be opened.
 func TestCopyNotices(t *testing.T) {
 	t.Parallel()
-	half := func(t *testing.T) (from, to string, gifts []gift.Gift) {
-		from, _, gifts = sourceFolder(t, 4)
-		to = t.TempDir()
-		ctx, stop := context.WithCancel(t.Context())
-		_, err := copyInBatches(ctx, Options{Dir: from}, Options{Dir: to}, 4, func(doing string, done, _ int64) {
-			if done > 60 {
-				stop()
-			}
-		})
-		if err == nil {
-			t.Fatal("it was not cut off")
-		}
-		return from, to, gifts
-	}
-	t.Run("a redemption", func(t *testing.T) {
-		t.Parallel()
-		from, to, gifts := half(t)
-		s := openDir(t, from)
-		redeem(t, s, &gifts[0].Voucher, 1)
-		must(t, s.Close())
-		if _, err := Copy(t.Context(), Options{Dir: from}, Options{Dir: to}, untold); err == nil || !strings.Contains(err.Error(), "has changed since") {
-			t.Errorf("%v, want a refusal", err)
-		}
-	})
-	t.Run("another source", func(t *testing.T) {
-		t.Parallel()
-		from, to, _ := half(t)
-		other := t.TempDir()
-		copyKey(t, from, other)
-		must(t, openDir(t, other).Close())
-		if _, err := Copy(t.Context(), Options{Dir: other}, Options{Dir: to}, untold); err == nil || !strings.Contains(err.Error(), "from another source") {
-			t.Errorf("%v, want a refusal", err)
-		}
-	})
-	for name, change := range map[string]string{
-		"a column": `UPDATE card SET message = 'other'`,
-		"a row":    `DELETE FROM used_record`,
-		"a sum":    `UPDATE voucher SET balance = balance - 1`,
+	for name, test := range map[string]struct{ change, want string }{
+		"a column": {`UPDATE card SET message = 'other'`, "rows of card are not the same"},
+		"a row":    {`DELETE FROM used_record`, "rows in used_record, the destination has 0"},
+		"a sum":    {`UPDATE voucher SET balance = balance - 1`, "does not add up"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			from, to, _ := half(t)
-			s, err := Open(t.Context(), Options{Dir: to, copying: true})
+			from, _, _ := sourceFolder(t, 4)
+			to, changed := t.TempDir(), false
+			r, err := copyInBatches(t.Context(), Options{Dir: from}, Options{Dir: to}, 4, func(doing string, done, _ int64) {
+				if doing != "comparing" || changed {
+					return
+				}
+				changed = true
+				db, err := sql.Open("sqlite", sqliteDSN(filepath.Join(to, DatabaseName)))
+				must(t, err)
+				_, err = db.Exec(test.change)
+				must(t, err)
+				must(t, db.Close())
+			})
 			must(t, err)
-			_, err = s.writer.Exec(change)
-			must(t, err)
-			must(t, s.Close())
-			r, err := Copy(t.Context(), Options{Dir: from}, Options{Dir: to}, untold)
-			must(t, err)
-			if len(r.Differences) == 0 {
-				t.Error("no difference was found")
+			if !strings.Contains(strings.Join(r.Differences, "\n"), test.want) {
+				t.Errorf("found %q, want %q", r.Differences, test.want)
 			}
-			if _, err := Open(t.Context(), Options{Dir: to}); err == nil {
-				t.Error("what differs opens")
+			if _, err := Open(t.Context(), Options{Dir: to}); err == nil || !strings.Contains(err.Error(), "did not end") {
+				t.Errorf("what differs opens: %v", err)
 			}
 		})
 	}
@@ -354,34 +329,21 @@ func drainPairs(rows *sql.Rows, fn func(a, b string)) error {
 	})
 }
 
-// TestCopyThereAndBack takes an installation to PostgreSQL, cut off on the way, and back into a folder.
+// TestCopyThereAndBack takes an installation to PostgreSQL, once cut off on the way, and back into a folder.
 func TestCopyThereAndBack(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // there is no server; the embedded database is copied by the tests above
 	from, rows, gifts := sourceFolder(t, 10)
-	server := Options{Dir: from, Database: pgtest.Fresh(t)}
-	for cut := range 4 {
-		ctx, stop := context.WithCancel(t.Context())
-		_, err := copyInBatches(ctx, Options{Dir: from}, server, 7, func(_ string, done, _ int64) {
-			if done > int64(50*cut) {
-				stop()
-			}
-		})
-		stop()
-		if err == nil {
-			t.Fatal("it was not cut off")
-		}
-	}
-	for n, ends := range [][2]Options{{{Dir: from}, server}, {server, {Dir: t.TempDir()}}} {
+	cutOff(t, Options{Dir: from}, Options{Dir: from, Database: pgtest.Fresh(t)}, "copying", 100)
+	server, back := Options{Dir: from, Database: pgtest.Fresh(t)}, Options{Dir: t.TempDir()}
+	for _, ends := range [][2]Options{{{Dir: from}, server}, {server, back}} {
 		r, err := Copy(t.Context(), ends[0], ends[1], untold)
 		must(t, err)
-		if len(r.Differences) > 0 || len(r.Accounts) != 3 || r.Resumed != (n == 0) {
+		if len(r.Differences) > 0 || len(r.Accounts) != 3 {
 			t.Errorf("%+v", r)
 		}
-		if n == 1 {
-			checkCopied(t, ends[1].Dir, rows, gifts)
-		}
 	}
+	checkCopied(t, back.Dir, rows, gifts)
 	s, err := Open(t.Context(), server)
 	must(t, err)
 	defer s.Close()

@@ -82,9 +82,14 @@ func (s *Store) UseKey(ctx context.Context) (id byte, err error) {
 
 func (s *Store) noteKey(ctx context.Context, tx *sql.Tx, id byte) error {
 	check, err := s.keys.SealWith(id, []byte(keyCheckText), boundToDatabase())
-	if err == nil {
-		_, err = tx.ExecContext(ctx, `UPDATE key_check SET value = $1 WHERE one = 1`, check)
+	if err != nil {
+		return err
 	}
+	return setKeyCheck(ctx, tx, check)
+}
+
+func setKeyCheck(ctx context.Context, tx *sql.Tx, value []byte) error {
+	_, err := tx.ExecContext(ctx, `UPDATE key_check SET value = $1 WHERE one = 1`, value)
 	return err
 }
 
@@ -132,6 +137,9 @@ func (s *Store) followKeysOf(ctx context.Context, q querier) error {
 
 // follow opens a key check and uses the key that it was sealed with.
 func (s *Store) follow(noted []byte) error {
+	if bytes.Equal(noted, unfinishedCopy) {
+		return s.errUnfinished()
+	}
 	plain, err := s.keys.Open(noted, boundToDatabase())
 	if err != nil && s.keys.Reload() == nil { // a key that was added here by mistake may have been replaced by the right one
 		plain, err = s.keys.Open(noted, boundToDatabase())

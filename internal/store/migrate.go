@@ -176,3 +176,11 @@ func (s *Store) schemaVersion(ctx context.Context, q querier) (version int64, er
 	}
 	return version, nil
 }
+
+func (s *Store) hasTable(ctx context.Context, q querier, name string) (bool, error) {
+	var n int
+	if err := q.QueryRowContext(ctx, s.dialect.hasTable, name).Scan(&n); err != nil {
+		return false, fmt.Errorf("looking for the table %s: %w", name, err)
+	}
+	return n > 0, nil
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"hash/maphash"
 )
@@ -97,47 +96,4 @@ func digestOf(ctx context.Context, q querier, t *table, seed maphash.Seed, read 
 		return d, fmt.Errorf("reading %s: %w", t.name, err)
 	}
 	return d, nil
-}
-
-// place is a key in its written form.
-type place struct {
-	Bytes  []byte  `json:"b,omitempty"`
-	Text   *string `json:"t,omitempty"`
-	Number *int64  `json:"n,omitempty"`
-}
-
-func formatKey(key tuple) ([]byte, error) {
-	places := make([]place, len(key))
-	for i, column := range key {
-		switch v := column.(type) {
-		case []byte:
-			places[i].Bytes = v
-		case string:
-			places[i].Text = &v
-		case int64:
-			places[i].Number = &v
-		default:
-			return nil, fmt.Errorf("a key holds a %T", v)
-		}
-	}
-	return json.Marshal(places)
-}
-
-func parseKey(text []byte) (tuple, error) {
-	var places []place
-	if err := json.Unmarshal(text, &places); err != nil {
-		return nil, fmt.Errorf("reading how far the copy had come: %w", err)
-	}
-	key := make(tuple, len(places))
-	for i, p := range places {
-		switch {
-		case p.Text != nil:
-			key[i] = *p.Text
-		case p.Number != nil:
-			key[i] = *p.Number
-		default:
-			key[i] = p.Bytes
-		}
-	}
-	return key, nil
 }

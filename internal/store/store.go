@@ -48,7 +48,7 @@ type Options struct {
 	// Migrated is told of each step of the schema that Open takes; nil: nobody is.
 	Migrated func(number int64, name string)
 
-	copying bool            // refuse what others have open, and let a half copied database pass
+	copying bool            // refuse what others have open
 	tracer  pgx.QueryTracer // sees every statement, for a test of them
 }
 
@@ -267,11 +267,6 @@ func folderKeys(dir, database string, mustExist bool) (*sealed.Keys, error) {
 
 // begin makes an opened database ready: schema, keys, prepared statements.
 func (s *Store) begin(ctx context.Context, o Options) error {
-	if !o.copying {
-		if err := s.refuseHalfCopied(ctx); err != nil {
-			return err
-		}
-	}
 	steps, err := migrations(migrationFiles, &s.dialect)
 	if err != nil {
 		return err

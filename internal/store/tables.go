@@ -83,13 +83,7 @@ func tableNames() string {
 	return strings.Join(names, ", ")
 }
 
-// selectAll reads all rows in the order of the key; selectAfter those that follow a key.
+// selectAll reads all rows in the order of the key.
 func (t *table) selectAll() string {
 	return fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(t.columns, ", "), t.name, strings.Join(t.key, ", "))
-}
-
-func (t *table) selectAfter() string {
-	key := strings.Join(t.key, ", ")
-	return fmt.Sprintf("SELECT %s FROM %s WHERE (%s) > (%s) ORDER BY %s", strings.Join(t.columns, ", "), t.name, key,
-		placeholders(1, len(t.key)), key)
 }

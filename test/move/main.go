@@ -1,7 +1,7 @@
-// Move measures boon copy: it fills a data folder with gifts that have a history, has the binary copy it, killing it -9 as often as
-// it is told to, and prints what the last run printed.
+// Move measures boon copy: it fills a data folder with gifts that have a history, has the binary copy it, and prints what that
+// prints. With -kill, a first copy into another folder is killed -9, and verify must refuse what it left.
 //
-//	go run ./test/move -vouchers 100000 -kill 5
+//	go run ./test/move -vouchers 100000 -kill 5s
 //	go run ./test/move -vouchers 1000000 -to postgres://boon@127.0.0.1/boon
 //
 // Each gift is issued, redeemed twice, and given back once; send-gift, both redemptions and the reversal have their idempotency
@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,17 +30,16 @@ import (
 
 func main() {
 	vouchers := flag.Int("vouchers", 100_000, "gifts to fill the source with")
-	kills := flag.Int("kill", 0, "how often to kill the copy and start it again")
-	after := flag.Duration("after", 2*time.Second, "how long a copy lives before it is killed")
+	kill := flag.Duration("kill", 0, "kill a first copy, into another folder, after so long; 0: none")
 	to := flag.String("to", "", "where to copy to; default: a new folder")
 	binary := flag.String("boon", "bin/boon", "the program")
 	flag.Parse()
-	if err := run(*vouchers, *kills, *after, *to, *binary); err != nil {
+	if err := run(*vouchers, *kill, *to, *binary); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(vouchers, kills int, after time.Duration, to, binary string) (err error) {
+func run(vouchers int, kill time.Duration, to, binary string) (err error) {
 	dir, err := os.MkdirTemp("", "boon-move-*")
 	if err != nil {
 		return err
@@ -58,17 +58,29 @@ func run(vouchers, kills int, after time.Duration, to, binary string) (err error
 		return err
 	}
 	fmt.Printf("%d gifts with history, %d MB, made in %.0f s\n", vouchers, info.Size()>>20, time.Since(begun).Seconds())
-	for n := range kills {
-		ctx, cancel := context.WithTimeout(context.Background(), after)
-		err := exec.CommandContext(ctx, binary, "copy", "--from", from, "--to", to).Run() // ends it with SIGKILL
-		cancel()
-		if err == nil {
-			return fmt.Errorf("the copy was done before kill %d; kill it sooner with -after", n+1)
+	if kill > 0 {
+		if err := killed(binary, from, filepath.Join(dir, "cut"), kill); err != nil {
+			return err
 		}
 	}
 	last := exec.Command(binary, "copy", "--from", from, "--to", to)
 	last.Stdout, last.Stderr = os.Stdout, os.Stderr
 	return last.Run()
+}
+
+// killed kills a copy in the middle, and checks that nothing opens what it left.
+func killed(binary, from, to string, after time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), after)
+	defer cancel()
+	if exec.CommandContext(ctx, binary, "copy", "--from", from, "--to", to).Run() == nil { // it ends with SIGKILL
+		return errors.New("the copy was done before it was killed; kill it sooner with -kill")
+	}
+	said, err := exec.Command(binary, "verify", "--data", to).CombinedOutput()
+	if err == nil || !strings.Contains(string(said), "did not end") {
+		return fmt.Errorf("after a kill, boon verify says: %s", said)
+	}
+	fmt.Printf("killed after %s: %s", after, said)
+	return nil
 }
 
 // groupSize is how many gifts are made, or redeemed, in one transaction.
