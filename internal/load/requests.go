@@ -55,13 +55,15 @@ func (t *Target) Validate(o *Orders) Next {
 }
 
 // Send makes one printed gift.
-func (t *Target) Send(o *Orders) Next {
+func (t *Target) Send(o *Orders) Next { return t.Order("{"+o.Sale+"}", o.key) }
+
+// Order makes the gifts that the body of a request asks for, each time under a key of its own.
+func (t *Target) Order(body string, key func() uuid.UUID) Next {
 	head := t.post("gifting/send-gift") + "Idempotency-Key: "
-	body := "{" + o.Sale + "}"
 	return func(b []byte) ([]byte, Note) {
-		key := o.key()
-		b = append(append(b, head...), key.String()...)
-		return append(length(b, len(body)), body...), Note{Send, key}
+		k := key()
+		b = append(append(b, head...), k.String()...)
+		return append(length(b, len(body)), body...), Note{Send, k}
 	}
 }
 

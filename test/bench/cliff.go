@@ -2,8 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -36,24 +34,25 @@ func (h *house) afterOrders(keyed bool) (rate float64, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, beside.close()) }()
-	if err = beside.place.fill(h.ctx, h.name, 0); err != nil {
-		return 0, err
-	}
 	if err = beside.place.start(h.name); err != nil {
 		return 0, err
 	}
-	if beside.service, err = spawn("serve", "-data", beside.place.data(), "-database", beside.place.database()); err != nil {
+	if err = beside.place.setUp(h.ctx); err != nil {
+		return 0, err
+	}
+	if beside.service, err = beside.place.serve(); err != nil {
 		return 0, err
 	}
 	if beside.target, err = load.NewTarget("http://"+beside.service.address, key); err != nil {
 		return 0, err
 	}
+	shop := newShop(beside.service, key, storefront)
 	for range 20 {
 		k := ""
 		if keyed {
 			k = uuid.Must(uuid.NewV7()).String()
 		}
-		gifts, err := beside.order(1000, k)
+		gifts, err := shop.order(h.ctx, 1000, k)
 		if err != nil {
 			return 0, err
 		}
@@ -66,11 +65,4 @@ func (h *house) afterOrders(keyed bool) (rate float64, err error) {
 	}
 	run.Wait()
 	return float64(run.Stats().OK.Count()) / run.Took().Seconds(), failure(run.Stats())
-}
-
-// order is a request for so many printed gifts.
-func order(n int) string {
-	const recipient = `{"recipientDescription":"Ana"}`
-	body := "{" + load.Sale("25", storefront, "bench-order") + fmt.Sprintf(`,"recipients":[%s]}`, strings.Repeat(recipient+",", n-1)+recipient)
-	return strings.Replace(body, `,"recipientDescription":"Ana","message":"Enjoy!"`, "", 1) // theirs, not the gift's
 }

@@ -6,7 +6,7 @@
 //	go run ./test/bench -only rates -calls redeem,hot -store sqlite -vouchers 100000 -connections 256 -profile /tmp/redeem
 //	go run ./test/bench -write docs/benchmarks.md
 //
-// Gifts are made once for each store and number, through the engine, and kept (-stock); a run works on a copy. Each service is a process of
+// Gifts are made once for each store and number, over HTTP, and kept (-stock); a run works on a copy. Each service is a process of
 // its own, so that its memory and its time are its own; the load is this process, on the same cores.
 package main
 
@@ -44,6 +44,7 @@ type options struct {
 	write       string
 	goodput     float64
 	refusals    time.Duration
+	neighbour   float64
 }
 
 func main() {
@@ -86,6 +87,7 @@ func parse(args []string) (o options, err error) {
 	f.StringVar(&o.profile, "profile", "", "write CPU profiles of the service, for each call over the most connections, to files that begin so")
 	f.StringVar(&o.write, "write", "", "put the figures into this file, between its markers")
 	f.DurationVar(&o.refusals, "refusals", 0, "fail when under overload the median refusal takes longer")
+	f.Float64Var(&o.neighbour, "neighbour", 0, "fail when a neighbour's orders make the p99 of redemptions more than so many times that of an idle service")
 	f.Float64Var(&o.goodput, "goodput", 0, "fail when under overload less than so many percent of the peak are redeemed in time")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -166,6 +168,7 @@ type part struct {
 var parts = []part{
 	{"rates", false, (*house).rates},
 	{"orders", false, (*house).orders},
+	{"neighbour", true, (*house).neighbour},
 	{"cliff", true, (*house).cliff},
 	{"pgbench", false, (*house).pgbench},
 	{"beside", true, (*house).beside},

@@ -3,17 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"boon.example/internal/load"
 )
@@ -57,7 +51,7 @@ func open(ctx context.Context, o options, name string, n int) (_ *house, err err
 	if h.gifts, err = h.place.readGifts(); err != nil {
 		return nil, err
 	}
-	if h.service, err = spawn("serve", "-data", h.place.data(), "-database", h.place.database()); err != nil {
+	if h.service, err = h.place.serve(); err != nil {
 		return nil, err
 	}
 	if h.empty, err = spawn("empty"); err != nil {
@@ -240,7 +234,7 @@ func (h *house) profiled(w what, connections, round int) (wait func() error) {
 
 // orders measures calls with a thousand recipients each, one after the other, and what they allocate.
 func (h *house) orders() error {
-	body := order(1000)
+	shop := newShop(h.service, key, storefront)
 	before, err := h.service.metrics()
 	if err != nil {
 		return err
@@ -249,7 +243,7 @@ func (h *house) orders() error {
 	took := make([]time.Duration, calls)
 	for i := range took {
 		begun := time.Now()
-		if err := h.post("gifting/send-gift", body); err != nil {
+		if _, err := shop.order(h.ctx, 1000, ""); err != nil {
 			return err
 		}
 		took[i] = time.Since(begun)
@@ -262,56 +256,8 @@ func (h *house) orders() error {
 	allocated := (after["go_memstats_alloc_bytes_total"] - before["go_memstats_alloc_bytes_total"]) / calls
 	h.report.printf("\n%s: **1,000 printed gifts in one call**, over one connection: %.0f ms, %.0f to %.0f of %d; "+
 		"it allocates %.1f MB, %.0f times its body of %.0f KB.\n",
-		h.title(), ms(took[calls/2]), ms(took[0]), ms(took[calls-1]), calls, allocated/1e6, allocated/float64(len(body)), float64(len(body))/1e3)
+		h.title(), ms(took[calls/2]), ms(took[0]), ms(took[calls-1]), calls, allocated/1e6, allocated/float64(len(shop.body(1000))), float64(len(shop.body(1000)))/1e3)
 	return nil
-}
-
-func (h *house) post(path, body string) error {
-	_, err := h.postKeyed(path, body, "")
-	return err
-}
-
-// postKeyed makes a call under an Idempotency-Key, "" none, and gives its answer.
-func (h *house) postKeyed(path, body, idempotencyKey string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(h.ctx, http.MethodPost, "http://"+h.service.address+"/api/integration/"+path, strings.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Authorization", key)
-	req.Header.Set("Content-Type", "application/json")
-	if idempotencyKey != "" {
-		req.Header.Set("Idempotency-Key", idempotencyKey)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err == nil && resp.StatusCode >= 300 {
-		err = fmt.Errorf("%s answered %d: %.300s", path, resp.StatusCode, text)
-	}
-	return text, err
-}
-
-// order makes so many printed gifts over HTTP, in one call.
-func (h *house) order(n int, idempotencyKey string) ([]load.Gift, error) {
-	text, err := h.postKeyed("gifting/send-gift", order(n), idempotencyKey)
-	if err != nil {
-		return nil, err
-	}
-	var made struct {
-		Gifts []struct {
-			VoucherID   uuid.UUID `json:"voucherID"`
-			VoucherCode uint64    `json:"voucherCode,string"`
-		} `json:"gifts"`
-	}
-	err = json.Unmarshal(text, &made)
-	gifts := make([]load.Gift, len(made.Gifts))
-	for i, g := range made.Gifts {
-		gifts[i] = load.Gift{ID: g.VoucherID, Code: g.VoucherCode}
-	}
-	return gifts, err
 }
 
 // memory tells what the service's process holds.

@@ -20,8 +20,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"boon.example/internal/gift"
-	"boon.example/internal/ledger"
 	"boon.example/internal/load"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
@@ -31,7 +29,11 @@ import (
 const (
 	key        = "boon_test_bench_0123456789abcdef0123456789abcdef"
 	storefront = "0199a000-0000-7000-8000-000000000003"
-	setupFile  = `accounts:
+	// Those of another merchant, who has no part in the stock.
+	neighbourKey        = "boon_test_neighbour_0123456789abcdef0123456789abcdef"
+	neighbourStorefront = "0199a000-0000-7000-8000-000000000013"
+
+	setupFile = `accounts:
   - id: 0199a000-0000-7000-8000-000000000001
     name: Bench
     currency: USD
@@ -41,6 +43,15 @@ const (
     locations: [{id: 0199a000-0000-7000-8000-000000000002, name: Here}]
     storefronts: [{id: ` + storefront + `, name: Web}]
     keys: [{name: till, role: all, secret: ` + key + `}]
+  - id: 0199a000-0000-7000-8000-000000000011
+    name: Neighbour
+    currency: USD
+    timeZone: UTC
+    limits: {giftsPerDay: 1000000000}
+    subscriptions: [{program: 22222222-2222-2222-2222-222222222222}]
+    locations: [{id: 0199a000-0000-7000-8000-000000000012, name: There}]
+    storefronts: [{id: ` + neighbourStorefront + `, name: Web}]
+    keys: [{name: shop, role: all, secret: ` + neighbourKey + `}]
 `
 )
 
@@ -100,14 +111,14 @@ func sweep(stock string) error {
 	return err
 }
 
-// stocked gives the folder of a store with so many gifts, made where it is not there yet. The name tells the schema, so that a stock of
-// another schema is not taken for it.
+// stocked gives the folder of a store with so many gifts, made where it is not there yet. The name tells the schema, the set-up and the mix
+// of orders, so that a stock of another kind is not taken for it.
 func stocked(ctx context.Context, o options, name string, n int) (string, error) {
-	schema, err := schemaOf(ctx)
+	kind, err := kindOf(ctx)
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(o.stock, fmt.Sprintf("%s-%d-%s", name, n, schema))
+	dir := filepath.Join(o.stock, fmt.Sprintf("%s-%d-%s", name, n, kind))
 	if o.rebuild {
 		if err := os.RemoveAll(dir); err != nil {
 			return "", err
@@ -131,8 +142,8 @@ func stocked(ctx context.Context, o options, name string, n int) (string, error)
 	return dir, os.Rename(p.dir, dir)
 }
 
-// schemaOf is a short name of the schema that the store makes.
-func schemaOf(ctx context.Context) (string, error) {
+// kindOf is a short name of the schema that the store makes, of the set-up and of the mix of orders.
+func kindOf(ctx context.Context) (string, error) {
 	dir, err := os.MkdirTemp("", "boon-bench-")
 	if err != nil {
 		return "", err
@@ -152,110 +163,54 @@ func schemaOf(ctx context.Context) (string, error) {
 	defer db.Close()
 	var text string
 	err = db.QueryRowContext(ctx, `SELECT group_concat(sql, ';') || (SELECT page_size FROM pragma_page_size) FROM sqlite_schema`).Scan(&text)
-	sum := sha256.Sum256([]byte(text))
+	sum := sha256.Sum256(fmt.Append([]byte(text+setupFile), mix))
 	return fmt.Sprintf("%x", sum[:4]), err
 }
 
-// fill applies the set-up and makes the gifts through the engine, in orders of a thousand: the store's own way, without HTTP.
+// setUp makes the store and applies the set-up.
+func (p *place) setUp(ctx context.Context) error {
+	s, err := store.Open(ctx, store.Options{Dir: p.data(), Database: p.database()})
+	if err != nil {
+		return err
+	}
+	file, err := setup.Parse("bench", []byte(setupFile))
+	if err == nil {
+		_, err = file.Apply(ctx, s, time.Now(), rand.Reader)
+	}
+	return errors.Join(err, s.Close())
+}
+
+// serve starts the service over the store of a place.
+func (p *place) serve() (*child, error) {
+	return spawn("serve", "-data", p.data(), "-database", p.database())
+}
+
+// fill makes n gifts through the interface, and lists them.
 func (p *place) fill(ctx context.Context, name string, n int) (err error) {
 	if err := p.start(name); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
-	s, err := store.Open(ctx, store.Options{Dir: p.data(), Database: p.database()})
+	if err := p.setUp(ctx); err != nil {
+		return err
+	}
+	service, err := p.serve()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	file, err := setup.Parse("bench", []byte(setupFile))
-	if err != nil {
-		return err
-	}
-	if _, err := file.Apply(ctx, s, time.Now(), rand.Reader); err != nil {
-		return err
-	}
-	directory, err := s.Directory(ctx)
-	if err != nil {
-		return err
-	}
+	defer func() { err = errors.Join(err, service.stop()) }()
 	list, err := os.Create(p.gifts())
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(list)
-	engine := ledger.Start(s, ledger.Options{Lanes: s.Writers()})
-	err = issueAll(ctx, engine, directory, n, out)
-	engine.Stop()
+	err = newShop(service, key, storefront).stock(ctx, n, func(gifts []load.Gift) {
+		for _, g := range gifts {
+			out.Write(g.ID[:])
+			out.Write(binary.LittleEndian.AppendUint64(nil, g.Code)) // Flush tells of failures
+		}
+	})
 	return errors.Join(err, out.Flush(), list.Close())
-}
-
-// issueAll makes the gifts, several orders under way at once, and lists them: id, then code.
-func issueAll(ctx context.Context, engine *ledger.Engine, directory *gift.Directory, n int, out *bufio.Writer) error {
-	caller, ok := directory.Authenticate(key, time.Now())
-	if !ok {
-		return errors.New("the set-up does not know its key")
-	}
-	const order, ahead = 1000, 8 // so that several share a commit
-	type made struct {
-		gifts []gift.Gift
-		err   error
-	}
-	results, under := make(chan made, ahead), 0
-	for begun, done := 0, 0; done < n; {
-		for ; under < ahead && begun < n; under++ {
-			size := min(order, n-begun)
-			begun += size
-			go func() {
-				gifts, err := issue(ctx, engine, caller, size)
-				for try := 1; errors.Is(err, gift.Unavailable) && try < 20; try++ { // the machine has other work; an order too many does no harm
-					time.Sleep(500 * time.Millisecond)
-					gifts, err = issue(ctx, engine, caller, size)
-				}
-				results <- made{gifts, err}
-			}()
-		}
-		m := <-results
-		under--
-		if m.err != nil {
-			return m.err
-		}
-		for i := range m.gifts {
-			code, err := strconv.ParseUint(m.gifts[i].Card.Code.Reveal(), 10, 64)
-			if err != nil {
-				return err
-			}
-			out.Write(m.gifts[i].ID[:])
-			out.Write(binary.LittleEndian.AppendUint64(nil, code)) // Flush tells of failures
-		}
-		if done += len(m.gifts); done%500_000 == 0 {
-			progress("%d gifts", done)
-		}
-	}
-	return nil
-}
-
-// issue makes an order of printed gifts.
-func issue(ctx context.Context, engine *ledger.Engine, caller *gift.Caller, n int) (made []gift.Gift, _ error) {
-	printed, external := 3, gift.ExternalTransaction
-	sale := gift.Send{
-		Caller: caller, Monetary: &gift.Definition{Value: "10000"}, PaymentMethodID: &external,
-		Payment: gift.Payment{Purchase: gift.Purchase{Reference: uuid.NewString(), FirstName: "Boon", LastName: "Bench", EmailAddress: "bench@example.com",
-			StorefrontID: gift.ID(uuid.MustParse(storefront))}},
-	}
-	for range n {
-		sale.Recipients = append(sale.Recipients, gift.Recipient{Method: &printed, Name: "Ana", Message: "Enjoy!"})
-	}
-	gifts, err := gift.Issue(sale, caller.Account, time.Now(), &gift.Problems{})
-	if err != nil {
-		return nil, err
-	}
-	call := ledger.Call{AccountID: caller.Account.ID, Operation: ledger.SendGift, Key: uuid.Must(uuid.NewV7()).String(), Caller: caller,
-		Render: func(r ledger.Result, err error) ledger.Answer {
-			made = r.Gifts
-			return ledger.Answer{Status: 201, Body: []byte(`{}`)}
-		}}
-	_, err = engine.Do(ctx, call, &ledger.Issue{Gifts: gifts})
-	return made, err
 }
 
 // copyOf copies a stock to work on, and has the disk settle down before anything is measured.
