@@ -34,8 +34,8 @@ func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = *
 // and 1 turns repeats off.
 func WithAttempts(n int) Option { return func(c *Client) { c.attempts = n } }
 
-// WithAttemptTimeout limits each attempt, so that a call that hangs is repeated before the context ends. The default is 30
-// seconds.
+// WithAttemptTimeout limits each attempt, so that a call that hangs is repeated before the context ends. The default is a minute, as the
+// service may hold a large order back for half of one.
 func WithAttemptTimeout(d time.Duration) Option { return func(c *Client) { c.perAttempt = d } }
 
 // WithBackoff sets the pauses between attempts: random, up to first before the second attempt, up to twice as much before the
@@ -64,7 +64,7 @@ func New(baseURL, key string, opts ...Option) (*Client, error) {
 	}
 	c := &Client{
 		base: strings.TrimRight(u.String(), "/"), key: key, userAgent: "boon-client-go",
-		attempts: 4, perAttempt: 30 * time.Second, pause: 250 * time.Millisecond, maxPause: 10 * time.Second,
+		attempts: 4, perAttempt: time.Minute, pause: 250 * time.Millisecond, maxPause: 10 * time.Second,
 	}
 	for _, o := range opts {
 		o(c)

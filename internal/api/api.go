@@ -71,6 +71,7 @@ const (
 	maxOrderAnswer     = 8 << 20
 	redemptionDeadline = 4 * time.Second // a till waits five
 	otherDeadline      = 15 * time.Second
+	heavyDeadline      = ledger.MaxHeld + 15*time.Second // of orders that are held back while tills are busy
 )
 
 // New makes the interface.

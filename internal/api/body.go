@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -135,7 +137,9 @@ func (c *call) request(op ledger.Operation, write func(*canon)) *request {
 
 // do runs a command. An outcome of success is written by success, with this HTTP status.
 func (r *request) do(cmd ledger.Command, status int, success func(*writer, ledger.Result)) (ledger.Answer, error) {
-	return r.Engine.Do(r.ctx, ledger.Call{
+	ctx, cancel := r.timeFor(cmd)
+	defer cancel()
+	return r.Engine.Do(ctx, ledger.Call{
 		AccountID: r.account.ID, Operation: r.operation, Key: r.key, Fingerprint: r.fingerprint, Fingerprinted: r.earlier, Caller: r.caller, Account: r.account,
 		Render: func(result ledger.Result, err error) ledger.Answer {
 			if refused, ok := errors.AsType[*gift.Error](err); ok {
@@ -144,6 +148,15 @@ func (r *request) do(cmd ledger.Command, status int, success func(*writer, ledge
 			return r.answer(status, func(w *writer) { success(w, result) })
 		},
 	}, cmd)
+}
+
+// timeFor is the context of a command: a heavy one has more time than the call, as it may be held back.
+func (r *request) timeFor(cmd ledger.Command) (context.Context, context.CancelFunc) {
+	if !ledger.Heavy(cmd) {
+		return r.ctx, func() {}
+	}
+	_ = http.NewResponseController(r.w).SetWriteDeadline(time.Now().Add(heavyDeadline + 15*time.Second)) // a test's writer has none
+	return context.WithTimeout(r.r.Context(), heavyDeadline)
 }
 
 // refuse answers what was refused on the state of the records before the engine was asked: a key that is known gets its first

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/api"
 	"boon.example/internal/gift"
 )
 
@@ -52,4 +53,15 @@ func TestSlowReadersOfLargeAnswers(t *testing.T) {
 			t.Fatalf("after they have gone: %d", r.status)
 		}
 	}
+}
+
+// TestLargeOrdersHaveMoreTime: they may be held back for longer than a call may wait for the store.
+func TestLargeOrdersHaveMoreTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *api.Config) { c.Patience = 1 })
+	order := func(n int) string {
+		return `{"itemGift":{"label":"Latte","quantity":1,"deliveryMethodID":3},"recipients":[{}` + strings.Repeat(`,{}`, n-1) + `],` + purchase + `}`
+	}
+	w.post("send-gift", order(16), once("small")...).refused(503, gift.Unavailable)
+	w.post("send-gift", order(17), once("large")...).want(201)
 }

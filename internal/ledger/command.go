@@ -91,6 +91,9 @@ func weight(c Command) int {
 	return 1
 }
 
+// Heavy tells which commands are held back while light ones come, for MaxHeld at most.
+func Heavy(c Command) bool { return weight(c) > maxLight }
+
 // distinct leaves out repeats.
 func distinct(ids []gift.ID) []gift.ID {
 	slices.SortFunc(ids, func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })

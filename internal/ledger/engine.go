@@ -44,11 +44,12 @@ type Engine struct {
 	stopped bool
 	running map[RequestKey]chan struct{} // closed when the call that holds the key has ended
 
-	lanes   []*lane
-	bulk    *lane         // of heavy commands, so that light ones neither share their transactions nor queue behind them
-	spare   atomic.Uint64 // deals out commands that belong to no lane in particular
-	decided atomic.Uint64 // light commands so far
-	ended   sync.WaitGroup
+	lanes []*lane
+	bulk  *lane         // of heavy commands, so that light ones neither share their transactions nor queue behind them
+	spare atomic.Uint64 // deals out commands that belong to no lane in particular
+	ended sync.WaitGroup
+
+	newestLight atomic.Int64 // when the newest group of light commands was committed
 }
 
 // lane is one collector with its queue. Commands on one voucher share a lane, so that they share a group instead of waiting for
@@ -56,8 +57,9 @@ type Engine struct {
 type lane struct {
 	*Engine
 	queue chan *task
-	last  time.Time    // of the newest group
-	group atomic.Int64 // commands that are being committed
+	last  time.Time // of the newest group
+
+	heldUntil time.Time // when the next heavy command may be committed, while light ones come
 
 	lasting bool // a group could not be settled, and none has been committed since
 }
@@ -67,6 +69,7 @@ type task struct {
 	ctx    context.Context
 	call   *Call
 	cmd    Command
+	queued time.Time
 	done   chan struct{}
 	result Result
 	answer Answer
@@ -150,7 +153,7 @@ func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
 				return Answer{}, fmt.Errorf("drawing codes: %w", err)
 			}
 		}
-		t := &task{ctx: ctx, call: &c, cmd: cmd, done: make(chan struct{})}
+		t := &task{ctx: ctx, call: &c, cmd: cmd, queued: time.Now(), done: make(chan struct{})}
 		if err := e.submit(t); err != nil {
 			return Answer{}, err
 		}
@@ -221,7 +224,7 @@ func (e *Engine) enqueue(t *task, waited bool) (ahead chan struct{}, _ error) {
 
 // laneOf deals out a command.
 func (e *Engine) laneOf(c Command) *lane {
-	if weight(c) > maxLight {
+	if Heavy(c) {
 		return e.bulk
 	}
 	n := e.spare.Add(1)
@@ -250,20 +253,22 @@ func (e *Engine) finish(group []*task) {
 func (l *lane) run() {
 	group := make([]*task, 0, l.opts.Group)
 	for first := range l.queue {
+		if l == l.bulk {
+			l.hold(first)
+		}
 		group = l.collect(append(group[:0], first))
 		live, gone := leave(group)
 		l.finish(gone)
 		if len(live) == 0 {
 			continue
 		}
-		l.group.Store(int64(len(live)))
+		begun := time.Now()
 		l.commit(live)
 		l.finish(live)
-		l.group.Store(0)
-		if l != l.bulk {
-			l.decided.Add(uint64(len(live)))
-		} else if len(l.lanes) == 1 {
-			l.giveWay()
+		if now := time.Now(); l == l.bulk {
+			l.heldUntil = now.Add(min((heavyShare-1)*now.Sub(begun), MaxHeld/2))
+		} else {
+			l.newestLight.Store(now.UnixNano())
 		}
 	}
 }
@@ -276,21 +281,20 @@ const (
 	// in it, and those behind it, have patience.
 	maxWeight = 512
 	maxHeavy  = 128 // of heavy ones
-	// Where there is one writer, light commands wait while a heavy one is committed. For each that did, so many others come before the next
-	// heavy one, so that fewer than one in a hundred waits; for no longer than maxWayGiven, so that heavy ones are done, too.
-	wayGiven    = 128
-	maxWayGiven = 2 * time.Second
+	// Heavy commands get one part in heavyShare of the time while light ones come, so that fewer than one light command in a hundred comes
+	// while a heavy one is committed, whose lock or whose work would delay it.
+	heavyShare = 125
+	// MaxHeld is how long a heavy command is held back at most, so that it is done before its caller gives up.
+	MaxHeld = 30 * time.Second
+	// quiet is how long no light command may have come for heavy ones to follow each other at once.
+	quiet = time.Second / 2
 )
 
-// giveWay waits until light commands have had their share of the one writer.
-func (l *lane) giveWay() {
-	var waiting uint64
-	for _, light := range l.lanes {
-		waiting += uint64(len(light.queue)) + uint64(light.group.Load())
-	}
-	until, begun := l.decided.Load()+wayGiven*waiting, time.Now()
-	for l.decided.Load() < until && time.Since(begun) < maxWayGiven && !l.stopping() {
-		time.Sleep(time.Millisecond)
+// hold waits until a heavy command may be committed.
+func (l *lane) hold(first *task) {
+	for now := time.Now(); now.Before(l.heldUntil) && now.Sub(first.queued) < MaxHeld && first.ctx.Err() == nil &&
+		now.UnixNano()-l.newestLight.Load() < int64(quiet) && !l.stopping(); now = time.Now() {
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 

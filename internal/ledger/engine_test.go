@@ -365,50 +365,6 @@ func (b *bench) order(n, size int) {
 	}
 }
 
-// TestLightCommandsComeBetweenHeavyOnes: where there is one writer, for each redemption that waited for an order many others come before the
-// next order does.
-func TestLightCommandsComeBetweenHeavyOnes(t *testing.T) {
-	t.Parallel()
-	var mu sync.Mutex
-	var between []int // redemptions before each order
-	n := 0
-	b := setup(t, nil, ledger.Options{Observe: func(s ledger.GroupStats) {
-		mu.Lock()
-		defer mu.Unlock()
-		if len(s.Done.Gifts) > 1 {
-			between, n = append(between, n), 0
-		} else {
-			n += s.Commands
-		}
-	}})
-	v := b.gift(1_000_000)
-	done := make(chan struct{})
-	var tills, orders sync.WaitGroup
-	for range 4 {
-		tills.Go(func() {
-			for {
-				select {
-				case <-done:
-					return
-				default:
-					b.redeem(t.Context(), v, 1, "")
-				}
-			}
-		})
-	}
-	for range 4 {
-		orders.Go(func() { b.order(200, 0) })
-	}
-	orders.Wait()
-	close(done)
-	tills.Wait()
-	for _, n := range between[1:] {
-		if n < 100 {
-			t.Errorf("redemptions before each order: %d", between)
-		}
-	}
-}
-
 // TestTheClockIsFollowed: a clock that is set back a little stands still, and one that was wrong by more is believed when it is right again.
 func TestTheClockIsFollowed(t *testing.T) {
 	t.Parallel()
