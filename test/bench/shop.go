@@ -48,7 +48,7 @@ func (s *shop) stock(ctx context.Context, n int, made func([]load.Gift)) error {
 				}
 			}
 			err := inParallel(len(sizes), func(i int) error {
-				gifts, err := s.insist(ctx, sizes[i], stockKey(orders+i))
+				gifts, err := s.orderSurely(ctx, sizes[i], stockKey(orders+i))
 				mu.Lock()
 				defer mu.Unlock()
 				done += len(gifts)
@@ -94,8 +94,8 @@ func inParallel(n int, do func(int) error) error {
 	return errors.Join(failed...)
 }
 
-// insist makes an order, again under its key when the machine has other work.
-func (s *shop) insist(ctx context.Context, n int, idempotencyKey string) (gifts []load.Gift, err error) {
+// orderSurely makes an order, again under its key when the machine has other work.
+func (s *shop) orderSurely(ctx context.Context, n int, idempotencyKey string) (gifts []load.Gift, err error) {
 	for range 20 {
 		if gifts, err = s.order(ctx, n, idempotencyKey); !errors.Is(err, errAway) {
 			return gifts, err
