@@ -1,5 +1,6 @@
 # make demo   the whole story over real HTTP, then a server to play with
 # make test   every test on both databases, and once more with the race detector, the long ones shortened
+# make lint   staticcheck and the other linters of .golangci.yml, and whether go.mod is tidy
 # make race   every test at full length with the race detector
 # make torture   every promise of docs/promises.md against the tests that try to break it, controls included; some minutes
 # make bench  the standing comparison on both stores, into docs/benchmarks.md; part of it: make bench BENCH="-quick", see test/bench
@@ -17,7 +18,7 @@ MEET      = ./client ./internal/api ./internal/delivery ./internal/load ./intern
             ./internal/sms ./internal/web ./test/client
 BENCH    ?= -write docs/benchmarks.md
 
-.PHONY: demo build test race vet fuzz bench screenshots torture
+.PHONY: demo build test tests race vet lint fuzz bench screenshots torture
 
 demo: build
 	@bin/boon demo
@@ -30,7 +31,11 @@ bin/with-postgres: FORCE
 	@$(GO) build -o $@ ./test/postgres
 FORCE:
 
-test: vet bin/with-postgres
+test:
+	@begun=$$(date +%s); $(MAKE) --no-print-directory vet tests || exit 1; \
+	taken=$$(($$(date +%s) - begun)); printf 'make test took %d min %d s.\n' $$((taken / 60)) $$((taken % 60))
+
+tests: bin/with-postgres
 	bin/with-postgres $(TEST) ./...
 	@for tool in chromium zbarimg pdftoppm nginx; do command -v $$tool >/dev/null || \
 	  echo "LEFT OUT: there is no $$tool, so the tests that need it (pages in a browser, QR codes read by a scanner, the proxy of docs/operating.md) did not run in full."; done
@@ -48,6 +53,11 @@ race: bin/with-postgres
 vet:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt differs in: $$unformatted"; exit 1; }
 	$(GO) vet ./...
+
+# Its version is pinned here and not in go.mod: its 170 modules are none of ours. Built once, it comes from Go's cache.
+LINT      = $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+lint:
+	@for module in $$(git ls-files '*go.mod'); do cd $$(dirname $$module) && $(GO) mod tidy -diff && $(LINT) run ./... && cd - >/dev/null || exit 1; done
 
 fuzz:
 	@for pkg in $$($(GO) list ./...); do \

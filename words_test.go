@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // fieldWords has, for each word that this project once made up for itself, the one that the field uses. docs/glossary.md explains those.
@@ -104,4 +105,33 @@ func TestWordsAreTheFields(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestLinesAreShort counts the lines of more than 120 columns. The limit only shrinks: a new line has at most 120.
+func TestLinesAreShort(t *testing.T) {
+	const limit = 3_450 // on its way to none
+	out, err := exec.Command("git", "ls-files", "*.go").Output()
+	if err != nil {
+		t.Skipf("there is no git to list the files: %v", err)
+	}
+	long := map[string]int{}
+	total := 0
+	for _, file := range strings.Fields(string(out)) {
+		text, err := os.ReadFile(file)
+		if os.IsNotExist(err) {
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 120 {
+				long[path.Dir(file)]++
+				total++
+			}
+		}
+	}
+	if total > limit {
+		t.Errorf("%d lines have more than 120 columns, the limit is %d: %v", total, limit, long)
+	}
+	t.Logf("%d lines have more than 120 columns: %v", total, long)
 }

@@ -298,7 +298,7 @@ func (s *Store) checkLogFile(ctx context.Context) error {
 		return nil
 	}
 	gone := fmt.Errorf("the log %s was deleted or replaced while it is in use; nothing more is written", s.file+logName)
-	s.breakOff(gone)
+	_ = s.breakOff(gone) // what it returns is told below
 	// Who was writing then is done when the writer's connection is free.
 	if _, left, err := s.checkpoints.pages(ctx, s.writer, "FULL"); err != nil || left > 0 {
 		return s.breakOff(fmt.Errorf("%w, and what was in it could not be copied into the database (%d pages, %v): do not stop boon serve before "+
