@@ -2,7 +2,6 @@ package gift
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"reflect"
 	"regexp"
@@ -185,24 +184,6 @@ func TestTransitions(t *testing.T) {
 	}
 	if len(made) != 40 {
 		t.Errorf("there are %d transitions, want 40", len(made))
-	}
-}
-
-// TestDiagram holds the diagram against the table below it.
-func TestDiagram(t *testing.T) {
-	t.Parallel()
-	arrows := regexp.MustCompile(`(?m)^\s+(\S+) --> (\w+):`).FindAllStringSubmatch(docs(t, "states.md"), -1)
-	drawn := map[string]bool{}
-	for _, a := range arrows {
-		drawn[strings.Replace(a[1], "[*]", "(none)", 1)+" "+a[2]] = true
-	}
-	made := map[string]bool{}
-	for row := range transitions(t) {
-		cells := strings.Split(row, " | ")
-		made[cells[0]+" "+cells[2]] = true
-	}
-	if !maps.Equal(drawn, made) {
-		t.Errorf("drawn %v\nmade  %v", slices.Sorted(maps.Keys(drawn)), slices.Sorted(maps.Keys(made)))
 	}
 }
 
