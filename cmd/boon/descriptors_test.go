@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// TestFewDescriptors: with 256 file descriptors and a thousand connections that do nothing, calls are answered: the idle ones make room.
+// TestFewDescriptors: with 256 file descriptors and a thousand connections that send nothing more, calls are answered: the connection that has
+// been read for the longest makes room.
 func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
 	const crowd = 1000
@@ -56,13 +57,20 @@ func TestFewDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := strings.TrimPrefix(strings.TrimSpace(ready), "listening on http://")
-	for _, say := range []string{"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", "GET /healthz HTTP/1.1\r\n", ""} { // idle after a request, within one, and without
+	for _, say := range []string{
+		"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", // idle after a request, within its head, within its body, and without one
+		"GET /healthz HTTP/1.1\r\n",
+		"POST /api/integration/gifting/send-gift HTTP/1.1\r\nHost: x\r\nAuthorization: " + webShop + "\r\nContent-Length: 99\r\n\r\n{",
+		"",
+	} {
 		for n := range crowd {
 			stayIdle(t, n, address, say)
 		}
 		callsAreAnswered(t, address)
 	}
 }
+
+const webShop = "boon_test_scripts_of_tests_harbor_coffee_web_shop"
 
 // stayIdle opens a connection that stays open, and does nothing after what it says was answered.
 func stayIdle(t *testing.T, n int, address, say string) {
@@ -91,7 +99,7 @@ func callsAreAnswered(t *testing.T, address string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header.Set("Authorization", "boon_test_scripts_of_tests_harbor_coffee_web_shop")
+		r.Header.Set("Authorization", webShop)
 		answer, err := client.Do(r)
 		if err != nil || answer.StatusCode != http.StatusOK {
 			t.Fatalf("call %d: %v %v", n, answer, err)

@@ -2,29 +2,30 @@ package server
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"sync"
 )
 
-// connections keeps the process from running out of file descriptors: when more connections come than there are descriptors for, those
-// that have been waiting for a request for the longest are closed, also in the midst of its head. Else no new connection could be accepted
-// until the timeouts of the others, and the database could not open its files.
+// connections keeps the process from running out of file descriptors: when more connections come than there are descriptors for, the one that
+// the service has been reading from for the longest is closed, be it idle or in the middle of a request's head or body. Else no new connection
+// could be accepted until the timeouts of the others, and the database could not open its files.
 type connections struct {
 	max int
 
 	mu     sync.Mutex
-	fewer  sync.Cond // one was closed or is idle
+	fewer  sync.Cond // one was closed or is being read
 	open   map[net.Conn]*connection
-	oldest *connection // of the idle ones, a list that the newest ends
+	oldest *connection // of those being read, a list that the newest ends
 	newest *connection
-	ended  bool // nobody is kept waiting any more
+	ended  bool // new connections no longer wait
 }
 
-// connection is an open connection; it is in the list while it waits for a request.
+// connection is an open connection; it is in the list while bytes of its client are waited for.
 type connection struct {
 	conn         net.Conn
-	idle         bool
+	listed       bool
 	older, newer *connection
 }
 
@@ -64,14 +65,34 @@ func (c *connections) attach(s *http.Server) {
 	}
 	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if conn, ok := r.Context().Value(connectionKey{}).(net.Conn); ok {
-			c.serves(conn)
+			if r.Body == http.NoBody {
+				c.handle(conn)
+			} else {
+				c.read(conn)
+				r.Body = &requestBody{r.Body, c, conn}
+			}
 		}
 		handler.ServeHTTP(w, r)
 	})
 }
 
-// serves is told that a request has come over a connection, which is not idle until it has been answered.
-func (c *connections) serves(conn net.Conn) {
+// requestBody takes its connection from the list when it has been read.
+type requestBody struct {
+	io.ReadCloser
+	connections *connections
+	conn        net.Conn
+}
+
+func (b *requestBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		b.connections.handle(b.conn)
+	}
+	return n, err
+}
+
+// handle is told that a request has been read, so that its connection stays until it has been answered.
+func (c *connections) handle(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n := c.open[conn]; n != nil {
@@ -79,8 +100,17 @@ func (c *connections) serves(conn net.Conn) {
 	}
 }
 
-// changed is told of every change in the state of a connection. A new one beyond the limit takes the place of the oldest idle one; while
-// there is none, accepting waits.
+// read is told that the body of a request is going to be read.
+func (c *connections) read(conn net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := c.open[conn]; n != nil {
+		c.link(n)
+	}
+}
+
+// changed is told of every change in the state of a connection. A new one beyond the limit takes the place of the one that has been read for
+// the longest; while all requests are being handled, accepting waits.
 func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,10 +127,10 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 		}
 		n := &connection{conn: conn}
 		c.open[conn] = n
-		c.rest(n)
+		c.link(n)
 	case http.StateIdle:
 		if n := c.open[conn]; n != nil {
-			c.rest(n)
+			c.link(n)
 			c.fewer.Signal()
 		}
 	case http.StateClosed, http.StateHijacked:
@@ -125,10 +155,10 @@ func (c *connections) count() int {
 	return len(c.open)
 }
 
-// rest puts a connection at the end of the idle ones: also a new one, which has sent nothing yet.
-func (c *connections) rest(n *connection) {
+// link puts a connection at the end of the list.
+func (c *connections) link(n *connection) {
 	c.unlink(n)
-	n.idle, n.older = true, c.newest
+	n.listed, n.older = true, c.newest
 	if c.newest != nil {
 		c.newest.newer = n
 	} else {
@@ -138,7 +168,7 @@ func (c *connections) rest(n *connection) {
 }
 
 func (c *connections) unlink(n *connection) {
-	if !n.idle {
+	if !n.listed {
 		return
 	}
 	if n.older != nil {
@@ -151,7 +181,7 @@ func (c *connections) unlink(n *connection) {
 	} else {
 		c.newest = n.older
 	}
-	n.idle, n.older, n.newer = false, nil, nil
+	n.listed, n.older, n.newer = false, nil, nil
 }
 
 func (c *connections) forget(n *connection) {

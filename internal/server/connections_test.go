@@ -34,25 +34,26 @@ func TestTheOldestIdleConnectionMakesRoom(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		change(name, http.StateNew)
 	}
-	c.serves(conn["a"])
-	change("a", http.StateIdle)   // since later than b and c
+	c.handle(conn["a"])
 	change("c", http.StateActive) // has sent some of a request
-	c.serves(conn["b"])
+	c.read(conn["c"])             // its head, and the body is to come
+	change("a", http.StateIdle)
+	c.handle(conn["b"])
 	change("d", http.StateNew)
 	change("e", http.StateNew)
 	if want := []string{"c", "a"}; !slices.Equal(closed, want) {
 		t.Errorf("closed %v, want %v: the oldest idle first, and none that is served", closed, want)
 	}
 	for _, name := range []string{"c", "a"} { // net/http tells of these too, once their goroutines have noticed
-		c.serves(conn[name])
+		c.handle(conn[name])
 		change(name, http.StateIdle)
 		change(name, http.StateClosed)
 	}
 	if c.count() != 3 {
 		t.Errorf("%d are open, want 3", c.count())
 	}
-	c.serves(conn["d"])
-	c.serves(conn["e"])
+	c.handle(conn["d"])
+	c.handle(conn["e"])
 	accepted := make(chan bool)
 	for _, last := range []func(){
 		func() { change("b", http.StateClosed) },
@@ -62,7 +63,7 @@ func TestTheOldestIdleConnectionMakesRoom(t *testing.T) {
 		n := &line{name: "new", closed: &closed}
 		go func() {
 			c.changed(n, http.StateNew)
-			c.serves(n)
+			c.handle(n)
 			accepted <- true
 		}()
 		select {
