@@ -23,6 +23,7 @@ import (
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
 )
 
 // Version is the version of the interface. It grows by addition only.
@@ -60,7 +61,7 @@ type API struct {
 	mux     *http.ServeMux
 	unknown http.Handler // answers NOT_FOUND
 	guesses *guessLimiter
-	readers sync.Pool // of *reader
+	readers sync.Pool // of *wire.Reader
 	memory  memory
 }
 
@@ -93,7 +94,7 @@ func New(c Config) *API {
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
 	a := &API{Config: c, mux: http.NewServeMux(), guesses: newGuessLimiter(&c)}
-	a.readers.New = func() any { return new(reader) }
+	a.readers.New = func() any { return new(wire.Reader) }
 	for pattern, methods := range byPattern() {
 		a.mux.Handle(pattern, a.resource(methods))
 	}

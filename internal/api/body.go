@@ -13,19 +13,20 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
 )
 
 // decode reads the body of a call into a T. What is wrong with it is in problems, to which others may be added.
-func decode[T any](c *call, read func(*object) T) (request T, problems *gift.Problems) {
-	r := c.readers.Get().(*reader)
+func decode[T any](c *call, read func(*wire.Object) T) (request T, problems *gift.Problems) {
+	r := c.readers.Get().(*wire.Reader)
 	defer func() {
-		r.forget()
+		r.Forget()
 		c.readers.Put(r)
 	}()
 	problems = new(gift.Problems)
-	if o := r.read(c.body, problems); o != nil {
+	if o := r.Read(c.body, problems); o != nil {
 		request = read(o)
-		o.finish()
+		o.Finish()
 	} else {
 		c.unread = true
 	}
@@ -120,20 +121,23 @@ type request struct {
 	earlier     func([32]byte) (bool, error) // ledger.Call's Fingerprinted
 }
 
-// request fingerprints what was asked for: write puts every member into the canonical form.
-func (c *call) request(op ledger.Operation, write func(*canon)) *request {
+// request fingerprints what was asked for: a struct of nothing but what was read.
+func (c *call) request(op ledger.Operation, asked any) *request {
 	r := &request{call: c, operation: op}
 	if c.key != "" {
-		form := canon{b: make([]byte, 0, 256)}
-		form.text("operation", string(op))
-		write(&form)
-		r.fingerprint = c.Fingerprint(form.b)
+		text := wire.Normalized(string(op), asked)
+		r.fingerprint = c.Fingerprint(text)
 		if c.Fingerprinted != nil {
-			r.earlier = func(recorded [32]byte) (bool, error) { return c.Fingerprinted(recorded, form.b) }
+			r.earlier = func(recorded [32]byte) (bool, error) { return c.Fingerprinted(recorded, text) }
 		}
 	}
 	return r
 }
+
+// writer writes answers.
+type writer struct{ wire.Writer }
+
+func newWriter(size int) writer { return writer{wire.NewWriter(size)} }
 
 // do runs a command. An outcome of success is written by success, with this HTTP status.
 func (r *request) do(cmd ledger.Command, status int, success func(*writer, ledger.Result)) (ledger.Answer, error) {
@@ -176,10 +180,10 @@ func (c *call) actor(location gift.ID) gift.Context {
 
 // answer makes a success of the members that write writes; every one ends with the requestID.
 func (c *call) answer(status int, write func(*writer)) ledger.Answer {
-	w := writer{b: make([]byte, 0, 1024)}
-	w.open()
+	w := newWriter(1024)
+	w.Open()
 	write(&w)
-	w.text("requestID", c.requestID)
-	w.close()
-	return ledger.Answer{Status: status, Body: w.b}
+	w.Text("requestID", c.requestID)
+	w.Close()
+	return ledger.Answer{Status: status, Body: w.Bytes()}
 }

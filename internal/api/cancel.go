@@ -5,14 +5,15 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
 )
 
 // several names gifts in a request: one, those of an order, or those of an external purchase.
 type several struct {
-	voucherID  gift.ID // or
-	orderID    gift.ID // or
-	reference  string
-	storefront gift.ID // beside a reference: where the purchase was made; zero: there is only one
+	VoucherID  gift.ID // or
+	OrderID    gift.ID // or
+	Purchase   string  // its reference
+	Storefront gift.ID // beside a reference: where the purchase was made; zero: there is only one
 }
 
 // The members that name several gifts.
@@ -26,21 +27,21 @@ const (
 const maxCancelled = 10 * gift.MaxRecipients
 
 // readSeveral reads which gifts are meant: exactly one of the members named must be given.
-func readSeveral(o *object, members ...string) (s several) {
+func readSeveral(o *wire.Object, members ...string) (s several) {
 	given := 0
 	for _, name := range members {
-		if o.has(name) {
+		if o.Given(name) {
 			given++
 		}
 		switch name {
 		case byID:
-			s.voucherID = o.guid(name)
+			s.VoucherID = o.GUID(name)
 		case byOrder:
-			s.orderID = o.guid(name)
+			s.OrderID = o.GUID(name)
 		case byReference:
-			s.reference = o.line(name, 200)
-			s.storefront = o.guid(byStorefront)
-			if o.has(byStorefront) && !o.has(byReference) {
+			s.Purchase = o.Line(name, 200)
+			s.Storefront = o.GUID(byStorefront)
+			if o.Given(byStorefront) && !o.Given(byReference) {
 				o.Add(byStorefront, "Send externalStorefrontID beside externalTransactionReferenceNumber only.")
 			}
 		}
@@ -49,53 +50,34 @@ func readSeveral(o *object, members ...string) (s several) {
 	return s
 }
 
-func (s *several) canon(c *canon) {
-	c.id(byID, s.voucherID)
-	c.id(byOrder, s.orderID)
-	c.text(byReference, s.reference)
-	c.id(byStorefront, s.storefront)
-}
-
 // cancellation is a cancel-gift request.
 type cancellation struct {
 	several
-	accountID gift.ID // for a system key; zero: there is only one
-	cause     gift.Status
-	reason    string
-	skip      *bool
+	AccountID      gift.ID // for a system key; zero: there is only one
+	SkipNotAllowed bool
+	gift.Cancel
 }
 
-func readCancellation(o *object) (r cancellation) {
+func readCancellation(o *wire.Object) (r cancellation) {
 	r.several = readSeveral(o, byID, byOrder, byReference)
-	r.accountID = o.guid("accountID")
-	switch cause := o.text("cause"); cause {
+	r.AccountID = o.GUID("accountID")
+	switch cause := o.Text("cause"); cause {
 	case gift.PurchaseFailed.String():
-		r.cause = gift.PurchaseFailed
+		r.To = gift.PurchaseFailed
 	case gift.Cancelled.String():
-		r.cause = gift.Cancelled
+		r.To = gift.Cancelled
 	default:
 		o.Add("cause", "The cause must be PURCHASE_FAILED or CANCELLED.")
 	}
-	r.reason = o.line("reason", maxReason)
-	r.skip = o.boolean("skipNotAllowed")
+	r.Reason = o.Line("reason", maxReason)
+	r.SkipNotAllowed = o.True("skipNotAllowed")
 	return r
-}
-
-func (r *cancellation) skips() bool { return r.skip != nil && *r.skip }
-
-func (r *cancellation) canon(c *canon) {
-	r.several.canon(c)
-	c.text("cause", r.cause.String())
-	c.text("reason", r.reason)
-	if r.skips() {
-		c.boolean("skipNotAllowed", r.skip)
-	}
 }
 
 // cancelGift takes gifts out of use, all that are named or none, unless those that may not be are to be skipped.
 func cancelGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readCancellation)
-	account, err := c.Directory().AccountOf(c.caller, asked.accountID, "accountID")
+	account, err := c.Directory().AccountOf(c.caller, asked.AccountID, "accountID")
 	if err == nil {
 		c.account = account
 	}
@@ -106,30 +88,27 @@ func cancelGift(c *call) (ledger.Answer, error) {
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.request(ledger.CancelGift, asked.canon)
+	request := c.request(ledger.CancelGift, asked)
 	ids, err := c.gifts(asked.several)
 	if err != nil {
 		return request.refuse(err)
 	}
+	asked.Context, asked.Caller = c.actor(gift.ID{}), c.caller
 	return request.do(&ledger.Cancel{
-		VoucherIDs: ids, SkipNotAllowed: asked.skips(),
-		Cancel: gift.Cancel{Context: c.actor(gift.ID{}), Caller: c.caller, To: asked.cause, Reason: asked.reason},
+		VoucherIDs: ids, SkipNotAllowed: asked.SkipNotAllowed, Cancel: asked.Cancel,
 	}, http.StatusOK, (*writer).outcomes)
 }
 
 // reinstatement is a reinstate-gift request.
 type reinstatement struct {
 	several
-	reason string
+	gift.Reinstate
 }
 
-func readReinstatement(o *object) reinstatement {
-	return reinstatement{several: readSeveral(o, byID, byOrder), reason: o.line("reason", maxReason)}
-}
-
-func (r *reinstatement) canon(c *canon) {
-	r.several.canon(c)
-	c.text("reason", r.reason)
+func readReinstatement(o *wire.Object) (r reinstatement) {
+	r.several = readSeveral(o, byID, byOrder)
+	r.Reason = o.Line("reason", maxReason)
+	return r
 }
 
 // reinstateGift takes a cancellation or a failed purchase back, of all gifts that are named or of none.
@@ -139,14 +118,13 @@ func reinstateGift(c *call) (ledger.Answer, error) {
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.request(ledger.ReinstateGift, asked.canon)
+	request := c.request(ledger.ReinstateGift, asked)
 	ids, err := c.gifts(asked.several)
 	if err != nil {
 		return request.refuse(err)
 	}
-	answer, err := request.do(&ledger.Reinstate{
-		VoucherIDs: ids, Reinstate: gift.Reinstate{Context: c.actor(gift.ID{}), Caller: c.caller, Reason: asked.reason},
-	}, http.StatusOK, (*writer).outcomes)
+	asked.Context, asked.Caller = c.actor(gift.ID{}), c.caller
+	answer, err := request.do(&ledger.Reinstate{VoucherIDs: ids, Reinstate: asked.Reinstate}, http.StatusOK, (*writer).outcomes)
 	if err == nil && answer.Status == http.StatusOK && !answer.Replayed {
 		c.Wake()
 	}
@@ -155,12 +133,12 @@ func reinstateGift(c *call) (ledger.Answer, error) {
 
 // gifts finds what a request names, as far as the key may see it.
 func (c *call) gifts(asked several) (ids []gift.ID, _ error) {
-	if !asked.voucherID.IsZero() {
-		return []gift.ID{asked.voucherID}, nil
+	if !asked.VoucherID.IsZero() {
+		return []gift.ID{asked.VoucherID}, nil
 	}
 	filter := gift.Filter{
-		AccountID: c.account.ID, MadeBy: c.integrator(), Locations: c.caller.Locations, OrderID: asked.orderID,
-		Reference: asked.reference, StorefrontID: asked.storefront, Limit: gift.MaxRecipients,
+		AccountID: c.account.ID, MadeBy: c.integrator(), Locations: c.caller.Locations, OrderID: asked.OrderID,
+		Reference: asked.Purchase, StorefrontID: asked.Storefront, Limit: gift.MaxRecipients,
 	}
 	var found []gift.Gift
 	for {
@@ -181,7 +159,7 @@ func (c *call) gifts(asked several) (ids []gift.ID, _ error) {
 	if len(found) == 0 {
 		return nil, gift.Refuse(gift.NotFound, "This account has no such gifts.")
 	}
-	if asked.reference != "" {
+	if asked.Purchase != "" {
 		if err := gift.OnePurchase(found, c.account.StorefrontName); err != nil {
 			return nil, err
 		}
@@ -194,7 +172,7 @@ func (c *call) gifts(asked several) (ids []gift.ID, _ error) {
 
 // outcomes writes what became of each gift of a cancellation or a reinstatement.
 func (w *writer) outcomes(r ledger.Result) {
-	w.list("vouchers")
+	w.List("vouchers")
 	for n := range r.Vouchers {
 		v := &r.Vouchers[n]
 		outcome, why := "DONE", ""
@@ -204,14 +182,14 @@ func (w *writer) outcomes(r ledger.Result) {
 		case !r.Changed[n]:
 			outcome = "ALREADY_DONE"
 		}
-		w.open()
-		w.id("voucherID", v.ID)
-		w.text("status", v.Status.String())
-		w.integer("statusID", int(v.Status))
-		w.amount("currentBalance", v.Unit(), v.Balance)
-		w.text("outcome", outcome)
-		w.textOrNull("reason", why)
-		w.close()
+		w.Open()
+		w.ID("voucherID", v.ID)
+		w.Text("status", v.Status.String())
+		w.Integer("statusID", int(v.Status))
+		w.Amount("currentBalance", v.Unit(), v.Balance)
+		w.Text("outcome", outcome)
+		w.TextOrNull("reason", why)
+		w.Close()
 	}
-	w.endList()
+	w.EndList()
 }

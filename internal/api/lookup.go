@@ -9,11 +9,12 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
 )
 
 // showGift shows one gift of the account.
 func showGift(c *call) (ledger.Answer, error) {
-	q := c.query()
+	q := wire.ReadQuery(c.r.URL.RawQuery)
 	g, err := c.gift(q)
 	if err != nil {
 		return ledger.Answer{}, err
@@ -22,8 +23,8 @@ func showGift(c *call) (ledger.Answer, error) {
 }
 
 // finish ends the reading of a look-up and finds the account that it is about.
-func (c *call) finish(q *query) (err error) {
-	account, err := c.Directory().AccountOf(c.caller, q.guid("accountID"), "accountID")
+func (c *call) finish(q *wire.Query) (err error) {
+	account, err := c.Directory().AccountOf(c.caller, q.GUID("accountID"), "accountID")
 	if err == nil {
 		c.account = account
 	}
@@ -42,8 +43,8 @@ func (c *call) integrator() string {
 }
 
 // gift finds the gift that the path names. One that the key may not see is as good as not there.
-func (c *call) gift(q *query) (gift.Gift, error) {
-	id := q.parseID("voucherID", c.r.PathValue("voucherID"))
+func (c *call) gift(q *wire.Query) (gift.Gift, error) {
+	id := q.ParseID("voucherID", c.r.PathValue("voucherID"))
 	if err := c.finish(q); err != nil {
 		return gift.Gift{}, err
 	}
@@ -59,28 +60,28 @@ func (c *call) gift(q *query) (gift.Gift, error) {
 
 // listGifts lists gifts of the account, the newest first.
 func listGifts(c *call) (ledger.Answer, error) {
-	q := c.query()
+	q := wire.ReadQuery(c.r.URL.RawQuery)
 	filter := gift.Filter{
 		Locations:    c.caller.Locations,
-		ProgramID:    q.guid("programID"),
-		PromotionID:  q.guid("promotionID"),
-		LocationID:   q.guid("organizationID"),
-		OrderID:      q.guid(byOrder),
-		StorefrontID: q.guid(byStorefront),
-		LastFour:     q.lastFour(),
-		CreatedFrom:  q.instant("createdFrom"),
-		CreatedTo:    q.instant("createdTo"),
-		Reference:    q.line(byReference, 200),
-		Limit:        q.limit(),
+		ProgramID:    q.GUID("programID"),
+		PromotionID:  q.GUID("promotionID"),
+		LocationID:   q.GUID("organizationID"),
+		OrderID:      q.GUID(byOrder),
+		StorefrontID: q.GUID(byStorefront),
+		LastFour:     readLastFour(q),
+		CreatedFrom:  q.Instant("createdFrom"),
+		CreatedTo:    q.Instant("createdTo"),
+		Reference:    q.Line(byReference, 200),
+		Limit:        q.Limit(),
 	}
-	filter.Contact, filter.Words = q.recipient()
-	if name := q.text("status"); name != "" {
+	filter.Contact, filter.Words = readRecipientFilter(q)
+	if name := q.Text("status"); name != "" {
 		var ok bool
 		if filter.Status, ok = gift.ParseStatus(name); !ok {
 			q.Add("status", "There is no such status; PENDING is one.")
 		}
 	}
-	copy(filter.Before[:], q.cursor("gifts", len(filter.Before)))
+	copy(filter.Before[:], q.Cursor("gifts", len(filter.Before)))
 	if err := c.finish(q); err != nil {
 		return ledger.Answer{}, err
 	}
@@ -90,30 +91,30 @@ func listGifts(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, stored(err)
 	}
 	return c.answer(http.StatusOK, func(w *writer) {
-		w.list("gifts")
+		w.List("gifts")
 		for n := range page.Gifts {
-			w.open()
+			w.Open()
 			w.voucher(&page.Gifts[n], c.lookUp())
-			w.close()
+			w.Close()
 		}
-		w.endList()
-		w.nextCursor("gifts", page.Next)
+		w.EndList()
+		w.NextCursor("gifts", page.Next)
 	}), nil
 }
 
-// lastFour reads the end of a code.
-func (q *query) lastFour() string {
+// readLastFour reads the end of a code.
+func readLastFour(q *wire.Query) string {
 	const name = "lastFour"
-	four := q.text(name)
+	four := q.Text(name)
 	if four != "" && (len(four) != 4 || strings.Trim(four, "0123456789") != "") {
 		q.Add(name, "This must be the last four digits of a voucher code.")
 	}
 	return four
 }
 
-// recipient reads whom gifts are for.
-func (q *query) recipient() (contact string, words []string) {
-	text := strings.TrimSpace(q.line("recipient", 254))
+// readRecipientFilter reads whom gifts are for.
+func readRecipientFilter(q *wire.Query) (contact string, words []string) {
+	text := strings.TrimSpace(q.Line("recipient", 254))
 	if contact, words = gift.ParseSearch(text); words == nil && contact == "" {
 		contact = text // of which nobody has the like, or blank, which is as good as absent
 	}
@@ -122,15 +123,15 @@ func (q *query) recipient() (contact string, words []string) {
 
 // listActivity lists the changes of all gifts of the account, the newest first.
 func listActivity(c *call) (ledger.Answer, error) {
-	q := c.query()
+	q := wire.ReadQuery(c.r.URL.RawQuery)
 	filter := gift.ChangeFilter{
-		AccountID: c.account.ID, Locations: c.caller.Locations, KeyID: q.guid("keyID"), LocationID: q.guid("organizationID"),
-		Kind: gift.Kind(q.text("kind")), From: q.instant("from"), To: q.instant("to"), Limit: q.limit(),
+		AccountID: c.account.ID, Locations: c.caller.Locations, KeyID: q.GUID("keyID"), LocationID: q.GUID("organizationID"),
+		Kind: gift.Kind(q.Text("kind")), From: q.Instant("from"), To: q.Instant("to"), Limit: q.Limit(),
 	}
 	if filter.Kind != "" && !slices.Contains(gift.Kinds(), filter.Kind) {
 		q.Add("kind", "There is no such kind of change; REDEMPTION is one.")
 	}
-	copy(filter.Before[:], q.cursor("activity", len(filter.Before)))
+	copy(filter.Before[:], q.Cursor("activity", len(filter.Before)))
 	if err := q.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
@@ -140,17 +141,17 @@ func listActivity(c *call) (ledger.Answer, error) {
 	}
 	names := c.names()
 	return c.answer(http.StatusOK, func(w *writer) {
-		w.list("entries")
+		w.List("entries")
 		for n := range page.Changes {
 			change := &page.Changes[n]
-			w.open()
-			w.id("voucherID", change.VoucherID)
+			w.Open()
+			w.ID("voucherID", change.VoucherID)
 			w.entry(change.Unit, &change.Entry, names)
-			w.textOrNull("currency", change.Unit.Code)
-			w.close()
+			w.TextOrNull("currency", change.Unit.Code)
+			w.Close()
 		}
-		w.endList()
-		w.nextCursor("activity", page.Next)
+		w.EndList()
+		w.NextCursor("activity", page.Next)
 	}), nil
 }
 
@@ -180,9 +181,9 @@ func (n names) location(id gift.ID) string {
 
 // showHistory lists the changes of a gift, the oldest first.
 func showHistory(c *call) (ledger.Answer, error) {
-	q := c.query()
-	limit, after := q.limit(), 0
-	if at := q.cursor("history", 8); at != nil {
+	q := wire.ReadQuery(c.r.URL.RawQuery)
+	limit, after := q.Limit(), 0
+	if at := q.Cursor("history", 8); at != nil {
 		after = int(binary.BigEndian.Uint64(at))
 	}
 	if after < 0 {
@@ -203,14 +204,14 @@ func showHistory(c *call) (ledger.Answer, error) {
 	}
 	names := c.names()
 	return c.answer(http.StatusOK, func(w *writer) {
-		w.list("entries")
+		w.List("entries")
 		for n := range entries {
-			w.open()
+			w.Open()
 			w.entry(g.Unit(), &entries[n], names)
-			w.close()
+			w.Close()
 		}
-		w.endList()
-		w.nextCursorAt("history", last)
+		w.EndList()
+		w.NextCursorAt("history", last)
 	}), nil
 }
 
@@ -225,29 +226,29 @@ func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
 	case gift.Reversal:
 		redemption, reversal = e.Reverses, e.ID
 	}
-	w.id("entryID", e.ID)
-	w.integer("seq", e.Seq)
-	w.text("kind", string(e.Kind))
-	w.amount("amount", unit, amount)
-	w.amount("currentBalance", unit, e.Balance)
-	w.text("status", e.Status.String())
-	w.integer("statusID", int(e.Status))
-	w.instant("at", e.At)
-	w.idOrNull("keyID", e.Actor.KeyID)
-	w.textOrNull("keyName", names.key(e.Actor.KeyID))
-	w.null("user") // people sign in with keys of their own so far
-	w.idOrNull("organizationID", e.Actor.LocationID)
-	w.textOrNull("organizationName", names.location(e.Actor.LocationID))
-	w.idOrNull("redemptionID", redemption)
-	w.idOrNull("reversalID", reversal)
-	w.textOrNull("reference", e.Reference)
-	w.textOrNull("reason", e.Reason)
-	w.textOrNull("requestID", e.RequestID)
+	w.ID("entryID", e.ID)
+	w.Integer("seq", e.Seq)
+	w.Text("kind", string(e.Kind))
+	w.Amount("amount", unit, amount)
+	w.Amount("currentBalance", unit, e.Balance)
+	w.Text("status", e.Status.String())
+	w.Integer("statusID", int(e.Status))
+	w.Instant("at", e.At)
+	w.IDOrNull("keyID", e.Actor.KeyID)
+	w.TextOrNull("keyName", names.key(e.Actor.KeyID))
+	w.Null("user") // people sign in with keys of their own so far
+	w.IDOrNull("organizationID", e.Actor.LocationID)
+	w.TextOrNull("organizationName", names.location(e.Actor.LocationID))
+	w.IDOrNull("redemptionID", redemption)
+	w.IDOrNull("reversalID", reversal)
+	w.TextOrNull("reference", e.Reference)
+	w.TextOrNull("reason", e.Reason)
+	w.TextOrNull("requestID", e.RequestID)
 }
 
 // askable lists the operations of which the caller may be told what became, because it may do them itself. only is the one
 // that it asks for; "": all.
-func (c *call) askable(q *query, only ledger.Operation) (operations []ledger.Operation, err error) {
+func (c *call) askable(q *wire.Query, only ledger.Operation) (operations []ledger.Operation, err error) {
 	var names []string
 	known := false
 	for _, r := range Routes() {
@@ -275,11 +276,11 @@ func (c *call) askable(q *query, only ledger.Operation) (operations []ledger.Ope
 
 // showRequests tells what became of the calls that were made with an Idempotency-Key.
 func showRequests(c *call) (ledger.Answer, error) {
-	q, key := c.query(), c.r.PathValue("key")
+	q, key := wire.ReadQuery(c.r.URL.RawQuery), c.r.PathValue("key")
 	if !isKey(key) {
 		q.Add("key", "An Idempotency-Key has 1 to %d printable ASCII characters and no space at either end.", maxKey)
 	}
-	only := ledger.Operation(q.text("operation"))
+	only := ledger.Operation(q.Text("operation"))
 	operations, refused := c.askable(q, only)
 	if err := c.finish(q); err != nil {
 		return ledger.Answer{}, err
@@ -293,9 +294,8 @@ func showRequests(c *call) (ledger.Answer, error) {
 	if err != nil && !errors.Is(err, gift.NotFound) {
 		return ledger.Answer{}, stored(err)
 	}
-	w := writer{}
-	for n := range records {
-		r := &records[n]
+	var told []ledger.Request
+	for _, r := range records {
 		if !slices.Contains(operations, r.Operation) || !r.MayBeToldTo(c.caller) {
 			continue
 		}
@@ -303,18 +303,24 @@ func showRequests(c *call) (ledger.Answer, error) {
 			return ledger.Answer{}, err
 		}
 		delete(running, r.Operation)
-		r.Key = key
-		w.record(r)
+		told = append(told, r)
 	}
-	for _, op := range operations {
-		if running[op] {
-			w.runningCall(op, key)
+	if len(told)+len(running) == 0 {
+		return ledger.Answer{}, gift.RefuseAt(gift.NotFound, "key",
+			"No request with this Idempotency-Key has arrived of which this key may be told.")
+	}
+	return c.answer(http.StatusOK, func(w *writer) {
+		w.List("requests")
+		for n := range told {
+			w.record(key, &told[n])
 		}
-	}
-	if len(w.b) == 0 {
-		return ledger.Answer{}, gift.RefuseAt(gift.NotFound, "key", "No request with this Idempotency-Key has arrived of which this key may be told.")
-	}
-	return c.answer(http.StatusOK, func(all *writer) { all.raw("requests", append(append([]byte{'['}, w.b...), ']')) }), nil
+		for _, op := range operations {
+			if running[op] {
+				w.unanswered(key, op, "running")
+			}
+		}
+		w.EndList()
+	}), nil
 }
 
 // running tells for which operations a call with the key is under way. It is asked before the records: a call that ends in
@@ -322,45 +328,37 @@ func showRequests(c *call) (ledger.Answer, error) {
 func (c *call) running(operations []ledger.Operation, key string) map[ledger.Operation]bool {
 	running := map[ledger.Operation]bool{}
 	for _, op := range operations {
-		running[op] = c.Engine.Running(ledger.RequestKey{AccountID: c.account.ID, Operation: op, Key: key})
+		if c.Engine.Running(ledger.RequestKey{AccountID: c.account.ID, Operation: op, Key: key}) {
+			running[op] = true
+		}
 	}
 	return running
 }
 
-// record writes a call that has ended, as an element of a list.
-func (w *writer) record(r *ledger.Request) {
-	w.element()
-	w.text("key", r.Key)
-	w.text("operation", string(r.Operation))
+// record writes a call that has ended.
+func (w *writer) record(key string, r *ledger.Request) {
 	if r.Spent {
-		w.text("state", "spent")
-		w.null("status")
-		w.null("answer")
-		w.null("finishedAt")
-	} else {
-		w.text("state", "finished")
-		w.integer("status", r.Answer.Status)
-		w.raw("answer", r.Answer.Body)
-		w.instant("finishedAt", r.At)
+		w.unanswered(key, r.Operation, "spent")
+		return
 	}
-	w.close()
+	w.Open()
+	w.Text("key", key)
+	w.Text("operation", string(r.Operation))
+	w.Text("state", "finished")
+	w.Integer("status", r.Answer.Status)
+	w.Raw("answer", r.Answer.Body)
+	w.Instant("finishedAt", r.At)
+	w.Close()
 }
 
-func (w *writer) runningCall(op ledger.Operation, key string) {
-	w.element()
-	w.text("key", key)
-	w.text("operation", string(op))
-	w.text("state", "running")
-	w.null("status")
-	w.null("answer")
-	w.null("finishedAt")
-	w.close()
-}
-
-// element begins an object in a list that has no opening bracket yet.
-func (w *writer) element() {
-	if len(w.b) > 0 {
-		w.b = append(w.b, ',')
-	}
-	w.b = append(w.b, '{')
+// unanswered writes a call that has no answer.
+func (w *writer) unanswered(key string, op ledger.Operation, state string) {
+	w.Open()
+	w.Text("key", key)
+	w.Text("operation", string(op))
+	w.Text("state", state)
+	w.Null("status")
+	w.Null("answer")
+	w.Null("finishedAt")
+	w.Close()
 }

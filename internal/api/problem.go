@@ -90,23 +90,23 @@ func (c *call) render(refused *gift.Error) ledger.Answer {
 
 // problemDocument writes RFC 9457's members and the interface's two.
 func problemDocument(e *gift.Error, status int, publicURL, requestID string) ledger.Answer {
-	w := writer{b: make([]byte, 0, 512)}
-	w.open()
-	w.text("type", publicURL+"/docs/errors#"+string(e.Code))
-	w.text("title", kinds[e.Code].title)
-	w.integer("status", status)
-	w.text("code", string(e.Code))
-	w.list("messages")
+	w := newWriter(512)
+	w.Open()
+	w.Text("type", publicURL+"/docs/errors#"+string(e.Code))
+	w.Text("title", kinds[e.Code].title)
+	w.Integer("status", status)
+	w.Text("code", string(e.Code))
+	w.List("messages")
 	for _, m := range e.Messages {
-		w.open()
-		w.text("path", m.Path)
-		w.text("text", m.Text)
-		w.close()
+		w.Open()
+		w.Text("path", m.Path)
+		w.Text("text", m.Text)
+		w.Close()
 	}
-	w.endList()
-	w.text("requestID", requestID)
-	w.close()
-	return ledger.Answer{Status: status, Body: w.b}
+	w.EndList()
+	w.Text("requestID", requestID)
+	w.Close()
+	return ledger.Answer{Status: status, Body: w.Bytes()}
 }
 
 // codeOf finds the code of an answer, which may have been stored long ago; "" for a success.

@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
 )
 
 // maxContact is the length of the longest address; which of them are good depends on the method.
@@ -14,80 +15,60 @@ const maxContact = 254
 
 // resending is a resend-gift request.
 type resending struct {
-	voucherID gift.ID
-	method    gift.Method // 0: as before
-	contact   string      // "": as before
+	VoucherID gift.ID
+	gift.Resend
 }
 
-func readResending(o *object) (r resending) {
-	r.voucherID = readVoucherID(o)
-	if id := o.integer("deliveryMethodID"); id != nil {
+func readResending(o *wire.Object) (r resending) {
+	r.VoucherID = readVoucherID(o)
+	if id := o.Integer("deliveryMethodID"); id != nil {
 		method, err := gift.ParseMethod(*id)
 		if err != nil {
 			o.Add("deliveryMethodID", "%s", err)
 		}
-		r.method = method
+		r.Method = method
 	}
-	r.contact = o.line("recipientContact", maxContact)
+	r.Contact = o.Line("recipientContact", maxContact)
 	return r
 }
 
-func readVoucherID(o *object) gift.ID {
-	if !o.has(byID) {
+func readVoucherID(o *wire.Object) gift.ID {
+	if !o.Given(byID) {
 		o.Add(byID, "Say which gift is meant.")
 	}
-	return o.guid(byID)
-}
-
-func (r *resending) canon(c *canon) {
-	c.id(byID, r.voucherID)
-	if method := int(r.method); method != 0 {
-		c.integer("deliveryMethodID", &method)
-	}
-	c.text("recipientContact", r.contact)
+	return o.GUID(byID)
 }
 
 // resendGift sends a gift again, as before or elsewhere.
 func resendGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readResending)
-	request := c.request(ledger.ResendGift, asked.canon)
-	cmd := &ledger.Resend{VoucherID: asked.voucherID, Resend: gift.Resend{
-		Context: c.actor(gift.ID{}), Caller: c.caller, Method: asked.method, Contact: asked.contact, Deliverable: c.deliverableBy,
-	}}
-	return request.dispatch(asked.voucherID, problems, cmd)
+	request := c.request(ledger.ResendGift, asked)
+	asked.Context, asked.Caller, asked.Deliverable = c.actor(gift.ID{}), c.caller, c.deliverableBy
+	return request.dispatch(asked.VoucherID, problems, &ledger.Resend{VoucherID: asked.VoucherID, Resend: asked.Resend})
 }
 
 // rescheduling is a reschedule-gift request.
 type rescheduling struct {
-	voucherID gift.ID
-	date      time.Time
-	zone      string // "": as before
+	VoucherID gift.ID
+	gift.Reschedule
 }
 
-func readRescheduling(o *object) (r rescheduling) {
-	r.voucherID = readVoucherID(o)
-	if !o.has("deliveryDate") {
+func readRescheduling(o *wire.Object) (r rescheduling) {
+	r.VoucherID = readVoucherID(o)
+	if !o.Given("deliveryDate") {
 		o.Add("deliveryDate", "Say when the gift is to be delivered.")
 	}
-	r.date = o.instantUTC("deliveryDate")
-	r.zone = readZone(o)
+	r.Date = o.InstantUTC("deliveryDate")
+	r.Zone = readZone(o)
 	return r
-}
-
-func (r *rescheduling) canon(c *canon) {
-	c.id(byID, r.voucherID)
-	c.instant("deliveryDate", r.date)
-	c.text("deliveryTimezoneId", r.zone)
 }
 
 // rescheduleGift gives a gift that waits another delivery date.
 func rescheduleGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readRescheduling)
-	request := c.request(ledger.RescheduleGift, asked.canon)
-	cmd := &ledger.Reschedule{VoucherID: asked.voucherID, Reschedule: gift.Reschedule{
-		Context: c.actor(gift.ID{}), Caller: c.caller, Date: asked.date, Zone: asked.zone,
-	}}
-	return request.dispatch(asked.voucherID, problems, cmd)
+	request := c.request(ledger.RescheduleGift, asked)
+	asked.Context, asked.Caller = c.actor(gift.ID{}), c.caller
+	return request.dispatch(asked.VoucherID, problems, &ledger.Reschedule{VoucherID: asked.VoucherID, Reschedule: asked.Reschedule})
 }
 
 // dispatching is a command that changes how a gift goes.

@@ -7,96 +7,97 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
 )
 
 // readSend reads a send-gift request.
-func readSend(o *object) *gift.Send {
+func readSend(o *wire.Object) *gift.Send {
 	s := new(gift.Send)
-	if m := o.object("monetaryGift"); m != nil {
+	if m := o.Object("monetaryGift"); m != nil {
 		s.Monetary = readDefinition(m)
-		s.Monetary.Value = m.number("value")
-		m.finish()
+		s.Monetary.Value = m.Number("value")
+		m.Finish()
 	}
-	if m := o.object("itemGift"); m != nil {
+	if m := o.Object("itemGift"); m != nil {
 		s.Item = readDefinition(m)
-		s.Item.Label = m.text("label")
-		s.Item.Terms = m.text("terms")
-		s.Item.Quantity = m.number("quantity")
-		s.Item.EquivalentValue = m.number("equivalentValue")
-		m.finish()
+		s.Item.Label = m.Text("label")
+		s.Item.Terms = m.Text("terms")
+		s.Item.Quantity = m.Number("quantity")
+		s.Item.EquivalentValue = m.Number("equivalentValue")
+		m.Finish()
 	}
-	several := o.objects("recipients", gift.MaxRecipients, func(r *object) {
+	several := o.Objects("recipients", gift.MaxRecipients, func(r *wire.Object) {
 		s.Recipients = append(s.Recipients, readRecipient(r))
-		r.finish()
+		r.Finish()
 	})
 	if several && s.Recipients == nil {
 		s.Recipients = []gift.Recipient{}
 	}
-	s.Sender = o.text("senderDescription")
-	s.PaymentMethodID = o.integer("paymentMethodID")
+	s.Sender = o.Text("senderDescription")
+	s.PaymentMethodID = o.Integer("paymentMethodID")
 	s.Payment = readPayment(o)
-	s.Notes = o.text("notes")
-	s.RelatedOrderID = o.text("relatedOrderID")
-	s.RelatedOrderNumber = o.text("relatedOrderNumber")
+	s.Notes = o.Text("notes")
+	s.RelatedOrderID = o.Text("relatedOrderID")
+	s.RelatedOrderNumber = o.Text("relatedOrderNumber")
 	return s
 }
 
 // readDefinition reads what both kinds of gift have.
-func readDefinition(o *object) *gift.Definition {
+func readDefinition(o *wire.Object) *gift.Definition {
 	d := &gift.Definition{
-		AccountID:  o.guid("accountID"),
-		ProgramID:  o.guid("programID"),
-		LocationID: o.guid("organizationID"),
-		Sender:     o.text("senderDescription"),
+		AccountID:  o.GUID("accountID"),
+		ProgramID:  o.GUID("programID"),
+		LocationID: o.GUID("organizationID"),
+		Sender:     o.Text("senderDescription"),
 		Recipient:  readRecipient(o),
-		Scheduled:  o.boolean("hasScheduledDelivery"),
-		DesignID:   o.guid("voucherDesignID"),
+		Scheduled:  o.Boolean("hasScheduledDelivery"),
+		DesignID:   o.GUID("voucherDesignID"),
 	}
 	if d.Scheduled != nil && !*d.Scheduled {
-		o.text("deliveryDate") // it is ignored then, whatever it says
+		o.Text("deliveryDate") // it is ignored then, whatever it says
 	} else {
-		d.DeliveryDate = o.instantUTC("deliveryDate")
+		d.DeliveryDate = o.InstantUTC("deliveryDate")
 	}
 	d.DeliveryZone = readZone(o)
 	return d
 }
 
 // readZone reads in which time zone the recipient is shown dates; "" is not said.
-func readZone(o *object) string {
+func readZone(o *wire.Object) string {
 	const member = "deliveryTimezoneId"
-	zone := o.text(member)
+	zone := o.Text(member)
 	if zone == "" {
 		return ""
 	}
-	name, _, err := gift.ParseZone(zone)
+	name, _, err := wire.ParseZone(zone)
 	if err != nil {
-		o.Add(o.at(member), "%s", err)
+		o.Add(o.At(member), "%s", err)
 	}
 	return name
 }
 
-func readRecipient(o *object) gift.Recipient {
+func readRecipient(o *wire.Object) gift.Recipient {
 	return gift.Recipient{
-		Method:  o.integer("deliveryMethodID"),
-		Name:    o.text("recipientDescription"),
-		Contact: o.text("recipientContact"),
-		Message: o.text("message"),
+		Method:  o.Integer("deliveryMethodID"),
+		Name:    o.Text("recipientDescription"),
+		Contact: o.Text("recipientContact"),
+		Message: o.Text("message"),
 	}
 }
 
-func readPayment(o *object) gift.Payment {
+func readPayment(o *wire.Object) gift.Payment {
 	return gift.Payment{
 		Purchase: gift.Purchase{
-			Reference:    o.text("externalTransactionReferenceNumber"),
-			FirstName:    o.text("externalTransactionCustomerFirstName"),
-			LastName:     o.text("externalTransactionCustomerLastName"),
-			EmailAddress: o.text("externalTransactionCustomerEmailAddress"),
-			StorefrontID: o.guid("externalStorefrontID"),
+			Reference:    o.Text("externalTransactionReferenceNumber"),
+			FirstName:    o.Text("externalTransactionCustomerFirstName"),
+			LastName:     o.Text("externalTransactionCustomerLastName"),
+			EmailAddress: o.Text("externalTransactionCustomerEmailAddress"),
+			StorefrontID: o.GUID("externalStorefrontID"),
 		},
-		PromotionID:      o.guid("promotionID"),
-		ValidStarting:    o.instant("validStarting"),
-		ValidForDays:     o.integer("validForDays"),
-		PromotionalTerms: o.text("promotionalTerms"),
+		PromotionID:      o.GUID("promotionID"),
+		ValidStarting:    o.Instant("validStarting"),
+		ValidForDays:     o.Integer("validForDays"),
+		PromotionalTerms: o.Text("promotionalTerms"),
 	}
 }
 
@@ -106,13 +107,13 @@ func sendGift(c *call) (ledger.Answer, error) {
 	if send == nil {
 		return ledger.Answer{}, problems.Err()
 	}
+	request := c.request(ledger.SendGift, send)
 	account := c.sendFor(send, problems)
 	malformed := problems.Err() != nil
 	gifts, err := gift.Issue(*send, account, c.now, problems)
 	if malformed {
 		return ledger.Answer{}, problems.Err()
 	}
-	request := c.request(ledger.SendGift, func(form *canon) { canonSend(form, send) })
 	if err == nil {
 		err = c.deliverable(gifts)
 	}
@@ -162,12 +163,12 @@ func (c *call) answerable(gifts []gift.Gift) (size int, err error) {
 // orderSize is about how long the answer to an order will be, and never less: that of its first gift for each, with their own texts.
 func (c *call) orderSize(gifts []gift.Gift) int {
 	const drawn = 256 // ids, code and token, which the gifts do not have yet, and what else differs
-	w := writer{}
+	w := newWriter(1024)
 	first := &gifts[0]
-	w.open()
+	w.Open()
 	w.voucher(first, view{account: c.account, now: c.now, pages: c.PublicURL})
-	w.close()
-	same := len(w.b) + drawn + len(c.PublicURL) - textSize(first.Card.Recipient) - textSize(first.Card.Message)
+	w.Close()
+	same := len(w.Bytes()) + drawn + len(c.PublicURL) - textSize(first.Card.Recipient) - textSize(first.Card.Message)
 	size := drawn
 	for n := range gifts {
 		size += same + textSize(gifts[n].Card.Recipient) + textSize(gifts[n].Card.Message)
@@ -209,22 +210,22 @@ const printPath = "/print.pdf"
 // order writes the members of a successful send-gift.
 func (w *writer) order(r ledger.Result, c *call) {
 	first := &r.Gifts[0]
-	w.id("orderID", first.OrderID)
+	w.ID("orderID", first.OrderID)
 	if r.Sheet != (gift.Token{}) {
-		w.text("printURL", c.PublicURL+"/orders/"+r.Sheet.Reveal()+printPath)
+		w.Text("printURL", c.PublicURL+"/orders/"+r.Sheet.Reveal()+printPath)
 	} else {
-		w.null("printURL")
+		w.Null("printURL")
 	}
-	w.list("gifts")
+	w.List("gifts")
 	for n := range r.Gifts {
 		g := &r.Gifts[n]
-		w.open()
+		w.Open()
 		w.voucher(g, view{account: c.account, now: g.CreatedAt, pages: c.PublicURL})
-		w.integer("recipientIndex", g.Card.RecipientIndex)
+		w.Integer("recipientIndex", g.Card.RecipientIndex)
 		w.printURL(g, c.PublicURL)
-		w.close()
+		w.Close()
 	}
-	w.endList()
+	w.EndList()
 }
 
 // giftURL is the address of a gift's page.
@@ -233,63 +234,8 @@ func giftURL(g *gift.Gift, publicURL string) string { return publicURL + "/g/" +
 // printURL writes where a gift can be printed, if it goes in print.
 func (w *writer) printURL(g *gift.Gift, publicURL string) {
 	if g.Card.Method == gift.Printed {
-		w.text("printURL", giftURL(g, publicURL)+printPath)
+		w.Text("printURL", giftURL(g, publicURL)+printPath)
 	} else {
-		w.null("printURL")
+		w.Null("printURL")
 	}
-}
-
-// canonSend writes every member of a send-gift request in canonical form.
-func canonSend(c *canon, s *gift.Send) {
-	canonDefinition(c, "monetaryGift", s.Monetary)
-	canonDefinition(c, "itemGift", s.Item)
-	for n := range s.Recipients {
-		c.open("recipient")
-		canonRecipient(c, &s.Recipients[n])
-		c.close()
-	}
-	c.text("senderDescription", s.Sender)
-	c.integer("paymentMethodID", s.PaymentMethodID)
-	p := &s.Payment
-	c.text("externalTransactionReferenceNumber", p.Purchase.Reference)
-	c.text("externalTransactionCustomerFirstName", p.Purchase.FirstName)
-	c.text("externalTransactionCustomerLastName", p.Purchase.LastName)
-	c.text("externalTransactionCustomerEmailAddress", p.Purchase.EmailAddress)
-	c.id("externalStorefrontID", p.Purchase.StorefrontID)
-	c.id("promotionID", p.PromotionID)
-	c.instant("validStarting", p.ValidStarting)
-	c.integer("validForDays", p.ValidForDays)
-	c.text("promotionalTerms", p.PromotionalTerms)
-	c.text("notes", s.Notes)
-	c.text("relatedOrderID", s.RelatedOrderID)
-	c.text("relatedOrderNumber", s.RelatedOrderNumber)
-}
-
-func canonDefinition(c *canon, name string, d *gift.Definition) {
-	if d == nil {
-		return
-	}
-	c.open(name)
-	c.number("value", d.Value)
-	c.text("label", d.Label)
-	c.text("terms", d.Terms)
-	c.number("quantity", d.Quantity)
-	c.number("equivalentValue", d.EquivalentValue)
-	c.id("accountID", d.AccountID)
-	c.id("programID", d.ProgramID)
-	c.id("organizationID", d.LocationID)
-	c.text("senderDescription", d.Sender)
-	canonRecipient(c, &d.Recipient)
-	c.boolean("hasScheduledDelivery", d.Scheduled)
-	c.instant("deliveryDate", d.DeliveryDate)
-	c.text("deliveryTimezoneId", d.DeliveryZone)
-	c.id("voucherDesignID", d.DesignID)
-	c.close()
-}
-
-func canonRecipient(c *canon, r *gift.Recipient) {
-	c.integer("deliveryMethodID", r.Method)
-	c.text("recipientDescription", r.Name)
-	c.text("recipientContact", r.Contact)
-	c.text("message", r.Message)
 }

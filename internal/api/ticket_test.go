@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ticket"
+	"boon.example/internal/wire"
 )
 
 var (
@@ -17,24 +18,24 @@ var (
 
 const at = "ticketData.data"
 
-func decimal(number string) *gift.Decimal {
+func decimal(number gift.Number) *gift.Decimal {
 	d, err := gift.ParseDecimal(number)
 	if err != nil {
-		panic(number + ": " + err.Error())
+		panic(string(number) + ": " + err.Error())
 	}
 	return &d
 }
 
 // ticketIn reads ticket data and gives what was wrong with it as "path: text".
 func ticketIn(c gift.Currency, data string) (tk *ticket.Ticket, found []string) {
-	for _, m := range problemsOf(`{"ticketData":{"format":"standard","data":`+data+`}}`, func(o *object) { tk = readTicket(o, c) }) {
+	for _, m := range problemsOf(`{"ticketData":{"format":"standard","data":`+data+`}}`, func(o *wire.Object) { tk = readTicket(o, c) }) {
 		found, tk = append(found, m.Path+": "+m.Text), nil
 	}
 	return tk, found
 }
 
 // line is a line of a ticket; price "" is none.
-func line(id, name, price, quantity, total string) ticket.Line {
+func line(id, name string, price, quantity, total gift.Number) ticket.Line {
 	l := ticket.Line{ItemID: id, ItemName: name, Quantity: *decimal(quantity), Total: *decimal(total)}
 	if price != "" {
 		l.UnitPrice = decimal(price)
@@ -163,7 +164,7 @@ func TestHugeTickets(t *testing.T) {
 		"white space":    strings.Repeat(" ", mebi),
 	} {
 		tk, problems := ticketIn(usd, data)
-		if tk != nil || len(problems) > ticket.MaxLines+maxUnknown+1 {
+		if tk != nil || len(problems) > ticket.MaxLines+wire.MaxUnknown+1 {
 			t.Errorf("%s: %d problems", name, len(problems))
 		}
 	}

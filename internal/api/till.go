@@ -6,13 +6,14 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ticket"
+	"boon.example/internal/wire"
 )
 
-// wanted names a gift in a request, in one of three ways.
-type wanted struct {
-	id    gift.ID
-	code  gift.VoucherCode
-	token gift.Token
+// giftRef names a gift in a request, in one of three ways.
+type giftRef struct {
+	ID    gift.ID
+	Code  gift.VoucherCode
+	Token gift.Token
 }
 
 // The members that name a gift.
@@ -22,20 +23,20 @@ const (
 	byToken = "voucherPublicToken"
 )
 
-// readWanted reads which gift is meant: exactly one of the members named must be given.
-func readWanted(o *object, members ...string) (w wanted) {
+// readGiftRef reads which gift is meant: exactly one of the members named must be given.
+func readGiftRef(o *wire.Object, members ...string) (w giftRef) {
 	given := 0
 	for _, name := range members {
-		if o.has(name) {
+		if o.Given(name) {
 			given++
 		}
 		switch name {
 		case byID:
-			w.id = o.guid(name)
+			w.ID = o.GUID(name)
 		case byCode:
-			w.code = o.code(name)
+			w.Code = readCode(o, name)
 		case byToken:
-			w.token = o.token(name)
+			w.Token = readToken(o, name)
 		}
 	}
 	oneOf(o, given, members)
@@ -43,7 +44,7 @@ func readWanted(o *object, members ...string) (w wanted) {
 }
 
 // oneOf demands that exactly one of some members is given.
-func oneOf(o *object, given int, members []string) {
+func oneOf(o *wire.Object, given int, members []string) {
 	last := len(members) - 1
 	choice := strings.Join(members[:last], ", ")
 	switch {
@@ -54,18 +55,18 @@ func oneOf(o *object, given int, members []string) {
 	}
 }
 
-// code reads a voucher code: a string of 12 digits, or a JSON number that is written as 12 digits.
-func (o *object) code(name string) (code gift.VoucherCode) {
-	v, text := o.take(name), ""
+// readCode reads a voucher code: a string of 12 digits, or a JSON number that is written as 12 digits.
+func readCode(o *wire.Object, name string) (code gift.VoucherCode) {
+	v, text := o.Take(name), ""
 	switch {
 	case v == nil:
 		return code
 	case v.Kind() == '"':
-		text = string(unquote(v))
+		text = string(wire.Unquote(v))
 	case v.Kind() == '0':
 		text = string(v)
 	default:
-		o.Add(o.at(name), "This must be 12 digits as a text or a number, not %s.", kindName(v.Kind()))
+		o.Add(o.At(name), "This must be 12 digits as a text or a number, not %s.", wire.KindName(v.Kind()))
 		return code
 	}
 	code, err := gift.ParseVoucherCode(text)
@@ -73,23 +74,33 @@ func (o *object) code(name string) (code gift.VoucherCode) {
 	return code
 }
 
-// token reads the text of a QR code.
-func (o *object) token(name string) (token gift.Token) {
-	v := o.of(name, '"', "a text")
+// readToken reads the text of a QR code.
+func readToken(o *wire.Object, name string) (token gift.Token) {
+	v := o.Of(name, '"', "a text")
 	if v == nil {
 		return token
 	}
-	token, err := gift.ParseToken(string(unquote(v)))
+	token, err := gift.ParseToken(string(wire.Unquote(v)))
 	o.Refuse(err)
 	return token
 }
 
+// place is where a request is made. Where it leaves that to a key of a single location, that one is part of what was asked: two tills
+// that by accident use the same Idempotency-Key do not see each other's answers. What the account's set-up implies is not: a replay must
+// find its answer after the set-up has changed.
+type place struct {
+	gift.Place
+	KeyLocation gift.ID
+}
+
 // readPlace reads at which location a request is made.
-func readPlace(o *object) gift.Place {
-	return gift.Place{
-		LocationID:  o.guid("organizationID"),
-		PointOfSale: o.line("pointOfSaleSystemOrganizationIdentifier", maxReference),
+func readPlace(o *wire.Object, caller *gift.Caller) (p place) {
+	p.LocationID = o.GUID("organizationID")
+	p.PointOfSale = o.Line("pointOfSaleSystemOrganizationIdentifier", maxReference)
+	if p.Place == (gift.Place{}) && len(caller.Locations) == 1 {
+		p.KeyLocation = caller.Locations[0]
 	}
+	return p
 }
 
 // locate finds the location that a request means, and notes it for the log; one that was refused is noted as the request names it.
@@ -113,19 +124,19 @@ func (c *call) besides(problems *gift.Problems, p gift.Place) error {
 
 // alsoMissing adds to the refusal of a location that the gift is not there either. A code is not looked up: there is no location to count it
 // against.
-func (c *call) alsoMissing(err error, w wanted) error {
+func (c *call) alsoMissing(err error, w giftRef) error {
 	misplaced, ok := errors.AsType[*gift.Error](err)
 	if !ok {
 		return err
 	}
 	var missing error
 	switch {
-	case !w.id.IsZero():
-		if _, missing = c.Records.Gift(c.ctx, c.account.ID, w.id); errors.Is(missing, gift.NotFound) {
+	case !w.ID.IsZero():
+		if _, missing = c.Records.Gift(c.ctx, c.account.ID, w.ID); errors.Is(missing, gift.NotFound) {
 			missing = gift.NoSuchGift()
 		}
-	case w.token != (gift.Token{}):
-		if _, missing = c.Records.GiftByToken(c.ctx, w.token); errors.Is(missing, gift.NotFound) {
+	case w.Token != (gift.Token{}):
+		if _, missing = c.Records.GiftByToken(c.ctx, w.Token); errors.Is(missing, gift.NotFound) {
 			missing = gift.RefuseAt(gift.NotFound, byToken, noSuchToken)
 		}
 	}
@@ -142,21 +153,21 @@ const (
 )
 
 // readTarget reads what the till expects of the gift.
-func readTarget(o *object) (t gift.Target) {
+func readTarget(o *wire.Object) (t gift.Target) {
 	const typeMember = "targetTypeCode"
-	t.ProgramID = o.guid("targetProgramID")
-	if check := o.boolean("validateTargetProgram"); check != nil && !*check {
+	t.ProgramID = o.GUID("targetProgramID")
+	if check := o.Boolean("validateTargetProgram"); check != nil && !*check {
 		t.ProgramID = gift.ID{}
 	}
-	switch code := o.text(typeMember); code {
+	switch code := o.Text(typeMember); code {
 	case "":
 	case "GIFT", "NOT_GIFT":
 		promotional := code == "NOT_GIFT"
 		t.Promotional = &promotional
 	default:
-		o.Add(o.at(typeMember), "The targetTypeCode must be GIFT or NOT_GIFT.")
+		o.Add(o.At(typeMember), "The targetTypeCode must be GIFT or NOT_GIFT.")
 	}
-	if check := o.boolean("validateTargetType"); check != nil && !*check {
+	if check := o.Boolean("validateTargetType"); check != nil && !*check {
 		t.Promotional = nil
 	}
 	return t
@@ -172,58 +183,31 @@ func judge(t *ticket.Ticket, a *gift.Account, v *gift.Voucher) *ticket.Verdict {
 }
 
 // readAmount reads an amount whose unit is known only when its gift is: what is no amount in money is none in pieces either.
-func readAmount(o *object, c gift.Currency) string {
+func readAmount(o *wire.Object, c gift.Currency) gift.Number {
 	const name = "amount"
-	if o.isEmptyText(name) { // the one member where absent would take everything
-		o.Add(o.at(name), "An empty text is no amount; leave amount out to mean all that is left.")
+	if o.EmptyText(name) { // the one member where absent would take everything
+		o.Add(o.At(name), "An empty text is no amount; leave amount out to mean all that is left.")
 		return ""
 	}
-	text := o.number(name)
-	if text == "" {
-		return ""
+	number := o.Number(name)
+	if number != "" {
+		c.Read(o.Problems, o.At(name), number, gift.NoLimit)
 	}
-	switch _, err := c.Parse(text); err {
-	case nil:
-		return text
-	case gift.ErrNotPositive:
-		o.Add(o.at(name), "The amount must be above zero.")
-	case gift.ErrTooPrecise:
-		o.Add(o.at(name), "An amount in %s has at most %d decimals.", c.Code, c.Decimals)
-	default:
-		o.Add(o.at(name), "The amount is too large.")
-	}
-	return ""
-}
-
-// amountOf reads an amount in the unit of its voucher; an absent one is nil, for all there is.
-func amountOf(text string) func(*gift.Voucher) (gift.Amount, error) {
-	if text == "" {
-		return nil
-	}
-	return func(v *gift.Voucher) (gift.Amount, error) {
-		amount, err := v.Unit().Parse(text)
-		switch {
-		case err == nil:
-			return amount, nil
-		case v.Item:
-			return 0, gift.RefuseAt(gift.ValidationFailure, "amount", "This is an item gift: the amount is a whole number of pieces.")
-		}
-		return 0, gift.RefuseAt(gift.ValidationFailure, "amount", "This is not an amount in %s.", v.Currency.Code)
-	}
+	return number
 }
 
 const noSuchToken = "There is no gift with this token."
 
 // find looks a gift up by code or token, for use at a location. Codes are guarded against guessing: one that is not there is a miss, and
 // one of another account counts for more. A gift of the account itself is none, wherever it may be used.
-func (c *call) find(w wanted, at *gift.Location) (g gift.Gift, err error) {
-	if w.code == (gift.VoucherCode{}) {
-		g, err = c.Records.GiftByToken(c.ctx, w.token)
+func (c *call) find(w giftRef, at *gift.Location) (g gift.Gift, err error) {
+	if w.Code == (gift.VoucherCode{}) {
+		g, err = c.Records.GiftByToken(c.ctx, w.Token)
 		_, err = c.usable(&g, at, err, byToken, noSuchToken)
 		return g, err
 	}
 	err = c.guesses.lookUp(c.ctx, c.till(at), func() (cost int, err error) {
-		g, err = c.Records.GiftByCode(c.ctx, w.code)
+		g, err = c.Records.GiftByCode(c.ctx, w.Code)
 		return c.usable(&g, at, err, "voucherCode", "There is no gift with this code.")
 	})
 	return g, err

@@ -7,36 +7,37 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/ticket"
+	"boon.example/internal/wire"
 )
 
 // validation is a validate-gift request.
 type validation struct {
-	wanted
-	place  gift.Place
+	giftRef
+	Where  place
 	target gift.Target
 	ticket *ticket.Ticket
 }
 
-func readValidation(o *object, currency gift.Currency) validation {
+func readValidation(o *wire.Object, c *call) validation {
 	return validation{
-		wanted: readWanted(o, byCode, byToken),
-		place:  readPlace(o),
-		target: readTarget(o),
-		ticket: readTicket(o, currency),
+		giftRef: readGiftRef(o, byCode, byToken),
+		Where:   readPlace(o, c.caller),
+		target:  readTarget(o),
+		ticket:  readTicket(o, c.account.Currency),
 	}
 }
 
 // validateGift tells what a gift is and whether it can be redeemed at a location. It changes nothing and keeps nothing.
 func validateGift(c *call) (ledger.Answer, error) {
-	asked, problems := decode(c, func(o *object) validation { return readValidation(o, c.account.Currency) })
+	asked, problems := decode(c, func(o *wire.Object) validation { return readValidation(o, c) })
 	if problems.Err() != nil {
-		return ledger.Answer{}, c.besides(problems, asked.place)
+		return ledger.Answer{}, c.besides(problems, asked.Where.Place)
 	}
-	at, err := c.locate(asked.place)
+	at, err := c.locate(asked.Where.Place)
 	if errors.Is(err, gift.NotAuthorized) {
 		return ledger.Answer{}, err
 	} else if err != nil {
-		return ledger.Answer{}, c.alsoMissing(err, asked.wanted)
+		return ledger.Answer{}, c.alsoMissing(err, asked.giftRef)
 	}
 	g, verdict, err := c.validate(&asked, at)
 	if err != nil {
@@ -49,7 +50,7 @@ func validateGift(c *call) (ledger.Answer, error) {
 
 // validate finds the gift that is asked for, and refuses what cannot be used as the till means to.
 func (c *call) validate(asked *validation, at *gift.Location) (g gift.Gift, _ *ticket.Verdict, err error) {
-	if g, err = c.find(asked.wanted, at); err != nil {
+	if g, err = c.find(asked.giftRef, at); err != nil {
 		return g, nil, err
 	}
 	if g.Status == gift.PurchaseFailed {

@@ -32,37 +32,37 @@ func (w *writer) voucher(g *gift.Gift, s view) {
 	w.voucherOrigin(g)
 	w.voucherState(v, s)
 	w.voucherValue(g)
-	w.textOrNull("promotionalTerms", g.Card.PromotionalTerms)
-	w.instantOrNull("validFrom", v.ValidFrom)
-	w.instantOrNull("validUntil", v.ValidUntil)
-	w.text("senderDescription", g.Card.Sender)
-	w.textOrNull("recipientDescription", g.Card.Recipient)
-	w.textOrNull("message", g.Card.Message)
-	w.integer("deliveryMethodID", int(g.Card.Method))
-	w.instantOrNull("deliveryDate", g.Card.DeliveryDate)
-	w.instantOrNull("deliveredAt", g.Card.DeliveredAt)
-	w.idOrNull("voucherDesignID", g.Card.DesignID)
-	w.instant("createdAt", v.CreatedAt)
+	w.TextOrNull("promotionalTerms", g.Card.PromotionalTerms)
+	w.InstantOrNull("validFrom", v.ValidFrom)
+	w.InstantOrNull("validUntil", v.ValidUntil)
+	w.Text("senderDescription", g.Card.Sender)
+	w.TextOrNull("recipientDescription", g.Card.Recipient)
+	w.TextOrNull("message", g.Card.Message)
+	w.Integer("deliveryMethodID", int(g.Card.Method))
+	w.InstantOrNull("deliveryDate", g.Card.DeliveryDate)
+	w.InstantOrNull("deliveredAt", g.Card.DeliveredAt)
+	w.IDOrNull("voucherDesignID", g.Card.DesignID)
+	w.Instant("createdAt", v.CreatedAt)
 	items := s.account.Items(v)
-	w.boolean("requiresEligibleItems", len(items) > 0)
+	w.Boolean("requiresEligibleItems", len(items) > 0)
 	w.eligibleItems(items)
 	w.eligibility(v.Unit(), s.verdict)
-	w.boolean("cashOutAllowed", gift.CashOutAllowed(s.jurisdiction(v), v))
+	w.Boolean("cashOutAllowed", gift.CashOutAllowed(s.jurisdiction(v), v))
 }
 
 // voucherIdentity writes what names the gift, and its secrets.
 func (w *writer) voucherIdentity(g *gift.Gift, s view) {
-	w.id("voucherID", g.ID)
+	w.ID("voucherID", g.ID)
 	if s.masked {
 		for _, name := range secretMembers {
-			w.null(name)
+			w.Null(name)
 		}
 	} else {
-		w.text("voucherCode", g.Card.Code.Reveal())
-		w.text("voucherPublicToken", g.Card.Token.Reveal())
-		w.text("giftURL", giftURL(g, s.pages))
+		w.Text("voucherCode", g.Card.Code.Reveal())
+		w.Text("voucherPublicToken", g.Card.Token.Reveal())
+		w.Text("giftURL", giftURL(g, s.pages))
 	}
-	w.text("lastFour", g.Card.Code.LastFour())
+	w.Text("lastFour", g.Card.Code.LastFour())
 }
 
 // secretMembers are those by which a gift can be spent.
@@ -83,100 +83,100 @@ func (c *call) mask(op ledger.Operation, a ledger.Answer) ledger.Answer {
 func (w *writer) voucherOrigin(g *gift.Gift) {
 	v := &g.Voucher
 	program, _ := gift.ProgramByID(v.ProgramID)
-	w.id("orderID", v.OrderID)
-	w.textOrNull("externalTransactionReferenceNumber", g.Card.Purchase.Reference)
-	w.idOrNull("externalStorefrontID", g.Card.Purchase.StorefrontID)
-	w.idOrNull("promotionID", v.PromotionID)
-	w.id("accountID", v.AccountID)
-	w.idOrNull("organizationID", v.LocationID)
-	w.id("programID", v.ProgramID)
-	w.text("programName", program.Name)
-	w.boolean("programIsPromotional", program.Promotional)
-	w.integer("voucherTypeID", v.TypeID())
-	w.boolean("isItemType", v.Item)
-	w.boolean("isPromoType", v.Promotional)
+	w.ID("orderID", v.OrderID)
+	w.TextOrNull("externalTransactionReferenceNumber", g.Card.Purchase.Reference)
+	w.IDOrNull("externalStorefrontID", g.Card.Purchase.StorefrontID)
+	w.IDOrNull("promotionID", v.PromotionID)
+	w.ID("accountID", v.AccountID)
+	w.IDOrNull("organizationID", v.LocationID)
+	w.ID("programID", v.ProgramID)
+	w.Text("programName", program.Name)
+	w.Boolean("programIsPromotional", program.Promotional)
+	w.Integer("voucherTypeID", v.TypeID())
+	w.Boolean("isItemType", v.Item)
+	w.Boolean("isPromoType", v.Promotional)
 }
 
 func (w *writer) voucherState(v *gift.Voucher, s view) {
 	reasons := v.NotRedeemable(s.locationID(), s.now, s.account.TimeZone())
-	w.text("status", v.Status.String())
-	w.integer("statusID", int(v.Status))
-	w.boolean("isRedeemable", len(reasons) == 0)
-	w.boolean("hasRemainingBalance", v.Balance > 0)
-	w.boolean("isInRedeemableStatus", v.Status.Redeemable())
-	w.boolean("isInRedeemablePeriod", v.InPeriod(s.now))
-	w.list("notRedeemableReasons")
+	w.Text("status", v.Status.String())
+	w.Integer("statusID", int(v.Status))
+	w.Boolean("isRedeemable", len(reasons) == 0)
+	w.Boolean("hasRemainingBalance", v.Balance > 0)
+	w.Boolean("isInRedeemableStatus", v.Status.Redeemable())
+	w.Boolean("isInRedeemablePeriod", v.InPeriod(s.now))
+	w.List("notRedeemableReasons")
 	for _, r := range reasons {
-		w.open()
-		w.text("code", string(r.Code))
-		w.text("text", r.Text)
-		w.close()
+		w.Open()
+		w.Text("code", string(r.Code))
+		w.Text("text", r.Text)
+		w.Close()
 	}
-	w.endList()
+	w.EndList()
 }
 
 func (w *writer) voucherValue(g *gift.Gift) {
 	v := &g.Voucher
 	w.unitCode(v)
-	w.text("unit", unitName(v))
-	w.amount("originalBalance", v.Unit(), v.Original)
-	w.amount("currentBalance", v.Unit(), v.Balance)
+	w.Text("unit", unitName(v))
+	w.Amount("originalBalance", v.Unit(), v.Original)
+	w.Amount("currentBalance", v.Unit(), v.Balance)
 	if v.Item {
-		w.null("value")
-		w.textOrNull("label", g.Card.Label)
-		w.textOrNull("terms", g.Card.Terms)
-		w.amount("quantity", v.Unit(), v.Original)
-		w.amountOrNull("equivalentValue", v.Currency, g.Card.EquivalentValue)
+		w.Null("value")
+		w.TextOrNull("label", g.Card.Label)
+		w.TextOrNull("terms", g.Card.Terms)
+		w.Amount("quantity", v.Unit(), v.Original)
+		w.AmountOrNull("equivalentValue", v.Currency, g.Card.EquivalentValue)
 		return
 	}
-	w.amount("value", v.Unit(), v.Original)
-	w.null("label")
-	w.textOrNull("terms", g.Card.Terms)
-	w.null("quantity")
-	w.null("equivalentValue")
+	w.Amount("value", v.Unit(), v.Original)
+	w.Null("label")
+	w.TextOrNull("terms", g.Card.Terms)
+	w.Null("quantity")
+	w.Null("equivalentValue")
 }
 
 // eligibleItems writes what a gift is good for; null is anything.
 func (w *writer) eligibleItems(items []gift.Item) {
 	if len(items) == 0 {
-		w.null("eligibleItems")
+		w.Null("eligibleItems")
 		return
 	}
-	w.list("eligibleItems")
+	w.List("eligibleItems")
 	for _, i := range items {
-		w.open()
-		w.text("id", i.ID)
-		w.textOrNull("name", i.Name)
-		w.close()
+		w.Open()
+		w.Text("id", i.ID)
+		w.TextOrNull("name", i.Name)
+		w.Close()
 	}
-	w.endList()
+	w.EndList()
 }
 
 // eligibility writes what the ticket says; null without a ticket.
 func (w *writer) eligibility(unit gift.Currency, v *ticket.Verdict) {
 	if v == nil {
-		w.null("eligibility")
+		w.Null("eligibility")
 		return
 	}
-	w.object("eligibility")
-	w.amount("maximumAmount", unit, v.Most)
-	w.list("eligibleLines")
+	w.Object("eligibility")
+	w.Amount("maximumAmount", unit, v.Most)
+	w.List("eligibleLines")
 	for _, l := range v.Eligible {
-		w.open()
-		w.integer("index", l.Index)
-		w.amount("amount", unit, l.Amount)
-		w.close()
+		w.Open()
+		w.Integer("index", l.Index)
+		w.Amount("amount", unit, l.Amount)
+		w.Close()
 	}
-	w.endList()
-	w.list("excludedLines")
+	w.EndList()
+	w.List("excludedLines")
 	for _, l := range v.LeftOut {
-		w.open()
-		w.integer("index", l.Index)
-		w.text("reason", l.Reason)
-		w.close()
+		w.Open()
+		w.Integer("index", l.Index)
+		w.Text("reason", l.Reason)
+		w.Close()
 	}
-	w.endList()
-	w.close()
+	w.EndList()
+	w.Close()
 }
 
 func (s view) locationID() gift.ID {
@@ -207,4 +207,4 @@ func unitName(v *gift.Voucher) string {
 }
 
 // unitCode writes the currency of a gift's amounts, null for pieces.
-func (w *writer) unitCode(v *gift.Voucher) { w.textOrNull("currency", v.Unit().Code) }
+func (w *writer) unitCode(v *gift.Voucher) { w.TextOrNull("currency", v.Unit().Code) }

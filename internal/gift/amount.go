@@ -2,6 +2,7 @@ package gift
 
 import (
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -43,6 +44,9 @@ var currencies = [4]string{
 	3: "BHD IQD JOD KWD LYD OMR TND",
 }
 
+// Number is a JSON number as the sender of a request wrote it, or another spelling of the same value; "" is none.
+type Number string
+
 // What can be wrong with a number that should be an amount.
 var (
 	ErrNotANumber  = errors.New("not a decimal number")
@@ -53,20 +57,45 @@ var (
 
 // Parse reads a JSON number as ParseSigned does, but only an amount above zero: what a gift is worth, and what is taken of it.
 // The error is one of ErrNotANumber, ErrTooPrecise, ErrOutOfRange and ErrNotPositive.
-func (c Currency) Parse(number string) (Amount, error) {
+func (c Currency) Parse(number Number) (Amount, error) {
 	a, err := c.ParseSigned(number)
-	if err != ErrNotANumber && strings.HasPrefix(number, "-") || err == nil && a == 0 {
+	if err != ErrNotANumber && strings.HasPrefix(string(number), "-") || err == nil && a == 0 {
 		return 0, ErrNotPositive
 	}
 	return a, err
 }
 
+// Read reads an amount above zero, as Parse does, of at most limit. What is wrong with it is a problem at path.
+func (c Currency) Read(problems *Problems, path string, number Number, limit Amount) Amount {
+	amount, err := c.Parse(number)
+	switch {
+	case err == ErrTooPrecise && c.Decimals == 0:
+		problems.Add(path, "An amount in %s has no decimals.", c.Code)
+	case err == ErrTooPrecise:
+		problems.Add(path, "An amount in %s has at most %d decimals.", c.Code, c.Decimals)
+	case err == ErrNotPositive:
+		problems.Add(path, "The amount must be above zero.")
+	case err == ErrOutOfRange && limit == NoLimit:
+		problems.Add(path, "The amount is too large.")
+	case err == ErrOutOfRange || err == nil && amount > limit:
+		problems.Add(path, "The amount must be at most %s.", c.Money(limit))
+	case err != nil:
+		problems.Add(path, "The amount must be a decimal number.")
+	default:
+		return amount
+	}
+	return 0
+}
+
+// NoLimit is above every amount.
+const NoLimit Amount = math.MaxInt64
+
 // ParseSigned reads a JSON number (RFC 8259, section 6) as an amount, be it negative or zero. 25, 25.0 and 2.5e1 are the same
 // amount; what is not a whole number of the smallest unit is refused, never rounded. No float is involved, and the
 // work is bounded by the length of the text, whatever its exponent says.
 // The error is one of ErrNotANumber, ErrTooPrecise and ErrOutOfRange.
-func (c Currency) ParseSigned(number string) (Amount, error) {
-	negative, digits, exponent, ok := splitNumber(number)
+func (c Currency) ParseSigned(number Number) (Amount, error) {
+	negative, digits, exponent, ok := splitNumber(string(number))
 	if !ok {
 		return 0, ErrNotANumber
 	}

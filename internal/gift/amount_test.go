@@ -59,7 +59,7 @@ func TestParseAmount(t *testing.T) {
 		{Pieces, "3.5", 0, ErrTooPrecise},
 	}
 	for _, tt := range tests {
-		got, err := tt.currency.Parse(tt.number)
+		got, err := tt.currency.Parse(Number(tt.number))
 		if got != tt.want || err != tt.err {
 			t.Errorf("%s %.40q: got %d, %v; want %d, %v", tt.currency.Code, tt.number, got, err, tt.want, tt.err)
 		}
@@ -68,10 +68,10 @@ func TestParseAmount(t *testing.T) {
 		"", " ", "-", "+1", ".5", "5.", "01", "00", "-01", "1e", "1e+", "e5", "1.e5", "0x10", "1_000", "1,5", "1 ", " 1", "1\n", "NaN", "Infinity",
 		"٣", "１", "1e٣", "--1", "1-", "1.2.3", "1e2e3", "1e2.5", "\x00", "²",
 	} {
-		if got, err := usd.Parse(number); err != ErrNotANumber {
+		if got, err := usd.Parse(Number(number)); err != ErrNotANumber {
 			t.Errorf("%q: got %d, %v", number, got, err)
 		}
-		if got, err := usd.ParseSigned(number); err != ErrNotANumber {
+		if got, err := usd.ParseSigned(Number(number)); err != ErrNotANumber {
 			t.Errorf("ParseSigned %q: got %d, %v", number, got, err)
 		}
 	}
@@ -88,7 +88,7 @@ func TestParseSigned(t *testing.T) {
 		{"-92233720368547758.07", -math.MaxInt64, nil}, {"-1e400", 0, ErrOutOfRange}, {"-0.001", 0, ErrTooPrecise},
 	}
 	for _, tt := range tests {
-		if got, err := usd.ParseSigned(tt.number); got != tt.want || err != tt.err {
+		if got, err := usd.ParseSigned(Number(tt.number)); got != tt.want || err != tt.err {
 			t.Errorf("%s: got %d, %v; want %d, %v", tt.number, got, err, tt.want, tt.err)
 		}
 	}
@@ -130,10 +130,10 @@ func TestAmountRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := rapid.SampledFrom([]Currency{usd, jpy, kwd, Pieces}).Draw(t, "currency")
 		a := Amount(rapid.Int64Range(-math.MaxInt64, math.MaxInt64).Draw(t, "amount"))
-		if got, err := c.ParseSigned(c.Format(a)); got != a || err != nil {
+		if got, err := c.ParseSigned(Number(c.Format(a))); got != a || err != nil {
 			t.Fatalf("%d became %s became %d, %v", a, c.Format(a), got, err)
 		}
-		got, err := c.Parse(c.Format(a))
+		got, err := c.Parse(Number(c.Format(a)))
 		if positive := a > 0; positive != (err == nil) || positive && got != a {
 			t.Fatalf("%d: Parse gave %d, %v", a, got, err)
 		}
@@ -185,7 +185,7 @@ func FuzzAmount(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, number string) {
-		got, err := kwd.ParseSigned(number)
+		got, err := kwd.ParseSigned(Number(number))
 		if valid := jsonNumber.MatchString(number); valid == (err == ErrNotANumber) {
 			t.Fatalf("%q: is a JSON number: %v, but %v", number, valid, err)
 		}

@@ -25,8 +25,8 @@ const (
 var ErrTooLong = errors.New("has too many digits")
 
 // ParseDecimal reads a JSON number. The error is one of ErrNotANumber, ErrOutOfRange and ErrTooLong.
-func ParseDecimal(number string) (Decimal, error) {
-	negative, digits, exponent, ok := splitNumber(number)
+func ParseDecimal(number Number) (Decimal, error) {
+	negative, digits, exponent, ok := splitNumber(string(number))
 	if !ok {
 		return Decimal{}, ErrNotANumber
 	}
@@ -62,6 +62,9 @@ func (d Decimal) int() *big.Int {
 
 // Sign is -1, 0 or 1.
 func (d Decimal) Sign() int { return d.int().Sign() }
+
+// IsZero reports whether the number is 0, however it came about.
+func (d Decimal) IsZero() bool { return d.Sign() == 0 }
 
 // Add gives the sum.
 func (d Decimal) Add(e Decimal) Decimal {

@@ -32,7 +32,7 @@ func TestDecimal(t *testing.T) {
 		{"5e-324", usd, 0, "0." + strings.Repeat("0", 321) + "5"},
 		{"1.1368683772161603e-13", usd, 0, "0.000000000011368683772161603"},
 	} {
-		d, err := ParseDecimal(tt.number)
+		d, err := ParseDecimal(Number(tt.number))
 		if err != nil {
 			t.Errorf("%s: %v", tt.number, err)
 			continue
@@ -49,7 +49,7 @@ func TestDecimal(t *testing.T) {
 		"1e18": ErrOutOfRange, "1e999999999999": ErrOutOfRange, strings.Repeat("9", 400): ErrOutOfRange,
 		"1e-401": ErrTooLong, "1e-999999999999": ErrTooLong, "0." + strings.Repeat("3", 61): ErrTooLong,
 	} {
-		if _, err := ParseDecimal(number); err != want {
+		if _, err := ParseDecimal(Number(number)); err != want {
 			t.Errorf("%.20q: %v, want %v", number, err, want)
 		}
 	}
@@ -59,7 +59,7 @@ func TestDecimalArithmetic(t *testing.T) {
 	t.Parallel()
 	usd := Currency{"USD", 2}
 	parse := func(s string) Decimal {
-		d, err := ParseDecimal(s)
+		d, err := ParseDecimal(Number(s))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,11 +88,11 @@ func FuzzDecimal(f *testing.F) {
 	}
 	usd := Currency{"USD", 2}
 	f.Fuzz(func(t *testing.T, number string) {
-		d, err := ParseDecimal(number)
+		d, err := ParseDecimal(Number(number))
 		if err != nil {
 			return
 		}
-		if a, err := usd.ParseSigned(number); err == nil && a != d.Round(usd) {
+		if a, err := usd.ParseSigned(Number(number)); err == nil && a != d.Round(usd) {
 			t.Errorf("%q is %d, but rounds to %d", number, a, d.Round(usd))
 		}
 		if got := d.Add(d.Less()).Sign(); d.Sign() > 0 && got != 0 {

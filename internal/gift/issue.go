@@ -2,7 +2,6 @@ package gift
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -27,11 +26,11 @@ type Send struct {
 
 // Definition is a monetaryGift or itemGift (interface, sections 2.3 and 2.4).
 type Definition struct {
-	Value           string // JSON number text, "" absent
+	Value           Number
 	Label           string
 	Terms           string
-	Quantity        string // JSON number text
-	EquivalentValue string // JSON number text
+	Quantity        Number
+	EquivalentValue Number
 	AccountID       ID
 	ProgramID       ID
 	LocationID      ID
@@ -90,7 +89,7 @@ const (
 func Issue(s Send, account *Account, now time.Time, problems *Problems) ([]Gift, error) {
 	i := issuing{Send: s, account: account, now: now, Problems: problems}
 	if i.unknown = account == nil; i.unknown {
-		i.account = &Account{Currency: Currency{"any currency", 3}, MaxGiftValue: math.MaxInt64, Zone: time.UTC, TextCountries: TextCountries()}
+		i.account = &Account{Currency: Currency{"any currency", 3}, MaxGiftValue: NoLimit, Zone: time.UTC, TextCountries: TextCountries()}
 	}
 	i.definition()
 	recipients := i.recipients()
@@ -163,28 +162,12 @@ func (i *issuing) require(path string, ok bool, text string) {
 }
 
 // value reads a monetary value; what is absent and not required is 0.
-func (i *issuing) value(path, number string, required bool) Amount {
+func (i *issuing) value(path string, number Number, required bool) Amount {
 	if number == "" {
 		i.require(path, !required, "A monetary gift needs a value.")
 		return 0
 	}
-	c := i.account.Currency
-	amount, err := c.Parse(number)
-	switch {
-	case err == ErrTooPrecise && c.Decimals == 0:
-		i.Add(path, "An amount in %s has no decimals.", c.Code)
-	case err == ErrTooPrecise:
-		i.Add(path, "An amount in %s has at most %d decimals.", c.Code, c.Decimals)
-	case err == ErrNotPositive:
-		i.Add(path, "The amount must be above zero.")
-	case err == ErrOutOfRange && i.unknown:
-		i.Add(path, "The amount is too large.")
-	case err == ErrOutOfRange || err == nil && amount > i.account.MaxGiftValue:
-		i.Add(path, "The amount must be at most %s.", c.Money(i.account.MaxGiftValue))
-	case err != nil:
-		i.Add(path, "The amount must be a decimal number.")
-	}
-	return amount
+	return i.account.Currency.Read(i.Problems, path, number, i.account.MaxGiftValue)
 }
 
 func (i *issuing) quantity() Amount {

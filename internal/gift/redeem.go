@@ -5,6 +5,7 @@ type Redeem struct {
 	Context
 	LocationID   ID
 	Amount       Amount // in the voucher's unit; 0: all that is left
+	Number       Number // in place of Amount: as the caller wrote it; "": Amount stands
 	AllowPartial bool   // take what is there when Amount is more
 	Target       Target
 	Eligibility  *Eligibility // what the ticket allows; nil: no ticket was given
@@ -25,6 +26,10 @@ func (v Voucher) Redeem(r Redeem) (Voucher, Entry, error) {
 	if !v.AllowedAt(r.LocationID) {
 		return v, Entry{}, elsewhere()
 	}
+	var err error
+	if r.Amount, err = v.amount(r.Number, r.Amount); err != nil {
+		return v, Entry{}, err
+	}
 	if err := r.Target.Check(&v); err != nil {
 		return v, Entry{}, err
 	}
@@ -42,6 +47,21 @@ func (v Voucher) Redeem(r Redeem) (Voucher, Entry, error) {
 	e := v.enter(r.Context, Redemption, -take, status)
 	e.Reference = r.Reference
 	return v, e, nil
+}
+
+// amount reads a number in the unit of the voucher; where there is none, the amount beside it stands.
+func (v *Voucher) amount(number Number, otherwise Amount) (Amount, error) {
+	if number == "" {
+		return otherwise, nil
+	}
+	amount, err := v.Unit().Parse(number)
+	switch {
+	case err == nil:
+		return amount, nil
+	case v.Item:
+		return 0, RefuseAt(ValidationFailure, "amount", "This is an item gift: the amount is a whole number of pieces.")
+	}
+	return 0, RefuseAt(ValidationFailure, "amount", "This is not an amount in %s.", v.Currency.Code)
 }
 
 // take is how much a redemption takes of a voucher that can be redeemed.

@@ -5,6 +5,7 @@ type Reverse struct {
 	Context
 	Caller *Caller
 	Amount Amount // what to give back; 0: all that is left of the redemption
+	Number Number // in place of Amount: as the caller wrote it; "": Amount stands
 	Reason string
 }
 
@@ -37,7 +38,11 @@ func (v Voucher) Reverse(t Taken, r Reverse) (Voucher, Entry, error) {
 	default:
 		return v, Entry{}, Refuse(RedemptionNotAllowed, "Nothing has been redeemed of this gift, so nothing can be given back.")
 	}
-	give, err := v.give(t, r.Amount)
+	asked, err := v.amount(r.Number, r.Amount)
+	if err != nil {
+		return v, Entry{}, err
+	}
+	give, err := v.give(t, asked)
 	if err != nil {
 		return v, Entry{}, err
 	}

@@ -187,20 +187,10 @@ func (i *Issue) places(*Call, *state) (at []gift.ID) {
 type Redeem struct {
 	gift.Redeem
 	VoucherID gift.ID
-	// AmountOf reads the amount asked for in the unit of the voucher, purely, and takes the place of Amount; nil: Amount stands.
-	AmountOf func(*gift.Voucher) (gift.Amount, error)
 	// Notice has the recipient told what is left, if something is.
 	Notice bool
 	// Eligible judges the till's ticket for the voucher, purely; nil: no ticket was given.
 	Eligible func(*gift.Voucher) *gift.Eligibility
-}
-
-// asked puts what amountOf reads into amount.
-func asked(amountOf func(*gift.Voucher) (gift.Amount, error), v *gift.Voucher, amount *gift.Amount) (err error) {
-	if amountOf != nil {
-		*amount, err = amountOf(v)
-	}
-	return err
 }
 
 func (r *Redeem) want(c *Call, w *Want) {
@@ -217,9 +207,6 @@ func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 	}
 	ask := r.Redeem
 	ask.Context = s.context(r.Context, v.Last)
-	if err := asked(r.AmountOf, v, &ask.Amount); err != nil {
-		return Result{}, err
-	}
 	if r.Eligible != nil {
 		ask.Eligibility = r.Eligible(v)
 	}
@@ -246,8 +233,7 @@ type Reverse struct {
 	gift.Reverse
 	RedemptionID gift.ID // or
 	OriginalKey  string
-	AmountOf     func(*gift.Voucher) (gift.Amount, error) // as in Redeem
-	Misplaced    *gift.Error                              // what is wrong with where it is made: nothing is given back; nil: nothing
+	Misplaced    *gift.Error // what is wrong with where it is made: nothing is given back; nil: nothing
 }
 
 func (r *Reverse) original(c *Call) RequestKey {
@@ -279,9 +265,6 @@ func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 	v := s.Vouchers[Ref{c.AccountID, taken.Entry.VoucherID}]
 	ask := r.Reverse
 	ask.Context = s.context(r.Context, v.Last)
-	if err := asked(r.AmountOf, v, &ask.Amount); err != nil {
-		return Result{}, err
-	}
 	after, e, err := v.Reverse(*taken, ask)
 	if err != nil {
 		return Result{}, ofTheKey(err)

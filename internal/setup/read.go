@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/nfc"
 	"boon.example/internal/picture"
+	"boon.example/internal/wire"
 )
 
 // Limits of a set-up.
@@ -160,7 +161,7 @@ func (f fields) limit(name string, c gift.Currency) gift.Amount {
 		}
 		return limit
 	}
-	amount, err := c.Parse(v.Value)
+	amount, err := c.Parse(gift.Number(v.Value))
 	switch {
 	case !plain:
 		f.problem(v, "This must be a number, without quotes.")
@@ -220,7 +221,7 @@ func (f fields) zone(name string) *time.Location {
 	if !ok {
 		return nil
 	}
-	_, zone, err := gift.ParseZone(v.Value)
+	_, zone, err := wire.ParseZone(v.Value)
 	if err != nil {
 		f.problem(v, "%s", err)
 	}

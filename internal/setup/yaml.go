@@ -9,9 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"boon.example/internal/wire"
 	"go.yaml.in/yaml/v3"
-
-	"boon.example/internal/gift"
 )
 
 const (
@@ -219,7 +218,7 @@ func unknown(name string, known []string) string {
 
 // noSuch says that a name of something is not known, and which one may have been meant.
 func noSuch(what, name string, known []string) string {
-	if best := gift.Closest(name, known); best != "" {
+	if best := wire.Closest(name, known); best != "" {
 		return fmt.Sprintf("There is no such %s; did you mean %s?", what, best)
 	}
 	return fmt.Sprintf("There is no such %s; there are %s.", what, strings.Join(known, ", "))

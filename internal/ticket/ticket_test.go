@@ -12,18 +12,18 @@ import (
 
 var usd = gift.Currency{Code: "USD", Decimals: 2}
 
-func number(s string) gift.Decimal {
+func number(s gift.Number) gift.Decimal {
 	d, err := gift.ParseDecimal(s)
 	if err != nil {
-		panic(s + ": " + err.Error())
+		panic(string(s) + ": " + err.Error())
 	}
 	return d
 }
 
-func pointer(s string) *gift.Decimal { d := number(s); return &d }
+func pointer(s gift.Number) *gift.Decimal { d := number(s); return &d }
 
 // line is of a ticket as readStandard makes them; price "" is none, total "" is price × quantity.
-func line(id, price, quantity, total string) Line {
+func line(id string, price, quantity, total gift.Number) Line {
 	l := Line{ItemID: id, Quantity: number(quantity)}
 	if price != "" {
 		l.UnitPrice = pointer(price)
@@ -36,7 +36,7 @@ func line(id, price, quantity, total string) Line {
 	return l
 }
 
-func on(grand string, lines ...Line) *Ticket {
+func on(grand gift.Number, lines ...Line) *Ticket {
 	t := &Ticket{Currency: usd, Lines: lines}
 	if grand != "" {
 		t.Totals.Grand = pointer(grand)

@@ -1,4 +1,4 @@
-package gift
+package wire
 
 // windowsZones maps the time zone ids of Windows, as .NET programs send them, to IANA ids: the mapZone elements for territory 001
 // of common/supplemental/windowsZones.xml (otherVersion 7e11800, typeVersion 2021a) of the Unicode Common Locale Data Repository.

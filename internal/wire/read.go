@@ -1,4 +1,4 @@
-package api
+package wire
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxUnknown is how many unknown members are listed, each with its path; what follows is summed up.
-const maxUnknown = 100
+// MaxUnknown is how many unknown members are listed, each with its path; what follows is summed up.
+const MaxUnknown = 100
 
 // maxMembers is how many members of one object are looked at. No object has as many, and what a hostile one costs is bounded.
 const maxMembers = 1_000
@@ -24,19 +24,19 @@ const maxMembers = 1_000
 // maxDepth is how deep jsontext lets values nest.
 const maxDepth = 10_000
 
-// reader reads one JSON text strictly and collects everything that is wrong with it as problems of the caller's.
-type reader struct {
+// Reader reads one JSON text strictly and collects everything that is wrong with it as problems of the caller's.
+type Reader struct {
 	*gift.Problems
 	decoder jsontext.Decoder
 	input   bytes.Buffer
 	unknown int
-	top     object
+	top     Object
 }
 
-// object gives the members of a JSON object one by one, by name. A member that is absent, null or an empty text gives a zero value; one of
+// Object gives the members of a JSON object one by one, by name. A member that is absent, null or an empty text gives a zero value; one of
 // the wrong type is a problem. In the end, finish refuses the members that nobody asked for.
-type object struct {
-	*reader
+type Object struct {
+	*Reader
 	path    string // "" for the whole body
 	members []member
 	asked   []string
@@ -48,10 +48,10 @@ type member struct {
 	asked bool
 }
 
-// read takes body apart. What is not one JSON object in UTF-8 is a problem, and gives nil.
-func (r *reader) read(body []byte, problems *gift.Problems) *object {
+// Read takes body apart. What is not one JSON object in UTF-8 is a problem, and gives nil.
+func (r *Reader) Read(body []byte, problems *gift.Problems) *Object {
 	r.Problems, r.unknown = problems, 0
-	r.top = object{reader: r, members: r.top.members[:0], asked: r.top.asked[:0]}
+	r.top = Object{Reader: r, members: r.top.members[:0], asked: r.top.asked[:0]}
 	if len(bytes.TrimLeft(body, " \t\r\n")) == 0 {
 		problems.Add("", "The body is empty; it must be one JSON object.")
 		return nil
@@ -70,8 +70,8 @@ func (r *reader) read(body []byte, problems *gift.Problems) *object {
 // byteOrderMark is what some editors and libraries put before a text in UTF-8. JSON takes none (RFC 8259, section 8.1).
 const byteOrderMark = "\ufeff"
 
-// forget lets go of the body, so that a reader can wait for the next one without keeping secrets.
-func (r *reader) forget() {
+// Forget lets go of the body, so that a reader can wait for the next one without keeping secrets.
+func (r *Reader) Forget() {
 	clear(r.top.members)
 	r.input = bytes.Buffer{}
 	r.decoder.Reset(&r.input)
@@ -84,7 +84,7 @@ var (
 )
 
 // split lists the members of the object that text holds. Their values are parts of text.
-func (r *reader) split(o *object, text []byte) error {
+func (r *Reader) split(o *Object, text []byte) error {
 	r.input = *bytes.NewBuffer(text)
 	// Duplicates are ours to find, so that they are one problem among the others.
 	r.decoder.Reset(&r.input, jsontext.AllowDuplicateNames(true))
@@ -108,7 +108,7 @@ func (r *reader) split(o *object, text []byte) error {
 			return err
 		}
 		if len(o.members) < maxMembers {
-			o.members = append(o.members, member{name: unquote(name), value: value})
+			o.members = append(o.members, member{name: Unquote(name), value: value})
 		} else {
 			surplus = true
 		}
@@ -126,7 +126,7 @@ func (r *reader) split(o *object, text []byte) error {
 }
 
 // next reads a value and gives it as a part of text, which stays when the decoder moves on.
-func (r *reader) next(text []byte) (jsontext.Value, error) {
+func (r *Reader) next(text []byte) (jsontext.Value, error) {
 	v, err := r.decoder.ReadValue()
 	if err != nil {
 		return nil, err
@@ -135,8 +135,8 @@ func (r *reader) next(text []byte) (jsontext.Value, error) {
 	return text[end-len(v) : end : end], nil
 }
 
-// unquote gives what a valid JSON string says.
-func unquote(s jsontext.Value) []byte {
+// Unquote gives what a valid JSON string says.
+func Unquote(s jsontext.Value) []byte {
 	if bytes.IndexByte(s, '\\') < 0 {
 		return s[1 : len(s)-1]
 	}
@@ -167,8 +167,8 @@ func sentence(body []byte, err error) string {
 	return fmt.Sprintf("The body is not valid JSON: it goes wrong at line %d, column %d.", line, column)
 }
 
-// at is the path of a member.
-func (o *object) at(name string) string {
+// At is the path of a member.
+func (o *Object) At(name string) string {
 	if o.path == "" {
 		return name
 	}
@@ -178,8 +178,8 @@ func (o *object) at(name string) string {
 // isNone reports whether a value says nothing: null, or an empty text.
 func isNone(v jsontext.Value) bool { return v.Kind() == 'n' || string(v) == `""` }
 
-// take gives the raw value of a member; nil when it is absent, null, an empty text, or given twice.
-func (o *object) take(name string) jsontext.Value {
+// Take gives the raw value of a member; nil when it is absent, null, an empty text, or given twice.
+func (o *Object) Take(name string) jsontext.Value {
 	o.asked = append(o.asked, name)
 	var found jsontext.Value
 	times := 0
@@ -191,7 +191,7 @@ func (o *object) take(name string) jsontext.Value {
 	}
 	switch {
 	case times > 1:
-		o.Add(o.at(name), "This member is given more than once.")
+		o.Add(o.At(name), "This member is given more than once.")
 		return nil
 	case times == 0 || isNone(found):
 		return nil
@@ -199,8 +199,8 @@ func (o *object) take(name string) jsontext.Value {
 	return found
 }
 
-// has reports whether a member is given and says something.
-func (o *object) has(name string) bool {
+// Given reports whether a member is given and says something.
+func (o *Object) Given(name string) bool {
 	for i := range o.members {
 		if m := &o.members[i]; string(m.name) == name && !isNone(m.value) {
 			return true
@@ -209,23 +209,24 @@ func (o *object) has(name string) bool {
 	return false
 }
 
-// isEmptyText reports whether a member is given as an empty text, and asks for it.
-func (o *object) isEmptyText(name string) bool {
-	o.take(name)
+// EmptyText reports whether a member is given as an empty text, and asks for it.
+func (o *Object) EmptyText(name string) bool {
+	o.Take(name)
 	return slices.ContainsFunc(o.members, func(m member) bool { return string(m.name) == name && string(m.value) == `""` })
 }
 
-// of gives the raw value of a member that must be of one kind; nil when it is not there, or is of another kind.
-func (o *object) of(name string, kind jsontext.Kind, must string) jsontext.Value {
-	v := o.take(name)
+// Of gives the raw value of a member that must be of one kind; nil when it is not there, or is of another kind.
+func (o *Object) Of(name string, kind jsontext.Kind, must string) jsontext.Value {
+	v := o.Take(name)
 	if v != nil && v.Kind() != kind {
-		o.Add(o.at(name), "This must be %s, not %s.", must, kindName(v.Kind()))
+		o.Add(o.At(name), "This must be %s, not %s.", must, KindName(v.Kind()))
 		return nil
 	}
 	return v
 }
 
-func kindName(k jsontext.Kind) string {
+// KindName says in words what a value is.
+func KindName(k jsontext.Kind) string {
 	switch k {
 	case 'n':
 		return "null"
@@ -241,54 +242,57 @@ func kindName(k jsontext.Kind) string {
 	return "a list"
 }
 
-// text reads a text, normalized to NFC.
-func (o *object) text(name string) string {
-	v := o.of(name, '"', "a text")
+// Text reads a text, normalized to NFC.
+func (o *Object) Text(name string) string {
+	v := o.Of(name, '"', "a text")
 	if v == nil {
 		return ""
 	}
-	return nfc.String(string(unquote(v)))
+	return nfc.String(string(Unquote(v)))
 }
 
-// line reads a text of at most limit characters.
-func (o *object) line(name string, limit int) string {
-	s := o.text(name)
+// Line reads a text of at most limit characters.
+func (o *Object) Line(name string, limit int) string {
+	s := o.Text(name)
 	if err := gift.CheckText(s, limit, true); err != nil {
-		o.Add(o.at(name), "%s", err)
+		o.Add(o.At(name), "%s", err)
 		return ""
 	}
 	return s
 }
 
-// guid reads a GUID.
-func (o *object) guid(name string) gift.ID {
-	v := o.of(name, '"', "a GUID in quotes")
+// GUID reads a GUID.
+func (o *Object) GUID(name string) gift.ID {
+	v := o.Of(name, '"', "a GUID in quotes")
 	if v == nil {
 		return gift.ID{}
 	}
-	id, err := gift.ReadID(string(unquote(v)))
+	id, err := gift.ReadID(string(Unquote(v)))
 	if err != nil {
-		o.Add(o.at(name), "This must be a GUID such as 22222222-2222-2222-2222-222222222222.")
+		o.Add(o.At(name), "This must be a GUID such as 22222222-2222-2222-2222-222222222222.")
 	}
 	return id
 }
 
-// number gives a number as it is written, "" when it is absent.
-func (o *object) number(name string) string {
-	return string(o.of(name, '0', "a number without quotes"))
+// Path is where the object stands in the body; "" is the whole of it.
+func (o *Object) Path() string { return o.path }
+
+// Number reads a number: 25, 25.0 and 2.5e1 are one and the same. It is "" when it is absent.
+func (o *Object) Number(name string) gift.Number {
+	return canonical(string(o.Of(name, '0', "a number without quotes")))
 }
 
-// integer reads a whole number. What is below zero comes as 0 and what is beyond all bounds as the largest number there is: no
+// Integer reads a whole number. What is below zero comes as 0 and what is beyond all bounds as the largest number there is: no
 // member takes either, and the rule that refuses them knows the bounds to name.
-func (o *object) integer(name string) *int {
-	text := o.number(name)
-	if text == "" {
+func (o *Object) Integer(name string) *int {
+	number := o.Number(name)
+	if number == "" {
 		return nil
 	}
-	n, err := gift.Pieces.Parse(text)
+	n, err := gift.Pieces.Parse(number)
 	switch {
 	case err == gift.ErrTooPrecise:
-		o.Add(o.at(name), "This must be a whole number.")
+		o.Add(o.At(name), "This must be a whole number.")
 		return nil
 	case err == gift.ErrOutOfRange || n > math.MaxInt32:
 		n = math.MaxInt32
@@ -297,47 +301,53 @@ func (o *object) integer(name string) *int {
 	return &i
 }
 
-// boolean reads true or false.
-func (o *object) boolean(name string) *bool {
-	v := o.take(name)
+// Boolean reads true or false.
+func (o *Object) Boolean(name string) *bool {
+	v := o.Take(name)
 	if v == nil {
 		return nil
 	}
 	is := v.Kind() == 't'
 	if !is && v.Kind() != 'f' {
-		o.Add(o.at(name), "This must be true or false, not %s.", kindName(v.Kind()))
+		o.Add(o.At(name), "This must be true or false, not %s.", KindName(v.Kind()))
 		return nil
 	}
 	return &is
 }
 
-// object reads an object; nil when it is absent.
-func (o *object) object(name string) *object {
-	v := o.of(name, '{', "an object")
+// True reads true or false; absent is false.
+func (o *Object) True(name string) bool {
+	is := o.Boolean(name)
+	return is != nil && *is
+}
+
+// Object reads an object; nil when it is absent.
+func (o *Object) Object(name string) *Object {
+	v := o.Of(name, '{', "an object")
 	if v == nil {
 		return nil
 	}
-	return o.reader.inner(v, o.at(name))
+	return o.Reader.inner(v, o.At(name))
 }
 
-// objects reads a list of objects and hands each to one. Of a list that is longer than limit only the first ones are read:
+// Objects reads a list of objects and hands each to one. Of a list that is longer than limit only the first ones are read:
 // its length is a problem already. present tells an empty list from none.
-func (o *object) objects(name string, limit int, one func(*object)) (present bool) {
-	v := o.of(name, '[', "a list")
+func (o *Object) Objects(name string, limit int, one func(*Object)) (present bool) {
+	v := o.Of(name, '[', "a list")
 	if v == nil {
 		return false
 	}
-	elements, n := o.reader.elements(v, limit)
+	elements, n := o.Reader.elements(v, limit)
 	if n > limit {
-		o.Add(o.at(name), "There may be at most %d elements in this list, not %d.", limit, n)
+		o.Add(o.At(name), "There may be at most %d elements in this list, not %d.", limit, n)
 	}
 	for i, e := range elements {
-		path := fmt.Sprintf("%s[%d]", o.at(name), i)
-		inner := &object{reader: o.reader, path: path}
+		path := fmt.Sprintf("%s[%d]", o.At(name), i)
+		inner := &Object{Reader: o.Reader, path: path}
 		if e.Kind() == '{' {
-			inner = o.reader.inner(e, path)
+			inner = o.Reader.inner(e, path)
 		} else {
-			o.Add(path, "This must be an object, not %s.", kindName(e.Kind()))
+			o.Add(path, "This must be an object, not %s.", KindName(e.Kind()))
 		}
 		one(inner)
 	}
@@ -345,8 +355,8 @@ func (o *object) objects(name string, limit int, one func(*object)) (present boo
 }
 
 // inner takes apart an object within the body, which has been found valid.
-func (r *reader) inner(v jsontext.Value, path string) *object {
-	o := &object{reader: r, path: path}
+func (r *Reader) inner(v jsontext.Value, path string) *Object {
+	o := &Object{Reader: r, path: path}
 	if err := r.split(o, v); err != nil {
 		r.Add(path, "This is not a valid JSON object.")
 	}
@@ -354,7 +364,7 @@ func (r *reader) inner(v jsontext.Value, path string) *object {
 }
 
 // elements lists the first elements of an array within the body, which has been found valid, and tells how many there are.
-func (r *reader) elements(v jsontext.Value, limit int) (list []jsontext.Value, n int) {
+func (r *Reader) elements(v jsontext.Value, limit int) (list []jsontext.Value, n int) {
 	r.input = *bytes.NewBuffer(v)
 	r.decoder.Reset(&r.input, jsontext.AllowDuplicateNames(true))
 	if _, err := r.decoder.ReadToken(); err != nil {
@@ -372,28 +382,28 @@ func (r *reader) elements(v jsontext.Value, limit int) (list []jsontext.Value, n
 	return list, n
 }
 
-// finish refuses every member that was not asked for.
-func (o *object) finish() {
+// Finish refuses every member that was not asked for.
+func (o *Object) Finish() {
 	for i := range o.members {
 		m := &o.members[i]
 		if m.asked {
 			continue
 		}
-		switch o.reader.unknown++; {
-		case o.reader.unknown == maxUnknown+1:
+		switch o.Reader.unknown++; {
+		case o.Reader.unknown == MaxUnknown+1:
 			o.Add("", "There are more unknown members than are listed here.")
-		case o.reader.unknown <= maxUnknown:
+		case o.Reader.unknown <= MaxUnknown:
 			o.refuseUnknown(string(m.name))
 		}
 	}
 }
 
-func (o *object) refuseUnknown(name string) {
+func (o *Object) refuseUnknown(name string) {
 	path := o.path + "[" + quoted(name) + "]"
 	if isIdentifier(name) {
-		path = o.at(name)
+		path = o.At(name)
 	}
-	if close := gift.Closest(name, o.asked); close != "" {
+	if close := Closest(name, o.asked); close != "" {
 		o.Add(path, "There is no such member; did you mean %s?", close)
 	} else {
 		o.Add(path, "There is no such member here.")

@@ -1,4 +1,4 @@
-package api
+package wire
 
 import (
 	"fmt"
@@ -12,20 +12,20 @@ const (
 	lastYear  = 2999
 )
 
-// instant reads an ISO 8601 date-time that says where it stands.
-func (o *object) instant(name string) time.Time { return o.moment(name, false) }
+// Instant reads an ISO 8601 date-time that says where it stands.
+func (o *Object) Instant(name string) time.Time { return o.moment(name, false) }
 
-// instantUTC reads an ISO 8601 date-time; without an offset it is UTC.
-func (o *object) instantUTC(name string) time.Time { return o.moment(name, true) }
+// InstantUTC reads an ISO 8601 date-time; without an offset it is UTC.
+func (o *Object) InstantUTC(name string) time.Time { return o.moment(name, true) }
 
-func (o *object) moment(name string, utc bool) time.Time {
-	v := o.of(name, '"', "a date-time in quotes")
+func (o *Object) moment(name string, utc bool) time.Time {
+	v := o.Of(name, '"', "a date-time in quotes")
 	if v == nil {
 		return time.Time{}
 	}
-	t, problem := parseInstant(string(unquote(v)), utc, lastYear)
+	t, problem := parseInstant(string(Unquote(v)), utc, lastYear)
 	if problem != "" {
-		o.Add(o.at(name), "%s", problem)
+		o.Add(o.At(name), "%s", problem)
 	}
 	return t
 }

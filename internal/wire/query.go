@@ -1,4 +1,4 @@
-package api
+package wire
 
 import (
 	"encoding/base64"
@@ -11,24 +11,25 @@ import (
 	"boon.example/internal/nfc"
 )
 
-// query reads the parameters of a request's address as an object reads the members of its body. Those that nobody asks for are let be: what
+// Query reads the parameters of a request's address as an object reads the members of its body. Those that nobody asks for are let be: what
 // stands between caller and service may add some.
-type query struct {
+type Query struct {
 	gift.Problems
 	values url.Values
 }
 
-func (c *call) query() *query {
-	q := &query{}
+// ReadQuery takes the query of an address apart.
+func ReadQuery(raw string) *Query {
+	q := &Query{}
 	var err error
-	if q.values, err = url.ParseQuery(c.r.URL.RawQuery); err != nil {
+	if q.values, err = url.ParseQuery(raw); err != nil {
 		q.Add("", "The query of this address cannot be read.")
 	}
 	return q
 }
 
-// text gives a parameter, "" when it is absent.
-func (q *query) text(name string) string {
+// Text gives a parameter, "" when it is absent.
+func (q *Query) Text(name string) string {
 	switch values := q.values[name]; {
 	case len(values) > 1:
 		q.Add(name, "This parameter is given more than once.")
@@ -38,22 +39,25 @@ func (q *query) text(name string) string {
 	return ""
 }
 
-func (q *query) line(name string, limit int) string {
-	s := q.text(name)
+// Line reads a text of at most limit characters.
+func (q *Query) Line(name string, limit int) string {
+	s := q.Text(name)
 	if err := gift.CheckText(s, limit, true); err != nil {
 		q.Add(name, "%s", err)
 	}
 	return s
 }
 
-func (q *query) guid(name string) (id gift.ID) {
-	if s := q.text(name); s != "" {
-		id = q.parseID(name, s)
+// GUID reads a GUID.
+func (q *Query) GUID(name string) (id gift.ID) {
+	if s := q.Text(name); s != "" {
+		id = q.ParseID(name, s)
 	}
 	return id
 }
 
-func (q *query) parseID(name, s string) gift.ID {
+// ParseID reads a GUID that stands elsewhere in the address.
+func (q *Query) ParseID(name, s string) gift.ID {
 	id, err := gift.ReadID(s)
 	if err != nil {
 		q.Add(name, "This must be a GUID such as 22222222-2222-2222-2222-222222222222.")
@@ -61,8 +65,9 @@ func (q *query) parseID(name, s string) gift.ID {
 	return id
 }
 
-func (q *query) instant(name string) (t time.Time) {
-	if s := q.text(name); s != "" {
+// Instant reads a date-time that says where it stands.
+func (q *Query) Instant(name string) (t time.Time) {
+	if s := q.Text(name); s != "" {
 		var problem string
 		if t, problem = parseInstant(s, false, 9999); problem != "" {
 			if strings.Contains(s, " ") {
@@ -80,8 +85,9 @@ const (
 	maxLimit     = 200
 )
 
-func (q *query) limit() int {
-	s := q.text("limit")
+// Limit reads the number of elements of a page.
+func (q *Query) Limit() int {
+	s := q.Text("limit")
 	if s == "" {
 		return defaultLimit
 	}
@@ -92,9 +98,9 @@ func (q *query) limit() int {
 	return n
 }
 
-// cursor reads where a page begins, as writer.nextCursor wrote it; nil for the first page.
-func (q *query) cursor(list string, length int) []byte {
-	s := q.text("cursor")
+// Cursor reads where a page begins, as Writer.NextCursor wrote it; nil for the first page.
+func (q *Query) Cursor(list string, length int) []byte {
+	s := q.Text("cursor")
 	if s == "" {
 		return nil
 	}
@@ -106,20 +112,21 @@ func (q *query) cursor(list string, length int) []byte {
 	return at[len(list):]
 }
 
-// nextCursor writes where the next page begins; nil where there is none. A cursor names the last element of its page, so that
+// NextCursor writes where the next page begins; nil where there is none. A cursor names the last element of its page, so that
 // it stays right while elements are added.
-func (w *writer) nextCursor(list string, last gift.ID) {
+func (w *Writer) NextCursor(list string, last gift.ID) {
 	if last.IsZero() {
-		w.null("nextCursor")
+		w.Null("nextCursor")
 		return
 	}
-	w.nextCursorAt(list, last[:])
+	w.NextCursorAt(list, last[:])
 }
 
-func (w *writer) nextCursorAt(list string, last []byte) {
+// NextCursorAt is NextCursor for elements without an ID.
+func (w *Writer) NextCursorAt(list string, last []byte) {
 	if last == nil {
-		w.null("nextCursor")
+		w.Null("nextCursor")
 		return
 	}
-	w.text("nextCursor", base64.RawURLEncoding.EncodeToString(append([]byte(list), last...)))
+	w.Text("nextCursor", base64.RawURLEncoding.EncodeToString(append([]byte(list), last...)))
 }

@@ -1,0 +1,61 @@
+package wire
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"boon.example/internal/gift"
+)
+
+// normal writes what was read of a request in one way. What is absent leaves no trace, so that a member that a later version adds
+// leaves the fingerprints of earlier requests as they are. The names are those of the Go fields: whoever renames one changes the
+// fingerprints of requests that may still be repeated, which a test notices.
+var normal = json.JoinOptions(json.Deterministic(true), json.OmitZeroStructFields(true), json.WithMarshalers(json.JoinMarshalers(
+	json.MarshalToFunc(func(e *jsontext.Encoder, c gift.VoucherCode) error { return e.WriteToken(jsontext.String(c.Reveal())) }),
+	json.MarshalToFunc(func(e *jsontext.Encoder, t gift.Token) error { return e.WriteToken(jsontext.String(t.Reveal())) }),
+	json.MarshalToFunc(func(e *jsontext.Encoder, d gift.Decimal) error {
+		return e.WriteToken(jsontext.String(d.In(gift.Pieces)))
+	}),
+	json.MarshalToFunc(func(e *jsontext.Encoder, id gift.ID) error { return e.WriteToken(jsontext.String(id.String())) }),
+)))
+
+// Normalized is the text over which a request's fingerprint is made: spacing, the order of members, the spelling of numbers and the
+// letter case of GUIDs make no difference. It holds the request's secrets.
+func Normalized(operation string, request any) []byte {
+	text, err := json.Marshal(request, normal)
+	if err != nil {
+		panic(fmt.Sprintf("a request of the type %T cannot be written: %v", request, err)) // a mistake in the type
+	}
+	return append([]byte(operation+" "), text...)
+}
+
+// canonical writes a JSON number in one way: 25, 25.0 and 2.5e1 are all 25e0. An exponent beyond all reason stays as it is.
+func canonical(s string) gift.Number {
+	number, power := s, 0
+	if e := strings.IndexAny(s, "eE"); e >= 0 {
+		n, err := strconv.Atoi(s[e+1:])
+		if err != nil || n > 1<<30 || n < -1<<30 {
+			return gift.Number(s)
+		}
+		number, power = s[:e], n
+	}
+	sign := ""
+	if strings.HasPrefix(number, "-") {
+		sign, number = "-", number[1:]
+	}
+	whole, fraction, _ := strings.Cut(number, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	power -= len(fraction)
+	trimmed := strings.TrimRight(digits, "0")
+	if power += len(digits) - len(trimmed); trimmed == "" {
+		if s == "" {
+			return ""
+		}
+		return "0e0"
+	}
+	return gift.Number(sign + trimmed + "e" + strconv.Itoa(power))
+}

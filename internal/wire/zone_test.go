@@ -1,0 +1,66 @@
+package wire
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParseZone(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"America/New_York": "America/New_York", "UTC": "UTC", "Etc/GMT+5": "Etc/GMT+5", "America/Argentina/Buenos_Aires": "America/Argentina/Buenos_Aires",
+		"America/Port-au-Prince": "America/Port-au-Prince", "EST5EDT": "EST5EDT",
+		"Eastern Standard Time": "America/New_York", "Pacific Standard Time (Mexico)": "America/Tijuana", "W. Europe Standard Time": "Europe/Berlin",
+		"UTC-11": "Etc/GMT+11", "Samoa Standard Time": "Pacific/Apia",
+	} {
+		iana, zone, err := ParseZone(given)
+		if err != nil || iana != want || zone.String() != want {
+			t.Errorf("%q: got %q, %v, %v", given, iana, zone, err)
+		}
+	}
+	for _, bad := range []string{
+		"", "Local", "local", "localtime", "Factory", "posixrules", "right/UTC", "posix/America/New_York", "zone.tab", "tzdata.zi", "+VERSION",
+		"/etc/localtime", "/usr/share/zoneinfo/UTC", "../UTC", "..", ".",
+		"America/..", "America/../UTC", "America/./New_York", "America", "America/", "America//New_York", `America\New_York`, `C:\UTC`,
+		"america/new_york", "EASTERN STANDARD TIME", "Eastern Standard Time ", " UTC", "UTC\x00", "UTC\n", "Ämerica/New_York", "Mars/Olympus", "+01:00", "UTC+1", "GMT+25",
+		strings.Repeat("A", 1<<20), "America/" + strings.Repeat("x", 100), "$HOME", "%00", "{}",
+	} {
+		if iana, zone, err := ParseZone(bad); err == nil || iana != "" || zone != nil || err.Error() != errZone.Error() {
+			t.Errorf("%.60q: got %.60q, %v, %v", bad, iana, zone, err)
+		}
+	}
+}
+
+func TestEveryWindowsZoneLoads(t *testing.T) {
+	t.Parallel()
+	if len(windowsZones) < 130 {
+		t.Errorf("there are %d of them only", len(windowsZones))
+	}
+	for windows, iana := range windowsZones {
+		got, zone, err := ParseZone(windows)
+		if windows == "UTC" {
+			iana = "UTC" // an IANA id too
+		}
+		if err != nil || got != iana || zone.String() != iana {
+			t.Errorf("%s: got %q, %v, %v; want %s", windows, got, zone, err, iana)
+		}
+	}
+}
+
+func FuzzZone(f *testing.F) {
+	for _, s := range []string{"America/New_York", "Eastern Standard Time", "UTC-11", "Local", "../UTC", "/etc/passwd", "right/UTC", ""} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		iana, zone, err := ParseZone(s)
+		if err != nil {
+			return
+		}
+		if again, _, err := ParseZone(iana); err != nil || again != iana || zone.String() != iana {
+			t.Fatalf("%q became %q, which became %q, %v", s, iana, again, err)
+		}
+		if strings.Contains(iana, "..") || iana[0] == '/' || iana == "Local" || len(iana) > maxZone {
+			t.Fatalf("%q became %q", s, iana)
+		}
+	})
+}
