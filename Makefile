@@ -10,12 +10,14 @@
 GO       ?= go
 FUZZTIME ?= 20s
 # make vet has looked at everything, and no test needs what a debugger does.
-TEST      = $(GO) test -count=1 -vet=off -ldflags=-w -timeout=30m
+TEST      = test -count=1 -vet=off -ldflags=-w -timeout=30m
 # The race detector as make test uses it: where goroutines meet. It does not look into SQLite, which is C made into Go and takes ten times as long
 # under it, nor at tests that make many calls one after the other. make race looks at everything.
 RACE      = $(TEST) -race -short -gcflags=modernc.org/...=-race=false -skip 'TestRandomRequests|TestAuthority|TestSchemasSayWhatTheServerDoes|TestParametersSayWhatTheServerDoes'
 MEET      = ./client ./internal/api ./internal/delivery ./internal/load ./internal/mail ./internal/ratelimit ./internal/sealed ./internal/server \
-            ./internal/sms ./internal/web ./test/client
+            ./internal/sms ./internal/web
+# The programs that use the whole are a module of their own, so that the product needs none of their dependencies.
+PROGRAMS  = $(GO) -C test
 BENCH    ?= -write docs/benchmarks.md
 
 .PHONY: demo build test tests race vet lint fuzz bench screenshots torture
@@ -28,7 +30,7 @@ build:
 
 # A private PostgreSQL server that is gone when its command ends; installed where it is missing and apt is there.
 bin/with-postgres: FORCE
-	@$(GO) build -o $@ ./test/postgres
+	@$(PROGRAMS) build -o ../$@ ./postgres
 FORCE:
 
 test:
@@ -36,23 +38,26 @@ test:
 	taken=$$(($$(date +%s) - begun)); printf 'make test took %d min %d s.\n' $$((taken / 60)) $$((taken % 60))
 
 tests: bin/with-postgres
-	bin/with-postgres $(TEST) ./...
+	bin/with-postgres $(GO) $(TEST) ./...
+	bin/with-postgres $(PROGRAMS) $(TEST) ./...
 	@for tool in chromium zbarimg pdftoppm nginx; do command -v $$tool >/dev/null || \
 	  echo "LEFT OUT: there is no $$tool, so the tests that need it (pages in a browser, QR codes read by a scanner, the proxy of docs/operating.md) did not run in full."; done
-	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then echo "$(RACE) …"; \
-	  $(RACE) $(MEET) && bin/with-postgres $(RACE) ./internal/store ./internal/ledger; \
+	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then echo "$(GO) $(RACE) …"; \
+	  $(GO) $(RACE) $(MEET) && $(PROGRAMS) $(RACE) ./client && bin/with-postgres $(GO) $(RACE) ./internal/store ./internal/ledger; \
 	else echo "The race detector needs a C compiler and there is none: left out."; fi
 	@test -w /dev/fuse || echo "LEFT OUT: power cuts and failing disks (test/power), which need Linux, /dev/fuse and the right to mount."
 
 torture: bin/with-postgres
-	@bin/with-postgres $(GO) run ./test/torture -promises all
+	@bin/with-postgres $(PROGRAMS) run ./torture -promises all
 
 race: bin/with-postgres
 	bin/with-postgres $(GO) test -race ./...
+	bin/with-postgres $(PROGRAMS) test -race ./...
 
 vet:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt differs in: $$unformatted"; exit 1; }
 	$(GO) vet ./...
+	$(PROGRAMS) vet ./...
 
 # Its version is pinned here and not in go.mod: its 170 modules are none of ours. Built once, it comes from Go's cache.
 LINT      = $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
@@ -66,8 +71,8 @@ fuzz:
 	  done; done
 
 bench:
-	$(GO) build -o bin/bench ./test/bench
+	$(PROGRAMS) build -o ../bin/bench ./bench
 	bin/bench $(BENCH)
 
 screenshots:
-	@$(GO) run ./test/screenshots
+	@$(PROGRAMS) run ./screenshots

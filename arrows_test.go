@@ -50,7 +50,7 @@ func TestArrowsPointOneWay(t *testing.T) {
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
 		from, imports := strings.TrimPrefix(fields[0], module), fields[1:]
-		if from+"/" == module || strings.HasPrefix(from, "test/") || strings.HasPrefix(from, "internal/api/contract") ||
+		if from+"/" == module || strings.HasPrefix(from, "internal/api/contract") ||
 			from == "internal/boontest" || from == "internal/store/pgtest" || from == "internal/delivery/deliverytest" {
 			continue // what only tests import
 		}
@@ -85,5 +85,12 @@ func TestModulesAreNamed(t *testing.T) {
 		if deep && path+"/" != module && !regexp.MustCompile(`\b`+regexp.QuoteMeta(name[strings.Index(name, "/")+1:])+`\b`).Match(named) {
 			t.Errorf("THIRD_PARTY.md lacks %s", path)
 		}
+	}
+}
+
+// TestProgramsFit: what is in the module test compiles against the product as it is, which go build ./... does not tell.
+func TestProgramsFit(t *testing.T) {
+	if out, err := exec.Command("go", "-C", "test", "vet", "./...").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

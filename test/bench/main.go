@@ -1,10 +1,10 @@
 // Command bench is the standing comparison: what the service does over HTTP, durably, on the embedded store and on PostgreSQL, beside an
 // empty handler on the same kind of server in the same run. The ratio is what counts, the machine is not.
 //
-//	go run ./test/bench                      all of it: about ten minutes, once the stocks of gifts are made
-//	go run ./test/bench -quick               a glance: one store of 20,000 gifts, one repetition
-//	go run ./test/bench -only rates -calls redeem,hot -store sqlite -vouchers 100000 -connections 256 -profile /tmp/redeem
-//	go run ./test/bench -write docs/benchmarks.md
+//	go -C test run ./bench                      all of it: about ten minutes, once the stocks of gifts are made
+//	go -C test run ./bench -quick               a glance: one store of 20,000 gifts, one repetition
+//	go -C test run ./bench -only rates -calls redeem,hot -store sqlite -vouchers 100000 -connections 256 -profile /tmp/redeem
+//	go -C test run ./bench -write ../docs/benchmarks.md
 //
 // Gifts are made once for each store and number, over HTTP, and kept (-stock); a run works on a copy. Each service is a process of
 // its own, so that its memory and its time are its own; the load is this process, on the same cores.

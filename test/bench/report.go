@@ -39,7 +39,7 @@ func (r *report) note(store, what string, connections, n int, rate float64) {
 
 // machine tells what the figures were measured on.
 func (r *report) machine(o options) {
-	r.printf("`%s` on %s, commit %s, %s.\n", "go run ./test/bench "+strings.Join(os.Args[1:], " "),
+	r.printf("`%s` on %s, commit %s, %s.\n", "go -C test run ./bench "+strings.Join(os.Args[1:], " "),
 		time.Now().UTC().Format("2006-01-02"), commit(), runtime.Version())
 	r.printf("%d cores of %s, %s of memory, %s, %s; the load runs on the same cores.\n",
 		runtime.NumCPU(), fact("/proc/cpuinfo", "model name"), memory(), kernel(), fileSystem(o.stock))

@@ -1,8 +1,8 @@
 // Move measures boon copy: it fills a data folder with gifts that have a history, has the binary copy it, and prints what that
 // prints. With -kill, a first copy into another folder is killed -9, and verify must refuse what it left.
 //
-//	go run ./test/move -vouchers 100000 -kill 5s
-//	go run ./test/move -vouchers 1000000 -to postgres://boon@127.0.0.1/boon
+//	go -C test run ./move -vouchers 100000 -kill 5s
+//	go -C test run ./move -vouchers 1000000 -to postgres://boon@127.0.0.1/boon
 //
 // Each gift is issued, redeemed twice, and given back once; send-gift, both redemptions and the reversal have their idempotency
 // records: four entries and four records a gift.

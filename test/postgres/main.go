@@ -1,6 +1,6 @@
 // Postgres runs a command, such as go test, beside a private PostgreSQL server, whose URL it finds in TEST_POSTGRES_URL:
 //
-//	go run ./test/postgres go test ./...
+//	go -C test run ./postgres go -C .. test ./...
 //
 // The server has its data in a temporary folder, holds a template database with the schema, and is gone when the command ends,
 // however it ends. Where PostgreSQL is missing and apt is there, it is installed.

@@ -4,8 +4,8 @@
 // which what was not synced is lost, or half of it, or every other sector. Then the server is started again, without any repair, and
 // everything that was acknowledged must be there.
 //
-//	go run ./test/power -cuts 1000
-//	go run ./test/power -control       the log is not synced: that must lose money here
+//	go -C test run ./power -cuts 1000
+//	go -C test run ./power -control       the log is not synced: that must lose money here
 //
 // It needs Linux, /dev/fuse and the right to mount.
 package main

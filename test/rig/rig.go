@@ -25,9 +25,22 @@ const (
 	Unsound = "boon.example/test/torture/unsound" // serves, and makes the mistake that it is told to make
 )
 
+// Root is the folder of the repository.
+func Root() (string, error) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "boon.example").Output()
+	return strings.TrimSpace(string(out)), err
+}
+
 // Build makes a program at path.
 func Build(path, program string) error {
+	root, err := Root()
+	if err != nil {
+		return err
+	}
 	cmd := exec.Command("go", "build", "-o", path, program)
+	if program == Boon {
+		cmd.Dir = root // its own module says which versions it is made of
+	}
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building: %w\n%s", err, out)

@@ -1,7 +1,7 @@
 // Command screenshots takes the pictures in docs/pictures: the gift page on a phone and the PDF in every state, the mails as a phone and a
 // desk show them, all in three designs and both themes, and the outbox. It runs a service of its own and needs chromium and pdftoppm.
 //
-//	go run ./test/screenshots [-to docs/pictures]
+//	go -C test run ./screenshots [-to ../docs/pictures]
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	to := flag.String("to", "docs/pictures", "folder for the pictures")
+	to := flag.String("to", "../docs/pictures", "folder for the pictures")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

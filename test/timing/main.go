@@ -2,7 +2,7 @@
 // that cannot be seen exists. It runs the real program, asks about two things in turn, in an order that is drawn, thousands of times, and compares
 // the two sets of times.
 //
-//	go run ./test/timing -calls 3000
+//	go -C test run ./timing -calls 3000
 //
 // "slower" is how often a call of the first kind takes longer than one of the second: 0.500 says that time tells nothing. "floor" is the same of the
 // second kind with itself, so that what lies within it is noise. z is the distance from 0.500 in standard deviations (Mann and Whitney).

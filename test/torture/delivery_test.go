@@ -22,7 +22,7 @@ import (
 	"boon.example/test/rig"
 )
 
-// The whole proof: go test ./test/torture -run Gifts -gifts 2000 -wait-for-leases
+// The whole proof: go -C test test ./torture -run Gifts -gifts 2000 -wait-for-leases
 var (
 	giftsSent     = flag.Int("gifts", 300, "how many scheduled gifts come due while servers are killed")
 	waitForLeases = flag.Bool("wait-for-leases", false, "let the leases of the killed end by themselves, which takes two minutes")

@@ -1,10 +1,10 @@
 // Command torture lets a storm of tills loose on a real server, kills it again and again, and holds what was acknowledged against what is
 // there. It says what it found, and fails when a promise is broken.
 //
-//	go run ./test/torture                       a storm on each store that this machine has
-//	go run ./test/torture -ops 1000000 -kills 200 -store sqlite
-//	go run ./test/torture -controls             mistakes made on purpose, which must be noticed
-//	go run ./test/torture -promises             every promise of docs/promises.md, with the tests that try to break it
+//	go -C test run ./torture                       a storm on each store that this machine has
+//	go -C test run ./torture -ops 1000000 -kills 200 -store sqlite
+//	go -C test run ./torture -controls             mistakes made on purpose, which must be noticed
+//	go -C test run ./torture -promises             every promise of docs/promises.md, with the tests that try to break it
 package main
 
 import (

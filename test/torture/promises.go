@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"boon.example/test/rig"
 )
 
 // promise is what docs/promises.md says of one.
@@ -20,7 +22,7 @@ type promise struct {
 	open       []string // what no test shows yet
 }
 
-// place is where the promises are written, from the module's folder.
+// place is where the promises are written, from the folder of the repository.
 const place = "docs/promises.md"
 
 // readPromises reads them. A promise is a heading, a quotation, and a list: of commands, or of what is open.
@@ -55,9 +57,13 @@ type outcome struct {
 
 // keepPromises runs what tries to break the promises, each command once, and prints promise by promise what came of it.
 func keepPromises(ctx context.Context, which string) error {
-	text, err := os.ReadFile(place)
+	root, err := rig.Root()
 	if err != nil {
-		return fmt.Errorf("run this in the folder of the repository: %w", err)
+		return err
+	}
+	text, err := os.ReadFile(filepath.Join(root, place))
+	if err != nil {
+		return err
 	}
 	all := readPromises(string(text))
 	if which != "all" {
@@ -77,7 +83,7 @@ func keepPromises(ctx context.Context, which string) error {
 		held := true
 		for _, command := range p.tests {
 			if _, ran := known[command]; !ran {
-				known[command] = try(ctx, command)
+				known[command] = try(ctx, root, command)
 			}
 			held = held && known[command].held
 			done++
@@ -123,15 +129,29 @@ func (p *promise) print(held bool, known map[string]outcome) {
 // leftOut is the exit code of a script that this machine lacks something for.
 const leftOut = 77
 
+// ofTests tells where the flags of a command begin that runs tests, 0: it is no such command; and the folder that it runs them in.
+func ofTests(args []string) (flags int, folder string) {
+	switch {
+	case len(args) > 2 && args[0] == "go" && args[1] == "test":
+		return 2, "."
+	case len(args) > 4 && args[0] == "go" && args[1] == "-C" && args[3] == "test":
+		return 4, args[2]
+	}
+	return 0, ""
+}
+
 // try runs a command of the list.
-func try(ctx context.Context, command string) outcome {
+func try(ctx context.Context, root, command string) outcome {
 	args := words(command)
-	testing := len(args) > 2 && args[0] == "go" && args[1] == "test"
+	flags, _ := ofTests(args)
+	testing := flags > 0
 	if testing {
-		args = slices.Insert(args, 2, "-v", "-count=1")
+		args = slices.Insert(args, flags, "-v", "-count=1")
 	}
 	begun := time.Now()
-	out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput()
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = root
+	out, err := cmd.CombinedOutput()
 	said := strings.TrimSpace(string(out))
 	if left, ok := errors.AsType[*exec.ExitError](err); ok && left.ExitCode() == leftOut {
 		return outcome{held: true, leftOut: true, figure: said}
@@ -190,10 +210,11 @@ func words(command string) (all []string) {
 	return all
 }
 
-// missing names a test that a command of the list names and that is not there; root is the module's folder.
+// missing names a test that a command of the list names and that is not there; root is the folder of the repository.
 func missing(command, root string) error {
 	args := words(command)
-	if args[0] != "go" || args[1] != "test" {
+	flags, module := ofTests(args)
+	if flags == 0 {
 		return nil
 	}
 	folder, run := "", ""
@@ -205,7 +226,7 @@ func missing(command, root string) error {
 			run = args[n+1]
 		}
 	}
-	files, err := filepath.Glob(filepath.Join(root, folder, "*_test.go"))
+	files, err := filepath.Glob(filepath.Join(root, module, folder, "*_test.go"))
 	if err != nil || len(files) == 0 || run == "" {
 		return errors.Join(err, fmt.Errorf("%s: there is no such package, or no -run", command))
 	}
