@@ -12,15 +12,15 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"boon.example/internal/chain"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
 )
 
 type verifyCmd struct {
-	Tips    string `placeholder:"FILE" help:"Note how far every history has come, to be kept elsewhere and given to --since later."`
-	Since   string `placeholder:"FILE" help:"Check that nothing has gone that an earlier --tips noted."`
-	Adopt   bool   `help:"Accept what an older release wrote beside this one, once none runs any more."`
-	Changes bool   `help:"Show every change of the set-up: when, by whom, what."`
+	Checkpoint string `placeholder:"FILE" help:"Write how far every hash chain has come, to be kept elsewhere and given to --since later."`
+	Since      string `placeholder:"FILE" help:"Check that nothing is gone that was there when --checkpoint wrote this file."`
+	Changes    bool   `help:"Show every change of the set-up: when, by whom, what."`
 	database
 }
 
@@ -31,17 +31,17 @@ their ledger and never below zero, nothing was reversed twice, codes are unique 
 the set-up still is what was written, in its place. It changes nothing and may run beside a service. Exit code 1, and a list, if anything
 is off.
 
-What was lost at the very end of all histories leaves no gap: an old backup was true once. So note the ends from time to time, on another
-machine, and hold the books against the last note.
+What was lost at the very end of all hash chains leaves no gap: an old backup was true once. So write a checkpoint from time to time, on
+another machine, and hold the books against the last one.
 
 Example:
 
-    boon verify --data ./boon-data --since ends.txt --tips ends.txt`
+    boon verify --data ./boon-data --since checkpoint.txt --checkpoint checkpoint.txt`
 }
 
 // Run verifies the data folder.
 func (c *verifyCmd) Run(t *terminal) error {
-	since, err := readEnds(c.Since)
+	since, err := readCheckpoint(c.Since)
 	if err != nil {
 		return err
 	}
@@ -51,11 +51,7 @@ func (c *verifyCmd) Run(t *terminal) error {
 				return err
 			}
 		}
-		var tips bytes.Buffer
-		books := &store.Audit{Store: s, Since: since, Adopt: c.Adopt}
-		if c.Tips != "" {
-			books.Ends = &tips
-		}
+		books := &checkedSince{Store: s, checkpoint: since}
 		report, err := ledger.Verify(t, books, t.progress("verifying"))
 		if err != nil {
 			return err
@@ -71,19 +67,11 @@ func (c *verifyCmd) Run(t *terminal) error {
 			fmt.Fprintf(t.stdout, "%d problems found.\n", n)
 			return errQuiet
 		}
-		if c.Adopt {
-			if err := books.Accept(t); err != nil {
-				return err
-			}
-			fmt.Fprintf(t.stdout, "The set-up, and %d entries of older releases, were accepted as they are.\n", books.Adopted)
-		}
-		if books.Older > 0 {
-			fmt.Fprintf(t.stdout, "%d entries are from before entries had seals, so that nobody can tell whether they were changed. Once no older "+
-				"release runs, accept them as they are: boon verify --adopt\n", books.Older)
-		}
-		if c.Tips != "" {
-			if err := replaceFile(c.Tips, tips.Bytes()); err != nil {
-				return fmt.Errorf("noting the ends: %w", err)
+		if c.Checkpoint != "" {
+			var text bytes.Buffer
+			err := errors.Join(chain.WriteCheckpoint(&text, books.check.Checkpoint()), replaceFile(c.Checkpoint, text.Bytes()))
+			if err != nil {
+				return fmt.Errorf("writing the checkpoint: %w", err)
 			}
 		}
 		fmt.Fprintln(t.stdout, "Everything holds.")
@@ -91,20 +79,32 @@ func (c *verifyCmd) Run(t *terminal) error {
 	})
 }
 
-func readEnds(file string) (store.Ends, error) {
+// checkedSince is a store that is verified with a checkpoint.
+type checkedSince struct {
+	*store.Store
+	checkpoint []chain.Head
+	check      *store.Check
+}
+
+// Check implements ledger.Books.
+func (s *checkedSince) Check(found func(problem string)) ledger.Check {
+	s.check = s.CheckSince(s.checkpoint, found)
+	return s.check
+}
+
+func readCheckpoint(file string) ([]chain.Head, error) {
 	if file == "" {
 		return nil, nil
 	}
-	f, err := os.Open(file)
+	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("reading the ends that were noted: %w", err)
+		return nil, fmt.Errorf("reading the checkpoint: %w", err)
 	}
-	defer f.Close()
-	ends, err := store.ReadEnds(f)
+	heads, err := chain.ReadCheckpoint(bytes.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", file, err)
+		return nil, fmt.Errorf("reading the checkpoint %s: %w", file, err)
 	}
-	return ends, nil
+	return heads, nil
 }
 
 // replaceFile writes a file whole or not at all.

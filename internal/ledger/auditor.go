@@ -3,37 +3,32 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"boon.example/internal/gift"
 )
 
-// Shelf is what an Auditor reads.
-type Shelf interface {
-	// VoucherPage gives the first vouchers, at most limit, at or after a place in the order of account and id, and their whole histories by
-	// id, as of one moment; none of a history with more entries than longest.
-	VoucherPage(ctx context.Context, from Ref, limit, longest int) ([]gift.Voucher, map[gift.ID][]gift.Entry, error)
-}
-
-// Auditor looks gifts over while the service runs, with the eyes of Verify: soon those that this process has just changed, and slowly all of
-// them, again and again. It reads so few rows a second that nobody notices.
-//
-// What changes faster than it can look is left to the slow round, and very long histories are left to Verify. Every function must be there.
+// Auditor is Verify beside the service, in a loop and so slowly that it costs next to nothing: it follows the hash chains and
+// checks all gifts, and between two pages those that this process has just changed, as far as it gets round to them. It
+// leaves to Verify what needs whole tables to be read, and very long histories.
 type Auditor struct {
-	Shelf Shelf
-	Pace  int                  // rows a second; 0: AuditPace
-	Fault func(finding string) // told of everything that is wrong
-	Seen  func(gifts int)      // told of gifts that were looked over
-	Long  func(gifts int)      // told of gifts that were not, as their histories are too long
-	Round func()               // told when all gifts were
-	Away  func(err error)      // told of what kept it from reading; it tries again later
-	Rest  time.Duration        // between two rounds; 0: AuditRest
+	Books   Books
+	Logger  *slog.Logger  // told of each problem
+	Pace    int           // rows a second; 0: AuditPace
+	Rest    time.Duration // between two rounds; 0: AuditRest
+	Longest int           // entries that a history may have, to be checked; 0: AuditLongest
 
-	Longest int // entries that a history may have, to be looked at; 0: AuditLongest
+	// What it has done so far.
+	Audited struct {
+		Gifts, Problems, TooLong atomic.Int64
+		LastRound                atomic.Int64 // when the last round was complete, in seconds since 1970
+	}
 
 	mu      sync.Mutex
-	changed map[Ref]mark // to be looked over
+	changed map[Ref]mark // to be checked soon
 }
 
 // mark is what the history of a changed gift must hold.
@@ -44,7 +39,7 @@ type mark struct {
 
 // What an Auditor does unless it is told otherwise.
 const (
-	// AuditPace is so slow that it costs two or three hundredths of a core while the service redeems all it can.
+	// AuditPace costs two or three hundredths of a core while the service redeems all it can.
 	AuditPace = 500
 	AuditRest = time.Minute
 	// AuditLongest takes some megabytes.
@@ -53,24 +48,24 @@ const (
 
 const (
 	auditPage    = 50
-	auditChanged = 512 // gifts that may wait to be looked over
+	auditChanged = 512 // gifts that may wait to be checked soon
 	auditPause   = 200 * time.Millisecond
 	auditRetry   = 10 * time.Second
 )
 
-// Changed notes what was committed, to be looked over soon. It is quick, and safe for concurrent use.
+// Changed remembers what was committed, to be checked soon. It is quick, and safe for concurrent use.
 func (a *Auditor) Changed(c Changes) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for n := range c.Vouchers {
-		a.note(&c.Vouchers[n])
+		a.remember(&c.Vouchers[n])
 	}
 	for n := range c.Gifts {
-		a.note(&c.Gifts[n].Voucher)
+		a.remember(&c.Gifts[n].Voucher)
 	}
 }
 
-func (a *Auditor) note(v *gift.Voucher) {
+func (a *Auditor) remember(v *gift.Voucher) {
 	at := Ref{AccountID: v.AccountID, ID: v.ID}
 	if known, waits := a.changed[at]; waits && known.seq > v.Seq || !waits && len(a.changed) >= auditChanged {
 		return
@@ -81,27 +76,29 @@ func (a *Auditor) note(v *gift.Voucher) {
 	a.changed[at] = mark{v.Seq, v.Last}
 }
 
-// next takes one of the changed gifts.
-func (a *Auditor) next() (at Ref, m mark, ok bool) {
+// someChanged gives some of the changed gifts.
+func (a *Auditor) someChanged() map[Ref]mark {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for at, m = range a.changed {
+	some := map[Ref]mark{}
+	for at, m := range a.changed {
+		if some[at] = m; len(some) == auditPage {
+			break
+		}
+	}
+	return some
+}
+
+// checked forgets a changed gift, unless it has changed again.
+func (a *Auditor) checked(at Ref, m mark) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.changed[at] == m {
 		delete(a.changed, at)
-		return at, m, true
-	}
-	return Ref{}, mark{}, false
-}
-
-// putBack is next undone, unless the gift has changed again.
-func (a *Auditor) putBack(at Ref, m mark) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if _, newer := a.changed[at]; !newer {
-		a.changed[at] = m
 	}
 }
 
-// Run looks gifts over until ctx ends.
+// Run checks until ctx ends.
 func (a *Auditor) Run(ctx context.Context) {
 	if a.Pace == 0 {
 		a.Pace = AuditPace
@@ -112,86 +109,94 @@ func (a *Auditor) Run(ctx context.Context) {
 	if a.Longest == 0 {
 		a.Longest = AuditLongest
 	}
-	var from Ref // of the slow round
-	var begins time.Time
-	for pause := auditPause; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
-		}
-		rows, err := a.lookAtChanged(ctx)
-		if err == nil && !time.Now().Before(begins) {
-			var more int
-			if more, err = a.lookOn(ctx, &from); from == (Ref{}) && err == nil {
-				begins = time.Now().Add(a.Rest)
-				a.Round()
-			}
-			rows += more
-		}
-		pause = max(auditPause, time.Duration(rows)*time.Second/time.Duration(a.Pace))
+	for ctx.Err() == nil {
+		err := a.round(ctx)
 		if err != nil && ctx.Err() == nil {
-			a.Away(err)
-			pause = auditRetry
+			a.Logger.Warn("gifts could not be audited; this is tried again", "error", err)
+			_ = sleep(ctx, auditRetry)
 		}
 	}
 }
 
-// lookAtChanged looks over changed gifts, until they came to about a page.
-func (a *Auditor) lookAtChanged(ctx context.Context) (rows int, err error) {
-	for rows < auditPage {
-		at, m, ok := a.next()
-		if !ok {
-			break
-		}
-		page, histories, err := a.Shelf.VoucherPage(ctx, at, 1, a.Longest)
+// round checks all gifts once, and rests.
+func (a *Auditor) round(ctx context.Context) error {
+	check := a.Books.Check(a.found)
+	pause := func(rows int) error {
+		more, err := a.checkChanged(ctx, check)
 		if err != nil {
-			a.putBack(at, m)
+			return err
+		}
+		return sleep(ctx, max(auditPause, time.Duration(rows+more)*time.Second/time.Duration(a.Pace)))
+	}
+	if err := check.Chains(ctx, pause); err != nil {
+		return err
+	}
+	whole := true
+	for from, more := (Ref{}), true; more; {
+		page, histories, err := checkPage(ctx, check, from, auditPage, a.Longest, a.found)
+		if err == nil {
+			whole = a.count(page) && whole
+			err = pause(len(page) + countEntries(histories))
+		}
+		if err != nil {
+			return err
+		}
+		from, more = after(page), len(page) > 0
+	}
+	if whole {
+		check.Missing()
+	}
+	a.Audited.LastRound.Store(time.Now().Unix())
+	for begun := time.Now(); time.Since(begun) < a.Rest; {
+		if err := pause(0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count counts the vouchers of a page, and tells whether all their histories were short enough.
+func (a *Auditor) count(page []gift.Voucher) bool {
+	long := int64(0)
+	for i := range page {
+		if page[i].Seq > a.Longest {
+			long++
+		}
+	}
+	a.Audited.Gifts.Add(int64(len(page)) - long)
+	a.Audited.TooLong.Add(long)
+	return long == 0
+}
+
+// checkChanged checks some of the changed gifts. Of a long history only its length is known.
+func (a *Auditor) checkChanged(ctx context.Context, check Check) (rows int, err error) {
+	for at, m := range a.someChanged() {
+		page, histories, err := checkPage(ctx, check, at, 1, a.Longest, a.found)
+		if err != nil {
 			return rows, err
 		}
-		if a.missing(at, m, page, histories[at.ID]) {
-			a.Fault(fmt.Sprintf("gift %s: entry %d (%s) was answered and is not there", at.ID, m.seq, m.last))
+		history := histories[at.ID]
+		tooLong := len(page) > 0 && page[0].ID == at.ID && page[0].Seq > a.Longest
+		if tooLong && page[0].Seq < m.seq || !tooLong && (len(history) < m.seq || history[m.seq-1].ID != m.last) {
+			a.found(fmt.Sprintf("gift %s: entry %d (%s) was answered and is not there", at.ID, m.seq, m.last))
 		}
-		rows += a.look(page, histories)
+		a.count(page)
+		a.checked(at, m)
+		rows += len(page) + len(history)
 	}
 	return rows, nil
 }
 
-// lookOn looks over the next page, and sets from to where the one after it begins; to nothing at the end.
-func (a *Auditor) lookOn(ctx context.Context, from *Ref) (rows int, err error) {
-	page, histories, err := a.Shelf.VoucherPage(ctx, *from, auditPage, a.Longest)
-	if err != nil {
-		return 0, err
-	}
-	rows = a.look(page, histories)
-	*from = Ref{}
-	if len(page) > 0 {
-		last := &page[len(page)-1]
-		*from = Ref{AccountID: last.AccountID, ID: last.ID.Next()}
-	}
-	return rows, nil
+func (a *Auditor) found(problem string) {
+	a.Audited.Problems.Add(1)
+	a.Logger.Error("the books do not add up", "problem", problem)
 }
 
-func (a *Auditor) look(page []gift.Voucher, histories map[gift.ID][]gift.Entry) (rows int) {
-	long := 0
-	for _, v := range page {
-		rows++
-		if v.Seq > a.Longest {
-			long++
-			continue
-		}
-		examine(v, histories[v.ID], a.Fault)
-		rows += len(histories[v.ID])
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
 	}
-	a.Seen(len(page) - long)
-	a.Long(long)
-	return rows
-}
-
-// missing tells whether an entry is not there. Of a long history only its length is known.
-func (a *Auditor) missing(at Ref, m mark, page []gift.Voucher, history []gift.Entry) bool {
-	if len(page) == 1 && page[0].ID == at.ID && page[0].Seq > a.Longest {
-		return page[0].Seq < m.seq
-	}
-	return len(history) < m.seq || history[m.seq-1].ID != m.last
 }

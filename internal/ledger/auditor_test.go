@@ -1,8 +1,11 @@
 package ledger_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,24 +24,26 @@ func TestLongHistoriesAreNotReadByTheAuditor(t *testing.T) {
 		}
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	seen, passed, faults := 0, 0, []string{}
-	a := &ledger.Auditor{
-		Shelf: b.store, Longest: 3, Pace: 1_000_000, Rest: time.Hour,
-		Seen: func(n int) { seen += n }, Long: func(n int) { passed += n },
-		Fault: func(finding string) { faults = append(faults, finding) },
-		Away:  func(err error) { t.Error(err) },
-		Round: stop,
-	}
+	defer stop()
+	var log lockedBuffer
+	a := &ledger.Auditor{Books: b.store, Logger: slog.New(slog.NewTextHandler(&log, nil)), Longest: 3, Pace: 1_000_000, Rest: time.Hour}
 	a.Changed(ledger.Changes{Vouchers: []gift.Voucher{
 		{AccountID: b.caller.Account.ID, ID: short, Seq: 1, Last: b.last(short)},
 		{AccountID: b.caller.Account.ID, ID: long, Seq: 7, Last: newID()}, // one more than there is
 	}})
-	a.Run(ctx)
-	if seen != 2 || passed != 2 { // each as one that was changed, and in the round
-		t.Errorf("%d gifts looked over and %d passed over, want 2 and 2", seen, passed)
+	ended := make(chan struct{})
+	go func() { defer close(ended); a.Run(ctx) }()
+	for a.Audited.LastRound.Load() == 0 {
+		time.Sleep(10 * time.Millisecond)
 	}
-	if len(faults) != 1 || !strings.Contains(faults[0], long.String()) {
-		t.Errorf("found %q, want that an entry of %s is not there", faults, long)
+	stop()
+	<-ended
+	// Each gift is checked as one that was changed, and in the round.
+	if seen, passed := a.Audited.Gifts.Load(), a.Audited.TooLong.Load(); seen != 2 || passed != 2 {
+		t.Errorf("%d gifts audited and %d left out, want 2 and 2", seen, passed)
+	}
+	if said := log.String(); a.Audited.Problems.Load() != 1 || !strings.Contains(said, long.String()) {
+		t.Errorf("it says %s, want that an entry of %s is not there", said, long)
 	}
 }
 
@@ -50,4 +55,22 @@ func (b *bench) last(id gift.ID) gift.ID {
 		b.Fatal(err)
 	}
 	return g.Last
+}
+
+// lockedBuffer is a log that can be read while it is written.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }

@@ -11,11 +11,24 @@ import (
 type Books interface {
 	// CountVouchers is how many there are, for the progress.
 	CountVouchers(ctx context.Context) (int64, error)
-	// WalkVouchers hands over every voucher with its whole history, as of one moment.
-	WalkVouchers(ctx context.Context, visit func(gift.Voucher, []gift.Entry) error) error
-	// CheckRecords looks for damage that no single voucher shows: broken pages, secrets that do not open or lead nowhere,
-	// requests without their entry. note is told of each finding.
-	CheckRecords(ctx context.Context, note func(finding string)) error
+	// Check begins a check of all that is committed by now, and tells found of each problem.
+	Check(found func(problem string)) Check
+}
+
+// Check is a check of Books. The books may be written to meanwhile. Its methods are called in this order; each fails only
+// when it cannot read.
+type Check interface {
+	// Chains follows the hash chains. pause is told after every few rows how many there were; its error ends the check.
+	Chains(ctx context.Context, pause func(rows int) error) error
+	// Page gives the first vouchers, at most limit, at or after a place in the order of account and id, and their whole
+	// histories by id, as of one moment; none of a history with more entries than longest. It holds entries against
+	// their chains.
+	Page(ctx context.Context, from Ref, limit, longest int) ([]gift.Voucher, map[gift.ID][]gift.Entry, error)
+	// Missing finds what is in a chain and was on no page. All pages have been read.
+	Missing()
+	// Records looks for damage that no single voucher shows: broken pages, secrets that do not open or lead nowhere,
+	// requests without their entry. It reads whole tables.
+	Records(ctx context.Context) error
 }
 
 // Report is what Verify found.
@@ -36,33 +49,63 @@ func Verify(ctx context.Context, books Books, progress func(done, total int64)) 
 	if err != nil {
 		return r, fmt.Errorf("counting vouchers: %w", err)
 	}
-	err = books.WalkVouchers(ctx, func(v gift.Voucher, history []gift.Entry) error {
-		r.Vouchers++
-		r.Entries += int64(len(history))
-		examine(v, history, r.note)
-		progress(r.Vouchers, max(total, r.Vouchers))
-		return nil
-	})
-	if err != nil {
-		return r, fmt.Errorf("reading the ledger: %w", err)
+	check := books.Check(r.add)
+	if err := check.Chains(ctx, func(int) error { return nil }); err != nil {
+		return r, fmt.Errorf("reading the hash chains: %w", err)
 	}
-	if err := books.CheckRecords(ctx, r.note); err != nil {
+	const size, longest = 500, 1 << 62
+	for from, more := (Ref{}), true; more; {
+		page, histories, err := checkPage(ctx, check, from, size, longest, r.add)
+		if err != nil {
+			return r, fmt.Errorf("reading the ledger: %w", err)
+		}
+		r.Vouchers += int64(len(page))
+		r.Entries += int64(countEntries(histories))
+		progress(r.Vouchers, max(total, r.Vouchers))
+		from, more = after(page), len(page) > 0
+	}
+	check.Missing()
+	if err := check.Records(ctx); err != nil {
 		return r, fmt.Errorf("checking records: %w", err)
 	}
 	return r, nil
 }
 
-// examine tells note of everything that is wrong with a gift.
-func examine(v gift.Voucher, history []gift.Entry, note func(finding string)) {
-	for _, finding := range gift.Audit(v, history) {
-		note(fmt.Sprintf("gift %s: %s", v.ID, finding))
+// checkPage checks the vouchers of a page with histories of at most longest entries.
+func checkPage(ctx context.Context, check Check, from Ref, limit, longest int, found func(string)) (
+	page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
+	page, histories, err = check.Page(ctx, from, limit, longest)
+	for _, v := range page {
+		if v.Seq > longest {
+			continue
+		}
+		for _, problem := range gift.Audit(v, histories[v.ID]) {
+			found(fmt.Sprintf("gift %s: %s", v.ID, problem))
+		}
 	}
+	return page, histories, err
 }
 
-func (r *Report) note(finding string) {
+func countEntries(histories map[gift.ID][]gift.Entry) (n int) {
+	for _, h := range histories {
+		n += len(h)
+	}
+	return n
+}
+
+// after is where the page after another begins.
+func after(page []gift.Voucher) Ref {
+	if len(page) == 0 {
+		return Ref{}
+	}
+	last := &page[len(page)-1]
+	return Ref{AccountID: last.AccountID, ID: last.ID.Next()}
+}
+
+func (r *Report) add(problem string) {
 	if len(r.Problems) >= MaxProblems {
 		r.More++
 		return
 	}
-	r.Problems = append(r.Problems, finding)
+	r.Problems = append(r.Problems, problem)
 }

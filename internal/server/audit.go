@@ -1,39 +1,28 @@
 package server
 
 import (
-	"time"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"boon.example/internal/ledger"
 )
 
-// newAuditor makes what looks gifts over beside the service, and the metrics that tell how far it is.
+// newAuditor makes what audits gifts beside the service, and the metrics that tell how far it is.
 func (h *house) newAuditor() *ledger.Auditor {
-	gifts := prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "boon_audit_gifts_total", Help: "Gifts whose balance and status were recomputed from their histories, beside the service.",
-	})
-	faults := prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "boon_audit_faults_total", Help: "What was wrong with them. Each is in the log, as an error.",
-	})
-	complete := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "boon_audit_last_complete", Help: "When all gifts of the store had been looked over, in seconds since 1970; 0: not yet since the start.",
-	})
-	long := prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "boon_audit_long_total", Help: "Gifts that were passed over, as they have too many entries: boon verify looks at these.",
-	})
-	h.metrics.registry.MustRegister(gifts, faults, long, complete)
-	return &ledger.Auditor{
-		Shelf: h.store, Pace: h.AuditPace,
-		Seen:  func(n int) { gifts.Add(float64(n)) },
-		Long:  func(n int) { long.Add(float64(n)) },
-		Round: func() { complete.Set(float64(time.Now().Unix())) },
-		Fault: func(finding string) {
-			faults.Inc()
-			h.Logger.Error("a gift does not add up", "finding", finding)
-		},
-		Away: func(err error) { h.Logger.Warn("gifts could not be looked over; this is tried again", "error", err) },
+	a := &ledger.Auditor{Books: h.store, Logger: h.Logger, Pace: h.AuditPace}
+	counter := func(name, help string, n *atomic.Int64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(n.Load()) })
 	}
+	h.metrics.registry.MustRegister(
+		counter("boon_audit_gifts_total", "Gifts whose balance, status and hash chains were checked, beside the service.", &a.Audited.Gifts),
+		counter("boon_audit_faults_total", "What was wrong with them. Each problem is in the log, as an error.", &a.Audited.Problems),
+		counter("boon_audit_long_total", "Gifts that were left out, as they have too many entries: boon verify checks these.", &a.Audited.TooLong),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "boon_audit_last_complete", Help: "When all gifts of the store had been checked, in seconds since 1970; 0: not yet since the start.",
+		}, func() float64 { return float64(a.Audited.LastRound.Load()) }),
+	)
+	return a
 }
 
 // committed is told of every transaction of the engine.

@@ -26,7 +26,7 @@ func TestGiftsAreLookedOver(t *testing.T) {
 	s.run(quick)
 	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
 	s.audited(func(gifts, faults, complete float64) bool { return gifts >= 1 && complete > 0 })
-	if strings.Contains(s.logs.String(), "does not add up") {
+	if strings.Contains(s.logs.String(), "do not add up") {
 		t.Fatalf("before the damage: %s", s.logs)
 	}
 	if err := s.stop(); err != nil {
@@ -62,7 +62,7 @@ func TestGiftsAreLookedOver(t *testing.T) {
 	s.run(quick)
 	s.audited(func(gifts, faults, complete float64) bool { return faults >= 1 && complete > 0 })
 	said := s.logs.String()
-	if !strings.Contains(said, `"level":"ERROR","msg":"a gift does not add up","finding":"gift `+g.VoucherID+`: it says 4999`) {
+	if !strings.Contains(said, `"level":"ERROR","msg":"the books do not add up","problem":"gift `+g.VoucherID+`: it says 4999`) {
 		t.Errorf("the log does not name the gift: %s", said)
 	}
 }

@@ -20,7 +20,6 @@ var placements = []placement{
 	{table: "item_list", by: "account_id"},
 	{table: "card", by: "account_id"},
 	{table: "entry", by: "account_id"},
-	{table: "strand", by: "account_id"},
 	{table: "request", by: "account_id"},
 	{table: "answer", by: "account_id"},
 	{table: "order_terms", by: "account_id"},
@@ -34,6 +33,7 @@ var placements = []placement{
 	{table: "day_count", by: "account_id"},
 	{table: "secret", by: "hash"}, // whoever shows a code does not know the account
 	{table: "sheet", by: "hash"},
+	{table: "chain", by: "writer"}, // a row is about entries of several accounts
 	{table: "stranger_bucket", by: "address_hash"},
 	{table: "outbox", by: "id"},
 	{table: "account", whole: true},

@@ -40,5 +40,5 @@ func testConfigureBeside(t *testing.T, open opener) {
 	if after.Version != before.Version {
 		t.Error("a change that changes nothing was written")
 	}
-	noSealBroken(t, s)
+	chainsHold(t, s)
 }

@@ -163,7 +163,7 @@ func (s *Store) configure(ctx context.Context, tx *sql.Tx, version int64, asked 
 	if _, err := tx.ExecContext(ctx, `UPDATE setup_version SET version = $1 WHERE one = 1`, version+1); err != nil {
 		return fmt.Errorf("saving the set-up's version: %w", err)
 	}
-	return s.logSetup(ctx, tx, changedLog, c.What, before)
+	return s.logSetup(ctx, tx, c.What, before)
 }
 
 func lockSetup(ctx context.Context, tx *sql.Tx, lock string) (version int64, err error) {

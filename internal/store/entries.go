@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"boon.example/internal/chain"
 	"boon.example/internal/gift"
 )
 
@@ -17,22 +18,24 @@ func entryFields(e *gift.Entry) []any {
 	}
 }
 
-const sealedEntryColumns = entryColumns + `, e.seal`
+// placedColumns are entryColumns and the entry's place in its hash chain.
+const placedColumns = entryColumns + `, e.writer, e.n`
 
-var insertEntry = inserting("entry", sealedEntryColumns, "BBBNBTNNNNBBBTTTB", "")
+var insertEntry = inserting("entry", placedColumns, "BBBNBTNNNNBBBTTTBN", "")
 
-func entryRows(entries []gift.Entry, seals []any) work {
+func entryRows(entries []gift.Entry, first chain.Place) work {
 	w := work{statement: insertEntry, rows: make([][]any, len(entries))}
 	for i := range entries {
-		w.rows[i] = entryRow(&entries[i], seals[i])
+		w.rows[i] = entryRow(&entries[i], chain.Place{Writer: first.Writer, N: first.N + int64(i)})
 	}
 	return w
 }
 
-func entryRow(e *gift.Entry, seal any) []any {
+func entryRow(e *gift.Entry, at chain.Place) []any {
 	return []any{
 		bare(e.AccountID), bare(e.ID), bare(e.VoucherID), e.Seq, id(e.Previous), string(e.Kind), int64(e.Delta), int64(e.Balance), int64(e.Status), micros(e.At),
-		id(e.Actor.KeyID), id(e.Actor.LocationID), id(e.Reverses), e.Reference, e.Reason, e.RequestID, seal,
+		id(e.Actor.KeyID), id(e.Actor.LocationID), id(e.Reverses), e.Reference, e.Reason, e.RequestID,
+		bare(at.Writer), at.N,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"boon.example/internal/chain"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 )
@@ -29,14 +30,13 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 			if err := g.save(ctx, &c); err != nil {
 				return fmt.Errorf("saving a group: %w", err)
 			}
+			g.saved = true
 			return nil
 		})
+		g.releaseWriter(err)
 		if err == nil {
 			s.used.commit(g.newlyUsed)
 			s.kept.commit(g.keptRead, counted)
-		}
-		if err == nil && g.strand != nil {
-			s.strands.giveBack(g.strand, g.links)
 		}
 		return err
 	})
@@ -54,8 +54,8 @@ type group struct {
 	loaded    map[ledger.Ref]int // the seq of each voucher that was loaded: what a change of it is measured against
 	newlyUsed []ledger.Ref
 	keptRead  map[ledger.CountKey]gift.Count // counts of what is kept, that were read
-	strand    *strand                        // that is continued; nil: nothing was entered
-	links     map[gift.ID]link               // how far the strand has come in the accounts of this group
+	writer    *chain.Writer                  // whose hash chain goes on; nil: nothing was entered
+	saved     bool                           // all that is left is the commit
 }
 
 // The statements of a group.
@@ -88,7 +88,7 @@ var (
 var groupStatements = []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectDeliveredBy, selectCancelled, selectCodes, updateVoucher,
 	updateReplays, updateCard, deleteJobs, selectDeliveries, selectJobs, selectResends, insertResend, updateDelivery, updateJob, addTally, insertGivenBack,
 	insertUsed, insertTerms, insertItems, insertVoucher, insertCard, insertSecret, insertSearch, insertEntry, insertRequest, insertAnswer, selectPlaces, insertJob,
-	selectNewestStrand, selectNewestSeals, insertStrand, insertSheet, selectCounts, lockCounts, insertCounts, addCounts, deleteSecrets, updateSecrets}
+	selectWriters, selectHead, insertChain, insertSheet, selectCounts, lockCounts, insertCounts, addCounts, deleteSecrets, updateSecrets}
 
 // hotTexts are the statements of a group as they are prepared row by row.
 func hotTexts() (texts []string) {
@@ -335,7 +335,7 @@ func byAccount[T any](sorted []T, account func(T) gift.ID, make func(gift.ID, []
 // save writes what was decided: locked rows first, then the rest, each in the order of its key. Last is the tally: it is one row for the
 // whole account, and who has written it keeps all others waiting until the commit.
 func (g *group) save(ctx context.Context, c *ledger.Changes) error {
-	seals, err := g.sealEntries(ctx, c)
+	row, first, err := g.chainEntries(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -349,7 +349,7 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	works = append(works, g.saveRekeyed(c.Rekeyed)...)
 	slices.SortStableFunc(c.Requests, func(a, b ledger.Request) int { return compareKeys(a.RequestKey, b.RequestKey) })
 	requests, answers := g.requestRows(c.Requests)
-	works = append(works, entryRows(c.Entries, seals), requests, answers)
+	works = append(works, row, entryRows(c.Entries, first), requests, answers)
 	works = append(works, g.saveGivenBack(c.Entries), rowsOf(insertJob, c.Jobs, jobRow), rowsOf(insertSheet, c.Sheets, g.sheetRow))
 	works = append(works, saveReplays(c.Replays)...)
 	works = append(works, saveResends(c)...)

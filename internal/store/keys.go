@@ -72,7 +72,7 @@ func (s *Store) UseKey(ctx context.Context) (id byte, err error) {
 		if _, err := tx.ExecContext(ctx, `UPDATE setup_version SET version = $1 WHERE one = 1`, version+1); err != nil { // which everybody watches
 			return err
 		}
-		return s.logSetup(ctx, tx, changedLog, fmt.Sprintf("used key %d of the key file", id), is)
+		return s.logSetup(ctx, tx, fmt.Sprintf("used key %d of the key file", id), is)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("using a new key: %w", err)

@@ -150,11 +150,6 @@ func (s *Store) migrateOnce(ctx context.Context, steps []migration) error {
 				return fmt.Errorf("migrating the database to schema %d (%s): %w", m.number, m.name, err)
 			}
 		}
-		if m.number == sealsStep {
-			if err := s.beginSeals(ctx, tx); err != nil {
-				return err
-			}
-		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO schema_version (version, name, serves, applied_at) VALUES ($1, $2, $3, $4)`,
 			m.number, m.name, m.serves, time.Now().UnixMicro())
 		took = m

@@ -146,7 +146,7 @@ func mismatch(ctx context.Context, file string) (again bool, err error) {
 	case known && p.Serves && !there: // an empty one is what a disk left that had not synced it
 		return true, fmt.Errorf("the log %s is missing: the boon serve that used it last did not end by itself, and the newest redemptions were in that file. "+
 			"Put it back. If it is lost, or another program has copied it into the database, remove %s, and run `boon verify`, with --since "+
-			"and the last note of the ends", file+logName, file+idName)
+			"and the last checkpoint", file+logName, file+idName)
 	}
 	return false, nil
 }

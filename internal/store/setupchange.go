@@ -4,99 +4,40 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash"
 	"time"
 
+	"boon.example/internal/chain"
 	"boon.example/internal/sealed"
 )
 
-// SetupChange is a row of the log of the set-up. Its rows are chained as entries are, in one chain for the whole installation.
-type SetupChange struct {
-	Number  int64
-	Kind    string // one of those below
-	Version int64  // of the set-up, after it
-	At      time.Time
-	By      string // the operating system's user
-	What    string // in words, a line for each change; never a secret
-	// Before and After are hashes of the whole set-up.
-	Before, After [sha256.Size]byte
-}
-
-// The kinds of SetupChange. The first row of a log is NEW or UPGRADED.
-const (
-	newLog      = "NEW"      // there was nothing: each entry has a seal
-	upgradedLog = "UPGRADED" // what was entered until then has none
-	adoptedLog  = "ADOPTED"  // what older programs wrote was accepted as it is
-	changedLog  = "CHANGED"
-)
-
-const setupChangeColumns = `number, kind, version, made_at, made_by, what, before, after, mac`
-
-// content is what the MAC of a row is over.
-func (c *SetupChange) content() []byte {
-	b := appendNumber([]byte{setupDomain}, c.Number)
-	b = appendText(b, c.Kind)
-	b = appendNumber(b, c.Version)
-	b = appendTime(b, c.At)
-	b = appendText(b, c.By)
-	b = appendText(b, c.What)
-	b = append(b, c.Before[:]...)
-	return append(b, c.After[:]...)
-}
+const setupChangeColumns = `number, version, made_at, made_by, what, before, after, mac`
 
 // logSetup writes what was done to the set-up, in the same transaction. before is its hash as it was.
-func (s *Store) logSetup(ctx context.Context, tx *sql.Tx, kind, what string, before [sha256.Size]byte) error {
+func (s *Store) logSetup(ctx context.Context, tx *sql.Tx, what string, before [sha256.Size]byte) error {
 	after, err := hashSetup(ctx, tx)
 	if err != nil {
 		return err
 	}
-	return s.logSetupAs(ctx, tx, kind, what, before, after)
-}
-
-func (s *Store) logSetupAs(ctx context.Context, tx *sql.Tx, kind, what string, before, after [sha256.Size]byte) (err error) {
-	c := SetupChange{Number: 1, Kind: kind, At: time.Now().UTC().Truncate(time.Microsecond), By: s.by, What: what, Before: before, After: after}
-	var last []byte
-	err = tx.QueryRowContext(ctx, `SELECT number + 1, mac FROM setup_change ORDER BY number DESC LIMIT 1`).Scan(&c.Number, &last)
+	c := chain.SetupChange{Number: 1, At: time.Now().UTC().Truncate(time.Microsecond), By: s.by, What: what, Before: before, After: after}
+	var last sealed.MAC
+	err = tx.QueryRowContext(ctx, `SELECT number + 1, mac FROM setup_change ORDER BY number DESC LIMIT 1`).Scan(&c.Number, scanMAC{&last})
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("reading the log of the set-up: %w", err)
 	}
 	if c.Version, err = setupVersion(ctx, tx); err != nil {
 		return err
 	}
-	var previous sealed.MAC
-	copy(previous[:], last)
-	mac := s.keys.Chain().Next(previous, c.content())
-	_, err = tx.ExecContext(ctx, `INSERT INTO setup_change (`+setupChangeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		c.Number, c.Kind, c.Version, micros(c.At), c.By, c.What, c.Before[:], c.After[:], mac[:])
+	c.Authenticate(s.keys.Authenticator(), last)
+	_, err = tx.ExecContext(ctx, `INSERT INTO setup_change (`+setupChangeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		c.Number, c.Version, micros(c.At), c.By, c.What, c.Before[:], c.After[:], c.MAC[:])
 	if err != nil {
 		return fmt.Errorf("writing the log of the set-up: %w", err)
 	}
 	return nil
-}
-
-// sealsStep is the step of the schema with which seals begin.
-const sealsStep = 6
-
-// beginSeals notes, in the transaction of that step, from when on entries of a database that is in use have seals. One that is nobody's
-// yet is noted to be new when it is claimed.
-func (s *Store) beginSeals(ctx context.Context, tx *sql.Tx) error {
-	noted, err := keyCheck(ctx, tx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	if err == nil {
-		err = s.follow(noted) // with other keys, nothing could be checked later
-	}
-	if err != nil {
-		return err
-	}
-	is, err := hashSetupAtFirst(ctx, tx)
-	if err != nil {
-		return err
-	}
-	return s.logSetupAs(ctx, tx, upgradedLog, "Seals began; what was entered before has none.", is, is)
 }
 
 // claim notes in a new database whose it is, and gives what is noted.
@@ -113,45 +54,26 @@ func (s *Store) claim(ctx context.Context, tx *sql.Tx) (noted []byte, err error)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.logSetup(ctx, tx, newLog, "Seals began.", is); err != nil {
+		if err := s.logSetup(ctx, tx, "began", is); err != nil {
 			return nil, err
 		}
 	}
 	return keyCheck(ctx, tx)
 }
 
-// hashSetup is a hash of everything that says who may do what: accounts and API keys. A column that a table got later counts where it
-// is not NULL, so that a step of the schema changes no hash.
-func hashSetup(ctx context.Context, q querier) ([sha256.Size]byte, error) {
-	return hashSetupOf(ctx, q, false)
-}
-
-// hashSetupAtFirst is the same for a schema that has only the columns that there were at first.
-func hashSetupAtFirst(ctx context.Context, q querier) ([sha256.Size]byte, error) {
-	return hashSetupOf(ctx, q, true)
-}
-
-func hashSetupOf(ctx context.Context, q querier, atFirst bool) (sum [sha256.Size]byte, err error) {
+// hashSetup is a hash of everything that says who may do what: accounts and API keys.
+func hashSetup(ctx context.Context, q querier) (sum [sha256.Size]byte, err error) {
 	h := sha256.New()
 	for _, t := range tables {
 		if t.name != "account" && t.name != "api_key" {
 			continue
 		}
-		if atFirst {
-			t.columns, t.types = t.columns[:t.first], t.types[:t.first]
-		}
 		err := each(ctx, q, t.selectAll(), nil, func(rows *sql.Rows) error {
 			r, err := scanTuple(rows, &t)
-			if err != nil {
-				return err
+			if err == nil {
+				hashTuple(h, r)
 			}
-			hashTuple(h, r[:t.first])
-			for i := t.first; i < len(r); i++ {
-				if r[i] != nil {
-					hashTuple(h, tuple{t.columns[i], r[i]})
-				}
-			}
-			return nil
+			return err
 		})
 		if err != nil {
 			return sum, fmt.Errorf("reading the set-up: %w", err)
@@ -169,21 +91,23 @@ func hashTuple(h hash.Hash, r tuple) {
 		case nil:
 			b = append(b, '0')
 		case int64:
-			b = appendNumber(append(b, 'i'), v)
+			b = binary.BigEndian.AppendUint64(append(b, 'i'), uint64(v))
 		case string:
-			b = appendText(append(b, 's'), v)
+			b = binary.BigEndian.AppendUint64(append(b, 's'), uint64(len(v)))
+			b = append(b, v...)
 		case []byte:
-			b = appendText(append(b, 'b'), v)
+			b = binary.BigEndian.AppendUint64(append(b, 'b'), uint64(len(v)))
+			b = append(b, v...)
 		}
 	}
 	h.Write(b)
 }
 
 // SetupChanges gives the log of the set-up, the oldest first.
-func (s *Store) SetupChanges(ctx context.Context) (all []SetupChange, err error) {
+func (s *Store) SetupChanges(ctx context.Context) (all []chain.SetupChange, err error) {
 	err = s.ask(ctx, func(ctx context.Context) error {
 		all = nil
-		return eachSetupChange(ctx, s.readers, func(c SetupChange, _ []byte) { all = append(all, c) })
+		return eachSetupChange(ctx, s.readers, func(c chain.SetupChange) { all = append(all, c) })
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the log of the set-up: %w", err)
@@ -191,17 +115,18 @@ func (s *Store) SetupChanges(ctx context.Context) (all []SetupChange, err error)
 	return all, nil
 }
 
-func eachSetupChange(ctx context.Context, q querier, fn func(c SetupChange, mac []byte)) error {
+func eachSetupChange(ctx context.Context, q querier, fn func(chain.SetupChange)) error {
 	return each(ctx, q, `SELECT `+setupChangeColumns+` FROM setup_change ORDER BY number`, nil, func(rows *sql.Rows) error {
-		var c SetupChange
-		var before, after, mac []byte
-		err := rows.Scan(&c.Number, &c.Kind, &c.Version, scanTime{&c.At}, &c.By, &c.What, &before, &after, &mac)
+		var c chain.SetupChange
+		var before, after []byte
+		err := rows.Scan(&c.Number, &c.Version, scanTime{&c.At}, &c.By, &c.What, &before, &after, scanMAC{&c.MAC})
+		if err != nil {
+			return err
+		}
 		if len(before) == len(c.Before) && len(after) == len(c.After) { // else no MAC fits
 			c.Before, c.After = [sha256.Size]byte(before), [sha256.Size]byte(after)
 		}
-		if err == nil {
-			fn(c, mac)
-		}
-		return err
+		fn(c)
+		return nil
 	})
 }

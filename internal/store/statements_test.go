@@ -74,11 +74,14 @@ var withoutAccount = map[string]string{
 	`INSERT INTO key_use`:                                                       "a row for each key, written every few minutes",
 	`SELECT key_id, used_at FROM key_use`:                                       "the operator's list of keys",
 	`SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits, accounts, programs FROM api_key`: "the set-up is read whole",
-	`SELECT id, config, version FROM account ORDER BY id`: "the set-up is hashed whole",
-	`SELECT number + 1, mac FROM setup_change`:            "the log of the set-up is the installation's",
-	`INSERT INTO setup_change`:                            "the log of the set-up is the installation's",
-	`INSERT INTO account (id, config, version)`:           "its key is the account",
-	`INSERT INTO api_key`:                                 "a key of a system has no account",
+	`SELECT id, config, version FROM account ORDER BY id`:   "the set-up is hashed whole",
+	`SELECT number + 1, mac FROM setup_change`:              "the log of the set-up is the installation's",
+	`SELECT c.writer FROM chain`:                            "a hash chain is one writer's, of whatever account its entries are",
+	`SELECT c.n, c.mac FROM chain AS c WHERE c.writer = $1`: "as above",
+	`INSERT INTO chain`:                                     "as above",
+	`INSERT INTO setup_change`:                              "the log of the set-up is the installation's",
+	`INSERT INTO account (id, config, version)`:             "its key is the account",
+	`INSERT INTO api_key`:                                   "a key of a system has no account",
 }
 
 // small are the tables with a row or two.

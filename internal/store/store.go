@@ -68,7 +68,7 @@ type Store struct {
 	lookUps map[string]*sql.Stmt // prepared on readers, by text
 	kept    keptCounts
 	used    usedRecords
-	strands strands
+	writers writers
 	by      string                         // Options.By
 	secrets gathering                      // look-ups by secret
 	lists   chan struct{}                  // lists that are being read

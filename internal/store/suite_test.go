@@ -1262,21 +1262,24 @@ func testVerify(t *testing.T, open opener) {
 		Answer:     ledger.Answer{Status: 200, Body: []byte(taken.ID.String())},
 		RequestKey: ledger.RequestKey{AccountID: accounts[0], Operation: ledger.RedeemGift, Key: "k"}}}})
 	n := 0
-	err := s.WalkVouchers(t.Context(), func(v gift.Voucher, history []gift.Entry) error {
-		if n < len(gifts) && v.ID != gifts[n].ID {
-			t.Errorf("voucher %d is out of order", n)
+	for from, more := (ledger.Ref{}), true; more; {
+		page, histories, err := s.Check(func(problem string) { t.Error(problem) }).Page(t.Context(), from, 500, 10)
+		must(t, err)
+		for _, v := range page {
+			history := histories[v.ID]
+			if n < len(gifts) && v.ID != gifts[n].ID {
+				t.Errorf("voucher %d is out of order", n)
+			}
+			if len(history) != v.Seq || history[len(history)-1].Balance != v.Balance || history[0].VoucherID != v.ID {
+				t.Errorf("voucher %d has a history of %d entries, want %d of its own", n, len(history), v.Seq)
+			}
+			n++
+			from = ledger.Ref{AccountID: v.AccountID, ID: v.ID.Next()}
 		}
-		if len(history) != v.Seq || history[len(history)-1].Balance != v.Balance || history[0].VoucherID != v.ID {
-			t.Errorf("voucher %d has a history of %d entries, want %d of its own", n, len(history), v.Seq)
-		}
-		n++
-		return nil
-	})
-	if err != nil || n != len(gifts) {
-		t.Errorf("%d vouchers walked, %v, want %d", n, err, len(gifts))
+		more = len(page) > 0
 	}
-	if err := s.WalkVouchers(t.Context(), func(gift.Voucher, []gift.Entry) error { return gift.NotFound }); err != gift.NotFound {
-		t.Errorf("the walk ended with %v, want the error of its function", err)
+	if n != len(gifts) {
+		t.Errorf("%d vouchers on all pages, want %d", n, len(gifts))
 	}
 	diff(t, problems(t, s), map[string]int{})
 
@@ -1313,8 +1316,8 @@ func problems(t *testing.T, s *Store) map[string]int {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 	}
-	if err := s.CheckRecords(t.Context(), func(string) { total-- }); err != nil || total != 0 {
-		t.Errorf("CheckRecords tells of %d problems less than its checks find, %v", total, err)
+	if err := s.Check(func(string) { total-- }).Records(t.Context()); err != nil || total != 0 {
+		t.Errorf("Records tells of %d problems less than its checks find, %v", total, err)
 	}
 	return found
 }

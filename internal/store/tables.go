@@ -12,7 +12,6 @@ type table struct {
 	columns []string
 	types   string     // of the columns, as in inserting
 	insert  *statement // a row
-	first   int        // how many of the columns the table had at first, where hashSetup reads it; the later ones may be NULL
 }
 
 // tables are all that an installation is, each after those that its rows refer to. Rows of a history come in the order in
@@ -23,8 +22,9 @@ var tables = []table{
 	newTable("forgotten", 1, "one, before, at", "NNN"),
 	newTable("account", 1, "id, config, version", "BTN"),
 	newTable("asset", 2, "account_id, hash, kind, bytes", "BBTB"),
-	apiKeyTable,
-	newTable("setup_change", 1, setupChangeColumns, "NTNNTTBBB"),
+	newTable("api_key", 1, "id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, "+
+		"permissions, limits, accounts, programs", "BTBTTBBNNNTTBB"),
+	newTable("setup_change", 1, setupChangeColumns, "NNNTTBBB"),
 	newTable("used_record", 2, "account_id, record_id", "BB"),
 	newTable("item_list", 2, "account_id, id, items", "BBT"),
 	newTable("voucher", 2, voucherColumns, voucherTypes),
@@ -33,8 +33,8 @@ var tables = []table{
 	newTable("secret", 1, "hash, kind, account_id, voucher_id", "BTBB"),
 	newTable("gift_search", 3, "account_id, key, voucher_id", "BBB"),
 	newTable("tally", 1, "account_id, vouchers", "BN"),
-	newTable("strand", 2, strandColumns, "BNNBB"),
-	newTable("entry", 2, sealedEntryColumns, "BBBNBTNNNNBBBTTTB"),
+	newTable("chain", 2, chainColumns, "BNBB"),
+	newTable("entry", 2, placedColumns, "BBBNBTNNNNBBBTTTBN"),
 	// The guards on entries have kept it already while these came.
 	newTable("given_back", 2, "account_id, redemption_id, amount, parts", "BBNN").
 		replacing(` ON CONFLICT (account_id, redemption_id) DO UPDATE SET amount = excluded.amount, parts = excluded.parts`),
@@ -51,21 +51,10 @@ var tables = []table{
 	newTable("key_use", 1, "key_id, used_at", "BN"),
 }
 
-// apiKeyTable grew: the columns that it had at first are those that the log of the set-up began with.
-var apiKeyTable = growing("api_key", 1, "id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at", "BTBTTBBNNN",
-	", permissions, limits, accounts, programs", "TTBB")
-
-// growing is newTable for a table that hashSetup reads and that got columns later.
-func growing(name string, keys int, columns, types, laterColumns, laterTypes string) table {
-	t := newTable(name, keys, columns+laterColumns, types+laterTypes)
-	t.first = len(types)
-	return t
-}
-
 // newTable takes columns and types as inserting does; the first keys of them are the primary key.
 func newTable(name string, keys int, columns, types string) table {
 	names := columnNames(columns)
-	return table{name, names[:keys], names, types, inserting(name, columns, types, ""), len(names)}
+	return table{name, names[:keys], names, types, inserting(name, columns, types, "")}
 }
 
 // replacing makes the table one whose rows may be there before they come.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/sealed"
 )
 
 // How Go values stand in columns. Arguments are made by id, bare and micros; columns are read into scanID and scanTime.
@@ -45,6 +46,18 @@ func (s scanID) Scan(column any) error {
 		}
 	}
 	return fmt.Errorf("a column that should hold 16 bytes does not")
+}
+
+// scanMAC reads a column into a MAC; what is none becomes the zero MAC, which fits nothing.
+type scanMAC struct{ to *sealed.MAC }
+
+// Scan implements sql.Scanner.
+func (s scanMAC) Scan(column any) error {
+	*s.to = sealed.MAC{}
+	if v, ok := column.([]byte); ok && len(v) == len(s.to) {
+		*s.to = sealed.MAC(v)
+	}
+	return nil
 }
 
 // scanTime reads a column into a time in UTC.

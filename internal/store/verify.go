@@ -6,88 +6,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 )
-
-// WalkVouchers hands every voucher with its whole history to fn, in the order of account and id. It holds a page of them in
-// memory at a time, and sees the vouchers of a page and their histories as they were at one moment; the store may be written to
-// meanwhile. An error of fn ends the walk and is given back.
-func (s *Store) WalkVouchers(ctx context.Context, fn func(gift.Voucher, []gift.Entry) error) error {
-	const size = 500
-	for from := (ledger.Ref{}); ; {
-		page, histories, err := s.VoucherPage(ctx, from, size, math.MaxInt)
-		if err != nil {
-			return fmt.Errorf("walking the vouchers: %w", err)
-		}
-		if len(page) == 0 {
-			return nil
-		}
-		for _, v := range page {
-			if err := fn(v, histories[v.ID]); err != nil {
-				return err
-			}
-		}
-		last := &page[len(page)-1]
-		from = ledger.Ref{AccountID: last.AccountID, ID: last.ID.Next()}
-	}
-}
-
-// selectPage gives the first vouchers, at most $3, at or after ($1, $2).
-const selectPage = `SELECT ` + voucherAndItems + ` FROM voucher AS v WHERE (v.account_id, v.id) >= ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
-
-// selectPageHistories gives the histories of the vouchers of account $1 from $2 to $3, of those that have no more than $4 entries. Each
-// table in it names its account: where accounts are spread over machines, Citus refuses a recursion that does not.
-func (d *dialect) selectPageHistories() string {
-	return `WITH RECURSIVE e AS (
-	SELECT ` + entryColumns + ` FROM voucher AS v ` + d.entryByID("v.last") + ` WHERE v.account_id = $1 AND v.id BETWEEN $2 AND $3 AND v.seq <= $4
-	UNION ALL
-	SELECT ` + entryColumns + ` FROM e AS n ` + d.entryByID("n.previous") + ` WHERE e.id < n.id
-) SELECT ` + entryColumns + ` FROM e ORDER BY e.voucher_id, e.seq`
-}
-
-// VoucherPage implements ledger.Shelf. Vouchers of two accounts may be on a page; should they share an id, the page ends between them.
-func (s *Store) VoucherPage(ctx context.Context, from ledger.Ref, limit, longest int) (page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
-	histories = make(map[gift.ID][]gift.Entry, limit)
-	err = s.read(ctx, func(tx *sql.Tx) error {
-		seen := make(map[gift.ID]bool, limit)
-		full := false
-		err := each(ctx, tx, selectPage, []any{bare(from.AccountID), bare(from.ID), limit}, func(rows *sql.Rows) error {
-			var v gift.Voucher
-			err := rows.Scan(voucherFields(&v)...)
-			if full = full || seen[v.ID]; !full {
-				page, seen[v.ID] = append(page, v), true
-			}
-			return err
-		})
-		for rest := page; err == nil && len(rest) > 0; {
-			n := 1
-			for n < len(rest) && rest[n].AccountID == rest[0].AccountID {
-				n++
-			}
-			args := []any{bare(rest[0].AccountID), bare(rest[0].ID), bare(rest[n-1].ID), longest}
-			err = each(ctx, tx, s.dialect.selectPageHistories(), args, func(rows *sql.Rows) error {
-				var e gift.Entry
-				err := rows.Scan(entryFields(&e)...)
-				histories[e.VoucherID] = append(histories[e.VoucherID], e)
-				return err
-			})
-			rest = rest[n:]
-		}
-		return err
-	})
-	return page, histories, err
-}
-
-// CheckRecords looks for what WalkVouchers does not show, and hands every problem that it finds to note, as a sentence. It
-// changes nothing and does not stop the store from being written to. An error is what kept it from looking.
-func (s *Store) CheckRecords(ctx context.Context, note func(problem string)) error {
-	return (&Audit{Store: s}).CheckRecords(ctx, note)
-}
 
 // check is one thing that must be true of a store.
 type check struct {

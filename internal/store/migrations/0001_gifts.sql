@@ -139,6 +139,8 @@ CREATE TABLE entry (
     reference   TEXT   NOT NULL,
     reason      TEXT   NOT NULL,
     request_id  TEXT   NOT NULL,
+    writer      BYTEA  NOT NULL CHECK (length(writer) = 16), -- whose hash chain the entry is in
+    n           BIGINT NOT NULL CHECK (n >= 1), -- its number there
     PRIMARY KEY (account_id, id),
     CONSTRAINT entry_kind CHECK (CASE kind
         WHEN 'REDEMPTION' THEN delta < 0

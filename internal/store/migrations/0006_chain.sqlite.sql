@@ -1,8 +1,8 @@
-CREATE TRIGGER strand_never_changes BEFORE UPDATE ON strand
-BEGIN SELECT RAISE(ABORT, 'strands are never changed'); END;
+CREATE TRIGGER chain_never_changes BEFORE UPDATE ON chain
+BEGIN SELECT RAISE(ABORT, 'rows of hash chains are never changed'); END;
 
-CREATE TRIGGER strand_never_deleted BEFORE DELETE ON strand
-BEGIN SELECT RAISE(ABORT, 'strands are never deleted'); END;
+CREATE TRIGGER chain_never_deleted BEFORE DELETE ON chain
+BEGIN SELECT RAISE(ABORT, 'rows of hash chains are never deleted'); END;
 
 CREATE TRIGGER setup_change_never_changes BEFORE UPDATE ON setup_change
 BEGIN SELECT RAISE(ABORT, 'the log of the set-up is never changed'); END;
@@ -12,5 +12,5 @@ CREATE TRIGGER setup_change_never_deleted BEFORE DELETE ON setup_change WHEN OLD
 BEGIN SELECT RAISE(ABORT, 'the log of the set-up is never shortened'); END;
 
 -- As in the steps before that gave figures for plans.
-INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('strand', 'strand', '1000000 1000 1');
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('chain', 'chain', '1000000 1000 1'), ('chain', 'chain_genesis', '1000 1');
 ANALYZE sqlite_schema;

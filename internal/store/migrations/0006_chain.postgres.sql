@@ -1,8 +1,8 @@
-CREATE TRIGGER strand_never_changes BEFORE UPDATE ON strand
-FOR EACH ROW EXECUTE FUNCTION never('strands are never changed');
+CREATE TRIGGER chain_never_changes BEFORE UPDATE ON chain
+FOR EACH ROW EXECUTE FUNCTION never('rows of hash chains are never changed');
 
-CREATE TRIGGER strand_never_deleted BEFORE DELETE ON strand
-FOR EACH ROW EXECUTE FUNCTION never('strands are never deleted');
+CREATE TRIGGER chain_never_deleted BEFORE DELETE ON chain
+FOR EACH ROW EXECUTE FUNCTION never('rows of hash chains are never deleted');
 
 CREATE TRIGGER setup_change_never_changes BEFORE UPDATE ON setup_change
 FOR EACH ROW EXECUTE FUNCTION never('the log of the set-up is never changed');

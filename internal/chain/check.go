@@ -1,0 +1,191 @@
+package chain
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/sealed"
+)
+
+// Check holds chains against what is in the database. First come the heads that were noted earlier, then all rows of all
+// chains, then entries in any order, and then Missing. It may be used while chains go on: an entry that is newer than the
+// rows that it was given is held against its row and not counted. It keeps one bit for each entry, and a little for each
+// chain. It is not safe for concurrent use.
+type Check struct {
+	auth     *sealed.Authenticator
+	found    func(problem string)
+	digester digester
+	chains   map[gift.ID]*progress
+	setup    SetupChange // the last
+	setupWas string      // where the set-up was not what its chain says
+}
+
+// progress is what is known of a chain.
+type progress struct {
+	head     Head
+	expected Head  // how far it had come once, at least
+	noted    int64 // how far as another chain's genesis says; -1: none does
+	begun    bool  // the genesis is there
+	broken   bool  // rows are missing
+	seen     []uint64
+}
+
+// NewCheck begins a check that tells found of each problem, as a sentence.
+func NewCheck(auth *sealed.Authenticator, found func(problem string)) *Check {
+	return &Check{auth: auth, found: found, chains: map[gift.ID]*progress{}}
+}
+
+func (c *Check) problem(format string, args ...any) { c.found(fmt.Sprintf(format, args...)) }
+
+func (c *Check) chain(writer gift.ID) *progress {
+	p := c.chains[writer]
+	if p == nil {
+		p = &progress{noted: -1}
+		p.head.Writer = writer
+		c.chains[writer] = p
+	}
+	return p
+}
+
+// Genesis takes a genesis before all rows, for what it says of other chains.
+func (c *Check) Genesis(r Row) {
+	for _, h := range heads(r.Content) {
+		c.Expect(h)
+		p := c.chain(h.Writer)
+		p.noted = max(p.noted, h.N)
+	}
+}
+
+// Expect takes a head that a chain has had. A later one stands for all that is before it.
+func (c *Check) Expect(h Head) {
+	p := c.chain(h.Writer)
+	switch {
+	case p.expected == (Head{}) || h.N > p.expected.N:
+		p.expected = h
+	case h.N == p.expected.N && h != p.expected:
+		c.problem("what was noted of chain %s at entry %d is not the same everywhere", h.Writer, h.N)
+	}
+}
+
+// Row takes the next row in the order of writer and number. What follows a problem is judged by what is there.
+func (c *Check) Row(r Row) {
+	p := c.chain(r.Writer)
+	first := r.N - int64(len(r.Content)/digestSize) // before the group
+	switch {
+	case r.N == 0 && !p.begun:
+		p.begun = true
+	case !p.begun:
+		c.problem("chain %s has lost its genesis", r.Writer)
+		p.begun, p.broken = true, true
+	case first != p.head.N || len(r.Content)%digestSize != 0:
+		c.problem("groups are missing from chain %s: between its entries %d and %d", r.Writer, p.head.N, r.N)
+		p.broken = true
+	}
+	if err := c.auth.Check(r.MAC, r.authenticated(p.head.MAC)); err != nil && !p.broken {
+		c.problem("the group of chain %s that ends with its entry %d is not as it was written: %s", r.Writer, r.N, err)
+	}
+	c.reach(p, Head{r.Place, r.MAC})
+}
+
+func (c *Check) reach(p *progress, h Head) {
+	if p.head = h; h.N == p.expected.N && p.expected.MAC != (sealed.MAC{}) && h.MAC != p.expected.MAC {
+		c.problem("chain %s is not what it was when it had come to its entry %d", h.Writer, h.N)
+	}
+}
+
+// Digest is what the row that an entry names must have at its place. terms is the gift of its first entry.
+func (c *Check) Digest(at Place, e *gift.Entry, terms *gift.Voucher, items gift.ID) Digest {
+	return c.digester.digest(at, e, terms, items)
+}
+
+// Entry takes an entry, and whether its row has its digest.
+func (c *Check) Entry(at Place, e *gift.Entry, has bool) {
+	if !has {
+		c.problem("account %s: entry %s of gift %s is not as it was written, or was never written by this program: it is not in "+
+			"the group of chain %s that has the entry %d", e.AccountID, e.ID, e.VoucherID, at.Writer, at.N)
+		return
+	}
+	p := c.chains[at.Writer]
+	if p == nil || p.broken || at.N < 1 || at.N > p.head.N {
+		return
+	}
+	if p.seen == nil {
+		p.seen = make([]uint64, p.head.N/64+1) // rows came for each, so there are no more than the database has digests
+	}
+	p.seen[at.N/64] |= 1 << (at.N % 64)
+}
+
+// Rows tells that all rows have come, and finds chains that had come further once.
+func (c *Check) Rows() {
+	for _, writer := range c.writers() {
+		if p := c.chains[writer]; p.head.N < p.expected.N || !p.begun {
+			c.problem("chain %s had come to its entry %d, and ends with its entry %d", writer, p.expected.N, p.head.N)
+		}
+	}
+}
+
+// Missing finds the entries of chains that have not come. All that the rows told of must have been given to Entry.
+func (c *Check) Missing() {
+	for _, writer := range c.writers() {
+		p := c.chains[writer]
+		has := func(n int64) bool { return p.seen != nil && p.seen[n/64]&(1<<(n%64)) != 0 }
+		for n := int64(1); n <= p.head.N && !p.broken; n++ {
+			from := n
+			for n <= p.head.N && !has(n) {
+				n++
+			}
+			if n > from {
+				c.problem("%d entries are missing that are in a group of chain %s: from its entry %d on", n-from, writer, from)
+			}
+		}
+	}
+}
+
+// writers are those that have a chain, but for the set-up's.
+func (c *Check) writers() []gift.ID {
+	all := slices.SortedFunc(maps.Keys(c.chains), func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
+	return slices.DeleteFunc(all, gift.ID.IsZero)
+}
+
+// Checkpoint gives the heads that say how far all chains have come: those that no genesis has.
+func (c *Check) Checkpoint() (all []Head) {
+	for _, writer := range c.writers() {
+		if p := c.chains[writer]; p.head.N > p.noted {
+			all = append(all, p.head)
+		}
+	}
+	return append(all, Head{Place{N: c.setup.Number}, c.setup.MAC})
+}
+
+// SetupChange takes the next change of the set-up.
+func (c *Check) SetupChange(s SetupChange) {
+	p := c.chain(gift.ID{})
+	err := c.auth.Check(s.MAC, s.authenticated(p.head.MAC))
+	switch {
+	case s.Number != p.head.N+1:
+		c.problem("changes %d to %d are missing from the log of the set-up", p.head.N+1, s.Number-1)
+	case err != nil:
+		c.problem("change %d of the set-up is not as it was written: %s", s.Number, err)
+	case s.Number > 1 && s.Before != c.setup.After:
+		c.setupWas = fmt.Sprintf("before its change %d", s.Number)
+	}
+	c.setup = s
+	c.reach(p, Head{Place{N: s.Number}, s.MAC})
+}
+
+// Setup takes what the set-up is, after all its changes.
+func (c *Check) Setup(hash [32]byte, version int64) {
+	p := c.chain(gift.ID{})
+	if p.head.N < p.expected.N {
+		c.problem("the log of the set-up had %d changes, and has %d", p.expected.N, p.head.N)
+	}
+	if hash != c.setup.After || version != c.setup.Version {
+		c.setupWas = cmp.Or(c.setupWas, "since its last change")
+	}
+	if c.setupWas != "" {
+		c.problem("the set-up was changed past boon, %s: its log does not say how", c.setupWas)
+	}
+}

@@ -1,0 +1,97 @@
+package chain
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// Digest stands for one entry: 128 bits of a SHA-256 over everything that it says. An entry has an id of 74 random bits,
+// so nobody can prepare two entries with one digest.
+type Digest [16]byte
+
+// digestSize is how many bytes of a group's content an entry takes.
+const digestSize = len(Digest{})
+
+// What a digest or a MAC is over begins with one of these.
+const (
+	entryDomain = 'E'
+	groupDomain = 'G'
+	setupDomain = 'C'
+)
+
+// digester makes digests; it is the content of the last one, kept for its memory.
+type digester []byte
+
+// digest covers every column of an entry. That of a gift's first entry also covers what never changes of the gift; items
+// is the key of the list of what it is good for. All values are as Go has them, not as a database keeps them. What is
+// written here is a storage format and never changes.
+func (d *digester) digest(at Place, e *gift.Entry, terms *gift.Voucher, items gift.ID) Digest {
+	b := append((*d)[:0], entryDomain)
+	b = append(b, at.Writer[:]...)
+	b = appendNumber(b, at.N)
+	b = appendEntry(b, e)
+	if e.Seq == 1 && terms != nil {
+		b = append(appendTerms(b, terms), items[:]...)
+	}
+	*d = b
+	sum := sha256.Sum256(b)
+	return Digest(sum[:digestSize])
+}
+
+func appendEntry(b []byte, e *gift.Entry) []byte {
+	ids := [...]*gift.ID{&e.AccountID, &e.ID, &e.VoucherID, &e.Previous, &e.Actor.KeyID, &e.Actor.LocationID, &e.Reverses}
+	for _, id := range ids {
+		b = append(b, id[:]...)
+	}
+	b = appendNumber(b, e.Seq)
+	b = appendNumber(b, e.Delta)
+	b = appendNumber(b, e.Balance)
+	b = appendNumber(b, e.Status)
+	b = appendTime(b, e.At)
+	b = appendText(b, e.Kind)
+	b = appendText(b, e.Reference)
+	b = appendText(b, e.Reason)
+	return appendText(b, e.RequestID)
+}
+
+// appendTerms writes every column of a voucher that never changes.
+func appendTerms(b []byte, v *gift.Voucher) []byte {
+	for _, id := range [...]*gift.ID{&v.AccountID, &v.ID, &v.OrderID, &v.ProgramID, &v.LocationID, &v.PromotionID} {
+		b = append(b, id[:]...)
+	}
+	b = appendFlag(appendFlag(b, v.Item), v.Promotional)
+	b = appendText(b, v.Currency.Code)
+	b = appendNumber(b, v.Currency.Decimals)
+	b = appendNumber(b, v.Original)
+	b = appendTime(b, v.ValidFrom)
+	b = appendTime(b, v.ValidUntil)
+	b = appendTime(b, v.CreatedAt)
+	return appendText(b, v.MadeBy)
+}
+
+func appendNumber[N ~int64 | ~int](b []byte, n N) []byte {
+	return binary.BigEndian.AppendUint64(b, uint64(n))
+}
+
+func appendText[T ~string | ~[]byte](b []byte, text T) []byte {
+	return append(appendNumber(b, len(text)), text...)
+}
+
+func appendFlag(b []byte, is bool) []byte {
+	if is {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+// appendTime writes a time in microseconds, as databases keep it, and that there is none.
+func appendTime(b []byte, t time.Time) []byte {
+	b = appendFlag(b, !t.IsZero())
+	if t.IsZero() {
+		return b
+	}
+	return appendNumber(b, t.UnixMicro())
+}

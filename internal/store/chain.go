@@ -1,0 +1,125 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"boon.example/internal/chain"
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// writers are the hash chains that this process continues and that no group is using. A group takes one, and gives it back
+// when it is certain what became of its transaction; a chain whose last commit failed, or may have, is not continued.
+type writers struct {
+	mu   sync.Mutex
+	free []*chain.Writer
+}
+
+// take gives the writer that was used last, so that few chains go on while few are needed; or a new one.
+func (w *writers) take(s *Store) *chain.Writer {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if n := len(w.free); n > 0 {
+		last := w.free[n-1]
+		w.free = w.free[:n-1]
+		return last
+	}
+	return chain.NewWriter(s.keys.Authenticator(), gift.ID(uuid.Must(uuid.NewV7())))
+}
+
+func (w *writers) giveBack(one *chain.Writer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.free = append(w.free, one)
+}
+
+const chainColumns = `c.writer, c.n, c.content, c.mac`
+
+// chainFields are where chainColumns are read into.
+func chainFields(r *chain.Row) []any {
+	return []any{scanID{&r.Writer}, &r.N, &r.Content, scanMAC{&r.MAC}}
+}
+
+// lastID is after every other, so that the newest is found by a key.
+var lastID = bytes.Repeat([]byte{0xff}, len(gift.ID{}))
+
+// notedHeads is how many chains, the newest, a genesis tells the heads of.
+const notedHeads = 64
+
+var (
+	selectWriters = &statement{what: "reading chains", one: `SELECT c.writer FROM chain AS c WHERE c.n = 0 AND c.writer <= $1 ORDER BY c.writer DESC LIMIT $2`}
+	selectHead    = &statement{what: "reading heads", one: `SELECT c.n, c.mac FROM chain AS c WHERE c.writer = $1 ORDER BY c.n DESC LIMIT 1`}
+	insertChain   = inserting("chain", chainColumns, "BNBB", "")
+)
+
+// chainEntries makes the row that links entries to the group's chain, and gives the place of the first of them.
+func (g *group) chainEntries(ctx context.Context, c *ledger.Changes) (w work, first chain.Place, err error) {
+	w.statement = insertChain
+	if len(c.Entries) == 0 {
+		return w, first, nil
+	}
+	g.writer = g.writers.take(g.Store)
+	if !g.writer.Begun() {
+		heads, err := g.readHeads(ctx)
+		if err != nil {
+			return w, first, fmt.Errorf("beginning a hash chain: %w", err)
+		}
+		w.rows = append(w.rows, chainRow(g.writer.Genesis(heads)))
+	}
+	issued := make(map[ledger.Ref]*gift.Voucher, len(c.Gifts))
+	for i := range c.Gifts {
+		issued[refOf(&c.Gifts[i].Voucher)] = &c.Gifts[i].Voucher
+	}
+	row, first := g.writer.Group(c.Entries, func(e *gift.Entry) (*gift.Voucher, gift.ID) {
+		v := issued[ledger.Ref{AccountID: e.AccountID, ID: e.VoucherID}]
+		if v == nil || e.Seq > 1 {
+			return nil, gift.ID{}
+		}
+		return v, itemsID(v)
+	})
+	w.rows = append(w.rows, chainRow(row))
+	return w, first, nil
+}
+
+// releaseWriter gives the group's chain back, unless what became of its transaction is not certain: then a new one begins.
+func (g *group) releaseWriter(err error) {
+	switch {
+	case g.writer == nil:
+		return
+	case err == nil:
+		g.writer.Committed()
+	case g.saved: // the commit failed, or may have
+		return
+	default:
+		g.writer.RolledBack()
+	}
+	g.writers.giveBack(g.writer)
+}
+
+func chainRow(r chain.Row) []any { return []any{bare(r.Writer), r.N, r.Content, r.MAC[:]} }
+
+// readHeads tells how far the newest chains have come.
+func (g *group) readHeads(ctx context.Context) (heads []chain.Head, err error) {
+	err = g.run(ctx, []work{{statement: selectWriters, rows: [][]any{{lastID, notedHeads}}, take: func(from scanner) error {
+		var h chain.Head
+		err := from.Scan(scanID{&h.Writer})
+		heads = append(heads, h)
+		return err
+	}}})
+	works := make([]work, len(heads))
+	for i := range heads {
+		h := &heads[i]
+		works[i] = work{statement: selectHead, rows: [][]any{{bare(h.Writer)}}, take: func(from scanner) error {
+			return from.Scan(&h.N, scanMAC{&h.MAC})
+		}}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return heads, g.run(ctx, works)
+}

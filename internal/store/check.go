@@ -1,0 +1,214 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"boon.example/internal/chain"
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// Check begins a check of the store. It implements ledger.Books.
+func (s *Store) Check(found func(problem string)) ledger.Check { return s.CheckSince(nil, found) }
+
+// CheckSince begins a check that also finds what is gone since an earlier check gave a checkpoint.
+func (s *Store) CheckSince(checkpoint []chain.Head, found func(problem string)) *Check {
+	c := &Check{store: s, found: found, chains: chain.NewCheck(s.keys.Authenticator(), found)}
+	for _, h := range checkpoint {
+		c.chains.Expect(h)
+	}
+	return c
+}
+
+// Check is a check of a store. It implements ledger.Check.
+type Check struct {
+	store  *Store
+	found  func(problem string)
+	chains *chain.Check
+}
+
+// Checkpoint says how far all chains had come when they were followed.
+func (c *Check) Checkpoint() []chain.Head { return c.chains.Checkpoint() }
+
+// Records implements ledger.Check.
+func (c *Check) Records(ctx context.Context) error {
+	for _, check := range c.store.checks() {
+		if err := check.run(ctx, c.found); err != nil {
+			return fmt.Errorf("%s: %w", check.name, err)
+		}
+	}
+	return nil
+}
+
+// Missing implements ledger.Check.
+func (c *Check) Missing() { c.chains.Missing() }
+
+// The rows of chains after a place; at most $3.
+const (
+	selectGeneses = `SELECT ` + chainColumns + ` FROM chain AS c WHERE c.n = 0 AND (c.writer, c.n) > ($1, $2) ORDER BY c.writer, c.n LIMIT $3`
+	selectRows    = `SELECT ` + chainColumns + ` FROM chain AS c WHERE (c.writer, c.n) > ($1, $2) ORDER BY c.writer, c.n LIMIT $3`
+)
+
+// chainPage is how many rows of chains are read at once: a row has 16 bytes for each entry of its group.
+const chainPage = 200
+
+// Chains implements ledger.Check.
+func (c *Check) Chains(ctx context.Context, pause func(rows int) error) error {
+	if err := c.checkSetup(ctx); err != nil {
+		return err
+	}
+	if err := c.eachRow(ctx, selectGeneses, c.chains.Genesis, pause); err != nil {
+		return err
+	}
+	if err := c.eachRow(ctx, selectRows, c.chains.Row, pause); err != nil {
+		return err
+	}
+	c.chains.Rows()
+	return nil
+}
+
+// eachRow reads rows of chains, page by page.
+func (c *Check) eachRow(ctx context.Context, query string, take func(chain.Row), pause func(rows int) error) error {
+	after := chain.Place{N: -1}
+	for n := chainPage; n == chainPage; {
+		n = 0
+		err := each(ctx, c.store.readers, query, []any{bare(after.Writer), after.N, chainPage}, func(rows *sql.Rows) error {
+			var r chain.Row
+			err := rows.Scan(chainFields(&r)...)
+			if after = r.Place; err == nil {
+				take(r)
+			}
+			n++
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if err := pause(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkSetup follows the chain of the set-up to what the set-up is now.
+func (c *Check) checkSetup(ctx context.Context) error {
+	return c.store.read(ctx, func(tx *sql.Tx) error {
+		if err := eachSetupChange(ctx, tx, c.chains.SetupChange); err != nil {
+			return err
+		}
+		version, err := setupVersion(ctx, tx)
+		if err != nil {
+			c.found(err.Error())
+			return nil
+		}
+		hash, err := hashSetup(ctx, tx)
+		if err == nil {
+			c.chains.Setup(hash, version)
+		}
+		return err
+	})
+}
+
+// placed is an entry with what its chain must have of it.
+type placed struct {
+	gift.Entry
+	at     chain.Place
+	digest chain.Digest
+}
+
+// selectPage gives the first vouchers, at most $3, at or after ($1, $2).
+const selectPage = `SELECT ` + voucherAndItems + ` FROM voucher AS v WHERE (v.account_id, v.id) >= ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
+
+// selectPageHistories gives the histories of the vouchers of account $1 from $2 to $3, of those that have no more than $4 entries. Each
+// table in it names its account: where accounts are spread over machines, Citus refuses a recursion that does not.
+func (d *dialect) selectPageHistories() string {
+	return `WITH RECURSIVE e AS (
+	SELECT ` + placedColumns + ` FROM voucher AS v ` + d.entryByID("v.last") + ` WHERE v.account_id = $1 AND v.id BETWEEN $2 AND $3 AND v.seq <= $4
+	UNION ALL
+	SELECT ` + placedColumns + ` FROM e AS n ` + d.entryByID("n.previous") + ` WHERE e.id < n.id
+) SELECT ` + placedColumns + ` FROM e ORDER BY e.voucher_id, e.seq`
+}
+
+// Page implements ledger.Check. Vouchers of two accounts may be on a page; should they share an id, the page ends between them.
+func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
+	histories = make(map[gift.ID][]gift.Entry, limit)
+	vouchers := make(map[gift.ID]*gift.Voucher, limit)
+	items := make(map[gift.ID]gift.ID, limit)
+	var entries []placed
+	err = c.store.read(ctx, func(tx *sql.Tx) error {
+		full := false
+		err := each(ctx, tx, selectPage, []any{bare(from.AccountID), bare(from.ID), limit}, func(rows *sql.Rows) error {
+			var v gift.Voucher
+			var list gift.ID
+			fields := voucherFields(&v)
+			fields[len(fields)-2] = scanID{&list}
+			err := rows.Scan(fields...)
+			if full = full || vouchers[v.ID] != nil; !full {
+				page, vouchers[v.ID], items[v.ID] = append(page, v), &v, list
+			}
+			return err
+		})
+		for rest := page; err == nil && len(rest) > 0; {
+			n := 1
+			for n < len(rest) && rest[n].AccountID == rest[0].AccountID {
+				n++
+			}
+			args := []any{bare(rest[0].AccountID), bare(rest[0].ID), bare(rest[n-1].ID), longest}
+			err = each(ctx, tx, c.store.dialect.selectPageHistories(), args, func(rows *sql.Rows) error {
+				var e placed
+				err := rows.Scan(append(entryFields(&e.Entry), scanID{&e.at.Writer}, &e.at.N)...)
+				e.digest = c.chains.Digest(e.at, &e.Entry, vouchers[e.VoucherID], items[e.VoucherID])
+				histories[e.VoucherID] = append(histories[e.VoucherID], e.Entry)
+				entries = append(entries, e)
+				return err
+			})
+			rest = rest[n:]
+		}
+		return err
+	})
+	if err == nil {
+		err = c.checkEntries(ctx, entries)
+	}
+	return page, histories, err
+}
+
+// selectDigest gives the digest that chain $1 has of its entry $2, for each pair.
+var selectDigest = digestStatement()
+
+func digestStatement() *statement {
+	of := func(writer, n string) string {
+		return strings.NewReplacer("{writer}", writer, "{n}", n).Replace(
+			`SELECT substr(c.content, CAST(length(c.content) - 16 * (c.n - {n}) - 15 AS INTEGER), 16) AS digest
+			FROM chain AS c WHERE c.writer = {writer} AND c.n >= {n} ORDER BY c.n LIMIT 1`)
+	}
+	return &statement{what: "reading digests", one: of("$1", "$2"),
+		piped: `SELECT f.digest FROM unnest(` + arrays(1, "BN") + `) AS w (writer, n) CROSS JOIN LATERAL (` + of("w.writer", "w.n") + `) AS f`}
+}
+
+// checkEntries holds entries against their chains.
+func (c *Check) checkEntries(ctx context.Context, entries []placed) error {
+	digests := make(map[chain.Digest]bool, len(entries))
+	w := work{statement: selectDigest, rows: make([][]any, len(entries)), take: func(from scanner) error {
+		var digest []byte
+		err := from.Scan(&digest)
+		if len(digest) == len(chain.Digest{}) {
+			digests[chain.Digest(digest)] = true
+		}
+		return err
+	}}
+	for i := range entries {
+		w.rows[i] = []any{bare(entries[i].at.Writer), entries[i].at.N}
+	}
+	if err := c.store.dialect.read(ctx, c.store, []work{w}); err != nil {
+		return fmt.Errorf("reading hash chains: %w", err)
+	}
+	for i := range entries {
+		e := &entries[i]
+		c.chains.Entry(e.at, &e.Entry, digests[e.digest]) // a digest is over the place, too
+	}
+	return nil
+}
