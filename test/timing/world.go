@@ -161,7 +161,7 @@ func (w *world) comparisons() []comparison {
 		{"a gift for another location, no gift (by id)", id(w.elsewhere.VoucherID), id("0199a000-0000-7000-8000-00000000ffff"),
 			"open: told to a key of its account that has its id"},
 		{"a code for another location, another account's code", validate(tillKey, w.elsewhere.VoucherCode, "NOT_AUTHORIZED"),
-			validate(tillKey, w.other.VoucherCode, "NOT_AUTHORIZED"), ""},
+			validate(tillKey, w.other.VoucherCode, "NOT_AUTHORIZED"), "answered in other words, as a gift of the account is no guess"},
 		{"another account's code, an unknown code", validate(tillKey, w.other.VoucherCode, "NOT_AUTHORIZED"), validate(tillKey, w.unknown(0), "NOT_FOUND"), ""},
 		{"a good code, an unknown code", validate(tillKey, w.good.VoucherCode, "OK"), validate(tillKey, w.unknown(0), "NOT_FOUND"), ""},
 		{"after too many guesses: a good code, an unknown code", guessed(w.good.VoucherCode), guessed(w.unknown(1)), ""},
