@@ -52,9 +52,7 @@ var stillAllowed = map[string][]string{
 }
 
 // legitimate has the folders in which a word means what it means everywhere, with the reason.
-var legitimate = map[string][]string{
-	"rank": {"internal/load"}, // the nearest rank of a percentile
-}
+var legitimate = map[string][]string{}
 
 // words splits identifiers at their capitals, and also gives each identifier as a whole.
 var (

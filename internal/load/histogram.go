@@ -1,81 +1,50 @@
 package load
 
 import (
-	"math/bits"
-	"sync/atomic"
+	"sync"
 	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Histogram counts durations in buckets that are never wider than 1/128 of what they hold, from a nanosecond to hours. The zero value
-// is empty and ready; it is safe for concurrent use.
+// Histogram counts durations up to an hour, each to three digits. The zero value is empty and ready; it is safe for concurrent use.
 type Histogram struct {
-	buckets [buckets]atomic.Int64
-	sum     atomic.Int64
-	highest atomic.Int64
+	mu sync.Mutex
+	of *hdrhistogram.Histogram // nil: nothing was counted
 }
 
-const (
-	fineBits = 7 // each power of two is divided in 1<<fineBits buckets
-	maxBits  = 44
-	buckets  = (maxBits - fineBits + 1) << fineBits
-)
-
-// bucketOf gives the bucket of a value, with the least significant bits beyond the finest cut off.
-func bucketOf(v uint64) int {
-	cut := max(0, bits.Len64(v)-fineBits-1)
-	return min(cut<<fineBits+int(v>>cut), buckets-1)
-}
-
-// highestOf is the highest value of a bucket.
-func highestOf(bucket int) uint64 {
-	cut := max(0, bucket>>fineBits-1)
-	return (uint64(bucket-cut<<fineBits)+1)<<cut - 1
-}
-
-// Add counts one duration; one below zero counts as zero.
+// Add counts one duration; one below zero counts as zero, and one beyond an hour as that.
 func (h *Histogram) Add(d time.Duration) {
-	d = max(0, d)
-	h.buckets[bucketOf(uint64(d))].Add(1)
-	h.sum.Add(int64(d))
-	for {
-		old := h.highest.Load()
-		if int64(d) <= old || h.highest.CompareAndSwap(old, int64(d)) {
-			return
-		}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.of == nil {
+		h.of = hdrhistogram.New(1, int64(time.Hour), 3)
 	}
+	_ = h.of.RecordValue(int64(min(max(0, d), time.Hour))) // it fails for what is out of its range
+}
+
+// read gives a figure of what was counted; 0 when nothing was.
+func (h *Histogram) read(figure func(*hdrhistogram.Histogram) int64) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.of == nil {
+		return 0
+	}
+	return figure(h.of)
 }
 
 // Count is how many were counted.
-func (h *Histogram) Count() (n int64) {
-	for i := range h.buckets {
-		n += h.buckets[i].Load()
-	}
-	return n
-}
+func (h *Histogram) Count() int64 { return h.read((*hdrhistogram.Histogram).TotalCount) }
 
-// Max is the longest that was counted, exactly.
-func (h *Histogram) Max() time.Duration { return time.Duration(h.highest.Load()) }
+// Max is the longest that was counted.
+func (h *Histogram) Max() time.Duration { return time.Duration(h.read((*hdrhistogram.Histogram).Max)) }
 
-// Mean is the average, exactly; 0 when nothing was counted.
+// Mean is the average; 0 when nothing was counted.
 func (h *Histogram) Mean() time.Duration {
-	n := h.Count()
-	if n == 0 {
-		return 0
-	}
-	return time.Duration(h.sum.Load() / n)
+	return time.Duration(h.read(func(of *hdrhistogram.Histogram) int64 { return int64(of.Mean()) }))
 }
 
-// Quantile is the duration that this share of all stays within, such as 0.99 for the 99th percentile; at most 1/128 too long, never too
-// short. 0 when nothing was counted.
+// Quantile is the duration that this share of all stays within, such as 0.99 for the 99th percentile; 0 when nothing was counted.
 func (h *Histogram) Quantile(share float64) time.Duration {
-	n := h.Count()
-	rank := int64(share*float64(n) + 0.9999999)
-	var seen int64
-	for i := range h.buckets {
-		seen += h.buckets[i].Load()
-		if seen >= rank && seen > 0 {
-			return min(time.Duration(highestOf(i)), h.Max())
-		}
-	}
-	return h.Max()
+	return time.Duration(h.read(func(of *hdrhistogram.Histogram) int64 { return of.ValueAtQuantile(100 * share) }))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// A quantile is never below the true one, and at most 1/128 above it.
+// A quantile is the true one to three digits.
 func TestQuantiles(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -30,25 +30,15 @@ func TestQuantiles(t *testing.T) {
 	slices.Sort(all)
 	for _, share := range []float64{0.0001, 0.01, 0.5, 0.9, 0.99, 0.999, 0.9999, 1} {
 		want := all[int(math.Ceil(share*float64(len(all))))-1]
-		if got := h.Quantile(share); got < want || float64(got) > float64(want)*(1+1.0/128)+1 {
+		if got := h.Quantile(share); math.Abs(float64(got-want)) > float64(want)/1000+1 {
 			t.Errorf("quantile %v is %v, but should be %v", share, got, want)
 		}
 	}
-	if h.Max() != all[len(all)-1] || h.Count() != int64(len(all)) {
+	if longest := all[len(all)-1]; h.Max() < longest || h.Max() > longest+longest/1000 || h.Count() != int64(len(all)) {
 		t.Errorf("longest %v of %d", h.Max(), h.Count())
 	}
 	if none := new(Histogram); none.Quantile(0.5) != 0 || none.Mean() != 0 {
 		t.Error("an empty histogram is not zero")
-	}
-}
-
-func TestEveryBucketHoldsWhatIsPutIntoIt(t *testing.T) {
-	t.Parallel()
-	for v := uint64(0); v < 1<<maxBits; v += 1 + v/100 {
-		b := bucketOf(v)
-		if highest := highestOf(b); highest < v || b > 0 && highestOf(b-1) >= v {
-			t.Fatalf("%d is in bucket %d, which ends at %d, the one before at %d", v, b, highest, highestOf(b-1))
-		}
 	}
 }
 
