@@ -131,7 +131,7 @@ func (i *Issue) draw(random io.Reader) (err error) {
 func (i *Issue) want(c *Call, w *Want) {
 	c.wantSent(w, slices.Collect(maps.Keys(i.contacts()))...)
 	for n := range i.Gifts {
-		w.Codes = append(w.Codes, i.Gifts[n].Card.Code)
+		w.Gifts = append(w.Gifts, &i.Gifts[n])
 	}
 }
 

@@ -62,14 +62,14 @@ func cardFields(c *gift.Card, secrets *[]byte) []any {
 
 var insertCard = inserting("card", cardColumns+", c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTF", "")
 
-func (s *Store) cardRow(g *gift.Gift, ownTerms bool) []any {
+func (s *Store) cardRow(g *gift.Gift, secrets []byte, ownTerms bool) []any {
 	c, p := &g.Card, &g.Card.Purchase
 	terms, promotionalTerms := c.Terms, c.PromotionalTerms
 	if !ownTerms {
 		terms, promotionalTerms = "", ""
 	}
 	return []any{
-		bare(g.AccountID), bare(g.ID), s.sealSecrets(g), c.Label, terms, promotionalTerms, int64(c.EquivalentValue),
+		bare(g.AccountID), bare(g.ID), secrets, c.Label, terms, promotionalTerms, int64(c.EquivalentValue),
 		c.Sender, c.Recipient, c.Contact, c.Message, int64(c.Method), id(c.DesignID), c.Scheduled, micros(c.DeliveryDate), c.DeliveryZone,
 		micros(c.DeliveredAt), c.RecipientIndex, p.Reference, p.FirstName, p.LastName, p.EmailAddress, id(p.StorefrontID),
 		c.Notes, c.RelatedOrderID, c.RelatedOrderNumber, !ownTerms,

@@ -17,8 +17,9 @@ import (
 // Group implements ledger.Store.
 func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	ctx = context.WithoutCancel(ctx) // a commit is not abandoned because somebody hung up
+	prepared := s.prepareCodes(&want)
 	err := s.insist(ctx, func(ctx context.Context) error {
-		g := group{Store: s, keptRead: map[ledger.CountKey]gift.Count{}}
+		g := group{Store: s, prepared: prepared, keptRead: map[ledger.CountKey]gift.Count{}}
 		var counted map[ledger.CountKey]gift.Count
 		err := s.dialect.transact(ctx, s, func(run runner) error {
 			g.run = run
@@ -50,6 +51,7 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 type group struct {
 	*Store
 	run       runner
+	prepared  map[gift.VoucherCode]*prepared
 	state     ledger.State
 	loaded    map[ledger.Ref]int // the seq of each voucher that was loaded: what a change of it is measured against
 	newlyUsed []ledger.Ref
@@ -137,7 +139,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	works = append(works, g.wantResends(want.Resends)...)
 	works = append(works, g.wantDeliveries(want.Deliveries)...)
 	works = append(works, g.wantCancelled(want.Cancelled)...)
-	works = append(works, g.wantCodes(want.Codes)...)
+	works = append(works, g.wantCodes()...)
 	if err := g.run(ctx, works); err != nil {
 		return err
 	}
@@ -270,23 +272,24 @@ func (g *group) wantCancelled(wanted []ledger.Ref) []work {
 	})
 }
 
-func (g *group) wantCodes(wanted []gift.VoucherCode) []work {
-	if len(wanted) == 0 {
+func (g *group) wantCodes() []work {
+	if len(g.prepared) == 0 {
 		return nil
 	}
-	byHash := make(map[string]gift.VoucherCode, len(wanted))
+	byHash := make(map[string]gift.VoucherCode, len(g.prepared))
 	w := work{statement: selectCodes, take: func(from scanner) error {
 		var hash []byte
 		err := from.Scan(&hash)
 		g.state.Codes[byHash[string(hash)]] = true
 		return err
 	}}
-	for _, c := range wanted {
-		for _, hash := range g.keys.CodeHashes(c) {
-			byHash[string(hash)] = c
+	for code, p := range g.prepared {
+		for _, hash := range p.hashes {
+			byHash[string(hash)] = code
 			w.rows = append(w.rows, []any{hash})
 		}
 	}
+	slices.SortFunc(w.rows, func(a, b []any) int { return slices.Compare(a[0].([]byte), b[0].([]byte)) })
 	return []work{w}
 }
 
@@ -373,9 +376,10 @@ func (g *group) saveGifts(gifts []gift.Gift) []work {
 	secrets := work{statement: insertSecret, rows: make([][]any, 0, 2*len(gifts))}
 	for i := range gifts {
 		v := &gifts[i]
+		p := g.preparedFor(v)
 		secrets.rows = append(secrets.rows,
-			[]any{g.keys.CodeHash(v.Card.Code), codeSecret, bare(v.AccountID), bare(v.ID)},
-			[]any{g.keys.TokenHash(v.Card.Token), tokenSecret, bare(v.AccountID), bare(v.ID)})
+			[]any{p.code, codeSecret, bare(v.AccountID), bare(v.ID)},
+			[]any{p.token, tokenSecret, bare(v.AccountID), bare(v.ID)})
 	}
 	slices.SortFunc(secrets.rows, func(a, b []any) int { return slices.Compare(a[0].([]byte), b[0].([]byte)) })
 	shared, terms := sharedTerms(gifts)
@@ -384,7 +388,7 @@ func (g *group) saveGifts(gifts []gift.Gift) []work {
 		saveItems(gifts),
 		rowsOf(insertVoucher, gifts, func(v *gift.Gift) []any { return voucherRow(&v.Voucher) }),
 		rowsOf(insertCard, gifts, func(v *gift.Gift) []any {
-			return g.cardRow(v, !shared[ledger.Ref{AccountID: v.AccountID, ID: v.OrderID}])
+			return g.cardRow(v, g.preparedFor(v).secrets, !shared[ledger.Ref{AccountID: v.AccountID, ID: v.OrderID}])
 		}),
 		secrets,
 	}

@@ -53,7 +53,7 @@ func (g *group) saveSearch(c *ledger.Changes) work {
 		w.rows = append(w.rows, []any{bare(account), g.keys.SearchHash(account, text), bare(voucher)})
 	}
 	for i := range c.Gifts {
-		w.rows = append(w.rows, g.searchRows(&c.Gifts[i])...)
+		w.rows = append(w.rows, g.preparedFor(&c.Gifts[i]).search...)
 	}
 	for i := range c.Vouchers {
 		if v := &c.Vouchers[i]; rare[v.Status] {
