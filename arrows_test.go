@@ -3,6 +3,7 @@ package boon_test
 import (
 	"os"
 	"os/exec"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -67,6 +68,21 @@ func TestArrowsPointOneWay(t *testing.T) {
 			if from == "internal/gift" && (ours || strings.Contains(to, ".")) {
 				t.Errorf("internal/gift imports %s: the domain knows the standard library only", to)
 			}
+		}
+	}
+}
+
+// TestMapIsWhole: every package has its line in ARCHITECTURE.md.
+func TestMapIsWhole(t *testing.T) {
+	page, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, plan, _ := strings.Cut(string(page), "\n## The map\n")
+	plan, _, _ = strings.Cut(plan, "\nArrows ")
+	for folder := range arrows {
+		if name := path.Base(folder); !regexp.MustCompile(`\b` + name + `\b`).MatchString(plan) {
+			t.Errorf("the map of ARCHITECTURE.md lacks %s", folder)
 		}
 	}
 }
