@@ -12,7 +12,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -182,7 +184,15 @@ func (c *Client) attempt(ctx context.Context, k call, body []byte) (_ Meta, sent
 }
 
 func (c *Client) newRequest(ctx context.Context, k call, body []byte) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, k.method, c.base+k.path, bytes.NewReader(body))
+	address := c.base + k.path
+	if c.account != "" && k.method == http.MethodGet && !strings.Contains(k.path, "accountID=") {
+		sign := "?"
+		if strings.Contains(k.path, "?") {
+			sign = "&"
+		}
+		address += sign + "accountID=" + url.QueryEscape(c.account)
+	}
+	req, err := http.NewRequestWithContext(ctx, k.method, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 type Client struct {
 	base       string // without a slash at its end
 	key        string
+	account    string // that look-ups are about; "": the key's
 	http       http.Client
 	userAgent  string
 	attempts   int
@@ -77,6 +78,14 @@ func New(baseURL, key string, opts ...Option) (*Client, error) {
 }
 
 const printable = "!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"
+
+// ForAccount is a client whose look-ups (Gift, History, Gifts, RequestStatus) are about an account: a system integrator key that
+// serves several must say which.
+func (c *Client) ForAccount(accountID string) *Client {
+	of := *c
+	of.account = accountID
+	return &of
+}
 
 // String names the service, and not the key.
 func (c *Client) String() string { return fmt.Sprintf("client of %s", c.base) }

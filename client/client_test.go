@@ -221,6 +221,31 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 	}
 }
 
+// TestLookUpsForAnAccount: a system key that serves several accounts says which one its look-ups are about.
+func TestLookUpsForAnAccount(t *testing.T) {
+	t.Parallel()
+	c, s := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{}`) })
+	of := c.ForAccount("a/1")
+	_, _ = of.Gift(t.Context(), "g")
+	_, _ = of.RequestStatus(t.Context(), "k", client.OpSendGift)
+	for range of.History(t.Context(), "g") {
+	}
+	for range of.Gifts(t.Context(), client.GiftsFilter{AccountID: "other"}) {
+	}
+	_, _ = of.CancelGift(t.Context(), client.CancelGiftRequest{VoucherID: "g", Cause: client.CausePurchaseFailed})
+	_, _ = c.Gift(t.Context(), "g")
+	const gifts = "/api/integration/gifting/gifts"
+	var got []string
+	for _, r := range s.all() {
+		got = append(got, r.uri)
+	}
+	want := []string{gifts + "/g?accountID=a%2F1", "/api/integration/requests/k?operation=send-gift&accountID=a%2F1",
+		gifts + "/g/history?accountID=a%2F1", gifts + "?accountID=other", "/api/integration/gifting/cancel-gift", gifts + "/g"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestErrorTellsWhatTheServiceSaid(t *testing.T) {
 	t.Parallel()
 	c, s := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) {

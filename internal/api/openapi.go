@@ -8,139 +8,35 @@ import (
 	"html/template"
 	"net/http"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"go.yaml.in/yaml/v3"
 
 	"boon.example/docs"
 )
 
-//go:embed openapi.yaml
-var openAPISource []byte
+// openapi.yaml is the description of the interface as people write it, openapi.json the same as programs read it.
+//
+//go:generate go test -run TestOpenAPIFileIsGenerated -update .
+//go:embed openapi.json
+var openAPIFile []byte
 
-// exampleURL is where the server of openapi.yaml stands.
-const exampleURL = "https://gifts.example.com"
+// exampleURL is where the server of openapi.yaml stands, and unversioned its version.
+const (
+	exampleURL  = "https://gifts.example.com"
+	unversioned = `"version":"0.0.0"`
+)
 
-// OpenAPI gives the description of the interface, OpenAPI 3.1 as JSON, with the version and the public address of this server. The
-// order of the members and the spelling of the numbers are those of the file: an amount in an example keeps its decimals.
+// OpenAPI gives the description of the interface, OpenAPI 3.1 as JSON, with the version and the public address of this server.
 func OpenAPI(version, publicURL string) []byte {
-	var file yaml.Node
-	if err := yaml.Unmarshal(openAPISource, &file); err != nil {
-		panic(fmt.Sprintf("openapi.yaml is part of the program and cannot be read: %v", err))
+	address, _ := jsontext.AppendQuote(nil, strings.TrimSuffix(publicURL, "/")) // the error only tells of invalid UTF-8
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, openAPIFile); err != nil {
+		panic(fmt.Sprintf("openapi.json is part of the program and cannot be read: %v", err))
 	}
-	root := file.Content[0]
-	yamlMember(yamlMember(root, "info"), "version").Value = version
-	c := converter{url: strings.TrimSuffix(publicURL, "/")}
-	c.value(root)
-	return c.Bytes()
-}
-
-// yamlMember finds a member of a mapping.
-func yamlMember(mapping *yaml.Node, name string) *yaml.Node {
-	for i := 0; i < len(mapping.Content); i += 2 {
-		if mapping.Content[i].Value == name {
-			return mapping.Content[i+1]
-		}
-	}
-	panic("openapi.yaml lacks the member " + name)
-}
-
-// converter writes YAML nodes as JSON. What is shared by an anchor is written out wherever it is used.
-type converter struct {
-	bytes.Buffer
-	url string // in place of exampleURL
-}
-
-func (c *converter) value(n *yaml.Node) {
-	switch n.Kind {
-	case yaml.AliasNode:
-		c.value(n.Alias)
-	case yaml.MappingNode:
-		c.WriteByte('{')
-		for i, pair := range merged(n) {
-			c.part(i)
-			c.text(pair.key)
-			c.WriteByte(':')
-			c.value(pair.value)
-		}
-		c.WriteByte('}')
-	case yaml.SequenceNode:
-		c.WriteByte('[')
-		for i, element := range n.Content {
-			c.part(i)
-			c.value(element)
-		}
-		c.WriteByte(']')
-	default:
-		c.scalar(n)
-	}
-}
-
-func (c *converter) part(i int) {
-	if i > 0 {
-		c.WriteByte(',')
-	}
-}
-
-func (c *converter) scalar(n *yaml.Node) {
-	switch n.Tag {
-	case "!!null":
-		c.WriteString("null")
-	case "!!bool":
-		is, err := strconv.ParseBool(n.Value)
-		if err != nil {
-			panic("openapi.yaml: write true or false, not " + n.Value)
-		}
-		c.WriteString(strconv.FormatBool(is))
-	case "!!int", "!!float":
-		if !json.Valid([]byte(n.Value)) {
-			panic("openapi.yaml: not a JSON number: " + n.Value)
-		}
-		c.WriteString(n.Value)
-	default:
-		c.text(n.Value)
-	}
-}
-
-func (c *converter) text(s string) {
-	quoted, _ := jsontext.AppendQuote(nil, strings.ReplaceAll(s, exampleURL, c.url)) // YAML is valid UTF-8
-	c.Write(quoted)
-}
-
-type pair struct {
-	key   string
-	value *yaml.Node
-}
-
-// merged lists the members of a mapping. A merge key (<<) gives those of another mapping, in their places, and what stands
-// beside it wins. No name may stand twice.
-func merged(n *yaml.Node) []pair {
-	var pairs []pair
-	own := map[string]bool{}
-	for i := 0; i < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		if key.Tag == "!!merge" {
-			if value.Kind == yaml.AliasNode {
-				value = value.Alias
-			}
-			pairs = append(pairs, merged(value)...)
-			continue
-		}
-		if own[key.Value] {
-			panic(fmt.Sprintf("openapi.yaml, line %d: %s stands twice", key.Line, key.Value))
-		}
-		own[key.Value] = true
-		at := slices.IndexFunc(pairs, func(p pair) bool { return p.key == key.Value })
-		if at < 0 {
-			pairs = append(pairs, pair{key.Value, value})
-		} else {
-			pairs[at].value = value
-		}
-	}
-	return pairs
+	versioned := strings.Replace(compact.String(), unversioned, `"version":"`+version+`"`, 1)
+	return []byte(strings.ReplaceAll(versioned, exampleURL, string(address[1:len(address)-1])))
 }
 
 //go:embed assets

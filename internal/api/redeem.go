@@ -66,7 +66,7 @@ func (r *redemption) command(c *call, at *gift.Location) *ledger.Redeem {
 	cmd := &ledger.Redeem{VoucherID: r.ID, Notice: c.account.BalanceNotice, Redeem: r.Redeem}
 	cmd.Context, cmd.LocationID, cmd.Account = c.actor(at.ID), at.ID, c.account
 	if r.Ticket != nil {
-		cmd.Eligible = func(v *gift.Voucher) *gift.Eligibility { return &judge(r.Ticket, c.account, v).Eligibility }
+		cmd.Eligible = func(v *gift.Voucher) *gift.Eligibility { return &c.eligibility(r.Ticket, v).Eligibility }
 	}
 	return cmd
 }

@@ -137,7 +137,7 @@ func (c *call) alsoMissing(err error, w giftRef) error {
 		}
 	case w.Token != (gift.Token{}):
 		if _, missing = c.Records.GiftByToken(c.ctx, w.Token); errors.Is(missing, gift.NotFound) {
-			missing = gift.RefuseAt(gift.NotFound, byToken, noSuchToken)
+			missing = gift.NoSuchToken()
 		}
 	}
 	if _, told := errors.AsType[*gift.Error](missing); missing != nil && !told {
@@ -173,12 +173,12 @@ func readTarget(o *wire.Object) (t gift.Target) {
 	return t
 }
 
-// judge gives the ticket's verdict on a voucher; nil without a ticket.
-func judge(t *ticket.Ticket, a *gift.Account, v *gift.Voucher) *ticket.Verdict {
+// eligibility is what a ticket allows a voucher to pay; nil without a ticket.
+func (c *call) eligibility(t *ticket.Ticket, v *gift.Voucher) *ticket.Verdict {
 	if t == nil {
 		return nil
 	}
-	verdict := ticket.Judge(t, a.Items(v), v)
+	verdict := ticket.Judge(t, c.account.Items(v), v)
 	return &verdict
 }
 
@@ -196,37 +196,28 @@ func readAmount(o *wire.Object, c gift.Currency) gift.Number {
 	return number
 }
 
-const noSuchToken = "There is no gift with this token."
-
-// find looks a gift up by code or token, for use at a location. Codes are guarded against guessing: one that is not there is a miss, and
-// one of another account counts for more. A gift of the account itself is none, wherever it may be used.
+// find looks a gift up by code or token, for use at a location. Codes are limited against guessing.
 func (c *call) find(w giftRef, at *gift.Location) (g gift.Gift, err error) {
+	check := func(err error, missing *gift.Error) (cost int, _ error) {
+		if err != nil && !errors.Is(err, gift.NotFound) {
+			return 0, stored(err)
+		}
+		found := &g.Voucher
+		if err != nil {
+			found = nil
+		}
+		return c.caller.CheckUse(found, at.ID, missing)
+	}
 	if w.Code == (gift.VoucherCode{}) {
 		g, err = c.Records.GiftByToken(c.ctx, w.Token)
-		_, err = c.usable(&g, at, err, byToken, noSuchToken)
+		_, err = check(err, gift.NoSuchToken())
 		return g, err
 	}
 	err = c.guesses.lookUp(c.ctx, c.till(at), func() (cost int, err error) {
 		g, err = c.Records.GiftByCode(c.ctx, w.Code)
-		return c.usable(&g, at, err, "voucherCode", "There is no gift with this code.")
+		return check(err, gift.NoSuchCode())
 	})
 	return g, err
-}
-
-// usable refuses what is not there, not the account's, or not good here, and tells what that costs as a guess. err is what looking it
-// up failed with.
-func (c *call) usable(g *gift.Gift, at *gift.Location, err error, path, unknown string) (cost int, _ error) {
-	switch {
-	case errors.Is(err, gift.NotFound):
-		return gift.MissUnknown, gift.RefuseAt(gift.NotFound, path, "%s", unknown)
-	case err != nil:
-		return 0, stored(err)
-	case g.AccountID != c.account.ID:
-		return gift.MissForeign, gift.RefuseAt(gift.NotAuthorized, path, "This gift cannot be used here.")
-	case !g.AllowedAt(at.ID):
-		return 0, gift.RefuseAt(gift.NotAuthorized, path, "This gift is good at another location only.")
-	}
-	return 0, nil
 }
 
 // till is where codes are tried.

@@ -53,15 +53,10 @@ func (c *call) validate(asked *validation, at *gift.Location) (g gift.Gift, _ *t
 	if g, err = c.find(asked.giftRef, at); err != nil {
 		return g, nil, err
 	}
-	if g.Status == gift.PurchaseFailed {
-		return g, nil, gift.Refuse(gift.RedemptionNotAllowed, "The purchase of this gift failed.")
+	verdict := c.eligibility(asked.ticket, &g.Voucher)
+	var eligible *gift.Eligibility
+	if verdict != nil {
+		eligible = &verdict.Eligibility
 	}
-	if err := asked.target.Check(&g.Voucher); err != nil {
-		return g, nil, err
-	}
-	verdict := judge(asked.ticket, c.account, &g.Voucher)
-	if verdict != nil && verdict.NoneEligible {
-		return g, nil, gift.NoEligibleItems(c.account.Items(&g.Voucher))
-	}
-	return g, verdict, nil
+	return g, verdict, g.Validate(asked.target, eligible, c.account)
 }

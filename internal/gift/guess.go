@@ -18,6 +18,32 @@ const (
 	MissForeign = 3 // the gift is another account's: nobody mistypes that often
 )
 
+// CheckUse judges a gift that was looked up by its code or token, for use at a location of the caller's account. It refuses what is not there
+// (v is nil) with missing, and what is not the account's or not good at the location with NOT_AUTHORIZED, and tells what that costs as a
+// guess. A gift of the account itself costs nothing, wherever it may be used.
+func (c *Caller) CheckUse(v *Voucher, at ID, missing *Error) (cost int, _ error) {
+	path := missing.Messages[0].Path
+	switch {
+	case v == nil:
+		return MissUnknown, missing
+	case v.AccountID != c.Account.ID:
+		return MissForeign, RefuseAt(NotAuthorized, path, "This gift cannot be used here.")
+	case !v.AllowedAt(at):
+		return 0, RefuseAt(NotAuthorized, path, goodElsewhere)
+	}
+	return 0, nil
+}
+
+// NoSuchCode and NoSuchToken are told of what names no gift.
+func NoSuchCode() *Error {
+	return RefuseAt(NotFound, "voucherCode", "There is no gift with this code.")
+}
+
+// NoSuchToken see NoSuchCode.
+func NoSuchToken() *Error {
+	return RefuseAt(NotFound, "voucherPublicToken", "There is no gift with this token.")
+}
+
 // GuessAlarm is how many misses of a key, at whatever locations, within GuessAlarmWithin are an event.
 const (
 	GuessAlarm       = 200

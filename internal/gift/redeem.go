@@ -49,6 +49,22 @@ func (v Voucher) Redeem(r Redeem) (Voucher, Entry, error) {
 	return v, e, nil
 }
 
+// Validate refuses a voucher that a till cannot use as it means to, whatever else may speak against redeeming it, which the answer tells:
+// one that nobody paid for, one that is not what the till expects (target), and one that is good for nothing on the ticket. nil: no ticket
+// was given.
+func (v *Voucher) Validate(target Target, ticket *Eligibility, account *Account) error {
+	if v.Status == PurchaseFailed {
+		return Refuse(RedemptionNotAllowed, "The purchase of this gift failed.")
+	}
+	if err := target.Check(v); err != nil {
+		return err
+	}
+	if ticket != nil && ticket.NoneEligible {
+		return NoEligibleItems(account.Items(v))
+	}
+	return nil
+}
+
 // amount reads a number in the unit of the voucher; where there is none, the amount beside it stands.
 func (v *Voucher) amount(number Number, otherwise Amount) (Amount, error) {
 	if number == "" {
