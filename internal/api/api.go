@@ -52,6 +52,7 @@ type Config struct {
 	Note          func(ctx context.Context, e Event) // told of every request that was answered; nil: nobody is
 	// GuessAlarm is told of the till at which a key reached gift.GuessAlarm misses; nil: nobody is.
 	GuessAlarm func(ctx context.Context, at gift.Till)
+	Admission  Admission    // nil: every call is handled at once
 	Elsewhere  http.Handler // answers paths that are not the interface's; nil: they are NOT_FOUND
 }
 
@@ -88,6 +89,9 @@ func New(c Config) *API {
 	}
 	if c.GuessAlarm == nil {
 		c.GuessAlarm = func(context.Context, gift.Till) {}
+	}
+	if c.Admission == nil {
+		c.Admission = unbounded{}
 	}
 	if c.ClientAddress == nil {
 		c.ClientAddress = clientip.Peer
@@ -134,8 +138,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Route is one operation of the interface.
 type Route struct {
-	Method  string
-	Pattern string // as http.ServeMux takes it
+	Method   string
+	Pattern  string // as http.ServeMux takes it
+	Priority Priority
 
 	handle    handler
 	deadline  time.Duration
@@ -159,31 +164,31 @@ type handler func(*call) (ledger.Answer, error)
 func Routes() []Route {
 	const base = root + "/integration"
 	return []Route{
-		{Method: "POST", Pattern: base + "/gifting/send-gift",
+		{Method: "POST", Pattern: base + "/gifting/send-gift", Priority: PriorityWrite,
 			handle: sendGift, deadline: otherDeadline, needs: gift.MaySend, operation: ledger.SendGift, anyKey: true},
-		{Method: "POST", Pattern: base + "/gifting/cancel-gift",
+		{Method: "POST", Pattern: base + "/gifting/cancel-gift", Priority: PriorityWrite,
 			handle: cancelGift, deadline: otherDeadline, needs: gift.MayCancel, operation: ledger.CancelGift, anyKey: true},
-		{Method: "POST", Pattern: base + "/gifting/reinstate-gift",
+		{Method: "POST", Pattern: base + "/gifting/reinstate-gift", Priority: PriorityWrite,
 			handle: reinstateGift, deadline: otherDeadline, needs: gift.MayCancel, operation: ledger.ReinstateGift},
-		{Method: "POST", Pattern: base + "/gifting/resend-gift",
+		{Method: "POST", Pattern: base + "/gifting/resend-gift", Priority: PriorityWrite,
 			handle: resendGift, deadline: otherDeadline, needs: gift.MayResend, operation: ledger.ResendGift},
-		{Method: "POST", Pattern: base + "/gifting/reschedule-gift",
+		{Method: "POST", Pattern: base + "/gifting/reschedule-gift", Priority: PriorityWrite,
 			handle: rescheduleGift, deadline: otherDeadline, needs: gift.MayResend, operation: ledger.RescheduleGift},
-		{Method: "POST", Pattern: base + "/redemption/validate-gift",
+		{Method: "POST", Pattern: base + "/redemption/validate-gift", Priority: PriorityValidate,
 			handle: validateGift, deadline: redemptionDeadline, needs: gift.MayValidate},
-		{Method: "POST", Pattern: base + "/redemption/redeem-gift",
+		{Method: "POST", Pattern: base + "/redemption/redeem-gift", Priority: PriorityRedeem,
 			handle: redeemGift, deadline: redemptionDeadline, needs: gift.MayRedeem, operation: ledger.RedeemGift},
-		{Method: "POST", Pattern: base + "/redemption/reverse-redemption",
+		{Method: "POST", Pattern: base + "/redemption/reverse-redemption", Priority: PriorityRedeem,
 			handle: reverseRedemption, deadline: redemptionDeadline, needs: gift.MayReverse, operation: ledger.ReverseRedemption},
-		{Method: "GET", Pattern: base + "/gifting/gifts",
+		{Method: "GET", Pattern: base + "/gifting/gifts", Priority: PriorityRead,
 			handle: listGifts, deadline: otherDeadline, needs: gift.MayLookUp, anyKey: true},
-		{Method: "GET", Pattern: base + "/gifting/activity",
+		{Method: "GET", Pattern: base + "/gifting/activity", Priority: PriorityRead,
 			handle: listActivity, deadline: otherDeadline, needs: gift.MayLookUp},
-		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}",
+		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}", Priority: PriorityRead,
 			handle: showGift, deadline: otherDeadline, needs: gift.MayLookUp, anyKey: true},
-		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}/history",
+		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}/history", Priority: PriorityRead,
 			handle: showHistory, deadline: otherDeadline, needs: gift.MayLookUp, anyKey: true},
-		{Method: "GET", Pattern: base + "/requests/{key}",
+		{Method: "GET", Pattern: base + "/requests/{key}", Priority: PriorityRead,
 			handle: showRequests, deadline: otherDeadline, anyKey: true},
 	}
 }
@@ -244,9 +249,9 @@ type call struct {
 	payer     *gift.ID      // for whom; nil: there were few
 }
 
-// run admits the caller and hands the call to its handler.
+// run reads the call, waits until it is admitted, and hands it to its handler.
 func (c *call) run(r Route) (_ ledger.Answer, err error) {
-	if err := c.admit(r); err != nil {
+	if err := c.authorize(r); err != nil {
 		return ledger.Answer{}, err
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), r.deadline)
@@ -260,17 +265,21 @@ func (c *call) run(r Route) (_ ledger.Answer, err error) {
 		}
 		// A body may take its time, and the key may be revoked or have expired meanwhile.
 		c.now = c.Now().UTC()
-		if err := c.admit(r); err != nil {
+		if err := c.authorize(r); err != nil {
 			return ledger.Answer{}, err
 		}
 	}
+	if !c.Admission.Enter(ctx, r.Priority) {
+		return ledger.Answer{}, errOverloaded
+	}
+	defer c.Admission.Leave(r.Priority)
 	c.ctx, cancel = c.patient(ctx)
 	defer cancel()
 	return r.handle(c)
 }
 
-// admit tells who calls and whether they may make this call, by what holds now.
-func (c *call) admit(r Route) (err error) {
+// authorize tells who calls and whether they may make this call, by what holds now.
+func (c *call) authorize(r Route) (err error) {
 	if c.caller, err = c.authenticate(); err != nil {
 		return err
 	}
@@ -304,7 +313,7 @@ func (a *API) handler(h handler) http.Handler {
 		if err == nil && r.Method == http.MethodGet { // of others that is known before
 			err = c.hold(len(answer.Body) - c.memory)
 		}
-		event := Event{RequestID: c.requestID, Err: hidden(err)}
+		event := Event{RequestID: c.requestID, Overloaded: errors.Is(err, errOverloaded), Err: hidden(err)}
 		if c.account != nil {
 			event.AccountID = c.account.ID
 		}

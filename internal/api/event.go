@@ -10,5 +10,6 @@ type Event struct {
 	KeyName    string    // as the set-up calls it
 	LocationID gift.ID   // that the request names or that follows from the key; zero: none
 	Code       gift.Code // "" on success
+	Overloaded bool      // it was not admitted
 	Err        error     // what lies behind an UNEXPECTED_ERROR or UNAVAILABLE; never shown to the caller
 }

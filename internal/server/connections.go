@@ -59,9 +59,9 @@ type connectionKey struct{}
 // attach makes a server tell of its connections, and its handler of the requests that have come.
 func (c *connections) attach(s *http.Server) {
 	s.ConnState = c.changed
-	inner, handler := s.ConnContext, s.Handler
+	handler := s.Handler
 	s.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
-		return context.WithValue(inner(ctx, conn), connectionKey{}, conn)
+		return context.WithValue(ctx, connectionKey{}, conn)
 	}
 	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if conn, ok := r.Context().Value(connectionKey{}).(net.Conn); ok {

@@ -17,17 +17,18 @@ import (
 
 // furnish starts everything behind the listener.
 func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
-	h := &house{Config: c, store: s, metrics: newMetrics(), door: newDoor(time.Now), connections: newConnections(connectionsFor(descriptors()))}
+	h := &house{Config: c, store: s, metrics: newMetrics(), connections: newConnections(connectionsFor(descriptors()))}
 	if err := h.readSetup(ctx); err != nil {
 		return nil, err
 	}
+	h.admission = newAdmission(maxInFlight, func(p api.Priority) { h.metrics.refused.WithLabelValues(p.String()).Inc() })
 	h.auditor = h.newAuditor()
 	var under ledger.Store = s
 	if c.Under != nil {
 		under = c.Under(s)
 	}
 	h.engine = ledger.Start(under, ledger.Options{Lanes: s.Writers(), Observe: h.committed})
-	h.metrics.watch(h.door, h.engine, s)
+	h.metrics.watch(h.admission, h.engine, s)
 	h.metrics.gauge("boon_connections_open", "Open connections of clients.", func() float64 { return float64(h.connections.count()) })
 	h.metrics.gauge("boon_connections_max", "How many may be before the oldest idle ones are closed.", func() float64 { return float64(h.connections.max) })
 
@@ -44,9 +45,9 @@ func furnish(ctx context.Context, c Config, s *store.Store) (*house, error) {
 		Engine: h.engine, Records: s, Directory: h.directory.Load, Fingerprint: s.Keys().Fingerprint, Fingerprinted: s.Keys().Fingerprinted,
 		PublicURL: c.PublicURL, Email: h.post.email != nil, SMS: h.post.sms != nil, Wake: worker.Wake, Note: note,
 		Patience: s.Patience(), ClientAddress: c.Proxies.Client, GuessAlarm: h.guessAlarm,
-		Elsewhere: h.routes(web.Handler(pages)),
+		Admission: h.admission, Elsewhere: h.routes(web.Handler(pages)),
 	})
-	h.handler = h.door.guard(h.observe(h.api), h.refuse(h.api.Busy))
+	h.handler = h.observe(h.admitted(h.api))
 
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	h.stopBackground = cancel

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"boon.example/internal/api"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
 )
@@ -50,10 +51,10 @@ func newMetrics() *metrics {
 		}),
 	}
 	m.refused = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "boon_requests_refused_total", Help: "Requests refused at the door for want of time, by rank; they are in no other count.",
-	}, []string{"rank"})
-	for r := redeem; r < numRanks; r++ {
-		m.refused.WithLabelValues(r.String())
+		Name: "boon_requests_refused_total", Help: "Requests refused under overload, by priority; they are in no other count.",
+	}, []string{"priority"})
+	for p := range api.Priorities {
+		m.refused.WithLabelValues(p.String())
 	}
 	m.attempts = newAttempts()
 	m.guessing = prometheus.NewCounter(prometheus.CounterOpts{
@@ -84,11 +85,11 @@ func (m *metrics) gauge(name, help string, read func() float64) {
 }
 
 // watch adds the gauges that are read when asked for.
-func (m *metrics) watch(d *door, e *ledger.Engine, s *store.Store) {
+func (m *metrics) watch(a *admission, e *ledger.Engine, s *store.Store) {
 	gauge := m.gauge
 	gauge("boon_engine_queue_depth", "Commands that wait for a transaction.", func() float64 { return float64(e.Depth()) })
-	gauge("boon_requests_inside", "Requests that are worked on.", func() float64 { return float64(d.state().inside) })
-	gauge("boon_requests_inside_limit", "How many may be before more are refused.", func() float64 { return float64(d.state().limit) })
+	gauge("boon_requests_in_flight", "Requests that are handled.", func() float64 { n, _ := a.state(); return float64(n) })
+	gauge("boon_requests_waiting", "Requests that wait until fewer are in flight.", func() float64 { _, n := a.state(); return float64(n) })
 	size := func(of func(store.Sizes) int64) func() float64 {
 		return func() float64 {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)

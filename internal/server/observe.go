@@ -38,9 +38,11 @@ func (h *house) observe(next http.Handler) http.Handler {
 					h.fail(answer, r, http.StatusInternalServerError)
 				}
 			}
-			took := time.Since(begun)
-			h.metrics.request(route(r), answer.code(), took)
-			h.log(r, answer.code(), took, event)
+			if !event.Overloaded { // a line in the log would cost more than all the rest of a refusal
+				took := time.Since(begun)
+				h.metrics.request(route(r), answer.code(), took)
+				h.log(r, answer.code(), took, event)
+			}
 			if !event.KeyID.IsZero() {
 				h.keyUses.note(event.KeyID, begun)
 			}

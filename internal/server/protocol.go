@@ -38,6 +38,14 @@ type spokenConn struct {
 	house *house
 }
 
+// CloseWrite tells the client that no more will come, as net/http does before it gives up a request that it will not read to its end.
+func (c *spokenConn) CloseWrite() error {
+	if tcp, ok := c.Conn.(*net.TCPConn); ok {
+		return tcp.CloseWrite()
+	}
+	return nil
+}
+
 // plainRefusal is what net/http writes, all of it; an answer of a handler has more headers.
 var plainRefusal = regexp.MustCompile(`\AHTTP/1\.1 (\d{3}) [^\r\n]*\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n[^\r\n]*\z`)
 

@@ -118,7 +118,7 @@ type house struct {
 	store     *store.Store
 	engine    *ledger.Engine
 	metrics   *metrics
-	door      *door
+	admission *admission
 	auditor   *ledger.Auditor
 	directory atomic.Pointer[gift.Directory]
 	api       *api.API
@@ -133,15 +133,9 @@ type house struct {
 	stopBackground context.CancelFunc
 }
 
-func (h *house) serve(ctx context.Context, listener net.Listener) error {
+func (h *house) serve(ctx context.Context, listener net.Listener) (err error) {
 	servers := []*http.Server{h.httpServer(h.handler)}
-	turnstile, err := newTurnstile(spoken{listener, h}, h.door.crowded.Load)
-	if err != nil {
-		listener.Close()
-		return err
-	}
-	defer turnstile.dismantle()
-	listeners := []net.Listener{turnstile}
+	listeners := []net.Listener{spoken{listener, h}}
 	if h.AdminListen != "" {
 		admin, err := net.Listen("tcp", h.AdminListen)
 		if err != nil {
@@ -163,7 +157,6 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	case <-ctx.Done():
 		h.Logger.Info("stopping")
 	}
-	turnstile.dismantle() // who stands in line gets an answer too
 	h.drain()
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
@@ -184,7 +177,6 @@ func (h *house) drain() {
 func (h *house) httpServer(handler http.Handler) *http.Server {
 	s := &http.Server{
 		Handler:           handler,
-		ConnContext:       withVisitor,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,

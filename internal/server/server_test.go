@@ -377,8 +377,8 @@ func TestSlowAndIdleClientsHarmNobody(t *testing.T) {
 		t.Errorf("%d slow senders took %d bytes of memory, want at most %d", len(slow)-heads, after-before, most)
 	}
 	_, metrics, err := s.call("GET", "/metrics", "", "")
-	for _, rank := range []string{"redeem", "validate", "send", "look"} {
-		if want := `boon_requests_refused_total{rank="` + rank + `"} 0`; !strings.Contains(string(metrics), want) {
+	for _, priority := range []string{"redeem", "validate", "write", "read"} {
+		if want := `boon_requests_refused_total{priority="` + priority + `"} 0`; !strings.Contains(string(metrics), want) {
 			t.Errorf("/metrics lacks %s, %v", want, err)
 		}
 	}

@@ -1,0 +1,98 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+)
+
+// gate admits calls, or none, and notes what it was asked.
+type gate struct {
+	closed bool
+	mu     sync.Mutex
+	asked  []string
+}
+
+func (g *gate) note(what string, p api.Priority) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.asked = append(g.asked, what+" "+p.String())
+}
+
+func (g *gate) Enter(_ context.Context, p api.Priority) bool {
+	g.note("enter", p)
+	return !g.closed
+}
+
+func (g *gate) Leave(p api.Priority) { g.note("leave", p) }
+
+func (g *gate) forget() (asked []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	asked, g.asked = g.asked, nil
+	return asked
+}
+
+// TestAdmission: every operation is handled within its admission, whatever comes of it; who shows no key does not come so far.
+func TestAdmission(t *testing.T) {
+	t.Parallel()
+	g := &gate{}
+	w := newWorld(t, func(c *api.Config) { c.Admission = g })
+	w.post("redeem-gift", "{}", as("boon_test_wrong")...).refused(401, gift.Unauthenticated, "")
+	if asked := g.forget(); len(asked) > 0 {
+		t.Errorf("without a key: %v", asked)
+	}
+	for _, r := range api.Routes() {
+		path := strings.NewReplacer("{voucherID}", harbor, "{key}", "k").Replace(r.Pattern)
+		answer := w.do(r.Method, path, "{}")
+		if asked, want := g.forget(), []string{"enter " + r.Priority.String(), "leave " + r.Priority.String()}; !slices.Equal(asked, want) {
+			t.Errorf("%s: %v, want %v (%d)", path, asked, want, answer.status)
+		}
+	}
+}
+
+// TestOverload: a call that is not admitted is answered as the OpenAPI file says, and has changed nothing.
+func TestOverload(t *testing.T) {
+	t.Parallel()
+	g := &gate{}
+	w := newWorld(t, func(c *api.Config) { c.Admission = g })
+	sold := w.send(money("25"))
+	g.closed = true
+	for _, r := range api.Routes() {
+		path := strings.NewReplacer("{voucherID}", harbor, "{key}", "k").Replace(r.Pattern)
+		body := redeemBody(sold, "1")
+		got := w.do(r.Method, path, body, "X-Request-ID", "till-4", "Idempotency-Key", "k")
+		got.refused(503, gift.Unavailable)
+		if got.header.Get("Retry-After") != "1" || got.at("requestID") != "till-4" {
+			t.Errorf("%s %s: %v %s", r.Method, path, got.header, got.body)
+		}
+	}
+	w.mu.Lock()
+	for _, e := range w.events[len(w.events)-len(api.Routes()):] {
+		if !e.Overloaded {
+			t.Errorf("an event does not say that the call was not admitted: %+v", e)
+		}
+	}
+	w.mu.Unlock()
+	g.closed = false
+	w.redeem(sold, "25", "Idempotency-Key", "k").want(200, "currentBalance", "0.00")
+}
+
+// TestOverloadBesideOperations: what is not an operation is refused in the same words by the server around.
+func TestOverloadBesideOperations(t *testing.T) {
+	t.Parallel()
+	refusing := http.HandlerFunc(api.New(api.Config{PublicURL: "https://gifts.example.com"}).Overloaded)
+	server := httptest.NewServer(checked(t, refusing))
+	defer server.Close()
+	w := &world{TB: t, server: server}
+	for _, path := range []string{"/openapi.json", "/docs", "/docs/errors", "/docs/assets/docs.css"} {
+		w.do("GET", path, "").refused(503, gift.Unavailable)
+	}
+}

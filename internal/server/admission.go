@@ -1,0 +1,172 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"boon.example/internal/api"
+	"boon.example/internal/web"
+)
+
+// admission bounds how many calls are in flight: past reading, and not yet answered. A call beyond the bound waits for its turn, by priority and
+// then in the order of arrival, and is refused when its turn has not come within queueTimeout.
+//
+// Waiting is what keeps the goodput up under overload. A caller that is refused at once calls again at once, and the service would spend its
+// time on refusals, its goroutines queueing ahead of the database's answers.
+type admission struct {
+	refused func(api.Priority) // told of every refusal
+
+	mu      sync.Mutex
+	atMost  [api.Priorities]int // calls in flight of each priority and those below it
+	inUse   [api.Priorities]int // calls in flight, counted the same way
+	waiting [api.Priorities][]*waiter
+}
+
+// waiter is a call that waits for its turn.
+type waiter struct {
+	turn chan struct{} // gets one value when the call is admitted
+	gone bool          // it has given up
+}
+
+const (
+	// maxInFlight is more than the engine needs to fill its transactions, so that a higher number would add waiting and no throughput.
+	maxInFlight = 512
+	// queueTimeout and the time that a full service takes for a call stay within a second, after which a till no longer wants the answer.
+	queueTimeout = 400 * time.Millisecond
+)
+
+// newAdmission gives each priority a share, so that calls that take long leave places to those above them.
+func newAdmission(most int, refused func(api.Priority)) *admission {
+	a := &admission{refused: refused}
+	for p := range a.atMost {
+		a.atMost[p] = most * (len(a.atMost) - p) / len(a.atMost)
+	}
+	return a
+}
+
+// Enter waits until the call may be handled, and reports whether it may; then Leave must follow.
+func (a *admission) Enter(ctx context.Context, p api.Priority) bool {
+	a.mu.Lock()
+	if a.fits(p) {
+		a.count(p, +1)
+		a.mu.Unlock()
+		return true
+	}
+	w := &waiter{turn: make(chan struct{}, 1)}
+	a.waiting[p] = append(a.waiting[p], w)
+	a.mu.Unlock()
+	timeout := time.NewTimer(queueTimeout)
+	defer timeout.Stop()
+	select {
+	case <-w.turn:
+		return true
+	case <-timeout.C:
+	case <-ctx.Done():
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	w.gone = true
+	select {
+	case <-w.turn: // in the meantime
+		return true
+	default:
+		a.refused(p)
+		return false
+	}
+}
+
+// Leave ends what Enter began, and admits those whose turn it is.
+func (a *admission) Leave(p api.Priority) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.count(p, -1)
+	for next := range a.waiting {
+		for len(a.waiting[next]) > 0 && a.fits(api.Priority(next)) {
+			w := a.waiting[next][0]
+			a.waiting[next] = a.waiting[next][1:]
+			if !w.gone {
+				a.count(api.Priority(next), +1)
+				w.turn <- struct{}{}
+			}
+		}
+	}
+}
+
+func (a *admission) fits(p api.Priority) bool {
+	for above := range p + 1 {
+		if a.inUse[above] >= a.atMost[above] {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *admission) count(p api.Priority, n int) {
+	for above := range p + 1 {
+		a.inUse[above] += n
+	}
+}
+
+// state is for metrics.
+func (a *admission) state() (inFlight, waiting int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, queue := range a.waiting {
+		for _, w := range queue {
+			if !w.gone {
+				waiting++
+			}
+		}
+	}
+	return a.inUse[0], waiting
+}
+
+// admitted admits the requests that are not the interface's, but for the operator's: the interface admits its own calls itself.
+func (h *house) admitted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		priority := api.PriorityRead
+		switch path := r.URL.Path; {
+		case path == "/healthz", path == "/readyz", path == "/metrics", strings.HasPrefix(path, "/api/"):
+			next.ServeHTTP(w, r)
+			return
+		case strings.HasPrefix(path, "/hooks/"):
+			priority = api.PriorityWrite
+		}
+		if !h.admission.Enter(r.Context(), priority) {
+			h.overloaded(w, r)
+			return
+		}
+		leave := sync.OnceFunc(func() { h.admission.Leave(priority) })
+		defer leave()
+		next.ServeHTTP(&leavingWriter{w, leave}, r)
+	})
+}
+
+// leavingWriter ends a call's time in flight when its answer begins: how long that takes is up to the caller.
+type leavingWriter struct {
+	http.ResponseWriter
+	leave func()
+}
+
+func (w *leavingWriter) Write(b []byte) (int, error) {
+	w.leave()
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *leavingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// overloaded answers a request that was not admitted: a program in the words of the interface, a person in plain ones.
+func (h *house) overloaded(w http.ResponseWriter, r *http.Request) {
+	if !web.AsksForHTML(r) {
+		h.api.Overloaded(w, r)
+		return
+	}
+	note(r.Context(), api.Event{Overloaded: true})
+	w.Header().Set("Retry-After", "1")
+	w.Header().Set("Refresh", "2") // the browser asks again by itself
+	say(w, http.StatusServiceUnavailable, "Many people are here at the moment. Please try again in a few seconds.")
+}
