@@ -9,8 +9,8 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// Admission bounds how many calls are handled at the same time. A call asks when its body has been read, so that a slow sender takes no
-// place, and has left when its answer is written.
+// Admission bounds how many calls are handled at the same time. A call asks when its body has been read, so that a slow
+// sender takes no place, and has left when its answer is written.
 type Admission interface {
 	// Enter waits for the call's turn and reports whether it came; if so, Leave must follow.
 	Enter(context.Context, Priority) bool
@@ -34,7 +34,8 @@ func (p Priority) String() string { return [...]string{"redeem", "validate", "wr
 
 // errOverloaded refuses a call that was not admitted.
 var errOverloaded = &gift.Error{Code: gift.Unavailable, RetryAfter: time.Second, Messages: []gift.Message{{
-	Text: "The service is overloaded and has not begun this call. Repeat the request in a moment with the same Idempotency-Key."}}}
+	Text: "The service is overloaded and has not begun this call. Repeat the request in a moment with the same " +
+		"Idempotency-Key."}}}
 
 // Overloaded answers a request that is not the interface's own and was not admitted.
 func (a *API) Overloaded(w http.ResponseWriter, r *http.Request) {

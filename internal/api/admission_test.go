@@ -40,7 +40,8 @@ func (g *gate) forget() (asked []string) {
 	return asked
 }
 
-// TestAdmission: every operation is handled within its admission, whatever comes of it; who shows no key does not come so far.
+// TestAdmission: every operation is handled within its admission, whatever comes of it; who shows no key does not come
+// so far.
 func TestAdmission(t *testing.T) {
 	t.Parallel()
 	g := &gate{}
@@ -52,7 +53,8 @@ func TestAdmission(t *testing.T) {
 	for _, r := range api.Routes() {
 		path := strings.NewReplacer("{voucherID}", harbor, "{key}", "k").Replace(r.Pattern)
 		answer := w.do(r.Method, path, "{}")
-		if asked, want := g.forget(), []string{"enter " + r.Priority.String(), "leave " + r.Priority.String()}; !slices.Equal(asked, want) {
+		if asked, want := g.forget(), []string{"enter " + r.Priority.String(),
+			"leave " + r.Priority.String()}; !slices.Equal(asked, want) {
 			t.Errorf("%s: %v, want %v (%d)", path, asked, want, answer.status)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package clientip tells which client a request comes from: its address, also behind reverse proxies that are trusted to name it, and the
-// network that its address belongs to. Limits on guessing count by network, and log lines name it.
+// Package clientip tells which client a request comes from: its address, also behind reverse proxies that are trusted
+// to name it, and the network that its address belongs to. Limits on guessing count by network, and log lines name it.
 package clientip
 
 import (
@@ -18,8 +18,8 @@ func Peer(r *http.Request) netip.Addr {
 	return netip.IPv6Unspecified()
 }
 
-// The prefixes of a client's network: what one provider gives to one customer, more or less. Whoever has one address of it may have the
-// others too.
+// The prefixes of a client's network: what one provider gives to one customer, more or less. A client with one address of
+// it may have the others too.
 const (
 	bits4 = 24
 	bits6 = 56
@@ -41,8 +41,8 @@ func Network(a netip.Addr) string {
 // Proxies are the networks of reverse proxies whose X-Forwarded-For is believed. None are trusted by default.
 type Proxies []netip.Prefix
 
-// ParseProxies reads networks and addresses, separated by commas: "10.0.0.0/8, 2001:db8::7". It refuses a network of all addresses:
-// with it, every client could say who it is.
+// ParseProxies reads networks and addresses, separated by commas: "10.0.0.0/8, 2001:db8::7". It refuses a network of
+// all addresses: with it, every client could say who it is.
 func ParseProxies(text string) (Proxies, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -90,9 +90,10 @@ func (p Proxies) trust(a netip.Addr) bool {
 	return false
 }
 
-// Client is the address of the client that made a request. Each trusted proxy has added the address that it was called from at the end of
-// X-Forwarded-For, so the list is read from its end, for as long as the address that wrote an element is trusted: what stands further left
-// could have been written by anybody. Where an element is no address, the client is the proxy that wrote it.
+// Client is the address of the client that made a request. Each trusted proxy has added the address that it was called
+// from at the end of X-Forwarded-For, so the list is read from its end, for as long as the address that wrote an
+// element is trusted: what stands further left could have been written by anybody. Where an element is no address, the
+// client is the proxy that wrote it.
 func (p Proxies) Client(r *http.Request) netip.Addr {
 	client := Peer(r)
 	if len(p) == 0 {
@@ -122,7 +123,8 @@ func (p Proxies) Client(r *http.Request) netip.Addr {
 // maxElement is the length of the longest text that is read as an address: an IPv6 address in brackets with its port.
 const maxElement = 64
 
-// parse reads an address with or without a port: 203.0.113.9, 203.0.113.9:4711, 2001:db8::7, [2001:db8::7], [2001:db8::7]:4711.
+// parse reads an address with or without a port: 203.0.113.9, 203.0.113.9:4711, 2001:db8::7, [2001:db8::7],
+// [2001:db8::7]:4711.
 func parse(text string) (netip.Addr, bool) {
 	if len(text) > maxElement {
 		return netip.Addr{}, false

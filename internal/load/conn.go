@@ -27,7 +27,8 @@ type Target struct {
 // NewTarget names the service at a URL such as https://gifts.example.com, and the API key that calls it.
 func NewTarget(base, key string) (*Target, error) {
 	u, err := url.Parse(base)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" ||
+		u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, errors.New("the target must be http://HOST:PORT or https://HOST, with nothing behind it but a path")
 	}
 	if strings.ContainsAny(key, "\r\n") {
@@ -46,16 +47,16 @@ func NewTarget(base, key string) (*Target, error) {
 	return t, nil
 }
 
-// conn is one connection, kept alive. It writes requests as they are and reads answers, no more of HTTP than that, so that the load
-// costs little beside what it measures.
+// conn is one connection, kept alive. It writes requests as they are and reads answers, no more of HTTP than that, so
+// that the load costs little beside what it measures.
 type conn struct {
 	net.Conn
 	in      *bufio.Reader
 	limited time.Time // when its deadline was set
 }
 
-// patience is how long one answer may take; to set it anew for each call would cost more than it is worth.
-const patience = 30 * time.Second
+// answerTimeout is how long one answer may take; setting it anew for each call would cost more than it is worth.
+const answerTimeout = 30 * time.Second
 
 func (t *Target) dial(ctx context.Context) (*conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -85,7 +86,7 @@ type answer struct {
 func (c *conn) exchange(request []byte) (a answer, _ error) {
 	if now := time.Now(); now.Sub(c.limited) > time.Second {
 		c.limited = now
-		if err := c.SetDeadline(now.Add(patience)); err != nil {
+		if err := c.SetDeadline(now.Add(answerTimeout)); err != nil {
 			return a, err
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Histogram counts durations up to an hour, each to three digits. The zero value is empty and ready; it is safe for concurrent use.
+// Histogram counts durations up to an hour, each to three digits. The zero value is empty and ready; it is safe for
+// concurrent use.
 type Histogram struct {
 	mu sync.Mutex
 	of *hdrhistogram.Histogram // nil: nothing was counted
@@ -44,7 +45,8 @@ func (h *Histogram) Mean() time.Duration {
 	return time.Duration(h.read(func(of *hdrhistogram.Histogram) int64 { return int64(of.Mean()) }))
 }
 
-// Quantile is the duration that this share of all stays within, such as 0.99 for the 99th percentile; 0 when nothing was counted.
+// Quantile is the duration that this share of all stays within, such as 0.99 for the 99th percentile; 0 when nothing
+// was counted.
 func (h *Histogram) Quantile(share float64) time.Duration {
 	return time.Duration(h.read(func(of *hdrhistogram.Histogram) int64 { return of.ValueAtQuantile(100 * share) }))
 }

@@ -1,12 +1,12 @@
-// Package load puts load on a service and measures what comes of it: how many calls a second, how long each took, and what became of
-// those that did not succeed. boon bench and the standing comparison in test/bench both use it.
+// Package load puts load on a service and measures what comes of it: how many calls a second, how long each took, and
+// what became of those that did not succeed. boon bench and the standing comparison in test/bench both use it.
 //
-// A closed loop calls again on each connection as soon as the answer is there: it finds out what the service can do. An open loop calls at
-// a rate, however the service fares, as customers do; a call's latency counts from when it was meant to be made, so that what had to wait
-// for a free connection is not left out of the picture.
+// A closed loop calls again on each connection as soon as the answer is there: it finds out what the service can do. An
+// open loop calls at a rate, however the service fares, as customers do; a call's latency counts from when it was meant
+// to be made, so that what had to wait for a free connection is not left out of the picture.
 //
-// It knows HTTP and the requests of the interface. What gifts there are, and whether money is where it should be afterwards, is for its
-// callers to say.
+// It knows HTTP and the requests of the interface. What gifts there are, and whether money is where it should be
+// afterwards, is for its callers to say.
 package load
 
 import (
@@ -73,7 +73,8 @@ type Stats struct {
 	failures map[string]int64
 }
 
-// Failures are the calls that did not succeed by what was said: a code of the interface, HTTP and a status, or words of our own.
+// Failures are the calls that did not succeed by what was said: a code of the interface, HTTP and a status, or words of
+// our own.
 func (s *Stats) Failures() map[string]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +112,8 @@ type Run struct {
 	unsure []Note
 }
 
-// Start connects and begins; Wait waits for the end. The load ends early when ctx does. It fails when there is nobody to be called.
+// Start connects and begins; Wait waits for the end. The load ends early when ctx does. It fails when there is nobody
+// to be called.
 func Start(ctx context.Context, p Plan) (*Run, error) {
 	r := &Run{plan: p, ctx: ctx}
 	first, err := p.Target.dial(ctx)
@@ -147,8 +149,8 @@ func (r *Run) Took() time.Duration { return r.took }
 // Begun is when the load began.
 func (r *Run) Begun() time.Time { return r.begun }
 
-// Unsure are the calls with an Idempotency-Key of which nobody knows whether they took effect: no answer came, or that the service does
-// not know itself. Known after Wait.
+// Unsure are the calls with an Idempotency-Key of which nobody knows whether they took effect: no answer came, or that
+// the service does not know itself. Known after Wait.
 func (r *Run) Unsure() []Note { return r.unsure }
 
 // Unsent is how many calls of an open loop were due and never made, for want of a free connection.

@@ -50,12 +50,17 @@ func TestReadAnswer(t *testing.T) {
 	}{
 		{"length", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", answer{status: 200}},
 		{"header in small letters", "HTTP/1.1 200 OK\r\ncontent-length:5\r\n\r\nhello", answer{status: 200}},
-		{"chunks and a trailer", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\nX: y\r\n\r\n", answer{status: 200}},
-		{"a word before", "HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n", answer{status: 201}},
-		{"the last on its connection", "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx", answer{status: 200, close: true}},
+		{"chunks and a trailer", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\nX: " +
+			"y\r\n\r\n", answer{status: 200}},
+		{"a word before", "HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n",
+			answer{status: 201}},
+		{"the last on its connection", "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx",
+			answer{status: 200, close: true}},
 		{"no body", "HTTP/1.1 204 No Content\r\n\r\n", answer{status: 204}},
-		{"refusal", "HTTP/1.1 409 Conflict\r\nContent-Length: 33\r\n\r\n" + `{"status":409,"code":"NOT_FOUND"}`, answer{status: 409, code: "NOT_FOUND", body: `{"status":409,"code":"NOT_FOUND"}`}},
-		{"a proxy's refusal", "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\n\r\n<html>", answer{status: 502, body: "<html>"}},
+		{"refusal", "HTTP/1.1 409 Conflict\r\nContent-Length: 33\r\n\r\n" + `{"status":409,"code":"NOT_FOUND"}`,
+			answer{status: 409, code: "NOT_FOUND", body: `{"status":409,"code":"NOT_FOUND"}`}},
+		{"a proxy's refusal", "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\n\r\n<html>",
+			answer{status: 502, body: "<html>"}},
 	} {
 		const next = "HTTP/1.1 299 Next\r\nContent-Length: 0\r\n\r\n"
 		in := bufio.NewReader(strings.NewReader(tt.text + next))
@@ -104,9 +109,11 @@ func TestRequestsAreWhatTheySay(t *testing.T) {
 		body, err := io.ReadAll(r.Body)
 		path := strings.TrimPrefix(r.URL.Path, "/base/api/integration/")
 		key, keyed := r.Header.Get("Idempotency-Key"), path != "redemption/validate-gift"
-		known := map[string]string{"redemption/validate-gift": `"voucherCode":"000000000012"`, "redemption/redeem-gift": `"amount":0.01`,
-			"gifting/send-gift": `"value":25`}
-		if err != nil || r.Header.Get("Authorization") != "Bearer key" || keyed != (uuid.Validate(key) == nil) || known[path] == "" ||
+		known := map[string]string{"redemption/validate-gift": `"voucherCode":"000000000012"`,
+			"redemption/redeem-gift": `"amount":0.01`,
+			"gifting/send-gift":      `"value":25`}
+		if err != nil || r.Header.Get("Authorization") != "Bearer key" ||
+			keyed != (uuid.Validate(key) == nil) || known[path] == "" ||
 			!strings.Contains(string(body), known[path]) || body[len(body)-1] != '}' {
 			select {
 			case wrong <- path + " " + string(body):
@@ -146,7 +153,8 @@ func TestLatencyCountsFromWhenACallWasMeantToBeMade(t *testing.T) {
 func TestCallsThatFoundNoConnectionAreToldOf(t *testing.T) {
 	t.Parallel()
 	const answers = 100 * time.Millisecond
-	r := run(t, func(http.ResponseWriter, *http.Request) { time.Sleep(answers) }, Plan{Connections: 1, Duration: 500 * time.Millisecond, Rate: 1000})
+	r := run(t, func(http.ResponseWriter, *http.Request) { time.Sleep(answers) },
+		Plan{Connections: 1, Duration: 500 * time.Millisecond, Rate: 1000})
 	if sent := r.Stats().OK.Count(); sent > 6 || r.Unsent() != 500-sent {
 		t.Errorf("%d calls sent, %d not", sent, r.Unsent())
 	}
@@ -169,7 +177,8 @@ func TestFailuresAreTold(t *testing.T) {
 		}
 	}, Plan{Connections: 1, Duration: 300 * time.Millisecond, Rate: 100})
 	f := r.Stats().Failures()
-	if f[NoAnswer] != 1 || f["UNAVAILABLE"] != 1 || f["ALREADY_REDEEMED"] != 1 || len(f) != 3 || r.Stats().Refused.Count() != 2 || len(r.Unsure()) > 2 {
+	if f[NoAnswer] != 1 || f["UNAVAILABLE"] != 1 || f["ALREADY_REDEEMED"] != 1 ||
+		len(f) != 3 || r.Stats().Refused.Count() != 2 || len(r.Unsure()) > 2 {
 		t.Errorf("failures %v, %d unsure", f, len(r.Unsure()))
 	}
 	for _, note := range r.Unsure() {

@@ -109,8 +109,10 @@ func (o *Orders) key() uuid.UUID {
 
 // Sale makes the members of a send-gift request for one printed gift.
 func Sale(value, storefront, reference string) string {
-	return `"monetaryGift":{"value":` + value + `,"deliveryMethodID":3,"recipientDescription":"Ana","message":"Enjoy!"},"paymentMethodID":2,` +
-		`"externalTransactionReferenceNumber":` + strconv.Quote(reference) + `,"externalTransactionCustomerFirstName":"Boon",` +
+	return `"monetaryGift":{"value":` + value + `,"deliveryMethodID":3,"recipientDescription":"Ana","message":"Enjoy!"},` +
+		`"paymentMethodID":2,` +
+		`"externalTransactionReferenceNumber":` + strconv.Quote(reference) +
+		`,"externalTransactionCustomerFirstName":"Boon",` +
 		`"externalTransactionCustomerLastName":"Bench","externalTransactionCustomerEmailAddress":"bench@example.com",` +
 		`"externalStorefrontID":` + strconv.Quote(storefront)
 }

@@ -11,11 +11,12 @@ import (
 	"boon.example/internal/web"
 )
 
-// admission bounds how many calls are in flight: past reading, and not yet answered. A call beyond the bound waits for its turn, by priority and
-// then in the order of arrival, and is refused when its turn has not come within queueTimeout.
+// admission bounds how many calls are in flight: past reading, and not yet answered. A call beyond the bound waits for
+// its turn, by priority and then in the order of arrival, and is refused when its turn has not come within
+// queueTimeout.
 //
-// Waiting is what keeps the goodput up under overload. A caller that is refused at once calls again at once, and the service would spend its
-// time on refusals, its goroutines queueing ahead of the database's answers.
+// Waiting is what keeps the goodput up under overload. A caller that is refused at once calls again at once, and the
+// service would spend its time on refusals, its goroutines queueing ahead of the database's answers.
 type admission struct {
 	refused func(api.Priority) // told of every refusal
 
@@ -32,9 +33,11 @@ type waiter struct {
 }
 
 const (
-	// maxInFlight is more than the engine needs to fill its transactions, so that a higher number would add waiting and no throughput.
+	// maxInFlight is more than the engine needs to fill its transactions, so that a higher number would add waiting and no
+	// throughput.
 	maxInFlight = 512
-	// queueTimeout and the time that a full service takes for a call stay within a second, after which a till no longer wants the answer.
+	// queueTimeout and the time that a full service takes for a call stay within a second, after which a till no longer
+	// wants the answer.
 	queueTimeout = 400 * time.Millisecond
 )
 
@@ -124,8 +127,9 @@ func (a *admission) state() (inFlight, waiting int) {
 	return a.inUse[0], waiting
 }
 
-// admitted admits the requests that are not the interface's, but for the operator's: the interface admits its own calls itself.
-func (h *house) admitted(next http.Handler) http.Handler {
+// admitted admits the requests that are not the interface's, but for the operator's: the interface admits its own calls
+// itself.
+func (a *app) admitted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		priority := api.PriorityRead
 		switch path := r.URL.Path; {
@@ -135,11 +139,11 @@ func (h *house) admitted(next http.Handler) http.Handler {
 		case strings.HasPrefix(path, "/hooks/"):
 			priority = api.PriorityWrite
 		}
-		if !h.admission.Enter(r.Context(), priority) {
-			h.overloaded(w, r)
+		if !a.admission.Enter(r.Context(), priority) {
+			a.overloaded(w, r)
 			return
 		}
-		leave := sync.OnceFunc(func() { h.admission.Leave(priority) })
+		leave := sync.OnceFunc(func() { a.admission.Leave(priority) })
 		defer leave()
 		next.ServeHTTP(&leavingWriter{w, leave}, r)
 	})
@@ -160,13 +164,13 @@ func (w *leavingWriter) Write(b []byte) (int, error) {
 func (w *leavingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // overloaded answers a request that was not admitted: a program in the words of the interface, a person in plain ones.
-func (h *house) overloaded(w http.ResponseWriter, r *http.Request) {
+func (a *app) overloaded(w http.ResponseWriter, r *http.Request) {
 	if !web.AsksForHTML(r) {
-		h.api.Overloaded(w, r)
+		a.api.Overloaded(w, r)
 		return
 	}
 	note(r.Context(), api.Event{Overloaded: true})
 	w.Header().Set("Retry-After", "1")
 	w.Header().Set("Refresh", "2") // the browser asks again by itself
-	say(w, http.StatusServiceUnavailable, "Many people are here at the moment. Please try again in a few seconds.")
+	writeText(w, http.StatusServiceUnavailable, "Many people are here at the moment. Please try again in a few seconds.")
 }

@@ -168,7 +168,8 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
-// Pages and documents are admitted too, the operator's addresses always answer, and a refusal is counted and not logged.
+// Pages and documents are admitted too, the operator's addresses always answer, and a refusal is counted and not
+// logged.
 func TestOverloadBesideTheInterface(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
@@ -182,7 +183,7 @@ func TestOverloadBesideTheInterface(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	h, err := furnish(t.Context(), c, s)
+	h, err := newApp(t.Context(), c, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +199,8 @@ func TestOverloadBesideTheInterface(t *testing.T) {
 	log.Reset()
 	for _, path := range []string{"/g/token", "/docs", "/openapi.json", "/nothing"} {
 		w := get(path, "application/json")
-		if w.Code != 503 || !strings.Contains(w.Body.String(), `"code":"UNAVAILABLE"`) || w.Header().Get("Retry-After") != "1" {
+		if w.Code != 503 || !strings.Contains(w.Body.String(), `"code":"UNAVAILABLE"`) ||
+			w.Header().Get("Retry-After") != "1" {
 			t.Errorf("%s: %d %v %s", path, w.Code, w.Header(), w.Body)
 		}
 		w = get(path, "text/html")
@@ -224,7 +226,7 @@ func TestOverloadBesideTheInterface(t *testing.T) {
 // A page gives its place back when its answer begins, which a slow reader may take its time over.
 func TestSlowReadersTakeNoPlace(t *testing.T) {
 	t.Parallel()
-	h := &house{metrics: newMetrics(), admission: newAdmission(4, func(api.Priority) {})}
+	h := &app{metrics: newMetrics(), admission: newAdmission(4, func(api.Priority) {})}
 	inFlight := func() int { n, _ := h.admission.state(); return n }
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if inFlight() != 1 {

@@ -9,24 +9,29 @@ import (
 )
 
 // newAuditor makes what audits gifts beside the service, and the metrics that tell how far it is.
-func (h *house) newAuditor() *ledger.Auditor {
-	a := &ledger.Auditor{Books: h.store, Logger: h.Logger, Pace: h.AuditPace}
+func (a *app) newAuditor() *ledger.Auditor {
+	auditor := &ledger.Auditor{Books: a.store, Logger: a.Logger, Pace: a.AuditPace}
 	counter := func(name, help string, n *atomic.Int64) prometheus.Collector {
-		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(n.Load()) })
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
+			func() float64 { return float64(n.Load()) })
 	}
-	h.metrics.registry.MustRegister(
-		counter("boon_audit_gifts_total", "Gifts whose balance, status and hash chains were checked, beside the service.", &a.Audited.Gifts),
-		counter("boon_audit_faults_total", "What was wrong with them. Each problem is in the log, as an error.", &a.Audited.Problems),
-		counter("boon_audit_long_total", "Gifts that were left out, as they have too many entries: boon verify checks these.", &a.Audited.TooLong),
+	a.metrics.registry.MustRegister(
+		counter("boon_audit_gifts_total", "Gifts whose balance, status and hash chains were checked, beside the service.",
+			&auditor.Audited.Gifts),
+		counter("boon_audit_faults_total", "What was wrong with them. Each problem is in the log, as an error.",
+			&auditor.Audited.Problems),
+		counter("boon_audit_long_total", "Gifts that were left out, as they have too many entries: boon verify checks "+
+			"these.", &auditor.Audited.TooLong),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "boon_audit_last_complete", Help: "When all gifts of the store had been checked, in seconds since 1970; 0: not yet since the start.",
-		}, func() float64 { return float64(a.Audited.LastRound.Load()) }),
+			Name: "boon_audit_last_complete", Help: "When all gifts of the store had been checked, in seconds since 1970; 0: " +
+				"not yet since the start.",
+		}, func() float64 { return float64(auditor.Audited.LastRound.Load()) }),
 	)
-	return a
+	return auditor
 }
 
 // committed is told of every transaction of the engine.
-func (h *house) committed(g ledger.GroupStats) {
-	h.metrics.group(g)
-	h.auditor.Changed(g.Done)
+func (a *app) committed(g ledger.GroupStats) {
+	a.metrics.group(g)
+	a.auditor.Changed(g.Done)
 }

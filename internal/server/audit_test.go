@@ -16,8 +16,8 @@ import (
 	"boon.example/internal/store"
 )
 
-// TestGiftsAreLookedOver: beside the service all gifts are looked over, and those that change once more. A balance that somebody changed in
-// the database's file, past its guards, is found and named.
+// TestGiftsAreLookedOver: beside the service all gifts are looked over, and those that change once more. A balance that
+// somebody changed in the database's file, past its guards, is found and named.
 func TestGiftsAreLookedOver(t *testing.T) {
 	t.Parallel()
 	s := &service{T: t, data: t.TempDir(), logs: &boontest.Log{}}
@@ -39,7 +39,8 @@ func TestGiftsAreLookedOver(t *testing.T) {
 	}
 	defer file.Close()
 	var guards []string
-	rows, err := file.QueryContext(t.Context(), `SELECT 'DROP TRIGGER ' || name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'voucher'`)
+	rows, err := file.QueryContext(t.Context(), `SELECT 'DROP TRIGGER ' || name FROM sqlite_schema WHERE type = `+
+		`'trigger' AND tbl_name = 'voucher'`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,8 @@ func TestGiftsAreLookedOver(t *testing.T) {
 	s.run(quick)
 	s.audited(func(gifts, faults, complete float64) bool { return faults >= 1 && complete > 0 })
 	said := s.logs.String()
-	if !strings.Contains(said, `"level":"ERROR","msg":"the books do not add up","problem":"gift `+g.VoucherID+`: it says 4999`) {
+	if !strings.Contains(said, `"level":"ERROR","msg":"the books do not add up","problem":"gift `+g.VoucherID+`: it `+
+		`says 4999`) {
 		t.Errorf("the log does not name the gift: %s", said)
 	}
 }
@@ -75,7 +77,8 @@ func (s *service) audited(enough func(gifts, faults, complete float64) bool) {
 		if err != nil {
 			s.Fatal(err)
 		}
-		if enough(metric(metrics, "boon_audit_gifts_total"), metric(metrics, "boon_audit_faults_total"), metric(metrics, "boon_audit_last_complete")) {
+		if enough(metric(metrics, "boon_audit_gifts_total"), metric(metrics, "boon_audit_faults_total"),
+			metric(metrics, "boon_audit_last_complete")) {
 			return
 		}
 		if time.Since(begun) > time.Minute {

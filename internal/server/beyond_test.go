@@ -14,7 +14,8 @@ func TestMetricsBeyondLoopback(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]int{
 		"127.0.0.1:8080": http.StatusOK, "127.3.4.5:8080": http.StatusOK, "[::1]:8080": http.StatusOK,
-		"0.0.0.0:8080": http.StatusNotFound, "[::]:8080": http.StatusNotFound, "192.168.1.7:8080": http.StatusNotFound, "[2001:db8::1]:8080": http.StatusNotFound,
+		"0.0.0.0:8080": http.StatusNotFound, "[::]:8080": http.StatusNotFound, "192.168.1.7:8080": http.StatusNotFound,
+		"[2001:db8::1]:8080": http.StatusNotFound,
 	} {
 		at, err := net.ResolveTCPAddr("tcp", address)
 		if err != nil {
@@ -29,7 +30,7 @@ func TestMetricsBeyondLoopback(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, err := furnish(t.Context(), c, s)
+		h, err := newApp(t.Context(), c, s)
 		if err != nil {
 			t.Fatal(err)
 		}

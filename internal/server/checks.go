@@ -16,7 +16,8 @@ import (
 	"boon.example/internal/store"
 )
 
-// normalize fills in defaults, and refuses settings that contradict each other or would send guests somewhere that they cannot reach.
+// normalize fills in defaults, and refuses settings that contradict each other or would send guests somewhere that they
+// cannot reach.
 func (c *Config) normalize() error {
 	if c.Listen == "" {
 		c.Listen = "127.0.0.1:8080"
@@ -31,7 +32,8 @@ func (c *Config) normalize() error {
 		return errors.New("the outbox is for development and excludes real gateways: leave out --outbox, or --smtp and --sms")
 	}
 	if c.KeepRequests < KeepRequests {
-		return fmt.Errorf("idempotency records must be kept for at least %.0f days, not %.1f: a caller may repeat its request as long",
+		return fmt.Errorf("idempotency records must be kept for at least %.0f days, not %.1f: a caller may repeat its "+
+			"request as long",
 			KeepRequests.Hours()/24, c.KeepRequests.Hours()/24)
 	}
 	if err := checkPublicURL(c.PublicURL); err != nil {
@@ -40,30 +42,35 @@ func (c *Config) normalize() error {
 	return c.checkReach()
 }
 
-// checkPublicURL refuses an address that gift links could not begin with: they are PUBLIC_URL/g/TOKEN, and tills read them.
+// checkPublicURL refuses an address that gift links could not begin with: they are PUBLIC_URL/g/TOKEN, and tills read
+// them.
 func checkPublicURL(s string) error {
 	if s == "" {
 		return nil
 	}
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" ||
+		u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return fmt.Errorf("the public URL must be https://HOST or http://HOST:PORT with nothing behind it, not %q", s)
 	}
 	return nil
 }
 
-// checkReach refuses gateways that carry links nobody can open, and an outbox, which shows every code, that the world can open.
+// checkReach refuses gateways that carry links nobody can open, and an outbox, which shows every code, that the world
+// can open.
 func (c *Config) checkReach() error {
 	host := c.publicHost()
 	for _, gateway := range []struct{ flag, host string }{{"--smtp", c.smtpHost()}, {"--sms", c.smsHost()}} {
 		if gateway.host == "" || isLoopback(gateway.host) || !isLoopback(host) && !isWildcard(host) {
 			continue
 		}
-		return fmt.Errorf("%s sends messages through %s, whose recipients could not open their gifts: the links in them would begin with %s; "+
+		return fmt.Errorf("%s sends messages through %s, whose recipients could not open their gifts: the links in them "+
+			"would begin with %s; "+
 			"give --public-url https://HOST, the address that a guest can open", gateway.flag, gateway.host, c.linksBegin())
 	}
 	if c.Outbox && !c.OutboxAnyway && !isLoopback(host) {
-		return fmt.Errorf("--outbox shows every message with its code to whoever opens /outbox, and links that begin with %s are for others than this "+
+		return fmt.Errorf("--outbox shows every message with its code to whoever opens /outbox, and links that begin with "+
+			"%s are for others than this "+
 			"machine: leave out --outbox, or give --outbox-anyway when it is closed to others", c.linksBegin())
 	}
 	return nil
@@ -186,7 +193,8 @@ func (r *Report) descriptors(limit uint64) {
 	r.fact("descriptors", "%d", limit)
 	r.fact("connections", "%d", connectionsFor(limit))
 	if limit > 0 && limit < fewDescriptors {
-		r.wrong("this process may open %d files and connections only, so that %d connections can be open at once, idle ones too: raise the limit "+
+		r.wrong("this process may open %d files and connections only, so that %d connections can be open at once, idle "+
+			"ones too: raise the limit "+
 			"(ulimit -n, LimitNOFILE)", limit, connectionsFor(limit))
 	}
 }
@@ -201,14 +209,17 @@ func (r *Report) links(c *Config, listening net.Addr) {
 	case isWildcard(host):
 		r.wrong("gift links begin with %s, which nobody can open: give --public-url", c.PublicURL)
 	case isLoopback(host) && beyond:
-		r.wrong("this listens beyond loopback, but gift links begin with %s, which only this machine can open: give --public-url", c.PublicURL)
+		r.wrong("this listens beyond loopback, but gift links begin with %s, which only this machine can open: give "+
+			"--public-url", c.PublicURL)
 	case isLoopback(host):
 	case u != nil && u.Scheme != "https":
-		r.wrong("gift links begin with %s, so that codes cross the network in the clear: put a proxy with TLS in front, and give --public-url https://…", c.PublicURL)
+		r.wrong("gift links begin with %s, so that codes cross the network in the clear: put a proxy with TLS in front, "+
+			"and give --public-url https://…", c.PublicURL)
 	case address.IsPrivate() || address.IsLinkLocalUnicast():
 		r.wrong("gift links begin with %s, which only a private network can open", c.PublicURL)
 	case len(c.Proxies) == 0 && !beyond:
-		r.wrong("guests come through a proxy, and --trusted-proxies does not name it: wrong keys of all clients are counted together")
+		r.wrong("guests come through a proxy, and --trusted-proxies does not name it: wrong keys of all clients are " +
+			"counted together")
 	}
 	if c.Outbox && (beyond || !isLoopback(host)) {
 		r.wrong("/outbox shows every message with its code to whoever can reach %s", listening)
@@ -235,7 +246,8 @@ func beyondLoopback(a net.Addr) bool {
 func (r *Report) store(ctx context.Context, s *store.Store, others bool) error {
 	r.fact("store", "%s", s.Place())
 	if others {
-		r.note("another boon serve uses the same data folder: that is safe, and lets a new version start before the old one stops")
+		r.note("another boon serve uses the same data folder: that is safe, and lets a new version start before the old " +
+			"one stops")
 	}
 	risks, err := s.Risks(ctx)
 	if err != nil {
@@ -250,7 +262,8 @@ func (r *Report) store(ctx context.Context, s *store.Store, others bool) error {
 	return nil
 }
 
-// Check tells what Run would say at its start, without starting and without changing anything. It fails where Run would refuse.
+// Check tells what Run would say at its start, without starting and without changing anything. It fails where Run would
+// refuse.
 func Check(ctx context.Context, c Config) (r Report, err error) {
 	if err := c.normalize(); err != nil {
 		return r, err
@@ -280,7 +293,8 @@ func Check(ctx context.Context, c Config) (r Report, err error) {
 	return r, errors.Join(r.store(ctx, s, others), s.Close())
 }
 
-// couldListen is the address that Run would listen on. That it is taken is no fault while another service of the same folder has it.
+// couldListen is the address that Run would listen on. That it is taken is no fault while another service of the same
+// folder has it.
 func (c *Config) couldListen(r *Report, others bool) (net.Addr, error) {
 	l, err := net.Listen("tcp", c.Listen)
 	if err == nil {
@@ -326,7 +340,8 @@ func (r *Report) setup(d *gift.Directory, now time.Time) {
 			continue
 		}
 		if keys++; !k.ExpiresAt.IsZero() && k.ExpiresAt.Sub(now) < expiresSoon {
-			r.wrong("key %s expires at %s: make a second one, change its caller, and revoke it", k.Name, k.ExpiresAt.UTC().Format(time.RFC3339))
+			r.wrong("key %s expires at %s: make a second one, change its caller, and revoke it",
+				k.Name, k.ExpiresAt.UTC().Format(time.RFC3339))
 		}
 	}
 	r.fact("accounts", "%s", accountsText(d))

@@ -32,7 +32,8 @@ func world(t *testing.T) (*mail.Server, *sms.Account) {
 	return smtp, twilio
 }
 
-// TestRefusesToStart: with gateways to the world, links must be such that a guest can open them; with the outbox, such that nobody can.
+// TestRefusesToStart: with gateways to the world, links must be such that a guest can open them; with the outbox, such
+// that nobody can.
 func TestRefusesToStart(t *testing.T) {
 	t.Parallel()
 	smtp, twilio := world(t)
@@ -44,24 +45,31 @@ func TestRefusesToStart(t *testing.T) {
 		config server.Config
 		says   string // "": it starts
 	}{
-		"SMTP without a public URL":              {server.Config{SMTP: smtp}, "--smtp"},
-		"SMS without one":                        {server.Config{SMS: twilio}, "--sms"},
-		"SMTP and links to loopback":             {server.Config{SMTP: smtp, PublicURL: "https://127.0.0.1"}, "127.0.0.1"},
-		"to another loopback address":            {server.Config{SMTP: smtp, PublicURL: "http://127.9.9.9:8080"}, "127.9.9.9"},
-		"to loopback, written as IPv6":           {server.Config{SMTP: smtp, PublicURL: "http://[::ffff:127.0.0.1]:8080"}, "--public-url"},
-		"to localhost":                           {server.Config{SMTP: smtp, PublicURL: "http://LOCALHOST:8080"}, "LOCALHOST"},
-		"to a name of loopback":                  {server.Config{SMTP: smtp, PublicURL: "http://gifts.localhost."}, "localhost"},
-		"to every address":                       {server.Config{SMS: twilio, PublicURL: "https://0.0.0.0:8080"}, "0.0.0.0"},
-		"to every IPv6 address":                  {server.Config{SMS: twilio, PublicURL: "https://[::]"}, "[::]"},
-		"SMTP, listening everywhere":             {server.Config{SMTP: smtp, Listen: ":0"}, "http://:0"},
-		"SMTP with a public URL":                 {server.Config{SMTP: smtp, SMS: twilio, PublicURL: "https://gifts.example.com"}, ""},
-		"SMTP on this machine":                   {server.Config{SMTP: nearby}, ""},
-		"an outbox and links for others":         {server.Config{Outbox: true, PublicURL: "https://gifts.example.com"}, "--outbox-anyway"},
-		"an outbox and no host":                  {server.Config{Outbox: true, Listen: ":0"}, "--outbox-anyway"},
-		"an outbox, listening everywhere":        {server.Config{Outbox: true, Listen: "0.0.0.0:0"}, "--outbox-anyway"},
-		"an outbox and links for others, anyway": {server.Config{Outbox: true, OutboxAnyway: true, PublicURL: "https://gifts.example.com"}, ""},
-		"an outbox":                              {server.Config{Outbox: true}, ""},
-		"an outbox and links for this machine":   {server.Config{Outbox: true, PublicURL: "http://localhost:8080"}, ""},
+		"SMTP without a public URL":  {server.Config{SMTP: smtp}, "--smtp"},
+		"SMS without one":            {server.Config{SMS: twilio}, "--sms"},
+		"SMTP and links to loopback": {server.Config{SMTP: smtp, PublicURL: "https://127.0.0.1"}, "127.0.0.1"},
+		"to another loopback address": {server.Config{SMTP: smtp, PublicURL: "http://127.9.9.9:8080"},
+			"127.9.9.9"},
+		"to loopback, written as IPv6": {server.Config{SMTP: smtp, PublicURL: "http://[::ffff:127.0.0.1]:8080"},
+			"--public-url"},
+		"to localhost": {server.Config{SMTP: smtp, PublicURL: "http://LOCALHOST:8080"},
+			"LOCALHOST"},
+		"to a name of loopback": {server.Config{SMTP: smtp, PublicURL: "http://gifts.localhost."},
+			"localhost"},
+		"to every address":           {server.Config{SMS: twilio, PublicURL: "https://0.0.0.0:8080"}, "0.0.0.0"},
+		"to every IPv6 address":      {server.Config{SMS: twilio, PublicURL: "https://[::]"}, "[::]"},
+		"SMTP, listening everywhere": {server.Config{SMTP: smtp, Listen: ":0"}, "http://:0"},
+		"SMTP with a public URL": {server.Config{SMTP: smtp,
+			SMS: twilio, PublicURL: "https://gifts.example.com"}, ""},
+		"SMTP on this machine": {server.Config{SMTP: nearby}, ""},
+		"an outbox and links for others": {server.Config{Outbox: true, PublicURL: "https://gifts.example.com"},
+			"--outbox-anyway"},
+		"an outbox and no host":           {server.Config{Outbox: true, Listen: ":0"}, "--outbox-anyway"},
+		"an outbox, listening everywhere": {server.Config{Outbox: true, Listen: "0.0.0.0:0"}, "--outbox-anyway"},
+		"an outbox and links for others, anyway": {server.Config{Outbox: true,
+			OutboxAnyway: true, PublicURL: "https://gifts.example.com"}, ""},
+		"an outbox":                            {server.Config{Outbox: true}, ""},
+		"an outbox and links for this machine": {server.Config{Outbox: true, PublicURL: "http://localhost:8080"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -100,7 +108,8 @@ func TestStartsLoudly(t *testing.T) {
 	}
 	logs := s.logs.String()
 	for _, want := range []string{
-		`"msg":"starting","version":"v1.2.3","listen":"127.0.0.1:`, `"publicURL":"http://gifts.example.com"`, `"email":"none: gifts by e-mail are refused"`,
+		`"msg":"starting","version":"v1.2.3","listen":"127.0.0.1:`, `"publicURL":"http://gifts.example.com"`,
+		`"email":"none: gifts by e-mail are refused"`,
 		`"store":"` + s.data + `/boon.db"`, `"accounts":"0"`,
 		`"level":"WARN","msg":"new, empty store made: ` + s.data + `/boon.db"`,
 		`"level":"WARN","msg":"there is no account, so that nobody can call`,
@@ -117,7 +126,8 @@ func TestStartsLoudly(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.run(server.Config{PublicURL: "https://gifts.example.com", Proxies: trusted})
-	if logs = s.logs.String()[before:]; strings.Contains(logs, "WARN") || !strings.Contains(logs, `"accounts":"1: Harbor Coffee","locations":"2","keys":"`) {
+	if logs = s.logs.String()[before:]; strings.Contains(logs, "WARN") ||
+		!strings.Contains(logs, `"accounts":"1: Harbor Coffee","locations":"2","keys":"`) {
 		t.Errorf("a service where all is well says\n%s", logs)
 	}
 	s.beside(server.Config{})
@@ -147,13 +157,15 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
 	smtp, _ := world(t)
-	c := server.Config{Data: s.data, Database: s.database, SMTP: smtp, PublicURL: "https://gifts.example.com", Listen: s.address,
+	c := server.Config{Data: s.data, Database: s.database,
+		SMTP: smtp, PublicURL: "https://gifts.example.com", Listen: s.address,
 		Proxies: clientip.Proxies{}, Version: "v1.2.3"}
 	r, err := server.Check(t.Context(), c)
 	if err != nil || len(r.Wrong) == 0 || !strings.Contains(r.Wrong[0], "--trusted-proxies") ||
 		!slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "another boon serve") }) ||
 		!slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, s.address+" is taken") }) ||
-		!slices.Contains(r.Facts, server.Fact{Name: "email", Value: "mail.example.com"}) || !slices.Contains(r.Facts, server.Fact{Name: "accounts", Value: "1: Harbor Coffee"}) {
+		!slices.Contains(r.Facts, server.Fact{Name: "email", Value: "mail.example.com"}) ||
+		!slices.Contains(r.Facts, server.Fact{Name: "accounts", Value: "1: Harbor Coffee"}) {
 		t.Errorf("beside a service: %+v, %v", r, err)
 	}
 	nowhere := filepath.Join(t.TempDir(), "typo")
@@ -166,12 +178,14 @@ func TestCheck(t *testing.T) {
 	if found, _ := filepath.Glob(nowhere); found != nil {
 		t.Error("the folder was made")
 	}
-	if _, err = server.Check(t.Context(), server.Config{Data: nowhere, Listen: s.address}); err == nil || !strings.Contains(err.Error(), "listening") {
+	if _, err = server.Check(t.Context(), server.Config{Data: nowhere, Listen: s.address}); err == nil ||
+		!strings.Contains(err.Error(), "listening") {
 		t.Errorf("an address that another program listens at: %v", err)
 	}
 }
 
-// TestRedirectsCarryThePagesHeaders: what the mux answers by itself has the headers of a page: the address in it may be a gift's.
+// TestRedirectsCarryThePagesHeaders: what the mux answers by itself has the headers of a page: the address in it may be
+// a gift's.
 func TestRedirectsCarryThePagesHeaders(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
@@ -182,7 +196,8 @@ func TestRedirectsCarryThePagesHeaders(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		if _, err := c.Write([]byte(method + " " + target + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")); err != nil {
+		if _, err := c.Write([]byte(method + " " + target + " HTTP/1.1\r\nHost: x\r\nConnection: " +
+			"close\r\n\r\n")); err != nil {
 			t.Fatal(err)
 		}
 		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -193,10 +208,12 @@ func TestRedirectsCarryThePagesHeaders(t *testing.T) {
 		return resp
 	}
 	page := answer("GET", "/g/"+token)
-	for _, target := range []string{"GET //g/" + token, "GET /x/../g/" + token, "GET /g/./" + token, "GET /healthz", "POST /healthz", "GET /metrics"} {
+	for _, target := range []string{"GET //g/" + token, "GET /x/../g/" + token,
+		"GET /g/./" + token, "GET /healthz", "POST /healthz", "GET /metrics"} {
 		method, path, _ := strings.Cut(target, " ")
 		resp := answer(method, path)
-		for _, name := range []string{"Content-Security-Policy", "Cache-Control", "Referrer-Policy", "X-Robots-Tag", "X-Content-Type-Options",
+		for _, name := range []string{"Content-Security-Policy",
+			"Cache-Control", "Referrer-Policy", "X-Robots-Tag", "X-Content-Type-Options",
 			"Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy", "Permissions-Policy"} {
 			if got, want := resp.Header.Get(name), page.Header.Get(name); got != want || want == "" {
 				t.Errorf("%s (%d): %s is %q, want %q", target, resp.StatusCode, name, got, want)

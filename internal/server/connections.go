@@ -8,9 +8,10 @@ import (
 	"sync"
 )
 
-// connections keeps the process from running out of file descriptors: when more connections come than there are descriptors for, the one that
-// the service has been reading from for the longest is closed, be it idle or in the middle of a request's head or body. Else no new connection
-// could be accepted until the timeouts of the others, and the database could not open its files.
+// connections keeps the process from running out of file descriptors: when more connections come than there are
+// descriptors for, the one that the service has been reading from for the longest is closed, be it idle or in the
+// middle of a request's head or body. Else no new connection could be accepted until the timeouts of the others, and
+// the database could not open its files.
 type connections struct {
 	max int
 
@@ -29,8 +30,8 @@ type connection struct {
 	older, newer *connection
 }
 
-// The descriptors that are not for connections: files of the database, connections to it and to gateways, standard streams. And as many
-// connections as can be useful: an idle one takes some 10 KiB of memory.
+// The descriptors that are not for connections: files of the database, connections to it and to gateways, standard
+// streams. And as many connections as can be useful: an idle one takes some 10 KiB of memory.
 const (
 	reservedDescriptors = 128
 	maxConnections      = 16_384
@@ -109,8 +110,8 @@ func (c *connections) read(conn net.Conn) {
 	}
 }
 
-// changed is told of every change in the state of a connection. A new one beyond the limit takes the place of the one that has been read for
-// the longest; while all requests are being handled, accepting waits.
+// changed is told of every change in the state of a connection. A new one beyond the limit takes the place of the one
+// that has been read for the longest; while all requests are being handled, accepting waits.
 func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -81,7 +81,8 @@ func TestTheOldestIdleConnectionMakesRoom(t *testing.T) {
 
 func TestConnectionsFor(t *testing.T) {
 	t.Parallel()
-	for descriptors, want := range map[uint64]int{0: maxConnections, 1: 1, 20: 10, 256: 128, 1024: 896, 65_536: maxConnections, 1 << 62: maxConnections} {
+	for descriptors, want := range map[uint64]int{0: maxConnections,
+		1: 1, 20: 10, 256: 128, 1024: 896, 65_536: maxConnections, 1 << 62: maxConnections} {
 		if got := connectionsFor(descriptors); got != want {
 			t.Errorf("%d descriptors: %d connections, want %d", descriptors, got, want)
 		}

@@ -4,8 +4,8 @@ package server
 
 import "syscall"
 
-// descriptors is how many files and connections this process may have open; 0: it is not known. Go's runtime has raised it to the hard
-// limit.
+// descriptors is how many files and connections this process may have open; 0: it is not known. Go's runtime has raised
+// it to the hard limit.
 func descriptors() uint64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -16,7 +16,8 @@ import (
 	"boon.example/internal/store"
 )
 
-// A change of the set-up takes effect everywhere within two seconds; a machine that has other things to do may take one more.
+// A change of the set-up takes effect everywhere within two seconds; a machine that has other things to do may take one
+// more.
 const (
 	effective = 2 * time.Second
 	noise     = time.Second
@@ -38,7 +39,8 @@ func TestEveryInstanceLearnsOfChanges(t *testing.T) {
 				var answer []byte
 				got, answer, _ = at.call(method, path, key, body)
 				if got == http.StatusTooManyRequests {
-					got = http.StatusUnauthorized // only unknown keys are asked to wait, and before it was made this one was asked for often
+					// only unknown keys are asked to wait, and before it was made this one was asked for often
+					got = http.StatusUnauthorized
 				}
 				if took := time.Since(begun); got != status && took > effective+noise {
 					t.Fatalf("%s has no effect after %v: %d %s, want %d", what, took, got, answer, status)
@@ -49,7 +51,8 @@ func TestEveryInstanceLearnsOfChanges(t *testing.T) {
 	}
 
 	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
-	there := `{"voucherCode":"` + g.VoucherCode + `","organizationID":"` + examples.HarborLongWharf + `"}` // which no gift refers to
+	// which no gift refers to
+	there := `{"voucherCode":"` + g.VoucherCode + `","organizationID":"` + examples.HarborLongWharf + `"}`
 	var made gift.Key
 	var secret string
 	s.withStore(func(beside *store.Store) (err error) {
@@ -57,7 +60,8 @@ func TestEveryInstanceLearnsOfChanges(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		made, secret, err = setup.CreateKey(t.Context(), beside, setup.KeyRequest{Name: "till-2", Account: account, Permissions: gift.AllPermissions}, time.Now(), rand.Reader)
+		made, secret, err = setup.CreateKey(t.Context(), beside,
+			setup.KeyRequest{Name: "till-2", Account: account, Permissions: gift.AllPermissions}, time.Now(), rand.Reader)
 		return err
 	})
 	everywhere("making a key", http.StatusOK, "GET", list, secret, "")
@@ -69,7 +73,8 @@ func TestEveryInstanceLearnsOfChanges(t *testing.T) {
 	everywhere("removing a location", http.StatusNotFound, "POST", validatePath, secret, there)
 	s.apply([]byte(file))
 	everywhere("adding a location", http.StatusOK, "POST", validatePath, secret, there)
-	s.apply([]byte(strings.Replace(file, "    maxGiftValue: 500\n", "    maxGiftValue: 500\n    requireIdempotencyKey: true\n", 1)))
+	s.apply([]byte(strings.Replace(file, "    maxGiftValue: 500\n",
+		"    maxGiftValue: 500\n    requireIdempotencyKey: true\n", 1)))
 	everywhere("changing an account", http.StatusBadRequest, "POST", redeemPath, secret, `{"voucherID":"`+g.VoucherID+`"}`)
 	s.withStore(func(beside *store.Store) error {
 		_, err := setup.RevokeKey(t.Context(), beside, made.ID.String(), time.Now())
@@ -79,8 +84,8 @@ func TestEveryInstanceLearnsOfChanges(t *testing.T) {
 	t.Logf("every change had its effect at both instances after at most %.2f s", longest.Seconds())
 }
 
-// TestInstancesShareGuesses: what was guessed at one instance is missing at the other, at once where that one asks for the first time, and
-// within two seconds where it has asked before.
+// TestInstancesShareGuesses: what was guessed at one instance is missing at the other, at once where that one asks for
+// the first time, and within two seconds where it has asked before.
 func TestInstancesShareGuesses(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
@@ -90,11 +95,13 @@ func TestInstancesShareGuesses(t *testing.T) {
 	asked.must("POST", validatePath, examples.HarborTillKey, good, nil)
 	for n := range gift.GuessBurst {
 		wrong := fmt.Sprintf(`{"voucherCode":"%012d"}`, 100_000_000_000+n)
-		if status, answer, err := s.call("POST", validatePath, examples.HarborTillKey, wrong); err != nil || status != http.StatusNotFound {
+		if status, answer, err := s.call("POST", validatePath, examples.HarborTillKey, wrong); err != nil ||
+			status != http.StatusNotFound {
 			t.Fatalf("guess %d: %d %s %v, want 404", n, status, answer, err)
 		}
 	}
-	if status, answer, err := fresh.call("POST", validatePath, examples.HarborTillKey, good); err != nil || status != http.StatusTooManyRequests {
+	if status, answer, err := fresh.call("POST", validatePath, examples.HarborTillKey, good); err != nil ||
+		status != http.StatusTooManyRequests {
 		t.Errorf("an instance that asks for the first time: %d %s %v, want 429", status, answer, err)
 	}
 	for begun, status := time.Now(), 0; status != http.StatusTooManyRequests; {
@@ -105,7 +112,8 @@ func TestInstancesShareGuesses(t *testing.T) {
 	}
 }
 
-// TestOneKeyAtTwoInstances: a request that is sent to two instances at once, several times, is carried out once and has one answer.
+// TestOneKeyAtTwoInstances: a request that is sent to two instances at once, several times, is carried out once and has
+// one answer.
 func TestOneKeyAtTwoInstances(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
@@ -146,7 +154,8 @@ func TestOneKeyAtTwoInstances(t *testing.T) {
 	}
 }
 
-// TestRisksAreLogged: a database that may lose what it has committed is named in the log of every instance that starts on it.
+// TestRisksAreLogged: a database that may lose what it has committed is named in the log of every instance that starts
+// on it.
 func TestRisksAreLogged(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
@@ -166,7 +175,8 @@ func TestRisksAreLogged(t *testing.T) {
 	}
 }
 
-// TestManyWrongCodesAreLogged: 200 misses of a key within an hour are a line in the log with the name of the key, and a metric.
+// TestManyWrongCodesAreLogged: 200 misses of a key within an hour are a line in the log with the name of the key, and a
+// metric.
 func TestManyWrongCodesAreLogged(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
@@ -177,16 +187,19 @@ func TestManyWrongCodesAreLogged(t *testing.T) {
 			return err
 		}
 		key := directory.Keys[gift.HashKey(examples.HarborTillKey)]
-		_, _, err = beside.CountMisses(t.Context(), gift.Till{AccountID: key.AccountID, KeyID: key.ID}, time.Now(), gift.GuessAlarm-1)
+		_, _, err = beside.CountMisses(t.Context(), gift.Till{AccountID: key.AccountID, KeyID: key.ID},
+			time.Now(), gift.GuessAlarm-1)
 		return err
 	})
-	const event = `"level":"WARN","msg":"somebody may be guessing voucher codes: an API key tried 200 wrong ones within an hour","key":"till"`
+	const event = `"level":"WARN","msg":"somebody may be guessing voucher codes: an API key tried 200 wrong ones within ` +
+		`an hour","key":"till"`
 	if strings.Contains(s.logs.String(), event) {
 		t.Errorf("logged too early: %s", s.logs)
 	}
 	for n := range 3 {
 		wrong := fmt.Sprintf(`{"voucherCode":"%012d"}`, 100_000_000_000+n)
-		if status, answer, err := s.call("POST", validatePath, examples.HarborTillKey, wrong); err != nil || status != http.StatusNotFound {
+		if status, answer, err := s.call("POST", validatePath, examples.HarborTillKey, wrong); err != nil ||
+			status != http.StatusNotFound {
 			t.Fatalf("guess %d: %d %s %v, want 404", n, status, answer, err)
 		}
 	}
@@ -196,7 +209,8 @@ func TestManyWrongCodesAreLogged(t *testing.T) {
 	if strings.Contains(s.logs.String(), g.VoucherCode) || strings.Contains(s.logs.String(), "100000000000") {
 		t.Error("the log has a code")
 	}
-	if _, metrics, err := s.call("GET", "/metrics", "", ""); err != nil || !strings.Contains(string(metrics), "\nboon_guess_alarms_total 1\n") {
+	if _, metrics, err := s.call("GET", "/metrics", "", ""); err != nil ||
+		!strings.Contains(string(metrics), "\nboon_guess_alarms_total 1\n") {
 		t.Errorf("the metric is missing: %v", err)
 	}
 }

@@ -37,7 +37,8 @@ func (k *keyUses) note(id gift.ID, at time.Time) {
 	}
 }
 
-// due takes some keys that are to be written now: all that were used since they were written when it was long ago, or when all is set.
+// due takes some keys that are to be written now: all that were used since they were written when it was long ago, or
+// when all is set.
 func (k *keyUses) due(now time.Time, all bool) map[gift.ID]time.Time {
 	due := map[gift.ID]time.Time{}
 	k.mu.Lock()
@@ -61,7 +62,7 @@ func (k *keyUses) wrote(uses map[gift.ID]time.Time) {
 }
 
 // keepKeyUses writes when keys were used, now and then and at the end.
-func (h *house) keepKeyUses(ctx context.Context) {
+func (a *app) keepKeyUses(ctx context.Context) {
 	tick := time.NewTicker(keyUseTick)
 	defer tick.Stop()
 	for {
@@ -69,25 +70,25 @@ func (h *house) keepKeyUses(ctx context.Context) {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
-			_ = h.writeKeyUses(last, true) // what cannot be written now is a few minutes of knowledge
+			_ = a.writeKeyUses(last, true) // what cannot be written now is a few minutes of knowledge
 			return
 		case <-tick.C:
 		}
-		if err := h.writeKeyUses(ctx, false); err != nil && ctx.Err() == nil {
-			h.Logger.Warn("when keys were used could not be written; this is tried again", "error", err)
+		if err := a.writeKeyUses(ctx, false); err != nil && ctx.Err() == nil {
+			a.Logger.Warn("when keys were used could not be written; this is tried again", "error", err)
 		}
 	}
 }
 
-func (h *house) writeKeyUses(ctx context.Context, all bool) error {
+func (a *app) writeKeyUses(ctx context.Context, all bool) error {
 	for {
-		due := h.keyUses.due(time.Now(), all)
+		due := a.keyUses.due(time.Now(), all)
 		if len(due) == 0 {
 			return nil
 		}
-		if err := h.store.NoteKeyUses(ctx, due); err != nil {
+		if err := a.store.NoteKeyUses(ctx, due); err != nil {
 			return err
 		}
-		h.keyUses.wrote(due)
+		a.keyUses.wrote(due)
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"boon.example/internal/gift"
 )
 
-// TestKeyUsesAreWrittenSeldom: however often a key is used, it is written once in ten minutes, and what was noted last is written then.
+// TestKeyUsesAreWrittenSeldom: however often a key is used, it is written once in ten minutes, and what was noted last
+// is written then.
 func TestKeyUsesAreWrittenSeldom(t *testing.T) {
 	t.Parallel()
 	var uses keyUses

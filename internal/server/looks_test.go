@@ -22,9 +22,10 @@ import (
 	"boon.example/internal/server"
 )
 
-// TestLooksChangeNothing opens every address that there is, as people, tills, link previews and scanners do, with GET and HEAD, follows every
-// link, and compares all rows of all tables before and after, but for the count of calls without a key by address and the time at which a
-// key was last used. A redemption in the end shows that the comparison would notice.
+// TestLooksChangeNothing opens every address that there is, as people, tills, link previews and scanners do, with GET
+// and HEAD, follows every link, and compares all rows of all tables before and after, but for the count of calls
+// without a key by address and the time at which a key was last used. A redemption in the end shows that the comparison
+// would notice.
 func TestLooksChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{Outbox: true})
@@ -33,17 +34,21 @@ func TestLooksChangeNothing(t *testing.T) {
 	later := s.sell(`{"value":25,"deliveryMethodID":1,"recipientDescription":"Ana","recipientContact":"ana@example.com",
 		"hasScheduledDelivery":true,"deliveryDate":"` + time.Now().Add(48*time.Hour).UTC().Format(time.RFC3339) + `"}`)
 	s.become(mailed, "DELIVERED")
-	if status, answer, err := s.callOnce("POST", redeemPath, examples.HarborTillKey, "look-1", `{"voucherID":"`+printed.VoucherID+`","amount":1}`); status != 200 {
+	if status, answer, err := s.callOnce("POST", redeemPath,
+		examples.HarborTillKey, "look-1", `{"voucherID":"`+printed.VoucherID+`","amount":1}`); status != 200 {
 		t.Fatalf("%d %s %v", status, answer, err)
 	}
 	before := s.rows()
-	addresses := []string{"/", "/nothing", "/outbox", "/docs", "/docs/errors", "/openapi.json", "/healthz", "/readyz", "/metrics", "/g/" + strings.Repeat("a", 22),
+	addresses := []string{"/", "/nothing", "/outbox", "/docs",
+		"/docs/errors", "/openapi.json", "/healthz", "/readyz", "/metrics", "/g/" + strings.Repeat("a", 22),
 		"/api/integration/requests/look-1", giftPath + "?limit=2&status=DELIVERED"}
 	for _, g := range []soldGift{printed, mailed, later} {
-		addresses = append(addresses, "/g/"+g.VoucherPublicToken, "/g/"+g.VoucherPublicToken+"/print.pdf", giftPath+g.VoucherID, giftPath+g.VoucherID+"/history")
+		addresses = append(addresses, "/g/"+g.VoucherPublicToken,
+			"/g/"+g.VoucherPublicToken+"/print.pdf", giftPath+g.VoucherID, giftPath+g.VoucherID+"/history")
 	}
 	for _, r := range api.Routes() {
-		addresses = append(addresses, strings.NewReplacer("{voucherID}", printed.VoucherID, "{key}", "look-1").Replace(r.Pattern))
+		addresses = append(addresses, strings.NewReplacer("{voucherID}",
+			printed.VoucherID, "{key}", "look-1").Replace(r.Pattern))
 	}
 	if n := s.follow(addresses); n < len(addresses)+10 {
 		t.Errorf("only %d addresses were opened", n)
@@ -122,9 +127,11 @@ func (s *service) look(method, address, key, agent string) (page string) {
 // rows are all rows of all tables, as text.
 func (s *service) rows() map[string][]string {
 	s.Helper()
-	driver, source, tables, row := "sqlite", filepath.Join(s.data, "boon.db"), `SELECT name FROM sqlite_schema WHERE type = 'table'`, ""
+	driver, source, tables, row := "sqlite", filepath.Join(s.data,
+		"boon.db"), `SELECT name FROM sqlite_schema WHERE type = 'table'`, ""
 	if s.database != "" {
-		driver, source, tables, row = "pgx", s.database, `SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace`, "::text"
+		driver, source, tables, row = "pgx", s.database, `SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND `+
+			`relnamespace = 'public'::regnamespace`, "::text"
 	}
 	db, err := sql.Open(driver, source)
 	if err != nil {
@@ -138,7 +145,8 @@ func (s *service) rows() map[string][]string {
 	for table := range maps.Keys(all) {
 		what := "t" + row
 		if row == "" {
-			what = "json_array(" + strings.Join(s.column(db, `SELECT 'quote(t.' || name || ')' FROM pragma_table_info('`+table+`')`), ", ") + ")"
+			what = "json_array(" + strings.Join(s.column(db, `SELECT 'quote(t.' || name || ')' FROM `+
+				`pragma_table_info('`+table+`')`), ", ") + ")"
 		}
 		all[table] = s.column(db, `SELECT `+what+` FROM `+table+` AS t ORDER BY 1`)
 	}

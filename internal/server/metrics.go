@@ -51,14 +51,16 @@ func newMetrics() *metrics {
 		}),
 	}
 	m.refused = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "boon_requests_refused_total", Help: "Requests refused under overload, by priority; they are in no other count.",
+		Name: "boon_requests_refused_total", Help: "Requests refused under overload, by priority; they are in no other " +
+			"count.",
 	}, []string{"priority"})
 	for p := range api.Priorities {
 		m.refused.WithLabelValues(p.String())
 	}
 	m.attempts = newAttempts()
 	m.guessing = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "boon_guess_alarms_total", Help: "Times that an API key tried 200 wrong voucher codes within an hour; the log names the key.",
+		Name: "boon_guess_alarms_total", Help: "Times that an API key tried 200 wrong voucher codes within an hour; the " +
+			"log names the key.",
 	})
 	m.registry.MustRegister(m.guessing, m.attempts, m.refused, m.requests, m.latency, m.groups, m.commits, m.failures,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -89,7 +91,8 @@ func (m *metrics) watch(a *admission, e *ledger.Engine, s *store.Store) {
 	gauge := m.gauge
 	gauge("boon_engine_queue_depth", "Commands that wait for a transaction.", func() float64 { return float64(e.Depth()) })
 	gauge("boon_requests_in_flight", "Requests that are handled.", func() float64 { n, _ := a.state(); return float64(n) })
-	gauge("boon_requests_waiting", "Requests that wait until fewer are in flight.", func() float64 { _, n := a.state(); return float64(n) })
+	gauge("boon_requests_waiting", "Requests that wait until fewer are in flight.",
+		func() float64 { _, n := a.state(); return float64(n) })
 	size := func(of func(store.Sizes) int64) func() float64 {
 		return func() float64 {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)

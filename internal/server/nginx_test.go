@@ -31,7 +31,8 @@ import (
 	"boon.example/internal/server"
 )
 
-// gateway is nginx with the configuration of docs/operating.md in front of a service, on free ports and with its files in a folder.
+// gateway is nginx with the configuration of docs/operating.md in front of a service, on free ports and with its files
+// in a folder.
 type gateway struct {
 	*testing.T
 	dir    string
@@ -40,7 +41,8 @@ type gateway struct {
 	tls    string
 }
 
-// documented is the configuration as it stands in the document, with the few things replaced that belong to the machine.
+// documented is the configuration as it stands in the document, with the few things replaced that belong to the
+// machine.
 func documented(t *testing.T, replace map[string]string) string {
 	t.Helper()
 	doc, err := os.ReadFile("../../docs/operating.md")
@@ -79,8 +81,9 @@ func certificate(t *testing.T, dir, host string) *x509.CertPool {
 		t.Fatal(err)
 	}
 	names := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: host}, DNSNames: []string{host}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: host}, DNSNames: []string{host}, IsCA: true,
+		BasicConstraintsValid: true,
+		NotBefore:             time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, names, names, key.Public(), key)
 	if err != nil {
@@ -90,7 +93,8 @@ func certificate(t *testing.T, dir, host string) *x509.CertPool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, block := range map[string]*pem.Block{"gifts.pem": {Type: "CERTIFICATE", Bytes: der}, "gifts.key": {Type: "PRIVATE KEY", Bytes: secret}} {
+	for name, block := range map[string]*pem.Block{"gifts.pem": {Type: "CERTIFICATE", Bytes: der},
+		"gifts.key": {Type: "PRIVATE KEY", Bytes: secret}} {
 		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -116,10 +120,12 @@ func startGateway(t *testing.T, upstream string) *gateway {
 	g := &gateway{T: t, dir: t.TempDir(), plain: freeAddress(t), tls: freeAddress(t)}
 	trusted := certificate(t, g.dir, "gifts.example.com")
 	text := documented(t, map[string]string{
-		"listen 443 ssl;": "listen " + g.tls + " ssl;", "listen 80;": "listen " + g.plain + ";", "server 127.0.0.1:8080;": "server " + upstream + ";",
+		"listen 443 ssl;": "listen " + g.tls + " ssl;", "listen 80;": "listen " +
+			g.plain + ";", "server 127.0.0.1:8080;": "server " + upstream + ";",
 		"/etc/ssl/": g.dir + "/", "/var/log/nginx/": g.dir + "/",
 	})
-	main := "daemon off; master_process off; pid nginx.pid; error_log main.log info; events {}\nhttp {\naccess_log main-access.log;\n"
+	main := "daemon off; master_process off; pid nginx.pid; error_log main.log info; events {}\nhttp {\naccess_log " +
+		"main-access.log;\n"
 	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		main += kind + "_temp_path " + g.dir + "/" + kind + ";\n"
 	}
@@ -168,7 +174,8 @@ func (g *gateway) ask(method, target, more string) (status int, header http.Head
 	if runtime.GOOS == "linux" { // where all of 127.0.0.0/8 is this machine
 		dialer.LocalAddr = &net.TCPAddr{IP: net.IPv4(127, 7, 7, 7)}
 	}
-	c, err := tls.DialWithDialer(dialer, "tcp", g.tls, &tls.Config{RootCAs: g.client.Transport.(*http.Transport).TLSClientConfig.RootCAs, ServerName: "gifts.example.com"})
+	c, err := tls.DialWithDialer(dialer, "tcp", g.tls,
+		&tls.Config{RootCAs: g.client.Transport.(*http.Transport).TLSClientConfig.RootCAs, ServerName: "gifts.example.com"})
 	if err != nil {
 		g.Fatal(err)
 	}
@@ -201,21 +208,24 @@ func (g *gateway) logs() (all map[string]string) {
 	return all
 }
 
-// TestNginx runs the configuration that docs/operating.md recommends: no log has the address of a gift or of a printed sheet, whatever
-// goes wrong; the outbox and the metrics are closed; browsers are told to stay with HTTPS; and clients are told apart.
+// TestNginx runs the configuration that docs/operating.md recommends: no log has the address of a gift or of a printed
+// sheet, whatever goes wrong; the outbox and the metrics are closed; browsers are told to stay with HTTPS; and clients
+// are told apart.
 func TestNginx(t *testing.T) {
 	t.Parallel()
 	trusted, err := clientip.ParseProxies("127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, server.Config{Outbox: true, OutboxAnyway: true, PublicURL: "https://gifts.example.com", Proxies: trusted})
+	s := start(t, server.Config{Outbox: true, OutboxAnyway: true,
+		PublicURL: "https://gifts.example.com", Proxies: trusted})
 	g := startGateway(t, s.address)
 	var order struct {
 		PrintURL string
 		Gifts    []soldGift
 	}
-	s.must("POST", "/api/integration/gifting/send-gift", examples.HarborWebShopKey, `{"monetaryGift":{"value":25,"deliveryMethodID":3},
+	s.must("POST", "/api/integration/gifting/send-gift", examples.HarborWebShopKey,
+		`{"monetaryGift":{"value":25,"deliveryMethodID":3},
 		"paymentMethodID":2,"externalTransactionReferenceNumber":"W-1","externalTransactionCustomerFirstName":"Carla",
 		"externalTransactionCustomerLastName":"Diaz","externalTransactionCustomerEmailAddress":"carla@example.com",
 		"externalStorefrontID":"`+examples.HarborStorefront+`"}`, &order)
@@ -235,7 +245,8 @@ func TestNginx(t *testing.T) {
 		}
 	}
 	g.closed()
-	if status, _, body := g.ask("GET", "/api/integration/gifting/gifts", "Authorization: wrong\r\n"); status != http.StatusUnauthorized {
+	if status, _, body := g.ask("GET", "/api/integration/gifting/gifts",
+		"Authorization: wrong\r\n"); status != http.StatusUnauthorized {
 		t.Errorf("a wrong key: %d %s", status, body)
 	}
 	g.misuse(token, sheet)
@@ -243,22 +254,27 @@ func TestNginx(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.misuse(token, sheet)
-	if status, header, _ := g.ask("GET", "/g/"+token, ""); status != http.StatusBadGateway || header.Get("Strict-Transport-Security") == "" {
+	if status, header, _ := g.ask("GET", "/g/"+token, ""); status != http.StatusBadGateway ||
+		header.Get("Strict-Transport-Security") == "" {
 		t.Errorf("while boon is down: %d, %v", status, header)
 	}
-	if status, _, _ := g.ask("POST", "/api/integration/redemption/redeem-gift", "Content-Length: 0\r\n"); status != http.StatusBadGateway {
+	if status, _, _ := g.ask("POST", "/api/integration/redemption/redeem-gift",
+		"Content-Length: 0\r\n"); status != http.StatusBadGateway {
 		t.Errorf("a call while boon is down: %d", status)
 	}
 	logs := g.logs()
 	for name, text := range logs {
-		if strings.Contains(text, token) || strings.Contains(text, strings.Split(sheet, "/")[2]) || strings.Contains(text, order.Gifts[0].VoucherCode) {
+		if strings.Contains(text, token) || strings.Contains(text, strings.Split(sheet, "/")[2]) ||
+			strings.Contains(text, order.Gifts[0].VoucherCode) {
 			t.Errorf("%s holds the address of a gift or a sheet:\n%s", name, text)
 		}
 	}
-	if text := logs["boon.log"]; !regexp.MustCompile(`(?m)^\S+ 127\.0\.0\.1 GET 200 [0-9.]+ [0-9a-f-]{36}$`).MatchString(text) {
+	if text := logs["boon.log"]; !regexp.MustCompile(`(?m)^\S+ 127\.0\.0\.1 GET 200 [0-9.]+ ` +
+		`[0-9a-f-]{36}$`).MatchString(text) {
 		t.Errorf("the access log tells nothing:\n%s", text)
 	}
-	if text := logs["boon-error.log"]; !strings.Contains(text, "connect() failed") || !strings.Contains(text, "redeem-gift") {
+	if text := logs["boon-error.log"]; !strings.Contains(text, "connect() failed") ||
+		!strings.Contains(text, "redeem-gift") {
 		t.Errorf("the error log tells nothing of calls:\n%s", text)
 	}
 	if runtime.GOOS == "linux" && !strings.Contains(s.logs.String(), `"network":"127.7.7.0/24"`) {
@@ -269,10 +285,13 @@ func TestNginx(t *testing.T) {
 // closed looks at what nobody may reach from outside, also under other spellings.
 func (g *gateway) closed() {
 	g.Helper()
-	for _, target := range []string{"/outbox", "/outbox/", "/outbox?q=ana", "/outbox/019576b2-6a00-7000-8000-000000000002", "//outbox", "/x/../outbox", "/%6Futbox",
-		"/outbox%2f", "/./outbox", "/metrics", "//metrics", "/x/../metrics", "/%6detrics", "/metrics?x", "/metrics/", "/./metrics"} {
+	for _, target := range []string{"/outbox", "/outbox/",
+		"/outbox?q=ana", "/outbox/019576b2-6a00-7000-8000-000000000002", "//outbox", "/x/../outbox", "/%6Futbox",
+		"/outbox%2f", "/./outbox", "/metrics", "//metrics", "/x/../metrics", "/%6detrics", "/metrics?x", "/metrics/",
+		"/./metrics"} {
 		status, header, body := g.ask("GET", target, "")
-		if status != http.StatusNotFound && status != http.StatusForbidden || strings.Contains(body, "boon_") || header.Get("Strict-Transport-Security") == "" {
+		if status != http.StatusNotFound && status != http.StatusForbidden ||
+			strings.Contains(body, "boon_") || header.Get("Strict-Transport-Security") == "" {
 			g.Errorf("GET %s: %d %v %.100s", target, status, header, body)
 		}
 	}
@@ -281,8 +300,10 @@ func (g *gateway) closed() {
 // misuse asks for the addresses of a gift and a sheet in every way that makes nginx or boon complain.
 func (g *gateway) misuse(token, sheet string) {
 	g.Helper()
-	for _, target := range []string{"/g/" + token, sheet, "/g/" + token + "/print.pdf", "/G/" + token, "//g/" + token, "/x/../g/" + token, "/%67/" + token,
-		"/" + token, "/g/" + token + "/%00", "/api/../g/" + token, sheet + "/x", "/g/" + token + "?" + strings.Repeat("x", 9000), "https://gifts.example.com/g/" + token} {
+	for _, target := range []string{"/g/" + token, sheet, "/g/" + token + "/print.pdf",
+		"/G/" + token, "//g/" + token, "/x/../g/" + token, "/%67/" + token,
+		"/" + token, "/g/" + token + "/%00", "/api/../g/" + token, sheet +
+			"/x", "/g/" + token + "?" + strings.Repeat("x", 9000), "https://gifts.example.com/g/" + token} {
 		g.ask("GET", target, "")
 		g.ask("POST", target, "Content-Length: 0\r\n")
 		g.ask("POST", target, "Content-Length: 99000000\r\n") // more than nginx takes

@@ -10,14 +10,15 @@ import (
 	"boon.example/internal/server"
 )
 
-// TestOutboxOnlyAlone: the outbox is never open beside a real gateway: neither has the service one when it was not asked for, nor does it
-// start when it was.
+// TestOutboxOnlyAlone: the outbox is never open beside a real gateway: neither has the service one when it was not
+// asked for, nor does it start when it was.
 func TestOutboxOnlyAlone(t *testing.T) {
 	t.Parallel()
 	_, smtp := openMailbox(t)
 	_, twilio := openPhones(t)
 	s := start(t, server.Config{SMTP: smtp, SMS: twilio, PublicURL: "https://gifts.example.com"})
-	for _, path := range []string{"/outbox", "/outbox?kind=print", "/outbox/01890000-0000-7000-8000-000000000000/mail.eml"} {
+	for _, path := range []string{"/outbox", "/outbox?kind=print",
+		"/outbox/01890000-0000-7000-8000-000000000000/mail.eml"} {
 		if status, _, err := s.call("GET", path, "", ""); err != nil || status != http.StatusNotFound {
 			t.Errorf("GET %s beside real gateways: %d, %v", path, status, err)
 		}

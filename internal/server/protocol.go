@@ -17,29 +17,31 @@ import (
 	"boon.example/internal/clientip"
 )
 
-// spoken makes net/http's own refusals our kind of answer. A request that net/http cannot read (a bad line, two lengths, headers beyond the
-// limit, an unknown transfer encoding) reaches no handler: it writes a line of plain text straight to the connection. That one write is
-// replaced by a problem document with an X-Request-ID, under which it is logged.
-type spoken struct {
+// problemListener makes net/http's own refusals our kind of answer. A request that net/http cannot read (a bad line,
+// two lengths, headers beyond the limit, an unknown transfer encoding) reaches no handler: it writes a line of plain
+// text straight to the connection. That one write is replaced by a problem document with an X-Request-ID, under which
+// it is logged.
+type problemListener struct {
 	net.Listener
-	house *house
+	app *app
 }
 
-func (l spoken) Accept() (net.Conn, error) {
+func (l problemListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return &spokenConn{c, l.house}, nil
+	return &problemConn{c, l.app}, nil
 }
 
-type spokenConn struct {
+type problemConn struct {
 	net.Conn
-	house *house
+	app *app
 }
 
-// CloseWrite tells the client that no more will come, as net/http does before it gives up a request that it will not read to its end.
-func (c *spokenConn) CloseWrite() error {
+// CloseWrite tells the client that no more will come, as net/http does before it gives up a request that it will not
+// read to its end.
+func (c *problemConn) CloseWrite() error {
 	if tcp, ok := c.Conn.(*net.TCPConn); ok {
 		return tcp.CloseWrite()
 	}
@@ -47,9 +49,10 @@ func (c *spokenConn) CloseWrite() error {
 }
 
 // plainRefusal is what net/http writes, all of it; an answer of a handler has more headers.
-var plainRefusal = regexp.MustCompile(`\AHTTP/1\.1 (\d{3}) [^\r\n]*\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n[^\r\n]*\z`)
+var plainRefusal = regexp.MustCompile(`\AHTTP/1\.1 (\d{3}) [^\r\n]*\r\nContent-Type: text/plain; ` +
+	`charset=utf-8\r\nConnection: close\r\n\r\n[^\r\n]*\z`)
 
-func (c *spokenConn) Write(b []byte) (int, error) {
+func (c *problemConn) Write(b []byte) (int, error) {
 	const beginning, longest = "HTTP/1.1 ", 500
 	if len(b) > longest || !bytes.HasPrefix(b, []byte(beginning)) {
 		return c.Conn.Write(b)
@@ -59,21 +62,22 @@ func (c *spokenConn) Write(b []byte) (int, error) {
 		return c.Conn.Write(b)
 	}
 	status, _ := strconv.Atoi(string(parts[1])) // three digits
-	if _, err := c.Conn.Write(c.house.unreadable(status, c.RemoteAddr())); err != nil {
+	if _, err := c.Conn.Write(c.app.unreadable(status, c.RemoteAddr())); err != nil {
 		return 0, err
 	}
 	return len(b), nil
 }
 
 // unreadable makes the answer to what net/http could not read, and logs it.
-func (h *house) unreadable(status int, from net.Addr) []byte {
+func (a *app) unreadable(status int, from net.Addr) []byte {
 	id := uuid.Must(uuid.NewV7()).String()
-	code, body := api.Unreadable(status, h.PublicURL, id)
+	code, body := api.Unreadable(status, a.PublicURL, id)
 	peer, _ := netip.ParseAddrPort(from.String()) // there is no header that could name another
-	h.Logger.Info("request", slog.String("route", "none"), slog.Int("status", status), slog.String("requestID", id),
+	a.Logger.Info("request", slog.String("route", "none"), slog.Int("status", status), slog.String("requestID", id),
 		slog.String("network", clientip.Network(peer.Addr())), slog.String("code", string(code)))
-	h.metrics.request("none", status, 0)
-	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\nCache-Control: no-store\r\n"+
+	a.metrics.request("none", status, 0)
+	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: application/problem+json\r\nContent-Length: "+
+		"%d\r\nCache-Control: no-store\r\n"+
 		"X-Request-ID: %s\r\nBoon-Version: %s\r\nConnection: close\r\n\r\n%s",
 		status, http.StatusText(status), time.Now().UTC().Format(http.TimeFormat), len(body), id, api.Version, body)
 }

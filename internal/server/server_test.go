@@ -127,9 +127,12 @@ type soldGift struct {
 func (s *service) sell(gift string) soldGift {
 	s.Helper()
 	var order struct{ Gifts []soldGift }
-	s.must("POST", "/api/integration/gifting/send-gift", examples.HarborWebShopKey, `{"monetaryGift":`+gift+`,"paymentMethodID":2,
-		"externalTransactionReferenceNumber":"W-1","externalTransactionCustomerFirstName":"Carla","externalTransactionCustomerLastName":"Diaz",
-		"externalTransactionCustomerEmailAddress":"carla@example.com","externalStorefrontID":"`+examples.HarborStorefront+`"}`, &order)
+	s.must("POST", "/api/integration/gifting/send-gift", examples.HarborWebShopKey,
+		`{"monetaryGift":`+gift+`,"paymentMethodID":2,
+		"externalTransactionReferenceNumber":"W-1","externalTransactionCustomerFirstName":"Carla",
+		"externalTransactionCustomerLastName":"Diaz",
+		"externalTransactionCustomerEmailAddress":"carla@example.com",
+		"externalStorefrontID":"`+examples.HarborStorefront+`"}`, &order)
 	return order.Gifts[0]
 }
 
@@ -143,10 +146,12 @@ func TestSetupTakesEffectWhileServing(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
 	const added = "boon_test_a_key_that_was_added_while_serving"
-	if status, _, err := s.call("GET", strings.TrimSuffix(giftPath, "/"), added, ""); err != nil || status != http.StatusUnauthorized {
+	if status, _, err := s.call("GET", strings.TrimSuffix(giftPath, "/"), added, ""); err != nil ||
+		status != http.StatusUnauthorized {
 		t.Fatalf("before: %d %v, want 401", status, err)
 	}
-	file := strings.Replace(string(examples.HarborCoffee()), "    keys:\n", "    keys:\n      - {name: added, role: all, secret: "+added+"}\n", 1)
+	file := strings.Replace(string(examples.HarborCoffee()),
+		"    keys:\n", "    keys:\n      - {name: added, role: all, secret: "+added+"}\n", 1)
 	s.apply([]byte(file))
 	deadline := time.Now().Add(2 * time.Second)
 	for status := 0; status != http.StatusOK; time.Sleep(20 * time.Millisecond) {
@@ -168,7 +173,8 @@ func TestStopCutsNobodyOff(t *testing.T) {
 	for range 16 {
 		wg.Go(func() {
 			for {
-				status, answer, err := s.call("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`","amount":0.01}`)
+				status, answer, err := s.call("POST", redeemPath, examples.HarborTillKey,
+					`{"voucherID":"`+g.VoucherID+`","amount":0.01}`)
 				switch {
 				case err != nil: // the connection was closed; the count below tells whether a call was cut off
 					return
@@ -230,12 +236,15 @@ func TestLogsAndFilesHoldNoSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	secrets := []string{
-		g.VoucherCode, g.VoucherPublicToken, examples.HarborTillKey, examples.HarborWebShopKey, "123456789012", strings.Repeat("a", 22), "ana@example.com",
+		g.VoucherCode, g.VoucherPublicToken, examples.HarborTillKey, examples.HarborWebShopKey, "123456789012",
+		strings.Repeat("a", 22), "ana@example.com",
 	}
 	logs := s.logs.String()
 	for _, want := range []string{
-		`"route":"` + redeemPath, `"route":"/g/{token}"`, `"status":200`, `"requestID":"`, `"code":"NOT_FOUND"`, `"account":"` + examples.HarborAccount,
-		`"network":"127.0.0.0/24","account":"` + examples.HarborAccount + `","location":"` + examples.HarborPier39 + `","key":"`, `","keyName":"till"`} {
+		`"route":"` + redeemPath, `"route":"/g/{token}"`, `"status":200`, `"requestID":"`, `"code":"NOT_FOUND"`,
+		`"account":"` + examples.HarborAccount,
+		`"network":"127.0.0.0/24","account":"` + examples.HarborAccount +
+			`","location":"` + examples.HarborPier39 + `","key":"`, `","keyName":"till"`} {
 		if !strings.Contains(logs, want) {
 			t.Errorf("the log lacks %s", want)
 		}
@@ -288,7 +297,8 @@ func TestOperatorsAddresses(t *testing.T) {
 			t.Fatal(err)
 		}
 		resp.Body.Close()
-		if resp.Header.Get("X-Request-ID") == "" || resp.Header.Get("Boon-Version") == "" || len(resp.Header.Values("X-Request-ID")) != 1 {
+		if resp.Header.Get("X-Request-ID") == "" || resp.Header.Get("Boon-Version") == "" ||
+			len(resp.Header.Values("X-Request-ID")) != 1 {
 			t.Errorf("%s answers without its X-Request-ID and Boon-Version, or with two: %v", path, resp.Header)
 		}
 	}
@@ -316,20 +326,24 @@ func TestAdminListener(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	metrics, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK || !bytes.Contains(metrics, []byte("boon_store_vouchers 0")) || resp.Header.Get("X-Request-ID") == "" {
+	if err != nil || resp.StatusCode != http.StatusOK || !bytes.Contains(metrics, []byte("boon_store_vouchers 0")) ||
+		resp.Header.Get("X-Request-ID") == "" {
 		t.Errorf("/metrics on its own listener: %d %v %.200s %v", resp.StatusCode, resp.Header, metrics, err)
 	}
-	if resp, err = client.Get("http://" + address + "/openapi.json"); err != nil || resp.StatusCode != http.StatusNotFound {
+	if resp, err = client.Get("http://" + address + "/openapi.json"); err != nil ||
+		resp.StatusCode != http.StatusNotFound {
 		t.Errorf("/openapi.json there: %v %v", resp, err)
 	}
 	resp.Body.Close()
 }
 
-// What is not an address of the interface is refused as the interface does it, and not redirected: a POST would come without its body.
+// What is not an address of the interface is refused as the interface does it, and not redirected: a POST would come
+// without its body.
 func TestUncleanAddressesAreRefused(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
-	for _, path := range []string{"/api", "/api/", "/api//integration/gifting/send-gift", "//api/integration/gifting/send-gift", "/x/../api/integration/gifting/send-gift",
+	for _, path := range []string{"/api", "/api/", "/api//integration/gifting/send-gift",
+		"//api/integration/gifting/send-gift", "/x/../api/integration/gifting/send-gift",
 		"/api/integration/gifting/./send-gift", "/api/integration/gifting/send-gift/", "/api/integration%2Fgifting/send-gift",
 		"/api/integration/requests/..", "/api/integration/requests/.", "/api/../api/integration/requests/x"} {
 		for _, method := range []string{"GET", "POST"} {
@@ -343,7 +357,8 @@ func TestUncleanAddressesAreRefused(t *testing.T) {
 
 func TestPublicURLMustBeABareHost(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{"gifts.example.com", "ftp://x", "https://x/shop", "https://x?a=1", "https://x#f", "https://u:p@x", "https://", "::"} {
+	for _, bad := range []string{"gifts.example.com", "ftp://x",
+		"https://x/shop", "https://x?a=1", "https://x#f", "https://u:p@x", "https://", "::"} {
 		err := server.Run(t.Context(), server.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), PublicURL: bad})
 		if err == nil || !strings.Contains(err.Error(), "public URL") {
 			t.Errorf("%q: %v, want a sentence about the public URL", bad, err)
@@ -351,9 +366,9 @@ func TestPublicURLMustBeABareHost(t *testing.T) {
 	}
 }
 
-// TestSlowAndIdleClientsHarmNobody: ten thousand connections that send nothing, and a thousand of them that send a byte now and then, in
-// their heads or in bodies that they announced to be long, while an honest till works. Nobody is refused for them, they get no memory for
-// what they announced, and the slow ones are let go when their time is up.
+// TestSlowAndIdleClientsHarmNobody: ten thousand connections that send nothing, and a thousand of them that send a byte
+// now and then, in their heads or in bodies that they announced to be long, while an honest till works. Nobody is
+// refused for them, they get no memory for what they announced, and the slow ones are let go when their time is up.
 func TestSlowAndIdleClientsHarmNobody(t *testing.T) {
 	s := start(t, server.Config{})
 	g := s.sell(`{"value":500,"deliveryMethodID":3}`)
@@ -364,7 +379,8 @@ func TestSlowAndIdleClientsHarmNobody(t *testing.T) {
 	}
 	before := heap()
 	for _, c := range slow[heads:] {
-		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\nContent-Length: 1000000\r\n\r\n{", redeemPath, examples.HarborTillKey)
+		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\nContent-Length: 1000000\r\n\r\n{",
+			redeemPath, examples.HarborTillKey)
 	}
 	for n := range 100 {
 		s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`","amount":0.01}`, nil)
@@ -427,7 +443,8 @@ func heap() int {
 	return int(m.HeapAlloc)
 }
 
-// TestLogsCannotBeForged: what a client sends reaches no log line as it is: neither control characters nor lines of its own.
+// TestLogsCannotBeForged: what a client sends reaches no log line as it is: neither control characters nor lines of its
+// own.
 func TestLogsCannotBeForged(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
@@ -435,8 +452,10 @@ func TestLogsCannotBeForged(t *testing.T) {
 	for _, request := range []string{
 		"GET /g/%1b%5d0%3bowned%07%0a%7b%22level%22:%22INFO%22%7d HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
 		"GET / HTTP/1.1\r\nHost: x\r\nX-Request-ID: " + forged + "\r\nConnection: close\r\n\r\n",
-		"GET /api/integration/requests/%0aowned HTTP/1.1\r\nHost: x\r\nX-Request-ID: owned\tx\r\nUser-Agent: owned\r\nConnection: close\r\n\r\n",
-		"OWNED /api/integration/redemption/redeem-gift HTTP/1.1\r\nHost: owned\r\nAuthorization: owned\r\nConnection: close\r\n\r\n",
+		"GET /api/integration/requests/%0aowned HTTP/1.1\r\nHost: x\r\nX-Request-ID: owned\tx\r\nUser-Agent: " +
+			"owned\r\nConnection: close\r\n\r\n",
+		"OWNED /api/integration/redemption/redeem-gift HTTP/1.1\r\nHost: owned\r\nAuthorization: owned\r\nConnection: " +
+			"close\r\n\r\n",
 		"GET /" + forged + " HTTP/1.1\r\nHost: x\r\n\r\n",
 		"owned\r\n\r\n",
 	} {
@@ -460,14 +479,15 @@ func TestLogsCannotBeForged(t *testing.T) {
 	}
 	for _, line := range lines {
 		var members map[string]any
-		if err := json.Unmarshal([]byte(line), &members); err != nil || strings.Contains(line, "owned") || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' }) {
+		if err := json.Unmarshal([]byte(line), &members); err != nil ||
+			strings.Contains(line, "owned") || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' }) {
 			t.Errorf("a line of the log was touched: %q", line)
 		}
 	}
 }
 
-// TestTrustedProxies: behind a proxy that is trusted, wrong keys are counted by the network that it names, and log lines name that; from
-// anybody else the header counts for nothing.
+// TestTrustedProxies: behind a proxy that is trusted, wrong keys are counted by the network that it names, and log
+// lines name that; from anybody else the header counts for nothing.
 func TestTrustedProxies(t *testing.T) {
 	t.Parallel()
 	knock := func(s *service, forwarded string) int {
@@ -529,11 +549,13 @@ func TestPrint(t *testing.T) {
 		Gifts    []struct{ PrintURL string }
 	}
 	s.must("POST", "/api/integration/gifting/send-gift", examples.HarborWebShopKey, `{
-		"monetaryGift": {"value": 25, "deliveryMethodID": 3}, "recipients": [{"recipientDescription": "Ana"}, {"recipientDescription": "Ben"}],
+		"monetaryGift": {"value": 25, "deliveryMethodID": 3},
+		"recipients": [{"recipientDescription": "Ana"}, {"recipientDescription": "Ben"}],
 		"paymentMethodID": 2, "externalTransactionReferenceNumber": "WEB-1", "externalTransactionCustomerFirstName": "Carla",
 		"externalTransactionCustomerLastName": "Diaz", "externalTransactionCustomerEmailAddress": "carla@example.com",
 		"externalStorefrontID": "`+examples.HarborStorefront+`"}`, &sent)
-	if len(sent.Gifts) != 2 || sent.PrintURL == sent.Gifts[0].PrintURL || sent.Gifts[0].PrintURL == sent.Gifts[1].PrintURL {
+	if len(sent.Gifts) != 2 || sent.PrintURL == sent.Gifts[0].PrintURL ||
+		sent.Gifts[0].PrintURL == sent.Gifts[1].PrintURL {
 		t.Fatalf("%+v", sent)
 	}
 	for _, address := range []string{sent.PrintURL, sent.Gifts[0].PrintURL, sent.Gifts[1].PrintURL} {
@@ -548,7 +570,8 @@ func TestPrint(t *testing.T) {
 			t.Errorf("an address that was not given: %d %v", status, err)
 		}
 	}
-	for _, secret := range []string{sent.PrintURL[len("https://gifts.example.com/orders/"):], sent.Gifts[0].PrintURL[len("https://gifts.example.com/g/"):]} {
+	for _, secret := range []string{sent.PrintURL[len("https://gifts.example.com/orders/"):],
+		sent.Gifts[0].PrintURL[len("https://gifts.example.com/g/"):]} {
 		if strings.Contains(s.logs.String(), strings.TrimSuffix(secret, "/print.pdf")) {
 			t.Error("the log holds an address that can be spent")
 		}
@@ -588,19 +611,23 @@ func isProblem(t *testing.T, what string, resp *http.Response, status int, code 
 			t.Errorf("%s: %s", what, body)
 		}
 	}
-	if err != nil || resp.StatusCode != status || resp.Header.Get("Content-Type") != "application/problem+json" || resp.Header.Get("X-Request-ID") == "" {
+	if err != nil || resp.StatusCode != status || resp.Header.Get("Content-Type") != "application/problem+json" ||
+		resp.Header.Get("X-Request-ID") == "" {
 		t.Errorf("%s: %d %v %v %.200s", what, resp.StatusCode, resp.Header, err, body)
 	}
 }
 
-// TestWhatIsNotThere: every path that is not there, with any method, is a problem document, unless the caller asks for HTML.
+// TestWhatIsNotThere: every path that is not there, with any method, is a problem document, unless the caller asks for
+// HTML.
 func TestWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
 	ask := func(method, path, accept string) *http.Response {
-		return s.exchange(t, method+" "+path+" HTTP/1.1\r\nHost: x\r\nAccept: "+accept+"\r\nX-Request-ID: mine\r\nContent-Length: 0\r\n\r\n")
+		return s.exchange(t, method+" "+path+" HTTP/1.1\r\nHost: x\r\nAccept: "+accept+"\r\nX-Request-ID: "+
+			"mine\r\nContent-Length: 0\r\n\r\n")
 	}
-	for _, path := range []string{"/nowhere", "/api", "/api/integration/nothing", "/ap", "/g", "/healthz/x", "/docs/nothing", "/favicon.ico", "*"} {
+	for _, path := range []string{"/nowhere", "/api", "/api/integration/nothing",
+		"/ap", "/g", "/healthz/x", "/docs/nothing", "/favicon.ico", "*"} {
 		for _, method := range []string{"GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD"} {
 			if path == "*" && method != "OPTIONS" {
 				continue
@@ -614,8 +641,10 @@ func TestWhatIsNotThere(t *testing.T) {
 			}
 		}
 	}
-	isProblem(t, "CONNECT", s.exchange(t, "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n"), http.StatusNotFound, gift.NotFound)
-	isProblem(t, "a gift that is not there", ask("GET", "/g/0000000000000000000000", "*/*"), http.StatusNotFound, gift.NotFound)
+	isProblem(t, "CONNECT", s.exchange(t, "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n"),
+		http.StatusNotFound, gift.NotFound)
+	isProblem(t, "a gift that is not there", ask("GET", "/g/0000000000000000000000", "*/*"),
+		http.StatusNotFound, gift.NotFound)
 	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/", "/g/0000000000000000000000"} {
 		resp := ask("POST", path, "*/*")
 		isProblem(t, "POST "+path, resp, http.StatusMethodNotAllowed, gift.NotSupported)
@@ -625,30 +654,34 @@ func TestWhatIsNotThere(t *testing.T) {
 	}
 	for _, method := range []string{"GET", "POST"} {
 		resp := ask(method, "/nowhere", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8")
-		if resp.StatusCode != http.StatusNotFound || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") || resp.Header.Get("X-Request-ID") != "mine" {
+		if resp.StatusCode != http.StatusNotFound || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") ||
+			resp.Header.Get("X-Request-ID") != "mine" {
 			t.Errorf("%s by a browser: %d %v", method, resp.StatusCode, resp.Header)
 		}
 	}
 }
 
-// TestTooLongABodyIsAnswered: also a client that writes everything before it reads gets its 413, announced or in chunks.
+// TestTooLongABodyIsAnswered: also a client that writes everything before it reads gets its 413, announced or in
+// chunks.
 func TestTooLongABodyIsAnswered(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
 	const mebibyte = 1 << 20
-	head := "POST /api/integration/gifting/send-gift HTTP/1.1\r\nHost: x\r\nAuthorization: " + examples.HarborWebShopKey + "\r\n"
+	head := "POST /api/integration/gifting/send-gift HTTP/1.1\r\nHost: x\r\nAuthorization: " +
+		examples.HarborWebShopKey + "\r\n"
 	body := strings.Repeat("x", 8*mebibyte)
 	for what, request := range map[string]string{
 		"announced": head + "Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body,
-		"in chunks": head + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("100000\r\n"+body[:mebibyte]+"\r\n", 8) + "0\r\n\r\n",
-		"not sent":  head + "Expect: 100-continue\r\nContent-Length: 9000000\r\n\r\n",
+		"in chunks": head + "Transfer-Encoding: chunked\r\n\r\n" +
+			strings.Repeat("100000\r\n"+body[:mebibyte]+"\r\n", 8) + "0\r\n\r\n",
+		"not sent": head + "Expect: 100-continue\r\nContent-Length: 9000000\r\n\r\n",
 	} {
 		isProblem(t, what, s.exchange(t, request), http.StatusRequestEntityTooLarge, gift.ValidationFailure)
 	}
 }
 
-// TestWhatIsNotHTTP: what net/http refuses before any handler is a problem document with a name too. The one exception is the 417 for an
-// expectation other than 100-continue.
+// TestWhatIsNotHTTP: what net/http refuses before any handler is a problem document with a name too. The one exception
+// is the 417 for an expectation other than 100-continue.
 func TestWhatIsNotHTTP(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
@@ -673,7 +706,8 @@ func TestWhatIsNotHTTP(t *testing.T) {
 			t.Errorf("%.80s: no log line has %s", request, named)
 		}
 	}
-	if resp := s.exchange(t, line+host+"Expect: nothing\r\nContent-Length: 1\r\n\r\nx"); resp.StatusCode != http.StatusExpectationFailed || resp.Header.Get("X-Request-ID") != "" {
+	if resp := s.exchange(t, line+host+"Expect: nothing\r\nContent-Length: "+
+		"1\r\n\r\nx"); resp.StatusCode != http.StatusExpectationFailed || resp.Header.Get("X-Request-ID") != "" {
 		t.Errorf("another expectation: %d %v", resp.StatusCode, resp.Header)
 	}
 }

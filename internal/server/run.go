@@ -1,5 +1,5 @@
-// Package server puts the parts together: the store, the engine, the delivery worker, and one mux over the JSON interface and
-// the pages, with a log line, metrics and limits around every request, and a graceful stop.
+// Package server puts the parts together: the store, the engine, the delivery worker, and one mux over the JSON
+// interface and the pages, with a log line, metrics and limits around every request, and a graceful stop.
 //
 // It decides nothing about gifts.
 package server
@@ -12,13 +12,9 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/clientip"
-	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/mail"
 	"boon.example/internal/sms"
@@ -65,7 +61,8 @@ const (
 	setupAge = 500 * time.Millisecond
 )
 
-// Run serves until ctx ends, then stops in order: no new calls, those in flight finish, the jobs stop, the store closes.
+// Run serves until ctx ends, then stops in order: no new calls, those in flight finish, the jobs stop, the store
+// closes.
 func Run(ctx context.Context, c Config) error {
 	if err := c.normalize(); err != nil {
 		return err
@@ -84,12 +81,12 @@ func Run(ctx context.Context, c Config) error {
 		return fmt.Errorf("listening: %w", err)
 	}
 	c.listensAt(listener.Addr())
-	house, err := furnish(ctx, c, s)
+	a, err := newApp(ctx, c, s)
 	if err != nil {
 		listener.Close()
 		return err
 	}
-	defer house.close()
+	defer a.close()
 	var report Report
 	report.settings(&c, listener.Addr())
 	if s.Made() {
@@ -100,7 +97,7 @@ func Run(ctx context.Context, c Config) error {
 		return err
 	}
 	report.log(c.Logger)
-	return house.serve(ctx, listener)
+	return a.serve(ctx, listener)
 }
 
 // listensAt fills in what follows from where it listens.
@@ -112,52 +109,31 @@ func (c *Config) listensAt(a net.Addr) {
 	c.beyond = beyondLoopback(a)
 }
 
-// house is a running service.
-type house struct {
-	Config
-	store     *store.Store
-	engine    *ledger.Engine
-	metrics   *metrics
-	admission *admission
-	auditor   *ledger.Auditor
-	directory atomic.Pointer[gift.Directory]
-	api       *api.API
-	handler   http.Handler
-	post      post
-	stopping  atomic.Bool
-
-	connections *connections
-	keyUses     keyUses
-
-	background     sync.WaitGroup // what runs beside the requests
-	stopBackground context.CancelFunc
-}
-
-func (h *house) serve(ctx context.Context, listener net.Listener) (err error) {
-	servers := []*http.Server{h.httpServer(h.handler)}
-	listeners := []net.Listener{spoken{listener, h}}
-	if h.AdminListen != "" {
-		admin, err := net.Listen("tcp", h.AdminListen)
+func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
+	servers := []*http.Server{a.httpServer(a.handler)}
+	listeners := []net.Listener{problemListener{listener, a}}
+	if a.AdminListen != "" {
+		admin, err := net.Listen("tcp", a.AdminListen)
 		if err != nil {
 			listener.Close()
 			return fmt.Errorf("listening for /metrics: %w", err)
 		}
-		servers = append(servers, h.httpServer(h.observe(h.adminMux())))
+		servers = append(servers, a.httpServer(a.observe(a.adminMux())))
 		listeners = append(listeners, admin)
 	}
 	failed := make(chan error, len(servers))
 	for n, srv := range servers {
 		go func() { failed <- srv.Serve(listeners[n]) }()
 	}
-	if h.Ready != nil {
-		h.Ready(listener.Addr().String())
+	if a.Ready != nil {
+		a.Ready(listener.Addr().String())
 	}
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
-		h.Logger.Info("stopping")
+		a.Logger.Info("stopping")
 	}
-	h.drain()
+	a.drain()
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	for _, srv := range servers {
@@ -166,15 +142,15 @@ func (h *house) serve(ctx context.Context, listener net.Listener) (err error) {
 	return err
 }
 
-// drain tells load balancers and busy connections to go elsewhere, before the listener closes: each connection ends with an
-// answer instead of being closed under the next request.
-func (h *house) drain() {
-	h.stopping.Store(true)
-	h.connections.end()
+// drain tells load balancers and busy connections to go elsewhere, before the listener closes: each connection ends
+// with an answer instead of being closed under the next request.
+func (a *app) drain() {
+	a.stopping.Store(true)
+	a.connections.end()
 	time.Sleep(drainTime)
 }
 
-func (h *house) httpServer(handler http.Handler) *http.Server {
+func (a *app) httpServer(handler http.Handler) *http.Server {
 	s := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: headerTimeout,
@@ -184,8 +160,8 @@ func (h *house) httpServer(handler http.Handler) *http.Server {
 		MaxHeaderBytes:    headerLimit,
 		// OPTIONS * is answered as every address that is not there.
 		DisableGeneralOptionsHandler: true,
-		ErrorLog:                     slog.NewLogLogger(h.Logger.Handler(), slog.LevelDebug),
+		ErrorLog:                     slog.NewLogLogger(a.Logger.Handler(), slog.LevelDebug),
 	}
-	h.connections.attach(s)
+	a.connections.attach(s)
 	return s
 }

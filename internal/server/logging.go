@@ -23,9 +23,9 @@ func note(ctx context.Context, e api.Event) {
 	}
 }
 
-// observe names each request, writes one log line for it and counts it. Neither ever holds a path or a query: they may be secrets; the
-// route is the pattern that matched.
-func (h *house) observe(next http.Handler) http.Handler {
+// observe names each request, writes one log line for it and counts it. Neither ever holds a path or a query: they may
+// be secrets; the route is the pattern that matched.
+func (a *app) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begun, event := time.Now(), &api.Event{RequestID: api.Identify(w, r)}
 		r = r.WithContext(context.WithValue(r.Context(), eventKey{}, event))
@@ -33,37 +33,37 @@ func (h *house) observe(next http.Handler) http.Handler {
 		defer func() {
 			p := recover()
 			if p != nil && p != http.ErrAbortHandler {
-				h.Logger.Error("panic", "route", route(r), "panic", p)
+				a.Logger.Error("panic", "route", route(r), "panic", p)
 				if answer.status == 0 {
-					h.fail(answer, r, http.StatusInternalServerError)
+					a.fail(answer, r, http.StatusInternalServerError)
 				}
 			}
 			if !event.Overloaded { // a line in the log would cost more than all the rest of a refusal
 				took := time.Since(begun)
-				h.metrics.request(route(r), answer.code(), took)
-				h.log(r, answer.code(), took, event)
+				a.metrics.request(route(r), answer.code(), took)
+				a.log(r, answer.code(), took, event)
 			}
 			if !event.KeyID.IsZero() {
-				h.keyUses.note(event.KeyID, begun)
+				a.keyUses.note(event.KeyID, begun)
 			}
 			if p == http.ErrAbortHandler {
 				panic(p)
 			}
 		}()
-		if h.stopping.Load() {
+		if a.stopping.Load() {
 			w.Header().Set("Connection", "close")
 		}
 		next.ServeHTTP(answer, r)
 	})
 }
 
-func (h *house) log(r *http.Request, status int, took time.Duration, e *api.Event) {
+func (a *app) log(r *http.Request, status int, took time.Duration, e *api.Event) {
 	level := slog.LevelInfo
 	attrs := make([]slog.Attr, 0, 11)
 	attrs = append(attrs,
 		slog.String("route", route(r)), slog.Int("status", status),
 		slog.Float64("ms", float64(took.Microseconds())/1000), slog.String("requestID", e.RequestID),
-		slog.String("network", clientip.Network(h.Proxies.Client(r))),
+		slog.String("network", clientip.Network(a.Proxies.Client(r))),
 	)
 	id := func(name string, id gift.ID) {
 		if !id.IsZero() {
@@ -82,17 +82,18 @@ func (h *house) log(r *http.Request, status int, took time.Duration, e *api.Even
 		level = slog.LevelError
 		attrs = append(attrs, slog.String("error", e.Err.Error()))
 	}
-	h.Logger.LogAttrs(r.Context(), level, "request", attrs...)
+	a.Logger.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
-// guessAlarm counts and logs that somebody seems to guess voucher codes.
-func (h *house) guessAlarm(ctx context.Context, at gift.Till) {
-	h.metrics.guessing.Inc()
+// guessAlarm counts and logs that an API key seems to be used for guessing voucher codes.
+func (a *app) guessAlarm(ctx context.Context, at gift.Till) {
+	a.metrics.guessing.Inc()
 	name := ""
-	if k := h.directory.Load().Key(at.KeyID); k != nil {
+	if k := a.directory.Load().Key(at.KeyID); k != nil {
 		name = k.Name
 	}
-	h.Logger.WarnContext(ctx, fmt.Sprintf("somebody may be guessing voucher codes: an API key tried %d wrong ones within an hour", gift.GuessAlarm),
+	a.Logger.WarnContext(ctx, fmt.Sprintf("somebody may be guessing voucher codes: an API key tried %d wrong ones "+
+		"within an hour", gift.GuessAlarm),
 		"key", name, "keyID", at.KeyID.String(), "account", at.AccountID.String(), "location", at.LocationID.String())
 }
 
@@ -113,7 +114,8 @@ type statusWriter struct {
 func (w *statusWriter) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
-		if h := w.Header(); h.Get("X-Content-Type-Options") == "" { // neither a page nor the interface: the mux itself, with a redirect
+		// neither a page nor the interface: the mux itself, with a redirect
+		if h := w.Header(); h.Get("X-Content-Type-Options") == "" {
 			web.SetHeaders(h)
 		}
 	}

@@ -70,7 +70,8 @@ func openPhones(t *testing.T) (<-chan url.Values, *sms.Account) {
 		sent <- r.PostForm
 	}))
 	t.Cleanup(gateway.Close)
-	a, err := sms.ParseAccount("twilio://AC1:" + smsToken + "@" + strings.TrimPrefix(gateway.URL, "http://") + "?from=+14155550100&insecure=1")
+	a, err := sms.ParseAccount("twilio://AC1:" + smsToken +
+		"@" + strings.TrimPrefix(gateway.URL, "http://") + "?from=+14155550100&insecure=1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,24 +101,28 @@ func (s *service) become(g soldGift, status string) {
 	s.Fatalf("the gift is %s after 5 seconds, want %s", now.Status, status)
 }
 
-// TestRealGateways: a gift by mail and one by SMS leave, a notice of what is left follows, a late failure is heard once and a replay of it
-// is not, and no secret is in the log.
+// TestRealGateways: a gift by mail and one by SMS leave, a notice of what is left follows, a late failure is heard once
+// and a replay of it is not, and no secret is in the log.
 func TestRealGateways(t *testing.T) {
 	t.Parallel()
 	box, smtpServer := openMailbox(t)
 	phones, account := openPhones(t)
 	s := start(t, server.Config{SMTP: smtpServer, SMS: account})
-	s.apply([]byte(strings.Replace(string(examples.HarborCoffee()), "    timeZone:", "    balanceNotice: true\n    timeZone:", 1)))
+	s.apply([]byte(strings.Replace(string(examples.HarborCoffee()),
+		"    timeZone:", "    balanceNotice: true\n    timeZone:", 1)))
 
-	g := s.sell(`{"value":25,"deliveryMethodID":1,"recipientDescription":"Ana Müller","recipientContact":"ana@example.com"}`)
+	g := s.sell(`{"value":25,"deliveryMethodID":1,"recipientDescription":"Ana Müller",` +
+		`"recipientContact":"ana@example.com"}`)
 	letter := receive(t, box.letters)
-	if !strings.Contains(letter, "\r\nTo: =?utf-8?") || !strings.Contains(letter, "From: \"Harbor Coffee\" <gifts@example.com>\r\n") {
+	if !strings.Contains(letter, "\r\nTo: =?utf-8?") || !strings.Contains(letter,
+		"From: \"Harbor Coffee\" <gifts@example.com>\r\n") {
 		t.Errorf("the mail is\n%.1500s", letter)
 	}
 	s.become(g, "DELIVERED")
 	time.Sleep(600 * time.Millisecond) // the set-up is read twice a second
 	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`","amount":9.5}`, nil)
-	if notice := receive(t, box.letters); !strings.Contains(notice, "Subject: 15.50 USD left on your gift at Harbor Coffee") {
+	if notice := receive(t, box.letters); !strings.Contains(notice,
+		"Subject: 15.50 USD left on your gift at Harbor Coffee") {
 		t.Errorf("the notice is\n%.1500s", notice)
 	}
 	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`"}`, nil)
@@ -140,13 +145,16 @@ func TestRealGateways(t *testing.T) {
 	if len(box.letters) > 0 || len(phones) > 0 {
 		t.Errorf("%d more mails and %d more text messages", len(box.letters), len(phones))
 	}
-	s.measures(`boon_delivery_attempts_total{method="email",outcome="accepted"} 2`, `boon_delivery_attempts_total{method="sms",outcome="accepted"} 2`,
+	s.measures(`boon_delivery_attempts_total{method="email",outcome="accepted"} 2`,
+		`boon_delivery_attempts_total{method="sms",outcome="accepted"} 2`,
 		`boon_delivery_attempts_total{method="sms",outcome="given_up"} 0`, `boon_delivery_gateway_resting{method="email"} 0`,
-		`boon_delivery_gateway_resting{method="sms"} 0`, "boon_delivery_jobs_waiting 0", "boon_delivery_jobs_overdue 0", "boon_delivery_oldest_seconds 0")
+		`boon_delivery_gateway_resting{method="sms"} 0`, "boon_delivery_jobs_waiting 0", "boon_delivery_jobs_overdue "+
+			"0", "boon_delivery_oldest_seconds 0")
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{smsToken, "AC1", "ana@example.com", "5550132", g.VoucherCode, text.VoucherPublicToken} {
+	for _, secret := range []string{smsToken, "AC1", "ana@example.com",
+		"5550132", g.VoucherCode, text.VoucherPublicToken} {
 		if strings.Contains(s.logs.String(), secret) {
 			t.Errorf("the log holds %q", secret)
 		}
@@ -161,7 +169,10 @@ func (s *service) measures(lines ...string) {
 		if err != nil {
 			s.Fatal(err)
 		}
-		missing := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return strings.Contains(string(metrics), line+"\n") })
+		missing := slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
+			return strings.Contains(string(metrics),
+				line+"\n")
+		})
 		if len(missing) == 0 {
 			return
 		}
@@ -197,8 +208,8 @@ func (s *service) report(address, status string, want int) {
 	}
 }
 
-// TestNoticesStopAtALimit: a notice of what is left counts as a message, and is left out silently when the day's limit is reached; no
-// redemption is refused for that. The gift itself is refused then.
+// TestNoticesStopAtALimit: a notice of what is left counts as a message, and is left out silently when the day's limit
+// is reached; no redemption is refused for that. The gift itself is refused then.
 func TestNoticesStopAtALimit(t *testing.T) {
 	t.Parallel()
 	box, smtpServer := openMailbox(t)

@@ -32,7 +32,8 @@ func newRecords(t *testing.T, database string) *records {
 	}
 	t.Cleanup(func() { s.Close() })
 	account := gift.ID(uuid.New())
-	return &records{t, forgetting{store: s, keep: KeepRequests}, account, &gift.Directory{Accounts: map[gift.ID]*gift.Account{account: {}}}}
+	return &records{t, forgetting{store: s, keep: KeepRequests},
+		account, &gift.Directory{Accounts: map[gift.ID]*gift.Account{account: {}}}}
 }
 
 func (r *records) save(c ledger.Changes) {
@@ -44,7 +45,8 @@ func (r *records) save(c ledger.Changes) {
 
 func (r *records) put(operation ledger.Operation, key string, at time.Time) {
 	r.Helper()
-	r.save(ledger.Changes{Requests: []ledger.Request{{RequestKey: ledger.RequestKey{AccountID: r.account, Operation: operation, Key: key}, At: at}}})
+	r.save(ledger.Changes{Requests: []ledger.Request{{RequestKey: ledger.RequestKey{AccountID: r.account,
+		Operation: operation, Key: key}, At: at}}})
 }
 
 // enter makes an entry at an instant: that of a new gift.
@@ -59,7 +61,8 @@ func (r *records) enter(at time.Time) {
 		r.Fatal(err)
 	}
 	g, e := gift.Gift{
-		Voucher: gift.Voucher{ID: gift.ID(uuid.New()), AccountID: r.account, OrderID: gift.ID(uuid.New()), ProgramID: gift.BusinessProgram.ID,
+		Voucher: gift.Voucher{ID: gift.ID(uuid.New()), AccountID: r.account,
+			OrderID: gift.ID(uuid.New()), ProgramID: gift.BusinessProgram.ID,
 			Currency: gift.Currency{Code: "USD", Decimals: 2}, Original: 100, Balance: 100, CreatedAt: at},
 		Card: gift.Card{Code: code, Token: token, Sender: "Ann", Method: gift.Printed, DeliveryZone: "UTC"},
 	}.Begin(gift.Context{EntryID: gift.ID(uuid.Must(uuid.NewV7())), Now: at})
@@ -94,8 +97,8 @@ func onBoth(t *testing.T, test func(t *testing.T, r *records)) {
 	})
 }
 
-// TestOldRecordsAreForgotten: records of calls that moved no value are deleted, more than go into one batch, when they are older than it was
-// told to keep them; those of redemptions stay.
+// TestOldRecordsAreForgotten: records of calls that moved no value are deleted, more than go into one batch, when they
+// are older than it was told to keep them; those of redemptions stay.
 func TestOldRecordsAreForgotten(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *records) {
 		now := time.Now()
@@ -121,8 +124,9 @@ func TestOldRecordsAreForgotten(t *testing.T) {
 	})
 }
 
-// TestAClockThatIsAheadForgetsNextToNothing: a service that starts with a clock 40 days ahead deletes nothing for that, and nothing at once when a
-// redemption under that clock has been stored; in a day it deletes two days' worth, and when the clock is right again, nothing more.
+// TestAClockThatIsAheadForgetsNextToNothing: a service that starts with a clock 40 days ahead deletes nothing for that,
+// and nothing at once when a redemption under that clock has been stored; in a day it deletes two days' worth, and when
+// the clock is right again, nothing more.
 func TestAClockThatIsAheadForgetsNextToNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *records) {
 		now := time.Now()

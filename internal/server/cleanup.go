@@ -21,26 +21,26 @@ const (
 )
 
 // forget deletes idempotency records that are old enough, now and then, for as long as the service runs.
-func (h *house) forget(ctx context.Context) {
+func (a *app) forget(ctx context.Context) {
 	tick := time.NewTicker(forgetEvery)
 	defer tick.Stop()
-	f := forgetting{store: h.store, keep: h.KeepRequests, pause: forgetPause}
+	f := forgetting{store: a.store, keep: a.KeepRequests, pause: forgetPause}
 	var ran time.Duration // since the pass before
 	for {
-		if err := h.store.ForgetSheets(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			h.Logger.Error("dead links to sheets could not be deleted; this is tried again later", "error", err)
+		if err := a.store.ForgetSheets(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			a.Logger.Error("dead links to sheets could not be deleted; this is tried again later", "error", err)
 		}
-		n, err := f.pass(ctx, h.directory.Load(), time.Now(), ran)
+		n, err := f.pass(ctx, a.directory.Load(), time.Now(), ran)
 		if err != nil && ctx.Err() == nil {
-			h.Logger.Error("old idempotency records could not be deleted; this is tried again later", "error", err)
+			a.Logger.Error("old idempotency records could not be deleted; this is tried again later", "error", err)
 		}
-		if err := h.forgetCounts(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			h.Logger.Error("the counts of old days could not be deleted; this is tried again later", "error", err)
+		if err := a.forgetCounts(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			a.Logger.Error("the counts of old days could not be deleted; this is tried again later", "error", err)
 		}
 		if n > 0 {
-			h.Logger.Info("old idempotency records were deleted", "records", n)
+			a.Logger.Info("old idempotency records were deleted", "records", n)
 		}
-		ran = forgetEvery // by a clock that nobody sets
+		ran = forgetEvery // by a clock that cannot be set
 		select {
 		case <-ctx.Done():
 			return
@@ -56,10 +56,12 @@ type forgetting struct {
 	pause time.Duration
 }
 
-// pass goes through all accounts, after the service has run for so long since the pass before, and tells how many records it deleted.
-// What is old follows the newest entry that is stored, so that a clock that is ahead makes nothing old by itself; and because a redemption
-// under that clock is such an entry, too, the instant before which everything is forgotten moves on by a few hours at most.
-func (f *forgetting) pass(ctx context.Context, d *gift.Directory, now time.Time, ran time.Duration) (total int64, err error) {
+// pass goes through all accounts, after the service has run for so long since the pass before, and tells how many
+// records it deleted. What is old follows the newest entry that is stored, so that a clock that is ahead makes nothing
+// old by itself; and because a redemption under that clock is such an entry, too, the instant before which everything
+// is forgotten moves on by a few hours at most.
+func (f *forgetting) pass(ctx context.Context, d *gift.Directory,
+	now time.Time, ran time.Duration) (total int64, err error) {
 	newest, oldest, err := f.ages(ctx, d)
 	if err != nil || newest.IsZero() || oldest.IsZero() {
 		return 0, err
@@ -127,11 +129,11 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // forgetCounts deletes the counts of daily limits that are of days before yesterday.
-func (h *house) forgetCounts(ctx context.Context, now time.Time) error {
-	for id, account := range h.directory.Load().Accounts {
+func (a *app) forgetCounts(ctx context.Context, now time.Time) error {
+	for id, account := range a.directory.Load().Accounts {
 		yesterday, _ := gift.Day(now.AddDate(0, 0, -1), account.Zone)
 		for {
-			n, err := h.store.ForgetCounts(ctx, id, yesterday, forgetBatch)
+			n, err := a.store.ForgetCounts(ctx, id, yesterday, forgetBatch)
 			if err != nil {
 				return err
 			}

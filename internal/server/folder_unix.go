@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// useFolder notes, with a shared lock on the data folder, that a service uses it, until the file that it gives is closed, and tells whether
-// another service did so before. Where folders cannot be locked nobody is told.
+// useFolder notes, with a shared lock on the data folder, that a service uses it, until the file that it gives is
+// closed, and tells whether another service did so before. Where folders cannot be locked it tells of none.
 func useFolder(dir string) (_ *os.File, others bool, _ error) {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -1,0 +1,164 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store"
+	"boon.example/internal/web"
+)
+
+// app is a running service.
+type app struct {
+	Config
+	store     *store.Store
+	engine    *ledger.Engine
+	metrics   *metrics
+	admission *admission
+	auditor   *ledger.Auditor
+	directory atomic.Pointer[gift.Directory]
+	api       *api.API
+	handler   http.Handler
+	carriers  carriers
+	stopping  atomic.Bool
+
+	connections *connections
+	keyUses     keyUses
+
+	background     sync.WaitGroup // what runs beside the requests
+	stopBackground context.CancelFunc
+}
+
+// newApp starts everything behind the listener.
+func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
+	a := &app{Config: c, store: s, metrics: newMetrics(), connections: newConnections(connectionsFor(descriptors()))}
+	if err := a.readSetup(ctx); err != nil {
+		return nil, err
+	}
+	a.admission = newAdmission(maxInFlight, func(p api.Priority) { a.metrics.refused.WithLabelValues(p.String()).Inc() })
+	a.auditor = a.newAuditor()
+	var under ledger.Store = s
+	if c.Under != nil {
+		under = c.Under(s)
+	}
+	a.engine = ledger.Start(under, ledger.Options{Lanes: s.Writers(), Observe: a.committed})
+	a.metrics.watch(a.admission, a.engine, s)
+	a.metrics.gauge("boon_connections_open", "Open connections of clients.",
+		func() float64 { return float64(a.connections.count()) })
+	a.metrics.gauge("boon_connections_max", "How many may be before the oldest idle ones are closed.",
+		func() float64 { return float64(a.connections.max) })
+
+	a.carriers = newCarriers(c, s)
+	worker := a.worker()
+	a.metrics.watchCarriers(&a.carriers, s)
+	pages := web.Config{PublicURL: c.PublicURL, Gifts: s, Directory: a.directory.Load, Log: c.Logger,
+		Order: s.OrderBySheet, Away: s.Away, ClientAddress: c.Proxies.Client}
+	if c.Outbox {
+		pages.Messages = newOutbox(s, a.gateways())
+	}
+	pages.Fail = func(w http.ResponseWriter, r *http.Request, status int) { a.api.Fail(w, r, status) }
+	a.api = api.New(api.Config{
+		Engine: a.engine, Records: s, Directory: a.directory.Load, Fingerprint: s.Keys().Fingerprint,
+		Fingerprinted: s.Keys().Fingerprinted,
+		PublicURL:     c.PublicURL, Email: a.carriers.email != nil, SMS: a.carriers.sms != nil, Wake: worker.Wake, Note: note,
+		Patience: s.Patience(), ClientAddress: c.Proxies.Client, GuessAlarm: a.guessAlarm,
+		Admission: a.admission, Elsewhere: a.routes(web.Handler(pages)),
+	})
+	a.handler = a.observe(a.admitted(a.api))
+
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	a.stopBackground = cancel
+	a.background.Go(func() { a.refreshSetup(running) })
+	a.background.Go(func() { a.forget(running) })
+	a.background.Go(func() { a.keepKeyUses(running) })
+	a.background.Go(func() { a.watchFiles(running) })
+	a.background.Go(func() { a.auditor.Run(running) })
+	if a.carriers.email != nil || a.carriers.sms != nil {
+		a.background.Go(func() { worker.Run(running) })
+	}
+	return a, nil
+}
+
+// close stops the jobs, then the engine that their outcomes go through.
+func (a *app) close() {
+	a.stopBackground()
+	a.background.Wait()
+	a.carriers.close()
+	a.engine.Stop()
+}
+
+// readSetup takes a new snapshot of the set-up, if it has changed.
+func (a *app) readSetup(ctx context.Context) error {
+	d, err := a.store.Directory(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the set-up: %w", err)
+	}
+	a.directory.Store(d)
+	return nil
+}
+
+// refreshSetup keeps the snapshot young. While the store cannot be read, the last one stands.
+func (a *app) refreshSetup(ctx context.Context) {
+	tick := time.NewTicker(setupAge)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := a.readSetup(ctx); err != nil && ctx.Err() == nil {
+			a.Logger.Error("the set-up could not be read; the last one stands", "error", err)
+		}
+	}
+}
+
+// FilesEvery is how often the files of the embedded store are looked at: what is wrong with them is noticed within a
+// minute.
+const FilesEvery = 15 * time.Second
+
+// watchFiles logs an error at every check once the files of the database were taken away from under the service.
+func (a *app) watchFiles(ctx context.Context) {
+	tick := time.NewTicker(cmp.Or(a.FilesEvery, FilesEvery))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := a.store.CheckFiles(ctx); err != nil && ctx.Err() == nil {
+			a.Logger.Error("THE DATABASE IS NO LONGER WHAT THIS SERVICE OPENED", "error", err)
+		}
+	}
+}
+
+// record has the engine write the outcome of a delivery.
+func (a *app) record(ctx context.Context, d ledger.Deliver) error {
+	_, err := a.engine.Do(ctx, ledger.Call{
+		AccountID: d.Job.AccountID, Operation: "deliver", Account: a.directory.Load().Accounts[d.Job.AccountID],
+		Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} },
+	}, &d)
+	return err
+}
+
+// mayNotify asks whether a notice is within the daily limits of its account.
+func (a *app) mayNotify(ctx context.Context, j ledger.Job, g *gift.Gift) (bool, error) {
+	_, err := a.engine.Do(ctx, ledger.Call{
+		AccountID: j.AccountID, Operation: "notice", Account: a.directory.Load().Accounts[j.AccountID],
+		Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} },
+	}, &ledger.Notice{Account: j.AccountID, Method: g.Card.Method, Contact: g.Card.Contact})
+	if errors.Is(err, gift.RateLimited) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,73 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"boon.example/internal/web"
+)
+
+// routes puts the operator's addresses and the gateways' reports beside the pages. The interface, which stands before
+// them, sends on what is not its own.
+func (a *app) routes(pages http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", pages)
+	a.hooks(mux)
+	mux.Handle("/healthz", a.reads(func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "alive") }))
+	mux.Handle("/readyz", a.reads(a.ready))
+	if a.AdminListen == "" && !a.beyond { // it tells too much of the service for other machines
+		mux.Handle("/metrics", a.reads(a.metrics.handler().ServeHTTP))
+	}
+	return mux
+}
+
+func (a *app) adminMux() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", a.reads(a.metrics.handler().ServeHTTP))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.fail(w, r, http.StatusNotFound) })
+	return mux
+}
+
+// fail answers with a problem document.
+func (a *app) fail(w http.ResponseWriter, r *http.Request, status int) {
+	web.SetHeaders(w.Header())
+	a.api.Fail(w, r, status)
+}
+
+// reads refuses every method but GET and HEAD.
+func (a *app) reads(next http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			a.fail(w, r, http.StatusMethodNotAllowed)
+			return
+		}
+		next(w, r)
+	})
+}
+
+// ready tells a load balancer whether to send calls here.
+func (a *app) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+	defer cancel()
+	if a.stopping.Load() {
+		writeText(w, http.StatusServiceUnavailable, "stopping")
+		return
+	}
+	if err := a.store.Ping(ctx); err != nil {
+		a.Logger.Warn("not ready", "error", err)
+		w.Header().Set("Retry-After", "1")
+		writeText(w, http.StatusServiceUnavailable, "the store cannot be reached")
+		return
+	}
+	writeText(w, http.StatusOK, "ready")
+}
+
+func writeText(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	fmt.Fprintln(w, text)
+}
