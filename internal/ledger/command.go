@@ -94,6 +94,15 @@ func weight(c Command) int {
 // Heavy tells which commands are held back while light ones come, for MaxHeld at most.
 func Heavy(c Command) bool { return weight(c) > maxLight }
 
+// background tells which commands report what became of a message: no caller of the interface waits for them.
+func background(c Command) bool {
+	switch c.(type) {
+	case *Deliver, *Bounce:
+		return true
+	}
+	return false
+}
+
 // distinct leaves out repeats.
 func distinct(ids []gift.ID) []gift.ID {
 	slices.SortFunc(ids, func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })

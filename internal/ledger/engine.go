@@ -49,7 +49,7 @@ type Engine struct {
 	spare atomic.Uint64 // deals out commands that belong to no lane in particular
 	ended sync.WaitGroup
 
-	newestLight atomic.Int64 // when the newest group of light commands was committed
+	newestLight atomic.Int64 // when the newest group with light commands of callers was committed
 }
 
 // lane is one collector with its queue. Commands on one voucher share a lane, so that they share a group instead of waiting for
@@ -267,7 +267,7 @@ func (l *lane) run() {
 		l.finish(live)
 		if now := time.Now(); l == l.bulk {
 			l.heldUntil = now.Add(min((heavyShare-1)*now.Sub(begun), MaxHeld/2))
-		} else {
+		} else if slices.ContainsFunc(live, func(t *task) bool { return !background(t.cmd) }) {
 			l.newestLight.Store(now.UnixNano())
 		}
 	}

@@ -36,13 +36,20 @@ var (
 // latencies runs tills that make so many light commands a second for a time, beside senders that each make so many heavy ones, and tells how
 // long each command took.
 func latencies(t *testing.T, rate int, during time.Duration, senders, orders int) (tills, sent []time.Duration, took time.Duration) {
+	return beside(t, light, rate, during, senders, orders)
+}
+
+// beside is latencies beside other light commands.
+func beside(t *testing.T, light ledger.Command, rate int, during time.Duration, senders, orders int) (
+	tills, sent []time.Duration, took time.Duration,
+) {
 	synctest.Test(t, func(t *testing.T) {
 		engine := ledger.Start(make(oneWriter, 1), ledger.Options{})
 		defer engine.Stop()
 		var mu sync.Mutex
 		do := func(c ledger.Command, times *[]time.Duration) {
 			begun := time.Now()
-			engine.Do(t.Context(), ledger.Call{}, c) // both kinds are refused
+			engine.Do(t.Context(), ledger.Call{Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} }}, c)
 			mu.Lock()
 			defer mu.Unlock()
 			*times = append(*times, time.Since(begun))
@@ -104,6 +111,14 @@ func TestOrdersAreHeldForAWhile(t *testing.T) {
 		if most := ledger.MaxHeld + (senders+1)*2*orderTime; d > most {
 			t.Errorf("an order took %v, which should be %v at most", d, most)
 		}
+	}
+}
+
+// TestDeliveriesHoldNoOrders: an order's own messages are no reason to hold back the next one.
+func TestDeliveriesHoldNoOrders(t *testing.T) {
+	t.Parallel()
+	if _, _, took := beside(t, &ledger.Deliver{}, 200, 10*time.Second, 1, 20); took > 5*time.Second {
+		t.Errorf("beside deliveries, 20 orders took %v", took)
 	}
 }
 

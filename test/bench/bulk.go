@@ -42,25 +42,24 @@ const bulkSetup = `accounts:
     keys: [{name: shop, role: all, secret: ` + bulkKey + `}]
 `
 
-// bulk prints the row of a bulk on a store of its own, of the kind that the house has.
+// bulk tells of a bulk on a store of its own, of the kind that the house has.
 func (h *house) bulk() (err error) {
-	name, url := "the embedded store", ""
+	url := ""
 	if h.name == "postgres" {
 		database, err := pgtest.Start()
 		if err != nil {
 			return err
 		}
 		defer database.Close()
-		name, url = "PostgreSQL", database.URL
+		url = database.URL
 	}
-	h.report.printf("\n| 10,000 gifts by e-mail in ten calls | calls answered after | last mail after | mails/s |\n|---|--:|--:|--:|\n")
-	return bulk(h.report.printf, name, url)
+	return bulk(h.report.note, url)
 }
 
 // bulk measures what ten calls for a thousand gifts by e-mail each come to, on a store of its own: an empty database, or "" for the
-// embedded store. The service sends to a mail server in this process, which takes everything, on the same cores. It prints a row of the
-// table: the time of the calls, the time from the first of them to the last mail, and mails per second.
-func bulk(printf func(format string, args ...any), name, database string) (err error) {
+// embedded store. The service sends to a mail server in this process, which takes everything, on the same cores. It notes the
+// time of the calls, the time from the first of them to the last mail, and mails per second.
+func bulk(note func(format string, args ...any), database string) (err error) {
 	dir, err := os.MkdirTemp("", "boon-bulk-")
 	if err != nil {
 		return err
@@ -89,7 +88,7 @@ func bulk(printf func(format string, args ...any), name, database string) (err e
 		return fmt.Errorf("only %d mails came within ten minutes", sink.taken.Load())
 	}
 	took := time.Since(begun)
-	printf("| %s | %.1f s | %.1f s | %.0f |\n", name, called.Seconds(), took.Seconds(), bulkCalls*bulkSize/took.Seconds())
+	note("**10,000 gifts by e-mail in ten calls**: answered after %.1f s, the last mail after %.1f s, %.0f mails a second.", called.Seconds(), took.Seconds(), bulkCalls*bulkSize/took.Seconds())
 	return nil
 }
 

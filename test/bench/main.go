@@ -78,7 +78,7 @@ func parse(args []string) (o options, err error) {
 	calls := f.String("calls", "validate,redeem,hot,send", "calls of the rates to take")
 	stores := f.String("store", "sqlite,postgres", "stores to take")
 	vouchers := f.String("vouchers", "100000,5000000", "how many gifts in the store")
-	connections := f.String("connections", "1,16,64,256", "how many callers at the same time")
+	connections := f.String("connections", "1,256", "how many callers at the same time")
 	quick := f.Bool("quick", false, "a glance: short, once, with 20,000 gifts, at 16 and 256 connections")
 	f.IntVar(&o.repeat, "repeat", 3, "how often each is measured; the median counts")
 	f.DurationVar(&o.duration, "duration", time.Second, "how long each is measured")
@@ -135,10 +135,11 @@ func run(ctx context.Context, o options) error {
 	r := &report{}
 	r.machine(o)
 	for _, name := range o.stores {
+		fmt.Printf("\n%s\n\n", stores[name])
 		for i, n := range o.vouchers {
 			h, err := open(ctx, o, name, n)
 			if errors.Is(err, pgtest.ErrMissing) {
-				r.printf("\n%v: PostgreSQL is left out.\n", err)
+				r.note("%v: PostgreSQL is left out.", err)
 				break
 			}
 			if err != nil {
@@ -149,13 +150,16 @@ func run(ctx context.Context, o options) error {
 				return fmt.Errorf("%s with %d gifts: %w", name, n, err)
 			}
 		}
+		r.store(stores[name])
 	}
-	r.decline()
 	if o.write == "" {
 		return nil
 	}
 	return r.write(o.write)
 }
+
+// stores are the names of the kinds of store.
+var stores = map[string]string{"sqlite": "Embedded store", "postgres": "PostgreSQL"}
 
 // part is something that can be measured on a service with its store. To add one is to add it to parts.
 type part struct {

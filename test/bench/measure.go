@@ -80,8 +80,7 @@ func (h *house) close() (err error) {
 
 // title names the store in headings.
 func (h *house) title() string {
-	name := map[string]string{"sqlite": "Embedded store", "postgres": "PostgreSQL"}[h.name]
-	return fmt.Sprintf("%s, %s gifts", name, thousands(h.n))
+	return fmt.Sprintf("%s, %s gifts", stores[h.name], thousands(h.n))
 }
 
 // what is called in a measurement.
@@ -176,9 +175,6 @@ func (h *house) rates() error {
 			}
 		}
 	}
-	h.report.printf("\n### %s\n\n", h.title())
-	h.report.printf("| | connections | calls/s | spread | of the empty handler | p50 ms | p99 ms | calls per commit | CPU a call, µs: service | database | load |\n" +
-		"|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, connections := range h.options.connections {
 		base := median(all[at(whats[0], connections)], func(r reading) float64 { return r.rate })
 		for i, w := range whats {
@@ -191,7 +187,6 @@ func (h *house) rates() error {
 func (h *house) row(w what, connections int, all []reading, base float64, empty bool) {
 	rate := func(r reading) float64 { return r.rate }
 	figure := median(all, rate)
-	h.report.note(h.name, w.name, connections, h.n, figure)
 	low, high := slices.MinFunc(all, byRate).rate, slices.MaxFunc(all, byRate).rate
 	perCommit, database := "", ""
 	if n := median(all, func(r reading) float64 { return r.cpu.database }); n > 0 && !empty {
@@ -200,8 +195,8 @@ func (h *house) row(w what, connections int, all []reading, base float64, empty 
 	if n := median(all, func(r reading) float64 { return r.perCommit }); n > 0 {
 		perCommit = fmt.Sprintf("%.1f", n)
 	}
-	h.report.printf("| %s | %d | %s | %s-%s | %.0f %% | %.2f | %.2f | %s | %.0f | %s | %.0f |\n",
-		w.name, connections, thousands(int(figure)), thousands(int(low)), thousands(int(high)), 100*figure/base,
+	h.report.row("| %s | %s | %d | %s | %s-%s | %.0f %% | %.2f | %.2f | %s | %.0f | %s | %.0f |",
+		thousands(h.n), w.name, connections, thousands(int(figure)), thousands(int(low)), thousands(int(high)), 100*figure/base,
 		median(all, func(r reading) float64 { return ms(r.p50) }), median(all, func(r reading) float64 { return ms(r.p99) }), perCommit,
 		median(all, func(r reading) float64 { return r.cpu.service }), database, median(all, func(r reading) float64 { return r.cpu.load }))
 }
@@ -254,16 +249,16 @@ func (h *house) orders() error {
 	}
 	slices.Sort(took)
 	allocated := (after["go_memstats_alloc_bytes_total"] - before["go_memstats_alloc_bytes_total"]) / calls
-	h.report.printf("\n%s: **1,000 printed gifts in one call**, over one connection: %.0f ms, %.0f to %.0f of %d; "+
-		"it allocates %.1f MB, %.0f times its body of %.0f KB.\n",
-		h.title(), ms(took[calls/2]), ms(took[0]), ms(took[calls-1]), calls, allocated/1e6, allocated/float64(len(shop.body(1000))), float64(len(shop.body(1000)))/1e3)
+	h.report.note("%s gifts: **1,000 printed gifts in one call**, over one connection: %.0f ms, %.0f to %.0f of %d; "+
+		"it allocates %.1f MB, %.0f times its body of %.0f KB.",
+		thousands(h.n), ms(took[calls/2]), ms(took[0]), ms(took[calls-1]), calls, allocated/1e6, allocated/float64(len(shop.body(1000))), float64(len(shop.body(1000)))/1e3)
 	return nil
 }
 
 // memory tells what the service's process holds.
 func (h *house) memory() error {
 	now, most := h.service.resident()
-	h.report.printf("\n%s: **resident memory of the service** %.0f MB at its start, %.0f MB after all of the above, %.0f MB at most.\n",
-		h.title(), h.atStart, now, most)
+	h.report.note("%s gifts: **resident memory of the service** %.0f MB at its start, %.0f MB after the measurements, %.0f MB at most.",
+		thousands(h.n), h.atStart, now, most)
 	return nil
 }

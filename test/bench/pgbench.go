@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -18,6 +19,7 @@ const pgbenchSetup = `
 CREATE TABLE drawn (n bigint PRIMARY KEY, account_id bytea, id bytea);
 INSERT INTO drawn SELECT row_number() OVER (), account_id, id FROM voucher;
 ANALYZE drawn;
+CREATE SEQUENCE n CACHE 1000;
 CREATE FUNCTION new_id() RETURNS bytea LANGUAGE sql VOLATILE AS $$
 SELECT decode(lpad(to_hex((extract(epoch from clock_timestamp()) * 1000)::bigint), 12, '0') ||
   substr(replace(gen_random_uuid()::text, '-', ''), 13), 'hex') $$`
@@ -26,9 +28,9 @@ SELECT decode(lpad(to_hex((extract(epoch from clock_timestamp()) * 1000)::bigint
 func redemption(account, voucher, seq, previous, id, balance, from string) (entry, request string) {
 	const micros = `(extract(epoch from clock_timestamp()) * 1000000)::bigint`
 	entry = `INSERT INTO entry (account_id, id, voucher_id, seq, previous, kind, delta, balance, status, made_at, key_id, ` +
-		`location_id, reverses, reference, reason, request_id) ` +
+		`location_id, reverses, reference, reason, request_id, writer, n) ` +
 		`SELECT ` + account + `, ` + id + `, ` + voucher + `, ` + seq + `, ` + previous + `, 'REDEMPTION', -1, ` + balance + `, 5, ` + micros +
-		`, new_id(), new_id(), NULL, 'till 4, ticket 1187', '', encode(new_id(), 'hex')` + from
+		`, new_id(), new_id(), NULL, 'till 4, ticket 1187', '', encode(new_id(), 'hex'), decode(repeat('ff', 16), 'hex'), nextval('n')` + from
 	request = `INSERT INTO request (account_id, key, operation, fingerprint, status, answer, sealed, entry_id, spent, ` +
 		`locations, made_at) ` +
 		`SELECT ` + account + `, encode(new_id(), 'hex'), 'redeem-gift', sha256('x'), 200, convert_to(repeat('x', 400), 'UTF8'), ` +
@@ -77,12 +79,12 @@ func (h *house) pgbench() error {
 	if err != nil {
 		found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench")
 		if len(found) == 0 {
-			h.report.printf("\npgbench is not on this machine: left out.\n")
+			h.report.note("pgbench is not on this machine: left out.")
 			return nil
 		}
 		program = found[len(found)-1]
 	}
-	settings, err := h.furnishPgbench()
+	settings, err := h.preparePgbench()
 	if err != nil {
 		return err
 	}
@@ -90,9 +92,7 @@ func (h *house) pgbench() error {
 	if err != nil {
 		return err
 	}
-	h.report.printf("\n%s (%s): **pgbench** with the same SQL on %d connections, without HTTP, beside the service over HTTP:\n\n",
-		h.title(), settings, pgbenchConnections)
-	h.report.printf("| | redemptions/s | the service over 256 connections: %s/s is |\n|---|--:|--:|\n", thousands(int(service)))
+	told := ""
 	for _, script := range []struct{ name, text string }{
 		{"one transaction for each, as a service without groups would", oneTransaction()},
 		{"one statement for each, without rules", oneStatement()},
@@ -104,8 +104,10 @@ func (h *house) pgbench() error {
 			}
 		}
 		rate := median(rates, func(f float64) float64 { return f })
-		h.report.printf("| %s | %s | %.2f times that |\n", script.name, thousands(int(rate)), service/rate)
+		told += fmt.Sprintf("; %s %s a second, %.2f times", script.name, thousands(int(rate)), service/rate)
 	}
+	h.report.note("%s gifts (%s): **pgbench** with the same SQL on %d connections, without HTTP; the service's %s redemptions a second "+
+		"over HTTP are of %s that.", thousands(h.n), settings, pgbenchConnections, thousands(int(service)), strings.TrimPrefix(told, "; "))
 	return nil
 }
 
@@ -122,8 +124,8 @@ func (h *house) repeated(w what, connections int) (float64, error) {
 	return median(rates, func(f float64) float64 { return f }), nil
 }
 
-// furnishPgbench makes what its scripts need, and tells the settings that decide how durable a commit is, as the server has them.
-func (h *house) furnishPgbench() (settings string, err error) {
+// preparePgbench makes what its scripts need, and tells the settings that decide how durable a commit is, as the server has them.
+func (h *house) preparePgbench() (settings string, err error) {
 	conn, err := pgx.Connect(h.ctx, h.place.database())
 	if err != nil {
 		return "", err

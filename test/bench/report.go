@@ -16,43 +16,58 @@ import (
 
 // report is what was measured, as Markdown; it is told as it grows.
 type report struct {
-	text  bytes.Buffer
-	rates []rated
+	text        bytes.Buffer
+	rows, notes bytes.Buffer // of the store that is being measured
 }
 
-// rated is a rate to be compared across stores of other sizes.
-type rated struct {
-	store, what    string
-	connections, n int
-	rate           float64
-}
-
-func (r *report) printf(format string, args ...any) {
+func (r *report) printf(to *bytes.Buffer, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	fmt.Print(text)
-	r.text.WriteString(text)
+	to.WriteString(text)
 }
 
-func (r *report) note(store, what string, connections, n int, rate float64) {
-	r.rates = append(r.rates, rated{store, what, connections, n, rate})
+// head is that of the table of a store.
+const head = "| gifts | call | connections | calls/s | spread | of the empty handler | p50 ms | p99 ms | calls per commit | " +
+	"CPU a call, µs: service | database | load |\n|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+
+// row adds a row to the table.
+func (r *report) row(format string, args ...any) {
+	if r.rows.Len() == 0 {
+		fmt.Print(head)
+	}
+	r.printf(&r.rows, format+"\n", args...)
+}
+
+// note adds a sentence to those that follow the table.
+func (r *report) note(format string, args ...any) { r.printf(&r.notes, "- "+format+"\n", args...) }
+
+// store ends what is said of one.
+func (r *report) store(title string) {
+	fmt.Fprintf(&r.text, "\n### %s\n\n", title)
+	if r.rows.Len() > 0 {
+		r.text.WriteString(head)
+	}
+	fmt.Fprintf(&r.text, "%s\n%s", r.rows.Bytes(), r.notes.Bytes())
+	r.rows.Reset()
+	r.notes.Reset()
 }
 
 // machine tells what the figures were measured on.
 func (r *report) machine(o options) {
-	r.printf("`%s` on %s, commit %s, %s.\n", "go -C test run ./bench "+strings.Join(os.Args[1:], " "),
+	r.printf(&r.text, "`%s` on %s, commit %s, %s.\n", "go -C test run ./bench "+strings.Join(os.Args[1:], " "),
 		time.Now().UTC().Format("2006-01-02"), commit(), runtime.Version())
-	r.printf("%d cores of %s, %s of memory, %s, %s; the load runs on the same cores.\n",
+	r.printf(&r.text, "%d cores of %s, %s of memory, %s, %s; the load runs on the same cores.\n",
 		runtime.NumCPU(), fact("/proc/cpuinfo", "model name"), memory(), kernel(), fileSystem(o.stock))
 	load, _ := os.ReadFile("/proc/loadavg")
 	average, _, _ := strings.Cut(string(load), " ")
-	r.printf("The machine's load average before it began was %s.\n", average)
+	r.printf(&r.text, "The machine's load average before it began was %s.\n", average)
 	p50, p99, err := syncTime(o.stock)
 	if err != nil {
-		r.printf("The disk could not be measured: %v.\n", err)
+		r.printf(&r.text, "The disk could not be measured: %v.\n", err)
 		return
 	}
-	r.printf("One fdatasync of 8 KiB took p50 %.2f ms, p99 %.2f ms. ", ms(p50), ms(p99))
-	r.printf("Each figure is the median of %d repetitions of %s; the spread is the lowest and the highest.\n", o.repeat, o.duration)
+	r.printf(&r.text, "One fdatasync of 8 KiB took p50 %.2f ms, p99 %.2f ms. ", ms(p50), ms(p99))
+	r.printf(&r.text, "Each figure is the median of %d repetitions of %s; the spread is the lowest and the highest.\n", o.repeat, o.duration)
 }
 
 func commit() string {
@@ -128,27 +143,6 @@ func syncTime(dir string) (p50, p99 time.Duration, err error) {
 	}
 	slices.Sort(took)
 	return took[len(took)/2], took[len(took)*99/100], err
-}
-
-// decline tells how rates fall as a store grows.
-func (r *report) decline() {
-	heading := false
-	for _, large := range r.rates {
-		i := slices.IndexFunc(r.rates, func(s rated) bool {
-			return s.store == large.store && s.what == large.what && s.connections == large.connections && s.n < large.n
-		})
-		if i < 0 || large.what == "empty handler" {
-			continue
-		}
-		if !heading {
-			heading = true
-			r.printf("\n### As the store grows\n\n| | connections | gifts | calls/s | gifts | calls/s | change |\n|---|--:|--:|--:|--:|--:|--:|\n")
-		}
-		small := r.rates[i]
-		r.printf("| %s, %s | %d | %s | %s | %s | %s | %+.0f %% |\n", large.store, large.what, large.connections,
-			thousands(small.n), thousands(int(small.rate)),
-			thousands(large.n), thousands(int(large.rate)), 100*(large.rate/small.rate-1))
-	}
 }
 
 // thousands writes a number as people do.
