@@ -166,7 +166,7 @@ func (c *keyListCmd) Run(t *terminal) error {
 		if err != nil {
 			return err
 		}
-		uses, since, err := s.KeyUses(t)
+		uses, err := s.KeyUses(t)
 		if err != nil {
 			return err
 		}
@@ -176,20 +176,17 @@ func (c *keyListCmd) Run(t *terminal) error {
 			if !strings.HasPrefix(state, "works") && !c.All {
 				continue
 			}
-			rows = append(rows, []string{k.ID.String(), k.Name, ownerName(d, k), mayDo(k), places(d, k), "…" + k.Hint, moment(k.CreatedAt), lastUse(k, uses, since), state})
+			rows = append(rows, []string{k.ID.String(), k.Name, ownerName(d, k), mayDo(k), places(d, k), "…" + k.Hint, moment(k.CreatedAt), lastUse(k, uses), state})
 		}
 		table(t.stdout, []string{"KEY", "NAME", "OWNER", "MAY", "LOCATIONS", "ENDS IN", "MADE", "LAST USED", "STATE"}, rows)
 		return nil
 	})
 }
 
-// lastUse tells when a key was last used; of one that is older than this knowledge, since when it was not.
-func lastUse(k *gift.Key, uses map[gift.ID]time.Time, since time.Time) string {
-	switch used := uses[k.ID]; {
-	case !used.IsZero():
+// lastUse tells when a key was last used.
+func lastUse(k *gift.Key, uses map[gift.ID]time.Time) string {
+	if used := uses[k.ID]; !used.IsZero() {
 		return moment(used)
-	case k.CreatedAt.Before(since):
-		return "not since " + moment(since)
 	}
 	return "never"
 }

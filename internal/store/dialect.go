@@ -3,19 +3,16 @@ package store
 import (
 	"context"
 	"database/sql"
-	"strings"
 	"time"
 )
 
 // dialect holds the few words in which the databases differ. Every statement is written once, with $1 placeholders; what
 // a dialect changes is named here, and nowhere is there an if on the database.
 type dialect struct {
-	name string // of its own migrations: NUMBER_name.NAME.sql
+	name string // of its migrations: NUMBER_name.NAME.sql
 	// writers is how many transactions of groups the database takes at once.
 	writers int
 
-	// words are replaced in the migrations: the types, and how a table is stored.
-	words *strings.Replacer
 	// prepared turns a statement into what is prepared by hand; nil where the driver does that by itself.
 	prepared func(string) string
 	// transact runs the works of a group in a transaction and commits: each database has its own way to take sets of rows.

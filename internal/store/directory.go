@@ -70,7 +70,8 @@ func readDirectory(ctx context.Context, q querier) (*gift.Directory, error) {
 	err = each(ctx, q, keys, nil, func(rows *sql.Rows) error {
 		k := new(gift.Key)
 		var hash, locations, accounts, programs []byte
-		var permissions, limits sql.NullString
+		var permissions string
+		var limits sql.NullString
 		err := rows.Scan(scanID{&k.ID}, &k.Kind, scanID{&k.AccountID}, &k.Name, &k.Hint, &hash, &locations,
 			scanTime{&k.CreatedAt}, scanTime{&k.ExpiresAt}, scanTime{&k.RevokedAt}, &permissions, &limits, &accounts, &programs)
 		if err != nil {
@@ -80,7 +81,7 @@ func readDirectory(ctx context.Context, q querier) (*gift.Directory, error) {
 			return err
 		}
 		copy(k.Hash[:], hash)
-		k.Locations, k.Permissions = splitIDs(locations), splitPermissions(permissions.String)
+		k.Locations, k.Permissions = splitIDs(locations), splitPermissions(permissions)
 		k.Accounts, k.Programs = splitIDs(accounts), splitIDs(programs)
 		d.Keys[k.Hash] = k
 		return nil

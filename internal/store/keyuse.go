@@ -32,24 +32,20 @@ func (s *Store) NoteKeyUses(ctx context.Context, uses map[gift.ID]time.Time) err
 	return nil
 }
 
-// KeyUses tells when API keys were last used, and since when that is kept: a key without an entry has not been used since.
-func (s *Store) KeyUses(ctx context.Context) (uses map[gift.ID]time.Time, since time.Time, err error) {
+// KeyUses tells when API keys were last used; a key without an entry never was.
+func (s *Store) KeyUses(ctx context.Context) (uses map[gift.ID]time.Time, err error) {
 	err = s.ask(ctx, func(ctx context.Context) error {
 		uses = map[gift.ID]time.Time{}
-		err := each(ctx, s.readers, `SELECT key_id, used_at FROM key_use`, nil, func(rows *sql.Rows) error {
+		return each(ctx, s.readers, `SELECT key_id, used_at FROM key_use`, nil, func(rows *sql.Rows) error {
 			var key gift.ID
 			var used time.Time
 			err := rows.Scan(scanID{&key}, scanTime{&used})
 			uses[key] = used
 			return err
 		})
-		if err != nil {
-			return err
-		}
-		return s.readers.QueryRowContext(ctx, `SELECT applied_at FROM schema_version WHERE name = 'key_use'`).Scan(scanTime{&since})
 	})
 	if err != nil {
-		return nil, since, fmt.Errorf("reading when keys were used: %w", err)
+		return nil, fmt.Errorf("reading when keys were used: %w", err)
 	}
-	return uses, since, nil
+	return uses, nil
 }

@@ -15,38 +15,32 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// migration is one step of the schema: the text for all databases, and then the dialect's own.
+// migration is one step of the schema.
 type migration struct {
 	number int64
 	name   string
-	texts  []string
+	text   string
 	serves int64 // the oldest schema whose programs still work on this one
 }
 
-// migrations lists the steps in order: NUMBER_name.sql, each followed by NUMBER_name.DIALECT.sql if there is one. Their numbers
-// count from 1 without a gap.
+// migrations lists the steps of a dialect in order: NUMBER_name.DIALECT.sql. Their numbers count from 1 without a gap.
 func migrations(files fs.FS, d *dialect) ([]migration, error) {
-	names, err := fs.Glob(files, "migrations/*.sql") // sorted
+	names, err := fs.Glob(files, "migrations/*."+d.name+".sql") // sorted
 	if err != nil {
 		return nil, err
 	}
 	var all []migration
 	for _, file := range names {
-		base := strings.TrimSuffix(path.Base(file), ".sql")
-		if strings.Contains(base, ".") {
-			continue // a dialect's own
-		}
-		number, name, _ := strings.Cut(base, "_")
+		number, name, _ := strings.Cut(strings.TrimSuffix(path.Base(file), "."+d.name+".sql"), "_")
 		m := migration{name: name}
 		if m.number, err = strconv.ParseInt(number, 10, 64); err != nil || m.number != int64(len(all)+1) {
 			return nil, fmt.Errorf("migration %s should have number %d", file, len(all)+1)
 		}
-		for _, file := range []string{file, "migrations/" + base + "." + d.name + ".sql"} {
-			text, err := fs.ReadFile(files, file)
-			if err == nil {
-				m.texts = append(m.texts, d.words.Replace(string(text)))
-			}
+		text, err := fs.ReadFile(files, file)
+		if err != nil {
+			return nil, err
 		}
+		m.text = string(text)
 		if m.serves, err = serves(&m); err != nil {
 			return nil, err
 		}
@@ -60,7 +54,7 @@ func serves(m *migration) (n int64, err error) {
 	if m.number == 1 {
 		return 1, nil
 	}
-	if _, err = fmt.Sscanf(m.texts[0], "-- Serves programs from schema %d.", &n); err != nil || n < 1 || n > m.number {
+	if _, err = fmt.Sscanf(m.text, "-- Serves programs from schema %d.", &n); err != nil || n < 1 || n > m.number {
 		return 0, fmt.Errorf("migration %d (%s) must begin with the line: -- Serves programs from schema N.", m.number, m.name)
 	}
 	return n, nil
@@ -145,10 +139,8 @@ func (s *Store) migrateOnce(ctx context.Context, steps []migration) error {
 			return err
 		}
 		m := &steps[at]
-		for _, text := range m.texts {
-			if _, err := tx.ExecContext(ctx, text); err != nil {
-				return fmt.Errorf("migrating the database to schema %d (%s): %w", m.number, m.name, err)
-			}
+		if _, err := tx.ExecContext(ctx, m.text); err != nil {
+			return fmt.Errorf("migrating the database to schema %d (%s): %w", m.number, m.name, err)
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO schema_version (version, name, serves, applied_at) VALUES ($1, $2, $3, $4)`,
 			m.number, m.name, m.serves, time.Now().UnixMicro())

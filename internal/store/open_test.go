@@ -234,17 +234,17 @@ func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
 	t.Parallel()
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	got, err := migrations(fstest.MapFS{
-		"migrations/0001_one.sql": file("a BYTEA {table}"), "migrations/0001_one.sqlite.sql": file("b"),
-		"migrations/0001_one.postgres.sql": file("c"), "migrations/0002_two.sql": file("-- Serves programs from schema 1.\n")}, &sqliteDialect)
+		"migrations/0001_one.sqlite.sql": file("a"), "migrations/0001_one.postgres.sql": file("b"),
+		"migrations/0002_two.sqlite.sql": file("-- Serves programs from schema 1.\n")}, &sqliteDialect)
 	must(t, err)
-	want := []migration{{1, "one", []string{"a BLOB STRICT", "b"}, 1}, {2, "two", []string{"-- Serves programs from schema 1.\n"}, 1}}
+	want := []migration{{1, "one", "a", 1}, {2, "two", "-- Serves programs from schema 1.\n", 1}}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if _, err := migrations(fstest.MapFS{"migrations/0002_two.sql": file("")}, &sqliteDialect); err == nil {
+	if _, err := migrations(fstest.MapFS{"migrations/0002_two.sqlite.sql": file("")}, &sqliteDialect); err == nil {
 		t.Error("a gap was accepted")
 	}
-	if all, err := migrations(migrationFiles, &sqliteDialect); err != nil || len(all) == 0 || len(all[0].texts) != 2 {
+	if all, err := migrations(migrationFiles, &sqliteDialect); err != nil || len(all) == 0 || all[0].name != "baseline" {
 		t.Errorf("our own: %d steps, %v", len(all), err)
 	}
 }
@@ -257,7 +257,7 @@ func TestAFailedMigrationLeavesNothing(t *testing.T) {
 			s, _ := open(t)
 			steps, err := migrations(migrationFiles, &s.dialect)
 			must(t, err)
-			steps = append(steps, migration{int64(len(steps) + 1), "broken", []string{`CREATE TABLE half (x INTEGER)`, `CREATE TABLE half (y INTEGER)`}, 1})
+			steps = append(steps, migration{int64(len(steps) + 1), "broken", `CREATE TABLE half (x INTEGER); CREATE TABLE half (y INTEGER)`, 1})
 			if err := s.migrate(t.Context(), steps); err == nil || !strings.Contains(err.Error(), "broken") {
 				t.Errorf("%v, want the step's name", err)
 			}
@@ -266,6 +266,77 @@ func TestAFailedMigrationLeavesNothing(t *testing.T) {
 			if at, err := s.schemaVersion(t.Context(), s.readers); tables != 0 || err != nil || at != int64(len(steps)-1) {
 				t.Errorf("%d tables are left, at version %d, %v", tables, at, err)
 			}
+		})
+	}
+}
+
+// TestBaselinesAreAlike: both databases have the same tables, columns, rules and indexes, each in its own words.
+func TestBaselinesAreAlike(t *testing.T) {
+	t.Parallel()
+	tables := func(d *dialect, words ...string) []string {
+		steps, err := migrations(migrationFiles, d)
+		must(t, err)
+		text, _, found := strings.Cut(steps[0].text, "\n-- Guards: ")
+		if !found || strings.Count(text, "CREATE TABLE ") != len(placements)-1 { // schema_version is older than any step
+			t.Fatalf("%s: %d tables before the guards, want %d", d.name, strings.Count(text, "CREATE TABLE "), len(placements)-1)
+		}
+		_, text, _ = strings.Cut(text, "\n\n") // what the file says of its database
+		return slices.Collect(strings.FieldsSeq(strings.NewReplacer(words...).Replace(text)))
+	}
+	here, there := tables(&sqliteDialect, ") STRICT, WITHOUT ROWID;", ");", ") STRICT;", ");"),
+		tables(&postgresDialect, "BYTEA", "BLOB", "BIGINT", "INTEGER", "BOOLEAN", "INTEGER")
+	for i := range min(len(here), len(there)) {
+		if here[i] != there[i] {
+			t.Fatalf("SQLite has\n%s\nPostgreSQL has\n%s", strings.Join(here[max(0, i-9):i+1], " "), strings.Join(there[max(0, i-9):i+1], " "))
+		}
+	}
+	if len(here) != len(there) {
+		t.Errorf("SQLite has %d words, PostgreSQL %d", len(here), len(there))
+	}
+}
+
+// TestAMigrationThatIsKilled: the program, or the database, dies in the middle of a step. The next start takes the whole step, on what was
+// there before.
+func TestAMigrationThatIsKilled(t *testing.T) {
+	t.Parallel()
+	for name, open := range databases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t)
+			g := issue(t, s, newID(), 1)[0]
+			steps, err := migrations(migrationFiles, &s.dialect)
+			must(t, err)
+			const half = `ALTER TABLE voucher ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'`
+			next := migration{int64(len(steps) + 1), "colours", half + `; CREATE INDEX voucher_colour ON voucher (colour)`, 1}
+			tx, err := s.writer.BeginTx(t.Context(), nil)
+			must(t, err)
+			defer tx.Rollback()
+			_, err = tx.ExecContext(t.Context(), half)
+			must(t, err)
+			if name == "sqlite" { // the files are what a killed process leaves
+				dir := t.TempDir()
+				for _, file := range []string{DatabaseName, DatabaseName + logName, sealed.FileName} {
+					copyFile(t, filepath.Join(filepath.Dir(s.file), file), filepath.Join(dir, file))
+				}
+				s, err = Open(t.Context(), Options{Dir: dir})
+				must(t, err)
+				t.Cleanup(func() { s.Close() })
+			} else {
+				var pid int
+				must(t, tx.QueryRow(`SELECT pg_backend_pid()`).Scan(&pid))
+				_, err := s.readers.Exec(`SELECT pg_terminate_backend($1, 5000)`, pid)
+				must(t, err)
+			}
+			if at, err := s.schemaVersion(t.Context(), s.readers); err != nil || at != int64(len(steps)) {
+				t.Fatalf("schema %d, %v", at, err)
+			}
+			must(t, s.migrate(t.Context(), append(slices.Clone(steps), next)))
+			var colour string
+			must(t, s.readers.QueryRow(`SELECT colour FROM voucher`).Scan(&colour))
+			if at, err := s.schemaVersion(t.Context(), s.readers); err != nil || at != next.number || colour != "red" {
+				t.Errorf("schema %d, %v, and a gift that is %q", at, err, colour)
+			}
+			redeem(t, s, &g.Voucher, 100)
 		})
 	}
 }
@@ -435,7 +506,7 @@ func TestAnOlderProgramOnANewerSchema(t *testing.T) {
 			steps, err := migrations(migrationFiles, &s.dialect)
 			must(t, err)
 			next := int64(len(steps) + 1)
-			added := append(slices.Clone(steps), migration{next, "a column more", []string{s.dialect.words.Replace(`ALTER TABLE request ADD COLUMN later BIGINT NOT NULL DEFAULT 7`)}, 1})
+			added := append(slices.Clone(steps), migration{next, "a column more", `ALTER TABLE request ADD COLUMN later INTEGER NOT NULL DEFAULT 7`, 1})
 			must(t, s.migrate(t.Context(), added))
 			old := again() // knows the steps up to ours
 			must(t, old.Ping(t.Context()))
@@ -448,7 +519,7 @@ func TestAnOlderProgramOnANewerSchema(t *testing.T) {
 			}
 			redeem(t, s, &g.Voucher, 100) // and the newer one beside it
 
-			renamed := append(slices.Clone(added), migration{next + 1, "a column renamed", []string{`ALTER TABLE request RENAME COLUMN later TO late`}, next})
+			renamed := append(slices.Clone(added), migration{next + 1, "a column renamed", `ALTER TABLE request RENAME COLUMN later TO late`, next})
 			must(t, s.migrate(t.Context(), renamed))
 			if err := old.migrate(t.Context(), steps); err == nil || !strings.Contains(err.Error(), "newer version of boon") {
 				t.Errorf("a program that the schema does not serve any more: %v", err)

@@ -43,7 +43,6 @@ const lockRows = ` FOR NO KEY UPDATE`
 var postgresDialect = dialect{
 	name:     "postgres",
 	writers:  4,
-	words:    strings.NewReplacer("{table}", "", "{clustered}", ""),
 	transact: transactPipelined,
 	together: 64,
 	find:     findPipelined,

@@ -21,10 +21,8 @@ const DatabaseName = "boon.db"
 
 // sqliteDialect is the embedded database: one writer, whose immediate transaction is the lock on everything.
 var sqliteDialect = dialect{
-	name:    "sqlite",
-	writers: 1,
-	words: strings.NewReplacer("BYTEA", "BLOB", "BIGINT", "INTEGER", "BOOLEAN", "INTEGER",
-		"{table}", "STRICT", "{clustered}", "STRICT, WITHOUT ROWID"),
+	name:     "sqlite",
+	writers:  1,
 	prepared: anonymous,
 	transact: transactRowwise,
 	together: perStatement,

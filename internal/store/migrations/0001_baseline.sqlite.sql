@@ -1,0 +1,488 @@
+-- The schema of SQLite. Its tables are those of the other database, in the same order, with the types that this one
+-- has.
+--
+-- Ids are 16 bytes. Times are microseconds since 1970, in UTC and by the application's clock; money is whole minor
+-- units of its currency. NULL is "none" for ids and times; a text that is not there is ''.
+
+-- The set-up: accounts and API keys. An account is one document, as it is always read whole.
+
+-- Proves that the key file belongs to this database: a known text that is sealed with it.
+CREATE TABLE key_check (
+    one   INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
+    value BLOB    NOT NULL
+) STRICT;
+
+-- The set-up's version, raised by each change. Its row is also the lock on the set-up.
+CREATE TABLE setup_version (
+    one     INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
+    version INTEGER NOT NULL
+) STRICT;
+INSERT INTO setup_version (one, version) VALUES (1, 0);
+
+-- The log of the set-up: a row for each change, chained to the row before by its MAC.
+CREATE TABLE setup_change (
+    number  INTEGER NOT NULL PRIMARY KEY CHECK (number >= 1), -- without a gap
+    version INTEGER NOT NULL, -- the set-up's, after the change
+    made_at INTEGER NOT NULL,
+    made_by TEXT    NOT NULL, -- the operating system's user
+    what    TEXT    NOT NULL, -- in words; never a secret
+    before  BLOB    NOT NULL CHECK (length(before) = 32), -- a hash of the whole set-up
+    after   BLOB    NOT NULL CHECK (length(after) = 32),
+    mac     BLOB    NOT NULL CHECK (length(mac) = 17)
+) STRICT;
+
+-- A merchant, with its locations, storefronts, promotions, designs and limits.
+CREATE TABLE account (
+    id      BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    config  TEXT    NOT NULL, -- JSON
+    version INTEGER NOT NULL  -- the set-up's, when the account was last changed
+) STRICT;
+
+-- The pictures of voucher designs, found by their SHA-256. They are never changed and never deleted: mails show them.
+CREATE TABLE asset (
+    account_id BLOB NOT NULL CHECK (length(account_id) = 16),
+    hash       BLOB NOT NULL CHECK (length(hash) = 32),
+    kind       TEXT NOT NULL CHECK (kind IN ('png', 'jpeg')),
+    bytes      BLOB NOT NULL,
+    PRIMARY KEY (account_id, hash)
+) STRICT;
+CREATE INDEX asset_hash ON asset (hash);
+
+-- API keys, of which only hashes are kept. A list of ids is its ids, one after the other.
+CREATE TABLE api_key (
+    id          BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    kind        TEXT    NOT NULL CHECK (kind IN ('account', 'system')),
+    account_id  BLOB    CHECK (length(account_id) = 16), -- NULL: a system key
+    name        TEXT    NOT NULL,
+    hint        TEXT    NOT NULL, -- the last characters, to tell keys apart
+    hash        BLOB    NOT NULL UNIQUE CHECK (length(hash) = 32),
+    locations   BLOB    NOT NULL CHECK (length(locations) % 16 = 0), -- where the key may be used; empty: everywhere
+    created_at  INTEGER NOT NULL,
+    expires_at  INTEGER,
+    revoked_at  INTEGER,
+    permissions TEXT    NOT NULL, -- names with spaces between them, or 'all'
+    limits      TEXT, -- daily limits beside those of the account, as JSON
+    accounts    BLOB    NOT NULL CHECK (length(accounts) % 16 = 0), -- for which a system key may send
+    programs    BLOB    NOT NULL CHECK (length(programs) % 16 = 0), -- likewise
+    CHECK ((kind = 'account') = (account_id IS NOT NULL))
+) STRICT;
+
+-- When each API key was last used. A service writes it every few minutes.
+CREATE TABLE key_use (
+    key_id  BLOB    NOT NULL PRIMARY KEY CHECK (length(key_id) = 16),
+    used_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Which locations, promotions, designs and storefronts gifts refer to: those may not be taken out of the set-up.
+CREATE TABLE used_record (
+    account_id BLOB NOT NULL,
+    record_id  BLOB NOT NULL CHECK (length(record_id) = 16),
+    PRIMARY KEY (account_id, record_id)
+) STRICT, WITHOUT ROWID;
+
+-- Gifts. What decisions are made on (voucher: narrow, changed by each redemption) is apart from what is shown (card:
+-- wide, hardly ever changed).
+
+CREATE TABLE voucher (
+    account_id   BLOB    NOT NULL CHECK (length(account_id) = 16),
+    id           BLOB    NOT NULL CHECK (length(id) = 16),
+    order_id     BLOB    NOT NULL CHECK (length(order_id) = 16),
+    program_id   BLOB    NOT NULL CHECK (length(program_id) = 16),
+    location_id  BLOB    CHECK (length(location_id) = 16), -- where alone it can be used
+    item         INTEGER NOT NULL, -- good for an item, not for an amount
+    promotional  INTEGER NOT NULL,
+    promotion_id BLOB    CHECK (length(promotion_id) = 16),
+    currency     TEXT    NOT NULL,
+    decimals     INTEGER NOT NULL CHECK (decimals BETWEEN 0 AND 4),
+    original     INTEGER NOT NULL CHECK (original > 0),
+    balance      INTEGER NOT NULL CHECK (balance BETWEEN 0 AND original),
+    -- 1 PENDING, 2 PURCHASE_FAILED, 3 DELIVERED, 4 FAILED_DELIVERY, 5 CLAIMED, 6 REDEEMED, 7 CANCELLED
+    status       INTEGER NOT NULL CHECK (status BETWEEN 1 AND 7),
+    seq          INTEGER NOT NULL CHECK (seq >= 1), -- the number of its ledger entries
+    last         BLOB    NOT NULL CHECK (length(last) = 16), -- the id of the newest
+    valid_from   INTEGER,
+    valid_until  INTEGER,
+    created_at   INTEGER NOT NULL,
+    made_by      TEXT    NOT NULL, -- the name of the system key that made it; '': a key of the account
+    items_id     BLOB    CHECK (length(items_id) = 16), -- NULL: good for everything
+    PRIMARY KEY (account_id, id),
+    -- REDEEMED is the status of an empty gift; only a cancelled one may be empty beside it.
+    CONSTRAINT voucher_redeemed CHECK (status = 7 OR (status = 6) = (balance = 0))
+) STRICT, WITHOUT ROWID;
+-- No index but the primary key begins with the account: without statistics a planner takes two of them for equally
+-- good, and then reads all rows of an account to find one.
+CREATE INDEX voucher_order ON voucher (order_id, account_id);
+
+-- What restricted gifts are good for, as it was when they were made; gifts share a list.
+CREATE TABLE item_list (
+    account_id BLOB NOT NULL CHECK (length(account_id) = 16),
+    id         BLOB NOT NULL CHECK (length(id) = 16), -- of the SHA-256 of items
+    items      TEXT NOT NULL, -- JSON
+    PRIMARY KEY (account_id, id)
+) STRICT;
+
+-- The terms of an order of several gifts, once.
+CREATE TABLE order_terms (
+    account_id        BLOB NOT NULL CHECK (length(account_id) = 16),
+    order_id          BLOB NOT NULL CHECK (length(order_id) = 16),
+    terms             TEXT NOT NULL,
+    promotional_terms TEXT NOT NULL,
+    PRIMARY KEY (account_id, order_id)
+) STRICT;
+
+CREATE TABLE card (
+    account_id           BLOB    NOT NULL,
+    voucher_id           BLOB    NOT NULL,
+    secrets              BLOB    NOT NULL, -- code and token, sealed for this gift
+    label                TEXT    NOT NULL,
+    terms                TEXT    NOT NULL,
+    promotional_terms    TEXT    NOT NULL,
+    terms_of_order       INTEGER NOT NULL, -- both are in order_terms
+    equivalent_value     INTEGER NOT NULL CHECK (equivalent_value >= 0),
+    sender               TEXT    NOT NULL,
+    recipient            TEXT    NOT NULL,
+    contact              TEXT    NOT NULL,
+    message              TEXT    NOT NULL,
+    method               INTEGER NOT NULL CHECK (method BETWEEN 1 AND 3), -- e-mail, SMS, printed
+    design_id            BLOB    CHECK (length(design_id) = 16),
+    scheduled            INTEGER NOT NULL,
+    delivery_date        INTEGER,
+    delivery_zone        TEXT    NOT NULL,
+    delivered_at         INTEGER,
+    delivered_by         BLOB    CHECK (length(delivered_by) = 16), -- the job whose message was accepted last
+    recipient_index      INTEGER NOT NULL CHECK (recipient_index >= 0), -- in the order
+    reference            TEXT    NOT NULL,
+    first_name           TEXT    NOT NULL,
+    last_name            TEXT    NOT NULL,
+    email_address        TEXT    NOT NULL,
+    storefront_id        BLOB    CHECK (length(storefront_id) = 16),
+    notes                TEXT    NOT NULL,
+    related_order_id     TEXT    NOT NULL,
+    related_order_number TEXT    NOT NULL,
+    PRIMARY KEY (account_id, voucher_id),
+    FOREIGN KEY (account_id, voucher_id) REFERENCES voucher (account_id, id)
+) STRICT;
+CREATE INDEX card_reference ON card (reference, account_id, voucher_id) WHERE reference <> '';
+
+-- Keyed hashes of codes and tokens: what a gift is found by when its code is typed or its link is opened.
+CREATE TABLE secret (
+    hash       BLOB NOT NULL PRIMARY KEY CHECK (length(hash) = 33), -- unique in the whole installation
+    kind       TEXT NOT NULL CHECK (kind IN ('code', 'token')),
+    account_id BLOB NOT NULL,
+    voucher_id BLOB NOT NULL,
+    UNIQUE (account_id, voucher_id, kind),
+    FOREIGN KEY (account_id, voucher_id) REFERENCES voucher (account_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- What lists of gifts are filtered by, as keyed hashes: see search.go.
+CREATE TABLE gift_search (
+    account_id BLOB NOT NULL,
+    key        BLOB NOT NULL CHECK (length(key) = 12),
+    voucher_id BLOB NOT NULL,
+    PRIMARY KEY (account_id, key, voucher_id),
+    FOREIGN KEY (account_id, voucher_id) REFERENCES voucher (account_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- How many gifts an account has, so that nothing counts millions.
+CREATE TABLE tally (
+    account_id BLOB    NOT NULL PRIMARY KEY CHECK (length(account_id) = 16),
+    vouchers   INTEGER NOT NULL CHECK (vouchers >= 0)
+) STRICT;
+
+-- Hash chains: rows of entry that were changed, removed, inserted or moved past this program are found. There is a row
+-- for each commit. Every writer has a chain of its own: one for each transaction that an instance has under way.
+CREATE TABLE chain (
+    writer  BLOB    NOT NULL CHECK (length(writer) = 16), -- in the order of time
+    n       INTEGER NOT NULL CHECK (n >= 0), -- of the last entry of the commit, among all of the writer; 0: the genesis
+    content BLOB    NOT NULL, -- a digest of each entry, 16 bytes; of the genesis: how far other chains had come
+    mac     BLOB    NOT NULL CHECK (length(mac) = 17), -- over this row and the mac of the row before it
+    PRIMARY KEY (writer, n)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX chain_genesis ON chain (writer) WHERE n = 0;
+
+-- The ledger. Rows are only ever added, in the order of time, so that a group of redemptions fills a page instead of
+-- changing one for each of them. Each names the entry of its gift before it.
+CREATE TABLE entry (
+    account_id  BLOB    NOT NULL,
+    id          BLOB    NOT NULL CHECK (length(id) = 16),
+    voucher_id  BLOB    NOT NULL,
+    seq         INTEGER NOT NULL, -- in the history of its gift, from 1
+    previous    BLOB    CHECK (length(previous) = 16),
+    kind        TEXT    NOT NULL,
+    delta       INTEGER NOT NULL,
+    balance     INTEGER NOT NULL CHECK (balance >= 0), -- after the entry
+    status      INTEGER NOT NULL CHECK (status BETWEEN 1 AND 7), -- after the entry, as in voucher
+    made_at     INTEGER NOT NULL,
+    key_id      BLOB    CHECK (length(key_id) = 16),
+    location_id BLOB    CHECK (length(location_id) = 16),
+    reverses    BLOB    CHECK (length(reverses) = 16), -- the redemption that it gives back
+    reference   TEXT    NOT NULL,
+    reason      TEXT    NOT NULL,
+    request_id  TEXT    NOT NULL,
+    writer      BLOB    NOT NULL CHECK (length(writer) = 16), -- whose hash chain the entry is in
+    n           INTEGER NOT NULL CHECK (n >= 1), -- its number there
+    PRIMARY KEY (account_id, id),
+    CONSTRAINT entry_kind CHECK (CASE kind
+        WHEN 'ISSUED' THEN delta = 0
+        WHEN 'DELIVERED' THEN delta = 0
+        WHEN 'FAILED_DELIVERY' THEN delta = 0
+        WHEN 'REDEMPTION' THEN delta < 0
+        WHEN 'REVERSAL' THEN delta > 0
+        WHEN 'CANCELLATION' THEN delta = 0
+        WHEN 'REINSTATEMENT' THEN delta = 0
+        WHEN 'RESENT' THEN delta = 0
+        WHEN 'RESCHEDULED' THEN delta = 0
+        ELSE FALSE END),
+    CONSTRAINT entry_first CHECK (seq >= 1 AND (seq = 1) = (kind = 'ISSUED') AND (seq = 1) = (previous IS NULL)),
+    CONSTRAINT entry_follows CHECK (previous < id),
+    CONSTRAINT entry_reversal CHECK ((kind = 'REVERSAL') = (reverses IS NOT NULL)),
+    CONSTRAINT entry_redeemed CHECK (status = 7 OR (status = 6) = (balance = 0))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX entry_reverses ON entry (reverses, account_id) WHERE reverses IS NOT NULL;
+-- A history is read backwards, from one entry to the one before. In a long one, reading can begin at every 64th.
+CREATE INDEX entry_milestone ON entry (voucher_id, seq, account_id) WHERE seq % 64 = 0;
+-- A reinstatement asks what the gift was before it was cancelled.
+CREATE INDEX entry_cancellation ON entry (voucher_id, account_id, id) WHERE kind = 'CANCELLATION';
+
+-- How much of each redemption was given back, and in how many parts. The guard on entries keeps it.
+CREATE TABLE given_back (
+    account_id    BLOB    NOT NULL CHECK (length(account_id) = 16),
+    redemption_id BLOB    NOT NULL CHECK (length(redemption_id) = 16), -- its entry's
+    amount        INTEGER NOT NULL CHECK (amount > 0),
+    parts         INTEGER NOT NULL CHECK (parts > 0),
+    PRIMARY KEY (account_id, redemption_id)
+) STRICT, WITHOUT ROWID;
+
+-- Each resend of a gift, and where the gift had gone before it.
+CREATE TABLE resend (
+    account_id BLOB    NOT NULL,
+    voucher_id BLOB    NOT NULL,
+    seq        INTEGER NOT NULL, -- of its entry in the history
+    id         BLOB    NOT NULL CHECK (length(id) = 16), -- its entry's, and its job's
+    made_at    INTEGER NOT NULL,
+    method     INTEGER NOT NULL CHECK (method BETWEEN 1 AND 3),
+    contact    TEXT    NOT NULL,
+    PRIMARY KEY (account_id, voucher_id, seq),
+    FOREIGN KEY (account_id, voucher_id) REFERENCES voucher (account_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- Idempotency records: an Idempotency-Key has one effect, and one answer.
+CREATE TABLE request (
+    account_id  BLOB    NOT NULL CHECK (length(account_id) = 16),
+    key         TEXT    NOT NULL CHECK (key <> ''),
+    operation   TEXT    NOT NULL,
+    fingerprint BLOB    NOT NULL CHECK (length(fingerprint) = 32),
+    status      INTEGER NOT NULL,
+    answer      BLOB    NOT NULL,
+    sealed      INTEGER NOT NULL, -- whether the answer is
+    entry_id    BLOB    CHECK (length(entry_id) = 16),
+    spent       INTEGER NOT NULL, -- reversed before the redemption itself arrived
+    locations   BLOB    NOT NULL CHECK (length(locations) % 16 = 0), -- that the answer tells of
+    made_at     INTEGER NOT NULL,
+    size        INTEGER NOT NULL, -- of an answer that is in the table answer; 0: it is here
+    replays     INTEGER NOT NULL DEFAULT 0, -- how often the answer was given again
+    PRIMARY KEY (account_id, key, operation)
+) STRICT, WITHOUT ROWID;
+-- Records of calls that moved no value are deleted after a while.
+CREATE INDEX request_forgettable ON request (account_id, made_at)
+    WHERE operation IN ('send-gift', 'cancel-gift', 'reinstate-gift', 'resend-gift', 'reschedule-gift');
+
+-- Answers that are too long for a row of request: SQLite keeps those rows in the index that finds them, and a look-up
+-- would read the whole of every long row that it passes.
+CREATE TABLE answer (
+    account_id BLOB NOT NULL CHECK (length(account_id) = 16),
+    key        TEXT NOT NULL,
+    operation  TEXT NOT NULL,
+    locations  BLOB NOT NULL CHECK (length(locations) % 16 = 0), -- as in request, where there are none then
+    body       BLOB NOT NULL, -- compressed, and then sealed if the record says so
+    PRIMARY KEY (account_id, key, operation),
+    FOREIGN KEY (account_id, key, operation) REFERENCES request (account_id, key, operation) ON DELETE CASCADE
+) STRICT;
+
+-- Up to when records were deleted. The instant moves on slowly, whatever the clock says.
+CREATE TABLE forgotten (
+    one    INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
+    before INTEGER NOT NULL,
+    at     INTEGER NOT NULL -- when it last moved
+) STRICT;
+
+-- Messages to be sent after the commit that wants them.
+CREATE TABLE job (
+    account_id   BLOB    NOT NULL,
+    id           BLOB    NOT NULL CHECK (length(id) = 16),
+    voucher_id   BLOB    NOT NULL,
+    -- '': brings the gift; BALANCE: tells what is left of it; REDIRECTED: tells that it went elsewhere
+    kind         TEXT    NOT NULL CHECK (kind IN ('', 'BALANCE', 'REDIRECTED')),
+    due          INTEGER NOT NULL,
+    claimable_at INTEGER NOT NULL, -- when it is due, or when the lease of the worker that has it ends
+    attempts     INTEGER NOT NULL CHECK (attempts >= 0),
+    doubts       INTEGER NOT NULL CHECK (doubts >= 0), -- attempts that may have been accepted
+    last_words   TEXT    NOT NULL, -- the gateway's
+    method       INTEGER NOT NULL, -- where a REDIRECTED message goes; 0 and '': where the gift goes
+    contact      TEXT    NOT NULL,
+    PRIMARY KEY (account_id, id),
+    FOREIGN KEY (account_id, voucher_id) REFERENCES voucher (account_id, id)
+) STRICT;
+CREATE INDEX job_claimable ON job (claimable_at);
+CREATE INDEX job_voucher ON job (voucher_id, account_id);
+
+-- Messages that a service without gateways keeps, for development.
+CREATE TABLE outbox (
+    id      BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    made_at INTEGER NOT NULL,
+    message BLOB    NOT NULL -- sealed for this id
+) STRICT;
+CREATE INDEX outbox_newest ON outbox (made_at, id);
+
+-- Links to the printed sheets of orders, by the hash of their token.
+CREATE TABLE sheet (
+    hash     BLOB    NOT NULL PRIMARY KEY CHECK (length(hash) = 33),
+    order_id BLOB    NOT NULL CHECK (length(order_id) = 16), -- to revoke its links
+    until    INTEGER NOT NULL,
+    owner    BLOB    NOT NULL -- account and order, sealed for this hash
+) STRICT;
+CREATE INDEX sheet_order ON sheet (order_id);
+CREATE INDEX sheet_until ON sheet (until);
+
+-- Limits. A bucket is written as the instant at which it will be full again, and as the one at which it was last
+-- taken from: a bucket that was taken from in the future was written by a clock that was ahead, and counts as full.
+
+-- Wrong codes, for each key at each location.
+CREATE TABLE till_bucket (
+    account_id  BLOB    NOT NULL,
+    key_id      BLOB    NOT NULL,
+    location_id BLOB    NOT NULL, -- zeros: no location
+    full_at     INTEGER,
+    taken_at    INTEGER,
+    PRIMARY KEY (account_id, key_id, location_id)
+) STRICT, WITHOUT ROWID;
+
+-- Attempts without a valid key, for each client network.
+CREATE TABLE stranger_bucket (
+    address_hash BLOB    NOT NULL PRIMARY KEY CHECK (length(address_hash) = 33),
+    full_at      INTEGER,
+    taken_at     INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX stranger_full ON stranger_bucket (full_at);
+
+-- How many codes of a key were wrong within an hour; many raise an alarm.
+CREATE TABLE key_miss (
+    account_id BLOB    NOT NULL,
+    key_id     BLOB    NOT NULL,
+    since      INTEGER, -- of the first that is counted
+    misses     INTEGER NOT NULL CHECK (misses >= 0),
+    PRIMARY KEY (account_id, key_id)
+) STRICT, WITHOUT ROWID;
+
+-- What was done in a day, for daily limits.
+CREATE TABLE day_count (
+    account_id BLOB    NOT NULL,
+    -- a letter, and the id of an account or a key or the keyed hash of a contact: see counts.go
+    what       BLOB    NOT NULL,
+    day        INTEGER NOT NULL, -- in the account's time zone, as 20261122
+    amount     INTEGER NOT NULL CHECK (amount >= 0),
+    gifts      INTEGER NOT NULL CHECK (gifts >= 0),
+    messages   INTEGER NOT NULL CHECK (messages >= 0),
+    texts      INTEGER NOT NULL CHECK (texts >= 0),
+    kept       INTEGER NOT NULL CHECK (kept >= 0),
+    PRIMARY KEY (account_id, what)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX day_count_day ON day_count (day);
+
+-- Guards: what can never be right is refused here, too.
+
+CREATE TRIGGER setup_change_never_changes BEFORE UPDATE ON setup_change
+BEGIN SELECT RAISE(ABORT, 'the log of the set-up is never changed'); END;
+
+-- Version 0 is the set-up of a new database, which makes room for a copy.
+CREATE TRIGGER setup_change_never_deleted BEFORE DELETE ON setup_change WHEN OLD.version > 0
+BEGIN SELECT RAISE(ABORT, 'the log of the set-up is never shortened'); END;
+
+CREATE TRIGGER voucher_terms_never_change
+BEFORE UPDATE OF account_id, id, order_id, program_id, location_id, item, promotional, promotion_id, currency, decimals,
+    original, valid_from, valid_until, created_at, made_by, items_id ON voucher
+BEGIN SELECT RAISE(ABORT, 'only balance, status, seq and last of a voucher change'); END;
+
+CREATE TRIGGER voucher_never_deleted BEFORE DELETE ON voucher
+BEGIN SELECT RAISE(ABORT, 'vouchers are never deleted'); END;
+
+CREATE TRIGGER item_list_never_changes BEFORE UPDATE ON item_list
+BEGIN SELECT RAISE(ABORT, 'lists of items are never changed'); END;
+
+CREATE TRIGGER item_list_never_deleted BEFORE DELETE ON item_list
+BEGIN SELECT RAISE(ABORT, 'lists of items are never deleted'); END;
+
+CREATE TRIGGER chain_never_changes BEFORE UPDATE ON chain
+BEGIN SELECT RAISE(ABORT, 'rows of hash chains are never changed'); END;
+
+CREATE TRIGGER chain_never_deleted BEFORE DELETE ON chain
+BEGIN SELECT RAISE(ABORT, 'rows of hash chains are never deleted'); END;
+
+CREATE TRIGGER entry_never_changes BEFORE UPDATE ON entry
+BEGIN SELECT RAISE(ABORT, 'ledger entries are never changed'); END;
+
+CREATE TRIGGER entry_never_deleted BEFORE DELETE ON entry
+BEGIN SELECT RAISE(ABORT, 'ledger entries are never deleted'); END;
+
+CREATE TRIGGER entry_fits BEFORE INSERT ON entry
+BEGIN
+    SELECT RAISE(ABORT, 'a history begins with the whole value of its voucher')
+        WHERE NEW.seq = 1 AND NOT EXISTS (SELECT 1 FROM voucher
+            WHERE account_id = NEW.account_id AND id = NEW.voucher_id AND original = NEW.balance);
+    SELECT RAISE(ABORT, 'an entry must continue the history of its voucher')
+        WHERE NEW.seq > 1 AND NOT EXISTS (SELECT 1 FROM entry
+            WHERE account_id = NEW.account_id AND id = NEW.previous AND voucher_id = NEW.voucher_id
+              AND seq = NEW.seq - 1 AND balance + NEW.delta = NEW.balance);
+    INSERT INTO given_back (account_id, redemption_id, amount, parts)
+        SELECT NEW.account_id, NEW.reverses, NEW.delta, 1 WHERE NEW.reverses IS NOT NULL
+        ON CONFLICT (account_id, redemption_id) DO UPDATE SET amount = amount + excluded.amount, parts = parts + 1;
+    SELECT RAISE(ABORT, 'a reversal gives back no more than its redemption took')
+        WHERE NEW.reverses IS NOT NULL AND NOT EXISTS (SELECT 1 FROM entry AS r
+            WHERE r.account_id = NEW.account_id AND r.id = NEW.reverses AND r.voucher_id = NEW.voucher_id
+              AND r.kind = 'REDEMPTION' AND -r.delta >= (SELECT g.amount FROM given_back AS g
+                  WHERE g.account_id = NEW.account_id AND g.redemption_id = NEW.reverses));
+END;
+
+CREATE TRIGGER reinstatement_fits BEFORE INSERT ON entry WHEN NEW.kind = 'REINSTATEMENT'
+BEGIN
+    SELECT RAISE(ABORT, 'only a gift that is out of use is reinstated') WHERE NOT EXISTS (SELECT 1 FROM entry
+        WHERE account_id = NEW.account_id AND id = NEW.previous AND status IN (2, 7));
+END;
+
+CREATE TRIGGER request_of_ledger_never_deleted BEFORE DELETE ON request
+WHEN OLD.operation IN ('redeem-gift', 'reverse-redemption')
+BEGIN SELECT RAISE(ABORT, 'records of redemptions and reversals are kept for ever'); END;
+
+-- Without statistics, SQLite believes that an account has ten rows, and for a reversal or a few redemptions reads the
+-- whole history of the account instead of an index. These are those of a large installation: rows of the table, then
+-- how many share the first column of the index, the first two, and so on. They are never counted anew, so that plans
+-- never change while serving.
+ANALYZE;
+DELETE FROM sqlite_stat1;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
+    ('voucher', 'voucher', '10000000 1000000 1'),
+    ('voucher', 'voucher_order', '10000000 4 4 1'),
+    ('order_terms', 'sqlite_autoindex_order_terms_1', '1000000 100000 1'),
+    ('card', 'sqlite_autoindex_card_1', '10000000 1000000 1'),
+    ('card', 'card_reference', '10000000 4 4 1'),
+    ('secret', 'secret', '20000000 1'),
+    ('secret', 'sqlite_autoindex_secret_2', '20000000 2000000 2 1'),
+    ('gift_search', 'gift_search', '40000000 4000000 200 1'),
+    ('chain', 'chain', '1000000 1000 1'),
+    ('chain', 'chain_genesis', '1000 1'),
+    ('entry', 'entry', '40000000 4000000 1'),
+    ('entry', 'entry_milestone', '100000 4 1 1'),
+    ('entry', 'entry_reverses', '1000000 1 1'),
+    ('entry', 'entry_cancellation', '100000 2 2 1'),
+    ('given_back', 'given_back', '1000000 100000 1'),
+    ('resend', 'resend', '1000000 100000 2 1'),
+    ('request', 'request', '40000000 4000000 2 1'),
+    ('request', 'request_forgettable', '10000000 1000000 1'),
+    ('answer', 'sqlite_autoindex_answer_1', '10000000 1000000 2 1'),
+    ('job', 'sqlite_autoindex_job_1', '1000000 100000 1'),
+    ('job', 'job_claimable', '1000000 2'),
+    ('job', 'job_voucher', '1000000 1 1'),
+    ('sheet', 'sqlite_autoindex_sheet_1', '100000 1'),
+    ('sheet', 'sheet_order', '100000 1'),
+    ('sheet', 'sheet_until', '100000 1');
+ANALYZE sqlite_schema; -- reads them

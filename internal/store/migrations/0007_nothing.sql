@@ -1,2 +1,0 @@
--- Serves programs from schema 1.
--- Nothing is left of this step.
