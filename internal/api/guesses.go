@@ -76,18 +76,18 @@ func (g *guessLimiter) reward(ctx context.Context, t gift.Till, voucher gift.ID)
 	return g.records.RewardTill(ctx, t, voucher, g.now())
 }
 
-var strangerRate = ratelimit.Rate{Burst: gift.StrangerBurst, Refill: gift.StrangerRefill}
+var anonymousRate = ratelimit.Rate{Burst: gift.StrangerBurst, Refill: gift.StrangerRefill}
 
 // countStranger counts a request without a valid key against the client's network, and refuses it once there were too many.
 func (a *API) countStranger(ctx context.Context, address netip.Addr) error {
 	client, now := clientip.Network(address), a.Now()
-	bucket, err := a.Records.Stranger(ctx, client)
+	bucket, err := a.Records.AnonymousBucket(ctx, client)
 	if err != nil {
 		return stored(err)
 	}
-	allowed := strangerRate.Left(bucket, now) > 0
+	allowed := anonymousRate.Left(bucket, now) > 0
 	if allowed { // else the store is spared a write
-		if bucket, allowed, err = a.Records.TakeStranger(ctx, client, now); err != nil {
+		if bucket, allowed, err = a.Records.TakeAnonymous(ctx, client, now); err != nil {
 			return stored(err)
 		}
 	}
@@ -95,6 +95,6 @@ func (a *API) countStranger(ctx context.Context, address netip.Addr) error {
 		return nil
 	}
 	limited := gift.Refuse(gift.RateLimited, "Too many requests without a valid API key came from this network. Try again in a moment.")
-	limited.RetryAfter = strangerRate.Wait(bucket, now)
+	limited.RetryAfter = anonymousRate.Wait(bucket, now)
 	return limited
 }

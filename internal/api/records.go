@@ -35,8 +35,8 @@ type Records interface {
 	TillBucket(context.Context, gift.Till) (ratelimit.Bucket, error)
 	CountMisses(ctx context.Context, at gift.Till, now time.Time, n int) (_ ratelimit.Bucket, alarm bool, _ error)
 	RewardTill(ctx context.Context, at gift.Till, voucher gift.ID, now time.Time) error
-	// Stranger reads the bucket of a client network that has shown no valid key; TakeStranger takes one out of it, durably, unless it
-	// is empty.
-	Stranger(ctx context.Context, network string) (ratelimit.Bucket, error)
-	TakeStranger(ctx context.Context, network string, now time.Time) (_ ratelimit.Bucket, allowed bool, _ error)
+	// AnonymousBucket reads the bucket of a client network that has shown no valid key; TakeAnonymous takes one out of it, durably,
+	// unless it is empty.
+	AnonymousBucket(ctx context.Context, network string) (ratelimit.Bucket, error)
+	TakeAnonymous(ctx context.Context, network string, now time.Time) (_ ratelimit.Bucket, allowed bool, _ error)
 }

@@ -67,7 +67,7 @@ func Run(ctx context.Context, c Config) error {
 	if err := c.normalize(); err != nil {
 		return err
 	}
-	s, err := store.Open(ctx, store.Options{Dir: c.Data, Database: c.Database, Hurried: true, Serves: true})
+	s, err := store.Open(ctx, store.Options{Dir: c.Data, Database: c.Database, ShortTimeouts: true, Serves: true})
 	if err != nil {
 		return err
 	}

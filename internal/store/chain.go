@@ -52,14 +52,14 @@ var lastID = bytes.Repeat([]byte{0xff}, len(gift.ID{}))
 const notedHeads = 64
 
 var (
-	selectWriters = &statement{what: "reading chains", one: `SELECT c.writer FROM chain AS c WHERE c.n = 0 AND c.writer <= $1 ORDER BY c.writer DESC LIMIT $2`}
-	selectHead    = &statement{what: "reading heads", one: `SELECT c.n, c.mac FROM chain AS c WHERE c.writer = $1 ORDER BY c.n DESC LIMIT 1`}
-	insertChain   = inserting("chain", chainColumns, "BNBB", "")
+	selectWriters = &query{what: "reading chains", one: `SELECT c.writer FROM chain AS c WHERE c.n = 0 AND c.writer <= $1 ORDER BY c.writer DESC LIMIT $2`}
+	selectHead    = &query{what: "reading heads", one: `SELECT c.n, c.mac FROM chain AS c WHERE c.writer = $1 ORDER BY c.n DESC LIMIT 1`}
+	insertChain   = insertRows("chain", chainColumns, "BNBB", "")
 )
 
 // chainEntries makes the row that links entries to the group's chain, and gives the place of the first of them.
-func (g *group) chainEntries(ctx context.Context, c *ledger.Changes) (w work, first chain.Place, err error) {
-	w.statement = insertChain
+func (g *group) chainEntries(ctx context.Context, c *ledger.Changes) (w batch, first chain.Place, err error) {
+	w.query = insertChain
 	if len(c.Entries) == 0 {
 		return w, first, nil
 	}
@@ -101,25 +101,25 @@ func (g *group) releaseWriter(err error) {
 	g.writers.giveBack(g.writer)
 }
 
-func chainRow(r chain.Row) []any { return []any{bare(r.Writer), r.N, r.Content, r.MAC[:]} }
+func chainRow(r chain.Row) []any { return []any{keyOf(r.Writer), r.N, r.Content, r.MAC[:]} }
 
 // readHeads tells how far the newest chains have come.
 func (g *group) readHeads(ctx context.Context) (heads []chain.Head, err error) {
-	err = g.run(ctx, []work{{statement: selectWriters, rows: [][]any{{lastID, notedHeads}}, take: func(from scanner) error {
+	err = g.run(ctx, []batch{{query: selectWriters, rows: [][]any{{lastID, notedHeads}}, scan: func(from scanner) error {
 		var h chain.Head
 		err := from.Scan(scanID{&h.Writer})
 		heads = append(heads, h)
 		return err
 	}}})
-	works := make([]work, len(heads))
+	batches := make([]batch, len(heads))
 	for i := range heads {
 		h := &heads[i]
-		works[i] = work{statement: selectHead, rows: [][]any{{bare(h.Writer)}}, take: func(from scanner) error {
+		batches[i] = batch{query: selectHead, rows: [][]any{{keyOf(h.Writer)}}, scan: func(from scanner) error {
 			return from.Scan(&h.N, scanMAC{&h.MAC})
 		}}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return heads, g.run(ctx, works)
+	return heads, g.run(ctx, batches)
 }

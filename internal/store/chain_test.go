@@ -202,7 +202,7 @@ func otherThan(value any, kind byte) any {
 	case 'T':
 		return "{}"
 	}
-	return bare(newID())
+	return keyOf(newID())
 }
 
 // TestChainsFindEveryChangedColumn changes one column of one row at a time, of everything that is chained, to another value
@@ -308,7 +308,7 @@ func TestChainsFindRows(t *testing.T) {
 				return damage{of, []tuple{a, b}, []tuple{with(of, a, column, b[i]), with(of, b, column, a[i])}}
 			}
 			old, newest := chains[1], chains[2]
-			first, last, other := old.entries[0], old.entries[len(old.entries)-1], bare(newID())
+			first, last, other := old.entries[0], old.entries[len(old.entries)-1], keyOf(newID())
 			end, row := len(old.rows)-1, old.rows[3]
 			// An entry that no history leads to is not read with its chain: that there are more entries than histories have is found.
 			beside := map[string]bool{"a copy beside an entry": true, "an entry at no place": true, "an entry at the place after": true}

@@ -75,7 +75,7 @@ func (c *Check) eachRow(ctx context.Context, query string, take func(chain.Row),
 	after := chain.Place{N: -1}
 	for n := chainPage; n == chainPage; {
 		n = 0
-		err := each(ctx, c.store.readers, query, []any{bare(after.Writer), after.N, chainPage}, func(rows *sql.Rows) error {
+		err := each(ctx, c.store.readers, query, []any{keyOf(after.Writer), after.N, chainPage}, func(rows *sql.Rows) error {
 			var r chain.Row
 			err := rows.Scan(chainFields(&r)...)
 			if after = r.Place; err == nil {
@@ -141,7 +141,7 @@ func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (
 	var entries []placed
 	err = c.store.read(ctx, func(tx *sql.Tx) error {
 		full := false
-		err := each(ctx, tx, selectPage, []any{bare(from.AccountID), bare(from.ID), limit}, func(rows *sql.Rows) error {
+		err := each(ctx, tx, selectPage, []any{keyOf(from.AccountID), keyOf(from.ID), limit}, func(rows *sql.Rows) error {
 			var v gift.Voucher
 			var list gift.ID
 			fields := voucherFields(&v)
@@ -157,7 +157,7 @@ func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (
 			for n < len(rest) && rest[n].AccountID == rest[0].AccountID {
 				n++
 			}
-			args := []any{bare(rest[0].AccountID), bare(rest[0].ID), bare(rest[n-1].ID), longest}
+			args := []any{keyOf(rest[0].AccountID), keyOf(rest[0].ID), keyOf(rest[n-1].ID), longest}
 			err = each(ctx, tx, c.store.dialect.selectPageHistories(), args, func(rows *sql.Rows) error {
 				var e placed
 				err := rows.Scan(append(entryFields(&e.Entry), scanID{&e.at.Writer}, &e.at.N)...)
@@ -179,20 +179,20 @@ func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (
 // selectDigest gives the digest that chain $1 has of its entry $2, for each pair.
 var selectDigest = digestStatement()
 
-func digestStatement() *statement {
+func digestStatement() *query {
 	of := func(writer, n string) string {
 		return strings.NewReplacer("{writer}", writer, "{n}", n).Replace(
 			`SELECT substr(c.content, CAST(length(c.content) - 16 * (c.n - {n}) - 15 AS INTEGER), 16) AS digest
 			FROM chain AS c WHERE c.writer = {writer} AND c.n >= {n} ORDER BY c.n LIMIT 1`)
 	}
-	return &statement{what: "reading digests", one: of("$1", "$2"),
-		piped: `SELECT f.digest FROM unnest(` + arrays(1, "BN") + `) AS w (writer, n) CROSS JOIN LATERAL (` + of("w.writer", "w.n") + `) AS f`}
+	return &query{what: "reading digests", one: of("$1", "$2"),
+		arrays: `SELECT f.digest FROM unnest(` + arrays(1, "BN") + `) AS w (writer, n) CROSS JOIN LATERAL (` + of("w.writer", "w.n") + `) AS f`}
 }
 
 // checkEntries holds entries against their chains.
 func (c *Check) checkEntries(ctx context.Context, entries []placed) error {
 	digests := make(map[chain.Digest]bool, len(entries))
-	w := work{statement: selectDigest, rows: make([][]any, len(entries)), take: func(from scanner) error {
+	w := batch{query: selectDigest, rows: make([][]any, len(entries)), scan: func(from scanner) error {
 		var digest []byte
 		err := from.Scan(&digest)
 		if len(digest) == len(chain.Digest{}) {
@@ -201,9 +201,9 @@ func (c *Check) checkEntries(ctx context.Context, entries []placed) error {
 		return err
 	}}
 	for i := range entries {
-		w.rows[i] = []any{bare(entries[i].at.Writer), entries[i].at.N}
+		w.rows[i] = []any{keyOf(entries[i].at.Writer), entries[i].at.N}
 	}
-	if err := c.store.dialect.read(ctx, c.store, []work{w}); err != nil {
+	if err := c.store.dialect.read(ctx, c.store, []batch{w}); err != nil {
 		return fmt.Errorf("reading hash chains: %w", err)
 	}
 	for i := range entries {

@@ -34,7 +34,7 @@ var placements = []placement{
 	{table: "secret", by: "hash"}, // whoever shows a code does not know the account
 	{table: "sheet", by: "hash"},
 	{table: "chain", by: "writer"}, // a row is about entries of several accounts
-	{table: "stranger_bucket", by: "address_hash"},
+	{table: "anonymous_bucket", by: "address_hash"},
 	{table: "outbox", by: "id"},
 	{table: "account", whole: true},
 	{table: "api_key", whole: true},
@@ -102,7 +102,7 @@ func (s *Store) Distribute(ctx context.Context, tell func(statement string)) err
 }
 
 func (s *Store) distribute(ctx context.Context, tell func(string)) error {
-	return s.transactUnhurried(ctx, func(tx *sql.Tx) error {
+	return s.transactInBackground(ctx, func(tx *sql.Tx) error {
 		for _, statement := range citusStatements() {
 			if _, err := tx.ExecContext(ctx, statement); err != nil {
 				return fmt.Errorf("%s: %w", statement, err)

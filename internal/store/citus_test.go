@@ -76,7 +76,7 @@ func TestDistributeWhatIsThere(t *testing.T) {
 	must(t, err)
 	s = again()
 	clear(all.seen)
-	furnishStore(t, s, 3)
+	fillStore(t, s, 3)
 	verifyClean(t, s)
 	for text := range all.seen {
 		if strings.Contains(text, "unnest") {
@@ -105,9 +105,9 @@ func TestCitus(t *testing.T) {
 	s := open()
 	must(t, s.Distribute(t.Context(), func(string) {}))
 	s = open()
-	gifts := furnishStore(t, s, 3)
+	gifts := fillStore(t, s, 3)
 	verifyClean(t, s)
-	spoil(t, s, `UPDATE voucher SET balance = balance + 1 WHERE account_id = $1 AND id = $2`, bare(gifts[0].AccountID), bare(gifts[0].ID))
+	spoil(t, s, `UPDATE voucher SET balance = balance + 1 WHERE account_id = $1 AND id = $2`, keyOf(gifts[0].AccountID), keyOf(gifts[0].ID))
 	report, err := ledger.Verify(t.Context(), s, func(int64, int64) {})
 	must(t, err)
 	if len(report.Problems) == 0 {

@@ -70,7 +70,7 @@ func copyInBatches(
 		return r, fmt.Errorf("the destination: %w", err)
 	}
 	defer func() { err = errors.Join(err, destination.Close()) }()
-	err = source.transactUnhurried(ctx, func(tx *sql.Tx) error {
+	err = source.transactInBackground(ctx, func(tx *sql.Tx) error {
 		if err := source.holdStill(ctx, tx); err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (c *copying) run(ctx context.Context) error {
 	if err := c.compare(ctx); err != nil || len(c.report.Differences) > 0 {
 		return err
 	}
-	return c.to.transactUnhurried(ctx, func(tx *sql.Tx) error { return c.to.noteKey(ctx, tx, c.key) })
+	return c.to.transactInBackground(ctx, func(tx *sql.Tx) error { return c.to.noteKey(ctx, tx, c.key) })
 }
 
 // begin marks the destination, which must hold nothing, as unfinished.
@@ -178,7 +178,7 @@ func (c *copying) begin(ctx context.Context) error {
 	if c.total, err = countRows(ctx, c.from); err != nil {
 		return err
 	}
-	err = c.to.transactUnhurried(ctx, func(tx *sql.Tx) error {
+	err = c.to.transactInBackground(ctx, func(tx *sql.Tx) error {
 		// A new database has two rows that are not its own: the version of its empty set-up, and that it was made.
 		for _, text := range []string{
 			`DELETE FROM setup_version WHERE version = 0`, `DELETE FROM setup_change WHERE version = 0`,
@@ -211,14 +211,14 @@ func (c *copying) table(ctx context.Context, t *table) error {
 		defer close(batches)
 		readErr = c.read(ctx, t, batches)
 	})
-	for batch := range batches {
+	for rows := range batches {
 		err := c.to.dialect.transact(ctx, c.to, func(run runner) error {
-			return run(ctx, []work{{statement: t.insert, rows: batch}})
+			return run(ctx, []batch{{query: t.insert, rows: rows}})
 		})
 		if err != nil {
 			return err
 		}
-		c.report.Rows += int64(len(batch))
+		c.report.Rows += int64(len(rows))
 		c.progress("copying", c.report.Rows, c.total)
 	}
 	return readErr

@@ -18,9 +18,9 @@ import (
 	"boon.example/internal/store/pgtest"
 )
 
-// furnishStore puts rows into every table: two accounts of n gifts each, with redemptions, reversals and spent keys, and one of
+// fillStore puts rows into every table: two accounts of n gifts each, with redemptions, reversals and spent keys, and one of
 // a single gift that has everything.
-func furnishStore(t *testing.T, s *Store, n int) []gift.Gift {
+func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 	t.Helper()
 	a, k := filled[gift.Account](t), filled[gift.Key](t)
 	k.Kind, k.AccountID = gift.AccountKey, a.ID
@@ -47,7 +47,7 @@ func furnishStore(t *testing.T, s *Store, n int) []gift.Gift {
 		save(t, s, ledger.Changes{Requests: []ledger.Request{{RequestKey: key, Answer: ledger.Answer{Status: 200, Body: []byte(taken.ID.String())}, EntryID: taken.ID, At: noon}, {RequestKey: spent, Spent: true, At: noon}, sent}})
 		giveBack(t, s, g, taken)
 		must(t, s.NoteKeyUses(t.Context(), map[gift.ID]time.Time{k.ID: noon}))
-		_, _, err := s.TakeStranger(t.Context(), fmt.Sprintf("network %d", i), noon)
+		_, _, err := s.TakeAnonymous(t.Context(), fmt.Sprintf("network %d", i), noon)
 		must(t, err)
 		_, _, err = s.CountMisses(t.Context(), gift.Till{AccountID: g.AccountID, KeyID: k.ID}, noon, 1)
 		must(t, err)
@@ -92,12 +92,12 @@ func sendAgain(t *testing.T, s *Store, g *gift.Gift) {
 
 func untold(string, int64, int64) {}
 
-// sourceFolder makes a furnished data folder that nobody has open.
+// sourceFolder makes a filled data folder that nobody has open.
 func sourceFolder(t *testing.T, n int) (dir string, rows map[string][]string, gifts []gift.Gift) {
 	t.Helper()
 	dir = t.TempDir()
 	s := openDir(t, dir)
-	gifts = furnishStore(t, s, n)
+	gifts = fillStore(t, s, n)
 	rows = dump(t, s)
 	for _, table := range tables {
 		if len(rows[table.name]) == 0 {
@@ -108,7 +108,7 @@ func sourceFolder(t *testing.T, n int) (dir string, rows map[string][]string, gi
 	return dir, rows, gifts
 }
 
-// checkCopied shows that the destination is what the source was, and works.
+// checkCopied shows that the destination is what the source was, and batches.
 func checkCopied(t *testing.T, to string, rows map[string][]string, gifts []gift.Gift) {
 	t.Helper()
 	s := openDir(t, to)

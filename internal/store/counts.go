@@ -23,10 +23,10 @@ func addTo(column string) string {
 }
 
 var (
-	selectCounts = finding("counts", selectCount, "B", true)
-	lockCounts   = finding("counts", selectCount+` {lock}`, "B", true)
-	insertCounts = inserting("day_count", countColumns, "BBNNNNNN", ` ON CONFLICT (account_id, what) DO NOTHING`)
-	addCounts    = inserting("day_count", countColumns, "BBNNNNNN", ` ON CONFLICT (account_id, what) DO UPDATE SET day = excluded.day, `+
+	selectCounts = selectByKeys("counts", selectCount, "B", true)
+	lockCounts   = selectByKeys("counts", selectCount+` {lock}`, "B", true)
+	insertCounts = insertRows("day_count", countColumns, "BBNNNNNN", ` ON CONFLICT (account_id, what) DO NOTHING`)
+	addCounts    = insertRows("day_count", countColumns, "BBNNNNNN", ` ON CONFLICT (account_id, what) DO UPDATE SET day = excluded.day, `+
 		addTo("amount")+`, `+addTo("gifts")+`, `+addTo("messages")+`, `+addTo("texts")+`, `+addTo("kept"))
 )
 
@@ -41,7 +41,7 @@ func (s *Store) what(k ledger.CountKey) []byte {
 // wantCounts loads counts. Those of what is sent and redeemed are locked, in the order of their keys, and made before if need be: who has
 // them decides alone on what they limit. Counts of contacts are read after the count of their account is locked, which nobody adds to them
 // without. Counts of what is kept are not locked at all: every call with a key would wait for all others.
-func (g *group) wantCounts(wanted []ledger.CountKey) (works []work) {
+func (g *group) wantCounts(wanted []ledger.CountKey) (batches []batch) {
 	seen, named := map[ledger.CountKey]bool{}, map[string]ledger.CountKey{}
 	var locked, read []countRow
 	for _, k := range wanted {
@@ -64,7 +64,7 @@ func (g *group) wantCounts(wanted []ledger.CountKey) (works []work) {
 			read = append(read, row)
 		}
 	}
-	take := func(from scanner) error {
+	scan := func(from scanner) error {
 		var row countRow
 		var n gift.Count
 		if err := from.Scan(scanID{&row.account}, &row.what, &n.Day, &n.Amount, &n.Gifts, &n.Messages, &n.Texts, &n.Kept); err != nil {
@@ -76,21 +76,21 @@ func (g *group) wantCounts(wanted []ledger.CountKey) (works []work) {
 		}
 		return nil
 	}
-	works = append(works, countWorks(insertCounts, locked, nil)...)
-	works = append(works, countWorks(lockCounts, locked, take)...)
-	return append(works, countWorks(selectCounts, read, take)...)
+	batches = append(batches, countBatches(insertCounts, locked, nil)...)
+	batches = append(batches, countBatches(lockCounts, locked, scan)...)
+	return append(batches, countBatches(selectCounts, read, scan)...)
 }
 
-// countWorks finds rows, or makes them with nothing counted, in the order of their keys.
-func countWorks(s *statement, rows []countRow, take func(scanner) error) []work {
+// countBatches finds rows, or makes them with nothing counted, in the order of their keys.
+func countBatches(s *query, rows []countRow, scan func(scanner) error) []batch {
 	slices.SortFunc(rows, compareCountRows)
 	if !s.scoped {
-		w := rowsOf(s, rows, func(r *countRow) []any { return []any{bare(r.account), r.what, 0, 0, 0, 0, 0, 0} })
-		return slices.DeleteFunc([]work{w}, func(w work) bool { return len(w.rows) == 0 })
+		w := rowsOf(s, rows, func(r *countRow) []any { return []any{keyOf(r.account), r.what, 0, 0, 0, 0, 0, 0} })
+		return slices.DeleteFunc([]batch{w}, func(w batch) bool { return len(w.rows) == 0 })
 	}
-	return byAccount(rows, func(r countRow) gift.ID { return r.account }, func(account gift.ID, of []countRow) work {
+	return byAccount(rows, func(r countRow) gift.ID { return r.account }, func(account gift.ID, of []countRow) batch {
 		w := rowsOf(s, of, func(r *countRow) []any { return []any{r.what} })
-		w.account, w.take = account, take
+		w.account, w.scan = account, scan
 		return w
 	})
 }
@@ -111,7 +111,7 @@ func compareCountRows(a, b countRow) int {
 }
 
 // saveCounts adds to counts, in the order of their keys.
-func (g *group) saveCounts(changed map[ledger.CountKey]gift.Count) work {
+func (g *group) saveCounts(changed map[ledger.CountKey]gift.Count) batch {
 	type row struct {
 		countRow
 		gift.Count
@@ -122,7 +122,7 @@ func (g *group) saveCounts(changed map[ledger.CountKey]gift.Count) work {
 	}
 	slices.SortFunc(rows, func(a, b row) int { return compareCountRows(a.countRow, b.countRow) })
 	return rowsOf(addCounts, rows, func(r *row) []any {
-		return []any{bare(r.account), r.what, r.Day, int64(r.Amount), r.Gifts, r.Messages, r.Texts, r.Kept}
+		return []any{keyOf(r.account), r.what, r.Day, int64(r.Amount), r.Gifts, r.Messages, r.Texts, r.Kept}
 	})
 }
 
@@ -167,9 +167,9 @@ func (c *keptCounts) commit(read, added map[ledger.CountKey]gift.Count) {
 // ForgetCounts deletes at most limit counts of contacts of an account of days before one, and tells how many there were. The other
 // counts are few, and a lock on one must find it.
 func (s *Store) ForgetCounts(ctx context.Context, account gift.ID, before int, limit int) (n int64, err error) {
-	old := []any{bare(account), before, []byte{byte(ledger.ContactCount)}, []byte{byte(ledger.ContactCount) + 1}}
+	old := []any{keyOf(account), before, []byte{byte(ledger.ContactCount)}, []byte{byte(ledger.ContactCount) + 1}}
 	// Most calls find nothing; they should not wait for the writer.
-	err = s.ask(ctx, func(ctx context.Context) error {
+	err = s.retry(ctx, func(ctx context.Context) error {
 		return s.readers.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM day_count
 			WHERE account_id = $1 AND day < $2 AND what >= $3 AND what < $4 LIMIT 1) AS one`, old...).Scan(&n)
 	})

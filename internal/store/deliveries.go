@@ -12,22 +12,22 @@ import (
 
 // The statements of a group that sends gifts again, or at another time.
 var (
-	selectDeliveries = finding("deliveries", `SELECT c.account_id, c.voucher_id, c.method, c.contact, c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at
+	selectDeliveries = selectByKeys("deliveries", `SELECT c.account_id, c.voucher_id, c.method, c.contact, c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at
 		FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`, "B", true)
-	selectJobs = finding("jobs", `SELECT j.account_id, j.voucher_id, j.id, j.due, j.claimable_at, j.attempts, j.doubts
+	selectJobs = selectByKeys("jobs", `SELECT j.account_id, j.voucher_id, j.id, j.due, j.claimable_at, j.attempts, j.doubts
 		FROM job AS j WHERE j.account_id = $1 AND j.kind = '' AND j.voucher_id {keys} {lock}`, "B", true)
-	selectResends = finding("resends", `SELECT r.account_id, r.voucher_id, r.seq, r.id, r.made_at
+	selectResends = selectByKeys("resends", `SELECT r.account_id, r.voucher_id, r.seq, r.id, r.made_at
 		FROM resend AS r WHERE r.account_id = $1 AND r.voucher_id {keys}`, "B", true)
 
-	insertResend   = inserting("resend", "account_id, voucher_id, seq, id, made_at, method, contact", "BBNBNNT", "")
-	updateDelivery = updating("redirecting gifts", "NTFNTB", `UPDATE card AS t SET method = $2, contact = $3, scheduled = $4, delivery_date = $5, delivery_zone = $6 `+
+	insertResend   = insertRows("resend", "account_id, voucher_id, seq, id, made_at, method, contact", "BBNBNNT", "")
+	updateDelivery = updateByKeys("redirecting gifts", "NTFNTB", `UPDATE card AS t SET method = $2, contact = $3, scheduled = $4, delivery_date = $5, delivery_zone = $6 `+
 		`WHERE t.account_id = $1 AND t.voucher_id = $7`)
-	updateJob = updating("rescheduling jobs", "NNNB", `UPDATE job AS t SET due = $2, claimable_at = $3, attempts = $4, last_words = '' `+
+	updateJob = updateByKeys("rescheduling jobs", "NNNB", `UPDATE job AS t SET due = $2, claimable_at = $3, attempts = $4, last_words = '' `+
 		`WHERE t.account_id = $1 AND t.id = $5`)
 )
 
 // wantDeliveries wants to know how gifts are delivered, and locks their open jobs, so that no worker can claim them.
-func (g *group) wantDeliveries(wanted []ledger.Ref) []work {
+func (g *group) wantDeliveries(wanted []ledger.Ref) []batch {
 	deliveries := byRef(selectDeliveries, wanted, func(from scanner) error {
 		var ref ledger.Ref
 		var w gift.Delivery
@@ -51,7 +51,7 @@ func (g *group) wantDeliveries(wanted []ledger.Ref) []work {
 }
 
 // wantResends wants to know when gifts were sent again.
-func (g *group) wantResends(wanted []ledger.Ref) []work {
+func (g *group) wantResends(wanted []ledger.Ref) []batch {
 	return byRef(selectResends, wanted, func(from scanner) error {
 		var r ledger.Resent
 		err := from.Scan(scanID{&r.AccountID}, scanID{&r.VoucherID}, &r.Seq, scanID{&r.ID}, scanTime{&r.At})
@@ -64,7 +64,7 @@ func (g *group) wantResends(wanted []ledger.Ref) []work {
 }
 
 // saveResends writes which gifts were sent again, and how they are delivered now.
-func saveResends(c *ledger.Changes) []work {
+func saveResends(c *ledger.Changes) []batch {
 	newest := map[ledger.Ref]int{} // a gift that was changed twice is written once
 	for i, w := range c.DeliveryChanges {
 		newest[ledger.Ref{AccountID: w.AccountID, ID: w.VoucherID}] = i
@@ -78,53 +78,53 @@ func saveResends(c *ledger.Changes) []work {
 	slices.SortFunc(deliveries, func(a, b ledger.DeliveryChange) int {
 		return compareRefs(ledger.Ref{AccountID: a.AccountID, ID: a.VoucherID}, ledger.Ref{AccountID: b.AccountID, ID: b.VoucherID})
 	})
-	works := byAccount(deliveries, func(w ledger.DeliveryChange) gift.ID { return w.AccountID }, func(account gift.ID, of []ledger.DeliveryChange) work {
+	batches := byAccount(deliveries, func(w ledger.DeliveryChange) gift.ID { return w.AccountID }, func(account gift.ID, of []ledger.DeliveryChange) batch {
 		w := rowsOf(updateDelivery, of, func(r *ledger.DeliveryChange) []any {
-			return []any{int64(r.Delivery.Method), r.Delivery.Contact, r.Delivery.Scheduled, micros(r.Delivery.DeliveryDate), r.Delivery.DeliveryZone, bare(r.VoucherID)}
+			return []any{int64(r.Delivery.Method), r.Delivery.Contact, r.Delivery.Scheduled, micros(r.Delivery.DeliveryDate), r.Delivery.DeliveryZone, keyOf(r.VoucherID)}
 		})
 		w.account = account
 		return w
 	})
-	return append(works, rowsOf(insertResend, c.Resends, func(r *ledger.Resent) []any {
-		return []any{bare(r.AccountID), bare(r.VoucherID), r.Seq, bare(r.ID), micros(r.At), int64(r.Method), r.Contact}
+	return append(batches, rowsOf(insertResend, c.Resends, func(r *ledger.Resent) []any {
+		return []any{keyOf(r.AccountID), keyOf(r.VoucherID), r.Seq, keyOf(r.ID), micros(r.At), int64(r.Method), r.Contact}
 	}))
 }
 
 var (
-	deleteSecrets = deleting("taking codes away", "secret", "voucher_id")
-	updateSecrets = updating("replacing codes", "BB", `UPDATE card AS t SET secrets = $2 WHERE t.account_id = $1 AND t.voucher_id = $3`)
+	deleteSecrets = deleteByKeys("taking codes away", "secret", "voucher_id")
+	updateSecrets = updateByKeys("replacing codes", "BB", `UPDATE card AS t SET secrets = $2 WHERE t.account_id = $1 AND t.voucher_id = $3`)
 )
 
 // saveRekeyed gives gifts other secrets: the hashes of those before are gone, so that nobody finds the gift by them.
-func (g *group) saveRekeyed(rekeyed []ledger.Rekeyed) (works []work) {
+func (g *group) saveRekeyed(rekeyed []ledger.Rekeyed) (batches []batch) {
 	newest := map[ledger.Ref]ledger.Secrets{} // a gift that was changed twice is written once
 	for _, r := range rekeyed {
 		newest[ledger.Ref{AccountID: r.AccountID, ID: r.VoucherID}] = r.Secrets
 	}
 	refs := slices.SortedFunc(maps.Keys(newest), compareRefs)
-	works = byRef(deleteSecrets, refs, nil)
-	works = append(works, byAccount(refs, func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) work {
+	batches = byRef(deleteSecrets, refs, nil)
+	batches = append(batches, byAccount(refs, func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) batch {
 		w := rowsOf(updateSecrets, of, func(r *ledger.Ref) []any {
 			s := newest[*r]
-			return []any{g.sealSecretsOf(r.AccountID, r.ID, s.Code, s.Token), bare(r.ID)}
+			return []any{g.sealSecretsOf(r.AccountID, r.ID, s.Code, s.Token), keyOf(r.ID)}
 		})
 		w.account = account
 		return w
 	})...)
-	added := work{statement: insertSecret}
+	added := batch{query: insertSecret}
 	for _, r := range refs {
 		s := newest[r]
-		added.rows = append(added.rows, []any{g.keys.CodeHash(s.Code), codeSecret, bare(r.AccountID), bare(r.ID)},
-			[]any{g.keys.TokenHash(s.Token), tokenSecret, bare(r.AccountID), bare(r.ID)})
+		added.rows = append(added.rows, []any{g.keys.CodeHash(s.Code), codeSecret, keyOf(r.AccountID), keyOf(r.ID)},
+			[]any{g.keys.TokenHash(s.Token), tokenSecret, keyOf(r.AccountID), keyOf(r.ID)})
 	}
-	return append(works, added)
+	return append(batches, added)
 }
 
 // saveRescheduled writes the new times of jobs, in the order in which they were decided.
-func saveRescheduled(jobs []ledger.Job) (works []work) {
+func saveRescheduled(jobs []ledger.Job) (batches []batch) {
 	for _, j := range jobs {
 		due := j.Due.UnixMicro()
-		works = append(works, work{statement: updateJob, account: j.AccountID, rows: [][]any{{due, due, j.Attempts, bare(j.ID)}}})
+		batches = append(batches, batch{query: updateJob, account: j.AccountID, rows: [][]any{{due, due, j.Attempts, keyOf(j.ID)}}})
 	}
-	return works
+	return batches
 }

@@ -70,7 +70,7 @@ func testRedirect(t *testing.T, open opener) {
 	})
 	var method gift.Method
 	var contact string
-	err := each(t.Context(), s.readers, `SELECT method, contact FROM resend WHERE account_id = $1`, []any{bare(account)}, func(rows *sql.Rows) error { return rows.Scan(&method, &contact) })
+	err := each(t.Context(), s.readers, `SELECT method, contact FROM resend WHERE account_id = $1`, []any{keyOf(account)}, func(rows *sql.Rows) error { return rows.Scan(&method, &contact) })
 	if err != nil || method != gift.Email || contact != "former@example.com" {
 		t.Errorf("it went by %v to %q before, %v", method, contact, err)
 	}

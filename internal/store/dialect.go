@@ -15,28 +15,28 @@ type dialect struct {
 
 	// prepared turns a statement into what is prepared by hand; nil where the driver does that by itself.
 	prepared func(string) string
-	// transact runs the works of a group in a transaction and commits: each database has its own way to take sets of rows.
+	// transact runs the batches of a group in a transaction and commits: each database has its own way to take sets of rows.
 	transact func(context.Context, *Store, func(runner) error) error
-	// find looks up secrets, at most so many together.
-	together int
-	find     func(context.Context, *Store, []*sought) error
-	// read runs works that find rows by their keys, outside of a transaction.
-	read func(context.Context, *Store, []work) error
+	// lookUp looks up secrets, at most maxBatch together.
+	maxBatch int
+	lookUp   func(context.Context, *Store, []*pendingLookup) error
+	// read runs batches that find rows by their keys, outside of a transaction.
+	read func(context.Context, *Store, []batch) error
 	// hasTable asks whether table $1 exists.
 	hasTable string
 	// entryByID joins, as e, the entry of account $1 that an expression over the tables before it gives the id of.
 	entryByID func(id string) string
-	// unhurried begins a transaction that may take long; "": nothing has to be said.
-	unhurried string
+	// noLockTimeout begins a transaction that may wait for locks as long as it takes; "": nothing has to be said.
+	noLockTimeout string
 	// lockRows and skipLocked end a SELECT whose rows are about to be written.
 	lockRows, skipLocked string
 	// snapshot begins a reading transaction in which all statements see the same state.
 	snapshot *sql.TxOptions
-	// patience is how long a call may take, over all its tries; 0: as long as it takes. waits is how long a caller should wait for all the
-	// calls that it needs, and for those that are served before it.
-	patience, waits time.Duration
-	// again tells that a failed transaction did nothing, and may succeed on fresh state or another connection.
-	again func(error) bool
+	// timeout is how long a call may take, over all its tries; 0: as long as it takes. callerTimeout is how long a caller should
+	// wait for all the calls that it needs, and for those that are served before it.
+	timeout, callerTimeout time.Duration
+	// retryable tells that a failed transaction did nothing, and may succeed on fresh state or another connection.
+	retryable func(error) bool
 	// beginCommit and doubtful are called on a connection before a commit and after one that succeeded: doubtful tells that it
 	// may yet be lost.
 	beginCommit func(*sql.Conn)

@@ -13,7 +13,7 @@ import (
 // Directory reads the whole set-up. The snapshot is read-only; while nothing changes, every call gives the same one.
 func (s *Store) Directory(ctx context.Context) (*gift.Directory, error) {
 	var version int64
-	err := s.ask(ctx, func(ctx context.Context) (err error) {
+	err := s.retry(ctx, func(ctx context.Context) (err error) {
 		version, err = setupVersion(ctx, s.readers)
 		return err
 	})
@@ -25,7 +25,7 @@ func (s *Store) Directory(ctx context.Context) (*gift.Directory, error) {
 	}
 	_ = s.followKeys(ctx) // who lacks a key must learn nevertheless which API keys were revoked; Ping and the look-ups tell of it
 	var d *gift.Directory
-	err = s.ask(ctx, func(ctx context.Context) error {
+	err = s.retry(ctx, func(ctx context.Context) error {
 		return s.read(ctx, func(tx *sql.Tx) (err error) {
 			d, err = readDirectory(ctx, tx)
 			return err
@@ -105,7 +105,7 @@ func (s *Store) Configure(ctx context.Context, change func(current *gift.Directo
 		}
 		asked := map[gift.ID]map[gift.ID]bool{}
 		c, err := change(current, func(account gift.ID) (used map[gift.ID]bool, err error) {
-			err = s.ask(ctx, func(ctx context.Context) error {
+			err = s.retry(ctx, func(ctx context.Context) error {
 				used, err = readUses(ctx, s.readers, account)
 				return err
 			})
@@ -176,7 +176,7 @@ func lockSetup(ctx context.Context, tx *sql.Tx, lock string) (version int64, err
 
 func readUses(ctx context.Context, q querier, account gift.ID) (map[gift.ID]bool, error) {
 	used := map[gift.ID]bool{}
-	err := each(ctx, q, `SELECT record_id FROM used_record WHERE account_id = $1`, []any{bare(account)}, func(rows *sql.Rows) error {
+	err := each(ctx, q, `SELECT record_id FROM used_record WHERE account_id = $1`, []any{keyOf(account)}, func(rows *sql.Rows) error {
 		var record gift.ID
 		err := rows.Scan(scanID{&record})
 		used[record] = true
@@ -213,11 +213,11 @@ func setupRows(c *gift.Changes, version int64) (rows []setupRow, _ error) {
 		if err != nil {
 			return nil, fmt.Errorf("saving account %s: %w", a.ID, err)
 		}
-		rows = append(rows, setupRow{"account " + a.ID.String(), upsertAccount, []any{bare(a.ID), text, version}})
+		rows = append(rows, setupRow{"account " + a.ID.String(), upsertAccount, []any{keyOf(a.ID), text, version}})
 	}
 	for _, k := range c.Keys {
 		rows = append(rows, setupRow{"key " + k.ID.String(), upsertKey, []any{
-			bare(k.ID), string(k.Kind), id(k.AccountID), k.Name, k.Hint, k.Hash[:], joinIDs(k.Locations),
+			keyOf(k.ID), string(k.Kind), id(k.AccountID), k.Name, k.Hint, k.Hash[:], joinIDs(k.Locations),
 			k.CreatedAt.UnixMicro(), micros(k.ExpiresAt), micros(k.RevokedAt), joinPermissions(k.Permissions), formatLimits(k.Limits),
 			joinIDs(k.Accounts), joinIDs(k.Programs)}})
 	}

@@ -26,7 +26,7 @@ func TestUnconfirmedCommit(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	s, err := Open(t.Context(), Options{Dir: t.TempDir(), Database: server.URL, Hurried: true})
+	s, err := Open(t.Context(), Options{Dir: t.TempDir(), Database: server.URL, ShortTimeouts: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func TestCommitsAreWaitedFor(t *testing.T) {
 	admin, err := pgx.Connect(t.Context(), server.Admin)
 	must(t, err)
 	t.Cleanup(func() { must(t, admin.Close(context.Background())) })
-	s, err := Open(t.Context(), Options{Dir: t.TempDir(), Database: server.URL, Hurried: true})
+	s, err := Open(t.Context(), Options{Dir: t.TempDir(), Database: server.URL, ShortTimeouts: true})
 	must(t, err)
 	t.Cleanup(func() { s.Close() })
 
@@ -35,7 +35,7 @@ func TestCommitsAreWaitedFor(t *testing.T) {
 		for _, of := range []string{`DATABASE postgres`, `ROLE boon`} {
 			_, err := admin.Exec(t.Context(), `ALTER `+of+` SET synchronous_commit = `+inherited)
 			must(t, err)
-			writer, readers, _, err := openPostgres(server.URL, calmly, nil)
+			writer, readers, _, err := openPostgres(server.URL, backgroundTimeout, nil)
 			must(t, err)
 			for name, db := range map[string]*sql.DB{"writer": writer, "reader": readers} {
 				if got := setting(db); got != want {

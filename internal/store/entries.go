@@ -21,10 +21,10 @@ func entryFields(e *gift.Entry) []any {
 // placedColumns are entryColumns and the entry's place in its hash chain.
 const placedColumns = entryColumns + `, e.writer, e.n`
 
-var insertEntry = inserting("entry", placedColumns, "BBBNBTNNNNBBBTTTBN", "")
+var insertEntry = insertRows("entry", placedColumns, "BBBNBTNNNNBBBTTTBN", "")
 
-func entryRows(entries []gift.Entry, first chain.Place) work {
-	w := work{statement: insertEntry, rows: make([][]any, len(entries))}
+func entryRows(entries []gift.Entry, first chain.Place) batch {
+	w := batch{query: insertEntry, rows: make([][]any, len(entries))}
 	for i := range entries {
 		w.rows[i] = entryRow(&entries[i], chain.Place{Writer: first.Writer, N: first.N + int64(i)})
 	}
@@ -33,9 +33,9 @@ func entryRows(entries []gift.Entry, first chain.Place) work {
 
 func entryRow(e *gift.Entry, at chain.Place) []any {
 	return []any{
-		bare(e.AccountID), bare(e.ID), bare(e.VoucherID), e.Seq, id(e.Previous), string(e.Kind), int64(e.Delta), int64(e.Balance), int64(e.Status), micros(e.At),
+		keyOf(e.AccountID), keyOf(e.ID), keyOf(e.VoucherID), e.Seq, id(e.Previous), string(e.Kind), int64(e.Delta), int64(e.Balance), int64(e.Status), micros(e.At),
 		id(e.Actor.KeyID), id(e.Actor.LocationID), id(e.Reverses), e.Reference, e.Reason, e.RequestID,
-		bare(at.Writer), at.N,
+		keyOf(at.Writer), at.N,
 	}
 }
 
@@ -43,7 +43,7 @@ const selectEntry = `SELECT ` + entryColumns + ` FROM entry AS e WHERE e.account
 
 // Entry finds an entry of an account; gift.NotFound when there is none.
 func (s *Store) Entry(ctx context.Context, account, entry gift.ID) (gift.Entry, error) {
-	found, err := collect(ctx, s, selectEntry, []any{bare(account), bare(entry)}, func(from scanner) (e gift.Entry, err error) {
+	found, err := collect(ctx, s, selectEntry, []any{keyOf(account), keyOf(entry)}, func(from scanner) (e gift.Entry, err error) {
 		err = from.Scan(entryFields(&e)...)
 		return e, err
 	})
@@ -75,7 +75,7 @@ func (d *dialect) selectHistory() string {
 // History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
 func (s *Store) History(ctx context.Context, account, voucher gift.ID, seq, limit int) (entries []gift.Entry, err error) {
 	from := (seq + limit + milestone - 1) / milestone * milestone
-	entries, err = collect(ctx, s, s.dialect.selectHistory(), []any{bare(account), bare(voucher), from, seq, limit}, func(from scanner) (e gift.Entry, err error) {
+	entries, err = collect(ctx, s, s.dialect.selectHistory(), []any{keyOf(account), keyOf(voucher), from, seq, limit}, func(from scanner) (e gift.Entry, err error) {
 		err = from.Scan(entryFields(&e)...)
 		return e, err
 	})

@@ -24,14 +24,14 @@ const (
 // many there were. Those of redemptions and reversals are part of the ledger: they are never deleted, here or elsewhere.
 func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time.Time, limit int) (n int64, err error) {
 	// Most calls find nothing; they should not wait for the writer.
-	err = s.ask(ctx, func(ctx context.Context) error {
-		return s.readers.QueryRowContext(ctx, selectForgettable, bare(account), before.UnixMicro()).Scan(&n)
+	err = s.retry(ctx, func(ctx context.Context) error {
+		return s.readers.QueryRowContext(ctx, selectForgettable, keyOf(account), before.UnixMicro()).Scan(&n)
 	})
 	if err != nil || n == 0 {
 		return 0, wrapForget(err)
 	}
 	err = s.write(ctx, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, deleteRequests, bare(account), before.UnixMicro(), limit)
+		result, err := tx.ExecContext(ctx, deleteRequests, keyOf(account), before.UnixMicro(), limit)
 		if err != nil {
 			return err
 		}
@@ -44,8 +44,8 @@ func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time
 // RecordAges are the times of an account's newest entry and of its oldest record that ForgetRequests could delete; zero: there is none.
 func (s *Store) RecordAges(ctx context.Context, account gift.ID) (entry, record time.Time, err error) {
 	for text, to := range map[string]*time.Time{selectNewest: &entry, selectOldest: &record} {
-		err := s.ask(ctx, func(ctx context.Context) error {
-			return s.readers.QueryRowContext(ctx, text, bare(account)).Scan(scanTime{to})
+		err := s.retry(ctx, func(ctx context.Context) error {
+			return s.readers.QueryRowContext(ctx, text, keyOf(account)).Scan(scanTime{to})
 		})
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return entry, record, wrapForget(err)

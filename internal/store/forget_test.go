@@ -52,7 +52,7 @@ func TestForgetUsesItsIndex(t *testing.T) {
 	t.Parallel()
 	s, _ := openSQLiteForTest(t)
 	var plan string
-	err := s.readers.QueryRow(`EXPLAIN QUERY PLAN SELECT key, operation FROM request WHERE `+forgettable+` ORDER BY made_at LIMIT $3`, bare(newID()), 0, 1).Scan(new(int), new(int), new(int), &plan)
+	err := s.readers.QueryRow(`EXPLAIN QUERY PLAN SELECT key, operation FROM request WHERE `+forgettable+` ORDER BY made_at LIMIT $3`, keyOf(newID()), 0, 1).Scan(new(int), new(int), new(int), &plan)
 	if err != nil || !strings.Contains(plan, "request_forgettable") {
 		t.Errorf("the plan is %q, %v", plan, err)
 	}

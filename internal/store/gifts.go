@@ -30,13 +30,13 @@ func voucherFields(v *gift.Voucher) []any {
 
 const voucherTypes = "BBBBBFFBTNNNNNBNNNTB"
 
-var insertVoucher = inserting("voucher", voucherColumns, voucherTypes, "")
+var insertVoucher = insertRows("voucher", voucherColumns, voucherTypes, "")
 
 func voucherRow(v *gift.Voucher) []any {
 	return []any{
-		bare(v.AccountID), bare(v.ID), bare(v.OrderID), bare(v.ProgramID), id(v.LocationID),
+		keyOf(v.AccountID), keyOf(v.ID), keyOf(v.OrderID), keyOf(v.ProgramID), id(v.LocationID),
 		v.Item, v.Promotional, id(v.PromotionID), v.Currency.Code, v.Currency.Decimals,
-		int64(v.Original), int64(v.Balance), int64(v.Status), v.Seq, bare(v.Last), micros(v.ValidFrom), micros(v.ValidUntil), micros(v.CreatedAt), v.MadeBy,
+		int64(v.Original), int64(v.Balance), int64(v.Status), v.Seq, keyOf(v.Last), micros(v.ValidFrom), micros(v.ValidUntil), micros(v.CreatedAt), v.MadeBy,
 		id(itemsID(v)),
 	}
 }
@@ -60,7 +60,7 @@ func cardFields(c *gift.Card, secrets *[]byte) []any {
 	}
 }
 
-var insertCard = inserting("card", cardColumns+", c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTF", "")
+var insertCard = insertRows("card", cardColumns+", c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTF", "")
 
 func (s *Store) cardRow(g *gift.Gift, secrets []byte, ownTerms bool) []any {
 	c, p := &g.Card, &g.Card.Purchase
@@ -69,7 +69,7 @@ func (s *Store) cardRow(g *gift.Gift, secrets []byte, ownTerms bool) []any {
 		terms, promotionalTerms = "", ""
 	}
 	return []any{
-		bare(g.AccountID), bare(g.ID), secrets, c.Label, terms, promotionalTerms, int64(c.EquivalentValue),
+		keyOf(g.AccountID), keyOf(g.ID), secrets, c.Label, terms, promotionalTerms, int64(c.EquivalentValue),
 		c.Sender, c.Recipient, c.Contact, c.Message, int64(c.Method), id(c.DesignID), c.Scheduled, micros(c.DeliveryDate), c.DeliveryZone,
 		micros(c.DeliveredAt), c.RecipientIndex, p.Reference, p.FirstName, p.LastName, p.EmailAddress, id(p.StorefrontID),
 		c.Notes, c.RelatedOrderID, c.RelatedOrderNumber, !ownTerms,
@@ -114,7 +114,7 @@ const (
 	tokenSecret = "token"
 )
 
-var insertSecret = inserting("secret", "hash, kind, account_id, voucher_id", "BTBB", "")
+var insertSecret = insertRows("secret", "hash, kind, account_id, voucher_id", "BTBB", "")
 
 // GiftByCode finds a gift of any account by its code.
 func (s *Store) GiftByCode(ctx context.Context, c gift.VoucherCode) (gift.Gift, error) {
@@ -150,7 +150,7 @@ var lookUpTexts = []string{selectGiftByID, selectBySecret, selectBySecrets}
 
 // Gift finds a gift of an account.
 func (s *Store) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error) {
-	gifts, err := s.selectGifts(ctx, selectGiftByID, bare(account), bare(voucher))
+	gifts, err := s.selectGifts(ctx, selectGiftByID, keyOf(account), keyOf(voucher))
 	switch {
 	case err != nil:
 		return gift.Gift{}, err
@@ -190,7 +190,7 @@ func (s *Store) scanGift(from scanner, first ...any) (g gift.Gift, closed, err e
 
 // collect runs a query on a reader, prepared if it is one of lookUpTexts, and makes a list of what scan makes of each row.
 func collect[T any](ctx context.Context, s *Store, query string, args []any, scan func(scanner) (T, error)) (list []T, err error) {
-	err = s.ask(ctx, func(ctx context.Context) error {
+	err = s.retry(ctx, func(ctx context.Context) error {
 		list = nil // it may be the second try
 		return s.lookUp(ctx, query, args, func(rows *sql.Rows) error {
 			item, err := scan(rows)

@@ -33,8 +33,8 @@ func testGivenBack(t *testing.T, open opener) {
 		return ledger.Changes{}
 	})
 	diff(t, problems(t, s), map[string]int{})
-	spoil(t, s, `UPDATE given_back SET amount = amount - 1 WHERE account_id = $1`, bare(g.AccountID))
+	spoil(t, s, `UPDATE given_back SET amount = amount - 1 WHERE account_id = $1`, keyOf(g.AccountID))
 	diff(t, problems(t, s), map[string]int{"what was given back": 1})
-	spoil(t, s, `DELETE FROM given_back WHERE account_id = $1`, bare(g.AccountID))
+	spoil(t, s, `DELETE FROM given_back WHERE account_id = $1`, keyOf(g.AccountID))
 	diff(t, problems(t, s), map[string]int{"what was given back": 1})
 }

@@ -18,7 +18,7 @@ import (
 func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	ctx = context.WithoutCancel(ctx) // a commit is not abandoned because somebody hung up
 	prepared := s.prepareCodes(&want)
-	err := s.insist(ctx, func(ctx context.Context) error {
+	err := s.retry(ctx, func(ctx context.Context) error {
 		g := group{Store: s, prepared: prepared, keptRead: map[ledger.CountKey]gift.Count{}}
 		var counted map[ledger.CountKey]gift.Count
 		err := s.dialect.transact(ctx, s, func(run runner) error {
@@ -62,39 +62,39 @@ type group struct {
 
 // The statements of a group.
 var (
-	selectVouchers = finding("vouchers", `SELECT `+voucherAndItems+` FROM voucher AS v WHERE v.account_id = $1 AND v.id {keys} {lock}`, "B", true)
-	selectRequests = finding("requests", `SELECT `+requestColumns+` FROM request AS r WHERE r.account_id = $1 AND r.key {keys}`, "T", true)
-	selectTaken    = finding("redemptions", `SELECT `+entryColumns+` FROM entry AS e WHERE e.account_id = $1 AND e.id {keys} AND e.kind = 'REDEMPTION'`, "B", true)
-	selectReversed = finding("reversals", `SELECT g.redemption_id, g.amount, g.parts FROM given_back AS g
+	selectVouchers = selectByKeys("vouchers", `SELECT `+voucherAndItems+` FROM voucher AS v WHERE v.account_id = $1 AND v.id {keys} {lock}`, "B", true)
+	selectRequests = selectByKeys("requests", `SELECT `+requestColumns+` FROM request AS r WHERE r.account_id = $1 AND r.key {keys}`, "T", true)
+	selectTaken    = selectByKeys("redemptions", `SELECT `+entryColumns+` FROM entry AS e WHERE e.account_id = $1 AND e.id {keys} AND e.kind = 'REDEMPTION'`, "B", true)
+	selectReversed = selectByKeys("reversals", `SELECT g.redemption_id, g.amount, g.parts FROM given_back AS g
 		WHERE g.account_id = $1 AND g.redemption_id {keys}`, "B", true)
-	selectDeliveredBy = finding("delivered by", `SELECT c.account_id, c.voucher_id, c.delivered_by FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`, "B", true)
-	selectCancelled   = asking("cancellations", `SELECT e.account_id, e.voucher_id,
+	selectDeliveredBy = selectByKeys("delivered by", `SELECT c.account_id, c.voucher_id, c.delivered_by FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`, "B", true)
+	selectCancelled   = selectEach("cancellations", `SELECT e.account_id, e.voucher_id,
 			(SELECT p.status FROM entry AS p WHERE p.account_id = e.account_id AND p.id = e.previous)
 		FROM entry AS e WHERE e.account_id = $1 AND e.voucher_id = $2 AND e.kind = 'CANCELLATION' ORDER BY e.id DESC LIMIT 1`)
-	selectCodes = finding("codes", `SELECT s.hash FROM secret AS s WHERE s.hash {keys}`, "B", false)
+	selectCodes = selectByKeys("codes", `SELECT s.hash FROM secret AS s WHERE s.hash {keys}`, "B", false)
 
-	updateVoucher = updating("writing vouchers", "NNNBBN", `UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5 `+
+	updateVoucher = updateByKeys("writing vouchers", "NNNBBN", `UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5 `+
 		`WHERE t.account_id = $1 AND t.id = $6 AND t.seq = $7`)
-	updateReplays = updating("noting replays", "TT", `UPDATE request AS t SET replays = t.replays + 1 WHERE t.account_id = $1 AND t.key = $2 AND t.operation = $3`)
-	updateCard    = updating("noting deliveries", "NBB", `UPDATE card AS t SET delivered_at = $2, delivered_by = $3 `+
+	updateReplays = updateByKeys("noting replays", "TT", `UPDATE request AS t SET replays = t.replays + 1 WHERE t.account_id = $1 AND t.key = $2 AND t.operation = $3`)
+	updateCard    = updateByKeys("noting deliveries", "NBB", `UPDATE card AS t SET delivered_at = $2, delivered_by = $3 `+
 		`WHERE t.account_id = $1 AND t.voucher_id = $4`)
-	deleteJobs = deleting("finishing jobs", "job", "id")
-	addTally   = inserting("tally", "account_id, vouchers", "BN",
+	deleteJobs = deleteByKeys("finishing jobs", "job", "id")
+	addTally   = insertRows("tally", "account_id, vouchers", "BN",
 		` ON CONFLICT (account_id) DO UPDATE SET vouchers = tally.vouchers + excluded.vouchers`)
 	// insertGivenBack is for a database whose guards cannot do it.
-	insertGivenBack = inserting("given_back", "account_id, redemption_id, amount, parts", "BBNN",
+	insertGivenBack = insertRows("given_back", "account_id, redemption_id, amount, parts", "BBNN",
 		` ON CONFLICT (account_id, redemption_id) DO UPDATE SET amount = given_back.amount + excluded.amount, parts = given_back.parts + excluded.parts`)
-	insertUsed = inserting("used_record", "account_id, record_id", "BB", ` ON CONFLICT (account_id, record_id) DO NOTHING`)
+	insertUsed = insertRows("used_record", "account_id, record_id", "BB", ` ON CONFLICT (account_id, record_id) DO NOTHING`)
 )
 
-var groupStatements = []*statement{selectVouchers, selectRequests, selectTaken, selectReversed, selectDeliveredBy, selectCancelled, selectCodes, updateVoucher,
+var groupQueries = []*query{selectVouchers, selectRequests, selectTaken, selectReversed, selectDeliveredBy, selectCancelled, selectCodes, updateVoucher,
 	updateReplays, updateCard, deleteJobs, selectDeliveries, selectJobs, selectResends, insertResend, updateDelivery, updateJob, addTally, insertGivenBack,
 	insertUsed, insertTerms, insertItems, insertVoucher, insertCard, insertSecret, insertSearch, insertEntry, insertRequest, insertAnswer, selectPlaces, insertJob,
 	selectWriters, selectHead, insertChain, insertSheet, selectCounts, lockCounts, insertCounts, addCounts, deleteSecrets, updateSecrets}
 
 // hotTexts are the statements of a group as they are prepared row by row.
 func hotTexts() (texts []string) {
-	for _, s := range groupStatements {
+	for _, s := range groupQueries {
 		texts = append(texts, s.one)
 		if s.many != "" {
 			texts = append(texts, s.many)
@@ -131,16 +131,16 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		}
 	}
 	known := len(g.state.Requests)
-	works := g.wantVouchers(vouchers)
-	works = append(works, g.wantCounts(want.Counts)...)
-	works = append(works, g.wantRequests(requests)...)
-	works = append(works, g.wantReversed()...)
-	works = append(works, g.wantDeliveredBy(want.DeliveredBy)...)
-	works = append(works, g.wantResends(want.Resends)...)
-	works = append(works, g.wantDeliveries(want.Deliveries)...)
-	works = append(works, g.wantCancelled(want.Cancelled)...)
-	works = append(works, g.wantCodes()...)
-	if err := g.run(ctx, works); err != nil {
+	batches := g.wantVouchers(vouchers)
+	batches = append(batches, g.wantCounts(want.Counts)...)
+	batches = append(batches, g.wantRequests(requests)...)
+	batches = append(batches, g.wantReversed()...)
+	batches = append(batches, g.wantDeliveredBy(want.DeliveredBy)...)
+	batches = append(batches, g.wantResends(want.Resends)...)
+	batches = append(batches, g.wantDeliveries(want.Deliveries)...)
+	batches = append(batches, g.wantCancelled(want.Cancelled)...)
+	batches = append(batches, g.wantCodes()...)
+	if err := g.run(ctx, batches); err != nil {
 		return err
 	}
 	if err := g.run(ctx, g.wantPlaces()); err != nil {
@@ -180,10 +180,10 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 	return vouchers, err
 }
 
-func (g *group) wantRequests(wanted []ledger.RequestKey) (works []work) {
+func (g *group) wantRequests(wanted []ledger.RequestKey) (batches []batch) {
 	wanted = distinctKeys(wanted)
-	return byAccount(wanted, func(k ledger.RequestKey) gift.ID { return k.AccountID }, func(account gift.ID, of []ledger.RequestKey) work {
-		w := work{statement: selectRequests, account: account, take: func(from scanner) error {
+	return byAccount(wanted, func(k ledger.RequestKey) gift.ID { return k.AccountID }, func(account gift.ID, of []ledger.RequestKey) batch {
+		w := batch{query: selectRequests, account: account, scan: func(from scanner) error {
 			r, _, err := g.scanRequest(from)
 			if err != nil {
 				return err
@@ -204,22 +204,22 @@ func (g *group) wantRequests(wanted []ledger.RequestKey) (works []work) {
 }
 
 // wantPlaces wants the locations that long answers tell of.
-func (g *group) wantPlaces() (works []work) {
+func (g *group) wantPlaces() (batches []batch) {
 	for _, r := range g.state.Requests {
 		if r.Answer.Long.Size == 0 {
 			continue
 		}
-		works = append(works, work{statement: selectPlaces, account: r.AccountID, rows: [][]any{{r.Key, string(r.Operation)}}, take: func(from scanner) error {
+		batches = append(batches, batch{query: selectPlaces, account: r.AccountID, rows: [][]any{{r.Key, string(r.Operation)}}, scan: func(from scanner) error {
 			var locations []byte
 			err := from.Scan(&locations)
 			r.Locations = splitIDs(locations)
 			return err
 		}})
 	}
-	return works
+	return batches
 }
 
-func (g *group) wantVouchers(wanted []ledger.Ref) []work {
+func (g *group) wantVouchers(wanted []ledger.Ref) []batch {
 	return byRef(selectVouchers, wanted, func(from scanner) error {
 		v := new(gift.Voucher)
 		if err := from.Scan(voucherFields(v)...); err != nil {
@@ -233,7 +233,7 @@ func (g *group) wantVouchers(wanted []ledger.Ref) []work {
 }
 
 // wantReversed wants to know how much of the loaded redemptions was given back.
-func (g *group) wantReversed() []work {
+func (g *group) wantReversed() []batch {
 	return byRef(selectReversed, slices.Collect(maps.Keys(g.state.Redemptions)), func(from scanner) error {
 		var id gift.ID
 		var sum gift.Amount
@@ -251,7 +251,7 @@ func (g *group) wantReversed() []work {
 }
 
 // wantDeliveredBy wants to know which jobs delivered gifts. Whoever writes a card has locked its voucher.
-func (g *group) wantDeliveredBy(wanted []ledger.Ref) []work {
+func (g *group) wantDeliveredBy(wanted []ledger.Ref) []batch {
 	return byRef(selectDeliveredBy, wanted, func(from scanner) error {
 		var ref ledger.Ref
 		var job gift.ID
@@ -262,7 +262,7 @@ func (g *group) wantDeliveredBy(wanted []ledger.Ref) []work {
 }
 
 // wantCancelled wants to know what gifts were before they were taken out of use.
-func (g *group) wantCancelled(wanted []ledger.Ref) []work {
+func (g *group) wantCancelled(wanted []ledger.Ref) []batch {
 	return byRef(selectCancelled, wanted, func(from scanner) error {
 		var ref ledger.Ref
 		var before gift.Status
@@ -272,12 +272,12 @@ func (g *group) wantCancelled(wanted []ledger.Ref) []work {
 	})
 }
 
-func (g *group) wantCodes() []work {
+func (g *group) wantCodes() []batch {
 	if len(g.prepared) == 0 {
 		return nil
 	}
 	byHash := make(map[string]gift.VoucherCode, len(g.prepared))
-	w := work{statement: selectCodes, take: func(from scanner) error {
+	w := batch{query: selectCodes, scan: func(from scanner) error {
 		var hash []byte
 		err := from.Scan(&hash)
 		g.state.Codes[byHash[string(hash)]] = true
@@ -290,17 +290,17 @@ func (g *group) wantCodes() []work {
 		}
 	}
 	slices.SortFunc(w.rows, func(a, b []any) int { return slices.Compare(a[0].([]byte), b[0].([]byte)) })
-	return []work{w}
+	return []batch{w}
 }
 
 // byRef finds the rows that refs name, account by account and in the order of their ids.
-func byRef(s *statement, refs []ledger.Ref, take func(scanner) error) []work {
+func byRef(s *query, refs []ledger.Ref, scan func(scanner) error) []batch {
 	refs = slices.Clone(refs)
 	slices.SortFunc(refs, compareRefs)
-	return byAccount(slices.Compact(refs), func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) work {
-		w := work{statement: s, account: account, rows: make([][]any, len(of)), take: take}
+	return byAccount(slices.Compact(refs), func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) batch {
+		w := batch{query: s, account: account, rows: make([][]any, len(of)), scan: scan}
 		for i := range of {
-			w.rows[i] = []any{bare(of[i].ID)}
+			w.rows[i] = []any{keyOf(of[i].ID)}
 		}
 		return w
 	})
@@ -321,18 +321,18 @@ func compareRefs(a, b ledger.Ref) int {
 	return cmp.Or(slices.Compare(a.AccountID[:], b.AccountID[:]), slices.Compare(a.ID[:], b.ID[:]))
 }
 
-// byAccount makes a work of the items of each account; they come sorted by it.
-func byAccount[T any](sorted []T, account func(T) gift.ID, make func(gift.ID, []T) work) (works []work) {
+// byAccount makes a batch of the items of each account; they come sorted by it.
+func byAccount[T any](sorted []T, account func(T) gift.ID, make func(gift.ID, []T) batch) (batches []batch) {
 	for len(sorted) > 0 {
 		of := account(sorted[0])
 		n := 1
 		for n < len(sorted) && account(sorted[n]) == of {
 			n++
 		}
-		works = append(works, make(of, sorted[:n:n]))
+		batches = append(batches, make(of, sorted[:n:n]))
 		sorted = sorted[n:]
 	}
-	return works
+	return batches
 }
 
 // save writes what was decided: locked rows first, then the rest, each in the order of its key. Last is the tally: it is one row for the
@@ -342,48 +342,48 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	if err != nil {
 		return err
 	}
-	works, err := g.saveVouchers(c.Vouchers)
+	batches, err := g.saveVouchers(c.Vouchers)
 	if err != nil {
 		return err
 	}
-	works = append(works, g.saveUsed(c)...)
-	works = append(works, g.saveGifts(c.Gifts)...)
-	works = append(works, g.saveSearch(c))
-	works = append(works, g.saveRekeyed(c.Rekeyed)...)
+	batches = append(batches, g.saveUsed(c)...)
+	batches = append(batches, g.saveGifts(c.Gifts)...)
+	batches = append(batches, g.saveSearch(c))
+	batches = append(batches, g.saveRekeyed(c.Rekeyed)...)
 	slices.SortStableFunc(c.Requests, func(a, b ledger.Request) int { return compareKeys(a.RequestKey, b.RequestKey) })
 	requests, answers := g.requestRows(c.Requests)
-	works = append(works, row, entryRows(c.Entries, first), requests, answers)
-	works = append(works, g.saveGivenBack(c.Entries), rowsOf(insertJob, c.Jobs, jobRow), rowsOf(insertSheet, c.Sheets, g.sheetRow))
-	works = append(works, saveReplays(c.Replays)...)
-	works = append(works, saveResends(c)...)
-	works = append(works, saveRescheduled(c.Rescheduled)...)
-	works = append(works, saveDone(c.Done)...)
-	works = append(works, g.saveCounts(c.Counts))
-	works = append(works, saveTally(c.Gifts))
-	return g.run(ctx, slices.DeleteFunc(works, func(w work) bool { return len(w.rows) == 0 }))
+	batches = append(batches, row, entryRows(c.Entries, first), requests, answers)
+	batches = append(batches, g.saveGivenBack(c.Entries), rowsOf(insertJob, c.Jobs, jobRow), rowsOf(insertSheet, c.Sheets, g.sheetRow))
+	batches = append(batches, saveReplays(c.Replays)...)
+	batches = append(batches, saveResends(c)...)
+	batches = append(batches, saveRescheduled(c.Rescheduled)...)
+	batches = append(batches, saveDone(c.Done)...)
+	batches = append(batches, g.saveCounts(c.Counts))
+	batches = append(batches, saveTally(c.Gifts))
+	return g.run(ctx, slices.DeleteFunc(batches, func(w batch) bool { return len(w.rows) == 0 }))
 }
 
 // rowsOf makes rows of items.
-func rowsOf[T any](s *statement, items []T, row func(*T) []any) work {
-	w := work{statement: s, rows: make([][]any, len(items))}
+func rowsOf[T any](s *query, items []T, row func(*T) []any) batch {
+	w := batch{query: s, rows: make([][]any, len(items))}
 	for i := range items {
 		w.rows[i] = row(&items[i])
 	}
 	return w
 }
 
-func (g *group) saveGifts(gifts []gift.Gift) []work {
-	secrets := work{statement: insertSecret, rows: make([][]any, 0, 2*len(gifts))}
+func (g *group) saveGifts(gifts []gift.Gift) []batch {
+	secrets := batch{query: insertSecret, rows: make([][]any, 0, 2*len(gifts))}
 	for i := range gifts {
 		v := &gifts[i]
 		p := g.preparedFor(v)
 		secrets.rows = append(secrets.rows,
-			[]any{p.code, codeSecret, bare(v.AccountID), bare(v.ID)},
-			[]any{p.token, tokenSecret, bare(v.AccountID), bare(v.ID)})
+			[]any{p.code, codeSecret, keyOf(v.AccountID), keyOf(v.ID)},
+			[]any{p.token, tokenSecret, keyOf(v.AccountID), keyOf(v.ID)})
 	}
 	slices.SortFunc(secrets.rows, func(a, b []any) int { return slices.Compare(a[0].([]byte), b[0].([]byte)) })
 	shared, terms := sharedTerms(gifts)
-	return []work{
+	return []batch{
 		terms,
 		saveItems(gifts),
 		rowsOf(insertVoucher, gifts, func(v *gift.Gift) []any { return voucherRow(&v.Voucher) }),
@@ -395,7 +395,7 @@ func (g *group) saveGifts(gifts []gift.Gift) []work {
 }
 
 // saveVouchers writes vouchers that were loaded and are still as they were then.
-func (g *group) saveVouchers(changed []gift.Voucher) ([]work, error) {
+func (g *group) saveVouchers(changed []gift.Voucher) ([]batch, error) {
 	for i := range changed {
 		if _, ok := g.loaded[refOf(&changed[i])]; !ok {
 			return nil, fmt.Errorf("voucher %s was changed without having been loaded", changed[i].ID)
@@ -403,9 +403,9 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]work, error) {
 	}
 	changed = slices.Clone(changed)
 	slices.SortFunc(changed, func(a, b gift.Voucher) int { return compareRefs(refOf(&a), refOf(&b)) })
-	return byAccount(changed, func(v gift.Voucher) gift.ID { return v.AccountID }, func(account gift.ID, of []gift.Voucher) work {
+	return byAccount(changed, func(v gift.Voucher) gift.ID { return v.AccountID }, func(account gift.ID, of []gift.Voucher) batch {
 		w := rowsOf(updateVoucher, of, func(v *gift.Voucher) []any {
-			return []any{int64(v.Balance), int64(v.Status), v.Seq, bare(v.Last), bare(v.ID), g.loaded[refOf(v)]}
+			return []any{int64(v.Balance), int64(v.Status), v.Seq, keyOf(v.Last), keyOf(v.ID), g.loaded[refOf(v)]}
 		})
 		w.account = account
 		return w
@@ -415,11 +415,11 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]work, error) {
 func refOf(v *gift.Voucher) ledger.Ref { return ledger.Ref{AccountID: v.AccountID, ID: v.ID} }
 
 // saveGivenBack notes what reversals give back, where no guard on entries does.
-func (g *group) saveGivenBack(entries []gift.Entry) work {
-	w := work{statement: insertGivenBack}
+func (g *group) saveGivenBack(entries []gift.Entry) batch {
+	w := batch{query: insertGivenBack}
 	for i := range entries {
 		if e := &entries[i]; g.spread && e.Kind == gift.Reversal {
-			w.rows = append(w.rows, []any{bare(e.AccountID), bare(e.Reverses), int64(e.Delta), 1})
+			w.rows = append(w.rows, []any{keyOf(e.AccountID), keyOf(e.Reverses), int64(e.Delta), 1})
 		}
 	}
 	return w
@@ -427,8 +427,8 @@ func (g *group) saveGivenBack(entries []gift.Entry) work {
 
 // saveReplays writes to every record whose answer is given again: only a commit that writes waits for a standby, and so shows that
 // the record itself has arrived there.
-func saveReplays(replayed []ledger.RequestKey) []work {
-	return byAccount(distinctKeys(replayed), func(k ledger.RequestKey) gift.ID { return k.AccountID }, func(account gift.ID, of []ledger.RequestKey) work {
+func saveReplays(replayed []ledger.RequestKey) []batch {
+	return byAccount(distinctKeys(replayed), func(k ledger.RequestKey) gift.ID { return k.AccountID }, func(account gift.ID, of []ledger.RequestKey) batch {
 		w := rowsOf(updateReplays, of, func(k *ledger.RequestKey) []any { return []any{k.Key, string(k.Operation)} })
 		w.account = account
 		return w
@@ -436,7 +436,7 @@ func saveReplays(replayed []ledger.RequestKey) []work {
 }
 
 // saveDone finishes jobs. One that is gone was finished by another worker, after a lease had run out.
-func saveDone(done []ledger.Done) []work {
+func saveDone(done []ledger.Done) []batch {
 	jobs := make([]ledger.Ref, len(done))
 	delivered := map[ledger.Ref]ledger.Done{}
 	for i, d := range done {
@@ -447,10 +447,10 @@ func saveDone(done []ledger.Done) []work {
 	}
 	cards := slices.SortedFunc(maps.Keys(delivered), compareRefs)
 	return append(byRef(deleteJobs, jobs, nil),
-		byAccount(cards, func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) work {
+		byAccount(cards, func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) batch {
 			w := rowsOf(updateCard, of, func(r *ledger.Ref) []any {
 				d := delivered[*r]
-				return []any{micros(d.DeliveredAt), bare(d.JobID), bare(r.ID)}
+				return []any{micros(d.DeliveredAt), keyOf(d.JobID), keyOf(r.ID)}
 			})
 			w.account = account
 			return w
@@ -458,13 +458,13 @@ func saveDone(done []ledger.Done) []work {
 }
 
 // saveTally adds new gifts to the number of their account's.
-func saveTally(gifts []gift.Gift) work {
+func saveTally(gifts []gift.Gift) batch {
 	added := map[gift.ID]int{}
 	for i := range gifts {
 		added[gifts[i].AccountID]++
 	}
 	accounts := slices.SortedFunc(maps.Keys(added), func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
-	return rowsOf(addTally, accounts, func(a *gift.ID) []any { return []any{bare(*a), added[*a]} })
+	return rowsOf(addTally, accounts, func(a *gift.ID) []any { return []any{keyOf(*a), added[*a]} })
 }
 
 func count(is bool) int {
@@ -475,7 +475,7 @@ func count(is bool) int {
 }
 
 // saveUsed notes which records of the set-up are in use now.
-func (g *group) saveUsed(c *ledger.Changes) []work {
+func (g *group) saveUsed(c *ledger.Changes) []batch {
 	note := func(account, record gift.ID) {
 		ref := ledger.Ref{AccountID: account, ID: record}
 		if !record.IsZero() && !g.used.has(ref) && !slices.Contains(g.newlyUsed, ref) {
@@ -492,7 +492,7 @@ func (g *group) saveUsed(c *ledger.Changes) []work {
 		note(c.Entries[i].AccountID, c.Entries[i].Actor.LocationID)
 	}
 	slices.SortFunc(g.newlyUsed, compareRefs)
-	return []work{rowsOf(insertUsed, g.newlyUsed, func(r *ledger.Ref) []any { return []any{bare(r.AccountID), bare(r.ID)} })}
+	return []batch{rowsOf(insertUsed, g.newlyUsed, func(r *ledger.Ref) []any { return []any{keyOf(r.AccountID), keyOf(r.ID)} })}
 }
 
 // usedRecords remembers which records are known to be noted as used, so that they are not written with every redemption.

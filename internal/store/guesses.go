@@ -12,13 +12,15 @@ import (
 )
 
 var (
-	guessRate    = ratelimit.Rate{Burst: gift.GuessBurst, Refill: gift.GuessRefill}
-	strangerRate = ratelimit.Rate{Burst: gift.StrangerBurst, Refill: gift.StrangerRefill}
+	guessRate     = ratelimit.Rate{Burst: gift.GuessBurst, Refill: gift.GuessRefill}
+	anonymousRate = ratelimit.Rate{Burst: gift.StrangerBurst, Refill: gift.StrangerRefill}
 )
 
 const selectTill = `SELECT full_at, taken_at FROM till_bucket WHERE account_id = $1 AND key_id = $2 AND location_id = $3`
 
-func tillKey(t gift.Till) []any { return []any{bare(t.AccountID), bare(t.KeyID), bare(t.LocationID)} }
+func tillKey(t gift.Till) []any {
+	return []any{keyOf(t.AccountID), keyOf(t.KeyID), keyOf(t.LocationID)}
+}
 
 // TillBucket reads the bucket of a key at a location.
 func (s *Store) TillBucket(ctx context.Context, t gift.Till) (ratelimit.Bucket, error) {
@@ -35,7 +37,7 @@ func readBucket(ctx context.Context, q querier, query string, key ...any) (b rat
 }
 
 func (s *Store) askBucket(ctx context.Context, query string, key ...any) (b ratelimit.Bucket, err error) {
-	err = s.ask(ctx, func(ctx context.Context) (err error) {
+	err = s.retry(ctx, func(ctx context.Context) (err error) {
 		b, err = readBucket(ctx, s.readers, query, key...)
 		return err
 	})
@@ -75,7 +77,7 @@ func writeTill(ctx context.Context, tx *sql.Tx, t gift.Till, b ratelimit.Bucket)
 
 // countForKey adds to the misses of a key at all of its locations. Their rows are locked before the key's.
 func (s *Store) countForKey(ctx context.Context, tx *sql.Tx, t gift.Till, now time.Time, n int) (alarm bool, err error) {
-	key := []any{bare(t.AccountID), bare(t.KeyID)}
+	key := []any{keyOf(t.AccountID), keyOf(t.KeyID)}
 	const make = `INSERT INTO key_miss (account_id, key_id, misses) VALUES ($1, $2, 0) ON CONFLICT (account_id, key_id) DO NOTHING`
 	if _, err := tx.ExecContext(ctx, make, key...); err != nil {
 		return false, err
@@ -115,8 +117,8 @@ func (s *Store) RewardTill(ctx context.Context, t gift.Till, voucher gift.ID, no
 		return err
 	}
 	var redeemed int
-	err = s.ask(ctx, func(ctx context.Context) error {
-		return s.readers.QueryRowContext(ctx, s.dialect.countRedemptions(), bare(t.AccountID), bare(voucher), bare(t.KeyID), bare(t.LocationID), maxHistoryForReward).
+	err = s.retry(ctx, func(ctx context.Context) error {
+		return s.readers.QueryRowContext(ctx, s.dialect.countRedemptions(), keyOf(t.AccountID), keyOf(voucher), keyOf(t.KeyID), keyOf(t.LocationID), maxHistoryForReward).
 			Scan(&redeemed)
 	})
 	if err != nil {
@@ -138,19 +140,19 @@ func (s *Store) RewardTill(ctx context.Context, t gift.Till, voucher gift.ID, no
 	return nil
 }
 
-const selectStranger = `SELECT full_at, taken_at FROM stranger_bucket WHERE address_hash = $1`
+const selectAnonymous = `SELECT full_at, taken_at FROM anonymous_bucket WHERE address_hash = $1`
 
-// Stranger reads the bucket of a client network that has shown no valid key.
-func (s *Store) Stranger(ctx context.Context, network string) (ratelimit.Bucket, error) {
-	return s.askBucket(ctx, selectStranger, s.keys.AddressHash(network))
+// AnonymousBucket reads the bucket of a client network that has shown no valid key.
+func (s *Store) AnonymousBucket(ctx context.Context, network string) (ratelimit.Bucket, error) {
+	return s.askBucket(ctx, selectAnonymous, s.keys.AddressHash(network))
 }
 
-// TakeStranger takes an attempt out of the bucket of a client network, durably, unless it is empty: then allowed is false. Buckets that
+// TakeAnonymous takes an attempt out of the bucket of a client network, durably, unless it is empty: then allowed is false. Buckets that
 // have been full for a while are forgotten on the way.
-func (s *Store) TakeStranger(ctx context.Context, network string, now time.Time) (b ratelimit.Bucket, allowed bool, err error) {
+func (s *Store) TakeAnonymous(ctx context.Context, network string, now time.Time) (b ratelimit.Bucket, allowed bool, err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		key := s.keys.AddressHash(network)
-		result, err := tx.ExecContext(ctx, `INSERT INTO stranger_bucket (address_hash) VALUES ($1) ON CONFLICT (address_hash) DO NOTHING`, key)
+		result, err := tx.ExecContext(ctx, `INSERT INTO anonymous_bucket (address_hash) VALUES ($1) ON CONFLICT (address_hash) DO NOTHING`, key)
 		if err != nil {
 			return err
 		}
@@ -158,18 +160,18 @@ func (s *Store) TakeStranger(ctx context.Context, network string, now time.Time)
 		if err != nil {
 			return err
 		}
-		if b, err = readBucket(ctx, tx, selectStranger+s.dialect.lockRows, key); err != nil {
+		if b, err = readBucket(ctx, tx, selectAnonymous+s.dialect.lockRows, key); err != nil {
 			return err
 		}
-		if allowed = strangerRate.Left(b, now) > 0; !allowed {
+		if allowed = anonymousRate.Left(b, now) > 0; !allowed {
 			return nil
 		}
-		b = strangerRate.Take(b, now, 1)
-		if _, err := tx.ExecContext(ctx, `UPDATE stranger_bucket SET full_at = $1, taken_at = $2 WHERE address_hash = $3`,
+		b = anonymousRate.Take(b, now, 1)
+		if _, err := tx.ExecContext(ctx, `UPDATE anonymous_bucket SET full_at = $1, taken_at = $2 WHERE address_hash = $3`,
 			micros(b.FullAt), micros(b.TakenAt), key); err != nil || isNew == 0 {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM stranger_bucket WHERE full_at < $1`, now.Add(-time.Minute).UnixMicro())
+		_, err = tx.ExecContext(ctx, `DELETE FROM anonymous_bucket WHERE full_at < $1`, now.Add(-time.Minute).UnixMicro())
 		return err
 	})
 	if err != nil {

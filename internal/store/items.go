@@ -13,7 +13,7 @@ import (
 )
 
 // What gifts are good for is kept once for all gifts that are good for the same: a list is found by its hash, and never changed.
-var insertItems = inserting("item_list", "account_id, id, items", "BBT", ` ON CONFLICT (account_id, id) DO NOTHING`)
+var insertItems = insertRows("item_list", "account_id, id, items", "BBT", ` ON CONFLICT (account_id, id) DO NOTHING`)
 
 // storedItem is a gift.Item as JSON. Its member names are a storage format: they may be added to, not changed.
 type storedItem struct {
@@ -63,8 +63,8 @@ func (s *Store) checkItems(ctx context.Context, found func(string)) error {
 }
 
 // saveItems writes the lists that new gifts name, each once.
-func saveItems(gifts []gift.Gift) work {
-	w := work{statement: insertItems}
+func saveItems(gifts []gift.Gift) batch {
+	w := batch{query: insertItems}
 	var seen []ledger.Ref
 	var last []gift.Item // the gifts of an order are good for the same
 	for i := range gifts {
@@ -76,7 +76,7 @@ func saveItems(gifts []gift.Gift) work {
 		ref := ledger.Ref{AccountID: v.AccountID, ID: itemsID(v)}
 		if !slices.Contains(seen, ref) {
 			seen = append(seen, ref)
-			w.rows = append(w.rows, []any{bare(ref.AccountID), bare(ref.ID), itemsText(v.Items)})
+			w.rows = append(w.rows, []any{keyOf(ref.AccountID), keyOf(ref.ID), itemsText(v.Items)})
 		}
 	}
 	slices.SortFunc(w.rows, func(a, b []any) int {

@@ -15,11 +15,11 @@ import (
 	"boon.example/internal/message"
 )
 
-var insertJob = inserting("job", "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts, method, contact", "BBBNNNTTNNT", "")
+var insertJob = insertRows("job", "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts, method, contact", "BBBNNNTTNNT", "")
 
 func jobRow(j *ledger.Job) []any {
 	due := j.Due.UnixMicro()
-	return []any{bare(j.AccountID), bare(j.ID), bare(j.VoucherID), due, due, j.Attempts, "", string(j.Kind), j.Doubts, int64(j.Method), j.Contact}
+	return []any{keyOf(j.AccountID), keyOf(j.ID), keyOf(j.VoucherID), due, due, j.Attempts, "", string(j.Kind), j.Doubts, int64(j.Method), j.Contact}
 }
 
 // ClaimJobs leases at most n jobs that are due at now until the lease ends; no other claimant gets them before. Those
@@ -59,9 +59,9 @@ func (s *Store) GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error) {
 	}
 	// The job is looked at after the gift: should the address change in between, the job is gone, and what was read is not used.
 	held := false
-	err = s.ask(ctx, func(ctx context.Context) error {
+	err = s.retry(ctx, func(ctx context.Context) error {
 		return s.readers.QueryRowContext(ctx, `SELECT count(*) = 1 FROM job WHERE account_id = $1 AND id = $2 AND claimable_at = $3`,
-			bare(job.AccountID), bare(job.ID), job.Lease.UnixMicro()).Scan(&held)
+			keyOf(job.AccountID), keyOf(job.ID), job.Lease.UnixMicro()).Scan(&held)
 	})
 	if err == nil && !held {
 		err = ledger.ErrTakenBack
@@ -79,7 +79,7 @@ func (s *Store) PostponeJob(ctx context.Context, job ledger.Job, words string) e
 		due := job.Due.UnixMicro()
 		result, err := tx.ExecContext(ctx, `UPDATE job SET due = $1, claimable_at = $1, attempts = $2, last_words = $3, doubts = $4
 			WHERE account_id = $5 AND id = $6 AND claimable_at = $7`,
-			due, job.Attempts, words, job.Doubts, bare(job.AccountID), bare(job.ID), job.Lease.UnixMicro())
+			due, job.Attempts, words, job.Doubts, keyOf(job.AccountID), keyOf(job.ID), job.Lease.UnixMicro())
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (s *Store) PostponeJob(ctx context.Context, job ledger.Job, words string) e
 
 // NextJob is when the next job is due or its lease ends; zero: there is none.
 func (s *Store) NextJob(ctx context.Context) (next time.Time, err error) {
-	err = s.ask(ctx, func(ctx context.Context) error {
+	err = s.retry(ctx, func(ctx context.Context) error {
 		return s.readers.QueryRowContext(ctx, `SELECT min(claimable_at) FROM job`).Scan(scanTime{&next})
 	})
 	if err != nil {
@@ -114,7 +114,7 @@ type Backlog struct {
 
 // Backlog counts them.
 func (s *Store) Backlog(ctx context.Context, now time.Time) (b Backlog, err error) {
-	err = s.ask(ctx, func(ctx context.Context) error {
+	err = s.retry(ctx, func(ctx context.Context) error {
 		if err := s.readers.QueryRowContext(ctx, `SELECT count(*) FROM job`).Scan(&b.Waiting); err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (s *Store) KeepMessage(ctx context.Context, m message.Message) error {
 	}
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO outbox (id, made_at, message) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`,
-			bare(m.ID), m.At.UnixMicro(), s.keys.Seal(text, bound("outbox", m.ID)))
+			keyOf(m.ID), m.At.UnixMicro(), s.keys.Seal(text, bound("outbox", m.ID)))
 		return err
 	})
 	if err != nil {
@@ -155,12 +155,12 @@ func (s *Store) Messages(ctx context.Context, before gift.ID, limit int) ([]mess
 		return s.selectMessages(ctx, selectMessage+newestMessages+`$1`, limit)
 	}
 	const older = `WHERE (o.made_at, o.id) < (SELECT b.made_at, b.id FROM outbox AS b WHERE b.id = $1)`
-	return s.selectMessages(ctx, selectMessage+older+newestMessages+`$2`, bare(before), limit)
+	return s.selectMessages(ctx, selectMessage+older+newestMessages+`$2`, keyOf(before), limit)
 }
 
 // Message finds one message; gift.NotFound when there is none.
 func (s *Store) Message(ctx context.Context, id gift.ID) (message.Message, error) {
-	found, err := s.selectMessages(ctx, selectMessage+`WHERE o.id = $1`, bare(id))
+	found, err := s.selectMessages(ctx, selectMessage+`WHERE o.id = $1`, keyOf(id))
 	if err != nil || len(found) == 0 {
 		return message.Message{}, cmp.Or(err, error(gift.NotFound))
 	}

@@ -124,7 +124,7 @@ func (s *Store) KeyStatus(ctx context.Context) (all []KeyStatus, err error) {
 // followKeys makes the key that the database names the one that new secrets are made with here. It fails when this instance lacks it:
 // it must then not say of anything that it does not exist.
 func (s *Store) followKeys(ctx context.Context) error {
-	return s.ask(ctx, func(ctx context.Context) error { return s.followKeysOf(ctx, s.readers) })
+	return s.retry(ctx, func(ctx context.Context) error { return s.followKeysOf(ctx, s.readers) })
 }
 
 func (s *Store) followKeysOf(ctx context.Context, q querier) error {
@@ -164,7 +164,7 @@ func (s *Store) giftBySecret(ctx context.Context, kind string, hashes func() [][
 			return gift.Gift{}, fmt.Errorf("looking up a secret: %w", gift.NotFound)
 		}
 		for _, hash := range wanted {
-			g, err := s.find(ctx, kind, hash)
+			g, err := s.lookUpSecret(ctx, kind, hash)
 			if !errors.Is(err, gift.NotFound) {
 				return g, err
 			}

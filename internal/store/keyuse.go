@@ -19,7 +19,7 @@ func (s *Store) NoteKeyUses(ctx context.Context, uses map[gift.ID]time.Time) err
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		for _, key := range keys {
 			_, err := tx.ExecContext(ctx, `INSERT INTO key_use (key_id, used_at) VALUES ($1, $2)
-				ON CONFLICT (key_id) DO UPDATE SET used_at = excluded.used_at WHERE key_use.used_at < excluded.used_at`, bare(key), uses[key].UnixMicro())
+				ON CONFLICT (key_id) DO UPDATE SET used_at = excluded.used_at WHERE key_use.used_at < excluded.used_at`, keyOf(key), uses[key].UnixMicro())
 			if err != nil {
 				return err
 			}
@@ -34,7 +34,7 @@ func (s *Store) NoteKeyUses(ctx context.Context, uses map[gift.ID]time.Time) err
 
 // KeyUses tells when API keys were last used; a key without an entry never was.
 func (s *Store) KeyUses(ctx context.Context) (uses map[gift.ID]time.Time, err error) {
-	err = s.ask(ctx, func(ctx context.Context) error {
+	err = s.retry(ctx, func(ctx context.Context) error {
 		uses = map[gift.ID]time.Time{}
 		return each(ctx, s.readers, `SELECT key_id, used_at FROM key_use`, nil, func(rows *sql.Rows) error {
 			var key gift.ID

@@ -117,7 +117,7 @@ func (s *Store) walk(ctx context.Context, before, floor gift.ID, limit int, quer
 // candidates is the text that gives the next n gifts before one that may fit a filter, found by what narrows them most, and whether they do.
 func (s *Store) candidates(f gift.Filter, before gift.ID, n int) (string, []any) {
 	w := &where{}
-	account, limit := w.arg(bare(f.AccountID)), w.arg(n)
+	account, limit := w.arg(keyOf(f.AccountID)), w.arg(n)
 	within := bounds(w, before, f.CreatedTo)
 	from := func(table, id, more string) string {
 		return `SELECT t.` + id + ` AS id FROM ` + table + ` AS t WHERE t.account_id = ` + account + more +
@@ -127,7 +127,7 @@ func (s *Store) candidates(f gift.Filter, before gift.ID, n int) (string, []any)
 	keys, rest := s.searched(f)
 	switch {
 	case !f.OrderID.IsZero():
-		sources, rest = []string{from("voucher", "id", ` AND t.order_id = `+w.arg(bare(f.OrderID)))}, also(rest, keys)
+		sources, rest = []string{from("voucher", "id", ` AND t.order_id = `+w.arg(keyOf(f.OrderID)))}, also(rest, keys)
 	case f.Reference != "":
 		// The first half lets the partial index be used.
 		sources, rest = []string{from("card", "voucher_id", ` AND t.reference <> '' AND t.reference = `+w.arg(f.Reference))}, also(rest, keys)
@@ -174,7 +174,7 @@ func bounds(w *where, before gift.ID, to time.Time) (text string) {
 		}
 	}
 	if !before.IsZero() {
-		text += ` AND {id} < ` + w.arg(bare(before))
+		text += ` AND {id} < ` + w.arg(keyOf(before))
 	}
 	return text
 }
@@ -186,16 +186,16 @@ func fitting(w *where, account string, f gift.Filter, keys [][][]byte) string {
 		v.and(`v.status = %s`, int64(f.Status))
 	}
 	if !f.ProgramID.IsZero() {
-		v.and(`v.program_id = %s`, bare(f.ProgramID))
+		v.and(`v.program_id = %s`, keyOf(f.ProgramID))
 	}
 	if !f.PromotionID.IsZero() {
-		v.and(`v.promotion_id = %s`, bare(f.PromotionID))
+		v.and(`v.promotion_id = %s`, keyOf(f.PromotionID))
 	}
 	if !f.LocationID.IsZero() {
-		v.and(`v.location_id = %s`, bare(f.LocationID))
+		v.and(`v.location_id = %s`, keyOf(f.LocationID))
 	}
 	if len(f.Locations) > 0 {
-		v.and(mayBeSeen(f.Locations), bareAll(f.Locations)...)
+		v.and(mayBeSeen(f.Locations), keyColumns(f.Locations)...)
 	}
 	if f.MadeBy != "" {
 		v.and(`v.made_by = %s`, f.MadeBy)
@@ -212,7 +212,7 @@ func fitting(w *where, account string, f gift.Filter, keys [][][]byte) string {
 	}
 	c := where{args: v.args}
 	if !f.StorefrontID.IsZero() {
-		c.and(`c.storefront_id = %s`, bare(f.StorefrontID))
+		c.and(`c.storefront_id = %s`, keyOf(f.StorefrontID))
 	}
 	if f.Reference != "" {
 		c.and(`c.reference = %s`, f.Reference)
@@ -240,12 +240,12 @@ func fitting(w *where, account string, f gift.Filter, keys [][][]byte) string {
 // exists asks for one row. OFFSET keeps PostgreSQL from making a join of it, which could begin with all rows of the account.
 func exists(from string) string { return `EXISTS (SELECT 1 FROM ` + from + ` LIMIT 1 OFFSET 0)` }
 
-// readRowwise and readPipelined read rows by their keys.
-func readRowwise(ctx context.Context, s *Store, works []work) error {
-	for i := range works {
-		w := &works[i]
+// readSQLite and readPostgres read rows by their keys.
+func readSQLite(ctx context.Context, s *Store, batches []batch) error {
+	for i := range batches {
+		w := &batches[i]
 		for _, row := range w.rows {
-			_, err := collect(ctx, s, w.one, append(w.scope(), row...), func(from scanner) (struct{}, error) { return struct{}{}, w.take(from) })
+			_, err := collect(ctx, s, w.one, append(w.scope(), row...), func(from scanner) (struct{}, error) { return struct{}{}, w.scan(from) })
 			if err != nil {
 				return err
 			}
@@ -254,12 +254,12 @@ func readRowwise(ctx context.Context, s *Store, works []work) error {
 	return nil
 }
 
-func readPipelined(ctx context.Context, s *Store, works []work) error {
-	return s.readPipelined(ctx, func(run runner) error { return run(ctx, works) })
+func readPostgres(ctx context.Context, s *Store, batches []batch) error {
+	return s.readPostgres(ctx, func(run runner) error { return run(ctx, batches) })
 }
 
 // selectEntries finds entries, each with what its gift is counted in.
-var selectEntries = finding("entries", `SELECT `+entryColumns+`,
+var selectEntries = selectByKeys("entries", `SELECT `+entryColumns+`,
 	(SELECT v.item FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
 	(SELECT v.currency FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
 	(SELECT v.decimals FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id)
@@ -298,13 +298,13 @@ func (s *Store) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.Ch
 // changes is the text that gives the next n entries before one, and whether each fits the filter.
 func changes(f gift.ChangeFilter, before gift.ID, n int) (string, []any) {
 	w := &where{}
-	account, limit := w.arg(bare(f.AccountID)), w.arg(n)
+	account, limit := w.arg(keyOf(f.AccountID)), w.arg(n)
 	within := strings.ReplaceAll(bounds(w, before, f.To), "{id}", "t.id")
 	if !f.KeyID.IsZero() {
-		w.and(`k.key_id = %s`, bare(f.KeyID))
+		w.and(`k.key_id = %s`, keyOf(f.KeyID))
 	}
 	if !f.LocationID.IsZero() {
-		w.and(`k.location_id = %s`, bare(f.LocationID))
+		w.and(`k.location_id = %s`, keyOf(f.LocationID))
 	}
 	if f.Kind != "" {
 		w.and(`k.kind = %s`, string(f.Kind))
@@ -317,7 +317,7 @@ func changes(f gift.ChangeFilter, before gift.ID, n int) (string, []any) {
 	}
 	if len(f.Locations) > 0 {
 		v := where{args: w.args}
-		v.and(`v.account_id = `+account+` AND v.id = k.voucher_id AND `+mayBeSeen(f.Locations), bareAll(f.Locations)...)
+		v.and(`v.account_id = `+account+` AND v.id = k.voucher_id AND `+mayBeSeen(f.Locations), keyColumns(f.Locations)...)
 		w.args, w.conditions = v.args, append(w.conditions, exists(`voucher AS v WHERE `+v.conditions[0]))
 	}
 	fits := `TRUE`

@@ -13,17 +13,17 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// gathering is where look-ups of secrets meet, so that one statement answers several: in a database that is in this process, most of a
-// look-up is the beginning and the end of its statement; in one elsewhere, the way there and back. Nobody waits for others to come. Who
-// comes while a statement runs is in the next one; and a statement sees all that was committed before it began.
-type gathering struct {
+// lookupBatcher is a data loader for secrets: one statement answers several look-ups. In a database that is in this process, most of a
+// look-up is the beginning and the end of its statement; in one elsewhere, the round trip. No look-up waits for others to come: those
+// that come while a statement runs are in the next one. A statement sees all that was committed before it began.
+type lookupBatcher struct {
 	mu      sync.Mutex
-	waiting []*sought
+	waiting []*pendingLookup
 	running int
 }
 
-// sought is a gift that somebody waits for.
-type sought struct {
+// pendingLookup is a look-up without an answer yet.
+type pendingLookup struct {
 	ctx  context.Context // its caller's
 	kind string
 	hash []byte
@@ -34,18 +34,17 @@ type sought struct {
 	err  error
 }
 
-// maxRunning is how many statements read at once: two, so that one whose pages come from the disk does not hold up everybody.
+// maxRunning is how many statements read at once: two, so that one whose pages come from the disk does not hold up the others.
 const maxRunning = 2
 
-// find finds the gift whose secret has a hash, together with those that others look for. Who waits for a statement that hangs has the dialect's
-// patience from when it came.
-func (s *Store) find(ctx context.Context, kind string, hash []byte) (gift.Gift, error) {
-	if s.dialect.patience > 0 {
+// lookUpSecret finds the gift whose secret has a hash, together with other look-ups, within the dialect's timeout.
+func (s *Store) lookUpSecret(ctx context.Context, kind string, hash []byte) (gift.Gift, error) {
+	if s.dialect.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.dialect.patience)
+		ctx, cancel = context.WithTimeout(ctx, s.dialect.timeout)
 		defer cancel()
 	}
-	w, l := &sought{ctx: ctx, kind: kind, hash: hash, done: make(chan struct{})}, &s.secrets
+	w, l := &pendingLookup{ctx: ctx, kind: kind, hash: hash, done: make(chan struct{})}, &s.secrets
 	l.mu.Lock()
 	l.waiting = append(l.waiting, w)
 	if l.running < maxRunning {
@@ -61,10 +60,10 @@ func (s *Store) find(ctx context.Context, kind string, hash []byte) (gift.Gift, 
 	}
 }
 
-// lookUpAll looks up until nobody waits.
+// lookUpAll looks up until nothing is pending.
 func (s *Store) lookUpAll() {
-	for all := s.secrets.next(s.dialect.together); len(all) > 0; all = s.secrets.next(s.dialect.together) {
-		err := s.dialect.find(context.Background(), s, all)
+	for all := s.secrets.next(s.dialect.maxBatch); len(all) > 0; all = s.secrets.next(s.dialect.maxBatch) {
+		err := s.dialect.lookUp(context.Background(), s, all)
 		for _, w := range all {
 			w.err = cmp.Or(err, w.err)
 			close(w.done)
@@ -72,11 +71,11 @@ func (s *Store) lookUpAll() {
 	}
 }
 
-// next gives those who are looked up next, at most n; none, and the caller runs no longer. Who has gone is not looked up.
-func (l *gathering) next(n int) (all []*sought) {
+// next gives the next look-ups, at most n; none, and the caller runs no longer. Those whose callers have gone are left out.
+func (l *lookupBatcher) next(n int) (all []*pendingLookup) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.waiting = slices.DeleteFunc(l.waiting, func(w *sought) bool { return w.ctx.Err() != nil })
+	l.waiting = slices.DeleteFunc(l.waiting, func(w *pendingLookup) bool { return w.ctx.Err() != nil })
 	n = min(len(l.waiting), n)
 	all, l.waiting = l.waiting[:n:n], l.waiting[n:]
 	if n == 0 {
@@ -90,28 +89,28 @@ var selectBySecret, selectBySecrets = byKeys(`SELECT s.hash, s.kind, `+voucherAn
 	CROSS JOIN voucher AS v ON v.account_id = s.account_id AND v.id = s.voucher_id
 	CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id WHERE s.hash {keys}`, 1)
 
-// findJoined answers those who are looked up, perStatement at most, all with one statement. The error is none of theirs alone.
-func findJoined(ctx context.Context, s *Store, all []*sought) error {
+// lookUpByList answers look-ups, rowsPerQuery at most, with one statement. The error is none of theirs alone.
+func lookUpByList(ctx context.Context, s *Store, all []*pendingLookup) error {
 	text, args := selectBySecret, []any{all[0].hash}
 	if len(all) > 1 {
 		text = selectBySecrets
-		for i := 1; i < perStatement; i++ {
+		for i := 1; i < rowsPerQuery; i++ {
 			args = append(args, all[min(i, len(all)-1)].hash)
 		}
 	}
-	found, err := collect(ctx, s, text, args, s.scanSought)
+	found, err := collect(ctx, s, text, args, s.scanLookup)
 	answer(all, found)
 	return err
 }
 
-// scanSought reads what was found for a hash.
-func (s *Store) scanSought(from scanner) (f sought, err error) {
+// scanLookup reads what was found for a hash.
+func (s *Store) scanLookup(from scanner) (f pendingLookup, err error) {
 	f.gift, f.err, err = s.scanGift(from, &f.hash, &f.kind)
 	return f, err
 }
 
-// answer hands what was found to those who look for it.
-func answer(all []*sought, found []sought) {
+// answer hands what was found to the look-ups.
+func answer(all []*pendingLookup, found []pendingLookup) {
 	for _, w := range all {
 		w.err = gift.NotFound
 		for i := range found {
@@ -122,45 +121,45 @@ func answer(all []*sought, found []sought) {
 	}
 }
 
-// selectSought is selectBySecrets with an array of hashes. What is in it in brackets is found by a whole key: see finding.
-var selectSought = &statement{what: "looking up secrets", piped: `SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k)
+// selectByHashes is selectBySecrets with an array of hashes. What is in it in brackets is found by a whole key: see selectByKeys.
+var selectByHashes = &query{what: "looking up secrets", arrays: `SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k)
 	CROSS JOIN LATERAL (SELECT s.hash, s.kind, g.* FROM secret AS s
 		CROSS JOIN LATERAL (` + selectGift + ` WHERE v.account_id = s.account_id AND v.id = s.voucher_id OFFSET 0) AS g
 		WHERE s.hash = wanted.k OFFSET 0) AS found`}
 
-// findPipelined answers those who are looked up in one round trip; in two where accounts are spread over machines.
-func findPipelined(ctx context.Context, s *Store, all []*sought) error {
+// lookUpByArray answers look-ups in one round trip; in two where accounts are spread over machines.
+func lookUpByArray(ctx context.Context, s *Store, all []*pendingLookup) error {
 	if s.spread {
-		return findInSteps(ctx, s, all)
+		return lookUpInSteps(ctx, s, all)
 	}
-	w := work{statement: selectSought, rows: make([][]any, len(all))}
+	w := batch{query: selectByHashes, rows: make([][]any, len(all))}
 	for i := range all {
 		w.rows[i] = []any{all[i].hash}
 	}
-	return s.ask(ctx, func(ctx context.Context) error {
-		var found []sought
-		w.take = func(from scanner) error {
-			f, err := s.scanSought(from)
+	return s.retry(ctx, func(ctx context.Context) error {
+		var found []pendingLookup
+		w.scan = func(from scanner) error {
+			f, err := s.scanLookup(from)
 			found = append(found, f)
 			return err
 		}
-		err := s.readPipelined(ctx, func(run runner) error { return run(ctx, []work{w}) })
+		err := s.readPostgres(ctx, func(run runner) error { return run(ctx, []batch{w}) })
 		answer(all, found)
 		return err
 	})
 }
 
 var (
-	selectOwners = finding("owners", `SELECT s.hash, s.kind, s.account_id, s.voucher_id FROM secret AS s WHERE s.hash {keys}`, "B", false)
-	selectGifts  = finding("gifts", selectGift+` WHERE v.account_id = $1 AND v.id {keys}`, "B", true)
+	selectOwners = selectByKeys("owners", `SELECT s.hash, s.kind, s.account_id, s.voucher_id FROM secret AS s WHERE s.hash {keys}`, "B", false)
+	selectGifts  = selectByKeys("gifts", selectGift+` WHERE v.account_id = $1 AND v.id {keys}`, "B", true)
 )
 
-// findInSteps answers those who are looked up in two round trips: the first asks the machines that have the hashes whose gifts they are, the
+// lookUpInSteps answers look-ups in two round trips: the first asks the machines that have the hashes whose gifts they are, the
 // second those that have the accounts. The error is none of theirs alone.
-func findInSteps(ctx context.Context, s *Store, all []*sought) error {
-	return s.ask(ctx, func(ctx context.Context) error {
-		return s.readPipelined(ctx, func(run runner) error {
-			owned, err := findOwners(ctx, run, all)
+func lookUpInSteps(ctx context.Context, s *Store, all []*pendingLookup) error {
+	return s.retry(ctx, func(ctx context.Context) error {
+		return s.readPostgres(ctx, func(run runner) error {
+			owned, err := lookUpOwners(ctx, run, all)
 			if err != nil {
 				return fmt.Errorf("looking up secrets: %w", err)
 			}
@@ -180,10 +179,10 @@ func findInSteps(ctx context.Context, s *Store, all []*sought) error {
 	})
 }
 
-// findOwners tells who looks for which gift. Those who look for none have their answer.
-func findOwners(ctx context.Context, run runner, all []*sought) (map[ledger.Ref][]*sought, error) {
-	byHash := make(map[string][]*sought, len(all))
-	owners := work{statement: selectOwners}
+// lookUpOwners tells which look-ups are for which gift. Those for none have their answer.
+func lookUpOwners(ctx context.Context, run runner, all []*pendingLookup) (map[ledger.Ref][]*pendingLookup, error) {
+	byHash := make(map[string][]*pendingLookup, len(all))
+	owners := batch{query: selectOwners}
 	for _, w := range all {
 		w.err = gift.NotFound
 		if byHash[string(w.hash)] == nil {
@@ -191,8 +190,8 @@ func findOwners(ctx context.Context, run runner, all []*sought) (map[ledger.Ref]
 		}
 		byHash[string(w.hash)] = append(byHash[string(w.hash)], w)
 	}
-	owned := make(map[ledger.Ref][]*sought, len(all))
-	owners.take = func(from scanner) error {
+	owned := make(map[ledger.Ref][]*pendingLookup, len(all))
+	owners.scan = func(from scanner) error {
 		var hash []byte
 		var kind string
 		var ref ledger.Ref
@@ -204,5 +203,5 @@ func findOwners(ctx context.Context, run runner, all []*sought) (map[ledger.Ref]
 		}
 		return err
 	}
-	return owned, run(ctx, []work{owners})
+	return owned, run(ctx, []batch{owners})
 }

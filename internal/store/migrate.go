@@ -66,7 +66,7 @@ func (s *Store) migrate(ctx context.Context, steps []migration) error {
 	newest := int64(len(steps))
 	for {
 		var at int64
-		err := s.ask(ctx, func(ctx context.Context) (err error) {
+		err := s.retry(ctx, func(ctx context.Context) (err error) {
 			at, err = s.schemaVersion(ctx, s.readers)
 			return err
 		})
@@ -77,7 +77,7 @@ func (s *Store) migrate(ctx context.Context, steps []migration) error {
 			return s.checkServed(ctx, at, newest)
 		}
 		for try := 1; ; try++ {
-			if err = s.migrateOnce(ctx, steps); err == nil || try == tries || !s.dialect.again(err) {
+			if err = s.migrateOnce(ctx, steps); err == nil || try == tries || !s.dialect.retryable(err) {
 				break
 			}
 		}
@@ -90,7 +90,7 @@ func (s *Store) migrate(ctx context.Context, steps []migration) error {
 // checkSchema fails with ErrOldSchema where migrate would take steps.
 func (s *Store) checkSchema(ctx context.Context, newest int64) error {
 	var at int64
-	err := s.ask(ctx, func(ctx context.Context) (err error) {
+	err := s.retry(ctx, func(ctx context.Context) (err error) {
 		at, err = s.schemaVersion(ctx, s.readers)
 		return err
 	})
@@ -106,7 +106,7 @@ func (s *Store) checkSchema(ctx context.Context, newest int64) error {
 // checkServed refuses a schema that no longer serves programs that know it up to step newest.
 func (s *Store) checkServed(ctx context.Context, at, newest int64) error {
 	var from int64
-	err := s.ask(ctx, func(ctx context.Context) error {
+	err := s.retry(ctx, func(ctx context.Context) error {
 		return s.readers.QueryRowContext(ctx, `SELECT coalesce(max(serves), 0) FROM schema_version`).Scan(&from)
 	})
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Store) checkServed(ctx context.Context, at, newest int64) error {
 // migrateOnce takes the next step, unless another process has taken it meanwhile.
 func (s *Store) migrateOnce(ctx context.Context, steps []migration) error {
 	var took *migration
-	err := s.transactUnhurried(ctx, func(tx *sql.Tx) error {
+	err := s.transactInBackground(ctx, func(tx *sql.Tx) error {
 		took = nil
 		// The row of step 0 is there to be locked: who has it takes the next step, the others wait for it.
 		for _, text := range []string{

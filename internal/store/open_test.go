@@ -386,7 +386,7 @@ func TestNoSecretInAnyFile(t *testing.T) {
 	dir := t.TempDir()
 	s := openDir(t, dir)
 	secrets := useSecrets(t, s)
-	seen := grep(t, dir, append(secrets, "Harbor")) // what is no secret shows that the search works
+	seen := grep(t, dir, append(secrets, "Harbor")) // what is no secret shows that the search batches
 	must(t, s.Close())
 	for name, found := range grep(t, dir, secrets) {
 		seen[name] += found
@@ -471,7 +471,7 @@ func useSecrets(t *testing.T, s *Store) (secrets []string) {
 			t.Fatal(err)
 		}
 	}
-	_, _, err = s.TakeStranger(t.Context(), "198.51.100.0/24", noon)
+	_, _, err = s.TakeAnonymous(t.Context(), "198.51.100.0/24", noon)
 	must(t, err)
 	secrets = append(secrets, "198.51.100.0/24")
 	return secrets

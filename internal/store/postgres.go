@@ -22,15 +22,15 @@ import (
 
 // How long things may take on a database that others use as well and that may be away.
 const (
-	connectPatience = 1500 * time.Millisecond
-	callPatience    = 1800 * time.Millisecond
-	callersPatience = 1900 * time.Millisecond // so that a caller learns within 2 s that the database is away
-	commitPatience  = 2 * time.Second
-	lockPatience    = 1500 * time.Millisecond
-	idlePatience    = 3 * time.Second // after which the database takes the locks of an instance that vanished
+	connectTimeout = 1500 * time.Millisecond
+	callTimeout    = 1800 * time.Millisecond
+	callerTimeout  = 1900 * time.Millisecond // so that a caller learns within 2 s that the database is away
+	commitTimeout  = 2 * time.Second
+	lockTimeout    = 1500 * time.Millisecond
+	idleTimeout    = 3 * time.Second // after which the database takes the locks of an instance that vanished
 
-	// calmly is how long all these may take where no guest waits.
-	calmly = 30 * time.Second
+	// backgroundTimeout is how long all these may take where no guest is waiting.
+	backgroundTimeout = 30 * time.Second
 )
 
 // connections is how many an instance opens at most, unless the URL's pool_max_conns says otherwise. Half of them are for writing,
@@ -43,28 +43,28 @@ const lockRows = ` FOR NO KEY UPDATE`
 var postgresDialect = dialect{
 	name:     "postgres",
 	writers:  4,
-	transact: transactPipelined,
-	together: 64,
-	find:     findPipelined,
-	// OFFSET 0 keeps the planner from reading the whole account: see finding.
+	transact: transactPostgres,
+	maxBatch: 64,
+	lookUp:   lookUpByArray,
+	// OFFSET 0 keeps the planner from reading the whole account: see selectByKeys.
 	entryByID: func(id string) string {
 		return `CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1 AND e.id = ` + id + ` OFFSET 0) AS e`
 	},
-	read:       readPipelined,
-	hasTable:   `SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = $1`,
-	unhurried:  `SET LOCAL lock_timeout = 0`,
-	lockRows:   lockRows,
-	confirm:    `SELECT 1 FROM request WHERE account_id = $1 AND key = $2 FOR KEY SHARE`,
-	skipLocked: ` FOR UPDATE SKIP LOCKED`,
+	read:          readPostgres,
+	hasTable:      `SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = $1`,
+	noLockTimeout: `SET LOCAL lock_timeout = 0`,
+	lockRows:      lockRows,
+	confirm:       `SELECT 1 FROM request WHERE account_id = $1 AND key = $2 FOR KEY SHARE`,
+	skipLocked:    ` FOR UPDATE SKIP LOCKED`,
 	holdStill: []string{
 		`SET LOCAL idle_in_transaction_session_timeout = 0`,
 		`LOCK TABLE ` + tableNames() + ` IN SHARE MODE NOWAIT`,
 	},
 	risks:          `SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off' ORDER BY 1`,
 	snapshot:       &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
-	patience:       callPatience,
-	waits:          callersPatience,
-	again:          func(err error) bool { return conflict(err) || lost(err) || errors.Is(err, errOvertaken) },
+	timeout:        callTimeout,
+	callerTimeout:  callerTimeout,
+	retryable:      func(err error) bool { return conflict(err) || lost(err) || errors.Is(err, errOvertaken) },
 	outcomeUnknown: unknownOutcome,
 	rejected:       postgresRejected,
 	beginCommit:    func(c *sql.Conn) { onConn(c, forgetNotices) },
@@ -141,7 +141,7 @@ func onConn(c *sql.Conn, fn func(*pgx.Conn)) {
 }
 
 // openPostgres opens the pools of a database, without connecting yet. place names it for people, without the password.
-func openPostgres(url string, patience time.Duration, tracer pgx.QueryTracer) (writer, readers *sql.DB, place string, err error) {
+func openPostgres(url string, timeout time.Duration, tracer pgx.QueryTracer) (writer, readers *sql.DB, place string, err error) {
 	pool, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("the database's URL is not understood; it reads postgres://USER:PASSWORD@HOST:PORT/DATABASE: %w", err)
@@ -152,7 +152,7 @@ func openPostgres(url string, patience time.Duration, tracer pgx.QueryTracer) (w
 	}
 	config := pool.ConnConfig
 	config.Tracer = tracer
-	config.ConnectTimeout = max(connectPatience, patience/2)
+	config.ConnectTimeout = max(connectTimeout, timeout/2)
 	config.OnNotice = noteNotice
 	if config.ValidateConnect == nil {
 		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite // never a standby
@@ -165,8 +165,8 @@ func openPostgres(url string, patience time.Duration, tracer pgx.QueryTracer) (w
 	// There is no statement_timeout: it would break off a commit's wait for its standby.
 	set("application_name", "boon")
 	set("jit", "off") // what is compiled here runs once, for a few rows, and where sequential scans are off a cost says nothing
-	set("lock_timeout", milliseconds(lockPatience))
-	set("idle_in_transaction_session_timeout", milliseconds(max(idlePatience, patience)))
+	set("lock_timeout", milliseconds(lockTimeout))
+	set("idle_in_transaction_session_timeout", milliseconds(max(idleTimeout, timeout)))
 	// A plan that was made while a table was small is kept while it grows, and before a table has figures it looks small. What is asked
 	// here finds its rows by key, always.
 	for _, plan := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin"} {
@@ -196,7 +196,7 @@ func (s *Store) Risks(ctx context.Context) (risks []string, err error) {
 	if s.dialect.risks == "" {
 		return nil, nil
 	}
-	err = s.ask(ctx, func(ctx context.Context) error {
+	err = s.retry(ctx, func(ctx context.Context) error {
 		risks = nil
 		return each(ctx, s.readers, s.dialect.risks, nil, func(rows *sql.Rows) error {
 			var setting string

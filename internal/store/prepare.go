@@ -13,7 +13,7 @@ type prepared struct {
 	search      [][]any
 }
 
-// prepareCodes works out what it can for gifts to be made, and for other codes to be given out.
+// prepareCodes batches out what it can for gifts to be made, and for other codes to be given out.
 func (s *Store) prepareCodes(want *ledger.Want) map[gift.VoucherCode]*prepared {
 	all := make(map[gift.VoucherCode]*prepared, len(want.Gifts)+len(want.Codes))
 	for _, g := range want.Gifts {

@@ -12,10 +12,10 @@ import (
 const requestColumns = `r.account_id, r.key, r.operation, r.fingerprint, r.status, r.answer, r.sealed, r.entry_id, r.spent, r.locations, r.made_at, r.size`
 
 var (
-	insertRequest = inserting("request", requestColumns, "BTTBNBFBFBNN", "")
-	insertAnswer  = inserting("answer", "account_id, key, operation, locations, body", "BTTBB", "")
+	insertRequest = insertRows("request", requestColumns, "BTTBNBFBFBNN", "")
+	insertAnswer  = insertRows("answer", "account_id, key, operation, locations, body", "BTTBB", "")
 
-	selectPlaces = asking("places", `SELECT a.locations FROM answer AS a WHERE a.account_id = $1 AND a.key = $2 AND a.operation = $3`)
+	selectPlaces = selectEach("places", `SELECT a.locations FROM answer AS a WHERE a.account_id = $1 AND a.key = $2 AND a.operation = $3`)
 )
 
 // maxInRequest is how many bytes of key, answer and locations a row of request takes. What is longer has a row of the table answer: a row of
@@ -34,20 +34,20 @@ func boundToRequest(k ledger.RequestKey) []byte {
 const sealedSize = 29
 
 // requestRows makes rows of records, and of those of their answers that are long.
-func (s *Store) requestRows(requests []ledger.Request) (records, answers work) {
-	records = work{statement: insertRequest, rows: make([][]any, len(requests))}
-	answers = work{statement: insertAnswer}
+func (s *Store) requestRows(requests []ledger.Request) (records, answers batch) {
+	records = batch{query: insertRequest, rows: make([][]any, len(requests))}
+	answers = batch{query: insertAnswer}
 	for i := range requests {
 		r := &requests[i]
 		body, locations, size := r.Answer.Body, joinIDs(r.Locations), 0
 		if len(r.Key)+len(body)+len(locations)+sealedSize > maxInRequest {
 			size = len(body)
-			answers.rows = append(answers.rows, []any{bare(r.AccountID), r.Key, string(r.Operation), locations, s.sealAnswer(r, pack(body))})
+			answers.rows = append(answers.rows, []any{keyOf(r.AccountID), r.Key, string(r.Operation), locations, s.sealAnswer(r, pack(body))})
 			body, locations = nil, nil
 		} else {
 			body = s.sealAnswer(r, body)
 		}
-		records.rows[i] = []any{bare(r.AccountID), r.Key, string(r.Operation), r.Fingerprint[:], r.Answer.Status, notNil(body), !free(r.Operation),
+		records.rows[i] = []any{keyOf(r.AccountID), r.Key, string(r.Operation), r.Fingerprint[:], r.Answer.Status, notNil(body), !free(r.Operation),
 			id(r.EntryID), r.Spent, notNil(locations), micros(r.At), size}
 	}
 	return records, answers
@@ -101,8 +101,8 @@ func (s *Store) scanRequest(from scanner, more ...any) (r ledger.Request, sealed
 // LongAnswer reads the body of an answer that was not read with its record.
 func (s *Store) LongAnswer(ctx context.Context, l ledger.Long) (body []byte, err error) {
 	const query = `SELECT a.body FROM answer AS a WHERE a.account_id = $1 AND a.key = $2 AND a.operation = $3`
-	err = s.ask(ctx, func(ctx context.Context) error {
-		return s.readers.QueryRowContext(ctx, query, bare(l.AccountID), l.Key, string(l.Operation)).Scan(&body)
+	err = s.retry(ctx, func(ctx context.Context) error {
+		return s.readers.QueryRowContext(ctx, query, keyOf(l.AccountID), l.Key, string(l.Operation)).Scan(&body)
 	})
 	if err == nil {
 		body, err = s.unpackAnswer(l, body, !free(l.Operation))
@@ -126,7 +126,7 @@ func (s *Store) Requests(ctx context.Context, account gift.ID, operation ledger.
 	const query = `SELECT ` + requestColumns + `, a.locations FROM request AS r
 		LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation
 		WHERE r.account_id = $1 AND r.key = $2 AND (r.operation = $3 OR $3 = '') ORDER BY r.operation`
-	found, err = collect(ctx, s, query, []any{bare(account), key, string(operation)}, func(from scanner) (ledger.Request, error) {
+	found, err = collect(ctx, s, query, []any{keyOf(account), key, string(operation)}, func(from scanner) (ledger.Request, error) {
 		var locations []byte
 		r, _, err := s.scanRequest(from, &locations)
 		r.Locations = append(r.Locations, splitIDs(locations)...)
@@ -139,7 +139,7 @@ func (s *Store) Requests(ctx context.Context, account gift.ID, operation ledger.
 		return found, nil
 	}
 	err = s.write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, s.dialect.confirm, bare(account), key)
+		_, err := tx.ExecContext(ctx, s.dialect.confirm, keyOf(account), key)
 		return err
 	})
 	if err != nil {

@@ -19,13 +19,13 @@ const (
 // rare are the statuses that few gifts ever have. A gift that had one stays in the index.
 var rare = map[gift.Status]bool{gift.PurchaseFailed: true, gift.FailedDelivery: true, gift.Cancelled: true}
 
-var insertSearch = inserting("gift_search", "account_id, key, voucher_id", "BBB", ` ON CONFLICT (account_id, key, voucher_id) DO NOTHING`)
+var insertSearch = insertRows("gift_search", "account_id, key, voucher_id", "BBB", ` ON CONFLICT (account_id, key, voucher_id) DO NOTHING`)
 
 // searchRows are what a gift is found by.
 func (s *Store) searchRows(g *gift.Gift) (rows [][]any) {
 	add := func(by, text string) {
 		if text != "" {
-			rows = append(rows, []any{bare(g.AccountID), s.keys.SearchHash(g.AccountID, by+text), bare(g.ID)})
+			rows = append(rows, []any{keyOf(g.AccountID), s.keys.SearchHash(g.AccountID, by+text), keyOf(g.ID)})
 		}
 	}
 	add(byLastFour, g.Card.Code.LastFour())
@@ -47,10 +47,10 @@ func (s *Store) searchRows(g *gift.Gift) (rows [][]any) {
 
 // saveSearch notes what new gifts are found by, and those that got a rare status, another code or another address. What they were found by before
 // finds them still.
-func (g *group) saveSearch(c *ledger.Changes) work {
-	w := work{statement: insertSearch}
+func (g *group) saveSearch(c *ledger.Changes) batch {
+	w := batch{query: insertSearch}
 	add := func(account, voucher gift.ID, text string) {
-		w.rows = append(w.rows, []any{bare(account), g.keys.SearchHash(account, text), bare(voucher)})
+		w.rows = append(w.rows, []any{keyOf(account), g.keys.SearchHash(account, text), keyOf(voucher)})
 	}
 	for i := range c.Gifts {
 		w.rows = append(w.rows, g.preparedFor(&c.Gifts[i]).search...)
@@ -111,11 +111,11 @@ func (s *Store) searched(f gift.Filter) (first [][]byte, rest [][][]byte) {
 	return all[0], all[1:max(1, found)]
 }
 
-// bareAll are ids as arguments.
-func bareAll(ids []gift.ID) []any {
+// keyColumns are ids as arguments.
+func keyColumns(ids []gift.ID) []any {
 	all := make([]any, len(ids))
 	for i := range ids {
-		all[i] = bare(ids[i])
+		all[i] = keyOf(ids[i])
 	}
 	return all
 }

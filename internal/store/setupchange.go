@@ -105,7 +105,7 @@ func hashTuple(h hash.Hash, r tuple) {
 
 // SetupChanges gives the log of the set-up, the oldest first.
 func (s *Store) SetupChanges(ctx context.Context) (all []chain.SetupChange, err error) {
-	err = s.ask(ctx, func(ctx context.Context) error {
+	err = s.retry(ctx, func(ctx context.Context) error {
 		all = nil
 		return eachSetupChange(ctx, s.readers, func(c chain.SetupChange) { all = append(all, c) })
 	})

@@ -16,13 +16,13 @@ import (
 // A link to the printed sheet of an order is found by the hash of its token. Whose order it is stands sealed beside it, bound to that hash, so
 // that a row that was swapped leads nowhere.
 
-var insertSheet = inserting("sheet", "hash, order_id, until, owner", "BBNB", "")
+var insertSheet = insertRows("sheet", "hash, order_id, until, owner", "BBNB", "")
 
 func boundToSheet(hash []byte) []byte { return append([]byte("sheet\x00"), hash...) }
 
 func (s *Store) sheetRow(l *ledger.Sheet) []any {
 	hash := s.keys.SheetHash(l.Token)
-	return []any{hash, bare(l.OrderID), micros(l.Until), s.keys.Seal(joinIDs([]gift.ID{l.AccountID, l.OrderID}), boundToSheet(hash))}
+	return []any{hash, keyOf(l.OrderID), micros(l.Until), s.keys.Seal(joinIDs([]gift.ID{l.AccountID, l.OrderID}), boundToSheet(hash))}
 }
 
 const selectSheet = `SELECT s.until, s.owner FROM sheet AS s WHERE s.hash = $1`
@@ -35,7 +35,7 @@ func (s *Store) OrderBySheet(ctx context.Context, t gift.Token) (account, order 
 	for _, hash := range s.keys.SheetHashes(t) {
 		var until time.Time
 		var owner []byte
-		err := s.ask(ctx, func(ctx context.Context) error {
+		err := s.retry(ctx, func(ctx context.Context) error {
 			return s.readers.QueryRowContext(ctx, selectSheet, hash).Scan(scanTime{&until}, &owner)
 		})
 		if errors.Is(err, sql.ErrNoRows) {
@@ -65,10 +65,10 @@ func (s *Store) RenewSheet(ctx context.Context, order gift.ID, now time.Time, re
 	const printed = `SELECT v.account_id FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 		WHERE v.order_id = $1 AND c.method = 3 LIMIT 1`
 	err = s.write(ctx, func(tx *sql.Tx) error {
-		if err := tx.QueryRowContext(ctx, printed, bare(order)).Scan(scanID{&link.AccountID}); err != nil {
+		if err := tx.QueryRowContext(ctx, printed, keyOf(order)).Scan(scanID{&link.AccountID}); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM sheet WHERE order_id = $1`, bare(order)); err != nil || revoke {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM sheet WHERE order_id = $1`, keyOf(order)); err != nil || revoke {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, insertSheet.one, s.sheetRow(&link)...)

@@ -24,16 +24,16 @@ var sqliteDialect = dialect{
 	name:     "sqlite",
 	writers:  1,
 	prepared: anonymous,
-	transact: transactRowwise,
-	together: perStatement,
-	find:     findJoined,
+	transact: transactSQLite,
+	maxBatch: rowsPerQuery,
+	lookUp:   lookUpByList,
 	// SQLite makes a CROSS JOIN in the order in which it is written.
 	entryByID: func(id string) string { return `CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = ` + id },
-	read:      readRowwise,
+	read:      readSQLite,
 	hasTable:  `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`,
 	snapshot:  &sql.TxOptions{ReadOnly: true},
 	integrity: []string{`PRAGMA integrity_check`, `PRAGMA foreign_key_check`},
-	again: func(err error) bool {
+	retryable: func(err error) bool {
 		// Locks are waited for, but not the one under which another process opens or closes the files.
 		e, ok := errors.AsType[*sqlite.Error](err)
 		return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY

@@ -38,9 +38,9 @@ type Options struct {
 	MustExist bool
 	// By is who changes the set-up, for its log: the operating system's user.
 	By string
-	// Hurried is for a store that guests wait for: whoever asks it learns within 2 seconds that a database on another machine is away or
-	// busy. Else a call may take half a minute.
-	Hurried bool
+	// ShortTimeouts is for a service: a call learns within 2 seconds that a database on another machine is away or busy. Without it,
+	// a call may take half a minute.
+	ShortTimeouts bool
 	// KeepSchema refuses, with ErrOldSchema, a schema that is to be brought up to date first.
 	KeepSchema bool
 	// Serves is for a service: the files of the embedded database are watched from then on, see CheckFiles.
@@ -70,7 +70,7 @@ type Store struct {
 	used    usedRecords
 	writers writers
 	by      string                         // Options.By
-	secrets gathering                      // look-ups by secret
+	secrets lookupBatcher                  // look-ups by secret
 	lists   chan struct{}                  // lists that are being read
 	setup   atomic.Pointer[gift.Directory] // as last read
 
@@ -158,14 +158,14 @@ func (s *Store) openFolder(ctx context.Context, dir string, o Options) (err erro
 // openServer opens a PostgreSQL database. Its key file is made when neither has been used before.
 func (s *Store) openServer(ctx context.Context, o Options) (err error) {
 	s.dialect = postgresDialect
-	if !o.Hurried {
-		s.dialect.patience, s.dialect.waits = calmly, 0
+	if !o.ShortTimeouts {
+		s.dialect.timeout, s.dialect.callerTimeout = backgroundTimeout, 0
 	}
-	if s.writer, s.readers, s.place, err = openPostgres(o.Database, s.dialect.patience, o.tracer); err != nil {
+	if s.writer, s.readers, s.place, err = openPostgres(o.Database, s.dialect.timeout, o.tracer); err != nil {
 		return err
 	}
 	var used bool
-	err = s.ask(ctx, func(ctx context.Context) error {
+	err = s.retry(ctx, func(ctx context.Context) error {
 		version, err := s.schemaVersion(ctx, s.readers)
 		used = version > 0
 		return cmp.Or(err, s.readers.QueryRowContext(ctx, `SELECT to_regclass('pg_dist_partition') IS NOT NULL`).Scan(&s.spread))
@@ -208,7 +208,7 @@ func (s *Store) hasOwner(ctx context.Context, schema bool) (owned bool, err erro
 	if !schema {
 		return false, nil
 	}
-	err = s.ask(ctx, func(ctx context.Context) error {
+	err = s.retry(ctx, func(ctx context.Context) error {
 		return s.readers.QueryRowContext(ctx, `SELECT count(*) > 0 FROM key_check`).Scan(&owned)
 	})
 	if err != nil {
@@ -296,12 +296,12 @@ func (s *Store) prepare(ctx context.Context, db *sql.DB, texts []string) (map[st
 	}
 	prepared := make(map[string]*sql.Stmt, len(texts))
 	for _, text := range texts {
-		err := s.ask(ctx, func(ctx context.Context) (err error) {
+		err := s.retry(ctx, func(ctx context.Context) (err error) {
 			prepared[text], err = db.PrepareContext(ctx, s.dialect.prepared(text))
 			return err
 		})
 		if err != nil {
-			return nil, fmt.Errorf("preparing a statement: %w", err)
+			return nil, fmt.Errorf("preparing a query: %w", err)
 		}
 	}
 	return prepared, nil
@@ -311,7 +311,7 @@ func (s *Store) prepare(ctx context.Context, db *sql.DB, texts []string) (map[st
 func (s *Store) checkKeys(ctx context.Context) error {
 	var noted []byte
 	const query = `SELECT value FROM key_check WHERE one = 1`
-	err := s.ask(ctx, func(ctx context.Context) error { return s.readers.QueryRowContext(ctx, query).Scan(&noted) })
+	err := s.retry(ctx, func(ctx context.Context) error { return s.readers.QueryRowContext(ctx, query).Scan(&noted) })
 	if errors.Is(err, sql.ErrNoRows) {
 		err = s.write(ctx, func(tx *sql.Tx) (err error) {
 			noted, err = s.claim(ctx, tx)
@@ -358,13 +358,13 @@ func (s *Store) Close() error {
 // these no more than cores to fill them, since the same calls in fewer groups take less time, and at least two, as one may meet a lock.
 func (s *Store) Writers() int { return min(s.dialect.writers, max(2, runtime.GOMAXPROCS(0))) }
 
-// Patience is how long a caller should wait for this store before it is told that the store is away; 0: as long as it takes, as the
-// store is in this process.
-func (s *Store) Patience() time.Duration { return s.dialect.waits }
+// CallerTimeout is how long a caller should wait for this store before it is told that the store is away; 0: as long as it takes, as
+// the store is in this process.
+func (s *Store) CallerTimeout() time.Duration { return s.dialect.callerTimeout }
 
 // Away tells from an error that the database could not be reached in time, or that this instance lacks a key for what is in it.
 func (s *Store) Away(err error) bool {
-	return errors.Is(err, sealed.ErrUnknownKey) || s.dialect.patience > 0 && s.dialect.again(err)
+	return errors.Is(err, sealed.ErrUnknownKey) || s.dialect.timeout > 0 && s.dialect.retryable(err)
 }
 
 // Keys are the keys that seal the store's secrets, for the fingerprints of requests.
@@ -376,7 +376,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	if err := s.intact(); err != nil {
 		return err
 	}
-	return s.ask(ctx, func(ctx context.Context) error {
+	return s.retry(ctx, func(ctx context.Context) error {
 		_, err := s.schemaVersion(ctx, s.readers)
 		return cmp.Or(err, s.followKeysOf(ctx, s.readers))
 	})
@@ -402,7 +402,7 @@ func (s *Store) Sizes(ctx context.Context) (z Sizes, err error) {
 
 // CountVouchers is the number of all vouchers.
 func (s *Store) CountVouchers(ctx context.Context) (n int64, err error) {
-	err = s.ask(ctx, func(ctx context.Context) error {
+	err = s.retry(ctx, func(ctx context.Context) error {
 		return s.readers.QueryRowContext(ctx, `SELECT CAST(coalesce(sum(vouchers), 0) AS BIGINT) FROM tally`).Scan(&n)
 	})
 	if err != nil {
@@ -415,14 +415,14 @@ func (s *Store) CountVouchers(ctx context.Context) (n int64, err error) {
 // when another transaction was in the way. A caller that gives up while waiting for its turn is let go; once the
 // transaction has begun, it is seen through.
 func (s *Store) write(ctx context.Context, fn func(*sql.Tx) error) error {
-	return s.insist(ctx, func(ctx context.Context) error { return s.transact(ctx, fn) })
+	return s.retry(ctx, func(ctx context.Context) error { return s.transact(ctx, fn) })
 }
 
-// transactUnhurried is transact for what may take minutes, and is about the rows of all accounts.
-func (s *Store) transactUnhurried(ctx context.Context, fn func(*sql.Tx) error) error {
+// transactInBackground is transact for what may take minutes.
+func (s *Store) transactInBackground(ctx context.Context, fn func(*sql.Tx) error) error {
 	return s.transactWithin(ctx, 0, func(tx *sql.Tx) error {
-		if s.dialect.unhurried != "" {
-			if _, err := tx.ExecContext(ctx, s.dialect.unhurried); err != nil {
+		if s.dialect.noLockTimeout != "" {
+			if _, err := tx.ExecContext(ctx, s.dialect.noLockTimeout); err != nil {
 				return err
 			}
 		}
@@ -430,28 +430,23 @@ func (s *Store) transactUnhurried(ctx context.Context, fn func(*sql.Tx) error) e
 	})
 }
 
-// ask runs fn, which only reads and may run again.
-func (s *Store) ask(ctx context.Context, fn func(context.Context) error) error {
-	return s.insist(ctx, fn)
-}
-
-// tries bounds how often something is tried that was not done because the database asked for patience.
+// How often, and for how long, what failed for a passing reason is tried again.
 const (
-	tries          = 6
-	tryAgainWithin = time.Second // who has waited longer has been patient already
+	tries    = 6
+	retryFor = time.Second
 )
 
-// insist runs fn until it succeeds or fails for good, a bounded number of times and for no longer than the dialect has patience.
-func (s *Store) insist(ctx context.Context, fn func(context.Context) error) error {
-	if s.dialect.patience > 0 {
+// retry runs fn, which may run again, until it succeeds or fails for good, a bounded number of times and within the dialect's timeout.
+func (s *Store) retry(ctx context.Context, fn func(context.Context) error) error {
+	if s.dialect.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.dialect.patience)
+		ctx, cancel = context.WithTimeout(ctx, s.dialect.timeout)
 		defer cancel()
 	}
 	begun := time.Now()
 	for try := 1; ; try++ {
 		err := fn(ctx)
-		if err == nil || try == tries || time.Since(begun) > max(tryAgainWithin, s.dialect.patience/2) || errors.Is(err, ledger.ErrUnknown) || !s.dialect.again(err) {
+		if err == nil || try == tries || time.Since(begun) > max(retryFor, s.dialect.timeout/2) || errors.Is(err, ledger.ErrUnknown) || !s.dialect.retryable(err) {
 			return err
 		}
 		pause := time.NewTimer(time.Millisecond + rand.N(time.Duration(try)*10*time.Millisecond)) // apart from who was in the way
@@ -466,11 +461,11 @@ func (s *Store) insist(ctx context.Context, fn func(context.Context) error) erro
 
 // transact runs fn once, in a transaction.
 func (s *Store) transact(ctx context.Context, fn func(*sql.Tx) error) error {
-	return s.transactWithin(ctx, s.dialect.patience, fn)
+	return s.transactWithin(ctx, s.dialect.timeout, fn)
 }
 
 // transactWithin runs fn in a transaction that may take this long from when it begins, and no longer than ctx has; 0: as long as it takes.
-func (s *Store) transactWithin(ctx context.Context, patience time.Duration, fn func(*sql.Tx) error) error {
+func (s *Store) transactWithin(ctx context.Context, timeout time.Duration, fn func(*sql.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -481,8 +476,8 @@ func (s *Store) transactWithin(ctx context.Context, patience time.Duration, fn f
 	defer conn.Close()
 	deadline, limited := ctx.Deadline()
 	ctx = context.WithoutCancel(ctx)
-	if patience > 0 {
-		if latest := time.Now().Add(patience); !limited || latest.Before(deadline) {
+	if timeout > 0 {
+		if latest := time.Now().Add(timeout); !limited || latest.Before(deadline) {
 			deadline = latest
 		}
 		var cancel context.CancelFunc

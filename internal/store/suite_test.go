@@ -62,7 +62,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"wrong codes are counted":                   testGuesses,
 		"redemptions give attempts back":            testRewards,
 		"days are counted":                          testCounts,
-		"strangers are counted":                     testStrangers,
+		"anonymous clients are counted":             testAnonymous,
 		"what was given back is kept":               testGivenBack,
 		"the use of keys is kept":                   testKeyUses,
 		"old records are forgotten":                 testForget,
@@ -394,7 +394,7 @@ func testGroupIsAtomic(t *testing.T, open opener) {
 		_ = s.Group(t.Context(), want, func(*ledger.State) ledger.Changes { panic("decide") })
 	}()
 	diff(t, dump(t, s), before)
-	runGroup(t, s, want, changes) // and the store still works
+	runGroup(t, s, want, changes) // and the store still batches
 }
 
 // dump gives every row of every table, for comparison.
@@ -459,7 +459,7 @@ func testStaleVoucher(t *testing.T, open opener) {
 	}
 	diff(t, dump(t, s), before)
 	err = s.dialect.transact(t.Context(), s, func(run runner) error {
-		return run(t.Context(), []work{{statement: updateVoucher, account: g.AccountID, rows: [][]any{{1, 5, 2, bare(newID()), bare(g.ID), 7}}}})
+		return run(t.Context(), []batch{{query: updateVoucher, account: g.AccountID, rows: [][]any{{1, 5, 2, keyOf(newID()), keyOf(g.ID), 7}}}})
 	})
 	if !errors.Is(err, errMissed) {
 		t.Errorf("a voucher was written over another state than the loaded one: %v", err)
@@ -471,7 +471,7 @@ func testConstraints(t *testing.T, open opener) {
 	s, _ := open(t)
 	g := issue(t, s, newID(), 2)
 	taken := redeem(t, s, &g[0].Voucher, 500)
-	a, v, last := bare(g[0].AccountID), bare(g[0].ID), bare(taken.ID)
+	a, v, last := keyOf(g[0].AccountID), keyOf(g[0].ID), keyOf(taken.ID)
 	naked := g[0].Voucher // with nothing that refers to it
 	naked.ID = newID()
 	if _, err := s.writer.ExecContext(t.Context(), insertVoucher.one, voucherRow(&naked)...); err != nil {
@@ -493,35 +493,35 @@ func testConstraints(t *testing.T, open opener) {
 		"another value of a voucher":  {`UPDATE voucher SET original = original + 1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
 		"a longer validity":           {`UPDATE voucher SET valid_until = 1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
 		"deleting a voucher":          {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, v}},
-		"deleting a naked voucher":    {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, bare(naked.ID)}},
-		"a history of another value":  {entry + `($1, $2, 1, NULL, $3, 'ISSUED', 0, 9999, 3, 0, NULL, '', '', '')`, []any{a, bare(naked.ID), bare(newID())}},
+		"deleting a naked voucher":    {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, keyOf(naked.ID)}},
+		"a history of another value":  {entry + `($1, $2, 1, NULL, $3, 'ISSUED', 0, 9999, 3, 0, NULL, '', '', '')`, []any{a, keyOf(naked.ID), keyOf(newID())}},
 		"deleting a redemption's key": {`DELETE FROM request WHERE account_id = $1 AND key = 'k'`, []any{a}},
 		"a key twice": {`INSERT INTO request (account_id, key, operation, fingerprint, status, answer, sealed, spent, made_at)
 			VALUES ($1, 'k', 'redeem-gift', $2, 200, $2, FALSE, FALSE, 0)`, []any{a, make([]byte, 32)}},
 		"changing an entry":           {`UPDATE entry SET delta = -1 WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
 		"changing an entry's words":   {`UPDATE entry SET reason = 'x' WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
 		"deleting an entry":           {`DELETE FROM entry WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
-		"an entry after itself":       {entry + `($1, $2, 3, $3, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
-		"an entry after none":         {entry + `($1, $2, 3, NULL, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID())}},
+		"an entry after itself":       {entry + `($1, $2, 3, $3, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID())}},
+		"an entry after none":         {entry + `($1, $2, 3, NULL, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID())}},
 		"an entry after a younger":    {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, make([]byte, 16), last}},
-		"a number that does not fit":  {entry + `($1, $2, 2, $4, $3, 'REDEMPTION', -500, 9000, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID()), last}},
-		"the same entry id twice":     {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, bare(taken.ID), last}},
-		"a gap in the history":        {entry + `($1, $2, 4, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID()), last}},
-		"a balance out of nowhere":    {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID()), last}},
-		"a history that begins again": {entry + `($1, $2, 3, $4, $3, 'ISSUED', 0, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID()), last}},
-		"a redemption that gives":     {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', 1, 9501, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID()), last}},
-		"a cancellation that takes":   {entry + `($1, $2, 3, $4, $3, 'CANCELLATION', -1, 9499, 7, 0, NULL, '', '', '')`, []any{a, v, bare(newID()), last}},
-		"an unknown kind of entry":    {entry + `($1, $2, 3, $4, $3, 'GIFT', 0, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID()), last}},
-		"a reversal of nothing":       {entry + `($1, $2, 3, $4, $3, 'REVERSAL', 1, 9501, 5, 0, NULL, '', '', '')`, []any{a, v, bare(newID()), last}},
+		"a number that does not fit":  {entry + `($1, $2, 2, $4, $3, 'REDEMPTION', -500, 9000, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID()), last}},
+		"the same entry id twice":     {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(taken.ID), last}},
+		"a gap in the history":        {entry + `($1, $2, 4, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID()), last}},
+		"a balance out of nowhere":    {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID()), last}},
+		"a history that begins again": {entry + `($1, $2, 3, $4, $3, 'ISSUED', 0, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID()), last}},
+		"a redemption that gives":     {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', 1, 9501, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID()), last}},
+		"a cancellation that takes":   {entry + `($1, $2, 3, $4, $3, 'CANCELLATION', -1, 9499, 7, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID()), last}},
+		"an unknown kind of entry":    {entry + `($1, $2, 3, $4, $3, 'GIFT', 0, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID()), last}},
+		"a reversal of nothing":       {entry + `($1, $2, 3, $4, $3, 'REVERSAL', 1, 9501, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID()), last}},
 		"a reversal above its redemption": {entry + `($1, $2, 3, $4, $3, 'REVERSAL', 501, 10001, 5, 0, $4, '', '', '')`,
-			[]any{a, v, bare(newID()), bare(taken.ID)}},
+			[]any{a, v, keyOf(newID()), keyOf(taken.ID)}},
 		"reversals above their redemption": {entry + `($1, $2, 3, $5, $3, 'REVERSAL', 300, 9800, 5, 0, $5, '', '', ''),
-			($1, $2, 4, $3, $4, 'REVERSAL', 201, 10001, 5, 0, $5, '', '', '')`, []any{a, v, bare(newID()), bare(newID()), bare(taken.ID)}},
+			($1, $2, 4, $3, $4, 'REVERSAL', 201, 10001, 5, 0, $5, '', '', '')`, []any{a, v, keyOf(newID()), keyOf(newID()), keyOf(taken.ID)}},
 		"a reversal on another voucher": {entry + `($1, $2, 2, $5, $3, 'REVERSAL', 1, 10001, 3, 0, $4, '', '', '')`,
-			[]any{a, bare(g[1].ID), bare(newID()), bare(taken.ID), bare(g[1].Last)}},
-		"an entry of no voucher": {entry + `($1, $2, 1, NULL, $3, 'ISSUED', 0, 5, 1, 0, NULL, '', '', '')`, []any{a, bare(newID()), bare(newID())}},
+			[]any{a, keyOf(g[1].ID), keyOf(newID()), keyOf(taken.ID), keyOf(g[1].Last)}},
+		"an entry of no voucher": {entry + `($1, $2, 1, NULL, $3, 'ISSUED', 0, 5, 1, 0, NULL, '', '', '')`, []any{a, keyOf(newID()), keyOf(newID())}},
 		"a code twice": {`INSERT INTO secret (hash, kind, account_id, voucher_id) VALUES ($3, 'code', $1, $2)`,
-			[]any{a, bare(g[1].ID), s.keys.CodeHash(g[0].Card.Code)}},
+			[]any{a, keyOf(g[1].ID), s.keys.CodeHash(g[0].Card.Code)}},
 		"a second code of one voucher": {`INSERT INTO secret (hash, kind, account_id, voucher_id) VALUES ($3, 'code', $1, $2)`,
 			[]any{a, v, s.keys.CodeHash(newCode())}},
 		"an id of another length": {`INSERT INTO account (id, config, version) VALUES ($1, '{}', 1)`, []any{[]byte("short")}},
@@ -1152,16 +1152,16 @@ func testCounts(t *testing.T, open opener) {
 	}
 }
 
-func testStrangers(t *testing.T, open opener) {
+func testAnonymous(t *testing.T, open opener) {
 	s, again := open(t)
 	const network = "192.0.2.0/24"
 	take := func(network string, now time.Time) bool {
 		t.Helper()
-		b, allowed, err := s.TakeStranger(t.Context(), network, now)
+		b, allowed, err := s.TakeAnonymous(t.Context(), network, now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := again().Stranger(t.Context(), network)
+		got, err := again().AnonymousBucket(t.Context(), network)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -1173,15 +1173,15 @@ func testStrangers(t *testing.T, open opener) {
 			t.Errorf("attempt %d is allowed: %v", n+1, allowed)
 		}
 	}
-	if b, err := s.Stranger(t.Context(), "192.0.3.0/24"); err != nil || b != (ratelimit.Bucket{}) {
+	if b, err := s.AnonymousBucket(t.Context(), "192.0.3.0/24"); err != nil || b != (ratelimit.Bucket{}) {
 		t.Errorf("another network has %v, %v", b, err)
 	}
 	take("192.0.3.0/24", noon)
-	if rows := dump(t, s)["stranger_bucket"]; len(rows) != 2 {
+	if rows := dump(t, s)["anonymous_bucket"]; len(rows) != 2 {
 		t.Errorf("%d buckets, want 2", len(rows))
 	}
 	take("192.0.4.0/24", noon.Add(time.Hour))
-	if rows := dump(t, s)["stranger_bucket"]; len(rows) != 1 {
+	if rows := dump(t, s)["anonymous_bucket"]; len(rows) != 1 {
 		t.Errorf("%d buckets are kept when the old ones are long full, want 1", len(rows))
 	}
 }
@@ -1284,12 +1284,12 @@ func testVerify(t *testing.T, open opener) {
 	diff(t, problems(t, s), map[string]int{})
 
 	spoil(t, s,
-		`UPDATE card SET secrets = (SELECT secrets FROM card WHERE voucher_id = $1) WHERE voucher_id = $2`, bare(gifts[0].ID), bare(gifts[1].ID))
+		`UPDATE card SET secrets = (SELECT secrets FROM card WHERE voucher_id = $1) WHERE voucher_id = $2`, keyOf(gifts[0].ID), keyOf(gifts[1].ID))
 	diff(t, problems(t, s), map[string]int{"codes and tokens": 1})
-	spoil(t, s, `DELETE FROM secret WHERE voucher_id = $1 AND kind = 'token'`, bare(gifts[7].ID))
-	spoil(t, s, `UPDATE request SET entry_id = $1 WHERE key = 'k'`, bare(newID()))
-	spoil(t, s, `UPDATE tally SET vouchers = vouchers + 1 WHERE account_id = $1`, bare(accounts[1]))
-	spoil(t, s, `UPDATE secret SET hash = $1 WHERE voucher_id = $2 AND kind = 'code'`, bytes.Repeat([]byte{1}, 33), bare(gifts[900].ID))
+	spoil(t, s, `DELETE FROM secret WHERE voucher_id = $1 AND kind = 'token'`, keyOf(gifts[7].ID))
+	spoil(t, s, `UPDATE request SET entry_id = $1 WHERE key = 'k'`, keyOf(newID()))
+	spoil(t, s, `UPDATE tally SET vouchers = vouchers + 1 WHERE account_id = $1`, keyOf(accounts[1]))
+	spoil(t, s, `UPDATE secret SET hash = $1 WHERE voucher_id = $2 AND kind = 'code'`, bytes.Repeat([]byte{1}, 33), keyOf(gifts[900].ID))
 	diff(t, problems(t, s), map[string]int{
 		"codes and tokens": 3, "idempotency records": 1, "what idempotency records say was done": 1,
 		"the counts of gifts": 1})

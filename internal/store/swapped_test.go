@@ -40,13 +40,13 @@ func swapHashes(ctx context.Context, tx *sql.Tx, kind string, a, b *gift.Gift) e
 	var hashes [2][]byte
 	for i, g := range []*gift.Gift{a, b} {
 		const take = `DELETE FROM secret WHERE account_id = $1 AND voucher_id = $2 AND kind = $3 RETURNING hash`
-		if err := tx.QueryRowContext(ctx, take, bare(g.AccountID), bare(g.ID), kind).Scan(&hashes[i]); err != nil {
+		if err := tx.QueryRowContext(ctx, take, keyOf(g.AccountID), keyOf(g.ID), kind).Scan(&hashes[i]); err != nil {
 			return err
 		}
 	}
 	for i, g := range []*gift.Gift{b, a} {
 		const put = `INSERT INTO secret (hash, kind, account_id, voucher_id) VALUES ($1, $2, $3, $4)`
-		if _, err := tx.ExecContext(ctx, put, hashes[i], kind, bare(g.AccountID), bare(g.ID)); err != nil {
+		if _, err := tx.ExecContext(ctx, put, hashes[i], kind, keyOf(g.AccountID), keyOf(g.ID)); err != nil {
 			return err
 		}
 	}
@@ -62,14 +62,14 @@ func swapColumns(ctx context.Context, tx *sql.Tx, columns []string, a, b *gift.G
 	var rows [2][]any
 	for i, g := range []*gift.Gift{a, b} {
 		read := `SELECT ` + strings.Join(columns, ", ") + ` FROM card WHERE account_id = $1 AND voucher_id = $2`
-		if err := tx.QueryRowContext(ctx, read, bare(g.AccountID), bare(g.ID)).Scan(to...); err != nil {
+		if err := tx.QueryRowContext(ctx, read, keyOf(g.AccountID), keyOf(g.ID)).Scan(to...); err != nil {
 			return err
 		}
 		rows[i] = slices.Clone(values)
 	}
 	for i, g := range []*gift.Gift{b, a} {
 		write := `UPDATE card SET ` + strings.Join(set, ", ") + ` WHERE account_id = $1 AND voucher_id = $2`
-		if _, err := tx.ExecContext(ctx, write, append([]any{bare(g.AccountID), bare(g.ID)}, rows[i]...)...); err != nil {
+		if _, err := tx.ExecContext(ctx, write, append([]any{keyOf(g.AccountID), keyOf(g.ID)}, rows[i]...)...); err != nil {
 			return err
 		}
 	}

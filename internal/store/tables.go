@@ -10,8 +10,8 @@ type table struct {
 	name    string
 	key     []string // the primary key, by which its rows are put in order; the first of columns
 	columns []string
-	types   string     // of the columns, as in inserting
-	insert  *statement // a row
+	types   string // of the columns, as in inserting
+	insert  *query // a row
 }
 
 // tables are all that an installation is, each after those that its rows refer to. Rows of a history come in the order in
@@ -47,19 +47,19 @@ var tables = []table{
 	newTable("till_bucket", 3, "account_id, key_id, location_id, full_at, taken_at", "BBBNN"),
 	newTable("key_miss", 2, "account_id, key_id, since, misses", "BBNN"),
 	newTable("day_count", 2, "account_id, what, day, amount, gifts, messages, texts, kept", "BBNNNNNN"),
-	newTable("stranger_bucket", 1, "address_hash, full_at, taken_at", "BNN"),
+	newTable("anonymous_bucket", 1, "address_hash, full_at, taken_at", "BNN"),
 	newTable("key_use", 1, "key_id, used_at", "BN"),
 }
 
 // newTable takes columns and types as inserting does; the first keys of them are the primary key.
 func newTable(name string, keys int, columns, types string) table {
 	names := columnNames(columns)
-	return table{name, names[:keys], names, types, inserting(name, columns, types, "")}
+	return table{name, names[:keys], names, types, insertRows(name, columns, types, "")}
 }
 
 // replacing makes the table one whose rows may be there before they come.
 func (t table) replacing(rest string) table {
-	t.insert = inserting(t.name, strings.Join(t.columns, ", "), t.types, rest)
+	t.insert = insertRows(t.name, strings.Join(t.columns, ", "), t.types, rest)
 	return t
 }
 

@@ -9,7 +9,7 @@ import (
 
 // The terms of an order can be the longest that there is of it, and are the same for all its gifts: they are kept once.
 
-var insertTerms = inserting("order_terms", "account_id, order_id, terms, promotional_terms", "BBTT", "")
+var insertTerms = insertRows("order_terms", "account_id, order_id, terms, promotional_terms", "BBTT", "")
 
 // cardAndTerms are cardColumns with the terms of the order, where those were kept apart.
 const cardAndTerms = `c.account_id, c.voucher_id, c.secrets, c.label, ` +
@@ -19,8 +19,8 @@ const cardAndTerms = `c.account_id, c.voucher_id, c.secrets, c.label, ` +
 const ofOrder = ` FROM order_terms AS o WHERE o.account_id = v.account_id AND o.order_id = v.order_id`
 
 // sharedTerms tells of which orders among new gifts the terms are kept apart, and makes rows of them.
-func sharedTerms(gifts []gift.Gift) (shared map[ledger.Ref]bool, rows work) {
-	shared, rows = map[ledger.Ref]bool{}, work{statement: insertTerms}
+func sharedTerms(gifts []gift.Gift) (shared map[ledger.Ref]bool, rows batch) {
+	shared, rows = map[ledger.Ref]bool{}, batch{query: insertTerms}
 	for len(gifts) > 0 {
 		first, n := &gifts[0], 1
 		same := first.Card.Terms != "" || first.Card.PromotionalTerms != ""
@@ -30,7 +30,7 @@ func sharedTerms(gifts []gift.Gift) (shared map[ledger.Ref]bool, rows work) {
 		}
 		if same && n > 1 {
 			shared[ledger.Ref{AccountID: first.AccountID, ID: first.OrderID}] = true
-			rows.rows = append(rows.rows, []any{bare(first.AccountID), bare(first.OrderID), first.Card.Terms, first.Card.PromotionalTerms})
+			rows.rows = append(rows.rows, []any{keyOf(first.AccountID), keyOf(first.OrderID), first.Card.Terms, first.Card.PromotionalTerms})
 		}
 		gifts = gifts[n:]
 	}

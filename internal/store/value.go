@@ -9,7 +9,7 @@ import (
 	"boon.example/internal/sealed"
 )
 
-// How Go values stand in columns. Arguments are made by id, bare and micros; columns are read into scanID and scanTime.
+// How Go values stand in columns. Arguments are made by id, keyOf and micros; columns are read into scanID and scanTime.
 
 // id is a column that may be NULL: the zero ID is.
 func id(v gift.ID) any {
@@ -19,8 +19,8 @@ func id(v gift.ID) any {
 	return v[:]
 }
 
-// bare is a column that is part of a key, where the zero ID is 16 zeros.
-func bare(v gift.ID) any { return v[:] }
+// keyOf is a column that is part of a key, where the zero ID is 16 zeros.
+func keyOf(v gift.ID) any { return v[:] }
 
 // micros is a time; the zero time is NULL.
 func micros(t time.Time) any {

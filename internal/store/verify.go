@@ -155,7 +155,7 @@ type sealedCard struct {
 func (s *Store) cardPage(ctx context.Context, after [2]gift.ID, limit int) (page []sealedCard, err error) {
 	const query = `SELECT c.account_id, c.voucher_id, c.secrets FROM card AS c WHERE (c.account_id, c.voucher_id) > ($1, $2)
 		ORDER BY c.account_id, c.voucher_id LIMIT $3`
-	err = each(ctx, s.readers, query, []any{bare(after[0]), bare(after[1]), limit}, func(rows *sql.Rows) error {
+	err = each(ctx, s.readers, query, []any{keyOf(after[0]), keyOf(after[1]), limit}, func(rows *sql.Rows) error {
 		var c sealedCard
 		err := rows.Scan(scanID{&c.gift[0]}, scanID{&c.gift[1]}, &c.secrets)
 		page = append(page, c)
@@ -173,9 +173,9 @@ type secretHash struct {
 // hashesOf gives the hashes that lead to gifts after one and up to another, or to the end of all.
 func (s *Store) hashesOf(ctx context.Context, after, last [2]gift.ID, toTheEnd bool) (map[[2]gift.ID][]secretHash, error) {
 	query, args := `SELECT s.account_id, s.voucher_id, s.kind, s.hash FROM secret AS s WHERE (s.account_id, s.voucher_id) > ($1, $2)`,
-		[]any{bare(after[0]), bare(after[1])}
+		[]any{keyOf(after[0]), keyOf(after[1])}
 	if !toTheEnd {
-		query, args = query+` AND (s.account_id, s.voucher_id) <= ($3, $4)`, append(args, bare(last[0]), bare(last[1]))
+		query, args = query+` AND (s.account_id, s.voucher_id) <= ($3, $4)`, append(args, keyOf(last[0]), keyOf(last[1]))
 	}
 	hashes := map[[2]gift.ID][]secretHash{}
 	err := each(ctx, s.readers, query, args, func(rows *sql.Rows) error {
@@ -220,7 +220,7 @@ func (s *Store) checkAnswers(ctx context.Context, found func(string)) error {
 	var last ledger.RequestKey
 	for n := size; n == size; {
 		n = 0
-		err := each(ctx, s.readers, query, []any{bare(last.AccountID), last.Key, string(last.Operation), size}, func(rows *sql.Rows) error {
+		err := each(ctx, s.readers, query, []any{keyOf(last.AccountID), last.Key, string(last.Operation), size}, func(rows *sql.Rows) error {
 			n++
 			var kind gift.Kind
 			var long []byte

@@ -358,12 +358,12 @@ CREATE TABLE till_bucket (
 );
 
 -- Attempts without a valid key, for each client network.
-CREATE TABLE stranger_bucket (
+CREATE TABLE anonymous_bucket (
     address_hash BYTEA  NOT NULL PRIMARY KEY CHECK (length(address_hash) = 33),
     full_at      BIGINT,
     taken_at     BIGINT
 );
-CREATE INDEX stranger_full ON stranger_bucket (full_at);
+CREATE INDEX anonymous_full ON anonymous_bucket (full_at);
 
 -- How many codes of a key were wrong within an hour; many raise an alarm.
 CREATE TABLE key_miss (

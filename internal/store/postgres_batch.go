@@ -13,55 +13,54 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// pipelined runs the works of a transaction in as few round trips as their answers allow: the way of a database at the other end of a
-// network. Works that nothing comes back from are sent with what follows them, at the latest with the COMMIT.
-type pipelined struct {
-	conn   *pgx.Conn
-	spread bool // Store.spread
-	begun  bool
-	unsent pgx.Batch
-	waits  time.Duration // for a commit
+// batchExecutor runs the batches of a transaction on PostgreSQL, in as few round trips as their answers allow. Batches that nothing comes
+// back from are sent with what follows them, at the latest with the COMMIT.
+type batchExecutor struct {
+	conn          *pgx.Conn
+	spread        bool // Store.spread
+	begun         bool
+	unsent        pgx.Batch
+	commitTimeout time.Duration
 }
 
-// transactPipelined runs fn in a transaction and commits. BEGIN travels with fn's first step.
-func transactPipelined(ctx context.Context, s *Store, fn func(runner) error) error {
+// transactPostgres runs fn in a transaction and commits. BEGIN travels with fn's first step.
+func transactPostgres(ctx context.Context, s *Store, fn func(runner) error) error {
 	conn, err := s.writer.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("waiting to write: %w", err)
 	}
 	defer conn.Close()
 	return conn.Raw(func(driverConn any) (err error) {
-		waits := max(commitPatience, s.dialect.patience)
-		p := pipelined{conn: driverConn.(*stdlib.Conn).Conn(), spread: s.spread, waits: waits}
+		p := batchExecutor{conn: driverConn.(*stdlib.Conn).Conn(), spread: s.spread, commitTimeout: max(commitTimeout, s.dialect.timeout)}
 		defer func() {
 			if err != nil {
 				p.rollBack(ctx)
 			}
 		}()
-		if err := fn(p.run); err != nil || !p.begun {
+		if err := fn(p.execBatch); err != nil || !p.begun {
 			return err
 		}
 		return p.commit(ctx)
 	})
 }
 
-// readPipelined runs fn without a transaction: each of its steps sees what was committed before it.
-func (s *Store) readPipelined(ctx context.Context, fn func(runner) error) error {
+// readPostgres runs fn without a transaction: each of its steps sees what was committed before it.
+func (s *Store) readPostgres(ctx context.Context, fn func(runner) error) error {
 	conn, err := s.readers.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("waiting to read: %w", err)
 	}
 	defer conn.Close()
 	return conn.Raw(func(driverConn any) error {
-		return fn(func(ctx context.Context, works []work) error {
-			step := pipelined{conn: driverConn.(*stdlib.Conn).Conn(), spread: s.spread, begun: true}
-			return step.run(ctx, works)
+		return fn(func(ctx context.Context, batches []batch) error {
+			step := batchExecutor{conn: driverConn.(*stdlib.Conn).Conn(), spread: s.spread, begun: true}
+			return step.execBatch(ctx, batches)
 		})
 	})
 }
 
-func (p *pipelined) run(ctx context.Context, works []work) error {
-	if len(works) == 0 {
+func (p *batchExecutor) execBatch(ctx context.Context, batches []batch) error {
+	if len(batches) == 0 {
 		return nil
 	}
 	if !p.begun {
@@ -69,9 +68,9 @@ func (p *pipelined) run(ctx context.Context, works []work) error {
 		p.unsent.Queue(`BEGIN`)
 	}
 	asks := p.spread // there, only this program can tell whether each row was hit
-	for i := range works {
-		works[i].queue(&p.unsent, p.spread)
-		asks = asks || works[i].take != nil
+	for i := range batches {
+		batches[i].queue(&p.unsent, p.spread)
+		asks = asks || batches[i].scan != nil
 	}
 	if !asks {
 		return nil
@@ -80,26 +79,26 @@ func (p *pipelined) run(ctx context.Context, works []work) error {
 }
 
 // send sends what was not sent yet, and reads the answers.
-func (p *pipelined) send(ctx context.Context) error {
+func (p *batchExecutor) send(ctx context.Context) error {
 	b := p.unsent
 	p.unsent = pgx.Batch{}
 	return p.conn.SendBatch(ctx, &b).Close()
 }
 
-// queue adds a work to a batch: all its rows at once, column by column, or one by one. A row alone, which names its account or its hash, is
+// queue adds a batch: all its rows at once, column by column, or one by one. A row alone, which names its account or its hash, is
 // what a database that is spread over machines knows where to send.
-func (w *work) queue(b *pgx.Batch, spread bool) {
+func (w *batch) queue(b *pgx.Batch, spread bool) {
 	if len(w.rows) == 0 {
 		return
 	}
-	text, calls := w.piped, 1
+	text, calls := w.arrays, 1
 	if text == "" || spread {
 		text, calls = w.one, len(w.rows)
 	}
 	var hits int64
 	for call := range calls {
 		args := w.scope()
-		if text == w.piped {
+		if text == w.arrays {
 			args = append(args, columnsOf(w.rows)...)
 		} else {
 			args = append(args, w.rows[call]...)
@@ -108,7 +107,7 @@ func (w *work) queue(b *pgx.Batch, spread bool) {
 			n, err := w.receive(results)
 			hits += n
 			switch {
-			case w.exact && sqlState(err) == divisionByZero: // see updating
+			case w.exact && sqlState(err) == divisionByZero: // see updateByKeys
 				return fmt.Errorf("%s: %w", w.what, errMissed)
 			case err != nil:
 				return fmt.Errorf("%s: %w", w.what, err)
@@ -133,8 +132,8 @@ func columnsOf(rows [][]any) []any {
 	return columns
 }
 
-func (w *work) receive(results pgx.BatchResults) (hits int64, err error) {
-	if w.take == nil {
+func (w *batch) receive(results pgx.BatchResults) (hits int64, err error) {
+	if w.scan == nil {
 		tag, err := results.Exec()
 		return tag.RowsAffected(), err
 	}
@@ -144,7 +143,7 @@ func (w *work) receive(results pgx.BatchResults) (hits int64, err error) {
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := w.take(rows); err != nil {
+		if err := w.scan(rows); err != nil {
 			return 0, err
 		}
 	}
@@ -153,8 +152,8 @@ func (w *work) receive(results pgx.BatchResults) (hits int64, err error) {
 
 // commit sends what was not sent yet with the COMMIT behind it. It may take longer than the transaction had left: what is being
 // committed is not abandoned lightly, for then nobody knows what became of it.
-func (p *pipelined) commit(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.waits)
+func (p *batchExecutor) commit(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.commitTimeout)
 	defer cancel()
 	forgetNotices(p.conn)
 	arrived := false // an answer to the COMMIT
@@ -179,12 +178,12 @@ func (p *pipelined) commit(ctx context.Context) error {
 
 // refused tells that the COMMIT was not done, from an error of what was sent before it: the server refused a statement, and did nothing that
 // came after it, or nothing was sent and the transaction is still open.
-func (p *pipelined) refused(err error) bool {
+func (p *batchExecutor) refused(err error) bool {
 	return sqlState(err) != "" || errors.Is(err, errMissed) || !p.conn.IsClosed() && p.conn.PgConn().TxStatus() != 'I'
 }
 
 // rollBack leaves the connection as it was, or closes it.
-func (p *pipelined) rollBack(ctx context.Context) {
+func (p *batchExecutor) rollBack(ctx context.Context) {
 	if p.conn.IsClosed() || p.conn.PgConn().TxStatus() == 'I' {
 		return
 	}

@@ -9,37 +9,37 @@ import (
 	"boon.example/internal/gift"
 )
 
-// perStatement is how many rows one statement carries where rows are written out as placeholders; what is left over goes one
-// by one, so that each has two texts only, both prepared.
-const perStatement = 16
+// rowsPerQuery is how many rows a query takes where rows are written out as placeholders. What is left over goes row by row, so that
+// each query has two texts only, both prepared.
+const rowsPerQuery = 16
 
-// statement is what a group of commands does to many rows at once. It is written once, and said in two ways: rowwise with
-// placeholders for a row or for perStatement of them, and pipelined, where rows go as one array for each column.
-type statement struct {
+// query is one statement for many rows. It is written once, and has texts for both databases: on SQLite with placeholders for a row or
+// for rowsPerQuery of them, on PostgreSQL with an array for each column.
+type query struct {
 	what      string // for errors: "writing into entry"
-	one, many string // rowwise; many is "" when rows go one by one
-	piped     string // pipelined: all rows, each column an array; "": they go one by one
+	one, many string // SQLite; many is "" when rows go one by one
+	arrays    string // PostgreSQL: all rows, each column an array; "": they go one by one
 	scoped    bool   // $1 is the account; what follows are the columns of a row
 	exact     bool   // each row must hit one
 }
 
-// work is a statement with its rows.
-type work struct {
-	*statement
+// batch is a query with its rows.
+type batch struct {
+	*query
 	account gift.ID
 	rows    [][]any
-	take    func(scanner) error // is handed what comes back; nil: nothing does
+	scan    func(scanner) error // reads a row that comes back; nil: nothing does
 }
 
 // scanner is a row that came back.
 type scanner interface{ Scan(...any) error }
 
-// runner does several works in order, within one transaction.
-type runner func(ctx context.Context, works []work) error
+// runner does several batches in order, within one transaction.
+type runner func(ctx context.Context, batches []batch) error
 
-// inserting writes rows into a table. columns is a list such as "v.id, v.status", in the order in which a row gives them; types
+// insertRows writes rows into a table. columns is a list such as "v.id, v.status", in the order in which a row gives them; types
 // has a letter for each: B for BYTEA, N for BIGINT, T for TEXT, F for BOOLEAN. rest follows the rows.
-func inserting(table, columns, types, rest string) *statement {
+func insertRows(table, columns, types, rest string) *query {
 	names := columnNames(columns)
 	into := fmt.Sprintf("INSERT INTO %s (%s) ", table, strings.Join(names, ", "))
 	text := func(rows int) string {
@@ -49,8 +49,8 @@ func inserting(table, columns, types, rest string) *statement {
 		}
 		return into + "VALUES " + strings.Join(groups, ", ") + rest
 	}
-	return &statement{what: "writing into " + table, one: text(1), many: text(perStatement),
-		piped: into + "SELECT * FROM unnest(" + arrays(1, types) + ")" + rest}
+	return &query{what: "writing into " + table, one: text(1), many: text(rowsPerQuery),
+		arrays: into + "SELECT * FROM unnest(" + arrays(1, types) + ")" + rest}
 }
 
 // columnNames takes the names out of a list such as "v.id, v.status".
@@ -66,22 +66,22 @@ func columnNames(columns string) []string {
 // planner may turn around, they were seen to cost the reading of a whole account: before a table has figures, it seems to have a few
 // rows for each. OFFSET 0 is what keeps the planner from turning a join around.
 
-// updating changes a row of an account, $1, for each of its rows, whose columns, of types as in inserting, are $2 and so on in its text.
-// That has one WHERE, which compares all of the key. Each must hit one: pipelined, where a COMMIT may be on its way already, the statement
-// itself divides by zero else.
-func updating(what, types, text string) *statement {
+// updateByKeys changes a row of an account, $1, for each of its rows, whose columns, of types as in insertRows, are $2 and so on in its text.
+// That has one WHERE, which compares all of the key. Each must hit one. On PostgreSQL, where a COMMIT may be on its way already, the statement
+// itself sees to that: it divides by zero.
+func updateByKeys(what, types, text string) *query {
 	set, where, _ := strings.Cut(strings.ReplaceAll(text, "$", "w.c"), " WHERE ")
-	return &statement{what: what, one: text, scoped: true, exact: true,
-		piped: "WITH hit AS (" + set + " FROM " + given(types) + " WHERE " + where + " RETURNING 1)" +
+	return &query{what: what, one: text, scoped: true, exact: true,
+		arrays: "WITH hit AS (" + set + " FROM " + keyTable(types) + " WHERE " + where + " RETURNING 1)" +
 			" SELECT 1 / (count(*) = cardinality(" + arrays(2, types[:1]) + "))::INT FROM hit"}
 }
 
 // errMissed tells that a row that was to be changed is not there, or not as it was.
 var errMissed = errors.New("a row that was to be changed is not there, or not as it was")
 
-// given is a table w of the account as c1 and of columns of these types as c2 and so on, each of an array. Were the account a constant
+// keyTable is a table w of the account as c1 and of columns of these types as c2 and so on, each of an array. Were the account a constant
 // there, the planner could begin with all rows of it.
-func given(types string) string {
+func keyTable(types string) string {
 	columns := make([]string, len(types))
 	for i := range columns {
 		columns[i] = fmt.Sprint("c", i+2)
@@ -89,36 +89,36 @@ func given(types string) string {
 	return "(SELECT $1::BYTEA AS c1, r.* FROM unnest(" + arrays(2, types) + ") AS r (" + strings.Join(columns, ", ") + ") OFFSET 0) AS w"
 }
 
-// deleting takes out rows of an account from a table by a column of their key, a BYTEA.
-func deleting(what, table, column string) *statement {
+// deleteByKeys takes out rows of an account from a table by a column of their key, a BYTEA.
+func deleteByKeys(what, table, column string) *query {
 	from := "DELETE FROM " + table + " AS t"
 	one, many := byKeys(from+" WHERE t.account_id = $1 AND t."+column+" {keys}", 2)
-	return &statement{what: what, one: one, many: many, piped: from + " USING " + given("B") + " WHERE t.account_id = w.c1 AND t." + column + " = w.c2",
+	return &query{what: what, one: one, many: many, arrays: from + " USING " + keyTable("B") + " WHERE t.account_id = w.c1 AND t." + column + " = w.c2",
 		scoped: true}
 }
 
-// finding selects rows by a column of their key, of a type as in inserting: in its text the column is followed by {keys}. When scoped, the
+// selectByKeys selects rows by a column of their key, of a type as in insertRows: in its text the column is followed by {keys}. When scoped, the
 // account is $1. {lock} stands where rows are locked that are about to be written; they are, in the order of the keys.
-func finding(what, text, of string, scoped bool) *statement {
+func selectByKeys(what, text, of string, scoped bool) *query {
 	from := 1
 	if scoped {
 		from = 2
 	}
 	one, many := byKeys(strings.Replace(text, " {lock}", "", 1), from)
 	each := strings.NewReplacer("{keys}", "= wanted.k", " {lock}", lockRows).Replace(text)
-	return &statement{what: what, one: one, many: many, scoped: scoped,
-		piped: "SELECT found.* FROM unnest(" + arrays(from, of) + ") AS wanted (k) CROSS JOIN LATERAL (" + each + " OFFSET 0) AS found"}
+	return &query{what: what, one: one, many: many, scoped: scoped,
+		arrays: "SELECT found.* FROM unnest(" + arrays(from, of) + ") AS wanted (k) CROSS JOIN LATERAL (" + each + " OFFSET 0) AS found"}
 }
 
-// asking selects rows of an account, $1, that the rows of the work each say more of: $2 and so on.
-func asking(what, text string) *statement {
-	return &statement{what: "reading " + what, one: text, scoped: true}
+// selectEach selects rows of an account, $1, for each row of its batch, which says more: $2 and so on.
+func selectEach(what, text string) *query {
+	return &query{what: "reading " + what, one: text, scoped: true}
 }
 
-// byKeys says a text for one key and for perStatement of them, the first of which is $from.
+// byKeys says a text for one key and for rowsPerQuery of them, the first of which is $from.
 func byKeys(text string, from int) (one, many string) {
 	return strings.Replace(text, "{keys}", "= "+placeholders(from, 1), 1),
-		strings.Replace(text, "{keys}", "IN ("+placeholders(from, perStatement)+")", 1)
+		strings.Replace(text, "{keys}", "IN ("+placeholders(from, rowsPerQuery)+")", 1)
 }
 
 // arrays lists array placeholders of these types, beginning with $from.
@@ -143,18 +143,18 @@ func placeholders(from, n int) string {
 	return b.String()
 }
 
-// checkHits refuses a work that should have hit a row for each of its own, and did not.
-func (w *work) checkHits(n int64) error {
+// checkHits refuses a batch that should have hit a row for each of its own, and did not.
+func (w *batch) checkHits(n int64) error {
 	if w.exact && n != int64(len(w.rows)) {
 		return fmt.Errorf("%s: %w: %d of %d rows", w.what, errMissed, n, len(w.rows))
 	}
 	return nil
 }
 
-// scope begins the arguments of a work.
-func (w *work) scope() []any {
+// scope begins the arguments of a batch.
+func (w *batch) scope() []any {
 	if w.scoped {
-		return []any{bare(w.account)}
+		return []any{keyOf(w.account)}
 	}
 	return nil
 }

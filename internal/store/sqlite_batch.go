@@ -7,27 +7,27 @@ import (
 	"slices"
 )
 
-// rowwise runs the works of a group as prepared statements of a few rows each: the way of a database that is in this process,
-// where a call costs nothing and binding is what takes time.
-type rowwise struct {
+// rowExecutor runs batches on SQLite, as prepared statements of a few rows each: the database is in this process, where a call costs
+// nothing and binding is what takes time.
+type rowExecutor struct {
 	tx    *sql.Tx
 	hot   map[string]*sql.Stmt
 	bound map[string]*sql.Stmt // hot, bound to tx
 }
 
-// transactRowwise runs fn in a transaction and commits.
-func transactRowwise(ctx context.Context, s *Store, fn func(runner) error) error {
+// transactSQLite runs fn in a transaction and commits.
+func transactSQLite(ctx context.Context, s *Store, fn func(runner) error) error {
 	return s.transact(ctx, func(tx *sql.Tx) error {
-		return fn((&rowwise{tx, s.hot, map[string]*sql.Stmt{}}).run)
+		return fn((&rowExecutor{tx, s.hot, map[string]*sql.Stmt{}}).execRows)
 	})
 }
 
-func (r *rowwise) run(ctx context.Context, works []work) error {
-	for i := range works {
-		w := &works[i]
+func (r *rowExecutor) execRows(ctx context.Context, batches []batch) error {
+	for i := range batches {
+		w := &batches[i]
 		var hits int64
 		for done := 0; done < len(w.rows); {
-			text, size := w.many, perStatement
+			text, size := w.many, rowsPerQuery
 			if text == "" || len(w.rows)-done < size {
 				text, size = w.one, 1
 			}
@@ -35,7 +35,7 @@ func (r *rowwise) run(ctx context.Context, works []work) error {
 			for _, row := range w.rows[done : done+size] {
 				args = append(args, row...)
 			}
-			n, err := r.do(ctx, text, args, w.take)
+			n, err := r.do(ctx, text, args, w.scan)
 			if err != nil {
 				return fmt.Errorf("%s: %w", w.what, err)
 			}
@@ -49,9 +49,9 @@ func (r *rowwise) run(ctx context.Context, works []work) error {
 	return nil
 }
 
-func (r *rowwise) do(ctx context.Context, text string, args []any, take func(scanner) error) (hits int64, err error) {
+func (r *rowExecutor) do(ctx context.Context, text string, args []any, scan func(scanner) error) (hits int64, err error) {
 	stmt := r.stmt(ctx, text)
-	if take == nil {
+	if scan == nil {
 		result, err := stmt.ExecContext(ctx, args...)
 		if err != nil {
 			return 0, err
@@ -62,11 +62,11 @@ func (r *rowwise) do(ctx context.Context, text string, args []any, take func(sca
 	if err != nil {
 		return 0, err
 	}
-	return 0, drain(rows, func(rows *sql.Rows) error { return take(rows) })
+	return 0, drain(rows, func(rows *sql.Rows) error { return scan(rows) })
 }
 
 // stmt is the prepared statement for a text.
-func (r *rowwise) stmt(ctx context.Context, text string) *sql.Stmt {
+func (r *rowExecutor) stmt(ctx context.Context, text string) *sql.Stmt {
 	stmt := r.bound[text]
 	if stmt == nil {
 		stmt = r.tx.StmtContext(ctx, r.hot[text])
