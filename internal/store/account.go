@@ -9,7 +9,8 @@ import (
 	"boon.example/internal/gift"
 )
 
-// account is a gift.Account as a JSON document. Its member names are a storage format: they may be added to, not changed.
+// account is a gift.Account as a JSON document. Its member names are a storage format: they may be added to, not
+// changed.
 type account struct {
 	ID                    storedID       `json:"id"`
 	Name                  string         `json:"name"`

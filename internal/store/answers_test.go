@@ -92,8 +92,8 @@ func testVerifyLongAnswers(t *testing.T, open opener) {
 	}
 }
 
-// TestRecordsStayOnTheirPages: however long the answers, the locations and the keys of records are, a row fits on its page. SQLite reads
-// all of a row that does not, each time a look-up passes it on its way to another.
+// TestRecordsStayOnTheirPages: however long the answers, the locations and the keys of records are, a row fits on its
+// page. SQLite reads all of a row that does not, each time a look-up passes it on its way to another.
 func TestRecordsStayOnTheirPages(t *testing.T) {
 	t.Parallel()
 	s, _ := openSQLiteForTest(t)

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// A checkpoint copies the write-ahead log back into the database file. Left to the writer, it holds up every redemption of a group for
-// as long as it takes. So it runs beside the writer, on a connection of its own and little by little. Only that the log may begin anew, which
-// it does when all of it is copied, takes the writer's turn, now and then and for the little that was written meanwhile.
+// A checkpoint copies the write-ahead log back into the database file. Left to the writer, it holds up every
+// redemption of a group for as long as it takes. So it runs beside the writer, on a connection of its own and little
+// by little. Only that the log may begin anew, which it does when all of it is copied, takes the writer's turn, now
+// and then and for the little that was written meanwhile.
 const (
 	copyAt    = 2000                  // pages that wait to be copied, 8 MiB
 	beginAt   = 8000                  // pages in the log, 32 MiB
@@ -59,8 +60,8 @@ func (c *checkpointer) run(ctx context.Context) {
 			return
 		case <-c.wake:
 		}
-		// What fails here is tried again after the next commit; should it fail for long, SQLite's own checkpoint in the writer's
-		// turn takes over.
+		// What fails here is tried again after the next commit; should it fail for long, SQLite's own checkpoint in
+		// the writer's turn takes over.
 		if log, left, err := c.pages(ctx, c.beside, "NOOP"); err == nil && left >= copyAt {
 			if _, _, err = c.pages(ctx, c.beside, "PASSIVE"); err == nil && log >= beginAt {
 				if _, _, err = c.pages(ctx, c.beside, "PASSIVE"); err == nil {

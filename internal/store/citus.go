@@ -14,7 +14,8 @@ type placement struct {
 	whole bool   // a reference table: a copy on every node; else it stays on the coordinator
 }
 
-// placements are all tables. What grows with the accounts is distributed by account, and the rows of an account are together.
+// placements are all tables. What grows with the accounts is distributed by account, and the rows of an account are
+// together.
 var placements = []placement{
 	{table: "voucher", by: "account_id"}, // the first: the others that have this column lie beside it
 	{table: "item_list", by: "account_id"},
@@ -48,8 +49,8 @@ var placements = []placement{
 	{table: "job"},     // jobs of all accounts are claimed together, with SKIP LOCKED, which Citus does not do over several nodes
 }
 
-// citusGivesUp are the guards that cannot be kept where rows lie on several nodes. The engine keeps what they keep, and boon verify
-// looks for it.
+// citusGivesUp are the guards that cannot be kept where rows lie on several nodes. The engine keeps what they keep,
+// and boon verify looks for it.
 var citusGivesUp = []string{
 	`ALTER TABLE secret DROP CONSTRAINT secret_account_id_voucher_id_fkey`, // the gift lies elsewhere
 	`ALTER TABLE secret DROP CONSTRAINT secret_account_id_voucher_id_kind_key`,
@@ -78,8 +79,8 @@ func citusStatements() []string {
 	return all
 }
 
-// Distribute spreads the tables over the nodes of a Citus cluster, in one transaction, and hands each statement to tell. Where that
-// was done before, nothing is. It refuses a database without the extension.
+// Distribute spreads the tables over the nodes of a Citus cluster, in one transaction, and hands each statement to
+// tell. Where that was done before, nothing is. It refuses a database without the extension.
 func (s *Store) Distribute(ctx context.Context, tell func(statement string)) error {
 	if s.dialect.name != postgresDialect.name {
 		return errors.New("only a PostgreSQL database with the extension citus can be distributed; name it with --database")

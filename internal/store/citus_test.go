@@ -10,7 +10,8 @@ import (
 	"boon.example/internal/store/pgtest"
 )
 
-// TestPlacements: every table has one place, and a table that is distributed has the column in its key, as Citus demands.
+// TestPlacements: every table has one place, and a table that is distributed has the column in its key, as Citus
+// demands.
 func TestPlacements(t *testing.T) {
 	t.Parallel()
 	placed := map[string]int{}
@@ -42,9 +43,10 @@ func TestDistributeRefuses(t *testing.T) {
 	}
 }
 
-// TestDistributeWhatIsThere runs the statements on a server whose functions of Citus do nothing but note their arguments. What is left
-// then holds to what Citus demands: each unique index of a distributed table has the column, each foreign key stays among
-// tables that lie together, no trigger asks other tables. And the store works on it, by statements that each name one row.
+// TestDistributeWhatIsThere runs the statements on a server whose functions of Citus do nothing but note their
+// arguments. What is left then holds to what Citus demands: each unique index of a distributed table has the column,
+// each foreign key stays among tables that lie together, no trigger asks other tables. And the store works on it, by
+// statements that each name one row.
 func TestDistributeWhatIsThere(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // the statements are PostgreSQL's
@@ -88,8 +90,8 @@ func TestDistributeWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestCitus runs on a real cluster, a coordinator and two workers, where the machine has Citus: gifts are made, redeemed and given back,
-// and what checks them reads nothing that Citus refuses.
+// TestCitus runs on a real cluster, a coordinator and two workers, where the machine has Citus: gifts are made,
+// redeemed and given back, and what checks them reads nothing that Citus refuses.
 func TestCitus(t *testing.T) {
 	t.Parallel()
 	if !pgtest.HasCitus() {

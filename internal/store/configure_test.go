@@ -7,8 +7,8 @@ import (
 	"boon.example/internal/gift"
 )
 
-// testConfigureBeside: tills are served while a change of the set-up is worked out, one that changes nothing writes nothing, and one that was
-// made for another set-up than there is by then is made anew.
+// testConfigureBeside: tills are served while a change of the set-up is worked out, one that changes nothing writes
+// nothing, and one that was made for another set-up than there is by then is made anew.
 func testConfigureBeside(t *testing.T, open opener) {
 	s, _ := open(t)
 	g := issue(t, s, newID(), 1)[0]

@@ -38,9 +38,10 @@ func (s *Store) what(k ledger.CountKey) []byte {
 	return append([]byte{byte(k.Kind)}, k.Owner[:]...)
 }
 
-// wantCounts loads counts. Those of what is sent and redeemed are locked, in the order of their keys, and made before if need be: who has
-// them decides alone on what they limit. Counts of contacts are read after the count of their account is locked, which nobody adds to them
-// without. Counts of what is kept are not locked at all: every call with a key would wait for all others.
+// wantCounts loads counts. Those of what is sent and redeemed are locked, in the order of their keys, and made before
+// if need be: who has them decides alone on what they limit. Counts of contacts are read after the count of their
+// account is locked, which nobody adds to them without. Counts of what is kept are not locked at all: every call with
+// a key would wait for all others.
 func (g *group) wantCounts(wanted []ledger.CountKey) (batches []batch) {
 	seen, named := map[ledger.CountKey]bool{}, map[string]ledger.CountKey{}
 	var locked, read []countRow
@@ -126,8 +127,8 @@ func (g *group) saveCounts(changed map[ledger.CountKey]gift.Count) batch {
 	})
 }
 
-// keptCounts remembers, for a minute, how many calls of each key are kept, so that the count is read once a minute and not with every
-// call. What other instances add meanwhile is missed: the limit is there to keep a database small.
+// keptCounts remembers, for a minute, how many calls of each key are kept, so that the count is read once a minute and
+// not with every call. What other instances add meanwhile is missed: the limit is there to keep a database small.
 type keptCounts struct {
 	mu    sync.Mutex
 	known map[ledger.CountKey]keptCount
@@ -164,8 +165,8 @@ func (c *keptCounts) commit(read, added map[ledger.CountKey]gift.Count) {
 	}
 }
 
-// ForgetCounts deletes at most limit counts of contacts of an account of days before one, and tells how many there were. The other
-// counts are few, and a lock on one must find it.
+// ForgetCounts deletes at most limit counts of contacts of an account of days before one, and tells how many there
+// were. The other counts are few, and a lock on one must find it.
 func (s *Store) ForgetCounts(ctx context.Context, account gift.ID, before int, limit int) (n int64, err error) {
 	old := []any{keyOf(account), before, []byte{byte(ledger.ContactCount)}, []byte{byte(ledger.ContactCount) + 1}}
 	// Most calls find nothing; they should not wait for the writer.

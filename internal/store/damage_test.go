@@ -75,8 +75,8 @@ func (k *shelf) verify(t *testing.T) []string {
 	return r.Problems
 }
 
-// TestVerifyFindsEveryDamage damages one row after another, past every constraint and trigger, as a bad disk or a bad hand would.
-// $1 and $2 are the ids of a gift and of a redemption.
+// TestVerifyFindsEveryDamage damages one row after another, past every constraint and trigger, as a bad disk or a bad
+// hand would. $1 and $2 are the ids of a gift and of a redemption.
 func TestVerifyFindsEveryDamage(t *testing.T) {
 	t.Parallel()
 	const whole, spent, waiting = 'w', 's', 'p'

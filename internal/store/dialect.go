@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// dialect holds the few words in which the databases differ. Every statement is written once, with $1 placeholders; what
-// a dialect changes is named here, and nowhere is there an if on the database.
+// dialect holds the few words in which the databases differ. Every statement is written once, with $1 placeholders;
+// what a dialect changes is named here, and nowhere is there an if on the database.
 type dialect struct {
 	name string // of its migrations: NUMBER_name.NAME.sql
 	// writers is how many transactions of groups the database takes at once.
@@ -15,7 +15,8 @@ type dialect struct {
 
 	// prepared turns a statement into what is prepared by hand; nil where the driver does that by itself.
 	prepared func(string) string
-	// transact runs the batches of a group in a transaction and commits: each database has its own way to take sets of rows.
+	// transact runs the batches of a group in a transaction and commits: each database has its own way to take sets of
+	// rows.
 	transact func(context.Context, *Store, func(runner) error) error
 	// lookUp looks up secrets, at most maxBatch together.
 	maxBatch int
@@ -32,17 +33,17 @@ type dialect struct {
 	lockRows, skipLocked string
 	// snapshot begins a reading transaction in which all statements see the same state.
 	snapshot *sql.TxOptions
-	// timeout is how long a call may take, over all its tries; 0: as long as it takes. callerTimeout is how long a caller should
-	// wait for all the calls that it needs, and for those that are served before it.
+	// timeout is how long a call may take, over all its tries; 0: as long as it takes. callerTimeout is how long a
+	// caller should wait for all the calls that it needs, and for those that are served before it.
 	timeout, callerTimeout time.Duration
 	// retryable tells that a failed transaction did nothing, and may succeed on fresh state or another connection.
 	retryable func(error) bool
-	// beginCommit and doubtful are called on a connection before a commit and after one that succeeded: doubtful tells that it
-	// may yet be lost.
+	// beginCommit and doubtful are called on a connection before a commit and after one that succeeded: doubtful tells
+	// that it may yet be lost.
 	beginCommit func(*sql.Conn)
 	doubtful    func(*sql.Conn) bool
-	// confirm locks the rows of key $2 of account $1: where what can be read may yet be lost, a commit with a lock in it is what
-	// tells, as it waits until everything before it is safe. "": what can be read is safe.
+	// confirm locks the rows of key $2 of account $1: where what can be read may yet be lost, a commit with a lock in
+	// it is what tells, as it waits until everything before it is safe. "": what can be read is safe.
 	confirm string
 	// outcomeUnknown tells from the error of a commit that nobody knows whether it took effect.
 	outcomeUnknown func(error) bool

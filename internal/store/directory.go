@@ -92,10 +92,10 @@ func readDirectory(ctx context.Context, q querier) (*gift.Directory, error) {
 	return d, nil
 }
 
-// Configure changes the set-up: it hands the current one to change and saves what it returns in one transaction, all or nothing, under a
-// higher version. All that takes time, change among it, is done before that transaction, for which every till waits on the embedded
-// database; when the set-up, or what gifts refer to, is another by then, all is done again. When change fails, its error is
-// given back as it is; then, and when it changes nothing, nothing is written.
+// Configure changes the set-up: it hands the current one to change and saves what it returns in one transaction, all
+// or nothing, under a higher version. All that takes time, change among it, is done before that transaction, for which
+// every till waits on the embedded database; when the set-up, or what gifts refer to, is another by then, all is done
+// again. When change fails, its error is given back as it is; then, and when it changes nothing, nothing is written.
 func (s *Store) Configure(ctx context.Context, change func(current *gift.Directory, uses gift.Uses) (gift.Changes, error)) error {
 	const tries = 10
 	for range tries {

@@ -12,8 +12,8 @@ import (
 	"boon.example/internal/store/pgtest"
 )
 
-// TestUnconfirmedCommit: the standby that every commit must reach is away. What was saved meanwhile can be read, and a failover
-// would lose it; so neither its writer nor anybody who asks for its record is told that it is done.
+// TestUnconfirmedCommit: the standby that every commit must reach is away. What was saved meanwhile can be read, and a
+// failover would lose it; so neither its writer nor anybody who asks for its record is told that it is done.
 func TestUnconfirmedCommit(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t)

@@ -11,8 +11,8 @@ import (
 	"boon.example/internal/store/pgtest"
 )
 
-// TestCommitsAreWaitedFor: a default of the server that lets commits be answered before they are safe does not reach our sessions, not even
-// one that is set while they are open; a stronger one does.
+// TestCommitsAreWaitedFor: a default of the server that lets commits be answered before they are safe does not reach
+// our sessions, not even one that is set while they are open; a stronger one does.
 func TestCommitsAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // the embedded database has no such setting from outside: see TestPragmasReachEveryConnection

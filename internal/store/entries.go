@@ -56,12 +56,14 @@ func (s *Store) Entry(ctx context.Context, account, entry gift.ID) (gift.Entry, 
 	return found[0], nil
 }
 
-// milestone is how far apart the entries of a history are from which it can be read backwards. It stands in the index entry_milestone.
+// milestone is how far apart the entries of a history are from which it can be read backwards. It stands in the index
+// entry_milestone.
 const milestone = 64
 
-// selectHistory follows the history of gift $2 of account $1 backwards, from its entry numbered $3 if that is a milestone that exists,
-// else from the last, down to what follows the entry numbered $4, and gives the oldest $5 of these. LIMIT 1 keeps
-// the planner from turning the join around (ADR 14). Each table names its account: see selectPageHistories.
+// selectHistory follows the history of gift $2 of account $1 backwards, from its entry numbered $3 if that is a
+// milestone that exists, else from the last, down to what follows the entry numbered $4, and gives the oldest $5 of
+// these. LIMIT 1 keeps the planner from turning the join around (ADR 14). Each table names its account: see
+// selectPageHistories.
 func (d *dialect) selectHistory() string {
 	return `WITH RECURSIVE e AS (
 	SELECT ` + entryColumns + ` FROM (SELECT coalesce((SELECT m.id FROM entry AS m WHERE m.account_id = $1 AND m.voucher_id = $2

@@ -20,8 +20,9 @@ const (
 		SELECT account_id, key, operation FROM request WHERE ` + forgettable + ` ORDER BY made_at LIMIT $3)`
 )
 
-// ForgetRequests deletes at most limit idempotency records of an account that were made before an instant, and tells how
-// many there were. Those of redemptions and reversals are part of the ledger: they are never deleted, here or elsewhere.
+// ForgetRequests deletes at most limit idempotency records of an account that were made before an instant, and tells
+// how many there were. Those of redemptions and reversals are part of the ledger: they are never deleted, here or
+// elsewhere.
 func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time.Time, limit int) (n int64, err error) {
 	// Most calls find nothing; they should not wait for the writer.
 	err = s.retry(ctx, func(ctx context.Context) error {
@@ -41,7 +42,8 @@ func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time
 	return n, wrapForget(err)
 }
 
-// RecordAges are the times of an account's newest entry and of its oldest record that ForgetRequests could delete; zero: there is none.
+// RecordAges are the times of an account's newest entry and of its oldest record that ForgetRequests could delete;
+// zero: there is none.
 func (s *Store) RecordAges(ctx context.Context, account gift.ID) (entry, record time.Time, err error) {
 	for text, to := range map[string]*time.Time{selectNewest: &entry, selectOldest: &record} {
 		err := s.retry(ctx, func(ctx context.Context) error {
@@ -54,8 +56,8 @@ func (s *Store) RecordAges(ctx context.Context, account gift.ID) (entry, record 
 	return entry, record, nil
 }
 
-// MoveForgotten moves the instant before which records are forgotten to where move says, but no further than latest and never back. move is
-// told where it is and when it last moved; zero: it is nowhere yet.
+// MoveForgotten moves the instant before which records are forgotten to where move says, but no further than latest
+// and never back. move is told where it is and when it last moved; zero: it is nowhere yet.
 func (s *Store) MoveForgotten(ctx context.Context, move func(before, moved time.Time) time.Time, latest, now time.Time) (before time.Time, err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		var at, moved time.Time

@@ -47,7 +47,8 @@ func testForget(t *testing.T, open opener) {
 	}
 }
 
-// TestForgetUsesItsIndex: records of redemptions are kept for ever, and looking through all of them would take ever longer.
+// TestForgetUsesItsIndex: records of redemptions are kept for ever, and looking through all of them would take ever
+// longer.
 func TestForgetUsesItsIndex(t *testing.T) {
 	t.Parallel()
 	s, _ := openSQLiteForTest(t)

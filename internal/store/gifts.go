@@ -128,8 +128,8 @@ func (s *Store) GiftByToken(ctx context.Context, t gift.Token) (gift.Gift, error
 	return found(g, err, g.Card.Token == t)
 }
 
-// found gives what a look-up by a secret found, unless the gift has another secret than the one that was looked up: then somebody has
-// changed what leads from secrets to gifts.
+// found gives what a look-up by a secret found, unless the gift has another secret than the one that was looked up:
+// then somebody has changed what leads from secrets to gifts.
 func found(g gift.Gift, err error, has bool) (gift.Gift, error) {
 	if err == nil && !has {
 		err = fmt.Errorf("gift %s: %w: it was found by a code or token that is not its own; run boon verify", g.ID, gift.UnexpectedError)
@@ -171,8 +171,8 @@ func (s *Store) selectGifts(ctx context.Context, query string, args ...any) ([]g
 	return gifts, nil
 }
 
-// scanGift reads voucherAndItems and cardAndTerms, and what comes before them into first. closed tells that the gift's secrets could not be
-// opened.
+// scanGift reads voucherAndItems and cardAndTerms, and what comes before them into first. closed tells that the gift's
+// secrets could not be opened.
 func (s *Store) scanGift(from scanner, first ...any) (g gift.Gift, closed, err error) {
 	var secrets []byte
 	if err := from.Scan(slices.Concat(first, voucherFields(&g.Voucher), cardFields(&g.Card, &secrets))...); err != nil {
@@ -188,7 +188,8 @@ func (s *Store) scanGift(from scanner, first ...any) (g gift.Gift, closed, err e
 	return g, nil, nil
 }
 
-// collect runs a query on a reader, prepared if it is one of lookUpTexts, and makes a list of what scan makes of each row.
+// collect runs a query on a reader, prepared if it is one of lookUpTexts, and makes a list of what scan makes of each
+// row.
 func collect[T any](ctx context.Context, s *Store, query string, args []any, scan func(scanner) (T, error)) (list []T, err error) {
 	err = s.retry(ctx, func(ctx context.Context) error {
 		list = nil // it may be the second try

@@ -103,8 +103,8 @@ func hotTexts() (texts []string) {
 	return texts
 }
 
-// load reads what want names. Vouchers are locked first, in the order of their ids, so that groups of several writers wait for each
-// other and never in a circle; what is read after them is as young as their lock.
+// load reads what want names. Vouchers are locked first, in the order of their ids, so that groups of several writers
+// wait for each other and never in a circle; what is read after them is as young as their lock.
 func (g *group) load(ctx context.Context, want ledger.Want) error {
 	g.loaded = make(map[ledger.Ref]int, len(want.Vouchers))
 	g.state = ledger.State{
@@ -152,11 +152,13 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	return nil
 }
 
-// errOvertaken tells that a request of the group was answered by somebody else between its record being looked for and its voucher being
-// locked: it may not be decided a second time, not even to be refused without a record, on what the first time left.
+// errOvertaken tells that a request of the group was answered by somebody else between its record being looked for and
+// its voucher being locked: it may not be decided a second time, not even to be refused without a record, on what the
+// first time left.
 var errOvertaken = errors.New("a request was answered meanwhile")
 
-// loadUndone reads the redemptions that are to be undone, the requests of the whole group on the way, and gives their vouchers.
+// loadUndone reads the redemptions that are to be undone, the requests of the whole group on the way, and gives their
+// vouchers.
 func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []ledger.Ref, err error) {
 	if err := g.run(ctx, g.wantRequests(slices.Concat(want.Requests, want.Undo))); err != nil {
 		return nil, err
@@ -335,8 +337,8 @@ func byAccount[T any](sorted []T, account func(T) gift.ID, make func(gift.ID, []
 	return batches
 }
 
-// save writes what was decided: locked rows first, then the rest, each in the order of its key. Last is the tally: it is one row for the
-// whole account, and who has written it keeps all others waiting until the commit.
+// save writes what was decided: locked rows first, then the rest, each in the order of its key. Last is the tally: it
+// is one row for the whole account, and who has written it keeps all others waiting until the commit.
 func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	row, first, err := g.chainEntries(ctx, c)
 	if err != nil {
@@ -425,8 +427,8 @@ func (g *group) saveGivenBack(entries []gift.Entry) batch {
 	return w
 }
 
-// saveReplays writes to every record whose answer is given again: only a commit that writes waits for a standby, and so shows that
-// the record itself has arrived there.
+// saveReplays writes to every record whose answer is given again: only a commit that writes waits for a standby, and
+// so shows that the record itself has arrived there.
 func saveReplays(replayed []ledger.RequestKey) []batch {
 	return byAccount(distinctKeys(replayed), func(k ledger.RequestKey) gift.ID { return k.AccountID }, func(account gift.ID, of []ledger.RequestKey) batch {
 		w := rowsOf(updateReplays, of, func(k *ledger.RequestKey) []any { return []any{k.Key, string(k.Operation)} })
@@ -495,8 +497,8 @@ func (g *group) saveUsed(c *ledger.Changes) []batch {
 	return []batch{rowsOf(insertUsed, g.newlyUsed, func(r *ledger.Ref) []any { return []any{keyOf(r.AccountID), keyOf(r.ID)} })}
 }
 
-// usedRecords remembers which records are known to be noted as used, so that they are not written with every redemption.
-// Nothing is ever taken out of the table behind it.
+// usedRecords remembers which records are known to be noted as used, so that they are not written with every
+// redemption. Nothing is ever taken out of the table behind it.
 type usedRecords struct {
 	mu    sync.Mutex
 	known map[ledger.Ref]bool

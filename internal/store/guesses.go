@@ -44,8 +44,8 @@ func (s *Store) askBucket(ctx context.Context, query string, key ...any) (b rate
 	return b, err
 }
 
-// CountMisses takes n misses out of the bucket of a key at a location, durably, and gives the bucket after it. alarm tells that the key
-// reached gift.GuessAlarm by them.
+// CountMisses takes n misses out of the bucket of a key at a location, durably, and gives the bucket after it. alarm
+// tells that the key reached gift.GuessAlarm by them.
 func (s *Store) CountMisses(ctx context.Context, t gift.Till, now time.Time, n int) (b ratelimit.Bucket, alarm bool, err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		const make = `INSERT INTO till_bucket (account_id, key_id, location_id) VALUES ($1, $2, $3) ON CONFLICT (account_id, key_id, location_id) DO NOTHING`
@@ -94,8 +94,8 @@ func (s *Store) countForKey(ctx context.Context, tx *sql.Tx, t gift.Till, now ti
 	return alarm, err
 }
 
-// countRedemptions counts the redemptions of gift $2 of account $1 by key $3 at location $4: 0, 1, or 2 for more. A history is read backwards, for
-// $5 entries at most; what is longer counts as 2.
+// countRedemptions counts the redemptions of gift $2 of account $1 by key $3 at location $4: 0, 1, or 2 for more. A
+// history is read backwards, for $5 entries at most; what is longer counts as 2.
 func (d *dialect) countRedemptions() string {
 	const one = `CASE WHEN e.kind = 'REDEMPTION' AND e.key_id = $3 AND e.location_id = $4 THEN 1 ELSE 0 END`
 	return `WITH RECURSIVE e AS (
@@ -109,8 +109,8 @@ func (d *dialect) countRedemptions() string {
 // maxHistoryForReward bounds the reading for a reward: no guest's gift has so long a history.
 const maxHistoryForReward = 1000
 
-// RewardTill gives gift.GuessReward attempts back to a key at a location, if any are missing and it has redeemed this gift exactly
-// once: so that nobody is given more and more for one gift that is redeemed cent by cent.
+// RewardTill gives gift.GuessReward attempts back to a key at a location, if any are missing and it has redeemed this
+// gift exactly once: so that nobody is given more and more for one gift that is redeemed cent by cent.
 func (s *Store) RewardTill(ctx context.Context, t gift.Till, voucher gift.ID, now time.Time) error {
 	b, err := s.askBucket(ctx, selectTill, tillKey(t)...)
 	if err != nil || guessRate.Full(b, now) {
@@ -147,8 +147,8 @@ func (s *Store) AnonymousBucket(ctx context.Context, network string) (ratelimit.
 	return s.askBucket(ctx, selectAnonymous, s.keys.AddressHash(network))
 }
 
-// TakeAnonymous takes an attempt out of the bucket of a client network, durably, unless it is empty: then allowed is false. Buckets that
-// have been full for a while are forgotten on the way.
+// TakeAnonymous takes an attempt out of the bucket of a client network, durably, unless it is empty: then allowed is
+// false. Buckets that have been full for a while are forgotten on the way.
 func (s *Store) TakeAnonymous(ctx context.Context, network string, now time.Time) (b ratelimit.Bucket, allowed bool, err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		key := s.keys.AddressHash(network)

@@ -12,7 +12,8 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// What gifts are good for is kept once for all gifts that are good for the same: a list is found by its hash, and never changed.
+// What gifts are good for is kept once for all gifts that are good for the same: a list is found by its hash, and
+// never changed.
 var insertItems = insertRows("item_list", "account_id, id, items", "BBT", ` ON CONFLICT (account_id, id) DO NOTHING`)
 
 // storedItem is a gift.Item as JSON. Its member names are a storage format: they may be added to, not changed.

@@ -50,14 +50,15 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 	return jobs, nil
 }
 
-// GiftOf gives the gift that a leased job is about. A job that was finished, taken back or leased to somebody else meanwhile is
-// ledger.ErrTakenBack.
+// GiftOf gives the gift that a leased job is about. A job that was finished, taken back or leased to somebody else
+// meanwhile is ledger.ErrTakenBack.
 func (s *Store) GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error) {
 	g, err := s.Gift(ctx, job.AccountID, job.VoucherID)
 	if err != nil {
 		return g, err
 	}
-	// The job is looked at after the gift: should the address change in between, the job is gone, and what was read is not used.
+	// The job is looked at after the gift: should the address change in between, the job is gone, and what was read is
+	// not used.
 	held := false
 	err = s.retry(ctx, func(ctx context.Context) error {
 		return s.readers.QueryRowContext(ctx, `SELECT count(*) = 1 FROM job WHERE account_id = $1 AND id = $2 AND claimable_at = $3`,
@@ -72,8 +73,8 @@ func (s *Store) GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error) {
 	return g, nil
 }
 
-// PostponeJob gives a leased job back, to be due again at job.Due, with its Attempts, its Doubts and the gateway's last words. A job that
-// was finished, taken back or leased to somebody else meanwhile is ledger.ErrTakenBack.
+// PostponeJob gives a leased job back, to be due again at job.Due, with its Attempts, its Doubts and the gateway's
+// last words. A job that was finished, taken back or leased to somebody else meanwhile is ledger.ErrTakenBack.
 func (s *Store) PostponeJob(ctx context.Context, job ledger.Job, words string) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		due := job.Due.UnixMicro()

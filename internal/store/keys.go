@@ -12,8 +12,9 @@ import (
 	"boon.example/internal/sealed"
 )
 
-// The database says which key of the key file new secrets are made with: the one that its key check is sealed with. So all instances
-// change over together, and who lacks that key is told from who has it before anything is decided on what it cannot find.
+// The database says which key of the key file new secrets are made with: the one that its key check is sealed with. So
+// all instances change over together, and who lacks that key is told from who has it before anything is decided on
+// what it cannot find.
 
 // keyCheckText is what a key check holds.
 const keyCheckText = "boon"
@@ -23,8 +24,8 @@ func boundToDatabase() []byte { return bound("key check", gift.ID{}) }
 // KeyFile is where the key file of the store is.
 func (s *Store) KeyFile() string { return s.keyFile }
 
-// AddKey adds a new key to the key file of the store, and gives its id. Nothing is made with it before UseKey. One key can wait for its
-// use, no more.
+// AddKey adds a new key to the key file of the store, and gives its id. Nothing is made with it before UseKey. One key
+// can wait for its use, no more.
 func (s *Store) AddKey(ctx context.Context) (id byte, err error) {
 	if err := s.followKeys(ctx); err != nil {
 		return 0, err
@@ -48,8 +49,8 @@ func (s *Store) waitingKey() byte {
 	return 0
 }
 
-// UseKey makes the key that was added last the one that all instances make new secrets with, within a second. Everything that was
-// made with earlier keys is found and opened as before.
+// UseKey makes the key that was added last the one that all instances make new secrets with, within a second.
+// Everything that was made with earlier keys is found and opened as before.
 func (s *Store) UseKey(ctx context.Context) (id byte, err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		version, err := lockSetup(ctx, tx, s.dialect.lockRows)
@@ -100,8 +101,8 @@ type KeyStatus struct {
 	Made int64 // codes and tokens that are found with it
 }
 
-// KeyStatus tells of every key in the key file, and of every key that a secret was made with. The error says when this key file lacks
-// the key in use.
+// KeyStatus tells of every key in the key file, and of every key that a secret was made with. The error says when this
+// key file lacks the key in use.
 func (s *Store) KeyStatus(ctx context.Context) (all []KeyStatus, err error) {
 	if err := s.followKeys(ctx); err != nil {
 		return nil, err
@@ -121,8 +122,8 @@ func (s *Store) KeyStatus(ctx context.Context) (all []KeyStatus, err error) {
 	return all, nil
 }
 
-// followKeys makes the key that the database names the one that new secrets are made with here. It fails when this instance lacks it:
-// it must then not say of anything that it does not exist.
+// followKeys makes the key that the database names the one that new secrets are made with here. It fails when this
+// instance lacks it: it must then not say of anything that it does not exist.
 func (s *Store) followKeys(ctx context.Context) error {
 	return s.retry(ctx, func(ctx context.Context) error { return s.followKeysOf(ctx, s.readers) })
 }

@@ -140,8 +140,8 @@ func TestCodesStayUniqueAcrossKeys(t *testing.T) {
 	}
 }
 
-// TestInstanceWithoutTheKey: one whose key file was not replaced, or whose operator added another key to it, says of nothing that it does
-// not exist, and is well as soon as it has the file.
+// TestInstanceWithoutTheKey: one whose key file was not replaced, or whose operator added another key to it, says of
+// nothing that it does not exist, and is well as soon as it has the file.
 func TestInstanceWithoutTheKey(t *testing.T) {
 	t.Parallel()
 	for name, open := range databases() {

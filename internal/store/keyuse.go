@@ -12,7 +12,8 @@ import (
 	"boon.example/internal/gift"
 )
 
-// NoteKeyUses keeps when API keys were used, in one transaction. A key that another instance has seen later stays as it is.
+// NoteKeyUses keeps when API keys were used, in one transaction. A key that another instance has seen later stays as
+// it is.
 func (s *Store) NoteKeyUses(ctx context.Context, uses map[gift.ID]time.Time) error {
 	// In one order, so that instances wait for each other and never in a circle.
 	keys := slices.SortedFunc(maps.Keys(uses), func(a, b gift.ID) int { return bytes.Compare(a[:], b[:]) })

@@ -12,12 +12,12 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// Lists of gifts and of entries are read from the newest to the oldest, by the primary key or by an index that is in the same order. What
-// else a filter asks for is looked at row by row, gift.MaxRead rows for a page at most: so a filter that matches nothing costs no
-// more than one that matches everything.
+// Lists of gifts and of entries are read from the newest to the oldest, by the primary key or by an index that is in
+// the same order. What else a filter asks for is looked at row by row, gift.MaxRead rows for a page at most: so a
+// filter that matches nothing costs no more than one that matches everything.
 
-// listShare is how long a list rests after it was read, in times of its reading, before the next one may use its reader. There are two
-// readers for lists: so they take no more than half of one processor from those who redeem.
+// listShare is how long a list rests after it was read, in times of its reading, before the next one may use its
+// reader. There are two readers for lists: so they take no more than half of one processor from those who redeem.
 const listShare = 3
 
 // listSlot waits for a reader for a list; release lets the next one have it, after a rest.
@@ -73,9 +73,10 @@ func (s *Store) List(ctx context.Context, f gift.Filter) (page gift.Page, err er
 	return page, nil
 }
 
-// walk goes from the newest id down to floor until limit of them fit, there are no more, or gift.MaxRead were looked at. query gives the
-// text that reads the next n ids before one, and whether each fits; it does not know floor, as with a bound at both ends PostgreSQL may
-// read all that is between them, and sort it. next is where to go on; zero: that was all.
+// walk goes from the newest id down to floor until limit of them fit, there are no more, or gift.MaxRead were looked
+// at. query gives the text that reads the next n ids before one, and whether each fits; it does not know floor, as
+// with a bound at both ends PostgreSQL may read all that is between them, and sort it. next is where to go on; zero:
+// that was all.
 func (s *Store) walk(ctx context.Context, before, floor gift.ID, limit int, query func(before gift.ID, n int) (string, []any)) (
 	ids []gift.ID, next gift.ID, read int, _ error) {
 	for n := min(limit+1, gift.MaxRead); limit > 0; n = min(4*n, gift.MaxRead-read) {
@@ -114,7 +115,8 @@ func (s *Store) walk(ctx context.Context, before, floor gift.ID, limit int, quer
 	return ids, next, read, nil
 }
 
-// candidates is the text that gives the next n gifts before one that may fit a filter, found by what narrows them most, and whether they do.
+// candidates is the text that gives the next n gifts before one that may fit a filter, found by what narrows them
+// most, and whether they do.
 func (s *Store) candidates(f gift.Filter, before gift.ID, n int) (string, []any) {
 	w := &where{}
 	account, limit := w.arg(keyOf(f.AccountID)), w.arg(n)
@@ -179,7 +181,8 @@ func bounds(w *where, before gift.ID, to time.Time) (text string) {
 	return text
 }
 
-// fitting is a condition on candidate k: that its gift fits a filter, and is found by one of each of the other keys too.
+// fitting is a condition on candidate k: that its gift fits a filter, and is found by one of each of the other keys
+// too.
 func fitting(w *where, account string, f gift.Filter, keys [][][]byte) string {
 	v := where{args: w.args}
 	if f.Status != 0 {
@@ -237,7 +240,8 @@ func fitting(w *where, account string, f gift.Filter, keys [][][]byte) string {
 	return strings.Join(all, ` AND `)
 }
 
-// exists asks for one row. OFFSET keeps PostgreSQL from making a join of it, which could begin with all rows of the account.
+// exists asks for one row. OFFSET keeps PostgreSQL from making a join of it, which could begin with all rows of the
+// account.
 func exists(from string) string { return `EXISTS (SELECT 1 FROM ` + from + ` LIMIT 1 OFFSET 0)` }
 
 // readSQLite and readPostgres read rows by their keys.

@@ -52,8 +52,8 @@ func changeFilters(account gift.ID) map[string]gift.ChangeFilter {
 	return map[string]gift.ChangeFilter{"none": f, "key": key, "location": place, "kind": kind, "time": time, "locations": seen}
 }
 
-// TestAListReadsSoMuchAndNoMore: what fits no gift, or nearly none, is given up after so many, and the next page goes on. In 3,000 gifts of
-// one kind, those that a filter asks for are the oldest.
+// TestAListReadsSoMuchAndNoMore: what fits no gift, or nearly none, is given up after so many, and the next page goes
+// on. In 3,000 gifts of one kind, those that a filter asks for are the oldest.
 func TestAListReadsSoMuchAndNoMore(t *testing.T) {
 	t.Parallel()
 	for name, open := range databases() {
@@ -113,7 +113,8 @@ func TestAListReadsSoMuchAndNoMore(t *testing.T) {
 	}
 }
 
-// TestListsRest: a reader that a list has used is free again after three times as long, so that lists alone never take all of a processor.
+// TestListsRest: a reader that a list has used is free again after three times as long, so that lists alone never take
+// all of a processor.
 func TestListsRest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -135,7 +136,8 @@ func TestListsRest(t *testing.T) {
 	})
 }
 
-// TestListsFollowAnIndex: on SQLite, what is looked at is found by a key, in the order of the list, and each gift that is looked at by its id.
+// TestListsFollowAnIndex: on SQLite, what is looked at is found by a key, in the order of the list, and each gift that
+// is looked at by its id.
 func TestListsFollowAnIndex(t *testing.T) {
 	t.Parallel()
 	s, _ := openSQLiteForTest(t)

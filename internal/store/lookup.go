@@ -13,9 +13,10 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// lookupBatcher is a data loader for secrets: one statement answers several look-ups. In a database that is in this process, most of a
-// look-up is the beginning and the end of its statement; in one elsewhere, the round trip. No look-up waits for others to come: those
-// that come while a statement runs are in the next one. A statement sees all that was committed before it began.
+// lookupBatcher is a data loader for secrets: one statement answers several look-ups. In a database that is in this
+// process, most of a look-up is the beginning and the end of its statement; in one elsewhere, the round trip. No
+// look-up waits for others to come: those that come while a statement runs are in the next one. A statement sees all
+// that was committed before it began.
 type lookupBatcher struct {
 	mu      sync.Mutex
 	waiting []*pendingLookup
@@ -34,7 +35,8 @@ type pendingLookup struct {
 	err  error
 }
 
-// maxRunning is how many statements read at once: two, so that one whose pages come from the disk does not hold up the others.
+// maxRunning is how many statements read at once: two, so that one whose pages come from the disk does not hold up the
+// others.
 const maxRunning = 2
 
 // lookUpSecret finds the gift whose secret has a hash, together with other look-ups, within the dialect's timeout.
@@ -71,7 +73,8 @@ func (s *Store) lookUpAll() {
 	}
 }
 
-// next gives the next look-ups, at most n; none, and the caller runs no longer. Those whose callers have gone are left out.
+// next gives the next look-ups, at most n; none, and the caller runs no longer. Those whose callers have gone are left
+// out.
 func (l *lookupBatcher) next(n int) (all []*pendingLookup) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,7 +124,8 @@ func answer(all []*pendingLookup, found []pendingLookup) {
 	}
 }
 
-// selectByHashes is selectBySecrets with an array of hashes. What is in it in brackets is found by a whole key: see selectByKeys.
+// selectByHashes is selectBySecrets with an array of hashes. What is in it in brackets is found by a whole key: see
+// selectByKeys.
 var selectByHashes = &query{what: "looking up secrets", arrays: `SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k)
 	CROSS JOIN LATERAL (SELECT s.hash, s.kind, g.* FROM secret AS s
 		CROSS JOIN LATERAL (` + selectGift + ` WHERE v.account_id = s.account_id AND v.id = s.voucher_id OFFSET 0) AS g
@@ -154,8 +158,8 @@ var (
 	selectGifts  = selectByKeys("gifts", selectGift+` WHERE v.account_id = $1 AND v.id {keys}`, "B", true)
 )
 
-// lookUpInSteps answers look-ups in two round trips: the first asks the machines that have the hashes whose gifts they are, the
-// second those that have the accounts. The error is none of theirs alone.
+// lookUpInSteps answers look-ups in two round trips: the first asks the machines that have the hashes whose gifts they
+// are, the second those that have the accounts. The error is none of theirs alone.
 func lookUpInSteps(ctx context.Context, s *Store, all []*pendingLookup) error {
 	return s.retry(ctx, func(ctx context.Context) error {
 		return s.readPostgres(ctx, func(run runner) error {

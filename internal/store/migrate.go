@@ -49,7 +49,8 @@ func migrations(files fs.FS, d *dialect) ([]migration, error) {
 	return all, nil
 }
 
-// serves reads the first line of a step: "-- Serves programs from schema N." The first step has nothing before it to serve.
+// serves reads the first line of a step: "-- Serves programs from schema N." The first step has nothing before it to
+// serve.
 func serves(m *migration) (n int64, err error) {
 	if m.number == 1 {
 		return 1, nil
@@ -60,8 +61,8 @@ func serves(m *migration) (n int64, err error) {
 	return n, nil
 }
 
-// migrate brings the schema up to date, each step in a transaction of its own. A newer schema is fine as long as it serves this
-// program; else it is refused. Several processes may do it at once: each step is taken once.
+// migrate brings the schema up to date, each step in a transaction of its own. A newer schema is fine as long as it
+// serves this program; else it is refused. Several processes may do it at once: each step is taken once.
 func (s *Store) migrate(ctx context.Context, steps []migration) error {
 	newest := int64(len(steps))
 	for {

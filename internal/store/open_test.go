@@ -295,8 +295,8 @@ func TestBaselinesAreAlike(t *testing.T) {
 	}
 }
 
-// TestAMigrationThatIsKilled: the program, or the database, dies in the middle of a step. The next start takes the whole step, on what was
-// there before.
+// TestAMigrationThatIsKilled: the program, or the database, dies in the middle of a step. The next start takes the
+// whole step, on what was there before.
 func TestAMigrationThatIsKilled(t *testing.T) {
 	t.Parallel()
 	for name, open := range databases() {
@@ -379,8 +379,8 @@ func TestSizesAndPing(t *testing.T) {
 	}
 }
 
-// TestNoSecretInAnyFile uses everything that sees a code, a token or an API key, and then looks for them in the data folder:
-// while the store is open, and after it was closed.
+// TestNoSecretInAnyFile uses everything that sees a code, a token or an API key, and then looks for them in the data
+// folder: while the store is open, and after it was closed.
 func TestNoSecretInAnyFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -495,8 +495,8 @@ func grep(t *testing.T, dir string, texts []string) map[string]int {
 	return found
 }
 
-// TestAnOlderProgramOnANewerSchema: what only adds to the schema lets the programs before it work on, on the data of the newer ones;
-// what does not is refused by them.
+// TestAnOlderProgramOnANewerSchema: what only adds to the schema lets the programs before it work on, on the data of
+// the newer ones; what does not is refused by them.
 func TestAnOlderProgramOnANewerSchema(t *testing.T) {
 	t.Parallel()
 	for name, open := range databases() {
@@ -564,8 +564,8 @@ func TestOpenAtOnce(t *testing.T) {
 	}
 }
 
-// TestOpenAtOnceWithoutAKeyFile: ten instances start on an empty database, none of which has a key file. One makes it; the others say where
-// to copy it from, leave nothing behind, and start once that is done.
+// TestOpenAtOnceWithoutAKeyFile: ten instances start on an empty database, none of which has a key file. One makes it;
+// the others say where to copy it from, leave nothing behind, and start once that is done.
 func TestOpenAtOnceWithoutAKeyFile(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // an embedded database is in one folder, with its one key file

@@ -21,8 +21,8 @@ func arguments(question string) []any {
 	return make([]any, n)
 }
 
-// TestNothingHotReadsAWholeAccount: whatever a group asks is found by a key. An account can have millions of gifts, and while a
-// group reads all of them, nobody else redeems.
+// TestNothingHotReadsAWholeAccount: whatever a group asks is found by a key. An account can have millions of gifts,
+// and while a group reads all of them, nobody else redeems.
 func TestNothingHotReadsAWholeAccount(t *testing.T) {
 	t.Parallel()
 	s, _ := openSQLiteForTest(t)
@@ -50,8 +50,8 @@ func TestNothingHotReadsAWholeAccount(t *testing.T) {
 	}
 }
 
-// TestNoPlanReadsAWholeAccount: the same on PostgreSQL, whose plans follow figures that may be old or missing. There the auditor, who asks
-// all the time, once took most of the server's processor.
+// TestNoPlanReadsAWholeAccount: the same on PostgreSQL, whose plans follow figures that may be old or missing. There
+// the auditor, who asks all the time, once took most of the server's processor.
 func TestNoPlanReadsAWholeAccount(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // the plans are PostgreSQL's
@@ -99,7 +99,8 @@ func TestNoPlanReadsAWholeAccount(t *testing.T) {
 	})
 }
 
-// planOf is how PostgreSQL would run a text whatever its arguments are, on a connection of a pool of ours. What it may see is said, as always.
+// planOf is how PostgreSQL would run a text whatever its arguments are, on a connection of a pool of ours. What it may
+// see is said, as always.
 func planOf(t *testing.T, db *sql.DB, text string) (plan []string) {
 	t.Helper()
 	ctx := t.Context()

@@ -33,8 +33,8 @@ const (
 	backgroundTimeout = 30 * time.Second
 )
 
-// connections is how many an instance opens at most, unless the URL's pool_max_conns says otherwise. Half of them are for writing,
-// so that readers can never keep a redemption waiting.
+// connections is how many an instance opens at most, unless the URL's pool_max_conns says otherwise. Half of them are
+// for writing, so that readers can never keep a redemption waiting.
 const connections = 16
 
 const lockRows = ` FOR NO KEY UPDATE`
@@ -90,8 +90,8 @@ func sqlState(err error) string {
 	return e.Code
 }
 
-// conflict tells that another transaction was in the way: a serialization failure, a deadlock, a lock that was not given in
-// time, a row that somebody else was first to write, or a statement that was prepared for an older schema.
+// conflict tells that another transaction was in the way: a serialization failure, a deadlock, a lock that was not
+// given in time, a row that somebody else was first to write, or a statement that was prepared for an older schema.
 func conflict(err error) bool {
 	return slices.Contains([]string{"40001", "40P01", "55P03", "23505", "0A000", "26000"}, sqlState(err))
 }
@@ -113,14 +113,15 @@ func postgresRejected(err error) bool {
 	return strings.HasPrefix(code, "23") || strings.HasPrefix(code, "22")
 }
 
-// unknownOutcome: the server's own word that it did not commit is the only one to be trusted. The driver's is not: when the answer to
-// a commit that it sent is lost, it says that the connection was closed and that nothing was sent (pgconn.SafeToRetry).
+// unknownOutcome: the server's own word that it did not commit is the only one to be trusted. The driver's is not:
+// when the answer to a commit that it sent is lost, it says that the connection was closed and that nothing was sent
+// (pgconn.SafeToRetry).
 func unknownOutcome(err error) bool {
 	return !conflict(err) && !postgresRejected(err) && !errors.Is(err, pgx.ErrTxCommitRollback)
 }
 
-// A commit whose wait for the standby was broken off succeeds with a warning: it is done here, and a failover may lose it. So a
-// connection notes that it was warned.
+// A commit whose wait for the standby was broken off succeeds with a warning: it is done here, and a failover may lose
+// it. So a connection notes that it was warned.
 const warned = "warned"
 
 func noteNotice(c *pgconn.PgConn, n *pgconn.Notice) {
@@ -167,8 +168,8 @@ func openPostgres(url string, timeout time.Duration, tracer pgx.QueryTracer) (wr
 	set("jit", "off") // what is compiled here runs once, for a few rows, and where sequential scans are off a cost says nothing
 	set("lock_timeout", milliseconds(lockTimeout))
 	set("idle_in_transaction_session_timeout", milliseconds(max(idleTimeout, timeout)))
-	// A plan that was made while a table was small is kept while it grows, and before a table has figures it looks small. What is asked
-	// here finds its rows by key, always.
+	// A plan that was made while a table was small is kept while it grows, and before a table has figures it looks
+	// small. What is asked here finds its rows by key, always.
 	for _, plan := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin"} {
 		set(plan, "off")
 	}
@@ -185,13 +186,14 @@ func openPostgres(url string, timeout time.Duration, tracer pgx.QueryTracer) (wr
 	return open(), open(), config.Database + " on " + config.Host, nil
 }
 
-// durably makes a session wait for its commits, whatever server, database or role have as their default, now or later: what is weaker than
-// "on" is not on the standby's disk, or not even on the primary's, when the caller is told. What is stronger stays.
+// durably makes a session wait for its commits, whatever server, database or role have as their default, now or later:
+// what is weaker than "on" is not on the standby's disk, or not even on the primary's, when the caller is told. What
+// is stronger stays.
 const durably = `SELECT set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')
 	THEN 'on' ELSE current_setting('synchronous_commit') END, false)`
 
-// Risks are sentences for the operator about what Boon cannot override: settings of the database with which it may lose or damage what it
-// has committed.
+// Risks are sentences for the operator about what Boon cannot override: settings of the database with which it may
+// lose or damage what it has committed.
 func (s *Store) Risks(ctx context.Context) (risks []string, err error) {
 	if s.dialect.risks == "" {
 		return nil, nil
@@ -214,8 +216,8 @@ func (s *Store) Risks(ctx context.Context) (risks []string, err error) {
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// alone tells that no other client has the database open. A server of ours always has: it asks for the set-up twice a second. What
-// was killed a moment ago may take a moment to be gone.
+// alone tells that no other client has the database open. A server of ours always has: it asks for the set-up twice a
+// second. What was killed a moment ago may take a moment to be gone.
 func (s *Store) alone(ctx context.Context) (alone bool) {
 	const others = `SELECT count(*) = 0 FROM pg_stat_activity
 		WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`

@@ -13,8 +13,8 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// batchExecutor runs the batches of a transaction on PostgreSQL, in as few round trips as their answers allow. Batches that nothing comes
-// back from are sent with what follows them, at the latest with the COMMIT.
+// batchExecutor runs the batches of a transaction on PostgreSQL, in as few round trips as their answers allow. Batches
+// that nothing comes back from are sent with what follows them, at the latest with the COMMIT.
 type batchExecutor struct {
 	conn          *pgx.Conn
 	spread        bool // Store.spread
@@ -85,8 +85,8 @@ func (p *batchExecutor) send(ctx context.Context) error {
 	return p.conn.SendBatch(ctx, &b).Close()
 }
 
-// queue adds a batch: all its rows at once, column by column, or one by one. A row alone, which names its account or its hash, is
-// what a database that is spread over machines knows where to send.
+// queue adds a batch: all its rows at once, column by column, or one by one. A row alone, which names its account or
+// its hash, is what a database that is spread over machines knows where to send.
 func (w *batch) queue(b *pgx.Batch, spread bool) {
 	if len(w.rows) == 0 {
 		return
@@ -150,8 +150,8 @@ func (w *batch) receive(results pgx.BatchResults) (hits int64, err error) {
 	return 0, rows.Err()
 }
 
-// commit sends what was not sent yet with the COMMIT behind it. It may take longer than the transaction had left: what is being
-// committed is not abandoned lightly, for then nobody knows what became of it.
+// commit sends what was not sent yet with the COMMIT behind it. It may take longer than the transaction had left: what
+// is being committed is not abandoned lightly, for then nobody knows what became of it.
 func (p *batchExecutor) commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.commitTimeout)
 	defer cancel()
@@ -176,8 +176,8 @@ func (p *batchExecutor) commit(ctx context.Context) error {
 	return nil
 }
 
-// refused tells that the COMMIT was not done, from an error of what was sent before it: the server refused a statement, and did nothing that
-// came after it, or nothing was sent and the transaction is still open.
+// refused tells that the COMMIT was not done, from an error of what was sent before it: the server refused a
+// statement, and did nothing that came after it, or nothing was sent and the transaction is still open.
 func (p *batchExecutor) refused(err error) bool {
 	return sqlState(err) != "" || errors.Is(err, errMissed) || !p.conn.IsClosed() && p.conn.PgConn().TxStatus() != 'I'
 }

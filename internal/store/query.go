@@ -9,12 +9,12 @@ import (
 	"boon.example/internal/gift"
 )
 
-// rowsPerQuery is how many rows a query takes where rows are written out as placeholders. What is left over goes row by row, so that
-// each query has two texts only, both prepared.
+// rowsPerQuery is how many rows a query takes where rows are written out as placeholders. What is left over goes row
+// by row, so that each query has two texts only, both prepared.
 const rowsPerQuery = 16
 
-// query is one statement for many rows. It is written once, and has texts for both databases: on SQLite with placeholders for a row or
-// for rowsPerQuery of them, on PostgreSQL with an array for each column.
+// query is one statement for many rows. It is written once, and has texts for both databases: on SQLite with
+// placeholders for a row or for rowsPerQuery of them, on PostgreSQL with an array for each column.
 type query struct {
 	what      string // for errors: "writing into entry"
 	one, many string // SQLite; many is "" when rows go one by one
@@ -37,8 +37,8 @@ type scanner interface{ Scan(...any) error }
 // runner does several batches in order, within one transaction.
 type runner func(ctx context.Context, batches []batch) error
 
-// insertRows writes rows into a table. columns is a list such as "v.id, v.status", in the order in which a row gives them; types
-// has a letter for each: B for BYTEA, N for BIGINT, T for TEXT, F for BOOLEAN. rest follows the rows.
+// insertRows writes rows into a table. columns is a list such as "v.id, v.status", in the order in which a row gives
+// them; types has a letter for each: B for BYTEA, N for BIGINT, T for TEXT, F for BOOLEAN. rest follows the rows.
 func insertRows(table, columns, types, rest string) *query {
 	names := columnNames(columns)
 	into := fmt.Sprintf("INSERT INTO %s (%s) ", table, strings.Join(names, ", "))
@@ -62,13 +62,13 @@ func columnNames(columns string) []string {
 	return names
 }
 
-// Rows that exist are found key by key, also where a set of keys goes in one statement. As a list to compare with, or in a join that the
-// planner may turn around, they were seen to cost the reading of a whole account: before a table has figures, it seems to have a few
-// rows for each. OFFSET 0 is what keeps the planner from turning a join around.
+// Rows that exist are found key by key, also where a set of keys goes in one statement. As a list to compare with, or
+// in a join that the planner may turn around, they were seen to cost the reading of a whole account: before a table
+// has figures, it seems to have a few rows for each. OFFSET 0 is what keeps the planner from turning a join around.
 
-// updateByKeys changes a row of an account, $1, for each of its rows, whose columns, of types as in insertRows, are $2 and so on in its text.
-// That has one WHERE, which compares all of the key. Each must hit one. On PostgreSQL, where a COMMIT may be on its way already, the statement
-// itself sees to that: it divides by zero.
+// updateByKeys changes a row of an account, $1, for each of its rows, whose columns, of types as in insertRows, are $2
+// and so on in its text. That has one WHERE, which compares all of the key. Each must hit one. On PostgreSQL, where a
+// COMMIT may be on its way already, the statement itself sees to that: it divides by zero.
 func updateByKeys(what, types, text string) *query {
 	set, where, _ := strings.Cut(strings.ReplaceAll(text, "$", "w.c"), " WHERE ")
 	return &query{what: what, one: text, scoped: true, exact: true,
@@ -79,8 +79,8 @@ func updateByKeys(what, types, text string) *query {
 // errMissed tells that a row that was to be changed is not there, or not as it was.
 var errMissed = errors.New("a row that was to be changed is not there, or not as it was")
 
-// keyTable is a table w of the account as c1 and of columns of these types as c2 and so on, each of an array. Were the account a constant
-// there, the planner could begin with all rows of it.
+// keyTable is a table w of the account as c1 and of columns of these types as c2 and so on, each of an array. Were the
+// account a constant there, the planner could begin with all rows of it.
 func keyTable(types string) string {
 	columns := make([]string, len(types))
 	for i := range columns {
@@ -97,8 +97,9 @@ func deleteByKeys(what, table, column string) *query {
 		scoped: true}
 }
 
-// selectByKeys selects rows by a column of their key, of a type as in insertRows: in its text the column is followed by {keys}. When scoped, the
-// account is $1. {lock} stands where rows are locked that are about to be written; they are, in the order of the keys.
+// selectByKeys selects rows by a column of their key, of a type as in insertRows: in its text the column is followed
+// by {keys}. When scoped, the account is $1. {lock} stands where rows are locked that are about to be written; they
+// are, in the order of the keys.
 func selectByKeys(what, text, of string, scoped bool) *query {
 	from := 1
 	if scoped {

@@ -18,9 +18,9 @@ var (
 	selectPlaces = selectEach("places", `SELECT a.locations FROM answer AS a WHERE a.account_id = $1 AND a.key = $2 AND a.operation = $3`)
 )
 
-// maxInRequest is how many bytes of key, answer and locations a row of request takes. What is longer has a row of the table answer: a row of
-// request that does not fit on its page of SQLite's is read whole by every look-up that passes it. What else is in a row is less than 150
-// bytes, and 1,002 fit.
+// maxInRequest is how many bytes of key, answer and locations a row of request takes. What is longer has a row of the
+// table answer: a row of request that does not fit on its page of SQLite's is read whole by every look-up that passes
+// it. What else is in a row is less than 150 bytes, and 1,002 fit.
 const maxInRequest = 850
 
 // free tells which operations' answers hold neither code nor token: they are kept as they are, all others are sealed.
@@ -121,7 +121,8 @@ func (s *Store) unpackAnswer(l ledger.Long, packed []byte, sealed bool) ([]byte,
 	return unpack(packed, l.Size)
 }
 
-// Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long answers. What it gives is durable.
+// Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long
+// answers. What it gives is durable.
 func (s *Store) Requests(ctx context.Context, account gift.ID, operation ledger.Operation, key string) (found []ledger.Request, err error) {
 	const query = `SELECT ` + requestColumns + `, a.locations FROM request AS r
 		LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation

@@ -5,8 +5,9 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// What gifts are found by beside their ids, each with the letter that its keys begin with. The table gift_search holds a keyed hash for
-// each: the last four digits of a code in the clear would leave a thief of the database a ten thousandth of the codes to try.
+// What gifts are found by beside their ids, each with the letter that its keys begin with. The table gift_search holds
+// a keyed hash for each: the last four digits of a code in the clear would leave a thief of the database a ten
+// thousandth of the codes to try.
 const (
 	byLastFour  = "4"
 	byContact   = "c"
@@ -45,8 +46,8 @@ func (s *Store) searchRows(g *gift.Gift) (rows [][]any) {
 	return rows
 }
 
-// saveSearch notes what new gifts are found by, and those that got a rare status, another code or another address. What they were found by before
-// finds them still.
+// saveSearch notes what new gifts are found by, and those that got a rare status, another code or another address.
+// What they were found by before finds them still.
 func (g *group) saveSearch(c *ledger.Changes) batch {
 	w := batch{query: insertSearch}
 	add := func(account, voucher gift.ID, text string) {
@@ -74,8 +75,8 @@ func (g *group) saveSearch(c *ledger.Changes) batch {
 // maxSources is how many locations of a key a list follows side by side.
 const maxSources = 8
 
-// searched gives the keys of what narrows a filter most, and those of everything else that must be found too. Each is a list of the
-// hashes that it can have.
+// searched gives the keys of what narrows a filter most, and those of everything else that must be found too. Each is
+// a list of the hashes that it can have.
 func (s *Store) searched(f gift.Filter) (first [][]byte, rest [][][]byte) {
 	var all [][][]byte
 	add := func(by, text string) { all = append(all, s.keys.SearchHashes(f.AccountID, by+text)) }

@@ -13,8 +13,8 @@ import (
 	"boon.example/internal/sealed"
 )
 
-// A link to the printed sheet of an order is found by the hash of its token. Whose order it is stands sealed beside it, bound to that hash, so
-// that a row that was swapped leads nowhere.
+// A link to the printed sheet of an order is found by the hash of its token. Whose order it is stands sealed beside
+// it, bound to that hash, so that a row that was swapped leads nowhere.
 
 var insertSheet = insertRows("sheet", "hash, order_id, until, owner", "BBNB", "")
 
@@ -56,7 +56,8 @@ func (s *Store) OrderBySheet(ctx context.Context, t gift.Token) (account, order 
 	return account, order, fmt.Errorf("finding a sheet: %w", gift.NotFound)
 }
 
-// RenewSheet makes a new link to the printed sheet of an order, and revokes those that there are; with revoke, it makes none.
+// RenewSheet makes a new link to the printed sheet of an order, and revokes those that there are; with revoke, it
+// makes none.
 func (s *Store) RenewSheet(ctx context.Context, order gift.ID, now time.Time, revoke bool) (link ledger.Sheet, err error) {
 	link = ledger.Sheet{OrderID: order, Until: now.Add(ledger.SheetLives)}
 	if link.Token, err = gift.NewToken(rand.Reader); err != nil {

@@ -64,8 +64,8 @@ var sqliteDialect = dialect{
 	},
 }
 
-// anonymous makes $1, $2, $3 into ?, ?, ? where they stand in that order. To SQLite, $1 is a name, and the driver looks up each
-// name in a list: with hundreds of them in one statement, that took longer than the statement.
+// anonymous makes $1, $2, $3 into ?, ?, ? where they stand in that order. To SQLite, $1 is a name, and the driver
+// looks up each name in a list: with hundreds of them in one statement, that took longer than the statement.
 func anonymous(query string) string {
 	parts := strings.Split(query, "$")
 	for i, p := range parts[1:] {
@@ -130,8 +130,8 @@ func createFile(path string) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// aloneOnSQLite fails when another process has the database open: each connection holds a shared lock on it for as long as
-// it lives, beside which none gets it for itself.
+// aloneOnSQLite fails when another process has the database open: each connection holds a shared lock on it for as
+// long as it lives, beside which none gets it for itself.
 func aloneOnSQLite(ctx context.Context, file string) error {
 	q := url.Values{"_pragma": {"busy_timeout(500)", "locking_mode(EXCLUSIVE)"}, "_txlock": {"immediate"}}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: file, RawQuery: q.Encode()}).String())

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// rowExecutor runs batches on SQLite, as prepared statements of a few rows each: the database is in this process, where a call costs
-// nothing and binding is what takes time.
+// rowExecutor runs batches on SQLite, as prepared statements of a few rows each: the database is in this process,
+// where a call costs nothing and binding is what takes time.
 type rowExecutor struct {
 	tx    *sql.Tx
 	hot   map[string]*sql.Stmt

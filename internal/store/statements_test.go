@@ -48,7 +48,8 @@ func (*statements) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQue
 
 func (*statements) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// withoutAccount are the only statements that may touch a table of many rows without naming the account: each with its reason.
+// withoutAccount are the only statements that may touch a table of many rows without naming the account: each with its
+// reason.
 var withoutAccount = map[string]string{
 	`SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k) CROSS JOIN LATERAL (SELECT s.hash, s.kind, g.* FROM secret AS s`: "whose secret is it?",
 	`SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k) CROSS JOIN LATERAL (SELECT s.hash FROM secret AS s WHERE s.hash`: "is a new code taken anywhere?",
@@ -90,8 +91,9 @@ var small = regexp.MustCompile(`\b(schema_version|forgotten|key_check|setup_vers
 // named tells that a statement names the account of every row that it touches.
 var named = regexp.MustCompile(`\baccount_id = \$\d|\(SELECT \$1::BYTEA AS c1, .*\baccount_id = w\.c1\b|^INSERT INTO \w+ \((\w+, )*account_id\b`)
 
-// TestStatementsNameTheAccount: where accounts are spread over machines, a statement that names its account asks one of them, one
-// that does not asks all. And it is what keeps a statement within its account: a new one that names none fails here.
+// TestStatementsNameTheAccount: where accounts are spread over machines, a statement that names its account asks one
+// of them, one that does not asks all. And it is what keeps a statement within its account: a new one that names none
+// fails here.
 func TestStatementsNameTheAccount(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // the texts are those of every database, but only this driver tells all of them
@@ -153,8 +155,9 @@ func withoutFilter(text string) (found []string) {
 	return found
 }
 
-// TestRecursionsNameTheAccount: Citus plans a recursion only where each of its tables is filtered by what it is distributed by. (It was
-// not run on Citus.) What verify, the auditor and the look-ups send is looked at, so that no recursion is left out.
+// TestRecursionsNameTheAccount: Citus plans a recursion only where each of its tables is filtered by what it is
+// distributed by. (It was not run on Citus.) What verify, the auditor and the look-ups send is looked at, so that no
+// recursion is left out.
 func TestRecursionsNameTheAccount(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // as above

@@ -1,6 +1,7 @@
-// Package store keeps everything in a database: gifts, their ledger, the set-up, idempotency records, jobs and the counts of
-// wrong codes. It implements what ledger, api, delivery and setup ask of a database, and makes no decision of its own: which
-// change is right is for package gift to say. Its constraints and triggers refuse what can never be right.
+// Package store keeps everything in a database: gifts, their ledger, the set-up, idempotency records, jobs and the
+// counts of wrong codes. It implements what ledger, api, delivery and setup ask of a database, and makes no decision
+// of its own: which change is right is for package gift to say. Its constraints and triggers refuse what can never be
+// right.
 //
 // It is written for two databases from one SQL text; see dialect. It knows no HTTP. Codes and tokens enter it in the
 // clear and are sealed before they reach a file.
@@ -31,15 +32,15 @@ import (
 type Options struct {
 	// Dir is the data folder: the key file and, beside it, the embedded database. A new one gets both.
 	Dir string
-	// Database is the URL of a PostgreSQL database to be used in place of the embedded one; "": none. The key file stays in Dir, and
-	// every instance needs a copy of the same one.
+	// Database is the URL of a PostgreSQL database to be used in place of the embedded one; "": none. The key file
+	// stays in Dir, and every instance needs a copy of the same one.
 	Database string
 	// MustExist refuses a place without a database, for programs that only look.
 	MustExist bool
 	// By is who changes the set-up, for its log: the operating system's user.
 	By string
-	// ShortTimeouts is for a service: a call learns within 2 seconds that a database on another machine is away or busy. Without it,
-	// a call may take half a minute.
+	// ShortTimeouts is for a service: a call learns within 2 seconds that a database on another machine is away or
+	// busy. Without it, a call may take half a minute.
 	ShortTimeouts bool
 	// KeepSchema refuses, with ErrOldSchema, a schema that is to be brought up to date first.
 	KeepSchema bool
@@ -106,8 +107,9 @@ type querier interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 }
 
-// Open opens the store of a data folder or of a database server and brings its schema up to date. It refuses, with a sentence for
-// the operator, a database without its key file, one whose key file is another's, and one that only a newer program understands.
+// Open opens the store of a data folder or of a database server and brings its schema up to date. It refuses, with a
+// sentence for the operator, a database without its key file, one whose key file is another's, and one that only a
+// newer program understands.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -230,8 +232,8 @@ func createKeys(file string) (keys *sealed.Keys, made bool, err error) {
 	return keys, err == nil, err
 }
 
-// folderKeys gives the keys of a data folder. In a new one it makes the key file first and the database file after it: a
-// database without its key file is therefore never one that is just being made.
+// folderKeys gives the keys of a data folder. In a new one it makes the key file first and the database file after it:
+// a database without its key file is therefore never one that is just being made.
 func folderKeys(dir, database string, mustExist bool) (*sealed.Keys, error) {
 	_, err := os.Stat(database)
 	exists := err == nil
@@ -354,15 +356,17 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Writers is how many groups may be under way at once: one where every writer waits for the same lock, several where rows are locked; of
-// these no more than cores to fill them, since the same calls in fewer groups take less time, and at least two, as one may meet a lock.
+// Writers is how many groups may be under way at once: one where every writer waits for the same lock, several where
+// rows are locked; of these no more than cores to fill them, since the same calls in fewer groups take less time, and
+// at least two, as one may meet a lock.
 func (s *Store) Writers() int { return min(s.dialect.writers, max(2, runtime.GOMAXPROCS(0))) }
 
-// CallerTimeout is how long a caller should wait for this store before it is told that the store is away; 0: as long as it takes, as
-// the store is in this process.
+// CallerTimeout is how long a caller should wait for this store before it is told that the store is away; 0: as long
+// as it takes, as the store is in this process.
 func (s *Store) CallerTimeout() time.Duration { return s.dialect.callerTimeout }
 
-// Away tells from an error that the database could not be reached in time, or that this instance lacks a key for what is in it.
+// Away tells from an error that the database could not be reached in time, or that this instance lacks a key for what
+// is in it.
 func (s *Store) Away(err error) bool {
 	return errors.Is(err, sealed.ErrUnknownKey) || s.dialect.timeout > 0 && s.dialect.retryable(err)
 }
@@ -370,8 +374,8 @@ func (s *Store) Away(err error) bool {
 // Keys are the keys that seal the store's secrets, for the fingerprints of requests.
 func (s *Store) Keys() *sealed.Keys { return s.keys }
 
-// Ping tells whether the database can be reached and has the schema that this program needs, and whether the key file has the key that
-// new secrets are made with.
+// Ping tells whether the database can be reached and has the schema that this program needs, and whether the key file
+// has the key that new secrets are made with.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.intact(); err != nil {
 		return err
@@ -411,9 +415,9 @@ func (s *Store) CountVouchers(ctx context.Context) (n int64, err error) {
 	return n, nil
 }
 
-// write runs fn in a transaction and commits. What fn reads with lockRows stays as it is until then. fn may run again, on fresh state,
-// when another transaction was in the way. A caller that gives up while waiting for its turn is let go; once the
-// transaction has begun, it is seen through.
+// write runs fn in a transaction and commits. What fn reads with lockRows stays as it is until then. fn may run again,
+// on fresh state, when another transaction was in the way. A caller that gives up while waiting for its turn is let
+// go; once the transaction has begun, it is seen through.
 func (s *Store) write(ctx context.Context, fn func(*sql.Tx) error) error {
 	return s.retry(ctx, func(ctx context.Context) error { return s.transact(ctx, fn) })
 }
@@ -436,7 +440,8 @@ const (
 	retryFor = time.Second
 )
 
-// retry runs fn, which may run again, until it succeeds or fails for good, a bounded number of times and within the dialect's timeout.
+// retry runs fn, which may run again, until it succeeds or fails for good, a bounded number of times and within the
+// dialect's timeout.
 func (s *Store) retry(ctx context.Context, fn func(context.Context) error) error {
 	if s.dialect.timeout > 0 {
 		var cancel context.CancelFunc
@@ -464,7 +469,8 @@ func (s *Store) transact(ctx context.Context, fn func(*sql.Tx) error) error {
 	return s.transactWithin(ctx, s.dialect.timeout, fn)
 }
 
-// transactWithin runs fn in a transaction that may take this long from when it begins, and no longer than ctx has; 0: as long as it takes.
+// transactWithin runs fn in a transaction that may take this long from when it begins, and no longer than ctx has; 0:
+// as long as it takes.
 func (s *Store) transactWithin(ctx context.Context, timeout time.Duration, fn func(*sql.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -21,7 +21,8 @@ import (
 	"boon.example/internal/ratelimit"
 )
 
-// TestStore runs the suite that every database must pass: what the interfaces of ledger, api, delivery and setup promise.
+// TestStore runs the suite that every database must pass: what the interfaces of ledger, api, delivery and setup
+// promise.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	for name, open := range databases() {
@@ -97,8 +98,8 @@ func diff(t *testing.T, got, want any) {
 	}
 }
 
-// fill sets every field of a struct to a value of its own, so that two columns that are mixed up, and one that is forgotten,
-// are noticed. It fails when it meets a kind of field that it does not know.
+// fill sets every field of a struct to a value of its own, so that two columns that are mixed up, and one that is
+// forgotten, are noticed. It fails when it meets a kind of field that it does not know.
 func fill(t *testing.T, v reflect.Value, n *int) {
 	t.Helper()
 	*n++
@@ -560,8 +561,8 @@ func testSecrets(t *testing.T, open opener) {
 	}
 }
 
-// testLookUpsAtOnce: however many look up at the same time, each finds its own gift, as it is after every redemption that had been
-// answered before.
+// testLookUpsAtOnce: however many look up at the same time, each finds its own gift, as it is after every redemption
+// that had been answered before.
 func testLookUpsAtOnce(t *testing.T, open opener) {
 	s, _ := open(t)
 	var tills sync.WaitGroup
@@ -1211,9 +1212,9 @@ func testTwoWriters(t *testing.T, open opener) {
 	}
 }
 
-// testOvertaken: while a group locks the voucher of a redemption, another one under the same key that had it locked commits. What is decided
-// on, then, is the whole of that commit: who sees what was given back sees the record of it as well. So a repeat is never refused for
-// what it did itself.
+// testOvertaken: while a group locks the voucher of a redemption, another one under the same key that had it locked
+// commits. What is decided on, then, is the whole of that commit: who sees what was given back sees the record of it
+// as well. So a repeat is never refused for what it did itself.
 func testOvertaken(t *testing.T, open opener) {
 	s, again := open(t)
 	g := issue(t, s, newID(), 1)[0]

@@ -14,8 +14,8 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// swaps are what somebody who can write to the database, but has no key file, may try so that one gift's code opens another. Each exchanges
-// something between two gifts.
+// swaps are what somebody who can write to the database, but has no key file, may try so that one gift's code opens
+// another. Each exchanges something between two gifts.
 var swaps = map[string]func(context.Context, *sql.Tx, *gift.Gift, *gift.Gift) error{
 	"codes": func(ctx context.Context, tx *sql.Tx, a, b *gift.Gift) error {
 		return swapHashes(ctx, tx, codeSecret, a, b)
@@ -76,8 +76,8 @@ func swapColumns(ctx context.Context, tx *sql.Tx, columns []string, a, b *gift.G
 	return nil
 }
 
-// testSwapped: whatever is swapped, no look-up gives another gift than that of the code or token, what was swapped gives none, and verify names
-// both gifts.
+// testSwapped: whatever is swapped, no look-up gives another gift than that of the code or token, what was swapped
+// gives none, and verify names both gifts.
 func testSwapped(t *testing.T, open opener) {
 	s, _ := open(t)
 	for name, swap := range swaps {

@@ -14,9 +14,9 @@ type table struct {
 	insert  *query // a row
 }
 
-// tables are all that an installation is, each after those that its rows refer to. Rows of a history come in the order in
-// which they were made, so that the guards on histories let them pass. Two tables belong to a database itself and are
-// not among them: schema_version and key_check.
+// tables are all that an installation is, each after those that its rows refer to. Rows of a history come in the order
+// in which they were made, so that the guards on histories let them pass. Two tables belong to a database itself and
+// are not among them: schema_version and key_check.
 var tables = []table{
 	newTable("setup_version", 1, "one, version", "NN"),
 	newTable("forgotten", 1, "one, before, at", "NNN"),

@@ -9,7 +9,8 @@ import (
 	"boon.example/internal/sealed"
 )
 
-// How Go values stand in columns. Arguments are made by id, keyOf and micros; columns are read into scanID and scanTime.
+// How Go values stand in columns. Arguments are made by id, keyOf and micros; columns are read into scanID and
+// scanTime.
 
 // id is a column that may be NULL: the zero ID is.
 func id(v gift.ID) any {

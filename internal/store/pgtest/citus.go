@@ -22,8 +22,8 @@ func HasCitus() bool {
 	return err == nil
 }
 
-// Citus starts a coordinator and two workers, each with the extension in its database "postgres", and gives the coordinator's URL for
-// the role boon. They are gone when the test ends.
+// Citus starts a coordinator and two workers, each with the extension in its database "postgres", and gives the
+// coordinator's URL for the role boon. They are gone when the test ends.
 func Citus(t TB) string {
 	t.Helper()
 	var nodes []*Server

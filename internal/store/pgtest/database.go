@@ -15,8 +15,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Variable names the environment variable with the URL of a server that tests may make databases on. Where it is not set, tests
-// run on the embedded database only.
+// Variable names the environment variable with the URL of a server that tests may make databases on. Where it is not
+// set, tests run on the embedded database only.
 const Variable = "TEST_POSTGRES_URL"
 
 // Template is the database that the tests' databases are copied from, where the server has it.
@@ -85,8 +85,8 @@ func create(template string) (database string, drop func() error, err error) {
 	return its.String(), func() error { return dropDatabase(server, name) }, err
 }
 
-// dropDatabase tries for a while where a superuser's session, or the server that tidies up (autovacuum), is in the database: our role may not
-// end those, and they leave by themselves.
+// dropDatabase tries for a while where a superuser's session, or the server that tidies up (autovacuum), is in the
+// database: our role may not end those, and they leave by themselves.
 func dropDatabase(server *url.URL, name string) error {
 	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
 		err := run(server, `DROP DATABASE `+name+` WITH (FORCE)`)
@@ -111,8 +111,8 @@ func run(server *url.URL, statement string) error {
 // second is set while Main runs the tests for the second time.
 var second atomic.Bool
 
-// Main runs a package's tests on the embedded database, and once more on PostgreSQL where there is one: a TestMain hands its
-// *testing.M to it, and the tests open what Database says.
+// Main runs a package's tests on the embedded database, and once more on PostgreSQL where there is one: a TestMain
+// hands its *testing.M to it, and the tests open what Database says.
 func Main(m interface{ Run() int }) int {
 	code := m.Run()
 	if !Available() {

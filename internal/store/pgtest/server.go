@@ -1,5 +1,5 @@
-// Package pgtest gives tests a PostgreSQL: a private server, and databases of their own on it. It knows nothing of what is kept
-// there.
+// Package pgtest gives tests a PostgreSQL: a private server, and databases of their own on it. It knows nothing of
+// what is kept there.
 package pgtest
 
 import (
@@ -24,7 +24,8 @@ import (
 // ErrMissing tells that this machine has no PostgreSQL.
 var ErrMissing = errors.New("PostgreSQL's programs initdb and postgres are not on this machine; on Debian: apt-get install postgresql")
 
-// Server is a private PostgreSQL server on the loopback interface, with its data in a temporary folder. It dies with this process.
+// Server is a private PostgreSQL server on the loopback interface, with its data in a temporary folder. It dies with
+// this process.
 type Server struct {
 	URL     string // of its database "postgres", for the role boon: an ordinary one that owns the database and may make others
 	Admin   string // the same, for the superuser
@@ -41,8 +42,8 @@ type Server struct {
 // Start makes a server and runs it. settings are postgres's own, such as "fsync=off".
 func Start(settings ...string) (*Server, error) { return start("", settings) }
 
-// StartIn is Start for a server that keeps its data in a folder: there it may have been before, and there it stays after Close. Stop it
-// first.
+// StartIn is Start for a server that keeps its data in a folder: there it may have been before, and there it stays
+// after Close. Stop it first.
 func StartIn(dir string, settings ...string) (*Server, error) { return start(dir, settings) }
 
 func start(dir string, settings []string) (*Server, error) {
@@ -129,8 +130,8 @@ func (s *Server) makeRole() error {
 	return nil
 }
 
-// Run starts the server after it was made, killed or stopped, and returns when it takes connections. The processes of a killed server
-// may take a moment to notice; until then it would not start.
+// Run starts the server after it was made, killed or stopped, and returns when it takes connections. The processes of
+// a killed server may take a moment to notice; until then it would not start.
 func (s *Server) Run() error {
 	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		err := s.runOnce()
@@ -151,7 +152,8 @@ func (s *Server) runOnce() error {
 	started := make(chan error)
 	s.ended = make(chan error, 1)
 	go func() {
-		// The kernel kills the server when the thread that started it ends: this one stays until then, and longer, for it may have started others.
+		// The kernel kills the server when the thread that started it ends: this one stays until then, and longer, for
+		// it may have started others.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := s.process.Start()
@@ -195,7 +197,8 @@ func (s *Server) Kill() error { return s.end(syscall.SIGKILL) }
 // Stop ends the server in order, cutting off who is connected.
 func (s *Server) Stop() error { return s.end(syscall.SIGINT) }
 
-// Pause stops all processes of the server where they are: connections stay open, new ones are taken, and nothing is answered.
+// Pause stops all processes of the server where they are: connections stay open, new ones are taken, and nothing is
+// answered.
 func (s *Server) Pause() error { return s.signalAll(syscall.SIGSTOP) }
 
 // Resume lets a paused server go on.
