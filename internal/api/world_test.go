@@ -202,7 +202,7 @@ func (w *world) run(s *store.Store, change ...func(*api.Config)) {
 	}
 	w.directory.Store(directory)
 	w.store = s
-	engine := ledger.Start(s, ledger.Options{Now: w.now, Patience: 200 * time.Millisecond})
+	engine := ledger.Start(s, ledger.Options{Now: w.now, KeyTimeout: 200 * time.Millisecond})
 	w.engine = engine
 	w.config = api.Config{
 		Engine: engine, Records: s, Directory: w.directory.Load, Fingerprint: s.Keys().Fingerprint, Fingerprinted: s.Keys().Fingerprinted,

@@ -36,7 +36,7 @@ func (k *Cancel) decide(c *Call, s *state) (Result, error) {
 	return r, nil
 }
 
-func (k *Cancel) places(c *Call, s *state) []gift.ID { return s.placesOf(refs(c, k.VoucherIDs)) }
+func (k *Cancel) locations(c *Call, s *state) []gift.ID { return s.locationsOf(refs(c, k.VoucherIDs)) }
 
 // Reinstate makes gifts what they were before they were taken out of use, all or none.
 type Reinstate struct {
@@ -77,7 +77,9 @@ func (r *Reinstate) decide(c *Call, s *state) (Result, error) {
 	return done, nil
 }
 
-func (r *Reinstate) places(c *Call, s *state) []gift.ID { return s.placesOf(refs(c, r.VoucherIDs)) }
+func (r *Reinstate) locations(c *Call, s *state) []gift.ID {
+	return s.locationsOf(refs(c, r.VoucherIDs))
+}
 
 // each asks for a change of several vouchers: of all or none, or, when skipping, of those that allow it. Nothing is entered yet.
 func (s *state) each(c *Call, ids []gift.ID, skip bool, change func(*gift.Voucher) (gift.Voucher, gift.Entry, bool, error)) (r Result, _ error) {
@@ -124,8 +126,8 @@ func refs(c *Call, ids []gift.ID) []Ref {
 	return all
 }
 
-// placesOf are the only locations of gifts, as far as they have one.
-func (s *state) placesOf(all []Ref) (at []gift.ID) {
+// locationsOf are the only locations of gifts, as far as they have one.
+func (s *state) locationsOf(all []Ref) (at []gift.ID) {
 	for _, ref := range all {
 		if v := s.Vouchers[ref]; v != nil {
 			at = append(at, v.LocationID)

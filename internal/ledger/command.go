@@ -70,9 +70,9 @@ type Command interface {
 	affinity() gift.ID
 	// decide is pure but for drawing ids. When it returns an error, s is as it was, but for the key that a Reverse may have spent.
 	decide(c *Call, s *state) (Result, error)
-	// places are the locations that an answer to the command tells of, done or refused: where something happened, or where the gifts
+	// locations are the locations that an answer to the command tells of, done or refused: where something happened, or where the gifts
 	// are good; zero stands for all of them.
-	places(c *Call, s *state) []gift.ID
+	locations(c *Call, s *state) []gift.ID
 }
 
 // bytesOfGift is how long the answer about a gift is, without long texts.
@@ -185,7 +185,7 @@ func (i *Issue) decide(c *Call, s *state) (r Result, _ error) {
 	return r, nil
 }
 
-func (i *Issue) places(*Call, *state) (at []gift.ID) {
+func (i *Issue) locations(*Call, *state) (at []gift.ID) {
 	for n := range i.Gifts {
 		at = append(at, i.Gifts[n].LocationID)
 	}
@@ -234,7 +234,7 @@ func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
 }
 
-func (r *Redeem) places(*Call, *state) []gift.ID { return []gift.ID{r.LocationID} }
+func (r *Redeem) locations(*Call, *state) []gift.ID { return []gift.ID{r.LocationID} }
 
 // Reverse gives back what a redemption took, named by its id or by the Idempotency-Key that it was made with. A key that has
 // not arrived yet is spent: the answer is NOT_FOUND, and the redemption will be refused should it still come.
@@ -336,7 +336,7 @@ func (r *Reverse) taken(c *Call, s *state) *gift.Taken {
 	return s.Redemptions[Ref{c.AccountID, id}]
 }
 
-func (r *Reverse) places(c *Call, s *state) []gift.ID {
+func (r *Reverse) locations(c *Call, s *state) []gift.ID {
 	var at []gift.ID
 	if !r.Actor.LocationID.IsZero() {
 		at = append(at, r.Actor.LocationID)
@@ -399,7 +399,7 @@ func (d *Deliver) decide(c *Call, s *state) (r Result, _ error) {
 	return r, nil
 }
 
-func (*Deliver) places(*Call, *state) []gift.ID { return nil }
+func (*Deliver) locations(*Call, *state) []gift.ID { return nil }
 
 // Bounce records that a message which was accepted did not arrive after all. It counts while no other message has brought the gift
 // and none was asked for since, so that a report may come twice, late, or out of order. A report that overtakes our own record of the acceptance is
@@ -442,7 +442,7 @@ func (b *Bounce) decide(_ *Call, s *state) (r Result, _ error) {
 	return r, nil
 }
 
-func (*Bounce) places(*Call, *state) []gift.ID { return nil }
+func (*Bounce) locations(*Call, *state) []gift.ID { return nil }
 
 // Refused is a request that was refused before the engine: a known key still gets its stored answer, anything else
 // gets Err, and nothing is stored.
@@ -454,7 +454,7 @@ func (*Refused) affinity() gift.ID { return gift.ID{} }
 
 func (r *Refused) decide(*Call, *state) (Result, error) { return Result{}, unstored{r.Err} }
 
-func (*Refused) places(*Call, *state) []gift.ID { return nil }
+func (*Refused) locations(*Call, *state) []gift.ID { return nil }
 
 func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
 

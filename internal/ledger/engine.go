@@ -18,13 +18,13 @@ import (
 
 // Options tune an Engine; the zero value is what a service wants.
 type Options struct {
-	Lanes    int              // transactions under way at once, for a database that has row locks. Default 1
-	Queue    int              // commands that may wait in each lane; more are refused at once. Default 4,096
-	Group    int              // commands that may share one transaction. Default 512, fewer when they are about many gifts
-	Patience time.Duration    // how long a second request with a key waits for the first. Default 2 s
-	Now      func() time.Time // default time.Now
-	Random   io.Reader        // default crypto/rand
-	Observe  func(GroupStats) // told of every group; must be quick
+	Lanes      int              // transactions under way at once, for a database that has row locks. Default 1
+	Queue      int              // commands that may wait in each lane; more are refused at once. Default 4,096
+	Group      int              // commands that may share one transaction. Default 512, fewer when they are about many gifts
+	KeyTimeout time.Duration    // how long a second request with a key waits for the first. Default 2 s
+	Now        func() time.Time // default time.Now
+	Random     io.Reader        // default crypto/rand
+	Observe    func(GroupStats) // told of every group; must be quick
 }
 
 // GroupStats is what one transaction was.
@@ -61,7 +61,7 @@ type lane struct {
 
 	heldUntil time.Time // when the next heavy command may be committed, while light ones come
 
-	lasting bool // a group could not be settled, and none has been committed since
+	outcomeUnknown bool // of a group that could not be settled, and none has been committed since
 }
 
 // task is one command on its way through the engine.
@@ -87,8 +87,8 @@ func Start(store Store, opts Options) *Engine {
 	if opts.Group == 0 {
 		opts.Group = 512
 	}
-	if opts.Patience == 0 {
-		opts.Patience = 2 * time.Second
+	if opts.KeyTimeout == 0 {
+		opts.KeyTimeout = 2 * time.Second
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -183,13 +183,13 @@ func (e *Engine) submit(t *task) error {
 	if ahead == nil {
 		return err
 	}
-	patience := time.NewTimer(e.opts.Patience)
-	defer patience.Stop()
+	timeout := time.NewTimer(e.opts.KeyTimeout)
+	defer timeout.Stop()
 	select {
 	case <-ahead:
 		_, err := e.enqueue(t, true)
 		return err
-	case <-patience.C:
+	case <-timeout.C:
 		refused := gift.Refuse(gift.RequestInProgress, "The first request with this Idempotency-Key is still under way. Repeat it with the same key.")
 		refused.RetryAfter = time.Second
 		return refused
@@ -257,7 +257,7 @@ func (l *lane) run() {
 			l.hold(first)
 		}
 		group = l.collect(append(group[:0], first))
-		live, gone := leave(group)
+		live, gone := dropCancelled(group)
 		l.finish(gone)
 		if len(live) == 0 {
 			continue
@@ -278,7 +278,7 @@ const (
 	// maxLight is the weight of the heaviest command that is light: it takes a few milliseconds.
 	maxLight = 16
 	// maxWeight is the weight of the commands of a group, but for the last of them: a transaction should not take longer than those
-	// in it, and those behind it, have patience.
+	// in it, and those behind it, have timeout.
 	maxWeight = 512
 	maxHeavy  = 128 // of heavy ones
 	// Heavy commands get one part in heavyShare of the time while light ones come, so that fewer than one light command in a hundred comes
@@ -323,9 +323,9 @@ func (l *lane) collect(group []*task) []*task {
 	return group
 }
 
-// leave parts a group into those whose callers still wait and those who have gone: nothing was done for these, and the
+// dropCancelled parts a group into those whose callers still wait and those who have gone: nothing was done for these, and the
 // keys they hold are free again.
-func leave(group []*task) (live, gone []*task) {
+func dropCancelled(group []*task) (live, gone []*task) {
 	live = group[:0]
 	for _, t := range group {
 		if err := t.ctx.Err(); err != nil {
@@ -347,7 +347,7 @@ func (l *lane) commit(group []*task) {
 	broken := errors.Is(err, ErrRejected) || errors.Is(err, errPanic)
 	switch {
 	case err == nil:
-		l.lasting = false
+		l.outcomeUnknown = false
 	case broken && len(group) > 1:
 		// A command of the group broke an invariant, which no rule should let happen. Each is decided alone, so that it fails alone.
 		for n := range group {
@@ -380,20 +380,20 @@ func (l *lane) settle(group []*task, err error) {
 		return
 	}
 	tries := settleTries
-	if l.lasting {
+	if l.outcomeUnknown {
 		tries = 1 // nor should those behind it wait for what the group before waited for in vain
 	}
 	for try := range tries {
 		time.Sleep(settlePause << try)
-		if keyed, _ = leave(keyed); len(keyed) == 0 {
+		if keyed, _ = dropCancelled(keyed); len(keyed) == 0 {
 			return
 		}
 		if err = l.transact(keyed); err == nil {
-			l.lasting = false
+			l.outcomeUnknown = false
 			return
 		}
 	}
-	l.lasting = true
+	l.outcomeUnknown = true
 	for _, t := range keyed {
 		t.fail(unknown(err))
 	}
@@ -472,7 +472,7 @@ func (t *task) decide(s *state) {
 	}
 	t.answer, t.err = t.call.Render(t.result, t.err), nil
 	r := Request{RequestKey: t.call.requestKey(), Fingerprint: t.call.Fingerprint, Answer: t.answer, At: s.now}
-	r.Locations = distinct(t.cmd.places(t.call, s))
+	r.Locations = distinct(t.cmd.locations(t.call, s))
 	if len(t.result.Entries) == 1 {
 		r.EntryID = t.result.Entries[0].ID
 	}

@@ -184,7 +184,7 @@ func race(b *bench, id gift.ID, workers, calls int) (balances []int, refused int
 
 func TestOneKeyRedeemsOnceFromManyCallers(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{Patience: time.Minute})
+	b := setup(t, nil, ledger.Options{KeyTimeout: time.Minute})
 	id := b.gift(1000)
 	answers := make([]ledger.Answer, 100)
 	var wg sync.WaitGroup
@@ -279,7 +279,7 @@ func (b *bench) queued(n int) {
 func TestSecondRequestWithAKeyWaitsThenIsTold(t *testing.T) {
 	t.Parallel()
 	var g gate
-	b := setup(t, g.wrap, ledger.Options{Patience: 50 * time.Millisecond})
+	b := setup(t, g.wrap, ledger.Options{KeyTimeout: 50 * time.Millisecond})
 	g.shut()
 	var first ledger.Answer
 	var wg sync.WaitGroup
@@ -320,7 +320,7 @@ func TestFullQueueRefusesAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// TestLargeOrdersShareNoGroup: commands on many gifts do not make one transaction that is longer than anybody's patience.
+// TestLargeOrdersShareNoGroup: commands on many gifts do not make one transaction that outlasts the timeouts of its callers.
 func TestLargeOrdersShareNoGroup(t *testing.T) {
 	t.Parallel()
 	var g gate

@@ -142,7 +142,7 @@ func (n *Notice) decide(c *Call, s *state) (Result, error) {
 	return Result{}, over
 }
 
-func (*Notice) places(*Call, *state) []gift.ID { return nil }
+func (*Notice) locations(*Call, *state) []gift.ID { return nil }
 
 // redeemed counts money that is redeemed, or refuses it.
 func (s *state) redeemed(c *Call, amount gift.Amount) error {

@@ -87,7 +87,7 @@ func (s *state) rekey(r Ref, secrets Secrets) {
 	s.changes.Rekeyed = append(s.changes.Rekeyed, Rekeyed{r.AccountID, r.ID, secrets})
 }
 
-func (r *Resend) places(c *Call, s *state) []gift.ID {
+func (r *Resend) locations(c *Call, s *state) []gift.ID {
 	return placeOf(s, Ref{c.AccountID, r.VoucherID})
 }
 
@@ -124,7 +124,7 @@ func (r *Reschedule) decide(c *Call, s *state) (Result, error) {
 	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Delivery: now}, nil
 }
 
-func (r *Reschedule) places(c *Call, s *state) []gift.ID {
+func (r *Reschedule) locations(c *Call, s *state) []gift.ID {
 	return placeOf(s, Ref{c.AccountID, r.VoucherID})
 }
 

@@ -42,8 +42,8 @@ const bulkSetup = `accounts:
     keys: [{name: shop, role: all, secret: ` + bulkKey + `}]
 `
 
-// bulk tells of a bulk on a store of its own, of the kind that the house has.
-func (h *house) bulk() (err error) {
+// bulk tells of a bulk on a store of its own, of the kind that the trial has.
+func (h *trial) bulk() (err error) {
 	url := ""
 	if h.name == "postgres" {
 		database, err := pgtest.Start()

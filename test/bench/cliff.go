@@ -10,7 +10,7 @@ import (
 
 // cliff redeems under keys that grow with time in a store whose gifts came in twenty orders of a thousand: once the orders had no
 // Idempotency-Key, once they had one. What is kept of an order must not lie in the way of who looks for another key.
-func (h *house) cliff() error {
+func (h *trial) cliff() error {
 	var rates [2]float64
 	for round := range h.options.repeat {
 		for i, keyed := range []bool{false, true} {
@@ -28,8 +28,8 @@ func (h *house) cliff() error {
 }
 
 // afterOrders is how many redemptions a second there are in a new store after twenty orders.
-func (h *house) afterOrders(keyed bool) (rate float64, err error) {
-	beside := &house{ctx: h.ctx, options: h.options, name: h.name}
+func (h *trial) afterOrders(keyed bool) (rate float64, err error) {
+	beside := &trial{ctx: h.ctx, options: h.options, name: h.name}
 	if beside.place, err = newPlace(h.options.stock); err != nil {
 		return 0, err
 	}

@@ -14,7 +14,7 @@ import (
 type cpu struct{ service, database, load float64 }
 
 // cpu is the time so far; that of the service is the empty handler's, when it is called.
-func (h *house) cpu(w what) (c cpu) {
+func (h *trial) cpu(w what) (c cpu) {
 	c.service = ticks(h.service.cmd.Process.Pid).own
 	if w.target == h.nothing {
 		c.service = ticks(h.empty.cmd.Process.Pid).own

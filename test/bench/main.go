@@ -165,24 +165,24 @@ var stores = map[string]string{"sqlite": "Embedded store", "postgres": "PostgreS
 type part struct {
 	name string
 	once bool // on the smallest store only
-	run  func(*house) error
+	run  func(*trial) error
 }
 
 // parts in the order in which they are measured.
 var parts = []part{
-	{"rates", false, (*house).rates},
-	{"orders", false, (*house).orders},
-	{"neighbour", true, (*house).neighbour},
-	{"cliff", true, (*house).cliff},
-	{"pgbench", false, (*house).pgbench},
-	{"beside", true, (*house).beside},
-	{"overload", true, (*house).overload},
-	{"memory", false, (*house).memory},
-	{"bulk", true, (*house).bulk},
+	{"rates", false, (*trial).rates},
+	{"orders", false, (*trial).orders},
+	{"neighbour", true, (*trial).neighbour},
+	{"cliff", true, (*trial).cliff},
+	{"pgbench", false, (*trial).pgbench},
+	{"beside", true, (*trial).beside},
+	{"overload", true, (*trial).overload},
+	{"memory", false, (*trial).memory},
+	{"bulk", true, (*trial).bulk},
 }
 
 // measure takes the parts that are asked for.
-func (h *house) measure() error {
+func (h *trial) measure() error {
 	for _, p := range parts {
 		if !h.options.take(p.name) || p.once && !h.first {
 			continue

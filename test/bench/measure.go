@@ -12,8 +12,8 @@ import (
 	"boon.example/internal/load"
 )
 
-// house is a service over a store with gifts in it, and an empty handler beside it.
-type house struct {
+// trial is a service over a store with gifts in it, and an empty handler beside it.
+type trial struct {
 	ctx     context.Context
 	options options
 	report  *report
@@ -30,12 +30,12 @@ type house struct {
 }
 
 // open makes a store ready, on a copy of its stock, and starts everything.
-func open(ctx context.Context, o options, name string, n int) (_ *house, err error) {
+func open(ctx context.Context, o options, name string, n int) (_ *trial, err error) {
 	stock, err := stocked(ctx, o, name, n)
 	if err != nil {
 		return nil, err
 	}
-	h := &house{ctx: ctx, options: o, name: name, n: n}
+	h := &trial{ctx: ctx, options: o, name: name, n: n}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.close())
@@ -66,7 +66,7 @@ func open(ctx context.Context, o options, name string, n int) (_ *house, err err
 	return h, err
 }
 
-func (h *house) close() (err error) {
+func (h *trial) close() (err error) {
 	for _, c := range []*child{h.service, h.empty} {
 		if c != nil {
 			err = errors.Join(err, c.stop())
@@ -79,7 +79,7 @@ func (h *house) close() (err error) {
 }
 
 // title names the store in headings.
-func (h *house) title() string {
+func (h *trial) title() string {
 	return fmt.Sprintf("%s, %s gifts", stores[h.name], thousands(h.n))
 }
 
@@ -91,12 +91,12 @@ type what struct {
 	next   load.Next
 }
 
-func (h *house) asked(gifts []load.Gift) *load.Orders {
+func (h *trial) asked(gifts []load.Gift) *load.Orders {
 	return &load.Orders{Gifts: gifts, Amount: "0.01", Sale: load.Sale("25", storefront, "bench-sale")}
 }
 
 // whats are the calls of the table, the empty handler first.
-func (h *house) whats() []what {
+func (h *trial) whats() []what {
 	many, hot := h.asked(h.gifts), h.asked(h.gifts[:1])
 	return []what{
 		{"empty", "empty handler", h.nothing, h.nothing.Redeem(many)},
@@ -124,7 +124,7 @@ func failure(s *load.Stats) error {
 }
 
 // take measures once: a moment to warm up, then in earnest.
-func (h *house) take(w what, connections int, d time.Duration) (r reading, _ error) {
+func (h *trial) take(w what, connections int, d time.Duration) (r reading, _ error) {
 	plan := load.Plan{Target: w.target, Next: w.next, Connections: connections, Duration: d / 5}
 	run, err := load.Start(h.ctx, plan)
 	if err != nil {
@@ -158,7 +158,7 @@ func (h *house) take(w what, connections int, d time.Duration) (r reading, _ err
 
 // rates is the table of the standing comparison. The repetitions go round and round, so that what disturbs the machine for a while disturbs
 // all of them alike.
-func (h *house) rates() error {
+func (h *trial) rates() error {
 	whats := slices.DeleteFunc(h.whats(), func(w what) bool { return !slices.Contains(h.options.calls, w.flag) && w.target != h.nothing })
 	all := map[string][]reading{}
 	at := func(w what, connections int) string { return fmt.Sprint(w.name, connections) }
@@ -184,7 +184,7 @@ func (h *house) rates() error {
 	return nil
 }
 
-func (h *house) row(w what, connections int, all []reading, base float64, empty bool) {
+func (h *trial) row(w what, connections int, all []reading, base float64, empty bool) {
 	rate := func(r reading) float64 { return r.rate }
 	figure := median(all, rate)
 	low, high := slices.MinFunc(all, byRate).rate, slices.MaxFunc(all, byRate).rate
@@ -216,7 +216,7 @@ func median[T any](all []T, figure func(T) float64) float64 {
 }
 
 // profiled takes a profile of the service under a call over the most connections, where one is asked for. What it gives waits for it.
-func (h *house) profiled(w what, connections, round int) (wait func() error) {
+func (h *trial) profiled(w what, connections, round int) (wait func() error) {
 	wait = func() error { return nil }
 	if h.options.profile == "" || round > 0 || connections != slices.Max(h.options.connections) || w.target != h.target {
 		return wait
@@ -228,7 +228,7 @@ func (h *house) profiled(w what, connections, round int) (wait func() error) {
 }
 
 // orders measures calls with a thousand recipients each, one after the other, and what they allocate.
-func (h *house) orders() error {
+func (h *trial) orders() error {
 	shop := newShop(h.service, key, storefront)
 	before, err := h.service.metrics()
 	if err != nil {
@@ -256,7 +256,7 @@ func (h *house) orders() error {
 }
 
 // memory tells what the service's process holds.
-func (h *house) memory() error {
+func (h *trial) memory() error {
 	now, most := h.service.resident()
 	h.report.note("%s gifts: **resident memory of the service** %.0f MB at its start, %.0f MB after the measurements, %.0f MB at most.",
 		thousands(h.n), h.atStart, now, most)

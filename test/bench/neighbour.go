@@ -20,7 +20,7 @@ const (
 
 // neighbour compares redemptions at a steady, low rate on an idle service with the same while another merchant's senders make one order of a
 // thousand after the other.
-func (h *house) neighbour() error {
+func (h *trial) neighbour() error {
 	senders := []int{0, 2, 4}
 	p50, p99, made := map[int][]float64{}, map[int][]float64{}, map[int][]float64{}
 	for round := range h.options.repeat {
@@ -51,7 +51,7 @@ func (h *house) neighbour() error {
 }
 
 // besideSenders measures the tills while so many senders are busy, and the gifts a second that these make meanwhile.
-func (h *house) besideSenders(senders int) (_ *load.Stats, gifts float64, err error) {
+func (h *trial) besideSenders(senders int) (_ *load.Stats, gifts float64, err error) {
 	tills := load.Plan{Target: h.target, Next: h.target.Redeem(h.asked(h.gifts)), Connections: 16, Duration: tillTime, Rate: tillRate}
 	if senders == 0 {
 		s, err := h.during(nil, tills)

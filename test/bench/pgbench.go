@@ -71,7 +71,7 @@ WITH o AS (SELECT v.account_id, v.id, v.last FROM drawn AS d JOIN voucher AS v U
 const pgbenchConnections = 16
 
 // pgbench has PostgreSQL redeem by itself, in the database of the service, without a service and without HTTP.
-func (h *house) pgbench() error {
+func (h *trial) pgbench() error {
 	if h.name != "postgres" {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (h *house) pgbench() error {
 }
 
 // repeated is the median rate of some measurements, twice as long as others.
-func (h *house) repeated(w what, connections int) (float64, error) {
+func (h *trial) repeated(w what, connections int) (float64, error) {
 	rates := make([]float64, h.options.repeat)
 	for i := range rates {
 		r, err := h.take(w, connections, 2*h.options.duration)
@@ -125,7 +125,7 @@ func (h *house) repeated(w what, connections int) (float64, error) {
 }
 
 // preparePgbench makes what its scripts need, and tells the settings that decide how durable a commit is, as the server has them.
-func (h *house) preparePgbench() (settings string, err error) {
+func (h *trial) preparePgbench() (settings string, err error) {
 	conn, err := pgx.Connect(h.ctx, h.place.database())
 	if err != nil {
 		return "", err
@@ -142,7 +142,7 @@ func (h *house) preparePgbench() (settings string, err error) {
 
 var pgbenchRate = regexp.MustCompile(`tps = ([0-9.]+)`)
 
-func (h *house) runPgbench(program, script string) (float64, error) {
+func (h *trial) runPgbench(program, script string) (float64, error) {
 	file := filepath.Join(h.place.dir, "pgbench.sql")
 	if err := os.WriteFile(file, []byte(script), 0o644); err != nil {
 		return 0, err

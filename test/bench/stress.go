@@ -12,7 +12,7 @@ import (
 )
 
 // beside compares validations at a steady, low rate on an idle service with the same while sixteen writers redeem.
-func (h *house) beside() error {
+func (h *trial) beside() error {
 	all := h.asked(h.gifts)
 	lookUps := load.Plan{Target: h.target, Next: h.target.Validate(all), Connections: 16, Duration: 3 * time.Second, Rate: 200}
 	writers := load.Plan{Target: h.target, Next: h.target.Redeem(all), Connections: 16, Duration: lookUps.Duration + 500*time.Millisecond}
@@ -36,7 +36,7 @@ func (h *house) beside() error {
 }
 
 // during measures one load while another is on; nil: none is.
-func (h *house) during(other *load.Plan, p load.Plan) (*load.Stats, error) {
+func (h *trial) during(other *load.Plan, p load.Plan) (*load.Stats, error) {
 	if other != nil {
 		beside, err := load.Start(h.ctx, *other)
 		if err != nil {
@@ -74,7 +74,7 @@ type flood struct {
 func (f flood) goodput() float64 { return 100 * f.good / f.peak }
 
 // overload offers five times what the service can take, and watches how it comes to itself afterwards.
-func (h *house) overload() error {
+func (h *trial) overload() error {
 	all := make([]flood, h.options.repeat)
 	for n := range all {
 		var err error
@@ -112,7 +112,7 @@ func each[T any](all []T, figure func(T) float64) string {
 	return strings.Join(said, ", ")
 }
 
-func (h *house) flood(gifts *load.Orders) (f flood, _ error) {
+func (h *trial) flood(gifts *load.Orders) (f flood, _ error) {
 	peak, err := h.take(what{"redeem", "redeem", h.target, h.target.Redeem(gifts)}, 256, 3*time.Second)
 	if err != nil {
 		return f, err
@@ -149,7 +149,7 @@ func (h *house) flood(gifts *load.Orders) (f flood, _ error) {
 
 // recovery watches calls at half the peak, from the moment the overload ends, until for a tenth of a second all succeed, each within a tenth:
 // when that began.
-func (h *house) recovery(all *load.Orders, rate float64) (time.Duration, error) {
+func (h *trial) recovery(all *load.Orders, rate float64) (time.Duration, error) {
 	const window, seconds = 100 * time.Millisecond, 4
 	var mu sync.Mutex
 	good, bad := [seconds * 10]int{}, [seconds * 10]int{}
