@@ -22,9 +22,11 @@ var anAccount = &gift.Account{
 	Designs:   []gift.Design{{ID: testID(4), AccentColor: "#0b5fff", Headline: "Enjoy"}},
 }
 
+const aCode = "123456789012"
+
 // aGift is a pending gift of 25 USD from Ben to Anna.
 func aGift(m gift.Method) gift.Gift {
-	code, err := gift.ParseVoucherCode("123456789012")
+	code, err := gift.ParseVoucherCode(aCode)
 	if err != nil {
 		panic(err)
 	}
@@ -50,7 +52,7 @@ func aGift(m gift.Method) gift.Gift {
 }
 
 func (w *world) outbox() *Gateways {
-	return &Gateways{Email: OutboxCarrier{w.memory}, SMS: OutboxCarrier{w.memory}, PublicURL: publicURL, Directory: func() *gift.Directory {
+	return &Gateways{Email: OutboxCarrier{w.faulty}, SMS: OutboxCarrier{w.faulty}, PublicURL: publicURL, Directory: func() *gift.Directory {
 		return &gift.Directory{Accounts: map[gift.ID]*gift.Account{anAccount.ID: anAccount}}
 	}}
 }
