@@ -1,11 +1,11 @@
-// Package chain links everything that is entered into hash chains, with a key that is not in the database, so that a row
-// that was changed, removed, inserted or moved past the program is found.
+// Package chain links everything that is entered into hash chains, with a key that is not in the database, so that a
+// row that was changed, removed, inserted or moved past the program is found.
 //
-// There is one chain for each writer: a process has one for each transaction that it has under way, and begins new ones at
-// each start. A commit adds one row to its writer's chain. The row holds a digest of each entry of the group, and its MAC
-// covers these and the MAC of the row before. An entry names its place: the writer, and its number among all that the
-// writer entered. The first row of a chain, its genesis, holds how far other chains had come, so that an old chain cannot
-// lose its newest rows unnoticed. The changes of the set-up have a chain of their own.
+// There is one chain for each writer: a process has one for each transaction that it has under way, and begins new
+// ones at each start. A commit adds one row to its writer's chain. The row holds a digest of each entry of the group,
+// and its MAC covers these and the MAC of the row before. An entry names its place: the writer, and its number among
+// all that the writer entered. The first row of a chain, its genesis, holds how far other chains had come, so that an
+// old chain cannot lose its newest rows unnoticed. The changes of the set-up have a chain of their own.
 //
 // The package is pure: rows and entries are read and written by package store.
 package chain
@@ -74,7 +74,8 @@ type Writer struct {
 	begun    bool
 }
 
-// NewWriter makes a writer of a chain that has no row yet. The id must be a new one, and ids must be in the order of time.
+// NewWriter makes a writer of a chain that has no row yet. The id must be a new one, and ids must be in the order of
+// time.
 func NewWriter(auth *sealed.Authenticator, id gift.ID) *Writer {
 	at := Head{Place: Place{Writer: id}}
 	return &Writer{auth: auth, head: at, next: at}
@@ -93,8 +94,8 @@ func (w *Writer) Genesis(others []Head) Row {
 	return w.add(Row{Place: w.next.Place, Content: content})
 }
 
-// Group makes the row of a group's entries, which take the places from first on. Terms gives the voucher of a gift's first
-// entry, and the key of its list of items.
+// Group makes the row of a group's entries, which take the places from first on. Terms gives the voucher of a gift's
+// first entry, and the key of its list of items.
 func (w *Writer) Group(entries []gift.Entry, terms func(*gift.Entry) (*gift.Voucher, gift.ID)) (r Row, first Place) {
 	first = Place{w.next.Writer, w.next.N + 1}
 	r.Place, r.Content = w.next.Place, make([]byte, 0, len(entries)*digestSize)

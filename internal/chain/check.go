@@ -10,10 +10,10 @@ import (
 	"boon.example/internal/sealed"
 )
 
-// Check holds chains against what is in the database. First come the heads that were noted earlier, then all rows of all
-// chains, then entries in any order, and then Missing. It may be used while chains go on: an entry that is newer than the
-// rows that it was given is held against its row and not counted. It keeps one bit for each entry, and a little for each
-// chain. It is not safe for concurrent use.
+// Check holds chains against what is in the database. First come the heads that were noted earlier, then all rows of
+// all chains, then entries in any order, and then Missing. It may be used while chains go on: an entry that is newer
+// than the rows that it was given is held against its row and not counted. It keeps one bit for each entry, and a
+// little for each chain. It is not safe for concurrent use.
 type Check struct {
 	auth     *sealed.Authenticator
 	found    func(problem string)
@@ -104,8 +104,8 @@ func (c *Check) Digest(at Place, e *gift.Entry, terms *gift.Voucher, items gift.
 // Entry takes an entry, and whether its row has its digest.
 func (c *Check) Entry(at Place, e *gift.Entry, has bool) {
 	if !has {
-		c.problem("account %s: entry %s of gift %s is not as it was written, or was never written by this program: it is not in "+
-			"the group of chain %s that has the entry %d", e.AccountID, e.ID, e.VoucherID, at.Writer, at.N)
+		c.problem("account %s: entry %s of gift %s is not as it was written, or was never written by this program: "+
+			"it is not in the group of chain %s that has the entry %d", e.AccountID, e.ID, e.VoucherID, at.Writer, at.N)
 		return
 	}
 	p := c.chains[at.Writer]

@@ -8,8 +8,8 @@ import (
 	"boon.example/internal/gift"
 )
 
-// Digest stands for one entry: 128 bits of a SHA-256 over everything that it says. An entry has an id of 74 random bits,
-// so nobody can prepare two entries with one digest.
+// Digest stands for one entry: 128 bits of a SHA-256 over everything that it says. An entry has an id of 74 random
+// bits, so nobody can prepare two entries with one digest.
 type Digest [16]byte
 
 // digestSize is how many bytes of a group's content an entry takes.
@@ -25,9 +25,9 @@ const (
 // digester makes digests; it is the content of the last one, kept for its memory.
 type digester []byte
 
-// digest covers every column of an entry. That of a gift's first entry also covers what never changes of the gift; items
-// is the key of the list of what it is good for. All values are as Go has them, not as a database keeps them. What is
-// written here is a storage format and never changes.
+// digest covers every column of an entry. That of a gift's first entry also covers what never changes of the gift;
+// items is the key of the list of what it is good for. All values are as Go has them, not as a database keeps them.
+// What is written here is a storage format and never changes.
 func (d *digester) digest(at Place, e *gift.Entry, terms *gift.Voucher, items gift.ID) Digest {
 	b := append((*d)[:0], entryDomain)
 	b = append(b, at.Writer[:]...)

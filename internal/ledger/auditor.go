@@ -11,9 +11,9 @@ import (
 	"boon.example/internal/gift"
 )
 
-// Auditor is Verify beside the service, in a loop and so slowly that it costs next to nothing: it follows the hash chains and
-// checks all gifts, and between two pages those that this process has just changed, as far as it gets round to them. It
-// leaves to Verify what needs whole tables to be read, and very long histories.
+// Auditor is Verify beside the service, in a loop and so slowly that it costs next to nothing: it follows the hash
+// chains and checks all gifts, and between two pages those that this process has just changed, as far as it gets
+// round to them. It leaves to Verify what needs whole tables to be read, and very long histories.
 type Auditor struct {
 	Books   Books
 	Logger  *slog.Logger  // told of each problem

@@ -13,7 +13,8 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// TestLongHistoriesAreNotReadByTheAuditor: it tells of them, reads the others, and still notices when what was answered is not there.
+// TestLongHistoriesAreNotReadByTheAuditor: it tells of them, reads the others, and still notices when what was
+// answered is not there.
 func TestLongHistoriesAreNotReadByTheAuditor(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil, ledger.Options{})
@@ -26,7 +27,8 @@ func TestLongHistoriesAreNotReadByTheAuditor(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var log lockedBuffer
-	a := &ledger.Auditor{Books: b.store, Logger: slog.New(slog.NewTextHandler(&log, nil)), Longest: 3, Pace: 1_000_000, Rest: time.Hour}
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	a := &ledger.Auditor{Books: b.store, Logger: logger, Longest: 3, Pace: 1_000_000, Rest: time.Hour}
 	a.Changed(ledger.Changes{Vouchers: []gift.Voucher{
 		{AccountID: b.caller.Account.ID, ID: short, Seq: 1, Last: b.last(short)},
 		{AccountID: b.caller.Account.ID, ID: long, Seq: 7, Last: newID()}, // one more than there is

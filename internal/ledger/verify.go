@@ -15,8 +15,8 @@ type Books interface {
 	Check(found func(problem string)) Check
 }
 
-// Check is a check of Books. The books may be written to meanwhile. Its methods are called in this order; each fails only
-// when it cannot read.
+// Check is a check of Books. The books may be written to meanwhile. Its methods are called in this order; each fails
+// only when it cannot read.
 type Check interface {
 	// Chains follows the hash chains. pause is told after every few rows how many there were; its error ends the check.
 	Chains(ctx context.Context, pause func(rows int) error) error
@@ -41,8 +41,8 @@ type Report struct {
 // MaxProblems is how many problems a Report lists.
 const MaxProblems = 1000
 
-// Verify recomputes every balance and status from the ledger and checks every invariant. It fails only when it cannot read;
-// what is wrong is in the report.
+// Verify recomputes every balance and status from the ledger and checks every invariant. It fails only when it cannot
+// read; what is wrong is in the report.
 func Verify(ctx context.Context, books Books, progress func(done, total int64)) (Report, error) {
 	var r Report
 	total, err := books.CountVouchers(ctx)

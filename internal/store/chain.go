@@ -13,8 +13,9 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// writers are the hash chains that this process continues and that no group is using. A group takes one, and gives it back
-// when it is certain what became of its transaction; a chain whose last commit failed, or may have, is not continued.
+// writers are the hash chains that this process continues and that no group is using. A group takes one, and gives it
+// back when it is certain what became of its transaction; a chain whose last commit failed, or may have, is not
+// continued.
 type writers struct {
 	mu   sync.Mutex
 	free []*chain.Writer
@@ -52,9 +53,11 @@ var lastID = bytes.Repeat([]byte{0xff}, len(gift.ID{}))
 const notedHeads = 64
 
 var (
-	selectWriters = &query{what: "reading chains", one: `SELECT c.writer FROM chain AS c WHERE c.n = 0 AND c.writer <= $1 ORDER BY c.writer DESC LIMIT $2`}
-	selectHead    = &query{what: "reading heads", one: `SELECT c.n, c.mac FROM chain AS c WHERE c.writer = $1 ORDER BY c.n DESC LIMIT 1`}
-	insertChain   = insertRows("chain", chainColumns, "BNBB", "")
+	selectWriters = &query{what: "reading chains",
+		one: `SELECT c.writer FROM chain AS c WHERE c.n = 0 AND c.writer <= $1 ORDER BY c.writer DESC LIMIT $2`}
+	selectHead = &query{what: "reading heads",
+		one: `SELECT c.n, c.mac FROM chain AS c WHERE c.writer = $1 ORDER BY c.n DESC LIMIT 1`}
+	insertChain = insertRows("chain", chainColumns, "BNBB", "")
 )
 
 // chainEntries makes the row that links entries to the group's chain, and gives the place of the first of them.
@@ -86,7 +89,8 @@ func (g *group) chainEntries(ctx context.Context, c *ledger.Changes) (w batch, f
 	return w, first, nil
 }
 
-// releaseWriter gives the group's chain back, unless what became of its transaction is not certain: then a new one begins.
+// releaseWriter gives the group's chain back, unless what became of its transaction is not certain: then a new one
+// begins.
 func (g *group) releaseWriter(err error) {
 	switch {
 	case g.writer == nil:

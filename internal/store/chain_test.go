@@ -21,7 +21,8 @@ import (
 	"boon.example/internal/store/pgtest"
 )
 
-// unguarded lets a test do what somebody with the database's own password can: there are no triggers and no constraints any more.
+// unguarded lets a test do what somebody with the database's own password can: there are no triggers and no
+// constraints any more.
 func unguarded(t *testing.T, s *Store) {
 	t.Helper()
 	guards := `SELECT 'DROP TRIGGER ' || name FROM sqlite_schema WHERE type = 'trigger' UNION ALL
@@ -82,8 +83,8 @@ func chainsHold(t *testing.T, s *Store) {
 	}
 }
 
-// ledgerWithChains has two accounts and three chains, one after the other, and histories that go on from one chain to the
-// next. The entries of a group are of one account or of two.
+// ledgerWithChains has two accounts and three chains, one after the other, and histories that go on from one chain to
+// the next. The entries of a group are of one account or of two.
 func ledgerWithChains(t *testing.T, open opener) (s *Store, one, two []gift.Gift) {
 	t.Helper()
 	s, again := open(t)
@@ -205,8 +206,8 @@ func otherThan(value any, kind byte) any {
 	return keyOf(newID())
 }
 
-// TestChainsFindEveryChangedColumn changes one column of one row at a time, of everything that is chained, to another value
-// of its type.
+// TestChainsFindEveryChangedColumn changes one column of one row at a time, of everything that is chained, to another
+// value of its type.
 func TestChainsFindEveryChangedColumn(t *testing.T) {
 	t.Parallel()
 	// What these must be, histories say, and gift.Audit holds them against it.
@@ -281,8 +282,8 @@ type damage struct {
 func (d damage) do(t *testing.T, s *Store)   { swap(t, s, d.of, d.out, d.in) }
 func (d damage) undo(t *testing.T, s *Store) { swap(t, s, d.of, d.in, d.out) }
 
-// TestChainsFindRows takes rows out, puts others in and moves them, as somebody would who has the database and lacks the
-// key file.
+// TestChainsFindRows takes rows out, puts others in and moves them, as somebody would who has the database and lacks
+// the key file.
 func TestChainsFindRows(t *testing.T) {
 	t.Parallel()
 	for name, open := range databases() {
@@ -310,7 +311,8 @@ func TestChainsFindRows(t *testing.T) {
 			old, newest := chains[1], chains[2]
 			first, last, other := old.entries[0], old.entries[len(old.entries)-1], keyOf(newID())
 			end, row := len(old.rows)-1, old.rows[3]
-			// An entry that no history leads to is not read with its chain: that there are more entries than histories have is found.
+			// An entry that no history leads to is not read with its chain: that there are more entries than histories have is
+			// found.
 			beside := map[string]bool{"a copy beside an entry": true, "an entry at no place": true, "an entry at the place after": true}
 			var account []tuple // the entries of one
 			for _, c := range chains {
@@ -591,8 +593,8 @@ func (s withoutChains) Check(found func(string)) ledger.Check {
 	return c
 }
 
-// TestChainsFindForgeriesThatAddUp: what nothing but a hash chain shows. The control is a check without them, which finds
-// nothing.
+// TestChainsFindForgeriesThatAddUp: what nothing but a hash chain shows. The control is a check without them, which
+// finds nothing.
 func TestChainsFindForgeriesThatAddUp(t *testing.T) {
 	t.Parallel()
 	for name, open := range databases() {

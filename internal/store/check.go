@@ -48,8 +48,10 @@ func (c *Check) Missing() { c.chains.Missing() }
 
 // The rows of chains after a place; at most $3.
 const (
-	selectGeneses = `SELECT ` + chainColumns + ` FROM chain AS c WHERE c.n = 0 AND (c.writer, c.n) > ($1, $2) ORDER BY c.writer, c.n LIMIT $3`
-	selectRows    = `SELECT ` + chainColumns + ` FROM chain AS c WHERE (c.writer, c.n) > ($1, $2) ORDER BY c.writer, c.n LIMIT $3`
+	selectGeneses = `SELECT ` + chainColumns + ` FROM chain AS c
+		WHERE c.n = 0 AND (c.writer, c.n) > ($1, $2) ORDER BY c.writer, c.n LIMIT $3`
+	selectRows = `SELECT ` + chainColumns + ` FROM chain AS c
+		WHERE (c.writer, c.n) > ($1, $2) ORDER BY c.writer, c.n LIMIT $3`
 )
 
 // chainPage is how many rows of chains are read at once: a row has 16 bytes for each entry of its group.
@@ -121,20 +123,25 @@ type placed struct {
 }
 
 // selectPage gives the first vouchers, at most $3, at or after ($1, $2).
-const selectPage = `SELECT ` + voucherAndItems + ` FROM voucher AS v WHERE (v.account_id, v.id) >= ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
+const selectPage = `SELECT ` + voucherAndItems + ` FROM voucher AS v
+	WHERE (v.account_id, v.id) >= ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
 
-// selectPageHistories gives the histories of the vouchers of account $1 from $2 to $3, of those that have no more than $4 entries. Each
-// table in it names its account: where accounts are spread over machines, Citus refuses a recursion that does not.
+// selectPageHistories gives the histories of the vouchers of account $1 from $2 to $3, of those that have no more
+// than $4 entries. Each table in it names its account: where accounts are spread over machines, Citus refuses a
+// recursion that does not.
 func (d *dialect) selectPageHistories() string {
 	return `WITH RECURSIVE e AS (
-	SELECT ` + placedColumns + ` FROM voucher AS v ` + d.entryByID("v.last") + ` WHERE v.account_id = $1 AND v.id BETWEEN $2 AND $3 AND v.seq <= $4
+	SELECT ` + placedColumns + ` FROM voucher AS v ` + d.entryByID("v.last") + `
+		WHERE v.account_id = $1 AND v.id BETWEEN $2 AND $3 AND v.seq <= $4
 	UNION ALL
 	SELECT ` + placedColumns + ` FROM e AS n ` + d.entryByID("n.previous") + ` WHERE e.id < n.id
 ) SELECT ` + placedColumns + ` FROM e ORDER BY e.voucher_id, e.seq`
 }
 
-// Page implements ledger.Check. Vouchers of two accounts may be on a page; should they share an id, the page ends between them.
-func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
+// Page implements ledger.Check. Vouchers of two accounts may be on a page; should they share an id, the page ends
+// between them.
+func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (
+	page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
 	histories = make(map[gift.ID][]gift.Entry, limit)
 	vouchers := make(map[gift.ID]*gift.Voucher, limit)
 	items := make(map[gift.ID]gift.ID, limit)
@@ -186,7 +193,8 @@ func digestStatement() *query {
 			FROM chain AS c WHERE c.writer = {writer} AND c.n >= {n} ORDER BY c.n LIMIT 1`)
 	}
 	return &query{what: "reading digests", one: of("$1", "$2"),
-		arrays: `SELECT f.digest FROM unnest(` + arrays(1, "BN") + `) AS w (writer, n) CROSS JOIN LATERAL (` + of("w.writer", "w.n") + `) AS f`}
+		arrays: `SELECT f.digest FROM unnest(` + arrays(1, "BN") + `) AS w (writer, n)
+			CROSS JOIN LATERAL (` + of("w.writer", "w.n") + `) AS f`}
 }
 
 // checkEntries holds entries against their chains.

@@ -120,6 +120,8 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 		"a job":                         {waiting, `DELETE FROM job WHERE voucher_id = $1`, "gift $1 is PENDING, and no job"},
 		"a job of no gift":              {waiting, `UPDATE job SET voucher_id = $2`, "the database reports: job"},
 		"a picture":                     {whole, `UPDATE asset SET bytes = zeroblob(9)`, "is not what it is found by"},
+		"what a gift is found by":       {spent, `DELETE FROM gift_search WHERE voucher_id = $1`, "gift $1 is not found by something"},
+		"what is found is another gift": {spent, `UPDATE gift_search SET voucher_id = account_id WHERE voucher_id = $1`, "gift $1 is not found by something"},
 		"a resend":                      {spent, `DELETE FROM resend WHERE voucher_id = $1`, "gift $1 says that it was sent again"},
 		"the entry of a resend":         {spent, `UPDATE resend SET seq = 2 WHERE voucher_id = $1`, "gift $1 was sent again"},
 		"a location's use":              {waiting, `DELETE FROM used_record`, "is in use, but is not noted to be"},

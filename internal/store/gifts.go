@@ -146,7 +146,7 @@ const selectGift = `SELECT ` + voucherAndItems + `, ` + cardAndTerms +
 const selectGiftByID = selectGift + ` WHERE v.account_id = $1 AND v.id = $2`
 
 // lookUpTexts are the reading statements that are worth preparing once.
-var lookUpTexts = []string{selectGiftByID, selectBySecret, selectBySecrets}
+var lookUpTexts = []string{selectGiftByID, selectBySecret, selectBySecrets, selectDigest.one, selectSearch.one}
 
 // Gift finds a gift of an account.
 func (s *Store) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error) {

@@ -56,7 +56,7 @@ func TestNoPlanReadsAWholeAccount(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // the plans are PostgreSQL's
 	s, _ := openPostgresForTest(t)
-	texts := []string{selectGiftByID, selectByHashes.arrays, s.dialect.selectHistory(), s.dialect.countRedemptions(), selectPage, s.dialect.selectPageHistories(), selectDigest.arrays, selectGeneses, selectRows, selectForgettable, deleteRequests}
+	texts := []string{selectGiftByID, selectByHashes.arrays, s.dialect.selectHistory(), s.dialect.countRedemptions(), selectPage, s.dialect.selectPageHistories(), selectDigest.arrays, selectSearch.arrays, selectCardPage, selectGeneses, selectRows, selectForgettable, deleteRequests}
 	for _, of := range groupQueries {
 		for _, text := range []string{of.one, of.arrays} {
 			if text != "" && !strings.HasPrefix(text, "INSERT") {

@@ -1,6 +1,12 @@
 package store
 
 import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 )
@@ -20,13 +26,14 @@ const (
 // rare are the statuses that few gifts ever have. A gift that had one stays in the index.
 var rare = map[gift.Status]bool{gift.PurchaseFailed: true, gift.FailedDelivery: true, gift.Cancelled: true}
 
-var insertSearch = insertRows("gift_search", "account_id, key, voucher_id", "BBB", ` ON CONFLICT (account_id, key, voucher_id) DO NOTHING`)
+var insertSearch = insertRows("gift_search", "account_id, key, voucher_id", "BBB",
+	` ON CONFLICT (account_id, key, voucher_id) DO NOTHING`)
 
-// searchRows are what a gift is found by.
-func (s *Store) searchRows(g *gift.Gift) (rows [][]any) {
+// searchTexts are what a gift is found by, each after its letter.
+func searchTexts(g *gift.Gift) (texts []string) {
 	add := func(by, text string) {
 		if text != "" {
-			rows = append(rows, []any{keyOf(g.AccountID), s.keys.SearchHash(g.AccountID, by+text), keyOf(g.ID)})
+			texts = append(texts, by+text)
 		}
 	}
 	add(byLastFour, g.Card.Code.LastFour())
@@ -42,6 +49,14 @@ func (s *Store) searchRows(g *gift.Gift) (rows [][]any) {
 	}
 	if rare[g.Status] {
 		add(byStatus, g.Status.String())
+	}
+	return texts
+}
+
+// searchRows are the rows of what a gift is found by.
+func (s *Store) searchRows(g *gift.Gift) (rows [][]any) {
+	for _, text := range searchTexts(g) {
+		rows = append(rows, []any{keyOf(g.AccountID), s.keys.SearchHash(g.AccountID, text), keyOf(g.ID)})
 	}
 	return rows
 }
@@ -119,4 +134,79 @@ func keyColumns(ids []gift.ID) []any {
 		all[i] = keyOf(ids[i])
 	}
 	return all
+}
+
+const (
+	selectCardPage = selectGift + ` WHERE (v.account_id, v.id) > ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
+	selectKeysOf   = `SELECT f.voucher_id, f.key FROM gift_search AS f
+		WHERE f.account_id = $1 AND f.key = {key} AND f.voucher_id = {gift}`
+)
+
+// selectSearch gives those of the pairs of a key and a gift that gift_search has.
+var selectSearch = &query{what: "reading what gifts are found by", scoped: true,
+	one: strings.NewReplacer("{key}", "$2", "{gift}", "$3").Replace(selectKeysOf),
+	arrays: `SELECT r.* FROM unnest(` + arrays(2, "BB") + `) AS w (k, g) CROSS JOIN LATERAL (` +
+		strings.NewReplacer("{key}", "w.k", "{gift}", "w.g").Replace(selectKeysOf) + ` OFFSET 0) AS r`}
+
+// checkSearch looks for gifts that are not found by what their cards say. What they were found by earlier may find
+// them, too.
+func (s *Store) checkSearch(ctx context.Context, found func(string)) error {
+	var after ledger.Ref
+	const size = 200
+	for n := size; n == size; {
+		n = 0
+		var page []gift.Gift
+		args := []any{keyOf(after.AccountID), keyOf(after.ID), size}
+		err := each(ctx, s.readers, selectCardPage, args, func(rows *sql.Rows) error {
+			g, closed, err := s.scanGift(rows)
+			if after = refOf(&g.Voucher); err == nil && closed == nil { // another check tells of those that do not open
+				page = append(page, g)
+			}
+			n++
+			return err
+		})
+		if err == nil {
+			err = s.checkSearchOf(ctx, page, found)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) checkSearchOf(ctx context.Context, page []gift.Gift, found func(string)) error {
+	has := map[string]bool{} // the key and the gift
+	account := func(g gift.Gift) gift.ID { return g.AccountID }
+	batches := byAccount(page, account, func(account gift.ID, of []gift.Gift) batch {
+		w := batch{query: selectSearch, account: account, scan: func(from scanner) error {
+			var voucher gift.ID
+			var key []byte
+			err := from.Scan(scanID{&voucher}, &key)
+			has[string(key)+voucher.String()] = true
+			return err
+		}}
+		for i := range of {
+			for _, text := range searchTexts(&of[i]) {
+				for _, key := range s.keys.SearchHashes(account, text) {
+					w.rows = append(w.rows, []any{key, keyOf(of[i].ID)})
+				}
+			}
+		}
+		return w
+	})
+	if err := s.dialect.read(ctx, s, batches); err != nil {
+		return err
+	}
+	for i := range page {
+		g := &page[i]
+		findsIt := func(key []byte) bool { return has[string(key)+g.ID.String()] }
+		for _, text := range searchTexts(g) {
+			if !slices.ContainsFunc(s.keys.SearchHashes(g.AccountID, text), findsIt) {
+				found(fmt.Sprintf("gift %s is not found by something that its card says: a search does not show it", g.ID))
+				break
+			}
+		}
+	}
+	return nil
 }

@@ -22,9 +22,11 @@ func (s *Store) logSetup(ctx context.Context, tx *sql.Tx, what string, before [s
 	if err != nil {
 		return err
 	}
-	c := chain.SetupChange{Number: 1, At: time.Now().UTC().Truncate(time.Microsecond), By: s.by, What: what, Before: before, After: after}
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	c := chain.SetupChange{Number: 1, At: now, By: s.by, What: what, Before: before, After: after}
 	var last sealed.MAC
-	err = tx.QueryRowContext(ctx, `SELECT number + 1, mac FROM setup_change ORDER BY number DESC LIMIT 1`).Scan(&c.Number, scanMAC{&last})
+	const newest = `SELECT number + 1, mac FROM setup_change ORDER BY number DESC LIMIT 1`
+	err = tx.QueryRowContext(ctx, newest).Scan(&c.Number, scanMAC{&last})
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("reading the log of the set-up: %w", err)
 	}
@@ -32,7 +34,8 @@ func (s *Store) logSetup(ctx context.Context, tx *sql.Tx, what string, before [s
 		return err
 	}
 	c.Authenticate(s.keys.Authenticator(), last)
-	_, err = tx.ExecContext(ctx, `INSERT INTO setup_change (`+setupChangeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+	_, err = tx.ExecContext(ctx,
+		`INSERT INTO setup_change (`+setupChangeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		c.Number, c.Version, micros(c.At), c.By, c.What, c.Before[:], c.After[:], c.MAC[:])
 	if err != nil {
 		return fmt.Errorf("writing the log of the set-up: %w", err)
@@ -116,7 +119,8 @@ func (s *Store) SetupChanges(ctx context.Context) (all []chain.SetupChange, err 
 }
 
 func eachSetupChange(ctx context.Context, q querier, fn func(chain.SetupChange)) error {
-	return each(ctx, q, `SELECT `+setupChangeColumns+` FROM setup_change ORDER BY number`, nil, func(rows *sql.Rows) error {
+	const query = `SELECT ` + setupChangeColumns + ` FROM setup_change ORDER BY number`
+	return each(ctx, q, query, nil, func(rows *sql.Rows) error {
 		var c chain.SetupChange
 		var before, after []byte
 		err := rows.Scan(&c.Number, &c.Version, scanTime{&c.At}, &c.By, &c.What, &before, &after, scanMAC{&c.MAC})

@@ -28,6 +28,7 @@ func (s *Store) checks() []check {
 			WHERE NOT EXISTS (SELECT 1 FROM card AS c WHERE c.account_id = v.account_id AND c.voucher_id = v.id)`)},
 		{"cards without a gift", s.nothing("there is a card of gift %s, which does not exist", `SELECT c.voucher_id FROM card AS c
 			WHERE NOT EXISTS (SELECT 1 FROM voucher AS v WHERE v.account_id = c.account_id AND v.id = c.voucher_id)`)},
+		{"what gifts are found by", s.checkSearch},
 		{"what gifts are good for", s.nothing("what gift %s is good for is lost", `SELECT v.id FROM voucher AS v WHERE v.items_id IS NOT NULL
 			AND NOT EXISTS (SELECT 1 FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id)`)},
 		{"lists of items", s.checkItems},
