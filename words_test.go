@@ -32,7 +32,7 @@ var stillAllowed = map[string][]string{
 	"patience":  {".", "client", "internal/api", "internal/delivery/deliverytest", "internal/server"},
 	"piped":     {"cmd/boon"},
 	"shelf":     {"internal/ledger", "internal/ratelimit", "internal/server", "internal/store", "internal/web"},
-	"stranger":  {".", "docs", "internal/api", "internal/card", "internal/clientip", "internal/delivery", "internal/gift", "internal/mail", "internal/server", "internal/sms", "internal/store", "internal/web"},
+	"stranger":  {".", "docs", "internal/api", "internal/card", "internal/delivery", "internal/gift", "internal/mail", "internal/server", "internal/sms", "internal/store", "internal/web"},
 	"strangers": {"docs", "internal/api", "internal/card", "internal/mail", "internal/picture", "internal/web"},
 }
 

@@ -20,10 +20,10 @@ import (
 // been read for the longest makes room.
 func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
-	const crowd = 1000
+	const clients = 1000
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < 2*crowd {
-		t.Skipf("LEFT OUT: this test needs %d file descriptors itself, there are %d (%v)", 2*crowd, limit.Cur, err)
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < 2*clients {
+		t.Skipf("LEFT OUT: this test needs %d file descriptors itself, there are %d (%v)", 2*clients, limit.Cur, err)
 	}
 	boon, err := exec.LookPath("boon")
 	if err != nil {
@@ -63,7 +63,7 @@ func TestFewDescriptors(t *testing.T) {
 		"POST /api/integration/gifting/send-gift HTTP/1.1\r\nHost: x\r\nAuthorization: " + webShop + "\r\nContent-Length: 99\r\n\r\n{",
 		"",
 	} {
-		for n := range crowd {
+		for n := range clients {
 			stayIdle(t, n, address, say)
 		}
 		callsAreAnswered(t, address)
