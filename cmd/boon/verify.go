@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"boon.example/internal/chain"
+	"boon.example/internal/durable"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
 )
@@ -69,7 +69,7 @@ func (c *verifyCmd) Run(t *terminal) error {
 		}
 		if c.Checkpoint != "" {
 			var text bytes.Buffer
-			err := errors.Join(chain.WriteCheckpoint(&text, books.check.Checkpoint()), replaceFile(c.Checkpoint, text.Bytes()))
+			err := errors.Join(chain.WriteCheckpoint(&text, books.check.Checkpoint()), durable.Replace(c.Checkpoint, text.Bytes()))
 			if err != nil {
 				return fmt.Errorf("writing the checkpoint: %w", err)
 			}
@@ -105,20 +105,6 @@ func readCheckpoint(file string) ([]chain.Head, error) {
 		return nil, fmt.Errorf("reading the checkpoint %s: %w", file, err)
 	}
 	return heads, nil
-}
-
-// replaceFile writes a file whole or not at all.
-func replaceFile(name string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".boon-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails when it has become the file
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
 }
 
 // printChanges lists the changes of the set-up.

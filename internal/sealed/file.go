@@ -8,7 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+
+	"boon.example/internal/durable"
 )
 
 // FileName is what the key file of a data folder is called.
@@ -40,7 +41,7 @@ func Create(path string) (*Keys, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing the key file: %w", err)
 	}
-	if err := writeNew(path, text); err != nil {
+	if err := durable.Create(path, text); err != nil {
 		return nil, fmt.Errorf("writing the key file %s: %w", path, err)
 	}
 	return newKeys(path, f)
@@ -79,33 +80,6 @@ func Discard(path string, made *Keys) error {
 		return fmt.Errorf("removing the key file %s, which serves nobody: %w", path, err)
 	}
 	return nil
-}
-
-// writeNew writes a file that does not exist yet, all or nothing: a link is made to a complete and synced temporary file,
-// and unlike a rename, a link never replaces what another process has put there meanwhile.
-func writeNew(path string, text []byte) error {
-	folder := filepath.Dir(path)
-	t, err := os.CreateTemp(folder, ".boon.key-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(t.Name())
-	defer t.Close()
-	if _, err := t.Write(text); err != nil {
-		return err
-	}
-	if err := t.Sync(); err != nil {
-		return err
-	}
-	if err := os.Link(t.Name(), path); err != nil {
-		return err
-	}
-	d, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
 
 // Load reads a key file. It refuses one that others than its owner may read, and one that is not exactly as Create and Add

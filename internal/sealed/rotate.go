@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
+
+	"boon.example/internal/durable"
 )
 
 // KeyName tells a key from all others, also from one that has the same id in another file. It is no secret.
@@ -68,22 +69,21 @@ func (k *Keys) Reload() error {
 	}
 }
 
-// Add draws a new key and adds it to a key file, and gives its id. Nothing is made with it yet. The file is replaced as a whole, and
-// on stable storage when Add returns. Only one Add can be under way for a file.
+// Add draws a new key and adds it to a key file, and gives its id. Nothing is made with it yet. The file is replaced as a
+// whole, and on stable storage when Add returns. Only one Add can be under way for a file.
 func Add(path string) (id byte, err error) {
-	next := path + ".new"
-	t, err := os.OpenFile(next, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	lock := path + ".new"
+	held, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return 0, fmt.Errorf("another rotation is adding a key, or one was cut off while it did; if none is running, remove %s and try again", next)
+		return 0, fmt.Errorf("another rotation is adding a key, or one was cut off while it did; if none is running, remove %s and "+
+			"try again", lock)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("adding a key: %w", err)
 	}
 	defer func() {
-		t.Close()
-		if err != nil {
-			os.Remove(next)
-		}
+		held.Close()
+		os.Remove(lock)
 	}()
 	f, err := read(path)
 	if err != nil {
@@ -96,29 +96,10 @@ func Add(path string) (id byte, err error) {
 	f.Keys = append(f.Keys, draw(newest+1))
 	text, err := f.text()
 	if err == nil {
-		err = replace(t, path, text)
+		err = durable.Replace(path, text)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("adding a key to %s: %w", path, err)
 	}
 	return byte(newest + 1), nil
-}
-
-// replace fills a new file and puts it in the place of another.
-func replace(t *os.File, path string, text []byte) error {
-	if _, err := t.Write(text); err != nil {
-		return err
-	}
-	if err := t.Sync(); err != nil {
-		return err
-	}
-	if err := os.Rename(t.Name(), path); err != nil {
-		return err
-	}
-	d, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }

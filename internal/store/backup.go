@@ -14,6 +14,7 @@ import (
 
 	"modernc.org/sqlite"
 
+	"boon.example/internal/durable"
 	"boon.example/internal/sealed"
 )
 
@@ -69,7 +70,7 @@ func Backup(ctx context.Context, dir, to string, now time.Time, progress func(do
 	if r.Totals, err = checkBackup(ctx, beside.Name(), was); err != nil {
 		return r, err
 	}
-	if err := publish(beside, r.File); err != nil {
+	if err := durable.Publish(beside, r.File); err != nil {
 		return r, fmt.Errorf("making the backup: %w", err)
 	}
 	info, err := os.Stat(r.File)
@@ -176,24 +177,4 @@ func checkBackup(ctx context.Context, file string, was totalsByAccount) (sum Tot
 		sum = sum.plus(t)
 	}
 	return sum, nil
-}
-
-// publish gives a finished file its name, which nobody else may have taken, and puts both on stable storage.
-func publish(f *os.File, name string) error {
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := os.Link(f.Name(), name); err != nil { // unlike a rename, it never replaces
-		return err
-	}
-	return syncFolder(filepath.Dir(name))
-}
-
-func syncFolder(name string) error {
-	folder, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	return folder.Sync()
 }

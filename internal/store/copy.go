@@ -15,6 +15,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"boon.example/internal/durable"
 	"boon.example/internal/sealed"
 )
 
@@ -119,16 +120,7 @@ func shareKeyFile(from, to string) error {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return fmt.Errorf("making the data folder: %w", err)
 	}
-	f, err := os.CreateTemp(to, ".boon.key-*") // mode 0600
-	if err != nil {
-		return fmt.Errorf("copying the key file: %w", err)
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	if _, err := f.Write(text); err != nil {
-		return fmt.Errorf("copying the key file: %w", err)
-	}
-	if err := publish(f, there); err != nil {
+	if err := durable.Create(there, text); err != nil {
 		return fmt.Errorf("copying the key file: %w", err)
 	}
 	return nil

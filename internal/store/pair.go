@@ -17,6 +17,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"boon.example/internal/durable"
 )
 
 // The embedded database and its write-ahead log are two files, and SQLite believes that they belong together: it would copy the log of one
@@ -58,19 +60,7 @@ func (p *pairing) write(file string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), ".boon.db-id-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails when it has its own name
-	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), file+idName); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(file))
+	return durable.Replace(file+idName, append(text, '\n'))
 }
 
 // fileID is the id that a database file has, whatever its log says. SQLite reads it, since a file of our own that is opened and closed
@@ -233,7 +223,7 @@ func (s *Store) leave(ctx context.Context) error {
 	if err = s.write(ctx, func(tx *sql.Tx) error { return s.notePair(ctx, tx, false, false) }); err == nil {
 		return nil
 	}
-	return errors.Join(err, os.Remove(s.file+idName), syncFolder(filepath.Dir(s.file)))
+	return errors.Join(err, os.Remove(s.file+idName), durable.SyncFolder(filepath.Dir(s.file)))
 }
 
 // openedFiles are the files that were opened, to be told from others of their names.

@@ -127,6 +127,59 @@ func TestStartAfterPowerCut(t *testing.T) {
 	verifyClean(t, after)
 }
 
+// TestIDsStayNotedUntilSynced: while the database file's new id may be in the log only, or not be on stable storage yet, the file
+// may come back with the id that it had before, and opens with its log.
+func TestIDsStayNotedUntilSynced(t *testing.T) {
+	t.Parallel()
+	live := t.TempDir()
+	file := filepath.Join(live, DatabaseName)
+	s, err := Open(t.Context(), Options{Dir: live, Serves: true})
+	must(t, err)
+	g := issue(t, s, newID(), 1)[0]
+	must(t, s.Close())
+	before := filepath.Join(t.TempDir(), "before.db")
+	copyFile(t, file, before)
+
+	reader := openDir(t, live)
+	tx, err := reader.readers.BeginTx(t.Context(), reader.dialect.snapshot) // as long as it reads, the log is not copied into the file
+	must(t, err)
+	var vouchers int
+	must(t, tx.QueryRow(`SELECT count(*) FROM voucher`).Scan(&vouchers))
+	s, err = Open(t.Context(), Options{Dir: live, Serves: true})
+	must(t, err)
+	defer s.Close()
+	noted := func(want int) {
+		t.Helper()
+		if p, err := readPairing(file); err != nil || !p.Serves || len(p.IDs) != want {
+			t.Errorf("noted is %+v, %v, want %d ids", p, err, want)
+		}
+	}
+	noted(2)
+	redeem(t, s, &g.Voucher, 100)
+	after := func() (*Store, error) { // a power cut that took the file back to what it was before
+		dir := t.TempDir()
+		for _, name := range []string{DatabaseName + logName, DatabaseName + idName, sealed.FileName} {
+			copyFile(t, filepath.Join(live, name), filepath.Join(dir, name))
+		}
+		copyFile(t, before, filepath.Join(dir, DatabaseName))
+		return Open(t.Context(), Options{Dir: dir, MustExist: true})
+	}
+	cut, err := after()
+	must(t, err)
+	found, err := cut.Gift(t.Context(), g.AccountID, g.ID)
+	if err != nil || found.Balance != 9_900 {
+		t.Errorf("the balance is %d, %v, want 9900", found.Balance, err)
+	}
+	must(t, cut.Close())
+
+	must(t, tx.Rollback())
+	must(t, s.CheckFiles(t.Context()))
+	noted(1)
+	if cut, err := after(); err == nil || !strings.Contains(err.Error(), "do not belong together") {
+		t.Errorf("an older file beside the log opens: %v, %v", cut, err)
+	}
+}
+
 func replace(by, dir string) error {
 	content, err := os.ReadFile(by)
 	if err != nil {

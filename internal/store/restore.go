@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/durable"
 	"boon.example/internal/ledger"
 	"boon.example/internal/sealed"
 )
@@ -118,8 +119,9 @@ func (r *RestoreReport) examine(ctx context.Context, dir string, progress func(d
 	return errors.Join(clearID(f), f.Sync(), f.Close())
 }
 
-// swap puts the old database aside, and the new one in its place. The log goes first: an old database without it is refused, should this be
-// cut off, and the next call does it all again.
+// swap puts the old database aside, and the new one in its place. The log goes first: should this be cut off, an old
+// database without its log is refused, and the next call does it all again. What tells that the two belong together is
+// removed last, when a power cut can no longer bring the old log back beside the new database.
 func (r *RestoreReport) swap(by string, now time.Time) error {
 	aside := filepath.Join(filepath.Dir(r.Database), "before-restore-"+now.UTC().Format("20060102T150405Z")+".db")
 	err := os.Link(r.Database, aside)
@@ -139,10 +141,13 @@ func (r *RestoreReport) swap(by string, now time.Time) error {
 	if err := os.Rename(by, r.Database); err != nil {
 		return err
 	}
+	if err := durable.SyncFolder(filepath.Dir(r.Database)); err != nil {
+		return err
+	}
 	for _, name := range []string{r.Database + "-shm", r.Database + idName} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	return syncFolder(filepath.Dir(r.Database))
+	return durable.SyncFolder(filepath.Dir(r.Database))
 }

@@ -14,6 +14,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"boon.example/internal/durable"
 )
 
 // DatabaseName is what the database file of a data folder is called.
@@ -127,7 +129,7 @@ func createFile(path string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(path))
+	return durable.SyncFolder(filepath.Dir(path))
 }
 
 // aloneOnSQLite fails when another process has the database open: each connection holds a shared lock on it for as

@@ -1,0 +1,62 @@
+// Package durable writes files so that a power cut leaves either the old one or the new one, whole. It knows nothing of
+// what is in them.
+package durable
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Replace writes a file, with mode 0600, and puts it in the place of the one that has its name.
+func Replace(name string, content []byte) error {
+	return write(name, content, os.Rename)
+}
+
+// Create writes a new file, with mode 0600. One that is there already is left alone: the error is then fs.ErrExist.
+func Create(name string, content []byte) error {
+	return write(name, content, os.Link) // unlike a rename, a link never replaces
+}
+
+func write(name string, content []byte, publish func(from, to string) error) error {
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // after a rename there is none
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return named(f.Name(), name, publish)
+}
+
+// Publish gives a finished file, which has another name in the same folder, its own. One that is there already is left
+// alone: the error is then fs.ErrExist. The other name stays.
+func Publish(f *os.File, name string) error {
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return named(f.Name(), name, os.Link)
+}
+
+func named(from, to string, publish func(from, to string) error) error {
+	if err := publish(from, to); err != nil {
+		return err
+	}
+	return SyncFolder(filepath.Dir(to))
+}
+
+// SyncFolder puts on stable storage which names a folder has: files that were made, renamed or removed in it. Windows has
+// no such call; there the file system's own journal must do.
+func SyncFolder(name string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	folder, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
