@@ -29,9 +29,11 @@ type keyCreateCmd struct {
 	Location []string `placeholder:"ID" help:"Location it is enabled for; may be repeated. Default: all of the account's."`
 	Role     string   `placeholder:"ROLE" help:"What it may do: till (validate, redeem, reverse), shop (send, cancel, resend, look-up), office (look-up, cancel, resend, reverse) or all."`
 
-	Permissions []string  `placeholder:"NAME,…" help:"What it may do, one by one: validate, redeem, reverse, send, cancel, resend, look-up, codes."`
-	Expires     time.Time `placeholder:"TIME" help:"When it stops working, such as 2027-01-31T00:00:00Z. Default: never."`
-	Test        bool      `help:"Make a boon_test_ key: it works like any other and shows readers what it is for."`
+	Permissions []string          `placeholder:"NAME,…" help:"What it may do, one by one: validate, redeem, reverse, send, cancel, resend, look-up, codes."`
+	Expires     time.Time         `placeholder:"TIME" help:"When it stops working, such as 2027-01-31T00:00:00Z. Default: never."`
+	Limits      map[string]string `mapsep:"," placeholder:"NAME=N,…" help:"How much it may do in a day, as in a set-up file."`
+
+	Test bool `help:"Make a boon_test_ key: it works like any other and shows readers what it is for."`
 	database
 }
 
@@ -43,9 +45,10 @@ Idempotency-Keys of a system key go by its name: before you change to one of ano
 
 Example:
 
-    boon key create till-2 --role till --location 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11
+    boon key create till-2 --role till --location 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11 --limits redeemedPerDay=2000
 
-Next: BOON_KEY=… boon gift list, and boon key list.`
+Limits are issuedPerDay and redeemedPerDay, of money in the account's currency, giftsPerDay, messagesPerDay, textsPerDay and
+messagesPerContactPerDay. Next: BOON_KEY=… boon gift list, and boon key list.`
 }
 
 // Run makes the key.
@@ -57,7 +60,7 @@ func (c *keyCreateCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	q := setup.KeyRequest{Name: c.Name, ExpiresAt: c.Expires, Test: c.Test, Permissions: may}
+	q := setup.KeyRequest{Name: c.Name, ExpiresAt: c.Expires, Test: c.Test, Permissions: may, Limits: c.Limits}
 	if q.Locations, err = parseIDs("--location", c.Location); err != nil {
 		return err
 	}

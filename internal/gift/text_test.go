@@ -120,6 +120,8 @@ func TestNumbersByCountry(t *testing.T) {
 		{"900-555-0132", nil, "", "costs its caller extra"}, {"415-976-0132", nil, "", "costs its caller extra"}, {"+1 500 555 0132", nil, "", "costs its caller extra"},
 		{"800-555-0132", nil, "", "costs its caller extra"}, {"700-555-0132", nil, "", "costs its caller extra"}, {"876-976-0132", []string{"JM"}, "", "costs its caller extra"},
 		{"+44 909 879 0123", europe, "", "costs its caller extra"}, {"+44 7012345678", europe, "", "costs its caller extra"}, {"+49 900 1234567", europe, "", "costs its caller extra"},
+		{"+371 90 123456", []string{"LV"}, "", "costs its caller extra"}, {"+371 21 234567", []string{"LV"}, "+37121234567", ""},
+		{"+672 3 81234", []string{"NF"}, "+672381234", ""}, {"+672 1 12345", []string{"NF"}, "", "of no country"}, // Antarctica
 		{"+881 6 1234 5678", europe, "", "of no country"}, {"+979 1 2345 6789", europe, "", "of no country"}, {"+800 1234 5678", europe, "", "of no country"},
 	} {
 		got, err := ParseContact(SMS, tt.number, tt.countries)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"go.yaml.in/yaml/v3"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/nfc"
@@ -300,7 +301,8 @@ type KeyRequest struct {
 	Permissions gift.Permissions
 	// Accounts and Programs are those that a system key may send for.
 	Accounts, Programs []gift.ID
-	Test               bool // a boon_test_ key; it works like any other and tells readers and secret scanners what it is for
+	Limits             map[string]string // what it may do in a day, by name as a set-up file has them; empty: no limits of its own
+	Test               bool              // a boon_test_ key; it works like any other and tells readers and secret scanners what it is for
 }
 
 // CreateKey makes an API key and gives it with its text, which is kept nowhere. Among the working keys of one owner each
@@ -326,6 +328,14 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 		if err := permit(current, &k, now); err != nil {
 			return Changes{}, err
 		}
+		var c *gift.Currency
+		if a := current.Accounts[k.AccountID]; a != nil {
+			c = &a.Currency
+		}
+		var err error
+		if k.Limits, err = readLimits(q.Limits, c); err != nil {
+			return Changes{}, err
+		}
 		made, what := k, fmt.Sprintf("%s: added key %s (%s)", ownerOf(current, &k), k.Name, k.ID)
 		if k.Kind == gift.AccountKey {
 			what += ", which may: " + k.Permissions.String()
@@ -336,6 +346,24 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 		return gift.Key{}, "", err
 	}
 	return k, d.text, nil
+}
+
+// readLimits reads the daily limits of a key as it would read them in a set-up file. A system key has no currency.
+func readLimits(given map[string]string, c *gift.Currency) (gift.Limits, error) {
+	if len(given) == 0 {
+		return gift.Limits{}, nil
+	}
+	r, node := &reader{file: "--limits"}, &yaml.Node{Kind: yaml.MappingNode}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		for _, text := range []string{name, given[name]} {
+			node.Content = append(node.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text})
+		}
+	}
+	limits := fields{reader: r, values: map[string]value{"limits": {Node: node}}}.limits(gift.Limits{}, c)
+	if err := r.problems.err(r.file); err != nil {
+		return gift.Limits{}, Refused(err.Error())
+	}
+	return limits, nil
 }
 
 // permit judges a key that is to be made.
