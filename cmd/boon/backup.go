@@ -32,8 +32,10 @@ func (c *backupCmd) Run(t *terminal) error {
 		return err
 	}
 	fmt.Fprintf(t.stdout, "%s\n", cell(r.File))
-	fmt.Fprintf(t.stdout, "%d bytes, %d gifts, %d ledger entries; read back and whole.\n", r.Bytes, r.Totals.Vouchers, r.Totals.Entries)
-	fmt.Fprintf(t.stdout, "Its codes can be read with the key file only, which is not in it: %s\nKeep a copy of that file apart from the backups.\n",
+	fmt.Fprintf(t.stdout, "%d bytes, %d gifts, %d ledger entries; read back and whole.\n", r.Bytes, r.Totals.Vouchers,
+		r.Totals.Entries)
+	fmt.Fprintf(t.stdout, "Its codes can be read with the key file only, which is not in it: %s\nKeep a copy of that "+
+		"file apart from the backups.\n",
 		cell(r.KeyFile))
 	return nil
 }

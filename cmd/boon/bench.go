@@ -117,10 +117,12 @@ type firstRefusal struct {
 	event *load.Event
 }
 
-// note keeps an answer when it is such a refusal: one that comes neither from the load itself nor from the gifts being used up by it.
+// note keeps an answer when it is such a refusal: one that comes neither from the load itself nor from the gifts being
+// used up by it.
 func (f *firstRefusal) note(e load.Event) bool {
 	switch client.Code(e.Code) {
-	case client.Unavailable, client.RequestInProgress, client.RateLimited, client.AlreadyRedeemed, client.InsufficientBalance, client.UnexpectedError:
+	case client.Unavailable, client.RequestInProgress, client.RateLimited, client.AlreadyRedeemed,
+		client.InsufficientBalance, client.UnexpectedError:
 		return false
 	}
 	if e.Status < http.StatusBadRequest || e.Status >= http.StatusInternalServerError {
@@ -148,7 +150,8 @@ func (f *firstRefusal) err() error {
 	if err := json.Unmarshal([]byte(f.event.Body), &problem); err != nil || f.event.Code == "" {
 		return fmt.Errorf("%s calls are answered with HTTP %d, not by boon", f.event.Kind, f.event.Status)
 	}
-	return &client.Error{Status: f.event.Status, Code: client.Code(f.event.Code), Messages: problem.Messages, RequestID: problem.RequestID}
+	return &client.Error{Status: f.event.Status, Code: client.Code(f.event.Code), Messages: problem.Messages,
+		RequestID: problem.RequestID}
 }
 
 // bench is a load with what it is about.
@@ -173,7 +176,8 @@ func (c *benchCmd) bench() (*bench, error) {
 		return nil, usageError("An API key is needed: set BOON_KEY, or give --key. boon key create makes one.")
 	}
 	if c.Connections < 1 || c.Vouchers < 1 || c.Duration <= 0 || c.Rate < 0 || c.Hot < 0 || c.Hot > c.Vouchers {
-		return nil, usageError("--connections, --vouchers and --duration must be above 0, --rate not below, and --hot at most --vouchers.")
+		return nil, usageError("--connections, --vouchers and --duration must be above 0, --rate not below, and --hot at " +
+			"most --vouchers.")
 	}
 	take, err := amount("--amount", c.Amount)
 	if err != nil {
@@ -192,9 +196,12 @@ func (c *benchCmd) bench() (*bench, error) {
 	}
 	id := uuid.NewString()
 	b.reference, b.sales = "boon-bench-"+id, "boon-bench-sale-"+id
-	b.orders = load.Orders{Location: c.Location, Amount: c.Amount, RandomID: c.RandomKeys, Sale: load.Sale(c.Value, c.Storefront, b.sales)}
-	next := map[string]func(*load.Orders) load.Next{"redeem": target.Redeem, "validate": target.Validate, "send": target.Send, "mix": target.Mix}
-	b.plan = load.Plan{Target: target, Next: next[c.What](&b.orders), Connections: c.Connections, Duration: c.Duration, Rate: c.Rate}
+	b.orders = load.Orders{Location: c.Location, Amount: c.Amount, RandomID: c.RandomKeys,
+		Sale: load.Sale(c.Value, c.Storefront, b.sales)}
+	next := map[string]func(*load.Orders) load.Next{"redeem": target.Redeem, "validate": target.Validate,
+		"send": target.Send, "mix": target.Mix}
+	b.plan = load.Plan{Target: target, Next: next[c.What](&b.orders), Connections: c.Connections, Duration: c.Duration,
+		Rate: c.Rate}
 	return b, nil
 }
 
@@ -246,7 +253,8 @@ func (b *bench) watch(t *terminal, run *load.Run) {
 		case now := <-tick.C:
 			s := run.Stats()
 			n := s.OK.Count()
-			t.status("%4.0f s  %8.0f calls/s  p50 %s  p99 %s  %d failed", now.Sub(run.Begun()).Seconds(), float64(n-before)/now.Sub(seen).Seconds(),
+			t.status("%4.0f s  %8.0f calls/s  p50 %s  p99 %s  %d failed", now.Sub(run.Begun()).Seconds(),
+				float64(n-before)/now.Sub(seen).Seconds(),
 				short(s.OK.Quantile(0.5)), short(s.OK.Quantile(0.99)), failed(s))
 			before, seen = n, now
 		}
@@ -377,7 +385,8 @@ func (b *bench) settle(ctx context.Context, n load.Note) (done, known bool, _ er
 // balances adds up what the gifts of a purchase are worth.
 func (b *bench) balances(ctx context.Context, reference string) (sum *big.Rat, n int64, _ error) {
 	sum = new(big.Rat)
-	for v, err := range b.api.Gifts(ctx, client.GiftsFilter{ExternalTransactionReferenceNumber: reference, PageSize: 200}) {
+	for v, err := range b.api.Gifts(ctx, client.GiftsFilter{ExternalTransactionReferenceNumber: reference,
+		PageSize: 200}) {
 		if err != nil {
 			return nil, 0, fmt.Errorf("reading the balances: %w", err)
 		}

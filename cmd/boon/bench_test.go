@@ -18,7 +18,8 @@ import (
 func served(t *testing.T) *url.URL {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
-	if code, _, log := typed(t, "apply", filepath.Join(exampleFiles(t), "harbor-coffee.yaml"), "--data", data); code != exitOK {
+	if code, _, log := typed(t, "apply", filepath.Join(exampleFiles(t), "harbor-coffee.yaml"), "--data",
+		data); code != exitOK {
 		t.Fatal(log)
 	}
 	return &url.URL{Scheme: "http", Host: boontest.Place{Data: data}.Serve(t, server.Config{}, &boontest.Log{}).Address}
@@ -36,7 +37,8 @@ func TestBenchWithoutOneSuccess(t *testing.T) {
 		pass.ServeHTTP(w, r)
 	}))
 	defer proxy.Close()
-	code, out, log := typed(t, "bench", "validate", "--target", proxy.URL, "--key", "boon_test_scripts_of_tests_harbor_coffee_web_shop",
+	code, out, log := typed(t, "bench", "validate", "--target", proxy.URL, "--key",
+		"boon_test_scripts_of_tests_harbor_coffee_web_shop",
 		"--storefront", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21", "--location", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11",
 		"--connections", "2", "--duration", "200ms", "--vouchers", "2", "--value", "100")
 	if code != exitFailed || !strings.Contains(out, "no: not one call succeeded") || strings.Contains(out, "yes") {
@@ -54,9 +56,10 @@ func TestBenchChecksTheMoney(t *testing.T) {
 		code       int
 		redeem     func(w http.ResponseWriter, r *http.Request, pass http.Handler) // the first redemption
 	}{
-		{"redeemed without being done", "NO, THIS DOES NOT ADD UP", exitFailed, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
-			w.Write([]byte("{}"))
-		}},
+		{"redeemed without being done", "NO, THIS DOES NOT ADD UP", exitFailed,
+			func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+				w.Write([]byte("{}"))
+			}},
 		{"done, and the answer lost", settled, exitOK, func(_ http.ResponseWriter, r *http.Request, pass http.Handler) {
 			pass.ServeHTTP(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler)
@@ -77,7 +80,8 @@ func TestBenchChecksTheMoney(t *testing.T) {
 				pass.ServeHTTP(w, r)
 			}))
 			defer proxy.Close()
-			code, out, log := typed(t, "bench", "redeem", "--target", proxy.URL, "--key", "boon_test_scripts_of_tests_harbor_coffee_head_office",
+			code, out, log := typed(t, "bench", "redeem", "--target", proxy.URL, "--key",
+				"boon_test_scripts_of_tests_harbor_coffee_head_office",
 				"--storefront", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21", "--location", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11",
 				"--connections", "2", "--duration", "200ms", "--vouchers", "2", "--value", "100")
 			if code != tt.code || !strings.Contains(out, tt.says) {

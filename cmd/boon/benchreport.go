@@ -42,7 +42,8 @@ type latencies struct {
 
 func latenciesOf(h *load.Histogram) latencies {
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	return latencies{ms(h.Quantile(0.5)), ms(h.Quantile(0.9)), ms(h.Quantile(0.99)), ms(h.Quantile(0.999)), ms(h.Quantile(0.9999)), ms(h.Max()), ms(h.Mean())}
+	return latencies{ms(h.Quantile(0.5)), ms(h.Quantile(0.9)), ms(h.Quantile(0.99)), ms(h.Quantile(0.999)),
+		ms(h.Quantile(0.9999)), ms(h.Max()), ms(h.Mean())}
 }
 
 func (l *latencies) String() string {
@@ -108,7 +109,8 @@ func (r *benchReport) print(t *terminal, asJSON bool) error {
 	if r.Hot > 0 {
 		gifts += fmt.Sprintf(", %d of them hot", r.Hot)
 	}
-	facts(t.stdout, "load", fmt.Sprintf("%s over %d connections, %s, %.1f s, %s", r.What, r.Connections, loop, r.Seconds, gifts),
+	facts(t.stdout, "load", fmt.Sprintf("%s over %d connections, %s, %.1f s, %s", r.What, r.Connections, loop, r.Seconds,
+		gifts),
 		"succeeded", fmt.Sprintf("%d calls, %.0f a second", r.Calls, r.PerSecond), "latency", r.Latency.String(),
 		"failed", strings.Join(failures, ", "), "refusals took", refused, "not sent", unsent, "verified", r.Verified.String())
 	return nil

@@ -51,7 +51,8 @@ func (c *copyCmd) Run(t *terminal) error {
 		return err
 	}
 	seconds := time.Since(begun).Seconds()
-	fmt.Fprintf(t.stdout, "%d rows copied and compared in %.1f s, %.0f a second.\n\n", r.Rows, seconds, float64(r.Rows)/seconds)
+	fmt.Fprintf(t.stdout, "%d rows copied and compared in %.1f s, %.0f a second.\n\n", r.Rows, seconds,
+		float64(r.Rows)/seconds)
 	t.compared(r.Accounts)
 	for _, d := range r.Differences {
 		fmt.Fprintln(t.stdout, cell(d))

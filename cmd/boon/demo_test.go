@@ -27,15 +27,16 @@ func (w *watched) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Whoever has seen enough presses Ctrl-C, in the middle of the story or after it: that is no failure, and nothing is left behind.
-// Not parallel: it sets where temporary folders are made.
+// Whoever has seen enough presses Ctrl-C, in the middle of the story or after it: that is no failure, and nothing is
+// left behind. Not parallel: it sets where temporary folders are made.
 func TestDemoEndsWhenToldTo(t *testing.T) {
 	for _, word := range []string{"\n3. ", "Ctrl-C ends it"} {
 		dir := t.TempDir()
 		t.Setenv("TMPDIR", dir)
 		ctx, cancel := context.WithCancel(t.Context())
 		out, log := &watched{word: word, seen: cancel}, &bytes.Buffer{}
-		if code := run(ctx, []string{"demo"}, strings.NewReader(""), out, log, func(string) string { return "" }); code != exitOK {
+		if code := run(ctx, []string{"demo"}, strings.NewReader(""), out, log,
+			func(string) string { return "" }); code != exitOK {
 			t.Errorf("after %q: exit code %d, %s", word, code, log)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// TestFewDescriptors: with 256 file descriptors and a thousand connections that send nothing more, calls are answered: the connection that has
-// been read for the longest makes room.
+// TestFewDescriptors: with 256 file descriptors and a thousand connections that send nothing more, calls are answered:
+// the connection that has been read for the longest makes room.
 func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
 	const clients = 1000
@@ -30,7 +30,8 @@ func TestFewDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := filepath.Join(t.TempDir(), "data")
-	if code, _, log := typed(t, "apply", filepath.Join(exampleFiles(t), "harbor-coffee.yaml"), "--data", data); code != exitOK {
+	if code, _, log := typed(t, "apply", filepath.Join(exampleFiles(t), "harbor-coffee.yaml"), "--data",
+		data); code != exitOK {
 		t.Fatal(log)
 	}
 	var log bytes.Buffer
@@ -48,7 +49,8 @@ func TestFewDescriptors(t *testing.T) {
 		if err := cmd.Wait(); err != nil {
 			t.Error(err)
 		}
-		if !strings.Contains(log.String(), `"descriptors":"256"`) || !strings.Contains(log.String(), "may open 256 files and connections only") {
+		if !strings.Contains(log.String(), `"descriptors":"256"`) ||
+			!strings.Contains(log.String(), "may open 256 files and connections only") {
 			t.Errorf("the start does not say the limit:\n%.2000s", log.String())
 		}
 	}()
@@ -60,7 +62,8 @@ func TestFewDescriptors(t *testing.T) {
 	for _, say := range []string{
 		"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", // idle after a request, within its head, within its body, and without one
 		"GET /healthz HTTP/1.1\r\n",
-		"POST /api/integration/gifting/send-gift HTTP/1.1\r\nHost: x\r\nAuthorization: " + webShop + "\r\nContent-Length: 99\r\n\r\n{",
+		"POST /api/integration/gifting/send-gift HTTP/1.1\r\nHost: x\r\nAuthorization: " + webShop +
+			"\r\nContent-Length: 99\r\n\r\n{",
 		"",
 	} {
 		for n := range clients {

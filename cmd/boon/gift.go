@@ -71,8 +71,8 @@ var (
 	code = regexp.MustCompile(`^[0-9]{12}$`)
 )
 
-// secret sorts what a person typed or a scanner read into code and token. A code may have spaces and dashes between its digits, also where
-// they part the words of a command.
+// secret sorts what a person typed or a scanner read into code and token. A code may have spaces and dashes between its
+// digits, also where they part the words of a command.
 func secret(words []string) (voucherCode, token string) {
 	s := strings.Join(words, " ")
 	digits := strings.Map(func(r rune) rune {
@@ -192,7 +192,8 @@ func (c *giftRedeemCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "taken", money(a.Amount, a.Currency), "left", money(a.CurrentBalance, a.Currency), "status", string(a.Status),
+		facts(t.stdout, "taken", money(a.Amount, a.Currency), "left", money(a.CurrentBalance, a.Currency), "status",
+			string(a.Status),
 			"redemption", a.RedemptionID, "gift", a.VoucherID, "reference", a.Reference, "note", replayed(a.Meta))
 	})
 }
@@ -256,7 +257,8 @@ func (c *giftCancelCmd) Run(t *terminal) error {
 
 // outcomes prints what became of each gift.
 func (s *service) outcomes(t *terminal, a *client.Cancellation) error {
-	said := map[client.Outcome]string{client.OutcomeDone: "done", client.OutcomeAlreadyDone: "was so already", client.OutcomeNotAllowed: "not allowed"}
+	said := map[client.Outcome]string{client.OutcomeDone: "done", client.OutcomeAlreadyDone: "was so already",
+		client.OutcomeNotAllowed: "not allowed"}
 	return s.answer(t, a.Meta.Body, func() {
 		var rows [][]string
 		for _, v := range a.Vouchers {
@@ -296,7 +298,8 @@ func (c *giftReinstateCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	a, err := api.ReinstateGift(t, client.ReinstateGiftRequest{VoucherID: voucherID, OrderID: c.Order, Reason: c.Reason, IdempotencyKey: c.IdempotencyKey})
+	a, err := api.ReinstateGift(t, client.ReinstateGiftRequest{VoucherID: voucherID, OrderID: c.Order, Reason: c.Reason,
+		IdempotencyKey: c.IdempotencyKey})
 	if err != nil {
 		return err
 	}
@@ -340,7 +343,8 @@ func (c *giftShowCmd) Run(t *terminal) error {
 			return err
 		}
 		history = append(history, e.Meta.Body)
-		rows = append(rows, []string{strconv.Itoa(e.Seq), moment(e.At), string(e.Kind), e.Amount.String(), e.CurrentBalance.String(),
+		rows = append(rows, []string{strconv.Itoa(e.Seq), moment(e.At), string(e.Kind), e.Amount.String(),
+			e.CurrentBalance.String(),
 			string(e.Status), e.OrganizationName, e.KeyName, e.RedemptionID, strings.TrimSpace(e.Reference + " " + e.Reason)})
 	}
 	body, err := json.Marshal(map[string]any{"gift": json.RawMessage(v.Meta.Body), "history": history})
@@ -350,12 +354,13 @@ func (c *giftShowCmd) Run(t *terminal) error {
 	return c.answer(t, body, func() {
 		t.voucher(v)
 		fmt.Fprintln(t.stdout)
-		table(t.stdout, []string{"#", "WHEN", "WHAT", "AMOUNT", "BALANCE", "STATUS", "WHERE", "KEY", "REDEMPTION", "NOTE"}, rows)
+		table(t.stdout, []string{"#", "WHEN", "WHAT", "AMOUNT", "BALANCE", "STATUS", "WHERE", "KEY", "REDEMPTION", "NOTE"},
+			rows)
 	})
 }
 
-// voucherIDOf gives the voucherID of a gift that is named by it, or by its code. A code is never asked for by itself, so that nobody guesses with
-// it: the gifts that end in the same four digits are listed, and theirs are compared here.
+// voucherIDOf gives the voucherID of a gift that is named by it, or by its code. A code is never asked for by itself,
+// so that nobody guesses with it: the gifts that end in the same four digits are listed, and theirs are compared here.
 func voucherIDOf(t *terminal, api *client.Client, gift []string) (voucherID string, _ error) {
 	voucherCode, other := secret(gift)
 	if voucherCode == "" {
@@ -372,7 +377,8 @@ func voucherIDOf(t *terminal, api *client.Client, gift []string) (voucherID stri
 		hidden = hidden || v.VoucherCode == ""
 	}
 	if hidden {
-		return "", usageError("This key may not see codes: name the gift by its voucherID. boon gift list --last-four " + voucherCode[8:] + " tells which it may be.")
+		return "", usageError("This key may not see codes: name the gift by its voucherID. boon gift list --last-four " +
+			voucherCode[8:] + " tells which it may be.")
 	}
 	return "", usageError("No gift that this key may look up has this code.")
 }
@@ -470,7 +476,8 @@ func listed(v *client.Voucher) []string {
 	if v.HasRemainingBalance && !owed(v) {
 		balance = "(" + balance + ")"
 	}
-	return []string{v.VoucherID, v.LastFour, moment(v.CreatedAt), string(v.Status), balance, worth(v, v.OriginalBalance), v.RecipientDescription}
+	return []string{v.VoucherID, v.LastFour, moment(v.CreatedAt), string(v.Status), balance, worth(v, v.OriginalBalance),
+		v.RecipientDescription}
 }
 
 // owed tells whether a gift's balance can still be asked for, now or later.
@@ -504,11 +511,13 @@ func (c *giftActivityCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	f := client.ActivityFilter{From: c.From, To: c.To, KeyID: c.APIKey, OrganizationID: c.Location, Kind: client.EntryKind(c.Kind), PageSize: pageFor(c.Limit)}
+	f := client.ActivityFilter{From: c.From, To: c.To, KeyID: c.APIKey, OrganizationID: c.Location,
+		Kind: client.EntryKind(c.Kind), PageSize: pageFor(c.Limit)}
 	var rows [][]string
 	more, err := upTo(api.Activity(t, f), c.Limit, func(e *client.Change) error {
 		return c.answer(t, e.Meta.Body, func() {
-			rows = append(rows, []string{moment(e.At), e.VoucherID, string(e.Kind), money(e.Amount, e.Currency), money(e.CurrentBalance, e.Currency),
+			rows = append(rows, []string{moment(e.At), e.VoucherID, string(e.Kind), money(e.Amount, e.Currency),
+				money(e.CurrentBalance, e.Currency),
 				e.OrganizationName, e.KeyName, strings.TrimSpace(e.Reference + " " + e.Reason)})
 		})
 	})
@@ -532,15 +541,20 @@ func (t *terminal) voucher(v *client.Voucher) {
 	if code == "" && v.LastFour != "" {
 		code = "ends in " + v.LastFour
 	}
-	facts(t.stdout, "gift", v.VoucherID, "code", code, "balance", worth(v, v.CurrentBalance)+" of "+worth(v, v.OriginalBalance),
-		"status", string(v.Status), "usable", usable, "item", v.Label, "for", v.RecipientDescription, "from", v.SenderDescription,
-		"message", v.Message, "terms", strings.TrimSpace(v.Terms+" "+v.PromotionalTerms), "program", v.ProgramName, "made", moment(v.CreatedAt),
+	facts(t.stdout, "gift", v.VoucherID, "code", code, "balance",
+		worth(v, v.CurrentBalance)+" of "+worth(v, v.OriginalBalance),
+		"status", string(v.Status), "usable", usable, "item", v.Label, "for", v.RecipientDescription, "from",
+		v.SenderDescription,
+		"message", v.Message, "terms", strings.TrimSpace(v.Terms+" "+v.PromotionalTerms), "program", v.ProgramName, "made",
+		moment(v.CreatedAt),
 		"delivered", moment(v.DeliveredAt), "valid from", moment(v.ValidFrom), "valid until", moment(v.ValidUntil))
 	for _, r := range v.NotRedeemableReasons {
 		fmt.Fprintf(t.stdout, "not usable: %s\n", cell(r.Text))
 	}
 	if v.RequiresEligibleItems {
-		fmt.Fprintf(t.stdout, "Good for: %s. The till must send the ticket (--ticket), unless the promotion says otherwise.\n", cell(itemNames(v.EligibleItems)))
+		fmt.Fprintf(t.stdout,
+			"Good for: %s. The till must send the ticket (--ticket), unless the promotion says otherwise.\n",
+			cell(itemNames(v.EligibleItems)))
 	}
 	t.eligibility(v)
 }

@@ -24,7 +24,8 @@ func TestEveryCommandTeaches(t *testing.T) {
 		"bench",
 	} {
 		code, out, log := typed(t, append(strings.Fields(command), "--help")...)
-		if code != exitOK || log != "" || !strings.HasPrefix(out, "Usage: boon "+command) || !strings.Contains(out, "\n    boon "+command) {
+		if code != exitOK || log != "" || !strings.HasPrefix(out, "Usage: boon "+command) ||
+			!strings.Contains(out, "\n    boon "+command) {
 			t.Errorf("boon %s --help: exit code %d, %s%s", command, code, out, log)
 		}
 	}
@@ -52,7 +53,8 @@ func TestUsageErrors(t *testing.T) {
 		{"gift send --key k --value 1 --purchase r --print x --quantity 2", "belong to an item gift"},
 		{"gift send --key k --value 1,5 --purchase r --print x", "is not a decimal number"},
 	} {
-		if code, out, log := typed(t, strings.Fields(tt.line)...); code != exitUsage || out != "" || !strings.Contains(log, tt.says) {
+		if code, out, log := typed(t, strings.Fields(tt.line)...); code != exitUsage || out != "" ||
+			!strings.Contains(log, tt.says) {
 			t.Errorf("boon %s: exit code %d, %s%s", tt.line, code, out, log)
 		}
 	}

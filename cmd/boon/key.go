@@ -54,7 +54,8 @@ messagesPerContactPerDay. Next: BOON_KEY=… boon gift list, and boon key list.`
 // Run makes the key.
 func (c *keyCreateCmd) Run(t *terminal) error {
 	if !c.System && (len(c.Account) > 1 || len(c.Program) > 0) {
-		return usageError("A key belongs to one account and sends in all of its programs: more accounts, and --program, are for --system.")
+		return usageError("A key belongs to one account and sends in all of its programs: more accounts, and --program, " +
+			"are for --system.")
 	}
 	may, err := c.may()
 	if err != nil {
@@ -86,7 +87,8 @@ func (c *keyCreateCmd) Run(t *terminal) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(t.stderr, "Made key %s (%s). It is shown this once and kept nowhere; store it now:\n", cell(key.Name), key.ID)
+		fmt.Fprintf(t.stderr, "Made key %s (%s). It is shown this once and kept nowhere; store it now:\n", cell(key.Name),
+			key.ID)
 		_, err = fmt.Fprintln(t.stdout, text)
 		return err
 	})
@@ -111,19 +113,22 @@ func (c *keyCreateCmd) may() (may gift.Permissions, _ error) {
 	case c.System:
 		return 0, nil
 	case (c.Role == "") == (len(c.Permissions) == 0):
-		return 0, usageError("Say what the key may do with --role (" + strings.Join(gift.RoleNames(), ", ") + ") or with --permissions (" +
+		return 0, usageError("Say what the key may do with --role (" + strings.Join(gift.RoleNames(), ", ") +
+			") or with --permissions (" +
 			strings.Join(gift.PermissionNames(), ", ") + "), not both.")
 	case c.Role != "":
 		may, known := gift.RoleByName(c.Role)
 		if !known {
-			return 0, usageError("There is no role " + cell(c.Role) + "; there are " + strings.Join(gift.RoleNames(), ", ") + ".")
+			return 0, usageError("There is no role " + cell(c.Role) + "; there are " + strings.Join(gift.RoleNames(), ", ") +
+				".")
 		}
 		return may, nil
 	}
 	for _, name := range c.Permissions {
 		one, known := gift.PermissionByName(name)
 		if !known {
-			return 0, usageError("There is no permission " + cell(name) + "; there are " + strings.Join(gift.PermissionNames(), ", ") + ".")
+			return 0, usageError("There is no permission " + cell(name) + "; there are " +
+				strings.Join(gift.PermissionNames(), ", ") + ".")
 		}
 		may |= one
 	}
@@ -145,7 +150,8 @@ func (c *keyCreateCmd) account(t *terminal, s *store.Store) (gift.ID, error) {
 	case 1:
 		return slices.Collect(maps.Keys(d.Accounts))[0], nil
 	}
-	return gift.ID{}, usageError("There is more than one account; name one with --account ID, or give --system. boon key list shows them.")
+	return gift.ID{}, usageError("There is more than one account; name one with --account ID, or give --system. boon " +
+		"key list shows them.")
 }
 
 type keyListCmd struct {
@@ -179,7 +185,8 @@ func (c *keyListCmd) Run(t *terminal) error {
 			if !strings.HasPrefix(state, "works") && !c.All {
 				continue
 			}
-			rows = append(rows, []string{k.ID.String(), k.Name, ownerName(d, k), mayDo(k), places(d, k), "…" + k.Hint, moment(k.CreatedAt), lastUse(k, uses), state})
+			rows = append(rows, []string{k.ID.String(), k.Name, ownerName(d, k), mayDo(k), places(d, k), "…" + k.Hint,
+				moment(k.CreatedAt), lastUse(k, uses), state})
 		}
 		table(t.stdout, []string{"KEY", "NAME", "OWNER", "MAY", "LOCATIONS", "ENDS IN", "MADE", "LAST USED", "STATE"}, rows)
 		return nil

@@ -40,7 +40,8 @@ func (c *keyFileRotateCmd) Run(t *terminal) error {
 		if c.Use {
 			id, err := s.UseKey(t)
 			if err == nil {
-				fmt.Fprintf(t.stdout, "New codes and tokens are made with key %d now. Keep the earlier keys in the file: what they made still needs them.\n", id)
+				fmt.Fprintf(t.stdout, "New codes and tokens are made with key %d now. Keep the earlier keys in the file: what "+
+					"they made still needs them.\n", id)
 			}
 			return err
 		}
@@ -49,7 +50,8 @@ func (c *keyFileRotateCmd) Run(t *terminal) error {
 			return err
 		}
 		fmt.Fprintf(t.stdout, "Key %d is in %s now; nothing is made with it yet.\n"+
-			"Copy the file to the data folder of every instance, with mode 0600, and to its backup. Then: boon key-file rotate --use\n", id, cell(s.KeyFile()))
+			"Copy the file to the data folder of every instance, with mode 0600, and to its backup. Then: boon key-file "+
+			"rotate --use\n", id, cell(s.KeyFile()))
 		return nil
 	})
 }

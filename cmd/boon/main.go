@@ -1,7 +1,7 @@
 // Boon is the gift-card service and everything that belongs to it, in one binary: see boon --help.
 //
-// This package turns arguments into calls of the packages that do the work, and what they give back into text and an exit
-// code. It makes no decision about gifts.
+// This package turns arguments into calls of the packages that do the work, and what they give back into text and an
+// exit code. It makes no decision about gifts.
 package main
 
 import (
@@ -22,7 +22,8 @@ import (
 
 func main() {
 	if err := leaveNoCore(); err != nil {
-		fmt.Fprintln(os.Stderr, "boon: a crash may write codes and keys to a core file, which cannot be switched off here:", err)
+		fmt.Fprintln(os.Stderr, "boon: a crash may write codes and keys to a core file, which cannot be switched off here:",
+			err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
@@ -73,7 +74,8 @@ Settings come from flags, else from BOON_… in the environment, else (boon serv
 Exit codes: 0 done, 1 refused or failed, 2 not understood.`
 
 // run is the whole program: it understands args, does what they say, and gives the exit code.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer,
+	getenv func(string) string) int {
 	t := &terminal{ctx, stdin, stdout, stderr, getenv}
 	if len(args) == 0 {
 		run(ctx, []string{"--help"}, stdin, stderr, stderr, getenv)
@@ -83,7 +85,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	parser, err := kong.New(&commands{},
 		kong.Name("boon"), kong.Description(about), kong.Writers(stdout, stderr),
 		kong.Exit(func(int) { exited = true }), // --help; what follows it does not matter
-		kong.ConfigureHelp(kong.HelpOptions{NoAppDescFormat: true, NoExpandSubcommands: true, Compact: true, WrapUpperBound: 110}),
+		kong.ConfigureHelp(kong.HelpOptions{NoAppDescFormat: true, NoExpandSubcommands: true, Compact: true,
+			WrapUpperBound: 110}),
 		kong.ValueFormatter(describe), kong.WithBeforeResolve(t.settings),
 	)
 	if err != nil {
@@ -118,7 +121,8 @@ func (u usageError) Error() string { return string(u) }
 // errQuiet is a failure that has been told already.
 var errQuiet = errors.New("")
 
-// report tells a failure and gives the exit code. Nothing that a server or a file said can reach the terminal as a command.
+// report tells a failure and gives the exit code. Nothing that a server or a file said can reach the terminal as a
+// command.
 func (t *terminal) report(err error) int {
 	usage, wrong := errors.AsType[usageError](err)
 	refusal, refused := errors.AsType[*client.Error](err)

@@ -44,12 +44,15 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// exampleFiles is a folder with the example set-ups, with secrets of their own: boon apply refuses those that are published.
+// exampleFiles is a folder with the example set-ups, with secrets of their own: boon apply refuses those that are
+// published.
 func exampleFiles(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string][]byte{"harbor-coffee.yaml": exampleSetups.HarborCoffee(), "asagao-tea.yaml": exampleSetups.AsagaoTea()} {
-		if err := os.WriteFile(filepath.Join(dir, name), bytes.ReplaceAll(text, []byte("demo_only"), []byte("scripts_of_tests")), 0o600); err != nil {
+	for name, text := range map[string][]byte{"harbor-coffee.yaml": exampleSetups.HarborCoffee(),
+		"asagao-tea.yaml": exampleSetups.AsagaoTea()} {
+		if err := os.WriteFile(filepath.Join(dir, name), bytes.ReplaceAll(text, []byte("demo_only"),
+			[]byte("scripts_of_tests")), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,8 +62,8 @@ func exampleFiles(t *testing.T) string {
 // serving is the boon serve of a script.
 type serving struct{ cmd *exec.Cmd }
 
-// start [flags]: runs boon serve on a free port until the script ends or halts it, waits until it is ready, and sets BOON_URL.
-// Its log goes to serve.log.
+// start [flags]: runs boon serve on a free port until the script ends or halts it, waits until it is ready, and sets
+// BOON_URL. Its log goes to serve.log.
 func start(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("start cannot be negated; use ! exec boon serve")
@@ -158,7 +161,8 @@ func exit(ts *testscript.TestScript, _ bool, args []string) {
 
 // damage DIR SQL: changes the database of a data folder behind the program's back, all its guards taken off.
 func damage(ts *testscript.TestScript, _ bool, args []string) {
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(ts.MkAbs(args[0]), "boon.db")+"?_pragma=ignore_check_constraints(1)&_pragma=foreign_keys(0)")
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(ts.MkAbs(args[0]),
+		"boon.db")+"?_pragma=ignore_check_constraints(1)&_pragma=foreign_keys(0)")
 	ts.Check(err)
 	defer db.Close()
 	db.SetMaxOpenConns(1)

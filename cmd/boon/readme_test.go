@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestAfternoon pastes the README's commands into a shell, in order, beside a demo, as a newcomer does. Each must be answered with success.
+// TestAfternoon pastes the README's commands into a shell, in order, beside a demo, as a newcomer does. Each must be
+// answered with success.
 func TestAfternoon(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("../../README.md")
@@ -38,21 +39,24 @@ func TestAfternoon(t *testing.T) {
 	serving := make(chan struct{})
 	out := &watched{word: "Ctrl-C ends it", seen: sync.OnceFunc(func() { close(serving) })}
 	ended.Go(func() {
-		run(ctx, []string{"demo", "--listen", "127.0.0.1:0"}, strings.NewReader(""), out, &bytes.Buffer{}, func(string) string { return "" })
+		run(ctx, []string{"demo", "--listen", "127.0.0.1:0"}, strings.NewReader(""), out, &bytes.Buffer{},
+			func(string) string { return "" })
 	})
 	<-serving
 	out.mu.Lock()
 	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(out.text.String())
 	out.mu.Unlock()
 
-	commands := "curl() { command curl --fail-with-body \"$@\"; }\n" + strings.Replace(script.String(), "http://127.0.0.1:8080", address, 1)
+	commands := "curl() { command curl --fail-with-body \"$@\"; }\n" +
+		strings.Replace(script.String(), "http://127.0.0.1:8080", address, 1)
 	shell := exec.Command("bash", "-euo", "pipefail", "-c", commands)
 	shell.Dir = t.TempDir()
 	answers, err := shell.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, answers)
 	}
-	for _, want := range []string{`"amount":9.50,"currentBalance":15.50`, `"reversalID":"`, `"state":"finished"`, `"status":"CANCELLED"`} {
+	for _, want := range []string{`"amount":9.50,"currentBalance":15.50`, `"reversalID":"`, `"state":"finished"`,
+		`"status":"CANCELLED"`} {
 		if !strings.Contains(string(answers), want) {
 			t.Errorf("the answers lack %s:\n%s", want, answers)
 		}

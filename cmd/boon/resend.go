@@ -38,7 +38,8 @@ func (c *giftResendCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	r := client.ResendGiftRequest{VoucherID: voucherID, RecipientContact: c.Email + c.SMS, IdempotencyKey: c.IdempotencyKey}
+	r := client.ResendGiftRequest{VoucherID: voucherID, RecipientContact: c.Email + c.SMS,
+		IdempotencyKey: c.IdempotencyKey}
 	switch {
 	case c.Email != "":
 		r.DeliveryMethodID = client.Email
@@ -91,7 +92,8 @@ func (c *giftRescheduleCmd) Run(t *terminal) error {
 // resent tells how a gift goes now.
 func (s *service) resent(t *terminal, g *client.ResentGift) error {
 	return s.answer(t, g.Meta.Body, func() {
-		facts(t.stdout, "gift", g.VoucherID, "status", string(g.Status), "balance", money(g.CurrentBalance, g.Currency), "delivery date", moment(g.DeliveryDate),
+		facts(t.stdout, "gift", g.VoucherID, "status", string(g.Status), "balance", money(g.CurrentBalance, g.Currency),
+			"delivery date", moment(g.DeliveryDate),
 			"page", g.GiftURL, "print", g.PrintURL, "note", replayed(g.Meta))
 	})
 }

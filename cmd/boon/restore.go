@@ -35,13 +35,15 @@ func (c *restoreCmd) Run(t *terminal) error {
 	if !r.Newest.IsZero() {
 		newest = ", the newest of " + r.Newest.Format(time.RFC3339)
 	}
-	fmt.Fprintf(t.stdout, "%s is the backup now: %d gifts, %d ledger entries%s. Everything holds.\n", cell(r.Database), r.Vouchers, r.Entries, newest)
+	fmt.Fprintf(t.stdout, "%s is the backup now: %d gifts, %d ledger entries%s. Everything holds.\n", cell(r.Database),
+		r.Vouchers, r.Entries, newest)
 	if r.Aside != "" {
 		fmt.Fprintf(t.stdout, "The database that was there is %s.\n", cell(r.Aside))
 	}
 	if r.AsideLog != "" {
 		fmt.Fprintf(t.stdout, "Its log, with its newest redemptions, is %s.\n", cell(r.AsideLog))
 	}
-	fmt.Fprintln(t.stdout, "What was redeemed after the backup was made is not in it: those balances are higher than the tills think.")
+	fmt.Fprintln(t.stdout, "What was redeemed after the backup was made is not in it: those balances are higher than "+
+		"the tills think.")
 	return nil
 }

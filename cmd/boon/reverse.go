@@ -54,7 +54,8 @@ func (c *giftReverseCmd) Run(t *terminal) error {
 		}
 	}
 	if given != 1 {
-		return usageError("Name the redemption by its redemptionID or by --original-key, or many by --by-key: one of the three.")
+		return usageError("Name the redemption by its redemptionID or by --original-key, or many by --by-key: one of the " +
+			"three.")
 	}
 	if c.ByKey != "" {
 		return c.byKey(t)
@@ -78,7 +79,8 @@ func (c *giftReverseCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "given back", money(a.Amount, a.Currency), "left", money(a.CurrentBalance, a.Currency), "status", string(a.Status),
+		facts(t.stdout, "given back", money(a.Amount, a.Currency), "left", money(a.CurrentBalance, a.Currency), "status",
+			string(a.Status),
 			"reversal", a.ReversalID, "redemption", a.RedemptionID, "gift", a.VoucherID, "note", replayed(a.Meta))
 	})
 }
@@ -89,7 +91,8 @@ func (c *giftReverseCmd) byKey(t *terminal) error {
 	case c.Since.IsZero():
 		return usageError("Say from when on: --since TIME.")
 	case c.Amount != "" || c.IdempotencyKey != "" || c.JSON:
-		return usageError("--amount, --idempotency-key and --json do not go with --by-key: each redemption is given back whole, under a key of its own.")
+		return usageError("--amount, --idempotency-key and --json do not go with --by-key: each redemption is given back " +
+			"whole, under a key of its own.")
 	case c.Until.IsZero():
 		c.Until = time.Now()
 	}
@@ -102,7 +105,8 @@ func (c *giftReverseCmd) byKey(t *terminal) error {
 		return err
 	}
 	if len(all) == 0 {
-		return fmt.Errorf("there is no redemption with the key %s from %s to %s; boon key list --all shows all keys", c.ByKey, moment(c.Since), moment(c.Until))
+		return fmt.Errorf("there is no redemption with the key %s from %s to %s; boon key list --all shows all keys", c.ByKey,
+			moment(c.Since), moment(c.Until))
 	}
 	printTaken(t, all)
 	if !c.Yes {
@@ -123,8 +127,8 @@ type taking struct {
 
 func (x *taking) left() *big.Rat { return new(big.Rat).Sub(new(big.Rat).Neg(x.Amount.Rat()), x.back) }
 
-// taken finds the redemptions that a key has made, the oldest first. It refuses a name that several keys have had in that time: one of
-// them may be the honest successor of the other.
+// taken finds the redemptions that a key has made, the oldest first. It refuses a name that several keys have had in
+// that time: one of them may be the honest successor of the other.
 func (c *giftReverseCmd) taken(t *terminal, api *client.Client) ([]*taking, error) {
 	var all []*taking
 	keys := map[string]int{}
@@ -148,7 +152,8 @@ func (c *giftReverseCmd) taken(t *terminal, api *client.Client) ([]*taking, erro
 		for _, id := range slices.Sorted(maps.Keys(keys)) {
 			each = append(each, fmt.Sprintf("%s (%d redemptions)", id, keys[id]))
 		}
-		return nil, usageError(fmt.Sprintf("Several keys have that name: give --by-key the id of the one that you mean, %s. boon key list --all tells them apart.",
+		return nil, usageError(fmt.Sprintf("Several keys have that name: give --by-key the id of the one that you mean, "+
+			"%s. boon key list --all tells them apart.",
 			strings.Join(each, " or ")))
 	}
 	slices.Reverse(all)
@@ -164,7 +169,8 @@ func (c *giftReverseCmd) givenBack(t *terminal, api *client.Client, all []*takin
 	if len(all) == 0 {
 		return nil
 	}
-	for e, err := range api.Activity(t, client.ActivityFilter{Kind: client.EntryReversal, From: c.Since, PageSize: pageSize}) {
+	for e, err := range api.Activity(t, client.ActivityFilter{Kind: client.EntryReversal, From: c.Since,
+		PageSize: pageSize}) {
 		if err != nil {
 			return fmt.Errorf("looking for reversals: %w", err)
 		}
@@ -196,11 +202,16 @@ func printTaken(t *terminal, all []*taking) {
 		s.left.Add(s.left, x.left())
 	}
 	var rows [][]string
-	for _, place := range slices.SortedFunc(maps.Keys(sums), func(a, b at) int { return strings.Compare(a.place+a.currency, b.place+b.currency) }) {
+	for _, place := range slices.SortedFunc(maps.Keys(sums), func(a, b at) int {
+		return strings.Compare(a.place+a.currency,
+			b.place+b.currency)
+	}) {
 		s := sums[place]
-		rows = append(rows, []string{place.place, fmt.Sprint(s.n), total(s.taken, s.like, place.currency), total(s.left, s.like, place.currency)})
+		rows = append(rows, []string{place.place, fmt.Sprint(s.n), total(s.taken, s.like, place.currency),
+			total(s.left, s.like, place.currency)})
 	}
-	facts(t.stdout, "key", all[0].KeyName+" "+all[0].KeyID, "redemptions", fmt.Sprint(len(all)), "first", moment(all[0].At), "last", moment(all[len(all)-1].At))
+	facts(t.stdout, "key", all[0].KeyName+" "+all[0].KeyID, "redemptions", fmt.Sprint(len(all)), "first",
+		moment(all[0].At), "last", moment(all[len(all)-1].At))
 	table(t.stdout, []string{"LOCATION", "REDEMPTIONS", "TAKEN", "TO BE GIVEN BACK"}, rows)
 }
 
@@ -217,7 +228,8 @@ func placeName(x *taking) string {
 	return x.OrganizationID
 }
 
-// giveBack reverses what is left of each redemption, under a key that follows from it, so that a repeat does nothing new.
+// giveBack reverses what is left of each redemption, under a key that follows from it, so that a repeat does nothing
+// new.
 func (c *giftReverseCmd) giveBack(t *terminal, api *client.Client, all []*taking) error {
 	sums, like, done, before := map[string]*big.Rat{}, map[string]client.Decimal{}, 0, 0
 	var failed [][]string
@@ -228,19 +240,22 @@ func (c *giftReverseCmd) giveBack(t *terminal, api *client.Client, all []*taking
 			IdempotencyKey: "reverse-by-key-" + x.RedemptionID,
 		})
 		switch {
-		case err == nil && a.Meta.Replayed, errors.Is(err, client.AlreadyReversed), errors.Is(err, client.IdempotencyMismatch):
+		case err == nil && a.Meta.Replayed, errors.Is(err, client.AlreadyReversed),
+			errors.Is(err, client.IdempotencyMismatch):
 			before++
 		case err == nil:
 			if done++; sums[a.Currency] == nil {
 				sums[a.Currency], like[a.Currency] = new(big.Rat), a.Amount
 			}
 			sums[a.Currency].Add(sums[a.Currency], a.Amount.Rat())
-		case !client.Refused(err), errors.Is(err, client.RateLimited), errors.Is(err, client.NotAuthorized), errors.Is(err, client.Unauthenticated):
+		case !client.Refused(err), errors.Is(err, client.RateLimited), errors.Is(err, client.NotAuthorized),
+			errors.Is(err, client.Unauthenticated):
 			t.status("")
 			return fmt.Errorf("after %d of %d redemptions (the same command goes on where it was): %w", n, len(all), err)
 		default:
 			refusal, _ := errors.AsType[*client.Error](err)
-			failed = append(failed, []string{x.RedemptionID, x.VoucherID, placeName(x), total(x.left(), x.Amount, x.Currency), refusal.Error()})
+			failed = append(failed, []string{x.RedemptionID, x.VoucherID, placeName(x), total(x.left(), x.Amount, x.Currency),
+				refusal.Error()})
 		}
 	}
 	t.status("")
@@ -248,7 +263,8 @@ func (c *giftReverseCmd) giveBack(t *terminal, api *client.Client, all []*taking
 	for _, currency := range slices.Sorted(maps.Keys(sums)) {
 		given = append(given, total(sums[currency], like[currency], currency))
 	}
-	facts(t.stdout, "given back", strings.TrimPrefix(fmt.Sprintf("%d redemptions, %s", done, strings.Join(given, ", ")), "0 redemptions, "),
+	facts(t.stdout, "given back", strings.TrimPrefix(fmt.Sprintf("%d redemptions, %s", done, strings.Join(given, ", ")),
+		"0 redemptions, "),
 		"before", fmt.Sprintf("%d were given back already", before))
 	if failed == nil {
 		return nil

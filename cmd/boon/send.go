@@ -81,7 +81,8 @@ func (c *giftSendCmd) Run(t *terminal) error {
 	return c.answer(t, order.Meta.Body, func() {
 		var rows [][]string
 		for _, g := range order.Gifts {
-			rows = append(rows, []string{g.VoucherID, grouped(g.VoucherCode), worth(&g.Voucher, g.CurrentBalance), string(g.Status), g.RecipientDescription, g.GiftURL})
+			rows = append(rows, []string{g.VoucherID, grouped(g.VoucherCode), worth(&g.Voucher, g.CurrentBalance),
+				string(g.Status), g.RecipientDescription, g.GiftURL})
 		}
 		facts(t.stdout, "order", order.OrderID, "note", replayed(order.Meta))
 		table(t.stdout, []string{"GIFT", "CODE", "BALANCE", "STATUS", "FOR", "PAGE"}, rows)
@@ -97,7 +98,8 @@ func (c *giftSendCmd) request(t *terminal) (*client.SendGiftRequest, error) {
 		return nil, usageError("Say what the gift is: --value for money or --item for an item, one of the two.")
 	}
 	if (c.Purchase == "") == (c.Promotion == "") {
-		return nil, usageError("Say how it was paid: --purchase for an external purchase or --promotion for a promotional gift, one of the two.")
+		return nil, usageError("Say how it was paid: --purchase for an external purchase or --promotion for a promotional " +
+			"gift, one of the two.")
 	}
 	recipients := c.recipients()
 	if len(recipients) == 0 {

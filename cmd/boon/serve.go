@@ -47,7 +47,8 @@ A service without a set-up knows nobody: next, boon apply --help. The interface 
 // Run serves until the context ends.
 func (c *serveCmd) Run(t *terminal) error {
 	if c.KeepDays < 30 {
-		return usageError("--keep-requests (BOON_KEEP_REQUESTS, keep-requests) is a number of days, at least 30: a caller may repeat a request as long")
+		return usageError("--keep-requests (BOON_KEEP_REQUESTS, keep-requests) is a number of days, at least 30: a caller " +
+			"may repeat a request as long")
 	}
 	proxies, err := clientip.ParseProxies(c.Proxies)
 	if err != nil {
@@ -101,7 +102,8 @@ func (c *serveCmd) gateways() (smtp *mail.Server, texts *sms.Account, err error)
 		return nil, nil, usageError("--outbox is for development and excludes --smtp and --sms: choose one or the other")
 	}
 	if c.RetryFor < time.Minute || c.RetryFor > maxRetryFor {
-		return nil, nil, usageError("--delivery-retry-for (BOON_DELIVERY_RETRY_FOR, delivery-retry-for) is a time from 1m to 720h, such as 24h")
+		return nil, nil, usageError("--delivery-retry-for (BOON_DELIVERY_RETRY_FOR, delivery-retry-for) is a time from 1m " +
+			"to 720h, such as 24h")
 	}
 	if c.SMTP != "" {
 		if smtp, err = mail.ParseServer(c.SMTP); err != nil {

@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A flag with the tag `setting` can be given in other ways too: `setting:"env"` in the environment as BOON_ and its name in
-// capitals, `setting:"file"` there and in the --config file under its name.
+// A flag with the tag `setting` can be given in other ways too: `setting:"env"` in the environment as BOON_ and its
+// name in capitals, `setting:"file"` there and in the --config file under its name.
 
 // envName is the variable of a flag: BOON_PUBLIC_URL for --public-url; "": it has none.
 func envName(f *kong.Value) string {
@@ -29,8 +29,8 @@ func describe(v *kong.Value) string {
 	return v.Help
 }
 
-// settings looks for what the command line does not say: in the environment, and below it in the file that --config names.
-// It runs before defaults are taken.
+// settings looks for what the command line does not say: in the environment, and below it in the file that --config
+// names. It runs before defaults are taken.
 func (t *terminal) settings(ctx *kong.Context) error {
 	environment := func(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
 		if name := envName(f.Value); name != "" {
@@ -95,7 +95,8 @@ func readConfig(file string, flags []*kong.Flag) (map[string]string, error) {
 		_, twice := values[name.Value]
 		switch {
 		case !slices.Contains(names, name.Value):
-			return nil, fmt.Errorf("%s:%d: there is no setting %q; there are %s", file, name.Line, name.Value, strings.Join(names, ", "))
+			return nil, fmt.Errorf("%s:%d: there is no setting %q; there are %s", file, name.Line, name.Value,
+				strings.Join(names, ", "))
 		case twice:
 			return nil, fmt.Errorf("%s:%d: %s is set twice", file, name.Line, name.Value)
 		case value.Kind != yaml.ScalarNode || value.Tag == "!!null":

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// shorten writes a JSON text for people: indented, of its objects only the members that are named in show (words apart by
-// spaces), with … for the rest. What is not JSON stays as it is.
+// shorten writes a JSON text for people: indented, of its objects only the members that are named in show (words apart
+// by spaces), with … for the rest. What is not JSON stays as it is.
 func shorten(body []byte, show string) string {
 	s := shortener{json.NewDecoder(bytes.NewReader(body)), strings.Fields(show)}
 	s.UseNumber()

@@ -26,7 +26,8 @@ type story struct {
 
 func newStory(t *terminal, base string) *story {
 	colors := onTerminal(t.stdout) && t.getenv("NO_COLOR") == "" && t.getenv("TERM") != "dumb"
-	return &story{out: t.stdout, base: base, pen: pen(colors), http: http.Client{Timeout: 15 * time.Second}, when: time.Now().UTC().Format("150405")}
+	return &story{out: t.stdout, base: base, pen: pen(colors), http: http.Client{Timeout: 15 * time.Second},
+		when: time.Now().UTC().Format("150405")}
 }
 
 // call is one call of the story, and what must come of it.
@@ -65,7 +66,8 @@ const (
 // tell runs the whole story and stops where it does not go as told.
 func (s *story) tell(ctx context.Context) error {
 	s.title("Boon: the life of a few gifts at Harbor Coffee",
-		"Every call below is real; paste any of them into another terminal while this one is open. Those with an Idempotency-Key",
+		"Every call below is real; paste any of them into another terminal while this one is open. Those with an "+
+			"Idempotency-Key",
 		"can be pasted as often as you like: they are done once and answered the same way again.")
 	bought, err := s.purchases(ctx)
 	if err != nil {
@@ -78,7 +80,8 @@ func (s *story) tell(ctx context.Context) error {
 func (s *story) purchases(ctx context.Context) (*answer, error) {
 	bought, err := s.call(ctx, call{
 		heading: "Carla buys two gifts of 25 dollars in the web shop. Boon e-mails them to Ana and Ben.",
-		path:    sendPath, key: examples.HarborWebShopKey, once: "shop-" + s.when, status: 201, show: "orderID gifts status currentBalance currency giftURL",
+		path:    sendPath, key: examples.HarborWebShopKey, once: "shop-" +
+			s.when, status: 201, show: "orderID gifts status currentBalance currency giftURL",
 		body: `{
   "monetaryGift": {"value": 25.00, "deliveryMethodID": 1},
   "recipients": [
@@ -101,7 +104,8 @@ func (s *story) purchases(ctx context.Context) (*answer, error) {
 	}
 	printed, err := s.call(ctx, call{
 		heading: "The shop prints a gift of two lattes, to hand over in a card. A printed gift is usable at once.",
-		path:    sendPath, key: examples.HarborWebShopKey, once: "print-" + s.when, status: 201, show: "gifts label quantity status currentBalance giftURL",
+		path:    sendPath, key: examples.HarborWebShopKey, once: "print-" +
+			s.when, status: 201, show: "gifts label quantity status currentBalance giftURL",
 		body: `{
   "itemGift": {"label": "Latte", "quantity": 2, "terms": "Any size.", "equivalentValue": 11.00, "deliveryMethodID": 3, "recipientDescription": "Dora"},
   "senderDescription": "The team of Pier 39",
@@ -120,8 +124,10 @@ func (s *story) purchases(ctx context.Context) (*answer, error) {
 		return nil, err
 	}
 	promo, err := s.call(ctx, call{
-		heading: "A promotion: 5 dollars by SMS for a guest who has not been here for a while. Nobody pays; it is good for 60 days.",
-		path:    sendPath, key: examples.HarborWebShopKey, once: "promo-" + s.when, status: 201, show: "gifts isPromoType validFrom validUntil status currentBalance",
+		heading: "A promotion: 5 dollars by SMS for a guest who has not been here for a while. Nobody pays; it is good " +
+			"for 60 days.",
+		path: sendPath, key: examples.HarborWebShopKey, once: "promo-" +
+			s.when, status: 201, show: "gifts isPromoType validFrom validUntil status currentBalance",
 		body: `{
   "monetaryGift": {"value": 5, "deliveryMethodID": 2, "recipientDescription": "Finn", "recipientContact": "415-555-0132", "message": "We miss you!"},
   "paymentMethodID": 4,
@@ -146,7 +152,8 @@ func (s *story) purchases(ctx context.Context) (*answer, error) {
 func (s *story) scanned(ctx context.Context, token string) error {
 	_, err := s.call(ctx, call{
 		heading: "Dora's card at the till of Pier 39: the scanner reads the link in its QR code. What is it worth?",
-		path:    validatePath, key: examples.HarborTillKey, status: 200, show: "label quantity currentBalance isItemType isRedeemable status",
+		path:    validatePath, key: examples.HarborTillKey, status: 200, show: "label quantity currentBalance isItemType " +
+			"isRedeemable status",
 		body: `{"voucherPublicToken": "` + s.base + "/g/" + token + `"}`,
 		expect: func(a answer) error {
 			return that(a.IsRedeemable && a.CurrentBalance.Cmp(client.Whole(2)) == 0, "two lattes, redeemable")
@@ -160,7 +167,8 @@ func (s *story) spending(ctx context.Context, bought *answer) error {
 	ana := bought.Gifts[0]
 	if _, err := s.call(ctx, call{
 		heading: "Ana reads her code to the cashier.",
-		path:    validatePath, key: examples.HarborTillKey, status: 200, show: "voucherID currentBalance currency isRedeemable status recipientDescription",
+		path:    validatePath, key: examples.HarborTillKey, status: 200, show: "voucherID currentBalance currency " +
+			"isRedeemable status recipientDescription",
 		body: `{"voucherCode": "` + ana.VoucherCode + `"}`,
 		expect: func(a answer) error {
 			return that(a.VoucherID == ana.VoucherID && a.IsRedeemable, "Ana's gift, redeemable")
@@ -170,7 +178,8 @@ func (s *story) spending(ctx context.Context, bought *answer) error {
 	}
 	pay := call{
 		heading: "She pays 9.50 with it. The rest stays on the gift.",
-		path:    redeemPath, key: examples.HarborTillKey, once: "check-1-" + s.when, status: 200, show: "redemptionID amount currentBalance status",
+		path:    redeemPath, key: examples.HarborTillKey, once: "check-1-" +
+			s.when, status: 200, show: "redemptionID amount currentBalance status",
 		body:   `{"voucherID": "` + ana.VoucherID + `", "amount": 9.50, "reference": "check 1"}`,
 		expect: balance("15.50"),
 	}
@@ -178,7 +187,8 @@ func (s *story) spending(ctx context.Context, bought *answer) error {
 	if err != nil {
 		return err
 	}
-	pay.heading = "The till lost that answer and asks again, with the same Idempotency-Key. It gets the same answer; nothing is taken twice."
+	pay.heading = "The till lost that answer and asks again, with the same Idempotency-Key. It gets the same answer; " +
+		"nothing is taken twice."
 	pay.expect = func(a answer) error {
 		return that(a.replayed && bytes.Equal(a.body, paid.body), "the first answer, byte for byte")
 	}
@@ -187,7 +197,8 @@ func (s *story) spending(ctx context.Context, bought *answer) error {
 	}
 	if _, err := s.call(ctx, call{
 		heading: "Later she wants to pay 20. That is more than is left, so nothing is taken.",
-		path:    redeemPath, key: examples.HarborTillKey, once: "check-2-" + s.when, status: 409, show: "status code messages path text",
+		path:    redeemPath, key: examples.HarborTillKey, once: "check-2-" +
+			s.when, status: 409, show: "status code messages path text",
 		body:   `{"voucherID": "` + ana.VoucherID + `", "amount": 20, "reference": "check 2"}`,
 		expect: func(a answer) error { return that(a.Code == client.InsufficientBalance, "INSUFFICIENT_BALANCE") },
 	}); err != nil {
@@ -195,7 +206,8 @@ func (s *story) spending(ctx context.Context, bought *answer) error {
 	}
 	if _, err := s.call(ctx, call{
 		heading: "The first check was for another table. The cashier reverses it, and the money is back on the gift.",
-		path:    reversePath, key: examples.HarborTillKey, once: "void-1-" + s.when, status: 200, show: "reversalID amount currentBalance status",
+		path:    reversePath, key: examples.HarborTillKey, once: "void-1-" +
+			s.when, status: 200, show: "reversalID amount currentBalance status",
 		body:   `{"redemptionID": "` + paid.RedemptionID + `", "reason": "wrong table"}`,
 		expect: balance("25.00"),
 	}); err != nil {
@@ -203,11 +215,13 @@ func (s *story) spending(ctx context.Context, bought *answer) error {
 	}
 	_, err = s.call(ctx, call{
 		heading: "Everything that ever happened to the gift stays on record.",
-		path:    giftsPath + ana.VoucherID + "/history", key: examples.HarborWebShopKey, status: 200, show: "entries seq kind amount currentBalance status",
+		path:    giftsPath + ana.VoucherID + "/history", key: examples.HarborWebShopKey, status: 200, show: "entries seq " +
+			"kind amount currentBalance status",
 		expect: func(a answer) error { return that(len(a.Entries) == 4, "four entries") },
 	})
 	if err == nil {
-		s.title("That is all of it.", "Ana's gift:  "+ana.GiftURL, "The outbox:  "+s.base+"/outbox", "The API:     "+s.base+"/docs")
+		s.title("That is all of it.", "Ana's gift:  "+ana.GiftURL, "The outbox:  "+s.base+"/outbox",
+			"The API:     "+s.base+"/docs")
 	}
 	return err
 }
@@ -215,7 +229,8 @@ func (s *story) spending(ctx context.Context, bought *answer) error {
 // farewell says what can be done now.
 func (s *story) farewell() {
 	fmt.Fprintf(s.out, "\nThe service goes on running at %s. On the command line it is reached like this:\n\n", s.base)
-	fmt.Fprintf(s.out, "  BOON_URL=%s BOON_KEY=%s boon gift list\n\nCtrl-C ends it and removes its data.\n", s.base, examples.HarborWebShopKey)
+	fmt.Fprintf(s.out, "  BOON_URL=%s BOON_KEY=%s boon gift list\n\nCtrl-C ends it and removes its data.\n", s.base,
+		examples.HarborWebShopKey)
 }
 
 // that is an error unless ok.

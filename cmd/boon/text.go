@@ -13,8 +13,8 @@ import (
 	"golang.org/x/term"
 )
 
-// escape writes every rune that could command a terminal, or turn a line of text around, as \uXXXX. Characters in keep are
-// left alone.
+// escape writes every rune that could command a terminal, or turn a line of text around, as \uXXXX. Characters in keep
+// are left alone.
 func escape(s, keep string) string {
 	commands := func(r rune) bool {
 		return (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)) && !strings.ContainsRune(keep, r)

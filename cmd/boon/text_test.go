@@ -66,7 +66,8 @@ func TestShorten(t *testing.T) {
 	for _, tt := range []struct{ body, show, want string }{
 		{`{"a":25.00,"b":1,"c":{"a":"<x>","d":null}}`, "a c", `{"a": 25.00, "c": {"a": "<x>", …}, …}`},
 		{`{"a":[{"b":true,"c":0}],"d":[]}`, "a b d", `{"a": [{"b": true, …}], "d": []}`},
-		{`{"long":"` + strings.Repeat("x", 100) + `","a":1}`, "long a", "{\n  \"long\": \"" + strings.Repeat("x", 100) + "\",\n  \"a\": 1\n}"},
+		{`{"long":"` + strings.Repeat("x", 100) + `","a":1}`, "long a", "{\n  \"long\": \"" + strings.Repeat("x", 100) +
+			"\",\n  \"a\": 1\n}"},
 		{`not JSON`, "a", `not JSON`},
 		{`{"a":`, "a", `{"a":`},
 	} {
@@ -90,7 +91,8 @@ func TestWhatAPersonTypes(t *testing.T) {
 	for _, tt := range []struct{ typed, code, token string }{
 		{"482913375026", "482913375026", ""}, {"4829 1337 5026", "482913375026", ""}, {"4829-1337-5026", "482913375026", ""},
 		{"48291337502", "", "48291337502"}, {"http://x/g/abc", "", "http://x/g/abc"}, {"４８２９１３３７５０２６", "", "４８２９１３３７５０２６"},
-		{" 482 913 375 026\n", "482913375026", ""}, {"4829\u00a01337\u20135026", "482913375026", ""}, {" http://x/g/abc ", "", "http://x/g/abc"},
+		{" 482 913 375 026\n", "482913375026", ""}, {"4829\u00a01337\u20135026", "482913375026", ""},
+		{" http://x/g/abc ", "", "http://x/g/abc"},
 	} {
 		if code, token := secret(strings.Split(tt.typed, " ")); code != tt.code || token != tt.token {
 			t.Errorf("secret(%q) = %q, %q", tt.typed, code, token)

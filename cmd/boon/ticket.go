@@ -14,7 +14,8 @@ type ticketFlag struct {
 	Ticket string `placeholder:"FILE" help:"The guest's ticket as JSON: {\"lineItems\": [...], \"totals\": {...}}, or ticketData whole (- is standard input)."`
 }
 
-// read reads the ticket that the flag names, as it is; nil where there is none. What is wrong with it is for the service to say.
+// read reads the ticket that the flag names, as it is; nil where there is none. What is wrong with it is for the
+// service to say.
 func (f ticketFlag) read(t *terminal) (*client.TicketData, error) {
 	if f.Ticket == "" {
 		return nil, nil

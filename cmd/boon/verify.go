@@ -69,7 +69,8 @@ func (c *verifyCmd) Run(t *terminal) error {
 		}
 		if c.Checkpoint != "" {
 			var text bytes.Buffer
-			err := errors.Join(chain.WriteCheckpoint(&text, books.check.Checkpoint()), durable.Replace(c.Checkpoint, text.Bytes()))
+			err := errors.Join(chain.WriteCheckpoint(&text, books.check.Checkpoint()),
+				durable.Replace(c.Checkpoint, text.Bytes()))
 			if err != nil {
 				return fmt.Errorf("writing the checkpoint: %w", err)
 			}
@@ -116,7 +117,8 @@ func printChanges(t *terminal, s *store.Store) error {
 	var rows [][]string
 	for _, c := range changes {
 		for line := range strings.Lines(c.What) {
-			rows = append(rows, []string{strconv.FormatInt(c.Number, 10), c.At.Format(time.RFC3339), c.By, strings.TrimSuffix(line, "\n")})
+			rows = append(rows, []string{strconv.FormatInt(c.Number, 10), c.At.Format(time.RFC3339), c.By,
+				strings.TrimSuffix(line, "\n")})
 		}
 	}
 	table(t.stdout, []string{"change", "at", "by", "what"}, rows)

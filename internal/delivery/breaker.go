@@ -12,15 +12,15 @@ import (
 const (
 	// breakAfter is how many failures in a row show that a gateway does not work.
 	breakAfter = 5
-	// breakFirst is for how long it is then left alone; twice as long each further time, up to breakMost. That is how long the first message
-	// waits at most once the gateway works again.
+	// breakFirst is for how long it is then left alone; twice as long each further time, up to breakMost. That is how long
+	// the first message waits at most once the gateway works again.
 	breakFirst = 5 * time.Second
 	breakMost  = 30 * time.Second
 )
 
-// Breaker keeps a gateway that does not work from being hammered, and jobs from being charged for it. After a few failures that
-// are the gateway's own (Unreachable) it answers Paused without asking; then it lets one message through at a time, until one
-// gets an answer, whatever it is.
+// Breaker keeps a gateway that does not work from being hammered, and jobs from being charged for it. After a few
+// failures that are the gateway's own (Unreachable) it answers Paused without asking; then it lets one message through
+// at a time, until one gets an answer, whatever it is.
 type Breaker struct {
 	Carrier
 
@@ -62,7 +62,8 @@ func (b *Breaker) rests(now time.Time) error {
 	return nil
 }
 
-// paused refuses a message while the gateway is left alone. The first comes again as soon as it may, to see whether the gateway works.
+// paused refuses a message while the gateway is left alone. The first comes again as soon as it may, to see whether the
+// gateway works.
 func (b *Breaker) paused(now time.Time) error {
 	first := !b.awaited
 	b.awaited = true

@@ -1,5 +1,5 @@
-// Package delivery brings gifts to their recipients after the commit that made them: e-mail, SMS, and the outbox that stands
-// in for both during development.
+// Package delivery brings gifts to their recipients after the commit that made them: e-mail, SMS, and the outbox that
+// stands in for both during development.
 //
 // Each message is a job row that was written in the same transaction as its gift. A worker takes it with a lease, sends
 // under a timeout, and writes "done" and what it means for the voucher in one transaction through the engine. A message
@@ -19,13 +19,13 @@ import (
 type Jobs interface {
 	// ClaimJobs leases at most n jobs that are due at now until the lease ends; no other claimant gets them before.
 	ClaimJobs(ctx context.Context, now time.Time, lease time.Duration, n int) ([]ledger.Job, error)
-	// PostponeJob gives a leased job back, to be due again later, with its Attempts, its Doubts and the gateway's last words; or
-	// ledger.ErrTakenBack.
+	// PostponeJob gives a leased job back, to be due again later, with its Attempts, its Doubts and the gateway's last
+	// words; or ledger.ErrTakenBack.
 	PostponeJob(ctx context.Context, job ledger.Job, words string) error
 	// NextJob is when the next job is due or its lease ends; zero: there is none.
 	NextJob(ctx context.Context) (time.Time, error)
-	// GiftOf gives the gift that a leased job is about, with the address that it has now; or ledger.ErrTakenBack, when the job is not
-	// the caller's any more: the gift was sent again another way, or the lease has ended.
+	// GiftOf gives the gift that a leased job is about, with the address that it has now; or ledger.ErrTakenBack, when the
+	// job is not the caller's any more: the gift was sent again another way, or the lease has ended.
 	GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error)
 }
 

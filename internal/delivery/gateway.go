@@ -15,10 +15,10 @@ import (
 
 // Gateway hands a gift's message over to whoever carries it: a mail server, an SMS provider, the outbox.
 type Gateway interface {
-	// Send hands over the message of a job. It returns nil when the message was accepted, and soon after ctx ends. The same job
-	// may be sent twice; its ID must travel with the message, so that the receiver can tell. An error that is a *Refusal is for
-	// good, *Doubt tells that nobody knows, *Paused that nothing was tried; any other is for now, and the job will be tried
-	// again. Send is called from several goroutines.
+	// Send hands over the message of a job. It returns nil when the message was accepted, and soon after ctx ends. The
+	// same job may be sent twice; its ID must travel with the message, so that the receiver can tell. An error that is a
+	// *Refusal is for good, *Doubt tells that nobody knows, *Paused that nothing was tried; any other is for now, and the
+	// job will be tried again. Send is called from several goroutines.
 	Send(ctx context.Context, g gift.Gift, job ledger.Job) error
 }
 
@@ -48,12 +48,13 @@ func (*panicked) Error() string { return "The message could not be made because 
 // maxWords bounds what is kept of a gateway's words.
 const maxWords = 500
 
-// words is what goes into the history and the log of a failed attempt: one line, bounded, without the gift's secrets and its
-// recipient's address, which gateways like to repeat.
+// words is what goes into the history and the log of a failed attempt: one line, bounded, without the gift's secrets
+// and its recipient's address, which gateways like to repeat.
 func words(err error, g *gift.Gift) string {
 	said := message.Reason(err)
 	hidden := []string{
-		g.Card.Code.Reveal(), g.Card.Code.String(), g.Card.Code.Grouped(), g.Card.Code.String(), g.Card.Token.Reveal(), g.Card.Token.String(),
+		g.Card.Code.Reveal(), g.Card.Code.String(), g.Card.Code.Grouped(), g.Card.Code.String(), g.Card.Token.Reveal(),
+		g.Card.Token.String(),
 		g.Card.Contact, "the recipient",
 	}
 	for i := 0; i < len(hidden); i += 2 {
@@ -71,7 +72,8 @@ type Gateways struct {
 	Directory  func() *gift.Directory
 	// Asset finds a picture of a design; gift.NotFound when there is none. nil: mails have no pictures.
 	Asset func(context.Context, gift.AssetHash) (gift.Asset, error)
-	// Entry finds an entry of an account's histories; gift.NotFound when there is none. nil: notices tell nothing of what was used.
+	// Entry finds an entry of an account's histories; gift.NotFound when there is none. nil: notices tell nothing of what
+	// was used.
 	Entry func(ctx context.Context, account, entry gift.ID) (gift.Entry, error)
 
 	album album
@@ -111,7 +113,8 @@ func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error 
 }
 
 // render writes the message of a job.
-func (s *Gateways) render(ctx context.Context, g *gift.Gift, a *gift.Account, job ledger.Job, p Pictures) (message.Message, error) {
+func (s *Gateways) render(ctx context.Context, g *gift.Gift, a *gift.Account, job ledger.Job,
+	p Pictures) (message.Message, error) {
 	switch job.Kind {
 	case ledger.GiftJob:
 		return Render(g, a, s.PublicURL, job.ID, p)
@@ -132,7 +135,8 @@ func (s *Gateways) render(ctx context.Context, g *gift.Gift, a *gift.Account, jo
 // OutboxCarrier keeps messages in an outbox instead of sending them; a repeat is kept once.
 type OutboxCarrier struct{ Outbox }
 
-// Carry implements Carrier. Of pictures it keeps which they are, not their bytes, which are the same in every message of a design.
+// Carry implements Carrier. Of pictures it keeps which they are, not their bytes, which are the same in every message
+// of a design.
 func (o OutboxCarrier) Carry(ctx context.Context, m message.Message) error {
 	m.Pictures = slices.Clone(m.Pictures)
 	for i := range m.Pictures {

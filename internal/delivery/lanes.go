@@ -15,14 +15,15 @@ const (
 	slowFor = time.Minute
 	// slowShare bounds the slow messages under way: so many for each sender.
 	slowShare = 4
-	// asideFirst and asideMost bound how long a message for a slow domain stands aside; asidePer is added for each that does.
+	// asideFirst and asideMost bound how long a message for a slow domain stands aside; asidePer is added for each that
+	// does.
 	asideFirst = 10 * time.Second
 	asideMost  = 5 * time.Minute
 	asidePer   = 50 * time.Millisecond
 )
 
-// lanes keep apart what goes to different places, so that a slow one does not hold up the others: once a domain is known to be
-// slow, few messages are sent to it at once, and the others wait their turn in the store.
+// lanes keep apart what goes to different places, so that a slow one does not hold up the others: once a domain is
+// known to be slow, few messages are sent to it at once, and the others wait their turn in the store.
 type lanes struct {
 	perLane int // at once to a slow domain
 	slowest int // slow messages at once to all of them

@@ -17,8 +17,8 @@ import (
 // Pictures are those of one design; nil: it has none.
 type Pictures struct{ Logo, Banner *message.Picture }
 
-// What pictures in mails measure on the screen at most, and how many bytes of each a mail carries. They have twice as many pixels as are
-// shown, for fine screens.
+// What pictures in mails measure on the screen at most, and how many bytes of each a mail carries. They have twice as
+// many pixels as are shown, for fine screens.
 const (
 	logoContentID, bannerContentID               = "logo@gift", "picture@gift"
 	bannerWidth, bannerHeight, bannerBytes       = 520, 208, 120_000
@@ -83,8 +83,8 @@ func (s *Gateways) Complete(ctx context.Context, m *message.Message) error {
 	return nil
 }
 
-// picture gives one picture, made at most once. It is nil when there is none, when it is gone or cannot be read any more: a gift without
-// its picture is better than none. A store that cannot be asked is an error.
+// picture gives one picture, made at most once. It is nil when there is none, when it is gone or cannot be read any
+// more: a gift without its picture is better than none. A store that cannot be asked is an error.
 func (s *Gateways) picture(ctx context.Context, key albumKey) (*message.Picture, error) {
 	if key.asset.IsZero() || s.Asset == nil {
 		return nil, nil

@@ -7,7 +7,8 @@ import (
 	"boon.example/internal/gift"
 )
 
-// TestRedirectedMessage: who no longer gets a gift is told so, and learns nothing by which it can be found, neither that of before nor that of now.
+// TestRedirectedMessage: who no longer gets a gift is told so, and learns nothing by which it can be found, neither
+// that of before nor that of now.
 func TestRedirectedMessage(t *testing.T) {
 	t.Parallel()
 	for _, method := range []gift.Method{gift.Email, gift.SMS} {
@@ -18,12 +19,14 @@ func TestRedirectedMessage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if m.To != g.Card.Contact || m.QR != nil || !strings.Contains(m.Text, "no longer work") || !strings.Contains(m.Text, "somebody else") ||
+			if m.To != g.Card.Contact || m.QR != nil || !strings.Contains(m.Text, "no longer work") ||
+				!strings.Contains(m.Text, "somebody else") ||
 				method == gift.Email && (!strings.Contains(m.HTML, "no longer work") || m.Subject == "") {
 				t.Errorf("%s: %+v", method, m)
 			}
 			for _, text := range []string{m.Text, m.HTML, m.Subject} {
-				for _, secret := range []string{g.Card.Token.Reveal(), g.Card.Code.Reveal(), g.Card.Code.Grouped(), "/g/", publicURL, "25.00"} {
+				for _, secret := range []string{g.Card.Token.Reveal(), g.Card.Code.Reveal(), g.Card.Code.Grouped(), "/g/",
+					publicURL, "25.00"} {
 					if strings.Contains(text, secret) {
 						t.Errorf("%s: %q is in %s", method, secret, text)
 					}

@@ -23,8 +23,9 @@ var (
 	htmls = htmltemplate.Must(htmltemplate.New("").Option("missingkey=error").Funcs(htmltemplate.FuncMap{"outlook": forOutlook}).ParseFS(files, "templates/*.html"))
 )
 
-// forOutlook gives what only Outlook for Windows reads, which lays mails out as Word does: it knows no max-width, takes the first font it
-// does not know for Times, and gives a link no padding. The templates cannot hold these themselves, for comments are taken out of them.
+// forOutlook gives what only Outlook for Windows reads, which lays mails out as Word does: it knows no max-width, takes
+// the first font it does not know for Times, and gives a link no padding. The templates cannot hold these themselves,
+// for comments are taken out of them.
 func forOutlook(what string) htmltemplate.HTML {
 	return htmltemplate.HTML(map[string]string{ //nolint:gosec // constants
 		"head": "<!--[if mso]><noscript><xml><o:OfficeDocumentSettings><o:PixelsPerInch>96</o:PixelsPerInch></o:OfficeDocumentSettings></xml></noscript>" +
@@ -39,8 +40,8 @@ func forOutlook(what string) htmltemplate.HTML {
 // maxSubject is the most characters of a subject.
 const maxSubject = 150
 
-// Subject is the subject of an e-mail: a text that holds no line break and no other control character, so that nothing in it can
-// become a header.
+// Subject is the subject of an e-mail: a text that holds no line break and no other control character, so that nothing
+// in it can become a header.
 type Subject struct{ text string }
 
 // NewSubject makes a subject of any text, on one line and at most 150 characters.
@@ -69,8 +70,10 @@ func Render(g *gift.Gift, a *gift.Account, publicURL string, id gift.ID, p Pictu
 	return write("mail", "Your gift from ", &view, a, nil, publicURL, id, p)
 }
 
-// RenderBalance writes the notice of what is left of a gift after a redemption, the last of used. It fails for a printed gift.
-func RenderBalance(g *gift.Gift, a *gift.Account, used []gift.Entry, publicURL string, id gift.ID, p Pictures) (message.Message, error) {
+// RenderBalance writes the notice of what is left of a gift after a redemption, the last of used. It fails for a
+// printed gift.
+func RenderBalance(g *gift.Gift, a *gift.Account, used []gift.Entry, publicURL string, id gift.ID,
+	p Pictures) (message.Message, error) {
 	p.Banner = nil // it is about a figure
 	var use *card.Use
 	if uses := card.Uses(g, a, used); len(uses) > 0 {
@@ -79,8 +82,8 @@ func RenderBalance(g *gift.Gift, a *gift.Account, used []gift.Entry, publicURL s
 	return write("balance", "Left on your gift from ", g, a, use, publicURL, id, p)
 }
 
-// RenderRedirected tells a former recipient, who stands in the card's contact, that the gift went elsewhere. Nothing by which the gift can be
-// found is in it.
+// RenderRedirected tells a former recipient, who stands in the card's contact, that the gift went elsewhere. Nothing by
+// which the gift can be found is in it.
 func RenderRedirected(g *gift.Gift, a *gift.Account, id gift.ID, p Pictures) (message.Message, error) {
 	view := *g
 	view.Card.Code, view.Card.Token = gift.VoucherCode{}, gift.Token{}
@@ -89,7 +92,8 @@ func RenderRedirected(g *gift.Gift, a *gift.Account, id gift.ID, p Pictures) (me
 }
 
 // write executes the templates of one kind of message.
-func write(kind, opening string, g *gift.Gift, a *gift.Account, used *card.Use, publicURL string, id gift.ID, p Pictures) (message.Message, error) {
+func write(kind, opening string, g *gift.Gift, a *gift.Account, used *card.Use, publicURL string, id gift.ID,
+	p Pictures) (message.Message, error) {
 	now := time.Now()
 	c := content{View: card.New(g, a, now), Pictures: p, URL: card.GiftURL(publicURL, g.Card.Token), Used: used}
 	m := message.Message{ID: id, GiftID: g.ID, AccountID: g.AccountID, Method: g.Card.Method, To: g.Card.Contact, At: now}
@@ -123,8 +127,8 @@ func write(kind, opening string, g *gift.Gift, a *gift.Account, used *card.Use, 
 	return m, err
 }
 
-// Names in headers are bounded as subjects are, and a module of a QR code is so many pixels: with them a code is shown at half of
-// its size and sharp on fine screens.
+// Names in headers are bounded as subjects are, and a module of a QR code is so many pixels: with them a code is shown
+// at half of its size and sharp on fine screens.
 const (
 	maxName  = 100
 	qrPixels = 8

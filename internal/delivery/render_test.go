@@ -52,9 +52,10 @@ func aGift(m gift.Method) gift.Gift {
 }
 
 func (w *world) outbox() *Gateways {
-	return &Gateways{Email: OutboxCarrier{w.faulty}, SMS: OutboxCarrier{w.faulty}, PublicURL: publicURL, Directory: func() *gift.Directory {
-		return &gift.Directory{Accounts: map[gift.ID]*gift.Account{anAccount.ID: anAccount}}
-	}}
+	return &Gateways{Email: OutboxCarrier{w.faulty}, SMS: OutboxCarrier{w.faulty}, PublicURL: publicURL,
+		Directory: func() *gift.Directory {
+			return &gift.Directory{Accounts: map[gift.ID]*gift.Account{anAccount.ID: anAccount}}
+		}}
 }
 
 func render(t *testing.T, g gift.Gift) message.Message {
@@ -96,12 +97,14 @@ func TestRenderMail(t *testing.T) {
 		t.Errorf("text:\n%s\nwant:\n%s", m.Text, wantMail)
 	}
 	seen := visible(t, m.HTML)
-	for _, want := range []string{"Enjoy", "25.00 USD", "Ben sent you a gift", "1234 5678 9012", "Pier 39", "This gift does not expire."} {
+	for _, want := range []string{"Enjoy", "25.00 USD", "Ben sent you a gift", "1234 5678 9012", "Pier 39",
+		"This gift does not expire."} {
 		if !strings.Contains(seen, want) {
 			t.Errorf("the HTML does not show %q: %s", want, seen)
 		}
 	}
-	if !strings.Contains(m.HTML, `href="https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv"`) || !strings.Contains(m.HTML, `bgcolor="#0b5fff"`) {
+	if !strings.Contains(m.HTML, `href="https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv"`) ||
+		!strings.Contains(m.HTML, `bgcolor="#0b5fff"`) {
 		t.Error("the HTML has not the link or not the design's colour")
 	}
 	if strings.Contains(m.HTML, "ZgotmplZ") {
@@ -117,7 +120,8 @@ func TestRenderItemWithTerms(t *testing.T) {
 	g := aGift(gift.Email)
 	g.Item, g.Original, g.Balance, g.Card.Label, g.Card.Terms = true, 2, 2, "Latte", "Any size.\nNo refills."
 	m := render(t, g)
-	if !strings.Contains(m.Text, "2 x Latte at Harbor Coffee") || !strings.Contains(m.Text, "\nTerms\n\nAny size.\nNo refills.\n") {
+	if !strings.Contains(m.Text, "2 x Latte at Harbor Coffee") ||
+		!strings.Contains(m.Text, "\nTerms\n\nAny size.\nNo refills.\n") {
 		t.Errorf("text:\n%s", m.Text)
 	}
 	if seen := visible(t, m.HTML); !strings.Contains(seen, "2 × Latte") {
@@ -153,14 +157,18 @@ var hostile = []string{
 	`' onmouseover='alert(1)`, `" style="display:none`, `javascript:alert(1)`, `<a href="https://evil.example">here</a>`,
 	`<!-- `, `--> x`, `<![CDATA[x]]>`, `<style>*{display:none}</style>`, `<iframe srcdoc="x">`, `<base href="//evil.example">`,
 	`<meta http-equiv=refresh content=0>`, `</title><script>x</script>`, `{{.Code}}`, `{{template "mail.html" .}}`, `${7*7}`, `{{printf "%d" 1}}`,
-	"Ben\r\nBcc: all@example.com", "Ben\nSubject: You won", "Ben\r\n\r\n<html>", "Ben\rTo: x@example.com", "=?utf-8?q?=0d=0aBcc:_x?=",
-	"\u202egpj.exe", "a\u2066b\u2069\u2069c", "\u202aembedded", "שלום עולם", "مرحبا بالعالم", "\u200b\u200b\u200b", "zero\u200bwidth\u200djoin",
-	"\ufeffBOM", "NUL\x00byte", "bell\x07 and \x1b[31mred", "line\u2028separator\u2029paragraph\u0085next", "Z̸̡̛a̵l̶g̷o̸" + strings.Repeat("\u0336", 60),
-	strings.Repeat("W", 200), strings.Repeat("word ", 40), "👩‍👩‍👧‍👦 🏳️‍🌈", "&lt;b&gt; &amp; &#60;", "%0d%0aBcc:%20x", `\u003cscript\u003e`, "`${x}`", "\xff\xfe bad utf-8",
+	"Ben\r\nBcc: all@example.com", "Ben\nSubject: You won", "Ben\r\n\r\n<html>", "Ben\rTo: x@example.com",
+	"=?utf-8?q?=0d=0aBcc:_x?=",
+	"\u202egpj.exe", "a\u2066b\u2069\u2069c", "\u202aembedded", "שלום עולם", "مرحبا بالعالم", "\u200b\u200b\u200b",
+	"zero\u200bwidth\u200djoin",
+	"\ufeffBOM", "NUL\x00byte", "bell\x07 and \x1b[31mred", "line\u2028separator\u2029paragraph\u0085next",
+	"Z̸̡̛a̵l̶g̷o̸" + strings.Repeat("\u0336", 60),
+	strings.Repeat("W", 200), strings.Repeat("word ", 40), "👩‍👩‍👧‍👦 🏳️‍🌈", "&lt;b&gt; &amp; &#60;", "%0d%0aBcc:%20x",
+	`\u003cscript\u003e`, "`${x}`", "\xff\xfe bad utf-8",
 }
 
-// TestHostileTexts puts each text into every place that a stranger can write to: it is shown as text, and nothing else changes.
-// A gift for certain items says so in the mail and in the notice of what is left.
+// TestHostileTexts puts each text into every place that a stranger can write to: it is shown as text, and nothing else
+// changes. A gift for certain items says so in the mail and in the notice of what is left.
 func TestGoodFor(t *testing.T) {
 	t.Parallel()
 	g := aGift(gift.Email)
@@ -172,7 +180,8 @@ func TestGoodFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range []message.Message{render(t, g), left} {
-		if !strings.Contains(m.Text, "\nGood for: Latte & more, MOCHA\n") || !strings.Contains(visible(t, m.HTML), "Good for: Latte & more, MOCHA") {
+		if !strings.Contains(m.Text, "\nGood for: Latte & more, MOCHA\n") ||
+			!strings.Contains(visible(t, m.HTML), "Good for: Latte & more, MOCHA") {
 			t.Errorf("it does not say what it is good for: %s\n%s", m.Text, visible(t, m.HTML))
 		}
 	}
@@ -203,7 +212,8 @@ func TestHostileTexts(t *testing.T) {
 				}
 				continue
 			}
-			if strings.Contains(m.Text, "\r") || strings.ContainsFunc(m.Text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }) {
+			if strings.Contains(m.Text, "\r") || strings.ContainsFunc(m.Text,
+				func(r rune) bool { return unicode.IsControl(r) && r != '\n' }) {
 				t.Errorf("%q: control characters in the text: %q", text, m.Text)
 			}
 			if !strings.Contains(m.Text, "\n"+card.GiftURL(publicURL, g.Card.Token)+"\n") {
@@ -222,7 +232,8 @@ func TestHostileTexts(t *testing.T) {
 func checkLine(t *testing.T, what, s string) {
 	t.Helper()
 	if strings.ContainsFunc(s, func(r rune) bool {
-		return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+		return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' &&
+			r <= '\u2069'
 	}) {
 		t.Errorf("%s is not one plain line: %q", what, s)
 	}
@@ -275,29 +286,34 @@ func TestRenderBalance(t *testing.T) {
 	for _, method := range []gift.Method{gift.Email, gift.SMS} {
 		g := aGift(method)
 		g.Status, g.Balance = gift.Claimed, 1550
-		taken := gift.Entry{Kind: gift.Redemption, Delta: -950, At: time.Date(2026, 3, 1, 18, 30, 0, 0, time.UTC), Actor: gift.Actor{LocationID: testID(31)}}
+		taken := gift.Entry{Kind: gift.Redemption, Delta: -950, At: time.Date(2026, 3, 1, 18, 30, 0, 0, time.UTC),
+			Actor: gift.Actor{LocationID: testID(31)}}
 		at := *anAccount
 		at.Locations = []gift.Location{{ID: testID(31), Name: "Pier 39"}}
 		m, err := RenderBalance(&g, &at, []gift.Entry{taken}, publicURL, testID(9), Pictures{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(m.Text, "15.50 USD") || !strings.Contains(m.Text, card.GiftURL(publicURL, g.Card.Token)) || strings.Contains(m.Text+m.HTML, g.Card.Code.Grouped()) {
+		if !strings.Contains(m.Text, "15.50 USD") || !strings.Contains(m.Text, card.GiftURL(publicURL, g.Card.Token)) ||
+			strings.Contains(m.Text+m.HTML, g.Card.Code.Grouped()) {
 			t.Errorf("the notice is %q", m.Text)
 		}
 		for _, said := range []string{"9.50 USD", "Pier 39", "March"} {
-			if !strings.Contains(m.Text, said) && (said != "March" || !strings.Contains(m.Text, "Mar")) || method == gift.Email && !strings.Contains(visible(t, m.HTML), said) {
+			if !strings.Contains(m.Text, said) && (said != "March" || !strings.Contains(m.Text, "Mar")) ||
+				method == gift.Email && !strings.Contains(visible(t, m.HTML), said) {
 				t.Errorf("the notice does not say %q: %q", said, m.Text)
 			}
 		}
 		if method == gift.SMS && !fitsOne(m.Text) {
 			t.Errorf("the notice is longer than one message: %q", m.Text)
 		}
-		if m, err = RenderBalance(&g, anAccount, nil, publicURL, testID(9), Pictures{}); err != nil || strings.Contains(m.Text, "9.50") {
+		if m, err = RenderBalance(&g, anAccount, nil, publicURL, testID(9), Pictures{}); err != nil ||
+			strings.Contains(m.Text, "9.50") {
 			t.Errorf("a notice without its redemption: %q, %v", m.Text, err)
 		}
 		m, _ = RenderBalance(&g, &at, []gift.Entry{taken}, publicURL, testID(9), Pictures{})
-		if method == gift.Email && (m.Subject != "15.50 USD left on your gift at Harbor Coffee" || !strings.Contains(visible(t, m.HTML), "15.50 USD")) {
+		if method == gift.Email && (m.Subject != "15.50 USD left on your gift at Harbor Coffee" ||
+			!strings.Contains(visible(t, m.HTML), "15.50 USD")) {
 			t.Errorf("subject %q, HTML %s", m.Subject, m.HTML)
 		}
 	}

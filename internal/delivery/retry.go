@@ -8,11 +8,12 @@ const (
 	jitter     = 0.2 // of the delay, to either side
 )
 
-// retryAfter is the pause before the next attempt, attempts having failed: twice the one before, from half a minute to four
-// hours, the last attempt falling at the end of window. ok is false when window has passed, and with it the last attempt.
+// retryAfter is the pause before the next attempt, attempts having failed: twice the one before, from half a minute to
+// four hours, the last attempt falling at the end of window. ok is false when window has passed, and with it the last
+// attempt.
 //
-// It counts the pauses that were meant, not the time that passed, so that the hours in which the service was down use up no
-// attempt. random is in [0, 1); it spreads the attempts of many jobs that failed at once.
+// It counts the pauses that were meant, not the time that passed, so that the hours in which the service was down use
+// up no attempt. random is in [0, 1); it spreads the attempts of many jobs that failed at once.
 func retryAfter(attempts int, window time.Duration, random float64) (pause time.Duration, ok bool) {
 	var waited time.Duration
 	pause = firstDelay

@@ -14,10 +14,12 @@ const (
 	maxNameSMS = 40
 )
 
-// The GSM 7-bit default alphabet and its extension table (3GPP TS 23.038, section 6.2.1). Each of the latter takes two septets.
+// The GSM 7-bit default alphabet and its extension table (3GPP TS 23.038, section 6.2.1). Each of the latter takes two
+// septets.
 const (
-	gsmBasic = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà"
-	gsmMore  = "\f^{}\\[~]|€"
+	gsmBasic = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ " +
+		"!\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà"
+	gsmMore = "\f^{}\\[~]|€"
 )
 
 // septets counts the length of a text in the GSM 7-bit alphabet; ok is false when a character is not in it.
@@ -49,8 +51,8 @@ func fitsOne(s string) bool {
 	return units <= oneUnicode
 }
 
-// alike replaces what word processors put into names by what the GSM alphabet has, so that a typographic apostrophe does not
-// halve the room.
+// alike replaces what word processors put into names by what the GSM alphabet has, so that a typographic apostrophe
+// does not halve the room.
 var alike = strings.NewReplacer("’", "'", "‘", "'", "“", "\"", "”", "\"", "–", "-", "—", "-", "…", "...", "\u00a0", " ", "`", "'")
 
 // usedText says what was taken, where and when.

@@ -81,7 +81,8 @@ func TestStoreComesBackLate(t *testing.T) {
 	})
 }
 
-// TestStoreSendsElsewhere: a message that waits to be tried again goes to the corrected address, at once, and the old one never does.
+// TestStoreSendsElsewhere: a message that waits to be tried again goes to the corrected address, at once, and the old
+// one never does.
 func TestStoreSendsElsewhere(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -96,7 +97,8 @@ func TestStoreSendsElsewhere(t *testing.T) {
 		h.expect(t, id, gift.Delivered, 1)
 		time.Sleep(24 * time.Hour)
 		h.expect(t, id, gift.Delivered, 1)
-		if kept, err := h.Messages(t.Context(), gift.ID{}, 2); err != nil || len(kept) != 1 || kept[0].To != "ben@example.com" {
+		if kept, err := h.Messages(t.Context(), gift.ID{}, 2); err != nil || len(kept) != 1 ||
+			kept[0].To != "ben@example.com" {
 			t.Errorf("sent %v, %v", kept, err)
 		}
 		h.Idle(t)
@@ -127,8 +129,8 @@ func TestStorePutsOff(t *testing.T) {
 	})
 }
 
-// TestStoreLeaseOfTheDead: a process died after it had kept the message and before it had recorded that. The job is done again
-// when its lease ends; the outbox knows it by its id.
+// TestStoreLeaseOfTheDead: a process died after it had kept the message and before it had recorded that. The job is
+// done again when its lease ends; the outbox knows it by its id.
 func TestStoreLeaseOfTheDead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -168,8 +170,8 @@ func TestStoreKeepsTheLastWords(t *testing.T) {
 	})
 }
 
-// TestStoreSendsWhatWasReinstated: a gift that waited when it was cancelled is sent once after all, whether its time came while it was out of
-// use or not, and what was delivered is not sent again.
+// TestStoreSendsWhatWasReinstated: a gift that waited when it was cancelled is sent once after all, whether its time
+// came while it was out of use or not, and what was delivered is not sent again.
 func TestStoreSendsWhatWasReinstated(t *testing.T) {
 	t.Parallel()
 	for name, pause := range map[string]time.Duration{"before its time": time.Minute, "after its time": 2 * time.Hour} {
@@ -226,7 +228,8 @@ func TestStoreTellsWhatWasUsed(t *testing.T) {
 		time.Sleep(time.Minute)
 		h.expect(t, id, gift.Claimed, 2)
 		kept, err := h.Messages(t.Context(), gift.ID{}, 1)
-		if err != nil || len(kept) != 1 || !strings.Contains(kept[0].Text, "1.37") || !strings.Contains(kept[0].Text, " used, ") {
+		if err != nil || len(kept) != 1 || !strings.Contains(kept[0].Text, "1.37") ||
+			!strings.Contains(kept[0].Text, " used, ") {
 			t.Errorf("the notice is %+v, %v", kept, err)
 		}
 	})

@@ -58,7 +58,8 @@ const (
 func Attempts() []Attempt { return []Attempt{Accepted, GivenUp, PutOff, NotAsked, Abandoned} }
 
 const (
-	// idle is how long the worker rests at most: it looks again for jobs that another process left, and after the clock was set.
+	// idle is how long the worker rests at most: it looks again for jobs that another process left, and after the clock
+	// was set.
 	idle = 5 * time.Second
 	// troubled is how long it rests when the store fails.
 	troubled = time.Second
@@ -72,8 +73,9 @@ const (
 
 var errStopping = errors.New("the service is stopping")
 
-// Run sends due jobs until ctx ends. Then it claims no more, gives what is under way StopWithin to finish, cuts off the rest and
-// gives those jobs back as if they had not been tried. It returns when nothing of it is running any more. It is called once.
+// Run sends due jobs until ctx ends. Then it claims no more, gives what is under way StopWithin to finish, cuts off the
+// rest and gives those jobs back as if they had not been tried. It returns when nothing of it is running any more. It
+// is called once.
 func (w *Worker) Run(ctx context.Context) {
 	w.prepare()
 	sending, cut := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -131,8 +133,8 @@ func (w *Worker) prepare() {
 // lease is how long a claimed job is ours: enough to send it, with all its writes.
 func (w *Worker) lease() time.Duration { return w.SendTimeout + 3*writing }
 
-// claimUntil claims jobs, as many as there are senders, and starts them, never more at once than that. A claim is a durable write: in a
-// bulk it is one for so many messages.
+// claimUntil claims jobs, as many as there are senders, and starts them, never more at once than that. A claim is a
+// durable write: in a bulk it is one for so many messages.
 func (w *Worker) claimUntil(ctx context.Context, start func(job ledger.Job, lease time.Time, done func())) {
 	senders := make(chan struct{}, w.Senders)
 	done := func() { <-senders }
@@ -165,7 +167,8 @@ func (w *Worker) claimUntil(ctx context.Context, start func(job ledger.Job, leas
 	}
 }
 
-// takeSender waits for a sender; not when ctx has ended, nor for so long that the lease might end before the message is sent.
+// takeSender waits for a sender; not when ctx has ended, nor for so long that the lease might end before the message is
+// sent.
 func (w *Worker) takeSender(ctx context.Context, senders chan struct{}, lease time.Time) bool {
 	late := time.NewTimer(time.Until(lease) - w.SendTimeout - writing)
 	defer late.Stop()
@@ -223,8 +226,8 @@ func (w *Worker) rest(ctx context.Context, pause time.Duration) {
 	}
 }
 
-// deliver does one job. ctx ends when the worker is stopping and can wait no longer; lease is when the job is no longer ours; free
-// lets another message begin beside this one.
+// deliver does one job. ctx ends when the worker is stopping and can wait no longer; lease is when the job is no longer
+// ours; free lets another message begin beside this one.
 func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, free func()) {
 	log := w.Log.With("job", job.ID.String(), "gift", job.VoucherID.String(), "attempt", job.Attempts+1)
 	g, err := w.load(ctx, job)
@@ -274,7 +277,8 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, f
 }
 
 // conclude writes what an attempt came to.
-func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job, g *gift.Gift, err error, lease time.Time) {
+func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job, g *gift.Gift, err error,
+	lease time.Time) {
 	var refusal *message.Refusal
 	var doubt *message.Doubt
 	var paused *Paused
@@ -284,7 +288,8 @@ func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job,
 	switch stopping := context.Cause(ctx) == errStopping; {
 	case err == nil:
 		w.Observe(g.Card.Method, Accepted)
-		w.record(ctx, log, ledger.Deliver{Job: job, Outcome: gift.Outcome{Delivered: true}, NoticeBy: g.Card.Method, NoticeTo: g.Card.Contact}, lease)
+		w.record(ctx, log, ledger.Deliver{Job: job, Outcome: gift.Outcome{Delivered: true}, NoticeBy: g.Card.Method,
+			NoticeTo: g.Card.Contact}, lease)
 	case errors.As(err, &refusal) || job.Doubts >= maxDoubts:
 		w.fail(ctx, log, job, g, words(err, g), lease)
 	case stopping:
@@ -302,8 +307,8 @@ func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job,
 	}
 }
 
-// wanted reports whether a job's message is still to be sent: that of a gift that was cancelled or used up is not, nor is a notice of
-// what is left when nothing is, or to nobody.
+// wanted reports whether a job's message is still to be sent: that of a gift that was cancelled or used up is not, nor
+// is a notice of what is left when nothing is, or to nobody.
 func wanted(job ledger.Job, g *gift.Gift, now time.Time) bool {
 	switch job.Kind {
 	case ledger.RedirectedJob:
@@ -314,7 +319,8 @@ func wanted(job ledger.Job, g *gift.Gift, now time.Time) bool {
 	return g.Status.Receivable()
 }
 
-// tooLate refuses to deliver a gift that has expired, be it that its gateway was down for as long: it could not be redeemed.
+// tooLate refuses to deliver a gift that has expired, be it that its gateway was down for as long: it could not be
+// redeemed.
 func tooLate(g *gift.Gift, now time.Time) error {
 	if g.ExpiredBy(now) {
 		return &message.Refusal{Words: "The gift expired before it could be delivered."}
@@ -341,7 +347,8 @@ func (w *Worker) send(ctx context.Context, g gift.Gift, job ledger.Job) (err err
 }
 
 // retry puts the job off after a failed attempt, or gives it up when it was the last.
-func (w *Worker) retry(ctx context.Context, log *slog.Logger, job ledger.Job, g *gift.Gift, err error, lease time.Time) {
+func (w *Worker) retry(ctx context.Context, log *slog.Logger, job ledger.Job, g *gift.Gift, err error,
+	lease time.Time) {
 	said := words(err, g)
 	var p *panicked
 	if errors.As(err, &p) {
@@ -361,7 +368,8 @@ func (w *Worker) retry(ctx context.Context, log *slog.Logger, job ledger.Job, g 
 	w.postpone(ctx, log, job, pause, said)
 }
 
-func (w *Worker) fail(ctx context.Context, log *slog.Logger, job ledger.Job, g *gift.Gift, said string, lease time.Time) {
+func (w *Worker) fail(ctx context.Context, log *slog.Logger, job ledger.Job, g *gift.Gift, said string,
+	lease time.Time) {
 	w.Observe(g.Card.Method, GivenUp)
 	log.Warn("a delivery failed for good", "words", said)
 	w.record(ctx, log, ledger.Deliver{Job: job, Outcome: gift.Outcome{Reason: said}}, lease)
@@ -405,7 +413,8 @@ func (w *Worker) record(ctx context.Context, log *slog.Logger, d ledger.Deliver,
 		}
 		timer.Stop()
 	}
-	log.Error("the outcome of a delivery could not be recorded; it is due again when its lease ends", "delivered", d.Delivered, "error", err)
+	log.Error("the outcome of a delivery could not be recorded; it is due again when its lease ends", "delivered",
+		d.Delivered, "error", err)
 }
 
 // finish makes one attempt at recording the outcome. A stop does not cut it short.

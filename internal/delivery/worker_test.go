@@ -155,7 +155,8 @@ func TestRefusedForGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g gift.Gift
 		w := newWorld(t, func(context.Context, int) error {
-			return fmt.Errorf("RCPT: %w", &message.Refusal{Words: "550 5.1.1 <anna@example.com>\r\nno such user for " + g.Card.Code.Grouped()})
+			return fmt.Errorf("RCPT: %w", &message.Refusal{Words: "550 5.1.1 <anna@example.com>\r\nno such user for " +
+				g.Card.Code.Grouped()})
 		})
 		job := w.issue(aGift(gift.Email))
 		g = w.gift(job)
@@ -291,7 +292,8 @@ func TestSlowGatewayIsCutOff(t *testing.T) {
 	})
 }
 
-// TestSlowDomainHoldsNobodyUp: a domain that stalls keeps a few messages under way, and the others go out as if it were not there.
+// TestSlowDomainHoldsNobodyUp: a domain that stalls keeps a few messages under way, and the others go out as if it were
+// not there.
 func TestSlowDomainHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -441,8 +443,8 @@ type carries func(context.Context, message.Message) error
 
 func (c carries) Carry(ctx context.Context, m message.Message) error { return c(ctx, m) }
 
-// TestBreaker: a gateway that is down for hours is asked seldom, costs no job more than the attempts that reached it, and gets
-// everything when it is back.
+// TestBreaker: a gateway that is down for hours is asked seldom, costs no job more than the attempts that reached it,
+// and gets everything when it is back.
 func TestBreaker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -494,21 +496,23 @@ func TestBreaker(t *testing.T) {
 		for _, job := range jobs {
 			w.expect(t, job, gift.Delivered, true)
 		}
-		if breaker.Resting() || came[Accepted] != len(jobs) || came[Accepted]+came[PutOff] != tries || came[NotAsked] == 0 || came[GivenUp]+came[Abandoned] > 0 {
+		if breaker.Resting() || came[Accepted] != len(jobs) || came[Accepted]+came[PutOff] != tries || came[NotAsked] == 0 ||
+			came[GivenUp]+came[Abandoned] > 0 {
 			t.Errorf("the gateway rests: %t; %d tries came to %v", breaker.Resting(), tries, came)
 		}
 	})
 }
 
-// TestBreakerRestsForHalfAMinuteAtMost: once a gateway works again, the first of many messages goes within 30 seconds, however long it was away;
-// and so does the only one that waits, when others have been put off for longer.
+// TestBreakerRestsForHalfAMinuteAtMost: once a gateway works again, the first of many messages goes within 30 seconds,
+// however long it was away; and so does the only one that waits, when others have been put off for longer.
 func TestBreakerRestsForHalfAMinuteAtMost(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		jobs   int
 		away   time.Duration
 		starts int // at different moments of the rest
-	}{"many, after half an hour": {150, 30 * time.Minute, 1}, "many, after minutes": {150, 10 * time.Minute, 4}, "one that waits": {breakAfter + 1, time.Second, 4}} {
+	}{"many, after half an hour": {150, 30 * time.Minute, 1}, "many, after minutes": {150, 10 * time.Minute,
+		4}, "one that waits": {breakAfter + 1, time.Second, 4}} {
 		for start := range test.starts {
 			if testing.Short() && start > 0 {
 				break
@@ -580,7 +584,8 @@ func TestCancelledWhileSending(t *testing.T) {
 	})
 }
 
-// TestLeaseOfTheDead: a job that was claimed by a process that died is sent when its lease ends, not before, under the same id.
+// TestLeaseOfTheDead: a job that was claimed by a process that died is sent when its lease ends, not before, under the
+// same id.
 func TestLeaseOfTheDead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -602,8 +607,8 @@ func TestLeaseOfTheDead(t *testing.T) {
 	})
 }
 
-// TestKilledBetweenSendAndRecord: the message went out but the outcome was never written. After the lease it goes out again, under
-// the same id, and the outbox keeps one.
+// TestKilledBetweenSendAndRecord: the message went out but the outcome was never written. After the lease it goes out
+// again, under the same id, and the outbox keeps one.
 func TestKilledBetweenSendAndRecord(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -643,7 +648,8 @@ func TestBusyEngine(t *testing.T) {
 	})
 }
 
-// TestEngineAway: when the outcome cannot be written for as long as the lease lasts, the message goes out again under the same id.
+// TestEngineAway: when the outcome cannot be written for as long as the lease lasts, the message goes out again under
+// the same id.
 func TestEngineAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -796,7 +802,8 @@ func TestNothingSecretInTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := aGift(gift.Email)
 		w := newWorld(t, func(context.Context, int) error {
-			return fmt.Errorf("cannot send %s %s %s to %s", g.Card.Code.Reveal(), g.Card.Code.Grouped(), g.Card.Token.Reveal(), g.Card.Contact)
+			return fmt.Errorf("cannot send %s %s %s to %s", g.Card.Code.Reveal(), g.Card.Code.Grouped(), g.Card.Token.Reveal(),
+				g.Card.Contact)
 		})
 		job := w.issue(g)
 		g = w.gift(job)
@@ -837,7 +844,8 @@ func TestRetryAfter(t *testing.T) {
 	} {
 		got, again := retryAfter(tc.attempts, tc.window, tc.random)
 		if got.Round(time.Millisecond) != tc.want || again != tc.again {
-			t.Errorf("retryAfter(%d, %v, %v) = %v, %t; want %v, %t", tc.attempts, tc.window, tc.random, got, again, tc.want, tc.again)
+			t.Errorf("retryAfter(%d, %v, %v) = %v, %t; want %v, %t", tc.attempts, tc.window, tc.random, got, again, tc.want,
+				tc.again)
 		}
 	}
 	var sum time.Duration
@@ -853,7 +861,8 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestTakeSender: a claimed job does not wait for a sender until its lease is too short to send it, nor when the worker stops.
+// TestTakeSender: a claimed job does not wait for a sender until its lease is too short to send it, nor when the worker
+// stops.
 func TestTakeSender(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -48,8 +48,8 @@ func named(from, to string, publish func(from, to string) error) error {
 	return SyncFolder(filepath.Dir(to))
 }
 
-// SyncFolder puts on stable storage which names a folder has: files that were made, renamed or removed in it. Windows has
-// no such call; there the file system's own journal must do.
+// SyncFolder puts on stable storage which names a folder has: files that were made, renamed or removed in it. Windows
+// has no such call; there the file system's own journal must do.
 func SyncFolder(name string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -16,7 +16,8 @@ import (
 	"boon.example/internal/message"
 )
 
-// Carrier hands mail over to one server. It keeps connections for the next mails and uses as many at once as there are callers.
+// Carrier hands mail over to one server. It keeps connections for the next mails and uses as many at once as there are
+// callers.
 type Carrier struct {
 	server Server
 	hello  string // the name by which it introduces itself
@@ -30,7 +31,8 @@ type Carrier struct {
 
 // Limits on what a server may take, and what is kept.
 const (
-	greetingTimeout = 30 * time.Second // to connect, for the banner, TLS and AUTH together; some servers make strangers wait
+	// to connect, for the banner, TLS and AUTH together; some servers make strangers wait
+	greetingTimeout = 30 * time.Second
 	commandTimeout  = 30 * time.Second
 	answerTimeout   = time.Minute // for the answer to a whole message; filters take their time
 	goodbyeTimeout  = time.Second
@@ -159,8 +161,8 @@ func (c *Carrier) expire(conn *connection) {
 	}
 }
 
-// route makes an address fit for the server: domains with letters beyond ASCII have an ASCII form. Local parts have none; they
-// need a server that speaks of international mail (RFC 6531).
+// route makes an address fit for the server: domains with letters beyond ASCII have an ASCII form. Local parts have
+// none; they need a server that speaks of international mail (RFC 6531).
 func route(to string) (address string, international bool, err error) {
 	at := strings.LastIndexByte(to, '@')
 	local, host := to[:max(at, 0)], to[at+1:]

@@ -76,7 +76,10 @@ const password = "s3cret/pa55"
 
 func newPost(secure *tls.Config) *post {
 	p := &post{}
-	p.Server = smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) { return &session{post: p, conn: c}, nil }))
+	p.Server = smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session,
+		error) {
+		return &session{post: p, conn: c}, nil
+	}))
 	p.Domain, p.TLSConfig, p.AllowInsecureAuth = "mail.example.com", secure, true
 	p.ErrorLog = quiet{}
 	return p
@@ -165,8 +168,10 @@ func sample(n byte) message.Message {
 		panic(err)
 	}
 	return message.Message{
-		ID: gift.ID{n, 1}, GiftID: gift.ID{n, 2}, Method: gift.Email, To: "zoë@exämple.com", ToName: "Zoë Müller 王", FromName: "Café “Ä”",
-		Subject: "Ein Geschenk für dich von Zoë 🎁", Text: "Grüße\n.\n..dots\n" + strings.Repeat("long ", 400), QR: image, At: time.Now(),
+		ID: gift.ID{n, 1}, GiftID: gift.ID{n,
+			2}, Method: gift.Email, To: "zoë@exämple.com", ToName: "Zoë Müller 王", FromName: "Café “Ä”",
+		Subject: "Ein Geschenk für dich von Zoë 🎁", Text: "Grüße\n.\n..dots\n" +
+			strings.Repeat("long ", 400), QR: image, At: time.Now(),
 		HTML: `<p>Grüße</p><img src="cid:` + message.QRContentID + `">` + strings.Repeat("x", 3000),
 	}
 }
@@ -308,7 +313,8 @@ func TestHostileHeaders(t *testing.T) {
 			if to, err := mail.Header.AddressList("To"); err != nil || len(to) != 1 || to[0].Address != "zoe@example.com" {
 				t.Errorf("to %v, %v", to, err)
 			}
-			if from, err := mail.Header.AddressList("From"); err != nil || len(from) != 1 || from[0].Address != "gifts@example.com" {
+			if from, err := mail.Header.AddressList("From"); err != nil || len(from) != 1 ||
+				from[0].Address != "gifts@example.com" {
 				t.Errorf("from %v, %v", from, err)
 			}
 			var b strings.Builder
@@ -322,8 +328,10 @@ func TestHostileHeaders(t *testing.T) {
 		}
 		want := len(names(p.letters()[0].text))
 		for n, evil := range []string{
-			"x\r\nBcc: all@example.com", "x\nBcc: all@example.com\n\nbody", "x\r\n\r\n<html>", "=?utf-8?q?x=0d=0aBcc:_all@example.com?=",
-			"\" <evil@example.com>, \"", "evil@example.com,", "<evil@example.com>", strings.Repeat("\u00e4", 100) + "\r\nX: y", strings.Repeat("word\t", 60),
+			"x\r\nBcc: all@example.com", "x\nBcc: all@example.com\n\nbody", "x\r\n\r\n<html>",
+			"=?utf-8?q?x=0d=0aBcc:_all@example.com?=",
+			"\" <evil@example.com>, \"", "evil@example.com,", "<evil@example.com>", strings.Repeat("\u00e4", 100) + "\r\nX: y",
+			strings.Repeat("word\t", 60),
 			"\x00", "(comment) \\", "\u2028Bcc: x", strings.Repeat("=", 200), "a\vb\fc",
 		} {
 			m := plain(byte(n + 2))
@@ -366,14 +374,21 @@ func TestAnswers(t *testing.T) {
 		"lost in the middle": {func(p *post) {
 			p.data = func(s *session, r io.Reader) error { io.ReadFull(r, make([]byte, 100)); return s.conn.Close() }
 		}, "now"},
-		"lost after the dot": {func(p *post) { p.data = func(s *session, r io.Reader) error { s.accept(r); return s.conn.Close() } }, "doubt"},
+		"lost after the dot": {func(p *post) {
+			p.data = func(s *session,
+				r io.Reader) error {
+				s.accept(r)
+				return s.conn.Close()
+			}
+		}, "doubt"},
 		"silent after dot": {func(p *post) {
 			p.data = func(s *session, r io.Reader) error { s.accept(r); time.Sleep(time.Hour); return nil }
 		}, "doubt"},
 		"slow answer": {func(p *post) {
 			p.data = func(s *session, r io.Reader) error { time.Sleep(50 * time.Second); return s.accept(r) }
 		}, "nil"},
-		"slow recipient":     {func(p *post) { p.rcpt = func(string) error { time.Sleep(20 * time.Second); return nil } }, "nil"},
+		"slow recipient": {func(p *post) { p.rcpt = func(string) error { time.Sleep(20 * time.Second); return nil } },
+			"nil"},
 		"recipient for ever": {func(p *post) { p.rcpt = func(string) error { time.Sleep(time.Hour); return nil } }, "now"},
 		"slow banner":        {func(p *post) { p.banner = 25 * time.Second }, "nil"},
 		"no banner":          {func(p *post) { p.banner = time.Hour }, "unreachable"},
@@ -513,7 +528,8 @@ func TestTLSAndSigningIn(t *testing.T) {
 		"TLS to a plain one":   {nil, with(func(s *Server) { s.TLS = true }), "unreachable"},
 		"plain to loopback":    {nil, with(func(s *Server) { s.mayBePlain = true }), "nil"},
 		"offered to loopback":  {secure, with(func(s *Server) { s.mayBePlain, s.Authority = true, another }), "unreachable"},
-		"insecure to loopback": {secure, with(func(s *Server) { s.mayBePlain, s.Plain, s.Authority = true, true, another }), "nil"},
+		"insecure to loopback": {secure, with(func(s *Server) { s.mayBePlain, s.Plain, s.Authority = true, true, another }),
+			"nil"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

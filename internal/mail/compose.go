@@ -11,10 +11,11 @@ import (
 	"boon.example/internal/message"
 )
 
-// compose writes a message as MIME: text and HTML side by side, and the QR code and the pictures that the HTML shows. The Message-ID is the job's,
-// so that a repeat can be recognised.
+// compose writes a message as MIME: text and HTML side by side, and the QR code and the pictures that the HTML shows.
+// The Message-ID is the job's, so that a repeat can be recognised.
 func compose(m *message.Message, from, to string) ([]byte, error) {
-	msg := mail.NewMsg(mail.WithCharset(mail.CharsetUTF8), mail.WithEncoding(mail.EncodingQP), mail.WithNoDefaultUserAgent())
+	msg := mail.NewMsg(mail.WithCharset(mail.CharsetUTF8), mail.WithEncoding(mail.EncodingQP),
+		mail.WithNoDefaultUserAgent())
 	msg.FromMailAddress(&stdmail.Address{Name: header(m.FromName), Address: from})
 	msg.ToMailAddress(&stdmail.Address{Name: header(m.ToName), Address: to})
 	msg.Subject(header(m.Subject))
@@ -24,14 +25,16 @@ func compose(m *message.Message, from, to string) ([]byte, error) {
 	msg.SetBodyString(mail.TypeTextPlain, m.Text)
 	msg.AddAlternativeString(mail.TypeTextHTML, m.HTML)
 	if m.QR != nil {
-		err := msg.EmbedReader("gift.png", bytes.NewReader(m.QR), mail.WithFileContentID("<"+message.QRContentID+">"), mail.WithFileContentType("image/png"))
+		err := msg.EmbedReader("gift.png", bytes.NewReader(m.QR), mail.WithFileContentID("<"+message.QRContentID+">"),
+			mail.WithFileContentType("image/png"))
 		if err != nil {
 			return nil, fmt.Errorf("attaching the QR code: %w", err)
 		}
 	}
 	for i := range m.Pictures {
 		p := &m.Pictures[i]
-		err := msg.EmbedReader(fileName(p), bytes.NewReader(p.Bytes), mail.WithFileContentID("<"+p.ContentID+">"), mail.WithFileContentType(mail.ContentType(p.Kind)))
+		err := msg.EmbedReader(fileName(p), bytes.NewReader(p.Bytes), mail.WithFileContentID("<"+p.ContentID+">"),
+			mail.WithFileContentType(mail.ContentType(p.Kind)))
 		if err != nil {
 			return nil, fmt.Errorf("attaching %s: %w", fileName(p), err)
 		}
@@ -58,8 +61,8 @@ func Source(m *message.Message, sender string) ([]byte, error) {
 	return compose(m, sender, to)
 }
 
-// header makes a text fit for a header, where rendering has made one line of it: a line break would still end it, and what looks
-// like an encoded word would be decoded.
+// header makes a text fit for a header, where rendering has made one line of it: a line break would still end it, and
+// what looks like an encoded word would be decoded.
 func header(s string) string {
 	return strings.NewReplacer("\r", " ", "\n", " ", "=?", "= ?").Replace(s)
 }

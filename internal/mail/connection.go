@@ -71,15 +71,16 @@ func (c *Carrier) greet(ctx context.Context, conn *connection) (err error) {
 	return c.signIn(conn)
 }
 
-// startTLS secures a connection that is not yet. Only to loopback it may stay plain: anything else could be an attacker between
-// us and the server who took the offer out.
+// startTLS secures a connection that is not yet. Only to loopback it may stay plain: anything else could be an attacker
+// between us and the server who took the offer out.
 func (c *Carrier) startTLS(conn *connection, secure *tls.Config) error {
 	offered, _ := conn.client.Extension("STARTTLS")
 	switch {
 	case c.server.TLS || c.server.Plain || !offered && c.server.mayBePlain:
 		return nil
 	case !offered:
-		return errors.New("the mail server does not offer STARTTLS, without which nothing is sent to it; smtps:// uses TLS from the start")
+		return errors.New("the mail server does not offer STARTTLS, without which nothing is sent to it; smtps:// uses " +
+			"TLS from the start")
 	}
 	if err := conn.client.StartTLS(secure); err != nil {
 		return fmt.Errorf("securing the connection: %w", err)
@@ -187,8 +188,8 @@ func (conn *connection) send(e *envelope) error {
 	return &message.Doubt{Cause: err}
 }
 
-// alive finds out whether the server has hung up or spoken in the middle, as far as that can be known: an end that came before the final dot
-// is no matter of doubt, and what was said before it is no answer to the mail.
+// alive finds out whether the server has hung up or spoken in the middle, as far as that can be known: an end that came
+// before the final dot is no matter of doubt, and what was said before it is no answer to the mail.
 func (conn *connection) alive() error {
 	const glance = 2 * time.Millisecond
 	if err := conn.raw.SetReadDeadline(time.Now().Add(glance)); err != nil {
@@ -215,8 +216,8 @@ func judge(err error) error {
 	return err
 }
 
-// lost tells that the connection ended under a mail. It is not said to be the server's fault: a slow recipient can make a server
-// wait for long.
+// lost tells that the connection ended under a mail. It is not said to be the server's fault: a slow recipient can make
+// a server wait for long.
 func lost(err error) error {
 	return fmt.Errorf("the connection to the mail server was lost: %w", err)
 }

@@ -11,8 +11,8 @@ import (
 	"boon.example/internal/message"
 )
 
-// script is a mail server that says one thing after the other, whatever it hears; NUL parts them. accepted tells whether its answer to
-// a whole mail was 250.
+// script is a mail server that says one thing after the other, whatever it hears; NUL parts them. accepted tells
+// whether its answer to a whole mail was 250.
 func script(conn net.Conn, says string) (accepted bool) {
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(200 * time.Millisecond)) // it may wait for more than is said
@@ -47,16 +47,20 @@ func script(conn net.Conn, says string) (accepted bool) {
 	return false
 }
 
-// FuzzReplies: whatever a mail server answers, the attempt ends, and a mail counts as accepted only when the server said 250 to the whole of it.
+// FuzzReplies: whatever a mail server answers, the attempt ends, and a mail counts as accepted only when the server
+// said 250 to the whole of it.
 func FuzzReplies(f *testing.F) {
-	good := []string{"220 hello\r\n", "250-hello\r\n250 8BITMIME\r\n", "250 ok\r\n", "250 ok\r\n", "354 go on\r\n", "250 taken\r\n", "221 bye\r\n"}
+	good := []string{"220 hello\r\n", "250-hello\r\n250 8BITMIME\r\n", "250 ok\r\n", "250 ok\r\n", "354 go on\r\n",
+		"250 taken\r\n", "221 bye\r\n"}
 	f.Add(strings.Join(good, "\x00"))
-	for n, bad := range []string{"554 no\r\n", "500\r\n", "250-\r\n", "550 5.1.1 no such user\r\n", "354\r\n354 x\r\n", "451 later\r\n"} {
+	for n, bad := range []string{"554 no\r\n", "500\r\n", "250-\r\n", "550 5.1.1 no such user\r\n", "354\r\n354 x\r\n",
+		"451 later\r\n"} {
 		f.Add(strings.Join(append(append(append([]string{}, good[:n]...), bad), good[n+1:]...), "\x00"))
 	}
 	f.Add("220 x\r\n\x00250-a\r\n250-STARTTLS\r\n250 AUTH PLAIN\r\n")
 	f.Add("\xff\x00\r\n")
-	m := message.Message{ID: gift.ID{7}, GiftID: gift.ID{8}, AccountID: gift.ID{9}, Method: gift.Email, To: "ann@example.com", Subject: "A gift", Text: "x", HTML: "<p>x"}
+	m := message.Message{ID: gift.ID{7}, GiftID: gift.ID{8}, AccountID: gift.ID{9}, Method: gift.Email,
+		To: "ann@example.com", Subject: "A gift", Text: "x", HTML: "<p>x"}
 	f.Fuzz(func(t *testing.T, says string) {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

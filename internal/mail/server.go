@@ -1,5 +1,5 @@
-// Package mail carries messages to a mail server over SMTP: it composes them as MIME, keeps a few connections open, and tells
-// what the server said apart into accepted, refused for good, refused for now, and unknown.
+// Package mail carries messages to a mail server over SMTP: it composes them as MIME, keeps a few connections open, and
+// tells what the server said apart into accepted, refused for good, refused for now, and unknown.
 //
 // It knows messages, not gifts, and retries nothing itself.
 package mail
@@ -29,11 +29,12 @@ type Server struct {
 	mayBePlain bool // to loopback, TLS is not required
 }
 
-const example = "write smtp://user:password@host:587, or smtps://… for TLS from the start; characters other than letters and digits " +
+const example = "write smtp://user:password@host:587, or smtps://… for TLS from the start; characters other than " +
+	"letters and digits " +
 	"in user and password are percent-encoded (@ is %40)"
 
-// ParseServer reads an address such as smtp://user:password@host:587?from=gifts@example.com. Its errors never repeat what was
-// given, which holds a password.
+// ParseServer reads an address such as smtp://user:password@host:587?from=gifts@example.com. Its errors never repeat
+// what was given, which holds a password.
 func ParseServer(s string) (*Server, error) {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -67,7 +68,8 @@ func ParseServer(s string) (*Server, error) {
 func (v *Server) options(query string) error {
 	q, err := url.ParseQuery(query)
 	if err != nil {
-		return errors.New("what follows the question mark of the mail server's address is not understood; it may be from=ADDRESS")
+		return errors.New("what follows the question mark of the mail server's address is not understood; it may be " +
+			"from=ADDRESS")
 	}
 	for name, values := range q {
 		switch {
@@ -80,9 +82,11 @@ func (v *Server) options(query string) error {
 		case name == "insecure" && values[0] == "1" && v.mayBePlain && !v.TLS:
 			v.Plain = true
 		case name == "insecure":
-			return errors.New("insecure=1 is for smtp:// to this machine itself only: the mail would cross a network for everyone to read")
+			return errors.New("insecure=1 is for smtp:// to this machine itself only: the mail would cross a network for " +
+				"everyone to read")
 		default:
-			return fmt.Errorf("the mail server's address has an option %q that does not exist; there are from and insecure", name)
+			return fmt.Errorf("the mail server's address has an option %q that does not exist; there are from and insecure",
+				name)
 		}
 	}
 	if v.From == "" {
@@ -91,7 +95,8 @@ func (v *Server) options(query string) error {
 	return nil
 }
 
-// SetSender fills in the sender's address where neither the address nor its user names one: gifts@ the service's own host.
+// SetSender fills in the sender's address where neither the address nor its user names one: gifts@ the service's own
+// host.
 func (v *Server) SetSender(publicURL string) {
 	if v.From != "" {
 		return

@@ -75,8 +75,8 @@ func (s *fickle) take(r io.Reader, lost bool) error {
 	return nil
 }
 
-// TestEveryMailArrives: through a server that refuses, stalls and hangs up, each gift ends as decided. Each mail was taken exactly once
-// where the answer was known, and at most twice, with the same Message-ID, where it was not.
+// TestEveryMailArrives: through a server that refuses, stalls and hangs up, each gift ends as decided. Each mail was
+// taken exactly once where the answer was known, and at most twice, with the same Message-ID, where it was not.
 func TestEveryMailArrives(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,10 @@ func gifts() int {
 
 // serve runs the server until the test ends, and gives a carrier to it.
 func serve(t *testing.T, f *deliverytest.Fickle) *Carrier {
-	server := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) { return &fickle{Fickle: f, conn: c}, nil }))
+	server := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session,
+		error) {
+		return &fickle{Fickle: f, conn: c}, nil
+	}))
 	server.Domain, server.ErrorLog = "localhost", slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
 	dial := f.Serve(t, server)
 	carrier := NewCarrier(Server{Host: "localhost", Plain: true, From: "gifts@example.com"})

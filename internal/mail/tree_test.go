@@ -145,11 +145,14 @@ func mailOf(t *testing.T, d gift.Design, assets ...gift.Asset) (node, []byte) {
 		t.Fatal(err)
 	}
 	d.ID = gift.ID{4}
-	account := &gift.Account{ID: gift.ID{1}, Name: "Harbor <b>Coffee</b>", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
+	account := &gift.Account{ID: gift.ID{1}, Name: "Harbor <b>Coffee</b>",
+		Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
 		Locations: []gift.Location{{ID: gift.ID{2}, Name: "Pier 39"}}, Designs: []gift.Design{d}}
 	g := gift.Gift{
-		Voucher: gift.Voucher{ID: gift.ID{9}, AccountID: account.ID, Currency: account.Currency, Original: 2500, Balance: 2500, Status: gift.Pending},
-		Card: gift.Card{Code: code, Token: token, Sender: `"Ben" <ben@x>`, Recipient: "<script>Anna", Contact: "anna@example.com", Method: gift.Email,
+		Voucher: gift.Voucher{ID: gift.ID{9}, AccountID: account.ID, Currency: account.Currency, Original: 2500,
+			Balance: 2500, Status: gift.Pending},
+		Card: gift.Card{Code: code, Token: token, Sender: `"Ben" <ben@x>`, Recipient: "<script>Anna",
+			Contact: "anna@example.com", Method: gift.Email,
 			Message: "Happy birthday!\n<img src=x onerror=alert(1)>", Terms: "Not for cash.", DesignID: d.ID, DeliveryZone: "UTC"},
 	}
 	kept := &keeper{}
@@ -180,8 +183,8 @@ func mailOf(t *testing.T, d gift.Design, assets ...gift.Asset) (node, []byte) {
 	return tree(t, m.Header.Get("Content-Type"), m.Header.Get, m.Body), source
 }
 
-// TestTree: text and HTML are alternatives of each other, what the HTML shows hangs beside it, every picture that it names is there and
-// none that it does not name, nothing is loaded from elsewhere, and the whole is light.
+// TestTree: text and HTML are alternatives of each other, what the HTML shows hangs beside it, every picture that it
+// names is there and none that it does not name, nothing is loaded from elsewhere, and the whole is light.
 func TestTree(t *testing.T) {
 	t.Parallel()
 	logo, picture := mark(t), photo(t)
@@ -191,13 +194,17 @@ func TestTree(t *testing.T) {
 		ids    []string
 	}{
 		"plain": {gift.Design{AccentColor: "#0b5fff"}, []string{"text/plain", "text/html", "image/png"}, []string{"qr@gift"}},
-		"logo":  {gift.Design{AccentColor: "#ffd23f", Logo: logo.Hash}, []string{"text/plain", "text/html", "image/png", "image/png"}, []string{"qr@gift", "logo@gift"}},
+		"logo": {gift.Design{AccentColor: "#ffd23f", Logo: logo.Hash},
+			[]string{"text/plain", "text/html", "image/png", "image/png"}, []string{"qr@gift", "logo@gift"}},
 		"all": {gift.Design{Logo: logo.Hash, Picture: picture.Hash, Footer: "Pier 39\nhello@harbor.example"},
-			[]string{"text/plain", "text/html", "image/png", "image/png", "image/jpeg"}, []string{"qr@gift", "logo@gift", "picture@gift"}},
-		"lost": {gift.Design{Logo: gift.AssetHash{1}, Picture: gift.AssetHash{2}}, []string{"text/plain", "text/html", "image/png"}, []string{"qr@gift"}},
+			[]string{"text/plain", "text/html", "image/png", "image/png", "image/jpeg"}, []string{"qr@gift", "logo@gift",
+				"picture@gift"}},
+		"lost": {gift.Design{Logo: gift.AssetHash{1}, Picture: gift.AssetHash{2}},
+			[]string{"text/plain", "text/html", "image/png"}, []string{"qr@gift"}},
 	} {
 		root, source := mailOf(t, tc.design, logo, picture)
-		if want := "multipart/related(multipart/alternative(text/plain text/html) " + strings.Join(tc.kinds[2:], " ") + ")"; root.shape() != want {
+		if want := "multipart/related(multipart/alternative(text/plain text/html) " + strings.Join(tc.kinds[2:], " ") +
+			")"; root.shape() != want {
 			t.Errorf("%s: %s, want %s", name, root.shape(), want)
 		}
 		leaves := root.leaves()
@@ -212,7 +219,8 @@ func TestTree(t *testing.T) {
 			if leaf.id != "<qr@gift>" && len(leaf.body) > 120_000 || img.Bounds().Dx() > 1040 {
 				t.Errorf("%s: %s has %d bytes and measures %v", name, leaf.id, len(leaf.body), img.Bounds())
 			}
-			if r, g, b, a := img.At(1, 1).RGBA(); leaf.id != "<picture@gift>" && (r < 0xf000 || g < 0xf000 || b < 0xf000 || a != 0xffff) {
+			if r, g, b, a := img.At(1, 1).RGBA(); leaf.id != "<picture@gift>" &&
+				(r < 0xf000 || g < 0xf000 || b < 0xf000 || a != 0xffff) {
 				t.Errorf("%s: %s has no white edge of its own, for dark grounds", name, leaf.id)
 			}
 		}
@@ -220,8 +228,10 @@ func TestTree(t *testing.T) {
 			t.Errorf("%s: a mail of %d bytes", name, len(source))
 		}
 		for _, want := range []string{
-			"Hello <script>Anna,", `"Ben" <ben@x> sent you a gift: 25.00 USD at Harbor <b>Coffee</b>.`, "> <img src=x onerror=alert(1)>", "4829 1507 3364",
-			"https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv", "This gift does not expire.", "- Pier 39", "Not for cash.", tc.design.Footer,
+			"Hello <script>Anna,", `"Ben" <ben@x> sent you a gift: 25.00 USD at Harbor <b>Coffee</b>.`,
+			"> <img src=x onerror=alert(1)>", "4829 1507 3364",
+			"https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv", "This gift does not expire.", "- Pier 39", "Not for cash.",
+			tc.design.Footer,
 		} {
 			if !strings.Contains(strings.ReplaceAll(text, "\r\n", "\n"), want) {
 				t.Errorf("%s: the plain text lacks %q:\n%s", name, want, text)
@@ -236,12 +246,14 @@ func checkPage(t *testing.T, name, page string, ids []string) {
 	if len(page) > 90_000 { // Gmail cuts mails off at 102 KB
 		t.Errorf("%s: the HTML has %d bytes", name, len(page))
 	}
-	for _, want := range []string{"prefers-color-scheme: dark", "[data-ogsc] .ink", "[data-ogsb] .paper", "<!--[if mso]>", `name="color-scheme" content="light dark"`} {
+	for _, want := range []string{"prefers-color-scheme: dark", "[data-ogsc] .ink", "[data-ogsb] .paper", "<!--[if mso]>",
+		`name="color-scheme" content="light dark"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%s: the HTML has no %s", name, want)
 		}
 	}
-	for _, absent := range []string{"flex", "grid", "url(", "@import", "position:", "calc(", "var(", "float:", "ZgotmplZ", "rgba(", "data:image"} {
+	for _, absent := range []string{"flex", "grid", "url(", "@import", "position:", "calc(", "var(", "float:", "ZgotmplZ",
+		"rgba(", "data:image"} {
 		if strings.Contains(page, absent) {
 			t.Errorf("%s: the HTML has %s", name, absent)
 		}

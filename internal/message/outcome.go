@@ -26,8 +26,8 @@ func (d *Doubt) Error() string {
 	return "The message was handed over, but the gateway's answer was lost, so it may have arrived: " + Reason(d.Cause)
 }
 
-// Unreachable tells that the gateway itself does not work, whatever the message: it cannot be reached, does not take our
-// password, or does not speak as it should.
+// Unreachable tells that the gateway itself does not work, whatever the message: it cannot be reached, does not take
+// our password, or does not speak as it should.
 type Unreachable struct{ Cause error }
 
 // Error gives the cause.

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// Banner makes a copy of a picture for a mail: what of it fills a box of width by height pixels, the rest cut off evenly, what is
-// transparent in the colour of the ground. Where the copy would have more than limit bytes, it becomes smaller in the same shape.
+// Banner makes a copy of a picture for a mail: what of it fills a box of width by height pixels, the rest cut off
+// evenly, what is transparent in the colour of the ground. Where the copy would have more than limit bytes, it becomes
+// smaller in the same shape.
 func Banner(file []byte, width, height int, ground color.Color, limit int) (Picture, error) {
 	return lighter(file, limit, func(img image.Image, shrink float64) *image.NRGBA {
 		from := img.Bounds()
@@ -25,8 +26,9 @@ func Banner(file []byte, width, height int, ground color.Color, limit int) (Pict
 	})
 }
 
-// Badge makes a copy of a picture for a mail: the whole of it on a white ground with a margin all around, both together in a box of
-// width by height pixels. So a dark logo can be seen where a mail program darkens what is behind it. limit is that of Banner.
+// Badge makes a copy of a picture for a mail: the whole of it on a white ground with a margin all around, both together
+// in a box of width by height pixels. So a dark logo can be seen where a mail program darkens what is behind it. limit
+// is that of Banner.
 func Badge(file []byte, width, height, margin, limit int) (Picture, error) {
 	return lighter(file, limit, func(img image.Image, shrink float64) *image.NRGBA {
 		size := img.Bounds().Size()

@@ -34,7 +34,8 @@ func TestBadge(t *testing.T) {
 		img := corner(size.X, size.Y)
 		img.SetNRGBA(0, 0, color.NRGBA{}) // so that it has transparent parts
 		p, err := Badge(asPNG(t, img), 400, 96, 10, 40_000)
-		if err != nil || p.Size.X > 400 || p.Size.Y > 96 || p.Size.X < 20 || p.Size.Y < 20 || p.Size.X < 399 && p.Size.Y < 95 {
+		if err != nil || p.Size.X > 400 || p.Size.Y > 96 || p.Size.X < 20 || p.Size.Y < 20 || p.Size.X < 399 &&
+			p.Size.Y < 95 {
 			t.Fatalf("%v becomes %v, %v", size, p.Size, err)
 		}
 		if r, g, b, a := decoded(t, p).At(2, 2).RGBA(); r < 0xf000 || g < 0xf000 || b < 0xf000 || a != 0xffff {

@@ -1,6 +1,7 @@
-// Package picture makes a merchant's picture fit to be shown to strangers: a PNG, JPEG or WebP of bounded size is decoded, turned
-// upright, made no larger than it needs to be, and encoded anew, so that nothing of what the file held beside its pixels is left: no
-// place where it was taken, no thumbnail, no script. SVG is refused, for it can carry scripts.
+// Package picture makes a merchant's picture fit to be shown to strangers: a PNG, JPEG or WebP of bounded size is
+// decoded, turned upright, made no larger than it needs to be, and encoded anew, so that nothing of what the file held
+// beside its pixels is left: no place where it was taken, no thumbnail, no script. SVG is refused, for it can carry
+// scripts.
 //
 // It knows nothing of gifts and no file system.
 package picture
@@ -54,8 +55,9 @@ func starts(with string) func([]byte) bool {
 	return func(b []byte) bool { return bytes.HasPrefix(b, []byte(with)) }
 }
 
-// Clean reads a picture and makes it no larger than side pixels on either side. It stays a PNG where it has transparent parts, and becomes
-// a JPEG where it has none and that is smaller. The same file makes the same bytes. The error is a sentence for the merchant.
+// Clean reads a picture and makes it no larger than side pixels on either side. It stays a PNG where it has transparent
+// parts, and becomes a JPEG where it has none and that is smaller. The same file makes the same bytes. The error is a
+// sentence for the merchant.
 func Clean(file []byte, side int) (Picture, error) {
 	img, err := read(file)
 	if err != nil {
@@ -77,8 +79,10 @@ func read(file []byte) (image.Image, error) {
 		if err != nil {
 			return nil, fmt.Errorf("This %s cannot be read; it seems to be damaged.", f.name)
 		}
-		if shape.Width < minSide || shape.Height < minSide || shape.Width > maxSide || shape.Height > maxSide || shape.Width*shape.Height > maxPixels {
-			return nil, fmt.Errorf("This picture is %d by %d pixels; it must be at least %d and at most %d on either side, and %d million in all.",
+		if shape.Width < minSide || shape.Height < minSide || shape.Width > maxSide || shape.Height > maxSide ||
+			shape.Width*shape.Height > maxPixels {
+			return nil, fmt.Errorf("This picture is %d by %d pixels; it must be at least %d and at most %d on either side, "+
+				"and %d million in all.",
 				shape.Width, shape.Height, minSide, maxSide, maxPixels/1_000_000)
 		}
 		img, err := f.read(bytes.NewReader(file))

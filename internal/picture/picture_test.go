@@ -123,7 +123,8 @@ func TestClean(t *testing.T) {
 	// A text chunk after the header, as editors leave them.
 	plain := asPNG(t, corner(40, 20))
 	chunk := []byte("tEXtComment\x00secret note")
-	chunk = binary.BigEndian.AppendUint32(append(binary.BigEndian.AppendUint32(nil, uint32(len(chunk)-4)), chunk...), crc32.ChecksumIEEE(chunk))
+	chunk = binary.BigEndian.AppendUint32(append(binary.BigEndian.AppendUint32(nil, uint32(len(chunk)-4)), chunk...),
+		crc32.ChecksumIEEE(chunk))
 	noted := append(append(append([]byte{}, plain[:33]...), chunk...), plain[33:]...)
 	for name, file := range map[string][]byte{
 		"png": plain, "png with a note": noted, "transparent": asPNG(t, clear), "webp": webp,
@@ -135,7 +136,8 @@ func TestClean(t *testing.T) {
 			continue
 		}
 		size := decoded(t, p).Bounds().Size()
-		if size.X > 200 || size.Y > 200 || name == "large" && size != image.Pt(200, 60) || name == "png" && size != image.Pt(40, 20) {
+		if size.X > 200 || size.Y > 200 || name == "large" && size != image.Pt(200, 60) || name == "png" &&
+			size != image.Pt(40, 20) {
 			t.Errorf("%s: %v", name, size)
 		}
 		if name == "transparent" && p.JPEG || strings.Contains(string(p.Bytes), "secret note") {
@@ -162,10 +164,12 @@ func TestRefused(t *testing.T) {
 		file []byte
 		says string
 	}{
-		"nothing": {nil, "not a PNG, JPEG or WebP"}, "svg": {[]byte(`<?xml version="1.0"?><SVG onload="alert(1)"/>`), "SVG is not taken"},
+		"nothing": {nil, "not a PNG, JPEG or WebP"}, "svg": {[]byte(`<?xml version="1.0"?><SVG onload="alert(1)"/>`),
+			"SVG is not taken"},
 		"gif": {moving.Bytes(), "not a PNG, JPEG or WebP"}, "html": {[]byte("<html>"), "not a PNG"},
 		"bomb": {bomb, "7000 by 7000 pixels"}, "tiny": {asPNG(t, corner(4, 4)), "4 by 4 pixels"},
-		"damaged": {whole[:len(whole)/2], "damaged"}, "header only": {whole[:8], "damaged"}, "riff": {[]byte("RIFF\x00\x00\x00\x00WEBPVP8 "), "damaged"},
+		"damaged": {whole[:len(whole)/2], "damaged"}, "header only": {whole[:8], "damaged"},
+		"riff":  {[]byte("RIFF\x00\x00\x00\x00WEBPVP8 "), "damaged"},
 		"heavy": {append(bytes.Clone(whole), make([]byte, MaxBytes)...), "at most 4 MiB"},
 	} {
 		if _, err := Clean(tc.file, 200); err == nil || !strings.Contains(err.Error(), tc.says) {

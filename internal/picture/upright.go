@@ -28,8 +28,8 @@ func upright(img *image.NRGBA, orientation int) *image.NRGBA {
 	return to
 }
 
-// orientation finds the tag in the Exif data of a JPEG; 1 when it has none, which is upright. WebP and PNG with such data are rare, and
-// are taken as they are.
+// orientation finds the tag in the Exif data of a JPEG; 1 when it has none, which is upright. WebP and PNG with such
+// data are rare, and are taken as they are.
 func orientation(file []byte) int {
 	const app1, scan = 0xe1, 0xda
 	if !starts("\xff\xd8")(file) {

@@ -27,11 +27,13 @@ func (w *watched) Err() error {
 	return nil
 }
 
-// TestCostOfASheet: a sheet of 1,000 cards with the longest names and messages, in the scripts that are hardest to fit, takes a bounded heap and
-// a bounded number of allocations; these stand for the time, which was 0.6 s of a processor. Each try of a size once wrote into the
-// document, which made it a matter of minutes and gigabytes. It is not parallel: it looks at the heap of the process.
+// TestCostOfASheet: a sheet of 1,000 cards with the longest names and messages, in the scripts that are hardest to fit,
+// takes a bounded heap and a bounded number of allocations; these stand for the time, which was 0.6 s of a processor.
+// Each try of a size once wrote into the document, which made it a matter of minutes and gigabytes. It is not parallel:
+// it looks at the heap of the process.
 func TestCostOfASheet(t *testing.T) {
-	for name, text := range map[string]string{"one word": "W", "words": "Maximiliane ", "boxes": "漢", "accents": "é̂", "right to left": "שלום "} {
+	for name, text := range map[string]string{"one word": "W", "words": "Maximiliane ", "boxes": "漢", "accents": "é̂",
+		"right to left": "שלום "} {
 		cards := make([]Card, 1000)
 		long := func(n int) string { return string([]rune(strings.Repeat(text, n))[:n]) }
 		for i := range cards {
@@ -59,7 +61,8 @@ func TestCostOfASheet(t *testing.T) {
 		if all := (after.TotalAlloc - before.TotalAlloc) >> 20; all > 500 {
 			t.Errorf("%s: %d MB were allocated in all", name, all)
 		}
-		t.Logf("%s: peak %d MB, %d MB in all, %d allocations", name, (ctx.most-before.HeapAlloc)>>20, (after.TotalAlloc-before.TotalAlloc)>>20, after.Mallocs-before.Mallocs)
+		t.Logf("%s: peak %d MB, %d MB in all, %d allocations", name, (ctx.most-before.HeapAlloc)>>20,
+			(after.TotalAlloc-before.TotalAlloc)>>20, after.Mallocs-before.Mallocs)
 	}
 }
 
@@ -82,7 +85,8 @@ func TestWidthsAreTheLibrarys(t *testing.T) {
 				continue
 			}
 			d.pdf.SetFont(family, f.style, 1)
-			if by := int(f.coverage.widths[r]) - d.pdf.GetStringSymbolWidth(string(r)); by < -1 || by > 1 { // the library cuts off what is less
+			// the library cuts off what is less
+			if by := int(f.coverage.widths[r]) - d.pdf.GetStringSymbolWidth(string(r)); by < -1 || by > 1 {
 				t.Fatalf("%q is %d wide, and %d in the document", r, f.coverage.widths[r], d.pdf.GetStringSymbolWidth(string(r)))
 			}
 		}

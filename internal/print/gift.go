@@ -148,13 +148,14 @@ func (p *page) body(c *Card) {
 	p.y += 5
 }
 
-// facts writes what is good to know below everything else, and goes on on further pages when it must. It is shrunk a little to stay on
-// the page.
+// facts writes what is good to know below everything else, and goes on on further pages when it must. It is shrunk a
+// little to stay on the page.
 func (p *page) facts(v *card.View) {
 	parts := []struct {
 		heading string
 		lines   []string
-	}{{"Good for", goodFor(v)}, {"Validity", []string{v.Validity}}, {"Where", []string{places(v)}}, {"Terms", v.Terms}, {"", v.Footer}}
+	}{{"Good for", goodFor(v)}, {"Validity", []string{v.Validity}}, {"Where", []string{places(v)}}, {"Terms",
+		v.Terms}, {"", v.Footer}}
 	if v.Over() {
 		parts = parts[3:]
 	}

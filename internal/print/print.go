@@ -1,8 +1,10 @@
-// Package print makes PDFs of gifts: a page for one, and for an order sheets of ten cards with cut marks, on US Letter or A4.
+// Package print makes PDFs of gifts: a page for one, and for an order sheets of ten cards with cut marks, on US Letter
+// or A4.
 //
-// It draws what package card says and decides nothing about a gift: where the code is not to be shown, it is not printed. The
-// QR code is drawn as vectors with its quiet zone. Texts are wrapped and shrunk until they fit, or go on on the next page, and
-// are never clipped; a character that the embedded fonts lack is printed as a box. The same input makes the same bytes.
+// It draws what package card says and decides nothing about a gift: where the code is not to be shown, it is not
+// printed. The QR code is drawn as vectors with its quiet zone. Texts are wrapped and shrunk until they fit, or go on
+// on the next page, and are never clipped; a character that the embedded fonts lack is printed as a box. The same input
+// makes the same bytes.
 //
 // It knows no HTTP and no database.
 package print
@@ -40,8 +42,8 @@ const letterCountries = " US CA MX PR GU PH CO CL VE GT CR DO PA SV NI HN "
 // letterCurrencies are the currencies of those countries.
 const letterCurrencies = " USD CAD MXN PHP COP CLP VES GTQ CRC DOP PAB SVC NIO HNL "
 
-// PaperFor is the paper that is usual where a gift is used: in the country of its location, else of the account's first location that
-// has one, else of the account's currency.
+// PaperFor is the paper that is usual where a gift is used: in the country of its location, else of the account's first
+// location that has one, else of the account's currency.
 func PaperFor(a *gift.Account, location gift.ID) Paper {
 	country := ""
 	if l := a.Location(location); l != nil {
@@ -153,7 +155,8 @@ func (d *document) stroke(c card.Color, width float64) {
 	d.pdf.SetLineWidth(width)
 }
 
-// code draws a QR code with its quiet zone into a square, as filled rectangles on white, one for each run of dark modules.
+// code draws a QR code with its quiet zone into a square, as filled rectangles on white, one for each run of dark
+// modules.
 func (d *document) code(text string, x, y, side float64) {
 	code, err := qr.Encode(text)
 	if err != nil {
@@ -165,7 +168,8 @@ func (d *document) code(text string, x, y, side float64) {
 	const perMillimetre = 72 / 25.4
 	module := side / float64(code.Size+2*qr.QuietZone) * perMillimetre
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "q 0 0 0 rg %.4f 0 0 %.4f %.4f %.4f cm\n", module, -module, x*perMillimetre, (d.height-y)*perMillimetre)
+	fmt.Fprintf(&b, "q 0 0 0 rg %.4f 0 0 %.4f %.4f %.4f cm\n", module, -module, x*perMillimetre,
+		(d.height-y)*perMillimetre)
 	for row := range code.Size {
 		for column := 0; column < code.Size; column++ {
 			run := 0

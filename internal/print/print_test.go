@@ -34,10 +34,12 @@ var made = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func aCard() Card {
 	return Card{
 		View: card.View{
-			Merchant: "Harbor Coffee", Headline: "Enjoy", Accent: card.Color{R: 0x0b, G: 0x5f, B: 0xff}, Sender: "Ben", Recipient: "Anna",
+			Merchant: "Harbor Coffee", Headline: "Enjoy", Accent: card.Color{R: 0x0b, G: 0x5f,
+				B: 0xff}, Sender: "Ben", Recipient: "Anna",
 			Message: []string{"Happy birthday!", "", "See you on Friday."}, Worth: card.Worth{Number: "25.00", Unit: "USD"},
 			Balance: card.Worth{Number: "25.00", Unit: "USD"}, Code: "4829 1507 3364", Terms: []string{"Not for cash."},
-			Validity: "This gift does not expire.", Where: "Can be used at any of these locations:", Places: []string{"Pier 39", "Ferry Building"},
+			Validity: "This gift does not expire.", Where: "Can be used at any of these locations:", Places: []string{"Pier 39",
+				"Ferry Building"},
 			State: card.Ready,
 		},
 		URL: link, Made: made,
@@ -187,7 +189,8 @@ func TestGift(t *testing.T) {
 			t.Errorf("%s: pages of %v, want one of %v", paper, p.boxes, size)
 		}
 		for _, want := range []string{
-			"Harbor Coffee", "Enjoy", "25.00 USD", "For Anna", "From Ben", "Happy birthday!", "See you on Friday.", "4829 1507 3364",
+			"Harbor Coffee", "Enjoy", "25.00 USD", "For Anna", "From Ben", "Happy birthday!", "See you on Friday.",
+			"4829 1507 3364",
 			"This gift does not expire.", "Pier 39, Ferry Building", "Not for cash.", "Keep it like cash",
 		} {
 			if !strings.Contains(p.text(), want) {
@@ -217,7 +220,8 @@ func TestGoodFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := open(t, sheet); !strings.Contains(p.text(), "Good for: Latte") || !strings.Contains(p.text(), "Terms and places") {
+		if p := open(t, sheet); !strings.Contains(p.text(), "Good for: Latte") ||
+			!strings.Contains(p.text(), "Terms and places") {
 			t.Errorf("the sheet does not say it: %s", p.text())
 		}
 	}
@@ -225,12 +229,14 @@ func TestGoodFor(t *testing.T) {
 
 func TestGiftStates(t *testing.T) {
 	t.Parallel()
-	for _, state := range []card.State{card.Ready, card.NotYet, card.Pending, card.Redeemed, card.Expired, card.Cancelled, card.Unpaid} {
+	for _, state := range []card.State{card.Ready, card.NotYet, card.Pending, card.Redeemed, card.Expired, card.Cancelled,
+		card.Unpaid} {
 		c := aCard()
 		c.View.State, c.View.Notice = state, "What this means."
 		p := printGift(t, c, A4)
 		shown := state == card.Ready || state == card.NotYet
-		if strings.Contains(p.text(), "4829 1507 3364") != shown || (len(p.codes) == 1) != shown || bytes.Contains(p.raw, []byte(link)) != shown {
+		if strings.Contains(p.text(), "4829 1507 3364") != shown || (len(p.codes) == 1) != shown ||
+			bytes.Contains(p.raw, []byte(link)) != shown {
 			t.Errorf("%s: the code is not shown exactly when it may be: %s", state, p.text())
 		}
 		if !strings.Contains(p.text(), strings.TrimSpace(c.View.StateTitle()+" What this means.")) {
@@ -307,8 +313,8 @@ func TestBadPicture(t *testing.T) {
 	}
 }
 
-// TestScripts: Latin, Greek and Cyrillic are written as they are; what the fonts lack is a box; what is written from right to left
-// stands in the order in which it is seen.
+// TestScripts: Latin, Greek and Cyrillic are written as they are; what the fonts lack is a box; what is written from
+// right to left stands in the order in which it is seen.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -329,7 +335,8 @@ func TestScripts(t *testing.T) {
 	} {
 		c := aCard()
 		c.View.Recipient = text
-		if got := printGift(t, c, A4).text(); !strings.Contains(got, "For "+want+" From") && !strings.Contains(got, want+" For From") {
+		if got := printGift(t, c, A4).text(); !strings.Contains(got, "For "+want+" From") &&
+			!strings.Contains(got, want+" For From") {
 			t.Errorf("%q is not printed as %q: %s", text, want, got)
 		}
 	}
@@ -337,20 +344,24 @@ func TestScripts(t *testing.T) {
 
 // wordy draws a card of texts as long as the interface allows.
 func wordy(t *rapid.T) Card {
-	word := rapid.SampledFrom([]string{"a", "Wort", "WWWWWWWWWWWWWWWWWWWWWWWWW", "ж", "ω", "é", "\n", "\n\n", strings.Repeat("m", 120)})
+	word := rapid.SampledFrom([]string{"a", "Wort", "WWWWWWWWWWWWWWWWWWWWWWWWW", "ж", "ω", "é", "\n", "\n\n",
+		strings.Repeat("m", 120)})
 	text := func(name string, words int) string {
-		return strings.Join(rapid.SliceOfN(word, 0, words).Draw(t, name), rapid.SampledFrom([]string{" ", ""}).Draw(t, "space"))
+		return strings.Join(rapid.SliceOfN(word, 0, words).Draw(t, name),
+			rapid.SampledFrom([]string{" ", ""}).Draw(t, "space"))
 	}
 	name := func(label string) string { return "x" + clip(card.Line(text(label, 40)), 199) }
 	c := aCard()
 	c.View.Merchant, c.View.Headline, c.View.Sender, c.View.Recipient = name("merchant"), name("headline"), name("sender"), name("recipient")
 	c.View.Worth = card.Worth{Number: "10000", Unit: name("label"), Item: true}
 	c.View.Balance = c.View.Worth
-	c.View.Message, c.View.Terms = card.Lines(clip(text("message", 300), 1000)), card.Lines(clip(text("terms", 1500), 8000))
+	c.View.Message, c.View.Terms = card.Lines(clip(text("message", 300), 1000)), card.Lines(clip(text("terms", 1500),
+		8000))
 	return c
 }
 
-// TestNothingIsClipped: whatever the texts, every character of them is on the paper, and no piece of text begins or ends beyond its edges.
+// TestNothingIsClipped: whatever the texts, every character of them is on the paper, and no piece of text begins or
+// ends beyond its edges.
 func TestNothingIsClipped(t *testing.T) {
 	t.Parallel()
 	tries := 40
@@ -362,7 +373,8 @@ func TestNothingIsClipped(t *testing.T) {
 		p := printGift(t, c, A4)
 		checkEdges(t, p)
 		for _, lines := range [][]string{
-			{c.View.Merchant}, {c.View.Headline}, {c.View.Sender}, {c.View.Recipient}, {c.View.Worth.Unit}, c.View.Message, c.View.Terms,
+			{c.View.Merchant}, {c.View.Headline}, {c.View.Sender}, {c.View.Recipient}, {c.View.Worth.Unit}, c.View.Message,
+			c.View.Terms,
 		} {
 			p.hasWhole(t, seed, strings.Join(lines, ""))
 		}
@@ -421,7 +433,8 @@ func TestFit(t *testing.T) {
 		if ok && (float64(len(wrapped))*size*leading > height+1e-9 || d.regular.widest(wrapped)*size > width+1e-9) {
 			t.Fatalf("%d lines at %f do not fit %f by %f", len(wrapped), size, width, height)
 		}
-		if got, want := strings.Map(dropSpace, strings.Join(wrapped, "")), strings.Map(dropSpace, strings.Join(lines, "")); got != want {
+		if got, want := strings.Map(dropSpace, strings.Join(wrapped, "")), strings.Map(dropSpace,
+			strings.Join(lines, "")); got != want {
 			t.Fatalf("wrapping made %q of %q", got, want)
 		}
 	})
@@ -436,9 +449,11 @@ func TestPaperFor(t *testing.T) {
 		at        gift.ID
 		want      Paper
 	}{
-		{nil, "USD", gift.ID{}, Letter}, {nil, "CAD", gift.ID{}, Letter}, {nil, "EUR", gift.ID{}, A4}, {nil, "", gift.ID{}, A4},
+		{nil, "USD", gift.ID{}, Letter}, {nil, "CAD", gift.ID{}, Letter}, {nil, "EUR", gift.ID{}, A4},
+		{nil, "", gift.ID{}, A4},
 		{[]gift.Location{us, de}, "EUR", gift.ID{}, Letter}, {[]gift.Location{us, de}, "USD", de.ID, A4},
-		{[]gift.Location{{ID: gift.ID{3}}, de}, "USD", gift.ID{3}, A4}, {[]gift.Location{{ID: gift.ID{3}}}, "USD", gift.ID{3}, Letter},
+		{[]gift.Location{{ID: gift.ID{3}}, de}, "USD", gift.ID{3}, A4},
+		{[]gift.Location{{ID: gift.ID{3}}}, "USD", gift.ID{3}, Letter},
 	} {
 		a := &gift.Account{Currency: gift.Currency{Code: tc.currency}, Locations: tc.locations}
 		if got := PaperFor(a, tc.at); got != tc.want {
@@ -450,8 +465,9 @@ func TestPaperFor(t *testing.T) {
 	}
 }
 
-// TestScan has programs that we did not write look at the paper, where they are installed: the QR codes are read from a picture of it,
-// and the text is found in it. Where they are not, the drawing is compared module by module with the code of the address, as above.
+// TestScan has programs that we did not write look at the paper, where they are installed: the QR codes are read from a
+// picture of it, and the text is found in it. Where they are not, the drawing is compared module by module with the
+// code of the address, as above.
 func TestScan(t *testing.T) {
 	t.Parallel()
 	var cards []Card
@@ -503,7 +519,8 @@ func scan(t *testing.T, pdf []byte) (read []string) {
 	if err := os.WriteFile(file+".pdf", pdf, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.CommandContext(t.Context(), render, "-png", "-r", "150", "-singlefile", file+".pdf", file).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), render, "-png", "-r", "150", "-singlefile", file+".pdf",
+		file).CombinedOutput(); err != nil {
 		t.Fatalf("pdftoppm: %v\n%s", err, out)
 	}
 	args := []string{"--quiet", "--raw", "-Sdisable", "-Sqrcode.enable", file + ".png"}

@@ -7,7 +7,8 @@ import (
 	"boon.example/internal/card"
 )
 
-// The sheet: ten cards of the size of a business card, as the paper's countries cut them, two in a row, nothing between them.
+// The sheet: ten cards of the size of a business card, as the paper's countries cut them, two in a row, nothing between
+// them.
 const (
 	columns = 2
 	rows    = 5
@@ -63,8 +64,8 @@ func (d *document) cutMarks(left, top, width, height float64) {
 	}
 }
 
-// small draws one card of a sheet: a band in the colour of the design with merchant and worth, the names, the code, and the QR code on
-// the right.
+// small draws one card of a sheet: a band in the colour of the design with merchant and worth, the names, the code, and
+// the QR code on the right.
 func (d *document) small(c *Card, x, y, width, height float64) {
 	const pad, band = 4.0, 20.0
 	v := &c.View

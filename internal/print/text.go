@@ -29,13 +29,15 @@ const family = "dejavu"
 // missing stands for a character that a font lacks: a box, which both fonts have.
 const missing = '\u25a1'
 
-// coverage tells which characters of the basic plane a font has, and how wide they are. Those beyond have no place in the PDF's encoding.
+// coverage tells which characters of the basic plane a font has, and how wide they are. Those beyond have no place in
+// the PDF's encoding.
 type coverage struct {
 	known  [0x10000]bool
 	widths [0x10000]uint16 // thousandths of the size
 }
 
-// coverages are read once, so that a text is measured without asking the font, or writing into a document, for each of its characters.
+// coverages are read once, so that a text is measured without asking the font, or writing into a document, for each of
+// its characters.
 var coverages = sync.OnceValue(func() map[string]*coverage {
 	all := map[string]*coverage{}
 	for style, file := range map[string][]byte{"": regularFont, "B": boldFont} {
@@ -95,8 +97,8 @@ func newFace(pdf *fpdf.Fpdf, style string) *face {
 	return &face{pdf, style, coverages()[style]}
 }
 
-// drawable makes a line of what the font can draw. What is invisible anyway is left out; anything else that is lacking becomes a box, and
-// a sequence that is one picture, such as a family of four, becomes one box.
+// drawable makes a line of what the font can draw. What is invisible anyway is left out; anything else that is lacking
+// becomes a box, and a sequence that is one picture, such as a family of four, becomes one box.
 func (f *face) drawable(s string) string {
 	var b strings.Builder
 	joined := false // the last character asked to be joined with the next
@@ -207,8 +209,8 @@ func (f *face) prepared(lines []string) []string {
 	return kept
 }
 
-// fit finds the largest size from most down to least, at which the lines fit a box, and their wrapping. ok is false when they do not
-// fit even at the least.
+// fit finds the largest size from most down to least, at which the lines fit a box, and their wrapping. ok is false
+// when they do not fit even at the least.
 func (f *face) fit(lines []string, width, height, most, least float64) (wrapped []string, size float64, ok bool) {
 	measured := f.words(f.prepared(lines))
 	roomy := roomiest(measured, width, height)

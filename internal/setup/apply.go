@@ -47,10 +47,10 @@ func (r *Report) Print(w io.Writer) error {
 	return err
 }
 
-// Apply makes the set-up what the file says, in one transaction, all or nothing. Accounts that the file does not mention stay
-// as they are, and so do keys; of an account that it mentions, the file is the whole truth. Applying a file again changes
-// nothing. Every error is of type Problems (what cannot be done to the records there are) or internal; after either nothing
-// was changed. Keys without a secret are drawn from random.
+// Apply makes the set-up what the file says, in one transaction, all or nothing. Accounts that the file does not
+// mention stay as they are, and so do keys; of an account that it mentions, the file is the whole truth. Applying a
+// file again changes nothing. Every error is of type Problems (what cannot be done to the records there are) or
+// internal; after either nothing was changed. Keys without a secret are drawn from random.
 func (f *File) Apply(ctx context.Context, store Store, now time.Time, random io.Reader) (*Report, error) {
 	drawn, err := f.draw(random)
 	if err != nil {
@@ -59,7 +59,8 @@ func (f *File) Apply(ctx context.Context, store Store, now time.Time, random io.
 	var report *Report
 	err = store.Configure(ctx, func(current *gift.Directory, uses Uses) (Changes, error) {
 		// Everything is made anew, because this may run again.
-		p := &plan{File: f, current: current, uses: uses, drawn: drawn, now: now, keys: byName(current), Report: Report{file: f.name}}
+		p := &plan{File: f, current: current, uses: uses, drawn: drawn, now: now, keys: byName(current),
+			Report: Report{file: f.name}}
 		if err := p.make(); err != nil {
 			return Changes{}, err
 		}
@@ -153,7 +154,8 @@ func (p *plan) account(a *account, owners map[gift.ID]owner) error {
 func (p *plan) over(a *gift.Account, label string) {
 	for i := range a.Promotions {
 		if end := a.Promotions[i].End(a.Zone); !end.IsZero() && !p.now.Before(end) {
-			p.Notes = append(p.Notes, fmt.Sprintf("%s: the promotion %s was over at %s; its gifts are refused unless a request gives other dates.",
+			p.Notes = append(p.Notes, fmt.Sprintf("%s: the promotion %s was over at %s; its gifts are refused unless a "+
+				"request gives other dates.",
 				label, a.Promotions[i].Name, gift.LocalTime(end, a.Zone)))
 		}
 	}
@@ -182,5 +184,6 @@ func (p *plan) keep(a *account, old *gift.Account, gone []record) error {
 }
 
 func (p *plan) problem(at value, format string, args ...any) {
-	p.problems = append(p.problems, Problem{File: p.name, Line: at.Line, Path: at.path, Text: fmt.Sprintf(format, args...)})
+	p.problems = append(p.problems, Problem{File: p.name, Line: at.Line, Path: at.path,
+		Text: fmt.Sprintf(format, args...)})
 }

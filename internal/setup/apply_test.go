@@ -112,21 +112,24 @@ func TestApplyHarborCoffee(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &gift.Account{
-		ID: id(t, examples.HarborAccount), Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: newYork,
+		ID: id(t, examples.HarborAccount), Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD",
+			Decimals: 2}, Zone: newYork,
 		MaxGiftValue: 500_00, DefaultDesign: winter, Limits: gift.DefaultLimits,
 		Subscriptions: []gift.Subscription{
 			{ProgramID: gift.BusinessProgram.ID}, {ProgramID: gift.PromotionalProgram.ID},
 			{ProgramID: gift.DistributionProgram.ID, Locations: []gift.ID{pier}},
 		},
 		Locations: []gift.Location{
-			{ID: pier, Name: "Pier 39", Jurisdiction: "US-CA", PointOfSale: examples.HarborPier39POS, POSRedemption: true, DefaultDesign: harbor},
+			{ID: pier, Name: "Pier 39", Jurisdiction: "US-CA", PointOfSale: examples.HarborPier39POS, POSRedemption: true,
+				DefaultDesign: harbor},
 			{ID: wharf, Name: "Long Wharf", Jurisdiction: "US-MA"},
 		},
 		Storefronts: []gift.Storefront{{ID: id(t, examples.HarborStorefront), Name: "Web shop"}},
 		Promotions: []gift.Promotion{
 			{ID: id(t, examples.HarborSpring), Name: "Spring", ValidForDays: 30,
 				Terms: "One per guest.", EligibleItems: []gift.Item{{ID: "LATTE", Name: "Latte"}, {ID: "MOCHA", Name: "Mocha"}}},
-			{ID: id(t, examples.HarborWelcomeBack), Name: "Welcome back", ValidForDays: 60, Terms: "For one visit.\nNot to be exchanged for cash."},
+			{ID: id(t, examples.HarborWelcomeBack), Name: "Welcome back", ValidForDays: 60,
+				Terms: "For one visit.\nNot to be exchanged for cash."},
 		},
 		Designs: []gift.Design{
 			{ID: harbor, Name: "Harbor", AccentColor: "#0b5fff", Headline: "Enjoy"},
@@ -222,7 +225,8 @@ func TestApplyChanges(t *testing.T) {
 		"account Harbor Coffee & Tea: changed currency from USD to JPY",
 		"account Harbor Coffee & Tea: changed time zone from America/New_York to Asia/Tokyo",
 		"account Harbor Coffee & Tea: changed largest gift from 10000.00 USD to 500 JPY",
-		"account Harbor Coffee & Tea: changed limits from giftsPerDay 100000, messagesPerDay 20000, textsPerDay 2000, messagesPerContactPerDay 10 "+
+		"account Harbor Coffee & Tea: changed limits from giftsPerDay 100000, messagesPerDay 20000, textsPerDay 2000, "+
+			"messagesPerContactPerDay 10 "+
 			"to issuedPerDay 9000 JPY, giftsPerDay 7, messagesPerDay 20000, textsPerDay 2000, messagesPerContactPerDay 10",
 		"account Harbor Coffee & Tea: changed required Idempotency-Key from off to on",
 		"account Harbor Coffee & Tea: changed default voucher design from none to Winter",
@@ -302,14 +306,21 @@ func TestApplyKeepsWhatGiftsReferTo(t *testing.T) {
 	of := func(last byte) gift.ID { return gift.ID{6: 0x40, 8: 0x80, 15: last} }
 	w := open(t)
 	apply(t, w, minimal+locationLines+storefront+promotion+designLines)
-	w.issue(gift.Gift{Voucher: gift.Voucher{AccountID: account, LocationID: of(0x11)}, Card: gift.Card{Purchase: gift.Purchase{StorefrontID: of(0x21)}}})
-	w.issue(gift.Gift{Voucher: gift.Voucher{AccountID: account, PromotionID: of(0x31)}, Card: gift.Card{DesignID: of(0x41)}})
+	w.issue(gift.Gift{Voucher: gift.Voucher{AccountID: account, LocationID: of(0x11)},
+		Card: gift.Card{Purchase: gift.Purchase{StorefrontID: of(0x21)}}})
+	w.issue(gift.Gift{Voucher: gift.Voucher{AccountID: account, PromotionID: of(0x31)},
+		Card: gift.Card{DesignID: of(0x41)}})
 	for gone, file := range map[string]string{
-		"The location Pier 39 (00000000-0000-4000-8000-000000000011) cannot be removed":         minimal + storefront + promotion + designLines,
-		"The storefront Web (00000000-0000-4000-8000-000000000021) cannot be removed":           minimal + locationLines + promotion + designLines,
-		"The promotion Spring (00000000-0000-4000-8000-000000000031) cannot be removed":         minimal + locationLines + storefront + designLines,
-		"The voucher design Harbor (00000000-0000-4000-8000-000000000041) cannot be removed":    minimal + locationLines + storefront + promotion,
-		"The currency cannot change from USD to EUR: this account has gifts in USD. Make a new": strings.Replace(minimal, "USD", "EUR", 1) + locationLines + storefront + promotion + designLines,
+		"The location Pier 39 (00000000-0000-4000-8000-000000000011) cannot be removed": minimal + storefront +
+			promotion + designLines,
+		"The storefront Web (00000000-0000-4000-8000-000000000021) cannot be removed": minimal + locationLines +
+			promotion + designLines,
+		"The promotion Spring (00000000-0000-4000-8000-000000000031) cannot be removed": minimal + locationLines +
+			storefront + designLines,
+		"The voucher design Harbor (00000000-0000-4000-8000-000000000041) cannot be removed": minimal + locationLines +
+			storefront + promotion,
+		"The currency cannot change from USD to EUR: this account has gifts in USD. Make a new": strings.Replace(minimal,
+			"USD", "EUR", 1) + locationLines + storefront + promotion + designLines,
 	} {
 		said := refused(t, w, comment+file)
 		if !strings.HasPrefix(said, "setup.yaml:3: accounts[0]: "+gone) || strings.Contains(said, "\n") {
@@ -326,12 +337,14 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 	w := open(t)
 	apply(t, w, string(examples.AsagaoTea()))
 	second := strings.Replace(strings.TrimPrefix(minimal, "accounts:\n"), "000000000001", "000000000002", 1)
-	said := refused(t, w, minimal+"    keys: [{name: till, role: till}]\n"+second+"    locations: [{id: 0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f11, name: Stolen}]\n")
+	said := refused(t, w, minimal+"    keys: [{name: till, role: till}]\n"+second+"    locations: [{id: "+
+		"0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f11, name: Stolen}]\n")
 	if said != "setup.yaml:7: accounts[1]: The id 0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f11 of the location Stolen is that of "+
 		"a location of account あさがお茶房 already; an id names one thing only." {
 		t.Error(said)
 	}
-	said = refused(t, w, strings.Replace(minimal, "00000000-0000-4000-8000-000000000001", "0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f31", 1))
+	said = refused(t, w, strings.Replace(minimal, "00000000-0000-4000-8000-000000000001",
+		"0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f31", 1))
 	if !strings.Contains(said, "of the account Harbor Coffee is that of a promotion of account あさがお茶房") {
 		t.Error(said)
 	}
@@ -374,7 +387,8 @@ func TestAPromotionThatIsOverIsNoted(t *testing.T) {
 	file := func(starting string) string {
 		return minimal + "    promotions: [{id: 00000000-0000-4000-8000-000000000031, name: Spring" + starting + "}]\n"
 	}
-	const note = "account Harbor Coffee: the promotion Spring was over at 2026-06-01 08:00 (America/New_York); its gifts are refused unless a request gives other dates."
+	const note = "account Harbor Coffee: the promotion Spring was over at 2026-06-01 08:00 (America/New_York); its " +
+		"gifts are refused unless a request gives other dates."
 	for _, tt := range []struct{ dates, want string }{
 		{", validStarting: 2026-05-02T12:00:00Z, validForDays: 30", note},
 		{", validStarting: 2026-05-02T12:00:00Z, validForDays: 30", note},

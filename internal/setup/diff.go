@@ -9,7 +9,8 @@ import (
 	"boon.example/internal/gift"
 )
 
-// record is one thing that an account consists of, in the form in which two set-ups are compared and told apart in words.
+// record is one thing that an account consists of, in the form in which two set-ups are compared and told apart in
+// words.
 type record struct {
 	kind   kind
 	id     gift.ID
@@ -120,7 +121,8 @@ func records(a *gift.Account) []record {
 	}
 	for _, s := range a.Subscriptions {
 		program, _ := gift.ProgramByID(s.ProgramID)
-		all = append(all, record{subscriptionKind, s.ProgramID, "to " + program.Name, []field{locationsField(s.Locations, a)}})
+		all = append(all, record{subscriptionKind, s.ProgramID, "to " + program.Name,
+			[]field{locationsField(s.Locations, a)}})
 	}
 	for _, s := range a.Storefronts {
 		all = append(all, record{storefrontKind, s.ID, s.Name, []field{plainField("name", s.Name)}})

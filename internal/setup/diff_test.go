@@ -9,8 +9,8 @@ import (
 	"boon.example/internal/gift"
 )
 
-// Whatever field of an account or of what belongs to it differs, the comparison sees it: also a field that will be added to
-// these types one day.
+// Whatever field of an account or of what belongs to it differs, the comparison sees it: also a field that will be
+// added to these types one day.
 func TestEveryFieldIsCompared(t *testing.T) {
 	t.Parallel()
 	usd, err := gift.ParseCurrency("USD")
@@ -22,10 +22,12 @@ func TestEveryFieldIsCompared(t *testing.T) {
 		return &gift.Account{
 			ID: one, Name: "a", Currency: usd, Zone: time.UTC, MaxGiftValue: 1, RequireIdempotencyKey: true, TextCountries: []string{"GB"}, DefaultDesign: one,
 			Subscriptions: []gift.Subscription{{ProgramID: one, Locations: []gift.ID{one}}},
-			Locations:     []gift.Location{{ID: one, Name: "l", Jurisdiction: "JP", PointOfSale: "p", POSRedemption: true, DefaultDesign: two}},
-			Storefronts:   []gift.Storefront{{ID: one, Name: "s"}},
+			Locations: []gift.Location{{ID: one, Name: "l", Jurisdiction: "JP", PointOfSale: "p", POSRedemption: true,
+				DefaultDesign: two}},
+			Storefronts: []gift.Storefront{{ID: one, Name: "s"}},
 			Promotions: []gift.Promotion{
-				{ID: one, Name: "p", ValidStarting: time.Unix(0, 0), ValidForDays: 1, Terms: "t", EligibleItems: []gift.Item{{ID: "e", Name: "E"}}},
+				{ID: one, Name: "p", ValidStarting: time.Unix(0, 0), ValidForDays: 1, Terms: "t",
+					EligibleItems: []gift.Item{{ID: "e", Name: "E"}}},
 			},
 			Designs: []gift.Design{{ID: one, Name: "d", AccentColor: "#000000", Headline: "h"}},
 		}

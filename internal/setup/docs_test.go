@@ -18,7 +18,8 @@ func TestTheDocumentationIsTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks := make(map[string][]string)
-	for _, b := range regexp.MustCompile("(?s)```(yaml refused|yaml|text)\n(.*?)```\n").FindAllStringSubmatch(string(text), -1) {
+	for _, b := range regexp.MustCompile("(?s)```(yaml refused|yaml|text)\n(.*?)```\n").FindAllStringSubmatch(string(text),
+		-1) {
 		blocks[b[1]] = append(blocks[b[1]], b[2])
 	}
 	if len(blocks["yaml"]) != 1 || len(blocks["yaml refused"]) != 1 || len(blocks["text"]) != 4 {

@@ -9,7 +9,8 @@ import (
 	"boon.example/internal/gift"
 )
 
-// File is a set-up file that was read and found free of contradictions in itself. It holds no secrets, only their hashes.
+// File is a set-up file that was read and found free of contradictions in itself. It holds no secrets, only their
+// hashes.
 type File struct {
 	name       string
 	accounts   []account
@@ -46,11 +47,12 @@ func (k *key) kind() gift.KeyKind {
 	return gift.AccountKey
 }
 
-// Parse reads a set-up file that names no pictures. name is what it is called in messages. Every error is of type Problems: all that is
-// wrong with the file, each with its line.
+// Parse reads a set-up file that names no pictures. name is what it is called in messages. Every error is of type
+// Problems: all that is wrong with the file, each with its line.
 func Parse(name string, data []byte) (*File, error) { return ParseBeside(name, data, nil) }
 
-// ParseBeside is Parse for a file that may name pictures: by their paths in folder, which is the one that the file lies in.
+// ParseBeside is Parse for a file that may name pictures: by their paths in folder, which is the one that the file lies
+// in.
 func ParseBeside(name string, data []byte, folder fs.FS) (*File, error) {
 	return parse(&reader{file: name, folder: folder}, data)
 }
@@ -85,7 +87,8 @@ func (r *reader) setup(root value, file *File) {
 }
 
 func (r *reader) account(v value) account {
-	f := r.fields(v, "id", "name", "currency", "timeZone", "maxGiftValue", "limits", "requireIdempotencyKey", "balanceNotice", "textCountries",
+	f := r.fields(v, "id", "name", "currency", "timeZone", "maxGiftValue", "limits", "requireIdempotencyKey",
+		"balanceNotice", "textCountries",
 		"subscriptions", "locations",
 		"storefronts", "promotions", "voucherDesigns", "defaultVoucherDesign", "keys")
 	f.require("id", "name", "currency", "timeZone")
@@ -99,7 +102,8 @@ func (r *reader) account(v value) account {
 	a.Limits = f.limits(gift.DefaultLimits, &a.Currency)
 	var assets []gift.Asset
 	a.Designs = each(f, "voucherDesigns", func(v value) gift.Design { return r.design(v, a.ID, &assets) })
-	known := holdings{designs: make(map[gift.ID]bool), locations: make(map[gift.ID]bool), identifiers: make(map[string]int)}
+	known := holdings{designs: make(map[gift.ID]bool), locations: make(map[gift.ID]bool),
+		identifiers: make(map[string]int)}
 	for _, d := range a.Designs {
 		known.designs[d.ID] = true
 	}
@@ -240,7 +244,8 @@ func (r *reader) keys(f fields, list string, known *holdings) []key {
 		f.require("name")
 		k := key{at: v, name: f.label("name")}
 		if line, double := names[k.name]; double && k.name != "" {
-			r.problem(f.values["name"], "There is a key of this name on line %d already; keys are told apart by their names.", line)
+			r.problem(f.values["name"], "There is a key of this name on line %d already; keys are told apart by their names.",
+				line)
 		}
 		names[k.name] = v.Line
 		k.hash, k.hint = f.secret("secret")
@@ -257,8 +262,8 @@ func (r *reader) keys(f fields, list string, known *holdings) []key {
 	})
 }
 
-// canonical gives a copy of an account in which all records stand in the one order in which they are stored: the order in a
-// file means nothing. The lists within a record are put in order as they are read.
+// canonical gives a copy of an account in which all records stand in the one order in which they are stored: the order
+// in a file means nothing. The lists within a record are put in order as they are read.
 func canonical(a *gift.Account) *gift.Account {
 	c := *a
 	c.Subscriptions = sorted(a.Subscriptions, func(s gift.Subscription) gift.ID { return s.ProgramID })

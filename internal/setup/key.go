@@ -109,7 +109,8 @@ func (p *plan) key(k *key, label string, a *gift.Account) {
 	holder := p.current.Keys[k.hash]
 	switch {
 	case holder != nil && (holder.AccountID != k.owner || holder.Name != k.name):
-		p.problem(k.at, "The secret of key %s is that of key %s of %s already; each key needs one of its own, and keys are not renamed.",
+		p.problem(k.at, "The secret of key %s is that of key %s of %s already; each key needs one of its own, and keys "+
+			"are not renamed.",
 			k.name, holder.Name, ownerOf(p.current, holder))
 	case holder != nil && !working(holder, p.now):
 		note("has a secret here that %s; it stays so. Give it a new secret, or take it out of the file.", end(holder))
@@ -276,7 +277,8 @@ func (p *plan) stranded(a *account) {
 		}
 		for _, id := range k.Locations {
 			if a.record.Location(id) == nil {
-				p.problem(a.at, "The location %s cannot be removed: key %s is limited to it. Revoke the key first (boon key revoke).", id, k.Name)
+				p.problem(a.at, "The location %s cannot be removed: key %s is limited to it. Revoke the key first (boon key "+
+					"revoke).", id, k.Name)
 			}
 		}
 	}
@@ -301,13 +303,16 @@ type KeyRequest struct {
 	Permissions gift.Permissions
 	// Accounts and Programs are those that a system key may send for.
 	Accounts, Programs []gift.ID
-	Limits             map[string]string // what it may do in a day, by name as a set-up file has them; empty: no limits of its own
-	Test               bool              // a boon_test_ key; it works like any other and tells readers and secret scanners what it is for
+	// what it may do in a day, by name as a set-up file has them; empty: no limits of its own
+	Limits map[string]string
+	// a boon_test_ key; it works like any other and tells readers and secret scanners what it is for
+	Test bool
 }
 
-// CreateKey makes an API key and gives it with its text, which is kept nowhere. Among the working keys of one owner each
-// name stands once. An error that is Refused says what to ask for differently.
-func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, random io.Reader) (gift.Key, string, error) {
+// CreateKey makes an API key and gives it with its text, which is kept nowhere. Among the working keys of one owner
+// each name stands once. An error that is Refused says what to ask for differently.
+func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, random io.Reader) (gift.Key, string,
+	error) {
 	kind := gift.AccountKey
 	if q.Account.IsZero() {
 		kind = gift.SystemKey
@@ -400,15 +405,17 @@ func permit(d *gift.Directory, k *gift.Key, now time.Time) error {
 			return refuse("Account %s has no location %s.", a.Name, id)
 		}
 	}
-	// Two keys of one integrator may overlap while it changes over: what it made, and its Idempotency-Keys, go by its name.
+	// Two keys of one integrator may overlap while it changes over: what it made, and its Idempotency-Keys, go by its
+	// name.
 	if live, _ := pick(byName(d)[keyName{k.AccountID, k.Name}], now); live != nil && k.Kind == gift.AccountKey {
-		return refuse("There is a working key named %s already (%s). Choose another name, or revoke that key first.", k.Name, live.ID)
+		return refuse("There is a working key named %s already (%s). Choose another name, or revoke that key first.", k.Name,
+			live.ID)
 	}
 	return nil
 }
 
-// RevokeKey ends an API key for good and gives it as it is afterwards. It is named by its id, or by its name as long as only
-// one working key has it. Revoking a revoked key by its id changes nothing.
+// RevokeKey ends an API key for good and gives it as it is afterwards. It is named by its id, or by its name as long as
+// only one working key has it. Revoking a revoked key by its id changes nothing.
 func RevokeKey(ctx context.Context, store Store, idOrName string, now time.Time) (gift.Key, error) {
 	var revoked gift.Key
 	err := store.Configure(ctx, func(current *gift.Directory, _ Uses) (Changes, error) {
@@ -421,7 +428,8 @@ func RevokeKey(ctx context.Context, store Store, idOrName string, now time.Time)
 		}
 		revoked.RevokedAt = moment(now)
 		saved := revoked
-		return Changes{Keys: []*gift.Key{&saved}, What: fmt.Sprintf("%s: revoked key %s (%s)", ownerOf(current, k), k.Name, k.ID)}, nil
+		return Changes{Keys: []*gift.Key{&saved}, What: fmt.Sprintf("%s: revoked key %s (%s)", ownerOf(current, k), k.Name,
+			k.ID)}, nil
 	})
 	if err != nil {
 		return gift.Key{}, err
@@ -451,7 +459,8 @@ func findKey(d *gift.Directory, idOrName string) (*gift.Key, error) {
 	for _, k := range named {
 		ids = append(ids, k.ID.String())
 	}
-	return nil, refuse("There are %d keys named %q; name the one you mean by its id: %s.", len(named), idOrName, strings.Join(ids, ", "))
+	return nil, refuse("There are %d keys named %q; name the one you mean by its id: %s.", len(named), idOrName,
+		strings.Join(ids, ", "))
 }
 
 // Refused is an error in a request for a key, in a sentence for the operator.

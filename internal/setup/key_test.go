@@ -46,7 +46,8 @@ func TestApplyMakesAKeyOnce(t *testing.T) {
 	if !gift.ValidKey(till.Text) || !strings.HasPrefix(till.Text, "boon_live_acct_") || !authenticates(t, w, till.Text) {
 		t.Errorf("the till's key is %+v", till)
 	}
-	if !gift.ValidKey(partner.Text) || !strings.HasPrefix(partner.Text, "boon_live_sys_") || !authenticates(t, w, partner.Text) {
+	if !gift.ValidKey(partner.Text) || !strings.HasPrefix(partner.Text, "boon_live_sys_") ||
+		!authenticates(t, w, partner.Text) {
 		t.Errorf("the partner's key is %+v", partner)
 	}
 	var out bytes.Buffer
@@ -63,8 +64,9 @@ func TestApplyMakesAKeyOnce(t *testing.T) {
 		t.Errorf("the second application did %+v", again)
 	}
 	for _, k := range directory(t, w).Keys {
-		if k.ID[6]>>4 != 7 || k.CreatedAt.Nanosecond()%1000 != 0 || len(k.Hint) != 4 || !strings.HasSuffix(till.Text+partner.Text, k.Hint) &&
-			!strings.HasSuffix(till.Text, k.Hint) {
+		if k.ID[6]>>4 != 7 || k.CreatedAt.Nanosecond()%1000 != 0 || len(k.Hint) != 4 ||
+			!strings.HasSuffix(till.Text+partner.Text, k.Hint) &&
+				!strings.HasSuffix(till.Text, k.Hint) {
 			t.Errorf("stored %+v", k)
 		}
 	}
@@ -75,7 +77,8 @@ func TestANewSecretReplacesTheOld(t *testing.T) {
 	w := open(t)
 	apply(t, w, withKey(", secret: "+oldSecret+pierOnly))
 	report := apply(t, w, withKey(", secret: "+newSecret))
-	wantLines(t, "changes", report.Changes, "account Harbor Coffee: replaced the secret of key till; the old one stops working")
+	wantLines(t, "changes", report.Changes, "account Harbor Coffee: replaced the secret of key till; the old one stops "+
+		"working")
 	if authenticates(t, w, oldSecret) || !authenticates(t, w, newSecret) {
 		t.Error("the old secret works, or the new one does not")
 	}
@@ -87,7 +90,8 @@ func TestANewSecretReplacesTheOld(t *testing.T) {
 	// Yesterday's file does not bring yesterday's secret back.
 	report = apply(t, w, withKey(", secret: "+oldSecret))
 	wantLines(t, "changes", report.Changes)
-	wantLines(t, "notes", report.Notes, "account Harbor Coffee: key till has a secret here that was revoked at 2026-06-01T12:00:00Z; it stays so. "+
+	wantLines(t, "notes", report.Notes, "account Harbor Coffee: key till has a secret here that was revoked at "+
+		"2026-06-01T12:00:00Z; it stays so. "+
 		"Give it a new secret, or take it out of the file.")
 	if authenticates(t, w, oldSecret) || !authenticates(t, w, newSecret) {
 		t.Error("the old file undid the replacement")
@@ -108,11 +112,13 @@ func TestARevokedKeyStaysRevoked(t *testing.T) {
 				t.Fatal(err)
 			}
 			report := apply(t, w, withKey(fields))
-			if len(report.Changes)+len(report.Keys) > 0 || len(report.Notes) != 1 || !strings.Contains(report.Notes[0], "was revoked at") {
+			if len(report.Changes)+len(report.Keys) > 0 || len(report.Notes) != 1 ||
+				!strings.Contains(report.Notes[0], "was revoked at") {
 				t.Errorf("the file did %+v", report)
 			}
 			var out bytes.Buffer
-			if err := report.Print(&out); err != nil || !strings.Contains(out.String(), "\nnote: account Harbor Coffee: key till ") {
+			if err := report.Print(&out); err != nil || !strings.Contains(out.String(),
+				"\nnote: account Harbor Coffee: key till ") {
 				t.Errorf("printed %q, %v", out.String(), err)
 			}
 			if authenticates(t, w, text) {
@@ -148,12 +154,14 @@ func TestASecretBelongsToOneKey(t *testing.T) {
 	w := open(t)
 	apply(t, w, withKey(", secret: "+oldSecret))
 	said := refused(t, w, strings.Replace(withKey(", secret: "+oldSecret), "till", "counter", 1))
-	if said != "setup.yaml:9: accounts[0].keys[0]: The secret of key counter is that of key till of account Harbor Coffee already; "+
+	if said != "setup.yaml:9: accounts[0].keys[0]: The secret of key counter is that of key till of account Harbor "+
+		"Coffee already; "+
 		"each key needs one of its own, and keys are not renamed." {
 		t.Error(said)
 	}
 	said = refused(t, w, "systemKeys: [{name: till, secret: "+oldSecret+"}]\n")
-	if !strings.HasPrefix(said, "setup.yaml:1: systemKeys[0]: The secret of key till is that of key till of account Harbor Coffee") {
+	if !strings.HasPrefix(said, "setup.yaml:1: systemKeys[0]: The secret of key till is that of key till of account "+
+		"Harbor Coffee") {
 		t.Error(said)
 	}
 }
@@ -163,7 +171,8 @@ func TestALocationIsNotRemovedFromUnderAKey(t *testing.T) {
 	w := open(t)
 	apply(t, w, withKey(", secret: "+oldSecret+pierOnly))
 	said := refused(t, w, minimal)
-	if said != "setup.yaml:2: accounts[0]: The location 00000000-0000-4000-8000-000000000011 cannot be removed: key till is limited to it. "+
+	if said != "setup.yaml:2: accounts[0]: The location 00000000-0000-4000-8000-000000000011 cannot be removed: key "+
+		"till is limited to it. "+
 		"Revoke the key first (boon key revoke)." {
 		t.Error(said)
 	}
@@ -179,10 +188,13 @@ func TestPermissionsChange(t *testing.T) {
 	if caller, _ := directory(t, w).Authenticate(oldSecret, noon); caller.Permissions != tillMay {
 		t.Errorf("a till may %s", caller.Permissions)
 	}
-	file := minimal + locationLines + "    keys: [{name: till, permissions: [look-up, codes], secret: " + oldSecret + pierOnly + "}]\n"
-	wantLines(t, "changes", apply(t, w, file).Changes, "account Harbor Coffee: changed key till: locations from all to Pier 39",
+	file := minimal + locationLines + "    keys: [{name: till, permissions: [look-up, codes], secret: " + oldSecret +
+		pierOnly + "}]\n"
+	wantLines(t, "changes", apply(t, w, file).Changes,
+		"account Harbor Coffee: changed key till: locations from all to Pier 39",
 		"account Harbor Coffee: changed key till: permissions from till to look-up, codes")
-	if caller, _ := directory(t, w).Authenticate(oldSecret, noon); caller.Permissions != gift.MayLookUp|gift.MaySeeCodes || len(caller.Locations) != 1 {
+	if caller, _ := directory(t, w).Authenticate(oldSecret, noon); caller.Permissions != gift.MayLookUp|gift.MaySeeCodes ||
+		len(caller.Locations) != 1 {
 		t.Errorf("it may %s now", caller.Permissions)
 	}
 	wantLines(t, "changes again", apply(t, w, file).Changes)
@@ -204,16 +216,19 @@ func TestSystemKeysServeWhatIsNamed(t *testing.T) {
 	}
 	wantLines(t, "changes again", apply(t, w, file("")).Changes)
 	served := file(", accounts: [" + harborID.String() + "], programs: [" + gift.BusinessProgram.ID.String() + "]")
-	wantLines(t, "changes", apply(t, w, served).Changes, "system: changed key partner: accounts from none to Harbor Coffee ("+harborID.String()+")",
+	wantLines(t, "changes", apply(t, w, served).Changes,
+		"system: changed key partner: accounts from none to Harbor Coffee ("+harborID.String()+")",
 		"system: changed key partner: programs from Distribution network to Business gift cards")
 	if c := caller(); len(c.Accounts) != 1 || c.Accounts[0] != harborID || c.Programs[0] != gift.BusinessProgram.ID {
 		t.Errorf("it serves %v in %v", c.Accounts, c.Programs)
 	}
-	if said := refused(t, w, file(", accounts: ["+pierID.String()+"]")); !strings.Contains(said, "There is no account "+pierID.String()) {
+	if said := refused(t, w, file(", accounts: ["+pierID.String()+"]")); !strings.Contains(said,
+		"There is no account "+pierID.String()) {
 		t.Error(said)
 	}
 	// A second key of the integrator may work beside the first.
-	if _, _, err := setup.CreateKey(t.Context(), w, setup.KeyRequest{Name: "partner", Accounts: []gift.ID{harborID}}, noon, chance(1)); err != nil {
+	if _, _, err := setup.CreateKey(t.Context(), w, setup.KeyRequest{Name: "partner", Accounts: []gift.ID{harborID}}, noon,
+		chance(1)); err != nil {
 		t.Error(err)
 	}
 }
@@ -222,8 +237,10 @@ func TestKeysExpire(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	end := time.Date(2026, 6, 1, 13, 0, 0, 0, time.UTC)
-	file := withKey(", secret: "+oldSecret+", expires: 2026-06-01T15:00:00+02:00") + "systemKeys: [{name: partner, expires: 2026-06-02T00:00:00Z}]\n"
-	wantLines(t, "changes", apply(t, w, file).Changes[2:], "account Harbor Coffee: added key till (till)", "system: added key partner")
+	file := withKey(", secret: "+oldSecret+", expires: 2026-06-01T15:00:00+02:00") +
+		"systemKeys: [{name: partner, expires: 2026-06-02T00:00:00Z}]\n"
+	wantLines(t, "changes", apply(t, w, file).Changes[2:], "account Harbor Coffee: added key till (till)",
+		"system: added key partner")
 	if k := directory(t, w).Keys[gift.HashKey(oldSecret)]; !k.ExpiresAt.Equal(end) {
 		t.Errorf("it expires at %s", k.ExpiresAt)
 	}
@@ -236,11 +253,14 @@ func TestKeysExpire(t *testing.T) {
 	wantLines(t, "changes again", apply(t, w, file).Changes)
 	wantLines(t, "changes without it", apply(t, w, withKey(", secret: "+oldSecret)).Changes) // what it has it keeps
 	longer := withKey(", secret: " + oldSecret + ", expires: 2026-06-01T14:00:00Z")
-	wantLines(t, "changes", apply(t, w, longer).Changes, "account Harbor Coffee: changed key till: expires from 2026-06-01T13:00:00Z to 2026-06-01T14:00:00Z")
+	wantLines(t, "changes", apply(t, w, longer).Changes,
+		"account Harbor Coffee: changed key till: expires from 2026-06-01T13:00:00Z to 2026-06-01T14:00:00Z")
 	late := applyAt(t, w, longer, end.Add(time.Hour))
-	wantLines(t, "notes", late.Notes, "account Harbor Coffee: key till has a secret here that expired at 2026-06-01T14:00:00Z; it stays so. "+
+	wantLines(t, "notes", late.Notes, "account Harbor Coffee: key till has a secret here that expired at "+
+		"2026-06-01T14:00:00Z; it stays so. "+
 		"Give it a new secret, or take it out of the file.")
-	if said := refused(t, w, withKey(", secret: "+newSecret+", expires: 2026-06-01T12:00:00Z")); !strings.Contains(said, "Key till would have expired already") {
+	if said := refused(t, w, withKey(", secret: "+newSecret+", expires: 2026-06-01T12:00:00Z")); !strings.Contains(said,
+		"Key till would have expired already") {
 		t.Error(said)
 	}
 }
@@ -253,11 +273,13 @@ func TestCreateKey(t *testing.T) {
 		q    setup.KeyRequest
 		text string
 	}{
-		{setup.KeyRequest{Account: harborID, Name: "live", Permissions: gift.AllPermissions}, `^boon_live_acct_[0-9A-Za-z]{43}[0-9a-f]{8}$`},
+		{setup.KeyRequest{Account: harborID, Name: "live", Permissions: gift.AllPermissions},
+			`^boon_live_acct_[0-9A-Za-z]{43}[0-9a-f]{8}$`},
 		{setup.KeyRequest{Account: harborID, Name: "test", Permissions: tillMay, Test: true}, `^boon_test_acct_`},
 		{setup.KeyRequest{Name: "live"}, `^boon_live_sys_`},
 		{setup.KeyRequest{Name: "test", Test: true}, `^boon_test_sys_`},
-		{setup.KeyRequest{Account: harborID, Name: "pier", Permissions: tillMay, Locations: []gift.ID{pierID, pierID}, ExpiresAt: noon.Add(time.Second)}, `^boon_live_acct_`},
+		{setup.KeyRequest{Account: harborID, Name: "pier", Permissions: tillMay, Locations: []gift.ID{pierID, pierID},
+			ExpiresAt: noon.Add(time.Second)}, `^boon_live_acct_`},
 	} {
 		k, text, err := setup.CreateKey(t.Context(), w, c.q, noon, chance(byte(len(c.text)+len(c.q.Name))))
 		if err != nil {
@@ -266,7 +288,8 @@ func TestCreateKey(t *testing.T) {
 		if !regexp.MustCompile(c.text).MatchString(text) || !gift.ValidKey(text) {
 			t.Errorf("%+v: %s", c.q, text)
 		}
-		if stored := directory(t, w).Keys[gift.HashKey(text)]; stored == nil || stored.ID != k.ID || len(stored.Locations) > 1 || stored.Permissions != c.q.Permissions {
+		if stored := directory(t, w).Keys[gift.HashKey(text)]; stored == nil || stored.ID != k.ID ||
+			len(stored.Locations) > 1 || stored.Permissions != c.q.Permissions {
 			t.Errorf("%+v: stored %+v, given %+v", c.q, stored, k)
 		}
 	}
@@ -280,7 +303,8 @@ func TestCreateKeyRefuses(t *testing.T) {
 		q    setup.KeyRequest
 		text string
 	}{
-		{setup.KeyRequest{Account: harborID, Name: "till", Permissions: tillMay}, "There is a working key named till already"},
+		{setup.KeyRequest{Account: harborID, Name: "till", Permissions: tillMay},
+			"There is a working key named till already"},
 		{setup.KeyRequest{Name: "x", Accounts: []gift.ID{pierID}}, "There is no account"},
 		{setup.KeyRequest{Name: "x", Programs: []gift.ID{pierID}}, "There is no program"},
 		{setup.KeyRequest{Account: harborID, Name: ""}, "must not be empty"},
@@ -289,7 +313,8 @@ func TestCreateKeyRefuses(t *testing.T) {
 		{setup.KeyRequest{Account: pierID, Name: "x"}, "There is no account 00000000-0000-4000-8000-000000000011."},
 		{setup.KeyRequest{Account: harborID, Name: "x"}, "Say what the key may do"},
 		{setup.KeyRequest{Name: "x", Permissions: tillMay}, "What a system key may do is always the same"},
-		{setup.KeyRequest{Account: harborID, Name: "x", Permissions: tillMay, Locations: []gift.ID{harborID}}, "has no location"},
+		{setup.KeyRequest{Account: harborID, Name: "x", Permissions: tillMay, Locations: []gift.ID{harborID}},
+			"has no location"},
 		{setup.KeyRequest{Name: "x", Locations: []gift.ID{pierID}}, "A system key"},
 		{setup.KeyRequest{Name: "x", ExpiresAt: noon}, "expired already"},
 	} {
@@ -326,7 +351,8 @@ func TestRevokeKey(t *testing.T) {
 		t.Errorf("by name, once it is the only one: %+v, %v", second, err)
 	}
 	for _, name := range []string{"till", "nobody", ""} {
-		if _, err := setup.RevokeKey(t.Context(), w, name, noon); err == nil || !strings.Contains(err.Error(), "There is no key") {
+		if _, err := setup.RevokeKey(t.Context(), w, name, noon); err == nil ||
+			!strings.Contains(err.Error(), "There is no key") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

@@ -40,7 +40,8 @@ func aPNG(t *testing.T, w, h int) []byte {
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	folder := fstest.MapFS{
-		"logo.png": {Data: aPNG(t, 30, 20)}, "pictures/summer.png": {Data: aPNG(t, 2000, 100)}, "logo.svg": {Data: []byte("<svg/>")},
+		"logo.png": {Data: aPNG(t, 30, 20)}, "pictures/summer.png": {Data: aPNG(t, 2000, 100)},
+		"logo.svg": {Data: []byte("<svg/>")},
 	}
 	w := open(t)
 	file := func(logo string) (*setup.File, error) {
@@ -82,18 +83,23 @@ func TestPictures(t *testing.T) {
 		}
 	}
 	folder["logo.png"] = &fstest.MapFile{Data: aPNG(t, 31, 20)}
-	if changed := apply(); len(changed.Changes) != 1 || !strings.Contains(changed.Changes[0], "voucher design Summer: logo") {
+	if changed := apply(); len(changed.Changes) != 1 || !strings.Contains(changed.Changes[0],
+		"voucher design Summer: logo") {
 		t.Errorf("another logo: %v", changed.Changes)
 	}
 	for logo, says := range map[string]string{
-		"none.png": "there is no such file", "logo.svg": "SVG is not taken", "../logo.png": "in the set-up file's folder or below it",
-		"/etc/passwd": "in the set-up file's folder or below it", "pictures": "cannot be read", "pictures//summer.png": "plain slashes",
+		"none.png": "there is no such file", "logo.svg": "SVG is not taken",
+		"../logo.png": "in the set-up file's folder or below it",
+		"/etc/passwd": "in the set-up file's folder or below it", "pictures": "cannot be read",
+		"pictures//summer.png": "plain slashes",
 	} {
-		if _, err := file(logo); err == nil || !strings.Contains(err.Error(), "setup.yaml:9: accounts[0].voucherDesigns[0].logo: ") || !strings.Contains(err.Error(), says) {
+		if _, err := file(logo); err == nil || !strings.Contains(err.Error(),
+			"setup.yaml:9: accounts[0].voucherDesigns[0].logo: ") || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q", logo, err, says)
 		}
 	}
-	if _, err := setup.Parse("standard input", []byte(designed)); err == nil || !strings.Contains(err.Error(), "this set-up is not a file") {
+	if _, err := setup.Parse("standard input", []byte(designed)); err == nil ||
+		!strings.Contains(err.Error(), "this set-up is not a file") {
 		t.Errorf("without a folder: %v", err)
 	}
 }

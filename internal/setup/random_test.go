@@ -17,8 +17,8 @@ import (
 	"boon.example/internal/setup"
 )
 
-// snapshot is a set-up without a database. What is random here asks thousands of times what Apply decides, which is pure;
-// that decisions are kept is for the tests on the real store.
+// snapshot is a set-up without a database. What is random here asks thousands of times what Apply decides, which is
+// pure; that decisions are kept is for the tests on the real store.
 type snapshot struct{ directory *gift.Directory }
 
 func blank(tb testing.TB) world {
@@ -33,7 +33,8 @@ func (s *snapshot) Configure(_ context.Context, change func(*gift.Directory, set
 	if err != nil || len(changes.Accounts)+len(changes.Keys) == 0 {
 		return err
 	}
-	d := gift.Directory{Version: s.directory.Version + 1, Accounts: maps.Clone(s.directory.Accounts), Keys: maps.Clone(s.directory.Keys)}
+	d := gift.Directory{Version: s.directory.Version + 1, Accounts: maps.Clone(s.directory.Accounts),
+		Keys: maps.Clone(s.directory.Keys)}
 	for _, a := range changes.Accounts {
 		d.Accounts[a.ID] = a
 	}
@@ -47,15 +48,17 @@ func (s *snapshot) Configure(_ context.Context, change func(*gift.Directory, set
 	return nil
 }
 
-// FuzzSetup holds that no file makes Parse panic, that what it refuses it refuses with problems that name the file, and that
-// what it accepts can be applied, once with effect and then without.
+// FuzzSetup holds that no file makes Parse panic, that what it refuses it refuses with problems that name the file, and
+// that what it accepts can be applied, once with effect and then without.
 func FuzzSetup(f *testing.F) {
 	f.Add(examples.HarborCoffee())
 	f.Add(examples.AsagaoTea())
 	for _, seed := range []string{
 		minimal, minimal + locationLines + designLines, withKey(", secret: " + oldSecret + pierOnly),
-		"systemKeys: [{name: partner}, {name: partner}]", "accounts: &a [*a]", "---\n---\n", "{}", "? [a]\n: b", "a: !!binary x",
-		minimal + "    maxGiftValue: 1e18\n    <<: {}\n", minimal + "    promotions: [{terms: |\n  a\n }]\n", "\xef\xbb\xbf", "\xff\xfea\x00",
+		"systemKeys: [{name: partner}, {name: partner}]", "accounts: &a [*a]", "---\n---\n", "{}", "? [a]\n: b",
+		"a: !!binary x",
+		minimal + "    maxGiftValue: 1e18\n    <<: {}\n", minimal +
+			"    promotions: [{terms: |\n  a\n }]\n", "\xef\xbb\xbf", "\xff\xfea\x00",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -74,7 +77,8 @@ func FuzzSetup(f *testing.F) {
 			return
 		}
 		w := blank(t)
-		if _, err := file.Apply(t.Context(), w, noon, chance(1)); err != nil && strings.Contains(err.Error(), "would have expired already") {
+		if _, err := file.Apply(t.Context(), w, noon, chance(1)); err != nil &&
+			strings.Contains(err.Error(), "would have expired already") {
 			return
 		} else if err != nil {
 			t.Fatalf("accepted, but not to be applied: %v", err)
@@ -87,7 +91,8 @@ func FuzzSetup(f *testing.F) {
 	})
 }
 
-// drawFile draws a set-up file from a small world, so that two of them have much in common. Its members stand in random order.
+// drawFile draws a set-up file from a small world, so that two of them have much in common. Its members stand in random
+// order.
 func drawFile(t *rapid.T) string {
 	shuffled := func(label string, all []string) string {
 		kept := rapid.SliceOfNDistinct(rapid.SampledFrom(all), 0, len(all), rapid.ID).Draw(t, label)
@@ -99,9 +104,11 @@ func drawFile(t *rapid.T) string {
 		b := "{id: " + id(12) + ", name: B" + pick("pos", "", ", pointOfSale: {identifier: X}") + "}"
 		d := "{id: " + id(13) + ", name: D}"
 		limited := ", locations: [" + id(rapid.SampledFrom([]int{12, 13}).Draw(t, "limit")) + "]"
-		given := fmt.Sprintf("{name: given, permissions: [redeem, codes], secret: secret-of-account-%d-numbered-%s-0123456789}", n, pick("secret", "1", "2", "3"))
+		given := fmt.Sprintf("{name: given, permissions: [redeem, codes], secret: "+
+			"secret-of-account-%d-numbered-%s-0123456789}", n, pick("secret", "1", "2", "3"))
 		return "{" + strings.Join([]string{
-			"id: " + id(1), "currency: USD", "name: " + pick("name", "Harbor", "Pier"), "timeZone: " + pick("zone", "UTC", "Asia/Tokyo"),
+			"id: " + id(1), "currency: USD", "name: " + pick("name", "Harbor", "Pier"), "timeZone: " +
+				pick("zone", "UTC", "Asia/Tokyo"),
 			"maxGiftValue: " + pick("limit", "7", "8"), "requireIdempotencyKey: " + pick("required", "true", "false"),
 			"balanceNotice: " + pick("notice", "true", "false"),
 			"subscriptions: " + shuffled("subscriptions", []string{
@@ -110,11 +117,14 @@ func drawFile(t *rapid.T) string {
 			}),
 			"locations: " + pick("locations", "["+b+"]", "["+b+", "+d+"]", "["+d+", "+b+"]"),
 			"promotions: " + shuffled("promotions", []string{
-				"{id: " + id(31) + ", name: P, eligibleItems: " + pick("items", "[A, B]", "[B, A]", "[C]", "[{id: C, name: Latte}]", "[C], ticketRequired: false") + "}",
+				"{id: " + id(31) + ", name: P, eligibleItems: " + pick("items", "[A, B]", "[B, A]", "[C]", "[{id: C, name: Latte}]",
+					"[C], ticketRequired: false") + "}",
 				"{id: " + id(32) + ", name: Q, validForDays: " + pick("days", "1", "3650") + "}",
 			}),
-			"voucherDesigns: " + shuffled("designs", []string{"{id: " + id(41) + ", name: E}", "{id: " + id(42) + ", name: F, headline: H}"}),
-			"keys: " + shuffled("keys", []string{"{name: made, role: " + pick("role", "till", "shop") + pick("at", "", limited) + "}", given}),
+			"voucherDesigns: " + shuffled("designs", []string{"{id: " + id(41) + ", name: E}", "{id: " + id(42) +
+				", name: F, headline: H}"}),
+			"keys: " + shuffled("keys", []string{"{name: made, role: " + pick("role", "till", "shop") + pick("at", "", limited) +
+				"}", given}),
 		}, ", ") + "}"
 	}
 	return "accounts: " + shuffled("accounts", []string{account(1), account(2)}) +
@@ -141,7 +151,8 @@ func TestAnySequenceOfFiles(t *testing.T) {
 				}
 				continue
 			}
-			if again, err := file.Apply(context.Background(), w, noon, rand.Reader); err != nil || len(again.Changes)+len(again.Keys) > 0 {
+			if again, err := file.Apply(context.Background(), w, noon, rand.Reader); err != nil ||
+				len(again.Changes)+len(again.Keys) > 0 {
 				rt.Fatalf("the second application: %+v, %v", again, err)
 			}
 			after := directory(t, w)

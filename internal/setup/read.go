@@ -64,7 +64,8 @@ func (f fields) id(name string) gift.ID {
 func (r *reader) guid(v value) gift.ID {
 	id, err := gift.ParseID(v.Value)
 	if err != nil {
-		r.problem(v, "This is not a GUID of the form 8-4-4-4-12 hexadecimal digits (and not all 0 or all f), as uuidgen makes them.")
+		r.problem(v, "This is not a GUID of the form 8-4-4-4-12 hexadecimal digits (and not all 0 or all f), as uuidgen "+
+			"makes them.")
 	}
 	return id
 }
@@ -112,7 +113,8 @@ func checkLine(s string, limit int) error {
 	return gift.CheckText(s, limit, false)
 }
 
-// prose reads a text of any number of lines; "": absent or refused. The line breaks that YAML's blocks end in are left out.
+// prose reads a text of any number of lines; "": absent or refused. The line breaks that YAML's blocks end in are left
+// out.
 func (f fields) prose(name string, limit int) string {
 	v, _, ok := f.scalar(name)
 	if !ok {
@@ -157,7 +159,8 @@ func (f fields) limit(name string, c gift.Currency) gift.Amount {
 	if !ok {
 		limit, has := gift.DefaultMaxGiftValue(c)
 		if !has && f.values[name].Node == nil {
-			f.add(f.values["currency"].Line, f.path(name), "Say the most that one gift may be worth: %s has no default. Write %s: and an amount in %s.", c.Code, name, c.Code)
+			f.add(f.values["currency"].Line, f.path(name),
+				"Say the most that one gift may be worth: %s has no default. Write %s: and an amount in %s.", c.Code, name, c.Code)
 		}
 		return limit
 	}
@@ -175,22 +178,26 @@ func (f fields) limit(name string, c gift.Currency) gift.Amount {
 	return amount
 }
 
-// limits reads the daily limits of an account or a key; what is absent is as in without. A key of several accounts has no currency.
+// limits reads the daily limits of an account or a key; what is absent is as in without. A key of several accounts has
+// no currency.
 func (f fields) limits(without gift.Limits, c *gift.Currency) gift.Limits {
 	l := without
 	v, ok := f.get("limits")
 	if !ok {
 		return l
 	}
-	m := f.fields(v, "issuedPerDay", "giftsPerDay", "redeemedPerDay", "messagesPerDay", "textsPerDay", "messagesPerContactPerDay")
-	for name, amount := range map[string]*gift.Amount{"issuedPerDay": &l.IssuedPerDay, "redeemedPerDay": &l.RedeemedPerDay} {
+	m := f.fields(v, "issuedPerDay", "giftsPerDay", "redeemedPerDay", "messagesPerDay", "textsPerDay",
+		"messagesPerContactPerDay")
+	for name, amount := range map[string]*gift.Amount{"issuedPerDay": &l.IssuedPerDay,
+		"redeemedPerDay": &l.RedeemedPerDay} {
 		if at, given := m.values[name]; given && c == nil {
 			f.problem(at, "A system key may send for accounts of several currencies; limit money in the account.")
 		} else if given {
 			*amount = m.limit(name, *c)
 		}
 	}
-	for name, n := range map[string]*int64{"giftsPerDay": &l.GiftsPerDay, "messagesPerDay": &l.MessagesPerDay, "textsPerDay": &l.TextsPerDay,
+	for name, n := range map[string]*int64{"giftsPerDay": &l.GiftsPerDay, "messagesPerDay": &l.MessagesPerDay,
+		"textsPerDay":              &l.TextsPerDay,
 		"messagesPerContactPerDay": &l.MessagesPerContactPerDay} {
 		if _, given := m.values[name]; given {
 			*n = m.perDay(name)
@@ -276,17 +283,20 @@ func (f fields) color(name string) string {
 	return strings.ToLower(v.Value)
 }
 
-// picture reads the picture that a field names, by its path from the set-up file. It must lie in the file's folder or below.
+// picture reads the picture that a field names, by its path from the set-up file. It must lie in the file's folder or
+// below.
 func (f fields) picture(name string, side int) (gift.Asset, bool) {
 	v, _, ok := f.scalar(name)
 	switch {
 	case !ok:
 		return gift.Asset{}, false
 	case f.folder == nil:
-		f.problem(v, "Pictures are read from beside the set-up file, and this set-up is not a file; give boon apply the file's name.")
+		f.problem(v, "Pictures are read from beside the set-up file, and this set-up is not a file; give boon apply the "+
+			"file's name.")
 		return gift.Asset{}, false
 	case !fs.ValidPath(v.Value):
-		f.problem(v, "This must be the path of a picture in the set-up file's folder or below it, such as pictures/logo.png, with plain slashes.")
+		f.problem(v, "This must be the path of a picture in the set-up file's folder or below it, such as "+
+			"pictures/logo.png, with plain slashes.")
 		return gift.Asset{}, false
 	}
 	file, err := readPicture(f.folder, v.Value)
@@ -335,7 +345,8 @@ func (f fields) jurisdiction(name string) string {
 func (f fields) countries(name string) []string {
 	members, ok := f.list(name)
 	if ok && len(members) == 0 && len(f.values[name].Content) == 0 {
-		f.problem(f.values[name], "An empty list means that nobody gets SMS; name countries, or leave the field out for the United States and Canada.")
+		f.problem(f.values[name], "An empty list means that nobody gets SMS; name countries, or leave the field out for "+
+			"the United States and Canada.")
 	}
 	var countries []string
 	for _, v := range members {
@@ -485,7 +496,8 @@ func (f fields) permission(v value, before gift.Permissions) gift.Permissions {
 func (f fields) items(name string) []gift.Item {
 	members, ok := f.list(name)
 	if ok && len(members) == 0 && len(f.values[name].Content) == 0 {
-		f.problem(f.values[name], "An empty list means that nothing is eligible; name items, or leave the field out for all of them.")
+		f.problem(f.values[name], "An empty list means that nothing is eligible; name items, or leave the field out for "+
+			"all of them.")
 	}
 	if len(members) > gift.MaxItems {
 		f.problem(f.values[name], "A promotion names at most %d items; this one names %d.", gift.MaxItems, len(members))
@@ -545,11 +557,13 @@ func (f fields) secret(name string) (gift.KeyHash, string) {
 	switch {
 	case gift.PublishedSecret(v.Value):
 		if !f.demo {
-			f.problem(v, "This secret is published with Boon's examples, for boon demo only: whoever has read them could use this key. Leave secret out, "+
+			f.problem(v, "This secret is published with Boon's examples, for boon demo only: whoever has read them could use "+
+				"this key. Leave secret out, "+
 				"and boon apply makes one.")
 		}
 	case !gift.ValidKey(v.Value) && !gift.StrongSecret(v.Value):
-		f.problem(v, "This secret could be guessed: it needs 128 random bits, such as 32 hexadecimal digits drawn at random. Leave secret out, and boon "+
+		f.problem(v, "This secret could be guessed: it needs 128 random bits, such as 32 hexadecimal digits drawn at "+
+			"random. Leave secret out, and boon "+
 			"apply makes one.")
 	}
 	hash := gift.HashKey(v.Value)

@@ -1,7 +1,7 @@
 // Package setup reads the set-up file and applies it, and makes and revokes API keys.
 //
-// A file is read into a tree, the tree into accounts and keys, and everything that is wrong with it is told at once, each
-// problem with its line. To apply a file is to compare it with the set-up there is, by a pure function, inside the
+// A file is read into a tree, the tree into accounts and keys, and everything that is wrong with it is told at once,
+// each problem with its line. To apply a file is to compare it with the set-up there is, by a pure function, inside the
 // transaction that saves the difference. A key's text leaves this package once, in the report of its making; what is
 // stored is its hash.
 //
@@ -18,8 +18,9 @@ import (
 type Store interface {
 	// Directory reads the whole set-up.
 	Directory(ctx context.Context) (*gift.Directory, error)
-	// Configure changes the set-up in one transaction: it hands the current one to change and saves what it returns, all or
-	// nothing. A running server sees it within 2 seconds. change may run again; when it fails or returns no change, nothing is written.
+	// Configure changes the set-up in one transaction: it hands the current one to change and saves what it returns, all
+	// or nothing. A running server sees it within 2 seconds. change may run again; when it fails or returns no change,
+	// nothing is written.
 	Configure(ctx context.Context, change func(current *gift.Directory, uses Uses) (Changes, error)) error
 }
 

@@ -46,8 +46,8 @@ func (s twice) Configure(ctx context.Context, change func(*gift.Directory, setup
 	})
 }
 
-// consistent checks what no sequence of files may break: every id names one thing, what is referred to is there, and among
-// the keys of one owner that are not revoked each name stands once.
+// consistent checks what no sequence of files may break: every id names one thing, what is referred to is there, and
+// among the keys of one owner that are not revoked each name stands once.
 func consistent(tb testing.TB, d *gift.Directory) {
 	tb.Helper()
 	ids, names := make(map[gift.ID]string), make(map[string]bool)

@@ -26,8 +26,8 @@ type value struct {
 	path string
 }
 
-// document reads the one YAML document of a file as a tree. What a set-up has no use for and can only be a mistake or an
-// attack is refused: anchors, aliases, tags, more than one document, deep nesting. ok is false after a problem.
+// document reads the one YAML document of a file as a tree. What a set-up has no use for and can only be a mistake or
+// an attack is refused: anchors, aliases, tags, more than one document, deep nesting. ok is false after a problem.
 func (r *reader) document(data []byte) (_ value, ok bool) {
 	if len(data) > maxFile {
 		r.add(0, "", "A set-up file may have at most %d MiB; this one has %d bytes.", maxFile>>20, len(data))
@@ -83,7 +83,8 @@ func (r *reader) plain(n *yaml.Node, depth int) {
 		r.add(n.Line, "", "Aliases (*%s) are not supported in a set-up file; write the value out.", short(n.Value))
 		return
 	case n.Anchor != "":
-		r.add(n.Line, "", "Anchors (&%s) are not supported in a set-up file; write the value out where it is needed.", short(n.Anchor))
+		r.add(n.Line, "", "Anchors (&%s) are not supported in a set-up file; write the value out where it is needed.",
+			short(n.Anchor))
 	case n.Style&yaml.TaggedStyle != 0:
 		r.add(n.Line, "", "Tags (%s) are not supported in a set-up file; leave it out.", short(n.Tag))
 	}
@@ -172,8 +173,8 @@ func (f fields) get(name string) (value, bool) {
 	return v, v.Node != nil
 }
 
-// scalar gives the text of a field exactly as it stands in the file, whatever YAML takes it for: 0042 stays 0042. plain tells
-// that it stands without quotes.
+// scalar gives the text of a field exactly as it stands in the file, whatever YAML takes it for: 0042 stays 0042. plain
+// tells that it stands without quotes.
 func (f fields) scalar(name string) (v value, plain, ok bool) {
 	if v, ok = f.get(name); !ok {
 		return v, false, false

@@ -24,7 +24,8 @@ func FuzzReports(f *testing.F) {
 		return base64.StdEncoding.EncodeToString(signature(token, "https://gifts.example.com"+path, form))
 	}
 	const form = "application/x-www-form-urlencoded"
-	for _, body := range []string{"MessageStatus=undelivered&ErrorCode=30003", "MessageStatus=delivered", "MessageStatus=FAILED&MessageStatus=sent", "%zz", "a=1;b=2", ""} {
+	for _, body := range []string{"MessageStatus=undelivered&ErrorCode=30003", "MessageStatus=delivered",
+		"MessageStatus=FAILED&MessageStatus=sent", "%zz", "a=1;b=2", ""} {
 		f.Add(path, form, body, sign(path, body))
 		f.Add(path+"?x=1", "multipart/form-data; boundary=x", body, "")
 	}
@@ -68,7 +69,8 @@ func FuzzAnswers(f *testing.F) {
 	}
 	c := NewCarrier(*a, "")
 	f.Fuzz(func(t *testing.T, code int, status, body, after string) {
-		answer := &http.Response{StatusCode: code, Status: status, Header: http.Header{"Retry-After": {after}}, Body: io.NopCloser(strings.NewReader(body))}
+		answer := &http.Response{StatusCode: code, Status: status, Header: http.Header{"Retry-After": {after}},
+			Body: io.NopCloser(strings.NewReader(body))}
 		if err := c.judge(answer, []byte(body)); err == nil || strings.Contains(err.Error(), token) {
 			t.Errorf("%d %q is judged %v", code, body, err)
 		}

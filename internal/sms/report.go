@@ -18,7 +18,8 @@ import (
 	"boon.example/internal/message"
 )
 
-// Pattern is where reports arrive. The ids name the message; that a report comes from Twilio is for its signature to show.
+// Pattern is where reports arrive. The ids name the message; that a report comes from Twilio is for its signature to
+// show.
 const Pattern = "POST /hooks/twilio/{account}/{gift}/{job}"
 
 func callbackPath(m *message.Message) string {
@@ -34,8 +35,8 @@ type Report struct {
 // maxReport bounds the body of a report, of which Twilio's have about a kilobyte.
 const maxReport = 16 << 10
 
-// Reports answers the reports of what became of messages. failed is told of those that did not arrive; when it returns an error, the
-// report is answered with a failure. A report may come many times.
+// Reports answers the reports of what became of messages. failed is told of those that did not arrive; when it returns
+// an error, the report is answered with a failure. A report may come many times.
 func (c *Carrier) Reports(failed func(context.Context, Report) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -80,8 +81,9 @@ func (c *Carrier) read(r *http.Request) (report Report, ok bool) {
 	return report, true
 }
 
-// signed checks the signature: HMAC-SHA1 with the auth token over the address that Twilio was given and the sorted members of the
-// form, in constant time. The address is made of what we know ourselves; a proxy may have changed what the request says.
+// signed checks the signature: HMAC-SHA1 with the auth token over the address that Twilio was given and the sorted
+// members of the form, in constant time. The address is made of what we know ourselves; a proxy may have changed what
+// the request says.
 func (c *Carrier) signed(r *http.Request) bool {
 	given, err := base64.StdEncoding.DecodeString(r.Header.Get("X-Twilio-Signature"))
 	if err != nil || c.callback == "" || len(r.Header.Values("X-Twilio-Signature")) != 1 {

@@ -25,18 +25,24 @@ const token = "t0ken-of-the-account"
 func TestParseAccount(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]Account{
-		"twilio://AC1:" + token + "@api.twilio.com?from=+14155550100":           {"AC1", token, "api.twilio.com", "+14155550100", false},
-		"twilio://AC1:" + token + "@api.twilio.com/?from=%2B14155550100":        {"AC1", token, "api.twilio.com", "+14155550100", false},
-		"twilio://AC1:" + token + "@127.0.0.1:99?from=+14155550100&insecure=1":  {"AC1", token, "127.0.0.1:99", "+14155550100", true},
-		"twilio://AC1:" + token + "@localhost:8443?insecure=1&from=+4915112345": {"AC1", token, "localhost:8443", "+4915112345", true},
+		"twilio://AC1:" + token + "@api.twilio.com?from=+14155550100": {"AC1", token, "api.twilio.com",
+			"+14155550100", false},
+		"twilio://AC1:" + token + "@api.twilio.com/?from=%2B14155550100": {"AC1", token, "api.twilio.com",
+			"+14155550100", false},
+		"twilio://AC1:" + token + "@127.0.0.1:99?from=+14155550100&insecure=1": {"AC1", token, "127.0.0.1:99",
+			"+14155550100", true},
+		"twilio://AC1:" + token + "@localhost:8443?insecure=1&from=+4915112345": {"AC1", token, "localhost:8443",
+			"+4915112345", true},
 	} {
 		if got, err := ParseAccount(address); err != nil || *got != want {
 			t.Errorf("%s: %+v, %v", address, got, err)
 		}
 	}
 	for _, bad := range []string{
-		"", "https://AC1:" + token + "@h?from=+14155550100", "twilio://AC1@h?from=+14155550100", "twilio://AC1:" + token + "@?from=+14155550100",
-		"twilio://AC1:" + token + "@h", "twilio://AC1:" + token + "@h?from=4155550100", "twilio://AC1:" + token + "@h?from=+1" + token,
+		"", "https://AC1:" + token + "@h?from=+14155550100", "twilio://AC1@h?from=+14155550100", "twilio://AC1:" + token +
+			"@?from=+14155550100",
+		"twilio://AC1:" + token + "@h", "twilio://AC1:" + token + "@h?from=4155550100", "twilio://AC1:" + token +
+			"@h?from=+1" + token,
 		"twilio://AC1:" + token + "@h?from=+14155550100&insecure=1", "twilio://AC1:" + token + "@h/2010?from=+14155550100",
 		"twilio://AC1:" + token + "@h?from=+14155550100&x=" + token, "twilio://AC1:%" + token + "@h?from=+14155550100",
 	} {
@@ -53,12 +59,14 @@ func twilio(t *testing.T, answer http.HandlerFunc) *Carrier {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sid, pass, _ := r.BasicAuth()
-		if r.Method != http.MethodPost || r.URL.Path != "/2010-04-01/Accounts/AC1/Messages.json" || sid != "AC1" || pass != token {
+		if r.Method != http.MethodPost || r.URL.Path != "/2010-04-01/Accounts/AC1/Messages.json" || sid != "AC1" ||
+			pass != token {
 			t.Errorf("asked %s %s as %s", r.Method, r.URL, sid)
 		}
 		answer(w, r)
 	}))
-	a, err := ParseAccount("twilio://AC1:" + token + "@" + strings.TrimPrefix(server.URL, "http://") + "?from=+14155550100&insecure=1")
+	a, err := ParseAccount("twilio://AC1:" + token + "@" + strings.TrimPrefix(server.URL, "http://") +
+		"?from=+14155550100&insecure=1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +76,8 @@ func twilio(t *testing.T, answer http.HandlerFunc) *Carrier {
 }
 
 var text = message.Message{
-	ID: gift.ID{7}, GiftID: gift.ID{8}, AccountID: gift.ID{9}, Method: gift.SMS, To: "+14155550132", Text: "Your gift & more: é + 100%",
+	ID: gift.ID{7}, GiftID: gift.ID{8}, AccountID: gift.ID{9}, Method: gift.SMS, To: "+14155550132", Text: "Your gift " +
+		"& more: é + 100%",
 }
 
 func TestCarry(t *testing.T) {
@@ -95,7 +104,8 @@ func TestAnswers(t *testing.T) {
 	says := func(status, code int, message string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
-			fmt.Fprintf(w, `{"code":%d,"message":%q,"more_info":"https://www.twilio.com/docs/errors/%d","status":%d}`, code, message, code, status)
+			fmt.Fprintf(w, `{"code":%d,"message":%q,"more_info":"https://www.twilio.com/docs/errors/%d","status":%d}`, code,
+				message, code, status)
 		}
 	}
 	hangUp := func(w http.ResponseWriter, r *http.Request) {
@@ -116,16 +126,18 @@ func TestAnswers(t *testing.T) {
 			w.Header().Set("Retry-After", "60")
 			says(429, 20429, "Too Many")(w, r)
 		}, "later 1m0s"},
-		"wrong token":     {says(401, 20003, "Authenticate: "+token), "unreachable"},
-		"broken":          {says(500, 20500, "Internal Server Error"), "unreachable"},
-		"a proxy's 502":   {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", http.StatusBadGateway) }, "unreachable"},
+		"wrong token": {says(401, 20003, "Authenticate: "+token), "unreachable"},
+		"broken":      {says(500, 20500, "Internal Server Error"), "unreachable"},
+		"a proxy's 502": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", http.StatusBadGateway) },
+			"unreachable"},
 		"no such account": {says(404, 20404, "not found"), "now"},
 		"moved": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://evil.example/", http.StatusFound)
 		}, "now"},
-		"400 of a stranger": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "bad", http.StatusBadRequest) }, "now"},
-		"answer lost":       {hangUp, "doubt"},
-		"no answer":         {func(w http.ResponseWriter, r *http.Request) { r.ParseForm(); <-r.Context().Done() }, "doubt"},
+		"400 of a stranger": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "bad", http.StatusBadRequest) },
+			"now"},
+		"answer lost": {hangUp, "doubt"},
+		"no answer":   {func(w http.ResponseWriter, r *http.Request) { r.ParseForm(); <-r.Context().Done() }, "doubt"},
 		"answer cut short": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			w.WriteHeader(http.StatusCreated)
@@ -178,7 +190,8 @@ func kind(err error) string {
 // TestSignature is the example of Twilio's documentation.
 func TestSignature(t *testing.T) {
 	t.Parallel()
-	form := url.Values{"CallSid": {"CA1234567890ABCDE"}, "Caller": {"+14158675310"}, "Digits": {"1234"}, "From": {"+14158675310"}, "To": {"+18005551212"}}
+	form := url.Values{"CallSid": {"CA1234567890ABCDE"}, "Caller": {"+14158675310"}, "Digits": {"1234"},
+		"From": {"+14158675310"}, "To": {"+18005551212"}}
 	got := base64.StdEncoding.EncodeToString(signature("12345", "https://example.com/myapp.php?foo=1&bar=2", form))
 	if want := "L/OH5YylLD5NRKLltdqwSvS0BnU="; got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -187,7 +200,8 @@ func TestSignature(t *testing.T) {
 
 func TestReports(t *testing.T) {
 	t.Parallel()
-	c := NewCarrier(Account{SID: "AC1", Token: token, Host: "api.twilio.com", From: "+14155550100"}, "https://gifts.example.com")
+	c := NewCarrier(Account{SID: "AC1", Token: token, Host: "api.twilio.com", From: "+14155550100"},
+		"https://gifts.example.com")
 	form := func(status string) url.Values {
 		return url.Values{"MessageSid": {"SM1"}, "MessageStatus": {status}, "ErrorCode": {"30003"}, "To": {text.To}}
 	}
@@ -209,7 +223,8 @@ func TestReports(t *testing.T) {
 		"unsigned":         {"", "", form("failed"), nil, 403, 0},
 		"of another form":  {"", sign(right, form("delivered")), form("failed"), nil, 403, 0},
 		"of another place": {"", sign(right+"x", form("failed")), form("failed"), nil, 403, 0},
-		"of plain http":    {"", sign(strings.Replace(right, "https", "http", 1), form("failed")), form("failed"), nil, 403, 0},
+		"of plain http": {"", sign(strings.Replace(right, "https", "http", 1), form("failed")), form("failed"), nil, 403,
+			0},
 		"cut short":        {"", sign(right, form("failed"))[:20], form("failed"), nil, 403, 0},
 		"no base64":        {"", "*", form("failed"), nil, 403, 0},
 		"with a query":     {"?x=1", sign(right+"?x=1", form("failed")), form("failed"), nil, 204, 1},
@@ -218,12 +233,14 @@ func TestReports(t *testing.T) {
 		told := 0
 		mux := http.NewServeMux()
 		mux.Handle(Pattern, c.Reports(func(_ context.Context, r Report) error {
-			if told++; r.AccountID != text.AccountID || r.GiftID != text.GiftID || r.JobID != text.ID || !strings.Contains(r.Words, "30003") {
+			if told++; r.AccountID != text.AccountID || r.GiftID != text.GiftID || r.JobID != text.ID ||
+				!strings.Contains(r.Words, "30003") {
 				t.Errorf("%s: told of %+v", name, r)
 			}
 			return tc.failed
 		}))
-		r := httptest.NewRequest(http.MethodPost, "http://10.0.0.1"+callbackPath(&text)+tc.path, strings.NewReader(tc.form.Encode()))
+		r := httptest.NewRequest(http.MethodPost, "http://10.0.0.1"+callbackPath(&text)+tc.path,
+			strings.NewReader(tc.form.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		if tc.signature != "" {
 			r.Header.Set("X-Twilio-Signature", tc.signature)

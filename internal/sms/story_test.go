@@ -15,7 +15,8 @@ import (
 	"boon.example/internal/gift"
 )
 
-// fickle is a gateway that does everything that gateways do, by lot. It knows a text by its recipient, who gets one only.
+// fickle is a gateway that does everything that gateways do, by lot. It knows a text by its recipient, who gets one
+// only.
 type fickle struct{ *deliverytest.Fickle }
 
 // Recipients whose numbers begin so are nobody's, or their gateway's queue is always full.
@@ -50,8 +51,8 @@ func (f fickle) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestEveryTextArrives: through a gateway that refuses, stalls and hangs up, each gift ends as decided. Each text was taken exactly once where
-// the answer was known, and at most twice where it was not.
+// TestEveryTextArrives: through a gateway that refuses, stalls and hangs up, each gift ends as decided. Each text was
+// taken exactly once where the answer was known, and at most twice where it was not.
 func TestEveryTextArrives(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -68,8 +69,12 @@ func TestEveryTextArrives(t *testing.T) {
 // serve runs the gateway until the test ends, and gives a carrier to it.
 func serve(t *testing.T, f *deliverytest.Fickle) *Carrier {
 	dial := f.Serve(t, &http.Server{Handler: fickle{f}, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)})
-	c := NewCarrier(Account{SID: "AC1", Token: token, Host: "localhost", From: "+14155550100", Plain: true}, "https://gifts.example.com")
-	c.client.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) { return dial() }
+	c := NewCarrier(Account{SID: "AC1", Token: token, Host: "localhost", From: "+14155550100", Plain: true},
+		"https://gifts.example.com")
+	c.client.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn,
+		error) {
+		return dial()
+	}
 	t.Cleanup(c.Close)
 	return c
 }

@@ -1,5 +1,5 @@
-// Package sms carries text messages to Twilio's Messages resource, or to whatever speaks like it, and hears from it what became of
-// them.
+// Package sms carries text messages to Twilio's Messages resource, or to whatever speaks like it, and hears from it
+// what became of them.
 //
 // It knows messages, not gifts, and retries nothing itself.
 package sms
@@ -36,8 +36,8 @@ const example = "write twilio://SID:TOKEN@api.twilio.com?from=+14155550100"
 
 var e164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
 
-// ParseAccount reads an address such as twilio://SID:TOKEN@api.twilio.com?from=+14155550100. Its errors never repeat what was given,
-// which holds a password.
+// ParseAccount reads an address such as twilio://SID:TOKEN@api.twilio.com?from=+14155550100. Its errors never repeat
+// what was given, which holds a password.
 func ParseAccount(s string) (*Account, error) {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -69,13 +69,16 @@ func ParseAccount(s string) (*Account, error) {
 		case name == "insecure" && values[0] == "1" && loopback(u.Hostname()):
 			a.Plain = true
 		case name == "insecure":
-			return nil, errors.New("insecure=1 is for a gateway on this machine itself only: the auth token would cross a network for everyone to read")
+			return nil, errors.New("insecure=1 is for a gateway on this machine itself only: the auth token would cross a " +
+				"network for everyone to read")
 		default:
-			return nil, fmt.Errorf("the SMS gateway's address has an option %q that does not exist; there are from and insecure", name)
+			return nil, fmt.Errorf("the SMS gateway's address has an option %q that does not exist; there are from and insecure",
+				name)
 		}
 	}
 	if !e164.MatchString(a.From) {
-		return nil, errors.New("the SMS gateway's address must name the number that messages come from, with + and country code: " + example)
+		return nil, errors.New("the SMS gateway's address must name the number that messages come from, with + and " +
+			"country code: " + example)
 	}
 	return a, nil
 }
@@ -99,17 +102,19 @@ const (
 	maxAnswer     = 64 << 10
 )
 
-// NewCarrier makes a carrier. publicURL is where Twilio finds this service, to report what became of a message; reports are asked for
-// only when that is not this machine itself, or the gateway is as well.
+// NewCarrier makes a carrier. publicURL is where Twilio finds this service, to report what became of a message; reports
+// are asked for only when that is not this machine itself, or the gateway is as well.
 func NewCarrier(a Account, publicURL string) *Carrier {
 	scheme := "https"
 	if a.Plain {
 		scheme = "http"
 	}
 	c := &Carrier{account: a, client: &http.Client{
-		Timeout:       answerTimeout,
-		Transport:     &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second, Proxy: http.ProxyFromEnvironment},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // our password goes to nobody else
+		Timeout: answerTimeout,
+		Transport: &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute,
+			TLSHandshakeTimeout: 10 * time.Second, Proxy: http.ProxyFromEnvironment},
+		// our password goes to nobody else
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	c.resource = scheme + "://" + a.Host + "/2010-04-01/Accounts/" + url.PathEscape(a.SID) + "/Messages.json"
 	if u, err := url.Parse(publicURL); err == nil && (!loopback(u.Hostname()) || a.Plain) {
@@ -168,12 +173,14 @@ type trouble struct {
 	Message string `json:"message"`
 }
 
-// forNow are the codes of a 4xx that a later attempt may not meet (https://www.twilio.com/docs/api/errors): too many requests,
-// a queue that is full, an account that is suspended or lacks its rights or money, a number to send from that is not ours (yet).
-var forNow = []int{20003, 20005, 20429, 21611, 14107, 30001, 30002, 63038, 20001, 21212, 21408, 21603, 21606, 21659, 21660}
+// forNow are the codes of a 4xx that a later attempt may not meet (https://www.twilio.com/docs/api/errors): too many
+// requests, a queue that is full, an account that is suspended or lacks its rights or money, a number to send from that
+// is not ours (yet).
+var forNow = []int{20003, 20005, 20429, 21611, 14107, 30001, 30002, 63038, 20001, 21212, 21408, 21603, 21606, 21659,
+	21660}
 
-// judge tells the answers apart. What is wrong with this message or its recipient is for good; what is wrong with the account, the
-// gateway or the moment is for now.
+// judge tells the answers apart. What is wrong with this message or its recipient is for good; what is wrong with the
+// account, the gateway or the moment is for now.
 func (c *Carrier) judge(answer *http.Response, body []byte) error {
 	var t trouble
 	_ = json.Unmarshal(body, &t) // it may be no JSON: then the status tells
@@ -186,7 +193,8 @@ func (c *Carrier) judge(answer *http.Response, body []byte) error {
 	switch {
 	case answer.StatusCode == http.StatusTooManyRequests || after > 0:
 		return &message.Later{Words: words, After: after}
-	case answer.StatusCode >= 500 || answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden && t.Code == 0:
+	case answer.StatusCode >= 500 || answer.StatusCode == http.StatusUnauthorized ||
+		answer.StatusCode == http.StatusForbidden && t.Code == 0:
 		return &message.Unreachable{Cause: errors.New(words)}
 	case answer.StatusCode == http.StatusBadRequest && t.Code != 0 && !slices.Contains(forNow, t.Code):
 		return &message.Refusal{Words: words}

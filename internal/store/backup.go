@@ -26,12 +26,13 @@ type BackupReport struct {
 	Totals  Totals // of all accounts, added up from the backup
 }
 
-// Backup writes a copy of a data folder's database, as it is at one moment, while others go on writing to it. Whatever was
-// committed before Backup was called is in it. to is a new file, or a folder, in which the file is named after now. Nothing is ever
-// overwritten; the file appears, with mode 0600 and on stable storage, only when it was read back and found whole. The
-// schema of the database is left as it is, and the key file stays where it is. One that is missing or another database's is refused:
-// who sets it aside beside this backup could restore nothing.
-func Backup(ctx context.Context, dir, to string, now time.Time, progress func(done, total int64)) (r BackupReport, err error) {
+// Backup writes a copy of a data folder's database, as it is at one moment, while others go on writing to it. Whatever
+// was committed before Backup was called is in it. to is a new file, or a folder, in which the file is named after now.
+// Nothing is ever overwritten; the file appears, with mode 0600 and on stable storage, only when it was read back and
+// found whole. The schema of the database is left as it is, and the key file stays where it is. One that is missing or
+// another database's is refused: who sets it aside beside this backup could restore nothing.
+func Backup(ctx context.Context, dir, to string, now time.Time, progress func(done, total int64)) (r BackupReport,
+	err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return r, fmt.Errorf("backing up: %w", err)
 	}
@@ -97,7 +98,8 @@ func backupName(to string, now time.Time) (string, error) {
 }
 
 // copyPages copies a database as it is in one reading transaction, page by page, and adds up its accounts in the same.
-func (s *Store) copyPages(ctx context.Context, to string, progress func(done, total int64)) (t totalsByAccount, err error) {
+func (s *Store) copyPages(ctx context.Context, to string, progress func(done, total int64)) (t totalsByAccount,
+	err error) {
 	const pages = 1024 // at a time, between which the caller is told and may stop
 	db, err := sql.Open("sqlite", sqliteDSN(s.place, "query_only(1)"))
 	if err != nil {
@@ -152,7 +154,8 @@ func (s *Store) leaveUnserved() {
 
 // checkBackup reads a backup as a restore would, and compares it with what it was made of.
 func checkBackup(ctx context.Context, file string, was totalsByAccount) (sum Totals, err error) {
-	dsn := url.URL{Scheme: "file", Path: file, RawQuery: "mode=ro&immutable=1&_pragma=query_only(1)&_pragma=temp_store(MEMORY)"}
+	dsn := url.URL{Scheme: "file", Path: file,
+		RawQuery: "mode=ro&immutable=1&_pragma=query_only(1)&_pragma=temp_store(MEMORY)"}
 	db, err := sql.Open("sqlite", dsn.String())
 	if err != nil {
 		return sum, fmt.Errorf("reading the backup: %w", err)
@@ -171,7 +174,8 @@ func checkBackup(ctx context.Context, file string, was totalsByAccount) (sum Tot
 		found = append(found, errors.New("its accounts do not add up to what those of the database do"))
 	}
 	if len(found) > 0 {
-		return sum, fmt.Errorf("the backup is not whole and was thrown away; look at the database with `boon verify`: %w", errors.Join(found...))
+		return sum, fmt.Errorf("the backup is not whole and was thrown away; look at the database with `boon verify`: %w",
+			errors.Join(found...))
 	}
 	for _, t := range is {
 		sum = sum.plus(t)

@@ -36,8 +36,8 @@ func verifyClean(t *testing.T, s *Store) ledger.Report {
 	return report
 }
 
-// TestBackupWhileServing backs up beside eight writers: what was acknowledged before the backup began is in it, and what
-// is in it adds up.
+// TestBackupWhileServing backs up beside eight writers: what was acknowledged before the backup began is in it, and
+// what is in it adds up.
 func TestBackupWhileServing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -82,8 +82,10 @@ func TestBackupWhileServing(t *testing.T) {
 				t.Errorf("%d redemptions are in the backup, and %d were acknowledged before it", taken, before[n])
 			}
 		}
-		if walked := verifyClean(t, restored); walked.Vouchers != report.Totals.Vouchers || walked.Entries != report.Totals.Entries {
-			t.Errorf("verify read %d gifts and %d entries, the backup reported %+v", walked.Vouchers, walked.Entries, report.Totals)
+		if walked := verifyClean(t, restored); walked.Vouchers != report.Totals.Vouchers ||
+			walked.Entries != report.Totals.Entries {
+			t.Errorf("verify read %d gifts and %d entries, the backup reported %+v", walked.Vouchers, walked.Entries,
+				report.Totals)
 		}
 	}
 	stop()
@@ -104,7 +106,8 @@ func TestBackupNeverOverwrites(t *testing.T) {
 	must(t, openDir(t, dir).Close())
 	file := filepath.Join(target, "mine")
 	must(t, os.WriteFile(file, []byte("precious"), 0o600))
-	if _, err := Backup(t.Context(), dir, file, noon, func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), "never overwrites") {
+	if _, err := Backup(t.Context(), dir, file, noon, func(int64, int64) {}); err == nil ||
+		!strings.Contains(err.Error(), "never overwrites") {
 		t.Errorf("%v, want a refusal", err)
 	}
 	for range 2 { // the second one would have the same name
@@ -140,7 +143,8 @@ func TestBackupRefusesDamage(t *testing.T) {
 			_, err := s.writer.Exec(damage)
 			must(t, err)
 			must(t, s.Close())
-			if _, err := Backup(t.Context(), dir, target, noon, func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := Backup(t.Context(), dir, target, noon, func(int64, int64) {}); err == nil ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want a sentence with %q", err, want)
 			}
 			if left, _ := os.ReadDir(target); len(left) > 0 {
@@ -165,7 +169,8 @@ func TestBackupEndsWhenToldTo(t *testing.T) {
 	issue(t, s, gift.ID{1}, 1)
 }
 
-// TestBackupRefusesAnotherKeyFile: a backup without the key file that belongs to it restores nothing, and its report names the key file.
+// TestBackupRefusesAnotherKeyFile: a backup without the key file that belongs to it restores nothing, and its report
+// names the key file.
 func TestBackupRefusesAnotherKeyFile(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -187,7 +192,8 @@ func TestBackupRefusesAnotherKeyFile(t *testing.T) {
 			must(t, s.Close())
 			must(t, os.Remove(s.KeyFile()))
 			must(t, test.change(s.KeyFile()))
-			if _, err := Backup(t.Context(), dir, target, noon, func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := Backup(t.Context(), dir, target, noon, func(int64, int64) {}); err == nil ||
+				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want a sentence with %q", err, test.want)
 			}
 			if left, _ := os.ReadDir(target); len(left) > 0 {

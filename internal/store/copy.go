@@ -30,8 +30,8 @@ type CopyReport struct {
 // copyBatch is how many rows go into one transaction of Copy.
 const copyBatch = 2000
 
-// unfinishedCopy is the key check of a database that is being copied into. No key opens it, and so nothing else opens the
-// database until the copy is complete and equal.
+// unfinishedCopy is the key check of a database that is being copied into. No key opens it, and so nothing else opens
+// the database until the copy is complete and equal.
 var unfinishedCopy = []byte("copy")
 
 // errUnfinished is what opening such a database fails with.
@@ -40,13 +40,15 @@ func (s *Store) errUnfinished() error {
 	if s.file != "" {
 		empty = "remove the file " + s.file
 	}
-	return fmt.Errorf("a boon copy into the database %s did not end, so that not all is there; %s, and give the boon copy command again",
+	return fmt.Errorf("a boon copy into the database %s did not end, so that not all is there; %s, and give the boon "+
+		"copy command again",
 		s.place, empty)
 }
 
-// Copy copies a whole installation into an empty database, row by row as it is: nothing is decrypted, and both use the same
-// key file, which is copied into a new data folder. The source must not be in use; while Copy runs, no one else can write to
-// it. At the end every row of both is read and compared. A destination that is not complete, or not equal, cannot be opened.
+// Copy copies a whole installation into an empty database, row by row as it is: nothing is decrypted, and both use the
+// same key file, which is copied into a new data folder. The source must not be in use; while Copy runs, no one else
+// can write to it. At the end every row of both is read and compared. A destination that is not complete, or not equal,
+// cannot be opened.
 func Copy(ctx context.Context, from, to Options, progress func(doing string, done, total int64)) (CopyReport, error) {
 	return copyInBatches(ctx, from, to, copyBatch, progress)
 }

@@ -18,14 +18,16 @@ import (
 	"boon.example/internal/store/pgtest"
 )
 
-// fillStore puts rows into every table: two accounts of n gifts each, with redemptions, reversals and spent keys, and one of
-// a single gift that has everything.
+// fillStore puts rows into every table: two accounts of n gifts each, with redemptions, reversals and spent keys, and
+// one of a single gift that has everything.
 func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 	t.Helper()
 	a, k := filled[gift.Account](t), filled[gift.Key](t)
 	k.Kind, k.AccountID = gift.AccountKey, a.ID
 	system := gift.Key{ID: newID(), Kind: gift.SystemKey, Name: "partner", Hash: gift.HashKey("partner"), CreatedAt: noon}
-	configure(t, s, gift.Changes{Accounts: []*gift.Account{&a}, Keys: []*gift.Key{&k, &system}, Assets: []gift.Asset{{AccountID: a.ID, Hash: gift.HashAsset([]byte("picture")), Kind: gift.PNG, Bytes: []byte("picture")}}})
+	configure(t, s, gift.Changes{Accounts: []*gift.Account{&a}, Keys: []*gift.Key{&k, &system},
+		Assets: []gift.Asset{{AccountID: a.ID, Hash: gift.HashAsset([]byte("picture")), Kind: gift.PNG,
+			Bytes: []byte("picture")}}})
 	gifts := append(issue(t, s, a.ID, n), issue(t, s, newID(), n)...)
 	addJobs(t, s, gifts[:3])
 	whole, first := newGift(newID())
@@ -39,12 +41,15 @@ func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 		redeem(t, s, &g.Voucher, 2)
 		key := ledger.RequestKey{AccountID: g.AccountID, Operation: ledger.RedeemGift, Key: fmt.Sprintf("Key-%d ~é", i)}
 		spent := ledger.RequestKey{AccountID: g.AccountID, Operation: ledger.RedeemGift, Key: fmt.Sprintf("key_%d", i)}
-		sent := ledger.Request{RequestKey: ledger.RequestKey{AccountID: g.AccountID, Operation: ledger.SendGift, Key: fmt.Sprintf("sent %d", i)},
+		sent := ledger.Request{RequestKey: ledger.RequestKey{AccountID: g.AccountID, Operation: ledger.SendGift,
+			Key: fmt.Sprintf("sent %d", i)},
 			Answer: ledger.Answer{Status: 201, Body: []byte("{}")}, At: noon}
 		if i%2 == 0 {
 			sent.Answer.Body, sent.Locations = longAnswer(2000+i), []gift.ID{newID()}
 		}
-		save(t, s, ledger.Changes{Requests: []ledger.Request{{RequestKey: key, Answer: ledger.Answer{Status: 200, Body: []byte(taken.ID.String())}, EntryID: taken.ID, At: noon}, {RequestKey: spent, Spent: true, At: noon}, sent}})
+		save(t, s, ledger.Changes{Requests: []ledger.Request{{RequestKey: key,
+			Answer: ledger.Answer{Status: 200,
+				Body: []byte(taken.ID.String())}, EntryID: taken.ID, At: noon}, {RequestKey: spent, Spent: true, At: noon}, sent}})
 		giveBack(t, s, g, taken)
 		must(t, s.NoteKeyUses(t.Context(), map[gift.ID]time.Time{k.ID: noon}))
 		_, _, err := s.TakeAnonymous(t.Context(), fmt.Sprintf("network %d", i), noon)
@@ -78,16 +83,19 @@ func giveBack(t *testing.T, s *Store, g *gift.Gift, taken gift.Entry) {
 func sendAgain(t *testing.T, s *Store, g *gift.Gift) {
 	t.Helper()
 	at := ref(&g.Voucher)
-	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{at}, Deliveries: []ledger.Ref{at}}, func(st *ledger.State) ledger.Changes {
-		before := st.Deliveries[at].Delivery
-		after, way, e, due, err := st.Vouchers[at].Resend(before, gift.Resend{Context: gift.Context{EntryID: newID(), Now: noon},
-			Caller: &gift.Caller{}, Method: gift.SMS, Contact: "4155550132"})
-		must(t, err)
-		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e},
-			Jobs:            []ledger.Job{{ID: e.ID, AccountID: g.AccountID, VoucherID: g.ID, Due: due}},
-			DeliveryChanges: []ledger.DeliveryChange{{AccountID: g.AccountID, VoucherID: g.ID, Delivery: way}},
-			Resends:         []ledger.Resent{{AccountID: g.AccountID, VoucherID: g.ID, Seq: e.Seq, ID: e.ID, At: e.At, Method: before.Method, Contact: before.Contact}}}
-	})
+	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{at}, Deliveries: []ledger.Ref{at}},
+		func(st *ledger.State) ledger.Changes {
+			before := st.Deliveries[at].Delivery
+			after, way, e, due, err := st.Vouchers[at].Resend(before, gift.Resend{Context: gift.Context{EntryID: newID(),
+				Now: noon},
+				Caller: &gift.Caller{}, Method: gift.SMS, Contact: "4155550132"})
+			must(t, err)
+			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e},
+				Jobs:            []ledger.Job{{ID: e.ID, AccountID: g.AccountID, VoucherID: g.ID, Due: due}},
+				DeliveryChanges: []ledger.DeliveryChange{{AccountID: g.AccountID, VoucherID: g.ID, Delivery: way}},
+				Resends: []ledger.Resent{{AccountID: g.AccountID, VoucherID: g.ID, Seq: e.Seq, ID: e.ID, At: e.At,
+					Method: before.Method, Contact: before.Contact}}}
+		})
 }
 
 func untold(string, int64, int64) {}
@@ -233,7 +241,8 @@ func TestCopyRefuses(t *testing.T) {
 			must(t, s.Close())
 		}, "holds data already"},
 		"other keys": {func(t *testing.T, _, to string) { must(t, openDir(t, to).Close()) }, "a key file of its own"},
-		"no source":  {func(t *testing.T, from, _ string) { must(t, os.Remove(filepath.Join(from, DatabaseName))) }, "no database"},
+		"no source": {func(t *testing.T, from, _ string) { must(t, os.Remove(filepath.Join(from, DatabaseName))) },
+			"no database"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -244,12 +253,14 @@ func TestCopyRefuses(t *testing.T) {
 				must(t, os.WriteFile(filepath.Join(dir, file), content, 0o600))
 			}
 			test.spoil(t, dir, to)
-			if _, err := Copy(t.Context(), Options{Dir: dir}, Options{Dir: to}, untold); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := Copy(t.Context(), Options{Dir: dir}, Options{Dir: to}, untold); err == nil ||
+				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want %q", err, test.want)
 			}
 		})
 	}
-	if _, err := Copy(t.Context(), Options{Dir: from}, Options{Dir: from + "/."}, untold); err == nil || !strings.Contains(err.Error(), "are the same") {
+	if _, err := Copy(t.Context(), Options{Dir: from}, Options{Dir: from + "/."}, untold); err == nil ||
+		!strings.Contains(err.Error(), "are the same") {
 		t.Errorf("onto itself: %v", err)
 	}
 }
@@ -259,7 +270,8 @@ func copyKey(t *testing.T, from, to string) {
 	must(t, shareKeyFile(from, to))
 }
 
-// TestCopyNotices: what is not the same on both sides when it was copied is found, and the destination cannot be opened.
+// TestCopyNotices: what is not the same on both sides when it was copied is found, and the destination cannot be
+// opened.
 func TestCopyNotices(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ change, want string }{

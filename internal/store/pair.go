@@ -21,10 +21,10 @@ import (
 	"boon.example/internal/durable"
 )
 
-// The embedded database and its write-ahead log are two files, and SQLite believes that they belong together: it would copy the log of one
-// database into another that was put in its place, and damage it. So every boon serve gives the database file a new number, its id, and notes
-// that in a third file. A log that lies beside a database with another id is refused, and so is a database whose service was killed
-// and whose log has gone.
+// The embedded database and its write-ahead log are two files, and SQLite believes that they belong together: it would
+// copy the log of one database into another that was put in its place, and damage it. So every boon serve gives the
+// database file a new number, its id, and notes that in a third file. A log that lies beside a database with another id
+// is refused, and so is a database whose service was killed and whose log has gone.
 
 // idName is what is appended to a database's name for the name of that file; logName for that of its log.
 const (
@@ -63,9 +63,10 @@ func (p *pairing) write(file string) error {
 	return durable.Replace(file+idName, append(text, '\n'))
 }
 
-// fileID is the id that a database file has, whatever its log says. SQLite reads it, since a file of our own that is opened and closed
-// would take away the locks that this process has on it. Without its log, a file may be half copied, after a power cut even shorter than it says
-// it is, which writable_schema has SQLite overlook, or without the start of its first page: then it has no id yet.
+// fileID is the id that a database file has, whatever its log says. SQLite reads it, since a file of our own that is
+// opened and closed would take away the locks that this process has on it. Without its log, a file may be half copied,
+// after a power cut even shorter than it says it is, which writable_schema has SQLite overlook, or without the start of
+// its first page: then it has no id yet.
 func fileID(ctx context.Context, file string) (id uint32, err error) {
 	dsn := url.URL{Scheme: "file", Path: file, RawQuery: "mode=ro&immutable=1&_pragma=writable_schema(1)"}
 	db, err := sql.Open("sqlite", dsn.String())
@@ -130,19 +131,24 @@ func mismatch(ctx context.Context, file string) (again bool, err error) {
 	there := err == nil
 	switch known := slices.Contains(p.IDs, id); {
 	case !known && there && info.Size() > 0:
-		return true, fmt.Errorf("the database %s and its log %s do not belong together: another database was put in the place of the one that the "+
-			"log was written for. To put a backup there, run `boon restore FILE --data %s`; else put back the database that was there",
+		return true, fmt.Errorf("the database %s and its log %s do not belong together: another database was put in the "+
+			"place of the one that the "+
+			"log was written for. To put a backup there, run `boon restore FILE --data %s`; else put back the database that "+
+			"was there",
 			file, file+logName, filepath.Dir(file))
 	case known && p.Serves && !there: // an empty one is what a disk left that had not synced it
-		return true, fmt.Errorf("the log %s is missing: the boon serve that used it last did not end by itself, and the newest redemptions were in that file. "+
-			"Put it back. If it is lost, or another program has copied it into the database, remove %s, and run `boon verify`, with --since "+
+		return true, fmt.Errorf("the log %s is missing: the boon serve that used it last did not end by itself, and the "+
+			"newest redemptions were in that file. "+
+			"Put it back. If it is lost, or another program has copied it into the database, remove %s, and run `boon "+
+			"verify`, with --since "+
 			"and the last checkpoint", file+logName, file+idName)
 	}
 	return false, nil
 }
 
-// notePair notes which ids the database file may have, within a transaction, so that no other process does so at the same time. One that
-// is to be given is noted before the database has it. What was noted before stays, unless the file can have none of it any more.
+// notePair notes which ids the database file may have, within a transaction, so that no other process does so at the
+// same time. One that is to be given is noted before the database has it. What was noted before stays, unless the file
+// can have none of it any more.
 func (s *Store) notePair(ctx context.Context, tx *sql.Tx, serves, synced bool, more ...uint32) error {
 	ids := more
 	if p, err := readPairing(s.file); err == nil && p != nil && !synced {
@@ -191,9 +197,9 @@ func (s *Store) pair(ctx context.Context) error {
 	return nil
 }
 
-// noteServing copies the id into the database file, where it may still be in the log only, and notes that a service has it open. There is a
-// log then, synced with its name when the id was committed. SQLite syncs the database file only when it has copied all of the log: until
-// then, a power cut may give back an id that the file had before.
+// noteServing copies the id into the database file, where it may still be in the log only, and notes that a service has
+// it open. There is a log then, synced with its name when the id was committed. SQLite syncs the database file only
+// when it has copied all of the log: until then, a power cut may give back an id that the file had before.
 func (s *Store) noteServing(ctx context.Context) error {
 	id, err := readID(ctx, s.writer)
 	if err != nil {
@@ -213,8 +219,9 @@ func (s *Store) noteServing(ctx context.Context) error {
 	})
 }
 
-// leave notes that the files may be closed, after which there need not be a log. Another service that has them open notes that it has. Where
-// that cannot be noted, on a full disk, nothing stays noted: the next start must not ask for a log that an orderly end took away.
+// leave notes that the files may be closed, after which there need not be a log. Another service that has them open
+// notes that it has. Where that cannot be noted, on a full disk, nothing stays noted: the next start must not ask for a
+// log that an orderly end took away.
 func (s *Store) leave(ctx context.Context) error {
 	p, err := readPairing(s.file)
 	if err != nil || p == nil || !p.Serves || s.broken.Load() != nil {
@@ -229,9 +236,10 @@ func (s *Store) leave(ctx context.Context) error {
 // openedFiles are the files that were opened, to be told from others of their names.
 type openedFiles struct{ database, log fs.FileInfo }
 
-// CheckFiles finds out whether the files of the embedded database are still the ones that this service opened. Once they are not, nothing
-// is written any more, for it would be lost: a log that was deleted, or whose database was replaced, is found by nobody after this process. What
-// a deleted log held is copied into the database first, so that nothing that was answered is lost.
+// CheckFiles finds out whether the files of the embedded database are still the ones that this service opened. Once
+// they are not, nothing is written any more, for it would be lost: a log that was deleted, or whose database was
+// replaced, is found by nobody after this process. What a deleted log held is copied into the database first, so that
+// nothing that was answered is lost.
 func (s *Store) CheckFiles(ctx context.Context) error {
 	if !s.serves {
 		return nil
@@ -256,7 +264,8 @@ func (s *Store) CheckFiles(ctx context.Context) error {
 }
 
 func (s *Store) checkDatabaseFile(ctx context.Context) error {
-	errReplaced := fmt.Errorf("the database %s was replaced or removed while it is in use; nothing more is written. Stop boon serve, and put back "+
+	errReplaced := fmt.Errorf("the database %s was replaced or removed while it is in use; nothing more is written. "+
+		"Stop boon serve, and put back "+
 		"what was there, or a backup with `boon restore`", s.file)
 	err := patiently(func() (again bool, err error) {
 		info, err := os.Stat(s.file)
@@ -291,7 +300,8 @@ func (s *Store) checkLogFile(ctx context.Context) error {
 	_ = s.breakOff(gone) // what it returns is told below
 	// Who was writing then is done when the writer's connection is free.
 	if _, left, err := s.checkpoints.pages(ctx, s.writer, "FULL"); err != nil || left > 0 {
-		return s.breakOff(fmt.Errorf("%w, and what was in it could not be copied into the database (%d pages, %v): do not stop boon serve before "+
+		return s.breakOff(fmt.Errorf("%w, and what was in it could not be copied into the database (%d pages, %v): do not "+
+			"stop boon serve before "+
 			"you have a backup made by `boon backup`", gone, left, err))
 	}
 	if p, err := readPairing(s.file); err == nil && p != nil {

@@ -11,8 +11,8 @@ import (
 	"boon.example/internal/sealed"
 )
 
-// killed is a data folder as a service leaves it that is killed: its newest redemptions are in the log only. ages are copies of its database
-// file: before the service began, as a plain copy and as a backup.
+// killed is a data folder as a service leaves it that is killed: its newest redemptions are in the log only. ages are
+// copies of its database file: before the service began, as a plain copy and as a backup.
 func killed(t *testing.T) (dir string, g gift.Gift, plain, backup string) {
 	t.Helper()
 	live := t.TempDir()
@@ -35,8 +35,8 @@ func killed(t *testing.T) (dir string, g gift.Gift, plain, backup string) {
 	return dir, g, plain, r.File
 }
 
-// TestStartRefusesWhatDoesNotBelongTogether: every way to open a data folder refuses a log beside another database, and a database whose log has
-// gone, and says what to do.
+// TestStartRefusesWhatDoesNotBelongTogether: every way to open a data folder refuses a log beside another database, and
+// a database whose log has gone, and says what to do.
 func TestStartRefusesWhatDoesNotBelongTogether(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -44,11 +44,14 @@ func TestStartRefusesWhatDoesNotBelongTogether(t *testing.T) {
 		want  string // in the refusal; "": it opens
 		left  gift.Amount
 	}{
-		"nothing":                        {func(string, string, string) error { return nil }, "", 9_900},
-		"an older copy over it":          {func(dir, plain, _ string) error { return replace(plain, dir) }, "boon restore FILE", 0},
-		"a backup over it":               {func(dir, _, backup string) error { return replace(backup, dir) }, "boon restore FILE", 0},
-		"a backup over it, the log gone": {func(dir, _, backup string) error { removeLog(dir); return replace(backup, dir) }, "", 10_000},
-		"the log gone":                   {func(dir, _, _ string) error { return removeLog(dir) }, "is missing", 0},
+		"nothing": {func(string, string, string) error { return nil }, "", 9_900},
+		"an older copy over it": {func(dir, plain, _ string) error { return replace(plain, dir) },
+			"boon restore FILE", 0},
+		"a backup over it": {func(dir, _, backup string) error { return replace(backup, dir) },
+			"boon restore FILE", 0},
+		"a backup over it, the log gone": {func(dir, _, backup string) error { removeLog(dir); return replace(backup, dir) },
+			"", 10_000},
+		"the log gone": {func(dir, _, _ string) error { return removeLog(dir) }, "is missing", 0},
 		"the log empty, as of a disk that had not synced it": {func(dir, _, _ string) error {
 			return os.Truncate(filepath.Join(dir, DatabaseName+logName), 0)
 		}, "", 10_000},
@@ -89,7 +92,8 @@ func TestStartRefusesWhatDoesNotBelongTogether(t *testing.T) {
 	}
 }
 
-// TestStartAfterPowerCut: a database file that a power cut left half copied is shorter than its first page says, but whole with its log. It opens.
+// TestStartAfterPowerCut: a database file that a power cut left half copied is shorter than its first page says, but
+// whole with its log. It opens.
 func TestStartAfterPowerCut(t *testing.T) {
 	t.Parallel()
 	live, dir := t.TempDir(), t.TempDir()
@@ -127,8 +131,8 @@ func TestStartAfterPowerCut(t *testing.T) {
 	verifyClean(t, after)
 }
 
-// TestIDsStayNotedUntilSynced: while the database file's new id may be in the log only, or not be on stable storage yet, the file
-// may come back with the id that it had before, and opens with its log.
+// TestIDsStayNotedUntilSynced: while the database file's new id may be in the log only, or not be on stable storage
+// yet, the file may come back with the id that it had before, and opens with its log.
 func TestIDsStayNotedUntilSynced(t *testing.T) {
 	t.Parallel()
 	live := t.TempDir()
@@ -141,7 +145,8 @@ func TestIDsStayNotedUntilSynced(t *testing.T) {
 	copyFile(t, file, before)
 
 	reader := openDir(t, live)
-	tx, err := reader.readers.BeginTx(t.Context(), reader.dialect.snapshot) // as long as it reads, the log is not copied into the file
+	// as long as it reads, the log is not copied into the file
+	tx, err := reader.readers.BeginTx(t.Context(), reader.dialect.snapshot)
 	must(t, err)
 	var vouchers int
 	must(t, tx.QueryRow(`SELECT count(*) FROM voucher`).Scan(&vouchers))
@@ -239,8 +244,8 @@ func TestOrderlyEndsLeaveNothingToRefuse(t *testing.T) {
 	must(t, open(true).Close())
 }
 
-// TestFilesTakenAwayWhileServing: a deleted log or a replaced database is noticed; from then on nothing is written, and of what was
-// answered before nothing is lost.
+// TestFilesTakenAwayWhileServing: a deleted log or a replaced database is noticed; from then on nothing is written, and
+// of what was answered before nothing is lost.
 func TestFilesTakenAwayWhileServing(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -252,9 +257,11 @@ func TestFilesTakenAwayWhileServing(t *testing.T) {
 		"the log replaced": {func(dir string) error {
 			return errorsOf(removeLog(dir), os.WriteFile(filepath.Join(dir, DatabaseName+logName), nil, 0o600))
 		}, "was deleted or replaced", true},
-		"the database removed": {func(dir string) error { return os.Remove(filepath.Join(dir, DatabaseName)) }, "was replaced or removed", false},
+		"the database removed": {func(dir string) error { return os.Remove(filepath.Join(dir, DatabaseName)) },
+			"was replaced or removed", false},
 		"another database moved in": {func(dir string) error {
-			return errorsOf(os.WriteFile(filepath.Join(dir, "x"), make([]byte, 4096), 0o600), os.Rename(filepath.Join(dir, "x"), filepath.Join(dir, DatabaseName)))
+			return errorsOf(os.WriteFile(filepath.Join(dir, "x"), make([]byte, 4096), 0o600),
+				os.Rename(filepath.Join(dir, "x"), filepath.Join(dir, DatabaseName)))
 		}, "was replaced or removed", false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -26,10 +26,12 @@ type RestoreReport struct {
 	Newest time.Time // when the newest entry was made
 }
 
-// Restore puts a backup in the place of a data folder's database. The folder must have the key file, and nobody may have the database open.
-// The backup is copied, brought up to date and verified beside it; only when everything holds is the old database put aside, with its log,
-// under a name of its own, and the new one takes its place. Whatever fails before leaves the folder as it was.
-func Restore(ctx context.Context, backup, dir string, now time.Time, progress func(done, total int64)) (r RestoreReport, err error) {
+// Restore puts a backup in the place of a data folder's database. The folder must have the key file, and nobody may
+// have the database open. The backup is copied, brought up to date and verified beside it; only when everything holds
+// is the old database put aside, with its log, under a name of its own, and the new one takes its place. Whatever fails
+// before leaves the folder as it was.
+func Restore(ctx context.Context, backup, dir string, now time.Time, progress func(done, total int64)) (r RestoreReport,
+	err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return r, fmt.Errorf("restoring: %w", err)
 	}
@@ -74,10 +76,12 @@ func restorable(backup, database string) error {
 		return fmt.Errorf("%s is the database that is there; name a backup", backup)
 	}
 	if log, err := os.Stat(backup + logName); err == nil && log.Size() > 0 {
-		return fmt.Errorf("%s has a log beside it, so that it is no backup but a database that was not closed; make a backup of it with `boon backup`", backup)
+		return fmt.Errorf("%s has a log beside it, so that it is no backup but a database that was not closed; make a "+
+			"backup of it with `boon backup`", backup)
 	}
 	if _, err := os.Stat(filepath.Join(filepath.Dir(database), sealed.FileName)); err != nil {
-		return fmt.Errorf("without its key file no code in the backup can be read; put it into the data folder first, with mode 0600: %w", err)
+		return fmt.Errorf("without its key file no code in the backup can be read; put it into the data folder first, "+
+			"with mode 0600: %w", err)
 	}
 	return nil
 }

@@ -56,7 +56,8 @@ func read(name string) []byte {
 	return b
 }
 
-// style serves the style sheet, the script, the icon, and for each accent colour a sheet that names it: pages carry no inline style.
+// style serves the style sheet, the script, the icon, and for each accent colour a sheet that names it: pages carry no
+// inline style.
 func (s *site) style(w http.ResponseWriter, r *http.Request) {
 	const css = "text/css; charset=utf-8"
 	switch file := r.PathValue("file"); {

@@ -28,7 +28,8 @@ type giftPage struct {
 // maxHistory is how many entries of a gift's history are looked at for its uses, the newest.
 const maxHistory = 100
 
-// find finds the gift that the path names. A token that is malformed and one that is unknown look the same from outside.
+// find finds the gift that the path names. A token that is malformed and one that is unknown look the same from
+// outside.
 func (s *site) find(r *http.Request) (gift.Gift, *gift.Account, error) {
 	text := r.PathValue("token")
 	token, err := gift.ParseToken(text)
@@ -66,7 +67,8 @@ func (s *site) gift(r *http.Request) (page, error) {
 		if err != nil {
 			return page{}, fmt.Errorf("drawing the QR code of gift %s: %w", g.ID, err)
 		}
-		v.QR = template.HTML(code.SVG("QR code of this gift, to be scanned at the till")) //nolint:gosec // made of digits and a constant
+		// nolint:gosec // made of digits and a constant
+		v.QR = template.HTML(code.SVG("QR code of this gift, to be scanned at the till"))
 		v.papers(r.URL.EscapedPath()+printPath, print.PaperFor(account, g.LocationID))
 	}
 	return page{

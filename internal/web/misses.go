@@ -12,9 +12,9 @@ import (
 	"boon.example/internal/ratelimit"
 )
 
-// misses counts, for each client network, requests for gifts that there are not. A token has 128 random bits and cannot be guessed: this
-// is for the peace of the log and the database. So it is kept in memory, and whoever holds the address of a gift is let through, however
-// many strangers share their network.
+// misses counts, for each client network, requests for gifts that there are not. A token has 128 random bits and cannot
+// be guessed: this is for the peace of the log and the database. So it is kept in memory, and whoever holds the address
+// of a gift is let through, however many strangers share their network.
 type misses struct {
 	mu      sync.Mutex
 	buckets map[string]ratelimit.Bucket

@@ -21,15 +21,16 @@ import (
 
 const (
 	perPage = 25
-	// scanned is how many messages are looked at for one page of a search. They are sealed at rest, so that only opening one tells what
-	// it says.
+	// scanned is how many messages are looked at for one page of a search. They are sealed at rest, so that only opening
+	// one tells what it says.
 	scanned   = 2_000
 	scanBatch = 100
 	maxQuery  = 200
 )
 
 // kinds are what the outbox can be narrowed down to. A printed gift has no message: it is listed with its PDF.
-var kinds = []struct{ Value, Name string }{{"", "E-mail and SMS"}, {"email", "E-mail"}, {"sms", "SMS"}, {"print", "Printed gifts"}}
+var kinds = []struct{ Value, Name string }{{"", "E-mail and SMS"}, {"email", "E-mail"}, {"sms", "SMS"},
+	{"print", "Printed gifts"}}
 
 // outboxPage is one page of the list.
 type outboxPage struct {
@@ -89,7 +90,8 @@ func (s *site) outbox(r *http.Request) (page, error) {
 	return page{Title: "Outbox", Main: p, tmpl: tmplOutbox, forms: true}, nil
 }
 
-// messages fills a page with the messages before one that are asked for. last is where the next page begins; zero: there is none.
+// messages fills a page with the messages before one that are asked for. last is where the next page begins; zero:
+// there is none.
 func (s *site) messages(ctx context.Context, p *outboxPage, before gift.ID) (last gift.ID, _ error) {
 	for looked := 0; looked < scanned; looked += scanBatch {
 		batch, err := s.Messages.Messages(ctx, before, scanBatch)
@@ -98,7 +100,8 @@ func (s *site) messages(ctx context.Context, p *outboxPage, before gift.ID) (las
 		}
 		for i := range batch {
 			m := &batch[i]
-			item := outboxItem{Path: "/outbox/" + m.ID.String(), Kind: "E-mail", To: m.To, From: m.FromName, About: m.Subject, At: m.At}
+			item := outboxItem{Path: "/outbox/" + m.ID.String(), Kind: "E-mail", To: m.To, From: m.FromName, About: m.Subject,
+				At: m.At}
 			if m.Method == gift.SMS {
 				item.Kind, item.About = "SMS", m.Text
 			}
@@ -144,7 +147,8 @@ func (s *site) printedGifts(ctx context.Context, p *outboxPage, before gift.ID) 
 			}
 			batch = append(batch, gifts...)
 		}
-		slices.SortFunc(batch, func(a, b gift.Gift) int { return cmp.Compare(b.ID.String(), a.ID.String()) }) // ids tell the time
+		// ids tell the time
+		slices.SortFunc(batch, func(a, b gift.Gift) int { return cmp.Compare(b.ID.String(), a.ID.String()) })
 		whole := len(batch) < scanBatch
 		for i := range batch[:min(scanBatch, len(batch))] {
 			g := &batch[i]
@@ -248,9 +252,10 @@ func (s *site) message(r *http.Request) (page, error) {
 	return page{Title: title, Main: main, tmpl: tmplMessage, frames: true}, nil
 }
 
-// mailPolicy is that of a mail's own HTML: it may bring its styles along, as mails must, and is locked into a sandbox from which
-// only links lead out, each into a page of its own.
-const mailPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; " +
+// mailPolicy is that of a mail's own HTML: it may bring its styles along, as mails must, and is locked into a sandbox
+// from which only links lead out, each into a page of its own.
+const mailPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action " +
+	"'none'; frame-ancestors 'self'; " +
 	"sandbox allow-popups allow-popups-to-escape-sandbox"
 
 // messageHTML is the HTML of one mail, for the frame in its page.
@@ -263,7 +268,8 @@ func (s *site) messageHTML(w http.ResponseWriter, r *http.Request) {
 	// What a mail carries along as an attachment, a frame can only be given within its text.
 	text := m.HTML
 	embed := func(contentID, kind string, b []byte) {
-		text = strings.ReplaceAll(text, `"cid:`+contentID+`"`, `"data:`+kind+";base64,"+base64.StdEncoding.EncodeToString(b)+`"`)
+		text = strings.ReplaceAll(text, `"cid:`+contentID+`"`,
+			`"data:`+kind+";base64,"+base64.StdEncoding.EncodeToString(b)+`"`)
 	}
 	embed(message.QRContentID, "image/png", m.QR)
 	for i := range m.Pictures {

@@ -21,8 +21,10 @@ func full(t *testing.T, n int) *shelf {
 	s := &shelf{gifts: map[string]gift.Gift{}}
 	for i := range n {
 		m := message.Message{
-			ID: gift.ID{1, byte(i >> 8), byte(i)}, Method: gift.Email, To: fmt.Sprintf("guest%d@example.com", i), FromName: "Harbor Coffee",
-			Subject: fmt.Sprintf("A gift for you from Ben, #%d#", i), Text: fmt.Sprintf("#%d is the number", i), HTML: "<p>x</p>",
+			ID: gift.ID{1, byte(i >> 8), byte(i)}, Method: gift.Email, To: fmt.Sprintf("guest%d@example.com",
+				i), FromName: "Harbor Coffee",
+			Subject: fmt.Sprintf("A gift for you from Ben, #%d#", i), Text: fmt.Sprintf("#%d is the number",
+				i), HTML: "<p>x</p>",
 			At: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(-time.Duration(i) * time.Minute),
 		}
 		if i%3 == 0 {
@@ -34,7 +36,8 @@ func full(t *testing.T, n int) *shelf {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.ID, g.Card.Token, g.Card.Method, g.Card.Recipient = gift.ID{9, byte(i >> 8), byte(i)}, other, gift.Printed, fmt.Sprintf("Guest #%d#", i)
+		g.ID, g.Card.Token, g.Card.Method, g.Card.Recipient = gift.ID{9, byte(i >> 8),
+			byte(i)}, other, gift.Printed, fmt.Sprintf("Guest #%d#", i)
 		s.gifts[other.Reveal()] = g
 	}
 	return s
@@ -77,13 +80,16 @@ func TestOutboxPages(t *testing.T) {
 		items, pages int
 		is           func(i int) bool
 	}{
-		"":                                {n, 6, func(int) bool { return true }},
-		"?kind=sms":                       {44, 2, func(i int) bool { return i%3 == 0 }},
-		"?kind=email":                     {86, 4, func(i int) bool { return i%3 != 0 }},
-		"?kind=nonsense&before=x":         {n, 6, func(int) bool { return true }},
-		"?q=GUEST12%40example":            {1, 1, func(i int) bool { return i == 12 }},
-		"?q=harbor+%235%23":               {1, 1, func(i int) bool { return i == 5 }},
-		"?q=number+%237&kind=email":       {8, 1, func(i int) bool { return i%3 != 0 && strings.HasPrefix(fmt.Sprint(i), "7") }},
+		"":                        {n, 6, func(int) bool { return true }},
+		"?kind=sms":               {44, 2, func(i int) bool { return i%3 == 0 }},
+		"?kind=email":             {86, 4, func(i int) bool { return i%3 != 0 }},
+		"?kind=nonsense&before=x": {n, 6, func(int) bool { return true }},
+		"?q=GUEST12%40example":    {1, 1, func(i int) bool { return i == 12 }},
+		"?q=harbor+%235%23":       {1, 1, func(i int) bool { return i == 5 }},
+		"?q=number+%237&kind=email": {8, 1, func(i int) bool {
+			return i%3 != 0 &&
+				strings.HasPrefix(fmt.Sprint(i), "7")
+		}},
 		"?q=nobody":                       {0, 1, nil},
 		"?before=" + gift.ID{99}.String(): {n, 6, func(int) bool { return true }},
 	} {
@@ -105,7 +111,8 @@ func TestOutboxPages(t *testing.T) {
 	if got, _ := s.walk(t, "/outbox?kind=print&q=guest+%2317%23"); len(got) != 1 {
 		t.Errorf("search finds %d printed gifts", len(got))
 	}
-	if _, _, body := s.get(t, "/outbox?kind=print"); !strings.Contains(body, `href="/g/`+strings.Repeat("0", 19)+`129/print.pdf">PDF</a>`) {
+	if _, _, body := s.get(t, "/outbox?kind=print"); !strings.Contains(body,
+		`href="/g/`+strings.Repeat("0", 19)+`129/print.pdf">PDF</a>`) {
 		t.Error("a printed gift has no link to its PDF")
 	}
 }
@@ -115,7 +122,8 @@ func TestOutboxSearchIsBounded(t *testing.T) {
 	t.Parallel()
 	s := full(t, 0)
 	for i := range scanned + 50 {
-		s.messages = append(s.messages, message.Message{ID: gift.ID{1, byte(i >> 8), byte(i)}, Method: gift.SMS, To: "+14155550132"})
+		s.messages = append(s.messages, message.Message{ID: gift.ID{1, byte(i >> 8), byte(i)}, Method: gift.SMS,
+			To: "+14155550132"})
 	}
 	s.messages[scanned+40].To = "+14155550199"
 	_, _, body := s.get(t, "/outbox?q=0199")
@@ -141,11 +149,13 @@ func TestMessagePictures(t *testing.T) {
 		t.Errorf("the frame holds %s", body)
 	}
 	csp := header.Get("Content-Security-Policy")
-	if !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "sandbox") || strings.Contains(csp, "allow-scripts") || strings.Contains(csp, "allow-same-origin") {
+	if !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "sandbox") ||
+		strings.Contains(csp, "allow-scripts") || strings.Contains(csp, "allow-same-origin") {
 		t.Errorf("policy %q", csp)
 	}
 	_, header, body = s.get(t, "/outbox/"+m.ID.String()+"/mail.eml")
-	if header.Get("Content-Type") != "message/rfc822" || !strings.HasPrefix(header.Get("Content-Disposition"), "attachment") || !strings.HasPrefix(body, "Subject: ") {
+	if header.Get("Content-Type") != "message/rfc822" || !strings.HasPrefix(header.Get("Content-Disposition"),
+		"attachment") || !strings.HasPrefix(body, "Subject: ") {
 		t.Errorf("source %v: %s", header, body)
 	}
 	if _, _, body = s.get(t, "/outbox/"+m.ID.String()); !strings.Contains(body, "Message-ID: &lt;"+m.ID.String()) {

@@ -68,7 +68,8 @@ func (s *site) order(r *http.Request) ([]gift.Gift, *gift.Account, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("finding an order by its sheet: %w", err)
 	}
-	gifts, err := s.Gifts.Gifts(r.Context(), gift.Filter{AccountID: accountID, OrderID: orderID, Limit: gift.MaxRecipients})
+	gifts, err := s.Gifts.Gifts(r.Context(), gift.Filter{AccountID: accountID, OrderID: orderID,
+		Limit: gift.MaxRecipients})
 	if err != nil {
 		return nil, nil, fmt.Errorf("finding the gifts of an order: %w", err)
 	}
@@ -82,7 +83,8 @@ func (s *site) order(r *http.Request) ([]gift.Gift, *gift.Account, error) {
 }
 
 // pdf sends what draw makes, on the paper that the query names, else on the account's.
-func (s *site) pdf(w http.ResponseWriter, r *http.Request, a *gift.Account, location gift.ID, draw func(print.Paper) ([]byte, error)) {
+func (s *site) pdf(w http.ResponseWriter, r *http.Request, a *gift.Account, location gift.ID,
+	draw func(print.Paper) ([]byte, error)) {
 	paper, ok := print.ParsePaper(r.URL.Query().Get("paper"))
 	if !ok {
 		paper = print.PaperFor(a, location)
@@ -106,7 +108,8 @@ func (s *site) pdf(w http.ResponseWriter, r *http.Request, a *gift.Account, loca
 }
 
 // card is a gift as it is printed. pictures holds those that were read before.
-func (s *site) card(ctx context.Context, g *gift.Gift, a *gift.Account, pictures map[gift.AssetHash]*print.Picture) (c print.Card, err error) {
+func (s *site) card(ctx context.Context, g *gift.Gift, a *gift.Account,
+	pictures map[gift.AssetHash]*print.Picture) (c print.Card, err error) {
 	c = print.Card{View: card.New(g, a, time.Now()), URL: card.GiftURL(s.PublicURL, g.Card.Token), Made: g.CreatedAt}
 	if c.Logo, err = s.picture(ctx, c.View.Logo, pictures); err == nil {
 		c.Picture, err = s.picture(ctx, c.View.Picture, pictures)
@@ -114,7 +117,8 @@ func (s *site) card(ctx context.Context, g *gift.Gift, a *gift.Account, pictures
 	return c, err
 }
 
-func (s *site) picture(ctx context.Context, hash gift.AssetHash, known map[gift.AssetHash]*print.Picture) (*print.Picture, error) {
+func (s *site) picture(ctx context.Context, hash gift.AssetHash,
+	known map[gift.AssetHash]*print.Picture) (*print.Picture, error) {
 	if p := known[hash]; p != nil || hash.IsZero() {
 		return p, nil
 	}
@@ -126,7 +130,8 @@ func (s *site) picture(ctx context.Context, hash gift.AssetHash, known map[gift.
 	return known[hash], nil
 }
 
-// asset is one picture of a design. Its address is the hash of its bytes, so that it can be kept for ever; mails on other sites show it.
+// asset is one picture of a design. Its address is the hash of its bytes, so that it can be kept for ever; mails on
+// other sites show it.
 func (s *site) asset(w http.ResponseWriter, r *http.Request) {
 	hash, ok := gift.ParseAssetHash(r.PathValue("hash"))
 	if !ok {

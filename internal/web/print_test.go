@@ -25,18 +25,21 @@ func TestPrintGift(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, aGift(t))
 	for query, want := range map[string]string{
-		"": "0 0 612.00 792.00", "?paper=letter": "0 0 612.00 792.00", "?paper=a4": "0 0 595.28 841.89", "?paper=napkin": "0 0 612.00 792.00",
+		"": "0 0 612.00 792.00", "?paper=letter": "0 0 612.00 792.00", "?paper=a4": "0 0 595.28 841.89",
+		"?paper=napkin": "0 0 612.00 792.00",
 	} {
 		status, header, body := s.get(t, "/g/"+token+"/print.pdf"+query)
 		if n, box := pages(body); status != 200 || header.Get("Content-Type") != "application/pdf" || n != 1 || box != want {
-			t.Errorf("%q: status %d, type %q, %d pages of %s, want 1 of %s", query, status, header.Get("Content-Type"), n, box, want)
+			t.Errorf("%q: status %d, type %q, %d pages of %s, want 1 of %s", query, status, header.Get("Content-Type"), n, box,
+				want)
 		}
 	}
 	if _, _, body := s.get(t, "/g/"+token); !strings.Contains(body, `href="/g/`+token+`/print.pdf"`) ||
 		!strings.Contains(body, `href="/g/`+token+`/print.pdf?paper=a4"`) {
 		t.Error("the page does not link its PDF")
 	}
-	if status, _, body := s.get(t, "/g/"+strings.Repeat("0", 22)+"/print.pdf"); status != 404 || strings.Contains(body, "%PDF") {
+	if status, _, body := s.get(t, "/g/"+strings.Repeat("0", 22)+"/print.pdf"); status != 404 ||
+		strings.Contains(body, "%PDF") {
 		t.Errorf("an unknown gift's PDF: %d", status)
 	}
 }
@@ -62,7 +65,8 @@ func TestPrintOrder(t *testing.T) {
 		s.gifts[g.Card.Token.Reveal()] = g
 	}
 	status, header, body := s.get(t, "/orders/"+sheetToken+"/print.pdf")
-	if n, _ := pages(body); status != 200 || n != 2 || header.Get("Cache-Control") != "no-store" || header.Get("X-Robots-Tag") == "" {
+	if n, _ := pages(body); status != 200 || n != 2 || header.Get("Cache-Control") != "no-store" ||
+		header.Get("X-Robots-Tag") == "" {
 		t.Errorf("status %d, %d pages, want 2 for the 11 printed gifts; headers %v", status, n, header)
 	}
 	if strings.Contains(body, gifts[11].Card.Token.Reveal()) {
@@ -72,7 +76,8 @@ func TestPrintOrder(t *testing.T) {
 	if again != body {
 		t.Error("printing again makes another file")
 	}
-	for _, path := range []string{"/orders/" + sheetToken + "x/print.pdf", "/orders/" + gift.ID{8}.String() + "/print.pdf", "/orders/" + sheetToken, "/orders/"} {
+	for _, path := range []string{"/orders/" + sheetToken + "x/print.pdf", "/orders/" + gift.ID{8}.String() + "/print.pdf",
+		"/orders/" + sheetToken, "/orders/"} {
 		if status, _, _ := s.get(t, path); status != http.StatusNotFound {
 			t.Errorf("GET %s: %d, want 404", path, status)
 		}
@@ -92,19 +97,21 @@ func TestAssets(t *testing.T) {
 	s := newShelf(t, aGift(t))
 	s.assets = []gift.Asset{a}
 	status, header, body := s.get(t, "/assets/"+a.Hash.String())
-	if status != 200 || body != b.String() || header.Get("Content-Type") != "image/png" || header.Get("X-Content-Type-Options") != "nosniff" ||
+	if status != 200 || body != b.String() || header.Get("Content-Type") != "image/png" ||
+		header.Get("X-Content-Type-Options") != "nosniff" ||
 		header.Get("Cache-Control") != forEver || header.Get("Cross-Origin-Resource-Policy") != "cross-origin" {
 		t.Errorf("status %d, headers %v", status, header)
 	}
-	for _, name := range []string{"", "x", strings.ToUpper(a.Hash.String()), gift.HashAsset(nil).String(), strings.Repeat("0", 64)} {
+	for _, name := range []string{"", "x", strings.ToUpper(a.Hash.String()), gift.HashAsset(nil).String(),
+		strings.Repeat("0", 64)} {
 		if status, header, _ := s.get(t, "/assets/"+name); status != 404 || header.Get("Cache-Control") != "no-store" {
 			t.Errorf("GET /assets/%s: %d, %v", name, status, header)
 		}
 	}
 }
 
-// TestMisses: an address that asks for gifts that there are not is told to wait, and opens one that there is all the same; other
-// addresses are not concerned.
+// TestMisses: an address that asks for gifts that there are not is told to wait, and opens one that there is all the
+// same; other addresses are not concerned.
 func TestMisses(t *testing.T) {
 	t.Parallel()
 	h := newShelf(t, aGift(t)).handler(false)
@@ -121,7 +128,8 @@ func TestMisses(t *testing.T) {
 			t.Fatalf("miss %d: %d", i, w.Code)
 		}
 	}
-	for _, path := range []string{"/g/" + strings.Repeat("1", 22), "/g/short", "/g/" + strings.Repeat("1", 22) + "/print.pdf", "/orders/x/print.pdf"} {
+	for _, path := range []string{"/g/" + strings.Repeat("1", 22), "/g/short", "/g/" + strings.Repeat("1", 22) +
+		"/print.pdf", "/orders/x/print.pdf"} {
 		if w := from(neighbour, path); w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" {
 			t.Errorf("%s: %d, Retry-After %q", path, w.Code, w.Header().Get("Retry-After"))
 		}
@@ -151,12 +159,14 @@ func TestUses(t *testing.T) {
 	at := time.Date(2026, 3, 2, 15, 30, 0, 0, time.UTC)
 	place := gift.Actor{LocationID: gift.ID{2}, KeyID: gift.ID{66}}
 	s.history = []gift.Entry{
-		{Seq: 1, Kind: gift.Issued, At: at}, {Seq: 2, Kind: gift.Redemption, Delta: -1250, At: at.Add(time.Hour), Actor: place, Reference: "check 4711"},
+		{Seq: 1, Kind: gift.Issued, At: at}, {Seq: 2, Kind: gift.Redemption, Delta: -1250, At: at.Add(time.Hour),
+			Actor: place, Reference: "check 4711"},
 		{Seq: 3, Kind: gift.Reversal, Delta: 1250, At: at.Add(2 * time.Hour), Reason: "wrong table"},
 		{Seq: 4, Kind: gift.Redemption, Delta: -500, At: at.Add(3 * time.Hour), Actor: place},
 	}
 	_, _, body := s.get(t, "/g/"+token)
-	const want = "Used so far 5.00 USD Pier 39, March 2, 2026, 6:30 PM (UTC) Given back: 12.50 USD March 2, 2026, 5:30 PM (UTC) " +
+	const want = "Used so far 5.00 USD Pier 39, March 2, 2026, 6:30 PM (UTC) Given back: 12.50 USD March 2, 2026, 5:30 " +
+		"PM (UTC) " +
 		"12.50 USD Pier 39, March 2, 2026, 4:30 PM (UTC) Good to know"
 	if seen := visible(t, body); !strings.Contains(seen, want) {
 		t.Errorf("the page shows\n%s\nwant\n%s", seen, want)

@@ -1,8 +1,9 @@
-// Package web is what people see of the service: the gift page that a QR code opens, the outbox of development, and a front page.
+// Package web is what people see of the service: the gift page that a QR code opens, the outbox of development, and a
+// front page.
 //
-// Pages are plain HTML, rendered on the server into a buffer, so that a page is whole or an error. They need no script (the gift
-// page has a small one for a button or two), load nothing from another host, and never change anything: link previews and scanners open them too. The package decides nothing
-// about a gift; it asks package card what to show.
+// Pages are plain HTML, rendered on the server into a buffer, so that a page is whole or an error. They need no script
+// (the gift page has a small one for a button or two), load nothing from another host, and never change anything: link
+// previews and scanners open them too. The package decides nothing about a gift; it asks package card what to show.
 package web
 
 import (
@@ -31,12 +32,14 @@ type Config struct {
 	Messages  Outbox // nil: there is no outbox
 	Log       *slog.Logger
 
-	// Order finds the order that the token in the address of a printed sheet is for; gift.NotFound when there is none, or none any more.
+	// Order finds the order that the token in the address of a printed sheet is for; gift.NotFound when there is none, or
+	// none any more.
 	Order         func(context.Context, gift.Token) (account, order gift.ID, err error)
 	ClientAddress func(*http.Request) netip.Addr // nil: that of the connection
 	Away          func(error) bool               // tells that an error will pass: the store is away; nil: none does
 
-	// Fail answers with a failure, by its status, a caller that does not ask for HTML; nil: everybody gets a page. Allow and Retry-After are set.
+	// Fail answers with a failure, by its status, a caller that does not ask for HTML; nil: everybody gets a page. Allow
+	// and Retry-After are set.
 	Fail func(w http.ResponseWriter, r *http.Request, status int)
 }
 
@@ -93,7 +96,8 @@ func Handler(c Config) http.Handler {
 		mux.Handle("/outbox/{id}/html", s.reads(http.HandlerFunc(s.messageHTML)))
 		mux.Handle("/outbox/{id}/mail.eml", s.reads(http.HandlerFunc(s.messageSource)))
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, gift.NotFound) }) // whatever the method
+	// whatever the method
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, gift.NotFound) })
 	return secure(mux)
 }
 
@@ -103,8 +107,8 @@ const (
 	noForms = policy + "'none'"
 )
 
-// SetHeaders sets the headers of every page. The address of a gift page is a secret: it must not travel in a Referer, lie in a
-// cache or be found by a search.
+// SetHeaders sets the headers of every page. The address of a gift page is a secret: it must not travel in a Referer,
+// lie in a cache or be found by a search.
 func SetHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", noForms)
 	h.Set("Cache-Control", "no-store")
@@ -156,14 +160,16 @@ func (p page) AccentStyle() string { return "/style/" + accentPrefix + p.Accent 
 func (s *site) reads(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			s.write(w, r, page{Title: "Not possible here", tmpl: tmplMethod, status: http.StatusMethodNotAllowed, allow: "GET, HEAD"})
+			s.write(w, r, page{Title: "Not possible here", tmpl: tmplMethod, status: http.StatusMethodNotAllowed,
+				allow: "GET, HEAD"})
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// page writes what h makes. An error that is gift.NotFound is the 404 page; any other is logged and is the 500 page, or the 503 page.
+// page writes what h makes. An error that is gift.NotFound is the 404 page; any other is logged and is the 500 page, or
+// the 503 page.
 func (s *site) page(h func(*http.Request) (page, error)) http.Handler {
 	return s.reads(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, err := h(r)

@@ -52,7 +52,8 @@ func (s *shelf) GiftByToken(_ context.Context, t gift.Token) (gift.Gift, error) 
 
 func (s *shelf) Gifts(_ context.Context, f gift.Filter) (found []gift.Gift, _ error) {
 	for _, g := range s.gifts {
-		if g.AccountID == f.AccountID && (f.OrderID.IsZero() || g.OrderID == f.OrderID) && (f.Before.IsZero() || g.ID.String() < f.Before.String()) {
+		if g.AccountID == f.AccountID && (f.OrderID.IsZero() || g.OrderID == f.OrderID) &&
+			(f.Before.IsZero() || g.ID.String() < f.Before.String()) {
 			found = append(found, g)
 		}
 	}
@@ -191,7 +192,8 @@ func TestGiftPage(t *testing.T) {
 	}
 	seen := visible(t, body)
 	for _, want := range []string{
-		"Harbor Coffee", "Enjoy", "12.75 USD", "left of 25.00 USD", "For Anna, from Ben", "Happy birthday!", "See you on Friday.",
+		"Harbor Coffee", "Enjoy", "12.75 USD", "left of 25.00 USD", "For Anna, from Ben", "Happy birthday!",
+		"See you on Friday.",
 		"4829 1507 3364", "This gift does not expire.", "Pier 39", "Ferry Building", "Not for cash.",
 	} {
 		if !strings.Contains(seen, want) {
@@ -225,12 +227,16 @@ func TestGiftPageStates(t *testing.T) {
 	}{
 		"ready":           {func(*gift.Gift) {}, "Show this at the till", true},
 		"failed delivery": {func(g *gift.Gift) { g.Status = gift.FailedDelivery }, "Show this at the till", true},
-		"not yet":         {func(g *gift.Gift) { g.ValidFrom = now.Add(time.Hour) }, "Not valid yet This gift cannot be used yet.", true},
-		"pending":         {func(g *gift.Gift) { g.Status = gift.Pending }, "On its way This gift is on its way.", false},
-		"redeemed":        {func(g *gift.Gift) { g.Status, g.Balance = gift.Redeemed, 0 }, "Used in full This gift has been", false},
-		"expired":         {func(g *gift.Gift) { g.ValidUntil = now.Add(-time.Hour) }, "Expired This gift has expired", false},
-		"cancelled":       {func(g *gift.Gift) { g.Status = gift.Cancelled }, "Cancelled This gift was cancelled", false},
-		"purchase failed": {func(g *gift.Gift) { g.Status = gift.PurchaseFailed }, "Purchase not completed The purchase of this gift was not completed", false},
+		"not yet": {func(g *gift.Gift) { g.ValidFrom = now.Add(time.Hour) },
+			"Not valid yet This gift cannot be used yet.", true},
+		"pending": {func(g *gift.Gift) { g.Status = gift.Pending }, "On its way This gift is on its way.", false},
+		"redeemed": {func(g *gift.Gift) { g.Status, g.Balance = gift.Redeemed, 0 }, "Used in full This gift has been",
+			false},
+		"expired": {func(g *gift.Gift) { g.ValidUntil = now.Add(-time.Hour) }, "Expired This gift has expired",
+			false},
+		"cancelled": {func(g *gift.Gift) { g.Status = gift.Cancelled }, "Cancelled This gift was cancelled", false},
+		"purchase failed": {func(g *gift.Gift) { g.Status = gift.PurchaseFailed },
+			"Purchase not completed The purchase of this gift was not completed", false},
 	} {
 		g := aGift(t)
 		tc.change(&g)
@@ -238,21 +244,26 @@ func TestGiftPageStates(t *testing.T) {
 		if status != http.StatusOK || !strings.Contains(visible(t, body), tc.says) {
 			t.Errorf("%s: status %d, page:\n%s", name, status, visible(t, body))
 		}
-		if code, picture := strings.Contains(body, "4829 1507 3364"), strings.Contains(body, "<svg"); code != tc.code || picture != tc.code {
+		if code, picture := strings.Contains(body, "4829 1507 3364"), strings.Contains(body, "<svg"); code != tc.code ||
+			picture != tc.code {
 			t.Errorf("%s: code shown %t, QR code shown %t, want %t", name, code, picture, tc.code)
 		}
 	}
 }
 
-// TestNothingToSee: a stranger learns nothing from the difference between a token that is malformed and one that is unknown.
+// TestNothingToSee: a stranger learns nothing from the difference between a token that is malformed and one that is
+// unknown.
 func TestNothingToSee(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, aGift(t))
 	_, _, want := s.get(t, "/nowhere")
 	for _, path := range []string{
-		"/g/" + strings.Repeat("0", 22), "/g/short", "/g/", "/g", "/g/" + token + "0", "/g/" + token + "/", "/g/g%2F" + token, "/g/%2F" + token,
-		"/g/%00", "/g/%ff", "/g/" + strings.Repeat("x", 5000), "/g/https:%2F%2Fx%2Fg%2F" + token, "/style/", "/style/none.css",
-		"/style/accent-red.css", "/style/accent-fff.css", "/style/accent-0b5fff%7D.css", "/outbox/1", "/outbox/" + gift.ID{7}.String(),
+		"/g/" + strings.Repeat("0", 22), "/g/short", "/g/", "/g", "/g/" + token + "0", "/g/" + token + "/", "/g/g%2F" + token,
+		"/g/%2F" + token,
+		"/g/%00", "/g/%ff", "/g/" + strings.Repeat("x", 5000), "/g/https:%2F%2Fx%2Fg%2F" + token, "/style/",
+		"/style/none.css",
+		"/style/accent-red.css", "/style/accent-fff.css", "/style/accent-0b5fff%7D.css", "/outbox/1", "/outbox/" +
+			gift.ID{7}.String(),
 		"/outbox/" + gift.ID{7}.String() + "/html", "/favicon.ico",
 	} {
 		status, header, body := s.get(t, path)
@@ -270,7 +281,8 @@ func TestOutboxIsOff(t *testing.T) {
 	s := newShelf(t, aGift(t))
 	h := s.handler(false)
 	for _, path := range []string{
-		"/outbox", "/outbox?kind=print", "/outbox/" + gift.ID{1}.String(), "/outbox/" + gift.ID{1}.String() + "/html", "/outbox/" + gift.ID{1}.String() + "/mail.eml",
+		"/outbox", "/outbox?kind=print", "/outbox/" + gift.ID{1}.String(), "/outbox/" + gift.ID{1}.String() + "/html",
+		"/outbox/" + gift.ID{1}.String() + "/mail.eml",
 	} {
 		if status, _, _ := request(t, h, http.MethodGet, path); status != http.StatusNotFound {
 			t.Errorf("GET %s without an outbox: %d, want 404", path, status)
@@ -288,9 +300,11 @@ func TestOutboxIsOff(t *testing.T) {
 func paths(s *shelf) map[string]int {
 	id := s.messages[0].ID.String()
 	return map[string]int{
-		"/": 200, "/g/" + token: 200, "/g/" + strings.Repeat("0", 22): 404, "/nowhere": 404, "/outbox": 200, "/outbox/" + id: 200,
+		"/": 200, "/g/" + token: 200, "/g/" + strings.Repeat("0", 22): 404, "/nowhere": 404, "/outbox": 200, "/outbox/" +
+			id: 200,
 		"/g/" + token + "/print.pdf": 200, "/g/" + token + "/print": 404, "/orders/x/print.pdf": 404, "/assets/00": 404,
-		"/outbox/" + id + "/html": 200, "/outbox/" + id + "/mail.eml": 200, "/outbox?q=x&kind=print&before=" + id: 200, "/style/" + sheetName: 200, "/style/" + scriptName: 200, "/style/icon.svg": 200, "/style/accent-0b5fff.css": 200,
+		"/outbox/" + id + "/html": 200, "/outbox/" + id + "/mail.eml": 200, "/outbox?q=x&kind=print&before=" + id: 200,
+		"/style/" + sheetName: 200, "/style/" + scriptName: 200, "/style/icon.svg": 200, "/style/accent-0b5fff.css": 200,
 		"/style/none": 404, "//g": 307,
 	}
 }
@@ -300,9 +314,11 @@ func TestHeadersOnEveryAnswer(t *testing.T) {
 	s := newShelf(t, aGift(t))
 	h := s.handler(true)
 	for path, want := range paths(s) {
-		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete, http.MethodOptions} {
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete,
+			http.MethodOptions} {
 			status, header, _ := request(t, h, method, path)
-			reads, there := method == http.MethodGet || method == http.MethodHead, path != "/nowhere" && path != "/g/"+token+"/print"
+			reads, there := method == http.MethodGet || method == http.MethodHead, path != "/nowhere" &&
+				path != "/g/"+token+"/print"
 			if !reads && there && want != 307 {
 				if status != http.StatusMethodNotAllowed || header.Get("Allow") != "GET, HEAD" {
 					t.Errorf("%s %s: status %d, Allow %q", method, path, status, header.Get("Allow"))
@@ -319,7 +335,8 @@ func TestHeadersOnEveryAnswer(t *testing.T) {
 				t.Errorf("%s %s: inline styles are allowed outside of the sandbox: %q", method, path, csp)
 			}
 			for name, value := range map[string]string{
-				"X-Robots-Tag": "noindex, nofollow, noarchive", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
+				"X-Robots-Tag": "noindex, nofollow, noarchive", "Referrer-Policy": "no-referrer",
+				"X-Content-Type-Options": "nosniff",
 			} {
 				if header.Get(name) != value {
 					t.Errorf("%s %s: %s is %q, want %q", method, path, name, header.Get(name), value)
@@ -372,7 +389,8 @@ func TestFailure(t *testing.T) {
 	s.err = errors.New("disk on fire")
 	for _, path := range []string{"/g/" + token, "/outbox", "/outbox/" + gift.ID{1}.String()} {
 		status, _, body := s.get(t, path)
-		if status != http.StatusInternalServerError || !strings.Contains(body, "Something went wrong") || strings.Contains(body, "fire") {
+		if status != http.StatusInternalServerError || !strings.Contains(body, "Something went wrong") ||
+			strings.Contains(body, "fire") {
 			t.Errorf("GET %s: %d %s", path, status, body)
 		}
 	}
@@ -387,18 +405,21 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// TestPagesAreSelfContained: no script, no inline style, nothing from another host, one h1, headings in order, a language, a main.
+// TestPagesAreSelfContained: no script, no inline style, nothing from another host, one h1, headings in order, a
+// language, a main.
 func TestPagesAreSelfContained(t *testing.T) {
 	t.Parallel()
 	g := aGift(t)
 	g.Card.Terms, g.ValidFrom = "Not for cash.", time.Now().Add(time.Hour)
 	s := newShelf(t, g)
 	for path, status := range paths(s) {
-		if strings.HasPrefix(path, "/style/") && status == 200 || strings.HasSuffix(path, "/html") || strings.HasSuffix(path, ".eml") || strings.HasSuffix(path, "/print.pdf") && status == 200 || status == 307 {
+		if strings.HasPrefix(path, "/style/") && status == 200 || strings.HasSuffix(path, "/html") ||
+			strings.HasSuffix(path, ".eml") || strings.HasSuffix(path, "/print.pdf") && status == 200 || status == 307 {
 			continue
 		}
 		_, header, body := s.get(t, path)
-		if header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.HasPrefix(body, "<!doctype html>\n<html lang=\"en\">") {
+		if header.Get("Content-Type") != "text/html; charset=utf-8" ||
+			!strings.HasPrefix(body, "<!doctype html>\n<html lang=\"en\">") {
 			t.Errorf("%s: type %q, begins %.60q", path, header.Get("Content-Type"), body)
 		}
 		level, mains := 0, 0
@@ -407,7 +428,8 @@ func TestPagesAreSelfContained(t *testing.T) {
 			case "style", "base", "object", "embed":
 				t.Errorf("%s has a %s", path, tag.Data)
 			case "form":
-				if !strings.HasPrefix(path, "/outbox") || !strings.HasSuffix(header.Get("Content-Security-Policy"), "; form-action 'self'") {
+				if !strings.HasPrefix(path, "/outbox") || !strings.HasSuffix(header.Get("Content-Security-Policy"),
+					"; form-action 'self'") {
 					t.Errorf("%s has a form", path)
 				}
 			case "script":
@@ -425,7 +447,8 @@ func TestPagesAreSelfContained(t *testing.T) {
 			}
 			for _, a := range tag.Attr {
 				inline := a.Key == "style" || strings.HasPrefix(a.Key, "on") || a.Key == "srcdoc"
-				foreign := (a.Key == "href" || a.Key == "src") && !strings.HasPrefix(a.Val, "/") && !strings.HasPrefix(a.Val, base+"/g/")
+				foreign := (a.Key == "href" || a.Key == "src") && !strings.HasPrefix(a.Val, "/") &&
+					!strings.HasPrefix(a.Val, base+"/g/")
 				if inline || foreign || strings.HasPrefix(a.Val, "//") {
 					t.Errorf("%s: <%s %s=%q>", path, tag.Data, a.Key, a.Val)
 				}
@@ -436,7 +459,8 @@ func TestPagesAreSelfContained(t *testing.T) {
 		}
 	}
 	for _, text := range []string{string(sheet), string(icon), string(accentSheet(card.White))} {
-		if strings.Contains(strings.ReplaceAll(text, "http://www.w3.org/2000/svg", ""), "//") || strings.Contains(text, "@import") ||
+		if strings.Contains(strings.ReplaceAll(text, "http://www.w3.org/2000/svg", ""), "//") ||
+			strings.Contains(text, "@import") ||
 			strings.Contains(text, "url(") {
 			t.Error("a style sheet or the icon loads something")
 		}
@@ -461,7 +485,8 @@ func TestStyle(t *testing.T) {
 	}
 }
 
-// TestContrast: every text colour of the style sheet on every ground it stands on, in both themes (WCAG 2.2, 1.4.3 and 1.4.11).
+// TestContrast: every text colour of the style sheet on every ground it stands on, in both themes (WCAG 2.2, 1.4.3 and
+// 1.4.11).
 func TestContrast(t *testing.T) {
 	t.Parallel()
 	light, dark, ok := strings.Cut(string(sheet), "@media (prefers-color-scheme: dark)")
@@ -475,8 +500,10 @@ func TestContrast(t *testing.T) {
 			theme[m[1]] = m[2]
 		}
 		for _, pair := range []string{
-			"text ground", "text surface", "muted ground", "muted surface", "link ground", "link surface", "text calm", "text warn", "text off", "text done", "text stop",
-			"on-accent over", "on-accent over-shade", "on-accent accent", "on-accent accent-shade", "focus ground", "focus surface",
+			"text ground", "text surface", "muted ground", "muted surface", "link ground", "link surface", "text calm",
+			"text warn", "text off", "text done", "text stop",
+			"on-accent over", "on-accent over-shade", "on-accent accent", "on-accent accent-shade", "focus ground",
+			"focus surface",
 		} {
 			front, back, _ := strings.Cut(pair, " ")
 			a, aOK := card.ParseColor(theme[front])
@@ -497,7 +524,8 @@ func TestOutbox(t *testing.T) {
 
 	_, _, body := s.get(t, "/outbox")
 	for _, want := range []string{
-		"E-mail DELIVERED March 1, 2026, 12:00:00 UTC A gift for you from Ben To anna@example.com from Harbor Coffee", "SMS DELIVERED March 1, 2026, 12:00:01 UTC Your gift from Ben",
+		"E-mail DELIVERED March 1, 2026, 12:00:00 UTC A gift for you from Ben To anna@example.com from Harbor Coffee",
+		"SMS DELIVERED March 1, 2026, 12:00:01 UTC Your gift from Ben",
 	} {
 		if !strings.Contains(visible(t, body), want) {
 			t.Errorf("the list does not show %q:\n%s", want, visible(t, body))
@@ -507,14 +535,17 @@ func TestOutbox(t *testing.T) {
 	if !strings.Contains(body, link) || !strings.Contains(visible(t, body), "> Happy birthday! > See you on Friday.") {
 		t.Errorf("the mail's page has not its text with a link:\n%s", body)
 	}
-	if !strings.Contains(body, `sandbox="allow-popups`) || !strings.Contains(header.Get("Content-Security-Policy"), "frame-src 'self'") {
+	if !strings.Contains(body, `sandbox="allow-popups`) || !strings.Contains(header.Get("Content-Security-Policy"),
+		"frame-src 'self'") {
 		t.Error("the mail's HTML is not shown in a sandbox")
 	}
-	if _, _, body = s.get(t, "/outbox/"+gift.ID{1}.String()+"/html"); !strings.Contains(body, `src="data:image/png;base64,`) ||
+	if _, _, body = s.get(t, "/outbox/"+gift.ID{1}.String()+"/html"); !strings.Contains(body,
+		`src="data:image/png;base64,`) ||
 		strings.Contains(body, "cid:") || !strings.HasPrefix(s.messages[0].HTML, body[:2000]) {
 		t.Error("the frame does not hold the mail's HTML, with its QR code")
 	}
-	if _, _, body = s.get(t, "/outbox/"+gift.ID{2}.String()); !strings.Contains(body, link) || strings.Contains(body, "<iframe") {
+	if _, _, body = s.get(t, "/outbox/"+gift.ID{2}.String()); !strings.Contains(body, link) ||
+		strings.Contains(body, "<iframe") {
 		t.Errorf("the SMS's page:\n%s", body)
 	}
 	if status, _, _ := s.get(t, "/outbox/"+gift.ID{2}.String()+"/html"); status != http.StatusNotFound {
@@ -531,14 +562,18 @@ var hostile = []string{
 	`' onmouseover='alert(1)`, `" style="display:none`, `javascript:alert(1)`, `<a href="https://evil.example">here</a>`,
 	`<!-- `, `--> x`, `<![CDATA[x]]>`, `<style>*{display:none}</style>`, `<iframe srcdoc="x">`, `<base href="//evil.example">`,
 	`<meta http-equiv=refresh content=0>`, `</title><script>x</script>`, `{{.Code}}`, `{{template "body" .}}`, `${7*7}`, `{{printf "%d" 1}}`,
-	"Ben\r\nSet-Cookie: x=y", "Ben\nSubject: You won", "Ben\r\n\r\n<html>", "\u202egpj.exe", "a\u2066b\u2069\u2069c", "\u202aembedded",
-	"שלום עולם", "مرحبا بالعالم", "\u200b\u200b\u200b", "zero\u200bwidth\u200djoin", "\ufeffBOM", "NUL\x00byte", "bell\x07 and \x1b[31mred",
-	"line\u2028separator\u2029paragraph\u0085next", "Z̸̡̛" + strings.Repeat("\u0336", 60), strings.Repeat("W", 200), strings.Repeat("word ", 40),
-	"👩‍👩‍👧‍👦 🏳️‍🌈", "&lt;b&gt; &amp; &#60;", `\u003cscript\u003e`, "`${x}`", "\xff\xfe bad utf-8", "</svg><script>x</script>", "]]>", "%3Cscript%3E",
+	"Ben\r\nSet-Cookie: x=y", "Ben\nSubject: You won", "Ben\r\n\r\n<html>", "\u202egpj.exe", "a\u2066b\u2069\u2069c",
+	"\u202aembedded",
+	"שלום עולם", "مرحبا بالعالم", "\u200b\u200b\u200b", "zero\u200bwidth\u200djoin", "\ufeffBOM", "NUL\x00byte",
+	"bell\x07 and \x1b[31mred",
+	"line\u2028separator\u2029paragraph\u0085next", "Z̸̡̛" + strings.Repeat("\u0336", 60), strings.Repeat("W", 200),
+	strings.Repeat("word ", 40),
+	"👩‍👩‍👧‍👦 🏳️‍🌈", "&lt;b&gt; &amp; &#60;", `\u003cscript\u003e`, "`${x}`", "\xff\xfe bad utf-8",
+	"</svg><script>x</script>", "]]>", "%3Cscript%3E",
 }
 
-// TestHostileTexts puts each text into every place that a stranger can write to and looks at the gift page and the outbox: the
-// markup is that of a harmless gift, and what can be seen of the text is seen.
+// TestHostileTexts puts each text into every place that a stranger can write to and looks at the gift page and the
+// outbox: the markup is that of a harmless gift, and what can be seen of the text is seen.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	fill := func(text string) gift.Gift {
@@ -579,8 +614,10 @@ func TestHostileTexts(t *testing.T) {
 				continue
 			}
 			for _, line := range lines {
-				unspaced := strings.NewReplacer(" ", "", "\u2060", "").Replace // what is put in so that no program makes a link of it
-				if !strings.Contains(unspaced(visible(t, body)), unspaced(strings.ToValidUTF8(strings.Join(strings.Fields(line), " "), "\ufffd"))) {
+				// what is put in so that no program makes a link of it
+				unspaced := strings.NewReplacer(" ", "", "\u2060", "").Replace
+				if !strings.Contains(unspaced(visible(t, body)), unspaced(strings.ToValidUTF8(strings.Join(strings.Fields(line),
+					" "), "\ufffd"))) {
 					t.Errorf("%q: the page does not show %q:\n%s", text, line, visible(t, body))
 				}
 			}

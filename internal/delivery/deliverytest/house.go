@@ -1,5 +1,6 @@
-// Package deliverytest gives tests a merchant on a real store with a delivery worker, servers within the process, and the story of many
-// gifts that leave through one that misbehaves. It knows no protocol. Its tests run in a synctest bubble, where hours pass in no time.
+// Package deliverytest gives tests a merchant on a real store with a delivery worker, servers within the process, and
+// the story of many gifts that leave through one that misbehaves. It knows no protocol. Its tests run in a synctest
+// bubble, where hours pass in no time.
 package deliverytest
 
 import (
@@ -21,8 +22,8 @@ var Merchant = &gift.Account{
 	Locations: []gift.Location{{ID: gift.ID{2}, Name: "Pier 39"}},
 }
 
-// House is the real store and engine, with a worker that is not running yet. Gateways is what the worker sends by: at first all goes to
-// the outbox.
+// House is the real store and engine, with a worker that is not running yet. Gateways is what the worker sends by: at
+// first all goes to the outbox.
 type House struct {
 	*store.Store
 	Gateways *delivery.Gateways

@@ -13,7 +13,8 @@ type server interface {
 	Close() error
 }
 
-// Serve runs a server without a network until the test ends. A call of dial connects to it; the server hears of that after the pause.
+// Serve runs a server without a network until the test ends. A call of dial connects to it; the server hears of that
+// after the pause.
 func Serve(t *testing.T, s server) (dial func(pause time.Duration) net.Conn) {
 	line := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
 	served := make(chan struct{})

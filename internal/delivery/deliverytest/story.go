@@ -14,9 +14,10 @@ import (
 
 // Fickle decides by lot what a server does wrong, and remembers what the server took. The server asks it, and tells it.
 type Fickle struct {
-	mu      sync.Mutex
-	lot     *rand.Rand
-	tried   map[string]int  // by recipient; who has been tried often enough is served well, so that no lot outlasts the retries
+	mu  sync.Mutex
+	lot *rand.Rand
+	// by recipient; who has been tried often enough is served well, so that no lot outlasts the retries
+	tried   map[string]int
 	arrived map[string]int  // by recipient
 	taken   map[string]int  // by the message's id
 	unknown map[string]bool // the ids of which an answer was lost
@@ -28,7 +29,8 @@ const patience = 6
 // NewFickle makes one whose lot begins with these two numbers.
 func NewFickle(a, b uint64) *Fickle {
 	return &Fickle{
-		lot: rand.New(rand.NewPCG(a, b)), tried: map[string]int{}, arrived: map[string]int{}, taken: map[string]int{}, unknown: map[string]bool{},
+		lot: rand.New(rand.NewPCG(a,
+			b)), tried: map[string]int{}, arrived: map[string]int{}, taken: map[string]int{}, unknown: map[string]bool{},
 	}
 }
 
@@ -80,14 +82,15 @@ type Story struct {
 	Method      gift.Method
 	Gifts       int
 
-	Somebody, Nobody, Full string                         // how contacts begin: reached in the end, refused for good, refused for now and ever
+	// how contacts begin: reached in the end, refused for good, refused for now and ever
+	Somebody, Nobody, Full string
 	Contact                func(who string, n int) string // makes the nth contact, which begins with one of the three
 	Refusal                string                         // is among the server's words about Nobody
 }
 
-// Run delivers the gifts in 30 hours, with the real worker, retries over a day and the breaker. Each gift must end as decided, and nobody be
-// tried again after a refusal. Each message
-// was taken exactly once where the answer was known, and at most twice, with the same id, where it was not; and some answers were lost.
+// Run delivers the gifts in 30 hours, with the real worker, retries over a day and the breaker. Each gift must end as
+// decided, and nobody be tried again after a refusal. Each message was taken exactly once where the answer was known,
+// and at most twice, with the same id, where it was not; and some answers were lost.
 func (s *Story) Run(t *testing.T) {
 	h := Open(t)
 	h.Worker.SendTimeout, h.Worker.Senders, h.Worker.RetryFor = s.SendTimeout, 16, 24*time.Hour
@@ -119,13 +122,15 @@ func (s *Story) Run(t *testing.T) {
 			doubted++
 		}
 	}
-	t.Logf("%d messages to %d recipients; %d twice, %d given up in doubt", len(s.Server.taken), len(s.Server.arrived), twice, doubted)
+	t.Logf("%d messages to %d recipients; %d twice, %d given up in doubt", len(s.Server.taken), len(s.Server.arrived),
+		twice, doubted)
 	if twice == 0 || doubted == 0 && !testing.Short() {
 		t.Error("the server lost no answers: the test shows nothing")
 	}
 }
 
-// check holds what was decided about a gift, with the last words, against what the server knows. doubted: nobody knows whether it arrived.
+// check holds what was decided about a gift, with the last words, against what the server knows. doubted: nobody knows
+// whether it arrived.
 func (s *Story) check(t *testing.T, to string, status gift.Status, words string) (doubted bool) {
 	arrived, nobody := s.Server.arrived[to], strings.HasPrefix(to, s.Nobody)
 	doubted = status == gift.FailedDelivery && strings.Contains(words, "answer was lost")
@@ -152,7 +157,8 @@ func (s *Story) check(t *testing.T, to string, status gift.Status, words string)
 	return doubted
 }
 
-// twice is how many messages were taken twice. It fails the test for one whose answer was not lost, and for one taken more often.
+// twice is how many messages were taken twice. It fails the test for one whose answer was not lost, and for one taken
+// more often.
 func (f *Fickle) twice(t *testing.T) (twice int) {
 	for id, n := range f.taken {
 		if n > 2 || n > 1 && !f.unknown[id] {
