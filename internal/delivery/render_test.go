@@ -167,7 +167,7 @@ var hostile = []string{
 	`\u003cscript\u003e`, "`${x}`", "\xff\xfe bad utf-8",
 }
 
-// TestHostileTexts puts each text into every place that a stranger can write to: it is shown as text, and nothing else
+// TestHostileTexts puts each text into every place that a sender can write to: it is shown as text, and nothing else
 // changes. A gift for certain items says so in the mail and in the notice of what is left.
 func TestGoodFor(t *testing.T) {
 	t.Parallel()

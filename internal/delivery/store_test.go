@@ -15,8 +15,8 @@ import (
 
 var merchant = &gift.Caller{Account: deliverytest.Merchant}
 
-// house is deliverytest's, with what the tests here do over and over.
-type house struct{ *deliverytest.House }
+// shop is deliverytest's, with what the tests here do over and over.
+type shop struct{ *deliverytest.Shop }
 
 // answers is a gateway that says the same to everyone.
 type answers struct{ error }
@@ -24,13 +24,13 @@ type answers struct{ error }
 func (a answers) Send(context.Context, gift.Gift, ledger.Job) error { return a.error }
 
 // send issues a gift to somebody.
-func (h house) send(t *testing.T, m gift.Method, due time.Time) gift.ID {
+func (h shop) send(t *testing.T, m gift.Method, due time.Time) gift.ID {
 	t.Helper()
 	return h.Issue(t, m, map[gift.Method]string{gift.Email: "anna@example.com", gift.SMS: "+14155550132"}[m], due)
 }
 
 // expect compares a gift's status and the number of messages in the outbox, and gives the gift's history.
-func (h house) expect(t *testing.T, id gift.ID, status gift.Status, messages int) []gift.Entry {
+func (h shop) expect(t *testing.T, id gift.ID, status gift.Status, messages int) []gift.Entry {
 	t.Helper()
 	synctest.Wait()
 	g, history := h.Fate(t, id)
@@ -50,7 +50,7 @@ func (h house) expect(t *testing.T, id gift.ID, status gift.Status, messages int
 func TestStoreDeliversAtOnceAndOnTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := house{deliverytest.Open(t)}
+		h := shop{deliverytest.Open(t)}
 		h.Run(t)
 		h.expect(t, h.send(t, gift.Email, time.Time{}), gift.Delivered, 1)
 		h.expect(t, h.send(t, gift.SMS, time.Time{}), gift.Delivered, 2)
@@ -71,7 +71,7 @@ func TestStoreDeliversAtOnceAndOnTime(t *testing.T) {
 func TestStoreComesBackLate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := house{deliverytest.Open(t)}
+		h := shop{deliverytest.Open(t)}
 		second := h.send(t, gift.Email, time.Now().Add(2*time.Hour))
 		first := h.send(t, gift.SMS, time.Now().Add(time.Hour))
 		time.Sleep(48 * time.Hour)
@@ -86,7 +86,7 @@ func TestStoreComesBackLate(t *testing.T) {
 func TestStoreSendsElsewhere(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := house{deliverytest.Open(t)}
+		h := shop{deliverytest.Open(t)}
 		h.Worker.Gateway = answers{errors.New("451 the mailbox is busy")}
 		h.Run(t)
 		id := h.send(t, gift.Email, time.Time{})
@@ -109,7 +109,7 @@ func TestStoreSendsElsewhere(t *testing.T) {
 func TestStorePutsOff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := house{deliverytest.Open(t)}
+		h := shop{deliverytest.Open(t)}
 		h.Run(t)
 		id := h.send(t, gift.Email, time.Now().Add(time.Hour))
 		put := func(in time.Duration) {
@@ -134,7 +134,7 @@ func TestStorePutsOff(t *testing.T) {
 func TestStoreLeaseOfTheDead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := house{deliverytest.Open(t)}
+		h := shop{deliverytest.Open(t)}
 		id := h.send(t, gift.Email, time.Time{})
 		jobs, err := h.ClaimJobs(t.Context(), time.Now(), time.Minute, 10)
 		if err != nil || len(jobs) != 1 {
@@ -156,7 +156,7 @@ func TestStoreLeaseOfTheDead(t *testing.T) {
 func TestStoreKeepsTheLastWords(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := house{deliverytest.Open(t)}
+		h := shop{deliverytest.Open(t)}
 		h.Worker.Gateway, h.Worker.RetryFor = answers{errors.New("451 the mailbox is busy")}, 10*time.Minute
 		h.Run(t)
 		id := h.send(t, gift.Email, time.Time{})
@@ -177,7 +177,7 @@ func TestStoreSendsWhatWasReinstated(t *testing.T) {
 	for name, pause := range map[string]time.Duration{"before its time": time.Minute, "after its time": 2 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := house{deliverytest.Open(t)}
+				h := shop{deliverytest.Open(t)}
 				h.Run(t)
 				cancel := func(id gift.ID) {
 					h.Do(t, &ledger.Cancel{VoucherIDs: []gift.ID{id}, Cancel: gift.Cancel{Caller: merchant, To: gift.Cancelled}})
@@ -206,7 +206,7 @@ func TestStoreSendsWhatWasReinstated(t *testing.T) {
 func TestStoreDoesNotSendWhatWasCancelled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := house{deliverytest.Open(t)}
+		h := shop{deliverytest.Open(t)}
 		h.Run(t)
 		id := h.send(t, gift.SMS, time.Now().Add(time.Hour))
 		h.Do(t, &ledger.Cancel{VoucherIDs: []gift.ID{id}, Cancel: gift.Cancel{Caller: merchant, To: gift.Cancelled}})
@@ -220,7 +220,7 @@ func TestStoreDoesNotSendWhatWasCancelled(t *testing.T) {
 func TestStoreTellsWhatWasUsed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := house{deliverytest.Open(t)}
+		h := shop{deliverytest.Open(t)}
 		h.Run(t)
 		id := h.send(t, gift.SMS, time.Now())
 		h.expect(t, id, gift.Delivered, 1)

@@ -31,7 +31,7 @@ type Carrier struct {
 
 // Limits on what a server may take, and what is kept.
 const (
-	// to connect, for the banner, TLS and AUTH together; some servers make strangers wait
+	// to connect, for the banner, TLS and AUTH together; some servers make unknown clients wait
 	greetingTimeout = 30 * time.Second
 	commandTimeout  = 30 * time.Second
 	answerTimeout   = time.Minute // for the answer to a whole message; filters take their time
@@ -91,7 +91,7 @@ func (c *Carrier) carry(ctx context.Context, m message.Message) error {
 		case answered(err):
 			return c.afterwards(conn, err)
 		}
-		conn.hangUp()
+		conn.close()
 		if ctx.Err() != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (c *Carrier) finish(ctx context.Context, conn *connection, e *envelope) err
 func (c *Carrier) afterwards(conn *connection, err error) error {
 	conn.mails++
 	if err != nil && (!answered(err) || conn.reset() != nil) || conn.mails >= maxPerConn {
-		conn.hangUp()
+		conn.close()
 		return err
 	}
 	c.mu.Lock()

@@ -299,7 +299,7 @@ func read(t *testing.T, encoding string, r io.Reader) string {
 	return string(text)
 }
 
-// TestHostileHeaders: nothing that a stranger wrote begins a header, whatever reached the carrier.
+// TestHostileHeaders: nothing that a sender wrote begins a header, whatever reached the carrier.
 func TestHostileHeaders(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -40,7 +40,7 @@ func (c *Carrier) dial(ctx context.Context) (*connection, error) {
 	}
 	conn := &connection{raw: raw}
 	if err := conn.during(ctx, func() error { return c.greet(ctx, conn) }); err != nil {
-		conn.hangUp()
+		conn.close()
 		return nil, &message.Unreachable{Cause: err}
 	}
 	return conn, nil
@@ -235,7 +235,7 @@ func (conn *connection) goodbye() {
 	if conn.within(goodbyeTimeout) == nil {
 		_ = conn.client.Quit() // it is over either way
 	}
-	conn.hangUp()
+	conn.close()
 }
 
-func (conn *connection) hangUp() { conn.raw.Close() }
+func (conn *connection) close() { conn.raw.Close() }

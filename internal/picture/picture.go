@@ -1,4 +1,4 @@
-// Package picture makes a merchant's picture fit to be shown to strangers: a PNG, JPEG or WebP of bounded size is
+// Package picture makes a merchant's picture fit to be published: a PNG, JPEG or WebP of bounded size is
 // decoded, turned upright, made no larger than it needs to be, and encoded anew, so that nothing of what the file held
 // beside its pixels is left: no place where it was taken, no thumbnail, no script. SVG is refused, for it can carry
 // scripts.

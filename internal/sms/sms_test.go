@@ -108,7 +108,7 @@ func TestAnswers(t *testing.T) {
 				message, code, status)
 		}
 	}
-	hangUp := func(w http.ResponseWriter, r *http.Request) {
+	cutOff := func(w http.ResponseWriter, r *http.Request) {
 		r.ParseForm()
 		panic(http.ErrAbortHandler)
 	}
@@ -134,9 +134,9 @@ func TestAnswers(t *testing.T) {
 		"moved": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://evil.example/", http.StatusFound)
 		}, "now"},
-		"400 of a stranger": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "bad", http.StatusBadRequest) },
+		"400 of an unknown format": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "bad", http.StatusBadRequest) },
 			"now"},
-		"answer lost": {hangUp, "doubt"},
+		"answer lost": {cutOff, "doubt"},
 		"no answer":   {func(w http.ResponseWriter, r *http.Request) { r.ParseForm(); <-r.Context().Done() }, "doubt"},
 		"answer cut short": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")

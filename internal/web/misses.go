@@ -14,13 +14,13 @@ import (
 
 // misses counts, for each client network, requests for gifts that there are not. A token has 128 random bits and cannot
 // be guessed: this is for the peace of the log and the database. So it is kept in memory, and whoever holds the address
-// of a gift is let through, however many strangers share their network.
+// of a gift is let through, however many other clients share their network.
 type misses struct {
 	mu      sync.Mutex
 	buckets map[string]ratelimit.Bucket
 }
 
-// maxAddresses bounds the memory that strangers can take; beyond it, all are forgotten.
+// maxAddresses bounds the memory that unknown clients can take; beyond it, all are forgotten.
 const maxAddresses = 50_000
 
 // take counts a miss and tells how long the network should wait; 0: it may go on.

@@ -16,9 +16,9 @@ import (
 )
 
 // full is an outbox of n messages, the newest first, every third of them an SMS, and as many printed gifts.
-func full(t *testing.T, n int) *shelf {
+func full(t *testing.T, n int) *fakeStore {
 	t.Helper()
-	s := &shelf{gifts: map[string]gift.Gift{}}
+	s := &fakeStore{gifts: map[string]gift.Gift{}}
 	for i := range n {
 		m := message.Message{
 			ID: gift.ID{1, byte(i >> 8), byte(i)}, Method: gift.Email, To: fmt.Sprintf("guest%d@example.com",
@@ -49,7 +49,7 @@ var (
 )
 
 // walk follows the pages of a list and gives the addresses of its items, and how many pages there were.
-func (s *shelf) walk(t *testing.T, path string) (items []string, pages int) {
+func (s *fakeStore) walk(t *testing.T, path string) (items []string, pages int) {
 	t.Helper()
 	for path != "" {
 		status, _, body := s.get(t, path)

@@ -23,7 +23,7 @@ func pages(body string) (n int, box string) {
 
 func TestPrintGift(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, aGift(t))
+	s := newFakeStore(t, aGift(t))
 	for query, want := range map[string]string{
 		"": "0 0 612.00 792.00", "?paper=letter": "0 0 612.00 792.00", "?paper=a4": "0 0 595.28 841.89",
 		"?paper=napkin": "0 0 612.00 792.00",
@@ -60,7 +60,7 @@ func TestPrintOrder(t *testing.T) {
 		g.Card.Token = other
 		gifts = append(gifts, g)
 	}
-	s := &shelf{gifts: map[string]gift.Gift{}}
+	s := &fakeStore{gifts: map[string]gift.Gift{}}
 	for _, g := range gifts {
 		s.gifts[g.Card.Token.Reveal()] = g
 	}
@@ -82,7 +82,7 @@ func TestPrintOrder(t *testing.T) {
 			t.Errorf("GET %s: %d, want 404", path, status)
 		}
 	}
-	if status, _, _ := (&shelf{}).get(t, "/orders/"+sheetToken+"/print.pdf"); status != http.StatusNotFound {
+	if status, _, _ := (&fakeStore{}).get(t, "/orders/"+sheetToken+"/print.pdf"); status != http.StatusNotFound {
 		t.Error("an order without printed gifts has a sheet")
 	}
 }
@@ -94,7 +94,7 @@ func TestAssets(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := gift.Asset{AccountID: account.ID, Hash: gift.HashAsset(b.Bytes()), Kind: gift.PNG, Bytes: b.Bytes()}
-	s := newShelf(t, aGift(t))
+	s := newFakeStore(t, aGift(t))
 	s.assets = []gift.Asset{a}
 	status, header, body := s.get(t, "/assets/"+a.Hash.String())
 	if status != 200 || body != b.String() || header.Get("Content-Type") != "image/png" ||
@@ -114,7 +114,7 @@ func TestAssets(t *testing.T) {
 // same; other addresses are not concerned.
 func TestMisses(t *testing.T) {
 	t.Parallel()
-	h := newShelf(t, aGift(t)).handler(false)
+	h := newFakeStore(t, aGift(t)).handler(false)
 	from := func(address, path string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 		r.RemoteAddr = address
@@ -155,7 +155,7 @@ func TestUses(t *testing.T) {
 	t.Parallel()
 	g := aGift(t)
 	g.Status, g.Balance, g.Seq = gift.Claimed, 2000, 4
-	s := newShelf(t, g)
+	s := newFakeStore(t, g)
 	at := time.Date(2026, 3, 2, 15, 30, 0, 0, time.UTC)
 	place := gift.Actor{LocationID: gift.ID{2}, KeyID: gift.ID{66}}
 	s.history = []gift.Entry{
@@ -176,7 +176,7 @@ func TestUses(t *testing.T) {
 			t.Errorf("the page tells %q, which is the merchant's own", hidden)
 		}
 	}
-	if _, _, body := newShelf(t, aGift(t)).get(t, "/g/"+token); strings.Contains(body, "Used so far") {
+	if _, _, body := newFakeStore(t, aGift(t)).get(t, "/g/"+token); strings.Contains(body, "Used so far") {
 		t.Error("a gift that was never used has a list of uses")
 	}
 }

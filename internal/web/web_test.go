@@ -32,8 +32,8 @@ const (
 	sheetToken = "0000000000000000order8" // of the order gift.ID{8}
 )
 
-// shelf holds what the pages read.
-type shelf struct {
+// fakeStore holds what the pages read.
+type fakeStore struct {
 	gifts    map[string]gift.Gift
 	messages []message.Message
 	history  []gift.Entry
@@ -42,7 +42,7 @@ type shelf struct {
 	log      strings.Builder
 }
 
-func (s *shelf) GiftByToken(_ context.Context, t gift.Token) (gift.Gift, error) {
+func (s *fakeStore) GiftByToken(_ context.Context, t gift.Token) (gift.Gift, error) {
 	g, ok := s.gifts[t.Reveal()]
 	if !ok {
 		return gift.Gift{}, gift.Refuse(gift.NotFound, "There is no such gift.")
@@ -50,7 +50,7 @@ func (s *shelf) GiftByToken(_ context.Context, t gift.Token) (gift.Gift, error) 
 	return g, s.err
 }
 
-func (s *shelf) Gifts(_ context.Context, f gift.Filter) (found []gift.Gift, _ error) {
+func (s *fakeStore) Gifts(_ context.Context, f gift.Filter) (found []gift.Gift, _ error) {
 	for _, g := range s.gifts {
 		if g.AccountID == f.AccountID && (f.OrderID.IsZero() || g.OrderID == f.OrderID) &&
 			(f.Before.IsZero() || g.ID.String() < f.Before.String()) {
@@ -61,12 +61,12 @@ func (s *shelf) Gifts(_ context.Context, f gift.Filter) (found []gift.Gift, _ er
 	return found[:min(f.Limit, len(found))], s.err
 }
 
-func (s *shelf) History(_ context.Context, _, _ gift.ID, seq, limit int) ([]gift.Entry, error) {
+func (s *fakeStore) History(_ context.Context, _, _ gift.ID, seq, limit int) ([]gift.Entry, error) {
 	rest := s.history[min(seq, len(s.history)):]
 	return rest[:min(limit, len(rest))], s.err
 }
 
-func (s *shelf) Asset(_ context.Context, hash gift.AssetHash) (gift.Asset, error) {
+func (s *fakeStore) Asset(_ context.Context, hash gift.AssetHash) (gift.Asset, error) {
 	for _, a := range s.assets {
 		if a.Hash == hash {
 			return a, s.err
@@ -75,7 +75,7 @@ func (s *shelf) Asset(_ context.Context, hash gift.AssetHash) (gift.Asset, error
 	return gift.Asset{}, gift.NotFound
 }
 
-func (s *shelf) Messages(_ context.Context, before gift.ID, limit int) ([]message.Message, error) {
+func (s *fakeStore) Messages(_ context.Context, before gift.ID, limit int) ([]message.Message, error) {
 	rest := s.messages
 	if at := slices.IndexFunc(rest, func(m message.Message) bool { return m.ID == before }); at >= 0 {
 		rest = rest[at+1:]
@@ -83,7 +83,7 @@ func (s *shelf) Messages(_ context.Context, before gift.ID, limit int) ([]messag
 	return rest[:min(limit, len(rest))], s.err
 }
 
-func (s *shelf) Message(_ context.Context, id gift.ID) (message.Message, error) {
+func (s *fakeStore) Message(_ context.Context, id gift.ID) (message.Message, error) {
 	for _, m := range s.messages {
 		if m.ID == id {
 			return m, s.err
@@ -92,7 +92,7 @@ func (s *shelf) Message(_ context.Context, id gift.ID) (message.Message, error) 
 	return message.Message{}, cmp.Or(s.err, error(gift.NotFound))
 }
 
-func (s *shelf) Gift(_ context.Context, account, voucher gift.ID) (gift.Gift, error) {
+func (s *fakeStore) Gift(_ context.Context, account, voucher gift.ID) (gift.Gift, error) {
 	for _, g := range s.gifts {
 		if g.AccountID == account && g.ID == voucher {
 			return g, s.err
@@ -101,7 +101,7 @@ func (s *shelf) Gift(_ context.Context, account, voucher gift.ID) (gift.Gift, er
 	return gift.Gift{}, cmp.Or(s.err, error(gift.NotFound))
 }
 
-func (s *shelf) Source(m *message.Message) ([]byte, error) {
+func (s *fakeStore) Source(m *message.Message) ([]byte, error) {
 	return []byte("Subject: =?utf-8?q?" + m.Subject + "?=\r\nMessage-ID: <" + m.ID.String() + "@x>\r\n\r\nbody"), s.err
 }
 
@@ -132,8 +132,8 @@ func aGift(t *testing.T) gift.Gift {
 	}
 }
 
-func newShelf(t *testing.T, gifts ...gift.Gift) *shelf {
-	s := &shelf{gifts: map[string]gift.Gift{}}
+func newFakeStore(t *testing.T, gifts ...gift.Gift) *fakeStore {
+	s := &fakeStore{gifts: map[string]gift.Gift{}}
 	for i, g := range gifts {
 		s.gifts[g.Card.Token.Reveal()] = g
 		m, err := delivery.Render(&g, account, base, gift.ID{byte(i + 1)}, delivery.Pictures{})
@@ -146,7 +146,7 @@ func newShelf(t *testing.T, gifts ...gift.Gift) *shelf {
 	return s
 }
 
-func (s *shelf) handler(outbox bool) http.Handler {
+func (s *fakeStore) handler(outbox bool) http.Handler {
 	c := Config{
 		PublicURL: base, Gifts: s, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
 		Directory: func() *gift.Directory {
@@ -165,7 +165,7 @@ func (s *shelf) handler(outbox bool) http.Handler {
 	return Handler(c)
 }
 
-func (s *shelf) get(t *testing.T, path string) (int, http.Header, string) {
+func (s *fakeStore) get(t *testing.T, path string) (int, http.Header, string) {
 	t.Helper()
 	return request(t, s.handler(true), http.MethodGet, path)
 }
@@ -186,7 +186,7 @@ func TestGiftPage(t *testing.T) {
 	t.Parallel()
 	g := aGift(t)
 	g.Status, g.Balance, g.Card.Terms = gift.Claimed, 1275, "Not for cash."
-	status, _, body := newShelf(t, g).get(t, "/g/"+token)
+	status, _, body := newFakeStore(t, g).get(t, "/g/"+token)
 	if status != http.StatusOK {
 		t.Fatalf("status %d", status)
 	}
@@ -240,7 +240,7 @@ func TestGiftPageStates(t *testing.T) {
 	} {
 		g := aGift(t)
 		tc.change(&g)
-		status, _, body := newShelf(t, g).get(t, "/g/"+token)
+		status, _, body := newFakeStore(t, g).get(t, "/g/"+token)
 		if status != http.StatusOK || !strings.Contains(visible(t, body), tc.says) {
 			t.Errorf("%s: status %d, page:\n%s", name, status, visible(t, body))
 		}
@@ -251,11 +251,11 @@ func TestGiftPageStates(t *testing.T) {
 	}
 }
 
-// TestNothingToSee: a stranger learns nothing from the difference between a token that is malformed and one that is
+// TestNothingToSee: an unknown client learns nothing from the difference between a token that is malformed and one that is
 // unknown.
 func TestNothingToSee(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, aGift(t))
+	s := newFakeStore(t, aGift(t))
 	_, _, want := s.get(t, "/nowhere")
 	for _, path := range []string{
 		"/g/" + strings.Repeat("0", 22), "/g/short", "/g/", "/g", "/g/" + token + "0", "/g/" + token + "/", "/g/g%2F" + token,
@@ -278,7 +278,7 @@ func TestNothingToSee(t *testing.T) {
 
 func TestOutboxIsOff(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, aGift(t))
+	s := newFakeStore(t, aGift(t))
 	h := s.handler(false)
 	for _, path := range []string{
 		"/outbox", "/outbox?kind=print", "/outbox/" + gift.ID{1}.String(), "/outbox/" + gift.ID{1}.String() + "/html",
@@ -297,7 +297,7 @@ func TestOutboxIsOff(t *testing.T) {
 }
 
 // paths is one of each kind of answer.
-func paths(s *shelf) map[string]int {
+func paths(s *fakeStore) map[string]int {
 	id := s.messages[0].ID.String()
 	return map[string]int{
 		"/": 200, "/g/" + token: 200, "/g/" + strings.Repeat("0", 22): 404, "/nowhere": 404, "/outbox": 200, "/outbox/" +
@@ -311,7 +311,7 @@ func paths(s *shelf) map[string]int {
 
 func TestHeadersOnEveryAnswer(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, aGift(t))
+	s := newFakeStore(t, aGift(t))
 	h := s.handler(true)
 	for path, want := range paths(s) {
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete,
@@ -353,7 +353,7 @@ func TestHeadersOnEveryAnswer(t *testing.T) {
 // TestHead: over a real connection, HEAD has the headers of GET and no body.
 func TestHead(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, aGift(t))
+	s := newFakeStore(t, aGift(t))
 	server := httptest.NewServer(s.handler(true))
 	defer server.Close()
 	answers := map[string]http.Header{}
@@ -385,7 +385,7 @@ func TestHead(t *testing.T) {
 // TestFailure: an internal error is a kind page without the reason, and a line in the log without the token.
 func TestFailure(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, aGift(t))
+	s := newFakeStore(t, aGift(t))
 	s.err = errors.New("disk on fire")
 	for _, path := range []string{"/g/" + token, "/outbox", "/outbox/" + gift.ID{1}.String()} {
 		status, _, body := s.get(t, path)
@@ -399,7 +399,7 @@ func TestFailure(t *testing.T) {
 	}
 	g := aGift(t)
 	g.AccountID = gift.ID{77}
-	lost := &shelf{gifts: map[string]gift.Gift{token: g}}
+	lost := &fakeStore{gifts: map[string]gift.Gift{token: g}}
 	if status, _, _ := lost.get(t, "/g/"+token); status != http.StatusInternalServerError {
 		t.Errorf("a gift of an account that is not in the set-up: %d, want 500", status)
 	}
@@ -411,7 +411,7 @@ func TestPagesAreSelfContained(t *testing.T) {
 	t.Parallel()
 	g := aGift(t)
 	g.Card.Terms, g.ValidFrom = "Not for cash.", time.Now().Add(time.Hour)
-	s := newShelf(t, g)
+	s := newFakeStore(t, g)
 	for path, status := range paths(s) {
 		if strings.HasPrefix(path, "/style/") && status == 200 || strings.HasSuffix(path, "/html") ||
 			strings.HasSuffix(path, ".eml") || strings.HasSuffix(path, "/print.pdf") && status == 200 || status == 307 {
@@ -469,7 +469,7 @@ func TestPagesAreSelfContained(t *testing.T) {
 
 func TestStyle(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, aGift(t))
+	s := newFakeStore(t, aGift(t))
 	_, header, body := s.get(t, "/style/accent-0B5FFF.css")
 	const want = ":root{--accent:#0b5fff;--accent-shade:#0847bf;--on-accent:#ffffff}\n"
 	if body != want || header.Get("Content-Type") != "text/css; charset=utf-8" {
@@ -519,7 +519,7 @@ func TestOutbox(t *testing.T) {
 	t.Parallel()
 	sms := aGift(t)
 	sms.Card.Method, sms.Card.Contact = gift.SMS, "+14155550132"
-	s := newShelf(t, aGift(t), sms)
+	s := newFakeStore(t, aGift(t), sms)
 	link := `<a href="` + base + "/g/" + token + `">` + base + "/g/" + token + "</a>"
 
 	_, _, body := s.get(t, "/outbox")
@@ -551,7 +551,7 @@ func TestOutbox(t *testing.T) {
 	if status, _, _ := s.get(t, "/outbox/"+gift.ID{2}.String()+"/html"); status != http.StatusNotFound {
 		t.Errorf("the HTML of an SMS: %d, want 404", status)
 	}
-	if _, _, body = (&shelf{}).get(t, "/outbox"); !strings.Contains(body, "Nothing has been sent yet") {
+	if _, _, body = (&fakeStore{}).get(t, "/outbox"); !strings.Contains(body, "Nothing has been sent yet") {
 		t.Error("an empty outbox does not say so")
 	}
 }
@@ -572,7 +572,7 @@ var hostile = []string{
 	"</svg><script>x</script>", "]]>", "%3Cscript%3E",
 }
 
-// TestHostileTexts puts each text into every place that a stranger can write to and looks at the gift page and the
+// TestHostileTexts puts each text into every place that a sender can write to and looks at the gift page and the
 // outbox: the markup is that of a harmless gift, and what can be seen of the text is seen.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
@@ -587,20 +587,20 @@ func TestHostileTexts(t *testing.T) {
 		g.Items = []gift.Item{{ID: "X", Name: text}, {ID: "Z"}}
 		return g
 	}
-	_, _, page := newShelf(t, fill("Latte")).get(t, "/g/"+token)
+	_, _, page := newFakeStore(t, fill("Latte")).get(t, "/g/"+token)
 	if !strings.Contains(visible(t, page), "Good for Latte, Z") {
 		t.Errorf("the page does not say what the gift is good for: %s", visible(t, page))
 	}
 	pages := []string{"/g/" + token, "/outbox", "/outbox/" + gift.ID{1}.String()}
 	want := map[string]string{}
-	harmless := newShelf(t, fill("x"))
+	harmless := newFakeStore(t, fill("x"))
 	for _, path := range pages {
 		_, _, body := harmless.get(t, path)
 		want[path] = shape(t, body)
 	}
 	for _, text := range hostile {
 		text += "!" // so that there is something to see
-		s := newShelf(t, fill(text))
+		s := newFakeStore(t, fill(text))
 		lines := card.Lines(text)
 		for _, path := range pages {
 			status, _, body := s.get(t, path)

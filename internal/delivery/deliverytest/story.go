@@ -23,8 +23,8 @@ type Fickle struct {
 	unknown map[string]bool // the ids of which an answer was lost
 }
 
-// patience is how often a server plays its tricks on one recipient.
-const patience = 6
+// maxTricks is how often a server plays its tricks on one recipient.
+const maxTricks = 6
 
 // NewFickle makes one whose lot begins with these two numbers.
 func NewFickle(a, b uint64) *Fickle {
@@ -59,7 +59,7 @@ func (f *Fickle) Tried(to string) {
 func (f *Fickle) Draw(to string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.tried[to] > patience {
+	if f.tried[to] > maxTricks {
 		return 8
 	}
 	return f.lot.IntN(8)

@@ -22,23 +22,23 @@ var Merchant = &gift.Account{
 	Locations: []gift.Location{{ID: gift.ID{2}, Name: "Pier 39"}},
 }
 
-// House is the real store and engine, with a worker that is not running yet. Gateways is what the worker sends by: at
+// Shop is the real store and engine, with a worker that is not running yet. Gateways is what the worker sends by: at
 // first all goes to the outbox.
-type House struct {
+type Shop struct {
 	*store.Store
 	Gateways *delivery.Gateways
 	Worker   *delivery.Worker
 	engine   *ledger.Engine
 }
 
-// Open opens a house on the database that pgtest names, until the test ends.
-func Open(t *testing.T) *House {
+// Open opens a shop on the database that pgtest names, until the test ends.
+func Open(t *testing.T) *Shop {
 	t.Helper()
 	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Database: pgtest.Database(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &House{Store: s, engine: ledger.Start(s, ledger.Options{})}
+	h := &Shop{Store: s, engine: ledger.Start(s, ledger.Options{})}
 	outbox := delivery.OutboxCarrier{Outbox: s}
 	directory := &gift.Directory{Accounts: map[gift.ID]*gift.Account{Merchant.ID: Merchant}}
 	h.Gateways = &delivery.Gateways{
@@ -71,7 +71,7 @@ func call(got *ledger.Result) ledger.Call {
 }
 
 // Do has the engine carry out a command; one that it refuses does nothing.
-func (h *House) Do(t *testing.T, command ledger.Command) ledger.Result {
+func (h *Shop) Do(t *testing.T, command ledger.Command) ledger.Result {
 	t.Helper()
 	var did ledger.Result
 	if _, err := h.engine.Do(t.Context(), call(&did), command); err != nil {
@@ -81,7 +81,7 @@ func (h *House) Do(t *testing.T, command ledger.Command) ledger.Result {
 }
 
 // Issue makes a gift through the engine, as send-gift does, to be sent when it is due; zero: at once.
-func (h *House) Issue(t *testing.T, m gift.Method, contact string, due time.Time) gift.ID {
+func (h *Shop) Issue(t *testing.T, m gift.Method, contact string, due time.Time) gift.ID {
 	t.Helper()
 	did := h.Do(t, &ledger.Issue{Context: gift.Context{Now: time.Now()}, Gifts: []gift.Gift{{
 		Voucher: gift.Voucher{
@@ -100,7 +100,7 @@ func (h *House) Issue(t *testing.T, m gift.Method, contact string, due time.Time
 }
 
 // Run starts the worker, until stop is called or the test ends.
-func (h *House) Run(t *testing.T) (stop func()) {
+func (h *Shop) Run(t *testing.T) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); h.Worker.Run(ctx) }()
@@ -110,7 +110,7 @@ func (h *House) Run(t *testing.T) (stop func()) {
 }
 
 // Fate is what became of a gift, and its history.
-func (h *House) Fate(t *testing.T, id gift.ID) (gift.Gift, []gift.Entry) {
+func (h *Shop) Fate(t *testing.T, id gift.ID) (gift.Gift, []gift.Entry) {
 	t.Helper()
 	g, err := h.Gift(t.Context(), Merchant.ID, id)
 	if err != nil {
@@ -124,7 +124,7 @@ func (h *House) Fate(t *testing.T, id gift.ID) (gift.Gift, []gift.Entry) {
 }
 
 // Idle checks that no job is left.
-func (h *House) Idle(t *testing.T) {
+func (h *Shop) Idle(t *testing.T) {
 	t.Helper()
 	if next, err := h.NextJob(t.Context()); err != nil || !next.IsZero() {
 		t.Errorf("a job is left, due at %v (%v)", next, err)
