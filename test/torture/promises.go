@@ -217,18 +217,19 @@ func missing(command, root string) error {
 	if flags == 0 {
 		return nil
 	}
-	folder, run := "", ""
+	var files []string
+	run := ""
 	for n, a := range args {
 		if strings.HasPrefix(a, "./") {
-			folder = a
+			found, err := filepath.Glob(filepath.Join(root, module, a, "*_test.go"))
+			if err != nil || len(found) == 0 {
+				return errors.Join(err, fmt.Errorf("%s: there is no package %s with tests", command, a))
+			}
+			files = append(files, found...)
 		}
 		if a == "-run" && n+1 < len(args) {
 			run = args[n+1]
 		}
-	}
-	files, err := filepath.Glob(filepath.Join(root, module, folder, "*_test.go"))
-	if err != nil || len(files) == 0 {
-		return errors.Join(err, fmt.Errorf("%s: there is no such package", command))
 	}
 	var source strings.Builder
 	for _, f := range files {
@@ -240,7 +241,7 @@ func missing(command, root string) error {
 	}
 	for name := range strings.SplitSeq(run, "|") {
 		if !regexp.MustCompile(`func ` + regexp.QuoteMeta(name)).MatchString(source.String()) {
-			return fmt.Errorf("%s: %s has no %s", command, folder, name)
+			return fmt.Errorf("%s: there is no %s", command, name)
 		}
 	}
 	return nil
