@@ -18,8 +18,8 @@ func Peer(r *http.Request) netip.Addr {
 	return netip.IPv6Unspecified()
 }
 
-// The prefixes of a client's network: what one provider gives to one customer, more or less. A client with one address of
-// it may have the others too.
+// The prefixes of a client's network: what one provider gives to one customer, more or less. A client with one address
+// of it may have the others too.
 const (
 	bits4 = 24
 	bits6 = 56

@@ -108,16 +108,23 @@ func (a *app) readSetup(ctx context.Context) error {
 
 // refreshSetup keeps the snapshot young. While the store cannot be read, the last one stands.
 func (a *app) refreshSetup(ctx context.Context) {
-	tick := time.NewTicker(setupAge)
+	every(ctx, setupAge, func() {
+		if err := a.readSetup(ctx); err != nil && ctx.Err() == nil {
+			a.Logger.Error("the set-up could not be read; the last one stands", "error", err)
+		}
+	})
+}
+
+// every does something at every tick until ctx ends.
+func every(ctx context.Context, d time.Duration, do func()) {
+	tick := time.NewTicker(d)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		}
-		if err := a.readSetup(ctx); err != nil && ctx.Err() == nil {
-			a.Logger.Error("the set-up could not be read; the last one stands", "error", err)
+			do()
 		}
 	}
 }
@@ -128,37 +135,33 @@ const FilesEvery = 15 * time.Second
 
 // watchFiles logs an error at every check once the files of the database were taken away from under the service.
 func (a *app) watchFiles(ctx context.Context) {
-	tick := time.NewTicker(cmp.Or(a.FilesEvery, FilesEvery))
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	every(ctx, cmp.Or(a.FilesEvery, FilesEvery), func() {
 		if err := a.store.CheckFiles(ctx); err != nil && ctx.Err() == nil {
 			a.Logger.Error("THE DATABASE IS NO LONGER WHAT THIS SERVICE OPENED", "error", err)
 		}
-	}
+	})
 }
 
 // record has the engine write the outcome of a delivery.
 func (a *app) record(ctx context.Context, d ledger.Deliver) error {
-	_, err := a.engine.Do(ctx, ledger.Call{
-		AccountID: d.Job.AccountID, Operation: "deliver", Account: a.directory.Load().Accounts[d.Job.AccountID],
-		Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} },
-	}, &d)
-	return err
+	return a.do(ctx, d.Job.AccountID, "deliver", &d)
 }
 
 // mayNotify asks whether a notice is within the daily limits of its account.
 func (a *app) mayNotify(ctx context.Context, j ledger.Job, g *gift.Gift) (bool, error) {
-	_, err := a.engine.Do(ctx, ledger.Call{
-		AccountID: j.AccountID, Operation: "notice", Account: a.directory.Load().Accounts[j.AccountID],
-		Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} },
-	}, &ledger.Notice{Account: j.AccountID, Method: g.Card.Method, Contact: g.Card.Contact})
+	err := a.do(ctx, j.AccountID, "notice",
+		&ledger.Notice{Account: j.AccountID, Method: g.Card.Method, Contact: g.Card.Contact})
 	if errors.Is(err, gift.RateLimited) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// do runs a command that no caller waits for.
+func (a *app) do(ctx context.Context, account gift.ID, operation ledger.Operation, cmd ledger.Command) error {
+	_, err := a.engine.Do(ctx, ledger.Call{
+		AccountID: account, Operation: operation, Account: a.directory.Load().Accounts[account],
+		Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} },
+	}, cmd)
+	return err
 }
