@@ -16,6 +16,7 @@ import (
 
 	"boon.example/internal/durable"
 	"boon.example/internal/sealed"
+	"boon.example/internal/store/db"
 )
 
 // BackupReport tells what Backup wrote.
@@ -101,7 +102,7 @@ func backupName(to string, now time.Time) (string, error) {
 func (s *Store) copyPages(ctx context.Context, to string, progress func(done, total int64)) (t totalsByAccount,
 	err error) {
 	const pages = 1024 // at a time, between which the caller is told and may stop
-	db, err := sql.Open("sqlite", sqliteDSN(s.place, "query_only(1)"))
+	db, err := sql.Open("sqlite", db.SQLiteDSN(s.place, "query_only(1)"))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 )
 
 // writers are the hash chains that this process continues and that no group is using. A group takes one, and gives it
@@ -53,16 +54,16 @@ var lastID = bytes.Repeat([]byte{0xff}, len(gift.ID{}))
 const notedHeads = 64
 
 var (
-	selectWriters = &query{what: "reading chains",
-		one: `SELECT c.writer FROM chain AS c WHERE c.n = 0 AND c.writer <= $1 ORDER BY c.writer DESC LIMIT $2`}
-	selectHead = &query{what: "reading heads",
-		one: `SELECT c.n, c.mac FROM chain AS c WHERE c.writer = $1 ORDER BY c.n DESC LIMIT 1`}
-	insertChain = insertRows("chain", chainColumns, "BNBB", "")
+	selectWriters = &db.Query{What: "reading chains",
+		One: `SELECT c.writer FROM chain AS c WHERE c.n = 0 AND c.writer <= $1 ORDER BY c.writer DESC LIMIT $2`}
+	selectHead = &db.Query{What: "reading heads",
+		One: `SELECT c.n, c.mac FROM chain AS c WHERE c.writer = $1 ORDER BY c.n DESC LIMIT 1`}
+	insertChain = db.InsertRows("chain", chainColumns, "BNBB", "")
 )
 
 // chainEntries makes the row that links entries to the group's chain, and gives the place of the first of them.
-func (g *group) chainEntries(ctx context.Context, c *ledger.Changes) (w batch, first chain.Place, err error) {
-	w.query = insertChain
+func (g *group) chainEntries(ctx context.Context, c *ledger.Changes) (w db.Batch, first chain.Place, err error) {
+	w.Query = insertChain
 	if len(c.Entries) == 0 {
 		return w, first, nil
 	}
@@ -72,7 +73,7 @@ func (g *group) chainEntries(ctx context.Context, c *ledger.Changes) (w batch, f
 		if err != nil {
 			return w, first, fmt.Errorf("beginning a hash chain: %w", err)
 		}
-		w.rows = append(w.rows, chainRow(g.writer.Genesis(heads)))
+		w.Rows = append(w.Rows, chainRow(g.writer.Genesis(heads)))
 	}
 	issued := make(map[ledger.Ref]*gift.Voucher, len(c.Gifts))
 	for i := range c.Gifts {
@@ -85,7 +86,7 @@ func (g *group) chainEntries(ctx context.Context, c *ledger.Changes) (w batch, f
 		}
 		return v, itemsID(v)
 	})
-	w.rows = append(w.rows, chainRow(row))
+	w.Rows = append(w.Rows, chainRow(row))
 	return w, first, nil
 }
 
@@ -109,16 +110,16 @@ func chainRow(r chain.Row) []any { return []any{keyOf(r.Writer), r.N, r.Content,
 
 // readHeads tells how far the newest chains have come.
 func (g *group) readHeads(ctx context.Context) (heads []chain.Head, err error) {
-	err = g.run(ctx, []batch{{query: selectWriters, rows: [][]any{{lastID, notedHeads}}, scan: func(from scanner) error {
+	err = g.run(ctx, []db.Batch{{Query: selectWriters, Rows: [][]any{{lastID, notedHeads}}, Scan: func(from db.Scanner) error {
 		var h chain.Head
 		err := from.Scan(scanID{&h.Writer})
 		heads = append(heads, h)
 		return err
 	}}})
-	batches := make([]batch, len(heads))
+	batches := make([]db.Batch, len(heads))
 	for i := range heads {
 		h := &heads[i]
-		batches[i] = batch{query: selectHead, rows: [][]any{{keyOf(h.Writer)}}, scan: func(from scanner) error {
+		batches[i] = db.Batch{Query: selectHead, Rows: [][]any{{keyOf(h.Writer)}}, Scan: func(from db.Scanner) error {
 			return from.Scan(&h.N, scanMAC{&h.MAC})
 		}}
 	}

@@ -18,6 +18,7 @@ import (
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -177,7 +178,7 @@ func swap(t *testing.T, s *Store, of *table, out, in []tuple) {
 		run(t, s, "DELETE FROM "+of.name+" WHERE "+strings.Join(where, " AND "), r[:len(of.key)]...)
 	}
 	for _, r := range in {
-		run(t, s, of.insert.one, r...)
+		run(t, s, of.insert.One, r...)
 	}
 }
 
@@ -516,11 +517,11 @@ func TestChainsHold(t *testing.T) {
 			// Commits that failed, and commits that took effect and said that they failed.
 			transact := a.dialect.transact
 			for range 2 {
-				for _, faulty := range []func(context.Context, *Store, func(runner) error) error{
-					func(ctx context.Context, s *Store, fn func(runner) error) error {
-						return transact(ctx, s, func(run runner) error { return cmp.Or(fn(run), ledger.ErrUnknown) })
+				for _, faulty := range []func(context.Context, *Store, func(db.Runner) error) error{
+					func(ctx context.Context, s *Store, fn func(db.Runner) error) error {
+						return transact(ctx, s, func(run db.Runner) error { return cmp.Or(fn(run), ledger.ErrUnknown) })
 					},
-					func(ctx context.Context, s *Store, fn func(runner) error) error {
+					func(ctx context.Context, s *Store, fn func(db.Runner) error) error {
 						return cmp.Or(transact(ctx, s, fn), ledger.ErrUnknown)
 					},
 				} {

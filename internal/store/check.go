@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 )
 
 // Check begins a check of the store. It implements ledger.Books.
@@ -186,21 +187,21 @@ func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (
 // selectDigest gives the digest that chain $1 has of its entry $2, for each pair.
 var selectDigest = digestStatement()
 
-func digestStatement() *query {
+func digestStatement() *db.Query {
 	of := func(writer, n string) string {
 		return strings.NewReplacer("{writer}", writer, "{n}", n).Replace(
 			`SELECT substr(c.content, CAST(length(c.content) - 16 * (c.n - {n}) - 15 AS INTEGER), 16) AS digest
 			FROM chain AS c WHERE c.writer = {writer} AND c.n >= {n} ORDER BY c.n LIMIT 1`)
 	}
-	return &query{what: "reading digests", one: of("$1", "$2"),
-		arrays: `SELECT f.digest FROM unnest(` + arrays(1, "BN") + `) AS w (writer, n)
+	return &db.Query{What: "reading digests", One: of("$1", "$2"),
+		Arrays: `SELECT f.digest FROM unnest(` + db.ArrayPlaceholders(1, "BN") + `) AS w (writer, n)
 			CROSS JOIN LATERAL (` + of("w.writer", "w.n") + `) AS f`}
 }
 
 // checkEntries holds entries against their chains.
 func (c *Check) checkEntries(ctx context.Context, entries []placed) error {
 	digests := make(map[chain.Digest]bool, len(entries))
-	w := batch{query: selectDigest, rows: make([][]any, len(entries)), scan: func(from scanner) error {
+	w := db.Batch{Query: selectDigest, Rows: make([][]any, len(entries)), Scan: func(from db.Scanner) error {
 		var digest []byte
 		err := from.Scan(&digest)
 		if len(digest) == len(chain.Digest{}) {
@@ -209,9 +210,9 @@ func (c *Check) checkEntries(ctx context.Context, entries []placed) error {
 		return err
 	}}
 	for i := range entries {
-		w.rows[i] = []any{keyOf(entries[i].at.Writer), entries[i].at.N}
+		w.Rows[i] = []any{keyOf(entries[i].at.Writer), entries[i].at.N}
 	}
-	if err := c.store.dialect.read(ctx, c.store, []batch{w}); err != nil {
+	if err := c.store.dialect.read(ctx, c.store, []db.Batch{w}); err != nil {
 		return fmt.Errorf("reading hash chains: %w", err)
 	}
 	for i := range entries {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"boon.example/internal/store/db"
 )
 
 // A checkpoint copies the write-ahead log back into the database file. Left to the writer, it holds up every
@@ -26,7 +28,7 @@ type checkpointer struct {
 }
 
 func startCheckpointer(file string, writer *sql.DB) (*checkpointer, error) {
-	beside, err := sql.Open("sqlite", sqliteDSN(file))
+	beside, err := sql.Open("sqlite", db.SQLiteDSN(file))
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"boon.example/internal/durable"
 	"boon.example/internal/sealed"
+	"boon.example/internal/store/db"
 )
 
 // CopyReport tells what Copy did and how the two databases compare.
@@ -206,8 +207,8 @@ func (c *copying) table(ctx context.Context, t *table) error {
 		readErr = c.read(ctx, t, batches)
 	})
 	for rows := range batches {
-		err := c.to.dialect.transact(ctx, c.to, func(run runner) error {
-			return run(ctx, []batch{{query: t.insert, rows: rows}})
+		err := c.to.dialect.transact(ctx, c.to, func(run db.Runner) error {
+			return run(ctx, []db.Batch{{Query: t.insert, Rows: rows}})
 		})
 		if err != nil {
 			return err
@@ -318,7 +319,7 @@ func countRows(ctx context.Context, q querier) (total int64, err error) {
 func (s *Store) prepareCopy(ctx context.Context) error {
 	var texts []string
 	for _, t := range tables {
-		texts = append(texts, t.insert.one, t.insert.many)
+		texts = append(texts, t.insert.One, t.insert.Many)
 	}
 	prepared, err := s.prepare(ctx, s.writer, texts)
 	maps.Copy(s.hot, prepared)

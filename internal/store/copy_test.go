@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
 	"boon.example/internal/sealed"
+	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -288,7 +289,7 @@ func TestCopyNotices(t *testing.T) {
 					return
 				}
 				changed = true
-				db, err := sql.Open("sqlite", sqliteDSN(filepath.Join(to, DatabaseName)))
+				db, err := sql.Open("sqlite", db.SQLiteDSN(filepath.Join(to, DatabaseName)))
 				must(t, err)
 				_, err = db.Exec(test.change)
 				must(t, err)
@@ -333,7 +334,7 @@ func TestTablesAreAll(t *testing.T) {
 }
 
 func drainPairs(rows *sql.Rows, fn func(a, b string)) error {
-	return drain(rows, func(rows *sql.Rows) error {
+	return db.Drain(rows, func(rows *sql.Rows) error {
 		var a, b string
 		err := rows.Scan(&a, &b)
 		fn(a, b)

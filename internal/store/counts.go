@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 )
 
 const countColumns = `d.account_id, d.what, d.day, d.amount, d.gifts, d.messages, d.texts, d.kept`
@@ -23,10 +24,10 @@ func addTo(column string) string {
 }
 
 var (
-	selectCounts = selectByKeys("counts", selectCount, "B", true)
-	lockCounts   = selectByKeys("counts", selectCount+` {lock}`, "B", true)
-	insertCounts = insertRows("day_count", countColumns, "BBNNNNNN", ` ON CONFLICT (account_id, what) DO NOTHING`)
-	addCounts    = insertRows("day_count", countColumns, "BBNNNNNN", ` ON CONFLICT (account_id, what) DO UPDATE SET day = excluded.day, `+
+	selectCounts = db.SelectByKeys("counts", selectCount, "B", true)
+	lockCounts   = db.SelectByKeys("counts", selectCount+` {lock}`, "B", true)
+	insertCounts = db.InsertRows("day_count", countColumns, "BBNNNNNN", ` ON CONFLICT (account_id, what) DO NOTHING`)
+	addCounts    = db.InsertRows("day_count", countColumns, "BBNNNNNN", ` ON CONFLICT (account_id, what) DO UPDATE SET day = excluded.day, `+
 		addTo("amount")+`, `+addTo("gifts")+`, `+addTo("messages")+`, `+addTo("texts")+`, `+addTo("kept"))
 )
 
@@ -42,7 +43,7 @@ func (s *Store) what(k ledger.CountKey) []byte {
 // if need be: who has them decides alone on what they limit. Counts of contacts are read after the count of their
 // account is locked, which nobody adds to them without. Counts of what is kept are not locked at all: every call with
 // a key would wait for all others.
-func (g *group) wantCounts(wanted []ledger.CountKey) (batches []batch) {
+func (g *group) wantCounts(wanted []ledger.CountKey) (batches []db.Batch) {
 	seen, named := map[ledger.CountKey]bool{}, map[string]ledger.CountKey{}
 	var locked, read []countRow
 	for _, k := range wanted {
@@ -65,7 +66,7 @@ func (g *group) wantCounts(wanted []ledger.CountKey) (batches []batch) {
 			read = append(read, row)
 		}
 	}
-	scan := func(from scanner) error {
+	scan := func(from db.Scanner) error {
 		var row countRow
 		var n gift.Count
 		if err := from.Scan(scanID{&row.account}, &row.what, &n.Day, &n.Amount, &n.Gifts, &n.Messages, &n.Texts, &n.Kept); err != nil {
@@ -83,15 +84,15 @@ func (g *group) wantCounts(wanted []ledger.CountKey) (batches []batch) {
 }
 
 // countBatches finds rows, or makes them with nothing counted, in the order of their keys.
-func countBatches(s *query, rows []countRow, scan func(scanner) error) []batch {
+func countBatches(s *db.Query, rows []countRow, scan func(db.Scanner) error) []db.Batch {
 	slices.SortFunc(rows, compareCountRows)
-	if !s.scoped {
+	if !s.Scoped {
 		w := rowsOf(s, rows, func(r *countRow) []any { return []any{keyOf(r.account), r.what, 0, 0, 0, 0, 0, 0} })
-		return slices.DeleteFunc([]batch{w}, func(w batch) bool { return len(w.rows) == 0 })
+		return slices.DeleteFunc([]db.Batch{w}, func(w db.Batch) bool { return len(w.Rows) == 0 })
 	}
-	return byAccount(rows, func(r countRow) gift.ID { return r.account }, func(account gift.ID, of []countRow) batch {
+	return byAccount(rows, func(r countRow) gift.ID { return r.account }, func(account gift.ID, of []countRow) db.Batch {
 		w := rowsOf(s, of, func(r *countRow) []any { return []any{r.what} })
-		w.account, w.scan = account, scan
+		w.Account, w.Scan = account, scan
 		return w
 	})
 }
@@ -112,7 +113,7 @@ func compareCountRows(a, b countRow) int {
 }
 
 // saveCounts adds to counts, in the order of their keys.
-func (g *group) saveCounts(changed map[ledger.CountKey]gift.Count) batch {
+func (g *group) saveCounts(changed map[ledger.CountKey]gift.Count) db.Batch {
 	type row struct {
 		countRow
 		gift.Count

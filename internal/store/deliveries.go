@@ -8,27 +8,28 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 )
 
 // The statements of a group that sends gifts again, or at another time.
 var (
-	selectDeliveries = selectByKeys("deliveries", `SELECT c.account_id, c.voucher_id, c.method, c.contact, c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at
+	selectDeliveries = db.SelectByKeys("deliveries", `SELECT c.account_id, c.voucher_id, c.method, c.contact, c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at
 		FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`, "B", true)
-	selectJobs = selectByKeys("jobs", `SELECT j.account_id, j.voucher_id, j.id, j.due, j.claimable_at, j.attempts, j.doubts
+	selectJobs = db.SelectByKeys("jobs", `SELECT j.account_id, j.voucher_id, j.id, j.due, j.claimable_at, j.attempts, j.doubts
 		FROM job AS j WHERE j.account_id = $1 AND j.kind = '' AND j.voucher_id {keys} {lock}`, "B", true)
-	selectResends = selectByKeys("resends", `SELECT r.account_id, r.voucher_id, r.seq, r.id, r.made_at
+	selectResends = db.SelectByKeys("resends", `SELECT r.account_id, r.voucher_id, r.seq, r.id, r.made_at
 		FROM resend AS r WHERE r.account_id = $1 AND r.voucher_id {keys}`, "B", true)
 
-	insertResend   = insertRows("resend", "account_id, voucher_id, seq, id, made_at, method, contact", "BBNBNNT", "")
-	updateDelivery = updateByKeys("redirecting gifts", "NTFNTB", `UPDATE card AS t SET method = $2, contact = $3, scheduled = $4, delivery_date = $5, delivery_zone = $6 `+
+	insertResend   = db.InsertRows("resend", "account_id, voucher_id, seq, id, made_at, method, contact", "BBNBNNT", "")
+	updateDelivery = db.UpdateByKeys("redirecting gifts", "NTFNTB", `UPDATE card AS t SET method = $2, contact = $3, scheduled = $4, delivery_date = $5, delivery_zone = $6 `+
 		`WHERE t.account_id = $1 AND t.voucher_id = $7`)
-	updateJob = updateByKeys("rescheduling jobs", "NNNB", `UPDATE job AS t SET due = $2, claimable_at = $3, attempts = $4, last_words = '' `+
+	updateJob = db.UpdateByKeys("rescheduling jobs", "NNNB", `UPDATE job AS t SET due = $2, claimable_at = $3, attempts = $4, last_words = '' `+
 		`WHERE t.account_id = $1 AND t.id = $5`)
 )
 
 // wantDeliveries wants to know how gifts are delivered, and locks their open jobs, so that no worker can claim them.
-func (g *group) wantDeliveries(wanted []ledger.Ref) []batch {
-	deliveries := byRef(selectDeliveries, wanted, func(from scanner) error {
+func (g *group) wantDeliveries(wanted []ledger.Ref) []db.Batch {
+	deliveries := byRef(selectDeliveries, wanted, func(from db.Scanner) error {
 		var ref ledger.Ref
 		var w gift.Delivery
 		err := from.Scan(scanID{&ref.AccountID}, scanID{&ref.ID}, &w.Method, &w.Contact, &w.Scheduled, scanTime{&w.DeliveryDate}, &w.DeliveryZone,
@@ -36,7 +37,7 @@ func (g *group) wantDeliveries(wanted []ledger.Ref) []batch {
 		g.state.Deliveries[ref] = &ledger.Delivery{Delivery: w}
 		return err
 	})
-	return append(deliveries, byRef(selectJobs, wanted, func(from scanner) error {
+	return append(deliveries, byRef(selectJobs, wanted, func(from db.Scanner) error {
 		var j ledger.Job
 		var claimable time.Time
 		err := from.Scan(scanID{&j.AccountID}, scanID{&j.VoucherID}, scanID{&j.ID}, scanTime{&j.Due}, scanTime{&claimable}, &j.Attempts, &j.Doubts)
@@ -51,8 +52,8 @@ func (g *group) wantDeliveries(wanted []ledger.Ref) []batch {
 }
 
 // wantResends wants to know when gifts were sent again.
-func (g *group) wantResends(wanted []ledger.Ref) []batch {
-	return byRef(selectResends, wanted, func(from scanner) error {
+func (g *group) wantResends(wanted []ledger.Ref) []db.Batch {
+	return byRef(selectResends, wanted, func(from db.Scanner) error {
 		var r ledger.Resent
 		err := from.Scan(scanID{&r.AccountID}, scanID{&r.VoucherID}, &r.Seq, scanID{&r.ID}, scanTime{&r.At})
 		ref := ledger.Ref{AccountID: r.AccountID, ID: r.VoucherID}
@@ -64,7 +65,7 @@ func (g *group) wantResends(wanted []ledger.Ref) []batch {
 }
 
 // saveResends writes which gifts were sent again, and how they are delivered now.
-func saveResends(c *ledger.Changes) []batch {
+func saveResends(c *ledger.Changes) []db.Batch {
 	newest := map[ledger.Ref]int{} // a gift that was changed twice is written once
 	for i, w := range c.DeliveryChanges {
 		newest[ledger.Ref{AccountID: w.AccountID, ID: w.VoucherID}] = i
@@ -78,11 +79,11 @@ func saveResends(c *ledger.Changes) []batch {
 	slices.SortFunc(deliveries, func(a, b ledger.DeliveryChange) int {
 		return compareRefs(ledger.Ref{AccountID: a.AccountID, ID: a.VoucherID}, ledger.Ref{AccountID: b.AccountID, ID: b.VoucherID})
 	})
-	batches := byAccount(deliveries, func(w ledger.DeliveryChange) gift.ID { return w.AccountID }, func(account gift.ID, of []ledger.DeliveryChange) batch {
+	batches := byAccount(deliveries, func(w ledger.DeliveryChange) gift.ID { return w.AccountID }, func(account gift.ID, of []ledger.DeliveryChange) db.Batch {
 		w := rowsOf(updateDelivery, of, func(r *ledger.DeliveryChange) []any {
 			return []any{int64(r.Delivery.Method), r.Delivery.Contact, r.Delivery.Scheduled, micros(r.Delivery.DeliveryDate), r.Delivery.DeliveryZone, keyOf(r.VoucherID)}
 		})
-		w.account = account
+		w.Account = account
 		return w
 	})
 	return append(batches, rowsOf(insertResend, c.Resends, func(r *ledger.Resent) []any {
@@ -91,40 +92,40 @@ func saveResends(c *ledger.Changes) []batch {
 }
 
 var (
-	deleteSecrets = deleteByKeys("taking codes away", "secret", "voucher_id")
-	updateSecrets = updateByKeys("replacing codes", "BB", `UPDATE card AS t SET secrets = $2 WHERE t.account_id = $1 AND t.voucher_id = $3`)
+	deleteSecrets = db.DeleteByKeys("taking codes away", "secret", "voucher_id")
+	updateSecrets = db.UpdateByKeys("replacing codes", "BB", `UPDATE card AS t SET secrets = $2 WHERE t.account_id = $1 AND t.voucher_id = $3`)
 )
 
 // saveRekeyed gives gifts other secrets: the hashes of those before are gone, so that nobody finds the gift by them.
-func (g *group) saveRekeyed(rekeyed []ledger.Rekeyed) (batches []batch) {
+func (g *group) saveRekeyed(rekeyed []ledger.Rekeyed) (batches []db.Batch) {
 	newest := map[ledger.Ref]ledger.Secrets{} // a gift that was changed twice is written once
 	for _, r := range rekeyed {
 		newest[ledger.Ref{AccountID: r.AccountID, ID: r.VoucherID}] = r.Secrets
 	}
 	refs := slices.SortedFunc(maps.Keys(newest), compareRefs)
 	batches = byRef(deleteSecrets, refs, nil)
-	batches = append(batches, byAccount(refs, func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) batch {
+	batches = append(batches, byAccount(refs, func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) db.Batch {
 		w := rowsOf(updateSecrets, of, func(r *ledger.Ref) []any {
 			s := newest[*r]
 			return []any{g.sealSecretsOf(r.AccountID, r.ID, s.Code, s.Token), keyOf(r.ID)}
 		})
-		w.account = account
+		w.Account = account
 		return w
 	})...)
-	added := batch{query: insertSecret}
+	added := db.Batch{Query: insertSecret}
 	for _, r := range refs {
 		s := newest[r]
-		added.rows = append(added.rows, []any{g.keys.CodeHash(s.Code), codeSecret, keyOf(r.AccountID), keyOf(r.ID)},
+		added.Rows = append(added.Rows, []any{g.keys.CodeHash(s.Code), codeSecret, keyOf(r.AccountID), keyOf(r.ID)},
 			[]any{g.keys.TokenHash(s.Token), tokenSecret, keyOf(r.AccountID), keyOf(r.ID)})
 	}
 	return append(batches, added)
 }
 
 // saveRescheduled writes the new times of jobs, in the order in which they were decided.
-func saveRescheduled(jobs []ledger.Job) (batches []batch) {
+func saveRescheduled(jobs []ledger.Job) (batches []db.Batch) {
 	for _, j := range jobs {
 		due := j.Due.UnixMicro()
-		batches = append(batches, batch{query: updateJob, account: j.AccountID, rows: [][]any{{due, due, j.Attempts, keyOf(j.ID)}}})
+		batches = append(batches, db.Batch{Query: updateJob, Account: j.AccountID, Rows: [][]any{{due, due, j.Attempts, keyOf(j.ID)}}})
 	}
 	return batches
 }

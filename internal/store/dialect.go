@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"boon.example/internal/store/db"
 )
 
 // dialect holds the few words in which the databases differ. Every statement is written once, with $1 placeholders;
@@ -17,12 +19,12 @@ type dialect struct {
 	prepared func(string) string
 	// transact runs the batches of a group in a transaction and commits: each database has its own way to take sets of
 	// rows.
-	transact func(context.Context, *Store, func(runner) error) error
+	transact func(context.Context, *Store, func(db.Runner) error) error
 	// lookUp looks up secrets, at most maxBatch together.
 	maxBatch int
 	lookUp   func(context.Context, *Store, []*pendingLookup) error
 	// read runs batches that find rows by their keys, outside of a transaction.
-	read func(context.Context, *Store, []batch) error
+	read func(context.Context, *Store, []db.Batch) error
 	// hasTable asks whether table $1 exists.
 	hasTable string
 	// entryByID joins, as e, the entry of account $1 that an expression over the tables before it gives the id of.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -35,7 +36,7 @@ func TestCommitsAreWaitedFor(t *testing.T) {
 		for _, of := range []string{`DATABASE postgres`, `ROLE boon`} {
 			_, err := admin.Exec(t.Context(), `ALTER `+of+` SET synchronous_commit = `+inherited)
 			must(t, err)
-			writer, readers, _, err := openPostgres(server.URL, backgroundTimeout, nil)
+			writer, readers, _, err := db.OpenPostgres(server.URL, db.BackgroundTimeout, nil)
 			must(t, err)
 			for name, db := range map[string]*sql.DB{"writer": writer, "reader": readers} {
 				if got := setting(db); got != want {

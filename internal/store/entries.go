@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
+	"boon.example/internal/store/db"
 )
 
 const entryColumns = `e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status, e.made_at, e.key_id, ` +
@@ -21,12 +22,12 @@ func entryFields(e *gift.Entry) []any {
 // placedColumns are entryColumns and the entry's place in its hash chain.
 const placedColumns = entryColumns + `, e.writer, e.n`
 
-var insertEntry = insertRows("entry", placedColumns, "BBBNBTNNNNBBBTTTBN", "")
+var insertEntry = db.InsertRows("entry", placedColumns, "BBBNBTNNNNBBBTTTBN", "")
 
-func entryRows(entries []gift.Entry, first chain.Place) batch {
-	w := batch{query: insertEntry, rows: make([][]any, len(entries))}
+func entryRows(entries []gift.Entry, first chain.Place) db.Batch {
+	w := db.Batch{Query: insertEntry, Rows: make([][]any, len(entries))}
 	for i := range entries {
-		w.rows[i] = entryRow(&entries[i], chain.Place{Writer: first.Writer, N: first.N + int64(i)})
+		w.Rows[i] = entryRow(&entries[i], chain.Place{Writer: first.Writer, N: first.N + int64(i)})
 	}
 	return w
 }
@@ -43,7 +44,7 @@ const selectEntry = `SELECT ` + entryColumns + ` FROM entry AS e WHERE e.account
 
 // Entry finds an entry of an account; gift.NotFound when there is none.
 func (s *Store) Entry(ctx context.Context, account, entry gift.ID) (gift.Entry, error) {
-	found, err := collect(ctx, s, selectEntry, []any{keyOf(account), keyOf(entry)}, func(from scanner) (e gift.Entry, err error) {
+	found, err := collect(ctx, s, selectEntry, []any{keyOf(account), keyOf(entry)}, func(from db.Scanner) (e gift.Entry, err error) {
 		err = from.Scan(entryFields(&e)...)
 		return e, err
 	})
@@ -77,7 +78,7 @@ func (d *dialect) selectHistory() string {
 // History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
 func (s *Store) History(ctx context.Context, account, voucher gift.ID, seq, limit int) (entries []gift.Entry, err error) {
 	from := (seq + limit + milestone - 1) / milestone * milestone
-	entries, err = collect(ctx, s, s.dialect.selectHistory(), []any{keyOf(account), keyOf(voucher), from, seq, limit}, func(from scanner) (e gift.Entry, err error) {
+	entries, err = collect(ctx, s, s.dialect.selectHistory(), []any{keyOf(account), keyOf(voucher), from, seq, limit}, func(from db.Scanner) (e gift.Entry, err error) {
 		err = from.Scan(entryFields(&e)...)
 		return e, err
 	})

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/sealed"
+	"boon.example/internal/store/db"
 )
 
 const voucherColumns = `v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id, ` +
@@ -30,7 +31,7 @@ func voucherFields(v *gift.Voucher) []any {
 
 const voucherTypes = "BBBBBFFBTNNNNNBNNNTB"
 
-var insertVoucher = insertRows("voucher", voucherColumns, voucherTypes, "")
+var insertVoucher = db.InsertRows("voucher", voucherColumns, voucherTypes, "")
 
 func voucherRow(v *gift.Voucher) []any {
 	return []any{
@@ -60,7 +61,7 @@ func cardFields(c *gift.Card, secrets *[]byte) []any {
 	}
 }
 
-var insertCard = insertRows("card", cardColumns+", c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTF", "")
+var insertCard = db.InsertRows("card", cardColumns+", c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTF", "")
 
 func (s *Store) cardRow(g *gift.Gift, secrets []byte, ownTerms bool) []any {
 	c, p := &g.Card, &g.Card.Purchase
@@ -114,7 +115,7 @@ const (
 	tokenSecret = "token"
 )
 
-var insertSecret = insertRows("secret", "hash, kind, account_id, voucher_id", "BTBB", "")
+var insertSecret = db.InsertRows("secret", "hash, kind, account_id, voucher_id", "BTBB", "")
 
 // GiftByCode finds a gift of any account by its code.
 func (s *Store) GiftByCode(ctx context.Context, c gift.VoucherCode) (gift.Gift, error) {
@@ -146,7 +147,7 @@ const selectGift = `SELECT ` + voucherAndItems + `, ` + cardAndTerms +
 const selectGiftByID = selectGift + ` WHERE v.account_id = $1 AND v.id = $2`
 
 // lookUpTexts are the reading statements that are worth preparing once.
-var lookUpTexts = []string{selectGiftByID, selectBySecret, selectBySecrets, selectDigest.one, selectSearch.one}
+var lookUpTexts = []string{selectGiftByID, selectBySecret, selectBySecrets, selectDigest.One, selectSearch.One}
 
 // Gift finds a gift of an account.
 func (s *Store) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error) {
@@ -161,7 +162,7 @@ func (s *Store) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, 
 }
 
 func (s *Store) selectGifts(ctx context.Context, query string, args ...any) ([]gift.Gift, error) {
-	gifts, err := collect(ctx, s, query, args, func(from scanner) (gift.Gift, error) {
+	gifts, err := collect(ctx, s, query, args, func(from db.Scanner) (gift.Gift, error) {
 		g, closed, err := s.scanGift(from)
 		return g, cmp.Or(err, closed)
 	})
@@ -173,7 +174,7 @@ func (s *Store) selectGifts(ctx context.Context, query string, args ...any) ([]g
 
 // scanGift reads voucherAndItems and cardAndTerms, and what comes before them into first. closed tells that the gift's
 // secrets could not be opened.
-func (s *Store) scanGift(from scanner, first ...any) (g gift.Gift, closed, err error) {
+func (s *Store) scanGift(from db.Scanner, first ...any) (g gift.Gift, closed, err error) {
 	var secrets []byte
 	if err := from.Scan(slices.Concat(first, voucherFields(&g.Voucher), cardFields(&g.Card, &secrets))...); err != nil {
 		return g, nil, err
@@ -190,7 +191,7 @@ func (s *Store) scanGift(from scanner, first ...any) (g gift.Gift, closed, err e
 
 // collect runs a query on a reader, prepared if it is one of lookUpTexts, and makes a list of what scan makes of each
 // row.
-func collect[T any](ctx context.Context, s *Store, query string, args []any, scan func(scanner) (T, error)) (list []T, err error) {
+func collect[T any](ctx context.Context, s *Store, query string, args []any, scan func(db.Scanner) (T, error)) (list []T, err error) {
 	err = s.retry(ctx, func(ctx context.Context) error {
 		list = nil // it may be the second try
 		return s.lookUp(ctx, query, args, func(rows *sql.Rows) error {
@@ -214,7 +215,7 @@ func (s *Store) lookUp(ctx context.Context, query string, args []any, fn func(*s
 	if err != nil {
 		return err
 	}
-	return drain(rows, fn)
+	return db.Drain(rows, fn)
 }
 
 // each runs a query and hands every row to fn.
@@ -223,17 +224,7 @@ func each(ctx context.Context, q querier, query string, args []any, fn func(*sql
 	if err != nil {
 		return err
 	}
-	return drain(rows, fn)
-}
-
-func drain(rows *sql.Rows, fn func(*sql.Rows) error) error {
-	defer rows.Close()
-	for rows.Next() {
-		if err := fn(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return db.Drain(rows, fn)
 }
 
 // where builds a condition with numbered placeholders.

@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 )
 
 // Group implements ledger.Store.
@@ -21,7 +22,7 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 	err := s.retry(ctx, func(ctx context.Context) error {
 		g := group{Store: s, prepared: prepared, keptRead: map[ledger.CountKey]gift.Count{}}
 		var counted map[ledger.CountKey]gift.Count
-		err := s.dialect.transact(ctx, s, func(run runner) error {
+		err := s.dialect.transact(ctx, s, func(run db.Runner) error {
 			g.run = run
 			if err := g.load(ctx, want); err != nil {
 				return fmt.Errorf("loading a group: %w", err)
@@ -50,7 +51,7 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 // group is one call of Group in its transaction.
 type group struct {
 	*Store
-	run       runner
+	run       db.Runner
 	prepared  map[gift.VoucherCode]*prepared
 	state     ledger.State
 	loaded    map[ledger.Ref]int // the seq of each voucher that was loaded: what a change of it is measured against
@@ -62,32 +63,32 @@ type group struct {
 
 // The statements of a group.
 var (
-	selectVouchers = selectByKeys("vouchers", `SELECT `+voucherAndItems+` FROM voucher AS v WHERE v.account_id = $1 AND v.id {keys} {lock}`, "B", true)
-	selectRequests = selectByKeys("requests", `SELECT `+requestColumns+` FROM request AS r WHERE r.account_id = $1 AND r.key {keys}`, "T", true)
-	selectTaken    = selectByKeys("redemptions", `SELECT `+entryColumns+` FROM entry AS e WHERE e.account_id = $1 AND e.id {keys} AND e.kind = 'REDEMPTION'`, "B", true)
-	selectReversed = selectByKeys("reversals", `SELECT g.redemption_id, g.amount, g.parts FROM given_back AS g
+	selectVouchers = db.SelectByKeys("vouchers", `SELECT `+voucherAndItems+` FROM voucher AS v WHERE v.account_id = $1 AND v.id {keys} {lock}`, "B", true)
+	selectRequests = db.SelectByKeys("requests", `SELECT `+requestColumns+` FROM request AS r WHERE r.account_id = $1 AND r.key {keys}`, "T", true)
+	selectTaken    = db.SelectByKeys("redemptions", `SELECT `+entryColumns+` FROM entry AS e WHERE e.account_id = $1 AND e.id {keys} AND e.kind = 'REDEMPTION'`, "B", true)
+	selectReversed = db.SelectByKeys("reversals", `SELECT g.redemption_id, g.amount, g.parts FROM given_back AS g
 		WHERE g.account_id = $1 AND g.redemption_id {keys}`, "B", true)
-	selectDeliveredBy = selectByKeys("delivered by", `SELECT c.account_id, c.voucher_id, c.delivered_by FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`, "B", true)
-	selectCancelled   = selectEach("cancellations", `SELECT e.account_id, e.voucher_id,
+	selectDeliveredBy = db.SelectByKeys("delivered by", `SELECT c.account_id, c.voucher_id, c.delivered_by FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`, "B", true)
+	selectCancelled   = db.SelectEach("cancellations", `SELECT e.account_id, e.voucher_id,
 			(SELECT p.status FROM entry AS p WHERE p.account_id = e.account_id AND p.id = e.previous)
 		FROM entry AS e WHERE e.account_id = $1 AND e.voucher_id = $2 AND e.kind = 'CANCELLATION' ORDER BY e.id DESC LIMIT 1`)
-	selectCodes = selectByKeys("codes", `SELECT s.hash FROM secret AS s WHERE s.hash {keys}`, "B", false)
+	selectCodes = db.SelectByKeys("codes", `SELECT s.hash FROM secret AS s WHERE s.hash {keys}`, "B", false)
 
-	updateVoucher = updateByKeys("writing vouchers", "NNNBBN", `UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5 `+
+	updateVoucher = db.UpdateByKeys("writing vouchers", "NNNBBN", `UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5 `+
 		`WHERE t.account_id = $1 AND t.id = $6 AND t.seq = $7`)
-	updateReplays = updateByKeys("noting replays", "TT", `UPDATE request AS t SET replays = t.replays + 1 WHERE t.account_id = $1 AND t.key = $2 AND t.operation = $3`)
-	updateCard    = updateByKeys("noting deliveries", "NBB", `UPDATE card AS t SET delivered_at = $2, delivered_by = $3 `+
+	updateReplays = db.UpdateByKeys("noting replays", "TT", `UPDATE request AS t SET replays = t.replays + 1 WHERE t.account_id = $1 AND t.key = $2 AND t.operation = $3`)
+	updateCard    = db.UpdateByKeys("noting deliveries", "NBB", `UPDATE card AS t SET delivered_at = $2, delivered_by = $3 `+
 		`WHERE t.account_id = $1 AND t.voucher_id = $4`)
-	deleteJobs = deleteByKeys("finishing jobs", "job", "id")
-	addTally   = insertRows("tally", "account_id, vouchers", "BN",
+	deleteJobs = db.DeleteByKeys("finishing jobs", "job", "id")
+	addTally   = db.InsertRows("tally", "account_id, vouchers", "BN",
 		` ON CONFLICT (account_id) DO UPDATE SET vouchers = tally.vouchers + excluded.vouchers`)
 	// insertGivenBack is for a database whose guards cannot do it.
-	insertGivenBack = insertRows("given_back", "account_id, redemption_id, amount, parts", "BBNN",
+	insertGivenBack = db.InsertRows("given_back", "account_id, redemption_id, amount, parts", "BBNN",
 		` ON CONFLICT (account_id, redemption_id) DO UPDATE SET amount = given_back.amount + excluded.amount, parts = given_back.parts + excluded.parts`)
-	insertUsed = insertRows("used_record", "account_id, record_id", "BB", ` ON CONFLICT (account_id, record_id) DO NOTHING`)
+	insertUsed = db.InsertRows("used_record", "account_id, record_id", "BB", ` ON CONFLICT (account_id, record_id) DO NOTHING`)
 )
 
-var groupQueries = []*query{selectVouchers, selectRequests, selectTaken, selectReversed, selectDeliveredBy, selectCancelled, selectCodes, updateVoucher,
+var groupQueries = []*db.Query{selectVouchers, selectRequests, selectTaken, selectReversed, selectDeliveredBy, selectCancelled, selectCodes, updateVoucher,
 	updateReplays, updateCard, deleteJobs, selectDeliveries, selectJobs, selectResends, insertResend, updateDelivery, updateJob, addTally, insertGivenBack,
 	insertUsed, insertTerms, insertItems, insertVoucher, insertCard, insertSecret, insertSearch, insertEntry, insertRequest, insertAnswer, selectPlaces, insertJob,
 	selectWriters, selectHead, insertChain, insertSheet, selectCounts, lockCounts, insertCounts, addCounts, deleteSecrets, updateSecrets}
@@ -95,9 +96,9 @@ var groupQueries = []*query{selectVouchers, selectRequests, selectTaken, selectR
 // hotTexts are the statements of a group as they are prepared row by row.
 func hotTexts() (texts []string) {
 	for _, s := range groupQueries {
-		texts = append(texts, s.one)
-		if s.many != "" {
-			texts = append(texts, s.many)
+		texts = append(texts, s.One)
+		if s.Many != "" {
+			texts = append(texts, s.Many)
 		}
 	}
 	return texts
@@ -169,7 +170,7 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 			redemptions = append(redemptions, ledger.Ref{AccountID: k.AccountID, ID: r.EntryID})
 		}
 	}
-	err = g.run(ctx, byRef(selectTaken, redemptions, func(from scanner) error {
+	err = g.run(ctx, byRef(selectTaken, redemptions, func(from db.Scanner) error {
 		t := new(gift.Taken)
 		if err := from.Scan(entryFields(&t.Entry)...); err != nil {
 			return err
@@ -182,10 +183,10 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 	return vouchers, err
 }
 
-func (g *group) wantRequests(wanted []ledger.RequestKey) (batches []batch) {
+func (g *group) wantRequests(wanted []ledger.RequestKey) (batches []db.Batch) {
 	wanted = distinctKeys(wanted)
-	return byAccount(wanted, func(k ledger.RequestKey) gift.ID { return k.AccountID }, func(account gift.ID, of []ledger.RequestKey) batch {
-		w := batch{query: selectRequests, account: account, scan: func(from scanner) error {
+	return byAccount(wanted, func(k ledger.RequestKey) gift.ID { return k.AccountID }, func(account gift.ID, of []ledger.RequestKey) db.Batch {
+		w := db.Batch{Query: selectRequests, Account: account, Scan: func(from db.Scanner) error {
 			r, _, err := g.scanRequest(from)
 			if err != nil {
 				return err
@@ -198,7 +199,7 @@ func (g *group) wantRequests(wanted []ledger.RequestKey) (batches []batch) {
 		}}
 		for i := range of {
 			if i == 0 || of[i].Key != of[i-1].Key {
-				w.rows = append(w.rows, []any{of[i].Key})
+				w.Rows = append(w.Rows, []any{of[i].Key})
 			}
 		}
 		return w
@@ -206,12 +207,12 @@ func (g *group) wantRequests(wanted []ledger.RequestKey) (batches []batch) {
 }
 
 // wantPlaces wants the locations that long answers tell of.
-func (g *group) wantPlaces() (batches []batch) {
+func (g *group) wantPlaces() (batches []db.Batch) {
 	for _, r := range g.state.Requests {
 		if r.Answer.Long.Size == 0 {
 			continue
 		}
-		batches = append(batches, batch{query: selectPlaces, account: r.AccountID, rows: [][]any{{r.Key, string(r.Operation)}}, scan: func(from scanner) error {
+		batches = append(batches, db.Batch{Query: selectPlaces, Account: r.AccountID, Rows: [][]any{{r.Key, string(r.Operation)}}, Scan: func(from db.Scanner) error {
 			var locations []byte
 			err := from.Scan(&locations)
 			r.Locations = splitIDs(locations)
@@ -221,8 +222,8 @@ func (g *group) wantPlaces() (batches []batch) {
 	return batches
 }
 
-func (g *group) wantVouchers(wanted []ledger.Ref) []batch {
-	return byRef(selectVouchers, wanted, func(from scanner) error {
+func (g *group) wantVouchers(wanted []ledger.Ref) []db.Batch {
+	return byRef(selectVouchers, wanted, func(from db.Scanner) error {
 		v := new(gift.Voucher)
 		if err := from.Scan(voucherFields(v)...); err != nil {
 			return err
@@ -235,8 +236,8 @@ func (g *group) wantVouchers(wanted []ledger.Ref) []batch {
 }
 
 // wantReversed wants to know how much of the loaded redemptions was given back.
-func (g *group) wantReversed() []batch {
-	return byRef(selectReversed, slices.Collect(maps.Keys(g.state.Redemptions)), func(from scanner) error {
+func (g *group) wantReversed() []db.Batch {
+	return byRef(selectReversed, slices.Collect(maps.Keys(g.state.Redemptions)), func(from db.Scanner) error {
 		var id gift.ID
 		var sum gift.Amount
 		var parts int
@@ -253,8 +254,8 @@ func (g *group) wantReversed() []batch {
 }
 
 // wantDeliveredBy wants to know which jobs delivered gifts. Whoever writes a card has locked its voucher.
-func (g *group) wantDeliveredBy(wanted []ledger.Ref) []batch {
-	return byRef(selectDeliveredBy, wanted, func(from scanner) error {
+func (g *group) wantDeliveredBy(wanted []ledger.Ref) []db.Batch {
+	return byRef(selectDeliveredBy, wanted, func(from db.Scanner) error {
 		var ref ledger.Ref
 		var job gift.ID
 		err := from.Scan(scanID{&ref.AccountID}, scanID{&ref.ID}, scanID{&job})
@@ -264,8 +265,8 @@ func (g *group) wantDeliveredBy(wanted []ledger.Ref) []batch {
 }
 
 // wantCancelled wants to know what gifts were before they were taken out of use.
-func (g *group) wantCancelled(wanted []ledger.Ref) []batch {
-	return byRef(selectCancelled, wanted, func(from scanner) error {
+func (g *group) wantCancelled(wanted []ledger.Ref) []db.Batch {
+	return byRef(selectCancelled, wanted, func(from db.Scanner) error {
 		var ref ledger.Ref
 		var before gift.Status
 		err := from.Scan(scanID{&ref.AccountID}, scanID{&ref.ID}, &before)
@@ -274,12 +275,12 @@ func (g *group) wantCancelled(wanted []ledger.Ref) []batch {
 	})
 }
 
-func (g *group) wantCodes() []batch {
+func (g *group) wantCodes() []db.Batch {
 	if len(g.prepared) == 0 {
 		return nil
 	}
 	byHash := make(map[string]gift.VoucherCode, len(g.prepared))
-	w := batch{query: selectCodes, scan: func(from scanner) error {
+	w := db.Batch{Query: selectCodes, Scan: func(from db.Scanner) error {
 		var hash []byte
 		err := from.Scan(&hash)
 		g.state.Codes[byHash[string(hash)]] = true
@@ -288,21 +289,21 @@ func (g *group) wantCodes() []batch {
 	for code, p := range g.prepared {
 		for _, hash := range p.hashes {
 			byHash[string(hash)] = code
-			w.rows = append(w.rows, []any{hash})
+			w.Rows = append(w.Rows, []any{hash})
 		}
 	}
-	slices.SortFunc(w.rows, func(a, b []any) int { return slices.Compare(a[0].([]byte), b[0].([]byte)) })
-	return []batch{w}
+	slices.SortFunc(w.Rows, func(a, b []any) int { return slices.Compare(a[0].([]byte), b[0].([]byte)) })
+	return []db.Batch{w}
 }
 
 // byRef finds the rows that refs name, account by account and in the order of their ids.
-func byRef(s *query, refs []ledger.Ref, scan func(scanner) error) []batch {
+func byRef(s *db.Query, refs []ledger.Ref, scan func(db.Scanner) error) []db.Batch {
 	refs = slices.Clone(refs)
 	slices.SortFunc(refs, compareRefs)
-	return byAccount(slices.Compact(refs), func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) batch {
-		w := batch{query: s, account: account, rows: make([][]any, len(of)), scan: scan}
+	return byAccount(slices.Compact(refs), func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) db.Batch {
+		w := db.Batch{Query: s, Account: account, Rows: make([][]any, len(of)), Scan: scan}
 		for i := range of {
-			w.rows[i] = []any{keyOf(of[i].ID)}
+			w.Rows[i] = []any{keyOf(of[i].ID)}
 		}
 		return w
 	})
@@ -324,7 +325,7 @@ func compareRefs(a, b ledger.Ref) int {
 }
 
 // byAccount makes a batch of the items of each account; they come sorted by it.
-func byAccount[T any](sorted []T, account func(T) gift.ID, make func(gift.ID, []T) batch) (batches []batch) {
+func byAccount[T any](sorted []T, account func(T) gift.ID, make func(gift.ID, []T) db.Batch) (batches []db.Batch) {
 	for len(sorted) > 0 {
 		of := account(sorted[0])
 		n := 1
@@ -362,30 +363,30 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	batches = append(batches, saveDone(c.Done)...)
 	batches = append(batches, g.saveCounts(c.Counts))
 	batches = append(batches, saveTally(c.Gifts))
-	return g.run(ctx, slices.DeleteFunc(batches, func(w batch) bool { return len(w.rows) == 0 }))
+	return g.run(ctx, slices.DeleteFunc(batches, func(w db.Batch) bool { return len(w.Rows) == 0 }))
 }
 
 // rowsOf makes rows of items.
-func rowsOf[T any](s *query, items []T, row func(*T) []any) batch {
-	w := batch{query: s, rows: make([][]any, len(items))}
+func rowsOf[T any](s *db.Query, items []T, row func(*T) []any) db.Batch {
+	w := db.Batch{Query: s, Rows: make([][]any, len(items))}
 	for i := range items {
-		w.rows[i] = row(&items[i])
+		w.Rows[i] = row(&items[i])
 	}
 	return w
 }
 
-func (g *group) saveGifts(gifts []gift.Gift) []batch {
-	secrets := batch{query: insertSecret, rows: make([][]any, 0, 2*len(gifts))}
+func (g *group) saveGifts(gifts []gift.Gift) []db.Batch {
+	secrets := db.Batch{Query: insertSecret, Rows: make([][]any, 0, 2*len(gifts))}
 	for i := range gifts {
 		v := &gifts[i]
 		p := g.preparedFor(v)
-		secrets.rows = append(secrets.rows,
+		secrets.Rows = append(secrets.Rows,
 			[]any{p.code, codeSecret, keyOf(v.AccountID), keyOf(v.ID)},
 			[]any{p.token, tokenSecret, keyOf(v.AccountID), keyOf(v.ID)})
 	}
-	slices.SortFunc(secrets.rows, func(a, b []any) int { return slices.Compare(a[0].([]byte), b[0].([]byte)) })
+	slices.SortFunc(secrets.Rows, func(a, b []any) int { return slices.Compare(a[0].([]byte), b[0].([]byte)) })
 	shared, terms := sharedTerms(gifts)
-	return []batch{
+	return []db.Batch{
 		terms,
 		saveItems(gifts),
 		rowsOf(insertVoucher, gifts, func(v *gift.Gift) []any { return voucherRow(&v.Voucher) }),
@@ -397,7 +398,7 @@ func (g *group) saveGifts(gifts []gift.Gift) []batch {
 }
 
 // saveVouchers writes vouchers that were loaded and are still as they were then.
-func (g *group) saveVouchers(changed []gift.Voucher) ([]batch, error) {
+func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 	for i := range changed {
 		if _, ok := g.loaded[refOf(&changed[i])]; !ok {
 			return nil, fmt.Errorf("voucher %s was changed without having been loaded", changed[i].ID)
@@ -405,11 +406,11 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]batch, error) {
 	}
 	changed = slices.Clone(changed)
 	slices.SortFunc(changed, func(a, b gift.Voucher) int { return compareRefs(refOf(&a), refOf(&b)) })
-	return byAccount(changed, func(v gift.Voucher) gift.ID { return v.AccountID }, func(account gift.ID, of []gift.Voucher) batch {
+	return byAccount(changed, func(v gift.Voucher) gift.ID { return v.AccountID }, func(account gift.ID, of []gift.Voucher) db.Batch {
 		w := rowsOf(updateVoucher, of, func(v *gift.Voucher) []any {
 			return []any{int64(v.Balance), int64(v.Status), v.Seq, keyOf(v.Last), keyOf(v.ID), g.loaded[refOf(v)]}
 		})
-		w.account = account
+		w.Account = account
 		return w
 	}), nil
 }
@@ -417,11 +418,11 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]batch, error) {
 func refOf(v *gift.Voucher) ledger.Ref { return ledger.Ref{AccountID: v.AccountID, ID: v.ID} }
 
 // saveGivenBack notes what reversals give back, where no guard on entries does.
-func (g *group) saveGivenBack(entries []gift.Entry) batch {
-	w := batch{query: insertGivenBack}
+func (g *group) saveGivenBack(entries []gift.Entry) db.Batch {
+	w := db.Batch{Query: insertGivenBack}
 	for i := range entries {
 		if e := &entries[i]; g.spread && e.Kind == gift.Reversal {
-			w.rows = append(w.rows, []any{keyOf(e.AccountID), keyOf(e.Reverses), int64(e.Delta), 1})
+			w.Rows = append(w.Rows, []any{keyOf(e.AccountID), keyOf(e.Reverses), int64(e.Delta), 1})
 		}
 	}
 	return w
@@ -429,16 +430,16 @@ func (g *group) saveGivenBack(entries []gift.Entry) batch {
 
 // saveReplays writes to every record whose answer is given again: only a commit that writes waits for a standby, and
 // so shows that the record itself has arrived there.
-func saveReplays(replayed []ledger.RequestKey) []batch {
-	return byAccount(distinctKeys(replayed), func(k ledger.RequestKey) gift.ID { return k.AccountID }, func(account gift.ID, of []ledger.RequestKey) batch {
+func saveReplays(replayed []ledger.RequestKey) []db.Batch {
+	return byAccount(distinctKeys(replayed), func(k ledger.RequestKey) gift.ID { return k.AccountID }, func(account gift.ID, of []ledger.RequestKey) db.Batch {
 		w := rowsOf(updateReplays, of, func(k *ledger.RequestKey) []any { return []any{k.Key, string(k.Operation)} })
-		w.account = account
+		w.Account = account
 		return w
 	})
 }
 
 // saveDone finishes jobs. One that is gone was finished by another worker, after a lease had run out.
-func saveDone(done []ledger.Done) []batch {
+func saveDone(done []ledger.Done) []db.Batch {
 	jobs := make([]ledger.Ref, len(done))
 	delivered := map[ledger.Ref]ledger.Done{}
 	for i, d := range done {
@@ -449,18 +450,18 @@ func saveDone(done []ledger.Done) []batch {
 	}
 	cards := slices.SortedFunc(maps.Keys(delivered), compareRefs)
 	return append(byRef(deleteJobs, jobs, nil),
-		byAccount(cards, func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) batch {
+		byAccount(cards, func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) db.Batch {
 			w := rowsOf(updateCard, of, func(r *ledger.Ref) []any {
 				d := delivered[*r]
 				return []any{micros(d.DeliveredAt), keyOf(d.JobID), keyOf(r.ID)}
 			})
-			w.account = account
+			w.Account = account
 			return w
 		})...)
 }
 
 // saveTally adds new gifts to the number of their account's.
-func saveTally(gifts []gift.Gift) batch {
+func saveTally(gifts []gift.Gift) db.Batch {
 	added := map[gift.ID]int{}
 	for i := range gifts {
 		added[gifts[i].AccountID]++
@@ -477,7 +478,7 @@ func count(is bool) int {
 }
 
 // saveUsed notes which records of the set-up are in use now.
-func (g *group) saveUsed(c *ledger.Changes) []batch {
+func (g *group) saveUsed(c *ledger.Changes) []db.Batch {
 	note := func(account, record gift.ID) {
 		ref := ledger.Ref{AccountID: account, ID: record}
 		if !record.IsZero() && !g.used.has(ref) && !slices.Contains(g.newlyUsed, ref) {
@@ -494,7 +495,7 @@ func (g *group) saveUsed(c *ledger.Changes) []batch {
 		note(c.Entries[i].AccountID, c.Entries[i].Actor.LocationID)
 	}
 	slices.SortFunc(g.newlyUsed, compareRefs)
-	return []batch{rowsOf(insertUsed, g.newlyUsed, func(r *ledger.Ref) []any { return []any{keyOf(r.AccountID), keyOf(r.ID)} })}
+	return []db.Batch{rowsOf(insertUsed, g.newlyUsed, func(r *ledger.Ref) []any { return []any{keyOf(r.AccountID), keyOf(r.ID)} })}
 }
 
 // usedRecords remembers which records are known to be noted as used, so that they are not written with every

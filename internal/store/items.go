@@ -10,11 +10,12 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 )
 
 // What gifts are good for is kept once for all gifts that are good for the same: a list is found by its hash, and
 // never changed.
-var insertItems = insertRows("item_list", "account_id, id, items", "BBT", ` ON CONFLICT (account_id, id) DO NOTHING`)
+var insertItems = db.InsertRows("item_list", "account_id, id, items", "BBT", ` ON CONFLICT (account_id, id) DO NOTHING`)
 
 // storedItem is a gift.Item as JSON. Its member names are a storage format: they may be added to, not changed.
 type storedItem struct {
@@ -64,8 +65,8 @@ func (s *Store) checkItems(ctx context.Context, found func(string)) error {
 }
 
 // saveItems writes the lists that new gifts name, each once.
-func saveItems(gifts []gift.Gift) batch {
-	w := batch{query: insertItems}
+func saveItems(gifts []gift.Gift) db.Batch {
+	w := db.Batch{Query: insertItems}
 	var seen []ledger.Ref
 	var last []gift.Item // the gifts of an order are good for the same
 	for i := range gifts {
@@ -77,10 +78,10 @@ func saveItems(gifts []gift.Gift) batch {
 		ref := ledger.Ref{AccountID: v.AccountID, ID: itemsID(v)}
 		if !slices.Contains(seen, ref) {
 			seen = append(seen, ref)
-			w.rows = append(w.rows, []any{keyOf(ref.AccountID), keyOf(ref.ID), itemsText(v.Items)})
+			w.Rows = append(w.Rows, []any{keyOf(ref.AccountID), keyOf(ref.ID), itemsText(v.Items)})
 		}
 	}
-	slices.SortFunc(w.rows, func(a, b []any) int {
+	slices.SortFunc(w.Rows, func(a, b []any) int {
 		return slices.Compare(append(a[0].([]byte), a[1].([]byte)...), append(b[0].([]byte), b[1].([]byte)...))
 	})
 	return w

@@ -13,9 +13,10 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
+	"boon.example/internal/store/db"
 )
 
-var insertJob = insertRows("job", "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts, method, contact", "BBBNNNTTNNT", "")
+var insertJob = db.InsertRows("job", "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts, method, contact", "BBBNNNTTNNT", "")
 
 func jobRow(j *ledger.Job) []any {
 	due := j.Due.UnixMicro()
@@ -169,7 +170,7 @@ func (s *Store) Message(ctx context.Context, id gift.ID) (message.Message, error
 }
 
 func (s *Store) selectMessages(ctx context.Context, query string, args ...any) ([]message.Message, error) {
-	messages, err := collect(ctx, s, query, args, func(from scanner) (m message.Message, err error) {
+	messages, err := collect(ctx, s, query, args, func(from db.Scanner) (m message.Message, err error) {
 		var key gift.ID
 		var sealed []byte
 		if err := from.Scan(scanID{&key}, &sealed); err != nil {

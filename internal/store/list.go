@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 )
 
 // Lists of gifts and of entries are read from the newest to the oldest, by the primary key or by an index that is in
@@ -59,7 +60,7 @@ func (s *Store) List(ctx context.Context, f gift.Filter) (page gift.Page, err er
 		return page, fmt.Errorf("listing gifts: %w", err)
 	}
 	page = gift.Page{Next: next, Read: read}
-	err = s.dialect.read(ctx, s, byRef(selectGifts, refsOf(f.AccountID, ids), func(from scanner) error {
+	err = s.dialect.read(ctx, s, byRef(selectGifts, refsOf(f.AccountID, ids), func(from db.Scanner) error {
 		g, sealed, err := s.scanGift(from)
 		if f.LastFour == "" || g.Card.Code.LastFour() == f.LastFour { // it is found by codes that it had before, too
 			page.Gifts = append(page.Gifts, g)
@@ -85,7 +86,7 @@ func (s *Store) walk(ctx context.Context, before, floor gift.ID, limit int, quer
 			fits bool
 		}
 		text, args := query(before, n)
-		rows, err := collect(ctx, s, text, args, func(from scanner) (r row, err error) {
+		rows, err := collect(ctx, s, text, args, func(from db.Scanner) (r row, err error) {
 			err = from.Scan(scanID{&r.id}, &r.fits)
 			return r, err
 		})
@@ -245,11 +246,11 @@ func fitting(w *where, account string, f gift.Filter, keys [][][]byte) string {
 func exists(from string) string { return `EXISTS (SELECT 1 FROM ` + from + ` LIMIT 1 OFFSET 0)` }
 
 // readSQLite and readPostgres read rows by their keys.
-func readSQLite(ctx context.Context, s *Store, batches []batch) error {
+func readSQLite(ctx context.Context, s *Store, batches []db.Batch) error {
 	for i := range batches {
 		w := &batches[i]
-		for _, row := range w.rows {
-			_, err := collect(ctx, s, w.one, append(w.scope(), row...), func(from scanner) (struct{}, error) { return struct{}{}, w.scan(from) })
+		for _, row := range w.Rows {
+			_, err := collect(ctx, s, w.One, append(w.Scope(), row...), func(from db.Scanner) (struct{}, error) { return struct{}{}, w.Scan(from) })
 			if err != nil {
 				return err
 			}
@@ -258,12 +259,12 @@ func readSQLite(ctx context.Context, s *Store, batches []batch) error {
 	return nil
 }
 
-func readPostgres(ctx context.Context, s *Store, batches []batch) error {
-	return s.readPostgres(ctx, func(run runner) error { return run(ctx, batches) })
+func readPostgres(ctx context.Context, s *Store, batches []db.Batch) error {
+	return s.readPostgres(ctx, func(run db.Runner) error { return run(ctx, batches) })
 }
 
 // selectEntries finds entries, each with what its gift is counted in.
-var selectEntries = selectByKeys("entries", `SELECT `+entryColumns+`,
+var selectEntries = db.SelectByKeys("entries", `SELECT `+entryColumns+`,
 	(SELECT v.item FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
 	(SELECT v.currency FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
 	(SELECT v.decimals FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id)
@@ -282,7 +283,7 @@ func (s *Store) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.Ch
 		return page, fmt.Errorf("listing entries: %w", err)
 	}
 	page = gift.ChangePage{Next: next, Read: read}
-	err = s.dialect.read(ctx, s, byRef(selectEntries, refsOf(f.AccountID, ids), func(from scanner) error {
+	err = s.dialect.read(ctx, s, byRef(selectEntries, refsOf(f.AccountID, ids), func(from db.Scanner) error {
 		var c gift.Change
 		var item bool
 		err := from.Scan(append(entryFields(&c.Entry), &item, &c.Unit.Code, &c.Unit.Decimals)...)

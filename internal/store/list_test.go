@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -146,7 +147,7 @@ func TestListsFollowAnIndex(t *testing.T) {
 		t.Helper()
 		rows, err := s.readers.Query(`EXPLAIN QUERY PLAN `+text, args...)
 		must(t, err)
-		must(t, drain(rows, func(rows *sql.Rows) error {
+		must(t, db.Drain(rows, func(rows *sql.Rows) error {
 			var step string
 			err := rows.Scan(new(int), new(int), new(int), &step)
 			bad := strings.HasPrefix(step, "SCAN") && step != "SCAN k" && step != "SCAN s" && step != "SCAN u" || strings.HasSuffix(step, "(account_id=?)") ||

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 )
 
 // lookupBatcher is a data loader for secrets: one statement answers several look-ups. In a database that is in this
@@ -88,16 +89,16 @@ func (l *lookupBatcher) next(n int) (all []*pendingLookup) {
 }
 
 // The joins are in the order in which they are made.
-var selectBySecret, selectBySecrets = byKeys(`SELECT s.hash, s.kind, `+voucherAndItems+`, `+cardAndTerms+` FROM secret AS s
+var selectBySecret, selectBySecrets = db.ByKeys(`SELECT s.hash, s.kind, `+voucherAndItems+`, `+cardAndTerms+` FROM secret AS s
 	CROSS JOIN voucher AS v ON v.account_id = s.account_id AND v.id = s.voucher_id
 	CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id WHERE s.hash {keys}`, 1)
 
-// lookUpByList answers look-ups, rowsPerQuery at most, with one statement. The error is none of theirs alone.
+// lookUpByList answers look-ups, db.RowsPerQuery at most, with one statement. The error is none of theirs alone.
 func lookUpByList(ctx context.Context, s *Store, all []*pendingLookup) error {
 	text, args := selectBySecret, []any{all[0].hash}
 	if len(all) > 1 {
 		text = selectBySecrets
-		for i := 1; i < rowsPerQuery; i++ {
+		for i := 1; i < db.RowsPerQuery; i++ {
 			args = append(args, all[min(i, len(all)-1)].hash)
 		}
 	}
@@ -107,7 +108,7 @@ func lookUpByList(ctx context.Context, s *Store, all []*pendingLookup) error {
 }
 
 // scanLookup reads what was found for a hash.
-func (s *Store) scanLookup(from scanner) (f pendingLookup, err error) {
+func (s *Store) scanLookup(from db.Scanner) (f pendingLookup, err error) {
 	f.gift, f.err, err = s.scanGift(from, &f.hash, &f.kind)
 	return f, err
 }
@@ -125,8 +126,8 @@ func answer(all []*pendingLookup, found []pendingLookup) {
 }
 
 // selectByHashes is selectBySecrets with an array of hashes. What is in it in brackets is found by a whole key: see
-// selectByKeys.
-var selectByHashes = &query{what: "looking up secrets", arrays: `SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k)
+// db.SelectByKeys.
+var selectByHashes = &db.Query{What: "looking up secrets", Arrays: `SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k)
 	CROSS JOIN LATERAL (SELECT s.hash, s.kind, g.* FROM secret AS s
 		CROSS JOIN LATERAL (` + selectGift + ` WHERE v.account_id = s.account_id AND v.id = s.voucher_id OFFSET 0) AS g
 		WHERE s.hash = wanted.k OFFSET 0) AS found`}
@@ -136,39 +137,39 @@ func lookUpByArray(ctx context.Context, s *Store, all []*pendingLookup) error {
 	if s.spread {
 		return lookUpInSteps(ctx, s, all)
 	}
-	w := batch{query: selectByHashes, rows: make([][]any, len(all))}
+	w := db.Batch{Query: selectByHashes, Rows: make([][]any, len(all))}
 	for i := range all {
-		w.rows[i] = []any{all[i].hash}
+		w.Rows[i] = []any{all[i].hash}
 	}
 	return s.retry(ctx, func(ctx context.Context) error {
 		var found []pendingLookup
-		w.scan = func(from scanner) error {
+		w.Scan = func(from db.Scanner) error {
 			f, err := s.scanLookup(from)
 			found = append(found, f)
 			return err
 		}
-		err := s.readPostgres(ctx, func(run runner) error { return run(ctx, []batch{w}) })
+		err := s.readPostgres(ctx, func(run db.Runner) error { return run(ctx, []db.Batch{w}) })
 		answer(all, found)
 		return err
 	})
 }
 
 var (
-	selectOwners = selectByKeys("owners", `SELECT s.hash, s.kind, s.account_id, s.voucher_id FROM secret AS s WHERE s.hash {keys}`, "B", false)
-	selectGifts  = selectByKeys("gifts", selectGift+` WHERE v.account_id = $1 AND v.id {keys}`, "B", true)
+	selectOwners = db.SelectByKeys("owners", `SELECT s.hash, s.kind, s.account_id, s.voucher_id FROM secret AS s WHERE s.hash {keys}`, "B", false)
+	selectGifts  = db.SelectByKeys("gifts", selectGift+` WHERE v.account_id = $1 AND v.id {keys}`, "B", true)
 )
 
 // lookUpInSteps answers look-ups in two round trips: the first asks the machines that have the hashes whose gifts they
 // are, the second those that have the accounts. The error is none of theirs alone.
 func lookUpInSteps(ctx context.Context, s *Store, all []*pendingLookup) error {
 	return s.retry(ctx, func(ctx context.Context) error {
-		return s.readPostgres(ctx, func(run runner) error {
+		return s.readPostgres(ctx, func(run db.Runner) error {
 			owned, err := lookUpOwners(ctx, run, all)
 			if err != nil {
 				return fmt.Errorf("looking up secrets: %w", err)
 			}
 			refs := slices.Collect(maps.Keys(owned))
-			err = run(ctx, byRef(selectGifts, refs, func(from scanner) error {
+			err = run(ctx, byRef(selectGifts, refs, func(from db.Scanner) error {
 				g, closed, err := s.scanGift(from)
 				for _, w := range owned[refOf(&g.Voucher)] {
 					w.gift, w.err = g, closed
@@ -184,18 +185,18 @@ func lookUpInSteps(ctx context.Context, s *Store, all []*pendingLookup) error {
 }
 
 // lookUpOwners tells which look-ups are for which gift. Those for none have their answer.
-func lookUpOwners(ctx context.Context, run runner, all []*pendingLookup) (map[ledger.Ref][]*pendingLookup, error) {
+func lookUpOwners(ctx context.Context, run db.Runner, all []*pendingLookup) (map[ledger.Ref][]*pendingLookup, error) {
 	byHash := make(map[string][]*pendingLookup, len(all))
-	owners := batch{query: selectOwners}
+	owners := db.Batch{Query: selectOwners}
 	for _, w := range all {
 		w.err = gift.NotFound
 		if byHash[string(w.hash)] == nil {
-			owners.rows = append(owners.rows, []any{w.hash})
+			owners.Rows = append(owners.Rows, []any{w.hash})
 		}
 		byHash[string(w.hash)] = append(byHash[string(w.hash)], w)
 	}
 	owned := make(map[ledger.Ref][]*pendingLookup, len(all))
-	owners.scan = func(from scanner) error {
+	owners.Scan = func(from db.Scanner) error {
 		var hash []byte
 		var kind string
 		var ref ledger.Ref
@@ -207,5 +208,5 @@ func lookUpOwners(ctx context.Context, run runner, all []*pendingLookup) (map[le
 		}
 		return err
 	}
-	return owned, run(ctx, []batch{owners})
+	return owned, run(ctx, []db.Batch{owners})
 }

@@ -23,6 +23,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
 	"boon.example/internal/sealed"
+	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -349,10 +350,10 @@ func TestAnonymous(t *testing.T) {
 		"a = $1 AND b = $1":      "a = $1 AND b = $1",
 		"a = $2 AND b = $1":      "a = $2 AND b = $1",
 		"a = $1 AND b = $21":     "a = $1 AND b = $21",
-		placeholders(1, 120):     strings.Repeat(", ?", 120)[2:],
+		db.Placeholders(1, 120):  strings.Repeat(", ?", 120)[2:],
 		"x = $1 AND y = $2 $ $3": "x = $1 AND y = $2 $ $3",
 	} {
-		if got := anonymous(query); got != want {
+		if got := db.Anonymous(query); got != want {
 			t.Errorf("%q became %q, want %q", query, got, want)
 		}
 	}
@@ -406,7 +407,7 @@ func TestNoSecretInAnyTable(t *testing.T) {
 	seen := map[string]int{}
 	for _, name := range tableList(t, s) {
 		var content bytes.Buffer
-		onConn(conn, func(c *pgx.Conn) {
+		db.OnConn(conn, func(c *pgx.Conn) {
 			_, err = c.PgConn().CopyTo(t.Context(), &content, `COPY `+name+` TO STDOUT (FORMAT binary)`)
 		})
 		must(t, err)

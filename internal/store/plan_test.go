@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -31,12 +32,12 @@ func TestNothingHotReadsAWholeAccount(t *testing.T) {
 		if strings.HasPrefix(text, "INSERT") {
 			continue // there is nothing to find
 		}
-		question := anonymous(`EXPLAIN QUERY PLAN ` + text)
+		question := db.Anonymous(`EXPLAIN QUERY PLAN ` + text)
 		rows, err := s.readers.Query(question, arguments(question)...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = drain(rows, func(rows *sql.Rows) error {
+		err = db.Drain(rows, func(rows *sql.Rows) error {
 			var plan string
 			err := rows.Scan(new(int), new(int), new(int), &plan)
 			if strings.HasPrefix(plan, "SCAN") && plan != "SCAN CONSTANT ROW" || strings.HasSuffix(plan, "(account_id=?)") && !strings.Contains(plan, "tally") {
@@ -56,9 +57,9 @@ func TestNoPlanReadsAWholeAccount(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // the plans are PostgreSQL's
 	s, _ := openPostgresForTest(t)
-	texts := []string{selectGiftByID, selectByHashes.arrays, s.dialect.selectHistory(), s.dialect.countRedemptions(), selectPage, s.dialect.selectPageHistories(), selectDigest.arrays, selectSearch.arrays, selectCardPage, selectGeneses, selectRows, selectForgettable, deleteRequests}
+	texts := []string{selectGiftByID, selectByHashes.Arrays, s.dialect.selectHistory(), s.dialect.countRedemptions(), selectPage, s.dialect.selectPageHistories(), selectDigest.Arrays, selectSearch.Arrays, selectCardPage, selectGeneses, selectRows, selectForgettable, deleteRequests}
 	for _, of := range groupQueries {
-		for _, text := range []string{of.one, of.arrays} {
+		for _, text := range []string{of.One, of.Arrays} {
 			if text != "" && !strings.HasPrefix(text, "INSERT") {
 				texts = append(texts, text)
 			}

@@ -7,15 +7,16 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 )
 
 const requestColumns = `r.account_id, r.key, r.operation, r.fingerprint, r.status, r.answer, r.sealed, r.entry_id, r.spent, r.locations, r.made_at, r.size`
 
 var (
-	insertRequest = insertRows("request", requestColumns, "BTTBNBFBFBNN", "")
-	insertAnswer  = insertRows("answer", "account_id, key, operation, locations, body", "BTTBB", "")
+	insertRequest = db.InsertRows("request", requestColumns, "BTTBNBFBFBNN", "")
+	insertAnswer  = db.InsertRows("answer", "account_id, key, operation, locations, body", "BTTBB", "")
 
-	selectPlaces = selectEach("places", `SELECT a.locations FROM answer AS a WHERE a.account_id = $1 AND a.key = $2 AND a.operation = $3`)
+	selectPlaces = db.SelectEach("places", `SELECT a.locations FROM answer AS a WHERE a.account_id = $1 AND a.key = $2 AND a.operation = $3`)
 )
 
 // maxInRequest is how many bytes of key, answer and locations a row of request takes. What is longer has a row of the
@@ -34,20 +35,20 @@ func boundToRequest(k ledger.RequestKey) []byte {
 const sealedSize = 29
 
 // requestRows makes rows of records, and of those of their answers that are long.
-func (s *Store) requestRows(requests []ledger.Request) (records, answers batch) {
-	records = batch{query: insertRequest, rows: make([][]any, len(requests))}
-	answers = batch{query: insertAnswer}
+func (s *Store) requestRows(requests []ledger.Request) (records, answers db.Batch) {
+	records = db.Batch{Query: insertRequest, Rows: make([][]any, len(requests))}
+	answers = db.Batch{Query: insertAnswer}
 	for i := range requests {
 		r := &requests[i]
 		body, locations, size := r.Answer.Body, joinIDs(r.Locations), 0
 		if len(r.Key)+len(body)+len(locations)+sealedSize > maxInRequest {
 			size = len(body)
-			answers.rows = append(answers.rows, []any{keyOf(r.AccountID), r.Key, string(r.Operation), locations, s.sealAnswer(r, pack(body))})
+			answers.Rows = append(answers.Rows, []any{keyOf(r.AccountID), r.Key, string(r.Operation), locations, s.sealAnswer(r, pack(body))})
 			body, locations = nil, nil
 		} else {
 			body = s.sealAnswer(r, body)
 		}
-		records.rows[i] = []any{keyOf(r.AccountID), r.Key, string(r.Operation), r.Fingerprint[:], r.Answer.Status, notNil(body), !free(r.Operation),
+		records.Rows[i] = []any{keyOf(r.AccountID), r.Key, string(r.Operation), r.Fingerprint[:], r.Answer.Status, notNil(body), !free(r.Operation),
 			id(r.EntryID), r.Spent, notNil(locations), micros(r.At), size}
 	}
 	return records, answers
@@ -80,7 +81,7 @@ func (s *Store) openAnswer(k ledger.RequestKey, body []byte, sealed bool) ([]byt
 }
 
 // scanRequest reads requestColumns, and what follows them into more. A long answer is not among them.
-func (s *Store) scanRequest(from scanner, more ...any) (r ledger.Request, sealed bool, err error) {
+func (s *Store) scanRequest(from db.Scanner, more ...any) (r ledger.Request, sealed bool, err error) {
 	var fingerprint, locations []byte
 	var size int
 	fields := []any{scanID{&r.AccountID}, &r.Key, &r.Operation, &fingerprint, &r.Answer.Status, &r.Answer.Body, &sealed,
@@ -127,7 +128,7 @@ func (s *Store) Requests(ctx context.Context, account gift.ID, operation ledger.
 	const query = `SELECT ` + requestColumns + `, a.locations FROM request AS r
 		LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation
 		WHERE r.account_id = $1 AND r.key = $2 AND (r.operation = $3 OR $3 = '') ORDER BY r.operation`
-	found, err = collect(ctx, s, query, []any{keyOf(account), key, string(operation)}, func(from scanner) (ledger.Request, error) {
+	found, err = collect(ctx, s, query, []any{keyOf(account), key, string(operation)}, func(from db.Scanner) (ledger.Request, error) {
 		var locations []byte
 		r, _, err := s.scanRequest(from, &locations)
 		r.Locations = append(r.Locations, splitIDs(locations)...)

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 )
 
 // What gifts are found by beside their ids, each with the letter that its keys begin with. The table gift_search holds
@@ -26,7 +27,7 @@ const (
 // rare are the statuses that few gifts ever have. A gift that had one stays in the index.
 var rare = map[gift.Status]bool{gift.PurchaseFailed: true, gift.FailedDelivery: true, gift.Cancelled: true}
 
-var insertSearch = insertRows("gift_search", "account_id, key, voucher_id", "BBB",
+var insertSearch = db.InsertRows("gift_search", "account_id, key, voucher_id", "BBB",
 	` ON CONFLICT (account_id, key, voucher_id) DO NOTHING`)
 
 // searchTexts are what a gift is found by, each after its letter.
@@ -63,13 +64,13 @@ func (s *Store) searchRows(g *gift.Gift) (rows [][]any) {
 
 // saveSearch notes what new gifts are found by, and those that got a rare status, another code or another address.
 // What they were found by before finds them still.
-func (g *group) saveSearch(c *ledger.Changes) batch {
-	w := batch{query: insertSearch}
+func (g *group) saveSearch(c *ledger.Changes) db.Batch {
+	w := db.Batch{Query: insertSearch}
 	add := func(account, voucher gift.ID, text string) {
-		w.rows = append(w.rows, []any{keyOf(account), g.keys.SearchHash(account, text), keyOf(voucher)})
+		w.Rows = append(w.Rows, []any{keyOf(account), g.keys.SearchHash(account, text), keyOf(voucher)})
 	}
 	for i := range c.Gifts {
-		w.rows = append(w.rows, g.preparedFor(&c.Gifts[i]).search...)
+		w.Rows = append(w.Rows, g.preparedFor(&c.Gifts[i]).search...)
 	}
 	for i := range c.Vouchers {
 		if v := &c.Vouchers[i]; rare[v.Status] {
@@ -143,9 +144,9 @@ const (
 )
 
 // selectSearch gives those of the pairs of a key and a gift that gift_search has.
-var selectSearch = &query{what: "reading what gifts are found by", scoped: true,
-	one: strings.NewReplacer("{key}", "$2", "{gift}", "$3").Replace(selectKeysOf),
-	arrays: `SELECT r.* FROM unnest(` + arrays(2, "BB") + `) AS w (k, g) CROSS JOIN LATERAL (` +
+var selectSearch = &db.Query{What: "reading what gifts are found by", Scoped: true,
+	One: strings.NewReplacer("{key}", "$2", "{gift}", "$3").Replace(selectKeysOf),
+	Arrays: `SELECT r.* FROM unnest(` + db.ArrayPlaceholders(2, "BB") + `) AS w (k, g) CROSS JOIN LATERAL (` +
 		strings.NewReplacer("{key}", "w.k", "{gift}", "w.g").Replace(selectKeysOf) + ` OFFSET 0) AS r`}
 
 // checkSearch looks for gifts that are not found by what their cards say. What they were found by earlier may find
@@ -178,8 +179,8 @@ func (s *Store) checkSearch(ctx context.Context, found func(string)) error {
 func (s *Store) checkSearchOf(ctx context.Context, page []gift.Gift, found func(string)) error {
 	has := map[string]bool{} // the key and the gift
 	account := func(g gift.Gift) gift.ID { return g.AccountID }
-	batches := byAccount(page, account, func(account gift.ID, of []gift.Gift) batch {
-		w := batch{query: selectSearch, account: account, scan: func(from scanner) error {
+	batches := byAccount(page, account, func(account gift.ID, of []gift.Gift) db.Batch {
+		w := db.Batch{Query: selectSearch, Account: account, Scan: func(from db.Scanner) error {
 			var voucher gift.ID
 			var key []byte
 			err := from.Scan(scanID{&voucher}, &key)
@@ -189,7 +190,7 @@ func (s *Store) checkSearchOf(ctx context.Context, page []gift.Gift, found func(
 		for i := range of {
 			for _, text := range searchTexts(&of[i]) {
 				for _, key := range s.keys.SearchHashes(account, text) {
-					w.rows = append(w.rows, []any{key, keyOf(of[i].ID)})
+					w.Rows = append(w.Rows, []any{key, keyOf(of[i].ID)})
 				}
 			}
 		}

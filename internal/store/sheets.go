@@ -11,12 +11,13 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/sealed"
+	"boon.example/internal/store/db"
 )
 
 // A link to the printed sheet of an order is found by the hash of its token. Whose order it is stands sealed beside
 // it, bound to that hash, so that a row that was swapped leads nowhere.
 
-var insertSheet = insertRows("sheet", "hash, order_id, until, owner", "BBNB", "")
+var insertSheet = db.InsertRows("sheet", "hash, order_id, until, owner", "BBNB", "")
 
 func boundToSheet(hash []byte) []byte { return append([]byte("sheet\x00"), hash...) }
 
@@ -72,7 +73,7 @@ func (s *Store) RenewSheet(ctx context.Context, order gift.ID, now time.Time, re
 		if _, err := tx.ExecContext(ctx, `DELETE FROM sheet WHERE order_id = $1`, keyOf(order)); err != nil || revoke {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, insertSheet.one, s.sheetRow(&link)...)
+		_, err := tx.ExecContext(ctx, insertSheet.One, s.sheetRow(&link)...)
 		return err
 	})
 	switch {

@@ -26,6 +26,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/sealed"
+	"boon.example/internal/store/db"
 )
 
 // Options say where the data is.
@@ -150,7 +151,7 @@ func (s *Store) openFolder(ctx context.Context, dir string, o Options) (err erro
 			return err
 		}
 	}
-	if s.writer, s.readers, err = openSQLite(s.file); err != nil {
+	if s.writer, s.readers, err = db.OpenSQLite(s.file); err != nil {
 		return err
 	}
 	s.checkpoints, err = startCheckpointer(s.file, s.writer)
@@ -161,9 +162,9 @@ func (s *Store) openFolder(ctx context.Context, dir string, o Options) (err erro
 func (s *Store) openServer(ctx context.Context, o Options) (err error) {
 	s.dialect = postgresDialect
 	if !o.ShortTimeouts {
-		s.dialect.timeout, s.dialect.callerTimeout = backgroundTimeout, 0
+		s.dialect.timeout, s.dialect.callerTimeout = db.BackgroundTimeout, 0
 	}
-	if s.writer, s.readers, s.place, err = openPostgres(o.Database, s.dialect.timeout, o.tracer); err != nil {
+	if s.writer, s.readers, s.place, err = db.OpenPostgres(o.Database, s.dialect.timeout, o.tracer); err != nil {
 		return err
 	}
 	var used bool

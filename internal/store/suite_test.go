@@ -19,6 +19,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
 	"boon.example/internal/ratelimit"
+	"boon.example/internal/store/db"
 )
 
 // TestStore runs the suite that every database must pass: what the interfaces of ledger, api, delivery and setup
@@ -459,10 +460,10 @@ func testStaleVoucher(t *testing.T, open opener) {
 		t.Errorf("a voucher that was not loaded: %v", err)
 	}
 	diff(t, dump(t, s), before)
-	err = s.dialect.transact(t.Context(), s, func(run runner) error {
-		return run(t.Context(), []batch{{query: updateVoucher, account: g.AccountID, rows: [][]any{{1, 5, 2, keyOf(newID()), keyOf(g.ID), 7}}}})
+	err = s.dialect.transact(t.Context(), s, func(run db.Runner) error {
+		return run(t.Context(), []db.Batch{{Query: updateVoucher, Account: g.AccountID, Rows: [][]any{{1, 5, 2, keyOf(newID()), keyOf(g.ID), 7}}}})
 	})
-	if !errors.Is(err, errMissed) {
+	if !errors.Is(err, db.ErrMissed) {
 		t.Errorf("a voucher was written over another state than the loaded one: %v", err)
 	}
 	diff(t, dump(t, s), before)
@@ -475,7 +476,7 @@ func testConstraints(t *testing.T, open opener) {
 	a, v, last := keyOf(g[0].AccountID), keyOf(g[0].ID), keyOf(taken.ID)
 	naked := g[0].Voucher // with nothing that refers to it
 	naked.ID = newID()
-	if _, err := s.writer.ExecContext(t.Context(), insertVoucher.one, voucherRow(&naked)...); err != nil {
+	if _, err := s.writer.ExecContext(t.Context(), insertVoucher.One, voucherRow(&naked)...); err != nil {
 		t.Fatal(err)
 	}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{

@@ -3,6 +3,8 @@ package store
 import (
 	"fmt"
 	"strings"
+
+	"boon.example/internal/store/db"
 )
 
 // table is what moving a store from one database to another needs to know of one of its tables.
@@ -10,8 +12,8 @@ type table struct {
 	name    string
 	key     []string // the primary key, by which its rows are put in order; the first of columns
 	columns []string
-	types   string // of the columns, as in inserting
-	insert  *query // a row
+	types   string    // of the columns, as in inserting
+	insert  *db.Query // a row
 }
 
 // tables are all that an installation is, each after those that its rows refer to. Rows of a history come in the order
@@ -53,13 +55,13 @@ var tables = []table{
 
 // newTable takes columns and types as inserting does; the first keys of them are the primary key.
 func newTable(name string, keys int, columns, types string) table {
-	names := columnNames(columns)
-	return table{name, names[:keys], names, types, insertRows(name, columns, types, "")}
+	names := db.ColumnNames(columns)
+	return table{name, names[:keys], names, types, db.InsertRows(name, columns, types, "")}
 }
 
 // replacing makes the table one whose rows may be there before they come.
 func (t table) replacing(rest string) table {
-	t.insert = insertRows(t.name, strings.Join(t.columns, ", "), t.types, rest)
+	t.insert = db.InsertRows(t.name, strings.Join(t.columns, ", "), t.types, rest)
 	return t
 }
 

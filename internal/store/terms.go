@@ -5,11 +5,12 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 )
 
 // The terms of an order can be the longest that there is of it, and are the same for all its gifts: they are kept once.
 
-var insertTerms = insertRows("order_terms", "account_id, order_id, terms, promotional_terms", "BBTT", "")
+var insertTerms = db.InsertRows("order_terms", "account_id, order_id, terms, promotional_terms", "BBTT", "")
 
 // cardAndTerms are cardColumns with the terms of the order, where those were kept apart.
 const cardAndTerms = `c.account_id, c.voucher_id, c.secrets, c.label, ` +
@@ -19,8 +20,8 @@ const cardAndTerms = `c.account_id, c.voucher_id, c.secrets, c.label, ` +
 const ofOrder = ` FROM order_terms AS o WHERE o.account_id = v.account_id AND o.order_id = v.order_id`
 
 // sharedTerms tells of which orders among new gifts the terms are kept apart, and makes rows of them.
-func sharedTerms(gifts []gift.Gift) (shared map[ledger.Ref]bool, rows batch) {
-	shared, rows = map[ledger.Ref]bool{}, batch{query: insertTerms}
+func sharedTerms(gifts []gift.Gift) (shared map[ledger.Ref]bool, rows db.Batch) {
+	shared, rows = map[ledger.Ref]bool{}, db.Batch{Query: insertTerms}
 	for len(gifts) > 0 {
 		first, n := &gifts[0], 1
 		same := first.Card.Terms != "" || first.Card.PromotionalTerms != ""
@@ -30,10 +31,10 @@ func sharedTerms(gifts []gift.Gift) (shared map[ledger.Ref]bool, rows batch) {
 		}
 		if same && n > 1 {
 			shared[ledger.Ref{AccountID: first.AccountID, ID: first.OrderID}] = true
-			rows.rows = append(rows.rows, []any{keyOf(first.AccountID), keyOf(first.OrderID), first.Card.Terms, first.Card.PromotionalTerms})
+			rows.Rows = append(rows.Rows, []any{keyOf(first.AccountID), keyOf(first.OrderID), first.Card.Terms, first.Card.PromotionalTerms})
 		}
 		gifts = gifts[n:]
 	}
-	slices.SortFunc(rows.rows, func(a, b []any) int { return slices.Compare(a[1].([]byte), b[1].([]byte)) })
+	slices.SortFunc(rows.Rows, func(a, b []any) int { return slices.Compare(a[1].([]byte), b[1].([]byte)) })
 	return shared, rows
 }

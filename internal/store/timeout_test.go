@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -38,7 +39,7 @@ func TestShortTimeouts(t *testing.T) {
 	select {
 	case err := <-done:
 		t.Errorf("a command: %v before the lock was given back", err)
-	case <-time.After(callTimeout + time.Second):
+	case <-time.After(db.CallTimeout + time.Second):
 	}
 	must(t, holder.Rollback())
 	must(t, <-done)

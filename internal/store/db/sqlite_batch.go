@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -15,29 +15,27 @@ type rowExecutor struct {
 	bound map[string]*sql.Stmt // hot, bound to tx
 }
 
-// transactSQLite runs fn in a transaction and commits.
-func transactSQLite(ctx context.Context, s *Store, fn func(runner) error) error {
-	return s.transact(ctx, func(tx *sql.Tx) error {
-		return fn((&rowExecutor{tx, s.hot, map[string]*sql.Stmt{}}).execRows)
-	})
+// ExecRows runs batches in a transaction, by statements that were prepared outside of it.
+func ExecRows(tx *sql.Tx, prepared map[string]*sql.Stmt) Runner {
+	return (&rowExecutor{tx, prepared, map[string]*sql.Stmt{}}).execRows
 }
 
-func (r *rowExecutor) execRows(ctx context.Context, batches []batch) error {
+func (r *rowExecutor) execRows(ctx context.Context, batches []Batch) error {
 	for i := range batches {
 		w := &batches[i]
 		var hits int64
-		for done := 0; done < len(w.rows); {
-			text, size := w.many, rowsPerQuery
-			if text == "" || len(w.rows)-done < size {
-				text, size = w.one, 1
+		for done := 0; done < len(w.Rows); {
+			text, size := w.Many, RowsPerQuery
+			if text == "" || len(w.Rows)-done < size {
+				text, size = w.One, 1
 			}
-			args := slices.Grow(w.scope(), size*len(w.rows[done]))
-			for _, row := range w.rows[done : done+size] {
+			args := slices.Grow(w.Scope(), size*len(w.Rows[done]))
+			for _, row := range w.Rows[done : done+size] {
 				args = append(args, row...)
 			}
-			n, err := r.do(ctx, text, args, w.scan)
+			n, err := r.do(ctx, text, args, w.Scan)
 			if err != nil {
-				return fmt.Errorf("%s: %w", w.what, err)
+				return fmt.Errorf("%s: %w", w.What, err)
 			}
 			hits += n
 			done += size
@@ -49,7 +47,7 @@ func (r *rowExecutor) execRows(ctx context.Context, batches []batch) error {
 	return nil
 }
 
-func (r *rowExecutor) do(ctx context.Context, text string, args []any, scan func(scanner) error) (hits int64, err error) {
+func (r *rowExecutor) do(ctx context.Context, text string, args []any, scan func(Scanner) error) (hits int64, err error) {
 	stmt := r.stmt(ctx, text)
 	if scan == nil {
 		result, err := stmt.ExecContext(ctx, args...)
@@ -62,7 +60,7 @@ func (r *rowExecutor) do(ctx context.Context, text string, args []any, scan func
 	if err != nil {
 		return 0, err
 	}
-	return 0, drain(rows, func(rows *sql.Rows) error { return scan(rows) })
+	return 0, Drain(rows, func(rows *sql.Rows) error { return scan(rows) })
 }
 
 // stmt is the prepared statement for a text.
@@ -73,4 +71,15 @@ func (r *rowExecutor) stmt(ctx context.Context, text string) *sql.Stmt {
 		r.bound[text] = stmt
 	}
 	return stmt
+}
+
+// Drain hands each row to fn and closes them.
+func Drain(rows *sql.Rows, fn func(*sql.Rows) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := fn(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }

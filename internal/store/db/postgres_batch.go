@@ -1,7 +1,8 @@
-package store
+package db
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -9,8 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/stdlib"
-
-	"boon.example/internal/ledger"
 )
 
 // batchExecutor runs the batches of a transaction on PostgreSQL, in as few round trips as their answers allow. Batches
@@ -23,15 +22,16 @@ type batchExecutor struct {
 	commitTimeout time.Duration
 }
 
-// transactPostgres runs fn in a transaction and commits. BEGIN travels with fn's first step.
-func transactPostgres(ctx context.Context, s *Store, fn func(runner) error) error {
-	conn, err := s.writer.Conn(ctx)
+// ExecBatch runs fn in a transaction and commits, which may take so long. BEGIN travels with fn's first batches. spread tells that
+// tables are spread over machines.
+func ExecBatch(ctx context.Context, writer *sql.DB, spread bool, commitTimeout time.Duration, fn func(Runner) error) error {
+	conn, err := writer.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("waiting to write: %w", err)
 	}
 	defer conn.Close()
 	return conn.Raw(func(driverConn any) (err error) {
-		p := batchExecutor{conn: driverConn.(*stdlib.Conn).Conn(), spread: s.spread, commitTimeout: max(commitTimeout, s.dialect.timeout)}
+		p := batchExecutor{conn: driverConn.(*stdlib.Conn).Conn(), spread: spread, commitTimeout: commitTimeout}
 		defer func() {
 			if err != nil {
 				p.rollBack(ctx)
@@ -44,22 +44,22 @@ func transactPostgres(ctx context.Context, s *Store, fn func(runner) error) erro
 	})
 }
 
-// readPostgres runs fn without a transaction: each of its steps sees what was committed before it.
-func (s *Store) readPostgres(ctx context.Context, fn func(runner) error) error {
-	conn, err := s.readers.Conn(ctx)
+// ReadBatch runs fn without a transaction: each of its steps sees what was committed before it.
+func ReadBatch(ctx context.Context, readers *sql.DB, spread bool, fn func(Runner) error) error {
+	conn, err := readers.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("waiting to read: %w", err)
 	}
 	defer conn.Close()
 	return conn.Raw(func(driverConn any) error {
-		return fn(func(ctx context.Context, batches []batch) error {
-			step := batchExecutor{conn: driverConn.(*stdlib.Conn).Conn(), spread: s.spread, begun: true}
+		return fn(func(ctx context.Context, batches []Batch) error {
+			step := batchExecutor{conn: driverConn.(*stdlib.Conn).Conn(), spread: spread, begun: true}
 			return step.execBatch(ctx, batches)
 		})
 	})
 }
 
-func (p *batchExecutor) execBatch(ctx context.Context, batches []batch) error {
+func (p *batchExecutor) execBatch(ctx context.Context, batches []Batch) error {
 	if len(batches) == 0 {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (p *batchExecutor) execBatch(ctx context.Context, batches []batch) error {
 	asks := p.spread // there, only this program can tell whether each row was hit
 	for i := range batches {
 		batches[i].queue(&p.unsent, p.spread)
-		asks = asks || batches[i].scan != nil
+		asks = asks || batches[i].Scan != nil
 	}
 	if !asks {
 		return nil
@@ -87,31 +87,31 @@ func (p *batchExecutor) send(ctx context.Context) error {
 
 // queue adds a batch: all its rows at once, column by column, or one by one. A row alone, which names its account or
 // its hash, is what a database that is spread over machines knows where to send.
-func (w *batch) queue(b *pgx.Batch, spread bool) {
-	if len(w.rows) == 0 {
+func (w *Batch) queue(b *pgx.Batch, spread bool) {
+	if len(w.Rows) == 0 {
 		return
 	}
-	text, calls := w.arrays, 1
+	text, calls := w.Arrays, 1
 	if text == "" || spread {
-		text, calls = w.one, len(w.rows)
+		text, calls = w.One, len(w.Rows)
 	}
 	var hits int64
 	for call := range calls {
-		args := w.scope()
-		if text == w.arrays {
-			args = append(args, columnsOf(w.rows)...)
+		args := w.Scope()
+		if text == w.Arrays {
+			args = append(args, columnsOf(w.Rows)...)
 		} else {
-			args = append(args, w.rows[call]...)
+			args = append(args, w.Rows[call]...)
 		}
 		b.Queue(text, args...).Fn = func(results pgx.BatchResults) error {
 			n, err := w.receive(results)
 			hits += n
 			switch {
-			case w.exact && sqlState(err) == divisionByZero: // see updateByKeys
-				return fmt.Errorf("%s: %w", w.what, errMissed)
+			case w.Exact && SQLState(err) == divisionByZero: // see UpdateByKeys
+				return fmt.Errorf("%s: %w", w.What, ErrMissed)
 			case err != nil:
-				return fmt.Errorf("%s: %w", w.what, err)
-			case text == w.one && call == calls-1:
+				return fmt.Errorf("%s: %w", w.What, err)
+			case text == w.One && call == calls-1:
 				return w.checkHits(hits)
 			}
 			return nil
@@ -132,8 +132,8 @@ func columnsOf(rows [][]any) []any {
 	return columns
 }
 
-func (w *batch) receive(results pgx.BatchResults) (hits int64, err error) {
-	if w.scan == nil {
+func (w *Batch) receive(results pgx.BatchResults) (hits int64, err error) {
+	if w.Scan == nil {
 		tag, err := results.Exec()
 		return tag.RowsAffected(), err
 	}
@@ -143,7 +143,7 @@ func (w *batch) receive(results pgx.BatchResults) (hits int64, err error) {
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := w.scan(rows); err != nil {
+		if err := w.Scan(rows); err != nil {
 			return 0, err
 		}
 	}
@@ -155,7 +155,7 @@ func (w *batch) receive(results pgx.BatchResults) (hits int64, err error) {
 func (p *batchExecutor) commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.commitTimeout)
 	defer cancel()
-	forgetNotices(p.conn)
+	ForgetNotices(p.conn)
 	arrived := false // an answer to the COMMIT
 	p.unsent.Queue(`COMMIT`).Fn = func(results pgx.BatchResults) error {
 		tag, err := results.Exec()
@@ -166,10 +166,10 @@ func (p *batchExecutor) commit(ctx context.Context) error {
 	}
 	err := p.send(ctx)
 	switch {
-	case err == nil && noticed(p.conn):
-		return fmt.Errorf("committing: %w: the database warned that the commit may not have reached its standby", ledger.ErrUnknown)
-	case err != nil && (arrived && unknownOutcome(err) || !arrived && !p.refused(err)):
-		return fmt.Errorf("committing: %w: %w", ledger.ErrUnknown, err)
+	case err == nil && Noticed(p.conn):
+		return fmt.Errorf("committing: %w: the database warned that the commit may not have reached its standby", ErrUnknownOutcome)
+	case err != nil && (arrived && PostgresUnknownOutcome(err) || !arrived && !p.refused(err)):
+		return fmt.Errorf("committing: %w: %w", ErrUnknownOutcome, err)
 	case err != nil:
 		return fmt.Errorf("committing: %w", err)
 	}
@@ -179,7 +179,7 @@ func (p *batchExecutor) commit(ctx context.Context) error {
 // refused tells that the COMMIT was not done, from an error of what was sent before it: the server refused a
 // statement, and did nothing that came after it, or nothing was sent and the transaction is still open.
 func (p *batchExecutor) refused(err error) bool {
-	return sqlState(err) != "" || errors.Is(err, errMissed) || !p.conn.IsClosed() && p.conn.PgConn().TxStatus() != 'I'
+	return SQLState(err) != "" || errors.Is(err, ErrMissed) || !p.conn.IsClosed() && p.conn.PgConn().TxStatus() != 'I'
 }
 
 // rollBack leaves the connection as it was, or closes it.
