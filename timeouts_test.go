@@ -17,9 +17,6 @@ var (
 		"ms": time.Millisecond, "s": time.Second, "min": time.Minute}
 )
 
-// timeoutsFormer has names that are still to be changed in the source.
-var timeoutsFormer = map[string]string{"tillTimeout": "tillPatience"}
-
 // TestTimeoutsAreListed holds the table of timeouts in docs/operating.md against the source, in both directions.
 func TestTimeoutsAreListed(t *testing.T) {
 	page, err := os.ReadFile("docs/operating.md")
@@ -77,9 +74,6 @@ func timeoutIn(t *testing.T, file, name string) (sum time.Duration, ok bool) {
 	if err != nil {
 		t.Error(err)
 		return 0, false
-	}
-	if former := timeoutsFormer[name]; former != "" && !strings.Contains(string(source), name+" ") {
-		name = former
 	}
 	quoted := regexp.QuoteMeta(name)
 	if m := regexp.MustCompile(quoted + `\((\d+)\)`).FindSubmatch(source); m != nil {

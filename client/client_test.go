@@ -691,7 +691,7 @@ func TestDeadlineBoundsTheWholeCall(t *testing.T) {
 	})
 }
 
-func TestTillPatience(t *testing.T) {
+func TestTillTimeout(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(w http.ResponseWriter, r *http.Request) {
 		io.ReadAll(r.Body)

@@ -117,7 +117,7 @@ func (c *Client) reverse(ctx context.Context, k call) (*Reversal, error) {
 
 // How a till behaves: the service decides a redemption within 4 seconds, so 5 are enough for each attempt.
 const (
-	tillPatience = 5 * time.Second
+	tillTimeout  = 5 * time.Second
 	tillAttempts = 3
 )
 
@@ -137,7 +137,7 @@ func (c *Client) RedeemSafely(ctx context.Context, r RedeemGiftRequest) (*Redemp
 		return nil, err
 	}
 	k := post(OpRedeemGift, redemptionPath, r, r.IdempotencyKey)
-	k.attempts, k.perAttempt = tillAttempts, tillPatience
+	k.attempts, k.perAttempt = tillAttempts, tillTimeout
 	done, err := c.redeem(ctx, k)
 	unknown, ok := errors.AsType[*UnknownOutcome](err)
 	if !ok {
@@ -146,7 +146,7 @@ func (c *Client) RedeemSafely(ctx context.Context, r RedeemGiftRequest) (*Redemp
 	void := ReverseRedemptionRequest{OriginalKey: k.key, All: true, Reason: "no answer to the till", OrganizationID: r.OrganizationID,
 		PointOfSaleSystemOrganizationIdentifier: r.PointOfSaleSystemOrganizationIdentifier}
 	v := post(OpReverseRedemption, redemptionPath, void, "")
-	v.attempts, v.perAttempt = tillAttempts, tillPatience
+	v.attempts, v.perAttempt = tillAttempts, tillTimeout
 	_, failed := c.reverse(context.WithoutCancel(ctx), v)
 	if failed == nil || errors.Is(failed, AlreadyReversed) || errors.Is(failed, NotFound) {
 		return nil, fmt.Errorf("%w: %w", ErrVoided, unknown.Err)

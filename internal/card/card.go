@@ -1,7 +1,7 @@
 // Package card tells how a gift looks to its recipient: in which words, in which colours, and what may be shown in the state it
 // is in. The gift page, the mail and the text message all say the same because they all ask here.
 //
-// It is pure and knows neither markup nor the network. Everything in a View that a stranger wrote is still hostile text: one-line
+// It is pure and knows neither markup nor the network. Everything in a View that a sender wrote is still hostile text: one-line
 // members hold no line breaks and no marks that could reorder the text around them, but escaping is the template's part.
 package card
 

@@ -6,12 +6,12 @@ import (
 	"unicode"
 )
 
-// Mail clients, phones and browsers make links of what looks like an address, whoever wrote it: a stranger's words would lead a guest
-// from a merchant's message to the stranger's page. So a space is put where an address needs none: after a dot with a letter behind it, and
+// Mail clients, phones and browsers make links of what looks like an address, whoever wrote it: a sender's words would lead a guest
+// from a merchant's message to the sender's page. So a space is put where an address needs none: after a dot with a letter behind it, and
 // after the colon of a scheme. It is seen, copied and read aloud as a space. An invisible character would not do: browsers drop those
 // from names of hosts. In what looks like a telephone number, where a space changes nothing, the digits are kept apart by word joiners.
 
-// unlinked takes from a stranger's line whatever programs make links of.
+// unlinked takes from a sender's line whatever programs make links of.
 func unlinked(line string) string {
 	runes := []rune(line)
 	var b strings.Builder

@@ -41,7 +41,7 @@ var hostileLinks = []string{
 	"evil.co.uk", "1.evil.com", "evil.example:8080/x", "user:pass@evil.example",
 }
 
-func TestStrangersWriteNoLinks(t *testing.T) {
+func TestSendersWriteNoLinks(t *testing.T) {
 	t.Parallel()
 	if len(links("http://evil.example 415-555-0132")) < 3 {
 		t.Fatal("links are not found")

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// Line makes one line of a stranger's text: control characters and line separators become spaces, runs of spaces become one,
+// Line makes one line of a sender's text: control characters and line separators become spaces, runs of spaces become one,
 // and the marks that reorder the text around them (bidirectional embeddings, overrides and isolates) are taken out. Names in
 // scripts written from right to left need none of these. A text in which nothing can be seen becomes "".
 func Line(s string) string {
@@ -36,7 +36,7 @@ func Line(s string) string {
 // reorders reports whether r opens or closes an embedding, override or isolate of the Unicode bidirectional algorithm (UAX #9).
 func reorders(r rune) bool { return r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' }
 
-// Lines cuts a stranger's text at its line breaks, of whatever kind, and makes each piece a Line; empty lines within it stay.
+// Lines cuts a sender's text at its line breaks, of whatever kind, and makes each piece a Line; empty lines within it stay.
 func Lines(s string) []string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(s)
 	lines := strings.Split(s, "\n")

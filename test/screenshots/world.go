@@ -40,12 +40,15 @@ const setupFile = `accounts:
     currency: USD
     timeZone: America/New_York
     balanceNotice: true
+    limits: {messagesPerContactPerDay: 1000} # each picture of a mail is a mail to Anna
     subscriptions: [{program: 22222222-2222-2222-2222-222222222222}, {program: 33333333-3333-3333-3333-333333333333}]
     locations:
       - {id: ` + prefix + `11, name: Pier 39, jurisdiction: US-CA}
       - {id: ` + prefix + `12, name: Long Wharf, jurisdiction: US-MA}
     storefronts: [{id: ` + prefix + `21, name: Web shop}]
-    promotions: [{id: ` + prefix + `31, name: Spring}]
+    promotions:
+      - {id: ` + prefix + `31, name: Spring}
+      - {id: ` + prefix + `32, name: Milk, ticketRequired: false, eligibleItems: [{id: LATTE, name: Latte}, {id: MOCHA, name: Mocha}]}
     voucherDesigns:
       - {id: ` + prefix + `41, name: Plain, accentColor: "#0b5fff", headline: Enjoy}
       - {id: ` + prefix + `42, name: Logo, accentColor: "#7a1f3d", headline: Warm wishes, logo: logo.png}
@@ -154,8 +157,9 @@ func (w *world) gift(ctx context.Context, state, design string) (gift, error) {
 	case "expired": // soon: one that is over already is not made
 		promise(time.Now().Add(-24*time.Hour + expiry))
 		r.ValidForDays = 1
-	case "partly":
+	case "partly": // and good for certain items
 		promise(time.Now().Add(-time.Hour))
+		r.PromotionID = prefix + "32"
 	case "mail":
 		m.DeliveryMethodID, m.RecipientContact = client.Email, "anna@example.com"
 	case "pending":
