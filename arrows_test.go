@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// arrows says which of our packages each package may import. What is not listed here fails the test, so that a new room in
-// the house is a decision.
+// arrows says which of our packages each package may import. What is not listed here fails the test, so that a new package is a
+// decision.
 var arrows = map[string][]string{
 	"cmd/boon":           {"client", "examples", "internal/chain", "internal/clientip", "internal/durable", "internal/gift", "internal/ledger", "internal/load", "internal/mail", "internal/server", "internal/sms", "internal/setup", "internal/store"},
 	"client":             {},
@@ -60,7 +60,7 @@ func TestArrowsPointOneWay(t *testing.T) {
 		}
 		allowed, known := arrows[from]
 		if !known {
-			t.Errorf("package %s has no place in the house: add it to arrows and to ARCHITECTURE.md", from)
+			t.Errorf("package %s has no place in the plan: add it to arrows and to ARCHITECTURE.md", from)
 		}
 		for _, to := range imports {
 			to, ours := strings.CutPrefix(to, module)

@@ -470,13 +470,6 @@ func saveTally(gifts []gift.Gift) db.Batch {
 	return rowsOf(addTally, accounts, func(a *gift.ID) []any { return []any{keyOf(*a), added[*a]} })
 }
 
-func count(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
-}
-
 // saveUsed notes which records of the set-up are in use now.
 func (g *group) saveUsed(c *ledger.Changes) []db.Batch {
 	note := func(account, record gift.ID) {
