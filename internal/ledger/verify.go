@@ -75,6 +75,9 @@ func Verify(ctx context.Context, books Books, progress func(done, total int64)) 
 func checkPage(ctx context.Context, check Check, from Ref, limit, longest int, found func(string)) (
 	page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
 	page, histories, err = check.Page(ctx, from, limit, longest)
+	if err != nil {
+		return nil, nil, err // half a page, at a stop of the service, would look as if entries were missing
+	}
 	for _, v := range page {
 		if v.Seq > longest {
 			continue
