@@ -19,7 +19,8 @@ import (
 	"time"
 )
 
-// Limits on the size of an answer, far above what the service sends: a thousand gifts with all their texts, and anything else.
+// Limits on the size of an answer, far above what the service sends: a thousand gifts with all their texts, and
+// anything else.
 const (
 	largeAnswer = 64 << 20
 	smallAnswer = 4 << 20
@@ -116,10 +117,11 @@ func (c *Client) repeat(ctx context.Context, k call, body []byte) (meta Meta, un
 	}
 }
 
-// ofTheMoment reports whether a refusal is about the key or the load at this moment: then it is given before the service
-// looks at the Idempotency-Key, and says nothing about what an earlier attempt did.
+// ofTheMoment reports whether a refusal is about the key or the load at this moment: then it is given before the
+// service looks at the Idempotency-Key, and says nothing about what an earlier attempt did.
 func ofTheMoment(e *Error) bool {
-	return e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusTooManyRequests
+	return e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden ||
+		e.Status == http.StatusTooManyRequests
 }
 
 // backoff is the longest pause after the nth attempt: doubling, bounded.
@@ -156,8 +158,8 @@ func wait(ctx context.Context, pause time.Duration) bool {
 
 var errFinal = errors.New("a repeat would not fare better")
 
-// attempt makes the call once. An error that is not an *Error means that no answer came; sent tells whether the request may
-// have reached the service all the same.
+// attempt makes the call once. An error that is not an *Error means that no answer came; sent tells whether the
+// request may have reached the service all the same.
 func (c *Client) attempt(ctx context.Context, k call, body []byte) (_ Meta, sent bool, _ error) {
 	limit := c.perAttempt
 	if k.perAttempt > 0 {

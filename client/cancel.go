@@ -13,14 +13,18 @@ const (
 
 // CancelGiftRequest asks to take gifts out of use: exactly one of the first three members says which.
 type CancelGiftRequest struct {
-	AccountID                          string `json:"accountID,omitzero"` // needed with a system integrator key that serves several accounts
-	VoucherID                          string `json:"voucherID,omitzero"`
-	OrderID                            string `json:"orderID,omitzero"`                            // all gifts of one SendGift
-	ExternalTransactionReferenceNumber string `json:"externalTransactionReferenceNumber,omitzero"` // all gifts of one purchase
-	ExternalStorefrontID               string `json:"externalStorefrontID,omitzero"`               // beside the reference: where the purchase was made
-	Cause                              Cause  `json:"cause,omitzero"`
-	Reason                             string `json:"reason,omitzero"`
-	SkipNotAllowed                     bool   `json:"skipNotAllowed,omitzero"` // does what can be done; absent: all or none
+	// needed with a system integrator key that serves several accounts
+	AccountID string `json:"accountID,omitzero"`
+	VoucherID string `json:"voucherID,omitzero"`
+	// all gifts of one SendGift
+	OrderID string `json:"orderID,omitzero"`
+	// all gifts of one purchase
+	ExternalTransactionReferenceNumber string `json:"externalTransactionReferenceNumber,omitzero"`
+	// beside the reference: where the purchase was made
+	ExternalStorefrontID string `json:"externalStorefrontID,omitzero"`
+	Cause                Cause  `json:"cause,omitzero"`
+	Reason               string `json:"reason,omitzero"`
+	SkipNotAllowed       bool   `json:"skipNotAllowed,omitzero"` // does what can be done; absent: all or none
 
 	IdempotencyKey string `json:"-"` // absent: a new one
 }
@@ -56,7 +60,8 @@ func (c *Client) CancelGift(ctx context.Context, r CancelGiftRequest) (*Cancella
 	return c.outcomes(ctx, post(OpCancelGift, giftingPath, r, r.IdempotencyKey))
 }
 
-// ReinstateGiftRequest asks to take a cancellation, or the report of a failed purchase, back: of one gift or of an order.
+// ReinstateGiftRequest asks to take a cancellation, or the report of a failed purchase, back: of one gift or of an
+// order.
 type ReinstateGiftRequest struct {
 	VoucherID string `json:"voucherID,omitzero"`
 	OrderID   string `json:"orderID,omitzero"`

@@ -27,21 +27,23 @@ type Client struct {
 // Option changes how a Client works.
 type Option func(*Client)
 
-// WithHTTPClient makes calls go through h: its transport, cookies and time-out. Redirects are never followed, whatever h says;
-// they would carry the key to another place. The default is a client of its own over http.DefaultTransport.
+// WithHTTPClient makes calls go through h: its transport, cookies and time-out. Redirects are never followed,
+// whatever h says; they would carry the key to another place. The default is a client of its own over
+// http.DefaultTransport.
 func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = *h } }
 
-// WithAttempts says how often a call is tried at most when its outcome is unknown, the first time included; the default is 4,
-// and 1 turns repeats off.
+// WithAttempts says how often a call is tried at most when its outcome is unknown, the first time included; the
+// default is 4, and 1 turns repeats off.
 func WithAttempts(n int) Option { return func(c *Client) { c.attempts = n } }
 
-// WithAttemptTimeout limits each attempt, so that a call that hangs is repeated before the context ends. The default is a minute, as the
-// service may hold a large order back for half of one.
+// WithAttemptTimeout limits each attempt, so that a call that hangs is repeated before the context ends. The default
+// is a minute, as the service may hold a large order back for half of one.
 func WithAttemptTimeout(d time.Duration) Option { return func(c *Client) { c.perAttempt = d } }
 
-// WithBackoff sets the pauses between attempts: random, up to first before the second attempt, up to twice as much before the
-// next and so on, but never above longest. A service that asks for a longer pause than longest (Retry-After) is not
-// waited for: the error tells when to come back. The defaults are 250 milliseconds and 10 seconds.
+// WithBackoff sets the pauses between attempts: random, up to first before the second attempt, up to twice as much
+// before the next and so on, but never above longest. A service that asks for a longer pause than longest
+// (Retry-After) is not waited for: the error tells when to come back. The defaults are 250 milliseconds and 10
+// seconds.
 func WithBackoff(first, longest time.Duration) Option {
 	return func(c *Client) { c.pause, c.maxPause = first, longest }
 }
@@ -49,8 +51,8 @@ func WithBackoff(first, longest time.Duration) Option {
 // WithUserAgent sets the User-Agent header, by which operators tell callers apart.
 func WithUserAgent(s string) Option { return func(c *Client) { c.userAgent = s } }
 
-// New makes a client of the service at baseURL, such as https://gifts.example.com, that calls with an API key. It calls nothing
-// yet; a wrong key shows as [Unauthenticated] at the first call.
+// New makes a client of the service at baseURL, such as https://gifts.example.com, that calls with an API key. It
+// calls nothing yet; a wrong key shows as [Unauthenticated] at the first call.
 func New(baseURL, key string, opts ...Option) (*Client, error) {
 	u, err := url.Parse(baseURL)
 	switch {
@@ -71,7 +73,8 @@ func New(baseURL, key string, opts ...Option) (*Client, error) {
 		o(c)
 	}
 	if c.attempts < 1 || c.perAttempt <= 0 || c.pause < 0 || c.maxPause < c.pause {
-		return nil, errors.New("attempts must be at least 1, the time for one above 0, and the longest pause not below the first")
+		return nil, errors.New("attempts must be at least 1, the time for one above 0, and the longest pause not below " +
+			"the first")
 	}
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return c, nil
@@ -79,8 +82,8 @@ func New(baseURL, key string, opts ...Option) (*Client, error) {
 
 const printable = "!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"
 
-// ForAccount is a client whose look-ups (Gift, History, Gifts, RequestStatus) are about an account: a system integrator key that
-// serves several must say which.
+// ForAccount is a client whose look-ups (Gift, History, Gifts, RequestStatus) are about an account: a system
+// integrator key that serves several must say which.
 func (c *Client) ForAccount(accountID string) *Client {
 	of := *c
 	of.account = accountID
@@ -93,8 +96,8 @@ func (c *Client) String() string { return fmt.Sprintf("client of %s", c.base) }
 // GoString is String, so that no verb of package fmt shows the key.
 func (c *Client) GoString() string { return c.String() }
 
-// NewKey makes an Idempotency-Key: a UUIDv7. Calls make their own when they are given none; a caller that must be able to ask
-// about a call after a crash makes the key first and keeps it.
+// NewKey makes an Idempotency-Key: a UUIDv7. Calls make their own when they are given none; a caller that must be
+// able to ask about a call after a crash makes the key first and keeps it.
 func NewKey() string { return uuid.Must(uuid.NewV7()).String() }
 
 // Operation names an endpoint. All but OpValidateGift, which changes nothing, take an Idempotency-Key.

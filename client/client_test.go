@@ -36,7 +36,8 @@ func (s *seen) add(r *http.Request) int {
 	body, _ := io.ReadAll(r.Body)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reqs = append(s.reqs, ask{r.Method, r.RequestURI, r.Header.Get("Authorization"), r.Header.Get("Idempotency-Key"), string(body)})
+	s.reqs = append(s.reqs, ask{r.Method, r.RequestURI, r.Header.Get("Authorization"), r.Header.Get("Idempotency-Key"),
+		string(body)})
 	return len(s.reqs)
 }
 
@@ -47,7 +48,8 @@ func (s *seen) all() []ask {
 }
 
 // serve starts a server that answers the nth request, from 1, with answer, and a client of it that hardly pauses.
-func serve(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.Request), opts ...client.Option) (*client.Client, *seen) {
+func serve(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.Request),
+	opts ...client.Option) (*client.Client, *seen) {
 	t.Helper()
 	s := &seen{}
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(s.add(r), w, r) }))
@@ -70,20 +72,24 @@ func refuse(w http.ResponseWriter, status int, code client.Code, header ...strin
 		w.Header().Set(header[i], header[i+1])
 	}
 	w.WriteHeader(status)
-	fmt.Fprintf(w, `{"type":"/docs/errors#%s","title":"…","status":%d,"code":%q,"messages":[{"path":"amount","text":"Because."}],"requestID":"req-1"}`,
+	fmt.Fprintf(w, `{"type":"/docs/errors#%s","title":"…","status":%d,"code":%q,"messages":[{"path":"amount",`+
+		`"text":"Because."}],"requestID":"req-1"}`,
 		code, status, code)
 }
 
 func drop(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-const redeemed = `{"redemptionID":"r1","voucherID":"v1","organizationID":"o1","amount":5.10,"currentBalance":19.90,"currency":"USD",
- "status":"CLAIMED","statusID":5,"isRedeemable":true,"redeemedAt":"2026-03-01T10:00:00.123Z","reference":null,"requestID":"req-9","newer":[1]}`
+const redeemed = `{"redemptionID":"r1","voucherID":"v1","organizationID":"o1","amount":5.10,
+			"currentBalance":19.90,"currency":"USD",
+ "status":"CLAIMED","statusID":5,"isRedeemable":true,"redeemedAt":"2026-03-01T10:00:00.123Z","reference":null,
+			"requestID":"req-9","newer":[1]}`
 
 func TestNew(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []struct{ url, key string }{
 		{"", key}, {"gifts.example.com", key}, {"ftp://x", key}, {"http://", key}, {"https://user:secret@host", key},
-		{"https://host?key=1", key}, {"https://host#x", key}, {"https://host", ""}, {"https://host", "a b"}, {"https://host", "a\r\nX: y"},
+		{"https://host?key=1", key}, {"https://host#x", key}, {"https://host", ""}, {"https://host", "a b"},
+		{"https://host", "a\r\nX: y"},
 		{"https://host\x00", key},
 	} {
 		if _, err := client.New(bad.url, bad.key); err == nil || strings.Contains(err.Error(), "secret") {
@@ -114,25 +120,31 @@ func TestRedeemAsksAndReads(t *testing.T) {
 	no := false
 	got, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{
 		OrganizationID: "o1", VoucherID: "v1", Amount: client.MustDecimal("5.10"), Reference: "T-1",
-		Expect:     client.Expect{TargetTypeCode: client.TargetGift, ValidateTargetType: &no},
-		TicketData: client.Ticket{LineItems: []client.LineItem{{ItemID: "LATTE", Quantity: 2}}, Totals: &client.Totals{}}.TicketData(),
+		Expect: client.Expect{TargetTypeCode: client.TargetGift, ValidateTargetType: &no},
+		TicketData: client.Ticket{LineItems: []client.LineItem{{ItemID: "LATTE", Quantity: 2}},
+			Totals: &client.Totals{}}.TicketData(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := &client.Redemption{
-		RedemptionID: "r1", VoucherID: "v1", OrganizationID: "o1", Amount: client.MustDecimal("5.10"), CurrentBalance: client.MustDecimal("19.90"),
-		Currency: "USD", Status: client.StatusClaimed, StatusID: 5, IsRedeemable: true, RedeemedAt: time.Date(2026, 3, 1, 10, 0, 0, 123e6, time.UTC),
+		RedemptionID: "r1", VoucherID: "v1", OrganizationID: "o1", Amount: client.MustDecimal("5.10"),
+		CurrentBalance: client.MustDecimal("19.90"),
+		Currency:       "USD", Status: client.StatusClaimed, StatusID: 5, IsRedeemable: true, RedeemedAt: time.Date(2026, 3,
+			1, 10, 0, 0, 123e6, time.UTC),
 		Meta: client.Meta{RequestID: "req-10", IdempotencyKey: s.all()[0].key, Replayed: true, Body: []byte(redeemed)},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b client.Decimal) bool { return a == b })); diff != "" {
 		t.Errorf("the answer (-want +got):\n%s", diff)
 	}
 	r := s.all()[0]
-	const body = `{"organizationID":"o1","voucherID":"v1","amount":5.10,"reference":"T-1","targetTypeCode":"GIFT","validateTargetType":false,` +
+	const body = `{"organizationID":"o1","voucherID":"v1","amount":5.10,"reference":"T-1","targetTypeCode":"GIFT",` +
+		`"validateTargetType":false,` +
 		`"ticketData":{"data":{"lineItems":[{"itemID":"LATTE","itemUnitPrice":null,"quantity":2,"itemTotalPrice":null}],` +
-		`"totals":{"subTotal":null,"taxTotal":null,"discountTotal":null,"serviceChargeTotal":null,"grandTotal":null}},"format":"standard"}}`
-	if diff := cmp.Diff(ask{"POST", "/api/integration/redemption/redeem-gift", "Bearer " + key, r.key, body}, r, cmp.AllowUnexported(ask{})); diff != "" {
+		`"totals":{"subTotal":null,"taxTotal":null,"discountTotal":null,"serviceChargeTotal":null,"grandTotal":null}},` +
+		`"format":"standard"}}`
+	if diff := cmp.Diff(ask{"POST", "/api/integration/redemption/redeem-gift", "Bearer " + key, r.key, body}, r,
+		cmp.AllowUnexported(ask{})); diff != "" {
 		t.Errorf("the request (-want +got):\n%s", diff)
 	}
 	if len(r.key) != 36 || r.key[14] != '7' {
@@ -151,44 +163,56 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 	}{
 		{func() error {
 			_, err := c.SendGift(ctx, client.SendGiftRequest{
-				MonetaryGift:    &client.MonetaryGift{Value: client.Whole(25), DeliveryMethodID: client.Email, HasScheduledDelivery: true, DeliveryDate: at},
+				MonetaryGift: &client.MonetaryGift{Value: client.Whole(25), DeliveryMethodID: client.Email,
+					HasScheduledDelivery: true, DeliveryDate: at},
 				Recipients:      []client.Recipient{{RecipientContact: "a@example.com"}},
 				PaymentMethodID: client.Promotional, PromotionID: "p", ValidForDays: 30, IdempotencyKey: "mine"})
 			return err
-		}, ask{"POST", "/api/integration/gifting/send-gift", "", "mine", `{"recipients":[{"recipientContact":"a@example.com"}],"monetaryGift":{"value":25,` +
-			`"deliveryMethodID":1,"hasScheduledDelivery":true,"deliveryDate":"2026-03-01T01:00:00+01:00"},"paymentMethodID":4,"promotionID":"p","validForDays":30}`}},
+		}, ask{"POST", "/api/integration/gifting/send-gift", "", "mine",
+			`{"recipients":[{"recipientContact":"a@example.com"}],"monetaryGift":{"value":25,` +
+				`"deliveryMethodID":1,"hasScheduledDelivery":true,"deliveryDate":"2026-03-01T01:00:00+01:00"},` +
+				`"paymentMethodID":4,"promotionID":"p","validForDays":30}`}},
 		{func() error {
 			_, err := c.ValidateGift(ctx, client.ValidateGiftRequest{VoucherCode: "123456789012"})
 			return err
 		},
 			ask{"POST", "/api/integration/redemption/validate-gift", "", "", `{"voucherCode":"123456789012"}`}},
 		{func() error {
-			_, err := c.ReverseRedemption(ctx, client.ReverseRedemptionRequest{OriginalKey: "k1", All: true, IdempotencyKey: "k2"})
+			_, err := c.ReverseRedemption(ctx, client.ReverseRedemptionRequest{OriginalKey: "k1", All: true,
+				IdempotencyKey: "k2"})
 			return err
 		}, ask{"POST", "/api/integration/redemption/reverse-redemption", "", "k2", `{"idempotencyKey":"k1"}`}},
 		{func() error {
-			_, err := c.CancelGift(ctx, client.CancelGiftRequest{OrderID: "o", Cause: client.CauseCancelled, IdempotencyKey: "k3"})
+			_, err := c.CancelGift(ctx, client.CancelGiftRequest{OrderID: "o", Cause: client.CauseCancelled,
+				IdempotencyKey: "k3"})
 			return err
 		}, ask{"POST", "/api/integration/gifting/cancel-gift", "", "k3", `{"orderID":"o","cause":"CANCELLED"}`}},
 		{func() error {
-			_, err := c.CancelGift(ctx, client.CancelGiftRequest{ExternalTransactionReferenceNumber: "r", ExternalStorefrontID: "s",
-				Cause: client.CausePurchaseFailed, SkipNotAllowed: true, IdempotencyKey: "k6"})
+			_, err := c.CancelGift(ctx, client.CancelGiftRequest{ExternalTransactionReferenceNumber: "r",
+				ExternalStorefrontID: "s",
+				Cause:                client.CausePurchaseFailed, SkipNotAllowed: true, IdempotencyKey: "k6"})
 			return err
 		}, ask{"POST", "/api/integration/gifting/cancel-gift", "", "k6",
-			`{"externalTransactionReferenceNumber":"r","externalStorefrontID":"s","cause":"PURCHASE_FAILED","skipNotAllowed":true}`}},
+			`{"externalTransactionReferenceNumber":"r","externalStorefrontID":"s","cause":"PURCHASE_FAILED",` +
+				`"skipNotAllowed":true}`}},
 		{func() error {
 			_, err := c.ReinstateGift(ctx, client.ReinstateGiftRequest{OrderID: "o", Reason: "paid", IdempotencyKey: "k7"})
 			return err
 		}, ask{"POST", "/api/integration/gifting/reinstate-gift", "", "k7", `{"orderID":"o","reason":"paid"}`}},
 		{func() error {
-			_, err := c.ResendGift(ctx, client.ResendGiftRequest{VoucherID: "v", DeliveryMethodID: client.SMS, RecipientContact: "4155550132", IdempotencyKey: "k4"})
+			_, err := c.ResendGift(ctx, client.ResendGiftRequest{VoucherID: "v", DeliveryMethodID: client.SMS,
+				RecipientContact: "4155550132", IdempotencyKey: "k4"})
 			return err
-		}, ask{"POST", "/api/integration/gifting/resend-gift", "", "k4", `{"voucherID":"v","deliveryMethodID":2,"recipientContact":"4155550132"}`}},
+		}, ask{"POST", "/api/integration/gifting/resend-gift", "", "k4",
+			`{"voucherID":"v","deliveryMethodID":2,"recipientContact":"4155550132"}`}},
 		{func() error {
-			_, err := c.RescheduleGift(ctx, client.RescheduleGiftRequest{VoucherID: "v", DeliveryDate: at, DeliveryTimezoneID: "UTC", IdempotencyKey: "k5"})
+			_, err := c.RescheduleGift(ctx, client.RescheduleGiftRequest{VoucherID: "v", DeliveryDate: at,
+				DeliveryTimezoneID: "UTC", IdempotencyKey: "k5"})
 			return err
-		}, ask{"POST", "/api/integration/gifting/reschedule-gift", "", "k5", `{"voucherID":"v","deliveryDate":"2026-03-01T01:00:00+01:00","deliveryTimezoneId":"UTC"}`}},
-		{func() error { _, err := c.Gift(ctx, "a/b?c"); return err }, ask{"GET", "/api/integration/gifting/gifts/a%2Fb%3Fc", "", "", ""}},
+		}, ask{"POST", "/api/integration/gifting/reschedule-gift", "", "k5",
+			`{"voucherID":"v","deliveryDate":"2026-03-01T01:00:00+01:00","deliveryTimezoneId":"UTC"}`}},
+		{func() error { _, err := c.Gift(ctx, "a/b?c"); return err }, ask{"GET", "/api/integration/gifting/gifts/a%2Fb%3Fc",
+			"", "", ""}},
 		{func() error { _, err := c.RequestStatus(ctx, "k 1", client.OpRedeemGift); return err },
 			ask{"GET", "/api/integration/requests/k%201?operation=redeem-gift", "", "", ""}},
 		{func() error {
@@ -196,19 +220,24 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 				return err
 			}
 			return nil
-		}, ask{"GET", "/api/integration/gifting/gifts?createdFrom=2026-03-01T00%3A00%3A00Z&limit=7&status=PENDING", "", "", ""}},
+		}, ask{"GET", "/api/integration/gifting/gifts?createdFrom=2026-03-01T00%3A00%3A00Z&limit=7&status=PENDING", "", "",
+			""}},
 		{func() error {
-			for _, err := range c.Gifts(ctx, client.GiftsFilter{OrderID: "o", LastFour: "1234", Recipient: "ana lee", ExternalStorefrontID: "s"}) {
+			for _, err := range c.Gifts(ctx, client.GiftsFilter{OrderID: "o", LastFour: "1234", Recipient: "ana lee",
+				ExternalStorefrontID: "s"}) {
 				return err
 			}
 			return nil
-		}, ask{"GET", "/api/integration/gifting/gifts?externalStorefrontID=s&lastFour=1234&orderID=o&recipient=ana+lee", "", "", ""}},
+		}, ask{"GET", "/api/integration/gifting/gifts?externalStorefrontID=s&lastFour=1234&orderID=o&recipient=ana+lee", "",
+			"", ""}},
 		{func() error {
-			for _, err := range c.Activity(ctx, client.ActivityFilter{From: at, KeyID: "k", OrganizationID: "l", Kind: client.EntryRedemption, PageSize: 3}) {
+			for _, err := range c.Activity(ctx, client.ActivityFilter{From: at, KeyID: "k", OrganizationID: "l",
+				Kind: client.EntryRedemption, PageSize: 3}) {
 				return err
 			}
 			return nil
-		}, ask{"GET", "/api/integration/gifting/activity?from=2026-03-01T00%3A00%3A00Z&keyID=k&kind=REDEMPTION&limit=3&organizationID=l", "", "", ""}},
+		}, ask{"GET", "/api/integration/gifting/activity?from=2026-03-01T00%3A00%3A00Z&keyID=k&kind=REDEMPTION&limit=3" +
+			"&organizationID=l", "", "", ""}},
 	}
 	for i, tt := range calls {
 		if err := tt.call(); err != nil {
@@ -240,7 +269,8 @@ func TestLookUpsForAnAccount(t *testing.T) {
 		got = append(got, r.uri)
 	}
 	want := []string{gifts + "/g?accountID=a%2F1", "/api/integration/requests/k?operation=send-gift&accountID=a%2F1",
-		gifts + "/g/history?accountID=a%2F1", gifts + "?accountID=other", "/api/integration/gifting/cancel-gift", gifts + "/g"}
+		gifts + "/g/history?accountID=a%2F1", gifts + "?accountID=other", "/api/integration/gifting/cancel-gift", gifts +
+			"/g"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -279,7 +309,10 @@ func TestRepeats(t *testing.T) {
 			w.Header().Set("Content-Length", "1000")
 			io.WriteString(w, redeemed[:20])
 		},
-		"overloaded":     func(w http.ResponseWriter, _ *http.Request) { refuse(w, 503, client.Unavailable, "Retry-After", "0") },
+		"overloaded": func(w http.ResponseWriter, _ *http.Request) {
+			refuse(w, 503, client.Unavailable, "Retry-After",
+				"0")
+		},
 		"internal error": func(w http.ResponseWriter, _ *http.Request) { refuse(w, 500, client.UnexpectedError) },
 		"rate limited":   func(w http.ResponseWriter, _ *http.Request) { refuse(w, 429, client.RateLimited) },
 		"still running":  func(w http.ResponseWriter, _ *http.Request) { refuse(w, 409, client.RequestInProgress) },
@@ -320,7 +353,8 @@ func TestDoesNotRepeat(t *testing.T) {
 		refused bool
 		says    string
 	}{
-		"refused": {func(w http.ResponseWriter, _ *http.Request) { refuse(w, 409, client.AlreadyRedeemed) }, true, "Because."},
+		"refused": {func(w http.ResponseWriter, _ *http.Request) { refuse(w, 409, client.AlreadyRedeemed) }, true,
+			"Because."},
 		"garbage": {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") }, false, "could not be read"},
 		"redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
@@ -340,7 +374,8 @@ func TestDoesNotRepeat(t *testing.T) {
 			c, s := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { tt.wrong(w, r) })
 			_, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", All: true})
 			_, unknown := errors.AsType[*client.UnknownOutcome](err)
-			if err == nil || client.Refused(err) != tt.refused || unknown == tt.refused || !strings.Contains(err.Error(), tt.says) {
+			if err == nil || client.Refused(err) != tt.refused || unknown == tt.refused || !strings.Contains(err.Error(),
+				tt.says) {
 				t.Errorf("Refused is %v, unknown is %v for %v", client.Refused(err), unknown, err)
 			}
 			if n := len(s.all()); n != 1 {
@@ -398,7 +433,8 @@ func TestRefusalOfTheMomentAfterALostAnswer(t *testing.T) {
 // A call that is still under way when the attempts run out has no outcome yet.
 func TestStillRunningIsNotRefused(t *testing.T) {
 	t.Parallel()
-	c, s := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { refuse(w, 409, client.RequestInProgress) }, client.WithAttempts(2))
+	c, s := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { refuse(w, 409, client.RequestInProgress) },
+		client.WithAttempts(2))
 	_, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", All: true})
 	if _, unknown := errors.AsType[*client.UnknownOutcome](err); !unknown || client.Refused(err) || len(s.all()) != 2 {
 		t.Errorf("after %d attempts: %v", len(s.all()), err)
@@ -448,7 +484,8 @@ func TestNothingListening(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err = c.RedeemSafely(ctx, client.RedeemGiftRequest{VoucherID: "v1", All: true}); !errors.Is(err, context.Canceled) || errors.Is(err, client.ErrVoided) {
+	if _, err = c.RedeemSafely(ctx, client.RedeemGiftRequest{VoucherID: "v1", All: true}); !errors.Is(err,
+		context.Canceled) || errors.Is(err, client.ErrVoided) {
 		t.Errorf("with a context that has ended: %v", err)
 	}
 }
@@ -458,7 +495,8 @@ func TestPages(t *testing.T) {
 	c, s := serve(t, func(n int, w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Query().Get("cursor") {
 		case "":
-			io.WriteString(w, `{"entries":[{"entryID":"e1","seq":1,"amount":25.00},{"entryID":"e2","seq":2}],"nextCursor":"c/2"}`)
+			io.WriteString(w, `{"entries":[{"entryID":"e1","seq":1,"amount":25.00},{"entryID":"e2","seq":2}],
+			"nextCursor":"c/2"}`)
 		case "c/2":
 			io.WriteString(w, `{"entries":[{"entryID":"e3","seq":3,"newer":true}],"nextCursor":null}`)
 		}
@@ -471,7 +509,8 @@ func TestPages(t *testing.T) {
 		}
 		ids, last = append(ids, e.EntryID), e
 	}
-	if diff := cmp.Diff([]string{"e1", "e2", "e3"}, ids); diff != "" || string(last.Meta.Body) != `{"entryID":"e3","seq":3,"newer":true}` {
+	if diff := cmp.Diff([]string{"e1", "e2", "e3"}, ids); diff != "" ||
+		string(last.Meta.Body) != `{"entryID":"e3","seq":3,"newer":true}` {
 		t.Errorf("%s, the last as %s", diff, last.Meta.Body)
 	}
 	for range c.History(t.Context(), "v1") {
@@ -517,12 +556,15 @@ func TestPagesEndWithWhatCannotBeRead(t *testing.T) {
 func TestRequestStatus(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, `{"requests":[{"key":"k","operation":"redeem-gift","state":"finished","status":200,"answer":{"a":1},"finishedAt":"2026-03-01T10:00:00.000Z"},
-			{"key":"k","operation":"send-gift","state":"running","status":null,"answer":null,"finishedAt":null}],"requestID":"r"}`)
+		io.WriteString(w, `{"requests":[{"key":"k","operation":"redeem-gift","state":"finished","status":200,
+			"answer":{"a":1},"finishedAt":"2026-03-01T10:00:00.000Z"},
+			{"key":"k","operation":"send-gift","state":"running","status":null,"answer":null,"finishedAt":null}],
+			"requestID":"r"}`)
 	})
 	got, err := c.RequestStatus(t.Context(), "k", "")
 	want := []client.RequestStatus{
-		{Key: "k", Operation: client.OpRedeemGift, State: client.RequestFinished, Status: 200, Answer: json.RawMessage(`{"a":1}`),
+		{Key: "k", Operation: client.OpRedeemGift, State: client.RequestFinished, Status: 200,
+			Answer:     json.RawMessage(`{"a":1}`),
 			FinishedAt: time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)},
 		{Key: "k", Operation: client.OpSendGift, State: client.RequestRunning, Answer: json.RawMessage("null")},
 	}
@@ -577,7 +619,8 @@ func TestRedeemSafely(t *testing.T) {
 			if unsure && unknown.IdempotencyKey != reqs[0].key {
 				t.Errorf("the error names %q, the redemption's key was %q", unknown.IdempotencyKey, reqs[0].key)
 			}
-			if last := reqs[len(reqs)-1]; tt.reverse != nil && (!strings.Contains(last.body, `"idempotencyKey":"`+reqs[0].key+`"`) || last.key == reqs[0].key) {
+			if last := reqs[len(reqs)-1]; tt.reverse != nil && (!strings.Contains(last.body, `"idempotencyKey":"`+reqs[0].key+
+				`"`) || last.key == reqs[0].key) {
 				t.Errorf("the reversal does not name the redemption's key, or runs under it: %+v", last)
 			}
 		})
@@ -595,7 +638,8 @@ func TestVoidOutlivesTheContext(t *testing.T) {
 		}
 		io.WriteString(w, `{}`)
 	})
-	if _, err := c.RedeemSafely(ctx, client.RedeemGiftRequest{VoucherID: "v1", All: true}); !errors.Is(err, client.ErrVoided) || len(s.all()) != 2 {
+	if _, err := c.RedeemSafely(ctx, client.RedeemGiftRequest{VoucherID: "v1", All: true}); !errors.Is(err,
+		client.ErrVoided) || len(s.all()) != 2 {
 		t.Errorf("after %d calls: %v", len(s.all()), err)
 	}
 }
@@ -618,17 +662,20 @@ func (p pipes) Close() error   { close(p.done); return nil }
 func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
 // inBubble runs a server with handler inside a synctest bubble, where pauses take no time but can be measured.
-func inBubble(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, c *client.Client), opts ...client.Option) {
+func inBubble(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, c *client.Client),
+	opts ...client.Option) {
 	synctest.Test(t, func(t *testing.T) {
 		p := pipes{make(chan net.Conn), make(chan struct{})}
 		server := &http.Server{Handler: handler}
 		go server.Serve(p)
-		transport := &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
+		transport := &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn,
+			error) {
 			here, there := net.Pipe()
 			p.conns <- there
 			return here, nil
 		}}
-		c, err := client.New("http://boon.test", key, append(opts, client.WithHTTPClient(&http.Client{Transport: transport}))...)
+		c, err := client.New("http://boon.test", key, append(opts,
+			client.WithHTTPClient(&http.Client{Transport: transport}))...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -714,20 +761,25 @@ func TestAnAmountIsNeverForgotten(t *testing.T) {
 	c, s := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { io.WriteString(w, redeemed) })
 	one := client.Whole(1)
 	for what, err := range map[string]error{
-		"RedeemGift without":          second(c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})),
-		"RedeemSafely without":        second(c.RedeemSafely(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})),
-		"ReverseRedemption without":   second(c.ReverseRedemption(t.Context(), client.ReverseRedemptionRequest{RedemptionID: "r1"})),
-		"RedeemGift with both":        second(c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", Amount: one, All: true})),
-		"ReverseRedemption with both": second(c.ReverseRedemption(t.Context(), client.ReverseRedemptionRequest{RedemptionID: "r1", Amount: one, All: true})),
+		"RedeemGift without":   second(c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})),
+		"RedeemSafely without": second(c.RedeemSafely(t.Context(), client.RedeemGiftRequest{VoucherID: "v1"})),
+		"ReverseRedemption without": second(c.ReverseRedemption(t.Context(),
+			client.ReverseRedemptionRequest{RedemptionID: "r1"})),
+		"RedeemGift with both": second(c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", Amount: one,
+			All: true})),
+		"ReverseRedemption with both": second(c.ReverseRedemption(t.Context(),
+			client.ReverseRedemptionRequest{RedemptionID: "r1", Amount: one, All: true})),
 	} {
-		if _, unknown := errors.AsType[*client.UnknownOutcome](err); err == nil || unknown || !strings.Contains(err.Error(), "nothing was sent") {
+		if _, unknown := errors.AsType[*client.UnknownOutcome](err); err == nil || unknown || !strings.Contains(err.Error(),
+			"nothing was sent") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	if n := len(s.all()); n != 0 {
 		t.Errorf("%d requests were sent", n)
 	}
-	if _, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", Amount: client.Whole(0)}); err != nil || !strings.Contains(s.all()[0].body, `"amount":0`) {
+	if _, err := c.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: "v1",
+		Amount: client.Whole(0)}); err != nil || !strings.Contains(s.all()[0].body, `"amount":0`) {
 		t.Errorf("a zero must reach the service, which refuses it: %v %+v", err, s.all())
 	}
 }

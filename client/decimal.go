@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Decimal is an exact decimal number such as 25.50: an amount of money, or a quantity of items. It is kept as its text, so
-// nothing is ever rounded. The zero Decimal is no number at all, which is how an absent or null amount reads; it is not 0.
+// Decimal is an exact decimal number such as 25.50: an amount of money, or a quantity of items. It is kept as its
+// text, so nothing is ever rounded. The zero Decimal is no number at all, which is how an absent or null amount
+// reads; it is not 0.
 //
 // Two Decimals may be equal in value and differ in text (25 and 25.00): compare them with [Decimal.Cmp], not with ==.
 type Decimal struct{ text string }
@@ -17,8 +18,8 @@ type Decimal struct{ text string }
 // maxDecimal bounds the text of a Decimal. The largest amount of the service has 20 characters.
 const maxDecimal = 64
 
-// ParseDecimal reads a number in plain notation: digits, at most one point with digits on both sides, perhaps a minus sign
-// before. Exponents, plus signs, spaces and thousands separators are refused.
+// ParseDecimal reads a number in plain notation: digits, at most one point with digits on both sides, perhaps a minus
+// sign before. Exponents, plus signs, spaces and thousands separators are refused.
 func ParseDecimal(s string) (Decimal, error) {
 	digits := strings.TrimPrefix(s, "-")
 	whole, fraction, point := strings.Cut(digits, ".")

@@ -20,7 +20,8 @@ func TestParseDecimal(t *testing.T) {
 	for range maxDecimal {
 		long += "0"
 	}
-	for _, bad := range []string{"", " 1", "1 ", "+1", "01", "1.", ".5", "1e3", "1E400", "1,000", "NaN", "Inf", "0x10", "1_000", "٣", "--1", "-", "1.2.3", long} {
+	for _, bad := range []string{"", " 1", "1 ", "+1", "01", "1.", ".5", "1e3", "1E400", "1,000", "NaN", "Inf", "0x10",
+		"1_000", "٣", "--1", "-", "1.2.3", long} {
 		if d, err := ParseDecimal(bad); err == nil {
 			t.Errorf("ParseDecimal(%q) = %q, want an error", bad, d)
 		}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Code names a kind of refusal. It is itself an error, so that errors.Is(err, client.NotFound) works through any wrapping.
-// The service may answer with codes that are newer than this package.
+// Code names a kind of refusal. It is itself an error, so that errors.Is(err, client.NotFound) works through any
+// wrapping. The service may answer with codes that are newer than this package.
 type Code string
 
 // The codes. What each means and what to do about it stands in the service's documentation of errors.
@@ -83,8 +83,8 @@ func (e *Error) Unwrap() error {
 	return e.Code
 }
 
-// Refused reports whether err is the service's definite no: the call changed nothing, in any of its attempts. False means
-// that err is nil, or that the outcome is unknown, still open, or was made certain by a void.
+// Refused reports whether err is the service's definite no: the call changed nothing, in any of its attempts. False
+// means that err is nil, or that the outcome is unknown, still open, or was made certain by a void.
 func Refused(err error) bool {
 	if _, unknown := errors.AsType[*UnknownOutcome](err); unknown || errors.Is(err, ErrVoided) {
 		return false
@@ -98,9 +98,9 @@ func (e *Error) passing() bool {
 	return e.Status >= 500 || e.Status == http.StatusTooManyRequests || e.Code == RequestInProgress
 }
 
-// UnknownOutcome is what a call that changes something fails with when no attempt brought a definite answer: it may have taken
-// effect, once, or not at all. Repeat the call with IdempotencyKey to find out; [Client.RequestStatus] tells, too; and a
-// redemption can be undone by it ([ReverseRedemptionRequest].OriginalKey).
+// UnknownOutcome is what a call that changes something fails with when no attempt brought a definite answer: it may
+// have taken effect, once, or not at all. Repeat the call with IdempotencyKey to find out; [Client.RequestStatus]
+// tells, too; and a redemption can be undone by it ([ReverseRedemptionRequest].OriginalKey).
 type UnknownOutcome struct {
 	Operation      Operation
 	IdempotencyKey string
@@ -115,6 +115,6 @@ func (u *UnknownOutcome) Error() string {
 // Unwrap gives the last attempt's error.
 func (u *UnknownOutcome) Unwrap() error { return u.Err }
 
-// ErrVoided is found in the error of [Client.RedeemSafely] when the redemption got no definite answer and was undone: nothing
-// is taken from the gift, and a late original will be refused.
+// ErrVoided is found in the error of [Client.RedeemSafely] when the redemption got no definite answer and was undone:
+// nothing is taken from the gift, and a late original will be refused.
 var ErrVoided = errors.New("the redemption was voided, nothing was taken from the gift")

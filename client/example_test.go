@@ -25,8 +25,10 @@ func canned(status int, body string) *httptest.Server {
 
 func ExampleClient_SendGift() {
 	service := canned(201, `{"orderID":"019576b2-6a00-7000-8000-000000000001","gifts":[
-		{"voucherID":"019576b2-6a00-7000-8000-000000000002","status":"PENDING","currentBalance":25.00,"currency":"USD","recipientDescription":"Ana","recipientIndex":0},
-		{"voucherID":"019576b2-6a00-7000-8000-000000000003","status":"PENDING","currentBalance":25.00,"currency":"USD","recipientDescription":"Ben","recipientIndex":1}]}`)
+		{"voucherID":"019576b2-6a00-7000-8000-000000000002","status":"PENDING","currentBalance":25.00,
+			"currency":"USD","recipientDescription":"Ana","recipientIndex":0},
+		{"voucherID":"019576b2-6a00-7000-8000-000000000003","status":"PENDING","currentBalance":25.00,
+			"currency":"USD","recipientDescription":"Ben","recipientIndex":1}]}`)
 	defer service.Close()
 
 	c, err := client.New(service.URL, "boon_test_key")
@@ -58,7 +60,8 @@ func ExampleClient_SendGift() {
 }
 
 func ExampleClient_RedeemSafely() {
-	service := canned(409, `{"status":409,"code":"INSUFFICIENT_BALANCE","messages":[{"path":"amount","text":"The balance of this gift is 19.90 USD."}]}`)
+	service := canned(409, `{"status":409,"code":"INSUFFICIENT_BALANCE","messages":[{"path":"amount","text":"The `+
+		`balance of this gift is 19.90 USD."}]}`)
 	defer service.Close()
 
 	c, err := client.New(service.URL, "boon_test_key")
@@ -86,7 +89,8 @@ func ExampleClient_RedeemSafely() {
 }
 
 func ExampleClient_ValidateGift() {
-	service := canned(200, `{"voucherID":"019576b2-6a00-7000-8000-000000000002","isRedeemable":true,"currentBalance":19.90,"currency":"USD",
+	service := canned(200, `{"voucherID":"019576b2-6a00-7000-8000-000000000002","isRedeemable":true,
+			"currentBalance":19.90,"currency":"USD",
 		"notRedeemableReasons":[],"validUntil":null}`)
 	defer service.Close()
 
@@ -94,7 +98,8 @@ func ExampleClient_ValidateGift() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	gift, err := c.ValidateGift(context.Background(), client.ValidateGiftRequest{VoucherPublicToken: "https://gifts.example.com/g/5hTnUfY2cWq0vKzL8sXbRd"})
+	gift, err := c.ValidateGift(context.Background(),
+		client.ValidateGiftRequest{VoucherPublicToken: "https://gifts.example.com/g/5hTnUfY2cWq0vKzL8sXbRd"})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -88,8 +88,8 @@ type Change struct {
 	Currency string `json:"currency"` // "" for an item gift
 }
 
-// Activity goes through the changes of all gifts of the key's account, the newest first, fetching pages as they are needed. The first
-// error ends it.
+// Activity goes through the changes of all gifts of the key's account, the newest first, fetching pages as they are
+// needed. The first error ends it.
 func (c *Client) Activity(ctx context.Context, f ActivityFilter) iter.Seq2[Change, error] {
 	fetch := func(cursor string) (list []json.RawMessage, next string, meta Meta, err error) {
 		var page struct {
@@ -109,8 +109,8 @@ func instant(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// Gifts goes through the gifts of the key's account, the newest first, fetching pages as they are needed. Gifts that are made
-// meanwhile do not disturb it. The first error ends it.
+// Gifts goes through the gifts of the key's account, the newest first, fetching pages as they are needed. Gifts that
+// are made meanwhile do not disturb it. The first error ends it.
 func (c *Client) Gifts(ctx context.Context, f GiftsFilter) iter.Seq2[Voucher, error] {
 	fetch := func(cursor string) (list []json.RawMessage, next string, meta Meta, err error) {
 		var page struct {
@@ -162,8 +162,8 @@ type Entry struct {
 	Meta             Meta      `json:"-"`
 }
 
-// History goes through everything that happened to a gift, the oldest first, fetching pages as they are needed. The first error
-// ends it.
+// History goes through everything that happened to a gift, the oldest first, fetching pages as they are needed. The
+// first error ends it.
 func (c *Client) History(ctx context.Context, voucherID string) iter.Seq2[Entry, error] {
 	path := "gifts/" + url.PathEscape(voucherID) + "/history"
 	fetch := func(cursor string) (list []json.RawMessage, next string, meta Meta, err error) {
@@ -189,7 +189,8 @@ func paged(path string, q url.Values, cursor string) call {
 }
 
 // pages walks through all pages, decoding one element after the other; each keeps its own text.
-func pages[T any](fetch func(cursor string) ([]json.RawMessage, string, Meta, error), metaOf func(*T) *Meta) iter.Seq2[T, error] {
+func pages[T any](fetch func(cursor string) ([]json.RawMessage, string, Meta, error),
+	metaOf func(*T) *Meta) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		cursor := ""
 		for {
@@ -234,8 +235,8 @@ type RequestStatus struct {
 	FinishedAt time.Time       `json:"finishedAt"`
 }
 
-// RequestStatus asks what became of the calls that were made under an Idempotency-Key: one element for each operation it was
-// used with, or only that of one operation. A key that never arrived is [NotFound].
+// RequestStatus asks what became of the calls that were made under an Idempotency-Key: one element for each operation
+// it was used with, or only that of one operation. A key that never arrived is [NotFound].
 func (c *Client) RequestStatus(ctx context.Context, key string, operation Operation) ([]RequestStatus, error) {
 	escaped := url.PathEscape(key)
 	if strings.Trim(key, ".") == "" { // else "." and ".." would be steps in the path

@@ -7,16 +7,18 @@ import (
 	"time"
 )
 
-// RedeemGiftRequest asks to take something from a gift. Exactly one of VoucherID, VoucherCode and VoucherPublicToken is given.
+// RedeemGiftRequest asks to take something from a gift. Exactly one of VoucherID, VoucherCode and VoucherPublicToken
+// is given.
 type RedeemGiftRequest struct {
 	OrganizationID                          string  `json:"organizationID,omitzero"`
 	PointOfSaleSystemOrganizationIdentifier string  `json:"pointOfSaleSystemOrganizationIdentifier,omitzero"`
 	VoucherID                               string  `json:"voucherID,omitzero"`
 	VoucherCode                             string  `json:"voucherCode,omitzero"`
 	VoucherPublicToken                      string  `json:"voucherPublicToken,omitzero"`
-	Amount                                  Decimal `json:"amount,omitzero"`       // this or All
-	AllowPartial                            bool    `json:"allowPartial,omitzero"` // take what is there when Amount is more
-	Reference                               string  `json:"reference,omitzero"`    // the till's own id of the sale
+	Amount                                  Decimal `json:"amount,omitzero"` // this or All
+	// take what is there when Amount is more
+	AllowPartial bool   `json:"allowPartial,omitzero"`
+	Reference    string `json:"reference,omitzero"` // the till's own id of the sale
 	Expect
 	TicketData *TicketData `json:"ticketData,omitzero"`
 
@@ -40,8 +42,8 @@ type Redemption struct {
 	Meta           Meta      `json:"-"`
 }
 
-// RedeemGift takes an amount of money, or a quantity of items, from a gift. When it returns a Redemption, that is durable. A till
-// that must know for certain before the guest leaves uses [Client.RedeemSafely].
+// RedeemGift takes an amount of money, or a quantity of items, from a gift. When it returns a Redemption, that is
+// durable. A till that must know for certain before the guest leaves uses [Client.RedeemSafely].
 func (c *Client) RedeemGift(ctx context.Context, r RedeemGiftRequest) (*Redemption, error) {
 	if err := howMuch(r.Amount, r.All); err != nil {
 		return nil, err
@@ -49,7 +51,8 @@ func (c *Client) RedeemGift(ctx context.Context, r RedeemGiftRequest) (*Redempti
 	return c.redeem(ctx, post(OpRedeemGift, redemptionPath, r, r.IdempotencyKey))
 }
 
-// howMuch refuses a request that does not say how much it is about: an amount that a program failed to work out must not mean everything.
+// howMuch refuses a request that does not say how much it is about: an amount that a program failed to work out must
+// not mean everything.
 func howMuch(amount Decimal, all bool) error {
 	if amount.Given() == all {
 		return errors.New("nothing was sent: the request must say an Amount, or else All, and not both")
@@ -97,8 +100,8 @@ type Reversal struct {
 	Meta           Meta      `json:"-"`
 }
 
-// ReverseRedemption gives back to a gift what a redemption took. By OriginalKey, [NotFound] is good news: that redemption never
-// arrived, and will be refused should it still come.
+// ReverseRedemption gives back to a gift what a redemption took. By OriginalKey, [NotFound] is good news: that
+// redemption never arrived, and will be refused should it still come.
 func (c *Client) ReverseRedemption(ctx context.Context, r ReverseRedemptionRequest) (*Reversal, error) {
 	if err := howMuch(r.Amount, r.All); err != nil {
 		return nil, err
@@ -121,15 +124,15 @@ const (
 	tillAttempts = 3
 )
 
-// RedeemSafely redeems as a till must, so that the guest never pays twice and never for nothing. It waits at most 5 seconds for
-// an answer and tries three times under one key; when there is still none, it reverses the redemption by that key, in another
-// three tries. So it ends in one of four ways, within about half a minute:
+// RedeemSafely redeems as a till must, so that the guest never pays twice and never for nothing. It waits at most 5
+// seconds for an answer and tries three times under one key; when there is still none, it reverses the redemption by
+// that key, in another three tries. So it ends in one of four ways, within about half a minute:
 //
 //   - a Redemption and no error: the amount was taken, once;
 //   - an error for which [Refused] holds: nothing was taken, because of what the error says;
 //   - an error for which errors.Is(err, [ErrVoided]) holds: nothing is taken, whatever became of the attempts;
-//   - any other error. If it is an [*UnknownOutcome], the reversal got no answer either: keep its IdempotencyKey and call
-//     ReverseRedemption with it as OriginalKey until there is an answer. If it is not, nothing was sent.
+//   - any other error. If it is an [*UnknownOutcome], the reversal got no answer either: keep its IdempotencyKey and
+//     call ReverseRedemption with it as OriginalKey until there is an answer. If it is not, nothing was sent.
 //
 // When ctx ends while the outcome is unknown, the reversal is still made.
 func (c *Client) RedeemSafely(ctx context.Context, r RedeemGiftRequest) (*Redemption, error) {
@@ -143,7 +146,8 @@ func (c *Client) RedeemSafely(ctx context.Context, r RedeemGiftRequest) (*Redemp
 	if !ok {
 		return done, err
 	}
-	void := ReverseRedemptionRequest{OriginalKey: k.key, All: true, Reason: "no answer to the till", OrganizationID: r.OrganizationID,
+	void := ReverseRedemptionRequest{OriginalKey: k.key, All: true, Reason: "no answer to the till",
+		OrganizationID:                          r.OrganizationID,
 		PointOfSaleSystemOrganizationIdentifier: r.PointOfSaleSystemOrganizationIdentifier}
 	v := post(OpReverseRedemption, redemptionPath, void, "")
 	v.attempts, v.perAttempt = tillAttempts, tillTimeout
@@ -151,5 +155,6 @@ func (c *Client) RedeemSafely(ctx context.Context, r RedeemGiftRequest) (*Redemp
 	if failed == nil || errors.Is(failed, AlreadyReversed) || errors.Is(failed, NotFound) {
 		return nil, fmt.Errorf("%w: %w", ErrVoided, unknown.Err)
 	}
-	return nil, &UnknownOutcome{OpRedeemGift, k.key, errors.Join(unknown.Err, fmt.Errorf("and it could not be voided: %w", failed))}
+	return nil, &UnknownOutcome{OpRedeemGift, k.key, errors.Join(unknown.Err, fmt.Errorf("and it could not be voided: %w",
+		failed))}
 }

@@ -9,7 +9,8 @@ import (
 type ResendGiftRequest struct {
 	VoucherID        string         `json:"voucherID,omitzero"`
 	DeliveryMethodID DeliveryMethod `json:"deliveryMethodID,omitzero"`
-	RecipientContact string         `json:"recipientContact,omitzero"` // needed with another DeliveryMethodID, unless that is Printed
+	// needed with another DeliveryMethodID, unless that is Printed
+	RecipientContact string `json:"recipientContact,omitzero"`
 
 	IdempotencyKey string `json:"-"` // absent: a new one
 }
@@ -29,8 +30,8 @@ type ResentGift struct {
 	PrintURL string `json:"printURL"` // a PDF of a printed gift, else ""; whoever has it can spend the gift
 }
 
-// ResendGift sends a gift again, to the same address, a corrected one, or by another method. After ten times within a day it fails
-// with [RateLimited] and an [Error].RetryAfter of hours.
+// ResendGift sends a gift again, to the same address, a corrected one, or by another method. After ten times within a
+// day it fails with [RateLimited] and an [Error].RetryAfter of hours.
 func (c *Client) ResendGift(ctx context.Context, r ResendGiftRequest) (*ResentGift, error) {
 	return c.resent(ctx, post(OpResendGift, giftingPath, r, r.IdempotencyKey))
 }

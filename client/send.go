@@ -31,13 +31,15 @@ const (
 	DistributionProgram = "55555555-5555-5555-5555-555555555555"
 )
 
-// SendGiftRequest asks for gifts to be created and sent. Exactly one of MonetaryGift and ItemGift is given. A gift for one
-// recipient names it in the gift itself; with Recipients, one gift is made for each, and those members of the gift stay empty.
+// SendGiftRequest asks for gifts to be created and sent. Exactly one of MonetaryGift and ItemGift is given. A gift
+// for one recipient names it in the gift itself; with Recipients, one gift is made for each, and those members of the
+// gift stay empty.
 type SendGiftRequest struct {
-	Recipients        []Recipient   `json:"recipients,omitzero"`
-	MonetaryGift      *MonetaryGift `json:"monetaryGift,omitzero"`
-	ItemGift          *ItemGift     `json:"itemGift,omitzero"`
-	SenderDescription string        `json:"senderDescription,omitzero"` // absent: the gift's, else the purchaser's name, else the account's
+	Recipients   []Recipient   `json:"recipients,omitzero"`
+	MonetaryGift *MonetaryGift `json:"monetaryGift,omitzero"`
+	ItemGift     *ItemGift     `json:"itemGift,omitzero"`
+	// absent: the gift's, else the purchaser's name, else the account's
+	SenderDescription string        `json:"senderDescription,omitzero"`
 	PaymentMethodID   PaymentMethod `json:"paymentMethodID,omitzero"`
 
 	// For ExternalTransaction, all five.
@@ -70,10 +72,11 @@ type Recipient struct {
 
 // MonetaryGift is a gift of a value in the account's currency.
 type MonetaryGift struct {
-	Value                Decimal        `json:"value,omitzero"`
-	ProgramID            string         `json:"programID,omitzero"`      // absent: the default of the payment method
-	AccountID            string         `json:"accountID,omitzero"`      // needed with a system integrator key only
-	OrganizationID       string         `json:"organizationID,omitzero"` // the only location where the gift is good; absent: all
+	Value     Decimal `json:"value,omitzero"`
+	ProgramID string  `json:"programID,omitzero"` // absent: the default of the payment method
+	AccountID string  `json:"accountID,omitzero"` // needed with a system integrator key only
+	// the only location where the gift is good; absent: all
+	OrganizationID       string         `json:"organizationID,omitzero"`
 	DeliveryMethodID     DeliveryMethod `json:"deliveryMethodID,omitzero"`
 	SenderDescription    string         `json:"senderDescription,omitzero"`
 	RecipientDescription string         `json:"recipientDescription,omitzero"`

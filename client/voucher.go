@@ -21,8 +21,9 @@ const (
 
 // Voucher is one gift with one balance.
 type Voucher struct {
-	VoucherID          string `json:"voucherID"`
-	VoucherCode        string `json:"voucherCode"`        // 12 digits; a secret; "" in look-ups by a key without the permission codes, as are the next two
+	VoucherID string `json:"voucherID"`
+	// 12 digits; a secret; "" in look-ups by a key without the permission codes, as are the next two
+	VoucherCode        string `json:"voucherCode"`
 	VoucherPublicToken string `json:"voucherPublicToken"` // what the QR code holds; a secret
 	GiftURL            string `json:"giftURL"`            // the recipient's page; whoever has it can spend the gift
 	LastFour           string `json:"lastFour"`           // of the code, to tell gifts apart
@@ -121,13 +122,15 @@ type ExcludedLine struct {
 	Reason string `json:"reason"`
 }
 
-// ValidateGiftRequest asks what a gift is worth at a location. Exactly one of VoucherCode and VoucherPublicToken is given. The
-// location may be left out where the key or the account has only one.
+// ValidateGiftRequest asks what a gift is worth at a location. Exactly one of VoucherCode and VoucherPublicToken is
+// given. The location may be left out where the key or the account has only one.
 type ValidateGiftRequest struct {
 	OrganizationID                          string `json:"organizationID,omitzero"`
 	PointOfSaleSystemOrganizationIdentifier string `json:"pointOfSaleSystemOrganizationIdentifier,omitzero"`
-	VoucherCode                             string `json:"voucherCode,omitzero"`        // 12 digits with nothing between them
-	VoucherPublicToken                      string `json:"voucherPublicToken,omitzero"` // what the QR code holds: the URL, its path, or the token
+	// 12 digits with nothing between them
+	VoucherCode string `json:"voucherCode,omitzero"`
+	// what the QR code holds: the URL, its path, or the token
+	VoucherPublicToken string `json:"voucherPublicToken,omitzero"`
 	Expect
 	TicketData *TicketData `json:"ticketData,omitzero"`
 }
@@ -182,8 +185,8 @@ type Totals struct {
 	GrandTotal         Decimal `json:"grandTotal"`
 }
 
-// ValidateGift finds a gift by its code or token and tells whether it is good at a location, and how much is left. It changes
-// nothing.
+// ValidateGift finds a gift by its code or token and tells whether it is good at a location, and how much is left. It
+// changes nothing.
 func (c *Client) ValidateGift(ctx context.Context, r ValidateGiftRequest) (*Voucher, error) {
 	return c.voucher(ctx, post(OpValidateGift, redemptionPath, r, ""))
 }

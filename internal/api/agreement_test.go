@@ -14,22 +14,31 @@ import (
 	"boon.example/internal/api/contract"
 )
 
-// unsayable are the sentences about what a schema cannot say: what belongs to the account, what its currency and limits allow, what is past, and
-// what makes an address, a number or a zone a real one. A request that the schema allows is refused for these reasons only.
+// unsayable are the sentences about what a schema cannot say: what belongs to the account, what its currency and
+// limits allow, what is past, and what makes an address, a number or a zone a real one. A request that the schema
+// allows is refused for these reasons only.
 var unsayable = regexp.MustCompile(strings.Join([]string{
-	`This account has no (such (gift|location|design|storefront|promotion)\.|location with that )`, `Say at which location: `,
+	`This account has no (such (gift|location|design|storefront|promotion)\.|location with that )`,
+	`Say at which location: `,
 	`An amount in USD has at most 2 decimals\.`, `The amount must be at most `, `The amount is too large\.`,
-	`There is no such day or time of day\.`, `The deliveryDate has passed\.`, `The deliveryDate may be at most 5 years ahead\.`,
+	`There is no such day or time of day\.`, `The deliveryDate has passed\.`,
+	`The deliveryDate may be at most 5 years ahead\.`,
 	`This is not one e-mail address such as `, `mobile number`, `country`, `time zone`,
-	`This gift could never be redeemed: `, `This gift would be valid beyond `, `Only .* of this redemption is left to give back\.`, `name two different locations\.`,
-	`Neither the request nor the promotion gives this\.`, `A voucher code is 12 digits with nothing between them\.`, // 123456789012.0 is an integer to JSON Schema
+	`This gift could never be redeemed: `, `This gift would be valid beyond `,
+	`Only .* of this redemption is left to give back\.`, `name two different locations\.`,
+	// 123456789012.0 is an integer to JSON Schema
+	`Neither the request nor the promotion gives this\.`, `A voucher code is 12 digits with nothing between them\.`,
 }, "|"))
 
 // spellings are the mutations of every member, whatever it is.
-var spellings = []any{nil, "", " ", "\u3000", "a\nb", "a\tb", "\u2028", "x", true, json.Number("0"), json.Number("1"), json.Number("2.5"), json.Number("3.0"), json.Number("-1"),
-	json.Number("1e400"), []any{}, map[string]any{}, zeroGUID, strings.ToUpper(nowhere), nowhere[1:], "2031-01-01T00:00", "2031-01-01T00:00Z", "2031-01-01t00:00:00,5+0530",
-	"2031-01-01", "2031-13-01T00:00Z", "2031-01-01T24:00Z", "1969-12-31T23:59:59Z", "3000-01-01T00:00Z", "ana@example.com", "415-555-0132", "GIFT", "gift", "CANCELLED", "123456789012",
-	json.Number("123456789012"), json.Number("99999999999"), "/g/0000000000000000000000", "https://x.example/g/0000000000000000000000?a#b", "k", "k ", "Asia/Tokyo"}
+var spellings = []any{nil, "", " ", "\u3000", "a\nb", "a\tb", "\u2028", "x", true, json.Number("0"), json.Number("1"),
+	json.Number("2.5"), json.Number("3.0"), json.Number("-1"),
+	json.Number("1e400"), []any{}, map[string]any{}, zeroGUID, strings.ToUpper(nowhere), nowhere[1:], "2031-01-01T00:00",
+	"2031-01-01T00:00Z", "2031-01-01t00:00:00,5+0530",
+	"2031-01-01", "2031-13-01T00:00Z", "2031-01-01T24:00Z", "1969-12-31T23:59:59Z", "3000-01-01T00:00Z", "ana@example.com",
+	"415-555-0132", "GIFT", "gift", "CANCELLED", "123456789012",
+	json.Number("123456789012"), json.Number("99999999999"), "/g/0000000000000000000000",
+	"https://x.example/g/0000000000000000000000?a#b", "k", "k ", "Asia/Tokyo"}
 
 // agreement holds one operation's schema against the server.
 type agreement struct {
@@ -40,8 +49,9 @@ type agreement struct {
 	asked     int
 }
 
-// TestSchemasSayWhatTheServerDoes changes good requests in every way at every member, and in combinations where members depend on one another:
-// what the file forbids is refused, and what it allows is refused only for what a schema cannot say.
+// TestSchemasSayWhatTheServerDoes changes good requests in every way at every member, and in combinations where
+// members depend on one another: what the file forbids is refused, and what it allows is refused only for what a
+// schema cannot say.
 func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 	t.Parallel()
 	var file struct {
@@ -57,9 +67,12 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 	mailed := `"deliveryMethodID":1,"recipientContact":"ana@example.com"`
 	for _, c := range []struct{ operation, schema, body string }{
 		{"send-gift", "SendGift", `{"monetaryGift":{"value":5,` + mailed + `},` + purchase + `}`},
-		{"send-gift", "SendGift", `{"monetaryGift":{"value":5,"deliveryMethodID":1,"hasScheduledDelivery":true,"deliveryDate":"2031-01-01T00:00"},"recipients":[{"recipientContact":"ana@example.com"},{"deliveryMethodID":3}],` + purchase + `}`},
+		{"send-gift", "SendGift", `{"monetaryGift":{"value":5,"deliveryMethodID":1,"hasScheduledDelivery":true,` +
+			`"deliveryDate":"2031-01-01T00:00"},"recipients":[{"recipientContact":"ana@example.com"},{"deliveryMethodID":3}],` +
+			purchase + `}`},
 		{"send-gift", "SendGift", `{"itemGift":{"label":"Latte","quantity":2,"deliveryMethodID":3},` + promotion + `}`},
-		{"send-gift", "SendGift", `{"itemGift":{"label":"Latte","quantity":2},"recipients":[{"deliveryMethodID":2,"recipientContact":"4155550132"}],"paymentMethodID":4,"promotionID":"` + bareSpring +
+		{"send-gift", "SendGift", `{"itemGift":{"label":"Latte","quantity":2},"recipients":[{"deliveryMethodID":2,` +
+			`"recipientContact":"4155550132"}],"paymentMethodID":4,"promotionID":"` + bareSpring +
 			`","validStarting":"2031-01-01T00:00Z","validForDays":30,"promotionalTerms":"One."}`},
 		{"validate-gift", "ValidateGift", `{"voucherCode":"` + roomy.code + `",` + at + `}`},
 		{"validate-gift", "ValidateGift", `{"voucherPublicToken":"` + roomy.token + `",` + at + `,"targetTypeCode":"GIFT"}`},
@@ -69,9 +82,11 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 		{"reverse-redemption", "ReverseRedemption", `{"idempotencyKey":"till-1"}`},
 		{"cancel-gift", "CancelGift", `{"voucherID":"` + nowhere + `","cause":"CANCELLED"}`},
 		{"cancel-gift", "CancelGift", `{"externalTransactionReferenceNumber":"R-0","cause":"PURCHASE_FAILED"}`},
-		{"cancel-gift", "CancelGift", `{"externalTransactionReferenceNumber":"R-0","externalStorefrontID":"` + shop + `","cause":"CANCELLED"}`},
+		{"cancel-gift", "CancelGift", `{"externalTransactionReferenceNumber":"R-0","externalStorefrontID":"` + shop +
+			`","cause":"CANCELLED"}`},
 		{"reinstate-gift", "ReinstateGift", `{"orderID":"` + nowhere + `"}`},
-		{"resend-gift", "ResendGift", `{"voucherID":"` + nowhere + `","deliveryMethodID":1,"recipientContact":"ana@example.com"}`},
+		{"resend-gift", "ResendGift", `{"voucherID":"` + nowhere +
+			`","deliveryMethodID":1,"recipientContact":"ana@example.com"}`},
 		{"reschedule-gift", "RescheduleGift", `{"voucherID":"` + nowhere + `","deliveryDate":"2031-01-01T00:00"}`},
 	} {
 		a := &agreement{world: w, schemas: file.Components.Schemas, checker: contracts.checker.For(t), operation: c.operation}
@@ -84,7 +99,10 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 		if a.ask("as it is", body); a.forbids(c.body) {
 			t.Errorf("the file forbids %s", c.body)
 		}
-		a.mutate("", a.schemas[c.schema].(map[string]any), body, func(path string, changed map[string]any) { a.ask(path, changed) })
+		a.mutate("", a.schemas[c.schema].(map[string]any), body, func(path string, changed map[string]any) {
+			a.ask(path,
+				changed)
+		})
 		a.combine(body)
 		a.combineResending(body)
 		t.Logf("%s: %d requests", c.operation, a.asked)
@@ -129,11 +147,12 @@ func (a *agreement) mutate(path string, schema, object map[string]any, emit func
 		case []any:
 			for n := range value {
 				element, _ := value[n].(map[string]any)
-				a.mutate(fmt.Sprintf("%s[%d].", here, n), a.resolved(member["items"]), element, func(at string, changed map[string]any) {
-					list := slices.Clone(value)
-					list[n] = changed
-					emit(at, with(name, list))
-				})
+				a.mutate(fmt.Sprintf("%s[%d].", here, n), a.resolved(member["items"]), element,
+					func(at string, changed map[string]any) {
+						list := slices.Clone(value)
+						list[n] = changed
+						emit(at, with(name, list))
+					})
 			}
 		}
 	}
@@ -142,7 +161,8 @@ func (a *agreement) mutate(path string, schema, object map[string]any, emit func
 // bounds are the values at and beyond what a schema states.
 func bounds(schema map[string]any) (values []any) {
 	if longest, ok := schema["maxLength"].(float64); ok {
-		values = append(values, strings.Repeat("é", int(longest)), strings.Repeat("e\u0301", int(longest)), strings.Repeat("x", int(longest)+1))
+		values = append(values, strings.Repeat("é", int(longest)), strings.Repeat("e\u0301", int(longest)),
+			strings.Repeat("x", int(longest)+1))
 	}
 	for _, name := range []string{"minimum", "maximum", "exclusiveMinimum"} {
 		if bound, ok := schema[name].(float64); ok {
@@ -217,7 +237,8 @@ func (a *agreement) combineResending(body map[string]any) {
 	for _, method := range []any{nil, json.Number("1"), json.Number("2"), json.Number("3")} {
 		for _, contact := range []any{nil, "", "ana@example.com", "4155550132"} {
 			changed := maps.Clone(body)
-			changed["voucherID"] = a.send(`{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"ben@example.com"},` + purchase + `}`).id
+			changed["voucherID"] = a.send(`{"monetaryGift":{"value":5,"deliveryMethodID":1,` +
+				`"recipientContact":"ben@example.com"},` + purchase + `}`).id
 			changed["deliveryMethodID"], changed["recipientContact"] = method, contact
 			a.ask("method and contact", changed)
 		}
@@ -250,7 +271,8 @@ func (a *agreement) ask(what string, object map[string]any) {
 	}
 	malformed := false
 	for _, m := range problem.Messages {
-		way := a.operation == "resend-gift" && strings.HasSuffix(m.Text, "needs a recipientContact.") // how it goes now is not in the request
+		// how it goes now is not in the request
+		way := a.operation == "resend-gift" && strings.HasSuffix(m.Text, "needs a recipientContact.")
 		malformed = malformed || !way && !unsayable.MatchString(m.Text)
 	}
 	switch {
@@ -278,8 +300,10 @@ func TestParametersSayWhatTheServerDoes(t *testing.T) {
 	w := newWorld(t)
 	checker := contracts.checker.For(t)
 	known := strings.NewReplacer("{voucherID}", w.send(money("5")).id, "{key}", "till-1")
-	values := []string{"", " ", "x", "0", "1", "200", "201", "-1", "1.5", "true", zeroGUID, strings.ToUpper(nowhere), nowhere[1:], "CLAIMED", "claimed", "REDEMPTION", "redeem-gift",
-		"2031-01-01T00:00", "2031-01-01T00:00Z", "9999-01-01t00:00:00,5+0530", "2031-01-01", "1969-12-31T23:59:59Z", "2031-01-01T00:00:00 01:00", "a\tb", "a\nb", "1234", "12345",
+	values := []string{"", " ", "x", "0", "1", "200", "201", "-1", "1.5", "true", zeroGUID, strings.ToUpper(nowhere),
+		nowhere[1:], "CLAIMED", "claimed", "REDEMPTION", "redeem-gift",
+		"2031-01-01T00:00", "2031-01-01T00:00Z", "9999-01-01t00:00:00,5+0530", "2031-01-01", "1969-12-31T23:59:59Z",
+		"2031-01-01T00:00:00 01:00", "a\tb", "a\nb", "1234", "12345",
 		strings.Repeat("é", 200), strings.Repeat("x", 201), strings.Repeat("x", 501), "ana@example.com", "+14155550132"}
 	for path, methods := range file.Paths {
 		for _, p := range methods["get"].Parameters {

@@ -18,7 +18,8 @@ func TestNeitherAnswerNorError(t *testing.T) {
 	answer := httptest.NewRecorder()
 	a.handler(func(*call) (ledger.Answer, error) { return ledger.Answer{}, nil }).
 		ServeHTTP(answer, httptest.NewRequest("GET", "/", nil))
-	if answer.Code != http.StatusInternalServerError || !strings.Contains(answer.Body.String(), `"UNEXPECTED_ERROR"`) || noted.Err == nil {
+	if answer.Code != http.StatusInternalServerError || !strings.Contains(answer.Body.String(), `"UNEXPECTED_ERROR"`) ||
+		noted.Err == nil {
 		t.Errorf("answered %d %s, noted %v", answer.Code, answer.Body, noted.Err)
 	}
 }

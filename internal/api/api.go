@@ -1,9 +1,9 @@
 // Package api is the JSON interface: it knows HTTP and JSON and nothing of SQL.
 //
-// A request becomes a typed value, with everything that is wrong with it collected (read.go); the rules are those of package
-// gift; what changes a balance or a status goes through the engine of package ledger, everything else is read from Records.
-// Handlers give an answer or an error, and one adapter writes both. Nothing in an answer, a log line or an Event tells a
-// caller's secrets or the reason of an internal failure.
+// A request becomes a typed value, with everything that is wrong with it collected (read.go); the rules are those of
+// package gift; what changes a balance or a status goes through the engine of package ledger, everything else is read
+// from Records. Handlers give an answer or an error, and one adapter writes both. Nothing in an answer, a log line or
+// an Event tells a caller's secrets or the reason of an internal failure.
 package api
 
 import (
@@ -34,18 +34,20 @@ type Config struct {
 	Engine    *ledger.Engine
 	Records   Records
 	Directory func() *gift.Directory // the newest set-up
-	// Fingerprint is a keyed hash of a normalized request. It may change to that of another key, which Fingerprinted then knows.
+	// Fingerprint is a keyed hash of a normalized request. It may change to that of another key, which Fingerprinted
+	// then knows.
 	Fingerprint func([]byte) [32]byte
-	// Fingerprinted tells whether a fingerprint is that of a request, though made with an earlier key; nil: there was only one.
+	// Fingerprinted tells whether a fingerprint is that of a request, though made with an earlier key; nil: there was
+	// only one.
 	Fingerprinted func(fingerprint [32]byte, request []byte) (bool, error)
 	PublicURL     string // how recipients reach the gift page, and where /docs stands; without a slash at its end
 
 	Email bool // whether e-mail can be delivered, by a gateway or into the outbox
 	SMS   bool // whether text messages can
-	// Patience is how long a call that has arrived waits for the store before it is answered UNAVAILABLE: what others use as well may be
-	// away without a word. 0: as long as the call's own deadline.
-	Patience time.Duration
-	Wake     func() // told after gifts were issued or used, that there may be something to deliver; nil: nobody is
+	// StoreTimeout is how long a call that has arrived waits for the store before it is answered UNAVAILABLE: what
+	// others use as well may be away without a word. 0: as long as the call's own deadline.
+	StoreTimeout time.Duration
+	Wake         func() // told after gifts were issued or used, that there may be something to deliver; nil: nobody is
 
 	Now           func() time.Time                   // nil: time.Now
 	ClientAddress func(*http.Request) netip.Addr     // nil: that of the connection
@@ -103,7 +105,10 @@ func New(c Config) *API {
 		a.mux.Handle(pattern, a.resource(methods))
 	}
 	for _, p := range docPages(Version, c.PublicURL) {
-		a.mux.Handle(p.pattern, a.handler(func(c *call) (ledger.Answer, error) { return ledger.Answer{}, c.wrongMethod("GET, HEAD") }))
+		a.mux.Handle(p.pattern, a.handler(func(c *call) (ledger.Answer, error) {
+			return ledger.Answer{},
+				c.wrongMethod("GET, HEAD")
+		}))
 		a.mux.Handle("GET "+p.pattern, p)
 	}
 	a.unknown = a.handler(func(*call) (ledger.Answer, error) { return ledger.Answer{}, nothingHere() })
@@ -129,7 +134,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	sent := r.URL.EscapedPath()
 	clean := path.Clean(sent)
-	if sent != clean && (clean == root || strings.HasPrefix(clean, root+"/")) { // the mux would redirect, and a POST lose its body
+	// the mux would redirect, and a POST lose its body
+	if sent != clean && (clean == root || strings.HasPrefix(clean, root+"/")) {
 		a.unknown.ServeHTTP(w, r)
 		return
 	}
@@ -142,11 +148,12 @@ type Route struct {
 	Pattern  string // as http.ServeMux takes it
 	Priority Priority
 
-	handle    handler
-	deadline  time.Duration
-	needs     gift.Permissions // of the key
-	anyKey    bool             // also for a system key
-	operation ledger.Operation // under which it keeps idempotency records; "": it keeps none, and an Idempotency-Key is ignored
+	handle   handler
+	deadline time.Duration
+	needs    gift.Permissions // of the key
+	anyKey   bool             // also for a system key
+	// under which it keeps idempotency records; "": it keeps none, and an Idempotency-Key is ignored
+	operation ledger.Operation
 }
 
 // most is how long a body may be.
@@ -179,7 +186,8 @@ func Routes() []Route {
 		{Method: "POST", Pattern: base + "/redemption/redeem-gift", Priority: PriorityRedeem,
 			handle: redeemGift, deadline: redemptionDeadline, needs: gift.MayRedeem, operation: ledger.RedeemGift},
 		{Method: "POST", Pattern: base + "/redemption/reverse-redemption", Priority: PriorityRedeem,
-			handle: reverseRedemption, deadline: redemptionDeadline, needs: gift.MayReverse, operation: ledger.ReverseRedemption},
+			handle: reverseRedemption, deadline: redemptionDeadline, needs: gift.MayReverse,
+			operation: ledger.ReverseRedemption},
 		{Method: "GET", Pattern: base + "/gifting/gifts", Priority: PriorityRead,
 			handle: listGifts, deadline: otherDeadline, needs: gift.MayLookUp, anyKey: true},
 		{Method: "GET", Pattern: base + "/gifting/activity", Priority: PriorityRead,
@@ -273,7 +281,7 @@ func (c *call) run(r Route) (_ ledger.Answer, err error) {
 		return ledger.Answer{}, errOverloaded
 	}
 	defer c.Admission.Leave(r.Priority)
-	c.ctx, cancel = c.patient(ctx)
+	c.ctx, cancel = c.withStoreTimeout(ctx)
 	defer cancel()
 	return r.handle(c)
 }
@@ -285,17 +293,18 @@ func (c *call) authorize(r Route) (err error) {
 	}
 	c.account, c.route = c.caller.Account, r
 	if c.caller.Kind == gift.SystemKey && !r.anyKey {
-		return gift.Refuse(gift.NotSupported, "A system key sends gifts and looks after those that it made; this call needs the key of an account.")
+		return gift.Refuse(gift.NotSupported, "A system key sends gifts and looks after those that it made; this call "+
+			"needs the key of an account.")
 	}
 	return c.caller.Permit(r.needs)
 }
 
-// patient is the context of what waits for the store.
-func (a *API) patient(ctx context.Context) (context.Context, context.CancelFunc) {
-	if a.Patience == 0 {
+// withStoreTimeout is the context of what waits for the store.
+func (a *API) withStoreTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	if a.StoreTimeout == 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, a.Patience)
+	return context.WithTimeout(ctx, a.StoreTimeout)
 }
 
 // handler is the one place where answers and errors are written.
@@ -375,8 +384,8 @@ func (c *call) write(a ledger.Answer) {
 	c.w.Write(a.Body) // a caller that has gone is no failure of ours
 }
 
-// Identify names the answer: with the caller's X-Request-ID when it is one good one, else with a new one, and with the interface's version.
-// An answer that has a name keeps it.
+// Identify names the answer: with the caller's X-Request-ID when it is one good one, else with a new one, and with
+// the interface's version. An answer that has a name keeps it.
 func Identify(w http.ResponseWriter, r *http.Request) (id string) {
 	h := w.Header()
 	if id = h.Get("X-Request-ID"); id != "" {

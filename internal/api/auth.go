@@ -6,8 +6,8 @@ import (
 	"boon.example/internal/gift"
 )
 
-// authenticate tells who calls. Whoever shows no valid key is counted by network; an unknown, an expired and a revoked key
-// get one and the same answer.
+// authenticate tells who calls. Whoever shows no valid key is counted by network; an unknown, an expired and a
+// revoked key get one and the same answer.
 func (c *call) authenticate() (*gift.Caller, error) {
 	var text string
 	if values := c.r.Header.Values("Authorization"); len(values) == 1 { // of two, others might take the other one
@@ -21,9 +21,9 @@ func (c *call) authenticate() (*gift.Caller, error) {
 			return caller, nil
 		}
 	}
-	ctx, cancel := c.patient(c.ctx)
+	ctx, cancel := c.withStoreTimeout(c.ctx)
 	defer cancel()
-	if err := c.countStranger(ctx, c.ClientAddress(c.r)); err != nil {
+	if err := c.countAnonymous(ctx, c.ClientAddress(c.r)); err != nil {
 		return nil, err
 	}
 	return nil, gift.Refuse(gift.Unauthenticated,
@@ -38,7 +38,8 @@ func (c *call) readKey(ignored bool) error {
 		return nil
 	}
 	if len(values) > 1 || !isKey(values[0]) {
-		return gift.RefuseAt(gift.ValidationFailure, name, "Send one Idempotency-Key of 1 to %d printable ASCII characters.", maxKey)
+		return gift.RefuseAt(gift.ValidationFailure, name, "Send one Idempotency-Key of 1 to %d printable ASCII characters.",
+			maxKey)
 	}
 	c.key = values[0]
 	return nil
@@ -47,15 +48,18 @@ func (c *call) readKey(ignored bool) error {
 // maxKey is the length of the longest Idempotency-Key.
 const maxKey = 255
 
-// isKey reports whether s can be an Idempotency-Key. HTTP takes away spaces around a header's value: with one at either end, what is
-// asked for in a body or a path could never have arrived, and "it did not arrive" would be a lie about the key without it.
+// isKey reports whether s can be an Idempotency-Key. HTTP takes away spaces around a header's value: with one at
+// either end, what is asked for in a body or a path could never have arrived, and "it did not arrive" would be a lie
+// about the key without it.
 func isKey(s string) bool {
-	return s != "" && s == strings.TrimSpace(s) && len(s) <= maxKey && strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0
+	return s != "" && s == strings.TrimSpace(s) && len(s) <= maxKey &&
+		strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0
 }
 
 // needKey refuses a request without an Idempotency-Key where the account demands one.
 func (c *call) needKey(problems *gift.Problems) {
 	if c.account != nil && c.account.RequireIdempotencyKey && c.key == "" {
-		problems.Add("Idempotency-Key", "This account requires an Idempotency-Key header, so that a repeated request has no second effect.")
+		problems.Add("Idempotency-Key", "This account requires an Idempotency-Key header, so that a repeated request "+
+			"has no second effect.")
 	}
 }

@@ -35,8 +35,8 @@ var (
 	unsupported     = verdict{422, gift.NotSupported}
 )
 
-// row says how an operation answers, by classes. A key that is none, unknown, expired or revoked is unauthenticated everywhere but where
-// no key is asked for.
+// row says how an operation answers, by classes. A key that is none, unknown, expired or revoked is unauthenticated
+// everywhere but where no key is asked for.
 type row struct {
 	open    bool    // no key is asked for
 	needs   string  // the permission that the key needs
@@ -47,7 +47,8 @@ type row struct {
 	by      string  // the ways in which it names a gift; "": it names none, and a key of an account is served
 	// What another account's gift is, one that this key may not use here, and one that does not exist.
 	foreign, elsewhere, absent verdict
-	states                     map[string]verdict // of a gift that may be used; nil: all are alike. What is missing is done
+	// of a gift that may be used; nil: all are alike. What is missing is done
+	states map[string]verdict
 }
 
 type where int
@@ -58,40 +59,56 @@ const (
 	mustBe             // a location must be known: it is named, or the key's only one, or the account's only one
 )
 
-// authority is the interface's word on who may do what, with the decisions about what it leaves open. Every operation of the OpenAPI file is here.
+// authority is the interface's word on who may do what, with the decisions about what it leaves open. Every operation
+// of the OpenAPI file is here.
 var authority = map[string][]row{
 	"sendGift": {{needs: "send", system: done}}, // see sending: it has rules of its own
-	"validateGift": {{needs: "validate", system: unsupported, at: mustBe, by: "code token", foreign: notAuthorized, elsewhere: notAuthorized, absent: notFound,
+	"validateGift": {{needs: "validate", system: unsupported, at: mustBe, by: "code token", foreign: notAuthorized,
+		elsewhere: notAuthorized, absent: notFound,
 		states: map[string]verdict{"purchase failed": notAllowed}}},
 	"redeemGift": {
-		{needs: "redeem", system: unsupported, at: mustBe, by: "code token", foreign: notAuthorized, elsewhere: notAuthorized, absent: notFound, states: spendable},
-		{needs: "redeem", system: unsupported, at: mustBe, by: "id", foreign: notFound, elsewhere: notAuthorized, absent: notFound, states: spendable}},
+		{needs: "redeem", system: unsupported, at: mustBe, by: "code token", foreign: notAuthorized, elsewhere: notAuthorized,
+			absent: notFound, states: spendable},
+		{needs: "redeem", system: unsupported, at: mustBe, by: "id", foreign: notFound, elsewhere: notAuthorized,
+			absent: notFound, states: spendable}},
 	"reverseRedemption": {
-		{needs: "reverse", system: unsupported, at: mayBe, by: "redemption", foreign: notFound, elsewhere: notFound, absent: notFound, states: reversible},
-		{needs: "reverse", system: unsupported, at: mayBe, noSuch: malformed, by: "redemption's key", foreign: notFound, elsewhere: notAuthorized, absent: notFound, states: reversible}},
-	"cancelGift":     {{needs: "cancel", system: malformed, by: "id order reference", foreign: notFound, elsewhere: notFound, absent: notFound, states: cancellable}},
-	"reinstateGift":  {{needs: "cancel", system: unsupported, by: "id order", foreign: notFound, elsewhere: notFound, absent: notFound}},
-	"resendGift":     {{needs: "resend", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound, states: sendable}},
-	"rescheduleGift": {{needs: "resend", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound, states: movable}},
-	"getGift":        {{needs: "look-up", system: malformed, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound}},
-	"getGiftHistory": {{needs: "look-up", system: malformed, by: "id", foreign: notFound, elsewhere: notFound, absent: notFound}},
-	"getRequest":     {{needs: "send", lacking: notFound, system: malformed, by: "key", foreign: notFound, elsewhere: notFound, absent: notFound}},
-	"listGifts":      {{needs: "look-up", system: malformed}},
-	"listActivity":   {{needs: "look-up", system: unsupported}},
-	"getHealth":      {{open: true}},
-	"getReadiness":   {{open: true}},
-	"getOpenAPI":     {{open: true}},
-	"getDocs":        {{open: true}},
-	"getErrorDocs":   {{open: true}},
-	"getDocsAsset":   {{open: true}},
+		{needs: "reverse", system: unsupported, at: mayBe, by: "redemption", foreign: notFound, elsewhere: notFound,
+			absent: notFound, states: reversible},
+		{needs: "reverse", system: unsupported, at: mayBe, noSuch: malformed, by: "redemption's key", foreign: notFound,
+			elsewhere: notAuthorized, absent: notFound, states: reversible}},
+	"cancelGift": {{needs: "cancel", system: malformed, by: "id order reference", foreign: notFound,
+		elsewhere: notFound, absent: notFound, states: cancellable}},
+	"reinstateGift": {{needs: "cancel", system: unsupported, by: "id order", foreign: notFound, elsewhere: notFound,
+		absent: notFound}},
+	"resendGift": {{needs: "resend", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound,
+		absent: notFound, states: sendable}},
+	"rescheduleGift": {{needs: "resend", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound,
+		absent: notFound, states: movable}},
+	"getGift": {{needs: "look-up", system: malformed, by: "id", foreign: notFound, elsewhere: notFound,
+		absent: notFound}},
+	"getGiftHistory": {{needs: "look-up", system: malformed, by: "id", foreign: notFound, elsewhere: notFound,
+		absent: notFound}},
+	"getRequest": {{needs: "send", lacking: notFound, system: malformed, by: "key", foreign: notFound,
+		elsewhere: notFound, absent: notFound}},
+	"listGifts":    {{needs: "look-up", system: malformed}},
+	"listActivity": {{needs: "look-up", system: unsupported}},
+	"getHealth":    {{open: true}},
+	"getReadiness": {{open: true}},
+	"getOpenAPI":   {{open: true}},
+	"getDocs":      {{open: true}},
+	"getErrorDocs": {{open: true}},
+	"getDocsAsset": {{open: true}},
 }
 
 var (
-	spendable = map[string]verdict{"pending": notAllowed, "redeemed": alreadyRedeemed, "cancelled": notAllowed, "purchase failed": notAllowed,
-		"expired": notAllowed, "not yet valid": notAllowed}
+	spendable = map[string]verdict{"pending": notAllowed, "redeemed": alreadyRedeemed, "cancelled": notAllowed,
+		"purchase failed": notAllowed,
+		"expired":         notAllowed, "not yet valid": notAllowed}
 	cancellable = map[string]verdict{"redeemed": notAllowed, "purchase failed": notAllowed}
-	sendable    = map[string]verdict{"redeemed": alreadyRedeemed, "cancelled": notAllowed, "purchase failed": notAllowed, "expired": notAllowed}
-	movable     = map[string]verdict{"delivered": notAllowed, "failed delivery": notAllowed, "claimed": notAllowed, "redeemed": alreadyRedeemed,
+	sendable    = map[string]verdict{"redeemed": alreadyRedeemed, "cancelled": notAllowed, "purchase failed": notAllowed,
+		"expired": notAllowed}
+	movable = map[string]verdict{"delivered": notAllowed, "failed delivery": notAllowed, "claimed": notAllowed,
+		"redeemed":  alreadyRedeemed,
 		"cancelled": notAllowed, "purchase failed": notAllowed, "expired": notAllowed, "not yet valid": notAllowed}
 	reversible = map[string]verdict{"given back": alreadyReversed}
 )
@@ -100,10 +117,12 @@ var (
 	deadKeys = []string{"", "boon_test_nobody", expiredKey, revokedKey}
 	liveKeys = []string{harborKey, pierKey, cornerKey}
 	everyKey = append(append([]string{systemKey, partnerKey}, deadKeys...), liveKeys...)
-	// Where gifts are good: anywhere in the account of harbor, at one of its locations, in the account of corner, nowhere as there is none.
-	everyGood   = []string{"anywhere", pier, wharf, corner, nowhere}
-	everyPlace  = []string{"", pier, wharf, cornerPlace, nowhere}
-	everyState  = []string{"pending", "delivered", "failed delivery", "claimed", "redeemed", "cancelled", "purchase failed", "expired", "not yet valid"}
+	// Where gifts are good: anywhere in the account of harbor, at one of its locations, in the account of corner,
+	// nowhere as there is none.
+	everyGood  = []string{"anywhere", pier, wharf, corner, nowhere}
+	everyPlace = []string{"", pier, wharf, cornerPlace, nowhere}
+	everyState = []string{"pending", "delivered", "failed delivery", "claimed", "redeemed", "cancelled",
+		"purchase failed", "expired", "not yet valid"}
 	redemptions = []string{"claimed", "redeemed", "cancelled after", "given back"}
 )
 
@@ -115,8 +134,8 @@ func limitedTo(key string) string {
 	return ""
 }
 
-// located is where a till's call is made: a location that it names must be its account's and its key's; else it is the key's only one, else the
-// account's only one.
+// located is where a till's call is made: a location that it names must be its account's and its key's; else it is
+// the key's only one, else the account's only one.
 func located(key, place string) (string, verdict) {
 	foreign := place == nowhere || place != "" && (place == cornerPlace) != (key == cornerKey)
 	switch {
@@ -159,7 +178,8 @@ func (r row) verdict(key, place, good, state string) verdict {
 		return r.foreign
 	case r.at == mustBe && limited && good != at:
 		return r.elsewhere
-	case limitedTo(key) == pier && r.at != mustBe && good != pier && !(good == "anywhere" && r.at == mayBe): // what is redeemed of those is, at the pier
+	// what is redeemed of those is, at the pier
+	case limitedTo(key) == pier && r.at != mustBe && good != pier && !(good == "anywhere" && r.at == mayBe):
 		return r.elsewhere
 	}
 	if v, told := r.states[state]; told {
@@ -175,7 +195,7 @@ type stage struct {
 }
 
 func newStage(t *testing.T) *stage {
-	var caller atomic.Int64 // each call comes from a network of its own: strangers are not what is tested here
+	var caller atomic.Int64 // each call comes from a network of its own: anonymous ones are not tested here
 	s := &stage{world: newWorld(t, func(c *api.Config) {
 		c.Records = unlimited{c.Records} // no till runs out of attempts
 		c.ClientAddress = func(*http.Request) netip.Addr {
@@ -207,7 +227,8 @@ func allPermitted() (keys []*gift.Key) {
 		p, _ := gift.PermissionByName(name)
 		for m, at := range []string{"", pier} {
 			text := permittedKey(name, at)
-			k := &gift.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-0000000002%d%d", m, n)), Kind: gift.AccountKey, AccountID: id(harbor), Name: text[10:],
+			k := &gift.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-0000000002%d%d", m, n)), Kind: gift.AccountKey,
+				AccountID: id(harbor), Name: text[10:],
 				Hash: gift.HashKey(text), CreatedAt: time.Now().Add(-time.Hour), Permissions: p}
 			if at == pier {
 				k.Locations = []gift.ID{id(pier)}
@@ -255,7 +276,8 @@ func (s *stage) make(good, state string) known {
 	s.calls++
 	k := known{key: fmt.Sprintf("k%d", s.calls), reference: fmt.Sprintf("ref-%d", s.calls)}
 	if good == nowhere {
-		k.made, k.redemption = made{nowhere, fmt.Sprint(900_000_000_000 + s.calls), fmt.Sprintf("%022d", s.calls), nowhere}, nowhere
+		k.made, k.redemption = made{nowhere, fmt.Sprint(900_000_000_000 + s.calls), fmt.Sprintf("%022d", s.calls), nowhere},
+			nowhere
 		return k
 	}
 	owner, storefront, promotion, place := harborKey, shop, bareSpring, pier
@@ -272,7 +294,8 @@ func (s *stage) make(good, state string) known {
 		method = `"deliveryMethodID":1,"recipientContact":"ann@example.com"`
 	case "expired", "not yet valid":
 		from := yearsFrom(s.now(), map[string]int{"expired": -1, "not yet valid": 1}[state])
-		payment = `"paymentMethodID":4,"promotionID":"` + promotion + `","validStarting":"` + from + `","validForDays":1,"promotionalTerms":"x"`
+		payment = `"paymentMethodID":4,"promotionID":"` + promotion + `","validStarting":"` + from +
+			`","validForDays":1,"promotionalTerms":"x"`
 	}
 	if state == "expired" { // a gift that is over already would not be made
 		s.skew.Store(int64(-2 * 365 * 24 * time.Hour))
@@ -280,7 +303,8 @@ func (s *stage) make(good, state string) known {
 	}
 	k.made = s.send(`{"monetaryGift":{"value":500,`+method+limit+`},`+payment+`}`, append(as(owner), once(k.key)...)...)
 	redeem := func(amount string) {
-		s.post("redeem-gift", `{"voucherID":"`+k.id+`","organizationID":"`+place+`"`+amount+`}`, append(as(owner), once("sale "+k.key)...)...).want(200)
+		s.post("redeem-gift", `{"voucherID":"`+k.id+`","organizationID":"`+place+`"`+amount+`}`,
+			append(as(owner), once("sale "+k.key)...)...).want(200)
 		k.redemption = s.get("/requests/sale%20"+k.key, as(owner)...).at("requests[0].answer.redemptionID")
 	}
 	cancel := func(cause string) {
@@ -318,8 +342,12 @@ func (s *stage) fail(good, voucher string) {
 	if good == corner {
 		account = id(corner)
 	}
-	call := ledger.Call{AccountID: account, Operation: "deliver", Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} }}
-	if _, err := s.engine.Do(s.Context(), call, &ledger.Deliver{Job: ledger.Job{AccountID: account, VoucherID: id(voucher)}}); err != nil {
+	call := ledger.Call{AccountID: account, Operation: "deliver", Render: func(ledger.Result,
+		error) ledger.Answer {
+		return ledger.Answer{}
+	}}
+	if _, err := s.engine.Do(s.Context(), call, &ledger.Deliver{Job: ledger.Job{AccountID: account,
+		VoucherID: id(voucher)}}); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -372,16 +400,19 @@ func (s *stage) ask(op contract.Route, by string, k known, key, place string) re
 	at := member("organizationID", place)
 	name := k.name(by)
 	body := map[string]string{
-		"validateGift": `{` + name + at + `}`, "redeemGift": `{` + name + at + `,"amount":0.01}`, "reverseRedemption": `{` + name + at + `,"amount":0.01}`,
+		"validateGift": `{` + name + at + `}`, "redeemGift": `{` + name + at + `,"amount":0.01}`, "reverseRedemption": `{` +
+			name + at + `,"amount":0.01}`,
 		"cancelGift": `{` + name + `,"cause":"CANCELLED"}`, "reinstateGift": `{` + name + `}`, "resendGift": `{` + name + `}`,
-		"rescheduleGift": `{` + name + `,"deliveryDate":"` + s.now().Add(time.Hour).UTC().Format(time.RFC3339) + `"}`, "sendGift": money("1", member("accountID", harbor)),
+		"rescheduleGift": `{` + name + `,"deliveryDate":"` + s.now().Add(time.Hour).UTC().Format(time.RFC3339) + `"}`,
+		"sendGift":       money("1", member("accountID", harbor)),
 	}[op.OperationID]
 	path := strings.NewReplacer("{voucherID}", k.id, "{key}", k.key, "{file}", "docs.css").Replace(op.Path)
 	return s.do(op.Method, path, body, as(key)...)
 }
 
-// TestAuthority holds every operation of the OpenAPI file against the table, for every kind of key × every location that a call may name × every
-// place where a gift may be good, another account and none among them × every state of the gift.
+// TestAuthority holds every operation of the OpenAPI file against the table, for every kind of key × every location
+// that a call may name × every place where a gift may be good, another account and none among them × every state of
+// the gift.
 func TestAuthority(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -394,7 +425,8 @@ func TestAuthority(t *testing.T) {
 		inFile[op.OperationID] = true
 		rows := authority[op.OperationID]
 		if len(rows) == 0 {
-			t.Errorf("%s has no row in the table of authority: say who may call it, and what others are answered", op.OperationID)
+			t.Errorf("%s has no row in the table of authority: say who may call it, and what others are answered",
+				op.OperationID)
 		}
 		for _, r := range rows {
 			t.Run(op.OperationID+" by "+r.by, func(t *testing.T) {
@@ -431,7 +463,8 @@ func (s *stage) keys(t *testing.T, op contract.Route, r row) {
 		k := s.make(good, "delivered")
 		for _, place := range everyPlace {
 			for _, key := range deadKeys {
-				s.expect(t, s.ask(op, ways(r.by)[0], k, key, place), key, unauthenticated, append(foreign(key), k.secrets()...), op.OperationID)
+				s.expect(t, s.ask(op, ways(r.by)[0], k, key, place), key, unauthenticated, append(foreign(key), k.secrets()...),
+					op.OperationID)
 			}
 			for _, key := range []string{systemKey, partnerKey} {
 				hidden := append(foreign(key), k.secrets()...)
@@ -448,15 +481,16 @@ func (s *stage) keys(t *testing.T, op contract.Route, r row) {
 			if key == pierKey {
 				hidden = append(hidden, wharf)
 			}
-			for _, query := range []string{"", "&organizationID=" + wharf, "&organizationID=" + cornerPlace, "&organizationID=" + pier} {
+			for _, query := range []string{"", "&organizationID=" + wharf, "&organizationID=" + cornerPlace, "&organizationID=" +
+				pier} {
 				s.expect(t, s.do(op.Method, op.Path+"?limit=200"+query, "", as(key)...), key, done, hidden, op.OperationID+query)
 			}
 		}
 	}
 }
 
-// permissions asks for every operation with keys that have one permission each, everywhere or at the pier only, about gifts that are good in
-// every kind of place.
+// permissions asks for every operation with keys that have one permission each, everywhere or at the pier only, about
+// gifts that are good in every kind of place.
 func (s *stage) permissions(t *testing.T, operations []contract.Route) {
 	for _, op := range operations {
 		for _, r := range authority[op.OperationID] {
@@ -552,12 +586,14 @@ func (s *stage) sending(t *testing.T) {
 	for _, key := range everyKey {
 		for _, place := range everyPlace {
 			for _, account := range []string{"", harbor, corner, nowhere} {
-				home := map[string]string{harborKey: harbor, pierKey: harbor, cornerKey: corner, systemKey: account, partnerKey: account}[key]
+				home := map[string]string{harborKey: harbor, pierKey: harbor, cornerKey: corner, systemKey: account,
+					partnerKey: account}[key]
 				paid := purchase
 				if home == corner {
 					paid = purchaseAt(cornerShop)
 				}
-				body := `{"monetaryGift":{"value":1,"deliveryMethodID":3` + member("organizationID", place) + member("accountID", account) + `},` + paid + `}`
+				body := `{"monetaryGift":{"value":1,"deliveryMethodID":3` + member("organizationID", place) +
+					member("accountID", account) + `},` + paid + `}`
 				want := done
 				switch {
 				case home == "" && (key == systemKey || key == partnerKey):
@@ -581,7 +617,8 @@ func (s *stage) sending(t *testing.T) {
 	}
 }
 
-// requests: a stored answer is given, on a repeat and on asking, to keys only that are enabled for every location of which it tells.
+// requests: a stored answer is given, on a repeat and on asking, to keys only that are enabled for every location of
+// which it tells.
 func (s *stage) requests(t *testing.T) {
 	anywhere := s.make("anywhere", "delivered")
 	atWharf := member("organizationID", wharf)
@@ -609,13 +646,15 @@ func (s *stage) requests(t *testing.T) {
 		s.expect(t, again, pierKey, want, foreign(pierKey), "repeat of "+b.operation)
 	}
 	refused := `{"voucherCode":"` + anywhere.code + `","amount":9000` + atWharf + `}`
-	s.post("redeem-gift", refused, append(as(wharfKey), once("refused at the wharf")...)...).refused(409, gift.InsufficientBalance)
+	s.post("redeem-gift", refused, append(as(wharfKey), once("refused at the wharf")...)...).refused(409,
+		gift.InsufficientBalance)
 	for _, key := range []string{"of%20the%20wharf", "refused%20at%20the%20wharf"} {
 		s.get("/requests/"+key, as(wharfKey)...).want(200)
 		s.expect(t, s.get("/requests/"+key, as(harborKey)...), harborKey, done, foreign(harborKey), "what became of "+key)
-		for _, stranger := range []string{pierKey, cornerKey} {
-			s.expect(t, s.get("/requests/"+key, as(stranger)...), stranger, notFound, foreign(stranger), "what became of "+key)
+		for _, other := range []string{pierKey, cornerKey} {
+			s.expect(t, s.get("/requests/"+key, as(other)...), other, notFound, foreign(other), "what became of "+key)
 		}
-		s.expect(t, s.get("/requests/"+key, as(systemKey)...), systemKey, malformed, foreign(systemKey), "what became of "+key)
+		s.expect(t, s.get("/requests/"+key, as(systemKey)...), systemKey, malformed, foreign(systemKey), "what became of "+
+			key)
 	}
 }

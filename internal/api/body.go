@@ -39,14 +39,16 @@ func (c *call) readBody(most int64) ([]byte, error) {
 		return nil, err
 	}
 	tooLong := func() error {
-		return refuseWith(http.StatusRequestEntityTooLarge, gift.ValidationFailure, "", fmt.Sprintf("The body may have at most %d MiB.", most>>20))
+		return refuseWith(http.StatusRequestEntityTooLarge, gift.ValidationFailure, "",
+			fmt.Sprintf("The body may have at most %d MiB.", most>>20))
 	}
 	if c.r.ContentLength > most {
 		c.throwAway()
 		return nil, tooLong()
 	}
 	limited := http.MaxBytesReader(c.w, c.r.Body, most)
-	// One more than what was announced, so that the end is found without growing; but who announces much and sends little gets little.
+	// One more than what was announced, so that the end is found without growing; but who announces much and sends
+	// little gets little.
 	body := make([]byte, 0, min(max(c.r.ContentLength+1, 512), trusted))
 	for {
 		n, err := limited.Read(body[len(body):cap(body)])
@@ -73,8 +75,8 @@ func (c *call) readBody(most int64) ([]byte, error) {
 // maxThrownAway is how much of a body that is too long is read after all.
 const maxThrownAway = 8 << 20
 
-// throwAway reads the rest of a body that is too long: who writes everything before reading would otherwise find the connection cut in place
-// of an answer. Who waits to be told to send it is told not to.
+// throwAway reads the rest of a body that is too long: who writes everything before reading would otherwise find the
+// connection cut in place of an answer. Who waits to be told to send it is told not to.
 func (c *call) throwAway() {
 	c.w.Header().Set("Connection", "close")
 	if !strings.EqualFold(c.r.Header.Get("Expect"), "100-continue") {
@@ -87,8 +89,10 @@ const trusted = 16 << 10
 
 // checkType takes application/json, text/json, any +json, and no content type at all; in UTF-8, and not compressed.
 func checkType(h http.Header) error {
-	if encoding := strings.Join(h.Values("Content-Encoding"), ","); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return refuseWith(http.StatusUnsupportedMediaType, gift.NotSupported, "Content-Encoding", "Send the body without compression.")
+	if encoding := strings.Join(h.Values("Content-Encoding"), ","); encoding != "" && !strings.EqualFold(encoding,
+		"identity") {
+		return refuseWith(http.StatusUnsupportedMediaType, gift.NotSupported, "Content-Encoding",
+			"Send the body without compression.")
 	}
 	types, text := h.Values("Content-Type"), h.Get("Content-Type")
 	if len(types) <= 1 && (text == "" || text == "application/json") {
@@ -144,7 +148,8 @@ func (r *request) do(cmd ledger.Command, status int, success func(*writer, ledge
 	ctx, cancel := r.timeFor(cmd)
 	defer cancel()
 	return r.Engine.Do(ctx, ledger.Call{
-		AccountID: r.account.ID, Operation: r.operation, Key: r.key, Fingerprint: r.fingerprint, Fingerprinted: r.earlier, Caller: r.caller, Account: r.account,
+		AccountID: r.account.ID, Operation: r.operation, Key: r.key, Fingerprint: r.fingerprint, Fingerprinted: r.earlier,
+		Caller: r.caller, Account: r.account,
 		Render: func(result ledger.Result, err error) ledger.Answer {
 			if refused, ok := errors.AsType[*gift.Error](err); ok {
 				return r.render(refused)
@@ -159,18 +164,19 @@ func (r *request) timeFor(cmd ledger.Command) (context.Context, context.CancelFu
 	if !ledger.Heavy(cmd) {
 		return r.ctx, func() {}
 	}
-	_ = http.NewResponseController(r.w).SetWriteDeadline(time.Now().Add(heavyDeadline + 15*time.Second)) // a test's writer has none
+	// a test's writer has none
+	_ = http.NewResponseController(r.w).SetWriteDeadline(time.Now().Add(heavyDeadline + 15*time.Second))
 	return context.WithTimeout(r.r.Context(), heavyDeadline)
 }
 
-// refuse answers what was refused on the state of the records before the engine was asked: a key that is known gets its first
-// answer all the same, because that is what became of the request.
+// refuse answers what was refused on the state of the records before the engine was asked: a key that is known gets
+// its first answer all the same, because that is what became of the request.
 func (r *request) refuse(err error) (ledger.Answer, error) {
 	refused, ok := errors.AsType[*gift.Error](err)
 	if r.key == "" || !ok || refused.Code == gift.Unavailable || refused.Code == gift.UnexpectedError {
 		return ledger.Answer{}, err
 	}
-	return r.do(&ledger.Refused{Err: err}, http.StatusOK, nil)
+	return r.do(&ledger.Rejected{Err: err}, http.StatusOK, nil)
 }
 
 // actor is who causes an entry.

@@ -124,7 +124,8 @@ func reinstateGift(c *call) (ledger.Answer, error) {
 		return request.refuse(err)
 	}
 	asked.Context, asked.Caller = c.actor(gift.ID{}), c.caller
-	answer, err := request.do(&ledger.Reinstate{VoucherIDs: ids, Reinstate: asked.Reinstate}, http.StatusOK, (*writer).outcomes)
+	answer, err := request.do(&ledger.Reinstate{VoucherIDs: ids, Reinstate: asked.Reinstate}, http.StatusOK,
+		(*writer).outcomes)
 	if err == nil && answer.Status == http.StatusOK && !answer.Replayed {
 		c.Wake()
 	}

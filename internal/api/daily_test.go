@@ -48,8 +48,9 @@ func (w *world) atNoon() {
 	w.pass(time.Date(y, m, d+1, 12, 0, 0, 0, zone).Sub(w.now()))
 }
 
-// TestDailyLimits: each limit of an account is kept, also over several calls, and named by what is refused; then nothing was done and nothing is remembered, so
-// that the same call works under the same Idempotency-Key once the day of the account is over.
+// TestDailyLimits: each limit of an account is kept, also over several calls, and named by what is refused; then
+// nothing was done and nothing is remembered, so that the same call works under the same Idempotency-Key once the day
+// of the account is over.
 func TestDailyLimits(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -59,10 +60,13 @@ func TestDailyLimits(t *testing.T) {
 	}{
 		"issuedPerDay": {gift.Limits{IssuedPerDay: 100_00}, []string{money("60"), money("40")}, money("0.01")},
 		"giftsPerDay":  {gift.Limits{GiftsPerDay: 2}, []string{money("60"), money("40")}, money("1")},
-		"messagesPerDay": {gift.Limits{MessagesPerDay: 2}, []string{byEmail("a@example.com"), money("1"), bySMS("415-555-0132")},
+		"messagesPerDay": {gift.Limits{MessagesPerDay: 2}, []string{byEmail("a@example.com"), money("1"),
+			bySMS("415-555-0132")},
 			byEmail("b@example.com")},
-		"textsPerDay": {gift.Limits{TextsPerDay: 1}, []string{bySMS("415-555-0132"), byEmail("a@example.com")}, bySMS("415-555-0133")},
-		"messagesPerContactPerDay": {gift.Limits{MessagesPerContactPerDay: 2}, []string{byEmail("a@example.com"), byEmail("A@example.com"),
+		"textsPerDay": {gift.Limits{TextsPerDay: 1}, []string{bySMS("415-555-0132"), byEmail("a@example.com")},
+			bySMS("415-555-0133")},
+		"messagesPerContactPerDay": {gift.Limits{MessagesPerContactPerDay: 2}, []string{byEmail("a@example.com"),
+			byEmail("A@example.com"),
 			byEmail("b@example.com")}, byEmail("a@Example.com")},
 	} {
 		for _, of := range []string{"account", "key"} {
@@ -102,7 +106,8 @@ func TestDailyLimits(t *testing.T) {
 	}
 }
 
-// TestAnOrderIsWithinItsLimitsOrNot: an order above a limit makes none of its gifts, and what it would have used is not used.
+// TestAnOrderIsWithinItsLimitsOrNot: an order above a limit makes none of its gifts, and what it would have used is
+// not used.
 func TestAnOrderIsWithinItsLimitsOrNot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -115,7 +120,8 @@ func TestAnOrderIsWithinItsLimitsOrNot(t *testing.T) {
 		}
 		return `{"monetaryGift":{"value":5},"recipients":[` + strings.Join(recipients, ",") + `],` + purchase + `}`
 	}
-	w.post("send-gift", order("a@example.com", "b@example.com", "c@example.com", "d@example.com")).refused(429, gift.RateLimited, "")
+	w.post("send-gift", order("a@example.com", "b@example.com", "c@example.com", "d@example.com")).refused(429,
+		gift.RateLimited, "")
 	w.post("send-gift", order("a@example.com", "A@example.com", "a@EXAMPLE.com")).refused(429, gift.RateLimited, "")
 	w.post("send-gift", order("a@example.com", "A@example.com", "b@example.com")).want(201)
 	w.post("send-gift", byEmail("c@example.com")).refused(429, gift.RateLimited, "")
@@ -139,7 +145,8 @@ func TestResendsCount(t *testing.T) {
 	w.post("resend-gift", again, once("k")...).want(200)
 }
 
-// TestRedemptionsHaveALimit: of an account and of a key, in money; pieces are not counted, and what is given back stays used.
+// TestRedemptionsHaveALimit: of an account and of a key, in money; pieces are not counted, and what is given back
+// stays used.
 func TestRedemptionsHaveALimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -148,12 +155,14 @@ func TestRedemptionsHaveALimit(t *testing.T) {
 	g := w.send(money("500"))
 	item := w.send(`{"itemGift":{"label":"Coffee","terms":"One.","quantity":500,"deliveryMethodID":3},` + purchase + `}`)
 	redeem := func(g made, amount, key, once string) reply {
-		return w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":`+amount+`}`, "Authorization", key, "Idempotency-Key", once)
+		return w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":`+amount+`}`,
+			"Authorization", key, "Idempotency-Key", once)
 	}
 	first := redeem(g, "30", rotatedKey, "1").want(200)
 	redeem(g, "30", rotatedKey, "1").again(first)
 	refused := redeem(g, "0.01", rotatedKey, "2").refused(429, gift.RateLimited, "")
-	if text := refused.at("messages[0].text"); !strings.Contains(text, "of the key, redeemedPerDay: 30.00 USD a day, of which 30.00 USD were used today, and this call needs 0.01 USD") {
+	if text := refused.at("messages[0].text"); !strings.Contains(text,
+		"of the key, redeemedPerDay: 30.00 USD a day, of which 30.00 USD were used today, and this call needs 0.01 USD") {
 		t.Errorf("the limit is not named: %s", text)
 	}
 	w.post("reverse-redemption", `{"redemptionID":"`+first.at("redemptionID")+`"}`).want(200)
@@ -169,13 +178,14 @@ func TestRedemptionsHaveALimit(t *testing.T) {
 	redeem(g, "0.01", harborKey, "5").want(200)
 }
 
-// TestTwoInstancesKeepALimit: two instances, with several lanes each, over one store never issue or redeem more than a day may have, and never less,
-// and do not stand in each other's way for good.
+// TestTwoInstancesKeepALimit: two instances, with several lanes each, over one store never issue or redeem more than
+// a day may have, and never less, and do not stand in each other's way for good.
 func TestTwoInstancesKeepALimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.atNoon()
-	w.limit(gift.Limits{GiftsPerDay: 100, RedeemedPerDay: 50_00, MessagesPerContactPerDay: 40}, gift.Limits{GiftsPerDay: 60})
+	w.limit(gift.Limits{GiftsPerDay: 100, RedeemedPerDay: 50_00, MessagesPerContactPerDay: 40},
+		gift.Limits{GiftsPerDay: 60})
 	beside, err := store.Open(t.Context(), store.Options{Dir: w.dir, Database: w.database})
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +232,8 @@ func TestTwoInstancesKeepALimit(t *testing.T) {
 		})
 	}
 	all.Wait()
-	t.Logf("%d sent, %d of them with the key, %d by mail, %d redeemed", sent.Load(), byKey.Load(), mailed.Load(), redeemed.Load())
+	t.Logf("%d sent, %d of them with the key, %d by mail, %d redeemed", sent.Load(), byKey.Load(), mailed.Load(),
+		redeemed.Load())
 	if sent.Load() != 96 || byKey.Load() > 60 || mailed.Load() > 40 || redeemed.Load() != 83 {
 		t.Errorf("%d sent, %d of them with the key, %d by mail, %d redeemed; want 96, at most 60 and 40, and 83",
 			sent.Load(), byKey.Load(), mailed.Load(), redeemed.Load())
@@ -258,7 +269,8 @@ func TestKeptRefusalsHaveALimit(t *testing.T) {
 	w.post("redeem-gift", fits, once("never")...).refused(409, gift.RedemptionNotAllowed, "")
 	w.post("redeem-gift", asks, once("first")...).again(first)
 	w.post("redeem-gift", asks).refused(409, gift.InsufficientBalance, "amount")
-	w.post("redeem-gift", asks, append(once("third"), as(rotatedKey)...)...).refused(409, gift.InsufficientBalance, "amount")
+	w.post("redeem-gift", asks, append(once("third"), as(rotatedKey)...)...).refused(409, gift.InsufficientBalance,
+		"amount")
 	w.pass(12*time.Hour + time.Minute)
 	w.post("redeem-gift", asks, once("fourth")...).refused(409, gift.InsufficientBalance, "amount")
 }

@@ -7,8 +7,8 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// Fail answers a request to an address that is not the interface's own with the problem document of a status: 404, 405 (the header Allow is
-// set), 429, 503 (Retry-After may be set), or else 500.
+// Fail answers a request to an address that is not the interface's own with the problem document of a status: 404,
+// 405 (the header Allow is set), 429, 503 (Retry-After may be set), or else 500.
 func (a *API) Fail(w http.ResponseWriter, r *http.Request, status int) {
 	var err error
 	switch status {
@@ -21,12 +21,14 @@ func (a *API) Fail(w http.ResponseWriter, r *http.Request, status int) {
 	case http.StatusServiceUnavailable:
 		err = gift.Refuse(gift.Unavailable, "The service is unavailable at the moment. Repeat the request in a moment.")
 	default:
-		err = gift.Refuse(gift.UnexpectedError, "Something went wrong on our side. It is noted under the requestID of this answer.")
+		err = gift.Refuse(gift.UnexpectedError, "Something went wrong on our side. It is noted under the requestID of "+
+			"this answer.")
 	}
 	a.handler(func(*call) (ledger.Answer, error) { return ledger.Answer{}, err }).ServeHTTP(w, r)
 }
 
-// Unreadable is the code and the problem document of a request that could not be read as HTTP, so that no handler got it.
+// Unreadable is the code and the problem document of a request that could not be read as HTTP, so that no handler got
+// it.
 func Unreadable(status int, publicURL, requestID string) (gift.Code, []byte) {
 	refused := gift.Refuse(gift.ValidationFailure, "This is not a valid HTTP request.")
 	switch status {

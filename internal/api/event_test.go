@@ -6,7 +6,8 @@ import (
 	"boon.example/internal/gift"
 )
 
-// TestEventsNameKeyAndLocation: for the log, each call names its key, and the location that it is about or that follows from the key.
+// TestEventsNameKeyAndLocation: for the log, each call names its key, and the location that it is about or that
+// follows from the key.
 func TestEventsNameKeyAndLocation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -22,7 +23,8 @@ func TestEventsNameKeyAndLocation(t *testing.T) {
 		key      string // the key's name
 		location string
 	}{
-		"named": {func() { w.post(validate, `{"voucherCode":"123456789012","organizationID":"`+wharf+`"}`) }, harborKey, wharf},
+		"named": {func() { w.post(validate, `{"voucherCode":"123456789012","organizationID":"`+wharf+`"}`) }, harborKey,
+			wharf},
 		"by its POS name": {func() {
 			w.post(validate, `{"voucherCode":"123456789012","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`)
 		}, harborKey, pier},

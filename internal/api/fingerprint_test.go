@@ -29,16 +29,21 @@ func problemsOf(body string, read func(*wire.Object)) []gift.Message {
 func TestFingerprintsDiffer(t *testing.T) {
 	t.Parallel()
 	bodies := []string{`{}`}
-	for _, m := range []string{`"senderDescription":"a"`, `"senderDescription":"b"`, `"notes":"a"`, `"relatedOrderID":"a"`, `"relatedOrderNumber":"a"`,
-		`"paymentMethodID":2`, `"paymentMethodID":4`, `"externalTransactionReferenceNumber":"a"`, `"externalTransactionCustomerFirstName":"a"`,
-		`"externalTransactionCustomerLastName":"a"`, `"externalTransactionCustomerEmailAddress":"a"`, `"promotionalTerms":"a"`, `"validForDays":1`,
+	for _, m := range []string{`"senderDescription":"a"`, `"senderDescription":"b"`, `"notes":"a"`, `"relatedOrderID":"a"`,
+		`"relatedOrderNumber":"a"`,
+		`"paymentMethodID":2`, `"paymentMethodID":4`, `"externalTransactionReferenceNumber":"a"`,
+		`"externalTransactionCustomerFirstName":"a"`,
+		`"externalTransactionCustomerLastName":"a"`, `"externalTransactionCustomerEmailAddress":"a"`,
+		`"promotionalTerms":"a"`, `"validForDays":1`,
 		`"validStarting":"2026-03-01T00:00:00Z"`, `"promotionID":"22222222-2222-2222-2222-222222222222"`,
 		`"externalStorefrontID":"22222222-2222-2222-2222-222222222222"`, `"recipients":[{}]`, `"recipients":[{},{}]`,
 		`"recipients":[{"message":"a"},{}]`, `"recipients":[{},{"message":"a"}]`, `"monetaryGift":{}`, `"itemGift":{}`} {
 		bodies = append(bodies, "{"+m+"}")
 	}
-	for _, m := range []string{`"value":1`, `"value":2`, `"deliveryMethodID":1`, `"recipientDescription":"a"`, `"recipientContact":"a"`, `"message":"a"`,
-		`"senderDescription":"a"`, `"hasScheduledDelivery":false`, `"hasScheduledDelivery":true`, `"deliveryDate":"2026-03-01T00:00:00Z"`,
+	for _, m := range []string{`"value":1`, `"value":2`, `"deliveryMethodID":1`, `"recipientDescription":"a"`,
+		`"recipientContact":"a"`, `"message":"a"`,
+		`"senderDescription":"a"`, `"hasScheduledDelivery":false`, `"hasScheduledDelivery":true`,
+		`"deliveryDate":"2026-03-01T00:00:00Z"`,
 		`"deliveryTimezoneId":"Asia/Tokyo"`, `"voucherDesignID":"22222222-2222-2222-2222-222222222222"`,
 		`"programID":"22222222-2222-2222-2222-222222222222"`, `"accountID":"22222222-2222-2222-2222-222222222222"`,
 		`"organizationID":"22222222-2222-2222-2222-222222222222"`} {
@@ -64,7 +69,8 @@ func normalized(t testing.TB, operation, body string) string {
 
 // readNormalized gives the text for any request, and tells what is wrong with it.
 func readNormalized(operation, body string, wrong func(gift.Message)) string {
-	c := &call{account: &gift.Account{Currency: gift.Currency{Code: "USD", Decimals: 2}}, caller: &gift.Caller{Locations: []gift.ID{gift.BusinessProgram.ID}}}
+	c := &call{account: &gift.Account{Currency: gift.Currency{Code: "USD", Decimals: 2}},
+		caller: &gift.Caller{Locations: []gift.ID{gift.BusinessProgram.ID}}}
 	reads := map[string]func(*wire.Object) any{
 		"send-gift":          func(o *wire.Object) any { return readSend(o) },
 		"redeem-gift":        func(o *wire.Object) any { return readRedemption(o, c) },
@@ -83,8 +89,8 @@ func readNormalized(operation, body string, wrong func(gift.Message)) string {
 	return string(text)
 }
 
-// TestFingerprintsStay: a call that an earlier version recorded must be known again, so the text behind a fingerprint may not change
-// with the names in our code, nor with what a sender may write in several ways.
+// TestFingerprintsStay: a call that an earlier version recorded must be known again, so the text behind a fingerprint
+// may not change with the names in our code, nor with what a sender may write in several ways.
 func TestFingerprintsStay(t *testing.T) {
 	t.Parallel()
 	const id = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01"
@@ -95,18 +101,24 @@ func TestFingerprintsStay(t *testing.T) {
 			`"Payment":{"Purchase":{"Reference":"R-1",` +
 			`"StorefrontID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01"}},"Notes":"n"}`,
 			`{"monetaryGift":{"value":25.50,"deliveryMethodID":1,"recipientContact":"a@example.com","hasScheduledDelivery":true,
-			  "deliveryDate":"2031-01-01T00:00Z","voucherDesignID":"` + id + `"},"recipients":null,"paymentMethodID":2,"notes":"n",
+			  "deliveryDate":"2031-01-01T00:00Z","voucherDesignID":"` + id +
+				`"},"recipients":null,"paymentMethodID":2,"notes":"n",
 			  "externalTransactionReferenceNumber":"R-1","externalStorefrontID":"` + id + `"}`,
-			`{"notes":"n","externalStorefrontID":"7D3F0A52-8A55-4B5E-9D0C-0D8F6A3F1C01","externalTransactionReferenceNumber":"R-1",
+			`{"notes":"n","externalStorefrontID":"7D3F0A52-8A55-4B5E-9D0C-0D8F6A3F1C01",
+			"externalTransactionReferenceNumber":"R-1",
 			  "paymentMethodID":2.0,"monetaryGift":{"voucherDesignID":"` + id + `","deliveryDate":"2030-12-31T19:00:00-05:00",
-			  "hasScheduledDelivery":true,"recipientContact":"a@example.com","deliveryMethodID":1,"value":2.55e1,"message":""}}`},
+			  "hasScheduledDelivery":true,"recipientContact":"a@example.com","deliveryMethodID":1,"value":2.55e1,
+			"message":""}}`},
 		{"redeem-gift", `{"Code":"123456789012","Where":{"LocationID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01"},` +
 			`"Ticket":{"Currency":{"Code":"USD","Decimals":2},"Lines":[{"ItemID":"A","UnitPrice":"1.5",` +
 			`"Quantity":"2","Total":"3"}],"Totals":{"Grand":"3"}},"Number":"25e0","AllowPartial":true,` +
 			`"Target":{"Promotional":false},"Reference":"r"}`,
-			`{"voucherCode":"123456789012","organizationID":"` + id + `","amount":25,"allowPartial":true,"targetTypeCode":"GIFT","reference":"r","ticketData":
-			  {"format":"standard","data":{"lineItems":[{"itemID":"A","itemUnitPrice":1.50,"quantity":2}],"totals":{"grandTotal":3}}}}`,
-			`{"ticketData":{"data":{"totals":{"grandTotal":3.00},"lineItems":[{"quantity":2.0,"itemUnitPrice":1.5,"itemID":"A"}]},"format":"standard"},
+			`{"voucherCode":"123456789012","organizationID":"` + id +
+				`","amount":25,"allowPartial":true,"targetTypeCode":"GIFT","reference":"r","ticketData":
+			  {"format":"standard","data":{"lineItems":[{"itemID":"A","itemUnitPrice":1.50,"quantity":2}],
+			"totals":{"grandTotal":3}}}}`,
+			`{"ticketData":{"data":{"totals":{"grandTotal":3.00},"lineItems":[{"quantity":2.0,"itemUnitPrice":1.5,
+			"itemID":"A"}]},"format":"standard"},
 			  "reference":"r","targetTypeCode":"GIFT","allowPartial":true,"amount":2.5e1,
 			  "organizationID":"` + id + `","voucherCode":123456789012}`},
 		{"reverse-redemption", `{"OriginalKey":"k","Where":{"LocationID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01"},` +
@@ -115,9 +127,12 @@ func TestFingerprintsStay(t *testing.T) {
 			`{"reason":"x","amount":1.0,"organizationID":"7D3F0A52-8A55-4B5E-9D0C-0D8F6A3F1C01","idempotencyKey":"k"}`},
 		{"cancel-gift", `{"Purchase":"R","Storefront":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01","SkipNotAllowed":true,` +
 			`"To":7,"Reason":"x"}`,
-			`{"externalTransactionReferenceNumber":"R","externalStorefrontID":"` + id + `","cause":"CANCELLED","reason":"x","skipNotAllowed":true}`,
-			`{"skipNotAllowed":true,"reason":"x","cause":"CANCELLED","externalStorefrontID":"` + id + `","externalTransactionReferenceNumber":"R"}`},
-		{"reinstate-gift", `{"OrderID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01","Reason":"x"}`, `{"orderID":"` + id + `","reason":"x"}`, `{"reason":"x","orderID":"` + id + `","voucherID":null}`},
+			`{"externalTransactionReferenceNumber":"R","externalStorefrontID":"` + id +
+				`","cause":"CANCELLED","reason":"x","skipNotAllowed":true}`,
+			`{"skipNotAllowed":true,"reason":"x","cause":"CANCELLED","externalStorefrontID":"` + id +
+				`","externalTransactionReferenceNumber":"R"}`},
+		{"reinstate-gift", `{"OrderID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01","Reason":"x"}`, `{"orderID":"` + id +
+			`","reason":"x"}`, `{"reason":"x","orderID":"` + id + `","voucherID":null}`},
 		{"resend-gift", `{"VoucherID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01","Method":2,"Contact":"4155550132"}`,
 			`{"voucherID":"` + id + `","deliveryMethodID":2,"recipientContact":"4155550132"}`,
 			`{"recipientContact":"4155550132","deliveryMethodID":2.0,"voucherID":"` + id + `"}`},
@@ -137,7 +152,8 @@ func TestFingerprintsStay(t *testing.T) {
 		for name := range members {
 			fewer := maps.Clone(members)
 			delete(fewer, name)
-			if rest, err := json.Marshal(fewer); err != nil || members[name] != nil && readNormalized(c.operation, string(rest), nil) == got {
+			if rest, err := json.Marshal(fewer); err != nil || members[name] != nil && readNormalized(c.operation, string(rest),
+				nil) == got {
 				t.Errorf("%s: %s makes no difference", c.operation, name)
 			}
 		}
@@ -160,7 +176,8 @@ func TestEveryCodeHasAStatusAndATitle(t *testing.T) {
 }
 
 func BenchmarkDecodeRedeem(b *testing.B) {
-	body := []byte(`{"voucherID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01","organizationID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11","amount":12.50,"reference":"till-7/000123"}`)
+	body := []byte(`{"voucherID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01",` +
+		`"organizationID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11","amount":12.50,"reference":"till-7/000123"}`)
 	dollars := gift.Currency{Code: "USD", Decimals: 2}
 	var r wire.Reader
 	c := &call{account: &gift.Account{Currency: dollars}, caller: &gift.Caller{}}
@@ -177,8 +194,10 @@ func BenchmarkDecodeRedeem(b *testing.B) {
 }
 
 func BenchmarkEncodeVoucher(b *testing.B) {
-	g := gift.Gift{Voucher: gift.Voucher{Currency: gift.Currency{Code: "USD", Decimals: 2}, Original: 2550, Balance: 1250, Status: gift.Claimed,
-		ProgramID: gift.BusinessProgram.ID, CreatedAt: time.Now()}, Card: gift.Card{Sender: "Ann", Recipient: "Bob", Message: "Enjoy"}}
+	g := gift.Gift{Voucher: gift.Voucher{Currency: gift.Currency{Code: "USD", Decimals: 2}, Original: 2550, Balance: 1250,
+		Status:    gift.Claimed,
+		ProgramID: gift.BusinessProgram.ID, CreatedAt: time.Now()}, Card: gift.Card{Sender: "Ann", Recipient: "Bob",
+		Message: "Enjoy"}}
 	account := &gift.Account{}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -21,22 +21,33 @@ func quote(s string) string {
 func TestAnEmptyTextIsAnAbsentMember(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	const blanks = `"accountID":"","programID":"","organizationID":"","voucherDesignID":"","senderDescription":"","recipientDescription":"","recipientContact":"",` +
+	const blanks = `"accountID":"","programID":"","organizationID":"","voucherDesignID":"","senderDescription":"",` +
+		`"recipientDescription":"","recipientContact":"",` +
 		`"message":"","hasScheduledDelivery":"","deliveryDate":"","deliveryTimezoneId":""`
-	sent := w.post("send-gift", `{"monetaryGift":{"value":5,"deliveryMethodID":3,`+blanks+`},"itemGift":"","recipients":"","senderDescription":"","notes":"",`+
-		`"relatedOrderID":"","relatedOrderNumber":"","promotionID":"","validStarting":"","validForDays":"","promotionalTerms":"",`+purchase+`}`, once("s")...).
-		want(201, "gifts[0].senderDescription", "Ann Lee", "gifts[0].recipientDescription", "null", "gifts[0].organizationID", "null")
+	sent := w.post("send-gift", `{"monetaryGift":{"value":5,"deliveryMethodID":3,`+blanks+
+		`},"itemGift":"","recipients":"","senderDescription":"","notes":"",`+
+		`"relatedOrderID":"","relatedOrderNumber":"","promotionID":"","validStarting":"","validForDays":"",`+
+		`"promotionalTerms":"",`+purchase+`}`, once("s")...).
+		want(201, "gifts[0].senderDescription", "Ann Lee", "gifts[0].recipientDescription", "null", "gifts[0].organizationID",
+			"null")
 	w.post("send-gift", money("5"), once("s")...).again(sent) // it is one and the same request
-	w.post("send-gift", `{"itemGift":{"label":"Latte","quantity":1,"terms":"","equivalentValue":"","deliveryMethodID":""},"recipients":[{"deliveryMethodID":3,"recipientContact":""}],`+
-		`"paymentMethodID":4,"promotionID":"`+spring+`","validStarting":"","validForDays":"","promotionalTerms":"","externalStorefrontID":""}`).
+	w.post("send-gift", `{"itemGift":{"label":"Latte","quantity":1,"terms":"","equivalentValue":"",`+
+		`"deliveryMethodID":""},"recipients":[{"deliveryMethodID":3,"recipientContact":""}],`+
+		`"paymentMethodID":4,"promotionID":"`+spring+`","validStarting":"","validForDays":"","promotionalTerms":"",`+
+		`"externalStorefrontID":""}`).
 		want(201, "gifts[0].promotionalTerms", "One per guest.")
 	code := sent.at("gifts[0].voucherCode")
-	w.post("validate-gift", `{"voucherCode":"`+code+`","voucherPublicToken":"","organizationID":"","pointOfSaleSystemOrganizationIdentifier":"","ticketData":"",`+
-		`"targetProgramID":"","validateTargetProgram":"","targetTypeCode":"","validateTargetType":""}`, as(pierKey)...).want(200)
-	taken := w.post("redeem-gift", `{"voucherID":"","voucherCode":"`+code+`","organizationID":"`+pier+`","amount":2,"allowPartial":"","reference":""}`).
+	w.post("validate-gift", `{"voucherCode":"`+code+`","voucherPublicToken":"","organizationID":"",`+
+		`"pointOfSaleSystemOrganizationIdentifier":"","ticketData":"",`+
+		`"targetProgramID":"","validateTargetProgram":"","targetTypeCode":"","validateTargetType":""}`,
+		as(pierKey)...).want(200)
+	taken := w.post("redeem-gift", `{"voucherID":"","voucherCode":"`+code+`","organizationID":"`+pier+
+		`","amount":2,"allowPartial":"","reference":""}`).
 		want(200, "reference", "null")
-	w.post("reverse-redemption", `{"redemptionID":"`+taken.at("redemptionID")+`","idempotencyKey":"","organizationID":"","reason":""}`).want(200, "reason", "null")
-	w.post("cancel-gift", `{"voucherID":"`+sent.at("gifts[0].voucherID")+`","orderID":"","externalTransactionReferenceNumber":"","cause":"CANCELLED","reason":""}`).want(200)
+	w.post("reverse-redemption", `{"redemptionID":"`+taken.at("redemptionID")+
+		`","idempotencyKey":"","organizationID":"","reason":""}`).want(200, "reason", "null")
+	w.post("cancel-gift", `{"voucherID":"`+sent.at("gifts[0].voucherID")+
+		`","orderID":"","externalTransactionReferenceNumber":"","cause":"CANCELLED","reason":""}`).want(200)
 }
 
 func TestTextsAreKeptAsTheyCame(t *testing.T) {
@@ -49,13 +60,15 @@ func TestTextsAreKeptAsTheyCame(t *testing.T) {
 		marks:                     "Zo\u00e9" + strings.Repeat("\u0316", 40) + strings.Repeat("\u0301", 39),
 	} {
 		came, kept = quote(came), strings.Trim(quote(kept), `"`)
-		body := `{"monetaryGift":{"value":5,"deliveryMethodID":3,"recipientDescription":` + came + `,"senderDescription":` + came + `,"message":` + came + `},` + purchase + `}`
+		body := `{"monetaryGift":{"value":5,"deliveryMethodID":3,"recipientDescription":` + came + `,"senderDescription":` +
+			came + `,"message":` + came + `},` + purchase + `}`
 		g := w.send(body)
 		r := w.get("/gifting/gifts/" + g.id)
 		if n := strings.Count(string(r.body), `"`+kept+`"`); r.status != 200 || n != 3 {
 			t.Errorf("%s came back as %s", came, r.body)
 		}
-		w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":1,"reference":`+came+`}`).want(200)
+		w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":1,"reference":`+came+
+			`}`).want(200)
 	}
 }
 
@@ -63,12 +76,15 @@ func TestDeliveryDatesWithoutAnOffsetAreUTC(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	day := w.now().UTC().AddDate(0, 1, 0).Format("2006-01-02")
-	for came, hour := range map[string]string{"T09:30": "09:30", "T09:30:00": "09:30", "T09:30Z": "09:30", "T09:30+00": "09:30", "T09:30:00.5+0000": "09:30", "T09:30-05": "14:30"} {
-		g := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"a@example.com","hasScheduledDelivery":true,"deliveryDate":"` + day + came + `"},` + purchase + `}`)
+	for came, hour := range map[string]string{"T09:30": "09:30", "T09:30:00": "09:30", "T09:30Z": "09:30",
+		"T09:30+00": "09:30", "T09:30:00.5+0000": "09:30", "T09:30-05": "14:30"} {
+		g := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"a@example.com",` +
+			`"hasScheduledDelivery":true,"deliveryDate":"` + day + came + `"},` + purchase + `}`)
 		if got := w.get("/gifting/gifts/" + g.id).want(200).at("deliveryDate"); !strings.HasPrefix(got, day+"T"+hour) {
 			t.Errorf("%s is kept as %s", came, got)
 		}
-		w.post("reschedule-gift", `{"voucherID":"`+g.id+`","deliveryDate":"`+day+`T23:00"}`).want(200, "deliveryDate", day+"T23:00:00.000Z")
+		w.post("reschedule-gift", `{"voucherID":"`+g.id+`","deliveryDate":"`+day+`T23:00"}`).want(200, "deliveryDate", day+
+			"T23:00:00.000Z")
 	}
 }
 
@@ -77,16 +93,19 @@ func TestAReversalNamesItsTill(t *testing.T) {
 	w := newWorld(t)
 	g := w.send(money("5"))
 	byPOS := func(redemption, pos string, more ...string) reply {
-		return w.post("reverse-redemption", `{"redemptionID":"`+redemption+`","pointOfSaleSystemOrganizationIdentifier":"`+pos+`"`+strings.Join(more, "")+`}`)
+		return w.post("reverse-redemption", `{"redemptionID":"`+redemption+`","pointOfSaleSystemOrganizationIdentifier":"`+
+			pos+`"`+strings.Join(more, "")+`}`)
 	}
 	r := w.redeem(g, "5").at("redemptionID")
 	byPOS(r, "POS-1", `,"amount":1`).want(200, "organizationID", pier)
 	byPOS(r, "POS-2", `,"amount":1`).refused(422, gift.NotSupported, "pointOfSaleSystemOrganizationIdentifier")
-	byPOS(r, "POS-1", `,"amount":1,"organizationID":"`+wharf+`"`).refused(400, gift.ValidationFailure, "pointOfSaleSystemOrganizationIdentifier")
+	byPOS(r, "POS-1", `,"amount":1,"organizationID":"`+wharf+`"`).refused(400, gift.ValidationFailure,
+		"pointOfSaleSystemOrganizationIdentifier")
 	byPOS(r, "POS-1").want(200, "currentBalance", "5.00")
 }
 
-// TestEveryLookUpThatFailsIsTold: who names several records that are not there hears of all of them, with what else is wrong.
+// TestEveryLookUpThatFailsIsTold: who names several records that are not there hears of all of them, with what else
+// is wrong.
 func TestEveryLookUpThatFailsIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -100,35 +119,54 @@ func TestEveryLookUpThatFailsIsTold(t *testing.T) {
 		operation, body string
 		want            badCase
 	}{
-		{"send-gift", strings.Replace(money("0.001", `,"organizationID":"`+nowhere+`","voucherDesignID":"`+nowhere+`","programID":"`+nowhere+`"`), shop, nowhere, 1),
-			invalid("", "", "monetaryGift.value", "monetaryGift.organizationID", "monetaryGift.voucherDesignID", "monetaryGift.programID", "externalStorefrontID")},
-		{"send-gift", `{"monetaryGift":{"value":20000,"deliveryMethodID":3,"organizationID":"` + nowhere + `"},"paymentMethodID":4,"promotionID":"` + nowhere + `"}`,
+		{"send-gift", strings.Replace(money("0.001", `,"organizationID":"`+nowhere+`","voucherDesignID":"`+nowhere+
+			`","programID":"`+nowhere+`"`), shop, nowhere, 1),
+			invalid("", "", "monetaryGift.value", "monetaryGift.organizationID", "monetaryGift.voucherDesignID",
+				"monetaryGift.programID", "externalStorefrontID")},
+		{"send-gift", `{"monetaryGift":{"value":20000,"deliveryMethodID":3,"organizationID":"` + nowhere +
+			`"},"paymentMethodID":4,"promotionID":"` + nowhere + `"}`,
 			invalid("", "", "monetaryGift.value", "monetaryGift.organizationID", "promotionID")},
 		{"redeem-gift", `{"voucherID":"` + nowhere + `",` + nowhereAtAll + `}`, unknown("organizationID", pos, "voucherID")},
-		{"redeem-gift", `{"voucherPublicToken":"` + unknownToken + `",` + nowhereAtAll + `}`, unknown("organizationID", pos, "voucherPublicToken")},
-		{"redeem-gift", `{"voucherID":"` + nowhere + `","amount":0,` + nowhereAtAll + `}`, invalid("", "", "amount", "organizationID", pos)},
+		{"redeem-gift", `{"voucherPublicToken":"` + unknownToken + `",` + nowhereAtAll + `}`, unknown("organizationID", pos,
+			"voucherPublicToken")},
+		{"redeem-gift", `{"voucherID":"` + nowhere + `","amount":0,` + nowhereAtAll + `}`, invalid("", "", "amount",
+			"organizationID", pos)},
 		{"redeem-gift", `{"voucherID":"` + nowhere + `","amount":0}`, invalid("", "", "amount", "organizationID")},
-		{"redeem-gift", `{"voucherCode":"1","organizationID":"` + nowhere + `"}`, badCase{"", "", 400, gift.InvalidCodeFormat, []string{"voucherCode", "organizationID"}}},
-		{"redeem-gift", `{"voucherID":"` + nowhere + `","organizationID":"` + nowhere + `","` + pos + `":"POS-2"}`, unknown("organizationID", pos, "voucherID")},
-		{"validate-gift", `{"voucherPublicToken":"` + unknownToken + `",` + nowhereAtAll + `}`, unknown("organizationID", pos, "voucherPublicToken")},
+		{"redeem-gift", `{"voucherCode":"1","organizationID":"` + nowhere + `"}`, badCase{"", "", 400, gift.InvalidCodeFormat,
+			[]string{"voucherCode", "organizationID"}}},
+		{"redeem-gift", `{"voucherID":"` + nowhere + `","organizationID":"` + nowhere + `","` + pos + `":"POS-2"}`,
+			unknown("organizationID", pos, "voucherID")},
+		{"validate-gift", `{"voucherPublicToken":"` + unknownToken + `",` + nowhereAtAll + `}`, unknown("organizationID", pos,
+			"voucherPublicToken")},
 		{"validate-gift", `{"voucherCode":"1"}`, invalid("", "", "voucherCode", "organizationID")},
-		{"validate-gift", `{"voucherPublicToken":"` + unknownToken + `","targetTypeCode":"X",` + nowhereAtAll + `}`, invalid("", "", "targetTypeCode", "organizationID", pos)},
-		{"validate-gift", `{"voucherPublicToken":"` + w.send(money("5")).token + `","organizationID":"` + pier + `","targetProgramID":"` + nowhere + `","targetTypeCode":"NOT_GIFT"}`,
+		{"validate-gift", `{"voucherPublicToken":"` + unknownToken + `","targetTypeCode":"X",` + nowhereAtAll + `}`,
+			invalid("", "", "targetTypeCode", "organizationID", pos)},
+		{"validate-gift", `{"voucherPublicToken":"` + w.send(money("5")).token + `","organizationID":"` + pier +
+			`","targetProgramID":"` + nowhere + `","targetTypeCode":"NOT_GIFT"}`,
 			badCase{"", "", 422, gift.MissingOrInvalidGiftProgram, []string{"targetProgramID", "targetTypeCode"}}},
-		{"reverse-redemption", `{"redemptionID":"` + nowhere + `",` + nowhereAtAll + `}`, unknown("organizationID", pos, "redemptionID")},
+		{"reverse-redemption", `{"redemptionID":"` + nowhere + `",` + nowhereAtAll + `}`, unknown("organizationID", pos,
+			"redemptionID")},
 		{"reverse-redemption", `{"redemptionID":"` + taken + `",` + nowhereAtAll + `}`, unknown("organizationID", pos)},
-		{"reverse-redemption", `{"redemptionID":"` + nowhere + `","amount":0,` + nowhereAtAll + `}`, invalid("", "", "amount", "organizationID", pos)},
+		{"reverse-redemption", `{"redemptionID":"` + nowhere + `","amount":0,` + nowhereAtAll + `}`, invalid("", "", "amount",
+			"organizationID", pos)},
 		{"reverse-redemption", `{"idempotencyKey":"never",` + nowhereAtAll + `}`, invalid("", "", "organizationID", pos)},
-		{"resend-gift", `{"voucherID":"` + nowhere + `","recipientContact":"a@b"}`, invalid("", "", "recipientContact", "voucherID")},
-		{"resend-gift", `{"voucherID":"` + nowhere + `","recipientContact":"12"}`, invalid("", "", "recipientContact", "voucherID")},
-		{"resend-gift", `{"voucherID":"` + nowhere + `","deliveryMethodID":3,"recipientContact":"a@example.com"}`, invalid("", "", "recipientContact", "voucherID")},
+		{"resend-gift", `{"voucherID":"` + nowhere + `","recipientContact":"a@b"}`, invalid("", "", "recipientContact",
+			"voucherID")},
+		{"resend-gift", `{"voucherID":"` + nowhere + `","recipientContact":"12"}`, invalid("", "", "recipientContact",
+			"voucherID")},
+		{"resend-gift", `{"voucherID":"` + nowhere + `","deliveryMethodID":3,"recipientContact":"a@example.com"}`,
+			invalid("", "", "recipientContact", "voucherID")},
 		{"resend-gift", `{"voucherID":"` + nowhere + `","deliveryMethodID":9,"recipientContact":"a@b"}`,
 			invalid("", "", "deliveryMethodID", "recipientContact", "voucherID")},
 		{"resend-gift", `{"voucherID":"` + nowhere + `","recipientContact":"a@example.com"}`, unknown("voucherID")},
-		{"reschedule-gift", `{"voucherID":"` + nowhere + `","deliveryDate":"` + earlier + `"}`, invalid("", "", "deliveryDate", "voucherID")},
-		{"send-gift", strings.Replace(money("0", `,"accountID":"`+corner+`","recipientContact":"x","organizationID":"`+nowhere+`"`), "ann@example.com", "ann", 1),
-			invalid("", "", "monetaryGift.value", "monetaryGift.recipientContact", "externalTransactionCustomerEmailAddress", "monetaryGift.accountID")},
-		{"send-gift", money("5.001", `,"accountID":"`+corner+`"`), badCase{"", "", 403, gift.NotAuthorized, []string{"monetaryGift.accountID"}}},
+		{"reschedule-gift", `{"voucherID":"` + nowhere + `","deliveryDate":"` + earlier + `"}`,
+			invalid("", "", "deliveryDate", "voucherID")},
+		{"send-gift", strings.Replace(money("0", `,"accountID":"`+corner+`","recipientContact":"x","organizationID":"`+
+			nowhere+`"`), "ann@example.com", "ann", 1),
+			invalid("", "", "monetaryGift.value", "monetaryGift.recipientContact", "externalTransactionCustomerEmailAddress",
+				"monetaryGift.accountID")},
+		{"send-gift", money("5.001", `,"accountID":"`+corner+`"`), badCase{"", "", 403, gift.NotAuthorized,
+			[]string{"monetaryGift.accountID"}}},
 		{"cancel-gift", `{"accountID":"` + corner + `","cause":"OTHER"}`, invalid("", "", "cause", "accountID", "")},
 	} {
 		r := w.post(c.operation, c.body).refused(c.want.status, c.want.code, c.want.paths...)

@@ -13,12 +13,13 @@ import (
 	"boon.example/internal/api"
 )
 
-// target is the interface, to be fuzzed: whatever comes, the answer is one that the OpenAPI file allows, and no failure of the server's.
+// target is the interface, to be fuzzed: whatever comes, the answer is one that the OpenAPI file allows, and no
+// failure of the server's.
 type target struct{ http.Handler }
 
 func newTarget(f *testing.F) target {
 	var calls atomic.Int64
-	w := newWorld(f, func(c *api.Config) { // each call is a client of its own, or all would soon be strangers
+	w := newWorld(f, func(c *api.Config) { // each call is a client of its own, or all would soon be limited
 		c.ClientAddress = func(*http.Request) netip.Addr {
 			n := calls.Add(1)
 			return netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
@@ -61,44 +62,58 @@ func fuzz(f *testing.F, operation string, seeds ...string) {
 func FuzzSendGift(f *testing.F) {
 	fuzz(f, "send-gift", money("25.50"), money("1e1"), latte,
 		`{"itemGift":{"label":"Latte","quantity":3,"terms":"x","equivalentValue":9.5,"deliveryMethodID":3},`+purchase+`}`,
-		`{"monetaryGift":{"value":5,"deliveryMethodID":1,"hasScheduledDelivery":true,"deliveryDate":"2027-02-28T09:00:00-05:00","deliveryTimezoneId":"Eastern Standard Time"},`+
-			`"recipients":[{"recipientDescription":"Ann","recipientContact":"ann@example.com"},{"deliveryMethodID":2,"recipientContact":"(415) 555-0132"}],`+purchase+`}`)
+		`{"monetaryGift":{"value":5,"deliveryMethodID":1,"hasScheduledDelivery":true,`+
+			`"deliveryDate":"2027-02-28T09:00:00-05:00","deliveryTimezoneId":"Eastern Standard Time"},`+
+			`"recipients":[{"recipientDescription":"Ann","recipientContact":"ann@example.com"},{"deliveryMethodID":2,`+
+			`"recipientContact":"(415) 555-0132"}],`+purchase+`}`)
 }
 
 func FuzzValidateGift(f *testing.F) {
-	fuzz(f, "validate-gift", `{"voucherCode":"123456789012","organizationID":"`+pier+`"}`, `{"voucherCode":123456789012,"organizationID":"`+pier+`"}`,
-		`{"voucherPublicToken":"https://gifts.example.com/g/0123456789ABCDEFGHIJKL","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
-		`{"voucherPublicToken":"0123456789ABCDEFGHIJKL","organizationID":"`+pier+`","targetTypeCode":"GIFT","validateTargetType":false,"ticketData":`+ticketOf("LATTE")+`}`)
+	fuzz(f, "validate-gift", `{"voucherCode":"123456789012","organizationID":"`+pier+`"}`,
+		`{"voucherCode":123456789012,"organizationID":"`+pier+`"}`,
+		`{"voucherPublicToken":"https://gifts.example.com/g/0123456789ABCDEFGHIJKL",`+
+			`"pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
+		`{"voucherPublicToken":"0123456789ABCDEFGHIJKL","organizationID":"`+pier+
+			`","targetTypeCode":"GIFT","validateTargetType":false,"ticketData":`+ticketOf("LATTE")+`}`)
 }
 
 func FuzzRedeemGift(f *testing.F) {
 	fuzz(f, "redeem-gift", redeemBody(made{id: nowhere}, "1.5"), redeemBody(made{id: nowhere}, ""),
-		`{"voucherID":"`+nowhere+`","organizationID":"`+pier+`","amount":2.5e1,"allowPartial":true,"reference":"T-1","ticketData":`+ticketOf("TEA")+`}`,
+		`{"voucherID":"`+nowhere+`","organizationID":"`+pier+
+			`","amount":2.5e1,"allowPartial":true,"reference":"T-1","ticketData":`+ticketOf("TEA")+`}`,
 		`{"voucherCode":"123456789012","organizationID":"`+pier+`","targetProgramID":"22222222-2222-2222-2222-222222222222"}`)
 }
 
 func FuzzCancelGift(f *testing.F) {
-	fuzz(f, "cancel-gift", `{"voucherID":"`+nowhere+`","cause":"CANCELLED","reason":"x"}`, `{"orderID":"`+nowhere+`","cause":"PURCHASE_FAILED"}`,
+	fuzz(f, "cancel-gift", `{"voucherID":"`+nowhere+`","cause":"CANCELLED","reason":"x"}`, `{"orderID":"`+nowhere+
+		`","cause":"PURCHASE_FAILED"}`,
 		`{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED","reason":null}`)
 }
 
 func FuzzReverseRedemption(f *testing.F) {
-	fuzz(f, "reverse-redemption", `{"redemptionID":"`+nowhere+`","amount":1.5,"reason":"x","organizationID":"`+pier+`"}`, `{"idempotencyKey":"a b"}`)
+	fuzz(f, "reverse-redemption", `{"redemptionID":"`+nowhere+`","amount":1.5,"reason":"x","organizationID":"`+pier+`"}`,
+		`{"idempotencyKey":"a b"}`)
 }
 
-// FuzzHeaders fuzzes what is read of a request beside its body: keys, names and content types. A value that no connection would carry is left out.
+// FuzzHeaders fuzzes what is read of a request beside its body: keys, names and content types. A value that no
+// connection would carry is left out.
 func FuzzHeaders(f *testing.F) {
 	f.Add(harborKey, "k-1", "r-1", "application/json", "identity")
 	f.Add("Bearer "+harborKey, " k", "r 1", "text/json; charset=utf-8", "")
-	f.Add("bearer  "+pierKey+" ", strings.Repeat("k", 256), strings.Repeat("r", 65), "application/x+json;charset=\"utf-8\"", "gzip")
+	f.Add("bearer  "+pierKey+" ", strings.Repeat("k", 256), strings.Repeat("r", 65),
+		"application/x+json;charset=\"utf-8\"", "gzip")
 	f.Add("Basic eDp5", "é", "\xff", "application/json; charset", "identity, gzip")
 	h := newTarget(f)
 	f.Fuzz(func(t *testing.T, authorization, key, requestID, contentType, encoding string) {
 		r := httptest.NewRequest("POST", paths["redeem-gift"], nil)
 		for name, value := range map[string]string{
-			"Authorization": authorization, "Idempotency-Key": key, "X-Request-ID": requestID, "Content-Type": contentType, "Content-Encoding": encoding,
+			"Authorization": authorization, "Idempotency-Key": key, "X-Request-ID": requestID, "Content-Type": contentType,
+			"Content-Encoding": encoding,
 		} {
-			if value = strings.Trim(value, " \t"); value != "" && strings.IndexFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) < 0 {
+			if value = strings.Trim(value, " \t"); value != "" && strings.IndexFunc(value, func(r rune) bool {
+				return r < ' ' &&
+					r != '\t' || r == 0x7f
+			}) < 0 {
 				r.Header.Set(name, value)
 			}
 		}
@@ -109,9 +124,12 @@ func FuzzHeaders(f *testing.F) {
 // FuzzAddress fuzzes paths and queries: ids, keys, cursors, times, limits.
 func FuzzAddress(f *testing.F) {
 	for _, s := range []string{
-		"/gifting/gifts", "/gifting/gifts?limit=1&cursor=Z2lmdHMBAgMEBQYHCAkKCwwNDg8Q", "/gifting/gifts/" + nowhere, "/gifting/gifts/" + nowhere + "/history?cursor=aGlzdG9yeQAAAAAAAAAB",
-		"/requests/a%20b?operation=redeem-gift", "/gifting/gifts?createdFrom=2026-03-01T00:00:00%2B02:00&createdTo=2026-03-01t00:00:00z&status=CLAIMED",
-		"/gifting/gifts?organizationID=" + pier + "&programID=x&promotionID=&externalTransactionReferenceNumber=%00", "/gifting//gifts", "/gifting/gifts/../gifts", "/requests/%2F%2e%2e",
+		"/gifting/gifts", "/gifting/gifts?limit=1&cursor=Z2lmdHMBAgMEBQYHCAkKCwwNDg8Q", "/gifting/gifts/" + nowhere,
+		"/gifting/gifts/" + nowhere + "/history?cursor=aGlzdG9yeQAAAAAAAAAB",
+		"/requests/a%20b?operation=redeem-gift",
+		"/gifting/gifts?createdFrom=2026-03-01T00:00:00%2B02:00&createdTo=2026-03-01t00:00:00z&status=CLAIMED",
+		"/gifting/gifts?organizationID=" + pier + "&programID=x&promotionID=&externalTransactionReferenceNumber=%00",
+		"/gifting//gifts", "/gifting/gifts/../gifts", "/requests/%2F%2e%2e",
 		"/gifting/gifts?%zz", "/requests/" + strings.Repeat("k", 256),
 	} {
 		f.Add(s)

@@ -11,8 +11,8 @@ import (
 	"boon.example/internal/ratelimit"
 )
 
-// guessLimiter keeps voucher codes from being guessed: there are only so many misses for each key at each location. The counts are
-// the store's.
+// guessLimiter keeps voucher codes from being guessed: there are only so many misses for each key at each location.
+// The counts are the store's.
 type guessLimiter struct {
 	*ratelimit.Limiter[gift.Till]
 	records Records
@@ -22,7 +22,8 @@ type guessLimiter struct {
 
 func newGuessLimiter(c *Config) *guessLimiter {
 	g := &guessLimiter{records: c.Records, now: c.Now, alarm: c.GuessAlarm}
-	g.Limiter = ratelimit.NewLimiter(ratelimit.Rate{Burst: gift.GuessBurst, Refill: gift.GuessRefill}, ratelimit.Records[gift.Till](g), c.Now)
+	g.Limiter = ratelimit.NewLimiter(ratelimit.Rate{Burst: gift.GuessBurst, Refill: gift.GuessRefill},
+		ratelimit.Records[gift.Till](g), c.Now)
 	return g
 }
 
@@ -47,8 +48,8 @@ func (g *guessLimiter) Take(ctx context.Context, t gift.Till, n int) (ratelimit.
 	return b, stored(err)
 }
 
-// lookUp looks a code up by find, when an attempt is left, and counts what it costs before the answer is given. It fails with
-// RATE_LIMITED before anything is looked up, so that good and bad codes are answered alike.
+// lookUp looks a code up by find, when an attempt is left, and counts what it costs before the answer is given. It
+// fails with RATE_LIMITED before anything is looked up, so that good and bad codes are answered alike.
 func (g *guessLimiter) lookUp(ctx context.Context, t gift.Till, find func() (cost int, err error)) (err error) {
 	failed := g.Try(ctx, t, func() (cost int) {
 		cost, err = find()
@@ -66,8 +67,8 @@ func (g *guessLimiter) lookUp(ctx context.Context, t gift.Till, find func() (cos
 	return err
 }
 
-// reward gives attempts back to a till that redeemed a gift, if any are missing. The redemption stands, whatever becomes of the
-// reward.
+// reward gives attempts back to a till that redeemed a gift, if any are missing. The redemption stands, whatever
+// becomes of the reward.
 func (g *guessLimiter) reward(ctx context.Context, t gift.Till, voucher gift.ID) error {
 	if full, err := g.Full(ctx, t); full || err != nil {
 		return err
@@ -76,10 +77,11 @@ func (g *guessLimiter) reward(ctx context.Context, t gift.Till, voucher gift.ID)
 	return g.records.RewardTill(ctx, t, voucher, g.now())
 }
 
-var anonymousRate = ratelimit.Rate{Burst: gift.StrangerBurst, Refill: gift.StrangerRefill}
+var anonymousRate = ratelimit.Rate{Burst: gift.AnonymousBurst, Refill: gift.AnonymousRefill}
 
-// countStranger counts a request without a valid key against the client's network, and refuses it once there were too many.
-func (a *API) countStranger(ctx context.Context, address netip.Addr) error {
+// countAnonymous counts a request without a valid key against the client's network, and refuses it once there were
+// too many.
+func (a *API) countAnonymous(ctx context.Context, address netip.Addr) error {
 	client, now := clientip.Network(address), a.Now()
 	bucket, err := a.Records.AnonymousBucket(ctx, client)
 	if err != nil {
@@ -94,7 +96,8 @@ func (a *API) countStranger(ctx context.Context, address netip.Addr) error {
 	if allowed {
 		return nil
 	}
-	limited := gift.Refuse(gift.RateLimited, "Too many requests without a valid API key came from this network. Try again in a moment.")
+	limited := gift.Refuse(gift.RateLimited, "Too many requests without a valid API key came from this network. Try "+
+		"again in a moment.")
 	limited.RetryAfter = anonymousRate.Wait(bucket, now)
 	return limited
 }

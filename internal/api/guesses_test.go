@@ -27,7 +27,8 @@ func TestWrongCodesAreLimitedPerKeyAndLocation(t *testing.T) {
 		w.validate(n).refused(404, gift.NotFound, "voucherCode")
 	}
 	limited := w.post("validate-gift", good, "X-Request-ID", "x").refused(429, gift.RateLimited, "")
-	if bad := w.validate(500, "X-Request-ID", "x").refused(429, gift.RateLimited, ""); string(bad.body) != string(limited.body) {
+	if bad := w.validate(500, "X-Request-ID", "x").refused(429, gift.RateLimited,
+		""); string(bad.body) != string(limited.body) {
 		t.Errorf("good and bad codes are told apart: %s and %s", limited.body, bad.body)
 	}
 	if wait, _ := strconv.Atoi(limited.header.Get("Retry-After")); wait < 3500 || wait > 3600 {
@@ -39,7 +40,8 @@ func TestWrongCodesAreLimitedPerKeyAndLocation(t *testing.T) {
 	w.post("validate-gift", `{"voucherPublicToken":"`+g.token+`","organizationID":"`+pier+`"}`).want(200)
 	w.post("validate-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+wharf+`"}`).want(200)
 	w.post("validate-gift", good, as(rotatedKey)...).want(200)
-	redeemed := w.post("redeem-gift", `{"voucherPublicToken":"`+g.token+`","organizationID":"`+pier+`","amount":1}`).want(200)
+	redeemed := w.post("redeem-gift", `{"voucherPublicToken":"`+g.token+`","organizationID":"`+pier+
+		`","amount":1}`).want(200)
 	w.post("reverse-redemption", `{"redemptionID":"`+redeemed.at("redemptionID")+`"}`).want(200)
 
 	// That redemption gave three attempts back.
@@ -65,8 +67,8 @@ func TestWrongCodesAreLimitedPerKeyAndLocation(t *testing.T) {
 	w.post("validate-gift", good).refused(429, gift.RateLimited)
 }
 
-// TestOneGiftIsRewardedOnce: a gift that is redeemed cent by cent gives attempts back once for each key and location, however long
-// its history is, and a reversal gives none.
+// TestOneGiftIsRewardedOnce: a gift that is redeemed cent by cent gives attempts back once for each key and location,
+// however long its history is, and a reversal gives none.
 func TestOneGiftIsRewardedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -85,7 +87,8 @@ func TestOneGiftIsRewardedOnce(t *testing.T) {
 	}
 	left(gift.GuessBurst)
 	redeem := func(g made, place, key string) reply {
-		return w.post("redeem-gift", `{"voucherPublicToken":"`+g.token+`","organizationID":"`+place+`","amount":0.01}`, as(key)...).want(200)
+		return w.post("redeem-gift", `{"voucherPublicToken":"`+g.token+`","organizationID":"`+place+`","amount":0.01}`,
+			as(key)...).want(200)
 	}
 	first := redeem(g, pier, harborKey)
 	left(gift.GuessReward)
@@ -101,25 +104,30 @@ func TestOneGiftIsRewardedOnce(t *testing.T) {
 	left(gift.GuessReward)
 }
 
-// TestWhatALookUpCosts: a gift of another account counts three, one of the same account nothing, wherever it may be used; a token,
-// whosesoever, nothing either.
+// TestWhatALookUpCosts: a gift of another account counts three, one of the same account nothing, wherever it may be
+// used; a token, whosesoever, nothing either.
 func TestWhatALookUpCosts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var foreign []made
 	for range 7 {
-		foreign = append(foreign, w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},`+purchaseAt(cornerShop)+`}`, as(cornerKey)...))
+		foreign = append(foreign, w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},`+purchaseAt(cornerShop)+`}`,
+			as(cornerKey)...))
 	}
 	ours := w.send(money("5", `,"organizationID":"`+wharf+`"`))
 	for _, g := range append(foreign, ours) {
 		for range 10 {
-			w.post("validate-gift", `{"voucherPublicToken":"`+g.token+`","organizationID":"`+pier+`"}`).refused(403, gift.NotAuthorized)
-			w.post("validate-gift", `{"voucherCode":"`+ours.code+`","organizationID":"`+pier+`"}`).refused(403, gift.NotAuthorized, "voucherCode")
-			w.post("validate-gift", `{"voucherPublicToken":"ABCDEFGHIJKLMNOPQRSTUV","organizationID":"`+pier+`"}`).refused(404, gift.NotFound)
+			w.post("validate-gift", `{"voucherPublicToken":"`+g.token+`","organizationID":"`+pier+`"}`).refused(403,
+				gift.NotAuthorized)
+			w.post("validate-gift", `{"voucherCode":"`+ours.code+`","organizationID":"`+pier+`"}`).refused(403,
+				gift.NotAuthorized, "voucherCode")
+			w.post("validate-gift", `{"voucherPublicToken":"ABCDEFGHIJKLMNOPQRSTUV","organizationID":"`+pier+`"}`).refused(404,
+				gift.NotFound)
 		}
 	}
 	for _, g := range foreign { // 21
-		w.post("validate-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`"}`).refused(403, gift.NotAuthorized, "voucherCode")
+		w.post("validate-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`"}`).refused(403, gift.NotAuthorized,
+			"voucherCode")
 	}
 	w.validate(1).refused(429, gift.RateLimited)
 	w.pass(gift.GuessRefill + time.Second) // the last cost more than was left
@@ -149,25 +157,26 @@ func TestManyMissesAreAnEvent(t *testing.T) {
 			s.guess(s.keys[1], n/gift.GuessBurst) // not so many that they are an event
 		}
 	}
-	if len(alarms) != 1 || alarms[0].AccountID != id(chain) || alarms[0].KeyID != id("00000000-0000-7000-8000-000000000100") {
+	if len(alarms) != 1 || alarms[0].AccountID != id(chain) ||
+		alarms[0].KeyID != id("00000000-0000-7000-8000-000000000100") {
 		t.Errorf("events: %v", alarms)
 	}
 }
 
-// TestGuessesAfterAClockThatWasAhead: a clock that was a day ahead while codes were mistyped stops nobody once it is right, neither then nor a day later,
-// and not those who have no key either.
+// TestGuessesAfterAClockThatWasAhead: a clock that was a day ahead while codes were mistyped stops nobody once it is
+// right, neither then nor a day later, and not those who have no key either.
 func TestGuessesAfterAClockThatWasAhead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.send(money("50"))
 	good := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","amount":1}`
-	knock := func() reply { return w.get("/gifting/gifts", as("boon_test_stranger")...) }
+	knock := func() reply { return w.get("/gifting/gifts", as("boon_test_anonymous")...) }
 	w.pass(24 * time.Hour)
 	for n := range gift.GuessBurst {
 		w.validate(n).refused(404, gift.NotFound)
 	}
 	w.post("redeem-gift", good).refused(429, gift.RateLimited)
-	for range gift.StrangerBurst {
+	for range gift.AnonymousBurst {
 		knock().refused(401, gift.Unauthenticated)
 	}
 	knock().refused(429, gift.RateLimited)
@@ -227,31 +236,31 @@ func TestGoodCodesAtOnceWaitForEachOther(t *testing.T) {
 	}
 }
 
-func TestStrangersAreLimitedByNetwork(t *testing.T) {
+func TestAnonymousClientsAreLimitedByNetwork(t *testing.T) {
 	t.Parallel()
 	var from atomic.Value
 	from.Store("2001:db8::1")
 	w := newWorld(t, func(c *api.Config) {
 		c.ClientAddress = func(*http.Request) netip.Addr { return netip.MustParseAddr(from.Load().(string)) }
 	})
-	knock := func() reply { return w.get("/gifting/gifts", as("boon_test_stranger")...) }
-	for n := range gift.StrangerBurst {
+	knock := func() reply { return w.get("/gifting/gifts", as("boon_test_anonymous")...) }
+	for n := range gift.AnonymousBurst {
 		from.Store(fmt.Sprintf("2001:db8:0:%d::1", n)) // one /56, one client
 		knock().refused(401, gift.Unauthenticated)
 	}
 	for range 3 {
 		knock().refused(429, gift.RateLimited)
 	}
-	w.get("/gifting/gifts").want(200) // whoever has a key is no stranger
+	w.get("/gifting/gifts").want(200) // whoever has a key is not anonymous
 	from.Store("2001:db8:0:100::1")
 	knock().refused(401, gift.Unauthenticated)
 	from.Store("192.0.2.1")
-	for range gift.StrangerBurst {
+	for range gift.AnonymousBurst {
 		knock().refused(401, gift.Unauthenticated)
 	}
 	from.Store("::ffff:192.0.2.254")
 	knock().refused(429, gift.RateLimited)
-	w.pass(gift.StrangerRefill + time.Second)
+	w.pass(gift.AnonymousRefill + time.Second)
 	knock().refused(401, gift.Unauthenticated)
 	knock().refused(429, gift.RateLimited)
 }
@@ -262,15 +271,16 @@ type forgetful struct {
 	full atomic.Bool
 }
 
-func (f *forgetful) CountMisses(ctx context.Context, at gift.Till, now time.Time, n int) (ratelimit.Bucket, bool, error) {
+func (f *forgetful) CountMisses(ctx context.Context, at gift.Till, now time.Time, n int) (ratelimit.Bucket, bool,
+	error) {
 	if f.full.Load() {
 		return ratelimit.Bucket{}, false, errors.New("database or disk is full")
 	}
 	return f.Records.CountMisses(ctx, at, now, n)
 }
 
-// TestAFullDiskIsNoLicenceToGuess: while misses cannot be counted, a till that made one is told nothing about codes, good or bad;
-// it scans all the same. What was tried meanwhile is counted afterwards.
+// TestAFullDiskIsNoLicenceToGuess: while misses cannot be counted, a till that made one is told nothing about codes,
+// good or bad; it scans all the same. What was tried meanwhile is counted afterwards.
 func TestAFullDiskIsNoLicenceToGuess(t *testing.T) {
 	t.Parallel()
 	var f *forgetful

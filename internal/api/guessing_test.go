@@ -65,14 +65,19 @@ func newSiege(t *testing.T, off bool, keys int, places func(key int) []int, chan
 	}
 	chained := gift.Changes{Accounts: []*gift.Account{a}}
 	for n := range keys {
-		k := &gift.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-0000000001%02d", n)), Kind: gift.AccountKey, AccountID: a.ID,
-			Name: fmt.Sprint("key ", n), Hash: gift.HashKey(chainKey(n)), CreatedAt: s.now(), Permissions: gift.AllPermissions}
+		k := &gift.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-0000000001%02d", n)), Kind: gift.AccountKey,
+			AccountID: a.ID,
+			Name:      fmt.Sprint("key ", n), Hash: gift.HashKey(chainKey(n)), CreatedAt: s.now(),
+			Permissions: gift.AllPermissions}
 		for _, p := range places(n) {
 			k.Locations = append(k.Locations, id(chainPlace(p)))
 		}
 		chained.Keys, s.keys = append(chained.Keys, k), append(s.keys, chainKey(n))
 	}
-	if err := s.store.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) { return chained, nil }); err != nil {
+	if err := s.store.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
+		return chained,
+			nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	directory, err := s.store.Directory(t.Context())
@@ -104,7 +109,8 @@ func (s *siege) guess(key string, place int) (ok bool, wait time.Duration) {
 	return false, 0
 }
 
-// day guesses as fast as the limits allow for a whole day of the clock, or until there were enough guesses; it tells how many there were in how many days.
+// day guesses as fast as the limits allow for a whole day of the clock, or until there were enough guesses; it tells
+// how many there were in how many days.
 func (s *siege) day(enough int) (guessed int, days float64) {
 	s.Helper()
 	begun := s.now()
@@ -146,9 +152,10 @@ func allPlaces(int) (all []int) {
 	return all
 }
 
-// TestGuessingTakesTenYears: whoever stole a till's key and guesses codes from a thousand addresses as fast as the limits allow needs ten years on average
-// for the first hit among ten million live gifts. With the limits off the same thief is through in no time. A key that is enabled at many
-// locations has 24 a day at each of them: the figures for it are told, and it is an event that is logged.
+// TestGuessingTakesTenYears: whoever stole a till's key and guesses codes from a thousand addresses as fast as the
+// limits allow needs ten years on average for the first hit among ten million live gifts. With the limits off the
+// same thief is through in no time. A key that is enabled at many locations has 24 a day at each of them: the figures
+// for it are told, and it is an event that is logged.
 func TestGuessingTakesTenYears(t *testing.T) {
 	t.Parallel()
 	const live = 10_000_000
@@ -176,7 +183,8 @@ func TestGuessingTakesTenYears(t *testing.T) {
 			guessed, days := s.day(enough)
 			perDay := float64(guessed) / days
 			took := toTheFirstHit(live, float64(atOnce), perDay)
-			t.Logf("%d live gifts, %s: %d guesses at once and %.0f a day, %.3g years to the first hit", live, tt.name, atOnce, perDay, took/365)
+			t.Logf("%d live gifts, %s: %d guesses at once and %.0f a day, %.3g years to the first hit", live, tt.name, atOnce,
+				perDay, took/365)
 			if !tt.off && perDay > float64(25*tills) {
 				t.Errorf("%.0f guesses a day at %d tills", perDay, tills)
 			}
@@ -185,11 +193,13 @@ func TestGuessingTakesTenYears(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("one key of 3,000 locations: 60,000 guesses at once and 72,000 a day, %.2g days", toTheFirstHit(live, 60_000, 72_000))
+	t.Logf("one key of 3,000 locations: 60,000 guesses at once and 72,000 a day, %.2g days", toTheFirstHit(live, 60_000,
+		72_000))
 }
 
-// TestGuessersNeverStopAScan: whatever was guessed before, by stolen keys of the account, by other accounts and by strangers at the store's own
-// address, the store redeems the next gift that is scanned, by its token and by its id.
+// TestGuessersNeverStopAScan: whatever was guessed before, by stolen keys of the account, by other accounts and by
+// anonymous clients at the store's own address, the store redeems the next gift that is scanned, by its token and by
+// its id.
 func TestGuessersNeverStopAScan(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
@@ -202,7 +212,8 @@ func TestGuessersNeverStopAScan(t *testing.T) {
 				key, place := keys[lot.IntN(len(keys))], []string{pier, wharf, cornerPlace}[lot.IntN(3)]
 				for range lot.IntN(30) {
 					by := []string{
-						fmt.Sprintf(`{"voucherCode":"%d"`, 200_000_000_000+lot.Int64N(1e11)), fmt.Sprintf(`{"voucherPublicToken":"%022d"`, lot.Int64()),
+						fmt.Sprintf(`{"voucherCode":"%d"`, 200_000_000_000+lot.Int64N(1e11)), fmt.Sprintf(`{"voucherPublicToken":"%022d"`,
+							lot.Int64()),
 						fmt.Sprintf(`{"voucherID":"00000000-0000-7000-8000-%012d"`, lot.Int64N(1e12)), `{"voucherCode":"` + g.code + `"`,
 					}[lot.IntN(4)]
 					operation := []string{"validate-gift", "redeem-gift"}[lot.IntN(2)]

@@ -32,7 +32,8 @@ func TestTheSameRequestGetsTheSameAnswer(t *testing.T) {
 		t.Error("the first answer calls itself a replay")
 	}
 	w.post("send-gift", body, once("s")...).again(first)
-	spelled := ` { ` + purchase + `, "notes":null, "monetaryGift" : {"deliveryMethodID":3.0,"value":2.5e1,"organizationID":"` + strings.ToUpper(pier) + `"} }`
+	spelled := ` { ` + purchase + `, "notes":null, "monetaryGift" : {"deliveryMethodID":3.0,"value":2.5e1,` +
+		`"organizationID":"` + strings.ToUpper(pier) + `"} }`
 	w.post("send-gift", spelled, once("s")...).again(first)
 	w.post("send-gift", body, append(once("s"), as(rotatedKey)...)...).again(first)
 	w.post("send-gift", strings.Replace(body, ":25,", ":25.01,", 1), once("s")...).refused(422, gift.IdempotencyMismatch)
@@ -46,7 +47,8 @@ func TestTheSameRequestGetsTheSameAnswer(t *testing.T) {
 	w.redeem(g, "2e1", append(once("s"), as(rotatedKey)...)...).again(redeemed)
 	for _, other := range []string{
 		redeemBody(g, "21"), redeemBody(g, ""), strings.Replace(redeemBody(g, "20"), "}", `,"reference":"x"}`, 1),
-		strings.Replace(redeemBody(g, "20"), "}", `,"allowPartial":true}`, 1), `{"voucherID":"` + nowhere + `","organizationID":"` + pier + `","amount":20}`,
+		strings.Replace(redeemBody(g, "20"), "}", `,"allowPartial":true}`, 1), `{"voucherID":"` + nowhere +
+			`","organizationID":"` + pier + `","amount":20}`,
 	} {
 		w.post("redeem-gift", other, once("s")...).refused(422, gift.IdempotencyMismatch)
 	}
@@ -59,11 +61,15 @@ func TestTheSameRequestGetsTheSameAnswer(t *testing.T) {
 
 	mail := w.send(mailed("ana@example.com"))
 	put := w.post("reschedule-gift", `{"voucherID":"`+mail.id+`","deliveryDate":"`+soon+`"}`, once("s")...).want(200)
-	again := w.post("resend-gift", `{"voucherID":"`+mail.id+`","recipientContact":"ben@example.com"}`, once("s")...).want(200)
+	again := w.post("resend-gift", `{"voucherID":"`+mail.id+`","recipientContact":"ben@example.com"}`,
+		once("s")...).want(200)
 	w.post("cancel-gift", `{"voucherID":"`+mail.id+`","cause":"CANCELLED"}`).want(200)
-	w.post("resend-gift", `{"recipientContact":"ben@example.com","voucherID":"`+strings.ToUpper(mail.id)+`"}`, once("s")...).again(again)
-	w.post("reschedule-gift", `{"voucherID":"`+mail.id+`","deliveryDate":"`+strings.Replace(soon, "Z", "+00:00", 1)+`"}`, once("s")...).again(put)
-	refused := w.post("resend-gift", `{"voucherID":"`+mail.id+`"}`, once("late")...).refused(409, gift.RedemptionNotAllowed)
+	w.post("resend-gift", `{"recipientContact":"ben@example.com","voucherID":"`+strings.ToUpper(mail.id)+`"}`,
+		once("s")...).again(again)
+	w.post("reschedule-gift", `{"voucherID":"`+mail.id+`","deliveryDate":"`+strings.Replace(soon, "Z", "+00:00", 1)+`"}`,
+		once("s")...).again(put)
+	refused := w.post("resend-gift", `{"voucherID":"`+mail.id+`"}`, once("late")...).refused(409,
+		gift.RedemptionNotAllowed)
 	w.post("resend-gift", `{"voucherID":"`+mail.id+`"}`, once("late")...).again(refused)
 	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "10.00", "status", "CANCELLED")
 }
@@ -86,7 +92,8 @@ func TestAReplayComesBeforeEveryRule(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	soon := w.now().Add(2 * time.Minute).UTC().Format(time.RFC3339)
-	scheduled := `{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"a@example.com","hasScheduledDelivery":true,"deliveryDate":"` + soon + `"},` + purchase + `}`
+	scheduled := `{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"a@example.com",` +
+		`"hasScheduledDelivery":true,"deliveryDate":"` + soon + `"},` + purchase + `}`
 	sent := w.post("send-gift", scheduled, once("k")...).want(201)
 	g := w.send(money("5"))
 	byCode := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","amount":1}`
@@ -133,8 +140,9 @@ func TestTwoTillsWithOneKeyDoNotShareAnAnswer(t *testing.T) {
 	w.post("redeem-gift", body, append(once("1"), as(wharfKey)...)...).refused(422, gift.IdempotencyMismatch)
 }
 
-// TestIntegratorsDoNotShareKeys: partner sites that send for one account and happen to use the same Idempotency-Key for the same gift
-// are two callers, each with a gift of its own; so is the account itself. An integrator's new secret is no new integrator.
+// TestIntegratorsDoNotShareKeys: partner sites that send for one account and happen to use the same Idempotency-Key
+// for the same gift are two callers, each with a gift of its own; so is the account itself. An integrator's new
+// secret is no new integrator.
 func TestIntegratorsDoNotShareKeys(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -178,7 +186,8 @@ func TestAKeyThatIsNotEnabledIsNotTold(t *testing.T) {
 	g := w.send(money("5"))
 	w.redeem(g, "1", once("1")...).want(200)
 	w.redeem(g, "1", append(once("1"), as(wharfKey)...)...).refused(403, gift.NotAuthorized)
-	mail := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"ana@example.com","organizationID":"` + pier + `"},` + purchase + `}`)
+	mail := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"ana@example.com",` +
+		`"organizationID":"` + pier + `"},` + purchase + `}`)
 	soon := w.now().Add(time.Hour).UTC().Format(time.RFC3339)
 	for _, call := range [][2]string{
 		{"reschedule-gift", `{"voucherID":"` + mail.id + `","deliveryDate":"` + soon + `"}`},
@@ -195,7 +204,8 @@ func TestAKeyThatIsNotEnabledIsNotTold(t *testing.T) {
 func TestALongAnswerIsGivenAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	body := `{"monetaryGift":{"value":5,"deliveryMethodID":3},"recipients":[{}` + strings.Repeat(`,{"message":"Ça va?"}`, 299) + `],` + purchase + `}`
+	body := `{"monetaryGift":{"value":5,"deliveryMethodID":3},"recipients":[{}` + strings.Repeat(`,{"message":"Ça va?"}`,
+		299) + `],` + purchase + `}`
 	first := w.post("send-gift", body, once("many")...).want(201, "gifts[299].message", "Ça va?")
 	w.post("send-gift", body, once("many")...).again(first)
 	kept := w.get("/requests/many").want(200, "requests[0].state", "finished")
@@ -216,7 +226,8 @@ func TestValidateIgnoresAKey(t *testing.T) {
 	if second.header.Get("Idempotent-Replayed") != "" {
 		t.Error("an answer of validate-gift was kept")
 	}
-	w.post("validate-gift", `{"voucherCode":"`+g.code+`","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`, once("v")...).want(200)
+	w.post("validate-gift", `{"voucherCode":"`+g.code+`","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
+		once("v")...).want(200)
 	w.post("validate-gift", body, once(strings.Repeat("k", 256))...).want(200) // no key is looked at
 	w.get("/requests/v").refused(404, gift.NotFound)
 	w.get("/requests/v?operation=validate-gift").refused(400, gift.ValidationFailure, "operation")
@@ -256,12 +267,15 @@ func TestAKeyIsRequiredWhereTheAccountSaysSo(t *testing.T) {
 	w.post("send-gift", body, as(carefulKey)...).refused(400, gift.ValidationFailure, "Idempotency-Key")
 	sent := w.post("send-gift", body, append(once("y"), as(carefulKey)...)...).want(201, "gifts[0].value", "500")
 	v := `{"voucherCode":"` + sent.at("gifts[0].voucherCode") + `"}`
-	w.post("validate-gift", v, as(carefulKey)...).want(200, "currentBalance", "500") // it changes nothing: no key is required
-	w.redeem(made{id: sent.at("gifts[0].voucherID")}, "1", as(carefulKey)...).refused(400, gift.ValidationFailure, "Idempotency-Key")
+	// it changes nothing: no key is required
+	w.post("validate-gift", v, as(carefulKey)...).want(200, "currentBalance", "500")
+	w.redeem(made{id: sent.at("gifts[0].voucherID")}, "1", as(carefulKey)...).refused(400, gift.ValidationFailure,
+		"Idempotency-Key")
 	for _, bad := range []string{"", strings.Repeat("k", 256), "é"} {
 		w.post("redeem-gift", `{}`, once(bad)...).refused(400, gift.ValidationFailure, "Idempotency-Key")
 	}
-	w.post("redeem-gift", `{}`, "Idempotency-Key", "a", "Idempotency-Key", "b").refused(400, gift.ValidationFailure, "Idempotency-Key")
+	w.post("redeem-gift", `{}`, "Idempotency-Key", "a", "Idempotency-Key", "b").refused(400, gift.ValidationFailure,
+		"Idempotency-Key")
 }
 
 func TestReversalByKey(t *testing.T) {
@@ -277,7 +291,8 @@ func TestReversalByKey(t *testing.T) {
 	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "5.00")
 	item := w.send(`{"itemGift":{"label":"Latte","quantity":3,"deliveryMethodID":3},` + purchase + `}`)
 	w.redeem(item, "2.0", once("till-2")...).want(200, "amount", "2", "currency", "null")
-	w.post("reverse-redemption", `{"idempotencyKey":"till-2","amount":1}`).want(200, "amount", "1", "currency", "null", "currentBalance", "2")
+	w.post("reverse-redemption", `{"idempotencyKey":"till-2","amount":1}`).want(200, "amount", "1", "currency", "null",
+		"currentBalance", "2")
 	w.post("reverse-redemption", `{"idempotencyKey":"till-2","amount":0.5}`).refused(400, gift.ValidationFailure, "amount")
 }
 
@@ -287,7 +302,8 @@ func TestWhatBecameOfARequest(t *testing.T) {
 	g := w.send(money("5"), once("a key/of: mine")...)
 	path := "/requests/a%20key%2Fof:%20mine"
 	w.get("/requests/unknown").refused(404, gift.NotFound, "key")
-	sent := w.get(path).want(200, "requests[0].operation", "send-gift", "requests[0].state", "finished", "requests[0].status", "201",
+	sent := w.get(path).want(200, "requests[0].operation", "send-gift", "requests[0].state", "finished",
+		"requests[0].status", "201",
 		"requests[0].answer.orderID", g.order)
 	if strings.Contains(string(sent.body), "redeem-gift") {
 		t.Errorf("no redemption was made: %s", sent.body)
@@ -301,10 +317,12 @@ func TestWhatBecameOfARequest(t *testing.T) {
 
 	release := w.hold()
 	end := w.start(ledger.RedeemGift, "slow", func() { w.redeem(g, "1", once("slow")...).want(200) })
-	w.get("/requests/slow").want(200, "requests[0].state", "running", "requests[0].status", "null", "requests[0].finishedAt", "null")
+	w.get("/requests/slow").want(200, "requests[0].state", "running", "requests[0].status", "null",
+		"requests[0].finishedAt", "null")
 	release()
 	end()
-	w.get("/requests/slow", as(pierKey)...).want(200, "requests[0].state", "finished", "requests[0].answer.organizationID", pier)
+	w.get("/requests/slow", as(pierKey)...).want(200, "requests[0].state", "finished", "requests[0].answer.organizationID",
+		pier)
 	w.get("/requests/slow", as(wharfKey)...).refused(404, gift.NotFound)
 }
 

@@ -22,7 +22,8 @@ func TestTheLargestBody(t *testing.T) {
 		body += strings.Repeat(" ", size-len(body))
 		w.post("validate-gift", body).want(want)
 		// A reader of an unknown kind is sent in chunks.
-		r, err := http.NewRequestWithContext(t.Context(), "POST", w.server.URL+paths["validate-gift"], io.MultiReader(strings.NewReader(body)))
+		r, err := http.NewRequestWithContext(t.Context(), "POST", w.server.URL+paths["validate-gift"],
+			io.MultiReader(strings.NewReader(body)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,18 +48,21 @@ func TestTheLargestOrder(t *testing.T) {
 		to = append(to, fmt.Sprintf(`{"recipientDescription":"%s","recipientContact":"%d@example.com","message":"%s"}`,
 			strings.Repeat("n", 200), n, strings.Repeat("m", 1000)))
 	}
-	order := `{"monetaryGift":{"value":5,"deliveryMethodID":1},"recipients":[` + strings.Join(to, ",") + `],` + purchase + `}`
+	order := `{"monetaryGift":{"value":5,"deliveryMethodID":1},"recipients":[` + strings.Join(to, ",") + `],` + purchase +
+		`}`
 	w.post("send-gift", order).want(201)
 	w.post("send-gift", order+strings.Repeat(" ", 2<<20-len(order))).want(201)
 	w.post("send-gift", order+strings.Repeat(" ", 2<<20+1-len(order))).refused(413, gift.ValidationFailure)
 }
 
-// TestOrdersWhoseAnswersWouldBeTooLong: what is small as a request can be large as an answer, which repeats the terms for each gift.
+// TestOrdersWhoseAnswersWouldBeTooLong: what is small as a request can be large as an answer, which repeats the terms
+// for each gift.
 func TestOrdersWhoseAnswersWouldBeTooLong(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	order := func(n int) string {
-		return `{"itemGift":{"label":"Latte","quantity":1,"deliveryMethodID":3,"terms":"` + strings.Repeat("é", 4000) + `"},"recipients":[{}` +
+		return `{"itemGift":{"label":"Latte","quantity":1,"deliveryMethodID":3,"terms":"` + strings.Repeat("é", 4000) +
+			`"},"recipients":[{}` +
 			strings.Repeat(`,{}`, n-1) + `],` + purchase + `}`
 	}
 	w.post("send-gift", order(1000), once("long")...).refused(400, gift.ValidationFailure, "recipients")
@@ -79,7 +83,8 @@ func TestOneContactInAnOrder(t *testing.T) {
 	}
 	ten := slices.Repeat([]string{"ann@example.com"}, 10)
 	w.post("send-gift", order(append(ten, "bob@example.com")...)).want(201)
-	w.post("send-gift", order(append(ten, "Ann@Example.com", "bob@example.com", "ann@example.com")...)).refused(400, gift.ValidationFailure,
+	w.post("send-gift", order(append(ten, "Ann@Example.com", "bob@example.com", "ann@example.com")...)).refused(400,
+		gift.ValidationFailure,
 		"recipients[10].recipientContact", "recipients[12].recipientContact")
 }
 
@@ -106,7 +111,8 @@ func TestTheLongestTexts(t *testing.T) {
 		shown   bool
 	}{
 		{money, "monetaryGift.", "senderDescription", 200, true}, {money, "monetaryGift.", "recipientDescription", 200, true},
-		{money, "monetaryGift.", "message", 1000, true}, {item, "itemGift.", "terms", 4000, true}, {top, "", "senderDescription", 200, true},
+		{money, "monetaryGift.", "message", 1000, true}, {item, "itemGift.", "terms", 4000, true},
+		{top, "", "senderDescription", 200, true},
 		{terms, "", "promotionalTerms", 4000, true}, {top, "", "notes", 1000, false}, {top, "", "relatedOrderID", 200, false},
 		{top, "", "relatedOrderNumber", 200, false},
 	} {
@@ -122,7 +128,8 @@ func TestTheLongestTexts(t *testing.T) {
 
 	g := w.send(money("message", "x"))
 	redeem := func(reference string) reply {
-		return w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":1,"reference":"`+reference+`"}`)
+		return w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":1,"reference":"`+reference+
+			`"}`)
 	}
 	redeem(of(101)).refused(400, gift.ValidationFailure, "reference")
 	redemption := redeem(of(100)).want(200, "reference", strings.Repeat("\u00e9", 100)).at("redemptionID")
@@ -140,7 +147,8 @@ func TestTheLongestKeys(t *testing.T) {
 	w.post("send-gift", money("5"), once(key)...).want(201)
 	w.post("send-gift", money("5"), once(key+"!")...).refused(400, gift.ValidationFailure, "Idempotency-Key")
 	w.post("send-gift", money("5"), once("")...).refused(400, gift.ValidationFailure, "Idempotency-Key")
-	w.post("send-gift", money("5"), "Idempotency-Key", "a", "Idempotency-Key", "a").refused(400, gift.ValidationFailure, "Idempotency-Key")
+	w.post("send-gift", money("5"), "Idempotency-Key", "a", "Idempotency-Key", "a").refused(400, gift.ValidationFailure,
+		"Idempotency-Key")
 	w.get("/requests/"+strings.ReplaceAll(key, " ", "%20")).want(200, "requests[0].key", key)
 	for _, bad := range []string{"%7F", "%00", "%0A", "%C3%A9", strings.Repeat("k", 256)} {
 		w.get("/requests/"+bad).refused(400, gift.ValidationFailure, "key")
@@ -153,10 +161,12 @@ func TestTheLongestKeys(t *testing.T) {
 func TestTheLargestPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.post("send-gift", `{"monetaryGift":{"value":1,"deliveryMethodID":3},"recipients":[{}`+strings.Repeat(`,{}`, 200)+`],`+purchase+`}`).want(201)
+	w.post("send-gift", `{"monetaryGift":{"value":1,"deliveryMethodID":3},"recipients":[{}`+strings.Repeat(`,{}`, 200)+
+		`],`+purchase+`}`).want(201)
 	for query, want := range map[string]int{"": 50, "?limit=1": 1, "?limit=200": 200} {
 		var page struct{ Gifts []any }
-		if err := json.NewDecoder(bytes.NewReader(w.get("/gifting/gifts" + query).want(200).body)).Decode(&page); err != nil || len(page.Gifts) != want {
+		if err := json.NewDecoder(bytes.NewReader(w.get("/gifting/gifts" +
+			query).want(200).body)).Decode(&page); err != nil || len(page.Gifts) != want {
 			t.Errorf("%s: %d gifts, %v, want %d", query, len(page.Gifts), err, want)
 		}
 	}
@@ -167,16 +177,19 @@ func TestTheMostValue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, c := range []struct{ key, storefront, most, more, finer string }{
-		{harborKey, shop, "10000.00", "10000.01", "0.001"}, {carefulKey, carefulShop, "10000", "10001", "0.1"}, {gulfKey, gulfShop, "10000.000", "10000.001", "0.0001"},
+		{harborKey, shop, "10000.00", "10000.01", "0.001"}, {carefulKey, carefulShop, "10000", "10001", "0.1"},
+		{gulfKey, gulfShop, "10000.000", "10000.001", "0.0001"},
 	} {
 		send := func(value string) reply {
-			return w.post("send-gift", strings.Replace(money(value), shop, c.storefront, 1), append(as(c.key), once(value)...)...)
+			return w.post("send-gift", strings.Replace(money(value), shop, c.storefront, 1),
+				append(as(c.key), once(value)...)...)
 		}
 		send(c.most).want(201, "gifts[0].value", c.most)
 		send(c.more).refused(400, gift.ValidationFailure, "monetaryGift.value")
 		send(c.finer).refused(400, gift.ValidationFailure, "monetaryGift.value")
 	}
 	for quantity, want := range map[string]string{"1e4": "10000", "1.0": "1", "100e-1": "10"} {
-		w.post("send-gift", `{"itemGift":{"label":"L","deliveryMethodID":3.0,"quantity":`+quantity+`},`+strings.Replace(purchase, ":2", ":2e0", 1)+`}`).want(201, "gifts[0].quantity", want)
+		w.post("send-gift", `{"itemGift":{"label":"L","deliveryMethodID":3.0,"quantity":`+quantity+`},`+
+			strings.Replace(purchase, ":2", ":2e0", 1)+`}`).want(201, "gifts[0].quantity", want)
 	}
 }

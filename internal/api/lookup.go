@@ -215,7 +215,8 @@ func showHistory(c *call) (ledger.Answer, error) {
 	}), nil
 }
 
-// entry writes the members of one change. The amounts up to any entry add up to its balance: the first one brings the whole value.
+// entry writes the members of one change. The amounts up to any entry add up to its balance: the first one brings the
+// whole value.
 func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
 	amount, redemption, reversal := e.Delta, gift.ID{}, gift.ID{}
 	switch e.Kind {
@@ -246,8 +247,8 @@ func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
 	w.TextOrNull("requestID", e.RequestID)
 }
 
-// askable lists the operations of which the caller may be told what became, because it may do them itself. only is the one
-// that it asks for; "": all.
+// askable lists the operations of which the caller may be told what became, because it may do them itself. only is
+// the one that it asks for; "": all.
 func (c *call) askable(q *wire.Query, only ledger.Operation) (operations []ledger.Operation, err error) {
 	var names []string
 	known := false
@@ -323,8 +324,8 @@ func showRequests(c *call) (ledger.Answer, error) {
 	}), nil
 }
 
-// running tells for which operations a call with the key is under way. It is asked before the records: a call that ends in
-// between is then found in one or both of them, never in neither.
+// running tells for which operations a call with the key is under way. It is asked before the records: a call that
+// ends in between is then found in one or both of them, never in neither.
 func (c *call) running(operations []ledger.Operation, key string) map[ledger.Operation]bool {
 	running := map[ledger.Operation]bool{}
 	for _, op := range operations {

@@ -57,7 +57,8 @@ func TestGiftsArePaged(t *testing.T) {
 	if want := reversed(all...); !slices.Equal(seen, want) {
 		t.Errorf("saw %v, want %v", seen, want)
 	}
-	for _, q := range []string{"limit=0", "limit=201", "limit=x", "limit=+5", "limit=1&limit=2", "cursor=x", "cursor=AAAA"} {
+	for _, q := range []string{"limit=0", "limit=201", "limit=x", "limit=+5", "limit=1&limit=2", "cursor=x",
+		"cursor=AAAA"} {
 		w.get("/gifting/gifts?"+q).refused(400, gift.ValidationFailure, q[:strings.Index(q, "=")])
 	}
 }
@@ -81,21 +82,25 @@ func TestGiftsAreFiltered(t *testing.T) {
 		"organizationID=" + strings.ToUpper(pier): reversed(atPier),
 		"createdFrom=" + begun:                    reversed(atPier, atWharf, promo),
 		"createdTo=" + begun:                      reversed(anywhere),
-		"status=&programID=&limit=&cursor=&createdFrom=&externalTransactionReferenceNumber=": reversed(anywhere, atPier, atWharf, promo), // absent
-		"status=CLAIMED&utm_source=x&stauts=PENDING":                                         reversed(anywhere),                         // let be
-		"programID=" + zeroGUID: nil,
+		// absent
+		"status=&programID=&limit=&cursor=&createdFrom=&externalTransactionReferenceNumber=": reversed(anywhere, atPier,
+			atWharf, promo),
+		"status=CLAIMED&utm_source=x&stauts=PENDING":                            reversed(anywhere), // let be
+		"programID=" + zeroGUID:                                                 nil,
 		"createdTo=9999-12-31T23:59:59Z&externalTransactionReferenceNumber=R-2": reversed(atWharf),
 	} {
 		if got := w.get("/gifting/gifts?" + query).ids(); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", query, got, want)
 		}
 	}
-	if r := w.get("/gifting/gifts?createdFrom=2026-01-01T00:00:00+01:00").refused(400, gift.ValidationFailure, "createdFrom"); !strings.Contains(string(r.body), "%2B") {
+	if r := w.get("/gifting/gifts?createdFrom=2026-01-01T00:00:00+01:00").refused(400, gift.ValidationFailure,
+		"createdFrom"); !strings.Contains(string(r.body), "%2B") {
 		t.Errorf("it does not say what to do about a +: %s", r.body)
 	}
 	for query, path := range map[string]string{
-		"status=claimed": "status", "programID=x": "programID", "createdFrom=2026-01-01": "createdFrom", "createdTo=2026-01-01T00:00:00": "createdTo",
-		"a=%zz": "", "externalTransactionReferenceNumber=%00": "externalTransactionReferenceNumber",
+		"status=claimed": "status", "programID=x": "programID", "createdFrom=2026-01-01": "createdFrom",
+		"createdTo=2026-01-01T00:00:00": "createdTo",
+		"a=%zz":                         "", "externalTransactionReferenceNumber=%00": "externalTransactionReferenceNumber",
 	} {
 		w.get("/gifting/gifts?"+query).refused(400, gift.ValidationFailure, path)
 	}
@@ -119,10 +124,14 @@ func TestGiftsAreFiltered(t *testing.T) {
 	w.get("/gifting/gifts/"+nowhere).refused(404, gift.NotFound, "voucherID")
 	w.get("/gifting/gifts/x").refused(400, gift.ValidationFailure, "voucherID")
 	// It cancels what it sees, and nothing else is there for it.
-	w.post("cancel-gift", `{"voucherID":"`+atPier.id+`","cause":"CANCELLED"}`, as(wharfKey)...).refused(404, gift.NotFound, "voucherID")
-	w.post("cancel-gift", `{"orderID":"`+atPier.order+`","cause":"CANCELLED"}`, as(wharfKey)...).refused(404, gift.NotFound)
-	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED"}`, as(wharfKey)...).refused(404, gift.NotFound)
-	w.post("cancel-gift", `{"voucherID":"`+anywhere.id+`","cause":"CANCELLED"}`, as(wharfKey)...).refused(404, gift.NotFound, "voucherID")
+	w.post("cancel-gift", `{"voucherID":"`+atPier.id+`","cause":"CANCELLED"}`, as(wharfKey)...).refused(404, gift.NotFound,
+		"voucherID")
+	w.post("cancel-gift", `{"orderID":"`+atPier.order+`","cause":"CANCELLED"}`, as(wharfKey)...).refused(404,
+		gift.NotFound)
+	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED"}`, as(wharfKey)...).refused(404,
+		gift.NotFound)
+	w.post("cancel-gift", `{"voucherID":"`+anywhere.id+`","cause":"CANCELLED"}`, as(wharfKey)...).refused(404,
+		gift.NotFound, "voucherID")
 	w.get("/gifting/gifts/"+atPier.id).want(200, "status", "DELIVERED")
 	w.post("cancel-gift", `{"voucherID":"`+atPier.id+`","cause":"CANCELLED"}`).want(200)
 	w.get("/gifting/gifts/"+atPier.id).want(200, "status", "CANCELLED")
@@ -139,7 +148,8 @@ func TestReferencesAreFoundInEitherForm(t *testing.T) {
 			t.Errorf("%+q: %v", same, got)
 		}
 	}
-	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"Cafe\u0301","cause":"CANCELLED"}`).want(200, "vouchers[0].status", "CANCELLED")
+	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"Cafe\u0301","cause":"CANCELLED"}`).want(200,
+		"vouchers[0].status", "CANCELLED")
 }
 
 func TestHistoryIsPaged(t *testing.T) {
@@ -150,7 +160,8 @@ func TestHistoryIsPaged(t *testing.T) {
 		w.redeem(g, "1").want(200)
 	}
 	path := "/gifting/gifts/" + g.id + "/history"
-	first := w.get(path+"?limit=2").want(200, "entries[0].seq", "1", "entries[1].seq", "2", "entries[1].organizationID", pier)
+	first := w.get(path+"?limit=2").want(200, "entries[0].seq", "1", "entries[1].seq", "2", "entries[1].organizationID",
+		pier)
 	second := w.get(path+"?limit=2&cursor="+first.at("nextCursor")).want(200, "entries[0].seq", "3", "entries[1].seq", "4")
 	w.get(path+"?limit=2&cursor="+second.at("nextCursor")).want(200, "entries[0].seq", "5", "nextCursor", "null")
 	w.get(path+"?cursor=AAAA").refused(400, gift.ValidationFailure, "cursor")
@@ -160,14 +171,21 @@ func TestHistoryIsPaged(t *testing.T) {
 func TestSeveralRecipients(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	r := w.post("send-gift", `{"itemGift":{"label":"Cafe\u0301","quantity":2,"equivalentValue":9,"deliveryMethodID":3,"voucherDesignID":""},
-		"recipients":[{"recipientDescription":"Ann"},{"deliveryMethodID":1,"recipientContact":"bob@example.com","message":"a\nb"},
+	r := w.post("send-gift", `{"itemGift":{"label":"Cafe\u0301","quantity":2,"equivalentValue":9,
+			"deliveryMethodID":3,"voucherDesignID":""},
+		"recipients":[{"recipientDescription":"Ann"},{"deliveryMethodID":1,"recipientContact":"bob@example.com",
+			"message":"a\nb"},
 		{"deliveryMethodID":2,"recipientContact":"(415) 555-0132"}],"senderDescription":"Zoe",`+purchase+`}`).want(201,
-		"gifts[0].deliveryMethodID", "3", "gifts[0].recipientDescription", "Ann", "gifts[0].label", "Caf\u00e9", "gifts[0].quantity", "2",
-		"gifts[0].currentBalance", "2", "gifts[0].equivalentValue", "9.00", "gifts[0].value", "null", "gifts[0].voucherTypeID", "2",
-		"gifts[0].senderDescription", "Zoe", "gifts[0].voucherDesignID", "null", "gifts[0].currency", "null", "gifts[0].unit", "items",
-		"gifts[1].deliveryMethodID", "1", "gifts[1].status", "PENDING", "gifts[1].recipientIndex", "1", "gifts[1].message", "a\nb",
-		"gifts[1].printURL", "null", "gifts[1].isRedeemable", "false", "gifts[1].notRedeemableReasons[0].code", "REDEMPTION_NOT_ALLOWED",
+		"gifts[0].deliveryMethodID", "3", "gifts[0].recipientDescription", "Ann", "gifts[0].label", "Caf\u00e9",
+		"gifts[0].quantity", "2",
+		"gifts[0].currentBalance", "2", "gifts[0].equivalentValue", "9.00", "gifts[0].value", "null",
+		"gifts[0].voucherTypeID", "2",
+		"gifts[0].senderDescription", "Zoe", "gifts[0].voucherDesignID", "null", "gifts[0].currency", "null", "gifts[0].unit",
+		"items",
+		"gifts[1].deliveryMethodID", "1", "gifts[1].status", "PENDING", "gifts[1].recipientIndex", "1", "gifts[1].message",
+		"a\nb",
+		"gifts[1].printURL", "null", "gifts[1].isRedeemable", "false", "gifts[1].notRedeemableReasons[0].code",
+		"REDEMPTION_NOT_ALLOWED",
 		"gifts[2].recipientIndex", "2", "gifts[2].deliveredAt", "null")
 	for _, secret := range []string{"bob@example.com", "5550132", "recipientContact"} {
 		if strings.Contains(string(r.body), secret) {
@@ -189,10 +207,13 @@ func TestTicketsAndTargets(t *testing.T) {
 	ask := func(more string) string {
 		return `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `"` + more + `}`
 	}
-	w.post("validate-gift", ask("")).want(200, "requiresEligibleItems", "true", "eligibility", "null", "isPromoType", "true",
+	w.post("validate-gift", ask("")).want(200, "requiresEligibleItems", "true", "eligibility", "null", "isPromoType",
+		"true",
 		"programIsPromotional", "true", "voucherTypeID", "3", "promotionalTerms", "One per guest.")
-	two := `,"ticketData":{"format":"standard","data":{"lineItems":[{"itemID":"TEA","quantity":1,"itemTotalPrice":3},{"itemID":"LATTE","quantity":2,"itemTotalPrice":9.0}]}}`
-	w.post("validate-gift", ask(two)).want(200, "eligibility.maximumAmount", "9.00", "eligibility.eligibleLines[0].index", "1",
+	two := `,"ticketData":{"format":"standard","data":{"lineItems":[{"itemID":"TEA","quantity":1,"itemTotalPrice":3},` +
+		`{"itemID":"LATTE","quantity":2,"itemTotalPrice":9.0}]}}`
+	w.post("validate-gift", ask(two)).want(200, "eligibility.maximumAmount", "9.00", "eligibility.eligibleLines[0].index",
+		"1",
 		"eligibility.eligibleLines[0].amount", "9.00", "eligibility.excludedLines[0].index", "0")
 	w.post("redeem-gift", ask(two+`,"amount":9.5`)).refused(400, gift.ValidationFailure, "amount")
 	w.post("redeem-gift", ask(`,"ticketData":`+ticketOf("TEA"))).refused(422, gift.ItemEligibilityFailure)
@@ -213,8 +234,10 @@ func TestTicketsAndTargets(t *testing.T) {
 func TestLookUpFilters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	web := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientDescription":"Zo\u00eb Park","recipientContact":"Zoe@example.com"},` + purchase + `}`)
-	text := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":2,"recipientDescription":"Lee PARK","recipientContact":"(415) 555-0132"},` +
+	web := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientDescription":"Zo\u00eb Park",` +
+		`"recipientContact":"Zoe@example.com"},` + purchase + `}`)
+	text := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":2,"recipientDescription":"Lee PARK",` +
+		`"recipientContact":"(415) 555-0132"},` +
 		strings.Replace(purchase, shop, counter, 1) + `}`)
 	plain := w.send(money("5"))
 	w.post("cancel-gift", `{"voucherID":"`+plain.id+`","cause":"CANCELLED"}`).want(200)
@@ -240,7 +263,8 @@ func TestLookUpFilters(t *testing.T) {
 			t.Errorf("%s finds %q, want %q", query, got, want)
 		}
 	}
-	for query, path := range map[string]string{"lastFour=12": "lastFour", "lastFour=123a": "lastFour", "orderID=x": "orderID"} {
+	for query, path := range map[string]string{"lastFour=12": "lastFour", "lastFour=123a": "lastFour",
+		"orderID=x": "orderID"} {
 		w.get("/gifting/gifts?"+query).refused(400, gift.ValidationFailure, path)
 	}
 }
@@ -253,12 +277,16 @@ func TestActivity(t *testing.T) {
 	atPier := w.send(money("5", `,"organizationID":"`+pier+`"`))
 	w.send(strings.Replace(money("5"), shop, cornerShop, 1), as(cornerKey)...)
 	w.redeem(g, "1").want(200)
-	all := w.get("/gifting/activity").want(200, "entries[0].kind", "REDEMPTION", "entries[0].voucherID", g.id, "entries[0].organizationID", pier,
-		"entries[0].organizationName", "Pier 39", "entries[0].keyName", harborKey[10:], "entries[0].user", "null", "entries[0].currency", "USD",
-		"entries[0].amount", "-1.00", "entries[1].voucherID", atPier.id, "entries[1].amount", "5.00", "entries[1].organizationName", "null").has("entries", 3)
+	all := w.get("/gifting/activity").want(200, "entries[0].kind", "REDEMPTION", "entries[0].voucherID", g.id,
+		"entries[0].organizationID", pier,
+		"entries[0].organizationName", "Pier 39", "entries[0].keyName", harborKey[10:], "entries[0].user", "null",
+		"entries[0].currency", "USD",
+		"entries[0].amount", "-1.00", "entries[1].voucherID", atPier.id, "entries[1].amount", "5.00",
+		"entries[1].organizationName", "null").has("entries", 3)
 	page := w.get("/gifting/activity?limit=2").want(200).has("entries", 2)
 	w.send(money("6")) // newer than the cursor
-	w.get("/gifting/activity?limit=2&cursor="+page.at("nextCursor")).want(200, "entries[0].voucherID", g.id, "nextCursor", "null").has("entries", 1)
+	w.get("/gifting/activity?limit=2&cursor="+page.at("nextCursor")).want(200, "entries[0].voucherID", g.id, "nextCursor",
+		"null").has("entries", 1)
 	w.get("/gifting/activity?kind=REDEMPTION").want(200).has("entries", 1)
 	w.get("/gifting/activity?kind=REDEMPTION&organizationID="+wharf).want(200).has("entries", 0)
 	w.get("/gifting/activity?organizationID="+pier).want(200).has("entries", 1)
@@ -268,11 +296,13 @@ func TestActivity(t *testing.T) {
 	w.get("/gifting/activity?from="+at).want(200, "entries[1].kind", "REDEMPTION").has("entries", 2)
 	w.get("/gifting/activity?to="+at).want(200, "entries[0].kind", "ISSUED").has("entries", 2)
 	w.get("/gifting/activity?kind=SOLD").refused(400, gift.ValidationFailure, "kind")
-	w.get("/gifting/activity?cursor="+w.get("/gifting/gifts?limit=1").at("nextCursor")).refused(400, gift.ValidationFailure, "cursor")
+	w.get("/gifting/activity?cursor="+w.get("/gifting/gifts?limit=1").at("nextCursor")).refused(400,
+		gift.ValidationFailure, "cursor")
 	for _, e := range strings.Split(w.get("/gifting/activity", as(wharfKey)...).want(200).at("entries"), "},") {
 		if strings.Contains(e, atPier.id) {
 			t.Errorf("a key of the wharf is told of a gift of the pier: %s", e)
 		}
 	}
-	w.get("/gifting/gifts/"+g.id+"/history").want(200, "entries[1].organizationName", "Pier 39", "entries[1].keyName", harborKey[10:])
+	w.get("/gifting/gifts/"+g.id+"/history").want(200, "entries[1].organizationName", "Pier 39", "entries[1].keyName",
+		harborKey[10:])
 }

@@ -16,36 +16,48 @@ import (
 func (w *world) whole() map[string][]string {
 	g := w.send(money("25.50"))
 	redemption := w.redeem(g, "1").at("redemptionID")
-	common := `"accountID":"` + harbor + `","organizationID":"` + pier + `","senderDescription":"S","hasScheduledDelivery":true,"deliveryDate":"` +
-		w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339) + `","deliveryTimezoneId":"Asia/Tokyo","voucherDesignID":"` + design + `"`
+	common := `"accountID":"` + harbor + `","organizationID":"` + pier +
+		`","senderDescription":"S","hasScheduledDelivery":true,"deliveryDate":"` +
+		w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339) + `","deliveryTimezoneId":"Asia/Tokyo","voucherDesignID":"` +
+		design + `"`
 	recipient := `"deliveryMethodID":1,"recipientDescription":"R","recipientContact":"r@example.com","message":"M"`
 	notes := `"senderDescription":"S","notes":"N","relatedOrderID":"1","relatedOrderNumber":"2"`
-	till := `"organizationID":"` + pier + `","pointOfSaleSystemOrganizationIdentifier":"POS-1","targetProgramID":"22222222-2222-2222-2222-222222222222",` +
-		`"validateTargetProgram":true,"targetTypeCode":"GIFT","validateTargetType":true,"ticketData":{"format":"standard","data":{"lineItems":[` +
+	till := `"organizationID":"` + pier + `","pointOfSaleSystemOrganizationIdentifier":"POS-1",` +
+		`"targetProgramID":"22222222-2222-2222-2222-222222222222",` +
+		`"validateTargetProgram":true,"targetTypeCode":"GIFT","validateTargetType":true,` +
+		`"ticketData":{"format":"standard","data":{"lineItems":[` +
 		`{"itemID":"A","itemName":"B","itemUnitPrice":1.5,"quantity":2,"itemTotalPrice":3}],` +
 		`"totals":{"subTotal":3,"taxTotal":1,"discountTotal":-1,"serviceChargeTotal":0.5,"grandTotal":3}}}`
 	return map[string][]string{
 		"send-gift": {
-			`{"monetaryGift":{"value":5,"programID":"22222222-2222-2222-2222-222222222222",` + common + `,` + recipient + `},` + notes + `,` + purchase + `}`,
-			`{"itemGift":{"label":"L","terms":"T","quantity":2,"equivalentValue":5,` + common + `},"recipients":[{` + recipient + `}],` + notes + `,` + promotion +
+			`{"monetaryGift":{"value":5,"programID":"22222222-2222-2222-2222-222222222222",` + common + `,` + recipient + `},` +
+				notes + `,` + purchase + `}`,
+			`{"itemGift":{"label":"L","terms":"T","quantity":2,"equivalentValue":5,` + common + `},"recipients":[{` + recipient +
+				`}],` + notes + `,` + promotion +
 				`,"validStarting":"2026-10-01T00:00:00Z","validForDays":3650,"promotionalTerms":"T"}`,
 		},
-		"validate-gift": {`{"voucherCode":"` + g.code + `",` + till + `}`, `{"voucherPublicToken":"` + g.token + `","organizationID":"` + pier + `"}`},
+		"validate-gift": {`{"voucherCode":"` + g.code + `",` + till + `}`, `{"voucherPublicToken":"` + g.token +
+			`","organizationID":"` + pier + `"}`},
 		"redeem-gift": {
 			`{"voucherID":"` + g.id + `","amount":0.01,"allowPartial":true,"reference":"R",` + till + `}`,
 			`{"voucherCode":"` + g.code + `","amount":0.01,"organizationID":"` + pier + `"}`,
 		},
-		"reverse-redemption": {`{"redemptionID":"` + redemption + `","amount":0.01,"reason":"R","organizationID":"` + pier + `"}`, `{"idempotencyKey":"none"}`},
-		"cancel-gift": {`{"voucherID":"` + nowhere + `","cause":"CANCELLED","reason":"R"}`, `{"orderID":"` + nowhere + `","cause":"CANCELLED"}`,
-			`{"externalTransactionReferenceNumber":"none","externalStorefrontID":"` + nowhere + `","cause":"CANCELLED","skipNotAllowed":true}`},
-		"reinstate-gift":  {`{"voucherID":"` + nowhere + `","reason":"R"}`, `{"orderID":"` + nowhere + `"}`},
-		"resend-gift":     {`{"voucherID":"` + nowhere + `","deliveryMethodID":1,"recipientContact":"a@example.com"}`},
-		"reschedule-gift": {`{"voucherID":"` + nowhere + `","deliveryDate":"` + soon + `","deliveryTimezoneId":"Asia/Tokyo"}`},
+		"reverse-redemption": {`{"redemptionID":"` + redemption + `","amount":0.01,"reason":"R","organizationID":"` + pier +
+			`"}`, `{"idempotencyKey":"none"}`},
+		"cancel-gift": {`{"voucherID":"` + nowhere + `","cause":"CANCELLED","reason":"R"}`, `{"orderID":"` + nowhere +
+			`","cause":"CANCELLED"}`,
+			`{"externalTransactionReferenceNumber":"none","externalStorefrontID":"` + nowhere +
+				`","cause":"CANCELLED","skipNotAllowed":true}`},
+		"reinstate-gift": {`{"voucherID":"` + nowhere + `","reason":"R"}`, `{"orderID":"` + nowhere + `"}`},
+		"resend-gift":    {`{"voucherID":"` + nowhere + `","deliveryMethodID":1,"recipientContact":"a@example.com"}`},
+		"reschedule-gift": {`{"voucherID":"` + nowhere + `","deliveryDate":"` + soon +
+			`","deliveryTimezoneId":"Asia/Tokyo"}`},
 	}
 }
 
 // letBe are members of a ticket that nothing depends on.
-var letBe = []string{"ticketData.data.totals.subTotal", "ticketData.data.totals.taxTotal", "ticketData.data.totals.discountTotal",
+var letBe = []string{"ticketData.data.totals.subTotal", "ticketData.data.totals.taxTotal",
+	"ticketData.data.totals.discountTotal",
 	"ticketData.data.totals.serviceChargeTotal"}
 
 // onTicket reports whether a member is of a ticket, beside which a till may tell more.
@@ -73,7 +85,8 @@ func membersOf(v any, path string) (all []place) {
 	return all
 }
 
-// eachMember calls try for each member of every request. The member is in a copy of the request that try may spoil; body writes it.
+// eachMember calls try for each member of every request. The member is in a copy of the request that try may spoil;
+// body writes it.
 func (w *world) eachMember(t *testing.T, try func(t *testing.T, operation string, body func() string, p place)) {
 	for operation, bodies := range w.whole() {
 		for n, body := range bodies {
@@ -110,7 +123,10 @@ func TestEveryMemberRefusesWhatItIsNot(t *testing.T) {
 		good := p.in[p.name]
 		for _, bad := range []any{"x", true, 1.5, map[string]any{}, []any{}} {
 			same := fmt.Sprintf("%T", bad) == fmt.Sprintf("%T", good)
-			if bad == 1.5 && (same && !slices.ContainsFunc(integers, func(i string) bool { return strings.HasSuffix(p.path, i) }) || p.name == "voucherCode") || same && bad != 1.5 {
+			if bad == 1.5 && (same && !slices.ContainsFunc(integers, func(i string) bool {
+				return strings.HasSuffix(p.path,
+					i)
+			}) || p.name == "voucherCode") || same && bad != 1.5 {
 				continue
 			}
 			p.in[p.name] = bad
@@ -149,7 +165,8 @@ func TestEveryMemberIsSuggestedAndTakenOnce(t *testing.T) {
 		r := w.in(t).post(operation, wrong)
 		if onTicket(p) {
 			r.want(200)
-		} else if r.refused(400, gift.ValidationFailure, p.path+"x"); !strings.Contains(string(r.body), "did you mean "+p.name+"?") {
+		} else if r.refused(400, gift.ValidationFailure, p.path+"x"); !strings.Contains(string(r.body), "did you mean "+
+			p.name+"?") {
 			t.Errorf("it does not suggest %s: %s", p.name, r.body)
 		}
 		twice := strings.Replace(wrong, `"`+p.name+`x":`, fmt.Sprintf(`"\u%04x%s":`, p.name[0], p.name[1:]), 1)

@@ -7,8 +7,9 @@ import (
 	"boon.example/internal/gift"
 )
 
-// memory bounds the bytes of large bodies that are being read, and of large answers that are being made and written, over all calls: their
-// callers decide how long that takes. Who finds none left is refused. Small ones, as those of tills, are not counted.
+// memory bounds the bytes of large bodies that are being read, and of large answers that are being made and written,
+// over all calls: their callers decide how long that takes. Who finds none left is refused. Small ones, as those of
+// tills, are not counted.
 type memory struct {
 	mu        sync.Mutex
 	used      int
@@ -61,7 +62,8 @@ func (c *call) hold(n int) error {
 	}
 	if !c.API.memory.take(*c.payer, more) {
 		c.memory -= n
-		refused := gift.Refuse(gift.Unavailable, "Too many large requests are under way. Repeat this one in a moment with the same Idempotency-Key.")
+		refused := gift.Refuse(gift.Unavailable, "Too many large requests are under way. Repeat this one in a moment "+
+			"with the same Idempotency-Key.")
 		refused.RetryAfter = time.Second
 		return refused
 	}

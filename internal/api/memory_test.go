@@ -12,15 +12,15 @@ import (
 	"boon.example/internal/gift"
 )
 
-// What a request may take: a small multiple of the longest body, and what a thousand gifts are, with their codes, mails, answer, record and
-// what they are searched by.
+// What a request may take: a small multiple of the longest body, and what a thousand gifts are, with their codes,
+// mails, answer, record and what they are searched by.
 const (
 	mostMemory  = 8 << 20
 	orderMemory = 56 << 20
 )
 
-// TestMemoryOfARequestIsBounded counts all memory that a request is given, from the first byte of its body to the last of its answer, of
-// which it never holds more at once. It runs alone: what is counted is the whole process's.
+// TestMemoryOfARequestIsBounded counts all memory that a request is given, from the first byte of its body to the
+// last of its answer, of which it never holds more at once. It runs alone: what is counted is the whole process's.
 func TestMemoryOfARequestIsBounded(t *testing.T) {
 	w := newWorld(t)
 	h := api.New(w.config)
@@ -45,7 +45,8 @@ func TestMemoryOfARequestIsBounded(t *testing.T) {
 			ask(operation+", "+name, mostMemory, "POST", path, body)
 		}
 	}
-	if answer := ask("a thousand gifts", orderMemory, "POST", paths["send-gift"], giantOrder()); answer.Code != http.StatusCreated {
+	if answer := ask("a thousand gifts", orderMemory, "POST", paths["send-gift"],
+		giantOrder()); answer.Code != http.StatusCreated {
 		t.Fatalf("%d %.500s", answer.Code, answer.Body)
 	}
 	ask("a list", mostMemory, "GET", base+"/gifting/gifts?limit=200", "")
@@ -56,7 +57,8 @@ func TestMemoryOfARequestIsBounded(t *testing.T) {
 		"good lines":            `{"itemID":"LATTE","quantity":1,"itemTotalPrice":3}`,
 	} {
 		lines := strings.Repeat(line+",", (1<<20-2_000)/(len(line)+1))
-		body := strings.TrimSuffix(redeemBody(g, ""), "}") + `,"ticketData":{"format":"standard","data":{"lineItems":[` + strings.TrimSuffix(lines, ",") + `]}}}`
+		body := strings.TrimSuffix(redeemBody(g, ""), "}") + `,"ticketData":{"format":"standard","data":{"lineItems":[` +
+			strings.TrimSuffix(lines, ",") + `]}}}`
 		ask("a ticket of "+name, mostMemory, "POST", paths["redeem-gift"], body)
 		ask("a ticket of "+name, mostMemory, "POST", paths["validate-gift"], body)
 	}
@@ -78,20 +80,22 @@ func giantBodies() map[string]string {
 		return begin + strings.Repeat(some, (size-len(begin)-len(end))/len(some)) + end
 	}
 	return map[string]string{
-		"deep lists":       fill("", "[", ""),
-		"deep objects":     fill("", `{"a":`, ""),
-		"unknown members":  fill(`{"a":1`, `,"b":1`, "}"),
-		"different names":  fill("{", manyNames(), `"z":1}`),
-		"one text":         fill(`{"voucherID":"`, "x", `"}`),
-		"escapes":          fill(`{"voucherID":"`, `\u00e9`, `"}`),
-		"one number":       fill(`{"amount":`, "9", "}"),
-		"an exponent":      fill(`{"amount":1e`, "9", "}"),
-		"a list of lists":  fill(`{"ticketData":{"format":"standard","data":{"lineItems":[[]`, ",[]", "]}}}"),
-		"empty recipients": fill(`{"monetaryGift":{"value":5,"deliveryMethodID":3},`+purchase+`,"recipients":[{}`, ",{}", `]}`),
-		"wrong recipients": fill(`{"monetaryGift":{"value":5,"deliveryMethodID":1},`+purchase+`,"recipients":[1`, `,{"recipientContact":1,"message":2,"unknown":3}`, `]}`),
-		"vouchers":         fill(`{"voucherIDs":["x"`, `,"x"`, "]}"),
-		"not UTF-8":        fill(`{"voucherID":"`, "\xff", `"}`),
-		"too long":         strings.Repeat(" ", 4<<20),
+		"deep lists":      fill("", "[", ""),
+		"deep objects":    fill("", `{"a":`, ""),
+		"unknown members": fill(`{"a":1`, `,"b":1`, "}"),
+		"different names": fill("{", manyNames(), `"z":1}`),
+		"one text":        fill(`{"voucherID":"`, "x", `"}`),
+		"escapes":         fill(`{"voucherID":"`, `\u00e9`, `"}`),
+		"one number":      fill(`{"amount":`, "9", "}"),
+		"an exponent":     fill(`{"amount":1e`, "9", "}"),
+		"a list of lists": fill(`{"ticketData":{"format":"standard","data":{"lineItems":[[]`, ",[]", "]}}}"),
+		"empty recipients": fill(`{"monetaryGift":{"value":5,"deliveryMethodID":3},`+purchase+`,"recipients":[{}`, ",{}",
+			`]}`),
+		"wrong recipients": fill(`{"monetaryGift":{"value":5,"deliveryMethodID":1},`+purchase+`,"recipients":[1`,
+			`,{"recipientContact":1,"message":2,"unknown":3}`, `]}`),
+		"vouchers":  fill(`{"voucherIDs":["x"`, `,"x"`, "]}"),
+		"not UTF-8": fill(`{"voucherID":"`, "\xff", `"}`),
+		"too long":  strings.Repeat(" ", 4<<20),
 	}
 }
 

@@ -24,7 +24,8 @@ func (m *tills) TillBucket(_ context.Context, t gift.Till) (ratelimit.Bucket, er
 
 var guessRate = ratelimit.Rate{Burst: gift.GuessBurst, Refill: gift.GuessRefill}
 
-func (m *tills) CountMisses(_ context.Context, t gift.Till, now time.Time, n int) (_ ratelimit.Bucket, alarm bool, _ error) {
+func (m *tills) CountMisses(_ context.Context, t gift.Till, now time.Time, n int) (_ ratelimit.Bucket, alarm bool,
+	_ error) {
 	m.buckets[t] = guessRate.Take(m.buckets[t], now, n)
 	m.keys[t.KeyID], alarm = m.keys[t.KeyID].Add(now, n)
 	return m.buckets[t], alarm, nil
@@ -49,7 +50,8 @@ type till struct {
 func newTill(t *testing.T, seed uint64, n int, m *tills) *till {
 	s := &till{T: t, lot: rand.New(rand.NewPCG(seed, uint64(n))), now: time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)}
 	s.at = gift.Till{AccountID: gift.ID{1}, KeyID: gift.ID{2}, LocationID: gift.ID{3, byte(n), byte(n >> 8)}}
-	s.limiter = newGuessLimiter(&Config{Records: m, Now: func() time.Time { return s.now }, GuessAlarm: func(context.Context, gift.Till) {}})
+	s.limiter = newGuessLimiter(&Config{Records: m, Now: func() time.Time { return s.now },
+		GuessAlarm: func(context.Context, gift.Till) {}})
 	return s
 }
 
@@ -91,9 +93,9 @@ func (s *till) open(meanwhile func()) {
 	s.now = s.now.Truncate(24 * time.Hour).Add(33 * time.Hour)
 }
 
-// TestAnHonestStoreIsNeverStopped is a month of a store at each of some locations: 2,200 redemptions a day, all by codes that cashiers type. Nothing
-// is shared between locations, nor does anything depend on how many gifts are live, so that an account of 3,000 locations is as one of 30, also when all of
-// them use one key.
+// TestAnHonestStoreIsNeverStopped is a month of a store at each of some locations: 2,200 redemptions a day, all by
+// codes that cashiers type. Nothing is shared between locations, nor does anything depend on how many gifts are live,
+// so that an account of 3,000 locations is as one of 30, also when all of them use one key.
 func TestAnHonestStoreIsNeverStopped(t *testing.T) {
 	t.Parallel()
 	days, locations := 30, 30
@@ -115,8 +117,9 @@ func TestAnHonestStoreIsNeverStopped(t *testing.T) {
 	}
 }
 
-// TestWhatAKeyInUseIsWorthToAThief: where the store itself goes on redeeming with a key that somebody has stolen, its redemptions give the thief attempts
-// too. The figure is for the threat model; what stops this thief is the event that it is.
+// TestWhatAKeyInUseIsWorthToAThief: where the store itself goes on redeeming with a key that somebody has stolen, its
+// redemptions give the thief attempts too. The figure is for the threat model; what stops this thief is the event
+// that it is.
 func TestWhatAKeyInUseIsWorthToAThief(t *testing.T) {
 	t.Parallel()
 	m := &tills{buckets: map[gift.Till]ratelimit.Bucket{}, keys: map[gift.ID]gift.MissCount{}}
@@ -131,7 +134,8 @@ func TestWhatAKeyInUseIsWorthToAThief(t *testing.T) {
 		})
 	}
 	perDay := float64(tried) / days
-	t.Logf("%.0f guesses a day beside 2,200 redemptions: %s to the first hit among 10,000,000 live gifts, %d events in %d days",
+	t.Logf("%.0f guesses a day beside 2,200 redemptions: %s to the first hit among 10,000,000 live gifts, %d events "+
+		"in %d days",
 		perDay, inYears(9e11/1e7/perDay), alarms, days)
 	if alarms < days*10 {
 		t.Errorf("%d events in %d days of ten hours", alarms, days)

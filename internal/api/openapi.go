@@ -28,7 +28,8 @@ const (
 	unversioned = `"version":"0.0.0"`
 )
 
-// OpenAPI gives the description of the interface, OpenAPI 3.1 as JSON, with the version and the public address of this server.
+// OpenAPI gives the description of the interface, OpenAPI 3.1 as JSON, with the version and the public address of
+// this server.
 func OpenAPI(version, publicURL string) []byte {
 	address, _ := jsontext.AppendQuote(nil, strings.TrimSuffix(publicURL, "/")) // the error only tells of invalid UTF-8
 	var compact bytes.Buffer
@@ -43,7 +44,8 @@ func OpenAPI(version, publicURL string) []byte {
 var assets embed.FS
 
 // docsPolicy lets the pages use what this server serves and nothing else.
-const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; " +
+	"img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // page is a fixed answer to GET: the description of the interface and the pages about it.
@@ -53,7 +55,8 @@ type page struct {
 	body        []byte
 }
 
-// docPages gives /openapi.json, its reference page /docs, the page about every code /docs/errors, and what the two are made of.
+// docPages gives /openapi.json, its reference page /docs, the page about every code /docs/errors, and what the two
+// are made of.
 func docPages(version, publicURL string) []page {
 	const html, css, script = "text/html; charset=utf-8", "text/css; charset=utf-8", "text/javascript; charset=utf-8"
 	return []page{
@@ -89,7 +92,8 @@ func asset(name string) []byte {
 
 func errorsPage() []byte {
 	var b bytes.Buffer
-	if err := template.Must(template.New("errors").Parse(string(asset("errors.html")))).Execute(&b, docs.Errors()); err != nil {
+	if err := template.Must(template.New("errors").Parse(string(asset("errors.html")))).Execute(&b,
+		docs.Errors()); err != nil {
 		panic(err)
 	}
 	return b.Bytes()

@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write openapi.json")
 
-// TestOpenAPIFileIsGenerated: openapi.json says what openapi.yaml says. go generate writes it. The order of the members and the spelling
-// of the numbers are those of the file: an amount in an example keeps its decimals.
+// TestOpenAPIFileIsGenerated: openapi.json says what openapi.yaml says. go generate writes it. The order of the
+// members and the spelling of the numbers are those of the file: an amount in an example keeps its decimals.
 func TestOpenAPIFileIsGenerated(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("openapi.yaml")
@@ -111,8 +111,8 @@ type pair struct {
 	value *yaml.Node
 }
 
-// merged lists the members of a mapping. A merge key (<<) gives those of another mapping, in their places, and what stands
-// beside it wins. No name may stand twice.
+// merged lists the members of a mapping. A merge key (<<) gives those of another mapping, in their places, and what
+// stands beside it wins. No name may stand twice.
 func merged(n *yaml.Node) []pair {
 	var pairs []pair
 	own := map[string]bool{}

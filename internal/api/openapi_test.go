@@ -59,7 +59,8 @@ func TestOpenAPIKeepsOrderAndNumbers(t *testing.T) {
 	if !strings.HasPrefix(text, `{"openapi":"3.1.0","info":{"title":"Boon","version":"1.2.3"`) {
 		t.Errorf("the file begins with %.80s", text)
 	}
-	for _, number := range []string{`"originalBalance":25.50`, `"amount":-10.00`, `"currentBalance":0.00`, `"maximum":999999999999`} {
+	for _, number := range []string{`"originalBalance":25.50`, `"amount":-10.00`, `"currentBalance":0.00`,
+		`"maximum":999999999999`} {
 		if !strings.Contains(text, number) {
 			t.Errorf("%s is not written as in the file", number)
 		}
@@ -107,8 +108,9 @@ func ServerOfTheExample(t *testing.T) http.Handler {
 	engine := ledger.Start(db, ledger.Options{Now: clock})
 	t.Cleanup(engine.Stop)
 	return New(Config{
-		Engine: engine, Records: db, Directory: func() *gift.Directory { return directory }, Fingerprint: db.Keys().Fingerprint,
-		PublicURL: "https://cards.example.org", Email: true, SMS: true, Now: clock,
+		Engine: engine, Records: db, Directory: func() *gift.Directory { return directory },
+		Fingerprint: db.Keys().Fingerprint,
+		PublicURL:   "https://cards.example.org", Email: true, SMS: true, Now: clock,
 	})
 }
 
@@ -191,8 +193,8 @@ func problems(doc *openapi3.T) (found []problem) {
 	return found
 }
 
-// Every member, parameter and header says what it is, objects of requests take no unknown members, and those of answers have no
-// optional ones.
+// Every member, parameter and header says what it is, objects of requests take no unknown members, and those of
+// answers have no optional ones.
 func TestSchemasAreComplete(t *testing.T) {
 	t.Parallel()
 	var doc map[string]any
@@ -200,7 +202,8 @@ func TestSchemasAreComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	components := doc["components"].(map[string]any)["schemas"].(map[string]any)
-	requests := []string{"SendGift", "MonetaryGift", "ItemGift", "Recipient", "ValidateGift", "TicketData", "PointOfSaleTicket",
+	requests := []string{"SendGift", "MonetaryGift", "ItemGift", "Recipient", "ValidateGift", "TicketData",
+		"PointOfSaleTicket",
 		"RedeemGift", "ReverseRedemption", "CancelGift", "ReinstateGift", "ResendGift", "RescheduleGift"}
 	for name, schema := range components {
 		checkSchema(t, name, schema.(map[string]any), slices.Contains(requests, name))
@@ -269,7 +272,8 @@ func TestEveryParameterAndHeaderIsDescribed(t *testing.T) {
 	}
 }
 
-// The pages are those of the file, they come under a policy that names no other host, and use nothing that they must not.
+// The pages are those of the file, they come under a policy that names no other host, and use nothing that they must
+// not.
 func TestDocPages(t *testing.T) {
 	t.Parallel()
 	documented := regexp.MustCompile(`^(/openapi\.json|/docs|/docs/errors|/docs/assets/[a-z.-]+)$`)
@@ -280,7 +284,8 @@ func TestDocPages(t *testing.T) {
 		if w.Code != http.StatusOK || w.Body.Len() == 0 {
 			t.Errorf("%s: %d, %d bytes", p.pattern, w.Code, w.Body.Len())
 		}
-		if policy := w.Header().Get("Content-Security-Policy"); strings.Contains(policy, "unsafe") || !strings.Contains(policy, "default-src 'none'") {
+		if policy := w.Header().Get("Content-Security-Policy"); strings.Contains(policy, "unsafe") ||
+			!strings.Contains(policy, "default-src 'none'") {
 			t.Errorf("%s: policy %q", p.pattern, policy)
 		}
 		if !documented.MatchString(p.pattern) {
@@ -327,9 +332,12 @@ func TestServedDocs(t *testing.T) {
 	checker := contract.New(t, theFile)
 	handler := checker.Handler(ServerOfTheExample(t))
 	for path, want := range map[string]int{
-		"GET /openapi.json": 200, "HEAD /docs": 200, "GET /docs": 200, "GET /docs/errors": 200, "GET /docs/assets/docs.css": 200,
-		"GET /docs/assets/swagger-ui-bundle.js": 200, "GET /docs/assets/docs.html": 404, "GET /docs/assets/": 404, "POST /docs": 405,
-		"GET /docs/errors/x": 404, "GET /": 404, "DELETE /api/integration/gifting/gifts": 405, "GET /api/integration/gifting/send-gift": 405,
+		"GET /openapi.json": 200, "HEAD /docs": 200, "GET /docs": 200, "GET /docs/errors": 200,
+		"GET /docs/assets/docs.css":             200,
+		"GET /docs/assets/swagger-ui-bundle.js": 200, "GET /docs/assets/docs.html": 404, "GET /docs/assets/": 404,
+		"POST /docs":         405,
+		"GET /docs/errors/x": 404, "GET /": 404, "DELETE /api/integration/gifting/gifts": 405,
+		"GET /api/integration/gifting/send-gift": 405,
 	} {
 		method, path, _ := strings.Cut(path, " ")
 		w := httptest.NewRecorder()

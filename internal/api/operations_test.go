@@ -17,8 +17,8 @@ import (
 	"boon.example/internal/store/pgtest"
 )
 
-// TestMain demands, when the whole package was tested, that every answer in the OpenAPI file was seen: what no test produces may
-// not be promised. And nothing may be left running.
+// TestMain demands, when the whole package was tested, that every answer in the OpenAPI file was seen: what no test
+// produces may not be promised. And nothing may be left running.
 func TestMain(m *testing.M) {
 	status := pgtest.Main(m)
 	whole := flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == "" &&
@@ -46,9 +46,12 @@ var soon = time.Now().AddDate(0, 1, 0).UTC().Format(time.RFC3339)
 func (w *world) everywhere(check func(r reply, post bool), headers ...string) {
 	w.Helper()
 	bodies := map[string]string{
-		"send-gift": money("5"), "cancel-gift": `{"voucherID":"` + nowhere + `","cause":"CANCELLED"}`, "redeem-gift": redeemBody(made{id: nowhere}, "1"),
-		"validate-gift": `{"voucherCode":"123456789012","organizationID":"` + pier + `"}`, "reverse-redemption": `{"redemptionID":"` + nowhere + `"}`,
-		"resend-gift": `{"voucherID":"` + nowhere + `"}`, "reinstate-gift": `{"voucherID":"` + nowhere + `"}`, "reschedule-gift": `{"voucherID":"` + nowhere + `","deliveryDate":"` + soon + `"}`,
+		"send-gift": money("5"), "cancel-gift": `{"voucherID":"` + nowhere + `","cause":"CANCELLED"}`,
+		"redeem-gift":        redeemBody(made{id: nowhere}, "1"),
+		"validate-gift":      `{"voucherCode":"123456789012","organizationID":"` + pier + `"}`,
+		"reverse-redemption": `{"redemptionID":"` + nowhere + `"}`,
+		"resend-gift":        `{"voucherID":"` + nowhere + `"}`, "reinstate-gift": `{"voucherID":"` + nowhere + `"}`,
+		"reschedule-gift": `{"voucherID":"` + nowhere + `","deliveryDate":"` + soon + `"}`,
 	}
 	for _, r := range api.Routes() {
 		operation := r.Pattern[strings.LastIndex(r.Pattern, "/")+1:]
@@ -66,11 +69,11 @@ func TestFailuresThatEveryOperationHas(t *testing.T) {
 	w.everywhere(func(r reply, _ bool) {
 		r.refused(401, gift.Unauthenticated)
 		w.pass(6 * time.Second) // so many are not too many
-	}, as("boon_test_stranger")...)
+	}, as("boon_test_anonymous")...)
 	for range 10 {
-		w.get("/gifting/gifts", as("boon_test_stranger")...).refused(401, gift.Unauthenticated)
+		w.get("/gifting/gifts", as("boon_test_anonymous")...).refused(401, gift.Unauthenticated)
 	}
-	w.everywhere(refused(429, gift.RateLimited), as("boon_test_stranger")...)
+	w.everywhere(refused(429, gift.RateLimited), as("boon_test_anonymous")...)
 	w.everywhere(func(r reply, post bool) {
 		if post {
 			r.refused(415, gift.NotSupported)
@@ -92,13 +95,16 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 	redemption := w.redeem(g, "1").at("redemptionID")
 	waits := `{"voucherID":"` + w.send(mailed("ana@example.com")).id + `"`
 	bodies := map[ledger.Operation][2]string{
-		ledger.SendGift:          {money("5"), money("6")},
-		ledger.RedeemGift:        {redeemBody(g, "1"), redeemBody(g, "2")},
-		ledger.ReverseRedemption: {`{"redemptionID":"` + redemption + `","amount":0.50}`, `{"redemptionID":"` + redemption + `"}`},
-		ledger.CancelGift:        {`{"voucherID":"` + g.id + `","cause":"CANCELLED"}`, `{"voucherID":"` + g.id + `","cause":"CANCELLED","reason":"x"}`},
-		ledger.ReinstateGift:     {`{"voucherID":"` + g.id + `"}`, `{"voucherID":"` + g.id + `","reason":"x"}`},
-		ledger.ResendGift:        {waits + `}`, waits + `,"recipientContact":"ana@example.com"}`},
-		ledger.RescheduleGift:    {waits + `,"deliveryDate":"` + soon + `"}`, waits + `,"deliveryDate":"` + soon + `","deliveryTimezoneId":"UTC"}`},
+		ledger.SendGift:   {money("5"), money("6")},
+		ledger.RedeemGift: {redeemBody(g, "1"), redeemBody(g, "2")},
+		ledger.ReverseRedemption: {`{"redemptionID":"` + redemption + `","amount":0.50}`, `{"redemptionID":"` + redemption +
+			`"}`},
+		ledger.CancelGift: {`{"voucherID":"` + g.id + `","cause":"CANCELLED"}`, `{"voucherID":"` + g.id +
+			`","cause":"CANCELLED","reason":"x"}`},
+		ledger.ReinstateGift: {`{"voucherID":"` + g.id + `"}`, `{"voucherID":"` + g.id + `","reason":"x"}`},
+		ledger.ResendGift:    {waits + `}`, waits + `,"recipientContact":"ana@example.com"}`},
+		ledger.RescheduleGift: {waits + `,"deliveryDate":"` + soon + `"}`, waits + `,"deliveryDate":"` + soon +
+			`","deliveryTimezoneId":"UTC"}`},
 	}
 	for operation, body := range bodies {
 		release := w.hold()
@@ -119,11 +125,14 @@ func TestReversalNeedsTheLocationOfTheRedemption(t *testing.T) {
 	w := newWorld(t)
 	body := `{"redemptionID":"` + w.redeem(w.send(money("5")), "1").at("redemptionID") + `"}`
 	w.post("reverse-redemption", body, append(once("k"), as(wharfKey)...)...).refused(404, gift.NotFound, "redemptionID")
-	w.post("reverse-redemption", strings.Replace(body, "}", `,"organizationID":"`+pier+`"}`, 1), as(wharfKey)...).refused(403, gift.NotAuthorized)
-	w.post("reverse-redemption", strings.Replace(body, "}", `,"organizationID":"`+pier+`"}`, 1), as(homelessKey)...).refused(409, gift.AccountMisconfigured)
+	w.post("reverse-redemption", strings.Replace(body, "}", `,"organizationID":"`+pier+`"}`, 1),
+		as(wharfKey)...).refused(403, gift.NotAuthorized)
+	w.post("reverse-redemption", strings.Replace(body, "}", `,"organizationID":"`+pier+`"}`, 1),
+		as(homelessKey)...).refused(409, gift.AccountMisconfigured)
 	// By its Idempotency-Key it must not be told that nothing was taken.
 	w.redeem(w.send(money("5")), "1", once("sale")...).want(200)
-	w.post("reverse-redemption", `{"idempotencyKey":"sale","organizationID":"`+nowhere+`"}`).refused(400, gift.ValidationFailure, "organizationID")
+	w.post("reverse-redemption", `{"idempotencyKey":"sale","organizationID":"`+nowhere+`"}`).refused(400,
+		gift.ValidationFailure, "organizationID")
 	w.redeem(w.send(money("5")), "6", once("no sale")...).refused(409, gift.InsufficientBalance)
 	for _, key := range []string{"sale", "no sale"} {
 		w.post("reverse-redemption", `{"idempotencyKey":"`+key+`"}`, as(wharfKey)...).refused(403, gift.NotAuthorized)
@@ -141,15 +150,18 @@ func TestRedeemNamesTheGiftAsValidateDoes(t *testing.T) {
 	at := `,"organizationID":"` + pier + `"}`
 	w.post("redeem-gift", `{"voucherCode":"1"`+at).refused(400, gift.InvalidCodeFormat, "voucherCode")
 	w.post("redeem-gift", `{"voucherPublicToken":"1"`+at).refused(400, gift.InvalidTokenFormat, "voucherPublicToken")
-	w.post("redeem-gift", `{"voucherPublicToken":"0123456789ABCDEFGHIJKL"`+at).refused(404, gift.NotFound, "voucherPublicToken")
-	w.post("redeem-gift", `{"voucherID":"`+g.id+`","targetTypeCode":"NOT_GIFT"`+at).refused(422, gift.InvalidVoucherType, "targetTypeCode")
+	w.post("redeem-gift", `{"voucherPublicToken":"0123456789ABCDEFGHIJKL"`+at).refused(404, gift.NotFound,
+		"voucherPublicToken")
+	w.post("redeem-gift", `{"voucherID":"`+g.id+`","targetTypeCode":"NOT_GIFT"`+at).refused(422, gift.InvalidVoucherType,
+		"targetTypeCode")
 	w.post("redeem-gift", `{"voucherPublicToken":"/g/`+g.token+`","amount":1`+at).want(200, "voucherID", g.id)
 }
 
 func TestDocPagesAreServed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, path := range []string{"/openapi.json", "/docs", "/docs/errors", "/docs/assets/docs.css", "/docs/assets/swagger-ui-bundle.js"} {
+	for _, path := range []string{"/openapi.json", "/docs", "/docs/errors", "/docs/assets/docs.css",
+		"/docs/assets/swagger-ui-bundle.js"} {
 		w.do("GET", path, "").want(200)
 		w.do("POST", path, "").refused(405, gift.NotSupported)
 	}
@@ -191,11 +203,13 @@ func TestCancellationIsAllOrNone(t *testing.T) {
 	refused("CANCELLED", 1) // what is cancelled already counts as done
 }
 
-// TestCancellationTellsOfEach: what is done already counts as done, and what may not be done is skipped and named where the caller says so.
+// TestCancellationTellsOfEach: what is done already counts as done, and what may not be done is skipped and named
+// where the caller says so.
 func TestCancellationTellsOfEach(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	sent := w.post("send-gift", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"recipients":[{},{},{}],`+purchase+`}`).want(201)
+	sent := w.post("send-gift", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"recipients":[{},{},{}],`+purchase+
+		`}`).want(201)
 	id := func(n int) string { return sent.at(fmt.Sprintf("gifts[%d].voucherID", n)) }
 	w.post("cancel-gift", `{"voucherID":"`+id(0)+`","cause":"PURCHASE_FAILED"}`).want(200, "vouchers[0].outcome", "DONE")
 	w.redeem(made{id: id(1)}, "1").want(200)
@@ -217,11 +231,12 @@ func TestCancellationTellsOfEach(t *testing.T) {
 		w.get("/gifting/gifts/"+id(n)+"/history").want(200).has("entries", 2)
 	}
 	w.post("cancel-gift", `{"voucherID":"`+id(0)+`","cause":"CANCELLED"}`).refused(409, gift.RedemptionNotAllowed)
-	w.post("cancel-gift", `{"voucherID":"`+nowhere+`","cause":"CANCELLED","skipNotAllowed":true}`).refused(404, gift.NotFound)
+	w.post("cancel-gift", `{"voucherID":"`+nowhere+`","cause":"CANCELLED","skipNotAllowed":true}`).refused(404,
+		gift.NotFound)
 }
 
-// TestOnePurchaseIsCancelled: purchases at two storefronts, and those of two partners, may have the same reference; one is never taken for
-// another.
+// TestOnePurchaseIsCancelled: purchases at two storefronts, and those of two partners, may have the same reference;
+// one is never taken for another.
 func TestOnePurchaseIsCancelled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -238,7 +253,8 @@ func TestOnePurchaseIsCancelled(t *testing.T) {
 			t.Errorf("%s does not name %s", said, name)
 		}
 	}
-	cancel(member("externalStorefrontID", counter)).refused(400, gift.ValidationFailure, "externalStorefrontID") // two made it
+	// two made it
+	cancel(member("externalStorefrontID", counter)).refused(400, gift.ValidationFailure, "externalStorefrontID")
 	cancel(member("externalStorefrontID", nowhere)).refused(404, gift.NotFound)
 	cancel(member("externalStorefrontID", shop)).want(200, "vouchers[0].voucherID", web.id).has("vouchers", 1)
 	status(web, "PURCHASE_FAILED")
@@ -249,7 +265,8 @@ func TestOnePurchaseIsCancelled(t *testing.T) {
 	other := strings.Replace(atDesk, "R-1", "R-9", 1)
 	w.send(other, as(partnerKey)...)
 	w.send(other, as(systemKey)...)
-	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-9","cause":"CANCELLED"}`).refused(400, gift.ValidationFailure, "externalStorefrontID")
+	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-9","cause":"CANCELLED"}`).refused(400,
+		gift.ValidationFailure, "externalStorefrontID")
 	w.post("cancel-gift", `{"orderID":"`+desk.order+`","externalStorefrontID":"`+counter+`","cause":"CANCELLED"}`).
 		refused(400, gift.ValidationFailure, "externalStorefrontID")
 }
@@ -258,12 +275,14 @@ func TestOnePurchaseIsCancelled(t *testing.T) {
 func TestReinstatement(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	sent := w.post("send-gift", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"recipients":[{},{},{}],`+purchase+`}`).want(201)
+	sent := w.post("send-gift", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"recipients":[{},{},{}],`+purchase+
+		`}`).want(201)
 	id := func(n int) string { return sent.at(fmt.Sprintf("gifts[%d].voucherID", n)) }
 	w.redeem(made{id: id(0)}, "1").want(200)
 	w.post("cancel-gift", `{"orderID":"`+sent.at("orderID")+`","cause":"CANCELLED"}`).want(200)
 	w.redeem(made{id: id(0)}, "1").refused(409, gift.RedemptionNotAllowed)
-	w.post("reinstate-gift", `{"voucherID":"`+id(0)+`","reason":"a mistake"}`).want(200, "vouchers[0].status", "CLAIMED", "vouchers[0].statusID", "5",
+	w.post("reinstate-gift", `{"voucherID":"`+id(0)+`","reason":"a mistake"}`).want(200, "vouchers[0].status", "CLAIMED",
+		"vouchers[0].statusID", "5",
 		"vouchers[0].currentBalance", "4.00", "vouchers[0].outcome", "DONE", "vouchers[0].reason", "null").has("vouchers", 1)
 	w.redeem(made{id: id(0)}, "1").want(200, "currentBalance", "3.00")
 	byOrder := `{"orderID":"` + sent.at("orderID") + `"}`
@@ -275,13 +294,15 @@ func TestReinstatement(t *testing.T) {
 	}
 	w.post("reinstate-gift", byOrder, once("r")...).again(r)
 	w.get("/requests/r?operation=reinstate-gift").want(200, "requests[0].status", "200")
-	w.get("/gifting/gifts/"+id(0)+"/history").want(200, "entries[3].kind", "REINSTATEMENT", "entries[3].amount", "0.00", "entries[3].status", "CLAIMED",
+	w.get("/gifting/gifts/"+id(0)+"/history").want(200, "entries[3].kind", "REINSTATEMENT", "entries[3].amount", "0.00",
+		"entries[3].status", "CLAIMED",
 		"entries[3].reason", "a mistake")
 	w.redeem(made{id: id(1)}, "").want(200, "status", "REDEEMED")
 
 	mail := w.send(mailed("ana@example.com"))
 	w.post("cancel-gift", `{"voucherID":"`+mail.id+`","cause":"PURCHASE_FAILED"}`).want(200)
-	w.post("validate-gift", `{"voucherCode":"`+mail.code+`","organizationID":"`+pier+`"}`).refused(409, gift.RedemptionNotAllowed)
+	w.post("validate-gift", `{"voucherCode":"`+mail.code+`","organizationID":"`+pier+`"}`).refused(409,
+		gift.RedemptionNotAllowed)
 	w.post("reinstate-gift", `{"voucherID":"`+mail.id+`"}`).want(200, "vouchers[0].status", "PENDING")
 	w.post("reinstate-gift", `{"voucherID":"`+mail.id+`"}`, as(systemKey)...).refused(422, gift.NotSupported)
 	w.post("reinstate-gift", `{"voucherID":"`+mail.id+`"}`, as(cornerKey)...).refused(404, gift.NotFound)

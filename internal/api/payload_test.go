@@ -69,14 +69,16 @@ func (v *variety) program() gift.Program {
 
 // request is a send-gift request. The form with recipients has a second one, of a printed gift.
 func (v *variety) request() string {
-	member := pick(v.item, `"itemGift":{"label":"Latte","terms":"Hot.","quantity":3,"equivalentValue":`, `"monetaryGift":{"value":`) + v.value +
+	member := pick(v.item, `"itemGift":{"label":"Latte","terms":"Hot.","quantity":3,"equivalentValue":`,
+		`"monetaryGift":{"value":`) + v.value +
 		`,"organizationID":"` + strings.ToUpper(v.location) + `"`
 	if v.named != (gift.Program{}) {
 		member += `,"programID":"` + v.named.ID.String() + `"`
 	}
 	recipient := `"recipientDescription":"Zoe","message":"Hi\nyou","deliveryMethodID":` + strconv.Itoa(int(v.method)) +
 		[]string{"", `,"recipientContact":"z@example.com"`, `,"recipientContact":"(415) 555-0132"`, ""}[v.method]
-	payment := pick(v.promotional, `"paymentMethodID":4,"promotionID":"`+v.promotion+`","validStarting":"2026-01-01T00:00:00Z","validForDays":3650,`+
+	payment := pick(v.promotional, `"paymentMethodID":4,"promotionID":"`+v.promotion+
+		`","validStarting":"2026-01-01T00:00:00Z","validForDays":3650,`+
 		`"promotionalTerms":"One per guest."`, strings.Replace(purchase, shop, v.storefront, 1))
 	if v.single {
 		return `{` + member + `,` + recipient + `},` + payment + `}`
@@ -94,23 +96,33 @@ func (v *variety) payload() [][2]string {
 		kind += 2
 	}
 	return [][2]string{
-		{"voucherID", "*"}, {"voucherCode", "*"}, {"voucherPublicToken", "*"}, {"giftURL", "*"}, {"lastFour", "*"}, {"orderID", "*"},
-		{"externalTransactionReferenceNumber", pick(v.promotional, "null", "R-1")}, {"externalStorefrontID", pick(v.promotional, "null", v.storefront)},
+		{"voucherID", "*"}, {"voucherCode", "*"}, {"voucherPublicToken", "*"}, {"giftURL", "*"}, {"lastFour", "*"},
+		{"orderID", "*"},
+		{"externalTransactionReferenceNumber", pick(v.promotional, "null", "R-1")},
+		{"externalStorefrontID", pick(v.promotional, "null", v.storefront)},
 		{"promotionID", pick(v.promotional, v.promotion, "null")}, {"accountID", v.account}, {"organizationID", v.location},
-		{"programID", program.ID.String()}, {"programName", program.Name}, {"programIsPromotional", fmt.Sprint(program.Promotional)},
+		{"programID", program.ID.String()}, {"programName", program.Name},
+		{"programIsPromotional", fmt.Sprint(program.Promotional)},
 		{"voucherTypeID", strconv.Itoa(kind)}, {"isItemType", fmt.Sprint(v.item)}, {"isPromoType", fmt.Sprint(v.promotional)},
-		{"status", pick(printed, "DELIVERED", "PENDING")}, {"statusID", pick(printed, "3", "1")}, {"isRedeemable", fmt.Sprint(printed)},
+		{"status", pick(printed, "DELIVERED", "PENDING")}, {"statusID", pick(printed, "3", "1")},
+		{"isRedeemable", fmt.Sprint(printed)},
 		{"hasRemainingBalance", "true"}, {"isInRedeemableStatus", fmt.Sprint(printed)}, {"isInRedeemablePeriod", "true"},
-		{"notRedeemableReasons", pick(printed, "[]", `[{"code":"REDEMPTION_NOT_ALLOWED","text":"This gift has not been delivered yet."}]`)},
-		{"currency", pick(v.item, "null", v.currency)}, {"unit", pick(v.item, "items", "money")}, {"originalBalance", pick(v.item, "3", v.value)}, {"currentBalance", pick(v.item, "3", v.value)},
-		{"value", pick(v.item, "null", v.value)}, {"label", pick(v.item, "Latte", "null")}, {"terms", pick(v.item, "Hot.", "null")},
+		{"notRedeemableReasons", pick(printed, "[]", `[{"code":"REDEMPTION_NOT_ALLOWED","text":"This gift has not been `+
+			`delivered yet."}]`)},
+		{"currency", pick(v.item, "null", v.currency)}, {"unit", pick(v.item, "items", "money")},
+		{"originalBalance", pick(v.item, "3", v.value)}, {"currentBalance", pick(v.item, "3", v.value)},
+		{"value", pick(v.item, "null", v.value)}, {"label", pick(v.item, "Latte", "null")},
+		{"terms", pick(v.item, "Hot.", "null")},
 		{"quantity", pick(v.item, "3", "null")}, {"equivalentValue", pick(v.item, v.value, "null")},
-		{"promotionalTerms", pick(v.promotional, "One per guest.", "null")}, {"validFrom", pick(v.promotional, "2026-01-01T00:00:00.000Z", "null")},
+		{"promotionalTerms", pick(v.promotional, "One per guest.", "null")},
+		{"validFrom", pick(v.promotional, "2026-01-01T00:00:00.000Z", "null")},
 		{"validUntil", pick(v.promotional, "*", "null")}, {"senderDescription", pick(v.promotional, v.name, "Ann Lee")},
-		{"recipientDescription", "Zoe"}, {"message", "Hi\nyou"}, {"deliveryMethodID", strconv.Itoa(int(v.method))}, {"deliveryDate", "null"},
+		{"recipientDescription", "Zoe"}, {"message", "Hi\nyou"}, {"deliveryMethodID", strconv.Itoa(int(v.method))},
+		{"deliveryDate", "null"},
 		{"deliveredAt", pick(printed, "*", "null")}, {"voucherDesignID", "null"}, {"createdAt", "*"},
 		{"requiresEligibleItems", fmt.Sprint(v.promotional && v.currency == "USD")},
-		{"eligibleItems", pick(v.promotional && v.currency == "USD", `[{"id":"LATTE","name":null},{"id":"MOCHA","name":"Mocha"}]`, "null")}, {"eligibility", "null"},
+		{"eligibleItems", pick(v.promotional && v.currency == "USD",
+			`[{"id":"LATTE","name":null},{"id":"MOCHA","name":"Mocha"}]`, "null")}, {"eligibility", "null"},
 		{"cashOutAllowed", "false"},
 	}
 }
@@ -152,14 +164,17 @@ func instead(want [][2]string, changes ...string) [][2]string {
 	return want
 }
 
-// TestEveryKindOfGift sends, validates and redeems gifts of every kind in three currencies, and looks at every member of the answers.
+// TestEveryKindOfGift sends, validates and redeems gifts of every kind in three currencies, and looks at every member
+// of the answers.
 func TestEveryKindOfGift(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for n, v := range varieties() {
-		t.Run(fmt.Sprintf("%s/item=%t,promotional=%t,single=%t/%s/%s", v.currency, v.item, v.promotional, v.single, v.method, v.named.Name), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s/item=%t,promotional=%t,single=%t/%s/%s", v.currency, v.item, v.promotional, v.single, v.method,
+			v.named.Name), func(t *testing.T) {
 			key := strconv.Itoa(n)
-			sent := w.in(t).post("send-gift", v.request(), append(as(v.key), once(key)...)...).want(201, "gifts[0].recipientIndex", "0")
+			sent := w.in(t).post("send-gift", v.request(), append(as(v.key), once(key)...)...).want(201,
+				"gifts[0].recipientIndex", "0")
 			want := v.payload()
 			var members []string
 			for _, m := range want {
@@ -169,18 +184,21 @@ func TestEveryKindOfGift(t *testing.T) {
 				t.Errorf("the members are %v", got)
 			}
 			address := "https://gifts.example.com/g/" + sent.at("gifts[0].voucherPublicToken")
-			want = instead(want, "orderID", sent.at("orderID"), "giftURL", address, "lastFour", sent.at("gifts[0].voucherCode")[8:])
+			want = instead(want, "orderID", sent.at("orderID"), "giftURL", address, "lastFour",
+				sent.at("gifts[0].voucherCode")[8:])
 			sent.shows("gifts[0].", want)
 			sent.want(201, "gifts[0].printURL", pick(v.method == gift.Printed, address+"/print.pdf", "null"))
 			if !v.single {
-				sent.want(201, "gifts[1].recipientIndex", "1", "gifts[1].deliveryMethodID", "3", "gifts[1].recipientDescription", "null", "gifts[1].message", "null")
+				sent.want(201, "gifts[1].recipientIndex", "1", "gifts[1].deliveryMethodID", "3", "gifts[1].recipientDescription",
+					"null", "gifts[1].message", "null")
 			}
 			for _, secret := range []string{"z@example.com", "5550132", "ann@example.com"} {
 				if strings.Contains(string(sent.body), secret) {
 					t.Errorf("%s is in the answer", secret)
 				}
 			}
-			for _, by := range []string{`"voucherCode":` + sent.at("gifts[0].voucherCode"), `"voucherPublicToken":"` + address + `"`} {
+			for _, by := range []string{`"voucherCode":` + sent.at("gifts[0].voucherCode"), `"voucherPublicToken":"` + address +
+				`"`} {
 				r := w.in(t).post("validate-gift", `{`+by+`,"organizationID":"`+v.location+`"}`, as(v.key)...).want(200)
 				r.shows("", want)
 				if got := names(t, string(r.body)); !slices.Equal(got, append(members, "requestID")) {
@@ -200,19 +218,25 @@ func (w *world) redeemKind(v variety, sent reply, want [][2]string, key string) 
 	id := sent.at("gifts[0].voucherID")
 	ticket := ""
 	if v.promotional && v.currency == "USD" {
-		ticket = `,"ticketData":{"format":"standard","data":{"lineItems":[{"itemID":"LATTE","quantity":3,"itemUnitPrice":100}]}}`
+		ticket = `,"ticketData":{"format":"standard","data":{"lineItems":[{"itemID":"LATTE","quantity":3,` +
+			`"itemUnitPrice":100}]}}`
 	}
 	redeem := func(amount, key string) reply {
-		return w.post("redeem-gift", `{"voucherID":"`+id+`","organizationID":"`+v.location+`"`+amount+ticket+`}`, append(as(v.key), once(key)...)...)
+		return w.post("redeem-gift", `{"voucherID":"`+id+`","organizationID":"`+v.location+`"`+amount+ticket+`}`,
+			append(as(v.key), once(key)...)...)
 	}
 	some, rest, unit := pick(v.item, "1", v.some), pick(v.item, "2", v.rest), pick(v.item, "null", v.currency)
-	redeem(`,"amount":`+some+`,"reference":"R"`, key+"a").want(200, "voucherID", id, "organizationID", v.location, "amount", some, "currentBalance", rest, "currency", unit,
+	redeem(`,"amount":`+some+`,"reference":"R"`, key+"a").want(200, "voucherID", id, "organizationID", v.location,
+		"amount", some, "currentBalance", rest, "currency", unit,
 		"status", "CLAIMED", "statusID", "5", "isRedeemable", "true", "reference", "R")
 	look := func() reply { return w.get("/gifting/gifts/"+id, as(v.key)...).want(200) }
 	look().shows("", instead(want, "currentBalance", rest, "status", "CLAIMED", "statusID", "5"))
-	redeem("", key+"b").want(200, "amount", rest, "currency", unit, "status", "REDEEMED", "statusID", "6", "isRedeemable", "false", "reference", "null")
-	look().shows("", instead(want, "currentBalance", v.zero(), "status", "REDEEMED", "statusID", "6", "isRedeemable", "false", "hasRemainingBalance", "false",
-		"isInRedeemableStatus", "false", "notRedeemableReasons", `[{"code":"ALREADY_REDEEMED","text":"This gift has been redeemed in full."}]`))
+	redeem("", key+"b").want(200, "amount", rest, "currency", unit, "status", "REDEEMED", "statusID", "6", "isRedeemable",
+		"false", "reference", "null")
+	look().shows("", instead(want, "currentBalance", v.zero(), "status", "REDEEMED", "statusID", "6", "isRedeemable",
+		"false", "hasRemainingBalance", "false",
+		"isInRedeemableStatus", "false", "notRedeemableReasons",
+		`[{"code":"ALREADY_REDEEMED","text":"This gift has been redeemed in full."}]`))
 }
 
 // zero is an empty balance, with the decimals of the gift.
@@ -225,18 +249,26 @@ func TestPayloadOfTheRest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	later := w.now().AddDate(0, 0, 2).UTC().Truncate(time.Second)
-	w.post("send-gift", `{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"a@example.com","hasScheduledDelivery":true,"deliveryDate":"`+
-		later.Format(time.RFC3339)+`","voucherDesignID":"`+strings.ToUpper(design)+`","senderDescription":"gift"},"senderDescription":"top",`+purchase+`}`).want(201,
-		"gifts[0].deliveryDate", later.Format("2006-01-02T15:04:05.000Z"), "gifts[0].voucherDesignID", design, "gifts[0].senderDescription", "top", "gifts[0].status", "PENDING")
+	w.post("send-gift", `{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"a@example.com",`+
+		`"hasScheduledDelivery":true,"deliveryDate":"`+
+		later.Format(time.RFC3339)+`","voucherDesignID":"`+strings.ToUpper(design)+
+		`","senderDescription":"gift"},"senderDescription":"top",`+purchase+`}`).want(201,
+		"gifts[0].deliveryDate", later.Format("2006-01-02T15:04:05.000Z"), "gifts[0].voucherDesignID", design,
+		"gifts[0].senderDescription", "top", "gifts[0].status", "PENDING")
 	// A printed gift does not wait.
-	w.post("send-gift", money("5", `,"hasScheduledDelivery":true,"deliveryDate":"`+later.Format(time.RFC3339)+`"`)).want(201, "gifts[0].status", "DELIVERED")
+	w.post("send-gift", money("5", `,"hasScheduledDelivery":true,"deliveryDate":"`+later.Format(time.RFC3339)+
+		`"`)).want(201, "gifts[0].status", "DELIVERED")
 	for _, ignored := range []string{`"junk"`, `"2020-01-01T00:00:00Z"`, `""`, `null`} {
-		w.post("send-gift", money("5", `,"hasScheduledDelivery":false,"deliveryDate":`+ignored)).want(201, "gifts[0].deliveryDate", "null")
+		w.post("send-gift", money("5", `,"hasScheduledDelivery":false,"deliveryDate":`+ignored)).want(201,
+			"gifts[0].deliveryDate", "null")
 	}
-	w.post("send-gift", money("5", `,"hasScheduledDelivery":false,"deliveryDate":5`)).refused(400, gift.ValidationFailure, "monetaryGift.deliveryDate")
-	r := w.post("send-gift", `{"monetaryGift":{"value":5,"deliveryMethodID":3},`+promotion+`,"validStarting":"`+later.Format(time.RFC3339)+`","validForDays":1e0}`).want(201,
+	w.post("send-gift", money("5", `,"hasScheduledDelivery":false,"deliveryDate":5`)).refused(400, gift.ValidationFailure,
+		"monetaryGift.deliveryDate")
+	r := w.post("send-gift", `{"monetaryGift":{"value":5,"deliveryMethodID":3},`+promotion+`,"validStarting":"`+
+		later.Format(time.RFC3339)+`","validForDays":1e0}`).want(201,
 		"gifts[0].isRedeemable", "false", "gifts[0].isInRedeemablePeriod", "false", "gifts[0].isInRedeemableStatus", "true",
-		"gifts[0].notRedeemableReasons[0].code", "REDEMPTION_NOT_ALLOWED", "gifts[0].validFrom", later.Format("2006-01-02T15:04:05.000Z"))
+		"gifts[0].notRedeemableReasons[0].code", "REDEMPTION_NOT_ALLOWED", "gifts[0].validFrom",
+		later.Format("2006-01-02T15:04:05.000Z"))
 	ask := func() reply {
 		return w.post("validate-gift", `{"voucherCode":"`+r.at("gifts[0].voucherCode")+`","organizationID":"`+pier+`"}`)
 	}
@@ -251,5 +283,6 @@ func TestPayloadOfTheRest(t *testing.T) {
 	w.post("validate-gift", at).want(200, "cashOutAllowed", "true")
 	w.post("validate-gift", strings.Replace(at, pier, wharf, 1)).want(200, "cashOutAllowed", "false")
 	w.post("cancel-gift", `{"voucherID":"`+small.id+`","cause":"CANCELLED"}`).want(200)
-	w.post("validate-gift", at).want(200, "status", "CANCELLED", "statusID", "7", "isRedeemable", "false", "notRedeemableReasons[0].text", "This gift was cancelled.")
+	w.post("validate-gift", at).want(200, "status", "CANCELLED", "statusID", "7", "isRedeemable", "false",
+		"notRedeemableReasons[0].text", "This gift was cancelled.")
 }

@@ -18,10 +18,12 @@ import (
 
 // needed says, for every operation of the OpenAPI file, which permission a key needs; "": none.
 var needed = map[string]string{
-	"sendGift": "send", "cancelGift": "cancel", "reinstateGift": "cancel", "resendGift": "resend", "rescheduleGift": "resend",
-	"validateGift": "validate", "redeemGift": "redeem", "reverseRedemption": "reverse",
+	"sendGift": "send", "cancelGift": "cancel", "reinstateGift": "cancel", "resendGift": "resend",
+	"rescheduleGift": "resend",
+	"validateGift":   "validate", "redeemGift": "redeem", "reverseRedemption": "reverse",
 	"getGift": "look-up", "getGiftHistory": "look-up", "listGifts": "look-up", "listActivity": "look-up",
-	"getRequest": "", "getHealth": "", "getReadiness": "", "getOpenAPI": "", "getDocs": "", "getErrorDocs": "", "getDocsAsset": "",
+	"getRequest": "", "getHealth": "", "getReadiness": "", "getOpenAPI": "", "getDocs": "", "getErrorDocs": "",
+	"getDocsAsset": "",
 }
 
 // permit gives a key of the set-up other permissions, from now on.
@@ -42,7 +44,10 @@ func (w *world) permit(key string, may ...string) {
 // addKeys adds keys to the set-up, or changes them.
 func (w *world) addKeys(keys ...*gift.Key) {
 	w.Helper()
-	err := w.store.Configure(w.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) { return gift.Changes{Keys: keys}, nil })
+	err := w.store.Configure(w.Context(), func(*gift.Directory, gift.Uses) (gift.Changes,
+		error) {
+		return gift.Changes{Keys: keys}, nil
+	})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -53,7 +58,8 @@ func (w *world) addKeys(keys ...*gift.Key) {
 	w.directory.Store(d)
 }
 
-// Each operation is refused to a key that has every permission but the one that it needs, and not to one that has this one alone.
+// Each operation is refused to a key that has every permission but the one that it needs, and not to one that has
+// this one alone.
 func TestEachOperationNeedsItsPermission(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -100,7 +106,8 @@ func TestRequestsNeedThePermissionOfTheirOperation(t *testing.T) {
 	if strings.Contains(string(told.body), g.code) {
 		t.Errorf("a till is told of a sale: %s", told.body)
 	}
-	refused := w.get("/requests/k?operation=send-gift", as(rotatedKey)...).refused(http.StatusForbidden, gift.NotAuthorized)
+	refused := w.get("/requests/k?operation=send-gift", as(rotatedKey)...).refused(http.StatusForbidden,
+		gift.NotAuthorized)
 	if text := refused.at("messages[0].text"); !strings.Contains(text, "the permission send") {
 		t.Error(text)
 	}
@@ -111,8 +118,8 @@ func TestRequestsNeedThePermissionOfTheirOperation(t *testing.T) {
 	}
 }
 
-// Code, token and link of a gift that is looked up, or sent again, are for keys only that may see codes, also in answers that were made
-// for another key. What made a gift tells them to whoever may make gifts.
+// Code, token and link of a gift that is looked up, or sent again, are for keys only that may see codes, also in
+// answers that were made for another key. What made a gift tells them to whoever may make gifts.
 func TestCodesNeedAPermission(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -121,7 +128,8 @@ func TestCodesNeedAPermission(t *testing.T) {
 	w.permit(rotatedKey, "look-up", "resend", "send")
 	masked := func(r reply, path string) {
 		t.Helper()
-		r.want(200, path+"voucherCode", "null", path+"voucherPublicToken", "null", path+"giftURL", "null", path+"lastFour", g.code[8:],
+		r.want(200, path+"voucherCode", "null", path+"voucherPublicToken", "null", path+"giftURL", "null", path+"lastFour",
+			g.code[8:],
 			path+"message", `"voucherCode":"1"`)
 		for _, secret := range []string{g.code, g.token} {
 			if strings.Contains(string(r.body), secret) {
@@ -144,7 +152,8 @@ func TestCodesNeedAPermission(t *testing.T) {
 	w.get("/gifting/gifts/"+g.id, as(rotatedKey)...).want(200, "voucherCode", g.code, "voucherPublicToken", g.token)
 }
 
-// A key that was spent by a reversal belongs to the location where that was done: elsewhere it is treated like any record of another location.
+// A key that was spent by a reversal belongs to the location where that was done: elsewhere it is treated like any
+// record of another location.
 func TestSpentKeysBelongToALocation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -153,7 +162,8 @@ func TestSpentKeysBelongToALocation(t *testing.T) {
 		return w.post("reverse-redemption", `{"idempotencyKey":"`+key+`"}`, headers...)
 	}
 	take := func(key, place, with string) reply {
-		return w.post("redeem-gift", `{"voucherID":"`+g.id+`","amount":1,"organizationID":"`+place+`"}`, append(once(key), as(with)...)...)
+		return w.post("redeem-gift", `{"voucherID":"`+g.id+`","amount":1,"organizationID":"`+place+`"}`,
+			append(once(key), as(with)...)...)
 	}
 	undo("late", as(pierKey)...).refused(404, gift.NotFound, "idempotencyKey")
 	take("late", wharf, wharfKey).refused(403, gift.NotAuthorized)
@@ -177,7 +187,8 @@ func TestSpentKeysBelongToALocation(t *testing.T) {
 	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "25.00")
 }
 
-// What was done with gifts that are good everywhere is not told to a key that is limited to a location, nor is it given again.
+// What was done with gifts that are good everywhere is not told to a key that is limited to a location, nor is it
+// given again.
 func TestRequestsOfTheWholeAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -191,11 +202,12 @@ func TestRequestsOfTheWholeAccount(t *testing.T) {
 		w.get("/requests/"+key, as(rotatedKey)...).want(200)
 	}
 	w.post("cancel-gift", cancel, append(once("cancelled"), as(pierKey)...)...).refused(403, gift.NotAuthorized)
-	w.get("/requests/sent%20to%20the%20pier", as(pierKey)...).want(200, "requests[0].answer.gifts[0].voucherCode", atPier.code)
+	w.get("/requests/sent%20to%20the%20pier", as(pierKey)...).want(200, "requests[0].answer.gifts[0].voucherCode",
+		atPier.code)
 }
 
-// A key is judged by what holds when the whole call has arrived: one that is revoked, has expired or lost a permission while the body was on its
-// way does nothing more.
+// A key is judged by what holds when the whole call has arrived: one that is revoked, has expired or lost a
+// permission while the body was on its way does nothing more.
 func TestAKeyIsJudgedAgainAfterTheBody(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]struct {
@@ -259,18 +271,21 @@ func TestAKeyIsJudgedAgainAfterTheBody(t *testing.T) {
 	}
 }
 
-// TestAThiefWithATillsKey: what the example's till may do, it does at the pier; it makes, finds, cancels and redirects nothing.
+// TestAThiefWithATillsKey: what the example's till may do, it does at the pier; it makes, finds, cancels and
+// redirects nothing.
 func TestAThiefWithATillsKey(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(api.ServerOfTheExample(t))
 	t.Cleanup(server.Close)
 	w := &world{TB: t, server: server}
 	till := as(examples.HarborTillKey)
-	order := strings.ReplaceAll(money("25", member("organizationID", examples.HarborPier39)), shop, examples.HarborStorefront)
+	order := strings.ReplaceAll(money("25", member("organizationID", examples.HarborPier39)), shop,
+		examples.HarborStorefront)
 	g := w.send(order, as(examples.HarborWebShopKey)...)
 	lacks := func(r reply, permission string) {
 		t.Helper()
-		if text := r.want(403, "code", "NOT_AUTHORIZED").at("messages[0].text"); !strings.Contains(text, "the permission "+permission) {
+		if text := r.want(403, "code", "NOT_AUTHORIZED").at("messages[0].text"); !strings.Contains(text, "the permission "+
+			permission) {
 			t.Error(text)
 		}
 		for _, secret := range []string{g.code, g.token, g.id} {
@@ -285,22 +300,26 @@ func TestAThiefWithATillsKey(t *testing.T) {
 	lacks(w.get("/gifting/gifts/"+g.id+"/history", till...), "look-up")
 	lacks(w.post("cancel-gift", `{"voucherID":"`+g.id+`","cause":"CANCELLED"}`, till...), "cancel")
 	lacks(w.post("reinstate-gift", `{"voucherID":"`+g.id+`"}`, till...), "cancel")
-	lacks(w.post("resend-gift", `{"voucherID":"`+g.id+`","deliveryMethodID":1,"recipientContact":"thief@example.com"}`, till...), "resend")
+	lacks(w.post("resend-gift", `{"voucherID":"`+g.id+`","deliveryMethodID":1,"recipientContact":"thief@example.com"}`,
+		till...), "resend")
 	lacks(w.post("reschedule-gift", `{"voucherID":"`+g.id+`","deliveryDate":"2027-01-01T00:00:00Z"}`, till...), "resend")
-	w.get("/gifting/gifts/"+g.id, as(examples.HarborWebShopKey)...).want(200, "status", "DELIVERED", "currentBalance", "25.00", "voucherCode", "null")
+	w.get("/gifting/gifts/"+g.id, as(examples.HarborWebShopKey)...).want(200, "status", "DELIVERED", "currentBalance",
+		"25.00", "voucherCode", "null")
 	w.post("validate-gift", `{"voucherCode":"`+g.code+`"}`, till...).want(200, "isRedeemable", "true")
-	w.post("redeem-gift", `{"voucherCode":"`+g.code+`","amount":1}`, till...).want(200, "organizationID", examples.HarborPier39)
+	w.post("redeem-gift", `{"voucherCode":"`+g.code+`","amount":1}`, till...).want(200, "organizationID",
+		examples.HarborPier39)
 }
 
-// A system key sends for the accounts and in the programs that it was given, and may look up, report as failed and ask about what its integrator
-// made; all else does not exist for it.
+// A system key sends for the accounts and in the programs that it was given, and may look up, report as failed and
+// ask about what its integrator made; all else does not exist for it.
 func TestSystemKeysMayWhatTheyMade(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	site := *w.directory.Load().Keys[gift.HashKey(systemKey)]
 	site.Accounts, site.Programs = []gift.ID{id(harbor)}, []gift.ID{gift.BusinessProgram.ID}
 	second := site // another key of the same integrator, as while it changes over
-	second.ID, second.Hash = id("00000000-0000-7000-8000-000000000300"), gift.HashKey("boon_test_second-key-of-the-site-00000")
+	second.ID, second.Hash = id("00000000-0000-7000-8000-000000000300"),
+		gift.HashKey("boon_test_second-key-of-the-site-00000")
 	w.addKeys(&site, &second)
 	after := as("boon_test_second-key-of-the-site-00000")
 	order := money("5", member("accountID", harbor))
@@ -312,7 +331,8 @@ func TestSystemKeysMayWhatTheyMade(t *testing.T) {
 		send(member("accountID", account)).refused(403, gift.NotAuthorized, "monetaryGift.accountID")
 	}
 	send("").refused(400, gift.ValidationFailure, "monetaryGift.accountID")
-	send(member("accountID", harbor)+member("programID", gift.DistributionProgram.ID.String())+member("organizationID", pier)).
+	send(member("accountID", harbor)+member("programID", gift.DistributionProgram.ID.String())+
+		member("organizationID", pier)).
 		refused(403, gift.NotAuthorized, "monetaryGift.programID")
 	for _, key := range [][]string{as(systemKey), after} {
 		w.get("/gifting/gifts/"+own.id, key...).want(200, "voucherID", own.id, "voucherCode", "null", "giftURL", "null")
@@ -320,22 +340,26 @@ func TestSystemKeysMayWhatTheyMade(t *testing.T) {
 		if got := w.get("/gifting/gifts", key...).ids(); len(got) != 1 || got[0] != own.id {
 			t.Errorf("it sees %v", got)
 		}
-		w.get("/requests/site-1", key...).want(200, "requests[0].key", "site-1", "requests[0].answer.gifts[0].voucherCode", own.code)
+		w.get("/requests/site-1", key...).want(200, "requests[0].key", "site-1", "requests[0].answer.gifts[0].voucherCode",
+			own.code)
 		w.get("/requests/site-1?operation=redeem-gift", key...).want(400)
 		for _, g := range []made{others, merchants} {
 			w.get("/gifting/gifts/"+g.id, key...).refused(404, gift.NotFound, "voucherID")
 			w.get("/gifting/gifts/"+g.id+"/history", key...).refused(404, gift.NotFound, "voucherID")
-			w.post("cancel-gift", `{"voucherID":"`+g.id+`","cause":"PURCHASE_FAILED"}`, key...).refused(404, gift.NotFound, "voucherID")
+			w.post("cancel-gift", `{"voucherID":"`+g.id+`","cause":"PURCHASE_FAILED"}`, key...).refused(404, gift.NotFound,
+				"voucherID")
 			w.post("cancel-gift", `{"orderID":"`+g.order+`","cause":"PURCHASE_FAILED"}`, key...).refused(404, gift.NotFound)
 		}
 		w.get("/gifting/gifts?accountID="+corner, key...).refused(403, gift.NotAuthorized, "accountID")
-		w.post("cancel-gift", `{"voucherID":"`+own.id+`","cause":"CANCELLED"}`, key...).refused(403, gift.NotAuthorized, "cause")
+		w.post("cancel-gift", `{"voucherID":"`+own.id+`","cause":"CANCELLED"}`, key...).refused(403, gift.NotAuthorized,
+			"cause")
 		w.post("redeem-gift", `{"voucherID":"`+own.id+`"}`, key...).refused(422, gift.NotSupported)
 		w.post("reinstate-gift", `{"voucherID":"`+own.id+`"}`, key...).refused(422, gift.NotSupported)
 		w.post("resend-gift", `{"voucherID":"`+own.id+`"}`, key...).refused(422, gift.NotSupported)
 	}
 	// By the reference, which others use as well, it means its own purchase.
-	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"PURCHASE_FAILED","accountID":"`+harbor+`"}`, append(after, once("failed")...)...).
+	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"PURCHASE_FAILED","accountID":"`+harbor+
+		`"}`, append(after, once("failed")...)...).
 		want(200, "vouchers[0].voucherID", own.id, "vouchers[0].status", "PURCHASE_FAILED")
 	w.get("/requests/failed", as(systemKey)...).want(200, "requests[0].operation", "cancel-gift")
 	w.get("/requests/failed", as(harborKey)...).refused(404, gift.NotFound, "key")

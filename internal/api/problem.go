@@ -21,26 +21,28 @@ type kind struct {
 
 // kinds says it of every code.
 var kinds = map[gift.Code]kind{
-	gift.ValidationFailure:           {http.StatusBadRequest, "The request has missing or incorrectly formatted fields."},
-	gift.InvalidCodeFormat:           {http.StatusBadRequest, "The voucher code is not formatted as expected."},
-	gift.InvalidTokenFormat:          {http.StatusBadRequest, "The voucher token is not formatted as expected."},
-	gift.Unauthenticated:             {http.StatusUnauthorized, "The request carries no valid API key."},
-	gift.NotAuthorized:               {http.StatusForbidden, "This is not allowed for the current account, key or location."},
-	gift.NotFound:                    {http.StatusNotFound, "The requested gift or record is not found."},
-	gift.AccountMisconfigured:        {http.StatusConflict, "The account lacks configuration that this needs."},
-	gift.AlreadyRedeemed:             {http.StatusConflict, "The gift is already redeemed."},
-	gift.RedemptionNotAllowed:        {http.StatusConflict, "The gift is not in a state that allows this."},
-	gift.InsufficientBalance:         {http.StatusConflict, "The amount is above the balance."},
-	gift.AlreadyReversed:             {http.StatusConflict, "The redemption is already reversed."},
-	gift.RequestInProgress:           {http.StatusConflict, "The first request with this key is still under way."},
-	gift.NotSupported:                {http.StatusUnprocessableEntity, "The operation is not supported."},
-	gift.MissingOrInvalidGiftProgram: {http.StatusUnprocessableEntity, "The gift program is not the one of the gift, or there is no such program."},
-	gift.InvalidVoucherType:          {http.StatusUnprocessableEntity, "The gift is not of the type that was asked for."},
-	gift.ItemEligibilityFailure:      {http.StatusUnprocessableEntity, "No item on the ticket is eligible for this gift."},
-	gift.IdempotencyMismatch:         {http.StatusUnprocessableEntity, "The Idempotency-Key belongs to another request."},
-	gift.RateLimited:                 {http.StatusTooManyRequests, "There were too many attempts."},
-	gift.UnexpectedError:             {http.StatusInternalServerError, "Something went wrong on our side."},
-	gift.Unavailable:                 {http.StatusServiceUnavailable, "The service is unavailable at the moment."},
+	gift.ValidationFailure:  {http.StatusBadRequest, "The request has missing or incorrectly formatted fields."},
+	gift.InvalidCodeFormat:  {http.StatusBadRequest, "The voucher code is not formatted as expected."},
+	gift.InvalidTokenFormat: {http.StatusBadRequest, "The voucher token is not formatted as expected."},
+	gift.Unauthenticated:    {http.StatusUnauthorized, "The request carries no valid API key."},
+	gift.NotAuthorized: {http.StatusForbidden,
+		"This is not allowed for the current account, key or location."},
+	gift.NotFound:             {http.StatusNotFound, "The requested gift or record is not found."},
+	gift.AccountMisconfigured: {http.StatusConflict, "The account lacks configuration that this needs."},
+	gift.AlreadyRedeemed:      {http.StatusConflict, "The gift is already redeemed."},
+	gift.RedemptionNotAllowed: {http.StatusConflict, "The gift is not in a state that allows this."},
+	gift.InsufficientBalance:  {http.StatusConflict, "The amount is above the balance."},
+	gift.AlreadyReversed:      {http.StatusConflict, "The redemption is already reversed."},
+	gift.RequestInProgress:    {http.StatusConflict, "The first request with this key is still under way."},
+	gift.NotSupported:         {http.StatusUnprocessableEntity, "The operation is not supported."},
+	gift.MissingOrInvalidGiftProgram: {http.StatusUnprocessableEntity,
+		"The gift program is not the one of the gift, or there is no such program."},
+	gift.InvalidVoucherType:     {http.StatusUnprocessableEntity, "The gift is not of the type that was asked for."},
+	gift.ItemEligibilityFailure: {http.StatusUnprocessableEntity, "No item on the ticket is eligible for this gift."},
+	gift.IdempotencyMismatch:    {http.StatusUnprocessableEntity, "The Idempotency-Key belongs to another request."},
+	gift.RateLimited:            {http.StatusTooManyRequests, "There were too many attempts."},
+	gift.UnexpectedError:        {http.StatusInternalServerError, "Something went wrong on our side."},
+	gift.Unavailable:            {http.StatusServiceUnavailable, "The service is unavailable at the moment."},
 }
 
 // statusError is a refusal with an HTTP status that its code alone does not give.
@@ -62,9 +64,11 @@ func (c *call) problem(err error) ledger.Answer {
 	switch {
 	case ok && refused.Code != gift.UnexpectedError:
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		refused = gift.Refuse(gift.Unavailable, "This took too long. Repeat the request in a moment with the same Idempotency-Key.")
+		refused = gift.Refuse(gift.Unavailable, "This took too long. Repeat the request in a moment with the same "+
+			"Idempotency-Key.")
 	default:
-		refused = gift.Refuse(gift.UnexpectedError, "Something went wrong on our side. It is noted under the requestID of this answer.")
+		refused = gift.Refuse(gift.UnexpectedError, "Something went wrong on our side. It is noted under the requestID "+
+			"of this answer.")
 	}
 	answer := c.render(refused)
 	if e, ok := errors.AsType[*statusError](err); ok {
@@ -119,8 +123,9 @@ func codeOf(a ledger.Answer) gift.Code {
 	return gift.Code(code)
 }
 
-// stored tells what became of a look-up: what is not there is gift.NotFound, what is not as it was written gift.UnexpectedError; any other
-// failure means that the store is away, and since nothing was changed, the caller may ask again.
+// stored tells what became of a look-up: what is not there is gift.NotFound, what is not as it was written
+// gift.UnexpectedError; any other failure means that the store is away, and since nothing was changed, the caller may
+// ask again.
 func stored(err error) error {
 	if err == nil || errors.Is(err, gift.NotFound) || errors.Is(err, gift.UnexpectedError) {
 		return err
@@ -128,7 +133,8 @@ func stored(err error) error {
 	if _, ok := errors.AsType[*gift.Error](err); ok {
 		return err
 	}
-	away := gift.Refuse(gift.Unavailable, "The store cannot be reached; nothing was changed. Repeat the request in a moment.")
+	away := gift.Refuse(gift.Unavailable, "The store cannot be reached; nothing was changed. Repeat the request in a "+
+		"moment.")
 	away.RetryAfter = time.Second
 	return &hiddenCause{away, err}
 }

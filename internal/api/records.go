@@ -9,8 +9,8 @@ import (
 	"boon.example/internal/ratelimit"
 )
 
-// Records is what the interface reads beside the engine, and the counts of wrong codes. What is not there is gift.NotFound.
-// Everything else that fails is an internal error.
+// Records is what the interface reads beside the engine, and the counts of wrong codes. What is not there is
+// gift.NotFound. Everything else that fails is an internal error.
 type Records interface {
 	// GiftByCode and GiftByToken find a gift of any account by its secret.
 	GiftByCode(context.Context, gift.VoucherCode) (gift.Gift, error)
@@ -19,24 +19,26 @@ type Records interface {
 	Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error)
 	// Gifts selects at most Filter.Limit gifts, the newest first.
 	Gifts(context.Context, gift.Filter) ([]gift.Gift, error)
-	// List gives a page of gifts, and Activity one of the changes of all gifts of an account: the newest first, and with gift.MaxRead
-	// looked at for either.
+	// List gives a page of gifts, and Activity one of the changes of all gifts of an account: the newest first, and with
+	// gift.MaxRead looked at for either.
 	List(context.Context, gift.Filter) (gift.Page, error)
 	Activity(context.Context, gift.ChangeFilter) (gift.ChangePage, error)
 	// History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
 	History(ctx context.Context, account, voucher gift.ID, seq, limit int) ([]gift.Entry, error)
-	// Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long answers.
+	// Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long
+	// answers.
 	Requests(ctx context.Context, account gift.ID, operation ledger.Operation, key string) ([]ledger.Request, error)
 	// LongAnswer reads the body of an answer that was not read with its record.
 	LongAnswer(context.Context, ledger.Long) ([]byte, error)
 
-	// TillBucket reads the bucket of wrong codes of a key at a location; CountMisses takes n out of it, durably, and tells whether the key
-	// reached gift.GuessAlarm by them; RewardTill gives some back after the first redemption of a gift there, if any are missing.
+	// TillBucket reads the bucket of wrong codes of a key at a location; CountMisses takes n out of it, durably, and
+	// tells whether the key reached gift.GuessAlarm by them; RewardTill gives some back after the first redemption of a
+	// gift there, if any are missing.
 	TillBucket(context.Context, gift.Till) (ratelimit.Bucket, error)
 	CountMisses(ctx context.Context, at gift.Till, now time.Time, n int) (_ ratelimit.Bucket, alarm bool, _ error)
 	RewardTill(ctx context.Context, at gift.Till, voucher gift.ID, now time.Time) error
-	// AnonymousBucket reads the bucket of a client network that has shown no valid key; TakeAnonymous takes one out of it, durably,
-	// unless it is empty.
+	// AnonymousBucket reads the bucket of a client network that has shown no valid key; TakeAnonymous takes one out of
+	// it, durably, unless it is empty.
 	AnonymousBucket(ctx context.Context, network string) (ratelimit.Bucket, error)
 	TakeAnonymous(ctx context.Context, network string, now time.Time) (_ ratelimit.Bucket, allowed bool, _ error)
 }

@@ -51,7 +51,10 @@ func redeemGift(c *call) (ledger.Answer, error) {
 		}
 		asked.ID = g.ID
 	}
-	answer, err := request.do(asked.command(c, at), http.StatusOK, func(w *writer, r ledger.Result) { w.redemption(r, at) })
+	answer, err := request.do(asked.command(c, at), http.StatusOK, func(w *writer, r ledger.Result) {
+		w.redemption(r,
+			at)
+	})
 	if err == nil && answer.Status == http.StatusOK && !answer.Replayed {
 		// The redemption stands, whatever becomes of the reward.
 		_ = c.guesses.reward(c.ctx, c.till(at), asked.ID)

@@ -17,7 +17,10 @@ func TestEveryCodeIsProduced(t *testing.T) {
 	t.Parallel()
 	at := `,"organizationID":"` + pier + `"}`
 	produce := map[gift.Code]func(w *world) reply{
-		gift.ValidationFailure:  func(w *world) reply { return w.post("redeem-gift", `{}`).refused(400, gift.ValidationFailure, "") },
+		gift.ValidationFailure: func(w *world) reply {
+			return w.post("redeem-gift", `{}`).refused(400,
+				gift.ValidationFailure, "")
+		},
 		gift.NotFound:           func(w *world) reply { return w.post("redeem-gift", `{"voucherID":"`+nowhere+`"`+at) },
 		gift.InvalidCodeFormat:  func(w *world) reply { return w.post("validate-gift", `{"voucherCode":"12345678901"`+at) },
 		gift.InvalidTokenFormat: func(w *world) reply { return w.post("validate-gift", `{"voucherPublicToken":"x"`+at) },
@@ -26,7 +29,8 @@ func TestEveryCodeIsProduced(t *testing.T) {
 			return w.post("validate-gift", `{"voucherCode":"123456789012"}`, as(homelessKey)...)
 		},
 		gift.MissingOrInvalidGiftProgram: func(w *world) reply {
-			return w.post("redeem-gift", `{"voucherID":"`+w.send(money("5")).id+`","targetProgramID":"33333333-3333-3333-3333-333333333333"`+at)
+			return w.post("redeem-gift", `{"voucherID":"`+w.send(money("5")).id+
+				`","targetProgramID":"33333333-3333-3333-3333-333333333333"`+at)
 		},
 		gift.InvalidVoucherType: func(w *world) reply {
 			return w.post("validate-gift", `{"voucherCode":"`+w.send(money("5")).code+`","targetTypeCode":"NOT_GIFT"`+at)
@@ -69,10 +73,10 @@ func TestEveryCodeIsProduced(t *testing.T) {
 			return w.redeem(g, "1", once("slow")...)
 		},
 		gift.RateLimited: func(w *world) reply {
-			for n := range gift.StrangerBurst {
-				w.post("redeem-gift", `{}`, as("boon_test_stranger"+strings.Repeat("x", n))...).refused(401, gift.Unauthenticated)
+			for n := range gift.AnonymousBurst {
+				w.post("redeem-gift", `{}`, as("boon_test_anonymous"+strings.Repeat("x", n))...).refused(401, gift.Unauthenticated)
 			}
-			return w.post("redeem-gift", `{}`, as("boon_test_stranger")...)
+			return w.post("redeem-gift", `{}`, as("boon_test_anonymous")...)
 		},
 		gift.Unavailable: func(w *world) reply {
 			w.store.Close()
@@ -122,7 +126,8 @@ const latte = `{"monetaryGift":{"value":10,"deliveryMethodID":3},` + promotion +
 
 // ticketOf is ticket data with one line of 4.50.
 func ticketOf(item string) string {
-	return `{"format":"standard","data":{"lineItems":[{"itemID":"` + item + `","itemName":"x","quantity":1,"itemTotalPrice":4.50}]}}`
+	return `{"format":"standard","data":{"lineItems":[{"itemID":"` + item +
+		`","itemName":"x","quantity":1,"itemTotalPrice":4.50}]}}`
 }
 
 // hold keeps the database's write lock, from a store of its own, until release is called.
@@ -153,7 +158,8 @@ func (w *world) hold() (release func()) {
 	}
 }
 
-// start makes a call under an Idempotency-Key in the background and returns when the engine has it; end waits for its end.
+// start makes a call under an Idempotency-Key in the background and returns when the engine has it; end waits for its
+// end.
 func (w *world) start(operation ledger.Operation, key string, call func()) (end func()) {
 	done := make(chan struct{})
 	go func() {
@@ -200,17 +206,19 @@ var badBodies = []badCase{
 	invalid("a leading plus", `{"amount":+1}`, ""),
 	invalid("hexadecimal", `{"amount":0x10}`, ""),
 	invalid("20,000 nested lists", strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000), ""),
-	invalid("20,000 nested lists in a member", `{"amount":`+strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000)+`}`, ""),
+	invalid("20,000 nested lists in a member", `{"amount":`+strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000)+`}`,
+		""),
 	invalid("20,000 nested objects", strings.Repeat(`{"a":`, 20_000)+"1"+strings.Repeat("}", 20_000), ""),
 	{"2 MiB", `{"reference":"` + strings.Repeat("x", 2<<20) + `"}`, 413, gift.ValidationFailure, []string{""}},
 	invalid("an unknown member", `{"nonsense":1}`, "nonsense"),
-	invalid("a name in another case", `{"VoucherID":1,"monetarygift":2,"REDEMPTIONID":3,"vouchercode":4,"Cause":5}`, "VoucherID"),
+	invalid("a name in another case", `{"VoucherID":1,"monetarygift":2,"REDEMPTIONID":3,"vouchercode":4,"Cause":5}`,
+		"VoucherID"),
 	invalid("an empty name", `{"":1}`, `[""]`),
 	invalid("a name with a dot", `{"a.b":1}`, `["a.b"]`),
 }
 
-// promptly demands that a bad call is refused soon. It should be within 100 ms, and is on a machine that does nothing else; here the machine
-// runs other tests.
+// promptly demands that a bad call is refused soon. It should be within 100 ms, and is on a machine that does nothing
+// else; here the machine runs other tests.
 func (w *world) promptly(t *testing.T, call func()) {
 	t.Helper()
 	best := time.Hour
@@ -252,19 +260,24 @@ func TestBadInputOfRedeemAndValidate(t *testing.T) {
 	}
 	amount := func(name, number string) badCase { return invalid(name, redeem(`"amount":`+number), "amount") }
 	cases := []badCase{
-		amount("1e400", "1e400"), amount("minus zero", "-0"), amount("minus zero with decimals", "-0.00"), amount("zero", "0"),
+		amount("1e400", "1e400"), amount("minus zero", "-0"), amount("minus zero with decimals", "-0.00"),
+		amount("zero", "0"),
 		amount("below zero", "-0.01"), amount("25.001", "25.001"), amount("an absurd exponent", "1e999999999"),
-		amount("an absurd negative exponent", "1e-999999999"), amount("an exponent beyond integers", "1e99999999999999999999"),
+		amount("an absurd negative exponent", "1e-999999999"), amount("an exponent beyond integers",
+			"1e99999999999999999999"),
 		amount("a text", `"5"`), amount("true", "true"), amount("an object", "{}"), amount("a list", "[5]"),
 		amount("a 19-digit number", "9999999999999999999"),
 		invalid("twice", redeem(`"amount":1,"amount":2`), "amount"),
 		invalid("twice, once null", redeem(`"amount":1,"amount":null`), "amount"),
 		invalid("twice by escapes", redeem(`"amount":1,"\u0061mount":2`), "amount"),
-		invalid("many problems", `{"voucherID":5,"organizationID":"x","amount":"y","allowPartial":1,"reference":[],"targetTypeCode":"X","ticketData":7,"nope":0}`,
+		invalid("many problems", `{"voucherID":5,"organizationID":"x","amount":"y","allowPartial":1,"reference":[],`+
+			`"targetTypeCode":"X","ticketData":7,"nope":0}`,
 			"voucherID", "organizationID", "amount", "allowPartial", "reference", "targetTypeCode", "ticketData", "nope"),
 		invalid("no GUID", `{"voucherID":"{`+g.id+`}","organizationID":"`+pier+`"}`, "voucherID"),
-		{"the zero GUID", `{"voucherID":"00000000-0000-0000-0000-000000000000","organizationID":"` + pier + `"}`, 404, gift.NotFound, []string{"voucherID"}},
-		{"the zero GUID as a location", `{"voucherID":"` + g.id + `","organizationID":"00000000-0000-0000-0000-000000000000"}`, 404, gift.NotFound,
+		{"the zero GUID", `{"voucherID":"00000000-0000-0000-0000-000000000000","organizationID":"` + pier + `"}`, 404,
+			gift.NotFound, []string{"voucherID"}},
+		{"the zero GUID as a location", `{"voucherID":"` + g.id +
+			`","organizationID":"00000000-0000-0000-0000-000000000000"}`, 404, gift.NotFound,
 			[]string{"organizationID"}},
 		amount("an empty text", `""`),
 		invalid("two names of the gift", redeem(`"voucherCode":"123456789012"`), ""),
@@ -273,49 +286,75 @@ func TestBadInputOfRedeemAndValidate(t *testing.T) {
 		invalid("a long reference", redeem(`"reference":"`+strings.Repeat("é", 101)+`"`), "reference"),
 		invalid("a ticket without a format", redeem(`"ticketData":{"data":{}}`), "ticketData.format"),
 		invalid("a ticket without data", redeem(`"ticketData":{"format":"standard"}`), "ticketData.data"),
-		invalid("a ticket that is wrong", redeem(`"ticketData":{"format":"standard","data":{"lineItems":[{"quantity":"x"}]}}`), "ticketData.data.lineItems[0].quantity"),
-		invalid("an unknown member of a ticket", redeem(`"ticketData":{"format":"standard","data":{"lineItems":[]},"x":1}`), "ticketData.x"),
-		{"an unknown format of a ticket", redeem(`"ticketData":{"format":"micros","data":5}`), 422, gift.NotSupported, []string{"ticketData.format"}},
-		invalid("a ticket member that is nearly right", redeem(`"ticketData":{"format":"standard","data":{"lineItem":[]}}`), "ticketData.data.lineItems"),
-		{"an unknown location", `{"voucherID":"` + g.id + `","organizationID":"` + nowhere + `"}`, 404, gift.NotFound, []string{"organizationID"}},
-		{"another account's location", `{"voucherID":"` + g.id + `","organizationID":"` + cornerPlace + `"}`, 404, gift.NotFound, []string{"organizationID"}},
+		invalid("a ticket that is wrong", redeem(`"ticketData":{"format":"standard","data":{"lineItems":[
+			{"quantity":"x"}]}}`), "ticketData.data.lineItems[0].quantity"),
+		invalid("an unknown member of a ticket", redeem(`"ticketData":{"format":"standard","data":{"lineItems":[]},"x":1}`),
+			"ticketData.x"),
+		{"an unknown format of a ticket", redeem(`"ticketData":{"format":"micros","data":5}`), 422, gift.NotSupported,
+			[]string{"ticketData.format"}},
+		invalid("a ticket member that is nearly right", redeem(`"ticketData":{"format":"standard","data":{"lineItem":[]}}`),
+			"ticketData.data.lineItems"),
+		{"an unknown location", `{"voucherID":"` + g.id + `","organizationID":"` + nowhere + `"}`, 404, gift.NotFound,
+			[]string{"organizationID"}},
+		{"another account's location", `{"voucherID":"` + g.id + `","organizationID":"` + cornerPlace + `"}`, 404,
+			gift.NotFound, []string{"organizationID"}},
 		invalid("no location", `{"voucherID":"`+g.id+`"}`, "organizationID"),
-		{"an unknown point of sale", `{"voucherID":"` + g.id + `","pointOfSaleSystemOrganizationIdentifier":"POS-9"}`, 404, gift.NotFound, nil},
-		{"point of sale not enabled", `{"voucherID":"` + g.id + `","pointOfSaleSystemOrganizationIdentifier":"POS-2"}`, 422, gift.NotSupported, nil},
-		invalid("two places", `{"voucherID":"`+g.id+`","organizationID":"`+wharf+`","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
+		{"an unknown point of sale", `{"voucherID":"` + g.id + `","pointOfSaleSystemOrganizationIdentifier":"POS-9"}`, 404,
+			gift.NotFound, nil},
+		{"point of sale not enabled", `{"voucherID":"` + g.id + `","pointOfSaleSystemOrganizationIdentifier":"POS-2"}`, 422,
+			gift.NotSupported, nil},
+		invalid("two places", `{"voucherID":"`+g.id+`","organizationID":"`+wharf+
+			`","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
 			"pointOfSaleSystemOrganizationIdentifier"),
 		invalid("half an item", `{"voucherID":"`+item.id+`","organizationID":"`+pier+`","amount":1.5}`, "amount"),
-		{"too many items", `{"voucherID":"` + item.id + `","organizationID":"` + pier + `","amount":4}`, 409, gift.InsufficientBalance, []string{"amount"}},
+		{"too many items", `{"voucherID":"` + item.id + `","organizationID":"` + pier + `","amount":4}`, 409,
+			gift.InsufficientBalance, []string{"amount"}},
 	}
 	for _, c := range cases {
-		t.Run("redeem/"+c.name, func(t *testing.T) { w.in(t).post("redeem-gift", c.body).refused(c.status, c.code, c.paths...) })
+		t.Run("redeem/"+c.name, func(t *testing.T) {
+			w.in(t).post("redeem-gift", c.body).refused(c.status, c.code,
+				c.paths...)
+		})
 	}
 	code := func(name, value string) badCase {
-		return badCase{name, `{"voucherCode":` + value + `,"organizationID":"` + pier + `"}`, 400, gift.InvalidCodeFormat, []string{"voucherCode"}}
+		return badCase{name, `{"voucherCode":` + value + `,"organizationID":"` + pier + `"}`, 400, gift.InvalidCodeFormat,
+			[]string{"voucherCode"}}
 	}
 	token := func(name, value string) badCase {
-		return badCase{name, `{"voucherPublicToken":"` + value + `","organizationID":"` + pier + `"}`, 400, gift.InvalidTokenFormat, []string{"voucherPublicToken"}}
+		return badCase{name, `{"voucherPublicToken":"` + value + `","organizationID":"` + pier + `"}`, 400,
+			gift.InvalidTokenFormat, []string{"voucherPublicToken"}}
 	}
 	cases = []badCase{
 		code("11 digits", `"12345678901"`), code("13 digits", `"1234567890123"`), code("spaces", `"1234 5678 9012"`),
-		code("Arabic digits", `"١٢٣٤٥٦٧٨٩٠١٢"`), code("fullwidth digits", `"１２３４５６７８９０１２"`), code("letters", `"12345678901O"`),
-		code("an exponent", "1e11"), code("a fraction", "123456789012.0"), code("below zero", "-123456789012"), code("short number", "12345"),
+		code("Arabic digits", `"١٢٣٤٥٦٧٨٩٠١٢"`), code("fullwidth digits", `"１２３４５６７８９０１２"`),
+		code("letters", `"12345678901O"`),
+		code("an exponent", "1e11"), code("a fraction", "123456789012.0"), code("below zero", "-123456789012"),
+		code("short number", "12345"),
 		invalid("an empty code", `{"voucherCode":"","organizationID":"`+pier+`"}`, ""),
 		invalid("a code of another type", `{"voucherCode":true,"organizationID":"`+pier+`"}`, "voucherCode"),
-		invalid("code and token", `{"voucherCode":"`+g.code+`","voucherPublicToken":"`+g.token+`","organizationID":"`+pier+`"}`, ""),
+		invalid("code and token", `{"voucherCode":"`+g.code+`","voucherPublicToken":"`+g.token+`","organizationID":"`+pier+
+			`"}`, ""),
 		invalid("neither", `{"organizationID":"`+pier+`"}`, ""),
 		invalid("both null", `{"voucherCode":null,"voucherPublicToken":null}`, ""),
 		invalid("a bad code among other problems", `{"voucherCode":"1","organizationID":5}`, "voucherCode", "organizationID"),
-		{"code and ticket format", `{"voucherCode":"1","organizationID":"` + pier + `","ticketData":{"format":"x","data":1}}`, 400, gift.InvalidCodeFormat,
+		{"code and ticket format", `{"voucherCode":"1","organizationID":"` + pier + `","ticketData":{"format":"x","data":1}}`,
+			400, gift.InvalidCodeFormat,
 			[]string{"voucherCode", "ticketData.format"}},
-		invalid("a bad code and a bad token", `{"voucherCode":"1","voucherPublicToken":"2"}`, "", "voucherCode", "voucherPublicToken"),
-		token("another scheme", "ftp://x.example/g/"+g.token), token("javascript", "javascript:alert(1)"), token("another path", "https://x.example/gift/"+g.token),
+		invalid("a bad code and a bad token", `{"voucherCode":"1","voucherPublicToken":"2"}`, "", "voucherCode",
+			"voucherPublicToken"),
+		token("another scheme", "ftp://x.example/g/"+g.token), token("javascript", "javascript:alert(1)"),
+		token("another path", "https://x.example/gift/"+g.token),
 		token("21 characters", g.token[:21]), token("23 characters", g.token+"0"), token("a slash after", "/g/"+g.token+"/"),
-		token("other letters", "é"+g.token[2:]), invalid("an empty token", `{"voucherPublicToken":"","organizationID":"`+pier+`"}`, ""),
-		{"validate has no voucherID", `{"voucherID":"` + g.id + `","organizationID":"` + pier + `"}`, 400, gift.ValidationFailure, []string{"voucherID"}},
+		token("other letters", "é"+g.token[2:]), invalid("an empty token", `{"voucherPublicToken":"","organizationID":"`+pier+
+			`"}`, ""),
+		{"validate has no voucherID", `{"voucherID":"` + g.id + `","organizationID":"` + pier + `"}`, 400,
+			gift.ValidationFailure, []string{"voucherID"}},
 	}
 	for _, c := range cases {
-		t.Run("validate/"+c.name, func(t *testing.T) { w.in(t).post("validate-gift", c.body).refused(c.status, c.code, c.paths...) })
+		t.Run("validate/"+c.name, func(t *testing.T) {
+			w.in(t).post("validate-gift", c.body).refused(c.status, c.code,
+				c.paths...)
+		})
 	}
 	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "25.50")
 	w.get("/gifting/gifts/"+item.id).want(200, "currentBalance", "3")
@@ -333,20 +372,29 @@ func TestBadInputOfSend(t *testing.T) {
 	value := func(v string) badCase { return invalid("value "+v, money(v), "monetaryGift.value") }
 	m := "monetaryGift."
 	cases := []badCase{
-		value("0"), value("-0"), value("-5"), value("1e400"), value("25.001"), value("1e999999999"), value(`"5"`), value("10000.01"), value("null"),
-		invalid("both gifts", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"itemGift":{"label":"x","quantity":1,"deliveryMethodID":3},`+purchase+`}`, "itemGift"),
+		value("0"), value("-0"), value("-5"), value("1e400"), value("25.001"), value("1e999999999"), value(`"5"`),
+		value("10000.01"), value("null"),
+		invalid("both gifts", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"itemGift":{"label":"x","quantity":1,`+
+			`"deliveryMethodID":3},`+purchase+`}`, "itemGift"),
 		invalid("no gift", `{`+purchase+`}`, ""),
 		invalid("everything missing", `{"monetaryGift":{}}`, m+"value", m+"deliveryMethodID", "paymentMethodID"),
-		invalid("wrong types everywhere", `{"monetaryGift":5,"itemGift":"x","recipients":{},"senderDescription":1,"paymentMethodID":"2"}`,
+		invalid("wrong types everywhere", `{"monetaryGift":5,"itemGift":"x","recipients":{},"senderDescription":1,`+
+			`"paymentMethodID":"2"}`,
 			"monetaryGift", "itemGift", "recipients", "senderDescription", "paymentMethodID"),
-		invalid("wrong types in the gift", `{"monetaryGift":{"value":[],"programID":1,"accountID":true,"organizationID":{},"deliveryMethodID":"1",`+
-			`"recipientDescription":1,"hasScheduledDelivery":"yes","deliveryDate":5,"deliveryTimezoneId":5,"voucherDesignID":5,"message":{}},`+purchase+`}`,
-			m+"value", m+"programID", m+"accountID", m+"organizationID", m+"deliveryMethodID", m+"recipientDescription", m+"hasScheduledDelivery",
+		invalid("wrong types in the gift", `{"monetaryGift":{"value":[],"programID":1,"accountID":true,`+
+			`"organizationID":{},"deliveryMethodID":"1",`+
+			`"recipientDescription":1,"hasScheduledDelivery":"yes","deliveryDate":5,"deliveryTimezoneId":5,`+
+			`"voucherDesignID":5,"message":{}},`+purchase+`}`,
+			m+"value", m+"programID", m+"accountID", m+"organizationID", m+"deliveryMethodID", m+"recipientDescription", m+
+				"hasScheduledDelivery",
 			m+"deliveryDate", m+"deliveryTimezoneId", m+"voucherDesignID", m+"message"),
-		invalid("a fraction as a method", gift1(`"message":"x"`)[:len(`{"monetaryGift":{"value":5,"deliveryMethodID":3`)]+`.5},`+purchase+`}`, m+"deliveryMethodID"),
+		invalid("a fraction as a method", gift1(`"message":"x"`)[:len(`{"monetaryGift":{"value":5,"deliveryMethodID":3`)]+
+			`.5},`+purchase+`}`, m+"deliveryMethodID"),
 		invalid("an unknown method", `{"monetaryGift":{"value":5,"deliveryMethodID":4},`+purchase+`}`, m+"deliveryMethodID"),
-		invalid("an unknown payment", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"paymentMethodID":3}`, "paymentMethodID"),
-		invalid("fields of the other payment", `{"monetaryGift":{"value":5,"deliveryMethodID":3},`+purchase+`,"promotionID":"`+spring+`","validForDays":3}`,
+		invalid("an unknown payment", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"paymentMethodID":3}`,
+			"paymentMethodID"),
+		invalid("fields of the other payment", `{"monetaryGift":{"value":5,"deliveryMethodID":3},`+purchase+
+			`,"promotionID":"`+spring+`","validForDays":3}`,
 			"promotionID", "validForDays"),
 		invalid("a printed gift with an address", gift1(`"recipientContact":"a@example.com"`), m+"recipientContact"),
 		invalid("an unknown member", gift1(`"vale":5`), m+"vale"),
@@ -355,37 +403,57 @@ func TestBadInputOfSend(t *testing.T) {
 		invalid("two addresses", mail(`a@example.com,b@example.com`), m+"recipientContact"),
 		invalid("a control character", gift1(`"message":"a\u0007"`), m+"message"),
 		invalid("NUL", gift1(`"recipientDescription":"a\u0000"`), m+"recipientDescription"),
-		invalid("a date without a zone, but for deliveryDate", `{"monetaryGift":{"value":5,"deliveryMethodID":3},`+promotion+`,"validStarting":"2026-12-24T09:00:00"}`, "validStarting"),
-		{"the zero GUID as a program", gift1(`"programID":"` + zeroGUID + `"`), 422, gift.MissingOrInvalidGiftProgram, []string{m + "programID"}},
-		{"the zero GUID as an account", gift1(`"accountID":"` + zeroGUID + `"`), 403, gift.NotAuthorized, []string{m + "accountID"}},
-		invalid("the zero GUID elsewhere", strings.Replace(gift1(`"organizationID":"`+zeroGUID+`","voucherDesignID":"`+zeroGUID+`"`), shop, zeroGUID, 1),
+		invalid("a date without a zone, but for deliveryDate", `{"monetaryGift":{"value":5,"deliveryMethodID":3},`+promotion+
+			`,"validStarting":"2026-12-24T09:00:00"}`, "validStarting"),
+		{"the zero GUID as a program", gift1(`"programID":"` + zeroGUID + `"`), 422, gift.MissingOrInvalidGiftProgram,
+			[]string{m + "programID"}},
+		{"the zero GUID as an account", gift1(`"accountID":"` + zeroGUID + `"`), 403, gift.NotAuthorized,
+			[]string{m + "accountID"}},
+		invalid("the zero GUID elsewhere", strings.Replace(gift1(`"organizationID":"`+zeroGUID+`","voucherDesignID":"`+
+			zeroGUID+`"`), shop, zeroGUID, 1),
 			m+"organizationID", m+"voucherDesignID", "externalStorefrontID"),
-		invalid("empty texts where something is needed", `{"monetaryGift":{"value":"","deliveryMethodID":""},"paymentMethodID":""}`, m+"value", m+"deliveryMethodID", "paymentMethodID"),
-		invalid("a day that does not exist", gift1(`"hasScheduledDelivery":true,"deliveryDate":"2027-02-29T09:00:00Z"`), m+"deliveryDate"),
+		invalid("empty texts where something is needed",
+			`{"monetaryGift":{"value":"","deliveryMethodID":""},"paymentMethodID":""}`, m+"value", m+"deliveryMethodID",
+			"paymentMethodID"),
+		invalid("a day that does not exist", gift1(`"hasScheduledDelivery":true,"deliveryDate":"2027-02-29T09:00:00Z"`), m+
+			"deliveryDate"),
 		invalid("a date alone", gift1(`"hasScheduledDelivery":true,"deliveryDate":"2027-02-28"`), m+"deliveryDate"),
-		invalid("a date in the past", gift1(`"hasScheduledDelivery":true,"deliveryDate":"2020-01-01T00:00:00Z"`), m+"deliveryDate"),
+		invalid("a date in the past", gift1(`"hasScheduledDelivery":true,"deliveryDate":"2020-01-01T00:00:00Z"`), m+
+			"deliveryDate"),
 		invalid("no date", gift1(`"hasScheduledDelivery":true`), m+"deliveryDate"),
 		invalid("an unknown zone", gift1(`"deliveryTimezoneId":"America/Atlantis"`), m+"deliveryTimezoneId"),
 		invalid("a path as a zone", gift1(`"deliveryTimezoneId":"../../etc/passwd"`), m+"deliveryTimezoneId"),
 		invalid("another account's location", gift1(`"organizationID":"`+cornerPlace+`"`), m+"organizationID"),
 		invalid("another account's storefront", strings.Replace(money("5"), shop, cornerShop, 1), "externalStorefrontID"),
-		invalid("an unknown promotion", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"paymentMethodID":4,"promotionID":"`+nowhere+`"}`, "promotionID"),
-		invalid("a promotion without terms", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"paymentMethodID":4,"promotionID":"`+bareSpring+`"}`,
+		invalid("an unknown promotion", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"paymentMethodID":4,
+			"promotionID":"`+nowhere+`"}`, "promotionID"),
+		invalid("a promotion without terms", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"paymentMethodID":4,`+
+			`"promotionID":"`+bareSpring+`"}`,
 			"promotionalTerms", "validStarting", "validForDays"),
 		invalid("an unknown design", gift1(`"voucherDesignID":"`+nowhere+`"`), m+"voucherDesignID"),
-		invalid("no recipients", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"recipients":[],`+purchase+`}`, "recipients"),
-		invalid("both forms", `{"monetaryGift":{"value":5,"deliveryMethodID":3,"recipientDescription":"x","message":"y"},"recipients":[{}],`+purchase+`}`,
+		invalid("no recipients", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"recipients":[],`+purchase+`}`,
+			"recipients"),
+		invalid("both forms", `{"monetaryGift":{"value":5,"deliveryMethodID":3,"recipientDescription":"x",`+
+			`"message":"y"},"recipients":[{}],`+purchase+`}`,
 			m+"recipientDescription", m+"message"),
-		invalid("recipients that are none", `{"monetaryGift":{"value":5,"deliveryMethodID":1},"recipients":[null,5,{"recipientContact":"x"},{"deliveryMethodID":9,"mesage":"x"}],`+purchase+`}`,
-			"recipients[0]", "recipients[1]", "recipients[2].recipientContact", "recipients[3].deliveryMethodID", "recipients[3].mesage"),
-		invalid("1,001 recipients", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"recipients":[{}`+strings.Repeat(",{}", 1000)+`],`+purchase+`}`, "recipients"),
-		invalid("100,000 wrong recipients", `{"monetaryGift":{"value":5},"recipients":[9`+strings.Repeat(",9", 100_000)+`]}`, "recipients", "recipients[999]"),
+		invalid("recipients that are none", `{"monetaryGift":{"value":5,"deliveryMethodID":1},"recipients":[null,5,`+
+			`{"recipientContact":"x"},{"deliveryMethodID":9,"mesage":"x"}],`+purchase+`}`,
+			"recipients[0]", "recipients[1]", "recipients[2].recipientContact", "recipients[3].deliveryMethodID",
+			"recipients[3].mesage"),
+		invalid("1,001 recipients", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"recipients":[{}`+
+			strings.Repeat(",{}", 1000)+`],`+purchase+`}`, "recipients"),
+		invalid("100,000 wrong recipients", `{"monetaryGift":{"value":5},"recipients":[9`+strings.Repeat(",9", 100_000)+`]}`,
+			"recipients", "recipients[999]"),
 		invalid("100,000 unknown members", `{"monetaryGift":{"value":5`+strings.Repeat(`,"x":1`, 100_000)+`}}`, m+"x"),
-		{"an unknown program", gift1(`"programID":"` + nowhere + `"`), 422, gift.MissingOrInvalidGiftProgram, []string{m + "programID"}},
-		{"a program of some locations", gift1(`"programID":"` + gift.DistributionProgram.ID.String() + `"`), 422, gift.NotSupported, []string{m + "organizationID"}},
-		invalid("an unknown program among other problems", money("0", `,"programID":"`+nowhere+`"`), m+"value", m+"programID"),
+		{"an unknown program", gift1(`"programID":"` + nowhere + `"`), 422, gift.MissingOrInvalidGiftProgram,
+			[]string{m + "programID"}},
+		{"a program of some locations", gift1(`"programID":"` + gift.DistributionProgram.ID.String() + `"`), 422,
+			gift.NotSupported, []string{m + "organizationID"}},
+		invalid("an unknown program among other problems", money("0", `,"programID":"`+nowhere+`"`), m+"value", m+
+			"programID"),
 		{"another account", gift1(`"accountID":"` + corner + `"`), 403, gift.NotAuthorized, []string{m + "accountID"}},
-		{"another account, and more", gift1(`"accountID":"` + corner + `","x":1`), 400, gift.ValidationFailure, []string{m + "accountID", m + "x"}},
+		{"another account, and more", gift1(`"accountID":"` + corner + `","x":1`), 400, gift.ValidationFailure,
+			[]string{m + "accountID", m + "x"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -410,7 +478,8 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"reverse-redemption", invalid("both", `{"redemptionID":"`+r+`","idempotencyKey":"x"}`, "")},
 		{"reverse-redemption", invalid("an empty key", `{"idempotencyKey":""}`, "")},
 		{"reverse-redemption", invalid("an empty amount", `{"redemptionID":"`+r+`","amount":""}`, "amount")},
-		{"reverse-redemption", badCase{"an unknown till", `{"redemptionID":"` + r + `","pointOfSaleSystemOrganizationIdentifier":"POS-9"}`, 404, gift.NotFound,
+		{"reverse-redemption", badCase{"an unknown till", `{"redemptionID":"` + r +
+			`","pointOfSaleSystemOrganizationIdentifier":"POS-9"}`, 404, gift.NotFound,
 			[]string{"pointOfSaleSystemOrganizationIdentifier"}}},
 		{"reverse-redemption", invalid("a key of other letters", `{"idempotencyKey":"é"}`, "idempotencyKey")},
 		{"reverse-redemption", invalid("a key that no header can carry", `{"idempotencyKey":"k "}`, "idempotencyKey")},
@@ -419,22 +488,31 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"reverse-redemption", invalid("a long key", `{"idempotencyKey":"`+strings.Repeat("k", 256)+`"}`, "idempotencyKey")},
 		{"reverse-redemption", invalid("zero", `{"redemptionID":"`+r+`","amount":0}`, "amount")},
 		{"reverse-redemption", invalid("more than was taken", `{"redemptionID":"`+r+`","amount":2.01}`, "amount")},
-		{"reverse-redemption", invalid("a long reason", `{"redemptionID":"`+r+`","reason":"`+strings.Repeat("x", 201)+`"}`, "reason")},
-		{"reverse-redemption", badCase{"unknown", `{"redemptionID":"` + nowhere + `"}`, 404, gift.NotFound, []string{"redemptionID"}}},
-		{"reverse-redemption", badCase{"an unknown location", `{"redemptionID":"` + r + `","organizationID":"` + nowhere + `"}`, 404, gift.NotFound, nil}},
-		{"reverse-redemption", invalid("by key, an unknown location", `{"idempotencyKey":"x","organizationID":"`+nowhere+`"}`, "organizationID")},
-		{"reverse-redemption", invalid("by key, an unknown till", `{"idempotencyKey":"x","pointOfSaleSystemOrganizationIdentifier":"none"}`, "pointOfSaleSystemOrganizationIdentifier")},
+		{"reverse-redemption", invalid("a long reason", `{"redemptionID":"`+r+`","reason":"`+strings.Repeat("x", 201)+`"}`,
+			"reason")},
+		{"reverse-redemption", badCase{"unknown", `{"redemptionID":"` + nowhere + `"}`, 404, gift.NotFound,
+			[]string{"redemptionID"}}},
+		{"reverse-redemption", badCase{"an unknown location", `{"redemptionID":"` + r + `","organizationID":"` + nowhere +
+			`"}`, 404, gift.NotFound, nil}},
+		{"reverse-redemption", invalid("by key, an unknown location", `{"idempotencyKey":"x","organizationID":"`+nowhere+`"}`,
+			"organizationID")},
+		{"reverse-redemption", invalid("by key, an unknown till",
+			`{"idempotencyKey":"x","pointOfSaleSystemOrganizationIdentifier":"none"}`,
+			"pointOfSaleSystemOrganizationIdentifier")},
 		{"cancel-gift", invalid("nothing", `{}`, "", "cause")},
 		{"cancel-gift", invalid("two names", `{"voucherID":"`+r+`","orderID":"`+r+`","cause":"CANCELLED"}`, "")},
 		{"cancel-gift", invalid("another cause", `{"voucherID":"`+r+`","cause":"REDEEMED"}`, "cause")},
 		{"cancel-gift", invalid("an empty reference", `{"externalTransactionReferenceNumber":"","cause":"CANCELLED"}`, "")},
 		{"cancel-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `","cause":"CANCELLED"}`, 404, gift.NotFound, nil}},
 		{"cancel-gift", badCase{"an unknown order", `{"orderID":"` + r + `","cause":"CANCELLED"}`, 404, gift.NotFound, nil}},
-		{"cancel-gift", invalid("a storefront beside an order", `{"orderID":"`+r+`","externalStorefrontID":"`+shop+`","cause":"CANCELLED"}`, "externalStorefrontID")},
-		{"cancel-gift", invalid("skipping is no word", `{"orderID":"`+r+`","skipNotAllowed":"yes","cause":"CANCELLED"}`, "skipNotAllowed")},
+		{"cancel-gift", invalid("a storefront beside an order", `{"orderID":"`+r+`","externalStorefrontID":"`+shop+
+			`","cause":"CANCELLED"}`, "externalStorefrontID")},
+		{"cancel-gift", invalid("skipping is no word", `{"orderID":"`+r+`","skipNotAllowed":"yes","cause":"CANCELLED"}`,
+			"skipNotAllowed")},
 		{"reinstate-gift", invalid("nothing", `{}`, "")},
 		{"reinstate-gift", invalid("two names", `{"voucherID":"`+r+`","orderID":"`+r+`"}`, "")},
-		{"reinstate-gift", invalid("a reference", `{"externalTransactionReferenceNumber":"R-1"}`, "externalTransactionReferenceNumber", "")},
+		{"reinstate-gift", invalid("a reference", `{"externalTransactionReferenceNumber":"R-1"}`,
+			"externalTransactionReferenceNumber", "")},
 		{"reinstate-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `"}`, 404, gift.NotFound, nil}},
 		{"reinstate-gift", badCase{"an unknown order", `{"orderID":"` + nowhere + `"}`, 404, gift.NotFound, nil}},
 		{"resend-gift", invalid("nothing", `{}`, "voucherID")},
@@ -444,11 +522,17 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"reschedule-gift", invalid("null", `{"voucherID":null,"deliveryDate":null}`, "voucherID", "deliveryDate")},
 		{"reschedule-gift", invalid("a date alone", `{"voucherID":"`+r+`","deliveryDate":"2030-01-01"}`, "deliveryDate")},
 		{"reschedule-gift", invalid("empty", `{"voucherID":"","deliveryDate":""}`, "voucherID", "deliveryDate")},
-		{"reschedule-gift", invalid("an unknown zone", `{"voucherID":"`+r+`","deliveryDate":"`+soon+`","deliveryTimezoneId":"Mars"}`, "deliveryTimezoneId")},
-		{"reschedule-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `","deliveryDate":"` + soon + `"}`, 404, gift.NotFound, []string{"voucherID"}}},
-		{"cancel-gift", badCase{"redeemed in part", `{"externalTransactionReferenceNumber":"R-1","cause":"PURCHASE_FAILED"}`, 409, gift.RedemptionNotAllowed, nil}},
+		{"reschedule-gift", invalid("an unknown zone", `{"voucherID":"`+r+`","deliveryDate":"`+soon+
+			`","deliveryTimezoneId":"Mars"}`, "deliveryTimezoneId")},
+		{"reschedule-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `","deliveryDate":"` + soon + `"}`, 404,
+			gift.NotFound, []string{"voucherID"}}},
+		{"cancel-gift", badCase{"redeemed in part", `{"externalTransactionReferenceNumber":"R-1","cause":"PURCHASE_FAILED"}`,
+			409, gift.RedemptionNotAllowed, nil}},
 	} {
-		t.Run(c.operation+"/"+c.name, func(t *testing.T) { w.in(t).post(c.operation, c.body).refused(c.status, c.code, c.paths...) })
+		t.Run(c.operation+"/"+c.name, func(t *testing.T) {
+			w.in(t).post(c.operation, c.body).refused(c.status, c.code,
+				c.paths...)
+		})
 	}
 }
 
@@ -456,15 +540,19 @@ func TestTransport(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	redeem := paths["redeem-gift"]
-	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "application/json; charset=utf-16", "multipart/form-data", "json", ";"} {
+	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "application/json; charset=utf-16",
+		"multipart/form-data", "json", ";"} {
 		w.do("POST", redeem, `{}`, "Content-Type", kind).refused(415, gift.NotSupported, "Content-Type")
 	}
-	for _, kind := range []string{"application/json", "application/json; charset=UTF-8", "application/json;charset=utf8", `text/json; charset="UTF8"`, "text/json", "application/vnd.till+json", ""} {
+	for _, kind := range []string{"application/json", "application/json; charset=UTF-8", "application/json;charset=utf8",
+		`text/json; charset="UTF8"`, "text/json", "application/vnd.till+json", ""} {
 		w.do("POST", redeem, `{}`, "Content-Type", kind).refused(400, gift.ValidationFailure)
 	}
 	w.do("POST", redeem, `{}`, "Content-Encoding", "gzip").refused(415, gift.NotSupported, "Content-Encoding")
-	w.do("POST", redeem, `{}`, "Content-Encoding", "identity", "Content-Encoding", "gzip").refused(415, gift.NotSupported, "Content-Encoding")
-	w.do("POST", redeem, `{}`, "Content-Type", "application/json", "Content-Type", "text/plain").refused(415, gift.NotSupported, "Content-Type")
+	w.do("POST", redeem, `{}`, "Content-Encoding", "identity", "Content-Encoding", "gzip").refused(415, gift.NotSupported,
+		"Content-Encoding")
+	w.do("POST", redeem, `{}`, "Content-Type", "application/json", "Content-Type", "text/plain").refused(415,
+		gift.NotSupported, "Content-Type")
 	w.do("POST", redeem, `{}`, "Content-Encoding", "identity").refused(400, gift.ValidationFailure)
 	for _, method := range []string{"GET", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD"} {
 		if r := w.do(method, redeem, ""); r.status != 405 || r.header.Get("Allow") != "POST" {
@@ -472,14 +560,18 @@ func TestTransport(t *testing.T) {
 		}
 	}
 	w.do("POST", base+"/gifting/gifts", `{}`).refused(405, gift.NotSupported)
-	for _, path := range []string{"/", "/api", "/api/", base + "/nothing", redeem + "/", base + "//gifting/gifts", base + "/x/../gifting/gifts"} {
+	for _, path := range []string{"/", "/api", "/api/", base + "/nothing", redeem + "/", base + "//gifting/gifts", base +
+		"/x/../gifting/gifts"} {
 		w.do("GET", path, "").refused(404, gift.NotFound)
 	}
-	if r := w.do("HEAD", base+"/gifting/gifts", ""); r.status != 200 || len(r.body) != 0 || r.header.Get("Content-Length") == "" {
+	if r := w.do("HEAD", base+"/gifting/gifts", ""); r.status != 200 || len(r.body) != 0 ||
+		r.header.Get("Content-Length") == "" {
 		t.Errorf("HEAD: %d %v", r.status, r.header)
 	}
 	w.post("redeem-gift?x=1", `{}`)
-	w.do("POST", redeem+"?amount=1&a=%zz", `{"voucherID":"`+nowhere+`","organizationID":"`+pier+`"}`).refused(404, gift.NotFound, "voucherID") // ignored
+	// ignored
+	w.do("POST", redeem+"?amount=1&a=%zz", `{"voucherID":"`+nowhere+`","organizationID":"`+pier+`"}`).refused(404,
+		gift.NotFound, "voucherID")
 }
 
 func TestRequestIDs(t *testing.T) {
@@ -520,7 +612,8 @@ func TestSystemKeySendsForTheAccountItNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.post("send-gift", money("5"), as(systemKey)...).refused(400, gift.ValidationFailure, "monetaryGift.accountID")
-	w.post("send-gift", money("5", `,"accountID":"`+nowhere+`"`), as(systemKey)...).refused(403, gift.NotAuthorized, "monetaryGift.accountID")
+	w.post("send-gift", money("5", `,"accountID":"`+nowhere+`"`), as(systemKey)...).refused(403, gift.NotAuthorized,
+		"monetaryGift.accountID")
 	w.post("send-gift", money("5", `,"accountID":"`+harbor+`"`), as(systemKey)...).want(201, "gifts[0].accountID", harbor)
 	w.post("send-gift", money("5", `,"accountID":"`+harbor+`"`)).want(201)
 }
@@ -553,7 +646,8 @@ func TestExpiry(t *testing.T) {
 	}
 	g := w.send(latte)
 	w.pass(31 * 24 * time.Hour)
-	w.post("resend-gift", `{"voucherID":"`+g.id+`","deliveryMethodID":1,"recipientContact":"a@example.com"}`).refused(409, gift.RedemptionNotAllowed)
+	w.post("resend-gift", `{"voucherID":"`+g.id+`","deliveryMethodID":1,"recipientContact":"a@example.com"}`).refused(409,
+		gift.RedemptionNotAllowed)
 	r = w.redeem(g, "").refused(409, gift.RedemptionNotAllowed)
 	if !strings.Contains(string(r.body), "(America/New_York)") || strings.Contains(string(r.body), " UTC") {
 		t.Errorf("not in local time: %s", r.body)

@@ -68,7 +68,8 @@ func rescheduleGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readRescheduling)
 	request := c.request(ledger.RescheduleGift, asked)
 	asked.Context, asked.Caller = c.actor(gift.ID{}), c.caller
-	return request.dispatch(asked.VoucherID, problems, &ledger.Reschedule{VoucherID: asked.VoucherID, Reschedule: asked.Reschedule})
+	return request.dispatch(asked.VoucherID, problems, &ledger.Reschedule{VoucherID: asked.VoucherID,
+		Reschedule: asked.Reschedule})
 }
 
 // dispatching is a command that changes how a gift goes.
@@ -78,7 +79,8 @@ type dispatching interface {
 	Check(problems *gift.Problems, now time.Time)
 }
 
-// dispatch runs a command that changes how a gift goes, and answers with the gift. What is read of it before never changes.
+// dispatch runs a command that changes how a gift goes, and answers with the gift. What is read of it before never
+// changes.
 func (r *request) dispatch(voucher gift.ID, problems *gift.Problems, cmd dispatching) (ledger.Answer, error) {
 	r.needKey(problems)
 	malformed := problems.Err() != nil

@@ -38,7 +38,10 @@ func (w *world) end(job ledger.Job, worked bool) {
 	if !worked {
 		outcome.Reason = "550 no such user"
 	}
-	call := ledger.Call{AccountID: job.AccountID, Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} }}
+	call := ledger.Call{AccountID: job.AccountID, Render: func(ledger.Result,
+		error) ledger.Answer {
+		return ledger.Answer{}
+	}}
 	if _, err := w.engine.Do(w.Context(), call, &ledger.Deliver{Job: job, Outcome: outcome}); err != nil {
 		w.Fatal(err)
 	}
@@ -62,8 +65,8 @@ func resend(id string, more ...string) string {
 	return `{"voucherID":"` + id + `"` + strings.Join(more, "") + `}`
 }
 
-// TestResendToACorrectedAddress: what goes out after the correction goes to the new address, once, and what becomes of the old message no
-// longer counts.
+// TestResendToACorrectedAddress: what goes out after the correction goes to the new address, once, and what becomes
+// of the old message no longer counts.
 func TestResendToACorrectedAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -91,7 +94,8 @@ func TestResendToACorrectedAddress(t *testing.T) {
 	w.end(job, true)
 	w.get("/gifting/gifts/"+g.id).want(200, "status", "DELIVERED", "currentBalance", "5.00")
 	got := fmt.Sprint(w.history(g.id))
-	if want := "[ISSUED PENDING RESENT PENDING By e-mail, to another address. From a…@exmaple.com to a…@example.com, with a new code and link. FAILED_DELIVERY FAILED_DELIVERY 550 no such user " +
+	if want := "[ISSUED PENDING RESENT PENDING By e-mail, to another address. From a…@exmaple.com to a…@example.com, " +
+		"with a new code and link. FAILED_DELIVERY FAILED_DELIVERY 550 no such user " +
 		"RESENT FAILED_DELIVERY By e-mail, to the same address. DELIVERED DELIVERED]"; got != want {
 		t.Errorf("the history is %s\nwant           %s", got, want)
 	}
@@ -105,11 +109,13 @@ func TestResendToACorrectedAddress(t *testing.T) {
 	}
 }
 
-// movedOn checks that a gift that went elsewhere is found by the code and token in the answer, and no longer by those that it had.
+// movedOn checks that a gift that went elsewhere is found by the code and token in the answer, and no longer by those
+// that it had.
 func (w *world) movedOn(before made, answer reply) made {
 	w.Helper()
 	now := made{before.id, answer.at("voucherCode"), answer.at("voucherPublicToken"), before.order}
-	if now.code == before.code || now.token == before.token || answer.at("giftURL") != "https://gifts.example.com/g/"+now.token ||
+	if now.code == before.code || now.token == before.token || answer.at("giftURL") != "https://gifts.example.com/g/"+
+		now.token ||
 		answer.at("lastFour") != now.code[8:] {
 		w.Errorf("the gift went elsewhere with the secrets that it had, or half of them: %s", answer.body)
 	}
@@ -124,8 +130,8 @@ func (w *world) movedOn(before made, answer reply) made {
 	return now
 }
 
-// TestRedirect: a gift that goes to somebody else gets a new code and link, those before die at once, and whom it had reached is told. Who gets it
-// once more keeps what there is.
+// TestRedirect: a gift that goes to somebody else gets a new code and link, those before die at once, and whom it had
+// reached is told. Who gets it once more keeps what there is.
 func TestRedirect(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -136,7 +142,8 @@ func TestRedirect(t *testing.T) {
 	w.end(w.claim(), true)
 	w.redeem(g, "2").want(200)
 
-	first := w.post("resend-gift", resend(g.id, `,"recipientContact":"ben@example.com"`), once("to ben")...).want(200, "currentBalance", "3.00", "status", "CLAIMED")
+	first := w.post("resend-gift", resend(g.id, `,"recipientContact":"ben@example.com"`), once("to ben")...).want(200,
+		"currentBalance", "3.00", "status", "CLAIMED")
 	now := w.movedOn(g, first)
 	w.post("resend-gift", resend(g.id, `,"recipientContact":"ben@example.com"`), once("to ben")...).again(first)
 	jobs := w.claimAll(2)
@@ -156,12 +163,14 @@ func TestRedirect(t *testing.T) {
 	w.goesTo(w.claim(), "+14155550132")
 
 	history := string(w.get("/gifting/gifts/" + g.id + "/history").want(200).body)
-	for _, want := range []string{"From a…@example.com to b…@example.com, with a new code and link.", "From b…@example.com to paper,", "From paper to …0132,"} {
+	for _, want := range []string{"From a…@example.com to b…@example.com, with a new code and link.",
+		"From b…@example.com to paper,", "From paper to …0132,"} {
 		if !strings.Contains(history, want) {
 			t.Errorf("the history does not say %q: %s", want, history)
 		}
 	}
-	w.post("send-gift", mailed("ana@example.com"), once("order")...).want(201, "gifts[0].voucherCode", g.code) // what was answered then
+	// what was answered then
+	w.post("send-gift", mailed("ana@example.com"), once("order")...).want(201, "gifts[0].voucherCode", g.code)
 	if same.at("lastFour") != g.code[8:] {
 		t.Errorf("the same address gets another code: %s", same.body)
 	}
@@ -190,12 +199,16 @@ func TestResendByAnotherMethod(t *testing.T) {
 	w := newWorld(t)
 	g := w.send(mailed("anna@example.com"))
 	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":2`)).refused(400, gift.ValidationFailure, "recipientContact")
-	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":3,"recipientContact":"anna@example.com"`)).refused(400, gift.ValidationFailure, "recipientContact")
-	w.post("resend-gift", resend(g.id, `,"recipientContact":"415 555 0132"`)).refused(400, gift.ValidationFailure, "recipientContact")
-	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":2,"recipientContact":"415 555 0132"`)).want(200, "status", "PENDING", "deliveryMethodID", "2")
+	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":3,"recipientContact":"anna@example.com"`)).refused(400,
+		gift.ValidationFailure, "recipientContact")
+	w.post("resend-gift", resend(g.id, `,"recipientContact":"415 555 0132"`)).refused(400, gift.ValidationFailure,
+		"recipientContact")
+	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":2,"recipientContact":"415 555 0132"`)).want(200, "status",
+		"PENDING", "deliveryMethodID", "2")
 	job := w.claim()
 	w.goesTo(job, "+14155550132")
-	g = w.movedOn(g, w.post("resend-gift", resend(g.id, `,"deliveryMethodID":3`)).want(200, "status", "DELIVERED", "deliveryMethodID", "3", "isRedeemable", "true"))
+	g = w.movedOn(g, w.post("resend-gift", resend(g.id, `,"deliveryMethodID":3`)).want(200, "status", "DELIVERED",
+		"deliveryMethodID", "3", "isRedeemable", "true"))
 	w.post("resend-gift", resend(g.id)).want(200, "printURL", "https://gifts.example.com/g/"+g.token+"/print.pdf")
 	w.end(job, false)
 	shown := w.get("/gifting/gifts/"+g.id).want(200, "status", "DELIVERED", "deliveryMethodID", "3")
@@ -203,8 +216,10 @@ func TestResendByAnotherMethod(t *testing.T) {
 		t.Error("a gift in print is delivered, and does not tell when")
 	}
 	w.redeem(g, "1").want(200)
-	w.post("resend-gift", resend(g.id)).want(200, "status", "CLAIMED", "printURL", "https://gifts.example.com/g/"+g.token+"/print.pdf")
-	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":1,"recipientContact":"anna@example.com"`)).want(200, "status", "CLAIMED", "printURL", "null")
+	w.post("resend-gift", resend(g.id)).want(200, "status", "CLAIMED", "printURL", "https://gifts.example.com/g/"+g.token+
+		"/print.pdf")
+	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":1,"recipientContact":"anna@example.com"`)).want(200, "status",
+		"CLAIMED", "printURL", "null")
 	w.end(w.claim(), false)
 	w.get("/gifting/gifts/"+g.id).want(200, "status", "CLAIMED", "currentBalance", "4.00")
 	w.redeem(g, "").want(200)
@@ -219,13 +234,16 @@ func TestResendWaitsForTheDate(t *testing.T) {
 	at := w.now().Add(24 * time.Hour).UTC().Truncate(time.Millisecond)
 	date := at.Format("2006-01-02T15:04:05.000Z")
 	g := w.send(mailed("anna@exmaple.com", `,"hasScheduledDelivery":true,"deliveryDate":"`+date+`"`))
-	w.post("resend-gift", resend(g.id, `,"recipientContact":"anna@example.com"`)).want(200, "status", "PENDING", "deliveryDate", date)
+	w.post("resend-gift", resend(g.id, `,"recipientContact":"anna@example.com"`)).want(200, "status", "PENDING",
+		"deliveryDate", date)
 	if next, err := w.store.NextJob(t.Context()); err != nil || !next.Equal(at) {
 		t.Errorf("the message is due at %v, %v; want %v", next, err, at)
 	}
-	w.post("reschedule-gift", resend(g.id, `,"deliveryDate":"`+w.now().UTC().Format(time.RFC3339)+`"`)).want(200, "status", "PENDING")
+	w.post("reschedule-gift", resend(g.id, `,"deliveryDate":"`+w.now().UTC().Format(time.RFC3339)+`"`)).want(200, "status",
+		"PENDING")
 	w.goesTo(w.claim(), "anna@example.com")
-	w.post("reschedule-gift", resend(g.id, `,"deliveryDate":"`+date+`"`)).refused(409, gift.RedemptionNotAllowed) // it is being sent
+	// it is being sent
+	w.post("reschedule-gift", resend(g.id, `,"deliveryDate":"`+date+`"`)).refused(409, gift.RedemptionNotAllowed)
 }
 
 func TestResendIsLimited(t *testing.T) {
@@ -262,18 +280,23 @@ func TestReschedule(t *testing.T) {
 	w := newWorld(t)
 	g := w.send(mailed("anna@example.com"))
 	for _, date := range []time.Time{w.now().AddDate(5, 0, 1), w.now().Add(-6 * time.Minute)} {
-		w.post("reschedule-gift", resend(g.id, `,"deliveryDate":"`+date.UTC().Format(time.RFC3339)+`"`)).refused(400, gift.ValidationFailure, "deliveryDate")
+		w.post("reschedule-gift", resend(g.id, `,"deliveryDate":"`+date.UTC().Format(time.RFC3339)+`"`)).refused(400,
+			gift.ValidationFailure, "deliveryDate")
 	}
-	answer := w.post("reschedule-gift", resend(g.id, `,"deliveryDate":"2030-12-24T08:00:00-08:00","deliveryTimezoneId":"Pacific Standard Time"`))
-	answer.want(200, "status", "PENDING", "deliveryDate", "2030-12-24T16:00:00.000Z", "validUntil", "null", "giftURL", "https://gifts.example.com/g/"+g.token)
-	if next, err := w.store.NextJob(t.Context()); err != nil || !next.Equal(time.Date(2030, 12, 24, 16, 0, 0, 0, time.UTC)) {
+	answer := w.post("reschedule-gift", resend(g.id, `,"deliveryDate":"2030-12-24T08:00:00-08:00",`+
+		`"deliveryTimezoneId":"Pacific Standard Time"`))
+	answer.want(200, "status", "PENDING", "deliveryDate", "2030-12-24T16:00:00.000Z", "validUntil", "null", "giftURL",
+		"https://gifts.example.com/g/"+g.token)
+	if next, err := w.store.NextJob(t.Context()); err != nil ||
+		!next.Equal(time.Date(2030, 12, 24, 16, 0, 0, 0, time.UTC)) {
 		t.Errorf("the message is due at %v, %v", next, err)
 	}
 	shown, err := w.store.Gift(t.Context(), id(harbor), id(g.id))
 	if err != nil || shown.Card.DeliveryZone != "America/Los_Angeles" {
 		t.Errorf("the zone is %q, %v", shown.Card.DeliveryZone, err)
 	}
-	if got := fmt.Sprint(w.history(g.id)); got != "[ISSUED PENDING RESCHEDULED PENDING To 2030-12-24 16:00 UTC; before: at once.]" {
+	if got := fmt.Sprint(w.history(g.id)); got != "[ISSUED PENDING RESCHEDULED PENDING To 2030-12-24 16:00 UTC; "+
+		"before: at once.]" {
 		t.Errorf("the history is %s", got)
 	}
 	printed := w.send(money("5"))

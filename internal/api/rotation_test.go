@@ -7,8 +7,8 @@ import (
 	"boon.example/internal/store"
 )
 
-// TestReplaysAcrossARotation: keys are rotated from another process while the service runs. What was asked before gets its answer
-// again, another request under its key is refused; after a restart too.
+// TestReplaysAcrossARotation: keys are rotated from another process while the service runs. What was asked before
+// gets its answer again, another request under its key is refused; after a restart too.
 func TestReplaysAcrossARotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

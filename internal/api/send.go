@@ -132,7 +132,8 @@ func sendGift(c *call) (ledger.Answer, error) {
 	return answer, err
 }
 
-// sendFor finds the account that gifts are sent for; nil, where the caller may not send for the one that the request names.
+// sendFor finds the account that gifts are sent for; nil, where the caller may not send for the one that the request
+// names.
 func (c *call) sendFor(send *gift.Send, problems *gift.Problems) *gift.Account {
 	definition, path := &gift.Definition{}, "monetaryGift.accountID"
 	switch {
@@ -151,16 +152,19 @@ func (c *call) sendFor(send *gift.Send, problems *gift.Problems) *gift.Account {
 	return account
 }
 
-// answerable refuses an order whose answer would be too long, or for which there is no memory, and tells how long it will be.
+// answerable refuses an order whose answer would be too long, or for which there is no memory, and tells how long it
+// will be.
 func (c *call) answerable(gifts []gift.Gift) (size int, err error) {
 	if size = c.orderSize(gifts); size <= maxOrderAnswer {
 		return size, c.hold(size)
 	}
-	return size, gift.RefuseAt(gift.ValidationFailure, "recipients", "The answer to this order would have more than %d MiB, as it repeats all texts for each gift. "+
-		"Send it as several orders, or with shorter texts.", maxOrderAnswer>>20)
+	return size, gift.RefuseAt(gift.ValidationFailure, "recipients",
+		"The answer to this order would have more than %d MiB, as it repeats all texts for each gift. "+
+			"Send it as several orders, or with shorter texts.", maxOrderAnswer>>20)
 }
 
-// orderSize is about how long the answer to an order will be, and never less: that of its first gift for each, with their own texts.
+// orderSize is about how long the answer to an order will be, and never less: that of its first gift for each, with
+// their own texts.
 func (c *call) orderSize(gifts []gift.Gift) int {
 	const drawn = 256 // ids, code and token, which the gifts do not have yet, and what else differs
 	w := newWriter(1024)
@@ -196,10 +200,12 @@ func (c *call) deliverableBy(m gift.Method) error {
 	switch {
 	case m == gift.Email && !c.Email:
 		return gift.Refuse(gift.AccountMisconfigured,
-			"This service does not send e-mail yet: its operator must set up a mail server. Until then, gifts can be printed (deliveryMethodID 3).")
+			"This service does not send e-mail yet: its operator must set up a mail server. Until then, gifts can be "+
+				"printed (deliveryMethodID 3).")
 	case m == gift.SMS && !c.SMS:
 		return gift.Refuse(gift.AccountMisconfigured,
-			"This service does not send SMS yet: its operator must set up an SMS gateway. Until then, gifts can be printed (deliveryMethodID 3).")
+			"This service does not send SMS yet: its operator must set up an SMS gateway. Until then, gifts can be printed "+
+				"(deliveryMethodID 3).")
 	}
 	return nil
 }

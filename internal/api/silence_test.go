@@ -12,7 +12,8 @@ import (
 	"boon.example/internal/gift"
 )
 
-// pair is one call made twice: about something that exists, but not for this key, and about something that does not exist.
+// pair is one call made twice: about something that exists, but not for this key, and about something that does not
+// exist.
 type pair struct {
 	call, key    string
 	method, path string
@@ -20,7 +21,8 @@ type pair struct {
 	code         gift.Code
 }
 
-// hiddenThings lists what a key might learn of by comparing answers: of another account and, for the key of the pier, of the wharf.
+// hiddenThings lists what a key might learn of by comparing answers: of another account and, for the key of the pier,
+// of the wharf.
 func (s *stage) hiddenThings() (all []pair) {
 	none := s.make(nowhere, "")
 	of := func(whose, key string, k known) {
@@ -29,7 +31,8 @@ func (s *stage) hiddenThings() (all []pair) {
 		}
 		post := func(operation, by, more string) {
 			hidden, none := body(by, more)
-			all = append(all, pair{operation + " by " + by + " of " + whose, key, "POST", paths[operation], hidden, none, gift.NotFound})
+			all = append(all, pair{operation + " by " + by + " of " + whose, key, "POST", paths[operation], hidden, none,
+				gift.NotFound})
 		}
 		for _, by := range []string{"id", "order", "reference"} {
 			post("cancel-gift", by, `,"cause":"CANCELLED"`)
@@ -37,15 +40,18 @@ func (s *stage) hiddenThings() (all []pair) {
 		post("reinstate-gift", "id", "")
 		post("reinstate-gift", "order", "")
 		post("reverse-redemption", "redemption", "")
-		if whose == "another account" { // of a gift that is good at another location of its own account a till is told that it is
+		// of a gift that is good at another location of its own account a till is told that it is
+		if whose == "another account" {
 			post("redeem-gift", "id", member("organizationID", pier))
 			post("reverse-redemption", "redemption's key", "")
 		}
 		for _, end := range []string{"", "/history"} {
-			all = append(all, pair{"look up" + end + " " + whose, key, "GET", base + "/gifting/gifts/", k.id + end, none.id + end, gift.NotFound})
+			all = append(all, pair{"look up" + end + " " + whose, key, "GET", base + "/gifting/gifts/", k.id + end, none.id +
+				end, gift.NotFound})
 		}
 		all = append(all, pair{"requests of " + whose, key, "GET", base + "/requests/", k.key, "none", gift.NotFound},
-			pair{"list by reference of " + whose, key, "GET", base + "/gifting/gifts", "?externalTransactionReferenceNumber=" + k.reference,
+			pair{"list by reference of " + whose, key, "GET", base + "/gifting/gifts", "?externalTransactionReferenceNumber=" +
+				k.reference,
 				"?externalTransactionReferenceNumber=none", ""})
 	}
 	of("another account", harborKey, s.make(corner, "claimed"))
@@ -56,7 +62,8 @@ func (s *stage) hiddenThings() (all []pair) {
 	for _, by := range []string{code, token} {
 		for _, operation := range []string{"validate-gift", "redeem-gift"} {
 			all = append(all, pair{operation + " at a place", harborKey, "POST", paths[operation],
-				"{" + by + member("organizationID", cornerPlace) + "}", "{" + by + member("organizationID", nowhere) + "}", gift.NotFound})
+				"{" + by + member("organizationID", cornerPlace) + "}", "{" + by + member("organizationID", nowhere) + "}",
+				gift.NotFound})
 		}
 	}
 	set := func(what, member, foreign, of string, code gift.Code) {
@@ -68,11 +75,14 @@ func (s *stage) hiddenThings() (all []pair) {
 	set("a location", "organizationID", cornerPlace, printed, gift.ValidationFailure)
 	set("a design", "voucherDesignID", cornerDesign, printed, gift.ValidationFailure)
 	set("a storefront", "externalStorefrontID", cornerShop,
-		`{"monetaryGift":{"value":1,"deliveryMethodID":3}`+"HERE,"+strings.TrimSuffix(purchase, `,"externalStorefrontID":"`+shop+`"`)+`}`, gift.ValidationFailure)
-	set("a promotion", "promotionID", cornerPromotion, `{"monetaryGift":{"value":1,"deliveryMethodID":3},"paymentMethodID":4HERE}`, gift.ValidationFailure)
+		`{"monetaryGift":{"value":1,"deliveryMethodID":3}`+"HERE,"+strings.TrimSuffix(purchase, `,"externalStorefrontID":"`+
+			shop+`"`)+`}`, gift.ValidationFailure)
+	set("a promotion", "promotionID", cornerPromotion,
+		`{"monetaryGift":{"value":1,"deliveryMethodID":3},"paymentMethodID":4HERE}`, gift.ValidationFailure)
 	for _, of := range []string{"organizationID=", "promotionID="} {
 		foreign := map[string]string{"organizationID=": cornerPlace, "promotionID=": cornerPromotion}[of]
-		all = append(all, pair{"list by " + of, harborKey, "GET", base + "/gifting/gifts", "?" + of + foreign, "?" + of + nowhere, ""})
+		all = append(all, pair{"list by " + of, harborKey, "GET", base + "/gifting/gifts", "?" + of + foreign, "?" + of +
+			nowhere, ""})
 	}
 	return all
 }
@@ -105,8 +115,8 @@ func (s *stage) see(p pair, what, key string) seen {
 	return seen{r.status, r.header, string(r.body), event}
 }
 
-// TestWhatIsNotForAKeyIsAsIfItWereNotThere: byte for byte the same answer, headers included, and the same line in the log. Under an
-// Idempotency-Key too, when the call is repeated, and when that is asked about.
+// TestWhatIsNotForAKeyIsAsIfItWereNotThere: byte for byte the same answer, headers included, and the same line in the
+// log. Under an Idempotency-Key too, when the call is repeated, and when that is asked about.
 func TestWhatIsNotForAKeyIsAsIfItWereNotThere(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -131,7 +141,8 @@ func TestWhatIsNotForAKeyIsAsIfItWereNotThere(t *testing.T) {
 			ask := pair{key: p.key, method: "GET", path: base + "/requests/"}
 			hidden, none := s.see(ask, fmt.Sprintf("h%d", n), ""), s.see(ask, fmt.Sprintf("n%d", n), "")
 			same := strings.NewReplacer(fmt.Sprintf(`"h%d"`, n), `"n"`, fmt.Sprintf(`"n%d"`, n), `"n"`)
-			if hidden.Status != none.Status || hidden.Status == 200 && !sameButTime(same.Replace(hidden.Body), same.Replace(none.Body)) {
+			if hidden.Status != none.Status || hidden.Status == 200 && !sameButTime(same.Replace(hidden.Body),
+				same.Replace(none.Body)) {
 				t.Errorf("what became of %s tells one from the other: %s and %s", p.call, hidden.Body, none.Body)
 			}
 		}

@@ -12,12 +12,13 @@ import (
 	"boon.example/internal/gift"
 )
 
-// TestSlowReadersOfLargeAnswers: callers who ask for large answers and do not read them hold some memory, and no more; then others are told
-// to come again, tills are served, and all is as before when they have gone.
+// TestSlowReadersOfLargeAnswers: callers who ask for large answers and do not read them hold some memory, and no
+// more; then others are told to come again, tills are served, and all is as before when they have gone.
 func TestSlowReadersOfLargeAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	order := `{"itemGift":{"label":"Latte","quantity":1,"deliveryMethodID":3,"terms":"` + strings.Repeat("é", 4000) + `"},"recipients":[{}` +
+	order := `{"itemGift":{"label":"Latte","quantity":1,"deliveryMethodID":3,"terms":"` + strings.Repeat("é", 4000) +
+		`"},"recipients":[{}` +
 		strings.Repeat(`,{}`, 799) + `],` + purchase + `}`
 	first := w.post("send-gift", order, once("large")...).want(201)
 	g := w.send(money("5"))
@@ -28,7 +29,8 @@ func TestSlowReadersOfLargeAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: boon\r\nAuthorization: %s\r\nIdempotency-Key: large\r\nContent-Length: %d\r\n\r\n%s",
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: boon\r\nAuthorization: %s\r\nIdempotency-Key: "+
+			"large\r\nContent-Length: %d\r\n\r\n%s",
 			paths["send-gift"], harborKey, len(order), order)
 		if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil { // it is being answered
 			t.Fatal(err)
@@ -58,9 +60,10 @@ func TestSlowReadersOfLargeAnswers(t *testing.T) {
 // TestLargeOrdersHaveMoreTime: they may be held back for longer than a call may wait for the store.
 func TestLargeOrdersHaveMoreTime(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(c *api.Config) { c.Patience = 1 })
+	w := newWorld(t, func(c *api.Config) { c.StoreTimeout = 1 })
 	order := func(n int) string {
-		return `{"itemGift":{"label":"Latte","quantity":1,"deliveryMethodID":3},"recipients":[{}` + strings.Repeat(`,{}`, n-1) + `],` + purchase + `}`
+		return `{"itemGift":{"label":"Latte","quantity":1,"deliveryMethodID":3},"recipients":[{}` +
+			strings.Repeat(`,{}`, n-1) + `],` + purchase + `}`
 	}
 	w.post("send-gift", order(16), once("small")...).refused(503, gift.Unavailable)
 	w.post("send-gift", order(17), once("large")...).want(201)

@@ -10,23 +10,26 @@ import (
 	"boon.example/internal/gift"
 )
 
-// TestSwappedCodes: somebody who can write to the database makes the code of a cheap gift lead to a dear one. The code then opens neither, in no
-// call, and the operator learns which gift it was.
+// TestSwappedCodes: somebody who can write to the database makes the code of a cheap gift lead to a dear one. The
+// code then opens neither, in no call, and the operator learns which gift it was.
 func TestSwappedCodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	cheap, dear := w.send(money("1")), w.send(money("500"))
 	swapCodes(t, w, cheap.id, dear.id)
 	for _, operation := range []string{"validate-gift", "redeem-gift"} {
-		r := w.post(operation, `{"voucherCode":"`+cheap.code+`","organizationID":"`+pier+`"}`).refused(500, gift.UnexpectedError)
+		r := w.post(operation, `{"voucherCode":"`+cheap.code+`","organizationID":"`+pier+`"}`).refused(500,
+			gift.UnexpectedError)
 		if strings.Contains(string(r.body), dear.id) {
 			t.Errorf("%s tells of the other gift: %s", operation, r.body)
 		}
 	}
-	if e := w.lastEvent(); e.Err == nil || !strings.Contains(e.Err.Error(), dear.id) || !strings.Contains(e.Err.Error(), "boon verify") {
+	if e := w.lastEvent(); e.Err == nil || !strings.Contains(e.Err.Error(), dear.id) || !strings.Contains(e.Err.Error(),
+		"boon verify") {
 		t.Errorf("the operator learns %v", e.Err)
 	}
-	w.post("validate-gift", `{"voucherPublicToken":"`+dear.token+`","organizationID":"`+pier+`"}`).want(200, "voucherID", dear.id, "currentBalance", "500.00")
+	w.post("validate-gift", `{"voucherPublicToken":"`+dear.token+`","organizationID":"`+pier+`"}`).want(200, "voucherID",
+		dear.id, "currentBalance", "500.00")
 }
 
 func (w *world) lastEvent() api.Event {
@@ -50,13 +53,15 @@ func swapCodes(t *testing.T, w *world, a, b string) {
 	var hashes, accounts [2][]byte
 	ids := []gift.ID{id(a), id(b)}
 	for i := range ids {
-		err := db.QueryRow(`DELETE FROM secret WHERE voucher_id = $1 AND kind = 'code' RETURNING hash, account_id`, ids[i][:]).Scan(&hashes[i], &accounts[i])
+		err := db.QueryRow(`DELETE FROM secret WHERE voucher_id = $1 AND kind = 'code' RETURNING hash, account_id`,
+			ids[i][:]).Scan(&hashes[i], &accounts[i])
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range ids {
-		_, err := db.Exec(`INSERT INTO secret (hash, kind, account_id, voucher_id) VALUES ($1, 'code', $2, $3)`, hashes[i], accounts[1-i], ids[1-i][:])
+		_, err := db.Exec(`INSERT INTO secret (hash, kind, account_id, voucher_id) VALUES ($1, 'code', $2, $3)`, hashes[i],
+			accounts[1-i], ids[1-i][:])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,8 @@ func readTicket(o *wire.Object, currency gift.Currency) *ticket.Ticket {
 		data.Add(data.At("format"), "Say the format of the ticket, such as %q.", ticket.Standard)
 	case format != ticket.Standard:
 		data.Take(content)
-		data.Refuse(gift.RefuseAt(gift.NotSupported, data.At("format"), "This ticket format is not supported; the known one is %q.", ticket.Standard))
+		data.Refuse(gift.RefuseAt(gift.NotSupported, data.At("format"),
+			"This ticket format is not supported; the known one is %q.", ticket.Standard))
 	case !data.Given(content):
 		data.Take(content)
 		data.Add(data.At(content), "Ticket data needs the ticket itself.")
@@ -32,14 +33,19 @@ func readTicket(o *wire.Object, currency gift.Currency) *ticket.Ticket {
 	return nil
 }
 
-// readStandard reads what it uses of the standard schema, and lets the rest be: what a till tells beside is no reason to refuse a guest.
-//   - lineItems is needed, and itemUnitPrice or itemTotalPrice in every line. A line without a quantity is of one piece.
-//   - A line without itemTotalPrice costs itemUnitPrice × quantity. With both, itemTotalPrice holds, and need not be the product:
-//     tills round, and know of discounts.
+// readStandard reads what it uses of the standard schema, and lets the rest be: what a till tells beside is no reason
+// to refuse a guest.
+//   - lineItems is needed, and itemUnitPrice or itemTotalPrice in every line.
+//     A line without a quantity is of one piece.
+//   - A line without itemTotalPrice costs itemUnitPrice × quantity. With both, itemTotalPrice holds, and need not
+//     be the product: tills round, and know of discounts.
 //   - Numbers may be negative, as voids and coupons are, and finer than the currency.
 func readStandard(o *wire.Object, c gift.Currency) *ticket.Ticket {
 	t := &ticket.Ticket{Currency: c}
-	given := o.Objects("lineItems", ticket.MaxLines, func(line *wire.Object) { t.Lines = append(t.Lines, readLine(line, c)) })
+	given := o.Objects("lineItems", ticket.MaxLines, func(line *wire.Object) {
+		t.Lines = append(t.Lines,
+			readLine(line, c))
+	})
 	if !given {
 		o.Add(o.At("lineItems"), "This is needed.")
 	}

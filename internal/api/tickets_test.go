@@ -24,8 +24,10 @@ func TestATicketCapsEveryGift(t *testing.T) {
 		{"a purchase, the grand total", money("100"), check(sandwich, `"grandTotal":9`), "9.00"},
 		{"a purchase, the sum of the lines", money("100"), check(sandwich+`,`+sandwich, ``), "16.50"},
 		{"a purchase, a coupon", money("100"), check(sandwich+`,{"itemName":"Coupon","itemTotalPrice":-1.333}`, ``), "6.92"},
-		{"pieces", `{"itemGift":{"label":"Latte","quantity":5,"deliveryMethodID":3},` + purchase + `}`, check(sandwich+`,`+sandwich, `"grandTotal":0`), "2"},
-		{"certain items", latte, check(sandwich+`,{"itemID":"LATTE","itemUnitPrice":4.5,"quantity":2},{"itemID":"LATTE","itemUnitPrice":4.5,"quantity":-1}`, ``), "4.50"},
+		{"pieces", `{"itemGift":{"label":"Latte","quantity":5,"deliveryMethodID":3},` + purchase + `}`,
+			check(sandwich+`,`+sandwich, `"grandTotal":0`), "2"},
+		{"certain items", latte, check(sandwich+`,{"itemID":"LATTE","itemUnitPrice":4.5,"quantity":2},{"itemID":"LATTE",`+
+			`"itemUnitPrice":4.5,"quantity":-1}`, ``), "4.50"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := w.in(t)
@@ -39,7 +41,8 @@ func TestATicketCapsEveryGift(t *testing.T) {
 		})
 	}
 	g := w.send(money("100"))
-	w.post("redeem-gift", ask(g, check(sandwich, `"grandTotal":9`), `,"amount":9.01`)).refused(400, gift.ValidationFailure, "amount")
+	w.post("redeem-gift", ask(g, check(sandwich, `"grandTotal":9`), `,"amount":9.01`)).refused(400, gift.ValidationFailure,
+		"amount")
 }
 
 // A ticket on which there is nothing to pay is not one without the right items.
@@ -80,14 +83,17 @@ func TestARestrictedGiftNeedsItsTicket(t *testing.T) {
 	w := newWorld(t)
 	g := w.send(latte)
 	ask := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `"`
-	w.post("validate-gift", ask+`}`).want(200, "requiresEligibleItems", "true", "eligibility", "null", "isRedeemable", "true")
+	w.post("validate-gift", ask+`}`).want(200, "requiresEligibleItems", "true", "eligibility", "null", "isRedeemable",
+		"true")
 	for _, amount := range []string{"", `,"amount":1`, `,"amount":1,"allowPartial":true`} {
 		r := w.post("redeem-gift", ask+amount+`}`).refused(422, gift.ItemEligibilityFailure, "ticketData")
-		if !strings.Contains(string(r.body), "Send the ticket as ticketData: this gift is good for certain items only: LATTE, Mocha.") {
+		if !strings.Contains(string(r.body), "Send the ticket as ticketData: this gift is good for certain items only: "+
+			"LATTE, Mocha.") {
 			t.Errorf("%s", r.body)
 		}
 	}
-	r := w.post("validate-gift", ask+`,"ticketData":`+ticketOf("TEA")+`}`).refused(422, gift.ItemEligibilityFailure, "ticketData")
+	r := w.post("validate-gift", ask+`,"ticketData":`+ticketOf("TEA")+`}`).refused(422, gift.ItemEligibilityFailure,
+		"ticketData")
 	if !strings.Contains(string(r.body), "It is good for: LATTE, Mocha.") {
 		t.Errorf("%s", r.body)
 	}

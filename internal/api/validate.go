@@ -49,7 +49,7 @@ func validateGift(c *call) (ledger.Answer, error) {
 }
 
 // validate finds the gift that is asked for, and refuses what cannot be used as the till means to.
-func (c *call) validate(asked *validation, at *gift.Location) (g gift.Gift, _ *ticket.Verdict, err error) {
+func (c *call) validate(asked *validation, at *gift.Location) (g gift.Gift, _ *ticket.Eligibility, err error) {
 	if g, err = c.find(asked.giftRef, at); err != nil {
 		return g, nil, err
 	}

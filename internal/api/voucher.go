@@ -15,9 +15,9 @@ type view struct {
 	account  *gift.Account
 	location *gift.Location // where it is to be redeemed; nil: nowhere in particular
 	now      time.Time
-	verdict  *ticket.Verdict // of the till's ticket; nil: none was given
-	pages    string          // the public URL, below which gift pages are
-	masked   bool            // code, token and link are not for the caller
+	verdict  *ticket.Eligibility // of the till's ticket; nil: none was given
+	pages    string              // the public URL, below which gift pages are
+	masked   bool                // code, token and link are not for the caller
 }
 
 // lookUp is a view of gifts that are looked up: their secrets are for keys only that may see codes.
@@ -25,7 +25,8 @@ func (c *call) lookUp() view {
 	return view{account: c.account, now: c.now, pages: c.PublicURL, masked: !c.caller.May(gift.MaySeeCodes)}
 }
 
-// voucher writes the members of the voucher payload. The recipient's address is not among them: a till has no need of it.
+// voucher writes the members of the voucher payload. The recipient's address is not among them: a till has no need of
+// it.
 func (w *writer) voucher(g *gift.Gift, s view) {
 	v := &g.Voucher
 	w.voucherIdentity(g, s)
@@ -71,7 +72,8 @@ var secretMembers = []string{"voucherCode", "voucherPublicToken", "giftURL"}
 // secretValues finds them in an answer of ours. In a text within it, the quotes would be escaped.
 var secretValues = regexp.MustCompile(`"(` + strings.Join(secretMembers, "|") + `)":"[^"\\]*"`)
 
-// mask takes the secrets of gifts out of an answer that may have been made for another key, unless the caller may see codes.
+// mask takes the secrets of gifts out of an answer that may have been made for another key, unless the caller may see
+// codes.
 func (c *call) mask(op ledger.Operation, a ledger.Answer) ledger.Answer {
 	if (op == ledger.ResendGift || op == ledger.RescheduleGift) && !c.caller.May(gift.MaySeeCodes) {
 		a.Body = secretValues.ReplaceAll(a.Body, []byte(`"$1":null`))
@@ -153,7 +155,7 @@ func (w *writer) eligibleItems(items []gift.Item) {
 }
 
 // eligibility writes what the ticket says; null without a ticket.
-func (w *writer) eligibility(unit gift.Currency, v *ticket.Verdict) {
+func (w *writer) eligibility(unit gift.Currency, v *ticket.Eligibility) {
 	if v == nil {
 		w.Null("eligibility")
 		return

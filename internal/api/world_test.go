@@ -23,7 +23,8 @@ import (
 	"boon.example/internal/store/pgtest"
 )
 
-// world is a service of its own: a real store in a temporary folder, the engine over it, and the interface on real HTTP.
+// world is a service of its own: a real store in a temporary folder, the engine over it, and the interface on real
+// HTTP.
 type world struct {
 	testing.TB
 	dir       string
@@ -129,7 +130,8 @@ func setUp() gift.Changes {
 	h := account(harbor, "Harbor Coffee", dollars,
 		gift.Location{ID: id(pier), Name: "Pier 39", Jurisdiction: "US-CA", PointOfSale: "POS-1", POSRedemption: true},
 		gift.Location{ID: id(wharf), Name: "Long Wharf", PointOfSale: "POS-2"})
-	h.Subscriptions = append(h.Subscriptions[:2:2], gift.Subscription{ProgramID: gift.DistributionProgram.ID, Locations: []gift.ID{id(pier)}})
+	h.Subscriptions = append(h.Subscriptions[:2:2], gift.Subscription{ProgramID: gift.DistributionProgram.ID,
+		Locations: []gift.ID{id(pier)}})
 	h.Storefronts = []gift.Storefront{{ID: id(shop), Name: "Web shop"}, {ID: id(counter), Name: "Front counter"}}
 	h.Designs = []gift.Design{{ID: id(design), Name: "Harbor", AccentColor: "#0b5fff", Headline: "Enjoy"}}
 	h.Promotions = []gift.Promotion{
@@ -157,7 +159,8 @@ func keys() []*gift.Key {
 	n := 0
 	key := func(text, account string, locations ...gift.ID) *gift.Key {
 		n++
-		k := &gift.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-0000000000%02d", n)), Kind: gift.AccountKey, Name: text[10:],
+		k := &gift.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-0000000000%02d", n)), Kind: gift.AccountKey,
+			Name: text[10:],
 			Hint: gift.KeyHint(text), Hash: gift.HashKey(text), Locations: locations, CreatedAt: time.Now().Add(-time.Hour),
 			Permissions: gift.AllPermissions}
 		if account == "" {
@@ -173,7 +176,8 @@ func keys() []*gift.Key {
 	revoked.RevokedAt = time.Now().Add(-time.Minute)
 	return []*gift.Key{
 		key(harborKey, harbor), key(rotatedKey, harbor), key(pierKey, harbor, id(pier)), key(wharfKey, harbor, id(wharf)),
-		key(cornerKey, corner), key(homelessKey, homeless), key(carefulKey, careful), key(gulfKey, gulf), key(systemKey, ""), expired, revoked, key(partnerKey, ""),
+		key(cornerKey, corner), key(homelessKey, homeless), key(carefulKey, careful), key(gulfKey, gulf), key(systemKey, ""),
+		expired, revoked, key(partnerKey, ""),
 	}
 }
 
@@ -205,8 +209,9 @@ func (w *world) run(s *store.Store, change ...func(*api.Config)) {
 	engine := ledger.Start(s, ledger.Options{Now: w.now, KeyTimeout: 200 * time.Millisecond})
 	w.engine = engine
 	w.config = api.Config{
-		Engine: engine, Records: s, Directory: w.directory.Load, Fingerprint: s.Keys().Fingerprint, Fingerprinted: s.Keys().Fingerprinted,
-		PublicURL: "https://gifts.example.com", Email: true, SMS: true,
+		Engine: engine, Records: s, Directory: w.directory.Load, Fingerprint: s.Keys().Fingerprint,
+		Fingerprinted: s.Keys().Fingerprinted,
+		PublicURL:     "https://gifts.example.com", Email: true, SMS: true,
 		Wake: func() { w.wakes.Add(1) }, Now: w.now, Note: w.note,
 	}
 	for _, f := range change {
@@ -255,8 +260,9 @@ const base = "/api/integration"
 // The paths of the operations.
 var paths = map[string]string{
 	"send-gift": base + "/gifting/send-gift", "cancel-gift": base + "/gifting/cancel-gift",
-	"reinstate-gift": base + "/gifting/reinstate-gift", "resend-gift": base + "/gifting/resend-gift", "reschedule-gift": base + "/gifting/reschedule-gift",
-	"validate-gift": base + "/redemption/validate-gift", "redeem-gift": base + "/redemption/redeem-gift",
+	"reinstate-gift": base + "/gifting/reinstate-gift", "resend-gift": base + "/gifting/resend-gift",
+	"reschedule-gift": base + "/gifting/reschedule-gift",
+	"validate-gift":   base + "/redemption/validate-gift", "redeem-gift": base + "/redemption/redeem-gift",
 	"reverse-redemption": base + "/redemption/reverse-redemption",
 }
 
@@ -300,11 +306,15 @@ func as(key string) []string { return []string{"Authorization", key} }
 
 func once(key string) []string { return []string{"Idempotency-Key", key} }
 
-// at gives the member at a path such as gifts[0].voucherCode, as text: strings without quotes, all else as it is in the JSON.
+// at gives the member at a path such as gifts[0].voucherCode, as text: strings without quotes, all else as it is in
+// the JSON.
 func (r reply) at(path string) string {
 	r.Helper()
 	value := json.RawMessage(r.body)
-	for _, step := range strings.FieldsFunc(strings.ReplaceAll(path, "[", ".["), func(c rune) bool { return c == '.' || c == ']' }) {
+	for _, step := range strings.FieldsFunc(strings.ReplaceAll(path, "[", ".["), func(c rune) bool {
+		return c == '.' ||
+			c == ']'
+	}) {
 		if index, ok := strings.CutPrefix(step, "["); ok {
 			n, _ := strconv.Atoi(index)
 			var list []json.RawMessage
@@ -354,7 +364,8 @@ func (r reply) want(status int, members ...string) reply {
 // refused checks the problem document of a failure. Each of paths must be that of a message.
 func (r reply) refused(status int, code gift.Code, paths ...string) reply {
 	r.Helper()
-	r.want(status, "code", string(code), "status", strconv.Itoa(status), "type", "https://gifts.example.com/docs/errors#"+string(code),
+	r.want(status, "code", string(code), "status", strconv.Itoa(status), "type", "https://gifts.example.com/docs/errors#"+
+		string(code),
 		"requestID", r.at("requestID"))
 	if got := r.header.Get("Content-Type"); got != "application/problem+json" {
 		r.Errorf("Content-Type is %q", got)
@@ -386,7 +397,8 @@ func (r reply) refused(status int, code gift.Code, paths ...string) reply {
 
 // Requests that work, with places to be filled.
 const (
-	purchase = `"paymentMethodID":2,"externalTransactionReferenceNumber":"R-1","externalTransactionCustomerFirstName":"Ann",` +
+	purchase = `"paymentMethodID":2,"externalTransactionReferenceNumber":"R-1",` +
+		`"externalTransactionCustomerFirstName":"Ann",` +
 		`"externalTransactionCustomerLastName":"Lee","externalTransactionCustomerEmailAddress":"ann@example.com",` +
 		`"externalStorefrontID":"` + shop + `"`
 	promotion = `"paymentMethodID":4,"promotionID":"` + spring + `"`
@@ -399,7 +411,8 @@ func money(value string, more ...string) string {
 
 // mailed is a request for one gift by e-mail.
 func mailed(to string, more ...string) string {
-	return `{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"` + to + `"` + strings.Join(more, "") + `},` + purchase + `}`
+	return `{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"` + to + `"` + strings.Join(more, "") +
+		`},` + purchase + `}`
 }
 
 // made is a gift that was sent.
@@ -409,7 +422,8 @@ type made struct{ id, code, token, order string }
 func (w *world) send(body string, headers ...string) made {
 	w.Helper()
 	r := w.post("send-gift", body, headers...).want(201)
-	return made{r.at("gifts[0].voucherID"), r.at("gifts[0].voucherCode"), r.at("gifts[0].voucherPublicToken"), r.at("orderID")}
+	return made{r.at("gifts[0].voucherID"), r.at("gifts[0].voucherCode"), r.at("gifts[0].voucherPublicToken"),
+		r.at("orderID")}
 }
 
 // redeem asks for an amount of a gift at the pier; "" for all of it.

@@ -47,7 +47,8 @@ func TestLocate(t *testing.T) {
 	} {
 		c := &Caller{Kind: AccountKey, Account: &Account{Locations: locations[:tt.count]}, Locations: tt.enabled}
 		l, err := c.Locate(tt.place)
-		if codeOf(t, err) != tt.code || err == nil && l.ID != tt.want || err != nil && (l != nil || err.(*Error).Messages[0].Path != tt.path) {
+		if codeOf(t, err) != tt.code || err == nil && l.ID != tt.want || err != nil &&
+			(l != nil || err.(*Error).Messages[0].Path != tt.path) {
 			t.Errorf("%s: got %v, %v", tt.name, l, err)
 		}
 	}
@@ -95,7 +96,8 @@ func TestDirectory(t *testing.T) {
 	}
 	good, _ := d.Authenticate("good", now)
 	system, _ := d.Authenticate("system", now)
-	if good.Account != one || good.KeyID != id(11) || !good.Enabled(shop) || good.Enabled(kiosk) || system.Account != nil || system.Kind != SystemKey {
+	if good.Account != one || good.KeyID != id(11) || !good.Enabled(shop) || good.Enabled(kiosk) ||
+		system.Account != nil || system.Kind != SystemKey {
 		t.Errorf("%+v, %+v", good, system)
 	}
 	for _, tt := range []struct {
@@ -115,7 +117,8 @@ func TestDirectory(t *testing.T) {
 		{"system, one that is not", system, id(99), nil, NotAuthorized},
 	} {
 		a, err := d.SendingAccount(tt.caller, tt.named, "monetaryGift.accountID")
-		if a != tt.want || codeOf(t, err) != tt.code || err != nil && err.(*Error).Messages[0].Path != "monetaryGift.accountID" {
+		if a != tt.want || codeOf(t, err) != tt.code || err != nil &&
+			err.(*Error).Messages[0].Path != "monetaryGift.accountID" {
 			t.Errorf("%s: got %v, %v", tt.name, a, err)
 		}
 	}
@@ -129,7 +132,8 @@ func TestDirectory(t *testing.T) {
 	if _, err := d.AccountOf(good, two.ID, "accountID"); codeOf(t, err) != NotAuthorized {
 		t.Errorf("a look-up in another account: %v", err)
 	}
-	if own, others := (&Voucher{MadeBy: "site"}), (&Voucher{MadeBy: "sites"}); !system.MayUse(own) || system.MayUse(others) || system.MayUse(&Voucher{}) {
+	if own, others := (&Voucher{MadeBy: "site"}), (&Voucher{MadeBy: "sites"}); !system.MayUse(own) ||
+		system.MayUse(others) || system.MayUse(&Voucher{}) {
 		t.Error("a system key may use gifts of others, or not its own")
 	}
 	own := Voucher{MadeBy: "site", Status: Delivered, Balance: 5, Original: 5}
@@ -144,7 +148,8 @@ func TestDirectory(t *testing.T) {
 func TestAccountRecords(t *testing.T) {
 	t.Parallel()
 	a := merchant(t)
-	if a.Location(shop).Name != "Pier 39" || a.Location(id(99)) != nil || a.Promotion(bare).Name != "Bare" || a.Promotion(ID{}) != nil ||
+	if a.Location(shop).Name != "Pier 39" || a.Location(id(99)) != nil || a.Promotion(bare).Name != "Bare" ||
+		a.Promotion(ID{}) != nil ||
 		a.Storefront(storefront) == nil || a.Storefront(shop) != nil || a.Design(blue) == nil || a.Design(ID{}) != nil ||
 		a.Subscription(BusinessProgram.ID) == nil || a.Subscription(DistributionProgram.ID) != nil {
 		t.Error("a record is not found, or found where it is not")
@@ -161,7 +166,8 @@ func TestAccountRecords(t *testing.T) {
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	for text, promotional := range map[string]bool{
-		"22222222-2222-2222-2222-222222222222": false, "33333333-3333-3333-3333-333333333333": true, "55555555-5555-5555-5555-555555555555": false,
+		"22222222-2222-2222-2222-222222222222": false, "33333333-3333-3333-3333-333333333333": true,
+		"55555555-5555-5555-5555-555555555555": false,
 	} {
 		program, err := ParseID(text)
 		if p, ok := ProgramByID(program); err != nil || !ok || p.Promotional != promotional || p.ID.String() != text {
@@ -184,7 +190,8 @@ func TestParseID(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{
-		"", "00000000-0000-0000-0000-000000000000", lower[1:], lower + "0", "{" + lower + "}", strings.ReplaceAll(lower, "-", ""), strings.ReplaceAll(lower, "-", "_"),
+		"", "00000000-0000-0000-0000-000000000000", lower[1:], lower + "0", "{" + lower + "}", strings.ReplaceAll(lower, "-",
+			""), strings.ReplaceAll(lower, "-", "_"),
 		"7d3f0a528a55-4b5e-9d0c-0d8f6a3f1c0-1", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c0g",
 		"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c0 ", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1\u0661", "urn:uuid:" + lower,
 	} {

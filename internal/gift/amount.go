@@ -55,8 +55,8 @@ var (
 	ErrNotPositive = errors.New("is not above zero")
 )
 
-// Parse reads a JSON number as ParseSigned does, but only an amount above zero: what a gift is worth, and what is taken of it.
-// The error is one of ErrNotANumber, ErrTooPrecise, ErrOutOfRange and ErrNotPositive.
+// Parse reads a JSON number as ParseSigned does, but only an amount above zero: what a gift is worth, and what is
+// taken of it. The error is one of ErrNotANumber, ErrTooPrecise, ErrOutOfRange and ErrNotPositive.
 func (c Currency) Parse(number Number) (Amount, error) {
 	a, err := c.ParseSigned(number)
 	if err != ErrNotANumber && strings.HasPrefix(string(number), "-") || err == nil && a == 0 {
@@ -90,10 +90,10 @@ func (c Currency) Read(problems *Problems, path string, number Number, limit Amo
 // NoLimit is above every amount.
 const NoLimit Amount = math.MaxInt64
 
-// ParseSigned reads a JSON number (RFC 8259, section 6) as an amount, be it negative or zero. 25, 25.0 and 2.5e1 are the same
-// amount; what is not a whole number of the smallest unit is refused, never rounded. No float is involved, and the
-// work is bounded by the length of the text, whatever its exponent says.
-// The error is one of ErrNotANumber, ErrTooPrecise and ErrOutOfRange.
+// ParseSigned reads a JSON number (RFC 8259, section 6) as an amount, be it negative or zero. 25, 25.0 and 2.5e1 are
+// the same amount; what is not a whole number of the smallest unit is refused, never rounded. No float is involved,
+// and the work is bounded by the length of the text, whatever its exponent says. The error is one of ErrNotANumber,
+// ErrTooPrecise and ErrOutOfRange.
 func (c Currency) ParseSigned(number Number) (Amount, error) {
 	negative, digits, exponent, ok := splitNumber(string(number))
 	if !ok {

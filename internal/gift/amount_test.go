@@ -65,7 +65,8 @@ func TestParseAmount(t *testing.T) {
 		}
 	}
 	for _, number := range []string{
-		"", " ", "-", "+1", ".5", "5.", "01", "00", "-01", "1e", "1e+", "e5", "1.e5", "0x10", "1_000", "1,5", "1 ", " 1", "1\n", "NaN", "Infinity",
+		"", " ", "-", "+1", ".5", "5.", "01", "00", "-01", "1e", "1e+", "e5", "1.e5", "0x10", "1_000", "1,5", "1 ", " 1",
+		"1\n", "NaN", "Infinity",
 		"٣", "１", "1e٣", "--1", "1-", "1.2.3", "1e2e3", "1e2.5", "\x00", "²",
 	} {
 		if got, err := usd.Parse(Number(number)); err != ErrNotANumber {
@@ -142,7 +143,8 @@ func TestAmountRoundTrip(t *testing.T) {
 
 func TestCurrencies(t *testing.T) {
 	t.Parallel()
-	for code, decimals := range map[string]int{"USD": 2, "EUR": 2, "JPY": 0, "KWD": 3, "ISK": 0, "HUF": 2, "TND": 3, "CLP": 0} {
+	for code, decimals := range map[string]int{"USD": 2, "EUR": 2, "JPY": 0, "KWD": 3, "ISK": 0, "HUF": 2, "TND": 3,
+		"CLP": 0} {
 		if got, err := ParseCurrency(code); err != nil || got != (Currency{code, decimals}) {
 			t.Errorf("%s: got %v, %v", code, got, err)
 		}
@@ -171,7 +173,8 @@ func TestDefaultMaxGiftValue(t *testing.T) {
 			t.Fatal(err)
 		}
 		limit, ok := DefaultMaxGiftValue(c)
-		if want := !slices.Contains([]string{"JPY", "KWD", "IDR", "VND", "SEK"}, code); ok != want || ok && c.Format(limit) != "10000.00" {
+		if want := !slices.Contains([]string{"JPY", "KWD", "IDR", "VND", "SEK"}, code); ok != want || ok &&
+			c.Format(limit) != "10000.00" {
 			t.Errorf("%s: %s, %t", code, c.Format(limit), ok)
 		}
 	}
@@ -181,7 +184,8 @@ var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9
 
 // FuzzAmount compares with exact rational arithmetic, where that is feasible.
 func FuzzAmount(f *testing.F) {
-	for _, s := range []string{"25", "25.0", "2.5e1", "25.001", "1e400", "-0.01", "0", "-0", "1e999999999", "1e-5", "01", "1.", "92233720368547758.07"} {
+	for _, s := range []string{"25", "25.0", "2.5e1", "25.001", "1e400", "-0.01", "0", "-0", "1e999999999", "1e-5", "01",
+		"1.", "92233720368547758.07"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, number string) {

@@ -6,8 +6,8 @@ import (
 )
 
 // Audit recomputes a voucher from its history and gives a sentence for everything that does not fit: the history is
-// numbered without gaps, each entry names the one before it and is younger, the first is the issue, every step is one that the rules allow, no redemption is
-// given back beyond what it took, and the voucher is what the last entry says.
+// numbered without gaps, each entry names the one before it and is younger, the first is the issue, every step is one
+// that the rules allow, no redemption is given back beyond what it took, and the voucher is what the last entry says.
 func Audit(v Voucher, history []Entry) []string {
 	a := audit{balance: v.Original, left: map[ID]Amount{}}
 	for n, e := range history {

@@ -13,9 +13,10 @@ type Cancel struct {
 	Reason string
 }
 
-// Cancel cancels a voucher. PENDING, DELIVERED, FAILED_DELIVERY and CLAIMED may be cancelled by the merchant; a purchase
-// may be reported as failed from the first three, while nothing was redeemed. A voucher that is there already stays as it is and gets no
-// entry: changed is false. Anything else is REDEMPTION_NOT_ALLOWED, and NOT_FOUND where the caller may not see the gift.
+// Cancel cancels a voucher. PENDING, DELIVERED, FAILED_DELIVERY and CLAIMED may be cancelled by the merchant; a
+// purchase may be reported as failed from the first three, while nothing was redeemed. A voucher that is there
+// already stays as it is and gets no entry: changed is false. Anything else is REDEMPTION_NOT_ALLOWED, and NOT_FOUND
+// where the caller may not see the gift.
 func (v Voucher) Cancel(c Cancel) (_ Voucher, _ Entry, changed bool, _ error) {
 	if !c.Caller.MayUse(&v) {
 		return v, Entry{}, false, NoSuchGift()
@@ -54,9 +55,9 @@ type Reinstate struct {
 	Reason string
 }
 
-// Reinstate makes a voucher what it was before it was taken out of use; its balance never changed by that. A PENDING gift whose message
-// was on its way then, and was accepted after all, is DELIVERED. A voucher that is in use stays as it is and gets no entry: changed is
-// false. It fails with NOT_FOUND where the caller may not see the gift.
+// Reinstate makes a voucher what it was before it was taken out of use; its balance never changed by that. A PENDING
+// gift whose message was on its way then, and was accepted after all, is DELIVERED. A voucher that is in use stays as
+// it is and gets no entry: changed is false. It fails with NOT_FOUND where the caller may not see the gift.
 func (v Voucher) Reinstate(r Reinstate) (_ Voucher, _ Entry, changed bool, _ error) {
 	if !r.Caller.MayUse(&v) {
 		return v, Entry{}, false, NoSuchGift()
@@ -93,8 +94,8 @@ type Buyer struct {
 	StorefrontID ID
 }
 
-// OnePurchase refuses to take several purchases for one: gifts that have the same reference and were bought at different storefronts, or
-// made by different systems. name gives a storefront's name.
+// OnePurchase refuses to take several purchases for one: gifts that have the same reference and were bought at
+// different storefronts, or made by different systems. name gives a storefront's name.
 func OnePurchase(gifts []Gift, name func(ID) string) error {
 	var buyers []Buyer
 	for n := range gifts {
@@ -116,5 +117,6 @@ func OnePurchase(gifts []Gift, name func(ID) string) error {
 	}
 	slices.Sort(named)
 	return RefuseAt(ValidationFailure, "externalStorefrontID",
-		"Several purchases have this reference: at %s. Send externalStorefrontID too, or orderID.", strings.Join(named, "; at "))
+		"Several purchases have this reference: at %s. Send externalStorefrontID too, or orderID.",
+		strings.Join(named, "; at "))
 }

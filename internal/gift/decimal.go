@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// Decimal is an exact decimal number, as tills write them on tickets: it may be negative, and finer than any currency. It never changes.
+// Decimal is an exact decimal number, as tills write them on tickets: it may be negative, and finer than any
+// currency. It never changes.
 type Decimal struct {
 	n     *big.Int // nil: 0
 	scale int      // the number is n / 10^scale; never negative
@@ -86,7 +87,8 @@ func (d Decimal) Less() Decimal {
 	return Decimal{n.Neg(n), d.scale}
 }
 
-// Round gives the number in units of a currency, half a unit rounded up. What is beyond all amounts becomes the largest or smallest.
+// Round gives the number in units of a currency, half a unit rounded up. What is beyond all amounts becomes the
+// largest or smallest.
 func (d Decimal) Round(c Currency) Amount {
 	// floor(d × 10^decimals + 1/2), over a common denominator
 	unit := powerOfTen(d.scale)
@@ -102,8 +104,8 @@ func (d Decimal) Round(c Currency) Amount {
 	return math.MaxInt64
 }
 
-// In writes the number in units of a currency, in one way for equal numbers: a whole number where it is one, else with as many decimals
-// as it has.
+// In writes the number in units of a currency, in one way for equal numbers: a whole number where it is one, else
+// with as many decimals as it has.
 func (d Decimal) In(c Currency) string {
 	n, scale := d.int(), d.scale-c.Decimals
 	if scale <= 0 {

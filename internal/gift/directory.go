@@ -5,22 +5,23 @@ import (
 	"time"
 )
 
-// Directory is a snapshot of everything that carries no value: accounts and keys. It is read-only; a change of the set-up
-// makes a new one with a higher version.
+// Directory is a snapshot of everything that carries no value: accounts and keys. It is read-only; a change of the
+// set-up makes a new one with a higher version.
 type Directory struct {
 	Version  int64
 	Accounts map[ID]*Account
 	Keys     map[KeyHash]*Key
 }
 
-// Authenticate tells who presents the text of a key. ok is false for a key that is unknown, expired or revoked; which of
-// these is nobody's business.
+// Authenticate tells who presents the text of a key. ok is false for a key that is unknown, expired or revoked; which
+// of these is nobody's business.
 func (d *Directory) Authenticate(key string, now time.Time) (_ *Caller, ok bool) {
 	k := d.Keys[HashKey(key)]
 	if k == nil || !k.RevokedAt.IsZero() || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) {
 		return nil, false
 	}
-	c := &Caller{KeyID: k.ID, Kind: k.Kind, Name: k.Name, Locations: k.Locations, Permissions: k.Permissions, Limits: k.Limits}
+	c := &Caller{KeyID: k.ID, Kind: k.Kind, Name: k.Name, Locations: k.Locations, Permissions: k.Permissions,
+		Limits: k.Limits}
 	if k.Kind == SystemKey {
 		c.Permissions, c.Accounts, c.Programs = SystemPermissions, k.Accounts, k.Programs
 	} else {
@@ -51,9 +52,9 @@ func (d *Directory) KeyName(id ID) string {
 	return ""
 }
 
-// SendingAccount tells which account a send-gift request is for: an account key's own, which the request may name but no
-// other (interface, section 4.1, rule 7); for a system key the one it names. path is where the request names it. It fails with
-// NOT_AUTHORIZED or VALIDATION_FAILURE.
+// SendingAccount tells which account a send-gift request is for: an account key's own, which the request may name but
+// no other (interface, section 4.1, rule 7); for a system key the one it names. path is where the request names it.
+// It fails with NOT_AUTHORIZED or VALIDATION_FAILURE.
 func (d *Directory) SendingAccount(c *Caller, named ID, path string) (*Account, error) {
 	if c.Kind == AccountKey {
 		if !named.IsZero() && named != c.Account.ID {
@@ -67,8 +68,8 @@ func (d *Directory) SendingAccount(c *Caller, named ID, path string) (*Account, 
 	return d.servedAccount(c, named, path)
 }
 
-// AccountOf tells which account a call is about that looks up or cancels: an account key's own; for a system key the one it names, which may be
-// left out where there is only one. It fails as SendingAccount does.
+// AccountOf tells which account a call is about that looks up or cancels: an account key's own; for a system key the
+// one it names, which may be left out where there is only one. It fails as SendingAccount does.
 func (d *Directory) AccountOf(c *Caller, named ID, path string) (*Account, error) {
 	switch {
 	case c.Kind == AccountKey || !named.IsZero():
@@ -87,9 +88,9 @@ func (d *Directory) servedAccount(c *Caller, id ID, path string) (*Account, erro
 	return nil, RefuseAt(NotAuthorized, path, "This key does not serve that account.")
 }
 
-// Uses tells which records of an account its gifts and their histories refer to, so that they cannot be taken away: locations,
-// storefronts, promotions, designs. It is empty exactly when the account has no gift, for each gift names its storefront
-// or its promotion.
+// Uses tells which records of an account its gifts and their histories refer to, so that they cannot be taken away:
+// locations, storefronts, promotions, designs. It is empty exactly when the account has no gift, for each gift names
+// its storefront or its promotion.
 type Uses func(account ID) (map[ID]bool, error)
 
 // Changes is a change of the set-up: what is to be saved.

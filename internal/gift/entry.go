@@ -24,8 +24,8 @@ func Kinds() []Kind {
 	return []Kind{Issued, Sent, SendFailed, Redemption, Reversal, Cancellation, Reinstatement, Resent, Rescheduled}
 }
 
-// Entry is one row of a gift's history: one change of its balance, its status, or of how it is delivered. Entries are only ever added.
-// Balance = Original + the sum of all Deltas, at every entry.
+// Entry is one row of a gift's history: one change of its balance, its status, or of how it is delivered. Entries are
+// only ever added. Balance = Original + the sum of all Deltas, at every entry.
 type Entry struct {
 	ID        ID // a redemption's is its redemptionID, a reversal's its reversalID
 	AccountID ID

@@ -76,8 +76,8 @@ func RefuseAt(code Code, path, format string, args ...any) *Error {
 	return &Error{Code: code, Messages: []Message{{Path: path, Text: fmt.Sprintf(format, args...)}}}
 }
 
-// NoSuchGift is told of a voucherID that names no gift, one of another account, or one of a location that the caller is not enabled
-// for: there is one sentence for all of them, so that it tells nothing.
+// NoSuchGift is told of a voucherID that names no gift, one of another account, or one of a location that the caller
+// is not enabled for: there is one sentence for all of them, so that it tells nothing.
 func NoSuchGift() *Error { return RefuseAt(NotFound, "voucherID", "This account has no such gift.") }
 
 // NoSuchRedemption is the same for a redemptionID.
@@ -85,8 +85,8 @@ func NoSuchRedemption() *Error {
 	return RefuseAt(NotFound, "redemptionID", "This account has no such redemption.")
 }
 
-// Join adds the messages of err, if it is an Error, to those of e, which is not used any more; the first of them gives the code. Either may be
-// nil.
+// Join adds the messages of err, if it is an Error, to those of e, which is not used any more; the first of them
+// gives the code. Either may be nil.
 func Join(e *Error, err error) *Error {
 	var more *Error
 	if !errors.As(err, &more) {
@@ -95,7 +95,8 @@ func Join(e *Error, err error) *Error {
 	if e == nil {
 		return more
 	}
-	return &Error{Code: e.Code, Messages: append(e.Messages, more.Messages...), RetryAfter: max(e.RetryAfter, more.RetryAfter)}
+	return &Error{Code: e.Code, Messages: append(e.Messages, more.Messages...), RetryAfter: max(e.RetryAfter,
+		more.RetryAfter)}
 }
 
 // Error is the code and every message, for logs and tests.
@@ -119,12 +120,13 @@ func (e *Error) Error() string {
 // Unwrap gives the code, for errors.Is.
 func (e *Error) Unwrap() error { return e.Code }
 
-// maxProblems is how many problems are told one by one: more than the largest request that is otherwise within the limits can
-// hold. A hostile one is only told how many more there are.
+// maxProblems is how many problems are told one by one: more than the largest request that is otherwise within the
+// limits can hold. A hostile one is only told how many more there are.
 const maxProblems = 5_000
 
-// Problems collects everything that is wrong with one request: at most one problem for each path, the first that was found
-// there, which is the one that explains the others; and refusals with codes of their own. The zero Problems is empty.
+// Problems collects everything that is wrong with one request: at most one problem for each path, the first that was
+// found there, which is the one that explains the others; and refusals with codes of their own. The zero Problems is
+// empty.
 type Problems struct {
 	messages []Message
 	paths    map[string]struct{}
@@ -148,8 +150,8 @@ func (p *Problems) Add(path, format string, args ...any) {
 	p.messages = append(p.messages, Message{Path: path, Text: fmt.Sprintf(format, args...)})
 }
 
-// Refuse notes a refusal: the messages of a VALIDATION_FAILURE are problems like others; of other codes, the first one stands.
-// nil is none, and what is no *Error is not for a caller to see and must not come here.
+// Refuse notes a refusal: the messages of a VALIDATION_FAILURE are problems like others; of other codes, the first
+// one stands. nil is none, and what is no *Error is not for a caller to see and must not come here.
 func (p *Problems) Refuse(err error) {
 	var refused *Error
 	if !errors.As(err, &refused) {
@@ -173,8 +175,8 @@ func (p *Problems) Has(path string) bool {
 // Len is the number of problems, refusals not counted.
 func (p *Problems) Len() int { return len(p.messages) + p.more }
 
-// Err is what is wrong: a VALIDATION_FAILURE with all the problems and what else was refused, or where there are no problems the
-// refusal; nil when nothing is wrong.
+// Err is what is wrong: a VALIDATION_FAILURE with all the problems and what else was refused, or where there are no
+// problems the refusal; nil when nothing is wrong.
 func (p *Problems) Err() error {
 	if p.Len() == 0 {
 		if p.refusal == nil {

@@ -10,11 +10,13 @@ import (
 
 func TestErrorsCanBeAskedFor(t *testing.T) {
 	t.Parallel()
-	err := fmt.Errorf("redeeming: %w", RefuseAt(InsufficientBalance, "amount", "The balance of this gift is %s.", "1.00 USD"))
+	err := fmt.Errorf("redeeming: %w", RefuseAt(InsufficientBalance, "amount", "The balance of this gift is %s.",
+		"1.00 USD"))
 	if !errors.Is(err, InsufficientBalance) || errors.Is(err, NotFound) {
 		t.Errorf("%v is not known by its code", err)
 	}
-	if e, ok := errors.AsType[*Error](err); !ok || e.Error() != "INSUFFICIENT_BALANCE: amount: The balance of this gift is 1.00 USD." {
+	if e, ok := errors.AsType[*Error](err); !ok || e.Error() != "INSUFFICIENT_BALANCE: amount: The balance of this "+
+		"gift is 1.00 USD." {
 		t.Errorf("got %v", err)
 	}
 	two := Join(Refuse(NotFound, "One."), Refuse(RateLimited, "Two."))
@@ -26,7 +28,8 @@ func TestErrorsCanBeAskedFor(t *testing.T) {
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	one, late := Refuse(NotFound, "One."), &Error{Code: Unavailable, RetryAfter: time.Second}
-	if Join(nil, nil) != nil || Join(one, nil) != one || Join(nil, one) != one || Join(one, errors.New("internal")) != one {
+	if Join(nil, nil) != nil || Join(one, nil) != one || Join(nil, one) != one ||
+		Join(one, errors.New("internal")) != one {
 		t.Error("joining with nothing changes something")
 	}
 	if got := Join(one, late); got.Code != NotFound || got.RetryAfter != time.Second || len(one.Messages) != 1 {
@@ -77,7 +80,8 @@ func TestProblemsAndARefusal(t *testing.T) {
 	if err := with(refused, "a", "c"); err.Error() != "VALIDATION_FAILURE: a: Wrong.; c: Wrong.; b: Not this." {
 		t.Errorf("got %v", err)
 	}
-	if err := with(RefuseAt(ValidationFailure, "b", "Not this."), "a"); err.Error() != "VALIDATION_FAILURE: a: Wrong.; b: Not this." {
+	if err := with(RefuseAt(ValidationFailure, "b", "Not this."),
+		"a"); err.Error() != "VALIDATION_FAILURE: a: Wrong.; b: Not this." {
 		t.Errorf("got %v", err)
 	}
 	if err := with(nil, "a"); !errors.Is(err, ValidationFailure) {
@@ -92,7 +96,8 @@ func TestProblemsAreBounded(t *testing.T) {
 		p.Add(fmt.Sprintf("unknown%d", n), "There is no such member.")
 	}
 	messages := p.Err().(*Error).Messages
-	if p.Len() != 300_000 || len(messages) != maxProblems+1 || !strings.Contains(messages[maxProblems].Text, "295000 more") {
+	if p.Len() != 300_000 || len(messages) != maxProblems+1 || !strings.Contains(messages[maxProblems].Text,
+		"295000 more") {
 		t.Errorf("%d problems, %d messages, the last %q", p.Len(), len(messages), messages[len(messages)-1].Text)
 	}
 }

@@ -22,15 +22,22 @@ func TestGiftsThatAreOverAreNotMade(t *testing.T) {
 		text   string // "": it is made
 	}{
 		{"the promotion is over", func(a *Account, _ *Send) { old(a) },
-			`it would be valid from 2026-03-21 08:00 (America/New_York) until 2026-04-20 08:00 (America/New_York), which is over already. ` +
+			`it would be valid from 2026-03-21 08:00 (America/New_York) until 2026-04-20 08:00 (America/New_York), which ` +
+				`is over already. ` +
 				`What the request does not say of that is from the promotion "Spring".`},
 		{"a later start in the request", func(a *Account, s *Send) { old(a); s.Payment.ValidStarting = now }, ""},
 		{"more days in the request", func(a *Account, s *Send) { old(a); s.Payment.ValidForDays = ptr(300) }, ""},
-		{"too few days in the request", func(a *Account, s *Send) { old(a); s.Payment.ValidForDays = ptr(31) }, `from the promotion "Spring"`},
+		{"too few days in the request", func(a *Account, s *Send) { old(a); s.Payment.ValidForDays = ptr(31) },
+			`from the promotion "Spring"`},
 		{"over now", func(_ *Account, s *Send) { ends(s, now.AddDate(0, 0, -10), 10) }, "which is over already."},
 		{"not quite over", func(_ *Account, s *Send) { ends(s, now.AddDate(0, 0, -10).Add(time.Second), 10) }, ""},
-		{"delivered at its end", func(_ *Account, s *Send) { ends(s, now, 30); deliver(s, now.AddDate(0, 0, 30)) }, "which is over before the deliveryDate."},
-		{"delivered before its end", func(_ *Account, s *Send) { ends(s, now, 30); deliver(s, now.AddDate(0, 0, 30).Add(-time.Second)) }, ""},
+		{"delivered at its end", func(_ *Account, s *Send) { ends(s, now, 30); deliver(s, now.AddDate(0, 0, 30)) },
+			"which is over before the deliveryDate."},
+		{"delivered before its end", func(_ *Account, s *Send) {
+			ends(s, now, 30)
+			deliver(s,
+				now.AddDate(0, 0, 30).Add(-time.Second))
+		}, ""},
 		{"a date that is ignored", func(_ *Account, s *Send) {
 			ends(s, now, 30)
 			deliver(s, now.AddDate(0, 0, 31))
@@ -49,7 +56,8 @@ func TestGiftsThatAreOverAreNotMade(t *testing.T) {
 			continue
 		}
 		refused, ok := err.(*Error)
-		if !ok || refused.Code != ValidationFailure || len(refused.Messages) != 1 || refused.Messages[0].Path != "validForDays" ||
+		if !ok || refused.Code != ValidationFailure || len(refused.Messages) != 1 ||
+			refused.Messages[0].Path != "validForDays" ||
 			!strings.Contains(refused.Messages[0].Text, tt.text) {
 			t.Errorf("%s: %+v", tt.name, err)
 		}
@@ -62,7 +70,8 @@ func TestExpiredGiftsAreNotSentAgain(t *testing.T) {
 	v.ValidUntil = now
 	caller := &Caller{Kind: AccountKey, Account: &Account{ID: id(1), Zone: mustZone(t, "Asia/Tokyo")}}
 	_, _, _, _, err := v.Resend(byMail, Resend{Context: context(), Caller: caller})
-	if codeOf(t, err) != RedemptionNotAllowed || !strings.Contains(err.Error(), "it expired at 2026-11-21 21:00 (Asia/Tokyo)") {
+	if codeOf(t, err) != RedemptionNotAllowed || !strings.Contains(err.Error(),
+		"it expired at 2026-11-21 21:00 (Asia/Tokyo)") {
 		t.Errorf("resend: %v", err)
 	}
 	v = voucherIn(Pending)
@@ -81,8 +90,9 @@ func TestReasonsTellLocalTime(t *testing.T) {
 	v := voucherIn(Delivered)
 	v.ValidFrom, v.ValidUntil = now.Add(time.Hour), now.Add(-time.Hour)
 	for zone, want := range map[*time.Location]string{
-		mustZone(t, "America/New_York"): "it is from 2026-11-21 08:00 (America/New_York).|This gift expired at 2026-11-21 06:00 (America/New_York).",
-		nil:                             "it is from 2026-11-21 13:00 UTC.|This gift expired at 2026-11-21 11:00 UTC.",
+		mustZone(t, "America/New_York"): "it is from 2026-11-21 08:00 (America/New_York).|This gift expired at " +
+			"2026-11-21 06:00 (America/New_York).",
+		nil: "it is from 2026-11-21 13:00 UTC.|This gift expired at 2026-11-21 11:00 UTC.",
 	} {
 		reasons := v.NotRedeemable(shop, now, zone)
 		if got := reasons[0].Text + "|" + reasons[1].Text; !strings.HasSuffix(got, want) {

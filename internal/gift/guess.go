@@ -2,14 +2,15 @@ package gift
 
 import "time"
 
-// Guessing limits: how many wrong voucher codes are answered before the answer is RATE_LIMITED. Only codes count; tokens, voucher ids and
-// reversals are never limited.
+// Guessing limits: how many wrong voucher codes are answered before the answer is RATE_LIMITED. Only codes count;
+// tokens, voucher ids and reversals are never limited.
 const (
-	GuessBurst     = 20        // misses in a row, per key and location
-	GuessRefill    = time.Hour // one more after this long
-	GuessReward    = 3         // given back by each redemption of a gift that this key and location had not redeemed before
-	StrangerBurst  = 10        // attempts without a valid key, per client network
-	StrangerRefill = time.Minute / 10
+	GuessBurst  = 20        // misses in a row, per key and location
+	GuessRefill = time.Hour // one more after this long
+	// given back by each redemption of a gift that this key and location had not redeemed before
+	GuessReward     = 3
+	AnonymousBurst  = 10 // attempts without a valid key, per client network
+	AnonymousRefill = time.Minute / 10
 )
 
 // What a look-up by code costs.
@@ -18,9 +19,10 @@ const (
 	MissForeign = 3 // the gift is another account's: nobody mistypes that often
 )
 
-// CheckUse judges a gift that was looked up by its code or token, for use at a location of the caller's account. It refuses what is not there
-// (v is nil) with missing, and what is not the account's or not good at the location with NOT_AUTHORIZED, and tells what that costs as a
-// guess. A gift of the account itself costs nothing, wherever it may be used.
+// CheckUse judges a gift that was looked up by its code or token, for use at a location of the caller's account. It
+// refuses what is not there (v is nil) with missing, and what is not the account's or not good at the location with
+// NOT_AUTHORIZED, and tells what that costs as a guess. A gift of the account itself costs nothing, wherever it may
+// be used.
 func (c *Caller) CheckUse(v *Voucher, at ID, missing *Error) (cost int, _ error) {
 	path := missing.Messages[0].Path
 	switch {

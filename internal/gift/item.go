@@ -20,8 +20,8 @@ const (
 	namedLetters = 300
 )
 
-// Items are what a voucher is good for; none: anything. They were kept when it was made: a later set-up changes no gift. One that was
-// made before they were kept is good for what its promotion names now.
+// Items are what a voucher is good for; none: anything. They were kept when it was made: a later set-up changes no
+// gift. One that was made before they were kept is good for what its promotion names now.
 func (a *Account) Items(v *Voucher) []Item {
 	if v.Items != nil || a == nil {
 		return v.Items
@@ -32,8 +32,8 @@ func (a *Account) Items(v *Voucher) []Item {
 	return nil
 }
 
-// TicketOptional reports whether a voucher for certain items may be redeemed without a ticket. That is a matter of the tills that a
-// merchant has, so it is what the promotion says now.
+// TicketOptional reports whether a voucher for certain items may be redeemed without a ticket. That is a matter of
+// the tills that a merchant has, so it is what the promotion says now.
 func (a *Account) TicketOptional(v *Voucher) bool {
 	if a == nil {
 		return false
@@ -64,9 +64,11 @@ func ItemNames(items []Item) string {
 
 // NoEligibleItems is the refusal of a ticket on which nothing is eligible.
 func NoEligibleItems(items []Item) *Error {
-	return RefuseAt(ItemEligibilityFailure, "ticketData", "No item on this ticket is eligible for this gift. It is good for: %s.", ItemNames(items))
+	return RefuseAt(ItemEligibilityFailure, "ticketData",
+		"No item on this ticket is eligible for this gift. It is good for: %s.", ItemNames(items))
 }
 
 func needsTicket(items []Item) *Error {
-	return RefuseAt(ItemEligibilityFailure, "ticketData", "Send the ticket as ticketData: this gift is good for certain items only: %s.", ItemNames(items))
+	return RefuseAt(ItemEligibilityFailure, "ticketData",
+		"Send the ticket as ticketData: this gift is good for certain items only: %s.", ItemNames(items))
 }

@@ -37,7 +37,8 @@ func TestItemNames(t *testing.T) {
 func TestItemsAreKept(t *testing.T) {
 	t.Parallel()
 	now := []Item{{"MOCHA", "Mocha"}}
-	a := &Account{Promotions: []Promotion{{ID: ID{1}, EligibleItems: now, TicketOptional: true}, {ID: ID{2}, EligibleItems: now}}}
+	a := &Account{Promotions: []Promotion{{ID: ID{1}, EligibleItems: now, TicketOptional: true},
+		{ID: ID{2}, EligibleItems: now}}}
 	for _, tt := range []struct {
 		name     string
 		v        Voucher

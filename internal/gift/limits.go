@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Limits are how much may be done in a day of the account's time zone: by an account, or with a key. 0: as much as one likes.
+// Limits are how much may be done in a day of the account's time zone: by an account, or with a key. 0: as much as
+// one likes.
 type Limits struct {
 	IssuedPerDay             Amount // of money: values of monetary gifts, equivalent values of item gifts
 	GiftsPerDay              int64
@@ -18,7 +19,8 @@ type Limits struct {
 }
 
 // DefaultLimits are those of an account whose set-up names none. There is none for money.
-var DefaultLimits = Limits{GiftsPerDay: 100_000, MessagesPerDay: 20_000, TextsPerDay: 2_000, MessagesPerContactPerDay: 10}
+var DefaultLimits = Limits{GiftsPerDay: 100_000, MessagesPerDay: 20_000, TextsPerDay: 2_000,
+	MessagesPerContactPerDay: 10}
 
 // MaxKeptPerDay is how many calls of a key that moved nothing are kept under their Idempotency-Keys in a day.
 const MaxKeptPerDay = 10_000
@@ -125,8 +127,10 @@ func (b *Budget) Keep(used Count) error {
 	if used.Kept < MaxKeptPerDay {
 		return nil
 	}
-	refused := Refuse(RateLimited, "With this key %d calls that moved nothing were kept under their Idempotency-Keys today, which is the most. "+
-		"Nothing was done; it counts anew at midnight (%s). A call without an Idempotency-Key is answered as ever.", MaxKeptPerDay, b.Zone)
+	refused := Refuse(RateLimited, "With this key %d calls that moved nothing were kept under their Idempotency-Keys "+
+		"today, which is the most. "+
+		"Nothing was done; it counts anew at midnight (%s). A call without an Idempotency-Key is answered as ever.",
+		MaxKeptPerDay, b.Zone)
 	refused.RetryAfter = b.Left
 	return refused
 }
@@ -146,7 +150,8 @@ func (b *Budget) number(name string, limit, used, more int64) error {
 }
 
 func (b *Budget) reached(name, limit, used, more string) error {
-	refused := Refuse(RateLimited, "This is above a daily limit of the %s, %s: %s a day, of which %s were used today, and this call needs %s. Nothing was done. "+
+	refused := Refuse(RateLimited, "This is above a daily limit of the %s, %s: %s a day, of which %s were used "+
+		"today, and this call needs %s. Nothing was done. "+
 		"It counts anew at midnight (%s); the limit stands in the set-up file.", b.Owner, name, limit, used, more, b.Zone)
 	refused.RetryAfter = b.Left
 	return refused

@@ -42,7 +42,8 @@ func TestBudget(t *testing.T) {
 	t.Parallel()
 	dollars := Currency{Code: "USD", Decimals: 2}
 	b := Budget{Owner: "account", Currency: dollars, Zone: time.UTC, Left: 90 * time.Minute, Limits: Limits{
-		IssuedPerDay: 1000_00, GiftsPerDay: 10, RedeemedPerDay: 500_00, MessagesPerDay: 6, TextsPerDay: 3, MessagesPerContactPerDay: 2}}
+		IssuedPerDay: 1000_00, GiftsPerDay: 10, RedeemedPerDay: 500_00, MessagesPerDay: 6, TextsPerDay: 3,
+		MessagesPerContactPerDay: 2}}
 	for _, tt := range []struct {
 		name       string
 		ask        func(used, more Count) error
@@ -50,9 +51,12 @@ func TestBudget(t *testing.T) {
 		limit      string // "": none is reached
 	}{
 		{"all of it", b.Send, Count{}, Count{Amount: 1000_00, Gifts: 10, Messages: 6, Texts: 3}, ""},
-		{"the rest", b.Send, Count{Amount: 999_00, Gifts: 9, Messages: 5, Texts: 2}, Count{Amount: 1_00, Gifts: 1, Messages: 1, Texts: 1}, ""},
-		{"a cent too much", b.Send, Count{Amount: 999_00}, Count{Amount: 1_01, Gifts: 1}, "issuedPerDay: 1000.00 USD a day, of which 999.00 USD were used today, and this call needs 1.01 USD"},
-		{"a gift too many", b.Send, Count{Gifts: 8}, Count{Gifts: 3}, "giftsPerDay: 10 a day, of which 8 were used today, and this call needs 3"},
+		{"the rest", b.Send, Count{Amount: 999_00, Gifts: 9, Messages: 5, Texts: 2}, Count{Amount: 1_00, Gifts: 1,
+			Messages: 1, Texts: 1}, ""},
+		{"a cent too much", b.Send, Count{Amount: 999_00}, Count{Amount: 1_01, Gifts: 1},
+			"issuedPerDay: 1000.00 USD a day, of which 999.00 USD were used today, and this call needs 1.01 USD"},
+		{"a gift too many", b.Send, Count{Gifts: 8}, Count{Gifts: 3},
+			"giftsPerDay: 10 a day, of which 8 were used today, and this call needs 3"},
 		{"a message too many", b.Send, Count{Messages: 6}, Count{Messages: 1}, "messagesPerDay: 6"},
 		{"a text too many", b.Send, Count{Texts: 3}, Count{Messages: 1, Texts: 1}, "textsPerDay: 3"},
 		{"a limit that was lowered meanwhile", b.Send, Count{Messages: 60, Texts: 60}, Count{Amount: 1, Gifts: 1}, ""},
@@ -63,7 +67,8 @@ func TestBudget(t *testing.T) {
 		{"redeemed above", b.Redeem, Count{Amount: 400_00}, Count{Amount: 100_01}, "redeemedPerDay: 500.00 USD"},
 		{"without limits", (&Budget{Zone: time.UTC}).Send, Count{}, Count{Amount: math.MaxInt64, Gifts: math.MaxInt64}, ""},
 		{"kept", func(used, _ Count) error { return b.Keep(used) }, Count{Kept: MaxKeptPerDay - 1}, Count{}, ""},
-		{"kept too many", func(used, _ Count) error { return b.Keep(used) }, Count{Kept: MaxKeptPerDay}, Count{}, "10000 calls that moved nothing"},
+		{"kept too many", func(used, _ Count) error { return b.Keep(used) }, Count{Kept: MaxKeptPerDay}, Count{},
+			"10000 calls that moved nothing"},
 	} {
 		err := tt.ask(tt.used, tt.more)
 		if tt.limit == "" {
@@ -73,7 +78,8 @@ func TestBudget(t *testing.T) {
 			continue
 		}
 		refused, ok := errors.AsType[*Error](err)
-		if !ok || refused.Code != RateLimited || refused.RetryAfter != 90*time.Minute || !strings.Contains(refused.Messages[0].Text, tt.limit) {
+		if !ok || refused.Code != RateLimited || refused.RetryAfter != 90*time.Minute ||
+			!strings.Contains(refused.Messages[0].Text, tt.limit) {
 			t.Errorf("%s: %v, want RATE_LIMITED naming %q, until midnight", tt.name, err, tt.limit)
 		}
 	}
@@ -88,7 +94,8 @@ func TestCounts(t *testing.T) {
 	if got := yesterday.On(20261121); got != yesterday {
 		t.Errorf("on its day: %+v", got)
 	}
-	if got := yesterday.Plus(Count{Amount: math.MaxInt64, Gifts: 1}); got.Amount != math.MaxInt64 || got.Gifts != 6 || got.Day != yesterday.Day {
+	if got := yesterday.Plus(Count{Amount: math.MaxInt64, Gifts: 1}); got.Amount != math.MaxInt64 || got.Gifts != 6 ||
+		got.Day != yesterday.Day {
 		t.Errorf("added up: %+v", got)
 	}
 	sms, item := Gift{Card: Card{Method: SMS}}, Gift{Card: Card{Method: Printed, EquivalentValue: 7}}

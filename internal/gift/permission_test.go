@@ -57,7 +57,8 @@ func TestPermit(t *testing.T) {
 		t.Errorf("what needs no permission: %v", err)
 	}
 	err := till.Permit(MaySend)
-	if codeOf(t, err) != NotAuthorized || !strings.Contains(err.Error(), "may not send gifts: it lacks the permission send.") || till.May(MaySend) {
+	if codeOf(t, err) != NotAuthorized || !strings.Contains(err.Error(),
+		"may not send gifts: it lacks the permission send.") || till.May(MaySend) {
 		t.Errorf("sending: %v", err)
 	}
 }

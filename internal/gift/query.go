@@ -30,8 +30,8 @@ type Page struct {
 	Read  int // how many gifts were looked at to find these
 }
 
-// MaxRead is how many gifts or entries one page of a list looks at. Where few fit the filter, a page comes with fewer than its limit, or none,
-// and says where the next one begins.
+// MaxRead is how many gifts or entries one page of a list looks at. Where few fit the filter, a page comes with fewer
+// than its limit, or none, and says where the next one begins.
 const MaxRead = 2_000
 
 // ChangeFilter selects entries of an account; zero members select all.

@@ -21,7 +21,8 @@ type Eligibility struct {
 
 // Redeem decrements a voucher (interface, sections 3 and 4.3). It fails with NOT_AUTHORIZED (another location),
 // MISSING_OR_INVALID_GIFT_PROGRAM, INVALID_VOUCHER_TYPE, ALREADY_REDEEMED, REDEMPTION_NOT_ALLOWED,
-// ITEM_ELIGIBILITY_FAILURE, VALIDATION_FAILURE (more than the ticket allows) or INSUFFICIENT_BALANCE; then nothing is taken.
+// ITEM_ELIGIBILITY_FAILURE, VALIDATION_FAILURE (more than the ticket allows) or INSUFFICIENT_BALANCE; then nothing is
+// taken.
 func (v Voucher) Redeem(r Redeem) (Voucher, Entry, error) {
 	if !v.AllowedAt(r.LocationID) {
 		return v, Entry{}, elsewhere()
@@ -49,9 +50,9 @@ func (v Voucher) Redeem(r Redeem) (Voucher, Entry, error) {
 	return v, e, nil
 }
 
-// Validate refuses a voucher that a till cannot use as it means to, whatever else may speak against redeeming it, which the answer tells:
-// one that nobody paid for, one that is not what the till expects (target), and one that is good for nothing on the ticket. nil: no ticket
-// was given.
+// Validate refuses a voucher that a till cannot use as it means to, whatever else may speak against redeeming it,
+// which the answer tells: one that nobody paid for, one that is not what the till expects (target), and one that is
+// good for nothing on the ticket. nil: no ticket was given.
 func (v *Voucher) Validate(target Target, ticket *Eligibility, account *Account) error {
 	if v.Status == PurchaseFailed {
 		return Refuse(RedemptionNotAllowed, "The purchase of this gift failed.")
@@ -102,7 +103,8 @@ func (v *Voucher) take(r Redeem) (Amount, error) {
 	case r.Amount > v.Balance:
 		return 0, RefuseAt(InsufficientBalance, "amount", "The balance of this gift is %s.", v.Unit().Money(v.Balance))
 	case r.Amount > most:
-		return 0, RefuseAt(ValidationFailure, "amount", "At most %s of this gift can be applied to this ticket.", v.Unit().Money(most))
+		return 0, RefuseAt(ValidationFailure, "amount", "At most %s of this gift can be applied to this ticket.",
+			v.Unit().Money(most))
 	}
 	return r.Amount, nil
 }

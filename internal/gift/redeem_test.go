@@ -32,47 +32,74 @@ func TestRedeem(t *testing.T) {
 		{"above, partial", func(_ *Voucher, r *Redeem) { r.Amount, r.AllowPartial = 1001, true }, "", "", 0, Redeemed},
 		{"within, partial", func(_ *Voucher, r *Redeem) { r.Amount, r.AllowPartial = 10, true }, "", "", 990, Claimed},
 		{"negative", func(_ *Voucher, r *Redeem) { r.Amount = -1 }, ValidationFailure, "above zero", 1000, Delivered},
-		{"negative, partial", func(_ *Voucher, r *Redeem) { r.Amount, r.AllowPartial = -1, true }, ValidationFailure, "above zero", 1000, Delivered},
+		{"negative, partial", func(_ *Voucher, r *Redeem) { r.Amount, r.AllowPartial = -1, true }, ValidationFailure,
+			"above zero", 1000, Delivered},
 		{"here", func(v *Voucher, _ *Redeem) { v.LocationID = shop }, "", "", 0, Redeemed},
-		{"elsewhere", func(v *Voucher, _ *Redeem) { v.LocationID = other }, NotAuthorized, "another location", 1000, Delivered},
+		{"elsewhere", func(v *Voucher, _ *Redeem) { v.LocationID = other }, NotAuthorized, "another location", 1000,
+			Delivered},
 		{"elsewhere tells nothing else", func(v *Voucher, r *Redeem) {
 			v.LocationID, v.Status, r.Target.ProgramID = other, Cancelled, other
 		}, NotAuthorized, "another location", 1000, Cancelled},
-		{"no balance in a redeemable status", func(v *Voucher, _ *Redeem) { v.Balance = 0 }, AlreadyRedeemed, "in full", 0, Delivered},
+		{"no balance in a redeemable status", func(v *Voucher, _ *Redeem) { v.Balance = 0 }, AlreadyRedeemed, "in full", 0,
+			Delivered},
 		{"not yet valid", func(v *Voucher, _ *Redeem) {
 			v.ValidFrom = now.Add(time.Nanosecond)
 		}, RedemptionNotAllowed, "not valid yet; it is from 2026-11-21 12:00 UTC", 1000, Delivered},
 		{"valid from now", func(v *Voucher, _ *Redeem) { v.ValidFrom = now }, "", "", 0, Redeemed},
 		{"valid to the end", func(v *Voucher, _ *Redeem) { v.ValidUntil = now.Add(time.Nanosecond) }, "", "", 0, Redeemed},
-		{"expired now", func(v *Voucher, _ *Redeem) { v.ValidUntil = now }, RedemptionNotAllowed, "expired at 2026-11-21 12:00 UTC", 1000, Delivered},
-		{"right program", func(v *Voucher, r *Redeem) { v.ProgramID, r.Target.ProgramID = other, other }, "", "", 0, Redeemed},
-		{"wrong program", func(_ *Voucher, r *Redeem) { r.Target.ProgramID = other }, MissingOrInvalidGiftProgram, "another program", 1000, Delivered},
+		{"expired now", func(v *Voucher, _ *Redeem) { v.ValidUntil = now }, RedemptionNotAllowed,
+			"expired at 2026-11-21 12:00 UTC", 1000, Delivered},
+		{"right program", func(v *Voucher, r *Redeem) { v.ProgramID, r.Target.ProgramID = other, other }, "", "", 0,
+			Redeemed},
+		{"wrong program", func(_ *Voucher, r *Redeem) { r.Target.ProgramID = other }, MissingOrInvalidGiftProgram,
+			"another program", 1000, Delivered},
 		{"right type", func(_ *Voucher, r *Redeem) { r.Target.Promotional = ptr(false) }, "", "", 0, Redeemed},
-		{"wrong type", func(_ *Voucher, r *Redeem) { r.Target.Promotional = ptr(true) }, InvalidVoucherType, "another type", 1000, Delivered},
+		{"wrong type", func(_ *Voucher, r *Redeem) { r.Target.Promotional = ptr(true) }, InvalidVoucherType, "another type",
+			1000, Delivered},
 		{"wrong type of a promotion", func(v *Voucher, r *Redeem) {
 			v.Promotional, r.Target.Promotional = true, ptr(false)
 		}, InvalidVoucherType, "another type", 1000, Delivered},
 		{"the ticket binds", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{Most: 300} }, "", "", 700, Claimed},
-		{"above the ticket", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 301, &Eligibility{Most: 300} }, ValidationFailure, "At most 3.00 USD", 1000, Delivered},
+		{"above the ticket", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 301, &Eligibility{Most: 300} },
+			ValidationFailure, "At most 3.00 USD", 1000, Delivered},
 		{"above the ticket, partial", func(_ *Voucher, r *Redeem) {
 			r.Amount, r.AllowPartial, r.Eligibility = 301, true, &Eligibility{Most: 300}
 		}, "", "", 700, Claimed},
 		{"above ticket and balance", func(_ *Voucher, r *Redeem) {
 			r.Amount, r.Eligibility = 1001, &Eligibility{Most: 300}
 		}, InsufficientBalance, "10.00 USD", 1000, Delivered},
-		{"a ticket larger than the balance", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{Most: 3000} }, "", "", 0, Redeemed},
-		{"nothing eligible", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 1, &Eligibility{NoneEligible: true} }, ItemEligibilityFailure, "No item", 1000, Delivered},
-		{"no ticket", func(v *Voucher, _ *Redeem) { v.Items = latte }, ItemEligibilityFailure, "Send the ticket as ticketData", 1000, Delivered},
-		{"no ticket, and spent", func(v *Voucher, _ *Redeem) { v.Items, v.Balance, v.Status = latte, 0, Redeemed }, AlreadyRedeemed, "", 0, Redeemed},
-		{"no ticket, of before", func(v *Voucher, r *Redeem) { v.PromotionID, r.Account = ID{1}, coffee(false) }, ItemEligibilityFailure, "LATTE", 1000, Delivered},
-		{"no ticket, none needed", func(v *Voucher, r *Redeem) { v.PromotionID, v.Items, r.Account = ID{1}, latte, coffee(true) }, "", "", 0, Redeemed},
-		{"no ticket, good for anything", func(v *Voucher, r *Redeem) { v.PromotionID, v.Items, r.Account = ID{1}, []Item{}, coffee(false) }, "", "", 0, Redeemed},
-		{"nothing eligible, named", func(v *Voucher, r *Redeem) { v.Items, r.Eligibility = latte, &Eligibility{NoneEligible: true} },
+		{"a ticket larger than the balance", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{Most: 3000} }, "", "",
+			0, Redeemed},
+		{"nothing eligible", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 1, &Eligibility{NoneEligible: true} },
+			ItemEligibilityFailure, "No item", 1000, Delivered},
+		{"no ticket", func(v *Voucher, _ *Redeem) { v.Items = latte }, ItemEligibilityFailure,
+			"Send the ticket as ticketData", 1000, Delivered},
+		{"no ticket, and spent", func(v *Voucher, _ *Redeem) { v.Items, v.Balance, v.Status = latte, 0, Redeemed },
+			AlreadyRedeemed, "", 0, Redeemed},
+		{"no ticket, of before", func(v *Voucher, r *Redeem) { v.PromotionID, r.Account = ID{1}, coffee(false) },
+			ItemEligibilityFailure, "LATTE", 1000, Delivered},
+		{"no ticket, none needed", func(v *Voucher, r *Redeem) {
+			v.PromotionID, v.Items, r.Account = ID{1}, latte,
+				coffee(true)
+		}, "", "", 0, Redeemed},
+		{"no ticket, good for anything", func(v *Voucher, r *Redeem) {
+			v.PromotionID, v.Items, r.Account = ID{1}, []Item{},
+				coffee(false)
+		}, "", "", 0, Redeemed},
+		{"nothing eligible, named", func(v *Voucher, r *Redeem) {
+			v.Items, r.Eligibility = latte,
+				&Eligibility{NoneEligible: true}
+		},
 			ItemEligibilityFailure, "No item on this ticket is eligible for this gift. It is good for: Latte.", 1000, Delivered},
-		{"nothing to pay", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{} }, ValidationFailure, "There is nothing to pay", 1000, Delivered},
-		{"nothing to pay, partially", func(_ *Voucher, r *Redeem) { r.Amount, r.AllowPartial, r.Eligibility = 5, true, &Eligibility{} },
+		{"nothing to pay", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{} }, ValidationFailure,
+			"There is nothing to pay", 1000, Delivered},
+		{"nothing to pay, partially", func(_ *Voucher, r *Redeem) {
+			r.Amount, r.AllowPartial, r.Eligibility = 5, true,
+				&Eligibility{}
+		},
 			ValidationFailure, "There is nothing to pay", 1000, Delivered},
-		{"pieces", func(v *Voucher, r *Redeem) { v.Item, r.Amount = true, 1001 }, InsufficientBalance, "The balance of this gift is 1000.", 1000, Delivered},
+		{"pieces", func(v *Voucher, r *Redeem) { v.Item, r.Amount = true, 1001 }, InsufficientBalance,
+			"The balance of this gift is 1000.", 1000, Delivered},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -86,7 +113,8 @@ func TestRedeem(t *testing.T) {
 			if err != nil && !strings.Contains(err.(*Error).Messages[0].Text, tt.message) {
 				t.Errorf("%v does not say %q", err, tt.message)
 			}
-			if err == nil && (e.Kind != Redemption || e.Delta != after.Balance-v.Balance || e.Delta >= 0 || e.Reference != "till 4") {
+			if err == nil && (e.Kind != Redemption || e.Delta != after.Balance-v.Balance || e.Delta >= 0 ||
+				e.Reference != "till 4") {
 				t.Errorf("entry %+v", e)
 			}
 		})
@@ -134,14 +162,17 @@ func TestReverse(t *testing.T) {
 		{"the rest", func(_ *Voucher, k *Taken, _ *Reverse) { k.Reversed = 599 }, "", 401},
 		{"to the cent", func(_ *Voucher, _ *Taken, r *Reverse) { r.Amount = 600 }, "", 1000},
 		{"more", func(_ *Voucher, _ *Taken, r *Reverse) { r.Amount = 601 }, ValidationFailure, 400},
-		{"more than the rest", func(_ *Voucher, k *Taken, r *Reverse) { k.Reversed, r.Amount = 599, 2 }, ValidationFailure, 400},
+		{"more than the rest", func(_ *Voucher, k *Taken, r *Reverse) { k.Reversed, r.Amount = 599, 2 }, ValidationFailure,
+			400},
 		{"negative", func(_ *Voucher, _ *Taken, r *Reverse) { r.Amount = -1 }, ValidationFailure, 400},
 		{"a part of many", func(_ *Voucher, k *Taken, r *Reverse) { k.Reversed, k.Parts, r.Amount = 98, 98, 1 }, "", 401},
-		{"a part too many", func(_ *Voucher, k *Taken, r *Reverse) { k.Reversed, k.Parts, r.Amount = 99, 99, 1 }, ValidationFailure, 400},
+		{"a part too many", func(_ *Voucher, k *Taken, r *Reverse) { k.Reversed, k.Parts, r.Amount = 99, 99, 1 },
+			ValidationFailure, 400},
 		{"the last part", func(_ *Voucher, k *Taken, r *Reverse) { k.Reversed, k.Parts, r.Amount = 599, 99, 1 }, "", 401},
 		{"the rest, as the last part", func(_ *Voucher, k *Taken, _ *Reverse) { k.Reversed, k.Parts = 590, 99 }, "", 410},
 		{"twice", func(_ *Voucher, k *Taken, _ *Reverse) { k.Reversed = 600 }, AlreadyReversed, 400},
-		{"twice, with an amount", func(_ *Voucher, k *Taken, r *Reverse) { k.Reversed, r.Amount = 600, 700 }, AlreadyReversed, 400},
+		{"twice, with an amount", func(_ *Voucher, k *Taken, r *Reverse) { k.Reversed, r.Amount = 600, 700 }, AlreadyReversed,
+			400},
 		{"expired", func(v *Voucher, _ *Taken, _ *Reverse) { v.ValidUntil = now.Add(-time.Hour) }, "", 1000},
 		{"cancelled", func(v *Voucher, _ *Taken, _ *Reverse) { v.Status = Cancelled }, "", 1000},
 		{"not there", func(_ *Voucher, _ *Taken, r *Reverse) { r.Caller = somewhere }, NotFound, 400},
@@ -162,7 +193,8 @@ func TestReverse(t *testing.T) {
 			if codeOf(t, err) != tt.code || after.Balance != tt.balance || after.Status != v.Status {
 				t.Fatalf("got %v, balance %d, %s", err, after.Balance, after.Status)
 			}
-			if err == nil && (e.Kind != Reversal || e.Delta != after.Balance-v.Balance || e.Reverses != id(7) || e.Reason != "wrong drink") {
+			if err == nil && (e.Kind != Reversal || e.Delta != after.Balance-v.Balance || e.Reverses != id(7) ||
+				e.Reason != "wrong drink") {
 				t.Errorf("entry %+v", e)
 			}
 		})
@@ -198,7 +230,8 @@ func TestCancel(t *testing.T) {
 		if codeOf(t, err) != tt.code || changed != (tt.code == "") && tt.to != v.Status {
 			t.Errorf("%s: got %v", tt.name, err)
 		}
-		if changed && (after.Status != tt.to || after.Balance != v.Balance || e.Kind != Cancellation || e.Reason != "charged back") {
+		if changed && (after.Status != tt.to || after.Balance != v.Balance || e.Kind != Cancellation ||
+			e.Reason != "charged back") {
 			t.Errorf("%s: %+v", tt.name, e)
 		}
 		if tt.code == RedemptionNotAllowed && !strings.Contains(err.Error(), v.ID.String()) {
@@ -219,15 +252,19 @@ func TestReinstate(t *testing.T) {
 				continue
 			}
 			elsewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{id(0x22)}}
-			if _, _, _, err := gone.Reinstate(Reinstate{Context: context(), Caller: elsewhere, Before: before}); codeOf(t, err) != NotFound {
+			if _, _, _, err := gone.Reinstate(Reinstate{Context: context(), Caller: elsewhere, Before: before}); codeOf(t,
+				err) != NotFound {
 				t.Errorf("a key of elsewhere reinstates: %v", err)
 			}
-			again, e, changed, err := gone.Reinstate(Reinstate{Context: context(), Caller: everywhere, Before: before, Reason: "a mistake"})
-			if err != nil || !changed || again.Status != before || again.Balance != v.Balance || e.Kind != Reinstatement || e.Delta != 0 || e.Reason != "a mistake" {
+			again, e, changed, err := gone.Reinstate(Reinstate{Context: context(), Caller: everywhere, Before: before,
+				Reason: "a mistake"})
+			if err != nil || !changed || again.Status != before || again.Balance != v.Balance || e.Kind != Reinstatement ||
+				e.Delta != 0 || e.Reason != "a mistake" {
 				t.Errorf("%s, %s, reinstated: %+v, %v", before, to, e, err)
 			}
 			for _, wrong := range []Status{0, Redeemed, Cancelled, PurchaseFailed} {
-				if after, _, _, err := gone.Reinstate(Reinstate{Context: context(), Caller: everywhere, Before: wrong}); codeOf(t, err) != UnexpectedError || !reflect.DeepEqual(after, gone) {
+				if after, _, _, err := gone.Reinstate(Reinstate{Context: context(), Caller: everywhere, Before: wrong}); codeOf(t,
+					err) != UnexpectedError || !reflect.DeepEqual(after, gone) {
 					t.Errorf("%s becomes %s: %v", to, wrong, err)
 				}
 			}
@@ -242,7 +279,8 @@ func TestOnePurchase(t *testing.T) {
 		return Gift{Voucher: Voucher{MadeBy: by}, Card: Card{Purchase: Purchase{Reference: "R", StorefrontID: at}}}
 	}
 	name := func(at ID) string { return map[ID]string{id(1): "Web", id(2): "Desk"}[at] }
-	for _, one := range [][]Gift{nil, {bought(id(1), "")}, {bought(id(1), ""), bought(id(1), "")}, {bought(id(1), "P"), bought(id(1), "P")}} {
+	for _, one := range [][]Gift{nil, {bought(id(1), "")}, {bought(id(1), ""), bought(id(1), "")},
+		{bought(id(1), "P"), bought(id(1), "P")}} {
 		if err := OnePurchase(one, name); err != nil {
 			t.Errorf("%v: %v", one, err)
 		}
@@ -260,14 +298,16 @@ func TestOnePurchase(t *testing.T) {
 
 func TestVoucherTypes(t *testing.T) {
 	t.Parallel()
-	for want, v := range map[int]Voucher{1: {}, 2: {Item: true}, 3: {Promotional: true}, 4: {Item: true, Promotional: true}} {
+	for want, v := range map[int]Voucher{1: {}, 2: {Item: true}, 3: {Promotional: true},
+		4: {Item: true, Promotional: true}} {
 		if got := v.TypeID(); got != want {
 			t.Errorf("item %v, promotional %v: type %d, want %d", v.Item, v.Promotional, got, want)
 		}
 	}
 }
 
-// TestSequences drives a gift through random commands and holds it and its history against the rules that no command may break.
+// TestSequences drives a gift through random commands and holds it and its history against the rules that no command
+// may break.
 func TestSequences(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -316,12 +356,14 @@ func TestSequences(t *testing.T) {
 				if rapid.IntRange(0, 5).Draw(t, "really") > 0 {
 					continue
 				}
-				v, e, changed, err = v.Cancel(Cancel{Context: c, Caller: everywhere, To: rapid.SampledFrom(Statuses()).Draw(t, "to")})
+				v, e, changed, err = v.Cancel(Cancel{Context: c, Caller: everywhere, To: rapid.SampledFrom(Statuses()).Draw(t,
+					"to")})
 				if changed {
 					cancelled = before.Status
 				}
 			case 10:
-				v, e, changed, err = v.Reinstate(Reinstate{Context: c, Caller: everywhere, Before: cancelled, Sent: rapid.Bool().Draw(t, "sent")})
+				v, e, changed, err = v.Reinstate(Reinstate{Context: c, Caller: everywhere, Before: cancelled,
+					Sent: rapid.Bool().Draw(t, "sent")})
 				if changed && v.Status != cancelled && (cancelled != Pending || v.Status != Delivered) {
 					t.Fatalf("it was %s, and is %s", cancelled, v.Status)
 				}
@@ -346,7 +388,8 @@ func checkBooks(t *rapid.T, v Voucher, history []Entry) {
 		}
 	}
 	last := history[len(history)-1]
-	if v.Balance != balance || v.Balance < 0 || v.Balance > v.Original || v.Seq != len(history) || last.Status != v.Status {
+	if v.Balance != balance || v.Balance < 0 || v.Balance > v.Original || v.Seq != len(history) ||
+		last.Status != v.Status {
 		t.Fatalf("%+v does not fit its history, which gives %d", v, balance)
 	}
 	fits := map[Status]bool{

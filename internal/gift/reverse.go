@@ -22,10 +22,11 @@ const MaxReversals = 100
 // Left is what can still be given back.
 func (t *Taken) Left() Amount { return -t.Entry.Delta - t.Reversed }
 
-// Reverse gives back to the voucher what a redemption took. It works on a cancelled or expired gift too: the money goes
-// back, whether it can be spent is another matter; a cancelled gift stays cancelled. It fails with NOT_FOUND when t is no redemption
-// of this voucher or was made where the caller is not enabled, ALREADY_REVERSED when nothing is left of it,
-// VALIDATION_FAILURE when less is left than asked for or it would take too many parts, and REDEMPTION_NOT_ALLOWED when nothing can have been redeemed.
+// Reverse gives back to the voucher what a redemption took. It works on a cancelled or expired gift too: the money
+// goes back, whether it can be spent is another matter; a cancelled gift stays cancelled. It fails with NOT_FOUND
+// when t is no redemption of this voucher or was made where the caller is not enabled, ALREADY_REVERSED when nothing
+// is left of it, VALIDATION_FAILURE when less is left than asked for or it would take too many parts, and
+// REDEMPTION_NOT_ALLOWED when nothing can have been redeemed.
 func (v Voucher) Reverse(t Taken, r Reverse) (Voucher, Entry, error) {
 	if t.Entry.Kind != Redemption || t.Entry.VoucherID != v.ID || !r.Caller.Enabled(t.Entry.Actor.LocationID) {
 		return v, Entry{}, NoSuchRedemption()
@@ -36,7 +37,8 @@ func (v Voucher) Reverse(t Taken, r Reverse) (Voucher, Entry, error) {
 	case Redeemed:
 		status = Claimed
 	default:
-		return v, Entry{}, Refuse(RedemptionNotAllowed, "Nothing has been redeemed of this gift, so nothing can be given back.")
+		return v, Entry{}, Refuse(RedemptionNotAllowed, "Nothing has been redeemed of this gift, so nothing can be "+
+			"given back.")
 	}
 	asked, err := v.amount(r.Number, r.Amount)
 	if err != nil {
@@ -62,11 +64,13 @@ func (v *Voucher) give(t Taken, asked Amount) (Amount, error) {
 	case asked < 0:
 		return 0, RefuseAt(ValidationFailure, "amount", "The amount must be above zero.")
 	case asked > left:
-		return 0, RefuseAt(ValidationFailure, "amount", "Only %s of this redemption is left to give back.", v.Unit().Money(left))
+		return 0, RefuseAt(ValidationFailure, "amount", "Only %s of this redemption is left to give back.",
+			v.Unit().Money(left))
 	case asked == 0:
 		return left, nil
 	case asked < left && t.Parts >= MaxReversals-1:
-		return 0, RefuseAt(ValidationFailure, "amount", "A redemption can be given back in at most %d parts; of this one, the last must be all that is left, %s.",
+		return 0, RefuseAt(ValidationFailure, "amount", "A redemption can be given back in at most %d parts; of this "+
+			"one, the last must be all that is left, %s.",
 			MaxReversals, v.Unit().Money(left))
 	}
 	return asked, nil

@@ -9,10 +9,14 @@ import (
 // maxSearchWords is how many words of a recipient's name a gift is found by.
 const maxSearchWords = 8
 
-// SearchWords are the words of a recipient's name by which a gift is found: runs of letters and digits, letter case aside, each once.
+// SearchWords are the words of a recipient's name by which a gift is found: runs of letters and digits, letter case
+// aside, each once.
 func SearchWords(name string) (words []string) {
 	known := map[string]bool{}
-	for word := range strings.FieldsFuncSeq(Fold(name), func(r rune) bool { return !unicode.In(r, unicode.L, unicode.N, unicode.M) }) {
+	for word := range strings.FieldsFuncSeq(Fold(name), func(r rune) bool {
+		return !unicode.In(r, unicode.L, unicode.N,
+			unicode.M)
+	}) {
 		if !known[word] && len(words) < maxSearchWords {
 			known[word] = true
 			words = append(words, word)
@@ -52,8 +56,8 @@ func ParseSearch(recipient string) (contact string, words []string) {
 	return "+" + digits, nil
 }
 
-// IDsFrom and IDsBefore bound the ids of what was made from an instant on, and before it. An id tells the time at which it was drawn, which
-// is not to the moment that of the record: hence a minute on either side.
+// IDsFrom and IDsBefore bound the ids of what was made from an instant on, and before it. An id tells the time at
+// which it was drawn, which is not to the moment that of the record: hence a minute on either side.
 func IDsFrom(t time.Time) ID { return idAt(t.Add(-time.Minute)) }
 
 // IDsBefore is the other bound; see IDsFrom.

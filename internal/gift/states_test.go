@@ -30,7 +30,8 @@ func voucherIn(s Status) Voucher {
 
 // takenOf is a redemption that took all that is missing from v; from a full gift, one that cannot have been.
 func takenOf(v Voucher) Taken {
-	return Taken{Entry: Entry{ID: id(7), VoucherID: v.ID, Kind: Redemption, Delta: -max(100, v.Original-v.Balance), Actor: Actor{LocationID: shop}}}
+	return Taken{Entry: Entry{ID: id(7), VoucherID: v.ID, Kind: Redemption, Delta: -max(100, v.Original-v.Balance),
+		Actor: Actor{LocationID: shop}}}
 }
 
 func context() Context {
@@ -72,7 +73,8 @@ func commands() []command {
 	}
 	resend := func(by Method) func(Voucher) (Voucher, Entry, bool, error) {
 		return func(v Voucher) (Voucher, Entry, bool, error) {
-			after, _, e, _, err := v.Resend(Delivery{Method: by, Contact: "ana@example.com"}, Resend{Context: context(), Caller: everywhere})
+			after, _, e, _, err := v.Resend(Delivery{Method: by, Contact: "ana@example.com"}, Resend{Context: context(),
+				Caller: everywhere})
 			return refuse(after, e, err)
 		}
 	}
@@ -108,7 +110,8 @@ func commands() []command {
 		{"resent", resend(Email), redeem},
 		{"resent in print", resend(Printed), redeem},
 		{"rescheduled", func(v Voucher) (Voucher, Entry, bool, error) {
-			after, _, e, err := v.Reschedule(Delivery{Method: Email}, Reschedule{Context: context(), Caller: everywhere, Date: now, Waiting: true})
+			after, _, e, err := v.Reschedule(Delivery{Method: Email}, Reschedule{Context: context(), Caller: everywhere,
+				Date: now, Waiting: true})
 			return refuse(after, e, err)
 		}, redeem},
 		{"delivery worked", deliver(true), nil},
@@ -143,7 +146,8 @@ func transitions(t *testing.T) map[string]bool {
 	for method, what := range map[Method]string{Email: "created", SMS: "created", Printed: "created, printed"} {
 		g, e := Gift{Voucher{ID: theGift, Original: 1000, Balance: 1000}, Card{Method: method}}.Begin(context())
 		rows[fmt.Sprintf("(none) | %s | %s", what, g.Status)] = true
-		if e.Seq != 1 || g.Seq != 1 || e.Kind != Issued || e.Delta != 0 || e.Balance != 1000 || (method == Printed) == g.Card.DeliveredAt.IsZero() {
+		if e.Seq != 1 || g.Seq != 1 || e.Kind != Issued || e.Delta != 0 || e.Balance != 1000 ||
+			(method == Printed) == g.Card.DeliveredAt.IsZero() {
 			t.Errorf("%s: begins with %+v", method, e)
 		}
 	}
@@ -159,7 +163,8 @@ func docs(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestTransitions walks all statuses × commands and holds them against the table that is published: what is not in it is refused.
+// TestTransitions walks all statuses × commands and holds them against the table that is published: what is not in it
+// is refused.
 func TestTransitions(t *testing.T) {
 	t.Parallel()
 	made := transitions(t)
@@ -230,7 +235,8 @@ func TestErrorsAreDocumented(t *testing.T) {
 		if !slices.Contains(Codes(), Code(code)) {
 			t.Errorf("docs/errors.md has a heading %q that is no code", code)
 		}
-		if !regexp.MustCompile(`(?m)^HTTP status: [45]\d\d\b`).MatchString(text) || !strings.Contains(text, "\n- When: ") || !strings.Contains(text, "\n- What to do: ") {
+		if !regexp.MustCompile(`(?m)^HTTP status: [45]\d\d\b`).MatchString(text) || !strings.Contains(text, "\n- When: ") ||
+			!strings.Contains(text, "\n- What to do: ") {
 			t.Errorf("docs/errors.md does not tell everything about %s", code)
 		}
 	}

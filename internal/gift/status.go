@@ -14,7 +14,8 @@ const (
 	Cancelled      Status = 7
 )
 
-var statusNames = [...]string{"", "PENDING", "PURCHASE_FAILED", "DELIVERED", "FAILED_DELIVERY", "CLAIMED", "REDEEMED", "CANCELLED"}
+var statusNames = [...]string{"", "PENDING", "PURCHASE_FAILED", "DELIVERED", "FAILED_DELIVERY", "CLAIMED", "REDEEMED",
+	"CANCELLED"}
 
 // Statuses lists every status.
 func Statuses() []Status {

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// CheckText refuses a text that is longer than limit characters, is no UTF-8, or holds what no person types: control characters and
-// Unicode's line separators, of which plain line breaks are allowed where lines is true. That texts are NFC (Unicode's composed form) is
-// for the decoder to see to. The error is a sentence for the sender.
+// CheckText refuses a text that is longer than limit characters, is no UTF-8, or holds what no person types: control
+// characters and Unicode's line separators, of which plain line breaks are allowed where lines is true. That texts
+// are NFC (Unicode's composed form) is for the decoder to see to. The error is a sentence for the sender.
 func CheckText(s string, limit int, lines bool) error {
 	if !utf8.ValidString(s) {
 		return errors.New("This text is not valid UTF-8.")
@@ -29,9 +29,9 @@ func CheckText(s string, limit int, lines bool) error {
 	return nil
 }
 
-// ParseContact reads where a gift is sent: one e-mail address without a display name (RFC 5321, RFC 5322), or a mobile
-// number of one of these countries, nil the default ones, which is given back in E.164. Printed gifts have none: "". The error is a
-// sentence for the sender.
+// ParseContact reads where a gift is sent: one e-mail address without a display name (RFC 5321, RFC 5322), or a
+// mobile number of one of these countries, nil the default ones, which is given back in E.164. Printed gifts have
+// none: "". The error is a sentence for the sender.
 func ParseContact(m Method, s string, countries []string) (string, error) {
 	switch m {
 	case Email:
@@ -47,11 +47,12 @@ func ParseContact(m Method, s string, countries []string) (string, error) {
 
 var errEmail = errors.New("This is not one e-mail address such as name@example.com.")
 
-// parseEmail takes the addr-spec of RFC 5322 without comments, folding and display names, within the lengths of RFC 5321. Letters
-// beyond ASCII are allowed on both sides (RFC 6531) and left to the mail server.
+// parseEmail takes the addr-spec of RFC 5322 without comments, folding and display names, within the lengths of RFC
+// 5321. Letters beyond ASCII are allowed on both sides (RFC 6531) and left to the mail server.
 func parseEmail(s string) (string, error) {
 	at := strings.LastIndexByte(s, '@')
-	if at < 1 || at > 64 || CheckText(s, maxContact, false) != nil || len(s) > maxContact || !isLocalPart(s[:at]) || !isDomain(s[at+1:]) {
+	if at < 1 || at > 64 || CheckText(s, maxContact, false) != nil || len(s) > maxContact || !isLocalPart(s[:at]) ||
+		!isDomain(s[at+1:]) {
 		return "", errEmail
 	}
 	return s, nil

@@ -43,8 +43,10 @@ func TestEmail(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 64)
 	for _, good := range []string{
-		"name@example.com", "first.last+tag@sub.example.co.uk", "!#$%&'*+-/=?^_`{|}~@example.com", `"quoted local"@example.com`, `"a@b"@example.com`,
-		`"a\"b\\c"@example.com`, long + "@example.com", "zoë@exämple.de", "用户@例え.jp", "a@xn--bcher-kva.example", "A@B.CO", "1@2.c3",
+		"name@example.com", "first.last+tag@sub.example.co.uk", "!#$%&'*+-/=?^_`{|}~@example.com",
+		`"quoted local"@example.com`, `"a@b"@example.com`,
+		`"a\"b\\c"@example.com`, long + "@example.com", "zoë@exämple.de", "用户@例え.jp", "a@xn--bcher-kva.example", "A@B.CO",
+		"1@2.c3",
 		long + "@" + strings.Repeat(strings.Repeat("b", 61)+".", 3) + "com", // 254 characters
 	} {
 		if got, err := ParseContact(Email, good, nil); got != good || err != nil {
@@ -52,15 +54,23 @@ func TestEmail(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{
-		"", "@", "name", "name@", "@example.com", "name@example", "name@@example.com", "a@b@example.com", "a b@example.com", " name@example.com",
-		"name@example.com ", "name@example.com\n", "name@example.com\r\nBcc: all@example.com", "na\r\nme@example.com", "\"a\r\nb\"@example.com",
-		"\"a\tb\"@example.com", "Name <name@example.com>", "<name@example.com>", "name@example.com, other@example.com", "name@example.com;other@example.com",
-		"name(comment)@example.com", "name@example.com(comment)", `"a" @example.com`, `"a"@ example.com`, `"a"b@example.com`, `"a"@b.com>,<c@d.com`,
-		`"@example.com`, `""@example.com`, `"a\"@example.com`, `"a"b"@example.com`, ".name@example.com", "name.@example.com", "na..me@example.com",
-		"name@.example.com", "name@example.com.", "name@example..com", "name@-example.com", "name@example-.com", "name@exa_mple.com", "name@[192.0.2.1]",
-		"name@192.0.2.1", "name@example.c\x00m", "name\u00a0x@example.com", "name\u2028@example.com", "name@example.com\u200b", "name@exam\u200dple.com",
+		"", "@", "name", "name@", "@example.com", "name@example", "name@@example.com", "a@b@example.com", "a b@example.com",
+		" name@example.com",
+		"name@example.com ", "name@example.com\n", "name@example.com\r\nBcc: all@example.com", "na\r\nme@example.com",
+		"\"a\r\nb\"@example.com",
+		"\"a\tb\"@example.com", "Name <name@example.com>", "<name@example.com>", "name@example.com, other@example.com",
+		"name@example.com;other@example.com",
+		"name(comment)@example.com", "name@example.com(comment)", `"a" @example.com`, `"a"@ example.com`, `"a"b@example.com`,
+		`"a"@b.com>,<c@d.com`,
+		`"@example.com`, `""@example.com`, `"a\"@example.com`, `"a"b"@example.com`, ".name@example.com", "name.@example.com",
+		"na..me@example.com",
+		"name@.example.com", "name@example.com.", "name@example..com", "name@-example.com", "name@example-.com",
+		"name@exa_mple.com", "name@[192.0.2.1]",
+		"name@192.0.2.1", "name@example.c\x00m", "name\u00a0x@example.com", "name\u2028@example.com",
+		"name@example.com\u200b", "name@exam\u200dple.com",
 		"name@example。com", "name@１２３.com", "name@١٢٣.com", long + "a@example.com", "a@" + strings.Repeat("b", 64) + ".com",
-		long + "@" + strings.Repeat(strings.Repeat("b", 61)+".", 3) + "come", "a@" + strings.Repeat("b.", 126) + "com", "name@example.com\xff", "mailto:name@example.com", "a\xffb@example.com",
+		long + "@" + strings.Repeat(strings.Repeat("b", 61)+".", 3) + "come", "a@" + strings.Repeat("b.", 126) + "com",
+		"name@example.com\xff", "mailto:name@example.com", "a\xffb@example.com",
 	} {
 		if got, err := ParseContact(Email, bad, nil); err == nil || got != "" {
 			t.Errorf("%q: got %q", bad, got)
@@ -71,16 +81,20 @@ func TestEmail(t *testing.T) {
 func TestMobile(t *testing.T) {
 	t.Parallel()
 	for _, good := range []string{
-		"4155550132", "415-555-0132", "(415) 555-0132", "415.555.0132", "415 555 0132", "+14155550132", "+1 (415) 555-0132", "1-415-555-0132", "14155550132", "+1.415.555.0132",
+		"4155550132", "415-555-0132", "(415) 555-0132", "415.555.0132", "415 555 0132", "+14155550132", "+1 (415) 555-0132",
+		"1-415-555-0132", "14155550132", "+1.415.555.0132",
 	} {
 		if got, err := ParseContact(SMS, good, nil); got != "+14155550132" || err != nil {
 			t.Errorf("%q: got %q, %v", good, got, err)
 		}
 	}
 	for _, bad := range []string{
-		"", "+1", "415555013", "41555501320", "24155550132", "+24155550132", "+4155550132", "114155550132", "+114155550132", "++14155550132", "1+4155550132", "+441632960132", "+0415555013", "+4412", "+4412345678901234", "+4416329６0132",
-		"0155550132", "1155550132", "4150550132", "4151550132", "4915550132", "9115550132", "4159110132", "4154110132", "411-555-0132",
-		"415555013a", "415-555-0132 x5", "415/555/0132", "415\n5550132", "415\t5550132", "415\u00a0555\u00a00132", "415–555–0132",
+		"", "+1", "415555013", "41555501320", "24155550132", "+24155550132", "+4155550132", "114155550132", "+114155550132",
+		"++14155550132", "1+4155550132", "+441632960132", "+0415555013", "+4412", "+4412345678901234", "+4416329６0132",
+		"0155550132", "1155550132", "4150550132", "4151550132", "4915550132", "9115550132", "4159110132", "4154110132",
+		"411-555-0132",
+		"415555013a", "415-555-0132 x5", "415/555/0132", "415\n5550132", "415\t5550132", "415\u00a0555\u00a00132",
+		"415–555–0132",
 		"٤١٥٥٥٥٠١٣٢", "４１５５５５０１３２", "4155550132\x00", "name@example.com", strings.Repeat("(", 300) + "4155550132",
 	} {
 		if got, err := ParseContact(SMS, bad, nil); err == nil || got != "" {
@@ -117,12 +131,18 @@ func TestNumbersByCountry(t *testing.T) {
 		{"4155550132", europe, "+14155550132", ""},
 		{"4155550132", []string{"GB"}, "", "the country US"},
 		// Paid, or of no country.
-		{"900-555-0132", nil, "", "costs its caller extra"}, {"415-976-0132", nil, "", "costs its caller extra"}, {"+1 500 555 0132", nil, "", "costs its caller extra"},
-		{"800-555-0132", nil, "", "costs its caller extra"}, {"700-555-0132", nil, "", "costs its caller extra"}, {"876-976-0132", []string{"JM"}, "", "costs its caller extra"},
-		{"+44 909 879 0123", europe, "", "costs its caller extra"}, {"+44 7012345678", europe, "", "costs its caller extra"}, {"+49 900 1234567", europe, "", "costs its caller extra"},
-		{"+371 90 123456", []string{"LV"}, "", "costs its caller extra"}, {"+371 21 234567", []string{"LV"}, "+37121234567", ""},
-		{"+672 3 81234", []string{"NF"}, "+672381234", ""}, {"+672 1 12345", []string{"NF"}, "", "of no country"}, // Antarctica
-		{"+881 6 1234 5678", europe, "", "of no country"}, {"+979 1 2345 6789", europe, "", "of no country"}, {"+800 1234 5678", europe, "", "of no country"},
+		{"900-555-0132", nil, "", "costs its caller extra"}, {"415-976-0132", nil, "", "costs its caller extra"},
+		{"+1 500 555 0132", nil, "", "costs its caller extra"},
+		{"800-555-0132", nil, "", "costs its caller extra"}, {"700-555-0132", nil, "", "costs its caller extra"},
+		{"876-976-0132", []string{"JM"}, "", "costs its caller extra"},
+		{"+44 909 879 0123", europe, "", "costs its caller extra"}, {"+44 7012345678", europe, "", "costs its caller extra"},
+		{"+49 900 1234567", europe, "", "costs its caller extra"},
+		{"+371 90 123456", []string{"LV"}, "", "costs its caller extra"}, {"+371 21 234567", []string{"LV"}, "+37121234567",
+			""},
+		// Antarctica
+		{"+672 3 81234", []string{"NF"}, "+672381234", ""}, {"+672 1 12345", []string{"NF"}, "", "of no country"},
+		{"+881 6 1234 5678", europe, "", "of no country"}, {"+979 1 2345 6789", europe, "", "of no country"},
+		{"+800 1234 5678", europe, "", "of no country"},
 	} {
 		got, err := ParseContact(SMS, tt.number, tt.countries)
 		if got != tt.want || (err == nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.text) {
@@ -133,7 +153,8 @@ func TestNumbersByCountry(t *testing.T) {
 		t.Errorf("%d countries: %v", len(all), all)
 	}
 	for beginning, of := range countriesOf() {
-		if !allDigits(beginning) || len(beginning) > 7 || len(of) == 0 || strings.IndexFunc(strings.Join(of, ""), func(r rune) bool { return r < 'A' || r > 'Z' }) >= 0 {
+		if !allDigits(beginning) || len(beginning) > 7 || len(of) == 0 || strings.IndexFunc(strings.Join(of, ""),
+			func(r rune) bool { return r < 'A' || r > 'Z' }) >= 0 {
 			t.Errorf("a line of the table is %s %v", beginning, of)
 		}
 	}
@@ -144,14 +165,16 @@ func TestPrintedHasNoContact(t *testing.T) {
 	if got, err := ParseContact(Printed, "name@example.com", nil); got != "" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if Email.String() != "e-mail" || SMS.String() != "SMS" || Printed.String() != "print" || Method(0).String() != "unknown" {
+	if Email.String() != "e-mail" || SMS.String() != "SMS" || Printed.String() != "print" ||
+		Method(0).String() != "unknown" {
 		t.Error("a method has a wrong name")
 	}
 }
 
 // FuzzContact holds what is taken for an address against net/mail, and both against what could break out of a header.
 func FuzzContact(f *testing.F) {
-	for _, s := range []string{"name@example.com", `"a\"b"@example.com`, "a@b.c\r\nBcc: d@e.f", "zoë@exämple.de", "+1 (415) 555-0132", `"a"@b.com>,<c@d.com`, "a@[1.2.3.4]"} {
+	for _, s := range []string{"name@example.com", `"a\"b"@example.com`, "a@b.c\r\nBcc: d@e.f", "zoë@exämple.de",
+		"+1 (415) 555-0132", `"a"@b.com>,<c@d.com`, "a@[1.2.3.4]"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

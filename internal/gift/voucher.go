@@ -73,8 +73,8 @@ type Reason struct {
 	Text string
 }
 
-// NotRedeemable lists why the voucher cannot be redeemed at location now; empty: it can be. A zero location asks about the
-// gift itself, wherever it may be used. Times are told in a zone; nil is UTC.
+// NotRedeemable lists why the voucher cannot be redeemed at location now; empty: it can be. A zero location asks
+// about the gift itself, wherever it may be used. Times are told in a zone; nil is UTC.
 func (v *Voucher) NotRedeemable(location ID, now time.Time, zone *time.Location) []Reason {
 	var reasons []Reason
 	add := func(c Code, text string) { reasons = append(reasons, Reason{c, text}) }

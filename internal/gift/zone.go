@@ -12,7 +12,8 @@ func AddDays(from time.Time, days int, zone *time.Location) time.Time {
 	return FromWall(wall, zone)
 }
 
-// FromWall gives the instant at which the clocks of zone show what wall, read as UTC, shows. Gaps and overlaps as in AddDays.
+// FromWall gives the instant at which the clocks of zone show what wall, read as UTC, shows. Gaps and overlaps as in
+// AddDays.
 func FromWall(wall time.Time, zone *time.Location) time.Time {
 	// The offsets in force a day to either side are those before and after a change, if there is one.
 	before, after := offsetAt(wall.AddDate(0, 0, -1), zone), offsetAt(wall.AddDate(0, 0, 1), zone)

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// search finds by brute force what FromWall reckons: the first instant at which the clocks of zone show wall, or, where they never do, the
-// instant that the clock from before the gap would call wall.
+// search finds by brute force what FromWall reckons: the first instant at which the clocks of zone show wall, or,
+// where they never do, the instant that the clock from before the gap would call wall.
 func search(wall time.Time, zone *time.Location) time.Time {
 	shows := func(t time.Time) time.Time {
 		l := t.In(zone)
@@ -134,7 +134,8 @@ func TestAddDaysKeepsTheClock(t *testing.T) {
 		days := rapid.IntRange(1, MaxValidForDays).Draw(t, "days")
 		got := AddDays(from, days, zone).In(zone)
 		local := from.In(zone)
-		wall := time.Date(local.Year(), local.Month(), local.Day()+days, local.Hour(), local.Minute(), local.Second(), local.Nanosecond(), time.UTC)
+		wall := time.Date(local.Year(), local.Month(), local.Day()+days, local.Hour(), local.Minute(), local.Second(),
+			local.Nanosecond(), time.UTC)
 		if want := search(wall, zone); !got.Equal(want) {
 			t.Fatalf("%s and %d days is %s, want %s", local, days, got, want)
 		}

@@ -81,8 +81,10 @@ func (r *Reinstate) locations(c *Call, s *state) []gift.ID {
 	return s.locationsOf(refs(c, r.VoucherIDs))
 }
 
-// each asks for a change of several vouchers: of all or none, or, when skipping, of those that allow it. Nothing is entered yet.
-func (s *state) each(c *Call, ids []gift.ID, skip bool, change func(*gift.Voucher) (gift.Voucher, gift.Entry, bool, error)) (r Result, _ error) {
+// each asks for a change of several vouchers: of all or none, or, when skipping, of those that allow it. Nothing is
+// entered yet.
+func (s *state) each(c *Call, ids []gift.ID, skip bool, change func(*gift.Voucher) (gift.Voucher, gift.Entry, bool,
+	error)) (r Result, _ error) {
 	var refused *gift.Error
 	for _, ref := range refs(c, ids) {
 		v := s.Vouchers[ref]
@@ -96,7 +98,8 @@ func (s *state) each(c *Call, ids []gift.ID, skip bool, change func(*gift.Vouche
 			err = nil
 		}
 		refused = gift.Join(refused, err)
-		r.Vouchers, r.Changed, r.NotAllowed = append(r.Vouchers, after), append(r.Changed, changed), append(r.NotAllowed, notAllowed)
+		r.Vouchers, r.Changed, r.NotAllowed = append(r.Vouchers, after), append(r.Changed, changed),
+			append(r.NotAllowed, notAllowed)
 		if changed {
 			r.Entries = append(r.Entries, e)
 		}

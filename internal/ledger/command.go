@@ -18,8 +18,8 @@ type Call struct {
 	Operation   Operation
 	Key         string   // the Idempotency-Key; "": none
 	Fingerprint [32]byte // keyed hash of the normalized request
-	// Fingerprinted tells whether a recorded fingerprint that differs is of this request nevertheless, made with an earlier key; the
-	// error says that nobody here knows. nil: none is.
+	// Fingerprinted tells whether a recorded fingerprint that differs is of this request nevertheless, made with an
+	// earlier key; the error says that nobody here knows. nil: none is.
 	Fingerprinted func([32]byte) (bool, error)
 	Caller        *gift.Caller  // who is told; nil: nobody in particular
 	Account       *gift.Account // whose daily limits count, and those of the caller's key; nil: none do
@@ -35,9 +35,9 @@ func (c *Call) made(known *Request) (bool, error) {
 	return c.Fingerprinted(known.Fingerprint)
 }
 
-// requestKey is the scope that the call's key belongs to. Integrators without an account of their own must not share one in the
-// accounts that they send for, or one would be given the codes of another's gifts for a key that both happen to use. A line break stands
-// in no header, so that no key of an account can be taken for theirs.
+// requestKey is the scope that the call's key belongs to. Integrators without an account of their own must not share
+// one in the accounts that they send for, or one would be given the codes of another's gifts for a key that both
+// happen to use. A line break stands in no header, so that no key of an account can be taken for theirs.
 func (c *Call) requestKey() RequestKey { return RequestKey{c.AccountID, c.Operation, c.Scope()} }
 
 // Scope is the Key of the call's RequestKey.
@@ -56,22 +56,24 @@ type Result struct {
 	Delivery gift.Delivery  // of the one that was resent or rescheduled, afterwards
 	Secrets  Secrets        // of the one that goes to somebody else now; zero: it is found by those that it had
 	Entries  []gift.Entry   // what was entered in their histories, in the same order
-	// Changed and NotAllowed tell of each of the vouchers of a Cancel or Reinstate whether it was changed, and if not, why that was
-	// not allowed; nil: there was nothing to change.
+	// Changed and NotAllowed tell of each of the vouchers of a Cancel or Reinstate whether it was changed, and if not,
+	// why that was not allowed; nil: there was nothing to change.
 	Changed    []bool
 	NotAllowed []*gift.Error
 }
 
-// Command is one of Issue, Redeem, Reverse, Cancel, Reinstate, Resend, Reschedule, Deliver, Bounce, Notice and Refused. Of the gift.Context inside, the caller gives
-// Actor and RequestID; the engine adds the time of the decision and the ids.
+// Command is one of Issue, Redeem, Reverse, Cancel, Reinstate, Resend, Reschedule, Deliver, Bounce, Notice and
+// Rejected. Of the gift.Context inside, the caller gives Actor and RequestID; the engine adds the time of the
+// decision and the ids.
 type Command interface {
 	want(c *Call, w *Want)
 	// affinity names the voucher that the command is about, as far as it is known; zero: none in particular.
 	affinity() gift.ID
-	// decide is pure but for drawing ids. When it returns an error, s is as it was, but for the key that a Reverse may have spent.
+	// decide is pure but for drawing ids. When it returns an error, s is as it was, but for the key that a Reverse may
+	// have spent.
 	decide(c *Call, s *state) (Result, error)
-	// locations are the locations that an answer to the command tells of, done or refused: where something happened, or where the gifts
-	// are good; zero stands for all of them.
+	// locations are the locations that an answer to the command tells of, done or refused: where something happened, or
+	// where the gifts are good; zero stands for all of them.
 	locations(c *Call, s *state) []gift.ID
 }
 
@@ -180,7 +182,8 @@ func (i *Issue) decide(c *Call, s *state) (r Result, _ error) {
 		s.issue(g, e)
 	}
 	if r.Sheet = i.sheet; r.Sheet != (gift.Token{}) {
-		s.changes.Sheets = append(s.changes.Sheets, Sheet{r.Gifts[0].AccountID, r.Gifts[0].OrderID, i.sheet, s.now.Add(SheetLives)})
+		s.changes.Sheets = append(s.changes.Sheets, Sheet{r.Gifts[0].AccountID, r.Gifts[0].OrderID, i.sheet,
+			s.now.Add(SheetLives)})
 	}
 	return r, nil
 }
@@ -229,15 +232,17 @@ func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 	s.enter(after, e)
 	s.Redemptions[Ref{c.AccountID, e.ID}] = &gift.Taken{Entry: e}
 	if r.Notice && after.Balance > 0 {
-		s.changes.Jobs = append(s.changes.Jobs, Job{ID: e.ID, AccountID: after.AccountID, VoucherID: after.ID, Kind: BalanceJob, Due: s.now})
+		s.changes.Jobs = append(s.changes.Jobs, Job{ID: e.ID, AccountID: after.AccountID, VoucherID: after.ID,
+			Kind: BalanceJob, Due: s.now})
 	}
 	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
 }
 
 func (r *Redeem) locations(*Call, *state) []gift.ID { return []gift.ID{r.LocationID} }
 
-// Reverse gives back what a redemption took, named by its id or by the Idempotency-Key that it was made with. A key that has
-// not arrived yet is spent: the answer is NOT_FOUND, and the redemption will be refused should it still come.
+// Reverse gives back what a redemption took, named by its id or by the Idempotency-Key that it was made with. A key
+// that has not arrived yet is spent: the answer is NOT_FOUND, and the redemption will be refused should it still
+// come.
 type Reverse struct {
 	gift.Reverse
 	RedemptionID gift.ID // or
@@ -307,9 +312,11 @@ func (r *Reverse) find(c *Call, s *state) (*gift.Taken, error) {
 	}
 	if original == nil || original.Spent {
 		return nil, gift.RefuseAt(gift.NotFound, "idempotencyKey",
-			"No redemption with this key has arrived, so nothing was taken. The key is spent now: should the redemption still come, it is refused.")
+			"No redemption with this key has arrived, so nothing was taken. The key is spent now: should the redemption "+
+				"still come, it is refused.")
 	}
-	return nil, gift.RefuseAt(gift.NotFound, "idempotencyKey", "The request with this key was refused, so nothing was taken.")
+	return nil, gift.RefuseAt(gift.NotFound, "idempotencyKey",
+		"The request with this key was refused, so nothing was taken.")
 }
 
 // spentAt is where a key is spent: at the location that the caller names, else where it is enabled.
@@ -347,11 +354,13 @@ func (r *Reverse) locations(c *Call, s *state) []gift.ID {
 	return at
 }
 
-// Deliver records what became of a job, and finishes it. Where the gift was sent again meanwhile, nothing is recorded of it.
+// Deliver records what became of a job, and finishes it. Where the gift was sent again meanwhile, nothing is recorded
+// of it.
 type Deliver struct {
 	gift.Outcome
 	Job Job
-	// Unwanted tells that nothing was sent because the gift was out of use. Should it have been reinstated meanwhile, the job stays.
+	// Unwanted tells that nothing was sent because the gift was out of use. Should it have been reinstated meanwhile,
+	// the job stays.
 	Unwanted bool
 	// NoticeBy and NoticeTo say how a notice went, which is counted when it was delivered.
 	NoticeBy gift.Method
@@ -401,9 +410,9 @@ func (d *Deliver) decide(c *Call, s *state) (r Result, _ error) {
 
 func (*Deliver) locations(*Call, *state) []gift.ID { return nil }
 
-// Bounce records that a message which was accepted did not arrive after all. It counts while no other message has brought the gift
-// and none was asked for since, so that a report may come twice, late, or out of order. A report that overtakes our own record of the acceptance is
-// ErrTooEarly; a gift that does not exist is NOT_FOUND.
+// Bounce records that a message which was accepted did not arrive after all. It counts while no other message has
+// brought the gift and none was asked for since, so that a report may come twice, late, or out of order. A report
+// that overtakes our own record of the acceptance is ErrTooEarly; a gift that does not exist is NOT_FOUND.
 type Bounce struct {
 	gift.Context
 	AccountID, VoucherID, JobID gift.ID
@@ -444,22 +453,22 @@ func (b *Bounce) decide(_ *Call, s *state) (r Result, _ error) {
 
 func (*Bounce) locations(*Call, *state) []gift.ID { return nil }
 
-// Refused is a request that was refused before the engine: a known key still gets its stored answer, anything else
+// Rejected is a request that was refused before the engine: a known key still gets its stored answer, anything else
 // gets Err, and nothing is stored.
-type Refused struct{ Err error }
+type Rejected struct{ Err error }
 
-func (*Refused) want(*Call, *Want) {}
+func (*Rejected) want(*Call, *Want) {}
 
-func (*Refused) affinity() gift.ID { return gift.ID{} }
+func (*Rejected) affinity() gift.ID { return gift.ID{} }
 
-func (r *Refused) decide(*Call, *state) (Result, error) { return Result{}, unstored{r.Err} }
+func (r *Rejected) decide(*Call, *state) (Result, error) { return Result{}, unstored{r.Err} }
 
-func (*Refused) locations(*Call, *state) []gift.ID { return nil }
+func (*Rejected) locations(*Call, *state) []gift.ID { return nil }
 
 func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
 
-// idAfter is a new id that is greater than last, also when the clock was set back or is behind that of another instance: ids put a
-// history in its order.
+// idAfter is a new id that is greater than last, also when the clock was set back or is behind that of another
+// instance: ids put a history in its order.
 func idAfter(last gift.ID) gift.ID {
 	id := newID()
 	if slices.Compare(id[:], last[:]) <= 0 {

@@ -278,7 +278,7 @@ const (
 	// maxLight is the weight of the heaviest command that is light: it takes a few milliseconds.
 	maxLight = 16
 	// maxWeight is the weight of the commands of a group, but for the last of them: a transaction should not take longer than those
-	// in it, and those behind it, have timeout.
+	// in it, and those behind it, can wait.
 	maxWeight = 512
 	maxHeavy  = 128 // of heavy ones
 	// Heavy commands get one part in heavyShare of the time while light ones come, so that fewer than one light command in a hundred comes

@@ -320,7 +320,7 @@ func TestFullQueueRefusesAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// TestLargeOrdersShareNoGroup: commands on many gifts do not make one transaction that outlasts the timeouts of its callers.
+// TestLargeOrdersShareNoGroup: commands on many gifts do not make one transaction that is longer than its callers wait.
 func TestLargeOrdersShareNoGroup(t *testing.T) {
 	t.Parallel()
 	var g gate

@@ -30,7 +30,7 @@ func (w oneWriter) Group(_ context.Context, want ledger.Want, decide func(*ledge
 // heavy is a command on a thousand gifts, and light one on one.
 var (
 	heavy = &ledger.Cancel{VoucherIDs: make([]gift.ID, 1000)}
-	light = &ledger.Refused{Err: gift.Refuse(gift.NotFound, "no")}
+	light = &ledger.Rejected{Err: gift.Refuse(gift.NotFound, "no")}
 )
 
 // latencies runs tills that make so many light commands a second for a time, beside senders that each make so many heavy ones, and tells how

@@ -1,9 +1,9 @@
 // Package ledger is the engine: everything that changes a balance or a status goes through it.
 //
-// It takes commands from many goroutines, groups those that wait at the same moment, and runs load, decide and save in ONE
-// transaction for each group; every caller is answered after the commit, never before. The decisions themselves are
-// pure functions of package gift. Idempotency lives here: a request whose key is known gets its stored answer before any
-// rule is asked.
+// It takes commands from many goroutines, groups those that wait at the same moment, and runs load, decide and save
+// in ONE transaction for each group; every caller is answered after the commit, never before. The decisions
+// themselves are pure functions of package gift. Idempotency lives here: a request whose key is known gets its stored
+// answer before any rule is asked.
 //
 // It knows no SQL and no HTTP. An answer is whatever bytes the caller makes of an outcome; they are stored as they are.
 package ledger
@@ -57,14 +57,16 @@ type Request struct {
 	RequestKey
 	Fingerprint [32]byte // keyed hash of the normalized request
 	Answer      Answer
-	EntryID     gift.ID   // the one entry it made, such as a redemption; zero: none or many
-	Spent       bool      // a redemption key that was reversed before the redemption arrived; there is no answer
-	Locations   []gift.ID // those that the answer tells of, zero for all of the account's; of a spent key: where whoever spent it is enabled, empty: everywhere
-	At          time.Time
+	EntryID     gift.ID // the one entry it made, such as a redemption; zero: none or many
+	Spent       bool    // a redemption key that was reversed before the redemption arrived; there is no answer
+	// those that the answer tells of, zero for all of the account's; of a spent key: where whoever spent it is enabled,
+	// empty: everywhere
+	Locations []gift.ID
+	At        time.Time
 }
 
-// MayBeToldTo reports whether a caller may be given the answer: one that is limited to some locations is not told of what was
-// done at others. nil is nobody in particular, who may.
+// MayBeToldTo reports whether a caller may be given the answer: one that is limited to some locations is not told of
+// what was done at others. nil is nobody in particular, who may.
 func (r *Request) MayBeToldTo(c *gift.Caller) bool {
 	if c == nil || len(c.Locations) == 0 {
 		return true
@@ -162,19 +164,20 @@ type DeliveryChange struct {
 
 // Changes is what one group decided, to be saved as sets.
 type Changes struct {
-	Gifts           []gift.Gift             // new
-	Vouchers        []gift.Voucher          // changed: Balance, Status and Seq; each once, in its last state
-	Entries         []gift.Entry            // in the order they were made
-	Requests        []Request               // new
-	Jobs            []Job                   // new
-	Rescheduled     []Job                   // put off or brought forward to their Due, with Attempts at zero
-	Done            []Done                  // finished jobs, and jobs that were taken back
-	Resends         []Resent                // new
-	DeliveryChanges []DeliveryChange        // changed
-	Rekeyed         []Rekeyed               // gifts with other secrets than before
-	Sheets          []Sheet                 // new
-	Replays         []RequestKey            // records whose answers will be given again on the strength of this commit, which writes to them
-	Counts          map[CountKey]gift.Count // to be added to those of the same day, or to take the place of another's
+	Gifts           []gift.Gift      // new
+	Vouchers        []gift.Voucher   // changed: Balance, Status and Seq; each once, in its last state
+	Entries         []gift.Entry     // in the order they were made
+	Requests        []Request        // new
+	Jobs            []Job            // new
+	Rescheduled     []Job            // put off or brought forward to their Due, with Attempts at zero
+	Done            []Done           // finished jobs, and jobs that were taken back
+	Resends         []Resent         // new
+	DeliveryChanges []DeliveryChange // changed
+	Rekeyed         []Rekeyed        // gifts with other secrets than before
+	Sheets          []Sheet          // new
+	// records whose answers will be given again on the strength of this commit, which writes to them
+	Replays []RequestKey
+	Counts  map[CountKey]gift.Count // to be added to those of the same day, or to take the place of another's
 }
 
 // Secrets are what a gift is found by.
@@ -198,24 +201,26 @@ type Sheet struct {
 	Until     time.Time  // when the link dies
 }
 
-// SheetLives is how long a link to a sheet lives: whoever has it can print and spend the gifts, and it stands in browsers' histories.
+// SheetLives is how long a link to a sheet lives: whoever has it can print and spend the gifts, and it stands in
+// browsers' histories.
 const SheetLives = 24 * time.Hour
 
 // Done finishes a job.
 type Done struct {
-	JobID       gift.ID
-	AccountID   gift.ID
-	VoucherID   gift.ID
-	DeliveredAt time.Time // of the gift by this job; zero: it failed for good, there was nothing to do, it brought no gift, or was taken back
+	JobID     gift.ID
+	AccountID gift.ID
+	VoucherID gift.ID
+	// of the gift by this job; zero: it failed for good, there was nothing to do, it brought no gift, or was taken back
+	DeliveredAt time.Time
 }
 
 // Store is what the engine needs of a database.
 type Store interface {
 	// Group loads what want names, locked against every other writer, hands it to decide, saves what decide returns and
 	// commits, all in one transaction. When it returns nil, the changes are on stable storage. When it returns an error,
-	// nothing was changed, unless the error is ErrUnknown: then the commit may or may not have taken effect. ErrRejected says
-	// that the changes broke a constraint.
-	// decide is pure; it may be called again on fresh state when the database asked for a retry.
+	// nothing was changed, unless the error is ErrUnknown: then the commit may or may not have taken effect. ErrRejected
+	// says that the changes broke a constraint. decide is pure; it may be called again on fresh state when the database
+	// asked for a retry.
 	Group(ctx context.Context, want Want, decide func(*State) Changes) error
 }
 

@@ -125,7 +125,8 @@ func (s *state) send(c *Call, more gift.Count, contacts map[string]gift.Count) e
 	return over
 }
 
-// Notice asks whether one more message may go to a contact today, and changes nothing: RATE_LIMITED says no. Deliver counts it when it was sent.
+// Notice asks whether one more message may go to a contact today, and changes nothing: RATE_LIMITED says no. Deliver
+// counts it when it was sent.
 type Notice struct {
 	Account gift.ID
 	Method  gift.Method

@@ -90,7 +90,7 @@ func (s *state) rekey(r Ref, secrets Secrets) {
 }
 
 func (r *Resend) locations(c *Call, s *state) []gift.ID {
-	return placeOf(s, Ref{c.AccountID, r.VoucherID})
+	return locationOf(s, Ref{c.AccountID, r.VoucherID})
 }
 
 // Reschedule gives a gift that waits for its delivery another date.
@@ -127,7 +127,7 @@ func (r *Reschedule) decide(c *Call, s *state) (Result, error) {
 }
 
 func (r *Reschedule) locations(c *Call, s *state) []gift.ID {
-	return placeOf(s, Ref{c.AccountID, r.VoucherID})
+	return locationOf(s, Ref{c.AccountID, r.VoucherID})
 }
 
 // waits reports whether a message is to be sent and no worker has begun with it.
@@ -141,7 +141,8 @@ func (s *state) changeDelivery(r Ref, d gift.Delivery) {
 	s.changes.DeliveryChanges = append(s.changes.DeliveryChanges, DeliveryChange{r.AccountID, r.ID, d})
 }
 
-// resend notes a resend: open jobs are taken back, and a job with the entry's id sends the gift at due; without due, it has arrived.
+// resend notes a resend: open jobs are taken back, and a job with the entry's id sends the gift at due; without due,
+// it has arrived.
 func (s *state) resend(r Resent, due time.Time) {
 	ref := Ref{r.AccountID, r.VoucherID}
 	s.Resends[ref] = append(s.Resends[ref], r)
@@ -165,8 +166,8 @@ func (s *state) reschedule(j *Job, due time.Time) {
 	s.changes.Rescheduled = append(s.changes.Rescheduled, *j)
 }
 
-// placeOf is the only location of a gift, if it has one.
-func placeOf(s *state, r Ref) []gift.ID {
+// locationOf is the only location of a gift, if it has one.
+func locationOf(s *state, r Ref) []gift.ID {
 	if v := s.Vouchers[r]; v != nil {
 		return []gift.ID{v.LocationID}
 	}

@@ -86,7 +86,8 @@ func (s *state) delivered(j Job) {
 	if d := s.Deliveries[ref]; d != nil {
 		d.DeliveredAt = s.now
 	}
-	s.changes.Done = append(s.changes.Done, Done{JobID: j.ID, AccountID: j.AccountID, VoucherID: j.VoucherID, DeliveredAt: s.now})
+	s.changes.Done = append(s.changes.Done, Done{JobID: j.ID, AccountID: j.AccountID, VoucherID: j.VoucherID,
+		DeliveredAt: s.now})
 }
 
 // dropped notes that a job is finished, or taken back, and brought no gift.
@@ -94,7 +95,8 @@ func (s *state) dropped(j Job) {
 	s.changes.Done = append(s.changes.Done, Done{JobID: j.ID, AccountID: j.AccountID, VoucherID: j.VoucherID})
 }
 
-// overtaken reports whether the gift was sent again since a job was made: what becomes of that job does not count any more.
+// overtaken reports whether the gift was sent again since a job was made: what becomes of that job does not count any
+// more.
 func (s *state) overtaken(job gift.ID, r Ref) bool {
 	resends := s.Resends[r]
 	return len(resends) > 0 && resends[len(resends)-1].ID != job
@@ -114,8 +116,8 @@ type unstored struct{ error }
 
 func (u unstored) Unwrap() error { return u.error }
 
-// ofTheKey marks the refusals of what the API key may not do: another key may repeat the request. What it may not see is NOT_FOUND to
-// it, and so what is not there is not remembered either: a repeat would tell one from the other.
+// ofTheKey marks the refusals of what the API key may not do: another key may repeat the request. What it may not see
+// is NOT_FOUND to it, and so what is not there is not remembered either: a repeat would tell one from the other.
 func ofTheKey(err error) error {
 	if errors.Is(err, gift.NotAuthorized) || errors.Is(err, gift.NotFound) {
 		return unstored{err}
@@ -123,8 +125,9 @@ func ofTheKey(err error) error {
 	return err
 }
 
-// storable reports whether an outcome is remembered under the request's key: what was done, and refusals that were decided
-// on a gift's state. Malformed requests, refusals of the key, limits, what the set-up lacks, and failures are not: they may be repeated.
+// storable reports whether an outcome is remembered under the request's key: what was done, and refusals that were
+// decided on a gift's state. Malformed requests, refusals of the key, limits, what the set-up lacks, and failures are
+// not: they may be repeated.
 func storable(err error) bool {
 	if err == nil {
 		return true
@@ -135,7 +138,8 @@ func storable(err error) bool {
 	}
 	switch refused.Code {
 	case gift.ValidationFailure, gift.InvalidCodeFormat, gift.InvalidTokenFormat, gift.Unauthenticated,
-		gift.RateLimited, gift.AccountMisconfigured, gift.UnexpectedError, gift.Unavailable, gift.RequestInProgress, gift.IdempotencyMismatch:
+		gift.RateLimited, gift.AccountMisconfigured, gift.UnexpectedError, gift.Unavailable, gift.RequestInProgress,
+		gift.IdempotencyMismatch:
 		return false
 	}
 	return true

@@ -172,7 +172,7 @@ func (v *voiding) together(names []string, what mishap) {
 		wg.Go(func() { *got = v.ask(op, key, cmd) })
 	}
 	var first string
-	ask(ledger.RedeemGift, "", &ledger.Refused{Err: gift.NoSuchGift()}, &first)
+	ask(ledger.RedeemGift, "", &ledger.Rejected{Err: gift.NoSuchGift()}, &first)
 	<-v.gate.waiting
 	got := make([]string, len(names))
 	for n, a := range all {

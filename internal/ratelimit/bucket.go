@@ -1,5 +1,5 @@
-// Package ratelimit limits how often something is done: token buckets that fit into one instant, and a limiter over buckets that are kept
-// elsewhere. It knows neither gifts nor HTTP answers.
+// Package ratelimit limits how often something is done: token buckets that fit into one instant, and a limiter over
+// buckets that are kept elsewhere. It knows neither gifts nor HTTP answers.
 package ratelimit
 
 import "time"
@@ -16,14 +16,15 @@ type Bucket struct {
 	TakenAt time.Time // when a token was taken last; zero: not known
 }
 
-// clockTolerance is how far apart the clocks of instances may be. A bucket that was taken from further in the future than that comes
-// from a clock that was wrong and has been set back.
+// clockTolerance is how far apart the clocks of instances may be. A bucket that was taken from further in the future
+// than that comes from a clock that was wrong and has been set back.
 const clockTolerance = 10 * time.Minute
 
 // misdated reports whether the bucket was written by a clock that was ahead. It is worth as much as a full one.
 func (b Bucket) misdated(now time.Time) bool { return b.TakenAt.Sub(now) > clockTolerance }
 
-// Full reports whether nothing is missing from the bucket, and nothing will seem to be once the clock has caught up with it.
+// Full reports whether nothing is missing from the bucket, and nothing will seem to be once the clock has caught up
+// with it.
 func (r Rate) Full(b Bucket, now time.Time) bool { return !b.misdated(now) && !b.FullAt.After(now) }
 
 // Left is how many tokens the bucket holds. It may be owed some; then it holds 0 for longer.

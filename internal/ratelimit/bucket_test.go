@@ -25,7 +25,8 @@ func TestBucket(t *testing.T) {
 		b = hourly.Take(b, noon, 1)
 	}
 	later := func(d time.Duration) int { return hourly.Left(b, noon.Add(d)) }
-	if later(0) != 0 || later(time.Hour-1) != 0 || later(time.Hour) != 1 || later(20*time.Hour-1) != 19 || later(1000*time.Hour) != 20 {
+	if later(0) != 0 || later(time.Hour-1) != 0 || later(time.Hour) != 1 || later(20*time.Hour-1) != 19 ||
+		later(1000*time.Hour) != 20 {
 		t.Error("it does not refill one an hour")
 	}
 	if wait := hourly.Wait(b, noon); wait != time.Hour {
@@ -42,8 +43,8 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-// TestAClockThatWasAhead: what a clock that was ahead wrote is a full bucket once the clock is right, and stays one when the time that it
-// was written at comes; a clock that is a little off changes nothing.
+// TestAClockThatWasAhead: what a clock that was ahead wrote is a full bucket once the clock is right, and stays one
+// when the time that it was written at comes; a clock that is a little off changes nothing.
 func TestAClockThatWasAhead(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{11 * time.Minute, 12 * time.Hour, 24 * time.Hour, 40 * 24 * time.Hour} {
@@ -57,7 +58,8 @@ func TestAClockThatWasAhead(t *testing.T) {
 			}
 			for n, after := range []Bucket{hourly.Take(b, noon, 1), hourly.Give(b, noon, 1)} {
 				if want := 19 + n; hourly.Left(after, noon) != want || hourly.Left(after, noon.Add(ahead)) < want {
-					t.Errorf("%d taken %s ahead: %d left afterwards, and %d then", taken, ahead, hourly.Left(after, noon), hourly.Left(after, noon.Add(ahead)))
+					t.Errorf("%d taken %s ahead: %d left afterwards, and %d then", taken, ahead, hourly.Left(after, noon),
+						hourly.Left(after, noon.Add(ahead)))
 				}
 			}
 		}

@@ -15,9 +15,9 @@ type Records[K comparable] interface {
 	Take(ctx context.Context, key K, n int) (Bucket, error)
 }
 
-// Limiter lets something be tried while its key's bucket holds a token. Each try reserves a token in memory first, so that a thousand
-// tries at once are no more than the bucket holds; what the try turns out to cost is then taken from the records, before its outcome is
-// known to anybody. A try that costs nothing writes nothing.
+// Limiter lets something be tried while its key's bucket holds a token. Each try reserves a token in memory first, so
+// that a thousand tries at once are no more than the bucket holds; what the try turns out to cost is then taken from
+// the records, before its outcome is known to anybody. A try that costs nothing writes nothing.
 type Limiter[K comparable] struct {
 	rate    Rate
 	records Records[K]
@@ -55,9 +55,10 @@ type Limited struct{ Wait time.Duration }
 
 func (l *Limited) Error() string { return fmt.Sprintf("no token for %s", l.Wait) }
 
-// Try runs try, which tells what it cost, when the key has a token left; while others have reserved the last ones, it waits for
-// them. It fails with *Limited when there is none, with ctx, and with whatever the records fail with: as long as they cannot take what
-// earlier tries of the key cost, there are no more of them. What the try did is nobody's business when Try fails.
+// Try runs try, which tells what it cost, when the key has a token left; while others have reserved the last ones, it
+// waits for them. It fails with *Limited when there is none, with ctx, and with whatever the records fail with: as
+// long as they cannot take what earlier tries of the key cost, there are no more of them. What the try did is
+// nobody's business when Try fails.
 func (l *Limiter[K]) Try(ctx context.Context, key K, try func() (cost int)) error {
 	v := l.hold(key)
 	defer l.release(v)
@@ -118,7 +119,8 @@ func (l *Limiter[K]) release(v *view) {
 func (l *Limiter[K]) reserve(ctx context.Context, key K, v *view) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	defer v.changed.Signal() // one that waits is woken at a time, and wakes the next when there is nothing to wait for any more
+	// one that waits is woken at a time, and wakes the next when there is nothing to wait for any more
+	defer v.changed.Signal()
 	for {
 		if err := l.refresh(ctx, key, v, viewAge); err != nil {
 			return err
@@ -153,8 +155,8 @@ func (l *Limiter[K]) wait(ctx context.Context, v *view) error {
 	return ctx.Err()
 }
 
-// refresh has the records take what they could not take before, and reads the bucket when the view of it is older than age. It lets go of
-// the lock meanwhile.
+// refresh has the records take what they could not take before, and reads the bucket when the view of it is older
+// than age. It lets go of the lock meanwhile.
 func (l *Limiter[K]) refresh(ctx context.Context, key K, v *view, age time.Duration) error {
 	for {
 		if v.flushing {
@@ -194,7 +196,8 @@ func unlocked(mu *sync.Mutex, ask func() (Bucket, error)) (Bucket, error) {
 	return ask()
 }
 
-// learn takes over what is left after a Take. Answers may come out of order, so that the bucket is read again before it is relied upon.
+// learn takes over what is left after a Take. Answers may come out of order, so that the bucket is read again before
+// it is relied upon.
 func (v *view) learn(b Bucket) {
 	v.bucket, v.read = b, time.Time{}
 	v.version++

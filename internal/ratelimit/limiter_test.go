@@ -93,8 +93,8 @@ func TestAThousandAtOnceAreNoMoreThanTheBucketHolds(t *testing.T) {
 	})
 }
 
-// TestInstancesOweWhatTheyTook: several instances that are asked in the same moment may let more through than the bucket holds; it is owed
-// then, so that over the days it is no more than one an hour.
+// TestInstancesOweWhatTheyTook: several instances that are asked in the same moment may let more through than the
+// bucket holds; it is owed then, so that over the days it is no more than one an hour.
 func TestInstancesOweWhatTheyTook(t *testing.T) {
 	inBubble(t, 4, func(_ *shelf, l []*Limiter[string]) {
 		n := flood(1000, l)

@@ -70,7 +70,7 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 		Engine: a.engine, Records: s, Directory: a.directory.Load, Fingerprint: s.Keys().Fingerprint,
 		Fingerprinted: s.Keys().Fingerprinted,
 		PublicURL:     c.PublicURL, Email: a.carriers.email != nil, SMS: a.carriers.sms != nil, Wake: worker.Wake, Note: note,
-		Patience: s.CallerTimeout(), ClientAddress: c.Proxies.Client, GuessAlarm: a.guessAlarm,
+		StoreTimeout: s.CallerTimeout(), ClientAddress: c.Proxies.Client, GuessAlarm: a.guessAlarm,
 		Admission: a.admission, Elsewhere: a.routes(web.Handler(pages)),
 	})
 	a.handler = a.observe(a.admitted(a.api))

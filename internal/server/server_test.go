@@ -519,7 +519,7 @@ func TestTrustedProxies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, tt.config)
-			for n := range gift.StrangerBurst {
+			for n := range gift.AnonymousBurst {
 				if status := knock(s, fmt.Sprintf("1.2.3.4, 203.0.113.%d", n)); status != http.StatusUnauthorized {
 					t.Fatalf("wrong key %d: %d", n, status)
 				}

@@ -13,7 +13,7 @@ import (
 
 var (
 	guessRate     = ratelimit.Rate{Burst: gift.GuessBurst, Refill: gift.GuessRefill}
-	anonymousRate = ratelimit.Rate{Burst: gift.StrangerBurst, Refill: gift.StrangerRefill}
+	anonymousRate = ratelimit.Rate{Burst: gift.AnonymousBurst, Refill: gift.AnonymousRefill}
 )
 
 const selectTill = `SELECT full_at, taken_at FROM till_bucket WHERE account_id = $1 AND key_id = $2 AND location_id = $3`

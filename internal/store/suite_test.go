@@ -1171,7 +1171,7 @@ func testAnonymous(t *testing.T, open opener) {
 		return allowed
 	}
 	for n := range 12 {
-		if allowed := take(network, noon); allowed != (n < gift.StrangerBurst) {
+		if allowed := take(network, noon); allowed != (n < gift.AnonymousBurst) {
 			t.Errorf("attempt %d is allowed: %v", n+1, allowed)
 		}
 	}

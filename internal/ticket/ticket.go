@@ -1,7 +1,8 @@
-// Package ticket is what a point-of-sale ticket is, and judges what a gift can pay on one.
+// Package ticket is what a point-of-sale ticket is, and tells what a gift can pay on one.
 //
-// There is one Ticket, whatever format a till sends; package api reads it. Everything is pure. The package knows no JSON, no accounts,
-// no requests and no ledger: it is told the ticket, the items that a gift is good for, and the gift.
+// There is one Ticket, whatever format a till sends; package api reads it. Everything is pure. The package knows no
+// JSON, no accounts, no requests and no ledger: it is told the ticket, the items that a gift is good for, and the
+// gift.
 package ticket
 
 import "boon.example/internal/gift"
@@ -18,7 +19,8 @@ const (
 	MaxItemName = 1_000
 )
 
-// Ticket is a check as the till has it. Its numbers are exact, in major units: they may be finer than the currency, and negative.
+// Ticket is a check as the till has it. Its numbers are exact, in major units: they may be finer than the currency,
+// and negative.
 type Ticket struct {
 	Currency gift.Currency
 	Lines    []Line
@@ -39,7 +41,8 @@ type Totals struct {
 	Sub, Tax, Discount, ServiceCharge, Grand *gift.Decimal
 }
 
-// price is what the line adds to its item's sum, or takes off it. Tills write a void with one negative number or with several.
+// price is what the line adds to its item's sum, or takes off it. Tills write a void with one negative number or with
+// several.
 func (l *Line) price() gift.Decimal {
 	if l.void() || l.Total.Sign() < 0 {
 		return l.Total.Less()

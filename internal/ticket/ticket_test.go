@@ -88,32 +88,39 @@ func TestJudge(t *testing.T) {
 		ticket  *Ticket
 		items   []gift.Item
 		voucher *gift.Voucher
-		want    Verdict
+		want    Eligibility
 	}{
-		{"any item", on("", lines...), nil, money(5000), Verdict{[]Share{{0, 900}, {1, 1250}, {3, 300}, {4, 500}, {5, 450}}, []LeftOut{{2, nothing}}, most(3400)}},
+		{"any item", on("", lines...), nil, money(5000), Eligibility{[]Share{{0, 900}, {1, 1250}, {3, 300}, {4, 500},
+			{5, 450}}, []LeftOut{{2, nothing}}, most(3400)}},
 		{"any item, the grand total binds", on("9", lines...), nil, money(5000),
-			Verdict{[]Share{{0, 900}, {1, 1250}, {3, 300}, {4, 500}, {5, 450}}, []LeftOut{{2, nothing}}, most(900)}},
-		{"any item, with tax", on("11.16", lines[0]), nil, money(5000), Verdict{[]Share{{0, 900}}, nil, most(1116)}},
-		{"any item, no lines", on("11.16"), nil, money(5000), Verdict{Eligibility: most(1116)}},
-		{"any item, nothing at all", on(""), nil, money(5000), Verdict{}},
-		{"any item, a ticket that pays back", on("-3", lines[0]), nil, money(5000), Verdict{[]Share{{0, 900}}, nil, most(0)}},
-		{"any item, a coupon", on("", lines[0], line("", "", "1", "-2")), nil, money(5000), Verdict{[]Share{{0, 900}, {1, -200}}, nil, most(700)}},
-		{"coffee", on("", lines...), coffee, money(5000), Verdict{[]Share{{0, 900}, {4, 500}}, coffeeLeftOut, most(1400)}},
-		{"the balance binds", on("", lines...), coffee, money(1399), Verdict{[]Share{{0, 900}, {4, 500}}, coffeeLeftOut, most(1399)}},
-		{"the grand total binds", on("7", lines...), coffee, money(5000), Verdict{[]Share{{0, 900}, {4, 500}}, coffeeLeftOut, most(700)}},
-		{"a grand total of nothing", on("0", lines[0]), coffee, money(5000), Verdict{[]Share{{0, 900}}, nil, most(0)}},
-		{"pieces", on("7", lines...), coffee, pieces(9), Verdict{[]Share{{0, 2}, {2, 1}},
+			Eligibility{[]Share{{0, 900}, {1, 1250}, {3, 300}, {4, 500}, {5, 450}}, []LeftOut{{2, nothing}}, most(900)}},
+		{"any item, with tax", on("11.16", lines[0]), nil, money(5000), Eligibility{[]Share{{0, 900}}, nil, most(1116)}},
+		{"any item, no lines", on("11.16"), nil, money(5000), Eligibility{Eligibility: most(1116)}},
+		{"any item, nothing at all", on(""), nil, money(5000), Eligibility{}},
+		{"any item, a ticket that pays back", on("-3", lines[0]), nil, money(5000), Eligibility{[]Share{{0, 900}}, nil,
+			most(0)}},
+		{"any item, a coupon", on("", lines[0], line("", "", "1", "-2")), nil, money(5000),
+			Eligibility{[]Share{{0, 900}, {1, -200}}, nil, most(700)}},
+		{"coffee", on("", lines...), coffee, money(5000), Eligibility{[]Share{{0, 900}, {4, 500}}, coffeeLeftOut,
+			most(1400)}},
+		{"the balance binds", on("", lines...), coffee, money(1399), Eligibility{[]Share{{0, 900}, {4, 500}}, coffeeLeftOut,
+			most(1399)}},
+		{"the grand total binds", on("7", lines...), coffee, money(5000), Eligibility{[]Share{{0, 900}, {4, 500}},
+			coffeeLeftOut, most(700)}},
+		{"a grand total of nothing", on("0", lines[0]), coffee, money(5000), Eligibility{[]Share{{0, 900}}, nil, most(0)}},
+		{"pieces", on("7", lines...), coffee, pieces(9), Eligibility{[]Share{{0, 2}, {2, 1}},
 			[]LeftOut{{1, notGood}, {3, noID}, {4, nothing}, {5, notGood}}, most(3)}},
-		{"pieces, balance", on("", lines[0]), coffee, pieces(1), Verdict{[]Share{{0, 2}}, nil, most(1)}},
-		{"pieces of anything", on("0", lines[:2]...), nil, pieces(9), Verdict{[]Share{{0, 2}, {1, 1}}, nil, most(3)}},
-		{"nothing fits", on("", lines[1]), coffee, money(5000), Verdict{nil, []LeftOut{{0, notGood}}, none}},
-		{"no lines", on(""), coffee, money(5000), Verdict{Eligibility: none}},
-		{"an empty id names nothing", on("", lines[3]), goodFor(""), money(5000), Verdict{nil, []LeftOut{{0, noID}}, none}},
+		{"pieces, balance", on("", lines[0]), coffee, pieces(1), Eligibility{[]Share{{0, 2}}, nil, most(1)}},
+		{"pieces of anything", on("0", lines[:2]...), nil, pieces(9), Eligibility{[]Share{{0, 2}, {1, 1}}, nil, most(3)}},
+		{"nothing fits", on("", lines[1]), coffee, money(5000), Eligibility{nil, []LeftOut{{0, notGood}}, none}},
+		{"no lines", on(""), coffee, money(5000), Eligibility{Eligibility: none}},
+		{"an empty id names nothing", on("", lines[3]), goodFor(""), money(5000), Eligibility{nil, []LeftOut{{0, noID}},
+			none}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, Judge(tt.ticket, tt.items, tt.voucher)); diff != "" {
+			if diff := cmp.Diff(tt.want, EligibilityOf(tt.ticket, tt.items, tt.voucher)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -141,19 +148,22 @@ func TestNumbersAsTillsWriteThem(t *testing.T) {
 		{"a void of more", on("", two, line("LATTE", "4.50", "-3", ""), mocha), 500, 1, false},
 		{"a coupon on something else", on("", two, line("BAGEL", "", "-1", "-20"), line("", "", "1", "-3")), 900, 2, false},
 		{"a price finer than cents", on("", line("LATTE", "1.3333", "3", "")), 400, 3, false},
-		{"rounded once", on("", line("LATTE", "", "1", "0.334"), line("LATTE", "", "1", "0.334"), line("MOCHA", "", "1", "0.334")), 100, 3, false},
+		{"rounded once", on("", line("LATTE", "", "1", "0.334"), line("LATTE", "", "1", "0.334"),
+			line("MOCHA", "", "1", "0.334")), 100, 3, false},
 		{"half a cent", on("", line("LATTE", "", "1", "0.125")), 13, 1, false},
-		{"the sum of floats", on("", line("LATTE", "0.30000000000000004", "1", ""), line("LATTE", "", "1", "8.700000000000001")), 900, 2, false},
+		{"the sum of floats", on("", line("LATTE", "0.30000000000000004", "1", ""),
+			line("LATTE", "", "1", "8.700000000000001")), 900, 2, false},
 		{"what floats leave", on("", two, line("LATTE", "", "0", "1.1368683772161603e-13")), 900, 2, false},
 		{"a weight", on("", line("LATTE", "9.99", "0.345", "")), 345, 0, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := Judge(tt.ticket, latte, money(5000)); got.Most != tt.money || got.NoneEligible != tt.none {
+			if got := EligibilityOf(tt.ticket, latte, money(5000)); got.Most != tt.money || got.NoneEligible != tt.none {
 				t.Errorf("money: %+v, want %d", got, tt.money)
 			}
-			if got := Judge(tt.ticket, latte, pieces(9)); got.Most != tt.pieces || got.NoneEligible != (tt.none || tt.pieces == 0) {
+			if got := EligibilityOf(tt.ticket, latte, pieces(9)); got.Most != tt.pieces || got.NoneEligible != (tt.none ||
+				tt.pieces == 0) {
 				t.Errorf("pieces: %+v, want %d", got, tt.pieces)
 			}
 		})
@@ -168,16 +178,18 @@ func TestJudgeProperties(t *testing.T) {
 			return gift.DecimalOf(rapid.Int64Range(-500, 500).Draw(t, "mills")).Mul(number("1e-3"))
 		})
 		line := rapid.Custom(func(t *rapid.T) Line {
-			return Line{ItemID: id.Draw(t, "id"), Quantity: gift.DecimalOf(rapid.Int64Range(-2, 5).Draw(t, "quantity")), Total: amount.Draw(t, "total")}
+			return Line{ItemID: id.Draw(t, "id"), Quantity: gift.DecimalOf(rapid.Int64Range(-2, 5).Draw(t, "quantity")),
+				Total: amount.Draw(t, "total")}
 		})
 		tk := &Ticket{Currency: usd, Lines: rapid.SliceOfN(line, 0, 12).Draw(t, "lines")}
 		if rapid.Bool().Draw(t, "grand") {
 			d := amount.Draw(t, "grandTotal")
 			tk.Totals.Grand = &d
 		}
-		v := &gift.Voucher{Currency: usd, Item: rapid.Bool().Draw(t, "item"), Balance: gift.Amount(rapid.Int64Range(0, 150).Draw(t, "balance"))}
+		v := &gift.Voucher{Currency: usd, Item: rapid.Bool().Draw(t, "item"),
+			Balance: gift.Amount(rapid.Int64Range(0, 150).Draw(t, "balance"))}
 		items := goodFor(rapid.SliceOfN(id, 0, 3).Draw(t, "items")...)
-		got := Judge(tk, items, v)
+		got := EligibilityOf(tk, items, v)
 
 		seen := make([]int, len(tk.Lines))
 		var positive gift.Amount

@@ -30,7 +30,7 @@ func (m *misses) take(network string, now time.Time) time.Duration {
 	if m.buckets == nil || len(m.buckets) >= maxAddresses {
 		m.buckets = map[string]ratelimit.Bucket{}
 	}
-	rate := ratelimit.Rate{Burst: gift.StrangerBurst, Refill: gift.StrangerRefill}
+	rate := ratelimit.Rate{Burst: gift.AnonymousBurst, Refill: gift.AnonymousRefill}
 	b := m.buckets[network]
 	if wait := rate.Wait(b, now); wait > 0 {
 		return wait

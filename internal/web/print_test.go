@@ -123,7 +123,7 @@ func TestMisses(t *testing.T) {
 		return w
 	}
 	const guesser, neighbour, other = "[2001:db8::1]:1", "[2001:db8:0:ff::2]:1", "[2001:db8:0:100::1]:1"
-	for i := range gift.StrangerBurst {
+	for i := range gift.AnonymousBurst {
 		if w := from(guesser, fmt.Sprintf("/g/%022d", i)); w.Code != http.StatusNotFound {
 			t.Fatalf("miss %d: %d", i, w.Code)
 		}
@@ -142,10 +142,10 @@ func TestMisses(t *testing.T) {
 	}
 	m := misses{}
 	now := time.Now()
-	for range gift.StrangerBurst {
+	for range gift.AnonymousBurst {
 		m.take("a", now)
 	}
-	if wait := m.take("a", now); wait != gift.StrangerRefill || m.take("a", now.Add(wait)) != 0 {
+	if wait := m.take("a", now); wait != gift.AnonymousRefill || m.take("a", now.Add(wait)) != 0 {
 		t.Errorf("a wait of %v", wait)
 	}
 }

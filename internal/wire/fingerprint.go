@@ -11,20 +11,22 @@ import (
 	"boon.example/internal/gift"
 )
 
-// normal writes what was read of a request in one way. What is absent leaves no trace, so that a member that a later version adds
-// leaves the fingerprints of earlier requests as they are. The names are those of the Go fields: whoever renames one changes the
-// fingerprints of requests that may still be repeated, which a test notices.
-var normal = json.JoinOptions(json.Deterministic(true), json.OmitZeroStructFields(true), json.WithMarshalers(json.JoinMarshalers(
-	json.MarshalToFunc(func(e *jsontext.Encoder, c gift.VoucherCode) error { return e.WriteToken(jsontext.String(c.Reveal())) }),
-	json.MarshalToFunc(func(e *jsontext.Encoder, t gift.Token) error { return e.WriteToken(jsontext.String(t.Reveal())) }),
-	json.MarshalToFunc(func(e *jsontext.Encoder, d gift.Decimal) error {
-		return e.WriteToken(jsontext.String(d.In(gift.Pieces)))
-	}),
-	json.MarshalToFunc(func(e *jsontext.Encoder, id gift.ID) error { return e.WriteToken(jsontext.String(id.String())) }),
-)))
+// normal writes what was read of a request in one way. What is absent leaves no trace, so that a member that a later
+// version adds leaves the fingerprints of earlier requests as they are. The names are those of the Go fields: whoever
+// renames one changes the fingerprints of requests that may still be repeated, which a test notices.
+var normal = json.JoinOptions(json.Deterministic(true), json.OmitZeroStructFields(true),
+	json.WithMarshalers(json.JoinMarshalers(
+		asText(gift.VoucherCode.Reveal), asText(gift.Token.Reveal), asText(gift.ID.String),
+		asText(func(d gift.Decimal) string { return d.In(gift.Pieces) }),
+	)))
 
-// Normalized is the text over which a request's fingerprint is made: spacing, the order of members, the spelling of numbers and the
-// letter case of GUIDs make no difference. It holds the request's secrets.
+// asText writes values of a type as texts.
+func asText[T any](text func(T) string) *json.Marshalers {
+	return json.MarshalToFunc(func(e *jsontext.Encoder, v T) error { return e.WriteToken(jsontext.String(text(v))) })
+}
+
+// Normalized is the text over which a request's fingerprint is made: spacing, the order of members, the spelling of
+// numbers and the letter case of GUIDs make no difference. It holds the request's secrets.
 func Normalized(operation string, request any) []byte {
 	text, err := json.Marshal(request, normal)
 	if err != nil {
@@ -33,7 +35,8 @@ func Normalized(operation string, request any) []byte {
 	return append([]byte(operation+" "), text...)
 }
 
-// canonical writes a JSON number in one way: 25, 25.0 and 2.5e1 are all 25e0. An exponent beyond all reason stays as it is.
+// canonical writes a JSON number in one way: 25, 25.0 and 2.5e1 are all 25e0. An exponent beyond all reason stays as
+// it is.
 func canonical(s string) gift.Number {
 	number, power := s, 0
 	if e := strings.IndexAny(s, "eE"); e >= 0 {

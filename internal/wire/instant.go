@@ -30,12 +30,14 @@ func (o *Object) moment(name string, utc bool) time.Time {
 	return t
 }
 
-// dateTime is what is read of ISO 8601: a calendar date and a time of day in the extended format. The seconds and the offset may be left out.
-var dateTime = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?` +
+// dateTime is what is read of ISO 8601: a calendar date and a time of day in the extended format. The seconds and the
+// offset may be left out.
+var dateTime = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0-9]{2})(?::([0-9]{2})(?:[.,` +
+	`]([0-9]{1,9}))?)?` +
 	`(?:([Zz])|([+-](?:[01][0-9]|2[0-3]))(?::?([0-5][0-9]))?)?$`)
 
-// parseInstant reads a date-time. One without an offset is UTC where utc says so; elsewhere it is refused: a guess would be hours off.
-// problem is a sentence for the caller, "" when there is none.
+// parseInstant reads a date-time. One without an offset is UTC where utc says so; elsewhere it is refused: a guess
+// would be hours off. problem is a sentence for the caller, "" when there is none.
 func parseInstant(s string, utc bool, last int) (_ time.Time, problem string) {
 	parts := dateTime.FindStringSubmatch(s)
 	switch {
@@ -49,7 +51,8 @@ func parseInstant(s string, utc bool, last int) (_ time.Time, problem string) {
 	case err != nil:
 		return time.Time{}, "There is no such day or time of day."
 	case parts[5] == "" && parts[6] == "" && !utc:
-		return time.Time{}, "This date-time must end in Z or an offset such as -05:00, so that it is clear which instant it means."
+		return time.Time{}, "This date-time must end in Z or an offset such as -05:00, so that it is clear which " +
+			"instant it means."
 	case t.Year() < firstYear || t.Year() > last:
 		return time.Time{}, fmt.Sprintf("The year of this date-time must be from %d to %d.", firstYear, last)
 	}
@@ -58,7 +61,8 @@ func parseInstant(s string, utc bool, last int) (_ time.Time, problem string) {
 
 var calendarDate = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
 
-// readInstant puts date, time of day, seconds, their fraction, Z, and the hours and minutes of an offset together. What is absent is "".
+// readInstant puts date, time of day, seconds, their fraction, Z, and the hours and minutes of an offset together.
+// What is absent is "".
 func readInstant(parts []string) (time.Time, error) {
 	or := func(s, absent string) string {
 		if s == "" {

@@ -11,8 +11,8 @@ import (
 	"boon.example/internal/nfc"
 )
 
-// Query reads the parameters of a request's address as an object reads the members of its body. Those that nobody asks for are let be: what
-// stands between caller and service may add some.
+// Query reads the parameters of a request's address as an object reads the members of its body. Those that nobody
+// asks for are let be: what stands between caller and service may add some.
 type Query struct {
 	gift.Problems
 	values url.Values
@@ -112,8 +112,8 @@ func (q *Query) Cursor(list string, length int) []byte {
 	return at[len(list):]
 }
 
-// NextCursor writes where the next page begins; nil where there is none. A cursor names the last element of its page, so that
-// it stays right while elements are added.
+// NextCursor writes where the next page begins; nil where there is none. A cursor names the last element of its page,
+// so that it stays right while elements are added.
 func (w *Writer) NextCursor(list string, last gift.ID) {
 	if last.IsZero() {
 		w.Null("nextCursor")

@@ -18,7 +18,8 @@ import (
 // MaxUnknown is how many unknown members are listed, each with its path; what follows is summed up.
 const MaxUnknown = 100
 
-// maxMembers is how many members of one object are looked at. No object has as many, and what a hostile one costs is bounded.
+// maxMembers is how many members of one object are looked at. No object has as many, and what a hostile one costs is
+// bounded.
 const maxMembers = 1_000
 
 // maxDepth is how deep jsontext lets values nest.
@@ -33,8 +34,8 @@ type Reader struct {
 	top     Object
 }
 
-// Object gives the members of a JSON object one by one, by name. A member that is absent, null or an empty text gives a zero value; one of
-// the wrong type is a problem. In the end, finish refuses the members that nobody asked for.
+// Object gives the members of a JSON object one by one, by name. A member that is absent, null or an empty text gives
+// a zero value; one of the wrong type is a problem. In the end, finish refuses the members that nobody asked for.
 type Object struct {
 	*Reader
 	path    string // "" for the whole body
@@ -282,8 +283,8 @@ func (o *Object) Number(name string) gift.Number {
 	return canonical(string(o.Of(name, '0', "a number without quotes")))
 }
 
-// Integer reads a whole number. What is below zero comes as 0 and what is beyond all bounds as the largest number there is: no
-// member takes either, and the rule that refuses them knows the bounds to name.
+// Integer reads a whole number. What is below zero comes as 0 and what is beyond all bounds as the largest number
+// there is: no member takes either, and the rule that refuses them knows the bounds to name.
 func (o *Object) Integer(name string) *int {
 	number := o.Number(name)
 	if number == "" {
@@ -330,8 +331,8 @@ func (o *Object) Object(name string) *Object {
 	return o.Reader.inner(v, o.At(name))
 }
 
-// Objects reads a list of objects and hands each to one. Of a list that is longer than limit only the first ones are read:
-// its length is a problem already. present tells an empty list from none.
+// Objects reads a list of objects and hands each to one. Of a list that is longer than limit only the first ones are
+// read: its length is a problem already. present tells an empty list from none.
 func (o *Object) Objects(name string, limit int, one func(*Object)) (present bool) {
 	v := o.Of(name, '[', "a list")
 	if v == nil {
@@ -363,7 +364,8 @@ func (r *Reader) inner(v jsontext.Value, path string) *Object {
 	return o
 }
 
-// elements lists the first elements of an array within the body, which has been found valid, and tells how many there are.
+// elements lists the first elements of an array within the body, which has been found valid, and tells how many there
+// are.
 func (r *Reader) elements(v jsontext.Value, limit int) (list []jsontext.Value, n int) {
 	r.input = *bytes.NewBuffer(v)
 	r.decoder.Reset(&r.input, jsontext.AllowDuplicateNames(true))

@@ -39,8 +39,10 @@ func TestUnknownMembers(t *testing.T) {
 		}
 	}
 	for name, suggestion := range map[string]string{
-		"vale": "value", "Value": "value", "VALUE": "value", "valeu": "value", "values": "value", "senderDescripton": "senderDescription",
-		"sender_description": "senderDescription", "quantiyt": "quantity", "price": "", "x": "", strings.Repeat("value", 50): "",
+		"vale": "value", "Value": "value", "VALUE": "value", "valeu": "value", "values": "value",
+		"senderDescripton":   "senderDescription",
+		"sender_description": "senderDescription", "quantiyt": "quantity", "price": "", "x": "",
+		strings.Repeat("value", 50): "",
 	} {
 		want := "There is no such member here."
 		if suggestion != "" {
@@ -102,7 +104,8 @@ func TestSentencesOnBrokenJSON(t *testing.T) {
 		`{`:                         "The body is not valid JSON: it ends too early.",
 		"{\"a\":\"\xff\"}":          "The body is not valid UTF-8.",
 		strings.Repeat("[", 20_000): "The body nests values more than 10000 deep.",
-		`{"a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`: "The body nests values more than 10000 deep.",
+		`{"a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) +
+			`}`: "The body nests values more than 10000 deep.",
 	} {
 		got := problemsOf(body, func(*Object) {})
 		if len(got) != 1 || got[0].Text != want || got[0].Path != "" {
@@ -133,10 +136,12 @@ func TestWrongTypesAreNamedInOurWords(t *testing.T) {
 	}
 	members := []string{"text", "guid", "number", "integer", "boolean", "instant", "object", "objects"}
 	right := map[string]string{
-		"text": `"x"`, "guid": `"` + gift.BusinessProgram.ID.String() + `"`, "number": "1.5", "integer": "2.0", "boolean": "false",
+		"text": `"x"`, "guid": `"` + gift.BusinessProgram.ID.String() + `"`, "number": "1.5", "integer": "2.0",
+		"boolean": "false",
 		"instant": `"2026-03-01T00:00:00Z"`, "object": "{}", "objects": "[{}]",
 	}
-	kind := map[byte]string{'"': "a text", '1': "a number", '2': "a number", 't': "true or false", 'f': "true or false", '{': "an object", '[': "a list"}
+	kind := map[byte]string{'"': "a text", '1': "a number", '2': "a number", 't': "true or false", 'f': "true or false",
+		'{': "an object", '[': "a list"}
 	for _, m := range members {
 		if got := problemsOf(`{"`+m+`":`+right[m]+`}`, read); got != nil {
 			t.Errorf("%s: %v", m, got)
@@ -152,7 +157,8 @@ func TestWrongTypesAreNamedInOurWords(t *testing.T) {
 				continue
 			}
 			got := problemsOf(`{"`+m+`":`+value+`}`, read)
-			if len(got) != 1 || got[0].Path != m || !strings.HasPrefix(got[0].Text, "This must be ") || !strings.HasSuffix(got[0].Text, ", not "+kind[value[0]]+".") {
+			if len(got) != 1 || got[0].Path != m || !strings.HasPrefix(got[0].Text, "This must be ") ||
+				!strings.HasSuffix(got[0].Text, ", not "+kind[value[0]]+".") {
 				t.Errorf("%s as %s: %v", m, value, got)
 			}
 		}
@@ -163,9 +169,13 @@ func TestInstants(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for s, want := range map[string]time.Time{
-		"2026-03-01T12:00:00Z": noon, "2026-03-01t12:00:00z": noon, "2026-03-01T07:00:00-05:00": noon, "2026-03-01T12:00:00.250Z": noon.Add(250 * time.Millisecond),
-		"2026-03-01T12:00:00+00:00": noon, "2026-03-01T12:00Z": noon, "2026-03-01T12:00+0000": noon, "2026-03-01T12:00:00+00": noon, "2026-03-01T07:00-05": noon,
-		"2026-03-01T17:45:00+0545": noon, "2026-03-01T12:00:00-00:00": noon, "2026-03-01T12:00:00,250Z": noon.Add(250 * time.Millisecond), "2024-02-29T00:00:00Z": time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC),
+		"2026-03-01T12:00:00Z": noon, "2026-03-01t12:00:00z": noon, "2026-03-01T07:00:00-05:00": noon,
+		"2026-03-01T12:00:00.250Z":  noon.Add(250 * time.Millisecond),
+		"2026-03-01T12:00:00+00:00": noon, "2026-03-01T12:00Z": noon, "2026-03-01T12:00+0000": noon,
+		"2026-03-01T12:00:00+00": noon, "2026-03-01T07:00-05": noon,
+		"2026-03-01T17:45:00+0545": noon, "2026-03-01T12:00:00-00:00": noon,
+		"2026-03-01T12:00:00,250Z": noon.Add(250 * time.Millisecond), "2024-02-29T00:00:00Z": time.Date(2024, 2, 29, 0, 0, 0,
+			0, time.UTC),
 	} {
 		if got, problem := parseInstant(s, false, lastYear); problem != "" || !got.Equal(want) {
 			t.Errorf("%s: %v %s", s, got, problem)
@@ -176,11 +186,17 @@ func TestInstants(t *testing.T) {
 		year                  = "from 1970 to 2999"
 	)
 	for s, want := range map[string]string{
-		"2026-03-01T12:00:00": zone, "2026-03-01T12:00:00.5": zone, "2026-02-30T12:00:00Z": day, "2025-02-29T00:00:00+01:00": day,
-		"2026-13-01T00:00:00Z": day, "2026-03-01T24:00:00Z": day, "2026-03-01T12:60:00Z": day, "2026-02-30T12:00:00": day, "2026-03-01": hour,
-		"": form, "tomorrow": form, "2026-3-1T12:00:00Z": form, "2026-03-01 12:00:00Z": form, "1772366400": form, "2026-03-01T12:00": zone,
-		"2026-03-01T12:00,5Z": form, "2026-03-01T12:00:00.1234567890Z": form, "20260301T120000Z": form, "2026-W09-7T12:00:00Z": form, "2026-060T12:00:00Z": form, "2026-03-01T12Z": form, "2026-03-01T1:00:00Z": form, "2026-03-01T12:00:00+24:00": form, "2026-03-01T12:00:00+01:60": form,
-		"2026-03-01T12:00:00+1": form, "2026-03-01T12:00:00 x": form, "2026-03-01T12:00:60Z": day, "0001-01-01T00:00:00Z": year, "3000-01-01T00:00:00Z": year, "1970-01-01T00:00:00+01:00": year,
+		"2026-03-01T12:00:00": zone, "2026-03-01T12:00:00.5": zone, "2026-02-30T12:00:00Z": day,
+		"2025-02-29T00:00:00+01:00": day,
+		"2026-13-01T00:00:00Z":      day, "2026-03-01T24:00:00Z": day, "2026-03-01T12:60:00Z": day,
+		"2026-02-30T12:00:00": day, "2026-03-01": hour,
+		"": form, "tomorrow": form, "2026-3-1T12:00:00Z": form, "2026-03-01 12:00:00Z": form, "1772366400": form,
+		"2026-03-01T12:00":    zone,
+		"2026-03-01T12:00,5Z": form, "2026-03-01T12:00:00.1234567890Z": form, "20260301T120000Z": form,
+		"2026-W09-7T12:00:00Z": form, "2026-060T12:00:00Z": form, "2026-03-01T12Z": form, "2026-03-01T1:00:00Z": form,
+		"2026-03-01T12:00:00+24:00": form, "2026-03-01T12:00:00+01:60": form,
+		"2026-03-01T12:00:00+1": form, "2026-03-01T12:00:00 x": form, "2026-03-01T12:00:60Z": day,
+		"0001-01-01T00:00:00Z": year, "3000-01-01T00:00:00Z": year, "1970-01-01T00:00:00+01:00": year,
 		"2999-12-31T23:59:59-01:00": year, strings.Repeat("2", 1000): form,
 	} {
 		if got, problem := parseInstant(s, false, lastYear); !strings.Contains(problem, want) || !got.IsZero() {

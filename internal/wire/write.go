@@ -9,8 +9,8 @@ import (
 	"boon.example/internal/gift"
 )
 
-// Writer appends JSON. Its methods write one member of the object that is open; what is zero in the methods named …OrNull is
-// null, because a documented member is always present.
+// Writer appends JSON. Its methods write one member of the object that is open; what is zero in the methods named
+// …OrNull is null, because a documented member is always present.
 type Writer struct{ b []byte }
 
 // NewWriter makes a writer with room for so many bytes.

@@ -1,9 +1,11 @@
 package wire
 
-// windowsZones maps the time zone ids of Windows, as .NET programs send them, to IANA ids: the mapZone elements for territory 001
-// of common/supplemental/windowsZones.xml (otherVersion 7e11800, typeVersion 2021a) of the Unicode Common Locale Data Repository.
+// windowsZones maps the time zone ids of Windows, as .NET programs send them, to IANA ids: the mapZone elements for
+// territory 001 of common/supplemental/windowsZones.xml (otherVersion 7e11800, typeVersion 2021a) of the Unicode
+// Common Locale Data Repository.
 //
-// Copyright © 1991-2025 Unicode, Inc. Used under the Unicode License V3 (SPDX: Unicode-3.0), https://www.unicode.org/license.txt
+// Copyright © 1991-2025 Unicode, Inc. Used under the Unicode License V3 (SPDX: Unicode-3.0),
+// https://www.unicode.org/license.txt
 var windowsZones = map[string]string{
 	"AUS Central Standard Time":       "Australia/Darwin",
 	"AUS Eastern Standard Time":       "Australia/Sydney",

@@ -8,10 +8,12 @@ import (
 func TestParseZone(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
-		"America/New_York": "America/New_York", "UTC": "UTC", "Etc/GMT+5": "Etc/GMT+5", "America/Argentina/Buenos_Aires": "America/Argentina/Buenos_Aires",
-		"America/Port-au-Prince": "America/Port-au-Prince", "EST5EDT": "EST5EDT",
-		"Eastern Standard Time": "America/New_York", "Pacific Standard Time (Mexico)": "America/Tijuana", "W. Europe Standard Time": "Europe/Berlin",
-		"UTC-11": "Etc/GMT+11", "Samoa Standard Time": "Pacific/Apia",
+		"America/New_York": "America/New_York", "UTC": "UTC", "Etc/GMT+5": "Etc/GMT+5",
+		"America/Argentina/Buenos_Aires": "America/Argentina/Buenos_Aires",
+		"America/Port-au-Prince":         "America/Port-au-Prince", "EST5EDT": "EST5EDT",
+		"Eastern Standard Time": "America/New_York", "Pacific Standard Time (Mexico)": "America/Tijuana",
+		"W. Europe Standard Time": "Europe/Berlin",
+		"UTC-11":                  "Etc/GMT+11", "Samoa Standard Time": "Pacific/Apia",
 	} {
 		iana, zone, err := ParseZone(given)
 		if err != nil || iana != want || zone.String() != want {
@@ -19,10 +21,13 @@ func TestParseZone(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{
-		"", "Local", "local", "localtime", "Factory", "posixrules", "right/UTC", "posix/America/New_York", "zone.tab", "tzdata.zi", "+VERSION",
+		"", "Local", "local", "localtime", "Factory", "posixrules", "right/UTC", "posix/America/New_York", "zone.tab",
+		"tzdata.zi", "+VERSION",
 		"/etc/localtime", "/usr/share/zoneinfo/UTC", "../UTC", "..", ".",
-		"America/..", "America/../UTC", "America/./New_York", "America", "America/", "America//New_York", `America\New_York`, `C:\UTC`,
-		"america/new_york", "EASTERN STANDARD TIME", "Eastern Standard Time ", " UTC", "UTC\x00", "UTC\n", "Ämerica/New_York", "Mars/Olympus", "+01:00", "UTC+1", "GMT+25",
+		"America/..", "America/../UTC", "America/./New_York", "America", "America/", "America//New_York", `America\New_York`,
+		`C:\UTC`,
+		"america/new_york", "EASTERN STANDARD TIME", "Eastern Standard Time ", " UTC", "UTC\x00", "UTC\n", "Ämerica/New_York",
+		"Mars/Olympus", "+01:00", "UTC+1", "GMT+25",
 		strings.Repeat("A", 1<<20), "America/" + strings.Repeat("x", 100), "$HOME", "%00", "{}",
 	} {
 		if iana, zone, err := ParseZone(bad); err == nil || iana != "" || zone != nil || err.Error() != errZone.Error() {
@@ -48,7 +53,8 @@ func TestEveryWindowsZoneLoads(t *testing.T) {
 }
 
 func FuzzZone(f *testing.F) {
-	for _, s := range []string{"America/New_York", "Eastern Standard Time", "UTC-11", "Local", "../UTC", "/etc/passwd", "right/UTC", ""} {
+	for _, s := range []string{"America/New_York", "Eastern Standard Time", "UTC-11", "Local", "../UTC", "/etc/passwd",
+		"right/UTC", ""} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -80,7 +80,8 @@ func fields(t reflect.Type) []string {
 	return names
 }
 
-// Every member of the contract is in the client, and nothing else. Where a call answers with requestID, that is in Meta.
+// Every member of the contract is in the client, and nothing else. Where a call answers with requestID, that is in
+// Meta.
 func TestClientHasEveryMember(t *testing.T) {
 	t.Parallel()
 	all := schemas(t)
@@ -151,9 +152,12 @@ func TestClientHasEveryCode(t *testing.T) {
 	var got []string
 	for _, c := range []client.Code{
 		client.ValidationFailure, client.NotFound, client.InvalidCodeFormat, client.InvalidTokenFormat, client.NotSupported,
-		client.AccountMisconfigured, client.MissingOrInvalidGiftProgram, client.InvalidVoucherType, client.ItemEligibilityFailure,
-		client.AlreadyRedeemed, client.RedemptionNotAllowed, client.NotAuthorized, client.UnexpectedError, client.Unauthenticated,
-		client.InsufficientBalance, client.AlreadyReversed, client.IdempotencyMismatch, client.RequestInProgress, client.RateLimited,
+		client.AccountMisconfigured, client.MissingOrInvalidGiftProgram, client.InvalidVoucherType,
+		client.ItemEligibilityFailure,
+		client.AlreadyRedeemed, client.RedemptionNotAllowed, client.NotAuthorized, client.UnexpectedError,
+		client.Unauthenticated,
+		client.InsufficientBalance, client.AlreadyReversed, client.IdempotencyMismatch, client.RequestInProgress,
+		client.RateLimited,
 		client.Unavailable,
 	} {
 		got = append(got, string(c))

@@ -54,8 +54,9 @@ func known(t *testing.T, meta client.Meta, into any) {
 func purchase(value string, names ...string) client.SendGiftRequest {
 	r := client.SendGiftRequest{
 		MonetaryGift:    &client.MonetaryGift{Value: client.MustDecimal(value), DeliveryMethodID: client.Printed},
-		PaymentMethodID: client.ExternalTransaction, ExternalTransactionReferenceNumber: "WEB-1", ExternalTransactionCustomerFirstName: "Carla",
-		ExternalTransactionCustomerLastName: "Diaz", ExternalTransactionCustomerEmailAddress: "carla@example.com",
+		PaymentMethodID: client.ExternalTransaction, ExternalTransactionReferenceNumber: "WEB-1",
+		ExternalTransactionCustomerFirstName: "Carla",
+		ExternalTransactionCustomerLastName:  "Diaz", ExternalTransactionCustomerEmailAddress: "carla@example.com",
 		ExternalStorefrontID: examples.HarborStorefront,
 	}
 	for _, name := range names {
@@ -85,7 +86,8 @@ func TestLifeOfAGift(t *testing.T) {
 	}
 
 	key := client.NewKey()
-	redeem := client.RedeemGiftRequest{VoucherCode: v.VoucherCode, Amount: client.MustDecimal("9.50"), Reference: "check 1", IdempotencyKey: key}
+	redeem := client.RedeemGiftRequest{VoucherCode: v.VoucherCode, Amount: client.MustDecimal("9.50"),
+		Reference: "check 1", IdempotencyKey: key}
 	paid, err := till.RedeemSafely(ctx, redeem)
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +105,8 @@ func TestLifeOfAGift(t *testing.T) {
 	if !errors.Is(err, client.InsufficientBalance) || !client.Refused(err) {
 		t.Errorf("20 of 15.50: %v", err)
 	}
-	back, err := till.ReverseRedemption(ctx, client.ReverseRedemptionRequest{OriginalKey: key, All: true, Reason: "wrong table"})
+	back, err := till.ReverseRedemption(ctx, client.ReverseRedemptionRequest{OriginalKey: key, All: true,
+		Reason: "wrong table"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +122,8 @@ func TestLifeOfAGift(t *testing.T) {
 		}
 		kinds = append(kinds, e.Kind)
 	}
-	if diff := cmp.Diff([]client.EntryKind{client.EntryIssued, client.EntryRedemption, client.EntryReversal}, kinds); diff != "" {
+	if diff := cmp.Diff([]client.EntryKind{client.EntryIssued, client.EntryRedemption, client.EntryReversal},
+		kinds); diff != "" {
 		t.Errorf("the history:\n%s", diff)
 	}
 	gone, err := shop.CancelGift(ctx, client.CancelGiftRequest{OrderID: order.OrderID, Cause: client.CauseCancelled})
@@ -137,7 +141,8 @@ func TestVoidOfWhatNeverArrived(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := client.NewKey()
-	if _, err := till.ReverseRedemption(t.Context(), client.ReverseRedemptionRequest{OriginalKey: key, All: true}); !errors.Is(err, client.NotFound) {
+	if _, err := till.ReverseRedemption(t.Context(), client.ReverseRedemptionRequest{OriginalKey: key,
+		All: true}); !errors.Is(err, client.NotFound) {
 		t.Errorf("voiding what never arrived: %v", err)
 	}
 	late := client.RedeemGiftRequest{VoucherID: order.Gifts[0].VoucherID, All: true, IdempotencyKey: key}
@@ -145,7 +150,8 @@ func TestVoidOfWhatNeverArrived(t *testing.T) {
 		t.Errorf("the late original: %v", err)
 	}
 	status, err := till.RequestStatus(t.Context(), key, "")
-	if err != nil || len(status) == 0 || status[0].State != client.RequestSpent && status[len(status)-1].State != client.RequestSpent {
+	if err != nil || len(status) == 0 || status[0].State != client.RequestSpent &&
+		status[len(status)-1].State != client.RequestSpent {
 		t.Errorf("the key's state: %+v, %v", status, err)
 	}
 }
@@ -155,7 +161,8 @@ func TestEligibleItems(t *testing.T) {
 	shop, till := world(t)
 	order, err := shop.SendGift(t.Context(), client.SendGiftRequest{
 		MonetaryGift:    &client.MonetaryGift{Value: client.Whole(20), DeliveryMethodID: client.Printed},
-		PaymentMethodID: client.Promotional, PromotionID: examples.HarborSpring, ValidStarting: time.Now().Add(-time.Hour), ValidForDays: 1,
+		PaymentMethodID: client.Promotional, PromotionID: examples.HarborSpring, ValidStarting: time.Now().Add(-time.Hour),
+		ValidForDays: 1,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -164,16 +171,19 @@ func TestEligibleItems(t *testing.T) {
 		return client.LineItem{ItemID: item, Quantity: 1, ItemTotalPrice: client.MustDecimal(price)}
 	}
 	ticket := client.Ticket{LineItems: []client.LineItem{line("BAGEL", "4.00"), line("LATTE", "5.50")}}
-	v, err := till.ValidateGift(t.Context(), client.ValidateGiftRequest{VoucherCode: order.Gifts[0].VoucherCode, TicketData: ticket.TicketData()})
+	v, err := till.ValidateGift(t.Context(), client.ValidateGiftRequest{VoucherCode: order.Gifts[0].VoucherCode,
+		TicketData: ticket.TicketData()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	known(t, v.Meta, &client.Voucher{})
-	if e := v.Eligibility; e == nil || e.MaximumAmount.String() != "5.50" || len(e.EligibleLines) != 1 || e.EligibleLines[0].Index != 1 || len(e.ExcludedLines) != 1 {
+	if e := v.Eligibility; e == nil || e.MaximumAmount.String() != "5.50" || len(e.EligibleLines) != 1 ||
+		e.EligibleLines[0].Index != 1 || len(e.ExcludedLines) != 1 {
 		t.Errorf("eligibility: %s", v.Meta.Body)
 	}
 	none := client.Ticket{LineItems: []client.LineItem{line("BAGEL", "4.00")}}
-	_, err = till.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: v.VoucherID, All: true, TicketData: none.TicketData()})
+	_, err = till.RedeemGift(t.Context(), client.RedeemGiftRequest{VoucherID: v.VoucherID, All: true,
+		TicketData: none.TicketData()})
 	if !errors.Is(err, client.ItemEligibilityFailure) {
 		t.Errorf("a bagel: %v", err)
 	}
@@ -214,7 +224,8 @@ func TestPagesOfGifts(t *testing.T) {
 	}
 }
 
-// TestKeysOfOddCharacters: whatever an Idempotency-Key may hold, it is one and the same key in a header, a body and a path.
+// TestKeysOfOddCharacters: whatever an Idempotency-Key may hold, it is one and the same key in a header, a body and a
+// path.
 func TestKeysOfOddCharacters(t *testing.T) {
 	t.Parallel()
 	shop, till := world(t)
@@ -222,9 +233,11 @@ func TestKeysOfOddCharacters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{".", "..", "...", "a/../b", "//", "%2F", "%", "?operation=x", "#", "a b", "a+b", "'; DROP TABLE request;--", "\"", "\\", "~!&=;,",
+	for _, key := range []string{".", "..", "...", "a/../b", "//", "%2F", "%", "?operation=x", "#", "a b", "a+b",
+		"'; DROP TABLE request;--", "\"", "\\", "~!&=;,",
 		strings.Repeat("k", 255)} {
-		redeem := client.RedeemGiftRequest{VoucherID: order.Gifts[0].VoucherID, IdempotencyKey: key, Amount: client.MustDecimal("0.01")}
+		redeem := client.RedeemGiftRequest{VoucherID: order.Gifts[0].VoucherID, IdempotencyKey: key,
+			Amount: client.MustDecimal("0.01")}
 		first, err := till.RedeemGift(t.Context(), redeem)
 		if err != nil {
 			t.Errorf("%q: %v", key, err)

@@ -139,7 +139,8 @@ func (f *file) checkElsewhere(c call, knownPath bool) []error {
 	if knownPath {
 		must = http.StatusMethodNotAllowed
 	}
-	nothing := knownPath && c.status == http.StatusNotFound // what a parameter of the path names need not exist, whatever the method
+	// what a parameter of the path names need not exist, whatever the method
+	nothing := knownPath && c.status == http.StatusNotFound
 	if c.status != must && c.status != http.StatusServiceUnavailable && !nothing {
 		return []error{fmt.Errorf("the file does not know this request, so it must be answered %d", must)}
 	}
@@ -149,7 +150,8 @@ func (f *file) checkElsewhere(c call, knownPath bool) []error {
 	return nil
 }
 
-// find gives the operation of a request and its path parameters; known tells whether the path exists for another method.
+// find gives the operation of a request and its path parameters; known tells whether the path exists for another
+// method.
 func (f *file) find(r *http.Request) (best *operation, values map[string]string, known bool) {
 	method := r.Method
 	if method == http.MethodHead {
@@ -290,7 +292,8 @@ func strict(body []byte) (any, error) {
 
 // usual are headers that any answer may carry; they belong to HTTP rather than to this interface.
 var usual = []string{
-	"Content-Type", "Content-Length", "Date", "Cache-Control", "Connection", "Vary", "Etag", "Last-Modified", "Accept-Ranges",
+	"Content-Type", "Content-Length", "Date", "Cache-Control", "Connection", "Vary", "Etag", "Last-Modified",
+	"Accept-Ranges",
 	"X-Content-Type-Options", "Content-Security-Policy", "Referrer-Policy", "Strict-Transport-Security",
 }
 
@@ -346,8 +349,8 @@ func (r *response) checkBody(c call) error {
 	return nil
 }
 
-// checkRequestID holds the names of a call together: the caller's own comes back, and the body has the header's, unless the body was
-// given to an earlier call.
+// checkRequestID holds the names of a call together: the caller's own comes back, and the body has the header's,
+// unless the body was given to an earlier call.
 func checkRequestID(c call) error {
 	got := c.header.Get("X-Request-ID")
 	if asked := c.request.Header.Values("X-Request-ID"); len(asked) == 1 && usable(asked[0]) && got != asked[0] {
@@ -356,7 +359,8 @@ func checkRequestID(c call) error {
 	var body struct {
 		RequestID *string `json:"requestID"`
 	}
-	if c.header.Get("Idempotent-Replayed") != "" || !isJSON(c.header.Get("Content-Type")) || json.Unmarshal(c.body, &body) != nil {
+	if c.header.Get("Idempotent-Replayed") != "" || !isJSON(c.header.Get("Content-Type")) ||
+		json.Unmarshal(c.body, &body) != nil {
 		return nil
 	}
 	if body.RequestID != nil && *body.RequestID != got {

@@ -1,16 +1,18 @@
-// Package contract holds every request and every answer of the API tests against the OpenAPI file, in both directions: an answer of
-// success may only follow a request that the file allows, a request that the file forbids must be refused with a 4xx problem, and
-// every answer must be documented to the last member, header, status and content type.
+// Package contract holds every request and every answer of the API tests against the OpenAPI file, in both
+// directions: an answer of success may only follow a request that the file allows, a request that the file forbids
+// must be refused with a 4xx problem, and every answer must be documented to the last member, header, status and
+// content type.
 //
-// kin-openapi reads the file and judges the file itself. Values are judged by the JSON Schema library beneath it, asked directly:
-// kin-openapi compiles a schema anew for every value and, for schemas that hold references but no keyword of 2020-12 that it guards,
-// falls back silently to its validator for OpenAPI 3.0. Beyond JSON Schema, answers must have no undocumented member, GUIDs in
-// lower case and times in UTC with milliseconds.
+// kin-openapi reads the file and judges the file itself. Values are judged by the JSON Schema library beneath it,
+// asked directly: kin-openapi compiles a schema anew for every value and, for schemas that hold references but no
+// keyword of 2020-12 that it guards, falls back silently to its validator for OpenAPI 3.0. Beyond JSON Schema,
+// answers must have no undocumented member, GUIDs in lower case and times in UTC with milliseconds.
 //
-// The file cannot say everything. A request that it allows may still be refused: that its ids belong to the account, that an amount has no more
-// decimals than the currency, that a time is not past, that a code has no fraction (123456789012.0 is an integer to JSON Schema)
-// are the server's to judge. The other way round there are two exceptions: 503 may come before a request is looked at, and the
-// content types text/json, any …+json and none at all are as good as application/json.
+// The file cannot say everything. A request that it allows may still be refused: that its ids belong to the account,
+// that an amount has no more decimals than the currency, that a time is not past, that a code has no fraction
+// (123456789012.0 is an integer to JSON Schema) are the server's to judge. The other way round there are two
+// exceptions: 503 may come before a request is looked at, and the content types text/json, any …+json and none at all
+// are as good as application/json.
 //
 // The package is for tests. It knows nothing of how the service works.
 package contract
@@ -82,8 +84,8 @@ type Route struct {
 	OperationID string
 }
 
-// New reads the file, which takes half a second: read it once and give every test a checker of its own by For. It ends the test when
-// the file is not valid OpenAPI 3.1.
+// New reads the file, which takes half a second: read it once and give every test a checker of its own by For. It
+// ends the test when the file is not valid OpenAPI 3.1.
 func New(t testing.TB, openAPI []byte) *Checker {
 	t.Helper()
 	f, err := load(openAPI)
@@ -164,7 +166,8 @@ func load(openAPI []byte) (*file, error) {
 	for _, r := range routes(doc) {
 		f.operations = append(f.operations, l.operation(r))
 	}
-	for status, name := range map[int]string{http.StatusNotFound: "UnknownPath", http.StatusMethodNotAllowed: "WrongMethod"} {
+	for status, name := range map[int]string{http.StatusNotFound: "UnknownPath",
+		http.StatusMethodNotAllowed: "WrongMethod"} {
 		ref := doc.Components.Responses[name]
 		if ref == nil {
 			return nil, fmt.Errorf("components.responses has no %s", name)
@@ -311,8 +314,8 @@ func schemasOf(node any) (found []located) {
 	return found
 }
 
-// forbidMore makes a schema refuse members that it does not name. The file itself allows them, since callers ignore what they do not
-// know; this server has no business sending them.
+// forbidMore makes a schema refuse members that it does not name. The file itself allows them, since callers ignore
+// what they do not know; this server has no business sending them.
 func forbidMore(node any, whole bool) {
 	schema, ok := node.(map[string]any)
 	if !ok {

@@ -30,13 +30,15 @@ type one struct {
 func redemption() one {
 	return one{
 		method: "POST", path: "/api/integration/redemption/redeem-gift",
-		requestHeader: map[string]string{"Authorization": "boon_test_x", "Content-Type": "application/json", "X-Request-ID": "r-1"},
-		sent:          `{"voucherID":"01A1F97C-752E-7a01-8d11-5b0c6b3e9a01","amount":2.5e1,"reference":null}`,
-		status:        200,
-		header:        map[string]string{"Content-Type": "application/json", "X-Request-ID": "r-1", "Boon-Version": "1.0.0"},
+		requestHeader: map[string]string{"Authorization": "boon_test_x", "Content-Type": "application/json",
+			"X-Request-ID": "r-1"},
+		sent:   `{"voucherID":"01A1F97C-752E-7a01-8d11-5b0c6b3e9a01","amount":2.5e1,"reference":null}`,
+		status: 200,
+		header: map[string]string{"Content-Type": "application/json", "X-Request-ID": "r-1", "Boon-Version": "1.0.0"},
 		body: `{"redemptionID":"01a1f97c-a74f-7d01-8d11-5b0c6b3e9c01","voucherID":"01a1f97c-752e-7a01-8d11-5b0c6b3e9a01",` +
 			`"organizationID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11","amount":25.00,"currentBalance":15.50,"currency":"USD",` +
-			`"status":"CLAIMED","statusID":5,"isRedeemable":true,"redeemedAt":"2026-11-20T15:04:18.511Z","reference":null,"requestID":"r-1"}`,
+			`"status":"CLAIMED","statusID":5,"isRedeemable":true,"redeemedAt":"2026-11-20T15:04:18.511Z","reference":null,` +
+			`"requestID":"r-1"}`,
 	}
 }
 
@@ -44,7 +46,8 @@ func refusal() one {
 	c := redemption()
 	c.status = 409
 	c.header["Content-Type"] = "application/problem+json"
-	c.body = `{"type":"https://gifts.example.com/docs/errors#ALREADY_REDEEMED","title":"The gift is already redeemed.","status":409,` +
+	c.body = `{"type":"https://gifts.example.com/docs/errors#ALREADY_REDEEMED","title":"The gift is already ` +
+		`redeemed.","status":409,` +
 		`"code":"ALREADY_REDEEMED","messages":[{"path":"","text":"This gift has been redeemed in full."}],"requestID":"r-1"}`
 	return c
 }
@@ -58,7 +61,8 @@ func voucher(t *testing.T) one {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := node{doc, doc}.in("paths", c.path, "post", "responses", "200", "content", "application/json", "examples", "withTicket", "value")
+	b := node{doc, doc}.in("paths", c.path, "post", "responses", "200", "content", "application/json", "examples",
+		"withTicket", "value")
 	c.body = marshal(t, b.value)
 	c.body = strings.Replace(c.body, b.in("requestID").text(), "r-1", 1)
 	return c
@@ -163,7 +167,8 @@ func TestWrongAnswersAreReported(t *testing.T) {
 		"a member too few in a voucher":  body(validated, `"cashOutAllowed":false,`, ``),
 		"too many in an eligibility":     body(validated, `"maximumAmount"`, `"most":1,"maximumAmount"`),
 		"too many in a line":             body(validated, `"index":0`, `"index":0,"itemID":"x"`),
-		"a reason without its code":      body(validated, `"notRedeemableReasons":[]`, `"notRedeemableReasons":[{"text":"x"}]`),
+		"a reason without its code": body(validated, `"notRedeemableReasons":[]`,
+			`"notRedeemableReasons":[{"text":"x"}]`),
 		"a code that begins with 0":      body(validated, `"voucherCode":"3`, `"voucherCode":"0`),
 		"an undocumented status":         with(redemption(), func(c *one) { c.status = 202 }),
 		"another documented status":      with(redemption(), func(c *one) { c.status = 409 }),
@@ -177,9 +182,10 @@ func TestWrongAnswersAreReported(t *testing.T) {
 		"a problem as plain JSON":        with(refusal(), func(c *one) { c.header["Content-Type"] = "application/json" }),
 		"an unknown path that works":     with(redemption(), func(c *one) { c.path += "/more" }),
 		"a wrong method that works":      with(redemption(), func(c *one) { c.method = "PUT" }),
-		"401 without a challenge": with(body(refusal, `ALREADY_REDEEMED","messages`, `UNAUTHENTICATED","messages`), func(c *one) {
-			c.status, c.body = 401, strings.Replace(c.body, "409", "401", 1)
-		}),
+		"401 without a challenge": with(body(refusal, `ALREADY_REDEEMED","messages`, `UNAUTHENTICATED","messages`),
+			func(c *one) {
+				c.status, c.body = 401, strings.Replace(c.body, "409", "401", 1)
+			}),
 	} {
 		if errorsOf(t, f, c) == nil {
 			t.Errorf("%s is not reported", name)
@@ -212,11 +218,12 @@ func TestWrongRequestsMustBeRefused(t *testing.T) {
 		"nested without end":     sent(strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)),
 		"ticket data too many members": sent(`{` + id +
 			`,"ticketData":{"format":"standard","data":{"lineItems":[]},"price":1}}`),
-		"a ticket line without a price": sent(`{` + id + `,"ticketData":{"format":"standard","data":{"lineItems":[{"quantity":1}]}}}`),
-		"no key":                        func(c *one) { delete(c.requestHeader, "Authorization") },
-		"another content type":          func(c *one) { c.requestHeader["Content-Type"] = "application/xml" },
-		"too long an Idempotency-Key":   func(c *one) { c.requestHeader["Idempotency-Key"] = strings.Repeat("k", 256) },
-		"an Idempotency-Key in Greek":   func(c *one) { c.requestHeader["Idempotency-Key"] = "κ" },
+		"a ticket line without a price": sent(`{` + id +
+			`,"ticketData":{"format":"standard","data":{"lineItems":[{"quantity":1}]}}}`),
+		"no key":                      func(c *one) { delete(c.requestHeader, "Authorization") },
+		"another content type":        func(c *one) { c.requestHeader["Content-Type"] = "application/xml" },
+		"too long an Idempotency-Key": func(c *one) { c.requestHeader["Idempotency-Key"] = strings.Repeat("k", 256) },
+		"an Idempotency-Key in Greek": func(c *one) { c.requestHeader["Idempotency-Key"] = "κ" },
 	} {
 		accepted := redemption()
 		change(&accepted)
@@ -329,7 +336,8 @@ func TestMissingShrinksAsAnswersAreSeen(t *testing.T) {
 	t.Parallel()
 	c := New(t, openAPI)
 	before := c.Missing()
-	for _, answer := range []string{"redeemGift 200", "redeemGift 409", "redeemGift 409 ALREADY_REDEEMED", "listGifts 503 UNAVAILABLE"} {
+	for _, answer := range []string{"redeemGift 200", "redeemGift 409", "redeemGift 409 ALREADY_REDEEMED",
+		"listGifts 503 UNAVAILABLE"} {
 		if !slices.Contains(before, answer) {
 			t.Errorf("%s is not listed", answer)
 		}
@@ -363,10 +371,11 @@ func TestBrokenFilesAreRefused(t *testing.T) {
 	t.Parallel()
 	text := string(openAPI)
 	for name, broken := range map[string]string{
-		"a dangling reference": strings.Replace(text, `"#/components/schemas/Recipient"`, `"#/components/schemas/Receiver"`, 1),
-		"no responses":         strings.Replace(text, `"responses":{"201"`, `"answers":{"201"`, 1),
-		"a type there is not":  strings.Replace(text, `"type":"object"`, `"type":"thing"`, 1),
-		"not JSON":             text[:1000],
+		"a dangling reference": strings.Replace(text, `"#/components/schemas/Recipient"`, `"#/components/schemas/Receiver"`,
+			1),
+		"no responses":        strings.Replace(text, `"responses":{"201"`, `"answers":{"201"`, 1),
+		"a type there is not": strings.Replace(text, `"type":"object"`, `"type":"thing"`, 1),
+		"not JSON":            text[:1000],
 	} {
 		if _, err := load([]byte(broken)); err == nil || broken == text {
 			t.Errorf("%s is not found", name)

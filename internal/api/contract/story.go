@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// Story is what the examples of the file tell in the order of its member x-story: calls that can be made one after the other on a server
-// with the example set-up, and that get the answers shown.
+// Story is what the examples of the file tell in the order of its member x-story: calls that can be made one after
+// the other on a server with the example set-up, and that get the answers shown.
 type Story struct{ steps []step }
 
 // step is one call. What has the same name belongs together: an example of the body, of parameters, and of one answer.
@@ -28,7 +28,8 @@ type step struct {
 	answer any
 }
 
-// Story reads the examples. It fails when one does not fit its schema, when x-story names one that is not there or lacks one that is.
+// Story reads the examples. It fails when one does not fit its schema, when x-story names one that is not there or
+// lacks one that is.
 func (c *Checker) Story(openAPI []byte) (*Story, error) {
 	v, err := decode(openAPI)
 	if err != nil {
@@ -103,9 +104,10 @@ func (c *Checker) step(doc node, full string) (step, error) {
 	return s, nil
 }
 
-// Tell makes the calls on a server that has the example set-up and nothing else, with the key of its till for redemptions and
-// that of its office for all else, and compares the answers. What the server draws for itself stands for what the examples show: UUIDv7s, codes,
-// tokens, and the times of 20 November 2026. All else must be the same, the decimals of amounts included.
+// Tell makes the calls on a server that has the example set-up and nothing else, with the key of its till for
+// redemptions and that of its office for all else, and compares the answers. What the server draws for itself stands
+// for what the examples show: UUIDv7s, codes, tokens, and the times of 20 November 2026. All else must be the same,
+// the decimals of amounts included.
 func (s *Story) Tell(client *http.Client, server, till, office string) error {
 	same := map[string]string{} // what stands for what
 	for _, step := range s.steps {
@@ -182,7 +184,8 @@ func (s *step) request(server string, same map[string]string) (*http.Request, er
 }
 
 var (
-	drawn = regexp.MustCompile(`^([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|[1-9][0-9]{11}|[0-9A-Za-z]{22})$`)
+	drawn = regexp.MustCompile(`^([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|` +
+		`[1-9][0-9]{11}|[0-9A-Za-z]{22})$`)
 	now   = regexp.MustCompile(`^2026-11-20T`)
 	order = regexp.MustCompile(`/orders/([0-9A-Za-z]{22})/`) // the token in the address of an order's sheet
 )

@@ -13,8 +13,9 @@ import (
 	"unique"
 )
 
-// secret is a text that does not slip into a log: every formatting verb, slog and every encoder of text show it masked, and where
-// they cannot ask it (inside an unexported field), they find a pointer instead of the text. Equal texts make equal secrets.
+// secret is a text that does not slip into a log: every formatting verb, slog and every encoder of text show it
+// masked, and where they cannot ask it (inside an unexported field), they find a pointer instead of the text. Equal
+// texts make equal secrets.
 type secret struct{ text unique.Handle[string] }
 
 func newSecret(text string) secret { return secret{unique.Make(text)} }
@@ -58,7 +59,8 @@ func NewVoucherCode(random io.Reader) (VoucherCode, error) {
 // ParseVoucherCode reads exactly 12 ASCII digits, without formatting characters (interface, section 4.2).
 func ParseVoucherCode(s string) (VoucherCode, error) {
 	if len(s) != 12 || !allDigits(s) {
-		return VoucherCode{}, RefuseAt(InvalidCodeFormat, "voucherCode", "A voucher code is 12 digits with nothing between them.")
+		return VoucherCode{}, RefuseAt(InvalidCodeFormat, "voucherCode",
+			"A voucher code is 12 digits with nothing between them.")
 	}
 	return VoucherCode{newSecret(s)}, nil
 }
@@ -72,7 +74,8 @@ func (c VoucherCode) Grouped() string {
 	return digits[:4] + " " + digits[4:8] + " " + digits[8:]
 }
 
-// LastFour gives the digits that people tell cards apart by; "" for the zero code. Who knows them still has 90,000,000 codes to try.
+// LastFour gives the digits that people tell cards apart by; "" for the zero code. Who knows them still has
+// 90,000,000 codes to try.
 func (c VoucherCode) LastFour() string {
 	digits := c.Reveal()
 	return digits[max(0, len(digits)-4):]
@@ -109,8 +112,9 @@ func encode62(bits []byte, length int) string {
 // maxTokenURL bounds the address that a scanner found.
 const maxTokenURL = 2_048
 
-// ParseToken reads what a scanner found in a QR code: the path of the URL (/g/TOKEN, g/TOKEN, /TOKEN), the bare token, or a whole
-// http or https URL with such a path. The URL's host is neither compared nor fetched, its query and fragment are ignored.
+// ParseToken reads what a scanner found in a QR code: the path of the URL (/g/TOKEN, g/TOKEN, /TOKEN), the bare
+// token, or a whole http or https URL with such a path. The URL's host is neither compared nor fetched, its query and
+// fragment are ignored.
 func ParseToken(s string) (Token, error) {
 	path := s
 	if len(s) <= maxTokenURL && strings.Contains(s, ":") {
@@ -135,8 +139,8 @@ const (
 	SystemKey  KeyKind = "system"  // no account: partner sites, which name the account they send for
 )
 
-// KeyHash is the SHA-256 of an API key's text; only it is stored. A key has 256 random bits, so a plain hash is as hard to
-// reverse as the key is to guess.
+// KeyHash is the SHA-256 of an API key's text; only it is stored. A key has 256 random bits, so a plain hash is as
+// hard to reverse as the key is to guess.
 type KeyHash [sha256.Size]byte
 
 // HashKey hashes the text of an API key.
@@ -169,9 +173,9 @@ func ValidKey(text string) bool {
 	return strings.HasPrefix(text, "boon_") && len(text) > sum && checksum(text[:len(text)-sum]) == text[len(text)-sum:]
 }
 
-// StrongSecret reports whether the text of a key that an operator brought along from elsewhere can have 128 random bits: as many as its
-// characters would have, were each drawn from all of its kind. It cannot know how they were drawn, but it finds digits only, short words and
-// repeated characters.
+// StrongSecret reports whether the text of a key that an operator brought along from elsewhere can have 128 random
+// bits: as many as its characters would have, were each drawn from all of its kind. It cannot know how they were
+// drawn, but it finds digits only, short words and repeated characters.
 func StrongSecret(text string) bool {
 	const wantBits, fewestDistinct = 128, 8
 	text = strings.TrimPrefix(strings.TrimPrefix(text, "boon_live_"), "boon_test_")
@@ -183,7 +187,8 @@ func StrongSecret(text string) bool {
 	for _, kind := range []struct {
 		of   string
 		size int
-	}{{"0123456789", 10}, {"abcdef", 6}, {"ghijklmnopqrstuvwxyz", 20}, {"ABCDEF", 6}, {"GHIJKLMNOPQRSTUVWXYZ", 20}, {"-_.~+/=", 2}} {
+	}{{"0123456789", 10}, {"abcdef", 6}, {"ghijklmnopqrstuvwxyz", 20}, {"ABCDEF", 6}, {"GHIJKLMNOPQRSTUVWXYZ", 20},
+		{"-_.~+/=", 2}} {
 		if strings.ContainsAny(text, kind.of) {
 			pool += kind.size
 		}
@@ -191,7 +196,8 @@ func StrongSecret(text string) bool {
 	return len(distinct) >= fewestDistinct && pool > 1 && float64(len(text))*math.Log2(float64(pool)) >= wantBits
 }
 
-// PublishedSecret reports whether the text of a key is one of those that stand in the published examples, for everybody to read.
+// PublishedSecret reports whether the text of a key is one of those that stand in the published examples, for
+// everybody to read.
 func PublishedSecret(text string) bool { return strings.HasPrefix(text, "boon_test_demo_only_") }
 
 func checksum(text string) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(text))) }

@@ -85,9 +85,9 @@ func readToken(o *wire.Object, name string) (token gift.Token) {
 	return token
 }
 
-// place is where a request is made. Where it leaves that to a key of a single location, that one is part of what was asked: two tills
-// that by accident use the same Idempotency-Key do not see each other's answers. What the account's set-up implies is not: a replay must
-// find its answer after the set-up has changed.
+// place is where a request is made. Where it leaves that to a key of a single location, that one is part of what was
+// asked: two tills that by accident use the same Idempotency-Key do not see each other's answers. What the account's
+// set-up implies is not: a replay must find its answer after the set-up has changed.
 type place struct {
 	gift.Place
 	KeyLocation gift.ID
@@ -103,7 +103,8 @@ func readPlace(o *wire.Object, caller *gift.Caller) (p place) {
 	return p
 }
 
-// locate finds the location that a request means, and notes it for the log; one that was refused is noted as the request names it.
+// locate finds the location that a request means, and notes it for the log; one that was refused is noted as the
+// request names it.
 func (c *call) locate(p gift.Place) (*gift.Location, error) {
 	c.location = p.LocationID
 	at, err := c.caller.Locate(p)
@@ -122,8 +123,8 @@ func (c *call) besides(problems *gift.Problems, p gift.Place) error {
 	return problems.Err()
 }
 
-// alsoMissing adds to the refusal of a location that the gift is not there either. A code is not looked up: there is no location to count it
-// against.
+// alsoMissing adds to the refusal of a location that the gift is not there either. A code is not looked up: there is
+// no location to count it against.
 func (c *call) alsoMissing(err error, w giftRef) error {
 	misplaced, ok := errors.AsType[*gift.Error](err)
 	if !ok {
@@ -174,15 +175,16 @@ func readTarget(o *wire.Object) (t gift.Target) {
 }
 
 // eligibility is what a ticket allows a voucher to pay; nil without a ticket.
-func (c *call) eligibility(t *ticket.Ticket, v *gift.Voucher) *ticket.Verdict {
+func (c *call) eligibility(t *ticket.Ticket, v *gift.Voucher) *ticket.Eligibility {
 	if t == nil {
 		return nil
 	}
-	verdict := ticket.Judge(t, c.account.Items(v), v)
+	verdict := ticket.EligibilityOf(t, c.account.Items(v), v)
 	return &verdict
 }
 
-// readAmount reads an amount whose unit is known only when its gift is: what is no amount in money is none in pieces either.
+// readAmount reads an amount whose unit is known only when its gift is: what is no amount in money is none in pieces
+// either.
 func readAmount(o *wire.Object, c gift.Currency) gift.Number {
 	const name = "amount"
 	if o.EmptyText(name) { // the one member where absent would take everything

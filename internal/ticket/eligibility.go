@@ -6,8 +6,9 @@ import (
 	"boon.example/internal/gift"
 )
 
-// Verdict is what a gift can pay on a ticket. Every line of the ticket is in exactly one of the two lists, in its order.
-type Verdict struct {
+// Eligibility is what a gift can pay on a ticket. Every line of the ticket is in exactly one of the two lists, in its
+// order.
+type Eligibility struct {
 	Eligible []Share
 	LeftOut  []LeftOut
 	gift.Eligibility
@@ -15,8 +16,9 @@ type Verdict struct {
 
 // Share is a line that the gift may pay.
 type Share struct {
-	Index  int         // of the line in the ticket
-	Amount gift.Amount // what the line offers: its total for a monetary gift, its quantity for an item gift; negative if it takes off
+	Index int // of the line in the ticket
+	// what the line offers: its total for a monetary gift, its quantity for an item gift; negative if it takes off
+	Amount gift.Amount
 }
 
 // LeftOut is a line that the gift may not pay.
@@ -25,18 +27,19 @@ type LeftOut struct {
 	Reason string // a plain sentence
 }
 
-// Judge tells what a gift can pay on a ticket. eligibleItems are those that it is good for; none: any item. Nothing pays more
-// than its balance. A monetary gift pays the ticket's grand total, or where that is not given the sum of all lines; one that is good for
-// certain items pays at most what is left of each of these once voids and coupons are taken off it. An item gift pays as many
-// pieces as there are. Item ids are compared as they are, letter case included.
-func Judge(t *Ticket, eligibleItems []gift.Item, v *gift.Voucher) Verdict {
-	j := judging{Ticket: t, items: eligibleItems, unit: v.Unit(), sums: make(map[string]gift.Decimal)}
+// EligibilityOf tells what a gift can pay on a ticket. eligibleItems are those that it is good for; none: any item.
+// Nothing pays more than its balance. A monetary gift pays the ticket's grand total, or where that is not given the
+// sum of all lines; one that is good for certain items pays at most what is left of each of these once voids and
+// coupons are taken off it. An item gift pays as many pieces as there are. Item ids are compared as they are, letter
+// case included.
+func EligibilityOf(t *Ticket, eligibleItems []gift.Item, v *gift.Voucher) Eligibility {
+	j := assessment{Ticket: t, items: eligibleItems, unit: v.Unit(), sums: make(map[string]gift.Decimal)}
 	for i := range t.Lines {
 		if l := &t.Lines[i]; j.named(l) {
 			j.sums[j.item(l)] = j.sums[j.item(l)].Add(j.offer(l))
 		}
 	}
-	var verdict Verdict
+	var verdict Eligibility
 	for n := range t.Lines {
 		l := &t.Lines[n]
 		if reason := j.leftOut(l); reason != "" {
@@ -50,15 +53,15 @@ func Judge(t *Ticket, eligibleItems []gift.Item, v *gift.Voucher) Verdict {
 	return verdict
 }
 
-// judging is a ticket as one gift sees it.
-type judging struct {
+// assessment is a ticket as one gift sees it.
+type assessment struct {
 	*Ticket
 	items []gift.Item
 	unit  gift.Currency
 	sums  map[string]gift.Decimal // of the items that the gift is good for; where it is good for any, all lines are one
 }
 
-func (j *judging) item(l *Line) string {
+func (j *assessment) item(l *Line) string {
 	if len(j.items) == 0 {
 		return ""
 	}
@@ -66,11 +69,12 @@ func (j *judging) item(l *Line) string {
 }
 
 // named reports whether the gift is good for the item of a line.
-func (j *judging) named(l *Line) bool {
-	return len(j.items) == 0 || l.ItemID != "" && slices.ContainsFunc(j.items, func(i gift.Item) bool { return i.ID == l.ItemID })
+func (j *assessment) named(l *Line) bool {
+	return len(j.items) == 0 || l.ItemID != "" && slices.ContainsFunc(j.items,
+		func(i gift.Item) bool { return i.ID == l.ItemID })
 }
 
-func (j *judging) offer(l *Line) gift.Decimal {
+func (j *assessment) offer(l *Line) gift.Decimal {
 	if j.unit == gift.Pieces {
 		return l.pieces()
 	}
@@ -78,7 +82,7 @@ func (j *judging) offer(l *Line) gift.Decimal {
 }
 
 // most is what the ticket allows, rounded once, when all is added up.
-func (j *judging) most() gift.Amount {
+func (j *assessment) most() gift.Amount {
 	var sum gift.Decimal
 	for _, s := range j.sums {
 		if s.Sign() > 0 {
@@ -96,7 +100,7 @@ func (j *judging) most() gift.Amount {
 }
 
 // leftOut is why a gift may not pay a line; "" when it may.
-func (j *judging) leftOut(l *Line) string {
+func (j *assessment) leftOut(l *Line) string {
 	switch {
 	case !j.named(l) && l.ItemID == "":
 		return "This line has no itemID, so it cannot be told whether this gift is good for it."

@@ -42,21 +42,36 @@ func TestResend(t *testing.T) {
 		reason  string
 	}{
 		{"as before", Pending, byMail, Resend{}, "", Email, "ana@example.com", Pending, 0, "By e-mail, to the same address."},
-		{"delivered", Delivered, byMail, Resend{}, "", Email, "ana@example.com", Delivered, 0, "By e-mail, to the same address."},
-		{"failed", FailedDelivery, byMail, Resend{Contact: "bo@example.com"}, "", Email, "bo@example.com", FailedDelivery, 0, "By e-mail, to another address."},
-		{"claimed", Claimed, byMail, Resend{Method: Email}, "", Email, "ana@example.com", Claimed, 0, "By e-mail, to the same address."},
-		{"by SMS", Delivered, byMail, Resend{Method: SMS, Contact: "(415) 555-0132"}, "", SMS, "+14155550132", Delivered, 0, "By SMS instead of by e-mail."},
-		{"another number", Delivered, Delivery{Method: SMS, Contact: "+14155550132"}, Resend{Contact: "4155550133"}, "", SMS, "+14155550133", Delivered, 0, "By SMS, to another number."},
-		{"in print", FailedDelivery, byMail, Resend{Method: Printed}, "", Printed, "", Delivered, -1, "In print instead of by e-mail."},
-		{"in print, waiting", Pending, scheduled(byMail, time.Hour), Resend{Method: Printed}, "", Printed, "", Delivered, -1, "In print instead of by e-mail."},
-		{"in print, claimed", Claimed, byMail, Resend{Method: Printed}, "", Printed, "", Claimed, -1, "In print instead of by e-mail."},
+		{"delivered", Delivered, byMail, Resend{}, "", Email, "ana@example.com", Delivered, 0,
+			"By e-mail, to the same address."},
+		{"failed", FailedDelivery, byMail, Resend{Contact: "bo@example.com"}, "", Email, "bo@example.com", FailedDelivery, 0,
+			"By e-mail, to another address."},
+		{"claimed", Claimed, byMail, Resend{Method: Email}, "", Email, "ana@example.com", Claimed, 0,
+			"By e-mail, to the same address."},
+		{"by SMS", Delivered, byMail, Resend{Method: SMS, Contact: "(415) 555-0132"}, "", SMS, "+14155550132", Delivered, 0,
+			"By SMS instead of by e-mail."},
+		{"another number", Delivered, Delivery{Method: SMS, Contact: "+14155550132"}, Resend{Contact: "4155550133"}, "", SMS,
+			"+14155550133", Delivered, 0, "By SMS, to another number."},
+		{"in print", FailedDelivery, byMail, Resend{Method: Printed}, "", Printed, "", Delivered, -1,
+			"In print instead of by e-mail."},
+		{"in print, waiting", Pending, scheduled(byMail, time.Hour), Resend{Method: Printed}, "", Printed, "", Delivered, -1,
+			"In print instead of by e-mail."},
+		{"in print, claimed", Claimed, byMail, Resend{Method: Printed}, "", Printed, "", Claimed, -1,
+			"In print instead of by e-mail."},
 		{"printed again", Delivered, inPrint, Resend{}, "", Printed, "", Delivered, -1, "In print, as before."},
-		{"print by mail", Delivered, inPrint, Resend{Method: Email, Contact: "ana@example.com"}, "", Email, "ana@example.com", Delivered, 0, "By e-mail instead of in print."},
-		{"waits for its date", Pending, scheduled(byMail, time.Hour), Resend{Contact: "bo@example.com"}, "", Email, "bo@example.com", Pending, time.Hour, "By e-mail, to another address."},
-		{"its date has passed", Pending, scheduled(byMail, -time.Hour), Resend{}, "", Email, "ana@example.com", Pending, 0, "By e-mail, to the same address."},
-		{"a printed one with a date", Delivered, scheduled(inPrint, time.Hour), Resend{Method: Email, Contact: "ana@example.com"}, "", Email, "ana@example.com", Delivered, 0, "By e-mail instead of in print."},
-		{"nine before", Pending, byMail, Resend{Earlier: earlier(time.Hour, 9)}, "", Email, "ana@example.com", Pending, 0, "By e-mail, to the same address."},
-		{"ten a day ago", Pending, byMail, Resend{Earlier: earlier(24*time.Hour, 10)}, "", Email, "ana@example.com", Pending, 0, "By e-mail, to the same address."},
+		{"print by mail", Delivered, inPrint, Resend{Method: Email, Contact: "ana@example.com"}, "", Email, "ana@example.com",
+			Delivered, 0, "By e-mail instead of in print."},
+		{"waits for its date", Pending, scheduled(byMail, time.Hour), Resend{Contact: "bo@example.com"}, "", Email,
+			"bo@example.com", Pending, time.Hour, "By e-mail, to another address."},
+		{"its date has passed", Pending, scheduled(byMail, -time.Hour), Resend{}, "", Email, "ana@example.com", Pending, 0,
+			"By e-mail, to the same address."},
+		{"a printed one with a date", Delivered, scheduled(inPrint, time.Hour),
+			Resend{Method: Email, Contact: "ana@example.com"}, "", Email, "ana@example.com", Delivered, 0,
+			"By e-mail instead of in print."},
+		{"nine before", Pending, byMail, Resend{Earlier: earlier(time.Hour, 9)}, "", Email, "ana@example.com", Pending, 0,
+			"By e-mail, to the same address."},
+		{"ten a day ago", Pending, byMail, Resend{Earlier: earlier(24*time.Hour, 10)}, "", Email, "ana@example.com", Pending,
+			0, "By e-mail, to the same address."},
 
 		{"ten before", Pending, byMail, Resend{Earlier: earlier(23*time.Hour, 10)}, RateLimited, 0, "", 0, 0, ""},
 		{"redeemed", Redeemed, byMail, Resend{}, AlreadyRedeemed, 0, "", 0, 0, ""},
@@ -67,7 +82,8 @@ func TestResend(t *testing.T) {
 		{"by SMS to nobody", Pending, byMail, Resend{Method: SMS}, ValidationFailure, 0, "", 0, 0, ""},
 		{"by mail to nobody", Delivered, inPrint, Resend{Method: Email}, ValidationFailure, 0, "", 0, 0, ""},
 		{"printed to somebody", Delivered, inPrint, Resend{Contact: "ana@example.com"}, ValidationFailure, 0, "", 0, 0, ""},
-		{"no gateway", Pending, byMail, Resend{Method: SMS, Contact: "4155550132", Deliverable: noSMS}, AccountMisconfigured, 0, "", 0, 0, ""},
+		{"no gateway", Pending, byMail, Resend{Method: SMS, Contact: "4155550132", Deliverable: noSMS}, AccountMisconfigured,
+			0, "", 0, 0, ""},
 		{"not theirs", Pending, byMail, Resend{Caller: &Caller{Locations: []ID{id(0x22)}}}, NotFound, 0, "", 0, 0, ""},
 	} {
 		v := voucherIn(tt.status)
@@ -92,11 +108,14 @@ func TestResend(t *testing.T) {
 		if message := tt.due >= 0; message == due.IsZero() || message && !due.Equal(now.Add(tt.due)) {
 			t.Errorf("%s: due at %v", tt.name, due)
 		}
-		if delivery.Method != tt.method || delivery.Contact != tt.contact || after.Status != tt.to || e.Reason != tt.reason+moved(tt.before, delivery) || e.Kind != Resent ||
-			delivery.Scheduled != tt.before.Scheduled || delivery.DeliveryDate != tt.before.DeliveryDate || delivery.DeliveryZone != tt.before.DeliveryZone {
+		if delivery.Method != tt.method || delivery.Contact != tt.contact || after.Status != tt.to || e.Reason != tt.reason+
+			moved(tt.before, delivery) || e.Kind != Resent ||
+			delivery.Scheduled != tt.before.Scheduled || delivery.DeliveryDate != tt.before.DeliveryDate ||
+			delivery.DeliveryZone != tt.before.DeliveryZone {
 			t.Errorf("%s: %+v, %s, %+v", tt.name, delivery, after.Status, e)
 		}
-		if printed := tt.method == Printed; printed != delivery.DeliveredAt.Equal(now) || !printed && delivery.DeliveredAt != tt.before.DeliveredAt {
+		if printed := tt.method == Printed; printed != delivery.DeliveredAt.Equal(now) || !printed &&
+			delivery.DeliveredAt != tt.before.DeliveredAt {
 			t.Errorf("%s: delivered at %v", tt.name, delivery.DeliveredAt)
 		}
 		for _, contact := range []string{tt.before.Contact, delivery.Contact} {
@@ -128,9 +147,11 @@ func TestReschedule(t *testing.T) {
 		zone   string
 		reason string
 	}{
-		{"later", Pending, scheduled(byMail, time.Hour), at(2 * time.Hour), "", "UTC", "To 2026-11-21 14:00 UTC; before: 2026-11-21 13:00 UTC."},
+		{"later", Pending, scheduled(byMail, time.Hour), at(2 * time.Hour), "", "UTC",
+			"To 2026-11-21 14:00 UTC; before: 2026-11-21 13:00 UTC."},
 		{"not at once", Pending, byMail, zoned, "", "Asia/Tokyo", "To 2026-11-21 13:00 UTC; before: at once."},
-		{"now", Pending, scheduled(byMail, time.Hour), at(0), "", "UTC", "To 2026-11-21 12:00 UTC; before: 2026-11-21 13:00 UTC."},
+		{"now", Pending, scheduled(byMail, time.Hour), at(0), "", "UTC",
+			"To 2026-11-21 12:00 UTC; before: 2026-11-21 13:00 UTC."},
 		{"just past", Pending, byMail, at(-5 * time.Minute), "", "UTC", "To 2026-11-21 11:55 UTC; before: at once."},
 
 		{"past", Pending, byMail, at(-5*time.Minute - 1), ValidationFailure, "", ""},
@@ -163,8 +184,10 @@ func TestReschedule(t *testing.T) {
 func TestAuditOfResends(t *testing.T) {
 	t.Parallel()
 	c := func(n byte) Context { return Context{EntryID: id(n), Now: now} }
-	g, issued := Gift{Voucher{ID: theGift, Original: 1000, Balance: 1000}, Card{Method: Email, Contact: "ana@example.com"}}.Begin(c(1))
-	v, delivery, put, err := g.Reschedule(g.Card.Delivery(), Reschedule{Context: c(2), Caller: everywhere, Date: now, Waiting: true})
+	g, issued := Gift{Voucher{ID: theGift, Original: 1000, Balance: 1000},
+		Card{Method: Email, Contact: "ana@example.com"}}.Begin(c(1))
+	v, delivery, put, err := g.Reschedule(g.Card.Delivery(), Reschedule{Context: c(2), Caller: everywhere, Date: now,
+		Waiting: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +203,8 @@ func TestAuditOfResends(t *testing.T) {
 	if found := Audit(v, sound); len(found) > 0 {
 		t.Fatalf("a sound history: %q", found)
 	}
-	for n, spoil := range []func(*Entry){1: func(e *Entry) { e.Status = Delivered }, 2: func(e *Entry) { e.Status = FailedDelivery }, 3: func(e *Entry) { e.Status = Claimed }} {
+	for n, spoil := range []func(*Entry){1: func(e *Entry) { e.Status = Delivered },
+		2: func(e *Entry) { e.Status = FailedDelivery }, 3: func(e *Entry) { e.Status = Claimed }} {
 		if spoil == nil {
 			continue
 		}
@@ -197,6 +221,7 @@ func moved(from, to Delivery) string {
 	if from.Method == to.Method && from.Contact == to.Contact {
 		return ""
 	}
-	masks := map[string]string{"": "paper", "ana@example.com": "a…@example.com", "bo@example.com": "b…@example.com", "+14155550132": "…0132", "+14155550133": "…0133"}
+	masks := map[string]string{"": "paper", "ana@example.com": "a…@example.com", "bo@example.com": "b…@example.com",
+		"+14155550132": "…0132", "+14155550133": "…0133"}
 	return " From " + masks[from.Contact] + " to " + masks[to.Contact] + ", with a new code and link."
 }

@@ -19,12 +19,16 @@ var (
 
 func merchant(t testing.TB) *Account {
 	return &Account{
-		ID: id(1), Name: "Harbor Coffee", Currency: usd, Zone: mustZone(t, "America/New_York"), MaxGiftValue: 10_000_00, DefaultDesign: blue,
-		Subscriptions: []Subscription{{ProgramID: BusinessProgram.ID}, {ProgramID: PromotionalProgram.ID, Locations: []ID{shop}}},
-		Locations:     []Location{{ID: shop, Name: "Pier 39", DefaultDesign: green}, {ID: kiosk, Name: "Kiosk", PointOfSale: "POS-2", POSRedemption: true}},
-		Storefronts:   []Storefront{{storefront, "Web shop"}},
+		ID: id(1), Name: "Harbor Coffee", Currency: usd, Zone: mustZone(t, "America/New_York"), MaxGiftValue: 10_000_00,
+		DefaultDesign: blue,
+		Subscriptions: []Subscription{{ProgramID: BusinessProgram.ID}, {ProgramID: PromotionalProgram.ID,
+			Locations: []ID{shop}}},
+		Locations: []Location{{ID: shop, Name: "Pier 39", DefaultDesign: green}, {ID: kiosk, Name: "Kiosk",
+			PointOfSale: "POS-2", POSRedemption: true}},
+		Storefronts: []Storefront{{storefront, "Web shop"}},
 		Promotions: []Promotion{
-			{ID: spring, Name: "Spring", ValidStarting: now, ValidForDays: 120, Terms: "One per guest.", EligibleItems: []Item{{"LATTE", "Latte"}}},
+			{ID: spring, Name: "Spring", ValidStarting: now, ValidForDays: 120, Terms: "One per guest.",
+				EligibleItems: []Item{{"LATTE", "Latte"}}},
 			{ID: bare, Name: "Bare"},
 		},
 		Designs: []Design{{ID: blue}, {ID: green}},
@@ -34,10 +38,12 @@ func merchant(t testing.TB) *Account {
 // purchased is a request for one gift of money, sent by e-mail, that is right in everything.
 func purchased(a *Account) Send {
 	return Send{
-		Caller:          &Caller{Kind: AccountKey, Account: a},
-		Monetary:        &Definition{Value: "25.50", Recipient: Recipient{Method: ptr(1), Name: "Dad", Contact: "dad@example.com", Message: "Enjoy\nit"}},
+		Caller: &Caller{Kind: AccountKey, Account: a},
+		Monetary: &Definition{Value: "25.50", Recipient: Recipient{Method: ptr(1), Name: "Dad",
+			Contact: "dad@example.com", Message: "Enjoy\nit"}},
 		PaymentMethodID: ptr(ExternalTransaction),
-		Payment: Payment{Purchase: Purchase{Reference: "T-1", FirstName: "Ada", LastName: "Lovelace", EmailAddress: "ada@example.com",
+		Payment: Payment{Purchase: Purchase{Reference: "T-1", FirstName: "Ada", LastName: "Lovelace",
+			EmailAddress: "ada@example.com",
 			StorefrontID: storefront}},
 	}
 }
@@ -92,19 +98,28 @@ func TestIssueProblems(t *testing.T) {
 		{"above the limit", purchased, func(s *Send) { s.Monetary.Value = "10000.01" }, []string{m + "value"}},
 		{"absurd", purchased, func(s *Send) { s.Monetary.Value = "1e400" }, []string{m + "value"}},
 		{"not a number", purchased, func(s *Send) { s.Monetary.Value = "abc" }, []string{m + "value"}},
-		{"no delivery method", purchased, func(s *Send) { s.Monetary.Recipient.Method = nil }, []string{m + "deliveryMethodID"}},
-		{"delivery method 0", purchased, func(s *Send) { s.Monetary.Recipient.Method = ptr(0) }, []string{m + "deliveryMethodID"}},
-		{"delivery method 4", purchased, func(s *Send) { s.Monetary.Recipient.Method = ptr(4) }, []string{m + "deliveryMethodID"}},
+		{"no delivery method", purchased, func(s *Send) { s.Monetary.Recipient.Method = nil },
+			[]string{m + "deliveryMethodID"}},
+		{"delivery method 0", purchased, func(s *Send) { s.Monetary.Recipient.Method = ptr(0) },
+			[]string{m + "deliveryMethodID"}},
+		{"delivery method 4", purchased, func(s *Send) { s.Monetary.Recipient.Method = ptr(4) },
+			[]string{m + "deliveryMethodID"}},
 		{"no contact", purchased, func(s *Send) { s.Monetary.Recipient.Contact = "" }, []string{m + "recipientContact"}},
-		{"contact of a printed gift", purchased, func(s *Send) { s.Monetary.Recipient.Method = ptr(3) }, []string{m + "recipientContact"}},
-		{"address for SMS", purchased, func(s *Send) { s.Monetary.Recipient.Method = ptr(2) }, []string{m + "recipientContact"}},
-		{"header injection", purchased, func(s *Send) { s.Monetary.Recipient.Contact += "\r\nBcc: x@example.com" }, []string{m + "recipientContact"}},
-		{"long name", purchased, func(s *Send) { s.Monetary.Recipient.Name = long[:201] }, []string{m + "recipientDescription"}},
-		{"name with a control character", purchased, func(s *Send) { s.Monetary.Recipient.Name = "a\tb" }, []string{m + "recipientDescription"}},
+		{"contact of a printed gift", purchased, func(s *Send) { s.Monetary.Recipient.Method = ptr(3) },
+			[]string{m + "recipientContact"}},
+		{"address for SMS", purchased, func(s *Send) { s.Monetary.Recipient.Method = ptr(2) },
+			[]string{m + "recipientContact"}},
+		{"header injection", purchased, func(s *Send) { s.Monetary.Recipient.Contact += "\r\nBcc: x@example.com" },
+			[]string{m + "recipientContact"}},
+		{"long name", purchased, func(s *Send) { s.Monetary.Recipient.Name = long[:201] },
+			[]string{m + "recipientDescription"}},
+		{"name with a control character", purchased, func(s *Send) { s.Monetary.Recipient.Name = "a\tb" },
+			[]string{m + "recipientDescription"}},
 		{"long message", purchased, func(s *Send) { s.Monetary.Recipient.Message = long[:1001] }, []string{m + "message"}},
 		{"NUL in a message", purchased, func(s *Send) { s.Monetary.Recipient.Message = "a\x00" }, []string{m + "message"}},
 		{"long sender", purchased, func(s *Send) { s.Sender = long[:201] }, []string{"senderDescription"}},
-		{"long sender of the gift", purchased, func(s *Send) { s.Monetary.Sender = long[:201] }, []string{m + "senderDescription"}},
+		{"long sender of the gift", purchased, func(s *Send) { s.Monetary.Sender = long[:201] },
+			[]string{m + "senderDescription"}},
 		{"no label", promoted, func(s *Send) { s.Item.Label = "" }, []string{it + "label"}},
 		{"blank label", promoted, func(s *Send) { s.Item.Label = " \u3000" }, []string{it + "label"}},
 		{"long label", promoted, func(s *Send) { s.Item.Label = long[:201] }, []string{it + "label"}},
@@ -116,62 +131,97 @@ func TestIssueProblems(t *testing.T) {
 		{"equivalent value", promoted, func(s *Send) { s.Item.EquivalentValue = "1.001" }, []string{it + "equivalentValue"}},
 		{"no payment method", purchased, func(s *Send) { s.PaymentMethodID = nil }, []string{"paymentMethodID"}},
 		{"payment method 3", purchased, func(s *Send) { s.PaymentMethodID = ptr(3) }, []string{"paymentMethodID"}},
-		{"no reference", purchased, func(s *Send) { s.Payment.Purchase.Reference = "" }, []string{"externalTransactionReferenceNumber"}},
-		{"blank reference", purchased, func(s *Send) { s.Payment.Purchase.Reference = " " }, []string{"externalTransactionReferenceNumber"}},
-		{"long reference", purchased, func(s *Send) { s.Payment.Purchase.Reference = long[:201] }, []string{"externalTransactionReferenceNumber"}},
-		{"no first name", purchased, func(s *Send) { s.Payment.Purchase.FirstName = "" }, []string{"externalTransactionCustomerFirstName"}},
-		{"long first name", purchased, func(s *Send) { s.Payment.Purchase.FirstName = long[:201] }, []string{"externalTransactionCustomerFirstName"}},
-		{"no last name", purchased, func(s *Send) { s.Payment.Purchase.LastName = "" }, []string{"externalTransactionCustomerLastName"}},
-		{"tab in the last name", purchased, func(s *Send) { s.Payment.Purchase.LastName = "a\tb" }, []string{"externalTransactionCustomerLastName"}},
-		{"no customer address", purchased, func(s *Send) { s.Payment.Purchase.EmailAddress = "" }, []string{"externalTransactionCustomerEmailAddress"}},
-		{"no address", purchased, func(s *Send) { s.Payment.Purchase.EmailAddress = "ada" }, []string{"externalTransactionCustomerEmailAddress"}},
-		{"no storefront", purchased, func(s *Send) { s.Payment.Purchase.StorefrontID = ID{} }, []string{"externalStorefrontID"}},
-		{"another's storefront", purchased, func(s *Send) { s.Payment.Purchase.StorefrontID = id(99) }, []string{"externalStorefrontID"}},
+		{"no reference", purchased, func(s *Send) { s.Payment.Purchase.Reference = "" },
+			[]string{"externalTransactionReferenceNumber"}},
+		{"blank reference", purchased, func(s *Send) { s.Payment.Purchase.Reference = " " },
+			[]string{"externalTransactionReferenceNumber"}},
+		{"long reference", purchased, func(s *Send) { s.Payment.Purchase.Reference = long[:201] },
+			[]string{"externalTransactionReferenceNumber"}},
+		{"no first name", purchased, func(s *Send) { s.Payment.Purchase.FirstName = "" },
+			[]string{"externalTransactionCustomerFirstName"}},
+		{"long first name", purchased, func(s *Send) { s.Payment.Purchase.FirstName = long[:201] },
+			[]string{"externalTransactionCustomerFirstName"}},
+		{"no last name", purchased, func(s *Send) { s.Payment.Purchase.LastName = "" },
+			[]string{"externalTransactionCustomerLastName"}},
+		{"tab in the last name", purchased, func(s *Send) { s.Payment.Purchase.LastName = "a\tb" },
+			[]string{"externalTransactionCustomerLastName"}},
+		{"no customer address", purchased, func(s *Send) { s.Payment.Purchase.EmailAddress = "" },
+			[]string{"externalTransactionCustomerEmailAddress"}},
+		{"no address", purchased, func(s *Send) { s.Payment.Purchase.EmailAddress = "ada" },
+			[]string{"externalTransactionCustomerEmailAddress"}},
+		{"no storefront", purchased, func(s *Send) { s.Payment.Purchase.StorefrontID = ID{} },
+			[]string{"externalStorefrontID"}},
+		{"another's storefront", purchased, func(s *Send) { s.Payment.Purchase.StorefrontID = id(99) },
+			[]string{"externalStorefrontID"}},
 		{"promotion of a purchase", purchased, func(s *Send) {
-			s.Payment.PromotionID, s.Payment.ValidStarting, s.Payment.ValidForDays, s.Payment.PromotionalTerms = spring, now, ptr(0), "x"
+			s.Payment.PromotionID, s.Payment.ValidStarting, s.Payment.ValidForDays, s.Payment.PromotionalTerms = spring, now,
+				ptr(0), "x"
 		}, []string{"promotionID", "promotionalTerms", "validForDays", "validStarting"}},
 		{"purchase of a promotion", promoted, func(s *Send) { s.Payment.Purchase = purchased(a).Payment.Purchase },
 			[]string{"externalStorefrontID", "externalTransactionCustomerEmailAddress", "externalTransactionCustomerFirstName",
 				"externalTransactionCustomerLastName", "externalTransactionReferenceNumber"}},
-		{"no promotion", promoted, func(s *Send) { s.Payment.PromotionID, s.Payment.ValidForDays = ID{}, ptr(0) }, []string{"promotionID", "validForDays"}},
-		{"another's promotion", promoted, func(s *Send) { s.Payment.PromotionID, s.Payment.ValidForDays = id(99), ptr(3651) }, []string{"promotionID", "validForDays"}},
-		{"neither says", promoted, func(s *Send) { s.Payment.PromotionID = bare }, []string{"promotionalTerms", "validForDays", "validStarting"}},
+		{"no promotion", promoted, func(s *Send) { s.Payment.PromotionID, s.Payment.ValidForDays = ID{}, ptr(0) },
+			[]string{"promotionID", "validForDays"}},
+		{"another's promotion", promoted, func(s *Send) { s.Payment.PromotionID, s.Payment.ValidForDays = id(99), ptr(3651) },
+			[]string{"promotionID", "validForDays"}},
+		{"neither says", promoted, func(s *Send) { s.Payment.PromotionID = bare }, []string{"promotionalTerms",
+			"validForDays", "validStarting"}},
 		{"0 days", promoted, func(s *Send) { s.Payment.ValidForDays = ptr(0) }, []string{"validForDays"}},
 		{"-1 days", promoted, func(s *Send) { s.Payment.ValidForDays = ptr(-1) }, []string{"validForDays"}},
 		{"too many days", promoted, func(s *Send) { s.Payment.ValidForDays = ptr(3651) }, []string{"validForDays"}},
-		{"beyond the calendar", promoted, func(s *Send) { s.Payment.ValidStarting = time.Date(9999, 12, 1, 0, 0, 0, 0, time.UTC) }, []string{"validStarting"}},
-		{"long promotional terms", promoted, func(s *Send) { s.Payment.PromotionalTerms = long[:4001] }, []string{"promotionalTerms"}},
+		{"beyond the calendar", promoted, func(s *Send) {
+			s.Payment.ValidStarting = time.Date(9999, 12, 1, 0, 0, 0, 0,
+				time.UTC)
+		}, []string{"validStarting"}},
+		{"long promotional terms", promoted, func(s *Send) { s.Payment.PromotionalTerms = long[:4001] },
+			[]string{"promotionalTerms"}},
 		{"another's location", purchased, func(s *Send) { s.Monetary.LocationID = id(99) }, []string{m + "organizationID"}},
 		{"another's design", purchased, func(s *Send) { s.Monetary.DesignID = id(99) }, []string{m + "voucherDesignID"}},
 		{"scheduled for when", purchased, func(s *Send) { s.Monetary.Scheduled = ptr(true) }, []string{m + "deliveryDate"}},
-		{"scheduled or not", purchased, func(s *Send) { s.Monetary.DeliveryDate = now }, []string{m + "hasScheduledDelivery"}},
+		{"scheduled or not", purchased, func(s *Send) { s.Monetary.DeliveryDate = now },
+			[]string{m + "hasScheduledDelivery"}},
 		{"scheduled in the past", purchased, func(s *Send) {
 			s.Monetary.Scheduled, s.Monetary.DeliveryDate = ptr(true), now.Add(-5*time.Minute-1)
 		}, []string{m + "deliveryDate"}},
 		{"scheduled too far", purchased, func(s *Send) {
 			s.Monetary.Scheduled, s.Monetary.DeliveryDate = ptr(true), now.AddDate(5, 0, 0).Add(1)
 		}, []string{m + "deliveryDate"}},
-		{"unknown program among other problems", purchased, func(s *Send) { s.Monetary.Value, s.Monetary.ProgramID = "0", id(99) }, []string{m + "programID", m + "value"}},
-		{"no subscription among other problems", purchased, func(s *Send) { s.Notes, s.Monetary.ProgramID = long, DistributionProgram.ID }, []string{m + "programID", "notes"}},
+		{"unknown program among other problems", purchased, func(s *Send) {
+			s.Monetary.Value, s.Monetary.ProgramID = "0",
+				id(99)
+		}, []string{m + "programID", m + "value"}},
+		{"no subscription among other problems", purchased, func(s *Send) {
+			s.Notes, s.Monetary.ProgramID = long,
+				DistributionProgram.ID
+		}, []string{m + "programID", "notes"}},
 		{"key not enabled among other problems", purchased, func(s *Send) {
 			s.Notes, s.Caller.Locations, s.Monetary.LocationID = long, []ID{kiosk}, shop
 		}, []string{m + "organizationID", "notes"}},
-		{"a program that depends on the payment", purchased, func(s *Send) { s.PaymentMethodID, s.Notes = ptr(5), long }, []string{"notes", "paymentMethodID"}},
-		{"blank promotional terms", promoted, func(s *Send) { s.Payment.PromotionID, s.Payment.PromotionalTerms = bare, "\n " }, []string{"promotionalTerms", "validForDays", "validStarting"}},
+		{"a program that depends on the payment", purchased, func(s *Send) { s.PaymentMethodID, s.Notes = ptr(5), long },
+			[]string{"notes", "paymentMethodID"}},
+		{"blank promotional terms", promoted, func(s *Send) {
+			s.Payment.PromotionID, s.Payment.PromotionalTerms = bare,
+				"\n "
+		}, []string{"promotionalTerms", "validForDays", "validStarting"}},
 		{"long notes", purchased, func(s *Send) { s.Notes = long[:1001] }, []string{"notes"}},
-		{"long related order", purchased, func(s *Send) { s.RelatedOrderID, s.RelatedOrderNumber = long[:201], "a\x1b" }, []string{"relatedOrderID", "relatedOrderNumber"}},
+		{"long related order", purchased, func(s *Send) { s.RelatedOrderID, s.RelatedOrderNumber = long[:201], "a\x1b" },
+			[]string{"relatedOrderID", "relatedOrderNumber"}},
 		{"empty recipients", several, func(s *Send) { s.Recipients = []Recipient{} }, []string{"recipients"}},
 		{"too many recipients", several, func(s *Send) { s.Recipients = make([]Recipient, 1001) }, []string{"recipients"}},
 		{"both forms", several, func(s *Send) { s.Monetary.Recipient = purchased(a).Monetary.Recipient },
 			[]string{m + "message", m + "recipientContact", m + "recipientDescription"}},
 		{"recipients' own", several, func(s *Send) {
-			s.Recipients[0].Contact, s.Recipients[1].Method, s.Recipients[2].Contact, s.Recipients[2].Message = "", ptr(9), "x", "\x00"
-		}, []string{"recipients[0].recipientContact", "recipients[1].deliveryMethodID", "recipients[2].message", "recipients[2].recipientContact"}},
-		{"no method anywhere", several, func(s *Send) { s.Monetary.Recipient.Method = nil }, []string{"recipients[0].deliveryMethodID"}},
+			s.Recipients[0].Contact, s.Recipients[1].Method, s.Recipients[2].Contact, s.Recipients[2].Message = "", ptr(9), "x",
+				"\x00"
+		}, []string{"recipients[0].recipientContact", "recipients[1].deliveryMethodID", "recipients[2].message",
+			"recipients[2].recipientContact"}},
+		{"no method anywhere", several, func(s *Send) { s.Monetary.Recipient.Method = nil },
+			[]string{"recipients[0].deliveryMethodID"}},
 		{"a method of the gift that nobody inherits", several, func(s *Send) {
 			s.Monetary.Recipient.Method, s.Recipients[0].Method = ptr(7), ptr(1)
 		}, []string{m + "deliveryMethodID"}},
-		{"a method of the gift that one inherits", several, func(s *Send) { s.Monetary.Recipient.Method = ptr(7) }, []string{m + "deliveryMethodID"}},
+		{"a method of the gift that one inherits", several, func(s *Send) { s.Monetary.Recipient.Method = ptr(7) },
+			[]string{m + "deliveryMethodID"}},
 		{"recipients, but no gift", several, func(s *Send) { s.Monetary = nil }, []string{""}},
 	}
 	for _, tt := range tests {
@@ -197,7 +247,8 @@ func TestIssueTellsEverythingAtOnce(t *testing.T) {
 	a := merchant(t)
 	gifts, err := Issue(Send{
 		Caller: &Caller{Kind: AccountKey, Account: a},
-		Item: &Definition{Quantity: "0", EquivalentValue: "-1", Terms: "\x00", LocationID: id(99), DesignID: id(98), Scheduled: ptr(true), Sender: "\x1b",
+		Item: &Definition{Quantity: "0", EquivalentValue: "-1", Terms: "\x00", LocationID: id(99), DesignID: id(98),
+			Scheduled: ptr(true), Sender: "\x1b",
 			Recipient: Recipient{Method: ptr(5), Name: "x"}},
 		Recipients:      []Recipient{{}, {Method: ptr(2), Contact: "911"}},
 		PaymentMethodID: ptr(4),
@@ -205,9 +256,12 @@ func TestIssueTellsEverythingAtOnce(t *testing.T) {
 		Notes:           "\x07", Sender: strings.Repeat("x", 201),
 	}, a, now, &Problems{})
 	want := []string{
-		"externalTransactionReferenceNumber", "itemGift.deliveryDate", "itemGift.deliveryMethodID", "itemGift.equivalentValue", "itemGift.label",
-		"itemGift.organizationID", "itemGift.quantity", "itemGift.recipientDescription", "itemGift.senderDescription", "itemGift.terms",
-		"itemGift.voucherDesignID", "notes", "promotionID", "recipients[1].recipientContact", "senderDescription", "validForDays",
+		"externalTransactionReferenceNumber", "itemGift.deliveryDate", "itemGift.deliveryMethodID",
+		"itemGift.equivalentValue", "itemGift.label",
+		"itemGift.organizationID", "itemGift.quantity", "itemGift.recipientDescription", "itemGift.senderDescription",
+		"itemGift.terms",
+		"itemGift.voucherDesignID", "notes", "promotionID", "recipients[1].recipientContact", "senderDescription",
+		"validForDays",
 	}
 	if gifts != nil || !slices.Equal(problemsOf(err), want) {
 		t.Errorf("got %q\nwant %q", problemsOf(err), want)
@@ -259,23 +313,32 @@ func TestIssueRefusals(t *testing.T) {
 		code  Code
 		path  string
 	}{
-		{"unknown program", purchased, func(s *Send) { s.Monetary.ProgramID = id(99) }, MissingOrInvalidGiftProgram, "monetaryGift.programID"},
-		{"no subscription", purchased, func(s *Send) { s.Monetary.ProgramID = DistributionProgram.ID }, NotSupported, "monetaryGift.programID"},
-		{"program at some locations, none named", promoted, func(s *Send) { s.Item.LocationID = ID{} }, NotSupported, "itemGift.organizationID"},
-		{"program at some locations, not this", promoted, func(s *Send) { s.Item.LocationID = kiosk }, NotSupported, "itemGift.organizationID"},
+		{"unknown program", purchased, func(s *Send) { s.Monetary.ProgramID = id(99) }, MissingOrInvalidGiftProgram,
+			"monetaryGift.programID"},
+		{"no subscription", purchased, func(s *Send) { s.Monetary.ProgramID = DistributionProgram.ID }, NotSupported,
+			"monetaryGift.programID"},
+		{"program at some locations, none named", promoted, func(s *Send) { s.Item.LocationID = ID{} }, NotSupported,
+			"itemGift.organizationID"},
+		{"program at some locations, not this", promoted, func(s *Send) { s.Item.LocationID = kiosk }, NotSupported,
+			"itemGift.organizationID"},
 		{"key not enabled there, and another program", purchased, func(s *Send) {
 			s.Caller.Locations, s.Monetary.LocationID, s.Monetary.ProgramID = []ID{kiosk}, shop, id(99)
 		}, NotAuthorized, "monetaryGift.organizationID"},
 		{"program that a system key does not send in", purchased, func(s *Send) {
 			s.Caller = &Caller{Kind: SystemKey, Programs: []ID{DistributionProgram.ID}}
 		}, NotAuthorized, "monetaryGift.programID"},
-		{"key of one location, none named", purchased, func(s *Send) { s.Caller.Locations, s.Monetary.LocationID = []ID{shop}, ID{} }, ValidationFailure,
+		{"key of one location, none named", purchased, func(s *Send) {
+			s.Caller.Locations, s.Monetary.LocationID = []ID{shop},
+				ID{}
+		}, ValidationFailure,
 			"monetaryGift.organizationID"},
-		{"key not enabled there", purchased, func(s *Send) { s.Caller.Locations, s.Monetary.LocationID = []ID{kiosk}, shop }, NotAuthorized, "monetaryGift.organizationID"},
+		{"key not enabled there", purchased, func(s *Send) { s.Caller.Locations, s.Monetary.LocationID = []ID{kiosk}, shop },
+			NotAuthorized, "monetaryGift.organizationID"},
 	} {
 		s := tt.base(a)
 		tt.spoil(&s)
-		if gifts, err := Issue(s, a, now, &Problems{}); gifts != nil || codeOf(t, err) != tt.code || problemsOf(err)[0] != tt.path {
+		if gifts, err := Issue(s, a, now, &Problems{}); gifts != nil || codeOf(t, err) != tt.code ||
+			problemsOf(err)[0] != tt.path {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.code)
 		}
 	}
@@ -295,10 +358,14 @@ func TestIssueMakesGifts(t *testing.T) {
 	}{{Email, "a@example.com", Pending}, {SMS, "+14155550132", Pending}, {Printed, "", Delivered}} {
 		g, e := gifts[n].Begin(context())
 		c := g.Card
-		if c.Method != want.method || c.Contact != want.contact || c.RecipientIndex != n || g.Status != want.status || e.Status != want.status ||
-			g.Original != 2550 || g.Balance != 2550 || g.Currency != usd || g.Item || g.Promotional || g.ProgramID != BusinessProgram.ID ||
-			g.AccountID != a.ID || !g.LocationID.IsZero() || !g.ValidFrom.IsZero() || !g.ValidUntil.IsZero() || !g.CreatedAt.Equal(now) ||
-			c.Sender != "Ada Lovelace" || c.DesignID != blue || c.DeliveryZone != "America/New_York" || c.Purchase.Reference != "T-1" {
+		if c.Method != want.method || c.Contact != want.contact || c.RecipientIndex != n || g.Status != want.status ||
+			e.Status != want.status ||
+			g.Original != 2550 || g.Balance != 2550 || g.Currency != usd || g.Item || g.Promotional ||
+			g.ProgramID != BusinessProgram.ID ||
+			g.AccountID != a.ID || !g.LocationID.IsZero() || !g.ValidFrom.IsZero() || !g.ValidUntil.IsZero() ||
+			!g.CreatedAt.Equal(now) ||
+			c.Sender != "Ada Lovelace" || c.DesignID != blue || c.DeliveryZone != "America/New_York" ||
+			c.Purchase.Reference != "T-1" {
 			t.Errorf("gift %d: %+v", n, g)
 		}
 	}
@@ -310,9 +377,12 @@ func TestIssueMakesGifts(t *testing.T) {
 		t.Fatalf("got %d gifts, %v", len(gifts), err)
 	}
 	g, c := gifts[0].Voucher, gifts[0].Card
-	if g.Original != 2 || !g.Item || !g.Promotional || g.PromotionID != spring || g.ProgramID != PromotionalProgram.ID || g.LocationID != shop ||
-		!g.ValidFrom.Equal(now) || !g.ValidUntil.Equal(time.Date(2027, 3, 21, 11, 0, 0, 0, time.UTC)) || // an hour less: daylight saving began
-		c.EquivalentValue != 900 || c.Terms != "Any size." || c.PromotionalTerms != "One per guest." || c.Sender != "Harbor Coffee" || c.DesignID != green ||
+	if g.Original != 2 || !g.Item || !g.Promotional || g.PromotionID != spring || g.ProgramID != PromotionalProgram.ID ||
+		g.LocationID != shop ||
+		// an hour less: daylight saving began
+		!g.ValidFrom.Equal(now) || !g.ValidUntil.Equal(time.Date(2027, 3, 21, 11, 0, 0, 0, time.UTC)) ||
+		c.EquivalentValue != 900 || c.Terms != "Any size." || c.PromotionalTerms != "One per guest." ||
+		c.Sender != "Harbor Coffee" || c.DesignID != green ||
 		c.Notes != "thanks" || g.Unit() != Pieces {
 		t.Errorf("%+v", gifts[0])
 	}
@@ -342,7 +412,8 @@ func TestIssuePrecedence(t *testing.T) {
 	g := issue(func(s *Send) {
 		s.Payment.ValidStarting, s.Payment.ValidForDays, s.Payment.PromotionalTerms = now.Add(time.Hour), ptr(1), "Mine."
 	})
-	if !g.ValidFrom.Equal(now.Add(time.Hour)) || !g.ValidUntil.Equal(now.Add(25*time.Hour)) || g.Card.PromotionalTerms != "Mine." {
+	if !g.ValidFrom.Equal(now.Add(time.Hour)) || !g.ValidUntil.Equal(now.Add(25*time.Hour)) ||
+		g.Card.PromotionalTerms != "Mine." {
 		t.Errorf("%+v", g)
 	}
 	g = issue(func(s *Send) {
@@ -351,7 +422,10 @@ func TestIssuePrecedence(t *testing.T) {
 	if !g.Card.Scheduled || !g.Card.DeliveryDate.Equal(now.Add(-5*time.Minute)) || g.Card.DeliveryZone != "Europe/Paris" {
 		t.Errorf("%+v", g.Card)
 	}
-	if g = issue(func(s *Send) { s.Item.Scheduled, s.Item.DeliveryDate = ptr(false), now.AddDate(9, 0, 0) }); g.Card.Scheduled || !g.Card.DeliveryDate.IsZero() {
+	if g = issue(func(s *Send) {
+		s.Item.Scheduled, s.Item.DeliveryDate = ptr(false),
+			now.AddDate(9, 0, 0)
+	}); g.Card.Scheduled || !g.Card.DeliveryDate.IsZero() {
 		t.Errorf("a date that is ignored: %+v", g.Card)
 	}
 	// A promotional payment in a purchase program: the type follows the payment.
@@ -360,7 +434,10 @@ func TestIssuePrecedence(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 	// A system key is enabled everywhere.
-	if g = issue(func(s *Send) { s.Caller = &Caller{Kind: SystemKey, Programs: []ID{PromotionalProgram.ID}} }); g.AccountID != a.ID {
+	if g = issue(func(s *Send) {
+		s.Caller = &Caller{Kind: SystemKey,
+			Programs: []ID{PromotionalProgram.ID}}
+	}); g.AccountID != a.ID {
 		t.Errorf("%+v", g)
 	}
 }
@@ -384,14 +461,16 @@ func TestIssueLimits(t *testing.T) {
 		t.Errorf("%d problems are told of %d", len(problemsOf(err)), 3*MaxRecipients)
 	}
 	p := promoted(a)
-	p.Item.Quantity, p.Payment.ValidForDays, p.Payment.ValidStarting = "10000", ptr(MaxValidForDays), time.Date(9989, 12, 1, 0, 0, 0, 0, time.UTC)
+	p.Item.Quantity, p.Payment.ValidForDays, p.Payment.ValidStarting = "10000", ptr(MaxValidForDays),
+		time.Date(9989, 12, 1, 0, 0, 0, 0, time.UTC)
 	if _, err := Issue(p, a, now, &Problems{}); err != nil {
 		t.Error(err)
 	}
 	a.Currency = jpy
 	s = purchased(a)
 	s.Monetary.Value = "1.5"
-	if _, err := Issue(s, a, now, &Problems{}); err == nil || !strings.Contains(err.Error(), "An amount in JPY has no decimals.") {
+	if _, err := Issue(s, a, now, &Problems{}); err == nil || !strings.Contains(err.Error(),
+		"An amount in JPY has no decimals.") {
 		t.Errorf("yen: %v", err)
 	}
 }

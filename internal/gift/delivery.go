@@ -69,13 +69,14 @@ type Resend struct {
 	Deliverable func(Method) error // refuses a method for which there are no means; nil: there are for all
 }
 
-// Resend has a gift delivered by other means, or by the same once more, and tells when; the zero time says that there is no
-// message to be sent. It never brings a schedule forward: a message that waits for its time goes out then, to the new address. A printed gift is
-// delivered by that. The status and the balance are otherwise left alone: what becomes of the message will tell.
+// Resend has a gift delivered by other means, or by the same once more, and tells when; the zero time says that there
+// is no message to be sent. It never brings a schedule forward: a message that waits for its time goes out then, to
+// the new address. A printed gift is delivered by that. The status and the balance are otherwise left alone: what
+// becomes of the message will tell.
 //
-// It fails with NOT_FOUND where the caller may not see the gift, REDEMPTION_NOT_ALLOWED or ALREADY_REDEEMED when the gift's status does not
-// allow it or it has expired, VALIDATION_FAILURE when method and contact do not go together, whatever Deliverable says, and RATE_LIMITED after
-// MaxResends within a day.
+// It fails with NOT_FOUND where the caller may not see the gift, REDEMPTION_NOT_ALLOWED or ALREADY_REDEEMED when the
+// gift's status does not allow it or it has expired, VALIDATION_FAILURE when method and contact do not go together,
+// whatever Deliverable says, and RATE_LIMITED after MaxResends within a day.
 func (v Voucher) Resend(was Delivery, r Resend) (_ Voucher, _ Delivery, _ Entry, due time.Time, err error) {
 	to, err := v.redirect(was, r)
 	if err != nil {
@@ -161,7 +162,8 @@ func (r *Resend) tooMany() error {
 	return refused
 }
 
-// change says in words what a resend changes. The contacts themselves are not for the history, which tells old and new one apart.
+// change says in words what a resend changes. The contacts themselves are not for the history, which tells old and
+// new one apart.
 func change(from, to Delivery) string {
 	by := map[Method]string{Email: "By e-mail", SMS: "By SMS", Printed: "In print"}
 	insteadOf := map[Method]string{Email: "by e-mail", SMS: "by SMS", Printed: "in print"}
@@ -194,9 +196,9 @@ func (r *Reschedule) Check(problems *Problems, now time.Time) {
 	}
 }
 
-// Reschedule gives a gift that waits for its delivery another date. It fails with NOT_FOUND where the caller may not see the gift,
-// REDEMPTION_NOT_ALLOWED (ALREADY_REDEEMED) when the gift does not wait any more, and VALIDATION_FAILURE when send-gift would not take
-// the date, or the gift is over by then.
+// Reschedule gives a gift that waits for its delivery another date. It fails with NOT_FOUND where the caller may not
+// see the gift, REDEMPTION_NOT_ALLOWED (ALREADY_REDEEMED) when the gift does not wait any more, and
+// VALIDATION_FAILURE when send-gift would not take the date, or the gift is over by then.
 func (v Voucher) Reschedule(d Delivery, r Reschedule) (Voucher, Delivery, Entry, error) {
 	if err := v.sendable(r.Caller, "rescheduled", r.Now); err != nil {
 		return v, d, Entry{}, err
@@ -244,4 +246,33 @@ func (v *Voucher) sendable(c *Caller, what string, now time.Time) error {
 
 func (v *Voucher) cannotBe(what, why string) *Error {
 	return Refuse(RedemptionNotAllowed, "Gift %s cannot be %s: %s.", v.ID, what, why)
+}
+
+// Outcome tells what became of a delivery.
+type Outcome struct {
+	Context
+	Delivered bool   // the gateway accepted the message; else it refused for good, or retries ran out
+	Reason    string // the gateway's last words
+}
+
+// Deliver records the outcome of a delivery. PENDING becomes DELIVERED or FAILED_DELIVERY; FAILED_DELIVERY becomes
+// DELIVERED by a resend that works; DELIVERED becomes FAILED_DELIVERY by a late bounce. Any other gift is left as it
+// is: a late result never moves one out of CLAIMED or REDEEMED, nor back from CANCELLED. changed tells whether there
+// is an entry.
+func (v Voucher) Deliver(o Outcome) (_ Voucher, _ Entry, changed bool) {
+	kind, to := Sent, Delivered
+	if !o.Delivered {
+		kind, to = SendFailed, FailedDelivery
+	}
+	switch v.Status {
+	case Pending, Delivered, FailedDelivery:
+	default:
+		return v, Entry{}, false
+	}
+	if v.Status == to {
+		return v, Entry{}, false
+	}
+	e := v.enter(o.Context, kind, 0, to)
+	e.Reason = o.Reason
+	return v, e, true
 }

@@ -27,7 +27,8 @@ func TestSecretsDoNotShow(t *testing.T) {
 	held := holder{code, &token, code, map[VoucherCode]Token{code: token}}
 	values := map[string]any{
 		"code": code, "token": token, "pointer": &code, "holder": held, "holder pointer": &held,
-		"list": []VoucherCode{code}, "map": map[VoucherCode]Token{code: token}, "gift": Gift{Card: Card{Code: code, Token: token}},
+		"list": []VoucherCode{code}, "map": map[VoucherCode]Token{code: token},
+		"gift": Gift{Card: Card{Code: code, Token: token}},
 	}
 	for name, v := range values {
 		shown := map[string]string{}
@@ -86,7 +87,8 @@ func TestNewSecrets(t *testing.T) {
 	codes, tokens, keys := map[VoucherCode]bool{}, map[Token]bool{}, map[string]bool{}
 	for range 2_000 {
 		code, err := NewVoucherCode(random)
-		if again, err2 := ParseVoucherCode(code.Reveal()); err != nil || err2 != nil || again != code || code.Reveal()[0] == '0' {
+		if again, err2 := ParseVoucherCode(code.Reveal()); err != nil || err2 != nil || again != code ||
+			code.Reveal()[0] == '0' {
 			t.Fatalf("made a code %q: %v, %v", code.Reveal(), err, err2)
 		}
 		token, err := NewToken(random)
@@ -102,7 +104,8 @@ func TestNewSecrets(t *testing.T) {
 	if len(codes) != 2_000 || len(tokens) != 2_000 || len(keys) != 2_000 {
 		t.Error("secrets repeat")
 	}
-	if key, _ := NewKey(random, AccountKey, false); !strings.HasPrefix(key, "boon_live_acct_") || len(key) != len("boon_live_acct_")+43+8 ||
+	if key, _ := NewKey(random, AccountKey, false); !strings.HasPrefix(key, "boon_live_acct_") ||
+		len(key) != len("boon_live_acct_")+43+8 ||
 		KeyHint(key) != key[len(key)-4:] {
 		t.Errorf("made a key %q", key)
 	}
@@ -127,7 +130,8 @@ func TestNewSecrets(t *testing.T) {
 func TestValidKey(t *testing.T) {
 	t.Parallel()
 	key, _ := NewKey(rand.NewChaCha8([32]byte{2}), AccountKey, true)
-	for _, bad := range []string{"", "boon_", key[1:], key[:len(key)-1], key + "0", strings.ToUpper(key), "boon_test_acct_" + strings.Repeat("0", 51)} {
+	for _, bad := range []string{"", "boon_", key[1:], key[:len(key)-1], key + "0", strings.ToUpper(key),
+		"boon_test_acct_" + strings.Repeat("0", 51)} {
 		if ValidKey(bad) {
 			t.Errorf("%q is taken for a key", bad)
 		}
@@ -148,10 +152,13 @@ func TestValidKey(t *testing.T) {
 func TestParseVoucherCode(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{
-		"", "12345678901", "1234567890123", "1234 5678 9012", "1234-5678-9012", "12345678901a", " 12345678901", "12345678901\n",
-		"１２３４５６７８９０１２", "١٢٣٤٥٦٧٨٩٠١٢", "1234567890１", "-12345678901", "+12345678901", "1.2345678901", "12345678e901", "12345678901\x00",
+		"", "12345678901", "1234567890123", "1234 5678 9012", "1234-5678-9012", "12345678901a", " 12345678901",
+		"12345678901\n",
+		"１２３４５６７８９０１２", "١٢٣٤٥٦٧٨٩٠١٢", "1234567890１", "-12345678901", "+12345678901", "1.2345678901", "12345678e901",
+		"12345678901\x00",
 	} {
-		if _, err := ParseVoucherCode(bad); codeOf(t, err) != InvalidCodeFormat || err.(*Error).Messages[0].Path != "voucherCode" {
+		if _, err := ParseVoucherCode(bad); codeOf(t, err) != InvalidCodeFormat ||
+			err.(*Error).Messages[0].Path != "voucherCode" {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -164,8 +171,10 @@ func TestParseToken(t *testing.T) {
 	t.Parallel()
 	const token = "0123456789ABCDEFGHIJkl"
 	for _, good := range []string{
-		token, "/" + token, "g/" + token, "/g/" + token, "https://gifts.example.com/g/" + token, "http://localhost:8080/g/" + token,
-		"HTTPS://GIFTS.EXAMPLE.COM/g/" + token, "https://other.example/" + token, "https://h/g/" + token + "?utm_source=x#top",
+		token, "/" + token, "g/" + token, "/g/" + token, "https://gifts.example.com/g/" + token, "http://localhost:8080/g/" +
+			token,
+		"HTTPS://GIFTS.EXAMPLE.COM/g/" + token, "https://other.example/" + token, "https://h/g/" + token +
+			"?utm_source=x#top",
 		"https://user:pw@h/g/" + token, "https://[::1]:8080/g/" + token,
 	} {
 		if got, err := ParseToken(good); err != nil || got.Reveal() != token {
@@ -173,13 +182,18 @@ func TestParseToken(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{
-		"", "/", "g/", token[1:], token + "0", "//" + token, "g//" + token, "/g/g/" + token, "/x/" + token, token + "/", token + "?x=1", token + "\n",
-		" " + token, "ftp://h/g/" + token, "javascript:" + token, "mailto:" + token, "https:" + token, "https:///g/" + token, "https:g/" + token,
-		"https://h/x/g/" + token, "https://h/g/" + token + "/", "https://h/%67/" + token, "https://h//g/" + token, "https://h/?g=" + token,
-		"h:8080/g/" + token, "https://h/g/" + token[1:] + "%30", token[:21] + "é", token[:21] + "-", strings.Repeat("0", 1<<20),
+		"", "/", "g/", token[1:], token + "0", "//" + token, "g//" + token, "/g/g/" + token, "/x/" + token, token + "/",
+		token + "?x=1", token + "\n",
+		" " + token, "ftp://h/g/" + token, "javascript:" + token, "mailto:" + token, "https:" + token, "https:///g/" + token,
+		"https:g/" + token,
+		"https://h/x/g/" + token, "https://h/g/" + token + "/", "https://h/%67/" + token, "https://h//g/" + token,
+		"https://h/?g=" + token,
+		"h:8080/g/" + token, "https://h/g/" + token[1:] + "%30", token[:21] + "é", token[:21] + "-",
+		strings.Repeat("0", 1<<20),
 		"https://" + strings.Repeat("h", 1<<20) + "/g/" + token, "https://h/g/" + token + "?" + strings.Repeat("x", 2_048),
 	} {
-		if _, err := ParseToken(bad); codeOf(t, err) != InvalidTokenFormat || err.(*Error).Messages[0].Path != "voucherPublicToken" {
+		if _, err := ParseToken(bad); codeOf(t, err) != InvalidTokenFormat ||
+			err.(*Error).Messages[0].Path != "voucherPublicToken" {
 			t.Errorf("%.60q: %v", bad, err)
 		}
 	}
@@ -191,14 +205,16 @@ func FuzzVoucherCode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		c, err := ParseVoucherCode(s)
-		if err == nil && (c.Reveal() != s || len(s) != 12 || strings.Trim(s, "0123456789") != "" || strings.Contains(fmt.Sprintf("%#v", c), s[:3])) {
+		if err == nil && (c.Reveal() != s || len(s) != 12 || strings.Trim(s, "0123456789") != "" ||
+			strings.Contains(fmt.Sprintf("%#v", c), s[:3])) {
 			t.Fatalf("%q was taken for a code", s)
 		}
 	})
 }
 
 func FuzzToken(f *testing.F) {
-	for _, s := range []string{"0123456789ABCDEFGHIJkl", "/g/0123456789ABCDEFGHIJkl", "https://h/g/0123456789ABCDEFGHIJkl?x#y", "https://h:x/", "%"} {
+	for _, s := range []string{"0123456789ABCDEFGHIJkl", "/g/0123456789ABCDEFGHIJkl",
+		"https://h/g/0123456789ABCDEFGHIJkl?x#y", "https://h:x/", "%"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -206,7 +222,8 @@ func FuzzToken(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if text := token.Reveal(); !strings.Contains(s, text) || len(text) != TokenLength || strings.Trim(text, base62) != "" {
+		if text := token.Reveal(); !strings.Contains(s, text) || len(text) != TokenLength ||
+			strings.Trim(text, base62) != "" {
 			t.Fatalf("%q became %q", s, text)
 		}
 		if again, err := ParseToken("https://gifts.example.com/g/" + token.Reveal()); err != nil || again != token {
