@@ -80,8 +80,8 @@ func (s *story) tell(ctx context.Context) error {
 func (s *story) purchases(ctx context.Context) (*answer, error) {
 	bought, err := s.call(ctx, call{
 		heading: "Carla buys two gifts of 25 dollars in the web shop. Boon e-mails them to Ana and Ben.",
-		path:    sendPath, key: examples.HarborWebShopKey, once: "shop-" +
-			s.when, status: 201, show: "orderID gifts status currentBalance currency giftURL",
+		path:    sendPath, key: examples.HarborWebShopKey, once: "shop-" + s.when,
+		status: 201, show: "orderID gifts status currentBalance currency giftURL",
 		body: `{
   "monetaryGift": {"value": 25.00, "deliveryMethodID": 1},
   "recipients": [
@@ -104,8 +104,8 @@ func (s *story) purchases(ctx context.Context) (*answer, error) {
 	}
 	printed, err := s.call(ctx, call{
 		heading: "The shop prints a gift of two lattes, to hand over in a card. A printed gift is usable at once.",
-		path:    sendPath, key: examples.HarborWebShopKey, once: "print-" +
-			s.when, status: 201, show: "gifts label quantity status currentBalance giftURL",
+		path:    sendPath, key: examples.HarborWebShopKey, once: "print-" + s.when,
+		status: 201, show: "gifts label quantity status currentBalance giftURL",
 		body: `{
   "itemGift": {"label": "Latte", "quantity": 2, "terms": "Any size.", "equivalentValue": 11.00, "deliveryMethodID": 3, "recipientDescription": "Dora"},
   "senderDescription": "The team of Pier 39",
@@ -123,19 +123,7 @@ func (s *story) purchases(ctx context.Context) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	promo, err := s.call(ctx, call{
-		heading: "A promotion: 5 dollars by SMS for a guest who has not been here for a while. Nobody pays; it is good " +
-			"for 60 days.",
-		path: sendPath, key: examples.HarborWebShopKey, once: "promo-" +
-			s.when, status: 201, show: "gifts isPromoType validFrom validUntil status currentBalance",
-		body: `{
-  "monetaryGift": {"value": 5, "deliveryMethodID": 2, "recipientDescription": "Finn", "recipientContact": "415-555-0132", "message": "We miss you!"},
-  "paymentMethodID": 4,
-  "promotionID": "` + examples.HarborWelcomeBack + `",
-  "validStarting": "` + time.Now().UTC().Truncate(time.Minute).Format(time.RFC3339) + `"
-}`,
-		expect: func(a answer) error { return that(len(a.Gifts) == 1 && a.Gifts[0].IsPromoType, "one promotional gift") },
-	})
+	promo, err := s.promotion(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -146,6 +134,23 @@ func (s *story) purchases(ctx context.Context) (*answer, error) {
 	}
 	s.note("The e-mails and the SMS have left: see them at " + s.base + "/outbox")
 	return bought, s.scanned(ctx, printed.Gifts[0].VoucherPublicToken)
+}
+
+// promotion creates a promotional gift.
+func (s *story) promotion(ctx context.Context) (*answer, error) {
+	return s.call(ctx, call{
+		heading: "A promotion: 5 dollars by SMS for a guest who has not been here for a while. Nobody pays; it is good " +
+			"for 60 days.",
+		path: sendPath, key: examples.HarborWebShopKey, once: "promo-" + s.when,
+		status: 201, show: "gifts isPromoType validFrom validUntil status currentBalance",
+		body: `{
+  "monetaryGift": {"value": 5, "deliveryMethodID": 2, "recipientDescription": "Finn", "recipientContact": "415-555-0132", "message": "We miss you!"},
+  "paymentMethodID": 4,
+  "promotionID": "` + examples.HarborWelcomeBack + `",
+  "validStarting": "` + time.Now().UTC().Truncate(time.Minute).Format(time.RFC3339) + `"
+}`,
+		expect: func(a answer) error { return that(len(a.Gifts) == 1 && a.Gifts[0].IsPromoType, "one promotional gift") },
+	})
 }
 
 // scanned shows a till that reads the QR code of the printed gift.
@@ -178,8 +183,8 @@ func (s *story) spending(ctx context.Context, bought *answer) error {
 	}
 	pay := call{
 		heading: "She pays 9.50 with it. The rest stays on the gift.",
-		path:    redeemPath, key: examples.HarborTillKey, once: "check-1-" +
-			s.when, status: 200, show: "redemptionID amount currentBalance status",
+		path:    redeemPath, key: examples.HarborTillKey, once: "check-1-" + s.when,
+		status: 200, show: "redemptionID amount currentBalance status",
 		body:   `{"voucherID": "` + ana.VoucherID + `", "amount": 9.50, "reference": "check 1"}`,
 		expect: balance("15.50"),
 	}
@@ -197,8 +202,8 @@ func (s *story) spending(ctx context.Context, bought *answer) error {
 	}
 	if _, err := s.call(ctx, call{
 		heading: "Later she wants to pay 20. That is more than is left, so nothing is taken.",
-		path:    redeemPath, key: examples.HarborTillKey, once: "check-2-" +
-			s.when, status: 409, show: "status code messages path text",
+		path:    redeemPath, key: examples.HarborTillKey, once: "check-2-" + s.when,
+		status: 409, show: "status code messages path text",
 		body:   `{"voucherID": "` + ana.VoucherID + `", "amount": 20, "reference": "check 2"}`,
 		expect: func(a answer) error { return that(a.Code == client.InsufficientBalance, "INSUFFICIENT_BALANCE") },
 	}); err != nil {
@@ -206,8 +211,8 @@ func (s *story) spending(ctx context.Context, bought *answer) error {
 	}
 	if _, err := s.call(ctx, call{
 		heading: "The first check was for another table. The cashier reverses it, and the money is back on the gift.",
-		path:    reversePath, key: examples.HarborTillKey, once: "void-1-" +
-			s.when, status: 200, show: "reversalID amount currentBalance status",
+		path:    reversePath, key: examples.HarborTillKey, once: "void-1-" + s.when,
+		status: 200, show: "reversalID amount currentBalance status",
 		body:   `{"redemptionID": "` + paid.RedemptionID + `", "reason": "wrong table"}`,
 		expect: balance("25.00"),
 	}); err != nil {
