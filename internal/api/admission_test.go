@@ -16,6 +16,7 @@ import (
 // gate admits calls, or none, and notes what it was asked.
 type gate struct {
 	closed bool
+	left   chan struct{} // told of every call that leaves; may be nil
 	mu     sync.Mutex
 	asked  []string
 }
@@ -31,7 +32,13 @@ func (g *gate) Enter(_ context.Context, p api.Priority) bool {
 	return !g.closed
 }
 
-func (g *gate) Leave(p api.Priority) { g.note("leave", p) }
+func (g *gate) Leave(p api.Priority) {
+	g.note("leave", p)
+	select {
+	case g.left <- struct{}{}:
+	default:
+	}
+}
 
 func (g *gate) forget() (asked []string) {
 	g.mu.Lock()
@@ -58,6 +65,25 @@ func TestAdmission(t *testing.T) {
 			t.Errorf("%s: %v, want %v (%d)", path, asked, want, answer.status)
 		}
 	}
+}
+
+// TestOrdersThatWaitKeepNoPlace: a large order may be held back for half a minute, and other calls have its place
+// meanwhile.
+func TestOrdersThatWaitKeepNoPlace(t *testing.T) {
+	t.Parallel()
+	g := &gate{left: make(chan struct{}, 1)}
+	w := newWorld(t, func(c *api.Config) { c.Admission = g })
+	release := sync.OnceFunc(w.hold())
+	defer release()
+	done := make(chan reply)
+	go func() { done <- w.post("send-gift", order(17), once("large")...) }()
+	select {
+	case <-g.left:
+	case <-done:
+		t.Fatal("it was answered before the store could be written to")
+	}
+	release()
+	(<-done).want(201)
 }
 
 // TestOverload: a call that is not admitted is answered as the OpenAPI file says, and has changed nothing.

@@ -255,6 +255,7 @@ type call struct {
 	unread    bool          // it is no JSON object
 	memory    int           // bytes that hold counted
 	payer     *gift.ID      // for whom; nil: there were few
+	leave     func()        // gives the call's place in flight back
 }
 
 // run reads the call, waits until it is admitted, and hands it to its handler.
@@ -280,7 +281,8 @@ func (c *call) run(r Route) (_ ledger.Answer, err error) {
 	if !c.Admission.Enter(ctx, r.Priority) {
 		return ledger.Answer{}, errOverloaded
 	}
-	defer c.Admission.Leave(r.Priority)
+	c.leave = sync.OnceFunc(func() { c.Admission.Leave(r.Priority) })
+	defer c.leave()
 	c.ctx, cancel = c.withStoreTimeout(ctx)
 	defer cancel()
 	return r.handle(c)

@@ -61,10 +61,11 @@ func TestSlowReadersOfLargeAnswers(t *testing.T) {
 func TestLargeOrdersHaveMoreTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *api.Config) { c.StoreTimeout = 1 })
-	order := func(n int) string {
-		return `{"itemGift":{"label":"Latte","quantity":1,"deliveryMethodID":3},"recipients":[{}` +
-			strings.Repeat(`,{}`, n-1) + `],` + purchase + `}`
-	}
 	w.post("send-gift", order(16), once("small")...).refused(503, gift.Unavailable)
 	w.post("send-gift", order(17), once("large")...).want(201)
+}
+
+// order is a send-gift request for n gifts.
+func order(n int) string {
+	return `{"itemGift":{"label":"Latte","quantity":1,"deliveryMethodID":3},"recipients":[{}` + strings.Repeat(`,{}`, n-1) + `],` + purchase + `}`
 }

@@ -43,6 +43,7 @@ type Engine struct {
 	mu      sync.Mutex
 	stopped bool
 	running map[RequestKey]chan struct{} // closed when the call that holds the key has ended
+	heavy   map[gift.ID]int              // heavy commands of an account that are queued or being committed
 
 	lanes []*lane
 	bulk  *lane         // of heavy commands, so that light ones neither share their transactions nor queue behind them
@@ -99,11 +100,11 @@ func Start(store Store, opts Options) *Engine {
 	if opts.Observe == nil {
 		opts.Observe = func(GroupStats) {}
 	}
-	e := &Engine{store: store, opts: opts, running: map[RequestKey]chan struct{}{}}
-	for range opts.Lanes + 1 {
+	e := &Engine{store: store, opts: opts, running: map[RequestKey]chan struct{}{}, heavy: map[gift.ID]int{}}
+	for range opts.Lanes {
 		e.lanes = append(e.lanes, &lane{Engine: e, queue: make(chan *task, opts.Queue)})
 	}
-	e.bulk, e.lanes = e.lanes[opts.Lanes], e.lanes[:opts.Lanes]
+	e.bulk = &lane{Engine: e, queue: make(chan *task, min(opts.Queue, maxHeavyQueue))}
 	for _, l := range e.all() {
 		e.ended.Go(l.run)
 	}
@@ -211,10 +212,16 @@ func (e *Engine) enqueue(t *task, waited bool) (ahead chan struct{}, _ error) {
 			return ahead, nil
 		}
 	}
+	if Heavy(t.cmd) && e.heavy[t.call.AccountID] >= maxHeavyOfAccount {
+		return nil, unavailable("The account has too many large orders under way.")
+	}
 	select {
 	case e.laneOf(t.cmd).queue <- t:
 	default:
 		return nil, unavailable("The service is overloaded.")
+	}
+	if Heavy(t.cmd) {
+		e.heavy[t.call.AccountID]++
 	}
 	if keyed {
 		e.running[t.call.requestKey()] = t.done
@@ -240,6 +247,11 @@ func (e *Engine) finish(group []*task) {
 	for _, t := range group {
 		if k := t.call.requestKey(); t.call.Key != "" && e.running[k] == t.done {
 			delete(e.running, k)
+		}
+		if account := t.call.AccountID; Heavy(t.cmd) {
+			if e.heavy[account]--; e.heavy[account] == 0 {
+				delete(e.heavy, account)
+			}
 		}
 	}
 	e.mu.Unlock()
@@ -284,6 +296,9 @@ const (
 	// Heavy commands get one part in heavyShare of the time while light ones come, so that fewer than one light command in a hundred comes
 	// while a heavy one is committed, whose lock or whose work would delay it.
 	heavyShare = 125
+	// A heavy command takes about a megabyte while it waits. Whoever has more orders than that at the same time is told to repeat them.
+	maxHeavyQueue     = 256
+	maxHeavyOfAccount = 32
 	// MaxHeld is how long a heavy command is held back at most, so that it is done before its caller gives up.
 	MaxHeld = 30 * time.Second
 	// quiet is how long no light command may have come for heavy ones to follow each other at once.

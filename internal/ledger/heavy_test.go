@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -47,9 +48,10 @@ func beside(t *testing.T, light ledger.Command, rate int, during time.Duration, 
 		engine := ledger.Start(make(oneWriter, 1), ledger.Options{})
 		defer engine.Stop()
 		var mu sync.Mutex
-		do := func(c ledger.Command, times *[]time.Duration) {
+		do := func(account int, c ledger.Command, times *[]time.Duration) {
 			begun := time.Now()
-			engine.Do(t.Context(), ledger.Call{Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} }}, c)
+			id := gift.ID{byte(account)}
+			engine.Do(t.Context(), ledger.Call{AccountID: id, Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} }}, c)
 			mu.Lock()
 			defer mu.Unlock()
 			*times = append(*times, time.Since(begun))
@@ -59,16 +61,16 @@ func beside(t *testing.T, light ledger.Command, rate int, during time.Duration, 
 		if rate > 0 {
 			all.Go(func() {
 				for time.Since(begun) < during {
-					calls.Go(func() { do(light, &tills) })
+					calls.Go(func() { do(0, light, &tills) })
 					time.Sleep(time.Second / time.Duration(rate))
 				}
 			})
 		}
 		time.Sleep(10 * time.Millisecond)
-		for range senders {
+		for n := range senders {
 			all.Go(func() {
 				for range orders {
-					do(heavy, &sent)
+					do(n+1, heavy, &sent)
 				}
 				mu.Lock()
 				defer mu.Unlock()
@@ -134,4 +136,41 @@ func TestAHundredOrders(t *testing.T) {
 			t.Errorf("with %d calls a second, %d orders took %v", rate, len(sent), took)
 		}
 	}
+}
+
+// TestOrdersOfAnAccountAreBounded: one merchant's orders fill neither the queue nor the memory; another's are taken.
+func TestOrdersOfAnAccountAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		engine := ledger.Start(make(oneWriter, 1), ledger.Options{})
+		defer engine.Stop()
+		var done, refused int
+		var mu sync.Mutex
+		send := func(account byte) {
+			_, err := engine.Do(t.Context(), ledger.Call{AccountID: gift.ID{account}, Render: func(ledger.Result, error) ledger.Answer {
+				return ledger.Answer{Body: []byte("{}")}
+			}}, heavy)
+			mu.Lock()
+			defer mu.Unlock()
+			refusal, _ := errors.AsType[*gift.Error](err)
+			if refusal != nil && refusal.Code == gift.Unavailable && refusal.RetryAfter > 0 {
+				refused++
+			} else {
+				done++
+			}
+		}
+		var all sync.WaitGroup
+		for range 40 {
+			all.Go(func() { send(1) })
+		}
+		synctest.Wait()
+		all.Go(func() { send(2) })
+		all.Wait()
+		if done != 33 || refused != 8 {
+			t.Errorf("%d orders were done and %d refused, want 32 of one account, 1 of another, and 8", done, refused)
+		}
+		if send(1); done != 34 {
+			t.Error("nothing is under way, and an order was refused")
+		}
+	})
 }
