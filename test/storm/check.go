@@ -111,7 +111,9 @@ func (s *Storm) repeatOld(url string) (n int) {
 	every, next := max(1, len(s.history)/s.Replays), 0
 	for i, o := range s.history {
 		if i >= next && o.answer != nil {
-			t.again(o)
+			if !t.again(o) {
+				return n // nor will the others be answered, and each would be waited for
+			}
 			n++
 			next = i + every
 		}

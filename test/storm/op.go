@@ -231,8 +231,8 @@ func (s *Storm) waited(took time.Duration) {
 	s.slowest = max(s.slowest, took)
 }
 
-// again repeats an old request and compares the answers.
-func (t *till) again(o *op) {
+// again repeats an old request and compares the answers. It tells whether it was answered at all.
+func (t *till) again(o *op) bool {
 	repeat := *o
 	repeat.apiKey = o.apiKey
 	if o.gift != nil {
@@ -240,11 +240,12 @@ func (t *till) again(o *op) {
 	}
 	a := t.see(&repeat, false)
 	if a == nil {
-		return
+		return false
 	}
 	if !a.Replayed || !bytes.Equal(a.Body, o.answer) {
 		t.problem("%s %s was answered %s and, when repeated, (replayed: %v) %s", o.path, o.key, o.answer, a.Replayed, a.Body)
 	}
+	return true
 }
 
 // batch is how many gifts are sold at once.
