@@ -294,3 +294,27 @@ func TestSetup(t *testing.T) {
 		}
 	}
 }
+
+// TestEntriesBetweenRows: entries come while a chain goes on, as they do to the auditor beside a service.
+func TestEntriesBetweenRows(t *testing.T) {
+	t.Parallel()
+	b := &books{t: t, keys: fixedKeys(t)}
+	w := b.begin(20)
+	var problems []string
+	check := NewCheck(b.keys.Authenticator(), func(problem string) { problems = append(problems, problem) })
+	rows, entries := 0, 0
+	for range 4 {
+		b.enter(w, 50)
+		for ; rows < len(b.rows); rows++ {
+			check.Row(b.rows[rows])
+		}
+		for ; entries < len(b.entries)-30; entries++ { // the last ones come later, or never
+			check.Entry(b.places[entries], &b.entries[entries], true)
+		}
+	}
+	check.Rows()
+	check.Missing()
+	if len(problems) != 1 || !strings.HasPrefix(problems[0], "30 entries are missing") {
+		t.Errorf("found %q, want the 30 that never came", problems)
+	}
+}

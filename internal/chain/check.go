@@ -112,8 +112,8 @@ func (c *Check) Entry(at Place, e *gift.Entry, has bool) {
 	if p == nil || p.broken || at.N < 1 || at.N > p.head.N {
 		return
 	}
-	if p.seen == nil {
-		p.seen = make([]uint64, p.head.N/64+1) // rows came for each, so there are no more than the database has digests
+	if more := at.N/64 + 1 - int64(len(p.seen)); more > 0 { // no more than rows came for, and rows may still come
+		p.seen = append(p.seen, make([]uint64, more)...)
 	}
 	p.seen[at.N/64] |= 1 << (at.N % 64)
 }
@@ -131,7 +131,7 @@ func (c *Check) Rows() {
 func (c *Check) Missing() {
 	for _, writer := range c.writers() {
 		p := c.chains[writer]
-		has := func(n int64) bool { return p.seen != nil && p.seen[n/64]&(1<<(n%64)) != 0 }
+		has := func(n int64) bool { return n/64 < int64(len(p.seen)) && p.seen[n/64]&(1<<(n%64)) != 0 }
 		for n := int64(1); n <= p.head.N && !p.broken; n++ {
 			from := n
 			for n <= p.head.N && !has(n) {
