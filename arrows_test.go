@@ -10,10 +10,12 @@ import (
 	"testing"
 )
 
-// arrows says which of our packages each package may import. What is not listed here fails the test, so that a new package is a
-// decision.
+// arrows says which of our packages each package may import. What is not listed here fails the test, so that a new
+// package is a decision.
 var arrows = map[string][]string{
-	"cmd/boon":           {"client", "examples", "internal/chain", "internal/clientip", "internal/durable", "internal/gift", "internal/ledger", "internal/load", "internal/mail", "internal/server", "internal/sms", "internal/setup", "internal/store"},
+	"cmd/boon": {"client", "examples", "internal/chain", "internal/clientip", "internal/durable",
+		"internal/gift", "internal/ledger", "internal/load", "internal/mail", "internal/server", "internal/sms",
+		"internal/setup", "internal/store"},
 	"client":             {},
 	"docs":               {},
 	"internal/clientip":  {},
@@ -31,17 +33,22 @@ var arrows = map[string][]string{
 	"internal/sealed":    {"internal/durable", "internal/gift"},
 	"internal/ledger":    {"internal/gift"},
 	"internal/message":   {"internal/gift"},
-	"internal/delivery":  {"internal/card", "internal/gift", "internal/ledger", "internal/message", "internal/picture", "internal/qr"},
-	"internal/mail":      {"internal/message"},
-	"internal/sms":       {"internal/gift", "internal/message"},
-	"internal/picture":   {},
-	"internal/load":      {},
-	"internal/setup":     {"internal/gift", "internal/nfc", "internal/picture", "internal/wire"},
-	"internal/store":     {"internal/chain", "internal/durable", "internal/gift", "internal/ledger", "internal/message", "internal/ratelimit", "internal/sealed", "internal/store/db"},
-	"internal/store/db":  {"internal/gift"},
-	"internal/api":       {"docs", "internal/clientip", "internal/gift", "internal/ledger", "internal/ratelimit", "internal/ticket", "internal/wire"},
-	"internal/web":       {"internal/card", "internal/clientip", "internal/gift", "internal/message", "internal/print", "internal/qr", "internal/ratelimit"},
-	"internal/server":    {"internal/api", "internal/clientip", "internal/delivery", "internal/gift", "internal/ledger", "internal/mail", "internal/message", "internal/sealed", "internal/sms", "internal/store", "internal/web"},
+	"internal/delivery": {"internal/card", "internal/gift", "internal/ledger", "internal/message", "internal/picture",
+		"internal/qr"},
+	"internal/mail":    {"internal/message"},
+	"internal/sms":     {"internal/gift", "internal/message"},
+	"internal/picture": {},
+	"internal/load":    {},
+	"internal/setup":   {"internal/gift", "internal/nfc", "internal/picture", "internal/wire"},
+	"internal/store": {"internal/chain", "internal/durable", "internal/gift", "internal/ledger", "internal/message",
+		"internal/ratelimit", "internal/sealed", "internal/store/db"},
+	"internal/store/db": {"internal/gift"},
+	"internal/api": {"docs", "internal/clientip", "internal/gift", "internal/ledger", "internal/ratelimit",
+		"internal/ticket", "internal/wire"},
+	"internal/web": {"internal/card", "internal/clientip", "internal/gift", "internal/message", "internal/print",
+		"internal/qr", "internal/ratelimit"},
+	"internal/server": {"internal/api", "internal/clientip", "internal/delivery", "internal/gift", "internal/ledger",
+		"internal/mail", "internal/message", "internal/sealed", "internal/sms", "internal/store", "internal/web"},
 }
 
 const module = "boon.example/"
@@ -101,13 +108,15 @@ func TestModulesAreNamed(t *testing.T) {
 	}
 	for _, path := range strings.Fields(string(out)) {
 		_, name, deep := strings.Cut(path, "/") // of modules that share a beginning, it is written once
-		if deep && path+"/" != module && !regexp.MustCompile(`\b`+regexp.QuoteMeta(name[strings.Index(name, "/")+1:])+`\b`).Match(named) {
+		if deep && path+"/" != module &&
+			!regexp.MustCompile(`\b`+regexp.QuoteMeta(name[strings.Index(name, "/")+1:])+`\b`).Match(named) {
 			t.Errorf("THIRD_PARTY.md lacks %s", path)
 		}
 	}
 }
 
-// TestProgramsFit: what is in the module test compiles against the product as it is, which go build ./... does not tell.
+// TestProgramsFit: what is in the module test compiles against the product as it is, which go build ./... does not
+// tell.
 func TestProgramsFit(t *testing.T) {
 	if out, err := exec.Command("go", "-C", "test", "vet", "./...").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

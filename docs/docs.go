@@ -18,9 +18,11 @@ var errorsMD []byte
 
 // Errors gives errors.md as HTML. Each heading has its text as id, so that an address can end in #CODE.
 func Errors() template.HTML {
-	markdown := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	markdown := goldmark.New(goldmark.WithExtensions(extension.Table),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	var b bytes.Buffer
-	if err := markdown.Convert(errorsMD, &b, parser.WithContext(parser.NewContext(parser.WithIDs(headingIDs{})))); err != nil {
+	if err := markdown.Convert(errorsMD, &b,
+		parser.WithContext(parser.NewContext(parser.WithIDs(headingIDs{})))); err != nil {
 		panic(err) // it is part of the program, and a buffer takes everything
 	}
 	return template.HTML(b.String())

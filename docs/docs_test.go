@@ -30,8 +30,8 @@ func each(t *testing.T, ending string, do func(path, text string)) {
 	}
 }
 
-// TestDocumentsAreShort counts the words of all documents together, without the bars and bullets between them. What a new page needs is
-// taken from an old one.
+// TestDocumentsAreShort counts the words of all documents together, without the bars and bullets between them. What a
+// new page needs is taken from an old one.
 func TestDocumentsAreShort(t *testing.T) {
 	t.Parallel()
 	const limit = 18_000

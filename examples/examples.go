@@ -10,7 +10,8 @@ var harborCoffee string
 //go:embed asagao-tea.yaml
 var asagaoTea string
 
-// HarborCoffee is the set-up file of `boon demo`: an account in USD with two locations, all programs, and keys of both kinds.
+// HarborCoffee is the set-up file of `boon demo`: an account in USD with two locations, all programs, and keys of both
+// kinds.
 func HarborCoffee() []byte { return []byte(harborCoffee) }
 
 // AsagaoTea is the set-up file of an account in JPY with one location in Asia/Tokyo.

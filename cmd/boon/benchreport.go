@@ -74,7 +74,8 @@ func short(d time.Duration) string {
 func (c *benchCmd) report(run *load.Run) *benchReport {
 	s := run.Stats()
 	r := &benchReport{
-		What: c.What, Target: c.Target, Connections: c.Connections, Rate: c.Rate, Seconds: run.Took().Seconds(), Vouchers: c.Vouchers, Hot: c.Hot,
+		What: c.What, Target: c.Target, Connections: c.Connections, Rate: c.Rate, Seconds: run.Took().Seconds(),
+		Vouchers: c.Vouchers, Hot: c.Hot,
 		Calls: s.OK.Count(), Latency: latenciesOf(&s.OK), Failures: s.Failures(), Unsent: run.Unsent(),
 	}
 	r.PerSecond = float64(r.Calls) / r.Seconds

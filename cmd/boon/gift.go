@@ -418,7 +418,8 @@ func (c *giftListCmd) Run(t *terminal) error {
 	}
 	f := client.GiftsFilter{
 		Status: client.Status(c.Status), ProgramID: c.Program, PromotionID: c.Promotion, OrganizationID: c.Location,
-		ExternalTransactionReferenceNumber: c.Purchase, ExternalStorefrontID: c.Storefront, OrderID: c.Order, LastFour: c.LastFour,
+		ExternalTransactionReferenceNumber: c.Purchase, ExternalStorefrontID: c.Storefront, OrderID: c.Order,
+		LastFour:  c.LastFour,
 		Recipient: c.Recipient, CreatedFrom: c.CreatedFrom, CreatedTo: c.CreatedTo, PageSize: pageFor(c.Limit),
 	}
 	var rows [][]string

@@ -236,8 +236,9 @@ func (c *giftReverseCmd) giveBack(t *terminal, api *client.Client, all []*taking
 	for n, x := range all {
 		t.status("%d of %d", n+1, len(all))
 		a, err := api.ReverseRedemption(t, client.ReverseRedemptionRequest{
-			RedemptionID: x.RedemptionID, All: true, Reason: c.Reason, OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale,
-			IdempotencyKey: "reverse-by-key-" + x.RedemptionID,
+			RedemptionID: x.RedemptionID, All: true, Reason: c.Reason, OrganizationID: c.Location,
+			PointOfSaleSystemOrganizationIdentifier: c.PointOfSale,
+			IdempotencyKey:                          "reverse-by-key-" + x.RedemptionID,
 		})
 		switch {
 		case err == nil && a.Meta.Replayed, errors.Is(err, client.AlreadyReversed),

@@ -67,5 +67,6 @@ func TestLargeOrdersHaveMoreTime(t *testing.T) {
 
 // order is a send-gift request for n gifts.
 func order(n int) string {
-	return `{"itemGift":{"label":"Latte","quantity":1,"deliveryMethodID":3},"recipients":[{}` + strings.Repeat(`,{}`, n-1) + `],` + purchase + `}`
+	return `{"itemGift":{"label":"Latte","quantity":1,"deliveryMethodID":3},"recipients":[{}` + strings.Repeat(`,{}`,
+		n-1) + `],` + purchase + `}`
 }

@@ -1,5 +1,5 @@
-// Package boontest gives tests what most of them begin with: a store of the test's own on the database that pgtest names, the example merchant,
-// and a running service.
+// Package boontest gives tests what most of them begin with: a store of the test's own on the database that pgtest
+// names, the example merchant, and a running service.
 package boontest
 
 import (

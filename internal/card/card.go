@@ -1,8 +1,9 @@
-// Package card tells how a gift looks to its recipient: in which words, in which colours, and what may be shown in the state it
-// is in. The gift page, the mail and the text message all say the same because they all ask here.
+// Package card tells how a gift looks to its recipient: in which words, in which colours, and what may be shown in the
+// state it is in. The gift page, the mail and the text message all say the same because they all ask here.
 //
-// It is pure and knows neither markup nor the network. Everything in a View that a sender wrote is still hostile text: one-line
-// members hold no line breaks and no marks that could reorder the text around them, but escaping is the template's part.
+// It is pure and knows neither markup nor the network. Everything in a View that a sender wrote is still hostile text:
+// one-line members hold no line breaks and no marks that could reorder the text around them, but escaping is the
+// template's part.
 package card
 
 import (
@@ -71,8 +72,8 @@ func (w Worth) String() string {
 	return w.Number + " " + w.Unit
 }
 
-// Shown reports whether the code is to be shown: not before the gift is delivered, for a till would refuse it, and not once
-// the gift can never be used again.
+// Shown reports whether the code is to be shown: not before the gift is delivered, for a till would refuse it, and not
+// once the gift can never be used again.
 func (v *View) Shown() bool { return v.State == Ready || v.State == NotYet }
 
 // Over reports whether the gift will not be used any more.
@@ -105,8 +106,9 @@ const (
 func New(g *gift.Gift, a *gift.Account, now time.Time) View {
 	v := View{
 		Merchant: Line(a.Name), Headline: builtInHeadline, Accent: builtInAccent,
-		Sender: unlinked(Line(g.Card.Sender)), Recipient: unlinked(Line(g.Card.Recipient)), Message: unlinkedLines(Lines(g.Card.Message)),
-		Worth: worth(g, g.Original), Balance: worth(g, g.Balance), Partly: g.Balance > 0 && g.Balance < g.Original,
+		Sender: unlinked(Line(g.Card.Sender)), Recipient: unlinked(Line(g.Card.Recipient)),
+		Message: unlinkedLines(Lines(g.Card.Message)),
+		Worth:   worth(g, g.Original), Balance: worth(g, g.Balance), Partly: g.Balance > 0 && g.Balance < g.Original,
 		Code: g.Card.Code.Grouped(), Terms: unlinkedLines(append(Lines(g.Card.Terms), Lines(g.Card.PromotionalTerms)...)),
 	}
 	if v.Sender == "" {
@@ -165,15 +167,18 @@ func (v *View) state(g *gift.Gift, zone *time.Location, now time.Time) {
 	case g.Status == gift.Cancelled:
 		v.State, v.Notice = Cancelled, "This gift was cancelled and can no longer be used. "+v.Merchant+" can tell you more."
 	case g.Status == gift.PurchaseFailed:
-		v.State, v.Notice = Unpaid, "The purchase of this gift was not completed, so it cannot be used. "+v.Sender+" can tell you more."
+		v.State, v.Notice = Unpaid, "The purchase of this gift was not completed, so it cannot be used. "+
+			v.Sender+" can tell you more."
 	case g.Status == gift.Redeemed || g.Balance == 0:
 		v.State, v.Notice = Redeemed, "This gift has been used in full. Nothing is left on it."
 	case !g.ValidUntil.IsZero() && !now.Before(g.ValidUntil):
-		v.State, v.Notice = Expired, "This gift has expired and can no longer be used. It was valid until "+endOf(g.ValidUntil, zone)+"."
+		v.State, v.Notice = Expired, "This gift has expired and can no longer be used. It was valid until "+
+			endOf(g.ValidUntil, zone)+"."
 	case g.Status == gift.Pending:
 		v.State, v.Notice = Pending, "This gift is on its way. It can be used as soon as it has been delivered."
 		if g.Card.DeliveryDate.After(now) {
-			v.Notice = "This gift is on its way. It will be delivered on " + moment(g.Card.DeliveryDate, zone) + " and can be used from then on."
+			v.Notice = "This gift is on its way. It will be delivered on " + moment(g.Card.DeliveryDate, zone) +
+				" and can be used from then on."
 		}
 	case now.Before(g.ValidFrom):
 		v.State, v.Notice = NotYet, "This gift cannot be used yet. It is valid from "+moment(g.ValidFrom, zone)+"."

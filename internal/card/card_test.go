@@ -27,14 +27,16 @@ func account() *gift.Account {
 	return &gift.Account{
 		ID: gift.ID{1}, Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: newYork,
 		Locations: []gift.Location{{ID: gift.ID{2}, Name: "Pier 39"}, {ID: gift.ID{3}, Name: "Ferry Building"}},
-		Designs:   []gift.Design{{ID: gift.ID{4}, AccentColor: "#ffcc00", Headline: "Enjoy"}, {ID: gift.ID{5}, AccentColor: "url(x)"}},
+		Designs: []gift.Design{{ID: gift.ID{4}, AccentColor: "#ffcc00", Headline: "Enjoy"},
+			{ID: gift.ID{5}, AccentColor: "url(x)"}},
 	}
 }
 
 func delivered() *gift.Gift {
 	return &gift.Gift{
 		Voucher: gift.Voucher{
-			AccountID: gift.ID{1}, Currency: gift.Currency{Code: "USD", Decimals: 2}, Original: 2500, Balance: 2500, Status: gift.Delivered,
+			AccountID: gift.ID{1}, Currency: gift.Currency{Code: "USD", Decimals: 2}, Original: 2500, Balance: 2500,
+			Status: gift.Delivered,
 		},
 		Card: gift.Card{Sender: "Ben", Recipient: "Anna", Message: "Hi\r\n\r\nyou\n", DeliveryZone: "Europe/Berlin"},
 	}
@@ -53,13 +55,16 @@ func TestStates(t *testing.T) {
 		"claimed":         {func(g *gift.Gift) { g.Status, g.Balance = gift.Claimed, 1 }, Ready, true, ""},
 		"last instant":    {func(g *gift.Gift) { g.ValidUntil = day(10).Add(1) }, Ready, true, ""},
 		"first instant":   {func(g *gift.Gift) { g.ValidFrom = day(10) }, Ready, true, ""},
-		"pending":         {func(g *gift.Gift) { g.Status = gift.Pending }, Pending, false, "as soon as it has been delivered"},
+		"pending": {func(g *gift.Gift) { g.Status = gift.Pending }, Pending, false,
+			"as soon as it has been delivered"},
 		"scheduled": {func(g *gift.Gift) { g.Status, g.Card.DeliveryDate = gift.Pending, day(20) }, Pending, false,
 			"on March 20, 2026, 3:00 PM (Berlin time)"},
 		"late": {func(g *gift.Gift) { g.Status, g.Card.DeliveryDate = gift.Pending, day(9) }, Pending, false,
 			"as soon as it has been delivered"},
-		"not yet": {func(g *gift.Gift) { g.ValidFrom = day(20) }, NotYet, true, "valid from March 20, 2026, 3:00 PM (Berlin time)"},
-		"expired": {func(g *gift.Gift) { g.ValidUntil = day(10) }, Expired, false, "It was valid until March 10, 2026, 3:00 PM (Berlin time)"},
+		"not yet": {func(g *gift.Gift) { g.ValidFrom = day(20) }, NotYet, true,
+			"valid from March 20, 2026, 3:00 PM (Berlin time)"},
+		"expired": {func(g *gift.Gift) { g.ValidUntil = day(10) }, Expired, false,
+			"It was valid until March 10, 2026, 3:00 PM (Berlin time)"},
 		"pending and expired": {func(g *gift.Gift) { g.Status, g.ValidUntil = gift.Pending, day(1) }, Expired, false,
 			"expired"},
 		"redeemed":        {func(g *gift.Gift) { g.Status, g.Balance = gift.Redeemed, 0 }, Redeemed, false, "used in full"},
@@ -71,7 +76,8 @@ func TestStates(t *testing.T) {
 		g := delivered()
 		tc.change(g)
 		v := New(g, account(), day(10))
-		if v.State != tc.state || v.Shown() != tc.shown || !strings.Contains(v.Notice, tc.notice) || (tc.notice == "") != (v.Notice == "") {
+		if v.State != tc.state || v.Shown() != tc.shown || !strings.Contains(v.Notice, tc.notice) ||
+			(tc.notice == "") != (v.Notice == "") {
 			t.Errorf("%s: state %s, shown %t, notice %q", name, v.State, v.Shown(), v.Notice)
 		}
 	}
@@ -152,7 +158,8 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("everywhere: %q %q", v.Where, v.Places)
 	}
 	g.LocationID = gift.ID{3}
-	if v := New(g, a, day(10)); len(v.Places) != 1 || v.Places[0] != "Ferry Building" || !strings.Contains(v.Where, "this location") {
+	if v := New(g, a, day(10)); len(v.Places) != 1 || v.Places[0] != "Ferry Building" ||
+		!strings.Contains(v.Where, "this location") {
 		t.Errorf("limited: %q %q", v.Where, v.Places)
 	}
 	g.LocationID, a.Locations = gift.ID{}, make([]gift.Location, 40)
@@ -173,13 +180,16 @@ func TestValidity(t *testing.T) {
 		want        string
 	}{
 		{want: "This gift does not expire."},
-		{until: day(30), zone: "Europe/Berlin", want: "Valid until March 30, 2026, 4:00 PM (Berlin time)."}, // summer time has begun
+		// summer time has begun
+		{until: day(30), zone: "Europe/Berlin", want: "Valid until March 30, 2026, 4:00 PM (Berlin time)."},
 		{until: day(28), zone: "Europe/Berlin", want: "Valid until March 28, 2026, 3:00 PM (Berlin time)."},
 		{until: time.Date(2026, 3, 31, 4, 0, 0, 0, time.UTC), want: "Valid until the end of March 30, 2026 (New York time)."},
 		{from: day(1), want: "Valid from March 1, 2026, 9:00 AM (New York time); it does not expire."},
-		{from: day(1), until: day(2), zone: "UTC", want: "Valid from March 1, 2026, 2:00 PM (UTC) until March 2, 2026, 2:00 PM (UTC)."},
+		{from: day(1), until: day(2), zone: "UTC",
+			want: "Valid from March 1, 2026, 2:00 PM (UTC) until March 2, 2026, 2:00 PM (UTC)."},
 		{until: day(1), zone: "Etc/GMT+5", want: "Valid until March 1, 2026, 9:00 AM (-05)."},
-		{until: day(1), zone: "America/Argentina/Buenos_Aires", want: "Valid until March 1, 2026, 11:00 AM (Buenos Aires time)."},
+		{until: day(1), zone: "America/Argentina/Buenos_Aires",
+			want: "Valid until March 1, 2026, 11:00 AM (Buenos Aires time)."},
 		{until: day(1), zone: "No/Such", want: "Valid until March 1, 2026, 9:00 AM (New York time)."},
 		{until: day(1), zone: "Local", want: "Valid until March 1, 2026, 9:00 AM (New York time)."},
 	} {
@@ -211,7 +221,8 @@ func TestTextIsReadable(t *testing.T) {
 
 func TestParseColor(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{"", "#fff", "0b5fff", "#0b5ff", "#0b5ffg", "#0b5fff0", "#-b5fff", "red", "#0b5ff;", "#１２３４５６"} {
+	for _, bad := range []string{"", "#fff", "0b5fff", "#0b5ff", "#0b5ffg", "#0b5fff0", "#-b5fff", "red", "#0b5ff;",
+		"#１２３４５６"} {
 		if c, ok := ParseColor(bad); ok {
 			t.Errorf("ParseColor(%q) = %v, want a refusal", bad, c)
 		}
@@ -228,7 +239,8 @@ func TestClip(t *testing.T) {
 		limit int
 		want  string
 	}{
-		{"short", 5, "short"}, {"longer", 5, "lo..."}, {"ab cdefg", 6, "ab..."}, {"to: them all", 7, "to..."}, {"abe\u0301\u0301\u0301\u0301\u0301", 6, "ab..."},
+		{"short", 5, "short"}, {"longer", 5, "lo..."}, {"ab cdefg", 6, "ab..."}, {"to: them all", 7, "to..."},
+		{"abe\u0301\u0301\u0301\u0301\u0301", 6, "ab..."},
 		{"👩\u200d👩\u200d👧 and more", 6, "..."},
 	} {
 		if got := Clip(tc.s, tc.limit); got != tc.want {
@@ -238,7 +250,8 @@ func TestClip(t *testing.T) {
 }
 
 func FuzzLine(f *testing.F) {
-	for _, s := range []string{"", " a  b ", "a\r\nb", "\u202ex", "\u200b", "שלום", "\x00\x1b[31m", "\xff", "a\u2028b", "👩‍👩‍👧"} {
+	for _, s := range []string{"", " a  b ", "a\r\nb", "\u202ex", "\u200b", "שלום", "\x00\x1b[31m", "\xff", "a\u2028b",
+		"👩‍👩‍👧"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -48,8 +48,8 @@ func hexDigit(b byte) int {
 // String writes #rrggbb.
 func (c Color) String() string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
-// Text is the colour of text that can be read on c: black or white, whichever contrasts more. The worse of the two cases is a
-// ratio of 4.58, above the 4.5 that WCAG 2.2 asks for (success criterion 1.4.3).
+// Text is the colour of text that can be read on c: black or white, whichever contrasts more. The worse of the two
+// cases is a ratio of 4.58, above the 4.5 that WCAG 2.2 asks for (success criterion 1.4.3).
 func (c Color) Text() Color {
 	if Contrast(c, Black) > Contrast(c, White) {
 		return Black

@@ -6,10 +6,11 @@ import (
 	"unicode"
 )
 
-// Mail clients, phones and browsers make links of what looks like an address, whoever wrote it: a sender's words would lead a guest
-// from a merchant's message to the sender's page. So a space is put where an address needs none: after a dot with a letter behind it, and
-// after the colon of a scheme. It is seen, copied and read aloud as a space. An invisible character would not do: browsers drop those
-// from names of hosts. In what looks like a telephone number, where a space changes nothing, the digits are kept apart by word joiners.
+// Mail clients, phones and browsers make links of what looks like an address, whoever wrote it: a sender's words would
+// lead a guest from a merchant's message to the sender's page. So a space is put where an address needs none: after a
+// dot with a letter behind it, and after the colon of a scheme. It is seen, copied and read aloud as a space. An
+// invisible character would not do: browsers drop those from names of hosts. In what looks like a telephone number,
+// where a space changes nothing, the digits are kept apart by word joiners.
 
 // unlinked takes from a sender's line whatever programs make links of.
 func unlinked(line string) string {
@@ -23,7 +24,8 @@ func unlinked(line string) string {
 		before, after := visibleBefore(runes, i), visibleAfter(runes, i)
 		switch {
 		case before == 0 || after == 0:
-		case r == ':' && unicode.IsLetter(before) && (unicode.IsLetter(after) || unicode.IsDigit(after) || after == '/' || after == '+'),
+		case r == ':' && unicode.IsLetter(before) && (unicode.IsLetter(after) || unicode.IsDigit(after) || after == '/' ||
+			after == '+'),
 			r != ':' && ofHost(before) && unicode.IsLetter(after) && (r == '.' || after <= unicode.MaxASCII),
 			r != ':' && unicode.IsLetter(before) && unicode.IsDigit(after):
 			b.WriteByte(' ')

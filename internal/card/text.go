@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// Line makes one line of a sender's text: control characters and line separators become spaces, runs of spaces become one,
-// and the marks that reorder the text around them (bidirectional embeddings, overrides and isolates) are taken out. Names in
-// scripts written from right to left need none of these. A text in which nothing can be seen becomes "".
+// Line makes one line of a sender's text: control characters and line separators become spaces, runs of spaces become
+// one, and the marks that reorder the text around them (bidirectional embeddings, overrides and isolates) are taken
+// out. Names in scripts written from right to left need none of these. A text in which nothing can be seen becomes "".
 func Line(s string) string {
 	var b strings.Builder
 	space, visible := false, false
@@ -33,10 +33,12 @@ func Line(s string) string {
 	return b.String()
 }
 
-// reorders reports whether r opens or closes an embedding, override or isolate of the Unicode bidirectional algorithm (UAX #9).
+// reorders reports whether r opens or closes an embedding, override or isolate of the Unicode bidirectional algorithm
+// (UAX #9).
 func reorders(r rune) bool { return r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' }
 
-// Lines cuts a sender's text at its line breaks, of whatever kind, and makes each piece a Line; empty lines within it stay.
+// Lines cuts a sender's text at its line breaks, of whatever kind, and makes each piece a Line; empty lines within it
+// stay.
 func Lines(s string) []string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(s)
 	lines := strings.Split(s, "\n")
@@ -52,15 +54,16 @@ func Lines(s string) []string {
 	return lines
 }
 
-// Clip shortens a text to at most limit characters, three of them dots. It does not part a letter from its accents, and does not end in a
-// colon, which with the dots behind it could be read as the scheme of an address.
+// Clip shortens a text to at most limit characters, three of them dots. It does not part a letter from its accents, and
+// does not end in a colon, which with the dots behind it could be read as the scheme of an address.
 func Clip(s string, limit int) string {
 	runes := []rune(s)
 	if len(runes) <= limit {
 		return s
 	}
 	end := limit - 3
-	for end > 0 && (unicode.IsMark(runes[end]) || unicode.Is(unicode.Cf, runes[end]) || unicode.Is(unicode.Cf, runes[end-1])) {
+	for end > 0 && (unicode.IsMark(runes[end]) || unicode.Is(unicode.Cf, runes[end]) ||
+		unicode.Is(unicode.Cf, runes[end-1])) {
 		end--
 	}
 	return strings.TrimRight(string(runes[:end]), " :") + "..."

@@ -39,8 +39,8 @@ func moment(t time.Time, zone *time.Location) string {
 	return t.Format("January 2, 2006, 3:04 PM") + " (" + zoneName(t) + ")"
 }
 
-// endOf writes the instant at which something ends. Midnight is the end of the day before: nobody reads "until March 31, 12:00
-// AM" as what it is.
+// endOf writes the instant at which something ends. Midnight is the end of the day before: nobody reads "until March
+// 31, 12:00 AM" as what it is.
 func endOf(t time.Time, zone *time.Location) string {
 	t = t.In(zone)
 	if t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 {

@@ -24,7 +24,8 @@ func fixedKeys(t *testing.T) *sealed.Keys {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), sealed.FileName)
 	part := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32))
-	text := fmt.Appendf(nil, `{"format":1,"current":3,"keys":[{"id":3,"lookup":%q,"seal":%[1]q,"fingerprint":%[1]q}]}`, part)
+	text := fmt.Appendf(nil, `{"format":1,"current":3,"keys":[{"id":3,"lookup":%q,"seal":%[1]q,"fingerprint":%[1]q}]}`,
+		part)
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -37,11 +38,16 @@ func fixedKeys(t *testing.T) *sealed.Keys {
 
 // entry is one that has something in every column, and the voucher of a first entry.
 func entry(seq int) (gift.Entry, *gift.Voucher) {
-	return gift.Entry{ID: id(1), AccountID: id(2), VoucherID: id(3), Seq: seq, Previous: id(4), Kind: gift.Issued, Delta: -5, Balance: 6,
-			Status: gift.Claimed, At: noon, Actor: gift.Actor{KeyID: id(7), LocationID: id(8)}, Reverses: id(9), Reference: "reference",
-			Reason: "reason", RequestID: "request"},
-		&gift.Voucher{ID: id(3), AccountID: id(2), OrderID: id(10), ProgramID: id(11), LocationID: id(12), Item: true, PromotionID: id(13),
-			Currency: gift.Currency{Code: "USD", Decimals: 2}, Original: 14, ValidFrom: noon, CreatedAt: noon.Add(time.Second), MadeBy: "maker"}
+	return gift.Entry{ID: id(1), AccountID: id(2), VoucherID: id(3), Seq: seq, Previous: id(4), Kind: gift.Issued,
+			Delta: -5, Balance: 6,
+			Status: gift.Claimed, At: noon, Actor: gift.Actor{KeyID: id(7), LocationID: id(8)}, Reverses: id(9),
+			Reference: "reference",
+			Reason:    "reason", RequestID: "request"},
+		&gift.Voucher{ID: id(3), AccountID: id(2), OrderID: id(10), ProgramID: id(11), LocationID: id(12), Item: true,
+			PromotionID: id(13),
+			Currency:    gift.Currency{Code: "USD", Decimals: 2}, Original: 14, ValidFrom: noon,
+			CreatedAt: noon.Add(time.Second),
+			MadeBy:    "maker"}
 }
 
 func noTerms(*gift.Entry) (*gift.Voucher, gift.ID) { return nil, gift.ID{} }
@@ -55,7 +61,8 @@ func TestFormat(t *testing.T) {
 	w := NewWriter(auth, id(20))
 	genesis := w.Genesis([]Head{{Place{id(19), 4}, sealed.MAC{3, 1}}})
 	row, at := w.Group([]gift.Entry{first, second}, func(e *gift.Entry) (*gift.Voucher, gift.ID) { return v, id(15) })
-	change := SetupChange{Number: 5, Version: 6, At: noon, By: "somebody", What: "something", Before: [32]byte{1}, After: [32]byte{2}}
+	change := SetupChange{Number: 5, Version: 6, At: noon, By: "somebody", What: "something", Before: [32]byte{1},
+		After: [32]byte{2}}
 	change.Authenticate(auth, row.MAC)
 	if at != (Place{id(20), 1}) || row.Place != (Place{id(20), 2}) {
 		t.Errorf("the group begins at %v and ends at %v", at, row.Place)
@@ -65,7 +72,8 @@ func TestFormat(t *testing.T) {
 		"ed337d0fa52aceca334eb79236ce05827e4741c2cf31a47bc20b86be62fc0db1\n" +
 		"03a75b4a229ce4518bdc629c92f1cac6f0\n" +
 		"03a4712397ef5e9503ec99e14bfbb3a7fb"
-	if got := fmt.Sprintf("%x\n%x\n%x\n%x\n%x", genesis.Content, genesis.MAC, row.Content, row.MAC, change.MAC); got != want {
+	if got := fmt.Sprintf("%x\n%x\n%x\n%x\n%x", genesis.Content, genesis.MAC, row.Content, row.MAC,
+		change.MAC); got != want {
 		t.Errorf("it is now\n%s\nwant\n%s", got, want)
 	}
 }
@@ -159,21 +167,30 @@ func TestProblems(t *testing.T) {
 		damage func(*books)
 		want   []string
 	}{
-		"nothing":      {func(b *books) {}, nil},
-		"another text": {func(b *books) { b.entries[1].Reason = "another" }, []string{"gift " + id(3).String() + " is not as it was written", "1 entries are missing that are in a group of chain " + one + ": from its entry 2 on"}},
+		"nothing": {func(b *books) {}, nil},
+		"another text": {func(b *books) { b.entries[1].Reason = "another" }, []string{"gift " + id(3).String() +
+			" is not as it was written", "1 entries are missing that are in a group of chain " + one + ": from its entry 2 on"}},
 		"entries that are gone": {func(b *books) {
 			b.entries, b.places = slices.Delete(b.entries, 3, 5), slices.Delete(b.places, 3, 5)
 		}, []string{"2 entries are missing that are in a group of chain " + two + ": from its entry 1 on"}},
-		"another digest":     {func(b *books) { b.rows[4].Content[0]++ }, []string{"the group of chain " + two + " that ends with its entry 3 is not as it was written", "is not as it was written", "1 entries are missing"}},
-		"a row that is gone": {func(b *books) { b.rows = slices.Delete(b.rows, 4, 5) }, []string{"groups are missing from chain " + two + ": between its entries 0 and 4", "was never", "was never", "was never"}},
-		"no genesis":         {func(b *books) { b.rows = slices.Delete(b.rows, 3, 4) }, []string{"chain " + two + " has lost its genesis"}},
-		"another genesis":    {func(b *books) { b.rows[3].Content[30]++ }, []string{"chain " + one, "the group of chain " + two + " that ends with its entry 0 is not as it was written"}},
+		"another digest": {func(b *books) { b.rows[4].Content[0]++ }, []string{"the group of chain " + two +
+			" that ends with its entry 3 is not as it was written", "is not as it was written", "1 entries are missing"}},
+		"a row that is gone": {func(b *books) { b.rows = slices.Delete(b.rows, 4, 5) },
+			[]string{"groups are missing from chain " + two + ": between its entries 0 and 4", "was never", "was never",
+				"was never"}},
+		"no genesis": {func(b *books) { b.rows = slices.Delete(b.rows, 3, 4) },
+			[]string{"chain " + two + " has lost its genesis"}},
+		"another genesis": {func(b *books) { b.rows[3].Content[30]++ }, []string{"chain " + one, "the group of chain " +
+			two + " that ends with its entry 0 is not as it was written"}},
 		"a tail that is gone": {func(b *books) {
-			b.rows, b.entries, b.places = slices.Delete(b.rows, 2, 3), slices.Delete(b.entries, 2, 3), slices.Delete(b.places, 2, 3)
+			b.rows, b.entries, b.places = slices.Delete(b.rows, 2, 3), slices.Delete(b.entries, 2, 3), slices.Delete(b.places, 2,
+				3)
 		}, []string{"chain " + one + " had come to its entry 3, and ends with its entry 2"}},
 		"a chain that is gone": {func(b *books) { b.rows, b.entries, b.places = b.rows[3:], b.entries[3:], b.places[3:] },
 			[]string{"chain " + one + " had come to its entry 3, and ends with its entry 0"}},
-		"an unknown key": {func(b *books) { b.rows[2].MAC[0] = 9 }, []string{"chain " + one + " that ends with its entry 3 is not as it was written", "chain " + one + " is not what it was"}},
+		"an unknown key": {func(b *books) { b.rows[2].MAC[0] = 9 },
+			[]string{"chain " + one + " that ends with its entry 3 is not as it was written", "chain " + one +
+				" is not what it was"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -211,7 +228,8 @@ func TestCheckpoint(t *testing.T) {
 	if found, _ := b.check(heads...); len(found) > 0 {
 		t.Errorf("all is there, and there is found: %q", found)
 	}
-	for _, broken := range []string{"x", "setup 1", "setup x " + strings.Repeat("00", 17), "setup 1 00", text.String() + "\n"} {
+	for _, broken := range []string{"x", "setup 1", "setup x " + strings.Repeat("00", 17), "setup 1 00", text.String() +
+		"\n"} {
 		if _, err := ReadCheckpoint(strings.NewReader(broken)); err == nil {
 			t.Errorf("%q is taken", broken)
 		}
@@ -220,7 +238,8 @@ func TestCheckpoint(t *testing.T) {
 	if found, _ := b.check(); len(found) > 0 {
 		t.Errorf("a lost end is found without a checkpoint: %q", found)
 	}
-	if found, _ := b.check(heads...); len(found) != 1 || !strings.Contains(found[0], "had come to its entry 4, and ends with its entry 3") {
+	if found, _ := b.check(heads...); len(found) != 1 ||
+		!strings.Contains(found[0], "had come to its entry 4, and ends with its entry 3") {
 		t.Errorf("a lost end: %q", found)
 	}
 }
@@ -267,9 +286,16 @@ func TestSetup(t *testing.T) {
 		log, before = append(log, c), c.MAC
 	}
 	for want, damage := range map[string]func([]SetupChange) ([]SetupChange, byte, int64){
-		"":                                  func(l []SetupChange) ([]SetupChange, byte, int64) { return l, 3, 2 },
-		"changes 2 to 2 are missing":        func(l []SetupChange) ([]SetupChange, byte, int64) { return slices.Delete(l, 1, 2), 3, 2 },
-		"change 2 of the set-up is not as":  func(l []SetupChange) ([]SetupChange, byte, int64) { l[1].By = "x"; return l, 3, 2 },
+		"": func(l []SetupChange) ([]SetupChange, byte, int64) { return l, 3, 2 },
+		"changes 2 to 2 are missing": func(l []SetupChange) ([]SetupChange, byte, int64) {
+			return slices.Delete(l, 1,
+				2), 3, 2
+		},
+		"change 2 of the set-up is not as": func(l []SetupChange) ([]SetupChange, byte, int64) {
+			l[1].By = "x"
+			return l, 3,
+				2
+		},
 		"past boon, since its last change":  func(l []SetupChange) ([]SetupChange, byte, int64) { return l, 4, 2 },
 		"past boon, since its last change:": func(l []SetupChange) ([]SetupChange, byte, int64) { return l, 3, 3 },
 		"past boon, before its change 3": func(l []SetupChange) ([]SetupChange, byte, int64) {

@@ -17,8 +17,8 @@ import (
 	"boon.example/internal/store"
 )
 
-// faulty is a real store and engine, of which calls can be made to fail before they do anything. It is the embedded one: deliverytest has
-// those that run on both.
+// faulty is a real store and engine, of which calls can be made to fail before they do anything. It is the embedded
+// one: deliverytest has those that run on both.
 type faulty struct {
 	*store.Store
 	t      *testing.T

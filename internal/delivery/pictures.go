@@ -33,7 +33,8 @@ func draw(p *message.Picture, asset []byte) (err error) {
 	p.Width, p.Height = bannerWidth, bannerHeight
 	if p.ContentID == bannerContentID {
 		made, err = picture.Banner(asset, fineness*bannerWidth, fineness*bannerHeight, p.Ground, bannerBytes)
-	} else if made, err = picture.Badge(asset, fineness*logoWidth, fineness*logoHeight, fineness*logoMargin, logoBytes); err == nil {
+	} else if made, err = picture.Badge(asset, fineness*logoWidth, fineness*logoHeight, fineness*logoMargin,
+		logoBytes); err == nil {
 		scale := min(float64(logoWidth)/float64(made.Size.X), float64(logoHeight)/float64(made.Size.Y))
 		p.Width, p.Height = max(1, int(float64(made.Size.X)*scale)), max(1, int(float64(made.Size.Y)*scale))
 	}

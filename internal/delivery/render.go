@@ -20,7 +20,8 @@ var files embed.FS
 
 var (
 	texts = texttemplate.Must(texttemplate.New("").Option("missingkey=error").ParseFS(files, "templates/*.txt"))
-	htmls = htmltemplate.Must(htmltemplate.New("").Option("missingkey=error").Funcs(htmltemplate.FuncMap{"outlook": forOutlook}).ParseFS(files, "templates/*.html"))
+	htmls = htmltemplate.Must(htmltemplate.New("").Option("missingkey=error").
+		Funcs(htmltemplate.FuncMap{"outlook": forOutlook}).ParseFS(files, "templates/*.html"))
 )
 
 // forOutlook gives what only Outlook for Windows reads, which lays mails out as Word does: it knows no max-width, takes
@@ -28,7 +29,8 @@ var (
 // for comments are taken out of them.
 func forOutlook(what string) htmltemplate.HTML {
 	return htmltemplate.HTML(map[string]string{ //nolint:gosec // constants
-		"head": "<!--[if mso]><noscript><xml><o:OfficeDocumentSettings><o:PixelsPerInch>96</o:PixelsPerInch></o:OfficeDocumentSettings></xml></noscript>" +
+		"head": "<!--[if mso]><noscript><xml><o:OfficeDocumentSettings><o:PixelsPerInch>96</o:PixelsPerInch>" +
+			"</o:OfficeDocumentSettings></xml></noscript>" +
 			"<style>td,p,h1,h2,a{font-family:Arial,sans-serif !important}</style><![endif]-->",
 		"narrow": `<!--[if mso]><table role="presentation" width="520" align="center" cellpadding="0" cellspacing="0" border="0"><tr><td><![endif]-->`,
 		"end":    "<!--[if mso]></td></tr></table><![endif]-->",

@@ -153,10 +153,13 @@ func TestRenderPrinted(t *testing.T) {
 
 // hostile are texts that try to be more than text.
 var hostile = []string{
-	`<script>alert(1)</script>`, `</p></td></table><h1>You won</h1>`, `<img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`,
+	`<script>alert(1)</script>`, `</p></td></table><h1>You won</h1>`, `<img src=x onerror=alert(1)>`,
+	`"><svg onload=alert(1)>`,
 	`' onmouseover='alert(1)`, `" style="display:none`, `javascript:alert(1)`, `<a href="https://evil.example">here</a>`,
-	`<!-- `, `--> x`, `<![CDATA[x]]>`, `<style>*{display:none}</style>`, `<iframe srcdoc="x">`, `<base href="//evil.example">`,
-	`<meta http-equiv=refresh content=0>`, `</title><script>x</script>`, `{{.Code}}`, `{{template "mail.html" .}}`, `${7*7}`, `{{printf "%d" 1}}`,
+	`<!-- `, `--> x`, `<![CDATA[x]]>`, `<style>*{display:none}</style>`, `<iframe srcdoc="x">`,
+	`<base href="//evil.example">`,
+	`<meta http-equiv=refresh content=0>`, `</title><script>x</script>`, `{{.Code}}`, `{{template "mail.html" .}}`,
+	`${7*7}`, `{{printf "%d" 1}}`,
 	"Ben\r\nBcc: all@example.com", "Ben\nSubject: You won", "Ben\r\n\r\n<html>", "Ben\rTo: x@example.com",
 	"=?utf-8?q?=0d=0aBcc:_x?=",
 	"\u202egpj.exe", "a\u2066b\u2069\u2069c", "\u202aembedded", "שלום עולם", "مرحبا بالعالم", "\u200b\u200b\u200b",
@@ -321,7 +324,8 @@ func TestRenderBalance(t *testing.T) {
 
 func TestSeptets(t *testing.T) {
 	t.Parallel()
-	for s, want := range map[string]int{"": 0, "abc @£": 6, "€": 2, "[x]": 5, "é\n": 2, "ê": -1, "’": -1, "王": -1, "a`": -1} {
+	for s, want := range map[string]int{"": 0, "abc @£": 6, "€": 2, "[x]": 5, "é\n": 2, "ê": -1, "’": -1, "王": -1,
+		"a`": -1} {
 		n, ok := septets(s)
 		if !ok {
 			n = -1
@@ -334,8 +338,10 @@ func TestSeptets(t *testing.T) {
 		s    string
 		fits bool
 	}{
-		{strings.Repeat("a", 160), true}, {strings.Repeat("a", 161), false}, {strings.Repeat("€", 80), true}, {strings.Repeat("€", 81), false},
-		{strings.Repeat("王", 70), true}, {strings.Repeat("王", 71), false}, {strings.Repeat("👩", 35), true}, {strings.Repeat("👩", 36), false},
+		{strings.Repeat("a", 160), true}, {strings.Repeat("a", 161), false}, {strings.Repeat("€", 80), true},
+		{strings.Repeat("€", 81), false},
+		{strings.Repeat("王", 70), true}, {strings.Repeat("王", 71), false}, {strings.Repeat("👩", 35), true},
+		{strings.Repeat("👩", 36), false},
 	} {
 		if fitsOne(tc.s) != tc.fits {
 			t.Errorf("%.12q… fits: %t", tc.s, !tc.fits)
@@ -343,10 +349,12 @@ func TestSeptets(t *testing.T) {
 	}
 }
 
-// TestOneTextMessage: whatever the names, the link is whole, and with names of the GSM alphabet the text is one message.
+// TestOneTextMessage: whatever the names, the link is whole, and with names of the GSM alphabet the text is one
+// message.
 func TestOneTextMessage(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"Ben", strings.Repeat("Very long name ", 12), strings.Repeat("[€]", 60), "Zoë’s “Café” – Nº", strings.Repeat("ü", 200)} {
+	for _, name := range []string{"Ben", strings.Repeat("Very long name ", 12), strings.Repeat("[€]", 60),
+		"Zoë’s “Café” – Nº", strings.Repeat("ü", 200)} {
 		g := aGift(gift.SMS)
 		g.Card.Sender = name
 		m := render(t, g)

@@ -53,7 +53,8 @@ func fitsOne(s string) bool {
 
 // alike replaces what word processors put into names by what the GSM alphabet has, so that a typographic apostrophe
 // does not halve the room.
-var alike = strings.NewReplacer("’", "'", "‘", "'", "“", "\"", "”", "\"", "–", "-", "—", "-", "…", "...", "\u00a0", " ", "`", "'")
+var alike = strings.NewReplacer("’", "'", "‘", "'", "“", "\"", "”", "\"", "–", "-", "—", "-", "…", "...", "\u00a0", " ",
+	"`", "'")
 
 // usedText says what was taken, where and when.
 func usedText(u *card.Use, short func(string) string) string {
@@ -74,7 +75,8 @@ func usedText(u *card.Use, short func(string) string) string {
 func shortRedirected(c content) string {
 	text := func(limit int) string {
 		short := func(s string) string { return card.Clip(alike.Replace(s), limit) }
-		return "The gift from " + short(c.Sender) + " at " + short(c.Merchant) + " was sent to somebody else. Its earlier link and code no longer work."
+		return "The gift from " + short(c.Sender) + " at " + short(c.Merchant) +
+			" was sent to somebody else. Its earlier link and code no longer work."
 	}
 	for limit := maxNameSMS; limit > minName; limit-- {
 		if s := text(limit); fitsOne(s) {
@@ -92,14 +94,16 @@ func shortText(opening string, c content) string {
 		if worth.Item {
 			worth.Unit = short(worth.Unit)
 		}
-		return usedText(c.Used, short) + opening + short(c.Sender) + ": " + worth.String() + " at " + short(c.Merchant) + ". " + c.URL
+		return usedText(c.Used, short) + opening + short(c.Sender) + ": " + worth.String() + " at " + short(c.Merchant) +
+			". " + c.URL
 	}
 	for limit := maxNameSMS; limit > minName; limit-- {
 		if s := text(limit); fitsOne(s) {
 			return s
 		}
 	}
-	// Names beyond the GSM alphabet leave too little room for a link in one message: they are shown in a reasonable length.
+	// Names beyond the GSM alphabet leave too little room for a link in one message: they are shown in a reasonable
+	// length.
 	if s := text(minName); fitsOne(s) {
 		return s
 	}

@@ -80,7 +80,8 @@ func TestBounce(t *testing.T) {
 		t.Error(err)
 	}
 	b.status(job.VoucherID, gift.Claimed)
-	if err := b.do(&ledger.Bounce{AccountID: job.AccountID, VoucherID: newID(), JobID: job.ID}); !errors.Is(err, gift.NotFound) {
+	if err := b.do(&ledger.Bounce{AccountID: job.AccountID, VoucherID: newID(), JobID: job.ID}); !errors.Is(err,
+		gift.NotFound) {
 		t.Errorf("an unknown gift: %v", err)
 	}
 	b.verify()
@@ -120,7 +121,8 @@ func TestNotice(t *testing.T) {
 		t.Fatal(err)
 	}
 	after, err := b.store.Gift(t.Context(), job.AccountID, job.VoucherID)
-	if err != nil || after.Status != gift.Claimed || !after.Card.DeliveredAt.Equal(before.Card.DeliveredAt) || after.Seq != before.Seq+1 {
+	if err != nil || after.Status != gift.Claimed || !after.Card.DeliveredAt.Equal(before.Card.DeliveredAt) ||
+		after.Seq != before.Seq+1 {
 		t.Errorf("the notices changed the gift: %+v, %v", after.Voucher, err)
 	}
 	redeem(500, "three") // nothing is left

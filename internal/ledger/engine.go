@@ -18,9 +18,10 @@ import (
 
 // Options tune an Engine; the zero value is what a service wants.
 type Options struct {
-	Lanes      int              // transactions under way at once, for a database that has row locks. Default 1
-	Queue      int              // commands that may wait in each lane; more are refused at once. Default 4,096
-	Group      int              // commands that may share one transaction. Default 512, fewer when they are about many gifts
+	Lanes int // transactions under way at once, for a database that has row locks. Default 1
+	Queue int // commands that may wait in each lane; more are refused at once. Default 4,096
+	// commands that may share one transaction. Default 512, fewer when they are about many gifts
+	Group      int
 	KeyTimeout time.Duration    // how long a second request with a key waits for the first. Default 2 s
 	Now        func() time.Time // default time.Now
 	Random     io.Reader        // default crypto/rand
@@ -53,8 +54,8 @@ type Engine struct {
 	newestLight atomic.Int64 // when the newest group with light commands of callers was committed
 }
 
-// lane is one collector with its queue. Commands on one voucher share a lane, so that they share a group instead of waiting for
-// each other's row lock; what keeps them apart when they do not is the database.
+// lane is one collector with its queue. Commands on one voucher share a lane, so that they share a group instead of
+// waiting for each other's row lock; what keeps them apart when they do not is the database.
 type lane struct {
 	*Engine
 	queue chan *task
@@ -142,10 +143,10 @@ func (e *Engine) Running(k RequestKey) bool {
 	return e.running[k] != nil
 }
 
-// Do runs one command and gives the answer once it is durable. What was done is always an Answer; so is a refusal that is
-// remembered under the call's key. Any other refusal is a *gift.Error (IDEMPOTENCY_MISMATCH, REQUEST_IN_PROGRESS and UNAVAILABLE
-// among them), and any other error an internal one. A caller that gives up gets UNAVAILABLE; what it asked for may still
-// happen, once.
+// Do runs one command and gives the answer once it is durable. What was done is always an Answer; so is a refusal that
+// is remembered under the call's key. Any other refusal is a *gift.Error (IDEMPOTENCY_MISMATCH, REQUEST_IN_PROGRESS and
+// UNAVAILABLE among them), and any other error an internal one. A caller that gives up gets UNAVAILABLE; what it asked
+// for may still happen, once.
 func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
 	drawing, draws := cmd.(interface{ draw(io.Reader) error })
 	for range maxDraws {
@@ -174,11 +175,12 @@ func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
 	return Answer{}, errors.New("drawing codes: every draw met one in use")
 }
 
-// maxDraws bounds how often codes are drawn anew. Even with 10^9 gifts alive only one draw in a thousand meets one in use.
+// maxDraws bounds how often codes are drawn anew. Even with 10^9 gifts alive only one draw in a thousand meets one in
+// use.
 const maxDraws = 20
 
-// submit queues a task, once the call with its key that was there before it has ended. All who waited for that one go on together:
-// they find its record, or the first of them to be decided makes the record that the others find.
+// submit queues a task, once the call with its key that was there before it has ended. All who waited for that one go
+// on together: they find its record, or the first of them to be decided makes the record that the others find.
 func (e *Engine) submit(t *task) error {
 	ahead, err := e.enqueue(t, false)
 	if ahead == nil {
@@ -191,7 +193,8 @@ func (e *Engine) submit(t *task) error {
 		_, err := e.enqueue(t, true)
 		return err
 	case <-timeout.C:
-		refused := gift.Refuse(gift.RequestInProgress, "The first request with this Idempotency-Key is still under way. Repeat it with the same key.")
+		refused := gift.Refuse(gift.RequestInProgress,
+			"The first request with this Idempotency-Key is still under way. Repeat it with the same key.")
 		refused.RetryAfter = time.Second
 		return refused
 	case <-t.ctx.Done():
@@ -199,7 +202,8 @@ func (e *Engine) submit(t *task) error {
 	}
 }
 
-// enqueue queues a task, or gives the call with the same key that must end first; a task that has waited for one waits for no other.
+// enqueue queues a task, or gives the call with the same key that must end first; a task that has waited for one waits
+// for no other.
 func (e *Engine) enqueue(t *task, waited bool) (ahead chan struct{}, _ error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -260,8 +264,8 @@ func (e *Engine) finish(group []*task) {
 	}
 }
 
-// run is the collector: it takes what has queued up while the last group was committed, and never waits for more when there
-// is something to do.
+// run is the collector: it takes what has queued up while the last group was committed, and never waits for more when
+// there is something to do.
 func (l *lane) run() {
 	group := make([]*task, 0, l.opts.Group)
 	for first := range l.queue {
@@ -289,14 +293,15 @@ func (l *lane) run() {
 const (
 	// maxLight is the weight of the heaviest command that is light: it takes a few milliseconds.
 	maxLight = 16
-	// maxWeight is the weight of the commands of a group, but for the last of them: a transaction should not take longer than those
-	// in it, and those behind it, can wait.
+	// maxWeight is the weight of the commands of a group, but for the last of them: a transaction should not take longer
+	// than those in it, and those behind it, can wait.
 	maxWeight = 512
 	maxHeavy  = 128 // of heavy ones
-	// Heavy commands get one part in heavyShare of the time while light ones come, so that fewer than one light command in a hundred comes
-	// while a heavy one is committed, whose lock or whose work would delay it.
+	// Heavy commands get one part in heavyShare of the time while light ones come, so that fewer than one light command in
+	// a hundred comes while a heavy one is committed, whose lock or whose work would delay it.
 	heavyShare = 125
-	// A heavy command takes about a megabyte while it waits. Whoever has more orders than that at the same time is told to repeat them.
+	// A heavy command takes about a megabyte while it waits. Whoever has more orders than that at the same time is told to
+	// repeat them.
 	maxHeavyQueue     = 256
 	maxHeavyOfAccount = 32
 	// MaxHeld is how long a heavy command is held back at most, so that it is done before its caller gives up.
@@ -338,8 +343,8 @@ func (l *lane) collect(group []*task) []*task {
 	return group
 }
 
-// dropCancelled parts a group into those whose callers still wait and those who have gone: nothing was done for these, and the
-// keys they hold are free again.
+// dropCancelled parts a group into those whose callers still wait and those who have gone: nothing was done for these,
+// and the keys they hold are free again.
 func dropCancelled(group []*task) (live, gone []*task) {
 	live = group[:0]
 	for _, t := range group {
@@ -364,7 +369,8 @@ func (l *lane) commit(group []*task) {
 	case err == nil:
 		l.outcomeUnknown = false
 	case broken && len(group) > 1:
-		// A command of the group broke an invariant, which no rule should let happen. Each is decided alone, so that it fails alone.
+		// A command of the group broke an invariant, which no rule should let happen. Each is decided alone, so that it fails
+		// alone.
 		for n := range group {
 			l.commit(group[n : n+1])
 		}
@@ -379,9 +385,9 @@ func (l *lane) commit(group []*task) {
 	}
 }
 
-// settle finds out what became of a group whose commit nobody knows the outcome of: who has a key asks again under it, and gets the
-// stored answer or is decided afresh. Nobody can tell for the others; they are told so. It ends when nobody waits any more: the
-// callers repeat under their keys.
+// settle finds out what became of a group whose commit nobody knows the outcome of: who has a key asks again under it,
+// and gets the stored answer or is decided afresh. Nobody can tell for the others; they are told so. It ends when
+// nobody waits any more: the callers repeat under their keys.
 func (l *lane) settle(group []*task, err error) {
 	keyed := make([]*task, 0, len(group))
 	for _, t := range group {
@@ -420,8 +426,8 @@ const (
 	settleTries = 7
 )
 
-// transact decides a group in one transaction. The group outlives its callers: what is being committed is not abandoned because
-// somebody hung up.
+// transact decides a group in one transaction. The group outlives its callers: what is being committed is not abandoned
+// because somebody hung up.
 func (l *lane) transact(group []*task) error {
 	var want Want
 	for _, t := range group {
@@ -456,7 +462,8 @@ func (l *lane) transact(group []*task) error {
 	return err
 }
 
-// steady is the time of a decision: that of the clock, unless it has just been set back a little. One that was wrong by more is right now.
+// steady is the time of a decision: that of the clock, unless it has just been set back a little. One that was wrong by
+// more is right now.
 func steady(last, now time.Time) time.Time {
 	if back := last.Sub(now); 0 < back && back < time.Second {
 		return last
@@ -499,7 +506,8 @@ func (t *task) replay(known *Request, s *state) {
 		t.err = madeElsewhere()
 		if known.MayBeToldTo(t.call.Caller) {
 			s.changes.Replays = append(s.changes.Replays, known.RequestKey)
-			t.err = gift.Refuse(gift.RedemptionNotAllowed, "This request was taken back by its Idempotency-Key before it arrived; nothing was redeemed.")
+			t.err = gift.Refuse(gift.RedemptionNotAllowed,
+				"This request was taken back by its Idempotency-Key before it arrived; nothing was redeemed.")
 		}
 		return
 	}
@@ -508,7 +516,8 @@ func (t *task) replay(known *Request, s *state) {
 	case err != nil:
 		t.err = fmt.Errorf("%w: %w", unavailable("It cannot be told here whether this was done before."), err)
 	case !same:
-		t.err = gift.Refuse(gift.IdempotencyMismatch, "This Idempotency-Key was used for another request. Use a new key for each new request.")
+		t.err = gift.Refuse(gift.IdempotencyMismatch,
+			"This Idempotency-Key was used for another request. Use a new key for each new request.")
 	case !known.MayBeToldTo(t.call.Caller):
 		t.err = madeElsewhere()
 	default:
@@ -519,7 +528,8 @@ func (t *task) replay(known *Request, s *state) {
 }
 
 func madeElsewhere() *gift.Error {
-	return gift.Refuse(gift.NotAuthorized, "The request with this Idempotency-Key was made at a location that this key is not enabled for.")
+	return gift.Refuse(gift.NotAuthorized,
+		"The request with this Idempotency-Key was made at a location that this key is not enabled for.")
 }
 
 func (t *task) fail(err error) { t.result, t.answer, t.err = Result{}, Answer{}, err }

@@ -109,7 +109,8 @@ func (b *bench) draft(amount gift.Amount) gift.Gift {
 }
 
 func (b *bench) redeem(ctx context.Context, id gift.ID, amount gift.Amount, key string) (ledger.Answer, error) {
-	return b.engine.Do(ctx, b.call(ledger.RedeemGift, key), &ledger.Redeem{VoucherID: id, Redeem: gift.Redeem{Amount: amount}})
+	return b.engine.Do(ctx, b.call(ledger.RedeemGift, key), &ledger.Redeem{VoucherID: id,
+		Redeem: gift.Redeem{Amount: amount}})
 }
 
 func (b *bench) balance(id gift.ID) gift.Amount {
@@ -365,7 +366,8 @@ func (b *bench) order(n, size int) {
 	}
 }
 
-// TestTheClockIsFollowed: a clock that is set back a little stands still, and one that was wrong by more is believed when it is right again.
+// TestTheClockIsFollowed: a clock that is set back a little stands still, and one that was wrong by more is believed
+// when it is right again.
 func TestTheClockIsFollowed(t *testing.T) {
 	t.Parallel()
 	var now atomic.Int64
@@ -377,7 +379,8 @@ func TestTheClockIsFollowed(t *testing.T) {
 	})
 	year := 365 * 24 * time.Hour
 	for _, step := range []struct{ clock, want time.Duration }{
-		{0, 0}, {time.Minute, time.Minute}, {time.Minute - 900*time.Millisecond, time.Minute}, {year, year}, {2 * time.Minute, 2 * time.Minute},
+		{0, 0}, {time.Minute, time.Minute}, {time.Minute - 900*time.Millisecond, time.Minute}, {year, year},
+		{2 * time.Minute, 2 * time.Minute},
 	} {
 		now.Store(int64(step.clock))
 		b.gift(100)
@@ -387,7 +390,8 @@ func TestTheClockIsFollowed(t *testing.T) {
 	}
 }
 
-// TestCallerThatHasGoneIsNotBegun: a command whose caller gave up while it waited, or whose deadline passed, is not begun, and its key is free.
+// TestCallerThatHasGoneIsNotBegun: a command whose caller gave up while it waited, or whose deadline passed, is not
+// begun, and its key is free.
 func TestCallerThatHasGoneIsNotBegun(t *testing.T) {
 	t.Parallel()
 	var g gate
@@ -409,7 +413,8 @@ func TestCallerThatHasGoneIsNotBegun(t *testing.T) {
 	wg.Wait()
 	again, err := b.redeem(t.Context(), id, 20, "k")
 	if err != nil || again.Status != 200 || again.Replayed {
-		t.Fatalf("another request with the key got %d %q, replayed %v, %v; want it done", again.Status, again.Body, again.Replayed, err)
+		t.Fatalf("another request with the key got %d %q, replayed %v, %v; want it done", again.Status, again.Body,
+			again.Replayed, err)
 	}
 	if got := b.balance(id); got != 80 {
 		t.Fatalf("the balance is %d, want 80", got)
@@ -465,8 +470,8 @@ func (f *faulty) Group(ctx context.Context, w ledger.Want, decide func(*ledger.S
 	return err
 }
 
-// TestFaultsInPairs: a commit that failed, and one that took effect but said it failed. A caller is told that nobody knows, and a
-// repeat with the same key settles it: redeemed exactly once.
+// TestFaultsInPairs: a commit that failed, and one that took effect but said it failed. A caller is told that nobody
+// knows, and a repeat with the same key settles it: redeemed exactly once.
 func TestFaultsInPairs(t *testing.T) {
 	t.Parallel()
 	for _, effect := range []bool{false, true} {
@@ -490,8 +495,8 @@ func TestFaultsInPairs(t *testing.T) {
 	}
 }
 
-// TestUnknownCommitsAreSettledByTheRecords: when nobody knows whether a commit took effect, who has a key gets the true outcome, and
-// who has none is told that it is unknown.
+// TestUnknownCommitsAreSettledByTheRecords: when nobody knows whether a commit took effect, who has a key gets the true
+// outcome, and who has none is told that it is unknown.
 func TestUnknownCommitsAreSettledByTheRecords(t *testing.T) {
 	t.Parallel()
 	for _, effect := range []bool{false, true} {
@@ -518,8 +523,8 @@ func TestUnknownCommitsAreSettledByTheRecords(t *testing.T) {
 	}
 }
 
-// TestWhatLastsIsWaitedForOnce: while a disk or a database goes on failing, one group finds out how long that lasts; those behind it are
-// told at once. When it is well again, the next group that fails is waited for as before.
+// TestWhatLastsIsWaitedForOnce: while a disk or a database goes on failing, one group finds out how long that lasts;
+// those behind it are told at once. When it is well again, the next group that fails is waited for as before.
 func TestWhatLastsIsWaitedForOnce(t *testing.T) {
 	t.Parallel()
 	var broken atomic.Bool
@@ -555,8 +560,8 @@ func TestWhatLastsIsWaitedForOnce(t *testing.T) {
 	b.verify()
 }
 
-// TestSettlingEndsWithItsCallers: when nobody waits any more for a commit of unknown outcome, its lane is free for others. The repeat
-// under the key finds out.
+// TestSettlingEndsWithItsCallers: when nobody waits any more for a commit of unknown outcome, its lane is free for
+// others. The repeat under the key finds out.
 func TestSettlingEndsWithItsCallers(t *testing.T) {
 	t.Parallel()
 	for _, effect := range []bool{false, true} {
@@ -660,8 +665,8 @@ func TestStopAnswersThoseWhoWait(t *testing.T) {
 	}
 }
 
-// TestAPanicSavesNothing: a command whose decision or answer panics changes nothing, not even half of something, and can be
-// repeated with its key; the others of its group succeed.
+// TestAPanicSavesNothing: a command whose decision or answer panics changes nothing, not even half of something, and
+// can be repeated with its key; the others of its group succeed.
 func TestAPanicSavesNothing(t *testing.T) {
 	t.Parallel()
 	var g gate
@@ -679,7 +684,8 @@ func TestAPanicSavesNothing(t *testing.T) {
 		return c
 	}
 	redeem := func() (ledger.Answer, error) {
-		return b.engine.Do(t.Context(), fail(b.call(ledger.RedeemGift, "k")), &ledger.Redeem{VoucherID: id, Redeem: gift.Redeem{Amount: 30}})
+		return b.engine.Do(t.Context(), fail(b.call(ledger.RedeemGift, "k")), &ledger.Redeem{VoucherID: id,
+			Redeem: gift.Redeem{Amount: 30}})
 	}
 	cancel := func() (ledger.Answer, error) {
 		return b.engine.Do(t.Context(), fail(b.call(ledger.CancelGift, "c")),

@@ -34,9 +34,10 @@ var (
 	light = &ledger.Rejected{Err: gift.Refuse(gift.NotFound, "no")}
 )
 
-// latencies runs tills that make so many light commands a second for a time, beside senders that each make so many heavy ones, and tells how
-// long each command took.
-func latencies(t *testing.T, rate int, during time.Duration, senders, orders int) (tills, sent []time.Duration, took time.Duration) {
+// latencies runs tills that make so many light commands a second for a time, beside senders that each make so many
+// heavy ones, and tells how long each command took.
+func latencies(t *testing.T, rate int, during time.Duration, senders, orders int) (tills, sent []time.Duration,
+	took time.Duration) {
 	return beside(t, light, rate, during, senders, orders)
 }
 
@@ -51,7 +52,10 @@ func beside(t *testing.T, light ledger.Command, rate int, during time.Duration, 
 		do := func(account int, c ledger.Command, times *[]time.Duration) {
 			begun := time.Now()
 			id := gift.ID{byte(account)}
-			engine.Do(t.Context(), ledger.Call{AccountID: id, Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} }}, c)
+			engine.Do(t.Context(), ledger.Call{AccountID: id, Render: func(ledger.Result,
+				error) ledger.Answer {
+				return ledger.Answer{}
+			}}, c)
 			mu.Lock()
 			defer mu.Unlock()
 			*times = append(*times, time.Since(begun))
@@ -83,8 +87,8 @@ func beside(t *testing.T, light ledger.Command, rate int, during time.Duration, 
 	return tills, sent, took
 }
 
-// TestLightCommandsComeBetweenHeavyOnes: while tills are busy, fewer than one of their calls in a hundred meets an order of a thousand, and
-// yet every order is done in time.
+// TestLightCommandsComeBetweenHeavyOnes: while tills are busy, fewer than one of their calls in a hundred meets an
+// order of a thousand, and yet every order is done in time.
 func TestLightCommandsComeBetweenHeavyOnes(t *testing.T) {
 	t.Parallel()
 	for _, senders := range []int{1, 2, 4} {
@@ -147,7 +151,8 @@ func TestOrdersOfAnAccountAreBounded(t *testing.T) {
 		var done, refused int
 		var mu sync.Mutex
 		send := func(account byte) {
-			_, err := engine.Do(t.Context(), ledger.Call{AccountID: gift.ID{account}, Render: func(ledger.Result, error) ledger.Answer {
+			_, err := engine.Do(t.Context(), ledger.Call{AccountID: gift.ID{account}, Render: func(ledger.Result,
+				error) ledger.Answer {
 				return ledger.Answer{Body: []byte("{}")}
 			}}, heavy)
 			mu.Lock()

@@ -15,8 +15,8 @@ import (
 	"boon.example/internal/store/pgtest"
 )
 
-// TestEngineAgreesWithModel drives random commands against the engine on a real file and against the simplest model that
-// can be written of it, and compares every answer, and the whole state after each step.
+// TestEngineAgreesWithModel drives random commands against the engine on a real file and against the simplest model
+// that can be written of it, and compares every answer, and the whole state after each step.
 func TestEngineAgreesWithModel(t *testing.T) {
 	t.Parallel()
 	dir, database := t.TempDir(), pgtest.Database(t) // which the runs on a server share: each has an account of its own
@@ -99,7 +99,8 @@ func (w *world) close() {
 }
 
 // do runs a command and tells its outcome in a few words: "OK amount balance STATUS", or the code of the refusal.
-func (w *world) do(t *rapid.T, operation ledger.Operation, key string, fingerprint byte, cmd ledger.Command) (string, ledger.Result) {
+func (w *world) do(t *rapid.T, operation ledger.Operation, key string, fingerprint byte, cmd ledger.Command) (string,
+	ledger.Result) {
 	var result ledger.Result
 	answer, err := w.engine.Do(t.Context(), ledger.Call{
 		AccountID: w.caller.Account.ID, Operation: operation, Key: key, Fingerprint: [32]byte{fingerprint},
@@ -160,7 +161,8 @@ func (w *world) issue(t *rapid.T) {
 	if method == gift.Email {
 		status = gift.Pending
 	}
-	w.gifts = append(w.gifts, &modelGift{id: r.Gifts[0].ID, original: amount, balance: amount, status: status, entries: 1, item: item, method: method})
+	w.gifts = append(w.gifts, &modelGift{id: r.Gifts[0].ID, original: amount, balance: amount, status: status, entries: 1,
+		item: item, method: method})
 }
 
 func (w *world) pick(t *rapid.T) *modelGift {
@@ -293,7 +295,8 @@ func (w *world) reverseKey(t *rapid.T) {
 	} else if a.taken != nil {
 		want = a.taken.expectReverse(0)
 	}
-	got, _ := w.do(t, ledger.ReverseRedemption, "", 0, &ledger.Reverse{OriginalKey: key, Reverse: gift.Reverse{Caller: w.caller}})
+	got, _ := w.do(t, ledger.ReverseRedemption, "", 0, &ledger.Reverse{OriginalKey: key,
+		Reverse: gift.Reverse{Caller: w.caller}})
 	if got != want {
 		t.Fatalf("reverse by %s: got %q, want %q", key, got, want)
 	}
@@ -332,7 +335,8 @@ func (w *world) reinstate(t *rapid.T) {
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	got, _ := w.do(t, ledger.ReinstateGift, "", 0, &ledger.Reinstate{VoucherIDs: []gift.ID{g.id}, Reinstate: gift.Reinstate{Caller: w.caller}})
+	got, _ := w.do(t, ledger.ReinstateGift, "", 0, &ledger.Reinstate{VoucherIDs: []gift.ID{g.id},
+		Reinstate: gift.Reinstate{Caller: w.caller}})
 	if got != want {
 		t.Fatalf("reinstate %+v: got %q, want %q", *g, got, want)
 	}
@@ -360,7 +364,8 @@ func (w *world) deliver(t *rapid.T) {
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
 	got, _ := w.do(t, "deliver", "", 0, &ledger.Deliver{
-		Job: ledger.Job{ID: job, AccountID: w.caller.Account.ID, VoucherID: g.id}, Outcome: gift.Outcome{Delivered: delivered && !unwanted}, Unwanted: unwanted,
+		Job:     ledger.Job{ID: job, AccountID: w.caller.Account.ID, VoucherID: g.id},
+		Outcome: gift.Outcome{Delivered: delivered && !unwanted}, Unwanted: unwanted,
 	})
 	if got != want {
 		t.Fatalf("delivery %v: got %q, want %q", delivered, got, want)
@@ -369,7 +374,8 @@ func (w *world) deliver(t *rapid.T) {
 
 func (w *world) resend(t *rapid.T) {
 	g := w.pick(t)
-	ask := gift.Resend{Caller: w.caller, Method: rapid.SampledFrom([]gift.Method{0, gift.Email, gift.Printed}).Draw(t, "method")}
+	ask := gift.Resend{Caller: w.caller, Method: rapid.SampledFrom([]gift.Method{0, gift.Email, gift.Printed}).Draw(t,
+		"method")}
 	if ask.Method == gift.Email {
 		ask.Contact = rapid.SampledFrom([]string{"ana@example.com", "ben@example.com"}).Draw(t, "contact")
 	}
@@ -410,7 +416,8 @@ func (w *world) reschedule(t *rapid.T) {
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	got, _ := w.do(t, ledger.RescheduleGift, "", 0, &ledger.Reschedule{VoucherID: g.id, Reschedule: gift.Reschedule{Caller: w.caller, Date: time.Now()}})
+	got, _ := w.do(t, ledger.RescheduleGift, "", 0, &ledger.Reschedule{VoucherID: g.id,
+		Reschedule: gift.Reschedule{Caller: w.caller, Date: time.Now()}})
 	if got != want {
 		t.Fatalf("reschedule %+v: got %q, want %q", *g, got, want)
 	}

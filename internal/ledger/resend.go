@@ -65,8 +65,8 @@ func (r *Resend) decide(c *Call, s *state) (Result, error) {
 	if redirected {
 		result.Secrets = r.secrets
 		s.rekey(ref, r.secrets)
-		// The notice to the former contact counts towards no limit: there is one for each redirection, which has counted, and no
-		// limit may keep a merchant from taking a gift from the wrong recipient.
+		// The notice to the former contact counts towards no limit: there is one for each redirection, which has counted, and
+		// no limit may keep a merchant from taking a gift from the wrong recipient.
 		if delivery.reached(v) {
 			s.changes.Jobs = append(s.changes.Jobs, Job{ID: newID(), AccountID: ref.AccountID, VoucherID: ref.ID,
 				Kind: RedirectedJob, Due: s.now, Method: before.Method, Contact: before.Contact})

@@ -33,8 +33,8 @@ func (b *bench) mailed(n int, due time.Time) []gift.Gift {
 	return made
 }
 
-// TestRescheduleAgainstTheWorker: a worker claims what is due while it is put off. Each gift has exactly one outcome: it is put off and
-// not claimed, or claimed, sent, and not put off.
+// TestRescheduleAgainstTheWorker: a worker claims what is due while it is put off. Each gift has exactly one outcome:
+// it is put off and not claimed, or claimed, sent, and not put off.
 func TestRescheduleAgainstTheWorker(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil, ledger.Options{Lanes: 4})
@@ -94,8 +94,8 @@ func TestRescheduleAgainstTheWorker(t *testing.T) {
 	b.verify()
 }
 
-// TestResendAgainstTheWorker: whatever a worker does with the old message meanwhile, the gift has one message that is still to be sent, to
-// the new address, and its outcome is the one that counts.
+// TestResendAgainstTheWorker: whatever a worker does with the old message meanwhile, the gift has one message that is
+// still to be sent, to the new address, and its outcome is the one that counts.
 func TestResendAgainstTheWorker(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil, ledger.Options{Lanes: 4})
@@ -135,7 +135,8 @@ func TestResendAgainstTheWorker(t *testing.T) {
 	for lane := range 6 {
 		callers.Go(func() {
 			for n := lane; n < len(gifts); n += 6 {
-				if err := b.do(&ledger.Resend{VoucherID: gifts[n].ID, Resend: gift.Resend{Caller: b.caller, Contact: "ben@example.com"}}); err != nil {
+				if err := b.do(&ledger.Resend{VoucherID: gifts[n].ID, Resend: gift.Resend{Caller: b.caller,
+					Contact: "ben@example.com"}}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -159,8 +160,9 @@ func TestResendAgainstTheWorker(t *testing.T) {
 	b.verify()
 }
 
-// TestBounceOfAnOvertakenMessage: a report of a message that a resend has overtaken changes nothing, before and after the new one is
-// accepted; a report of the new one that overtakes our own record waits for it. A notice of what is left is no gift.
+// TestBounceOfAnOvertakenMessage: a report of a message that a resend has overtaken changes nothing, before and after
+// the new one is accepted; a report of the new one that overtakes our own record waits for it. A notice of what is left
+// is no gift.
 func TestBounceOfAnOvertakenMessage(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil, ledger.Options{})
@@ -175,7 +177,8 @@ func TestBounceOfAnOvertakenMessage(t *testing.T) {
 		}
 	}
 	accept(old)
-	if err := b.do(&ledger.Resend{VoucherID: old.VoucherID, Resend: gift.Resend{Caller: b.caller, Contact: "4155550133"}}); err != nil {
+	if err := b.do(&ledger.Resend{VoucherID: old.VoucherID, Resend: gift.Resend{Caller: b.caller,
+		Contact: "4155550133"}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := bounce(old); err != nil {
@@ -201,7 +204,8 @@ func TestBounceOfAnOvertakenMessage(t *testing.T) {
 		t.Error(err)
 	}
 	b.status(old.VoucherID, gift.FailedDelivery)
-	if _, err := b.engine.Do(t.Context(), b.call(ledger.RedeemGift, ""), &ledger.Redeem{VoucherID: old.VoucherID, Redeem: gift.Redeem{Amount: 1}, Notice: true}); err != nil {
+	if _, err := b.engine.Do(t.Context(), b.call(ledger.RedeemGift, ""), &ledger.Redeem{VoucherID: old.VoucherID,
+		Redeem: gift.Redeem{Amount: 1}, Notice: true}); err != nil {
 		t.Fatal(err)
 	}
 	notice := b.claim()
@@ -230,7 +234,8 @@ func TestResendsInOneGroup(t *testing.T) {
 	}
 	for range 3 {
 		var callers sync.WaitGroup
-		for _, cmd := range []ledger.Command{resend("ben@example.com"), reschedule(2 * time.Hour), resend("eve@example.com"), reschedule(3 * time.Hour)} {
+		for _, cmd := range []ledger.Command{resend("ben@example.com"), reschedule(2 * time.Hour), resend("eve@example.com"),
+			reschedule(3 * time.Hour)} {
 			callers.Go(func() {
 				if err := b.do(cmd); err != nil {
 					t.Error(err)

@@ -55,9 +55,10 @@ func (m *mishaps) Group(ctx context.Context, w ledger.Want, decide func(*ledger.
 	return err
 }
 
-// TestAVoidLeavesTheGiftAsItWas sends a redemption, its reversal by key, its reversal by id, a cancellation and another till's redemption
-// in every order and grouping, repeated, with failing commits, lost answers and restarts in between. In the end everyone is
-// answered once and for all, and a gift whose redemption was voided is worth what it was without it.
+// TestAVoidLeavesTheGiftAsItWas sends a redemption, its reversal by key, its reversal by id, a cancellation and another
+// till's redemption in every order and grouping, repeated, with failing commits, lost answers and restarts in between.
+// In the end everyone is answered once and for all, and a gift whose redemption was voided is worth what it was without
+// it.
 func TestAVoidLeavesTheGiftAsItWas(t *testing.T) {
 	t.Parallel()
 	dir, database := t.TempDir(), pgtest.Database(t) // which the runs on a server share: each has an account of its own
@@ -102,8 +103,9 @@ func newVoiding(t *rapid.T, dir, database string) *voiding {
 		answers: map[string]modelAnswer{}, caller: &gift.Caller{KeyID: newID(), Kind: gift.AccountKey, Account: account}}}
 	v.open()
 	draft := gift.Gift{
-		Voucher: gift.Voucher{AccountID: v.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: v.caller.Account.Currency, Original: 100, Balance: 100},
-		Card:    gift.Card{Method: gift.Printed, Sender: "Till", DeliveryZone: "UTC"},
+		Voucher: gift.Voucher{AccountID: v.caller.Account.ID, ProgramID: gift.BusinessProgram.ID,
+			Currency: v.caller.Account.Currency, Original: 100, Balance: 100},
+		Card: gift.Card{Method: gift.Printed, Sender: "Till", DeliveryZone: "UTC"},
 	}
 	_, made := v.do(t, ledger.SendGift, "", 0, &ledger.Issue{Gifts: []gift.Gift{draft}})
 	if len(made.Gifts) != 1 {
@@ -140,7 +142,8 @@ func (v *voiding) command(name string) (ledger.Operation, ledger.Command) {
 	case "other":
 		return ledger.RedeemGift, &ledger.Redeem{VoucherID: v.gift, Redeem: gift.Redeem{Amount: 5}}
 	case "cancel":
-		return ledger.CancelGift, &ledger.Cancel{VoucherIDs: []gift.ID{v.gift}, Cancel: gift.Cancel{Caller: v.caller, To: gift.Cancelled}}
+		return ledger.CancelGift, &ledger.Cancel{VoucherIDs: []gift.ID{v.gift}, Cancel: gift.Cancel{Caller: v.caller,
+			To: gift.Cancelled}}
 	case "by id": // in part, and of what may not be there
 		var id gift.ID
 		for _, e := range v.history() {
@@ -195,7 +198,8 @@ func (v *voiding) together(names []string, what mishap) {
 }
 
 func (v *voiding) ask(op ledger.Operation, key string, cmd ledger.Command) string {
-	call := ledger.Call{AccountID: v.caller.Account.ID, Operation: op, Key: key, Render: func(r ledger.Result, err error) ledger.Answer {
+	call := ledger.Call{AccountID: v.caller.Account.ID, Operation: op, Key: key, Render: func(r ledger.Result,
+		err error) ledger.Answer {
 		if err != nil {
 			return ledger.Answer{Status: 409, Body: []byte(code(err))}
 		}
@@ -234,7 +238,8 @@ func (v *voiding) check() {
 		}
 	}
 	if voided != 0 || redemptions > 1 || others != 0 && others != -5 {
-		v.Fatalf("after the void %d of the redemption is missing (made %d times), others took %d; %q", -voided, redemptions, -others, v.answered)
+		v.Fatalf("after the void %d of the redemption is missing (made %d times), others took %d; %q", -voided, redemptions,
+			-others, v.answered)
 	}
 	for name, answer := range v.answered {
 		if answer == "" {

@@ -557,8 +557,10 @@ func certificate(t *testing.T, host string) (*tls.Config, *x509.CertPool) {
 	}
 	from := time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC) // tests live in the year 2000
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: host}, DNSNames: []string{host}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: from, NotAfter: from.AddDate(100, 0, 0), KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: host}, DNSNames: []string{host}, IsCA: true,
+		BasicConstraintsValid: true,
+		NotBefore:             from, NotAfter: from.AddDate(100, 0, 0),
+		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
 	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {

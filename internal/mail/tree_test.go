@@ -153,7 +153,8 @@ func mailOf(t *testing.T, d gift.Design, assets ...gift.Asset) (node, []byte) {
 			Balance: 2500, Status: gift.Pending},
 		Card: gift.Card{Code: code, Token: token, Sender: `"Ben" <ben@x>`, Recipient: "<script>Anna",
 			Contact: "anna@example.com", Method: gift.Email,
-			Message: "Happy birthday!\n<img src=x onerror=alert(1)>", Terms: "Not for cash.", DesignID: d.ID, DeliveryZone: "UTC"},
+			Message: "Happy birthday!\n<img src=x onerror=alert(1)>", Terms: "Not for cash.", DesignID: d.ID,
+			DeliveryZone: "UTC"},
 	}
 	kept := &keeper{}
 	gateways := &delivery.Gateways{Email: kept, PublicURL: "https://gifts.example.com",

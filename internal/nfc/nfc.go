@@ -9,7 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// joiner is what package norm puts into a run of more than 30 combining marks (Unicode's Stream-Safe Text Format). No sender wrote it there.
+// joiner is what package norm puts into a run of more than 30 combining marks (Unicode's Stream-Safe Text Format). No
+// sender wrote it there.
 const joiner = "\u034f"
 
 // String gives the NFC of s. What is not UTF-8 stays as it is.
@@ -31,7 +32,8 @@ type letter struct {
 	joins bool  // whether it can join one before it
 }
 
-// slow composes a text of any runs of marks, in the three steps of the Unicode Standard, section 3.11: decompose, order, compose.
+// slow composes a text of any runs of marks, in the three steps of the Unicode Standard, section 3.11: decompose,
+// order, compose.
 func slow(s string) string {
 	letters := decompose(s)
 	for from := 0; from < len(letters); {

@@ -11,11 +11,13 @@ import (
 func TestLongRunsOfMarksStayAsTheyAre(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ in, want string }{
-		"one mark many times":            {"a" + strings.Repeat("\u0308", 50), "\u00e4" + strings.Repeat("\u0308", 49)},
-		"marks in the wrong order":       {"a" + strings.Repeat("\u0302\u0323", 40), "\u1ead" + strings.Repeat("\u0323", 39) + strings.Repeat("\u0302", 39)},
-		"nothing before them":            {strings.Repeat("\u0301", 40), strings.Repeat("\u0301", 40)},
-		"a joiner that the sender wrote": {"e\u034f\u0301" + strings.Repeat("\u0301", 40), "e\u034f\u0301" + strings.Repeat("\u0301", 40)},
-		"short":                          {"e\u0301", "\u00e9"},
+		"one mark many times": {"a" + strings.Repeat("\u0308", 50), "\u00e4" + strings.Repeat("\u0308", 49)},
+		"marks in the wrong order": {"a" + strings.Repeat("\u0302\u0323", 40), "\u1ead" + strings.Repeat("\u0323",
+			39) + strings.Repeat("\u0302", 39)},
+		"nothing before them": {strings.Repeat("\u0301", 40), strings.Repeat("\u0301", 40)},
+		"a joiner that the sender wrote": {"e\u034f\u0301" + strings.Repeat("\u0301", 40), "e\u034f\u0301" +
+			strings.Repeat("\u0301", 40)},
+		"short": {"e\u0301", "\u00e9"},
 	} {
 		if got := String(tt.in); got != tt.want {
 			t.Errorf("%s: %+q, want %+q", name, got, tt.want)
@@ -29,7 +31,8 @@ func TestLongRunsOfMarksStayAsTheyAre(t *testing.T) {
 // TestSlowIsNFC: where package norm puts nothing in, both ways give the same.
 func TestSlowIsNFC(t *testing.T) {
 	t.Parallel()
-	letters := []rune("aAeo가\u1100\u1161\u11a8\u0300\u0301\u0302\u0308\u0323\u0327\u0344\u0958\u09c7\u09be\u0b47\u0b3e\u1ea1\u00e2\u212b\u2126\U0001d15e\uf900\u034f\u0f71\u0f72 ")
+	letters := []rune("aAeo가\u1100\u1161\u11a8\u0300\u0301\u0302\u0308\u0323\u0327\u0344" +
+		"\u0958\u09c7\u09be\u0b47\u0b3e\u1ea1\u00e2\u212b\u2126\U0001d15e\uf900\u034f\u0f71\u0f72 ")
 	rapid.Check(t, func(t *rapid.T) {
 		s := string(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(letters), rapid.Rune()), 0, 12).Draw(t, "text"))
 		if got, want := slow(s), norm.NFC.String(s); got != want {

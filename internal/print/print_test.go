@@ -352,7 +352,8 @@ func wordy(t *rapid.T) Card {
 	}
 	name := func(label string) string { return "x" + clip(card.Line(text(label, 40)), 199) }
 	c := aCard()
-	c.View.Merchant, c.View.Headline, c.View.Sender, c.View.Recipient = name("merchant"), name("headline"), name("sender"), name("recipient")
+	c.View.Merchant, c.View.Headline, c.View.Sender, c.View.Recipient = name("merchant"), name("headline"), name("sender"),
+		name("recipient")
 	c.View.Worth = card.Worth{Number: "10000", Unit: name("label"), Item: true}
 	c.View.Balance = c.View.Worth
 	c.View.Message, c.View.Terms = card.Lines(clip(text("message", 300), 1000)), card.Lines(clip(text("terms", 1500),

@@ -8,7 +8,8 @@ const (
 	shadeWeight  = 10 // every 5 % away from half dark
 )
 
-// The two ways in which eleven modules in a line look like a finder pattern: 1:1:3:1:1 with four light modules on one side.
+// The two ways in which eleven modules in a line look like a finder pattern: 1:1:3:1:1 with four light modules on one
+// side.
 const (
 	finderThenLight = 0b10111010000
 	lightThenFinder = 0b00001011101

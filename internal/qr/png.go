@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// PNG draws the code with its quiet zone, each module a square of scale pixels, black on white: an image without grey, so that it
-// stays sharp at whatever size it is shown.
+// PNG draws the code with its quiet zone, each module a square of scale pixels, black on white: an image without grey,
+// so that it stays sharp at whatever size it is shown.
 func (c *Code) PNG(scale int) ([]byte, error) {
 	side := (c.Size + 2*QuietZone) * scale
 	img := image.NewPaletted(image.Rect(0, 0, side, side), color.Palette{color.White, color.Black})

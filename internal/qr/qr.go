@@ -1,7 +1,7 @@
 // Package qr draws a text as a QR code (ISO/IEC 18004), error correction level M, as one crisp SVG path.
 //
-// The bits are rsc.io/qr's; the choice of the mask is made here, because that library makes none and a code with an unlucky
-// mask is hard to scan. The package knows nothing of gifts.
+// The bits are rsc.io/qr's; the choice of the mask is made here, because that library makes none and a code with an
+// unlucky mask is hard to scan. The package knows nothing of gifts.
 package qr
 
 import (
@@ -25,8 +25,8 @@ type Code struct {
 
 var errTooLong = errors.New("this text is too long for a QR code")
 
-// Encode makes the smallest code of level M that holds text as bytes, with the mask of the lowest penalty. It fails only for a text
-// of more than 2,331 bytes.
+// Encode makes the smallest code of level M that holds text as bytes, with the mask of the lowest penalty. It fails
+// only for a text of more than 2,331 bytes.
 func Encode(text string) (*Code, error) {
 	data := coding.String(text)
 	version := coding.Version(coding.MinVersion)
@@ -96,8 +96,10 @@ func (c *Code) Dark(x, y int) bool {
 func (c *Code) SVG(title string) string {
 	var b strings.Builder
 	side := c.Size + 2*QuietZone
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" shape-rendering="crispEdges">`, side, side)
-	fmt.Fprintf(&b, `<title>%s</title><rect width="%d" height="%d" fill="#fff"/><path fill="#000" d="`, html.EscapeString(title), side, side)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" shape-rendering="crispEdges">`,
+		side, side)
+	fmt.Fprintf(&b, `<title>%s</title><rect width="%d" height="%d" fill="#fff"/><path fill="#000" d="`,
+		html.EscapeString(title), side, side)
 	for y := range c.Size {
 		for x := 0; x < c.Size; x++ {
 			run := 0

@@ -109,8 +109,8 @@ func TestDecode(t *testing.T) {
 	})
 }
 
-// TestScan draws the SVG that people see and has it read: by zbarimg where that is installed, and always by the test's own
-// decoder from the drawn pixels.
+// TestScan draws the SVG that people see and has it read: by zbarimg where that is installed, and always by the test's
+// own decoder from the drawn pixels.
 func TestScan(t *testing.T) {
 	t.Parallel()
 	c, err := Encode(giftURL)
@@ -315,7 +315,8 @@ func (c *Code) words(t fataler) []byte {
 	return words
 }
 
-// function reports whether a module is part of a function pattern in versions 1 to 6: those hold one alignment pattern at most.
+// function reports whether a module is part of a function pattern in versions 1 to 6: those hold one alignment pattern
+// at most.
 func (c *Code) function(x, y int) bool {
 	end := c.Size - 8
 	a := c.Size - 7

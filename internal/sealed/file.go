@@ -17,8 +17,9 @@ const FileName = "boon.key"
 
 // file is the key file: JSON, so that a person can see what it is and tools can carry it.
 type file struct {
-	Format  int       `json:"format"`
-	Current int       `json:"current"` // the id of the key that a new database begins with; one that exists says itself which it uses
+	Format int `json:"format"`
+	// the id of the key that a new database begins with; one that exists says itself which it uses
+	Current int       `json:"current"`
 	Keys    []fileKey `json:"keys"`
 }
 
@@ -70,7 +71,8 @@ func (f file) text() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// Discard removes a key file that Create has just made and that serves nobody, unless something else has taken its place.
+// Discard removes a key file that Create has just made and that serves nobody, unless something else has taken its
+// place.
 func Discard(path string, made *Keys) error {
 	there, err := Load(path)
 	if err != nil || !bytes.Equal(there.AddressHash("x"), made.AddressHash("x")) {
@@ -82,8 +84,8 @@ func Discard(path string, made *Keys) error {
 	return nil
 }
 
-// Load reads a key file. It refuses one that others than its owner may read, and one that is not exactly as Create and Add
-// make it; a missing one is fs.ErrNotExist.
+// Load reads a key file. It refuses one that others than its owner may read, and one that is not exactly as Create and
+// Add make it; a missing one is fs.ErrNotExist.
 func Load(path string) (*Keys, error) {
 	f, err := read(path)
 	if err != nil {

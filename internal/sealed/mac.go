@@ -6,7 +6,8 @@ import (
 	"hash"
 )
 
-// MAC authenticates a content: the id of its key, and 128 bits of an HMAC-SHA-256. Without the key file none can be made.
+// MAC authenticates a content: the id of its key, and 128 bits of an HMAC-SHA-256. Without the key file none can be
+// made.
 type MAC [17]byte
 
 // Authenticator makes MACs and checks them. It is not safe for concurrent use: it keeps what every HMAC with one key

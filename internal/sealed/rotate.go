@@ -43,8 +43,9 @@ func (k *Keys) Use(id byte) error {
 	}
 }
 
-// Reload reads the file anew and takes the keys that were added to it. A file that lacks a key which is or was in use, or has another
-// under its id, is refused, and everything stays as it was. One that was added and never used may be another's: it was made by mistake.
+// Reload reads the file anew and takes the keys that were added to it. A file that lacks a key which is or was in use,
+// or has another under its id, is refused, and everything stays as it was. One that was added and never used may be
+// another's: it was made by mistake.
 func (k *Keys) Reload() error {
 	if k.path == "" {
 		return errors.New("these keys have no file")
@@ -60,7 +61,8 @@ func (k *Keys) Reload() error {
 				continue
 			}
 			if is.byID[id] == nil || is.byID[id].name != v.name {
-				return fmt.Errorf("the key file %s has no longer the key %d that this process began with; restore it from its backup", k.path, id)
+				return fmt.Errorf("the key file %s has no longer the key %d that this process began with; restore it from its "+
+					"backup", k.path, id)
 			}
 		}
 		if k.ring.CompareAndSwap(was, &ring{byID: is.byID, current: is.byID[was.current.id]}) {
@@ -69,13 +71,14 @@ func (k *Keys) Reload() error {
 	}
 }
 
-// Add draws a new key and adds it to a key file, and gives its id. Nothing is made with it yet. The file is replaced as a
-// whole, and on stable storage when Add returns. Only one Add can be under way for a file.
+// Add draws a new key and adds it to a key file, and gives its id. Nothing is made with it yet. The file is replaced as
+// a whole, and on stable storage when Add returns. Only one Add can be under way for a file.
 func Add(path string) (id byte, err error) {
 	lock := path + ".new"
 	held, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return 0, fmt.Errorf("another rotation is adding a key, or one was cut off while it did; if none is running, remove %s and "+
+		return 0, fmt.Errorf("another rotation is adding a key, or one was cut off while it did; if none is running, "+
+			"remove %s and "+
 			"try again", lock)
 	}
 	if err != nil {

@@ -41,7 +41,8 @@ func TestAddedKeyIsKnownAndUsedOnlyWhenToldTo(t *testing.T) {
 		}
 	}
 	// Another process has not been told anything, and meets a value of the new key.
-	if plain, err := other.Open(k.Seal([]byte("secret"), nil), nil); err != nil || string(plain) != "secret" || other.Current() != 1 {
+	if plain, err := other.Open(k.Seal([]byte("secret"), nil), nil); err != nil || string(plain) != "secret" ||
+		other.Current() != 1 {
 		t.Errorf("another process: %q, %v, current %d", plain, err, other.Current())
 	}
 }

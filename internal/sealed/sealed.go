@@ -1,9 +1,10 @@
-// Package sealed keeps voucher codes and tokens secret at rest: a keyed hash (HMAC-SHA-256) finds them, AES-256-GCM shows
-// them to whoever may see them. The keys lie in a file of their own, outside the database, so that a stolen copy of the
-// database or of a backup redeems nothing: a 12-digit code under a plain hash would be found by trying all of them.
+// Package sealed keeps voucher codes and tokens secret at rest: a keyed hash (HMAC-SHA-256) finds them, AES-256-GCM
+// shows them to whoever may see them. The keys lie in a file of their own, outside the database, so that a stolen copy
+// of the database or of a backup redeems nothing: a 12-digit code under a plain hash would be found by trying all of
+// them.
 //
-// Everything that it makes begins with one byte that names the key it was made with, so that keys can be rotated without
-// touching what is there. It knows no database and no file but its own.
+// Everything that it makes begins with one byte that names the key it was made with, so that keys can be rotated
+// without touching what is there. It knows no database and no file but its own.
 package sealed
 
 import (
@@ -99,7 +100,8 @@ func (k *Keys) TokenHashes(t gift.Token) [][]byte { return k.hashes("token", t.R
 // TokenHash is what a new token will be found by. It shares no value with any CodeHash.
 func (k *Keys) TokenHash(t gift.Token) []byte { return k.hash("token", t.Reveal()) }
 
-// SheetHash is what the link to an order's printed sheet will be found by, and SheetHashes are what it can have been noted under.
+// SheetHash is what the link to an order's printed sheet will be found by, and SheetHashes are what it can have been
+// noted under.
 func (k *Keys) SheetHash(t gift.Token) []byte { return k.hash("sheet", t.Reveal()) }
 
 // SheetHashes are the hashes of a link, with every key.
@@ -125,13 +127,14 @@ func (k *Keys) SearchHashes(account gift.ID, text string) [][]byte {
 // AddressHash is what a client address is counted under, so that no address needs to be kept.
 func (k *Keys) AddressHash(address string) []byte { return k.hash("address", address) }
 
-// ContactHash is what messages to a contact are counted under, of an account or a key, so that no contact needs to be kept.
+// ContactHash is what messages to a contact are counted under, of an account or a key, so that no contact needs to be
+// kept.
 func (k *Keys) ContactHash(owner gift.ID, contact string) []byte {
 	return k.hash("contact", owner.String()+" "+contact)
 }
 
-// Fingerprint is a keyed hash of a request, by which a repeat is told from another request. Keyed, because a request can
-// hold a voucher code. Its first byte is the key's id.
+// Fingerprint is a keyed hash of a request, by which a repeat is told from another request. Keyed, because a request
+// can hold a voucher code. Its first byte is the key's id.
 func (k *Keys) Fingerprint(request []byte) [32]byte { return k.ring.Load().current.print(request) }
 
 func (v *version) print(request []byte) (f [32]byte) {
@@ -142,7 +145,8 @@ func (v *version) print(request []byte) (f [32]byte) {
 	return f
 }
 
-// Fingerprinted tells whether a fingerprint is that of a request, with whichever key it was made. The error is ErrUnknownKey.
+// Fingerprinted tells whether a fingerprint is that of a request, with whichever key it was made. The error is
+// ErrUnknownKey.
 func (k *Keys) Fingerprinted(f [32]byte, request []byte) (bool, error) {
 	v, err := k.version(f[0])
 	if err != nil {
@@ -163,11 +167,13 @@ func (k *Keys) version(id byte) (*version, error) {
 	if v := k.ring.Load().byID[id]; v != nil {
 		return v, nil
 	}
-	return nil, fmt.Errorf("%w: key %d is not in %s; copy the key file of the instance on which `boon key-file rotate` ran to it",
+	return nil, fmt.Errorf("%w: key %d is not in %s; copy the key file of the instance on which `boon key-file rotate` "+
+		"ran to it",
 		ErrUnknownKey, id, cmp.Or(k.path, "the key file"))
 }
 
-// Seal encrypts plain. It can be opened with the same boundTo only: what is sealed for one record is of no use in another.
+// Seal encrypts plain. It can be opened with the same boundTo only: what is sealed for one record is of no use in
+// another.
 func (k *Keys) Seal(plain, boundTo []byte) []byte {
 	return k.ring.Load().current.sealed(plain, boundTo)
 }
@@ -189,10 +195,11 @@ func (k *Keys) SealWith(id byte, plain, boundTo []byte) ([]byte, error) {
 var ErrUnknownKey = errors.New("the key file lacks a key")
 
 // ErrTampered tells that something does not open with the key that it names.
-var ErrTampered = errors.New("a sealed value does not open: it was changed, moved to another record, or sealed with other keys")
+var ErrTampered = errors.New("a sealed value does not open: it was changed, moved to another record, or sealed with " +
+	"other keys")
 
-// Open decrypts what Seal made. It fails when the value was changed, when it was sealed for another record, and when its
-// key is not among these.
+// Open decrypts what Seal made. It fails when the value was changed, when it was sealed for another record, and when
+// its key is not among these.
 func (k *Keys) Open(sealed, boundTo []byte) ([]byte, error) {
 	if len(sealed) == 0 {
 		return nil, ErrTampered

@@ -48,7 +48,8 @@ func TestCreateThenLoadGivesTheSameKeys(t *testing.T) {
 	if made.Fingerprint([]byte("x")) != loaded.Fingerprint([]byte("x")) {
 		t.Error("Fingerprint differs after loading")
 	}
-	if plain, err := loaded.Open(made.Seal([]byte("secret"), []byte("id")), []byte("id")); err != nil || string(plain) != "secret" {
+	if plain, err := loaded.Open(made.Seal([]byte("secret"), []byte("id")), []byte("id")); err != nil ||
+		string(plain) != "secret" {
 		t.Errorf("Open = %q, %v", plain, err)
 	}
 	info, err := os.Stat(path)
@@ -107,7 +108,8 @@ func TestHashesAreKeyedAndSeparate(t *testing.T) {
 		t.Fatal(err)
 	}
 	hashes := map[string]bool{}
-	for _, h := range [][]byte{a.CodeHash(c), b.CodeHash(c), a.CodeHash(code(t, "412345678902")), a.TokenHash(token), b.TokenHash(token),
+	for _, h := range [][]byte{a.CodeHash(c), b.CodeHash(c), a.CodeHash(code(t, "412345678902")), a.TokenHash(token),
+		b.TokenHash(token),
 		a.AddressHash(c.Reveal()), a.AddressHash(token.Reveal())} {
 		if len(h) != HashSize || h[0] != 1 {
 			t.Errorf("hash of %d bytes with key id %d, want %d bytes and 1", len(h), h[0], HashSize)

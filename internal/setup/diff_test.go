@@ -20,7 +20,8 @@ func TestEveryFieldIsCompared(t *testing.T) {
 	full := func() *gift.Account {
 		one, two := gift.ID{1}, gift.ID{2}
 		return &gift.Account{
-			ID: one, Name: "a", Currency: usd, Zone: time.UTC, MaxGiftValue: 1, RequireIdempotencyKey: true, TextCountries: []string{"GB"}, DefaultDesign: one,
+			ID: one, Name: "a", Currency: usd, Zone: time.UTC, MaxGiftValue: 1, RequireIdempotencyKey: true,
+			TextCountries: []string{"GB"}, DefaultDesign: one,
 			Subscriptions: []gift.Subscription{{ProgramID: one, Locations: []gift.ID{one}}},
 			Locations: []gift.Location{{ID: one, Name: "l", Jurisdiction: "JP", PointOfSale: "p", POSRedemption: true,
 				DefaultDesign: two}},

@@ -145,7 +145,8 @@ func (r *reader) location(v value, known holdings) gift.Location {
 	f := r.fields(v, "id", "name", "jurisdiction", "pointOfSale", "defaultVoucherDesign")
 	f.require("id", "name")
 	l := gift.Location{
-		ID: f.newID(), Name: f.label("name"), Jurisdiction: f.jurisdiction("jurisdiction"), DefaultDesign: f.defaultDesign(known),
+		ID: f.newID(), Name: f.label("name"), Jurisdiction: f.jurisdiction("jurisdiction"),
+		DefaultDesign: f.defaultDesign(known),
 	}
 	pos, ok := f.get("pointOfSale")
 	if !ok {
@@ -193,7 +194,8 @@ func (r *reader) design(v value, account gift.ID, assets *[]gift.Asset) gift.Des
 	f := r.fields(v, "id", "name", "accentColor", "headline", "logo", "picture", "footer")
 	f.require("id", "name")
 	d := gift.Design{
-		ID: f.newID(), Name: f.label("name"), AccentColor: f.color("accentColor"), Headline: f.label("headline"), Footer: f.prose("footer", maxFooter),
+		ID: f.newID(), Name: f.label("name"), AccentColor: f.color("accentColor"), Headline: f.label("headline"),
+		Footer: f.prose("footer", maxFooter),
 	}
 	for _, p := range []struct {
 		field string

@@ -247,7 +247,8 @@ func (p *plan) add(k *key, label, words string) {
 	drawn := p.drawn[keyName{k.owner, k.name}]
 	added := &gift.Key{
 		ID: drawn.id, Kind: k.kind(), AccountID: k.owner, Name: k.name,
-		Hash: k.hash, Hint: k.hint, Locations: k.locations, CreatedAt: moment(p.now), ExpiresAt: k.expires, Permissions: k.may, Limits: k.limits,
+		Hash: k.hash, Hint: k.hint, Locations: k.locations, CreatedAt: moment(p.now), ExpiresAt: k.expires,
+		Permissions: k.may, Limits: k.limits,
 		Accounts: k.accounts, Programs: k.programs,
 	}
 	if k.hash == (gift.KeyHash{}) {
@@ -322,7 +323,8 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 		return gift.Key{}, "", err
 	}
 	k := gift.Key{
-		ID: d.id, Kind: kind, AccountID: q.Account, Name: nfc.String(q.Name), Hint: gift.KeyHint(d.text), Hash: gift.HashKey(d.text),
+		ID: d.id, Kind: kind, AccountID: q.Account, Name: nfc.String(q.Name), Hint: gift.KeyHint(d.text),
+		Hash:      gift.HashKey(d.text),
 		Locations: slices.Compact(sortedIDs(q.Locations)), CreatedAt: moment(now), Permissions: q.Permissions,
 		Accounts: slices.Compact(sortedIDs(q.Accounts)), Programs: slices.Compact(sortedIDs(q.Programs)),
 	}

@@ -13,7 +13,8 @@ import (
 
 // FuzzReports: nothing but a report with the right signature is believed, and none makes the server fail.
 func FuzzReports(f *testing.F) {
-	const path = "/hooks/twilio/09000000-0000-0000-0000-000000000000/08000000-0000-0000-0000-000000000000/07000000-0000-0000-0000-000000000000"
+	const path = "/hooks/twilio/09000000-0000-0000-0000-000000000000/" +
+		"08000000-0000-0000-0000-000000000000/07000000-0000-0000-0000-000000000000"
 	a, err := ParseAccount("twilio://AC1:" + token + "@127.0.0.1:1?from=+14155550100&insecure=1")
 	if err != nil {
 		f.Fatal(err)

@@ -134,7 +134,10 @@ func TestAnswers(t *testing.T) {
 		"moved": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://evil.example/", http.StatusFound)
 		}, "now"},
-		"400 of an unknown format": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "bad", http.StatusBadRequest) },
+		"400 of an unknown format": {func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "bad",
+				http.StatusBadRequest)
+		},
 			"now"},
 		"answer lost": {cutOff, "doubt"},
 		"no answer":   {func(w http.ResponseWriter, r *http.Request) { r.ParseForm(); <-r.Context().Done() }, "doubt"},

@@ -80,7 +80,8 @@ type limits struct {
 }
 
 func limitsOf(l gift.Limits) *limits {
-	return &limits{int64(l.IssuedPerDay), l.GiftsPerDay, int64(l.RedeemedPerDay), l.MessagesPerDay, l.TextsPerDay, l.MessagesPerContactPerDay}
+	return &limits{int64(l.IssuedPerDay), l.GiftsPerDay, int64(l.RedeemedPerDay), l.MessagesPerDay, l.TextsPerDay,
+		l.MessagesPerContactPerDay}
 }
 
 func (l *limits) limits() gift.Limits {
@@ -134,7 +135,8 @@ func formatAccount(a *gift.Account) (string, error) {
 		d.Limits = limitsOf(a.Limits)
 	}
 	for _, s := range a.Subscriptions {
-		d.Subscriptions = append(d.Subscriptions, subscription{storedID(s.ProgramID), mapped(s.Locations, func(i gift.ID) storedID { return storedID(i) })})
+		d.Subscriptions = append(d.Subscriptions, subscription{storedID(s.ProgramID),
+			mapped(s.Locations, func(i gift.ID) storedID { return storedID(i) })})
 	}
 	d.Locations = mapped(a.Locations, func(l gift.Location) location {
 		return location{storedID(l.ID), l.Name, l.Jurisdiction, l.PointOfSale, l.POSRedemption, storedID(l.DefaultDesign)}
@@ -176,7 +178,8 @@ func parseAccount(text []byte) (*gift.Account, error) {
 	}
 	a := &gift.Account{
 		ID: gift.ID(d.ID), Name: d.Name, Currency: gift.Currency{Code: d.Currency, Decimals: d.Decimals}, Zone: zone,
-		MaxGiftValue: gift.Amount(d.MaxGiftValue), RequireIdempotencyKey: d.RequireIdempotencyKey, BalanceNotice: d.BalanceNotice,
+		MaxGiftValue: gift.Amount(d.MaxGiftValue), RequireIdempotencyKey: d.RequireIdempotencyKey,
+		BalanceNotice: d.BalanceNotice,
 		DefaultDesign: gift.ID(d.DefaultDesign), TextCountries: d.TextCountries,
 	}
 	if a.Limits = gift.DefaultLimits; d.Limits != nil {
@@ -190,17 +193,24 @@ func parseAccount(text []byte) (*gift.Account, error) {
 		return gift.Location{ID: gift.ID(l.ID), Name: l.Name, Jurisdiction: l.Jurisdiction, PointOfSale: l.PointOfSale,
 			POSRedemption: l.POSRedemption, DefaultDesign: gift.ID(l.DefaultDesign)}
 	})
-	a.Storefronts = mapped(d.Storefronts, func(s storefront) gift.Storefront { return gift.Storefront{ID: gift.ID(s.ID), Name: s.Name} })
+	a.Storefronts = mapped(d.Storefronts, func(s storefront) gift.Storefront {
+		return gift.Storefront{ID: gift.ID(s.ID),
+			Name: s.Name}
+	})
 	a.Promotions = mapped(d.Promotions, func(p promotion) gift.Promotion {
 		return gift.Promotion{ID: gift.ID(p.ID), Name: p.Name, ValidStarting: p.ValidStarting, ValidForDays: p.ValidForDays,
-			Terms: p.Terms, EligibleItems: mapped(p.EligibleItems, func(id string) gift.Item { return gift.Item{ID: id, Name: p.ItemNames[id]} }),
+			Terms: p.Terms, EligibleItems: mapped(p.EligibleItems, func(id string) gift.Item {
+				return gift.Item{ID: id,
+					Name: p.ItemNames[id]}
+			}),
 			TicketOptional: p.TicketOptional}
 	})
 	a.Designs = mapped(d.Designs, func(g design) gift.Design {
 		logo, _ := gift.ParseAssetHash(g.Logo)
 		picture, _ := gift.ParseAssetHash(g.Picture)
-		return gift.Design{ID: gift.ID(g.ID), Name: g.Name, AccentColor: g.AccentColor, Headline: g.Headline, Footer: g.Footer,
-			Logo: logo, Picture: picture}
+		return gift.Design{ID: gift.ID(g.ID), Name: g.Name, AccentColor: g.AccentColor, Headline: g.Headline,
+			Footer: g.Footer,
+			Logo:   logo, Picture: picture}
 	})
 	return a, nil
 }

@@ -47,10 +47,11 @@ func testLongAnswers(t *testing.T, open opener) {
 			t.Fatalf("%d records, %v", len(found), err)
 		}
 		diff(t, found[0].Locations, want.Locations)
-		runGroup(t, s, ledger.Want{Requests: []ledger.RequestKey{want.RequestKey, short.RequestKey}}, func(st *ledger.State) ledger.Changes {
-			diff(t, st.Requests[want.RequestKey], &found[0])
-			return ledger.Changes{}
-		})
+		runGroup(t, s, ledger.Want{Requests: []ledger.RequestKey{want.RequestKey, short.RequestKey}},
+			func(st *ledger.State) ledger.Changes {
+				diff(t, st.Requests[want.RequestKey], &found[0])
+				return ledger.Changes{}
+			})
 		got := found[0].Answer
 		if want.Key != short.Key {
 			if got.Body != nil || got.Long != (ledger.Long{RequestKey: want.RequestKey, Size: len(want.Answer.Body)}) {
@@ -79,7 +80,8 @@ func testVerifyLongAnswers(t *testing.T, open opener) {
 	s, _ := open(t)
 	var all []ledger.Request
 	for _, operation := range []ledger.Operation{ledger.SendGift, ledger.CancelGift, ledger.ResendGift} {
-		all = append(all, ledger.Request{RequestKey: ledger.RequestKey{AccountID: newID(), Operation: operation, Key: "k"}, At: noon,
+		all = append(all, ledger.Request{RequestKey: ledger.RequestKey{AccountID: newID(), Operation: operation, Key: "k"},
+			At:     noon,
 			Answer: ledger.Answer{Status: 201, Body: longAnswer(5000)}})
 	}
 	save(t, s, ledger.Changes{Requests: all})

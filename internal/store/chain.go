@@ -110,12 +110,13 @@ func chainRow(r chain.Row) []any { return []any{keyOf(r.Writer), r.N, r.Content,
 
 // readHeads tells how far the newest chains have come.
 func (g *group) readHeads(ctx context.Context) (heads []chain.Head, err error) {
-	err = g.run(ctx, []db.Batch{{Query: selectWriters, Rows: [][]any{{lastID, notedHeads}}, Scan: func(from db.Scanner) error {
-		var h chain.Head
-		err := from.Scan(scanID{&h.Writer})
-		heads = append(heads, h)
-		return err
-	}}})
+	err = g.run(ctx, []db.Batch{{Query: selectWriters, Rows: [][]any{{lastID, notedHeads}},
+		Scan: func(from db.Scanner) error {
+			var h chain.Head
+			err := from.Scan(scanID{&h.Writer})
+			heads = append(heads, h)
+			return err
+		}}})
 	batches := make([]db.Batch, len(heads))
 	for i := range heads {
 		h := &heads[i]

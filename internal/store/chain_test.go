@@ -117,7 +117,8 @@ func setUp(t *testing.T, s *Store, name string) {
 	t.Helper()
 	must(t, s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
 		a := &gift.Account{ID: newID(), Name: name, Currency: dollars, Zone: time.UTC}
-		k := &gift.Key{ID: newID(), Kind: gift.AccountKey, AccountID: a.ID, Name: name, CreatedAt: noon, Hash: gift.HashKey(name)}
+		k := &gift.Key{ID: newID(), Kind: gift.AccountKey, AccountID: a.ID, Name: name, CreatedAt: noon,
+			Hash: gift.HashKey(name)}
 		return gift.Changes{Accounts: []*gift.Account{a}, Keys: []*gift.Key{k}, What: "added " + name}, nil
 	}))
 }
@@ -314,7 +315,8 @@ func TestChainsFindRows(t *testing.T) {
 			end, row := len(old.rows)-1, old.rows[3]
 			// An entry that no history leads to is not read with its chain: that there are more entries than histories have is
 			// found.
-			beside := map[string]bool{"a copy beside an entry": true, "an entry at no place": true, "an entry at the place after": true}
+			beside := map[string]bool{"a copy beside an entry": true, "an entry at no place": true,
+				"an entry at the place after": true}
 			var account []tuple // the entries of one
 			for _, c := range chains {
 				for _, e := range c.entries {
@@ -324,50 +326,59 @@ func TestChainsFindRows(t *testing.T) {
 				}
 			}
 			for name, damages := range map[string][]damage{
-				"the first entry of a chain":         {{entry, old.entries[:1], nil}},
-				"an entry in the middle":             {{entry, old.entries[2:3], nil}},
-				"an entry of a group":                {{entry, chains[0].entries[2:3], nil}},
-				"the last entry of an old chain":     {{entry, []tuple{last}, nil}},
-				"the last group of an old chain":     {{entry, []tuple{last}, nil}, {rows, old.rows[end:], nil}},
-				"the last groups of an old chain":    {{entry, old.entries[2:], nil}, {rows, old.rows[3:], nil}},
-				"a group in the middle":              {{entry, old.entries[2:3], nil}, {rows, old.rows[3:4], nil}},
-				"all groups of an old chain":         {{entry, old.entries, nil}, {rows, old.rows[1:], nil}},
-				"a whole old chain":                  {{entry, old.entries, nil}, {rows, old.rows, nil}},
-				"the oldest chain":                   {{entry, chains[0].entries, nil}, {rows, chains[0].rows, nil}},
-				"a row in the middle":                {{rows, old.rows[3:4], nil}},
-				"the last row":                       {{rows, newest.rows[len(newest.rows)-1:], nil}},
-				"an old chain's rows":                {{rows, old.rows, nil}},
-				"an old chain's genesis":             {{rows, old.rows[:1], nil}},
-				"the newest chain's genesis":         {{rows, newest.rows[:1], nil}},
-				"all rows of all chains":             {{rows, slices.Concat(chains[0].rows, old.rows, newest.rows), nil}},
-				"all entries of an account":          {{entry, account, nil}},
-				"the first change of the set-up":     {{log, changes[:1], nil}},
-				"a change of the set-up":             {{log, changes[1:2], nil}},
-				"the last change of the set-up":      {{log, changes[3:], nil}},
-				"all changes of the set-up":          {{log, changes, nil}},
-				"a copy beside an entry":             {{entry, nil, []tuple{with(entry, last, "id", other)}}},
-				"an entry at no place":               {{entry, nil, []tuple{with(entry, with(entry, with(entry, last, "id", other), "writer", make([]byte, 16)), "n", int64(0))}}},
-				"an entry that loses its place":      {{entry, []tuple{last}, []tuple{with(entry, with(entry, last, "writer", make([]byte, 16)), "n", int64(0))}}},
-				"an entry at the place after":        {{entry, nil, []tuple{with(entry, with(entry, last, "id", other), "n", int64(7))}}},
-				"an entry of a chain that is none":   {{entry, []tuple{last}, []tuple{with(entry, last, "writer", other)}}},
-				"an entry of another account":        {{entry, old.entries[1:2], []tuple{with(entry, old.entries[1], "account_id", first[0])}}},
-				"one entry in another's place":       {{entry, []tuple{first}, []tuple{with(entry, old.entries[1], "id", first[1])}}},
-				"two entries that exchange ids":      {exchanged(entry, old.entries[2], old.entries[4], "id")},
-				"two entries that exchange places":   {exchanged(entry, old.entries[2], old.entries[4], "n")},
-				"two of a group that do":             {exchanged(entry, chains[0].entries[0], chains[0].entries[1], "n")},
-				"two entries that exchange chains":   {exchanged(entry, old.entries[2], newest.entries[2], "writer")},
-				"two rows that exchange contents":    {exchanged(rows, row, old.rows[4], "content")},
-				"two rows that exchange MACs":        {exchanged(rows, row, old.rows[4], "mac")},
-				"two chains that exchange a row":     {exchanged(rows, row, newest.rows[3], "writer")},
-				"two geneses that are exchanged":     {exchanged(rows, old.rows[0], newest.rows[0], "writer")},
-				"a row of a group that never was":    {{rows, nil, []tuple{{row[0], int64(7), row[2], row[3]}}}},
-				"a chain that never was":             {{rows, nil, []tuple{{other, int64(0), []byte{}, row[3]}}}},
-				"a group without an entry of it":     {{rows, []tuple{row}, []tuple{with(rows, row, "content", []byte{})}}},
-				"a MAC with a key that is none":      {{rows, []tuple{row}, []tuple{with(rows, row, "mac", make([]byte, 17))}}},
-				"two changes in another order":       {{log, changes[1:3], []tuple{append(tuple{changes[1][0]}, changes[2][1:]...), append(tuple{changes[2][0]}, changes[1][1:]...)}}},
-				"an old chain's end put in again":    {{rows, old.rows[end:], []tuple{with(rows, old.rows[end-1], "n", old.rows[end][1])}}},
-				"a chain's end at another's end":     {{rows, nil, []tuple{with(rows, with(rows, newest.rows[end], "n", int64(7)), "writer", row[0])}}},
-				"an entry twice, its digest as well": {{entry, nil, []tuple{with(entry, with(entry, last, "id", other), "n", int64(7))}}, {rows, nil, []tuple{with(rows, old.rows[end], "n", int64(7))}}},
+				"the first entry of a chain":      {{entry, old.entries[:1], nil}},
+				"an entry in the middle":          {{entry, old.entries[2:3], nil}},
+				"an entry of a group":             {{entry, chains[0].entries[2:3], nil}},
+				"the last entry of an old chain":  {{entry, []tuple{last}, nil}},
+				"the last group of an old chain":  {{entry, []tuple{last}, nil}, {rows, old.rows[end:], nil}},
+				"the last groups of an old chain": {{entry, old.entries[2:], nil}, {rows, old.rows[3:], nil}},
+				"a group in the middle":           {{entry, old.entries[2:3], nil}, {rows, old.rows[3:4], nil}},
+				"all groups of an old chain":      {{entry, old.entries, nil}, {rows, old.rows[1:], nil}},
+				"a whole old chain":               {{entry, old.entries, nil}, {rows, old.rows, nil}},
+				"the oldest chain":                {{entry, chains[0].entries, nil}, {rows, chains[0].rows, nil}},
+				"a row in the middle":             {{rows, old.rows[3:4], nil}},
+				"the last row":                    {{rows, newest.rows[len(newest.rows)-1:], nil}},
+				"an old chain's rows":             {{rows, old.rows, nil}},
+				"an old chain's genesis":          {{rows, old.rows[:1], nil}},
+				"the newest chain's genesis":      {{rows, newest.rows[:1], nil}},
+				"all rows of all chains":          {{rows, slices.Concat(chains[0].rows, old.rows, newest.rows), nil}},
+				"all entries of an account":       {{entry, account, nil}},
+				"the first change of the set-up":  {{log, changes[:1], nil}},
+				"a change of the set-up":          {{log, changes[1:2], nil}},
+				"the last change of the set-up":   {{log, changes[3:], nil}},
+				"all changes of the set-up":       {{log, changes, nil}},
+				"a copy beside an entry":          {{entry, nil, []tuple{with(entry, last, "id", other)}}},
+				"an entry at no place": {{entry, nil,
+					[]tuple{with(entry, with(entry, with(entry, last, "id", other), "writer", make([]byte, 16)), "n", int64(0))}}},
+				"an entry that loses its place": {{entry, []tuple{last},
+					[]tuple{with(entry, with(entry, last, "writer", make([]byte, 16)), "n", int64(0))}}},
+				"an entry at the place after": {{entry, nil, []tuple{with(entry, with(entry, last, "id", other), "n",
+					int64(7))}}},
+				"an entry of a chain that is none": {{entry, []tuple{last}, []tuple{with(entry, last, "writer", other)}}},
+				"an entry of another account": {{entry, old.entries[1:2],
+					[]tuple{with(entry, old.entries[1], "account_id", first[0])}}},
+				"one entry in another's place": {{entry, []tuple{first},
+					[]tuple{with(entry, old.entries[1], "id", first[1])}}},
+				"two entries that exchange ids":    {exchanged(entry, old.entries[2], old.entries[4], "id")},
+				"two entries that exchange places": {exchanged(entry, old.entries[2], old.entries[4], "n")},
+				"two of a group that do":           {exchanged(entry, chains[0].entries[0], chains[0].entries[1], "n")},
+				"two entries that exchange chains": {exchanged(entry, old.entries[2], newest.entries[2], "writer")},
+				"two rows that exchange contents":  {exchanged(rows, row, old.rows[4], "content")},
+				"two rows that exchange MACs":      {exchanged(rows, row, old.rows[4], "mac")},
+				"two chains that exchange a row":   {exchanged(rows, row, newest.rows[3], "writer")},
+				"two geneses that are exchanged":   {exchanged(rows, old.rows[0], newest.rows[0], "writer")},
+				"a row of a group that never was":  {{rows, nil, []tuple{{row[0], int64(7), row[2], row[3]}}}},
+				"a chain that never was":           {{rows, nil, []tuple{{other, int64(0), []byte{}, row[3]}}}},
+				"a group without an entry of it":   {{rows, []tuple{row}, []tuple{with(rows, row, "content", []byte{})}}},
+				"a MAC with a key that is none":    {{rows, []tuple{row}, []tuple{with(rows, row, "mac", make([]byte, 17))}}},
+				"two changes in another order": {{log, changes[1:3], []tuple{append(tuple{changes[1][0]}, changes[2][1:]...),
+					append(tuple{changes[2][0]}, changes[1][1:]...)}}},
+				"an old chain's end put in again": {{rows, old.rows[end:],
+					[]tuple{with(rows, old.rows[end-1], "n", old.rows[end][1])}}},
+				"a chain's end at another's end": {{rows, nil, []tuple{with(rows, with(rows, newest.rows[end], "n", int64(7)),
+					"writer", row[0])}}},
+				"an entry twice, its digest as well": {{entry, nil, []tuple{with(entry, with(entry, last, "id", other), "n",
+					int64(7))}}, {rows, nil, []tuple{with(rows, old.rows[end], "n", int64(7))}}},
 			} {
 				for _, d := range damages {
 					d.do(t, s)
@@ -452,7 +463,8 @@ func TestChainsFindALostEnd(t *testing.T) {
 				"the last changes of the set-up":     {nil, nil, changes[3:]},
 				"the last change of the set-up":      {nil, nil, changes[4:]},
 				"all but the first":                  {nil, nil, changes[1:]},
-				"an older state of all":              {slices.Concat(oldest.entries[13:], newest.entries), slices.Concat(oldest.rows[9:], newest.rows), nil},
+				"an older state of all": {slices.Concat(oldest.entries[13:], newest.entries),
+					slices.Concat(oldest.rows[9:], newest.rows), nil},
 			} {
 				damages := []damage{{entry, d.entries, nil}, {rows, d.rows, nil}, {log, d.changes, nil}, without(t, s, d.entries)}
 				for _, d := range damages {
@@ -602,14 +614,16 @@ func TestChainsFindForgeriesThatAddUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for what, forgery := range map[string][]string{
-				"a gift worth more": {`UPDATE voucher SET original = original + 1000, balance = balance + 1000`, `UPDATE entry SET balance = balance + 1000`},
+				"a gift worth more": {`UPDATE voucher SET original = original + 1000, balance = balance + 1000`,
+					`UPDATE entry SET balance = balance + 1000`},
 				"a redemption that never was": {
 					`UPDATE voucher SET balance = original, seq = 1, status = 3, last = (SELECT e.id FROM entry AS e WHERE e.voucher_id = voucher.id AND e.seq = 1)`,
 					`DELETE FROM entry WHERE seq > 1`},
-				"another currency":      {`UPDATE voucher SET currency = 'EUR'`},
-				"another till":          {`UPDATE entry SET reference = 'till 9' WHERE seq = 2`},
-				"another time":          {`UPDATE entry SET made_at = made_at - 86400000000 WHERE seq = 2`},
-				"a key for somebody":    {`UPDATE api_key SET hash = ` + map[string]string{"sqlite": `zeroblob(32)`, "postgres": `sha256('x')`}[name]},
+				"another currency": {`UPDATE voucher SET currency = 'EUR'`},
+				"another till":     {`UPDATE entry SET reference = 'till 9' WHERE seq = 2`},
+				"another time":     {`UPDATE entry SET made_at = made_at - 86400000000 WHERE seq = 2`},
+				"a key for somebody": {`UPDATE api_key SET hash = ` + map[string]string{"sqlite": `zeroblob(32)`,
+					"postgres": `sha256('x')`}[name]},
 				"a key that goes on":    {`UPDATE api_key SET expires_at = NULL, revoked_at = NULL, name = 'x'`},
 				"a key that may more":   {`UPDATE api_key SET permissions = 'all'`},
 				"an account's own rule": {`UPDATE account SET config = replace(config, '"maxGiftValue":0', '"maxGiftValue":9')`},

@@ -46,7 +46,8 @@ var placements = []placement{
 	{table: "key_check", whole: true},
 	{table: "schema_version", whole: true},
 	{table: "key_use"}, // a row for each key, written every few minutes
-	{table: "job"},     // jobs of all accounts are claimed together, with SKIP LOCKED, which Citus does not do over several nodes
+	// jobs of all accounts are claimed together, with SKIP LOCKED, which Citus does not do over several nodes
+	{table: "job"},
 }
 
 // citusGivesUp are the guards that cannot be kept where rows lie on several nodes. The engine keeps what they keep,
@@ -69,7 +70,8 @@ func citusStatements() []string {
 	for i, p := range placements {
 		switch {
 		case p.by != "" && i > 0 && p.by == placements[0].by:
-			all = append(all, fmt.Sprintf(`SELECT create_distributed_table('%s', '%s', colocate_with => '%s')`, p.table, p.by, placements[0].table))
+			all = append(all, fmt.Sprintf(`SELECT create_distributed_table('%s', '%s', colocate_with => '%s')`, p.table, p.by,
+				placements[0].table))
 		case p.by != "":
 			all = append(all, fmt.Sprintf(`SELECT create_distributed_table('%s', '%s', colocate_with => 'none')`, p.table, p.by))
 		case p.whole:
@@ -86,14 +88,17 @@ func (s *Store) Distribute(ctx context.Context, tell func(statement string)) err
 		return errors.New("only a PostgreSQL database with the extension citus can be distributed; name it with --database")
 	}
 	var has int
-	if err := s.readers.QueryRowContext(ctx, `SELECT count(*) FROM pg_extension WHERE extname = 'citus'`).Scan(&has); err != nil {
+	if err := s.readers.QueryRowContext(ctx,
+		`SELECT count(*) FROM pg_extension WHERE extname = 'citus'`).Scan(&has); err != nil {
 		return fmt.Errorf("looking for citus: %w", err)
 	}
 	if has == 0 {
-		return errors.New("the extension citus is not in this database; run CREATE EXTENSION citus in it on every node first, " +
+		return errors.New("the extension citus is not in this database; run CREATE EXTENSION citus in it on every node " +
+			"first, " +
 			"and leave --citus out where there is one node only")
 	}
-	if err := s.readers.QueryRowContext(ctx, `SELECT count(*) FROM pg_dist_partition WHERE logicalrelid = 'voucher'::regclass`).Scan(&has); err != nil {
+	if err := s.readers.QueryRowContext(ctx,
+		`SELECT count(*) FROM pg_dist_partition WHERE logicalrelid = 'voucher'::regclass`).Scan(&has); err != nil {
 		return fmt.Errorf("looking for citus: %w", err)
 	}
 	if has > 0 {

@@ -109,7 +109,8 @@ func TestCitus(t *testing.T) {
 	s = open()
 	gifts := fillStore(t, s, 3)
 	verifyClean(t, s)
-	spoil(t, s, `UPDATE voucher SET balance = balance + 1 WHERE account_id = $1 AND id = $2`, keyOf(gifts[0].AccountID), keyOf(gifts[0].ID))
+	spoil(t, s, `UPDATE voucher SET balance = balance + 1 WHERE account_id = $1 AND id = $2`, keyOf(gifts[0].AccountID),
+		keyOf(gifts[0].ID))
 	report, err := ledger.Verify(t.Context(), s, func(int64, int64) {})
 	must(t, err)
 	if len(report.Problems) == 0 {

@@ -34,7 +34,10 @@ func testConfigureBeside(t *testing.T, open opener) {
 	if before.Accounts[one.ID] == nil || before.Accounts[other.ID] == nil {
 		t.Error("a change is lost")
 	}
-	must(t, s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) { return gift.Changes{}, nil }))
+	must(t, s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
+		return gift.Changes{},
+			nil
+	}))
 	after, err := s.Directory(t.Context())
 	must(t, err)
 	if after.Version != before.Version {

@@ -33,7 +33,8 @@ func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 	addJobs(t, s, gifts[:3])
 	whole, first := newGift(newID())
 	whole.Items = []gift.Item{{ID: "LATTE", Name: "Latte"}, {ID: "MOCHA"}}
-	whole.Item, whole.Promotional, whole.LocationID, whole.Card.DesignID, whole.Card.Scheduled = true, true, newID(), newID(), true
+	whole.Item, whole.Promotional, whole.LocationID, whole.Card.DesignID, whole.Card.Scheduled = true, true, newID(),
+		newID(), true
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{whole}, Entries: []gift.Entry{first},
 		Sheets: []ledger.Sheet{{AccountID: whole.AccountID, OrderID: whole.OrderID, Token: newToken(), Until: noon}}})
 	for i := range gifts {

@@ -20,15 +20,17 @@ const selectCount = `SELECT ` + countColumns + ` FROM day_count AS d WHERE d.acc
 
 // addTo adds a column to that of the same day.
 func addTo(column string) string {
-	return column + ` = excluded.` + column + ` + CASE WHEN day_count.day = excluded.day THEN day_count.` + column + ` ELSE 0 END`
+	return column + ` = excluded.` + column + ` + CASE WHEN day_count.day = excluded.day THEN day_count.` + column +
+		` ELSE 0 END`
 }
 
 var (
 	selectCounts = db.SelectByKeys("counts", selectCount, "B", true)
 	lockCounts   = db.SelectByKeys("counts", selectCount+` {lock}`, "B", true)
 	insertCounts = db.InsertRows("day_count", countColumns, "BBNNNNNN", ` ON CONFLICT (account_id, what) DO NOTHING`)
-	addCounts    = db.InsertRows("day_count", countColumns, "BBNNNNNN", ` ON CONFLICT (account_id, what) DO UPDATE SET day = excluded.day, `+
-		addTo("amount")+`, `+addTo("gifts")+`, `+addTo("messages")+`, `+addTo("texts")+`, `+addTo("kept"))
+	addCounts    = db.InsertRows("day_count", countColumns, "BBNNNNNN",
+		` ON CONFLICT (account_id, what) DO UPDATE SET day = excluded.day, `+
+			addTo("amount")+`, `+addTo("gifts")+`, `+addTo("messages")+`, `+addTo("texts")+`, `+addTo("kept"))
 )
 
 // what names a count within its account. Contacts are not kept in the clear.
@@ -69,7 +71,8 @@ func (g *group) wantCounts(wanted []ledger.CountKey) (batches []db.Batch) {
 	scan := func(from db.Scanner) error {
 		var row countRow
 		var n gift.Count
-		if err := from.Scan(scanID{&row.account}, &row.what, &n.Day, &n.Amount, &n.Gifts, &n.Messages, &n.Texts, &n.Kept); err != nil {
+		if err := from.Scan(scanID{&row.account}, &row.what, &n.Day, &n.Amount, &n.Gifts, &n.Messages, &n.Texts,
+			&n.Kept); err != nil {
 			return err
 		}
 		k := named[row.name()]

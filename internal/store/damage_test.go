@@ -24,11 +24,14 @@ func newShelf(t *testing.T) *shelf {
 	t.Helper()
 	s, _ := openSQLiteForTest(t)
 	k := &shelf{Store: s}
-	account := &gift.Account{ID: newID(), Name: "A", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: noon.Location(),
+	account := &gift.Account{ID: newID(), Name: "A", Currency: gift.Currency{Code: "USD", Decimals: 2},
+		Zone:      noon.Location(),
 		Locations: []gift.Location{{ID: newID(), Name: "Here"}}}
-	key := &gift.Key{ID: newID(), Kind: gift.AccountKey, AccountID: account.ID, Name: "till", CreatedAt: noon, Locations: []gift.ID{account.Locations[0].ID}}
+	key := &gift.Key{ID: newID(), Kind: gift.AccountKey, AccountID: account.ID, Name: "till", CreatedAt: noon,
+		Locations: []gift.ID{account.Locations[0].ID}}
 	err := s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
-		picture := gift.Asset{AccountID: account.ID, Hash: gift.HashAsset([]byte("picture")), Kind: gift.PNG, Bytes: []byte("picture")}
+		picture := gift.Asset{AccountID: account.ID, Hash: gift.HashAsset([]byte("picture")), Kind: gift.PNG,
+			Bytes: []byte("picture")}
 		return gift.Changes{Accounts: []*gift.Account{account}, Keys: []*gift.Key{key}, Assets: []gift.Asset{picture}}, nil
 	})
 	if err != nil {
@@ -38,24 +41,29 @@ func newShelf(t *testing.T) *shelf {
 	k.whole, k.spent = gifts[0], gifts[1]
 	k.taken = redeem(t, s, &k.spent.Voucher, 500)
 	request := func(o ledger.Operation, key string, e gift.ID) ledger.Request {
-		return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: o, Key: key}, EntryID: e, At: noon,
+		return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: o, Key: key}, EntryID: e,
+			At:     noon,
 			Answer: ledger.Answer{Status: 200, Body: []byte(`{"id":"` + e.String() + `"}`)}}
 	}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{
 		request(ledger.RedeemGift, "redeemed", k.taken.ID), request(ledger.SendGift, "sent", gift.ID{}),
-		{RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: ledger.RedeemGift, Key: "spent"}, Spent: true, At: noon}}})
-	runGroup(t, s, ledger.Want{Redemptions: []ledger.Ref{{AccountID: account.ID, ID: k.taken.ID}}}, func(st *ledger.State) ledger.Changes {
-		after, e, err := st.Vouchers[ref(&k.spent.Voucher)].Reverse(*st.Redemptions[ledger.Ref{AccountID: account.ID, ID: k.taken.ID}],
-			gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, Amount: 200})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e},
-			Requests: []ledger.Request{request(ledger.ReverseRedemption, "reversed", e.ID)}}
-	})
+		{RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: ledger.RedeemGift, Key: "spent"}, Spent: true,
+			At: noon}}})
+	runGroup(t, s, ledger.Want{Redemptions: []ledger.Ref{{AccountID: account.ID, ID: k.taken.ID}}},
+		func(st *ledger.State) ledger.Changes {
+			after, e, err := st.Vouchers[ref(&k.spent.Voucher)].Reverse(*st.Redemptions[ledger.Ref{AccountID: account.ID,
+				ID: k.taken.ID}],
+				gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, Amount: 200})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e},
+				Requests: []ledger.Request{request(ledger.ReverseRedemption, "reversed", e.ID)}}
+		})
 	var issued gift.Entry
 	k.waiting, _ = newGift(account.ID)
-	k.waiting.LocationID, k.waiting.Seq, k.waiting.Last, k.waiting.Card.Method = account.Locations[0].ID, 0, gift.ID{}, gift.Email
+	k.waiting.LocationID, k.waiting.Seq, k.waiting.Last, k.waiting.Card.Method = account.Locations[0].ID, 0, gift.ID{},
+		gift.Email
 	k.waiting, issued = k.waiting.Begin(gift.Context{EntryID: newID(), Now: noon})
 	job := ledger.Job{ID: newID(), AccountID: account.ID, VoucherID: k.waiting.ID, Due: noon}
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{k.waiting}, Entries: []gift.Entry{issued}, Jobs: []ledger.Job{job}})
@@ -85,54 +93,82 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 		sql  string
 		want string // in some problem; $1 and $2 stand for the ids
 	}{
-		"a balance":                     {whole, `UPDATE voucher SET balance = balance - 1 WHERE id = $1`, "gift $1: it says"},
-		"a balance above the value":     {whole, `UPDATE voucher SET balance = original + 1 WHERE id = $1`, "gift $1: its balance"},
-		"a value":                       {spent, `UPDATE voucher SET original = original + 1 WHERE id = $1`, "gift $1: "},
-		"a status":                      {whole, `UPDATE voucher SET status = 5 WHERE id = $1`, "gift $1: it says"},
-		"a number of entries":           {whole, `UPDATE voucher SET seq = 2 WHERE id = $1`, "gift $1: it says"},
-		"a gift":                        {whole, `DELETE FROM voucher WHERE id = $1`, "has other entries than those of its gifts' histories"},
-		"a card":                        {whole, `DELETE FROM card WHERE voucher_id = $1`, "gift $1 has no card"},
-		"a sealed code":                 {whole, `UPDATE card SET secrets = zeroblob(80) WHERE voucher_id = $1`, "gift $1: a sealed value"},
-		"the way from a code":           {whole, `DELETE FROM secret WHERE voucher_id = $1 AND kind = 'code'`, "gift $1 has not exactly one code"},
-		"the hash of a token":           {whole, `UPDATE secret SET hash = zeroblob(33) WHERE voucher_id = $1 AND kind = 'token'`, "the token of gift $1"},
-		"a code that leads elsewhere":   {whole, `UPDATE secret SET voucher_id = $2 WHERE voucher_id = $1 AND kind = 'code'`, "which does not exist"},
-		"an entry":                      {spent, `DELETE FROM entry WHERE voucher_id = $1 AND seq = 2`, "gift $1: entry 1 is numbered 3"},
-		"an entry beside the history":   {spent, `INSERT INTO entry SELECT account_id, zeroblob(16), voucher_id, seq, previous, kind, delta, balance, status, made_at, key_id, location_id, reverses, reference, reason, request_id, writer, n FROM entry WHERE id = $2`, "has other entries than those"},
-		"the way to the last entry":     {spent, `UPDATE voucher SET last = $2 WHERE id = $1`, "gift $1: it says"},
-		"the way to an entry before":    {spent, `UPDATE entry SET previous = id WHERE voucher_id = $1 AND seq = 3`, "gift $1: entry 1 is numbered 3"},
-		"the last entry":                {spent, `DELETE FROM entry WHERE voucher_id = $1 AND seq = 3`, "gift $1: it says"},
-		"a history":                     {whole, `DELETE FROM entry WHERE voucher_id = $1`, "gift $1: it has no history"},
-		"the amount of an entry":        {spent, `UPDATE entry SET delta = delta + 1 WHERE id = $2`, "gift $1: entry 2 says"},
-		"the balance of an entry":       {spent, `UPDATE entry SET balance = balance + 1 WHERE id = $2`, "gift $1: entry 2 says"},
-		"the status of an entry":        {spent, `UPDATE entry SET status = 7 WHERE id = $2`, "gift $1: entry 2 (REDEMPTION"},
-		"the kind of an entry":          {spent, `UPDATE entry SET kind = 'REVERSAL' WHERE id = $2`, "gift $1: entry 2 (REVERSAL"},
-		"what an entry reverses":        {spent, `UPDATE entry SET reverses = $1 WHERE reverses = $2`, "gift $1: entry 3 (REVERSAL"},
-		"a tally":                       {whole, `UPDATE tally SET vouchers = vouchers + 1`, "another number of gifts"},
-		"all tallies":                   {whole, `DELETE FROM tally`, "another number of gifts"},
-		"the record of a redemption":    {spent, `UPDATE request SET entry_id = NULL WHERE key = 'redeemed'`, "a redeem-gift request made at 2"},
-		"its answer":                    {spent, `UPDATE request SET answer = zeroblob(4) WHERE key = 'redeemed'`, "does not name its entry"},
-		"its status":                    {spent, `UPDATE request SET status = 409 WHERE key = 'redeemed'`, "answered 409"},
-		"its entry":                     {spent, `UPDATE request SET entry_id = $1 WHERE key = 'redeemed'`, "an idempotency record names entry $1"},
-		"the record of a reversal":      {spent, `UPDATE request SET entry_id = $2 WHERE key = 'reversed'`, "a reverse-redemption request made at 2"},
-		"one effect under two keys":     {spent, `UPDATE request SET entry_id = $2 WHERE key = 'spent'`, "entry $2 is named by more than one"},
-		"a spent key":                   {spent, `UPDATE request SET status = 200 WHERE key = 'spent'`, "spent and done at once"},
-		"a sealed answer":               {spent, `UPDATE request SET answer = zeroblob(80) WHERE key = 'sent'`, "a send-gift request made at 2"},
-		"a job":                         {waiting, `DELETE FROM job WHERE voucher_id = $1`, "gift $1 is PENDING, and no job"},
-		"a job of no gift":              {waiting, `UPDATE job SET voucher_id = $2`, "the database reports: job"},
-		"a picture":                     {whole, `UPDATE asset SET bytes = zeroblob(9)`, "is not what it is found by"},
-		"what a gift is found by":       {spent, `DELETE FROM gift_search WHERE voucher_id = $1`, "gift $1 is not found by something"},
-		"what is found is another gift": {spent, `UPDATE gift_search SET voucher_id = account_id WHERE voucher_id = $1`, "gift $1 is not found by something"},
-		"a resend":                      {spent, `DELETE FROM resend WHERE voucher_id = $1`, "gift $1 says that it was sent again"},
-		"the entry of a resend":         {spent, `UPDATE resend SET seq = 2 WHERE voucher_id = $1`, "gift $1 was sent again"},
-		"a location's use":              {waiting, `DELETE FROM used_record`, "is in use, but is not noted to be"},
-		"an account":                    {waiting, `DELETE FROM account`, "which does not exist"},
-		"an account's document":         {waiting, `UPDATE account SET config = '{'`, "document is damaged"},
-		"where a key is enabled":        {waiting, `UPDATE api_key SET locations = $1`, "is limited to location $1, which does not exist"},
-		"half a location":               {waiting, `UPDATE api_key SET locations = zeroblob(7)`, "the database reports: CHECK constraint failed in api_key"},
-		"a message":                     {waiting, `UPDATE outbox SET message = zeroblob(80)`, "of the outbox: a sealed value"},
-		"a count of wrong codes":        {waiting, `INSERT INTO key_miss (account_id, key_id, misses) VALUES ($1, $1, -1)`, "the database reports: CHECK constraint failed in key_miss"},
-		"an id that is no id":           {waiting, `UPDATE voucher SET order_id = zeroblob(3) WHERE id = $1`, "16 bytes"},
-		"an index that lacks its entry": {spent, `UPDATE sqlite_schema SET sql = replace(sql, 'reverses, account_id)', 'id, account_id)') WHERE name = 'entry_reverses'`, "the database reports"},
+		"a balance": {whole, `UPDATE voucher SET balance = balance - 1 WHERE id = $1`,
+			"gift $1: it says"},
+		"a balance above the value": {whole, `UPDATE voucher SET balance = original + 1 WHERE id = $1`,
+			"gift $1: its balance"},
+		"a value":             {spent, `UPDATE voucher SET original = original + 1 WHERE id = $1`, "gift $1: "},
+		"a status":            {whole, `UPDATE voucher SET status = 5 WHERE id = $1`, "gift $1: it says"},
+		"a number of entries": {whole, `UPDATE voucher SET seq = 2 WHERE id = $1`, "gift $1: it says"},
+		"a gift": {whole, `DELETE FROM voucher WHERE id = $1`,
+			"has other entries than those of its gifts' histories"},
+		"a card": {whole, `DELETE FROM card WHERE voucher_id = $1`, "gift $1 has no card"},
+		"a sealed code": {whole, `UPDATE card SET secrets = zeroblob(80) WHERE voucher_id = $1`,
+			"gift $1: a sealed value"},
+		"the way from a code": {whole, `DELETE FROM secret WHERE voucher_id = $1 AND kind = 'code'`,
+			"gift $1 has not exactly one code"},
+		"the hash of a token": {whole,
+			`UPDATE secret SET hash = zeroblob(33) WHERE voucher_id = $1 AND kind = 'token'`, "the token of gift $1"},
+		"a code that leads elsewhere": {whole, `UPDATE secret SET voucher_id = $2 WHERE voucher_id = $1 AND kind = 'code'`,
+			"which does not exist"},
+		"an entry": {spent, `DELETE FROM entry WHERE voucher_id = $1 AND seq = 2`,
+			"gift $1: entry 1 is numbered 3"},
+		"an entry beside the history": {spent,
+			`INSERT INTO entry SELECT account_id, zeroblob(16), voucher_id, seq, previous, kind, delta, balance, status, made_at, key_id, location_id, reverses, reference, reason, request_id, writer, n FROM entry WHERE id = $2`, "has other entries than those"},
+		"the way to the last entry": {spent, `UPDATE voucher SET last = $2 WHERE id = $1`, "gift $1: it says"},
+		"the way to an entry before": {spent, `UPDATE entry SET previous = id WHERE voucher_id = $1 AND seq = 3`,
+			"gift $1: entry 1 is numbered 3"},
+		"the last entry":         {spent, `DELETE FROM entry WHERE voucher_id = $1 AND seq = 3`, "gift $1: it says"},
+		"a history":              {whole, `DELETE FROM entry WHERE voucher_id = $1`, "gift $1: it has no history"},
+		"the amount of an entry": {spent, `UPDATE entry SET delta = delta + 1 WHERE id = $2`, "gift $1: entry 2 says"},
+		"the balance of an entry": {spent, `UPDATE entry SET balance = balance + 1 WHERE id = $2`,
+			"gift $1: entry 2 says"},
+		"the status of an entry": {spent, `UPDATE entry SET status = 7 WHERE id = $2`, "gift $1: entry 2 (REDEMPTION"},
+		"the kind of an entry": {spent, `UPDATE entry SET kind = 'REVERSAL' WHERE id = $2`,
+			"gift $1: entry 2 (REVERSAL"},
+		"what an entry reverses": {spent, `UPDATE entry SET reverses = $1 WHERE reverses = $2`,
+			"gift $1: entry 3 (REVERSAL"},
+		"a tally":     {whole, `UPDATE tally SET vouchers = vouchers + 1`, "another number of gifts"},
+		"all tallies": {whole, `DELETE FROM tally`, "another number of gifts"},
+		"the record of a redemption": {spent, `UPDATE request SET entry_id = NULL WHERE key = 'redeemed'`,
+			"a redeem-gift request made at 2"},
+		"its answer": {spent, `UPDATE request SET answer = zeroblob(4) WHERE key = 'redeemed'`,
+			"does not name its entry"},
+		"its status": {spent, `UPDATE request SET status = 409 WHERE key = 'redeemed'`, "answered 409"},
+		"its entry": {spent, `UPDATE request SET entry_id = $1 WHERE key = 'redeemed'`,
+			"an idempotency record names entry $1"},
+		"the record of a reversal": {spent, `UPDATE request SET entry_id = $2 WHERE key = 'reversed'`,
+			"a reverse-redemption request made at 2"},
+		"one effect under two keys": {spent, `UPDATE request SET entry_id = $2 WHERE key = 'spent'`,
+			"entry $2 is named by more than one"},
+		"a spent key": {spent, `UPDATE request SET status = 200 WHERE key = 'spent'`,
+			"spent and done at once"},
+		"a sealed answer": {spent, `UPDATE request SET answer = zeroblob(80) WHERE key = 'sent'`,
+			"a send-gift request made at 2"},
+		"a job":            {waiting, `DELETE FROM job WHERE voucher_id = $1`, "gift $1 is PENDING, and no job"},
+		"a job of no gift": {waiting, `UPDATE job SET voucher_id = $2`, "the database reports: job"},
+		"a picture":        {whole, `UPDATE asset SET bytes = zeroblob(9)`, "is not what it is found by"},
+		"what a gift is found by": {spent, `DELETE FROM gift_search WHERE voucher_id = $1`,
+			"gift $1 is not found by something"},
+		"what is found is another gift": {spent, `UPDATE gift_search SET voucher_id = account_id WHERE voucher_id = $1`,
+			"gift $1 is not found by something"},
+		"a resend": {spent, `DELETE FROM resend WHERE voucher_id = $1`,
+			"gift $1 says that it was sent again"},
+		"the entry of a resend": {spent, `UPDATE resend SET seq = 2 WHERE voucher_id = $1`, "gift $1 was sent again"},
+		"a location's use":      {waiting, `DELETE FROM used_record`, "is in use, but is not noted to be"},
+		"an account":            {waiting, `DELETE FROM account`, "which does not exist"},
+		"an account's document": {waiting, `UPDATE account SET config = '{'`, "document is damaged"},
+		"where a key is enabled": {waiting, `UPDATE api_key SET locations = $1`,
+			"is limited to location $1, which does not exist"},
+		"half a location": {waiting, `UPDATE api_key SET locations = zeroblob(7)`,
+			"the database reports: CHECK constraint failed in api_key"},
+		"a message": {waiting, `UPDATE outbox SET message = zeroblob(80)`,
+			"of the outbox: a sealed value"},
+		"a count of wrong codes": {waiting, `INSERT INTO key_miss (account_id, key_id, misses) VALUES ($1, $1, -1)`,
+			"the database reports: CHECK constraint failed in key_miss"},
+		"an id that is no id": {waiting, `UPDATE voucher SET order_id = zeroblob(3) WHERE id = $1`, "16 bytes"},
+		"an index that lacks its entry": {spent,
+			`UPDATE sqlite_schema SET sql = replace(sql, 'reverses, account_id)', 'id, account_id)') WHERE name = 'entry_reverses'`, "the database reports"},
 	}
 	for name, d := range damages {
 		t.Run(name, func(t *testing.T) {
@@ -168,7 +204,8 @@ func (k *shelf) damage(t *testing.T, statement string, one, two gift.ID) {
 		triggers = append(triggers, `DROP TRIGGER `+name)
 	}
 	rows.Close()
-	for _, text := range append(triggers, `PRAGMA foreign_keys = 0`, `PRAGMA ignore_check_constraints = 1`, `PRAGMA writable_schema = 1`) {
+	for _, text := range append(triggers, `PRAGMA foreign_keys = 0`, `PRAGMA ignore_check_constraints = 1`,
+		`PRAGMA writable_schema = 1`) {
 		if _, err := k.writer.Exec(text); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}

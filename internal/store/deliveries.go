@@ -21,10 +21,12 @@ var (
 		FROM resend AS r WHERE r.account_id = $1 AND r.voucher_id {keys}`, "B", true)
 
 	insertResend   = db.InsertRows("resend", "account_id, voucher_id, seq, id, made_at, method, contact", "BBNBNNT", "")
-	updateDelivery = db.UpdateByKeys("redirecting gifts", "NTFNTB", `UPDATE card AS t SET method = $2, contact = $3, scheduled = $4, delivery_date = $5, delivery_zone = $6 `+
-		`WHERE t.account_id = $1 AND t.voucher_id = $7`)
-	updateJob = db.UpdateByKeys("rescheduling jobs", "NNNB", `UPDATE job AS t SET due = $2, claimable_at = $3, attempts = $4, last_words = '' `+
-		`WHERE t.account_id = $1 AND t.id = $5`)
+	updateDelivery = db.UpdateByKeys("redirecting gifts", "NTFNTB",
+		`UPDATE card AS t SET method = $2, contact = $3, scheduled = $4, delivery_date = $5, delivery_zone = $6 `+
+			`WHERE t.account_id = $1 AND t.voucher_id = $7`)
+	updateJob = db.UpdateByKeys("rescheduling jobs", "NNNB",
+		`UPDATE job AS t SET due = $2, claimable_at = $3, attempts = $4, last_words = '' `+
+			`WHERE t.account_id = $1 AND t.id = $5`)
 )
 
 // wantDeliveries wants to know how gifts are delivered, and locks their open jobs, so that no worker can claim them.
@@ -32,7 +34,8 @@ func (g *group) wantDeliveries(wanted []ledger.Ref) []db.Batch {
 	deliveries := byRef(selectDeliveries, wanted, func(from db.Scanner) error {
 		var ref ledger.Ref
 		var w gift.Delivery
-		err := from.Scan(scanID{&ref.AccountID}, scanID{&ref.ID}, &w.Method, &w.Contact, &w.Scheduled, scanTime{&w.DeliveryDate}, &w.DeliveryZone,
+		err := from.Scan(scanID{&ref.AccountID}, scanID{&ref.ID}, &w.Method, &w.Contact, &w.Scheduled,
+			scanTime{&w.DeliveryDate}, &w.DeliveryZone,
 			scanTime{&w.DeliveredAt})
 		g.state.Deliveries[ref] = &ledger.Delivery{Delivery: w}
 		return err
@@ -40,7 +43,8 @@ func (g *group) wantDeliveries(wanted []ledger.Ref) []db.Batch {
 	return append(deliveries, byRef(selectJobs, wanted, func(from db.Scanner) error {
 		var j ledger.Job
 		var claimable time.Time
-		err := from.Scan(scanID{&j.AccountID}, scanID{&j.VoucherID}, scanID{&j.ID}, scanTime{&j.Due}, scanTime{&claimable}, &j.Attempts, &j.Doubts)
+		err := from.Scan(scanID{&j.AccountID}, scanID{&j.VoucherID}, scanID{&j.ID}, scanTime{&j.Due}, scanTime{&claimable},
+			&j.Attempts, &j.Doubts)
 		if !claimable.Equal(j.Due) {
 			j.Lease = claimable
 		}
@@ -77,15 +81,18 @@ func saveResends(c *ledger.Changes) []db.Batch {
 		}
 	}
 	slices.SortFunc(deliveries, func(a, b ledger.DeliveryChange) int {
-		return compareRefs(ledger.Ref{AccountID: a.AccountID, ID: a.VoucherID}, ledger.Ref{AccountID: b.AccountID, ID: b.VoucherID})
+		return compareRefs(ledger.Ref{AccountID: a.AccountID, ID: a.VoucherID}, ledger.Ref{AccountID: b.AccountID,
+			ID: b.VoucherID})
 	})
-	batches := byAccount(deliveries, func(w ledger.DeliveryChange) gift.ID { return w.AccountID }, func(account gift.ID, of []ledger.DeliveryChange) db.Batch {
-		w := rowsOf(updateDelivery, of, func(r *ledger.DeliveryChange) []any {
-			return []any{int64(r.Delivery.Method), r.Delivery.Contact, r.Delivery.Scheduled, micros(r.Delivery.DeliveryDate), r.Delivery.DeliveryZone, keyOf(r.VoucherID)}
+	batches := byAccount(deliveries, func(w ledger.DeliveryChange) gift.ID { return w.AccountID },
+		func(account gift.ID, of []ledger.DeliveryChange) db.Batch {
+			w := rowsOf(updateDelivery, of, func(r *ledger.DeliveryChange) []any {
+				return []any{int64(r.Delivery.Method), r.Delivery.Contact, r.Delivery.Scheduled, micros(r.Delivery.DeliveryDate),
+					r.Delivery.DeliveryZone, keyOf(r.VoucherID)}
+			})
+			w.Account = account
+			return w
 		})
-		w.Account = account
-		return w
-	})
 	return append(batches, rowsOf(insertResend, c.Resends, func(r *ledger.Resent) []any {
 		return []any{keyOf(r.AccountID), keyOf(r.VoucherID), r.Seq, keyOf(r.ID), micros(r.At), int64(r.Method), r.Contact}
 	}))
@@ -93,7 +100,8 @@ func saveResends(c *ledger.Changes) []db.Batch {
 
 var (
 	deleteSecrets = db.DeleteByKeys("taking codes away", "secret", "voucher_id")
-	updateSecrets = db.UpdateByKeys("replacing codes", "BB", `UPDATE card AS t SET secrets = $2 WHERE t.account_id = $1 AND t.voucher_id = $3`)
+	updateSecrets = db.UpdateByKeys("replacing codes", "BB",
+		`UPDATE card AS t SET secrets = $2 WHERE t.account_id = $1 AND t.voucher_id = $3`)
 )
 
 // saveRekeyed gives gifts other secrets: the hashes of those before are gone, so that nobody finds the gift by them.
@@ -104,14 +112,15 @@ func (g *group) saveRekeyed(rekeyed []ledger.Rekeyed) (batches []db.Batch) {
 	}
 	refs := slices.SortedFunc(maps.Keys(newest), compareRefs)
 	batches = byRef(deleteSecrets, refs, nil)
-	batches = append(batches, byAccount(refs, func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) db.Batch {
-		w := rowsOf(updateSecrets, of, func(r *ledger.Ref) []any {
-			s := newest[*r]
-			return []any{g.sealSecretsOf(r.AccountID, r.ID, s.Code, s.Token), keyOf(r.ID)}
-		})
-		w.Account = account
-		return w
-	})...)
+	batches = append(batches, byAccount(refs, func(r ledger.Ref) gift.ID { return r.AccountID },
+		func(account gift.ID, of []ledger.Ref) db.Batch {
+			w := rowsOf(updateSecrets, of, func(r *ledger.Ref) []any {
+				s := newest[*r]
+				return []any{g.sealSecretsOf(r.AccountID, r.ID, s.Code, s.Token), keyOf(r.ID)}
+			})
+			w.Account = account
+			return w
+		})...)
 	added := db.Batch{Query: insertSecret}
 	for _, r := range refs {
 		s := newest[r]
@@ -125,7 +134,8 @@ func (g *group) saveRekeyed(rekeyed []ledger.Rekeyed) (batches []db.Batch) {
 func saveRescheduled(jobs []ledger.Job) (batches []db.Batch) {
 	for _, j := range jobs {
 		due := j.Due.UnixMicro()
-		batches = append(batches, db.Batch{Query: updateJob, Account: j.AccountID, Rows: [][]any{{due, due, j.Attempts, keyOf(j.ID)}}})
+		batches = append(batches, db.Batch{Query: updateJob, Account: j.AccountID,
+			Rows: [][]any{{due, due, j.Attempts, keyOf(j.ID)}}})
 	}
 	return batches
 }

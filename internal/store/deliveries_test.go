@@ -26,11 +26,14 @@ func testRedirect(t *testing.T, open opener) {
 	want := ledger.Want{}
 	for i := range gifts {
 		at := ref(&gifts[i].Voucher)
-		want.Vouchers, want.Deliveries, want.Resends = append(want.Vouchers, at), append(want.Deliveries, at, at), append(want.Resends, at)
+		want.Vouchers, want.Deliveries, want.Resends = append(want.Vouchers, at), append(want.Deliveries, at, at),
+			append(want.Resends, at)
 	}
 	first, second := ref(&gifts[0].Voucher), ref(&gifts[1].Voucher)
-	to := gift.Delivery{Method: gift.SMS, Contact: "+14155550132", Scheduled: true, DeliveryDate: noon.Add(time.Hour), DeliveryZone: "Asia/Kolkata"}
-	resent := ledger.Resent{AccountID: account, VoucherID: first.ID, Seq: 2, ID: newID(), At: noon, Method: gift.Email, Contact: "former@example.com"}
+	to := gift.Delivery{Method: gift.SMS, Contact: "+14155550132", Scheduled: true, DeliveryDate: noon.Add(time.Hour),
+		DeliveryZone: "Asia/Kolkata"}
+	resent := ledger.Resent{AccountID: account, VoucherID: first.ID, Seq: 2, ID: newID(), At: noon, Method: gift.Email,
+		Contact: "former@example.com"}
 	runGroup(t, s, want, func(st *ledger.State) ledger.Changes {
 		for i := range gifts {
 			post := st.Deliveries[ref(&gifts[i].Voucher)]
@@ -38,18 +41,20 @@ func testRedirect(t *testing.T, open opener) {
 				t.Fatalf("gift %d: %+v", i, post)
 			}
 			diff(t, post.Delivery, gifts[i].Card.Delivery())
-			if has := !post.Jobs[0].Lease.IsZero(); has != (i == 0) || !post.Jobs[0].Due.Equal(noon.Add(time.Duration(i)*time.Minute)) {
+			if has := !post.Jobs[0].Lease.IsZero(); has != (i == 0) ||
+				!post.Jobs[0].Due.Equal(noon.Add(time.Duration(i)*time.Minute)) {
 				t.Errorf("gift %d: job %+v", i, post.Jobs[0])
 			}
 		}
 		moved := st.Deliveries[second].Jobs[0]
 		moved.Due, moved.Attempts = noon.Add(3*time.Hour), 0
 		return ledger.Changes{
-			Resends:         []ledger.Resent{resent},
-			DeliveryChanges: []ledger.DeliveryChange{{AccountID: account, VoucherID: first.ID}, {AccountID: account, VoucherID: first.ID, Delivery: to}},
-			Jobs:            []ledger.Job{{ID: resent.ID, AccountID: account, VoucherID: first.ID, Due: to.DeliveryDate}},
-			Done:            []ledger.Done{{JobID: leased[0].ID, AccountID: account, VoucherID: first.ID}},
-			Rescheduled:     []ledger.Job{moved},
+			Resends: []ledger.Resent{resent},
+			DeliveryChanges: []ledger.DeliveryChange{{AccountID: account, VoucherID: first.ID},
+				{AccountID: account, VoucherID: first.ID, Delivery: to}},
+			Jobs:        []ledger.Job{{ID: resent.ID, AccountID: account, VoucherID: first.ID, Due: to.DeliveryDate}},
+			Done:        []ledger.Done{{JobID: leased[0].ID, AccountID: account, VoucherID: first.ID}},
+			Rescheduled: []ledger.Job{moved},
 		}
 	})
 	if _, err := s.GiftOf(t.Context(), leased[0]); !errors.Is(err, ledger.ErrTakenBack) {
@@ -63,14 +68,16 @@ func testRedirect(t *testing.T, open opener) {
 		if jobs := st.Deliveries[first].Jobs; len(jobs) != 1 || jobs[0].ID != resent.ID {
 			t.Errorf("the jobs of the gift that was sent again: %+v", jobs)
 		}
-		if jobs := st.Deliveries[second].Jobs; len(jobs) != 1 || !jobs[0].Due.Equal(noon.Add(3*time.Hour)) || !jobs[0].Lease.IsZero() {
+		if jobs := st.Deliveries[second].Jobs; len(jobs) != 1 || !jobs[0].Due.Equal(noon.Add(3*time.Hour)) ||
+			!jobs[0].Lease.IsZero() {
 			t.Errorf("the jobs of the gift that was put off: %+v", jobs)
 		}
 		return ledger.Changes{}
 	})
 	var method gift.Method
 	var contact string
-	err := each(t.Context(), s.readers, `SELECT method, contact FROM resend WHERE account_id = $1`, []any{keyOf(account)}, func(rows *sql.Rows) error { return rows.Scan(&method, &contact) })
+	err := each(t.Context(), s.readers, `SELECT method, contact FROM resend WHERE account_id = $1`, []any{keyOf(account)},
+		func(rows *sql.Rows) error { return rows.Scan(&method, &contact) })
 	if err != nil || method != gift.Email || contact != "former@example.com" {
 		t.Errorf("it went by %v to %q before, %v", method, contact, err)
 	}

@@ -23,7 +23,8 @@ func (s *Store) Directory(ctx context.Context) (*gift.Directory, error) {
 	if d := s.setup.Load(); d != nil && d.Version == version {
 		return d, nil
 	}
-	_ = s.followKeys(ctx) // who lacks a key must learn nevertheless which API keys were revoked; Ping and the look-ups tell of it
+	// who lacks a key must learn nevertheless which API keys were revoked; Ping and the look-ups tell of it
+	_ = s.followKeys(ctx)
 	var d *gift.Directory
 	err = s.retry(ctx, func(ctx context.Context) error {
 		return s.read(ctx, func(tx *sql.Tx) (err error) {
@@ -96,7 +97,8 @@ func readDirectory(ctx context.Context, q querier) (*gift.Directory, error) {
 // or nothing, under a higher version. All that takes time, change among it, is done before that transaction, for which
 // every till waits on the embedded database; when the set-up, or what gifts refer to, is another by then, all is done
 // again. When change fails, its error is given back as it is; then, and when it changes nothing, nothing is written.
-func (s *Store) Configure(ctx context.Context, change func(current *gift.Directory, uses gift.Uses) (gift.Changes, error)) error {
+func (s *Store) Configure(ctx context.Context, change func(current *gift.Directory, uses gift.Uses) (gift.Changes,
+	error)) error {
 	const tries = 10
 	for range tries {
 		current, err := s.Directory(ctx)
@@ -131,7 +133,8 @@ func (s *Store) Configure(ctx context.Context, change func(current *gift.Directo
 var errOtherSetup = errors.New("the set-up was changed meanwhile")
 
 // configure saves a change that was made for the set-up of this version.
-func (s *Store) configure(ctx context.Context, tx *sql.Tx, version int64, asked map[gift.ID]map[gift.ID]bool, c *gift.Changes, rows []setupRow) error {
+func (s *Store) configure(ctx context.Context, tx *sql.Tx, version int64, asked map[gift.ID]map[gift.ID]bool,
+	c *gift.Changes, rows []setupRow) error {
 	// The version's row comes first: on a database with many writers it is the lock on the set-up.
 	is, err := lockSetup(ctx, tx, s.dialect.lockRows)
 	if err != nil {
@@ -176,12 +179,13 @@ func lockSetup(ctx context.Context, tx *sql.Tx, lock string) (version int64, err
 
 func readUses(ctx context.Context, q querier, account gift.ID) (map[gift.ID]bool, error) {
 	used := map[gift.ID]bool{}
-	err := each(ctx, q, `SELECT record_id FROM used_record WHERE account_id = $1`, []any{keyOf(account)}, func(rows *sql.Rows) error {
-		var record gift.ID
-		err := rows.Scan(scanID{&record})
-		used[record] = true
-		return err
-	})
+	err := each(ctx, q, `SELECT record_id FROM used_record WHERE account_id = $1`, []any{keyOf(account)},
+		func(rows *sql.Rows) error {
+			var record gift.ID
+			err := rows.Scan(scanID{&record})
+			used[record] = true
+			return err
+		})
 	if err != nil {
 		return nil, fmt.Errorf("reading what gifts refer to: %w", err)
 	}
@@ -218,7 +222,8 @@ func setupRows(c *gift.Changes, version int64) (rows []setupRow, _ error) {
 	for _, k := range c.Keys {
 		rows = append(rows, setupRow{"key " + k.ID.String(), upsertKey, []any{
 			keyOf(k.ID), string(k.Kind), id(k.AccountID), k.Name, k.Hint, k.Hash[:], joinIDs(k.Locations),
-			k.CreatedAt.UnixMicro(), micros(k.ExpiresAt), micros(k.RevokedAt), joinPermissions(k.Permissions), formatLimits(k.Limits),
+			k.CreatedAt.UnixMicro(), micros(k.ExpiresAt), micros(k.RevokedAt), joinPermissions(k.Permissions),
+			formatLimits(k.Limits),
 			joinIDs(k.Accounts), joinIDs(k.Programs)}})
 	}
 	return rows, nil

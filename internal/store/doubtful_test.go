@@ -36,12 +36,14 @@ func TestUnconfirmedCommit(t *testing.T) {
 	r.RequestKey = ledger.RequestKey{AccountID: g.AccountID, Operation: ledger.RedeemGift, Key: "k-1"}
 
 	standby(t, server, "absent")
-	err = s.Group(t.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes { return ledger.Changes{Requests: []ledger.Request{r}} })
+	err = s.Group(t.Context(), ledger.Want{},
+		func(*ledger.State) ledger.Changes { return ledger.Changes{Requests: []ledger.Request{r}} })
 	if !errors.Is(err, ledger.ErrUnknown) {
 		t.Errorf("saving without the standby: %v, want ErrUnknown", err)
 	}
 	for begun, n := time.Now(), 0; n == 0; { // it shows when the server has noticed that its writer is gone
-		if err := s.readers.QueryRowContext(t.Context(), `SELECT count(*) FROM request`).Scan(&n); err != nil || time.Since(begun) > 10*time.Second {
+		if err := s.readers.QueryRowContext(t.Context(), `SELECT count(*) FROM request`).Scan(&n); err != nil ||
+			time.Since(begun) > 10*time.Second {
 			t.Fatalf("the record that is not confirmed cannot be read: %v", err)
 		}
 	}
@@ -68,7 +70,8 @@ func standby(t *testing.T, server *pgtest.Server, name string) {
 		_, err = conn.Exec(ctx, statement)
 		return err
 	}
-	for _, statement := range []string{`ALTER SYSTEM SET synchronous_standby_names = '` + name + `'`, `SELECT pg_reload_conf()`} {
+	for _, statement := range []string{`ALTER SYSTEM SET synchronous_standby_names = '` + name + `'`,
+		`SELECT pg_reload_conf()`} {
 		if err := run(statement); err != nil {
 			t.Fatal(err)
 		}

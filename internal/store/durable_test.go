@@ -32,7 +32,8 @@ func TestCommitsAreWaitedFor(t *testing.T) {
 		must(t, db.QueryRowContext(t.Context(), `SHOW synchronous_commit`).Scan(&value))
 		return value
 	}
-	for inherited, want := range map[string]string{"off": "on", "local": "on", "remote_write": "on", "on": "on", "remote_apply": "remote_apply"} {
+	for inherited, want := range map[string]string{"off": "on", "local": "on", "remote_write": "on", "on": "on",
+		"remote_apply": "remote_apply"} {
 		for _, of := range []string{`DATABASE postgres`, `ROLE boon`} {
 			_, err := admin.Exec(t.Context(), `ALTER `+of+` SET synchronous_commit = `+inherited)
 			must(t, err)
@@ -60,7 +61,8 @@ func TestCommitsAreWaitedFor(t *testing.T) {
 		t.Errorf("a session that was open when the server was told otherwise has %s, want on", got)
 	}
 	risks, err := s.Risks(t.Context())
-	if all := strings.Join(risks, "\n"); err != nil || len(risks) != 2 || !strings.Contains(all, "fsync=off") || !strings.Contains(all, "full_page_writes=off") {
+	if all := strings.Join(risks, "\n"); err != nil || len(risks) != 2 || !strings.Contains(all, "fsync=off") ||
+		!strings.Contains(all, "full_page_writes=off") {
 		t.Errorf("the operator is told %q, %v; want a sentence on fsync and one on full_page_writes", risks, err)
 	}
 }

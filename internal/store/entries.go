@@ -14,7 +14,8 @@ const entryColumns = `e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kin
 
 func entryFields(e *gift.Entry) []any {
 	return []any{
-		scanID{&e.AccountID}, scanID{&e.ID}, scanID{&e.VoucherID}, &e.Seq, scanID{&e.Previous}, &e.Kind, &e.Delta, &e.Balance, &e.Status, scanTime{&e.At},
+		scanID{&e.AccountID}, scanID{&e.ID}, scanID{&e.VoucherID}, &e.Seq, scanID{&e.Previous}, &e.Kind, &e.Delta, &e.Balance,
+		&e.Status, scanTime{&e.At},
 		scanID{&e.Actor.KeyID}, scanID{&e.Actor.LocationID}, scanID{&e.Reverses}, &e.Reference, &e.Reason, &e.RequestID,
 	}
 }
@@ -34,7 +35,8 @@ func entryRows(entries []gift.Entry, first chain.Place) db.Batch {
 
 func entryRow(e *gift.Entry, at chain.Place) []any {
 	return []any{
-		keyOf(e.AccountID), keyOf(e.ID), keyOf(e.VoucherID), e.Seq, id(e.Previous), string(e.Kind), int64(e.Delta), int64(e.Balance), int64(e.Status), micros(e.At),
+		keyOf(e.AccountID), keyOf(e.ID), keyOf(e.VoucherID), e.Seq, id(e.Previous), string(e.Kind), int64(e.Delta),
+		int64(e.Balance), int64(e.Status), micros(e.At),
 		id(e.Actor.KeyID), id(e.Actor.LocationID), id(e.Reverses), e.Reference, e.Reason, e.RequestID,
 		keyOf(at.Writer), at.N,
 	}
@@ -44,7 +46,8 @@ const selectEntry = `SELECT ` + entryColumns + ` FROM entry AS e WHERE e.account
 
 // Entry finds an entry of an account; gift.NotFound when there is none.
 func (s *Store) Entry(ctx context.Context, account, entry gift.ID) (gift.Entry, error) {
-	found, err := collect(ctx, s, selectEntry, []any{keyOf(account), keyOf(entry)}, func(from db.Scanner) (e gift.Entry, err error) {
+	found, err := collect(ctx, s, selectEntry, []any{keyOf(account), keyOf(entry)}, func(from db.Scanner) (e gift.Entry,
+		err error) {
 		err = from.Scan(entryFields(&e)...)
 		return e, err
 	})
@@ -76,12 +79,14 @@ func (d *dialect) selectHistory() string {
 }
 
 // History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
-func (s *Store) History(ctx context.Context, account, voucher gift.ID, seq, limit int) (entries []gift.Entry, err error) {
+func (s *Store) History(ctx context.Context, account, voucher gift.ID, seq, limit int) (entries []gift.Entry,
+	err error) {
 	from := (seq + limit + milestone - 1) / milestone * milestone
-	entries, err = collect(ctx, s, s.dialect.selectHistory(), []any{keyOf(account), keyOf(voucher), from, seq, limit}, func(from db.Scanner) (e gift.Entry, err error) {
-		err = from.Scan(entryFields(&e)...)
-		return e, err
-	})
+	entries, err = collect(ctx, s, s.dialect.selectHistory(), []any{keyOf(account), keyOf(voucher), from, seq, limit},
+		func(from db.Scanner) (e gift.Entry, err error) {
+			err = from.Scan(entryFields(&e)...)
+			return e, err
+		})
 	if err != nil {
 		return nil, fmt.Errorf("reading the history of gift %s: %w", voucher, err)
 	}

@@ -58,10 +58,12 @@ func (s *Store) RecordAges(ctx context.Context, account gift.ID) (entry, record 
 
 // MoveForgotten moves the instant before which records are forgotten to where move says, but no further than latest
 // and never back. move is told where it is and when it last moved; zero: it is nowhere yet.
-func (s *Store) MoveForgotten(ctx context.Context, move func(before, moved time.Time) time.Time, latest, now time.Time) (before time.Time, err error) {
+func (s *Store) MoveForgotten(ctx context.Context, move func(before, moved time.Time) time.Time, latest,
+	now time.Time) (before time.Time, err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		var at, moved time.Time
-		err := tx.QueryRowContext(ctx, `SELECT before, at FROM forgotten WHERE one = 1`+s.dialect.lockRows).Scan(scanTime{&at}, scanTime{&moved})
+		err := tx.QueryRowContext(ctx,
+			`SELECT before, at FROM forgotten WHERE one = 1`+s.dialect.lockRows).Scan(scanTime{&at}, scanTime{&moved})
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}

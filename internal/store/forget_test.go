@@ -15,14 +15,17 @@ func testForget(t *testing.T, open opener) {
 	keep := noon.Add(-30 * 24 * time.Hour)
 	put := func(r ledger.Request) { save(t, s, ledger.Changes{Requests: []ledger.Request{r}}) }
 	for n := range 5 {
-		for _, operation := range []ledger.Operation{ledger.SendGift, ledger.ReinstateGift, ledger.RedeemGift, ledger.ReverseRedemption, ledger.CancelGift,
+		for _, operation := range []ledger.Operation{ledger.SendGift, ledger.ReinstateGift, ledger.RedeemGift,
+			ledger.ReverseRedemption, ledger.CancelGift,
 			ledger.ResendGift, ledger.RescheduleGift} {
 			key := ledger.RequestKey{AccountID: account, Operation: operation, Key: fmt.Sprint(n)}
 			put(ledger.Request{RequestKey: key, At: keep.Add(time.Duration(n-2) * time.Second)}) // two of each are old enough
 		}
 	}
-	put(ledger.Request{RequestKey: ledger.RequestKey{AccountID: other, Operation: ledger.SendGift, Key: "0"}, At: keep.Add(-time.Hour)})
-	put(ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: ledger.RedeemGift, Key: "spent"}, Spent: true, At: keep.Add(-time.Hour)})
+	put(ledger.Request{RequestKey: ledger.RequestKey{AccountID: other, Operation: ledger.SendGift, Key: "0"},
+		At: keep.Add(-time.Hour)})
+	put(ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: ledger.RedeemGift, Key: "spent"},
+		Spent: true, At: keep.Add(-time.Hour)})
 
 	for _, want := range []int64{4, 4, 2, 0} {
 		if n, err := s.ForgetRequests(t.Context(), account, keep, 4); err != nil || n != want {
@@ -39,7 +42,8 @@ func testForget(t *testing.T, open opener) {
 			got[string(r.Operation)]++
 		}
 	}
-	diff(t, got, map[string]int{"send-gift": 3, "reinstate-gift": 3, "cancel-gift": 3, "resend-gift": 3, "reschedule-gift": 3, "redeem-gift": 5, "reverse-redemption": 5})
+	diff(t, got, map[string]int{"send-gift": 3, "reinstate-gift": 3, "cancel-gift": 3, "resend-gift": 3,
+		"reschedule-gift": 3, "redeem-gift": 5, "reverse-redemption": 5})
 	for _, key := range []ledger.RequestKey{{AccountID: other, Key: "0"}, {AccountID: account, Key: "spent"}} {
 		if found, err := s.Requests(t.Context(), key.AccountID, "", key.Key); err != nil || len(found) != 1 {
 			t.Errorf("%s: %d records, %v; want it kept", key.Key, len(found), err)

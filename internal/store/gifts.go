@@ -17,14 +17,16 @@ const voucherColumns = `v.account_id, v.id, v.order_id, v.program_id, v.location
 	`v.currency, v.decimals, v.original, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until, v.created_at, v.made_by, v.items_id`
 
 // voucherAndItems are voucherColumns with what the voucher is good for.
-const voucherAndItems = voucherColumns + `, (SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items`
+const voucherAndItems = voucherColumns +
+	`, (SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items`
 
 // voucherFields are where voucherAndItems are read into.
 func voucherFields(v *gift.Voucher) []any {
 	return []any{
 		scanID{&v.AccountID}, scanID{&v.ID}, scanID{&v.OrderID}, scanID{&v.ProgramID}, scanID{&v.LocationID},
 		&v.Item, &v.Promotional, scanID{&v.PromotionID}, &v.Currency.Code, &v.Currency.Decimals,
-		&v.Original, &v.Balance, &v.Status, &v.Seq, scanID{&v.Last}, scanTime{&v.ValidFrom}, scanTime{&v.ValidUntil}, scanTime{&v.CreatedAt}, &v.MadeBy,
+		&v.Original, &v.Balance, &v.Status, &v.Seq, scanID{&v.Last}, scanTime{&v.ValidFrom}, scanTime{&v.ValidUntil},
+		scanTime{&v.CreatedAt}, &v.MadeBy,
 		new([]byte), scanItems{&v.Items},
 	}
 }
@@ -37,7 +39,8 @@ func voucherRow(v *gift.Voucher) []any {
 	return []any{
 		keyOf(v.AccountID), keyOf(v.ID), keyOf(v.OrderID), keyOf(v.ProgramID), id(v.LocationID),
 		v.Item, v.Promotional, id(v.PromotionID), v.Currency.Code, v.Currency.Decimals,
-		int64(v.Original), int64(v.Balance), int64(v.Status), v.Seq, keyOf(v.Last), micros(v.ValidFrom), micros(v.ValidUntil), micros(v.CreatedAt), v.MadeBy,
+		int64(v.Original), int64(v.Balance), int64(v.Status), v.Seq, keyOf(v.Last), micros(v.ValidFrom), micros(v.ValidUntil),
+		micros(v.CreatedAt), v.MadeBy,
 		id(itemsID(v)),
 	}
 }
@@ -55,8 +58,10 @@ func cardFields(c *gift.Card, secrets *[]byte) []any {
 	p := &c.Purchase
 	return []any{
 		scanID{&unused}, scanID{&unused}, secrets, &c.Label, &c.Terms, &c.PromotionalTerms, &c.EquivalentValue,
-		&c.Sender, &c.Recipient, &c.Contact, &c.Message, &c.Method, scanID{&c.DesignID}, &c.Scheduled, scanTime{&c.DeliveryDate}, &c.DeliveryZone,
-		scanTime{&c.DeliveredAt}, &c.RecipientIndex, &p.Reference, &p.FirstName, &p.LastName, &p.EmailAddress, scanID{&p.StorefrontID},
+		&c.Sender, &c.Recipient, &c.Contact, &c.Message, &c.Method, scanID{&c.DesignID}, &c.Scheduled,
+		scanTime{&c.DeliveryDate}, &c.DeliveryZone,
+		scanTime{&c.DeliveredAt}, &c.RecipientIndex, &p.Reference, &p.FirstName, &p.LastName, &p.EmailAddress,
+		scanID{&p.StorefrontID},
 		&c.Notes, &c.RelatedOrderID, &c.RelatedOrderNumber,
 	}
 }
@@ -71,7 +76,8 @@ func (s *Store) cardRow(g *gift.Gift, secrets []byte, ownTerms bool) []any {
 	}
 	return []any{
 		keyOf(g.AccountID), keyOf(g.ID), secrets, c.Label, terms, promotionalTerms, int64(c.EquivalentValue),
-		c.Sender, c.Recipient, c.Contact, c.Message, int64(c.Method), id(c.DesignID), c.Scheduled, micros(c.DeliveryDate), c.DeliveryZone,
+		c.Sender, c.Recipient, c.Contact, c.Message, int64(c.Method), id(c.DesignID), c.Scheduled, micros(c.DeliveryDate),
+		c.DeliveryZone,
 		micros(c.DeliveredAt), c.RecipientIndex, p.Reference, p.FirstName, p.LastName, p.EmailAddress, id(p.StorefrontID),
 		c.Notes, c.RelatedOrderID, c.RelatedOrderNumber, !ownTerms,
 	}
@@ -133,7 +139,8 @@ func (s *Store) GiftByToken(ctx context.Context, t gift.Token) (gift.Gift, error
 // then somebody has changed what leads from secrets to gifts.
 func found(g gift.Gift, err error, has bool) (gift.Gift, error) {
 	if err == nil && !has {
-		err = fmt.Errorf("gift %s: %w: it was found by a code or token that is not its own; run boon verify", g.ID, gift.UnexpectedError)
+		err = fmt.Errorf("gift %s: %w: it was found by a code or token that is not its own; run boon verify", g.ID,
+			gift.UnexpectedError)
 	}
 	if err != nil {
 		return gift.Gift{}, err
@@ -191,7 +198,8 @@ func (s *Store) scanGift(from db.Scanner, first ...any) (g gift.Gift, closed, er
 
 // collect runs a query on a reader, prepared if it is one of lookUpTexts, and makes a list of what scan makes of each
 // row.
-func collect[T any](ctx context.Context, s *Store, query string, args []any, scan func(db.Scanner) (T, error)) (list []T, err error) {
+func collect[T any](ctx context.Context, s *Store, query string, args []any, scan func(db.Scanner) (T,
+	error)) (list []T, err error) {
 	err = s.retry(ctx, func(ctx context.Context) error {
 		list = nil // it may be the second try
 		return s.lookUp(ctx, query, args, func(rows *sql.Rows) error {

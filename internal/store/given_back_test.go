@@ -18,7 +18,8 @@ func testGivenBack(t *testing.T, open opener) {
 		runGroup(t, s, want, func(st *ledger.State) (c ledger.Changes) {
 			v, taken := *st.Vouchers[ref(&g.Voucher)], st.Redemptions[redemption]
 			for _, amount := range amounts {
-				after, e, err := v.Reverse(*taken, gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, Amount: amount})
+				after, e, err := v.Reverse(*taken, gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon},
+					Caller: &gift.Caller{}, Amount: amount})
 				must(t, err)
 				taken.Reversed, taken.Parts = taken.Reversed+amount, taken.Parts+1
 				v, c.Vouchers, c.Entries = after, []gift.Voucher{after}, append(c.Entries, e)

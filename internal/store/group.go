@@ -63,35 +63,49 @@ type group struct {
 
 // The statements of a group.
 var (
-	selectVouchers = db.SelectByKeys("vouchers", `SELECT `+voucherAndItems+` FROM voucher AS v WHERE v.account_id = $1 AND v.id {keys} {lock}`, "B", true)
-	selectRequests = db.SelectByKeys("requests", `SELECT `+requestColumns+` FROM request AS r WHERE r.account_id = $1 AND r.key {keys}`, "T", true)
-	selectTaken    = db.SelectByKeys("redemptions", `SELECT `+entryColumns+` FROM entry AS e WHERE e.account_id = $1 AND e.id {keys} AND e.kind = 'REDEMPTION'`, "B", true)
+	selectVouchers = db.SelectByKeys("vouchers",
+		`SELECT `+voucherAndItems+` FROM voucher AS v WHERE v.account_id = $1 AND v.id {keys} {lock}`, "B", true)
+	selectRequests = db.SelectByKeys("requests",
+		`SELECT `+requestColumns+` FROM request AS r WHERE r.account_id = $1 AND r.key {keys}`, "T", true)
+	selectTaken = db.SelectByKeys("redemptions",
+		`SELECT `+entryColumns+` FROM entry AS e WHERE e.account_id = $1 AND e.id {keys} AND e.kind = 'REDEMPTION'`, "B",
+		true)
 	selectReversed = db.SelectByKeys("reversals", `SELECT g.redemption_id, g.amount, g.parts FROM given_back AS g
 		WHERE g.account_id = $1 AND g.redemption_id {keys}`, "B", true)
-	selectDeliveredBy = db.SelectByKeys("delivered by", `SELECT c.account_id, c.voucher_id, c.delivered_by FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`, "B", true)
-	selectCancelled   = db.SelectEach("cancellations", `SELECT e.account_id, e.voucher_id,
+	selectDeliveredBy = db.SelectByKeys("delivered by",
+		`SELECT c.account_id, c.voucher_id, c.delivered_by FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`,
+		"B", true)
+	selectCancelled = db.SelectEach("cancellations", `SELECT e.account_id, e.voucher_id,
 			(SELECT p.status FROM entry AS p WHERE p.account_id = e.account_id AND p.id = e.previous)
 		FROM entry AS e WHERE e.account_id = $1 AND e.voucher_id = $2 AND e.kind = 'CANCELLATION' ORDER BY e.id DESC LIMIT 1`)
 	selectCodes = db.SelectByKeys("codes", `SELECT s.hash FROM secret AS s WHERE s.hash {keys}`, "B", false)
 
-	updateVoucher = db.UpdateByKeys("writing vouchers", "NNNBBN", `UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5 `+
-		`WHERE t.account_id = $1 AND t.id = $6 AND t.seq = $7`)
-	updateReplays = db.UpdateByKeys("noting replays", "TT", `UPDATE request AS t SET replays = t.replays + 1 WHERE t.account_id = $1 AND t.key = $2 AND t.operation = $3`)
-	updateCard    = db.UpdateByKeys("noting deliveries", "NBB", `UPDATE card AS t SET delivered_at = $2, delivered_by = $3 `+
-		`WHERE t.account_id = $1 AND t.voucher_id = $4`)
+	updateVoucher = db.UpdateByKeys("writing vouchers", "NNNBBN",
+		`UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5 `+
+			`WHERE t.account_id = $1 AND t.id = $6 AND t.seq = $7`)
+	updateReplays = db.UpdateByKeys("noting replays", "TT",
+		`UPDATE request AS t SET replays = t.replays + 1 WHERE t.account_id = $1 AND t.key = $2 AND t.operation = $3`)
+	updateCard = db.UpdateByKeys("noting deliveries", "NBB",
+		`UPDATE card AS t SET delivered_at = $2, delivered_by = $3 `+
+			`WHERE t.account_id = $1 AND t.voucher_id = $4`)
 	deleteJobs = db.DeleteByKeys("finishing jobs", "job", "id")
 	addTally   = db.InsertRows("tally", "account_id, vouchers", "BN",
 		` ON CONFLICT (account_id) DO UPDATE SET vouchers = tally.vouchers + excluded.vouchers`)
 	// insertGivenBack is for a database whose guards cannot do it.
 	insertGivenBack = db.InsertRows("given_back", "account_id, redemption_id, amount, parts", "BBNN",
 		` ON CONFLICT (account_id, redemption_id) DO UPDATE SET amount = given_back.amount + excluded.amount, parts = given_back.parts + excluded.parts`)
-	insertUsed = db.InsertRows("used_record", "account_id, record_id", "BB", ` ON CONFLICT (account_id, record_id) DO NOTHING`)
+	insertUsed = db.InsertRows("used_record", "account_id, record_id", "BB",
+		` ON CONFLICT (account_id, record_id) DO NOTHING`)
 )
 
-var groupQueries = []*db.Query{selectVouchers, selectRequests, selectTaken, selectReversed, selectDeliveredBy, selectCancelled, selectCodes, updateVoucher,
-	updateReplays, updateCard, deleteJobs, selectDeliveries, selectJobs, selectResends, insertResend, updateDelivery, updateJob, addTally, insertGivenBack,
-	insertUsed, insertTerms, insertItems, insertVoucher, insertCard, insertSecret, insertSearch, insertEntry, insertRequest, insertAnswer, selectPlaces, insertJob,
-	selectWriters, selectHead, insertChain, insertSheet, selectCounts, lockCounts, insertCounts, addCounts, deleteSecrets, updateSecrets}
+var groupQueries = []*db.Query{selectVouchers, selectRequests, selectTaken, selectReversed, selectDeliveredBy,
+	selectCancelled, selectCodes, updateVoucher,
+	updateReplays, updateCard, deleteJobs, selectDeliveries, selectJobs, selectResends, insertResend, updateDelivery,
+	updateJob, addTally, insertGivenBack,
+	insertUsed, insertTerms, insertItems, insertVoucher, insertCard, insertSecret, insertSearch, insertEntry,
+	insertRequest, insertAnswer, selectPlaces, insertJob,
+	selectWriters, selectHead, insertChain, insertSheet, selectCounts, lockCounts, insertCounts, addCounts, deleteSecrets,
+	updateSecrets}
 
 // hotTexts are the statements of a group as they are prepared row by row.
 func hotTexts() (texts []string) {
@@ -185,25 +199,26 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 
 func (g *group) wantRequests(wanted []ledger.RequestKey) (batches []db.Batch) {
 	wanted = distinctKeys(wanted)
-	return byAccount(wanted, func(k ledger.RequestKey) gift.ID { return k.AccountID }, func(account gift.ID, of []ledger.RequestKey) db.Batch {
-		w := db.Batch{Query: selectRequests, Account: account, Scan: func(from db.Scanner) error {
-			r, _, err := g.scanRequest(from)
-			if err != nil {
-				return err
+	return byAccount(wanted, func(k ledger.RequestKey) gift.ID { return k.AccountID },
+		func(account gift.ID, of []ledger.RequestKey) db.Batch {
+			w := db.Batch{Query: selectRequests, Account: account, Scan: func(from db.Scanner) error {
+				r, _, err := g.scanRequest(from)
+				if err != nil {
+					return err
+				}
+				// The key may have served other operations too, and those may be wanted or not.
+				if slices.Contains(of, r.RequestKey) {
+					g.state.Requests[r.RequestKey] = &r
+				}
+				return nil
+			}}
+			for i := range of {
+				if i == 0 || of[i].Key != of[i-1].Key {
+					w.Rows = append(w.Rows, []any{of[i].Key})
+				}
 			}
-			// The key may have served other operations too, and those may be wanted or not.
-			if slices.Contains(of, r.RequestKey) {
-				g.state.Requests[r.RequestKey] = &r
-			}
-			return nil
-		}}
-		for i := range of {
-			if i == 0 || of[i].Key != of[i-1].Key {
-				w.Rows = append(w.Rows, []any{of[i].Key})
-			}
-		}
-		return w
-	})
+			return w
+		})
 }
 
 // wantPlaces wants the locations that long answers tell of.
@@ -212,12 +227,13 @@ func (g *group) wantPlaces() (batches []db.Batch) {
 		if r.Answer.Long.Size == 0 {
 			continue
 		}
-		batches = append(batches, db.Batch{Query: selectPlaces, Account: r.AccountID, Rows: [][]any{{r.Key, string(r.Operation)}}, Scan: func(from db.Scanner) error {
-			var locations []byte
-			err := from.Scan(&locations)
-			r.Locations = splitIDs(locations)
-			return err
-		}})
+		batches = append(batches, db.Batch{Query: selectPlaces, Account: r.AccountID,
+			Rows: [][]any{{r.Key, string(r.Operation)}}, Scan: func(from db.Scanner) error {
+				var locations []byte
+				err := from.Scan(&locations)
+				r.Locations = splitIDs(locations)
+				return err
+			}})
 	}
 	return batches
 }
@@ -300,13 +316,14 @@ func (g *group) wantCodes() []db.Batch {
 func byRef(s *db.Query, refs []ledger.Ref, scan func(db.Scanner) error) []db.Batch {
 	refs = slices.Clone(refs)
 	slices.SortFunc(refs, compareRefs)
-	return byAccount(slices.Compact(refs), func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) db.Batch {
-		w := db.Batch{Query: s, Account: account, Rows: make([][]any, len(of)), Scan: scan}
-		for i := range of {
-			w.Rows[i] = []any{keyOf(of[i].ID)}
-		}
-		return w
-	})
+	return byAccount(slices.Compact(refs), func(r ledger.Ref) gift.ID { return r.AccountID },
+		func(account gift.ID, of []ledger.Ref) db.Batch {
+			w := db.Batch{Query: s, Account: account, Rows: make([][]any, len(of)), Scan: scan}
+			for i := range of {
+				w.Rows[i] = []any{keyOf(of[i].ID)}
+			}
+			return w
+		})
 }
 
 // distinctKeys sorts keys and leaves out repeats.
@@ -317,7 +334,8 @@ func distinctKeys(keys []ledger.RequestKey) []ledger.RequestKey {
 }
 
 func compareKeys(a, b ledger.RequestKey) int {
-	return cmp.Or(slices.Compare(a.AccountID[:], b.AccountID[:]), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Operation, b.Operation))
+	return cmp.Or(slices.Compare(a.AccountID[:], b.AccountID[:]), cmp.Compare(a.Key, b.Key),
+		cmp.Compare(a.Operation, b.Operation))
 }
 
 func compareRefs(a, b ledger.Ref) int {
@@ -356,7 +374,8 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	slices.SortStableFunc(c.Requests, func(a, b ledger.Request) int { return compareKeys(a.RequestKey, b.RequestKey) })
 	requests, answers := g.requestRows(c.Requests)
 	batches = append(batches, row, entryRows(c.Entries, first), requests, answers)
-	batches = append(batches, g.saveGivenBack(c.Entries), rowsOf(insertJob, c.Jobs, jobRow), rowsOf(insertSheet, c.Sheets, g.sheetRow))
+	batches = append(batches, g.saveGivenBack(c.Entries), rowsOf(insertJob, c.Jobs, jobRow), rowsOf(insertSheet, c.Sheets,
+		g.sheetRow))
 	batches = append(batches, saveReplays(c.Replays)...)
 	batches = append(batches, saveResends(c)...)
 	batches = append(batches, saveRescheduled(c.Rescheduled)...)
@@ -406,13 +425,14 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 	}
 	changed = slices.Clone(changed)
 	slices.SortFunc(changed, func(a, b gift.Voucher) int { return compareRefs(refOf(&a), refOf(&b)) })
-	return byAccount(changed, func(v gift.Voucher) gift.ID { return v.AccountID }, func(account gift.ID, of []gift.Voucher) db.Batch {
-		w := rowsOf(updateVoucher, of, func(v *gift.Voucher) []any {
-			return []any{int64(v.Balance), int64(v.Status), v.Seq, keyOf(v.Last), keyOf(v.ID), g.loaded[refOf(v)]}
-		})
-		w.Account = account
-		return w
-	}), nil
+	return byAccount(changed, func(v gift.Voucher) gift.ID { return v.AccountID },
+		func(account gift.ID, of []gift.Voucher) db.Batch {
+			w := rowsOf(updateVoucher, of, func(v *gift.Voucher) []any {
+				return []any{int64(v.Balance), int64(v.Status), v.Seq, keyOf(v.Last), keyOf(v.ID), g.loaded[refOf(v)]}
+			})
+			w.Account = account
+			return w
+		}), nil
 }
 
 func refOf(v *gift.Voucher) ledger.Ref { return ledger.Ref{AccountID: v.AccountID, ID: v.ID} }
@@ -431,11 +451,12 @@ func (g *group) saveGivenBack(entries []gift.Entry) db.Batch {
 // saveReplays writes to every record whose answer is given again: only a commit that writes waits for a standby, and
 // so shows that the record itself has arrived there.
 func saveReplays(replayed []ledger.RequestKey) []db.Batch {
-	return byAccount(distinctKeys(replayed), func(k ledger.RequestKey) gift.ID { return k.AccountID }, func(account gift.ID, of []ledger.RequestKey) db.Batch {
-		w := rowsOf(updateReplays, of, func(k *ledger.RequestKey) []any { return []any{k.Key, string(k.Operation)} })
-		w.Account = account
-		return w
-	})
+	return byAccount(distinctKeys(replayed), func(k ledger.RequestKey) gift.ID { return k.AccountID },
+		func(account gift.ID, of []ledger.RequestKey) db.Batch {
+			w := rowsOf(updateReplays, of, func(k *ledger.RequestKey) []any { return []any{k.Key, string(k.Operation)} })
+			w.Account = account
+			return w
+		})
 }
 
 // saveDone finishes jobs. One that is gone was finished by another worker, after a lease had run out.
@@ -488,7 +509,10 @@ func (g *group) saveUsed(c *ledger.Changes) []db.Batch {
 		note(c.Entries[i].AccountID, c.Entries[i].Actor.LocationID)
 	}
 	slices.SortFunc(g.newlyUsed, compareRefs)
-	return []db.Batch{rowsOf(insertUsed, g.newlyUsed, func(r *ledger.Ref) []any { return []any{keyOf(r.AccountID), keyOf(r.ID)} })}
+	return []db.Batch{rowsOf(insertUsed, g.newlyUsed, func(r *ledger.Ref) []any {
+		return []any{keyOf(r.AccountID),
+			keyOf(r.ID)}
+	})}
 }
 
 // usedRecords remembers which records are known to be noted as used, so that they are not written with every

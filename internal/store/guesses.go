@@ -46,7 +46,8 @@ func (s *Store) askBucket(ctx context.Context, query string, key ...any) (b rate
 
 // CountMisses takes n misses out of the bucket of a key at a location, durably, and gives the bucket after it. alarm
 // tells that the key reached gift.GuessAlarm by them.
-func (s *Store) CountMisses(ctx context.Context, t gift.Till, now time.Time, n int) (b ratelimit.Bucket, alarm bool, err error) {
+func (s *Store) CountMisses(ctx context.Context, t gift.Till, now time.Time, n int) (b ratelimit.Bucket, alarm bool,
+	err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		const make = `INSERT INTO till_bucket (account_id, key_id, location_id) VALUES ($1, $2, $3) ON CONFLICT (account_id, key_id, location_id) DO NOTHING`
 		if _, err := tx.ExecContext(ctx, make, tillKey(t)...); err != nil {
@@ -76,7 +77,8 @@ func writeTill(ctx context.Context, tx *sql.Tx, t gift.Till, b ratelimit.Bucket)
 }
 
 // countForKey adds to the misses of a key at all of its locations. Their rows are locked before the key's.
-func (s *Store) countForKey(ctx context.Context, tx *sql.Tx, t gift.Till, now time.Time, n int) (alarm bool, err error) {
+func (s *Store) countForKey(ctx context.Context, tx *sql.Tx, t gift.Till, now time.Time, n int) (alarm bool,
+	err error) {
 	key := []any{keyOf(t.AccountID), keyOf(t.KeyID)}
 	const make = `INSERT INTO key_miss (account_id, key_id, misses) VALUES ($1, $2, 0) ON CONFLICT (account_id, key_id) DO NOTHING`
 	if _, err := tx.ExecContext(ctx, make, key...); err != nil {
@@ -118,7 +120,8 @@ func (s *Store) RewardTill(ctx context.Context, t gift.Till, voucher gift.ID, no
 	}
 	var redeemed int
 	err = s.retry(ctx, func(ctx context.Context) error {
-		return s.readers.QueryRowContext(ctx, s.dialect.countRedemptions(), keyOf(t.AccountID), keyOf(voucher), keyOf(t.KeyID), keyOf(t.LocationID), maxHistoryForReward).
+		return s.readers.QueryRowContext(ctx, s.dialect.countRedemptions(), keyOf(t.AccountID), keyOf(voucher),
+			keyOf(t.KeyID), keyOf(t.LocationID), maxHistoryForReward).
 			Scan(&redeemed)
 	})
 	if err != nil {
@@ -149,10 +152,12 @@ func (s *Store) AnonymousBucket(ctx context.Context, network string) (ratelimit.
 
 // TakeAnonymous takes an attempt out of the bucket of a client network, durably, unless it is empty: then allowed is
 // false. Buckets that have been full for a while are forgotten on the way.
-func (s *Store) TakeAnonymous(ctx context.Context, network string, now time.Time) (b ratelimit.Bucket, allowed bool, err error) {
+func (s *Store) TakeAnonymous(ctx context.Context, network string, now time.Time) (b ratelimit.Bucket, allowed bool,
+	err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		key := s.keys.AddressHash(network)
-		result, err := tx.ExecContext(ctx, `INSERT INTO anonymous_bucket (address_hash) VALUES ($1) ON CONFLICT (address_hash) DO NOTHING`, key)
+		result, err := tx.ExecContext(ctx,
+			`INSERT INTO anonymous_bucket (address_hash) VALUES ($1) ON CONFLICT (address_hash) DO NOTHING`, key)
 		if err != nil {
 			return err
 		}

@@ -41,7 +41,8 @@ func testItems(t *testing.T, open opener) {
 	for account, want := range map[gift.ID]int{account: 3, other.AccountID: 1} {
 		var n int
 		ctx := t.Context()
-		must(t, each(ctx, s.readers, `SELECT count(*) FROM item_list AS i WHERE i.account_id = $1`, []any{keyOf(account)}, func(rows *sql.Rows) error { return rows.Scan(&n) }))
+		must(t, each(ctx, s.readers, `SELECT count(*) FROM item_list AS i WHERE i.account_id = $1`, []any{keyOf(account)},
+			func(rows *sql.Rows) error { return rows.Scan(&n) }))
 		if n != want {
 			t.Errorf("an account keeps %d lists, want %d", n, want)
 		}

@@ -16,16 +16,20 @@ import (
 	"boon.example/internal/store/db"
 )
 
-var insertJob = db.InsertRows("job", "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts, method, contact", "BBBNNNTTNNT", "")
+var insertJob = db.InsertRows("job",
+	"account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts, method, contact", "BBBNNNTTNNT",
+	"")
 
 func jobRow(j *ledger.Job) []any {
 	due := j.Due.UnixMicro()
-	return []any{keyOf(j.AccountID), keyOf(j.ID), keyOf(j.VoucherID), due, due, j.Attempts, "", string(j.Kind), j.Doubts, int64(j.Method), j.Contact}
+	return []any{keyOf(j.AccountID), keyOf(j.ID), keyOf(j.VoucherID), due, due, j.Attempts, "", string(j.Kind), j.Doubts,
+		int64(j.Method), j.Contact}
 }
 
 // ClaimJobs leases at most n jobs that are due at now until the lease ends; no other claimant gets them before. Those
 // that have been due the longest come first.
-func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duration, n int) (jobs []ledger.Job, err error) {
+func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duration, n int) (jobs []ledger.Job,
+	err error) {
 	// Most calls find nothing; they should not wait for the writer.
 	next, err := s.NextJob(ctx)
 	if err != nil || next.IsZero() || next.After(now) || n <= 0 {
@@ -38,7 +42,8 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 			RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact`
 		return each(ctx, tx, query, []any{now.Add(lease).UnixMicro(), now.UnixMicro(), n}, func(rows *sql.Rows) error {
 			var j ledger.Job
-			err := rows.Scan(scanID{&j.AccountID}, scanID{&j.ID}, scanID{&j.VoucherID}, scanTime{&j.Due}, &j.Attempts, scanTime{&j.Lease},
+			err := rows.Scan(scanID{&j.AccountID}, scanID{&j.ID}, scanID{&j.VoucherID}, scanTime{&j.Due}, &j.Attempts,
+				scanTime{&j.Lease},
 				&j.Kind, &j.Doubts, &j.Method, &j.Contact)
 			jobs = append(jobs, j)
 			return err
@@ -47,7 +52,10 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 	if err != nil {
 		return nil, fmt.Errorf("claiming jobs: %w", err)
 	}
-	slices.SortFunc(jobs, func(a, b ledger.Job) int { return cmp.Or(a.Due.Compare(b.Due), slices.Compare(a.ID[:], b.ID[:])) })
+	slices.SortFunc(jobs, func(a, b ledger.Job) int {
+		return cmp.Or(a.Due.Compare(b.Due),
+			slices.Compare(a.ID[:], b.ID[:]))
+	})
 	return jobs, nil
 }
 
@@ -62,7 +70,8 @@ func (s *Store) GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error) {
 	// not used.
 	held := false
 	err = s.retry(ctx, func(ctx context.Context) error {
-		return s.readers.QueryRowContext(ctx, `SELECT count(*) = 1 FROM job WHERE account_id = $1 AND id = $2 AND claimable_at = $3`,
+		return s.readers.QueryRowContext(ctx,
+			`SELECT count(*) = 1 FROM job WHERE account_id = $1 AND id = $2 AND claimable_at = $3`,
 			keyOf(job.AccountID), keyOf(job.ID), job.Lease.UnixMicro()).Scan(&held)
 	})
 	if err == nil && !held {
@@ -120,7 +129,8 @@ func (s *Store) Backlog(ctx context.Context, now time.Time) (b Backlog, err erro
 		if err := s.readers.QueryRowContext(ctx, `SELECT count(*) FROM job`).Scan(&b.Waiting); err != nil {
 			return err
 		}
-		return s.readers.QueryRowContext(ctx, `SELECT count(*), min(claimable_at) FROM job WHERE claimable_at <= $1`, now.UnixMicro()).
+		return s.readers.QueryRowContext(ctx, `SELECT count(*), min(claimable_at) FROM job WHERE claimable_at <= $1`,
+			now.UnixMicro()).
 			Scan(&b.Overdue, scanTime{&b.Oldest})
 	})
 	if err != nil {

@@ -31,7 +31,8 @@ func (s *Store) AddKey(ctx context.Context) (id byte, err error) {
 		return 0, err
 	}
 	if waiting := s.waitingKey(); waiting != 0 {
-		return 0, fmt.Errorf("key %d was added to %s before, and is not used yet; copy that file to every instance, then give "+
+		return 0, fmt.Errorf("key %d was added to %s before, and is not used yet; copy that file to every instance, then "+
+			"give "+
 			"`boon key-file rotate --use`", waiting, s.keyFile)
 	}
 	if id, err = sealed.Add(s.keyFile); err != nil {
@@ -61,7 +62,8 @@ func (s *Store) UseKey(ctx context.Context) (id byte, err error) {
 			return err
 		}
 		if id = s.waitingKey(); id == 0 {
-			return errors.New("no key waits for its use; add one with `boon key-file rotate`, and copy the key file to every instance")
+			return errors.New("no key waits for its use; add one with `boon key-file rotate`, and copy the key file to every " +
+				"instance")
 		}
 		if err := s.noteKey(ctx, tx, id); err != nil {
 			return err
@@ -70,7 +72,8 @@ func (s *Store) UseKey(ctx context.Context) (id byte, err error) {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE setup_version SET version = $1 WHERE one = 1`, version+1); err != nil { // which everybody watches
+		// which everybody watches
+		if _, err := tx.ExecContext(ctx, `UPDATE setup_version SET version = $1 WHERE one = 1`, version+1); err != nil {
 			return err
 		}
 		return s.logSetup(ctx, tx, fmt.Sprintf("used key %d of the key file", id), is)
@@ -110,7 +113,8 @@ func (s *Store) KeyStatus(ctx context.Context) (all []KeyStatus, err error) {
 	for _, name := range s.keys.Names() {
 		k := KeyStatus{KeyName: name, Used: name.ID == s.keys.Current()}
 		// Hashes begin with the id of their key, and are indexed.
-		query, args := `SELECT count(*) FROM secret WHERE hash >= $1 AND hash < $2`, []any{[]byte{name.ID}, []byte{name.ID + 1}}
+		query, args := `SELECT count(*) FROM secret WHERE hash >= $1 AND hash < $2`,
+			[]any{[]byte{name.ID}, []byte{name.ID + 1}}
 		if name.ID == 255 {
 			query, args = `SELECT count(*) FROM secret WHERE hash >= $1`, args[:1]
 		}
@@ -142,14 +146,16 @@ func (s *Store) follow(noted []byte) error {
 		return s.errUnfinished()
 	}
 	plain, err := s.keys.Open(noted, boundToDatabase())
-	if err != nil && s.keys.Reload() == nil { // a key that was added here by mistake may have been replaced by the right one
+	// a key that was added here by mistake may have been replaced by the right one
+	if err != nil && s.keys.Reload() == nil {
 		plain, err = s.keys.Open(noted, boundToDatabase())
 	}
 	if errors.Is(err, sealed.ErrUnknownKey) {
 		return err
 	}
 	if err != nil || string(plain) != keyCheckText {
-		return fmt.Errorf("the key file %s is not the one that the database %s was made with; restore the right one from its backup", s.keyFile, s.place)
+		return fmt.Errorf("the key file %s is not the one that the database %s was made with; restore the right one from "+
+			"its backup", s.keyFile, s.place)
 	}
 	return s.keys.Use(noted[0])
 }

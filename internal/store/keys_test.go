@@ -61,7 +61,8 @@ func TestRotation(t *testing.T) {
 			message := message.Message{ID: newID(), GiftID: gifts[0].ID, Text: "Hello", At: noon}
 			must(t, a.KeepMessage(t.Context(), message))
 			sold := ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: ledger.SendGift, Key: "k"},
-				Fingerprint: a.Keys().Fingerprint([]byte("sell")), Answer: ledger.Answer{Status: 200, Body: []byte("sold")}, At: noon}
+				Fingerprint: a.Keys().Fingerprint([]byte("sell")), Answer: ledger.Answer{Status: 200, Body: []byte("sold")},
+				At: noon}
 			save(t, a, ledger.Changes{Requests: []ledger.Request{sold}})
 			for range 2 {
 				_, err := a.AddKey(t.Context())
@@ -173,7 +174,8 @@ func forgotten(t *testing.T, s, behind *Store, mistake bool) {
 
 	finds(t, behind, old)
 	for _, c := range []gift.VoucherCode{fresh[0].Card.Code, newCode()} {
-		if _, err := behind.GiftByCode(t.Context(), c); err == nil || errors.Is(err, gift.NotFound) || !mistake && !behind.Away(err) {
+		if _, err := behind.GiftByCode(t.Context(), c); err == nil || errors.Is(err, gift.NotFound) || !mistake &&
+			!behind.Away(err) {
 			t.Errorf("a code that it cannot look for: %v, want the key that is lacking", err)
 		}
 	}

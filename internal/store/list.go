@@ -78,7 +78,8 @@ func (s *Store) List(ctx context.Context, f gift.Filter) (page gift.Page, err er
 // at. query gives the text that reads the next n ids before one, and whether each fits; it does not know floor, as
 // with a bound at both ends PostgreSQL may read all that is between them, and sort it. next is where to go on; zero:
 // that was all.
-func (s *Store) walk(ctx context.Context, before, floor gift.ID, limit int, query func(before gift.ID, n int) (string, []any)) (
+func (s *Store) walk(ctx context.Context, before, floor gift.ID, limit int, query func(before gift.ID, n int) (string,
+	[]any)) (
 	ids []gift.ID, next gift.ID, read int, _ error) {
 	for n := min(limit+1, gift.MaxRead); limit > 0; n = min(4*n, gift.MaxRead-read) {
 		type row struct {
@@ -133,7 +134,8 @@ func (s *Store) candidates(f gift.Filter, before gift.ID, n int) (string, []any)
 		sources, rest = []string{from("voucher", "id", ` AND t.order_id = `+w.arg(keyOf(f.OrderID)))}, also(rest, keys)
 	case f.Reference != "":
 		// The first half lets the partial index be used.
-		sources, rest = []string{from("card", "voucher_id", ` AND t.reference <> '' AND t.reference = `+w.arg(f.Reference))}, also(rest, keys)
+		sources, rest = []string{from("card", "voucher_id", ` AND t.reference <> '' AND t.reference = `+w.arg(f.Reference))},
+			also(rest, keys)
 	case len(keys) > 0:
 		for _, k := range keys {
 			sources = append(sources, from("gift_search", "voucher_id", ` AND t.key = `+w.arg(k)))
@@ -250,7 +252,10 @@ func readSQLite(ctx context.Context, s *Store, batches []db.Batch) error {
 	for i := range batches {
 		w := &batches[i]
 		for _, row := range w.Rows {
-			_, err := collect(ctx, s, w.One, append(w.Scope(), row...), func(from db.Scanner) (struct{}, error) { return struct{}{}, w.Scan(from) })
+			_, err := collect(ctx, s, w.One, append(w.Scope(), row...), func(from db.Scanner) (struct{},
+				error) {
+				return struct{}{}, w.Scan(from)
+			})
 			if err != nil {
 				return err
 			}
@@ -329,7 +334,8 @@ func changes(f gift.ChangeFilter, before gift.ID, n int) (string, []any) {
 	if len(w.conditions) > 0 {
 		fits = `coalesce(` + strings.Join(w.conditions, ` AND `) + `, FALSE)`
 	}
-	return `SELECT k.id, ` + fits + ` FROM (SELECT t.id, t.voucher_id, t.key_id, t.location_id, t.kind, t.made_at FROM entry AS t WHERE t.account_id = ` +
+	return `SELECT k.id, ` + fits +
+		` FROM (SELECT t.id, t.voucher_id, t.key_id, t.location_id, t.kind, t.made_at FROM entry AS t WHERE t.account_id = ` +
 		account + within + ` ORDER BY t.id DESC LIMIT ` + limit + `) AS k ORDER BY k.id DESC`, w.args
 }
 

@@ -50,7 +50,8 @@ func changeFilters(account gift.ID) map[string]gift.ChangeFilter {
 	key, place, kind, time, seen := f, f, f, f, f
 	key.KeyID, place.LocationID, kind.Kind, seen.Locations = newID(), newID(), gift.Cancellation, []gift.ID{newID()}
 	time.From, time.To = noon, noon.AddDate(1, 0, 0)
-	return map[string]gift.ChangeFilter{"none": f, "key": key, "location": place, "kind": kind, "time": time, "locations": seen}
+	return map[string]gift.ChangeFilter{"none": f, "key": key, "location": place, "kind": kind, "time": time,
+		"locations": seen}
 }
 
 // TestAListReadsSoMuchAndNoMore: what fits no gift, or nearly none, is given up after so many, and the next page goes
@@ -106,7 +107,8 @@ func TestAListReadsSoMuchAndNoMore(t *testing.T) {
 					f.Before = page.Next
 				}
 				none := strings.Contains(what, "none") || strings.Contains(what, "exclude")
-				if want := map[bool]int{true: 0, false: 1}[none]; what != "nothing" && (found != want || pages > 2 || strings.Contains(what, "of none") && pages > 1) {
+				if want := map[bool]int{true: 0, false: 1}[none]; what != "nothing" && (found != want || pages > 2 ||
+					strings.Contains(what, "of none") && pages > 1) {
 					t.Errorf("%s: %d gifts on %d pages, want %d", what, found, pages, want)
 				}
 			}
@@ -150,7 +152,8 @@ func TestListsFollowAnIndex(t *testing.T) {
 		must(t, db.Drain(rows, func(rows *sql.Rows) error {
 			var step string
 			err := rows.Scan(new(int), new(int), new(int), &step)
-			bad := strings.HasPrefix(step, "SCAN") && step != "SCAN k" && step != "SCAN s" && step != "SCAN u" || strings.HasSuffix(step, "(account_id=?)") ||
+			bad := strings.HasPrefix(step, "SCAN") && step != "SCAN k" && step != "SCAN s" && step != "SCAN u" ||
+				strings.HasSuffix(step, "(account_id=?)") ||
 				strings.Contains(step, "TEMP B-TREE") && !strings.Contains(name, "order") && !strings.Contains(text, "UNION")
 			if bad {
 				t.Errorf("%s: %s\n\t%s", name, text, step)
@@ -170,7 +173,8 @@ func TestListsFollowAnIndex(t *testing.T) {
 
 var (
 	badForLists = regexp.MustCompile(`Seq Scan|Bitmap|(Hash|Merge) |Materialize|Sort`)
-	badForParts = regexp.MustCompile(`Seq Scan|Bitmap|Materialize`) // of a list whose parts were limited before they are put together
+	// of a list whose parts were limited before they are put together
+	badForParts = regexp.MustCompile(`Seq Scan|Bitmap|Materialize`)
 )
 
 // TestListPlans: the same on PostgreSQL, with and without figures.
@@ -210,7 +214,8 @@ func checkListPlan(t *testing.T, s *Store, name, text string) {
 			return
 		}
 	}
-	if !slices.ContainsFunc(plan, func(line string) bool { return strings.Contains(line, "Backward") }) && !strings.Contains(name, "order") {
+	if !slices.ContainsFunc(plan, func(line string) bool { return strings.Contains(line, "Backward") }) &&
+		!strings.Contains(name, "order") {
 		t.Errorf("%s: %s is not read in the order of the list", name, strings.Join(plan, "\n\t"))
 	}
 }
@@ -233,7 +238,8 @@ func testActivity(t *testing.T, open opener) {
 		issue(t, s, f.AccountID, 1) // newer than every page to come
 	}
 	diff(t, got, []string{"REDEMPTION true USD\n", "ISSUED false USD\n", "ISSUED true USD\n", "ISSUED false USD\n"})
-	for _, f := range []gift.ChangeFilter{{Kind: gift.Redemption}, {LocationID: taken.Actor.LocationID, Kind: gift.Redemption}, {KeyID: taken.Actor.KeyID, Kind: gift.Redemption}} {
+	for _, f := range []gift.ChangeFilter{{Kind: gift.Redemption}, {LocationID: taken.Actor.LocationID,
+		Kind: gift.Redemption}, {KeyID: taken.Actor.KeyID, Kind: gift.Redemption}} {
 		f.AccountID, f.Limit = gifts[0].AccountID, 10
 		page, err := s.Activity(t.Context(), f)
 		if err != nil || len(page.Changes) != 1 || page.Changes[0].ID != taken.ID {

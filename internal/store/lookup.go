@@ -155,8 +155,9 @@ func lookUpByArray(ctx context.Context, s *Store, all []*pendingLookup) error {
 }
 
 var (
-	selectOwners = db.SelectByKeys("owners", `SELECT s.hash, s.kind, s.account_id, s.voucher_id FROM secret AS s WHERE s.hash {keys}`, "B", false)
-	selectGifts  = db.SelectByKeys("gifts", selectGift+` WHERE v.account_id = $1 AND v.id {keys}`, "B", true)
+	selectOwners = db.SelectByKeys("owners",
+		`SELECT s.hash, s.kind, s.account_id, s.voucher_id FROM secret AS s WHERE s.hash {keys}`, "B", false)
+	selectGifts = db.SelectByKeys("gifts", selectGift+` WHERE v.account_id = $1 AND v.id {keys}`, "B", true)
 )
 
 // lookUpInSteps answers look-ups in two round trips: the first asks the machines that have the hashes whose gifts they

@@ -56,7 +56,8 @@ func serves(m *migration) (n int64, err error) {
 		return 1, nil
 	}
 	if _, err = fmt.Sscanf(m.text, "-- Serves programs from schema %d.", &n); err != nil || n < 1 || n > m.number {
-		return 0, fmt.Errorf("migration %d (%s) must begin with the line: -- Serves programs from schema N.", m.number, m.name)
+		return 0, fmt.Errorf("migration %d (%s) must begin with the line: -- Serves programs from schema N.", m.number,
+			m.name)
 	}
 	return n, nil
 }
@@ -114,8 +115,10 @@ func (s *Store) checkServed(ctx context.Context, at, newest int64) error {
 		return fmt.Errorf("reading the schema's version: %w", err)
 	}
 	if from > newest {
-		return fmt.Errorf("the database was made by a newer version of boon: its schema is number %d and serves programs from number %d on, "+
-			"this program knows %d; run the newer program, or restore a backup that was made before the update", at, from, newest)
+		return fmt.Errorf("the database was made by a newer version of boon: its schema is number %d and serves programs "+
+			"from number %d on, "+
+			"this program knows %d; run the newer program, or restore a backup that was made before the update", at, from,
+			newest)
 	}
 	return nil
 }

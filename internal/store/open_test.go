@@ -217,7 +217,8 @@ func TestPragmasReachEveryConnection(t *testing.T) {
 	must(t, err)
 	defer writer.Close()
 	for i, c := range append(connections, writer) {
-		for pragma, want := range map[string]string{"busy_timeout": "5000", "journal_mode": "wal", "synchronous": "2", "foreign_keys": "1",
+		for pragma, want := range map[string]string{"busy_timeout": "5000", "journal_mode": "wal", "synchronous": "2",
+			"foreign_keys":       "1",
 			"recursive_triggers": "1"} {
 			var got string
 			must(t, c.QueryRowContext(t.Context(), `PRAGMA `+pragma).Scan(&got))
@@ -258,7 +259,8 @@ func TestAFailedMigrationLeavesNothing(t *testing.T) {
 			s, _ := open(t)
 			steps, err := migrations(migrationFiles, &s.dialect)
 			must(t, err)
-			steps = append(steps, migration{int64(len(steps) + 1), "broken", `CREATE TABLE half (x INTEGER); CREATE TABLE half (y INTEGER)`, 1})
+			steps = append(steps, migration{int64(len(steps) + 1), "broken",
+				`CREATE TABLE half (x INTEGER); CREATE TABLE half (y INTEGER)`, 1})
 			if err := s.migrate(t.Context(), steps); err == nil || !strings.Contains(err.Error(), "broken") {
 				t.Errorf("%v, want the step's name", err)
 			}
@@ -288,7 +290,8 @@ func TestBaselinesAreAlike(t *testing.T) {
 		tables(&postgresDialect, "BYTEA", "BLOB", "BIGINT", "INTEGER", "BOOLEAN", "INTEGER")
 	for i := range min(len(here), len(there)) {
 		if here[i] != there[i] {
-			t.Fatalf("SQLite has\n%s\nPostgreSQL has\n%s", strings.Join(here[max(0, i-9):i+1], " "), strings.Join(there[max(0, i-9):i+1], " "))
+			t.Fatalf("SQLite has\n%s\nPostgreSQL has\n%s", strings.Join(here[max(0, i-9):i+1], " "),
+				strings.Join(there[max(0, i-9):i+1], " "))
 		}
 	}
 	if len(here) != len(there) {
@@ -422,12 +425,13 @@ func TestNoSecretInAnyTable(t *testing.T) {
 
 func tableList(t *testing.T, s *Store) (names []string) {
 	t.Helper()
-	must(t, each(t.Context(), s.readers, `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`, nil, func(rows *sql.Rows) error {
-		var name string
-		err := rows.Scan(&name)
-		names = append(names, name)
-		return err
-	}))
+	must(t, each(t.Context(), s.readers, `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`, nil,
+		func(rows *sql.Rows) error {
+			var name string
+			err := rows.Scan(&name)
+			names = append(names, name)
+			return err
+		}))
 	return names
 }
 
@@ -452,7 +456,8 @@ func useSecrets(t *testing.T, s *Store) (secrets []string) {
 	secrets = append(secrets, key)
 	configure(t, s, gift.Changes{
 		Accounts: []*gift.Account{{ID: account, Name: "Harbor", Currency: dollars, Zone: time.UTC}},
-		Keys:     []*gift.Key{{ID: till, Kind: gift.AccountKey, AccountID: account, Name: "till", Hint: gift.KeyHint(key), Hash: gift.HashKey(key), CreatedAt: noon, Permissions: gift.AllPermissions}},
+		Keys: []*gift.Key{{ID: till, Kind: gift.AccountKey, AccountID: account, Name: "till", Hint: gift.KeyHint(key),
+			Hash: gift.HashKey(key), CreatedAt: noon, Permissions: gift.AllPermissions}},
 	})
 	for _, g := range issue(t, s, account, 40) {
 		code, token := g.Card.Code.Reveal(), g.Card.Token.Reveal()
@@ -461,11 +466,14 @@ func useSecrets(t *testing.T, s *Store) (secrets []string) {
 		answer := []byte(`{"voucherCode":"` + code + `","voucherPublicToken":"` + token + `"}`)
 		var c ledger.Changes
 		for _, o := range []ledger.Operation{ledger.SendGift, ledger.ReinstateGift, ledger.CancelGift, ledger.ResendGift} {
-			c.Requests = append(c.Requests, ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: o, Key: g.ID.String()},
-				Fingerprint: s.Keys().Fingerprint(answer), Answer: ledger.Answer{Status: 200, Body: answer}, EntryID: taken.ID, At: noon})
+			c.Requests = append(c.Requests, ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: o,
+				Key: g.ID.String()},
+				Fingerprint: s.Keys().Fingerprint(answer), Answer: ledger.Answer{Status: 200, Body: answer}, EntryID: taken.ID,
+				At: noon})
 		}
 		save(t, s, c)
-		must(t, s.KeepMessage(t.Context(), message.Message{ID: newID(), GiftID: g.ID, Text: code, HTML: token, Subject: key, At: noon}))
+		must(t, s.KeepMessage(t.Context(), message.Message{ID: newID(), GiftID: g.ID, Text: code, HTML: token, Subject: key,
+			At: noon}))
 		_, _, err := s.CountMisses(t.Context(), gift.Till{AccountID: account, KeyID: till}, noon, 1)
 		must(t, err)
 		if _, err := s.GiftByCode(t.Context(), g.Card.Code); err != nil {
@@ -507,7 +515,8 @@ func TestAnOlderProgramOnANewerSchema(t *testing.T) {
 			steps, err := migrations(migrationFiles, &s.dialect)
 			must(t, err)
 			next := int64(len(steps) + 1)
-			added := append(slices.Clone(steps), migration{next, "a column more", `ALTER TABLE request ADD COLUMN later INTEGER NOT NULL DEFAULT 7`, 1})
+			added := append(slices.Clone(steps), migration{next, "a column more",
+				`ALTER TABLE request ADD COLUMN later INTEGER NOT NULL DEFAULT 7`, 1})
 			must(t, s.migrate(t.Context(), added))
 			old := again() // knows the steps up to ours
 			must(t, old.Ping(t.Context()))
@@ -520,7 +529,8 @@ func TestAnOlderProgramOnANewerSchema(t *testing.T) {
 			}
 			redeem(t, s, &g.Voucher, 100) // and the newer one beside it
 
-			renamed := append(slices.Clone(added), migration{next + 1, "a column renamed", `ALTER TABLE request RENAME COLUMN later TO late`, next})
+			renamed := append(slices.Clone(added), migration{next + 1, "a column renamed",
+				`ALTER TABLE request RENAME COLUMN later TO late`, next})
 			must(t, s.migrate(t.Context(), renamed))
 			if err := old.migrate(t.Context(), steps); err == nil || !strings.Contains(err.Error(), "newer version of boon") {
 				t.Errorf("a program that the schema does not serve any more: %v", err)
@@ -577,7 +587,8 @@ func TestOpenAtOnceWithoutAKeyFile(t *testing.T) {
 	first := openEach(t, dirs, database, func(dir string, err error) {
 		file := filepath.Join(dir, sealed.FileName)
 		said := err.Error()
-		if !strings.Contains(said, "copy "+sealed.FileName+" from the data folder") || !strings.Contains(said, "to "+file) || strings.Contains(said, "\n") {
+		if !strings.Contains(said, "copy "+sealed.FileName+" from the data folder") || !strings.Contains(said, "to "+file) ||
+			strings.Contains(said, "\n") {
 			t.Errorf("an instance that was not first says: %v", err)
 		}
 		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
@@ -648,8 +659,10 @@ func TestOpenServerRefuses(t *testing.T) {
 	_, err = sealed.Create(filepath.Join(elsewhere, sealed.FileName))
 	must(t, err)
 	refused(Options{Dir: elsewhere, Database: database}, "is not the one")
-	refused(Options{Dir: dir, Database: "postgres://boon:secret@127.0.0.1:1/boon"}, "opening the database boon on 127.0.0.1")
-	if _, err := Open(t.Context(), Options{Dir: dir, Database: "postgres://boon:secret@127.0.0.1:1/boon"}); strings.Contains(err.Error(), "secret") {
+	refused(Options{Dir: dir, Database: "postgres://boon:secret@127.0.0.1:1/boon"},
+		"opening the database boon on 127.0.0.1")
+	if _, err := Open(t.Context(),
+		Options{Dir: dir, Database: "postgres://boon:secret@127.0.0.1:1/boon"}); strings.Contains(err.Error(), "secret") {
 		t.Errorf("the password is told: %v", err)
 	}
 }

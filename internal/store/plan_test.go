@@ -40,7 +40,8 @@ func TestNothingHotReadsAWholeAccount(t *testing.T) {
 		err = db.Drain(rows, func(rows *sql.Rows) error {
 			var plan string
 			err := rows.Scan(new(int), new(int), new(int), &plan)
-			if strings.HasPrefix(plan, "SCAN") && plan != "SCAN CONSTANT ROW" || strings.HasSuffix(plan, "(account_id=?)") && !strings.Contains(plan, "tally") {
+			if strings.HasPrefix(plan, "SCAN") && plan != "SCAN CONSTANT ROW" || strings.HasSuffix(plan, "(account_id=?)") &&
+				!strings.Contains(plan, "tally") {
 				t.Errorf("%s\n\t%s", text, plan)
 			}
 			return err
@@ -57,7 +58,9 @@ func TestNoPlanReadsAWholeAccount(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // the plans are PostgreSQL's
 	s, _ := openPostgresForTest(t)
-	texts := []string{selectGiftByID, selectByHashes.Arrays, s.dialect.selectHistory(), s.dialect.countRedemptions(), selectPage, s.dialect.selectPageHistories(), selectDigest.Arrays, selectSearch.Arrays, selectCardPage, selectGeneses, selectRows, selectForgettable, deleteRequests}
+	texts := []string{selectGiftByID, selectByHashes.Arrays, s.dialect.selectHistory(), s.dialect.countRedemptions(),
+		selectPage, s.dialect.selectPageHistories(), selectDigest.Arrays, selectSearch.Arrays, selectCardPage, selectGeneses,
+		selectRows, selectForgettable, deleteRequests}
 	for _, of := range groupQueries {
 		for _, text := range []string{of.One, of.Arrays} {
 			if text != "" && !strings.HasPrefix(text, "INSERT") {

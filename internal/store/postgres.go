@@ -63,7 +63,8 @@ func (s *Store) Risks(ctx context.Context) (risks []string, err error) {
 		return each(ctx, s.readers, s.dialect.risks, nil, func(rows *sql.Rows) error {
 			var setting string
 			err := rows.Scan(&setting)
-			risks = append(risks, fmt.Sprintf("The database %s has %s=off: when its machine loses power, redemptions that were answered may be lost, or the "+
+			risks = append(risks, fmt.Sprintf("The database %s has %s=off: when its machine loses power, redemptions that "+
+				"were answered may be lost, or the "+
 				"whole database damaged. Turn %s on.", s.place, setting, setting))
 			return err
 		})

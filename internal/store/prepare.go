@@ -29,7 +29,8 @@ func (s *Store) prepareCodes(want *ledger.Want) map[gift.VoucherCode]*prepared {
 
 func (s *Store) prepareGift(g *gift.Gift) *prepared {
 	return &prepared{
-		code: s.keys.CodeHash(g.Card.Code), token: s.keys.TokenHash(g.Card.Token), secrets: s.sealSecrets(g), search: s.searchRows(g),
+		code: s.keys.CodeHash(g.Card.Code), token: s.keys.TokenHash(g.Card.Token), secrets: s.sealSecrets(g),
+		search: s.searchRows(g),
 	}
 }
 

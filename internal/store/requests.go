@@ -16,7 +16,8 @@ var (
 	insertRequest = db.InsertRows("request", requestColumns, "BTTBNBFBFBNN", "")
 	insertAnswer  = db.InsertRows("answer", "account_id, key, operation, locations, body", "BTTBB", "")
 
-	selectPlaces = db.SelectEach("places", `SELECT a.locations FROM answer AS a WHERE a.account_id = $1 AND a.key = $2 AND a.operation = $3`)
+	selectPlaces = db.SelectEach("places",
+		`SELECT a.locations FROM answer AS a WHERE a.account_id = $1 AND a.key = $2 AND a.operation = $3`)
 )
 
 // maxInRequest is how many bytes of key, answer and locations a row of request takes. What is longer has a row of the
@@ -43,12 +44,14 @@ func (s *Store) requestRows(requests []ledger.Request) (records, answers db.Batc
 		body, locations, size := r.Answer.Body, joinIDs(r.Locations), 0
 		if len(r.Key)+len(body)+len(locations)+sealedSize > maxInRequest {
 			size = len(body)
-			answers.Rows = append(answers.Rows, []any{keyOf(r.AccountID), r.Key, string(r.Operation), locations, s.sealAnswer(r, pack(body))})
+			answers.Rows = append(answers.Rows, []any{keyOf(r.AccountID), r.Key, string(r.Operation), locations,
+				s.sealAnswer(r, pack(body))})
 			body, locations = nil, nil
 		} else {
 			body = s.sealAnswer(r, body)
 		}
-		records.Rows[i] = []any{keyOf(r.AccountID), r.Key, string(r.Operation), r.Fingerprint[:], r.Answer.Status, notNil(body), !free(r.Operation),
+		records.Rows[i] = []any{keyOf(r.AccountID), r.Key, string(r.Operation), r.Fingerprint[:], r.Answer.Status,
+			notNil(body), !free(r.Operation),
 			id(r.EntryID), r.Spent, notNil(locations), micros(r.At), size}
 	}
 	return records, answers
@@ -124,16 +127,18 @@ func (s *Store) unpackAnswer(l ledger.Long, packed []byte, sealed bool) ([]byte,
 
 // Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long
 // answers. What it gives is durable.
-func (s *Store) Requests(ctx context.Context, account gift.ID, operation ledger.Operation, key string) (found []ledger.Request, err error) {
+func (s *Store) Requests(ctx context.Context, account gift.ID, operation ledger.Operation,
+	key string) (found []ledger.Request, err error) {
 	const query = `SELECT ` + requestColumns + `, a.locations FROM request AS r
 		LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation
 		WHERE r.account_id = $1 AND r.key = $2 AND (r.operation = $3 OR $3 = '') ORDER BY r.operation`
-	found, err = collect(ctx, s, query, []any{keyOf(account), key, string(operation)}, func(from db.Scanner) (ledger.Request, error) {
-		var locations []byte
-		r, _, err := s.scanRequest(from, &locations)
-		r.Locations = append(r.Locations, splitIDs(locations)...)
-		return r, err
-	})
+	found, err = collect(ctx, s, query, []any{keyOf(account), key, string(operation)},
+		func(from db.Scanner) (ledger.Request, error) {
+			var locations []byte
+			r, _, err := s.scanRequest(from, &locations)
+			r.Locations = append(r.Locations, splitIDs(locations)...)
+			return r, err
+		})
 	if err != nil {
 		return nil, fmt.Errorf("reading idempotency records: %w", err)
 	}

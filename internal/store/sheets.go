@@ -23,7 +23,8 @@ func boundToSheet(hash []byte) []byte { return append([]byte("sheet\x00"), hash.
 
 func (s *Store) sheetRow(l *ledger.Sheet) []any {
 	hash := s.keys.SheetHash(l.Token)
-	return []any{hash, keyOf(l.OrderID), micros(l.Until), s.keys.Seal(joinIDs([]gift.ID{l.AccountID, l.OrderID}), boundToSheet(hash))}
+	return []any{hash, keyOf(l.OrderID), micros(l.Until), s.keys.Seal(joinIDs([]gift.ID{l.AccountID, l.OrderID}),
+		boundToSheet(hash))}
 }
 
 const selectSheet = `SELECT s.until, s.owner FROM sheet AS s WHERE s.hash = $1`
@@ -59,7 +60,8 @@ func (s *Store) OrderBySheet(ctx context.Context, t gift.Token) (account, order 
 
 // RenewSheet makes a new link to the printed sheet of an order, and revokes those that there are; with revoke, it
 // makes none.
-func (s *Store) RenewSheet(ctx context.Context, order gift.ID, now time.Time, revoke bool) (link ledger.Sheet, err error) {
+func (s *Store) RenewSheet(ctx context.Context, order gift.ID, now time.Time, revoke bool) (link ledger.Sheet,
+	err error) {
 	link = ledger.Sheet{OrderID: order, Until: now.Add(ledger.SheetLives)}
 	if link.Token, err = gift.NewToken(rand.Reader); err != nil {
 		return link, err

@@ -19,7 +19,8 @@ func testSheets(t *testing.T, open opener) {
 		return ledger.Sheet{AccountID: g.AccountID, OrderID: g.OrderID, Token: newToken(), Until: until}
 	}
 	now := time.Now()
-	one, two, dead := link(&gifts[0], now.Add(time.Hour)), link(&gifts[1], now.Add(time.Hour)), link(&gifts[0], now.Add(-time.Second))
+	one, two, dead := link(&gifts[0], now.Add(time.Hour)), link(&gifts[1], now.Add(time.Hour)),
+		link(&gifts[0], now.Add(-time.Second))
 	save(t, s, ledger.Changes{Sheets: []ledger.Sheet{one, two, dead}})
 	leads := func(l ledger.Sheet, there bool) {
 		t.Helper()

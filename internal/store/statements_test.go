@@ -55,12 +55,14 @@ var withoutAccount = map[string]string{
 	`SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k) CROSS JOIN LATERAL (SELECT s.hash FROM secret AS s WHERE s.hash`: "is a new code taken anywhere?",
 	`UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN`:                                                            "jobs are claimed for all accounts",
 	`SELECT to_regclass('pg_dist_partition')`:                                                                               "is the database spread over machines?",
-	`SELECT count(*) FROM job`:                                                   "how many messages wait?",
-	`SELECT count(*), min(claimable_at) FROM job`:                                "how many are overdue?",
-	`SELECT min(claimable_at) FROM job`:                                          "when is the next job due?",
-	`SELECT CAST(coalesce(sum(vouchers), 0) AS BIGINT) FROM tally`:               "how many gifts are there? One row for each account",
-	`SELECT o.id, o.message FROM outbox`:                                         "the outbox is for development",
-	`INSERT INTO sheet`:                                                          "a link to a sheet is found by its token, and whose it is is sealed",
+	`SELECT count(*) FROM job`:                    "how many messages wait?",
+	`SELECT count(*), min(claimable_at) FROM job`: "how many are overdue?",
+	`SELECT min(claimable_at) FROM job`:           "when is the next job due?",
+	`SELECT CAST(coalesce(sum(vouchers), 0) AS BIGINT) FROM tally`: "how many gifts are there? One row " +
+		"for each account",
+	`SELECT o.id, o.message FROM outbox`: "the outbox is for development",
+	`INSERT INTO sheet`: "a link to a sheet is found by its " +
+		"token, and whose it is is sealed",
 	`SELECT s.until, s.owner FROM sheet AS s WHERE s.hash = $1`:                  "as above",
 	`SELECT owner FROM sheet WHERE hash`:                                         "the test's own",
 	`UPDATE sheet SET owner`:                                                     "the test's own",
@@ -72,17 +74,19 @@ var withoutAccount = map[string]string{
 	`DELETE FROM anonymous_bucket WHERE full_at`:                                 "a client without a key has no account",
 	`INSERT INTO anonymous_bucket`:                                               "a client without a key has no account",
 	`SELECT config FROM account`:                                                 "the set-up is read whole",
-	`INSERT INTO key_use`:                                                        "a row for each key, written every few minutes",
-	`SELECT key_id, used_at FROM key_use`:                                        "the operator's list of keys",
+	`INSERT INTO key_use`: "a row for each key, written every " +
+		"few minutes",
+	`SELECT key_id, used_at FROM key_use`: "the operator's list of keys",
 	`SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits, accounts, programs FROM api_key`: "the set-up is read whole",
-	`SELECT id, config, version FROM account ORDER BY id`:   "the set-up is hashed whole",
-	`SELECT number + 1, mac FROM setup_change`:              "the log of the set-up is the installation's",
-	`SELECT c.writer FROM chain`:                            "a hash chain is one writer's, of whatever account its entries are",
+	`SELECT id, config, version FROM account ORDER BY id`: "the set-up is hashed whole",
+	`SELECT number + 1, mac FROM setup_change`:            "the log of the set-up is the installation's",
+	`SELECT c.writer FROM chain`: "a hash chain is one writer's, of whatever account its " +
+		"entries are",
 	`SELECT c.n, c.mac FROM chain AS c WHERE c.writer = $1`: "as above",
-	`INSERT INTO chain`:                                     "as above",
-	`INSERT INTO setup_change`:                              "the log of the set-up is the installation's",
-	`INSERT INTO account (id, config, version)`:             "its key is the account",
-	`INSERT INTO api_key`:                                   "a key of a system has no account",
+	`INSERT INTO chain`:                         "as above",
+	`INSERT INTO setup_change`:                  "the log of the set-up is the installation's",
+	`INSERT INTO account (id, config, version)`: "its key is the account",
+	`INSERT INTO api_key`:                       "a key of a system has no account",
 }
 
 // small are the tables with a row or two.
@@ -112,8 +116,10 @@ func TestStatementsNameTheAccount(t *testing.T) {
 	used := map[string]bool{}
 	for text := range all.seen {
 		if strings.HasPrefix(text, "SELECT * FROM ") && !strings.Contains(text, "$") || // the tests' own dump
-			slices.Contains([]string{"BEGIN", "COMMIT", "ROLLBACK", "begin", "commit", "rollback", "-- ping", ";", ""}, strings.ToLower(text)) ||
-			strings.HasPrefix(text, "-- Serves programs from schema ") || strings.HasPrefix(text, "DO $$ ") || // the steps of the schema
+			slices.Contains([]string{"BEGIN", "COMMIT", "ROLLBACK", "begin", "commit", "rollback", "-- ping", ";", ""},
+				strings.ToLower(text)) ||
+			// the steps of the schema
+			strings.HasPrefix(text, "-- Serves programs from schema ") || strings.HasPrefix(text, "DO $$ ") ||
 			strings.HasPrefix(text, "begin ") || strings.HasPrefix(text, "SET LOCAL ") ||
 			strings.HasPrefix(text, "SELECT set_config(") || small.MatchString(text) || strings.HasPrefix(text, "show ") {
 			continue

@@ -116,7 +116,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the data folder: %w", err)
 	}
-	s := &Store{migrated: o.Migrated, by: o.By, keyFile: filepath.Join(dir, sealed.FileName), lists: make(chan struct{}, 2)}
+	s := &Store{migrated: o.Migrated, by: o.By, keyFile: filepath.Join(dir, sealed.FileName), lists: make(chan struct{},
+		2)}
 	if o.Database != "" {
 		err = s.openServer(ctx, o)
 	} else {
@@ -171,7 +172,8 @@ func (s *Store) openServer(ctx context.Context, o Options) (err error) {
 	err = s.retry(ctx, func(ctx context.Context) error {
 		version, err := s.schemaVersion(ctx, s.readers)
 		used = version > 0
-		return cmp.Or(err, s.readers.QueryRowContext(ctx, `SELECT to_regclass('pg_dist_partition') IS NOT NULL`).Scan(&s.spread))
+		return cmp.Or(err, s.readers.QueryRowContext(ctx,
+			`SELECT to_regclass('pg_dist_partition') IS NOT NULL`).Scan(&s.spread))
 	})
 	switch {
 	case err != nil:
@@ -179,7 +181,8 @@ func (s *Store) openServer(ctx context.Context, o Options) (err error) {
 	case o.copying && !s.alone(ctx):
 		return fmt.Errorf("the database %s is in use; stop every boon serve, and whatever else has it open, first", s.place)
 	case !used && o.MustExist:
-		return noStore("there is nothing of boon in the database " + s.place + "; name the one that `boon serve` or `boon apply` made")
+		return noStore("there is nothing of boon in the database " + s.place +
+			"; name the one that `boon serve` or `boon apply` made")
 	}
 	owned, err := s.hasOwner(ctx, used)
 	if err != nil {
@@ -202,7 +205,8 @@ func (s *Store) openServer(ctx context.Context, o Options) (err error) {
 
 // copyKeys tells how an instance comes by the key file that all share.
 func (s *Store) copyKeys() string {
-	return fmt.Sprintf("copy %s from the data folder of the instance that was first, or from its backup (it is kept apart from the database's), to %s, "+
+	return fmt.Sprintf("copy %s from the data folder of the instance that was first, or from its backup (it is kept "+
+		"apart from the database's), to %s, "+
 		"with mode 0600, and start again", sealed.FileName, s.keyFile)
 }
 
@@ -221,7 +225,8 @@ func (s *Store) hasOwner(ctx context.Context, schema bool) (owned bool, err erro
 }
 
 func missingKeys(place, file, remedy string) error {
-	return fmt.Errorf("the database %s is there, but its key file %s is missing; without it no voucher code can be read or found: %s", place, file, remedy)
+	return fmt.Errorf("the database %s is there, but its key file %s is missing; without it no voucher code can be "+
+		"read or found: %s", place, file, remedy)
 }
 
 func createKeys(file string) (keys *sealed.Keys, made bool, err error) {
@@ -242,7 +247,8 @@ func folderKeys(dir, database string, mustExist bool) (*sealed.Keys, error) {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("opening the data folder: %w", err)
 	case !exists && mustExist:
-		return nil, noStore("there is no database in the data folder " + dir + "; name the folder that `boon serve` or `boon apply` made")
+		return nil, noStore("there is no database in the data folder " + dir +
+			"; name the folder that `boon serve` or `boon apply` made")
 	case !exists:
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("making the data folder: %w", err)
@@ -253,7 +259,8 @@ func folderKeys(dir, database string, mustExist bool) (*sealed.Keys, error) {
 	switch {
 	case !errors.Is(err, fs.ErrNotExist):
 	case exists:
-		return nil, missingKeys(database, file, "restore it from its backup (it is kept apart from the database's), with mode 0600")
+		return nil, missingKeys(database, file,
+			"restore it from its backup (it is kept apart from the database's), with mode 0600")
 	default:
 		keys, _, err = createKeys(file)
 	}
@@ -325,7 +332,8 @@ func (s *Store) checkKeys(ctx context.Context) error {
 		return fmt.Errorf("checking the keys: %w", err)
 	}
 	if err = s.follow(noted); err != nil && s.madeKey {
-		return errors.Join(fmt.Errorf("another instance was first to use the database %s, with a key file of its own, and all need the same one: %s",
+		return errors.Join(fmt.Errorf("another instance was first to use the database %s, with a key file of its own, and "+
+			"all need the same one: %s",
 			s.place, s.copyKeys()), sealed.Discard(s.keyFile, s.keys))
 	}
 	return err
@@ -452,10 +460,12 @@ func (s *Store) retry(ctx context.Context, fn func(context.Context) error) error
 	begun := time.Now()
 	for try := 1; ; try++ {
 		err := fn(ctx)
-		if err == nil || try == tries || time.Since(begun) > max(retryFor, s.dialect.timeout/2) || errors.Is(err, ledger.ErrUnknown) || !s.dialect.retryable(err) {
+		if err == nil || try == tries || time.Since(begun) > max(retryFor, s.dialect.timeout/2) ||
+			errors.Is(err, ledger.ErrUnknown) || !s.dialect.retryable(err) {
 			return err
 		}
-		pause := time.NewTimer(time.Millisecond + rand.N(time.Duration(try)*10*time.Millisecond)) // apart from who was in the way
+		// apart from who was in the way
+		pause := time.NewTimer(time.Millisecond + rand.N(time.Duration(try)*10*time.Millisecond))
 		select {
 		case <-pause.C:
 		case <-ctx.Done():

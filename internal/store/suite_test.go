@@ -167,10 +167,12 @@ func filled[T any](t *testing.T) (v T) {
 func testGiftRoundTrip(t *testing.T, open opener) {
 	s, _ := open(t)
 	g := filled[gift.Gift](t)
-	g.Currency, g.Original, g.Balance, g.Status, g.Seq = gift.Currency{Code: "KWD", Decimals: 3}, 9e15, 9e15, gift.Pending, 1
+	g.Currency, g.Original, g.Balance, g.Status, g.Seq = gift.Currency{Code: "KWD", Decimals: 3}, 9e15, 9e15, gift.Pending,
+		1
 	g.Card.Method = gift.SMS
 	issued := filled[gift.Entry](t)
-	issued.AccountID, issued.VoucherID, issued.Seq, issued.Previous, issued.Kind = g.AccountID, g.ID, 1, gift.ID{}, gift.Issued
+	issued.AccountID, issued.VoucherID, issued.Seq, issued.Previous, issued.Kind = g.AccountID, g.ID, 1, gift.ID{},
+		gift.Issued
 	issued.Delta, issued.Balance, issued.Status, issued.Reverses = 0, g.Balance, g.Status, gift.ID{}
 	bare, first := newGift(newID())
 	bare.Card.Purchase = gift.Purchase{}
@@ -186,7 +188,8 @@ func testGiftRoundTrip(t *testing.T, open opener) {
 	// The rest of an entry's fields: those of a reversal.
 	taken := filled[gift.Entry](t)
 	taken.ID, taken.Previous = newID(), issued.ID
-	taken.AccountID, taken.VoucherID, taken.Seq, taken.Kind, taken.Reverses = g.AccountID, g.ID, 2, gift.Redemption, gift.ID{}
+	taken.AccountID, taken.VoucherID, taken.Seq, taken.Kind, taken.Reverses = g.AccountID, g.ID, 2, gift.Redemption,
+		gift.ID{}
 	taken.Delta, taken.Balance, taken.Status = -9e15, 0, gift.Redeemed
 	given := filled[gift.Entry](t)
 	given.ID, given.Previous = newID(), taken.ID
@@ -214,17 +217,22 @@ func testRequestRoundTrip(t *testing.T, open opener) {
 	s, _ := open(t)
 	var want []ledger.Request
 	account := newID()
-	for _, operation := range []ledger.Operation{ledger.SendGift, ledger.RedeemGift, ledger.ReverseRedemption, ledger.CancelGift,
+	for _, operation := range []ledger.Operation{ledger.SendGift, ledger.RedeemGift, ledger.ReverseRedemption,
+		ledger.CancelGift,
 		ledger.ReinstateGift, ledger.ResendGift, ledger.RescheduleGift} {
 		r := filled[ledger.Request](t)
 		r.RequestKey = ledger.RequestKey{AccountID: account, Operation: operation, Key: "one key"}
 		r.Answer.Replayed, r.Answer.Long = false, ledger.Long{}
 		want = append(want, r)
 	}
-	spent := ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: ledger.RedeemGift, Key: "spent"}, Spent: true, At: noon}
+	spent := ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: ledger.RedeemGift, Key: "spent"},
+		Spent: true, At: noon}
 	save(t, s, ledger.Changes{Requests: append(slices.Clone(want), spent)})
 
-	slices.SortFunc(want, func(a, b ledger.Request) int { return strings.Compare(string(a.Operation), string(b.Operation)) })
+	slices.SortFunc(want, func(a, b ledger.Request) int {
+		return strings.Compare(string(a.Operation),
+			string(b.Operation))
+	})
 	all, err := s.Requests(t.Context(), account, "", "one key")
 	if err != nil {
 		t.Fatal(err)
@@ -244,10 +252,11 @@ func testRequestRoundTrip(t *testing.T, open opener) {
 	if none, err := s.Requests(t.Context(), newID(), "", "one key"); err != nil || len(none) != 0 {
 		t.Errorf("another account has %d records under the key, %v", len(none), err)
 	}
-	runGroup(t, s, ledger.Want{Requests: []ledger.RequestKey{want[0].RequestKey, want[0].RequestKey, spent.RequestKey}}, func(st *ledger.State) ledger.Changes {
-		diff(t, st.Requests, map[ledger.RequestKey]*ledger.Request{want[0].RequestKey: &want[0], spent.RequestKey: &got[0]})
-		return ledger.Changes{}
-	})
+	runGroup(t, s, ledger.Want{Requests: []ledger.RequestKey{want[0].RequestKey, want[0].RequestKey, spent.RequestKey}},
+		func(st *ledger.State) ledger.Changes {
+			diff(t, st.Requests, map[ledger.RequestKey]*ledger.Request{want[0].RequestKey: &want[0], spent.RequestKey: &got[0]})
+			return ledger.Changes{}
+		})
 }
 
 func testSetupRoundTrip(t *testing.T, open opener) {
@@ -293,14 +302,18 @@ func testGroupLoads(t *testing.T, open opener) {
 	undone := ledger.RequestKey{AccountID: a, Operation: ledger.RedeemGift, Key: "k"}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{{RequestKey: undone, EntryID: taken.ID, At: noon}}})
 	give := func(amount gift.Amount) {
-		runGroup(t, s, ledger.Want{Redemptions: []ledger.Ref{{AccountID: a, ID: taken.ID}}}, func(st *ledger.State) ledger.Changes {
-			after, e, err := st.Vouchers[ref(&gifts[0].Voucher)].Reverse(*st.Redemptions[ledger.Ref{AccountID: a, ID: taken.ID}],
-				gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, Amount: amount})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
-		})
+		runGroup(t, s, ledger.Want{Redemptions: []ledger.Ref{{AccountID: a, ID: taken.ID}}},
+			func(st *ledger.State) ledger.Changes {
+				redemption := st.Redemptions[ledger.Ref{AccountID: a, ID: taken.ID}]
+				after, e, err := st.Vouchers[ref(&gifts[0].Voucher)].Reverse(*redemption,
+					gift.Reverse{
+						Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, Amount: amount,
+					})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+			})
 	}
 	give(100)
 	give(50)
@@ -349,7 +362,8 @@ func testGroupIsAtomic(t *testing.T, open opener) {
 	twin.Card.Code = old.Card.Code // only its secret's row, far into the saving, cannot be written
 	want := ledger.Want{Vouchers: []ledger.Ref{ref(&old.Voucher)}}
 	changes := func(st *ledger.State) ledger.Changes {
-		after, e, err := st.Vouchers[ref(&old.Voucher)].Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon}, Amount: 1})
+		after, e, err := st.Vouchers[ref(&old.Voucher)].Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon},
+			Amount: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -461,7 +475,8 @@ func testStaleVoucher(t *testing.T, open opener) {
 	}
 	diff(t, dump(t, s), before)
 	err = s.dialect.transact(t.Context(), s, func(run db.Runner) error {
-		return run(t.Context(), []db.Batch{{Query: updateVoucher, Account: g.AccountID, Rows: [][]any{{1, 5, 2, keyOf(newID()), keyOf(g.ID), 7}}}})
+		return run(t.Context(), []db.Batch{{Query: updateVoucher, Account: g.AccountID,
+			Rows: [][]any{{1, 5, 2, keyOf(newID()), keyOf(g.ID), 7}}}})
 	})
 	if !errors.Is(err, db.ErrMissed) {
 		t.Errorf("a voucher was written over another state than the loaded one: %v", err)
@@ -480,48 +495,66 @@ func testConstraints(t *testing.T, open opener) {
 		t.Fatal(err)
 	}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{
-		{RequestKey: ledger.RequestKey{AccountID: g[0].AccountID, Operation: ledger.RedeemGift, Key: "k"}, EntryID: taken.ID, At: noon}}})
+		{RequestKey: ledger.RequestKey{AccountID: g[0].AccountID, Operation: ledger.RedeemGift, Key: "k"}, EntryID: taken.ID,
+			At: noon}}})
 	before := dump(t, s)
 	entry := `INSERT INTO entry (account_id, voucher_id, seq, previous, id, kind, delta, balance, status, made_at, reverses, reference, reason, request_id) VALUES `
 	for name, test := range map[string]struct {
 		query string
 		args  []any
 	}{
-		"a balance below zero":        {`UPDATE voucher SET balance = -1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
-		"a balance above the value":   {`UPDATE voucher SET balance = original + 1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
-		"REDEEMED with a balance":     {`UPDATE voucher SET status = 6 WHERE account_id = $1 AND id = $2`, []any{a, v}},
-		"CLAIMED without a balance":   {`UPDATE voucher SET balance = 0 WHERE account_id = $1 AND id = $2`, []any{a, v}},
-		"an unknown status":           {`UPDATE voucher SET status = 8 WHERE account_id = $1 AND id = $2`, []any{a, v}},
-		"another value of a voucher":  {`UPDATE voucher SET original = original + 1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
-		"a longer validity":           {`UPDATE voucher SET valid_until = 1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
-		"deleting a voucher":          {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, v}},
-		"deleting a naked voucher":    {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, keyOf(naked.ID)}},
-		"a history of another value":  {entry + `($1, $2, 1, NULL, $3, 'ISSUED', 0, 9999, 3, 0, NULL, '', '', '')`, []any{a, keyOf(naked.ID), keyOf(newID())}},
+		"a balance below zero": {`UPDATE voucher SET balance = -1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"a balance above the value": {`UPDATE voucher SET balance = original + 1 WHERE account_id = $1 AND id = $2`,
+			[]any{a, v}},
+		"REDEEMED with a balance":   {`UPDATE voucher SET status = 6 WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"CLAIMED without a balance": {`UPDATE voucher SET balance = 0 WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"an unknown status":         {`UPDATE voucher SET status = 8 WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"another value of a voucher": {`UPDATE voucher SET original = original + 1 WHERE account_id = $1 AND id = $2`,
+			[]any{a, v}},
+		"a longer validity":        {`UPDATE voucher SET valid_until = 1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"deleting a voucher":       {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"deleting a naked voucher": {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, keyOf(naked.ID)}},
+		"a history of another value": {entry + `($1, $2, 1, NULL, $3, 'ISSUED', 0, 9999, 3, 0, NULL, '', '', '')`,
+			[]any{a, keyOf(naked.ID), keyOf(newID())}},
 		"deleting a redemption's key": {`DELETE FROM request WHERE account_id = $1 AND key = 'k'`, []any{a}},
 		"a key twice": {`INSERT INTO request (account_id, key, operation, fingerprint, status, answer, sealed, spent, made_at)
 			VALUES ($1, 'k', 'redeem-gift', $2, 200, $2, FALSE, FALSE, 0)`, []any{a, make([]byte, 32)}},
-		"changing an entry":           {`UPDATE entry SET delta = -1 WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
-		"changing an entry's words":   {`UPDATE entry SET reason = 'x' WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
-		"deleting an entry":           {`DELETE FROM entry WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
-		"an entry after itself":       {entry + `($1, $2, 3, $3, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID())}},
-		"an entry after none":         {entry + `($1, $2, 3, NULL, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID())}},
-		"an entry after a younger":    {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, make([]byte, 16), last}},
-		"a number that does not fit":  {entry + `($1, $2, 2, $4, $3, 'REDEMPTION', -500, 9000, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID()), last}},
-		"the same entry id twice":     {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(taken.ID), last}},
-		"a gap in the history":        {entry + `($1, $2, 4, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID()), last}},
-		"a balance out of nowhere":    {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID()), last}},
-		"a history that begins again": {entry + `($1, $2, 3, $4, $3, 'ISSUED', 0, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID()), last}},
-		"a redemption that gives":     {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', 1, 9501, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID()), last}},
-		"a cancellation that takes":   {entry + `($1, $2, 3, $4, $3, 'CANCELLATION', -1, 9499, 7, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID()), last}},
-		"an unknown kind of entry":    {entry + `($1, $2, 3, $4, $3, 'GIFT', 0, 9500, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID()), last}},
-		"a reversal of nothing":       {entry + `($1, $2, 3, $4, $3, 'REVERSAL', 1, 9501, 5, 0, NULL, '', '', '')`, []any{a, v, keyOf(newID()), last}},
+		"changing an entry": {`UPDATE entry SET delta = -1 WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
+		"changing an entry's words": {`UPDATE entry SET reason = 'x' WHERE account_id = $1 AND voucher_id = $2`,
+			[]any{a, v}},
+		"deleting an entry": {`DELETE FROM entry WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
+		"an entry after itself": {entry + `($1, $2, 3, $3, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`,
+			[]any{a, v, keyOf(newID())}},
+		"an entry after none": {entry + `($1, $2, 3, NULL, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`,
+			[]any{a, v, keyOf(newID())}},
+		"an entry after a younger": {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`,
+			[]any{a, v, make([]byte, 16), last}},
+		"a number that does not fit": {entry + `($1, $2, 2, $4, $3, 'REDEMPTION', -500, 9000, 5, 0, NULL, '', '', '')`,
+			[]any{a, v, keyOf(newID()), last}},
+		"the same entry id twice": {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`,
+			[]any{a, v, keyOf(taken.ID), last}},
+		"a gap in the history": {entry + `($1, $2, 4, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`,
+			[]any{a, v, keyOf(newID()), last}},
+		"a balance out of nowhere": {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9500, 5, 0, NULL, '', '', '')`,
+			[]any{a, v, keyOf(newID()), last}},
+		"a history that begins again": {entry + `($1, $2, 3, $4, $3, 'ISSUED', 0, 9500, 5, 0, NULL, '', '', '')`,
+			[]any{a, v, keyOf(newID()), last}},
+		"a redemption that gives": {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', 1, 9501, 5, 0, NULL, '', '', '')`,
+			[]any{a, v, keyOf(newID()), last}},
+		"a cancellation that takes": {entry + `($1, $2, 3, $4, $3, 'CANCELLATION', -1, 9499, 7, 0, NULL, '', '', '')`,
+			[]any{a, v, keyOf(newID()), last}},
+		"an unknown kind of entry": {entry + `($1, $2, 3, $4, $3, 'GIFT', 0, 9500, 5, 0, NULL, '', '', '')`,
+			[]any{a, v, keyOf(newID()), last}},
+		"a reversal of nothing": {entry + `($1, $2, 3, $4, $3, 'REVERSAL', 1, 9501, 5, 0, NULL, '', '', '')`,
+			[]any{a, v, keyOf(newID()), last}},
 		"a reversal above its redemption": {entry + `($1, $2, 3, $4, $3, 'REVERSAL', 501, 10001, 5, 0, $4, '', '', '')`,
 			[]any{a, v, keyOf(newID()), keyOf(taken.ID)}},
 		"reversals above their redemption": {entry + `($1, $2, 3, $5, $3, 'REVERSAL', 300, 9800, 5, 0, $5, '', '', ''),
 			($1, $2, 4, $3, $4, 'REVERSAL', 201, 10001, 5, 0, $5, '', '', '')`, []any{a, v, keyOf(newID()), keyOf(newID()), keyOf(taken.ID)}},
 		"a reversal on another voucher": {entry + `($1, $2, 2, $5, $3, 'REVERSAL', 1, 10001, 3, 0, $4, '', '', '')`,
 			[]any{a, keyOf(g[1].ID), keyOf(newID()), keyOf(taken.ID), keyOf(g[1].Last)}},
-		"an entry of no voucher": {entry + `($1, $2, 1, NULL, $3, 'ISSUED', 0, 5, 1, 0, NULL, '', '', '')`, []any{a, keyOf(newID()), keyOf(newID())}},
+		"an entry of no voucher": {entry + `($1, $2, 1, NULL, $3, 'ISSUED', 0, 5, 1, 0, NULL, '', '', '')`,
+			[]any{a, keyOf(newID()), keyOf(newID())}},
 		"a code twice": {`INSERT INTO secret (hash, kind, account_id, voucher_id) VALUES ($3, 'code', $1, $2)`,
 			[]any{a, keyOf(g[1].ID), s.keys.CodeHash(g[0].Card.Code)}},
 		"a second code of one voucher": {`INSERT INTO secret (hash, kind, account_id, voucher_id) VALUES ($3, 'code', $1, $2)`,
@@ -768,7 +801,8 @@ func testConfigure(t *testing.T, open opener) {
 			return gift.Changes{Keys: []*gift.Key{key(), key()}}, nil // two keys with one hash
 		},
 	} {
-		if err := s.Configure(t.Context(), change); (err == nil) != (name == "no change") || name == "a change that fails" && err != refusal {
+		if err := s.Configure(t.Context(), change); (err == nil) != (name == "no change") || name == "a change that fails" &&
+			err != refusal {
 			t.Errorf("%s: %v", name, err)
 		}
 		diff(t, dump(t, s), before)
@@ -803,7 +837,8 @@ func testUses(t *testing.T, open opener) {
 		})
 	}
 	issue(t, s, newID(), 1)
-	want := map[gift.ID]bool{g.LocationID: true, g.PromotionID: true, g.Card.DesignID: true, h.Card.Purchase.StorefrontID: true, till: true}
+	want := map[gift.ID]bool{g.LocationID: true, g.PromotionID: true, g.Card.DesignID: true,
+		h.Card.Purchase.StorefrontID: true, till: true}
 	err := again().Configure(t.Context(), func(_ *gift.Directory, uses gift.Uses) (gift.Changes, error) {
 		got, err := uses(account)
 		diff(t, got, want)
@@ -818,7 +853,8 @@ func testUses(t *testing.T, open opener) {
 func addJobs(t *testing.T, s *Store, gifts []gift.Gift) (jobs []ledger.Job) {
 	t.Helper()
 	for i, g := range gifts {
-		jobs = append(jobs, ledger.Job{ID: newID(), AccountID: g.AccountID, VoucherID: g.ID, Due: noon.Add(time.Duration(i) * time.Minute)})
+		jobs = append(jobs, ledger.Job{ID: newID(), AccountID: g.AccountID, VoucherID: g.ID,
+			Due: noon.Add(time.Duration(i) * time.Minute)})
 	}
 	save(t, s, ledger.Changes{Jobs: jobs})
 	return jobs
@@ -1030,7 +1066,8 @@ func testRewards(t *testing.T, open opener) {
 	redeemAt := func(g *gift.Gift, key, place gift.ID) {
 		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&g.Voucher)}}, func(st *ledger.State) ledger.Changes {
 			v := st.Vouchers[ref(&g.Voucher)]
-			after, e, err := v.Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon, Actor: gift.Actor{KeyID: key, LocationID: place}},
+			after, e, err := v.Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon,
+				Actor: gift.Actor{KeyID: key, LocationID: place}},
 				LocationID: place, Amount: 1})
 			if err != nil {
 				t.Fatal(err)
@@ -1090,9 +1127,11 @@ func testCounts(t *testing.T, open opener) {
 	account, key := newID(), newID()
 	all := map[ledger.CountKey]gift.Count{}
 	for _, owner := range []gift.ID{account, key} {
-		all[ledger.CountKey{AccountID: account, Kind: ledger.SentCount, Owner: owner}] = gift.Count{Amount: 5, Gifts: 4, Messages: 3, Texts: 2}
+		all[ledger.CountKey{AccountID: account, Kind: ledger.SentCount, Owner: owner}] = gift.Count{Amount: 5, Gifts: 4,
+			Messages: 3, Texts: 2}
 		all[ledger.CountKey{AccountID: account, Kind: ledger.RedeemedCount, Owner: owner}] = gift.Count{Amount: 9}
-		all[ledger.CountKey{AccountID: account, Kind: ledger.ContactCount, Owner: owner, Contact: "ann@example.com"}] = gift.Count{Messages: 7}
+		all[ledger.CountKey{AccountID: account, Kind: ledger.ContactCount, Owner: owner,
+			Contact: "ann@example.com"}] = gift.Count{Messages: 7}
 		all[ledger.CountKey{AccountID: account, Kind: ledger.KeptCount, Owner: owner}] = gift.Count{Kept: 6}
 	}
 	other := ledger.CountKey{AccountID: newID(), Kind: ledger.SentCount, Owner: account}
@@ -1244,8 +1283,9 @@ func testOvertaken(t *testing.T, open opener) {
 			t.Error(err)
 			return ledger.Changes{}
 		}
-		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Requests: []ledger.Request{{RequestKey: key, EntryID: e.ID, At: noon,
-			Answer: ledger.Answer{Status: 200, Body: []byte(`{"id":"` + e.ID.String() + `"}`)}}}}
+		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e},
+			Requests: []ledger.Request{{RequestKey: key, EntryID: e.ID, At: noon,
+				Answer: ledger.Answer{Status: 200, Body: []byte(`{"id":"` + e.ID.String() + `"}`)}}}}
 	})
 	if err := <-ended; err != nil {
 		t.Error(err)
@@ -1286,12 +1326,14 @@ func testVerify(t *testing.T, open opener) {
 	diff(t, problems(t, s), map[string]int{})
 
 	spoil(t, s,
-		`UPDATE card SET secrets = (SELECT secrets FROM card WHERE voucher_id = $1) WHERE voucher_id = $2`, keyOf(gifts[0].ID), keyOf(gifts[1].ID))
+		`UPDATE card SET secrets = (SELECT secrets FROM card WHERE voucher_id = $1) WHERE voucher_id = $2`,
+		keyOf(gifts[0].ID), keyOf(gifts[1].ID))
 	diff(t, problems(t, s), map[string]int{"codes and tokens": 1})
 	spoil(t, s, `DELETE FROM secret WHERE voucher_id = $1 AND kind = 'token'`, keyOf(gifts[7].ID))
 	spoil(t, s, `UPDATE request SET entry_id = $1 WHERE key = 'k'`, keyOf(newID()))
 	spoil(t, s, `UPDATE tally SET vouchers = vouchers + 1 WHERE account_id = $1`, keyOf(accounts[1]))
-	spoil(t, s, `UPDATE secret SET hash = $1 WHERE voucher_id = $2 AND kind = 'code'`, bytes.Repeat([]byte{1}, 33), keyOf(gifts[900].ID))
+	spoil(t, s, `UPDATE secret SET hash = $1 WHERE voucher_id = $2 AND kind = 'code'`, bytes.Repeat([]byte{1}, 33),
+		keyOf(gifts[900].ID))
 	diff(t, problems(t, s), map[string]int{
 		"codes and tokens": 3, "idempotency records": 1, "what idempotency records say was done": 1,
 		"the counts of gifts": 1})

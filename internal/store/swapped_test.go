@@ -28,11 +28,15 @@ var swaps = map[string]func(context.Context, *sql.Tx, *gift.Gift, *gift.Gift) er
 	},
 	"whole cards": func(ctx context.Context, tx *sql.Tx, a, b *gift.Gift) error {
 		i := slices.IndexFunc(tables, func(t table) bool { return t.name == "card" })
-		columns := slices.DeleteFunc(slices.Clone(tables[i].columns), func(c string) bool { return c == "account_id" || c == "voucher_id" })
+		columns := slices.DeleteFunc(slices.Clone(tables[i].columns), func(c string) bool {
+			return c == "account_id" ||
+				c == "voucher_id"
+		})
 		return swapColumns(ctx, tx, columns, a, b)
 	},
 	"all that is found": func(ctx context.Context, tx *sql.Tx, a, b *gift.Gift) error {
-		return errors.Join(swapHashes(ctx, tx, codeSecret, a, b), swapHashes(ctx, tx, tokenSecret, a, b), swapColumns(ctx, tx, []string{"secrets"}, a, b))
+		return errors.Join(swapHashes(ctx, tx, codeSecret, a, b), swapHashes(ctx, tx, tokenSecret, a, b),
+			swapColumns(ctx, tx, []string{"secrets"}, a, b))
 	},
 }
 

@@ -42,7 +42,8 @@ var tables = []table{
 		replacing(` ON CONFLICT (account_id, redemption_id) DO UPDATE SET amount = excluded.amount, parts = excluded.parts`),
 	newTable("request", 3, requestColumns+", r.replays", "BTTBNBFBFBNNN"),
 	newTable("answer", 3, "account_id, key, operation, locations, body", "BTTBB"),
-	newTable("job", 2, "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts, method, contact", "BBBNNNTTNNT"),
+	newTable("job", 2, "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts, method, "+
+		"contact", "BBBNNNTTNNT"),
 	newTable("resend", 3, "account_id, voucher_id, seq, id, made_at, method, contact", "BBNBNNT"),
 	newTable("sheet", 1, "hash, order_id, until, owner", "BBNB"),
 	newTable("outbox", 1, "id, made_at, message", "BNB"),

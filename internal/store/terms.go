@@ -15,7 +15,8 @@ var insertTerms = db.InsertRows("order_terms", "account_id, order_id, terms, pro
 // cardAndTerms are cardColumns with the terms of the order, where those were kept apart.
 const cardAndTerms = `c.account_id, c.voucher_id, c.secrets, c.label, ` +
 	`CASE WHEN c.terms_of_order THEN (SELECT o.terms` + ofOrder + `) ELSE c.terms END AS terms, ` +
-	`CASE WHEN c.terms_of_order THEN (SELECT o.promotional_terms` + ofOrder + `) ELSE c.promotional_terms END AS promotional_terms, ` + cardAfterTerms
+	`CASE WHEN c.terms_of_order THEN (SELECT o.promotional_terms` + ofOrder +
+	`) ELSE c.promotional_terms END AS promotional_terms, ` + cardAfterTerms
 
 const ofOrder = ` FROM order_terms AS o WHERE o.account_id = v.account_id AND o.order_id = v.order_id`
 
@@ -26,12 +27,14 @@ func sharedTerms(gifts []gift.Gift) (shared map[ledger.Ref]bool, rows db.Batch) 
 		first, n := &gifts[0], 1
 		same := first.Card.Terms != "" || first.Card.PromotionalTerms != ""
 		for n < len(gifts) && gifts[n].AccountID == first.AccountID && gifts[n].OrderID == first.OrderID {
-			same = same && gifts[n].Card.Terms == first.Card.Terms && gifts[n].Card.PromotionalTerms == first.Card.PromotionalTerms
+			same = same && gifts[n].Card.Terms == first.Card.Terms &&
+				gifts[n].Card.PromotionalTerms == first.Card.PromotionalTerms
 			n++
 		}
 		if same && n > 1 {
 			shared[ledger.Ref{AccountID: first.AccountID, ID: first.OrderID}] = true
-			rows.Rows = append(rows.Rows, []any{keyOf(first.AccountID), keyOf(first.OrderID), first.Card.Terms, first.Card.PromotionalTerms})
+			rows.Rows = append(rows.Rows, []any{keyOf(first.AccountID), keyOf(first.OrderID), first.Card.Terms,
+				first.Card.PromotionalTerms})
 		}
 		gifts = gifts[n:]
 	}

@@ -28,8 +28,10 @@ func testTerms(t *testing.T, open opener) {
 		t.Helper()
 		var own, shared int
 		ctx := t.Context()
-		must(t, s.readers.QueryRowContext(ctx, `SELECT count(*) FROM card AS c WHERE c.account_id = $1 AND c.terms <> ''`, keyOf(account)).Scan(&own))
-		must(t, s.readers.QueryRowContext(ctx, `SELECT count(*) FROM order_terms AS o WHERE o.account_id = $1`, keyOf(account)).Scan(&shared))
+		must(t, s.readers.QueryRowContext(ctx, `SELECT count(*) FROM card AS c WHERE c.account_id = $1 AND c.terms <> ''`,
+			keyOf(account)).Scan(&own))
+		must(t, s.readers.QueryRowContext(ctx, `SELECT count(*) FROM order_terms AS o WHERE o.account_id = $1`,
+			keyOf(account)).Scan(&shared))
 		if own+shared != want {
 			t.Errorf("terms are kept %d times, want %d", own+shared, want)
 		}

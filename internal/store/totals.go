@@ -52,7 +52,8 @@ func readTotals(ctx context.Context, q querier) (totalsByAccount, error) {
 }
 
 func (t Totals) plus(u Totals) Totals {
-	return Totals{t.Vouchers + u.Vouchers, t.Original + u.Original, t.Balance + u.Balance, t.Entries + u.Entries, t.Delta + u.Delta,
+	return Totals{t.Vouchers + u.Vouchers, t.Original + u.Original, t.Balance + u.Balance, t.Entries + u.Entries,
+		t.Delta + u.Delta,
 		t.Requests + u.Requests, t.Jobs + u.Jobs}
 }
 
@@ -67,7 +68,10 @@ func sideBySide(from, to totalsByAccount) []AccountTotals {
 	ids := maps.Clone(from)
 	maps.Copy(ids, to)
 	var all []AccountTotals
-	for _, account := range slices.SortedFunc(maps.Keys(ids), func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) }) {
+	for _, account := range slices.SortedFunc(maps.Keys(ids), func(a, b gift.ID) int {
+		return slices.Compare(a[:],
+			b[:])
+	}) {
 		all = append(all, AccountTotals{account, from[account], to[account]})
 	}
 	return all

@@ -52,7 +52,8 @@ func (s *Store) checks() []check {
 		{"resends without an entry", s.nothing("gift %s was sent again, and its history does not say so", `SELECT r.voucher_id FROM resend AS r
 			WHERE NOT EXISTS (SELECT 1 FROM entry AS e
 				WHERE e.account_id = r.account_id AND e.voucher_id = r.voucher_id AND e.seq = r.seq AND e.id = r.id AND e.kind = 'RESENT')`)},
-		{"entries without a resend", s.nothing("the history of gift %s says that it was sent again, and where it went before is lost",
+		{"entries without a resend", s.nothing("the history of gift %s says that it was sent again, and where it went "+
+			"before is lost",
 			`SELECT DISTINCT e.voucher_id FROM entry AS e WHERE e.kind = 'RESENT' AND NOT EXISTS (SELECT 1 FROM resend AS r
 				WHERE r.account_id = e.account_id AND r.voucher_id = e.voucher_id AND r.seq = e.seq)`)},
 		{"redemptions reversed too far", s.nothing("redemption %s was given back more than it took", `SELECT r.id FROM (
@@ -113,9 +114,9 @@ func (s *Store) checkIntegrity(ctx context.Context, found func(string)) error {
 	return nil
 }
 
-// checkSecrets opens every card's code and token and compares them with what they are found by: each has one hash, which leads to its
-// gift. Cards and hashes are read side by side, a page at a time, and met here: Citus keeps them on different nodes and does not join
-// them.
+// checkSecrets opens every card's code and token and compares them with what they are found by: each has one hash,
+// which leads to its gift. Cards and hashes are read side by side, a page at a time, and met here: Citus keeps them on
+// different nodes and does not join them.
 func (s *Store) checkSecrets(ctx context.Context, found func(string)) error {
 	const size = 500
 	var after [2]gift.ID
@@ -172,7 +173,8 @@ type secretHash struct {
 }
 
 // hashesOf gives the hashes that lead to gifts after one and up to another, or to the end of all.
-func (s *Store) hashesOf(ctx context.Context, after, last [2]gift.ID, toTheEnd bool) (map[[2]gift.ID][]secretHash, error) {
+func (s *Store) hashesOf(ctx context.Context, after, last [2]gift.ID, toTheEnd bool) (map[[2]gift.ID][]secretHash,
+	error) {
 	query, args := `SELECT s.account_id, s.voucher_id, s.kind, s.hash FROM secret AS s WHERE (s.account_id, s.voucher_id) > ($1, $2)`,
 		[]any{keyOf(after[0]), keyOf(after[1])}
 	if !toTheEnd {
@@ -221,22 +223,24 @@ func (s *Store) checkAnswers(ctx context.Context, found func(string)) error {
 	var last ledger.RequestKey
 	for n := size; n == size; {
 		n = 0
-		err := each(ctx, s.readers, query, []any{keyOf(last.AccountID), last.Key, string(last.Operation), size}, func(rows *sql.Rows) error {
-			n++
-			var kind gift.Kind
-			var long []byte
-			r, sealed, err := s.scanRequest(rows, &kind, &long)
-			if err == nil && r.Answer.Long.Size > 0 {
-				r.Answer.Body, err = s.unpackAnswer(r.Answer.Long, long, sealed)
-			}
-			if last = r.RequestKey; err == nil {
-				err = fits(&r, kind)
-			}
-			if err != nil {
-				found(fmt.Sprintf("the idempotency record of a %s request made at %s: %s", r.Operation, r.At.Format(time.RFC3339Nano), err))
-			}
-			return nil
-		})
+		err := each(ctx, s.readers, query, []any{keyOf(last.AccountID), last.Key, string(last.Operation), size},
+			func(rows *sql.Rows) error {
+				n++
+				var kind gift.Kind
+				var long []byte
+				r, sealed, err := s.scanRequest(rows, &kind, &long)
+				if err == nil && r.Answer.Long.Size > 0 {
+					r.Answer.Body, err = s.unpackAnswer(r.Answer.Long, long, sealed)
+				}
+				if last = r.RequestKey; err == nil {
+					err = fits(&r, kind)
+				}
+				if err != nil {
+					found(fmt.Sprintf("the idempotency record of a %s request made at %s: %s", r.Operation,
+						r.At.Format(time.RFC3339Nano), err))
+				}
+				return nil
+			})
 		if err != nil {
 			return err
 		}
@@ -246,7 +250,8 @@ func (s *Store) checkAnswers(ctx context.Context, found func(string)) error {
 
 // fits tells what is wrong between a redemption's or reversal's record and the kind of the entry that it names.
 func fits(r *ledger.Request, kind gift.Kind) error {
-	want, ok := map[ledger.Operation]gift.Kind{ledger.RedeemGift: gift.Redemption, ledger.ReverseRedemption: gift.Reversal}[r.Operation]
+	want, ok := map[ledger.Operation]gift.Kind{ledger.RedeemGift: gift.Redemption,
+		ledger.ReverseRedemption: gift.Reversal}[r.Operation]
 	switch done := r.Answer.Status == 200; {
 	case !ok:
 		return nil
@@ -291,17 +296,18 @@ func (s *Store) checkSetup(ctx context.Context, found func(string)) error {
 
 // checkAssets holds every picture against the hash that it is found by.
 func (s *Store) checkAssets(ctx context.Context, found func(string)) error {
-	return each(ctx, s.readers, `SELECT a.account_id, a.hash, a.bytes FROM asset AS a ORDER BY a.account_id, a.hash`, nil, func(rows *sql.Rows) error {
-		var account gift.ID
-		var hash, content []byte
-		if err := rows.Scan(scanID{&account}, &hash, &content); err != nil {
-			return err
-		}
-		if is := gift.HashAsset(content); !bytes.Equal(hash, is[:]) {
-			found(fmt.Sprintf("the picture %x of account %s is not what it is found by", hash, account))
-		}
-		return nil
-	})
+	return each(ctx, s.readers, `SELECT a.account_id, a.hash, a.bytes FROM asset AS a ORDER BY a.account_id, a.hash`, nil,
+		func(rows *sql.Rows) error {
+			var account gift.ID
+			var hash, content []byte
+			if err := rows.Scan(scanID{&account}, &hash, &content); err != nil {
+				return err
+			}
+			if is := gift.HashAsset(content); !bytes.Equal(hash, is[:]) {
+				found(fmt.Sprintf("the picture %x of account %s is not what it is found by", hash, account))
+			}
+			return nil
+		})
 }
 
 // checkOutbox opens every message.

@@ -84,8 +84,9 @@ func newGift(account gift.ID) (gift.Gift, gift.Entry) {
 	g := gift.Gift{
 		Voucher: gift.Voucher{ID: newID(), AccountID: account, OrderID: newID(), ProgramID: gift.BusinessProgram.ID,
 			Currency: dollars, Original: 10_000, Balance: 10_000, CreatedAt: noon},
-		Card: gift.Card{Code: newCode(), Token: newToken(), Sender: "Ann", Recipient: "Bob", Method: gift.Printed, DeliveryZone: "UTC",
-			Purchase: gift.Purchase{Reference: "R-1", FirstName: "Ann", LastName: "Lee", EmailAddress: "ann@example.com"}},
+		Card: gift.Card{Code: newCode(), Token: newToken(), Sender: "Ann", Recipient: "Bob", Method: gift.Printed,
+			DeliveryZone: "UTC",
+			Purchase:     gift.Purchase{Reference: "R-1", FirstName: "Ann", LastName: "Lee", EmailAddress: "ann@example.com"}},
 	}
 	return g.Begin(gift.Context{EntryID: newID(), Now: noon, RequestID: "request-1"})
 }
@@ -136,7 +137,8 @@ func redeem(t testing.TB, s *Store, v *gift.Voucher, amount gift.Amount) gift.En
 func tryRedeem(ctx context.Context, s *Store, v *gift.Voucher, amount gift.Amount) (e gift.Entry, refused error) {
 	err := s.Group(ctx, ledger.Want{Vouchers: []ledger.Ref{ref(v)}}, func(st *ledger.State) (c ledger.Changes) {
 		var after gift.Voucher
-		after, e, refused = st.Vouchers[ref(v)].Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon}, Amount: amount})
+		after, e, refused = st.Vouchers[ref(v)].Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon},
+			Amount: amount})
 		if refused == nil {
 			c = ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
 		}
@@ -169,13 +171,15 @@ func benchmarkGroup(b *testing.B, open opener, vouchers int) {
 		var w ledger.Want
 		for range size {
 			w.Vouchers = append(w.Vouchers, ref(&all[next].Voucher))
-			w.Requests = append(w.Requests, ledger.RequestKey{AccountID: account, Operation: ledger.RedeemGift, Key: uuid.NewString()})
+			w.Requests = append(w.Requests, ledger.RequestKey{AccountID: account, Operation: ledger.RedeemGift,
+				Key: uuid.NewString()})
 			next = (next + 7919) % len(all)
 		}
 		runGroup(b, s, w, func(st *ledger.State) (c ledger.Changes) {
 			for i, r := range w.Vouchers {
 				after, e, err := st.Vouchers[r].Redeem(gift.Redeem{
-					Context: gift.Context{EntryID: newID(), Now: noon, RequestID: w.Requests[i].Key, Actor: gift.Actor{KeyID: till, LocationID: place}}, Amount: 1})
+					Context: gift.Context{EntryID: newID(), Now: noon, RequestID: w.Requests[i].Key, Actor: gift.Actor{KeyID: till,
+						LocationID: place}}, Amount: 1})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -123,7 +123,8 @@ func aGift(t *testing.T) gift.Gift {
 	}
 	return gift.Gift{
 		Voucher: gift.Voucher{
-			ID: gift.ID{9}, AccountID: account.ID, Currency: account.Currency, Original: 2500, Balance: 2500, Status: gift.Delivered,
+			ID: gift.ID{9}, AccountID: account.ID, Currency: account.Currency, Original: 2500, Balance: 2500,
+			Status: gift.Delivered,
 		},
 		Card: gift.Card{
 			Code: code, Token: secret, Sender: "Ben", Recipient: "Anna", Contact: "anna@example.com", Method: gift.Email,
@@ -251,8 +252,8 @@ func TestGiftPageStates(t *testing.T) {
 	}
 }
 
-// TestNothingToSee: an unknown client learns nothing from the difference between a token that is malformed and one that is
-// unknown.
+// TestNothingToSee: an unknown client learns nothing from the difference between a token that is malformed and one that
+// is unknown.
 func TestNothingToSee(t *testing.T) {
 	t.Parallel()
 	s := newFakeStore(t, aGift(t))
@@ -560,8 +561,10 @@ func TestOutbox(t *testing.T) {
 var hostile = []string{
 	`<script>alert(1)</script>`, `</p></main><h1>You won</h1>`, `<img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`,
 	`' onmouseover='alert(1)`, `" style="display:none`, `javascript:alert(1)`, `<a href="https://evil.example">here</a>`,
-	`<!-- `, `--> x`, `<![CDATA[x]]>`, `<style>*{display:none}</style>`, `<iframe srcdoc="x">`, `<base href="//evil.example">`,
-	`<meta http-equiv=refresh content=0>`, `</title><script>x</script>`, `{{.Code}}`, `{{template "body" .}}`, `${7*7}`, `{{printf "%d" 1}}`,
+	`<!-- `, `--> x`, `<![CDATA[x]]>`, `<style>*{display:none}</style>`, `<iframe srcdoc="x">`,
+	`<base href="//evil.example">`,
+	`<meta http-equiv=refresh content=0>`, `</title><script>x</script>`, `{{.Code}}`, `{{template "body" .}}`, `${7*7}`,
+	`{{printf "%d" 1}}`,
 	"Ben\r\nSet-Cookie: x=y", "Ben\nSubject: You won", "Ben\r\n\r\n<html>", "\u202egpj.exe", "a\u2066b\u2069\u2069c",
 	"\u202aembedded",
 	"שלום עולם", "مرحبا بالعالم", "\u200b\u200b\u200b", "zero\u200bwidth\u200djoin", "\ufeffBOM", "NUL\x00byte",

@@ -56,9 +56,9 @@ func (h *trial) bulk() (err error) {
 	return bulk(h.report.note, url)
 }
 
-// bulk measures what ten calls for a thousand gifts by e-mail each come to, on a store of its own: an empty database, or "" for the
-// embedded store. The service sends to a mail server in this process, which takes everything, on the same cores. It notes the
-// time of the calls, the time from the first of them to the last mail, and mails per second.
+// bulk measures what ten calls for a thousand gifts by e-mail each come to, on a store of its own: an empty database,
+// or "" for the embedded store. The service sends to a mail server in this process, which takes everything, on the same
+// cores. It notes the time of the calls, the time from the first of them to the last mail, and mails per second.
 func bulk(note func(format string, args ...any), database string) (err error) {
 	dir, err := os.MkdirTemp("", "boon-bulk-")
 	if err != nil {
@@ -88,7 +88,8 @@ func bulk(note func(format string, args ...any), database string) (err error) {
 		return fmt.Errorf("only %d mails came within ten minutes", sink.taken.Load())
 	}
 	took := time.Since(begun)
-	note("**10,000 gifts by e-mail in ten calls**: answered after %.1f s, the last mail after %.1f s, %.0f mails a second.", called.Seconds(), took.Seconds(), bulkCalls*bulkSize/took.Seconds())
+	note("**10,000 gifts by e-mail in ten calls**: answered after %.1f s, the last mail after %.1f s, %.0f mails a "+
+		"second.", called.Seconds(), took.Seconds(), bulkCalls*bulkSize/took.Seconds())
 	return nil
 }
 

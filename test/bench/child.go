@@ -42,7 +42,8 @@ func beServer(role string, args []string) error {
 	ready := func(address string) { fmt.Println(address, profiles.Addr()) }
 	if role == "serve" {
 		return server.Run(ctx, server.Config{
-			Listen: "127.0.0.1:0", Data: *data, Database: *database, Logger: slog.New(slog.NewJSONHandler(os.Stderr, nil)), Ready: ready,
+			Listen: "127.0.0.1:0", Data: *data, Database: *database, Logger: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
+			Ready: ready,
 		})
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -58,12 +59,13 @@ func beServer(role string, args []string) error {
 	return nil
 }
 
-// emptyServer is what an HTTP service costs that does nothing: it parses the request's JSON and writes an answer of 500 bytes. Its limits
-// are those of the service.
+// emptyServer is what an HTTP service costs that does nothing: it parses the request's JSON and writes an answer of 500
+// bytes. Its limits are those of the service.
 func emptyServer() *http.Server {
 	answer := []byte(`{"filler":"` + strings.Repeat("x", 487) + `"}`)
 	return &http.Server{
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 20 * time.Second, IdleTimeout: 2 * time.Minute,
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 20 * time.Second,
+		IdleTimeout:    2 * time.Minute,
 		MaxHeaderBytes: 16 << 10,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			var body struct {

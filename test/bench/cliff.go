@@ -8,8 +8,9 @@ import (
 	"boon.example/internal/load"
 )
 
-// cliff redeems under keys that grow with time in a store whose gifts came in twenty orders of a thousand: once the orders had no
-// Idempotency-Key, once they had one. What is kept of an order must not lie in the way of who looks for another key.
+// cliff redeems under keys that grow with time in a store whose gifts came in twenty orders of a thousand: once the
+// orders had no Idempotency-Key, once they had one. What is kept of an order must not lie in the way of who looks for
+// another key.
 func (h *trial) cliff() error {
 	var rates [2]float64
 	for round := range h.options.repeat {
@@ -22,7 +23,8 @@ func (h *trial) cliff() error {
 			rates[i] += rate / float64(h.options.repeat)
 		}
 	}
-	h.report.note("**redeem after twenty orders of 1,000**, keys that grow with time: %s calls/s where the orders had such keys too, "+
+	h.report.note("**redeem after twenty orders of 1,000**, keys that grow with time: %s calls/s where the orders had "+
+		"such keys too, "+
 		"%s where they had none; **%.2f of it**.", thousands(int(rates[1])), thousands(int(rates[0])), rates[1]/rates[0])
 	return nil
 }
@@ -59,7 +61,8 @@ func (h *trial) afterOrders(keyed bool) (rate float64, err error) {
 		beside.gifts = append(beside.gifts, gifts...)
 	}
 	redeem := beside.target.Redeem(beside.asked(beside.gifts))
-	run, err := load.Start(h.ctx, load.Plan{Target: beside.target, Next: redeem, Connections: 64, Duration: h.options.duration})
+	run, err := load.Start(h.ctx, load.Plan{Target: beside.target, Next: redeem, Connections: 64,
+		Duration: h.options.duration})
 	if err != nil {
 		return 0, err
 	}

@@ -1,13 +1,14 @@
-// Command bench is the standing comparison: what the service does over HTTP, durably, on the embedded store and on PostgreSQL, beside an
-// empty handler on the same kind of server in the same run. The ratio is what counts, the machine is not.
+// Command bench is the standing comparison: what the service does over HTTP, durably, on the embedded store and on
+// PostgreSQL, beside an empty handler on the same kind of server in the same run. The ratio is what counts, the machine
+// is not.
 //
 //	go -C test run ./bench                      all of it: about ten minutes, once the stocks of gifts are made
 //	go -C test run ./bench -quick               a glance: one store of 20,000 gifts, one repetition
-//	go -C test run ./bench -only rates -calls redeem,hot -store sqlite -vouchers 100000 -connections 256 -profile /tmp/redeem
+//	go -C test run ./bench -only rates -calls redeem,hot -store sqlite -connections 256 -profile /tmp/redeem
 //	go -C test run ./bench -write ../docs/benchmarks.md
 //
-// Gifts are made once for each store and number, over HTTP, and kept (-stock); a run works on a copy. Each service is a process of
-// its own, so that its memory and its time are its own; the load is this process, on the same cores.
+// Gifts are made once for each store and number, over HTTP, and kept (-stock); a run works on a copy. Each service is a
+// process of its own, so that its memory and its time are its own; the load is this process, on the same cores.
 package main
 
 import (
@@ -82,13 +83,17 @@ func parse(args []string) (o options, err error) {
 	quick := f.Bool("quick", false, "a glance: short, once, with 20,000 gifts, at 16 and 256 connections")
 	f.IntVar(&o.repeat, "repeat", 3, "how often each is measured; the median counts")
 	f.DurationVar(&o.duration, "duration", time.Second, "how long each is measured")
-	f.StringVar(&o.stock, "stock", filepath.Join(os.TempDir(), "boon-bench-stock"), "folder where gifts are kept from run to run")
+	f.StringVar(&o.stock, "stock", filepath.Join(os.TempDir(), "boon-bench-stock"),
+		"folder where gifts are kept from run to run")
 	f.BoolVar(&o.rebuild, "rebuild", false, "make the stocks anew")
-	f.StringVar(&o.profile, "profile", "", "write CPU profiles of the service, for each call over the most connections, to files that begin so")
+	f.StringVar(&o.profile, "profile", "",
+		"write CPU profiles of the service, for each call over the most connections, to files that begin so")
 	f.StringVar(&o.write, "write", "", "put the figures into this file, between its markers")
 	f.DurationVar(&o.refusals, "refusals", 0, "fail when under overload the median refusal takes longer")
-	f.Float64Var(&o.neighbour, "neighbour", 0, "fail when a neighbour's orders make the p99 of redemptions more than so many times that of an idle service")
-	f.Float64Var(&o.goodput, "goodput", 0, "fail when under overload less than so many percent of the peak are redeemed in time")
+	f.Float64Var(&o.neighbour, "neighbour", 0,
+		"fail when a neighbour's orders make the p99 of redemptions more than so many times that of an idle service")
+	f.Float64Var(&o.goodput, "goodput", 0,
+		"fail when under overload less than so many percent of the peak are redeemed in time")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}

@@ -156,10 +156,13 @@ func (h *trial) take(w what, connections int, d time.Duration) (r reading, _ err
 	return r, failure(s)
 }
 
-// rates is the table of the standing comparison. The repetitions go round and round, so that what disturbs the machine for a while disturbs
-// all of them alike.
+// rates is the table of the standing comparison. The repetitions go round and round, so that what disturbs the machine
+// for a while disturbs all of them alike.
 func (h *trial) rates() error {
-	whats := slices.DeleteFunc(h.whats(), func(w what) bool { return !slices.Contains(h.options.calls, w.flag) && w.target != h.nothing })
+	whats := slices.DeleteFunc(h.whats(), func(w what) bool {
+		return !slices.Contains(h.options.calls, w.flag) &&
+			w.target != h.nothing
+	})
 	all := map[string][]reading{}
 	at := func(w what, connections int) string { return fmt.Sprint(w.name, connections) }
 	for round := range h.options.repeat {
@@ -196,9 +199,12 @@ func (h *trial) row(w what, connections int, all []reading, base float64, empty 
 		perCommit = fmt.Sprintf("%.1f", n)
 	}
 	h.report.row("| %s | %s | %d | %s | %s-%s | %.0f %% | %.2f | %.2f | %s | %.0f | %s | %.0f |",
-		thousands(h.n), w.name, connections, thousands(int(figure)), thousands(int(low)), thousands(int(high)), 100*figure/base,
-		median(all, func(r reading) float64 { return ms(r.p50) }), median(all, func(r reading) float64 { return ms(r.p99) }), perCommit,
-		median(all, func(r reading) float64 { return r.cpu.service }), database, median(all, func(r reading) float64 { return r.cpu.load }))
+		thousands(h.n), w.name, connections, thousands(int(figure)), thousands(int(low)), thousands(int(high)),
+		100*figure/base,
+		median(all, func(r reading) float64 { return ms(r.p50) }), median(all, func(r reading) float64 { return ms(r.p99) }),
+		perCommit,
+		median(all, func(r reading) float64 { return r.cpu.service }), database,
+		median(all, func(r reading) float64 { return r.cpu.load }))
 }
 
 func byRate(a, b reading) int { return cmp.Compare(a.rate, b.rate) }
@@ -215,7 +221,8 @@ func median[T any](all []T, figure func(T) float64) float64 {
 	return (figures[(len(figures)-1)/2] + figures[len(figures)/2]) / 2
 }
 
-// profiled takes a profile of the service under a call over the most connections, where one is asked for. What it gives waits for it.
+// profiled takes a profile of the service under a call over the most connections, where one is asked for. What it gives
+// waits for it.
 func (h *trial) profiled(w what, connections, round int) (wait func() error) {
 	wait = func() error { return nil }
 	if h.options.profile == "" || round > 0 || connections != slices.Max(h.options.connections) || w.target != h.target {
@@ -251,14 +258,16 @@ func (h *trial) orders() error {
 	allocated := (after["go_memstats_alloc_bytes_total"] - before["go_memstats_alloc_bytes_total"]) / calls
 	h.report.note("%s gifts: **1,000 printed gifts in one call**, over one connection: %.0f ms, %.0f to %.0f of %d; "+
 		"it allocates %.1f MB, %.0f times its body of %.0f KB.",
-		thousands(h.n), ms(took[calls/2]), ms(took[0]), ms(took[calls-1]), calls, allocated/1e6, allocated/float64(len(shop.body(1000))), float64(len(shop.body(1000)))/1e3)
+		thousands(h.n), ms(took[calls/2]), ms(took[0]), ms(took[calls-1]), calls, allocated/1e6,
+		allocated/float64(len(shop.body(1000))), float64(len(shop.body(1000)))/1e3)
 	return nil
 }
 
 // memory tells what the service's process holds.
 func (h *trial) memory() error {
 	now, most := h.service.resident()
-	h.report.note("%s gifts: **resident memory of the service** %.0f MB at its start, %.0f MB after the measurements, %.0f MB at most.",
+	h.report.note("%s gifts: **resident memory of the service** %.0f MB at its start, %.0f MB after the measurements, "+
+		"%.0f MB at most.",
 		thousands(h.n), h.atStart, now, most)
 	return nil
 }

@@ -18,8 +18,8 @@ const (
 	bulkOrders = 1000 // gifts in an order
 )
 
-// neighbour compares redemptions at a steady, low rate on an idle service with the same while another merchant's senders make one order of a
-// thousand after the other.
+// neighbour compares redemptions at a steady, low rate on an idle service with the same while another merchant's
+// senders make one order of a thousand after the other.
 func (h *trial) neighbour() error {
 	senders := []int{0, 2, 4}
 	p50, p99, made := map[int][]float64{}, map[int][]float64{}, map[int][]float64{}
@@ -39,20 +39,24 @@ func (h *trial) neighbour() error {
 	for _, n := range senders[1:] {
 		times := figure(p99[n]) / figure(p99[0])
 		worst = max(worst, times)
-		told += fmt.Sprintf("; beside %d senders, who make %.0f gifts a second: p50 %.2f ms, p99 %.2f ms, **%.1f times** the idle p99",
+		told += fmt.Sprintf("; beside %d senders, who make %.0f gifts a second: p50 %.2f ms, p99 %.2f ms, **%.1f times** "+
+			"the idle p99",
 			n, figure(made[n]), figure(p50[n]), figure(p99[n]), times)
 	}
-	h.report.note("**a merchant's tills beside another's keyed orders of 1,000**, %d redemptions a second over 16 connections: idle p50 %.2f ms, "+
+	h.report.note("**a merchant's tills beside another's keyed orders of 1,000**, %d redemptions a second over 16 "+
+		"connections: idle p50 %.2f ms, "+
 		"p99 %.2f ms%s.", tillRate, figure(p50[0]), figure(p99[0]), told)
 	if most := h.options.neighbour; most > 0 && worst > most {
-		return fmt.Errorf("%s: beside a neighbour's orders the p99 of redemptions is %.1f times that of an idle service, and %.1f are allowed", h.title(), worst, most)
+		return fmt.Errorf("%s: beside a neighbour's orders the p99 of redemptions is %.1f times that of an idle service, "+
+			"and %.1f are allowed", h.title(), worst, most)
 	}
 	return nil
 }
 
 // besideSenders measures the tills while so many senders are busy, and the gifts a second that these make meanwhile.
 func (h *trial) besideSenders(senders int) (_ *load.Stats, gifts float64, err error) {
-	tills := load.Plan{Target: h.target, Next: h.target.Redeem(h.asked(h.gifts)), Connections: 16, Duration: tillTime, Rate: tillRate}
+	tills := load.Plan{Target: h.target, Next: h.target.Redeem(h.asked(h.gifts)), Connections: 16, Duration: tillTime,
+		Rate: tillRate}
 	if senders == 0 {
 		s, err := h.during(nil, tills)
 		return s, 0, err
@@ -68,8 +72,9 @@ func (h *trial) besideSenders(senders int) (_ *load.Stats, gifts float64, err er
 	}
 	var answered atomic.Int64
 	time.Sleep(100 * time.Millisecond) // the tills are there before the orders
-	orders, err := load.Start(h.ctx, load.Plan{Target: target, Connections: senders, Duration: tillTime - 100*time.Millisecond,
-		Next: target.Order(body, func() uuid.UUID { return uuid.Must(uuid.NewV7()) }),
+	orders, err := load.Start(h.ctx, load.Plan{Target: target, Connections: senders,
+		Duration: tillTime - 100*time.Millisecond,
+		Next:     target.Order(body, func() uuid.UUID { return uuid.Must(uuid.NewV7()) }),
 		Each: func(e load.Event) {
 			if e.Status == 201 && time.Since(run.Begun()) < tillTime {
 				answered.Add(bulkOrders)

@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// What pgbench needs beside the tables of the service: a number for each gift, to draw one, and the current time as 16 bytes that grow, as
-// the service's ids do.
+// What pgbench needs beside the tables of the service: a number for each gift, to draw one, and the current time as 16
+// bytes that grow, as the service's ids do.
 const pgbenchSetup = `
 CREATE TABLE drawn (n bigint PRIMARY KEY, account_id bytea, id bytea);
 INSERT INTO drawn SELECT row_number() OVER (), account_id, id FROM voucher;
@@ -24,12 +24,14 @@ CREATE FUNCTION new_id() RETURNS bytea LANGUAGE sql VOLATILE AS $$
 SELECT decode(lpad(to_hex((extract(epoch from clock_timestamp()) * 1000)::bigint), 12, '0') ||
   substr(replace(gen_random_uuid()::text, '-', ''), 13), 'hex') $$`
 
-// redemption is the SQL of one: the rows of the service's own tables, of the length of the service's. from is where the values come from.
+// redemption is the SQL of one: the rows of the service's own tables, of the length of the service's. from is where the
+// values come from.
 func redemption(account, voucher, seq, previous, id, balance, from string) (entry, request string) {
 	const micros = `(extract(epoch from clock_timestamp()) * 1000000)::bigint`
 	entry = `INSERT INTO entry (account_id, id, voucher_id, seq, previous, kind, delta, balance, status, made_at, key_id, ` +
 		`location_id, reverses, reference, reason, request_id, writer, n) ` +
-		`SELECT ` + account + `, ` + id + `, ` + voucher + `, ` + seq + `, ` + previous + `, 'REDEMPTION', -1, ` + balance + `, 5, ` + micros +
+		`SELECT ` + account + `, ` + id + `, ` + voucher + `, ` + seq + `, ` + previous + `, 'REDEMPTION', -1, ` + balance +
+		`, 5, ` + micros +
 		`, new_id(), new_id(), NULL, 'till 4, ticket 1187', '', encode(new_id(), 'hex'), decode(repeat('ff', 16), 'hex'), nextval('n')` + from
 	request = `INSERT INTO request (account_id, key, operation, fingerprint, status, answer, sealed, entry_id, spent, ` +
 		`locations, size, made_at) ` +
@@ -106,8 +108,10 @@ func (h *trial) pgbench() error {
 		rate := median(rates, func(f float64) float64 { return f })
 		told += fmt.Sprintf("; %s %s a second, %.2f times", script.name, thousands(int(rate)), service/rate)
 	}
-	h.report.note("%s gifts (%s): **pgbench** with the same SQL on %d connections, without HTTP; the service's %s redemptions a second "+
-		"over HTTP are of %s that.", thousands(h.n), settings, pgbenchConnections, thousands(int(service)), strings.TrimPrefix(told, "; "))
+	h.report.note("%s gifts (%s): **pgbench** with the same SQL on %d connections, without HTTP; the service's %s "+
+		"redemptions a second "+
+		"over HTTP are of %s that.", thousands(h.n), settings, pgbenchConnections, thousands(int(service)),
+		strings.TrimPrefix(told, "; "))
 	return nil
 }
 
@@ -124,7 +128,8 @@ func (h *trial) repeated(w what, connections int) (float64, error) {
 	return median(rates, func(f float64) float64 { return f }), nil
 }
 
-// preparePgbench makes what its scripts need, and tells the settings that decide how durable a commit is, as the server has them.
+// preparePgbench makes what its scripts need, and tells the settings that decide how durable a commit is, as the server
+// has them.
 func (h *trial) preparePgbench() (settings string, err error) {
 	conn, err := pgx.Connect(h.ctx, h.place.database())
 	if err != nil {
@@ -148,7 +153,8 @@ func (h *trial) runPgbench(program, script string) (float64, error) {
 		return 0, err
 	}
 	seconds := max(1, int(2*h.options.duration.Seconds()))
-	c := exec.CommandContext(h.ctx, program, "--no-vacuum", "--protocol=prepared", fmt.Sprintf("--client=%d", pgbenchConnections), "--jobs=2",
+	c := exec.CommandContext(h.ctx, program, "--no-vacuum", "--protocol=prepared", fmt.Sprintf("--client=%d",
+		pgbenchConnections), "--jobs=2",
 		fmt.Sprintf("--time=%d", seconds), fmt.Sprintf("--define=gifts=%d", h.n), "--file="+file, h.place.database())
 	out, err := c.CombinedOutput()
 	m := pgbenchRate.FindSubmatch(out)

@@ -27,7 +27,8 @@ func (r *report) printf(to *bytes.Buffer, format string, args ...any) {
 }
 
 // head is that of the table of a store.
-const head = "| gifts | call | connections | calls/s | spread | of the empty handler | p50 ms | p99 ms | calls per commit | " +
+const head = "| gifts | call | connections | calls/s | spread | of the empty handler | p50 ms | p99 ms | calls per " +
+	"commit | " +
 	"CPU a call, µs: service | database | load |\n|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
 
 // row adds a row to the table.
@@ -67,7 +68,8 @@ func (r *report) machine(o options) {
 		return
 	}
 	r.printf(&r.text, "One fdatasync of 8 KiB took p50 %.2f ms, p99 %.2f ms. ", ms(p50), ms(p99))
-	r.printf(&r.text, "Each figure is the median of %d repetitions of %s; the spread is the lowest and the highest.\n", o.repeat, o.duration)
+	r.printf(&r.text, "Each figure is the median of %d repetitions of %s; the spread is the lowest and the highest.\n",
+		o.repeat, o.duration)
 }
 
 func commit() string {

@@ -28,14 +28,15 @@ func newShop(service *child, key, storefront string) *shop {
 		&http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: parallel}}}
 }
 
-// mix is what a stock is made of, over and over: of 100,000 gifts, 1,000 are sold alone, 9,000 by tens and 90,000 by thousands.
+// mix is what a stock is made of, over and over: of 100,000 gifts, 1,000 are sold alone, 9,000 by tens and 90,000 by
+// thousands.
 var mix = []struct{ calls, size int }{{1000, 1}, {900, 10}, {90, 1000}}
 
 // parallel is how many orders of a stock are under way at once.
 const parallel = 16
 
-// stock makes n gifts in orders of mixed sizes, and hands on those of each order. Every order has an Idempotency-Key: one half of them keys
-// that grow with time, the other half numbers as tills count them.
+// stock makes n gifts in orders of mixed sizes, and hands on those of each order. Every order has an Idempotency-Key:
+// one half of them keys that grow with time, the other half numbers as tills count them.
 func (s *shop) stock(ctx context.Context, n int, made func([]load.Gift)) error {
 	var mu sync.Mutex
 	orders, done := 0, 0
@@ -110,7 +111,8 @@ var errAway = errors.New("the service is away or overloaded")
 
 // order makes so many printed gifts in one call, under an Idempotency-Key, "" none.
 func (s *shop) order(ctx context.Context, n int, idempotencyKey string) ([]load.Gift, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+"gifting/send-gift", strings.NewReader(s.body(n)))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+"gifting/send-gift",
+		strings.NewReader(s.body(n)))
 	if err != nil {
 		return nil, err
 	}

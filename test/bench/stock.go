@@ -55,7 +55,8 @@ const (
 `
 )
 
-// place is a store on the disk: a folder with boon's data, for PostgreSQL with the server's beside it, and the list of its gifts.
+// place is a store on the disk: a folder with boon's data, for PostgreSQL with the server's beside it, and the list of
+// its gifts.
 type place struct {
 	dir    string
 	server *pgtest.Server // nil: the embedded store
@@ -71,8 +72,10 @@ func (p *place) database() string {
 	return p.server.URL
 }
 
-// postgresSettings are those of a server that is meant for work, on a machine of some GB; fsync and synchronous_commit are on by default.
-var postgresSettings = []string{"fsync=on", "synchronous_commit=on", "full_page_writes=on", "shared_buffers=1GB", "max_wal_size=8GB"}
+// postgresSettings are those of a server that is meant for work, on a machine of some GB; fsync and synchronous_commit
+// are on by default.
+var postgresSettings = []string{"fsync=on", "synchronous_commit=on", "full_page_writes=on", "shared_buffers=1GB",
+	"max_wal_size=8GB"}
 
 // start runs what the store needs.
 func (p *place) start(name string) (err error) {
@@ -111,8 +114,8 @@ func sweep(stock string) error {
 	return err
 }
 
-// stocked gives the folder of a store with so many gifts, made where it is not there yet. The name tells the schema, the set-up and the mix
-// of orders, so that a stock of another kind is not taken for it.
+// stocked gives the folder of a store with so many gifts, made where it is not there yet. The name tells the schema,
+// the set-up and the mix of orders, so that a stock of another kind is not taken for it.
 func stocked(ctx context.Context, o options, name string, n int) (string, error) {
 	kind, err := kindOf(ctx)
 	if err != nil {

@@ -14,9 +14,12 @@ import (
 // beside compares validations at a steady, low rate on an idle service with the same while sixteen writers redeem.
 func (h *trial) beside() error {
 	all := h.asked(h.gifts)
-	lookUps := load.Plan{Target: h.target, Next: h.target.Validate(all), Connections: 16, Duration: 3 * time.Second, Rate: 200}
-	writers := load.Plan{Target: h.target, Next: h.target.Redeem(all), Connections: 16, Duration: lookUps.Duration + 500*time.Millisecond}
-	nobody := load.Plan{Target: h.nothing, Next: h.nothing.Redeem(all), Connections: 16, Duration: lookUps.Duration + 500*time.Millisecond}
+	lookUps := load.Plan{Target: h.target, Next: h.target.Validate(all), Connections: 16, Duration: 3 * time.Second,
+		Rate: 200}
+	writers := load.Plan{Target: h.target, Next: h.target.Redeem(all), Connections: 16, Duration: lookUps.Duration +
+		500*time.Millisecond}
+	nobody := load.Plan{Target: h.nothing, Next: h.nothing.Redeem(all), Connections: 16, Duration: lookUps.Duration +
+		500*time.Millisecond}
 	var p50, p99 [3][]time.Duration
 	for range h.options.repeat {
 		for i, load := range []*load.Plan{nil, &writers, &nobody} {
@@ -28,7 +31,8 @@ func (h *trial) beside() error {
 		}
 	}
 	figure := func(all []time.Duration) float64 { return median(all, ms) }
-	h.report.note("**validate while sixteen writers redeem**, 200 a second: p50 %.2f ms, p99 %.2f ms; idle: p50 %.2f ms, p99 %.2f ms; "+
+	h.report.note("**validate while sixteen writers redeem**, 200 a second: p50 %.2f ms, p99 %.2f ms; idle: p50 %.2f "+
+		"ms, p99 %.2f ms; "+
 		"**%.1f times** the idle p99. "+
 		"(While sixteen callers keep the empty handler busy instead, so that only the cores are shared: p99 %.2f ms.)",
 		figure(p50[1]), figure(p99[1]), figure(p50[0]), figure(p99[0]), figure(p99[1])/figure(p99[0]), figure(p99[2]))
@@ -84,21 +88,27 @@ func (h *trial) overload() error {
 	}
 	figure := func(of func(flood) float64) float64 { return median(all, of) }
 	peak, goodput := figure(func(f flood) float64 { return f.peak }), figure(flood.goodput)
-	h.report.note("**overload**, redemptions at %d times the %s a second that 256 callers reach, over %d connections for %s, %d times: "+
-		"the load came to %s calls a second (it shares the cores), of which %s were redeemed within a second, **%.0f %% of the peak** (%s); "+
-		"refusals took p50 %.0f ms, p99 %.0f ms, from when they were sent; calls at half the peak succeeded within 100 ms, all of them, "+
+	h.report.note("**overload**, redemptions at %d times the %s a second that 256 callers reach, over %d connections "+
+		"for %s, %d times: "+
+		"the load came to %s calls a second (it shares the cores), of which %s were redeemed within a second, **%.0f %% "+
+		"of the peak** (%s); "+
+		"refusals took p50 %.0f ms, p99 %.0f ms, from when they were sent; calls at half the peak succeeded within 100 "+
+		"ms, all of them, "+
 		"%.0f ms after the overload's end; failures of the last: %v.",
 		overloadTimes, thousands(int(peak)), overloadConnections, overloadTime, len(all),
-		thousands(int(figure(func(f flood) float64 { return f.made }))), thousands(int(figure(func(f flood) float64 { return f.good }))),
+		thousands(int(figure(func(f flood) float64 { return f.made }))),
+		thousands(int(figure(func(f flood) float64 { return f.good }))),
 		goodput, each(all, flood.goodput),
 		figure(func(f flood) float64 { return ms(f.refused[0]) }), figure(func(f flood) float64 { return ms(f.refused[1]) }),
 		figure(func(f flood) float64 { return ms(f.back) }), all[len(all)-1].failures)
 	if goodput < h.options.goodput {
-		return fmt.Errorf("%s: under overload %.0f %% of the peak were redeemed within a second, and %.0f %% are asked for", h.title(), goodput, h.options.goodput)
+		return fmt.Errorf("%s: under overload %.0f %% of the peak were redeemed within a second, and %.0f %% are asked for",
+			h.title(), goodput, h.options.goodput)
 	}
 	refused := time.Duration(figure(func(f flood) float64 { return float64(f.refused[0]) }))
 	if most := h.options.refusals; most > 0 && refused > most {
-		return fmt.Errorf("%s: under overload the median refusal took %s, and at most %s is allowed", h.title(), refused, most)
+		return fmt.Errorf("%s: under overload the median refusal took %s, and at most %s is allowed", h.title(), refused,
+			most)
 	}
 	return nil
 }
@@ -119,8 +129,9 @@ func (h *trial) flood(gifts *load.Orders) (f flood, _ error) {
 	}
 	f.peak = peak.rate
 	var good atomic.Int64
-	run, err := load.Start(h.ctx, load.Plan{Target: h.target, Next: h.target.Redeem(gifts), Connections: overloadConnections,
-		Duration: overloadTime, Rate: overloadTimes * f.peak,
+	run, err := load.Start(h.ctx, load.Plan{Target: h.target, Next: h.target.Redeem(gifts),
+		Connections: overloadConnections,
+		Duration:    overloadTime, Rate: overloadTimes * f.peak,
 		Each: func(e load.Event) {
 			if e.Status == http.StatusOK && e.Took <= useful {
 				good.Add(1)
@@ -147,13 +158,14 @@ func (h *trial) flood(gifts *load.Orders) (f flood, _ error) {
 	return f, nil
 }
 
-// recovery watches calls at half the peak, from the moment the overload ends, until for a tenth of a second all succeed, each within a tenth:
-// when that began.
+// recovery watches calls at half the peak, from the moment the overload ends, until for a tenth of a second all
+// succeed, each within a tenth: when that began.
 func (h *trial) recovery(all *load.Orders, rate float64) (time.Duration, error) {
 	const window, seconds = 100 * time.Millisecond, 4
 	var mu sync.Mutex
 	good, bad := [seconds * 10]int{}, [seconds * 10]int{}
-	run, err := load.Start(h.ctx, load.Plan{Target: h.target, Next: h.target.Redeem(all), Connections: 256, Duration: seconds * time.Second, Rate: rate,
+	run, err := load.Start(h.ctx, load.Plan{Target: h.target, Next: h.target.Redeem(all), Connections: 256,
+		Duration: seconds * time.Second, Rate: rate,
 		Each: func(e load.Event) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -175,5 +187,6 @@ func (h *trial) recovery(all *load.Orders, rate float64) (time.Duration, error) 
 			return time.Duration(n) * window, nil
 		}
 	}
-	return 0, fmt.Errorf("calls at half the peak did not all succeed within 100 ms in any tenth of the %d s after the overload's end", seconds)
+	return 0, fmt.Errorf("calls at half the peak did not all succeed within 100 ms in any tenth of the %d s after the "+
+		"overload's end", seconds)
 }

@@ -1,6 +1,6 @@
-// Package injection sends hostile texts through the whole service, as the real program runs it, and looks for them wherever a text that a
-// customer or recipient wrote comes out again: page, mail, SMS, PDF, JSON, log and terminal. Everywhere it must be text, and nothing but text: what
-// comes out has the same shape as that of a harmless gift.
+// Package injection sends hostile texts through the whole service, as the real program runs it, and looks for them
+// wherever a text that a customer or recipient wrote comes out again: page, mail, SMS, PDF, JSON, log and terminal.
+// Everywhere it must be text, and nothing but text: what comes out has the same shape as that of a harmless gift.
 package injection
 
 import (
@@ -70,8 +70,9 @@ type fields map[string]string
 var (
 	inGift    = []string{"senderDescription", "recipientDescription", "message", "label", "terms"}
 	inRequest = []string{"notes", "relatedOrderID", "relatedOrderNumber"}
-	inPayment = []string{"externalTransactionReferenceNumber", "externalTransactionCustomerFirstName", "externalTransactionCustomerLastName"}
-	prose     = []string{"message", "terms", "notes", "promotionalTerms"}
+	inPayment = []string{"externalTransactionReferenceNumber", "externalTransactionCustomerFirstName",
+		"externalTransactionCustomerLastName"}
+	prose = []string{"message", "terms", "notes", "promotionalTerms"}
 )
 
 func everywhere(s string) fields {
@@ -183,7 +184,8 @@ func (w *world) look(t *testing.T, kind, s string, sent fields, g *sentGift, twi
 	if len(s) < 60 && got.pdf.pages != twin.pdf.pages {
 		t.Errorf("%q has a PDF of %d pages, harmless %d", s, got.pdf.pages, twin.pdf.pages)
 	}
-	for _, name := range []string{"senderDescription", "recipientDescription", "message", "label", "terms", "promotionalTerms"} {
+	for _, name := range []string{"senderDescription", "recipientDescription", "message", "label", "terms",
+		"promotionalTerms"} {
 		text, given := sent[name]
 		if !given {
 			continue
@@ -197,14 +199,16 @@ func (w *world) look(t *testing.T, kind, s string, sent fields, g *sentGift, twi
 		}
 	}
 	for what, text := range map[string]string{
-		"page": got.page.text, "mail's HTML": got.mail.html.text, "mail's text": got.mail.text, "mail's subject": got.mail.subject, "SMS": got.sms,
+		"page": got.page.text, "mail's HTML": got.mail.html.text, "mail's text": got.mail.text,
+		"mail's subject": got.mail.subject, "SMS": got.sms,
 	} {
 		if found := linked.FindString(strings.ReplaceAll(text, g.GiftURL, "")); found != "" {
 			t.Errorf("%q: the %s of a gift by %s holds what becomes a link: %q", s, what, kind, found)
 		}
 	}
 	for what, text := range map[string]string{
-		"page": got.page.text, "mail's text": got.mail.text, "mail's HTML": got.mail.html.text, "mail's subject": got.mail.subject, "SMS": got.sms,
+		"page": got.page.text, "mail's text": got.mail.text, "mail's HTML": got.mail.html.text,
+		"mail's subject": got.mail.subject, "SMS": got.sms,
 	} {
 		for _, r := range text {
 			if r == '\n' && what != "mail's subject" && what != "SMS" {
@@ -233,9 +237,11 @@ func (w *world) answers(t *testing.T, s string, sent fields, g *sentGift) {
 	if err := json.Unmarshal(body, &shown); err != nil || status != http.StatusOK {
 		t.Fatalf("%d %s: %v", status, body, err)
 	}
-	for _, name := range []string{"senderDescription", "recipientDescription", "message", "label", "terms", "promotionalTerms"} {
+	for _, name := range []string{"senderDescription", "recipientDescription", "message", "label", "terms",
+		"promotionalTerms"} {
 		want, given := sent[name]
-		if !given || name == "senderDescription" && strings.TrimSpace(want) == "" { // of nothing but spaces it is as good as none
+		// of nothing but spaces it is as good as none
+		if !given || name == "senderDescription" && strings.TrimSpace(want) == "" {
 			continue
 		}
 		if got, _ := shown[name].(string); got != nfc.String(want) {
@@ -266,7 +272,8 @@ func TestHostileContacts(t *testing.T) {
 				continue
 			}
 			taken++
-			if strings.ContainsAny(contact, "\r\n<>,; ") && !strings.HasPrefix(contact, `"`) || strings.IndexFunc(contact, unicode.IsControl) >= 0 {
+			if strings.ContainsAny(contact, "\r\n<>,; ") && !strings.HasPrefix(contact, `"`) ||
+				strings.IndexFunc(contact, unicode.IsControl) >= 0 {
 				t.Errorf("%q was taken as an address", contact)
 			}
 		}
@@ -289,7 +296,8 @@ func TestHostileRequests(t *testing.T) {
 	w := newWorld(t)
 	g, _ := w.send(t, -1, "printed", everywhere("harmless"))
 	for _, s := range hostile(t) {
-		if answered, sent := w.named(t, s); sent && answered != strings.TrimSpace(s) && len(answered) != 36 || strings.ContainsAny(answered, "<>\"' \r\n") {
+		if answered, sent := w.named(t, s); sent && answered != strings.TrimSpace(s) && len(answered) != 36 ||
+			strings.ContainsAny(answered, "<>\"' \r\n") {
 			t.Errorf("the X-Request-ID %q comes back as %q", s, answered)
 		}
 		for _, in := range []string{"/", "/g/", "/api/", "/docs/", "/api/integration/requests/", "/orders/", "/assets/"} {
@@ -297,7 +305,8 @@ func TestHostileRequests(t *testing.T) {
 			if status >= 500 {
 				t.Errorf("%s%q is answered %d", in, s, status)
 			}
-			if _, usual := w.visit(t, in, "harmless"); strings.Contains(s, "<") && strings.Contains(body, s) && !strings.Contains(usual, s) {
+			if _, usual := w.visit(t, in, "harmless"); strings.Contains(s, "<") && strings.Contains(body, s) &&
+				!strings.Contains(usual, s) {
 				t.Errorf("the answer to %s%q repeats it: %s", in, s, body)
 			}
 		}
@@ -306,15 +315,18 @@ func TestHostileRequests(t *testing.T) {
 			"voucherPublicToken": g.VoucherPublicToken, "organizationID": place,
 			"ticketData": map[string]any{"format": "standard", "data": map[string]any{"lineItems": []any{line}}},
 		})
-		if why := refusable("itemID", s); status != http.StatusOK && (why == "" || status != http.StatusBadRequest) || !json.Valid(body) {
+		if why := refusable("itemID", s); status != http.StatusOK && (why == "" || status != http.StatusBadRequest) ||
+			!json.Valid(body) {
 			t.Errorf("a ticket of %q is answered %d %s", s, status, body)
 		}
 		reason := map[string]any{"redemptionID": g.VoucherID, "reason": s}
-		if status, body := w.call(t, "POST", "/api/integration/redemption/reverse-redemption", reason); status != 404 && status != 400 || !json.Valid(body) {
+		if status, body := w.call(t, "POST", "/api/integration/redemption/reverse-redemption", reason); status != 404 &&
+			status != 400 || !json.Valid(body) {
 			t.Errorf("the reason %q is answered %d %s", s, status, body)
 		}
 		unknown := map[string]any{s: 1}
-		if status, body := w.call(t, "POST", "/api/integration/redemption/redeem-gift", unknown); status != 400 || !json.Valid(body) {
+		if status, body := w.call(t, "POST", "/api/integration/redemption/redeem-gift", unknown); status != 400 ||
+			!json.Valid(body) {
 			t.Errorf("the member %q is answered %d %s", s, status, body)
 		}
 	}
@@ -326,7 +338,8 @@ func TestHostileSetup(t *testing.T) {
 	t.Parallel()
 	var accepted []string
 	for _, s := range hostile(t) {
-		if strings.TrimSpace(s) == s && s != "" && len(s) < 100 && refusable("label", s) == "" && strings.IndexFunc(s, yamlRefuses) < 0 {
+		if strings.TrimSpace(s) == s && s != "" && len(s) < 100 && refusable("label", s) == "" &&
+			strings.IndexFunc(s, yamlRefuses) < 0 {
 			accepted = append(accepted, s)
 		}
 	}

@@ -231,7 +231,8 @@ func openPDF(t *testing.T, pdf []byte) document {
 		names[n] = true
 	}
 	return document{
-		shape: fmt.Sprintf("%v %v %d", slices.Sorted(maps.Keys(names)), slices.Sorted(maps.Keys(operators)), len(keyword.FindAll(outside, -1))),
+		shape: fmt.Sprintf("%v %v %d", slices.Sorted(maps.Keys(names)), slices.Sorted(maps.Keys(operators)),
+			len(keyword.FindAll(outside, -1))),
 		pages: bytes.Count(outside, []byte("/Type /Page\n")),
 	}
 }

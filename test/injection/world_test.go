@@ -49,7 +49,8 @@ func setupFile(texts []string) []byte {
 	}
 	b.WriteString("    voucherDesigns:\n")
 	for n, s := range append([]string{"harmless"}, texts...) {
-		fmt.Fprintf(&b, "      - {id: %s, name: %s, headline: %s, footer: %s}\n", designOf(n-1), quoted(s), quoted(s), quoted(s))
+		fmt.Fprintf(&b, "      - {id: %s, name: %s, headline: %s, footer: %s}\n", designOf(n-1), quoted(s), quoted(s),
+			quoted(s))
 	}
 	return b.Bytes()
 }
@@ -218,7 +219,8 @@ func (w *world) request(kind string, n int, f fields) map[string]any {
 		}
 		return body
 	}
-	body["paymentMethodID"], body["externalStorefrontID"], body["externalTransactionCustomerEmailAddress"] = 2, storefront, "ann@example.com"
+	body["paymentMethodID"], body["externalStorefrontID"], body["externalTransactionCustomerEmailAddress"] = 2, storefront,
+		"ann@example.com"
 	for _, name := range inPayment {
 		body[name] = "x"
 		if s, ok := f[name]; ok {
@@ -228,12 +230,14 @@ func (w *world) request(kind string, n int, f fields) map[string]any {
 	return body
 }
 
-// send sends a gift of these texts, leaving out those that are refused for a reason that is known; nil: it cannot be sent at all.
+// send sends a gift of these texts, leaving out those that are refused for a reason that is known; nil: it cannot be
+// sent at all.
 func (w *world) send(t *testing.T, n int, kind string, f fields) (*sentGift, fields) {
 	t.Helper()
 	sent := fields{}
 	for name, s := range f {
-		if (name == "promotionalTerms") == (kind == "printed") || name != "promotionalTerms" && !strings.HasPrefix(name, "external") {
+		if (name == "promotionalTerms") == (kind == "printed") || name != "promotionalTerms" &&
+			!strings.HasPrefix(name, "external") {
 			sent[name] = s
 		}
 	}
@@ -291,7 +295,8 @@ func (w *world) delivered(t *testing.T, g *sentGift) {
 func (w *world) dressed(t *testing.T, n int) *sentGift {
 	t.Helper()
 	body := w.request("printed", n, fields{"senderDescription": "Ann", "label": "Latte"})
-	body["itemGift"].(map[string]any)["organizationID"], body["itemGift"].(map[string]any)["voucherDesignID"] = placeOf(n), designOf(n)
+	body["itemGift"].(map[string]any)["organizationID"], body["itemGift"].(map[string]any)["voucherDesignID"] = placeOf(n),
+		designOf(n)
 	status, answer := w.call(t, "POST", "/api/integration/gifting/send-gift", body)
 	var order struct{ Gifts []sentGift }
 	if err := json.Unmarshal(answer, &order); err != nil || status != http.StatusCreated {
@@ -385,7 +390,8 @@ func (w *world) logs(t *testing.T) {
 	}
 }
 
-// tables has the terminal's commands show all gifts: nothing that they print commands a terminal, and there is a row for each gift.
+// tables has the terminal's commands show all gifts: nothing that they print commands a terminal, and there is a row
+// for each gift.
 func (w *world) tables(t *testing.T) {
 	t.Helper()
 	harmless := func(out []byte) {

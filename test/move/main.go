@@ -1,11 +1,11 @@
-// Move measures boon copy: it fills a data folder with gifts that have a history, has the binary copy it, and prints what that
-// prints. With -kill, a first copy into another folder is killed -9, and verify must refuse what it left.
+// Move measures boon copy: it fills a data folder with gifts that have a history, has the binary copy it, and prints
+// what that prints. With -kill, a first copy into another folder is killed -9, and verify must refuse what it left.
 //
 //	go -C test run ./move -vouchers 100000 -kill 5s
 //	go -C test run ./move -vouchers 1000000 -to postgres://boon@127.0.0.1/boon
 //
-// Each gift is issued, redeemed twice, and given back once; send-gift, both redemptions and the reversal have their idempotency
-// records: four entries and four records a gift.
+// Each gift is issued, redeemed twice, and given back once; send-gift, both redemptions and the reversal have their
+// idempotency records: four entries and four records a gift.
 package main
 
 import (
@@ -149,9 +149,11 @@ func newGift(account gift.ID) (g gift.Gift, issued gift.Entry, err error) {
 	g = gift.Gift{
 		Voucher: gift.Voucher{ID: newID(), AccountID: account, OrderID: newID(), ProgramID: gift.BusinessProgram.ID,
 			Currency: gift.Currency{Code: "USD", Decimals: 2}, Original: 10_000, Balance: 10_000, CreatedAt: now},
-		Card: gift.Card{Code: code, Token: token, Sender: "Ann Lee", Recipient: "Bob", Contact: "bob@example.com", Message: "Happy birthday!",
-			Method: gift.Printed, DeliveryZone: "UTC",
-			Purchase: gift.Purchase{Reference: "R-" + uuid.NewString(), FirstName: "Ann", LastName: "Lee", EmailAddress: "ann@example.com"}},
+		Card: gift.Card{Code: code, Token: token, Sender: "Ann Lee", Recipient: "Bob", Contact: "bob@example.com",
+			Message: "Happy birthday!",
+			Method:  gift.Printed, DeliveryZone: "UTC",
+			Purchase: gift.Purchase{Reference: "R-" + uuid.NewString(), FirstName: "Ann", LastName: "Lee",
+				EmailAddress: "ann@example.com"}},
 	}
 	g, issued = g.Begin(gift.Context{EntryID: newID(), Now: now, RequestID: uuid.NewString()})
 	return g, issued, nil
@@ -175,14 +177,17 @@ func history(c *ledger.Changes, v gift.Voucher) error {
 		return err
 	}
 	c.Vouchers, c.Entries = append(c.Vouchers, after), append(c.Entries, first, second, back)
-	c.Requests = append(c.Requests, request(v.AccountID, ledger.RedeemGift, first.ID, 300), request(v.AccountID, ledger.RedeemGift, second.ID, 300),
+	c.Requests = append(c.Requests, request(v.AccountID, ledger.RedeemGift, first.ID, 300),
+		request(v.AccountID, ledger.RedeemGift, second.ID, 300),
 		request(v.AccountID, ledger.ReverseRedemption, back.ID, 300))
 	return nil
 }
 
 func request(account gift.ID, o ledger.Operation, entry gift.ID, size int) ledger.Request {
-	return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: o, Key: uuid.Must(uuid.NewV7()).String()},
-		Answer: ledger.Answer{Status: 200, Body: append(make([]byte, size), entry.String()...)}, EntryID: entry, At: time.Now()}
+	return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: o,
+		Key: uuid.Must(uuid.NewV7()).String()},
+		Answer: ledger.Answer{Status: 200, Body: append(make([]byte, size), entry.String()...)}, EntryID: entry,
+		At: time.Now()}
 }
 
 func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }

@@ -1,9 +1,10 @@
-// Postgres runs a command, such as go test, beside a private PostgreSQL server, whose URL it finds in TEST_POSTGRES_URL:
+// Postgres runs a command, such as go test, beside a private PostgreSQL server, whose URL it finds in
+// TEST_POSTGRES_URL:
 //
 //	go -C test run ./postgres go -C .. test ./...
 //
-// The server has its data in a temporary folder, holds a template database with the schema, and is gone when the command ends,
-// however it ends. Where PostgreSQL is missing and apt is there, it is installed.
+// The server has its data in a temporary folder, holds a template database with the schema, and is gone when the
+// command ends, however it ends. Where PostgreSQL is missing and apt is there, it is installed.
 package main
 
 import (
@@ -87,7 +88,8 @@ func install() error {
 		return err
 	}
 	fmt.Fprintln(os.Stderr, "postgres: PostgreSQL is missing; installing it with apt-get")
-	for _, args := range [][]string{{"update"}, {"install", "--yes", "--no-install-recommends", "postgresql-common"}, {"install", "--yes", "--no-install-recommends", "postgresql"}} {
+	for _, args := range [][]string{{"update"}, {"install", "--yes", "--no-install-recommends", "postgresql-common"},
+		{"install", "--yes", "--no-install-recommends", "postgresql"}} {
 		c := exec.Command("apt-get", args...)
 		c.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 		if said, err := c.CombinedOutput(); err != nil {

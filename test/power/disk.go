@@ -18,25 +18,27 @@ import (
 	"boon.example/internal/store"
 )
 
-// disk is a file system of one folder that keeps apart what is on the medium and what only looks as if it were. What was written is lost
-// in a power cut until its file was synced; what was created, renamed or removed, until the folder was. It can fail, be full, and stop.
+// disk is a file system of one folder that keeps apart what is on the medium and what only looks as if it were. What
+// was written is lost in a power cut until its file was synced; what was created, renamed or removed, until the folder
+// was. It can fail, be full, and stop.
 type disk struct {
-	mu        sync.Mutex
-	lot       *rand.Rand
-	names     map[string]*file // as everybody sees them
-	kept      map[string]*file // on the medium
-	moves     []move           // between the two
-	files     uint64           // that were ever made
-	mount     string
-	server    *fuse.Server
-	fail      func(what step, name string) syscall.Errno // nil: nothing fails
-	lie       bool                                       // a sync that fails took effect
-	forgetful bool                                       // a sync of the write-ahead log does nothing until the log is copied back
-	room      int64                                      // bytes that fit; 0: no end of them
-	freeze    func(what step, name string) bool          // true: the power goes before this step; nil: it stays
-	cut       chan struct{}                              // closed when the power is gone: every step waits
-	dead      chan struct{}                              // closed when nobody is left to wait: every step fails
-	dropped   int                                        // writes that no cut spared
+	mu     sync.Mutex
+	lot    *rand.Rand
+	names  map[string]*file // as everybody sees them
+	kept   map[string]*file // on the medium
+	moves  []move           // between the two
+	files  uint64           // that were ever made
+	mount  string
+	server *fuse.Server
+	fail   func(what step, name string) syscall.Errno // nil: nothing fails
+	lie    bool                                       // a sync that fails took effect
+	// a sync of the write-ahead log does nothing until the log is copied back
+	forgetful bool
+	room      int64                             // bytes that fit; 0: no end of them
+	freeze    func(what step, name string) bool // true: the power goes before this step; nil: it stays
+	cut       chan struct{}                     // closed when the power is gone: every step waits
+	dead      chan struct{}                     // closed when nobody is left to wait: every step fails
+	dropped   int                               // writes that no cut spared
 }
 
 // logName is the write-ahead log of the database.
@@ -155,7 +157,8 @@ func (d *disk) fault(what step, name string) syscall.Errno {
 	return d.fail(what, name)
 }
 
-// sync puts a file on the medium. When that fails, what was to be synced never will be, as on a real system: unless the failure is a lie.
+// sync puts a file on the medium. When that fails, what was to be synced never will be, as on a real system: unless the
+// failure is a lie.
 func (d *disk) sync(f *file, name string) syscall.Errno {
 	if d.forgetful && name == logName {
 		return 0
@@ -174,7 +177,8 @@ func (f *file) settle() {
 	}
 }
 
-// lose is what a power cut does to what was not synced: each file, and the folder, loses all of it, or some, in a way left to chance.
+// lose is what a power cut does to what was not synced: each file, and the folder, loses all of it, or some, in a way
+// left to chance.
 func (d *disk) lose() {
 	var all []*file
 	for _, named := range []map[string]*file{d.names, d.kept} {
@@ -204,8 +208,8 @@ func set(names map[string]*file, name string, to *file) {
 	}
 }
 
-// tear decides what a cut leaves of the unsynced changes of a file: nothing, everything, the first of them, some of them, or some
-// of the sectors of them.
+// tear decides what a cut leaves of the unsynced changes of a file: nothing, everything, the first of them, some of
+// them, or some of the sectors of them.
 func (d *disk) tear(f *file) {
 	how, first := d.lot.IntN(6), 0
 	if how == 2 {

@@ -29,7 +29,8 @@ func TestPowerCuts(t *testing.T) {
 // TestUnsyncedLogLosesMoney is the control: the same cuts notice a log that is not synced when it commits.
 func TestUnsyncedLogLosesMoney(t *testing.T) {
 	needDisk(t)
-	f, err := plan{cuts: 8, each: 8, clients: 8, seed: 1, binary: binary(t), unsynced: true, progress: func(int) {}}.run(t.Context())
+	f, err := plan{cuts: 8, each: 8, clients: 8, seed: 1, binary: binary(t), unsynced: true,
+		progress: func(int) {}}.run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,9 +56,9 @@ func binary(t *testing.T) string {
 	return path
 }
 
-// TestDiskFaults has the disk fail under a server in every way. What was asked for meanwhile is answered 503 or, where nobody can tell,
-// once it can be told; reading goes on; what was acknowledged is there; and the service goes on by itself once the disk does, be it
-// after a power cut. Each key has one effect.
+// TestDiskFaults has the disk fail under a server in every way. What was asked for meanwhile is answered 503 or, where
+// nobody can tell, once it can be told; reading goes on; what was acknowledged is there; and the service goes on by
+// itself once the disk does, be it after a power cut. Each key has one effect.
 func TestDiskFaults(t *testing.T) {
 	needDisk(t)
 	boon := binary(t)
@@ -218,7 +219,8 @@ func (w *ward) check() {
 	w.should(w.boon.Verify())
 }
 
-// TestDiskFailsOnce: one step of a redemption fails, or took effect and says that it failed. It is answered 200 or 503, and done once.
+// TestDiskFailsOnce: one step of a redemption fails, or took effect and says that it failed. It is answered 200 or 503,
+// and done once.
 func TestDiskFailsOnce(t *testing.T) {
 	needDisk(t)
 	w := newWard(t, binary(t))

@@ -1,8 +1,8 @@
 //go:build linux
 
-// Command power cuts the power under a server on the embedded store, again and again: its data folder lies on a file system of our own, on
-// which what was not synced is lost, or half of it, or every other sector. Then the server is started again, without any repair, and
-// everything that was acknowledged must be there.
+// Command power cuts the power under a server on the embedded store, again and again: its data folder lies on a file
+// system of our own, on which what was not synced is lost, or half of it, or every other sector. Then the server is
+// started again, without any repair, and everything that was acknowledged must be there.
 //
 //	go -C test run ./power -cuts 1000
 //	go -C test run ./power -control       the log is not synced: that must lose money here
@@ -54,7 +54,8 @@ func tell(ctx context.Context, p plan, control bool) error {
 	p.unsynced = control
 	p.progress = func(int) {}
 	if term.IsTerminal(int(os.Stderr.Fd())) {
-		bar := progressbar.NewOptions(p.cuts, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetDescription("cuts"),
+		bar := progressbar.NewOptions(p.cuts, progressbar.OptionSetWriter(os.Stderr),
+			progressbar.OptionSetDescription("cuts"),
 			progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(65e6))
 		p.progress = func(n int) { _ = bar.Set(n) } // nothing to do about a terminal that is gone
 	}
@@ -72,7 +73,8 @@ func tell(ctx context.Context, p plan, control bool) error {
 	case control && f.lost == 0:
 		return fmt.Errorf("MISSED: an unsynced log lost nothing, so the cuts do not bite: %s", f)
 	case control:
-		fmt.Printf("caught: control syncs (what is synced of the write-ahead log is not put on the medium): of %d movements lost %d, in %d of %d cuts\n",
+		fmt.Printf("caught: control syncs (what is synced of the write-ahead log is not put on the medium): of %d "+
+			"movements lost %d, in %d of %d cuts\n",
 			f.moves, f.lost, f.losing, f.cuts)
 	default:
 		fmt.Printf("seed %d: %s\n", p.seed, f)

@@ -68,7 +68,8 @@ func (r *folder) move(name string, to *file) {
 }
 
 // Create implements fs.NodeCreater.
-func (r *folder) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
+func (r *folder) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*fs.Inode,
+	fs.FileHandle, uint32, syscall.Errno) {
 	if errno := r.enter(ctx, renaming, name); errno != 0 {
 		return nil, nil, 0, errno
 	}
@@ -85,8 +86,8 @@ func (r *folder) Create(ctx context.Context, name string, flags, mode uint32, ou
 	return r.child(ctx, name, f, out), nil, uncached(name), 0
 }
 
-// uncached has the kernel keep nothing of the files that hold money, so that every read of theirs is a step of the disk. It could not map
-// them then, as SQLite does with -shm.
+// uncached has the kernel keep nothing of the files that hold money, so that every read of theirs is a step of the
+// disk. It could not map them then, as SQLite does with -shm.
 func uncached(name string) uint32 {
 	if database(name) {
 		return fuse.FOPEN_DIRECT_IO
@@ -120,7 +121,8 @@ func (r *folder) Rename(ctx context.Context, name string, _ fs.InodeEmbedder, to
 }
 
 // Link implements fs.NodeLinker.
-func (r *folder) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+func (r *folder) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (*fs.Inode,
+	syscall.Errno) {
 	if errno := r.enter(ctx, renaming, name); errno != 0 {
 		return nil, errno
 	}

@@ -41,8 +41,10 @@ func (f *found) sound() bool { return f.lost+f.doubled+f.unexplained == 0 && len
 
 func (f *found) String() string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "%d power cuts under load on %d stores, and %d while one was made; %d writes or sectors dropped; %d calls answered, %d movements: "+
-		"lost %d (in %d cuts), doubled %d, not linearizable %d; %.0f s, slowest start %.1f s", f.cuts, f.stores, f.births, f.dropped, f.calls,
+	fmt.Fprintf(b, "%d power cuts under load on %d stores, and %d while one was made; %d writes or sectors dropped; %d "+
+		"calls answered, %d movements: "+
+		"lost %d (in %d cuts), doubled %d, not linearizable %d; %.0f s, slowest start %.1f s", f.cuts, f.stores, f.births,
+		f.dropped, f.calls,
 		f.moves, f.lost, f.losing, f.doubled, f.unexplained, f.took.Seconds(), f.slowestStart.Seconds())
 	for _, p := range f.problems {
 		fmt.Fprintf(b, "\n  %s", p)
@@ -193,7 +195,8 @@ func (h *machine) storm(tills *storm.Storm, times int) error {
 	return nil
 }
 
-// arm waits until the tills are busy and the power is gone: before some step, often one of those that copy the log back, or at any moment.
+// arm waits until the tills are busy and the power is gone: before some step, often one of those that copy the log
+// back, or at any moment.
 func (h *machine) arm(tills *storm.Storm) {
 	for begun, before := time.Now(), tills.Calls(); tills.Calls() < before+20 && time.Since(begun) < 10*time.Second; {
 		time.Sleep(time.Millisecond)

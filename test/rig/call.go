@@ -46,7 +46,8 @@ type Client struct{ http http.Client }
 
 // NewClient makes a client for so many callers at once.
 func NewClient(callers int, timeout time.Duration) *Client {
-	return &Client{http.Client{Timeout: timeout, Transport: &http.Transport{MaxIdleConns: 4 * callers, MaxIdleConnsPerHost: 2 * callers}}}
+	return &Client{http.Client{Timeout: timeout, Transport: &http.Transport{MaxIdleConns: 4 * callers,
+		MaxIdleConnsPerHost: 2 * callers}}}
 }
 
 // Post makes a call with an API key and, unless it is "", an Idempotency-Key.
@@ -104,7 +105,8 @@ func (c *Client) do(req *http.Request, apiKey string) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Answer{resp.StatusCode, body, resp.Header.Get("Idempotent-Replayed") == "true", resp.Header.Get("Retry-After")}, nil
+	return &Answer{resp.StatusCode, body, resp.Header.Get("Idempotent-Replayed") == "true",
+		resp.Header.Get("Retry-After")}, nil
 }
 
 // Close ends idle connections.
@@ -112,10 +114,12 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // SendBody asks for so many gifts of 100.00 in the first account.
 func SendBody(n int) string {
-	return fmt.Sprintf(`{"monetaryGift":{"value":100,"deliveryMethodID":3},"recipients":[{}%s],%s}`, strings.Repeat(",{}", n-1), order)
+	return fmt.Sprintf(`{"monetaryGift":{"value":100,"deliveryMethodID":3},"recipients":[{}%s],%s}`,
+		strings.Repeat(",{}", n-1), order)
 }
 
-// SendTo asks for gifts of 5.00 that are to be sent; more are members of monetaryGift, recipients as they stand in an order.
+// SendTo asks for gifts of 5.00 that are to be sent; more are members of monetaryGift, recipients as they stand in an
+// order.
 func SendTo(more, recipients string) string {
 	return fmt.Sprintf(`{"monetaryGift":{"value":5%s},"recipients":[%s],%s}`, more, recipients, order)
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Mailbox is a mail server that accepts every message and hands it to take before it answers; url is what --smtp is given.
+// Mailbox is a mail server that accepts every message and hands it to take before it answers; url is what --smtp is
+// given.
 func Mailbox(take func(to, text string)) (url string, closeIt func(), err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -42,14 +43,17 @@ func (s *session) Data(r io.Reader) error {
 	return err
 }
 
-// Phone answers as Twilio's Messages resource does, accepts every text, and hands it to take before it answers; address is what --sms is given.
+// Phone answers as Twilio's Messages resource does, accepts every text, and hands it to take before it answers; address
+// is what --sms is given.
 func Phone(take func(form url.Values)) (address string, closeIt func()) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ParseForm() == nil {
 			take(r.PostForm)
 		}
 		w.WriteHeader(http.StatusCreated)
-		_, _ = io.WriteString(w, `{"sid":"SM00000000000000000000000000000001","status":"queued"}`) // to a server that may have been killed
+		// to a server that may have been killed
+		_, _ = io.WriteString(w, `{"sid":"SM00000000000000000000000000000001","status":"queued"}`)
 	}))
-	return "twilio://AC00000000000000000000000000000000:secret@" + strings.TrimPrefix(s.URL, "http://") + "?from=+14155550100&insecure=1", s.Close
+	return "twilio://AC00000000000000000000000000000000:secret@" + strings.TrimPrefix(s.URL, "http://") +
+		"?from=+14155550100&insecure=1", s.Close
 }

@@ -1,5 +1,5 @@
-// Package rig runs the real program for programs and tests that torture it: it builds the binary, sets up a store, starts, kills and
-// starts again what serves, and calls it over HTTP.
+// Package rig runs the real program for programs and tests that torture it: it builds the binary, sets up a store,
+// starts, kills and starts again what serves, and calls it over HTTP.
 //
 // It decides nothing about what is right. It returns errors, so that a program can use it as well as a test.
 package rig
@@ -81,10 +81,12 @@ func Setup() string {
 	b := &strings.Builder{}
 	fmt.Fprintln(b, "accounts:")
 	for n, a := range Accounts() {
-		fmt.Fprintf(b, "  - {id: %s, name: Shop %d, currency: USD, timeZone: UTC, limits: {giftsPerDay: 1000000000, messagesPerDay: 1000000000, textsPerDay: 1000000000,\n"+
+		fmt.Fprintf(b, "  - {id: %s, name: Shop %d, currency: USD, timeZone: UTC, limits: {giftsPerDay: 1000000000, "+
+			"messagesPerDay: 1000000000, textsPerDay: 1000000000,\n"+
 			"     messagesPerContactPerDay: 1000000000},\n", a.ID, n)
 		fmt.Fprintf(b, "     subscriptions: [{program: 22222222-2222-2222-2222-222222222222}],\n")
-		fmt.Fprintf(b, "     locations: [{id: %s, name: Here}], storefronts: [{id: %s, name: Web}],\n", a.Location, a.Storefront)
+		fmt.Fprintf(b, "     locations: [{id: %s, name: Here}], storefronts: [{id: %s, name: Web}],\n", a.Location,
+			a.Storefront)
 		fmt.Fprintln(b, "     keys: [")
 		for till, secret := range a.Keys {
 			fmt.Fprintf(b, "       {name: till %d, role: all, secret: %s},\n", till, secret)

@@ -55,7 +55,8 @@ func (t *Till) Redeem(key string) (*Answer, error) {
 	case http.StatusServiceUnavailable:
 		t.asked[key] = before
 		if a.Code() != "UNAVAILABLE" || a.RetryAfter == "" {
-			return a, fmt.Errorf("%s was answered %d %s, Retry-After %q; want UNAVAILABLE and when to come again", key, a.Status, a.Body, a.RetryAfter)
+			return a, fmt.Errorf("%s was answered %d %s, Retry-After %q; want UNAVAILABLE and when to come again", key, a.Status,
+				a.Body, a.RetryAfter)
 		}
 	default:
 		return a, fmt.Errorf("%s was answered %d %s, want 200 or 503", key, a.Status, a.Body)
@@ -63,7 +64,8 @@ func (t *Till) Redeem(key string) (*Answer, error) {
 	return a, nil
 }
 
-// Settle repeats every call: those that were not answered are carried out now, unless they were before; the others are answered as then.
+// Settle repeats every call: those that were not answered are carried out now, unless they were before; the others are
+// answered as then.
 func (t *Till) Settle() error {
 	begun := time.Now()
 	var wrong error

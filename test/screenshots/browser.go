@@ -17,7 +17,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-var errNoChromium = errors.New("chromium is not installed, or not in PATH: install it (Debian: apt install chromium) to take pictures of the pages")
+var errNoChromium = errors.New("chromium is not installed, or not in PATH: install it (Debian: apt install " +
+	"chromium) to take pictures of the pages")
 
 // chromium finds the browser.
 func chromium() (string, error) {
@@ -38,7 +39,8 @@ func launch(ctx context.Context) (_ *browser, closeIt func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("hide-scrollbars", true),
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("hide-scrollbars",
+		true),
 		chromedp.WSURLReadTimeout(timeout))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // chromium refuses a sandbox to root
@@ -102,7 +104,8 @@ func (b *browser) shoot(address string, l look) (image.Image, error) {
 func paper(ctx context.Context, pdf []byte, resolution string) (image.Image, error) {
 	render, err := exec.LookPath("pdftoppm")
 	if err != nil {
-		return nil, errors.New("pdftoppm is not installed: install it (Debian: apt install poppler-utils) to take pictures of PDFs")
+		return nil, errors.New("pdftoppm is not installed: install it (Debian: apt install poppler-utils) to take " +
+			"pictures of PDFs")
 	}
 	dir, err := os.MkdirTemp("", "boon-pdf-")
 	if err != nil {
@@ -113,7 +116,8 @@ func paper(ctx context.Context, pdf []byte, resolution string) (image.Image, err
 	if err := os.WriteFile(file+".pdf", pdf, 0o600); err != nil {
 		return nil, err
 	}
-	if out, err := exec.CommandContext(ctx, render, "-png", "-r", resolution, "-singlefile", file+".pdf", file).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, render, "-png", "-r", resolution, "-singlefile", file+".pdf",
+		file).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("pdftoppm: %w\n%s", err, out)
 	}
 	b, err := os.ReadFile(file + ".png")

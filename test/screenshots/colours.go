@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// fewColours draws a picture with the 256 colours that are most frequent in it, each other one as the nearest of them: pictures of pages
-// have few, and become a third of the size.
+// fewColours draws a picture with the 256 colours that are most frequent in it, each other one as the nearest of them:
+// pictures of pages have few, and become a third of the size.
 func fewColours(img image.Image) image.Image {
 	const most = 256
 	size := img.Bounds()

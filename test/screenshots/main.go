@@ -1,5 +1,6 @@
-// Command screenshots takes the pictures in docs/pictures: the gift page on a phone and the PDF in every state, the mails as a phone and a
-// desk show them, all in three designs and both themes, and the outbox. It runs a service of its own and needs chromium and pdftoppm.
+// Command screenshots takes the pictures in docs/pictures: the gift page on a phone and the PDF in every state, the
+// mails as a phone and a desk show them, all in three designs and both themes, and the outbox. It runs a service of its
+// own and needs chromium and pdftoppm.
 //
 //	go -C test run ./screenshots [-to ../docs/pictures]
 package main
@@ -122,7 +123,8 @@ func (s *studio) mails(ctx context.Context, name, design string) error {
 	for _, as := range []struct {
 		path string
 		look look
-	}{{mail, look{"light", phone, 1}}, {mail, look{"dark", phone, 1}}, {mail, look{"light", 620, 1}}, {notice, look{"light", phone, 1}}} {
+	}{{mail, look{"light", phone, 1}}, {mail, look{"dark", phone, 1}}, {mail, look{"light", 620, 1}},
+		{notice, look{"light", phone, 1}}} {
 		img, err := s.shoot(s.url+as.path+"/html", as.look)
 		if err != nil {
 			return err
@@ -181,7 +183,8 @@ func (s *studio) outbox(ctx context.Context) error {
 	for _, as := range []struct {
 		path string
 		look look
-	}{{"/outbox", look{"light", 760, 1}}, {mail, look{"light", 760, 1}}, {"/outbox?kind=print&q=pier+jo", look{"dark", phone, 1}}} {
+	}{{"/outbox", look{"light", 760, 1}}, {mail, look{"light", 760, 1}}, {"/outbox?kind=print&q=pier+jo",
+		look{"dark", phone, 1}}} {
 		img, err := s.shoot(s.url+as.path, as.look)
 		if err != nil {
 			return err

@@ -56,8 +56,10 @@ func newReader(t *testing.T) *reader {
 		}
 	})
 	r := &reader{T: t, world: w, browser: b}
-	focused := chromedp.Func(func(ctx context.Context, target *chromedp.Target) error { // as if it were the window in front
-		_, err := cdp.Call(ctx, target, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	// as if it were the window in front
+	focused := chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetFocusEmulationEnabled,
+			emulation.SetFocusEmulationEnabledParams{Enabled: true})
 		return err
 	})
 	if err := chromedp.Do(b.ctx, focused); err != nil {
@@ -107,10 +109,12 @@ func (r *reader) wordy() string {
 	long := func(n int, word string) string { return strings.Repeat(word, n/len(word)+1)[:n] }
 	sent, err := r.api.SendGift(r.ctx, client.SendGiftRequest{
 		ItemGift: &client.ItemGift{
-			Label: long(200, "Pneumonoultramicroscopic"), Quantity: 10_000, Terms: long(4000, "Donaudampfschifffahrtsgesellschaft"), DeliveryMethodID: client.Printed,
+			Label: long(200, "Pneumonoultramicroscopic"), Quantity: 10_000,
+			Terms: long(4000, "Donaudampfschifffahrtsgesellschaft"), DeliveryMethodID: client.Printed,
 			RecipientDescription: long(200, "W"), Message: long(1000, "mmmmmmmmmm"), VoucherDesignID: designs[2].id,
 		},
-		SenderDescription: long(200, "Mississippi"), PaymentMethodID: client.Promotional, PromotionID: prefix + "31", ValidForDays: 30, ValidStarting: time.Now().AddDate(0, 0, -1),
+		SenderDescription: long(200, "Mississippi"), PaymentMethodID: client.Promotional, PromotionID: prefix + "31",
+		ValidForDays: 30, ValidStarting: time.Now().AddDate(0, 0, -1),
 		PromotionalTerms: long(4000, "x"),
 	})
 	if err != nil {
@@ -119,8 +123,9 @@ func (r *reader) wordy() string {
 	return strings.TrimPrefix(sent.Gifts[0].GiftURL, publicURL)
 }
 
-// TestPages looks at every kind of page on two small phones, in both themes, as a checker of WCAG 2.2 AA would: contrast, names, headings,
-// landmarks, targets, focus, reflow. Nothing is asked of another host, and the console stays silent.
+// TestPages looks at every kind of page on two small phones, in both themes, as a checker of WCAG 2.2 AA would:
+// contrast, names, headings, landmarks, targets, focus, reflow. Nothing is asked of another host, and the console stays
+// silent.
 func TestPages(t *testing.T) {
 	r := newReader(t) // one browser at a time: each takes a core
 	if r == nil {
@@ -134,7 +139,8 @@ func TestPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	paths := map[string]string{
-		"front": "/", "unknown": "/g/" + strings.Repeat("0", 22), "outbox": "/outbox", "printed": "/outbox?kind=print", "nothing": "/outbox?q=zzz", "message": mail,
+		"front": "/", "unknown": "/g/" + strings.Repeat("0", 22), "outbox": "/outbox", "printed": "/outbox?kind=print",
+		"nothing": "/outbox?q=zzz", "message": mail,
 		"wordy": r.wordy(),
 	}
 	for i, state := range states {
@@ -191,7 +197,8 @@ func TestAuditCanFail(t *testing.T) {
 	}
 	all := strings.Join(complaints, "\n")
 	for _, want := range []string{
-		"no language", "no title", "h4 after h2", "has no name", "has no alt", "was not loaded", "an id twice", "contrast 1.", "stands out of the screen", "scrolls sideways",
+		"no language", "no title", "h4 after h2", "has no name", "has no alt", "was not loaded", "an id twice", "contrast 1.",
+		"stands out of the screen", "scrolls sideways",
 		"a target of", "does not show its focus", "outside of every landmark",
 	} {
 		if !strings.Contains(all, want) {
@@ -200,8 +207,8 @@ func TestAuditCanFail(t *testing.T) {
 	}
 }
 
-// TestCopy: a click puts the bare code on the clipboard and says so, also to a screen reader; without scripts there is no such button, and
-// all else is there.
+// TestCopy: a click puts the bare code on the clipboard and says so, also to a screen reader; without scripts there is
+// no such button, and all else is there.
 func TestCopy(t *testing.T) {
 	r := newReader(t) // one browser at a time: each takes a core
 	if r == nil {
@@ -233,12 +240,14 @@ func TestCopy(t *testing.T) {
 	if err != nil || got != "status: Copied." {
 		t.Fatalf("after a click the page says %q, %v", got, err)
 	}
-	if got, err = chromedp.Run(ctx, chromedp.Evaluate[string](`navigator.clipboard.readText()`, chromedp.EvalAwaitPromise)); err != nil || got != g.code {
+	if got, err = chromedp.Run(ctx, chromedp.Evaluate[string](`navigator.clipboard.readText()`,
+		chromedp.EvalAwaitPromise)); err != nil || got != g.code {
 		t.Errorf("the clipboard holds %q, want %q (%v)", got, g.code, err)
 	}
 
 	err = chromedp.Do(ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		_, err := cdp.Call(ctx, target, emulation.SetScriptExecutionDisabled,
+			emulation.SetScriptExecutionDisabledParams{Value: true})
 		return err
 	}))
 	if err != nil {
@@ -249,7 +258,8 @@ func TestCopy(t *testing.T) {
 	}
 	const left = `[...document.querySelectorAll("button")].filter(b => b.checkVisibility()).length + " buttons, " +
 		document.querySelectorAll("svg[role=img]").length + " QR code, " + document.querySelector(".code").textContent.replaceAll(" ", "")`
-	if got, err = chromedp.Run(ctx, chromedp.Evaluate[string](left)); err != nil || got != fmt.Sprintf("0 buttons, 1 QR code, %s", g.code) {
+	if got, err = chromedp.Run(ctx, chromedp.Evaluate[string](left)); err != nil ||
+		got != fmt.Sprintf("0 buttons, 1 QR code, %s", g.code) {
 		t.Errorf("without scripts there are %s, %v", got, err)
 	}
 }

@@ -16,8 +16,9 @@ import (
 	"boon.example/internal/qr"
 )
 
-// TestScanPage has a scanner that we did not write read the QR code off the screen of a small phone, in both themes and all designs. Where
-// browser or scanner is not installed, the drawing in the page is compared module by module with the code of its address instead.
+// TestScanPage has a scanner that we did not write read the QR code off the screen of a small phone, in both themes and
+// all designs. Where browser or scanner is not installed, the drawing in the page is compared module by module with the
+// code of its address instead.
 func TestScanPage(t *testing.T) {
 	w, err := start(t.Context(), t.TempDir())
 	if err != nil {
@@ -71,7 +72,8 @@ func scan(t *testing.T, img image.Image) string {
 	if err := savePNG(file, img); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), "zbarimg", "--quiet", "--raw", "-Sdisable", "-Sqrcode.enable", file).Output()
+	out, err := exec.CommandContext(t.Context(), "zbarimg", "--quiet", "--raw", "-Sdisable", "-Sqrcode.enable",
+		file).Output()
 	if err != nil {
 		t.Fatalf("zbarimg: %v", err)
 	}
@@ -80,8 +82,8 @@ func scan(t *testing.T, img image.Image) string {
 
 var inlineQR = regexp.MustCompile(`<img src="data:image/png;base64,([^"]+)"[^>]* alt="QR code of this gift"`)
 
-// TestScanMail reads the QR code that a mail brings along: its image as it is and, where there is a browser, the mail as it is seen in the
-// light and in the dark.
+// TestScanMail reads the QR code that a mail brings along: its image as it is and, where there is a browser, the mail
+// as it is seen in the light and in the dark.
 func TestScanMail(t *testing.T) {
 	w, err := start(t.Context(), t.TempDir())
 	if err != nil {
@@ -141,7 +143,8 @@ func TestScanMail(t *testing.T) {
 	}
 }
 
-// drawn reports whether an image is a drawing of a text's code with its quiet zone, each module of the same whole number of pixels.
+// drawn reports whether an image is a drawing of a text's code with its quiet zone, each module of the same whole
+// number of pixels.
 func drawn(t *testing.T, img image.Image, text string) bool {
 	t.Helper()
 	code, err := qr.Encode(text)

@@ -96,8 +96,9 @@ func start(ctx context.Context, dir string) (*world, error) {
 	running, cancel := context.WithCancel(ctx)
 	ready, done := make(chan string, 1), make(chan error, 1)
 	go func() {
-		done <- server.Run(running, server.Config{Listen: "127.0.0.1:0", Data: data, Outbox: true, OutboxAnyway: true, PublicURL: publicURL,
-			Logger: slog.New(slog.DiscardHandler), Ready: func(address string) { ready <- address }})
+		done <- server.Run(running, server.Config{Listen: "127.0.0.1:0", Data: data, Outbox: true, OutboxAnyway: true,
+			PublicURL: publicURL,
+			Logger:    slog.New(slog.DiscardHandler), Ready: func(address string) { ready <- address }})
 	}()
 	w := &world{read: map[string]bool{}, stop: func() error { cancel(); return <-done }}
 	select {
@@ -141,15 +142,20 @@ const expiry = 3 * time.Second
 // gift makes one gift and brings it into a state.
 func (w *world) gift(ctx context.Context, state, design string) (gift, error) {
 	m := &client.MonetaryGift{
-		Value: client.MustDecimal("25"), DeliveryMethodID: client.Printed, RecipientDescription: "Anna", VoucherDesignID: design,
-		Message: "Happy birthday!\nLet's have that coffee soon.",
+		Value: client.MustDecimal("25"), DeliveryMethodID: client.Printed, RecipientDescription: "Anna",
+		VoucherDesignID: design,
+		Message:         "Happy birthday!\nLet's have that coffee soon.",
 	}
-	r := client.SendGiftRequest{MonetaryGift: m, SenderDescription: "Ben and Carla", PaymentMethodID: client.ExternalTransaction,
-		ExternalTransactionReferenceNumber: "WEB-1", ExternalTransactionCustomerFirstName: "Ben", ExternalTransactionCustomerLastName: "Young",
+	r := client.SendGiftRequest{MonetaryGift: m, SenderDescription: "Ben and Carla",
+		PaymentMethodID:                    client.ExternalTransaction,
+		ExternalTransactionReferenceNumber: "WEB-1", ExternalTransactionCustomerFirstName: "Ben",
+		ExternalTransactionCustomerLastName:     "Young",
 		ExternalTransactionCustomerEmailAddress: "ben@example.com", ExternalStorefrontID: prefix + "21"}
 	promise := func(from time.Time) {
-		r = client.SendGiftRequest{MonetaryGift: m, SenderDescription: r.SenderDescription, PaymentMethodID: client.Promotional,
-			PromotionID: prefix + "31", ValidStarting: from, ValidForDays: 30, PromotionalTerms: "One per guest. Not to be exchanged for cash."}
+		r = client.SendGiftRequest{MonetaryGift: m, SenderDescription: r.SenderDescription,
+			PaymentMethodID: client.Promotional,
+			PromotionID:     prefix + "31", ValidStarting: from, ValidForDays: 30,
+			PromotionalTerms: "One per guest. Not to be exchanged for cash."}
 	}
 	switch state {
 	case "not-yet":
@@ -182,21 +188,27 @@ func (w *world) gift(ctx context.Context, state, design string) (gift, error) {
 			return gift{}, err
 		}
 	}
-	if cause := map[string]client.Cause{"cancelled": client.CauseCancelled, "unpaid": client.CausePurchaseFailed}[state]; cause != "" {
+	if cause := map[string]client.Cause{"cancelled": client.CauseCancelled,
+		"unpaid": client.CausePurchaseFailed}[state]; cause != "" {
 		_, err = w.api.CancelGift(ctx, client.CancelGiftRequest{VoucherID: g.VoucherID, Cause: cause})
 	}
-	return gift{state: state, id: g.VoucherID, code: g.VoucherCode, path: strings.TrimPrefix(g.GiftURL, publicURL), order: strings.TrimPrefix(sent.PrintURL, publicURL)}, err
+	return gift{state: state, id: g.VoucherID, code: g.VoucherCode, path: strings.TrimPrefix(g.GiftURL, publicURL),
+		order: strings.TrimPrefix(sent.PrintURL, publicURL)}, err
 }
 
 // order makes a dozen printed gifts in one order and gives the path of their sheet.
 func (w *world) order(ctx context.Context, design string) (string, error) {
 	r := client.SendGiftRequest{
-		MonetaryGift:      &client.MonetaryGift{Value: client.MustDecimal("15"), DeliveryMethodID: client.Printed, VoucherDesignID: design},
-		SenderDescription: "The team of Pier 39", PaymentMethodID: client.Promotional, PromotionID: prefix + "31", ValidStarting: time.Now().Add(-time.Hour),
-		ValidForDays: 90, PromotionalTerms: "One per guest.",
+		MonetaryGift: &client.MonetaryGift{Value: client.MustDecimal("15"), DeliveryMethodID: client.Printed,
+			VoucherDesignID: design},
+		SenderDescription: "The team of Pier 39", PaymentMethodID: client.Promotional, PromotionID: prefix + "31",
+		ValidStarting: time.Now().Add(-time.Hour),
+		ValidForDays:  90, PromotionalTerms: "One per guest.",
 	}
-	for _, name := range []string{"Anna", "Ben", "Chloé", "Дмитрий", "Ελένη", "Franz Josef von und zu Hohenlohe-Langenburg", "Grandma", "Hal", "Ida", "Jo"} {
-		r.Recipients = append(r.Recipients, client.Recipient{RecipientDescription: name, Message: "Thank you for a wonderful year, " + name + "!"})
+	for _, name := range []string{"Anna", "Ben", "Chloé", "Дмитрий", "Ελένη",
+		"Franz Josef von und zu Hohenlohe-Langenburg", "Grandma", "Hal", "Ida", "Jo"} {
+		r.Recipients = append(r.Recipients, client.Recipient{RecipientDescription: name,
+			Message: "Thank you for a wonderful year, " + name + "!"})
 	}
 	sent, err := w.api.SendGift(ctx, r)
 	if err != nil {
@@ -225,7 +237,8 @@ func (w *world) message(ctx context.Context, word string) (string, error) {
 
 // use takes a part of a gift.
 func (w *world) use(ctx context.Context, g gift) error {
-	_, err := w.api.RedeemGift(ctx, client.RedeemGiftRequest{VoucherID: g.id, Amount: client.MustDecimal("9.50"), OrganizationID: prefix + "11"})
+	_, err := w.api.RedeemGift(ctx, client.RedeemGiftRequest{VoucherID: g.id, Amount: client.MustDecimal("9.50"),
+		OrganizationID: prefix + "11"})
 	return err
 }
 

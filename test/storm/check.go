@@ -43,15 +43,18 @@ func (r *Report) Sound() bool {
 }
 
 func (r *Report) String() string {
-	return fmt.Sprintf("%d calls answered, %d repeats (%d after 503), %d above their keys' limit, %d given up and asked about; %d movements of %d gifts: lost %d, doubled %d, "+
-		"not linearizable %d; %d old requests repeated; at most %.2f s until an answer and %.1f s without any", r.Calls, r.Retries, r.Refused, r.Limited, r.GivenUp, r.Moves, r.Gifts, r.Lost, r.Doubled,
+	return fmt.Sprintf("%d calls answered, %d repeats (%d after 503), %d above their keys' limit, %d given up and "+
+		"asked about; %d movements of %d gifts: lost %d, doubled %d, "+
+		"not linearizable %d; %d old requests repeated; at most %.2f s until an answer and %.1f s without any", r.Calls,
+		r.Retries, r.Refused, r.Limited, r.GivenUp, r.Moves, r.Gifts, r.Lost, r.Doubled,
 		r.Unexplained, r.Replays, r.Slowest.Seconds(), r.Silence.Seconds())
 }
 
 // Check holds what the service at url says against what the tills were told. No till may be busy.
 func (s *Storm) Check(url string) *Report {
 	begun := time.Now()
-	r := &Report{Calls: s.calls.Load(), Retries: s.retries.Load(), Refused: s.refused.Load(), Limited: s.limited.Load(), GivenUp: s.givenUp.Load(), Gifts: len(s.gifts)}
+	r := &Report{Calls: s.calls.Load(), Retries: s.retries.Load(), Refused: s.refused.Load(), Limited: s.limited.Load(),
+		GivenUp: s.givenUp.Load(), Gifts: len(s.gifts)}
 	byGift := map[*voucher][]*op{}
 	for _, o := range s.history {
 		byGift[o.gift] = append(byGift[o.gift], o)
@@ -165,8 +168,8 @@ func (s *Storm) checkGift(url string, v *voucher, ops []*op) *Report {
 	return r
 }
 
-// settle asks what became of the calls that were given up. Before, the balance can only be said to lie within what they might have
-// taken.
+// settle asks what became of the calls that were given up. Before, the balance can only be said to lie within what they
+// might have taken.
 func (s *Storm) settle(url string, v *voucher, ops []*op) error {
 	known, most, unknown := v.worth, int64(0), false
 	for _, o := range ops {
@@ -197,8 +200,8 @@ func (s *Storm) settle(url string, v *voucher, ops []*op) error {
 	return nil
 }
 
-// resolve takes the outcome of a redemption from what the service says of its key. One that is not known there stays unknown: it never
-// happened.
+// resolve takes the outcome of a redemption from what the service says of its key. One that is not known there stays
+// unknown: it never happened.
 func (s *Storm) resolve(base string, o *op) error {
 	a, err := s.client.Get(base+rig.Requests+url.PathEscape(o.key)+"?operation=redeem-gift", o.apiKey)
 	if err != nil {
@@ -214,7 +217,8 @@ func (s *Storm) resolve(base string, o *op) error {
 			Answer json.RawMessage
 		}
 	}
-	if err := json.Unmarshal(a.Body, &said); err != nil || len(said.Requests) != 1 || said.Requests[0].State != "finished" {
+	if err := json.Unmarshal(a.Body, &said); err != nil || len(said.Requests) != 1 ||
+		said.Requests[0].State != "finished" {
 		return fmt.Errorf("what became of %s: %d %s %w", o.key, a.Status, a.Body, err)
 	}
 	first := said.Requests[0]
@@ -280,7 +284,8 @@ func stuck(v *voucher, ops []*op) string {
 	slices.SortFunc(left, func(a, b *op) int { return cmp.Compare(a.begun, b.begun) })
 	said := fmt.Sprintf("an order explains %d of them, and not, among others:", len(best))
 	for _, o := range left[:min(len(left), 3)] {
-		said += fmt.Sprintf(" [%s %s %s, begun %d and answered %d: %s, %d moved, %d left]", o.path, o.key, o.body, o.begun, o.ended, o.code, o.moved, o.balance)
+		said += fmt.Sprintf(" [%s %s %s, begun %d and answered %d: %s, %d moved, %d left]", o.path, o.key, o.body, o.begun,
+			o.ended, o.code, o.moved, o.balance)
 	}
 	return said
 }

@@ -49,7 +49,8 @@ func model(worth int64, undone int) porcupine.Model {
 	}
 }
 
-// limited is the answer to a call that moves nothing, by a key that has had too many of them kept today: it is as if it had not been made.
+// limited is the answer to a call that moves nothing, by a key that has had too many of them kept today: it is as if it
+// had not been made.
 const limited = "RATE_LIMITED"
 
 // effect is what a call comes to in a state.

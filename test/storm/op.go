@@ -79,7 +79,8 @@ func (t *till) finish(o *op) {
 // stored tells whether the answer is to be given again.
 func (o *op) stored(status int) bool {
 	// A redemption whose key is spent has no answer of its own.
-	return o.kind != look && status != http.StatusBadRequest && status != http.StatusTooManyRequests && !(o.paired && o.kind == redeem && status >= 300)
+	return o.kind != look && status != http.StatusBadRequest && status != http.StatusTooManyRequests &&
+		!(o.paired && o.kind == redeem && status >= 300)
 }
 
 // remember keeps some answers, old ones among them.
@@ -216,7 +217,8 @@ func (t *till) final(o *op, a *rig.Answer) bool {
 	return true
 }
 
-// countKept counts the calls with an API key that the service may have kept though they moved nothing: all but those that succeeded.
+// countKept counts the calls with an API key that the service may have kept though they moved nothing: all but those
+// that succeeded.
 func (s *Storm) countKept(apiKey string, more int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,8 +250,8 @@ func (t *till) again(o *op) bool {
 	return true
 }
 
-// batch is how many gifts are sold at once: the largest order that is not held back while tills redeem, and is answered within two seconds
-// when the database is away.
+// batch is how many gifts are sold at once: the largest order that is not held back while tills redeem, and is answered
+// within two seconds when the database is away.
 const batch = 16
 
 // sell makes gifts: large and small ones, of money or of items.
@@ -265,7 +267,8 @@ func (t *till) sell(s *shop, item bool) (sold []*voucher) {
 		account = 1
 	}
 	t.keys[account][sell]++
-	o := &op{kind: sell, path: rig.SendGift, apiKey: s.Keys[0], key: fmt.Sprintf("sell-%d-%d-%d", t.round, t.n, t.keys[account][sell])}
+	o := &op{kind: sell, path: rig.SendGift, apiKey: s.Keys[0], key: fmt.Sprintf("sell-%d-%d-%d", t.round, t.n,
+		t.keys[account][sell])}
 	o.body = fmt.Sprintf(`{%s,"recipients":[{}%s],"paymentMethodID":2,"externalTransactionReferenceNumber":"r",
 		"externalTransactionCustomerFirstName":"A","externalTransactionCustomerLastName":"B",
 		"externalTransactionCustomerEmailAddress":"a@example.com","externalStorefrontID":%q}`, what, strings.Repeat(",{}", batch-1), s.Storefront)
@@ -278,7 +281,8 @@ func (t *till) sell(s *shop, item bool) (sold []*voucher) {
 		return nil
 	}
 	for _, g := range order.Gifts {
-		sold = append(sold, &voucher{shop: s, id: g.VoucherID, code: g.VoucherCode, token: g.VoucherPublicToken, item: item, worth: worth})
+		sold = append(sold, &voucher{shop: s, id: g.VoucherID, code: g.VoucherCode, token: g.VoucherPublicToken, item: item,
+			worth: worth})
 	}
 	o.answer = a.Body
 	t.remember(o)

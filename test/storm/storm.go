@@ -1,8 +1,10 @@
-// Package storm is many tills that use a service at once, over HTTP, and write down what they were told: they redeem, reverse, void,
-// cancel and look, on many gifts and a hot one, from two accounts with many keys each, and repeat old requests. A call that is not
-// answered is repeated until somebody says what became of it, or given up and asked about in the end.
+// Package storm is many tills that use a service at once, over HTTP, and write down what they were told: they redeem,
+// reverse, void, cancel and look, on many gifts and a hot one, from two accounts with many keys each, and repeat old
+// requests. A call that is not answered is repeated until somebody says what became of it, or given up and asked about
+// in the end.
 //
-// Afterwards it holds what was acknowledged against what is there. It knows the interface, and nothing of what is behind it.
+// Afterwards it holds what was acknowledged against what is there. It knows the interface, and nothing of what is
+// behind it.
 package storm
 
 import (
@@ -18,10 +20,11 @@ import (
 
 // Options say what the tills do. The zero value of every member but Clients is usable.
 type Options struct {
-	Clients  int
-	Seed     uint64
-	Gifts    int           // in use at once in each account; default 24
-	Lifetime int           // how many calls a gift lives through before another takes its place; default 400. The hot one: five times that
+	Clients int
+	Seed    uint64
+	Gifts   int // in use at once in each account; default 24
+	// how many calls a gift lives through before another takes its place; default 400. The hot one: five times that
+	Lifetime int
 	Timeout  time.Duration // for a call to be answered in the end; default 2 min
 	Replays  int           // how many old requests Check repeats; default 1,000
 }
@@ -94,8 +97,8 @@ func (s *Storm) now() int64 { return s.epoch.Add(time.Since(s.epoch)).UnixNano()
 // Calls is how many were answered so far.
 func (s *Storm) Calls() int64 { return s.calls.Load() }
 
-// Run keeps the tills busy until so many more calls were answered, or ctx ends and those under way are answered. Round tells the keys
-// of one Run from those of the next.
+// Run keeps the tills busy until so many more calls were answered, or ctx ends and those under way are answered. Round
+// tells the keys of one Run from those of the next.
 func (s *Storm) Run(ctx context.Context, round int, calls int64) {
 	until := s.calls.Load() + calls
 	var wg sync.WaitGroup
@@ -281,7 +284,8 @@ func (t *till) voidTogether(v *voucher) {
 
 func (t *till) look(v *voucher) { t.finish(&op{kind: look, gift: v}) }
 
-// repeat asks again what was answered before, perhaps with the account's other key: the answer must be the same to the byte.
+// repeat asks again what was answered before, perhaps with the account's other key: the answer must be the same to the
+// byte.
 func (t *till) repeat() {
 	if len(t.old) > 0 {
 		t.again(t.old[t.lot.IntN(len(t.old))])
@@ -295,7 +299,8 @@ func (t *till) intrude(v *voucher) {
 		other = t.shops[1]
 	}
 	t.keys[0][look]++
-	o := &op{kind: redeem, gift: v, amount: 1, key: fmt.Sprintf("foreign-%d-%d-%d", t.round, t.n, t.keys[0][look]), path: rig.Redeem}
+	o := &op{kind: redeem, gift: v, amount: 1, key: fmt.Sprintf("foreign-%d-%d-%d", t.round, t.n, t.keys[0][look]),
+		path: rig.Redeem}
 	o.apiKey, o.body = t.anyKey(other), fmt.Sprintf(`{"voucherID":%q,"amount":1}`, v.id)
 	want := "NOT_FOUND"
 	if of := t.taken(v); of != nil && t.lot.IntN(2) == 0 {
@@ -304,7 +309,8 @@ func (t *till) intrude(v *voucher) {
 		want, o.body = "NOT_AUTHORIZED", fmt.Sprintf(`{"voucherPublicToken":%q,"amount":1}`, v.token)
 	}
 	if a := t.see(o, false); a != nil && a.Code() != want && a.Code() != limited {
-		t.problem("account %s asked for a gift of another with %s and was answered %s, want %s", other.ID, o.body, a.Code(), want)
+		t.problem("account %s asked for a gift of another with %s and was answered %s, want %s", other.ID, o.body, a.Code(),
+			want)
 	}
 }
 

@@ -1,12 +1,13 @@
-// Command timing measures whether the time of an answer tells what the answer does not: whether a key was ever good, whose a code is, whether a gift
-// that cannot be seen exists. It runs the real program, asks about two things in turn, in an order that is drawn, thousands of times, and compares
-// the two sets of times.
+// Command timing measures whether the time of an answer tells what the answer does not: whether a key was ever good,
+// whose a code is, whether a gift that cannot be seen exists. It runs the real program, asks about two things in turn,
+// in an order that is drawn, thousands of times, and compares the two sets of times.
 //
 //	go -C test run ./timing -calls 3000
 //
-// "slower" is how often a call of the first kind takes longer than one of the second: 0.500 says that time tells nothing. "floor" is the same of the
-// second kind with itself, so that what lies within it is noise. z is the distance from 0.500 in standard deviations (Mann and Whitney).
-// Everybody else who uses the machine makes it say less, never more. It fails when what must not be told is further than a tenth from a half.
+// "slower" is how often a call of the first kind takes longer than one of the second: 0.500 says that time tells
+// nothing. "floor" is the same of the second kind with itself, so that what lies within it is noise. z is the distance
+// from 0.500 in standard deviations (Mann and Whitney). Everybody else who uses the machine makes it say less, never
+// more. It fails when what must not be told is further than a tenth from a half.
 package main
 
 import (
@@ -58,10 +59,12 @@ func run(calls int, seed uint64) error {
 		if c.note() == "" {
 			most = max(most, math.Abs(r.slower-0.5))
 		}
-		fmt.Printf("%-58s %8.3f %8.3f %7.3f %7.3f %6.1f  %s\n", c.name, median(first), median(second), r.slower, r.floor, r.z, c.note())
+		fmt.Printf("%-58s %8.3f %8.3f %7.3f %7.3f %6.1f  %s\n", c.name, median(first), median(second), r.slower, r.floor, r.z,
+			c.note())
 	}
 	if most > tolerable {
-		return fmt.Errorf("time tells two things apart that it must not: %.3f from a half, and %.1f is tolerable", most, tolerable)
+		return fmt.Errorf("time tells two things apart that it must not: %.3f from a half, and %.1f is tolerable", most,
+			tolerable)
 	}
 	fmt.Printf("Of what must not be told, nothing is further than %.3f from a half; %.1f is tolerable.\n", most, tolerable)
 	return nil

@@ -27,7 +27,8 @@ func compare(first, second []float64) result {
 	return result{slower, longer(even, odd), (slower - 0.5) / math.Sqrt((n+m+1)/(12*n*m))}
 }
 
-// longer is the share of pairs in which a is longer than b, those that are equal counting half: Mann and Whitney's U over n times m.
+// longer is the share of pairs in which a is longer than b, those that are equal counting half: Mann and Whitney's U
+// over n times m.
 func longer(a, b []float64) float64 {
 	type timed struct {
 		t     float64

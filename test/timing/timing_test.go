@@ -39,7 +39,8 @@ func TestCompareNoticesADifference(t *testing.T) {
 		}
 		return all
 	}
-	if r := compare(times(0), times(0)); math.Abs(r.z) > 3 || math.Abs(r.slower-0.5) > 0.02 || math.Abs(r.floor-0.5) > 0.03 {
+	if r := compare(times(0), times(0)); math.Abs(r.z) > 3 || math.Abs(r.slower-0.5) > 0.02 ||
+		math.Abs(r.floor-0.5) > 0.03 {
 		t.Errorf("two sets of one kind: %+v", r)
 	}
 	if r := compare(times(0.1), times(0)); r.z < 5 || r.slower < 0.53 {

@@ -158,14 +158,19 @@ func (w *world) comparisons() []comparison {
 		{"a revoked key, an unknown key", look(revokedKey), look(nobody), ""},
 		{"a good key but for its last letter, an unknown key", look(tillKey[:len(tillKey)-1] + "0"), look(nobody), ""},
 		{"a gift of another account, no gift (by id)", id(w.other.VoucherID), id("0199a000-0000-7000-8000-00000000ffff"), ""},
-		{"a gift for another location, no gift (by id)", id(w.elsewhere.VoucherID), id("0199a000-0000-7000-8000-00000000ffff"),
+		{"a gift for another location, no gift (by id)", id(w.elsewhere.VoucherID),
+			id("0199a000-0000-7000-8000-00000000ffff"),
 			"open: told to a key of its account that has its id"},
 		{"a code for another location, another account's code", validate(tillKey, w.elsewhere.VoucherCode, "NOT_AUTHORIZED"),
-			validate(tillKey, w.other.VoucherCode, "NOT_AUTHORIZED"), "answered in other words, as a gift of the account is no guess"},
-		{"another account's code, an unknown code", validate(tillKey, w.other.VoucherCode, "NOT_AUTHORIZED"), validate(tillKey, w.unknown(0), "NOT_FOUND"), ""},
-		{"a good code, an unknown code", validate(tillKey, w.good.VoucherCode, "OK"), validate(tillKey, w.unknown(0), "NOT_FOUND"), ""},
+			validate(tillKey, w.other.VoucherCode, "NOT_AUTHORIZED"),
+			"answered in other words, as a gift of the account is no guess"},
+		{"another account's code, an unknown code", validate(tillKey, w.other.VoucherCode, "NOT_AUTHORIZED"),
+			validate(tillKey, w.unknown(0), "NOT_FOUND"), ""},
+		{"a good code, an unknown code", validate(tillKey, w.good.VoucherCode, "OK"), validate(tillKey, w.unknown(0),
+			"NOT_FOUND"), ""},
 		{"after too many guesses: a good code, an unknown code", guessed(w.good.VoucherCode), guessed(w.unknown(1)), ""},
-		{"after too many guesses: another account's, an unknown code", guessed(w.other.VoucherCode), guessed(w.unknown(1)), ""},
+		{"after too many guesses: another account's, an unknown code", guessed(w.other.VoucherCode), guessed(w.unknown(1)),
+			""},
 	}
 }
 
@@ -231,8 +236,8 @@ func (w *world) dial(from net.IP) (*line, error) {
 	return &line{c, bufio.NewReader(c)}, nil
 }
 
-// ask makes a call over an open connection, and tells the time from its first byte to the last of its answer. Who has no good key may call ten times
-// a minute from an address, so each of those calls comes from another /24.
+// ask makes a call over an open connection, and tells the time from its first byte to the last of its answer. Who has
+// no good key may call ten times a minute from an address, so each of those calls comes from another /24.
 func (w *world) ask(q question) (took time.Duration, err error) {
 	use := q.key
 	if strings.HasPrefix(use, "boon_test_timing_spare_") {
@@ -252,7 +257,8 @@ func (w *world) ask(q question) (took time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
-	request := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+	request := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\nContent-Type: "+
+		"application/json\r\nContent-Length: %d\r\n\r\n%s",
 		q.method, q.path, w.server.Address, q.key, len(q.body), q.body)
 	begun := time.Now()
 	if _, err := l.Write([]byte(request)); err != nil {
@@ -268,7 +274,8 @@ func (w *world) ask(q question) (took time.Duration, err error) {
 		return took, err
 	}
 	if code := (&rig.Answer{Status: resp.StatusCode, Body: body}).Code(); code != q.code {
-		return took, fmt.Errorf("%s %s was answered %s, want %s: %s", q.method, q.path, code, q.code, strings.TrimSpace(string(body)))
+		return took, fmt.Errorf("%s %s was answered %s, want %s: %s", q.method, q.path, code, q.code,
+			strings.TrimSpace(string(body)))
 	}
 	return took, nil
 }

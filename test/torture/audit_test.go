@@ -9,7 +9,8 @@ import (
 	"boon.example/test/rig"
 )
 
-// TestAuditorMissesWhatWasNotSaved: when a redemption is answered and not saved, the service itself notices and says so.
+// TestAuditorMissesWhatWasNotSaved: when a redemption is answered and not saved, the service itself notices and says
+// so.
 func TestAuditorMissesWhatWasNotSaved(t *testing.T) {
 	t.Parallel()
 	for _, mistake := range []string{"", "saves"} {
@@ -21,18 +22,21 @@ func TestAuditorMissesWhatWasNotSaved(t *testing.T) {
 		for n := range 40 { // one change in twenty is not saved
 			id, _, err := c.SellOne(s.URL)
 			check(t, err)
-			_, err = c.Post(s.URL+rig.Redeem, rig.Accounts()[0].Keys[0], fmt.Sprintf("k-%d", n), fmt.Sprintf(`{"voucherID":%q,"amount":0.01}`, id))
+			_, err = c.Post(s.URL+rig.Redeem, rig.Accounts()[0].Keys[0], fmt.Sprintf("k-%d", n),
+				fmt.Sprintf(`{"voucherID":%q,"amount":0.01}`, id))
 			check(t, err)
 		}
 		for begun, want := time.Now(), mistake != ""; ; time.Sleep(50 * time.Millisecond) {
 			a, err := c.Get(s.URL+"/metrics", "")
 			check(t, err)
-			looked, sound := !strings.Contains(string(a.Body), "boon_audit_gifts_total 0"), strings.Contains(string(a.Body), "boon_audit_faults_total 0")
+			looked, sound := !strings.Contains(string(a.Body), "boon_audit_gifts_total 0"), strings.Contains(string(a.Body),
+				"boon_audit_faults_total 0")
 			if looked && sound != want {
 				break
 			}
 			if time.Since(begun) > time.Minute {
-				t.Fatalf("told to make the mistake %q, the service looked over gifts (%v) and found everything sound (%v)", mistake, looked, sound)
+				t.Fatalf("told to make the mistake %q, the service looked over gifts (%v) and found everything sound (%v)", mistake,
+					looked, sound)
 			}
 		}
 	}

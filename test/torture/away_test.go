@@ -12,8 +12,8 @@ import (
 	"boon.example/test/rig"
 )
 
-// What is promised while the database is away, and what a machine that has other things to do may add to it: here the instances, the
-// database, the line and all callers share two processors with other tests.
+// What is promised while the database is away, and what a machine that has other things to do may add to it: here the
+// instances, the database, the line and all callers share two processors with other tests.
 const (
 	soonest    = 2 * time.Second // until every call is answered
 	recovery   = 5 * time.Second // until every call succeeds again, once the database is back
@@ -23,8 +23,9 @@ const (
 	tillsAtOne = 16
 )
 
-// TestAway takes the database away in every way that there is, for five seconds each, under load. All that time every call is
-// answered 503 with Retry-After within two seconds, whether it reads or writes; afterwards everything goes on by itself within five.
+// TestAway takes the database away in every way that there is, for five seconds each, under load. All that time every
+// call is answered 503 with Retry-After within two seconds, whether it reads or writes; afterwards everything goes on
+// by itself within five.
 func TestAway(t *testing.T) {
 	c := newCluster(t, tillsAtOne)
 	toxics := []string{
@@ -51,7 +52,8 @@ func TestAway(t *testing.T) {
 		longest, which := c.whileAway(t, w.name, probes)
 		check(t, w.back())
 		recovered := c.recovered(t, probes)
-		t.Logf("%s: answered after at most %.2f s (%s); all is well %.2f s after its return", w.name, longest.Seconds(), which, recovered.Seconds())
+		t.Logf("%s: answered after at most %.2f s (%s); all is well %.2f s after its return", w.name, longest.Seconds(),
+			which, recovered.Seconds())
 		if longest > soonest+noise {
 			t.Errorf("%s: %s was answered after %v, want %v", w.name, which, longest, soonest)
 		}
@@ -59,7 +61,8 @@ func TestAway(t *testing.T) {
 			t.Errorf("%s: all is well only %v after its return, want %v", w.name, recovered, recovery)
 		}
 	}
-	if r := c.end(fmt.Sprintf("the database away in %d ways", len(ways))); r.Slowest > soonest+noise { // those that had begun when it went away are among them
+	// those that had begun when it went away are among them
+	if r := c.end(fmt.Sprintf("the database away in %d ways", len(ways))); r.Slowest > soonest+noise {
 		t.Errorf("a till with an Idempotency-Key waited %v for its answer, want %v", r.Slowest, soonest)
 	}
 }
@@ -94,7 +97,8 @@ func (c *cluster) ask(p probe, url string) (*rig.Answer, error) {
 	return c.client.Post(url+p.path, rig.Accounts()[0].Keys[0], "", p.body)
 }
 
-// whileAway makes calls of every kind at every instance while the database is away, several at a time, and tells which waited longest.
+// whileAway makes calls of every kind at every instance while the database is away, several at a time, and tells which
+// waited longest.
 func (c *cluster) whileAway(t *testing.T, way string, probes []probe) (longest time.Duration, which string) {
 	t.Helper()
 	var calls sync.WaitGroup

@@ -9,8 +9,8 @@ import (
 	"boon.example/test/rig"
 )
 
-// TestTwoServersOnOneFolder: two processes serve one data folder, which nobody should do, while others verify it. Every till sends the
-// same requests with the same keys to both; each is done once, and answered alike.
+// TestTwoServersOnOneFolder: two processes serve one data folder, which nobody should do, while others verify it. Every
+// till sends the same requests with the same keys to both; each is done once, and answered alike.
 func TestTwoServersOnOneFolder(t *testing.T) {
 	t.Parallel()
 	boon := install(t, "")

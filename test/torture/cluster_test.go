@@ -97,7 +97,8 @@ func (l *underLoad) end(what string) *storm.Report {
 	return r
 }
 
-// cluster is two instances over one PostgreSQL that syncs its disk, which they reach through a line that can be disturbed.
+// cluster is two instances over one PostgreSQL that syncs its disk, which they reach through a line that can be
+// disturbed.
 type cluster struct {
 	*underLoad
 	client   *rig.Client
@@ -116,7 +117,8 @@ func newCluster(t *testing.T, clients int) *cluster {
 		}
 	})
 	proxies := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(prometheus.NewRegistry()), zerolog.Nop())
-	c := &cluster{client: rig.NewClient(60, 6*time.Second), database: database, line: toxiproxy.NewProxy(proxies, "postgres", "127.0.0.1:0", database.Address)}
+	c := &cluster{client: rig.NewClient(60, 6*time.Second), database: database, line: toxiproxy.NewProxy(proxies,
+		"postgres", "127.0.0.1:0", database.Address)}
 	check(t, c.line.Start())
 	t.Cleanup(c.line.Stop)
 	boon := install(t, strings.Replace(database.URL, database.Address, c.line.Listen, 1))

@@ -14,7 +14,8 @@ import (
 	"boon.example/test/rig"
 )
 
-// TestNoCoreIsLeft: where a program that crashes leaves its memory in a file, the service leaves none, for codes and keys are in it.
+// TestNoCoreIsLeft: where a program that crashes leaves its memory in a file, the service leaves none, for codes and
+// keys are in it.
 func TestNoCoreIsLeft(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -25,7 +26,9 @@ func TestNoCoreIsLeft(t *testing.T) {
 	}
 	// The shell lifts the limit, goes where the file would be, and becomes the program.
 	wrapper := filepath.Join(dir, "boon")
-	check(t, os.WriteFile(wrapper, []byte("#!/bin/sh\nulimit -c unlimited || exit 1\ncd "+dir+"\nexec \"${BOON_PROGRAM:-"+shipped+"}\" \"$@\"\n"), 0o700))
+	check(t, os.WriteFile(wrapper,
+		[]byte("#!/bin/sh\nulimit -c unlimited || exit 1\ncd "+dir+"\nexec \"${BOON_PROGRAM:-"+shipped+"}\" \"$@\"\n"),
+		0o700))
 	cores := func() []string {
 		found, err := filepath.Glob(filepath.Join(dir, "core*"))
 		check(t, err)

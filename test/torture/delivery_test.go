@@ -25,7 +25,8 @@ import (
 // The whole proof: go -C test test ./torture -run Gifts -gifts 2000 -wait-for-leases
 var (
 	giftsSent     = flag.Int("gifts", 300, "how many scheduled gifts come due while servers are killed")
-	waitForLeases = flag.Bool("wait-for-leases", false, "let the leases of the killed end by themselves, which takes two minutes")
+	waitForLeases = flag.Bool("wait-for-leases", false,
+		"let the leases of the killed end by themselves, which takes two minutes")
 )
 
 // world is a mail server and Twilio's, both real and slow: what they took, under which id, for whom.
@@ -35,7 +36,8 @@ type world struct {
 	lot   *rand.Rand
 }
 
-// take remembers a message, and gives how long its sender waits for the answer, so that many are awaited when a server is killed.
+// take remembers a message, and gives how long its sender waits for the answer, so that many are awaited when a server
+// is killed.
 func (w *world) take(to, id string) (pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,13 +67,16 @@ func (w *world) gateways(t *testing.T) []string {
 	})
 	check(t, err)
 	t.Cleanup(closeMail)
-	phone, closePhone := rig.Phone(func(form url.Values) { time.Sleep(w.take(form.Get("To"), form.Get("StatusCallback"))) })
+	phone, closePhone := rig.Phone(func(form url.Values) {
+		time.Sleep(w.take(form.Get("To"),
+			form.Get("StatusCallback")))
+	})
 	t.Cleanup(closePhone)
 	return []string{"--smtp", mail, "--sms", phone, "--public-url", "http://gifts.example.com"}
 }
 
-// TestGiftsComeDueOnOneFolder and its sibling: two servers over one store are killed in turns while scheduled gifts come due. Every gift
-// is delivered, none is lost, and what arrives twice has one Message-ID.
+// TestGiftsComeDueOnOneFolder and its sibling: two servers over one store are killed in turns while scheduled gifts
+// come due. Every gift is delivered, none is lost, and what arrives twice has one Message-ID.
 func TestGiftsComeDueOnOneFolder(t *testing.T) {
 	t.Parallel()
 	boon := install(t, "")
@@ -138,7 +143,8 @@ func schedule(t *testing.T, c *rig.Client, url string, n int, due time.Time) (id
 				to[len(to)-1] = fmt.Sprintf(`{"deliveryMethodID":2,"recipientContact":"415555%04d"}`, at)
 			}
 		}
-		gifts, err := c.Sell(url, rig.SendTo(fmt.Sprintf(`,"hasScheduledDelivery":true,"deliveryDate":%q`, due.UTC().Format(time.RFC3339Nano)), strings.Join(to, ",")))
+		gifts, err := c.Sell(url, rig.SendTo(fmt.Sprintf(`,"hasScheduledDelivery":true,"deliveryDate":%q`,
+			due.UTC().Format(time.RFC3339Nano)), strings.Join(to, ",")))
 		check(t, err)
 		for _, g := range gifts {
 			ids = append(ids, g.VoucherID)
@@ -147,8 +153,8 @@ func schedule(t *testing.T, c *rig.Client, url string, n int, due time.Time) (id
 	return ids
 }
 
-// endLeases makes every lease end now, as it would by itself two minutes after it was taken. A message that is on its way meanwhile may be
-// sent once more, under the same Message-ID: so it would be by a server that was thought dead.
+// endLeases makes every lease end now, as it would by itself two minutes after it was taken. A message that is on its
+// way meanwhile may be sent once more, under the same Message-ID: so it would be by a server that was thought dead.
 func endLeases(t *testing.T, driver, source string) {
 	t.Helper()
 	db, err := sql.Open(driver, source)
@@ -157,7 +163,9 @@ func endLeases(t *testing.T, driver, source string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	now := time.Now().UnixMicro()
-	if _, err := db.ExecContext(ctx, fmt.Sprintf(`UPDATE job SET claimable_at = %d WHERE claimable_at <> due AND claimable_at > %d`, now, now)); err != nil {
+	if _, err := db.ExecContext(ctx,
+		fmt.Sprintf(`UPDATE job SET claimable_at = %d WHERE claimable_at <> due AND claimable_at > %d`, now,
+			now)); err != nil {
 		t.Fatal(err)
 	}
 }

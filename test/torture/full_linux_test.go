@@ -11,8 +11,9 @@ import (
 	"boon.example/test/rig"
 )
 
-// TestFullDisk: a process whose files may grow no further answers writes with 503 and goes on reading; once there is room
-// again it redeems by itself, and so does one that was started in a full folder. Nothing that was acknowledged is lost.
+// TestFullDisk: a process whose files may grow no further answers writes with 503 and goes on reading; once there is
+// room again it redeems by itself, and so does one that was started in a full folder. Nothing that was acknowledged is
+// lost.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	boon := install(t, "")
@@ -68,7 +69,8 @@ func TestFullDisk(t *testing.T) {
 func limitFiles(t *testing.T, s *rig.Server, bytes uint64) {
 	t.Helper()
 	limit := syscall.Rlimit{Cur: bytes, Max: ^uint64(0)}
-	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(s.Pid()), syscall.RLIMIT_FSIZE, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(s.Pid()), syscall.RLIMIT_FSIZE,
+		uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
 	if errno != 0 {
 		t.Fatalf("limiting the size of files: %v", errno)
 	}

@@ -39,8 +39,9 @@ func dead(t *testing.T, how string) (address string) {
 	return l.Addr().String()
 }
 
-// TestGatewaysAway: while the gateways for mail and text messages refuse, are silent or hang up, and gifts wait for them, redemptions are
-// answered as at a service that has none, and as soon: the two are asked by turns. A service that waits for its gateway is found out.
+// TestGatewaysAway: while the gateways for mail and text messages refuse, are silent or hang up, and gifts wait for
+// them, redemptions are answered as at a service that has none, and as soon: the two are asked by turns. A service that
+// waits for its gateway is found out.
 func TestGatewaysAway(t *testing.T) {
 	for _, how := range []string{"refuses", "is silent", "hangs up"} {
 		t.Run(how, func(t *testing.T) {
@@ -59,11 +60,13 @@ func TestGatewaysAway(t *testing.T) {
 	})
 }
 
-// besideDeadGateways gives the median times of redemptions at a service without gateways and at one whose gateways are dead.
+// besideDeadGateways gives the median times of redemptions at a service without gateways and at one whose gateways are
+// dead.
 func besideDeadGateways(t *testing.T, how, mistake string) (alone, beside time.Duration) {
 	t.Helper()
 	address := dead(t, how)
-	gateways := []string{"--smtp", "smtp://" + address + "?from=gifts@example.com", "--public-url", "http://gifts.example.com",
+	gateways := []string{"--smtp", "smtp://" + address + "?from=gifts@example.com", "--public-url",
+		"http://gifts.example.com",
 		"--sms", "twilio://AC00000000000000000000000000000000:secret@" + address + "?from=+14155550100&insecure=1"}
 	c, shop := rig.NewClient(1, time.Minute), rig.Accounts()[0]
 	t.Cleanup(c.Close)
@@ -83,7 +86,8 @@ func besideDeadGateways(t *testing.T, how, mistake string) (alone, beside time.D
 		rounds = 5
 	}
 	for n := range 20 * min(rounds/5, 2) {
-		contact := []string{`"deliveryMethodID":1,"recipientContact":"ana@example.com"`, `"deliveryMethodID":2,"recipientContact":"+14155550123"`}[n%2]
+		contact := []string{`"deliveryMethodID":1,"recipientContact":"ana@example.com"`,
+			`"deliveryMethodID":2,"recipientContact":"+14155550123"`}[n%2]
 		gifts, err := c.Sell(urls[1], rig.SendTo("", "{"+contact+"}"))
 		check(t, err)
 		waiting = append(waiting, gifts[0].VoucherID)
@@ -92,7 +96,8 @@ func besideDeadGateways(t *testing.T, how, mistake string) (alone, beside time.D
 	for n := range rounds {
 		for at, url := range urls {
 			begun := time.Now()
-			a, err := c.Post(url+rig.Redeem, shop.Keys[0], fmt.Sprintf("r-%d", n), fmt.Sprintf(`{"voucherID":%q,"amount":0.01}`, ids[at]))
+			a, err := c.Post(url+rig.Redeem, shop.Keys[0], fmt.Sprintf("r-%d", n), fmt.Sprintf(`{"voucherID":%q,"amount":0.01}`,
+				ids[at]))
 			check(t, err)
 			if a.Status != http.StatusOK {
 				t.Fatalf("a redemption was answered %d %s", a.Status, a.Body)

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// point is where a line to PostgreSQL can be made to fail: on the way of a redemption's first question, of what it writes, or of its
-// commit.
+// point is where a line to PostgreSQL can be made to fail: on the way of a redemption's first question, of what it
+// writes, or of its commit.
 type point string
 
 const (

@@ -1,5 +1,5 @@
-// Command torture lets a storm of tills loose on a real server, kills it again and again, and holds what was acknowledged against what is
-// there. It says what it found, and fails when a promise is broken.
+// Command torture lets a storm of tills loose on a real server, kills it again and again, and holds what was
+// acknowledged against what is there. It says what it found, and fails when a promise is broken.
 //
 //	go -C test run ./torture                       a storm on each store that this machine has
 //	go -C test run ./torture -ops 1000000 -kills 200 -store sqlite
@@ -30,13 +30,15 @@ func main() {
 	var p plan
 	flag.Int64Var(&p.ops, "ops", 40_000, "calls to be answered, on each store")
 	flag.IntVar(&p.kills, "kills", 20, "of what serves, on each store")
-	flag.Uint64Var(&p.seed, "seed", uint64(time.Now().UnixNano()), "of everything that is left to chance but the scheduler")
+	flag.Uint64Var(&p.seed, "seed", uint64(time.Now().UnixNano()),
+		"of everything that is left to chance but the scheduler")
 	flag.DurationVar(&p.duration, "duration", 0, "the longest a storm may last; 0: until all calls are answered")
 	flag.IntVar(&p.clients, "clients", 32, "tills at once")
 	flag.IntVar(&p.gifts, "gifts", 24, "in use at once in each of two accounts")
 	stores := flag.String("store", "both", "sqlite, postgres or both")
 	controls := flag.Bool("controls", false, "make mistakes on purpose and see that they are noticed")
-	promises := flag.String("promises", "", "run the tests that docs/promises.md names for these promises: all, or names such as P4,P6")
+	promises := flag.String("promises", "",
+		"run the tests that docs/promises.md names for these promises: all, or names such as P4,P6")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -10,9 +10,9 @@ import (
 	"boon.example/internal/store/pgtest"
 )
 
-// TestFaultsInPairs has the line to PostgreSQL fail at every step of a redemption, once or for a while: what was said was lost, or it was
-// heard and done and the answer was lost. A call is answered with success once it is done, or 503; never with a refusal. Under its
-// key it has one effect.
+// TestFaultsInPairs has the line to PostgreSQL fail at every step of a redemption, once or for a while: what was said
+// was lost, or it was heard and done and the answer was lost. A call is answered with success once it is done, or 503;
+// never with a refusal. Under its key it has one effect.
 func TestFaultsInPairs(t *testing.T) {
 	pgtest.Need(t)
 	database := pgtest.Fresh(t)
@@ -44,7 +44,8 @@ func TestFaultsInPairs(t *testing.T) {
 				if l.failed == 0 {
 					t.Fatalf("%s: the line did not fail: the service says something else at this point now", name)
 				}
-				// What was committed may have been asked for again in time, and is known then. The commit travels with what is saved.
+				// What was committed may have been asked for again in time, and is known then. The commit travels with what is
+				// saved.
 				if times > 1 && status == http.StatusOK && (at == load || !effect) {
 					t.Errorf("%s: success, and nothing can have been committed", name)
 				}

@@ -25,8 +25,8 @@ func (p patroni) do(t *testing.T, what string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestFailover kills the primary of a PostgreSQL with synchronous standbys under two instances, and brings it back as a standby
-// once another one has taken over.
+// TestFailover kills the primary of a PostgreSQL with synchronous standbys under two instances, and brings it back as a
+// standby once another one has taken over.
 func TestFailover(t *testing.T) {
 	p := patroni(os.Getenv("TEST_PATRONI"))
 	if p == "" {
@@ -38,7 +38,8 @@ func TestFailover(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		killed, begun := p.do(t, "kill"), time.Now()
 		l.goOn()
-		t.Logf("%s was the primary and is killed; tills were answered again after %.1f s", killed, time.Since(begun).Seconds())
+		t.Logf("%s was the primary and is killed; tills were answered again after %.1f s", killed,
+			time.Since(begun).Seconds())
 		p.do(t, "back")
 	}
 	l.end(fmt.Sprintf("%d kills of the primary", failovers))

@@ -51,13 +51,15 @@ func (f *found) String() string {
 	if f.databaseKills > 0 {
 		fmt.Fprintf(b, " and %d of PostgreSQL", f.databaseKills)
 	}
-	fmt.Fprintf(b, ", %s; %.0f s and %.1f s of checking, slowest start %.1f s; ", f.Report, f.took.Seconds(), f.CheckingTook.Seconds(), f.slowestStart.Seconds())
+	fmt.Fprintf(b, ", %s; %.0f s and %.1f s of checking, slowest start %.1f s; ", f.Report, f.took.Seconds(),
+		f.CheckingTook.Seconds(), f.slowestStart.Seconds())
 	if f.verify != nil {
 		fmt.Fprintf(b, "boon verify: %v", f.verify)
 	} else {
 		fmt.Fprint(b, "boon verify: everything holds")
 	}
-	fmt.Fprintf(b, "; %d MB of files, backup and logs searched for %d secrets: %d found", f.searched>>20, f.secrets, len(f.leaks))
+	fmt.Fprintf(b, "; %d MB of files, backup and logs searched for %d secrets: %d found", f.searched>>20, f.secrets,
+		len(f.leaks))
 	for _, p := range append(f.Problems, f.leaks...) {
 		fmt.Fprintf(b, "\n  %s", p)
 	}

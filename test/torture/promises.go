@@ -129,7 +129,8 @@ func (p *promise) print(held bool, known map[string]outcome) {
 // leftOut is the exit code of a script that this machine lacks something for.
 const leftOut = 77
 
-// ofTests tells where the flags of a command begin that runs tests, 0: it is no such command; and the folder that it runs them in.
+// ofTests tells where the flags of a command begin that runs tests, 0: it is no such command; and the folder that it
+// runs them in.
 func ofTests(args []string) (flags int, folder string) {
 	switch {
 	case len(args) > 2 && args[0] == "go" && args[1] == "test":
@@ -166,9 +167,11 @@ func try(ctx context.Context, root, command string) outcome {
 	switch {
 	case passed > 0:
 		counted := fmt.Sprintf("%d tests passed, %d left out, in %.0f s", passed, skipped, time.Since(begun).Seconds())
-		return outcome{held: true, leftOut: skipped > 0, figure: strings.Join(append([]string{counted}, figures(said)...), indent)}
+		return outcome{held: true, leftOut: skipped > 0, figure: strings.Join(append([]string{counted}, figures(said)...),
+			indent)}
 	case skipped > 0:
-		return outcome{held: true, leftOut: true, figure: fmt.Sprintf("%d tests, for which this machine lacks something", skipped)}
+		return outcome{held: true, leftOut: true, figure: fmt.Sprintf("%d tests, for which this machine lacks something",
+			skipped)}
 	}
 	return outcome{figure: "no test of that name ran"}
 }
@@ -210,7 +213,8 @@ func words(command string) (all []string) {
 	return all
 }
 
-// missing names a test that a command of the list names and that is not there, without -run all of a package; root is the folder of the repository.
+// missing names a test that a command of the list names and that is not there, without -run all of a package; root is
+// the folder of the repository.
 func missing(command, root string) error {
 	args := words(command)
 	flags, module := ofTests(args)

@@ -49,7 +49,8 @@ func (f findings) search(place string, content []byte, s *secrets) {
 	}
 }
 
-// searchFolder looks through all files of a folder and those below, but the key file, and tells how many bytes they have.
+// searchFolder looks through all files of a folder and those below, but the key file, and tells how many bytes they
+// have.
 func (f findings) searchFolder(dir string, s *secrets) (size int64, err error) {
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() || entry.Name() == "boon.key" {
@@ -81,7 +82,8 @@ func keyParts(path string) (parts []string, err error) {
 	return parts, nil
 }
 
-// search looks for the secrets that the tills used in all that the storm left behind: database, log, backup, and what was said.
+// search looks for the secrets that the tills used in all that the storm left behind: database, log, backup, and what
+// was said.
 func (s *scene) search(texts []string, data string, places ...string) error {
 	keys, err := keyParts(filepath.Join(data, "boon.key"))
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 	"boon.example/test/storm"
 )
 
-// TestSecretsAtRest uses a service as tills do, kills it again and again, rotates its keys, and takes a backup. Then neither the database,
-// its log, the backup nor what was logged holds a code, a token, an API key or a key of the key file.
+// TestSecretsAtRest uses a service as tills do, kills it again and again, rotates its keys, and takes a backup. Then
+// neither the database, its log, the backup nor what was logged holds a code, a token, an API key or a key of the key
+// file.
 func TestSecretsAtRest(t *testing.T) {
 	t.Parallel()
 	data, backups := filepath.Join(t.TempDir(), "data"), t.TempDir()
@@ -79,7 +80,8 @@ func (u *usage) post(path, key, body string, want int) *rig.Answer {
 	return a
 }
 
-// oneGift sells a gift, looks at it by code and by token, redeems of it by both, repeats that, opens its page, and guesses once.
+// oneGift sells a gift, looks at it by code and by token, redeems of it by both, repeats that, opens its page, and
+// guesses once.
 func (u *usage) oneGift(name string) {
 	u.Helper()
 	body := fmt.Sprintf(`{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"ana@example.com"},"paymentMethodID":2,

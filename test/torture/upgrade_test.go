@@ -18,8 +18,8 @@ import (
 
 const upgradeKills = 50
 
-// TestUpgrade runs the program of an older version and this one side by side on one store, while this one brings the schema up to date and
-// while both are killed at random, under tills that call both.
+// TestUpgrade runs the program of an older version and this one side by side on one store, while this one brings the
+// schema up to date and while both are killed at random, under tills that call both.
 func TestUpgrade(t *testing.T) {
 	older := os.Getenv("TEST_UPGRADE_FROM")
 	if older == "" {
@@ -60,11 +60,12 @@ func upgrade(t *testing.T, older, database string) {
 		check(t, err)
 		t.Cleanup(l.servers[n].Kill)
 	}
-	l.end(fmt.Sprintf("the new program killed %d times before it served; then the old one %d times and the new one %d times", early, killed[0], killed[1]))
+	l.end(fmt.Sprintf("the new program killed %d times before it served; then the old one %d times and the new one %d "+
+		"times", early, killed[0], killed[1]))
 }
 
-// cutShort starts the new program and kills it, each time a little later, until it has come to serve: so it dies at many points of the steps that
-// it takes.
+// cutShort starts the new program and kills it, each time a little later, until it has come to serve: so it dies at
+// many points of the steps that it takes.
 func cutShort(t *testing.T, i *rig.Installation, address string) (kills int) {
 	t.Helper()
 	for wait := time.Millisecond; ; wait += max(time.Millisecond, wait/20) {

@@ -42,8 +42,9 @@ func Open(t *testing.T) *Shop {
 	outbox := delivery.OutboxCarrier{Outbox: s}
 	directory := &gift.Directory{Accounts: map[gift.ID]*gift.Account{Merchant.ID: Merchant}}
 	h.Gateways = &delivery.Gateways{
-		Email: outbox, SMS: outbox, PublicURL: "https://gifts.example.com", Directory: func() *gift.Directory { return directory },
-		Entry: s.Entry,
+		Email: outbox, SMS: outbox, PublicURL: "https://gifts.example.com",
+		Directory: func() *gift.Directory { return directory },
+		Entry:     s.Entry,
 	}
 	h.Worker = &delivery.Worker{
 		Jobs: s, Log: slog.New(slog.DiscardHandler), Gateway: h.Gateways,
@@ -89,7 +90,8 @@ func (h *Shop) Issue(t *testing.T, m gift.Method, contact string, due time.Time)
 			Currency: Merchant.Currency, Original: 2500, Balance: 2500, CreatedAt: time.Now(),
 		},
 		Card: gift.Card{
-			Sender: "Ben", Recipient: "Anna", Method: m, Contact: contact, DeliveryZone: "UTC", Scheduled: !due.IsZero(), DeliveryDate: due,
+			Sender: "Ben", Recipient: "Anna", Method: m, Contact: contact, DeliveryZone: "UTC", Scheduled: !due.IsZero(),
+			DeliveryDate: due,
 		},
 	}}})
 	if len(did.Gifts) != 1 {

@@ -61,12 +61,15 @@ func Conflict(err error) bool {
 // Lost tells that the database went away or cannot serve now.
 func Lost(err error) bool {
 	if code := SQLState(err); code != "" {
-		return strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53") || strings.HasPrefix(code, "57P0") || code == "25006" || code == "25P03"
+		return strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53") || strings.HasPrefix(code, "57P0") ||
+			code == "25006" || code == "25P03"
 	}
 	var network net.Error
 	var connect *pgconn.ConnectError
-	return errors.As(err, &network) || errors.As(err, &connect) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, driver.ErrBadConn) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) || pgconn.SafeToRetry(err)
+	return errors.As(err, &network) || errors.As(err, &connect) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) ||
+		pgconn.SafeToRetry(err)
 }
 
 // PostgresRejected knows constraints and triggers by their class, and values that no column takes.
@@ -75,9 +78,9 @@ func PostgresRejected(err error) bool {
 	return strings.HasPrefix(code, "23") || strings.HasPrefix(code, "22")
 }
 
-// PostgresUnknownOutcome: the server's own word that it did not commit is the only one to be trusted. The driver's is not:
-// when the answer to a commit that it sent is lost, it says that the connection was closed and that nothing was sent
-// (pgconn.SafeToRetry).
+// PostgresUnknownOutcome: the server's own word that it did not commit is the only one to be trusted. The driver's is
+// not: when the answer to a commit that it sent is lost, it says that the connection was closed and that nothing was
+// sent (pgconn.SafeToRetry).
 func PostgresUnknownOutcome(err error) bool {
 	return !Conflict(err) && !PostgresRejected(err) && !errors.Is(err, pgx.ErrTxCommitRollback)
 }
@@ -104,10 +107,12 @@ func OnConn(c *sql.Conn, fn func(*pgx.Conn)) {
 }
 
 // OpenPostgres opens the pools of a database, without connecting yet. place names it for people, without the password.
-func OpenPostgres(url string, timeout time.Duration, tracer pgx.QueryTracer) (writer, readers *sql.DB, place string, err error) {
+func OpenPostgres(url string, timeout time.Duration, tracer pgx.QueryTracer) (writer, readers *sql.DB, place string,
+	err error) {
 	pool, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, nil, "", fmt.Errorf("the database's URL is not understood; it reads postgres://USER:PASSWORD@HOST:PORT/DATABASE: %w", err)
+		return nil, nil, "", fmt.Errorf("the database's URL is not understood; it reads "+
+			"postgres://USER:PASSWORD@HOST:PORT/DATABASE: %w", err)
 	}
 	size := int(pool.MaxConns)
 	if !strings.Contains(url, "pool_max_conns") {
@@ -127,7 +132,8 @@ func OpenPostgres(url string, timeout time.Duration, tracer pgx.QueryTracer) (wr
 	}
 	// There is no statement_timeout: it would break off a commit's wait for its standby.
 	set("application_name", "boon")
-	set("jit", "off") // what is compiled here runs once, for a few rows, and where sequential scans are off a cost says nothing
+	// what is compiled here runs once, for a few rows, and where sequential scans are off a cost says nothing
+	set("jit", "off")
 	set("lock_timeout", milliseconds(lockTimeout))
 	set("idle_in_transaction_session_timeout", milliseconds(max(idleTimeout, timeout)))
 	// A plan that was made while a table was small is kept while it grows, and before a table has figures it looks
@@ -136,7 +142,8 @@ func OpenPostgres(url string, timeout time.Duration, tracer pgx.QueryTracer) (wr
 		set(plan, "off")
 	}
 	open := func() *sql.DB {
-		db := sql.OpenDB(stdlib.GetConnector(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+		db := sql.OpenDB(stdlib.GetConnector(*config, stdlib.OptionAfterConnect(func(ctx context.Context,
+			conn *pgx.Conn) error {
 			_, err := conn.Exec(ctx, durably)
 			return err
 		})))

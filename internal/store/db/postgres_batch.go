@@ -22,9 +22,10 @@ type batchExecutor struct {
 	commitTimeout time.Duration
 }
 
-// ExecBatch runs fn in a transaction and commits, which may take so long. BEGIN travels with fn's first batches. spread tells that
-// tables are spread over machines.
-func ExecBatch(ctx context.Context, writer *sql.DB, spread bool, commitTimeout time.Duration, fn func(Runner) error) error {
+// ExecBatch runs fn in a transaction and commits, which may take so long. BEGIN travels with fn's first batches. spread
+// tells that tables are spread over machines.
+func ExecBatch(ctx context.Context, writer *sql.DB, spread bool, commitTimeout time.Duration,
+	fn func(Runner) error) error {
 	conn, err := writer.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("waiting to write: %w", err)
@@ -167,7 +168,8 @@ func (p *batchExecutor) commit(ctx context.Context) error {
 	err := p.send(ctx)
 	switch {
 	case err == nil && Noticed(p.conn):
-		return fmt.Errorf("committing: %w: the database warned that the commit may not have reached its standby", ErrUnknownOutcome)
+		return fmt.Errorf("committing: %w: the database warned that the commit may not have reached its standby",
+			ErrUnknownOutcome)
 	case err != nil && (arrived && PostgresUnknownOutcome(err) || !arrived && !p.refused(err)):
 		return fmt.Errorf("committing: %w: %w", ErrUnknownOutcome, err)
 	case err != nil:

@@ -1,5 +1,5 @@
-// Package db runs queries on SQLite and PostgreSQL: it opens both, tells their errors apart, and executes batches, queries with many
-// rows, in the way that is fastest on each. It knows no table.
+// Package db runs queries on SQLite and PostgreSQL: it opens both, tells their errors apart, and executes batches,
+// queries with many rows, in the way that is fastest on each. It knows no table.
 package db
 
 import (
@@ -91,14 +91,16 @@ func keyTable(types string) string {
 	for i := range columns {
 		columns[i] = fmt.Sprint("c", i+2)
 	}
-	return "(SELECT $1::BYTEA AS c1, r.* FROM unnest(" + ArrayPlaceholders(2, types) + ") AS r (" + strings.Join(columns, ", ") + ") OFFSET 0) AS w"
+	return "(SELECT $1::BYTEA AS c1, r.* FROM unnest(" + ArrayPlaceholders(2, types) + ") AS r (" + strings.Join(columns,
+		", ") + ") OFFSET 0) AS w"
 }
 
 // DeleteByKeys takes out rows of an account from a table by a column of their key, a BYTEA.
 func DeleteByKeys(what, table, column string) *Query {
 	from := "DELETE FROM " + table + " AS t"
 	one, many := ByKeys(from+" WHERE t.account_id = $1 AND t."+column+" {keys}", 2)
-	return &Query{What: what, One: one, Many: many, Arrays: from + " USING " + keyTable("B") + " WHERE t.account_id = w.c1 AND t." + column + " = w.c2",
+	return &Query{What: what, One: one, Many: many, Arrays: from + " USING " + keyTable("B") +
+		" WHERE t.account_id = w.c1 AND t." + column + " = w.c2",
 		Scoped: true}
 }
 
@@ -113,7 +115,8 @@ func SelectByKeys(what, text, of string, scoped bool) *Query {
 	one, many := ByKeys(strings.Replace(text, " {lock}", "", 1), from)
 	each := strings.NewReplacer("{keys}", "= wanted.k", " {lock}", LockRows).Replace(text)
 	return &Query{What: what, One: one, Many: many, Scoped: scoped,
-		Arrays: "SELECT found.* FROM unnest(" + ArrayPlaceholders(from, of) + ") AS wanted (k) CROSS JOIN LATERAL (" + each + " OFFSET 0) AS found"}
+		Arrays: "SELECT found.* FROM unnest(" + ArrayPlaceholders(from, of) + ") AS wanted (k) CROSS JOIN LATERAL (" + each +
+			" OFFSET 0) AS found"}
 }
 
 // SelectEach selects rows of an account, $1, for each row of its batch, which says more: $2 and so on.

@@ -51,7 +51,8 @@ var sqlitePragmas = []string{
 // SQLiteDSN names a database file with everything that a connection needs. database/sql opens connections when it
 // pleases, so that a PRAGMA by Exec would reach one of them only.
 func SQLiteDSN(file string, more ...string) string {
-	q := url.Values{"_pragma": append(sqlitePragmas[:len(sqlitePragmas):len(sqlitePragmas)], more...), "_dqs": {"0"}, "_error_rc": {"1"}}
+	q := url.Values{"_pragma": append(sqlitePragmas[:len(sqlitePragmas):len(sqlitePragmas)], more...), "_dqs": {"0"},
+		"_error_rc": {"1"}}
 	q.Set("_txlock", "immediate")
 	return (&url.URL{Scheme: "file", Path: file, RawQuery: q.Encode()}).String()
 }

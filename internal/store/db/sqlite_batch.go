@@ -47,7 +47,8 @@ func (r *rowExecutor) execRows(ctx context.Context, batches []Batch) error {
 	return nil
 }
 
-func (r *rowExecutor) do(ctx context.Context, text string, args []any, scan func(Scanner) error) (hits int64, err error) {
+func (r *rowExecutor) do(ctx context.Context, text string, args []any, scan func(Scanner) error) (hits int64,
+	err error) {
 	stmt := r.stmt(ctx, text)
 	if scan == nil {
 		result, err := stmt.ExecContext(ctx, args...)

@@ -28,7 +28,8 @@ func Citus(t TB) string {
 	t.Helper()
 	var nodes []*Server
 	for range 3 {
-		s, err := Start("shared_preload_libraries=citus", "citus.node_conninfo=sslmode=disable", "fsync=off", "full_page_writes=off")
+		s, err := Start("shared_preload_libraries=citus", "citus.node_conninfo=sslmode=disable", "fsync=off",
+			"full_page_writes=off")
 		if err != nil {
 			t.Fatalf("starting a node: %v", err)
 		}

@@ -22,12 +22,14 @@ import (
 )
 
 // ErrMissing tells that this machine has no PostgreSQL.
-var ErrMissing = errors.New("PostgreSQL's programs initdb and postgres are not on this machine; on Debian: apt-get install postgresql")
+var ErrMissing = errors.New("PostgreSQL's programs initdb and postgres are not on this machine; on Debian: apt-get " +
+	"install postgresql")
 
 // Server is a private PostgreSQL server on the loopback interface, with its data in a temporary folder. It dies with
 // this process.
 type Server struct {
-	URL     string // of its database "postgres", for the role boon: an ordinary one that owns the database and may make others
+	// of its database "postgres", for the role boon: an ordinary one that owns the database and may make others
+	URL     string
 	Admin   string // the same, for the superuser
 	Address string // host:port
 	dir     string
@@ -77,7 +79,8 @@ func start(dir string, settings []string) (*Server, error) {
 		err = s.initialize()
 	}
 	if err == nil {
-		s.args = []string{"-D", s.data(), "-k", s.dir, "-p", port, "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=500"}
+		s.args = []string{"-D", s.data(), "-k", s.dir, "-p", port, "-c", "listen_addresses=127.0.0.1", "-c",
+			"max_connections=500"}
 		for _, v := range settings {
 			s.args = append(s.args, "-c", v)
 		}
@@ -98,7 +101,8 @@ func (s *Server) initialize() error {
 	if _, err := os.Stat(s.data()); err == nil {
 		return nil
 	}
-	init := s.command("initdb", "-D", s.data(), "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+	init := s.command("initdb", "-D", s.data(), "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C",
+		"--no-sync")
 	if said, err := init.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, said)
 	}
@@ -119,10 +123,12 @@ func (s *Server) makeRole() error {
 	}
 	defer conn.Close(ctx)
 	var there bool
-	if err := conn.QueryRow(ctx, `SELECT count(*) > 0 FROM pg_roles WHERE rolname = 'boon'`).Scan(&there); err != nil || there {
+	if err := conn.QueryRow(ctx, `SELECT count(*) > 0 FROM pg_roles WHERE rolname = 'boon'`).Scan(&there); err != nil ||
+		there {
 		return err
 	}
-	for _, statement := range []string{`CREATE ROLE boon LOGIN CREATEDB`, `GRANT pg_signal_backend TO boon`, `ALTER DATABASE postgres OWNER TO boon`} {
+	for _, statement := range []string{`CREATE ROLE boon LOGIN CREATEDB`, `GRANT pg_signal_backend TO boon`,
+		`ALTER DATABASE postgres OWNER TO boon`} {
 		if _, err := conn.Exec(ctx, statement); err != nil {
 			return fmt.Errorf("%s: %w", statement, err)
 		}

@@ -1,5 +1,5 @@
-// Command unsound serves as boon does, with a mistake made on purpose between the engine and the store, which a test of the whole must
-// notice. The program itself has no such code.
+// Command unsound serves as boon does, with a mistake made on purpose between the engine and the store, which a test of
+// the whole must notice. The program itself has no such code.
 package main
 
 import (

@@ -26,8 +26,8 @@ func (u unlocked) Group(ctx context.Context, w ledger.Want, decide func(*ledger.
 	return u.Store.Group(ctx, w, func(now *ledger.State) ledger.Changes { return fit(decided, now) })
 }
 
-// fit makes changes that were decided on an older state pass the database's own checks on the present one, which would refuse them:
-// they are a wall of their own behind the locks.
+// fit makes changes that were decided on an older state pass the database's own checks on the present one, which would
+// refuse them: they are a wall of their own behind the locks.
 func fit(c ledger.Changes, now *ledger.State) ledger.Changes {
 	entries := c.Entries
 	c.Entries, c.Vouchers = nil, nil
@@ -52,7 +52,8 @@ func fit(c ledger.Changes, now *ledger.State) ledger.Changes {
 	for ref := range changed {
 		c.Vouchers = append(c.Vouchers, *now.Vouchers[ref])
 	}
-	c.Requests = slices.DeleteFunc(slices.Clone(c.Requests), func(r ledger.Request) bool { return now.Requests[r.RequestKey] != nil })
+	c.Requests = slices.DeleteFunc(slices.Clone(c.Requests),
+		func(r ledger.Request) bool { return now.Requests[r.RequestKey] != nil })
 	return c
 }
 
