@@ -77,8 +77,19 @@ func (a *admission) Enter(ctx context.Context, p api.Priority) bool {
 		return true
 	default:
 		a.refused(p)
+		a.forget(p)
 		return false
 	}
+}
+
+// forget takes calls that have given up from the front of a queue, where most of them stand: all wait for the same
+// time. While those above them take every place, nothing else would.
+func (a *admission) forget(p api.Priority) {
+	queue := a.waiting[p]
+	for len(queue) > 0 && queue[0].gone {
+		queue = queue[1:]
+	}
+	a.waiting[p] = queue
 }
 
 // Leave ends what Enter began, and admits those whose turn it is.

@@ -112,6 +112,33 @@ func TestAdmissionOrder(t *testing.T) {
 	})
 }
 
+// Calls that have given up are forgotten at once, also while nothing below redemptions gets its turn.
+func TestAdmissionForgetsCallsThatGaveUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newEntrance(4)
+		for range 4 {
+			e.try(t.Context(), "", api.PriorityRedeem)
+		}
+		for range 50 {
+			for range 20 {
+				e.try(t.Context(), "read", api.PriorityRead)
+			}
+			time.Sleep(queueTimeout)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		e.try(gone, "read", api.PriorityRead)
+		e.try(t.Context(), "read", api.PriorityRead)
+		cancel()
+		synctest.Wait()
+		if n := len(e.waiting[api.PriorityRead]); n != 1 {
+			t.Errorf("%d calls are kept, and one waits", n)
+		}
+		time.Sleep(queueTimeout)
+		synctest.Wait()
+	})
+}
+
 // Whatever happened before, a service with nothing in flight admits at once, and counts to the right number.
 func TestAdmissionLosesNoPlace(t *testing.T) {
 	t.Parallel()
