@@ -318,12 +318,10 @@ func (a *API) handler(h handler) http.Handler {
 		if err == nil {
 			answer, err = c.whole(c.route.operation, answer)
 		}
-		if err == nil && answer.Status == 0 {
-			err = errors.New("the handler gave neither an answer nor an error")
-		}
 		if err == nil && r.Method == http.MethodGet { // of others that is known before
 			err = c.hold(len(answer.Body) - c.memory)
 		}
+		status := kinds[answer.Code].status
 		event := Event{RequestID: c.requestID, Overloaded: errors.Is(err, errOverloaded), Err: hidden(err)}
 		if c.account != nil {
 			event.AccountID = c.account.ID
@@ -335,10 +333,12 @@ func (a *API) handler(h handler) http.Handler {
 			}
 		}
 		if err != nil {
-			answer = c.problem(err)
+			status, answer = c.problem(err)
 		}
-		event.Code = codeOf(answer)
-		c.write(answer)
+		if !answer.Succeeded() {
+			event.Code = answer.Code
+		}
+		c.write(status, answer)
 		a.Note(r.Context(), event)
 	})
 }
@@ -358,6 +358,9 @@ func attempt(c *call, h handler) (answer ledger.Answer, err error) {
 
 // whole gives an answer of an operation with its body, as the caller may see it.
 func (c *call) whole(op ledger.Operation, a ledger.Answer) (_ ledger.Answer, err error) {
+	if kinds[a.Code].status == 0 {
+		return ledger.Answer{}, fmt.Errorf("an answer with the code %q, which there is not, or none and no error", a.Code)
+	}
 	if a.Long.Size == 0 {
 		return c.mask(op, a), nil
 	}
@@ -371,18 +374,18 @@ func (c *call) whole(op ledger.Operation, a ledger.Answer) (_ ledger.Answer, err
 	return c.mask(op, a), nil
 }
 
-func (c *call) write(a ledger.Answer) {
+func (c *call) write(status int, a ledger.Answer) {
 	h := c.w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Type", "application/json")
-	if a.Status >= 400 {
+	if !a.Succeeded() {
 		h.Set("Content-Type", "application/problem+json")
 	}
 	if a.Replayed {
 		h.Set("Idempotent-Replayed", "true")
 	}
-	c.w.WriteHeader(a.Status)
+	c.w.WriteHeader(status)
 	c.w.Write(a.Body) // a caller that has gone is no failure of ours
 }
 

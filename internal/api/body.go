@@ -143,8 +143,8 @@ type writer struct{ wire.Writer }
 
 func newWriter(size int) writer { return writer{wire.NewWriter(size)} }
 
-// do runs a command. An outcome of success is written by success, with this HTTP status.
-func (r *request) do(cmd ledger.Command, status int, success func(*writer, ledger.Result)) (ledger.Answer, error) {
+// do runs a command. An outcome of success is written by success, and has this code.
+func (r *request) do(cmd ledger.Command, code gift.Code, success func(*writer, ledger.Result)) (ledger.Answer, error) {
 	ctx, cancel := r.timeFor(cmd)
 	defer cancel()
 	return r.Engine.Do(ctx, ledger.Call{
@@ -154,7 +154,7 @@ func (r *request) do(cmd ledger.Command, status int, success func(*writer, ledge
 			if refused, ok := errors.AsType[*gift.Error](err); ok {
 				return r.render(refused)
 			}
-			return r.answer(status, func(w *writer) { success(w, result) })
+			return r.answer(code, func(w *writer) { success(w, result) })
 		},
 	}, cmd)
 }
@@ -177,7 +177,7 @@ func (r *request) refuse(err error) (ledger.Answer, error) {
 	if r.key == "" || !ok || refused.Code == gift.Unavailable || refused.Code == gift.UnexpectedError {
 		return ledger.Answer{}, err
 	}
-	return r.do(&ledger.Rejected{Err: err}, http.StatusOK, nil)
+	return r.do(&ledger.Rejected{Err: err}, ledger.OK, nil)
 }
 
 // actor is who causes an entry.
@@ -186,11 +186,11 @@ func (c *call) actor(location gift.ID) gift.Context {
 }
 
 // answer makes a success of the members that write writes; every one ends with the requestID.
-func (c *call) answer(status int, write func(*writer)) ledger.Answer {
+func (c *call) answer(code gift.Code, write func(*writer)) ledger.Answer {
 	w := newWriter(1024)
 	w.Open()
 	write(&w)
 	w.Text("requestID", c.requestID)
 	w.Close()
-	return ledger.Answer{Status: status, Body: w.Bytes()}
+	return ledger.Answer{Code: code, Body: w.Bytes()}
 }

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"net/http"
-
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/wire"
@@ -96,7 +94,7 @@ func cancelGift(c *call) (ledger.Answer, error) {
 	asked.Context, asked.Caller = c.actor(gift.ID{}), c.caller
 	return request.do(&ledger.Cancel{
 		VoucherIDs: ids, SkipNotAllowed: asked.SkipNotAllowed, Cancel: asked.Cancel,
-	}, http.StatusOK, (*writer).outcomes)
+	}, ledger.OK, (*writer).outcomes)
 }
 
 // reinstatement is a reinstate-gift request.
@@ -124,9 +122,9 @@ func reinstateGift(c *call) (ledger.Answer, error) {
 		return request.refuse(err)
 	}
 	asked.Context, asked.Caller = c.actor(gift.ID{}), c.caller
-	answer, err := request.do(&ledger.Reinstate{VoucherIDs: ids, Reinstate: asked.Reinstate}, http.StatusOK,
+	answer, err := request.do(&ledger.Reinstate{VoucherIDs: ids, Reinstate: asked.Reinstate}, ledger.OK,
 		(*writer).outcomes)
-	if err == nil && answer.Status == http.StatusOK && !answer.Replayed {
+	if answer.Fresh() {
 		c.Wake()
 	}
 	return answer, err

@@ -331,6 +331,8 @@ func TestAnswersSurviveARestart(t *testing.T) {
 	w := newWorld(t)
 	g := w.send(money("5"))
 	first := w.redeem(g, "1", once("k")...).want(200)
+	refused := w.redeem(g, "6", once("r")...).refused(409, gift.InsufficientBalance)
+	sent := w.post("send-gift", money("7"), once("s")...).want(201)
 	w.server.Close()
 	w.engine.Stop()
 	w.store.Close()
@@ -340,5 +342,7 @@ func TestAnswersSurviveARestart(t *testing.T) {
 	}
 	w.run(reopened)
 	w.redeem(g, "1", once("k")...).again(first)
+	w.redeem(g, "6", once("r")...).again(refused)
+	w.post("send-gift", money("7"), once("s")...).again(sent)
 	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "4.00")
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"encoding/binary"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -19,7 +18,7 @@ func showGift(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(http.StatusOK, func(w *writer) { w.voucher(&g, c.lookUp()) }), nil
+	return c.answer(ledger.OK, func(w *writer) { w.voucher(&g, c.lookUp()) }), nil
 }
 
 // finish ends the reading of a look-up and finds the account that it is about.
@@ -90,7 +89,7 @@ func listGifts(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, stored(err)
 	}
-	return c.answer(http.StatusOK, func(w *writer) {
+	return c.answer(ledger.OK, func(w *writer) {
 		w.List("gifts")
 		for n := range page.Gifts {
 			w.Open()
@@ -140,7 +139,7 @@ func listActivity(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, stored(err)
 	}
 	names := c.names()
-	return c.answer(http.StatusOK, func(w *writer) {
+	return c.answer(ledger.OK, func(w *writer) {
 		w.List("entries")
 		for n := range page.Changes {
 			change := &page.Changes[n]
@@ -203,7 +202,7 @@ func showHistory(c *call) (ledger.Answer, error) {
 		last = binary.BigEndian.AppendUint64(nil, uint64(entries[limit-1].Seq))
 	}
 	names := c.names()
-	return c.answer(http.StatusOK, func(w *writer) {
+	return c.answer(ledger.OK, func(w *writer) {
 		w.List("entries")
 		for n := range entries {
 			w.Open()
@@ -300,8 +299,10 @@ func showRequests(c *call) (ledger.Answer, error) {
 		if !slices.Contains(operations, r.Operation) || !r.MayBeToldTo(c.caller) {
 			continue
 		}
-		if r.Answer, err = c.whole(r.Operation, r.Answer); err != nil {
-			return ledger.Answer{}, err
+		if !r.Spent {
+			if r.Answer, err = c.whole(r.Operation, r.Answer); err != nil {
+				return ledger.Answer{}, err
+			}
 		}
 		delete(running, r.Operation)
 		told = append(told, r)
@@ -310,7 +311,7 @@ func showRequests(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, gift.RefuseAt(gift.NotFound, "key",
 			"No request with this Idempotency-Key has arrived of which this key may be told.")
 	}
-	return c.answer(http.StatusOK, func(w *writer) {
+	return c.answer(ledger.OK, func(w *writer) {
 		w.List("requests")
 		for n := range told {
 			w.record(key, &told[n])
@@ -346,7 +347,7 @@ func (w *writer) record(key string, r *ledger.Request) {
 	w.Text("key", key)
 	w.Text("operation", string(r.Operation))
 	w.Text("state", "finished")
-	w.Integer("status", r.Answer.Status)
+	w.Integer("status", kinds[r.Answer.Code].status)
 	w.Raw("answer", r.Answer.Body)
 	w.Instant("finishedAt", r.At)
 	w.Close()

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"math"
@@ -16,11 +15,13 @@ import (
 // kind is how a code is told in HTTP.
 type kind struct {
 	status int
-	title  string
+	title  string // of a refusal
 }
 
-// kinds says it of every code.
+// kinds says it of every code that an answer can have.
 var kinds = map[gift.Code]kind{
+	ledger.OK:               {http.StatusOK, ""},
+	ledger.Created:          {http.StatusCreated, ""},
 	gift.ValidationFailure:  {http.StatusBadRequest, "The request has missing or incorrectly formatted fields."},
 	gift.InvalidCodeFormat:  {http.StatusBadRequest, "The voucher code is not formatted as expected."},
 	gift.InvalidTokenFormat: {http.StatusBadRequest, "The voucher token is not formatted as expected."},
@@ -58,8 +59,8 @@ func refuseWith(status int, code gift.Code, path, text string) error {
 	return &statusError{gift.RefuseAt(code, path, "%s", text), status}
 }
 
-// problem makes the answer of an error, and sets the headers that belong to it.
-func (c *call) problem(err error) ledger.Answer {
+// problem makes the answer of an error with its HTTP status, and sets the headers that belong to it.
+func (c *call) problem(err error) (status int, _ ledger.Answer) {
 	refused, ok := errors.AsType[*gift.Error](err)
 	switch {
 	case ok && refused.Code != gift.UnexpectedError:
@@ -70,9 +71,9 @@ func (c *call) problem(err error) ledger.Answer {
 		refused = gift.Refuse(gift.UnexpectedError, "Something went wrong on our side. It is noted under the requestID "+
 			"of this answer.")
 	}
-	answer := c.render(refused)
+	status = kinds[refused.Code].status
 	if e, ok := errors.AsType[*statusError](err); ok {
-		answer = problemDocument(refused, e.status, c.PublicURL, c.requestID)
+		status = e.status
 	}
 	h := c.w.Header()
 	switch refused.Code {
@@ -84,7 +85,7 @@ func (c *call) problem(err error) ledger.Answer {
 			h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 		}
 	}
-	return answer
+	return status, problemDocument(refused, status, c.PublicURL, c.requestID)
 }
 
 // render makes the answer of a refusal; the engine stores it for the refusals that are decided on a gift's state.
@@ -110,17 +111,7 @@ func problemDocument(e *gift.Error, status int, publicURL, requestID string) led
 	w.EndList()
 	w.Text("requestID", requestID)
 	w.Close()
-	return ledger.Answer{Status: status, Body: w.Bytes()}
-}
-
-// codeOf finds the code of an answer, which may have been stored long ago; "" for a success.
-func codeOf(a ledger.Answer) gift.Code {
-	if a.Status < 400 {
-		return ""
-	}
-	_, rest, _ := bytes.Cut(a.Body, []byte(`,"code":"`))
-	code, _, _ := bytes.Cut(rest, []byte(`"`))
-	return gift.Code(code)
+	return ledger.Answer{Code: e.Code, Body: w.Bytes()}
 }
 
 // stored tells what became of a look-up: what is not there is gift.NotFound, what is not as it was written

@@ -2,7 +2,6 @@ package api
 
 import (
 	"errors"
-	"net/http"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -51,11 +50,11 @@ func redeemGift(c *call) (ledger.Answer, error) {
 		}
 		asked.ID = g.ID
 	}
-	answer, err := request.do(asked.command(c, at), http.StatusOK, func(w *writer, r ledger.Result) {
+	answer, err := request.do(asked.command(c, at), ledger.OK, func(w *writer, r ledger.Result) {
 		w.redemption(r,
 			at)
 	})
-	if err == nil && answer.Status == http.StatusOK && !answer.Replayed {
+	if answer.Fresh() {
 		// The redemption stands, whatever becomes of the reward.
 		_ = c.guesses.reward(c.ctx, c.till(at), asked.ID)
 		if c.account.BalanceNotice {

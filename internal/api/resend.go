@@ -2,7 +2,6 @@ package api
 
 import (
 	"errors"
-	"net/http"
 	"time"
 
 	"boon.example/internal/gift"
@@ -104,7 +103,7 @@ func (r *request) dispatch(voucher gift.ID, problems *gift.Problems, cmd dispatc
 	if resend, ok := cmd.(*ledger.Resend); ok {
 		resend.Known = g.Card.Contact
 	}
-	answer, err := r.do(cmd, http.StatusOK, func(w *writer, done ledger.Result) {
+	answer, err := r.do(cmd, ledger.OK, func(w *writer, done ledger.Result) {
 		now := g
 		now.Voucher = done.Vouchers[0]
 		now.Card.SetDelivery(done.Delivery)
@@ -116,7 +115,7 @@ func (r *request) dispatch(voucher gift.ID, problems *gift.Problems, cmd dispatc
 		w.voucher(&now, as)
 		w.printURL(&now, r.PublicURL)
 	})
-	if err == nil && answer.Status == http.StatusOK && !answer.Replayed {
+	if answer.Fresh() {
 		r.Wake()
 	}
 	return answer, err

@@ -2,7 +2,6 @@ package api
 
 import (
 	"errors"
-	"net/http"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -67,7 +66,7 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 	asked.Context, asked.Caller = c.actor(location), c.caller
 	return request.do(&ledger.Reverse{
 		RedemptionID: asked.RedemptionID, OriginalKey: asked.OriginalKey, Reverse: asked.Reverse, Misplaced: misplaced,
-	}, http.StatusOK, (*writer).reversal)
+	}, ledger.OK, (*writer).reversal)
 }
 
 // mistyped is what is told of a place that is not there, in place of NOT_FOUND.

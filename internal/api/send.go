@@ -1,8 +1,6 @@
 package api
 
 import (
-	"net/http"
-
 	"github.com/go-json-experiment/json/jsontext"
 
 	"boon.example/internal/gift"
@@ -124,9 +122,9 @@ func sendGift(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return request.refuse(err)
 	}
-	answer, err := request.do(&ledger.Issue{Context: c.actor(gift.ID{}), Gifts: gifts, Bytes: size}, http.StatusCreated,
+	answer, err := request.do(&ledger.Issue{Context: c.actor(gift.ID{}), Gifts: gifts, Bytes: size}, ledger.Created,
 		func(w *writer, r ledger.Result) { w.order(r, c) })
-	if err == nil && answer.Status == http.StatusCreated && !answer.Replayed {
+	if answer.Fresh() {
 		c.Wake()
 	}
 	return answer, err

@@ -2,7 +2,6 @@ package api
 
 import (
 	"errors"
-	"net/http"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -43,7 +42,7 @@ func validateGift(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(http.StatusOK, func(w *writer) {
+	return c.answer(ledger.OK, func(w *writer) {
 		w.voucher(&g, view{account: c.account, location: at, now: c.now, verdict: verdict, pages: c.PublicURL})
 	}), nil
 }

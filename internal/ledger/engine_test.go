@@ -74,12 +74,12 @@ func (b *bench) call(op ledger.Operation, key string) ledger.Call {
 		AccountID: b.caller.Account.ID, Operation: op, Key: key,
 		Render: func(r ledger.Result, err error) ledger.Answer {
 			if err != nil {
-				return ledger.Answer{Status: 409, Body: []byte(code(err))}
+				return ledger.Answer{Code: gift.RedemptionNotAllowed, Body: []byte(code(err))}
 			}
 			if len(r.Entries) == 0 {
-				return ledger.Answer{Status: 200, Body: []byte("OK")}
+				return ledger.Answer{Code: ledger.OK, Body: []byte("OK")}
 			}
-			return ledger.Answer{Status: 200, Body: fmt.Appendf(nil, "%s %d", r.Entries[0].ID, r.Entries[0].Balance)}
+			return ledger.Answer{Code: ledger.OK, Body: fmt.Appendf(nil, "%s %d", r.Entries[0].ID, r.Entries[0].Balance)}
 		},
 	}
 }
@@ -89,7 +89,7 @@ func (b *bench) gift(amount gift.Amount) (id gift.ID) {
 	c := b.call(ledger.SendGift, "")
 	c.Render = func(r ledger.Result, _ error) ledger.Answer {
 		id = r.Gifts[0].ID
-		return ledger.Answer{Status: 201, Body: []byte("made")}
+		return ledger.Answer{Code: ledger.Created, Body: []byte("made")}
 	}
 	_, err := b.engine.Do(b.Context(), c, &ledger.Issue{Gifts: []gift.Gift{b.draft(amount)}})
 	if err != nil {
@@ -200,7 +200,7 @@ func TestOneKeyRedeemsOnceFromManyCallers(t *testing.T) {
 	wg.Wait()
 	first := 0
 	for _, a := range answers {
-		if !bytes.Equal(a.Body, answers[0].Body) || a.Status != 200 {
+		if !bytes.Equal(a.Body, answers[0].Body) || a.Code != ledger.OK {
 			t.Fatalf("answers differ: %q and %q", a.Body, answers[0].Body)
 		}
 		if !a.Replayed {
@@ -412,8 +412,8 @@ func TestCallerThatHasGoneIsNotBegun(t *testing.T) {
 	g.release()
 	wg.Wait()
 	again, err := b.redeem(t.Context(), id, 20, "k")
-	if err != nil || again.Status != 200 || again.Replayed {
-		t.Fatalf("another request with the key got %d %q, replayed %v, %v; want it done", again.Status, again.Body,
+	if err != nil || again.Code != ledger.OK || again.Replayed {
+		t.Fatalf("another request with the key got %s %q, replayed %v, %v; want it done", again.Code, again.Body,
 			again.Replayed, err)
 	}
 	if got := b.balance(id); got != 80 {
@@ -716,7 +716,7 @@ func TestAPanicSavesNothing(t *testing.T) {
 	}
 	broken = false
 	for n, again := range []func() (ledger.Answer, error){redeem, cancel} {
-		if answer, err := again(); err != nil || answer.Replayed || answer.Status != 200 {
+		if answer, err := again(); err != nil || answer.Replayed || answer.Code != ledger.OK {
 			t.Errorf("repeat %d: %q, replayed %v, %v; want it done", n, answer.Body, answer.Replayed, err)
 		}
 	}

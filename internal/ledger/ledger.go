@@ -38,13 +38,25 @@ type RequestKey struct {
 	Key       string // of a system integrator's call: the integrator's name, a line break, and the key
 }
 
-// Answer is what a caller was told: an HTTP status and the body, byte for byte.
+// Answer is what a caller was told: the outcome and the body, byte for byte.
 type Answer struct {
-	Status   int
+	Code     gift.Code // OK, Created, or the code of a refusal
 	Body     []byte
 	Long     Long // in place of Body, when its Size is above 0: one that was not read with its record; not stored
 	Replayed bool // given before, to the same request; not stored
 }
+
+// The codes of what succeeded.
+const (
+	OK      gift.Code = "OK"
+	Created gift.Code = "CREATED" // new gifts
+)
+
+// Succeeded reports whether the answer is no refusal.
+func (a Answer) Succeeded() bool { return a.Code == OK || a.Code == Created }
+
+// Fresh reports whether what the answer tells was done by this very call.
+func (a Answer) Fresh() bool { return a.Succeeded() && !a.Replayed }
 
 // Long is a stored answer that is so long that it is read by itself, by who is about to give it.
 type Long struct {

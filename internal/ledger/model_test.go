@@ -107,9 +107,9 @@ func (w *world) do(t *rapid.T, operation ledger.Operation, key string, fingerpri
 		Render: func(r ledger.Result, err error) ledger.Answer {
 			result = r
 			if err != nil {
-				return ledger.Answer{Status: 409, Body: []byte(code(err))}
+				return ledger.Answer{Code: gift.RedemptionNotAllowed, Body: []byte(code(err))}
 			}
-			return ledger.Answer{Status: 200, Body: []byte(told(r))}
+			return ledger.Answer{Code: ledger.OK, Body: []byte(told(r))}
 		},
 	}, cmd)
 	if err != nil {

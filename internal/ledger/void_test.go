@@ -201,9 +201,9 @@ func (v *voiding) ask(op ledger.Operation, key string, cmd ledger.Command) strin
 	call := ledger.Call{AccountID: v.caller.Account.ID, Operation: op, Key: key, Render: func(r ledger.Result,
 		err error) ledger.Answer {
 		if err != nil {
-			return ledger.Answer{Status: 409, Body: []byte(code(err))}
+			return ledger.Answer{Code: gift.RedemptionNotAllowed, Body: []byte(code(err))}
 		}
-		answer := ledger.Answer{Status: 200, Body: []byte("OK")}
+		answer := ledger.Answer{Code: ledger.OK, Body: []byte("OK")}
 		if len(r.Entries) > 0 {
 			answer.Body = fmt.Appendf(nil, "OK %s %d", r.Entries[0].ID, r.Entries[0].Balance)
 		}

@@ -30,7 +30,7 @@ func testLongAnswers(t *testing.T, open opener) {
 	}
 	record := func(operation ledger.Operation, key string, size int, places []gift.ID) ledger.Request {
 		return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: operation, Key: key}, At: noon,
-			Answer: ledger.Answer{Status: 409, Body: longAnswer(size)}, Locations: places}
+			Answer: ledger.Answer{Code: gift.InsufficientBalance, Body: longAnswer(size)}, Locations: places}
 	}
 	long := []ledger.Request{
 		record(ledger.SendGift, "order", 8<<20, places[:1]),
@@ -61,7 +61,7 @@ func testLongAnswers(t *testing.T, open opener) {
 				t.Fatal(err)
 			}
 		}
-		if got.Status != want.Answer.Status || !bytes.Equal(got.Body, want.Answer.Body) {
+		if got.Code != want.Answer.Code || !bytes.Equal(got.Body, want.Answer.Body) {
 			t.Errorf("%.9s: another answer came back", want.Key)
 		}
 	}
@@ -82,7 +82,7 @@ func testVerifyLongAnswers(t *testing.T, open opener) {
 	for _, operation := range []ledger.Operation{ledger.SendGift, ledger.CancelGift, ledger.ResendGift} {
 		all = append(all, ledger.Request{RequestKey: ledger.RequestKey{AccountID: newID(), Operation: operation, Key: "k"},
 			At:     noon,
-			Answer: ledger.Answer{Status: 201, Body: longAnswer(5000)}})
+			Answer: ledger.Answer{Code: ledger.Created, Body: longAnswer(5000)}})
 	}
 	save(t, s, ledger.Changes{Requests: all})
 	diff(t, problems(t, s), map[string]int{})
@@ -108,7 +108,7 @@ func TestRecordsStayOnTheirPages(t *testing.T) {
 					n++
 					all = append(all, ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: operation,
 						Key: fmt.Sprintf("%0*d", key, n)}, At: noon, EntryID: newID(), Spent: true, Locations: make([]gift.ID, places),
-						Answer: ledger.Answer{Status: 201, Body: make([]byte, body)}})
+						Answer: ledger.Answer{Code: gift.MissingOrInvalidGiftProgram, Body: make([]byte, body)}})
 				}
 			}
 		}
@@ -121,8 +121,8 @@ func TestRecordsStayOnTheirPages(t *testing.T) {
 	save(t, s, ledger.Changes{Requests: all})
 	// Of a row, what is longer than 1,002 bytes goes on to pages of its own; the headers take less than 40.
 	var longest int
-	must(t, s.readers.QueryRow(`SELECT max(length(account_id) + length(CAST(key AS BLOB)) + length(operation) + length(fingerprint) + length(answer)
-		+ length(entry_id) + length(locations) + 2 + 7 + 8 + 4 + 2) FROM request`).Scan(&longest))
+	must(t, s.readers.QueryRow(`SELECT max(length(account_id) + length(CAST(key AS BLOB)) + length(operation) + length(fingerprint) + length(code) + length(answer)
+		+ length(entry_id) + length(locations) + 7 + 8 + 4 + 2) FROM request`).Scan(&longest))
 	if most := 1002 - 40; longest > most {
 		t.Errorf("a row has %d bytes, more than %d", longest, most)
 	}

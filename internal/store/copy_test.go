@@ -45,12 +45,12 @@ func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 		spent := ledger.RequestKey{AccountID: g.AccountID, Operation: ledger.RedeemGift, Key: fmt.Sprintf("key_%d", i)}
 		sent := ledger.Request{RequestKey: ledger.RequestKey{AccountID: g.AccountID, Operation: ledger.SendGift,
 			Key: fmt.Sprintf("sent %d", i)},
-			Answer: ledger.Answer{Status: 201, Body: []byte("{}")}, At: noon}
+			Answer: ledger.Answer{Code: ledger.Created, Body: []byte("{}")}, At: noon}
 		if i%2 == 0 {
 			sent.Answer.Body, sent.Locations = longAnswer(2000+i), []gift.ID{newID()}
 		}
 		save(t, s, ledger.Changes{Requests: []ledger.Request{{RequestKey: key,
-			Answer: ledger.Answer{Status: 200,
+			Answer: ledger.Answer{Code: ledger.OK,
 				Body: []byte(taken.ID.String())}, EntryID: taken.ID, At: noon}, {RequestKey: spent, Spent: true, At: noon}, sent}})
 		giveBack(t, s, g, taken)
 		must(t, s.NoteKeyUses(t.Context(), map[gift.ID]time.Time{k.ID: noon}))

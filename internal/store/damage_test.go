@@ -43,7 +43,7 @@ func newShelf(t *testing.T) *shelf {
 	request := func(o ledger.Operation, key string, e gift.ID) ledger.Request {
 		return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: o, Key: key}, EntryID: e,
 			At:     noon,
-			Answer: ledger.Answer{Status: 200, Body: []byte(`{"id":"` + e.String() + `"}`)}}
+			Answer: ledger.Answer{Code: ledger.OK, Body: []byte(`{"id":"` + e.String() + `"}`)}}
 	}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{
 		request(ledger.RedeemGift, "redeemed", k.taken.ID), request(ledger.SendGift, "sent", gift.ID{}),
@@ -134,14 +134,14 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 			"a redeem-gift request made at 2"},
 		"its answer": {spent, `UPDATE request SET answer = zeroblob(4) WHERE key = 'redeemed'`,
 			"does not name its entry"},
-		"its status": {spent, `UPDATE request SET status = 409 WHERE key = 'redeemed'`, "answered 409"},
+		"its code": {spent, `UPDATE request SET code = 'ALREADY_REDEEMED' WHERE key = 'redeemed'`, "answered ALREADY_REDEEMED"},
 		"its entry": {spent, `UPDATE request SET entry_id = $1 WHERE key = 'redeemed'`,
 			"an idempotency record names entry $1"},
 		"the record of a reversal": {spent, `UPDATE request SET entry_id = $2 WHERE key = 'reversed'`,
 			"a reverse-redemption request made at 2"},
 		"one effect under two keys": {spent, `UPDATE request SET entry_id = $2 WHERE key = 'spent'`,
 			"entry $2 is named by more than one"},
-		"a spent key": {spent, `UPDATE request SET status = 200 WHERE key = 'spent'`,
+		"a spent key": {spent, `UPDATE request SET code = 'OK' WHERE key = 'spent'`,
 			"spent and done at once"},
 		"a sealed answer": {spent, `UPDATE request SET answer = zeroblob(80) WHERE key = 'sent'`,
 			"a send-gift request made at 2"},

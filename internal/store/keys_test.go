@@ -61,7 +61,7 @@ func TestRotation(t *testing.T) {
 			message := message.Message{ID: newID(), GiftID: gifts[0].ID, Text: "Hello", At: noon}
 			must(t, a.KeepMessage(t.Context(), message))
 			sold := ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: ledger.SendGift, Key: "k"},
-				Fingerprint: a.Keys().Fingerprint([]byte("sell")), Answer: ledger.Answer{Status: 200, Body: []byte("sold")},
+				Fingerprint: a.Keys().Fingerprint([]byte("sell")), Answer: ledger.Answer{Code: ledger.OK, Body: []byte("sold")},
 				At: noon}
 			save(t, a, ledger.Changes{Requests: []ledger.Request{sold}})
 			for range 2 {

@@ -468,7 +468,7 @@ func useSecrets(t *testing.T, s *Store) (secrets []string) {
 		for _, o := range []ledger.Operation{ledger.SendGift, ledger.ReinstateGift, ledger.CancelGift, ledger.ResendGift} {
 			c.Requests = append(c.Requests, ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: o,
 				Key: g.ID.String()},
-				Fingerprint: s.Keys().Fingerprint(answer), Answer: ledger.Answer{Status: 200, Body: answer}, EntryID: taken.ID,
+				Fingerprint: s.Keys().Fingerprint(answer), Answer: ledger.Answer{Code: ledger.OK, Body: answer}, EntryID: taken.ID,
 				At: noon})
 		}
 		save(t, s, c)

@@ -10,10 +10,14 @@ import (
 	"boon.example/internal/store/db"
 )
 
-const requestColumns = `r.account_id, r.key, r.operation, r.fingerprint, r.status, r.answer, r.sealed, r.entry_id, r.spent, r.locations, r.made_at, r.size`
+const (
+	requestColumns = `r.account_id, r.key, r.operation, r.fingerprint, r.code, r.answer, r.sealed, r.entry_id, r.spent, ` +
+		`r.locations, r.made_at, r.size`
+	requestTypes = "BTTBTBFBFBNN"
+)
 
 var (
-	insertRequest = db.InsertRows("request", requestColumns, "BTTBNBFBFBNN", "")
+	insertRequest = db.InsertRows("request", requestColumns, requestTypes, "")
 	insertAnswer  = db.InsertRows("answer", "account_id, key, operation, locations, body", "BTTBB", "")
 
 	selectPlaces = db.SelectEach("places",
@@ -23,7 +27,7 @@ var (
 // maxInRequest is how many bytes of key, answer and locations a row of request takes. What is longer has a row of the
 // table answer: a row of request that does not fit on its page of SQLite's is read whole by every look-up that passes
 // it. What else is in a row is less than 150 bytes, and 1,002 fit.
-const maxInRequest = 850
+const maxInRequest = 830
 
 // free tells which operations' answers hold neither code nor token: they are kept as they are, all others are sealed.
 func free(o ledger.Operation) bool { return o == ledger.RedeemGift || o == ledger.ReverseRedemption }
@@ -50,7 +54,7 @@ func (s *Store) requestRows(requests []ledger.Request) (records, answers db.Batc
 		} else {
 			body = s.sealAnswer(r, body)
 		}
-		records.Rows[i] = []any{keyOf(r.AccountID), r.Key, string(r.Operation), r.Fingerprint[:], r.Answer.Status,
+		records.Rows[i] = []any{keyOf(r.AccountID), r.Key, string(r.Operation), r.Fingerprint[:], string(r.Answer.Code),
 			notNil(body), !free(r.Operation),
 			id(r.EntryID), r.Spent, notNil(locations), micros(r.At), size}
 	}
@@ -87,7 +91,7 @@ func (s *Store) openAnswer(k ledger.RequestKey, body []byte, sealed bool) ([]byt
 func (s *Store) scanRequest(from db.Scanner, more ...any) (r ledger.Request, sealed bool, err error) {
 	var fingerprint, locations []byte
 	var size int
-	fields := []any{scanID{&r.AccountID}, &r.Key, &r.Operation, &fingerprint, &r.Answer.Status, &r.Answer.Body, &sealed,
+	fields := []any{scanID{&r.AccountID}, &r.Key, &r.Operation, &fingerprint, &r.Answer.Code, &r.Answer.Body, &sealed,
 		scanID{&r.EntryID}, &r.Spent, &locations, scanTime{&r.At}, &size}
 	if err = from.Scan(append(fields, more...)...); err != nil {
 		return r, sealed, err

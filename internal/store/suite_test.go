@@ -517,8 +517,8 @@ func testConstraints(t *testing.T, open opener) {
 		"a history of another value": {entry + `($1, $2, 1, NULL, $3, 'ISSUED', 0, 9999, 3, 0, NULL, '', '', '')`,
 			[]any{a, keyOf(naked.ID), keyOf(newID())}},
 		"deleting a redemption's key": {`DELETE FROM request WHERE account_id = $1 AND key = 'k'`, []any{a}},
-		"a key twice": {`INSERT INTO request (account_id, key, operation, fingerprint, status, answer, sealed, spent, made_at)
-			VALUES ($1, 'k', 'redeem-gift', $2, 200, $2, FALSE, FALSE, 0)`, []any{a, make([]byte, 32)}},
+		"a key twice": {`INSERT INTO request (account_id, key, operation, fingerprint, code, answer, sealed, spent, made_at)
+			VALUES ($1, 'k', 'redeem-gift', $2, 'OK', $2, FALSE, FALSE, 0)`, []any{a, make([]byte, 32)}},
 		"changing an entry": {`UPDATE entry SET delta = -1 WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
 		"changing an entry's words": {`UPDATE entry SET reason = 'x' WHERE account_id = $1 AND voucher_id = $2`,
 			[]any{a, v}},
@@ -1285,7 +1285,7 @@ func testOvertaken(t *testing.T, open opener) {
 		}
 		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e},
 			Requests: []ledger.Request{{RequestKey: key, EntryID: e.ID, At: noon,
-				Answer: ledger.Answer{Status: 200, Body: []byte(`{"id":"` + e.ID.String() + `"}`)}}}}
+				Answer: ledger.Answer{Code: ledger.OK, Body: []byte(`{"id":"` + e.ID.String() + `"}`)}}}}
 	})
 	if err := <-ended; err != nil {
 		t.Error(err)
@@ -1301,7 +1301,7 @@ func testVerify(t *testing.T, open opener) {
 	}
 	taken := redeem(t, s, &gifts[3].Voucher, 5)
 	save(t, s, ledger.Changes{Requests: []ledger.Request{{EntryID: taken.ID, At: noon,
-		Answer:     ledger.Answer{Status: 200, Body: []byte(taken.ID.String())},
+		Answer:     ledger.Answer{Code: ledger.OK, Body: []byte(taken.ID.String())},
 		RequestKey: ledger.RequestKey{AccountID: accounts[0], Operation: ledger.RedeemGift, Key: "k"}}}})
 	n := 0
 	for from, more := (ledger.Ref{}), true; more; {

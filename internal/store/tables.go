@@ -40,7 +40,7 @@ var tables = []table{
 	// The guards on entries have kept it already while these came.
 	newTable("given_back", 2, "account_id, redemption_id, amount, parts", "BBNN").
 		replacing(` ON CONFLICT (account_id, redemption_id) DO UPDATE SET amount = excluded.amount, parts = excluded.parts`),
-	newTable("request", 3, requestColumns+", r.replays", "BTTBNBFBFBNNN"),
+	newTable("request", 3, requestColumns+", r.replays", requestTypes+"N"),
 	newTable("answer", 3, "account_id, key, operation, locations, body", "BTTBB"),
 	newTable("job", 2, "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts, method, "+
 		"contact", "BBBNNNTTNNT"),

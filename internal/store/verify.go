@@ -252,13 +252,13 @@ func (s *Store) checkAnswers(ctx context.Context, found func(string)) error {
 func fits(r *ledger.Request, kind gift.Kind) error {
 	want, ok := map[ledger.Operation]gift.Kind{ledger.RedeemGift: gift.Redemption,
 		ledger.ReverseRedemption: gift.Reversal}[r.Operation]
-	switch done := r.Answer.Status == 200; {
+	switch done := r.Answer.Succeeded(); {
 	case !ok:
 		return nil
 	case r.Spent && (done || !r.EntryID.IsZero()):
 		return errors.New("it is spent and done at once")
 	case done != (kind == want):
-		return fmt.Errorf("it was answered %d, and its entry is of kind %q", r.Answer.Status, kind)
+		return fmt.Errorf("it was answered %s, and its entry is of kind %q", r.Answer.Code, kind)
 	case done && !bytes.Contains(r.Answer.Body, r.EntryID.AppendText(nil)):
 		return errors.New("its answer does not name its entry")
 	}

@@ -164,7 +164,7 @@ func benchmarkGroup(b *testing.B, open opener, vouchers int) {
 	for len(all) < vouchers {
 		all = append(all, issue(b, s, account, 256)...)
 	}
-	answer := ledger.Answer{Status: 200, Body: make([]byte, 330)}
+	answer := ledger.Answer{Code: ledger.OK, Body: make([]byte, 330)}
 	next := 0
 	b.ResetTimer()
 	for range b.N {

@@ -33,9 +33,9 @@ func redemption(account, voucher, seq, previous, id, balance, from string) (entr
 		`SELECT ` + account + `, ` + id + `, ` + voucher + `, ` + seq + `, ` + previous + `, 'REDEMPTION', -1, ` + balance +
 		`, 5, ` + micros +
 		`, new_id(), new_id(), NULL, 'till 4, ticket 1187', '', encode(new_id(), 'hex'), decode(repeat('ff', 16), 'hex'), nextval('n')` + from
-	request = `INSERT INTO request (account_id, key, operation, fingerprint, status, answer, sealed, entry_id, spent, ` +
+	request = `INSERT INTO request (account_id, key, operation, fingerprint, code, answer, sealed, entry_id, spent, ` +
 		`locations, size, made_at) ` +
-		`SELECT ` + account + `, encode(new_id(), 'hex'), 'redeem-gift', sha256('x'), 200, convert_to(repeat('x', 400), 'UTF8'), ` +
+		`SELECT ` + account + `, encode(new_id(), 'hex'), 'redeem-gift', sha256('x'), 'OK', convert_to(repeat('x', 400), 'UTF8'), ` +
 		`false, ` + id + `, false, new_id(), 0, ` +
 		micros + from
 	return entry, request

@@ -186,7 +186,7 @@ func history(c *ledger.Changes, v gift.Voucher) error {
 func request(account gift.ID, o ledger.Operation, entry gift.ID, size int) ledger.Request {
 	return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: o,
 		Key: uuid.Must(uuid.NewV7()).String()},
-		Answer: ledger.Answer{Status: 200, Body: append(make([]byte, size), entry.String()...)}, EntryID: entry,
+		Answer: ledger.Answer{Code: ledger.OK, Body: append(make([]byte, size), entry.String()...)}, EntryID: entry,
 		At: time.Now()}
 }
 

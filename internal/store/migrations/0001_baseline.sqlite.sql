@@ -272,7 +272,7 @@ CREATE TABLE request (
     key         TEXT    NOT NULL CHECK (key <> ''),
     operation   TEXT    NOT NULL,
     fingerprint BLOB    NOT NULL CHECK (length(fingerprint) = 32),
-    status      INTEGER NOT NULL,
+    code        TEXT    NOT NULL, -- of the answer: OK, CREATED, or why it was refused; '' of a key that is spent
     answer      BLOB    NOT NULL,
     sealed      INTEGER NOT NULL, -- whether the answer is
     entry_id    BLOB    CHECK (length(entry_id) = 16),
