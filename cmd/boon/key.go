@@ -39,7 +39,7 @@ type keyCreateCmd struct {
 
 // Help teaches.
 func (keyCreateCmd) Help() string {
-	return `The key alone is printed on standard output, so that it can be piped into a secret store; only its hash is kept. A running service
+	return `The key alone is printed on standard output, so that a secret store can read it; only its hash is kept. A running service
 knows it within 2 seconds. To rotate a key: make a second one, change the caller, revoke the first. The
 Idempotency-Keys of a system key go by its name: before you change to one of another name, see that its calls have been answered.
 

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// shelf keeps buckets as a store does: it takes its time, and fails when it is told to.
-type shelf struct {
+// bucketStore keeps buckets as a store does: it takes its time, and fails when it is told to.
+type bucketStore struct {
 	mu      sync.Mutex
 	buckets map[string]Bucket
 	full    bool // nothing can be written
 }
 
-func (s *shelf) Bucket(context.Context, string) (Bucket, error) {
+func (s *bucketStore) Bucket(context.Context, string) (Bucket, error) {
 	time.Sleep(time.Millisecond)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -26,7 +26,7 @@ func (s *shelf) Bucket(context.Context, string) (Bucket, error) {
 
 var errFull = errors.New("database or disk is full")
 
-func (s *shelf) Take(_ context.Context, key string, n int) (Bucket, error) {
+func (s *bucketStore) Take(_ context.Context, key string, n int) (Bucket, error) {
 	time.Sleep(2 * time.Millisecond)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,17 +37,17 @@ func (s *shelf) Take(_ context.Context, key string, n int) (Bucket, error) {
 	return s.buckets[key], nil
 }
 
-func (s *shelf) fill(full bool) {
+func (s *bucketStore) fill(full bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.full = full
 }
 
-// inBubble runs test with a limiter of each of several instances over one shelf, on a clock of its own.
-func inBubble(t *testing.T, instances int, test func(*shelf, []*Limiter[string])) {
+// inBubble runs test with a limiter of each of several instances over one store, on a clock of its own.
+func inBubble(t *testing.T, instances int, test func(*bucketStore, []*Limiter[string])) {
 	t.Parallel()
 	synctest.Test(t, func(*testing.T) {
-		s := &shelf{buckets: map[string]Bucket{}}
+		s := &bucketStore{buckets: map[string]Bucket{}}
 		var all []*Limiter[string]
 		for range instances {
 			all = append(all, NewLimiter(hourly, s, time.Now))
@@ -82,7 +82,7 @@ func flood(tries int, limiters []*Limiter[string]) int {
 }
 
 func TestAThousandAtOnceAreNoMoreThanTheBucketHolds(t *testing.T) {
-	inBubble(t, 1, func(_ *shelf, l []*Limiter[string]) {
+	inBubble(t, 1, func(_ *bucketStore, l []*Limiter[string]) {
 		if n := flood(1000, l); n != hourly.Burst {
 			t.Errorf("%d were tried, want %d", n, hourly.Burst)
 		}
@@ -96,7 +96,7 @@ func TestAThousandAtOnceAreNoMoreThanTheBucketHolds(t *testing.T) {
 // TestInstancesOweWhatTheyTook: several instances that are asked in the same moment may let more through than the
 // bucket holds; it is owed then, so that over the days it is no more than one an hour.
 func TestInstancesOweWhatTheyTook(t *testing.T) {
-	inBubble(t, 4, func(_ *shelf, l []*Limiter[string]) {
+	inBubble(t, 4, func(_ *bucketStore, l []*Limiter[string]) {
 		n := flood(1000, l)
 		for range 10 * 24 {
 			time.Sleep(time.Hour)
@@ -109,7 +109,7 @@ func TestInstancesOweWhatTheyTook(t *testing.T) {
 }
 
 func TestWhatCostsNothingIsNotLimited(t *testing.T) {
-	inBubble(t, 1, func(s *shelf, l []*Limiter[string]) {
+	inBubble(t, 1, func(s *bucketStore, l []*Limiter[string]) {
 		for range hourly.Burst - 1 {
 			if _, err := miss(l[0]); err != nil {
 				t.Fatal(err)
@@ -133,7 +133,7 @@ func TestWhatCostsNothingIsNotLimited(t *testing.T) {
 
 // TestWhoeverGivesUpLetsTheOthersGoOn: a try whose caller has gone while it waits takes nobody's turn.
 func TestWhoeverGivesUpLetsTheOthersGoOn(t *testing.T) {
-	inBubble(t, 1, func(_ *shelf, l []*Limiter[string]) {
+	inBubble(t, 1, func(_ *bucketStore, l []*Limiter[string]) {
 		var all sync.WaitGroup
 		for range hourly.Burst {
 			all.Go(func() {
@@ -163,7 +163,7 @@ func TestWhoeverGivesUpLetsTheOthersGoOn(t *testing.T) {
 
 // TestAFullDiskLetsNobodyTry: what could not be taken from the records is taken before anything else is tried.
 func TestAFullDiskLetsNobodyTry(t *testing.T) {
-	inBubble(t, 1, func(s *shelf, l []*Limiter[string]) {
+	inBubble(t, 1, func(s *bucketStore, l []*Limiter[string]) {
 		s.fill(true)
 		if n := flood(1000, l); n > hourly.Burst {
 			t.Errorf("%d were tried on a full disk", n)
@@ -183,7 +183,7 @@ func TestAFullDiskLetsNobodyTry(t *testing.T) {
 
 // TestAPanicCostsAToken: what a try had found out when it panicked may be known.
 func TestAPanicCostsAToken(t *testing.T) {
-	inBubble(t, 1, func(s *shelf, l []*Limiter[string]) {
+	inBubble(t, 1, func(s *bucketStore, l []*Limiter[string]) {
 		for range hourly.Burst {
 			func() {
 				defer func() { _ = recover() }()
@@ -197,7 +197,7 @@ func TestAPanicCostsAToken(t *testing.T) {
 }
 
 func TestAClockThatGoesBackIsNoticed(t *testing.T) {
-	inBubble(t, 1, func(s *shelf, _ []*Limiter[string]) {
+	inBubble(t, 1, func(s *bucketStore, _ []*Limiter[string]) {
 		var ahead atomic.Int64
 		l := NewLimiter(hourly, s, func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) })
 		s.buckets["till"] = hourly.Take(Bucket{}, time.Now().Add(24*time.Hour), 20)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -96,8 +95,8 @@ func (h *trial) pgbench() error {
 	}
 	told := ""
 	for _, script := range []struct{ name, text string }{
-		{"one transaction for each, as a service without groups would", oneTransaction()},
-		{"one statement for each, without rules", oneStatement()},
+		{"one transaction for each redemption", oneTransaction()},
+		{"one statement for each, without rules,", oneStatement()},
 	} {
 		rates := make([]float64, h.options.repeat)
 		for i := range rates {
@@ -106,12 +105,11 @@ func (h *trial) pgbench() error {
 			}
 		}
 		rate := median(rates, func(f float64) float64 { return f })
-		told += fmt.Sprintf("; %s %s a second, %.2f times", script.name, thousands(int(rate)), service/rate)
+		told += fmt.Sprintf("%s %s a second (the service makes %.2f times that); ", script.name, thousands(int(rate)),
+			service/rate)
 	}
-	h.report.note("%s gifts (%s): **pgbench** with the same SQL on %d connections, without HTTP; the service's %s "+
-		"redemptions a second "+
-		"over HTTP are of %s that.", thousands(h.n), settings, pgbenchConnections, thousands(int(service)),
-		strings.TrimPrefix(told, "; "))
+	h.report.note("**pgbench** with the same SQL on %d connections (%s): %sthe service makes %s over HTTP.",
+		pgbenchConnections, settings, told, thousands(int(service)))
 	return nil
 }
 

@@ -31,10 +31,9 @@ func (h *trial) beside() error {
 		}
 	}
 	figure := func(all []time.Duration) float64 { return median(all, ms) }
-	h.report.note("**validate while sixteen writers redeem**, 200 a second: p50 %.2f ms, p99 %.2f ms; idle: p50 %.2f "+
-		"ms, p99 %.2f ms; "+
-		"**%.1f times** the idle p99. "+
-		"(While sixteen callers keep the empty handler busy instead, so that only the cores are shared: p99 %.2f ms.)",
+	h.report.note("**validate beside sixteen writers**, 200 a second: p50 %.2f ms, p99 %.2f ms; idle: p50 %.2f ms, p99 "+
+		"%.2f ms; "+
+		"**%.1f times** the idle p99; beside sixteen callers of the empty handler: p99 %.2f ms.",
 		figure(p50[1]), figure(p99[1]), figure(p50[0]), figure(p99[0]), figure(p99[1])/figure(p99[0]), figure(p99[2]))
 	return nil
 }
@@ -88,13 +87,10 @@ func (h *trial) overload() error {
 	}
 	figure := func(of func(flood) float64) float64 { return median(all, of) }
 	peak, goodput := figure(func(f flood) float64 { return f.peak }), figure(flood.goodput)
-	h.report.note("**overload**, redemptions at %d times the %s a second that 256 callers reach, over %d connections "+
-		"for %s, %d times: "+
-		"the load came to %s calls a second (it shares the cores), of which %s were redeemed within a second, **%.0f %% "+
-		"of the peak** (%s); "+
-		"refusals took p50 %.0f ms, p99 %.0f ms, from when they were sent; calls at half the peak succeeded within 100 "+
-		"ms, all of them, "+
-		"%.0f ms after the overload's end; failures of the last: %v.",
+	h.report.note("**overload**, %d times the peak of %s a second, over %d connections for %s, %d times: "+
+		"of %s calls a second that the load made, %s were redeemed within a second, **%.0f %% of the peak** (%s); "+
+		"refusals took p50 %.0f ms, p99 %.0f ms; %.0f ms after the end all calls took less than 100 ms again; failures of "+
+		"the last: %v.",
 		overloadTimes, thousands(int(peak)), overloadConnections, overloadTime, len(all),
 		thousands(int(figure(func(f flood) float64 { return f.made }))),
 		thousands(int(figure(func(f flood) float64 { return f.good }))),
