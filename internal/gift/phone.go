@@ -47,10 +47,10 @@ const (
 )
 
 // paid are beginnings of numbers that cost more than others, or are no person's mobile: premium rates, shared costs and
-// personal numbers. Of the North American plan they are the area codes that NANPA gives to no place, and 976 (below);
-// of other countries, what their numbering plans give to such services, as libphonenumber's metadata had them in
-// November 2026, when samples of mobile and fixed-line numbers met none of them. A few services of IE, KH, LB, MV, MY
-// and TH, which share their beginnings with other numbers, are missing.
+// personal numbers. Of the North American plan they are the area codes that NANPA gives to no place, and 976, which is
+// paid as an exchange too (below); of other countries, what their numbering plans give to such services, as
+// libphonenumber's metadata had them in November 2026, when samples of mobile and fixed-line numbers met none of them.
+// A few services of IE, KH, LB, MV, MY and TH, which share their beginnings with other numbers, are missing.
 const paid = `
 1456 1500 1521 1522 1523 1524 1525 1526 1527 1528 1529 1532 1533 1535 1538 1542 1543 1544 1545 1546 1547 1549 1550
 1552 1553 1554 1556 1566 1569 1577 1578 1588 1589 1600 1622 1633 1644 1655 1677 1688 1700 1710 1800 1822 1833 1844
@@ -64,7 +64,7 @@ const paid = `
 4918 49190 49700 49900 50219 50390 50690 50786 508810 5180 5230 5250 5290 53807 5460 55300 5540 5550 55900 5719 57901
 5890 59081 59290 59489 59681 59790 59890 59960 6113 6119 6280 6470 6490 6519 67070 67090 68736 780 81570 8160 81990
 8250 8260 8419 85281 852900 8616 8640 88620 88699 905922 9090 911860 911861 9212 9290 96270 96285 96290 96692 968900
-97017 971700 97190 97217 97219 97384 97390 99490020`
+1976 97017 971700 97190 97217 97219 97384 97390 99490020`
 
 // countriesOf gives the countries of each beginning.
 var countriesOf = sync.OnceValue(func() map[string][]string {

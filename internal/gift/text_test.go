@@ -132,6 +132,7 @@ func TestNumbersByCountry(t *testing.T) {
 		{"4155550132", []string{"GB"}, "", "the country US"},
 		// Paid, or of no country.
 		{"900-555-0132", nil, "", "costs its caller extra"}, {"415-976-0132", nil, "", "costs its caller extra"},
+		{"976-555-0132", nil, "", "costs its caller extra"},
 		{"+1 500 555 0132", nil, "", "costs its caller extra"},
 		{"800-555-0132", nil, "", "costs its caller extra"}, {"700-555-0132", nil, "", "costs its caller extra"},
 		{"876-976-0132", []string{"JM"}, "", "costs its caller extra"},
