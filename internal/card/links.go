@@ -26,7 +26,7 @@ func unlinked(line string) string {
 		case before == 0 || after == 0:
 		case r == ':' && unicode.IsLetter(before) && (unicode.IsLetter(after) || unicode.IsDigit(after) || after == '/' ||
 			after == '+'),
-			r != ':' && ofHost(before) && unicode.IsLetter(after) && (r == '.' || after <= unicode.MaxASCII),
+			r != ':' && ofHost(before) && unicode.IsLetter(after) && (r == '.' || !unicode.In(after, ideographs...)),
 			r != ':' && unicode.IsLetter(before) && unicode.IsDigit(after):
 			b.WriteByte(' ')
 		}
@@ -44,6 +44,9 @@ func unlinkedLines(lines []string) []string {
 
 // isDot reports whether browsers take r for the dot in the name of a host (UTS #46).
 func isDot(r rune) bool { return strings.ContainsRune(".\u3002\uff0e\uff61\u2024\ufe52", r) }
+
+// ideographs are the scripts whose sentences end in one of the other dots.
+var ideographs = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana}
 
 // ofHost reports whether a part of a host's name can end in r.
 func ofHost(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || r == '-' || r == '_' }

@@ -15,7 +15,8 @@ import (
 var linkable = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\p{L}:[/\p{L}\d+]`),              // http://…, mailto:…, tel:…, javascript:…
 	regexp.MustCompile(`(?i)[\p{L}\p{N}_-]\pM*[.．｡․﹒]\p{L}`), // evil.example, a@evil.example
-	regexp.MustCompile(`(?i)[\p{L}\p{N}_-]。[a-z]`),           // the same with an ideographic dot
+	// the same with an ideographic dot, which ends sentences too
+	regexp.MustCompile(`(?i)[\p{L}\p{N}_-]。[a-z\p{Cyrillic}]`),
 	regexp.MustCompile(`(?i)\bwww[.。．｡․﹒][^\s]`),             // www.7
 	regexp.MustCompile(`\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}`), // a host's number
 }
@@ -39,7 +40,8 @@ var hostileLinks = []string{
 	"http:/evil", "data:text/html,x",
 	"evil\u200b.example", "evil.\u200bexample", "evil\u2060.\u2060example", "evil。example", "evil．example", "evil｡com",
 	"evil․com", "e\u0301vil.com",
-	"xn--e1afmkfd.xn--p1ai", "пример.рф", "Pay at bank.example, now", "(evil.example)", "\"evil.example\"",
+	"xn--e1afmkfd.xn--p1ai", "пример.рф", "пример．рф", "пример。рф", "evil｡рф", "Pay at bank.example, now",
+	"(evil.example)", "\"evil.example\"",
 	"evil.example.", "..evil.example", "evil..example",
 	"192.0.2.1/pay", "http://192.0.2.1", "415-555-0132", "+1 (415) 555-0132", "4155550132", "415.555.0132", "0900 123 456",
 	"Hi.Visit evil.example",
