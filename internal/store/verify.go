@@ -121,15 +121,19 @@ func (s *Store) checkSecrets(ctx context.Context, found func(string)) error {
 	const size = 500
 	var after [2]gift.ID
 	for {
-		cards, err := s.cardPage(ctx, after, size)
-		if err != nil {
-			return fmt.Errorf("checking codes and tokens: %w", err)
-		}
+		var cards []sealedCard
+		var hashes map[[2]gift.ID][]secretHash
 		last := after
-		for _, c := range cards {
-			last = c.gift
-		}
-		hashes, err := s.hashesOf(ctx, after, last, len(cards) < size)
+		err := s.read(ctx, func(tx *sql.Tx) (err error) { // as of one moment: gifts are made and sent elsewhere meanwhile
+			if cards, err = cardPage(ctx, tx, after, size); err != nil {
+				return err
+			}
+			for _, c := range cards {
+				last = c.gift
+			}
+			hashes, err = hashesOf(ctx, tx, after, last, len(cards) < size)
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("checking codes and tokens: %w", err)
 		}
@@ -154,10 +158,10 @@ type sealedCard struct {
 }
 
 // cardPage gives the cards that follow a gift's, at most limit.
-func (s *Store) cardPage(ctx context.Context, after [2]gift.ID, limit int) (page []sealedCard, err error) {
+func cardPage(ctx context.Context, q querier, after [2]gift.ID, limit int) (page []sealedCard, err error) {
 	const query = `SELECT c.account_id, c.voucher_id, c.secrets FROM card AS c WHERE (c.account_id, c.voucher_id) > ($1, $2)
 		ORDER BY c.account_id, c.voucher_id LIMIT $3`
-	err = each(ctx, s.readers, query, []any{keyOf(after[0]), keyOf(after[1]), limit}, func(rows *sql.Rows) error {
+	err = each(ctx, q, query, []any{keyOf(after[0]), keyOf(after[1]), limit}, func(rows *sql.Rows) error {
 		var c sealedCard
 		err := rows.Scan(scanID{&c.gift[0]}, scanID{&c.gift[1]}, &c.secrets)
 		page = append(page, c)
@@ -173,7 +177,7 @@ type secretHash struct {
 }
 
 // hashesOf gives the hashes that lead to gifts after one and up to another, or to the end of all.
-func (s *Store) hashesOf(ctx context.Context, after, last [2]gift.ID, toTheEnd bool) (map[[2]gift.ID][]secretHash,
+func hashesOf(ctx context.Context, q querier, after, last [2]gift.ID, toTheEnd bool) (map[[2]gift.ID][]secretHash,
 	error) {
 	query, args := `SELECT s.account_id, s.voucher_id, s.kind, s.hash FROM secret AS s WHERE (s.account_id, s.voucher_id) > ($1, $2)`,
 		[]any{keyOf(after[0]), keyOf(after[1])}
@@ -181,7 +185,7 @@ func (s *Store) hashesOf(ctx context.Context, after, last [2]gift.ID, toTheEnd b
 		query, args = query+` AND (s.account_id, s.voucher_id) <= ($3, $4)`, append(args, keyOf(last[0]), keyOf(last[1]))
 	}
 	hashes := map[[2]gift.ID][]secretHash{}
-	err := each(ctx, s.readers, query, args, func(rows *sql.Rows) error {
+	err := each(ctx, q, query, args, func(rows *sql.Rows) error {
 		var of [2]gift.ID
 		var h secretHash
 		err := rows.Scan(scanID{&of[0]}, scanID{&of[1]}, &h.kind, &h.hash)

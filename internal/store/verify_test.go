@@ -1,0 +1,60 @@
+package store
+
+import (
+	"sync"
+	"testing"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// TestVerifyBesideWriters: gifts that are made, used and sent elsewhere while everything is checked are no problem.
+func TestVerifyBesideWriters(t *testing.T) {
+	t.Parallel()
+	for name, open := range databases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t)
+			account := newID()
+			gifts := issue(t, s, account, 400)
+			end := make(chan struct{})
+			var writers sync.WaitGroup
+			write := func(step func(n int) error) {
+				writers.Go(func() {
+					for n := 0; ; n++ {
+						select {
+						case <-end:
+							return
+						default:
+						}
+						if err := step(n); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				})
+			}
+			write(func(int) error { _, err := tryIssue(t.Context(), s, account, 2); return err })
+			write(func(n int) error {
+				return s.Group(t.Context(), ledger.Want{}, func(*ledger.State) (c ledger.Changes) {
+					c.Rekeyed = []ledger.Rekeyed{{AccountID: account, VoucherID: gifts[n%10].ID,
+						Secrets: ledger.Secrets{Code: newCode(), Token: newToken()}}}
+					return c
+				})
+			})
+			write(func(n int) error {
+				_, err := tryRedeem(t.Context(), s, &gifts[10+n%10].Voucher, gift.Amount(1))
+				return err
+			})
+			for range 8 {
+				report, err := ledger.Verify(t.Context(), s, func(int64, int64) {})
+				if err != nil || len(report.Problems) > 0 {
+					t.Errorf("%v, found %d: %.300q", err, len(report.Problems), report.Problems)
+					break
+				}
+			}
+			close(end)
+			writers.Wait()
+		})
+	}
+}
