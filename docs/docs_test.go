@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -76,28 +77,126 @@ func TestLinksLead(t *testing.T) {
 	})
 }
 
-// TestNamedTestsExist finds every test that a document names, or names the beginning of.
-func TestNamedTestsExist(t *testing.T) {
-	t.Parallel()
-	var tests []string
-	functions := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
-	each(t, "_test.go", func(_, text string) {
-		for _, f := range functions.FindAllStringSubmatch(text, -1) {
-			tests = append(tests, f[1])
+// functions are the tests of a folder, or those of the whole repository.
+func functions(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	each(t, "_test.go", func(path, text string) {
+		if folder != "" && filepath.Dir(path) != filepath.Join("..", folder) {
+			return
+		}
+		for _, f := range declared.FindAllStringSubmatch(text, -1) {
+			names = append(names, f[1])
 		}
 	})
+	return names
+}
+
+// TestNamedTestsExist finds every test that a document names, or names the beginning of, where it says it is.
+func TestNamedTestsExist(t *testing.T) {
+	t.Parallel()
+	all := functions(t, "")
 	named := regexp.MustCompile(`\bTest[A-Z]\w+`)
+	inFolder := regexp.MustCompile("`((?:internal|cmd)/[a-z/]+)`((?:,?\\s+Test\\w+)+)")
 	each(t, ".md", func(path, text string) {
+		missing := func(name string, in []string) bool {
+			return !slices.ContainsFunc(in, func(f string) bool { return strings.HasPrefix(f, name) })
+		}
 		for _, name := range named.FindAllString(text, -1) {
-			exists := false
-			for _, f := range tests {
-				exists = exists || strings.HasPrefix(f, name)
-			}
-			if !exists {
+			if missing(name, all) {
 				t.Errorf("%s names %s, and there is no such test", path, name)
 			}
 		}
+		for _, m := range inFolder.FindAllStringSubmatch(text, -1) {
+			for _, name := range named.FindAllString(m[2], -1) {
+				if missing(name, functions(t, m[1])) {
+					t.Errorf("%s names %s of %s, and there is no such test", path, name, m[1])
+				}
+			}
+		}
 	})
+}
+
+var (
+	testCommand = regexp.MustCompile(`^go (?:-C (\w+) )?test (.*)$`)
+	runCommand  = regexp.MustCompile(`^go -C (\w+) run \./(\w+)(.*)$`)
+	packages    = regexp.MustCompile(`(?:^| )\./([a-z/]+)`)
+	selected    = regexp.MustCompile(` -run (?:'([^']+)'|(\S+))`)
+	flags       = regexp.MustCompile(` -([a-z-]+)`)
+)
+
+// TestCommandsExist: every `go test … -run …` of a document selects at least one test by each name and in each package,
+// and every `go run` names a program and flags that it has.
+func TestCommandsExist(t *testing.T) {
+	t.Parallel()
+	quoted := regexp.MustCompile("`(go [^`]+)`")
+	checked := 0
+	each(t, ".md", func(path, text string) {
+		for _, command := range quoted.FindAllStringSubmatch(text, -1) {
+			test, run := testCommand.FindStringSubmatch(command[1]), runCommand.FindStringSubmatch(command[1])
+			switch {
+			case test != nil && !strings.Contains(test[2], "…") && !strings.Contains(test[2], "PACKAGE"):
+				checkTests(t, path, command[1], test[1], test[2])
+			case run != nil:
+				checkFlags(t, path, command[1], filepath.Join("..", run[1], run[2]), run[3])
+			default:
+				continue
+			}
+			checked++
+		}
+	})
+	if checked < 40 {
+		t.Errorf("%d commands were checked", checked)
+	}
+}
+
+func checkTests(t *testing.T, path, command, module, args string) {
+	t.Helper()
+	pattern := "."
+	if run := selected.FindStringSubmatch(args); run != nil {
+		pattern = run[1] + run[2]
+	}
+	met := map[string]bool{}
+	for _, folder := range packages.FindAllStringSubmatch(args, -1) {
+		some := false
+		for _, name := range functions(t, filepath.Join(module, folder[1])) {
+			for alternative := range strings.SplitSeq(pattern, "|") {
+				if regexp.MustCompile(alternative).MatchString(name) {
+					met[alternative], some = true, true
+				}
+			}
+		}
+		if !some {
+			t.Errorf("%s: %s selects no test of %s", path, command, folder[1])
+		}
+	}
+	for alternative := range strings.SplitSeq(pattern, "|") {
+		if !met[alternative] {
+			t.Errorf("%s: %s selects no test by %s", path, command, alternative)
+		}
+	}
+}
+
+func checkFlags(t *testing.T, path, command, folder, args string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Errorf("%s: %s: there is no such program: %v", path, command, err)
+	}
+	var source strings.Builder
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source.Write(text)
+	}
+	for _, flag := range flags.FindAllStringSubmatch(args, -1) {
+		declared := regexp.MustCompile(`\b(?:f|flag)\.\w+\((?:[^,"()]+, )?"` + regexp.QuoteMeta(flag[1]) + `"`)
+		if !declared.MatchString(source.String()) {
+			t.Errorf("%s: %s: there is no flag -%s", path, command, flag[1])
+		}
+	}
 }
 
 func TestErrorsIsWhole(t *testing.T) {

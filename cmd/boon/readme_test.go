@@ -11,27 +11,50 @@ import (
 	"testing"
 )
 
-// TestAfternoon pastes the README's commands into a shell, in order, beside a demo, as a newcomer does. Each must be
-// answered with success.
+// TestAfternoon pastes the commands of the README and of docs/api.md into a shell, in order, beside a demo, as a
+// newcomer does. Each must be answered with success.
 func TestAfternoon(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(readme), "\n## An afternoon's integration\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	var script strings.Builder
-	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1) {
-		script.WriteString(block[1])
-	}
-	if n := strings.Count(script.String(), "curl "); n < 9 {
-		t.Fatalf("the README has %d calls", n)
-	}
 	if out, err := exec.Command("curl", "--json", "x", "--version").CombinedOutput(); err != nil {
 		t.Skipf("there is no curl that knows --json: %s %v", out, err)
 	}
+	for _, page := range []struct {
+		file, from, to string
+		calls          int
+		answers        []string
+	}{
+		{"README.md", "\n## An afternoon's integration\n", "\n## ", 7, []string{
+			`"amount":9.50,"currentBalance":15.50`, `"reversalID":"`, `"state":"finished"`, `"status":"CANCELLED"`}},
+		{"docs/api.md", "", "\n## No such heading", 5, []string{`"eligibility":{`, `"amount":10.00,"currentBalance":15.50`,
+			`"reversalID":"`, `"state":"finished"`, `"status":"CANCELLED"`, `"nextCursor":`}},
+	} {
+		t.Run(page.file, func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile("../../" + page.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, section, _ := strings.Cut(string(text), page.from)
+			section, _, _ = strings.Cut(section, page.to)
+			var script strings.Builder
+			for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1) {
+				script.WriteString(block[1])
+			}
+			if n := strings.Count(script.String(), "curl "); n < page.calls {
+				t.Fatalf("%s has %d calls", page.file, n)
+			}
+			answers := paste(t, script.String())
+			for _, want := range page.answers {
+				if !strings.Contains(answers, want) {
+					t.Errorf("the answers lack %s:\n%s", want, answers)
+				}
+			}
+		})
+	}
+}
 
+// paste runs a demo and the commands beside it, and gives what these print.
+func paste(t *testing.T, script string) string {
 	ctx, stop := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
 	defer ended.Wait()
@@ -48,17 +71,12 @@ func TestAfternoon(t *testing.T) {
 	out.mu.Unlock()
 
 	commands := "curl() { command curl --fail-with-body \"$@\"; }\n" +
-		strings.Replace(script.String(), "http://127.0.0.1:8080", address, 1)
+		strings.Replace(script, "http://127.0.0.1:8080", address, 1)
 	shell := exec.Command("bash", "-euo", "pipefail", "-c", commands)
 	shell.Dir = t.TempDir()
 	answers, err := shell.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, answers)
 	}
-	for _, want := range []string{`"amount":9.50,"currentBalance":15.50`, `"reversalID":"`, `"state":"finished"`,
-		`"status":"CANCELLED"`} {
-		if !strings.Contains(string(answers), want) {
-			t.Errorf("the answers lack %s:\n%s", want, answers)
-		}
-	}
+	return string(answers)
 }

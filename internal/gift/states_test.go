@@ -236,7 +236,7 @@ func TestErrorsAreDocumented(t *testing.T) {
 			t.Errorf("docs/errors.md has a heading %q that is no code", code)
 		}
 		if !regexp.MustCompile(`(?m)^HTTP status: [45]\d\d\b`).MatchString(text) || !strings.Contains(text, "\n- When: ") ||
-			!strings.Contains(text, "\n- What to do: ") {
+			!strings.Contains(text, "\n- Do: ") {
 			t.Errorf("docs/errors.md does not tell everything about %s", code)
 		}
 	}

@@ -6,12 +6,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
-	"time"
 )
 
 // cpu is the processor time of those who take part, in seconds.
-type cpu struct{ service, database, load float64 }
+type cpu struct{ service, database float64 }
 
 // cpu is the time so far; that of the service is the empty handler's, when it is called.
 func (h *trial) cpu(w what) (c cpu) {
@@ -22,16 +20,13 @@ func (h *trial) cpu(w what) (c cpu) {
 	if server := h.place.server; server != nil {
 		c.database = family(server.PID())
 	}
-	var mine syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &mine) // fails for a wrong constant only
-	c.load = time.Duration(mine.Utime.Nano() + mine.Stime.Nano()).Seconds()
 	return c
 }
 
 // since tells how many microseconds each of so many calls took.
 func (c cpu) since(before cpu, calls int64) cpu {
 	each := func(now, then float64) float64 { return (now - then) * 1e6 / float64(max(1, calls)) }
-	return cpu{each(c.service, before.service), each(c.database, before.database), each(c.load, before.load)}
+	return cpu{each(c.service, before.service), each(c.database, before.database)}
 }
 
 // process is what the system tells of one.

@@ -79,7 +79,7 @@ func TestMistakesAreNoticed(t *testing.T) {
 	}
 }
 
-// TestThePromisesNameTests: every promise is there, and every test that it names.
+// TestThePromisesNameTests: every promise is there, with a command or a word on what is open.
 func TestThePromisesNameTests(t *testing.T) {
 	text, err := os.ReadFile("../../" + place)
 	if err != nil {
@@ -92,11 +92,6 @@ func TestThePromisesNameTests(t *testing.T) {
 	for _, p := range all {
 		if p.text == "" || len(p.tests)+len(p.open) == 0 {
 			t.Errorf("%s has no words, or neither a test nor a word on what is open", p.name)
-		}
-		for _, command := range p.tests {
-			if err := missing(command, "../.."); err != nil {
-				t.Errorf("%s: %v", p.name, err)
-			}
 		}
 	}
 }
