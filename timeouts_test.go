@@ -67,7 +67,7 @@ func timeoutSaid(t *testing.T, text string) time.Duration {
 	return time.Duration(n * float64(timeoutUnits[unit]))
 }
 
-// timeoutIn finds what a file gives to a name: a sum of durations and of names of internal/ledger/engine.go, or a
+// timeoutIn finds what a file gives to a name: a sum of durations and of names of internal/ledger/heavy.go, or a
 // pragma's argument in milliseconds.
 func timeoutIn(t *testing.T, file, name string) (sum time.Duration, ok bool) {
 	source, err := os.ReadFile(file)
@@ -92,7 +92,7 @@ func timeoutSum(t *testing.T, expression string) (sum time.Duration, ok bool) {
 	for term := range strings.SplitSeq(expression, "+") {
 		term = strings.TrimSpace(term)
 		if other, is := strings.CutPrefix(term, "ledger."); is {
-			d, ok := timeoutIn(t, "internal/ledger/engine.go", other)
+			d, ok := timeoutIn(t, "internal/ledger/heavy.go", other)
 			if !ok {
 				return 0, false
 			}

@@ -44,10 +44,9 @@ type Engine struct {
 	mu      sync.Mutex
 	stopped bool
 	running map[RequestKey]chan struct{} // closed when the call that holds the key has ended
-	heavy   map[gift.ID]int              // heavy commands of an account that are queued or being committed
 
 	lanes []*lane
-	bulk  *lane         // of heavy commands, so that light ones neither share their transactions nor queue behind them
+	heavy *heavyLane
 	spare atomic.Uint64 // deals out commands that belong to no lane in particular
 	ended sync.WaitGroup
 
@@ -60,8 +59,6 @@ type lane struct {
 	*Engine
 	queue chan *task
 	last  time.Time // of the newest group
-
-	heldUntil time.Time // when the next heavy command may be committed, while light ones come
 
 	outcomeUnknown bool // of a group that could not be settled, and none has been committed since
 }
@@ -101,14 +98,15 @@ func Start(store Store, opts Options) *Engine {
 	if opts.Observe == nil {
 		opts.Observe = func(GroupStats) {}
 	}
-	e := &Engine{store: store, opts: opts, running: map[RequestKey]chan struct{}{}, heavy: map[gift.ID]int{}}
+	e := &Engine{store: store, opts: opts, running: map[RequestKey]chan struct{}{}}
 	for range opts.Lanes {
-		e.lanes = append(e.lanes, &lane{Engine: e, queue: make(chan *task, opts.Queue)})
-	}
-	e.bulk = &lane{Engine: e, queue: make(chan *task, min(opts.Queue, maxHeavyQueue))}
-	for _, l := range e.all() {
+		l := &lane{Engine: e, queue: make(chan *task, opts.Queue)}
+		e.lanes = append(e.lanes, l)
 		e.ended.Go(l.run)
 	}
+	e.heavy = &heavyLane{lane: lane{Engine: e}, wake: make(chan struct{}, 1), waiting: map[gift.ID][]*task{},
+		served: map[gift.ID]time.Time{}}
+	e.ended.Go(e.heavy.run)
 	return e
 }
 
@@ -117,9 +115,10 @@ func (e *Engine) Stop() {
 	e.mu.Lock()
 	if !e.stopped {
 		e.stopped = true
-		for _, l := range e.all() {
+		for _, l := range e.lanes {
 			close(l.queue)
 		}
+		e.heavy.awaken()
 	}
 	e.mu.Unlock()
 	e.ended.Wait()
@@ -127,14 +126,13 @@ func (e *Engine) Stop() {
 
 // Depth is the number of commands that wait.
 func (e *Engine) Depth() (n int) {
-	for _, l := range e.all() {
+	for _, l := range e.lanes {
 		n += len(l.queue)
 	}
-	return n
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return n + e.heavy.depth()
 }
-
-// all are all lanes.
-func (e *Engine) all() []*lane { return append(slices.Clone(e.lanes), e.bulk) }
 
 // Running reports whether a call with this key is under way in this process.
 func (e *Engine) Running(k RequestKey) bool {
@@ -216,16 +214,12 @@ func (e *Engine) enqueue(t *task, waited bool) (ahead chan struct{}, _ error) {
 			return ahead, nil
 		}
 	}
-	if Heavy(t.cmd) && e.heavy[t.call.AccountID] >= maxHeavyOfAccount {
-		return nil, unavailable("The account has too many large orders under way.")
-	}
-	select {
-	case e.laneOf(t.cmd).queue <- t:
-	default:
-		return nil, unavailable("The service is overloaded.")
-	}
+	into := e.laneOf(t.cmd).enqueue
 	if Heavy(t.cmd) {
-		e.heavy[t.call.AccountID]++
+		into = e.heavy.enqueue
+	}
+	if err := into(t); err != nil {
+		return nil, err
 	}
 	if keyed {
 		e.running[t.call.requestKey()] = t.done
@@ -233,11 +227,17 @@ func (e *Engine) enqueue(t *task, waited bool) (ahead chan struct{}, _ error) {
 	return nil, nil
 }
 
-// laneOf deals out a command.
-func (e *Engine) laneOf(c Command) *lane {
-	if Heavy(c) {
-		return e.bulk
+func (l *lane) enqueue(t *task) error {
+	select {
+	case l.queue <- t:
+		return nil
+	default:
+		return unavailable("The service is overloaded.")
 	}
+}
+
+// laneOf deals out a light command.
+func (e *Engine) laneOf(c Command) *lane {
 	n := e.spare.Add(1)
 	if id := c.affinity(); !id.IsZero() {
 		n = uint64(id[len(id)-1]) // random in every UUID version
@@ -252,11 +252,6 @@ func (e *Engine) finish(group []*task) {
 		if k := t.call.requestKey(); t.call.Key != "" && e.running[k] == t.done {
 			delete(e.running, k)
 		}
-		if account := t.call.AccountID; Heavy(t.cmd) {
-			if e.heavy[account]--; e.heavy[account] == 0 {
-				delete(e.heavy, account)
-			}
-		}
 	}
 	e.mu.Unlock()
 	for _, t := range group {
@@ -269,54 +264,23 @@ func (e *Engine) finish(group []*task) {
 func (l *lane) run() {
 	group := make([]*task, 0, l.opts.Group)
 	for first := range l.queue {
-		if l == l.bulk {
-			l.hold(first)
-		}
 		group = l.collect(append(group[:0], first))
 		live, gone := dropCancelled(group)
 		l.finish(gone)
 		if len(live) == 0 {
 			continue
 		}
-		begun := time.Now()
 		l.commit(live)
 		l.finish(live)
-		if now := time.Now(); l == l.bulk {
-			l.heldUntil = now.Add(min((heavyShare-1)*now.Sub(begun), MaxHeld/2))
-		} else if slices.ContainsFunc(live, func(t *task) bool { return !background(t.cmd) }) {
-			l.newestLight.Store(now.UnixNano())
+		if slices.ContainsFunc(live, func(t *task) bool { return !background(t.cmd) }) {
+			l.newestLight.Store(time.Now().UnixNano())
 		}
 	}
 }
 
-// What a heavy command is, and how the light ones are kept from waiting for many of them.
-const (
-	// maxLight is the weight of the heaviest command that is light: it takes a few milliseconds.
-	maxLight = 16
-	// maxWeight is the weight of the commands of a group, but for the last of them: a transaction should not take longer
-	// than those in it, and those behind it, can wait.
-	maxWeight = 512
-	maxHeavy  = 128 // of heavy ones
-	// Heavy commands get one part in heavyShare of the time while light ones come, so that fewer than one light command in
-	// a hundred comes while a heavy one is committed, whose lock or whose work would delay it.
-	heavyShare = 125
-	// A heavy command takes about a megabyte while it waits. Whoever has more orders than that at the same time is told to
-	// repeat them.
-	maxHeavyQueue     = 256
-	maxHeavyOfAccount = 32
-	// MaxHeld is how long a heavy command is held back at most, so that it is done before its caller gives up.
-	MaxHeld = 30 * time.Second
-	// quiet is how long no light command may have come for heavy ones to follow each other at once.
-	quiet = time.Second / 2
-)
-
-// hold waits until a heavy command may be committed.
-func (l *lane) hold(first *task) {
-	for now := time.Now(); now.Before(l.heldUntil) && now.Sub(first.queued) < MaxHeld && first.ctx.Err() == nil &&
-		now.UnixNano()-l.newestLight.Load() < int64(quiet) && !l.stopping(); now = time.Now() {
-		time.Sleep(10 * time.Millisecond)
-	}
-}
+// maxWeight is the weight of the commands of a group, but for the last of them: a transaction should not take longer
+// than those in it, and those behind it, can wait.
+const maxWeight = 512
 
 func (e *Engine) stopping() bool {
 	e.mu.Lock()
@@ -325,11 +289,7 @@ func (e *Engine) stopping() bool {
 }
 
 func (l *lane) collect(group []*task) []*task {
-	most := maxWeight
-	if l == l.bulk {
-		most = maxHeavy
-	}
-	for n := weight(group[0].cmd); len(group) < l.opts.Group && n < most; n += weight(group[len(group)-1].cmd) {
+	for n := weight(group[0].cmd); len(group) < l.opts.Group && n < maxWeight; n += weight(group[len(group)-1].cmd) {
 		select {
 		case t, open := <-l.queue:
 			if !open {
