@@ -7,13 +7,20 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
 // each calls do with every file of the repository whose name ends so, its path from this folder and its text.
 func each(t *testing.T, ending string, do func(path, text string)) {
 	t.Helper()
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+	if err := walk(ending, do); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func walk(ending string, do func(path, text string)) error {
+	return filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		switch name := d.Name(); {
 		case err != nil:
 			return err
@@ -26,9 +33,6 @@ func each(t *testing.T, ending string, do func(path, text string)) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestDocumentsAreShort counts the words of all documents together, as wc -w does. What a new page needs is taken from
@@ -77,25 +81,26 @@ func TestLinksLead(t *testing.T) {
 	})
 }
 
-// functions are the tests of a folder, or those of the whole repository.
-func functions(t *testing.T, folder string) (names []string) {
-	t.Helper()
+// functions has the tests of each folder, and those of the whole repository under "..".
+var functions = sync.OnceValue(func() map[string][]string {
+	names := map[string][]string{}
 	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
-	each(t, "_test.go", func(path, text string) {
-		if folder != "" && filepath.Dir(path) != filepath.Join("..", folder) {
-			return
-		}
+	err := walk("_test.go", func(path, text string) {
 		for _, f := range declared.FindAllStringSubmatch(text, -1) {
-			names = append(names, f[1])
+			names[filepath.Dir(path)] = append(names[filepath.Dir(path)], f[1])
+			names[".."] = append(names[".."], f[1])
 		}
 	})
+	if err != nil {
+		panic(err)
+	}
 	return names
-}
+})
 
 // TestNamedTestsExist finds every test that a document names, or names the beginning of, where it says it is.
 func TestNamedTestsExist(t *testing.T) {
 	t.Parallel()
-	all := functions(t, "")
+	all := functions()[".."]
 	named := regexp.MustCompile(`\bTest[A-Z]\w+`)
 	inFolder := regexp.MustCompile("`((?:internal|cmd)/[a-z/]+)`((?:,?\\s+Test\\w+)+)")
 	each(t, ".md", func(path, text string) {
@@ -109,7 +114,7 @@ func TestNamedTestsExist(t *testing.T) {
 		}
 		for _, m := range inFolder.FindAllStringSubmatch(text, -1) {
 			for _, name := range named.FindAllString(m[2], -1) {
-				if missing(name, functions(t, m[1])) {
+				if missing(name, functions()[filepath.Join("..", m[1])]) {
 					t.Errorf("%s names %s of %s, and there is no such test", path, name, m[1])
 				}
 			}
@@ -159,7 +164,7 @@ func checkTests(t *testing.T, path, command, module, args string) {
 	met := map[string]bool{}
 	for _, folder := range packages.FindAllStringSubmatch(args, -1) {
 		some := false
-		for _, name := range functions(t, filepath.Join(module, folder[1])) {
+		for _, name := range functions()[filepath.Join("..", module, folder[1])] {
 			for alternative := range strings.SplitSeq(pattern, "|") {
 				if regexp.MustCompile(alternative).MatchString(name) {
 					met[alternative], some = true, true

@@ -39,8 +39,10 @@ func launch(ctx context.Context) (_ *browser, closeIt func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("hide-scrollbars",
-		true),
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
+		chromedp.Flag("hide-scrollbars", true),
+		// In a process of its own, a sandboxed frame (the mail in the outbox) is painted after the picture was taken.
+		chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,IsolateSandboxedIframes"),
 		chromedp.WSURLReadTimeout(timeout))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // chromium refuses a sandbox to root

@@ -30,6 +30,9 @@ func main() {
 }
 
 func run(ctx context.Context, to string) (err error) {
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
 	b, closeBrowser, err := launch(ctx)
 	if err != nil {
 		return err

@@ -83,7 +83,7 @@ func scan(t *testing.T, img image.Image) string {
 var inlineQR = regexp.MustCompile(`<img src="data:image/png;base64,([^"]+)"[^>]* alt="QR code of this gift"`)
 
 // TestScanMail reads the QR code that a mail brings along: its image as it is and, where there is a browser, the mail
-// as it is seen in the light and in the dark.
+// alone and in the outbox, in the light and in the dark.
 func TestScanMail(t *testing.T) {
 	w, err := start(t.Context(), t.TempDir())
 	if err != nil {
@@ -137,8 +137,10 @@ func TestScanMail(t *testing.T) {
 	}
 	defer closeBrowser()
 	for _, theme := range []string{"light", "dark"} {
-		if got := readScreen(t, b, w.url+path+"/html", theme); got != want {
-			t.Errorf("read %q from the mail on a screen, %s, want %q", got, theme, want)
+		for _, address := range []string{path + "/html", path} { // alone, and in the frame of its page in the outbox
+			if got := readScreen(t, b, w.url+address, theme); got != want {
+				t.Errorf("read %q from the mail on a screen, %s, want %q", got, theme, want)
+			}
 		}
 	}
 }
