@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -33,9 +32,8 @@ const (
 func (p Priority) String() string { return [...]string{"redeem", "validate", "write", "read"}[p] }
 
 // errOverloaded refuses a call that was not admitted.
-var errOverloaded = &gift.Error{Code: gift.Unavailable, RetryAfter: time.Second, Messages: []gift.Message{{
-	Text: "The service is overloaded and has not begun this call. Repeat the request in a moment with the same " +
-		"Idempotency-Key."}}}
+var errOverloaded = gift.Refuse(gift.Unavailable, "The service is overloaded and has not begun this call. Repeat the "+
+	"request in a moment with the same Idempotency-Key.")
 
 // Overloaded answers a request that is not the interface's own and was not admitted.
 func (a *API) Overloaded(w http.ResponseWriter, r *http.Request) {

@@ -1,6 +1,6 @@
 // Package api is the JSON interface: it knows HTTP and JSON and nothing of SQL.
 //
-// A request becomes a typed value, with everything that is wrong with it collected (read.go); the rules are those of
+// A request becomes a typed value, with all that is wrong with it collected (package wire); the rules are those of
 // package gift; what changes a balance or a status goes through the engine of package ledger, everything else is read
 // from Records. Handlers give an answer or an error, and one adapter writes both. Nothing in an answer, a log line or
 // an Event tells a caller's secrets or the reason of an internal failure.

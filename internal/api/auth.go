@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/wire"
 )
 
 // authenticate tells who calls. Whoever shows no valid key is counted by network; an unknown, an expired and a
@@ -38,7 +39,7 @@ func (c *call) readKey(ignored bool) error {
 		return nil
 	}
 	if len(values) > 1 || !isKey(values[0]) {
-		return gift.RefuseAt(gift.ValidationFailure, name, "Send one Idempotency-Key of 1 to %d printable ASCII characters.",
+		return refuseAt(gift.ValidationFailure, name, "Send one Idempotency-Key of 1 to %d printable ASCII characters.",
 			maxKey)
 	}
 	c.key = values[0]
@@ -57,7 +58,7 @@ func isKey(s string) bool {
 }
 
 // needKey refuses a request without an Idempotency-Key where the account demands one.
-func (c *call) needKey(problems *gift.Problems) {
+func (c *call) needKey(problems *wire.Problems) {
 	if c.account != nil && c.account.RequireIdempotencyKey && c.key == "" {
 		problems.Add("Idempotency-Key", "This account requires an Idempotency-Key header, so that a repeated request "+
 			"has no second effect.")

@@ -17,19 +17,14 @@ import (
 )
 
 // decode reads the body of a call into a T. What is wrong with it is in problems, to which others may be added.
-func decode[T any](c *call, read func(*wire.Object) T) (request T, problems *gift.Problems) {
+func decode[T any](c *call, read func(*wire.Object) T) (request T, problems *wire.Problems) {
 	r := c.readers.Get().(*wire.Reader)
 	defer func() {
 		r.Forget()
 		c.readers.Put(r)
 	}()
-	problems = new(gift.Problems)
-	if o := r.Read(c.body, problems); o != nil {
-		request = read(o)
-		o.Finish()
-	} else {
-		c.unread = true
-	}
+	problems, ok := r.Decode(c.body, func(o *wire.Object) { request = read(o) })
+	c.unread = !ok
 	return request, problems
 }
 

@@ -26,11 +26,7 @@ const maxCancelled = 10 * gift.MaxRecipients
 
 // readSeveral reads which gifts are meant: exactly one of the members named must be given.
 func readSeveral(o *wire.Object, members ...string) (s several) {
-	given := 0
 	for _, name := range members {
-		if o.Given(name) {
-			given++
-		}
 		switch name {
 		case byID:
 			s.VoucherID = o.GUID(name)
@@ -44,7 +40,7 @@ func readSeveral(o *wire.Object, members ...string) (s several) {
 			}
 		}
 	}
-	oneOf(o, given, members)
+	oneOf(o, members)
 	return s
 }
 
@@ -75,7 +71,7 @@ func readCancellation(o *wire.Object) (r cancellation) {
 // cancelGift takes gifts out of use, all that are named or none, unless those that may not be are to be skipped.
 func cancelGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readCancellation)
-	account, err := c.Directory().AccountOf(c.caller, asked.AccountID, "accountID")
+	account, err := c.Directory().AccountOf(c.caller, asked.AccountID, gift.FieldAccount)
 	if err == nil {
 		c.account = account
 	}
@@ -177,7 +173,7 @@ func (w *writer) outcomes(r ledger.Result) {
 		outcome, why := "DONE", ""
 		switch refused := r.NotAllowed[n]; {
 		case refused != nil:
-			outcome, why = "NOT_ALLOWED", refused.Messages[0].Text
+			outcome, why = "NOT_ALLOWED", wire.Told(refused)[0].Text
 		case !r.Changed[n]:
 			outcome = "ALREADY_DONE"
 		}

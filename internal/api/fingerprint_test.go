@@ -11,21 +11,6 @@ import (
 	"boon.example/internal/wire"
 )
 
-// problemsOf reads body by read and gives what is wrong with it.
-func problemsOf(body string, read func(*wire.Object)) []gift.Message {
-	var r wire.Reader
-	var problems gift.Problems
-	if o := r.Read([]byte(body), &problems); o != nil {
-		read(o)
-		o.Finish()
-	}
-	refused, _ := problems.Err().(*gift.Error)
-	if refused == nil {
-		return nil
-	}
-	return refused.Messages
-}
-
 // TestFingerprintsDiffer changes one member at a time: no two requests that differ may have one fingerprint.
 func TestFingerprintsDiffer(t *testing.T) {
 	t.Parallel()
@@ -65,11 +50,11 @@ func TestFingerprintsDiffer(t *testing.T) {
 
 // normalized is the text over which the fingerprint of a good request is made.
 func normalized(t testing.TB, operation, body string) string {
-	return readNormalized(operation, body, func(m gift.Message) { t.Fatalf("%s: %v", body, m) })
+	return readNormalized(operation, body, func(m wire.Problem) { t.Fatalf("%s: %v", body, m) })
 }
 
 // readNormalized gives the text for any request, and tells what is wrong with it.
-func readNormalized(operation, body string, wrong func(gift.Message)) string {
+func readNormalized(operation, body string, wrong func(wire.Problem)) string {
 	c := &call{account: &gift.Account{Currency: gift.Currency{Code: "USD", Decimals: 2}},
 		caller: &gift.Caller{Locations: []gift.ID{gift.BusinessProgram.ID}}}
 	reads := map[string]func(*wire.Object) any{
@@ -82,7 +67,10 @@ func readNormalized(operation, body string, wrong func(gift.Message)) string {
 		"reschedule-gift":    func(o *wire.Object) any { return readRescheduling(o) },
 	}
 	var text []byte
-	for _, m := range problemsOf(body, func(o *wire.Object) { text = wire.Normalized(operation, reads[operation](o)) }) {
+	problems, _ := new(wire.Reader).Decode([]byte(body), func(o *wire.Object) {
+		text = wire.Normalized(operation, reads[operation](o))
+	})
+	for _, m := range problems.All() {
 		if wrong != nil {
 			wrong(m)
 		}
@@ -184,10 +172,8 @@ func BenchmarkDecodeRedeem(b *testing.B) {
 	c := &call{account: &gift.Account{Currency: dollars}, caller: &gift.Caller{}}
 	b.ReportAllocs()
 	for b.Loop() {
-		var problems gift.Problems
-		o := r.Read(body, &problems)
-		asked := readRedemption(o, c)
-		o.Finish()
+		var asked redemption
+		problems, _ := r.Decode(body, func(o *wire.Object) { asked = readRedemption(o, c) })
 		if problems.Err() != nil || asked.Number != "125e-1" {
 			b.Fatal(problems.Err())
 		}

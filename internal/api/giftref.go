@@ -25,11 +25,7 @@ const (
 
 // readGiftRef reads which gift is meant: exactly one of the members named must be given.
 func readGiftRef(o *wire.Object, members ...string) (w giftRef) {
-	given := 0
 	for _, name := range members {
-		if o.Given(name) {
-			given++
-		}
 		switch name {
 		case byID:
 			w.ID = o.GUID(name)
@@ -39,12 +35,18 @@ func readGiftRef(o *wire.Object, members ...string) (w giftRef) {
 			w.Token = readToken(o, name)
 		}
 	}
-	oneOf(o, given, members)
+	oneOf(o, members)
 	return w
 }
 
 // oneOf demands that exactly one of some members is given.
-func oneOf(o *wire.Object, given int, members []string) {
+func oneOf(o *wire.Object, members []string) {
+	given := 0
+	for _, name := range members {
+		if o.Given(name) {
+			given++
+		}
+	}
 	last := len(members) - 1
 	choice := strings.Join(members[:last], ", ")
 	switch {
@@ -115,7 +117,7 @@ func (c *call) locate(p gift.Place) (*gift.Location, error) {
 }
 
 // besides gives everything that is wrong with a malformed request: also what the look-up of its location finds.
-func (c *call) besides(problems *gift.Problems, p gift.Place) error {
+func (c *call) besides(problems *wire.Problems, p gift.Place) error {
 	if !c.unread && !problems.Has("organizationID") && !problems.Has("pointOfSaleSystemOrganizationIdentifier") {
 		_, err := c.caller.Locate(p) // else which location is meant cannot be told
 		problems.Refuse(err)
@@ -193,7 +195,9 @@ func readAmount(o *wire.Object, c gift.Currency) gift.Number {
 	}
 	number := o.Number(name)
 	if number != "" {
-		c.Read(o.Problems, o.At(name), number, gift.NoLimit)
+		if _, err := c.Read(number, gift.NoLimit); err != nil {
+			o.Add(o.At(name), "%s", err)
+		}
 	}
 	return number
 }

@@ -23,7 +23,7 @@ func showGift(c *call) (ledger.Answer, error) {
 
 // finish ends the reading of a look-up and finds the account that it is about.
 func (c *call) finish(q *wire.Query) (err error) {
-	account, err := c.Directory().AccountOf(c.caller, q.GUID("accountID"), "accountID")
+	account, err := c.Directory().AccountOf(c.caller, q.GUID("accountID"), gift.FieldAccount)
 	if err == nil {
 		c.account = account
 	}
@@ -308,7 +308,7 @@ func showRequests(c *call) (ledger.Answer, error) {
 		told = append(told, r)
 	}
 	if len(told)+len(running) == 0 {
-		return ledger.Answer{}, gift.RefuseAt(gift.NotFound, "key",
+		return ledger.Answer{}, refuseAt(gift.NotFound, "key",
 			"No request with this Idempotency-Key has arrived of which this key may be told.")
 	}
 	return c.answer(ledger.OK, func(w *writer) {

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
 )
 
 // kind is how a code is told in HTTP.
@@ -56,7 +57,12 @@ func (e *statusError) Error() string { return e.refusal.Error() }
 func (e *statusError) Unwrap() error { return e.refusal }
 
 func refuseWith(status int, code gift.Code, path, text string) error {
-	return &statusError{gift.RefuseAt(code, path, "%s", text), status}
+	return &statusError{refuseAt(code, path, "%s", text), status}
+}
+
+// refuseAt refuses what package gift knows nothing of: a header, or how a value is written.
+func refuseAt(code gift.Code, path, format string, args ...any) *gift.Error {
+	return &gift.Error{Code: code, Messages: []gift.Message{gift.MessageAt(path, format, args...)}}
 }
 
 // problem makes the answer of an error with its HTTP status, and sets the headers that belong to it.
@@ -102,7 +108,7 @@ func problemDocument(e *gift.Error, status int, publicURL, requestID string) led
 	w.Integer("status", status)
 	w.Text("code", string(e.Code))
 	w.List("messages")
-	for _, m := range e.Messages {
+	for _, m := range wire.Told(e) {
 		w.Open()
 		w.Text("path", m.Path)
 		w.Text("text", m.Text)

@@ -22,9 +22,7 @@ func readResending(o *wire.Object) (r resending) {
 	r.VoucherID = readVoucherID(o)
 	if id := o.Integer("deliveryMethodID"); id != nil {
 		method, err := gift.ParseMethod(*id)
-		if err != nil {
-			o.Add("deliveryMethodID", "%s", err)
-		}
+		o.Refuse(err)
 		r.Method = method
 	}
 	r.Contact = o.Line("recipientContact", maxContact)
@@ -74,13 +72,13 @@ func rescheduleGift(c *call) (ledger.Answer, error) {
 // dispatching is a command that changes how a gift goes.
 type dispatching interface {
 	ledger.Command
-	// Check notes what is wrong with it whatever gift it is about.
-	Check(problems *gift.Problems, now time.Time)
+	// Check tells what is wrong with it whatever gift it is about.
+	Check(now time.Time) error
 }
 
 // dispatch runs a command that changes how a gift goes, and answers with the gift. What is read of it before never
 // changes.
-func (r *request) dispatch(voucher gift.ID, problems *gift.Problems, cmd dispatching) (ledger.Answer, error) {
+func (r *request) dispatch(voucher gift.ID, problems *wire.Problems, cmd dispatching) (ledger.Answer, error) {
 	r.needKey(problems)
 	malformed := problems.Err() != nil
 	var g gift.Gift
@@ -94,7 +92,7 @@ func (r *request) dispatch(voucher gift.ID, problems *gift.Problems, cmd dispatc
 		problems.Refuse(gift.NoSuchGift())
 	}
 	if problems.Err() != nil {
-		cmd.Check(problems, r.now)
+		problems.Refuse(cmd.Check(r.now))
 		if malformed {
 			return ledger.Answer{}, problems.Err()
 		}

@@ -198,6 +198,7 @@ func TestResendByAnotherMethod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.send(mailed("anna@example.com"))
+	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":4`)).refused(400, gift.ValidationFailure, "deliveryMethodID")
 	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":2`)).refused(400, gift.ValidationFailure, "recipientContact")
 	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":3,"recipientContact":"anna@example.com"`)).refused(400,
 		gift.ValidationFailure, "recipientContact")

@@ -18,12 +18,6 @@ type reversal struct {
 
 func readReversal(o *wire.Object, c *call) (r reversal) {
 	const byID, byKey = "redemptionID", "idempotencyKey"
-	given := 0
-	for _, name := range []string{byID, byKey} {
-		if o.Given(name) {
-			given++
-		}
-	}
 	r.RedemptionID = o.GUID(byID)
 	if v := o.Of(byKey, '"', "a text"); v != nil {
 		r.OriginalKey = string(wire.Unquote(v)) // not normalized: what is not ASCII must not become it
@@ -31,7 +25,7 @@ func readReversal(o *wire.Object, c *call) (r reversal) {
 	if o.Given(byKey) && !isKey(r.OriginalKey) && !o.Has(byKey) {
 		o.Add(byKey, "An Idempotency-Key has 1 to %d printable ASCII characters and no space at either end.", maxKey)
 	}
-	oneOf(o, given, []string{byID, byKey})
+	oneOf(o, []string{byID, byKey})
 	r.Where = readPlace(o, c.caller)
 	r.Number = readAmount(o, c.account.Currency)
 	r.Reason = o.Line("reason", maxReason)

@@ -108,8 +108,9 @@ func sendGift(c *call) (ledger.Answer, error) {
 	request := c.request(ledger.SendGift, send)
 	account := c.sendFor(send, problems)
 	malformed := problems.Err() != nil
-	gifts, err := gift.Issue(*send, account, c.now, problems)
+	gifts, err := gift.Issue(*send, account, c.now, problems.Unread())
 	if malformed {
+		problems.Refuse(err)
 		return ledger.Answer{}, problems.Err()
 	}
 	if err == nil {
@@ -132,16 +133,16 @@ func sendGift(c *call) (ledger.Answer, error) {
 
 // sendFor finds the account that gifts are sent for; nil, where the caller may not send for the one that the request
 // names.
-func (c *call) sendFor(send *gift.Send, problems *gift.Problems) *gift.Account {
-	definition, path := &gift.Definition{}, "monetaryGift.accountID"
+func (c *call) sendFor(send *gift.Send, problems *wire.Problems) *gift.Account {
+	definition, kind := &gift.Definition{}, gift.FieldMonetary
 	switch {
 	case send.Monetary != nil:
 		definition = send.Monetary
 	case send.Item != nil:
-		definition, path = send.Item, "itemGift.accountID"
+		definition, kind = send.Item, gift.FieldItem
 	}
 	send.Caller, c.location = c.caller, definition.LocationID
-	account, err := c.Directory().SendingAccount(c.caller, definition.AccountID, path)
+	account, err := c.Directory().SendingAccount(c.caller, definition.AccountID, gift.FieldAccount.In(kind))
 	if err == nil {
 		c.account = account
 	}
@@ -156,7 +157,7 @@ func (c *call) answerable(gifts []gift.Gift) (size int, err error) {
 	if size = c.orderSize(gifts); size <= maxOrderAnswer {
 		return size, c.hold(size)
 	}
-	return size, gift.RefuseAt(gift.ValidationFailure, "recipients",
+	return size, gift.RefuseAt(gift.ValidationFailure, gift.FieldRecipients,
 		"The answer to this order would have more than %d MiB, as it repeats all texts for each gift. "+
 			"Send it as several orders, or with shorter texts.", maxOrderAnswer>>20)
 }

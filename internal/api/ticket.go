@@ -20,7 +20,7 @@ func readTicket(o *wire.Object, currency gift.Currency) *ticket.Ticket {
 		data.Add(data.At("format"), "Say the format of the ticket, such as %q.", ticket.Standard)
 	case format != ticket.Standard:
 		data.Take(content)
-		data.Refuse(gift.RefuseAt(gift.NotSupported, data.At("format"),
+		data.Refuse(refuseAt(gift.NotSupported, data.At("format"),
 			"This ticket format is not supported; the known one is %q.", ticket.Standard))
 	case !data.Given(content):
 		data.Take(content)

@@ -28,8 +28,9 @@ func decimal(number gift.Number) *gift.Decimal {
 
 // ticketIn reads ticket data and gives what was wrong with it as "path: text".
 func ticketIn(c gift.Currency, data string) (tk *ticket.Ticket, found []string) {
-	for _, m := range problemsOf(`{"ticketData":{"format":"standard","data":`+data+`}}`,
-		func(o *wire.Object) { tk = readTicket(o, c) }) {
+	problems, _ := new(wire.Reader).Decode([]byte(`{"ticketData":{"format":"standard","data":`+data+`}}`),
+		func(o *wire.Object) { tk = readTicket(o, c) })
+	for _, m := range problems.All() {
 		found, tk = append(found, m.Path+": "+m.Text), nil
 	}
 	return tk, found

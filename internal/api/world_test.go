@@ -383,8 +383,10 @@ func (r reply) refused(status int, code gift.Code, paths ...string) reply {
 		if m.Text == "" || !strings.HasSuffix(m.Text, ".") && !strings.HasSuffix(m.Text, "?") {
 			r.Errorf("not a sentence: %q", m.Text)
 		}
-		if strings.Contains(m.Text, "jsontext") || strings.Contains(m.Text, "sql") {
-			r.Errorf("a library speaks: %q", m.Text)
+		for _, odd := range []string{"jsontext", "sql", "%s", "%!"} {
+			if strings.Contains(m.Text, odd) {
+				r.Errorf("not our words: %q", m.Text)
+			}
 		}
 	}
 	for _, p := range paths {

@@ -8,7 +8,7 @@ import (
 
 func TestLocate(t *testing.T) {
 	t.Parallel()
-	const posPath = "pointOfSaleSystemOrganizationIdentifier"
+	const posField = FieldPointOfSale
 	harbor, pier := id(0x23), id(0x24)
 	locations := []Location{
 		{ID: shop, PointOfSale: "POS-1", POSRedemption: true},
@@ -23,32 +23,32 @@ func TestLocate(t *testing.T) {
 		place   Place
 		want    ID
 		code    Code
-		path    string
+		field   Field
 	}{
 		{"no location at all", 0, nil, Place{}, ID{}, AccountMisconfigured, ""},
 		{"no location at all, though one is named", 0, nil, Place{LocationID: shop}, ID{}, AccountMisconfigured, ""},
 		{"by id", 4, nil, Place{LocationID: kiosk}, kiosk, "", ""},
 		{"by point of sale", 4, nil, Place{PointOfSale: "POS-2"}, kiosk, "", ""},
 		{"by both", 4, nil, Place{LocationID: kiosk, PointOfSale: "POS-2"}, kiosk, "", ""},
-		{"by both, which differ", 4, nil, Place{LocationID: shop, PointOfSale: "POS-2"}, ID{}, ValidationFailure, posPath},
-		{"unknown id", 4, nil, Place{LocationID: id(99)}, ID{}, NotFound, "organizationID"},
-		{"unknown point of sale", 4, nil, Place{PointOfSale: "pos-1"}, ID{}, NotFound, posPath},
-		{"known id, unknown point of sale", 4, nil, Place{LocationID: shop, PointOfSale: "X"}, ID{}, NotFound, posPath},
-		{"point of sale not enabled", 4, nil, Place{PointOfSale: "POS-3"}, ID{}, NotSupported, posPath},
+		{"by both, which differ", 4, nil, Place{LocationID: shop, PointOfSale: "POS-2"}, ID{}, ValidationFailure, posField},
+		{"unknown id", 4, nil, Place{LocationID: id(99)}, ID{}, NotFound, "location"},
+		{"unknown point of sale", 4, nil, Place{PointOfSale: "pos-1"}, ID{}, NotFound, posField},
+		{"known id, unknown point of sale", 4, nil, Place{LocationID: shop, PointOfSale: "X"}, ID{}, NotFound, posField},
+		{"point of sale not enabled", 4, nil, Place{PointOfSale: "POS-3"}, ID{}, NotSupported, posField},
 		{"no place, the account's only one", 1, nil, Place{}, shop, "", ""},
 		{"no place, the key's only one", 4, []ID{kiosk}, Place{}, kiosk, "", ""},
-		{"no place, many", 4, nil, Place{}, ID{}, ValidationFailure, "organizationID"},
-		{"no place, two of many", 4, []ID{shop, kiosk}, Place{}, ID{}, ValidationFailure, "organizationID"},
+		{"no place, many", 4, nil, Place{}, ID{}, ValidationFailure, "location"},
+		{"no place, two of many", 4, []ID{shop, kiosk}, Place{}, ID{}, ValidationFailure, "location"},
 		{"enabled", 4, []ID{shop, kiosk}, Place{LocationID: shop}, shop, "", ""},
 		{"not enabled, by id", 4, []ID{shop, kiosk}, Place{LocationID: pier}, ID{}, NotAuthorized, ""},
 		{"not enabled, by point of sale", 4, []ID{shop}, Place{PointOfSale: "POS-2"}, ID{}, NotAuthorized, ""},
 		{"not enabled at the only one", 1, []ID{kiosk, pier}, Place{}, ID{}, NotAuthorized, ""},
-		{"the key's only one is gone", 4, []ID{id(99)}, Place{}, ID{}, ValidationFailure, "organizationID"},
+		{"the key's only one is gone", 4, []ID{id(99)}, Place{}, ID{}, ValidationFailure, "location"},
 	} {
 		c := &Caller{Kind: AccountKey, Account: &Account{Locations: locations[:tt.count]}, Locations: tt.enabled}
 		l, err := c.Locate(tt.place)
 		if codeOf(t, err) != tt.code || err == nil && l.ID != tt.want || err != nil &&
-			(l != nil || err.(*Error).Messages[0].Path != tt.path) {
+			(l != nil || err.(*Error).Messages[0].Field != tt.field) {
 			t.Errorf("%s: got %v, %v", tt.name, l, err)
 		}
 	}
@@ -116,20 +116,20 @@ func TestDirectory(t *testing.T) {
 		{"system, one that it does not serve", system, one.ID, nil, NotAuthorized},
 		{"system, one that is not", system, id(99), nil, NotAuthorized},
 	} {
-		a, err := d.SendingAccount(tt.caller, tt.named, "monetaryGift.accountID")
+		a, err := d.SendingAccount(tt.caller, tt.named, "monetary.account")
 		if a != tt.want || codeOf(t, err) != tt.code || err != nil &&
-			err.(*Error).Messages[0].Path != "monetaryGift.accountID" {
+			err.(*Error).Messages[0].Field != "monetary.account" {
 			t.Errorf("%s: got %v, %v", tt.name, a, err)
 		}
 	}
-	if _, err := d.AccountOf(system, ID{}, "accountID"); codeOf(t, err) != ValidationFailure {
+	if _, err := d.AccountOf(system, ID{}, "account"); codeOf(t, err) != ValidationFailure {
 		t.Errorf("a look-up by a key that serves two accounts, and names none: %v", err)
 	}
 	system.Accounts = []ID{two.ID}
-	if a, err := d.AccountOf(system, ID{}, "accountID"); a != two || err != nil {
+	if a, err := d.AccountOf(system, ID{}, "account"); a != two || err != nil {
 		t.Errorf("a look-up by a key that serves one: %v, %v", a, err)
 	}
-	if _, err := d.AccountOf(good, two.ID, "accountID"); codeOf(t, err) != NotAuthorized {
+	if _, err := d.AccountOf(good, two.ID, "account"); codeOf(t, err) != NotAuthorized {
 		t.Errorf("a look-up in another account: %v", err)
 	}
 	if own, others := (&Voucher{MadeBy: "site"}), (&Voucher{MadeBy: "sites"}); !system.MayUse(own) ||

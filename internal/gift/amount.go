@@ -2,6 +2,7 @@ package gift
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -65,26 +66,26 @@ func (c Currency) Parse(number Number) (Amount, error) {
 	return a, err
 }
 
-// Read reads an amount above zero, as Parse does, of at most limit. What is wrong with it is a problem at path.
-func (c Currency) Read(problems *Problems, path string, number Number, limit Amount) Amount {
+// Read reads an amount above zero, as Parse does, of at most limit. The error is a sentence for the sender.
+func (c Currency) Read(number Number, limit Amount) (Amount, error) {
 	amount, err := c.Parse(number)
 	switch {
 	case err == ErrTooPrecise && c.Decimals == 0:
-		problems.Add(path, "An amount in %s has no decimals.", c.Code)
+		err = fmt.Errorf("An amount in %s has no decimals.", c.Code)
 	case err == ErrTooPrecise:
-		problems.Add(path, "An amount in %s has at most %d decimals.", c.Code, c.Decimals)
+		err = fmt.Errorf("An amount in %s has at most %d decimals.", c.Code, c.Decimals)
 	case err == ErrNotPositive:
-		problems.Add(path, "The amount must be above zero.")
+		err = errors.New("The amount must be above zero.")
 	case err == ErrOutOfRange && limit == NoLimit:
-		problems.Add(path, "The amount is too large.")
+		err = errors.New("The amount is too large.")
 	case err == ErrOutOfRange || err == nil && amount > limit:
-		problems.Add(path, "The amount must be at most %s.", c.Money(limit))
+		err = fmt.Errorf("The amount must be at most %s.", c.Money(limit))
 	case err != nil:
-		problems.Add(path, "The amount must be a decimal number.")
+		err = errors.New("The amount must be a decimal number.")
 	default:
-		return amount
+		return amount, nil
 	}
-	return 0
+	return 0, err
 }
 
 // NoLimit is above every amount.

@@ -84,9 +84,8 @@ func (c *Caller) Locate(p Place) (*Location, error) {
 		}
 	}
 	if l == nil {
-		return nil, RefuseAt(ValidationFailure, "organizationID",
-			"Say at which location: send organizationID or pointOfSaleSystemOrganizationIdentifier. This key works at more "+
-				"than one.")
+		return nil, RefuseAt(ValidationFailure, FieldLocation,
+			"Say at which location: send %s or %s. This key works at more than one.", FieldLocation, FieldPointOfSale)
 	}
 	if !c.Enabled(l.ID) {
 		return nil, Refuse(NotAuthorized, "This key is not enabled for that location.")
@@ -100,7 +99,7 @@ func (c *Caller) named(p Place) (*Location, error) {
 	var l *Location
 	if !p.LocationID.IsZero() {
 		if l = c.Account.Location(p.LocationID); l == nil {
-			refused = RefuseAt(NotFound, "organizationID", "This account has no location with that organizationID.")
+			refused = RefuseAt(NotFound, FieldLocation, "This account has no location with that %s.", FieldLocation)
 		}
 	}
 	if p.PointOfSale != "" {
@@ -118,16 +117,16 @@ func (c *Caller) named(p Place) (*Location, error) {
 // byPointOfSale finds a location by the point-of-sale system's own identifier; known is the one that is named beside
 // it, nil for none.
 func (c *Caller) byPointOfSale(identifier string, known *Location) (*Location, error) {
-	const path = "pointOfSaleSystemOrganizationIdentifier"
+	const field = FieldPointOfSale
 	l := find(c.Account.Locations, func(l *Location) bool { return l.PointOfSale == identifier })
 	switch {
 	case l == nil:
-		return nil, RefuseAt(NotFound, path, "This account has no location with that point-of-sale identifier.")
+		return nil, RefuseAt(NotFound, field, "This account has no location with that point-of-sale identifier.")
 	case !l.POSRedemption:
-		return nil, RefuseAt(NotSupported, path, "Point-of-sale redemption is not enabled for that location.")
+		return nil, RefuseAt(NotSupported, field, "Point-of-sale redemption is not enabled for that location.")
 	case known != nil && known != l:
-		return nil, RefuseAt(ValidationFailure, path, "organizationID and the point-of-sale identifier name two "+
-			"different locations.")
+		return nil, RefuseAt(ValidationFailure, field,
+			"%s and the point-of-sale identifier name two different locations.", FieldLocation)
 	}
 	return l, nil
 }

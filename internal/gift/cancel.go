@@ -22,7 +22,7 @@ func (v Voucher) Cancel(c Cancel) (_ Voucher, _ Entry, changed bool, _ error) {
 		return v, Entry{}, false, NoSuchGift()
 	}
 	if c.Caller.Kind == SystemKey && c.To != PurchaseFailed {
-		return v, Entry{}, false, RefuseAt(NotAuthorized, "cause",
+		return v, Entry{}, false, RefuseAt(NotAuthorized, FieldCause,
 			"A system key may only report that a purchase failed: send the cause PURCHASE_FAILED.")
 	}
 	why := ""
@@ -116,7 +116,7 @@ func OnePurchase(gifts []Gift, name func(ID) string) error {
 		named = append(named, text)
 	}
 	slices.Sort(named)
-	return RefuseAt(ValidationFailure, "externalStorefrontID",
-		"Several purchases have this reference: at %s. Send externalStorefrontID too, or orderID.",
-		strings.Join(named, "; at "))
+	return RefuseAt(ValidationFailure, FieldStorefront,
+		"Several purchases have this reference: at %s. Send %s too, or %s.",
+		strings.Join(named, "; at "), FieldStorefront, FieldOrder)
 }

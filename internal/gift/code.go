@@ -59,7 +59,7 @@ func NewVoucherCode(random io.Reader) (VoucherCode, error) {
 // ParseVoucherCode reads exactly 12 ASCII digits, without formatting characters (interface, section 4.2).
 func ParseVoucherCode(s string) (VoucherCode, error) {
 	if len(s) != 12 || !allDigits(s) {
-		return VoucherCode{}, RefuseAt(InvalidCodeFormat, "voucherCode",
+		return VoucherCode{}, RefuseAt(InvalidCodeFormat, FieldCode,
 			"A voucher code is 12 digits with nothing between them.")
 	}
 	return VoucherCode{newSecret(s)}, nil
@@ -124,7 +124,7 @@ func ParseToken(s string) (Token, error) {
 	}
 	text := strings.TrimPrefix(strings.TrimPrefix(path, "/"), "g/")
 	if len(text) != TokenLength || strings.Trim(text, base62) != "" {
-		return Token{}, RefuseAt(InvalidTokenFormat, "voucherPublicToken",
+		return Token{}, RefuseAt(InvalidTokenFormat, FieldToken,
 			"A voucher token is 22 letters and digits, or the address in the gift's QR code that ends in them.")
 	}
 	return Token{newSecret(text)}, nil

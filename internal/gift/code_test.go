@@ -158,7 +158,7 @@ func TestParseVoucherCode(t *testing.T) {
 		"12345678901\x00",
 	} {
 		if _, err := ParseVoucherCode(bad); codeOf(t, err) != InvalidCodeFormat ||
-			err.(*Error).Messages[0].Path != "voucherCode" {
+			err.(*Error).Messages[0].Field != "code" {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -193,7 +193,7 @@ func TestParseToken(t *testing.T) {
 		"https://" + strings.Repeat("h", 1<<20) + "/g/" + token, "https://h/g/" + token + "?" + strings.Repeat("x", 2_048),
 	} {
 		if _, err := ParseToken(bad); codeOf(t, err) != InvalidTokenFormat ||
-			err.(*Error).Messages[0].Path != "voucherPublicToken" {
+			err.(*Error).Messages[0].Field != "token" {
 			t.Errorf("%.60q: %v", bad, err)
 		}
 	}

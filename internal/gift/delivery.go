@@ -99,24 +99,28 @@ func (v Voucher) Resend(was Delivery, r Resend) (_ Voucher, _ Delivery, _ Entry,
 	return v, to, e, due, nil
 }
 
-// Check notes what is wrong with a resend of whatever gift: a contact that fits no method that it can be meant for.
-func (r *Resend) Check(problems *Problems, _ time.Time) {
-	const path = "recipientContact"
+// Check refuses a resend of whatever gift: with a contact that fits no method that it can be meant for.
+func (r *Resend) Check(time.Time) error {
 	countries := r.Caller.Account.textCountries()
 	_, noEmail := ParseContact(Email, r.Contact, countries)
 	_, noNumber := ParseContact(SMS, r.Contact, countries)
 	switch {
 	case r.Contact == "":
 	case r.Method == Printed:
-		problems.Add(path, "%s", takesNoContact)
+		return RefuseAt(ValidationFailure, FieldContact, takesNoContact, FieldContact)
 	case noEmail != nil && (r.Method == Email || r.Method == 0 && noNumber != nil && strings.Contains(r.Contact, "@")):
-		problems.Add(path, "%s", noEmail)
+		return RefuseAt(ValidationFailure, FieldContact, "%s", noEmail)
 	case noNumber != nil && (r.Method == SMS || r.Method == 0 && noEmail != nil):
-		problems.Add(path, "%s", noNumber)
+		return RefuseAt(ValidationFailure, FieldContact, "%s", noNumber)
 	}
+	return nil
 }
 
-const takesNoContact = "A printed gift takes no recipientContact."
+// What is told of a contact where none fits, and where one is missing.
+const (
+	takesNoContact = "A printed gift takes no %s."
+	needsContact   = "A gift sent by %s needs a %s."
+)
 
 // redirect judges a resend and gives the delivery that it asks for.
 func (v *Voucher) redirect(was Delivery, r Resend) (to Delivery, err error) {
@@ -127,17 +131,16 @@ func (v *Voucher) redirect(was Delivery, r Resend) (to Delivery, err error) {
 	if r.Method != 0 {
 		to.Method = r.Method
 	}
-	const contact = "recipientContact"
 	switch {
 	case to.Method == Printed && r.Contact != "":
-		return was, RefuseAt(ValidationFailure, contact, takesNoContact)
+		return was, RefuseAt(ValidationFailure, FieldContact, takesNoContact, FieldContact)
 	case to.Method == Printed:
 		to.Contact = ""
 	case r.Contact == "" && to.Method != was.Method:
-		return was, RefuseAt(ValidationFailure, contact, "A gift sent by %s needs a recipientContact.", to.Method)
+		return was, RefuseAt(ValidationFailure, FieldContact, needsContact, to.Method, FieldContact)
 	case r.Contact != "":
 		if to.Contact, err = ParseContact(to.Method, r.Contact, r.Caller.Account.textCountries()); err != nil {
-			return was, RefuseAt(ValidationFailure, contact, "%s", err)
+			return was, RefuseAt(ValidationFailure, FieldContact, "%s", err)
 		}
 	}
 	if r.Deliverable != nil {
@@ -189,11 +192,12 @@ type Reschedule struct {
 	Waiting bool   // there is a message to be sent, and nobody has begun with it
 }
 
-// Check notes what is wrong with a new date of whatever gift.
-func (r *Reschedule) Check(problems *Problems, now time.Time) {
-	if problem := checkDeliveryDate(r.Date, now); problem != "" && !r.Date.IsZero() {
-		problems.Add("deliveryDate", "%s", problem)
+// Check refuses a new date of whatever gift.
+func (r *Reschedule) Check(now time.Time) error {
+	if r.Date.IsZero() {
+		return nil
 	}
+	return checkDeliveryDate(FieldDeliveryDate, r.Date, now)
 }
 
 // Reschedule gives a gift that waits for its delivery another date. It fails with NOT_FOUND where the caller may not
@@ -209,11 +213,12 @@ func (v Voucher) Reschedule(d Delivery, r Reschedule) (Voucher, Delivery, Entry,
 	case !r.Waiting:
 		return v, d, Entry{}, v.cannotBe("rescheduled", "its message is being sent")
 	}
-	if problem := checkDeliveryDate(r.Date, r.Now); problem != "" {
-		return v, d, Entry{}, RefuseAt(ValidationFailure, "deliveryDate", "%s", problem)
+	if err := checkDeliveryDate(FieldDeliveryDate, r.Date, r.Now); err != nil {
+		return v, d, Entry{}, err
 	}
 	if v.ExpiredBy(r.Date) {
-		return v, d, Entry{}, RefuseAt(ValidationFailure, "deliveryDate", "This gift is over by then: it is valid until %s.",
+		return v, d, Entry{}, RefuseAt(ValidationFailure, FieldDeliveryDate,
+			"This gift is over by then: it is valid until %s.",
 			LocalTime(v.ValidUntil, r.Caller.Account.TimeZone()))
 	}
 	before := "at once"

@@ -27,7 +27,7 @@ func Kinds() []Kind {
 // Entry is one row of a gift's history: one change of its balance, its status, or of how it is delivered. Entries are
 // only ever added. Balance = Original + the sum of all Deltas, at every entry.
 type Entry struct {
-	ID        ID // a redemption's is its redemptionID, a reversal's its reversalID
+	ID        ID // also names the redemption or the reversal that it is
 	AccountID ID
 	VoucherID ID
 	Seq       int // 1 for the first

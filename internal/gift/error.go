@@ -1,6 +1,7 @@
 package gift
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -56,8 +57,27 @@ func (c Code) Error() string { return string(c) }
 
 // Message is one problem in plain words that a cashier's screen can show.
 type Message struct {
-	Path string // where: a JSON path into the request such as recipients[2].recipientContact, "" for the whole of it
-	Text string
+	Field Field  // what it is about
+	Path  string // the same in the words of who sent the request, where only those are known
+
+	format string
+	args   []any // where one is a Field, the text names it
+}
+
+// MessageAt is about something that this package does not know, by the sender's own name for it.
+func MessageAt(path, format string, args ...any) Message {
+	return Message{Path: path, format: format, args: args}
+}
+
+// Text is the message, with the names that whoever reads it has for fields.
+func (m Message) Text(name func(Field) string) string {
+	args := slices.Clone(m.args)
+	for n, arg := range args {
+		if field, ok := arg.(Field); ok {
+			args[n] = field.Rename(name)
+		}
+	}
+	return fmt.Sprintf(m.format, args...)
 }
 
 // Error is a failure that the caller may see. Any other error is an internal one, of which the caller
@@ -71,18 +91,18 @@ type Error struct {
 // Refuse makes an Error about the request as a whole.
 func Refuse(code Code, format string, args ...any) *Error { return RefuseAt(code, "", format, args...) }
 
-// RefuseAt makes an Error about one member of the request.
-func RefuseAt(code Code, path, format string, args ...any) *Error {
-	return &Error{Code: code, Messages: []Message{{Path: path, Text: fmt.Sprintf(format, args...)}}}
+// RefuseAt makes an Error about one field of the request. Where an argument is a Field, the text names it.
+func RefuseAt(code Code, field Field, format string, args ...any) *Error {
+	return &Error{Code: code, Messages: []Message{{Field: field, format: format, args: args}}}
 }
 
-// NoSuchGift is told of a voucherID that names no gift, one of another account, or one of a location that the caller
+// NoSuchGift is told of an id that names no gift, one of another account, or one of a location that the caller
 // is not enabled for: there is one sentence for all of them, so that it tells nothing.
-func NoSuchGift() *Error { return RefuseAt(NotFound, "voucherID", "This account has no such gift.") }
+func NoSuchGift() *Error { return RefuseAt(NotFound, FieldGift, "This account has no such gift.") }
 
-// NoSuchRedemption is the same for a redemptionID.
+// NoSuchRedemption is the same for a redemption.
 func NoSuchRedemption() *Error {
-	return RefuseAt(NotFound, "redemptionID", "This account has no such redemption.")
+	return RefuseAt(NotFound, FieldRedemption, "This account has no such redemption.")
 }
 
 // Join adds the messages of err, if it is an Error, to those of e, which is not used any more; the first of them
@@ -109,91 +129,16 @@ func (e *Error) Error() string {
 		} else {
 			b.WriteString("; ")
 		}
-		if m.Path != "" {
-			b.WriteString(m.Path + ": ")
+		if about := cmp.Or(string(m.Field), m.Path); about != "" {
+			b.WriteString(about + ": ")
 		}
-		b.WriteString(m.Text)
+		b.WriteString(m.Text(plain))
 	}
 	return b.String()
 }
 
+// plain is what this package calls a field.
+func plain(f Field) string { return string(f) }
+
 // Unwrap gives the code, for errors.Is.
 func (e *Error) Unwrap() error { return e.Code }
-
-// maxProblems is how many problems are told one by one: more than the largest request that is otherwise within the
-// limits can hold. A hostile one is only told how many more there are.
-const maxProblems = 5_000
-
-// Problems collects everything that is wrong with one request: at most one problem for each path, the first that was
-// found there, which is the one that explains the others; and refusals with codes of their own. The zero Problems is
-// empty.
-type Problems struct {
-	messages []Message
-	paths    map[string]struct{}
-	more     int // beyond maxProblems
-	refusal  *Error
-}
-
-// Add notes a problem at path, unless one is known there already.
-func (p *Problems) Add(path, format string, args ...any) {
-	if path != "" && p.Has(path) {
-		return
-	}
-	if len(p.messages) >= maxProblems {
-		p.more++
-		return
-	}
-	if p.paths == nil {
-		p.paths = make(map[string]struct{})
-	}
-	p.paths[path] = struct{}{}
-	p.messages = append(p.messages, Message{Path: path, Text: fmt.Sprintf(format, args...)})
-}
-
-// Refuse notes a refusal: the messages of a VALIDATION_FAILURE are problems like others; of other codes, the first
-// one stands. nil is none, and what is no *Error is not for a caller to see and must not come here.
-func (p *Problems) Refuse(err error) {
-	var refused *Error
-	if !errors.As(err, &refused) {
-		return
-	}
-	if refused.Code != ValidationFailure {
-		p.refusal = Join(p.refusal, refused)
-		return
-	}
-	for _, m := range refused.Messages {
-		p.Add(m.Path, "%s", m.Text)
-	}
-}
-
-// Has reports whether a problem at path is known.
-func (p *Problems) Has(path string) bool {
-	_, known := p.paths[path]
-	return known
-}
-
-// Len is the number of problems, refusals not counted.
-func (p *Problems) Len() int { return len(p.messages) + p.more }
-
-// Err is what is wrong: a VALIDATION_FAILURE with all the problems and what else was refused, or where there are no
-// problems the refusal; nil when nothing is wrong.
-func (p *Problems) Err() error {
-	if p.Len() == 0 {
-		if p.refusal == nil {
-			return nil
-		}
-		return p.refusal
-	}
-	messages := slices.Clone(p.messages)
-	if p.refusal != nil {
-		for _, m := range p.refusal.Messages {
-			if m.Path == "" || !p.Has(m.Path) {
-				messages = append(messages, m)
-			}
-		}
-	}
-	if p.more > 0 {
-		messages = append(messages, Message{Text: fmt.Sprintf("There are %d more problems.", p.more)})
-	}
-	return &Error{Code: ValidationFailure, Messages: messages}
-}

@@ -47,8 +47,7 @@ func TestGiftsThatAreOverAreNotMade(t *testing.T) {
 		a := merchant(t)
 		s := promoted(a)
 		tt.change(a, &s)
-		var problems Problems
-		_, err := Issue(s, a, now, &problems)
+		_, err := Issue(s, a, now, nil)
 		if tt.text == "" {
 			if err != nil {
 				t.Errorf("%s: %v", tt.name, err)
@@ -57,8 +56,8 @@ func TestGiftsThatAreOverAreNotMade(t *testing.T) {
 		}
 		refused, ok := err.(*Error)
 		if !ok || refused.Code != ValidationFailure || len(refused.Messages) != 1 ||
-			refused.Messages[0].Path != "validForDays" ||
-			!strings.Contains(refused.Messages[0].Text, tt.text) {
+			refused.Messages[0].Field != "validForDays" ||
+			!strings.Contains(refused.Messages[0].Text(plain), tt.text) {
 			t.Errorf("%s: %+v", tt.name, err)
 		}
 	}

@@ -24,26 +24,26 @@ const (
 // NOT_AUTHORIZED, and tells what that costs as a guess. A gift of the account itself costs nothing, wherever it may
 // be used.
 func (c *Caller) CheckUse(v *Voucher, at ID, missing *Error) (cost int, _ error) {
-	path := missing.Messages[0].Path
+	field := missing.Messages[0].Field
 	switch {
 	case v == nil:
 		return MissUnknown, missing
 	case v.AccountID != c.Account.ID:
-		return MissForeign, RefuseAt(NotAuthorized, path, "This gift cannot be used here.")
+		return MissForeign, RefuseAt(NotAuthorized, field, "This gift cannot be used here.")
 	case !v.AllowedAt(at):
-		return 0, RefuseAt(NotAuthorized, path, goodElsewhere)
+		return 0, RefuseAt(NotAuthorized, field, goodElsewhere)
 	}
 	return 0, nil
 }
 
 // NoSuchCode and NoSuchToken are told of what names no gift.
 func NoSuchCode() *Error {
-	return RefuseAt(NotFound, "voucherCode", "There is no gift with this code.")
+	return RefuseAt(NotFound, FieldCode, "There is no gift with this code.")
 }
 
 // NoSuchToken see NoSuchCode.
 func NoSuchToken() *Error {
-	return RefuseAt(NotFound, "voucherPublicToken", "There is no gift with this token.")
+	return RefuseAt(NotFound, FieldToken, "There is no gift with this token.")
 }
 
 // GuessAlarm is how many misses of a key, at whatever locations, within GuessAlarmWithin are an event.

@@ -39,7 +39,7 @@ func codeOf(t testing.TB, err error) Code {
 	if !ok {
 		t.Fatalf("%v (%T) is no *Error", err, err)
 	}
-	if len(e.Messages) == 0 || e.Messages[0].Text == "" {
+	if len(e.Messages) == 0 || e.Messages[0].Text(plain) == "" {
 		t.Fatalf("%v has no message", err)
 	}
 	return e.Code

@@ -64,11 +64,11 @@ func ItemNames(items []Item) string {
 
 // NoEligibleItems is the refusal of a ticket on which nothing is eligible.
 func NoEligibleItems(items []Item) *Error {
-	return RefuseAt(ItemEligibilityFailure, "ticketData",
+	return RefuseAt(ItemEligibilityFailure, FieldTicket,
 		"No item on this ticket is eligible for this gift. It is good for: %s.", ItemNames(items))
 }
 
 func needsTicket(items []Item) *Error {
-	return RefuseAt(ItemEligibilityFailure, "ticketData",
-		"Send the ticket as ticketData: this gift is good for certain items only: %s.", ItemNames(items))
+	return RefuseAt(ItemEligibilityFailure, FieldTicket,
+		"Send the ticket as %s: this gift is good for certain items only: %s.", FieldTicket, ItemNames(items))
 }

@@ -1,7 +1,7 @@
 package gift
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +24,7 @@ type Send struct {
 	RelatedOrderNumber string
 }
 
-// Definition is a monetaryGift or itemGift (interface, sections 2.3 and 2.4).
+// Definition is what the gifts of an order have in common (interface, sections 2.3 and 2.4).
 type Definition struct {
 	Value           Number
 	Label           string
@@ -57,15 +57,14 @@ const (
 )
 
 // Issue judges a send-gift request and makes its gifts, one for each recipient and in their order, without ids, codes
-// and tokens. problems holds what was found wrong while decoding; every further problem is added to it, but none
-// about a member that could not be read. That account is the one the caller may send for is
-// Directory.SendingAccount's to say; nil is none, of which problems has the refusal, and then what depends on no
-// account is judged all the same.
+// and tokens. unread tells of which fields it should say nothing, because they could not be read; nil: all could.
+// That account is the one the caller may send for is Directory.SendingAccount's to say; nil is none. Where fields are
+// unread or there is no account, the rest is judged all the same, but no gifts are made.
 //
 // It fails with VALIDATION_FAILURE, NOT_AUTHORIZED (the key is not enabled for the location),
 // MISSING_OR_INVALID_GIFT_PROGRAM, or NOT_SUPPORTED (no subscription).
-func Issue(s Send, account *Account, now time.Time, problems *Problems) ([]Gift, error) {
-	i := order{Send: s, account: account, now: now, Problems: problems}
+func Issue(s Send, account *Account, now time.Time, unread func(Field) bool) ([]Gift, error) {
+	i := order{Send: s, account: account, now: now, unread: unread, known: map[Field]bool{}}
 	if i.unknown = account == nil; i.unknown {
 		i.account = &Account{Currency: Currency{"any currency", 3}, MaxGiftValue: NoLimit, Zone: time.UTC,
 			TextCountries: TextCountries()}
@@ -79,7 +78,7 @@ func Issue(s Send, account *Account, now time.Time, problems *Problems) ([]Gift,
 	i.lasts()
 	i.texts()
 	i.rights()
-	if err := problems.Err(); err != nil {
+	if err := i.err(); err != nil || unread != nil || account == nil {
 		return nil, err
 	}
 	gifts := make([]Gift, len(recipients))
@@ -92,12 +91,15 @@ func Issue(s Send, account *Account, now time.Time, problems *Problems) ([]Gift,
 // order is one request on its way to being gifts: each method judges one part of it and keeps what the gifts need.
 type order struct {
 	Send
-	*Problems
 	account *Account
-	unknown bool // account stands for one that is not known
+	unread  func(Field) bool
+	known   map[Field]bool // of which there is a problem
+	wrong   *Error         // all problems
+	refused *Error         // what was refused with other codes
+	unknown bool           // account stands for one that is not known
 	now     time.Time
 
-	path       string // of the gift definition: "monetaryGift" or "itemGift"
+	kind       Field // of the gift definition: FieldMonetary or FieldItem
 	def        *Definition
 	absent     bool // there is no gift definition that could be read; def is empty
 	amount     Amount
@@ -111,53 +113,85 @@ type order struct {
 	programID  ID
 }
 
-func (i *order) at(member string) string { return i.path + "." + member }
+// add notes a problem, at most one for each field: the first that was found there explains the others.
+func (i *order) add(f Field, format string, args ...any) {
+	if f == "" || !i.has(f) {
+		i.known[f] = f != ""
+		i.wrong = Join(i.wrong, RefuseAt(ValidationFailure, f, format, args...))
+	}
+}
+
+// has reports whether a problem with the field is known.
+func (i *order) has(f Field) bool { return i.known[f] || i.unread != nil && i.unread(f) }
+
+// err is all that is wrong, with the code of the problems where there are any.
+func (i *order) err() error {
+	switch {
+	case i.wrong == nil && i.refused == nil:
+		return nil
+	case i.wrong == nil:
+		return i.refused
+	case i.refused != nil:
+		for _, m := range i.refused.Messages {
+			if !i.known[m.Field] {
+				i.wrong.Messages = append(i.wrong.Messages, m)
+			}
+		}
+	}
+	return i.wrong
+}
+
+func (i *order) at(f Field) Field { return f.In(i.kind) }
 
 func (i *order) definition() {
 	switch {
 	case i.Monetary != nil && i.Item != nil:
-		i.Add("itemGift", "Send monetaryGift or itemGift, not both.")
+		i.add(FieldItem, "Send %s or %s, not both.", FieldMonetary, FieldItem)
 		fallthrough
 	case i.Monetary != nil:
-		i.path, i.def = "monetaryGift", i.Monetary
-		i.amount = i.value(i.at("value"), i.def.Value, true)
+		i.kind, i.def = FieldMonetary, i.Monetary
+		i.amount = i.value(i.at(FieldValue), i.def.Value, true)
 	case i.Item != nil:
-		i.path, i.def = "itemGift", i.Item
-		i.require(i.at("label"), !blank(i.def.Label), "An item gift needs a label.")
+		i.kind, i.def = FieldItem, i.Item
+		i.require(i.at(FieldLabel), !blank(i.def.Label), "An item gift needs a label.")
 		i.amount = i.quantity()
-		i.equivalent = i.value(i.at("equivalentValue"), i.def.EquivalentValue, false)
+		i.equivalent = i.value(i.at(FieldEquivalentValue), i.def.EquivalentValue, false)
 	default:
-		i.path, i.def, i.absent = "monetaryGift", &Definition{}, true
-		if !i.Has("monetaryGift") && !i.Has("itemGift") {
-			i.Add("", "Send a monetaryGift or an itemGift.")
+		i.kind, i.def, i.absent = FieldMonetary, &Definition{}, true
+		if !i.has(FieldMonetary) && !i.has(FieldItem) {
+			i.add("", "Send a %s or an %s.", FieldMonetary, FieldItem)
 		}
 	}
 }
 
-func (i *order) require(path string, ok bool, text string) {
+func (i *order) require(f Field, ok bool, format string, args ...any) {
 	if !ok {
-		i.Add(path, "%s", text)
+		i.add(f, format, args...)
 	}
 }
 
 // value reads a monetary value; what is absent and not required is 0.
-func (i *order) value(path string, number Number, required bool) Amount {
+func (i *order) value(f Field, number Number, required bool) Amount {
 	if number == "" {
-		i.require(path, !required, "A monetary gift needs a value.")
+		i.require(f, !required, "A monetary gift needs a value.")
 		return 0
 	}
-	return i.account.Currency.Read(i.Problems, path, number, i.account.MaxGiftValue)
+	amount, err := i.account.Currency.Read(number, i.account.MaxGiftValue)
+	if err != nil {
+		i.add(f, "%s", err)
+	}
+	return amount
 }
 
 func (i *order) quantity() Amount {
-	path := i.at("quantity")
+	field := i.at(FieldQuantity)
 	if i.def.Quantity == "" {
-		i.Add(path, "An item gift needs a quantity.")
+		i.add(field, "An item gift needs a quantity.")
 		return 0
 	}
 	n, err := Pieces.Parse(i.def.Quantity)
 	if err != nil || n > MaxQuantity {
-		i.Add(path, "The quantity must be a whole number from 1 to %d.", MaxQuantity)
+		i.add(field, "The quantity must be a whole number from 1 to %d.", MaxQuantity)
 	}
 	return n
 }
@@ -169,71 +203,85 @@ func (i *order) place() {
 	}
 	d := i.def
 	if !d.LocationID.IsZero() && i.account.Location(d.LocationID) == nil {
-		i.Add(i.at("organizationID"), "This account has no such location.")
+		i.add(i.at(FieldLocation), "This account has no such location.")
 	}
 	if limit := i.Caller.Locations; d.LocationID.IsZero() && len(limit) > 0 {
-		which := "one of them as organizationID."
+		const ownOnly = "This key sends gifts only that are good at a location of its own: send "
 		if l := i.account.Location(limit[0]); l != nil && len(limit) == 1 {
-			which = "organizationID " + l.ID.String() + " (" + l.Name + ")."
+			i.add(i.at(FieldLocation), ownOnly+"%s %s (%s).", FieldLocation, l.ID, l.Name)
+		} else {
+			i.add(i.at(FieldLocation), ownOnly+"one of them as %s.", FieldLocation)
 		}
-		i.Add(i.at("organizationID"), "This key sends gifts only that are good at a location of its own: send %s", which)
 	}
 	if !d.DesignID.IsZero() && i.account.Design(d.DesignID) == nil {
-		i.Add(i.at("voucherDesignID"), "This account has no such design.")
+		i.add(i.at(FieldDesign), "This account has no such design.")
 	}
 }
 
 func (i *order) schedule() {
-	d, date := i.def, i.at("deliveryDate")
+	d, date := i.def, i.at(FieldDeliveryDate)
 	given := !d.DeliveryDate.IsZero()
 	switch {
 	case d.Scheduled == nil:
-		i.require(i.at("hasScheduledDelivery"), !given, "Say hasScheduledDelivery true or false beside a deliveryDate.")
+		i.require(i.at(FieldScheduled), !given, "Say %s true or false beside a %s.", FieldScheduled, FieldDeliveryDate)
 	case !*d.Scheduled:
 	case !given:
-		i.Add(date, "A scheduled delivery needs a deliveryDate.")
+		i.add(date, "A scheduled delivery needs a %s.", FieldDeliveryDate)
 	default:
-		problem := checkDeliveryDate(d.DeliveryDate, i.now)
-		i.require(date, problem == "", problem)
+		i.refuse(checkDeliveryDate(date, d.DeliveryDate, i.now))
 	}
 	if i.zone = d.DeliveryZone; i.zone == "" {
 		i.zone = i.account.Zone.String()
 	}
 }
 
-// checkDeliveryDate says what is wrong with a delivery date that is asked for now; "" nothing.
-func checkDeliveryDate(date, now time.Time) (problem string) {
+// checkDeliveryDate refuses a delivery date that cannot be asked for now.
+func checkDeliveryDate(f Field, date, now time.Time) error {
 	switch {
 	case date.Before(now.Add(-maxSchedulePast)):
-		return "The deliveryDate has passed."
+		return RefuseAt(ValidationFailure, f, "The %s has passed.", FieldDeliveryDate)
 	case date.After(now.AddDate(MaxScheduleYears, 0, 0)):
-		return fmt.Sprintf("The deliveryDate may be at most %d years ahead.", MaxScheduleYears)
+		return RefuseAt(ValidationFailure, f, "The %s may be at most %d years ahead.", FieldDeliveryDate, MaxScheduleYears)
 	}
-	return ""
+	return nil
 }
 
 // texts bounds every text that is not bounded elsewhere.
 func (i *order) texts() {
 	d, p := i.def, i.Payment.Purchase
-	i.text("senderDescription", i.Sender, maxName)
-	i.text(i.at("senderDescription"), d.Sender, maxName)
-	i.text(i.at("label"), d.Label, maxName)
-	i.text(i.at("terms"), d.Terms, maxTerms)
-	i.text("promotionalTerms", i.Payment.PromotionalTerms, maxTerms)
-	i.text("externalTransactionReferenceNumber", p.Reference, maxReference)
-	i.text("externalTransactionCustomerFirstName", p.FirstName, maxName)
-	i.text("externalTransactionCustomerLastName", p.LastName, maxName)
-	i.text("notes", i.Notes, maxMessage)
-	i.text("relatedOrderID", i.RelatedOrderID, maxReference)
-	i.text("relatedOrderNumber", i.RelatedOrderNumber, maxReference)
+	i.text(FieldSender, i.Sender, maxName)
+	i.text(i.at(FieldSender), d.Sender, maxName)
+	i.text(i.at(FieldLabel), d.Label, maxName)
+	i.text(i.at(FieldTerms), d.Terms, maxTerms)
+	i.text(FieldPromotionalTerms, i.Payment.PromotionalTerms, maxTerms)
+	i.text(FieldReference, p.Reference, maxReference)
+	i.text(FieldFirstName, p.FirstName, maxName)
+	i.text(FieldLastName, p.LastName, maxName)
+	i.text(FieldNotes, i.Notes, maxMessage)
+	i.text(FieldRelatedOrder, i.RelatedOrderID, maxReference)
+	i.text(FieldRelatedOrderNumber, i.RelatedOrderNumber, maxReference)
+}
+
+// refuse notes a refusal; nil is none. Those that are no VALIDATION_FAILURE stand beside the problems.
+func (i *order) refuse(err error) {
+	refused, _ := errors.AsType[*Error](err)
+	switch {
+	case refused == nil:
+	case refused.Code == ValidationFailure:
+		for _, m := range refused.Messages {
+			i.add(m.Field, m.format, m.args...)
+		}
+	default:
+		i.refused = Join(i.refused, refused)
+	}
 }
 
 // blank reports whether a text shows nothing.
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-func (i *order) text(path, s string, limit int) {
+func (i *order) text(f Field, s string, limit int) {
 	if err := CheckText(s, limit, true); err != nil {
-		i.Add(path, "%s", err)
+		i.add(f, "%s", err)
 	}
 }
 
@@ -241,18 +289,18 @@ func (i *order) text(path, s string, limit int) {
 // that.
 func (i *order) rights() {
 	if !i.unknown && i.Caller.Kind == AccountKey && !i.def.LocationID.IsZero() && !i.Caller.Enabled(i.def.LocationID) {
-		i.Refuse(RefuseAt(NotAuthorized, i.at("organizationID"), "This key is not enabled for that location."))
+		i.refuse(RefuseAt(NotAuthorized, i.at(FieldLocation), "This key is not enabled for that location."))
 	}
-	i.Refuse(i.checkProgram())
+	i.refuse(i.checkProgram())
 }
 
 // checkProgram finds the program, the default being that of the payment, and the account's right to use it. It says
 // nothing where the program cannot be told, for which there is a problem already.
 func (i *order) checkProgram() error {
-	path := i.at("programID")
+	field := i.at(FieldProgram)
 	id := i.def.ProgramID
 	switch {
-	case i.unknown || i.absent || i.Has(path) || id.IsZero() && i.PaymentMethodID == nil:
+	case i.unknown || i.absent || i.has(field) || id.IsZero() && i.PaymentMethodID == nil:
 		return nil
 	case !id.IsZero():
 	case *i.PaymentMethodID == ExternalTransaction:
@@ -264,19 +312,19 @@ func (i *order) checkProgram() error {
 	}
 	program, ok := ProgramByID(id)
 	if !ok {
-		return RefuseAt(MissingOrInvalidGiftProgram, path, "There is no such gifting program.")
+		return RefuseAt(MissingOrInvalidGiftProgram, field, "There is no such gifting program.")
 	}
 	i.programID = id
 	if i.Caller.Kind == SystemKey && !slices.Contains(i.Caller.Programs, id) {
-		return RefuseAt(NotAuthorized, path, "This key does not send in the program %q.", program.Name)
+		return RefuseAt(NotAuthorized, field, "This key does not send in the program %q.", program.Name)
 	}
 	sub := i.account.Subscription(program.ID)
 	switch {
 	case sub == nil:
-		return RefuseAt(NotSupported, path, "This account is not subscribed to the program %q.", program.Name)
+		return RefuseAt(NotSupported, field, "This account is not subscribed to the program %q.", program.Name)
 	case len(sub.Locations) > 0 && !slices.Contains(sub.Locations, i.def.LocationID):
-		return RefuseAt(NotSupported, i.at("organizationID"),
-			"The program %q is open to some locations only; organizationID must name one of them.", program.Name)
+		return RefuseAt(NotSupported, i.at(FieldLocation),
+			"The program %q is open to some locations only; %s must name one of them.", program.Name, FieldLocation)
 	}
 	return nil
 }

@@ -39,51 +39,50 @@ func (i *order) sender() {
 func (i *order) payment() {
 	switch {
 	case i.PaymentMethodID == nil:
-		i.Add("paymentMethodID", "A paymentMethodID is needed: 2 (external transaction) or 4 (promotional).")
+		i.add(FieldPaymentMethod, "A %s is needed: 2 (external transaction) or 4 (promotional).", FieldPaymentMethod)
 	case *i.PaymentMethodID == ExternalTransaction:
 		i.purchase()
 	case *i.PaymentMethodID == PromotionalPayment:
 		i.promotion()
 	default:
-		i.Add("paymentMethodID", "The paymentMethodID must be 2 (external transaction) or 4 (promotional).")
+		i.add(FieldPaymentMethod, "The %s must be 2 (external transaction) or 4 (promotional).", FieldPaymentMethod)
 	}
 }
 
 func (i *order) purchase() {
-	const needed, foreign = "An external purchase (paymentMethodID 2) needs this.",
-		"This belongs to a promotional gift (paymentMethodID 4)."
+	const needed, foreign = "An external purchase (%s 2) needs this.", "This belongs to a promotional gift (%s 4)."
 	p := i.Payment
-	i.require("externalTransactionReferenceNumber", !blank(p.Purchase.Reference), needed)
-	i.require("externalTransactionCustomerFirstName", !blank(p.Purchase.FirstName), needed)
-	i.require("externalTransactionCustomerLastName", !blank(p.Purchase.LastName), needed)
-	i.require("externalTransactionCustomerEmailAddress", p.Purchase.EmailAddress != "", needed)
-	i.require("externalStorefrontID", !p.Purchase.StorefrontID.IsZero(), needed)
-	i.require("promotionID", p.PromotionID.IsZero(), foreign)
-	i.require("validStarting", p.ValidStarting.IsZero(), foreign)
-	i.require("validForDays", p.ValidForDays == nil, foreign)
-	i.require("promotionalTerms", p.PromotionalTerms == "", foreign)
+	i.require(FieldReference, !blank(p.Purchase.Reference), needed, FieldPaymentMethod)
+	i.require(FieldFirstName, !blank(p.Purchase.FirstName), needed, FieldPaymentMethod)
+	i.require(FieldLastName, !blank(p.Purchase.LastName), needed, FieldPaymentMethod)
+	i.require(FieldEmailAddress, p.Purchase.EmailAddress != "", needed, FieldPaymentMethod)
+	i.require(FieldStorefront, !p.Purchase.StorefrontID.IsZero(), needed, FieldPaymentMethod)
+	i.require(FieldPromotion, p.PromotionID.IsZero(), foreign, FieldPaymentMethod)
+	i.require(FieldValidStarting, p.ValidStarting.IsZero(), foreign, FieldPaymentMethod)
+	i.require(FieldValidForDays, p.ValidForDays == nil, foreign, FieldPaymentMethod)
+	i.require(FieldPromotionalTerms, p.PromotionalTerms == "", foreign, FieldPaymentMethod)
 	if p.Purchase.EmailAddress != "" {
 		if _, err := ParseContact(Email, p.Purchase.EmailAddress, nil); err != nil {
-			i.Add("externalTransactionCustomerEmailAddress", "%s", err)
+			i.add(FieldEmailAddress, "%s", err)
 		}
 	}
 	if !i.unknown && !p.Purchase.StorefrontID.IsZero() && i.account.Storefront(p.Purchase.StorefrontID) == nil {
-		i.Add("externalStorefrontID", "This account has no such storefront.")
+		i.add(FieldStorefront, "This account has no such storefront.")
 	}
 }
 
 func (i *order) promotion() {
-	const foreign = "This belongs to an external purchase (paymentMethodID 2)."
+	const foreign = "This belongs to an external purchase (%s 2)."
 	p := i.Payment
-	i.require("externalTransactionReferenceNumber", p.Purchase.Reference == "", foreign)
-	i.require("externalTransactionCustomerFirstName", p.Purchase.FirstName == "", foreign)
-	i.require("externalTransactionCustomerLastName", p.Purchase.LastName == "", foreign)
-	i.require("externalTransactionCustomerEmailAddress", p.Purchase.EmailAddress == "", foreign)
-	i.require("externalStorefrontID", p.Purchase.StorefrontID.IsZero(), foreign)
-	i.require("validForDays", p.ValidForDays == nil || *p.ValidForDays >= 1 && *p.ValidForDays <= MaxValidForDays,
-		fmt.Sprintf("validForDays must be from 1 to %d.", MaxValidForDays))
+	i.require(FieldReference, p.Purchase.Reference == "", foreign, FieldPaymentMethod)
+	i.require(FieldFirstName, p.Purchase.FirstName == "", foreign, FieldPaymentMethod)
+	i.require(FieldLastName, p.Purchase.LastName == "", foreign, FieldPaymentMethod)
+	i.require(FieldEmailAddress, p.Purchase.EmailAddress == "", foreign, FieldPaymentMethod)
+	i.require(FieldStorefront, p.Purchase.StorefrontID.IsZero(), foreign, FieldPaymentMethod)
+	i.require(FieldValidForDays, p.ValidForDays == nil || *p.ValidForDays >= 1 && *p.ValidForDays <= MaxValidForDays,
+		"%s must be from 1 to %d.", FieldValidForDays, MaxValidForDays)
 	if p.PromotionID.IsZero() {
-		i.Add("promotionID", "A promotional gift (paymentMethodID 4) needs this.")
+		i.add(FieldPromotion, "A promotional gift (%s 4) needs this.", FieldPaymentMethod)
 		return
 	}
 	if i.unknown {
@@ -91,7 +90,7 @@ func (i *order) promotion() {
 	}
 	record := i.account.Promotion(p.PromotionID)
 	if record == nil {
-		i.Add("promotionID", "This account has no such promotion.")
+		i.add(FieldPromotion, "This account has no such promotion.")
 		return
 	}
 	i.items = append([]Item{}, record.EligibleItems...)
@@ -99,7 +98,7 @@ func (i *order) promotion() {
 	if i.terms = p.PromotionalTerms; blank(i.terms) {
 		i.terms = record.Terms
 	}
-	i.require("promotionalTerms", !blank(i.terms), neither)
+	i.require(FieldPromotionalTerms, !blank(i.terms), neither)
 }
 
 const neither = "Neither the request nor the promotion gives this."
@@ -116,25 +115,23 @@ func (i *order) validity(p Payment, record *Promotion) {
 	if i.validFrom = p.ValidStarting; i.validFrom.IsZero() {
 		i.validFrom = record.ValidStarting
 	}
-	i.require("validStarting", !i.validFrom.IsZero(), neither)
-	i.require("validForDays", days != 0, neither)
+	i.require(FieldValidStarting, !i.validFrom.IsZero(), neither)
+	i.require(FieldValidForDays, days != 0, neither)
 	if days = min(days, MaxValidForDays); i.validFrom.IsZero() {
 		return
 	}
 	i.validUntil = AddDays(i.validFrom, days, i.account.Zone)
-	i.require("validStarting", i.validUntil.UTC().Year() <= lastYear, "This gift would be valid beyond the year 9999.")
+	i.require(FieldValidStarting, i.validUntil.UTC().Year() <= lastYear, "This gift would be valid beyond the year 9999.")
 }
 
 // lasts refuses gifts that nobody could ever redeem: those that are over already, or before they are delivered.
 func (i *order) lasts() {
-	if i.validUntil.IsZero() || i.Has("validForDays") || i.Has("validStarting") {
+	if i.validUntil.IsZero() || i.has(FieldValidForDays) || i.has(FieldValidStarting) {
 		return
 	}
-	delivered, when := i.now, "already"
-	if d := i.def; d.Scheduled != nil && *d.Scheduled && d.DeliveryDate.After(i.now) {
-		delivered, when = d.DeliveryDate, "before the deliveryDate"
-	}
-	if delivered.Before(i.validUntil) {
+	d := i.def
+	waits := d.Scheduled != nil && *d.Scheduled && d.DeliveryDate.After(i.now)
+	if !waits && i.now.Before(i.validUntil) || waits && d.DeliveryDate.Before(i.validUntil) {
 		return
 	}
 	source := ""
@@ -142,6 +139,11 @@ func (i *order) lasts() {
 		source = fmt.Sprintf(" What the request does not say of that is from the promotion %q.",
 			i.account.Promotion(i.Payment.PromotionID).Name)
 	}
-	i.Add("validForDays", "This gift could never be redeemed: it would be valid from %s until %s, which is over %s.%s",
-		LocalTime(i.validFrom, i.account.Zone), LocalTime(i.validUntil, i.account.Zone), when, source)
+	const never = "This gift could never be redeemed: it would be valid from %s until %s, which is over "
+	from, until := LocalTime(i.validFrom, i.account.Zone), LocalTime(i.validUntil, i.account.Zone)
+	if waits {
+		i.add(FieldValidForDays, never+"before the %s.%s", from, until, FieldDeliveryDate, source)
+	} else {
+		i.add(FieldValidForDays, never+"already.%s", from, until, source)
+	}
 }

@@ -12,7 +12,7 @@ type Filter struct {
 	LocationID   ID // limited to this location
 	CreatedFrom  time.Time
 	CreatedTo    time.Time // exclusive
-	Reference    string    // externalTransactionReferenceNumber
+	Reference    string    // of the purchase
 	OrderID      ID
 	StorefrontID ID
 	MadeBy       string   // the system key that made it; "": any

@@ -1,7 +1,6 @@
 package gift
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -18,25 +17,25 @@ type Recipient struct {
 func (i *order) recipients() []Recipient {
 	single := i.def.Recipient
 	if i.Recipients == nil {
-		if !i.absent && !i.Has("recipients") {
-			i.recipient(i.path, single, nil)
+		if !i.absent && !i.has(FieldRecipients) {
+			i.recipient(i.kind, single, nil)
 		}
 		return []Recipient{single}
 	}
-	const beside = "Leave this out when recipients is used; give it for each recipient."
-	i.require(i.at("recipientDescription"), single.Name == "", beside)
-	i.require(i.at("recipientContact"), single.Contact == "", beside)
-	i.require(i.at("message"), single.Message == "", beside)
-	i.require(i.at("deliveryMethodID"), single.Method == nil || isMethod(*single.Method), notAMethod)
+	const beside = "Leave this out when %s is used; give it for each recipient."
+	i.require(i.at(FieldRecipient), single.Name == "", beside, FieldRecipients)
+	i.require(i.at(FieldContact), single.Contact == "", beside, FieldRecipients)
+	i.require(i.at(FieldMessage), single.Message == "", beside, FieldRecipients)
+	i.require(i.at(FieldMethod), single.Method == nil || isMethod(*single.Method), notAMethod, FieldMethod)
 	if n := len(i.Recipients); n == 0 || n > MaxRecipients {
-		i.Add("recipients", "There must be 1 to %d recipients, not %d.", MaxRecipients, n)
+		i.add(FieldRecipients, "There must be 1 to %d recipients, not %d.", MaxRecipients, n)
 		return nil
 	}
 	all := slices.Clone(i.Recipients)
 	for n := range all {
-		path := fmt.Sprintf("recipients[%d]", n)
-		if !i.Has(path) {
-			i.recipient(path, all[n], single.Method)
+		element := FieldRecipients.At(n)
+		if !i.has(element) {
+			i.recipient(element, all[n], single.Method)
 		}
 		if all[n].Method == nil {
 			all[n].Method = single.Method
@@ -62,38 +61,37 @@ func (i *order) contacts(all []Recipient) {
 		}
 		contact = strings.ToLower(contact)
 		if seen[contact]++; seen[contact] > MaxPerContact {
-			i.Add(fmt.Sprintf("recipients[%d].recipientContact", n), "One recipient can get at most %d gifts of an order.",
-				MaxPerContact)
+			i.add(FieldContact.In(FieldRecipients.At(n)), "One recipient can get at most %d gifts of an order.", MaxPerContact)
 		}
 	}
 }
 
-const notAMethod = "The deliveryMethodID must be 1 (e-mail), 2 (SMS) or 3 (printed)."
+const notAMethod = "The %s must be 1 (e-mail), 2 (SMS) or 3 (printed)."
 
 func isMethod(id int) bool { return id >= int(Email) && id <= int(Printed) }
 
 // recipient judges one receiver; inherited is the delivery method of the gift, judged elsewhere.
-func (i *order) recipient(path string, r Recipient, inherited *int) {
+func (i *order) recipient(of Field, r Recipient, inherited *int) {
 	method := r.Method
 	if method == nil {
 		method = inherited
 	}
-	contact := path + ".recipientContact"
-	i.text(path+".recipientDescription", r.Name, maxName)
-	i.text(path+".message", r.Message, maxMessage)
+	methodField, contact := FieldMethod.In(of), FieldContact.In(of)
+	i.text(FieldRecipient.In(of), r.Name, maxName)
+	i.text(FieldMessage.In(of), r.Message, maxMessage)
 	switch {
 	case method == nil:
-		i.require(path+".deliveryMethodID", i.absent || i.Has(i.at("deliveryMethodID")),
-			"A deliveryMethodID is needed: 1 e-mail, 2 SMS, 3 printed.")
+		i.require(methodField, i.absent || i.has(i.at(FieldMethod)),
+			"A %s is needed: 1 e-mail, 2 SMS, 3 printed.", FieldMethod)
 	case !isMethod(*method):
-		i.require(path+".deliveryMethodID", r.Method == nil, notAMethod)
+		i.require(methodField, r.Method == nil, notAMethod, FieldMethod)
 	case Method(*method) == Printed:
-		i.require(contact, r.Contact == "", takesNoContact)
+		i.require(contact, r.Contact == "", takesNoContact, FieldContact)
 	case r.Contact == "":
-		i.Add(contact, "A gift sent by %s needs a recipientContact.", Method(*method))
+		i.add(contact, needsContact, Method(*method), FieldContact)
 	default:
 		if _, err := ParseContact(Method(*method), r.Contact, i.account.TextCountries); err != nil {
-			i.Add(contact, "%s", err)
+			i.add(contact, "%s", err)
 		}
 	}
 }

@@ -76,9 +76,9 @@ func (v *Voucher) amount(number Number, otherwise Amount) (Amount, error) {
 	case err == nil:
 		return amount, nil
 	case v.Item:
-		return 0, RefuseAt(ValidationFailure, "amount", "This is an item gift: the amount is a whole number of pieces.")
+		return 0, RefuseAt(ValidationFailure, FieldAmount, "This is an item gift: the amount is a whole number of pieces.")
 	}
-	return 0, RefuseAt(ValidationFailure, "amount", "This is not an amount in %s.", v.Currency.Code)
+	return 0, RefuseAt(ValidationFailure, FieldAmount, "This is not an amount in %s.", v.Currency.Code)
 }
 
 // take is how much a redemption takes of a voucher that can be redeemed.
@@ -95,15 +95,15 @@ func (v *Voucher) take(r Redeem) (Amount, error) {
 	}
 	switch {
 	case r.Amount < 0:
-		return 0, RefuseAt(ValidationFailure, "amount", "The amount must be above zero.")
+		return 0, RefuseAt(ValidationFailure, FieldAmount, "The amount must be above zero.")
 	case most <= 0:
-		return 0, RefuseAt(ValidationFailure, "ticketData", "There is nothing to pay on this ticket, so nothing was taken.")
+		return 0, RefuseAt(ValidationFailure, FieldTicket, "There is nothing to pay on this ticket, so nothing was taken.")
 	case r.Amount == 0, r.Amount > most && r.AllowPartial:
 		return most, nil
 	case r.Amount > v.Balance:
-		return 0, RefuseAt(InsufficientBalance, "amount", "The balance of this gift is %s.", v.Unit().Money(v.Balance))
+		return 0, RefuseAt(InsufficientBalance, FieldAmount, "The balance of this gift is %s.", v.Unit().Money(v.Balance))
 	case r.Amount > most:
-		return 0, RefuseAt(ValidationFailure, "amount", "At most %s of this gift can be applied to this ticket.",
+		return 0, RefuseAt(ValidationFailure, FieldAmount, "At most %s of this gift can be applied to this ticket.",
 			v.Unit().Money(most))
 	}
 	return r.Amount, nil
@@ -113,7 +113,7 @@ func (v *Voucher) take(r Redeem) (Amount, error) {
 func refusal(reasons []Reason) *Error {
 	e := &Error{Code: reasons[0].Code}
 	for _, r := range reasons {
-		e.Messages = append(e.Messages, Message{Text: r.Text})
+		e.Messages = append(e.Messages, Message{format: "%s", args: []any{r.Text}})
 	}
 	return e
 }

@@ -73,7 +73,7 @@ func TestRedeem(t *testing.T) {
 		{"nothing eligible", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 1, &Eligibility{NoneEligible: true} },
 			ItemEligibilityFailure, "No item", 1000, Delivered},
 		{"no ticket", func(v *Voucher, _ *Redeem) { v.Items = latte }, ItemEligibilityFailure,
-			"Send the ticket as ticketData", 1000, Delivered},
+			"Send the ticket as ticket: ", 1000, Delivered},
 		{"no ticket, and spent", func(v *Voucher, _ *Redeem) { v.Items, v.Balance, v.Status = latte, 0, Redeemed },
 			AlreadyRedeemed, "", 0, Redeemed},
 		{"no ticket, of before", func(v *Voucher, r *Redeem) { v.PromotionID, r.Account = ID{1}, coffee(false) },
@@ -110,7 +110,7 @@ func TestRedeem(t *testing.T) {
 			if codeOf(t, err) != tt.code || after.Balance != tt.balance || after.Status != tt.status {
 				t.Fatalf("got %v, balance %d, %s", err, after.Balance, after.Status)
 			}
-			if err != nil && !strings.Contains(err.(*Error).Messages[0].Text, tt.message) {
+			if err != nil && !strings.Contains(err.(*Error).Messages[0].Text(plain), tt.message) {
 				t.Errorf("%v does not say %q", err, tt.message)
 			}
 			if err == nil && (e.Kind != Redemption || e.Delta != after.Balance-v.Balance || e.Delta >= 0 ||

@@ -62,14 +62,14 @@ func (v *Voucher) give(t Taken, asked Amount) (Amount, error) {
 	case left > v.Original-v.Balance:
 		return 0, Refuse(UnexpectedError, "The records of this gift do not add up, so nothing was changed.")
 	case asked < 0:
-		return 0, RefuseAt(ValidationFailure, "amount", "The amount must be above zero.")
+		return 0, RefuseAt(ValidationFailure, FieldAmount, "The amount must be above zero.")
 	case asked > left:
-		return 0, RefuseAt(ValidationFailure, "amount", "Only %s of this redemption is left to give back.",
+		return 0, RefuseAt(ValidationFailure, FieldAmount, "Only %s of this redemption is left to give back.",
 			v.Unit().Money(left))
 	case asked == 0:
 		return left, nil
 	case asked < left && t.Parts >= MaxReversals-1:
-		return 0, RefuseAt(ValidationFailure, "amount", "A redemption can be given back in at most %d parts; of this "+
+		return 0, RefuseAt(ValidationFailure, FieldAmount, "A redemption can be given back in at most %d parts; of this "+
 			"one, the last must be all that is left, %s.",
 			MaxReversals, v.Unit().Money(left))
 	}

@@ -1,6 +1,6 @@
 package gift
 
-// Status is where a gift stands. Its number is the statusID of the interface. Expiry is not a status.
+// Status is where a gift stands. Its number is also the interface's. Expiry is not a status.
 type Status int
 
 // The statuses. 3, 4 and 5 are numbered by the interface, section 3.

@@ -1,7 +1,6 @@
 package gift
 
 import (
-	"errors"
 	"time"
 )
 
@@ -40,7 +39,7 @@ func (v *Voucher) Unit() Currency {
 	return v.Currency
 }
 
-// TypeID is the voucherTypeID: 1 monetary, 2 item, 3 promotional monetary, 4 promotional item.
+// TypeID numbers what the gift is: 1 monetary, 2 item, 3 promotional monetary, 4 promotional item.
 func (v *Voucher) TypeID() int {
 	id := 1
 	if v.Item {
@@ -115,17 +114,17 @@ func LocalTime(t time.Time, zone *time.Location) string {
 // Target is what a till expects of the gift that it asks for (validate-gift and redeem-gift, optional).
 type Target struct {
 	ProgramID   ID    // zero: any
-	Promotional *bool // targetTypeCode: GIFT is false, NOT_GIFT is true; nil: any
+	Promotional *bool // nil: any
 }
 
 // Check refuses a gift that is not what the till expects.
 func (t Target) Check(v *Voucher) error {
 	var refused *Error
 	if !t.ProgramID.IsZero() && t.ProgramID != v.ProgramID {
-		refused = RefuseAt(MissingOrInvalidGiftProgram, "targetProgramID", "This gift belongs to another program.")
+		refused = RefuseAt(MissingOrInvalidGiftProgram, FieldTargetProgram, "This gift belongs to another program.")
 	}
 	if t.Promotional != nil && *t.Promotional != v.Promotional {
-		refused = Join(refused, RefuseAt(InvalidVoucherType, "targetTypeCode", "This gift is of another type."))
+		refused = Join(refused, RefuseAt(InvalidVoucherType, FieldTargetType, "This gift is of another type."))
 	}
 	if refused == nil {
 		return nil
@@ -200,10 +199,10 @@ func (m Method) String() string {
 	return "unknown"
 }
 
-// ParseMethod finds the delivery method of a deliveryMethodID.
+// ParseMethod finds the delivery method of a number.
 func ParseMethod(id int) (Method, error) {
 	if !isMethod(id) {
-		return 0, errors.New(notAMethod)
+		return 0, RefuseAt(ValidationFailure, FieldMethod, notAMethod, FieldMethod)
 	}
 	return Method(id), nil
 }

@@ -311,11 +311,11 @@ func (r *Reverse) find(c *Call, s *state) (*gift.Taken, error) {
 		s.record(Request{RequestKey: r.original(c), Spent: true, Locations: r.spentAt(c), At: s.now})
 	}
 	if original == nil || original.Spent {
-		return nil, gift.RefuseAt(gift.NotFound, "idempotencyKey",
+		return nil, gift.RefuseAt(gift.NotFound, gift.FieldOriginalKey,
 			"No redemption with this key has arrived, so nothing was taken. The key is spent now: should the redemption "+
 				"still come, it is refused.")
 	}
-	return nil, gift.RefuseAt(gift.NotFound, "idempotencyKey",
+	return nil, gift.RefuseAt(gift.NotFound, gift.FieldOriginalKey,
 		"The request with this key was refused, so nothing was taken.")
 }
 

@@ -14,7 +14,7 @@ import (
 // Query reads the parameters of a request's address as an object reads the members of its body. Those that nobody
 // asks for are let be: what stands between caller and service may add some.
 type Query struct {
-	gift.Problems
+	Problems
 	values url.Values
 }
 

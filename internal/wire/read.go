@@ -27,7 +27,7 @@ const maxDepth = 10_000
 
 // Reader reads one JSON text strictly and collects everything that is wrong with it as problems of the caller's.
 type Reader struct {
-	*gift.Problems
+	*Problems
 	decoder jsontext.Decoder
 	input   bytes.Buffer
 	unknown int
@@ -35,7 +35,7 @@ type Reader struct {
 }
 
 // Object gives the members of a JSON object one by one, by name. A member that is absent, null or an empty text gives
-// a zero value; one of the wrong type is a problem. In the end, finish refuses the members that nobody asked for.
+// a zero value; one of the wrong type is a problem. In the end, Finish refuses the members that nobody asked for.
 type Object struct {
 	*Reader
 	path    string // "" for the whole body
@@ -49,8 +49,20 @@ type member struct {
 	asked bool
 }
 
-// Read takes body apart. What is not one JSON object in UTF-8 is a problem, and gives nil.
-func (r *Reader) Read(body []byte, problems *gift.Problems) *Object {
+// Decode has read ask for the members of body. ok is false where body is not one JSON object in UTF-8.
+func (r *Reader) Decode(body []byte, read func(*Object)) (problems *Problems, ok bool) {
+	problems = new(Problems)
+	o := r.take(body, problems)
+	if o == nil {
+		return problems, false
+	}
+	read(o)
+	o.Finish()
+	return problems, true
+}
+
+// take takes body apart. What is not one JSON object in UTF-8 is a problem, and gives nil.
+func (r *Reader) take(body []byte, problems *Problems) *Object {
 	r.Problems, r.unknown = problems, 0
 	r.top = Object{Reader: r, members: r.top.members[:0], asked: r.top.asked[:0]}
 	if len(bytes.TrimLeft(body, " \t\r\n")) == 0 {

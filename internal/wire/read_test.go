@@ -13,18 +13,9 @@ import (
 )
 
 // problemsOf reads body by read and gives what is wrong with it.
-func problemsOf(body string, read func(*Object)) []gift.Message {
-	var r Reader
-	var problems gift.Problems
-	if o := r.Read([]byte(body), &problems); o != nil {
-		read(o)
-		o.Finish()
-	}
-	refused, _ := problems.Err().(*gift.Error)
-	if refused == nil {
-		return nil
-	}
-	return refused.Messages
+func problemsOf(body string, read func(*Object)) []Problem {
+	problems, _ := new(Reader).Decode([]byte(body), read)
+	return problems.All()
 }
 
 func TestUnknownMembers(t *testing.T) {
@@ -54,7 +45,7 @@ func TestUnknownMembers(t *testing.T) {
 		}
 	}
 	got := problemsOf(`{"monetaryGift":{"programId":"x","a\"b":2}}`, read)
-	want := []gift.Message{
+	want := []Problem{
 		{Path: "monetaryGift.programId", Text: "There is no such member; did you mean programID?"},
 		{Path: `monetaryGift["a\"b"]`, Text: "There is no such member here."},
 	}
@@ -76,12 +67,12 @@ func TestUnknownMembers(t *testing.T) {
 func TestHostileSizesAreBounded(t *testing.T) {
 	t.Parallel()
 	var r Reader
-	problems := &gift.Problems{}
-	o := r.Read([]byte(`{"value":1`+strings.Repeat(`,"a":1`, 100_000)+`}`), problems)
+	problems := &Problems{}
+	o := r.take([]byte(`{"value":1`+strings.Repeat(`,"a":1`, 100_000)+`}`), problems)
 	if len(o.members) > maxMembers || problems.Len() != 1 {
 		t.Errorf("%d members, %v", len(o.members), problems.Err())
 	}
-	o = r.Read([]byte(`{"list":[1`+strings.Repeat(`,1`, 100_000)+`]}`), new(gift.Problems))
+	o = r.take([]byte(`{"list":[1`+strings.Repeat(`,1`, 100_000)+`]}`), new(Problems))
 	seen := 0
 	o.Objects("list", 10, func(*Object) { seen++ })
 	if seen != 10 || r.Len() != 11 || !r.Has("list") {

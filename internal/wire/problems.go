@@ -1,0 +1,120 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+
+	"boon.example/internal/gift"
+)
+
+// Problem is something that is wrong with a request, by its path in the request; "" is the whole of it.
+type Problem struct{ Path, Text string }
+
+// Told gives what a refusal tells, in the names of the interface.
+func Told(refused *gift.Error) []Problem {
+	all := make([]Problem, len(refused.Messages))
+	for n, m := range refused.Messages {
+		all[n] = Problem{m.Path, m.Text(name)}
+		if m.Field != "" {
+			all[n].Path = Path(m.Field)
+		}
+	}
+	return all
+}
+
+// maxProblems is how many problems are told one by one: more than the largest request that is otherwise within the
+// limits can hold. A hostile one is only told how many more there are.
+const maxProblems = 5_000
+
+// Problems collects everything that is wrong with one request: at most one problem for each path, the first that was
+// found there, which is the one that explains the others; and refusals with codes of their own. The zero Problems is
+// empty.
+type Problems struct {
+	list    []Problem
+	paths   map[string]struct{}
+	more    int // beyond maxProblems
+	refusal *gift.Error
+}
+
+// Add notes a problem at path, unless one is known there already.
+func (p *Problems) Add(path, format string, args ...any) {
+	if path != "" && p.Has(path) {
+		return
+	}
+	if len(p.list) >= maxProblems {
+		p.more++
+		return
+	}
+	if p.paths == nil {
+		p.paths = make(map[string]struct{})
+	}
+	p.paths[path] = struct{}{}
+	p.list = append(p.list, Problem{path, fmt.Sprintf(format, args...)})
+}
+
+// Refuse notes a refusal: the messages of a VALIDATION_FAILURE are problems like others; of other codes, the first
+// one stands. nil is none, and what is no *gift.Error is not for a caller to see and must not come here.
+func (p *Problems) Refuse(err error) {
+	refused, ok := errors.AsType[*gift.Error](err)
+	switch {
+	case !ok:
+	case refused.Code != gift.ValidationFailure:
+		p.refusal = gift.Join(p.refusal, refused)
+	default:
+		for _, told := range Told(refused) {
+			p.Add(told.Path, "%s", told.Text)
+		}
+	}
+}
+
+// Has reports whether a problem at path is known.
+func (p *Problems) Has(path string) bool {
+	_, known := p.paths[path]
+	return known
+}
+
+// Unread reports of a field whether it could not be read; nil: all could.
+func (p *Problems) Unread() func(gift.Field) bool {
+	if p.Len() == 0 {
+		return nil
+	}
+	return func(f gift.Field) bool { return p.Has(Path(f)) }
+}
+
+// Len is the number of problems, refusals not counted.
+func (p *Problems) Len() int { return len(p.list) + p.more }
+
+// All gives every problem, and what else was refused.
+func (p *Problems) All() []Problem {
+	refused, ok := errors.AsType[*gift.Error](p.Err())
+	if !ok {
+		return nil
+	}
+	return Told(refused)
+}
+
+// Err is what is wrong: a VALIDATION_FAILURE with all the problems and what else was refused, or where there are no
+// problems the refusal; nil when nothing is wrong.
+func (p *Problems) Err() error {
+	if p.Len() == 0 {
+		if p.refusal == nil {
+			return nil
+		}
+		return p.refusal
+	}
+	all := &gift.Error{Code: gift.ValidationFailure}
+	for _, one := range p.list {
+		all.Messages = append(all.Messages, gift.MessageAt(one.Path, "%s", one.Text))
+	}
+	if p.refusal != nil {
+		for n, told := range Told(p.refusal) {
+			if told.Path == "" || !p.Has(told.Path) {
+				all.Messages = append(all.Messages, p.refusal.Messages[n])
+			}
+		}
+	}
+	if p.more > 0 {
+		all.Messages = append(all.Messages, gift.MessageAt("", "There are %d more problems.", p.more))
+	}
+	return all
+}
