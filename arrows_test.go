@@ -42,7 +42,7 @@ var arrows = map[string][]string{
 	"internal/setup":   {"internal/gift", "internal/nfc", "internal/picture", "internal/wire"},
 	"internal/store": {"internal/chain", "internal/durable", "internal/gift", "internal/ledger", "internal/message",
 		"internal/ratelimit", "internal/sealed", "internal/store/db"},
-	"internal/store/db": {"internal/gift"},
+	"internal/store/db": {"internal/durable", "internal/gift", "internal/sealed"},
 	"internal/api": {"docs", "internal/clientip", "internal/gift", "internal/ledger", "internal/ratelimit",
 		"internal/ticket", "internal/wire"},
 	"internal/web": {"internal/card", "internal/clientip", "internal/gift", "internal/message", "internal/print",

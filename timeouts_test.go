@@ -38,7 +38,8 @@ func TestTimeoutsAreListed(t *testing.T) {
 		}
 	}
 	declared := regexp.MustCompile(`(?m)^(?:const)?\s*([A-Za-z]*(?:Timeout|Deadline)) += [^\n]*time\.`)
-	for _, dir := range []string{"client", "internal/api", "internal/ledger", "internal/server", "internal/store"} {
+	for _, dir := range []string{"client", "internal/api", "internal/ledger", "internal/server", "internal/store",
+		"internal/store/db"} {
 		files, err := filepath.Glob(dir + "/*.go")
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", dir, len(files), err)

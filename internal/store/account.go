@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -234,4 +235,28 @@ func mapped[A, B any](from []A, to func(A) B) (list []B) {
 		list = append(list, to(a))
 	}
 	return list
+}
+
+// everyPermission is stored for a key that may do everything, also what a later version adds.
+const everyPermission = "all"
+
+// joinPermissions writes permissions as their names with spaces between them.
+func joinPermissions(p gift.Permissions) string {
+	if p == gift.AllPermissions {
+		return everyPermission
+	}
+	return strings.Join(p.Names(), " ")
+}
+
+// splitPermissions takes apart what joinPermissions made.
+func splitPermissions(joined string) (p gift.Permissions) {
+	if joined == everyPermission {
+		return gift.AllPermissions
+	}
+	for _, name := range strings.Fields(joined) {
+		if one, known := gift.PermissionByName(name); known { // what a newer version named is nothing that this one could do
+			p |= one
+		}
+	}
+	return p
 }

@@ -121,7 +121,7 @@ func TestRecordsStayOnTheirPages(t *testing.T) {
 	save(t, s, ledger.Changes{Requests: all})
 	// Of a row, what is longer than 1,002 bytes goes on to pages of its own; the headers take less than 40.
 	var longest int
-	must(t, s.readers.QueryRow(`SELECT max(length(account_id) + length(CAST(key AS BLOB)) + length(operation) + length(fingerprint) + length(code) + length(answer)
+	must(t, s.db.Readers.QueryRow(`SELECT max(length(account_id) + length(CAST(key AS BLOB)) + length(operation) + length(fingerprint) + length(code) + length(answer)
 		+ length(entry_id) + length(locations) + 7 + 8 + 4 + 2) FROM request`).Scan(&longest))
 	if most := 1002 - 40; longest > most {
 		t.Errorf("a row has %d bytes, more than %d", longest, most)

@@ -45,8 +45,8 @@ func Backup(ctx context.Context, dir, to string, now time.Time, progress func(do
 	if r.File, err = backupName(to, now); err != nil {
 		return r, err
 	}
-	source := Store{dialect: sqliteDialect, place: database, keyFile: r.KeyFile}
-	if source.keys, err = folderKeys(dir, database, true); err != nil {
+	source := db.DB{Place: database, KeyFile: r.KeyFile, File: database}
+	if source.Keys, err = db.FolderKeys(dir, true); err != nil {
 		return r, err
 	}
 	beside, err := os.CreateTemp(filepath.Dir(r.File), ".boon-backup-*") // mode 0600
@@ -59,14 +59,14 @@ func Backup(ctx context.Context, dir, to string, now time.Time, progress func(do
 		}
 	}()
 	defer beside.Close()
-	if err := checkPair(ctx, database); err != nil {
+	if err := db.CheckPair(ctx, database); err != nil {
 		return r, err
 	}
-	was, err := source.copyPages(ctx, beside.Name(), progress)
+	was, err := copyPages(ctx, &source, beside.Name(), progress)
 	if err != nil {
 		return r, fmt.Errorf("backing up: %w", err)
 	}
-	if err := clearID(beside); err != nil {
+	if err := db.ClearID(beside); err != nil {
 		return r, fmt.Errorf("making the backup: %w", err)
 	}
 	if r.Totals, err = checkBackup(ctx, beside.Name(), was); err != nil {
@@ -99,26 +99,27 @@ func backupName(to string, now time.Time) (string, error) {
 }
 
 // copyPages copies a database as it is in one reading transaction, page by page, and adds up its accounts in the same.
-func (s *Store) copyPages(ctx context.Context, to string, progress func(done, total int64)) (t totalsByAccount,
-	err error) {
+func copyPages(
+	ctx context.Context, from *db.DB, to string, progress func(done, total int64),
+) (t totalsByAccount, err error) {
 	const pages = 1024 // at a time, between which the caller is told and may stop
-	db, err := sql.Open("sqlite", db.SQLiteDSN(s.place, "query_only(1)"))
+	pool, err := sql.Open("sqlite", db.SQLiteDSN(from.File, "query_only(1)"))
 	if err != nil {
 		return nil, err
 	}
-	defer db.Close()
-	defer s.leaveUnserved()
-	conn, err := db.Conn(ctx)
+	defer pool.Close()
+	defer db.LeaveUnserved(from.File)
+	conn, err := pool.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
-	tx, err := conn.BeginTx(ctx, sqliteDialect.snapshot)
+	tx, err := conn.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}
 	defer tx.Rollback()
-	if err := s.followKeysOf(ctx, tx); err != nil { // which also fixes the moment
+	if err := from.FollowKeys(ctx, tx); err != nil { // which also fixes the moment
 		return nil, err
 	}
 	if t, err = readTotals(ctx, tx); err != nil {
@@ -145,29 +146,21 @@ func (s *Store) copyPages(ctx context.Context, to string, progress func(done, to
 	})
 }
 
-// leaveUnserved is leave for who only reads: should nobody else have the database open, the log goes when it is closed.
-func (s *Store) leaveUnserved() {
-	if p, err := readPairing(s.place); err == nil && p != nil && p.Serves {
-		p.Serves = false
-		_ = p.write(s.place) // as in Close
-	}
-}
-
 // checkBackup reads a backup as a restore would, and compares it with what it was made of.
 func checkBackup(ctx context.Context, file string, was totalsByAccount) (sum Totals, err error) {
 	dsn := url.URL{Scheme: "file", Path: file,
 		RawQuery: "mode=ro&immutable=1&_pragma=query_only(1)&_pragma=temp_store(MEMORY)"}
-	db, err := sql.Open("sqlite", dsn.String())
+	copied, err := sql.Open("sqlite", dsn.String())
 	if err != nil {
 		return sum, fmt.Errorf("reading the backup: %w", err)
 	}
-	defer db.Close()
-	copied := Store{dialect: sqliteDialect, readers: db}
+	defer copied.Close()
 	var found []error
-	if err := copied.checkIntegrity(ctx, func(problem string) { found = append(found, errors.New(problem)) }); err != nil {
+	err = db.SQLiteIntegrity(ctx, copied, func(problem string) { found = append(found, errors.New(problem)) })
+	if err != nil {
 		return sum, fmt.Errorf("reading the backup: %w", err)
 	}
-	is, err := readTotals(ctx, db)
+	is, err := readTotals(ctx, copied)
 	if err != nil {
 		return sum, fmt.Errorf("reading the backup: %w", err)
 	}

@@ -140,7 +140,7 @@ func TestBackupRefusesDamage(t *testing.T) {
 			dir, target := t.TempDir(), t.TempDir()
 			s := openDir(t, dir)
 			issue(t, s, newID(), 2)
-			_, err := s.writer.Exec(damage)
+			_, err := s.db.Writer.Exec(damage)
 			must(t, err)
 			must(t, s.Close())
 			if _, err := Backup(t.Context(), dir, target, noon, func(int64, int64) {}); err == nil ||

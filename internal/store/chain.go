@@ -31,7 +31,7 @@ func (w *writers) take(s *Store) *chain.Writer {
 		w.free = w.free[:n-1]
 		return last
 	}
-	return chain.NewWriter(s.keys.Authenticator(), gift.ID(uuid.Must(uuid.NewV7())))
+	return chain.NewWriter(s.db.Keys.Authenticator(), gift.ID(uuid.Must(uuid.NewV7())))
 }
 
 func (w *writers) giveBack(one *chain.Writer) {
@@ -44,7 +44,7 @@ const chainColumns = `c.writer, c.n, c.content, c.mac`
 
 // chainFields are where chainColumns are read into.
 func chainFields(r *chain.Row) []any {
-	return []any{scanID{&r.Writer}, &r.N, &r.Content, scanMAC{&r.MAC}}
+	return []any{db.ScanID(&r.Writer), &r.N, &r.Content, db.ScanMAC(&r.MAC)}
 }
 
 // lastID is after every other, so that the newest is found by a key.
@@ -106,22 +106,22 @@ func (g *group) releaseWriter(err error) {
 	g.writers.giveBack(g.writer)
 }
 
-func chainRow(r chain.Row) []any { return []any{keyOf(r.Writer), r.N, r.Content, r.MAC[:]} }
+func chainRow(r chain.Row) []any { return []any{db.KeyOf(r.Writer), r.N, r.Content, r.MAC[:]} }
 
 // readHeads tells how far the newest chains have come.
 func (g *group) readHeads(ctx context.Context) (heads []chain.Head, err error) {
 	err = g.run(ctx, []db.Batch{{Query: selectWriters, Rows: [][]any{{lastID, notedHeads}},
 		Scan: func(from db.Scanner) error {
 			var h chain.Head
-			err := from.Scan(scanID{&h.Writer})
+			err := from.Scan(db.ScanID(&h.Writer))
 			heads = append(heads, h)
 			return err
 		}}})
 	batches := make([]db.Batch, len(heads))
 	for i := range heads {
 		h := &heads[i]
-		batches[i] = db.Batch{Query: selectHead, Rows: [][]any{{keyOf(h.Writer)}}, Scan: func(from db.Scanner) error {
-			return from.Scan(&h.N, scanMAC{&h.MAC})
+		batches[i] = db.Batch{Query: selectHead, Rows: [][]any{{db.KeyOf(h.Writer)}}, Scan: func(from db.Scanner) error {
+			return from.Scan(&h.N, db.ScanMAC(&h.MAC))
 		}}
 	}
 	if err != nil {

@@ -28,14 +28,14 @@ func unguarded(t *testing.T, s *Store) {
 	t.Helper()
 	guards := `SELECT 'DROP TRIGGER ' || name FROM sqlite_schema WHERE type = 'trigger' UNION ALL
 		SELECT 'PRAGMA foreign_keys = 0' UNION ALL SELECT 'PRAGMA ignore_check_constraints = 1'`
-	if s.dialect.name == postgresDialect.name {
+	if s.db.File == "" {
 		guards = `SELECT 'ALTER TABLE ' || c.relname || ' DISABLE TRIGGER USER' FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 				WHERE n.nspname = current_schema() AND c.relkind = 'r'
 			UNION ALL SELECT 'ALTER TABLE ' || c.conrelid::regclass || ' DROP CONSTRAINT ' || c.conname FROM pg_constraint c
 				JOIN pg_namespace n ON n.oid = c.connamespace WHERE n.nspname = current_schema() AND c.contype IN ('c', 'f') ORDER BY 1`
 	}
 	var texts []string
-	must(t, each(t.Context(), s.writer, guards, nil, func(rows *sql.Rows) error {
+	must(t, db.Each(t.Context(), s.db.Writer, guards, nil, func(rows *sql.Rows) error {
 		var text string
 		err := rows.Scan(&text)
 		texts = append(texts, text)
@@ -48,7 +48,7 @@ func unguarded(t *testing.T, s *Store) {
 
 func run(t *testing.T, s *Store, text string, args ...any) {
 	t.Helper()
-	result, err := s.writer.ExecContext(t.Context(), text, args...)
+	result, err := s.db.Writer.ExecContext(t.Context(), text, args...)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -139,9 +139,9 @@ func TestStoredPermissions(t *testing.T) {
 				{"all", gift.AllPermissions}, {"", 0}, {"redeem look-up", gift.MayRedeem | gift.MayLookUp},
 				{"redeem fly", gift.MayRedeem}, // fly is what a newer program knows
 			} {
-				_, err := s.writer.ExecContext(ctx, `UPDATE api_key SET permissions = $1`, c.stored)
+				_, err := s.db.Writer.ExecContext(ctx, `UPDATE api_key SET permissions = $1`, c.stored)
 				must(t, err)
-				d, err := readDirectory(ctx, s.readers)
+				d, err := readDirectory(ctx, s.db.Readers)
 				must(t, err)
 				if k := d.Keys[gift.HashKey("key")]; k.Permissions != c.may {
 					t.Errorf("%v permits %s, want %s", c.stored, k.Permissions, c.may)
@@ -154,7 +154,7 @@ func TestStoredPermissions(t *testing.T) {
 // rowsOfTable reads rows of a table, in the order of its key.
 func rowsOfTable(t *testing.T, s *Store, of *table) (all []tuple) {
 	t.Helper()
-	must(t, each(t.Context(), s.readers, of.selectAll(), nil, func(rows *sql.Rows) error {
+	must(t, db.Each(t.Context(), s.db.Readers, of.selectAll(), nil, func(rows *sql.Rows) error {
 		r, err := scanTuple(rows, of)
 		all = append(all, r)
 		return err
@@ -205,7 +205,7 @@ func otherThan(value any, kind byte) any {
 	case 'T':
 		return "{}"
 	}
-	return keyOf(newID())
+	return db.KeyOf(newID())
 }
 
 // TestChainsFindEveryChangedColumn changes one column of one row at a time, of everything that is chained, to another
@@ -311,7 +311,7 @@ func TestChainsFindRows(t *testing.T) {
 				return damage{of, []tuple{a, b}, []tuple{with(of, a, column, b[i]), with(of, b, column, a[i])}}
 			}
 			old, newest := chains[1], chains[2]
-			first, last, other := old.entries[0], old.entries[len(old.entries)-1], keyOf(newID())
+			first, last, other := old.entries[0], old.entries[len(old.entries)-1], db.KeyOf(newID())
 			end, row := len(old.rows)-1, old.rows[3]
 			// An entry that no history leads to is not read with its chain: that there are more entries than histories have is
 			// found.
@@ -527,21 +527,21 @@ func TestChainsHold(t *testing.T) {
 			}
 
 			// Commits that failed, and commits that took effect and said that they failed.
-			transact := a.dialect.transact
+			transact := a.transact
 			for range 2 {
-				for _, faulty := range []func(context.Context, *Store, func(db.Runner) error) error{
-					func(ctx context.Context, s *Store, fn func(db.Runner) error) error {
-						return transact(ctx, s, func(run db.Runner) error { return cmp.Or(fn(run), ledger.ErrUnknown) })
+				for _, faulty := range []func(context.Context, func(db.Runner) error) error{
+					func(ctx context.Context, fn func(db.Runner) error) error {
+						return transact(ctx, func(run db.Runner) error { return cmp.Or(fn(run), db.ErrUnknownOutcome) })
 					},
-					func(ctx context.Context, s *Store, fn func(db.Runner) error) error {
-						return cmp.Or(transact(ctx, s, fn), ledger.ErrUnknown)
+					func(ctx context.Context, fn func(db.Runner) error) error {
+						return cmp.Or(transact(ctx, fn), db.ErrUnknownOutcome)
 					},
 				} {
-					a.dialect.transact = faulty
+					a.transact = faulty
 					if _, err := tryRedeem(t.Context(), a, &gifts[0].Voucher, 1); !errors.Is(err, ledger.ErrUnknown) {
 						t.Fatalf("a faulty commit: %v", err)
 					}
-					a.dialect.transact = transact
+					a.transact = transact
 					redeem(t, a, &gifts[0].Voucher, 1)
 				}
 			}
@@ -559,7 +559,7 @@ func TestChainsHold(t *testing.T) {
 			rotate(t, a)
 			redeem(t, a, &gifts[0].Voucher, 1)
 			redeem(t, b, &gifts[0].Voucher, 1)
-			must(t, b.followKeys(t.Context()))
+			must(t, b.db.Follow(t.Context()))
 			redeem(t, b, &gifts[0].Voucher, 1)
 			redeem(t, again(), &gifts[0].Voucher, 1)
 			verified(t, a)
@@ -602,7 +602,7 @@ type withoutChains struct{ *Store }
 
 func (s withoutChains) Check(found func(string)) ledger.Check {
 	c := s.CheckSince(nil, found)
-	c.chains = chain.NewCheck(s.keys.Authenticator(), func(string) {})
+	c.chains = chain.NewCheck(s.db.Keys.Authenticator(), func(string) {})
 	return c
 }
 

@@ -17,7 +17,7 @@ func (s *Store) Check(found func(problem string)) ledger.Check { return s.CheckS
 
 // CheckSince begins a check that also finds what is gone since an earlier check gave a checkpoint.
 func (s *Store) CheckSince(checkpoint []chain.Head, found func(problem string)) *Check {
-	c := &Check{store: s, found: found, chains: chain.NewCheck(s.keys.Authenticator(), found)}
+	c := &Check{store: s, found: found, chains: chain.NewCheck(s.db.Keys.Authenticator(), found)}
 	for _, h := range checkpoint {
 		c.chains.Expect(h)
 	}
@@ -78,15 +78,16 @@ func (c *Check) eachRow(ctx context.Context, query string, take func(chain.Row),
 	after := chain.Place{N: -1}
 	for n := chainPage; n == chainPage; {
 		n = 0
-		err := each(ctx, c.store.readers, query, []any{keyOf(after.Writer), after.N, chainPage}, func(rows *sql.Rows) error {
-			var r chain.Row
-			err := rows.Scan(chainFields(&r)...)
-			if after = r.Place; err == nil {
-				take(r)
-			}
-			n++
-			return err
-		})
+		err := db.Each(ctx, c.store.db.Readers, query, []any{db.KeyOf(after.Writer), after.N, chainPage},
+			func(rows *sql.Rows) error {
+				var r chain.Row
+				err := rows.Scan(chainFields(&r)...)
+				if after = r.Place; err == nil {
+					take(r)
+				}
+				n++
+				return err
+			})
 		if err != nil {
 			return err
 		}
@@ -99,7 +100,7 @@ func (c *Check) eachRow(ctx context.Context, query string, take func(chain.Row),
 
 // checkSetup follows the chain of the set-up to what the set-up is now.
 func (c *Check) checkSetup(ctx context.Context) error {
-	return c.store.read(ctx, func(tx *sql.Tx) error {
+	return c.store.db.Snapshot(ctx, func(tx *sql.Tx) error {
 		if err := eachSetupChange(ctx, tx, c.chains.SetupChange); err != nil {
 			return err
 		}
@@ -128,15 +129,23 @@ const selectPage = `SELECT ` + voucherAndItems + ` FROM voucher AS v
 	WHERE (v.account_id, v.id) >= ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
 
 // selectPageHistories gives the histories of the vouchers of account $1 from $2 to $3, of those that have no more
-// than $4 entries. Each table in it names its account: where accounts are spread over machines, Citus refuses a
-// recursion that does not.
-func (d *dialect) selectPageHistories() string {
-	return `WITH RECURSIVE e AS (
-	SELECT ` + placedColumns + ` FROM voucher AS v ` + d.entryByID("v.last") + `
+// than $4 entries. What is said of selectHistory holds here.
+var selectPageHistories = db.Text{
+	SQLite: `WITH RECURSIVE e AS (
+		SELECT ` + placedColumns + ` FROM voucher AS v CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = v.last
 		WHERE v.account_id = $1 AND v.id BETWEEN $2 AND $3 AND v.seq <= $4
-	UNION ALL
-	SELECT ` + placedColumns + ` FROM e AS n ` + d.entryByID("n.previous") + ` WHERE e.id < n.id
-) SELECT ` + placedColumns + ` FROM e ORDER BY e.voucher_id, e.seq`
+		UNION ALL
+		SELECT ` + placedColumns + ` FROM e AS n CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = n.previous WHERE e.id < n.id
+	) SELECT ` + placedColumns + ` FROM e ORDER BY e.voucher_id, e.seq`,
+	Postgres: `WITH RECURSIVE e AS (
+		SELECT ` + placedColumns + ` FROM voucher AS v
+			CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1 AND e.id = v.last OFFSET 0) AS e
+		WHERE v.account_id = $1 AND v.id BETWEEN $2 AND $3 AND v.seq <= $4
+		UNION ALL
+		SELECT ` + placedColumns + ` FROM e AS n
+			CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1 AND e.id = n.previous OFFSET 0) AS e
+		WHERE e.id < n.id
+	) SELECT ` + placedColumns + ` FROM e ORDER BY e.voucher_id, e.seq`,
 }
 
 // Page implements ledger.Check. Vouchers of two accounts may be on a page; should they share an id, the page ends
@@ -147,28 +156,29 @@ func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (
 	vouchers := make(map[gift.ID]*gift.Voucher, limit)
 	items := make(map[gift.ID]gift.ID, limit)
 	var entries []placed
-	err = c.store.read(ctx, func(tx *sql.Tx) error {
+	err = c.store.db.Snapshot(ctx, func(tx *sql.Tx) error {
 		full := false
-		err := each(ctx, tx, selectPage, []any{keyOf(from.AccountID), keyOf(from.ID), limit}, func(rows *sql.Rows) error {
-			var v gift.Voucher
-			var list gift.ID
-			fields := voucherFields(&v)
-			fields[len(fields)-2] = scanID{&list}
-			err := rows.Scan(fields...)
-			if full = full || vouchers[v.ID] != nil; !full {
-				page, vouchers[v.ID], items[v.ID] = append(page, v), &v, list
-			}
-			return err
-		})
+		err := db.Each(ctx, tx, selectPage, []any{db.KeyOf(from.AccountID), db.KeyOf(from.ID), limit},
+			func(rows *sql.Rows) error {
+				var v gift.Voucher
+				var list gift.ID
+				fields := voucherFields(&v)
+				fields[len(fields)-2] = db.ScanID(&list)
+				err := rows.Scan(fields...)
+				if full = full || vouchers[v.ID] != nil; !full {
+					page, vouchers[v.ID], items[v.ID] = append(page, v), &v, list
+				}
+				return err
+			})
 		for rest := page; err == nil && len(rest) > 0; {
 			n := 1
 			for n < len(rest) && rest[n].AccountID == rest[0].AccountID {
 				n++
 			}
-			args := []any{keyOf(rest[0].AccountID), keyOf(rest[0].ID), keyOf(rest[n-1].ID), longest}
-			err = each(ctx, tx, c.store.dialect.selectPageHistories(), args, func(rows *sql.Rows) error {
+			args := []any{db.KeyOf(rest[0].AccountID), db.KeyOf(rest[0].ID), db.KeyOf(rest[n-1].ID), longest}
+			err = db.Each(ctx, tx, c.store.db.Text(selectPageHistories), args, func(rows *sql.Rows) error {
 				var e placed
-				err := rows.Scan(append(entryFields(&e.Entry), scanID{&e.at.Writer}, &e.at.N)...)
+				err := rows.Scan(append(entryFields(&e.Entry), db.ScanID(&e.at.Writer), &e.at.N)...)
 				e.digest = c.chains.Digest(e.at, &e.Entry, vouchers[e.VoucherID], items[e.VoucherID])
 				histories[e.VoucherID] = append(histories[e.VoucherID], e.Entry)
 				entries = append(entries, e)
@@ -210,9 +220,9 @@ func (c *Check) checkEntries(ctx context.Context, entries []placed) error {
 		return err
 	}}
 	for i := range entries {
-		w.Rows[i] = []any{keyOf(entries[i].at.Writer), entries[i].at.N}
+		w.Rows[i] = []any{db.KeyOf(entries[i].at.Writer), entries[i].at.N}
 	}
-	if err := c.store.dialect.read(ctx, c.store, []db.Batch{w}); err != nil {
+	if err := c.store.db.Read(ctx, []db.Batch{w}); err != nil {
 		return fmt.Errorf("reading hash chains: %w", err)
 	}
 	for i := range entries {

@@ -84,11 +84,11 @@ func citusStatements() []string {
 // Distribute spreads the tables over the nodes of a Citus cluster, in one transaction, and hands each statement to
 // tell. Where that was done before, nothing is. It refuses a database without the extension.
 func (s *Store) Distribute(ctx context.Context, tell func(statement string)) error {
-	if s.dialect.name != postgresDialect.name {
+	if s.db.File != "" {
 		return errors.New("only a PostgreSQL database with the extension citus can be distributed; name it with --database")
 	}
 	var has int
-	if err := s.readers.QueryRowContext(ctx,
+	if err := s.db.Readers.QueryRowContext(ctx,
 		`SELECT count(*) FROM pg_extension WHERE extname = 'citus'`).Scan(&has); err != nil {
 		return fmt.Errorf("looking for citus: %w", err)
 	}
@@ -97,7 +97,7 @@ func (s *Store) Distribute(ctx context.Context, tell func(statement string)) err
 			"first, " +
 			"and leave --citus out where there is one node only")
 	}
-	if err := s.readers.QueryRowContext(ctx,
+	if err := s.db.Readers.QueryRowContext(ctx,
 		`SELECT count(*) FROM pg_dist_partition WHERE logicalrelid = 'voucher'::regclass`).Scan(&has); err != nil {
 		return fmt.Errorf("looking for citus: %w", err)
 	}
@@ -108,7 +108,7 @@ func (s *Store) Distribute(ctx context.Context, tell func(statement string)) err
 }
 
 func (s *Store) distribute(ctx context.Context, tell func(string)) error {
-	return s.transactInBackground(ctx, func(tx *sql.Tx) error {
+	return s.db.WriteInBackground(ctx, func(tx *sql.Tx) error {
 		for _, statement := range citusStatements() {
 			if _, err := tx.ExecContext(ctx, statement); err != nil {
 				return fmt.Errorf("%s: %w", statement, err)

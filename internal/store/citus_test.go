@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -52,7 +53,7 @@ func TestDistributeWhatIsThere(t *testing.T) {
 	pgtest.Need(t) // the statements are PostgreSQL's
 	all := &statements{seen: map[string]bool{}}
 	s, again := openServerForTest(t, all)
-	_, err := s.writer.Exec(`CREATE TABLE noted (name TEXT, by TEXT, beside TEXT);
+	_, err := s.db.Writer.Exec(`CREATE TABLE noted (name TEXT, by TEXT, beside TEXT);
 		CREATE FUNCTION create_distributed_table(t TEXT, c TEXT, colocate_with TEXT) RETURNS VOID LANGUAGE sql AS
 			$$ INSERT INTO noted SELECT t, c, CASE colocate_with WHEN 'none' THEN t ELSE colocate_with END FROM pg_class WHERE relname = t $$;
 		CREATE FUNCTION create_reference_table(t TEXT) RETURNS VOID LANGUAGE sql AS $$ SELECT $$`)
@@ -67,14 +68,14 @@ func TestDistributeWhatIsThere(t *testing.T) {
 		"a trigger that asks other tables": `SELECT g.tgname FROM noted AS n JOIN pg_trigger AS g ON g.tgrelid = n.name::regclass
 			JOIN pg_proc AS p ON p.oid = g.tgfoid WHERE NOT g.tgisinternal AND p.proname <> 'never'`,
 	} {
-		must(t, each(t.Context(), s.readers, query, nil, func(rows *sql.Rows) error {
+		must(t, db.Each(t.Context(), s.db.Readers, query, nil, func(rows *sql.Rows) error {
 			var what string
 			err := rows.Scan(&what)
 			t.Errorf("%s: %s", problem, what)
 			return err
 		}))
 	}
-	_, err = s.writer.Exec(`CREATE TABLE pg_dist_partition (logicalrelid REGCLASS)`)
+	_, err = s.db.Writer.Exec(`CREATE TABLE pg_dist_partition (logicalrelid REGCLASS)`)
 	must(t, err)
 	s = again()
 	clear(all.seen)
@@ -109,8 +110,8 @@ func TestCitus(t *testing.T) {
 	s = open()
 	gifts := fillStore(t, s, 3)
 	verifyClean(t, s)
-	spoil(t, s, `UPDATE voucher SET balance = balance + 1 WHERE account_id = $1 AND id = $2`, keyOf(gifts[0].AccountID),
-		keyOf(gifts[0].ID))
+	spoil(t, s, `UPDATE voucher SET balance = balance + 1 WHERE account_id = $1 AND id = $2`, db.KeyOf(gifts[0].AccountID),
+		db.KeyOf(gifts[0].ID))
 	report, err := ledger.Verify(t.Context(), s, func(int64, int64) {})
 	must(t, err)
 	if len(report.Problems) == 0 {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -31,21 +30,6 @@ type CopyReport struct {
 // copyBatch is how many rows go into one transaction of Copy.
 const copyBatch = 2000
 
-// unfinishedCopy is the key check of a database that is being copied into. No key opens it, and so nothing else opens
-// the database until the copy is complete and equal.
-var unfinishedCopy = []byte("copy")
-
-// errUnfinished is what opening such a database fails with.
-func (s *Store) errUnfinished() error {
-	empty := "drop and create the database " + s.place
-	if s.file != "" {
-		empty = "remove the file " + s.file
-	}
-	return fmt.Errorf("a boon copy into the database %s did not end, so that not all is there; %s, and give the boon "+
-		"copy command again",
-		s.place, empty)
-}
-
 // Copy copies a whole installation into an empty database, row by row as it is: nothing is decrypted, and both use the
 // same key file, which is copied into a new data folder. The source must not be in use; while Copy runs, no one else
 // can write to it. At the end every row of both is read and compared. A destination that is not complete, or not equal,
@@ -60,8 +44,9 @@ func copyInBatches(
 	if same(from, to) {
 		return r, errors.New("source and destination are the same")
 	}
-	from.MustExist, from.copying, to.copying = true, true, true
-	source, err := Open(ctx, from)
+	from.MustExist, from.Alone, to.Alone = true, true, true
+	to.Claimed = logBeginning
+	source, err := db.Open(ctx, from)
 	if err != nil {
 		return r, fmt.Errorf("the source: %w", err)
 	}
@@ -69,13 +54,13 @@ func copyInBatches(
 	if err := shareKeyFile(from.Dir, to.Dir); err != nil {
 		return r, err
 	}
-	destination, err := Open(ctx, to)
+	destination, err := db.Open(ctx, to)
 	if err != nil {
 		return r, fmt.Errorf("the destination: %w", err)
 	}
 	defer func() { err = errors.Join(err, destination.Close()) }()
-	err = source.transactInBackground(ctx, func(tx *sql.Tx) error {
-		if err := source.holdStill(ctx, tx); err != nil {
+	err = source.WriteInBackground(ctx, func(tx *sql.Tx) error {
+		if err := holdStill(ctx, source, tx); err != nil {
 			return err
 		}
 		c := copying{from: tx, to: destination, batch: batch, progress: progress, report: &r}
@@ -94,8 +79,15 @@ func same(from, to Options) bool {
 }
 
 // holdStill keeps others from writing until the transaction ends.
-func (s *Store) holdStill(ctx context.Context, tx *sql.Tx) error {
-	for _, statement := range s.dialect.holdStill {
+func holdStill(ctx context.Context, source *db.DB, tx *sql.Tx) error {
+	for _, text := range []db.Text{
+		{Postgres: `SET LOCAL idle_in_transaction_session_timeout = 0`},
+		{Postgres: `LOCK TABLE ` + tableNames() + ` IN SHARE MODE NOWAIT`},
+	} {
+		statement := source.Text(text)
+		if statement == "" {
+			continue // whoever has begun to write keeps all others out
+		}
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("the source is being written to; stop every boon serve that uses it: %w", err)
 		}
@@ -132,7 +124,7 @@ func shareKeyFile(from, to string) error {
 // copying is one call of Copy.
 type copying struct {
 	from     *sql.Tx
-	to       *Store
+	to       *db.DB
 	batch    int // rows in one transaction
 	progress func(doing string, done, total int64)
 	report   *CopyReport
@@ -153,17 +145,17 @@ func (c *copying) run(ctx context.Context) error {
 	if err := c.compare(ctx); err != nil || len(c.report.Differences) > 0 {
 		return err
 	}
-	return c.to.transactInBackground(ctx, func(tx *sql.Tx) error { return c.to.noteKey(ctx, tx, c.key) })
+	return c.to.WriteInBackground(ctx, func(tx *sql.Tx) error { return c.to.NoteKey(ctx, tx, c.key) })
 }
 
 // begin marks the destination, which must hold nothing, as unfinished.
 func (c *copying) begin(ctx context.Context) error {
-	mark, err := keyCheck(ctx, c.from)
+	mark, err := db.KeyCheck(ctx, c.from)
 	if err != nil {
 		return err
 	}
 	c.key = mark[0]
-	own, err := keyCheck(ctx, c.to.readers)
+	own, err := db.KeyCheck(ctx, c.to.Readers)
 	if err != nil {
 		return err
 	}
@@ -173,7 +165,7 @@ func (c *copying) begin(ctx context.Context) error {
 	if c.total, err = countRows(ctx, c.from); err != nil {
 		return err
 	}
-	err = c.to.transactInBackground(ctx, func(tx *sql.Tx) error {
+	err = c.to.WriteInBackground(ctx, func(tx *sql.Tx) error {
 		// A new database has two rows that are not its own: the version of its empty set-up, and that it was made.
 		for _, text := range []string{
 			`DELETE FROM setup_version WHERE version = 0`, `DELETE FROM setup_change WHERE version = 0`,
@@ -185,12 +177,16 @@ func (c *copying) begin(ctx context.Context) error {
 		if n, err := countRows(ctx, tx); err != nil || n > 0 {
 			return cmp.Or(err, errors.New("the destination holds data already; name an empty one"))
 		}
-		return setKeyCheck(ctx, tx, unfinishedCopy)
+		return db.SetKeyCheck(ctx, tx, db.UnfinishedCopy)
 	})
 	if err != nil {
 		return err
 	}
-	return c.to.prepareCopy(ctx)
+	var texts []string
+	for _, t := range tables {
+		texts = append(texts, t.insert.One, t.insert.Many)
+	}
+	return c.to.PrepareWrites(ctx, texts)
 }
 
 // table copies the rows of a table. One goroutine reads ahead of the other that writes.
@@ -207,7 +203,7 @@ func (c *copying) table(ctx context.Context, t *table) error {
 		readErr = c.read(ctx, t, batches)
 	})
 	for rows := range batches {
-		err := c.to.dialect.transact(ctx, c.to, func(run db.Runner) error {
+		err := c.to.Transact(ctx, func(run db.Runner) error {
 			return run(ctx, []db.Batch{{Query: t.insert, Rows: rows}})
 		})
 		if err != nil {
@@ -231,7 +227,7 @@ func (c *copying) read(ctx context.Context, t *table, batches chan<- [][]any) er
 			return ctx.Err()
 		}
 	}
-	err := each(ctx, c.from, t.selectAll(), nil, func(rows *sql.Rows) error {
+	err := db.Each(ctx, c.from, t.selectAll(), nil, func(rows *sql.Rows) error {
 		r, err := scanTuple(rows, t)
 		if err != nil {
 			return err
@@ -263,7 +259,7 @@ func (c *copying) compare(ctx context.Context) error {
 		var there digest
 		var thereErr error
 		var other sync.WaitGroup
-		other.Go(func() { there, thereErr = digestOf(ctx, c.to.readers, t, seed, tell) })
+		other.Go(func() { there, thereErr = digestOf(ctx, c.to.Readers, t, seed, tell) })
 		here, err := digestOf(ctx, c.from, t, seed, tell)
 		other.Wait()
 		switch {
@@ -279,7 +275,7 @@ func (c *copying) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	to, err := readTotals(ctx, c.to.readers)
+	to, err := readTotals(ctx, c.to.Readers)
 	if err != nil {
 		return err
 	}
@@ -296,15 +292,7 @@ func (c *copying) differ(format string, args ...any) {
 	c.report.Differences = append(c.report.Differences, fmt.Sprintf(format, args...))
 }
 
-// keyCheck is what tells one database from every other: it was sealed for it with a nonce of its own.
-func keyCheck(ctx context.Context, q querier) (mark []byte, err error) {
-	if err := q.QueryRowContext(ctx, `SELECT value FROM key_check WHERE one = 1`).Scan(&mark); err != nil {
-		return nil, fmt.Errorf("telling the databases apart: %w", err)
-	}
-	return mark, nil
-}
-
-func countRows(ctx context.Context, q querier) (total int64, err error) {
+func countRows(ctx context.Context, q db.Querier) (total int64, err error) {
 	for _, t := range tables {
 		var n int64
 		if err := q.QueryRowContext(ctx, `SELECT count(*) FROM `+t.name).Scan(&n); err != nil {
@@ -313,15 +301,4 @@ func countRows(ctx context.Context, q querier) (total int64, err error) {
 		total += n
 	}
 	return total, nil
-}
-
-// prepareCopy prepares what a copy writes, where that is done by hand.
-func (s *Store) prepareCopy(ctx context.Context) error {
-	var texts []string
-	for _, t := range tables {
-		texts = append(texts, t.insert.One, t.insert.Many)
-	}
-	prepared, err := s.prepare(ctx, s.writer, texts)
-	maps.Copy(s.hot, prepared)
-	return err
 }

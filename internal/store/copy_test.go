@@ -312,9 +312,7 @@ func TestTablesAreAll(t *testing.T) {
 	t.Parallel()
 	s, _ := openSQLiteForTest(t)
 	want := map[string][]string{}
-	rows, err := s.readers.Query(`SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'`)
-	must(t, err)
-	must(t, drainPairs(rows, func(table, column string) { want[table] = append(want[table], column) }))
+	eachPair(t, s, `SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'`, func(table, column string) { want[table] = append(want[table], column) })
 	delete(want, "schema_version")
 	delete(want, "key_check")
 	got := map[string][]string{}
@@ -327,20 +325,19 @@ func TestTablesAreAll(t *testing.T) {
 	}
 	diff(t, got, want)
 	wantKeys := map[string][]string{}
-	rows, err = s.readers.Query(`SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
-		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND c.pk > 0 AND m.name NOT IN ('schema_version', 'key_check') ORDER BY m.name, c.pk`)
-	must(t, err)
-	must(t, drainPairs(rows, func(table, column string) { wantKeys[table] = append(wantKeys[table], column) }))
+	eachPair(t, s, `SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
+		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND c.pk > 0 AND m.name NOT IN ('schema_version', 'key_check') ORDER BY m.name, c.pk`, func(table, column string) { wantKeys[table] = append(wantKeys[table], column) })
 	diff(t, keys, wantKeys)
 }
 
-func drainPairs(rows *sql.Rows, fn func(a, b string)) error {
-	return db.Drain(rows, func(rows *sql.Rows) error {
+func eachPair(t *testing.T, s *Store, query string, fn func(a, b string)) {
+	t.Helper()
+	must(t, db.Each(t.Context(), s.db.Readers, query, nil, func(rows *sql.Rows) error {
 		var a, b string
 		err := rows.Scan(&a, &b)
 		fn(a, b)
 		return err
-	})
+	}))
 }
 
 // TestCopyThereAndBack takes an installation to PostgreSQL, once cut off on the way, and back into a folder.

@@ -36,7 +36,7 @@ var (
 // what names a count within its account. Contacts are not kept in the clear.
 func (s *Store) what(k ledger.CountKey) []byte {
 	if k.Kind == ledger.ContactCount {
-		return append([]byte{byte(k.Kind)}, s.keys.ContactHash(k.Owner, k.Contact)...)
+		return append([]byte{byte(k.Kind)}, s.db.Keys.ContactHash(k.Owner, k.Contact)...)
 	}
 	return append([]byte{byte(k.Kind)}, k.Owner[:]...)
 }
@@ -71,7 +71,7 @@ func (g *group) wantCounts(wanted []ledger.CountKey) (batches []db.Batch) {
 	scan := func(from db.Scanner) error {
 		var row countRow
 		var n gift.Count
-		if err := from.Scan(scanID{&row.account}, &row.what, &n.Day, &n.Amount, &n.Gifts, &n.Messages, &n.Texts,
+		if err := from.Scan(db.ScanID(&row.account), &row.what, &n.Day, &n.Amount, &n.Gifts, &n.Messages, &n.Texts,
 			&n.Kept); err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (g *group) wantCounts(wanted []ledger.CountKey) (batches []db.Batch) {
 func countBatches(s *db.Query, rows []countRow, scan func(db.Scanner) error) []db.Batch {
 	slices.SortFunc(rows, compareCountRows)
 	if !s.Scoped {
-		w := rowsOf(s, rows, func(r *countRow) []any { return []any{keyOf(r.account), r.what, 0, 0, 0, 0, 0, 0} })
+		w := rowsOf(s, rows, func(r *countRow) []any { return []any{db.KeyOf(r.account), r.what, 0, 0, 0, 0, 0, 0} })
 		return slices.DeleteFunc([]db.Batch{w}, func(w db.Batch) bool { return len(w.Rows) == 0 })
 	}
 	return byAccount(rows, func(r countRow) gift.ID { return r.account }, func(account gift.ID, of []countRow) db.Batch {
@@ -127,7 +127,7 @@ func (g *group) saveCounts(changed map[ledger.CountKey]gift.Count) db.Batch {
 	}
 	slices.SortFunc(rows, func(a, b row) int { return compareCountRows(a.countRow, b.countRow) })
 	return rowsOf(addCounts, rows, func(r *row) []any {
-		return []any{keyOf(r.account), r.what, r.Day, int64(r.Amount), r.Gifts, r.Messages, r.Texts, r.Kept}
+		return []any{db.KeyOf(r.account), r.what, r.Day, int64(r.Amount), r.Gifts, r.Messages, r.Texts, r.Kept}
 	})
 }
 
@@ -172,16 +172,16 @@ func (c *keptCounts) commit(read, added map[ledger.CountKey]gift.Count) {
 // ForgetCounts deletes at most limit counts of contacts of an account of days before one, and tells how many there
 // were. The other counts are few, and a lock on one must find it.
 func (s *Store) ForgetCounts(ctx context.Context, account gift.ID, before int, limit int) (n int64, err error) {
-	old := []any{keyOf(account), before, []byte{byte(ledger.ContactCount)}, []byte{byte(ledger.ContactCount) + 1}}
+	old := []any{db.KeyOf(account), before, []byte{byte(ledger.ContactCount)}, []byte{byte(ledger.ContactCount) + 1}}
 	// Most calls find nothing; they should not wait for the writer.
-	err = s.retry(ctx, func(ctx context.Context) error {
-		return s.readers.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM day_count
+	err = s.db.Retry(ctx, func(ctx context.Context) error {
+		return s.db.Readers.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM day_count
 			WHERE account_id = $1 AND day < $2 AND what >= $3 AND what < $4 LIMIT 1) AS one`, old...).Scan(&n)
 	})
 	if err != nil || n == 0 {
 		return 0, err
 	}
-	err = s.write(ctx, func(tx *sql.Tx) error {
+	err = s.db.Write(ctx, func(tx *sql.Tx) error {
 		// The day is compared again, for who adds to a count meanwhile is waited for.
 		result, err := tx.ExecContext(ctx, `DELETE FROM day_count WHERE account_id = $1 AND day < $2 AND what IN (
 			SELECT d.what FROM day_count AS d WHERE d.account_id = $1 AND d.day < $2 AND d.what >= $3 AND d.what < $4 LIMIT $5)`, append(old, limit)...)

@@ -191,7 +191,7 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 func (k *shelf) damage(t *testing.T, statement string, one, two gift.ID) {
 	t.Helper()
 	var triggers []string
-	rows, err := k.writer.Query(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`)
+	rows, err := k.db.Writer.Query(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func (k *shelf) damage(t *testing.T, statement string, one, two gift.ID) {
 	rows.Close()
 	for _, text := range append(triggers, `PRAGMA foreign_keys = 0`, `PRAGMA ignore_check_constraints = 1`,
 		`PRAGMA writable_schema = 1`) {
-		if _, err := k.writer.Exec(text); err != nil {
+		if _, err := k.db.Writer.Exec(text); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
 	}
@@ -219,7 +219,7 @@ func (k *shelf) damage(t *testing.T, statement string, one, two gift.ID) {
 	if !strings.Contains(statement, "$1") {
 		statement = strings.ReplaceAll(statement, "$2", "$1")
 	}
-	result, err := k.writer.Exec(statement, args...)
+	result, err := k.db.Writer.Exec(statement, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,17 +34,17 @@ func (g *group) wantDeliveries(wanted []ledger.Ref) []db.Batch {
 	deliveries := byRef(selectDeliveries, wanted, func(from db.Scanner) error {
 		var ref ledger.Ref
 		var w gift.Delivery
-		err := from.Scan(scanID{&ref.AccountID}, scanID{&ref.ID}, &w.Method, &w.Contact, &w.Scheduled,
-			scanTime{&w.DeliveryDate}, &w.DeliveryZone,
-			scanTime{&w.DeliveredAt})
+		err := from.Scan(db.ScanID(&ref.AccountID), db.ScanID(&ref.ID), &w.Method, &w.Contact, &w.Scheduled,
+			db.ScanTime(&w.DeliveryDate), &w.DeliveryZone,
+			db.ScanTime(&w.DeliveredAt))
 		g.state.Deliveries[ref] = &ledger.Delivery{Delivery: w}
 		return err
 	})
 	return append(deliveries, byRef(selectJobs, wanted, func(from db.Scanner) error {
 		var j ledger.Job
 		var claimable time.Time
-		err := from.Scan(scanID{&j.AccountID}, scanID{&j.VoucherID}, scanID{&j.ID}, scanTime{&j.Due}, scanTime{&claimable},
-			&j.Attempts, &j.Doubts)
+		err := from.Scan(db.ScanID(&j.AccountID), db.ScanID(&j.VoucherID), db.ScanID(&j.ID), db.ScanTime(&j.Due),
+			db.ScanTime(&claimable), &j.Attempts, &j.Doubts)
 		if !claimable.Equal(j.Due) {
 			j.Lease = claimable
 		}
@@ -59,7 +59,7 @@ func (g *group) wantDeliveries(wanted []ledger.Ref) []db.Batch {
 func (g *group) wantResends(wanted []ledger.Ref) []db.Batch {
 	return byRef(selectResends, wanted, func(from db.Scanner) error {
 		var r ledger.Resent
-		err := from.Scan(scanID{&r.AccountID}, scanID{&r.VoucherID}, &r.Seq, scanID{&r.ID}, scanTime{&r.At})
+		err := from.Scan(db.ScanID(&r.AccountID), db.ScanID(&r.VoucherID), &r.Seq, db.ScanID(&r.ID), db.ScanTime(&r.At))
 		ref := ledger.Ref{AccountID: r.AccountID, ID: r.VoucherID}
 		all := append(g.state.Resends[ref], r)
 		slices.SortFunc(all, func(a, b ledger.Resent) int { return cmp.Compare(a.Seq, b.Seq) })
@@ -87,14 +87,15 @@ func saveResends(c *ledger.Changes) []db.Batch {
 	batches := byAccount(deliveries, func(w ledger.DeliveryChange) gift.ID { return w.AccountID },
 		func(account gift.ID, of []ledger.DeliveryChange) db.Batch {
 			w := rowsOf(updateDelivery, of, func(r *ledger.DeliveryChange) []any {
-				return []any{int64(r.Delivery.Method), r.Delivery.Contact, r.Delivery.Scheduled, micros(r.Delivery.DeliveryDate),
-					r.Delivery.DeliveryZone, keyOf(r.VoucherID)}
+				return []any{int64(r.Delivery.Method), r.Delivery.Contact, r.Delivery.Scheduled, db.Micros(r.Delivery.DeliveryDate),
+					r.Delivery.DeliveryZone, db.KeyOf(r.VoucherID)}
 			})
 			w.Account = account
 			return w
 		})
 	return append(batches, rowsOf(insertResend, c.Resends, func(r *ledger.Resent) []any {
-		return []any{keyOf(r.AccountID), keyOf(r.VoucherID), r.Seq, keyOf(r.ID), micros(r.At), int64(r.Method), r.Contact}
+		return []any{db.KeyOf(r.AccountID), db.KeyOf(r.VoucherID), r.Seq, db.KeyOf(r.ID), db.Micros(r.At), int64(r.Method),
+			r.Contact}
 	}))
 }
 
@@ -116,7 +117,7 @@ func (g *group) saveRekeyed(rekeyed []ledger.Rekeyed) (batches []db.Batch) {
 		func(account gift.ID, of []ledger.Ref) db.Batch {
 			w := rowsOf(updateSecrets, of, func(r *ledger.Ref) []any {
 				s := newest[*r]
-				return []any{g.sealSecretsOf(r.AccountID, r.ID, s.Code, s.Token), keyOf(r.ID)}
+				return []any{g.sealSecretsOf(r.AccountID, r.ID, s.Code, s.Token), db.KeyOf(r.ID)}
 			})
 			w.Account = account
 			return w
@@ -124,8 +125,8 @@ func (g *group) saveRekeyed(rekeyed []ledger.Rekeyed) (batches []db.Batch) {
 	added := db.Batch{Query: insertSecret}
 	for _, r := range refs {
 		s := newest[r]
-		added.Rows = append(added.Rows, []any{g.keys.CodeHash(s.Code), codeSecret, keyOf(r.AccountID), keyOf(r.ID)},
-			[]any{g.keys.TokenHash(s.Token), tokenSecret, keyOf(r.AccountID), keyOf(r.ID)})
+		added.Rows = append(added.Rows, []any{g.db.Keys.CodeHash(s.Code), codeSecret, db.KeyOf(r.AccountID), db.KeyOf(r.ID)},
+			[]any{g.db.Keys.TokenHash(s.Token), tokenSecret, db.KeyOf(r.AccountID), db.KeyOf(r.ID)})
 	}
 	return append(batches, added)
 }
@@ -135,7 +136,7 @@ func saveRescheduled(jobs []ledger.Job) (batches []db.Batch) {
 	for _, j := range jobs {
 		due := j.Due.UnixMicro()
 		batches = append(batches, db.Batch{Query: updateJob, Account: j.AccountID,
-			Rows: [][]any{{due, due, j.Attempts, keyOf(j.ID)}}})
+			Rows: [][]any{{due, due, j.Attempts, db.KeyOf(j.ID)}}})
 	}
 	return batches
 }

@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 )
 
 // testRedirect: a group sees how gifts go and who has their jobs, changes both, and what was before stays known.
@@ -76,8 +77,8 @@ func testRedirect(t *testing.T, open opener) {
 	})
 	var method gift.Method
 	var contact string
-	err := each(t.Context(), s.readers, `SELECT method, contact FROM resend WHERE account_id = $1`, []any{keyOf(account)},
-		func(rows *sql.Rows) error { return rows.Scan(&method, &contact) })
+	err := db.Each(t.Context(), s.db.Readers, `SELECT method, contact FROM resend WHERE account_id = $1`,
+		[]any{db.KeyOf(account)}, func(rows *sql.Rows) error { return rows.Scan(&method, &contact) })
 	if err != nil || method != gift.Email || contact != "former@example.com" {
 		t.Errorf("it went by %v to %q before, %v", method, contact, err)
 	}

@@ -8,13 +8,14 @@ import (
 	"maps"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/store/db"
 )
 
 // Directory reads the whole set-up. The snapshot is read-only; while nothing changes, every call gives the same one.
 func (s *Store) Directory(ctx context.Context) (*gift.Directory, error) {
 	var version int64
-	err := s.retry(ctx, func(ctx context.Context) (err error) {
-		version, err = setupVersion(ctx, s.readers)
+	err := s.db.Retry(ctx, func(ctx context.Context) (err error) {
+		version, err = setupVersion(ctx, s.db.Readers)
 		return err
 	})
 	if err != nil {
@@ -24,10 +25,10 @@ func (s *Store) Directory(ctx context.Context) (*gift.Directory, error) {
 		return d, nil
 	}
 	// who lacks a key must learn nevertheless which API keys were revoked; Ping and the look-ups tell of it
-	_ = s.followKeys(ctx)
+	_ = s.db.Follow(ctx)
 	var d *gift.Directory
-	err = s.retry(ctx, func(ctx context.Context) error {
-		return s.read(ctx, func(tx *sql.Tx) (err error) {
+	err = s.db.Retry(ctx, func(ctx context.Context) error {
+		return s.db.Snapshot(ctx, func(tx *sql.Tx) (err error) {
 			d, err = readDirectory(ctx, tx)
 			return err
 		})
@@ -39,20 +40,20 @@ func (s *Store) Directory(ctx context.Context) (*gift.Directory, error) {
 	return d, nil
 }
 
-func setupVersion(ctx context.Context, q querier) (version int64, err error) {
+func setupVersion(ctx context.Context, q db.Querier) (version int64, err error) {
 	if err := q.QueryRowContext(ctx, `SELECT version FROM setup_version WHERE one = 1`).Scan(&version); err != nil {
 		return 0, fmt.Errorf("reading the set-up's version: %w", err)
 	}
 	return version, nil
 }
 
-func readDirectory(ctx context.Context, q querier) (*gift.Directory, error) {
+func readDirectory(ctx context.Context, q db.Querier) (*gift.Directory, error) {
 	version, err := setupVersion(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	d := &gift.Directory{Version: version, Accounts: map[gift.ID]*gift.Account{}, Keys: map[gift.KeyHash]*gift.Key{}}
-	err = each(ctx, q, `SELECT config FROM account`, nil, func(rows *sql.Rows) error {
+	err = db.Each(ctx, q, `SELECT config FROM account`, nil, func(rows *sql.Rows) error {
 		var text []byte
 		if err := rows.Scan(&text); err != nil {
 			return err
@@ -68,13 +69,14 @@ func readDirectory(ctx context.Context, q querier) (*gift.Directory, error) {
 		return nil, fmt.Errorf("reading accounts: %w", err)
 	}
 	const keys = `SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits, accounts, programs FROM api_key`
-	err = each(ctx, q, keys, nil, func(rows *sql.Rows) error {
+	err = db.Each(ctx, q, keys, nil, func(rows *sql.Rows) error {
 		k := new(gift.Key)
 		var hash, locations, accounts, programs []byte
 		var permissions string
 		var limits sql.NullString
-		err := rows.Scan(scanID{&k.ID}, &k.Kind, scanID{&k.AccountID}, &k.Name, &k.Hint, &hash, &locations,
-			scanTime{&k.CreatedAt}, scanTime{&k.ExpiresAt}, scanTime{&k.RevokedAt}, &permissions, &limits, &accounts, &programs)
+		err := rows.Scan(db.ScanID(&k.ID), &k.Kind, db.ScanID(&k.AccountID), &k.Name, &k.Hint, &hash, &locations,
+			db.ScanTime(&k.CreatedAt), db.ScanTime(&k.ExpiresAt), db.ScanTime(&k.RevokedAt), &permissions, &limits, &accounts,
+			&programs)
 		if err != nil {
 			return err
 		}
@@ -82,8 +84,8 @@ func readDirectory(ctx context.Context, q querier) (*gift.Directory, error) {
 			return err
 		}
 		copy(k.Hash[:], hash)
-		k.Locations, k.Permissions = splitIDs(locations), splitPermissions(permissions)
-		k.Accounts, k.Programs = splitIDs(accounts), splitIDs(programs)
+		k.Locations, k.Permissions = db.SplitIDs(locations), splitPermissions(permissions)
+		k.Accounts, k.Programs = db.SplitIDs(accounts), db.SplitIDs(programs)
 		d.Keys[k.Hash] = k
 		return nil
 	})
@@ -107,8 +109,8 @@ func (s *Store) Configure(ctx context.Context, change func(current *gift.Directo
 		}
 		asked := map[gift.ID]map[gift.ID]bool{}
 		c, err := change(current, func(account gift.ID) (used map[gift.ID]bool, err error) {
-			err = s.retry(ctx, func(ctx context.Context) error {
-				used, err = readUses(ctx, s.readers, account)
+			err = s.db.Retry(ctx, func(ctx context.Context) error {
+				used, err = readUses(ctx, s.db.Readers, account)
 				return err
 			})
 			asked[account] = used
@@ -121,7 +123,7 @@ func (s *Store) Configure(ctx context.Context, change func(current *gift.Directo
 		if err != nil {
 			return err
 		}
-		err = s.write(ctx, func(tx *sql.Tx) error { return s.configure(ctx, tx, current.Version, asked, &c, rows) })
+		err = s.db.Write(ctx, func(tx *sql.Tx) error { return s.configure(ctx, tx, current.Version, asked, &c, rows) })
 		if !errors.Is(err, errOtherSetup) {
 			return err
 		}
@@ -136,7 +138,7 @@ var errOtherSetup = errors.New("the set-up was changed meanwhile")
 func (s *Store) configure(ctx context.Context, tx *sql.Tx, version int64, asked map[gift.ID]map[gift.ID]bool,
 	c *gift.Changes, rows []setupRow) error {
 	// The version's row comes first: on a database with many writers it is the lock on the set-up.
-	is, err := lockSetup(ctx, tx, s.dialect.lockRows)
+	is, err := s.lockSetup(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -167,22 +169,27 @@ func (s *Store) configure(ctx context.Context, tx *sql.Tx, version int64, asked 
 	if _, err := tx.ExecContext(ctx, `UPDATE setup_version SET version = $1 WHERE one = 1`, version+1); err != nil {
 		return fmt.Errorf("saving the set-up's version: %w", err)
 	}
-	return s.logSetup(ctx, tx, c.What, before)
+	return logSetup(ctx, s.db, tx, c.What, before)
 }
 
-func lockSetup(ctx context.Context, tx *sql.Tx, lock string) (version int64, err error) {
-	if err := tx.QueryRowContext(ctx, `SELECT version FROM setup_version WHERE one = 1`+lock).Scan(&version); err != nil {
+var selectSetupLocked = db.Text{
+	SQLite:   `SELECT version FROM setup_version WHERE one = 1`,
+	Postgres: `SELECT version FROM setup_version WHERE one = 1 FOR NO KEY UPDATE`,
+}
+
+func (s *Store) lockSetup(ctx context.Context, tx *sql.Tx) (version int64, err error) {
+	if err := tx.QueryRowContext(ctx, s.db.Text(selectSetupLocked)).Scan(&version); err != nil {
 		return 0, fmt.Errorf("locking the set-up: %w", err)
 	}
 	return version, nil
 }
 
-func readUses(ctx context.Context, q querier, account gift.ID) (map[gift.ID]bool, error) {
+func readUses(ctx context.Context, q db.Querier, account gift.ID) (map[gift.ID]bool, error) {
 	used := map[gift.ID]bool{}
-	err := each(ctx, q, `SELECT record_id FROM used_record WHERE account_id = $1`, []any{keyOf(account)},
+	err := db.Each(ctx, q, `SELECT record_id FROM used_record WHERE account_id = $1`, []any{db.KeyOf(account)},
 		func(rows *sql.Rows) error {
 			var record gift.ID
-			err := rows.Scan(scanID{&record})
+			err := rows.Scan(db.ScanID(&record))
 			used[record] = true
 			return err
 		})
@@ -217,14 +224,14 @@ func setupRows(c *gift.Changes, version int64) (rows []setupRow, _ error) {
 		if err != nil {
 			return nil, fmt.Errorf("saving account %s: %w", a.ID, err)
 		}
-		rows = append(rows, setupRow{"account " + a.ID.String(), upsertAccount, []any{keyOf(a.ID), text, version}})
+		rows = append(rows, setupRow{"account " + a.ID.String(), upsertAccount, []any{db.KeyOf(a.ID), text, version}})
 	}
 	for _, k := range c.Keys {
 		rows = append(rows, setupRow{"key " + k.ID.String(), upsertKey, []any{
-			keyOf(k.ID), string(k.Kind), id(k.AccountID), k.Name, k.Hint, k.Hash[:], joinIDs(k.Locations),
-			k.CreatedAt.UnixMicro(), micros(k.ExpiresAt), micros(k.RevokedAt), joinPermissions(k.Permissions),
+			db.KeyOf(k.ID), string(k.Kind), db.OrNull(k.AccountID), k.Name, k.Hint, k.Hash[:], db.JoinIDs(k.Locations),
+			k.CreatedAt.UnixMicro(), db.Micros(k.ExpiresAt), db.Micros(k.RevokedAt), joinPermissions(k.Permissions),
 			formatLimits(k.Limits),
-			joinIDs(k.Accounts), joinIDs(k.Programs)}})
+			db.JoinIDs(k.Accounts), db.JoinIDs(k.Programs)}})
 	}
 	return rows, nil
 }

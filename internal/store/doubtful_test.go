@@ -42,7 +42,7 @@ func TestUnconfirmedCommit(t *testing.T) {
 		t.Errorf("saving without the standby: %v, want ErrUnknown", err)
 	}
 	for begun, n := time.Now(), 0; n == 0; { // it shows when the server has noticed that its writer is gone
-		if err := s.readers.QueryRowContext(t.Context(), `SELECT count(*) FROM request`).Scan(&n); err != nil ||
+		if err := s.db.Readers.QueryRowContext(t.Context(), `SELECT count(*) FROM request`).Scan(&n); err != nil ||
 			time.Since(begun) > 10*time.Second {
 			t.Fatalf("the record that is not confirmed cannot be read: %v", err)
 		}

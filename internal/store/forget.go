@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/store/db"
 )
 
 // The list of operations is that of the index, word for word, so that the index is used.
@@ -25,14 +26,14 @@ const (
 // elsewhere.
 func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time.Time, limit int) (n int64, err error) {
 	// Most calls find nothing; they should not wait for the writer.
-	err = s.retry(ctx, func(ctx context.Context) error {
-		return s.readers.QueryRowContext(ctx, selectForgettable, keyOf(account), before.UnixMicro()).Scan(&n)
+	err = s.db.Retry(ctx, func(ctx context.Context) error {
+		return s.db.Readers.QueryRowContext(ctx, selectForgettable, db.KeyOf(account), before.UnixMicro()).Scan(&n)
 	})
 	if err != nil || n == 0 {
 		return 0, wrapForget(err)
 	}
-	err = s.write(ctx, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, deleteRequests, keyOf(account), before.UnixMicro(), limit)
+	err = s.db.Write(ctx, func(tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, deleteRequests, db.KeyOf(account), before.UnixMicro(), limit)
 		if err != nil {
 			return err
 		}
@@ -46,8 +47,8 @@ func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time
 // zero: there is none.
 func (s *Store) RecordAges(ctx context.Context, account gift.ID) (entry, record time.Time, err error) {
 	for text, to := range map[string]*time.Time{selectNewest: &entry, selectOldest: &record} {
-		err := s.retry(ctx, func(ctx context.Context) error {
-			return s.readers.QueryRowContext(ctx, text, keyOf(account)).Scan(scanTime{to})
+		err := s.db.Retry(ctx, func(ctx context.Context) error {
+			return s.db.Readers.QueryRowContext(ctx, text, db.KeyOf(account)).Scan(db.ScanTime(to))
 		})
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return entry, record, wrapForget(err)
@@ -56,14 +57,18 @@ func (s *Store) RecordAges(ctx context.Context, account gift.ID) (entry, record 
 	return entry, record, nil
 }
 
+var selectForgotten = db.Text{
+	SQLite:   `SELECT before, at FROM forgotten WHERE one = 1`,
+	Postgres: `SELECT before, at FROM forgotten WHERE one = 1 FOR NO KEY UPDATE`,
+}
+
 // MoveForgotten moves the instant before which records are forgotten to where move says, but no further than latest
 // and never back. move is told where it is and when it last moved; zero: it is nowhere yet.
 func (s *Store) MoveForgotten(ctx context.Context, move func(before, moved time.Time) time.Time, latest,
 	now time.Time) (before time.Time, err error) {
-	err = s.write(ctx, func(tx *sql.Tx) error {
+	err = s.db.Write(ctx, func(tx *sql.Tx) error {
 		var at, moved time.Time
-		err := tx.QueryRowContext(ctx,
-			`SELECT before, at FROM forgotten WHERE one = 1`+s.dialect.lockRows).Scan(scanTime{&at}, scanTime{&moved})
+		err := tx.QueryRowContext(ctx, s.db.Text(selectForgotten)).Scan(db.ScanTime(&at), db.ScanTime(&moved))
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 )
 
 func testForget(t *testing.T, open opener) {
@@ -57,7 +58,7 @@ func TestForgetUsesItsIndex(t *testing.T) {
 	t.Parallel()
 	s, _ := openSQLiteForTest(t)
 	var plan string
-	err := s.readers.QueryRow(`EXPLAIN QUERY PLAN SELECT key, operation FROM request WHERE `+forgettable+` ORDER BY made_at LIMIT $3`, keyOf(newID()), 0, 1).Scan(new(int), new(int), new(int), &plan)
+	err := s.db.Readers.QueryRow(`EXPLAIN QUERY PLAN SELECT key, operation FROM request WHERE `+forgettable+` ORDER BY made_at LIMIT $3`, db.KeyOf(newID()), 0, 1).Scan(new(int), new(int), new(int), &plan)
 	if err != nil || !strings.Contains(plan, "request_forgettable") {
 		t.Errorf("the plan is %q, %v", plan, err)
 	}

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,10 +22,10 @@ const voucherAndItems = voucherColumns +
 // voucherFields are where voucherAndItems are read into.
 func voucherFields(v *gift.Voucher) []any {
 	return []any{
-		scanID{&v.AccountID}, scanID{&v.ID}, scanID{&v.OrderID}, scanID{&v.ProgramID}, scanID{&v.LocationID},
-		&v.Item, &v.Promotional, scanID{&v.PromotionID}, &v.Currency.Code, &v.Currency.Decimals,
-		&v.Original, &v.Balance, &v.Status, &v.Seq, scanID{&v.Last}, scanTime{&v.ValidFrom}, scanTime{&v.ValidUntil},
-		scanTime{&v.CreatedAt}, &v.MadeBy,
+		db.ScanID(&v.AccountID), db.ScanID(&v.ID), db.ScanID(&v.OrderID), db.ScanID(&v.ProgramID), db.ScanID(&v.LocationID),
+		&v.Item, &v.Promotional, db.ScanID(&v.PromotionID), &v.Currency.Code, &v.Currency.Decimals,
+		&v.Original, &v.Balance, &v.Status, &v.Seq, db.ScanID(&v.Last), db.ScanTime(&v.ValidFrom), db.ScanTime(&v.ValidUntil),
+		db.ScanTime(&v.CreatedAt), &v.MadeBy,
 		new([]byte), scanItems{&v.Items},
 	}
 }
@@ -37,11 +36,11 @@ var insertVoucher = db.InsertRows("voucher", voucherColumns, voucherTypes, "")
 
 func voucherRow(v *gift.Voucher) []any {
 	return []any{
-		keyOf(v.AccountID), keyOf(v.ID), keyOf(v.OrderID), keyOf(v.ProgramID), id(v.LocationID),
-		v.Item, v.Promotional, id(v.PromotionID), v.Currency.Code, v.Currency.Decimals,
-		int64(v.Original), int64(v.Balance), int64(v.Status), v.Seq, keyOf(v.Last), micros(v.ValidFrom), micros(v.ValidUntil),
-		micros(v.CreatedAt), v.MadeBy,
-		id(itemsID(v)),
+		db.KeyOf(v.AccountID), db.KeyOf(v.ID), db.KeyOf(v.OrderID), db.KeyOf(v.ProgramID), db.OrNull(v.LocationID),
+		v.Item, v.Promotional, db.OrNull(v.PromotionID), v.Currency.Code, v.Currency.Decimals,
+		int64(v.Original), int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.Micros(v.ValidFrom),
+		db.Micros(v.ValidUntil), db.Micros(v.CreatedAt), v.MadeBy,
+		db.OrNull(itemsID(v)),
 	}
 }
 
@@ -57,11 +56,11 @@ func cardFields(c *gift.Card, secrets *[]byte) []any {
 	var unused gift.ID
 	p := &c.Purchase
 	return []any{
-		scanID{&unused}, scanID{&unused}, secrets, &c.Label, &c.Terms, &c.PromotionalTerms, &c.EquivalentValue,
-		&c.Sender, &c.Recipient, &c.Contact, &c.Message, &c.Method, scanID{&c.DesignID}, &c.Scheduled,
-		scanTime{&c.DeliveryDate}, &c.DeliveryZone,
-		scanTime{&c.DeliveredAt}, &c.RecipientIndex, &p.Reference, &p.FirstName, &p.LastName, &p.EmailAddress,
-		scanID{&p.StorefrontID},
+		db.ScanID(&unused), db.ScanID(&unused), secrets, &c.Label, &c.Terms, &c.PromotionalTerms, &c.EquivalentValue,
+		&c.Sender, &c.Recipient, &c.Contact, &c.Message, &c.Method, db.ScanID(&c.DesignID), &c.Scheduled,
+		db.ScanTime(&c.DeliveryDate), &c.DeliveryZone,
+		db.ScanTime(&c.DeliveredAt), &c.RecipientIndex, &p.Reference, &p.FirstName, &p.LastName, &p.EmailAddress,
+		db.ScanID(&p.StorefrontID),
 		&c.Notes, &c.RelatedOrderID, &c.RelatedOrderNumber,
 	}
 }
@@ -75,17 +74,18 @@ func (s *Store) cardRow(g *gift.Gift, secrets []byte, ownTerms bool) []any {
 		terms, promotionalTerms = "", ""
 	}
 	return []any{
-		keyOf(g.AccountID), keyOf(g.ID), secrets, c.Label, terms, promotionalTerms, int64(c.EquivalentValue),
-		c.Sender, c.Recipient, c.Contact, c.Message, int64(c.Method), id(c.DesignID), c.Scheduled, micros(c.DeliveryDate),
-		c.DeliveryZone,
-		micros(c.DeliveredAt), c.RecipientIndex, p.Reference, p.FirstName, p.LastName, p.EmailAddress, id(p.StorefrontID),
+		db.KeyOf(g.AccountID), db.KeyOf(g.ID), secrets, c.Label, terms, promotionalTerms, int64(c.EquivalentValue),
+		c.Sender, c.Recipient, c.Contact, c.Message, int64(c.Method), db.OrNull(c.DesignID), c.Scheduled,
+		db.Micros(c.DeliveryDate), c.DeliveryZone,
+		db.Micros(c.DeliveredAt), c.RecipientIndex, p.Reference, p.FirstName, p.LastName, p.EmailAddress,
+		db.OrNull(p.StorefrontID),
 		c.Notes, c.RelatedOrderID, c.RelatedOrderNumber, !ownTerms,
 	}
 }
 
 // boundToGift binds sealed secrets to a gift and its account, so that those of one open nowhere else.
 func boundToGift(account, voucher gift.ID) []byte {
-	return append(bound("gift", account), voucher[:]...)
+	return append(db.Bound("gift", account), voucher[:]...)
 }
 
 // sealSecrets seals a gift's code and token, one after the other, for it.
@@ -94,12 +94,12 @@ func (s *Store) sealSecrets(g *gift.Gift) []byte {
 }
 
 func (s *Store) sealSecretsOf(account, voucher gift.ID, c gift.VoucherCode, t gift.Token) []byte {
-	return s.keys.Seal([]byte(c.Reveal()+t.Reveal()), boundToGift(account, voucher))
+	return s.db.Keys.Seal([]byte(c.Reveal()+t.Reveal()), boundToGift(account, voucher))
 }
 
 // openSecrets reads what sealSecrets made.
 func (s *Store) openSecrets(account, voucher gift.ID, secrets []byte) (gift.VoucherCode, gift.Token, error) {
-	plain, err := s.keys.Open(secrets, boundToGift(account, voucher))
+	plain, err := s.db.Keys.Open(secrets, boundToGift(account, voucher))
 	if err != nil {
 		return gift.VoucherCode{}, gift.Token{}, err
 	}
@@ -125,13 +125,13 @@ var insertSecret = db.InsertRows("secret", "hash, kind, account_id, voucher_id",
 
 // GiftByCode finds a gift of any account by its code.
 func (s *Store) GiftByCode(ctx context.Context, c gift.VoucherCode) (gift.Gift, error) {
-	g, err := s.giftBySecret(ctx, codeSecret, func() [][]byte { return s.keys.CodeHashes(c) })
+	g, err := s.giftBySecret(ctx, codeSecret, func() [][]byte { return s.db.Keys.CodeHashes(c) })
 	return found(g, err, g.Card.Code == c)
 }
 
 // GiftByToken finds a gift of any account by its token.
 func (s *Store) GiftByToken(ctx context.Context, t gift.Token) (gift.Gift, error) {
-	g, err := s.giftBySecret(ctx, tokenSecret, func() [][]byte { return s.keys.TokenHashes(t) })
+	g, err := s.giftBySecret(ctx, tokenSecret, func() [][]byte { return s.db.Keys.TokenHashes(t) })
 	return found(g, err, g.Card.Token == t)
 }
 
@@ -154,11 +154,12 @@ const selectGift = `SELECT ` + voucherAndItems + `, ` + cardAndTerms +
 const selectGiftByID = selectGift + ` WHERE v.account_id = $1 AND v.id = $2`
 
 // lookUpTexts are the reading statements that are worth preparing once.
-var lookUpTexts = []string{selectGiftByID, selectBySecret, selectBySecrets, selectDigest.One, selectSearch.One}
+var lookUpTexts = []string{selectGiftByID, selectBySecrets.One, selectBySecrets.Many, selectDigest.One,
+	selectSearch.One}
 
 // Gift finds a gift of an account.
 func (s *Store) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error) {
-	gifts, err := s.selectGifts(ctx, selectGiftByID, keyOf(account), keyOf(voucher))
+	gifts, err := s.selectGifts(ctx, selectGiftByID, db.KeyOf(account), db.KeyOf(voucher))
 	switch {
 	case err != nil:
 		return gift.Gift{}, err
@@ -169,7 +170,7 @@ func (s *Store) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, 
 }
 
 func (s *Store) selectGifts(ctx context.Context, query string, args ...any) ([]gift.Gift, error) {
-	gifts, err := collect(ctx, s, query, args, func(from db.Scanner) (gift.Gift, error) {
+	gifts, err := db.Collect(ctx, s.db, query, args, func(from db.Scanner) (gift.Gift, error) {
 		g, closed, err := s.scanGift(from)
 		return g, cmp.Or(err, closed)
 	})
@@ -194,45 +195,6 @@ func (s *Store) scanGift(from db.Scanner, first ...any) (g gift.Gift, closed, er
 		return g, fmt.Errorf("gift %s: %w: %w; run boon verify", g.ID, gift.UnexpectedError, err), nil
 	}
 	return g, nil, nil
-}
-
-// collect runs a query on a reader, prepared if it is one of lookUpTexts, and makes a list of what scan makes of each
-// row.
-func collect[T any](ctx context.Context, s *Store, query string, args []any, scan func(db.Scanner) (T,
-	error)) (list []T, err error) {
-	err = s.retry(ctx, func(ctx context.Context) error {
-		list = nil // it may be the second try
-		return s.lookUp(ctx, query, args, func(rows *sql.Rows) error {
-			item, err := scan(rows)
-			list = append(list, item)
-			return err
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
-}
-
-func (s *Store) lookUp(ctx context.Context, query string, args []any, fn func(*sql.Rows) error) error {
-	stmt := s.lookUps[query]
-	if stmt == nil {
-		return each(ctx, s.readers, query, args, fn)
-	}
-	rows, err := stmt.QueryContext(ctx, args...)
-	if err != nil {
-		return err
-	}
-	return db.Drain(rows, fn)
-}
-
-// each runs a query and hands every row to fn.
-func each(ctx context.Context, q querier, query string, args []any, fn func(*sql.Rows) error) error {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	return db.Drain(rows, fn)
 }
 
 // where builds a condition with numbered placeholders.

@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 )
 
 // testGivenBack: how much of a redemption was given back is known without adding up its reversals, whoever wrote them.
@@ -34,8 +35,8 @@ func testGivenBack(t *testing.T, open opener) {
 		return ledger.Changes{}
 	})
 	diff(t, problems(t, s), map[string]int{})
-	spoil(t, s, `UPDATE given_back SET amount = amount - 1 WHERE account_id = $1`, keyOf(g.AccountID))
+	spoil(t, s, `UPDATE given_back SET amount = amount - 1 WHERE account_id = $1`, db.KeyOf(g.AccountID))
 	diff(t, problems(t, s), map[string]int{"what was given back": 1})
-	spoil(t, s, `DELETE FROM given_back WHERE account_id = $1`, keyOf(g.AccountID))
+	spoil(t, s, `DELETE FROM given_back WHERE account_id = $1`, db.KeyOf(g.AccountID))
 	diff(t, problems(t, s), map[string]int{"what was given back": 1})
 }

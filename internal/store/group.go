@@ -19,10 +19,10 @@ import (
 func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	ctx = context.WithoutCancel(ctx) // a commit is not abandoned because somebody hung up
 	prepared := s.prepareCodes(&want)
-	err := s.retry(ctx, func(ctx context.Context) error {
+	err := s.db.Retry(ctx, func(ctx context.Context) error {
 		g := group{Store: s, prepared: prepared, keptRead: map[ledger.CountKey]gift.Count{}}
 		var counted map[ledger.CountKey]gift.Count
-		err := s.dialect.transact(ctx, s, func(run db.Runner) error {
+		err := s.transact(ctx, func(run db.Runner) error {
 			g.run = run
 			if err := g.load(ctx, want); err != nil {
 				return fmt.Errorf("loading a group: %w", err)
@@ -42,8 +42,11 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 		}
 		return err
 	})
-	if err != nil && s.dialect.rejected(err) {
+	switch {
+	case err != nil && s.db.Rejected(err):
 		return fmt.Errorf("%w: %w", ledger.ErrRejected, err)
+	case errors.Is(err, db.ErrUnknownOutcome):
+		return fmt.Errorf("%w: %w", ledger.ErrUnknown, err)
 	}
 	return err
 }
@@ -141,8 +144,8 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 			return err
 		}
 		vouchers = slices.Concat(vouchers, undone)
-		if g.dialect.lockRows == "" {
-			requests = nil // nobody has written since
+		if g.db.Writers() == 1 {
+			requests = nil // nothing was written since
 		}
 	}
 	known := len(g.state.Requests)
@@ -161,16 +164,13 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	if err := g.run(ctx, g.wantPlaces()); err != nil {
 		return err
 	}
+	// A request of the group that was answered between its record being looked for and its voucher being locked may not
+	// be decided a second time, not even to be refused without a record, on what the first time left.
 	if undoing && len(g.state.Requests) > known {
-		return errOvertaken
+		return fmt.Errorf("%w: a request was answered meanwhile", db.ErrOvertaken)
 	}
 	return nil
 }
-
-// errOvertaken tells that a request of the group was answered by somebody else between its record being looked for and
-// its voucher being locked: it may not be decided a second time, not even to be refused without a record, on what the
-// first time left.
-var errOvertaken = errors.New("a request was answered meanwhile")
 
 // loadUndone reads the redemptions that are to be undone, the requests of the whole group on the way, and gives their
 // vouchers.
@@ -231,7 +231,7 @@ func (g *group) wantPlaces() (batches []db.Batch) {
 			Rows: [][]any{{r.Key, string(r.Operation)}}, Scan: func(from db.Scanner) error {
 				var locations []byte
 				err := from.Scan(&locations)
-				r.Locations = splitIDs(locations)
+				r.Locations = db.SplitIDs(locations)
 				return err
 			}})
 	}
@@ -257,7 +257,7 @@ func (g *group) wantReversed() []db.Batch {
 		var id gift.ID
 		var sum gift.Amount
 		var parts int
-		if err := from.Scan(scanID{&id}, &sum, &parts); err != nil {
+		if err := from.Scan(db.ScanID(&id), &sum, &parts); err != nil {
 			return err
 		}
 		for ref, taken := range g.state.Redemptions { // one, or a few when accounts share an id
@@ -274,7 +274,7 @@ func (g *group) wantDeliveredBy(wanted []ledger.Ref) []db.Batch {
 	return byRef(selectDeliveredBy, wanted, func(from db.Scanner) error {
 		var ref ledger.Ref
 		var job gift.ID
-		err := from.Scan(scanID{&ref.AccountID}, scanID{&ref.ID}, scanID{&job})
+		err := from.Scan(db.ScanID(&ref.AccountID), db.ScanID(&ref.ID), db.ScanID(&job))
 		g.state.DeliveredBy[ref] = job
 		return err
 	})
@@ -285,7 +285,7 @@ func (g *group) wantCancelled(wanted []ledger.Ref) []db.Batch {
 	return byRef(selectCancelled, wanted, func(from db.Scanner) error {
 		var ref ledger.Ref
 		var before gift.Status
-		err := from.Scan(scanID{&ref.AccountID}, scanID{&ref.ID}, &before)
+		err := from.Scan(db.ScanID(&ref.AccountID), db.ScanID(&ref.ID), &before)
 		g.state.Before[ref] = before
 		return err
 	})
@@ -320,7 +320,7 @@ func byRef(s *db.Query, refs []ledger.Ref, scan func(db.Scanner) error) []db.Bat
 		func(account gift.ID, of []ledger.Ref) db.Batch {
 			w := db.Batch{Query: s, Account: account, Rows: make([][]any, len(of)), Scan: scan}
 			for i := range of {
-				w.Rows[i] = []any{keyOf(of[i].ID)}
+				w.Rows[i] = []any{db.KeyOf(of[i].ID)}
 			}
 			return w
 		})
@@ -400,8 +400,8 @@ func (g *group) saveGifts(gifts []gift.Gift) []db.Batch {
 		v := &gifts[i]
 		p := g.preparedFor(v)
 		secrets.Rows = append(secrets.Rows,
-			[]any{p.code, codeSecret, keyOf(v.AccountID), keyOf(v.ID)},
-			[]any{p.token, tokenSecret, keyOf(v.AccountID), keyOf(v.ID)})
+			[]any{p.code, codeSecret, db.KeyOf(v.AccountID), db.KeyOf(v.ID)},
+			[]any{p.token, tokenSecret, db.KeyOf(v.AccountID), db.KeyOf(v.ID)})
 	}
 	slices.SortFunc(secrets.Rows, func(a, b []any) int { return slices.Compare(a[0].([]byte), b[0].([]byte)) })
 	shared, terms := sharedTerms(gifts)
@@ -428,7 +428,7 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 	return byAccount(changed, func(v gift.Voucher) gift.ID { return v.AccountID },
 		func(account gift.ID, of []gift.Voucher) db.Batch {
 			w := rowsOf(updateVoucher, of, func(v *gift.Voucher) []any {
-				return []any{int64(v.Balance), int64(v.Status), v.Seq, keyOf(v.Last), keyOf(v.ID), g.loaded[refOf(v)]}
+				return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.KeyOf(v.ID), g.loaded[refOf(v)]}
 			})
 			w.Account = account
 			return w
@@ -441,8 +441,8 @@ func refOf(v *gift.Voucher) ledger.Ref { return ledger.Ref{AccountID: v.AccountI
 func (g *group) saveGivenBack(entries []gift.Entry) db.Batch {
 	w := db.Batch{Query: insertGivenBack}
 	for i := range entries {
-		if e := &entries[i]; g.spread && e.Kind == gift.Reversal {
-			w.Rows = append(w.Rows, []any{keyOf(e.AccountID), keyOf(e.Reverses), int64(e.Delta), 1})
+		if e := &entries[i]; g.db.Spread && e.Kind == gift.Reversal {
+			w.Rows = append(w.Rows, []any{db.KeyOf(e.AccountID), db.KeyOf(e.Reverses), int64(e.Delta), 1})
 		}
 	}
 	return w
@@ -474,7 +474,7 @@ func saveDone(done []ledger.Done) []db.Batch {
 		byAccount(cards, func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) db.Batch {
 			w := rowsOf(updateCard, of, func(r *ledger.Ref) []any {
 				d := delivered[*r]
-				return []any{micros(d.DeliveredAt), keyOf(d.JobID), keyOf(r.ID)}
+				return []any{db.Micros(d.DeliveredAt), db.KeyOf(d.JobID), db.KeyOf(r.ID)}
 			})
 			w.Account = account
 			return w
@@ -488,7 +488,7 @@ func saveTally(gifts []gift.Gift) db.Batch {
 		added[gifts[i].AccountID]++
 	}
 	accounts := slices.SortedFunc(maps.Keys(added), func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
-	return rowsOf(addTally, accounts, func(a *gift.ID) []any { return []any{keyOf(*a), added[*a]} })
+	return rowsOf(addTally, accounts, func(a *gift.ID) []any { return []any{db.KeyOf(*a), added[*a]} })
 }
 
 // saveUsed notes which records of the set-up are in use now.
@@ -510,8 +510,8 @@ func (g *group) saveUsed(c *ledger.Changes) []db.Batch {
 	}
 	slices.SortFunc(g.newlyUsed, compareRefs)
 	return []db.Batch{rowsOf(insertUsed, g.newlyUsed, func(r *ledger.Ref) []any {
-		return []any{keyOf(r.AccountID),
-			keyOf(r.ID)}
+		return []any{db.KeyOf(r.AccountID),
+			db.KeyOf(r.ID)}
 	})}
 }
 

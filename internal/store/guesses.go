@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ratelimit"
+	"boon.example/internal/store/db"
 )
 
 var (
@@ -18,8 +19,24 @@ var (
 
 const selectTill = `SELECT full_at, taken_at FROM till_bucket WHERE account_id = $1 AND key_id = $2 AND location_id = $3`
 
+var (
+	lockTill = db.Text{
+		SQLite: `SELECT full_at, taken_at FROM till_bucket WHERE account_id = $1 AND key_id = $2 AND location_id = $3`,
+		Postgres: `SELECT full_at, taken_at FROM till_bucket WHERE account_id = $1 AND key_id = $2 AND location_id = $3
+			FOR NO KEY UPDATE`,
+	}
+	lockMisses = db.Text{
+		SQLite:   `SELECT since, misses FROM key_miss WHERE account_id = $1 AND key_id = $2`,
+		Postgres: `SELECT since, misses FROM key_miss WHERE account_id = $1 AND key_id = $2 FOR NO KEY UPDATE`,
+	}
+	lockAnonymous = db.Text{
+		SQLite:   `SELECT full_at, taken_at FROM anonymous_bucket WHERE address_hash = $1`,
+		Postgres: `SELECT full_at, taken_at FROM anonymous_bucket WHERE address_hash = $1 FOR NO KEY UPDATE`,
+	}
+)
+
 func tillKey(t gift.Till) []any {
-	return []any{keyOf(t.AccountID), keyOf(t.KeyID), keyOf(t.LocationID)}
+	return []any{db.KeyOf(t.AccountID), db.KeyOf(t.KeyID), db.KeyOf(t.LocationID)}
 }
 
 // TillBucket reads the bucket of a key at a location.
@@ -28,8 +45,8 @@ func (s *Store) TillBucket(ctx context.Context, t gift.Till) (ratelimit.Bucket, 
 }
 
 // readBucket reads a bucket; one that was never taken from is full.
-func readBucket(ctx context.Context, q querier, query string, key ...any) (b ratelimit.Bucket, err error) {
-	err = q.QueryRowContext(ctx, query, key...).Scan(scanTime{&b.FullAt}, scanTime{&b.TakenAt})
+func readBucket(ctx context.Context, q db.Querier, query string, key ...any) (b ratelimit.Bucket, err error) {
+	err = q.QueryRowContext(ctx, query, key...).Scan(db.ScanTime(&b.FullAt), db.ScanTime(&b.TakenAt))
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return b, fmt.Errorf("reading a bucket: %w", err)
 	}
@@ -37,8 +54,8 @@ func readBucket(ctx context.Context, q querier, query string, key ...any) (b rat
 }
 
 func (s *Store) askBucket(ctx context.Context, query string, key ...any) (b ratelimit.Bucket, err error) {
-	err = s.retry(ctx, func(ctx context.Context) (err error) {
-		b, err = readBucket(ctx, s.readers, query, key...)
+	err = s.db.Retry(ctx, func(ctx context.Context) (err error) {
+		b, err = readBucket(ctx, s.db.Readers, query, key...)
 		return err
 	})
 	return b, err
@@ -48,12 +65,12 @@ func (s *Store) askBucket(ctx context.Context, query string, key ...any) (b rate
 // tells that the key reached gift.GuessAlarm by them.
 func (s *Store) CountMisses(ctx context.Context, t gift.Till, now time.Time, n int) (b ratelimit.Bucket, alarm bool,
 	err error) {
-	err = s.write(ctx, func(tx *sql.Tx) error {
+	err = s.db.Write(ctx, func(tx *sql.Tx) error {
 		const make = `INSERT INTO till_bucket (account_id, key_id, location_id) VALUES ($1, $2, $3) ON CONFLICT (account_id, key_id, location_id) DO NOTHING`
 		if _, err := tx.ExecContext(ctx, make, tillKey(t)...); err != nil {
 			return err
 		}
-		was, err := readBucket(ctx, tx, selectTill+s.dialect.lockRows, tillKey(t)...)
+		was, err := readBucket(ctx, tx, s.db.Text(lockTill), tillKey(t)...)
 		if err != nil {
 			return err
 		}
@@ -72,40 +89,56 @@ func (s *Store) CountMisses(ctx context.Context, t gift.Till, now time.Time, n i
 
 func writeTill(ctx context.Context, tx *sql.Tx, t gift.Till, b ratelimit.Bucket) error {
 	_, err := tx.ExecContext(ctx, `UPDATE till_bucket SET full_at = $4, taken_at = $5 WHERE account_id = $1 AND key_id = $2 AND location_id = $3`,
-		append(tillKey(t), micros(b.FullAt), micros(b.TakenAt))...)
+		append(tillKey(t), db.Micros(b.FullAt), db.Micros(b.TakenAt))...)
 	return err
 }
 
 // countForKey adds to the misses of a key at all of its locations. Their rows are locked before the key's.
 func (s *Store) countForKey(ctx context.Context, tx *sql.Tx, t gift.Till, now time.Time, n int) (alarm bool,
 	err error) {
-	key := []any{keyOf(t.AccountID), keyOf(t.KeyID)}
+	key := []any{db.KeyOf(t.AccountID), db.KeyOf(t.KeyID)}
 	const make = `INSERT INTO key_miss (account_id, key_id, misses) VALUES ($1, $2, 0) ON CONFLICT (account_id, key_id) DO NOTHING`
 	if _, err := tx.ExecContext(ctx, make, key...); err != nil {
 		return false, err
 	}
 	var m gift.MissCount
-	err = tx.QueryRowContext(ctx, `SELECT since, misses FROM key_miss WHERE account_id = $1 AND key_id = $2`+s.dialect.lockRows, key...).
-		Scan(scanTime{&m.Since}, &m.Count)
+	err = tx.QueryRowContext(ctx, s.db.Text(lockMisses), key...).
+		Scan(db.ScanTime(&m.Since), &m.Count)
 	if err != nil {
 		return false, err
 	}
 	m, alarm = m.Add(now, n)
 	_, err = tx.ExecContext(ctx, `UPDATE key_miss SET since = $3, misses = $4 WHERE account_id = $1 AND key_id = $2`,
-		append(key, micros(m.Since), m.Count)...)
+		append(key, db.Micros(m.Since), m.Count)...)
 	return alarm, err
 }
 
 // countRedemptions counts the redemptions of gift $2 of account $1 by key $3 at location $4: 0, 1, or 2 for more. A
-// history is read backwards, for $5 entries at most; what is longer counts as 2.
-func (d *dialect) countRedemptions() string {
-	const one = `CASE WHEN e.kind = 'REDEMPTION' AND e.key_id = $3 AND e.location_id = $4 THEN 1 ELSE 0 END`
-	return `WITH RECURSIVE e AS (
-	SELECT e.previous, ` + one + ` AS redeemed, 1 AS depth FROM (SELECT v.last AS id FROM voucher AS v WHERE v.account_id = $1 AND v.id = $2 LIMIT 1) AS l
-		` + d.entryByID("l.id") + `
-	UNION ALL
-	SELECT e.previous, n.redeemed + ` + one + `, n.depth + 1 FROM e AS n ` + d.entryByID("n.previous") + ` WHERE n.redeemed < 2 AND n.depth < $5
-) SELECT CASE WHEN coalesce(max(e.depth), 0) = $5 THEN 2 ELSE coalesce(max(e.redeemed), 0) END FROM e`
+// history is read backwards, for $5 entries at most; what is longer counts as 2. SQLite makes a CROSS JOIN in the order
+// in which it is written; OFFSET 0 keeps PostgreSQL's planner from reading the whole account: see db.SelectByKeys.
+var countRedemptions = db.Text{
+	SQLite: `WITH RECURSIVE e AS (
+		SELECT e.previous, CASE WHEN e.kind = 'REDEMPTION' AND e.key_id = $3 AND e.location_id = $4 THEN 1 ELSE 0 END AS redeemed,
+			1 AS depth
+		FROM (SELECT v.last AS id FROM voucher AS v WHERE v.account_id = $1 AND v.id = $2 LIMIT 1) AS l
+			CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = l.id
+		UNION ALL
+		SELECT e.previous,
+			n.redeemed + CASE WHEN e.kind = 'REDEMPTION' AND e.key_id = $3 AND e.location_id = $4 THEN 1 ELSE 0 END, n.depth + 1
+		FROM e AS n CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = n.previous
+		WHERE n.redeemed < 2 AND n.depth < $5
+	) SELECT CASE WHEN coalesce(max(e.depth), 0) = $5 THEN 2 ELSE coalesce(max(e.redeemed), 0) END FROM e`,
+	Postgres: `WITH RECURSIVE e AS (
+		SELECT e.previous, CASE WHEN e.kind = 'REDEMPTION' AND e.key_id = $3 AND e.location_id = $4 THEN 1 ELSE 0 END AS redeemed,
+			1 AS depth
+		FROM (SELECT v.last AS id FROM voucher AS v WHERE v.account_id = $1 AND v.id = $2 LIMIT 1) AS l
+			CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1 AND e.id = l.id OFFSET 0) AS e
+		UNION ALL
+		SELECT e.previous,
+			n.redeemed + CASE WHEN e.kind = 'REDEMPTION' AND e.key_id = $3 AND e.location_id = $4 THEN 1 ELSE 0 END, n.depth + 1
+		FROM e AS n CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1 AND e.id = n.previous OFFSET 0) AS e
+		WHERE n.redeemed < 2 AND n.depth < $5
+	) SELECT CASE WHEN coalesce(max(e.depth), 0) = $5 THEN 2 ELSE coalesce(max(e.redeemed), 0) END FROM e`,
 }
 
 // maxHistoryForReward bounds the reading for a reward: no guest's gift has so long a history.
@@ -119,19 +152,17 @@ func (s *Store) RewardTill(ctx context.Context, t gift.Till, voucher gift.ID, no
 		return err
 	}
 	var redeemed int
-	err = s.retry(ctx, func(ctx context.Context) error {
-		return s.readers.QueryRowContext(ctx, s.dialect.countRedemptions(), keyOf(t.AccountID), keyOf(voucher),
-			keyOf(t.KeyID), keyOf(t.LocationID), maxHistoryForReward).
-			Scan(&redeemed)
-	})
+	err = s.db.Get(ctx, s.db.Text(countRedemptions),
+		[]any{db.KeyOf(t.AccountID), db.KeyOf(voucher), db.KeyOf(t.KeyID), db.KeyOf(t.LocationID), maxHistoryForReward},
+		&redeemed)
 	if err != nil {
 		return fmt.Errorf("counting the redemptions of gift %s: %w", voucher, err)
 	}
 	if redeemed != 1 {
 		return nil
 	}
-	err = s.write(ctx, func(tx *sql.Tx) error {
-		b, err := readBucket(ctx, tx, selectTill+s.dialect.lockRows, tillKey(t)...)
+	err = s.db.Write(ctx, func(tx *sql.Tx) error {
+		b, err := readBucket(ctx, tx, s.db.Text(lockTill), tillKey(t)...)
 		if err != nil || guessRate.Full(b, now) {
 			return err
 		}
@@ -147,15 +178,15 @@ const selectAnonymous = `SELECT full_at, taken_at FROM anonymous_bucket WHERE ad
 
 // AnonymousBucket reads the bucket of a client network that has shown no valid key.
 func (s *Store) AnonymousBucket(ctx context.Context, network string) (ratelimit.Bucket, error) {
-	return s.askBucket(ctx, selectAnonymous, s.keys.AddressHash(network))
+	return s.askBucket(ctx, selectAnonymous, s.db.Keys.AddressHash(network))
 }
 
 // TakeAnonymous takes an attempt out of the bucket of a client network, durably, unless it is empty: then allowed is
 // false. Buckets that have been full for a while are forgotten on the way.
 func (s *Store) TakeAnonymous(ctx context.Context, network string, now time.Time) (b ratelimit.Bucket, allowed bool,
 	err error) {
-	err = s.write(ctx, func(tx *sql.Tx) error {
-		key := s.keys.AddressHash(network)
+	err = s.db.Write(ctx, func(tx *sql.Tx) error {
+		key := s.db.Keys.AddressHash(network)
 		result, err := tx.ExecContext(ctx,
 			`INSERT INTO anonymous_bucket (address_hash) VALUES ($1) ON CONFLICT (address_hash) DO NOTHING`, key)
 		if err != nil {
@@ -165,7 +196,7 @@ func (s *Store) TakeAnonymous(ctx context.Context, network string, now time.Time
 		if err != nil {
 			return err
 		}
-		if b, err = readBucket(ctx, tx, selectAnonymous+s.dialect.lockRows, key); err != nil {
+		if b, err = readBucket(ctx, tx, s.db.Text(lockAnonymous), key); err != nil {
 			return err
 		}
 		if allowed = anonymousRate.Left(b, now) > 0; !allowed {
@@ -173,7 +204,7 @@ func (s *Store) TakeAnonymous(ctx context.Context, network string, now time.Time
 		}
 		b = anonymousRate.Take(b, now, 1)
 		if _, err := tx.ExecContext(ctx, `UPDATE anonymous_bucket SET full_at = $1, taken_at = $2 WHERE address_hash = $3`,
-			micros(b.FullAt), micros(b.TakenAt), key); err != nil || isNew == 0 {
+			db.Micros(b.FullAt), db.Micros(b.TakenAt), key); err != nil || isNew == 0 {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `DELETE FROM anonymous_bucket WHERE full_at < $1`, now.Add(-time.Minute).UnixMicro())

@@ -51,17 +51,18 @@ func hashItems(text string) gift.ID {
 
 // checkItems looks for lists that are not what they were.
 func (s *Store) checkItems(ctx context.Context, found func(string)) error {
-	return each(ctx, s.readers, `SELECT i.account_id, i.id, i.items FROM item_list AS i`, nil, func(rows *sql.Rows) error {
-		var account, id gift.ID
-		var text string
-		if err := rows.Scan(scanID{&account}, scanID{&id}, &text); err != nil {
-			return err
-		}
-		if hashItems(text) != id {
-			found(fmt.Sprintf("account %s: a list of what gifts are good for, %s, was changed", account, id))
-		}
-		return nil
-	})
+	return db.Each(ctx, s.db.Readers, `SELECT i.account_id, i.id, i.items FROM item_list AS i`, nil,
+		func(rows *sql.Rows) error {
+			var account, id gift.ID
+			var text string
+			if err := rows.Scan(db.ScanID(&account), db.ScanID(&id), &text); err != nil {
+				return err
+			}
+			if hashItems(text) != id {
+				found(fmt.Sprintf("account %s: a list of what gifts are good for, %s, was changed", account, id))
+			}
+			return nil
+		})
 }
 
 // saveItems writes the lists that new gifts name, each once.
@@ -78,7 +79,7 @@ func saveItems(gifts []gift.Gift) db.Batch {
 		ref := ledger.Ref{AccountID: v.AccountID, ID: itemsID(v)}
 		if !slices.Contains(seen, ref) {
 			seen = append(seen, ref)
-			w.Rows = append(w.Rows, []any{keyOf(ref.AccountID), keyOf(ref.ID), itemsText(v.Items)})
+			w.Rows = append(w.Rows, []any{db.KeyOf(ref.AccountID), db.KeyOf(ref.ID), itemsText(v.Items)})
 		}
 	}
 	slices.SortFunc(w.Rows, func(a, b []any) int {

@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 )
 
 // testItems: a list is kept once, whoever is good for it; no list, an empty one and a full one are told apart.
@@ -41,8 +42,8 @@ func testItems(t *testing.T, open opener) {
 	for account, want := range map[gift.ID]int{account: 3, other.AccountID: 1} {
 		var n int
 		ctx := t.Context()
-		must(t, each(ctx, s.readers, `SELECT count(*) FROM item_list AS i WHERE i.account_id = $1`, []any{keyOf(account)},
-			func(rows *sql.Rows) error { return rows.Scan(&n) }))
+		must(t, db.Each(ctx, s.db.Readers, `SELECT count(*) FROM item_list AS i WHERE i.account_id = $1`,
+			[]any{db.KeyOf(account)}, func(rows *sql.Rows) error { return rows.Scan(&n) }))
 		if n != want {
 			t.Errorf("an account keeps %d lists, want %d", n, want)
 		}
@@ -61,7 +62,7 @@ func TestChangedItemsAreFound(t *testing.T) {
 			save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
 			list := tableNamed("item_list")
 			before := rowsOfTable(t, s, list)[0]
-			if _, err := s.writer.ExecContext(t.Context(), `UPDATE item_list SET items = '[]'`); err == nil {
+			if _, err := s.db.Writer.ExecContext(t.Context(), `UPDATE item_list SET items = '[]'`); err == nil {
 				t.Error("a list could be changed")
 			}
 			unguarded(t, s)

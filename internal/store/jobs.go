@@ -22,8 +22,17 @@ var insertJob = db.InsertRows("job",
 
 func jobRow(j *ledger.Job) []any {
 	due := j.Due.UnixMicro()
-	return []any{keyOf(j.AccountID), keyOf(j.ID), keyOf(j.VoucherID), due, due, j.Attempts, "", string(j.Kind), j.Doubts,
-		int64(j.Method), j.Contact}
+	return []any{db.KeyOf(j.AccountID), db.KeyOf(j.ID), db.KeyOf(j.VoucherID), due, due, j.Attempts, "", string(j.Kind),
+		j.Doubts, int64(j.Method), j.Contact}
+}
+
+var claimJobs = db.Text{
+	SQLite: `UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN (
+			SELECT account_id, id FROM job WHERE claimable_at <= $2 ORDER BY claimable_at LIMIT $3)
+		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact`,
+	Postgres: `UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN (
+			SELECT account_id, id FROM job WHERE claimable_at <= $2 ORDER BY claimable_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact`,
 }
 
 // ClaimJobs leases at most n jobs that are due at now until the lease ends; no other claimant gets them before. Those
@@ -35,19 +44,17 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 	if err != nil || next.IsZero() || next.After(now) || n <= 0 {
 		return nil, err
 	}
-	err = s.write(ctx, func(tx *sql.Tx) error {
+	err = s.db.Write(ctx, func(tx *sql.Tx) error {
 		jobs = nil
-		query := `UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN (
-			SELECT account_id, id FROM job WHERE claimable_at <= $2 ORDER BY claimable_at LIMIT $3` + s.dialect.skipLocked + `)
-			RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact`
-		return each(ctx, tx, query, []any{now.Add(lease).UnixMicro(), now.UnixMicro(), n}, func(rows *sql.Rows) error {
-			var j ledger.Job
-			err := rows.Scan(scanID{&j.AccountID}, scanID{&j.ID}, scanID{&j.VoucherID}, scanTime{&j.Due}, &j.Attempts,
-				scanTime{&j.Lease},
-				&j.Kind, &j.Doubts, &j.Method, &j.Contact)
-			jobs = append(jobs, j)
-			return err
-		})
+		return db.Each(ctx, tx, s.db.Text(claimJobs), []any{now.Add(lease).UnixMicro(), now.UnixMicro(), n},
+			func(rows *sql.Rows) error {
+				var j ledger.Job
+				err := rows.Scan(db.ScanID(&j.AccountID), db.ScanID(&j.ID), db.ScanID(&j.VoucherID), db.ScanTime(&j.Due),
+					&j.Attempts, db.ScanTime(&j.Lease),
+					&j.Kind, &j.Doubts, &j.Method, &j.Contact)
+				jobs = append(jobs, j)
+				return err
+			})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("claiming jobs: %w", err)
@@ -69,10 +76,10 @@ func (s *Store) GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error) {
 	// The job is looked at after the gift: should the address change in between, the job is gone, and what was read is
 	// not used.
 	held := false
-	err = s.retry(ctx, func(ctx context.Context) error {
-		return s.readers.QueryRowContext(ctx,
+	err = s.db.Retry(ctx, func(ctx context.Context) error {
+		return s.db.Readers.QueryRowContext(ctx,
 			`SELECT count(*) = 1 FROM job WHERE account_id = $1 AND id = $2 AND claimable_at = $3`,
-			keyOf(job.AccountID), keyOf(job.ID), job.Lease.UnixMicro()).Scan(&held)
+			db.KeyOf(job.AccountID), db.KeyOf(job.ID), job.Lease.UnixMicro()).Scan(&held)
 	})
 	if err == nil && !held {
 		err = ledger.ErrTakenBack
@@ -86,11 +93,11 @@ func (s *Store) GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error) {
 // PostponeJob gives a leased job back, to be due again at job.Due, with its Attempts, its Doubts and the gateway's
 // last words. A job that was finished, taken back or leased to somebody else meanwhile is ledger.ErrTakenBack.
 func (s *Store) PostponeJob(ctx context.Context, job ledger.Job, words string) error {
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		due := job.Due.UnixMicro()
 		result, err := tx.ExecContext(ctx, `UPDATE job SET due = $1, claimable_at = $1, attempts = $2, last_words = $3, doubts = $4
 			WHERE account_id = $5 AND id = $6 AND claimable_at = $7`,
-			due, job.Attempts, words, job.Doubts, keyOf(job.AccountID), keyOf(job.ID), job.Lease.UnixMicro())
+			due, job.Attempts, words, job.Doubts, db.KeyOf(job.AccountID), db.KeyOf(job.ID), job.Lease.UnixMicro())
 		if err != nil {
 			return err
 		}
@@ -107,8 +114,8 @@ func (s *Store) PostponeJob(ctx context.Context, job ledger.Job, words string) e
 
 // NextJob is when the next job is due or its lease ends; zero: there is none.
 func (s *Store) NextJob(ctx context.Context) (next time.Time, err error) {
-	err = s.retry(ctx, func(ctx context.Context) error {
-		return s.readers.QueryRowContext(ctx, `SELECT min(claimable_at) FROM job`).Scan(scanTime{&next})
+	err = s.db.Retry(ctx, func(ctx context.Context) error {
+		return s.db.Readers.QueryRowContext(ctx, `SELECT min(claimable_at) FROM job`).Scan(db.ScanTime(&next))
 	})
 	if err != nil {
 		return next, fmt.Errorf("looking for the next job: %w", err)
@@ -125,13 +132,13 @@ type Backlog struct {
 
 // Backlog counts them.
 func (s *Store) Backlog(ctx context.Context, now time.Time) (b Backlog, err error) {
-	err = s.retry(ctx, func(ctx context.Context) error {
-		if err := s.readers.QueryRowContext(ctx, `SELECT count(*) FROM job`).Scan(&b.Waiting); err != nil {
+	err = s.db.Retry(ctx, func(ctx context.Context) error {
+		if err := s.db.Readers.QueryRowContext(ctx, `SELECT count(*) FROM job`).Scan(&b.Waiting); err != nil {
 			return err
 		}
-		return s.readers.QueryRowContext(ctx, `SELECT count(*), min(claimable_at) FROM job WHERE claimable_at <= $1`,
+		return s.db.Readers.QueryRowContext(ctx, `SELECT count(*), min(claimable_at) FROM job WHERE claimable_at <= $1`,
 			now.UnixMicro()).
-			Scan(&b.Overdue, scanTime{&b.Oldest})
+			Scan(&b.Overdue, db.ScanTime(&b.Oldest))
 	})
 	if err != nil {
 		return b, fmt.Errorf("counting jobs: %w", err)
@@ -145,9 +152,9 @@ func (s *Store) KeepMessage(ctx context.Context, m message.Message) error {
 	if err != nil {
 		return fmt.Errorf("keeping message %s: %w", m.ID, err)
 	}
-	err = s.write(ctx, func(tx *sql.Tx) error {
+	err = s.db.Write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO outbox (id, made_at, message) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`,
-			keyOf(m.ID), m.At.UnixMicro(), s.keys.Seal(text, bound("outbox", m.ID)))
+			db.KeyOf(m.ID), m.At.UnixMicro(), s.db.Keys.Seal(text, db.Bound("outbox", m.ID)))
 		return err
 	})
 	if err != nil {
@@ -167,12 +174,12 @@ func (s *Store) Messages(ctx context.Context, before gift.ID, limit int) ([]mess
 		return s.selectMessages(ctx, selectMessage+newestMessages+`$1`, limit)
 	}
 	const older = `WHERE (o.made_at, o.id) < (SELECT b.made_at, b.id FROM outbox AS b WHERE b.id = $1)`
-	return s.selectMessages(ctx, selectMessage+older+newestMessages+`$2`, keyOf(before), limit)
+	return s.selectMessages(ctx, selectMessage+older+newestMessages+`$2`, db.KeyOf(before), limit)
 }
 
 // Message finds one message; gift.NotFound when there is none.
 func (s *Store) Message(ctx context.Context, id gift.ID) (message.Message, error) {
-	found, err := s.selectMessages(ctx, selectMessage+`WHERE o.id = $1`, keyOf(id))
+	found, err := s.selectMessages(ctx, selectMessage+`WHERE o.id = $1`, db.KeyOf(id))
 	if err != nil || len(found) == 0 {
 		return message.Message{}, cmp.Or(err, error(gift.NotFound))
 	}
@@ -180,13 +187,13 @@ func (s *Store) Message(ctx context.Context, id gift.ID) (message.Message, error
 }
 
 func (s *Store) selectMessages(ctx context.Context, query string, args ...any) ([]message.Message, error) {
-	messages, err := collect(ctx, s, query, args, func(from db.Scanner) (m message.Message, err error) {
+	messages, err := db.Collect(ctx, s.db, query, args, func(from db.Scanner) (m message.Message, err error) {
 		var key gift.ID
 		var sealed []byte
-		if err := from.Scan(scanID{&key}, &sealed); err != nil {
+		if err := from.Scan(db.ScanID(&key), &sealed); err != nil {
 			return m, err
 		}
-		text, err := s.keys.Open(sealed, bound("outbox", key))
+		text, err := s.db.Keys.Open(sealed, db.Bound("outbox", key))
 		if err != nil {
 			return m, fmt.Errorf("message %s: %w", key, err)
 		}

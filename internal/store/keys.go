@@ -12,39 +12,27 @@ import (
 	"boon.example/internal/sealed"
 )
 
-// The database says which key of the key file new secrets are made with: the one that its key check is sealed with. So
-// all instances change over together, and who lacks that key is told from who has it before anything is decided on
-// what it cannot find.
-
-// keyCheckText is what a key check holds.
-const keyCheckText = "boon"
-
-func boundToDatabase() []byte { return bound("key check", gift.ID{}) }
-
-// KeyFile is where the key file of the store is.
-func (s *Store) KeyFile() string { return s.keyFile }
-
 // AddKey adds a new key to the key file of the store, and gives its id. Nothing is made with it before UseKey. One key
 // can wait for its use, no more.
 func (s *Store) AddKey(ctx context.Context) (id byte, err error) {
-	if err := s.followKeys(ctx); err != nil {
+	if err := s.db.Follow(ctx); err != nil {
 		return 0, err
 	}
 	if waiting := s.waitingKey(); waiting != 0 {
 		return 0, fmt.Errorf("key %d was added to %s before, and is not used yet; copy that file to every instance, then "+
 			"give "+
-			"`boon key-file rotate --use`", waiting, s.keyFile)
+			"`boon key-file rotate --use`", waiting, s.db.KeyFile)
 	}
-	if id, err = sealed.Add(s.keyFile); err != nil {
+	if id, err = sealed.Add(s.db.KeyFile); err != nil {
 		return 0, err
 	}
-	return id, s.keys.Reload()
+	return id, s.db.Keys.Reload()
 }
 
 // waitingKey is the key that was added last, if it is not used; 0: it is.
 func (s *Store) waitingKey() byte {
-	names := s.keys.Names()
-	if newest := names[len(names)-1].ID; newest > s.keys.Current() {
+	names := s.db.Keys.Names()
+	if newest := names[len(names)-1].ID; newest > s.db.Keys.Current() {
 		return newest
 	}
 	return 0
@@ -53,19 +41,19 @@ func (s *Store) waitingKey() byte {
 // UseKey makes the key that was added last the one that all instances make new secrets with, within a second.
 // Everything that was made with earlier keys is found and opened as before.
 func (s *Store) UseKey(ctx context.Context) (id byte, err error) {
-	err = s.write(ctx, func(tx *sql.Tx) error {
-		version, err := lockSetup(ctx, tx, s.dialect.lockRows)
+	err = s.db.Write(ctx, func(tx *sql.Tx) error {
+		version, err := s.lockSetup(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if err := s.followKeysOf(ctx, tx); err != nil {
+		if err := s.db.FollowKeys(ctx, tx); err != nil {
 			return err
 		}
 		if id = s.waitingKey(); id == 0 {
 			return errors.New("no key waits for its use; add one with `boon key-file rotate`, and copy the key file to every " +
 				"instance")
 		}
-		if err := s.noteKey(ctx, tx, id); err != nil {
+		if err := s.db.NoteKey(ctx, tx, id); err != nil {
 			return err
 		}
 		is, err := hashSetup(ctx, tx)
@@ -76,25 +64,12 @@ func (s *Store) UseKey(ctx context.Context) (id byte, err error) {
 		if _, err := tx.ExecContext(ctx, `UPDATE setup_version SET version = $1 WHERE one = 1`, version+1); err != nil {
 			return err
 		}
-		return s.logSetup(ctx, tx, fmt.Sprintf("used key %d of the key file", id), is)
+		return logSetup(ctx, s.db, tx, fmt.Sprintf("used key %d of the key file", id), is)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("using a new key: %w", err)
 	}
-	return id, s.keys.Use(id)
-}
-
-func (s *Store) noteKey(ctx context.Context, tx *sql.Tx, id byte) error {
-	check, err := s.keys.SealWith(id, []byte(keyCheckText), boundToDatabase())
-	if err != nil {
-		return err
-	}
-	return setKeyCheck(ctx, tx, check)
-}
-
-func setKeyCheck(ctx context.Context, tx *sql.Tx, value []byte) error {
-	_, err := tx.ExecContext(ctx, `UPDATE key_check SET value = $1 WHERE one = 1`, value)
-	return err
+	return id, s.db.Keys.Use(id)
 }
 
 // KeyStatus is what an operator may know of a key.
@@ -107,57 +82,23 @@ type KeyStatus struct {
 // KeyStatus tells of every key in the key file, and of every key that a secret was made with. The error says when this
 // key file lacks the key in use.
 func (s *Store) KeyStatus(ctx context.Context) (all []KeyStatus, err error) {
-	if err := s.followKeys(ctx); err != nil {
+	if err := s.db.Follow(ctx); err != nil {
 		return nil, err
 	}
-	for _, name := range s.keys.Names() {
-		k := KeyStatus{KeyName: name, Used: name.ID == s.keys.Current()}
+	for _, name := range s.db.Keys.Names() {
+		k := KeyStatus{KeyName: name, Used: name.ID == s.db.Keys.Current()}
 		// Hashes begin with the id of their key, and are indexed.
 		query, args := `SELECT count(*) FROM secret WHERE hash >= $1 AND hash < $2`,
 			[]any{[]byte{name.ID}, []byte{name.ID + 1}}
 		if name.ID == 255 {
 			query, args = `SELECT count(*) FROM secret WHERE hash >= $1`, args[:1]
 		}
-		if err := s.readers.QueryRowContext(ctx, query, args...).Scan(&k.Made); err != nil {
+		if err := s.db.Readers.QueryRowContext(ctx, query, args...).Scan(&k.Made); err != nil {
 			return nil, fmt.Errorf("counting what key %d made: %w", name.ID, err)
 		}
 		all = append(all, k)
 	}
 	return all, nil
-}
-
-// followKeys makes the key that the database names the one that new secrets are made with here. It fails when this
-// instance lacks it: it must then not say of anything that it does not exist.
-func (s *Store) followKeys(ctx context.Context) error {
-	return s.retry(ctx, func(ctx context.Context) error { return s.followKeysOf(ctx, s.readers) })
-}
-
-func (s *Store) followKeysOf(ctx context.Context, q querier) error {
-	noted, err := keyCheck(ctx, q)
-	if err != nil {
-		return err
-	}
-	return s.follow(noted)
-}
-
-// follow opens a key check and uses the key that it was sealed with.
-func (s *Store) follow(noted []byte) error {
-	if bytes.Equal(noted, unfinishedCopy) {
-		return s.errUnfinished()
-	}
-	plain, err := s.keys.Open(noted, boundToDatabase())
-	// a key that was added here by mistake may have been replaced by the right one
-	if err != nil && s.keys.Reload() == nil {
-		plain, err = s.keys.Open(noted, boundToDatabase())
-	}
-	if errors.Is(err, sealed.ErrUnknownKey) {
-		return err
-	}
-	if err != nil || string(plain) != keyCheckText {
-		return fmt.Errorf("the key file %s is not the one that the database %s was made with; restore the right one from "+
-			"its backup", s.keyFile, s.place)
-	}
-	return s.keys.Use(noted[0])
 }
 
 // giftBySecret finds the gift whose secret can have these hashes; gift.NotFound is said only by who has all keys.
@@ -177,7 +118,7 @@ func (s *Store) giftBySecret(ctx context.Context, kind string, hashes func() [][
 			}
 		}
 		asked = append(asked, wanted...)
-		if err := s.followKeys(ctx); err != nil {
+		if err := s.db.Follow(ctx); err != nil {
 			return gift.Gift{}, fmt.Errorf("looking up a secret: %w", err)
 		}
 	}

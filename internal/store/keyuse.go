@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/store/db"
 )
 
 // NoteKeyUses keeps when API keys were used, in one transaction. A key that another instance has seen later stays as
@@ -17,10 +18,10 @@ import (
 func (s *Store) NoteKeyUses(ctx context.Context, uses map[gift.ID]time.Time) error {
 	// In one order, so that instances wait for each other and never in a circle.
 	keys := slices.SortedFunc(maps.Keys(uses), func(a, b gift.ID) int { return bytes.Compare(a[:], b[:]) })
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		for _, key := range keys {
 			_, err := tx.ExecContext(ctx, `INSERT INTO key_use (key_id, used_at) VALUES ($1, $2)
-				ON CONFLICT (key_id) DO UPDATE SET used_at = excluded.used_at WHERE key_use.used_at < excluded.used_at`, keyOf(key), uses[key].UnixMicro())
+				ON CONFLICT (key_id) DO UPDATE SET used_at = excluded.used_at WHERE key_use.used_at < excluded.used_at`, db.KeyOf(key), uses[key].UnixMicro())
 			if err != nil {
 				return err
 			}
@@ -35,12 +36,12 @@ func (s *Store) NoteKeyUses(ctx context.Context, uses map[gift.ID]time.Time) err
 
 // KeyUses tells when API keys were last used; a key without an entry never was.
 func (s *Store) KeyUses(ctx context.Context) (uses map[gift.ID]time.Time, err error) {
-	err = s.retry(ctx, func(ctx context.Context) error {
+	err = s.db.Retry(ctx, func(ctx context.Context) error {
 		uses = map[gift.ID]time.Time{}
-		return each(ctx, s.readers, `SELECT key_id, used_at FROM key_use`, nil, func(rows *sql.Rows) error {
+		return db.Each(ctx, s.db.Readers, `SELECT key_id, used_at FROM key_use`, nil, func(rows *sql.Rows) error {
 			var key gift.ID
 			var used time.Time
-			err := rows.Scan(scanID{&key}, scanTime{&used})
+			err := rows.Scan(db.ScanID(&key), db.ScanTime(&used))
 			uses[key] = used
 			return err
 		})

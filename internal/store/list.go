@@ -59,14 +59,17 @@ func (s *Store) List(ctx context.Context, f gift.Filter) (page gift.Page, err er
 	if err != nil {
 		return page, fmt.Errorf("listing gifts: %w", err)
 	}
-	page = gift.Page{Next: next, Read: read}
-	err = s.dialect.read(ctx, s, byRef(selectGifts, refsOf(f.AccountID, ids), func(from db.Scanner) error {
-		g, sealed, err := s.scanGift(from)
-		if f.LastFour == "" || g.Card.Code.LastFour() == f.LastFour { // it is found by codes that it had before, too
-			page.Gifts = append(page.Gifts, g)
-		}
-		return cmp.Or(err, sealed)
-	}))
+	err = s.db.Retry(ctx, func(ctx context.Context) error {
+		page = gift.Page{Next: next, Read: read}
+		batches := byRef(selectGifts, refsOf(f.AccountID, ids), func(from db.Scanner) error {
+			g, sealed, err := s.scanGift(from)
+			if f.LastFour == "" || g.Card.Code.LastFour() == f.LastFour { // it is found by codes that it had before, too
+				page.Gifts = append(page.Gifts, g)
+			}
+			return cmp.Or(err, sealed)
+		})
+		return s.db.Read(ctx, batches)
+	})
 	if err != nil {
 		return page, fmt.Errorf("reading gifts: %w", err)
 	}
@@ -87,8 +90,8 @@ func (s *Store) walk(ctx context.Context, before, floor gift.ID, limit int, quer
 			fits bool
 		}
 		text, args := query(before, n)
-		rows, err := collect(ctx, s, text, args, func(from db.Scanner) (r row, err error) {
-			err = from.Scan(scanID{&r.id}, &r.fits)
+		rows, err := db.Collect(ctx, s.db, text, args, func(from db.Scanner) (r row, err error) {
+			err = from.Scan(db.ScanID(&r.id), &r.fits)
 			return r, err
 		})
 		if err != nil {
@@ -121,7 +124,7 @@ func (s *Store) walk(ctx context.Context, before, floor gift.ID, limit int, quer
 // most, and whether they do.
 func (s *Store) candidates(f gift.Filter, before gift.ID, n int) (string, []any) {
 	w := &where{}
-	account, limit := w.arg(keyOf(f.AccountID)), w.arg(n)
+	account, limit := w.arg(db.KeyOf(f.AccountID)), w.arg(n)
 	within := bounds(w, before, f.CreatedTo)
 	from := func(table, id, more string) string {
 		return `SELECT t.` + id + ` AS id FROM ` + table + ` AS t WHERE t.account_id = ` + account + more +
@@ -131,7 +134,7 @@ func (s *Store) candidates(f gift.Filter, before gift.ID, n int) (string, []any)
 	keys, rest := s.searched(f)
 	switch {
 	case !f.OrderID.IsZero():
-		sources, rest = []string{from("voucher", "id", ` AND t.order_id = `+w.arg(keyOf(f.OrderID)))}, also(rest, keys)
+		sources, rest = []string{from("voucher", "id", ` AND t.order_id = `+w.arg(db.KeyOf(f.OrderID)))}, also(rest, keys)
 	case f.Reference != "":
 		// The first half lets the partial index be used.
 		sources, rest = []string{from("card", "voucher_id", ` AND t.reference <> '' AND t.reference = `+w.arg(f.Reference))},
@@ -179,7 +182,7 @@ func bounds(w *where, before gift.ID, to time.Time) (text string) {
 		}
 	}
 	if !before.IsZero() {
-		text += ` AND {id} < ` + w.arg(keyOf(before))
+		text += ` AND {id} < ` + w.arg(db.KeyOf(before))
 	}
 	return text
 }
@@ -192,13 +195,13 @@ func fitting(w *where, account string, f gift.Filter, keys [][][]byte) string {
 		v.and(`v.status = %s`, int64(f.Status))
 	}
 	if !f.ProgramID.IsZero() {
-		v.and(`v.program_id = %s`, keyOf(f.ProgramID))
+		v.and(`v.program_id = %s`, db.KeyOf(f.ProgramID))
 	}
 	if !f.PromotionID.IsZero() {
-		v.and(`v.promotion_id = %s`, keyOf(f.PromotionID))
+		v.and(`v.promotion_id = %s`, db.KeyOf(f.PromotionID))
 	}
 	if !f.LocationID.IsZero() {
-		v.and(`v.location_id = %s`, keyOf(f.LocationID))
+		v.and(`v.location_id = %s`, db.KeyOf(f.LocationID))
 	}
 	if len(f.Locations) > 0 {
 		v.and(mayBeSeen(f.Locations), keyColumns(f.Locations)...)
@@ -207,10 +210,10 @@ func fitting(w *where, account string, f gift.Filter, keys [][][]byte) string {
 		v.and(`v.made_by = %s`, f.MadeBy)
 	}
 	if !f.CreatedFrom.IsZero() {
-		v.and(`v.created_at >= %s`, micros(f.CreatedFrom))
+		v.and(`v.created_at >= %s`, db.Micros(f.CreatedFrom))
 	}
 	if !f.CreatedTo.IsZero() {
-		v.and(`v.created_at < %s`, micros(f.CreatedTo))
+		v.and(`v.created_at < %s`, db.Micros(f.CreatedTo))
 	}
 	all := []string{}
 	if len(v.conditions) > 0 {
@@ -218,7 +221,7 @@ func fitting(w *where, account string, f gift.Filter, keys [][][]byte) string {
 	}
 	c := where{args: v.args}
 	if !f.StorefrontID.IsZero() {
-		c.and(`c.storefront_id = %s`, keyOf(f.StorefrontID))
+		c.and(`c.storefront_id = %s`, db.KeyOf(f.StorefrontID))
 	}
 	if f.Reference != "" {
 		c.and(`c.reference = %s`, f.Reference)
@@ -247,27 +250,6 @@ func fitting(w *where, account string, f gift.Filter, keys [][][]byte) string {
 // account.
 func exists(from string) string { return `EXISTS (SELECT 1 FROM ` + from + ` LIMIT 1 OFFSET 0)` }
 
-// readSQLite and readPostgres read rows by their keys.
-func readSQLite(ctx context.Context, s *Store, batches []db.Batch) error {
-	for i := range batches {
-		w := &batches[i]
-		for _, row := range w.Rows {
-			_, err := collect(ctx, s, w.One, append(w.Scope(), row...), func(from db.Scanner) (struct{},
-				error) {
-				return struct{}{}, w.Scan(from)
-			})
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func readPostgres(ctx context.Context, s *Store, batches []db.Batch) error {
-	return s.readPostgres(ctx, func(run db.Runner) error { return run(ctx, batches) })
-}
-
 // selectEntries finds entries, each with what its gift is counted in.
 var selectEntries = db.SelectByKeys("entries", `SELECT `+entryColumns+`,
 	(SELECT v.item FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
@@ -287,17 +269,20 @@ func (s *Store) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.Ch
 	if err != nil {
 		return page, fmt.Errorf("listing entries: %w", err)
 	}
-	page = gift.ChangePage{Next: next, Read: read}
-	err = s.dialect.read(ctx, s, byRef(selectEntries, refsOf(f.AccountID, ids), func(from db.Scanner) error {
-		var c gift.Change
-		var item bool
-		err := from.Scan(append(entryFields(&c.Entry), &item, &c.Unit.Code, &c.Unit.Decimals)...)
-		if item {
-			c.Unit = gift.Pieces
-		}
-		page.Changes = append(page.Changes, c)
-		return err
-	}))
+	err = s.db.Retry(ctx, func(ctx context.Context) error {
+		page = gift.ChangePage{Next: next, Read: read}
+		batches := byRef(selectEntries, refsOf(f.AccountID, ids), func(from db.Scanner) error {
+			var c gift.Change
+			var item bool
+			err := from.Scan(append(entryFields(&c.Entry), &item, &c.Unit.Code, &c.Unit.Decimals)...)
+			if item {
+				c.Unit = gift.Pieces
+			}
+			page.Changes = append(page.Changes, c)
+			return err
+		})
+		return s.db.Read(ctx, batches)
+	})
 	if err != nil {
 		return page, fmt.Errorf("reading entries: %w", err)
 	}
@@ -308,22 +293,22 @@ func (s *Store) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.Ch
 // changes is the text that gives the next n entries before one, and whether each fits the filter.
 func changes(f gift.ChangeFilter, before gift.ID, n int) (string, []any) {
 	w := &where{}
-	account, limit := w.arg(keyOf(f.AccountID)), w.arg(n)
+	account, limit := w.arg(db.KeyOf(f.AccountID)), w.arg(n)
 	within := strings.ReplaceAll(bounds(w, before, f.To), "{id}", "t.id")
 	if !f.KeyID.IsZero() {
-		w.and(`k.key_id = %s`, keyOf(f.KeyID))
+		w.and(`k.key_id = %s`, db.KeyOf(f.KeyID))
 	}
 	if !f.LocationID.IsZero() {
-		w.and(`k.location_id = %s`, keyOf(f.LocationID))
+		w.and(`k.location_id = %s`, db.KeyOf(f.LocationID))
 	}
 	if f.Kind != "" {
 		w.and(`k.kind = %s`, string(f.Kind))
 	}
 	if !f.From.IsZero() {
-		w.and(`k.made_at >= %s`, micros(f.From))
+		w.and(`k.made_at >= %s`, db.Micros(f.From))
 	}
 	if !f.To.IsZero() {
-		w.and(`k.made_at < %s`, micros(f.To))
+		w.and(`k.made_at < %s`, db.Micros(f.To))
 	}
 	if len(f.Locations) > 0 {
 		v := where{args: w.args}

@@ -147,9 +147,7 @@ func TestListsFollowAnIndex(t *testing.T) {
 	account := newID()
 	check := func(name, text string, args []any) {
 		t.Helper()
-		rows, err := s.readers.Query(`EXPLAIN QUERY PLAN `+text, args...)
-		must(t, err)
-		must(t, db.Drain(rows, func(rows *sql.Rows) error {
+		must(t, db.Each(t.Context(), s.db.Readers, `EXPLAIN QUERY PLAN `+text, args, func(rows *sql.Rows) error {
 			var step string
 			err := rows.Scan(new(int), new(int), new(int), &step)
 			bad := strings.HasPrefix(step, "SCAN") && step != "SCAN k" && step != "SCAN s" && step != "SCAN u" ||
@@ -196,14 +194,14 @@ func TestListPlans(t *testing.T) {
 	t.Run("without figures", check)
 	issue(t, s, account, 500)
 	t.Run("with many gifts that no figures tell of", check)
-	_, err := s.writer.Exec(`ANALYZE`)
+	_, err := s.db.Writer.Exec(`ANALYZE`)
 	must(t, err)
 	t.Run("with figures", check)
 }
 
 func checkListPlan(t *testing.T, s *Store, name, text string) {
 	t.Helper()
-	plan := planOf(t, s.readers, text)
+	plan := planOf(t, s.db.Readers, text)
 	bad := badForLists
 	if strings.Contains(text, "UNION") {
 		bad = badForParts

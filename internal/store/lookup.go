@@ -40,11 +40,11 @@ type pendingLookup struct {
 // others.
 const maxRunning = 2
 
-// lookUpSecret finds the gift whose secret has a hash, together with other look-ups, within the dialect's timeout.
+// lookUpSecret finds the gift whose secret has a hash, together with other look-ups, within the database's timeout.
 func (s *Store) lookUpSecret(ctx context.Context, kind string, hash []byte) (gift.Gift, error) {
-	if s.dialect.timeout > 0 {
+	if timeout := s.db.Timeout(); timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.dialect.timeout)
+		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
 	w, l := &pendingLookup{ctx: ctx, kind: kind, hash: hash, done: make(chan struct{})}, &s.secrets
@@ -65,8 +65,8 @@ func (s *Store) lookUpSecret(ctx context.Context, kind string, hash []byte) (gif
 
 // lookUpAll looks up until nothing is pending.
 func (s *Store) lookUpAll() {
-	for all := s.secrets.next(s.dialect.maxBatch); len(all) > 0; all = s.secrets.next(s.dialect.maxBatch) {
-		err := s.dialect.lookUp(context.Background(), s, all)
+	for all := s.secrets.next(s.db.BatchSize()); len(all) > 0; all = s.secrets.next(s.db.BatchSize()) {
+		err := s.lookUpTogether(context.Background(), all)
 		for _, w := range all {
 			w.err = cmp.Or(err, w.err)
 			close(w.done)
@@ -88,29 +88,43 @@ func (l *lookupBatcher) next(n int) (all []*pendingLookup) {
 	return all
 }
 
-// The joins are in the order in which they are made.
-var selectBySecret, selectBySecrets = db.ByKeys(`SELECT s.hash, s.kind, `+voucherAndItems+`, `+cardAndTerms+` FROM secret AS s
-	CROSS JOIN voucher AS v ON v.account_id = s.account_id AND v.id = s.voucher_id
-	CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id WHERE s.hash {keys}`, 1)
+// selectBySecrets finds gifts by the hashes of their secrets. On SQLite, the joins are made in the order in which they
+// are written; on PostgreSQL, what is in brackets is found by a whole key: see db.SelectByKeys.
+var selectBySecrets = secretsQuery()
 
-// lookUpByList answers look-ups, db.RowsPerQuery at most, with one statement. The error is none of theirs alone.
-func lookUpByList(ctx context.Context, s *Store, all []*pendingLookup) error {
-	text, args := selectBySecret, []any{all[0].hash}
-	if len(all) > 1 {
-		text = selectBySecrets
-		for i := 1; i < db.RowsPerQuery; i++ {
-			args = append(args, all[min(i, len(all)-1)].hash)
-		}
-	}
-	found, err := collect(ctx, s, text, args, s.scanLookup)
-	answer(all, found)
-	return err
+func secretsQuery() *db.Query {
+	one, many := db.ByKeys(`SELECT s.hash, s.kind, `+voucherAndItems+`, `+cardAndTerms+` FROM secret AS s
+		CROSS JOIN voucher AS v ON v.account_id = s.account_id AND v.id = s.voucher_id
+		CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id WHERE s.hash {keys}`, 1)
+	return &db.Query{What: "looking up secrets", One: one, Many: many,
+		Arrays: `SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k)
+			CROSS JOIN LATERAL (SELECT s.hash, s.kind, g.* FROM secret AS s
+				CROSS JOIN LATERAL (` + selectGift + ` WHERE v.account_id = s.account_id AND v.id = s.voucher_id OFFSET 0) AS g
+				WHERE s.hash = wanted.k OFFSET 0) AS found`}
 }
 
-// scanLookup reads what was found for a hash.
-func (s *Store) scanLookup(from db.Scanner) (f pendingLookup, err error) {
-	f.gift, f.err, err = s.scanGift(from, &f.hash, &f.kind)
-	return f, err
+// lookUpTogether answers look-ups in one round trip; in two where accounts are spread over machines. The error is none
+// of theirs alone.
+func (s *Store) lookUpTogether(ctx context.Context, all []*pendingLookup) error {
+	if s.db.Spread {
+		return s.lookUpInSteps(ctx, all)
+	}
+	w := db.Batch{Query: selectBySecrets, Rows: make([][]any, len(all))}
+	for i := range all {
+		w.Rows[i] = []any{all[i].hash}
+	}
+	return s.db.Retry(ctx, func(ctx context.Context) error {
+		var found []pendingLookup
+		w.Scan = func(from db.Scanner) (err error) {
+			var f pendingLookup
+			f.gift, f.err, err = s.scanGift(from, &f.hash, &f.kind)
+			found = append(found, f)
+			return err
+		}
+		err := s.db.Read(ctx, []db.Batch{w})
+		answer(all, found)
+		return err
+	})
 }
 
 // answer hands what was found to the look-ups.
@@ -125,35 +139,6 @@ func answer(all []*pendingLookup, found []pendingLookup) {
 	}
 }
 
-// selectByHashes is selectBySecrets with an array of hashes. What is in it in brackets is found by a whole key: see
-// db.SelectByKeys.
-var selectByHashes = &db.Query{What: "looking up secrets", Arrays: `SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k)
-	CROSS JOIN LATERAL (SELECT s.hash, s.kind, g.* FROM secret AS s
-		CROSS JOIN LATERAL (` + selectGift + ` WHERE v.account_id = s.account_id AND v.id = s.voucher_id OFFSET 0) AS g
-		WHERE s.hash = wanted.k OFFSET 0) AS found`}
-
-// lookUpByArray answers look-ups in one round trip; in two where accounts are spread over machines.
-func lookUpByArray(ctx context.Context, s *Store, all []*pendingLookup) error {
-	if s.spread {
-		return lookUpInSteps(ctx, s, all)
-	}
-	w := db.Batch{Query: selectByHashes, Rows: make([][]any, len(all))}
-	for i := range all {
-		w.Rows[i] = []any{all[i].hash}
-	}
-	return s.retry(ctx, func(ctx context.Context) error {
-		var found []pendingLookup
-		w.Scan = func(from db.Scanner) error {
-			f, err := s.scanLookup(from)
-			found = append(found, f)
-			return err
-		}
-		err := s.readPostgres(ctx, func(run db.Runner) error { return run(ctx, []db.Batch{w}) })
-		answer(all, found)
-		return err
-	})
-}
-
 var (
 	selectOwners = db.SelectByKeys("owners",
 		`SELECT s.hash, s.kind, s.account_id, s.voucher_id FROM secret AS s WHERE s.hash {keys}`, "B", false)
@@ -162,31 +147,29 @@ var (
 
 // lookUpInSteps answers look-ups in two round trips: the first asks the machines that have the hashes whose gifts they
 // are, the second those that have the accounts. The error is none of theirs alone.
-func lookUpInSteps(ctx context.Context, s *Store, all []*pendingLookup) error {
-	return s.retry(ctx, func(ctx context.Context) error {
-		return s.readPostgres(ctx, func(run db.Runner) error {
-			owned, err := lookUpOwners(ctx, run, all)
-			if err != nil {
-				return fmt.Errorf("looking up secrets: %w", err)
+func (s *Store) lookUpInSteps(ctx context.Context, all []*pendingLookup) error {
+	return s.db.Retry(ctx, func(ctx context.Context) error {
+		owned, err := s.lookUpOwners(ctx, all)
+		if err != nil {
+			return fmt.Errorf("looking up secrets: %w", err)
+		}
+		refs := slices.Collect(maps.Keys(owned))
+		err = s.db.Read(ctx, byRef(selectGifts, refs, func(from db.Scanner) error {
+			g, closed, err := s.scanGift(from)
+			for _, w := range owned[refOf(&g.Voucher)] {
+				w.gift, w.err = g, closed
 			}
-			refs := slices.Collect(maps.Keys(owned))
-			err = run(ctx, byRef(selectGifts, refs, func(from db.Scanner) error {
-				g, closed, err := s.scanGift(from)
-				for _, w := range owned[refOf(&g.Voucher)] {
-					w.gift, w.err = g, closed
-				}
-				return err
-			}))
-			if err != nil {
-				return fmt.Errorf("reading gifts: %w", err)
-			}
-			return nil
-		})
+			return err
+		}))
+		if err != nil {
+			return fmt.Errorf("reading gifts: %w", err)
+		}
+		return nil
 	})
 }
 
 // lookUpOwners tells which look-ups are for which gift. Those for none have their answer.
-func lookUpOwners(ctx context.Context, run db.Runner, all []*pendingLookup) (map[ledger.Ref][]*pendingLookup, error) {
+func (s *Store) lookUpOwners(ctx context.Context, all []*pendingLookup) (map[ledger.Ref][]*pendingLookup, error) {
 	byHash := make(map[string][]*pendingLookup, len(all))
 	owners := db.Batch{Query: selectOwners}
 	for _, w := range all {
@@ -201,7 +184,7 @@ func lookUpOwners(ctx context.Context, run db.Runner, all []*pendingLookup) (map
 		var hash []byte
 		var kind string
 		var ref ledger.Ref
-		err := from.Scan(&hash, &kind, scanID{&ref.AccountID}, scanID{&ref.ID})
+		err := from.Scan(&hash, &kind, db.ScanID(&ref.AccountID), db.ScanID(&ref.ID))
 		for _, w := range byHash[string(hash)] {
 			if w.kind == kind {
 				owned[ref] = append(owned[ref], w)
@@ -209,5 +192,5 @@ func lookUpOwners(ctx context.Context, run db.Runner, all []*pendingLookup) (map
 		}
 		return err
 	}
-	return owned, run(ctx, []db.Batch{owners})
+	return owned, s.db.Read(ctx, []db.Batch{owners})
 }

@@ -17,7 +17,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -58,7 +58,7 @@ func TestOpenRefuses(t *testing.T) {
 			[]string{"chmod 600"}},
 		"a newer database": {
 			func(t *testing.T, dir string) {
-				_, err := openDir(t, dir).writer.Exec(`INSERT INTO schema_version (version, name, serves, applied_at) VALUES (1000, 'future', 999, 0)`)
+				_, err := openDir(t, dir).db.Writer.Exec(`INSERT INTO schema_version (version, name, serves, applied_at) VALUES (1000, 'future', 999, 0)`)
 				must(t, err)
 			},
 			[]string{"newer version of boon", "number 1000"}},
@@ -117,7 +117,7 @@ func TestOpenKeepSchema(t *testing.T) {
 	if !s.Made() || s.Place() != filepath.Join(dir, DatabaseName) {
 		t.Errorf("a new store: made %v, at %s", s.Made(), s.Place())
 	}
-	_, err := s.writer.Exec(`DELETE FROM schema_version WHERE version = (SELECT max(version) FROM schema_version)`)
+	_, err := s.db.Writer.Exec(`DELETE FROM schema_version WHERE version = (SELECT max(version) FROM schema_version)`)
 	must(t, err)
 	must(t, s.Close())
 	for range 2 {
@@ -146,7 +146,7 @@ func TestOpenHalfMade(t *testing.T) {
 	dir = t.TempDir()
 	_, err = sealed.Create(filepath.Join(dir, sealed.FileName))
 	must(t, err)
-	must(t, createFile(filepath.Join(dir, DatabaseName)))
+	must(t, os.WriteFile(filepath.Join(dir, DatabaseName), nil, 0o600))
 	issue(t, openDir(t, dir), newID(), 1)
 }
 
@@ -202,92 +202,22 @@ func TestFilesArePrivate(t *testing.T) {
 	}
 }
 
-// TestPragmasReachEveryConnection, and readers cannot write.
-func TestPragmasReachEveryConnection(t *testing.T) {
-	t.Parallel()
-	s := openDir(t, t.TempDir())
-	var connections []*sql.Conn
-	for range 3 {
-		c, err := s.readers.Conn(t.Context())
-		must(t, err)
-		defer c.Close()
-		connections = append(connections, c)
-	}
-	writer, err := s.writer.Conn(t.Context())
-	must(t, err)
-	defer writer.Close()
-	for i, c := range append(connections, writer) {
-		for pragma, want := range map[string]string{"busy_timeout": "5000", "journal_mode": "wal", "synchronous": "2",
-			"foreign_keys":       "1",
-			"recursive_triggers": "1"} {
-			var got string
-			must(t, c.QueryRowContext(t.Context(), `PRAGMA `+pragma).Scan(&got))
-			if got != want {
-				t.Errorf("connection %d: %s is %s, want %s", i, pragma, got, want)
-			}
-		}
-		if _, err := c.ExecContext(t.Context(), `DELETE FROM outbox`); (err == nil) != (c == writer) {
-			t.Errorf("connection %d: writing gave %v", i, err)
-		}
-	}
-}
-
-func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
-	t.Parallel()
-	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
-	got, err := migrations(fstest.MapFS{
-		"migrations/0001_one.sqlite.sql": file("a"), "migrations/0001_one.postgres.sql": file("b"),
-		"migrations/0002_two.sqlite.sql": file("-- Serves programs from schema 1.\n")}, &sqliteDialect)
-	must(t, err)
-	want := []migration{{1, "one", "a", 1}, {2, "two", "-- Serves programs from schema 1.\n", 1}}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-	if _, err := migrations(fstest.MapFS{"migrations/0002_two.sqlite.sql": file("")}, &sqliteDialect); err == nil {
-		t.Error("a gap was accepted")
-	}
-	if all, err := migrations(migrationFiles, &sqliteDialect); err != nil || len(all) == 0 || all[0].name != "baseline" {
-		t.Errorf("our own: %d steps, %v", len(all), err)
-	}
-}
-
-func TestAFailedMigrationLeavesNothing(t *testing.T) {
-	t.Parallel()
-	for name, open := range databases() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, _ := open(t)
-			steps, err := migrations(migrationFiles, &s.dialect)
-			must(t, err)
-			steps = append(steps, migration{int64(len(steps) + 1), "broken",
-				`CREATE TABLE half (x INTEGER); CREATE TABLE half (y INTEGER)`, 1})
-			if err := s.migrate(t.Context(), steps); err == nil || !strings.Contains(err.Error(), "broken") {
-				t.Errorf("%v, want the step's name", err)
-			}
-			var tables int
-			must(t, s.readers.QueryRow(s.dialect.hasTable, "half").Scan(&tables))
-			if at, err := s.schemaVersion(t.Context(), s.readers); tables != 0 || err != nil || at != int64(len(steps)-1) {
-				t.Errorf("%d tables are left, at version %d, %v", tables, at, err)
-			}
-		})
-	}
-}
-
 // TestBaselinesAreAlike: both databases have the same tables, columns, rules and indexes, each in its own words.
 func TestBaselinesAreAlike(t *testing.T) {
 	t.Parallel()
-	tables := func(d *dialect, words ...string) []string {
-		steps, err := migrations(migrationFiles, d)
+	tables := func(database string, words ...string) []string {
+		baseline, err := fs.ReadFile(db.Migrations, "migrations/0001_baseline."+database+".sql")
 		must(t, err)
-		text, _, found := strings.Cut(steps[0].text, "\n-- Guards: ")
+		text, _, found := strings.Cut(string(baseline), "\n-- Guards: ")
 		if !found || strings.Count(text, "CREATE TABLE ") != len(placements)-1 { // schema_version is older than any step
-			t.Fatalf("%s: %d tables before the guards, want %d", d.name, strings.Count(text, "CREATE TABLE "), len(placements)-1)
+			t.Fatalf("%s: %d tables before the guards, want %d", database, strings.Count(text, "CREATE TABLE "),
+				len(placements)-1)
 		}
 		_, text, _ = strings.Cut(text, "\n\n") // what the file says of its database
 		return slices.Collect(strings.FieldsSeq(strings.NewReplacer(words...).Replace(text)))
 	}
-	here, there := tables(&sqliteDialect, ") STRICT, WITHOUT ROWID;", ");", ") STRICT;", ");"),
-		tables(&postgresDialect, "BYTEA", "BLOB", "BIGINT", "INTEGER", "BOOLEAN", "INTEGER")
+	here, there := tables("sqlite", ") STRICT, WITHOUT ROWID;", ");", ") STRICT;", ");"),
+		tables("postgres", "BYTEA", "BLOB", "BIGINT", "INTEGER", "BOOLEAN", "INTEGER")
 	for i := range min(len(here), len(there)) {
 		if here[i] != there[i] {
 			t.Fatalf("SQLite has\n%s\nPostgreSQL has\n%s", strings.Join(here[max(0, i-9):i+1], " "),
@@ -299,6 +229,25 @@ func TestBaselinesAreAlike(t *testing.T) {
 	}
 }
 
+// moreSteps are our own steps of the schema, and more, the same for both databases.
+func moreSteps(t *testing.T, more ...string) fs.FS {
+	t.Helper()
+	all := fstest.MapFS{}
+	files, err := fs.Glob(db.Migrations, "migrations/*.sql")
+	must(t, err)
+	for _, file := range files {
+		text, err := fs.ReadFile(db.Migrations, file)
+		must(t, err)
+		all[file] = &fstest.MapFile{Data: text}
+	}
+	for i, text := range more {
+		for _, database := range []string{"sqlite", "postgres"} {
+			all[fmt.Sprintf("migrations/%04d_more.%s.sql", len(files)/2+1+i, database)] = &fstest.MapFile{Data: []byte(text)}
+		}
+	}
+	return all
+}
+
 // TestAMigrationThatIsKilled: the program, or the database, dies in the middle of a step. The next start takes the
 // whole step, on what was there before.
 func TestAMigrationThatIsKilled(t *testing.T) {
@@ -308,19 +257,19 @@ func TestAMigrationThatIsKilled(t *testing.T) {
 			t.Parallel()
 			s, _ := open(t)
 			g := issue(t, s, newID(), 1)[0]
-			steps, err := migrations(migrationFiles, &s.dialect)
+			at, err := s.db.SchemaVersion(t.Context())
 			must(t, err)
 			const half = `ALTER TABLE voucher ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'`
-			next := migration{int64(len(steps) + 1), "colours", half + `; CREATE INDEX voucher_colour ON voucher (colour)`, 1}
-			tx, err := s.writer.BeginTx(t.Context(), nil)
+			added := moreSteps(t, "-- Serves programs from schema 1.\n"+half+`; CREATE INDEX voucher_colour ON voucher (colour)`)
+			tx, err := s.db.Writer.BeginTx(t.Context(), nil)
 			must(t, err)
 			defer tx.Rollback()
 			_, err = tx.ExecContext(t.Context(), half)
 			must(t, err)
 			if name == "sqlite" { // the files are what a killed process leaves
 				dir := t.TempDir()
-				for _, file := range []string{DatabaseName, DatabaseName + logName, sealed.FileName} {
-					copyFile(t, filepath.Join(filepath.Dir(s.file), file), filepath.Join(dir, file))
+				for _, file := range []string{DatabaseName, DatabaseName + db.LogName, sealed.FileName} {
+					copyFile(t, filepath.Join(filepath.Dir(s.db.File), file), filepath.Join(dir, file))
 				}
 				s, err = Open(t.Context(), Options{Dir: dir})
 				must(t, err)
@@ -328,37 +277,20 @@ func TestAMigrationThatIsKilled(t *testing.T) {
 			} else {
 				var pid int
 				must(t, tx.QueryRow(`SELECT pg_backend_pid()`).Scan(&pid))
-				_, err := s.readers.Exec(`SELECT pg_terminate_backend($1, 5000)`, pid)
+				_, err := s.db.Readers.Exec(`SELECT pg_terminate_backend($1, 5000)`, pid)
 				must(t, err)
 			}
-			if at, err := s.schemaVersion(t.Context(), s.readers); err != nil || at != int64(len(steps)) {
-				t.Fatalf("schema %d, %v", at, err)
+			if is, err := s.db.SchemaVersion(t.Context()); err != nil || is != at {
+				t.Fatalf("schema %d, %v", is, err)
 			}
-			must(t, s.migrate(t.Context(), append(slices.Clone(steps), next)))
+			must(t, s.db.Migrate(t.Context(), added))
 			var colour string
-			must(t, s.readers.QueryRow(`SELECT colour FROM voucher`).Scan(&colour))
-			if at, err := s.schemaVersion(t.Context(), s.readers); err != nil || at != next.number || colour != "red" {
-				t.Errorf("schema %d, %v, and a gift that is %q", at, err, colour)
+			must(t, s.db.Readers.QueryRow(`SELECT colour FROM voucher`).Scan(&colour))
+			if is, err := s.db.SchemaVersion(t.Context()); err != nil || is != at+1 || colour != "red" {
+				t.Errorf("schema %d, %v, and a gift that is %q", is, err, colour)
 			}
 			redeem(t, s, &g.Voucher, 100)
 		})
-	}
-}
-
-func TestAnonymous(t *testing.T) {
-	t.Parallel()
-	for query, want := range map[string]string{
-		"SELECT 1":               "SELECT 1",
-		"($1, $2), ($3)":         "(?, ?), (?)",
-		"a = $1 AND b = $1":      "a = $1 AND b = $1",
-		"a = $2 AND b = $1":      "a = $2 AND b = $1",
-		"a = $1 AND b = $21":     "a = $1 AND b = $21",
-		db.Placeholders(1, 120):  strings.Repeat(", ?", 120)[2:],
-		"x = $1 AND y = $2 $ $3": "x = $1 AND y = $2 $ $3",
-	} {
-		if got := db.Anonymous(query); got != want {
-			t.Errorf("%q became %q, want %q", query, got, want)
-		}
 	}
 }
 
@@ -404,16 +336,17 @@ func TestNoSecretInAnyTable(t *testing.T) {
 	pgtest.Need(t) // the files of an embedded database are searched above
 	s, _ := openPostgresForTest(t)
 	secrets := useSecrets(t, s)
-	conn, err := s.readers.Conn(t.Context())
+	conn, err := s.db.Readers.Conn(t.Context())
 	must(t, err)
 	defer conn.Close()
 	seen := map[string]int{}
 	for _, name := range tableList(t, s) {
 		var content bytes.Buffer
-		db.OnConn(conn, func(c *pgx.Conn) {
-			_, err = c.PgConn().CopyTo(t.Context(), &content, `COPY `+name+` TO STDOUT (FORMAT binary)`)
-		})
-		must(t, err)
+		must(t, conn.Raw(func(c any) error {
+			copied := `COPY ` + name + ` TO STDOUT (FORMAT binary)`
+			_, err := c.(*stdlib.Conn).Conn().PgConn().CopyTo(t.Context(), &content, copied)
+			return err
+		}))
 		for _, text := range append(secrets, "Harbor") {
 			if bytes.Contains(content.Bytes(), []byte(text)) {
 				seen[text]++
@@ -425,7 +358,7 @@ func TestNoSecretInAnyTable(t *testing.T) {
 
 func tableList(t *testing.T, s *Store) (names []string) {
 	t.Helper()
-	must(t, each(t.Context(), s.readers, `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`, nil,
+	must(t, db.Each(t.Context(), s.db.Readers, `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`, nil,
 		func(rows *sql.Rows) error {
 			var name string
 			err := rows.Scan(&name)
@@ -512,12 +445,11 @@ func TestAnOlderProgramOnANewerSchema(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, again := open(t)
-			steps, err := migrations(migrationFiles, &s.dialect)
+			at, err := s.db.SchemaVersion(t.Context())
 			must(t, err)
-			next := int64(len(steps) + 1)
-			added := append(slices.Clone(steps), migration{next, "a column more",
-				`ALTER TABLE request ADD COLUMN later INTEGER NOT NULL DEFAULT 7`, 1})
-			must(t, s.migrate(t.Context(), added))
+			more := "-- Serves programs from schema 1.\nALTER TABLE request ADD COLUMN later INTEGER NOT NULL DEFAULT 7"
+			added := moreSteps(t, more)
+			must(t, s.db.Migrate(t.Context(), added))
 			old := again() // knows the steps up to ours
 			must(t, old.Ping(t.Context()))
 			g := issue(t, old, newID(), 1)[0]
@@ -529,13 +461,13 @@ func TestAnOlderProgramOnANewerSchema(t *testing.T) {
 			}
 			redeem(t, s, &g.Voucher, 100) // and the newer one beside it
 
-			renamed := append(slices.Clone(added), migration{next + 1, "a column renamed",
-				`ALTER TABLE request RENAME COLUMN later TO late`, next})
-			must(t, s.migrate(t.Context(), renamed))
-			if err := old.migrate(t.Context(), steps); err == nil || !strings.Contains(err.Error(), "newer version of boon") {
+			renamed := fmt.Sprintf("-- Serves programs from schema %d.\nALTER TABLE request RENAME COLUMN later TO late", at+1)
+			must(t, s.db.Migrate(t.Context(), moreSteps(t, more, renamed)))
+			if err := old.db.Migrate(t.Context(), db.Migrations); err == nil ||
+				!strings.Contains(err.Error(), "newer version of boon") {
 				t.Errorf("a program that the schema does not serve any more: %v", err)
 			}
-			must(t, s.migrate(t.Context(), added)) // the one before still may
+			must(t, s.db.Migrate(t.Context(), added)) // the one before still may
 		})
 	}
 }
@@ -567,8 +499,8 @@ func TestOpenAtOnce(t *testing.T) {
 	must(t, err)
 	defer s.Close()
 	var steps, distinct int
-	must(t, s.readers.QueryRow(`SELECT count(*), count(DISTINCT version) FROM schema_version WHERE version > 0`).Scan(&steps, &distinct))
-	want, err := migrations(migrationFiles, &s.dialect)
+	must(t, s.db.Readers.QueryRow(`SELECT count(*), count(DISTINCT version) FROM schema_version WHERE version > 0`).Scan(&steps, &distinct))
+	want, err := fs.Glob(db.Migrations, "migrations/*.postgres.sql")
 	must(t, err)
 	if n, err := s.CountVouchers(t.Context()); err != nil || n != 20 || steps != len(want) || distinct != steps {
 		t.Errorf("%d vouchers, %v, and %d steps, want 20 and %d", n, err, steps, len(want))

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"database/sql"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +11,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/sealed"
+	"boon.example/internal/store/db"
 )
 
 // killed is a data folder as a service leaves it that is killed: its newest redemptions are in the log only. ages are
@@ -29,7 +32,7 @@ func killed(t *testing.T) (dir string, g gift.Gift, plain, backup string) {
 	t.Cleanup(func() { s.Close() })
 	redeem(t, s, &g.Voucher, 100)
 	dir = t.TempDir()
-	for _, name := range []string{DatabaseName, DatabaseName + logName, DatabaseName + idName, sealed.FileName} {
+	for _, name := range []string{DatabaseName, DatabaseName + db.LogName, DatabaseName + db.IDName, sealed.FileName} {
 		copyFile(t, filepath.Join(live, name), filepath.Join(dir, name))
 	}
 	return dir, g, plain, r.File
@@ -53,11 +56,11 @@ func TestStartRefusesWhatDoesNotBelongTogether(t *testing.T) {
 			"", 10_000},
 		"the log gone": {func(dir, _, _ string) error { return removeLog(dir) }, "is missing", 0},
 		"the log empty, as of a disk that had not synced it": {func(dir, _, _ string) error {
-			return os.Truncate(filepath.Join(dir, DatabaseName+logName), 0)
+			return os.Truncate(filepath.Join(dir, DatabaseName+db.LogName), 0)
 		}, "", 10_000},
 		"the log and the note gone": {func(dir, _, _ string) error {
 			removeLog(dir)
-			return os.Remove(filepath.Join(dir, DatabaseName+idName))
+			return os.Remove(filepath.Join(dir, DatabaseName+db.IDName))
 		}, "", 10_000},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,14 +104,16 @@ func TestStartAfterPowerCut(t *testing.T) {
 	must(t, err)
 	defer s.Close()
 	older := filepath.Join(dir, DatabaseName)
-	for _, name := range []string{DatabaseName, DatabaseName + idName, sealed.FileName} {
+	for _, name := range []string{DatabaseName, DatabaseName + db.IDName, sealed.FileName} {
 		copyFile(t, filepath.Join(live, name), filepath.Join(dir, name))
 	}
 	gifts := issue(t, s, newID(), 50)
 	redeem(t, s, &gifts[0].Voucher, 100)
-	copyFile(t, filepath.Join(live, DatabaseName+logName), older+logName)
-	if _, left, err := s.checkpoints.pages(t.Context(), s.writer, "PASSIVE"); err != nil || left > 0 {
-		t.Fatal(left, err)
+	copyFile(t, filepath.Join(live, DatabaseName+db.LogName), older+db.LogName)
+	var busy, pages, done int
+	err = s.db.Writer.QueryRow(`PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &pages, &done)
+	if err != nil || done < pages {
+		t.Fatal(pages, done, err)
 	}
 	beside := filepath.Join(t.TempDir(), "newer.db")
 	copyFile(t, filepath.Join(live, DatabaseName), beside)
@@ -146,7 +151,7 @@ func TestIDsStayNotedUntilSynced(t *testing.T) {
 
 	reader := openDir(t, live)
 	// as long as it reads, the log is not copied into the file
-	tx, err := reader.readers.BeginTx(t.Context(), reader.dialect.snapshot)
+	tx, err := reader.db.Readers.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
 	must(t, err)
 	var vouchers int
 	must(t, tx.QueryRow(`SELECT count(*) FROM voucher`).Scan(&vouchers))
@@ -155,15 +160,15 @@ func TestIDsStayNotedUntilSynced(t *testing.T) {
 	defer s.Close()
 	noted := func(want int) {
 		t.Helper()
-		if p, err := readPairing(file); err != nil || !p.Serves || len(p.IDs) != want {
-			t.Errorf("noted is %+v, %v, want %d ids", p, err, want)
+		if p := pairing(t, file); !p.Serves || len(p.IDs) != want {
+			t.Errorf("noted is %+v, want %d ids", p, want)
 		}
 	}
 	noted(2)
 	redeem(t, s, &g.Voucher, 100)
 	after := func() (*Store, error) { // a power cut that took the file back to what it was before
 		dir := t.TempDir()
-		for _, name := range []string{DatabaseName + logName, DatabaseName + idName, sealed.FileName} {
+		for _, name := range []string{DatabaseName + db.LogName, DatabaseName + db.IDName, sealed.FileName} {
 			copyFile(t, filepath.Join(live, name), filepath.Join(dir, name))
 		}
 		copyFile(t, before, filepath.Join(dir, DatabaseName))
@@ -185,6 +190,18 @@ func TestIDsStayNotedUntilSynced(t *testing.T) {
 	}
 }
 
+// pairing is what is noted of a database file and its log.
+func pairing(t *testing.T, database string) (p struct {
+	IDs    []uint32
+	Serves bool
+}) {
+	t.Helper()
+	text, err := os.ReadFile(database + db.IDName)
+	must(t, err)
+	must(t, json.Unmarshal(text, &p))
+	return p
+}
+
 func replace(by, dir string) error {
 	content, err := os.ReadFile(by)
 	if err != nil {
@@ -193,7 +210,7 @@ func replace(by, dir string) error {
 	return os.WriteFile(filepath.Join(dir, DatabaseName), content, 0o600)
 }
 
-func removeLog(dir string) error { return os.Remove(filepath.Join(dir, DatabaseName+logName)) }
+func removeLog(dir string) error { return os.Remove(filepath.Join(dir, DatabaseName+db.LogName)) }
 
 func contents(t *testing.T, dir string) string {
 	t.Helper()
@@ -225,8 +242,8 @@ func TestOrderlyEndsLeaveNothingToRefuse(t *testing.T) {
 	command := open(false)
 	must(t, old.Close())
 	must(t, next.CheckFiles(t.Context()))
-	if p, err := readPairing(filepath.Join(dir, DatabaseName)); err != nil || !p.Serves || len(p.IDs) != 1 {
-		t.Errorf("a service has it open, and %+v is noted, %v", p, err)
+	if p := pairing(t, filepath.Join(dir, DatabaseName)); !p.Serves || len(p.IDs) != 1 {
+		t.Errorf("a service has it open, and %+v is noted", p)
 	}
 	must(t, next.Close())
 	must(t, command.Close())
@@ -255,7 +272,7 @@ func TestFilesTakenAwayWhileServing(t *testing.T) {
 	}{
 		"the log deleted": {removeLog, "was deleted or replaced", true},
 		"the log replaced": {func(dir string) error {
-			return errorsOf(removeLog(dir), os.WriteFile(filepath.Join(dir, DatabaseName+logName), nil, 0o600))
+			return errorsOf(removeLog(dir), os.WriteFile(filepath.Join(dir, DatabaseName+db.LogName), nil, 0o600))
 		}, "was deleted or replaced", true},
 		"the database removed": {func(dir string) error { return os.Remove(filepath.Join(dir, DatabaseName)) },
 			"was replaced or removed", false},
@@ -291,7 +308,7 @@ func TestFilesTakenAwayWhileServing(t *testing.T) {
 			}
 			// As a kill now would leave it.
 			left := t.TempDir()
-			for _, name := range []string{DatabaseName, DatabaseName + idName, sealed.FileName} {
+			for _, name := range []string{DatabaseName, DatabaseName + db.IDName, sealed.FileName} {
 				copyFile(t, filepath.Join(dir, name), filepath.Join(left, name))
 			}
 			must(t, s.Close())

@@ -15,7 +15,7 @@ import (
 
 // arguments are as many as a question asks for.
 func arguments(question string) []any {
-	n := strings.Count(question, "?")
+	n := 0
 	for strings.Contains(question, fmt.Sprintf("$%d", n+1)) {
 		n++
 	}
@@ -28,16 +28,13 @@ func TestNothingHotReadsAWholeAccount(t *testing.T) {
 	t.Parallel()
 	s, _ := openSQLiteForTest(t)
 	texts := append(hotTexts(), lookUpTexts...)
+	texts = append(texts, selectGifts.One, selectGifts.Many, selectEntries.One, selectEntries.Many)
 	for _, text := range texts {
 		if strings.HasPrefix(text, "INSERT") {
 			continue // there is nothing to find
 		}
-		question := db.Anonymous(`EXPLAIN QUERY PLAN ` + text)
-		rows, err := s.readers.Query(question, arguments(question)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = db.Drain(rows, func(rows *sql.Rows) error {
+		question := `EXPLAIN QUERY PLAN ` + text
+		err := db.Each(t.Context(), s.db.Readers, question, arguments(question), func(rows *sql.Rows) error {
 			var plan string
 			err := rows.Scan(new(int), new(int), new(int), &plan)
 			if strings.HasPrefix(plan, "SCAN") && plan != "SCAN CONSTANT ROW" || strings.HasSuffix(plan, "(account_id=?)") &&
@@ -58,9 +55,10 @@ func TestNoPlanReadsAWholeAccount(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // the plans are PostgreSQL's
 	s, _ := openPostgresForTest(t)
-	texts := []string{selectGiftByID, selectByHashes.Arrays, s.dialect.selectHistory(), s.dialect.countRedemptions(),
-		selectPage, s.dialect.selectPageHistories(), selectDigest.Arrays, selectSearch.Arrays, selectCardPage, selectGeneses,
-		selectRows, selectForgettable, deleteRequests}
+	texts := []string{selectGiftByID, selectBySecrets.Arrays, selectHistory.Postgres, countRedemptions.Postgres,
+		selectPage,
+		selectPageHistories.Postgres, selectDigest.Arrays, selectSearch.Arrays, selectCardPage, selectGeneses, selectRows,
+		selectForgettable, deleteRequests, selectGifts.Arrays, selectEntries.Arrays}
 	for _, of := range groupQueries {
 		for _, text := range []string{of.One, of.Arrays} {
 			if text != "" && !strings.HasPrefix(text, "INSERT") {
@@ -69,9 +67,9 @@ func TestNoPlanReadsAWholeAccount(t *testing.T) {
 		}
 	}
 	check := func(t *testing.T) {
-		for _, db := range []*sql.DB{s.writer, s.readers} {
+		for _, pool := range []*sql.DB{s.db.Writer, s.db.Readers} {
 			for _, text := range texts {
-				for _, fault := range faults(planOf(t, db, text)) {
+				for _, fault := range faults(planOf(t, pool, text)) {
 					t.Errorf("%s\n\t%s", text, fault)
 				}
 			}
@@ -87,7 +85,7 @@ func TestNoPlanReadsAWholeAccount(t *testing.T) {
 	}
 	save(t, s, ledger.Changes{Requests: requests})
 	t.Run("with many gifts that no figures tell of", check)
-	_, err := s.writer.Exec(`ANALYZE`)
+	_, err := s.db.Writer.Exec(`ANALYZE`)
 	must(t, err)
 	t.Run("with figures", check)
 	t.Run("control", func(t *testing.T) {
@@ -96,7 +94,7 @@ func TestNoPlanReadsAWholeAccount(t *testing.T) {
 			`SELECT e.id FROM entry AS e WHERE e.account_id = $1`,
 			`SELECT e.id FROM entry AS e JOIN voucher AS v ON v.account_id = e.account_id WHERE e.id = $1`,
 		} {
-			if plan := planOf(t, s.readers, text); len(faults(plan)) == 0 {
+			if plan := planOf(t, s.db.Readers, text); len(faults(plan)) == 0 {
 				t.Errorf("nothing is found wrong with %s", plan)
 			}
 		}
@@ -105,10 +103,10 @@ func TestNoPlanReadsAWholeAccount(t *testing.T) {
 
 // planOf is how PostgreSQL would run a text whatever its arguments are, on a connection of a pool of ours. What it may
 // see is said, as always.
-func planOf(t *testing.T, db *sql.DB, text string) (plan []string) {
+func planOf(t *testing.T, pool *sql.DB, text string) (plan []string) {
 	t.Helper()
 	ctx := t.Context()
-	tx, err := db.BeginTx(ctx, nil)
+	tx, err := pool.BeginTx(ctx, nil)
 	must(t, err)
 	defer tx.Rollback()
 	for _, statement := range []string{`SET LOCAL plan_cache_mode = force_generic_plan`, `PREPARE asked AS ` + text} {
@@ -117,7 +115,7 @@ func planOf(t *testing.T, db *sql.DB, text string) (plan []string) {
 	}
 	defer tx.ExecContext(context.WithoutCancel(ctx), `DEALLOCATE asked`)
 	none := strings.TrimSuffix(strings.Repeat("NULL, ", len(arguments(text))), ", ")
-	must(t, each(ctx, tx, `EXPLAIN EXECUTE asked (`+none+`)`, nil, func(rows *sql.Rows) error {
+	must(t, db.Each(ctx, tx, `EXPLAIN EXECUTE asked (`+none+`)`, nil, func(rows *sql.Rows) error {
 		var line string
 		err := rows.Scan(&line)
 		plan = append(plan, line)

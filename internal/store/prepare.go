@@ -18,18 +18,18 @@ func (s *Store) prepareCodes(want *ledger.Want) map[gift.VoucherCode]*prepared {
 	all := make(map[gift.VoucherCode]*prepared, len(want.Gifts)+len(want.Codes))
 	for _, g := range want.Gifts {
 		p := s.prepareGift(g)
-		p.hashes = s.keys.CodeHashes(g.Card.Code)
+		p.hashes = s.db.Keys.CodeHashes(g.Card.Code)
 		all[g.Card.Code] = p
 	}
 	for _, c := range want.Codes {
-		all[c] = &prepared{hashes: s.keys.CodeHashes(c)}
+		all[c] = &prepared{hashes: s.db.Keys.CodeHashes(c)}
 	}
 	return all
 }
 
 func (s *Store) prepareGift(g *gift.Gift) *prepared {
 	return &prepared{
-		code: s.keys.CodeHash(g.Card.Code), token: s.keys.TokenHash(g.Card.Token), secrets: s.sealSecrets(g),
+		code: s.db.Keys.CodeHash(g.Card.Code), token: s.db.Keys.TokenHash(g.Card.Token), secrets: s.sealSecrets(g),
 		search: s.searchRows(g),
 	}
 }

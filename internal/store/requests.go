@@ -33,7 +33,7 @@ const maxInRequest = 830
 func free(o ledger.Operation) bool { return o == ledger.RedeemGift || o == ledger.ReverseRedemption }
 
 func boundToRequest(k ledger.RequestKey) []byte {
-	return append(bound("answer", k.AccountID), string(k.Operation)+"\x00"+k.Key...)
+	return append(db.Bound("answer", k.AccountID), string(k.Operation)+"\x00"+k.Key...)
 }
 
 // sealedSize is how many bytes more a sealed answer has.
@@ -45,18 +45,18 @@ func (s *Store) requestRows(requests []ledger.Request) (records, answers db.Batc
 	answers = db.Batch{Query: insertAnswer}
 	for i := range requests {
 		r := &requests[i]
-		body, locations, size := r.Answer.Body, joinIDs(r.Locations), 0
+		body, locations, size := r.Answer.Body, db.JoinIDs(r.Locations), 0
 		if len(r.Key)+len(body)+len(locations)+sealedSize > maxInRequest {
 			size = len(body)
-			answers.Rows = append(answers.Rows, []any{keyOf(r.AccountID), r.Key, string(r.Operation), locations,
+			answers.Rows = append(answers.Rows, []any{db.KeyOf(r.AccountID), r.Key, string(r.Operation), locations,
 				s.sealAnswer(r, pack(body))})
 			body, locations = nil, nil
 		} else {
 			body = s.sealAnswer(r, body)
 		}
-		records.Rows[i] = []any{keyOf(r.AccountID), r.Key, string(r.Operation), r.Fingerprint[:], string(r.Answer.Code),
+		records.Rows[i] = []any{db.KeyOf(r.AccountID), r.Key, string(r.Operation), r.Fingerprint[:], string(r.Answer.Code),
 			notNil(body), !free(r.Operation),
-			id(r.EntryID), r.Spent, notNil(locations), micros(r.At), size}
+			db.OrNull(r.EntryID), r.Spent, notNil(locations), db.Micros(r.At), size}
 	}
 	return records, answers
 }
@@ -73,14 +73,14 @@ func (s *Store) sealAnswer(r *ledger.Request, body []byte) []byte {
 	if free(r.Operation) {
 		return body
 	}
-	return s.keys.Seal(body, boundToRequest(r.RequestKey))
+	return s.db.Keys.Seal(body, boundToRequest(r.RequestKey))
 }
 
 func (s *Store) openAnswer(k ledger.RequestKey, body []byte, sealed bool) ([]byte, error) {
 	if !sealed {
 		return body, nil
 	}
-	body, err := s.keys.Open(body, boundToRequest(k))
+	body, err := s.db.Keys.Open(body, boundToRequest(k))
 	if err != nil {
 		return nil, fmt.Errorf("the answer to a %s request: %w", k.Operation, err)
 	}
@@ -91,13 +91,13 @@ func (s *Store) openAnswer(k ledger.RequestKey, body []byte, sealed bool) ([]byt
 func (s *Store) scanRequest(from db.Scanner, more ...any) (r ledger.Request, sealed bool, err error) {
 	var fingerprint, locations []byte
 	var size int
-	fields := []any{scanID{&r.AccountID}, &r.Key, &r.Operation, &fingerprint, &r.Answer.Code, &r.Answer.Body, &sealed,
-		scanID{&r.EntryID}, &r.Spent, &locations, scanTime{&r.At}, &size}
+	fields := []any{db.ScanID(&r.AccountID), &r.Key, &r.Operation, &fingerprint, &r.Answer.Code, &r.Answer.Body, &sealed,
+		db.ScanID(&r.EntryID), &r.Spent, &locations, db.ScanTime(&r.At), &size}
 	if err = from.Scan(append(fields, more...)...); err != nil {
 		return r, sealed, err
 	}
 	copy(r.Fingerprint[:], fingerprint)
-	r.Locations = splitIDs(locations)
+	r.Locations = db.SplitIDs(locations)
 	if size > 0 {
 		r.Answer.Body, r.Answer.Long = nil, ledger.Long{RequestKey: r.RequestKey, Size: size}
 		return r, sealed, nil
@@ -109,8 +109,8 @@ func (s *Store) scanRequest(from db.Scanner, more ...any) (r ledger.Request, sea
 // LongAnswer reads the body of an answer that was not read with its record.
 func (s *Store) LongAnswer(ctx context.Context, l ledger.Long) (body []byte, err error) {
 	const query = `SELECT a.body FROM answer AS a WHERE a.account_id = $1 AND a.key = $2 AND a.operation = $3`
-	err = s.retry(ctx, func(ctx context.Context) error {
-		return s.readers.QueryRowContext(ctx, query, keyOf(l.AccountID), l.Key, string(l.Operation)).Scan(&body)
+	err = s.db.Retry(ctx, func(ctx context.Context) error {
+		return s.db.Readers.QueryRowContext(ctx, query, db.KeyOf(l.AccountID), l.Key, string(l.Operation)).Scan(&body)
 	})
 	if err == nil {
 		body, err = s.unpackAnswer(l, body, !free(l.Operation))
@@ -129,6 +129,10 @@ func (s *Store) unpackAnswer(l ledger.Long, packed []byte, sealed bool) ([]byte,
 	return unpack(packed, l.Size)
 }
 
+// confirmRequests locks the rows of key $2 of account $1: where what can be read may yet be lost, a commit with a lock
+// in it is what tells, as it waits until everything before it is safe. In SQLite what can be read is safe.
+var confirmRequests = db.Text{Postgres: `SELECT 1 FROM request WHERE account_id = $1 AND key = $2 FOR KEY SHARE`}
+
 // Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long
 // answers. What it gives is durable.
 func (s *Store) Requests(ctx context.Context, account gift.ID, operation ledger.Operation,
@@ -136,21 +140,21 @@ func (s *Store) Requests(ctx context.Context, account gift.ID, operation ledger.
 	const query = `SELECT ` + requestColumns + `, a.locations FROM request AS r
 		LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation
 		WHERE r.account_id = $1 AND r.key = $2 AND (r.operation = $3 OR $3 = '') ORDER BY r.operation`
-	found, err = collect(ctx, s, query, []any{keyOf(account), key, string(operation)},
+	found, err = db.Collect(ctx, s.db, query, []any{db.KeyOf(account), key, string(operation)},
 		func(from db.Scanner) (ledger.Request, error) {
 			var locations []byte
 			r, _, err := s.scanRequest(from, &locations)
-			r.Locations = append(r.Locations, splitIDs(locations)...)
+			r.Locations = append(r.Locations, db.SplitIDs(locations)...)
 			return r, err
 		})
 	if err != nil {
 		return nil, fmt.Errorf("reading idempotency records: %w", err)
 	}
-	if len(found) == 0 || s.dialect.confirm == "" {
+	if len(found) == 0 || s.db.Text(confirmRequests) == "" {
 		return found, nil
 	}
-	err = s.write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, s.dialect.confirm, keyOf(account), key)
+	err = s.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, s.db.Text(confirmRequests), db.KeyOf(account), key)
 		return err
 	})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/durable"
 	"boon.example/internal/ledger"
 	"boon.example/internal/sealed"
+	"boon.example/internal/store/db"
 )
 
 // RestoreReport tells what Restore did.
@@ -39,7 +40,7 @@ func Restore(ctx context.Context, backup, dir string, now time.Time, progress fu
 	if err := restorable(backup, r.Database); err != nil {
 		return r, err
 	}
-	release, err := lockFile(r.Database)
+	release, err := db.LockFile(r.Database)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		release = func() {}
@@ -75,7 +76,7 @@ func restorable(backup, database string) error {
 	if to, err := os.Stat(database); err == nil && os.SameFile(from, to) {
 		return fmt.Errorf("%s is the database that is there; name a backup", backup)
 	}
-	if log, err := os.Stat(backup + logName); err == nil && log.Size() > 0 {
+	if log, err := os.Stat(backup + db.LogName); err == nil && log.Size() > 0 {
 		return fmt.Errorf("%s has a log beside it, so that it is no backup but a database that was not closed; make a "+
 			"backup of it with `boon backup`", backup)
 	}
@@ -107,7 +108,7 @@ func (r *RestoreReport) examine(ctx context.Context, dir string, progress func(d
 		return fmt.Errorf("the backup does not open: %w", err)
 	}
 	if r.Report, err = ledger.Verify(ctx, s, progress); err == nil {
-		err = s.readers.QueryRowContext(ctx, `SELECT max(e.made_at) FROM entry AS e`).Scan(scanTime{&r.Newest})
+		err = s.db.Get(ctx, `SELECT max(e.made_at) FROM entry AS e`, nil, db.ScanTime(&r.Newest))
 	}
 	if err = cmp.Or(err, s.Close()); err != nil {
 		return fmt.Errorf("verifying the backup: %w", err)
@@ -120,7 +121,7 @@ func (r *RestoreReport) examine(ctx context.Context, dir string, progress func(d
 	if err != nil {
 		return fmt.Errorf("restoring: %w", err)
 	}
-	return errors.Join(clearID(f), f.Sync(), f.Close())
+	return errors.Join(db.ClearID(f), f.Sync(), f.Close())
 }
 
 // swap puts the old database aside, and the new one in its place. The log goes first: should this be cut off, an old
@@ -135,10 +136,10 @@ func (r *RestoreReport) swap(by string, now time.Time) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	err = os.Rename(r.Database+logName, aside+logName)
+	err = os.Rename(r.Database+db.LogName, aside+db.LogName)
 	switch {
 	case err == nil:
-		r.AsideLog = aside + logName
+		r.AsideLog = aside + db.LogName
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -148,7 +149,7 @@ func (r *RestoreReport) swap(by string, now time.Time) error {
 	if err := durable.SyncFolder(filepath.Dir(r.Database)); err != nil {
 		return err
 	}
-	for _, name := range []string{r.Database + "-shm", r.Database + idName} {
+	for _, name := range []string{r.Database + "-shm", r.Database + db.IDName} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/maphash"
+
+	"boon.example/internal/store/db"
 )
 
 // tuple is a row of a table as all databases give it: nil, int64, string, bool and []byte.
@@ -76,11 +78,11 @@ func (d *digest) add(r tuple) {
 }
 
 // digestOf reads a whole table.
-func digestOf(ctx context.Context, q querier, t *table, seed maphash.Seed, read func(rows int64)) (digest, error) {
+func digestOf(ctx context.Context, q db.Querier, t *table, seed maphash.Seed, read func(rows int64)) (digest, error) {
 	const told = 1000 // rows after which read is told of them
 	d := digest{seed: seed}
 	// The order is that of the primary key, in which a table lies or is indexed.
-	err := each(ctx, q, t.selectAll(), nil, func(rows *sql.Rows) error {
+	err := db.Each(ctx, q, t.selectAll(), nil, func(rows *sql.Rows) error {
 		r, err := scanTuple(rows, t)
 		if err != nil {
 			return err

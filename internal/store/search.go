@@ -57,7 +57,7 @@ func searchTexts(g *gift.Gift) (texts []string) {
 // searchRows are the rows of what a gift is found by.
 func (s *Store) searchRows(g *gift.Gift) (rows [][]any) {
 	for _, text := range searchTexts(g) {
-		rows = append(rows, []any{keyOf(g.AccountID), s.keys.SearchHash(g.AccountID, text), keyOf(g.ID)})
+		rows = append(rows, []any{db.KeyOf(g.AccountID), s.db.Keys.SearchHash(g.AccountID, text), db.KeyOf(g.ID)})
 	}
 	return rows
 }
@@ -67,7 +67,7 @@ func (s *Store) searchRows(g *gift.Gift) (rows [][]any) {
 func (g *group) saveSearch(c *ledger.Changes) db.Batch {
 	w := db.Batch{Query: insertSearch}
 	add := func(account, voucher gift.ID, text string) {
-		w.Rows = append(w.Rows, []any{keyOf(account), g.keys.SearchHash(account, text), keyOf(voucher)})
+		w.Rows = append(w.Rows, []any{db.KeyOf(account), g.db.Keys.SearchHash(account, text), db.KeyOf(voucher)})
 	}
 	for i := range c.Gifts {
 		w.Rows = append(w.Rows, g.preparedFor(&c.Gifts[i]).search...)
@@ -95,7 +95,7 @@ const maxSources = 8
 // a list of the hashes that it can have.
 func (s *Store) searched(f gift.Filter) (first [][]byte, rest [][][]byte) {
 	var all [][][]byte
-	add := func(by, text string) { all = append(all, s.keys.SearchHashes(f.AccountID, by+text)) }
+	add := func(by, text string) { all = append(all, s.db.Keys.SearchHashes(f.AccountID, by+text)) }
 	if f.Contact != "" {
 		add(byContact, f.Contact)
 	}
@@ -115,7 +115,7 @@ func (s *Store) searched(f gift.Filter) (first [][]byte, rest [][][]byte) {
 	if len(all) == 0 && len(f.Locations) > 0 && len(f.Locations) <= maxSources {
 		var either [][]byte
 		for _, id := range f.Locations {
-			either = append(either, s.keys.SearchHashes(f.AccountID, byLocation+id.String())...)
+			either = append(either, s.db.Keys.SearchHashes(f.AccountID, byLocation+id.String())...)
 		}
 		all = append(all, either)
 	}
@@ -132,7 +132,7 @@ func (s *Store) searched(f gift.Filter) (first [][]byte, rest [][][]byte) {
 func keyColumns(ids []gift.ID) []any {
 	all := make([]any, len(ids))
 	for i := range ids {
-		all[i] = keyOf(ids[i])
+		all[i] = db.KeyOf(ids[i])
 	}
 	return all
 }
@@ -157,8 +157,8 @@ func (s *Store) checkSearch(ctx context.Context, found func(string)) error {
 	for n := size; n == size; {
 		n = 0
 		var page []gift.Gift
-		args := []any{keyOf(after.AccountID), keyOf(after.ID), size}
-		err := each(ctx, s.readers, selectCardPage, args, func(rows *sql.Rows) error {
+		args := []any{db.KeyOf(after.AccountID), db.KeyOf(after.ID), size}
+		err := db.Each(ctx, s.db.Readers, selectCardPage, args, func(rows *sql.Rows) error {
 			g, closed, err := s.scanGift(rows)
 			if after = refOf(&g.Voucher); err == nil && closed == nil { // another check tells of those that do not open
 				page = append(page, g)
@@ -183,27 +183,27 @@ func (s *Store) checkSearchOf(ctx context.Context, page []gift.Gift, found func(
 		w := db.Batch{Query: selectSearch, Account: account, Scan: func(from db.Scanner) error {
 			var voucher gift.ID
 			var key []byte
-			err := from.Scan(scanID{&voucher}, &key)
+			err := from.Scan(db.ScanID(&voucher), &key)
 			has[string(key)+voucher.String()] = true
 			return err
 		}}
 		for i := range of {
 			for _, text := range searchTexts(&of[i]) {
-				for _, key := range s.keys.SearchHashes(account, text) {
-					w.Rows = append(w.Rows, []any{key, keyOf(of[i].ID)})
+				for _, key := range s.db.Keys.SearchHashes(account, text) {
+					w.Rows = append(w.Rows, []any{key, db.KeyOf(of[i].ID)})
 				}
 			}
 		}
 		return w
 	})
-	if err := s.dialect.read(ctx, s, batches); err != nil {
+	if err := s.db.Read(ctx, batches); err != nil {
 		return err
 	}
 	for i := range page {
 		g := &page[i]
 		findsIt := func(key []byte) bool { return has[string(key)+g.ID.String()] }
 		for _, text := range searchTexts(g) {
-			if !slices.ContainsFunc(s.keys.SearchHashes(g.AccountID, text), findsIt) {
+			if !slices.ContainsFunc(s.db.Keys.SearchHashes(g.AccountID, text), findsIt) {
 				found(fmt.Sprintf("gift %s is not found by something that its card says: a search does not show it", g.ID))
 				break
 			}

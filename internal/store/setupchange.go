@@ -12,66 +12,55 @@ import (
 
 	"boon.example/internal/chain"
 	"boon.example/internal/sealed"
+	"boon.example/internal/store/db"
 )
 
 const setupChangeColumns = `number, version, made_at, made_by, what, before, after, mac`
 
 // logSetup writes what was done to the set-up, in the same transaction. before is its hash as it was.
-func (s *Store) logSetup(ctx context.Context, tx *sql.Tx, what string, before [sha256.Size]byte) error {
+func logSetup(ctx context.Context, d *db.DB, tx *sql.Tx, what string, before [sha256.Size]byte) error {
 	after, err := hashSetup(ctx, tx)
 	if err != nil {
 		return err
 	}
 	now := time.Now().UTC().Truncate(time.Microsecond)
-	c := chain.SetupChange{Number: 1, At: now, By: s.by, What: what, Before: before, After: after}
+	c := chain.SetupChange{Number: 1, At: now, By: d.By, What: what, Before: before, After: after}
 	var last sealed.MAC
 	const newest = `SELECT number + 1, mac FROM setup_change ORDER BY number DESC LIMIT 1`
-	err = tx.QueryRowContext(ctx, newest).Scan(&c.Number, scanMAC{&last})
+	err = tx.QueryRowContext(ctx, newest).Scan(&c.Number, db.ScanMAC(&last))
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("reading the log of the set-up: %w", err)
 	}
 	if c.Version, err = setupVersion(ctx, tx); err != nil {
 		return err
 	}
-	c.Authenticate(s.keys.Authenticator(), last)
+	c.Authenticate(d.Keys.Authenticator(), last)
 	_, err = tx.ExecContext(ctx,
 		`INSERT INTO setup_change (`+setupChangeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		c.Number, c.Version, micros(c.At), c.By, c.What, c.Before[:], c.After[:], c.MAC[:])
+		c.Number, c.Version, db.Micros(c.At), c.By, c.What, c.Before[:], c.After[:], c.MAC[:])
 	if err != nil {
 		return fmt.Errorf("writing the log of the set-up: %w", err)
 	}
 	return nil
 }
 
-// claim notes in a new database whose it is, and gives what is noted.
-func (s *Store) claim(ctx context.Context, tx *sql.Tx) (noted []byte, err error) {
-	const note = `INSERT INTO key_check (one, value) VALUES (1, $1) ON CONFLICT (one) DO NOTHING`
-	result, err := tx.ExecContext(ctx, note, s.keys.Seal([]byte(keyCheckText), boundToDatabase()))
+// logBeginning writes that a database was made.
+func logBeginning(ctx context.Context, d *db.DB, tx *sql.Tx) error {
+	is, err := hashSetup(ctx, tx)
 	if err != nil {
-		return nil, fmt.Errorf("noting whose the database is: %w", err)
+		return err
 	}
-	if n, err := result.RowsAffected(); err != nil {
-		return nil, err
-	} else if n == 1 {
-		is, err := hashSetup(ctx, tx)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.logSetup(ctx, tx, "began", is); err != nil {
-			return nil, err
-		}
-	}
-	return keyCheck(ctx, tx)
+	return logSetup(ctx, d, tx, "began", is)
 }
 
 // hashSetup is a hash of everything that says who may do what: accounts and API keys.
-func hashSetup(ctx context.Context, q querier) (sum [sha256.Size]byte, err error) {
+func hashSetup(ctx context.Context, q db.Querier) (sum [sha256.Size]byte, err error) {
 	h := sha256.New()
 	for _, t := range tables {
 		if t.name != "account" && t.name != "api_key" {
 			continue
 		}
-		err := each(ctx, q, t.selectAll(), nil, func(rows *sql.Rows) error {
+		err := db.Each(ctx, q, t.selectAll(), nil, func(rows *sql.Rows) error {
 			r, err := scanTuple(rows, &t)
 			if err == nil {
 				hashTuple(h, r)
@@ -108,9 +97,9 @@ func hashTuple(h hash.Hash, r tuple) {
 
 // SetupChanges gives the log of the set-up, the oldest first.
 func (s *Store) SetupChanges(ctx context.Context) (all []chain.SetupChange, err error) {
-	err = s.retry(ctx, func(ctx context.Context) error {
+	err = s.db.Retry(ctx, func(ctx context.Context) error {
 		all = nil
-		return eachSetupChange(ctx, s.readers, func(c chain.SetupChange) { all = append(all, c) })
+		return eachSetupChange(ctx, s.db.Readers, func(c chain.SetupChange) { all = append(all, c) })
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the log of the set-up: %w", err)
@@ -118,12 +107,12 @@ func (s *Store) SetupChanges(ctx context.Context) (all []chain.SetupChange, err 
 	return all, nil
 }
 
-func eachSetupChange(ctx context.Context, q querier, fn func(chain.SetupChange)) error {
+func eachSetupChange(ctx context.Context, q db.Querier, fn func(chain.SetupChange)) error {
 	const query = `SELECT ` + setupChangeColumns + ` FROM setup_change ORDER BY number`
-	return each(ctx, q, query, nil, func(rows *sql.Rows) error {
+	return db.Each(ctx, q, query, nil, func(rows *sql.Rows) error {
 		var c chain.SetupChange
 		var before, after []byte
-		err := rows.Scan(&c.Number, &c.Version, scanTime{&c.At}, &c.By, &c.What, &before, &after, scanMAC{&c.MAC})
+		err := rows.Scan(&c.Number, &c.Version, db.ScanTime(&c.At), &c.By, &c.What, &before, &after, db.ScanMAC(&c.MAC))
 		if err != nil {
 			return err
 		}

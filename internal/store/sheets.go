@@ -22,31 +22,31 @@ var insertSheet = db.InsertRows("sheet", "hash, order_id, until, owner", "BBNB",
 func boundToSheet(hash []byte) []byte { return append([]byte("sheet\x00"), hash...) }
 
 func (s *Store) sheetRow(l *ledger.Sheet) []any {
-	hash := s.keys.SheetHash(l.Token)
-	return []any{hash, keyOf(l.OrderID), micros(l.Until), s.keys.Seal(joinIDs([]gift.ID{l.AccountID, l.OrderID}),
-		boundToSheet(hash))}
+	hash := s.db.Keys.SheetHash(l.Token)
+	return []any{hash, db.KeyOf(l.OrderID), db.Micros(l.Until),
+		s.db.Keys.Seal(db.JoinIDs([]gift.ID{l.AccountID, l.OrderID}), boundToSheet(hash))}
 }
 
 const selectSheet = `SELECT s.until, s.owner FROM sheet AS s WHERE s.hash = $1`
 
 // OrderBySheet finds the order that a link to a printed sheet is for. It is gift.NotFound once the link has died.
 func (s *Store) OrderBySheet(ctx context.Context, t gift.Token) (account, order gift.ID, err error) {
-	if err := s.followKeys(ctx); err != nil {
+	if err := s.db.Follow(ctx); err != nil {
 		return account, order, fmt.Errorf("finding a sheet: %w", err)
 	}
-	for _, hash := range s.keys.SheetHashes(t) {
+	for _, hash := range s.db.Keys.SheetHashes(t) {
 		var until time.Time
 		var owner []byte
-		err := s.retry(ctx, func(ctx context.Context) error {
-			return s.readers.QueryRowContext(ctx, selectSheet, hash).Scan(scanTime{&until}, &owner)
+		err := s.db.Retry(ctx, func(ctx context.Context) error {
+			return s.db.Readers.QueryRowContext(ctx, selectSheet, hash).Scan(db.ScanTime(&until), &owner)
 		})
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
 		}
 		if err == nil {
-			owner, err = s.keys.Open(owner, boundToSheet(hash))
+			owner, err = s.db.Keys.Open(owner, boundToSheet(hash))
 		}
-		switch ids := splitIDs(owner); {
+		switch ids := db.SplitIDs(owner); {
 		case errors.Is(err, sealed.ErrTampered):
 			return account, order, fmt.Errorf("finding a sheet: %w: %w", gift.UnexpectedError, err)
 		case err != nil:
@@ -68,11 +68,11 @@ func (s *Store) RenewSheet(ctx context.Context, order gift.ID, now time.Time, re
 	}
 	const printed = `SELECT v.account_id FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 		WHERE v.order_id = $1 AND c.method = 3 LIMIT 1`
-	err = s.write(ctx, func(tx *sql.Tx) error {
-		if err := tx.QueryRowContext(ctx, printed, keyOf(order)).Scan(scanID{&link.AccountID}); err != nil {
+	err = s.db.Write(ctx, func(tx *sql.Tx) error {
+		if err := tx.QueryRowContext(ctx, printed, db.KeyOf(order)).Scan(db.ScanID(&link.AccountID)); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM sheet WHERE order_id = $1`, keyOf(order)); err != nil || revoke {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM sheet WHERE order_id = $1`, db.KeyOf(order)); err != nil || revoke {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, insertSheet.One, s.sheetRow(&link)...)
@@ -89,7 +89,7 @@ func (s *Store) RenewSheet(ctx context.Context, order gift.ID, now time.Time, re
 
 // ForgetSheets deletes links that died before an instant.
 func (s *Store) ForgetSheets(ctx context.Context, before time.Time) error {
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM sheet WHERE until < $1`, before.UnixMicro())
 		return err
 	})

@@ -57,7 +57,7 @@ func testSheets(t *testing.T, open opener) {
 
 	save(t, s, ledger.Changes{Sheets: []ledger.Sheet{one}})
 	ctx := t.Context()
-	must(t, s.transact(ctx, func(tx *sql.Tx) error { return swapOwners(ctx, tx, s, one.Token, two.Token) }))
+	must(t, s.db.Write(ctx, func(tx *sql.Tx) error { return swapOwners(ctx, tx, s, one.Token, two.Token) }))
 	for _, l := range []ledger.Sheet{one, two} {
 		if _, order, err := s.OrderBySheet(t.Context(), l.Token); !errors.Is(err, gift.UnexpectedError) {
 			t.Errorf("what was swapped leads to order %s, %v", order, err)
@@ -66,7 +66,7 @@ func testSheets(t *testing.T, open opener) {
 }
 
 func swapOwners(ctx context.Context, tx *sql.Tx, s *Store, a, b gift.Token) error {
-	hashes := [][]byte{s.keys.SheetHash(a), s.keys.SheetHash(b)}
+	hashes := [][]byte{s.db.Keys.SheetHash(a), s.db.Keys.SheetHash(b)}
 	var owners [2][]byte
 	for i := range hashes {
 		if err := tx.QueryRowContext(ctx, `SELECT owner FROM sheet WHERE hash = $1`, hashes[i]).Scan(&owners[i]); err != nil {

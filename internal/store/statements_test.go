@@ -203,15 +203,22 @@ func TestRecursionsNameTheAccount(t *testing.T) {
 	}
 }
 
+// countRecursions counts the recursive statements of the store and its parts; each is written for both databases.
 func countRecursions(t *testing.T) (n int) {
 	t.Helper()
-	files, err := filepath.Glob("*.go")
-	must(t, err)
-	for _, f := range files {
-		if !strings.HasSuffix(f, "_test.go") {
-			text, err := os.ReadFile(f)
-			must(t, err)
-			n += strings.Count(string(text), "WITH RECURSIVE")
+	for _, pattern := range []string{"*.go", "*/*.go"} {
+		files, err := filepath.Glob(pattern)
+		must(t, err)
+		for _, f := range files {
+			if !strings.HasSuffix(f, "_test.go") {
+				text, err := os.ReadFile(f)
+				must(t, err)
+				n += strings.Count(string(text), "Postgres: `WITH RECURSIVE")
+				if rest := strings.Count(string(text), "WITH RECURSIVE") - 2*strings.Count(string(text),
+					"Postgres: `WITH RECURSIVE"); rest != 0 {
+					t.Errorf("%s has %d recursive statements that are not written for each database", f, rest)
+				}
+			}
 		}
 	}
 	return n
@@ -232,8 +239,8 @@ func TestRoundTrips(t *testing.T) {
 			t.Errorf("%s makes %d round trips, want %d", name, all.trips, want)
 		}
 	}
-	s.writer.SetMaxOpenConns(1)
-	s.readers.SetMaxOpenConns(1)
+	s.db.Writer.SetMaxOpenConns(1)
+	s.db.Readers.SetMaxOpenConns(1)
 	trips("a redemption", 2, func() { redeem(t, s, &g.Voucher, 1) })
 	trips("an issue", 1, func() { issue(t, s, g.AccountID, 1) })
 	trips("a look-up by code", 1, func() {

@@ -419,7 +419,7 @@ func dump(t *testing.T, s *Store) map[string][]string {
 	all := map[string][]string{}
 	for _, listed := range tables {
 		table := listed.name
-		rows, err := s.readers.QueryContext(t.Context(), `SELECT * FROM `+table)
+		rows, err := s.db.Readers.QueryContext(t.Context(), `SELECT * FROM `+table)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -474,9 +474,9 @@ func testStaleVoucher(t *testing.T, open opener) {
 		t.Errorf("a voucher that was not loaded: %v", err)
 	}
 	diff(t, dump(t, s), before)
-	err = s.dialect.transact(t.Context(), s, func(run db.Runner) error {
+	err = s.db.Transact(t.Context(), func(run db.Runner) error {
 		return run(t.Context(), []db.Batch{{Query: updateVoucher, Account: g.AccountID,
-			Rows: [][]any{{1, 5, 2, keyOf(newID()), keyOf(g.ID), 7}}}})
+			Rows: [][]any{{1, 5, 2, db.KeyOf(newID()), db.KeyOf(g.ID), 7}}}})
 	})
 	if !errors.Is(err, db.ErrMissed) {
 		t.Errorf("a voucher was written over another state than the loaded one: %v", err)
@@ -488,10 +488,10 @@ func testConstraints(t *testing.T, open opener) {
 	s, _ := open(t)
 	g := issue(t, s, newID(), 2)
 	taken := redeem(t, s, &g[0].Voucher, 500)
-	a, v, last := keyOf(g[0].AccountID), keyOf(g[0].ID), keyOf(taken.ID)
+	a, v, last := db.KeyOf(g[0].AccountID), db.KeyOf(g[0].ID), db.KeyOf(taken.ID)
 	naked := g[0].Voucher // with nothing that refers to it
 	naked.ID = newID()
-	if _, err := s.writer.ExecContext(t.Context(), insertVoucher.One, voucherRow(&naked)...); err != nil {
+	if _, err := s.db.Writer.ExecContext(t.Context(), insertVoucher.One, voucherRow(&naked)...); err != nil {
 		t.Fatal(err)
 	}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{
@@ -511,11 +511,12 @@ func testConstraints(t *testing.T, open opener) {
 		"an unknown status":         {`UPDATE voucher SET status = 8 WHERE account_id = $1 AND id = $2`, []any{a, v}},
 		"another value of a voucher": {`UPDATE voucher SET original = original + 1 WHERE account_id = $1 AND id = $2`,
 			[]any{a, v}},
-		"a longer validity":        {`UPDATE voucher SET valid_until = 1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
-		"deleting a voucher":       {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, v}},
-		"deleting a naked voucher": {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, keyOf(naked.ID)}},
+		"a longer validity":  {`UPDATE voucher SET valid_until = 1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"deleting a voucher": {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"deleting a naked voucher": {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`,
+			[]any{a, db.KeyOf(naked.ID)}},
 		"a history of another value": {entry + `($1, $2, 1, NULL, $3, 'ISSUED', 0, 9999, 3, 0, NULL, '', '', '')`,
-			[]any{a, keyOf(naked.ID), keyOf(newID())}},
+			[]any{a, db.KeyOf(naked.ID), db.KeyOf(newID())}},
 		"deleting a redemption's key": {`DELETE FROM request WHERE account_id = $1 AND key = 'k'`, []any{a}},
 		"a key twice": {`INSERT INTO request (account_id, key, operation, fingerprint, code, answer, sealed, spent, made_at)
 			VALUES ($1, 'k', 'redeem-gift', $2, 'OK', $2, FALSE, FALSE, 0)`, []any{a, make([]byte, 32)}},
@@ -524,46 +525,46 @@ func testConstraints(t *testing.T, open opener) {
 			[]any{a, v}},
 		"deleting an entry": {`DELETE FROM entry WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
 		"an entry after itself": {entry + `($1, $2, 3, $3, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`,
-			[]any{a, v, keyOf(newID())}},
+			[]any{a, v, db.KeyOf(newID())}},
 		"an entry after none": {entry + `($1, $2, 3, NULL, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`,
-			[]any{a, v, keyOf(newID())}},
+			[]any{a, v, db.KeyOf(newID())}},
 		"an entry after a younger": {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`,
 			[]any{a, v, make([]byte, 16), last}},
 		"a number that does not fit": {entry + `($1, $2, 2, $4, $3, 'REDEMPTION', -500, 9000, 5, 0, NULL, '', '', '')`,
-			[]any{a, v, keyOf(newID()), last}},
+			[]any{a, v, db.KeyOf(newID()), last}},
 		"the same entry id twice": {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`,
-			[]any{a, v, keyOf(taken.ID), last}},
+			[]any{a, v, db.KeyOf(taken.ID), last}},
 		"a gap in the history": {entry + `($1, $2, 4, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`,
-			[]any{a, v, keyOf(newID()), last}},
+			[]any{a, v, db.KeyOf(newID()), last}},
 		"a balance out of nowhere": {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9500, 5, 0, NULL, '', '', '')`,
-			[]any{a, v, keyOf(newID()), last}},
+			[]any{a, v, db.KeyOf(newID()), last}},
 		"a history that begins again": {entry + `($1, $2, 3, $4, $3, 'ISSUED', 0, 9500, 5, 0, NULL, '', '', '')`,
-			[]any{a, v, keyOf(newID()), last}},
+			[]any{a, v, db.KeyOf(newID()), last}},
 		"a redemption that gives": {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', 1, 9501, 5, 0, NULL, '', '', '')`,
-			[]any{a, v, keyOf(newID()), last}},
+			[]any{a, v, db.KeyOf(newID()), last}},
 		"a cancellation that takes": {entry + `($1, $2, 3, $4, $3, 'CANCELLATION', -1, 9499, 7, 0, NULL, '', '', '')`,
-			[]any{a, v, keyOf(newID()), last}},
+			[]any{a, v, db.KeyOf(newID()), last}},
 		"an unknown kind of entry": {entry + `($1, $2, 3, $4, $3, 'GIFT', 0, 9500, 5, 0, NULL, '', '', '')`,
-			[]any{a, v, keyOf(newID()), last}},
+			[]any{a, v, db.KeyOf(newID()), last}},
 		"a reversal of nothing": {entry + `($1, $2, 3, $4, $3, 'REVERSAL', 1, 9501, 5, 0, NULL, '', '', '')`,
-			[]any{a, v, keyOf(newID()), last}},
+			[]any{a, v, db.KeyOf(newID()), last}},
 		"a reversal above its redemption": {entry + `($1, $2, 3, $4, $3, 'REVERSAL', 501, 10001, 5, 0, $4, '', '', '')`,
-			[]any{a, v, keyOf(newID()), keyOf(taken.ID)}},
+			[]any{a, v, db.KeyOf(newID()), db.KeyOf(taken.ID)}},
 		"reversals above their redemption": {entry + `($1, $2, 3, $5, $3, 'REVERSAL', 300, 9800, 5, 0, $5, '', '', ''),
-			($1, $2, 4, $3, $4, 'REVERSAL', 201, 10001, 5, 0, $5, '', '', '')`, []any{a, v, keyOf(newID()), keyOf(newID()), keyOf(taken.ID)}},
+			($1, $2, 4, $3, $4, 'REVERSAL', 201, 10001, 5, 0, $5, '', '', '')`, []any{a, v, db.KeyOf(newID()), db.KeyOf(newID()), db.KeyOf(taken.ID)}},
 		"a reversal on another voucher": {entry + `($1, $2, 2, $5, $3, 'REVERSAL', 1, 10001, 3, 0, $4, '', '', '')`,
-			[]any{a, keyOf(g[1].ID), keyOf(newID()), keyOf(taken.ID), keyOf(g[1].Last)}},
+			[]any{a, db.KeyOf(g[1].ID), db.KeyOf(newID()), db.KeyOf(taken.ID), db.KeyOf(g[1].Last)}},
 		"an entry of no voucher": {entry + `($1, $2, 1, NULL, $3, 'ISSUED', 0, 5, 1, 0, NULL, '', '', '')`,
-			[]any{a, keyOf(newID()), keyOf(newID())}},
+			[]any{a, db.KeyOf(newID()), db.KeyOf(newID())}},
 		"a code twice": {`INSERT INTO secret (hash, kind, account_id, voucher_id) VALUES ($3, 'code', $1, $2)`,
-			[]any{a, keyOf(g[1].ID), s.keys.CodeHash(g[0].Card.Code)}},
+			[]any{a, db.KeyOf(g[1].ID), s.db.Keys.CodeHash(g[0].Card.Code)}},
 		"a second code of one voucher": {`INSERT INTO secret (hash, kind, account_id, voucher_id) VALUES ($3, 'code', $1, $2)`,
-			[]any{a, v, s.keys.CodeHash(newCode())}},
+			[]any{a, v, s.db.Keys.CodeHash(newCode())}},
 		"an id of another length": {`INSERT INTO account (id, config, version) VALUES ($1, '{}', 1)`, []any{[]byte("short")}},
 		"an account key of no account": {`INSERT INTO api_key (id, kind, name, hint, hash, locations, created_at) VALUES ($1, 'account', '', '', $2, $3, 0)`,
 			[]any{a, make([]byte, 32), []byte{}}},
 	} {
-		if _, err := s.writer.ExecContext(t.Context(), test.query, test.args...); !s.dialect.rejected(err) {
+		if _, err := s.db.Writer.ExecContext(t.Context(), test.query, test.args...); !s.db.Rejected(err) {
 			t.Errorf("%s: %v, want a broken constraint", name, err)
 		}
 	}
@@ -1327,13 +1328,13 @@ func testVerify(t *testing.T, open opener) {
 
 	spoil(t, s,
 		`UPDATE card SET secrets = (SELECT secrets FROM card WHERE voucher_id = $1) WHERE voucher_id = $2`,
-		keyOf(gifts[0].ID), keyOf(gifts[1].ID))
+		db.KeyOf(gifts[0].ID), db.KeyOf(gifts[1].ID))
 	diff(t, problems(t, s), map[string]int{"codes and tokens": 1})
-	spoil(t, s, `DELETE FROM secret WHERE voucher_id = $1 AND kind = 'token'`, keyOf(gifts[7].ID))
-	spoil(t, s, `UPDATE request SET entry_id = $1 WHERE key = 'k'`, keyOf(newID()))
-	spoil(t, s, `UPDATE tally SET vouchers = vouchers + 1 WHERE account_id = $1`, keyOf(accounts[1]))
+	spoil(t, s, `DELETE FROM secret WHERE voucher_id = $1 AND kind = 'token'`, db.KeyOf(gifts[7].ID))
+	spoil(t, s, `UPDATE request SET entry_id = $1 WHERE key = 'k'`, db.KeyOf(newID()))
+	spoil(t, s, `UPDATE tally SET vouchers = vouchers + 1 WHERE account_id = $1`, db.KeyOf(accounts[1]))
 	spoil(t, s, `UPDATE secret SET hash = $1 WHERE voucher_id = $2 AND kind = 'code'`, bytes.Repeat([]byte{1}, 33),
-		keyOf(gifts[900].ID))
+		db.KeyOf(gifts[900].ID))
 	diff(t, problems(t, s), map[string]int{
 		"codes and tokens": 3, "idempotency records": 1, "what idempotency records say was done": 1,
 		"the counts of gifts": 1})
@@ -1341,7 +1342,7 @@ func testVerify(t *testing.T, open opener) {
 
 func spoil(t *testing.T, s *Store, query string, args ...any) {
 	t.Helper()
-	result, err := s.writer.ExecContext(t.Context(), query, args...)
+	result, err := s.db.Writer.ExecContext(t.Context(), query, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 )
 
 // swaps are what somebody who can write to the database, but has no key file, may try so that one gift's code opens
@@ -44,13 +45,13 @@ func swapHashes(ctx context.Context, tx *sql.Tx, kind string, a, b *gift.Gift) e
 	var hashes [2][]byte
 	for i, g := range []*gift.Gift{a, b} {
 		const take = `DELETE FROM secret WHERE account_id = $1 AND voucher_id = $2 AND kind = $3 RETURNING hash`
-		if err := tx.QueryRowContext(ctx, take, keyOf(g.AccountID), keyOf(g.ID), kind).Scan(&hashes[i]); err != nil {
+		if err := tx.QueryRowContext(ctx, take, db.KeyOf(g.AccountID), db.KeyOf(g.ID), kind).Scan(&hashes[i]); err != nil {
 			return err
 		}
 	}
 	for i, g := range []*gift.Gift{b, a} {
 		const put = `INSERT INTO secret (hash, kind, account_id, voucher_id) VALUES ($1, $2, $3, $4)`
-		if _, err := tx.ExecContext(ctx, put, hashes[i], kind, keyOf(g.AccountID), keyOf(g.ID)); err != nil {
+		if _, err := tx.ExecContext(ctx, put, hashes[i], kind, db.KeyOf(g.AccountID), db.KeyOf(g.ID)); err != nil {
 			return err
 		}
 	}
@@ -66,14 +67,15 @@ func swapColumns(ctx context.Context, tx *sql.Tx, columns []string, a, b *gift.G
 	var rows [2][]any
 	for i, g := range []*gift.Gift{a, b} {
 		read := `SELECT ` + strings.Join(columns, ", ") + ` FROM card WHERE account_id = $1 AND voucher_id = $2`
-		if err := tx.QueryRowContext(ctx, read, keyOf(g.AccountID), keyOf(g.ID)).Scan(to...); err != nil {
+		if err := tx.QueryRowContext(ctx, read, db.KeyOf(g.AccountID), db.KeyOf(g.ID)).Scan(to...); err != nil {
 			return err
 		}
 		rows[i] = slices.Clone(values)
 	}
 	for i, g := range []*gift.Gift{b, a} {
 		write := `UPDATE card SET ` + strings.Join(set, ", ") + ` WHERE account_id = $1 AND voucher_id = $2`
-		if _, err := tx.ExecContext(ctx, write, append([]any{keyOf(g.AccountID), keyOf(g.ID)}, rows[i]...)...); err != nil {
+		if _, err := tx.ExecContext(ctx, write, append([]any{db.KeyOf(g.AccountID), db.KeyOf(g.ID)},
+			rows[i]...)...); err != nil {
 			return err
 		}
 	}
@@ -90,7 +92,7 @@ func testSwapped(t *testing.T, open opener) {
 				a, b := twoGifts(t, s, of)
 				ctx := t.Context()
 				exchange := func() {
-					must(t, s.transact(ctx, func(tx *sql.Tx) error { return swap(ctx, tx, &a, &b) }))
+					must(t, s.db.Write(ctx, func(tx *sql.Tx) error { return swap(ctx, tx, &a, &b) }))
 				}
 				exchange()
 				if opened := lookUps(t, s, &a, &b); opened == 4 {

@@ -33,7 +33,7 @@ func sharedTerms(gifts []gift.Gift) (shared map[ledger.Ref]bool, rows db.Batch) 
 		}
 		if same && n > 1 {
 			shared[ledger.Ref{AccountID: first.AccountID, ID: first.OrderID}] = true
-			rows.Rows = append(rows.Rows, []any{keyOf(first.AccountID), keyOf(first.OrderID), first.Card.Terms,
+			rows.Rows = append(rows.Rows, []any{db.KeyOf(first.AccountID), db.KeyOf(first.OrderID), first.Card.Terms,
 				first.Card.PromotionalTerms})
 		}
 		gifts = gifts[n:]

@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 )
 
 // saveOrder saves an order of n gifts.
@@ -28,10 +29,10 @@ func testTerms(t *testing.T, open opener) {
 		t.Helper()
 		var own, shared int
 		ctx := t.Context()
-		must(t, s.readers.QueryRowContext(ctx, `SELECT count(*) FROM card AS c WHERE c.account_id = $1 AND c.terms <> ''`,
-			keyOf(account)).Scan(&own))
-		must(t, s.readers.QueryRowContext(ctx, `SELECT count(*) FROM order_terms AS o WHERE o.account_id = $1`,
-			keyOf(account)).Scan(&shared))
+		must(t, s.db.Readers.QueryRowContext(ctx, `SELECT count(*) FROM card AS c WHERE c.account_id = $1 AND c.terms <> ''`,
+			db.KeyOf(account)).Scan(&own))
+		must(t, s.db.Readers.QueryRowContext(ctx, `SELECT count(*) FROM order_terms AS o WHERE o.account_id = $1`,
+			db.KeyOf(account)).Scan(&shared))
 		if own+shared != want {
 			t.Errorf("terms are kept %d times, want %d", own+shared, want)
 		}

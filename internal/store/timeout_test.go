@@ -22,9 +22,9 @@ func TestShortTimeouts(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { must(t, serving.Close()) })
 
-	holder, err := background.writer.BeginTx(t.Context(), nil)
+	holder, err := background.db.Writer.BeginTx(t.Context(), nil)
 	must(t, err)
-	_, err = lockSetup(t.Context(), holder, background.dialect.lockRows)
+	_, err = background.lockSetup(t.Context(), holder)
 	must(t, err)
 	configure := func(s *Store) error {
 		return s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/store/db"
 )
 
 // Totals are the figures of one account by which two databases are compared. Sums are in minor units and whole items.
@@ -31,14 +32,14 @@ func totalQueries(t *Totals) map[string][]any {
 }
 
 // readTotals adds up what each account has, from the rows themselves.
-func readTotals(ctx context.Context, q querier) (totalsByAccount, error) {
+func readTotals(ctx context.Context, q db.Querier) (totalsByAccount, error) {
 	all := totalsByAccount{}
 	var row Totals
 	for query, members := range totalQueries(&row) {
-		err := each(ctx, q, query, nil, func(rows *sql.Rows) error {
+		err := db.Each(ctx, q, query, nil, func(rows *sql.Rows) error {
 			var account gift.ID
 			row = Totals{}
-			if err := rows.Scan(append([]any{scanID{&account}}, members...)...); err != nil {
+			if err := rows.Scan(append([]any{db.ScanID(&account)}, members...)...); err != nil {
 				return err
 			}
 			all[account] = all[account].plus(row)

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 )
 
 // check is one thing that must be true of a store.
@@ -22,7 +23,7 @@ type check struct {
 // checks are all of them.
 func (s *Store) checks() []check {
 	return []check{
-		{"the database file", s.checkIntegrity},
+		{"the database file", s.db.CheckIntegrity},
 		{"codes and tokens", s.checkSecrets},
 		{"gifts without a card", s.nothing("gift %s has no card", `SELECT v.id FROM voucher AS v
 			WHERE NOT EXISTS (SELECT 1 FROM card AS c WHERE c.account_id = v.account_id AND c.voucher_id = v.id)`)},
@@ -74,44 +75,13 @@ func (s *Store) checks() []check {
 // nothing is a check that a query of one id finds no row; problem says what one means.
 func (s *Store) nothing(problem, query string) func(context.Context, func(string)) error {
 	return func(ctx context.Context, found func(string)) error {
-		return each(ctx, s.readers, query, nil, func(rows *sql.Rows) error {
+		return db.Each(ctx, s.db.Readers, query, nil, func(rows *sql.Rows) error {
 			var record gift.ID
-			err := rows.Scan(scanID{&record})
+			err := rows.Scan(db.ScanID(&record))
 			found(fmt.Sprintf(problem, record))
 			return err
 		})
 	}
-}
-
-// checkIntegrity runs the database's own checks: each gives rows of any columns, of which "ok" means none.
-func (s *Store) checkIntegrity(ctx context.Context, found func(string)) error {
-	for _, query := range s.dialect.integrity {
-		err := each(ctx, s.readers, query, nil, func(rows *sql.Rows) error {
-			names, err := rows.Columns()
-			if err != nil {
-				return err
-			}
-			columns, to := make([]sql.NullString, len(names)), make([]any, len(names))
-			for i := range columns {
-				to[i] = &columns[i]
-			}
-			if err := rows.Scan(to...); err != nil {
-				return err
-			}
-			if columns[0].String != "ok" {
-				problem := "the database reports:"
-				for _, c := range columns {
-					problem += " " + c.String
-				}
-				found(problem)
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("checking the database file: %w", err)
-		}
-	}
-	return nil
 }
 
 // checkSecrets opens every card's code and token and compares them with what they are found by: each has one hash,
@@ -124,7 +94,8 @@ func (s *Store) checkSecrets(ctx context.Context, found func(string)) error {
 		var cards []sealedCard
 		var hashes map[[2]gift.ID][]secretHash
 		last := after
-		err := s.read(ctx, func(tx *sql.Tx) (err error) { // as of one moment: gifts are made and sent elsewhere meanwhile
+		// as of one moment: gifts are made and sent elsewhere meanwhile
+		err := s.db.Snapshot(ctx, func(tx *sql.Tx) (err error) {
 			if cards, err = cardPage(ctx, tx, after, size); err != nil {
 				return err
 			}
@@ -158,12 +129,12 @@ type sealedCard struct {
 }
 
 // cardPage gives the cards that follow a gift's, at most limit.
-func cardPage(ctx context.Context, q querier, after [2]gift.ID, limit int) (page []sealedCard, err error) {
+func cardPage(ctx context.Context, q db.Querier, after [2]gift.ID, limit int) (page []sealedCard, err error) {
 	const query = `SELECT c.account_id, c.voucher_id, c.secrets FROM card AS c WHERE (c.account_id, c.voucher_id) > ($1, $2)
 		ORDER BY c.account_id, c.voucher_id LIMIT $3`
-	err = each(ctx, q, query, []any{keyOf(after[0]), keyOf(after[1]), limit}, func(rows *sql.Rows) error {
+	err = db.Each(ctx, q, query, []any{db.KeyOf(after[0]), db.KeyOf(after[1]), limit}, func(rows *sql.Rows) error {
 		var c sealedCard
-		err := rows.Scan(scanID{&c.gift[0]}, scanID{&c.gift[1]}, &c.secrets)
+		err := rows.Scan(db.ScanID(&c.gift[0]), db.ScanID(&c.gift[1]), &c.secrets)
 		page = append(page, c)
 		return err
 	})
@@ -177,18 +148,19 @@ type secretHash struct {
 }
 
 // hashesOf gives the hashes that lead to gifts after one and up to another, or to the end of all.
-func hashesOf(ctx context.Context, q querier, after, last [2]gift.ID, toTheEnd bool) (map[[2]gift.ID][]secretHash,
+func hashesOf(ctx context.Context, q db.Querier, after, last [2]gift.ID, toTheEnd bool) (map[[2]gift.ID][]secretHash,
 	error) {
 	query, args := `SELECT s.account_id, s.voucher_id, s.kind, s.hash FROM secret AS s WHERE (s.account_id, s.voucher_id) > ($1, $2)`,
-		[]any{keyOf(after[0]), keyOf(after[1])}
+		[]any{db.KeyOf(after[0]), db.KeyOf(after[1])}
 	if !toTheEnd {
-		query, args = query+` AND (s.account_id, s.voucher_id) <= ($3, $4)`, append(args, keyOf(last[0]), keyOf(last[1]))
+		query, args = query+` AND (s.account_id, s.voucher_id) <= ($3, $4)`, append(args, db.KeyOf(last[0]),
+			db.KeyOf(last[1]))
 	}
 	hashes := map[[2]gift.ID][]secretHash{}
-	err := each(ctx, q, query, args, func(rows *sql.Rows) error {
+	err := db.Each(ctx, q, query, args, func(rows *sql.Rows) error {
 		var of [2]gift.ID
 		var h secretHash
-		err := rows.Scan(scanID{&of[0]}, scanID{&of[1]}, &h.kind, &h.hash)
+		err := rows.Scan(db.ScanID(&of[0]), db.ScanID(&of[1]), &h.kind, &h.hash)
 		hashes[of] = append(hashes[of], h)
 		return err
 	})
@@ -207,9 +179,9 @@ func (s *Store) checkCard(c sealedCard, hashes []secretHash, found func(string))
 		return
 	}
 	for _, h := range hashes {
-		right := s.keys.CodeHashes(code)
+		right := s.db.Keys.CodeHashes(code)
 		if h.kind == tokenSecret {
-			right = s.keys.TokenHashes(token)
+			right = s.db.Keys.TokenHashes(token)
 		}
 		if !slices.ContainsFunc(right, func(r []byte) bool { return bytes.Equal(r, h.hash) }) {
 			found(fmt.Sprintf("the %s of gift %s is not found by what it is", h.kind, id))
@@ -227,7 +199,7 @@ func (s *Store) checkAnswers(ctx context.Context, found func(string)) error {
 	var last ledger.RequestKey
 	for n := size; n == size; {
 		n = 0
-		err := each(ctx, s.readers, query, []any{keyOf(last.AccountID), last.Key, string(last.Operation), size},
+		err := db.Each(ctx, s.db.Readers, query, []any{db.KeyOf(last.AccountID), last.Key, string(last.Operation), size},
 			func(rows *sql.Rows) error {
 				n++
 				var kind gift.Kind
@@ -272,7 +244,7 @@ func fits(r *ledger.Request, kind gift.Kind) error {
 // checkSetup reads the accounts and keys as a service does, and finds keys that lead nowhere.
 func (s *Store) checkSetup(ctx context.Context, found func(string)) error {
 	var d *gift.Directory
-	err := s.read(ctx, func(tx *sql.Tx) (err error) {
+	err := s.db.Snapshot(ctx, func(tx *sql.Tx) (err error) {
 		d, err = readDirectory(ctx, tx)
 		return err
 	})
@@ -300,11 +272,11 @@ func (s *Store) checkSetup(ctx context.Context, found func(string)) error {
 
 // checkAssets holds every picture against the hash that it is found by.
 func (s *Store) checkAssets(ctx context.Context, found func(string)) error {
-	return each(ctx, s.readers, `SELECT a.account_id, a.hash, a.bytes FROM asset AS a ORDER BY a.account_id, a.hash`, nil,
-		func(rows *sql.Rows) error {
+	return db.Each(ctx, s.db.Readers, `SELECT a.account_id, a.hash, a.bytes FROM asset AS a ORDER BY a.account_id, a.hash`,
+		nil, func(rows *sql.Rows) error {
 			var account gift.ID
 			var hash, content []byte
-			if err := rows.Scan(scanID{&account}, &hash, &content); err != nil {
+			if err := rows.Scan(db.ScanID(&account), &hash, &content); err != nil {
 				return err
 			}
 			if is := gift.HashAsset(content); !bytes.Equal(hash, is[:]) {
@@ -316,15 +288,16 @@ func (s *Store) checkAssets(ctx context.Context, found func(string)) error {
 
 // checkOutbox opens every message.
 func (s *Store) checkOutbox(ctx context.Context, found func(string)) error {
-	return each(ctx, s.readers, `SELECT o.id, o.message FROM outbox AS o ORDER BY o.id`, nil, func(rows *sql.Rows) error {
-		var key gift.ID
-		var message []byte
-		if err := rows.Scan(scanID{&key}, &message); err != nil {
-			return err
-		}
-		if _, err := s.keys.Open(message, bound("outbox", key)); err != nil {
-			found(fmt.Sprintf("message %s of the outbox: %s", key, err))
-		}
-		return nil
-	})
+	return db.Each(ctx, s.db.Readers, `SELECT o.id, o.message FROM outbox AS o ORDER BY o.id`, nil,
+		func(rows *sql.Rows) error {
+			var key gift.ID
+			var message []byte
+			if err := rows.Scan(db.ScanID(&key), &message); err != nil {
+				return err
+			}
+			if _, err := s.db.Keys.Open(message, db.Bound("outbox", key)); err != nil {
+				found(fmt.Sprintf("message %s of the outbox: %s", key, err))
+			}
+			return nil
+		})
 }

@@ -38,7 +38,7 @@ func openPostgresForTest(t testing.TB) (*Store, func() *Store) { return openServ
 func openServerForTest(t testing.TB, tracer pgx.QueryTracer) (*Store, func() *Store) {
 	dir, database := t.TempDir(), pgtest.Fresh(t)
 	open := func() *Store {
-		s, err := Open(t.Context(), Options{Dir: dir, Database: database, tracer: tracer})
+		s, err := Open(t.Context(), Options{Dir: dir, Database: database, Tracer: tracer})
 		if err != nil {
 			t.Fatal(err)
 		}

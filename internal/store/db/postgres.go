@@ -1,14 +1,17 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +21,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"boon.example/internal/sealed"
 )
 
 // How long things may take on a database that others use as well and that may be away.
@@ -37,14 +42,136 @@ const (
 // for writing, so that readers can never keep a redemption waiting.
 const connections = 16
 
-// ErrUnknownOutcome tells that a COMMIT was sent and may or may not have taken effect.
-var ErrUnknownOutcome = errors.New("the outcome of the commit is unknown")
+// postgres is a database for many instances: READ COMMITTED with row locks that are always taken in one order.
+type postgres struct {
+	db            *DB
+	shortTimeouts bool
+}
+
+// open does not make a key file where one has been used before.
+func (p *postgres) open(ctx context.Context, o *Options) (err error) {
+	d := p.db
+	if d.Writer, d.Readers, d.Place, err = openPostgres(o.Database, p.timeout(), o.Tracer); err != nil {
+		return err
+	}
+	var used bool
+	err = d.Retry(ctx, func(ctx context.Context) error {
+		version, err := d.schemaVersion(ctx, d.Readers)
+		used = version > 0
+		const spread = `SELECT to_regclass('pg_dist_partition') IS NOT NULL`
+		return cmp.Or(err, d.Readers.QueryRowContext(ctx, spread).Scan(&d.Spread))
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("opening the database %s: %w", d.Place, err)
+	case o.Alone && !p.alone(ctx):
+		return fmt.Errorf("the database %s is in use; stop every boon serve, and whatever else has it open, first", d.Place)
+	case !used && o.MustExist:
+		return noStore("there is nothing of boon in the database " + d.Place +
+			"; name the one that `boon serve` or `boon apply` made")
+	}
+	owned, err := d.hasOwner(ctx, used)
+	if err != nil {
+		return err
+	}
+	d.Made = !owned
+	d.Keys, err = sealed.Load(d.KeyFile)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if owned {
+		return missingKeys(d.Place, d.KeyFile, d.copyKeys())
+	}
+	if err := os.MkdirAll(filepath.Dir(d.KeyFile), 0o700); err != nil {
+		return fmt.Errorf("making the data folder: %w", err)
+	}
+	d.Keys, d.madeKey, err = createKeys(d.KeyFile)
+	return err
+}
+
+// alone tells that no other client has the database open. A server of ours always has: it asks for the set-up twice a
+// second. What was killed a moment ago may take a moment to be gone.
+func (p *postgres) alone(ctx context.Context) (alone bool) {
+	const others = `SELECT count(*) = 0 FROM pg_stat_activity
+		WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`
+	for range 20 {
+		if err := p.db.Readers.QueryRowContext(ctx, others).Scan(&alone); err != nil || alone {
+			return err == nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return false
+}
+
+func (p *postgres) close() error                     { return nil }
+func (p *postgres) name() string                     { return "postgres" }
+func (p *postgres) text(t Text) string               { return t.Postgres }
+func (p *postgres) writers() int                     { return 4 }
+func (p *postgres) batch() int                       { return 64 }
+func (p *postgres) prepared(string) string           { return "" }
+func (p *postgres) writable() error                  { return nil }
+func (p *postgres) checkFiles(context.Context) error { return nil }
+
+func (p *postgres) timeout() time.Duration {
+	if p.shortTimeouts {
+		return CallTimeout
+	}
+	return BackgroundTimeout
+}
+
+func (p *postgres) callerTimeout() time.Duration {
+	if p.shortTimeouts {
+		return CallerTimeout
+	}
+	return 0
+}
+
+func (p *postgres) snapshot() *sql.TxOptions {
+	return &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}
+}
+
+func (p *postgres) commit(conn *sql.Conn, tx *sql.Tx) error {
+	onConn(conn, forgetNotices)
+	err := tx.Commit()
+	warned := false
+	onConn(conn, func(c *pgx.Conn) { warned = noticed(c) })
+	switch {
+	case err == nil && warned:
+		return fmt.Errorf("%w: the database warned that it may yet be lost", ErrUnknownOutcome)
+	case err != nil && unknownOutcome(err):
+		return fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
+	}
+	return err
+}
+
+func (p *postgres) retryable(err error) bool {
+	return conflict(err) || lost(err) || errors.Is(err, ErrOvertaken)
+}
+
+func (p *postgres) integrity(context.Context, func(string)) error { return nil }
+
+func (p *postgres) risks(ctx context.Context) (risks []string, err error) {
+	const off = `SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off' ORDER BY 1`
+	err = Each(ctx, p.db.Readers, off, nil, func(rows *sql.Rows) error {
+		var setting string
+		err := rows.Scan(&setting)
+		risks = append(risks, fmt.Sprintf("The database %s has %s=off: when its machine loses power, redemptions that were "+
+			"answered may be lost, or the whole database damaged. Turn %s on.", p.db.Place, setting, setting))
+		return err
+	})
+	return risks, err
+}
+
+func (p *postgres) size(ctx context.Context) (database, log int64, err error) {
+	err = p.db.Readers.QueryRowContext(ctx, `SELECT pg_database_size(current_database())`).Scan(&database)
+	return database, 0, err
+}
 
 // divisionByZero is the server's code of one.
 const divisionByZero = "22012"
 
-// SQLState is the server's code of an error, "" when the error is not the server's.
-func SQLState(err error) string {
+// sqlState is the server's code of an error, "" when the error is not the server's.
+func sqlState(err error) string {
 	e, _ := errors.AsType[*pgconn.PgError](err)
 	if e == nil {
 		return ""
@@ -52,15 +179,15 @@ func SQLState(err error) string {
 	return e.Code
 }
 
-// Conflict tells that another transaction was in the way: a serialization failure, a deadlock, a lock that was not
+// conflict tells that another transaction was in the way: a serialization failure, a deadlock, a lock that was not
 // given in time, a row that somebody else was first to write, or a statement that was prepared for an older schema.
-func Conflict(err error) bool {
-	return slices.Contains([]string{"40001", "40P01", "55P03", "23505", "0A000", "26000"}, SQLState(err))
+func conflict(err error) bool {
+	return slices.Contains([]string{"40001", "40P01", "55P03", "23505", "0A000", "26000"}, sqlState(err))
 }
 
-// Lost tells that the database went away or cannot serve now.
-func Lost(err error) bool {
-	if code := SQLState(err); code != "" {
+// lost tells that the database went away or cannot serve now.
+func lost(err error) bool {
+	if code := sqlState(err); code != "" {
 		return strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53") || strings.HasPrefix(code, "57P0") ||
 			code == "25006" || code == "25P03"
 	}
@@ -72,17 +199,19 @@ func Lost(err error) bool {
 		pgconn.SafeToRetry(err)
 }
 
-// PostgresRejected knows constraints and triggers by their class, and values that no column takes.
-func PostgresRejected(err error) bool {
-	code := SQLState(err)
+// rejected knows constraints and triggers by their class, and values that no column takes.
+func (p *postgres) rejected(err error) bool { return rejected(err) }
+
+func rejected(err error) bool {
+	code := sqlState(err)
 	return strings.HasPrefix(code, "23") || strings.HasPrefix(code, "22")
 }
 
-// PostgresUnknownOutcome: the server's own word that it did not commit is the only one to be trusted. The driver's is
-// not: when the answer to a commit that it sent is lost, it says that the connection was closed and that nothing was
-// sent (pgconn.SafeToRetry).
-func PostgresUnknownOutcome(err error) bool {
-	return !Conflict(err) && !PostgresRejected(err) && !errors.Is(err, pgx.ErrTxCommitRollback)
+// unknownOutcome: the server's own word that it did not commit is the only one to be trusted. The driver's is not:
+// when the answer to a commit that it sent is lost, it says that the connection was closed and that nothing was sent
+// (pgconn.SafeToRetry).
+func unknownOutcome(err error) bool {
+	return !conflict(err) && !rejected(err) && !errors.Is(err, pgx.ErrTxCommitRollback)
 }
 
 // A commit whose wait for the standby was broken off succeeds with a warning: it is done here, and a failover may lose
@@ -95,19 +224,19 @@ func noteNotice(c *pgconn.PgConn, n *pgconn.Notice) {
 	}
 }
 
-func ForgetNotices(c *pgx.Conn) { delete(c.PgConn().CustomData(), warned) }
+func forgetNotices(c *pgx.Conn) { delete(c.PgConn().CustomData(), warned) }
 
-func Noticed(c *pgx.Conn) bool { return c.PgConn().CustomData()[warned] != nil }
+func noticed(c *pgx.Conn) bool { return c.PgConn().CustomData()[warned] != nil }
 
-func OnConn(c *sql.Conn, fn func(*pgx.Conn)) {
+func onConn(c *sql.Conn, fn func(*pgx.Conn)) {
 	_ = c.Raw(func(driverConn any) error { // fails when the connection is gone, and then there is nothing to ask
 		fn(driverConn.(*stdlib.Conn).Conn())
 		return nil
 	})
 }
 
-// OpenPostgres opens the pools of a database, without connecting yet. place names it for people, without the password.
-func OpenPostgres(url string, timeout time.Duration, tracer pgx.QueryTracer) (writer, readers *sql.DB, place string,
+// openPostgres opens the pools of a database, without connecting yet. place names it for people, without the password.
+func openPostgres(url string, timeout time.Duration, tracer pgx.QueryTracer) (writer, readers *sql.DB, place string,
 	err error) {
 	pool, err := pgxpool.ParseConfig(url)
 	if err != nil {

@@ -1,5 +1,3 @@
-// Package db runs queries on SQLite and PostgreSQL: it opens both, tells their errors apart, and executes batches,
-// queries with many rows, in the way that is fastest on each. It knows no table.
 package db
 
 import (
@@ -160,8 +158,8 @@ func (w *Batch) checkHits(n int64) error {
 	return nil
 }
 
-// Scope begins the arguments of a batch.
-func (w *Batch) Scope() []any {
+// scope begins the arguments of a batch.
+func (w *Batch) scope() []any {
 	if w.Scoped {
 		return []any{w.Account[:]}
 	}

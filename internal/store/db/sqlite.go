@@ -1,28 +1,159 @@
 package db
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"time"
 
-	"modernc.org/sqlite"
+	driver "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"boon.example/internal/durable"
 )
 
-// SQLiteCode is SQLite's code of an error, without what an extended one adds; 0 when the error is not SQLite's.
-func SQLiteCode(err error) int {
-	e, ok := errors.AsType[*sqlite.Error](err)
+// DatabaseName is what the database file of a data folder is called.
+const DatabaseName = "boon.db"
+
+// sqlite is the embedded database: one writer, whose immediate transaction is the lock on everything.
+type sqlite struct {
+	db          *DB
+	checkpoints *checkpointer
+	opened      openedFiles           // when it is served
+	broken      atomic.Pointer[error] // why nothing is written any more
+}
+
+func (s *sqlite) open(ctx context.Context, o *Options) (err error) {
+	d := s.db
+	dir := filepath.Dir(d.KeyFile)
+	d.File = filepath.Join(dir, DatabaseName)
+	d.Place = d.File
+	_, missing := os.Stat(d.File)
+	d.Made = errors.Is(missing, fs.ErrNotExist)
+	if d.Keys, err = FolderKeys(dir, o.MustExist); err != nil {
+		return err
+	}
+	if err := CheckPair(ctx, d.File); err != nil {
+		return err
+	}
+	if o.Alone {
+		if err := aloneOnSQLite(ctx, d.File); err != nil {
+			return err
+		}
+	}
+	if d.Writer, d.Readers, err = openSQLite(d.File); err != nil {
+		return err
+	}
+	s.checkpoints, err = startCheckpointer(d.File, d.Writer)
+	return err
+}
+
+func (s *sqlite) close() error {
+	if s.checkpoints == nil {
+		return nil // it never opened
+	}
+	_ = s.leave(context.Background())
+	return s.checkpoints.close()
+}
+
+func (s *sqlite) name() string                 { return "sqlite" }
+func (s *sqlite) text(t Text) string           { return t.SQLite }
+func (s *sqlite) writers() int                 { return 1 }
+func (s *sqlite) batch() int                   { return RowsPerQuery }
+func (s *sqlite) timeout() time.Duration       { return 0 }
+func (s *sqlite) callerTimeout() time.Duration { return 0 }
+func (s *sqlite) snapshot() *sql.TxOptions     { return &sql.TxOptions{ReadOnly: true} }
+func (s *sqlite) prepared(query string) string { return anonymous(query) }
+
+func (s *sqlite) commit(_ *sql.Conn, tx *sql.Tx) error {
+	err := tx.Commit()
+	switch {
+	case sqliteCode(err) == sqlite3.SQLITE_IOERR:
+		// When the write-ahead log cannot be synced, the commit is undone in this process; should the machine or the
+		// process die before the log is written on, recovery may find the commit whole.
+		return fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
+	case err != nil:
+		return err
+	}
+	s.checkpoints.committed()
+	return nil
+}
+
+// retryable: locks are waited for, but not the one under which another process opens or closes the files.
+func (s *sqlite) retryable(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_BUSY }
+
+func (s *sqlite) rejected(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_CONSTRAINT }
+
+func (s *sqlite) risks(context.Context) ([]string, error) { return nil, nil }
+
+func (s *sqlite) integrity(ctx context.Context, found func(string)) error {
+	return SQLiteIntegrity(ctx, s.db.Readers, found)
+}
+
+// SQLiteIntegrity runs SQLite's own checks: each gives rows of any columns, of which "ok" means none.
+func SQLiteIntegrity(ctx context.Context, q Querier, found func(problem string)) error {
+	for _, query := range []string{`PRAGMA integrity_check`, `PRAGMA foreign_key_check`} {
+		err := Each(ctx, q, query, nil, func(rows *sql.Rows) error {
+			names, err := rows.Columns()
+			if err != nil {
+				return err
+			}
+			columns, to := make([]sql.NullString, len(names)), make([]any, len(names))
+			for i := range columns {
+				to[i] = &columns[i]
+			}
+			if err := rows.Scan(to...); err != nil {
+				return err
+			}
+			if columns[0].String != "ok" {
+				problem := "the database reports:"
+				for _, c := range columns {
+					problem += " " + c.String
+				}
+				found(problem)
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("checking the database file: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s *sqlite) size(context.Context) (database, log int64, err error) {
+	for name, size := range map[string]*int64{s.db.File: &database, s.db.File + LogName: &log} {
+		info, err := os.Stat(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return 0, 0, err
+		}
+		if err == nil {
+			*size = info.Size()
+		}
+	}
+	return database, log, nil
+}
+
+// sqliteCode is SQLite's code of an error, without what an extended one adds; 0 when the error is not SQLite's.
+func sqliteCode(err error) int {
+	e, ok := errors.AsType[*driver.Error](err)
 	if !ok {
 		return 0
 	}
 	return e.Code() & 0xff
 }
 
-// Anonymous makes $1, $2, $3 into ?, ?, ? where they stand in that order. To SQLite, $1 is a name, and the driver
+// anonymous makes $1, $2, $3 into ?, ?, ? where they stand in that order. To SQLite, $1 is a name, and the driver
 // looks up each name in a list: with hundreds of them in one statement, that took longer than the statement.
-func Anonymous(query string) string {
+func anonymous(query string) string {
 	parts := strings.Split(query, "$")
 	for i, p := range parts[1:] {
 		rest, ok := strings.CutPrefix(p, strconv.Itoa(i+1))
@@ -57,8 +188,8 @@ func SQLiteDSN(file string, more ...string) string {
 	return (&url.URL{Scheme: "file", Path: file, RawQuery: q.Encode()}).String()
 }
 
-// OpenSQLite opens the writer and the readers of a data folder's database.
-func OpenSQLite(file string) (writer, readers *sql.DB, err error) {
+// openSQLite opens the writer and the readers of a data folder's database.
+func openSQLite(file string) (writer, readers *sql.DB, err error) {
 	if writer, err = sql.Open("sqlite", SQLiteDSN(file)); err != nil {
 		return nil, nil, fmt.Errorf("opening the database %s: %w", file, err)
 	}
@@ -73,4 +204,32 @@ func OpenSQLite(file string) (writer, readers *sql.DB, err error) {
 	readers.SetMaxOpenConns(pool)
 	readers.SetMaxIdleConns(pool)
 	return writer, readers, nil
+}
+
+// createFile makes an empty file that only its owner may read; SQLite gives its other files the same mode.
+func createFile(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return durable.SyncFolder(filepath.Dir(path))
+}
+
+// aloneOnSQLite fails when another process has the database open: each connection holds a shared lock on it for as
+// long as it lives, beside which none gets it for itself.
+func aloneOnSQLite(ctx context.Context, file string) error {
+	q := url.Values{"_pragma": {"busy_timeout(500)", "locking_mode(EXCLUSIVE)"}, "_txlock": {"immediate"}}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: file, RawQuery: q.Encode()}).String())
+	if err != nil {
+		return fmt.Errorf("opening the database %s: %w", file, err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("the database %s is in use; stop boon serve, and whatever else has it open, first: %w", file, err)
+	}
+	return tx.Rollback()
 }

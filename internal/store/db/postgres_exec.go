@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -16,47 +15,43 @@ import (
 // that nothing comes back from are sent with what follows them, at the latest with the COMMIT.
 type batchExecutor struct {
 	conn          *pgx.Conn
-	spread        bool // Store.spread
+	spread        bool // DB.Spread
 	begun         bool
 	unsent        pgx.Batch
 	commitTimeout time.Duration
 }
 
-// ExecBatch runs fn in a transaction and commits, which may take so long. BEGIN travels with fn's first batches. spread
-// tells that tables are spread over machines.
-func ExecBatch(ctx context.Context, writer *sql.DB, spread bool, commitTimeout time.Duration,
-	fn func(Runner) error) error {
-	conn, err := writer.Conn(ctx)
+// transact sends BEGIN with fn's first batches.
+func (p *postgres) transact(ctx context.Context, fn func(Runner) error) error {
+	conn, err := p.db.Writer.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("waiting to write: %w", err)
 	}
 	defer conn.Close()
 	return conn.Raw(func(driverConn any) (err error) {
-		p := batchExecutor{conn: driverConn.(*stdlib.Conn).Conn(), spread: spread, commitTimeout: commitTimeout}
+		b := batchExecutor{conn: driverConn.(*stdlib.Conn).Conn(), spread: p.db.Spread,
+			commitTimeout: max(CommitTimeout, p.timeout())}
 		defer func() {
 			if err != nil {
-				p.rollBack(ctx)
+				b.rollBack(ctx)
 			}
 		}()
-		if err := fn(p.execBatch); err != nil || !p.begun {
+		if err := fn(b.execBatch); err != nil || !b.begun {
 			return err
 		}
-		return p.commit(ctx)
+		return b.commit(ctx)
 	})
 }
 
-// ReadBatch runs fn without a transaction: each of its steps sees what was committed before it.
-func ReadBatch(ctx context.Context, readers *sql.DB, spread bool, fn func(Runner) error) error {
-	conn, err := readers.Conn(ctx)
+func (p *postgres) read(ctx context.Context, batches []Batch) error {
+	conn, err := p.db.Readers.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("waiting to read: %w", err)
 	}
 	defer conn.Close()
 	return conn.Raw(func(driverConn any) error {
-		return fn(func(ctx context.Context, batches []Batch) error {
-			step := batchExecutor{conn: driverConn.(*stdlib.Conn).Conn(), spread: spread, begun: true}
-			return step.execBatch(ctx, batches)
-		})
+		b := batchExecutor{conn: driverConn.(*stdlib.Conn).Conn(), spread: p.db.Spread, begun: true}
+		return b.execBatch(ctx, batches)
 	})
 }
 
@@ -98,7 +93,7 @@ func (w *Batch) queue(b *pgx.Batch, spread bool) {
 	}
 	var hits int64
 	for call := range calls {
-		args := w.Scope()
+		args := w.scope()
 		if text == w.Arrays {
 			args = append(args, columnsOf(w.Rows)...)
 		} else {
@@ -108,7 +103,7 @@ func (w *Batch) queue(b *pgx.Batch, spread bool) {
 			n, err := w.receive(results)
 			hits += n
 			switch {
-			case w.Exact && SQLState(err) == divisionByZero: // see UpdateByKeys
+			case w.Exact && sqlState(err) == divisionByZero: // see UpdateByKeys
 				return fmt.Errorf("%s: %w", w.What, ErrMissed)
 			case err != nil:
 				return fmt.Errorf("%s: %w", w.What, err)
@@ -156,7 +151,7 @@ func (w *Batch) receive(results pgx.BatchResults) (hits int64, err error) {
 func (p *batchExecutor) commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.commitTimeout)
 	defer cancel()
-	ForgetNotices(p.conn)
+	forgetNotices(p.conn)
 	arrived := false // an answer to the COMMIT
 	p.unsent.Queue(`COMMIT`).Fn = func(results pgx.BatchResults) error {
 		tag, err := results.Exec()
@@ -167,10 +162,10 @@ func (p *batchExecutor) commit(ctx context.Context) error {
 	}
 	err := p.send(ctx)
 	switch {
-	case err == nil && Noticed(p.conn):
+	case err == nil && noticed(p.conn):
 		return fmt.Errorf("committing: %w: the database warned that the commit may not have reached its standby",
 			ErrUnknownOutcome)
-	case err != nil && (arrived && PostgresUnknownOutcome(err) || !arrived && !p.refused(err)):
+	case err != nil && (arrived && unknownOutcome(err) || !arrived && !p.refused(err)):
 		return fmt.Errorf("committing: %w: %w", ErrUnknownOutcome, err)
 	case err != nil:
 		return fmt.Errorf("committing: %w", err)
@@ -181,7 +176,7 @@ func (p *batchExecutor) commit(ctx context.Context) error {
 // refused tells that the COMMIT was not done, from an error of what was sent before it: the server refused a
 // statement, and did nothing that came after it, or nothing was sent and the transaction is still open.
 func (p *batchExecutor) refused(err error) bool {
-	return SQLState(err) != "" || errors.Is(err, ErrMissed) || !p.conn.IsClosed() && p.conn.PgConn().TxStatus() != 'I'
+	return sqlState(err) != "" || errors.Is(err, ErrMissed) || !p.conn.IsClosed() && p.conn.PgConn().TxStatus() != 'I'
 }
 
 // rollBack leaves the connection as it was, or closes it.

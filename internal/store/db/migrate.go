@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -12,8 +12,10 @@ import (
 	"time"
 )
 
+// Migrations are the steps of the schema.
+//
 //go:embed migrations/*.sql
-var migrationFiles embed.FS
+var Migrations embed.FS
 
 // migration is one step of the schema.
 type migration struct {
@@ -23,15 +25,15 @@ type migration struct {
 	serves int64 // the oldest schema whose programs still work on this one
 }
 
-// migrations lists the steps of a dialect in order: NUMBER_name.DIALECT.sql. Their numbers count from 1 without a gap.
-func migrations(files fs.FS, d *dialect) ([]migration, error) {
-	names, err := fs.Glob(files, "migrations/*."+d.name+".sql") // sorted
+// steps lists those of a database in order: NUMBER_name.DATABASE.sql. Their numbers count from 1 without a gap.
+func steps(files fs.FS, database string) ([]migration, error) {
+	names, err := fs.Glob(files, "migrations/*."+database+".sql") // sorted
 	if err != nil {
 		return nil, err
 	}
 	var all []migration
 	for _, file := range names {
-		number, name, _ := strings.Cut(strings.TrimSuffix(path.Base(file), "."+d.name+".sql"), "_")
+		number, name, _ := strings.Cut(strings.TrimSuffix(path.Base(file), "."+database+".sql"), "_")
 		m := migration{name: name}
 		if m.number, err = strconv.ParseInt(number, 10, 64); err != nil || m.number != int64(len(all)+1) {
 			return nil, fmt.Errorf("migration %s should have number %d", file, len(all)+1)
@@ -62,24 +64,25 @@ func serves(m *migration) (n int64, err error) {
 	return n, nil
 }
 
-// migrate brings the schema up to date, each step in a transaction of its own. A newer schema is fine as long as it
-// serves this program; else it is refused. Several processes may do it at once: each step is taken once.
-func (s *Store) migrate(ctx context.Context, steps []migration) error {
+// Migrate brings the schema up to date, by the steps in a folder migrations, each in a transaction of its own. A newer
+// schema is fine as long as it serves this program; else it is refused. Several processes may do it at once: each step
+// is taken once.
+func (d *DB) Migrate(ctx context.Context, files fs.FS) error {
+	steps, err := steps(files, d.backend.name())
+	if err != nil {
+		return err
+	}
 	newest := int64(len(steps))
 	for {
-		var at int64
-		err := s.retry(ctx, func(ctx context.Context) (err error) {
-			at, err = s.schemaVersion(ctx, s.readers)
-			return err
-		})
+		at, err := d.SchemaVersion(ctx)
 		if err != nil {
 			return err
 		}
 		if at >= newest {
-			return s.checkServed(ctx, at, newest)
+			return d.checkServed(ctx, at, newest)
 		}
 		for try := 1; ; try++ {
-			if err = s.migrateOnce(ctx, steps); err == nil || try == tries || !s.dialect.retryable(err) {
+			if err = d.migrateOnce(ctx, steps); err == nil || try == tries || !d.backend.retryable(err) {
 				break
 			}
 		}
@@ -89,29 +92,27 @@ func (s *Store) migrate(ctx context.Context, steps []migration) error {
 	}
 }
 
-// checkSchema fails with ErrOldSchema where migrate would take steps.
-func (s *Store) checkSchema(ctx context.Context, newest int64) error {
-	var at int64
-	err := s.retry(ctx, func(ctx context.Context) (err error) {
-		at, err = s.schemaVersion(ctx, s.readers)
+// checkSchema fails with ErrOldSchema where Migrate would take steps.
+func (d *DB) checkSchema(ctx context.Context) error {
+	steps, err := steps(Migrations, d.backend.name())
+	if err != nil {
 		return err
-	})
+	}
+	newest := int64(len(steps))
+	at, err := d.SchemaVersion(ctx)
 	switch {
 	case err != nil:
 		return err
 	case at < newest:
 		return fmt.Errorf("%w: it is number %d, and this program makes it number %d", ErrOldSchema, at, newest)
 	}
-	return s.checkServed(ctx, at, newest)
+	return d.checkServed(ctx, at, newest)
 }
 
 // checkServed refuses a schema that no longer serves programs that know it up to step newest.
-func (s *Store) checkServed(ctx context.Context, at, newest int64) error {
+func (d *DB) checkServed(ctx context.Context, at, newest int64) error {
 	var from int64
-	err := s.retry(ctx, func(ctx context.Context) error {
-		return s.readers.QueryRowContext(ctx, `SELECT coalesce(max(serves), 0) FROM schema_version`).Scan(&from)
-	})
-	if err != nil {
+	if err := d.Get(ctx, `SELECT coalesce(max(serves), 0) FROM schema_version`, nil, &from); err != nil {
 		return fmt.Errorf("reading the schema's version: %w", err)
 	}
 	if from > newest {
@@ -123,22 +124,27 @@ func (s *Store) checkServed(ctx context.Context, at, newest int64) error {
 	return nil
 }
 
+var lockVersion = Text{
+	SQLite:   `SELECT version FROM schema_version WHERE version = 0`,
+	Postgres: `SELECT version FROM schema_version WHERE version = 0 FOR NO KEY UPDATE`,
+}
+
 // migrateOnce takes the next step, unless another process has taken it meanwhile.
-func (s *Store) migrateOnce(ctx context.Context, steps []migration) error {
+func (d *DB) migrateOnce(ctx context.Context, steps []migration) error {
 	var took *migration
-	err := s.transactInBackground(ctx, func(tx *sql.Tx) error {
+	err := d.WriteInBackground(ctx, func(tx *sql.Tx) error {
 		took = nil
 		// The row of step 0 is there to be locked: who has it takes the next step, the others wait for it.
 		for _, text := range []string{
 			`CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, serves BIGINT NOT NULL, applied_at BIGINT NOT NULL)`,
 			`INSERT INTO schema_version (version, name, serves, applied_at) VALUES (0, 'nothing', 0, 0) ON CONFLICT (version) DO NOTHING`,
-			`SELECT version FROM schema_version WHERE version = 0` + s.dialect.lockRows,
+			d.Text(lockVersion),
 		} {
 			if _, err := tx.ExecContext(ctx, text); err != nil {
 				return fmt.Errorf("locking the schema's version: %w", err)
 			}
 		}
-		at, err := s.schemaVersion(ctx, tx)
+		at, err := d.schemaVersion(ctx, tx)
 		if err != nil || at >= int64(len(steps)) {
 			return err
 		}
@@ -151,15 +157,23 @@ func (s *Store) migrateOnce(ctx context.Context, steps []migration) error {
 		took = m
 		return err
 	})
-	if err == nil && took != nil && s.migrated != nil {
-		s.migrated(took.number, took.name)
+	if err == nil && took != nil && d.Migrated != nil {
+		d.Migrated(took.number, took.name)
 	}
 	return err
 }
 
-// schemaVersion is the number of the newest step that was taken, 0 for a new database.
-func (s *Store) schemaVersion(ctx context.Context, q querier) (version int64, err error) {
-	if has, err := s.hasTable(ctx, q, "schema_version"); err != nil || !has {
+// SchemaVersion is the number of the newest step that was taken, 0 for a new database.
+func (d *DB) SchemaVersion(ctx context.Context) (version int64, err error) {
+	err = d.Retry(ctx, func(ctx context.Context) (err error) {
+		version, err = d.schemaVersion(ctx, d.Readers)
+		return err
+	})
+	return version, err
+}
+
+func (d *DB) schemaVersion(ctx context.Context, q Querier) (version int64, err error) {
+	if has, err := d.hasTable(ctx, q, "schema_version"); err != nil || !has {
 		return 0, err
 	}
 	if err := q.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM schema_version`).Scan(&version); err != nil {
@@ -168,9 +182,15 @@ func (s *Store) schemaVersion(ctx context.Context, q querier) (version int64, er
 	return version, nil
 }
 
-func (s *Store) hasTable(ctx context.Context, q querier, name string) (bool, error) {
+var countTables = Text{
+	SQLite: `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`,
+	Postgres: `SELECT count(*) FROM information_schema.tables
+		WHERE table_schema = current_schema() AND table_name = $1`,
+}
+
+func (d *DB) hasTable(ctx context.Context, q Querier, name string) (bool, error) {
 	var n int
-	if err := q.QueryRowContext(ctx, s.dialect.hasTable, name).Scan(&n); err != nil {
+	if err := q.QueryRowContext(ctx, d.Text(countTables), name).Scan(&n); err != nil {
 		return false, fmt.Errorf("looking for the table %s: %w", name, err)
 	}
 	return n > 0, nil

@@ -15,9 +15,32 @@ type rowExecutor struct {
 	bound map[string]*sql.Stmt // hot, bound to tx
 }
 
-// ExecRows runs batches in a transaction, by statements that were prepared outside of it.
-func ExecRows(tx *sql.Tx, prepared map[string]*sql.Stmt) Runner {
-	return (&rowExecutor{tx, prepared, map[string]*sql.Stmt{}}).execRows
+func (s *sqlite) transact(ctx context.Context, fn func(Runner) error) error {
+	return s.db.transactWithin(ctx, 0, func(tx *sql.Tx) error {
+		return fn((&rowExecutor{tx, s.db.writes, map[string]*sql.Stmt{}}).execRows)
+	})
+}
+
+// read gives a query that takes many keys the last one several times rather than fewer.
+func (s *sqlite) read(ctx context.Context, batches []Batch) error {
+	for i := range batches {
+		w := &batches[i]
+		for done := 0; done < len(w.Rows); {
+			text, size := w.One, 1
+			if w.Many != "" && len(w.Rows)-done > 1 {
+				text, size = w.Many, RowsPerQuery
+			}
+			args := slices.Grow(w.scope(), size*len(w.Rows[done]))
+			for n := range size {
+				args = append(args, w.Rows[min(done+n, len(w.Rows)-1)]...)
+			}
+			if err := s.db.each(ctx, text, args, func(rows *sql.Rows) error { return w.Scan(rows) }); err != nil {
+				return fmt.Errorf("%s: %w", w.What, err)
+			}
+			done += size
+		}
+	}
+	return nil
 }
 
 func (r *rowExecutor) execRows(ctx context.Context, batches []Batch) error {
@@ -29,7 +52,7 @@ func (r *rowExecutor) execRows(ctx context.Context, batches []Batch) error {
 			if text == "" || len(w.Rows)-done < size {
 				text, size = w.One, 1
 			}
-			args := slices.Grow(w.Scope(), size*len(w.Rows[done]))
+			args := slices.Grow(w.scope(), size*len(w.Rows[done]))
 			for _, row := range w.Rows[done : done+size] {
 				args = append(args, row...)
 			}
@@ -61,7 +84,7 @@ func (r *rowExecutor) do(ctx context.Context, text string, args []any, scan func
 	if err != nil {
 		return 0, err
 	}
-	return 0, Drain(rows, func(rows *sql.Rows) error { return scan(rows) })
+	return 0, drain(rows, func(rows *sql.Rows) error { return scan(rows) })
 }
 
 // stmt is the prepared statement for a text.
@@ -72,15 +95,4 @@ func (r *rowExecutor) stmt(ctx context.Context, text string) *sql.Stmt {
 		r.bound[text] = stmt
 	}
 	return stmt
-}
-
-// Drain hands each row to fn and closes them.
-func Drain(rows *sql.Rows, fn func(*sql.Rows) error) error {
-	defer rows.Close()
-	for rows.Next() {
-		if err := fn(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }

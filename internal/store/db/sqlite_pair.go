@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"slices"
 	"time"
 
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"boon.example/internal/durable"
@@ -26,10 +25,10 @@ import (
 // database file a new number, its id, and notes that in a third file. A log that lies beside a database with another id
 // is refused, and so is a database whose service was killed and whose log has gone.
 
-// idName is what is appended to a database's name for the name of that file; logName for that of its log.
+// IDName is what is appended to a database's name for the name of that file; LogName for that of its log.
 const (
-	idName  = "-id"
-	logName = "-wal"
+	IDName  = "-id"
+	LogName = "-wal"
 )
 
 // pairing is what the file holds.
@@ -40,7 +39,7 @@ type pairing struct {
 
 // readPairing reads what is noted of a database file; nil: nothing is.
 func readPairing(file string) (*pairing, error) {
-	text, err := os.ReadFile(file + idName)
+	text, err := os.ReadFile(file + IDName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -60,7 +59,7 @@ func (p *pairing) write(file string) error {
 	if err != nil {
 		return err
 	}
-	return durable.Replace(file+idName, append(text, '\n'))
+	return durable.Replace(file+IDName, append(text, '\n'))
 }
 
 // fileID is the id that a database file has, whatever its log says. SQLite reads it, since a file of our own that is
@@ -75,13 +74,13 @@ func fileID(ctx context.Context, file string) (id uint32, err error) {
 	}
 	defer db.Close()
 	id, err = readID(ctx, db)
-	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_NOTADB {
+	if sqliteCode(err) == sqlite3.SQLITE_NOTADB {
 		return 0, nil
 	}
 	return id, err
 }
 
-func readID(ctx context.Context, q querier) (uint32, error) {
+func readID(ctx context.Context, q Querier) (uint32, error) {
 	var id int32
 	if err := q.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&id); err != nil {
 		return 0, fmt.Errorf("reading the database: %w", err)
@@ -92,19 +91,19 @@ func readID(ctx context.Context, q querier) (uint32, error) {
 // idOffset is where a database file has its id.
 const idOffset = 60
 
-// clearID takes the id from a database file that nobody has open: it belongs to no log.
-func clearID(f *os.File) error {
+// ClearID takes the id from a database file that nobody has open: it belongs to no log.
+func ClearID(f *os.File) error {
 	_, err := f.WriteAt(make([]byte, 4), idOffset)
 	return err
 }
 
-// checkPair refuses a database file and a log that do not belong together, before SQLite opens them.
-func checkPair(ctx context.Context, file string) error {
-	return patiently(func() (again bool, err error) { return mismatch(ctx, file) })
+// CheckPair refuses a database file and a log that do not belong together, before SQLite opens them.
+func CheckPair(ctx context.Context, file string) error {
+	return lookAgain(func() (again bool, err error) { return mismatch(ctx, file) })
 }
 
-// patiently looks a few times, as another process may be giving the database an id.
-func patiently(look func() (again bool, err error)) error {
+// lookAgain looks a few times, as another process may be giving the database an id.
+func lookAgain(look func() (again bool, err error)) error {
 	for try := 1; ; try++ {
 		again, err := look()
 		if err == nil || !again || try == 5 {
@@ -124,7 +123,7 @@ func mismatch(ctx context.Context, file string) (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	info, err := os.Stat(file + logName)
+	info, err := os.Stat(file + LogName)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
@@ -135,13 +134,13 @@ func mismatch(ctx context.Context, file string) (again bool, err error) {
 			"place of the one that the "+
 			"log was written for. To put a backup there, run `boon restore FILE --data %s`; else put back the database that "+
 			"was there",
-			file, file+logName, filepath.Dir(file))
+			file, file+LogName, filepath.Dir(file))
 	case known && p.Serves && !there: // an empty one is what a disk left that had not synced it
 		return true, fmt.Errorf("the log %s is missing: the boon serve that used it last did not end by itself, and the "+
 			"newest redemptions were in that file. "+
 			"Put it back. If it is lost, or another program has copied it into the database, remove %s, and run `boon "+
 			"verify`, with --since "+
-			"and the last checkpoint", file+logName, file+idName)
+			"and the last checkpoint", file+LogName, file+IDName)
 	}
 	return false, nil
 }
@@ -149,12 +148,12 @@ func mismatch(ctx context.Context, file string) (again bool, err error) {
 // notePair notes which ids the database file may have, within a transaction, so that no other process does so at the
 // same time. One that is to be given is noted before the database has it. What was noted before stays, unless the file
 // can have none of it any more.
-func (s *Store) notePair(ctx context.Context, tx *sql.Tx, serves, synced bool, more ...uint32) error {
+func (s *sqlite) notePair(ctx context.Context, tx *sql.Tx, serves, synced bool, more ...uint32) error {
 	ids := more
-	if p, err := readPairing(s.file); err == nil && p != nil && !synced {
+	if p, err := readPairing(s.db.File); err == nil && p != nil && !synced {
 		ids = append(ids, p.IDs...)
 	}
-	inFile, err := fileID(ctx, s.file)
+	inFile, err := fileID(ctx, s.db.File)
 	if err != nil {
 		return err
 	}
@@ -165,15 +164,15 @@ func (s *Store) notePair(ctx context.Context, tx *sql.Tx, serves, synced bool, m
 	ids = append(ids, inFile, now)
 	slices.Sort(ids)
 	p := pairing{IDs: slices.Compact(ids), Serves: serves}
-	return p.write(s.file)
+	return p.write(s.db.File)
 }
 
 // pair gives the database file a new id, and notes that a service has it open.
-func (s *Store) pair(ctx context.Context) error {
+func (s *sqlite) pair(ctx context.Context) error {
 	var random [4]byte
 	rand.Read(random[:]) // never fails
 	id := max(1, binary.BigEndian.Uint32(random[:]))
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		if err := s.notePair(ctx, tx, false, false, id); err != nil {
 			return err
 		}
@@ -189,7 +188,7 @@ func (s *Store) pair(ctx context.Context) error {
 	for _, f := range []struct {
 		name string
 		info *fs.FileInfo
-	}{{s.file, &s.opened.database}, {s.file + logName, &s.opened.log}} {
+	}{{s.db.File, &s.opened.database}, {s.db.File + LogName, &s.opened.log}} {
 		if *f.info, err = os.Stat(f.name); err != nil {
 			return fmt.Errorf("opening the database: %w", err)
 		}
@@ -200,17 +199,17 @@ func (s *Store) pair(ctx context.Context) error {
 // noteServing copies the id into the database file, where it may still be in the log only, and notes that a service has
 // it open. There is a log then, synced with its name when the id was committed. SQLite syncs the database file only
 // when it has copied all of the log: until then, a power cut may give back an id that the file had before.
-func (s *Store) noteServing(ctx context.Context) error {
-	id, err := readID(ctx, s.writer)
+func (s *sqlite) noteServing(ctx context.Context) error {
+	id, err := readID(ctx, s.db.Writer)
 	if err != nil {
 		return err
 	}
-	log, left, err := s.checkpoints.pages(ctx, s.writer, "PASSIVE")
+	log, left, err := s.checkpoints.pages(ctx, s.db.Writer, "PASSIVE")
 	if err != nil {
 		return err
 	}
 	synced := log >= 0 && left == 0 // less than 0: it was another's turn
-	return s.write(ctx, func(tx *sql.Tx) error {
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
 		now, err := readID(ctx, tx)
 		if err != nil {
 			return err
@@ -222,32 +221,34 @@ func (s *Store) noteServing(ctx context.Context) error {
 // leave notes that the files may be closed, after which there need not be a log. Another service that has them open
 // notes that it has. Where that cannot be noted, on a full disk, nothing stays noted: the next start must not ask for a
 // log that an orderly end took away.
-func (s *Store) leave(ctx context.Context) error {
-	p, err := readPairing(s.file)
+func (s *sqlite) leave(ctx context.Context) error {
+	p, err := readPairing(s.db.File)
 	if err != nil || p == nil || !p.Serves || s.broken.Load() != nil {
 		return err
 	}
-	if err = s.write(ctx, func(tx *sql.Tx) error { return s.notePair(ctx, tx, false, false) }); err == nil {
+	if err = s.db.Write(ctx, func(tx *sql.Tx) error { return s.notePair(ctx, tx, false, false) }); err == nil {
 		return nil
 	}
-	return errors.Join(err, os.Remove(s.file+idName), durable.SyncFolder(filepath.Dir(s.file)))
+	return errors.Join(err, os.Remove(s.db.File+IDName), durable.SyncFolder(filepath.Dir(s.db.File)))
+}
+
+// LeaveUnserved is for what has only read a file: should nothing else have the database open, the log goes when it is
+// closed.
+func LeaveUnserved(file string) {
+	if p, err := readPairing(file); err == nil && p != nil && p.Serves {
+		p.Serves = false
+		_ = p.write(file) // as in leave
+	}
 }
 
 // openedFiles are the files that were opened, to be told from others of their names.
 type openedFiles struct{ database, log fs.FileInfo }
 
-// CheckFiles finds out whether the files of the embedded database are still the ones that this service opened. Once
-// they are not, nothing is written any more, for it would be lost: a log that was deleted, or whose database was
-// replaced, is found by nobody after this process. What a deleted log held is copied into the database first, so that
-// nothing that was answered is lost.
-func (s *Store) CheckFiles(ctx context.Context) error {
-	if !s.serves {
-		return nil
-	}
+func (s *sqlite) checkFiles(ctx context.Context) error {
 	if s.opened.log == nil {
 		return s.pair(ctx)
 	}
-	err := s.intact()
+	err := s.writable()
 	if err == nil {
 		err = s.checkDatabaseFile(ctx)
 	}
@@ -257,26 +258,26 @@ func (s *Store) CheckFiles(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p, err := readPairing(s.file); err == nil && p != nil && p.Serves && len(p.IDs) == 1 {
+	if p, err := readPairing(s.db.File); err == nil && p != nil && p.Serves && len(p.IDs) == 1 {
 		return nil
 	}
 	return s.noteServing(ctx) // another process has closed it, or the id was not copied yet
 }
 
-func (s *Store) checkDatabaseFile(ctx context.Context) error {
+func (s *sqlite) checkDatabaseFile(ctx context.Context) error {
 	errReplaced := fmt.Errorf("the database %s was replaced or removed while it is in use; nothing more is written. "+
 		"Stop boon serve, and put back "+
-		"what was there, or a backup with `boon restore`", s.file)
-	err := patiently(func() (again bool, err error) {
-		info, err := os.Stat(s.file)
+		"what was there, or a backup with `boon restore`", s.db.File)
+	err := lookAgain(func() (again bool, err error) {
+		info, err := os.Stat(s.db.File)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, s.opened.database) {
 			return false, errReplaced
 		}
-		p, err := readPairing(s.file)
+		p, err := readPairing(s.db.File)
 		if err != nil || p == nil {
 			return false, err
 		}
-		id, err := fileID(ctx, s.file)
+		id, err := fileID(ctx, s.db.File)
 		if err == nil && !slices.Contains(p.IDs, id) {
 			err = errReplaced
 		}
@@ -288,25 +289,25 @@ func (s *Store) checkDatabaseFile(ctx context.Context) error {
 	return err
 }
 
-func (s *Store) checkLogFile(ctx context.Context) error {
-	info, err := os.Stat(s.file + logName)
+func (s *sqlite) checkLogFile(ctx context.Context) error {
+	info, err := os.Stat(s.db.File + LogName)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err == nil && os.SameFile(info, s.opened.log) {
 		return nil
 	}
-	gone := fmt.Errorf("the log %s was deleted or replaced while it is in use; nothing more is written", s.file+logName)
+	gone := fmt.Errorf("the log %s was deleted or replaced while it is in use; nothing more is written", s.db.File+LogName)
 	_ = s.breakOff(gone) // what it returns is told below
 	// Who was writing then is done when the writer's connection is free.
-	if _, left, err := s.checkpoints.pages(ctx, s.writer, "FULL"); err != nil || left > 0 {
+	if _, left, err := s.checkpoints.pages(ctx, s.db.Writer, "FULL"); err != nil || left > 0 {
 		return s.breakOff(fmt.Errorf("%w, and what was in it could not be copied into the database (%d pages, %v): do not "+
 			"stop boon serve before "+
 			"you have a backup made by `boon backup`", gone, left, err))
 	}
-	if p, err := readPairing(s.file); err == nil && p != nil {
+	if p, err := readPairing(s.db.File); err == nil && p != nil {
 		p.Serves = false
-		if err := p.write(s.file); err != nil {
+		if err := p.write(s.db.File); err != nil {
 			return err
 		}
 	}
@@ -314,13 +315,13 @@ func (s *Store) checkLogFile(ctx context.Context) error {
 }
 
 // breakOff ends all writing, for a reason.
-func (s *Store) breakOff(reason error) error {
+func (s *sqlite) breakOff(reason error) error {
 	s.broken.Store(&reason)
 	return reason
 }
 
-// intact fails when nothing is to be written any more.
-func (s *Store) intact() error {
+// writable fails when nothing is to be written any more.
+func (s *sqlite) writable() error {
 	if broken := s.broken.Load(); broken != nil {
 		return *broken
 	}

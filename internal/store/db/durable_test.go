@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -27,9 +26,9 @@ func TestCommitsAreWaitedFor(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { s.Close() })
 
-	setting := func(db *sql.DB) (value string) {
+	setting := func(pool *sql.DB) (value string) {
 		t.Helper()
-		must(t, db.QueryRowContext(t.Context(), `SHOW synchronous_commit`).Scan(&value))
+		must(t, pool.QueryRowContext(t.Context(), `SHOW synchronous_commit`).Scan(&value))
 		return value
 	}
 	for inherited, want := range map[string]string{"off": "on", "local": "on", "remote_write": "on", "on": "on",
@@ -37,13 +36,13 @@ func TestCommitsAreWaitedFor(t *testing.T) {
 		for _, of := range []string{`DATABASE postgres`, `ROLE boon`} {
 			_, err := admin.Exec(t.Context(), `ALTER `+of+` SET synchronous_commit = `+inherited)
 			must(t, err)
-			writer, readers, _, err := db.OpenPostgres(server.URL, db.BackgroundTimeout, nil)
+			writer, readers, _, err := openPostgres(server.URL, BackgroundTimeout, nil)
 			must(t, err)
-			for name, db := range map[string]*sql.DB{"writer": writer, "reader": readers} {
-				if got := setting(db); got != want {
+			for name, pool := range map[string]*sql.DB{"writer": writer, "reader": readers} {
+				if got := setting(pool); got != want {
 					t.Errorf("%s has %s: a %s's session has %s, want %s", of, inherited, name, got, want)
 				}
-				must(t, db.Close())
+				must(t, pool.Close())
 			}
 			_, err = admin.Exec(t.Context(), `ALTER `+of+` RESET synchronous_commit`)
 			must(t, err)
@@ -57,7 +56,7 @@ func TestCommitsAreWaitedFor(t *testing.T) {
 	for heeded := ""; heeded != "off"; {
 		must(t, admin.QueryRow(t.Context(), `SHOW synchronous_commit`).Scan(&heeded))
 	}
-	if got := setting(s.writer); got != "on" {
+	if got := setting(s.Writer); got != "on" {
 		t.Errorf("a session that was open when the server was told otherwise has %s, want on", got)
 	}
 	risks, err := s.Risks(t.Context())

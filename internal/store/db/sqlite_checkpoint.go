@@ -1,11 +1,9 @@
-package store
+package db
 
 import (
 	"context"
 	"database/sql"
 	"time"
-
-	"boon.example/internal/store/db"
 )
 
 // A checkpoint copies the write-ahead log back into the database file. Left to the writer, it holds up every
@@ -28,7 +26,7 @@ type checkpointer struct {
 }
 
 func startCheckpointer(file string, writer *sql.DB) (*checkpointer, error) {
-	beside, err := sql.Open("sqlite", db.SQLiteDSN(file))
+	beside, err := sql.Open("sqlite", SQLiteDSN(file))
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +78,8 @@ func (c *checkpointer) run(ctx context.Context) {
 }
 
 // pages runs a checkpoint of a mode, and tells how many pages the log has, and how many of these it left to be copied.
-func (c *checkpointer) pages(ctx context.Context, db *sql.DB, mode string) (log, left int, err error) {
+func (c *checkpointer) pages(ctx context.Context, on *sql.DB, mode string) (log, left int, err error) {
 	var busy, done int
-	err = db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(`+mode+`)`).Scan(&busy, &log, &done)
+	err = on.QueryRowContext(ctx, `PRAGMA wal_checkpoint(`+mode+`)`).Scan(&busy, &log, &done)
 	return log, log - done, err
 }

@@ -1,0 +1,101 @@
+package db
+
+import (
+	"database/sql"
+	"fmt"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/sealed"
+)
+
+// How Go values stand in columns. Arguments are made by OrNull, KeyOf and Micros; columns are read into ScanID, ScanMAC
+// and ScanTime.
+
+// OrNull is a column that may be NULL: the zero ID is.
+func OrNull(v gift.ID) any {
+	if v.IsZero() {
+		return nil
+	}
+	return v[:]
+}
+
+// KeyOf is a column that is part of a key, where the zero ID is 16 zeros.
+func KeyOf(v gift.ID) any { return v[:] }
+
+// Micros is a time; the zero time is NULL.
+func Micros(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMicro()
+}
+
+// ScanID reads a column into an ID.
+func ScanID(to *gift.ID) sql.Scanner { return scanID{to} }
+
+type scanID struct{ to *gift.ID }
+
+// Scan implements sql.Scanner.
+func (s scanID) Scan(column any) error {
+	switch v := column.(type) {
+	case nil:
+		*s.to = gift.ID{}
+		return nil
+	case []byte:
+		if len(v) == len(s.to) {
+			*s.to = gift.ID(v)
+			return nil
+		}
+	}
+	return fmt.Errorf("a column that should hold 16 bytes does not")
+}
+
+// ScanMAC reads a column into a MAC; what is none becomes the zero MAC, which fits nothing.
+func ScanMAC(to *sealed.MAC) sql.Scanner { return scanMAC{to} }
+
+type scanMAC struct{ to *sealed.MAC }
+
+// Scan implements sql.Scanner.
+func (s scanMAC) Scan(column any) error {
+	*s.to = sealed.MAC{}
+	if v, ok := column.([]byte); ok && len(v) == len(s.to) {
+		*s.to = sealed.MAC(v)
+	}
+	return nil
+}
+
+// ScanTime reads a column into a time in UTC.
+func ScanTime(to *time.Time) sql.Scanner { return scanTime{to} }
+
+type scanTime struct{ to *time.Time }
+
+// Scan implements sql.Scanner.
+func (s scanTime) Scan(column any) error {
+	switch v := column.(type) {
+	case nil:
+		*s.to = time.Time{}
+		return nil
+	case int64:
+		*s.to = time.UnixMicro(v).UTC()
+		return nil
+	}
+	return fmt.Errorf("a column that should hold microseconds does not")
+}
+
+// JoinIDs puts ids one after the other.
+func JoinIDs(ids []gift.ID) []byte {
+	joined := make([]byte, 0, len(ids)*len(gift.ID{}))
+	for _, v := range ids {
+		joined = append(joined, v[:]...)
+	}
+	return joined
+}
+
+// SplitIDs takes apart what JoinIDs made.
+func SplitIDs(joined []byte) (ids []gift.ID) {
+	for ; len(joined) >= len(gift.ID{}); joined = joined[len(gift.ID{}):] {
+		ids = append(ids, gift.ID(joined[:len(gift.ID{})]))
+	}
+	return ids
+}

@@ -1,0 +1,117 @@
+package db
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"boon.example/internal/store/pgtest"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openForTest(t *testing.T, o Options) *DB {
+	t.Helper()
+	d, err := Open(t.Context(), o)
+	must(t, err)
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// TestPragmasReachEveryConnection, and readers cannot write.
+func TestPragmasReachEveryConnection(t *testing.T) {
+	t.Parallel()
+	s := openForTest(t, Options{Dir: t.TempDir()})
+	var connections []*sql.Conn
+	for range 3 {
+		c, err := s.Readers.Conn(t.Context())
+		must(t, err)
+		defer c.Close()
+		connections = append(connections, c)
+	}
+	writer, err := s.Writer.Conn(t.Context())
+	must(t, err)
+	defer writer.Close()
+	for i, c := range append(connections, writer) {
+		for pragma, want := range map[string]string{"busy_timeout": "5000", "journal_mode": "wal", "synchronous": "2",
+			"foreign_keys":       "1",
+			"recursive_triggers": "1"} {
+			var got string
+			must(t, c.QueryRowContext(t.Context(), `PRAGMA `+pragma).Scan(&got))
+			if got != want {
+				t.Errorf("connection %d: %s is %s, want %s", i, pragma, got, want)
+			}
+		}
+		if _, err := c.ExecContext(t.Context(), `DELETE FROM outbox`); (err == nil) != (c == writer) {
+			t.Errorf("connection %d: writing gave %v", i, err)
+		}
+	}
+}
+
+func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
+	t.Parallel()
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	got, err := steps(fstest.MapFS{
+		"migrations/0001_one.sqlite.sql": file("a"), "migrations/0001_one.postgres.sql": file("b"),
+		"migrations/0002_two.sqlite.sql": file("-- Serves programs from schema 1.\n")}, "sqlite")
+	must(t, err)
+	want := []migration{{1, "one", "a", 1}, {2, "two", "-- Serves programs from schema 1.\n", 1}}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if _, err := steps(fstest.MapFS{"migrations/0002_two.sqlite.sql": file("")}, "sqlite"); err == nil {
+		t.Error("a gap was accepted")
+	}
+	if all, err := steps(Migrations, "sqlite"); err != nil || len(all) == 0 || all[0].name != "baseline" {
+		t.Errorf("our own: %d steps, %v", len(all), err)
+	}
+}
+
+func TestAFailedMigrationLeavesNothing(t *testing.T) {
+	t.Parallel()
+	places := map[string]Options{"sqlite": {Dir: t.TempDir()}}
+	if pgtest.Available() {
+		places["postgres"] = Options{Dir: t.TempDir(), Database: pgtest.Fresh(t)}
+	}
+	for name, place := range places {
+		d := openForTest(t, place)
+		at, err := d.SchemaVersion(t.Context())
+		must(t, err)
+		more := fstest.MapFS{}
+		for n := range at + 1 {
+			more[fmt.Sprintf("migrations/%04d_broken.%s.sql", n+1, name)] = &fstest.MapFile{Data: []byte(
+				"-- Serves programs from schema 1.\nCREATE TABLE half (x INTEGER); CREATE TABLE half (y INTEGER)")}
+		}
+		if err := d.Migrate(t.Context(), more); err == nil || !strings.Contains(err.Error(), "broken") {
+			t.Errorf("%s: %v, want the step's name", name, err)
+		}
+		left, err := d.hasTable(t.Context(), d.Readers, "half")
+		if is, versionErr := d.SchemaVersion(t.Context()); left || err != nil || versionErr != nil || is != at {
+			t.Errorf("%s: a table is left: %v, %v; at version %d, %v", name, left, err, is, versionErr)
+		}
+	}
+}
+
+func TestAnonymous(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]string{
+		"SELECT 1":               "SELECT 1",
+		"($1, $2), ($3)":         "(?, ?), (?)",
+		"a = $1 AND b = $1":      "a = $1 AND b = $1",
+		"a = $2 AND b = $1":      "a = $2 AND b = $1",
+		"a = $1 AND b = $21":     "a = $1 AND b = $21",
+		Placeholders(1, 120):     strings.Repeat(", ?", 120)[2:],
+		"x = $1 AND y = $2 $ $3": "x = $1 AND y = $2 $ $3",
+	} {
+		if got := anonymous(query); got != want {
+			t.Errorf("%q became %q, want %q", query, got, want)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+)
+
+// Querier is what can be asked: a database or a transaction.
+type Querier interface {
+	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}
+
+// Get reads one row.
+func (d *DB) Get(ctx context.Context, query string, args []any, to ...any) error {
+	return d.Retry(ctx, func(ctx context.Context) error {
+		return d.Readers.QueryRowContext(ctx, query, args...).Scan(to...)
+	})
+}
+
+// Read runs batches that find rows by their keys, outside of a transaction: each sees what was committed before it.
+func (d *DB) Read(ctx context.Context, batches []Batch) error { return d.backend.read(ctx, batches) }
+
+// Collect runs a query on a reader and makes a list of what scan makes of each row.
+func Collect[T any](
+	ctx context.Context, d *DB, query string, args []any, scan func(Scanner) (T, error),
+) (list []T, err error) {
+	err = d.Retry(ctx, func(ctx context.Context) error {
+		list = nil // it may be the second try
+		return d.each(ctx, query, args, func(rows *sql.Rows) error {
+			item, err := scan(rows)
+			list = append(list, item)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// each is Each on a reader, by a statement that is prepared, if it is.
+func (d *DB) each(ctx context.Context, query string, args []any, fn func(*sql.Rows) error) error {
+	stmt := d.reads[query]
+	if stmt == nil {
+		return Each(ctx, d.Readers, query, args, fn)
+	}
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	return drain(rows, fn)
+}
+
+// Each runs a query and hands every row to fn.
+func Each(ctx context.Context, q Querier, query string, args []any, fn func(*sql.Rows) error) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	return drain(rows, fn)
+}
+
+// drain hands each row to fn and closes them.
+func drain(rows *sql.Rows, fn func(*sql.Rows) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := fn(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
