@@ -8,18 +8,20 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// TestVerifyBesideWriters: gifts that are made, used and sent elsewhere while everything is checked are no problem.
+// TestVerifyBesideWriters: gifts that are made, used and sent elsewhere while everything is checked are no problem, nor
+// are hash chains that begin meanwhile.
 func TestVerifyBesideWriters(t *testing.T) {
 	t.Parallel()
 	for name, open := range databases() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, _ := open(t)
+			s, again := open(t)
 			account := newID()
 			gifts := issue(t, s, account, 400)
 			end := make(chan struct{})
 			var writers sync.WaitGroup
-			write := func(step func(n int) error) {
+			write := func(step func(s *Store, n int) error) {
+				s := again() // each writer has a chain of its own, and soon another
 				writers.Go(func() {
 					for n := 0; ; n++ {
 						select {
@@ -27,22 +29,25 @@ func TestVerifyBesideWriters(t *testing.T) {
 							return
 						default:
 						}
-						if err := step(n); err != nil {
+						if n%20 == 19 {
+							s.writers.free = nil
+						}
+						if err := step(s, n); err != nil {
 							t.Error(err)
 							return
 						}
 					}
 				})
 			}
-			write(func(int) error { _, err := tryIssue(t.Context(), s, account, 2); return err })
-			write(func(n int) error {
+			write(func(s *Store, _ int) error { _, err := tryIssue(t.Context(), s, account, 2); return err })
+			write(func(s *Store, n int) error {
 				return s.Group(t.Context(), ledger.Want{}, func(*ledger.State) (c ledger.Changes) {
 					c.Rekeyed = []ledger.Rekeyed{{AccountID: account, VoucherID: gifts[n%10].ID,
 						Secrets: ledger.Secrets{Code: newCode(), Token: newToken()}}}
 					return c
 				})
 			})
-			write(func(n int) error {
+			write(func(s *Store, n int) error {
 				_, err := tryRedeem(t.Context(), s, &gifts[10+n%10].Voucher, gift.Amount(1))
 				return err
 			})
