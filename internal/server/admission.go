@@ -138,13 +138,16 @@ func (a *admission) state() (inFlight, waiting int) {
 	return a.inUse[0], waiting
 }
 
-// admitted admits the requests that are not the interface's, but for the operator's: the interface admits its own calls
-// itself.
+// admitted admits the requests that are not the interface's, but for the operator's and those for PDFs: the interface
+// admits its own calls itself.
 func (a *app) admitted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		priority := api.PriorityRead
 		switch path := r.URL.Path; {
 		case path == "/healthz", path == "/readyz", path == "/metrics", strings.HasPrefix(path, "/api/"):
+			next.ServeHTTP(w, r)
+			return
+		case strings.HasSuffix(path, web.PrintPath): // waits for a printer, and should keep no place meanwhile
 			next.ServeHTTP(w, r)
 			return
 		case strings.HasPrefix(path, "/hooks/"):

@@ -15,6 +15,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/store"
+	"boon.example/internal/web"
 )
 
 // entrance is an admission control that notes what came of each call.
@@ -266,6 +267,14 @@ func TestSlowReadersTakeNoPlace(t *testing.T) {
 	h.admitted(page).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/g/token", nil))
 	if seen != 0 || inFlight() != 0 {
 		t.Errorf("%d in flight while the answer is written, and %d afterwards", seen, inFlight())
+	}
+	pdf := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { seen = inFlight() })
+	for _, path := range []string{"/g/token", "/orders/token"} {
+		seen = -1
+		h.admitted(pdf).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path+web.PrintPath, nil))
+		if seen != 0 {
+			t.Errorf("%d in flight while a PDF of %s is made", seen, path)
+		}
 	}
 }
 

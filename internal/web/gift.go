@@ -69,7 +69,7 @@ func (s *site) gift(r *http.Request) (page, error) {
 		}
 		// nolint:gosec // made of digits and a constant
 		v.QR = template.HTML(code.SVG("QR code of this gift, to be scanned at the till"))
-		v.papers(r.URL.EscapedPath()+printPath, print.PaperFor(account, g.LocationID))
+		v.papers(r.URL.EscapedPath()+PrintPath, print.PaperFor(account, g.LocationID))
 	}
 	return page{
 		Title: "A gift from " + v.Sender + " – " + v.Merchant, Accent: strings.TrimPrefix(v.Accent.String(), "#"),
@@ -77,8 +77,8 @@ func (s *site) gift(r *http.Request) (page, error) {
 	}, nil
 }
 
-// printPath ends the addresses of PDFs.
-const printPath = "/print.pdf"
+// PrintPath ends the addresses of PDFs.
+const PrintPath = "/print.pdf"
 
 func (g *giftPage) papers(address string, usual print.Paper) {
 	other := print.A4

@@ -158,7 +158,7 @@ func (s *site) printedGifts(ctx context.Context, p *outboxPage, before gift.ID) 
 					return before, nil
 				}
 				path := "/g/" + g.Card.Token.Reveal()
-				p.Items = append(p.Items, outboxItem{Path: path, PDF: path + printPath, Kind: "Printed", Status: g.Status.String(),
+				p.Items = append(p.Items, outboxItem{Path: path, PDF: path + PrintPath, Kind: "Printed", Status: g.Status.String(),
 					To: v.Recipient, From: v.Merchant, About: v.Worth.String() + " from " + v.Sender, At: g.CreatedAt})
 			}
 			before = g.ID
@@ -235,7 +235,7 @@ func (s *site) message(r *http.Request) (page, error) {
 	switch {
 	case err == nil:
 		main.Item.Status, main.Gift = g.Status.String(), "/g/"+g.Card.Token.Reveal()
-		main.PDF = main.Gift + printPath
+		main.PDF = main.Gift + PrintPath
 	case !errors.Is(err, gift.NotFound):
 		return page{}, fmt.Errorf("finding the gift of message %s: %w", m.ID, err)
 	}

@@ -14,44 +14,82 @@ import (
 	"boon.example/internal/print"
 )
 
-// printers is how many PDFs are made at once: paper can wait, tills cannot.
-const printers = 2
+// printers is how many PDFs are made at once: paper can wait, tills cannot. printTimeout is how long it waits.
+const (
+	printers     = 2
+	printTimeout = 10 * time.Second
+)
+
+// errBusy tells that no printer became free in time.
+var errBusy = errors.New("too many PDFs are asked for at the same time")
+
+// prints answers with the PDF that draw makes. A request has a printer from before the first look at the store until
+// the PDF is made, and not while it is sent: how long that takes is up to the reader.
+func (s *site) prints(draw func(*http.Request) ([]byte, error)) http.Handler {
+	return s.reads(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := s.print(r, draw)
+		switch {
+		case r.Context().Err() != nil: // nobody reads it any more
+		case err != nil:
+			s.fail(w, r, err)
+		default:
+			w.Header().Set("Content-Disposition", `inline; filename="gift-card.pdf"`)
+			send(w, "application/pdf", http.StatusOK, body)
+		}
+	}))
+}
+
+func (s *site) print(r *http.Request, draw func(*http.Request) ([]byte, error)) ([]byte, error) {
+	timeout := time.NewTimer(printTimeout)
+	defer timeout.Stop()
+	select {
+	case s.printing <- struct{}{}:
+		defer func() { <-s.printing }()
+		return draw(r)
+	case <-timeout.C:
+		return nil, errBusy
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+}
 
 // printGift is the PDF of one gift, for whoever holds its address.
-func (s *site) printGift(w http.ResponseWriter, r *http.Request) {
+func (s *site) printGift(r *http.Request) ([]byte, error) {
 	g, account, err := s.find(r)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return nil, err
 	}
-	s.pdf(w, r, account, g.LocationID, func(paper print.Paper) ([]byte, error) {
-		c, err := s.card(r.Context(), &g, account, map[gift.AssetHash]*print.Picture{})
-		if err != nil {
-			return nil, err
-		}
-		return print.Gift(c, paper)
-	})
+	c, err := s.card(r.Context(), &g, account, map[gift.AssetHash]*print.Picture{})
+	if err != nil {
+		return nil, err
+	}
+	return print.Gift(c, paper(r, account, g.LocationID))
 }
 
 // printOrder is the PDF of all printed gifts of an order, for whoever holds its address.
-func (s *site) printOrder(w http.ResponseWriter, r *http.Request) {
+func (s *site) printOrder(r *http.Request) ([]byte, error) {
 	gifts, account, err := s.order(r)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return nil, err
 	}
-	s.pdf(w, r, account, gifts[0].LocationID, func(paper print.Paper) ([]byte, error) {
-		pictures := map[gift.AssetHash]*print.Picture{}
-		var cards []print.Card
-		for i := range gifts {
-			c, err := s.card(r.Context(), &gifts[i], account, pictures)
-			if err != nil {
-				return nil, err
-			}
-			cards = append(cards, c)
+	pictures := map[gift.AssetHash]*print.Picture{}
+	var cards []print.Card
+	for i := range gifts {
+		c, err := s.card(r.Context(), &gifts[i], account, pictures)
+		if err != nil {
+			return nil, err
 		}
-		return print.Order(r.Context(), cards, paper)
-	})
+		cards = append(cards, c)
+	}
+	return print.Order(r.Context(), cards, paper(r, account, gifts[0].LocationID))
+}
+
+// paper is that which the query names, else the account's.
+func paper(r *http.Request, a *gift.Account, location gift.ID) print.Paper {
+	if paper, ok := print.ParsePaper(r.URL.Query().Get("paper")); ok {
+		return paper
+	}
+	return print.PaperFor(a, location)
 }
 
 // order finds the printed gifts that an address leads to, one at least.
@@ -80,31 +118,6 @@ func (s *site) order(r *http.Request) ([]gift.Gift, *gift.Account, error) {
 	}
 	slices.SortFunc(gifts, func(a, b gift.Gift) int { return cmp.Compare(a.Card.RecipientIndex, b.Card.RecipientIndex) })
 	return gifts, account, nil
-}
-
-// pdf sends what draw makes, on the paper that the query names, else on the account's.
-func (s *site) pdf(w http.ResponseWriter, r *http.Request, a *gift.Account, location gift.ID,
-	draw func(print.Paper) ([]byte, error)) {
-	paper, ok := print.ParsePaper(r.URL.Query().Get("paper"))
-	if !ok {
-		paper = print.PaperFor(a, location)
-	}
-	select {
-	case s.printing <- struct{}{}:
-		defer func() { <-s.printing }()
-	case <-r.Context().Done():
-		return
-	}
-	body, err := draw(paper)
-	if r.Context().Err() != nil {
-		return // nobody reads it any more
-	}
-	if err != nil {
-		s.fail(w, r, fmt.Errorf("printing: %w", err))
-		return
-	}
-	w.Header().Set("Content-Disposition", `inline; filename="gift-card.pdf"`)
-	send(w, "application/pdf", http.StatusOK, body)
 }
 
 // card is a gift as it is printed. pictures holds those that were read before.

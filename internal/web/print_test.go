@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"boon.example/internal/gift"
@@ -85,6 +86,54 @@ func TestPrintOrder(t *testing.T) {
 	if status, _, _ := (&fakeStore{}).get(t, "/orders/"+sheetToken+"/print.pdf"); status != http.StatusNotFound {
 		t.Error("an order without printed gifts has a sheet")
 	}
+}
+
+// TestSlowReadersKeepNoPrinter: a PDF that is being sent keeps no other from being made, and who waits for a printer
+// for too long is told so.
+func TestSlowReadersKeepNoPrinter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeStore(t, aGift(t))
+		h := s.handler(false)
+		read := make(chan struct{})
+		for range 2 * printers {
+			go h.ServeHTTP(slowReader{httptest.NewRecorder(), read}, httptest.NewRequestWithContext(t.Context(),
+				http.MethodGet, "/g/"+token+PrintPath, nil))
+		}
+		synctest.Wait()
+		begun := time.Now()
+		if status, _, _ := request(t, h, http.MethodGet, "/g/"+token+PrintPath); status != 200 || time.Since(begun) > 0 {
+			t.Errorf("beside slow readers: %d after %s", status, time.Since(begun))
+		}
+		close(read)
+		s.slow = time.Minute
+		for range printers {
+			go h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet,
+				"/g/"+token+PrintPath, nil))
+		}
+		synctest.Wait()
+		begun = time.Now()
+		status, header, body := request(t, h, http.MethodGet, "/g/"+token+PrintPath)
+		if status != 503 || header.Get("Retry-After") == "" || strings.Contains(body, "%PDF") ||
+			time.Since(begun) != printTimeout {
+			t.Errorf("beside slow PDFs: %d %v after %s", status, header, time.Since(begun))
+		}
+		if strings.Contains(s.log.String(), "a page failed") {
+			t.Error("a PDF that waited in vain is logged as a failure")
+		}
+		time.Sleep(s.slow)
+	})
+}
+
+// slowReader takes an answer when it is told to.
+type slowReader struct {
+	*httptest.ResponseRecorder
+	read chan struct{}
+}
+
+func (r slowReader) Write(b []byte) (int, error) {
+	<-r.read
+	return r.ResponseRecorder.Write(b)
 }
 
 func TestAssets(t *testing.T) {

@@ -86,8 +86,8 @@ func Handler(c Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/{$}", s.page(s.front))
 	mux.Handle("/g/{token}", s.page(s.gift))
-	mux.Handle("/g/{token}"+printPath, s.reads(http.HandlerFunc(s.printGift)))
-	mux.Handle("/orders/{sheet}"+printPath, s.reads(http.HandlerFunc(s.printOrder)))
+	mux.Handle("/g/{token}"+PrintPath, s.prints(s.printGift))
+	mux.Handle("/orders/{sheet}"+PrintPath, s.prints(s.printOrder))
 	mux.Handle("/assets/{hash}", s.reads(http.HandlerFunc(s.asset)))
 	mux.Handle("/style/{file}", s.reads(http.HandlerFunc(s.style)))
 	if c.Messages != nil {
@@ -191,11 +191,12 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.write(w, r, page{Title: "Please wait a moment", tmpl: tmplTooMany, status: http.StatusTooManyRequests})
 		return
 	}
-	if r.Context().Err() == nil { // else nobody is waiting for the page
+	busy := errors.Is(err, errBusy)
+	if !busy && r.Context().Err() == nil { // else nobody is waiting for the page
 		s.Log.Error("a page failed", "route", r.Pattern, "error", err)
 	}
 	status := http.StatusInternalServerError
-	if s.Away(err) {
+	if busy || s.Away(err) {
 		status = http.StatusServiceUnavailable
 		w.Header().Set("Retry-After", "1")
 	}

@@ -38,11 +38,13 @@ type fakeStore struct {
 	messages []message.Message
 	history  []gift.Entry
 	assets   []gift.Asset
-	err      error // what every read fails with
+	err      error         // what every read fails with
+	slow     time.Duration // how long finding a gift takes
 	log      strings.Builder
 }
 
 func (s *fakeStore) GiftByToken(_ context.Context, t gift.Token) (gift.Gift, error) {
+	time.Sleep(s.slow)
 	g, ok := s.gifts[t.Reveal()]
 	if !ok {
 		return gift.Gift{}, gift.Refuse(gift.NotFound, "There is no such gift.")
