@@ -23,7 +23,7 @@ type Priority int
 const (
 	PriorityRedeem   Priority = iota // redeem and reverse: a customer waits, and has been told what the gift is worth
 	PriorityValidate                 // validate: a customer waits
-	PriorityWrite                    // sends and changes gifts, and reports of gateways
+	PriorityWrite                    // sends and changes gifts
 	PriorityRead                     // changes nothing: look-ups, pages, documentation
 	Priorities                       // how many there are
 )

@@ -138,26 +138,22 @@ func (a *admission) state() (inFlight, waiting int) {
 	return a.inUse[0], waiting
 }
 
-// admitted admits the requests that are not the interface's, but for the operator's and those for PDFs: the interface
-// admits its own calls itself.
+// admitted admits requests for pages: the interface admits its own calls itself, and the operator's addresses always
+// answer. A request for a PDF waits for a printer, and keeps no place meanwhile; nor does a report of a gateway, since
+// anybody may send one slowly, and its signature can be checked only when all of it has come.
 func (a *app) admitted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		priority := api.PriorityRead
 		switch path := r.URL.Path; {
-		case path == "/healthz", path == "/readyz", path == "/metrics", strings.HasPrefix(path, "/api/"):
+		case path == "/healthz", path == "/readyz", path == "/metrics", strings.HasPrefix(path, "/api/"),
+			strings.HasSuffix(path, web.PrintPath), strings.HasPrefix(path, "/hooks/"):
 			next.ServeHTTP(w, r)
 			return
-		case strings.HasSuffix(path, web.PrintPath): // waits for a printer, and should keep no place meanwhile
-			next.ServeHTTP(w, r)
-			return
-		case strings.HasPrefix(path, "/hooks/"):
-			priority = api.PriorityWrite
 		}
-		if !a.admission.Enter(r.Context(), priority) {
+		if !a.admission.Enter(r.Context(), api.PriorityRead) {
 			a.overloaded(w, r)
 			return
 		}
-		leave := sync.OnceFunc(func() { a.admission.Leave(priority) })
+		leave := sync.OnceFunc(func() { a.admission.Leave(api.PriorityRead) })
 		defer leave()
 		next.ServeHTTP(&leavingWriter{w, leave}, r)
 	})
