@@ -49,7 +49,6 @@ type applyCmd struct {
 	database
 }
 
-// Help teaches.
 func (applyCmd) Help() string {
 	return `Accounts, locations, subscriptions, storefronts, promotions, designs and keys stand in one YAML file. Applying it again changes
 nothing; a running service sees a change within 2 seconds. Whatever is wrong with the file is told with its lines, and then
@@ -62,7 +61,6 @@ Example:
 Next: boon serve --outbox, and boon gift send --help. Keys can also be made one by one: boon key create --help.`
 }
 
-// Run applies the file.
 func (c *applyCmd) Run(t *terminal) error {
 	text, err := readFile(t, c.File)
 	if err != nil {

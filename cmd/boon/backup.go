@@ -12,7 +12,6 @@ type backupCmd struct {
 	dataFolder
 }
 
-// Help teaches.
 func (backupCmd) Help() string {
 	return `Copies the embedded database as it is at one moment, while the service goes on. Every redemption that was answered before is in
 it. The copy is read back and compared before it gets its name; nothing is ever overwritten.
@@ -25,7 +24,6 @@ Example:
     boon backup --to /var/backups/boon`
 }
 
-// Run backs up the data folder.
 func (c *backupCmd) Run(t *terminal) error {
 	r, err := store.Backup(t, c.Data, c.To, time.Now(), t.progress("copying"))
 	if err != nil {

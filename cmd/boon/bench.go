@@ -38,7 +38,6 @@ type benchCmd struct {
 	JSON        bool          `name:"json" help:"Print the figures as JSON, instead of text for people."`
 }
 
-// Help teaches.
 func (benchCmd) Help() string {
 	return `Prepares printed gifts of its own, calls for a while, and tells how many calls a second succeeded, how long they took, and what
 became of the others. Then it checks the money: what the gifts have lost must be the sum of what was acknowledged, where a call that got
@@ -58,7 +57,6 @@ Examples:
 Next: docs/benchmarks.md says how to read the figures, and what ours are.`
 }
 
-// Run prepares, calls, tells and checks.
 func (c *benchCmd) Run(t *terminal) error {
 	b, err := c.bench()
 	if err != nil {
@@ -85,7 +83,7 @@ func (c *benchCmd) Run(t *terminal) error {
 
 // finish checks the money, cancels what was prepared, and reports.
 func (b *bench) finish(t *terminal, run *load.Run) (err error) {
-	after := context.WithoutCancel(t) // who ends the load early wants to know all the same
+	after := context.WithoutCancel(t) // a load that is ended early is reported too
 	report, refusal := b.report(run), b.refusal.err()
 	if report.Calls > 0 || refusal == nil {
 		t.status("checking %d gifts", b.Vouchers)
@@ -361,7 +359,7 @@ func decimal(r *big.Rat) client.Decimal {
 	return client.MustDecimal(strings.TrimSuffix(strings.TrimSuffix(text, "00"), ".00"))
 }
 
-// settle asks what became of a call.
+// settle asks the service for the outcome of a call.
 func (b *bench) settle(ctx context.Context, n load.Note) (done, known bool, _ error) {
 	op := client.OpRedeemGift
 	if n.Kind == load.Send {

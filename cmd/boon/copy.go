@@ -16,7 +16,6 @@ type copyCmd struct {
 	Data string `setting:"env" placeholder:"DIR" help:"Folder of the key file of a postgres://… database."`
 }
 
-// Help teaches.
 func (copyCmd) Help() string {
 	return `Copies a whole installation: set-up, API keys, gifts, their ledger, idempotency records, codes, tokens, jobs, counts of wrong
 codes. Every row is copied as it is; nothing is decrypted, and both sides use the same key file, which is copied into a new
@@ -33,7 +32,6 @@ Example:
 Then: boon verify, and boon serve, on the destination. The source stays as it was; do not serve it again.`
 }
 
-// Run copies.
 func (c *copyCmd) Run(t *terminal) error {
 	from, to := c.ends()
 	begun, shown := time.Now(), ""

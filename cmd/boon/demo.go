@@ -21,7 +21,6 @@ type demoCmd struct {
 	Listen string `setting:"env" placeholder:"HOST:PORT" help:"Where the server listens. Default: 127.0.0.1:8080, or a free port when that is taken."`
 }
 
-// Help teaches.
 func (demoCmd) Help() string {
 	return `Makes a temporary data folder, applies the example set-up, starts the service, and tells the life of a few gifts over real HTTP: each
 call is printed as a curl command that can be pasted, with its answer. E-mail and SMS go to a page of the service instead of the
@@ -35,7 +34,6 @@ Example:
 Next: boon apply --help and boon serve --help, for a service of your own.`
 }
 
-// Run tells the story.
 func (c *demoCmd) Run(t *terminal) (err error) {
 	dir, err := os.MkdirTemp("", "boon-demo-")
 	if err != nil {
@@ -62,7 +60,7 @@ func (c *demoCmd) Run(t *terminal) (err error) {
 	}
 }
 
-// address is where to listen: as asked, else where the README's commands look for it, if nobody else is there.
+// address is where to listen: as asked, else where the README's commands expect the service, if that port is free.
 func (c *demoCmd) address() string {
 	if c.Listen != "" {
 		return c.Listen

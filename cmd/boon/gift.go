@@ -106,7 +106,6 @@ type giftValidateCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftValidateCmd) Help() string {
 	return `Changes nothing.
 
@@ -119,7 +118,6 @@ Example:
 Next: boon gift redeem --help.`
 }
 
-// Run validates.
 func (c *giftValidateCmd) Run(t *terminal) error {
 	api, err := c.client()
 	if err != nil {
@@ -149,7 +147,6 @@ type giftRedeemCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftRedeemCmd) Help() string {
 	return `Acts as a till: it waits 5 seconds for an answer, tries three times under one key, and if there is still none it undoes the redemption
 by that key, so that the guest never pays twice.
@@ -162,7 +159,6 @@ Example:
 Next: boon gift reverse --help gives it back; boon gift show --help tells what happened.`
 }
 
-// Run redeems.
 func (c *giftRedeemCmd) Run(t *terminal) error {
 	if c.Amount == "" && !c.All {
 		return usageError("Say how much to take: --amount N or --all.")
@@ -210,7 +206,6 @@ type giftCancelCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftCancelCmd) Help() string {
 	return `All of the gifts, or none. A gift that is cancelled already counts as done.
 
@@ -221,7 +216,6 @@ Example:
 Next: boon gift reinstate --help takes it back.`
 }
 
-// Run cancels.
 func (c *giftCancelCmd) Run(t *terminal) error {
 	given := 0
 	for _, s := range []string{strings.Join(c.Gift, " "), c.Order, c.Purchase} {
@@ -276,7 +270,6 @@ type giftReinstateCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftReinstateCmd) Help() string {
 	return `Status and balance are what they were before the gift was cancelled, or its purchase reported as failed. All of the gifts, or none.
 
@@ -285,7 +278,6 @@ Example:
     boon gift reinstate 019576b2-6a00-7000-8000-000000000002 --reason "cancelled by mistake"`
 }
 
-// Run reinstates.
 func (c *giftReinstateCmd) Run(t *terminal) error {
 	if (len(c.Gift) == 0) == (c.Order == "") {
 		return usageError("Name what to bring back: a voucherID or --order, one of the two.")
@@ -311,7 +303,6 @@ type giftShowCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftShowCmd) Help() string {
 	return `A code is found among the gifts that the key may look up, by its last four digits, and compared: that takes the permission codes.
 With --json: {"gift": …, "history": […]}.
@@ -322,7 +313,6 @@ Example:
     boon gift show "4829 1337 5026"`
 }
 
-// Run shows the gift and its history.
 func (c *giftShowCmd) Run(t *terminal) error {
 	api, err := c.client()
 	if err != nil {
@@ -359,8 +349,8 @@ func (c *giftShowCmd) Run(t *terminal) error {
 	})
 }
 
-// voucherIDOf gives the voucherID of a gift that is named by it, or by its code. A code is never asked for by itself,
-// so that nobody guesses with it: the gifts that end in the same four digits are listed, and theirs are compared here.
+// voucherIDOf gives the voucherID of a gift that is named by it, or by its code. A code is never sent, so that
+// the command cannot be used to guess: it lists the gifts that end in the same four digits, and compares theirs here.
 func voucherIDOf(t *terminal, api *client.Client, gift []string) (voucherID string, _ error) {
 	voucherCode, other := secret(gift)
 	if voucherCode == "" {
@@ -399,7 +389,6 @@ type giftListCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftListCmd) Help() string {
 	return `A balance in brackets is no longer owed: the gift is cancelled, expired, or its purchase failed. With --json: one gift a line.
 
@@ -410,7 +399,6 @@ Example:
     boon gift list --limit 0 --json > gifts.jsonl`
 }
 
-// Run lists.
 func (c *giftListCmd) Run(t *terminal) error {
 	api, err := c.client()
 	if err != nil {
@@ -497,7 +485,6 @@ type giftActivityCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftActivityCmd) Help() string {
 	return `With --json: one change a line.
 
@@ -506,7 +493,6 @@ Example:
     boon gift activity --kind CANCELLATION --from 2026-03-01T00:00:00Z`
 }
 
-// Run lists.
 func (c *giftActivityCmd) Run(t *terminal) error {
 	api, err := c.client()
 	if err != nil {

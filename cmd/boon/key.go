@@ -37,7 +37,6 @@ type keyCreateCmd struct {
 	database
 }
 
-// Help teaches.
 func (keyCreateCmd) Help() string {
 	return `The key alone is printed on standard output, so that a secret store can read it; only its hash is kept. A running service
 knows it within 2 seconds. To rotate a key: make a second one, change the caller, revoke the first. The
@@ -51,7 +50,6 @@ Limits are issuedPerDay and redeemedPerDay, of money in the account's currency, 
 messagesPerContactPerDay. Next: BOON_KEY=… boon gift list, and boon key list.`
 }
 
-// Run makes the key.
 func (c *keyCreateCmd) Run(t *terminal) error {
 	if !c.System && (len(c.Account) > 1 || len(c.Program) > 0) {
 		return usageError("A key belongs to one account and sends in all of its programs: more accounts, and --program, " +
@@ -159,7 +157,6 @@ type keyListCmd struct {
 	database
 }
 
-// Help teaches.
 func (keyListCmd) Help() string {
 	return `ENDS IN are the last four characters of the key's text, to tell keys apart. LAST USED is known after ten minutes at most.
 
@@ -277,7 +274,6 @@ type keyRevokeCmd struct {
 	database
 }
 
-// Help teaches.
 func (keyRevokeCmd) Help() string {
 	return `Takes effect in a running service within 2 seconds. There is no way back; make a new key instead.
 
@@ -286,7 +282,6 @@ Example:
     boon key revoke till-2`
 }
 
-// Run revokes the key.
 func (c *keyRevokeCmd) Run(t *terminal) error {
 	return c.with(t, true, func(s *store.Store) error {
 		k, err := setup.RevokeKey(t, s, c.Key, time.Now())

@@ -17,7 +17,6 @@ type keyFileRotateCmd struct {
 	database
 }
 
-// Help teaches.
 func (keyFileRotateCmd) Help() string {
 	return `A rotation is two steps, while the service goes on. The first adds a key to boon.key, with which nothing is made yet. Then give
 the same file to every instance that has a data folder of its own, and make a new backup of it. The second step, --use, makes new codes,
@@ -58,7 +57,6 @@ func (c *keyFileRotateCmd) Run(t *terminal) error {
 
 type keyFileStatusCmd struct{ database }
 
-// Help teaches.
 func (keyFileStatusCmd) Help() string {
 	return `A name tells a key from every other and is no secret: key files with the same names are the same. The key in use is the one that
 new codes and tokens are made with. Exit code 1 when this key file lacks it.
@@ -68,7 +66,6 @@ Example:
     boon key-file status --data ./boon-data`
 }
 
-// Run lists the keys.
 func (c *keyFileStatusCmd) Run(t *terminal) error {
 	return c.with(t, true, func(s *store.Store) error {
 		keys, err := s.KeyStatus(t)

@@ -12,7 +12,6 @@ type migrateCmd struct {
 	database
 }
 
-// Help teaches.
 func (migrateCmd) Help() string {
 	return `Brings the schema of the database up to date without serving, and makes what is not there yet. boon serve does the same when it
 starts; this is for those who want it done before, in a step of its own. Programs of the version before go on working on the new
@@ -23,7 +22,6 @@ Example:
     boon migrate --data ./boon-data`
 }
 
-// Run migrates.
 func (c *migrateCmd) Run(t *terminal) (err error) {
 	taken := 0
 	s, err := store.Open(t, store.Options{Dir: c.Data, Database: c.Database, Migrated: func(number int64, name string) {

@@ -15,7 +15,6 @@ type giftResendCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftResendCmd) Help() string {
 	return `Without a flag it goes the way it went before. A message that was still to go out to an older address is taken back. A gift that waits for
 its delivery date goes on waiting. At most ten times a day for each gift.
@@ -28,7 +27,6 @@ Examples:
 Next: boon gift show --help tells what became of it.`
 }
 
-// Run sends again.
 func (c *giftResendCmd) Run(t *terminal) error {
 	api, err := c.client()
 	if err != nil {
@@ -63,7 +61,6 @@ type giftRescheduleCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftRescheduleCmd) Help() string {
 	return `Works as long as the gift waits: PENDING, and nobody has begun to send it.
 
@@ -74,7 +71,6 @@ Example:
 Next: boon gift show --help.`
 }
 
-// Run reschedules.
 func (c *giftRescheduleCmd) Run(t *terminal) error {
 	api, err := c.client()
 	if err != nil {

@@ -12,7 +12,6 @@ type restoreCmd struct {
 	dataFolder
 }
 
-// Help teaches.
 func (restoreCmd) Help() string {
 	return `Puts a backup in the place of the embedded database. It refuses while a service has the database open. The backup is verified before anything
 is changed; the database that was there is put aside with its log, under a name that says when, and stays until you delete it.
@@ -25,7 +24,6 @@ Example:
     boon restore /var/backups/boon/boon-20260301T034500Z.db --data ./boon-data`
 }
 
-// Run restores a backup.
 func (c *restoreCmd) Run(t *terminal) error {
 	r, err := store.Restore(t, c.File, c.Data, time.Now(), t.progress("verifying"))
 	if err != nil {

@@ -31,7 +31,6 @@ type reverseByKey struct {
 	Yes   bool      `help:"With --by-key: give them back."`
 }
 
-// Help teaches.
 func (giftReverseCmd) Help() string {
 	return `With --by-key it undoes what a stolen key has taken (revoke that key first: boon key revoke). It needs a key that may look up and reverse.
 Given twice it does nothing twice; what was cut off goes on where it was.
@@ -45,7 +44,6 @@ Examples:
 Next: boon gift show --help.`
 }
 
-// Run reverses.
 func (c *giftReverseCmd) Run(t *terminal) error {
 	given := 0
 	for _, s := range []string{c.Redemption, c.OriginalKey, c.ByKey} {

@@ -48,7 +48,6 @@ type giftSendCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftSendCmd) Help() string {
 	return `Creates one gift for each recipient, all or none.
 
@@ -63,7 +62,6 @@ Examples:
 Next: boon gift validate CODE, and boon gift list.`
 }
 
-// Run sends.
 func (c *giftSendCmd) Run(t *terminal) error {
 	api, err := c.client()
 	if err != nil {

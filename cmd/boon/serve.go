@@ -29,7 +29,6 @@ type serveCmd struct {
 	Database    string        `setting:"file" placeholder:"URL" help:"PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME, in place of the embedded one; --data then holds the key file only. May be used by many instances, each with the same key file."`
 }
 
-// Help teaches.
 func (serveCmd) Help() string {
 	return `Runs until it is told to stop (Ctrl-C, SIGTERM), then finishes what is in flight. When it is ready it prints one line,
 "listening on http://HOST:PORT", on standard output; its log goes to standard error, one JSON object a line. The first of them tell version,

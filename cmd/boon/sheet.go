@@ -16,7 +16,6 @@ type sheetCmd struct {
 	database
 }
 
-// Help teaches.
 func (sheetCmd) Help() string {
 	return `The link that send-gift answered, to the cards of an order as a PDF, works for 24 hours. This makes a new one, and revokes all that there are.
 Whoever has the link can print the gifts and spend them.

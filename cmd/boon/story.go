@@ -218,10 +218,15 @@ func (s *story) spending(ctx context.Context, bought *answer) error {
 	}); err != nil {
 		return err
 	}
-	_, err = s.call(ctx, call{
+	return s.lookingBack(ctx, ana)
+}
+
+// lookingBack shows the gift's history.
+func (s *story) lookingBack(ctx context.Context, ana client.Voucher) error {
+	_, err := s.call(ctx, call{
 		heading: "Everything that ever happened to the gift stays on record.",
-		path:    giftsPath + ana.VoucherID + "/history", key: examples.HarborWebShopKey, status: 200, show: "entries seq " +
-			"kind amount currentBalance status",
+		path:    giftsPath + ana.VoucherID + "/history", key: examples.HarborWebShopKey,
+		status: 200, show: "entries seq kind amount currentBalance status",
 		expect: func(a answer) error { return that(len(a.Entries) == 4, "four entries") },
 	})
 	if err == nil {

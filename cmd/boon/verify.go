@@ -24,7 +24,6 @@ type verifyCmd struct {
 	database
 }
 
-// Help teaches.
 func (verifyCmd) Help() string {
 	return `Reads every gift and its whole history, computes its balance and status anew, and checks every invariant: balances are the sum of
 their ledger and never below zero, nothing was reversed twice, codes are unique and can be opened, and every entry and every change of
@@ -39,7 +38,6 @@ Example:
     boon verify --data ./boon-data --since checkpoint.txt --checkpoint checkpoint.txt`
 }
 
-// Run verifies the data folder.
 func (c *verifyCmd) Run(t *terminal) error {
 	since, err := readCheckpoint(c.Since)
 	if err != nil {

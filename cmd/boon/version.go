@@ -14,7 +14,6 @@ type versionCmd struct {
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
-// Help teaches.
 func (versionCmd) Help() string {
 	return `Example:
 
@@ -53,7 +52,6 @@ func thisBuild() build {
 	return b
 }
 
-// Run prints it.
 func (c *versionCmd) Run(t *terminal) error {
 	b := thisBuild()
 	if c.JSON {

@@ -9,7 +9,7 @@ import (
 )
 
 // Digest stands for one entry: 128 bits of a SHA-256 over everything that it says. An entry has an id of 74 random
-// bits, so nobody can prepare two entries with one digest.
+// bits, so two entries with one digest cannot be prepared.
 type Digest [16]byte
 
 // digestSize is how many bytes of a group's content an entry takes.

@@ -17,7 +17,7 @@ import (
 type Gateway interface {
 	// Send hands over the message of a job. It returns nil when the message was accepted, and soon after ctx ends. The
 	// same job may be sent twice; its ID must travel with the message, so that the receiver can tell. An error that is a
-	// *Refusal is for good, *Doubt tells that nobody knows, *Paused that nothing was tried; any other is for now, and the
+	// *Refusal is for good, *Doubt means an unknown outcome, *Paused that nothing was tried; any other is for now, and the
 	// job will be tried again. Send is called from several goroutines.
 	Send(ctx context.Context, g gift.Gift, job ledger.Job) error
 }
@@ -34,10 +34,9 @@ type Paused struct {
 	First bool          // this message is the one that asks then; the others may come later
 }
 
-// Error says so.
 func (p *Paused) Error() string { return "The gateway is not being asked for a while: " + p.Words }
 
-// panicked is what a gateway that panicked is taken to have said.
+// panicked is the error of a gateway that panicked.
 type panicked struct {
 	value any
 	stack []byte

@@ -120,7 +120,7 @@ func TestStorePutsOff(t *testing.T) {
 		h.expect(t, id, gift.Pending, 0)
 		put(2 * time.Hour)
 		time.Sleep(time.Hour)
-		put(time.Minute) // at another instance: nobody wakes this one
+		put(time.Minute) // at another instance: this one is not woken
 		time.Sleep(time.Minute - time.Microsecond)
 		h.expect(t, id, gift.Pending, 0)
 		time.Sleep(5 * time.Second)

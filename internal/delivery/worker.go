@@ -14,7 +14,7 @@ import (
 	"boon.example/internal/message"
 )
 
-// Worker sends what is due. Many workers may share one store.
+// Worker sends the messages that are due. Many workers may share one store.
 type Worker struct {
 	Jobs    Jobs
 	Gateway Gateway
@@ -33,7 +33,7 @@ type Worker struct {
 	RetryFor    time.Duration // how long a message that is refused for now is tried again; 0: 24 h
 	StopWithin  time.Duration // how long messages under way may take when Run is told to stop; 0: 10 s
 
-	Observe func(gift.Method, Attempt) // told of every attempt; nil: nobody is. It must be quick
+	Observe func(gift.Method, Attempt) // called after every attempt, if not nil; it must be quick
 
 	Random func() float64 // in [0, 1), for jitter; nil: math/rand/v2
 
@@ -388,7 +388,7 @@ func (w *Worker) postpone(ctx context.Context, log *slog.Logger, job ledger.Job,
 	}
 }
 
-// giveBack makes jobs due at once for whoever comes next, as if they had not been tried.
+// giveBack releases jobs: they are due at once, for any worker, and lose no attempt.
 func (w *Worker) giveBack(ctx context.Context, jobs []ledger.Job) {
 	for _, job := range jobs {
 		w.postpone(ctx, w.Log.With("job", job.ID.String()), job, 0, "")

@@ -118,7 +118,7 @@ func TestFindsWhatAnotherProcessLeft(t *testing.T) {
 		w := newWorld(t, nil)
 		w.start(t)
 		synctest.Wait()
-		job := w.issue(aGift(gift.Email)) // and nobody wakes the worker
+		job := w.issue(aGift(gift.Email)) // and the worker is not woken
 		time.Sleep(idle)
 		synctest.Wait()
 		w.expect(t, job, gift.Delivered, true)

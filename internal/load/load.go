@@ -50,7 +50,7 @@ type Plan struct {
 	Connections int
 	Duration    time.Duration
 	Rate        float64 // calls a second: an open loop; 0: a closed one
-	// Each is told of every answer, from many goroutines; nil: nobody is.
+	// Each is called with every answer, from many goroutines, if not nil.
 	Each func(Event)
 }
 
@@ -112,8 +112,8 @@ type Run struct {
 	unsure []Note
 }
 
-// Start connects and begins; Wait waits for the end. The load ends early when ctx does. It fails when there is nobody
-// to be called.
+// Start connects and begins; Wait waits for the end. The load ends early when ctx does. It fails when the
+// service cannot be reached.
 func Start(ctx context.Context, p Plan) (*Run, error) {
 	r := &Run{plan: p, ctx: ctx}
 	first, err := p.Target.dial(ctx)
@@ -149,8 +149,8 @@ func (r *Run) Took() time.Duration { return r.took }
 // Begun is when the load began.
 func (r *Run) Begun() time.Time { return r.begun }
 
-// Unsure are the calls with an Idempotency-Key of which nobody knows whether they took effect: no answer came, or that
-// the service does not know itself. Known after Wait.
+// Unsure are the calls with an Idempotency-Key whose outcome is unknown: no answer came, or the answer
+// said so. Known after Wait.
 func (r *Run) Unsure() []Note { return r.unsure }
 
 // Unsent is how many calls of an open loop were due and never made, for want of a free connection.

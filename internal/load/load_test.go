@@ -160,7 +160,7 @@ func TestCallsThatFoundNoConnectionAreToldOf(t *testing.T) {
 	}
 }
 
-// Nobody knows what became of a call that got no answer; a refusal is known.
+// The outcome of a call without an answer is unknown; that of a refusal is known.
 func TestFailuresAreTold(t *testing.T) {
 	t.Parallel()
 	var n atomic.Int64

@@ -55,7 +55,7 @@ func NewCarrier(s Server) *Carrier {
 	}}
 }
 
-// Close hangs up. Mails under way are finished by their callers.
+// Close closes the idle connections. Mails under way are finished by their callers.
 func (c *Carrier) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -144,7 +144,7 @@ func (c *Carrier) take() *connection {
 	return conn
 }
 
-// expire hangs up a connection that nobody has used for a while.
+// expire closes a connection that was idle for long.
 func (c *Carrier) expire(conn *connection) {
 	c.mu.Lock()
 	mine := false
@@ -188,7 +188,7 @@ func answered(err error) bool {
 	return errors.As(err, &answer) && answer.Code != 421 // 421: the server hangs up
 }
 
-// veil takes our own secrets out of an error's words: a server may repeat what it was told.
+// veil takes our password out of an error's text: a server may repeat what it was sent.
 func (c *Carrier) veil(err error) error {
 	if err == nil || c.server.Password == "" {
 		return err

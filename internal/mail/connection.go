@@ -72,7 +72,7 @@ func (c *Carrier) greet(ctx context.Context, conn *connection) (err error) {
 }
 
 // startTLS secures a connection that is not yet. Only to loopback it may stay plain: anything else could be an attacker
-// between us and the server who took the offer out.
+// between us and the server that removed the offer.
 func (c *Carrier) startTLS(conn *connection, secure *tls.Config) error {
 	offered, _ := conn.client.Extension("STARTTLS")
 	switch {
@@ -230,7 +230,7 @@ func (conn *connection) reset() error {
 	return conn.client.Reset()
 }
 
-// goodbye hangs up as one should.
+// goodbye ends the dialogue with QUIT and closes the connection.
 func (conn *connection) goodbye() {
 	if conn.within(goodbyeTimeout) == nil {
 		_ = conn.client.Quit() // it is over either way

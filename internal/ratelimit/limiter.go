@@ -17,7 +17,7 @@ type Records[K comparable] interface {
 
 // Limiter lets something be tried while its key's bucket holds a token. Each try reserves a token in memory first, so
 // that a thousand tries at once are no more than the bucket holds; what the try turns out to cost is then taken from
-// the records, before its outcome is known to anybody. A try that costs nothing writes nothing.
+// the records, before its caller learns the outcome. A try that costs nothing writes nothing.
 type Limiter[K comparable] struct {
 	rate    Rate
 	records Records[K]
@@ -35,7 +35,7 @@ type view struct {
 	users      int       // goroutines that hold the view
 	inFlight   int       // reserved tokens
 	unrecorded int       // tokens that the records could not take
-	flushing   bool      // somebody is having them taken
+	flushing   bool      // a goroutine is writing them
 	changed    *sync.Cond
 }
 
@@ -57,8 +57,8 @@ func (l *Limited) Error() string { return fmt.Sprintf("no token for %s", l.Wait)
 
 // Try runs try, which tells what it cost, when the key has a token left; while others have reserved the last ones, it
 // waits for them. It fails with *Limited when there is none, with ctx, and with whatever the records fail with: as
-// long as they cannot take what earlier tries of the key cost, there are no more of them. What the try did is
-// nobody's business when Try fails.
+// long as they cannot take what earlier tries of the key cost, there are no more of them. When Try
+// fails, the outcome of the try must not be told.
 func (l *Limiter[K]) Try(ctx context.Context, key K, try func() (cost int)) error {
 	v := l.hold(key)
 	defer l.release(v)
@@ -160,7 +160,7 @@ func (l *Limiter[K]) wait(ctx context.Context, v *view) error {
 func (l *Limiter[K]) refresh(ctx context.Context, key K, v *view, age time.Duration) error {
 	for {
 		if v.flushing {
-			return nil // whoever does it wakes the others
+			return nil // the goroutine that writes them wakes the others
 		}
 		old := l.now().Sub(v.read)
 		switch {

@@ -131,8 +131,8 @@ func TestWhatCostsNothingIsNotLimited(t *testing.T) {
 	})
 }
 
-// TestWhoeverGivesUpLetsTheOthersGoOn: a try whose caller has gone while it waits takes nobody's turn.
-func TestWhoeverGivesUpLetsTheOthersGoOn(t *testing.T) {
+// TestCancelledTryLetsOthersGoOn: a try that is cancelled while it waits takes no other's turn.
+func TestCancelledTryLetsOthersGoOn(t *testing.T) {
 	inBubble(t, 1, func(_ *bucketStore, l []*Limiter[string]) {
 		var all sync.WaitGroup
 		for range hourly.Burst {

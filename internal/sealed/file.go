@@ -71,7 +71,7 @@ func (f file) text() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// Discard removes a key file that Create has just made and that serves nobody, unless something else has taken its
+// Discard removes a key file that Create has just made and that is not used, unless something else has taken its
 // place.
 func Discard(path string, made *Keys) error {
 	there, err := Load(path)

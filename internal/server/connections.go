@@ -142,7 +142,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// end lets those in that wait to be accepted, so that the servers can stop.
+// end lets connections that wait be accepted, so that the servers can stop.
 func (c *connections) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -250,7 +250,7 @@ func TestNginx(t *testing.T) {
 		t.Errorf("a wrong key: %d %s", status, body)
 	}
 	g.misuse(token, sheet)
-	if err := s.stop(); err != nil { // from now on nginx has nobody to ask
+	if err := s.stop(); err != nil { // from now on nginx has no service behind it
 		t.Fatal(err)
 	}
 	g.misuse(token, sheet)

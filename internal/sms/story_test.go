@@ -42,7 +42,7 @@ func (f fickle) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	case trick == 3: // not taken, and the answer is lost
 		panic(http.ErrAbortHandler)
-	case trick == 4: // taken in the end, long after nobody waits any more
+	case trick == 4: // taken in the end, long after the sender's timeout
 		time.Sleep(2 * answerTimeout)
 		f.Took(to, to, true)
 	default:

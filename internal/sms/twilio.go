@@ -23,7 +23,7 @@ import (
 	"boon.example/internal/message"
 )
 
-// Account says where text messages are handed over, and as whom.
+// Account is the address of the gateway, and our account there.
 type Account struct {
 	SID   string
 	Token string // the auth token: our password, and the key of Twilio's signatures
@@ -55,7 +55,7 @@ func ParseAccount(s string) (*Account, error) {
 	case strings.Trim(u.Path, "/") != "" || u.Fragment != "":
 		return nil, errors.New("nothing but ?from=NUMBER may follow the host of the SMS gateway: " + example)
 	}
-	// A plus sign in a query is a space to those who decode it; nobody means one in a number.
+	// A plus sign in a query is decoded as a space, which no telephone number has.
 	q, err := url.ParseQuery(strings.ReplaceAll(u.RawQuery, "+", "%2B"))
 	if err != nil {
 		return nil, errors.New("what follows the question mark of the SMS gateway's address is not understood: " + example)
@@ -113,7 +113,7 @@ func NewCarrier(a Account, publicURL string) *Carrier {
 		Timeout: answerTimeout,
 		Transport: &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute,
 			TLSHandshakeTimeout: 10 * time.Second, Proxy: http.ProxyFromEnvironment},
-		// our password goes to nobody else
+		// our password must not be sent to another host
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	c.resource = scheme + "://" + a.Host + "/2010-04-01/Accounts/" + url.PathEscape(a.SID) + "/Messages.json"
@@ -123,7 +123,7 @@ func NewCarrier(a Account, publicURL string) *Carrier {
 	return c
 }
 
-// Close hangs up.
+// Close closes the idle connections.
 func (c *Carrier) Close() { c.client.CloseIdleConnections() }
 
 // Carry sends a message; its errors are those of package message.

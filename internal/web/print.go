@@ -29,7 +29,7 @@ func (s *site) prints(draw func(*http.Request) ([]byte, error)) http.Handler {
 	return s.reads(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := s.print(r, draw)
 		switch {
-		case r.Context().Err() != nil: // nobody reads it any more
+		case r.Context().Err() != nil: // the client has gone
 		case err != nil:
 			s.fail(w, r, err)
 		default:

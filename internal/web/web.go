@@ -192,7 +192,7 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	busy := errors.Is(err, errBusy)
-	if !busy && r.Context().Err() == nil { // else nobody is waiting for the page
+	if !busy && r.Context().Err() == nil { // else the client has gone
 		s.Log.Error("a page failed", "route", r.Pattern, "error", err)
 	}
 	status := http.StatusInternalServerError
@@ -253,5 +253,5 @@ func send(w http.ResponseWriter, kind string, status int, body []byte) {
 		status = http.StatusOK
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the reader may be gone; there is nobody to tell
+	_, _ = w.Write(body) // the client may have gone
 }

@@ -90,7 +90,7 @@ type child struct {
 	profiles string // host:port of net/http/pprof
 }
 
-// spawn starts this program as a server. Its log goes where nobody reads it.
+// spawn starts this program as a server. Its log goes to a file that is not read.
 func spawn(role string, args ...string) (*child, error) {
 	self, err := os.Executable()
 	if err != nil {

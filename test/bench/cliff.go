@@ -9,7 +9,7 @@ import (
 )
 
 // cliff redeems under keys that grow with time in a store whose gifts came in twenty orders of a thousand: once the
-// orders had no Idempotency-Key, once they had one. What is kept of an order must not lie in the way of who looks for
+// orders had no Idempotency-Key, once they had one. What is kept of an order must not slow down what looks for
 // another key.
 func (h *trial) cliff() error {
 	var rates [2]float64

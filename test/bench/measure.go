@@ -26,7 +26,7 @@ type trial struct {
 	target  *load.Target // the service
 	nothing *load.Target // the empty handler
 	gifts   []load.Gift
-	atStart float64 // the service's memory in MB, before anybody called
+	atStart float64 // the service's memory in MB, before the first call
 }
 
 // open makes a store ready, on a copy of its stock, and starts everything.

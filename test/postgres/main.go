@@ -114,7 +114,7 @@ func noCluster() error {
 	return errors.Join(err, f.Close())
 }
 
-// template makes the database that tests copy: the schema, and nobody's keys.
+// template makes the database that tests copy: the schema, without keys.
 func template(server string) error {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, server)

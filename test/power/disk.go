@@ -37,7 +37,7 @@ type disk struct {
 	room      int64                             // bytes that fit; 0: no end of them
 	freeze    func(what step, name string) bool // true: the power goes before this step; nil: it stays
 	cut       chan struct{}                     // closed when the power is gone: every step waits
-	dead      chan struct{}                     // closed when nobody is left to wait: every step fails
+	dead      chan struct{}                     // closed when no process is left: every step fails
 	dropped   int                               // writes that no cut spared
 }
 
@@ -102,7 +102,7 @@ func (d *disk) plug() (err error) {
 	return nil
 }
 
-// unplug takes the disk away. Nobody may have it open.
+// unplug takes the disk away. No process may have it open.
 func (d *disk) unplug() error {
 	d.halt(d.dead)
 	return d.server.Unmount()

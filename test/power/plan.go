@@ -131,7 +131,7 @@ func (h *machine) born() (err error) {
 		left := 1 + h.disk.lot.IntN(150)
 		h.cutAt(func(step, string) bool { left--; return left <= 0 })
 		stopped := make(chan struct{})
-		go func() { // who is being killed by a cut waits for the disk for ever
+		go func() { // a process that a cut kills waits for the disk for ever
 			select {
 			case <-h.cut:
 				h.halt(h.dead)

@@ -41,7 +41,7 @@ func (a *Answer) Code() string {
 	return problem.Code
 }
 
-// Client calls a service as a till does, who gives up after a while.
+// Client calls a service as a till does, with a timeout.
 type Client struct{ http http.Client }
 
 // NewClient makes a client for so many callers at once.

@@ -26,7 +26,7 @@ type Report struct {
 	GivenUp      int64 // calls whose tills never learned what became of them, asked about in the end
 	Moves        int   // acknowledged redemptions and reversals
 	Lost         int   // of them: not there
-	Doubled      int   // there, and nobody was told of them
+	Doubled      int   // in the ledger, and acknowledged to no caller
 	Replays      int   // old requests repeated in the end
 	Gifts        int
 	Unexplained  int // gifts whose history of calls no order explains

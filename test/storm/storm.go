@@ -1,6 +1,6 @@
 // Package storm is many tills that use a service at once, over HTTP, and write down what they were told: they redeem,
 // reverse, void, cancel and look, on many gifts and a hot one, from two accounts with many keys each, and repeat old
-// requests. A call that is not answered is repeated until somebody says what became of it, or given up and asked about
+// requests. A call that is not answered is repeated until its outcome is known, or given up and asked about
 // in the end.
 //
 // Afterwards it holds what was acknowledged against what is there. It knows the interface, and nothing of what is

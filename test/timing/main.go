@@ -6,7 +6,7 @@
 //
 // "slower" is how often a call of the first kind takes longer than one of the second: 0.500 says that time tells
 // nothing. "floor" is the same of the second kind with itself, so that what lies within it is noise. z is the distance
-// from 0.500 in standard deviations (Mann and Whitney). Everybody else who uses the machine makes it say less, never
+// from 0.500 in standard deviations (Mann and Whitney). Other load on the machine makes it say less, never
 // more. It fails when what must not be told is further than a tenth from a half.
 package main
 

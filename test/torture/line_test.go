@@ -114,7 +114,7 @@ func (l *line) carry(client net.Conn) {
 	if out.Flush() != nil {
 		return
 	}
-	var mute sync.Mutex // held by who loses the answers
+	var mute sync.Mutex // held by the goroutine that loses the answers
 	lost := false
 	answers.Go(func() {
 		defer client.Close()
@@ -124,7 +124,7 @@ func (l *line) carry(client net.Conn) {
 			mute.Lock()
 			gone := lost
 			mute.Unlock()
-			if err != nil || gone { // the answer shows that it was heard; nobody gets it
+			if err != nil || gone { // the answer shows that it was heard; it is dropped
 				return
 			}
 			if _, err := client.Write(buffer[:n]); err != nil {

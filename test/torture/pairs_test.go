@@ -59,7 +59,7 @@ func TestFaultsInPairs(t *testing.T) {
 			}
 		}
 	}
-	// Who has no key cannot be helped when the answer to the commit is lost: nothing may be done a second time.
+	// Without a key, a call whose commit has an unknown outcome is not repeated: nothing may be done a second time.
 	l.breakAt(commit, true, 1)
 	a, err := one.Redeem("")
 	check(t, err)

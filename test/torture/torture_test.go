@@ -72,7 +72,7 @@ func TestMistakesAreNoticed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if f.sound() {
-				t.Errorf("%s, and nobody noticed: %s", c.what, f)
+				t.Errorf("%s, and it was not noticed: %s", c.what, f)
 			}
 			t.Logf("lost %d, doubled %d, not linearizable %d", f.Lost, f.Doubled, f.Unexplained)
 		})

@@ -16,7 +16,7 @@ import (
 type Fickle struct {
 	mu  sync.Mutex
 	lot *rand.Rand
-	// by recipient; who has been tried often enough is served well, so that no lot outlasts the retries
+	// by recipient; after enough tries a recipient is served well, so that the tricks end before the retries do
 	tried   map[string]int
 	arrived map[string]int  // by recipient
 	taken   map[string]int  // by the message's id
@@ -89,7 +89,7 @@ type Story struct {
 }
 
 // Run delivers the gifts in 30 hours, with the real worker, retries over a day and the breaker. Each gift must end as
-// decided, and nobody be tried again after a refusal. Each message was taken exactly once where the answer was known,
+// decided, and none be tried again after a refusal. Each message was taken exactly once where the answer was known,
 // and at most twice, with the same id, where it was not; and some answers were lost.
 func (s *Story) Run(t *testing.T) {
 	h := Open(t)
@@ -129,8 +129,8 @@ func (s *Story) Run(t *testing.T) {
 	}
 }
 
-// check holds what was decided about a gift, with the last words, against what the server knows. doubted: nobody knows
-// whether it arrived.
+// check holds what was decided about a gift, with the last words, against what the server knows. doubted: it is
+// unknown whether it arrived.
 func (s *Story) check(t *testing.T, to string, status gift.Status, words string) (doubted bool) {
 	arrived, nobody := s.Server.arrived[to], strings.HasPrefix(to, s.Nobody)
 	doubted = status == gift.FailedDelivery && strings.Contains(words, "answer was lost")
