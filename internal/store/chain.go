@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
 )
 
 // writers are the hash chains that this process continues and that no group is using. A group takes one, and gives it
@@ -40,13 +41,6 @@ func (w *writers) giveBack(one *chain.Writer) {
 	w.free = append(w.free, one)
 }
 
-const chainColumns = `c.writer, c.n, c.content, c.mac`
-
-// chainFields are where chainColumns are read into.
-func chainFields(r *chain.Row) []any {
-	return []any{db.ScanID(&r.Writer), &r.N, &r.Content, db.ScanMAC(&r.MAC)}
-}
-
 // lastID is after every other, so that the newest is found by a key.
 var lastID = bytes.Repeat([]byte{0xff}, len(gift.ID{}))
 
@@ -58,7 +52,7 @@ var (
 		One: `SELECT c.writer FROM chain AS c WHERE c.n = 0 AND c.writer <= $1 ORDER BY c.writer DESC LIMIT $2`}
 	selectHead = &db.Query{What: "reading heads",
 		One: `SELECT c.n, c.mac FROM chain AS c WHERE c.writer = $1 ORDER BY c.n DESC LIMIT 1`}
-	insertChain = db.InsertRows("chain", chainColumns, "BNBB", "")
+	insertChain = db.InsertRows("chain", record.ChainColumns, "BNBB", "")
 )
 
 // chainEntries makes the row that links entries to the group's chain, and gives the place of the first of them.
@@ -77,14 +71,14 @@ func (g *group) chainEntries(ctx context.Context, c *ledger.Changes) (w db.Batch
 	}
 	issued := make(map[ledger.Ref]*gift.Voucher, len(c.Gifts))
 	for i := range c.Gifts {
-		issued[refOf(&c.Gifts[i].Voucher)] = &c.Gifts[i].Voucher
+		issued[record.RefOf(&c.Gifts[i].Voucher)] = &c.Gifts[i].Voucher
 	}
 	row, first := g.writer.Group(c.Entries, func(e *gift.Entry) (*gift.Voucher, gift.ID) {
 		v := issued[ledger.Ref{AccountID: e.AccountID, ID: e.VoucherID}]
 		if v == nil || e.Seq > 1 {
 			return nil, gift.ID{}
 		}
-		return v, itemsID(v)
+		return v, record.ItemsID(v)
 	})
 	w.Rows = append(w.Rows, chainRow(row))
 	return w, first, nil

@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
 )
 
 // Check begins a check of the store. It implements ledger.Books.
@@ -49,9 +50,9 @@ func (c *Check) Missing() { c.chains.Missing() }
 
 // The rows of chains after a place; at most $3.
 const (
-	selectGeneses = `SELECT ` + chainColumns + ` FROM chain AS c
+	selectGeneses = `SELECT ` + record.ChainColumns + ` FROM chain AS c
 		WHERE c.n = 0 AND (c.writer, c.n) > ($1, $2) ORDER BY c.writer, c.n LIMIT $3`
-	selectRows = `SELECT ` + chainColumns + ` FROM chain AS c
+	selectRows = `SELECT ` + record.ChainColumns + ` FROM chain AS c
 		WHERE (c.writer, c.n) > ($1, $2) ORDER BY c.writer, c.n LIMIT $3`
 )
 
@@ -81,7 +82,7 @@ func (c *Check) eachRow(ctx context.Context, query string, take func(chain.Row),
 		err := db.Each(ctx, c.store.db.Readers, query, []any{db.KeyOf(after.Writer), after.N, chainPage},
 			func(rows *sql.Rows) error {
 				var r chain.Row
-				err := rows.Scan(chainFields(&r)...)
+				err := rows.Scan(record.ChainFields(&r)...)
 				if after = r.Place; err == nil {
 					take(r)
 				}
@@ -125,27 +126,27 @@ type placed struct {
 }
 
 // selectPage gives the first vouchers, at most $3, at or after ($1, $2).
-const selectPage = `SELECT ` + voucherAndItems + ` FROM voucher AS v
+const selectPage = `SELECT ` + record.VoucherAndItems + ` FROM voucher AS v
 	WHERE (v.account_id, v.id) >= ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
 
 // selectPageHistories gives the histories of the vouchers of account $1 from $2 to $3, of those that have no more
 // than $4 entries. What is said of selectHistory holds here.
 var selectPageHistories = db.Text{
 	SQLite: `WITH RECURSIVE e AS (
-		SELECT ` + placedColumns + ` FROM voucher AS v CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = v.last
+		SELECT ` + record.PlacedColumns + ` FROM voucher AS v CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = v.last
 		WHERE v.account_id = $1 AND v.id BETWEEN $2 AND $3 AND v.seq <= $4
 		UNION ALL
-		SELECT ` + placedColumns + ` FROM e AS n CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = n.previous WHERE e.id < n.id
-	) SELECT ` + placedColumns + ` FROM e ORDER BY e.voucher_id, e.seq`,
+		SELECT ` + record.PlacedColumns + ` FROM e AS n CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = n.previous WHERE e.id < n.id
+	) SELECT ` + record.PlacedColumns + ` FROM e ORDER BY e.voucher_id, e.seq`,
 	Postgres: `WITH RECURSIVE e AS (
-		SELECT ` + placedColumns + ` FROM voucher AS v
+		SELECT ` + record.PlacedColumns + ` FROM voucher AS v
 			CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1 AND e.id = v.last OFFSET 0) AS e
 		WHERE v.account_id = $1 AND v.id BETWEEN $2 AND $3 AND v.seq <= $4
 		UNION ALL
-		SELECT ` + placedColumns + ` FROM e AS n
+		SELECT ` + record.PlacedColumns + ` FROM e AS n
 			CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1 AND e.id = n.previous OFFSET 0) AS e
 		WHERE e.id < n.id
-	) SELECT ` + placedColumns + ` FROM e ORDER BY e.voucher_id, e.seq`,
+	) SELECT ` + record.PlacedColumns + ` FROM e ORDER BY e.voucher_id, e.seq`,
 }
 
 // Page implements ledger.Check. Vouchers of two accounts may be on a page; should they share an id, the page ends
@@ -162,7 +163,7 @@ func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (
 			func(rows *sql.Rows) error {
 				var v gift.Voucher
 				var list gift.ID
-				fields := voucherFields(&v)
+				fields := record.VoucherFields(&v)
 				fields[len(fields)-2] = db.ScanID(&list)
 				err := rows.Scan(fields...)
 				if full = full || vouchers[v.ID] != nil; !full {
@@ -178,7 +179,7 @@ func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (
 			args := []any{db.KeyOf(rest[0].AccountID), db.KeyOf(rest[0].ID), db.KeyOf(rest[n-1].ID), longest}
 			err = db.Each(ctx, tx, c.store.db.Text(selectPageHistories), args, func(rows *sql.Rows) error {
 				var e placed
-				err := rows.Scan(append(entryFields(&e.Entry), db.ScanID(&e.at.Writer), &e.at.N)...)
+				err := rows.Scan(append(record.EntryFields(&e.Entry), db.ScanID(&e.at.Writer), &e.at.N)...)
 				e.digest = c.chains.Digest(e.at, &e.Entry, vouchers[e.VoucherID], items[e.VoucherID])
 				histories[e.VoucherID] = append(histories[e.VoucherID], e.Entry)
 				entries = append(entries, e)

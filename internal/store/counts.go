@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
 )
 
 const countColumns = `d.account_id, d.what, d.day, d.amount, d.gifts, d.messages, d.texts, d.kept`
@@ -90,14 +91,15 @@ func (g *group) wantCounts(wanted []ledger.CountKey) (batches []db.Batch) {
 func countBatches(s *db.Query, rows []countRow, scan func(db.Scanner) error) []db.Batch {
 	slices.SortFunc(rows, compareCountRows)
 	if !s.Scoped {
-		w := rowsOf(s, rows, func(r *countRow) []any { return []any{db.KeyOf(r.account), r.what, 0, 0, 0, 0, 0, 0} })
+		w := record.RowsOf(s, rows, func(r *countRow) []any { return []any{db.KeyOf(r.account), r.what, 0, 0, 0, 0, 0, 0} })
 		return slices.DeleteFunc([]db.Batch{w}, func(w db.Batch) bool { return len(w.Rows) == 0 })
 	}
-	return byAccount(rows, func(r countRow) gift.ID { return r.account }, func(account gift.ID, of []countRow) db.Batch {
-		w := rowsOf(s, of, func(r *countRow) []any { return []any{r.what} })
-		w.Account, w.Scan = account, scan
-		return w
-	})
+	return record.ByAccount(rows, func(r countRow) gift.ID { return r.account },
+		func(account gift.ID, of []countRow) db.Batch {
+			w := record.RowsOf(s, of, func(r *countRow) []any { return []any{r.what} })
+			w.Account, w.Scan = account, scan
+			return w
+		})
 }
 
 // countRow is the key of a row.
@@ -126,7 +128,7 @@ func (g *group) saveCounts(changed map[ledger.CountKey]gift.Count) db.Batch {
 		rows = append(rows, row{countRow{k.AccountID, g.what(k)}, n})
 	}
 	slices.SortFunc(rows, func(a, b row) int { return compareCountRows(a.countRow, b.countRow) })
-	return rowsOf(addCounts, rows, func(r *row) []any {
+	return record.RowsOf(addCounts, rows, func(r *row) []any {
 		return []any{db.KeyOf(r.account), r.what, r.Day, int64(r.Amount), r.Gifts, r.Messages, r.Texts, r.Kept}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
 )
 
 // The statements of a group that sends gifts again, or at another time.
@@ -31,7 +32,7 @@ var (
 
 // wantDeliveries wants to know how gifts are delivered, and locks their open jobs, so that no worker can claim them.
 func (g *group) wantDeliveries(wanted []ledger.Ref) []db.Batch {
-	deliveries := byRef(selectDeliveries, wanted, func(from db.Scanner) error {
+	deliveries := record.ByRef(selectDeliveries, wanted, func(from db.Scanner) error {
 		var ref ledger.Ref
 		var w gift.Delivery
 		err := from.Scan(db.ScanID(&ref.AccountID), db.ScanID(&ref.ID), &w.Method, &w.Contact, &w.Scheduled,
@@ -40,7 +41,7 @@ func (g *group) wantDeliveries(wanted []ledger.Ref) []db.Batch {
 		g.state.Deliveries[ref] = &ledger.Delivery{Delivery: w}
 		return err
 	})
-	return append(deliveries, byRef(selectJobs, wanted, func(from db.Scanner) error {
+	return append(deliveries, record.ByRef(selectJobs, wanted, func(from db.Scanner) error {
 		var j ledger.Job
 		var claimable time.Time
 		err := from.Scan(db.ScanID(&j.AccountID), db.ScanID(&j.VoucherID), db.ScanID(&j.ID), db.ScanTime(&j.Due),
@@ -57,7 +58,7 @@ func (g *group) wantDeliveries(wanted []ledger.Ref) []db.Batch {
 
 // wantResends wants to know when gifts were sent again.
 func (g *group) wantResends(wanted []ledger.Ref) []db.Batch {
-	return byRef(selectResends, wanted, func(from db.Scanner) error {
+	return record.ByRef(selectResends, wanted, func(from db.Scanner) error {
 		var r ledger.Resent
 		err := from.Scan(db.ScanID(&r.AccountID), db.ScanID(&r.VoucherID), &r.Seq, db.ScanID(&r.ID), db.ScanTime(&r.At))
 		ref := ledger.Ref{AccountID: r.AccountID, ID: r.VoucherID}
@@ -81,19 +82,19 @@ func saveResends(c *ledger.Changes) []db.Batch {
 		}
 	}
 	slices.SortFunc(deliveries, func(a, b ledger.DeliveryChange) int {
-		return compareRefs(ledger.Ref{AccountID: a.AccountID, ID: a.VoucherID}, ledger.Ref{AccountID: b.AccountID,
+		return record.CompareRefs(ledger.Ref{AccountID: a.AccountID, ID: a.VoucherID}, ledger.Ref{AccountID: b.AccountID,
 			ID: b.VoucherID})
 	})
-	batches := byAccount(deliveries, func(w ledger.DeliveryChange) gift.ID { return w.AccountID },
+	batches := record.ByAccount(deliveries, func(w ledger.DeliveryChange) gift.ID { return w.AccountID },
 		func(account gift.ID, of []ledger.DeliveryChange) db.Batch {
-			w := rowsOf(updateDelivery, of, func(r *ledger.DeliveryChange) []any {
+			w := record.RowsOf(updateDelivery, of, func(r *ledger.DeliveryChange) []any {
 				return []any{int64(r.Delivery.Method), r.Delivery.Contact, r.Delivery.Scheduled, db.Micros(r.Delivery.DeliveryDate),
 					r.Delivery.DeliveryZone, db.KeyOf(r.VoucherID)}
 			})
 			w.Account = account
 			return w
 		})
-	return append(batches, rowsOf(insertResend, c.Resends, func(r *ledger.Resent) []any {
+	return append(batches, record.RowsOf(insertResend, c.Resends, func(r *ledger.Resent) []any {
 		return []any{db.KeyOf(r.AccountID), db.KeyOf(r.VoucherID), r.Seq, db.KeyOf(r.ID), db.Micros(r.At), int64(r.Method),
 			r.Contact}
 	}))
@@ -111,22 +112,23 @@ func (g *group) saveRekeyed(rekeyed []ledger.Rekeyed) (batches []db.Batch) {
 	for _, r := range rekeyed {
 		newest[ledger.Ref{AccountID: r.AccountID, ID: r.VoucherID}] = r.Secrets
 	}
-	refs := slices.SortedFunc(maps.Keys(newest), compareRefs)
-	batches = byRef(deleteSecrets, refs, nil)
-	batches = append(batches, byAccount(refs, func(r ledger.Ref) gift.ID { return r.AccountID },
+	refs := slices.SortedFunc(maps.Keys(newest), record.CompareRefs)
+	batches = record.ByRef(deleteSecrets, refs, nil)
+	batches = append(batches, record.ByAccount(refs, func(r ledger.Ref) gift.ID { return r.AccountID },
 		func(account gift.ID, of []ledger.Ref) db.Batch {
-			w := rowsOf(updateSecrets, of, func(r *ledger.Ref) []any {
+			w := record.RowsOf(updateSecrets, of, func(r *ledger.Ref) []any {
 				s := newest[*r]
-				return []any{g.sealSecretsOf(r.AccountID, r.ID, s.Code, s.Token), db.KeyOf(r.ID)}
+				return []any{record.SealSecrets(g.db.Keys, r.AccountID, r.ID, s.Code, s.Token), db.KeyOf(r.ID)}
 			})
 			w.Account = account
 			return w
 		})...)
-	added := db.Batch{Query: insertSecret}
+	added := db.Batch{Query: record.InsertSecret}
 	for _, r := range refs {
 		s := newest[r]
-		added.Rows = append(added.Rows, []any{g.db.Keys.CodeHash(s.Code), codeSecret, db.KeyOf(r.AccountID), db.KeyOf(r.ID)},
-			[]any{g.db.Keys.TokenHash(s.Token), tokenSecret, db.KeyOf(r.AccountID), db.KeyOf(r.ID)})
+		added.Rows = append(added.Rows, []any{g.db.Keys.CodeHash(s.Code), record.CodeSecret, db.KeyOf(r.AccountID),
+			db.KeyOf(r.ID)},
+			[]any{g.db.Keys.TokenHash(s.Token), record.TokenSecret, db.KeyOf(r.AccountID), db.KeyOf(r.ID)})
 	}
 	return append(batches, added)
 }

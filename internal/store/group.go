@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
 )
 
 // Group implements ledger.Store.
@@ -67,11 +67,12 @@ type group struct {
 // The statements of a group.
 var (
 	selectVouchers = db.SelectByKeys("vouchers",
-		`SELECT `+voucherAndItems+` FROM voucher AS v WHERE v.account_id = $1 AND v.id {keys} {lock}`, "B", true)
+		`SELECT `+record.VoucherAndItems+` FROM voucher AS v WHERE v.account_id = $1 AND v.id {keys} {lock}`, "B", true)
 	selectRequests = db.SelectByKeys("requests",
-		`SELECT `+requestColumns+` FROM request AS r WHERE r.account_id = $1 AND r.key {keys}`, "T", true)
+		`SELECT `+record.RequestColumns+` FROM request AS r WHERE r.account_id = $1 AND r.key {keys}`, "T", true)
 	selectTaken = db.SelectByKeys("redemptions",
-		`SELECT `+entryColumns+` FROM entry AS e WHERE e.account_id = $1 AND e.id {keys} AND e.kind = 'REDEMPTION'`, "B",
+		`SELECT `+record.EntryColumns+` FROM entry AS e WHERE e.account_id = $1 AND e.id {keys} AND e.kind = 'REDEMPTION'`,
+		"B",
 		true)
 	selectReversed = db.SelectByKeys("reversals", `SELECT g.redemption_id, g.amount, g.parts FROM given_back AS g
 		WHERE g.account_id = $1 AND g.redemption_id {keys}`, "B", true)
@@ -105,8 +106,9 @@ var groupQueries = []*db.Query{selectVouchers, selectRequests, selectTaken, sele
 	selectCancelled, selectCodes, updateVoucher,
 	updateReplays, updateCard, deleteJobs, selectDeliveries, selectJobs, selectResends, insertResend, updateDelivery,
 	updateJob, addTally, insertGivenBack,
-	insertUsed, insertTerms, insertItems, insertVoucher, insertCard, insertSecret, insertSearch, insertEntry,
-	insertRequest, insertAnswer, selectPlaces, insertJob,
+	insertUsed, record.InsertTerms, record.InsertItems, record.InsertVoucher, record.InsertCard, record.InsertSecret,
+	record.InsertSearch, record.InsertEntry,
+	record.InsertRequest, record.InsertAnswer, record.SelectPlaces, insertJob,
 	selectWriters, selectHead, insertChain, insertSheet, selectCounts, lockCounts, insertCounts, addCounts, deleteSecrets,
 	updateSecrets}
 
@@ -184,9 +186,9 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 			redemptions = append(redemptions, ledger.Ref{AccountID: k.AccountID, ID: r.EntryID})
 		}
 	}
-	err = g.run(ctx, byRef(selectTaken, redemptions, func(from db.Scanner) error {
+	err = g.run(ctx, record.ByRef(selectTaken, redemptions, func(from db.Scanner) error {
 		t := new(gift.Taken)
-		if err := from.Scan(entryFields(&t.Entry)...); err != nil {
+		if err := from.Scan(record.EntryFields(&t.Entry)...); err != nil {
 			return err
 		}
 		e := &t.Entry
@@ -198,11 +200,11 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 }
 
 func (g *group) wantRequests(wanted []ledger.RequestKey) (batches []db.Batch) {
-	wanted = distinctKeys(wanted)
-	return byAccount(wanted, func(k ledger.RequestKey) gift.ID { return k.AccountID },
+	wanted = record.DistinctKeys(wanted)
+	return record.ByAccount(wanted, func(k ledger.RequestKey) gift.ID { return k.AccountID },
 		func(account gift.ID, of []ledger.RequestKey) db.Batch {
 			w := db.Batch{Query: selectRequests, Account: account, Scan: func(from db.Scanner) error {
-				r, _, err := g.scanRequest(from)
+				r, _, err := record.ScanRequest(g.db.Keys, from)
 				if err != nil {
 					return err
 				}
@@ -227,7 +229,7 @@ func (g *group) wantPlaces() (batches []db.Batch) {
 		if r.Answer.Long.Size == 0 {
 			continue
 		}
-		batches = append(batches, db.Batch{Query: selectPlaces, Account: r.AccountID,
+		batches = append(batches, db.Batch{Query: record.SelectPlaces, Account: r.AccountID,
 			Rows: [][]any{{r.Key, string(r.Operation)}}, Scan: func(from db.Scanner) error {
 				var locations []byte
 				err := from.Scan(&locations)
@@ -239,9 +241,9 @@ func (g *group) wantPlaces() (batches []db.Batch) {
 }
 
 func (g *group) wantVouchers(wanted []ledger.Ref) []db.Batch {
-	return byRef(selectVouchers, wanted, func(from db.Scanner) error {
+	return record.ByRef(selectVouchers, wanted, func(from db.Scanner) error {
 		v := new(gift.Voucher)
-		if err := from.Scan(voucherFields(v)...); err != nil {
+		if err := from.Scan(record.VoucherFields(v)...); err != nil {
 			return err
 		}
 		ref := ledger.Ref{AccountID: v.AccountID, ID: v.ID}
@@ -253,7 +255,7 @@ func (g *group) wantVouchers(wanted []ledger.Ref) []db.Batch {
 
 // wantReversed wants to know how much of the loaded redemptions was given back.
 func (g *group) wantReversed() []db.Batch {
-	return byRef(selectReversed, slices.Collect(maps.Keys(g.state.Redemptions)), func(from db.Scanner) error {
+	return record.ByRef(selectReversed, slices.Collect(maps.Keys(g.state.Redemptions)), func(from db.Scanner) error {
 		var id gift.ID
 		var sum gift.Amount
 		var parts int
@@ -271,7 +273,7 @@ func (g *group) wantReversed() []db.Batch {
 
 // wantDeliveredBy wants to know which jobs delivered gifts. Whoever writes a card has locked its voucher.
 func (g *group) wantDeliveredBy(wanted []ledger.Ref) []db.Batch {
-	return byRef(selectDeliveredBy, wanted, func(from db.Scanner) error {
+	return record.ByRef(selectDeliveredBy, wanted, func(from db.Scanner) error {
 		var ref ledger.Ref
 		var job gift.ID
 		err := from.Scan(db.ScanID(&ref.AccountID), db.ScanID(&ref.ID), db.ScanID(&job))
@@ -282,7 +284,7 @@ func (g *group) wantDeliveredBy(wanted []ledger.Ref) []db.Batch {
 
 // wantCancelled wants to know what gifts were before they were taken out of use.
 func (g *group) wantCancelled(wanted []ledger.Ref) []db.Batch {
-	return byRef(selectCancelled, wanted, func(from db.Scanner) error {
+	return record.ByRef(selectCancelled, wanted, func(from db.Scanner) error {
 		var ref ledger.Ref
 		var before gift.Status
 		err := from.Scan(db.ScanID(&ref.AccountID), db.ScanID(&ref.ID), &before)
@@ -312,50 +314,6 @@ func (g *group) wantCodes() []db.Batch {
 	return []db.Batch{w}
 }
 
-// byRef finds the rows that refs name, account by account and in the order of their ids.
-func byRef(s *db.Query, refs []ledger.Ref, scan func(db.Scanner) error) []db.Batch {
-	refs = slices.Clone(refs)
-	slices.SortFunc(refs, compareRefs)
-	return byAccount(slices.Compact(refs), func(r ledger.Ref) gift.ID { return r.AccountID },
-		func(account gift.ID, of []ledger.Ref) db.Batch {
-			w := db.Batch{Query: s, Account: account, Rows: make([][]any, len(of)), Scan: scan}
-			for i := range of {
-				w.Rows[i] = []any{db.KeyOf(of[i].ID)}
-			}
-			return w
-		})
-}
-
-// distinctKeys sorts keys and leaves out repeats.
-func distinctKeys(keys []ledger.RequestKey) []ledger.RequestKey {
-	keys = slices.Clone(keys)
-	slices.SortFunc(keys, compareKeys)
-	return slices.Compact(keys)
-}
-
-func compareKeys(a, b ledger.RequestKey) int {
-	return cmp.Or(slices.Compare(a.AccountID[:], b.AccountID[:]), cmp.Compare(a.Key, b.Key),
-		cmp.Compare(a.Operation, b.Operation))
-}
-
-func compareRefs(a, b ledger.Ref) int {
-	return cmp.Or(slices.Compare(a.AccountID[:], b.AccountID[:]), slices.Compare(a.ID[:], b.ID[:]))
-}
-
-// byAccount makes a batch of the items of each account; they come sorted by it.
-func byAccount[T any](sorted []T, account func(T) gift.ID, make func(gift.ID, []T) db.Batch) (batches []db.Batch) {
-	for len(sorted) > 0 {
-		of := account(sorted[0])
-		n := 1
-		for n < len(sorted) && account(sorted[n]) == of {
-			n++
-		}
-		batches = append(batches, make(of, sorted[:n:n]))
-		sorted = sorted[n:]
-	}
-	return batches
-}
-
 // save writes what was decided: locked rows first, then the rest, each in the order of its key. Last is the tally: it
 // is one row for the whole account, and who has written it keeps all others waiting until the commit.
 func (g *group) save(ctx context.Context, c *ledger.Changes) error {
@@ -371,11 +329,15 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	batches = append(batches, g.saveGifts(c.Gifts)...)
 	batches = append(batches, g.saveSearch(c))
 	batches = append(batches, g.saveRekeyed(c.Rekeyed)...)
-	slices.SortStableFunc(c.Requests, func(a, b ledger.Request) int { return compareKeys(a.RequestKey, b.RequestKey) })
-	requests, answers := g.requestRows(c.Requests)
+	slices.SortStableFunc(c.Requests, func(a, b ledger.Request) int {
+		return record.CompareKeys(a.RequestKey,
+			b.RequestKey)
+	})
+	requests, answers := record.RequestRows(g.db.Keys, c.Requests)
 	batches = append(batches, row, entryRows(c.Entries, first), requests, answers)
-	batches = append(batches, g.saveGivenBack(c.Entries), rowsOf(insertJob, c.Jobs, jobRow), rowsOf(insertSheet, c.Sheets,
-		g.sheetRow))
+	batches = append(batches, g.saveGivenBack(c.Entries), record.RowsOf(insertJob, c.Jobs, jobRow),
+		record.RowsOf(insertSheet, c.Sheets,
+			g.sheetRow))
 	batches = append(batches, saveReplays(c.Replays)...)
 	batches = append(batches, saveResends(c)...)
 	batches = append(batches, saveRescheduled(c.Rescheduled)...)
@@ -385,32 +347,23 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	return g.run(ctx, slices.DeleteFunc(batches, func(w db.Batch) bool { return len(w.Rows) == 0 }))
 }
 
-// rowsOf makes rows of items.
-func rowsOf[T any](s *db.Query, items []T, row func(*T) []any) db.Batch {
-	w := db.Batch{Query: s, Rows: make([][]any, len(items))}
-	for i := range items {
-		w.Rows[i] = row(&items[i])
-	}
-	return w
-}
-
 func (g *group) saveGifts(gifts []gift.Gift) []db.Batch {
-	secrets := db.Batch{Query: insertSecret, Rows: make([][]any, 0, 2*len(gifts))}
+	secrets := db.Batch{Query: record.InsertSecret, Rows: make([][]any, 0, 2*len(gifts))}
 	for i := range gifts {
 		v := &gifts[i]
 		p := g.preparedFor(v)
 		secrets.Rows = append(secrets.Rows,
-			[]any{p.code, codeSecret, db.KeyOf(v.AccountID), db.KeyOf(v.ID)},
-			[]any{p.token, tokenSecret, db.KeyOf(v.AccountID), db.KeyOf(v.ID)})
+			[]any{p.code, record.CodeSecret, db.KeyOf(v.AccountID), db.KeyOf(v.ID)},
+			[]any{p.token, record.TokenSecret, db.KeyOf(v.AccountID), db.KeyOf(v.ID)})
 	}
 	slices.SortFunc(secrets.Rows, func(a, b []any) int { return slices.Compare(a[0].([]byte), b[0].([]byte)) })
-	shared, terms := sharedTerms(gifts)
+	shared, terms := record.SharedTerms(gifts)
 	return []db.Batch{
 		terms,
-		saveItems(gifts),
-		rowsOf(insertVoucher, gifts, func(v *gift.Gift) []any { return voucherRow(&v.Voucher) }),
-		rowsOf(insertCard, gifts, func(v *gift.Gift) []any {
-			return g.cardRow(v, g.preparedFor(v).secrets, !shared[ledger.Ref{AccountID: v.AccountID, ID: v.OrderID}])
+		record.SaveItems(gifts),
+		record.RowsOf(record.InsertVoucher, gifts, func(v *gift.Gift) []any { return record.VoucherRow(&v.Voucher) }),
+		record.RowsOf(record.InsertCard, gifts, func(v *gift.Gift) []any {
+			return record.CardRow(v, g.preparedFor(v).secrets, !shared[ledger.Ref{AccountID: v.AccountID, ID: v.OrderID}])
 		}),
 		secrets,
 	}
@@ -419,23 +372,21 @@ func (g *group) saveGifts(gifts []gift.Gift) []db.Batch {
 // saveVouchers writes vouchers that were loaded and are still as they were then.
 func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 	for i := range changed {
-		if _, ok := g.loaded[refOf(&changed[i])]; !ok {
+		if _, ok := g.loaded[record.RefOf(&changed[i])]; !ok {
 			return nil, fmt.Errorf("voucher %s was changed without having been loaded", changed[i].ID)
 		}
 	}
 	changed = slices.Clone(changed)
-	slices.SortFunc(changed, func(a, b gift.Voucher) int { return compareRefs(refOf(&a), refOf(&b)) })
-	return byAccount(changed, func(v gift.Voucher) gift.ID { return v.AccountID },
+	slices.SortFunc(changed, func(a, b gift.Voucher) int { return record.CompareRefs(record.RefOf(&a), record.RefOf(&b)) })
+	return record.ByAccount(changed, func(v gift.Voucher) gift.ID { return v.AccountID },
 		func(account gift.ID, of []gift.Voucher) db.Batch {
-			w := rowsOf(updateVoucher, of, func(v *gift.Voucher) []any {
-				return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.KeyOf(v.ID), g.loaded[refOf(v)]}
+			w := record.RowsOf(updateVoucher, of, func(v *gift.Voucher) []any {
+				return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.KeyOf(v.ID), g.loaded[record.RefOf(v)]}
 			})
 			w.Account = account
 			return w
 		}), nil
 }
-
-func refOf(v *gift.Voucher) ledger.Ref { return ledger.Ref{AccountID: v.AccountID, ID: v.ID} }
 
 // saveGivenBack notes what reversals give back, where no guard on entries does.
 func (g *group) saveGivenBack(entries []gift.Entry) db.Batch {
@@ -451,9 +402,9 @@ func (g *group) saveGivenBack(entries []gift.Entry) db.Batch {
 // saveReplays writes to every record whose answer is given again: only a commit that writes waits for a standby, and
 // so shows that the record itself has arrived there.
 func saveReplays(replayed []ledger.RequestKey) []db.Batch {
-	return byAccount(distinctKeys(replayed), func(k ledger.RequestKey) gift.ID { return k.AccountID },
+	return record.ByAccount(record.DistinctKeys(replayed), func(k ledger.RequestKey) gift.ID { return k.AccountID },
 		func(account gift.ID, of []ledger.RequestKey) db.Batch {
-			w := rowsOf(updateReplays, of, func(k *ledger.RequestKey) []any { return []any{k.Key, string(k.Operation)} })
+			w := record.RowsOf(updateReplays, of, func(k *ledger.RequestKey) []any { return []any{k.Key, string(k.Operation)} })
 			w.Account = account
 			return w
 		})
@@ -469,16 +420,17 @@ func saveDone(done []ledger.Done) []db.Batch {
 			delivered[ledger.Ref{AccountID: d.AccountID, ID: d.VoucherID}] = d
 		}
 	}
-	cards := slices.SortedFunc(maps.Keys(delivered), compareRefs)
-	return append(byRef(deleteJobs, jobs, nil),
-		byAccount(cards, func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) db.Batch {
-			w := rowsOf(updateCard, of, func(r *ledger.Ref) []any {
-				d := delivered[*r]
-				return []any{db.Micros(d.DeliveredAt), db.KeyOf(d.JobID), db.KeyOf(r.ID)}
-			})
-			w.Account = account
-			return w
-		})...)
+	cards := slices.SortedFunc(maps.Keys(delivered), record.CompareRefs)
+	return append(record.ByRef(deleteJobs, jobs, nil),
+		record.ByAccount(cards, func(r ledger.Ref) gift.ID { return r.AccountID },
+			func(account gift.ID, of []ledger.Ref) db.Batch {
+				w := record.RowsOf(updateCard, of, func(r *ledger.Ref) []any {
+					d := delivered[*r]
+					return []any{db.Micros(d.DeliveredAt), db.KeyOf(d.JobID), db.KeyOf(r.ID)}
+				})
+				w.Account = account
+				return w
+			})...)
 }
 
 // saveTally adds new gifts to the number of their account's.
@@ -488,7 +440,7 @@ func saveTally(gifts []gift.Gift) db.Batch {
 		added[gifts[i].AccountID]++
 	}
 	accounts := slices.SortedFunc(maps.Keys(added), func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
-	return rowsOf(addTally, accounts, func(a *gift.ID) []any { return []any{db.KeyOf(*a), added[*a]} })
+	return record.RowsOf(addTally, accounts, func(a *gift.ID) []any { return []any{db.KeyOf(*a), added[*a]} })
 }
 
 // saveUsed notes which records of the set-up are in use now.
@@ -508,8 +460,8 @@ func (g *group) saveUsed(c *ledger.Changes) []db.Batch {
 	for i := range c.Entries {
 		note(c.Entries[i].AccountID, c.Entries[i].Actor.LocationID)
 	}
-	slices.SortFunc(g.newlyUsed, compareRefs)
-	return []db.Batch{rowsOf(insertUsed, g.newlyUsed, func(r *ledger.Ref) []any {
+	slices.SortFunc(g.newlyUsed, record.CompareRefs)
+	return []db.Batch{record.RowsOf(insertUsed, g.newlyUsed, func(r *ledger.Ref) []any {
 		return []any{db.KeyOf(r.AccountID),
 			db.KeyOf(r.ID)}
 	})}
@@ -538,4 +490,38 @@ func (u *usedRecords) commit(refs []ledger.Ref) {
 	for _, r := range refs {
 		u.known[r] = true
 	}
+}
+
+func entryRows(entries []gift.Entry, first chain.Place) db.Batch {
+	w := db.Batch{Query: record.InsertEntry, Rows: make([][]any, len(entries))}
+	for i := range entries {
+		w.Rows[i] = record.EntryRow(&entries[i], chain.Place{Writer: first.Writer, N: first.N + int64(i)})
+	}
+	return w
+}
+
+// saveSearch notes what new gifts are found by, and those that got a rare status, another code or another address.
+// What they were found by before finds them still.
+func (g *group) saveSearch(c *ledger.Changes) db.Batch {
+	w := db.Batch{Query: record.InsertSearch}
+	add := func(account, voucher gift.ID, text string) {
+		w.Rows = append(w.Rows, []any{db.KeyOf(account), g.db.Keys.SearchHash(account, text), db.KeyOf(voucher)})
+	}
+	for i := range c.Gifts {
+		w.Rows = append(w.Rows, g.preparedFor(&c.Gifts[i]).search...)
+	}
+	for i := range c.Vouchers {
+		if v := &c.Vouchers[i]; record.Rare[v.Status] {
+			add(v.AccountID, v.ID, record.ByStatus+v.Status.String())
+		}
+	}
+	for _, r := range c.Rekeyed {
+		add(r.AccountID, r.VoucherID, record.ByLastFour+r.Code.LastFour())
+	}
+	for _, r := range c.DeliveryChanges {
+		if r.Delivery.Contact != "" {
+			add(r.AccountID, r.VoucherID, record.ByContact+gift.Fold(r.Delivery.Contact))
+		}
+	}
+	return w
 }

@@ -1,14 +1,11 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/sealed"
 )
 
@@ -99,27 +96,4 @@ func (s *Store) KeyStatus(ctx context.Context) (all []KeyStatus, err error) {
 		all = append(all, k)
 	}
 	return all, nil
-}
-
-// giftBySecret finds the gift whose secret can have these hashes; gift.NotFound is said only by who has all keys.
-func (s *Store) giftBySecret(ctx context.Context, kind string, hashes func() [][]byte) (gift.Gift, error) {
-	var asked [][]byte
-	for {
-		wanted := slices.DeleteFunc(hashes(), func(hash []byte) bool {
-			return slices.ContainsFunc(asked, func(other []byte) bool { return bytes.Equal(hash, other) })
-		})
-		if len(wanted) == 0 {
-			return gift.Gift{}, fmt.Errorf("looking up a secret: %w", gift.NotFound)
-		}
-		for _, hash := range wanted {
-			g, err := s.lookUpSecret(ctx, kind, hash)
-			if !errors.Is(err, gift.NotFound) {
-				return g, err
-			}
-		}
-		asked = append(asked, wanted...)
-		if err := s.db.Follow(ctx); err != nil {
-			return gift.Gift{}, fmt.Errorf("looking up a secret: %w", err)
-		}
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
 )
 
 // Lists of gifts and of entries are read from the newest to the oldest, by the primary key or by an index that is in
@@ -61,8 +62,8 @@ func (s *Store) List(ctx context.Context, f gift.Filter) (page gift.Page, err er
 	}
 	err = s.db.Retry(ctx, func(ctx context.Context) error {
 		page = gift.Page{Next: next, Read: read}
-		batches := byRef(selectGifts, refsOf(f.AccountID, ids), func(from db.Scanner) error {
-			g, sealed, err := s.scanGift(from)
+		batches := record.ByRef(selectGifts, refsOf(f.AccountID, ids), func(from db.Scanner) error {
+			g, sealed, err := record.ScanGift(s.db.Keys, from)
 			if f.LastFour == "" || g.Card.Code.LastFour() == f.LastFour { // it is found by codes that it had before, too
 				page.Gifts = append(page.Gifts, g)
 			}
@@ -251,7 +252,7 @@ func fitting(w *where, account string, f gift.Filter, keys [][][]byte) string {
 func exists(from string) string { return `EXISTS (SELECT 1 FROM ` + from + ` LIMIT 1 OFFSET 0)` }
 
 // selectEntries finds entries, each with what its gift is counted in.
-var selectEntries = db.SelectByKeys("entries", `SELECT `+entryColumns+`,
+var selectEntries = db.SelectByKeys("entries", `SELECT `+record.EntryColumns+`,
 	(SELECT v.item FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
 	(SELECT v.currency FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
 	(SELECT v.decimals FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id)
@@ -271,10 +272,10 @@ func (s *Store) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.Ch
 	}
 	err = s.db.Retry(ctx, func(ctx context.Context) error {
 		page = gift.ChangePage{Next: next, Read: read}
-		batches := byRef(selectEntries, refsOf(f.AccountID, ids), func(from db.Scanner) error {
+		batches := record.ByRef(selectEntries, refsOf(f.AccountID, ids), func(from db.Scanner) error {
 			var c gift.Change
 			var item bool
-			err := from.Scan(append(entryFields(&c.Entry), &item, &c.Unit.Code, &c.Unit.Decimals)...)
+			err := from.Scan(append(record.EntryFields(&c.Entry), &item, &c.Unit.Code, &c.Unit.Decimals)...)
 			if item {
 				c.Unit = gift.Pieces
 			}
@@ -333,6 +334,76 @@ func refsOf(account gift.ID, ids []gift.ID) []ledger.Ref {
 	all := make([]ledger.Ref, len(ids))
 	for n, id := range ids {
 		all[n] = ledger.Ref{AccountID: account, ID: id}
+	}
+	return all
+}
+
+// where builds a condition with numbered placeholders.
+type where struct {
+	conditions []string
+	args       []any
+}
+
+// and adds a condition in which %s stands for the arguments, in order.
+func (w *where) and(condition string, args ...any) {
+	placeholders := make([]any, len(args))
+	for i, a := range args {
+		placeholders[i] = w.arg(a)
+	}
+	w.conditions = append(w.conditions, fmt.Sprintf(condition, placeholders...))
+}
+
+// arg adds an argument and gives its placeholder.
+func (w *where) arg(a any) string {
+	w.args = append(w.args, a)
+	return fmt.Sprintf("$%d", len(w.args))
+}
+
+// maxSources is how many locations of a key a list follows side by side.
+const maxSources = 8
+
+// searched gives the keys of what narrows a filter most, and those of everything else that must be found too. Each is
+// a list of the hashes that it can have.
+func (s *Store) searched(f gift.Filter) (first [][]byte, rest [][][]byte) {
+	var all [][][]byte
+	add := func(by, text string) { all = append(all, s.db.Keys.SearchHashes(f.AccountID, by+text)) }
+	if f.Contact != "" {
+		add(record.ByContact, f.Contact)
+	}
+	if f.LastFour != "" {
+		add(record.ByLastFour, f.LastFour)
+	}
+	for _, word := range f.Words {
+		add(record.ByWord, word)
+	}
+	found := len(all)
+	if len(all) == 0 && record.Rare[f.Status] {
+		add(record.ByStatus, f.Status.String())
+	}
+	if len(all) == 0 && !f.LocationID.IsZero() {
+		add(record.ByLocation, f.LocationID.String())
+	}
+	if len(all) == 0 && len(f.Locations) > 0 && len(f.Locations) <= maxSources {
+		var either [][]byte
+		for _, id := range f.Locations {
+			either = append(either, s.db.Keys.SearchHashes(f.AccountID, record.ByLocation+id.String())...)
+		}
+		all = append(all, either)
+	}
+	if len(all) == 0 && !f.PromotionID.IsZero() {
+		add(record.ByPromotion, f.PromotionID.String())
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return all[0], all[1:max(1, found)]
+}
+
+// keyColumns are ids as arguments.
+func keyColumns(ids []gift.ID) []any {
+	all := make([]any, len(ids))
+	for i := range ids {
+		all[i] = db.KeyOf(ids[i])
 	}
 	return all
 }

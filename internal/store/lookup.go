@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
 )
 
 // lookupBatcher is a data loader for secrets: one statement answers several look-ups. In a database that is in this
@@ -93,13 +94,13 @@ func (l *lookupBatcher) next(n int) (all []*pendingLookup) {
 var selectBySecrets = secretsQuery()
 
 func secretsQuery() *db.Query {
-	one, many := db.ByKeys(`SELECT s.hash, s.kind, `+voucherAndItems+`, `+cardAndTerms+` FROM secret AS s
+	one, many := db.ByKeys(`SELECT s.hash, s.kind, `+record.VoucherAndItems+`, `+record.CardAndTerms+` FROM secret AS s
 		CROSS JOIN voucher AS v ON v.account_id = s.account_id AND v.id = s.voucher_id
 		CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id WHERE s.hash {keys}`, 1)
 	return &db.Query{What: "looking up secrets", One: one, Many: many,
 		Arrays: `SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k)
 			CROSS JOIN LATERAL (SELECT s.hash, s.kind, g.* FROM secret AS s
-				CROSS JOIN LATERAL (` + selectGift + ` WHERE v.account_id = s.account_id AND v.id = s.voucher_id OFFSET 0) AS g
+				CROSS JOIN LATERAL (` + record.SelectGift + ` WHERE v.account_id = s.account_id AND v.id = s.voucher_id OFFSET 0) AS g
 				WHERE s.hash = wanted.k OFFSET 0) AS found`}
 }
 
@@ -117,7 +118,7 @@ func (s *Store) lookUpTogether(ctx context.Context, all []*pendingLookup) error 
 		var found []pendingLookup
 		w.Scan = func(from db.Scanner) (err error) {
 			var f pendingLookup
-			f.gift, f.err, err = s.scanGift(from, &f.hash, &f.kind)
+			f.gift, f.err, err = record.ScanGift(s.db.Keys, from, &f.hash, &f.kind)
 			found = append(found, f)
 			return err
 		}
@@ -142,7 +143,7 @@ func answer(all []*pendingLookup, found []pendingLookup) {
 var (
 	selectOwners = db.SelectByKeys("owners",
 		`SELECT s.hash, s.kind, s.account_id, s.voucher_id FROM secret AS s WHERE s.hash {keys}`, "B", false)
-	selectGifts = db.SelectByKeys("gifts", selectGift+` WHERE v.account_id = $1 AND v.id {keys}`, "B", true)
+	selectGifts = db.SelectByKeys("gifts", record.SelectGift+` WHERE v.account_id = $1 AND v.id {keys}`, "B", true)
 )
 
 // lookUpInSteps answers look-ups in two round trips: the first asks the machines that have the hashes whose gifts they
@@ -154,9 +155,9 @@ func (s *Store) lookUpInSteps(ctx context.Context, all []*pendingLookup) error {
 			return fmt.Errorf("looking up secrets: %w", err)
 		}
 		refs := slices.Collect(maps.Keys(owned))
-		err = s.db.Read(ctx, byRef(selectGifts, refs, func(from db.Scanner) error {
-			g, closed, err := s.scanGift(from)
-			for _, w := range owned[refOf(&g.Voucher)] {
+		err = s.db.Read(ctx, record.ByRef(selectGifts, refs, func(from db.Scanner) error {
+			g, closed, err := record.ScanGift(s.db.Keys, from)
+			for _, w := range owned[record.RefOf(&g.Voucher)] {
 				w.gift, w.err = g, closed
 			}
 			return err

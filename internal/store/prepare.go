@@ -3,6 +3,7 @@ package store
 import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/record"
 )
 
 // prepared is what of a new gift can be worked out before the transaction that makes it, while others write.
@@ -29,8 +30,9 @@ func (s *Store) prepareCodes(want *ledger.Want) map[gift.VoucherCode]*prepared {
 
 func (s *Store) prepareGift(g *gift.Gift) *prepared {
 	return &prepared{
-		code: s.db.Keys.CodeHash(g.Card.Code), token: s.db.Keys.TokenHash(g.Card.Token), secrets: s.sealSecrets(g),
-		search: s.searchRows(g),
+		code: s.db.Keys.CodeHash(g.Card.Code), token: s.db.Keys.TokenHash(g.Card.Token),
+		secrets: record.SealSecrets(s.db.Keys, g.AccountID, g.ID, g.Card.Code, g.Card.Token),
+		search:  record.SearchRows(s.db.Keys, g),
 	}
 }
 

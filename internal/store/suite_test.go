@@ -20,6 +20,7 @@ import (
 	"boon.example/internal/message"
 	"boon.example/internal/ratelimit"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
 )
 
 // TestStore runs the suite that every database must pass: what the interfaces of ledger, api, delivery and setup
@@ -491,7 +492,7 @@ func testConstraints(t *testing.T, open opener) {
 	a, v, last := db.KeyOf(g[0].AccountID), db.KeyOf(g[0].ID), db.KeyOf(taken.ID)
 	naked := g[0].Voucher // with nothing that refers to it
 	naked.ID = newID()
-	if _, err := s.db.Writer.ExecContext(t.Context(), insertVoucher.One, voucherRow(&naked)...); err != nil {
+	if _, err := s.db.Writer.ExecContext(t.Context(), record.InsertVoucher.One, record.VoucherRow(&naked)...); err != nil {
 		t.Fatal(err)
 	}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{

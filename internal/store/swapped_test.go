@@ -13,16 +13,17 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
 )
 
 // swaps are what somebody who can write to the database, but has no key file, may try so that one gift's code opens
 // another. Each exchanges something between two gifts.
 var swaps = map[string]func(context.Context, *sql.Tx, *gift.Gift, *gift.Gift) error{
 	"codes": func(ctx context.Context, tx *sql.Tx, a, b *gift.Gift) error {
-		return swapHashes(ctx, tx, codeSecret, a, b)
+		return swapHashes(ctx, tx, record.CodeSecret, a, b)
 	},
 	"tokens": func(ctx context.Context, tx *sql.Tx, a, b *gift.Gift) error {
-		return swapHashes(ctx, tx, tokenSecret, a, b)
+		return swapHashes(ctx, tx, record.TokenSecret, a, b)
 	},
 	"sealed secrets": func(ctx context.Context, tx *sql.Tx, a, b *gift.Gift) error {
 		return swapColumns(ctx, tx, []string{"secrets"}, a, b)
@@ -36,7 +37,7 @@ var swaps = map[string]func(context.Context, *sql.Tx, *gift.Gift, *gift.Gift) er
 		return swapColumns(ctx, tx, columns, a, b)
 	},
 	"all that is found": func(ctx context.Context, tx *sql.Tx, a, b *gift.Gift) error {
-		return errors.Join(swapHashes(ctx, tx, codeSecret, a, b), swapHashes(ctx, tx, tokenSecret, a, b),
+		return errors.Join(swapHashes(ctx, tx, record.CodeSecret, a, b), swapHashes(ctx, tx, record.TokenSecret, a, b),
 			swapColumns(ctx, tx, []string{"secrets"}, a, b))
 	},
 }

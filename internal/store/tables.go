@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
 )
 
 // table is what moving a store from one database to another needs to know of one of its tables.
@@ -29,18 +30,18 @@ var tables = []table{
 	newTable("setup_change", 1, setupChangeColumns, "NNNTTBBB"),
 	newTable("used_record", 2, "account_id, record_id", "BB"),
 	newTable("item_list", 2, "account_id, id, items", "BBT"),
-	newTable("voucher", 2, voucherColumns, voucherTypes),
+	newTable("voucher", 2, record.VoucherColumns, record.VoucherTypes),
 	newTable("order_terms", 2, "account_id, order_id, terms, promotional_terms", "BBTT"),
-	newTable("card", 2, cardColumns+", c.delivered_by, c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTBF"),
+	newTable("card", 2, record.CardColumns+", c.delivered_by, c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTBF"),
 	newTable("secret", 1, "hash, kind, account_id, voucher_id", "BTBB"),
 	newTable("gift_search", 3, "account_id, key, voucher_id", "BBB"),
 	newTable("tally", 1, "account_id, vouchers", "BN"),
-	newTable("chain", 2, chainColumns, "BNBB"),
-	newTable("entry", 2, placedColumns, "BBBNBTNNNNBBBTTTBN"),
+	newTable("chain", 2, record.ChainColumns, "BNBB"),
+	newTable("entry", 2, record.PlacedColumns, "BBBNBTNNNNBBBTTTBN"),
 	// The guards on entries have kept it already while these came.
 	newTable("given_back", 2, "account_id, redemption_id, amount, parts", "BBNN").
 		replacing(` ON CONFLICT (account_id, redemption_id) DO UPDATE SET amount = excluded.amount, parts = excluded.parts`),
-	newTable("request", 3, requestColumns+", r.replays", requestTypes+"N"),
+	newTable("request", 3, record.RequestColumns+", r.replays", record.RequestTypes+"N"),
 	newTable("answer", 3, "account_id, key, operation, locations, body", "BTTBB"),
 	newTable("job", 2, "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts, method, "+
 		"contact", "BBBNNNTTNNT"),

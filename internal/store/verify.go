@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
 )
 
 // check is one thing that must be true of a store.
@@ -173,14 +175,14 @@ func (s *Store) checkCard(c sealedCard, hashes []secretHash, found func(string))
 	if len(hashes) != 2 || hashes[0].kind == hashes[1].kind {
 		found(fmt.Sprintf("gift %s has not exactly one code and one token", id))
 	}
-	code, token, err := s.openSecrets(c.gift[0], id, c.secrets)
+	code, token, err := record.OpenSecrets(s.db.Keys, c.gift[0], id, c.secrets)
 	if err != nil {
 		found(fmt.Sprintf("gift %s: %s", id, err))
 		return
 	}
 	for _, h := range hashes {
 		right := s.db.Keys.CodeHashes(code)
-		if h.kind == tokenSecret {
+		if h.kind == record.TokenSecret {
 			right = s.db.Keys.TokenHashes(token)
 		}
 		if !slices.ContainsFunc(right, func(r []byte) bool { return bytes.Equal(r, h.hash) }) {
@@ -191,7 +193,7 @@ func (s *Store) checkCard(c sealedCard, hashes []secretHash, found func(string))
 
 // checkAnswers opens every stored answer, and holds those of redemptions and reversals against the entry they made.
 func (s *Store) checkAnswers(ctx context.Context, found func(string)) error {
-	const query = `SELECT ` + requestColumns + `, coalesce(e.kind, ''), a.body FROM request AS r
+	const query = `SELECT ` + record.RequestColumns + `, coalesce(e.kind, ''), a.body FROM request AS r
 		LEFT JOIN entry AS e ON e.account_id = r.account_id AND e.id = r.entry_id
 		LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation
 		WHERE (r.account_id, r.key, r.operation) > ($1, $2, $3) ORDER BY r.account_id, r.key, r.operation LIMIT $4`
@@ -204,9 +206,9 @@ func (s *Store) checkAnswers(ctx context.Context, found func(string)) error {
 				n++
 				var kind gift.Kind
 				var long []byte
-				r, sealed, err := s.scanRequest(rows, &kind, &long)
+				r, sealed, err := record.ScanRequest(s.db.Keys, rows, &kind, &long)
 				if err == nil && r.Answer.Long.Size > 0 {
-					r.Answer.Body, err = s.unpackAnswer(r.Answer.Long, long, sealed)
+					r.Answer.Body, err = record.UnpackAnswer(s.db.Keys, r.Answer.Long, long, sealed)
 				}
 				if last = r.RequestKey; err == nil {
 					err = fits(&r, kind)
@@ -300,4 +302,95 @@ func (s *Store) checkOutbox(ctx context.Context, found func(string)) error {
 			}
 			return nil
 		})
+}
+
+// checkItems looks for lists that are not what they were.
+func (s *Store) checkItems(ctx context.Context, found func(string)) error {
+	return db.Each(ctx, s.db.Readers, `SELECT i.account_id, i.id, i.items FROM item_list AS i`, nil,
+		func(rows *sql.Rows) error {
+			var account, id gift.ID
+			var text string
+			if err := rows.Scan(db.ScanID(&account), db.ScanID(&id), &text); err != nil {
+				return err
+			}
+			if record.HashItems(text) != id {
+				found(fmt.Sprintf("account %s: a list of what gifts are good for, %s, was changed", account, id))
+			}
+			return nil
+		})
+}
+
+const (
+	selectCardPage = record.SelectGift + ` WHERE (v.account_id, v.id) > ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
+	selectKeysOf   = `SELECT f.voucher_id, f.key FROM gift_search AS f
+		WHERE f.account_id = $1 AND f.key = {key} AND f.voucher_id = {gift}`
+)
+
+// selectSearch gives those of the pairs of a key and a gift that gift_search has.
+var selectSearch = &db.Query{What: "reading what gifts are found by", Scoped: true,
+	One: strings.NewReplacer("{key}", "$2", "{gift}", "$3").Replace(selectKeysOf),
+	Arrays: `SELECT r.* FROM unnest(` + db.ArrayPlaceholders(2, "BB") + `) AS w (k, g) CROSS JOIN LATERAL (` +
+		strings.NewReplacer("{key}", "w.k", "{gift}", "w.g").Replace(selectKeysOf) + ` OFFSET 0) AS r`}
+
+// checkSearch looks for gifts that are not found by what their cards say. What they were found by earlier may find
+// them, too.
+func (s *Store) checkSearch(ctx context.Context, found func(string)) error {
+	var after ledger.Ref
+	const size = 200
+	for n := size; n == size; {
+		n = 0
+		var page []gift.Gift
+		args := []any{db.KeyOf(after.AccountID), db.KeyOf(after.ID), size}
+		err := db.Each(ctx, s.db.Readers, selectCardPage, args, func(rows *sql.Rows) error {
+			g, closed, err := record.ScanGift(s.db.Keys, rows)
+			if after = record.RefOf(&g.Voucher); err == nil && closed == nil { // another check tells of those that do not open
+				page = append(page, g)
+			}
+			n++
+			return err
+		})
+		if err == nil {
+			err = s.checkSearchOf(ctx, page, found)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) checkSearchOf(ctx context.Context, page []gift.Gift, found func(string)) error {
+	has := map[string]bool{} // the key and the gift
+	account := func(g gift.Gift) gift.ID { return g.AccountID }
+	batches := record.ByAccount(page, account, func(account gift.ID, of []gift.Gift) db.Batch {
+		w := db.Batch{Query: selectSearch, Account: account, Scan: func(from db.Scanner) error {
+			var voucher gift.ID
+			var key []byte
+			err := from.Scan(db.ScanID(&voucher), &key)
+			has[string(key)+voucher.String()] = true
+			return err
+		}}
+		for i := range of {
+			for _, text := range record.SearchTexts(&of[i]) {
+				for _, key := range s.db.Keys.SearchHashes(account, text) {
+					w.Rows = append(w.Rows, []any{key, db.KeyOf(of[i].ID)})
+				}
+			}
+		}
+		return w
+	})
+	if err := s.db.Read(ctx, batches); err != nil {
+		return err
+	}
+	for i := range page {
+		g := &page[i]
+		findsIt := func(key []byte) bool { return has[string(key)+g.ID.String()] }
+		for _, text := range record.SearchTexts(g) {
+			if !slices.ContainsFunc(s.db.Keys.SearchHashes(g.AccountID, text), findsIt) {
+				found(fmt.Sprintf("gift %s is not found by something that its card says: a search does not show it", g.ID))
+				break
+			}
+		}
+	}
+	return nil
 }

@@ -4,52 +4,18 @@ import (
 	"context"
 	"fmt"
 
-	"boon.example/internal/chain"
 	"boon.example/internal/gift"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
 )
 
-const entryColumns = `e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status, e.made_at, e.key_id, ` +
-	`e.location_id, e.reverses, e.reference, e.reason, e.request_id`
-
-func entryFields(e *gift.Entry) []any {
-	return []any{
-		db.ScanID(&e.AccountID), db.ScanID(&e.ID), db.ScanID(&e.VoucherID), &e.Seq, db.ScanID(&e.Previous), &e.Kind, &e.Delta,
-		&e.Balance, &e.Status, db.ScanTime(&e.At),
-		db.ScanID(&e.Actor.KeyID), db.ScanID(&e.Actor.LocationID), db.ScanID(&e.Reverses), &e.Reference, &e.Reason,
-		&e.RequestID,
-	}
-}
-
-// placedColumns are entryColumns and the entry's place in its hash chain.
-const placedColumns = entryColumns + `, e.writer, e.n`
-
-var insertEntry = db.InsertRows("entry", placedColumns, "BBBNBTNNNNBBBTTTBN", "")
-
-func entryRows(entries []gift.Entry, first chain.Place) db.Batch {
-	w := db.Batch{Query: insertEntry, Rows: make([][]any, len(entries))}
-	for i := range entries {
-		w.Rows[i] = entryRow(&entries[i], chain.Place{Writer: first.Writer, N: first.N + int64(i)})
-	}
-	return w
-}
-
-func entryRow(e *gift.Entry, at chain.Place) []any {
-	return []any{
-		db.KeyOf(e.AccountID), db.KeyOf(e.ID), db.KeyOf(e.VoucherID), e.Seq, db.OrNull(e.Previous), string(e.Kind),
-		int64(e.Delta), int64(e.Balance), int64(e.Status), db.Micros(e.At),
-		db.OrNull(e.Actor.KeyID), db.OrNull(e.Actor.LocationID), db.OrNull(e.Reverses), e.Reference, e.Reason, e.RequestID,
-		db.KeyOf(at.Writer), at.N,
-	}
-}
-
-const selectEntry = `SELECT ` + entryColumns + ` FROM entry AS e WHERE e.account_id = $1 AND e.id = $2`
+const selectEntry = `SELECT ` + record.EntryColumns + ` FROM entry AS e WHERE e.account_id = $1 AND e.id = $2`
 
 // Entry finds an entry of an account; gift.NotFound when there is none.
 func (s *Store) Entry(ctx context.Context, account, entry gift.ID) (gift.Entry, error) {
 	found, err := db.Collect(ctx, s.db, selectEntry, []any{db.KeyOf(account), db.KeyOf(entry)},
 		func(from db.Scanner) (e gift.Entry, err error) {
-			err = from.Scan(entryFields(&e)...)
+			err = from.Scan(record.EntryFields(&e)...)
 			return e, err
 		})
 	if err == nil && len(found) == 0 {
@@ -71,22 +37,22 @@ const milestone = 64
 // its account: where accounts are spread over machines, Citus refuses a recursion that does not.
 var selectHistory = db.Text{
 	SQLite: `WITH RECURSIVE e AS (
-		SELECT ` + entryColumns + ` FROM (SELECT coalesce((SELECT m.id FROM entry AS m WHERE m.account_id = $1 AND m.voucher_id = $2
+		SELECT ` + record.EntryColumns + ` FROM (SELECT coalesce((SELECT m.id FROM entry AS m WHERE m.account_id = $1 AND m.voucher_id = $2
 				AND m.seq = $3 AND m.seq % 64 = 0), v.last) AS id FROM voucher AS v WHERE v.account_id = $1 AND v.id = $2 LIMIT 1) AS l
 			CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = l.id
 		UNION ALL
-		SELECT ` + entryColumns + ` FROM e AS n CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = n.previous
+		SELECT ` + record.EntryColumns + ` FROM e AS n CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = n.previous
 		WHERE n.seq > $4 + 1
-	) SELECT ` + entryColumns + ` FROM e WHERE e.seq > $4 ORDER BY e.seq LIMIT $5`,
+	) SELECT ` + record.EntryColumns + ` FROM e WHERE e.seq > $4 ORDER BY e.seq LIMIT $5`,
 	Postgres: `WITH RECURSIVE e AS (
-		SELECT ` + entryColumns + ` FROM (SELECT coalesce((SELECT m.id FROM entry AS m WHERE m.account_id = $1 AND m.voucher_id = $2
+		SELECT ` + record.EntryColumns + ` FROM (SELECT coalesce((SELECT m.id FROM entry AS m WHERE m.account_id = $1 AND m.voucher_id = $2
 				AND m.seq = $3 AND m.seq % 64 = 0), v.last) AS id FROM voucher AS v WHERE v.account_id = $1 AND v.id = $2 LIMIT 1) AS l
 			CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1 AND e.id = l.id OFFSET 0) AS e
 		UNION ALL
-		SELECT ` + entryColumns + ` FROM e AS n
+		SELECT ` + record.EntryColumns + ` FROM e AS n
 			CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1 AND e.id = n.previous OFFSET 0) AS e
 		WHERE n.seq > $4 + 1
-	) SELECT ` + entryColumns + ` FROM e WHERE e.seq > $4 ORDER BY e.seq LIMIT $5`,
+	) SELECT ` + record.EntryColumns + ` FROM e WHERE e.seq > $4 ORDER BY e.seq LIMIT $5`,
 }
 
 // History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
@@ -95,7 +61,7 @@ func (s *Store) History(ctx context.Context, account, voucher gift.ID, seq, limi
 	from := (seq + limit + milestone - 1) / milestone * milestone
 	entries, err = db.Collect(ctx, s.db, s.db.Text(selectHistory), []any{db.KeyOf(account), db.KeyOf(voucher), from, seq,
 		limit}, func(from db.Scanner) (e gift.Entry, err error) {
-		err = from.Scan(entryFields(&e)...)
+		err = from.Scan(record.EntryFields(&e)...)
 		return e, err
 	})
 	if err != nil {

@@ -1,4 +1,4 @@
-package store
+package record
 
 import (
 	"slices"
@@ -10,19 +10,19 @@ import (
 
 // The terms of an order can be the longest that there is of it, and are the same for all its gifts: they are kept once.
 
-var insertTerms = db.InsertRows("order_terms", "account_id, order_id, terms, promotional_terms", "BBTT", "")
+var InsertTerms = db.InsertRows("order_terms", "account_id, order_id, terms, promotional_terms", "BBTT", "")
 
-// cardAndTerms are cardColumns with the terms of the order, where those were kept apart.
-const cardAndTerms = `c.account_id, c.voucher_id, c.secrets, c.label, ` +
+// CardAndTerms are cardColumns with the terms of the order, where those were kept apart.
+const CardAndTerms = `c.account_id, c.voucher_id, c.secrets, c.label, ` +
 	`CASE WHEN c.terms_of_order THEN (SELECT o.terms` + ofOrder + `) ELSE c.terms END AS terms, ` +
 	`CASE WHEN c.terms_of_order THEN (SELECT o.promotional_terms` + ofOrder +
 	`) ELSE c.promotional_terms END AS promotional_terms, ` + cardAfterTerms
 
 const ofOrder = ` FROM order_terms AS o WHERE o.account_id = v.account_id AND o.order_id = v.order_id`
 
-// sharedTerms tells of which orders among new gifts the terms are kept apart, and makes rows of them.
-func sharedTerms(gifts []gift.Gift) (shared map[ledger.Ref]bool, rows db.Batch) {
-	shared, rows = map[ledger.Ref]bool{}, db.Batch{Query: insertTerms}
+// SharedTerms tells of which orders among new gifts the terms are kept apart, and makes rows of them.
+func SharedTerms(gifts []gift.Gift) (shared map[ledger.Ref]bool, rows db.Batch) {
+	shared, rows = map[ledger.Ref]bool{}, db.Batch{Query: InsertTerms}
 	for len(gifts) > 0 {
 		first, n := &gifts[0], 1
 		same := first.Card.Terms != "" || first.Card.PromotionalTerms != ""

@@ -1,9 +1,7 @@
-package store
+package record
 
 import (
-	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -15,7 +13,7 @@ import (
 
 // What gifts are good for is kept once for all gifts that are good for the same: a list is found by its hash, and
 // never changed.
-var insertItems = db.InsertRows("item_list", "account_id, id, items", "BBT", ` ON CONFLICT (account_id, id) DO NOTHING`)
+var InsertItems = db.InsertRows("item_list", "account_id, id, items", "BBT", ` ON CONFLICT (account_id, id) DO NOTHING`)
 
 // storedItem is a gift.Item as JSON. Its member names are a storage format: they may be added to, not changed.
 type storedItem struct {
@@ -36,38 +34,22 @@ func itemsText(items []gift.Item) string {
 	return string(text)
 }
 
-// itemsID is the key of the list that a voucher names; zero: none was kept.
-func itemsID(v *gift.Voucher) gift.ID {
+// ItemsID is the key of the list that a voucher names; zero: none was kept.
+func ItemsID(v *gift.Voucher) gift.ID {
 	if v.Items == nil {
 		return gift.ID{}
 	}
-	return hashItems(itemsText(v.Items))
+	return HashItems(itemsText(v.Items))
 }
 
-func hashItems(text string) gift.ID {
+func HashItems(text string) gift.ID {
 	hash := sha256.Sum256([]byte(text))
 	return gift.ID(hash[:16])
 }
 
-// checkItems looks for lists that are not what they were.
-func (s *Store) checkItems(ctx context.Context, found func(string)) error {
-	return db.Each(ctx, s.db.Readers, `SELECT i.account_id, i.id, i.items FROM item_list AS i`, nil,
-		func(rows *sql.Rows) error {
-			var account, id gift.ID
-			var text string
-			if err := rows.Scan(db.ScanID(&account), db.ScanID(&id), &text); err != nil {
-				return err
-			}
-			if hashItems(text) != id {
-				found(fmt.Sprintf("account %s: a list of what gifts are good for, %s, was changed", account, id))
-			}
-			return nil
-		})
-}
-
-// saveItems writes the lists that new gifts name, each once.
-func saveItems(gifts []gift.Gift) db.Batch {
-	w := db.Batch{Query: insertItems}
+// SaveItems writes the lists that new gifts name, each once.
+func SaveItems(gifts []gift.Gift) db.Batch {
+	w := db.Batch{Query: InsertItems}
 	var seen []ledger.Ref
 	var last []gift.Item // the gifts of an order are good for the same
 	for i := range gifts {
@@ -76,7 +58,7 @@ func saveItems(gifts []gift.Gift) db.Batch {
 			continue
 		}
 		last = v.Items
-		ref := ledger.Ref{AccountID: v.AccountID, ID: itemsID(v)}
+		ref := ledger.Ref{AccountID: v.AccountID, ID: ItemsID(v)}
 		if !slices.Contains(seen, ref) {
 			seen = append(seen, ref)
 			w.Rows = append(w.Rows, []any{db.KeyOf(ref.AccountID), db.KeyOf(ref.ID), itemsText(v.Items)})

@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
+)
+
+// LongAnswer reads the body of an answer that was not read with its record.
+func (s *Store) LongAnswer(ctx context.Context, l ledger.Long) (body []byte, err error) {
+	const query = `SELECT a.body FROM answer AS a WHERE a.account_id = $1 AND a.key = $2 AND a.operation = $3`
+	err = s.db.Retry(ctx, func(ctx context.Context) error {
+		return s.db.Readers.QueryRowContext(ctx, query, db.KeyOf(l.AccountID), l.Key, string(l.Operation)).Scan(&body)
+	})
+	if err == nil {
+		body, err = record.UnpackAnswer(s.db.Keys, l, body, !record.Free(l.Operation))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the answer to a %s request: %w", l.Operation, err)
+	}
+	return body, nil
+}
+
+// confirmRequests locks the rows of key $2 of account $1: where what can be read may yet be lost, a commit with a lock
+// in it is what tells, as it waits until everything before it is safe. In SQLite what can be read is safe.
+var confirmRequests = db.Text{Postgres: `SELECT 1 FROM request WHERE account_id = $1 AND key = $2 FOR KEY SHARE`}
+
+// Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long
+// answers. What it gives is durable.
+func (s *Store) Requests(ctx context.Context, account gift.ID, operation ledger.Operation,
+	key string) (found []ledger.Request, err error) {
+	const query = `SELECT ` + record.RequestColumns + `, a.locations FROM request AS r
+		LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation
+		WHERE r.account_id = $1 AND r.key = $2 AND (r.operation = $3 OR $3 = '') ORDER BY r.operation`
+	found, err = db.Collect(ctx, s.db, query, []any{db.KeyOf(account), key, string(operation)},
+		func(from db.Scanner) (ledger.Request, error) {
+			var locations []byte
+			r, _, err := record.ScanRequest(s.db.Keys, from, &locations)
+			r.Locations = append(r.Locations, db.SplitIDs(locations)...)
+			return r, err
+		})
+	if err != nil {
+		return nil, fmt.Errorf("reading idempotency records: %w", err)
+	}
+	if len(found) == 0 || s.db.Text(confirmRequests) == "" {
+		return found, nil
+	}
+	err = s.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, s.db.Text(confirmRequests), db.KeyOf(account), key)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("confirming idempotency records: %w", err)
+	}
+	return found, nil
+}

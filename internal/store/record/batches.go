@@ -1,0 +1,65 @@
+package record
+
+import (
+	"cmp"
+	"slices"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
+)
+
+// ByRef finds the rows that refs name, account by account and in the order of their ids.
+func ByRef(s *db.Query, refs []ledger.Ref, scan func(db.Scanner) error) []db.Batch {
+	refs = slices.Clone(refs)
+	slices.SortFunc(refs, CompareRefs)
+	return ByAccount(slices.Compact(refs), func(r ledger.Ref) gift.ID { return r.AccountID },
+		func(account gift.ID, of []ledger.Ref) db.Batch {
+			w := db.Batch{Query: s, Account: account, Rows: make([][]any, len(of)), Scan: scan}
+			for i := range of {
+				w.Rows[i] = []any{db.KeyOf(of[i].ID)}
+			}
+			return w
+		})
+}
+
+// DistinctKeys sorts keys and leaves out repeats.
+func DistinctKeys(keys []ledger.RequestKey) []ledger.RequestKey {
+	keys = slices.Clone(keys)
+	slices.SortFunc(keys, CompareKeys)
+	return slices.Compact(keys)
+}
+
+func CompareKeys(a, b ledger.RequestKey) int {
+	return cmp.Or(slices.Compare(a.AccountID[:], b.AccountID[:]), cmp.Compare(a.Key, b.Key),
+		cmp.Compare(a.Operation, b.Operation))
+}
+
+func CompareRefs(a, b ledger.Ref) int {
+	return cmp.Or(slices.Compare(a.AccountID[:], b.AccountID[:]), slices.Compare(a.ID[:], b.ID[:]))
+}
+
+// ByAccount makes a batch of the items of each account; they come sorted by it.
+func ByAccount[T any](sorted []T, account func(T) gift.ID, make func(gift.ID, []T) db.Batch) (batches []db.Batch) {
+	for len(sorted) > 0 {
+		of := account(sorted[0])
+		n := 1
+		for n < len(sorted) && account(sorted[n]) == of {
+			n++
+		}
+		batches = append(batches, make(of, sorted[:n:n]))
+		sorted = sorted[n:]
+	}
+	return batches
+}
+
+// RowsOf makes rows of items.
+func RowsOf[T any](s *db.Query, items []T, row func(*T) []any) db.Batch {
+	w := db.Batch{Query: s, Rows: make([][]any, len(items))}
+	for i := range items {
+		w.Rows[i] = row(&items[i])
+	}
+	return w
+}
+
+func RefOf(v *gift.Voucher) ledger.Ref { return ledger.Ref{AccountID: v.AccountID, ID: v.ID} }

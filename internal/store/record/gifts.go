@@ -1,0 +1,140 @@
+// Package record says how the values of the domain stand in rows: gifts, entries, idempotency records and hash chains.
+// It has their columns, the statements that write them, and what of them is sealed. It runs nothing.
+package record
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/sealed"
+	"boon.example/internal/store/db"
+)
+
+const VoucherColumns = `v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id, ` +
+	`v.currency, v.decimals, v.original, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until, v.created_at, v.made_by, v.items_id`
+
+// VoucherAndItems are voucherColumns with what the voucher is good for.
+const VoucherAndItems = VoucherColumns +
+	`, (SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items`
+
+// VoucherFields are where voucherAndItems are read into.
+func VoucherFields(v *gift.Voucher) []any {
+	return []any{
+		db.ScanID(&v.AccountID), db.ScanID(&v.ID), db.ScanID(&v.OrderID), db.ScanID(&v.ProgramID), db.ScanID(&v.LocationID),
+		&v.Item, &v.Promotional, db.ScanID(&v.PromotionID), &v.Currency.Code, &v.Currency.Decimals,
+		&v.Original, &v.Balance, &v.Status, &v.Seq, db.ScanID(&v.Last), db.ScanTime(&v.ValidFrom), db.ScanTime(&v.ValidUntil),
+		db.ScanTime(&v.CreatedAt), &v.MadeBy,
+		new([]byte), scanItems{&v.Items},
+	}
+}
+
+const VoucherTypes = "BBBBBFFBTNNNNNBNNNTB"
+
+var InsertVoucher = db.InsertRows("voucher", VoucherColumns, VoucherTypes, "")
+
+func VoucherRow(v *gift.Voucher) []any {
+	return []any{
+		db.KeyOf(v.AccountID), db.KeyOf(v.ID), db.KeyOf(v.OrderID), db.KeyOf(v.ProgramID), db.OrNull(v.LocationID),
+		v.Item, v.Promotional, db.OrNull(v.PromotionID), v.Currency.Code, v.Currency.Decimals,
+		int64(v.Original), int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.Micros(v.ValidFrom),
+		db.Micros(v.ValidUntil), db.Micros(v.CreatedAt), v.MadeBy,
+		db.OrNull(ItemsID(v)),
+	}
+}
+
+const CardColumns = `c.account_id, c.voucher_id, c.secrets, c.label, c.terms, c.promotional_terms, ` + cardAfterTerms
+
+const cardAfterTerms = `c.equivalent_value, ` +
+	`c.sender, c.recipient, c.contact, c.message, c.method, c.design_id, c.scheduled, c.delivery_date, c.delivery_zone, ` +
+	`c.delivered_at, c.recipient_index, c.reference, c.first_name, c.last_name, c.email_address, c.storefront_id, ` +
+	`c.notes, c.related_order_id, c.related_order_number`
+
+// cardFields are where cardAndTerms are read into; the secrets still have to be opened.
+func cardFields(c *gift.Card, secrets *[]byte) []any {
+	var unused gift.ID
+	p := &c.Purchase
+	return []any{
+		db.ScanID(&unused), db.ScanID(&unused), secrets, &c.Label, &c.Terms, &c.PromotionalTerms, &c.EquivalentValue,
+		&c.Sender, &c.Recipient, &c.Contact, &c.Message, &c.Method, db.ScanID(&c.DesignID), &c.Scheduled,
+		db.ScanTime(&c.DeliveryDate), &c.DeliveryZone,
+		db.ScanTime(&c.DeliveredAt), &c.RecipientIndex, &p.Reference, &p.FirstName, &p.LastName, &p.EmailAddress,
+		db.ScanID(&p.StorefrontID),
+		&c.Notes, &c.RelatedOrderID, &c.RelatedOrderNumber,
+	}
+}
+
+var InsertCard = db.InsertRows("card", CardColumns+", c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTF", "")
+
+func CardRow(g *gift.Gift, secrets []byte, ownTerms bool) []any {
+	c, p := &g.Card, &g.Card.Purchase
+	terms, promotionalTerms := c.Terms, c.PromotionalTerms
+	if !ownTerms {
+		terms, promotionalTerms = "", ""
+	}
+	return []any{
+		db.KeyOf(g.AccountID), db.KeyOf(g.ID), secrets, c.Label, terms, promotionalTerms, int64(c.EquivalentValue),
+		c.Sender, c.Recipient, c.Contact, c.Message, int64(c.Method), db.OrNull(c.DesignID), c.Scheduled,
+		db.Micros(c.DeliveryDate), c.DeliveryZone,
+		db.Micros(c.DeliveredAt), c.RecipientIndex, p.Reference, p.FirstName, p.LastName, p.EmailAddress,
+		db.OrNull(p.StorefrontID),
+		c.Notes, c.RelatedOrderID, c.RelatedOrderNumber, !ownTerms,
+	}
+}
+
+// boundToGift binds sealed secrets to a gift and its account, so that those of one open nowhere else.
+func boundToGift(account, voucher gift.ID) []byte {
+	return append(db.Bound("gift", account), voucher[:]...)
+}
+
+// SealSecrets seals a gift's code and token, one after the other, for it.
+func SealSecrets(keys *sealed.Keys, account, voucher gift.ID, c gift.VoucherCode, t gift.Token) []byte {
+	return keys.Seal([]byte(c.Reveal()+t.Reveal()), boundToGift(account, voucher))
+}
+
+// OpenSecrets reads what sealSecrets made.
+func OpenSecrets(keys *sealed.Keys, account, voucher gift.ID, secrets []byte) (gift.VoucherCode, gift.Token, error) {
+	plain, err := keys.Open(secrets, boundToGift(account, voucher))
+	if err != nil {
+		return gift.VoucherCode{}, gift.Token{}, err
+	}
+	at := max(0, len(plain)-gift.TokenLength)
+	code, err := gift.ParseVoucherCode(string(plain[:at]))
+	if err != nil {
+		return gift.VoucherCode{}, gift.Token{}, errors.New("the sealed code is not a voucher code")
+	}
+	token, err := gift.ParseToken(string(plain[at:]))
+	if err != nil {
+		return gift.VoucherCode{}, gift.Token{}, errors.New("the sealed token is not a token")
+	}
+	return code, token, nil
+}
+
+// The kinds of secret.
+const (
+	CodeSecret  = "code"
+	TokenSecret = "token"
+)
+
+var InsertSecret = db.InsertRows("secret", "hash, kind, account_id, voucher_id", "BTBB", "")
+
+const SelectGift = `SELECT ` + VoucherAndItems + `, ` + CardAndTerms +
+	` FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id`
+
+// ScanGift reads voucherAndItems and cardAndTerms, and what comes before them into first. closed tells that the gift's
+// secrets could not be opened.
+func ScanGift(keys *sealed.Keys, from db.Scanner, first ...any) (g gift.Gift, closed, err error) {
+	var secrets []byte
+	if err := from.Scan(slices.Concat(first, VoucherFields(&g.Voucher), cardFields(&g.Card, &secrets))...); err != nil {
+		return g, nil, err
+	}
+	g.Card.Code, g.Card.Token, err = OpenSecrets(keys, g.AccountID, g.ID, secrets)
+	switch {
+	case errors.Is(err, sealed.ErrUnknownKey):
+		return g, fmt.Errorf("gift %s: %w", g.ID, err), nil
+	case err != nil:
+		return g, fmt.Errorf("gift %s: %w: %w; run boon verify", g.ID, gift.UnexpectedError, err), nil
+	}
+	return g, nil, nil
+}

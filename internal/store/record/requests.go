@@ -1,0 +1,113 @@
+package record
+
+import (
+	"fmt"
+
+	"boon.example/internal/ledger"
+	"boon.example/internal/sealed"
+	"boon.example/internal/store/db"
+)
+
+const (
+	RequestColumns = `r.account_id, r.key, r.operation, r.fingerprint, r.code, r.answer, r.sealed, r.entry_id, r.spent, ` +
+		`r.locations, r.made_at, r.size`
+	RequestTypes = "BTTBTBFBFBNN"
+)
+
+var (
+	InsertRequest = db.InsertRows("request", RequestColumns, RequestTypes, "")
+	InsertAnswer  = db.InsertRows("answer", "account_id, key, operation, locations, body", "BTTBB", "")
+
+	SelectPlaces = db.SelectEach("places",
+		`SELECT a.locations FROM answer AS a WHERE a.account_id = $1 AND a.key = $2 AND a.operation = $3`)
+)
+
+// maxInRequest is how many bytes of key, answer and locations a row of request takes. What is longer has a row of the
+// table answer: a row of request that does not fit on its page of SQLite's is read whole by every look-up that passes
+// it. What else is in a row is less than 150 bytes, and 1,002 fit.
+const maxInRequest = 830
+
+// Free tells which operations' answers hold neither code nor token: they are kept as they are, all others are sealed.
+func Free(o ledger.Operation) bool { return o == ledger.RedeemGift || o == ledger.ReverseRedemption }
+
+func boundToRequest(k ledger.RequestKey) []byte {
+	return append(db.Bound("answer", k.AccountID), string(k.Operation)+"\x00"+k.Key...)
+}
+
+// sealedSize is how many bytes more a sealed answer has.
+const sealedSize = 29
+
+// RequestRows makes rows of records, and of those of their answers that are long.
+func RequestRows(keys *sealed.Keys, requests []ledger.Request) (records, answers db.Batch) {
+	records = db.Batch{Query: InsertRequest, Rows: make([][]any, len(requests))}
+	answers = db.Batch{Query: InsertAnswer}
+	for i := range requests {
+		r := &requests[i]
+		body, locations, size := r.Answer.Body, db.JoinIDs(r.Locations), 0
+		if len(r.Key)+len(body)+len(locations)+sealedSize > maxInRequest {
+			size = len(body)
+			answers.Rows = append(answers.Rows, []any{db.KeyOf(r.AccountID), r.Key, string(r.Operation), locations,
+				sealAnswer(keys, r, pack(body))})
+			body, locations = nil, nil
+		} else {
+			body = sealAnswer(keys, r, body)
+		}
+		records.Rows[i] = []any{db.KeyOf(r.AccountID), r.Key, string(r.Operation), r.Fingerprint[:], string(r.Answer.Code),
+			notNil(body), !Free(r.Operation),
+			db.OrNull(r.EntryID), r.Spent, notNil(locations), db.Micros(r.At), size}
+	}
+	return records, answers
+}
+
+// notNil is a column that is never NULL.
+func notNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+func sealAnswer(keys *sealed.Keys, r *ledger.Request, body []byte) []byte {
+	if Free(r.Operation) {
+		return body
+	}
+	return keys.Seal(body, boundToRequest(r.RequestKey))
+}
+
+func openAnswer(keys *sealed.Keys, k ledger.RequestKey, body []byte, sealed bool) ([]byte, error) {
+	if !sealed {
+		return body, nil
+	}
+	body, err := keys.Open(body, boundToRequest(k))
+	if err != nil {
+		return nil, fmt.Errorf("the answer to a %s request: %w", k.Operation, err)
+	}
+	return body, nil
+}
+
+// ScanRequest reads requestColumns, and what follows them into more. A long answer is not among them.
+func ScanRequest(keys *sealed.Keys, from db.Scanner, more ...any) (r ledger.Request, sealed bool, err error) {
+	var fingerprint, locations []byte
+	var size int
+	fields := []any{db.ScanID(&r.AccountID), &r.Key, &r.Operation, &fingerprint, &r.Answer.Code, &r.Answer.Body, &sealed,
+		db.ScanID(&r.EntryID), &r.Spent, &locations, db.ScanTime(&r.At), &size}
+	if err = from.Scan(append(fields, more...)...); err != nil {
+		return r, sealed, err
+	}
+	copy(r.Fingerprint[:], fingerprint)
+	r.Locations = db.SplitIDs(locations)
+	if size > 0 {
+		r.Answer.Body, r.Answer.Long = nil, ledger.Long{RequestKey: r.RequestKey, Size: size}
+		return r, sealed, nil
+	}
+	r.Answer.Body, err = openAnswer(keys, r.RequestKey, r.Answer.Body, sealed)
+	return r, sealed, err
+}
+
+func UnpackAnswer(keys *sealed.Keys, l ledger.Long, packed []byte, sealed bool) ([]byte, error) {
+	packed, err := openAnswer(keys, l.RequestKey, packed, sealed)
+	if err != nil {
+		return nil, err
+	}
+	return unpack(packed, l.Size)
+}
