@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/http"
 	"sync"
 	"time"
 
@@ -9,7 +10,8 @@ import (
 
 // memory bounds the bytes of large bodies that are being read, and of large answers that are being made and written,
 // over all calls: their callers decide how long that takes. Who finds none left is refused. Small ones, as those of
-// tills, are not counted.
+// tills, are not counted. Orders, which may be held back for long, take no more than a part, so that look-ups find
+// some.
 type memory struct {
 	mu        sync.Mutex
 	used      int
@@ -18,14 +20,15 @@ type memory struct {
 
 const (
 	maxMemory  = 48 << 20
+	maxOrders  = maxMemory * 2 / 3
 	maxShare   = maxMemory / 2 // of one account
 	freeMemory = 64 << 10      // of each call
 )
 
-func (m *memory) take(account gift.ID, n int) bool {
+func (m *memory) take(account gift.ID, n, most int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.used+n > maxMemory || m.ofAccount[account]+n > maxShare {
+	if m.used+n > most || m.ofAccount[account]+n > maxShare {
 		return false
 	}
 	if m.ofAccount == nil {
@@ -60,7 +63,11 @@ func (c *call) hold(n int) error {
 			c.payer = &c.account.ID
 		}
 	}
-	if !c.API.memory.take(*c.payer, more) {
+	most := maxMemory
+	if c.r.Method == http.MethodPost {
+		most = maxOrders
+	}
+	if !c.API.memory.take(*c.payer, more, most) {
 		c.memory -= n
 		refused := gift.Refuse(gift.Unavailable, "Too many large requests are under way. Repeat this one in a moment "+
 			"with the same Idempotency-Key.")

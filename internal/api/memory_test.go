@@ -16,7 +16,7 @@ import (
 // mails, answer, record and what they are searched by.
 const (
 	mostMemory  = 8 << 20
-	orderMemory = 56 << 20
+	orderMemory = 52 << 20
 )
 
 // TestMemoryOfARequestIsBounded counts all memory that a request is given, from the first byte of its body to the

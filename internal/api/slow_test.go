@@ -22,21 +22,7 @@ func TestSlowReadersOfLargeAnswers(t *testing.T) {
 		strings.Repeat(`,{}`, 799) + `],` + purchase + `}`
 	first := w.post("send-gift", order, once("large")...).want(201)
 	g := w.send(money("5"))
-	var slow []net.Conn
-	for range 3 {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(w.server.URL, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: boon\r\nAuthorization: %s\r\nIdempotency-Key: "+
-			"large\r\nContent-Length: %d\r\n\r\n%s",
-			paths["send-gift"], harborKey, len(order), order)
-		if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil { // it is being answered
-			t.Fatal(err)
-		}
-		slow = append(slow, conn)
-	}
+	slow := w.slowReaders(3, order, harborKey)
 	refused := w.post("send-gift", order, once("large")...).refused(503, gift.Unavailable)
 	if refused.header.Get("Retry-After") == "" {
 		t.Error("nobody says when to come again")
@@ -55,6 +41,44 @@ func TestSlowReadersOfLargeAnswers(t *testing.T) {
 			t.Fatalf("after they have gone: %d", r.status)
 		}
 	}
+}
+
+// slowReaders repeat an order, whose key is large, and do not read the answer.
+func (w *world) slowReaders(n int, order, key string) (slow []net.Conn) {
+	w.Helper()
+	for range n {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(w.server.URL, "http://"))
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.Cleanup(func() { conn.Close() })
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: boon\r\nAuthorization: %s\r\nIdempotency-Key: "+
+			"large\r\nContent-Length: %d\r\n\r\n%s",
+			paths["send-gift"], key, len(order), order)
+		if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil { // it is being answered
+			w.Fatal(err)
+		}
+		slow = append(slow, conn)
+	}
+	return slow
+}
+
+// TestOrdersLeaveMemoryToLookUps: large orders, which may wait for long, take no more than a part of the memory.
+func TestOrdersLeaveMemoryToLookUps(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	order := func(n int, storefront string) string {
+		return `{"itemGift":{"label":"Latte","quantity":1,"deliveryMethodID":3,"terms":"` + strings.Repeat("é", 4000) +
+			`"},"recipients":[{}` + strings.Repeat(`,{}`, n-1) + `],` + strings.Replace(purchase, shop, storefront, 1) + `}`
+	}
+	w.post("send-gift", order(200, gulfShop), as(gulfKey)...).want(201)
+	for key, storefront := range map[string]string{harborKey: shop, cornerKey: cornerShop} {
+		large := order(870, storefront)
+		w.post("send-gift", large, append(once("large"), as(key)...)...).want(201)
+		w.slowReaders(3, large, key)
+	}
+	w.post("send-gift", order(870, gulfShop), as(gulfKey)...).refused(503, gift.Unavailable)
+	w.get("/gifting/gifts?limit=200", as(gulfKey)...).want(200, "gifts[199].label", "Latte")
 }
 
 // TestLargeOrdersHaveMoreTime: they may be held back for longer than a call may wait for the store.
