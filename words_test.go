@@ -5,9 +5,7 @@ import (
 	"go/token"
 	"os"
 	"os/exec"
-	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -28,14 +26,6 @@ var fieldWords = map[string]string{
 	"hangup": "close", "findinsteps": "find",
 }
 
-// stillAllowed has the folders in which a word has yet to be renamed. It only shrinks.
-var stillAllowed = map[string][]string{
-	"patience":  {"internal/api"},
-	"shelf":     {"internal/store"},
-	"stranger":  {"internal/api", "internal/gift", "internal/store"},
-	"strangers": {"internal/api"},
-}
-
 // words splits identifiers at their capitals, and also gives each identifier as a whole.
 var (
 	identifiers = regexp.MustCompile(`[A-Za-z]+`)
@@ -49,10 +39,6 @@ func TestWordsAreTheFields(t *testing.T) {
 	if err != nil {
 		t.Skipf("there is no git to list the files: %v", err)
 	}
-	under := func(folders []string, dir string) bool {
-		return slices.ContainsFunc(folders, func(f string) bool { return dir == f || strings.HasPrefix(dir, f+"/") })
-	}
-	used := map[string]bool{}
 	for _, file := range strings.Fields(string(out)) {
 		text, err := os.ReadFile(file)
 		if os.IsNotExist(err) || file == "words_test.go" {
@@ -60,26 +46,13 @@ func TestWordsAreTheFields(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		dir := path.Dir(file)
 		for number, line := range strings.Split(string(text), "\n") {
 			for _, identifier := range identifiers.FindAllString(line, -1) {
 				for _, word := range append(words.FindAllString(identifier, -1), identifier) {
-					word = strings.ToLower(word)
-					instead, banned := fieldWords[word]
-					if !banned {
-						continue
-					}
-					if used[word+" "+dir] = true; !under(stillAllowed[word], dir) {
+					if instead, banned := fieldWords[strings.ToLower(word)]; banned {
 						t.Errorf("%s:%d: %q: the field's word is %q", file, number+1, word, instead)
 					}
 				}
-			}
-		}
-	}
-	for word, folders := range stillAllowed {
-		for _, folder := range folders {
-			if !used[word+" "+folder] {
-				t.Logf("%q is gone from %s: take it out of stillAllowed", word, folder)
 			}
 		}
 	}

@@ -85,7 +85,7 @@ type checkedSince struct {
 	check      *store.Check
 }
 
-// Check implements ledger.Books.
+// Check implements ledger.VoucherReader.
 func (s *checkedSince) Check(found func(problem string)) ledger.Check {
 	s.check = s.CheckSince(s.checkpoint, found)
 	return s.check

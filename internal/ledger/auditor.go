@@ -15,7 +15,7 @@ import (
 // chains and checks all gifts, and between two pages those that this process has just changed, as far as it gets
 // round to them. It leaves to Verify what needs whole tables to be read, and very long histories.
 type Auditor struct {
-	Books   Books
+	Store   VoucherReader
 	Logger  *slog.Logger  // told of each problem
 	Pace    int           // rows a second; 0: AuditPace
 	Rest    time.Duration // between two rounds; 0: AuditRest
@@ -120,7 +120,7 @@ func (a *Auditor) Run(ctx context.Context) {
 
 // round checks all gifts once, and rests.
 func (a *Auditor) round(ctx context.Context) error {
-	check := a.Books.Check(a.found)
+	check := a.Store.Check(a.found)
 	pause := func(rows int) error {
 		more, err := a.checkChanged(ctx, check)
 		if err != nil {

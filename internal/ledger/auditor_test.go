@@ -28,7 +28,7 @@ func TestLongHistoriesAreNotReadByTheAuditor(t *testing.T) {
 	defer stop()
 	var log lockedBuffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))
-	a := &ledger.Auditor{Books: b.store, Logger: logger, Longest: 3, Pace: 1_000_000, Rest: time.Hour}
+	a := &ledger.Auditor{Store: b.store, Logger: logger, Longest: 3, Pace: 1_000_000, Rest: time.Hour}
 	a.Changed(ledger.Changes{Vouchers: []gift.Voucher{
 		{AccountID: b.caller.Account.ID, ID: short, Seq: 1, Last: b.last(short)},
 		{AccountID: b.caller.Account.ID, ID: long, Seq: 7, Last: newID()}, // one more than there is

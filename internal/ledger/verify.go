@@ -7,15 +7,15 @@ import (
 	"boon.example/internal/gift"
 )
 
-// Books is what Verify reads.
-type Books interface {
+// VoucherReader is what Verify reads.
+type VoucherReader interface {
 	// CountVouchers is how many there are, for the progress.
 	CountVouchers(ctx context.Context) (int64, error)
 	// Check begins a check of all that is committed by now, and tells found of each problem.
 	Check(found func(problem string)) Check
 }
 
-// Check is a check of Books. The books may be written to meanwhile. Its methods are called in this order; each fails
+// Check is a check of a store, which may be written to meanwhile. Its methods are called in this order; each fails
 // only when it cannot read.
 type Check interface {
 	// Chains follows the hash chains. pause is told after every few rows how many there were; its error ends the check.
@@ -43,13 +43,13 @@ const MaxProblems = 1000
 
 // Verify recomputes every balance and status from the ledger and checks every invariant. It fails only when it cannot
 // read; what is wrong is in the report.
-func Verify(ctx context.Context, books Books, progress func(done, total int64)) (Report, error) {
+func Verify(ctx context.Context, store VoucherReader, progress func(done, total int64)) (Report, error) {
 	var r Report
-	total, err := books.CountVouchers(ctx)
+	total, err := store.CountVouchers(ctx)
 	if err != nil {
 		return r, fmt.Errorf("counting vouchers: %w", err)
 	}
-	check := books.Check(r.add)
+	check := store.Check(r.add)
 	if err := check.Chains(ctx, func(int) error { return nil }); err != nil {
 		return r, fmt.Errorf("reading the hash chains: %w", err)
 	}

@@ -10,7 +10,7 @@ import (
 
 // newAuditor makes what audits gifts beside the service, and the metrics that tell how far it is.
 func (a *app) newAuditor() *ledger.Auditor {
-	auditor := &ledger.Auditor{Books: a.store, Logger: a.Logger, Pace: a.AuditPace}
+	auditor := &ledger.Auditor{Store: a.store, Logger: a.Logger, Pace: a.AuditPace}
 	counter := func(name, help string, n *atomic.Int64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
 			func() float64 { return float64(n.Load()) })

@@ -639,7 +639,7 @@ func TestChainsFindForgeriesThatAddUp(t *testing.T) {
 					run(t, s, text)
 				}
 				for _, check := range []struct {
-					books ledger.Books
+					books ledger.VoucherReader
 					finds bool
 				}{{withoutChains{s}, false}, {s, true}} {
 					r, err := ledger.Verify(t.Context(), check.books, func(int64, int64) {})

@@ -13,7 +13,7 @@ import (
 	"boon.example/internal/store/record"
 )
 
-// Check begins a check of the store. It implements ledger.Books.
+// Check begins a check of the store. It implements ledger.VoucherReader.
 func (s *Store) Check(found func(problem string)) ledger.Check { return s.CheckSince(nil, found) }
 
 // CheckSince begins a check that also finds what is gone since an earlier check gave a checkpoint.

@@ -13,17 +13,17 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// shelf is a store with one of everything in it.
-type shelf struct {
+// sample is a store with one of everything in it.
+type sample struct {
 	*Store
 	whole, spent, waiting gift.Gift // untouched; redeemed and reversed in part; not delivered yet
 	taken                 gift.Entry
 }
 
-func newShelf(t *testing.T) *shelf {
+func newSample(t *testing.T) *sample {
 	t.Helper()
 	s, _ := openSQLiteForTest(t)
-	k := &shelf{Store: s}
+	k := &sample{Store: s}
 	account := &gift.Account{ID: newID(), Name: "A", Currency: gift.Currency{Code: "USD", Decimals: 2},
 		Zone:      noon.Location(),
 		Locations: []gift.Location{{ID: newID(), Name: "Here"}}}
@@ -74,7 +74,7 @@ func newShelf(t *testing.T) *shelf {
 	return k
 }
 
-func (k *shelf) verify(t *testing.T) []string {
+func (k *sample) verify(t *testing.T) []string {
 	t.Helper()
 	r, err := ledger.Verify(t.Context(), k, func(_, _ int64) {})
 	if err != nil {
@@ -174,7 +174,7 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 	for name, d := range damages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newShelf(t)
+			k := newSample(t)
 			if found := k.verify(t); len(found) > 0 {
 				t.Fatalf("before the damage: %q", found)
 			}
@@ -189,7 +189,7 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 }
 
 // damage runs a statement that no constraint and no trigger stands in the way of.
-func (k *shelf) damage(t *testing.T, statement string, one, two gift.ID) {
+func (k *sample) damage(t *testing.T, statement string, one, two gift.ID) {
 	t.Helper()
 	var triggers []string
 	rows, err := k.db.Writer.Query(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`)
