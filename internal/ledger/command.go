@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -118,6 +119,7 @@ type Issue struct {
 	Bytes int         // of the answer, about
 
 	sheet gift.Token // of the link to the printed gifts; the zero one: none is printed
+	made  Result     // what is done, unless it is refused
 }
 
 // draw gives the gifts new ids and secrets. A code may be taken already; decide finds out.
@@ -139,10 +141,21 @@ func (i *Issue) draw(random io.Reader) (err error) {
 	return err
 }
 
+// prepare makes the gifts as they will be, if they are made. No other command can know them yet.
+func (i *Issue) prepare(now time.Time) {
+	i.made = Result{Gifts: make([]gift.Gift, len(i.Gifts)), Entries: make([]gift.Entry, len(i.Gifts)), Sheet: i.sheet}
+	for n, g := range i.Gifts {
+		g.CreatedAt = now
+		at := i.Context
+		at.EntryID, at.Now = newID(), now
+		i.made.Gifts[n], i.made.Entries[n] = g.Begin(at)
+	}
+}
+
 func (i *Issue) want(c *Call, w *Want) {
 	c.wantSent(w, slices.Collect(maps.Keys(i.contacts()))...)
-	for n := range i.Gifts {
-		w.Gifts = append(w.Gifts, &i.Gifts[n])
+	for n := range i.made.Gifts {
+		w.Gifts = append(w.Gifts, &i.made.Gifts[n])
 	}
 }
 
@@ -161,7 +174,7 @@ func (i *Issue) contacts() map[string]gift.Count {
 	return to
 }
 
-func (i *Issue) decide(c *Call, s *state) (r Result, _ error) {
+func (i *Issue) decide(c *Call, s *state) (Result, error) {
 	for n := range i.Gifts {
 		if s.Codes[i.Gifts[n].Card.Code] {
 			return Result{}, errCodeTaken
@@ -174,18 +187,16 @@ func (i *Issue) decide(c *Call, s *state) (r Result, _ error) {
 	if err := s.send(c, all, i.contacts()); err != nil {
 		return Result{}, err
 	}
-	r.Gifts = make([]gift.Gift, 0, len(i.Gifts))
-	for _, g := range i.Gifts {
-		g.CreatedAt = s.now
-		g, e := g.Begin(s.context(i.Context, gift.ID{}))
-		r.Gifts, r.Entries = append(r.Gifts, g), append(r.Entries, e)
-		s.issue(g, e)
+	s.changes.Gifts = slices.Grow(s.changes.Gifts, len(i.made.Gifts))
+	s.changes.Entries = slices.Grow(s.changes.Entries, len(i.made.Gifts))
+	for n := range i.made.Gifts {
+		s.issue(&i.made.Gifts[n], &i.made.Entries[n])
 	}
-	if r.Sheet = i.sheet; r.Sheet != (gift.Token{}) {
-		s.changes.Sheets = append(s.changes.Sheets, Sheet{r.Gifts[0].AccountID, r.Gifts[0].OrderID, i.sheet,
-			s.now.Add(SheetLives)})
+	if i.sheet != (gift.Token{}) {
+		first := &i.made.Gifts[0]
+		s.changes.Sheets = append(s.changes.Sheets, Sheet{first.AccountID, first.OrderID, i.sheet, s.now.Add(SheetLives)})
 	}
-	return r, nil
+	return i.made, nil
 }
 
 func (i *Issue) locations(*Call, *state) (at []gift.ID) {

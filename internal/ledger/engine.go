@@ -70,6 +70,7 @@ type task struct {
 	cmd    Command
 	queued time.Time
 	done   chan struct{}
+	issued Answer // to an Issue, unless it is refused
 	result Result
 	answer Answer
 	err    error
@@ -389,37 +390,51 @@ const (
 // transact decides a group in one transaction. The group outlives its callers: what is being committed is not abandoned
 // because somebody hung up.
 func (l *lane) transact(group []*task) error {
-	var want Want
-	for _, t := range group {
-		if t.call.Key != "" {
-			want.Requests = append(want.Requests, t.call.requestKey())
-			t.call.wantKept(&want)
-		}
-		t.cmd.want(t.call, &want)
-	}
-	var panicked error
-	var done Changes
 	begun := time.Now()
-	err := l.store.Group(context.Background(), want, func(loaded *State) (changes Changes) {
-		panicked = nil
-		defer func() {
-			if p := recover(); p != nil { // what was decided so far may be half of something: none of it is saved
-				panicked, changes = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack()), Changes{}
-			}
-		}()
-		l.last = steady(l.last, l.opts.Now().UTC().Truncate(time.Microsecond))
-		s := newState(loaded, l.last)
+	var want Want
+	var done Changes
+	err := safely(func() {
 		for _, t := range group {
-			t.decide(s)
+			t.prepare(l.now(), &want)
 		}
-		done = s.changes
-		return s.changes
 	})
-	if err = cmp.Or(err, panicked); err != nil {
+	if err == nil {
+		var panicked error
+		err = l.store.Group(context.Background(), want, func(loaded *State) Changes {
+			done = Changes{}
+			panicked = safely(func() {
+				s := newState(loaded, l.now())
+				for _, t := range group {
+					t.decide(s)
+				}
+				done = s.changes
+			})
+			return done
+		})
+		err = cmp.Or(err, panicked)
+	}
+	if err != nil {
 		done = Changes{}
 	}
 	l.opts.Observe(GroupStats{Commands: len(group), Took: time.Since(begun), Err: err, Done: done})
 	return err
+}
+
+// safely runs fn and makes a panic an error. What fn had done may be half of something.
+func safely(fn func()) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack())
+		}
+	}()
+	fn()
+	return nil
+}
+
+// now is the time of a decision.
+func (l *lane) now() time.Time {
+	l.last = steady(l.last, l.opts.Now().UTC().Truncate(time.Microsecond))
+	return l.last
 }
 
 // steady is the time of a decision: that of the clock, unless it has just been set back a little. One that was wrong by
@@ -429,6 +444,23 @@ func steady(last, now time.Time) time.Time {
 		return last
 	}
 	return now
+}
+
+// prepare notes what a command needs, and does of an Issue, which may be long, what needs no transaction.
+func (t *task) prepare(now time.Time, want *Want) {
+	i, issues := t.cmd.(*Issue)
+	if issues {
+		i.prepare(now)
+	}
+	if t.call.Key != "" {
+		want.Requests = append(want.Requests, t.call.requestKey())
+		t.call.wantKept(want)
+		if issues {
+			t.issued = t.call.Render(i.made, nil)
+			want.Answers = append(want.Answers, Request{RequestKey: t.call.requestKey(), Answer: t.issued})
+		}
+	}
+	t.cmd.want(t.call, want)
 }
 
 // decide gives a known key its stored answer, and anything else to the rules.
@@ -452,7 +484,9 @@ func (t *task) decide(s *state) {
 			return
 		}
 	}
-	t.answer, t.err = t.call.Render(t.result, t.err), nil
+	if t.answer = t.issued; t.err != nil || t.issued.Body == nil {
+		t.answer, t.err = t.call.Render(t.result, t.err), nil
+	}
 	r := Request{RequestKey: t.call.requestKey(), Fingerprint: t.call.Fingerprint, Answer: t.answer, At: s.now}
 	r.Locations = distinct(t.cmd.locations(t.call, s))
 	if len(t.result.Entries) == 1 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
@@ -634,6 +635,38 @@ func TestOneBadCommandFailsAlone(t *testing.T) {
 	if got := b.balance(good); got != 79 {
 		t.Fatalf("the balance is %d, want 79", got)
 	}
+}
+
+// rewound is a source of random numbers that can begin anew.
+type rewound struct{ *rand.ChaCha8 }
+
+func (r rewound) rewind() { r.Seed([32]byte{1}) }
+
+// TestACodeInUseIsDrawnAnew: for one gift and for a large order, with a key and without.
+func TestACodeInUseIsDrawnAnew(t *testing.T) {
+	t.Parallel()
+	random := rewound{rand.NewChaCha8([32]byte{})}
+	b := setup(t, nil, ledger.Options{Random: random})
+	made := 0
+	for n, order := range []int{1, 1, 1, 40, 40} {
+		random.rewind()
+		key := ""
+		if n%2 == 1 {
+			key = fmt.Sprint("order-", n)
+		}
+		issue := &ledger.Issue{}
+		for range order {
+			issue.Gifts = append(issue.Gifts, b.draft(100))
+		}
+		if _, err := b.engine.Do(b.Context(), b.call(ledger.SendGift, key), issue); err != nil {
+			t.Fatalf("order %d, of %d gifts: %v", n, order, err)
+		}
+		made += order
+	}
+	if n, err := b.store.CountVouchers(b.Context()); err != nil || n != int64(made) {
+		t.Errorf("%d gifts were made, want %d (%v)", n, made, err)
+	}
+	b.verify()
 }
 
 func TestStopAnswersThoseWhoWait(t *testing.T) {

@@ -126,7 +126,8 @@ type Want struct {
 	Redemptions []Ref        // redemptions to be undone, by id: with them their voucher
 	Vouchers    []Ref
 	Codes       []gift.VoucherCode // codes to be given out: which of them exist already
-	Gifts       []*gift.Gift       // to be made; the same of their codes. They have ids, codes and tokens, but no time
+	Gifts       []*gift.Gift       // to be made, as they will be if they are; the same of their codes
+	Answers     []Request          // to be kept, if they are: their keys and answers, to be made ready
 	DeliveredBy []Ref              // gifts: the job whose message was accepted last
 	Resends     []Ref              // gifts: when they were sent again
 	Deliveries  []Ref              // gifts: how they are delivered, with their open jobs

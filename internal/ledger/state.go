@@ -62,10 +62,10 @@ func (s *state) enter(v gift.Voucher, e gift.Entry) {
 }
 
 // issue notes a new gift, and the job that will deliver it.
-func (s *state) issue(g gift.Gift, e gift.Entry) {
+func (s *state) issue(g *gift.Gift, e *gift.Entry) {
 	s.Codes[g.Card.Code] = true
-	s.changes.Gifts = append(s.changes.Gifts, g)
-	s.changes.Entries = append(s.changes.Entries, e)
+	s.changes.Gifts = append(s.changes.Gifts, *g)
+	s.changes.Entries = append(s.changes.Entries, *e)
 	if g.Status == gift.Pending {
 		delivery := g.Card.Delivery()
 		s.job(&g.Voucher, GiftJob, delivery.SendAt(s.now))

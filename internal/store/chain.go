@@ -69,16 +69,16 @@ func (g *group) chainEntries(ctx context.Context, c *ledger.Changes) (w db.Batch
 		}
 		w.Rows = append(w.Rows, chainRow(g.writer.Genesis(heads)))
 	}
-	issued := make(map[ledger.Ref]*gift.Voucher, len(c.Gifts))
+	issued := make(map[ledger.Ref]*gift.Gift, len(c.Gifts))
 	for i := range c.Gifts {
-		issued[record.RefOf(&c.Gifts[i].Voucher)] = &c.Gifts[i].Voucher
+		issued[record.RefOf(&c.Gifts[i].Voucher)] = &c.Gifts[i]
 	}
 	row, first := g.writer.Group(c.Entries, func(e *gift.Entry) (*gift.Voucher, gift.ID) {
 		v := issued[ledger.Ref{AccountID: e.AccountID, ID: e.VoucherID}]
 		if v == nil || e.Seq > 1 {
 			return nil, gift.ID{}
 		}
-		return v, record.ItemsID(v)
+		return &v.Voucher, g.prepared.gifts[v.Card.Code].items
 	})
 	w.Rows = append(w.Rows, chainRow(row))
 	return w, first, nil

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,27 +19,14 @@ import (
 // Group implements ledger.Store.
 func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	ctx = context.WithoutCancel(ctx) // a commit is not abandoned because somebody hung up
-	prepared := s.prepareCodes(&want)
+	p := s.prepare(&want)
+	looked := len(want.Gifts) == 0
 	err := s.db.Retry(ctx, func(ctx context.Context) error {
-		g := group{Store: s, prepared: prepared, keptRead: map[ledger.CountKey]gift.Count{}}
-		var counted map[ledger.CountKey]gift.Count
-		err := s.transact(ctx, func(run db.Runner) error {
-			g.run = run
-			if err := g.load(ctx, want); err != nil {
-				return fmt.Errorf("loading a group: %w", err)
-			}
-			c := decide(&g.state)
-			counted = c.Counts
-			if err := g.save(ctx, &c); err != nil {
-				return fmt.Errorf("saving a group: %w", err)
-			}
-			g.saved = true
-			return nil
-		})
-		g.releaseWriter(err)
-		if err == nil {
-			s.used.commit(g.newlyUsed)
-			s.kept.commit(g.keptRead, counted)
+		err := s.tryGroup(ctx, want, p, decide)
+		if err != nil && !looked && s.db.Rejected(err) {
+			p.lookForCodes(s, want.Gifts)
+			looked = true
+			err = s.tryGroup(ctx, want, p, decide)
 		}
 		return err
 	})
@@ -51,11 +39,36 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 	return err
 }
 
+func (s *Store) tryGroup(ctx context.Context, want ledger.Want, p *prepared,
+	decide func(*ledger.State) ledger.Changes) error {
+	g := group{Store: s, prepared: p, keptRead: map[ledger.CountKey]gift.Count{}}
+	var counted map[ledger.CountKey]gift.Count
+	err := s.transact(ctx, func(run db.Runner) error {
+		g.run = run
+		if err := g.load(ctx, want); err != nil {
+			return fmt.Errorf("loading a group: %w", err)
+		}
+		c := decide(&g.state)
+		counted = c.Counts
+		if err := g.save(ctx, &c); err != nil {
+			return fmt.Errorf("saving a group: %w", err)
+		}
+		g.saved = true
+		return nil
+	})
+	g.releaseWriter(err)
+	if err == nil {
+		s.used.commit(g.newlyUsed)
+		s.kept.commit(g.keptRead, counted)
+	}
+	return err
+}
+
 // group is one call of Group in its transaction.
 type group struct {
 	*Store
 	run       db.Runner
-	prepared  map[gift.VoucherCode]*prepared
+	prepared  *prepared
 	state     ledger.State
 	loaded    map[ledger.Ref]int // the seq of each voucher that was loaded: what a change of it is measured against
 	newlyUsed []ledger.Ref
@@ -294,29 +307,30 @@ func (g *group) wantCancelled(wanted []ledger.Ref) []db.Batch {
 }
 
 func (g *group) wantCodes() []db.Batch {
-	if len(g.prepared) == 0 {
-		return nil
-	}
-	byHash := make(map[string]gift.VoucherCode, len(g.prepared))
+	byHash := make(map[string]gift.VoucherCode, len(g.prepared.codes))
 	w := db.Batch{Query: selectCodes, Scan: func(from db.Scanner) error {
 		var hash []byte
 		err := from.Scan(&hash)
 		g.state.Codes[byHash[string(hash)]] = true
 		return err
 	}}
-	for code, p := range g.prepared {
-		for _, hash := range p.hashes {
+	for code, hashes := range g.prepared.codes {
+		for _, hash := range hashes {
 			byHash[string(hash)] = code
 			w.Rows = append(w.Rows, []any{hash})
 		}
 	}
-	slices.SortFunc(w.Rows, func(a, b []any) int { return slices.Compare(a[0].([]byte), b[0].([]byte)) })
+	if len(w.Rows) == 0 {
+		return nil
+	}
+	slices.SortFunc(w.Rows, func(a, b []any) int { return bytes.Compare(a[0].([]byte), b[0].([]byte)) })
 	return []db.Batch{w}
 }
 
 // save writes what was decided: locked rows first, then the rest, each in the order of its key. Last is the tally: it
 // is one row for the whole account, and who has written it keeps all others waiting until the commit.
 func (g *group) save(ctx context.Context, c *ledger.Changes) error {
+	g.prepared.complete(g.Store, c.Gifts)
 	row, first, err := g.chainEntries(ctx, c)
 	if err != nil {
 		return err
@@ -333,7 +347,7 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 		return record.CompareKeys(a.RequestKey,
 			b.RequestKey)
 	})
-	requests, answers := record.RequestRows(g.db.Keys, c.Requests)
+	requests, answers := record.RequestRows(g.db.Keys, c.Requests, g.prepared.answers)
 	batches = append(batches, row, entryRows(c.Entries, first), requests, answers)
 	batches = append(batches, g.saveGivenBack(c.Entries), record.RowsOf(insertJob, c.Jobs, jobRow),
 		record.RowsOf(insertSheet, c.Sheets,
@@ -348,25 +362,19 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 }
 
 func (g *group) saveGifts(gifts []gift.Gift) []db.Batch {
-	secrets := db.Batch{Query: record.InsertSecret, Rows: make([][]any, 0, 2*len(gifts))}
+	terms, vouchers := db.Batch{Query: record.InsertTerms}, db.Batch{Query: record.InsertVoucher}
+	cards, secrets := db.Batch{Query: record.InsertCard}, db.Batch{Query: record.InsertSecret}
 	for i := range gifts {
-		v := &gifts[i]
-		p := g.preparedFor(v)
-		secrets.Rows = append(secrets.Rows,
-			[]any{p.code, record.CodeSecret, db.KeyOf(v.AccountID), db.KeyOf(v.ID)},
-			[]any{p.token, record.TokenSecret, db.KeyOf(v.AccountID), db.KeyOf(v.ID)})
+		r := g.prepared.gifts[gifts[i].Card.Code]
+		if r.terms != nil {
+			terms.Rows = append(terms.Rows, r.terms)
+		}
+		vouchers.Rows, cards.Rows = append(vouchers.Rows, r.voucher), append(cards.Rows, r.card)
+		secrets.Rows = append(secrets.Rows, r.code, r.token)
 	}
-	slices.SortFunc(secrets.Rows, func(a, b []any) int { return slices.Compare(a[0].([]byte), b[0].([]byte)) })
-	shared, terms := record.SharedTerms(gifts)
-	return []db.Batch{
-		terms,
-		record.SaveItems(gifts),
-		record.RowsOf(record.InsertVoucher, gifts, func(v *gift.Gift) []any { return record.VoucherRow(&v.Voucher) }),
-		record.RowsOf(record.InsertCard, gifts, func(v *gift.Gift) []any {
-			return record.CardRow(v, g.preparedFor(v).secrets, !shared[ledger.Ref{AccountID: v.AccountID, ID: v.OrderID}])
-		}),
-		secrets,
-	}
+	slices.SortFunc(terms.Rows, func(a, b []any) int { return bytes.Compare(a[1].([]byte), b[1].([]byte)) })
+	slices.SortFunc(secrets.Rows, func(a, b []any) int { return bytes.Compare(a[0].([]byte), b[0].([]byte)) })
+	return []db.Batch{terms, record.SaveItems(gifts), vouchers, cards, secrets}
 }
 
 // saveVouchers writes vouchers that were loaded and are still as they were then.
@@ -508,7 +516,7 @@ func (g *group) saveSearch(c *ledger.Changes) db.Batch {
 		w.Rows = append(w.Rows, []any{db.KeyOf(account), g.db.Keys.SearchHash(account, text), db.KeyOf(voucher)})
 	}
 	for i := range c.Gifts {
-		w.Rows = append(w.Rows, g.preparedFor(&c.Gifts[i]).search...)
+		w.Rows = append(w.Rows, g.prepared.gifts[c.Gifts[i].Card.Code].search...)
 	}
 	for i := range c.Vouchers {
 		if v := &c.Vouchers[i]; record.Rare[v.Status] {
@@ -523,5 +531,6 @@ func (g *group) saveSearch(c *ledger.Changes) db.Batch {
 			add(r.AccountID, r.VoucherID, record.ByContact+gift.Fold(r.Delivery.Contact))
 		}
 	}
+	slices.SortFunc(w.Rows, func(a, b []any) int { return bytes.Compare(a[1].([]byte), b[1].([]byte)) })
 	return w
 }

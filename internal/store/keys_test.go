@@ -137,6 +137,18 @@ func TestCodesStayUniqueAcrossKeys(t *testing.T) {
 				}
 				return ledger.Changes{}
 			})
+			g, e := newGift(newID())
+			g.Card.Code = old
+			asked := 0
+			runGroup(t, s, ledger.Want{Gifts: []*gift.Gift{&g}}, func(st *ledger.State) ledger.Changes {
+				if asked++; st.Codes[old] {
+					return ledger.Changes{}
+				}
+				return ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}}
+			})
+			if asked != 1 {
+				t.Errorf("it was decided %d times on a code that an earlier key made", asked)
+			}
 		})
 	}
 }

@@ -1,50 +1,94 @@
 package store
 
 import (
+	"slices"
+
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 )
 
-// prepared is what of a new gift can be worked out before the transaction that makes it, while others write.
+// prepared is what is worked out before a transaction, while others write.
 type prepared struct {
-	hashes      [][]byte // what its code would be found by, if it were taken
-	code, token []byte   // what they will be found by
-	secrets     []byte   // both, sealed
-	search      [][]any
+	codes   map[gift.VoucherCode][][]byte // to be given out: what each would be found by, if it were taken
+	gifts   map[gift.VoucherCode]*giftRows
+	answers record.KeptAnswers
 }
 
-// prepareCodes batches out what it can for gifts to be made, and for other codes to be given out.
-func (s *Store) prepareCodes(want *ledger.Want) map[gift.VoucherCode]*prepared {
-	all := make(map[gift.VoucherCode]*prepared, len(want.Gifts)+len(want.Codes))
+// giftRows are the rows of a new gift.
+type giftRows struct {
+	items                             gift.ID
+	terms, voucher, card, code, token []any
+	search                            [][]any
+}
+
+// prepare works out what it can of what a group wants.
+func (s *Store) prepare(want *ledger.Want) *prepared {
+	p := &prepared{map[gift.VoucherCode][][]byte{}, map[gift.VoucherCode]*giftRows{}, record.KeptAnswers{}}
+	p.addGifts(s, want.Gifts)
 	for _, g := range want.Gifts {
-		p := s.prepareGift(g)
-		p.hashes = s.db.Keys.CodeHashes(g.Card.Code)
-		all[g.Card.Code] = p
+		// Its row cannot be written beside another with the same hash. Only one with an earlier key's must be looked for.
+		if hashes := s.db.Keys.CodeHashes(g.Card.Code); len(hashes) > 1 {
+			p.codes[g.Card.Code] = hashes[1:]
+		}
 	}
 	for _, c := range want.Codes {
-		all[c] = &prepared{hashes: s.db.Keys.CodeHashes(c)}
+		p.codes[c] = s.db.Keys.CodeHashes(c)
 	}
-	return all
-}
-
-func (s *Store) prepareGift(g *gift.Gift) *prepared {
-	return &prepared{
-		code: s.db.Keys.CodeHash(g.Card.Code), token: s.db.Keys.TokenHash(g.Card.Token),
-		secrets: record.SealSecrets(s.db.Keys, g.AccountID, g.ID, g.Card.Code, g.Card.Token),
-		search:  record.SearchRows(s.db.Keys, g),
+	for i := range want.Answers {
+		p.answers.Add(s.db.Keys, &want.Answers[i])
 	}
-}
-
-// preparedFor is what was prepared for a gift, or is only now.
-func (g *group) preparedFor(v *gift.Gift) *prepared {
-	if p := g.prepared[v.Card.Code]; p != nil && p.secrets != nil {
-		return p
-	}
-	if g.prepared == nil {
-		g.prepared = map[gift.VoucherCode]*prepared{}
-	}
-	p := g.prepareGift(v)
-	g.prepared[v.Card.Code] = p
 	return p
+}
+
+// lookForCodes has it found out which codes are taken, after rows of gifts could not be written.
+func (p *prepared) lookForCodes(s *Store, gifts []*gift.Gift) {
+	for _, g := range gifts {
+		p.codes[g.Card.Code] = s.db.Keys.CodeHashes(g.Card.Code)
+	}
+}
+
+// addGifts makes the rows of gifts, of whole orders.
+func (p *prepared) addGifts(s *Store, gifts []*gift.Gift) {
+	for len(gifts) > 0 {
+		n := orderLength(gifts)
+		shared := record.SharedTerms(gifts[:n])
+		for i, g := range gifts[:n] {
+			account, id := db.KeyOf(g.AccountID), db.KeyOf(g.ID)
+			secrets := record.SealSecrets(s.db.Keys, g.AccountID, g.ID, g.Card.Code, g.Card.Token)
+			r := &giftRows{items: record.ItemsID(&g.Voucher), search: record.SearchRows(s.db.Keys, g),
+				code:  []any{s.db.Keys.CodeHash(g.Card.Code), record.CodeSecret, account, id},
+				token: []any{s.db.Keys.TokenHash(g.Card.Token), record.TokenSecret, account, id},
+				card:  record.CardRow(g, secrets, !shared)}
+			r.voucher = record.VoucherRow(&g.Voucher, r.items)
+			if shared && i == 0 {
+				r.terms = []any{account, db.KeyOf(g.OrderID), g.Card.Terms, g.Card.PromotionalTerms}
+			}
+			p.gifts[g.Card.Code] = r
+		}
+		gifts = gifts[n:]
+	}
+}
+
+// complete prepares what of new gifts was not wanted.
+func (p *prepared) complete(s *Store, gifts []gift.Gift) {
+	var missing []*gift.Gift
+	for i := range gifts {
+		if p.gifts[gifts[i].Card.Code] == nil {
+			missing = append(missing, &gifts[i])
+		}
+	}
+	p.addGifts(s, missing)
+}
+
+// orderLength is how many of the gifts, from the first on, are of one order.
+func orderLength(gifts []*gift.Gift) int {
+	n := slices.IndexFunc(gifts, func(g *gift.Gift) bool {
+		return g.AccountID != gifts[0].AccountID || g.OrderID != gifts[0].OrderID
+	})
+	if n < 0 {
+		n = len(gifts)
+	}
+	return n
 }

@@ -492,7 +492,8 @@ func testConstraints(t *testing.T, open opener) {
 	a, v, last := db.KeyOf(g[0].AccountID), db.KeyOf(g[0].ID), db.KeyOf(taken.ID)
 	naked := g[0].Voucher // with nothing that refers to it
 	naked.ID = newID()
-	if _, err := s.db.Writer.ExecContext(t.Context(), record.InsertVoucher.One, record.VoucherRow(&naked)...); err != nil {
+	if _, err := s.db.Writer.ExecContext(t.Context(), record.InsertVoucher.One, record.VoucherRow(&naked,
+		gift.ID{})...); err != nil {
 		t.Fatal(err)
 	}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{

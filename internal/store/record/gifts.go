@@ -34,13 +34,13 @@ const VoucherTypes = "BBBBBFFBTNNNNNBNNNTB"
 
 var InsertVoucher = db.InsertRows("voucher", VoucherColumns, VoucherTypes, "")
 
-func VoucherRow(v *gift.Voucher) []any {
+func VoucherRow(v *gift.Voucher, items gift.ID) []any {
 	return []any{
 		db.KeyOf(v.AccountID), db.KeyOf(v.ID), db.KeyOf(v.OrderID), db.KeyOf(v.ProgramID), db.OrNull(v.LocationID),
 		v.Item, v.Promotional, db.OrNull(v.PromotionID), v.Currency.Code, v.Currency.Decimals,
 		int64(v.Original), int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.Micros(v.ValidFrom),
 		db.Micros(v.ValidUntil), db.Micros(v.CreatedAt), v.MadeBy,
-		db.OrNull(ItemsID(v)),
+		db.OrNull(items),
 	}
 }
 

@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 
+	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
@@ -37,17 +38,43 @@ func boundToRequest(k ledger.RequestKey) []byte {
 // sealedSize is how many bytes more a sealed answer has.
 const sealedSize = 29
 
+// isLong tells of an answer that has a row of its own.
+func isLong(r *ledger.Request) bool {
+	return len(r.Key)+len(r.Answer.Body)+len(r.Locations)*len(gift.ID{})+sealedSize > maxInRequest
+}
+
+// KeptAnswers are long answers as they are kept, for requests that are recorded soon.
+type KeptAnswers map[ledger.RequestKey]keptAnswer
+
+type keptAnswer struct{ body, kept []byte }
+
+// Add packs and seals an answer, if it is long.
+func (k KeptAnswers) Add(keys *sealed.Keys, r *ledger.Request) {
+	if isLong(r) {
+		k[r.RequestKey] = keptAnswer{r.Answer.Body, sealAnswer(keys, r, pack(r.Answer.Body))}
+	}
+}
+
+// of is how a long answer is kept.
+func (k KeptAnswers) of(keys *sealed.Keys, r *ledger.Request) []byte {
+	a := k[r.RequestKey]
+	if len(a.body) > 0 && len(a.body) == len(r.Answer.Body) && &a.body[0] == &r.Answer.Body[0] {
+		return a.kept // the same bytes, in the same place
+	}
+	return sealAnswer(keys, r, pack(r.Answer.Body))
+}
+
 // RequestRows makes rows of records, and of those of their answers that are long.
-func RequestRows(keys *sealed.Keys, requests []ledger.Request) (records, answers db.Batch) {
+func RequestRows(keys *sealed.Keys, requests []ledger.Request, kept KeptAnswers) (records, answers db.Batch) {
 	records = db.Batch{Query: InsertRequest, Rows: make([][]any, len(requests))}
 	answers = db.Batch{Query: InsertAnswer}
 	for i := range requests {
 		r := &requests[i]
 		body, locations, size := r.Answer.Body, db.JoinIDs(r.Locations), 0
-		if len(r.Key)+len(body)+len(locations)+sealedSize > maxInRequest {
+		if isLong(r) {
 			size = len(body)
 			answers.Rows = append(answers.Rows, []any{db.KeyOf(r.AccountID), r.Key, string(r.Operation), locations,
-				sealAnswer(keys, r, pack(body))})
+				kept.of(keys, r)})
 			body, locations = nil, nil
 		} else {
 			body = sealAnswer(keys, r, body)

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"boon.example/internal/gift"
-	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 )
 
@@ -20,24 +19,11 @@ const CardAndTerms = `c.account_id, c.voucher_id, c.secrets, c.label, ` +
 
 const ofOrder = ` FROM order_terms AS o WHERE o.account_id = v.account_id AND o.order_id = v.order_id`
 
-// SharedTerms tells of which orders among new gifts the terms are kept apart, and makes rows of them.
-func SharedTerms(gifts []gift.Gift) (shared map[ledger.Ref]bool, rows db.Batch) {
-	shared, rows = map[ledger.Ref]bool{}, db.Batch{Query: InsertTerms}
-	for len(gifts) > 0 {
-		first, n := &gifts[0], 1
-		same := first.Card.Terms != "" || first.Card.PromotionalTerms != ""
-		for n < len(gifts) && gifts[n].AccountID == first.AccountID && gifts[n].OrderID == first.OrderID {
-			same = same && gifts[n].Card.Terms == first.Card.Terms &&
-				gifts[n].Card.PromotionalTerms == first.Card.PromotionalTerms
-			n++
-		}
-		if same && n > 1 {
-			shared[ledger.Ref{AccountID: first.AccountID, ID: first.OrderID}] = true
-			rows.Rows = append(rows.Rows, []any{db.KeyOf(first.AccountID), db.KeyOf(first.OrderID), first.Card.Terms,
-				first.Card.PromotionalTerms})
-		}
-		gifts = gifts[n:]
-	}
-	slices.SortFunc(rows.Rows, func(a, b []any) int { return slices.Compare(a[1].([]byte), b[1].([]byte)) })
-	return shared, rows
+// SharedTerms tells whether the terms of an order are kept apart.
+func SharedTerms(order []*gift.Gift) bool {
+	first := &order[0].Card
+	return len(order) > 1 && (first.Terms != "" || first.PromotionalTerms != "") &&
+		!slices.ContainsFunc(order, func(g *gift.Gift) bool {
+			return g.Card.Terms != first.Terms || g.Card.PromotionalTerms != first.PromotionalTerms
+		})
 }
