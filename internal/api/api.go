@@ -294,11 +294,7 @@ func (c *call) authorize(r Route) (err error) {
 		return err
 	}
 	c.account, c.route = c.caller.Account, r
-	if c.caller.Kind == gift.SystemKey && !r.anyKey {
-		return gift.Refuse(gift.NotSupported, "A system key sends gifts and looks after those that it made; this call "+
-			"needs the key of an account.")
-	}
-	return c.caller.Permit(r.needs)
+	return c.caller.Permit(r.needs, r.anyKey)
 }
 
 // withStoreTimeout is the context of what waits for the store.

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"boon.example/internal/gift"
-	"boon.example/internal/wire"
 )
 
 // authenticate tells who calls. Whoever shows no valid key is counted by network; an unknown, an expired and a
@@ -55,12 +54,4 @@ const maxKey = 255
 func isKey(s string) bool {
 	return s != "" && s == strings.TrimSpace(s) && len(s) <= maxKey &&
 		strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0
-}
-
-// needKey refuses a request without an Idempotency-Key where the account demands one.
-func (c *call) needKey(problems *wire.Problems) {
-	if c.account != nil && c.account.RequireIdempotencyKey && c.key == "" {
-		problems.Add("Idempotency-Key", "This account requires an Idempotency-Key header, so that a repeated request "+
-			"has no second effect.")
-	}
 }

@@ -78,7 +78,7 @@ func cancelGift(c *call) (ledger.Answer, error) {
 	if !c.unread && !problems.Has("accountID") {
 		problems.Refuse(err)
 	}
-	c.needKey(problems)
+	problems.Refuse(c.account.NeedKey(c.key))
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
@@ -108,7 +108,7 @@ func readReinstatement(o *wire.Object) (r reinstatement) {
 // reinstateGift takes a cancellation or a failed purchase back, of all gifts that are named or of none.
 func reinstateGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readReinstatement)
-	c.needKey(problems)
+	problems.Refuse(c.account.NeedKey(c.key))
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
@@ -132,7 +132,7 @@ func (c *call) gifts(asked several) (ids []gift.ID, _ error) {
 		return []gift.ID{asked.VoucherID}, nil
 	}
 	filter := gift.Filter{
-		AccountID: c.account.ID, MadeBy: c.integrator(), Locations: c.caller.Locations, OrderID: asked.OrderID,
+		AccountID: c.account.ID, MadeBy: c.caller.Integrator(), Locations: c.caller.Locations, OrderID: asked.OrderID,
 		Reference: asked.Purchase, StorefrontID: asked.Storefront, Limit: gift.MaxRecipients,
 	}
 	var found []gift.Gift

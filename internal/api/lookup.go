@@ -33,14 +33,6 @@ func (c *call) finish(q *wire.Query) (err error) {
 	return q.Err()
 }
 
-// integrator is the name of the system key that calls, whose gifts alone it may see; "" for the key of an account.
-func (c *call) integrator() string {
-	if c.caller.Kind == gift.SystemKey {
-		return c.caller.Name
-	}
-	return ""
-}
-
 // gift finds the gift that the path names. One that the key may not see is as good as not there.
 func (c *call) gift(q *wire.Query) (gift.Gift, error) {
 	id := q.ParseID("voucherID", c.r.PathValue("voucherID"))
@@ -84,7 +76,7 @@ func listGifts(c *call) (ledger.Answer, error) {
 	if err := c.finish(q); err != nil {
 		return ledger.Answer{}, err
 	}
-	filter.AccountID, filter.MadeBy = c.account.ID, c.integrator()
+	filter.AccountID, filter.MadeBy = c.account.ID, c.caller.Integrator()
 	page, err := c.Records.List(c.ctx, filter)
 	if err != nil {
 		return ledger.Answer{}, stored(err)
@@ -252,7 +244,7 @@ func (c *call) askable(q *wire.Query, only ledger.Operation) (operations []ledge
 	var names []string
 	known := false
 	for _, r := range Routes() {
-		if r.operation == "" || c.caller.Kind == gift.SystemKey && !r.anyKey {
+		if r.operation == "" || !c.caller.MayCall(r.anyKey) {
 			continue
 		}
 		names = append(names, string(r.operation))
@@ -260,7 +252,7 @@ func (c *call) askable(q *wire.Query, only ledger.Operation) (operations []ledge
 			continue
 		}
 		known = true
-		if err = c.caller.Permit(r.needs); err == nil {
+		if err = c.caller.Permit(r.needs, r.anyKey); err == nil {
 			operations = append(operations, r.operation)
 		}
 	}

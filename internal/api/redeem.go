@@ -32,7 +32,7 @@ func readRedemption(o *wire.Object, c *call) redemption {
 // redeemGift decrements a gift.
 func redeemGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) redemption { return readRedemption(o, c) })
-	c.needKey(problems)
+	problems.Refuse(c.account.NeedKey(c.key))
 	if problems.Err() != nil {
 		return ledger.Answer{}, c.besides(problems, asked.Where.Place)
 	}

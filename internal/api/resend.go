@@ -79,7 +79,7 @@ type dispatching interface {
 // dispatch runs a command that changes how a gift goes, and answers with the gift. What is read of it before never
 // changes.
 func (r *request) dispatch(voucher gift.ID, problems *wire.Problems, cmd dispatching) (ledger.Answer, error) {
-	r.needKey(problems)
+	problems.Refuse(r.account.NeedKey(r.key))
 	malformed := problems.Err() != nil
 	var g gift.Gift
 	var err error

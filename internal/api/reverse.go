@@ -35,7 +35,7 @@ func readReversal(o *wire.Object, c *call) (r reversal) {
 // reverseRedemption gives back what a redemption took.
 func reverseRedemption(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) reversal { return readReversal(o, c) })
-	c.needKey(problems)
+	problems.Refuse(c.account.NeedKey(c.key))
 	if err := problems.Err(); err != nil {
 		if asked.Where.Place != (gift.Place{}) {
 			err = c.besides(problems, asked.Where.Place)

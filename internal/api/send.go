@@ -147,7 +147,7 @@ func (c *call) sendFor(send *gift.Send, problems *wire.Problems) *gift.Account {
 		c.account = account
 	}
 	problems.Refuse(err)
-	c.needKey(problems)
+	problems.Refuse(c.account.NeedKey(c.key))
 	return account
 }
 

@@ -95,6 +95,15 @@ func (a *Account) textCountries() []string {
 	return a.TextCountries
 }
 
+// NeedKey refuses a request without an Idempotency-Key where the account demands one.
+func (a *Account) NeedKey(key string) error {
+	if a == nil || !a.RequireIdempotencyKey || key != "" {
+		return nil
+	}
+	return RefuseAt(ValidationFailure, FieldKey, "This account requires an %s header, so that a repeated request has no "+
+		"second effect.", FieldKey)
+}
+
 // TimeZone is the zone in which the account is told times; nil, UTC, for no account.
 func (a *Account) TimeZone() *time.Location {
 	if a == nil {

@@ -203,3 +203,29 @@ func TestParseID(t *testing.T) {
 		t.Error("the zero ID")
 	}
 }
+
+func TestMayBeTold(t *testing.T) {
+	t.Parallel()
+	everywhere, shopOnly := &Caller{}, &Caller{Locations: []ID{shop}}
+	for _, tt := range []struct {
+		done []ID
+		shop bool
+	}{{nil, false}, {[]ID{{}}, false}, {[]ID{shop}, true}, {[]ID{shop, kiosk}, false}, {[]ID{kiosk}, false}} {
+		if !everywhere.MayBeTold(tt.done) || shopOnly.MayBeTold(tt.done) != tt.shop {
+			t.Errorf("of what was done at %v", tt.done)
+		}
+	}
+}
+
+func TestNeedKey(t *testing.T) {
+	t.Parallel()
+	none, careful := (*Account)(nil), &Account{RequireIdempotencyKey: true}
+	for _, err := range []error{none.NeedKey(""), (&Account{}).NeedKey(""), careful.NeedKey("k")} {
+		if err != nil {
+			t.Errorf("a key is not needed: %v", err)
+		}
+	}
+	if err := careful.NeedKey(""); codeOf(t, err) != ValidationFailure {
+		t.Errorf("without a key: %v", err)
+	}
+}

@@ -66,7 +66,6 @@ func (a *audit) step(n int, e Entry) {
 // fits reports whether an entry is a transition that the rules know.
 func (a *audit) fits(e Entry) bool {
 	from, to := a.status, e.Status
-	waiting := from == Pending || from == Delivered || from == FailedDelivery
 	switch e.Kind {
 	case Issued:
 		return from == 0 && e.Delta == 0 && (to == Pending || to == Delivered)
@@ -88,7 +87,7 @@ func (a *audit) fits(e Entry) bool {
 		return e.Delta == 0 && (from == Cancelled || from == PurchaseFailed) && from.mayFollow(a.before) &&
 			(to == a.before || a.before == Pending && to == Delivered)
 	case Resent:
-		return e.Delta == 0 && (waiting && (to == from || to == Delivered) || from == Claimed && to == Claimed)
+		return e.Delta == 0 && (from.Unused() && (to == from || to == Delivered) || from == Claimed && to == Claimed)
 	case Rescheduled:
 		return e.Delta == 0 && from == Pending && to == Pending
 	}

@@ -43,12 +43,28 @@ func (c *Caller) Enabled(location ID) bool {
 	return len(c.Locations) == 0 || slices.Contains(c.Locations, location)
 }
 
+// Integrator is the name of a system key, which may see and manage those gifts only that were made under it; "" for
+// the key of an account.
+func (c *Caller) Integrator() string {
+	if c.Kind == SystemKey {
+		return c.Name
+	}
+	return ""
+}
+
+// MayBeTold reports whether the caller may be told of what was done at some locations, of which the zero ID stands for
+// all: one that is limited to some must be enabled at each of them, and there must be one.
+func (c *Caller) MayBeTold(done []ID) bool {
+	return len(c.Locations) == 0 ||
+		len(done) > 0 && !slices.ContainsFunc(done, func(at ID) bool { return !c.Enabled(at) })
+}
+
 // MayUse reports whether the caller may see and manage a voucher of its account. A caller that is limited to
 // locations may those only that are good at one of them; a voucher that is good everywhere is not. A system key may
 // those only that its integrator made.
 func (c *Caller) MayUse(v *Voucher) bool {
 	if c.Kind == SystemKey {
-		return v.MadeBy == c.Name
+		return v.MadeBy == c.Integrator()
 	}
 	return c.Enabled(v.LocationID)
 }

@@ -269,12 +269,7 @@ func (v Voucher) Deliver(o Outcome) (_ Voucher, _ Entry, changed bool) {
 	if !o.Delivered {
 		kind, to = SendFailed, FailedDelivery
 	}
-	switch v.Status {
-	case Pending, Delivered, FailedDelivery:
-	default:
-		return v, Entry{}, false
-	}
-	if v.Status == to {
+	if !v.Status.Unused() || v.Status == to {
 		return v, Entry{}, false
 	}
 	e := v.enter(o.Context, kind, 0, to)

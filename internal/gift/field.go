@@ -16,7 +16,8 @@ const (
 	FieldCode        Field = "code"
 	FieldToken       Field = "token"
 	FieldRedemption  Field = "redemption"
-	FieldOriginalKey Field = "originalKey" // the Idempotency-Key of a redemption
+	FieldKey         Field = "key"         // the Idempotency-Key of the request itself
+	FieldOriginalKey Field = "originalKey" // that of a redemption
 	FieldOrder       Field = "order"
 	FieldReference   Field = "reference" // of a purchase
 	FieldStorefront  Field = "storefront"

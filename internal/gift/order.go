@@ -332,13 +332,9 @@ func (i *order) checkProgram() error {
 func (i *order) gift(n int, r Recipient) Gift {
 	d, method := i.def, Method(*r.Method)
 	contact, _ := ParseContact(method, r.Contact, i.account.TextCountries) // judged before
-	madeBy := ""
-	if i.Caller.Kind == SystemKey {
-		madeBy = i.Caller.Name
-	}
 	g := Gift{
 		Voucher: Voucher{
-			AccountID: i.account.ID, MadeBy: madeBy, ProgramID: i.programID, LocationID: d.LocationID,
+			AccountID: i.account.ID, MadeBy: i.Caller.Integrator(), ProgramID: i.programID, LocationID: d.LocationID,
 			Item: i.Item != nil, Promotional: *i.PaymentMethodID == PromotionalPayment, PromotionID: i.Payment.PromotionID,
 			Items:    i.items,
 			Currency: i.account.Currency, Original: i.amount, Balance: i.amount,

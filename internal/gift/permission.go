@@ -100,8 +100,16 @@ func (p Permissions) String() string {
 // May reports whether the caller has a permission.
 func (c *Caller) May(p Permissions) bool { return c.Permissions.Has(p) }
 
-// Permit refuses with NOT_AUTHORIZED what the caller has no permission for, and names the one that is missing.
-func (c *Caller) Permit(needed Permissions) error {
+// MayCall reports whether an operation is there for the caller; open tells that it is for system keys too.
+func (c *Caller) MayCall(open bool) bool { return open || c.Kind != SystemKey }
+
+// Permit refuses a system key with NOT_SUPPORTED an operation that is not open to it, and any caller with
+// NOT_AUTHORIZED what it has no permission for, and names the one that is missing.
+func (c *Caller) Permit(needed Permissions, open bool) error {
+	if !c.MayCall(open) {
+		return Refuse(NotSupported, "A system key sends gifts and looks after those that it made; this call "+
+			"needs the key of an account.")
+	}
 	for i, n := range permissionNames {
 		if missing := needed &^ c.Permissions; missing.Has(1 << i) {
 			return Refuse(NotAuthorized, "This key may not %s: it lacks the permission %s.", n.cannot, n.name)

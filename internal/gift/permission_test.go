@@ -50,15 +50,22 @@ func TestPermissionNames(t *testing.T) {
 func TestPermit(t *testing.T) {
 	t.Parallel()
 	till := &Caller{Permissions: MayValidate | MayRedeem}
-	if err := till.Permit(MayRedeem); err != nil || !till.May(MayRedeem) {
+	if err := till.Permit(MayRedeem, false); err != nil || !till.May(MayRedeem) {
 		t.Errorf("redeeming: %v", err)
 	}
-	if err := till.Permit(0); err != nil {
+	if err := till.Permit(0, false); err != nil {
 		t.Errorf("what needs no permission: %v", err)
 	}
-	err := till.Permit(MaySend)
+	err := till.Permit(MaySend, true)
 	if codeOf(t, err) != NotAuthorized || !strings.Contains(err.Error(),
 		"may not send gifts: it lacks the permission send.") || till.May(MaySend) {
 		t.Errorf("sending: %v", err)
+	}
+	system := &Caller{Kind: SystemKey, Name: "site", Permissions: SystemPermissions}
+	if err := system.Permit(MaySend, true); err != nil || !system.MayCall(true) {
+		t.Errorf("a system key sends: %v", err)
+	}
+	if err := system.Permit(MayCancel, false); codeOf(t, err) != NotSupported || system.MayCall(false) {
+		t.Errorf("a system key reinstates: %v", err)
 	}
 }

@@ -43,5 +43,8 @@ func ParseStatus(name string) (Status, bool) {
 // Receivable reports whether a gift in this status may still be brought to its recipient.
 func (s Status) Receivable() bool { return s == Pending || s.Redeemable() }
 
+// Unused reports whether a gift in this status is in use and nothing has been taken of it.
+func (s Status) Unused() bool { return s == Pending || s == Delivered || s == FailedDelivery }
+
 // Redeemable reports whether a gift in this status may be redeemed, as far as the status goes.
 func (s Status) Redeemable() bool { return s == Delivered || s == FailedDelivery || s == Claimed }

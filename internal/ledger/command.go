@@ -43,8 +43,8 @@ func (c *Call) requestKey() RequestKey { return RequestKey{c.AccountID, c.Operat
 
 // Scope is the Key of the call's RequestKey.
 func (c Call) Scope() string {
-	if c.Caller != nil && c.Caller.Kind == gift.SystemKey && c.Key != "" {
-		return c.Caller.Name + "\n" + c.Key
+	if c.Caller != nil && c.Caller.Integrator() != "" && c.Key != "" {
+		return c.Caller.Integrator() + "\n" + c.Key
 	}
 	return c.Key
 }
@@ -448,9 +448,8 @@ func (b *Bounce) decide(_ *Call, s *state) (r Result, _ error) {
 	}
 	by := s.DeliveredBy[ref]
 	// A gift that was used stays as it is; those that recipients get notices of are.
-	used := v.Status != gift.Pending && v.Status != gift.Delivered && v.Status != gift.FailedDelivery
 	switch order := slices.Compare(b.JobID[:], by[:]); { // ids of jobs grow with time
-	case used, order < 0, s.overtaken(b.JobID, ref):
+	case !v.Status.Unused(), order < 0, s.overtaken(b.JobID, ref):
 		return Result{}, nil
 	case order > 0:
 		return Result{}, ErrTooEarly

@@ -86,8 +86,7 @@ func (r *Request) MayBeToldTo(c *gift.Caller) bool {
 	if r.Spent { // it tells nothing but that
 		return len(r.Locations) == 0 || slices.ContainsFunc(r.Locations, c.Enabled)
 	}
-	// An answer that names no location is for no caller who is limited to some.
-	return len(r.Locations) > 0 && !slices.ContainsFunc(r.Locations, func(at gift.ID) bool { return !c.Enabled(at) })
+	return c.MayBeTold(r.Locations)
 }
 
 // Job is work to be done after the commit: one message to be delivered.

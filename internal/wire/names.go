@@ -9,6 +9,7 @@ var names = map[gift.Field]string{
 	gift.FieldCode:          "voucherCode",
 	gift.FieldToken:         "voucherPublicToken",
 	gift.FieldRedemption:    "redemptionID",
+	gift.FieldKey:           "Idempotency-Key",
 	gift.FieldOriginalKey:   "idempotencyKey",
 	gift.FieldOrder:         "orderID",
 	gift.FieldReference:     "externalTransactionReferenceNumber",

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -14,18 +13,19 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/load"
+	"boon.example/test/rig"
 )
 
 // shop makes orders over HTTP.
 type shop struct {
-	base, key string
-	sale      string // members of a request
-	client    *http.Client
+	url, key string
+	sale     string // members of a request
+	client   *rig.Client
 }
 
 func newShop(service *child, key, storefront string) *shop {
-	return &shop{"http://" + service.address + "/api/integration/", key, load.Sale("10000", storefront, "bench-order"),
-		&http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: parallel}}}
+	return &shop{"http://" + service.address + rig.SendGift, key, load.Sale("10000", storefront, "bench-order"),
+		rig.NewClient(parallel, 0)}
 }
 
 // mix is what a stock is made of, over and over: of 100,000 gifts, 1,000 are sold alone, 9,000 by tens and 90,000 by
@@ -111,29 +111,17 @@ var errAway = errors.New("the service is away or overloaded")
 
 // order makes so many printed gifts in one call, under an Idempotency-Key, "" none.
 func (s *shop) order(ctx context.Context, n int, idempotencyKey string) ([]load.Gift, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+"gifting/send-gift",
-		strings.NewReader(s.body(n)))
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	request.Header.Set("Authorization", s.key)
-	request.Header.Set("Content-Type", "application/json")
-	if idempotencyKey != "" {
-		request.Header.Set("Idempotency-Key", idempotencyKey)
-	}
-	answer, err := s.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+	answer, err := s.client.Post(s.url, s.key, idempotencyKey, s.body(n))
 	switch {
 	case err != nil:
 		return nil, err
-	case answer.StatusCode == http.StatusServiceUnavailable:
-		return nil, fmt.Errorf("%w: %.300s", errAway, text)
-	case answer.StatusCode != http.StatusCreated:
-		return nil, fmt.Errorf("send-gift answered %d: %.300s", answer.StatusCode, text)
+	case answer.Status == http.StatusServiceUnavailable:
+		return nil, fmt.Errorf("%w: %.300s", errAway, answer.Body)
+	case answer.Status != http.StatusCreated:
+		return nil, fmt.Errorf("send-gift answered %d: %.300s", answer.Status, answer.Body)
 	}
 	var made struct {
 		Gifts []struct {
@@ -141,7 +129,7 @@ func (s *shop) order(ctx context.Context, n int, idempotencyKey string) ([]load.
 			VoucherCode uint64    `json:"voucherCode,string"`
 		} `json:"gifts"`
 	}
-	err = json.Unmarshal(text, &made)
+	err = json.Unmarshal(answer.Body, &made)
 	gifts := make([]load.Gift, len(made.Gifts))
 	for i, g := range made.Gifts {
 		gifts[i] = load.Gift{ID: g.VoucherID, Code: g.VoucherCode}
