@@ -24,7 +24,7 @@ import (
 type disk struct {
 	mu     sync.Mutex
 	lot    *rand.Rand
-	names  map[string]*file // as everybody sees them
+	names  map[string]*file // as programs see them
 	kept   map[string]*file // on the medium
 	moves  []move           // between the two
 	files  uint64           // that were ever made
@@ -58,7 +58,7 @@ const (
 type file struct {
 	number   uint64
 	mode     uint32
-	now      []byte   // as everybody sees it
+	now      []byte   // as programs see it
 	kept     []byte   // on the medium
 	unsynced []change // between the two
 }

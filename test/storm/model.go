@@ -10,7 +10,7 @@ import (
 type state struct {
 	balance int64
 	gone    bool
-	left    []int64 // of each redemption that somebody wanted to undo: what can be given back, or one of the two below
+	left    []int64 // of each redemption that a till wanted to undo: what can be given back, or one of the two below
 }
 
 const (
@@ -33,7 +33,7 @@ type asked struct {
 	n int
 }
 
-// model explains the calls on one gift: undone is how many of its redemptions somebody wanted to undo.
+// model explains the calls on one gift: undone is how many of its redemptions a till wanted to undo.
 func model(worth int64, undone int) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any {

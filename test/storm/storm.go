@@ -231,7 +231,7 @@ func (t *till) redeem(v *voucher) {
 	t.finish(o)
 }
 
-// reverse gives back a redemption of anybody's, whole or in part.
+// reverse gives back a redemption of any till, whole or in part.
 func (t *till) reverse(v *voucher) {
 	of := t.taken(v)
 	if of == nil {
