@@ -16,7 +16,7 @@ import (
 // mails, answer, record and what they are searched by.
 const (
 	mostMemory  = 8 << 20
-	orderMemory = 52 << 20
+	orderMemory = 40 << 20
 )
 
 // TestMemoryOfARequestIsBounded counts all memory that a request is given, from the first byte of its body to the
@@ -24,8 +24,12 @@ const (
 func TestMemoryOfARequestIsBounded(t *testing.T) {
 	w := newWorld(t)
 	h := api.New(w.config)
+	key := ""
 	ask := func(name string, most int, method, path, body string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
+		if key != "" {
+			r.Header.Set("Idempotency-Key", key)
+		}
 		r.Header.Set("Authorization", harborKey)
 		r.Header.Set("Content-Type", "application/json")
 		answer := httptest.NewRecorder()
@@ -45,9 +49,11 @@ func TestMemoryOfARequestIsBounded(t *testing.T) {
 			ask(operation+", "+name, mostMemory, "POST", path, body)
 		}
 	}
-	if answer := ask("a thousand gifts", orderMemory, "POST", paths["send-gift"],
-		giantOrder()); answer.Code != http.StatusCreated {
-		t.Fatalf("%d %.500s", answer.Code, answer.Body)
+	for _, key = range []string{"a thousand", ""} {
+		if answer := ask("a thousand gifts with the key "+key, orderMemory, "POST", paths["send-gift"],
+			giantOrder()); answer.Code != http.StatusCreated {
+			t.Fatalf("%d %.500s", answer.Code, answer.Body)
+		}
 	}
 	ask("a list", mostMemory, "GET", base+"/gifting/gifts?limit=200", "")
 	ask("a long query", mostMemory, "GET", base+"/gifting/gifts?"+strings.Repeat("limit=200&", 5_000), "")

@@ -124,7 +124,10 @@ func sendGift(c *call) (ledger.Answer, error) {
 		return request.refuse(err)
 	}
 	answer, err := request.do(&ledger.Issue{Context: c.actor(gift.ID{}), Gifts: gifts, Bytes: size}, ledger.Created,
-		func(w *writer, r ledger.Result) { w.order(r, c) })
+		func(w *writer, r ledger.Result) {
+			w.Grow(size)
+			w.order(r, c)
+		})
 	if answer.Fresh() {
 		c.Wake()
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,6 +16,9 @@ type Writer struct{ b []byte }
 
 // NewWriter makes a writer with room for so many bytes.
 func NewWriter(size int) Writer { return Writer{make([]byte, 0, size)} }
+
+// Grow makes room for so many bytes more.
+func (w *Writer) Grow(size int) { w.b = slices.Grow(w.b, size) }
 
 // Bytes is what was written.
 func (w *Writer) Bytes() []byte { return w.b }
