@@ -23,7 +23,7 @@ func TestTheWayOfARedemptionIsTrue(t *testing.T) {
 	for _, name := range names {
 		source := ""
 		files, _ := filepath.Glob("internal/" + name[1] + "/*.go")
-		nested, _ := filepath.Glob("internal/" + name[1] + "/*/*.go")
+		nested, _ := filepath.Glob("internal/*/" + name[1] + "/*.go")
 		for _, file := range append(files, nested...) {
 			code, err := os.ReadFile(file)
 			if err != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"boon.example/internal/store"
+	"boon.example/internal/store/transfer"
 )
 
 type backupCmd struct {
@@ -25,7 +25,7 @@ Example:
 }
 
 func (c *backupCmd) Run(t *terminal) error {
-	r, err := store.Backup(t, c.Data, c.To, time.Now(), t.progress("copying"))
+	r, err := transfer.Backup(t, c.Data, c.To, time.Now(), t.progress("copying"))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/store"
+	"boon.example/internal/store/transfer"
 )
 
 type copyCmd struct {
@@ -36,7 +37,7 @@ func (c *copyCmd) Run(t *terminal) error {
 	from, to := c.ends()
 	begun, shown := time.Now(), ""
 	var show func(done, total int64)
-	r, err := store.Copy(t, from, to, func(doing string, done, total int64) {
+	r, err := transfer.Copy(t, from, to, func(doing string, done, total int64) {
 		if doing != shown {
 			show, shown = t.progress(doing), doing
 		}
@@ -84,7 +85,7 @@ func isURL(s string) bool {
 }
 
 // compared shows the accounts on both sides, a line for each figure.
-func (t *terminal) compared(accounts []store.AccountTotals) {
+func (t *terminal) compared(accounts []transfer.AccountTotals) {
 	var rows [][]string
 	for _, a := range accounts {
 		name := a.Account.String()

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"boon.example/internal/store"
+	"boon.example/internal/store/transfer"
 )
 
 type restoreCmd struct {
@@ -25,7 +25,7 @@ Example:
 }
 
 func (c *restoreCmd) Run(t *terminal) error {
-	r, err := store.Restore(t, c.File, c.Data, time.Now(), t.progress("verifying"))
+	r, err := transfer.Restore(t, c.File, c.Data, time.Now(), t.progress("verifying"))
 	if err != nil {
 		return err
 	}

@@ -82,13 +82,14 @@ func (c *verifyCmd) Run(t *terminal) error {
 type checkedSince struct {
 	*store.Store
 	checkpoint []chain.Head
-	check      *store.Check
+	check      interface{ Checkpoint() []chain.Head } // the last
 }
 
 // Check implements ledger.VoucherReader.
 func (s *checkedSince) Check(found func(problem string)) ledger.Check {
-	s.check = s.CheckSince(s.checkpoint, found)
-	return s.check
+	check := s.CheckSince(s.checkpoint, found)
+	s.check = check
+	return check
 }
 
 func readCheckpoint(file string) ([]chain.Head, error) {

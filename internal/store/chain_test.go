@@ -18,8 +18,11 @@ import (
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/check"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
+	"boon.example/internal/store/setup"
+	"boon.example/internal/store/transfer"
 )
 
 // unguarded lets a test do what somebody with the database's own password can: there are no triggers and no
@@ -141,7 +144,7 @@ func TestStoredPermissions(t *testing.T) {
 			} {
 				_, err := s.db.Writer.ExecContext(ctx, `UPDATE api_key SET permissions = $1`, c.stored)
 				must(t, err)
-				d, err := readDirectory(ctx, s.db.Readers)
+				d, err := setup.ReadDirectory(ctx, s.db.Readers)
 				must(t, err)
 				if k := d.Keys[gift.HashKey("key")]; k.Permissions != c.may {
 					t.Errorf("%v permits %s, want %s", c.stored, k.Permissions, c.may)
@@ -151,35 +154,37 @@ func TestStoredPermissions(t *testing.T) {
 	}
 }
 
+type tuple = []any
+
 // rowsOfTable reads rows of a table, in the order of its key.
-func rowsOfTable(t *testing.T, s *Store, of *table) (all []tuple) {
+func rowsOfTable(t *testing.T, s *Store, of *transfer.Table) (all []tuple) {
 	t.Helper()
-	must(t, db.Each(t.Context(), s.db.Readers, of.selectAll(), nil, func(rows *sql.Rows) error {
-		r, err := scanTuple(rows, of)
+	must(t, db.Each(t.Context(), s.db.Readers, of.SelectAll(), nil, func(rows *sql.Rows) error {
+		r, err := db.ScanTuple(rows, of.Types)
 		all = append(all, r)
 		return err
 	}))
 	return all
 }
 
-func tableNamed(name string) *table {
-	return &tables[slices.IndexFunc(tables, func(t table) bool { return t.name == name })]
+func tableNamed(name string) *transfer.Table {
+	return &transfer.Tables[slices.IndexFunc(transfer.Tables, func(t transfer.Table) bool { return t.Name == name })]
 }
 
-func (t *table) column(name string) int { return slices.Index(t.columns, name) }
+func columnOf(of *transfer.Table, name string) int { return slices.Index(of.Columns, name) }
 
 // swap takes rows out of a table and puts others in.
-func swap(t *testing.T, s *Store, of *table, out, in []tuple) {
+func swap(t *testing.T, s *Store, of *transfer.Table, out, in []tuple) {
 	t.Helper()
-	where := make([]string, len(of.key))
-	for i, name := range of.key {
+	where := make([]string, len(of.Key))
+	for i, name := range of.Key {
 		where[i] = fmt.Sprintf("%s = $%d", name, i+1)
 	}
 	for _, r := range out {
-		run(t, s, "DELETE FROM "+of.name+" WHERE "+strings.Join(where, " AND "), r[:len(of.key)]...)
+		run(t, s, "DELETE FROM "+of.Name+" WHERE "+strings.Join(where, " AND "), r[:len(of.Key)]...)
 	}
 	for _, r := range in {
-		run(t, s, of.insert.One, r...)
+		run(t, s, of.Insert.One, r...)
 	}
 }
 
@@ -224,13 +229,13 @@ func TestChainsFindEveryChangedColumn(t *testing.T) {
 			for _, name := range []string{"voucher", "entry", "chain", "setup_change", "account", "api_key", "setup_version"} {
 				of := tableNamed(name)
 				all := rowsOfTable(t, s, of)
-				for i, column := range of.columns {
+				for i, column := range of.Columns {
 					if slices.Contains(free, name+"."+column) || column == "one" {
 						continue
 					}
 					before := all[len(all)/2]
 					after := slices.Clone(before)
-					after[i] = otherThan(before[i], of.types[i])
+					after[i] = otherThan(before[i], of.Types[i])
 					swap(t, s, of, []tuple{before}, []tuple{after})
 					if found, _ := chainProblems(t, s); len(found) == 0 {
 						t.Errorf("%s.%s was changed from %v to %v, and nothing was found", name, column, before[i], after[i])
@@ -254,7 +259,7 @@ type chainOf struct{ rows, entries []tuple }
 func chainsOf(t *testing.T, s *Store) (all []chainOf) {
 	t.Helper()
 	rows, entries := tableNamed("chain"), tableNamed("entry")
-	writer, n := entries.column("writer"), entries.column("n")
+	writer, n := columnOf(entries, "writer"), columnOf(entries, "n")
 	for _, r := range rowsOfTable(t, s, rows) {
 		if r[1].(int64) == 0 {
 			all = append(all, chainOf{})
@@ -277,7 +282,7 @@ func chainsOf(t *testing.T, s *Store) (all []chainOf) {
 
 // damage takes rows out of a table and puts others in.
 type damage struct {
-	of      *table
+	of      *transfer.Table
 	out, in []tuple
 }
 
@@ -300,14 +305,14 @@ func TestChainsFindRows(t *testing.T) {
 			}
 			chainsHold(t, s)
 			unguarded(t, s)
-			with := func(of *table, r tuple, column string, value any) tuple {
+			with := func(of *transfer.Table, r tuple, column string, value any) tuple {
 				r = slices.Clone(r)
-				r[of.column(column)] = value
+				r[columnOf(of, column)] = value
 				return r
 			}
 			// exchanged are two rows of which each has the other's value of a column.
-			exchanged := func(of *table, a, b tuple, column string) damage {
-				i := of.column(column)
+			exchanged := func(of *transfer.Table, a, b tuple, column string) damage {
+				i := columnOf(of, column)
 				return damage{of, []tuple{a, b}, []tuple{with(of, a, column, b[i]), with(of, b, column, a[i])}}
 			}
 			old, newest := chains[1], chains[2]
@@ -410,15 +415,15 @@ func without(t *testing.T, s *Store, gone []tuple) damage {
 		last := tuple(nil)
 		for _, e := range rowsOfTable(t, s, entry) { // in the order of time
 			lost := slices.ContainsFunc(gone, func(g tuple) bool { return bytes.Equal(g[1].([]byte), e[1].([]byte)) })
-			if !lost && bytes.Equal(e[entry.column("voucher_id")].([]byte), v[1].([]byte)) {
+			if !lost && bytes.Equal(e[columnOf(entry, "voucher_id")].([]byte), v[1].([]byte)) {
 				last = e
 			}
 		}
 		before := slices.Clone(v)
 		for _, column := range []string{"balance", "status", "seq"} {
-			before[voucher.column(column)] = last[entry.column(column)]
+			before[columnOf(voucher, column)] = last[columnOf(entry, column)]
 		}
-		before[voucher.column("last")] = last[1]
+		before[columnOf(voucher, "last")] = last[1]
 		d.out, d.in = append(d.out, v), append(d.in, before)
 	}
 	return d
@@ -578,7 +583,7 @@ func TestChainsMove(t *testing.T) {
 	var gifts []gift.Gift
 	for n, place := range places {
 		if n > 0 {
-			r, err := Copy(t.Context(), places[n-1], place, func(string, int64, int64) {})
+			r, err := transfer.Copy(t.Context(), places[n-1], place, func(string, int64, int64) {})
 			must(t, err)
 			if len(r.Differences) > 0 {
 				t.Fatalf("the copy differs: %v", r.Differences)
@@ -601,9 +606,7 @@ func TestChainsMove(t *testing.T) {
 type withoutChains struct{ *Store }
 
 func (s withoutChains) Check(found func(string)) ledger.Check {
-	c := s.CheckSince(nil, found)
-	c.chains = chain.NewCheck(s.db.Keys.Authenticator(), func(string) {})
-	return c
+	return check.New(s.db, nil, found, func(string) {})
 }
 
 // TestChainsFindForgeriesThatAddUp: what nothing but a hash chain shows. The control is a check without them, which

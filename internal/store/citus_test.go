@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
+	"boon.example/internal/store/transfer"
 )
 
 // TestPlacements: every table has one place, and a table that is distributed has the column in its key, as Citus
@@ -18,8 +19,8 @@ func TestPlacements(t *testing.T) {
 	placed := map[string]int{}
 	for _, p := range placements {
 		placed[p.table]++
-		for _, table := range tables {
-			if table.name == p.table && p.by != "" && !slices.Contains(table.key, p.by) {
+		for _, table := range transfer.Tables {
+			if table.Name == p.table && p.by != "" && !slices.Contains(table.Key, p.by) {
 				t.Errorf("%s is distributed by %s, which is not in its key", p.table, p.by)
 			}
 		}
@@ -28,8 +29,8 @@ func TestPlacements(t *testing.T) {
 		}
 	}
 	want := map[string]int{"key_check": 1, "schema_version": 1}
-	for _, table := range tables {
-		want[table.name] = 1
+	for _, table := range transfer.Tables {
+		want[table.Name] = 1
 	}
 	diff(t, placed, want)
 }

@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
+	"boon.example/internal/store/transfer"
 )
 
 // fillStore puts rows into every table: two accounts of n gifts each, with redemptions, reversals and spent keys, and
@@ -109,9 +110,9 @@ func sourceFolder(t *testing.T, n int) (dir string, rows map[string][]string, gi
 	s := openDir(t, dir)
 	gifts = fillStore(t, s, n)
 	rows = dump(t, s)
-	for _, table := range tables {
-		if len(rows[table.name]) == 0 {
-			t.Fatalf("there is nothing in %s to copy", table.name)
+	for _, table := range transfer.Tables {
+		if len(rows[table.Name]) == 0 {
+			t.Fatalf("there is nothing in %s to copy", table.Name)
 		}
 	}
 	must(t, s.Close())
@@ -139,7 +140,7 @@ func TestCopy(t *testing.T) {
 	from, rows, gifts := sourceFolder(t, 10)
 	to := filepath.Join(t.TempDir(), "new")
 	var doings []string
-	r, err := Copy(t.Context(), Options{Dir: from}, Options{Dir: to}, func(doing string, done, total int64) {
+	r, err := transfer.Copy(t.Context(), Options{Dir: from}, Options{Dir: to}, func(doing string, done, total int64) {
 		if !slices.Contains(doings, doing) {
 			doings = append(doings, doing)
 		}
@@ -156,12 +157,12 @@ func TestCopy(t *testing.T) {
 		!slices.Equal(doings, []string{"copying", "comparing"}) {
 		t.Errorf("%+v, %v; want %d rows and 3 accounts", r, doings, want)
 	}
-	var sum Totals
+	var sum transfer.Totals
 	for _, a := range r.Accounts {
 		if w := a.From; w != a.To || w.Balance != w.Original+w.Delta {
 			t.Errorf("%+v", a)
 		}
-		sum = sum.plus(a.To)
+		sum = sum.Plus(a.To)
 	}
 	if sum.Vouchers != 25 || sum.Original != 250_000 || sum.Entries != 86 || sum.Requests != 60 || sum.Jobs != 4 {
 		t.Errorf("all accounts together: %+v", sum)
@@ -179,7 +180,7 @@ func cutOff(t *testing.T, from, to Options, doing string, rows int64) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	_, err := copyInBatches(ctx, from, to, 7, func(now string, done, _ int64) {
+	_, err := transfer.CopyInBatches(ctx, from, to, 7, func(now string, done, _ int64) {
 		if now == doing && done >= rows {
 			stop()
 		}
@@ -190,7 +191,8 @@ func cutOff(t *testing.T, from, to Options, doing string, rows int64) {
 	if s, err := Open(t.Context(), to); err == nil || !strings.Contains(err.Error(), "did not end") {
 		t.Errorf("what is half copied opens as %v, %v", s, err)
 	}
-	if _, err := Copy(t.Context(), from, to, untold); err == nil || !strings.Contains(err.Error(), "did not end") {
+	if _, err := transfer.Copy(t.Context(), from, to, untold); err == nil ||
+		!strings.Contains(err.Error(), "did not end") {
 		t.Errorf("what is half copied is copied into: %v", err)
 	}
 }
@@ -205,11 +207,11 @@ func TestCopyIsCutOff(t *testing.T) {
 	}{{"copying", 0}, {"copying", 1}, {"copying", 100}, {"comparing", 0}} {
 		to := filepath.Join(t.TempDir(), "new")
 		cutOff(t, Options{Dir: from}, Options{Dir: to}, cut.doing, cut.rows)
-		if _, err := Backup(t.Context(), to, t.TempDir(), noon, func(int64, int64) {}); err == nil {
+		if _, err := transfer.Backup(t.Context(), to, t.TempDir(), noon, func(int64, int64) {}); err == nil {
 			t.Error("what is half copied is backed up")
 		}
 		must(t, os.Remove(filepath.Join(to, DatabaseName))) // as the refusal says
-		_, err := Copy(t.Context(), Options{Dir: from}, Options{Dir: to}, untold)
+		_, err := transfer.Copy(t.Context(), Options{Dir: from}, Options{Dir: to}, untold)
 		must(t, err)
 		checkCopied(t, to, rows, gifts)
 	}
@@ -255,13 +257,13 @@ func TestCopyRefuses(t *testing.T) {
 				must(t, os.WriteFile(filepath.Join(dir, file), content, 0o600))
 			}
 			test.spoil(t, dir, to)
-			if _, err := Copy(t.Context(), Options{Dir: dir}, Options{Dir: to}, untold); err == nil ||
+			if _, err := transfer.Copy(t.Context(), Options{Dir: dir}, Options{Dir: to}, untold); err == nil ||
 				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want %q", err, test.want)
 			}
 		})
 	}
-	if _, err := Copy(t.Context(), Options{Dir: from}, Options{Dir: from + "/."}, untold); err == nil ||
+	if _, err := transfer.Copy(t.Context(), Options{Dir: from}, Options{Dir: from + "/."}, untold); err == nil ||
 		!strings.Contains(err.Error(), "are the same") {
 		t.Errorf("onto itself: %v", err)
 	}
@@ -269,7 +271,8 @@ func TestCopyRefuses(t *testing.T) {
 
 func copyKey(t *testing.T, from, to string) {
 	t.Helper()
-	must(t, shareKeyFile(from, to))
+	must(t, os.MkdirAll(to, 0o700))
+	copyFile(t, filepath.Join(from, sealed.FileName), filepath.Join(to, sealed.FileName))
 }
 
 // TestCopyNotices: what is not the same on both sides when it was copied is found, and the destination cannot be
@@ -285,17 +288,18 @@ func TestCopyNotices(t *testing.T) {
 			t.Parallel()
 			from, _, _ := sourceFolder(t, 4)
 			to, changed := t.TempDir(), false
-			r, err := copyInBatches(t.Context(), Options{Dir: from}, Options{Dir: to}, 4, func(doing string, done, _ int64) {
-				if doing != "comparing" || changed {
-					return
-				}
-				changed = true
-				db, err := sql.Open("sqlite", db.SQLiteDSN(filepath.Join(to, DatabaseName)))
-				must(t, err)
-				_, err = db.Exec(test.change)
-				must(t, err)
-				must(t, db.Close())
-			})
+			r, err := transfer.CopyInBatches(t.Context(), Options{Dir: from}, Options{Dir: to}, 4,
+				func(doing string, done, _ int64) {
+					if doing != "comparing" || changed {
+						return
+					}
+					changed = true
+					db, err := sql.Open("sqlite", db.SQLiteDSN(filepath.Join(to, DatabaseName)))
+					must(t, err)
+					_, err = db.Exec(test.change)
+					must(t, err)
+					must(t, db.Close())
+				})
 			must(t, err)
 			if !strings.Contains(strings.Join(r.Differences, "\n"), test.want) {
 				t.Errorf("found %q, want %q", r.Differences, test.want)
@@ -317,8 +321,8 @@ func TestTablesAreAll(t *testing.T) {
 	delete(want, "key_check")
 	got := map[string][]string{}
 	keys := map[string][]string{}
-	for _, table := range tables {
-		got[table.name], keys[table.name] = slices.Sorted(slices.Values(table.columns)), table.key
+	for _, table := range transfer.Tables {
+		got[table.Name], keys[table.Name] = slices.Sorted(slices.Values(table.Columns)), table.Key
 	}
 	for name := range want {
 		slices.Sort(want[name])
@@ -348,7 +352,7 @@ func TestCopyThereAndBack(t *testing.T) {
 	cutOff(t, Options{Dir: from}, Options{Dir: from, Database: pgtest.Fresh(t)}, "copying", 100)
 	server, back := Options{Dir: from, Database: pgtest.Fresh(t)}, Options{Dir: t.TempDir()}
 	for _, ends := range [][2]Options{{{Dir: from}, server}, {server, back}} {
-		r, err := Copy(t.Context(), ends[0], ends[1], untold)
+		r, err := transfer.Copy(t.Context(), ends[0], ends[1], untold)
 		must(t, err)
 		if len(r.Differences) > 0 || len(r.Accounts) != 3 {
 			t.Errorf("%+v", r)
@@ -360,7 +364,8 @@ func TestCopyThereAndBack(t *testing.T) {
 	defer s.Close()
 	verifyClean(t, s)
 	for _, ends := range [][2]Options{{{Dir: from}, server}, {server, {Dir: t.TempDir()}}} {
-		if _, err := Copy(t.Context(), ends[0], ends[1], untold); err == nil || !strings.Contains(err.Error(), "is in use") {
+		if _, err := transfer.Copy(t.Context(), ends[0], ends[1], untold); err == nil ||
+			!strings.Contains(err.Error(), "is in use") {
 			t.Errorf("beside an open store: %v", err)
 		}
 	}

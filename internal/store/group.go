@@ -125,17 +125,6 @@ var groupQueries = []*db.Query{selectVouchers, selectRequests, selectTaken, sele
 	selectWriters, selectHead, insertChain, insertSheet, selectCounts, lockCounts, insertCounts, addCounts, deleteSecrets,
 	updateSecrets}
 
-// hotTexts are the statements of a group as they are prepared row by row.
-func hotTexts() (texts []string) {
-	for _, s := range groupQueries {
-		texts = append(texts, s.One)
-		if s.Many != "" {
-			texts = append(texts, s.Many)
-		}
-	}
-	return texts
-}
-
 // load reads what want names. Vouchers are locked first, in the order of their ids, so that groups of several writers
 // wait for each other and never in a circle; what is read after them is as young as their lock.
 func (g *group) load(ctx context.Context, want ledger.Want) error {

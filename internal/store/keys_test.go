@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
 	"boon.example/internal/sealed"
+	"boon.example/internal/store/transfer"
 )
 
 // rotate does both steps of a rotation.
@@ -224,7 +225,7 @@ func TestCopyKeepsTheKeyInUse(t *testing.T) {
 	rotate(t, s)
 	gifts = append(gifts, issue(t, s, gifts[0].AccountID, 2)...)
 	must(t, s.Close())
-	r, err := Copy(t.Context(), Options{Dir: from}, Options{Dir: to}, func(string, int64, int64) {})
+	r, err := transfer.Copy(t.Context(), Options{Dir: from}, Options{Dir: to}, func(string, int64, int64) {})
 	must(t, err)
 	moved := openDir(t, to)
 	if len(r.Differences) > 0 || moved.Keys().Current() != 2 {

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/lookup"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -116,29 +116,6 @@ func TestAListReadsSoMuchAndNoMore(t *testing.T) {
 	}
 }
 
-// TestListsRest: a reader that a list has used is free again after three times as long, so that lists alone never take
-// all of a processor.
-func TestListsRest(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := &Store{lists: make(chan struct{}, 2)}
-		release, err := s.listSlot(t.Context())
-		must(t, err)
-		time.Sleep(time.Second) // it is read
-		release()
-		for _, step := range []struct {
-			pause time.Duration
-			held  int
-		}{{0, 1}, {3*time.Second - 1, 1}, {1, 0}} {
-			time.Sleep(step.pause)
-			synctest.Wait()
-			if len(s.lists) != step.held {
-				t.Errorf("%d readers are held, want %d", len(s.lists), step.held)
-			}
-		}
-	})
-}
-
 // TestListsFollowAnIndex: on SQLite, what is looked at is found by a key, in the order of the list, and each gift that
 // is looked at by its id.
 func TestListsFollowAnIndex(t *testing.T) {
@@ -160,11 +137,11 @@ func TestListsFollowAnIndex(t *testing.T) {
 		}))
 	}
 	for name, f := range listFilters(account) {
-		text, args := s.candidates(f, f.Before, 100)
+		text, args := s.Candidates(f, f.Before, 100)
 		check(name, text, args)
 	}
 	for name, f := range changeFilters(account) {
-		text, args := changes(f, f.Before, 100)
+		text, args := lookup.Changes(f, f.Before, 100)
 		check(name, text, args)
 	}
 }
@@ -183,11 +160,11 @@ func TestListPlans(t *testing.T) {
 	account := newID()
 	check := func(t *testing.T) {
 		for name, f := range listFilters(account) {
-			text, _ := s.candidates(f, f.Before, 100)
+			text, _ := s.Candidates(f, f.Before, 100)
 			checkListPlan(t, s, name, text)
 		}
 		for name, f := range changeFilters(account) {
-			text, _ := changes(f, f.Before, 100)
+			text, _ := lookup.Changes(f, f.Before, 100)
 			checkListPlan(t, s, name, text)
 		}
 	}

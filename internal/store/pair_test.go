@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/transfer"
 )
 
 // killed is a data folder as a service leaves it that is killed: its newest redemptions are in the log only. ages are
@@ -25,7 +26,7 @@ func killed(t *testing.T) (dir string, g gift.Gift, plain, backup string) {
 	must(t, s.Close())
 	plain = filepath.Join(t.TempDir(), "plain.db")
 	copyFile(t, filepath.Join(live, DatabaseName), plain)
-	r, err := Backup(t.Context(), live, filepath.Join(t.TempDir(), "backup.db"), noon, func(int64, int64) {})
+	r, err := transfer.Backup(t.Context(), live, filepath.Join(t.TempDir(), "backup.db"), noon, func(int64, int64) {})
 	must(t, err)
 	s, err = Open(t.Context(), Options{Dir: live, Serves: true})
 	must(t, err)
@@ -82,7 +83,7 @@ func TestStartRefusesWhatDoesNotBelongTogether(t *testing.T) {
 				s.Close()
 				t.Fatal("it opened")
 			}
-			_, backupErr := Backup(t.Context(), dir, t.TempDir(), noon, func(int64, int64) {})
+			_, backupErr := transfer.Backup(t.Context(), dir, t.TempDir(), noon, func(int64, int64) {})
 			for _, err := range []error{err, backupErr} {
 				if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), dir) {
 					t.Errorf("%v does not say %q", err, test.want)
@@ -247,7 +248,7 @@ func TestOrderlyEndsLeaveNothingToRefuse(t *testing.T) {
 	}
 	must(t, next.Close())
 	must(t, command.Close())
-	_, err := Backup(t.Context(), dir, t.TempDir(), noon, func(int64, int64) {})
+	_, err := transfer.Backup(t.Context(), dir, t.TempDir(), noon, func(int64, int64) {})
 	must(t, err)
 	must(t, open(true).Close())
 
@@ -256,7 +257,7 @@ func TestOrderlyEndsLeaveNothingToRefuse(t *testing.T) {
 	must(t, open(false).Close())
 	must(t, open(true).Close())
 	dir, _, _, _ = killed(t)
-	_, err = Backup(t.Context(), dir, t.TempDir(), noon, func(int64, int64) {})
+	_, err = transfer.Backup(t.Context(), dir, t.TempDir(), noon, func(int64, int64) {})
 	must(t, err)
 	must(t, open(true).Close())
 }

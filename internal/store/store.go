@@ -10,13 +10,13 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
-	"sync/atomic"
 	"time"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/sealed"
+	"boon.example/internal/store/check"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/lookup"
+	"boon.example/internal/store/setup"
 )
 
 // Options say where the data is.
@@ -33,31 +33,38 @@ var (
 
 // Store is an open database. It is safe for concurrent use, also beside other processes that have the same one open.
 type Store struct {
+	*setup.Setup   // accounts, keys and pictures
+	*lookup.Reader // gifts and entries
+	check.Verifier // what boon verify looks at
+
 	db *db.DB
 	// transact runs a group's batches in a transaction; a test puts faults into it.
 	transact func(context.Context, func(db.Runner) error) error
 	kept     keptCounts
 	used     usedRecords
 	writers  writers
-	secrets  lookupBatcher                  // look-ups by secret
-	lists    chan struct{}                  // lists that are being read
-	setup    atomic.Pointer[gift.Directory] // as last read
 }
 
 // Open opens the store of a data folder or of a database server and brings its schema up to date: see db.Open.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	o.Claimed = logBeginning
+	o.Claimed = setup.LogBeginning
 	d, err := db.Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	if err = d.PrepareWrites(ctx, hotTexts()); err == nil {
-		err = d.PrepareReads(ctx, lookUpTexts)
+	if err = d.PrepareWrites(ctx, d.Texts(groupQueries...)); err == nil {
+		err = d.PrepareReads(ctx, readTexts(d))
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return &Store{db: d, transact: d.Transact, lists: make(chan struct{}, 2)}, nil
+	return &Store{Setup: setup.New(d), Reader: lookup.New(d), Verifier: check.NewVerifier(d), db: d,
+		transact: d.Transact}, nil
+}
+
+// readTexts are the reading statements that are worth preparing once.
+func readTexts(d *db.DB) []string {
+	return append(lookup.Statements(d), check.Statements(d)...)
 }
 
 // Close closes the database. What uses the store must have stopped.
@@ -110,13 +117,4 @@ func (s *Store) Sizes(ctx context.Context) (z Sizes, err error) {
 	}
 	z.Database, z.Log, err = s.db.Size(ctx)
 	return z, err
-}
-
-// CountVouchers is the number of all vouchers.
-func (s *Store) CountVouchers(ctx context.Context) (n int64, err error) {
-	err = s.db.Get(ctx, `SELECT CAST(coalesce(sum(vouchers), 0) AS BIGINT) FROM tally`, nil, &n)
-	if err != nil {
-		return 0, fmt.Errorf("counting vouchers: %w", err)
-	}
-	return n, nil
 }

@@ -21,6 +21,7 @@ import (
 	"boon.example/internal/ratelimit"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
+	"boon.example/internal/store/transfer"
 )
 
 // TestStore runs the suite that every database must pass: what the interfaces of ledger, api, delivery and setup
@@ -418,8 +419,8 @@ func testGroupIsAtomic(t *testing.T, open opener) {
 func dump(t *testing.T, s *Store) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
-	for _, listed := range tables {
-		table := listed.name
+	for _, listed := range transfer.Tables {
+		table := listed.Name
 		rows, err := s.db.Readers.QueryContext(t.Context(), `SELECT * FROM `+table)
 		if err != nil {
 			t.Fatal(err)
@@ -747,6 +748,7 @@ func testPages(t *testing.T, open opener) {
 func testHistory(t *testing.T, open opener) {
 	s, _ := open(t)
 	g := issue(t, s, newID(), 1)[0]
+	const milestone = 64 // from which the store can read backwards
 	const entries = 2*milestone + 9
 	var want []int
 	for seq := 1; seq <= entries; seq++ {
@@ -1358,9 +1360,9 @@ func problems(t *testing.T, s *Store) map[string]int {
 	t.Helper()
 	found := map[string]int{}
 	total := 0
-	for _, c := range s.checks() {
-		if err := c.run(t.Context(), func(string) { found[c.name]++; total++ }); err != nil {
-			t.Fatalf("%s: %v", c.name, err)
+	for _, p := range s.CheckSince(nil, nil).Parts() {
+		if err := p.Run(t.Context(), func(string) { found[p.Name]++; total++ }); err != nil {
+			t.Fatalf("%s: %v", p.Name, err)
 		}
 	}
 	if err := s.Check(func(string) { total-- }).Records(t.Context()); err != nil || total != 0 {

@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
+	"boon.example/internal/store/transfer"
 )
 
 // swaps are what somebody who can write to the database, but has no key file, may try so that one gift's code opens
@@ -29,8 +30,8 @@ var swaps = map[string]func(context.Context, *sql.Tx, *gift.Gift, *gift.Gift) er
 		return swapColumns(ctx, tx, []string{"secrets"}, a, b)
 	},
 	"whole cards": func(ctx context.Context, tx *sql.Tx, a, b *gift.Gift) error {
-		i := slices.IndexFunc(tables, func(t table) bool { return t.name == "card" })
-		columns := slices.DeleteFunc(slices.Clone(tables[i].columns), func(c string) bool {
+		i := slices.IndexFunc(transfer.Tables, func(t transfer.Table) bool { return t.Name == "card" })
+		columns := slices.DeleteFunc(slices.Clone(transfer.Tables[i].Columns), func(c string) bool {
 			return c == "account_id" ||
 				c == "voucher_id"
 		})

@@ -24,7 +24,7 @@ func TestShortTimeouts(t *testing.T) {
 
 	holder, err := background.db.Writer.BeginTx(t.Context(), nil)
 	must(t, err)
-	_, err = background.lockSetup(t.Context(), holder)
+	_, err = holder.ExecContext(t.Context(), `SELECT version FROM setup_version WHERE one = 1 FOR NO KEY UPDATE`)
 	must(t, err)
 	configure := func(s *Store) error {
 		return s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {

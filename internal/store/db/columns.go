@@ -99,3 +99,31 @@ func SplitIDs(joined []byte) (ids []gift.ID) {
 	}
 	return ids
 }
+
+// ScanTuple reads all columns of a row as all databases give them: nil, int64, string, bool and []byte. types has a
+// letter for each column, as in InsertRows.
+func ScanTuple(rows *sql.Rows, types string) ([]any, error) {
+	tuple, to := make([]any, len(types)), make([]any, len(types))
+	for i := range tuple {
+		to[i] = &tuple[i]
+	}
+	if err := rows.Scan(to...); err != nil {
+		return nil, err
+	}
+	for i, column := range tuple {
+		switch v := column.(type) {
+		case nil, string, bool:
+		case int64:
+			if types[i] == 'F' {
+				tuple[i] = v != 0
+			}
+		case []byte:
+			if len(v) == 0 {
+				tuple[i] = []byte{} // never a nil slice, which would be written as NULL
+			}
+		default:
+			return nil, fmt.Errorf("column %d is a %T, which no column of ours is", i+1, v)
+		}
+	}
+	return tuple, nil
+}

@@ -107,7 +107,7 @@ func TestAnonymous(t *testing.T) {
 		"a = $1 AND b = $1":      "a = $1 AND b = $1",
 		"a = $2 AND b = $1":      "a = $2 AND b = $1",
 		"a = $1 AND b = $21":     "a = $1 AND b = $21",
-		Placeholders(1, 120):     strings.Repeat(", ?", 120)[2:],
+		placeholders(1, 120):     strings.Repeat(", ?", 120)[2:],
 		"x = $1 AND y = $2 $ $3": "x = $1 AND y = $2 $ $3",
 	} {
 		if got := anonymous(query); got != want {

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,15 +10,15 @@ import (
 	"boon.example/internal/gift"
 )
 
-// RowsPerQuery is how many rows a query takes where rows are written out as placeholders. What is left over goes row
+// rowsPerQuery is how many rows a query takes where rows are written out as placeholders. What is left over goes row
 // by row, so that each query has two texts only, both prepared.
-const RowsPerQuery = 16
+const rowsPerQuery = 16
 
-// LockRows ends a SELECT on PostgreSQL whose rows are about to be written.
-const LockRows = ` FOR NO KEY UPDATE`
+// lockRows ends a SELECT on PostgreSQL whose rows are about to be written.
+const lockRows = ` FOR NO KEY UPDATE`
 
 // Query is one statement for many rows. It is written once, and has texts for both databases: on SQLite with
-// placeholders for a row or for RowsPerQuery of them, on PostgreSQL with an array for each column.
+// placeholders for a row or for rowsPerQuery of them, on PostgreSQL with an array for each column.
 type Query struct {
 	What      string // for errors: "writing into entry"
 	One, Many string // SQLite; many is "" when rows go one by one
@@ -48,11 +49,11 @@ func InsertRows(table, columns, types, rest string) *Query {
 	text := func(rows int) string {
 		groups := make([]string, rows)
 		for i := range groups {
-			groups[i] = "(" + Placeholders(i*len(names)+1, len(names)) + ")"
+			groups[i] = "(" + placeholders(i*len(names)+1, len(names)) + ")"
 		}
 		return into + "VALUES " + strings.Join(groups, ", ") + rest
 	}
-	return &Query{What: "writing into " + table, One: text(1), Many: text(RowsPerQuery),
+	return &Query{What: "writing into " + table, One: text(1), Many: text(rowsPerQuery),
 		Arrays: into + "SELECT * FROM unnest(" + ArrayPlaceholders(1, types) + ")" + rest}
 }
 
@@ -111,7 +112,7 @@ func SelectByKeys(what, text, of string, scoped bool) *Query {
 		from = 2
 	}
 	one, many := ByKeys(strings.Replace(text, " {lock}", "", 1), from)
-	each := strings.NewReplacer("{keys}", "= wanted.k", " {lock}", LockRows).Replace(text)
+	each := strings.NewReplacer("{keys}", "= wanted.k", " {lock}", lockRows).Replace(text)
 	return &Query{What: what, One: one, Many: many, Scoped: scoped,
 		Arrays: "SELECT found.* FROM unnest(" + ArrayPlaceholders(from, of) + ") AS wanted (k) CROSS JOIN LATERAL (" + each +
 			" OFFSET 0) AS found"}
@@ -122,10 +123,10 @@ func SelectEach(what, text string) *Query {
 	return &Query{What: "reading " + what, One: text, Scoped: true}
 }
 
-// ByKeys says a text for one key and for RowsPerQuery of them, the first of which is $from.
+// ByKeys says a text for one key and for rowsPerQuery of them, the first of which is $from.
 func ByKeys(text string, from int) (One, Many string) {
-	return strings.Replace(text, "{keys}", "= "+Placeholders(from, 1), 1),
-		strings.Replace(text, "{keys}", "IN ("+Placeholders(from, RowsPerQuery)+")", 1)
+	return strings.Replace(text, "{keys}", "= "+placeholders(from, 1), 1),
+		strings.Replace(text, "{keys}", "IN ("+placeholders(from, rowsPerQuery)+")", 1)
 }
 
 // ArrayPlaceholders lists array placeholders of these types, beginning with $from.
@@ -138,8 +139,8 @@ func ArrayPlaceholders(from int, types string) string {
 	return strings.Join(list, ", ")
 }
 
-// Placeholders lists n of them, beginning with $from.
-func Placeholders(from, n int) string {
+// placeholders lists n of them, beginning with $from.
+func placeholders(from, n int) string {
 	var b strings.Builder
 	for i := range n {
 		if i > 0 {
@@ -164,4 +165,16 @@ func (w *Batch) scope() []any {
 		return []any{w.Account[:]}
 	}
 	return nil
+}
+
+// Texts are all that queries say to this database.
+func (d *DB) Texts(queries ...*Query) (texts []string) {
+	for _, q := range queries {
+		for _, t := range []Text{{q.One, cmp.Or(q.Arrays, q.One)}, {SQLite: q.Many}} {
+			if text := d.Text(t); text != "" {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return texts
 }

@@ -67,7 +67,7 @@ func (s *sqlite) close() error {
 func (s *sqlite) name() string                 { return "sqlite" }
 func (s *sqlite) text(t Text) string           { return t.SQLite }
 func (s *sqlite) writers() int                 { return 1 }
-func (s *sqlite) batch() int                   { return RowsPerQuery }
+func (s *sqlite) batch() int                   { return rowsPerQuery }
 func (s *sqlite) timeout() time.Duration       { return 0 }
 func (s *sqlite) callerTimeout() time.Duration { return 0 }
 func (s *sqlite) snapshot() *sql.TxOptions     { return &sql.TxOptions{ReadOnly: true} }

@@ -28,7 +28,7 @@ func (s *sqlite) read(ctx context.Context, batches []Batch) error {
 		for done := 0; done < len(w.Rows); {
 			text, size := w.One, 1
 			if w.Many != "" && len(w.Rows)-done > 1 {
-				text, size = w.Many, RowsPerQuery
+				text, size = w.Many, rowsPerQuery
 			}
 			args := slices.Grow(w.scope(), size*len(w.Rows[done]))
 			for n := range size {
@@ -48,7 +48,7 @@ func (r *rowExecutor) execRows(ctx context.Context, batches []Batch) error {
 		w := &batches[i]
 		var hits int64
 		for done := 0; done < len(w.Rows); {
-			text, size := w.Many, RowsPerQuery
+			text, size := w.Many, rowsPerQuery
 			if text == "" || len(w.Rows)-done < size {
 				text, size = w.One, 1
 			}

@@ -1,4 +1,4 @@
-package store
+package lookup
 
 import (
 	"bytes"
@@ -14,14 +14,14 @@ import (
 )
 
 // GiftByCode finds a gift of any account by its code.
-func (s *Store) GiftByCode(ctx context.Context, c gift.VoucherCode) (gift.Gift, error) {
-	g, err := s.giftBySecret(ctx, record.CodeSecret, func() [][]byte { return s.db.Keys.CodeHashes(c) })
+func (r *Reader) GiftByCode(ctx context.Context, c gift.VoucherCode) (gift.Gift, error) {
+	g, err := r.giftBySecret(ctx, record.CodeSecret, func() [][]byte { return r.db.Keys.CodeHashes(c) })
 	return found(g, err, g.Card.Code == c)
 }
 
 // GiftByToken finds a gift of any account by its token.
-func (s *Store) GiftByToken(ctx context.Context, t gift.Token) (gift.Gift, error) {
-	g, err := s.giftBySecret(ctx, record.TokenSecret, func() [][]byte { return s.db.Keys.TokenHashes(t) })
+func (r *Reader) GiftByToken(ctx context.Context, t gift.Token) (gift.Gift, error) {
+	g, err := r.giftBySecret(ctx, record.TokenSecret, func() [][]byte { return r.db.Keys.TokenHashes(t) })
 	return found(g, err, g.Card.Token == t)
 }
 
@@ -40,13 +40,14 @@ func found(g gift.Gift, err error, has bool) (gift.Gift, error) {
 
 const selectGiftByID = record.SelectGift + ` WHERE v.account_id = $1 AND v.id = $2`
 
-// lookUpTexts are the reading statements that are worth preparing once.
-var lookUpTexts = []string{selectGiftByID, selectBySecrets.One, selectBySecrets.Many, selectDigest.One,
-	selectSearch.One}
+// Statements are the statements that find by a key: those that are worth preparing.
+func Statements(d *db.DB) []string {
+	return append(d.Texts(selectBySecrets, selectGifts, selectEntries), selectGiftByID, selectEntry, d.Text(selectHistory))
+}
 
 // Gift finds a gift of an account.
-func (s *Store) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error) {
-	gifts, err := s.selectGifts(ctx, selectGiftByID, db.KeyOf(account), db.KeyOf(voucher))
+func (r *Reader) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error) {
+	gifts, err := r.selectGifts(ctx, selectGiftByID, db.KeyOf(account), db.KeyOf(voucher))
 	switch {
 	case err != nil:
 		return gift.Gift{}, err
@@ -56,9 +57,9 @@ func (s *Store) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, 
 	return gifts[0], nil
 }
 
-func (s *Store) selectGifts(ctx context.Context, query string, args ...any) ([]gift.Gift, error) {
-	gifts, err := db.Collect(ctx, s.db, query, args, func(from db.Scanner) (gift.Gift, error) {
-		g, closed, err := record.ScanGift(s.db.Keys, from)
+func (r *Reader) selectGifts(ctx context.Context, query string, args ...any) ([]gift.Gift, error) {
+	gifts, err := db.Collect(ctx, r.db, query, args, func(from db.Scanner) (gift.Gift, error) {
+		g, closed, err := record.ScanGift(r.db.Keys, from)
 		return g, cmp.Or(err, closed)
 	})
 	if err != nil {
@@ -68,7 +69,7 @@ func (s *Store) selectGifts(ctx context.Context, query string, args ...any) ([]g
 }
 
 // giftBySecret finds the gift whose secret can have these hashes; gift.NotFound is said only by who has all keys.
-func (s *Store) giftBySecret(ctx context.Context, kind string, hashes func() [][]byte) (gift.Gift, error) {
+func (r *Reader) giftBySecret(ctx context.Context, kind string, hashes func() [][]byte) (gift.Gift, error) {
 	var asked [][]byte
 	for {
 		wanted := slices.DeleteFunc(hashes(), func(hash []byte) bool {
@@ -78,13 +79,13 @@ func (s *Store) giftBySecret(ctx context.Context, kind string, hashes func() [][
 			return gift.Gift{}, fmt.Errorf("looking up a secret: %w", gift.NotFound)
 		}
 		for _, hash := range wanted {
-			g, err := s.lookUpSecret(ctx, kind, hash)
+			g, err := r.lookUpSecret(ctx, kind, hash)
 			if !errors.Is(err, gift.NotFound) {
 				return g, err
 			}
 		}
 		asked = append(asked, wanted...)
-		if err := s.db.Follow(ctx); err != nil {
+		if err := r.db.Follow(ctx); err != nil {
 			return gift.Gift{}, fmt.Errorf("looking up a secret: %w", err)
 		}
 	}

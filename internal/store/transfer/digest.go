@@ -1,4 +1,4 @@
-package store
+package transfer
 
 import (
 	"context"
@@ -10,36 +10,6 @@ import (
 	"boon.example/internal/store/db"
 )
 
-// tuple is a row of a table as all databases give it: nil, int64, string, bool and []byte.
-type tuple []any
-
-// scanTuple reads the columns of a row.
-func scanTuple(rows *sql.Rows, t *table) (tuple, error) {
-	r, to := make(tuple, len(t.columns)), make([]any, len(t.columns))
-	for i := range r {
-		to[i] = &r[i]
-	}
-	if err := rows.Scan(to...); err != nil {
-		return nil, err
-	}
-	for i, column := range r {
-		switch v := column.(type) {
-		case nil, string, bool:
-		case int64:
-			if t.types[i] == 'F' {
-				r[i] = v != 0
-			}
-		case []byte:
-			if len(v) == 0 {
-				r[i] = []byte{} // never a nil slice, which would be written as NULL
-			}
-		default:
-			return nil, fmt.Errorf("column %s is a %T, which no column of ours is", t.columns[i], v)
-		}
-	}
-	return r, nil
-}
-
 // digest adds up hashes of rows. The sum does not depend on their order, in which databases differ for texts.
 type digest struct {
 	seed maphash.Seed
@@ -47,7 +17,7 @@ type digest struct {
 	sum  uint64
 }
 
-func (d *digest) add(r tuple) {
+func (d *digest) add(r []any) {
 	var h maphash.Hash
 	h.SetSeed(d.seed)
 	for _, column := range r {
@@ -78,12 +48,12 @@ func (d *digest) add(r tuple) {
 }
 
 // digestOf reads a whole table.
-func digestOf(ctx context.Context, q db.Querier, t *table, seed maphash.Seed, read func(rows int64)) (digest, error) {
+func digestOf(ctx context.Context, q db.Querier, t *Table, seed maphash.Seed, read func(rows int64)) (digest, error) {
 	const told = 1000 // rows after which read is told of them
 	d := digest{seed: seed}
 	// The order is that of the primary key, in which a table lies or is indexed.
-	err := db.Each(ctx, q, t.selectAll(), nil, func(rows *sql.Rows) error {
-		r, err := scanTuple(rows, t)
+	err := db.Each(ctx, q, t.SelectAll(), nil, func(rows *sql.Rows) error {
+		r, err := db.ScanTuple(rows, t.Types)
 		if err != nil {
 			return err
 		}
@@ -95,7 +65,7 @@ func digestOf(ctx context.Context, q db.Querier, t *table, seed maphash.Seed, re
 	})
 	read(d.rows % told)
 	if err != nil {
-		return d, fmt.Errorf("reading %s: %w", t.name, err)
+		return d, fmt.Errorf("reading %s: %w", t.Name, err)
 	}
 	return d, nil
 }

@@ -1,4 +1,4 @@
-package store
+package setup
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // AddKey adds a new key to the key file of the store, and gives its id. Nothing is made with it before UseKey. One key
 // can wait for its use, no more.
-func (s *Store) AddKey(ctx context.Context) (id byte, err error) {
+func (s *Setup) AddKey(ctx context.Context) (id byte, err error) {
 	if err := s.db.Follow(ctx); err != nil {
 		return 0, err
 	}
@@ -27,7 +27,7 @@ func (s *Store) AddKey(ctx context.Context) (id byte, err error) {
 }
 
 // waitingKey is the key that was added last, if it is not used; 0: it is.
-func (s *Store) waitingKey() byte {
+func (s *Setup) waitingKey() byte {
 	names := s.db.Keys.Names()
 	if newest := names[len(names)-1].ID; newest > s.db.Keys.Current() {
 		return newest
@@ -37,7 +37,7 @@ func (s *Store) waitingKey() byte {
 
 // UseKey makes the key that was added last the one that all instances make new secrets with, within a second.
 // Everything that was made with earlier keys is found and opened as before.
-func (s *Store) UseKey(ctx context.Context) (id byte, err error) {
+func (s *Setup) UseKey(ctx context.Context) (id byte, err error) {
 	err = s.db.Write(ctx, func(tx *sql.Tx) error {
 		version, err := s.lockSetup(ctx, tx)
 		if err != nil {
@@ -53,7 +53,7 @@ func (s *Store) UseKey(ctx context.Context) (id byte, err error) {
 		if err := s.db.NoteKey(ctx, tx, id); err != nil {
 			return err
 		}
-		is, err := hashSetup(ctx, tx)
+		is, err := HashSetup(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ type KeyStatus struct {
 
 // KeyStatus tells of every key in the key file, and of every key that a secret was made with. The error says when this
 // key file lacks the key in use.
-func (s *Store) KeyStatus(ctx context.Context) (all []KeyStatus, err error) {
+func (s *Setup) KeyStatus(ctx context.Context) (all []KeyStatus, err error) {
 	if err := s.db.Follow(ctx); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package store
+package lookup
 
 import (
 	"bytes"
@@ -42,18 +42,18 @@ type pendingLookup struct {
 const maxRunning = 2
 
 // lookUpSecret finds the gift whose secret has a hash, together with other look-ups, within the database's timeout.
-func (s *Store) lookUpSecret(ctx context.Context, kind string, hash []byte) (gift.Gift, error) {
-	if timeout := s.db.Timeout(); timeout > 0 {
+func (r *Reader) lookUpSecret(ctx context.Context, kind string, hash []byte) (gift.Gift, error) {
+	if timeout := r.db.Timeout(); timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	w, l := &pendingLookup{ctx: ctx, kind: kind, hash: hash, done: make(chan struct{})}, &s.secrets
+	w, l := &pendingLookup{ctx: ctx, kind: kind, hash: hash, done: make(chan struct{})}, &r.secrets
 	l.mu.Lock()
 	l.waiting = append(l.waiting, w)
 	if l.running < maxRunning {
 		l.running++
-		go s.lookUpAll()
+		go r.lookUpAll()
 	}
 	l.mu.Unlock()
 	select {
@@ -65,9 +65,9 @@ func (s *Store) lookUpSecret(ctx context.Context, kind string, hash []byte) (gif
 }
 
 // lookUpAll looks up until nothing is pending.
-func (s *Store) lookUpAll() {
-	for all := s.secrets.next(s.db.BatchSize()); len(all) > 0; all = s.secrets.next(s.db.BatchSize()) {
-		err := s.lookUpTogether(context.Background(), all)
+func (r *Reader) lookUpAll() {
+	for all := r.secrets.next(r.db.BatchSize()); len(all) > 0; all = r.secrets.next(r.db.BatchSize()) {
+		err := r.lookUpTogether(context.Background(), all)
 		for _, w := range all {
 			w.err = cmp.Or(err, w.err)
 			close(w.done)
@@ -106,23 +106,23 @@ func secretsQuery() *db.Query {
 
 // lookUpTogether answers look-ups in one round trip; in two where accounts are spread over machines. The error is none
 // of theirs alone.
-func (s *Store) lookUpTogether(ctx context.Context, all []*pendingLookup) error {
-	if s.db.Spread {
-		return s.lookUpInSteps(ctx, all)
+func (r *Reader) lookUpTogether(ctx context.Context, all []*pendingLookup) error {
+	if r.db.Spread {
+		return r.lookUpInSteps(ctx, all)
 	}
 	w := db.Batch{Query: selectBySecrets, Rows: make([][]any, len(all))}
 	for i := range all {
 		w.Rows[i] = []any{all[i].hash}
 	}
-	return s.db.Retry(ctx, func(ctx context.Context) error {
+	return r.db.Retry(ctx, func(ctx context.Context) error {
 		var found []pendingLookup
 		w.Scan = func(from db.Scanner) (err error) {
 			var f pendingLookup
-			f.gift, f.err, err = record.ScanGift(s.db.Keys, from, &f.hash, &f.kind)
+			f.gift, f.err, err = record.ScanGift(r.db.Keys, from, &f.hash, &f.kind)
 			found = append(found, f)
 			return err
 		}
-		err := s.db.Read(ctx, []db.Batch{w})
+		err := r.db.Read(ctx, []db.Batch{w})
 		answer(all, found)
 		return err
 	})
@@ -148,15 +148,15 @@ var (
 
 // lookUpInSteps answers look-ups in two round trips: the first asks the machines that have the hashes whose gifts they
 // are, the second those that have the accounts. The error is none of theirs alone.
-func (s *Store) lookUpInSteps(ctx context.Context, all []*pendingLookup) error {
-	return s.db.Retry(ctx, func(ctx context.Context) error {
-		owned, err := s.lookUpOwners(ctx, all)
+func (r *Reader) lookUpInSteps(ctx context.Context, all []*pendingLookup) error {
+	return r.db.Retry(ctx, func(ctx context.Context) error {
+		owned, err := r.lookUpOwners(ctx, all)
 		if err != nil {
 			return fmt.Errorf("looking up secrets: %w", err)
 		}
 		refs := slices.Collect(maps.Keys(owned))
-		err = s.db.Read(ctx, record.ByRef(selectGifts, refs, func(from db.Scanner) error {
-			g, closed, err := record.ScanGift(s.db.Keys, from)
+		err = r.db.Read(ctx, record.ByRef(selectGifts, refs, func(from db.Scanner) error {
+			g, closed, err := record.ScanGift(r.db.Keys, from)
 			for _, w := range owned[record.RefOf(&g.Voucher)] {
 				w.gift, w.err = g, closed
 			}
@@ -170,7 +170,7 @@ func (s *Store) lookUpInSteps(ctx context.Context, all []*pendingLookup) error {
 }
 
 // lookUpOwners tells which look-ups are for which gift. Those for none have their answer.
-func (s *Store) lookUpOwners(ctx context.Context, all []*pendingLookup) (map[ledger.Ref][]*pendingLookup, error) {
+func (r *Reader) lookUpOwners(ctx context.Context, all []*pendingLookup) (map[ledger.Ref][]*pendingLookup, error) {
 	byHash := make(map[string][]*pendingLookup, len(all))
 	owners := db.Batch{Query: selectOwners}
 	for _, w := range all {
@@ -193,5 +193,5 @@ func (s *Store) lookUpOwners(ctx context.Context, all []*pendingLookup) (map[led
 		}
 		return err
 	}
-	return owned, s.db.Read(ctx, []db.Batch{owners})
+	return owned, r.db.Read(ctx, []db.Batch{owners})
 }

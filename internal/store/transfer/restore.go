@@ -1,4 +1,4 @@
-package store
+package transfer
 
 import (
 	"cmp"
@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/durable"
 	"boon.example/internal/ledger"
 	"boon.example/internal/sealed"
+	"boon.example/internal/store/check"
 	"boon.example/internal/store/db"
 )
 
@@ -36,7 +37,7 @@ func Restore(ctx context.Context, backup, dir string, now time.Time, progress fu
 	if dir, err = filepath.Abs(dir); err != nil {
 		return r, fmt.Errorf("restoring: %w", err)
 	}
-	r.Database = filepath.Join(dir, DatabaseName)
+	r.Database = filepath.Join(dir, db.DatabaseName)
 	if err := restorable(backup, r.Database); err != nil {
 		return r, err
 	}
@@ -53,7 +54,8 @@ func Restore(ctx context.Context, backup, dir string, now time.Time, progress fu
 		return r, fmt.Errorf("restoring: %w", err)
 	}
 	defer os.RemoveAll(beside)
-	for from, to := range map[string]string{backup: DatabaseName, filepath.Join(dir, sealed.FileName): sealed.FileName} {
+	for from, to := range map[string]string{backup: db.DatabaseName,
+		filepath.Join(dir, sealed.FileName): sealed.FileName} {
 		if err := copySynced(from, filepath.Join(beside, to)); err != nil {
 			return r, fmt.Errorf("restoring: %w", err)
 		}
@@ -61,7 +63,7 @@ func Restore(ctx context.Context, backup, dir string, now time.Time, progress fu
 	if err := r.examine(ctx, beside, progress); err != nil {
 		return r, err
 	}
-	if err := r.swap(filepath.Join(beside, DatabaseName), now); err != nil {
+	if err := r.swap(filepath.Join(beside, db.DatabaseName), now); err != nil {
 		return r, fmt.Errorf("restoring: %w", err)
 	}
 	return r, nil
@@ -103,21 +105,21 @@ func copySynced(from, to string) error {
 
 // examine opens the copy of a backup in a folder of its own, which brings its schema up to date, and verifies it.
 func (r *RestoreReport) examine(ctx context.Context, dir string, progress func(done, total int64)) error {
-	s, err := Open(ctx, Options{Dir: dir, MustExist: true})
+	d, err := db.Open(ctx, db.Options{Dir: dir, MustExist: true})
 	if err != nil {
 		return fmt.Errorf("the backup does not open: %w", err)
 	}
-	if r.Report, err = ledger.Verify(ctx, s, progress); err == nil {
-		err = s.db.Get(ctx, `SELECT max(e.made_at) FROM entry AS e`, nil, db.ScanTime(&r.Newest))
+	if r.Report, err = ledger.Verify(ctx, check.NewVerifier(d), progress); err == nil {
+		err = d.Get(ctx, `SELECT max(e.made_at) FROM entry AS e`, nil, db.ScanTime(&r.Newest))
 	}
-	if err = cmp.Or(err, s.Close()); err != nil {
+	if err = cmp.Or(err, d.Close()); err != nil {
 		return fmt.Errorf("verifying the backup: %w", err)
 	}
 	if len(r.Problems) > 0 {
 		return fmt.Errorf("the backup was not restored, and nothing was changed: boon verify finds %d problems in it: %s",
 			int64(len(r.Problems))+r.More, strings.Join(r.Problems[:min(3, len(r.Problems))], "; "))
 	}
-	f, err := os.OpenFile(filepath.Join(dir, DatabaseName), os.O_RDWR, 0)
+	f, err := os.OpenFile(filepath.Join(dir, db.DatabaseName), os.O_RDWR, 0)
 	if err != nil {
 		return fmt.Errorf("restoring: %w", err)
 	}

@@ -1,4 +1,4 @@
-package store
+package transfer
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func Backup(ctx context.Context, dir, to string, now time.Time, progress func(do
 		return r, fmt.Errorf("backing up: %w", err)
 	}
 	r.KeyFile = filepath.Join(dir, sealed.FileName)
-	database := filepath.Join(dir, DatabaseName)
+	database := filepath.Join(dir, db.DatabaseName)
 	if _, err := os.Stat(database); err != nil {
 		return r, fmt.Errorf("there is no database to back up in the data folder %s: %w", dir, err)
 	}
@@ -172,7 +172,7 @@ func checkBackup(ctx context.Context, file string, was totalsByAccount) (sum Tot
 			errors.Join(found...))
 	}
 	for _, t := range is {
-		sum = sum.plus(t)
+		sum = sum.Plus(t)
 	}
 	return sum, nil
 }

@@ -1,4 +1,4 @@
-package store
+package transfer
 
 import (
 	"context"
@@ -42,7 +42,7 @@ func readTotals(ctx context.Context, q db.Querier) (totalsByAccount, error) {
 			if err := rows.Scan(append([]any{db.ScanID(&account)}, members...)...); err != nil {
 				return err
 			}
-			all[account] = all[account].plus(row)
+			all[account] = all[account].Plus(row)
 			return nil
 		})
 		if err != nil {
@@ -52,7 +52,7 @@ func readTotals(ctx context.Context, q db.Querier) (totalsByAccount, error) {
 	return all, nil
 }
 
-func (t Totals) plus(u Totals) Totals {
+func (t Totals) Plus(u Totals) Totals {
 	return Totals{t.Vouchers + u.Vouchers, t.Original + u.Original, t.Balance + u.Balance, t.Entries + u.Entries,
 		t.Delta + u.Delta,
 		t.Requests + u.Requests, t.Jobs + u.Jobs}

@@ -1,4 +1,4 @@
-package store
+package setup
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 
 // NoteKeyUses keeps when API keys were used, in one transaction. A key that another instance has seen later stays as
 // it is.
-func (s *Store) NoteKeyUses(ctx context.Context, uses map[gift.ID]time.Time) error {
+func (s *Setup) NoteKeyUses(ctx context.Context, uses map[gift.ID]time.Time) error {
 	// In one order, so that instances wait for each other and never in a circle.
 	keys := slices.SortedFunc(maps.Keys(uses), func(a, b gift.ID) int { return bytes.Compare(a[:], b[:]) })
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
@@ -35,7 +35,7 @@ func (s *Store) NoteKeyUses(ctx context.Context, uses map[gift.ID]time.Time) err
 }
 
 // KeyUses tells when API keys were last used; a key without an entry never was.
-func (s *Store) KeyUses(ctx context.Context) (uses map[gift.ID]time.Time, err error) {
+func (s *Setup) KeyUses(ctx context.Context) (uses map[gift.ID]time.Time, err error) {
 	err = s.db.Retry(ctx, func(ctx context.Context) error {
 		uses = map[gift.ID]time.Time{}
 		return db.Each(ctx, s.db.Readers, `SELECT key_id, used_at FROM key_use`, nil, func(rows *sql.Rows) error {

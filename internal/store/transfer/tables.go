@@ -1,4 +1,4 @@
-package store
+package transfer
 
 import (
 	"fmt"
@@ -6,28 +6,29 @@ import (
 
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
+	"boon.example/internal/store/setup"
 )
 
-// table is what moving a store from one database to another needs to know of one of its tables.
-type table struct {
-	name    string
-	key     []string // the primary key, by which its rows are put in order; the first of columns
-	columns []string
-	types   string    // of the columns, as in inserting
-	insert  *db.Query // a row
+// Table is what moving a store from one database to another needs to know of one of its tables.
+type Table struct {
+	Name    string
+	Key     []string // the primary key, by which its rows are put in order; the first of columns
+	Columns []string
+	Types   string    // of the columns, as in inserting
+	Insert  *db.Query // a row
 }
 
-// tables are all that an installation is, each after those that its rows refer to. Rows of a history come in the order
+// Tables are all that an installation is, each after those that its rows refer to. Rows of a history come in the order
 // in which they were made, so that the guards on histories let them pass. Two tables belong to a database itself and
 // are not among them: schema_version and key_check.
-var tables = []table{
+var Tables = []Table{
 	newTable("setup_version", 1, "one, version", "NN"),
 	newTable("forgotten", 1, "one, before, at", "NNN"),
 	newTable("account", 1, "id, config, version", "BTN"),
 	newTable("asset", 2, "account_id, hash, kind, bytes", "BBTB"),
 	newTable("api_key", 1, "id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, "+
 		"permissions, limits, accounts, programs", "BTBTTBBNNNTTBB"),
-	newTable("setup_change", 1, setupChangeColumns, "NNNTTBBB"),
+	newTable("setup_change", 1, setup.SetupChangeColumns, "NNNTTBBB"),
 	newTable("used_record", 2, "account_id, record_id", "BB"),
 	newTable("item_list", 2, "account_id, id, items", "BBT"),
 	newTable("voucher", 2, record.VoucherColumns, record.VoucherTypes),
@@ -56,27 +57,27 @@ var tables = []table{
 }
 
 // newTable takes columns and types as inserting does; the first keys of them are the primary key.
-func newTable(name string, keys int, columns, types string) table {
+func newTable(name string, keys int, columns, types string) Table {
 	names := db.ColumnNames(columns)
-	return table{name, names[:keys], names, types, db.InsertRows(name, columns, types, "")}
+	return Table{name, names[:keys], names, types, db.InsertRows(name, columns, types, "")}
 }
 
 // replacing makes the table one whose rows may be there before they come.
-func (t table) replacing(rest string) table {
-	t.insert = db.InsertRows(t.name, strings.Join(t.columns, ", "), t.types, rest)
+func (t Table) replacing(rest string) Table {
+	t.Insert = db.InsertRows(t.Name, strings.Join(t.Columns, ", "), t.Types, rest)
 	return t
 }
 
 // tableNames lists them all.
 func tableNames() string {
-	names := make([]string, len(tables))
-	for i, t := range tables {
-		names[i] = t.name
+	names := make([]string, len(Tables))
+	for i, t := range Tables {
+		names[i] = t.Name
 	}
 	return strings.Join(names, ", ")
 }
 
-// selectAll reads all rows in the order of the key.
-func (t *table) selectAll() string {
-	return fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(t.columns, ", "), t.name, strings.Join(t.key, ", "))
+// SelectAll reads all rows in the order of the key.
+func (t *Table) SelectAll() string {
+	return fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(t.Columns, ", "), t.Name, strings.Join(t.Key, ", "))
 }

@@ -1,4 +1,6 @@
-package store
+// Package check finds what is wrong with a store: it follows the hash chains, reads every gift with its history, and
+// looks for records that do not open, lead nowhere or do not add up. Package ledger judges the histories.
+package check
 
 import (
 	"context"
@@ -11,25 +13,47 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
+	"boon.example/internal/store/setup"
 )
 
-// Check begins a check of the store. It implements ledger.VoucherReader.
-func (s *Store) Check(found func(problem string)) ledger.Check { return s.CheckSince(nil, found) }
+// Verifier is a store as it is verified. It implements ledger.VoucherReader.
+type Verifier struct{ db *db.DB }
+
+// NewVerifier is that of an open database.
+func NewVerifier(d *db.DB) Verifier { return Verifier{d} }
+
+// CountVouchers is the number of all vouchers.
+func (v Verifier) CountVouchers(ctx context.Context) (n int64, err error) {
+	err = v.db.Get(ctx, `SELECT CAST(coalesce(sum(vouchers), 0) AS BIGINT) FROM tally`, nil, &n)
+	if err != nil {
+		return 0, fmt.Errorf("counting vouchers: %w", err)
+	}
+	return n, nil
+}
+
+// Check begins a check of all that is committed by now, and tells found of each problem.
+func (v Verifier) Check(found func(problem string)) ledger.Check { return v.CheckSince(nil, found) }
 
 // CheckSince begins a check that also finds what is gone since an earlier check gave a checkpoint.
-func (s *Store) CheckSince(checkpoint []chain.Head, found func(problem string)) *Check {
-	c := &Check{store: s, found: found, chains: chain.NewCheck(s.db.Keys.Authenticator(), found)}
-	for _, h := range checkpoint {
-		c.chains.Expect(h)
-	}
-	return c
+func (v Verifier) CheckSince(checkpoint []chain.Head, found func(problem string)) *Check {
+	return New(v.db, checkpoint, found, found)
 }
 
 // Check is a check of a store. It implements ledger.Check.
 type Check struct {
-	store  *Store
+	db     *db.DB
 	found  func(problem string)
 	chains *chain.Check
+}
+
+// New begins a check of all that is committed by now, and of what is gone since an earlier check gave a checkpoint.
+// found is told of each problem; of those that the hash chains show, inChains is.
+func New(d *db.DB, checkpoint []chain.Head, found, inChains func(problem string)) *Check {
+	c := &Check{db: d, found: found, chains: chain.NewCheck(d.Keys.Authenticator(), inChains)}
+	for _, h := range checkpoint {
+		c.chains.Expect(h)
+	}
+	return c
 }
 
 // Checkpoint says how far all chains had come when they were followed.
@@ -37,9 +61,9 @@ func (c *Check) Checkpoint() []chain.Head { return c.chains.Checkpoint() }
 
 // Records implements ledger.Check.
 func (c *Check) Records(ctx context.Context) error {
-	for _, check := range c.store.checks() {
-		if err := check.run(ctx, c.found); err != nil {
-			return fmt.Errorf("%s: %w", check.name, err)
+	for _, p := range c.Parts() {
+		if err := p.Run(ctx, c.found); err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
 		}
 	}
 	return nil
@@ -61,7 +85,7 @@ const chainPage = 200
 
 // Chains implements ledger.Check.
 func (c *Check) Chains(ctx context.Context, pause func(rows int) error) error {
-	if err := c.checkSetup(ctx); err != nil {
+	if err := c.checkSetupChain(ctx); err != nil {
 		return err
 	}
 	if err := c.eachRow(ctx, selectGeneses, c.chains.Genesis, pause); err != nil {
@@ -79,7 +103,7 @@ func (c *Check) eachRow(ctx context.Context, query string, take func(chain.Row),
 	after := chain.Place{N: -1}
 	for n := chainPage; n == chainPage; {
 		n = 0
-		err := db.Each(ctx, c.store.db.Readers, query, []any{db.KeyOf(after.Writer), after.N, chainPage},
+		err := db.Each(ctx, c.db.Readers, query, []any{db.KeyOf(after.Writer), after.N, chainPage},
 			func(rows *sql.Rows) error {
 				var r chain.Row
 				err := rows.Scan(record.ChainFields(&r)...)
@@ -99,18 +123,18 @@ func (c *Check) eachRow(ctx context.Context, query string, take func(chain.Row),
 	return nil
 }
 
-// checkSetup follows the chain of the set-up to what the set-up is now.
-func (c *Check) checkSetup(ctx context.Context) error {
-	return c.store.db.Snapshot(ctx, func(tx *sql.Tx) error {
-		if err := eachSetupChange(ctx, tx, c.chains.SetupChange); err != nil {
+// checkSetupChain follows the chain of the set-up to what the set-up is now.
+func (c *Check) checkSetupChain(ctx context.Context) error {
+	return c.db.Snapshot(ctx, func(tx *sql.Tx) error {
+		if err := setup.EachSetupChange(ctx, tx, c.chains.SetupChange); err != nil {
 			return err
 		}
-		version, err := setupVersion(ctx, tx)
+		version, err := setup.SetupVersion(ctx, tx)
 		if err != nil {
 			c.found(err.Error())
 			return nil
 		}
-		hash, err := hashSetup(ctx, tx)
+		hash, err := setup.HashSetup(ctx, tx)
 		if err == nil {
 			c.chains.Setup(hash, version)
 		}
@@ -157,7 +181,7 @@ func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (
 	vouchers := make(map[gift.ID]*gift.Voucher, limit)
 	items := make(map[gift.ID]gift.ID, limit)
 	var entries []placed
-	err = c.store.db.Snapshot(ctx, func(tx *sql.Tx) error {
+	err = c.db.Snapshot(ctx, func(tx *sql.Tx) error {
 		full := false
 		err := db.Each(ctx, tx, selectPage, []any{db.KeyOf(from.AccountID), db.KeyOf(from.ID), limit},
 			func(rows *sql.Rows) error {
@@ -177,7 +201,7 @@ func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (
 				n++
 			}
 			args := []any{db.KeyOf(rest[0].AccountID), db.KeyOf(rest[0].ID), db.KeyOf(rest[n-1].ID), longest}
-			err = db.Each(ctx, tx, c.store.db.Text(selectPageHistories), args, func(rows *sql.Rows) error {
+			err = db.Each(ctx, tx, c.db.Text(selectPageHistories), args, func(rows *sql.Rows) error {
 				var e placed
 				err := rows.Scan(append(record.EntryFields(&e.Entry), db.ScanID(&e.at.Writer), &e.at.N)...)
 				e.digest = c.chains.Digest(e.at, &e.Entry, vouchers[e.VoucherID], items[e.VoucherID])
@@ -223,7 +247,7 @@ func (c *Check) checkEntries(ctx context.Context, entries []placed) error {
 	for i := range entries {
 		w.Rows[i] = []any{db.KeyOf(entries[i].at.Writer), entries[i].at.N}
 	}
-	if err := c.store.db.Read(ctx, []db.Batch{w}); err != nil {
+	if err := c.db.Read(ctx, []db.Batch{w}); err != nil {
 		return fmt.Errorf("reading hash chains: %w", err)
 	}
 	for i := range entries {
@@ -231,4 +255,10 @@ func (c *Check) checkEntries(ctx context.Context, entries []placed) error {
 		c.chains.Entry(e.at, &e.Entry, digests[e.digest]) // a digest is over the place, too
 	}
 	return nil
+}
+
+// Statements are the statements that find by a key or read on from one: those that are worth preparing.
+func Statements(d *db.DB) []string {
+	return append(d.Texts(selectDigest, selectSearch), selectPage, d.Text(selectPageHistories), selectCardPage,
+		selectGeneses, selectRows)
 }

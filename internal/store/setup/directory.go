@@ -1,4 +1,6 @@
-package store
+// Package setup keeps the set-up in tables: accounts with what belongs to them, pictures, API keys and their use, which
+// key of the key file is in use, and the log of every change.
+package setup
 
 import (
 	"context"
@@ -6,22 +8,32 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync/atomic"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/store/db"
 )
 
+// Setup keeps the set-up of an installation: accounts with what belongs to them, API keys, and the log of every change.
+type Setup struct {
+	db        *db.DB
+	directory atomic.Pointer[gift.Directory] // as last read
+}
+
+// New works on an open database.
+func New(d *db.DB) *Setup { return &Setup{db: d} }
+
 // Directory reads the whole set-up. The snapshot is read-only; while nothing changes, every call gives the same one.
-func (s *Store) Directory(ctx context.Context) (*gift.Directory, error) {
+func (s *Setup) Directory(ctx context.Context) (*gift.Directory, error) {
 	var version int64
 	err := s.db.Retry(ctx, func(ctx context.Context) (err error) {
-		version, err = setupVersion(ctx, s.db.Readers)
+		version, err = SetupVersion(ctx, s.db.Readers)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if d := s.setup.Load(); d != nil && d.Version == version {
+	if d := s.directory.Load(); d != nil && d.Version == version {
 		return d, nil
 	}
 	// who lacks a key must learn nevertheless which API keys were revoked; Ping and the look-ups tell of it
@@ -29,26 +41,29 @@ func (s *Store) Directory(ctx context.Context) (*gift.Directory, error) {
 	var d *gift.Directory
 	err = s.db.Retry(ctx, func(ctx context.Context) error {
 		return s.db.Snapshot(ctx, func(tx *sql.Tx) (err error) {
-			d, err = readDirectory(ctx, tx)
+			d, err = ReadDirectory(ctx, tx)
 			return err
 		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.setup.Store(d)
+	s.directory.Store(d)
 	return d, nil
 }
 
-func setupVersion(ctx context.Context, q db.Querier) (version int64, err error) {
+func SetupVersion(ctx context.Context, q db.Querier) (version int64, err error) {
 	if err := q.QueryRowContext(ctx, `SELECT version FROM setup_version WHERE one = 1`).Scan(&version); err != nil {
 		return 0, fmt.Errorf("reading the set-up's version: %w", err)
 	}
 	return version, nil
 }
 
-func readDirectory(ctx context.Context, q db.Querier) (*gift.Directory, error) {
-	version, err := setupVersion(ctx, q)
+const apiKeyColumns = `id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, ` +
+	`limits, accounts, programs`
+
+func ReadDirectory(ctx context.Context, q db.Querier) (*gift.Directory, error) {
+	version, err := SetupVersion(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +83,7 @@ func readDirectory(ctx context.Context, q db.Querier) (*gift.Directory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading accounts: %w", err)
 	}
-	const keys = `SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits, accounts, programs FROM api_key`
+	const keys = `SELECT ` + apiKeyColumns + ` FROM api_key`
 	err = db.Each(ctx, q, keys, nil, func(rows *sql.Rows) error {
 		k := new(gift.Key)
 		var hash, locations, accounts, programs []byte
@@ -99,7 +114,7 @@ func readDirectory(ctx context.Context, q db.Querier) (*gift.Directory, error) {
 // or nothing, under a higher version. All that takes time, change among it, is done before that transaction, for which
 // every till waits on the embedded database; when the set-up, or what gifts refer to, is another by then, all is done
 // again. When change fails, its error is given back as it is; then, and when it changes nothing, nothing is written.
-func (s *Store) Configure(ctx context.Context, change func(current *gift.Directory, uses gift.Uses) (gift.Changes,
+func (s *Setup) Configure(ctx context.Context, change func(current *gift.Directory, uses gift.Uses) (gift.Changes,
 	error)) error {
 	const tries = 10
 	for range tries {
@@ -135,7 +150,7 @@ func (s *Store) Configure(ctx context.Context, change func(current *gift.Directo
 var errOtherSetup = errors.New("the set-up was changed meanwhile")
 
 // configure saves a change that was made for the set-up of this version.
-func (s *Store) configure(ctx context.Context, tx *sql.Tx, version int64, asked map[gift.ID]map[gift.ID]bool,
+func (s *Setup) configure(ctx context.Context, tx *sql.Tx, version int64, asked map[gift.ID]map[gift.ID]bool,
 	c *gift.Changes, rows []setupRow) error {
 	// The version's row comes first: on a database with many writers it is the lock on the set-up.
 	is, err := s.lockSetup(ctx, tx)
@@ -154,7 +169,7 @@ func (s *Store) configure(ctx context.Context, tx *sql.Tx, version int64, asked 
 			return errOtherSetup
 		}
 	}
-	before, err := hashSetup(ctx, tx)
+	before, err := HashSetup(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -177,7 +192,7 @@ var selectSetupLocked = db.Text{
 	Postgres: `SELECT version FROM setup_version WHERE one = 1 FOR NO KEY UPDATE`,
 }
 
-func (s *Store) lockSetup(ctx context.Context, tx *sql.Tx) (version int64, err error) {
+func (s *Setup) lockSetup(ctx context.Context, tx *sql.Tx) (version int64, err error) {
 	if err := tx.QueryRowContext(ctx, s.db.Text(selectSetupLocked)).Scan(&version); err != nil {
 		return 0, fmt.Errorf("locking the set-up: %w", err)
 	}

@@ -1,4 +1,5 @@
-package store
+// Package lookup finds gifts and entries: by a code or a token, by id, and page by page as a filter asks.
+package lookup
 
 import (
 	"cmp"
@@ -18,26 +19,36 @@ import (
 // the same order. What else a filter asks for is looked at row by row, gift.MaxRead rows for a page at most: so a
 // filter that matches nothing costs no more than one that matches everything.
 
+// Reader finds gifts and entries: by a secret, by id, and in lists.
+type Reader struct {
+	db      *db.DB
+	secrets lookupBatcher
+	lists   chan struct{} // lists that are being read
+}
+
+// New reads from an open database.
+func New(d *db.DB) *Reader { return &Reader{db: d, lists: make(chan struct{}, 2)} }
+
 // listShare is how long a list rests after it was read, in times of its reading, before the next one may use its
 // reader. There are two readers for lists: so they take no more than half of one processor from those who redeem.
 const listShare = 3
 
 // listSlot waits for a reader for a list; release lets the next one have it, after a rest.
-func (s *Store) listSlot(ctx context.Context) (release func(), _ error) {
+func (r *Reader) listSlot(ctx context.Context) (release func(), _ error) {
 	select {
-	case s.lists <- struct{}{}:
+	case r.lists <- struct{}{}:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("waiting for other lists: %w", ctx.Err())
 	}
 	begun := time.Now()
-	return func() { time.AfterFunc(listShare*time.Since(begun), func() { <-s.lists }) }, nil
+	return func() { time.AfterFunc(listShare*time.Since(begun), func() { <-r.lists }) }, nil
 }
 
 // Gifts selects at most f.Limit gifts, the newest first, however many have to be looked at.
-func (s *Store) Gifts(ctx context.Context, f gift.Filter) (all []gift.Gift, _ error) {
+func (r *Reader) Gifts(ctx context.Context, f gift.Filter) (all []gift.Gift, _ error) {
 	for limit := f.Limit; ; {
 		f.Limit = limit - len(all)
-		page, err := s.List(ctx, f)
+		page, err := r.List(ctx, f)
 		if err != nil {
 			return nil, err
 		}
@@ -49,27 +60,27 @@ func (s *Store) Gifts(ctx context.Context, f gift.Filter) (all []gift.Gift, _ er
 }
 
 // List gives a page of gifts, the newest first: in descending order of their ids.
-func (s *Store) List(ctx context.Context, f gift.Filter) (page gift.Page, err error) {
-	release, err := s.listSlot(ctx)
+func (r *Reader) List(ctx context.Context, f gift.Filter) (page gift.Page, err error) {
+	release, err := r.listSlot(ctx)
 	if err != nil {
 		return page, err
 	}
 	defer release()
-	ids, next, read, err := s.walk(ctx, f.Before, floor(f.CreatedFrom), f.Limit,
-		func(before gift.ID, n int) (string, []any) { return s.candidates(f, before, n) })
+	ids, next, read, err := r.walk(ctx, f.Before, floor(f.CreatedFrom), f.Limit,
+		func(before gift.ID, n int) (string, []any) { return r.Candidates(f, before, n) })
 	if err != nil {
 		return page, fmt.Errorf("listing gifts: %w", err)
 	}
-	err = s.db.Retry(ctx, func(ctx context.Context) error {
+	err = r.db.Retry(ctx, func(ctx context.Context) error {
 		page = gift.Page{Next: next, Read: read}
 		batches := record.ByRef(selectGifts, refsOf(f.AccountID, ids), func(from db.Scanner) error {
-			g, sealed, err := record.ScanGift(s.db.Keys, from)
+			g, sealed, err := record.ScanGift(r.db.Keys, from)
 			if f.LastFour == "" || g.Card.Code.LastFour() == f.LastFour { // it is found by codes that it had before, too
 				page.Gifts = append(page.Gifts, g)
 			}
 			return cmp.Or(err, sealed)
 		})
-		return s.db.Read(ctx, batches)
+		return r.db.Read(ctx, batches)
 	})
 	if err != nil {
 		return page, fmt.Errorf("reading gifts: %w", err)
@@ -82,34 +93,34 @@ func (s *Store) List(ctx context.Context, f gift.Filter) (page gift.Page, err er
 // at. query gives the text that reads the next n ids before one, and whether each fits; it does not know floor, as
 // with a bound at both ends PostgreSQL may read all that is between them, and sort it. next is where to go on; zero:
 // that was all.
-func (s *Store) walk(ctx context.Context, before, floor gift.ID, limit int, query func(before gift.ID, n int) (string,
+func (r *Reader) walk(ctx context.Context, before, floor gift.ID, limit int, query func(before gift.ID, n int) (string,
 	[]any)) (
 	ids []gift.ID, next gift.ID, read int, _ error) {
 	for n := min(limit+1, gift.MaxRead); limit > 0; n = min(4*n, gift.MaxRead-read) {
-		type row struct {
+		type candidate struct {
 			id   gift.ID
 			fits bool
 		}
 		text, args := query(before, n)
-		rows, err := db.Collect(ctx, s.db, text, args, func(from db.Scanner) (r row, err error) {
-			err = from.Scan(db.ScanID(&r.id), &r.fits)
-			return r, err
+		rows, err := db.Collect(ctx, r.db, text, args, func(from db.Scanner) (c candidate, err error) {
+			err = from.Scan(db.ScanID(&c.id), &c.fits)
+			return c, err
 		})
 		if err != nil {
 			return nil, next, read, err
 		}
 		read += len(rows)
-		for _, r := range rows {
-			if slices.Compare(r.id[:], floor[:]) < 0 {
+		for _, c := range rows {
+			if slices.Compare(c.id[:], floor[:]) < 0 {
 				return ids, gift.ID{}, read, nil
 			}
-			if !r.fits {
+			if !c.fits {
 				continue
 			}
 			if len(ids) == limit {
 				return ids, ids[limit-1], read, nil
 			}
-			ids = append(ids, r.id)
+			ids = append(ids, c.id)
 		}
 		if len(rows) < n {
 			return ids, gift.ID{}, read, nil
@@ -121,9 +132,9 @@ func (s *Store) walk(ctx context.Context, before, floor gift.ID, limit int, quer
 	return ids, next, read, nil
 }
 
-// candidates is the text that gives the next n gifts before one that may fit a filter, found by what narrows them
+// Candidates is the text that gives the next n gifts before one that may fit a filter, found by what narrows them
 // most, and whether they do.
-func (s *Store) candidates(f gift.Filter, before gift.ID, n int) (string, []any) {
+func (r *Reader) Candidates(f gift.Filter, before gift.ID, n int) (string, []any) {
 	w := &where{}
 	account, limit := w.arg(db.KeyOf(f.AccountID)), w.arg(n)
 	within := bounds(w, before, f.CreatedTo)
@@ -132,7 +143,7 @@ func (s *Store) candidates(f gift.Filter, before gift.ID, n int) (string, []any)
 			strings.ReplaceAll(within, "{id}", "t."+id) + ` ORDER BY t.` + id + ` DESC LIMIT ` + limit
 	}
 	var sources []string
-	keys, rest := s.searched(f)
+	keys, rest := r.searched(f)
 	switch {
 	case !f.OrderID.IsZero():
 		sources, rest = []string{from("voucher", "id", ` AND t.order_id = `+w.arg(db.KeyOf(f.OrderID)))}, also(rest, keys)
@@ -259,18 +270,18 @@ var selectEntries = db.SelectByKeys("entries", `SELECT `+record.EntryColumns+`,
 	FROM entry AS e WHERE e.account_id = $1 AND e.id {keys}`, "B", true)
 
 // Activity gives a page of the changes of all gifts of an account, the newest first: in descending order of their ids.
-func (s *Store) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.ChangePage, err error) {
-	release, err := s.listSlot(ctx)
+func (r *Reader) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.ChangePage, err error) {
+	release, err := r.listSlot(ctx)
 	if err != nil {
 		return page, err
 	}
 	defer release()
-	ids, next, read, err := s.walk(ctx, f.Before, floor(f.From), f.Limit,
-		func(before gift.ID, n int) (string, []any) { return changes(f, before, n) })
+	ids, next, read, err := r.walk(ctx, f.Before, floor(f.From), f.Limit,
+		func(before gift.ID, n int) (string, []any) { return Changes(f, before, n) })
 	if err != nil {
 		return page, fmt.Errorf("listing entries: %w", err)
 	}
-	err = s.db.Retry(ctx, func(ctx context.Context) error {
+	err = r.db.Retry(ctx, func(ctx context.Context) error {
 		page = gift.ChangePage{Next: next, Read: read}
 		batches := record.ByRef(selectEntries, refsOf(f.AccountID, ids), func(from db.Scanner) error {
 			var c gift.Change
@@ -282,7 +293,7 @@ func (s *Store) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.Ch
 			page.Changes = append(page.Changes, c)
 			return err
 		})
-		return s.db.Read(ctx, batches)
+		return r.db.Read(ctx, batches)
 	})
 	if err != nil {
 		return page, fmt.Errorf("reading entries: %w", err)
@@ -291,8 +302,8 @@ func (s *Store) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.Ch
 	return page, nil
 }
 
-// changes is the text that gives the next n entries before one, and whether each fits the filter.
-func changes(f gift.ChangeFilter, before gift.ID, n int) (string, []any) {
+// Changes is the text that gives the next n entries before one, and whether each fits the filter.
+func Changes(f gift.ChangeFilter, before gift.ID, n int) (string, []any) {
 	w := &where{}
 	account, limit := w.arg(db.KeyOf(f.AccountID)), w.arg(n)
 	within := strings.ReplaceAll(bounds(w, before, f.To), "{id}", "t.id")
@@ -364,9 +375,9 @@ const maxSources = 8
 
 // searched gives the keys of what narrows a filter most, and those of everything else that must be found too. Each is
 // a list of the hashes that it can have.
-func (s *Store) searched(f gift.Filter) (first [][]byte, rest [][][]byte) {
+func (r *Reader) searched(f gift.Filter) (first [][]byte, rest [][][]byte) {
 	var all [][][]byte
-	add := func(by, text string) { all = append(all, s.db.Keys.SearchHashes(f.AccountID, by+text)) }
+	add := func(by, text string) { all = append(all, r.db.Keys.SearchHashes(f.AccountID, by+text)) }
 	if f.Contact != "" {
 		add(record.ByContact, f.Contact)
 	}
@@ -386,7 +397,7 @@ func (s *Store) searched(f gift.Filter) (first [][]byte, rest [][][]byte) {
 	if len(all) == 0 && len(f.Locations) > 0 && len(f.Locations) <= maxSources {
 		var either [][]byte
 		for _, id := range f.Locations {
-			either = append(either, s.db.Keys.SearchHashes(f.AccountID, record.ByLocation+id.String())...)
+			either = append(either, r.db.Keys.SearchHashes(f.AccountID, record.ByLocation+id.String())...)
 		}
 		all = append(all, either)
 	}

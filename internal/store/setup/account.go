@@ -1,4 +1,4 @@
-package store
+package setup
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package store
+package lookup
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 const selectEntry = `SELECT ` + record.EntryColumns + ` FROM entry AS e WHERE e.account_id = $1 AND e.id = $2`
 
 // Entry finds an entry of an account; gift.NotFound when there is none.
-func (s *Store) Entry(ctx context.Context, account, entry gift.ID) (gift.Entry, error) {
-	found, err := db.Collect(ctx, s.db, selectEntry, []any{db.KeyOf(account), db.KeyOf(entry)},
+func (r *Reader) Entry(ctx context.Context, account, entry gift.ID) (gift.Entry, error) {
+	found, err := db.Collect(ctx, r.db, selectEntry, []any{db.KeyOf(account), db.KeyOf(entry)},
 		func(from db.Scanner) (e gift.Entry, err error) {
 			err = from.Scan(record.EntryFields(&e)...)
 			return e, err
@@ -56,10 +56,10 @@ var selectHistory = db.Text{
 }
 
 // History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
-func (s *Store) History(ctx context.Context, account, voucher gift.ID, seq, limit int) (entries []gift.Entry,
+func (r *Reader) History(ctx context.Context, account, voucher gift.ID, seq, limit int) (entries []gift.Entry,
 	err error) {
 	from := (seq + limit + milestone - 1) / milestone * milestone
-	entries, err = db.Collect(ctx, s.db, s.db.Text(selectHistory), []any{db.KeyOf(account), db.KeyOf(voucher), from, seq,
+	entries, err = db.Collect(ctx, r.db, r.db.Text(selectHistory), []any{db.KeyOf(account), db.KeyOf(voucher), from, seq,
 		limit}, func(from db.Scanner) (e gift.Entry, err error) {
 		err = from.Scan(record.EntryFields(&e)...)
 		return e, err

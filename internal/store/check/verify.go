@@ -1,4 +1,4 @@
-package store
+package check
 
 import (
 	"bytes"
@@ -14,60 +14,61 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
+	"boon.example/internal/store/setup"
 )
 
-// check is one thing that must be true of a store.
-type check struct {
-	name string // what is checked, as a noun
-	run  func(ctx context.Context, found func(problem string)) error
+// Part is one thing that must be true of a store.
+type Part struct {
+	Name string // what is checked, as a noun
+	Run  func(ctx context.Context, found func(problem string)) error
 }
 
-// checks are all of them.
-func (s *Store) checks() []check {
-	return []check{
-		{"the database file", s.db.CheckIntegrity},
-		{"codes and tokens", s.checkSecrets},
-		{"gifts without a card", s.nothing("gift %s has no card", `SELECT v.id FROM voucher AS v
+// Parts are what Records checks, one after the other.
+func (c *Check) Parts() []Part {
+	return []Part{
+		{"the database file", c.db.CheckIntegrity},
+		{"codes and tokens", c.checkSecrets},
+		{"gifts without a card", c.nothing("gift %s has no card", `SELECT v.id FROM voucher AS v
 			WHERE NOT EXISTS (SELECT 1 FROM card AS c WHERE c.account_id = v.account_id AND c.voucher_id = v.id)`)},
-		{"cards without a gift", s.nothing("there is a card of gift %s, which does not exist", `SELECT c.voucher_id FROM card AS c
+		{"cards without a gift", c.nothing("there is a card of gift %s, which does not exist", `SELECT c.voucher_id FROM card AS c
 			WHERE NOT EXISTS (SELECT 1 FROM voucher AS v WHERE v.account_id = c.account_id AND v.id = c.voucher_id)`)},
-		{"what gifts are found by", s.checkSearch},
-		{"what gifts are good for", s.nothing("what gift %s is good for is lost", `SELECT v.id FROM voucher AS v WHERE v.items_id IS NOT NULL
+		{"what gifts are found by", c.checkSearch},
+		{"what gifts are good for", c.nothing("what gift %s is good for is lost", `SELECT v.id FROM voucher AS v WHERE v.items_id IS NOT NULL
 			AND NOT EXISTS (SELECT 1 FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id)`)},
-		{"lists of items", s.checkItems},
-		{"entries outside of histories", s.nothing("account %s has other entries than those of its gifts' histories", `SELECT account_id FROM (
+		{"lists of items", c.checkItems},
+		{"entries outside of histories", c.nothing("account %s has other entries than those of its gifts' histories", `SELECT account_id FROM (
 			SELECT account_id, count(*) AS entries FROM entry GROUP BY account_id
 			UNION ALL SELECT account_id, CAST(-sum(seq) AS BIGINT) FROM voucher GROUP BY account_id) AS t GROUP BY account_id HAVING sum(entries) <> 0`)},
-		{"idempotency records", s.nothing("an idempotency record names entry %s, which does not exist", `SELECT r.entry_id FROM request AS r
+		{"idempotency records", c.nothing("an idempotency record names entry %s, which does not exist", `SELECT r.entry_id FROM request AS r
 			WHERE r.entry_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM entry AS e WHERE e.account_id = r.account_id AND e.id = r.entry_id)`)},
-		{"what idempotency records say was done", s.checkAnswers},
-		{"effects of idempotency records", s.nothing("entry %s is named by more than one idempotency record", `SELECT r.entry_id FROM request AS r
+		{"what idempotency records say was done", c.checkAnswers},
+		{"effects of idempotency records", c.nothing("entry %s is named by more than one idempotency record", `SELECT r.entry_id FROM request AS r
 			WHERE r.entry_id IS NOT NULL GROUP BY r.account_id, r.entry_id HAVING count(*) > 1`)},
-		{"gifts to be delivered", s.nothing("gift %s is PENDING, and no job will deliver it", `SELECT v.id FROM voucher AS v
+		{"gifts to be delivered", c.nothing("gift %s is PENDING, and no job will deliver it", `SELECT v.id FROM voucher AS v
 			WHERE v.status = 1 AND (v.account_id, v.id) NOT IN (SELECT j.account_id, j.voucher_id FROM job AS j)`)},
-		{"records in use", s.nothing("location %s is in use, but is not noted to be", `SELECT p.location_id FROM (
+		{"records in use", c.nothing("location %s is in use, but is not noted to be", `SELECT p.location_id FROM (
 			SELECT account_id, location_id FROM voucher UNION SELECT account_id, location_id FROM entry) AS p
 			WHERE p.location_id IS NOT NULL
 			  AND NOT EXISTS (SELECT 1 FROM used_record AS u WHERE u.account_id = p.account_id AND u.record_id = p.location_id)`)},
-		{"the set-up", s.checkSetup},
-		{"the outbox", s.checkOutbox},
-		{"pictures", s.checkAssets},
-		{"resends without an entry", s.nothing("gift %s was sent again, and its history does not say so", `SELECT r.voucher_id FROM resend AS r
+		{"the set-up", c.checkSetup},
+		{"the outbox", c.checkOutbox},
+		{"pictures", c.checkAssets},
+		{"resends without an entry", c.nothing("gift %s was sent again, and its history does not say so", `SELECT r.voucher_id FROM resend AS r
 			WHERE NOT EXISTS (SELECT 1 FROM entry AS e
 				WHERE e.account_id = r.account_id AND e.voucher_id = r.voucher_id AND e.seq = r.seq AND e.id = r.id AND e.kind = 'RESENT')`)},
-		{"entries without a resend", s.nothing("the history of gift %s says that it was sent again, and where it went "+
+		{"entries without a resend", c.nothing("the history of gift %s says that it was sent again, and where it went "+
 			"before is lost",
 			`SELECT DISTINCT e.voucher_id FROM entry AS e WHERE e.kind = 'RESENT' AND NOT EXISTS (SELECT 1 FROM resend AS r
 				WHERE r.account_id = e.account_id AND r.voucher_id = e.voucher_id AND r.seq = e.seq)`)},
-		{"redemptions reversed too far", s.nothing("redemption %s was given back more than it took", `SELECT r.id FROM (
+		{"redemptions reversed too far", c.nothing("redemption %s was given back more than it took", `SELECT r.id FROM (
 			SELECT account_id, reverses AS id, sum(delta) AS amount FROM entry WHERE reverses IS NOT NULL GROUP BY account_id, reverses) AS r
 			LEFT JOIN entry AS e ON e.account_id = r.account_id AND e.id = r.id AND e.kind = 'REDEMPTION'
 			WHERE r.amount > coalesce(-e.delta, 0)`)},
-		{"what was given back", s.nothing("redemption %s was given back another amount, or in other parts, than is noted", `SELECT t.id FROM (
+		{"what was given back", c.nothing("redemption %s was given back another amount, or in other parts, than is noted", `SELECT t.id FROM (
 			SELECT account_id, reverses AS id, sum(delta) AS amount, count(*) AS parts FROM entry WHERE reverses IS NOT NULL GROUP BY account_id, reverses
 			UNION ALL SELECT account_id, redemption_id, -amount, -parts FROM given_back) AS t
 			GROUP BY t.account_id, t.id HAVING sum(t.amount) <> 0 OR sum(t.parts) <> 0`)},
-		{"the counts of gifts", s.nothing("account %s has another number of gifts than is noted", `SELECT DISTINCT v.account_id
+		{"the counts of gifts", c.nothing("account %s has another number of gifts than is noted", `SELECT DISTINCT v.account_id
 			FROM voucher AS v WHERE NOT EXISTS (SELECT 1 FROM tally AS t WHERE t.account_id = v.account_id)
 			UNION ALL SELECT t.account_id FROM tally AS t
 			WHERE t.vouchers <> (SELECT count(*) FROM voucher AS v WHERE v.account_id = t.account_id)`)},
@@ -75,9 +76,9 @@ func (s *Store) checks() []check {
 }
 
 // nothing is a check that a query of one id finds no row; problem says what one means.
-func (s *Store) nothing(problem, query string) func(context.Context, func(string)) error {
+func (c *Check) nothing(problem, query string) func(context.Context, func(string)) error {
 	return func(ctx context.Context, found func(string)) error {
-		return db.Each(ctx, s.db.Readers, query, nil, func(rows *sql.Rows) error {
+		return db.Each(ctx, c.db.Readers, query, nil, func(rows *sql.Rows) error {
 			var record gift.ID
 			err := rows.Scan(db.ScanID(&record))
 			found(fmt.Sprintf(problem, record))
@@ -89,7 +90,7 @@ func (s *Store) nothing(problem, query string) func(context.Context, func(string
 // checkSecrets opens every card's code and token and compares them with what they are found by: each has one hash,
 // which leads to its gift. Cards and hashes are read side by side, a page at a time, and met here: Citus keeps them on
 // different nodes and does not join them.
-func (s *Store) checkSecrets(ctx context.Context, found func(string)) error {
+func (c *Check) checkSecrets(ctx context.Context, found func(string)) error {
 	const size = 500
 	var after [2]gift.ID
 	for {
@@ -97,12 +98,12 @@ func (s *Store) checkSecrets(ctx context.Context, found func(string)) error {
 		var hashes map[[2]gift.ID][]secretHash
 		last := after
 		// as of one moment: gifts are made and sent elsewhere meanwhile
-		err := s.db.Snapshot(ctx, func(tx *sql.Tx) (err error) {
+		err := c.db.Snapshot(ctx, func(tx *sql.Tx) (err error) {
 			if cards, err = cardPage(ctx, tx, after, size); err != nil {
 				return err
 			}
-			for _, c := range cards {
-				last = c.gift
+			for _, card := range cards {
+				last = card.gift
 			}
 			hashes, err = hashesOf(ctx, tx, after, last, len(cards) < size)
 			return err
@@ -110,9 +111,9 @@ func (s *Store) checkSecrets(ctx context.Context, found func(string)) error {
 		if err != nil {
 			return fmt.Errorf("checking codes and tokens: %w", err)
 		}
-		for _, c := range cards {
-			s.checkCard(c, hashes[c.gift], found)
-			delete(hashes, c.gift)
+		for _, card := range cards {
+			c.checkCard(card, hashes[card.gift], found)
+			delete(hashes, card.gift)
 		}
 		for lost := range hashes {
 			found(fmt.Sprintf("a code or token leads to gift %s, which does not exist", lost[1]))
@@ -135,9 +136,9 @@ func cardPage(ctx context.Context, q db.Querier, after [2]gift.ID, limit int) (p
 	const query = `SELECT c.account_id, c.voucher_id, c.secrets FROM card AS c WHERE (c.account_id, c.voucher_id) > ($1, $2)
 		ORDER BY c.account_id, c.voucher_id LIMIT $3`
 	err = db.Each(ctx, q, query, []any{db.KeyOf(after[0]), db.KeyOf(after[1]), limit}, func(rows *sql.Rows) error {
-		var c sealedCard
-		err := rows.Scan(db.ScanID(&c.gift[0]), db.ScanID(&c.gift[1]), &c.secrets)
-		page = append(page, c)
+		var card sealedCard
+		err := rows.Scan(db.ScanID(&card.gift[0]), db.ScanID(&card.gift[1]), &card.secrets)
+		page = append(page, card)
 		return err
 	})
 	return page, err
@@ -170,20 +171,20 @@ func hashesOf(ctx context.Context, q db.Querier, after, last [2]gift.ID, toTheEn
 }
 
 // checkCard holds a gift's code and token against the hashes that lead to it.
-func (s *Store) checkCard(c sealedCard, hashes []secretHash, found func(string)) {
-	id := c.gift[1]
+func (c *Check) checkCard(card sealedCard, hashes []secretHash, found func(string)) {
+	id := card.gift[1]
 	if len(hashes) != 2 || hashes[0].kind == hashes[1].kind {
 		found(fmt.Sprintf("gift %s has not exactly one code and one token", id))
 	}
-	code, token, err := record.OpenSecrets(s.db.Keys, c.gift[0], id, c.secrets)
+	code, token, err := record.OpenSecrets(c.db.Keys, card.gift[0], id, card.secrets)
 	if err != nil {
 		found(fmt.Sprintf("gift %s: %s", id, err))
 		return
 	}
 	for _, h := range hashes {
-		right := s.db.Keys.CodeHashes(code)
+		right := c.db.Keys.CodeHashes(code)
 		if h.kind == record.TokenSecret {
-			right = s.db.Keys.TokenHashes(token)
+			right = c.db.Keys.TokenHashes(token)
 		}
 		if !slices.ContainsFunc(right, func(r []byte) bool { return bytes.Equal(r, h.hash) }) {
 			found(fmt.Sprintf("the %s of gift %s is not found by what it is", h.kind, id))
@@ -192,7 +193,7 @@ func (s *Store) checkCard(c sealedCard, hashes []secretHash, found func(string))
 }
 
 // checkAnswers opens every stored answer, and holds those of redemptions and reversals against the entry they made.
-func (s *Store) checkAnswers(ctx context.Context, found func(string)) error {
+func (c *Check) checkAnswers(ctx context.Context, found func(string)) error {
 	const query = `SELECT ` + record.RequestColumns + `, coalesce(e.kind, ''), a.body FROM request AS r
 		LEFT JOIN entry AS e ON e.account_id = r.account_id AND e.id = r.entry_id
 		LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation
@@ -201,14 +202,14 @@ func (s *Store) checkAnswers(ctx context.Context, found func(string)) error {
 	var last ledger.RequestKey
 	for n := size; n == size; {
 		n = 0
-		err := db.Each(ctx, s.db.Readers, query, []any{db.KeyOf(last.AccountID), last.Key, string(last.Operation), size},
+		err := db.Each(ctx, c.db.Readers, query, []any{db.KeyOf(last.AccountID), last.Key, string(last.Operation), size},
 			func(rows *sql.Rows) error {
 				n++
 				var kind gift.Kind
 				var long []byte
-				r, sealed, err := record.ScanRequest(s.db.Keys, rows, &kind, &long)
+				r, sealed, err := record.ScanRequest(c.db.Keys, rows, &kind, &long)
 				if err == nil && r.Answer.Long.Size > 0 {
-					r.Answer.Body, err = record.UnpackAnswer(s.db.Keys, r.Answer.Long, long, sealed)
+					r.Answer.Body, err = record.UnpackAnswer(c.db.Keys, r.Answer.Long, long, sealed)
 				}
 				if last = r.RequestKey; err == nil {
 					err = fits(&r, kind)
@@ -244,10 +245,10 @@ func fits(r *ledger.Request, kind gift.Kind) error {
 }
 
 // checkSetup reads the accounts and keys as a service does, and finds keys that lead nowhere.
-func (s *Store) checkSetup(ctx context.Context, found func(string)) error {
+func (c *Check) checkSetup(ctx context.Context, found func(string)) error {
 	var d *gift.Directory
-	err := s.db.Snapshot(ctx, func(tx *sql.Tx) (err error) {
-		d, err = readDirectory(ctx, tx)
+	err := c.db.Snapshot(ctx, func(tx *sql.Tx) (err error) {
+		d, err = setup.ReadDirectory(ctx, tx)
 		return err
 	})
 	if err != nil {
@@ -273,8 +274,8 @@ func (s *Store) checkSetup(ctx context.Context, found func(string)) error {
 }
 
 // checkAssets holds every picture against the hash that it is found by.
-func (s *Store) checkAssets(ctx context.Context, found func(string)) error {
-	return db.Each(ctx, s.db.Readers, `SELECT a.account_id, a.hash, a.bytes FROM asset AS a ORDER BY a.account_id, a.hash`,
+func (c *Check) checkAssets(ctx context.Context, found func(string)) error {
+	return db.Each(ctx, c.db.Readers, `SELECT a.account_id, a.hash, a.bytes FROM asset AS a ORDER BY a.account_id, a.hash`,
 		nil, func(rows *sql.Rows) error {
 			var account gift.ID
 			var hash, content []byte
@@ -289,15 +290,15 @@ func (s *Store) checkAssets(ctx context.Context, found func(string)) error {
 }
 
 // checkOutbox opens every message.
-func (s *Store) checkOutbox(ctx context.Context, found func(string)) error {
-	return db.Each(ctx, s.db.Readers, `SELECT o.id, o.message FROM outbox AS o ORDER BY o.id`, nil,
+func (c *Check) checkOutbox(ctx context.Context, found func(string)) error {
+	return db.Each(ctx, c.db.Readers, `SELECT o.id, o.message FROM outbox AS o ORDER BY o.id`, nil,
 		func(rows *sql.Rows) error {
 			var key gift.ID
 			var message []byte
 			if err := rows.Scan(db.ScanID(&key), &message); err != nil {
 				return err
 			}
-			if _, err := s.db.Keys.Open(message, db.Bound("outbox", key)); err != nil {
+			if _, err := c.db.Keys.Open(message, db.Bound("outbox", key)); err != nil {
 				found(fmt.Sprintf("message %s of the outbox: %s", key, err))
 			}
 			return nil
@@ -305,8 +306,8 @@ func (s *Store) checkOutbox(ctx context.Context, found func(string)) error {
 }
 
 // checkItems looks for lists that are not what they were.
-func (s *Store) checkItems(ctx context.Context, found func(string)) error {
-	return db.Each(ctx, s.db.Readers, `SELECT i.account_id, i.id, i.items FROM item_list AS i`, nil,
+func (c *Check) checkItems(ctx context.Context, found func(string)) error {
+	return db.Each(ctx, c.db.Readers, `SELECT i.account_id, i.id, i.items FROM item_list AS i`, nil,
 		func(rows *sql.Rows) error {
 			var account, id gift.ID
 			var text string
@@ -334,15 +335,15 @@ var selectSearch = &db.Query{What: "reading what gifts are found by", Scoped: tr
 
 // checkSearch looks for gifts that are not found by what their cards say. What they were found by earlier may find
 // them, too.
-func (s *Store) checkSearch(ctx context.Context, found func(string)) error {
+func (c *Check) checkSearch(ctx context.Context, found func(string)) error {
 	var after ledger.Ref
 	const size = 200
 	for n := size; n == size; {
 		n = 0
 		var page []gift.Gift
 		args := []any{db.KeyOf(after.AccountID), db.KeyOf(after.ID), size}
-		err := db.Each(ctx, s.db.Readers, selectCardPage, args, func(rows *sql.Rows) error {
-			g, closed, err := record.ScanGift(s.db.Keys, rows)
+		err := db.Each(ctx, c.db.Readers, selectCardPage, args, func(rows *sql.Rows) error {
+			g, closed, err := record.ScanGift(c.db.Keys, rows)
 			if after = record.RefOf(&g.Voucher); err == nil && closed == nil { // another check tells of those that do not open
 				page = append(page, g)
 			}
@@ -350,7 +351,7 @@ func (s *Store) checkSearch(ctx context.Context, found func(string)) error {
 			return err
 		})
 		if err == nil {
-			err = s.checkSearchOf(ctx, page, found)
+			err = c.checkSearchOf(ctx, page, found)
 		}
 		if err != nil {
 			return err
@@ -359,7 +360,7 @@ func (s *Store) checkSearch(ctx context.Context, found func(string)) error {
 	return nil
 }
 
-func (s *Store) checkSearchOf(ctx context.Context, page []gift.Gift, found func(string)) error {
+func (c *Check) checkSearchOf(ctx context.Context, page []gift.Gift, found func(string)) error {
 	has := map[string]bool{} // the key and the gift
 	account := func(g gift.Gift) gift.ID { return g.AccountID }
 	batches := record.ByAccount(page, account, func(account gift.ID, of []gift.Gift) db.Batch {
@@ -372,21 +373,21 @@ func (s *Store) checkSearchOf(ctx context.Context, page []gift.Gift, found func(
 		}}
 		for i := range of {
 			for _, text := range record.SearchTexts(&of[i]) {
-				for _, key := range s.db.Keys.SearchHashes(account, text) {
+				for _, key := range c.db.Keys.SearchHashes(account, text) {
 					w.Rows = append(w.Rows, []any{key, db.KeyOf(of[i].ID)})
 				}
 			}
 		}
 		return w
 	})
-	if err := s.db.Read(ctx, batches); err != nil {
+	if err := c.db.Read(ctx, batches); err != nil {
 		return err
 	}
 	for i := range page {
 		g := &page[i]
 		findsIt := func(key []byte) bool { return has[string(key)+g.ID.String()] }
 		for _, text := range record.SearchTexts(g) {
-			if !slices.ContainsFunc(s.db.Keys.SearchHashes(g.AccountID, text), findsIt) {
+			if !slices.ContainsFunc(c.db.Keys.SearchHashes(g.AccountID, text), findsIt) {
 				found(fmt.Sprintf("gift %s is not found by something that its card says: a search does not show it", g.ID))
 				break
 			}

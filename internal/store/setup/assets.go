@@ -1,4 +1,4 @@
-package store
+package setup
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 )
 
 // Asset finds a picture of any account by its hash.
-func (s *Store) Asset(ctx context.Context, hash gift.AssetHash) (gift.Asset, error) {
+func (s *Setup) Asset(ctx context.Context, hash gift.AssetHash) (gift.Asset, error) {
 	a := gift.Asset{Hash: hash}
 	const query = `SELECT account_id, kind, bytes FROM asset WHERE hash = $1 ORDER BY account_id LIMIT 1`
 	err := s.db.Retry(ctx, func(ctx context.Context) error {

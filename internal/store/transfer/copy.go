@@ -1,4 +1,6 @@
-package store
+// Package transfer moves whole stores: it copies one into another database and compares them, writes backups of an
+// embedded one, and restores them.
+package transfer
 
 import (
 	"bytes"
@@ -17,6 +19,7 @@ import (
 	"boon.example/internal/durable"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/setup"
 )
 
 // CopyReport tells what Copy did and how the two databases compare.
@@ -34,18 +37,20 @@ const copyBatch = 2000
 // same key file, which is copied into a new data folder. The source must not be in use; while Copy runs, no one else
 // can write to it. At the end every row of both is read and compared. A destination that is not complete, or not equal,
 // cannot be opened.
-func Copy(ctx context.Context, from, to Options, progress func(doing string, done, total int64)) (CopyReport, error) {
-	return copyInBatches(ctx, from, to, copyBatch, progress)
+func Copy(ctx context.Context, from, to db.Options, progress func(doing string, done, total int64)) (CopyReport,
+	error) {
+	return CopyInBatches(ctx, from, to, copyBatch, progress)
 }
 
-func copyInBatches(
-	ctx context.Context, from, to Options, batch int, progress func(string, int64, int64),
+// CopyInBatches is Copy with so many rows in one transaction.
+func CopyInBatches(
+	ctx context.Context, from, to db.Options, batch int, progress func(string, int64, int64),
 ) (r CopyReport, err error) {
 	if same(from, to) {
 		return r, errors.New("source and destination are the same")
 	}
 	from.MustExist, from.Alone, to.Alone = true, true, true
-	to.Claimed = logBeginning
+	to.Claimed = setup.LogBeginning
 	source, err := db.Open(ctx, from)
 	if err != nil {
 		return r, fmt.Errorf("the source: %w", err)
@@ -69,7 +74,7 @@ func copyInBatches(
 	return r, err
 }
 
-func same(from, to Options) bool {
+func same(from, to db.Options) bool {
 	if from.Database != "" || to.Database != "" {
 		return from.Database == to.Database
 	}
@@ -137,9 +142,9 @@ func (c *copying) run(ctx context.Context) error {
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	for i := range tables {
-		if err := c.table(ctx, &tables[i]); err != nil {
-			return fmt.Errorf("copying %s: %w", tables[i].name, err)
+	for i := range Tables {
+		if err := c.table(ctx, &Tables[i]); err != nil {
+			return fmt.Errorf("copying %s: %w", Tables[i].Name, err)
 		}
 	}
 	if err := c.compare(ctx); err != nil || len(c.report.Differences) > 0 {
@@ -183,14 +188,14 @@ func (c *copying) begin(ctx context.Context) error {
 		return err
 	}
 	var texts []string
-	for _, t := range tables {
-		texts = append(texts, t.insert.One, t.insert.Many)
+	for _, t := range Tables {
+		texts = append(texts, t.Insert.One, t.Insert.Many)
 	}
 	return c.to.PrepareWrites(ctx, texts)
 }
 
 // table copies the rows of a table. One goroutine reads ahead of the other that writes.
-func (c *copying) table(ctx context.Context, t *table) error {
+func (c *copying) table(ctx context.Context, t *Table) error {
 	c.progress("copying", c.report.Rows, c.total)
 	ctx, cancel := context.WithCancel(ctx)
 	batches := make(chan [][]any, 2)
@@ -204,7 +209,7 @@ func (c *copying) table(ctx context.Context, t *table) error {
 	})
 	for rows := range batches {
 		err := c.to.Transact(ctx, func(run db.Runner) error {
-			return run(ctx, []db.Batch{{Query: t.insert, Rows: rows}})
+			return run(ctx, []db.Batch{{Query: t.Insert, Rows: rows}})
 		})
 		if err != nil {
 			return err
@@ -216,7 +221,7 @@ func (c *copying) table(ctx context.Context, t *table) error {
 }
 
 // read hands out the rows of a table in batches.
-func (c *copying) read(ctx context.Context, t *table, batches chan<- [][]any) error {
+func (c *copying) read(ctx context.Context, t *Table, batches chan<- [][]any) error {
 	var batch [][]any
 	send := func() error {
 		select {
@@ -227,8 +232,8 @@ func (c *copying) read(ctx context.Context, t *table, batches chan<- [][]any) er
 			return ctx.Err()
 		}
 	}
-	err := db.Each(ctx, c.from, t.selectAll(), nil, func(rows *sql.Rows) error {
-		r, err := scanTuple(rows, t)
+	err := db.Each(ctx, c.from, t.SelectAll(), nil, func(rows *sql.Rows) error {
+		r, err := db.ScanTuple(rows, t.Types)
 		if err != nil {
 			return err
 		}
@@ -254,8 +259,8 @@ func (c *copying) compare(ctx context.Context) error {
 		c.progress("comparing", done, 2*c.total)
 	}
 	seed := maphash.MakeSeed()
-	for i := range tables {
-		t := &tables[i]
+	for i := range Tables {
+		t := &Tables[i]
 		var there digest
 		var thereErr error
 		var other sync.WaitGroup
@@ -266,9 +271,9 @@ func (c *copying) compare(ctx context.Context) error {
 		case err != nil || thereErr != nil:
 			return errors.Join(err, thereErr)
 		case here.rows != there.rows:
-			c.differ("the source has %d rows in %s, the destination has %d", here.rows, t.name, there.rows)
+			c.differ("the source has %d rows in %s, the destination has %d", here.rows, t.Name, there.rows)
 		case here.sum != there.sum:
-			c.differ("rows of %s are not the same on both sides", t.name)
+			c.differ("rows of %s are not the same on both sides", t.Name)
 		}
 	}
 	from, err := readTotals(ctx, c.from)
@@ -293,10 +298,10 @@ func (c *copying) differ(format string, args ...any) {
 }
 
 func countRows(ctx context.Context, q db.Querier) (total int64, err error) {
-	for _, t := range tables {
+	for _, t := range Tables {
 		var n int64
-		if err := q.QueryRowContext(ctx, `SELECT count(*) FROM `+t.name).Scan(&n); err != nil {
-			return 0, fmt.Errorf("counting the rows of %s: %w", t.name, err)
+		if err := q.QueryRowContext(ctx, `SELECT count(*) FROM `+t.Name).Scan(&n); err != nil {
+			return 0, fmt.Errorf("counting the rows of %s: %w", t.Name, err)
 		}
 		total += n
 	}

@@ -1,4 +1,4 @@
-package store
+package setup
 
 import (
 	"context"
@@ -15,11 +15,11 @@ import (
 	"boon.example/internal/store/db"
 )
 
-const setupChangeColumns = `number, version, made_at, made_by, what, before, after, mac`
+const SetupChangeColumns = `number, version, made_at, made_by, what, before, after, mac`
 
 // logSetup writes what was done to the set-up, in the same transaction. before is its hash as it was.
 func logSetup(ctx context.Context, d *db.DB, tx *sql.Tx, what string, before [sha256.Size]byte) error {
-	after, err := hashSetup(ctx, tx)
+	after, err := HashSetup(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -31,12 +31,12 @@ func logSetup(ctx context.Context, d *db.DB, tx *sql.Tx, what string, before [sh
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("reading the log of the set-up: %w", err)
 	}
-	if c.Version, err = setupVersion(ctx, tx); err != nil {
+	if c.Version, err = SetupVersion(ctx, tx); err != nil {
 		return err
 	}
 	c.Authenticate(d.Keys.Authenticator(), last)
 	_, err = tx.ExecContext(ctx,
-		`INSERT INTO setup_change (`+setupChangeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		`INSERT INTO setup_change (`+SetupChangeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		c.Number, c.Version, db.Micros(c.At), c.By, c.What, c.Before[:], c.After[:], c.MAC[:])
 	if err != nil {
 		return fmt.Errorf("writing the log of the set-up: %w", err)
@@ -44,24 +44,27 @@ func logSetup(ctx context.Context, d *db.DB, tx *sql.Tx, what string, before [sh
 	return nil
 }
 
-// logBeginning writes that a database was made.
-func logBeginning(ctx context.Context, d *db.DB, tx *sql.Tx) error {
-	is, err := hashSetup(ctx, tx)
+// LogBeginning writes that a database was made.
+func LogBeginning(ctx context.Context, d *db.DB, tx *sql.Tx) error {
+	is, err := HashSetup(ctx, tx)
 	if err != nil {
 		return err
 	}
 	return logSetup(ctx, d, tx, "began", is)
 }
 
-// hashSetup is a hash of everything that says who may do what: accounts and API keys.
-func hashSetup(ctx context.Context, q db.Querier) (sum [sha256.Size]byte, err error) {
+// hashed are the rows that say who may do what, with the types of their columns: see db.ScanTuple.
+var hashed = []struct{ query, types string }{
+	{`SELECT id, config, version FROM account ORDER BY id`, "BTN"},
+	{`SELECT ` + apiKeyColumns + ` FROM api_key ORDER BY id`, "BTBTTBBNNNTTBB"},
+}
+
+// HashSetup is a hash of everything that says who may do what: accounts and API keys.
+func HashSetup(ctx context.Context, q db.Querier) (sum [sha256.Size]byte, err error) {
 	h := sha256.New()
-	for _, t := range tables {
-		if t.name != "account" && t.name != "api_key" {
-			continue
-		}
-		err := db.Each(ctx, q, t.selectAll(), nil, func(rows *sql.Rows) error {
-			r, err := scanTuple(rows, &t)
+	for _, t := range hashed {
+		err := db.Each(ctx, q, t.query, nil, func(rows *sql.Rows) error {
+			r, err := db.ScanTuple(rows, t.types)
 			if err == nil {
 				hashTuple(h, r)
 			}
@@ -76,7 +79,7 @@ func hashSetup(ctx context.Context, q db.Querier) (sum [sha256.Size]byte, err er
 }
 
 // hashTuple adds a row of values.
-func hashTuple(h hash.Hash, r tuple) {
+func hashTuple(h hash.Hash, r []any) {
 	b := []byte{'('}
 	for _, column := range r {
 		switch v := column.(type) {
@@ -96,10 +99,10 @@ func hashTuple(h hash.Hash, r tuple) {
 }
 
 // SetupChanges gives the log of the set-up, the oldest first.
-func (s *Store) SetupChanges(ctx context.Context) (all []chain.SetupChange, err error) {
+func (s *Setup) SetupChanges(ctx context.Context) (all []chain.SetupChange, err error) {
 	err = s.db.Retry(ctx, func(ctx context.Context) error {
 		all = nil
-		return eachSetupChange(ctx, s.db.Readers, func(c chain.SetupChange) { all = append(all, c) })
+		return EachSetupChange(ctx, s.db.Readers, func(c chain.SetupChange) { all = append(all, c) })
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the log of the set-up: %w", err)
@@ -107,8 +110,8 @@ func (s *Store) SetupChanges(ctx context.Context) (all []chain.SetupChange, err 
 	return all, nil
 }
 
-func eachSetupChange(ctx context.Context, q db.Querier, fn func(chain.SetupChange)) error {
-	const query = `SELECT ` + setupChangeColumns + ` FROM setup_change ORDER BY number`
+func EachSetupChange(ctx context.Context, q db.Querier, fn func(chain.SetupChange)) error {
+	const query = `SELECT ` + SetupChangeColumns + ` FROM setup_change ORDER BY number`
 	return db.Each(ctx, q, query, nil, func(rows *sql.Rows) error {
 		var c chain.SetupChange
 		var before, after []byte
