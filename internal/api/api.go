@@ -355,7 +355,8 @@ func attempt(c *call, h handler) (answer ledger.Answer, err error) {
 // whole gives an answer of an operation with its body, as the caller may see it.
 func (c *call) whole(op ledger.Operation, a ledger.Answer) (_ ledger.Answer, err error) {
 	if kinds[a.Code].status == 0 {
-		return ledger.Answer{}, fmt.Errorf("an answer with the code %q, which there is not, or none and no error", a.Code)
+		return ledger.Answer{}, fmt.Errorf("an answer with the code %q, which there is not, or none and no error",
+			string(a.Code))
 	}
 	if a.Long.Size == 0 {
 		return c.mask(op, a), nil

@@ -237,7 +237,7 @@ func fits(r *ledger.Request, kind gift.Kind) error {
 	case r.Spent && (done || !r.EntryID.IsZero()):
 		return errors.New("it is spent and done at once")
 	case done != (kind == want):
-		return fmt.Errorf("it was answered %s, and its entry is of kind %q", r.Answer.Code, kind)
+		return fmt.Errorf("it was answered %s, and its entry is of kind %q", string(r.Answer.Code), kind)
 	case done && !bytes.Contains(r.Answer.Body, r.EntryID.AppendText(nil)):
 		return errors.New("its answer does not name its entry")
 	}
