@@ -24,6 +24,7 @@ import (
 	"boon.example/internal/message"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/files"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -268,7 +269,7 @@ func TestAMigrationThatIsKilled(t *testing.T) {
 			must(t, err)
 			if name == "sqlite" { // the files are what a killed process leaves
 				dir := t.TempDir()
-				for _, file := range []string{DatabaseName, DatabaseName + db.LogName, sealed.FileName} {
+				for _, file := range []string{DatabaseName, DatabaseName + files.LogSuffix, sealed.FileName} {
 					copyFile(t, filepath.Join(filepath.Dir(s.db.File), file), filepath.Join(dir, file))
 				}
 				s, err = Open(t.Context(), Options{Dir: dir})

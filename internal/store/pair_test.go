@@ -11,7 +11,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/sealed"
-	"boon.example/internal/store/db"
+	"boon.example/internal/store/files"
 	"boon.example/internal/store/transfer"
 )
 
@@ -33,7 +33,8 @@ func killed(t *testing.T) (dir string, g gift.Gift, plain, backup string) {
 	t.Cleanup(func() { s.Close() })
 	redeem(t, s, &g.Voucher, 100)
 	dir = t.TempDir()
-	for _, name := range []string{DatabaseName, DatabaseName + db.LogName, DatabaseName + db.IDName, sealed.FileName} {
+	for _, name := range []string{DatabaseName, DatabaseName + files.LogSuffix, DatabaseName + files.IDSuffix,
+		sealed.FileName} {
 		copyFile(t, filepath.Join(live, name), filepath.Join(dir, name))
 	}
 	return dir, g, plain, r.File
@@ -57,11 +58,11 @@ func TestStartRefusesWhatDoesNotBelongTogether(t *testing.T) {
 			"", 10_000},
 		"the log gone": {func(dir, _, _ string) error { return removeLog(dir) }, "is missing", 0},
 		"the log empty, as of a disk that had not synced it": {func(dir, _, _ string) error {
-			return os.Truncate(filepath.Join(dir, DatabaseName+db.LogName), 0)
+			return os.Truncate(filepath.Join(dir, DatabaseName+files.LogSuffix), 0)
 		}, "", 10_000},
 		"the log and the note gone": {func(dir, _, _ string) error {
 			removeLog(dir)
-			return os.Remove(filepath.Join(dir, DatabaseName+db.IDName))
+			return os.Remove(filepath.Join(dir, DatabaseName+files.IDSuffix))
 		}, "", 10_000},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,12 +106,12 @@ func TestStartAfterPowerCut(t *testing.T) {
 	must(t, err)
 	defer s.Close()
 	older := filepath.Join(dir, DatabaseName)
-	for _, name := range []string{DatabaseName, DatabaseName + db.IDName, sealed.FileName} {
+	for _, name := range []string{DatabaseName, DatabaseName + files.IDSuffix, sealed.FileName} {
 		copyFile(t, filepath.Join(live, name), filepath.Join(dir, name))
 	}
 	gifts := issue(t, s, newID(), 50)
 	redeem(t, s, &gifts[0].Voucher, 100)
-	copyFile(t, filepath.Join(live, DatabaseName+db.LogName), older+db.LogName)
+	copyFile(t, filepath.Join(live, DatabaseName+files.LogSuffix), older+files.LogSuffix)
 	var busy, pages, done int
 	err = s.db.Writer.QueryRow(`PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &pages, &done)
 	if err != nil || done < pages {
@@ -169,7 +170,7 @@ func TestIDsStayNotedUntilSynced(t *testing.T) {
 	redeem(t, s, &g.Voucher, 100)
 	after := func() (*Store, error) { // a power cut that took the file back to what it was before
 		dir := t.TempDir()
-		for _, name := range []string{DatabaseName + db.LogName, DatabaseName + db.IDName, sealed.FileName} {
+		for _, name := range []string{DatabaseName + files.LogSuffix, DatabaseName + files.IDSuffix, sealed.FileName} {
 			copyFile(t, filepath.Join(live, name), filepath.Join(dir, name))
 		}
 		copyFile(t, before, filepath.Join(dir, DatabaseName))
@@ -197,7 +198,7 @@ func pairing(t *testing.T, database string) (p struct {
 	Serves bool
 }) {
 	t.Helper()
-	text, err := os.ReadFile(database + db.IDName)
+	text, err := os.ReadFile(database + files.IDSuffix)
 	must(t, err)
 	must(t, json.Unmarshal(text, &p))
 	return p
@@ -211,7 +212,7 @@ func replace(by, dir string) error {
 	return os.WriteFile(filepath.Join(dir, DatabaseName), content, 0o600)
 }
 
-func removeLog(dir string) error { return os.Remove(filepath.Join(dir, DatabaseName+db.LogName)) }
+func removeLog(dir string) error { return os.Remove(filepath.Join(dir, DatabaseName+files.LogSuffix)) }
 
 func contents(t *testing.T, dir string) string {
 	t.Helper()
@@ -273,7 +274,7 @@ func TestFilesTakenAwayWhileServing(t *testing.T) {
 	}{
 		"the log deleted": {removeLog, "was deleted or replaced", true},
 		"the log replaced": {func(dir string) error {
-			return errorsOf(removeLog(dir), os.WriteFile(filepath.Join(dir, DatabaseName+db.LogName), nil, 0o600))
+			return errorsOf(removeLog(dir), os.WriteFile(filepath.Join(dir, DatabaseName+files.LogSuffix), nil, 0o600))
 		}, "was deleted or replaced", true},
 		"the database removed": {func(dir string) error { return os.Remove(filepath.Join(dir, DatabaseName)) },
 			"was replaced or removed", false},
@@ -309,7 +310,7 @@ func TestFilesTakenAwayWhileServing(t *testing.T) {
 			}
 			// As a kill now would leave it.
 			left := t.TempDir()
-			for _, name := range []string{DatabaseName, DatabaseName + db.IDName, sealed.FileName} {
+			for _, name := range []string{DatabaseName, DatabaseName + files.IDSuffix, sealed.FileName} {
 				copyFile(t, filepath.Join(dir, name), filepath.Join(left, name))
 			}
 			must(t, s.Close())

@@ -22,6 +22,8 @@ func arguments(question string) []any {
 	return make([]any, n)
 }
 
+// The tests of plans log the SQL as it is sent to each database: see it with -v.
+
 // TestNothingHotReadsAWholeAccount: whatever a group asks is found by a key. An account can have millions of gifts,
 // and while a group reads all of them, nobody else redeems.
 func TestNothingHotReadsAWholeAccount(t *testing.T) {
@@ -29,6 +31,7 @@ func TestNothingHotReadsAWholeAccount(t *testing.T) {
 	s, _ := openSQLiteForTest(t)
 	texts := append(s.db.Texts(groupQueries...), readTexts(s.db)...)
 	for _, text := range texts {
+		t.Log(text)
 		if strings.HasPrefix(text, "INSERT") {
 			continue // there is nothing to find
 		}
@@ -66,6 +69,9 @@ func TestNoPlanReadsAWholeAccount(t *testing.T) {
 				texts = append(texts, text)
 			}
 		}
+	}
+	for _, text := range append(s.db.Texts(groupQueries...), readTexts(s.db)...) {
+		t.Log(text)
 	}
 	check := func(t *testing.T) {
 		for _, pool := range []*sql.DB{s.db.Writer, s.db.Readers} {

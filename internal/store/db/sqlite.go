@@ -18,6 +18,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"boon.example/internal/durable"
+	"boon.example/internal/store/files"
 )
 
 // DatabaseName is what the database file of a data folder is called.
@@ -41,7 +42,7 @@ func (s *sqlite) open(ctx context.Context, o *Options) (err error) {
 	if d.Keys, err = FolderKeys(dir, o.MustExist); err != nil {
 		return err
 	}
-	if err := CheckPair(ctx, d.File); err != nil {
+	if err := files.Check(ctx, d.File); err != nil {
 		return err
 	}
 	if o.Alone {
@@ -130,7 +131,7 @@ func SQLiteIntegrity(ctx context.Context, q Querier, found func(problem string))
 }
 
 func (s *sqlite) size(context.Context) (database, log int64, err error) {
-	for name, size := range map[string]*int64{s.db.File: &database, s.db.File + LogName: &log} {
+	for name, size := range map[string]*int64{s.db.File: &database, s.db.File + files.LogSuffix: &log} {
 		info, err := os.Stat(name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return 0, 0, err

@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/durable"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/files"
 )
 
 // BackupReport tells what Backup wrote.
@@ -59,14 +60,14 @@ func Backup(ctx context.Context, dir, to string, now time.Time, progress func(do
 		}
 	}()
 	defer beside.Close()
-	if err := db.CheckPair(ctx, database); err != nil {
+	if err := files.Check(ctx, database); err != nil {
 		return r, err
 	}
 	was, err := copyPages(ctx, &source, beside.Name(), progress)
 	if err != nil {
 		return r, fmt.Errorf("backing up: %w", err)
 	}
-	if err := db.ClearID(beside); err != nil {
+	if err := files.ClearID(beside); err != nil {
 		return r, fmt.Errorf("making the backup: %w", err)
 	}
 	if r.Totals, err = checkBackup(ctx, beside.Name(), was); err != nil {
@@ -108,7 +109,7 @@ func copyPages(
 		return nil, err
 	}
 	defer pool.Close()
-	defer db.LeaveUnserved(from.File)
+	defer files.LeaveUnserved(from.File)
 	conn, err := pool.Conn(ctx)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/check"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/files"
 )
 
 // RestoreReport tells what Restore did.
@@ -41,7 +42,7 @@ func Restore(ctx context.Context, backup, dir string, now time.Time, progress fu
 	if err := restorable(backup, r.Database); err != nil {
 		return r, err
 	}
-	release, err := db.LockFile(r.Database)
+	release, err := files.Lock(r.Database)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		release = func() {}
@@ -78,7 +79,7 @@ func restorable(backup, database string) error {
 	if to, err := os.Stat(database); err == nil && os.SameFile(from, to) {
 		return fmt.Errorf("%s is the database that is there; name a backup", backup)
 	}
-	if log, err := os.Stat(backup + db.LogName); err == nil && log.Size() > 0 {
+	if log, err := os.Stat(backup + files.LogSuffix); err == nil && log.Size() > 0 {
 		return fmt.Errorf("%s has a log beside it, so that it is no backup but a database that was not closed; make a "+
 			"backup of it with `boon backup`", backup)
 	}
@@ -123,7 +124,7 @@ func (r *RestoreReport) examine(ctx context.Context, dir string, progress func(d
 	if err != nil {
 		return fmt.Errorf("restoring: %w", err)
 	}
-	return errors.Join(db.ClearID(f), f.Sync(), f.Close())
+	return errors.Join(files.ClearID(f), f.Sync(), f.Close())
 }
 
 // swap puts the old database aside, and the new one in its place. The log goes first: should this be cut off, an old
@@ -138,10 +139,10 @@ func (r *RestoreReport) swap(by string, now time.Time) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	err = os.Rename(r.Database+db.LogName, aside+db.LogName)
+	err = os.Rename(r.Database+files.LogSuffix, aside+files.LogSuffix)
 	switch {
 	case err == nil:
-		r.AsideLog = aside + db.LogName
+		r.AsideLog = aside + files.LogSuffix
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -151,7 +152,7 @@ func (r *RestoreReport) swap(by string, now time.Time) error {
 	if err := durable.SyncFolder(filepath.Dir(r.Database)); err != nil {
 		return err
 	}
-	for _, name := range []string{r.Database + "-shm", r.Database + db.IDName} {
+	for _, name := range []string{r.Database + "-shm", r.Database + files.IDSuffix} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

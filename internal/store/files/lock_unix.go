@@ -1,6 +1,6 @@
 //go:build unix
 
-package db
+package files
 
 import (
 	"errors"
@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// LockFile keeps every other process from opening an embedded database until release is called, and fails while one
+// Lock keeps every other process from opening an embedded database until release is called, and fails while one
 // has it open. It takes the lock that each of SQLite's connections shares for as long as it lives, past SQLite, which
 // would copy the log into the database. This process must not have it open.
-func LockFile(file string) (release func(), err error) {
+func Lock(file string) (release func(), err error) {
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
