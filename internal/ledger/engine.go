@@ -59,6 +59,7 @@ type lane struct {
 	*Engine
 	queue chan *task
 	last  time.Time // of the newest group
+	began time.Time // when it was decided: from then on its transaction kept others waiting
 
 	outcomeUnknown bool // of a group that could not be settled, and none has been committed since
 }
@@ -402,6 +403,7 @@ func (l *lane) transact(group []*task) error {
 		var panicked error
 		err = l.store.Group(context.Background(), want, func(loaded *State) Changes {
 			done = Changes{}
+			l.began = time.Now()
 			panicked = safely(func() {
 				s := newState(loaded, l.now())
 				for _, t := range group {

@@ -76,10 +76,10 @@ func (h *heavyLane) run() {
 		h.finish(ended)
 		switch {
 		case next != nil:
-			begun := time.Now()
+			h.began = time.Now() // should it not come to a decision
 			h.commit([]*task{next})
 			now := time.Now()
-			h.heldUntil = now.Add(min((heavyShare-1)*now.Sub(begun), MaxHeld/2))
+			h.heldUntil = now.Add(min((heavyShare-1)*now.Sub(h.began), MaxHeld/2))
 			h.finish([]*task{next})
 		case !idle:
 			time.Sleep(10 * time.Millisecond)

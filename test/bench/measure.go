@@ -198,8 +198,9 @@ func (h *trial) row(w what, connections int, all []reading, base float64, empty 
 	if n := median(all, func(r reading) float64 { return r.perCommit }); n > 0 {
 		perCommit = fmt.Sprintf("%.1f", n)
 	}
-	h.report.row("%s | %d | %s | %s-%s | %.0f %% | %.2f | %.2f | %s | %.0f | %s",
-		w.name, connections, thousands(int(figure)), thousands(int(low)), thousands(int(high)), 100*figure/base,
+	h.report.row("%.0f%% | %s | %d | %s | %s-%s | %.0f %% | %.2f | %.2f | %s | %.0f | %s",
+		100*fromThousands(h.n), w.name, connections, thousands(int(figure)), thousands(int(low)), thousands(int(high)),
+		100*figure/base,
 		median(all, func(r reading) float64 { return ms(r.p50) }), median(all, func(r reading) float64 { return ms(r.p99) }),
 		perCommit, median(all, func(r reading) float64 { return r.cpu.service }), database)
 }

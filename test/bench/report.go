@@ -27,8 +27,8 @@ func (r *report) printf(to *bytes.Buffer, format string, args ...any) {
 }
 
 // head is that of the table of a store.
-const head = "call | connections | calls/s | spread | of the empty handler | p50 ms | p99 ms | calls per commit | " +
-	"CPU a call, µs: service | database\n---|--:|--:|--:|--:|--:|--:|--:|--:|--:\n"
+const head = "from orders of 1,000 | call | connections | calls/s | spread | of the empty handler | p50 ms | p99 ms " +
+	"| calls per commit | CPU a call, µs: service | database\n--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:\n"
 
 // row adds a row to the table.
 func (r *report) row(format string, args ...any) {

@@ -32,6 +32,20 @@ func newShop(service *child, key, storefront string) *shop {
 // thousands.
 var mix = []struct{ calls, size int }{{1000, 1}, {900, 10}, {90, 1000}}
 
+// fromThousands is the share of a stock of n gifts that is sold by thousands.
+func fromThousands(n int) float64 {
+	in := 0
+	for left := n; left > 0; {
+		for _, m := range mix {
+			sold := min(m.calls*m.size, left)
+			if left -= sold; m.size == 1000 {
+				in += sold
+			}
+		}
+	}
+	return float64(in) / float64(n)
+}
+
 // parallel is how many orders of a stock are under way at once.
 const parallel = 16
 
