@@ -124,13 +124,16 @@ type Issue struct {
 
 // draw gives the gifts new ids and secrets. A code may be taken already; decide finds out.
 func (i *Issue) draw(random io.Reader) (err error) {
-	order := newID()
+	order, drawn := newID(), map[gift.VoucherCode]bool{{}: true}
 	for n := range i.Gifts {
 		g := &i.Gifts[n]
-		g.ID, g.OrderID = newID(), order
-		if g.Card.Code, err = gift.NewVoucherCode(random); err != nil {
-			return err
+		g.ID, g.OrderID, g.Card.Code = newID(), order, gift.VoucherCode{}
+		for drawn[g.Card.Code] {
+			if g.Card.Code, err = gift.NewVoucherCode(random); err != nil {
+				return err
+			}
 		}
+		drawn[g.Card.Code] = true
 		if g.Card.Token, err = gift.NewToken(random); err != nil {
 			return err
 		}

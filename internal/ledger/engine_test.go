@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"bytes"
 	"context"
+	crand "crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -665,6 +666,32 @@ func TestACodeInUseIsDrawnAnew(t *testing.T) {
 	}
 	if n, err := b.store.CountVouchers(b.Context()); err != nil || n != int64(made) {
 		t.Errorf("%d gifts were made, want %d (%v)", n, made, err)
+	}
+	b.verify()
+}
+
+// stutter gives the same first code a few times.
+type stutter struct{ left int }
+
+func (s *stutter) Read(p []byte) (int, error) {
+	if len(p) > 8 || s.left == 0 { // a token, or another code
+		return crand.Read(p)
+	}
+	s.left--
+	clear(p)
+	return len(p), nil
+}
+
+// TestOneCodeTwiceInAnOrder: a code that an order has already is drawn anew.
+func TestOneCodeTwiceInAnOrder(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil, ledger.Options{Random: &stutter{3}})
+	issue := &ledger.Issue{}
+	for range 3 {
+		issue.Gifts = append(issue.Gifts, b.draft(100))
+	}
+	if _, err := b.engine.Do(b.Context(), b.call(ledger.SendGift, ""), issue); err != nil {
+		t.Error(err)
 	}
 	b.verify()
 }

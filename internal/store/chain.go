@@ -78,7 +78,7 @@ func (g *group) chainEntries(ctx context.Context, c *ledger.Changes) (w db.Batch
 		if v == nil || e.Seq > 1 {
 			return nil, gift.ID{}
 		}
-		return &v.Voucher, g.prepared.gifts[v.Card.Code].items
+		return &v.Voucher, g.prepared.gifts[record.RefOf(&v.Voucher)].items
 	})
 	w.Rows = append(w.Rows, chainRow(row))
 	return w, first, nil

@@ -354,7 +354,7 @@ func (g *group) saveGifts(gifts []gift.Gift) []db.Batch {
 	terms, vouchers := db.Batch{Query: record.InsertTerms}, db.Batch{Query: record.InsertVoucher}
 	cards, secrets := db.Batch{Query: record.InsertCard}, db.Batch{Query: record.InsertSecret}
 	for i := range gifts {
-		r := g.prepared.gifts[gifts[i].Card.Code]
+		r := g.prepared.gifts[record.RefOf(&gifts[i].Voucher)]
 		if r.terms != nil {
 			terms.Rows = append(terms.Rows, r.terms)
 		}
@@ -505,7 +505,7 @@ func (g *group) saveSearch(c *ledger.Changes) db.Batch {
 		w.Rows = append(w.Rows, []any{db.KeyOf(account), g.db.Keys.SearchHash(account, text), db.KeyOf(voucher)})
 	}
 	for i := range c.Gifts {
-		w.Rows = append(w.Rows, g.prepared.gifts[c.Gifts[i].Card.Code].search...)
+		w.Rows = append(w.Rows, g.prepared.gifts[record.RefOf(&c.Gifts[i].Voucher)].search...)
 	}
 	for i := range c.Vouchers {
 		if v := &c.Vouchers[i]; record.Rare[v.Status] {

@@ -12,7 +12,7 @@ import (
 // prepared is what is worked out before a transaction, while others write.
 type prepared struct {
 	codes   map[gift.VoucherCode][][]byte // to be given out: what each would be found by, if it were taken
-	gifts   map[gift.VoucherCode]*giftRows
+	gifts   map[ledger.Ref]*giftRows
 	answers record.KeptAnswers
 }
 
@@ -25,7 +25,7 @@ type giftRows struct {
 
 // prepare works out what it can of what a group wants.
 func (s *Store) prepare(want *ledger.Want) *prepared {
-	p := &prepared{map[gift.VoucherCode][][]byte{}, map[gift.VoucherCode]*giftRows{}, record.KeptAnswers{}}
+	p := &prepared{map[gift.VoucherCode][][]byte{}, map[ledger.Ref]*giftRows{}, record.KeptAnswers{}}
 	p.addGifts(s, want.Gifts)
 	for _, g := range want.Gifts {
 		// Its row cannot be written beside another with the same hash. Only one with an earlier key's must be looked for.
@@ -65,7 +65,7 @@ func (p *prepared) addGifts(s *Store, gifts []*gift.Gift) {
 			if shared && i == 0 {
 				r.terms = []any{account, db.KeyOf(g.OrderID), g.Card.Terms, g.Card.PromotionalTerms}
 			}
-			p.gifts[g.Card.Code] = r
+			p.gifts[record.RefOf(&g.Voucher)] = r
 		}
 		gifts = gifts[n:]
 	}
@@ -75,7 +75,7 @@ func (p *prepared) addGifts(s *Store, gifts []*gift.Gift) {
 func (p *prepared) complete(s *Store, gifts []gift.Gift) {
 	var missing []*gift.Gift
 	for i := range gifts {
-		if p.gifts[gifts[i].Card.Code] == nil {
+		if p.gifts[record.RefOf(&gifts[i].Voucher)] == nil {
 			missing = append(missing, &gifts[i])
 		}
 	}
