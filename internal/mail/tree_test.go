@@ -268,34 +268,8 @@ func checkPage(t *testing.T, name, page string, ids []string) {
 		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
 			continue
 		}
-		tag := z.Token()
-		attrs := map[string]string{}
-		for _, a := range tag.Attr {
-			attrs[a.Key] = a.Val
-		}
-		switch tag.Data {
-		case "script", "iframe", "link", "form", "svg", "video", "object", "div":
-			if tag.Data != "div" || !strings.Contains(attrs["style"], "mso-hide:all") {
-				t.Errorf("%s: the HTML has <%s>", name, tag.Data)
-			}
-		case "img":
-			shown = append(shown, strings.TrimPrefix(attrs["src"], "cid:"))
-			if _, has := attrs["alt"]; !has || attrs["width"] == "" || attrs["height"] == "" {
-				t.Errorf("%s: a picture without alt, width or height: %v", name, attrs)
-			}
-		case "table":
-			if attrs["role"] != "presentation" || attrs["cellpadding"] != "0" || attrs["border"] != "0" {
-				t.Errorf("%s: a table that is read out as one, or with gaps: %v", name, attrs)
-			}
-		case "a":
-			if attrs["href"] != "https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv" {
-				t.Errorf("%s: a link to %s", name, attrs["href"])
-			}
-		}
-		for key := range attrs {
-			if strings.HasPrefix(key, "on") {
-				t.Errorf("%s: <%s %s>", name, tag.Data, key)
-			}
+		if picture := checkTag(t, name, z.Token()); picture != "" {
+			shown = append(shown, picture)
 		}
 	}
 	slices.Sort(shown)
@@ -308,6 +282,41 @@ func checkPage(t *testing.T, name, page string, ids []string) {
 			t.Errorf("%s: %s is not shown as text", name, text)
 		}
 	}
+}
+
+// checkTag holds a tag of a mail against what mail programs take, and gives the Content-ID of the picture that it
+// shows.
+func checkTag(t *testing.T, name string, tag html.Token) (picture string) {
+	t.Helper()
+	attrs := map[string]string{}
+	for _, a := range tag.Attr {
+		attrs[a.Key] = a.Val
+	}
+	switch tag.Data {
+	case "script", "iframe", "link", "form", "svg", "video", "object", "div":
+		if tag.Data != "div" || !strings.Contains(attrs["style"], "mso-hide:all") {
+			t.Errorf("%s: the HTML has <%s>", name, tag.Data)
+		}
+	case "img":
+		picture = strings.TrimPrefix(attrs["src"], "cid:")
+		if _, has := attrs["alt"]; !has || picture == "" || attrs["width"] == "" || attrs["height"] == "" {
+			t.Errorf("%s: a picture without alt, src, width or height: %v", name, attrs)
+		}
+	case "table":
+		if attrs["role"] != "presentation" || attrs["cellpadding"] != "0" || attrs["border"] != "0" {
+			t.Errorf("%s: a table that is read out as one, or with gaps: %v", name, attrs)
+		}
+	case "a":
+		if attrs["href"] != "https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv" {
+			t.Errorf("%s: a link to %s", name, attrs["href"])
+		}
+	}
+	for key := range attrs {
+		if strings.HasPrefix(key, "on") {
+			t.Errorf("%s: <%s %s>", name, tag.Data, key)
+		}
+	}
+	return picture
 }
 
 // TestStoreTrouble: a store that cannot be asked for a picture holds the mail back; nothing is sent without it.

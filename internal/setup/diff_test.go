@@ -54,40 +54,31 @@ func TestEveryFieldIsCompared(t *testing.T) {
 	}
 }
 
+// otherValue gives another value of a type that is changed as a whole; nil: it is changed part by part.
+func otherValue(v any) any {
+	switch x := v.(type) {
+	case gift.ID:
+		x[15]++
+		return x
+	case gift.Currency: // its decimals follow from its code
+		return gift.Currency{Code: "EUR", Decimals: 2}
+	case time.Time:
+		return x.Add(time.Microsecond)
+	case *time.Location:
+		return time.FixedZone("elsewhere", 60)
+	case gift.AssetHash:
+		x[0]++
+		return x
+	}
+	return nil
+}
+
 // change makes the n-th value below v another one and tells where it is; "" when there are fewer.
 func change(v reflect.Value, path string, n *int) string {
 	here := func() bool { *n--; return *n < 0 }
-	switch x := v.Interface().(type) {
-	case gift.ID:
+	if other := otherValue(v.Interface()); other != nil {
 		if here() {
-			x[15]++
-			v.Set(reflect.ValueOf(x))
-			return path
-		}
-		return ""
-	case gift.Currency: // its decimals follow from its code
-		if here() {
-			v.Set(reflect.ValueOf(gift.Currency{Code: "EUR", Decimals: 2}))
-			return path
-		}
-		return ""
-	case time.Time:
-		if here() {
-			v.Set(reflect.ValueOf(x.Add(time.Microsecond)))
-			return path
-		}
-		return ""
-	case *time.Location:
-		if here() {
-			v.Set(reflect.ValueOf(time.FixedZone("elsewhere", 60)))
-			return path
-		}
-		return ""
-	}
-	if hash, ok := v.Interface().(gift.AssetHash); ok {
-		if here() {
-			hash[0]++
-			v.Set(reflect.ValueOf(hash))
+			v.Set(reflect.ValueOf(other))
 			return path
 		}
 		return ""

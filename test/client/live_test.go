@@ -115,22 +115,27 @@ func TestLifeOfAGift(t *testing.T) {
 		t.Errorf("the reversal: %s", back.Meta.Body)
 	}
 
-	var kinds []client.EntryKind
-	for e, err := range shop.History(ctx, ana.VoucherID) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		kinds = append(kinds, e.Kind)
-	}
-	if diff := cmp.Diff([]client.EntryKind{client.EntryIssued, client.EntryRedemption, client.EntryReversal},
-		kinds); diff != "" {
-		t.Errorf("the history:\n%s", diff)
-	}
+	wantHistory(t, shop, ana.VoucherID, client.EntryIssued, client.EntryRedemption, client.EntryReversal)
 	gone, err := shop.CancelGift(ctx, client.CancelGiftRequest{OrderID: order.OrderID, Cause: client.CauseCancelled})
 	if err != nil || len(gone.Vouchers) != 2 || gone.Vouchers[1].Status != client.StatusCancelled {
 		t.Fatalf("cancelled: %+v, %v", gone, err)
 	}
 	known(t, gone.Meta, &client.Cancellation{})
+}
+
+// wantHistory compares the kinds of a gift's entries.
+func wantHistory(t *testing.T, shop *client.Client, voucherID string, want ...client.EntryKind) {
+	t.Helper()
+	var kinds []client.EntryKind
+	for e, err := range shop.History(t.Context(), voucherID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds = append(kinds, e.Kind)
+	}
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Errorf("the history:\n%s", diff)
+	}
 }
 
 func TestVoidOfWhatNeverArrived(t *testing.T) {

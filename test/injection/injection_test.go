@@ -198,18 +198,26 @@ func (w *world) look(t *testing.T, kind, s string, sent fields, g *sentGift, twi
 			}
 		}
 	}
+	lookForMarks(t, kind, s, g, got)
+	if kind == "sms" && (!strings.Contains(got.sms, g.GiftURL) || !utf8.ValidString(got.sms)) {
+		t.Errorf("%q: the SMS lacks its link: %q", s, got.sms)
+	}
+	if kind == "email" && !strings.Contains(got.mail.text, g.GiftURL) {
+		t.Errorf("%q: the mail lacks its link: %q", s, got.mail.text)
+	}
+	w.answers(t, s, sent, g)
+}
+
+// lookForMarks finds no link and no control character in what people read.
+func lookForMarks(t *testing.T, kind, s string, g *sentGift, got *seen) {
+	t.Helper()
 	for what, text := range map[string]string{
-		"page": got.page.text, "mail's HTML": got.mail.html.text, "mail's text": got.mail.text,
+		"page": got.page.text, "mail's text": got.mail.text, "mail's HTML": got.mail.html.text,
 		"mail's subject": got.mail.subject, "SMS": got.sms,
 	} {
 		if found := linked.FindString(strings.ReplaceAll(text, g.GiftURL, "")); found != "" {
 			t.Errorf("%q: the %s of a gift by %s holds what becomes a link: %q", s, what, kind, found)
 		}
-	}
-	for what, text := range map[string]string{
-		"page": got.page.text, "mail's text": got.mail.text, "mail's HTML": got.mail.html.text,
-		"mail's subject": got.mail.subject, "SMS": got.sms,
-	} {
 		for _, r := range text {
 			if r == '\n' && what != "mail's subject" && what != "SMS" {
 				continue
@@ -220,13 +228,6 @@ func (w *world) look(t *testing.T, kind, s string, sent fields, g *sentGift, twi
 			}
 		}
 	}
-	if kind == "sms" && (!strings.Contains(got.sms, g.GiftURL) || !utf8.ValidString(got.sms)) {
-		t.Errorf("%q: the SMS lacks its link: %q", s, got.sms)
-	}
-	if kind == "email" && !strings.Contains(got.mail.text, g.GiftURL) {
-		t.Errorf("%q: the mail lacks its link: %q", s, got.mail.text)
-	}
-	w.answers(t, s, sent, g)
 }
 
 // answers holds what the interface says of a gift against what was sent.
