@@ -176,10 +176,8 @@ func (c *keptCounts) commit(read, added map[ledger.CountKey]gift.Count) {
 func (s *Store) ForgetCounts(ctx context.Context, account gift.ID, before int, limit int) (n int64, err error) {
 	old := []any{db.KeyOf(account), before, []byte{byte(ledger.ContactCount)}, []byte{byte(ledger.ContactCount) + 1}}
 	// Most calls find nothing; they should not wait for the writer.
-	err = s.db.Retry(ctx, func(ctx context.Context) error {
-		return s.db.Readers.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM day_count
-			WHERE account_id = $1 AND day < $2 AND what >= $3 AND what < $4 LIMIT 1) AS one`, old...).Scan(&n)
-	})
+	err = s.db.Get(ctx, `SELECT count(*) FROM (SELECT 1 FROM day_count
+			WHERE account_id = $1 AND day < $2 AND what >= $3 AND what < $4 LIMIT 1) AS one`, old, &n)
 	if err != nil || n == 0 {
 		return 0, err
 	}

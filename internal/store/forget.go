@@ -26,9 +26,7 @@ const (
 // elsewhere.
 func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time.Time, limit int) (n int64, err error) {
 	// Most calls find nothing; they should not wait for the writer.
-	err = s.db.Retry(ctx, func(ctx context.Context) error {
-		return s.db.Readers.QueryRowContext(ctx, selectForgettable, db.KeyOf(account), before.UnixMicro()).Scan(&n)
-	})
+	err = s.db.Get(ctx, selectForgettable, []any{db.KeyOf(account), before.UnixMicro()}, &n)
 	if err != nil || n == 0 {
 		return 0, wrapForget(err)
 	}
@@ -47,9 +45,7 @@ func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time
 // zero: there is none.
 func (s *Store) RecordAges(ctx context.Context, account gift.ID) (entry, record time.Time, err error) {
 	for text, to := range map[string]*time.Time{selectNewest: &entry, selectOldest: &record} {
-		err := s.db.Retry(ctx, func(ctx context.Context) error {
-			return s.db.Readers.QueryRowContext(ctx, text, db.KeyOf(account)).Scan(db.ScanTime(to))
-		})
+		err := s.db.Get(ctx, text, []any{db.KeyOf(account)}, db.ScanTime(to))
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return entry, record, wrapForget(err)
 		}

@@ -76,11 +76,8 @@ func (s *Store) GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error) {
 	// The job is looked at after the gift: should the address change in between, the job is gone, and what was read is
 	// not used.
 	held := false
-	err = s.db.Retry(ctx, func(ctx context.Context) error {
-		return s.db.Readers.QueryRowContext(ctx,
-			`SELECT count(*) = 1 FROM job WHERE account_id = $1 AND id = $2 AND claimable_at = $3`,
-			db.KeyOf(job.AccountID), db.KeyOf(job.ID), job.Lease.UnixMicro()).Scan(&held)
-	})
+	const holds = `SELECT count(*) = 1 FROM job WHERE account_id = $1 AND id = $2 AND claimable_at = $3`
+	err = s.db.Get(ctx, holds, []any{db.KeyOf(job.AccountID), db.KeyOf(job.ID), job.Lease.UnixMicro()}, &held)
 	if err == nil && !held {
 		err = ledger.ErrTakenBack
 	}
@@ -114,9 +111,7 @@ func (s *Store) PostponeJob(ctx context.Context, job ledger.Job, words string) e
 
 // NextJob is when the next job is due or its lease ends; zero: there is none.
 func (s *Store) NextJob(ctx context.Context) (next time.Time, err error) {
-	err = s.db.Retry(ctx, func(ctx context.Context) error {
-		return s.db.Readers.QueryRowContext(ctx, `SELECT min(claimable_at) FROM job`).Scan(db.ScanTime(&next))
-	})
+	err = s.db.Get(ctx, `SELECT min(claimable_at) FROM job`, nil, db.ScanTime(&next))
 	if err != nil {
 		return next, fmt.Errorf("looking for the next job: %w", err)
 	}

@@ -37,9 +37,7 @@ func (s *Store) OrderBySheet(ctx context.Context, t gift.Token) (account, order 
 	for _, hash := range s.db.Keys.SheetHashes(t) {
 		var until time.Time
 		var owner []byte
-		err := s.db.Retry(ctx, func(ctx context.Context) error {
-			return s.db.Readers.QueryRowContext(ctx, selectSheet, hash).Scan(db.ScanTime(&until), &owner)
-		})
+		err := s.db.Get(ctx, selectSheet, []any{hash}, db.ScanTime(&until), &owner)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
 		}

@@ -126,15 +126,15 @@ func (c *Check) eachRow(ctx context.Context, query string, take func(chain.Row),
 // checkSetupChain follows the chain of the set-up to what the set-up is now.
 func (c *Check) checkSetupChain(ctx context.Context) error {
 	return c.db.Snapshot(ctx, func(tx *sql.Tx) error {
-		if err := setup.EachSetupChange(ctx, tx, c.chains.SetupChange); err != nil {
+		if err := setup.EachChange(ctx, tx, c.chains.SetupChange); err != nil {
 			return err
 		}
-		version, err := setup.SetupVersion(ctx, tx)
+		version, err := setup.Version(ctx, tx)
 		if err != nil {
 			c.found(err.Error())
 			return nil
 		}
-		hash, err := setup.HashSetup(ctx, tx)
+		hash, err := setup.Hash(ctx, tx)
 		if err == nil {
 			c.chains.Setup(hash, version)
 		}

@@ -36,7 +36,7 @@ type backend interface {
 	prepared(query string) string
 	// writable fails when nothing is to be written any more.
 	writable() error
-	// commit ends a transaction on its connection. The error is ErrUnknownOutcome when nobody knows whether it took
+	// commit ends a transaction on its connection. The error is ErrUnknownOutcome when it may or may not have taken
 	// effect, or when it did and may yet be lost.
 	commit(conn *sql.Conn, tx *sql.Tx) error
 	// retryable tells that a failed transaction did nothing, and may succeed on fresh state or another connection;

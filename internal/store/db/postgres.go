@@ -180,7 +180,8 @@ func sqlState(err error) string {
 }
 
 // conflict tells that another transaction was in the way: a serialization failure, a deadlock, a lock that was not
-// given in time, a row that somebody else was first to write, or a statement that was prepared for an older schema.
+// given in time, a row that another transaction was first to write, or a statement that was prepared for an older
+// schema.
 func conflict(err error) bool {
 	return slices.Contains([]string{"40001", "40P01", "55P03", "23505", "0A000", "26000"}, sqlState(err))
 }

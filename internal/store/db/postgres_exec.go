@@ -147,7 +147,7 @@ func (w *Batch) receive(results pgx.BatchResults) (hits int64, err error) {
 }
 
 // commit sends what was not sent yet with the COMMIT behind it. It may take longer than the transaction had left: what
-// is being committed is not abandoned lightly, for then nobody knows what became of it.
+// is being committed is not abandoned lightly, for then its outcome is unknown.
 func (p *batchExecutor) commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.commitTimeout)
 	defer cancel()

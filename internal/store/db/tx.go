@@ -38,7 +38,7 @@ func (d *DB) Retry(ctx context.Context, fn func(context.Context) error) error {
 			errors.Is(err, ErrUnknownOutcome) || !d.backend.retryable(err) {
 			return err
 		}
-		// apart from who was in the way
+		// apart from what was in the way
 		pause := time.NewTimer(time.Millisecond + rand.N(time.Duration(try)*10*time.Millisecond))
 		select {
 		case <-pause.C:

@@ -81,6 +81,7 @@ func ID(ctx context.Context, file string) (id uint32, err error) {
 	return id, err
 }
 
+// ReadID is the id of a database that is open.
 func ReadID(ctx context.Context, q interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 }) (uint32, error) {
@@ -94,7 +95,7 @@ func ReadID(ctx context.Context, q interface {
 // idOffset is where a database file has its id.
 const idOffset = 60
 
-// ClearID takes the id from a database file that nobody has open: it belongs to no log.
+// ClearID takes the id from a database file that is not open: it belongs to no log.
 func ClearID(f *os.File) error {
 	_, err := f.WriteAt(make([]byte, 4), idOffset)
 	return err

@@ -4,194 +4,89 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"sync"
 
 	"boon.example/internal/gift"
-	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 )
 
-// lookupBatcher is a data loader for secrets: one statement answers several look-ups. In a database that is in this
-// process, most of a look-up is the beginning and the end of its statement; in one elsewhere, the round trip. No
-// look-up waits for others to come: those that come while a statement runs are in the next one. A statement sees all
-// that was committed before it began.
-type lookupBatcher struct {
-	mu      sync.Mutex
-	waiting []*pendingLookup
-	running int
+// GiftByCode finds a gift of any account by its code.
+func (r *Reader) GiftByCode(ctx context.Context, c gift.VoucherCode) (gift.Gift, error) {
+	g, err := r.giftBySecret(ctx, record.CodeSecret, func() [][]byte { return r.db.Keys.CodeHashes(c) })
+	return found(g, err, g.Card.Code == c)
 }
 
-// pendingLookup is a look-up without an answer yet.
-type pendingLookup struct {
-	ctx  context.Context // its caller's
-	kind string
-	hash []byte
-	done chan struct{}
-
-	// Once done:
-	gift gift.Gift
-	err  error
+// GiftByToken finds a gift of any account by its token.
+func (r *Reader) GiftByToken(ctx context.Context, t gift.Token) (gift.Gift, error) {
+	g, err := r.giftBySecret(ctx, record.TokenSecret, func() [][]byte { return r.db.Keys.TokenHashes(t) })
+	return found(g, err, g.Card.Token == t)
 }
 
-// maxRunning is how many statements read at once: two, so that one whose pages come from the disk does not hold up the
-// others.
-const maxRunning = 2
-
-// lookUpSecret finds the gift whose secret has a hash, together with other look-ups, within the database's timeout.
-func (r *Reader) lookUpSecret(ctx context.Context, kind string, hash []byte) (gift.Gift, error) {
-	if timeout := r.db.Timeout(); timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout)
-		defer cancel()
+// found gives what a look-up by a secret found, unless the gift has another secret than the one that was looked up:
+// then somebody has changed what leads from secrets to gifts.
+func found(g gift.Gift, err error, has bool) (gift.Gift, error) {
+	if err == nil && !has {
+		err = fmt.Errorf("gift %s: %w: it was found by a code or token that is not its own; run boon verify", g.ID,
+			gift.UnexpectedError)
 	}
-	w, l := &pendingLookup{ctx: ctx, kind: kind, hash: hash, done: make(chan struct{})}, &r.secrets
-	l.mu.Lock()
-	l.waiting = append(l.waiting, w)
-	if l.running < maxRunning {
-		l.running++
-		go r.lookUpAll()
+	if err != nil {
+		return gift.Gift{}, err
 	}
-	l.mu.Unlock()
-	select {
-	case <-w.done:
-		return w.gift, w.err
-	case <-ctx.Done():
-		return gift.Gift{}, ctx.Err()
-	}
+	return g, nil
 }
 
-// lookUpAll looks up until nothing is pending.
-func (r *Reader) lookUpAll() {
-	for all := r.secrets.next(r.db.BatchSize()); len(all) > 0; all = r.secrets.next(r.db.BatchSize()) {
-		err := r.lookUpTogether(context.Background(), all)
-		for _, w := range all {
-			w.err = cmp.Or(err, w.err)
-			close(w.done)
-		}
-	}
+const selectGiftByID = record.SelectGift + ` WHERE v.account_id = $1 AND v.id = $2`
+
+// Statements are the statements that find by a key: those that are worth preparing.
+func Statements(d *db.DB) []string {
+	return append(d.Texts(selectBySecrets, selectGifts, selectEntries), selectGiftByID, selectEntry, d.Text(selectHistory))
 }
 
-// next gives the next look-ups, at most n; none, and the caller runs no longer. Those whose callers have gone are left
-// out.
-func (l *lookupBatcher) next(n int) (all []*pendingLookup) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.waiting = slices.DeleteFunc(l.waiting, func(w *pendingLookup) bool { return w.ctx.Err() != nil })
-	n = min(len(l.waiting), n)
-	all, l.waiting = l.waiting[:n:n], l.waiting[n:]
-	if n == 0 {
-		l.running--
+// Gift finds a gift of an account.
+func (r *Reader) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error) {
+	gifts, err := r.selectGifts(ctx, selectGiftByID, db.KeyOf(account), db.KeyOf(voucher))
+	switch {
+	case err != nil:
+		return gift.Gift{}, err
+	case len(gifts) == 0:
+		return gift.Gift{}, fmt.Errorf("reading a gift: %w", gift.NotFound)
 	}
-	return all
+	return gifts[0], nil
 }
 
-// selectBySecrets finds gifts by the hashes of their secrets. On SQLite, the joins are made in the order in which they
-// are written; on PostgreSQL, what is in brackets is found by a whole key: see db.SelectByKeys.
-var selectBySecrets = secretsQuery()
-
-func secretsQuery() *db.Query {
-	one, many := db.ByKeys(`SELECT s.hash, s.kind, `+record.VoucherAndItems+`, `+record.CardAndTerms+` FROM secret AS s
-		CROSS JOIN voucher AS v ON v.account_id = s.account_id AND v.id = s.voucher_id
-		CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id WHERE s.hash {keys}`, 1)
-	return &db.Query{What: "looking up secrets", One: one, Many: many,
-		Arrays: `SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k)
-			CROSS JOIN LATERAL (SELECT s.hash, s.kind, g.* FROM secret AS s
-				CROSS JOIN LATERAL (` + record.SelectGift + ` WHERE v.account_id = s.account_id AND v.id = s.voucher_id OFFSET 0) AS g
-				WHERE s.hash = wanted.k OFFSET 0) AS found`}
-}
-
-// lookUpTogether answers look-ups in one round trip; in two where accounts are spread over machines. The error is none
-// of theirs alone.
-func (r *Reader) lookUpTogether(ctx context.Context, all []*pendingLookup) error {
-	if r.db.Spread {
-		return r.lookUpInSteps(ctx, all)
-	}
-	w := db.Batch{Query: selectBySecrets, Rows: make([][]any, len(all))}
-	for i := range all {
-		w.Rows[i] = []any{all[i].hash}
-	}
-	return r.db.Retry(ctx, func(ctx context.Context) error {
-		var found []pendingLookup
-		w.Scan = func(from db.Scanner) (err error) {
-			var f pendingLookup
-			f.gift, f.err, err = record.ScanGift(r.db.Keys, from, &f.hash, &f.kind)
-			found = append(found, f)
-			return err
-		}
-		err := r.db.Read(ctx, []db.Batch{w})
-		answer(all, found)
-		return err
+func (r *Reader) selectGifts(ctx context.Context, query string, args ...any) ([]gift.Gift, error) {
+	gifts, err := db.Collect(ctx, r.db, query, args, func(from db.Scanner) (gift.Gift, error) {
+		g, closed, err := record.ScanGift(r.db.Keys, from)
+		return g, cmp.Or(err, closed)
 	})
+	if err != nil {
+		return nil, fmt.Errorf("reading gifts: %w", err)
+	}
+	return gifts, nil
 }
 
-// answer hands what was found to the look-ups.
-func answer(all []*pendingLookup, found []pendingLookup) {
-	for _, w := range all {
-		w.err = gift.NotFound
-		for i := range found {
-			if f := &found[i]; f.kind == w.kind && bytes.Equal(f.hash, w.hash) {
-				w.gift, w.err = f.gift, f.err
+// giftBySecret finds the gift whose secret can have these hashes; gift.NotFound is said only by who has all keys.
+func (r *Reader) giftBySecret(ctx context.Context, kind string, hashes func() [][]byte) (gift.Gift, error) {
+	var asked [][]byte
+	for {
+		wanted := slices.DeleteFunc(hashes(), func(hash []byte) bool {
+			return slices.ContainsFunc(asked, func(other []byte) bool { return bytes.Equal(hash, other) })
+		})
+		if len(wanted) == 0 {
+			return gift.Gift{}, fmt.Errorf("looking up a secret: %w", gift.NotFound)
+		}
+		for _, hash := range wanted {
+			g, err := r.lookUpSecret(ctx, kind, hash)
+			if !errors.Is(err, gift.NotFound) {
+				return g, err
 			}
 		}
+		asked = append(asked, wanted...)
+		if err := r.db.Follow(ctx); err != nil {
+			return gift.Gift{}, fmt.Errorf("looking up a secret: %w", err)
+		}
 	}
-}
-
-var (
-	selectOwners = db.SelectByKeys("owners",
-		`SELECT s.hash, s.kind, s.account_id, s.voucher_id FROM secret AS s WHERE s.hash {keys}`, "B", false)
-	selectGifts = db.SelectByKeys("gifts", record.SelectGift+` WHERE v.account_id = $1 AND v.id {keys}`, "B", true)
-)
-
-// lookUpInSteps answers look-ups in two round trips: the first asks the machines that have the hashes whose gifts they
-// are, the second those that have the accounts. The error is none of theirs alone.
-func (r *Reader) lookUpInSteps(ctx context.Context, all []*pendingLookup) error {
-	return r.db.Retry(ctx, func(ctx context.Context) error {
-		owned, err := r.lookUpOwners(ctx, all)
-		if err != nil {
-			return fmt.Errorf("looking up secrets: %w", err)
-		}
-		refs := slices.Collect(maps.Keys(owned))
-		err = r.db.Read(ctx, record.ByRef(selectGifts, refs, func(from db.Scanner) error {
-			g, closed, err := record.ScanGift(r.db.Keys, from)
-			for _, w := range owned[record.RefOf(&g.Voucher)] {
-				w.gift, w.err = g, closed
-			}
-			return err
-		}))
-		if err != nil {
-			return fmt.Errorf("reading gifts: %w", err)
-		}
-		return nil
-	})
-}
-
-// lookUpOwners tells which look-ups are for which gift. Those for none have their answer.
-func (r *Reader) lookUpOwners(ctx context.Context, all []*pendingLookup) (map[ledger.Ref][]*pendingLookup, error) {
-	byHash := make(map[string][]*pendingLookup, len(all))
-	owners := db.Batch{Query: selectOwners}
-	for _, w := range all {
-		w.err = gift.NotFound
-		if byHash[string(w.hash)] == nil {
-			owners.Rows = append(owners.Rows, []any{w.hash})
-		}
-		byHash[string(w.hash)] = append(byHash[string(w.hash)], w)
-	}
-	owned := make(map[ledger.Ref][]*pendingLookup, len(all))
-	owners.Scan = func(from db.Scanner) error {
-		var hash []byte
-		var kind string
-		var ref ledger.Ref
-		err := from.Scan(&hash, &kind, db.ScanID(&ref.AccountID), db.ScanID(&ref.ID))
-		for _, w := range byHash[string(hash)] {
-			if w.kind == kind {
-				owned[ref] = append(owned[ref], w)
-			}
-		}
-		return err
-	}
-	return owned, r.db.Read(ctx, []db.Batch{owners})
 }

@@ -30,11 +30,13 @@ func DistinctKeys(keys []ledger.RequestKey) []ledger.RequestKey {
 	return slices.Compact(keys)
 }
 
+// CompareKeys puts keys in the one order in which their rows are locked.
 func CompareKeys(a, b ledger.RequestKey) int {
 	return cmp.Or(slices.Compare(a.AccountID[:], b.AccountID[:]), cmp.Compare(a.Key, b.Key),
 		cmp.Compare(a.Operation, b.Operation))
 }
 
+// CompareRefs puts vouchers, or other records, in the one order in which their rows are locked.
 func CompareRefs(a, b ledger.Ref) int {
 	return cmp.Or(slices.Compare(a.AccountID[:], b.AccountID[:]), slices.Compare(a.ID[:], b.ID[:]))
 }
@@ -62,4 +64,5 @@ func RowsOf[T any](s *db.Query, items []T, row func(*T) []any) db.Batch {
 	return w
 }
 
+// RefOf names a voucher.
 func RefOf(v *gift.Voucher) ledger.Ref { return ledger.Ref{AccountID: v.AccountID, ID: v.ID} }

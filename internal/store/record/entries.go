@@ -6,9 +6,11 @@ import (
 	"boon.example/internal/store/db"
 )
 
+// EntryColumns are those of an entry.
 const EntryColumns = `e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status, e.made_at, e.key_id, ` +
 	`e.location_id, e.reverses, e.reference, e.reason, e.request_id`
 
+// EntryFields are where EntryColumns are read into.
 func EntryFields(e *gift.Entry) []any {
 	return []any{
 		db.ScanID(&e.AccountID), db.ScanID(&e.ID), db.ScanID(&e.VoucherID), &e.Seq, db.ScanID(&e.Previous), &e.Kind, &e.Delta,
@@ -18,11 +20,13 @@ func EntryFields(e *gift.Entry) []any {
 	}
 }
 
-// PlacedColumns are entryColumns and the entry's place in its hash chain.
+// PlacedColumns are EntryColumns and the entry's place in its hash chain.
 const PlacedColumns = EntryColumns + `, e.writer, e.n`
 
+// InsertEntry writes rows that EntryRow made.
 var InsertEntry = db.InsertRows("entry", PlacedColumns, "BBBNBTNNNNBBBTTTBN", "")
 
+// EntryRow is an entry with its place in its hash chain, as PlacedColumns have it.
 func EntryRow(e *gift.Entry, at chain.Place) []any {
 	return []any{
 		db.KeyOf(e.AccountID), db.KeyOf(e.ID), db.KeyOf(e.VoucherID), e.Seq, db.OrNull(e.Previous), string(e.Kind),

@@ -12,14 +12,15 @@ import (
 	"boon.example/internal/store/db"
 )
 
+// VoucherColumns are those of a voucher.
 const VoucherColumns = `v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id, ` +
 	`v.currency, v.decimals, v.original, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until, v.created_at, v.made_by, v.items_id`
 
-// VoucherAndItems are voucherColumns with what the voucher is good for.
+// VoucherAndItems are VoucherColumns with what the voucher is good for.
 const VoucherAndItems = VoucherColumns +
 	`, (SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items`
 
-// VoucherFields are where voucherAndItems are read into.
+// VoucherFields are where VoucherAndItems are read into.
 func VoucherFields(v *gift.Voucher) []any {
 	return []any{
 		db.ScanID(&v.AccountID), db.ScanID(&v.ID), db.ScanID(&v.OrderID), db.ScanID(&v.ProgramID), db.ScanID(&v.LocationID),
@@ -30,10 +31,13 @@ func VoucherFields(v *gift.Voucher) []any {
 	}
 }
 
+// VoucherTypes are the types of VoucherColumns: see db.InsertRows.
 const VoucherTypes = "BBBBBFFBTNNNNNBNNNTB"
 
+// InsertVoucher writes rows that VoucherRow made.
 var InsertVoucher = db.InsertRows("voucher", VoucherColumns, VoucherTypes, "")
 
+// VoucherRow is a voucher as VoucherColumns have it; items is the list that it names.
 func VoucherRow(v *gift.Voucher, items gift.ID) []any {
 	return []any{
 		db.KeyOf(v.AccountID), db.KeyOf(v.ID), db.KeyOf(v.OrderID), db.KeyOf(v.ProgramID), db.OrNull(v.LocationID),
@@ -44,6 +48,7 @@ func VoucherRow(v *gift.Voucher, items gift.ID) []any {
 	}
 }
 
+// CardColumns are those of a card.
 const CardColumns = `c.account_id, c.voucher_id, c.secrets, c.label, c.terms, c.promotional_terms, ` + cardAfterTerms
 
 const cardAfterTerms = `c.equivalent_value, ` +
@@ -51,7 +56,7 @@ const cardAfterTerms = `c.equivalent_value, ` +
 	`c.delivered_at, c.recipient_index, c.reference, c.first_name, c.last_name, c.email_address, c.storefront_id, ` +
 	`c.notes, c.related_order_id, c.related_order_number`
 
-// cardFields are where cardAndTerms are read into; the secrets still have to be opened.
+// cardFields are where CardAndTerms are read into; the secrets still have to be opened.
 func cardFields(c *gift.Card, secrets *[]byte) []any {
 	var unused gift.ID
 	p := &c.Purchase
@@ -65,8 +70,10 @@ func cardFields(c *gift.Card, secrets *[]byte) []any {
 	}
 }
 
+// InsertCard writes rows that CardRow made.
 var InsertCard = db.InsertRows("card", CardColumns+", c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTF", "")
 
+// CardRow is a gift's card; without terms of its own, those of its order are its terms.
 func CardRow(g *gift.Gift, secrets []byte, ownTerms bool) []any {
 	c, p := &g.Card, &g.Card.Purchase
 	terms, promotionalTerms := c.Terms, c.PromotionalTerms
@@ -93,7 +100,7 @@ func SealSecrets(keys *sealed.Keys, account, voucher gift.ID, c gift.VoucherCode
 	return keys.Seal([]byte(c.Reveal()+t.Reveal()), boundToGift(account, voucher))
 }
 
-// OpenSecrets reads what sealSecrets made.
+// OpenSecrets reads what SealSecrets made.
 func OpenSecrets(keys *sealed.Keys, account, voucher gift.ID, secrets []byte) (gift.VoucherCode, gift.Token, error) {
 	plain, err := keys.Open(secrets, boundToGift(account, voucher))
 	if err != nil {
@@ -117,12 +124,14 @@ const (
 	TokenSecret = "token"
 )
 
+// InsertSecret writes what a code or a token is found by.
 var InsertSecret = db.InsertRows("secret", "hash, kind, account_id, voucher_id", "BTBB", "")
 
+// SelectGift selects gifts, for ScanGift; a condition follows.
 const SelectGift = `SELECT ` + VoucherAndItems + `, ` + CardAndTerms +
 	` FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id`
 
-// ScanGift reads voucherAndItems and cardAndTerms, and what comes before them into first. closed tells that the gift's
+// ScanGift reads VoucherAndItems and CardAndTerms, and what comes before them into first. closed tells that the gift's
 // secrets could not be opened.
 func ScanGift(keys *sealed.Keys, from db.Scanner, first ...any) (g gift.Gift, closed, err error) {
 	var secrets []byte

@@ -42,6 +42,7 @@ func ItemsID(v *gift.Voucher) gift.ID {
 	return HashItems(itemsText(v.Items))
 }
 
+// HashItems gives the key of a list from its text.
 func HashItems(text string) gift.ID {
 	hash := sha256.Sum256([]byte(text))
 	return gift.ID(hash[:16])

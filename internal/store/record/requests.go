@@ -112,7 +112,7 @@ func openAnswer(keys *sealed.Keys, k ledger.RequestKey, body []byte, sealed bool
 	return body, nil
 }
 
-// ScanRequest reads requestColumns, and what follows them into more. A long answer is not among them.
+// ScanRequest reads RequestColumns, and what follows them into more. A long answer is not among them.
 func ScanRequest(keys *sealed.Keys, from db.Scanner, more ...any) (r ledger.Request, sealed bool, err error) {
 	var fingerprint, locations []byte
 	var size int
@@ -131,6 +131,7 @@ func ScanRequest(keys *sealed.Keys, from db.Scanner, more ...any) (r ledger.Requ
 	return r, sealed, err
 }
 
+// UnpackAnswer gives the body of a long answer from what is kept of it.
 func UnpackAnswer(keys *sealed.Keys, l ledger.Long, packed []byte, sealed bool) ([]byte, error) {
 	packed, err := openAnswer(keys, l.RequestKey, packed, sealed)
 	if err != nil {

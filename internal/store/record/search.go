@@ -21,6 +21,7 @@ const (
 // Rare are the statuses that few gifts ever have. A gift that had one stays in the index.
 var Rare = map[gift.Status]bool{gift.PurchaseFailed: true, gift.FailedDelivery: true, gift.Cancelled: true}
 
+// InsertSearch writes rows that SearchRows made; one that is there stays.
 var InsertSearch = db.InsertRows("gift_search", "account_id, key, voucher_id", "BBB",
 	` ON CONFLICT (account_id, key, voucher_id) DO NOTHING`)
 

@@ -9,9 +9,10 @@ import (
 
 // The terms of an order can be the longest that there is of it, and are the same for all its gifts: they are kept once.
 
+// InsertTerms writes the terms of an order.
 var InsertTerms = db.InsertRows("order_terms", "account_id, order_id, terms, promotional_terms", "BBTT", "")
 
-// CardAndTerms are cardColumns with the terms of the order, where those were kept apart.
+// CardAndTerms are CardColumns with the terms of the order, where those were kept apart.
 const CardAndTerms = `c.account_id, c.voucher_id, c.secrets, c.label, ` +
 	`CASE WHEN c.terms_of_order THEN (SELECT o.terms` + ofOrder + `) ELSE c.terms END AS terms, ` +
 	`CASE WHEN c.terms_of_order THEN (SELECT o.promotional_terms` + ofOrder +

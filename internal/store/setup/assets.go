@@ -14,9 +14,7 @@ import (
 func (s *Setup) Asset(ctx context.Context, hash gift.AssetHash) (gift.Asset, error) {
 	a := gift.Asset{Hash: hash}
 	const query = `SELECT account_id, kind, bytes FROM asset WHERE hash = $1 ORDER BY account_id LIMIT 1`
-	err := s.db.Retry(ctx, func(ctx context.Context) error {
-		return s.db.Readers.QueryRowContext(ctx, query, hash[:]).Scan(db.ScanID(&a.AccountID), &a.Kind, &a.Bytes)
-	})
+	err := s.db.Get(ctx, query, []any{hash[:]}, db.ScanID(&a.AccountID), &a.Kind, &a.Bytes)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = gift.NotFound
 	}

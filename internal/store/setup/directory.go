@@ -27,7 +27,7 @@ func New(d *db.DB) *Setup { return &Setup{db: d} }
 func (s *Setup) Directory(ctx context.Context) (*gift.Directory, error) {
 	var version int64
 	err := s.db.Retry(ctx, func(ctx context.Context) (err error) {
-		version, err = SetupVersion(ctx, s.db.Readers)
+		version, err = Version(ctx, s.db.Readers)
 		return err
 	})
 	if err != nil {
@@ -52,7 +52,8 @@ func (s *Setup) Directory(ctx context.Context) (*gift.Directory, error) {
 	return d, nil
 }
 
-func SetupVersion(ctx context.Context, q db.Querier) (version int64, err error) {
+// Version is the number of changes that the set-up has seen.
+func Version(ctx context.Context, q db.Querier) (version int64, err error) {
 	if err := q.QueryRowContext(ctx, `SELECT version FROM setup_version WHERE one = 1`).Scan(&version); err != nil {
 		return 0, fmt.Errorf("reading the set-up's version: %w", err)
 	}
@@ -62,8 +63,9 @@ func SetupVersion(ctx context.Context, q db.Querier) (version int64, err error) 
 const apiKeyColumns = `id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, ` +
 	`limits, accounts, programs`
 
+// ReadDirectory reads the whole set-up in a transaction of the caller's.
 func ReadDirectory(ctx context.Context, q db.Querier) (*gift.Directory, error) {
-	version, err := SetupVersion(ctx, q)
+	version, err := Version(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +171,7 @@ func (s *Setup) configure(ctx context.Context, tx *sql.Tx, version int64, asked 
 			return errOtherSetup
 		}
 	}
-	before, err := HashSetup(ctx, tx)
+	before, err := Hash(ctx, tx)
 	if err != nil {
 		return err
 	}

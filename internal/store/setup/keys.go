@@ -53,7 +53,7 @@ func (s *Setup) UseKey(ctx context.Context) (id byte, err error) {
 		if err := s.db.NoteKey(ctx, tx, id); err != nil {
 			return err
 		}
-		is, err := HashSetup(ctx, tx)
+		is, err := Hash(ctx, tx)
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ var Tables = []Table{
 	newTable("asset", 2, "account_id, hash, kind, bytes", "BBTB"),
 	newTable("api_key", 1, "id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, "+
 		"permissions, limits, accounts, programs", "BTBTTBBNNNTTBB"),
-	newTable("setup_change", 1, setup.SetupChangeColumns, "NNNTTBBB"),
+	newTable("setup_change", 1, setup.ChangeColumns, "NNNTTBBB"),
 	newTable("used_record", 2, "account_id, record_id", "BB"),
 	newTable("item_list", 2, "account_id, id, items", "BBT"),
 	newTable("voucher", 2, record.VoucherColumns, record.VoucherTypes),

@@ -52,6 +52,7 @@ func readTotals(ctx context.Context, q db.Querier) (totalsByAccount, error) {
 	return all, nil
 }
 
+// Plus adds up.
 func (t Totals) Plus(u Totals) Totals {
 	return Totals{t.Vouchers + u.Vouchers, t.Original + u.Original, t.Balance + u.Balance, t.Entries + u.Entries,
 		t.Delta + u.Delta,

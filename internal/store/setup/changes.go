@@ -15,11 +15,12 @@ import (
 	"boon.example/internal/store/db"
 )
 
-const SetupChangeColumns = `number, version, made_at, made_by, what, before, after, mac`
+// ChangeColumns are those of a row of the set-up's log.
+const ChangeColumns = `number, version, made_at, made_by, what, before, after, mac`
 
 // logSetup writes what was done to the set-up, in the same transaction. before is its hash as it was.
 func logSetup(ctx context.Context, d *db.DB, tx *sql.Tx, what string, before [sha256.Size]byte) error {
-	after, err := HashSetup(ctx, tx)
+	after, err := Hash(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -31,12 +32,12 @@ func logSetup(ctx context.Context, d *db.DB, tx *sql.Tx, what string, before [sh
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("reading the log of the set-up: %w", err)
 	}
-	if c.Version, err = SetupVersion(ctx, tx); err != nil {
+	if c.Version, err = Version(ctx, tx); err != nil {
 		return err
 	}
 	c.Authenticate(d.Keys.Authenticator(), last)
 	_, err = tx.ExecContext(ctx,
-		`INSERT INTO setup_change (`+SetupChangeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		`INSERT INTO setup_change (`+ChangeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		c.Number, c.Version, db.Micros(c.At), c.By, c.What, c.Before[:], c.After[:], c.MAC[:])
 	if err != nil {
 		return fmt.Errorf("writing the log of the set-up: %w", err)
@@ -46,7 +47,7 @@ func logSetup(ctx context.Context, d *db.DB, tx *sql.Tx, what string, before [sh
 
 // LogBeginning writes that a database was made.
 func LogBeginning(ctx context.Context, d *db.DB, tx *sql.Tx) error {
-	is, err := HashSetup(ctx, tx)
+	is, err := Hash(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -59,8 +60,8 @@ var hashed = []struct{ query, types string }{
 	{`SELECT ` + apiKeyColumns + ` FROM api_key ORDER BY id`, "BTBTTBBNNNTTBB"},
 }
 
-// HashSetup is a hash of everything that says who may do what: accounts and API keys.
-func HashSetup(ctx context.Context, q db.Querier) (sum [sha256.Size]byte, err error) {
+// Hash is a hash of everything that says who may do what: accounts and API keys.
+func Hash(ctx context.Context, q db.Querier) (sum [sha256.Size]byte, err error) {
 	h := sha256.New()
 	for _, t := range hashed {
 		err := db.Each(ctx, q, t.query, nil, func(rows *sql.Rows) error {
@@ -102,7 +103,7 @@ func hashTuple(h hash.Hash, r []any) {
 func (s *Setup) SetupChanges(ctx context.Context) (all []chain.SetupChange, err error) {
 	err = s.db.Retry(ctx, func(ctx context.Context) error {
 		all = nil
-		return EachSetupChange(ctx, s.db.Readers, func(c chain.SetupChange) { all = append(all, c) })
+		return EachChange(ctx, s.db.Readers, func(c chain.SetupChange) { all = append(all, c) })
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the log of the set-up: %w", err)
@@ -110,8 +111,9 @@ func (s *Setup) SetupChanges(ctx context.Context) (all []chain.SetupChange, err 
 	return all, nil
 }
 
-func EachSetupChange(ctx context.Context, q db.Querier, fn func(chain.SetupChange)) error {
-	const query = `SELECT ` + SetupChangeColumns + ` FROM setup_change ORDER BY number`
+// EachChange reads the log of the set-up, the oldest first.
+func EachChange(ctx context.Context, q db.Querier, fn func(chain.SetupChange)) error {
+	const query = `SELECT ` + ChangeColumns + ` FROM setup_change ORDER BY number`
 	return db.Each(ctx, q, query, nil, func(rows *sql.Rows) error {
 		var c chain.SetupChange
 		var before, after []byte

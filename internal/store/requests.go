@@ -14,9 +14,7 @@ import (
 // LongAnswer reads the body of an answer that was not read with its record.
 func (s *Store) LongAnswer(ctx context.Context, l ledger.Long) (body []byte, err error) {
 	const query = `SELECT a.body FROM answer AS a WHERE a.account_id = $1 AND a.key = $2 AND a.operation = $3`
-	err = s.db.Retry(ctx, func(ctx context.Context) error {
-		return s.db.Readers.QueryRowContext(ctx, query, db.KeyOf(l.AccountID), l.Key, string(l.Operation)).Scan(&body)
-	})
+	err = s.db.Get(ctx, query, []any{db.KeyOf(l.AccountID), l.Key, string(l.Operation)}, &body)
 	if err == nil {
 		body, err = record.UnpackAnswer(s.db.Keys, l, body, !record.Free(l.Operation))
 	}
