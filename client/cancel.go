@@ -25,6 +25,7 @@ type CancelGiftRequest struct {
 	Cause                Cause  `json:"cause,omitzero"`
 	Reason               string `json:"reason,omitzero"`
 	SkipNotAllowed       bool   `json:"skipNotAllowed,omitzero"` // does what can be done; absent: all or none
+	ReleaseHolds         bool   `json:"releaseHolds,omitzero"`   // first; absent: gifts with open holds are refused
 
 	IdempotencyKey string `json:"-"` // absent: a new one
 }

@@ -30,6 +30,7 @@ const (
 	Unauthenticated             Code = "UNAUTHENTICATED"
 	InsufficientBalance         Code = "INSUFFICIENT_BALANCE"
 	AlreadyReversed             Code = "ALREADY_REVERSED"
+	HoldNotOpen                 Code = "HOLD_NOT_OPEN"
 	IdempotencyMismatch         Code = "IDEMPOTENCY_MISMATCH"
 	RequestInProgress           Code = "REQUEST_IN_PROGRESS"
 	RateLimited                 Code = "RATE_LIMITED"

@@ -137,6 +137,9 @@ const (
 	EntryReinstatement  EntryKind = "REINSTATEMENT"
 	EntryResent         EntryKind = "RESENT"
 	EntryRescheduled    EntryKind = "RESCHEDULED"
+	EntryHold           EntryKind = "HOLD"
+	EntryHoldReleased   EntryKind = "HOLD_RELEASED"
+	EntryHoldExpired    EntryKind = "HOLD_EXPIRED"
 )
 
 // Entry is one row of a gift's history. The amounts up to any entry add up to its CurrentBalance.
@@ -146,6 +149,7 @@ type Entry struct {
 	Kind             EntryKind `json:"kind"`
 	Amount           Decimal   `json:"amount"` // what it added to the balance; a redemption's is negative
 	CurrentBalance   Decimal   `json:"currentBalance"`
+	HeldAmount       Decimal   `json:"heldAmount"` // what it added to what is held
 	Status           Status    `json:"status"`
 	StatusID         int       `json:"statusID"`
 	At               time.Time `json:"at"`
@@ -156,6 +160,7 @@ type Entry struct {
 	OrganizationName string    `json:"organizationName"`
 	RedemptionID     string    `json:"redemptionID"` // of a redemption its own, of a reversal the undone one's
 	ReversalID       string    `json:"reversalID"`
+	HoldID           string    `json:"holdID"` // of a hold its own, of what captures or ends it that one's
 	Reference        string    `json:"reference"`
 	Reason           string    `json:"reason"`
 	RequestID        string    `json:"requestID"` // of the call that caused it
@@ -222,7 +227,7 @@ type RequestState string
 const (
 	RequestRunning  RequestState = "running"
 	RequestFinished RequestState = "finished"
-	RequestSpent    RequestState = "spent" // a redemption's key that was reversed before the redemption arrived
+	RequestSpent    RequestState = "spent" // the key of a redemption or hold that was undone before it arrived
 )
 
 // RequestStatus tells what became of a call that was made under an Idempotency-Key.

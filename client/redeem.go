@@ -28,18 +28,20 @@ type RedeemGiftRequest struct {
 
 // Redemption is one decrement of a gift.
 type Redemption struct {
-	RedemptionID   string    `json:"redemptionID"`
-	VoucherID      string    `json:"voucherID"`
-	OrganizationID string    `json:"organizationID"`
-	Amount         Decimal   `json:"amount"`         // what was taken
-	CurrentBalance Decimal   `json:"currentBalance"` // what is left
-	Currency       string    `json:"currency"`       // "" for an item gift
-	Status         Status    `json:"status"`
-	StatusID       int       `json:"statusID"`
-	IsRedeemable   bool      `json:"isRedeemable"`
-	RedeemedAt     time.Time `json:"redeemedAt"`
-	Reference      string    `json:"reference"`
-	Meta           Meta      `json:"-"`
+	RedemptionID     string    `json:"redemptionID"`
+	VoucherID        string    `json:"voucherID"`
+	OrganizationID   string    `json:"organizationID"`
+	Amount           Decimal   `json:"amount"`         // what was taken
+	CurrentBalance   Decimal   `json:"currentBalance"` // what is left
+	HeldBalance      Decimal   `json:"heldBalance"`    // of what is left, as the next
+	AvailableBalance Decimal   `json:"availableBalance"`
+	Currency         string    `json:"currency"` // "" for an item gift
+	Status           Status    `json:"status"`
+	StatusID         int       `json:"statusID"`
+	IsRedeemable     bool      `json:"isRedeemable"`
+	RedeemedAt       time.Time `json:"redeemedAt"`
+	Reference        string    `json:"reference"`
+	Meta             Meta      `json:"-"`
 }
 
 // RedeemGift takes an amount of money, or a quantity of items, from a gift. When it returns a Redemption, that is
@@ -72,12 +74,13 @@ func (c *Client) redeem(ctx context.Context, k call) (*Redemption, error) {
 // ReverseRedemptionRequest asks to undo a redemption, named by RedemptionID or, when its answer never came, by the
 // Idempotency-Key it was made with.
 type ReverseRedemptionRequest struct {
-	RedemptionID                            string  `json:"redemptionID,omitzero"`
-	OriginalKey                             string  `json:"idempotencyKey,omitzero"` // of the redemption
-	Amount                                  Decimal `json:"amount,omitzero"`         // this or All
-	Reason                                  string  `json:"reason,omitzero"`
-	OrganizationID                          string  `json:"organizationID,omitzero"`
-	PointOfSaleSystemOrganizationIdentifier string  `json:"pointOfSaleSystemOrganizationIdentifier,omitzero"`
+	RedemptionID                            string    `json:"redemptionID,omitzero"`
+	OriginalKey                             string    `json:"idempotencyKey,omitzero"` // of the redemption
+	Operation                               Operation `json:"operation,omitzero"`      // of that key; absent: OpRedeemGift
+	Amount                                  Decimal   `json:"amount,omitzero"`         // this or All
+	Reason                                  string    `json:"reason,omitzero"`
+	OrganizationID                          string    `json:"organizationID,omitzero"`
+	PointOfSaleSystemOrganizationIdentifier string    `json:"pointOfSaleSystemOrganizationIdentifier,omitzero"`
 
 	All            bool   `json:"-"` // in place of Amount: all that is left of the redemption
 	IdempotencyKey string `json:"-"` // of the reversal itself; absent: a new one
@@ -85,19 +88,21 @@ type ReverseRedemptionRequest struct {
 
 // Reversal is the undoing of a redemption, whole or in part.
 type Reversal struct {
-	ReversalID     string    `json:"reversalID"`
-	RedemptionID   string    `json:"redemptionID"`
-	VoucherID      string    `json:"voucherID"`
-	OrganizationID string    `json:"organizationID"`
-	Amount         Decimal   `json:"amount"` // what was given back by this call
-	CurrentBalance Decimal   `json:"currentBalance"`
-	Currency       string    `json:"currency"` // "" for an item gift
-	Status         Status    `json:"status"`
-	StatusID       int       `json:"statusID"`
-	IsRedeemable   bool      `json:"isRedeemable"`
-	ReversedAt     time.Time `json:"reversedAt"`
-	Reason         string    `json:"reason"`
-	Meta           Meta      `json:"-"`
+	ReversalID       string    `json:"reversalID"`
+	RedemptionID     string    `json:"redemptionID"`
+	VoucherID        string    `json:"voucherID"`
+	OrganizationID   string    `json:"organizationID"`
+	Amount           Decimal   `json:"amount"` // what was given back by this call
+	CurrentBalance   Decimal   `json:"currentBalance"`
+	HeldBalance      Decimal   `json:"heldBalance"`
+	AvailableBalance Decimal   `json:"availableBalance"`
+	Currency         string    `json:"currency"` // "" for an item gift
+	Status           Status    `json:"status"`
+	StatusID         int       `json:"statusID"`
+	IsRedeemable     bool      `json:"isRedeemable"`
+	ReversedAt       time.Time `json:"reversedAt"`
+	Reason           string    `json:"reason"`
+	Meta             Meta      `json:"-"`
 }
 
 // ReverseRedemption gives back to a gift what a redemption took. By OriginalKey, [NotFound] is good news: that

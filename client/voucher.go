@@ -50,10 +50,12 @@ type Voucher struct {
 	IsInRedeemablePeriod bool     `json:"isInRedeemablePeriod"`
 	NotRedeemableReasons []Reason `json:"notRedeemableReasons"`
 
-	Currency        string  `json:"currency"`        // ISO 4217; "" for an item gift
-	Unit            Unit    `json:"unit"`            // what the balances count
-	OriginalBalance Decimal `json:"originalBalance"` // money, or whole pieces of an item gift
-	CurrentBalance  Decimal `json:"currentBalance"`
+	Currency         string  `json:"currency"`        // ISO 4217; "" for an item gift
+	Unit             Unit    `json:"unit"`            // what the balances count
+	OriginalBalance  Decimal `json:"originalBalance"` // money, or whole pieces of an item gift
+	CurrentBalance   Decimal `json:"currentBalance"`
+	HeldBalance      Decimal `json:"heldBalance"`      // what of it is held for sales to come
+	AvailableBalance Decimal `json:"availableBalance"` // what can be redeemed or held
 
 	Value            Decimal `json:"value"`           // of a monetary gift
 	Label            string  `json:"label"`           // of an item gift, as the next three

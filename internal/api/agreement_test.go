@@ -78,12 +78,17 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 		{"validate-gift", "ValidateGift", `{"voucherPublicToken":"` + roomy.token + `",` + at + `,"targetTypeCode":"GIFT"}`},
 		{"redeem-gift", "RedeemGift", `{"voucherID":"` + roomy.id + `",` + at + `,"amount":0.01}`},
 		{"redeem-gift", "RedeemGift", `{"voucherCode":"` + roomy.code + `",` + at + `,"amount":0.01,"reference":"r"}`},
+		{"hold-gift", "HoldGift", `{"voucherID":"` + roomy.id + `",` + at + `,"amount":0.01,"expiresInSeconds":60}`},
+		{"capture-hold", "CaptureHold", `{"holdID":"` + nowhere + `","amount":0.01,"final":false,"reference":"r"}`},
+		{"release-hold", "ReleaseHold", `{"holdID":"` + nowhere + `"}`},
+		{"release-hold", "ReleaseHold", `{"idempotencyKey":"till-1"}`},
 		{"reverse-redemption", "ReverseRedemption", `{"redemptionID":"` + taken + `","amount":0.01,` + at + `}`},
 		{"reverse-redemption", "ReverseRedemption", `{"idempotencyKey":"till-1"}`},
+		{"reverse-redemption", "ReverseRedemption", `{"idempotencyKey":"till-1","operation":"capture-hold"}`},
 		{"cancel-gift", "CancelGift", `{"voucherID":"` + nowhere + `","cause":"CANCELLED"}`},
 		{"cancel-gift", "CancelGift", `{"externalTransactionReferenceNumber":"R-0","cause":"PURCHASE_FAILED"}`},
 		{"cancel-gift", "CancelGift", `{"externalTransactionReferenceNumber":"R-0","externalStorefrontID":"` + shop +
-			`","cause":"CANCELLED"}`},
+			`","cause":"CANCELLED","releaseHolds":true}`},
 		{"reinstate-gift", "ReinstateGift", `{"orderID":"` + nowhere + `"}`},
 		{"resend-gift", "ResendGift", `{"voucherID":"` + nowhere +
 			`","deliveryMethodID":1,"recipientContact":"ana@example.com"}`},

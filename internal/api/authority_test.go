@@ -32,6 +32,7 @@ var (
 	notAllowed      = verdict{409, gift.RedemptionNotAllowed}
 	alreadyRedeemed = verdict{409, gift.AlreadyRedeemed}
 	alreadyReversed = verdict{409, gift.AlreadyReversed}
+	holdNotOpen     = verdict{409, gift.HoldNotOpen}
 	unsupported     = verdict{422, gift.NotSupported}
 )
 
@@ -71,6 +72,19 @@ var authority = map[string][]row{
 			absent: notFound, states: spendable},
 		{needs: "redeem", system: unsupported, at: mustBe, by: "id", foreign: notFound, elsewhere: notAuthorized,
 			absent: notFound, states: spendable}},
+	"holdGift": {
+		{needs: "redeem", system: unsupported, at: mustBe, by: "code token", foreign: notAuthorized, elsewhere: notAuthorized,
+			absent: notFound, states: spendable},
+		{needs: "redeem", system: unsupported, at: mustBe, by: "id", foreign: notFound, elsewhere: notAuthorized,
+			absent: notFound, states: spendable}},
+	"captureHold": {{needs: "redeem", system: unsupported, by: "hold", foreign: notFound, elsewhere: notFound,
+		absent: notFound, states: map[string]verdict{"captured": holdNotOpen, "released": holdNotOpen}}},
+	"releaseHold": {
+		{needs: "redeem", system: unsupported, by: "hold", foreign: notFound, elsewhere: notFound, absent: notFound,
+			states: map[string]verdict{"captured": holdNotOpen}},
+		{needs: "redeem", system: unsupported, by: "hold's key", foreign: notFound, elsewhere: notAuthorized,
+			absent: notFound,
+			states: map[string]verdict{"captured": holdNotOpen}}},
 	"reverseRedemption": {
 		{needs: "reverse", system: unsupported, at: mayBe, by: "redemption", foreign: notFound, elsewhere: notFound,
 			absent: notFound, states: reversible},
@@ -124,6 +138,7 @@ var (
 	everyState = []string{"pending", "delivered", "failed delivery", "claimed", "redeemed", "cancelled",
 		"purchase failed", "expired", "not yet valid"}
 	redemptions = []string{"claimed", "redeemed", "cancelled after", "given back"}
+	holds       = []string{"held", "held in part", "captured", "released"}
 )
 
 // limitedTo is the one location that a key is limited to; "": none in particular.
@@ -178,8 +193,9 @@ func (r row) verdict(key, place, good, state string) verdict {
 		return r.foreign
 	case r.at == mustBe && limited && good != at:
 		return r.elsewhere
-	// what is redeemed of those is, at the pier
-	case limitedTo(key) == pier && r.at != mustBe && good != pier && !(good == "anywhere" && r.at == mayBe):
+	// what is redeemed or held of those is, at the pier
+	case limitedTo(key) == pier && r.at != mustBe && good != pier &&
+		!(good == "anywhere" && (r.at == mayBe || strings.HasPrefix(r.by, "hold"))):
 		return r.elsewhere
 	}
 	if v, told := r.states[state]; told {
@@ -242,7 +258,7 @@ func allPermitted() (keys []*gift.Key) {
 // known is a gift by all its names.
 type known struct {
 	made
-	key, reference, redemption string
+	key, reference, redemption, hold string
 }
 
 // name gives the member of a request that names the gift.
@@ -263,12 +279,16 @@ func (k known) name(by string) string {
 		member, value = "redemptionID", k.redemption
 	case "redemption's key":
 		member, value = "idempotencyKey", "sale "+k.key
+	case "hold":
+		member, value = "holdID", k.hold
+	case "hold's key":
+		member, value = "idempotencyKey", "hold "+k.key
 	}
 	return `"` + member + `":"` + value + `"`
 }
 
 func (k known) secrets() []string {
-	return []string{k.id, k.code, k.token, k.order, k.redemption, k.reference}
+	return []string{k.id, k.code, k.token, k.order, k.redemption, k.reference, k.hold}
 }
 
 // make makes a gift that is good somewhere and brings it into a state.
@@ -276,8 +296,8 @@ func (s *stage) make(good, state string) known {
 	s.calls++
 	k := known{key: fmt.Sprintf("k%d", s.calls), reference: fmt.Sprintf("ref-%d", s.calls)}
 	if good == nowhere {
-		k.made, k.redemption = made{nowhere, fmt.Sprint(900_000_000_000 + s.calls), fmt.Sprintf("%022d", s.calls), nowhere},
-			nowhere
+		k.made = made{nowhere, fmt.Sprint(900_000_000_000 + s.calls), fmt.Sprintf("%022d", s.calls), nowhere}
+		k.redemption, k.hold = nowhere, nowhere
 		return k
 	}
 	owner, storefront, promotion, place := harborKey, shop, bareSpring, pier
@@ -307,6 +327,10 @@ func (s *stage) make(good, state string) known {
 			append(as(owner), once("sale "+k.key)...)...).want(200)
 		k.redemption = s.get("/requests/sale%20"+k.key, as(owner)...).at("requests[0].answer.redemptionID")
 	}
+	hold := func() {
+		k.hold = s.post("hold-gift", `{"voucherID":"`+k.id+`","organizationID":"`+place+`","amount":1}`,
+			append(as(owner), once("hold "+k.key)...)...).want(200).at("holdID")
+	}
 	cancel := func(cause string) {
 		s.post("cancel-gift", `{"voucherID":"`+k.id+`","cause":"`+cause+`"}`, as(owner)...).want(200)
 	}
@@ -327,6 +351,15 @@ func (s *stage) make(good, state string) known {
 		s.post("reverse-redemption", `{"redemptionID":"`+k.redemption+`"}`, as(owner)...).want(200)
 	case "purchase failed":
 		cancel("PURCHASE_FAILED")
+	case "held":
+		hold()
+	case "held in part", "captured":
+		hold()
+		s.post("capture-hold", `{"holdID":"`+k.hold+`","amount":0.5,"final":`+fmt.Sprint(state == "captured")+`}`,
+			as(owner)...).want(200)
+	case "released":
+		hold()
+		s.post("release-hold", `{"holdID":"`+k.hold+`"}`, as(owner)...).want(200)
 	}
 	return k
 }
@@ -405,6 +438,8 @@ func (s *stage) ask(op contract.Route, by string, k known, key, place string) re
 		"cancelGift": `{` + name + `,"cause":"CANCELLED"}`, "reinstateGift": `{` + name + `}`, "resendGift": `{` + name + `}`,
 		"rescheduleGift": `{` + name + `,"deliveryDate":"` + s.now().Add(time.Hour).UTC().Format(time.RFC3339) + `"}`,
 		"sendGift":       money("1", member("accountID", harbor)),
+		"holdGift":       `{` + name + at + `,"amount":0.01}`,
+		"captureHold":    `{` + name + `,"amount":0.01,"final":false}`, "releaseHold": `{` + name + `}`,
 	}[op.OperationID]
 	path := strings.NewReplacer("{voucherID}", k.id, "{key}", k.key, "{file}", "docs.css").Replace(op.Path)
 	return s.do(op.Method, path, body, as(key)...)
@@ -513,21 +548,25 @@ func (s *stage) permitted(t *testing.T, op contract.Route, r row, key string) {
 	if r.by != "" {
 		by = ways(r.by)[0]
 	}
+	state := "claimed"
+	if strings.HasPrefix(r.by, "hold") {
+		state = "held"
+	}
 	for _, good := range everyGood {
-		k := s.make(good, "claimed")
+		k := s.make(good, state)
 		for _, place := range places {
-			want := r.verdict(key, place, good, "claimed")
+			want := r.verdict(key, place, good, state)
 			if op.OperationID == "sendGift" && want == done && limitedTo(key) != "" {
 				want = malformed // the gift would be good everywhere
 			}
 			var hidden []string
-			if want != done && want != r.states["claimed"] {
+			if want != done && want != r.states[state] {
 				hidden = k.secrets()
 			}
 			call := fmt.Sprintf("%s by %s of a gift for %s at %q", op.OperationID, by, good, place)
 			s.expect(t, s.ask(op, by, k, key, place), key, want, append(hidden, foreign(key)...), call)
 			if want == done && op.Method == http.MethodPost {
-				k = s.make(good, "claimed")
+				k = s.make(good, state)
 			}
 		}
 	}
@@ -535,7 +574,7 @@ func (s *stage) permitted(t *testing.T, op contract.Route, r row, key string) {
 
 // ways lists the ways to name a gift; one of them is two words.
 func ways(by string) []string {
-	if by == "redemption's key" {
+	if by == "redemption's key" || by == "hold's key" {
 		return []string{by}
 	}
 	return strings.Split(by, " ")
@@ -549,6 +588,9 @@ func (s *stage) gifts(t *testing.T, op contract.Route, r row) {
 	}
 	if strings.HasPrefix(r.by, "redemption") {
 		states = redemptions
+	}
+	if strings.HasPrefix(r.by, "hold") {
+		states = holds
 	}
 	if testing.Short() {
 		states = states[2:4]
@@ -624,12 +666,15 @@ func (s *stage) requests(t *testing.T) {
 	atWharf := member("organizationID", wharf)
 	redeem := `{"voucherCode":"` + anywhere.code + `","amount":1` + atWharf + `}`
 	taken := s.post("redeem-gift", redeem, append(as(wharfKey), once("of the wharf")...)...).want(200).at("redemptionID")
+	held := func() string { return s.post("hold-gift", redeem, as(wharfKey)...).want(200).at("holdID") }
 	cancelled := s.make(wharf, "delivered")
 	bodies := []struct{ operation, body string }{
 		{"redeem-gift", redeem},
 		{"send-gift", money("3", atWharf)},
 		{"cancel-gift", `{"voucherID":"` + cancelled.id + `","cause":"CANCELLED"}`},
 		{"reverse-redemption", `{"redemptionID":"` + taken + `"}`},
+		{"hold-gift", redeem}, {"capture-hold", `{"holdID":"` + held() + `"}`}, {"release-hold", `{"holdID":"` + held() +
+			`"}`},
 	}
 	for _, b := range bodies {
 		maker := harborKey // so that where nothing is named, the request itself is the same for every key

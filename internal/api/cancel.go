@@ -49,6 +49,7 @@ type cancellation struct {
 	several
 	AccountID      gift.ID // for a system key; zero: there is only one
 	SkipNotAllowed bool
+	ReleaseHolds   bool
 	gift.Cancel
 }
 
@@ -65,6 +66,7 @@ func readCancellation(o *wire.Object) (r cancellation) {
 	}
 	r.Reason = o.Line("reason", maxReason)
 	r.SkipNotAllowed = o.True("skipNotAllowed")
+	r.ReleaseHolds = o.True("releaseHolds")
 	return r
 }
 
@@ -89,7 +91,7 @@ func cancelGift(c *call) (ledger.Answer, error) {
 	}
 	asked.Context, asked.Caller = c.actor(gift.ID{}), c.caller
 	return request.do(&ledger.Cancel{
-		VoucherIDs: ids, SkipNotAllowed: asked.SkipNotAllowed, Cancel: asked.Cancel,
+		VoucherIDs: ids, SkipNotAllowed: asked.SkipNotAllowed, ReleaseHolds: asked.ReleaseHolds, Cancel: asked.Cancel,
 	}, ledger.OK, (*writer).outcomes)
 }
 

@@ -60,6 +60,9 @@ func readNormalized(operation, body string, wrong func(wire.Problem)) string {
 	reads := map[string]func(*wire.Object) any{
 		"send-gift":          func(o *wire.Object) any { return readSend(o) },
 		"redeem-gift":        func(o *wire.Object) any { return readRedemption(o, c) },
+		"hold-gift":          func(o *wire.Object) any { return readHolding(o, c) },
+		"capture-hold":       func(o *wire.Object) any { return readCapturing(o, c) },
+		"release-hold":       func(o *wire.Object) any { return readReleasing(o) },
 		"reverse-redemption": func(o *wire.Object) any { return readReversal(o, c) },
 		"cancel-gift":        func(o *wire.Object) any { return readCancellation(o) },
 		"reinstate-gift":     func(o *wire.Object) any { return readReinstatement(o) },
@@ -110,15 +113,25 @@ func TestFingerprintsStay(t *testing.T) {
 			"itemID":"A"}]},"format":"standard"},
 			  "reference":"r","targetTypeCode":"GIFT","allowPartial":true,"amount":2.5e1,
 			  "organizationID":"` + id + `","voucherCode":123456789012}`},
+		{"hold-gift", `{"ID":"` + id + `","Where":{"LocationID":"` + id + `"},"Number":"5e0","Reference":"r","Seconds":60}`,
+			`{"voucherID":"` + id + `","organizationID":"` + id + `","amount":5,"reference":"r","expiresInSeconds":60}`,
+			`{"expiresInSeconds":6e1,"reference":"r","amount":5.00,"organizationID":"` + id + `","voucherID":"` + id + `"}`},
+		{"capture-hold", `{"HoldID":"` + id + `","Number":"5e0","KeepRest":true,"Reference":"r"}`,
+			`{"holdID":"` + id + `","amount":5,"final":false,"reference":"r"}`,
+			`{"reference":"r","final":false,"amount":5.0,"holdID":"` + id + `"}`},
+		{"release-hold", `{"OriginalKey":"k"}`, `{"idempotencyKey":"k"}`, `{"idempotencyKey":"k","holdID":null}`},
+		{"reverse-redemption", `{"OriginalKey":"k","Operation":"capture-hold","Where":{"LocationID":"` + id + `"}}`,
+			`{"idempotencyKey":"k","operation":"capture-hold","organizationID":"` + id + `"}`,
+			`{"operation":"capture-hold","organizationID":"` + id + `","idempotencyKey":"k"}`},
 		{"reverse-redemption", `{"OriginalKey":"k","Where":{"LocationID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01"},` +
 			`"Number":"1e0","Reason":"x"}`,
 			`{"idempotencyKey":"k","organizationID":"` + id + `","amount":1,"reason":"x"}`,
 			`{"reason":"x","amount":1.0,"organizationID":"7D3F0A52-8A55-4B5E-9D0C-0D8F6A3F1C01","idempotencyKey":"k"}`},
 		{"cancel-gift", `{"Purchase":"R","Storefront":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01","SkipNotAllowed":true,` +
-			`"To":7,"Reason":"x"}`,
+			`"ReleaseHolds":true,"To":7,"Reason":"x"}`,
 			`{"externalTransactionReferenceNumber":"R","externalStorefrontID":"` + id +
-				`","cause":"CANCELLED","reason":"x","skipNotAllowed":true}`,
-			`{"skipNotAllowed":true,"reason":"x","cause":"CANCELLED","externalStorefrontID":"` + id +
+				`","cause":"CANCELLED","reason":"x","skipNotAllowed":true,"releaseHolds":true}`,
+			`{"releaseHolds":true,"skipNotAllowed":true,"reason":"x","cause":"CANCELLED","externalStorefrontID":"` + id +
 				`","externalTransactionReferenceNumber":"R"}`},
 		{"reinstate-gift", `{"OrderID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01","Reason":"x"}`, `{"orderID":"` + id +
 			`","reason":"x"}`, `{"reason":"x","orderID":"` + id + `","voucherID":null}`},

@@ -90,6 +90,19 @@ func FuzzCancelGift(f *testing.F) {
 		`{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED","reason":null}`)
 }
 
+func FuzzHoldGift(f *testing.F) {
+	fuzz(f, "hold-gift", redeemBody(made{id: nowhere}, "1.5"), `{"voucherCode":"123456789012","organizationID":"`+pier+
+		`","expiresInSeconds":60}`)
+}
+
+func FuzzCaptureHold(f *testing.F) {
+	fuzz(f, "capture-hold", `{"holdID":"`+nowhere+`","amount":1.5,"final":false,"reference":"x"}`)
+}
+
+func FuzzReleaseHold(f *testing.F) {
+	fuzz(f, "release-hold", `{"holdID":"`+nowhere+`"}`, `{"idempotencyKey":"a b"}`)
+}
+
 func FuzzReverseRedemption(f *testing.F) {
 	fuzz(f, "reverse-redemption", `{"redemptionID":"`+nowhere+`","amount":1.5,"reason":"x","organizationID":"`+pier+`"}`,
 		`{"idempotencyKey":"a b"}`)

@@ -176,12 +176,13 @@ func readTarget(o *wire.Object) (t gift.Target) {
 	return t
 }
 
-// eligibility is what a ticket allows a voucher to pay; nil without a ticket.
+// eligibility is what a ticket allows a voucher to pay of what is available; nil without a ticket.
 func (c *call) eligibility(t *ticket.Ticket, v *gift.Voucher) *ticket.Eligibility {
 	if t == nil {
 		return nil
 	}
 	verdict := ticket.EligibilityOf(t, c.account.Items(v), v)
+	verdict.Most = min(verdict.Most, v.Available(c.now))
 	return &verdict
 }
 
@@ -219,7 +220,7 @@ func (c *call) find(w giftRef, at *gift.Location) (g gift.Gift, err error) {
 		_, err = check(err, gift.NoSuchToken())
 		return g, err
 	}
-	err = c.guesses.lookUp(c.ctx, c.till(at), func() (cost int, err error) {
+	err = c.guesses.lookUp(c.ctx, c.till(at.ID), func() (cost int, err error) {
 		g, err = c.Records.GiftByCode(c.ctx, w.Code)
 		return check(err, gift.NoSuchCode())
 	})
@@ -227,6 +228,6 @@ func (c *call) find(w giftRef, at *gift.Location) (g gift.Gift, err error) {
 }
 
 // till is where codes are tried.
-func (c *call) till(at *gift.Location) gift.Till {
-	return gift.Till{AccountID: c.account.ID, KeyID: c.caller.KeyID, LocationID: at.ID}
+func (c *call) till(location gift.ID) gift.Till {
+	return gift.Till{AccountID: c.account.ID, KeyID: c.caller.KeyID, LocationID: location}
 }

@@ -209,7 +209,7 @@ func showHistory(c *call) (ledger.Answer, error) {
 // entry writes the members of one change. The amounts up to any entry add up to its balance: the first one brings the
 // whole value.
 func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
-	amount, redemption, reversal := e.Delta, gift.ID{}, gift.ID{}
+	amount, redemption, reversal, hold := e.Delta, gift.ID{}, gift.ID{}, e.HoldID
 	switch e.Kind {
 	case gift.Issued:
 		amount = e.Balance
@@ -217,12 +217,15 @@ func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
 		redemption = e.ID
 	case gift.Reversal:
 		redemption, reversal = e.Reverses, e.ID
+	case gift.HoldMade:
+		hold = e.ID
 	}
 	w.ID("entryID", e.ID)
 	w.Integer("seq", e.Seq)
 	w.Text("kind", string(e.Kind))
 	w.Amount("amount", unit, amount)
 	w.Amount("currentBalance", unit, e.Balance)
+	w.Amount("heldAmount", unit, e.Held)
 	w.Text("status", e.Status.String())
 	w.Integer("statusID", int(e.Status))
 	w.Instant("at", e.At)
@@ -233,6 +236,7 @@ func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
 	w.TextOrNull("organizationName", names.location(e.Actor.LocationID))
 	w.IDOrNull("redemptionID", redemption)
 	w.IDOrNull("reversalID", reversal)
+	w.IDOrNull("holdID", hold)
 	w.TextOrNull("reference", e.Reference)
 	w.TextOrNull("reason", e.Reason)
 	w.TextOrNull("requestID", e.RequestID)

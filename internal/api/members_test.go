@@ -42,12 +42,16 @@ func (w *world) whole() map[string][]string {
 			`{"voucherID":"` + g.id + `","amount":0.01,"allowPartial":true,"reference":"R",` + till + `}`,
 			`{"voucherCode":"` + g.code + `","amount":0.01,"organizationID":"` + pier + `"}`,
 		},
+		"hold-gift": {`{"voucherID":"` + g.id + `","amount":0.01,"allowPartial":true,"reference":"R","expiresInSeconds":60,` +
+			till + `}`},
+		"capture-hold": {`{"holdID":"` + nowhere + `","amount":0.01,"final":false,"reference":"R"}`},
+		"release-hold": {`{"holdID":"` + nowhere + `"}`, `{"idempotencyKey":"none"}`},
 		"reverse-redemption": {`{"redemptionID":"` + redemption + `","amount":0.01,"reason":"R","organizationID":"` + pier +
-			`"}`, `{"idempotencyKey":"none"}`},
+			`"}`, `{"idempotencyKey":"none","operation":"capture-hold"}`},
 		"cancel-gift": {`{"voucherID":"` + nowhere + `","cause":"CANCELLED","reason":"R"}`, `{"orderID":"` + nowhere +
 			`","cause":"CANCELLED"}`,
 			`{"externalTransactionReferenceNumber":"none","externalStorefrontID":"` + nowhere +
-				`","cause":"CANCELLED","skipNotAllowed":true}`},
+				`","cause":"CANCELLED","skipNotAllowed":true,"releaseHolds":true}`},
 		"reinstate-gift": {`{"voucherID":"` + nowhere + `","reason":"R"}`, `{"orderID":"` + nowhere + `"}`},
 		"resend-gift":    {`{"voucherID":"` + nowhere + `","deliveryMethodID":1,"recipientContact":"a@example.com"}`},
 		"reschedule-gift": {`{"voucherID":"` + nowhere + `","deliveryDate":"` + soon +
@@ -115,7 +119,7 @@ func (w *world) eachMember(t *testing.T, try func(t *testing.T, operation string
 func TestEveryMemberRefusesWhatItIsNot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	integers := []string{"deliveryMethodID", "paymentMethodID", "itemGift.quantity", "validForDays"}
+	integers := []string{"deliveryMethodID", "paymentMethodID", "itemGift.quantity", "validForDays", "expiresInSeconds"}
 	w.eachMember(t, func(t *testing.T, operation string, body func() string, p place) {
 		if slices.Contains(letBe, p.path) {
 			return

@@ -204,7 +204,8 @@ func TestSchemasAreComplete(t *testing.T) {
 	components := doc["components"].(map[string]any)["schemas"].(map[string]any)
 	requests := []string{"SendGift", "MonetaryGift", "ItemGift", "Recipient", "ValidateGift", "TicketData",
 		"PointOfSaleTicket",
-		"RedeemGift", "ReverseRedemption", "CancelGift", "ReinstateGift", "ResendGift", "RescheduleGift"}
+		"RedeemGift", "HoldGift", "CaptureHold", "ReleaseHold", "ReverseRedemption", "CancelGift", "ReinstateGift",
+		"ResendGift", "RescheduleGift"}
 	for name, schema := range components {
 		checkSchema(t, name, schema.(map[string]any), slices.Contains(requests, name))
 	}

@@ -111,6 +111,7 @@ func (v *variety) payload() [][2]string {
 			`delivered yet."}]`)},
 		{"currency", pick(v.item, "null", v.currency)}, {"unit", pick(v.item, "items", "money")},
 		{"originalBalance", pick(v.item, "3", v.value)}, {"currentBalance", pick(v.item, "3", v.value)},
+		{"heldBalance", v.zero()}, {"availableBalance", pick(v.item, "3", v.value)},
 		{"value", pick(v.item, "null", v.value)}, {"label", pick(v.item, "Latte", "null")},
 		{"terms", pick(v.item, "Hot.", "null")},
 		{"quantity", pick(v.item, "3", "null")}, {"equivalentValue", pick(v.item, v.value, "null")},
@@ -227,13 +228,15 @@ func (w *world) redeemKind(v variety, sent reply, want [][2]string, key string) 
 	}
 	some, rest, unit := pick(v.item, "1", v.some), pick(v.item, "2", v.rest), pick(v.item, "null", v.currency)
 	redeem(`,"amount":`+some+`,"reference":"R"`, key+"a").want(200, "voucherID", id, "organizationID", v.location,
-		"amount", some, "currentBalance", rest, "currency", unit,
+		"amount", some, "currentBalance", rest, "heldBalance", v.zero(), "availableBalance", rest, "currency", unit,
 		"status", "CLAIMED", "statusID", "5", "isRedeemable", "true", "reference", "R")
 	look := func() reply { return w.get("/gifting/gifts/"+id, as(v.key)...).want(200) }
-	look().shows("", instead(want, "currentBalance", rest, "status", "CLAIMED", "statusID", "5"))
+	look().shows("", instead(want, "currentBalance", rest, "availableBalance", rest, "status", "CLAIMED", "statusID",
+		"5"))
 	redeem("", key+"b").want(200, "amount", rest, "currency", unit, "status", "REDEEMED", "statusID", "6", "isRedeemable",
 		"false", "reference", "null")
-	look().shows("", instead(want, "currentBalance", v.zero(), "status", "REDEEMED", "statusID", "6", "isRedeemable",
+	look().shows("", instead(want, "currentBalance", v.zero(), "availableBalance", v.zero(), "status", "REDEEMED",
+		"statusID", "6", "isRedeemable",
 		"false", "hasRemainingBalance", "false",
 		"isInRedeemableStatus", "false", "notRedeemableReasons",
 		`[{"code":"ALREADY_REDEEMED","text":"This gift has been redeemed in full."}]`))

@@ -21,6 +21,7 @@ var needed = map[string]string{
 	"sendGift": "send", "cancelGift": "cancel", "reinstateGift": "cancel", "resendGift": "resend",
 	"rescheduleGift": "resend",
 	"validateGift":   "validate", "redeemGift": "redeem", "reverseRedemption": "reverse",
+	"holdGift": "redeem", "captureHold": "redeem", "releaseHold": "redeem",
 	"getGift": "look-up", "getGiftHistory": "look-up", "listGifts": "look-up", "listActivity": "look-up",
 	"getRequest": "", "getHealth": "", "getReadiness": "", "getOpenAPI": "", "getDocs": "", "getErrorDocs": "",
 	"getDocsAsset": "",
@@ -83,6 +84,9 @@ func TestEachOperationNeedsItsPermission(t *testing.T) {
 			by = "redemption"
 		}
 		k := s.make("anywhere", "claimed")
+		if op.OperationID == "captureHold" || op.OperationID == "releaseHold" {
+			by, k = "hold", s.make("anywhere", "held")
+		}
 		s.permit(rotatedKey, slices.DeleteFunc(gift.PermissionNames(), func(other string) bool { return other == name })...)
 		refused := s.ask(op, by, k, rotatedKey, pier).refused(http.StatusForbidden, gift.NotAuthorized)
 		if text := refused.at("messages[0].text"); !strings.HasSuffix(text, "it lacks the permission "+name+".") {

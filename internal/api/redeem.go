@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"time"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -32,11 +33,23 @@ func readRedemption(o *wire.Object, c *call) redemption {
 // redeemGift decrements a gift.
 func redeemGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) redemption { return readRedemption(o, c) })
+	return c.take(ledger.RedeemGift, asked, &asked, problems, func(r *request, at *gift.Location) (ledger.Answer, error) {
+		answer, err := r.do(asked.command(c, at), ledger.OK, (*writer).redemption)
+		if answer.Fresh() {
+			c.redeemed(asked.ID, at.ID)
+		}
+		return answer, err
+	})
+}
+
+// take finds where and of which gift something is to be taken, and has do do it. asked is a part of whole, the request.
+func (c *call) take(op ledger.Operation, whole any, asked *redemption, problems *wire.Problems,
+	do func(*request, *gift.Location) (ledger.Answer, error)) (ledger.Answer, error) {
 	problems.Refuse(c.account.NeedKey(c.key))
 	if problems.Err() != nil {
 		return ledger.Answer{}, c.besides(problems, asked.Where.Place)
 	}
-	request := c.request(ledger.RedeemGift, asked)
+	request := c.request(op, whole)
 	at, err := c.locate(asked.Where.Place)
 	if errors.Is(err, gift.NotAuthorized) {
 		return ledger.Answer{}, err // what the key may not do, it may not see the outcome of either
@@ -50,18 +63,15 @@ func redeemGift(c *call) (ledger.Answer, error) {
 		}
 		asked.ID = g.ID
 	}
-	answer, err := request.do(asked.command(c, at), ledger.OK, func(w *writer, r ledger.Result) {
-		w.redemption(r,
-			at)
-	})
-	if answer.Fresh() {
-		// The redemption stands, whatever becomes of the reward.
-		_ = c.guesses.reward(c.ctx, c.till(at), asked.ID)
-		if c.account.BalanceNotice {
-			c.Wake()
-		}
+	return do(request, at)
+}
+
+// redeemed is told of a redemption, which stands, whatever becomes of the reward.
+func (c *call) redeemed(voucher, location gift.ID) {
+	_ = c.guesses.reward(c.ctx, c.till(location), voucher)
+	if c.account.BalanceNotice {
+		c.Wake()
 	}
-	return answer, err
 }
 
 func (r *redemption) command(c *call, at *gift.Location) *ledger.Redeem {
@@ -74,22 +84,35 @@ func (r *redemption) command(c *call, at *gift.Location) *ledger.Redeem {
 }
 
 // redemption writes the members of a successful redeem-gift.
-func (w *writer) redemption(r ledger.Result, at *gift.Location) {
+func (w *writer) redemption(r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID("redemptionID", e.ID)
 	w.moved(v, e, -e.Delta)
-	w.Boolean("isRedeemable", len(v.NotRedeemable(at.ID, e.At, nil)) == 0)
+	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
 	w.Instant("redeemedAt", e.At)
 	w.TextOrNull("reference", e.Reference)
 }
 
 // moved writes what a redemption and a reversal have in common.
 func (w *writer) moved(v *gift.Voucher, e *gift.Entry, amount gift.Amount) {
-	w.ID("voucherID", v.ID)
-	w.IDOrNull("organizationID", e.Actor.LocationID)
-	w.Amount("amount", v.Unit(), amount)
-	w.Amount("currentBalance", v.Unit(), v.Balance)
-	w.unitCode(v)
+	w.changed(v, e.Actor.LocationID, amount, e.At)
 	w.Text("status", v.Status.String())
 	w.Integer("statusID", int(v.Status))
+}
+
+// changed writes what all changes of what is available have in common.
+func (w *writer) changed(v *gift.Voucher, location gift.ID, amount gift.Amount, at time.Time) {
+	w.ID("voucherID", v.ID)
+	w.IDOrNull("organizationID", location)
+	w.Amount("amount", v.Unit(), amount)
+	w.balances(v, at)
+	w.unitCode(v)
+}
+
+// balances writes what is left of a gift, how much of it is held, and what is available.
+func (w *writer) balances(v *gift.Voucher, at time.Time) {
+	held := v.HeldAt(at)
+	w.Amount("currentBalance", v.Unit(), v.Balance)
+	w.Amount("heldBalance", v.Unit(), held)
+	w.Amount("availableBalance", v.Unit(), v.Balance-held)
 }

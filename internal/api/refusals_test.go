@@ -61,6 +61,11 @@ func TestEveryCodeIsProduced(t *testing.T) {
 			w.post("reverse-redemption", body).want(200)
 			return w.post("reverse-redemption", body)
 		},
+		gift.HoldNotOpen: func(w *world) reply {
+			body := `{"holdID":"` + w.holdGift(w.send(money("5")), "1").at("holdID") + `"}`
+			w.post("capture-hold", body).want(200)
+			return w.post("capture-hold", body)
+		},
 		gift.IdempotencyMismatch: func(w *world) reply {
 			g := w.send(money("5"))
 			w.redeem(g, "1", once("k")...).want(200)

@@ -12,24 +12,40 @@ import (
 type reversal struct {
 	RedemptionID gift.ID // or
 	OriginalKey  string
+	Operation    ledger.Operation // of the key; "": RedeemGift
 	Where        place
 	gift.Reverse
 }
 
 func readReversal(o *wire.Object, c *call) (r reversal) {
-	const byID, byKey = "redemptionID", "idempotencyKey"
-	r.RedemptionID = o.GUID(byID)
-	if v := o.Of(byKey, '"', "a text"); v != nil {
-		r.OriginalKey = string(wire.Unquote(v)) // not normalized: what is not ASCII must not become it
+	const byRedemption, operation = "redemptionID", "operation"
+	r.RedemptionID, r.OriginalKey = o.GUID(byRedemption), readOriginalKey(o)
+	oneOf(o, []string{byRedemption, byKey})
+	switch op := ledger.Operation(o.Text(operation)); {
+	case op != "" && !o.Given(byKey):
+		o.Add(operation, "Send operation beside idempotencyKey only.")
+	case op == ledger.CaptureHold:
+		r.Operation = op
+	case op != "" && op != ledger.RedeemGift:
+		o.Add(operation, "The operation must be %s or %s.", ledger.RedeemGift, ledger.CaptureHold)
 	}
-	if o.Given(byKey) && !isKey(r.OriginalKey) && !o.Has(byKey) {
-		o.Add(byKey, "An Idempotency-Key has 1 to %d printable ASCII characters and no space at either end.", maxKey)
-	}
-	oneOf(o, []string{byID, byKey})
 	r.Where = readPlace(o, c.caller)
 	r.Number = readAmount(o, c.account.Currency)
 	r.Reason = o.Line("reason", maxReason)
 	return r
+}
+
+// byKey is the member that names what is undone by the Idempotency-Key that it was made with.
+const byKey = "idempotencyKey"
+
+func readOriginalKey(o *wire.Object) (key string) {
+	if v := o.Of(byKey, '"', "a text"); v != nil {
+		key = string(wire.Unquote(v)) // not normalized: what is not ASCII must not become it
+	}
+	if o.Given(byKey) && !isKey(key) && !o.Has(byKey) {
+		o.Add(byKey, "An Idempotency-Key has 1 to %d printable ASCII characters and no space at either end.", maxKey)
+	}
+	return key
 }
 
 // reverseRedemption gives back what a redemption took.
@@ -59,7 +75,8 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 	}
 	asked.Context, asked.Caller = c.actor(location), c.caller
 	return request.do(&ledger.Reverse{
-		RedemptionID: asked.RedemptionID, OriginalKey: asked.OriginalKey, Reverse: asked.Reverse, Misplaced: misplaced,
+		RedemptionID: asked.RedemptionID, OriginalKey: asked.OriginalKey, Operation: asked.Operation,
+		Reverse: asked.Reverse, Misplaced: misplaced,
 	}, ledger.OK, (*writer).reversal)
 }
 

@@ -32,7 +32,7 @@ func (w *writer) voucher(g *gift.Gift, s view) {
 	w.voucherIdentity(g, s)
 	w.voucherOrigin(g)
 	w.voucherState(v, s)
-	w.voucherValue(g)
+	w.voucherValue(g, s)
 	w.TextOrNull("promotionalTerms", g.Card.PromotionalTerms)
 	w.InstantOrNull("validFrom", v.ValidFrom)
 	w.InstantOrNull("validUntil", v.ValidUntil)
@@ -48,7 +48,7 @@ func (w *writer) voucher(g *gift.Gift, s view) {
 	w.Boolean("requiresEligibleItems", len(items) > 0)
 	w.eligibleItems(items)
 	w.eligibility(v.Unit(), s.verdict)
-	w.Boolean("cashOutAllowed", gift.CashOutAllowed(s.jurisdiction(v), v))
+	w.Boolean("cashOutAllowed", gift.CashOutAllowed(s.jurisdiction(v), v, s.now))
 }
 
 // voucherIdentity writes what names the gift, and its secrets.
@@ -117,12 +117,12 @@ func (w *writer) voucherState(v *gift.Voucher, s view) {
 	w.EndList()
 }
 
-func (w *writer) voucherValue(g *gift.Gift) {
+func (w *writer) voucherValue(g *gift.Gift, s view) {
 	v := &g.Voucher
 	w.unitCode(v)
 	w.Text("unit", unitName(v))
 	w.Amount("originalBalance", v.Unit(), v.Original)
-	w.Amount("currentBalance", v.Unit(), v.Balance)
+	w.balances(v, s.now)
 	if v.Item {
 		w.Null("value")
 		w.TextOrNull("label", g.Card.Label)

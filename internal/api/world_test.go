@@ -263,6 +263,8 @@ var paths = map[string]string{
 	"reinstate-gift": base + "/gifting/reinstate-gift", "resend-gift": base + "/gifting/resend-gift",
 	"reschedule-gift": base + "/gifting/reschedule-gift",
 	"validate-gift":   base + "/redemption/validate-gift", "redeem-gift": base + "/redemption/redeem-gift",
+	"hold-gift": base + "/redemption/hold-gift", "capture-hold": base + "/redemption/capture-hold",
+	"release-hold":       base + "/redemption/release-hold",
 	"reverse-redemption": base + "/redemption/reverse-redemption",
 }
 
@@ -426,6 +428,12 @@ func (w *world) send(body string, headers ...string) made {
 	r := w.post("send-gift", body, headers...).want(201)
 	return made{r.at("gifts[0].voucherID"), r.at("gifts[0].voucherCode"), r.at("gifts[0].voucherPublicToken"),
 		r.at("orderID")}
+}
+
+// holdGift asks to hold an amount of a gift at the pier; "" for all of it.
+func (w *world) holdGift(g made, amount string, headers ...string) reply {
+	w.Helper()
+	return w.post("hold-gift", redeemBody(g, amount), headers...)
 }
 
 // redeem asks for an amount of a gift at the pier; "" for all of it.

@@ -54,7 +54,11 @@ func appendEntry(b []byte, e *gift.Entry) []byte {
 	b = appendText(b, e.Kind)
 	b = appendText(b, e.Reference)
 	b = appendText(b, e.Reason)
-	return appendText(b, e.RequestID)
+	b = appendText(b, e.RequestID)
+	if e.Held == 0 && e.HoldID.IsZero() && e.Until.IsZero() {
+		return b
+	}
+	return appendTime(appendNumber(append(b, e.HoldID[:]...), e.Held), e.Until)
 }
 
 // appendTerms writes every column of a voucher that never changes.

@@ -7,7 +7,8 @@ import (
 
 // Audit recomputes a voucher from its history and gives a sentence for everything that does not fit: the history is
 // numbered without gaps, each entry names the one before it and is younger, the first is the issue, every step is one
-// that the rules allow, no redemption is given back beyond what it took, and the voucher is what the last entry says.
+// that the rules allow, no redemption is given back beyond what it took, no hold captured beyond what it held, and the
+// voucher is what the last entry says.
 func Audit(v Voucher, history []Entry) []string {
 	a := audit{balance: v.Original, left: map[ID]Amount{}}
 	for n, e := range history {
@@ -23,6 +24,12 @@ func Audit(v Voucher, history []Entry) []string {
 		a.note("it says %d, %s after %d entries; its history says %d, %s after %d",
 			v.Balance, v.Status, v.Seq, a.balance, a.status, len(history))
 	}
+	if !slices.EqualFunc(v.Holds, a.holds, func(a, b OpenHold) bool {
+		return a.ID == b.ID && a.Left == b.Left && a.Until.Equal(b.Until)
+	}) {
+		a.note("it says that %d is held by %d holds; its history says %d by %d",
+			sumOf(v.Holds), len(v.Holds), sumOf(a.holds), len(a.holds))
+	}
 	if v.Balance < 0 || v.Balance > v.Original {
 		a.note("its balance %d is not within 0 and %d", v.Balance, v.Original)
 	}
@@ -35,6 +42,7 @@ type audit struct {
 	status  Status
 	before  Status        // before it was last taken out of use
 	left    map[ID]Amount // of each redemption: what was not given back
+	holds   []OpenHold
 	found   []string
 }
 
@@ -60,6 +68,10 @@ func (a *audit) step(n int, e Entry) {
 	if !a.fits(e) {
 		a.note("entry %d (%s, %+d) cannot lead from %s to %s", e.Seq, e.Kind, e.Delta, a.status, e.Status)
 	}
+	if !a.fitsHolds(e) {
+		a.note("entry %d (%s) cannot change by %+d what is held, %d", e.Seq, e.Kind, e.Held, sumOf(a.holds))
+	}
+	a.hold(e)
 	a.status = e.Status
 }
 
@@ -90,6 +102,48 @@ func (a *audit) fits(e Entry) bool {
 		return e.Delta == 0 && (from.Unused() && (to == from || to == Delivered) || from == Claimed && to == Claimed)
 	case Rescheduled:
 		return e.Delta == 0 && from == Pending && to == Pending
+	case HoldMade, HoldReleased, HoldExpired:
+		return e.Delta == 0 && from.Redeemable() && to == from
 	}
 	return false
+}
+
+// fitsHolds reports whether an entry does to holds what the rules know.
+func (a *audit) fitsHolds(e Entry) bool {
+	of := find(a.holds, func(h *OpenHold) bool { return h.ID == e.HoldID })
+	switch {
+	case e.Kind == HoldMade:
+		return of == nil && e.HoldID.IsZero() && e.Held > 0 && e.Held <= a.balance-sumOf(a.holds) &&
+			e.Until.After(e.At) && len(a.holds) < MaxHolds
+	case !e.Until.IsZero():
+		return false
+	case e.Kind == Cancellation:
+		return len(a.holds) == 0 && e.Held == 0 && e.HoldID.IsZero()
+	case e.Kind == Redemption && of != nil: // -e.Held is what was captured, or all that was held
+		return e.At.Before(of.Until) && (e.Held == e.Delta || e.Held == -of.Left) && -e.Delta <= of.Left
+	case e.Kind == HoldReleased:
+		return of != nil && e.Held == -of.Left
+	case e.Kind == HoldExpired:
+		return of != nil && e.Held == -of.Left && !e.At.Before(of.Until)
+	}
+	return e.HoldID.IsZero() && e.Held == 0 && a.balance >= sumOf(a.holds)
+}
+
+// hold does to what is held what an entry says.
+func (a *audit) hold(e Entry) {
+	if e.Kind == HoldMade {
+		a.holds = append(a.holds, OpenHold{e.ID, e.Held, e.Until})
+		return
+	}
+	if of := find(a.holds, func(h *OpenHold) bool { return h.ID == e.HoldID }); of != nil {
+		of.Left += e.Held
+		a.holds = slices.DeleteFunc(a.holds, func(h OpenHold) bool { return h.Left <= 0 })
+	}
+}
+
+func sumOf(holds []OpenHold) (sum Amount) {
+	for _, h := range holds {
+		sum += h.Left
+	}
+	return sum
 }

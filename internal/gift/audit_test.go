@@ -24,7 +24,18 @@ func TestAudit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return v, []Entry{issued, sent, part, rest, back, gone, again}
+		v, held, err := v.Hold(Hold{Redeem: Redeem{Context: c(8), Amount: 70}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, captured, err := v.Capture(Held{Entry: held}, Capture{Context: c(9), Caller: everywhere, Amount: 20,
+			KeepRest: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, second, _ := v.Hold(Hold{Redeem: Redeem{Context: c(10), Amount: 10}, Lasts: time.Minute})
+		v, over, _ := v.ExpireOne(c(11))
+		return v, []Entry{issued, sent, part, rest, back, gone, again, held, captured, second, over}
 	}
 	if found := Audit(sound()); len(found) > 0 {
 		t.Fatalf("a sound history: %q", found)
@@ -40,23 +51,50 @@ func TestAudit(t *testing.T) {
 		"a missing entry": {func(_ *Voucher, h []Entry) []Entry { return append(h[:2:2], h[3:]...) }, "is numbered"},
 		"another one before": {func(_ *Voucher, h []Entry) []Entry { h[3].Previous = h[1].ID; return h },
 			"does not follow"},
-		"an older one after": {func(v *Voucher, h []Entry) []Entry { h[6].ID, v.Last = id(1), id(1); return h },
+		"an older one after": {func(v *Voucher, h []Entry) []Entry { h[10].ID, v.Last = id(1), id(1); return h },
 			"does not follow"},
 		"another one named last": {func(v *Voucher, h []Entry) []Entry { v.Last = id(1); return h }, "it names"},
-		"the last one missing":   {func(_ *Voucher, h []Entry) []Entry { return h[:6] }, "its history says"},
+		"the last one missing":   {func(_ *Voucher, h []Entry) []Entry { return h[:10] }, "its history says"},
 		"a changed amount":       {func(_ *Voucher, h []Entry) []Entry { h[2].Delta = -200; return h }, "adds up to"},
 		"an issue in between":    {func(_ *Voucher, h []Entry) []Entry { h[1].Kind = Issued; return h }, "of kind ISSUED"},
 		"a step that is none": {func(_ *Voucher, h []Entry) []Entry { h[1].Status = FailedDelivery; return h },
 			"cannot lead from PENDING to FAILED_DELIVERY"},
 		"redeemed, but not all": {func(_ *Voucher, h []Entry) []Entry { h[2].Status = Redeemed; return h }, "cannot lead"},
 		"a reversal of nothing": {func(_ *Voucher, h []Entry) []Entry { h[4].Reverses = id(77); return h }, "cannot lead"},
-		"reinstated as another": {func(v *Voucher, h []Entry) []Entry {
-			h[6].Status, v.Status = Delivered,
-				Delivered
+		"reinstated as another": {func(_ *Voucher, h []Entry) []Entry {
+			h[6].Status = Delivered
 			return h
 		}, "cannot lead from CANCELLED to DELIVERED"},
 		"reinstated from nothing": {func(_ *Voucher, h []Entry) []Entry { h[5].Kind = Reversal; return h },
 			"cannot lead from CANCELLED to CLAIMED"},
+		"holds that differ": {func(v *Voucher, h []Entry) []Entry { v.Holds[0].Until = now; return h },
+			"it says that 50 is held by 1 holds; its history says 50 by 1"},
+		"no holds": {func(v *Voucher, h []Entry) []Entry { v.Holds = nil; return h },
+			"it says that 0 is held by 0 holds; its history says 50 by 1"},
+		"a hold of more than there is": {func(_ *Voucher, h []Entry) []Entry { h[7].Held = 101; return h },
+			"entry 8 (HOLD) cannot change by +101 what is held, 0"},
+		"a hold over at once": {func(_ *Voucher, h []Entry) []Entry { h[7].Until = h[7].At; return h },
+			"entry 8 (HOLD) cannot change"},
+		"a capture of more than is held": {func(_ *Voucher, h []Entry) []Entry { h[7].Held = 19; return h },
+			"entry 9 (REDEMPTION) cannot change by -20 what is held, 19"},
+		"a capture of nothing held": {func(_ *Voucher, h []Entry) []Entry { h[8].HoldID = id(77); return h },
+			"entry 9 (REDEMPTION) cannot change"},
+		"a capture that frees another amount": {func(_ *Voucher, h []Entry) []Entry { h[8].Held = -30; return h },
+			"entry 9 (REDEMPTION) cannot change"},
+		"a capture too late": {func(_ *Voucher, h []Entry) []Entry { h[7].Until = h[8].At; return h },
+			"entry 9 (REDEMPTION) cannot change"},
+		"expired too early": {func(_ *Voucher, h []Entry) []Entry { h[10].At = h[9].At; return h },
+			"entry 11 (HOLD_EXPIRED) cannot change by -10 what is held, 60"},
+		"expired in part": {func(_ *Voucher, h []Entry) []Entry { h[10].Held = -9; return h },
+			"entry 11 (HOLD_EXPIRED) cannot change"},
+		"released in part": {func(_ *Voucher, h []Entry) []Entry { h[10].Held, h[10].Kind = -9, HoldReleased; return h },
+			"entry 11 (HOLD_RELEASED) cannot change"},
+		"something held beside": {func(_ *Voucher, h []Entry) []Entry { h[1].Held = 1; return h },
+			"entry 2 (DELIVERED) cannot change by +1 what is held, 0"},
+		"an end beside": {func(_ *Voucher, h []Entry) []Entry { h[3].Until = now; return h },
+			"entry 4 (REDEMPTION) cannot change"},
+		"held and moved": {func(_ *Voucher, h []Entry) []Entry { h[9].Delta = 1; return h },
+			"cannot lead from CLAIMED to CLAIMED"},
 		"an original too small": {func(v *Voucher, h []Entry) []Entry { v.Original = 50; return h },
 			"is not within 0 and 50"},
 	} {

@@ -15,8 +15,8 @@ type Cancel struct {
 
 // Cancel cancels a voucher. PENDING, DELIVERED, FAILED_DELIVERY and CLAIMED may be cancelled by the merchant; a
 // purchase may be reported as failed from the first three, while nothing was redeemed. A voucher that is there
-// already stays as it is and gets no entry: changed is false. Anything else is REDEMPTION_NOT_ALLOWED, and NOT_FOUND
-// where the caller may not see the gift.
+// already stays as it is and gets no entry: changed is false. Anything else is REDEMPTION_NOT_ALLOWED, also where
+// something is held, and NOT_FOUND where the caller may not see the gift.
 func (v Voucher) Cancel(c Cancel) (_ Voucher, _ Entry, changed bool, _ error) {
 	if !c.Caller.MayUse(&v) {
 		return v, Entry{}, false, NoSuchGift()
@@ -37,6 +37,8 @@ func (v Voucher) Cancel(c Cancel) (_ Voucher, _ Entry, changed bool, _ error) {
 		why = "it is " + v.Status.String()
 	case c.To == PurchaseFailed && v.Promotional:
 		why = "it is promotional, there was no purchase"
+	case len(v.Holds) > 0:
+		why = "it has open holds, which releaseHolds releases: " + v.openHolds()
 	}
 	if why != "" {
 		return v, Entry{}, false, v.cannotBe("cancelled", why)

@@ -1,5 +1,7 @@
 package gift
 
+import "time"
+
 // cashOutRule is when a jurisdiction lets the holder of a purchased gift ask for the rest of it in cash.
 type cashOutRule struct {
 	below    Amount // the balance is less than this, in cents; 0: see used90
@@ -33,10 +35,11 @@ var cashOutRules = map[string]cashOutRule{
 
 // CashOutAllowed reports whether the law of a jurisdiction (ISO 3166-2) lets the holder of a gift ask for its balance
 // in cash. These laws are about gifts of money that were paid for, in US dollars; a gift that cannot be redeemed
-// cannot be cashed out either.
-func CashOutAllowed(jurisdiction string, v *Voucher) bool {
+// cannot be cashed out either, nor one of which something is held.
+func CashOutAllowed(jurisdiction string, v *Voucher, now time.Time) bool {
 	rule, ok := cashOutRules[jurisdiction]
-	if !ok || v.Item || v.Promotional || v.Currency.Code != "USD" || v.Balance <= 0 || !v.Status.Redeemable() {
+	if !ok || v.Item || v.Promotional || v.Currency.Code != "USD" || v.Balance <= 0 || !v.Status.Redeemable() ||
+		v.HeldAt(now) > 0 {
 		return false
 	}
 	if rule.used && v.Balance == v.Original || v.Original <= rule.original {

@@ -25,13 +25,13 @@ func TestCashOutAllowed(t *testing.T) {
 		{"US", 5000, 1, false}, {"", 5000, 1, false}, {"us-ca", 5000, 1, false}, {"CA", 5000, 1, false},
 	} {
 		v := Voucher{Currency: usd, Original: tt.original, Balance: tt.balance, Status: Claimed}
-		if got := CashOutAllowed(tt.jurisdiction, &v); got != tt.want {
+		if got := CashOutAllowed(tt.jurisdiction, &v, now); got != tt.want {
 			t.Errorf("%s, %d of %d: %v", tt.jurisdiction, tt.balance, tt.original, got)
 		}
 	}
 	for jurisdiction := range cashOutRules {
 		good := Voucher{Currency: usd, Original: 5000, Balance: 50, Status: Claimed}
-		if !CashOutAllowed(jurisdiction, &good) {
+		if !CashOutAllowed(jurisdiction, &good, now) {
 			t.Errorf("%s: not even 0.50 of 50.00", jurisdiction)
 		}
 		for name, spoil := range map[string]func(*Voucher){
@@ -41,13 +41,13 @@ func TestCashOutAllowed(t *testing.T) {
 		} {
 			v := good
 			spoil(&v)
-			if CashOutAllowed(jurisdiction, &v) {
+			if CashOutAllowed(jurisdiction, &v, now) {
 				t.Errorf("%s: allowed for a gift that is %s", jurisdiction, name)
 			}
 		}
 		for _, s := range Statuses() {
 			v := good
-			if v.Status = s; CashOutAllowed(jurisdiction, &v) != s.Redeemable() {
+			if v.Status = s; CashOutAllowed(jurisdiction, &v, now) != s.Redeemable() {
 				t.Errorf("%s: %s", jurisdiction, s)
 			}
 		}

@@ -15,19 +15,24 @@ const (
 	Cancellation Kind = "CANCELLATION"
 	Resent       Kind = "RESENT"
 	Rescheduled  Kind = "RESCHEDULED"
+	HoldMade     Kind = "HOLD"
+	HoldReleased Kind = "HOLD_RELEASED"
+	HoldExpired  Kind = "HOLD_EXPIRED"
 
 	Reinstatement Kind = "REINSTATEMENT"
 )
 
 // Kinds lists them all.
 func Kinds() []Kind {
-	return []Kind{Issued, Sent, SendFailed, Redemption, Reversal, Cancellation, Reinstatement, Resent, Rescheduled}
+	return []Kind{Issued, Sent, SendFailed, Redemption, Reversal, Cancellation, Reinstatement, Resent, Rescheduled,
+		HoldMade,
+		HoldReleased, HoldExpired}
 }
 
 // Entry is one row of a gift's history: one change of its balance, its status, or of how it is delivered. Entries are
-// only ever added. Balance = Original + the sum of all Deltas, at every entry.
+// only ever added. Balance = Original + the sum of all Deltas, at every entry; what is held is the sum of all Held.
 type Entry struct {
-	ID        ID // also names the redemption or the reversal that it is
+	ID        ID // also names the redemption, the reversal or the hold that it is
 	AccountID ID
 	VoucherID ID
 	Seq       int // 1 for the first
@@ -38,10 +43,13 @@ type Entry struct {
 	Status    Status // after it
 	At        time.Time
 	Actor     Actor
-	Reverses  ID     // of a reversal: the redemption it undoes
-	Reference string // of a redemption: the till's own id
-	Reason    string // what the caller or the gateway said of the cause; of a resend, what it changed
-	RequestID string // the X-Request-ID of the call that caused it
+	Reverses  ID        // of a reversal: the redemption it undoes
+	HoldID    ID        // the hold that a redemption captures of, or that is released or expired
+	Held      Amount    // what it added to what is held
+	Until     time.Time // of a hold: when it expires
+	Reference string    // of a redemption and a hold: the till's own id
+	Reason    string    // what the caller or the gateway said of the cause; of a resend, what it changed
+	RequestID string    // the X-Request-ID of the call that caused it
 }
 
 // Actor is who caused an entry, and where.

@@ -35,6 +35,7 @@ const (
 	Unauthenticated     Code = "UNAUTHENTICATED"
 	InsufficientBalance Code = "INSUFFICIENT_BALANCE"
 	AlreadyReversed     Code = "ALREADY_REVERSED"
+	HoldNotOpen         Code = "HOLD_NOT_OPEN"
 	IdempotencyMismatch Code = "IDEMPOTENCY_MISMATCH"
 	RequestInProgress   Code = "REQUEST_IN_PROGRESS"
 	RateLimited         Code = "RATE_LIMITED"
@@ -47,7 +48,7 @@ func Codes() []Code {
 		ValidationFailure, NotFound, InvalidCodeFormat, InvalidTokenFormat, NotSupported, AccountMisconfigured,
 		MissingOrInvalidGiftProgram, InvalidVoucherType, ItemEligibilityFailure, AlreadyRedeemed,
 		RedemptionNotAllowed, NotAuthorized, UnexpectedError,
-		Unauthenticated, InsufficientBalance, AlreadyReversed, IdempotencyMismatch, RequestInProgress,
+		Unauthenticated, InsufficientBalance, AlreadyReversed, HoldNotOpen, IdempotencyMismatch, RequestInProgress,
 		RateLimited, Unavailable,
 	}
 }
@@ -104,6 +105,9 @@ func NoSuchGift() *Error { return RefuseAt(NotFound, FieldGift, "This account ha
 func NoSuchRedemption() *Error {
 	return RefuseAt(NotFound, FieldRedemption, "This account has no such redemption.")
 }
+
+// NoSuchHold is the same for a hold.
+func NoSuchHold() *Error { return RefuseAt(NotFound, FieldHold, "This account has no such hold.") }
 
 // Join adds the messages of err, if it is an Error, to those of e, which is not used any more; the first of them
 // gives the code. Either may be nil.

@@ -16,8 +16,9 @@ const (
 	FieldCode        Field = "code"
 	FieldToken       Field = "token"
 	FieldRedemption  Field = "redemption"
+	FieldHold        Field = "hold"
 	FieldKey         Field = "key"         // the Idempotency-Key of the request itself
-	FieldOriginalKey Field = "originalKey" // that of a redemption
+	FieldOriginalKey Field = "originalKey" // that of what is to be undone
 	FieldOrder       Field = "order"
 	FieldReference   Field = "reference" // of a purchase
 	FieldStorefront  Field = "storefront"

@@ -24,30 +24,21 @@ type Eligibility struct {
 // ITEM_ELIGIBILITY_FAILURE, VALIDATION_FAILURE (more than the ticket allows) or INSUFFICIENT_BALANCE; then nothing is
 // taken.
 func (v Voucher) Redeem(r Redeem) (Voucher, Entry, error) {
-	if !v.AllowedAt(r.LocationID) {
-		return v, Entry{}, elsewhere()
-	}
-	var err error
-	if r.Amount, err = v.amount(r.Number, r.Amount); err != nil {
-		return v, Entry{}, err
-	}
-	if err := r.Target.Check(&v); err != nil {
-		return v, Entry{}, err
-	}
-	if reasons := v.NotRedeemable(r.LocationID, r.Now, r.Account.TimeZone()); len(reasons) > 0 {
-		return v, Entry{}, refusal(reasons)
-	}
 	take, err := v.take(r)
 	if err != nil {
 		return v, Entry{}, err
 	}
-	status := Claimed
-	if take == v.Balance {
-		status = Redeemed
-	}
-	e := v.enter(r.Context, Redemption, -take, status)
+	e := v.enter(r.Context, Redemption, -take, v.afterTaking(take))
 	e.Reference = r.Reference
 	return v, e, nil
+}
+
+// afterTaking is the status that taking an amount leads to.
+func (v *Voucher) afterTaking(amount Amount) Status {
+	if amount == v.Balance {
+		return Redeemed
+	}
+	return Claimed
 }
 
 // Validate refuses a voucher that a till cannot use as it means to, whatever else may speak against redeeming it,
@@ -81,9 +72,28 @@ func (v *Voucher) amount(number Number, otherwise Amount) (Amount, error) {
 	return 0, RefuseAt(ValidationFailure, FieldAmount, "This is not an amount in %s.", v.Currency.Code)
 }
 
-// take is how much a redemption takes of a voucher that can be redeemed.
+// take is how much a redemption takes, or a hold keeps.
 func (v *Voucher) take(r Redeem) (Amount, error) {
-	most := v.Balance
+	if !v.AllowedAt(r.LocationID) {
+		return 0, elsewhere()
+	}
+	asked, err := v.amount(r.Number, r.Amount)
+	if err != nil {
+		return 0, err
+	}
+	if err := r.Target.Check(v); err != nil {
+		return 0, err
+	}
+	if reasons := v.NotRedeemable(r.LocationID, r.Now, r.Account.TimeZone()); len(reasons) > 0 {
+		return 0, refusal(reasons)
+	}
+	return v.takeOf(asked, r)
+}
+
+// takeOf is how much of a voucher that can be redeemed is taken when an amount is asked for; 0: all that there is.
+func (v *Voucher) takeOf(asked Amount, r Redeem) (Amount, error) {
+	available := v.Available(r.Now)
+	most := available
 	items := r.Account.Items(v)
 	switch e := r.Eligibility; {
 	case e == nil && len(items) > 0 && !r.Account.TicketOptional(v):
@@ -94,19 +104,22 @@ func (v *Voucher) take(r Redeem) (Amount, error) {
 		most = min(most, e.Most)
 	}
 	switch {
-	case r.Amount < 0:
+	case asked < 0:
 		return 0, RefuseAt(ValidationFailure, FieldAmount, "The amount must be above zero.")
+	case available == 0, asked > available && asked <= v.Balance && !r.AllowPartial:
+		return 0, RefuseAt(InsufficientBalance, FieldAmount, "Of this gift, %s is available: %s.",
+			v.Unit().Money(available), v.held(r.Now, r.Account.TimeZone()))
 	case most <= 0:
 		return 0, RefuseAt(ValidationFailure, FieldTicket, "There is nothing to pay on this ticket, so nothing was taken.")
-	case r.Amount == 0, r.Amount > most && r.AllowPartial:
+	case asked == 0, asked > most && r.AllowPartial:
 		return most, nil
-	case r.Amount > v.Balance:
+	case asked > v.Balance:
 		return 0, RefuseAt(InsufficientBalance, FieldAmount, "The balance of this gift is %s.", v.Unit().Money(v.Balance))
-	case r.Amount > most:
+	case asked > most:
 		return 0, RefuseAt(ValidationFailure, FieldAmount, "At most %s of this gift can be applied to this ticket.",
 			v.Unit().Money(most))
 	}
-	return r.Amount, nil
+	return asked, nil
 }
 
 // refusal makes one error of all reasons; the first gives the code.

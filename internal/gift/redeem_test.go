@@ -317,20 +317,26 @@ func TestSequences(t *testing.T) {
 		ask := func() Context {
 			clock = clock.Add(time.Duration(rapid.IntRange(0, 3600).Draw(t, "seconds")) * time.Second)
 			entries++
-			return Context{EntryID: ID{1: byte(entries)}, Now: clock}
+			return Context{EntryID: ID{1: byte(entries >> 8), 2: byte(entries)}, Now: clock}
 		}
 		g, first := Gift{Voucher{ID: theGift, Original: original, Balance: original, Currency: usd,
 			ValidUntil: now.Add(48 * time.Hour)}, Card{Method: method}}.Begin(ask())
-		v, history, taken := g.Voucher, []Entry{first}, []Taken{}
+		v, history, taken, holds := g.Voucher, []Entry{first}, []Taken{}, []Held{}
 		amounts, cancelled := rapid.Int64Range(-2, 60), Status(0)
 
 		for range rapid.IntRange(1, 60).Draw(t, "commands") {
 			var e Entry
 			var changed bool
 			var err error
-			before := v
 			c := ask()
-			switch rapid.IntRange(0, 10).Draw(t, "command") {
+			for ok := true; ok; { // as the engine does
+				if v, e, ok = v.ExpireOne(c); ok {
+					history, holds = append(history, e), ended(holds, e)
+					c = ask()
+				}
+			}
+			before := v
+			switch rapid.IntRange(0, 15).Draw(t, "command") {
 			case 0, 1, 2, 3:
 				v, e, err = v.Redeem(Redeem{Context: c, LocationID: shop, Amount: Amount(amounts.Draw(t, "amount")),
 					AllowPartial: rapid.Bool().Draw(t, "partial")})
@@ -367,6 +373,27 @@ func TestSequences(t *testing.T) {
 				if changed && v.Status != cancelled && (cancelled != Pending || v.Status != Delivered) {
 					t.Fatalf("it was %s, and is %s", cancelled, v.Status)
 				}
+			case 11, 12:
+				v, e, err = v.Hold(Hold{Redeem{Context: c, LocationID: shop, Amount: Amount(amounts.Draw(t, "amount")),
+					AllowPartial: rapid.Bool().Draw(t, "partial")}, time.Duration(rapid.IntRange(60, 9000).Draw(t, "lasts")) *
+					time.Second})
+				if err == nil {
+					holds = append(holds, Held{Entry: e})
+				}
+			case 13, 14, 15:
+				if len(holds) == 0 {
+					continue
+				}
+				h := holds[rapid.IntRange(0, len(holds)-1).Draw(t, "hold")]
+				if rapid.IntRange(0, 2).Draw(t, "release") == 0 {
+					v, e, changed, err = v.Release(h, Release{Context: c, Caller: everywhere})
+				} else if v, e, err = v.Capture(h, Capture{Context: c, Caller: everywhere,
+					Amount: Amount(amounts.Draw(t, "amount")), KeepRest: rapid.Bool().Draw(t, "keep")}); err == nil {
+					taken = append(taken, Taken{Entry: e})
+				}
+				if holds = ended(holds, e); e.Kind != Redemption && (v.Balance != before.Balance || v.Status != before.Status) {
+					t.Fatal("a hold changed balance or status")
+				}
 			}
 			if err != nil && (!reflect.DeepEqual(v, before) || e != (Entry{})) {
 				t.Fatalf("refused with %v, but it changed", err)
@@ -379,15 +406,35 @@ func TestSequences(t *testing.T) {
 	})
 }
 
+// ended notes what an entry did to a hold.
+func ended(holds []Held, e Entry) []Held {
+	if h := find(holds, func(h *Held) bool { return h.Entry.ID == e.HoldID }); h != nil {
+		h.Last = e
+	}
+	return holds
+}
+
 // checkBooks states the invariants on its own, beside Audit.
 func checkBooks(t *rapid.T, v Voucher, history []Entry) {
-	balance := v.Original
+	balance, held, holds := v.Original, Amount(0), map[ID]Amount{}
 	for n, e := range history {
+		of := e.HoldID
+		if e.Kind == HoldMade {
+			of = e.ID
+		}
+		holds[of] += e.Held
+		if held += e.Held; holds[of] < 0 || held < 0 || held > balance+e.Delta {
+			t.Fatalf("entry %d: %d of %d is held, %d by %s", n+1, held, balance, holds[of], of)
+		}
 		if balance += e.Delta; e.Seq != n+1 || e.Balance != balance {
 			t.Fatalf("entry %d of %d: %+v, balance %d", n+1, len(history), e, balance)
 		}
 	}
 	last := history[len(history)-1]
+	if available := v.Available(last.At); held != sumOf(v.Holds) || available < 0 ||
+		available != balance-v.HeldAt(last.At) {
+		t.Fatalf("%d is available of %d, and %d is held", available, balance, held)
+	}
 	if v.Balance != balance || v.Balance < 0 || v.Balance > v.Original || v.Seq != len(history) ||
 		last.Status != v.Status {
 		t.Fatalf("%+v does not fit its history, which gives %d", v, balance)

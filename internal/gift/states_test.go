@@ -79,6 +79,16 @@ func commands() []command {
 		}
 	}
 	notAllowed := func(Status) Code { return RedemptionNotAllowed }
+	hold := Entry{ID: id(7), VoucherID: theGift, Kind: HoldMade, Actor: Actor{LocationID: shop}, Until: now.Add(1)}
+	// held has something held of a gift that may have holds.
+	held := func(do func(Voucher) (Voucher, Entry, bool, error)) func(Voucher) (Voucher, Entry, bool, error) {
+		return func(v Voucher) (Voucher, Entry, bool, error) {
+			if v.Status.Redeemable() {
+				v.Holds = []OpenHold{{hold.ID, 100, hold.Until}}
+			}
+			return do(v)
+		}
+	}
 	redeem := func(s Status) Code {
 		if s == Redeemed {
 			return AlreadyRedeemed
@@ -114,6 +124,23 @@ func commands() []command {
 				Date: now, Waiting: true})
 			return refuse(after, e, err)
 		}, redeem},
+		{"held", func(v Voucher) (Voucher, Entry, bool, error) {
+			return refuse(v.Hold(Hold{Redeem: Redeem{Context: context(), LocationID: shop, Amount: 100}}))
+		}, redeem},
+		{"hold released", held(func(v Voucher) (Voucher, Entry, bool, error) {
+			return v.Release(Held{Entry: hold}, Release{Context: context(), Caller: everywhere})
+		}), nil},
+		{"hold expired", held(func(v Voucher) (Voucher, Entry, bool, error) {
+			v.Holds = slices.Clone(v.Holds)
+			for n := range v.Holds {
+				v.Holds[n].Until = now
+			}
+			after, e, ok := v.ExpireOne(context())
+			return after, e, ok, nil
+		}), nil},
+		{"redeemed in part", held(func(v Voucher) (Voucher, Entry, bool, error) {
+			return refuse(v.Capture(Held{Entry: hold}, Capture{Context: context(), Caller: everywhere}))
+		}), func(Status) Code { return HoldNotOpen }},
 		{"delivery worked", deliver(true), nil},
 		{"delivery failed", deliver(false), nil},
 	}
@@ -192,8 +219,8 @@ func TestTransitions(t *testing.T) {
 			t.Errorf("docs/states.md says %q, the code does not do it", row)
 		}
 	}
-	if len(made) != 40 {
-		t.Errorf("there are %d transitions, want 40", len(made))
+	if len(made) != 49 {
+		t.Errorf("there are %d transitions, want 49", len(made))
 	}
 }
 

@@ -19,9 +19,10 @@ type Voucher struct {
 
 	Items []Item // that it is good for; empty: anything; nil: they were not kept. See Account.Items
 
-	Currency Currency // the account's, also of an item gift
-	Original Amount   // in Unit
-	Balance  Amount   // 0 ≤ Balance ≤ Original
+	Currency Currency   // the account's, also of an item gift
+	Original Amount     // in Unit
+	Balance  Amount     // 0 ≤ Balance ≤ Original
+	Holds    []OpenHold // the oldest first; together at most Balance
 	Status   Status
 	Seq      int // the number of entries in its history
 	Last     ID  // the newest of them

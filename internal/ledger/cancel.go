@@ -11,6 +11,7 @@ type Cancel struct {
 	gift.Cancel
 	VoucherIDs     []gift.ID // each once
 	SkipNotAllowed bool
+	ReleaseHolds   bool // open holds are released first
 }
 
 func (k *Cancel) want(c *Call, want *Want) {
@@ -20,10 +21,18 @@ func (k *Cancel) want(c *Call, want *Want) {
 func (*Cancel) affinity() gift.ID { return gift.ID{} }
 
 func (k *Cancel) decide(c *Call, s *state) (Result, error) {
-	r, err := s.each(c, k.VoucherIDs, k.SkipNotAllowed, func(v *gift.Voucher) (gift.Voucher, gift.Entry, bool, error) {
+	r, err := s.each(c, k.VoucherIDs, k.SkipNotAllowed, func(ref Ref) (after gift.Voucher, entries []gift.Entry, _ error) {
+		after = *s.current(ref, k.Context)
+		if k.ReleaseHolds {
+			after, entries = s.releaseAll(after, k.Context)
+		}
 		ask := k.Cancel
-		ask.Context = s.context(k.Context, v.Last)
-		return v.Cancel(ask)
+		ask.Context = s.context(k.Context, after.Last)
+		after, e, changed, err := after.Cancel(ask)
+		if err != nil || !changed {
+			return *s.Vouchers[ref], nil, err
+		}
+		return after, append(entries, e), nil
 	})
 	if err != nil {
 		return Result{}, err
@@ -54,13 +63,17 @@ func (r *Reinstate) want(c *Call, want *Want) {
 func (*Reinstate) affinity() gift.ID { return gift.ID{} }
 
 func (r *Reinstate) decide(c *Call, s *state) (Result, error) {
-	done, err := s.each(c, r.VoucherIDs, false, func(v *gift.Voucher) (gift.Voucher, gift.Entry, bool, error) {
-		ref, ask := Ref{v.AccountID, v.ID}, r.Reinstate
+	done, err := s.each(c, r.VoucherIDs, false, func(ref Ref) (gift.Voucher, []gift.Entry, error) {
+		v, ask := s.Vouchers[ref], r.Reinstate
 		ask.Context, ask.Before = s.context(r.Context, v.Last), s.Before[ref]
 		if delivery := s.Deliveries[ref]; delivery != nil {
 			ask.Sent = !delivery.DeliveredAt.IsZero()
 		}
-		return v.Reinstate(ask)
+		after, e, changed, err := v.Reinstate(ask)
+		if !changed {
+			return after, nil, err
+		}
+		return after, []gift.Entry{e}, err
 	})
 	if err != nil {
 		return Result{}, err
@@ -81,28 +94,25 @@ func (r *Reinstate) locations(c *Call, s *state) []gift.ID {
 	return s.locationsOf(refs(c, r.VoucherIDs))
 }
 
-// each asks for a change of several vouchers: of all or none, or, when skipping, of those that allow it. Nothing is
-// entered yet.
-func (s *state) each(c *Call, ids []gift.ID, skip bool, change func(*gift.Voucher) (gift.Voucher, gift.Entry, bool,
-	error)) (r Result, _ error) {
+// each asks for a change of several vouchers: of all or none, or, when skipping, of those that allow it. A change
+// without an entry is none. Nothing is entered yet.
+func (s *state) each(c *Call, ids []gift.ID, skip bool, change func(Ref) (gift.Voucher, []gift.Entry, error)) (
+	r Result, _ error) {
 	var refused *gift.Error
 	for _, ref := range refs(c, ids) {
-		v := s.Vouchers[ref]
-		if v == nil {
+		if s.Vouchers[ref] == nil {
 			return Result{}, ofTheKey(gift.NoSuchGift())
 		}
-		after, e, changed, err := change(v)
+		after, entries, err := change(ref)
 		var notAllowed *gift.Error
 		if skip && errors.Is(err, gift.RedemptionNotAllowed) {
 			errors.As(err, &notAllowed)
 			err = nil
 		}
 		refused = gift.Join(refused, err)
-		r.Vouchers, r.Changed, r.NotAllowed = append(r.Vouchers, after), append(r.Changed, changed),
+		r.Vouchers, r.Changed, r.NotAllowed = append(r.Vouchers, after), append(r.Changed, len(entries) > 0),
 			append(r.NotAllowed, notAllowed)
-		if changed {
-			r.Entries = append(r.Entries, e)
-		}
+		r.Entries = append(r.Entries, entries...)
 	}
 	if refused != nil {
 		return Result{}, ofTheKey(refused)
@@ -112,11 +122,9 @@ func (s *state) each(c *Call, ids []gift.ID, skip bool, change func(*gift.Vouche
 
 // enterAll notes what each decided.
 func (s *state) enterAll(r Result) {
-	n := 0
-	for i, changed := range r.Changed {
-		if changed {
-			s.enter(r.Vouchers[i], r.Entries[n])
-			n++
+	for _, v := range r.Vouchers {
+		for ; len(r.Entries) > 0 && r.Entries[0].VoucherID == v.ID; r.Entries = r.Entries[1:] {
+			s.enter(v, r.Entries[0])
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -61,11 +62,13 @@ type Result struct {
 	// why that was not allowed; nil: there was nothing to change.
 	Changed    []bool
 	NotAllowed []*gift.Error
+	Hold       gift.Held // that was released, now or before
+	At         time.Time // of the decision; of a Release
 }
 
-// Command is one of Issue, Redeem, Reverse, Cancel, Reinstate, Resend, Reschedule, Deliver, Bounce, Notice and
-// Rejected. Of the gift.Context inside, the caller gives Actor and RequestID; the engine adds the time of the
-// decision and the ids.
+// Command is one of Issue, Redeem, Hold, Capture, Release, Expire, Reverse, Cancel, Reinstate, Resend, Reschedule,
+// Deliver, Bounce, Notice and Rejected. Of the gift.Context inside, the caller gives Actor and RequestID; the engine
+// adds the time of the decision and the ids.
 type Command interface {
 	want(c *Call, w *Want)
 	// affinity names the voucher that the command is about, as far as it is known; zero: none in particular.
@@ -100,7 +103,7 @@ func Heavy(c Command) bool { return weight(c) > maxLight }
 // background tells which commands report what became of a message: no caller of the interface waits for them.
 func background(c Command) bool {
 	switch c.(type) {
-	case *Deliver, *Bounce:
+	case *Deliver, *Bounce, *Expire:
 		return true
 	}
 	return false
@@ -227,7 +230,7 @@ func (r *Redeem) want(c *Call, w *Want) {
 func (r *Redeem) affinity() gift.ID { return r.VoucherID }
 
 func (r *Redeem) decide(c *Call, s *state) (Result, error) {
-	v := s.Vouchers[Ref{c.AccountID, r.VoucherID}]
+	v := s.current(Ref{c.AccountID, r.VoucherID}, r.Context)
 	if v == nil {
 		return Result{}, gift.NoSuchGift()
 	}
@@ -237,15 +240,23 @@ func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 		ask.Eligibility = r.Eligible(v)
 	}
 	after, e, err := v.Redeem(ask)
-	if err == nil && !v.Item {
-		err = s.redeemed(c, -e.Delta)
-	}
 	if err != nil {
 		return Result{}, err
 	}
+	return s.taken(c, after, e, r.Notice)
+}
+
+// taken enters a redemption that is within the limits of the day. notice has the recipient told what is left, if
+// something is.
+func (s *state) taken(c *Call, after gift.Voucher, e gift.Entry, notice bool) (Result, error) {
+	if !after.Item {
+		if err := s.redeemed(c, -e.Delta); err != nil {
+			return Result{}, err
+		}
+	}
 	s.enter(after, e)
-	s.Redemptions[Ref{c.AccountID, e.ID}] = &gift.Taken{Entry: e}
-	if r.Notice && after.Balance > 0 {
+	s.Redemptions[Ref{e.AccountID, e.ID}] = &gift.Taken{Entry: e}
+	if notice && after.Balance > 0 {
 		s.changes.Jobs = append(s.changes.Jobs, Job{ID: e.ID, AccountID: after.AccountID, VoucherID: after.ID,
 			Kind: BalanceJob, Due: s.now})
 	}
@@ -261,20 +272,34 @@ type Reverse struct {
 	gift.Reverse
 	RedemptionID gift.ID // or
 	OriginalKey  string
+	Operation    Operation   // of the key: RedeemGift or CaptureHold
 	Misplaced    *gift.Error // what is wrong with where it is made: nothing is given back; nil: nothing
 }
 
 func (r *Reverse) original(c *Call) RequestKey {
-	return RequestKey{c.AccountID, RedeemGift, r.OriginalKey}
+	return RequestKey{c.AccountID, cmp.Or(r.Operation, RedeemGift), r.OriginalKey}
 }
 
 func (r *Reverse) want(c *Call, w *Want) {
-	if r.OriginalKey != "" {
-		w.Undo = append(w.Undo, r.original(c))
-		c.wantKept(w)
-	} else {
-		w.Redemptions = append(w.Redemptions, Ref{c.AccountID, r.RedemptionID})
+	c.wantUndone(w, &w.Redemptions, r.RedemptionID, r.original(c))
+}
+
+// wantUndone wants what an id names, or else the Idempotency-Key that it was made with.
+func (c *Call) wantUndone(w *Want, byID *[]Ref, id gift.ID, k RequestKey) {
+	if k.Key == "" {
+		*byID = append(*byID, Ref{c.AccountID, id})
+		return
 	}
+	w.Undo = append(w.Undo, k)
+	c.wantKept(w)
+}
+
+// named is what an id names, or else the Idempotency-Key that it was made with; a key that made nothing, nothing.
+func (s *state) named(c *Call, id gift.ID, k RequestKey) Ref {
+	if original := s.Requests[k]; k.Key != "" && original != nil {
+		id = original.EntryID
+	}
+	return Ref{c.AccountID, id}
 }
 
 func (*Reverse) affinity() gift.ID { return gift.ID{} }
@@ -304,57 +329,54 @@ func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 }
 
 func (r *Reverse) find(c *Call, s *state) (*gift.Taken, error) {
+	if err := s.byKey(c, r.original(c), r.Actor.LocationID); err != nil {
+		return nil, err
+	}
 	taken := r.taken(c, s)
-	if r.OriginalKey == "" {
-		if taken == nil {
-			return nil, ofTheKey(gift.NoSuchRedemption())
-		}
-		return taken, nil
+	if taken == nil {
+		return nil, ofTheKey(gift.NoSuchRedemption())
 	}
-	original := s.Requests[r.original(c)]
-	switch {
-	case original != nil && !original.MayBeToldTo(c.Caller):
-		// Not NOT_FOUND: that would say that nothing was taken.
-		return nil, ofTheKey(madeElsewhere())
-	case taken != nil:
-		return taken, nil
-	case original == nil:
-		if err := s.keep(c); err != nil {
-			return nil, err
-		}
-		s.record(Request{RequestKey: r.original(c), Spent: true, Locations: r.spentAt(c), At: s.now})
-	}
-	if original == nil || original.Spent {
-		return nil, gift.RefuseAt(gift.NotFound, gift.FieldOriginalKey,
-			"No redemption with this key has arrived, so nothing was taken. The key is spent now: should the redemption "+
-				"still come, it is refused.")
-	}
-	return nil, gift.RefuseAt(gift.NotFound, gift.FieldOriginalKey,
-		"The request with this key was refused, so nothing was taken.")
+	return taken, nil
 }
 
-// spentAt is where a key is spent: at the location that the caller names, else where it is enabled.
-func (r *Reverse) spentAt(c *Call) []gift.ID {
-	switch {
-	case !r.Actor.LocationID.IsZero():
-		return []gift.ID{r.Actor.LocationID}
-	case c.Caller != nil:
-		return c.Caller.Locations
+// byKey refuses to undo what was asked for under an Idempotency-Key, if one is named, when that did nothing. A key that
+// has not arrived yet is spent: at the location that the caller names, else where it is enabled.
+func (s *state) byKey(c *Call, k RequestKey, at gift.ID) error {
+	thing, nothing := "redemption", "nothing was taken"
+	if k.Operation == HoldGift {
+		thing, nothing = "hold", "nothing is held"
 	}
-	return nil
+	original := s.Requests[k]
+	switch {
+	case k.Key == "":
+		return nil
+	case original != nil && !original.MayBeToldTo(c.Caller):
+		// Not NOT_FOUND: that would say that nothing was done.
+		return ofTheKey(madeElsewhere())
+	case original != nil && !original.EntryID.IsZero():
+		return nil
+	case original != nil && !original.Spent:
+		return gift.RefuseAt(gift.NotFound, gift.FieldOriginalKey, "The request with this key was refused, so %s.", nothing)
+	case original == nil:
+		if err := s.keep(c); err != nil {
+			return err
+		}
+		spent := Request{RequestKey: k, Spent: true, At: s.now}
+		if !at.IsZero() {
+			spent.Locations = []gift.ID{at}
+		} else if c.Caller != nil {
+			spent.Locations = c.Caller.Locations
+		}
+		s.record(spent)
+	}
+	return gift.RefuseAt(gift.NotFound, gift.FieldOriginalKey,
+		"No %s with this key has arrived, so %s. The key is spent now: should the "+
+			"%[1]s still come, it is refused.", thing, nothing)
 }
 
 // taken is the redemption that is meant, nil when there is none.
 func (r *Reverse) taken(c *Call, s *state) *gift.Taken {
-	id := r.RedemptionID
-	if r.OriginalKey != "" {
-		original := s.Requests[r.original(c)]
-		if original == nil {
-			return nil
-		}
-		id = original.EntryID
-	}
-	return s.Redemptions[Ref{c.AccountID, id}]
+	return s.Redemptions[s.named(c, r.RedemptionID, r.original(c))]
 }
 
 func (r *Reverse) locations(c *Call, s *state) []gift.ID {

@@ -503,7 +503,7 @@ func (t *task) replay(known *Request, s *state) {
 		if known.MayBeToldTo(t.call.Caller) {
 			s.changes.Replays = append(s.changes.Replays, known.RequestKey)
 			t.err = gift.Refuse(gift.RedemptionNotAllowed,
-				"This request was taken back by its Idempotency-Key before it arrived; nothing was redeemed.")
+				"This request was taken back by its Idempotency-Key before it arrived; nothing was done.")
 		}
 		return
 	}

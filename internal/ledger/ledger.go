@@ -24,6 +24,9 @@ type Operation string
 const (
 	SendGift          Operation = "send-gift"
 	RedeemGift        Operation = "redeem-gift"
+	HoldGift          Operation = "hold-gift"
+	CaptureHold       Operation = "capture-hold"
+	ReleaseHold       Operation = "release-hold"
 	ReverseRedemption Operation = "reverse-redemption"
 	CancelGift        Operation = "cancel-gift"
 	ReinstateGift     Operation = "reinstate-gift"
@@ -70,7 +73,7 @@ type Request struct {
 	Fingerprint [32]byte // keyed hash of the normalized request
 	Answer      Answer
 	EntryID     gift.ID // the one entry it made, such as a redemption; zero: none or many
-	Spent       bool    // a redemption key that was reversed before the redemption arrived; there is no answer
+	Spent       bool    // the key of a redemption or hold that was undone before it arrived; there is no answer
 	// those that the answer tells of, zero for all of the account's; of a spent key: where whoever spent it is enabled,
 	// empty: everywhere
 	Locations []gift.ID
@@ -121,8 +124,9 @@ const (
 // Want names what a group of commands needs to be loaded. Duplicates are allowed.
 type Want struct {
 	Requests    []RequestKey // idempotency records
-	Undo        []RequestKey // records of redemptions to be undone: with them their redemption and its voucher
+	Undo        []RequestKey // records of what is to be undone: with them their redemption or hold, and its voucher
 	Redemptions []Ref        // redemptions to be undone, by id: with them their voucher
+	Holds       []Ref        // holds to be captured or released, by id: with them their voucher
 	Vouchers    []Ref
 	Codes       []gift.VoucherCode // codes to be given out: which of them exist already
 	Gifts       []*gift.Gift       // to be made, as they will be if they are; the same of their codes
@@ -141,6 +145,7 @@ type Ref struct{ AccountID, ID gift.ID }
 type State struct {
 	Requests    map[RequestKey]*Request
 	Redemptions map[Ref]*gift.Taken
+	Holds       map[Ref]*gift.Held
 	Vouchers    map[Ref]*gift.Voucher
 	Codes       map[gift.VoucherCode]bool
 	DeliveredBy map[Ref]gift.ID // zero, or not in it: none yet
@@ -177,7 +182,7 @@ type DeliveryChange struct {
 // Changes is what one group decided, to be saved as sets.
 type Changes struct {
 	Gifts           []gift.Gift      // new
-	Vouchers        []gift.Voucher   // changed: Balance, Status and Seq; each once, in its last state
+	Vouchers        []gift.Voucher   // changed: Balance, Holds, Status and Seq; each once, in its last state
 	Entries         []gift.Entry     // in the order they were made
 	Requests        []Request        // new
 	Jobs            []Job            // new

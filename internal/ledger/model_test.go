@@ -38,6 +38,12 @@ func TestEngineAgreesWithModel(t *testing.T) {
 			"deliver":     w.deliver,
 			"resend":      w.resend,
 			"reschedule":  w.reschedule,
+			"hold":        w.hold,
+			"capture":     w.capture,
+			"release":     w.release,
+			"release key": w.releaseKey,
+			"later":       w.later,
+			"expire":      w.expire,
 		})
 	})
 }
@@ -52,6 +58,12 @@ type world struct {
 	taken   []*modelTaken
 	answers map[string]modelAnswer // by redeem key
 	keys    int
+
+	now        time.Time
+	holds      []*modelHold
+	holdKeys   int // how many were used
+	holdOf     map[string]*modelHold
+	spentHolds map[string]bool // by key
 }
 
 type modelGift struct {
@@ -65,6 +77,7 @@ type modelGift struct {
 	method            gift.Method
 	resends           int
 	resent            gift.ID // the job of the newest resend; zero: none
+	holds             []*modelHold
 }
 
 type modelTaken struct {
@@ -87,10 +100,13 @@ func newWorld(t *rapid.T, dir, database string) *world {
 		t.Fatalf("opening the store: %v", err)
 	}
 	account := &gift.Account{ID: newID(), Name: "Model", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC}
-	return &world{
-		store: s, engine: ledger.Start(s, ledger.Options{}), answers: map[string]modelAnswer{},
-		caller: &gift.Caller{KeyID: newID(), Kind: gift.AccountKey, Account: account},
+	w := &world{
+		store: s, answers: map[string]modelAnswer{}, now: time.Now(), holdOf: map[string]*modelHold{},
+		spentHolds: map[string]bool{},
+		caller:     &gift.Caller{KeyID: newID(), Kind: gift.AccountKey, Account: account},
 	}
+	w.engine = ledger.Start(s, ledger.Options{Now: func() time.Time { return w.now }})
+	return w
 }
 
 func (w *world) close() {
@@ -133,7 +149,7 @@ func told(r ledger.Result) string {
 	b.WriteString("OK")
 	n := 0
 	for i, v := range r.Vouchers {
-		if r.Changed != nil && !r.Changed[i] {
+		if r.Changed != nil && !r.Changed[i] || len(r.Entries) == 0 {
 			fmt.Fprintf(&b, " - %d %s", v.Balance, v.Status)
 			continue
 		}
@@ -191,6 +207,7 @@ func (w *world) redeem(t *rapid.T) {
 		}
 		return text
 	}
+	g.touch(w.now)
 	want, take := g.expectRedeem(amount, partial)
 	if got := call(); got != want {
 		t.Fatalf("redeem %d of %+v: got %q, want %q", amount, *g, got, want)
@@ -208,18 +225,8 @@ func (w *world) redeem(t *rapid.T) {
 
 // expectRedeem is the rule of redemption, written a second time in the plainest way.
 func (g *modelGift) expectRedeem(amount int64, partial bool) (answer string, take int64) {
-	if g.status == gift.Redeemed || g.balance == 0 {
-		return "ALREADY_REDEEMED", 0
-	}
-	if g.status != gift.Delivered && g.status != gift.FailedDelivery && g.status != gift.Claimed {
-		return "REDEMPTION_NOT_ALLOWED", 0
-	}
-	take = amount
-	if amount == 0 || partial && amount > g.balance {
-		take = g.balance
-	}
-	if take > g.balance {
-		return "INSUFFICIENT_BALANCE", 0
+	if take, answer = g.expectTake(amount, partial); answer != "" {
+		return answer, 0
 	}
 	g.balance -= take
 	g.status = gift.Claimed
@@ -305,10 +312,19 @@ func (w *world) reverseKey(t *rapid.T) {
 func (w *world) cancel(t *rapid.T) {
 	g, skip := w.pick(t), false
 	to := rapid.SampledFrom([]gift.Status{gift.Cancelled, gift.PurchaseFailed}).Draw(t, "to")
+	release := rapid.Bool().Draw(t, "releaseHolds")
 	want, before := "REDEMPTION_NOT_ALLOWED", g.status
+	g.touch(w.now)
+	held := g.held() > 0 && !release
 	untouched := g.status == gift.Pending || g.status == gift.Delivered || g.status == gift.FailedDelivery
 	switch {
-	case untouched || g.status == gift.Claimed && to == gift.Cancelled:
+	case !held && (untouched || g.status == gift.Claimed && to == gift.Cancelled):
+		for _, h := range g.holds {
+			if h.ended == "" {
+				h.ended = "released"
+				g.entries++
+			}
+		}
 		g.status, g.before = to, before
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
@@ -318,7 +334,8 @@ func (w *world) cancel(t *rapid.T) {
 		skip, want = true, fmt.Sprintf("OK - %d %s", g.balance, g.status)
 	}
 	got, _ := w.do(t, ledger.CancelGift, "", 0, &ledger.Cancel{
-		VoucherIDs: []gift.ID{g.id}, SkipNotAllowed: skip, Cancel: gift.Cancel{Caller: w.caller, To: to},
+		VoucherIDs: []gift.ID{g.id}, SkipNotAllowed: skip, ReleaseHolds: release, Cancel: gift.Cancel{Caller: w.caller,
+			To: to},
 	})
 	if got != want {
 		t.Fatalf("cancel to %s: got %q, want %q", to, got, want)
@@ -417,7 +434,7 @@ func (w *world) reschedule(t *rapid.T) {
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
 	got, _ := w.do(t, ledger.RescheduleGift, "", 0, &ledger.Reschedule{VoucherID: g.id,
-		Reschedule: gift.Reschedule{Caller: w.caller, Date: time.Now()}})
+		Reschedule: gift.Reschedule{Caller: w.caller, Date: w.now}})
 	if got != want {
 		t.Fatalf("reschedule %+v: got %q, want %q", *g, got, want)
 	}
@@ -432,6 +449,13 @@ func (w *world) compare(t *rapid.T) {
 		}
 		if int64(v.Balance) != g.balance || v.Status != g.status || v.Seq != g.entries || int64(v.Original) != g.original {
 			t.Fatalf("the store says %d %s %d entries, the model %+v", v.Balance, v.Status, v.Seq, *g)
+		}
+		held := int64(0)
+		for _, h := range v.Holds {
+			held += int64(h.Left)
+		}
+		if held != g.held() {
+			t.Fatalf("the store says that %d is held of %d, the model %d", held, v.Balance, g.held())
 		}
 		history, err := w.store.History(t.Context(), w.caller.Account.ID, g.id, 0, g.entries+1)
 		if err != nil {

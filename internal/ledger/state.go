@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"boon.example/internal/gift"
@@ -18,27 +19,6 @@ type state struct {
 }
 
 func newState(s *State, now time.Time) *state {
-	if s.Requests == nil {
-		s.Requests = map[RequestKey]*Request{}
-	}
-	if s.Redemptions == nil {
-		s.Redemptions = map[Ref]*gift.Taken{}
-	}
-	if s.Codes == nil {
-		s.Codes = map[gift.VoucherCode]bool{}
-	}
-	if s.DeliveredBy == nil {
-		s.DeliveredBy = map[Ref]gift.ID{}
-	}
-	if s.Resends == nil {
-		s.Resends = map[Ref][]Resent{}
-	}
-	if s.Counts == nil {
-		s.Counts = map[CountKey]gift.Count{}
-	}
-	if s.Before == nil {
-		s.Before = map[Ref]gift.Status{}
-	}
 	return &state{State: s, now: now, touched: map[Ref]int{}}
 }
 
@@ -59,6 +39,11 @@ func (s *state) enter(v gift.Voucher, e gift.Entry) {
 		s.changes.Vouchers = append(s.changes.Vouchers, v)
 	}
 	s.changes.Entries = append(s.changes.Entries, e)
+	if e.Kind == gift.HoldMade {
+		s.Holds[Ref{e.AccountID, e.ID}] = &gift.Held{Entry: e}
+	} else if held := s.Holds[Ref{e.AccountID, e.HoldID}]; held != nil {
+		held.Last = e
+	}
 }
 
 // issue notes a new gift, and the job that will deliver it.
@@ -136,11 +121,7 @@ func storable(err error) bool {
 	if _, ok := errors.AsType[unstored](err); ok || !errors.As(err, &refused) {
 		return false
 	}
-	switch refused.Code {
-	case gift.ValidationFailure, gift.InvalidCodeFormat, gift.InvalidTokenFormat, gift.Unauthenticated,
-		gift.RateLimited, gift.AccountMisconfigured, gift.UnexpectedError, gift.Unavailable, gift.RequestInProgress,
-		gift.IdempotencyMismatch:
-		return false
-	}
-	return true
+	return !slices.Contains([]gift.Code{gift.ValidationFailure, gift.InvalidCodeFormat, gift.InvalidTokenFormat,
+		gift.Unauthenticated, gift.RateLimited, gift.AccountMisconfigured, gift.UnexpectedError, gift.Unavailable,
+		gift.RequestInProgress, gift.IdempotencyMismatch}, refused.Code)
 }

@@ -176,6 +176,9 @@ func TestPriorities(t *testing.T) {
 	t.Parallel()
 	priorities := map[string]api.Priority{
 		"redemption/redeem-gift":            api.PriorityRedeem,
+		"redemption/hold-gift":              api.PriorityRedeem,
+		"redemption/capture-hold":           api.PriorityRedeem,
+		"redemption/release-hold":           api.PriorityRedeem,
 		"redemption/reverse-redemption":     api.PriorityRedeem,
 		"redemption/validate-gift":          api.PriorityValidate,
 		"gifting/send-gift":                 api.PriorityWrite,

@@ -79,6 +79,7 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 	a.stopBackground = cancel
 	a.background.Go(func() { a.refreshSetup(running) })
 	a.background.Go(func() { a.forget(running) })
+	a.background.Go(func() { a.expireHolds(running) })
 	a.background.Go(func() { a.keepKeyUses(running) })
 	a.background.Go(func() { a.watchFiles(running) })
 	a.background.Go(func() { a.auditor.Run(running) })

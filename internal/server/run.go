@@ -39,6 +39,7 @@ type Config struct {
 	KeepRequests time.Duration
 	Proxies      clientip.Proxies // whose X-Forwarded-For is believed
 	FilesEvery   time.Duration    // how often the files of the embedded store are looked at; 0: the constant of that name
+	HoldsEvery   time.Duration    // how often holds that are over are entered; 0: the constant of that name
 	AuditPace    int              // rows a second that are looked over beside the service; 0: ledger.AuditPace
 	// Under is put between the engine and the store, by tests of the whole; nil: nothing.
 	Under  func(ledger.Store) ledger.Store

@@ -70,11 +70,17 @@ type group struct {
 	run       db.Runner
 	prepared  *prepared
 	state     ledger.State
-	loaded    map[ledger.Ref]int // the seq of each voucher that was loaded: what a change of it is measured against
+	loaded    map[ledger.Ref]loaded
 	newlyUsed []ledger.Ref
 	keptRead  map[ledger.CountKey]gift.Count // counts of what is kept, that were read
 	writer    *chain.Writer                  // whose hash chain goes on; nil: nothing was entered
 	saved     bool                           // all that is left is the commit
+}
+
+// loaded is what a change of a voucher is measured against.
+type loaded struct {
+	seq   int
+	holds bool // it had open ones
 }
 
 // The statements of a group.
@@ -83,10 +89,8 @@ var (
 		`SELECT `+record.VoucherAndItems+` FROM voucher AS v WHERE v.account_id = $1 AND v.id {keys} {lock}`, "B", true)
 	selectRequests = db.SelectByKeys("requests",
 		`SELECT `+record.RequestColumns+` FROM request AS r WHERE r.account_id = $1 AND r.key {keys}`, "T", true)
-	selectTaken = db.SelectByKeys("redemptions",
-		`SELECT `+record.EntryColumns+` FROM entry AS e WHERE e.account_id = $1 AND e.id {keys} AND e.kind = 'REDEMPTION'`,
-		"B",
-		true)
+	selectTaken = db.SelectByKeys("redemptions and holds", `SELECT `+record.EntryColumns+` FROM entry AS e
+		WHERE e.account_id = $1 AND e.id {keys} AND e.kind IN ('REDEMPTION', 'HOLD')`, "B", true)
 	selectReversed = db.SelectByKeys("reversals", `SELECT g.redemption_id, g.amount, g.parts FROM given_back AS g
 		WHERE g.account_id = $1 AND g.redemption_id {keys}`, "B", true)
 	selectDeliveredBy = db.SelectByKeys("delivered by",
@@ -116,7 +120,7 @@ var (
 )
 
 var groupQueries = []*db.Query{selectVouchers, selectRequests, selectTaken, selectReversed, selectDeliveredBy,
-	selectCancelled, selectCodes, updateVoucher,
+	selectCancelled, selectCodes, updateVoucher, updateHolds, selectHoldEnds,
 	updateReplays, updateCard, deleteJobs, selectDeliveries, selectJobs, selectResends, insertResend, updateDelivery,
 	updateJob, addTally, insertGivenBack,
 	insertUsed, record.InsertTerms, record.InsertItems, record.InsertVoucher, record.InsertCard, record.InsertSecret,
@@ -128,10 +132,11 @@ var groupQueries = []*db.Query{selectVouchers, selectRequests, selectTaken, sele
 // load reads what want names. Vouchers are locked first, in the order of their ids, so that groups of several writers
 // wait for each other and never in a circle; what is read after them is as young as their lock.
 func (g *group) load(ctx context.Context, want ledger.Want) error {
-	g.loaded = make(map[ledger.Ref]int, len(want.Vouchers))
+	g.loaded = make(map[ledger.Ref]loaded, len(want.Vouchers))
 	g.state = ledger.State{
 		Requests:    make(map[ledger.RequestKey]*ledger.Request),
 		Redemptions: make(map[ledger.Ref]*gift.Taken),
+		Holds:       make(map[ledger.Ref]*gift.Held),
 		Vouchers:    make(map[ledger.Ref]*gift.Voucher, len(want.Vouchers)),
 		Codes:       make(map[gift.VoucherCode]bool),
 		DeliveredBy: make(map[ledger.Ref]gift.ID),
@@ -141,7 +146,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		Counts:      make(map[ledger.CountKey]gift.Count),
 	}
 	vouchers, requests := want.Vouchers, want.Requests
-	undoing := len(want.Undo)+len(want.Redemptions) > 0
+	undoing := len(want.Undo)+len(want.Redemptions)+len(want.Holds) > 0
 	if undoing {
 		undone, err := g.loadUndone(ctx, want)
 		if err != nil {
@@ -157,6 +162,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	batches = append(batches, g.wantCounts(want.Counts)...)
 	batches = append(batches, g.wantRequests(requests)...)
 	batches = append(batches, g.wantReversed()...)
+	batches = append(batches, g.wantHoldEnds()...)
 	batches = append(batches, g.wantDeliveredBy(want.DeliveredBy)...)
 	batches = append(batches, g.wantResends(want.Resends)...)
 	batches = append(batches, g.wantDeliveries(want.Deliveries)...)
@@ -176,25 +182,33 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	return nil
 }
 
-// loadUndone reads the redemptions that are to be undone, the requests of the whole group on the way, and gives their
-// vouchers.
+// errOvertaken tells that a request of the group was answered by somebody else between its record being looked for and
+// its voucher being locked: it may not be decided a second time, not even to be refused without a record, on what the
+// first time left.
+var errOvertaken = errors.New("a request was answered meanwhile")
+
+// loadUndone reads the redemptions and holds that are to be undone, and the holds that are to be captured, the requests
+// of the whole group on the way, and gives their vouchers.
 func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []ledger.Ref, err error) {
 	if err := g.run(ctx, g.wantRequests(slices.Concat(want.Requests, want.Undo))); err != nil {
 		return nil, err
 	}
-	redemptions := slices.Clone(want.Redemptions)
+	entries := slices.Concat(want.Redemptions, want.Holds)
 	for _, k := range want.Undo {
 		if r := g.state.Requests[k]; r != nil && !r.EntryID.IsZero() {
-			redemptions = append(redemptions, ledger.Ref{AccountID: k.AccountID, ID: r.EntryID})
+			entries = append(entries, ledger.Ref{AccountID: k.AccountID, ID: r.EntryID})
 		}
 	}
-	err = g.run(ctx, record.ByRef(selectTaken, redemptions, func(from db.Scanner) error {
-		t := new(gift.Taken)
-		if err := from.Scan(record.EntryFields(&t.Entry)...); err != nil {
+	err = g.run(ctx, record.ByRef(selectTaken, entries, func(from db.Scanner) error {
+		var e gift.Entry
+		if err := from.Scan(record.EntryFields(&e)...); err != nil {
 			return err
 		}
-		e := &t.Entry
-		g.state.Redemptions[ledger.Ref{AccountID: e.AccountID, ID: e.ID}] = t
+		if ref := (ledger.Ref{AccountID: e.AccountID, ID: e.ID}); e.Kind == gift.HoldMade {
+			g.state.Holds[ref] = &gift.Held{Entry: e}
+		} else {
+			g.state.Redemptions[ref] = &gift.Taken{Entry: e}
+		}
 		vouchers = append(vouchers, ledger.Ref{AccountID: e.AccountID, ID: e.VoucherID})
 		return nil
 	}))
@@ -250,7 +264,7 @@ func (g *group) wantVouchers(wanted []ledger.Ref) []db.Batch {
 		}
 		ref := ledger.Ref{AccountID: v.AccountID, ID: v.ID}
 		g.state.Vouchers[ref] = v
-		g.loaded[ref] = v.Seq
+		g.loaded[ref] = loaded{v.Seq, v.Holds != nil}
 		return nil
 	})
 }
@@ -270,6 +284,18 @@ func (g *group) wantReversed() []db.Batch {
 			}
 		}
 		return nil
+	})
+}
+
+// wantHoldEnds wants to know what captured or ended the loaded holds last.
+func (g *group) wantHoldEnds() []db.Batch {
+	return record.ByRef(selectHoldEnds, slices.Collect(maps.Keys(g.state.Holds)), func(from db.Scanner) error {
+		var e gift.Entry
+		err := from.Scan(record.EntryFields(&e)...)
+		if held := g.state.Holds[ledger.Ref{AccountID: e.AccountID, ID: e.HoldID}]; held != nil {
+			held.Last = e
+		}
+		return err
 	})
 }
 
@@ -375,14 +401,28 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 	}
 	changed = slices.Clone(changed)
 	slices.SortFunc(changed, func(a, b gift.Voucher) int { return record.CompareRefs(record.RefOf(&a), record.RefOf(&b)) })
-	return record.ByAccount(changed, func(v gift.Voucher) gift.ID { return v.AccountID },
-		func(account gift.ID, of []gift.Voucher) db.Batch {
-			w := record.RowsOf(updateVoucher, of, func(v *gift.Voucher) []any {
-				return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.KeyOf(v.ID), g.loaded[record.RefOf(v)]}
+	update := func(q *db.Query, changed []gift.Voucher, row func(*gift.Voucher, int) []any) []db.Batch {
+		return record.ByAccount(changed, func(v gift.Voucher) gift.ID { return v.AccountID },
+			func(account gift.ID, of []gift.Voucher) db.Batch {
+				w := record.RowsOf(q, of, func(v *gift.Voucher) []any { return row(v, g.loaded[record.RefOf(v)].seq) })
+				w.Account = account
+				return w
 			})
-			w.Account = account
-			return w
-		}), nil
+	}
+	var holding []gift.Voucher // or no longer
+	changed = slices.DeleteFunc(changed, func(v gift.Voucher) bool {
+		holds := v.Holds != nil || g.loaded[record.RefOf(&v)].holds
+		if holds {
+			holding = append(holding, v)
+		}
+		return holds
+	})
+	return append(update(updateVoucher, changed, func(v *gift.Voucher, seq int) []any {
+		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.KeyOf(v.ID), seq}
+	}), update(updateHolds, holding, func(v *gift.Voucher, seq int) []any {
+		held, end, list := record.HoldColumns(v.Holds)
+		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), held, end, list, db.KeyOf(v.ID), seq}
+	})...), nil
 }
 
 // saveGivenBack notes what reversals give back, where no guard on entries does.

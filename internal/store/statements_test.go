@@ -55,9 +55,10 @@ var withoutAccount = map[string]string{
 	`SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k) CROSS JOIN LATERAL (SELECT s.hash FROM secret AS s WHERE s.hash`: "is a new code taken anywhere?",
 	`UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN`:                                                            "jobs are claimed for all accounts",
 	`SELECT to_regclass('pg_dist_partition')`:                                                                               "is the database spread over machines?",
-	`SELECT count(*) FROM job`:                    "how many messages wait?",
-	`SELECT count(*), min(claimable_at) FROM job`: "how many are overdue?",
-	`SELECT min(claimable_at) FROM job`:           "when is the next job due?",
+	`SELECT count(*) FROM job`: "how many messages wait?",
+	`SELECT v.account_id, v.id FROM voucher AS v WHERE v.holds_end <= $1`: "holds expire in all accounts",
+	`SELECT count(*), min(claimable_at) FROM job`:                         "how many are overdue?",
+	`SELECT min(claimable_at) FROM job`:                                   "when is the next job due?",
 	`SELECT CAST(coalesce(sum(vouchers), 0) AS BIGINT) FROM tally`: "how many gifts are there? One row " +
 		"for each account",
 	`SELECT o.id, o.message FROM outbox`: "the outbox is for development",

@@ -68,6 +68,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"days are counted":                          testCounts,
 		"anonymous clients are counted":             testAnonymous,
 		"what was given back is kept":               testGivenBack,
+		"holds are kept":                            testHolds,
 		"the use of keys is kept":                   testKeyUses,
 		"old records are forgotten":                 testForget,
 		"two handles write at once":                 testTwoWriters,
@@ -171,11 +172,12 @@ func testGiftRoundTrip(t *testing.T, open opener) {
 	g := filled[gift.Gift](t)
 	g.Currency, g.Original, g.Balance, g.Status, g.Seq = gift.Currency{Code: "KWD", Decimals: 3}, 9e15, 9e15, gift.Pending,
 		1
-	g.Card.Method = gift.SMS
+	g.Card.Method, g.Holds = gift.SMS, nil
 	issued := filled[gift.Entry](t)
 	issued.AccountID, issued.VoucherID, issued.Seq, issued.Previous, issued.Kind = g.AccountID, g.ID, 1, gift.ID{},
 		gift.Issued
 	issued.Delta, issued.Balance, issued.Status, issued.Reverses = 0, g.Balance, g.Status, gift.ID{}
+	issued.HoldID, issued.Held, issued.Until = gift.ID{}, 0, time.Time{}
 	bare, first := newGift(newID())
 	bare.Card.Purchase = gift.Purchase{}
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{g, bare}, Entries: []gift.Entry{issued, first}})
@@ -187,27 +189,35 @@ func testGiftRoundTrip(t *testing.T, open opener) {
 		}
 		diff(t, got, want)
 	}
-	// The rest of an entry's fields: those of a reversal.
-	taken := filled[gift.Entry](t)
-	taken.ID, taken.Previous = newID(), issued.ID
-	taken.AccountID, taken.VoucherID, taken.Seq, taken.Kind, taken.Reverses = g.AccountID, g.ID, 2, gift.Redemption,
-		gift.ID{}
-	taken.Delta, taken.Balance, taken.Status = -9e15, 0, gift.Redeemed
-	given := filled[gift.Entry](t)
-	given.ID, given.Previous = newID(), taken.ID
-	given.AccountID, given.VoucherID, given.Seq, given.Kind, given.Reverses = g.AccountID, g.ID, 3, gift.Reversal, taken.ID
-	given.Delta, given.Balance, given.Status = 4e15, 4e15, gift.Claimed
+	// The rest of an entry's fields: those of a hold, of its capture, and of a reversal.
+	before, balance := issued, g.Balance
+	next := func(kind gift.Kind, delta gift.Amount) gift.Entry {
+		e := filled[gift.Entry](t)
+		balance += delta
+		e.ID, e.Previous, e.AccountID, e.VoucherID, e.Seq = newID(), before.ID, g.AccountID, g.ID, before.Seq+1
+		e.Kind, e.Delta, e.Balance, e.Status, e.Reverses = kind, delta, balance, gift.Claimed, gift.ID{}
+		e.HoldID, e.Held, e.Until = gift.ID{}, 0, time.Time{}
+		before = e
+		return e
+	}
+	held := next(gift.HoldMade, 0)
+	held.Held, held.Until = 9e15, held.At.Add(time.Hour)
+	taken := next(gift.Redemption, -4e15)
+	taken.HoldID, taken.Held = held.ID, -4e15
+	given := next(gift.Reversal, 1e15)
+	given.Reverses = taken.ID
 	v := g.Voucher
-	v.Balance, v.Status, v.Seq, v.Last = 4e15, gift.Claimed, 3, given.ID
+	v.Balance, v.Status, v.Seq, v.Last = 6e15, gift.Claimed, 4, given.ID
+	v.Holds = []gift.OpenHold{{ID: held.ID, Left: 5e15, Until: held.Until}}
 	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&g.Voucher)}}, func(st *ledger.State) ledger.Changes {
 		diff(t, *st.Vouchers[ref(&g.Voucher)], g.Voucher)
-		return ledger.Changes{Vouchers: []gift.Voucher{v}, Entries: []gift.Entry{taken, given}}
+		return ledger.Changes{Vouchers: []gift.Voucher{v}, Entries: []gift.Entry{held, taken, given}}
 	})
 	history, err := s.History(t.Context(), g.AccountID, g.ID, 0, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
-	diff(t, history, []gift.Entry{issued, taken, given})
+	diff(t, history, []gift.Entry{issued, held, taken, given})
 	got, err := s.Gift(t.Context(), g.AccountID, g.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -500,8 +510,11 @@ func testConstraints(t *testing.T, open opener) {
 	save(t, s, ledger.Changes{Requests: []ledger.Request{
 		{RequestKey: ledger.RequestKey{AccountID: g[0].AccountID, Operation: ledger.RedeemGift, Key: "k"}, EntryID: taken.ID,
 			At: noon}}})
+	held := hold(t, s, &g[1].Voucher, 100, time.Hour)
 	before := dump(t, s)
-	entry := `INSERT INTO entry (account_id, voucher_id, seq, previous, id, kind, delta, balance, status, made_at, reverses, reference, reason, request_id) VALUES `
+	const columns = `INSERT INTO entry (account_id, voucher_id, seq, previous, id, kind, delta, balance, status, made_at, `
+	entry := columns + `reverses, reference, reason, request_id, writer, n) VALUES `
+	ofHold := columns + `reference, reason, request_id, writer, n, hold_id, held, held_until) VALUES ($1, $2, 3, $3, $4, `
 	for name, test := range map[string]struct {
 		query string
 		args  []any
@@ -514,11 +527,10 @@ func testConstraints(t *testing.T, open opener) {
 		"an unknown status":         {`UPDATE voucher SET status = 8 WHERE account_id = $1 AND id = $2`, []any{a, v}},
 		"another value of a voucher": {`UPDATE voucher SET original = original + 1 WHERE account_id = $1 AND id = $2`,
 			[]any{a, v}},
-		"a longer validity":  {`UPDATE voucher SET valid_until = 1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
-		"deleting a voucher": {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, v}},
-		"deleting a naked voucher": {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`,
-			[]any{a, db.KeyOf(naked.ID)}},
-		"a history of another value": {entry + `($1, $2, 1, NULL, $3, 'ISSUED', 0, 9999, 3, 0, NULL, '', '', '')`,
+		"a longer validity":        {`UPDATE voucher SET valid_until = 1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"deleting a voucher":       {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"deleting a naked voucher": {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, db.KeyOf(naked.ID)}},
+		"a history of another value": {entry + `($1, $2, 1, NULL, $3, 'ISSUED', 0, 9999, 3, 0, NULL, '', '', '', $1, 1)`,
 			[]any{a, db.KeyOf(naked.ID), db.KeyOf(newID())}},
 		"deleting a redemption's key": {`DELETE FROM request WHERE account_id = $1 AND key = 'k'`, []any{a}},
 		"a key twice": {`INSERT INTO request (account_id, key, operation, fingerprint, code, answer, sealed, spent, made_at)
@@ -527,38 +539,61 @@ func testConstraints(t *testing.T, open opener) {
 		"changing an entry's words": {`UPDATE entry SET reason = 'x' WHERE account_id = $1 AND voucher_id = $2`,
 			[]any{a, v}},
 		"deleting an entry": {`DELETE FROM entry WHERE account_id = $1 AND voucher_id = $2`, []any{a, v}},
-		"an entry after itself": {entry + `($1, $2, 3, $3, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`,
+		"an entry after itself": {entry + `($1, $2, 3, $3, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '', $1, 1)`,
 			[]any{a, v, db.KeyOf(newID())}},
-		"an entry after none": {entry + `($1, $2, 3, NULL, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`,
+		"an entry after none": {entry + `($1, $2, 3, NULL, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '', $1, 1)`,
 			[]any{a, v, db.KeyOf(newID())}},
-		"an entry after a younger": {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`,
+		"an entry after a younger": {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '', $1, 1)`,
 			[]any{a, v, make([]byte, 16), last}},
-		"a number that does not fit": {entry + `($1, $2, 2, $4, $3, 'REDEMPTION', -500, 9000, 5, 0, NULL, '', '', '')`,
+		"a number that does not fit": {entry + `($1, $2, 2, $4, $3, 'REDEMPTION', -500, 9000, 5, 0, NULL, '', '', '', $1, 1)`,
 			[]any{a, v, db.KeyOf(newID()), last}},
-		"the same entry id twice": {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`,
+		"the same entry id twice": {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '', $1, 1)`,
 			[]any{a, v, db.KeyOf(taken.ID), last}},
-		"a gap in the history": {entry + `($1, $2, 4, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '')`,
+		"a gap in the history": {entry + `($1, $2, 4, $4, $3, 'REDEMPTION', -1, 9499, 5, 0, NULL, '', '', '', $1, 1)`,
 			[]any{a, v, db.KeyOf(newID()), last}},
-		"a balance out of nowhere": {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9500, 5, 0, NULL, '', '', '')`,
+		"a balance out of nowhere": {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', -1, 9500, 5, 0, NULL, '', '', '', $1, 1)`,
 			[]any{a, v, db.KeyOf(newID()), last}},
-		"a history that begins again": {entry + `($1, $2, 3, $4, $3, 'ISSUED', 0, 9500, 5, 0, NULL, '', '', '')`,
+		"a history that begins again": {entry + `($1, $2, 3, $4, $3, 'ISSUED', 0, 9500, 5, 0, NULL, '', '', '', $1, 1)`,
 			[]any{a, v, db.KeyOf(newID()), last}},
-		"a redemption that gives": {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', 1, 9501, 5, 0, NULL, '', '', '')`,
+		"a redemption that gives": {entry + `($1, $2, 3, $4, $3, 'REDEMPTION', 1, 9501, 5, 0, NULL, '', '', '', $1, 1)`,
 			[]any{a, v, db.KeyOf(newID()), last}},
-		"a cancellation that takes": {entry + `($1, $2, 3, $4, $3, 'CANCELLATION', -1, 9499, 7, 0, NULL, '', '', '')`,
+		"a cancellation that takes": {entry + `($1, $2, 3, $4, $3, 'CANCELLATION', -1, 9499, 7, 0, NULL, '', '', '', $1, 1)`,
 			[]any{a, v, db.KeyOf(newID()), last}},
-		"an unknown kind of entry": {entry + `($1, $2, 3, $4, $3, 'GIFT', 0, 9500, 5, 0, NULL, '', '', '')`,
+		"an unknown kind of entry": {entry + `($1, $2, 3, $4, $3, 'GIFT', 0, 9500, 5, 0, NULL, '', '', '', $1, 1)`,
 			[]any{a, v, db.KeyOf(newID()), last}},
-		"a reversal of nothing": {entry + `($1, $2, 3, $4, $3, 'REVERSAL', 1, 9501, 5, 0, NULL, '', '', '')`,
+		"a reversal of nothing": {entry + `($1, $2, 3, $4, $3, 'REVERSAL', 1, 9501, 5, 0, NULL, '', '', '', $1, 1)`,
 			[]any{a, v, db.KeyOf(newID()), last}},
-		"a reversal above its redemption": {entry + `($1, $2, 3, $4, $3, 'REVERSAL', 501, 10001, 5, 0, $4, '', '', '')`,
+		"a reversal above its redemption": {entry +
+			`($1, $2, 3, $4, $3, 'REVERSAL', 501, 10001, 5, 0, $4, '', '', '', $1, 1)`,
 			[]any{a, v, db.KeyOf(newID()), db.KeyOf(taken.ID)}},
-		"reversals above their redemption": {entry + `($1, $2, 3, $5, $3, 'REVERSAL', 300, 9800, 5, 0, $5, '', '', ''),
-			($1, $2, 4, $3, $4, 'REVERSAL', 201, 10001, 5, 0, $5, '', '', '')`, []any{a, v, db.KeyOf(newID()), db.KeyOf(newID()), db.KeyOf(taken.ID)}},
-		"a reversal on another voucher": {entry + `($1, $2, 2, $5, $3, 'REVERSAL', 1, 10001, 3, 0, $4, '', '', '')`,
+		"reversals above their redemption": {entry + `($1, $2, 3, $5, $3, 'REVERSAL', 300, 9800, 5, 0, $5, '', '', '', $1, 1),
+			($1, $2, 4, $3, $4, 'REVERSAL', 201, 10001, 5, 0, $5, '', '', '', $1, 1)`, []any{a, v, db.KeyOf(newID()), db.KeyOf(newID()), db.KeyOf(taken.ID)}},
+		"a reversal on another voucher": {entry + `($1, $2, 2, $5, $3, 'REVERSAL', 1, 10001, 3, 0, $4, '', '', '', $1, 1)`,
 			[]any{a, db.KeyOf(g[1].ID), db.KeyOf(newID()), db.KeyOf(taken.ID), db.KeyOf(g[1].Last)}},
-		"an entry of no voucher": {entry + `($1, $2, 1, NULL, $3, 'ISSUED', 0, 5, 1, 0, NULL, '', '', '')`,
+		"an entry of no voucher": {entry + `($1, $2, 1, NULL, $3, 'ISSUED', 0, 5, 1, 0, NULL, '', '', '', $1, 1)`,
 			[]any{a, db.KeyOf(newID()), db.KeyOf(newID())}},
+		"more held than there is": {`UPDATE voucher SET held = 9501, holds = 'x', holds_end = 1 WHERE account_id = $1
+			AND id = $2`, []any{a, v}},
+		"held by nothing": {`UPDATE voucher SET held = 1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
+		"a hold without an end": {ofHold + `'HOLD', 0, 9500, 5, 0, '', '', '', $1, 1, NULL, 1, NULL)`,
+			[]any{a, v, last, db.KeyOf(newID())}},
+		"a hold that takes": {ofHold + `'HOLD', -1, 9499, 5, 0, '', '', '', $1, 1, NULL, 1, 1)`,
+			[]any{a, v, last, db.KeyOf(newID())}},
+		"a hold of nothing": {ofHold + `'HOLD', 0, 9500, 5, 0, '', '', '', $1, 1, NULL, 0, NULL)`,
+			[]any{a, v, last, db.KeyOf(newID())}},
+		"a release of nothing": {ofHold + `'HOLD_RELEASED', 0, 10000, 3, 0, '', '', '', $1, 1, $5, 0, NULL)`,
+			[]any{a, db.KeyOf(g[1].ID), db.KeyOf(held.ID), db.KeyOf(newID()), db.KeyOf(held.ID)}},
+		"a release above its hold": {ofHold + `'HOLD_RELEASED', 0, 10000, 3, 0, '', '', '', $1, 1, $5, -101, NULL)`,
+			[]any{a, db.KeyOf(g[1].ID), db.KeyOf(held.ID), db.KeyOf(newID()), db.KeyOf(held.ID)}},
+		"a release of what is no hold": {ofHold + `'HOLD_RELEASED', 0, 9500, 5, 0, '', '', '', $1, 1, $5, -1, NULL)`,
+			[]any{a, v, last, db.KeyOf(newID()), last}},
+		"a capture of another gift's hold": {ofHold + `'REDEMPTION', -1, 9499, 5, 0, '', '', '', $1, 1, $5, -1, NULL)`,
+			[]any{a, v, last, db.KeyOf(newID()), db.KeyOf(held.ID)}},
+		"a capture of no hold": {ofHold + `'REDEMPTION', -1, 9499, 5, 0, '', '', '', $1, 1, NULL, -1, NULL)`,
+			[]any{a, v, last, db.KeyOf(newID())}},
+		"something held by a resend": {ofHold + `'RESENT', 0, 9500, 5, 0, '', '', '', $1, 1, $5, -1, NULL)`,
+			[]any{a, db.KeyOf(g[1].ID), db.KeyOf(held.ID), db.KeyOf(newID()), db.KeyOf(held.ID)}},
+		"deleting a hold's key": {`DELETE FROM request WHERE account_id = $1 AND operation = 'hold-gift'`, []any{a}},
 		"a code twice": {`INSERT INTO secret (hash, kind, account_id, voucher_id) VALUES ($3, 'code', $1, $2)`,
 			[]any{a, db.KeyOf(g[1].ID), s.db.Keys.CodeHash(g[0].Card.Code)}},
 		"a second code of one voucher": {`INSERT INTO secret (hash, kind, account_id, voucher_id) VALUES ($3, 'code', $1, $2)`,

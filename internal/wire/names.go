@@ -10,6 +10,7 @@ var names = map[gift.Field]string{
 	gift.FieldToken:         "voucherPublicToken",
 	gift.FieldRedemption:    "redemptionID",
 	gift.FieldKey:           "Idempotency-Key",
+	gift.FieldHold:          "holdID",
 	gift.FieldOriginalKey:   "idempotencyKey",
 	gift.FieldOrder:         "orderID",
 	gift.FieldReference:     "externalTransactionReferenceNumber",

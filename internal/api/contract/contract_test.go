@@ -36,7 +36,7 @@ func redemption() one {
 		status: 200,
 		header: map[string]string{"Content-Type": "application/json", "X-Request-ID": "r-1", "Boon-Version": "1.0.0"},
 		body: `{"redemptionID":"01a1f97c-a74f-7d01-8d11-5b0c6b3e9c01","voucherID":"01a1f97c-752e-7a01-8d11-5b0c6b3e9a01",` +
-			`"organizationID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11","amount":25.00,"currentBalance":15.50,"currency":"USD",` +
+			`"organizationID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11","amount":25.00,"currentBalance":15.50,"heldBalance":0.00,"availableBalance":15.50,"currency":"USD",` +
 			`"status":"CLAIMED","statusID":5,"isRedeemable":true,"redeemedAt":"2026-11-20T15:04:18.511Z","reference":null,` +
 			`"requestID":"r-1"}`,
 	}

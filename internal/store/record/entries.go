@@ -8,30 +8,34 @@ import (
 
 // EntryColumns are those of an entry.
 const EntryColumns = `e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status, e.made_at, e.key_id, ` +
-	`e.location_id, e.reverses, e.reference, e.reason, e.request_id`
+	`e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference, e.reason, e.request_id`
 
 // EntryFields are where EntryColumns are read into.
 func EntryFields(e *gift.Entry) []any {
 	return []any{
 		db.ScanID(&e.AccountID), db.ScanID(&e.ID), db.ScanID(&e.VoucherID), &e.Seq, db.ScanID(&e.Previous), &e.Kind, &e.Delta,
 		&e.Balance, &e.Status, db.ScanTime(&e.At),
-		db.ScanID(&e.Actor.KeyID), db.ScanID(&e.Actor.LocationID), db.ScanID(&e.Reverses), &e.Reference, &e.Reason,
-		&e.RequestID,
+		db.ScanID(&e.Actor.KeyID), db.ScanID(&e.Actor.LocationID), db.ScanID(&e.Reverses), db.ScanID(&e.HoldID), &e.Held,
+		db.ScanTime(&e.Until), &e.Reference, &e.Reason, &e.RequestID,
 	}
 }
 
 // PlacedColumns are EntryColumns and the entry's place in its hash chain.
 const PlacedColumns = EntryColumns + `, e.writer, e.n`
 
+// PlacedTypes are the types of PlacedColumns: see db.InsertRows.
+const PlacedTypes = "BBBNBTNNNNBBBBNNTTTBN"
+
 // InsertEntry writes rows that EntryRow made.
-var InsertEntry = db.InsertRows("entry", PlacedColumns, "BBBNBTNNNNBBBTTTBN", "")
+var InsertEntry = db.InsertRows("entry", PlacedColumns, PlacedTypes, "")
 
 // EntryRow is an entry with its place in its hash chain, as PlacedColumns have it.
 func EntryRow(e *gift.Entry, at chain.Place) []any {
 	return []any{
 		db.KeyOf(e.AccountID), db.KeyOf(e.ID), db.KeyOf(e.VoucherID), e.Seq, db.OrNull(e.Previous), string(e.Kind),
 		int64(e.Delta), int64(e.Balance), int64(e.Status), db.Micros(e.At),
-		db.OrNull(e.Actor.KeyID), db.OrNull(e.Actor.LocationID), db.OrNull(e.Reverses), e.Reference, e.Reason, e.RequestID,
+		db.OrNull(e.Actor.KeyID), db.OrNull(e.Actor.LocationID), db.OrNull(e.Reverses), db.OrNull(e.HoldID),
+		int64(e.Held), db.Micros(e.Until), e.Reference, e.Reason, e.RequestID,
 		db.KeyOf(at.Writer), at.N,
 	}
 }

@@ -14,7 +14,8 @@ import (
 
 // VoucherColumns are those of a voucher.
 const VoucherColumns = `v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id, ` +
-	`v.currency, v.decimals, v.original, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until, v.created_at, v.made_by, v.items_id`
+	`v.currency, v.decimals, v.original, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until, v.created_at, ` +
+	`v.made_by, v.holds, v.items_id`
 
 // VoucherAndItems are VoucherColumns with what the voucher is good for.
 const VoucherAndItems = VoucherColumns +
@@ -26,13 +27,13 @@ func VoucherFields(v *gift.Voucher) []any {
 		db.ScanID(&v.AccountID), db.ScanID(&v.ID), db.ScanID(&v.OrderID), db.ScanID(&v.ProgramID), db.ScanID(&v.LocationID),
 		&v.Item, &v.Promotional, db.ScanID(&v.PromotionID), &v.Currency.Code, &v.Currency.Decimals,
 		&v.Original, &v.Balance, &v.Status, &v.Seq, db.ScanID(&v.Last), db.ScanTime(&v.ValidFrom), db.ScanTime(&v.ValidUntil),
-		db.ScanTime(&v.CreatedAt), &v.MadeBy,
+		db.ScanTime(&v.CreatedAt), &v.MadeBy, scanHolds{&v.Holds},
 		new([]byte), scanItems{&v.Items},
 	}
 }
 
 // VoucherTypes are the types of VoucherColumns: see db.InsertRows.
-const VoucherTypes = "BBBBBFFBTNNNNNBNNNTB"
+const VoucherTypes = "BBBBBFFBTNNNNNBNNNTTB"
 
 // InsertVoucher writes rows that VoucherRow made.
 var InsertVoucher = db.InsertRows("voucher", VoucherColumns, VoucherTypes, "")
@@ -43,7 +44,7 @@ func VoucherRow(v *gift.Voucher, items gift.ID) []any {
 		db.KeyOf(v.AccountID), db.KeyOf(v.ID), db.KeyOf(v.OrderID), db.KeyOf(v.ProgramID), db.OrNull(v.LocationID),
 		v.Item, v.Promotional, db.OrNull(v.PromotionID), v.Currency.Code, v.Currency.Decimals,
 		int64(v.Original), int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.Micros(v.ValidFrom),
-		db.Micros(v.ValidUntil), db.Micros(v.CreatedAt), v.MadeBy,
+		db.Micros(v.ValidUntil), db.Micros(v.CreatedAt), v.MadeBy, nil, // a new one has no holds
 		db.OrNull(items),
 	}
 }

@@ -29,7 +29,13 @@ var (
 const maxInRequest = 830
 
 // Free tells which operations' answers hold neither code nor token: they are kept as they are, all others are sealed.
-func Free(o ledger.Operation) bool { return o == ledger.RedeemGift || o == ledger.ReverseRedemption }
+func Free(o ledger.Operation) bool { return EntryKinds[o] != "" }
+
+// EntryKinds are the kinds of the entries that calls make which move or hold value.
+var EntryKinds = map[ledger.Operation]gift.Kind{
+	ledger.RedeemGift: gift.Redemption, ledger.ReverseRedemption: gift.Reversal, ledger.HoldGift: gift.HoldMade,
+	ledger.CaptureHold: gift.Redemption, ledger.ReleaseHold: gift.HoldReleased,
+}
 
 func boundToRequest(k ledger.RequestKey) []byte {
 	return append(db.Bound("answer", k.AccountID), string(k.Operation)+"\x00"+k.Key...)

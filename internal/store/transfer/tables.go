@@ -31,14 +31,14 @@ var Tables = []Table{
 	newTable("setup_change", 1, setup.ChangeColumns, "NNNTTBBB"),
 	newTable("used_record", 2, "account_id, record_id", "BB"),
 	newTable("item_list", 2, "account_id, id, items", "BBT"),
-	newTable("voucher", 2, record.VoucherColumns, record.VoucherTypes),
+	newTable("voucher", 2, record.VoucherColumns+", v.held, v.holds_end", record.VoucherTypes+"NN"),
 	newTable("order_terms", 2, "account_id, order_id, terms, promotional_terms", "BBTT"),
 	newTable("card", 2, record.CardColumns+", c.delivered_by, c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTBF"),
 	newTable("secret", 1, "hash, kind, account_id, voucher_id", "BTBB"),
 	newTable("gift_search", 3, "account_id, key, voucher_id", "BBB"),
 	newTable("tally", 1, "account_id, vouchers", "BN"),
 	newTable("chain", 2, record.ChainColumns, "BNBB"),
-	newTable("entry", 2, record.PlacedColumns, "BBBNBTNNNNBBBTTTBN"),
+	newTable("entry", 2, record.PlacedColumns, record.PlacedTypes),
 	// The guards on entries have kept it already while these came.
 	newTable("given_back", 2, "account_id, redemption_id, amount, parts", "BBNN").
 		replacing(` ON CONFLICT (account_id, redemption_id) DO UPDATE SET amount = excluded.amount, parts = excluded.parts`),

@@ -104,14 +104,19 @@ CREATE TABLE voucher (
     valid_until  BIGINT,
     created_at   BIGINT  NOT NULL,
     made_by      TEXT    NOT NULL, -- the name of the system key that made it; '': a key of the account
+    holds        TEXT, -- the open ones, as JSON; NULL: none
+    held         BIGINT  NOT NULL DEFAULT 0 CHECK (held BETWEEN 0 AND balance), -- by all of them
+    holds_end    BIGINT, -- when the first of them is over
     items_id     BYTEA   CHECK (length(items_id) = 16), -- NULL: good for everything
     PRIMARY KEY (account_id, id),
     -- REDEEMED is the status of an empty gift; only a cancelled one may be empty beside it.
-    CONSTRAINT voucher_redeemed CHECK (status = 7 OR (status = 6) = (balance = 0))
+    CONSTRAINT voucher_redeemed CHECK (status = 7 OR (status = 6) = (balance = 0)),
+    CONSTRAINT voucher_holds CHECK ((holds IS NULL) = (held = 0) AND (holds_end IS NULL) = (held = 0))
 );
 -- No index but the primary key begins with the account: without statistics a planner takes two of them for equally
 -- good, and then reads all rows of an account to find one.
 CREATE INDEX voucher_order ON voucher (order_id, account_id);
+CREATE INDEX voucher_holds_end ON voucher (holds_end) WHERE holds_end IS NOT NULL;
 
 -- What restricted gifts are good for, as it was when they were made; gifts share a list.
 CREATE TABLE item_list (
@@ -216,6 +221,9 @@ CREATE TABLE entry (
     key_id      BYTEA  CHECK (length(key_id) = 16),
     location_id BYTEA  CHECK (length(location_id) = 16),
     reverses    BYTEA  CHECK (length(reverses) = 16), -- the redemption that it gives back
+    hold_id     BYTEA  CHECK (length(hold_id) = 16), -- the hold that it captures of, or ends
+    held        BIGINT NOT NULL DEFAULT 0, -- what it added to what is held
+    held_until  BIGINT, -- of a hold
     reference   TEXT   NOT NULL,
     reason      TEXT   NOT NULL,
     request_id  TEXT   NOT NULL,
@@ -232,13 +240,22 @@ CREATE TABLE entry (
         WHEN 'REINSTATEMENT' THEN delta = 0
         WHEN 'RESENT' THEN delta = 0
         WHEN 'RESCHEDULED' THEN delta = 0
+        WHEN 'HOLD' THEN delta = 0 AND held > 0
+        WHEN 'HOLD_RELEASED' THEN delta = 0 AND held < 0
+        WHEN 'HOLD_EXPIRED' THEN delta = 0 AND held < 0
         ELSE FALSE END),
     CONSTRAINT entry_first CHECK (seq >= 1 AND (seq = 1) = (kind = 'ISSUED') AND (seq = 1) = (previous IS NULL)),
     CONSTRAINT entry_follows CHECK (previous < id),
     CONSTRAINT entry_reversal CHECK ((kind = 'REVERSAL') = (reverses IS NOT NULL)),
-    CONSTRAINT entry_redeemed CHECK (status = 7 OR (status = 6) = (balance = 0))
+    CONSTRAINT entry_redeemed CHECK (status = 7 OR (status = 6) = (balance = 0)),
+    CONSTRAINT entry_held CHECK (CASE
+        WHEN held > 0 THEN kind = 'HOLD' AND hold_id IS NULL AND held_until IS NOT NULL AND held_until > made_at
+        WHEN held < 0 THEN kind IN ('REDEMPTION', 'HOLD_RELEASED', 'HOLD_EXPIRED') AND hold_id IS NOT NULL
+            AND held_until IS NULL
+        ELSE hold_id IS NULL AND held_until IS NULL END)
 );
 CREATE INDEX entry_reverses ON entry (reverses, account_id) WHERE reverses IS NOT NULL;
+CREATE INDEX entry_hold ON entry (hold_id, account_id, id) WHERE hold_id IS NOT NULL;
 -- A history is read backwards, from one entry to the one before. In a long one, reading can begin at every 64th.
 CREATE INDEX entry_milestone ON entry (voucher_id, seq, account_id) WHERE seq % 64 = 0;
 -- A reinstatement asks what the gift was before it was cancelled.
@@ -409,7 +426,7 @@ FOR EACH ROW WHEN (OLD.version > 0) EXECUTE FUNCTION never('the log of the set-u
 CREATE TRIGGER voucher_terms_never_change
 BEFORE UPDATE OF account_id, id, order_id, program_id, location_id, item, promotional, promotion_id, currency, decimals,
     original, valid_from, valid_until, created_at, made_by, items_id ON voucher
-FOR EACH ROW EXECUTE FUNCTION never('only balance, status, seq and last of a voucher change');
+FOR EACH ROW EXECUTE FUNCTION never('only balance, holds, status, seq and last of a voucher change');
 
 CREATE TRIGGER voucher_never_deleted BEFORE DELETE ON voucher
 FOR EACH ROW EXECUTE FUNCTION never('vouchers are never deleted');
@@ -443,6 +460,10 @@ BEGIN
             WHERE p.account_id = a.account_id AND p.id = a.previous
               AND p.voucher_id = a.voucher_id AND p.seq = a.seq - 1 AND p.balance + a.delta = a.balance)) THEN
         broken := 'an entry must continue the history of its voucher';
+    ELSIF EXISTS (SELECT 1 FROM added AS a WHERE a.hold_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM entry AS h
+            WHERE h.account_id = a.account_id AND h.id = a.hold_id AND h.voucher_id = a.voucher_id
+              AND h.kind = 'HOLD' AND h.held + a.held >= 0)) THEN
+        broken := 'a hold gives up no more than it held';
     ELSIF EXISTS (SELECT 1 FROM added AS a WHERE a.reverses IS NOT NULL) THEN
         INSERT INTO given_back AS g (account_id, redemption_id, amount, parts)
             SELECT a.account_id, a.reverses, sum(a.delta), count(*) FROM added AS a WHERE a.reverses IS NOT NULL
@@ -479,5 +500,5 @@ CREATE TRIGGER reinstatement_fits AFTER INSERT ON entry
 FOR EACH ROW WHEN (NEW.kind = 'REINSTATEMENT') EXECUTE FUNCTION reinstatement_fits();
 
 CREATE TRIGGER request_of_ledger_never_deleted BEFORE DELETE ON request
-FOR EACH ROW WHEN (OLD.operation IN ('redeem-gift', 'reverse-redemption'))
-EXECUTE FUNCTION never('records of redemptions and reversals are kept for ever');
+FOR EACH ROW WHEN (OLD.operation IN ('redeem-gift', 'reverse-redemption', 'hold-gift', 'capture-hold', 'release-hold'))
+EXECUTE FUNCTION never('records of redemptions, reversals and holds are kept for ever');

@@ -104,14 +104,19 @@ CREATE TABLE voucher (
     valid_until  INTEGER,
     created_at   INTEGER NOT NULL,
     made_by      TEXT    NOT NULL, -- the name of the system key that made it; '': a key of the account
+    holds        TEXT, -- the open ones, as JSON; NULL: none
+    held         INTEGER NOT NULL DEFAULT 0 CHECK (held BETWEEN 0 AND balance), -- by all of them
+    holds_end    INTEGER, -- when the first of them is over
     items_id     BLOB    CHECK (length(items_id) = 16), -- NULL: good for everything
     PRIMARY KEY (account_id, id),
     -- REDEEMED is the status of an empty gift; only a cancelled one may be empty beside it.
-    CONSTRAINT voucher_redeemed CHECK (status = 7 OR (status = 6) = (balance = 0))
+    CONSTRAINT voucher_redeemed CHECK (status = 7 OR (status = 6) = (balance = 0)),
+    CONSTRAINT voucher_holds CHECK ((holds IS NULL) = (held = 0) AND (holds_end IS NULL) = (held = 0))
 ) STRICT, WITHOUT ROWID;
 -- No index but the primary key begins with the account: without statistics a planner takes two of them for equally
 -- good, and then reads all rows of an account to find one.
 CREATE INDEX voucher_order ON voucher (order_id, account_id);
+CREATE INDEX voucher_holds_end ON voucher (holds_end) WHERE holds_end IS NOT NULL;
 
 -- What restricted gifts are good for, as it was when they were made; gifts share a list.
 CREATE TABLE item_list (
@@ -216,6 +221,9 @@ CREATE TABLE entry (
     key_id      BLOB    CHECK (length(key_id) = 16),
     location_id BLOB    CHECK (length(location_id) = 16),
     reverses    BLOB    CHECK (length(reverses) = 16), -- the redemption that it gives back
+    hold_id     BLOB    CHECK (length(hold_id) = 16), -- the hold that it captures of, or ends
+    held        INTEGER NOT NULL DEFAULT 0, -- what it added to what is held
+    held_until  INTEGER, -- of a hold
     reference   TEXT    NOT NULL,
     reason      TEXT    NOT NULL,
     request_id  TEXT    NOT NULL,
@@ -232,13 +240,22 @@ CREATE TABLE entry (
         WHEN 'REINSTATEMENT' THEN delta = 0
         WHEN 'RESENT' THEN delta = 0
         WHEN 'RESCHEDULED' THEN delta = 0
+        WHEN 'HOLD' THEN delta = 0 AND held > 0
+        WHEN 'HOLD_RELEASED' THEN delta = 0 AND held < 0
+        WHEN 'HOLD_EXPIRED' THEN delta = 0 AND held < 0
         ELSE FALSE END),
     CONSTRAINT entry_first CHECK (seq >= 1 AND (seq = 1) = (kind = 'ISSUED') AND (seq = 1) = (previous IS NULL)),
     CONSTRAINT entry_follows CHECK (previous < id),
     CONSTRAINT entry_reversal CHECK ((kind = 'REVERSAL') = (reverses IS NOT NULL)),
-    CONSTRAINT entry_redeemed CHECK (status = 7 OR (status = 6) = (balance = 0))
+    CONSTRAINT entry_redeemed CHECK (status = 7 OR (status = 6) = (balance = 0)),
+    CONSTRAINT entry_held CHECK (CASE
+        WHEN held > 0 THEN kind = 'HOLD' AND hold_id IS NULL AND held_until IS NOT NULL AND held_until > made_at
+        WHEN held < 0 THEN kind IN ('REDEMPTION', 'HOLD_RELEASED', 'HOLD_EXPIRED') AND hold_id IS NOT NULL
+            AND held_until IS NULL
+        ELSE hold_id IS NULL AND held_until IS NULL END)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX entry_reverses ON entry (reverses, account_id) WHERE reverses IS NOT NULL;
+CREATE INDEX entry_hold ON entry (hold_id, account_id, id) WHERE hold_id IS NOT NULL;
 -- A history is read backwards, from one entry to the one before. In a long one, reading can begin at every 64th.
 CREATE INDEX entry_milestone ON entry (voucher_id, seq, account_id) WHERE seq % 64 = 0;
 -- A reinstatement asks what the gift was before it was cancelled.
@@ -401,7 +418,7 @@ BEGIN SELECT RAISE(ABORT, 'the log of the set-up is never shortened'); END;
 CREATE TRIGGER voucher_terms_never_change
 BEFORE UPDATE OF account_id, id, order_id, program_id, location_id, item, promotional, promotion_id, currency, decimals,
     original, valid_from, valid_until, created_at, made_by, items_id ON voucher
-BEGIN SELECT RAISE(ABORT, 'only balance, status, seq and last of a voucher change'); END;
+BEGIN SELECT RAISE(ABORT, 'only balance, holds, status, seq and last of a voucher change'); END;
 
 CREATE TRIGGER voucher_never_deleted BEFORE DELETE ON voucher
 BEGIN SELECT RAISE(ABORT, 'vouchers are never deleted'); END;
@@ -433,6 +450,10 @@ BEGIN
         WHERE NEW.seq > 1 AND NOT EXISTS (SELECT 1 FROM entry
             WHERE account_id = NEW.account_id AND id = NEW.previous AND voucher_id = NEW.voucher_id
               AND seq = NEW.seq - 1 AND balance + NEW.delta = NEW.balance);
+    SELECT RAISE(ABORT, 'a hold gives up no more than it held')
+        WHERE NEW.hold_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM entry AS h
+            WHERE h.account_id = NEW.account_id AND h.id = NEW.hold_id AND h.voucher_id = NEW.voucher_id
+              AND h.kind = 'HOLD' AND h.held + NEW.held >= 0);
     INSERT INTO given_back (account_id, redemption_id, amount, parts)
         SELECT NEW.account_id, NEW.reverses, NEW.delta, 1 WHERE NEW.reverses IS NOT NULL
         ON CONFLICT (account_id, redemption_id) DO UPDATE SET amount = amount + excluded.amount, parts = parts + 1;
@@ -450,8 +471,8 @@ BEGIN
 END;
 
 CREATE TRIGGER request_of_ledger_never_deleted BEFORE DELETE ON request
-WHEN OLD.operation IN ('redeem-gift', 'reverse-redemption')
-BEGIN SELECT RAISE(ABORT, 'records of redemptions and reversals are kept for ever'); END;
+WHEN OLD.operation IN ('redeem-gift', 'reverse-redemption', 'hold-gift', 'capture-hold', 'release-hold')
+BEGIN SELECT RAISE(ABORT, 'records of redemptions, reversals and holds are kept for ever'); END;
 
 -- Without statistics, SQLite believes that an account has ten rows, and for a reversal or a few redemptions reads the
 -- whole history of the account instead of an index. These are those of a large installation: rows of the table, then
@@ -462,6 +483,7 @@ DELETE FROM sqlite_stat1;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('voucher', 'voucher', '10000000 1000000 1'),
     ('voucher', 'voucher_order', '10000000 4 4 1'),
+    ('voucher', 'voucher_holds_end', '10000 2 1 1'),
     ('order_terms', 'sqlite_autoindex_order_terms_1', '1000000 100000 1'),
     ('card', 'sqlite_autoindex_card_1', '10000000 1000000 1'),
     ('card', 'card_reference', '10000000 4 4 1'),
@@ -473,6 +495,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('entry', 'entry', '40000000 4000000 1'),
     ('entry', 'entry_milestone', '100000 4 1 1'),
     ('entry', 'entry_reverses', '1000000 1 1'),
+    ('entry', 'entry_hold', '1000000 1 1 1'),
     ('entry', 'entry_cancellation', '100000 2 2 1'),
     ('given_back', 'given_back', '1000000 100000 1'),
     ('resend', 'resend', '1000000 100000 2 1'),

@@ -1,0 +1,122 @@
+package api
+
+import (
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
+)
+
+// holding is a hold-gift request.
+type holding struct {
+	redemption
+	Seconds int // for which it is held; 0: not said
+}
+
+func readHolding(o *wire.Object, c *call) (h holding) {
+	const name, least, most = "expiresInSeconds", int(gift.MinHoldTime / time.Second), int(gift.MaxHoldTime / time.Second)
+	h.redemption = readRedemption(o, c)
+	if seconds := o.Integer(name); seconds != nil {
+		if h.Seconds = *seconds; h.Seconds < least || h.Seconds > most {
+			o.Add(name, "A hold lasts from %d to %d seconds.", least, most)
+		}
+	}
+	return h
+}
+
+// holdGift keeps an amount of a gift for one sale.
+func holdGift(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, func(o *wire.Object) holding { return readHolding(o, c) })
+	hold := func(r *request, at *gift.Location) (ledger.Answer, error) {
+		redeem := asked.command(c, at)
+		return r.do(&ledger.Hold{VoucherID: redeem.VoucherID, Eligible: redeem.Eligible, Hold: gift.Hold{
+			Redeem: redeem.Redeem, Lasts: time.Duration(asked.Seconds) * time.Second}}, ledger.OK, (*writer).hold)
+	}
+	return c.take(ledger.HoldGift, asked, &asked.redemption, problems, hold)
+}
+
+// capturing is a capture-hold request.
+type capturing struct {
+	HoldID gift.ID
+	gift.Capture
+}
+
+func readCapturing(o *wire.Object, c *call) (r capturing) {
+	if !o.Given(byHold) {
+		o.Add(byHold, "Say which hold is meant.")
+	}
+	r.HoldID = o.GUID(byHold)
+	r.Number = readAmount(o, c.account.Currency)
+	final := o.Boolean("final")
+	r.KeepRest = final != nil && !*final
+	r.Reference = o.Line("reference", maxReference)
+	return r
+}
+
+// byHold is the member that names a hold.
+const byHold = "holdID"
+
+// captureHold redeems what is held.
+func captureHold(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, func(o *wire.Object) capturing { return readCapturing(o, c) })
+	problems.Refuse(c.account.NeedKey(c.key))
+	if err := problems.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	request := c.request(ledger.CaptureHold, asked)
+	asked.Context, asked.Caller = c.actor(gift.ID{}), c.caller
+	var taken gift.Entry
+	answer, err := request.do(&ledger.Capture{HoldID: asked.HoldID, Notice: c.account.BalanceNotice,
+		Capture: asked.Capture}, ledger.OK, func(w *writer, r ledger.Result) {
+		taken = r.Entries[0]
+		w.ID(byHold, taken.HoldID)
+		w.redemption(r)
+	})
+	if answer.Fresh() {
+		c.redeemed(taken.VoucherID, taken.Actor.LocationID)
+	}
+	return answer, err
+}
+
+// releasing is a release-hold request.
+type releasing struct {
+	HoldID      gift.ID // or
+	OriginalKey string
+}
+
+func readReleasing(o *wire.Object) (r releasing) {
+	r.HoldID, r.OriginalKey = o.GUID(byHold), readOriginalKey(o)
+	oneOf(o, []string{byHold, byKey})
+	return r
+}
+
+// releaseHold ends a hold before its time.
+func releaseHold(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, readReleasing)
+	problems.Refuse(c.account.NeedKey(c.key))
+	if err := problems.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	request := c.request(ledger.ReleaseHold, asked)
+	return request.do(&ledger.Release{HoldID: asked.HoldID, OriginalKey: asked.OriginalKey,
+		Release: gift.Release{Context: c.actor(gift.ID{}), Caller: c.caller}}, ledger.OK, (*writer).release)
+}
+
+// hold writes the members of a successful hold-gift.
+func (w *writer) hold(r ledger.Result) {
+	e := &r.Entries[0]
+	w.ID(byHold, e.ID)
+	w.changed(&r.Vouchers[0], e.Actor.LocationID, e.Held, e.At)
+	w.Instant("expiresAt", e.Until)
+	w.TextOrNull("reference", e.Reference)
+}
+
+// release writes the members of a successful release-hold: of the hold that was released, now or before.
+func (w *writer) release(r ledger.Result) {
+	made, ended := &r.Hold.Entry, &r.Hold.Last
+	w.ID(byHold, made.ID)
+	w.changed(&r.Vouchers[0], made.Actor.LocationID, -ended.Held, r.At)
+	w.Instant("releasedAt", ended.At)
+	w.TextOrNull("reference", made.Reference)
+}

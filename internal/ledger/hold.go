@@ -1,0 +1,162 @@
+package ledger
+
+import "boon.example/internal/gift"
+
+// Hold keeps an amount of a voucher of the calling account for one sale.
+type Hold struct {
+	gift.Hold
+	VoucherID gift.ID
+	// Eligible judges the till's ticket for the voucher, purely; nil: no ticket was given.
+	Eligible func(*gift.Voucher) *gift.Eligibility
+}
+
+func (h *Hold) want(c *Call, w *Want) { w.Vouchers = append(w.Vouchers, Ref{c.AccountID, h.VoucherID}) }
+
+func (h *Hold) affinity() gift.ID { return h.VoucherID }
+
+func (h *Hold) decide(c *Call, s *state) (Result, error) {
+	v := s.current(Ref{c.AccountID, h.VoucherID}, h.Context)
+	if v == nil {
+		return Result{}, gift.NoSuchGift()
+	}
+	ask := h.Hold
+	ask.Context = s.context(h.Context, v.Last)
+	if h.Eligible != nil {
+		ask.Eligibility = h.Eligible(v)
+	}
+	after, e, err := v.Hold(ask)
+	if err != nil {
+		return Result{}, err
+	}
+	s.enter(after, e)
+	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
+}
+
+func (h *Hold) locations(*Call, *state) []gift.ID { return []gift.ID{h.LocationID} }
+
+// Capture redeems what a hold keeps.
+type Capture struct {
+	gift.Capture
+	HoldID gift.ID
+	Notice bool // has the recipient told what is left, if something is
+}
+
+func (k *Capture) want(c *Call, w *Want) {
+	w.Holds = append(w.Holds, Ref{c.AccountID, k.HoldID})
+	c.wantRedeemed(w)
+}
+
+func (*Capture) affinity() gift.ID { return gift.ID{} }
+
+func (k *Capture) decide(c *Call, s *state) (Result, error) {
+	v, held := s.held(Ref{c.AccountID, k.HoldID}, k.Context)
+	if held == nil {
+		return Result{}, ofTheKey(gift.NoSuchHold())
+	}
+	ask := k.Capture
+	ask.Context = s.context(k.Context, v.Last)
+	after, e, err := v.Capture(*held, ask)
+	if err != nil {
+		return Result{}, ofTheKey(err)
+	}
+	return s.taken(c, after, e, k.Notice)
+}
+
+func (k *Capture) locations(c *Call, s *state) []gift.ID { return s.heldAt(Ref{c.AccountID, k.HoldID}) }
+
+// Release ends a hold, named by its id or by the Idempotency-Key that it was made with. A key that has not arrived yet
+// is spent: the answer is NOT_FOUND, and the hold will be refused should it still come.
+type Release struct {
+	gift.Release
+	HoldID      gift.ID // or
+	OriginalKey string
+}
+
+func (r *Release) original(c *Call) RequestKey {
+	return RequestKey{c.AccountID, HoldGift, r.OriginalKey}
+}
+
+func (r *Release) want(c *Call, w *Want) { c.wantUndone(w, &w.Holds, r.HoldID, r.original(c)) }
+
+func (*Release) affinity() gift.ID { return gift.ID{} }
+
+func (r *Release) decide(c *Call, s *state) (Result, error) {
+	if err := s.byKey(c, r.original(c), gift.ID{}); err != nil {
+		return Result{}, err
+	}
+	v, held := s.held(s.named(c, r.HoldID, r.original(c)), r.Context)
+	if held == nil {
+		return Result{}, ofTheKey(gift.NoSuchHold())
+	}
+	ask := r.Release
+	ask.Context = s.context(r.Context, v.Last)
+	after, e, changed, err := v.Release(*held, ask)
+	switch {
+	case err != nil:
+		return Result{}, ofTheKey(err)
+	case changed:
+		s.enter(after, e)
+		return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Hold: *held, At: s.now}, nil
+	}
+	return Result{Vouchers: []gift.Voucher{after}, Hold: *held, At: s.now}, nil
+}
+
+func (r *Release) locations(c *Call, s *state) []gift.ID {
+	return s.heldAt(s.named(c, r.HoldID, r.original(c)))
+}
+
+// Expire enters in a voucher's history which of its holds are over.
+type Expire struct{ AccountID, VoucherID gift.ID }
+
+func (x *Expire) want(_ *Call, w *Want) {
+	w.Vouchers = append(w.Vouchers, Ref{x.AccountID, x.VoucherID})
+}
+
+func (x *Expire) affinity() gift.ID { return x.VoucherID }
+
+func (x *Expire) decide(_ *Call, s *state) (Result, error) {
+	s.current(Ref{x.AccountID, x.VoucherID}, gift.Context{})
+	return Result{}, nil
+}
+
+func (*Expire) locations(*Call, *state) []gift.ID { return nil }
+
+// current is a voucher without the holds whose time is over; nil: there is none. That they are is entered here, where
+// the voucher is touched next, whatever becomes of the command that does.
+func (s *state) current(ref Ref, c gift.Context) *gift.Voucher {
+	v := s.Vouchers[ref]
+	for v != nil && len(v.Holds) > 0 {
+		after, e, due := v.ExpireOne(s.context(gift.Context{RequestID: c.RequestID}, v.Last))
+		if !due {
+			break
+		}
+		s.enter(after, e)
+	}
+	return v
+}
+
+// held finds a hold and its voucher; nil: there is none.
+func (s *state) held(hold Ref, c gift.Context) (*gift.Voucher, *gift.Held) {
+	if held := s.Holds[hold]; held != nil {
+		return s.current(Ref{hold.AccountID, held.Entry.VoucherID}, c), held
+	}
+	return nil, nil
+}
+
+// heldAt is where a hold was made.
+func (s *state) heldAt(hold Ref) []gift.ID {
+	if held := s.Holds[hold]; held != nil {
+		return []gift.ID{held.Entry.Actor.LocationID}
+	}
+	return nil
+}
+
+// releaseAll ends all holds of a voucher, which is not entered yet.
+func (s *state) releaseAll(v gift.Voucher, c gift.Context) (_ gift.Voucher, entries []gift.Entry) {
+	for len(v.Holds) > 0 {
+		var e gift.Entry
+		v, e, _ = v.ReleaseOne(s.context(c, v.Last))
+		entries = append(entries, e)
+	}
+	return v, entries
+}

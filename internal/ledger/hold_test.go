@@ -1,0 +1,194 @@
+package ledger_test
+
+import (
+	"fmt"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// modelHold is a hold of a modelGift.
+type modelHold struct {
+	id    gift.ID
+	gift  *modelGift
+	left  int64
+	until time.Time
+	ended string // how; "": it is open
+}
+
+// touch ends the holds that are over, as whatever is done with a gift does first.
+func (g *modelGift) touch(now time.Time) {
+	for _, h := range g.holds {
+		if h.ended == "" && !now.Before(h.until) {
+			h.ended = "expired"
+			g.entries++
+		}
+	}
+}
+
+func (g *modelGift) held() (sum int64) {
+	for _, h := range g.holds {
+		if h.ended == "" {
+			sum += h.left
+		}
+	}
+	return sum
+}
+
+// expectTake is what a redemption or a hold takes, or the refusal.
+func (g *modelGift) expectTake(amount int64, partial bool) (take int64, refusal string) {
+	if g.status == gift.Redeemed || g.balance == 0 {
+		return 0, "ALREADY_REDEEMED"
+	}
+	if g.status != gift.Delivered && g.status != gift.FailedDelivery && g.status != gift.Claimed {
+		return 0, "REDEMPTION_NOT_ALLOWED"
+	}
+	available := g.balance - g.held()
+	if amount == 0 || partial && amount > available {
+		amount = available
+	}
+	if available == 0 || amount > available {
+		return 0, "INSUFFICIENT_BALANCE"
+	}
+	return amount, ""
+}
+
+func (w *world) later(t *rapid.T) {
+	w.now = w.now.Add(time.Duration(rapid.IntRange(1, 120).Draw(t, "seconds")) * time.Second)
+}
+
+// expire does what the service does from time to time.
+func (w *world) expire(t *rapid.T) {
+	due, err := w.store.DueHolds(t.Context(), w.now, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range due {
+		if ref.AccountID != w.caller.Account.ID {
+			continue // of another run on the same server
+		}
+		if got, _ := w.do(t, "expire", "", 0, &ledger.Expire{AccountID: ref.AccountID, VoucherID: ref.ID}); got != "OK" {
+			t.Fatalf("expire: got %q", got)
+		}
+	}
+	for _, g := range w.gifts {
+		g.touch(w.now)
+	}
+}
+
+func (w *world) hold(t *rapid.T) {
+	g := w.pick(t)
+	amount, lasts := rapid.Int64Range(0, 300).Draw(t, "amount"), rapid.IntRange(60, 300).Draw(t, "lasts")
+	partial := rapid.Bool().Draw(t, "allowPartial")
+	key := ""
+	if rapid.Bool().Draw(t, "keyed") {
+		w.holdKeys++
+		key = fmt.Sprintf("key-%d", w.holdKeys) // which may be one of a redemption, too
+	}
+	g.touch(w.now)
+	take, want := g.expectTake(amount, partial)
+	if want == "" {
+		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
+	}
+	if key != "" && w.spentHolds[key] {
+		take, want = 0, "REDEMPTION_NOT_ALLOWED"
+	}
+	ask := gift.Hold{Redeem: gift.Redeem{Amount: gift.Amount(amount), AllowPartial: partial},
+		Lasts: time.Duration(lasts) * time.Second}
+	got, r := w.do(t, ledger.HoldGift, key, 1, &ledger.Hold{VoucherID: g.id, Hold: ask})
+	if got != want {
+		t.Fatalf("hold %d of %+v: got %q, want %q", amount, *g, got, want)
+	}
+	if take > 0 {
+		h := &modelHold{id: r.Entries[0].ID, gift: g, left: take, until: w.now.Add(ask.Lasts)}
+		g.entries++
+		g.holds, w.holds = append(g.holds, h), append(w.holds, h)
+		if key != "" {
+			w.holdOf[key] = h
+		}
+	}
+}
+
+func (w *world) pickHold(t *rapid.T) *modelHold {
+	if len(w.holds) == 0 {
+		t.Skip("nothing was held yet")
+	}
+	return w.holds[rapid.IntRange(0, len(w.holds)-1).Draw(t, "hold")]
+}
+
+func (w *world) capture(t *rapid.T) {
+	h := w.pickHold(t)
+	amount, keep := rapid.Int64Range(0, 300).Draw(t, "amount"), rapid.Bool().Draw(t, "keep")
+	got, r := w.do(t, ledger.CaptureHold, "", 0, &ledger.Capture{HoldID: h.id,
+		Capture: gift.Capture{Caller: w.caller, Amount: gift.Amount(amount), KeepRest: keep}})
+	g := h.gift
+	g.touch(w.now)
+	take, want := amount, "HOLD_NOT_OPEN"
+	if amount == 0 {
+		take = h.left
+	}
+	if h.ended == "" && take > h.left {
+		want = "INSUFFICIENT_BALANCE"
+	} else if h.ended == "" {
+		g.balance -= take
+		g.entries++
+		if g.status = gift.Claimed; g.balance == 0 {
+			g.status = gift.Redeemed
+		}
+		if h.left -= take; !keep || h.left == 0 {
+			h.ended = "captured"
+		}
+		want = fmt.Sprintf("OK %d %d %s", -take, g.balance, g.status)
+	}
+	if got != want {
+		t.Fatalf("capture %d of %+v: got %q, want %q", amount, *h, got, want)
+	}
+	if len(r.Entries) > 0 {
+		w.taken = append(w.taken, &modelTaken{id: r.Entries[0].ID, gift: g, left: take})
+	}
+}
+
+func (w *world) release(t *rapid.T) {
+	h := w.pickHold(t)
+	w.expectRelease(t, h, &ledger.Release{HoldID: h.id})
+}
+
+func (w *world) releaseKey(t *rapid.T) {
+	n := rapid.IntRange(1, w.holdKeys+1).Draw(t, "key")
+	key := fmt.Sprintf("key-%d", n)
+	if h := w.holdOf[key]; h != nil {
+		w.expectRelease(t, h, &ledger.Release{OriginalKey: key})
+		return
+	}
+	if n > w.holdKeys {
+		w.spentHolds[key] = true
+	}
+	got, _ := w.do(t, ledger.ReleaseHold, "", 0, &ledger.Release{OriginalKey: key,
+		Release: gift.Release{Caller: w.caller}})
+	if got != "NOT_FOUND" {
+		t.Fatalf("release by %s: got %q", key, got)
+	}
+}
+
+func (w *world) expectRelease(t *rapid.T, h *modelHold, cmd *ledger.Release) {
+	g := h.gift
+	g.touch(w.now)
+	var want string
+	switch h.ended {
+	case "captured":
+		want = "HOLD_NOT_OPEN"
+	case "":
+		h.ended = "released"
+		g.entries++
+		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
+	default:
+		want = fmt.Sprintf("OK - %d %s", g.balance, g.status)
+	}
+	cmd.Caller = w.caller
+	if got, _ := w.do(t, ledger.ReleaseHold, "", 0, cmd); got != want {
+		t.Fatalf("release %+v: got %q, want %q", *h, got, want)
+	}
+}

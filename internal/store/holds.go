@@ -1,0 +1,34 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
+)
+
+// The open holds of a voucher are in its row: they are decided upon under its lock, and cost nothing to read where
+// there are none. What became of others is in the ledger.
+var (
+	updateHolds = db.UpdateByKeys("writing holds", "NNNBNNTBN", `UPDATE voucher AS t SET balance = $2, status = $3, `+
+		`seq = $4, last = $5, held = $6, holds_end = $7, holds = $8 WHERE t.account_id = $1 AND t.id = $9 AND t.seq = $10`)
+	selectHoldEnds = db.SelectEach("ends of holds", `SELECT `+record.EntryColumns+` FROM entry AS e
+		WHERE e.account_id = $1 AND e.hold_id = $2 ORDER BY e.id DESC LIMIT 1`)
+)
+
+// DueHolds gives vouchers, at most limit, that have a hold whose time was over at an instant, and not yet an entry
+// that says so.
+func (s *Store) DueHolds(ctx context.Context, at time.Time, limit int) (due []ledger.Ref, err error) {
+	const query = `SELECT v.account_id, v.id FROM voucher AS v WHERE v.holds_end <= $1 ORDER BY v.holds_end LIMIT $2`
+	due, err = db.Collect(ctx, s.db, query, []any{at.UnixMicro(), limit}, func(from db.Scanner) (r ledger.Ref, err error) {
+		err = from.Scan(db.ScanID(&r.AccountID), db.ScanID(&r.ID))
+		return r, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for holds that are over: %w", err)
+	}
+	return due, nil
+}

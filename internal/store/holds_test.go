@@ -1,0 +1,107 @@
+package store
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// hold holds an amount of a voucher for a time from noon.
+func hold(t testing.TB, s *Store, v *gift.Voucher, amount gift.Amount, lasts time.Duration) (e gift.Entry) {
+	t.Helper()
+	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(v)}}, func(st *ledger.State) ledger.Changes {
+		after, made, err := st.Vouchers[ref(v)].Hold(gift.Hold{Redeem: gift.Redeem{
+			Context: gift.Context{EntryID: newID(), Now: noon}, Amount: amount}, Lasts: lasts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e = made
+		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Requests: []ledger.Request{{
+			RequestKey: ledger.RequestKey{AccountID: v.AccountID, Operation: ledger.HoldGift, Key: e.ID.String()},
+			EntryID:    e.ID, At: noon, Answer: ledger.Answer{Code: ledger.OK, Body: []byte(e.ID.String())}}}}
+	})
+	return e
+}
+
+// testHolds: open holds come with their voucher, and what became of one comes with it.
+func testHolds(t *testing.T, open opener) {
+	s, _ := open(t)
+	g := issue(t, s, newID(), 2)
+	v := &g[0].Voucher
+	long, short := hold(t, s, v, 500, time.Hour), hold(t, s, v, 300, time.Minute)
+	hold(t, s, &g[1].Voucher, 1, 2*time.Hour)
+	want := []gift.OpenHold{{ID: long.ID, Left: 500, Until: long.Until}, {ID: short.ID, Left: 300, Until: short.Until}}
+	read, err := s.Gift(t.Context(), v.AccountID, v.ID)
+	must(t, err)
+	diff(t, read.Holds, want)
+	for after, due := range map[time.Duration][]ledger.Ref{0: nil, time.Minute - 1: nil, time.Minute: {ref(v)},
+		3 * time.Hour: {ref(v), ref(&g[1].Voucher)}} {
+		found, err := s.DueHolds(t.Context(), noon.Add(after), 10)
+		must(t, err)
+		diff(t, found, due)
+	}
+	first, err := s.DueHolds(t.Context(), noon.Add(3*time.Hour), 1)
+	must(t, err)
+	diff(t, first, []ledger.Ref{ref(v)})
+
+	holdRef := ledger.Ref{AccountID: v.AccountID, ID: long.ID}
+	byID := ledger.Want{Holds: []ledger.Ref{holdRef}}
+	byKey := ledger.Want{Undo: []ledger.RequestKey{{AccountID: v.AccountID, Operation: ledger.HoldGift,
+		Key: long.ID.String()}}}
+	var captured gift.Entry
+	runGroup(t, s, byID, func(st *ledger.State) ledger.Changes {
+		diff(t, *st.Holds[holdRef], gift.Held{Entry: long})
+		diff(t, st.Vouchers[ref(v)].Holds, want)
+		c := gift.Capture{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, Amount: 200,
+			KeepRest: true}
+		after, e, err := st.Vouchers[ref(v)].Capture(*st.Holds[holdRef], c)
+		must(t, err)
+		captured = e
+		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+	})
+	runGroup(t, s, byKey, func(st *ledger.State) ledger.Changes {
+		diff(t, *st.Holds[holdRef], gift.Held{Entry: long, Last: captured})
+		after, first, _ := st.Vouchers[ref(v)].ReleaseOne(gift.Context{EntryID: newID(), Now: noon})
+		after, second, _ := after.ReleaseOne(gift.Context{EntryID: newID(), Now: noon})
+		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{first, second}}
+	})
+	free, err := s.Gift(t.Context(), v.AccountID, v.ID)
+	must(t, err)
+	if free.Holds != nil || free.Balance != v.Balance-200 {
+		t.Errorf("after all: %+v", free.Voucher)
+	}
+	if due, err := s.DueHolds(t.Context(), noon.Add(time.Hour), 10); err != nil || len(due) != 0 {
+		t.Errorf("%v is due: %v", due, err)
+	}
+}
+
+// TestVerifyFindsDamagedHolds: the list of holds must be what is noted beside it, and what the history says.
+func TestVerifyFindsDamagedHolds(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[string]string{
+		"held = held + 1":           "its holds do not add up",
+		"holds_end = holds_end + 1": "its holds do not add up",
+		"holds_end = NULL":          "its holds do not add up",
+		"holds = NULL":              "it says that 0 is held by 0 holds; its history says 300 by 1",
+		"holds = '[]'":              "it says that 0 is held by 0 holds; its history says 300 by 1",
+		"holds = replace(holds, '300', '299'), held = 299": "it says that 299 is held by 1 holds; its history says 300 by 1",
+		"holds = '{'":            "the list of holds is damaged",
+		`holds = '[{"id":"x"}]'`: "the list of holds is damaged",
+	} {
+		t.Run(set, func(t *testing.T) {
+			t.Parallel()
+			k := newSample(t)
+			hold(t, k.Store, &k.whole.Voucher, 300, time.Hour)
+			if found := k.verify(t); len(found) > 0 {
+				t.Fatalf("before the damage: %q", found)
+			}
+			k.damage(t, `UPDATE voucher SET `+set+` WHERE id = $1`, k.whole.ID, k.taken.ID)
+			if found := strings.Join(k.verify(t), "\n"); !strings.Contains(found, want) {
+				t.Errorf("found %q, want something with %q", found, want)
+			}
+		})
+	}
+}
