@@ -32,12 +32,9 @@ func (h target) ask(t *testing.T, r *http.Request, sent string) {
 	t.Helper()
 	r.Body = io.NopCloser(strings.NewReader(sent))
 	answer := httptest.NewRecorder()
-	h.ServeHTTP(answer, r)
+	contracts.checker.For(t).Handler(h).ServeHTTP(answer, r)
 	if answer.Code >= 500 {
 		t.Fatalf("%d: %s", answer.Code, answer.Body)
-	}
-	for _, err := range contracts.checker.Judge(r, []byte(sent), answer.Code, answer.Header(), answer.Body.Bytes()) {
-		t.Errorf("answered %d %.300s: %v", answer.Code, answer.Body, err)
 	}
 }
 

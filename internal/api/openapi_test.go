@@ -75,10 +75,9 @@ func TestTheExamplesAreTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(ServerOfTheExample(t))
+	server := httptest.NewServer(checker.Handler(ServerOfTheExample(t)))
 	t.Cleanup(server.Close)
-	client := &http.Client{Transport: checker.Transport(http.DefaultTransport)}
-	if err := story.Tell(client, server.URL, examples.HarborTillKey, examples.HarborOfficeKey); err != nil {
+	if err := story.Tell(server.Client(), server.URL, examples.HarborTillKey, examples.HarborOfficeKey); err != nil {
 		t.Error(err)
 	}
 }

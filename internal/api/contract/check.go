@@ -26,26 +26,11 @@ func (c *Checker) Handler(next http.Handler) http.Handler {
 		if kept.status == 0 {
 			kept.status = http.StatusOK
 		}
-		c.report(call{r, sent, kept.status, w.Header(), kept.body.Bytes()})
-	})
-}
-
-// Transport checks every call that goes through next.
-func (c *Checker) Transport(next http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(r *http.Request) (*http.Response, error) {
-		sent := c.take(&r.Body)
-		answer, err := next.RoundTrip(r)
-		if err != nil {
-			return nil, err
+		for _, err := range c.check(call{r, sent, kept.status, w.Header(), kept.body.Bytes()}) {
+			c.t.Errorf("%s %s, answered %d: %v", r.Method, r.URL.Path, kept.status, err)
 		}
-		c.report(call{r, sent, answer.StatusCode, answer.Header, c.take(&answer.Body)})
-		return answer, nil
 	})
 }
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // recorder keeps what a handler answers.
 type recorder struct {
@@ -99,18 +84,6 @@ type call struct {
 	status  int
 	header  http.Header
 	body    []byte
-}
-
-// report tells the test everything that is wrong with a call.
-func (c *Checker) report(one call) {
-	for _, err := range c.check(one) {
-		c.t.Errorf("%s %s, answered %d: %v", one.request.Method, one.request.URL.Path, one.status, err)
-	}
-}
-
-// Judge says everything that is wrong with a call, for those who ask instead of having a test told.
-func (c *Checker) Judge(r *http.Request, sent []byte, status int, header http.Header, body []byte) []error {
-	return c.check(call{r, sent, status, header, body})
 }
 
 // check judges a call by the file.
