@@ -17,6 +17,9 @@ type giftCmd struct {
 	Send       giftSendCmd       `cmd:"" help:"Create gifts and send them by e-mail, by SMS, or printed."`
 	Validate   giftValidateCmd   `cmd:"" help:"Tell what a gift is worth at a location, by its code or QR link."`
 	Redeem     giftRedeemCmd     `cmd:"" help:"Take an amount from a gift."`
+	Hold       giftHoldCmd       `cmd:"" help:"Hold an amount of a gift for one sale."`
+	Capture    giftCaptureCmd    `cmd:"" help:"Redeem what is held."`
+	Release    giftReleaseCmd    `cmd:"" help:"Give up what is held."`
 	Reverse    giftReverseCmd    `cmd:"" help:"Give back what a redemption took."`
 	Resend     giftResendCmd     `cmd:"" help:"Send a gift again, also to another address or in print."`
 	Reschedule giftRescheduleCmd `cmd:"" help:"Change when a gift that waits is delivered."`

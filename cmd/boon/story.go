@@ -48,6 +48,7 @@ type answer struct {
 	Gifts   []client.Voucher
 	client.Voucher
 	RedemptionID string
+	HoldID       string
 	Amount       client.Decimal
 	Code         client.Code
 	Entries      []client.Entry
@@ -60,6 +61,8 @@ const (
 	giftsPath    = "/api/integration/gifting/gifts/"
 	validatePath = "/api/integration/redemption/validate-gift"
 	redeemPath   = "/api/integration/redemption/redeem-gift"
+	holdPath     = "/api/integration/redemption/hold-gift"
+	capturePath  = "/api/integration/redemption/capture-hold"
 	reversePath  = "/api/integration/redemption/reverse-redemption"
 )
 
@@ -218,7 +221,33 @@ func (s *story) spending(ctx context.Context, bought *answer) error {
 	}); err != nil {
 		return err
 	}
+	if err := s.charging(ctx, bought.Gifts[1]); err != nil {
+		return err
+	}
 	return s.lookingBack(ctx, ana)
+}
+
+// charging is a sale whose total is known last.
+func (s *story) charging(ctx context.Context, ben client.Voucher) error {
+	held, err := s.call(ctx, call{
+		heading: "Ben charges his car in front of the shop. The charger holds 20 dollars of his gift: they stay his, but " +
+			"nobody else can take them.",
+		path: holdPath, key: examples.HarborTillKey, once: "charger-" + s.when,
+		status: 200, show: "holdID amount currentBalance heldBalance availableBalance",
+		body:   `{"voucherID": "` + ben.VoucherID + `", "amount": 20, "reference": "charger 1"}`,
+		expect: balance("25.00"),
+	})
+	if err != nil {
+		return err
+	}
+	_, err = s.call(ctx, call{
+		heading: "It was 8.63. That is taken, and the rest is his to spend again.",
+		path:    capturePath, key: examples.HarborTillKey, once: "charged-" + s.when,
+		status: 200, show: "redemptionID amount currentBalance heldBalance availableBalance",
+		body:   `{"holdID": "` + held.HoldID + `", "amount": 8.63, "reference": "charger 1"}`,
+		expect: balance("16.37"),
+	})
+	return err
 }
 
 // lookingBack shows the gift's history.

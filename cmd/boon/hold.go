@@ -1,0 +1,150 @@
+package main
+
+import (
+	"boon.example/client"
+)
+
+type giftHoldCmd struct {
+	Gift         []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
+	Amount       string   `xor:"how much" placeholder:"N" help:"How much to hold: money, or a number of items."`
+	All          bool     `xor:"how much" help:"Hold all that is available, or with --ticket all that the ticket allows."`
+	AllowPartial bool     `help:"Hold what is there when --amount is more."`
+	Seconds      int      `placeholder:"N" help:"After how long it is available again: 60 to 2592000. Default: 900."`
+	Reference    string   `placeholder:"TEXT" help:"Your own id of the sale."`
+	ticketFlag
+	place
+	repeatable
+	service
+}
+
+// Help teaches.
+func (giftHoldCmd) Help() string {
+	return `Keeps an amount for one sale whose total is not known yet.
+
+Example:
+
+    boon gift hold 482913375026 --amount 100 --reference "pump 4"
+
+Next: boon gift capture --help takes it; boon gift release --help gives it up.`
+}
+
+// Run holds.
+func (c *giftHoldCmd) Run(t *terminal) error {
+	if c.Amount == "" && !c.All {
+		return usageError("Say how much to hold: --amount N or --all.")
+	}
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	r := client.HoldGiftRequest{ExpiresInSeconds: c.Seconds}
+	r.OrganizationID, r.PointOfSaleSystemOrganizationIdentifier = c.Location, c.PointOfSale
+	r.All, r.AllowPartial, r.Reference, r.IdempotencyKey = c.All, c.AllowPartial, c.Reference, c.IdempotencyKey
+	if r.Amount, err = amount("--amount", c.Amount); err != nil {
+		return err
+	}
+	if guid.MatchString(c.Gift[0]) && len(c.Gift) == 1 {
+		r.VoucherID = c.Gift[0]
+	} else {
+		r.VoucherCode, r.VoucherPublicToken = secret(c.Gift)
+	}
+	if r.TicketData, err = c.read(t); err != nil {
+		return err
+	}
+	a, err := api.HoldGift(t, r)
+	if err != nil {
+		return err
+	}
+	return c.answer(t, a.Meta.Body, func() {
+		facts(t.stdout, "held", money(a.Amount, a.Currency), "available", money(a.AvailableBalance, a.Currency), "until",
+			moment(a.ExpiresAt), "hold", a.HoldID, "gift", a.VoucherID, "reference", a.Reference, "note", replayed(a.Meta))
+	})
+}
+
+type giftCaptureCmd struct {
+	Hold      string `arg:"" help:"The holdID."`
+	Amount    string `xor:"how much" placeholder:"N" help:"How much to take of it."`
+	All       bool   `xor:"how much" help:"Take all that is held."`
+	Keep      bool   `help:"Keep the rest held, for another capture. Default: it is released."`
+	Reference string `placeholder:"TEXT" help:"Your own id of the sale."`
+	repeatable
+	service
+}
+
+// Help teaches.
+func (giftCaptureCmd) Help() string {
+	return `A redemption of what is held.
+
+Example:
+
+    boon gift capture 019576b2-6a00-7000-8000-00000000000a --amount 43.17
+
+Next: boon gift reverse --help gives it back.`
+}
+
+// Run captures.
+func (c *giftCaptureCmd) Run(t *terminal) error {
+	if c.Amount == "" && !c.All {
+		return usageError("Say how much to take: --amount N or --all.")
+	}
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	take, err := amount("--amount", c.Amount)
+	if err != nil {
+		return err
+	}
+	r := client.CaptureHoldRequest{HoldID: c.Hold, Amount: take, All: c.All, Reference: c.Reference,
+		IdempotencyKey: c.IdempotencyKey}
+	if c.Keep {
+		r.Final = new(bool)
+	}
+	a, err := api.CaptureHold(t, r)
+	if err != nil {
+		return err
+	}
+	return c.answer(t, a.Meta.Body, func() {
+		facts(t.stdout, "taken", money(a.Amount, a.Currency), "left", money(a.CurrentBalance, a.Currency), "available",
+			money(a.AvailableBalance, a.Currency), "status", string(a.Status), "redemption", a.RedemptionID, "gift",
+			a.VoucherID, "reference", a.Reference, "note", replayed(a.Meta))
+	})
+}
+
+type giftReleaseCmd struct {
+	Hold        string `arg:"" optional:"" help:"The holdID."`
+	OriginalKey string `placeholder:"KEY" help:"In place of it: the Idempotency-Key that the hold was made with. Should it never have arrived, it is refused from then on."`
+	repeatable
+	service
+}
+
+// Help teaches.
+func (giftReleaseCmd) Help() string {
+	return `Ends a hold before its time. A hold that is released or over counts as done.
+
+Example:
+
+    boon gift release 019576b2-6a00-7000-8000-00000000000a
+
+Next: boon gift show --help.`
+}
+
+// Run releases.
+func (c *giftReleaseCmd) Run(t *terminal) error {
+	if (c.Hold == "") == (c.OriginalKey == "") {
+		return usageError("Name the hold by its holdID or by --original-key: one of the two.")
+	}
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	a, err := api.ReleaseHold(t, client.ReleaseHoldRequest{HoldID: c.Hold, OriginalKey: c.OriginalKey,
+		IdempotencyKey: c.IdempotencyKey})
+	if err != nil {
+		return err
+	}
+	return c.answer(t, a.Meta.Body, func() {
+		facts(t.stdout, "released", money(a.Amount, a.Currency), "available", money(a.AvailableBalance, a.Currency), "hold",
+			a.HoldID, "gift", a.VoucherID, "note", replayed(a.Meta))
+	})
+}
