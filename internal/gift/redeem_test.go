@@ -386,7 +386,7 @@ func TestSequences(t *testing.T) {
 				}
 				h := holds[rapid.IntRange(0, len(holds)-1).Draw(t, "hold")]
 				if rapid.IntRange(0, 2).Draw(t, "release") == 0 {
-					v, e, changed, err = v.Release(h, Release{Context: c, Caller: everywhere})
+					v, e, _, err = v.Release(h, Release{Context: c, Caller: everywhere})
 				} else if v, e, err = v.Capture(h, Capture{Context: c, Caller: everywhere,
 					Amount: Amount(amounts.Draw(t, "amount")), KeepRest: rapid.Bool().Draw(t, "keep")}); err == nil {
 					taken = append(taken, Taken{Entry: e})
