@@ -3,10 +3,10 @@
 // must be refused with a 4xx problem, and every answer must be documented to the last member, header, status and
 // content type.
 //
-// libopenapi-validator judges, in its strict mode for answers, which have no undocumented member or header. What it
-// cannot do is done here: GUIDs in lower case and times in UTC with milliseconds; JSON that names nothing twice;
-// parameters and headers that are given once, of which empty ones are absent; the length of bodies; texts measured
-// after composition; what is not in the file, which is 404 or 405; the names of calls.
+// kin-openapi reads the file and judges the file itself. Values are judged by the JSON Schema library beneath it,
+// asked directly: kin-openapi compiles a schema anew for every value and, for schemas that hold references but no
+// keyword of 2020-12 that it guards, falls back silently to its validator for OpenAPI 3.0. Beyond JSON Schema,
+// answers must have no undocumented member, GUIDs in lower case and times in UTC with milliseconds.
 //
 // The file cannot say everything. A request that it allows may still be refused: that its ids belong to the account,
 // that an amount has no more decimals than the currency, that a time is not past, that a code has no fraction
@@ -18,18 +18,21 @@
 package contract
 
 import (
-	"errors"
+	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/pb33f/libopenapi"
-	validator "github.com/pb33f/libopenapi-validator"
-	"github.com/pb33f/libopenapi-validator/config"
-	v3 "github.com/pb33f/libopenapi/datamodel/high/v3"
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // Checker checks calls against one OpenAPI file and remembers which answers were seen. It is safe for concurrent use.
@@ -40,19 +43,38 @@ type Checker struct {
 
 // file is what all checkers of one file share.
 type file struct {
-	asked      validator.Validator       // of requests
-	answered   *config.ValidationOptions // of answers: nothing undocumented, and values in one form
-	doc        *v3.Document
 	operations []*operation
+	elsewhere  map[int]*response // what paths and methods that are not in the file answer
 
 	mu   sync.Mutex
 	seen map[string]bool // "redeemGift 409" and "redeemGift 409 ALREADY_REDEEMED"
 }
 
-// operation is one operation of the file.
+// operation is one operation of the file, ready to be checked against.
 type operation struct {
 	Route
-	*v3.Operation
+	segments   []string
+	parameters []parameter
+	body       *jsonschema.Schema // nil: it takes none
+	needsKey   bool
+	responses  map[int]*response
+}
+
+type parameter struct {
+	*openapi3.Parameter
+	schema *jsonschema.Schema
+}
+
+type response struct {
+	headers map[string]header // by canonical name
+	bodies  map[string]*jsonschema.Schema
+	codes   []string
+}
+
+type header struct {
+	required bool
+	integer  bool
+	schema   *jsonschema.Schema
 }
 
 // Route is one operation as a router knows it.
@@ -62,7 +84,7 @@ type Route struct {
 	OperationID string
 }
 
-// New reads the file, which takes a moment: read it once and give every test a checker of its own by For. It
+// New reads the file, which takes half a second: read it once and give every test a checker of its own by For. It
 // ends the test when the file is not valid OpenAPI 3.1.
 func New(t testing.TB, openAPI []byte) *Checker {
 	t.Helper()
@@ -78,25 +100,22 @@ func (c *Checker) For(t testing.TB) *Checker { return &Checker{t, c.file} }
 
 // Routes lists the operations of the file, ordered by path and method.
 func Routes(openAPI []byte) ([]Route, error) {
-	_, doc, err := read(openAPI)
+	doc, err := read(openAPI)
 	if err != nil {
 		return nil, err
 	}
-	var routes []Route
-	for _, op := range operations(doc) {
-		routes = append(routes, op.Route)
-	}
-	return routes, nil
+	return routes(doc), nil
 }
 
-func operations(doc *v3.Document) (all []*operation) {
-	for path, item := range doc.Paths.PathItems.FromOldest() {
-		for method, op := range item.GetOperations().FromOldest() {
-			all = append(all, &operation{Route{strings.ToUpper(method), path, op.OperationId}, op})
+func routes(doc *openapi3.T) []Route {
+	var routes []Route
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			routes = append(routes, Route{method, path, op.OperationID})
 		}
 	}
-	slices.SortFunc(all, func(a, b *operation) int { return strings.Compare(a.Path+a.Method, b.Path+b.Method) })
-	return all
+	slices.SortFunc(routes, func(a, b Route) int { return strings.Compare(a.Path+a.Method, b.Path+b.Method) })
+	return routes
 }
 
 // Missing lists the documented answers that have not been seen, as "operation status" and for each code of a problem
@@ -111,70 +130,147 @@ func (c *Checker) Missing() []string {
 		}
 	}
 	for _, op := range c.operations {
-		for status, response := range op.Responses.Codes.FromOldest() {
-			note(op.OperationID + " " + status)
-			for _, code := range codes(response) {
-				note(op.OperationID + " " + status + " " + code)
+		for _, status := range slices.Sorted(maps.Keys(op.responses)) {
+			answer := fmt.Sprintf("%s %d", op.OperationID, status)
+			note(answer)
+			for _, code := range op.responses[status].codes {
+				note(answer + " " + code)
 			}
 		}
 	}
-	slices.Sort(missing)
 	return missing
 }
 
-// codes lists those that a problem may have.
-func codes(r *v3.Response) (all []string) {
-	for _, content := range r.Content.FromOldest() {
-		for _, part := range content.Schema.Schema().AllOf {
-			if part.Schema().Properties == nil {
-				continue
-			}
-			if code := part.Schema().Properties.GetOrZero("code"); code != nil && !code.IsReference() {
-				for _, value := range code.Schema().Enum {
-					all = append(all, value.Value)
+func read(openAPI []byte) (*openapi3.T, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(openAPI)
+	if err != nil {
+		return nil, err
+	}
+	// Examples are held against their schemas by Story.
+	return doc, doc.Validate(context.Background(), openapi3.DisableExamplesValidation())
+}
+
+func load(openAPI []byte) (*file, error) {
+	doc, err := read(openAPI)
+	if err != nil {
+		return nil, err
+	}
+	l := loader{doc: doc}
+	if l.asked, err = compiler(openAPI, false); err != nil {
+		return nil, err
+	}
+	if l.answered, err = compiler(openAPI, true); err != nil {
+		return nil, err
+	}
+	f := &file{elsewhere: map[int]*response{}, seen: map[string]bool{}}
+	for _, r := range routes(doc) {
+		f.operations = append(f.operations, l.operation(r))
+	}
+	for status, name := range map[int]string{http.StatusNotFound: "UnknownPath",
+		http.StatusMethodNotAllowed: "WrongMethod"} {
+		ref := doc.Components.Responses[name]
+		if ref == nil {
+			return nil, fmt.Errorf("components.responses has no %s", name)
+		}
+		f.elsewhere[status] = l.response(ref, "#/components/responses/"+name)
+	}
+	return f, l.err
+}
+
+// loader compiles the parts of a file. The first failure is kept.
+type loader struct {
+	doc             *openapi3.T
+	asked, answered *jsonschema.Compiler
+	err             error
+}
+
+// compile compiles the schema that a JSON pointer into the file leads to.
+func (l *loader) compile(c *jsonschema.Compiler, pointer string) *jsonschema.Schema {
+	schema, err := c.Compile(location + (&url.URL{Fragment: strings.TrimPrefix(pointer, "#")}).String())
+	if err != nil && l.err == nil {
+		l.err = fmt.Errorf("%s: %w", pointer, err)
+	}
+	return schema
+}
+
+func (l *loader) operation(r Route) *operation {
+	item := l.doc.Paths.Find(r.Path)
+	op := item.GetOperation(r.Method)
+	at := "#/paths/" + escape(r.Path) + "/" + strings.ToLower(r.Method)
+	o := &operation{Route: r, segments: strings.Split(r.Path, "/"), responses: map[int]*response{}}
+	security := op.Security
+	if security == nil {
+		security = &l.doc.Security
+	}
+	o.needsKey = len(*security) > 0
+	for i, ref := range op.Parameters {
+		pointer := refOr(ref.Ref, at+"/parameters/"+strconv.Itoa(i))
+		o.parameters = append(o.parameters, parameter{ref.Value, l.compile(l.asked, pointer+"/schema")})
+	}
+	if op.RequestBody != nil {
+		o.body = l.compile(l.asked, refOr(op.RequestBody.Ref, at+"/requestBody")+"/content/application~1json/schema")
+	}
+	for text, ref := range op.Responses.Map() {
+		status, err := strconv.Atoi(text)
+		if err != nil && l.err == nil {
+			l.err = fmt.Errorf("%s: a status must be a number, not %s", r.OperationID, text)
+		}
+		o.responses[status] = l.response(ref, at+"/responses/"+text)
+	}
+	return o
+}
+
+func (l *loader) response(ref *openapi3.ResponseRef, at string) *response {
+	at = refOr(ref.Ref, at)
+	r := &response{headers: map[string]header{}, bodies: map[string]*jsonschema.Schema{}}
+	for name, h := range ref.Value.Headers {
+		schema := l.compile(l.answered, refOr(h.Ref, at+"/headers/"+escape(name))+"/schema")
+		r.headers[http.CanonicalHeaderKey(name)] = header{h.Value.Required, h.Value.Schema.Value.Type.Is("integer"), schema}
+	}
+	for media, content := range ref.Value.Content {
+		r.bodies[media] = l.compile(l.answered, at+"/content/"+escape(media)+"/schema")
+		for _, part := range content.Schema.Value.AllOf {
+			if code := part.Value.Properties["code"]; code != nil && code.Ref == "" {
+				for _, c := range code.Value.Enum {
+					r.codes = append(r.codes, fmt.Sprint(c))
 				}
 			}
 		}
 	}
-	return all
+	return r
 }
 
-func read(openAPI []byte) (libopenapi.Document, *v3.Document, error) {
-	document, err := libopenapi.NewDocument(openAPI)
-	if err != nil {
-		return nil, nil, err
+func refOr(ref, at string) string {
+	if ref != "" {
+		return ref
 	}
-	model, err := document.BuildV3Model()
-	if err != nil {
-		return nil, nil, err
-	}
-	return document, &model.Model, nil
+	return at
 }
 
-func load(openAPI []byte) (*file, error) {
-	document, doc, err := read(openAPI)
+// escape writes a name as a part of a JSON pointer (RFC 6901).
+func escape(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+const location = "https://contract.test/openapi.json"
+
+// compiler knows the whole file, so that references lead where they say. For answers it is stricter than the file.
+func compiler(openAPI []byte, answers bool) (*jsonschema.Compiler, error) {
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(openAPI)))
 	if err != nil {
 		return nil, err
 	}
-	asked, errs := validator.NewValidator(document, config.WithFormatAssertions())
-	if errs != nil {
-		return nil, errors.Join(errs...)
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	if answers {
+		for _, schema := range schemasOf(doc) {
+			forbidMore(schema.node, schema.whole)
+		}
+		c.RegisterFormat(&jsonschema.Format{Name: "uuid", Validate: shaped(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)})
+		c.RegisterFormat(&jsonschema.Format{Name: "date-time", Validate: shaped(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)})
 	}
-	if ok, wrong := asked.ValidateDocument(); !ok {
-		return nil, joined(wrong)
-	}
-	answered := config.NewValidationOptions(config.WithFormatAssertions(),
-		config.WithStrictMode(), config.WithStrictIgnoredHeaders(usual...),
-		config.WithStrictIgnorePaths("$.body.requests[*].answer.*"), // that of another operation, which the file leaves open
-		config.WithCustomFormat("uuid", shaped(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)),
-		config.WithCustomFormat("date-time", shaped(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)))
-	return &file{asked, answered, doc, operations(doc), sync.Mutex{}, map[string]bool{}}, nil
-}
-
-// usual are headers that any answer may carry; they belong to HTTP rather than to this interface.
-var usual = []string{
-	"content-type", "content-length", "date", "cache-control", "connection", "vary", "etag", "last-modified",
-	"accept-ranges", "x-content-type-options", "content-security-policy", "referrer-policy", "strict-transport-security",
+	c.AssertFormat()
+	return c, c.AddResource(location, doc)
 }
 
 func shaped(pattern string) func(any) error {
@@ -185,4 +281,94 @@ func shaped(pattern string) func(any) error {
 		}
 		return nil
 	}
+}
+
+// located is a schema in the file; whole tells that it judges a value by itself, not as a part of another schema.
+type located struct {
+	node  any
+	whole bool
+}
+
+// schemasOf finds the outermost schemas of the file: the components, and those of bodies.
+func schemasOf(node any) (found []located) {
+	switch node := node.(type) {
+	case []any:
+		for _, element := range node {
+			found = append(found, schemasOf(element)...)
+		}
+	case map[string]any:
+		for name, value := range node {
+			components, ok := value.(map[string]any)
+			switch {
+			case name == "schemas" && ok:
+				for _, schema := range components {
+					found = append(found, located{schema, false})
+				}
+			case name == "schema":
+				found = append(found, located{value, true})
+			case name != "example" && name != "examples":
+				found = append(found, schemasOf(value)...)
+			}
+		}
+	}
+	return found
+}
+
+// forbidMore makes a schema refuse members that it does not name. The file itself allows them, since callers ignore
+// what they do not know; this server has no business sending them.
+func forbidMore(node any, whole bool) {
+	schema, ok := node.(map[string]any)
+	if !ok {
+		return
+	}
+	if _, says := schema["additionalProperties"]; whole && !says {
+		schema["unevaluatedProperties"] = false
+	}
+	if properties, ok := schema["properties"].(map[string]any); ok {
+		for _, p := range properties {
+			forbidMore(p, true)
+		}
+	}
+	forbidMore(schema["items"], true)
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+		if parts, ok := schema[keyword].([]any); ok {
+			for _, p := range parts {
+				forbidMore(p, false)
+			}
+		}
+	}
+}
+
+// decode reads JSON with its numbers as they are written.
+func decode(body []byte) (any, error) {
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(string(body)))
+	if err != nil {
+		return nil, err
+	}
+	return v, bounded(v)
+}
+
+// bounded refuses numbers that would take for ever to reckon with.
+func bounded(v any) error {
+	switch v := v.(type) {
+	case json.Number:
+		if _, exponent, ok := strings.Cut(strings.ToLower(v.String()), "e"); ok {
+			if n, err := strconv.Atoi(exponent); err != nil || n > 1000 || n < -1000 {
+				return fmt.Errorf("the number %.40s is beyond all bounds", v)
+			}
+		}
+	case []any:
+		for _, element := range v {
+			if err := bounded(element); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, member := range v {
+			if err := bounded(member); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

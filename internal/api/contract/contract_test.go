@@ -263,12 +263,12 @@ func TestPathsAndQueries(t *testing.T) {
 	} {
 		r := httptest.NewRequest("GET", path, nil)
 		r.Header.Set("Authorization", "boon_test_x")
-		op, _ := f.find(r)
+		op, values, _ := f.find(r)
 		if op == nil {
 			t.Errorf("%s has no operation", path)
 			continue
 		}
-		if err := f.checkRequest(op, call{request: r}); (err == nil) != good {
+		if err := op.checkRequest(call{request: r}, values); (err == nil) != good {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -372,8 +372,9 @@ func TestBrokenFilesAreRefused(t *testing.T) {
 	for name, broken := range map[string]string{
 		"a dangling reference": strings.Replace(text, `"#/components/schemas/Recipient"`, `"#/components/schemas/Receiver"`,
 			1),
-		"no responses": strings.Replace(text, `"responses":{"201"`, `"answers":{"201"`, 1),
-		"not JSON":     text[:1000],
+		"no responses":        strings.Replace(text, `"responses":{"201"`, `"answers":{"201"`, 1),
+		"a type there is not": strings.Replace(text, `"type":"object"`, `"type":"thing"`, 1),
+		"not JSON":            text[:1000],
 	} {
 		if _, err := load([]byte(broken)); err == nil || broken == text {
 			t.Errorf("%s is not found", name)

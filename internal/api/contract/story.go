@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -60,11 +59,10 @@ func (c *Checker) Story(openAPI []byte) (*Story, error) {
 // named gives the examples that an operation has of its answers, by name, each with its status.
 func (o *operation) named(doc node) map[string][]int {
 	found := map[string][]int{}
-	for status, response := range o.at(doc).in("responses").members() {
-		for _, content := range response.in("content").members() {
+	for status := range o.responses {
+		for _, content := range o.at(doc).in("responses", fmt.Sprint(status), "content").members() {
 			for name := range content.in("examples").members() {
-				number, _ := strconv.Atoi(status)
-				found[name] = append(found[name], number)
+				found[name] = append(found[name], status)
 			}
 		}
 	}
@@ -86,16 +84,22 @@ func (c *Checker) step(doc node, full string) (step, error) {
 			s.params[p.in("name").text()] = fmt.Sprint(example.value)
 		}
 	}
-	if s.op.RequestBody != nil {
+	if s.op.body != nil {
 		s.body = at.in("requestBody", "content", "application/json", "examples", name, "value").value
+		if err := s.op.body.Validate(s.body); err != nil {
+			return s, fmt.Errorf("the request: %w", err)
+		}
 	}
 	statuses := s.op.named(doc)[name]
 	if len(statuses) != 1 {
 		return s, fmt.Errorf("there must be one answer of this name, not %d", len(statuses))
 	}
 	s.status = statuses[0]
-	for _, content := range at.in("responses", fmt.Sprint(s.status), "content").members() {
+	for media, content := range at.in("responses", fmt.Sprint(s.status), "content").members() {
 		s.answer = content.in("examples", name, "value").value
+		if err := s.op.responses[s.status].bodies[media].Validate(s.answer); err != nil {
+			return s, fmt.Errorf("the answer: %w", err)
+		}
 	}
 	return s, nil
 }
@@ -146,7 +150,7 @@ func (s *step) tell(client *http.Client, server, key string, same map[string]str
 
 func (s *step) request(server string, same map[string]string) (*http.Request, error) {
 	path, query, headers := s.op.Path, url.Values{}, http.Header{}
-	for _, p := range s.op.Parameters {
+	for _, p := range s.op.parameters {
 		text, given := s.params[p.Name]
 		text = replace(text, same)
 		switch {
@@ -311,11 +315,4 @@ func (n node) list() []node {
 func (n node) text() string {
 	s, _ := n.value.(string)
 	return s
-}
-
-// decode reads JSON with its numbers as they are written.
-func decode(text []byte) (v any, err error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	return v, d.Decode(&v)
 }
