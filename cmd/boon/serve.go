@@ -21,7 +21,7 @@ type serveCmd struct {
 	AdminListen string        `setting:"file" name:"admin-listen" placeholder:"HOST:PORT" help:"Serve /metrics there instead of beside everything else. Where --listen is beyond loopback, /metrics is served nowhere else."`
 	Outbox      bool          `setting:"file" help:"For development: keep e-mail and SMS and show them at /outbox, instead of refusing gifts that need them. Refused where links lead beyond this machine."`
 	Anyway      bool          `setting:"file" name:"outbox-anyway" help:"With --outbox: also where others than this machine can open it, with every code in it."`
-	KeepDays    int           `setting:"file" name:"keep-requests" default:"30" placeholder:"DAYS" help:"Days after which idempotency records of calls that move no value are deleted; at least 30. Those of redemptions and reversals are kept for ever. Default: ${default}."`
+	KeepDays    int           `setting:"file" name:"keep-requests" default:"30" placeholder:"DAYS" help:"Days after which idempotency records of calls that move no value are deleted; at least 30. Those of redemptions, reversals and holds are kept for ever. Default: ${default}."`
 	SMTP        string        `setting:"file" name:"smtp" placeholder:"URL" help:"Send e-mail through this server: smtp://user:password@host:587?from=ADDRESS, or smtps://…; see docs/delivery.md."`
 	SMS         string        `setting:"file" name:"sms" placeholder:"URL" help:"Send SMS through Twilio: twilio://SID:TOKEN@api.twilio.com?from=+1…"`
 	RetryFor    time.Duration `setting:"file" name:"delivery-retry-for" default:"24h" placeholder:"TIME" help:"How long a message that is refused for now is tried again. Default: ${default}."`

@@ -25,8 +25,7 @@ const (
 // Kinds lists them all.
 func Kinds() []Kind {
 	return []Kind{Issued, Sent, SendFailed, Redemption, Reversal, Cancellation, Reinstatement, Resent, Rescheduled,
-		HoldMade,
-		HoldReleased, HoldExpired}
+		HoldMade, HoldReleased, HoldExpired}
 }
 
 // Entry is one row of a gift's history: one change of its balance, its status, or of how it is delivered. Entries are

@@ -73,8 +73,8 @@ type Command interface {
 	want(c *Call, w *Want)
 	// affinity names the voucher that the command is about, as far as it is known; zero: none in particular.
 	affinity() gift.ID
-	// decide is pure but for drawing ids. When it returns an error, s is as it was, but for the key that a Reverse may
-	// have spent.
+	// decide is pure but for drawing ids. When it returns an error, s is as it was, but for the key that a Reverse or
+	// Release may have spent, and for holds whose time was over.
 	decide(c *Call, s *state) (Result, error)
 	// locations are the locations that an answer to the command tells of, done or refused: where something happened, or
 	// where the gifts are good; zero stands for all of them.
@@ -93,6 +93,8 @@ func weight(c Command) int {
 		return len(c.VoucherIDs)
 	case *Reinstate:
 		return len(c.VoucherIDs)
+	case *Expire:
+		return expireAtOnce
 	}
 	return 1
 }

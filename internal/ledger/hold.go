@@ -105,7 +105,10 @@ func (r *Release) locations(c *Call, s *state) []gift.ID {
 	return s.heldAt(s.named(c, r.HoldID, r.original(c)))
 }
 
-// Expire enters in a voucher's history which of its holds are over.
+// expireAtOnce is how many holds an Expire enters: what redeems meanwhile waits for all of its group.
+const expireAtOnce = 8
+
+// Expire enters in a voucher's history which of its holds are over, the rest of many when it is repeated.
 type Expire struct{ AccountID, VoucherID gift.ID }
 
 func (x *Expire) want(_ *Call, w *Want) {
@@ -115,7 +118,7 @@ func (x *Expire) want(_ *Call, w *Want) {
 func (x *Expire) affinity() gift.ID { return x.VoucherID }
 
 func (x *Expire) decide(_ *Call, s *state) (Result, error) {
-	s.current(Ref{x.AccountID, x.VoucherID}, gift.Context{})
+	s.expire(Ref{x.AccountID, x.VoucherID}, gift.Context{}, expireAtOnce)
 	return Result{}, nil
 }
 
@@ -124,8 +127,13 @@ func (*Expire) locations(*Call, *state) []gift.ID { return nil }
 // current is a voucher without the holds whose time is over; nil: there is none. That they are is entered here, where
 // the voucher is touched next, whatever becomes of the command that does.
 func (s *state) current(ref Ref, c gift.Context) *gift.Voucher {
+	return s.expire(ref, c, gift.MaxHolds)
+}
+
+// expire enters which holds of a voucher are over, so many at most, and gives the voucher.
+func (s *state) expire(ref Ref, c gift.Context, most int) *gift.Voucher {
 	v := s.Vouchers[ref]
-	for v != nil && len(v.Holds) > 0 {
+	for n := 0; v != nil && len(v.Holds) > 0 && n < most; n++ {
 		after, e, due := v.ExpireOne(s.context(gift.Context{RequestID: c.RequestID}, v.Last))
 		if !due {
 			break

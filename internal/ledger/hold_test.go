@@ -2,6 +2,8 @@ package ledger_test
 
 import (
 	"fmt"
+	"sync/atomic"
+	"testing"
 	"time"
 
 	"pgregory.net/rapid"
@@ -20,11 +22,15 @@ type modelHold struct {
 }
 
 // touch ends the holds that are over, as whatever is done with a gift does first.
-func (g *modelGift) touch(now time.Time) {
+func (g *modelGift) touch(now time.Time) { g.expire(now, gift.MaxHolds) }
+
+// expire ends the first of the holds that are over, so many at most.
+func (g *modelGift) expire(now time.Time, most int) {
 	for _, h := range g.holds {
-		if h.ended == "" && !now.Before(h.until) {
+		if most > 0 && h.ended == "" && !now.Before(h.until) {
 			h.ended = "expired"
 			g.entries++
+			most--
 		}
 	}
 }
@@ -75,8 +81,39 @@ func (w *world) expire(t *rapid.T) {
 		}
 	}
 	for _, g := range w.gifts {
-		g.touch(w.now)
+		g.expire(w.now, 8)
 	}
+}
+
+// TestExpiryTakesTurns: no redemption waits until all of many holds that are over are entered.
+func TestExpiryTakesTurns(t *testing.T) {
+	t.Parallel()
+	var later atomic.Int64
+	entered := 0
+	b := setup(t, nil, ledger.Options{
+		Now:     func() time.Time { return time.Now().Add(time.Duration(later.Load())) },
+		Observe: func(s ledger.GroupStats) { entered = len(s.Done.Entries) },
+	})
+	g := b.gift(gift.MaxHolds)
+	do := func(c ledger.Command) {
+		if _, err := b.engine.Do(t.Context(), b.call(ledger.HoldGift, ""), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range gift.MaxHolds {
+		do(&ledger.Hold{VoucherID: g, Hold: gift.Hold{Redeem: gift.Redeem{Amount: 1}}})
+	}
+	later.Store(int64(gift.DefaultHoldTime))
+	for left := gift.MaxHolds; left > 0; left -= entered {
+		do(&ledger.Expire{AccountID: b.caller.Account.ID, VoucherID: g})
+		if entered < 1 || entered > 8 {
+			t.Fatalf("%d were entered at once, of %d", entered, left)
+		}
+	}
+	if a, err := b.redeem(t.Context(), g, gift.MaxHolds, ""); err != nil || a.Code != ledger.OK {
+		t.Errorf("the redemption: %s %s, %v", string(a.Code), a.Body, err)
+	}
+	b.verify()
 }
 
 func (w *world) hold(t *rapid.T) {

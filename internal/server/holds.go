@@ -14,7 +14,7 @@ import (
 // is entered then.
 const HoldsEvery = 10 * time.Second
 
-// Few are entered at a time, with a pause in between, so that no redemption waits for them.
+// A few of each of some gifts are entered at a time, with a pause in between, so that no redemption waits for many.
 const (
 	holdsBatch = 64
 	holdsPause = 100 * time.Millisecond
@@ -28,7 +28,7 @@ func (a *app) expireHolds(ctx context.Context) {
 			if err != nil && ctx.Err() == nil {
 				a.Logger.Error("holds that are over could not be entered; this is tried again", "error", err)
 			}
-			if n < holdsBatch || err != nil {
+			if n == 0 || err != nil {
 				return
 			}
 			select {

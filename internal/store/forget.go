@@ -22,7 +22,7 @@ const (
 )
 
 // ForgetRequests deletes at most limit idempotency records of an account that were made before an instant, and tells
-// how many there were. Those of redemptions and reversals are part of the ledger: they are never deleted, here or
+// how many there were. Those of redemptions, reversals and holds are part of the ledger: they are never deleted, here or
 // elsewhere.
 func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time.Time, limit int) (n int64, err error) {
 	// Most calls find nothing; they should not wait for the writer.
