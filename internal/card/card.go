@@ -37,9 +37,10 @@ type View struct {
 	Recipient string // "" when the sender named none
 	Message   []string
 
-	Worth   Worth // what was given
-	Balance Worth // what is left
-	Partly  bool  // something is left, but not all
+	Worth   Worth  // what was given
+	Balance Worth  // what is left
+	Partly  bool   // something is left, but not all
+	Held    *Worth // how much of what is left is held for purchases; nil: nothing
 
 	Code     string   // 4 4 4
 	Terms    []string // paragraphs of lines, those of the promotion last
@@ -110,6 +111,9 @@ func New(g *gift.Gift, a *gift.Account, now time.Time) View {
 		Message: unlinkedLines(Lines(g.Card.Message)),
 		Worth:   worth(g, g.Original), Balance: worth(g, g.Balance), Partly: g.Balance > 0 && g.Balance < g.Original,
 		Code: g.Card.Code.Grouped(), Terms: unlinkedLines(append(Lines(g.Card.Terms), Lines(g.Card.PromotionalTerms)...)),
+	}
+	if n := g.HeldAt(now); n > 0 {
+		v.Held = new(worth(g, n))
 	}
 	if v.Sender == "" {
 		v.Sender = v.Merchant

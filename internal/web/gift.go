@@ -25,8 +25,11 @@ type giftPage struct {
 	OtherPaper string // its name
 }
 
-// maxHistory is how many entries of a gift's history are looked at for its uses, the newest.
-const maxHistory = 100
+// A gift's history is read backwards, maxHistory entries at a time, until a use is found: holds may have come after it.
+const (
+	maxHistory = 100
+	maxReads   = 10
+)
 
 // find finds the gift that the path names. A token that is malformed and one that is unknown look the same from
 // outside.
@@ -56,12 +59,15 @@ func (s *site) gift(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	before := max(0, g.Seq-maxHistory)
-	history, err := s.Gifts.History(r.Context(), g.AccountID, g.ID, before, maxHistory)
-	if err != nil {
-		return page{}, fmt.Errorf("reading the history of gift %s: %w", g.ID, err)
+	v := &giftPage{View: card.New(&g, account, time.Now())}
+	for before, n := g.Seq, 0; before > 0 && n < maxReads && len(v.Uses) == 0; n++ {
+		from := max(0, before-maxHistory)
+		history, err := s.Gifts.History(r.Context(), g.AccountID, g.ID, from, before-from)
+		if err != nil {
+			return page{}, fmt.Errorf("reading the history of gift %s: %w", g.ID, err)
+		}
+		v.Uses, v.Earlier, before = card.Uses(&g, account, history), from > 0, from
 	}
-	v := &giftPage{View: card.New(&g, account, time.Now()), Uses: card.Uses(&g, account, history), Earlier: before > 0}
 	if v.Shown() {
 		code, err := qr.Encode(card.GiftURL(s.PublicURL, g.Card.Token))
 		if err != nil {

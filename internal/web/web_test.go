@@ -189,13 +189,14 @@ func TestGiftPage(t *testing.T) {
 	t.Parallel()
 	g := aGift(t)
 	g.Status, g.Balance, g.Card.Terms = gift.Claimed, 1275, "Not for cash."
+	g.Holds = []gift.OpenHold{{Left: 300, Until: time.Now().Add(time.Hour)}, {Left: 500, Until: time.Now()}}
 	status, _, body := newFakeStore(t, g).get(t, "/g/"+token)
 	if status != http.StatusOK {
 		t.Fatalf("status %d", status)
 	}
 	seen := visible(t, body)
 	for _, want := range []string{
-		"Harbor Coffee", "Enjoy", "12.75 USD", "left of 25.00 USD", "For Anna, from Ben", "Happy birthday!",
+		"Harbor Coffee", "Enjoy", "12.75 USD", "left of 25.00 USD", "3.00 USD of it is held for a purchase", "For Anna, from Ben", "Happy birthday!",
 		"See you on Friday.",
 		"4829 1507 3364", "This gift does not expire.", "Pier 39", "Ferry Building", "Not for cash.",
 	} {
@@ -217,6 +218,23 @@ func TestGiftPage(t *testing.T) {
 	}
 	if !strings.Contains(body, `href="/style/accent-ffcc00.css"`) {
 		t.Error("the page has not the colour of its design")
+	}
+}
+
+// TestGiftPageUsesAmongHolds: that a gift is often held hides no use of it.
+func TestGiftPageUsesAmongHolds(t *testing.T) {
+	t.Parallel()
+	g := aGift(t)
+	g.Status, g.Balance, g.Seq = gift.Claimed, 2000, 302
+	s := newFakeStore(t, g)
+	s.history = make([]gift.Entry, g.Seq)
+	for i := range s.history {
+		s.history[i].Kind = gift.HoldExpired
+	}
+	s.history[1] = gift.Entry{Kind: gift.Redemption, Delta: -500}
+	_, _, body := s.get(t, "/g/"+token)
+	if seen := visible(t, body); !strings.Contains(seen, "Used so far 5.00 USD") {
+		t.Errorf("the page shows %s", seen)
 	}
 }
 
