@@ -93,8 +93,6 @@ func weight(c Command) int {
 		return len(c.VoucherIDs)
 	case *Reinstate:
 		return len(c.VoucherIDs)
-	case *Expire:
-		return expireAtOnce
 	}
 	return 1
 }

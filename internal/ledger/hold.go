@@ -109,16 +109,14 @@ func (r *Release) locations(c *Call, s *state) []gift.ID {
 const expireAtOnce = 8
 
 // Expire enters in a voucher's history which of its holds are over, the rest of many when it is repeated.
-type Expire struct{ AccountID, VoucherID gift.ID }
+type Expire struct{ Ref }
 
-func (x *Expire) want(_ *Call, w *Want) {
-	w.Vouchers = append(w.Vouchers, Ref{x.AccountID, x.VoucherID})
-}
+func (x *Expire) want(_ *Call, w *Want) { w.Vouchers = append(w.Vouchers, x.Ref) }
 
-func (x *Expire) affinity() gift.ID { return x.VoucherID }
+func (x *Expire) affinity() gift.ID { return x.ID }
 
 func (x *Expire) decide(_ *Call, s *state) (Result, error) {
-	s.expire(Ref{x.AccountID, x.VoucherID}, gift.Context{}, expireAtOnce)
+	s.expire(x.Ref, gift.Context{}, expireAtOnce)
 	return Result{}, nil
 }
 
@@ -126,9 +124,7 @@ func (*Expire) locations(*Call, *state) []gift.ID { return nil }
 
 // current is a voucher without the holds whose time is over; nil: there is none. That they are is entered here, where
 // the voucher is touched next, whatever becomes of the command that does.
-func (s *state) current(ref Ref, c gift.Context) *gift.Voucher {
-	return s.expire(ref, c, gift.MaxHolds)
-}
+func (s *state) current(r Ref, c gift.Context) *gift.Voucher { return s.expire(r, c, gift.MaxHolds) }
 
 // expire enters which holds of a voucher are over, so many at most, and gives the voucher.
 func (s *state) expire(ref Ref, c gift.Context, most int) *gift.Voucher {

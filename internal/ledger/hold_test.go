@@ -76,7 +76,7 @@ func (w *world) expire(t *rapid.T) {
 		if ref.AccountID != w.caller.Account.ID {
 			continue // of another run on the same server
 		}
-		if got, _ := w.do(t, "expire", "", 0, &ledger.Expire{AccountID: ref.AccountID, VoucherID: ref.ID}); got != "OK" {
+		if got, _ := w.do(t, "expire", "", 0, &ledger.Expire{Ref: ref}); got != "OK" {
 			t.Fatalf("expire: got %q", got)
 		}
 	}
@@ -105,7 +105,7 @@ func TestExpiryTakesTurns(t *testing.T) {
 	}
 	later.Store(int64(gift.DefaultHoldTime))
 	for left := gift.MaxHolds; left > 0; left -= entered {
-		do(&ledger.Expire{AccountID: b.caller.Account.ID, VoucherID: g})
+		do(&ledger.Expire{Ref: ledger.Ref{AccountID: b.caller.Account.ID, ID: g}})
 		if entered < 1 || entered > 8 {
 			t.Fatalf("%d were entered at once, of %d", entered, left)
 		}

@@ -50,7 +50,7 @@ func (a *app) expireSome(ctx context.Context) (int, error) {
 	var all sync.WaitGroup
 	for i, ref := range due { // at once, so that they share transactions
 		all.Go(func() {
-			failures[i] = a.do(ctx, ref.AccountID, "expire", &ledger.Expire{AccountID: ref.AccountID, VoucherID: ref.ID})
+			failures[i] = a.do(ctx, ref.AccountID, "expire", &ledger.Expire{Ref: ref})
 		})
 	}
 	all.Wait()
