@@ -182,11 +182,6 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	return nil
 }
 
-// errOvertaken tells that a request of the group was answered by somebody else between its record being looked for and
-// its voucher being locked: it may not be decided a second time, not even to be refused without a record, on what the
-// first time left.
-var errOvertaken = errors.New("a request was answered meanwhile")
-
 // loadUndone reads the redemptions and holds that are to be undone, and the holds that are to be captured, the requests
 // of the whole group on the way, and gives their vouchers.
 func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []ledger.Ref, err error) {
