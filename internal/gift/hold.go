@@ -64,7 +64,7 @@ func (v Voucher) Hold(h Hold) (Voucher, Entry, error) {
 // Held is a hold as the history of its voucher has it.
 type Held struct {
 	Entry Entry // the HOLD
-	Last  Entry // the newest that captured, released or ended it; zero: none yet
+	Last  Entry // of one that is open no more: the newest that captured, released or ended it
 }
 
 // Capture asks to redeem what is held.

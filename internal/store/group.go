@@ -162,7 +162,6 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	batches = append(batches, g.wantCounts(want.Counts)...)
 	batches = append(batches, g.wantRequests(requests)...)
 	batches = append(batches, g.wantReversed()...)
-	batches = append(batches, g.wantHoldEnds()...)
 	batches = append(batches, g.wantDeliveredBy(want.DeliveredBy)...)
 	batches = append(batches, g.wantResends(want.Resends)...)
 	batches = append(batches, g.wantDeliveries(want.Deliveries)...)
@@ -171,7 +170,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	if err := g.run(ctx, batches); err != nil {
 		return err
 	}
-	if err := g.run(ctx, g.wantPlaces()); err != nil {
+	if err := g.run(ctx, append(g.wantPlaces(), g.wantHoldEnds()...)); err != nil {
 		return err
 	}
 	// A request of the group that was answered between its record being looked for and its voucher being locked may not
@@ -282,12 +281,20 @@ func (g *group) wantReversed() []db.Batch {
 	})
 }
 
-// wantHoldEnds wants to know what captured or ended the loaded holds last.
+// wantHoldEnds wants to know what became of the loaded holds that are open no more.
 func (g *group) wantHoldEnds() []db.Batch {
-	return record.ByRef(selectHoldEnds, slices.Collect(maps.Keys(g.state.Holds)), func(from db.Scanner) error {
+	var ended []ledger.Ref
+	for ref, held := range g.state.Holds {
+		v := g.state.Vouchers[ledger.Ref{AccountID: ref.AccountID, ID: held.Entry.VoucherID}]
+		if v != nil && !slices.ContainsFunc(v.Holds, func(h gift.OpenHold) bool { return h.ID == ref.ID }) {
+			ended = append(ended, ref)
+		}
+	}
+	return record.ByRef(selectHoldEnds, ended, func(from db.Scanner) error {
 		var e gift.Entry
 		err := from.Scan(record.EntryFields(&e)...)
-		if held := g.state.Holds[ledger.Ref{AccountID: e.AccountID, ID: e.HoldID}]; held != nil {
+		held := g.state.Holds[ledger.Ref{AccountID: e.AccountID, ID: e.HoldID}]
+		if held != nil && slices.Compare(held.Last.ID[:], e.ID[:]) < 0 {
 			held.Last = e
 		}
 		return err

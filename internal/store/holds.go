@@ -15,8 +15,9 @@ import (
 var (
 	updateHolds = db.UpdateByKeys("writing holds", "NNNBNNTBN", `UPDATE voucher AS t SET balance = $2, status = $3, `+
 		`seq = $4, last = $5, held = $6, holds_end = $7, holds = $8 WHERE t.account_id = $1 AND t.id = $9 AND t.seq = $10`)
-	selectHoldEnds = db.SelectEach("ends of holds", `SELECT `+record.EntryColumns+` FROM entry AS e
-		WHERE e.account_id = $1 AND e.hold_id = $2 ORDER BY e.id DESC LIMIT 1`)
+	// selectHoldEnds gives all entries that name a hold: the newest tells what became of it.
+	selectHoldEnds = db.SelectByKeys("ends of holds", `SELECT `+record.EntryColumns+` FROM entry AS e
+		WHERE e.account_id = $1 AND e.hold_id {keys}`, "B", true)
 )
 
 // DueHolds gives vouchers, at most limit, that have a hold whose time was over at an instant, and not yet an entry

@@ -51,7 +51,7 @@ func testHolds(t *testing.T, open opener) {
 	byID := ledger.Want{Holds: []ledger.Ref{holdRef}}
 	byKey := ledger.Want{Undo: []ledger.RequestKey{{AccountID: v.AccountID, Operation: ledger.HoldGift,
 		Key: long.ID.String()}}}
-	var captured gift.Entry
+	var released gift.Entry
 	runGroup(t, s, byID, func(st *ledger.State) ledger.Changes {
 		diff(t, *st.Holds[holdRef], gift.Held{Entry: long})
 		diff(t, st.Vouchers[ref(v)].Holds, want)
@@ -59,14 +59,18 @@ func testHolds(t *testing.T, open opener) {
 			KeepRest: true}
 		after, e, err := st.Vouchers[ref(v)].Capture(*st.Holds[holdRef], c)
 		must(t, err)
-		captured = e
 		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
 	})
 	runGroup(t, s, byKey, func(st *ledger.State) ledger.Changes {
-		diff(t, *st.Holds[holdRef], gift.Held{Entry: long, Last: captured})
+		diff(t, *st.Holds[holdRef], gift.Held{Entry: long}) // it is open still
 		after, first, _ := st.Vouchers[ref(v)].ReleaseOne(gift.Context{EntryID: newID(), Now: noon})
 		after, second, _ := after.ReleaseOne(gift.Context{EntryID: newID(), Now: noon})
+		released = first
 		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{first, second}}
+	})
+	runGroup(t, s, byID, func(st *ledger.State) ledger.Changes {
+		diff(t, *st.Holds[holdRef], gift.Held{Entry: long, Last: released})
+		return ledger.Changes{}
 	})
 	free, err := s.Gift(t.Context(), v.AccountID, v.ID)
 	must(t, err)

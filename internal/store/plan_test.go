@@ -134,7 +134,7 @@ func planOf(t *testing.T, pool *sql.DB, text string) (plan []string) {
 var (
 	wholeTable = regexp.MustCompile(`Seq Scan|(Hash|Merge) .*Join`)
 	indexed    = regexp.MustCompile(`Index (Only )?Scan using|Bitmap Index Scan`)
-	byKey      = regexp.MustCompile(`Index Cond: .*\b(id|key|hash|voucher_id|redemption_id|order_id|record_id|what|reverses|number|last|made_at|writer)\b`)
+	byKey      = regexp.MustCompile(`Index Cond: .*\b(id|key|hash|voucher_id|redemption_id|hold_id|order_id|record_id|what|reverses|number|last|made_at|writer)\b`)
 	ofAccount  = regexp.MustCompile(` on tally\b| using tally_`) // one row for each account
 )
 
