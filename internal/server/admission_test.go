@@ -132,7 +132,10 @@ func TestAdmissionForgetsCallsThatGaveUp(t *testing.T) {
 		e.try(t.Context(), "read", api.PriorityRead)
 		cancel()
 		synctest.Wait()
-		if n := len(e.waiting[api.PriorityRead]); n != 1 {
+		e.mu.Lock()
+		n := len(e.waiting[api.PriorityRead])
+		e.mu.Unlock()
+		if n != 1 {
 			t.Errorf("%d calls are kept, and one waits", n)
 		}
 		time.Sleep(queueTimeout)
