@@ -16,9 +16,10 @@ const (
 	// heavyShare: heavy commands get one part in so many of the time while light ones come, so that far fewer than one
 	// light command in a hundred meets a heavy one, whose lock or whose work would delay it.
 	//
-	// An order of 1,000 gifts takes some 45 ms. Beside 3,000 locations, whose 167 calls a second leave no pause, one is
-	// done every 11 s: an account's third waits 22 s, and its fourth is refused after MaxHeld. Beside 10 locations, a call
-	// every two seconds, each waits for half a second without a call, and a hundred are done in two minutes.
+	// An order of 1,000 gifts takes some 45 ms, more on a slow disk. Beside 3,000 locations, whose 167 calls a second
+	// leave no pause, one is done every 11 s: an account's third waits 22 s, and its fourth is refused after MaxHeld.
+	// Beside 10 locations, a call every two seconds, each waits for half a second without a call, and a hundred are done
+	// in two minutes.
 	heavyShare = 250
 	// MaxHeld is how long a heavy command is held back at most, so that its caller has an answer before it gives up.
 	MaxHeld = 30 * time.Second
