@@ -138,15 +138,40 @@ func (c *giftValidateCmd) Run(t *terminal) error {
 	return c.answer(t, v.Meta.Body, func() { t.voucher(v) })
 }
 
-type giftRedeemCmd struct {
+// takeFlags say what a till takes of a gift, or holds.
+type takeFlags struct {
 	Gift         []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
-	Amount       string   `xor:"how much" placeholder:"N" help:"How much to take: money, or a number of items."`
-	All          bool     `xor:"how much" help:"Take all that is left, or with --ticket all that the ticket allows."`
-	AllowPartial bool     `help:"Take what is there when --amount is more."`
+	Amount       string   `xor:"how much" placeholder:"N" help:"How much: money, or a number of items."`
+	All          bool     `xor:"how much" help:"All that is available, or with --ticket all that the ticket allows."`
+	AllowPartial bool     `help:"What is there when --amount is more."`
 	Reference    string   `placeholder:"TEXT" help:"Your own id of the sale."`
 	ticketFlag
 	place
 	repeatable
+}
+
+func (f *takeFlags) request(t *terminal) (r client.RedeemGiftRequest, err error) {
+	r = client.RedeemGiftRequest{
+		OrganizationID: f.Location, PointOfSaleSystemOrganizationIdentifier: f.PointOfSale,
+		All: f.All, AllowPartial: f.AllowPartial, Reference: f.Reference, IdempotencyKey: f.IdempotencyKey,
+	}
+	if f.Amount == "" && !f.All {
+		return r, usageError("Say how much: --amount N or --all.")
+	}
+	if r.Amount, err = amount("--amount", f.Amount); err != nil {
+		return r, err
+	}
+	if guid.MatchString(f.Gift[0]) && len(f.Gift) == 1 {
+		r.VoucherID = f.Gift[0]
+	} else {
+		r.VoucherCode, r.VoucherPublicToken = secret(f.Gift)
+	}
+	r.TicketData, err = f.read(t)
+	return r, err
+}
+
+type giftRedeemCmd struct {
+	takeFlags
 	service
 }
 
@@ -163,27 +188,12 @@ Next: boon gift reverse --help gives it back; boon gift show --help tells what h
 }
 
 func (c *giftRedeemCmd) Run(t *terminal) error {
-	if c.Amount == "" && !c.All {
-		return usageError("Say how much to take: --amount N or --all.")
+	r, err := c.request(t)
+	if err != nil {
+		return err
 	}
 	api, err := c.client()
 	if err != nil {
-		return err
-	}
-	take, err := amount("--amount", c.Amount)
-	if err != nil {
-		return err
-	}
-	r := client.RedeemGiftRequest{
-		OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale,
-		Amount: take, All: c.All, AllowPartial: c.AllowPartial, Reference: c.Reference, IdempotencyKey: c.IdempotencyKey,
-	}
-	if guid.MatchString(c.Gift[0]) && len(c.Gift) == 1 {
-		r.VoucherID = c.Gift[0]
-	} else {
-		r.VoucherCode, r.VoucherPublicToken = secret(c.Gift)
-	}
-	if r.TicketData, err = c.read(t); err != nil {
 		return err
 	}
 	a, err := api.RedeemSafely(t, r)

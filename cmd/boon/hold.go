@@ -5,15 +5,8 @@ import (
 )
 
 type giftHoldCmd struct {
-	Gift         []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
-	Amount       string   `xor:"how much" placeholder:"N" help:"How much to hold: money, or a number of items."`
-	All          bool     `xor:"how much" help:"Hold all that is available, or with --ticket all that the ticket allows."`
-	AllowPartial bool     `help:"Hold what is there when --amount is more."`
-	Seconds      int      `placeholder:"N" help:"After how long it is available again: 60 to 2592000. Default: 900."`
-	Reference    string   `placeholder:"TEXT" help:"Your own id of the sale."`
-	ticketFlag
-	place
-	repeatable
+	takeFlags
+	Seconds int `placeholder:"N" help:"After how long it is available again: 60 to 2592000. Default: 900."`
 	service
 }
 
@@ -30,28 +23,15 @@ Next: boon gift capture --help takes it; boon gift release --help gives it up.`
 
 // Run holds.
 func (c *giftHoldCmd) Run(t *terminal) error {
-	if c.Amount == "" && !c.All {
-		return usageError("Say how much to hold: --amount N or --all.")
+	take, err := c.request(t)
+	if err != nil {
+		return err
 	}
 	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	r := client.HoldGiftRequest{ExpiresInSeconds: c.Seconds}
-	r.OrganizationID, r.PointOfSaleSystemOrganizationIdentifier = c.Location, c.PointOfSale
-	r.All, r.AllowPartial, r.Reference, r.IdempotencyKey = c.All, c.AllowPartial, c.Reference, c.IdempotencyKey
-	if r.Amount, err = amount("--amount", c.Amount); err != nil {
-		return err
-	}
-	if guid.MatchString(c.Gift[0]) && len(c.Gift) == 1 {
-		r.VoucherID = c.Gift[0]
-	} else {
-		r.VoucherCode, r.VoucherPublicToken = secret(c.Gift)
-	}
-	if r.TicketData, err = c.read(t); err != nil {
-		return err
-	}
-	a, err := api.HoldGift(t, r)
+	a, err := api.HoldGift(t, client.HoldGiftRequest{RedeemGiftRequest: take, ExpiresInSeconds: c.Seconds})
 	if err != nil {
 		return err
 	}
