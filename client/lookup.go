@@ -140,6 +140,20 @@ const (
 	EntryHold           EntryKind = "HOLD"
 	EntryHoldReleased   EntryKind = "HOLD_RELEASED"
 	EntryHoldExpired    EntryKind = "HOLD_EXPIRED"
+
+	EntryActivation            EntryKind = "ACTIVATION"
+	EntryActivationReversal    EntryKind = "ACTIVATION_REVERSAL"
+	EntryReload                EntryKind = "RELOAD"
+	EntryReloadReversal        EntryKind = "RELOAD_REVERSAL"
+	EntryAdjustment            EntryKind = "ADJUSTMENT"
+	EntryTransferOut           EntryKind = "TRANSFER_OUT"
+	EntryTransferIn            EntryKind = "TRANSFER_IN"
+	EntryCashOut               EntryKind = "CASH_OUT"
+	EntryBlocked               EntryKind = "BLOCKED"
+	EntryUnblocked             EntryKind = "UNBLOCKED"
+	EntryWrongVerificationCode EntryKind = "WRONG_VERIFICATION_CODE"
+	EntryReplaced              EntryKind = "REPLACED"
+	EntryExtended              EntryKind = "EXTENDED"
 )
 
 // Entry is one row of a gift's history. The amounts up to any entry add up to its CurrentBalance.

@@ -17,6 +17,7 @@ const (
 	StatusClaimed        Status = "CLAIMED" // redeemed in part
 	StatusRedeemed       Status = "REDEEMED"
 	StatusCancelled      Status = "CANCELLED"
+	StatusNotActivated   Status = "NOT_ACTIVATED"
 )
 
 // Voucher is one gift with one balance.

@@ -93,7 +93,7 @@ func (t *terminal) compared(accounts []transfer.AccountTotals) {
 			what     string
 			from, to int64
 		}{
-			{"vouchers", a.From.Vouchers, a.To.Vouchers}, {"original values", a.From.Original, a.To.Original},
+			{"vouchers", a.From.Vouchers, a.To.Vouchers}, {"values", a.From.Loaded, a.To.Loaded},
 			{"balances", a.From.Balance, a.To.Balance},
 			{"entries", a.From.Entries, a.To.Entries}, {"changes", a.From.Delta, a.To.Delta},
 			{"requests", a.From.Requests, a.To.Requests}, {"jobs", a.From.Jobs, a.To.Jobs},

@@ -35,7 +35,7 @@ func (w *writer) voucher(g *gift.Gift, s view) {
 	w.voucherValue(g, s)
 	w.TextOrNull("promotionalTerms", g.Card.PromotionalTerms)
 	w.InstantOrNull("validFrom", v.ValidFrom)
-	w.InstantOrNull("validUntil", v.ValidUntil)
+	w.InstantOrNull("validUntil", v.End())
 	w.Text("senderDescription", g.Card.Sender)
 	w.TextOrNull("recipientDescription", g.Card.Recipient)
 	w.TextOrNull("message", g.Card.Message)
@@ -121,17 +121,17 @@ func (w *writer) voucherValue(g *gift.Gift, s view) {
 	v := &g.Voucher
 	w.unitCode(v)
 	w.Text("unit", unitName(v))
-	w.Amount("originalBalance", v.Unit(), v.Original)
+	w.Amount("originalBalance", v.Unit(), v.Loaded)
 	w.balances(v, s.now)
 	if v.Item {
 		w.Null("value")
 		w.TextOrNull("label", g.Card.Label)
 		w.TextOrNull("terms", g.Card.Terms)
-		w.Amount("quantity", v.Unit(), v.Original)
+		w.Amount("quantity", v.Unit(), v.Loaded)
 		w.AmountOrNull("equivalentValue", v.Currency, g.Card.EquivalentValue)
 		return
 	}
-	w.Amount("value", v.Unit(), v.Original)
+	w.Amount("value", v.Unit(), v.Loaded)
 	w.Null("label")
 	w.TextOrNull("terms", g.Card.Terms)
 	w.Null("quantity")

@@ -109,7 +109,7 @@ func New(g *gift.Gift, a *gift.Account, now time.Time) View {
 		Merchant: Line(a.Name), Headline: builtInHeadline, Accent: builtInAccent,
 		Sender: unlinked(Line(g.Card.Sender)), Recipient: unlinked(Line(g.Card.Recipient)),
 		Message: unlinkedLines(Lines(g.Card.Message)),
-		Worth:   worth(g, g.Original), Balance: worth(g, g.Balance), Partly: g.Balance > 0 && g.Balance < g.Original,
+		Worth:   worth(g, g.Loaded), Balance: worth(g, g.Balance), Partly: g.Balance > 0 && g.Balance < g.Loaded,
 		Code: g.Card.Code.Grouped(), Terms: unlinkedLines(append(Lines(g.Card.Terms), Lines(g.Card.PromotionalTerms)...)),
 	}
 	if n := g.HeldAt(now); n > 0 {
@@ -175,9 +175,9 @@ func (v *View) state(g *gift.Gift, zone *time.Location, now time.Time) {
 			v.Sender+" can tell you more."
 	case g.Status == gift.Redeemed || g.Balance == 0:
 		v.State, v.Notice = Redeemed, "This gift has been used in full. Nothing is left on it."
-	case !g.ValidUntil.IsZero() && !now.Before(g.ValidUntil):
+	case g.ExpiredBy(now):
 		v.State, v.Notice = Expired, "This gift has expired and can no longer be used. It was valid until "+
-			endOf(g.ValidUntil, zone)+"."
+			endOf(g.End(), zone)+"."
 	case g.Status == gift.Pending:
 		v.State, v.Notice = Pending, "This gift is on its way. It can be used as soon as it has been delivered."
 		if g.Card.DeliveryDate.After(now) {

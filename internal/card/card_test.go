@@ -35,7 +35,7 @@ func account() *gift.Account {
 func delivered() *gift.Gift {
 	return &gift.Gift{
 		Voucher: gift.Voucher{
-			AccountID: gift.ID{1}, Currency: gift.Currency{Code: "USD", Decimals: 2}, Original: 2500, Balance: 2500,
+			AccountID: gift.ID{1}, Currency: gift.Currency{Code: "USD", Decimals: 2}, Loaded: 2500, Balance: 2500,
 			Status: gift.Delivered,
 		},
 		Card: gift.Card{Sender: "Ben", Recipient: "Anna", Message: "Hi\r\n\r\nyou\n", DeliveryZone: "Europe/Berlin"},
@@ -127,7 +127,7 @@ func TestWords(t *testing.T) {
 	if v = New(g, a, day(10)); v.Headline != builtInHeadline || v.Accent != builtInAccent || v.Sender != "Harbor Coffee" {
 		t.Errorf("fall-backs: headline %q, accent %v, sender %q", v.Headline, v.Accent, v.Sender)
 	}
-	g.Item, g.Card.Label, g.Original, g.Balance = true, "Latte", 3, 2
+	g.Item, g.Card.Label, g.Loaded, g.Balance = true, "Latte", 3, 2
 	if v = New(g, a, day(10)); v.Worth.String() != "3 x Latte" || v.Balance.String() != "2 x Latte" || !v.Partly {
 		t.Errorf("item: worth %v, balance %v", v.Worth, v.Balance)
 	}

@@ -21,7 +21,7 @@ func zoneOf(g *gift.Gift, a *gift.Account) *time.Location {
 }
 
 func validity(g *gift.Gift, zone *time.Location) string {
-	from, until := g.ValidFrom, g.ValidUntil
+	from, until := g.ValidFrom, g.End()
 	switch {
 	case from.IsZero() && until.IsZero():
 		return "This gift does not expire."

@@ -45,7 +45,7 @@ func entry(seq int) (gift.Entry, *gift.Voucher) {
 			Reason:    "reason", RequestID: "request"},
 		&gift.Voucher{ID: id(3), AccountID: id(2), OrderID: id(10), ProgramID: id(11), LocationID: id(12), Item: true,
 			PromotionID: id(13),
-			Currency:    gift.Currency{Code: "USD", Decimals: 2}, Original: 14, ValidFrom: noon,
+			Currency:    gift.Currency{Code: "USD", Decimals: 2}, Loaded: 14, ValidFrom: noon,
 			CreatedAt: noon.Add(time.Second),
 			MadeBy:    "maker"}
 }
@@ -69,9 +69,9 @@ func TestFormat(t *testing.T) {
 	}
 	const want = "1313131313131313131313131313131300000000000000040301000000000000000000000000000000\n" +
 		"036781d3c0005d3d02b38e1b7c61023609\n" +
-		"ed337d0fa52aceca334eb79236ce05827e4741c2cf31a47bc20b86be62fc0db1\n" +
-		"03a75b4a229ce4518bdc629c92f1cac6f0\n" +
-		"03a4712397ef5e9503ec99e14bfbb3a7fb"
+		"a80187fdee7a2a9db8a7341e381cd1697e4741c2cf31a47bc20b86be62fc0db1\n" +
+		"03cf47e762750ce1fd1a02046332fa9cf9\n" +
+		"03d56fb7cca4acda6c505a5f70699ccca3"
 	if got := fmt.Sprintf("%x\n%x\n%x\n%x\n%x", genesis.Content, genesis.MAC, row.Content, row.MAC,
 		change.MAC); got != want {
 		t.Errorf("it is now\n%s\nwant\n%s", got, want)

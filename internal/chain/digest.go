@@ -55,10 +55,19 @@ func appendEntry(b []byte, e *gift.Entry) []byte {
 	b = appendText(b, e.Reference)
 	b = appendText(b, e.Reason)
 	b = appendText(b, e.RequestID)
-	if e.Held == 0 && e.HoldID.IsZero() && e.Until.IsZero() {
+	if e.Held == 0 && e.HoldID.IsZero() && e.Until.IsZero() && e.Details == (gift.Details{}) {
 		return b
 	}
-	return appendTime(appendNumber(append(b, e.HoldID[:]...), e.Held), e.Until)
+	b = appendTime(appendNumber(append(b, e.HoldID[:]...), e.Held), e.Until)
+	if e.Details == (gift.Details{}) {
+		return b
+	}
+	b = append(append(b, e.Counterpart[:]...), e.CounterpartGift[:]...)
+	p := &e.Purchase
+	for _, text := range [...]string{string(e.ReasonCode), p.Reference, p.FirstName, p.LastName, p.EmailAddress} {
+		b = appendText(b, text)
+	}
+	return append(b, p.StorefrontID[:]...)
 }
 
 // appendTerms writes every column of a voucher that never changes.
@@ -69,7 +78,8 @@ func appendTerms(b []byte, v *gift.Voucher) []byte {
 	b = appendFlag(appendFlag(b, v.Item), v.Promotional)
 	b = appendText(b, v.Currency.Code)
 	b = appendNumber(b, v.Currency.Decimals)
-	b = appendNumber(b, v.Original)
+	b = appendNumber(b, v.Fixed)
+	b = appendText(b, v.Verification)
 	b = appendTime(b, v.ValidFrom)
 	b = appendTime(b, v.ValidUntil)
 	b = appendTime(b, v.CreatedAt)

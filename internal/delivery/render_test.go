@@ -42,7 +42,7 @@ func aGift(m gift.Method) gift.Gift {
 	return gift.Gift{
 		Voucher: gift.Voucher{
 			ID: gift.ID(id), AccountID: anAccount.ID, ProgramID: gift.BusinessProgram.ID, Currency: anAccount.Currency,
-			Original: 2500, Balance: 2500, Status: gift.Pending, Seq: 1, CreatedAt: time.Now(),
+			Loaded: 2500, Balance: 2500, Status: gift.Pending, Seq: 1, CreatedAt: time.Now(),
 		},
 		Card: gift.Card{
 			Code: code, Token: token, Sender: "Ben", Recipient: "Anna", Contact: contact, Method: m, DeliveryZone: "UTC",
@@ -118,7 +118,7 @@ func TestRenderMail(t *testing.T) {
 func TestRenderItemWithTerms(t *testing.T) {
 	t.Parallel()
 	g := aGift(gift.Email)
-	g.Item, g.Original, g.Balance, g.Card.Label, g.Card.Terms = true, 2, 2, "Latte", "Any size.\nNo refills."
+	g.Item, g.Loaded, g.Balance, g.Card.Label, g.Card.Terms = true, 2, 2, "Latte", "Any size.\nNo refills."
 	m := render(t, g)
 	if !strings.Contains(m.Text, "2 x Latte at Harbor Coffee") ||
 		!strings.Contains(m.Text, "\nTerms\n\nAny size.\nNo refills.\n") {

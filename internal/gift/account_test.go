@@ -136,7 +136,7 @@ func TestDirectory(t *testing.T) {
 		system.MayUse(others) || system.MayUse(&Voucher{}) {
 		t.Error("a system key may use gifts of others, or not its own")
 	}
-	own := Voucher{MadeBy: "site", Status: Delivered, Balance: 5, Original: 5}
+	own := Voucher{MadeBy: "site", Status: Delivered, Balance: 5, Loaded: 5}
 	if _, _, _, err := own.Cancel(Cancel{Caller: system, To: Cancelled}); codeOf(t, err) != NotAuthorized {
 		t.Errorf("a system key cancels: %v", err)
 	}

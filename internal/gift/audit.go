@@ -3,6 +3,7 @@ package gift
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Audit recomputes a voucher from its history and gives a sentence for everything that does not fit: the history is
@@ -10,7 +11,7 @@ import (
 // that the rules allow, no redemption is given back beyond what it took, no hold captured beyond what it held, and the
 // voucher is what the last entry says.
 func Audit(v Voucher, history []Entry) []string {
-	a := audit{balance: v.Original, left: map[ID]Amount{}}
+	a := audit{fixed: v.Fixed, left: map[ID]Amount{}}
 	for n, e := range history {
 		a.step(n, e)
 	}
@@ -30,20 +31,27 @@ func Audit(v Voucher, history []Entry) []string {
 		a.note("it says that %d is held by %d holds; its history says %d by %d",
 			sumOf(v.Holds), len(v.Holds), sumOf(a.holds), len(a.holds))
 	}
-	if v.Balance < 0 || v.Balance > v.Original {
-		a.note("its balance %d is not within 0 and %d", v.Balance, v.Original)
+	if v.Loaded != a.loaded || v.Blocked != a.blocked || v.WrongCodes != a.wrongCodes || !v.Extended.Equal(a.extended) {
+		a.note("it says %d was put into it, blocked %q, %d wrong codes, extended until %v; its history says %d, %q, %d, %v",
+			v.Loaded, v.Blocked, v.WrongCodes, v.Extended, a.loaded, a.blocked, a.wrongCodes, a.extended)
 	}
 	return a.found
 }
 
 type audit struct {
 	last    ID
+	fixed   Amount
 	balance Amount
+	loaded  Amount
 	status  Status
 	before  Status        // before it was last taken out of use
 	left    map[ID]Amount // of each redemption: what was not given back
 	holds   []OpenHold
 	found   []string
+
+	blocked    ReasonCode
+	wrongCodes int
+	extended   time.Time
 }
 
 func (a *audit) note(format string, args ...any) {
@@ -61,8 +69,14 @@ func (a *audit) step(n int, e Entry) {
 		a.note("entry %d (%s) does not follow %s", e.Seq, e.ID, a.last)
 	}
 	a.last = e.ID
+	if n == 0 {
+		a.balance, a.loaded = e.Balance, e.Balance
+	}
 	a.balance += e.Delta
-	if e.Balance != a.balance || a.balance < 0 {
+	if e.Kind.Loads() {
+		a.loaded += e.Delta
+	}
+	if e.Balance != a.balance || a.balance < 0 || a.balance > a.loaded {
 		a.note("entry %d says the balance is %d; it adds up to %d", e.Seq, e.Balance, a.balance)
 	}
 	if !a.fits(e) {

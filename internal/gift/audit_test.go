@@ -11,7 +11,7 @@ func TestAudit(t *testing.T) {
 	t.Parallel()
 	sound := func() (Voucher, []Entry) {
 		c := func(n byte) Context { return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute)} }
-		g, issued := Gift{Voucher{ID: theGift, Original: 1000, Balance: 1000}, Card{Method: Email}}.Begin(c(1))
+		g, issued := Gift{Voucher{ID: theGift, Loaded: 1000, Balance: 1000}, Card{Method: Email}}.Begin(c(1))
 		v, sent, _ := g.Deliver(Outcome{Context: c(2), Delivered: true})
 		v, part, _ := v.Redeem(Redeem{Context: c(3), Amount: 300})
 		v, rest, _ := v.Redeem(Redeem{Context: c(4)})
@@ -95,8 +95,8 @@ func TestAudit(t *testing.T) {
 			"entry 4 (REDEMPTION) cannot change"},
 		"held and moved": {func(_ *Voucher, h []Entry) []Entry { h[9].Delta = 1; return h },
 			"cannot lead from CLAIMED to CLAIMED"},
-		"an original too small": {func(v *Voucher, h []Entry) []Entry { v.Original = 50; return h },
-			"is not within 0 and 50"},
+		"too little put in": {func(v *Voucher, h []Entry) []Entry { v.Loaded = 50; return h },
+			"it says 50 was put into it"},
 	} {
 		v, history := sound()
 		if found := strings.Join(Audit(v, tt.spoil(&v, history)), "; "); !strings.Contains(found, tt.want) {

@@ -13,9 +13,9 @@ type Cancel struct {
 	Reason string
 }
 
-// Cancel cancels a voucher. PENDING, DELIVERED, FAILED_DELIVERY and CLAIMED may be cancelled by the merchant; a
-// purchase may be reported as failed from the first three, while nothing was redeemed. A voucher that is there
-// already stays as it is and gets no entry: changed is false. Anything else is REDEMPTION_NOT_ALLOWED, also where
+// Cancel cancels a voucher. PENDING, DELIVERED, FAILED_DELIVERY, CLAIMED and NOT_ACTIVATED may be cancelled by the
+// merchant; a purchase may be reported as failed from the first three, while nothing was redeemed. A voucher that is
+// there already stays as it is and gets no entry: changed is false. Anything else is REDEMPTION_NOT_ALLOWED, also where
 // something is held, and NOT_FOUND where the caller may not see the gift.
 func (v Voucher) Cancel(c Cancel) (_ Voucher, _ Entry, changed bool, _ error) {
 	if !c.Caller.MayUse(&v) {
@@ -33,7 +33,8 @@ func (v Voucher) Cancel(c Cancel) (_ Voucher, _ Entry, changed bool, _ error) {
 		return v, Entry{}, false, nil
 	case v.Status == Claimed && c.To == PurchaseFailed:
 		why = "part of it has been redeemed"
-	case v.Status == Redeemed, v.Status == Cancelled, v.Status == PurchaseFailed:
+	case v.Status == Redeemed, v.Status == Cancelled, v.Status == PurchaseFailed,
+		v.Status == NotActivated && c.To == PurchaseFailed:
 		why = "it is " + v.Status.String()
 	case c.To == PurchaseFailed && v.Promotional:
 		why = "it is promotional, there was no purchase"
@@ -84,7 +85,7 @@ func (s Status) mayFollow(from Status) bool {
 	switch from {
 	case Pending, Delivered, FailedDelivery:
 		return s == Cancelled || s == PurchaseFailed
-	case Claimed:
+	case Claimed, NotActivated:
 		return s == Cancelled
 	}
 	return false

@@ -42,11 +42,11 @@ func CashOutAllowed(jurisdiction string, v *Voucher, now time.Time) bool {
 		v.HeldAt(now) > 0 {
 		return false
 	}
-	if rule.used && v.Balance == v.Original || v.Original <= rule.original {
+	if rule.used && v.Balance == v.Loaded || v.Loaded <= rule.original {
 		return false
 	}
 	if rule.used90 {
-		return v.Balance <= v.Original/10
+		return v.Balance <= v.Loaded/10
 	}
 	return v.Balance < rule.below || rule.orEqual && v.Balance == rule.below
 }

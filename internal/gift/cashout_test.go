@@ -24,13 +24,13 @@ func TestCashOutAllowed(t *testing.T) {
 		{"US-TX", 5000, 1, false}, {"US-PR", 5000, 1, false}, {"US-NY", 5000, 1, false},
 		{"US", 5000, 1, false}, {"", 5000, 1, false}, {"us-ca", 5000, 1, false}, {"CA", 5000, 1, false},
 	} {
-		v := Voucher{Currency: usd, Original: tt.original, Balance: tt.balance, Status: Claimed}
+		v := Voucher{Currency: usd, Loaded: tt.original, Balance: tt.balance, Status: Claimed}
 		if got := CashOutAllowed(tt.jurisdiction, &v, now); got != tt.want {
 			t.Errorf("%s, %d of %d: %v", tt.jurisdiction, tt.balance, tt.original, got)
 		}
 	}
 	for jurisdiction := range cashOutRules {
-		good := Voucher{Currency: usd, Original: 5000, Balance: 50, Status: Claimed}
+		good := Voucher{Currency: usd, Loaded: 5000, Balance: 50, Status: Claimed}
 		if !CashOutAllowed(jurisdiction, &good, now) {
 			t.Errorf("%s: not even 0.50 of 50.00", jurisdiction)
 		}

@@ -219,7 +219,7 @@ func (v Voucher) Reschedule(d Delivery, r Reschedule) (Voucher, Delivery, Entry,
 	if v.ExpiredBy(r.Date) {
 		return v, d, Entry{}, RefuseAt(ValidationFailure, FieldDeliveryDate,
 			"This gift is over by then: it is valid until %s.",
-			LocalTime(v.ValidUntil, r.Caller.Account.TimeZone()))
+			LocalTime(v.End(), r.Caller.Account.TimeZone()))
 	}
 	before := "at once"
 	if d.Scheduled {
@@ -241,10 +241,10 @@ func (v *Voucher) sendable(c *Caller, what string, now time.Time) error {
 		return NoSuchGift()
 	case v.Status == Redeemed:
 		return Refuse(AlreadyRedeemed, "Gift %s cannot be %s: it has been redeemed in full.", v.ID, what)
-	case v.Status == Cancelled, v.Status == PurchaseFailed:
+	case v.Status == Cancelled, v.Status == PurchaseFailed, v.Status == NotActivated:
 		return v.cannotBe(what, "it is "+v.Status.String())
 	case v.ExpiredBy(now):
-		return v.cannotBe(what, "it expired at "+LocalTime(v.ValidUntil, c.Account.TimeZone()))
+		return v.cannotBe(what, "it expired at "+LocalTime(v.End(), c.Account.TimeZone()))
 	}
 	return nil
 }

@@ -20,16 +20,42 @@ const (
 	HoldExpired  Kind = "HOLD_EXPIRED"
 
 	Reinstatement Kind = "REINSTATEMENT"
+
+	Activation         Kind = "ACTIVATION"
+	ActivationReversal Kind = "ACTIVATION_REVERSAL"
+	Reload             Kind = "RELOAD"
+	ReloadReversal     Kind = "RELOAD_REVERSAL"
+	Adjustment         Kind = "ADJUSTMENT"
+	TransferOut        Kind = "TRANSFER_OUT"
+	TransferIn         Kind = "TRANSFER_IN"
+	CashOut            Kind = "CASH_OUT"
+
+	Blocked               Kind = "BLOCKED"
+	Unblocked             Kind = "UNBLOCKED"
+	WrongVerificationCode Kind = "WRONG_VERIFICATION_CODE"
+	Replaced              Kind = "REPLACED"
+	Extended              Kind = "EXTENDED"
 )
 
 // Kinds lists them all.
 func Kinds() []Kind {
 	return []Kind{Issued, Sent, SendFailed, Redemption, Reversal, Cancellation, Reinstatement, Resent, Rescheduled,
-		HoldMade, HoldReleased, HoldExpired}
+		HoldMade, HoldReleased, HoldExpired, Activation, ActivationReversal, Reload, ReloadReversal, Adjustment, TransferOut,
+		TransferIn, CashOut, Blocked, Unblocked, WrongVerificationCode, Replaced, Extended}
+}
+
+// Loads reports whether an entry of the kind changes what was put into a gift, and its balance with that; other kinds
+// only take of it, or give back what they took.
+func (k Kind) Loads() bool {
+	switch k {
+	case Activation, ActivationReversal, Reload, ReloadReversal, Adjustment, TransferOut, TransferIn:
+		return true
+	}
+	return false
 }
 
 // Entry is one row of a gift's history: one change of its balance, its status, or of how it is delivered. Entries are
-// only ever added. Balance = Original + the sum of all Deltas, at every entry; what is held is the sum of all Held.
+// only ever added. A balance is that of the first entry and the sum of all Deltas; what is held is the sum of all Held.
 type Entry struct {
 	ID        ID // also names the redemption, the reversal or the hold that it is
 	AccountID ID
@@ -42,14 +68,26 @@ type Entry struct {
 	Status    Status // after it
 	At        time.Time
 	Actor     Actor
-	Reverses  ID        // of a reversal: the redemption it undoes
+	Reverses  ID        // of a reversal: the entry it undoes
 	HoldID    ID        // the hold that a redemption captures of, or that is released or expired
 	Held      Amount    // what it added to what is held
-	Until     time.Time // of a hold: when it expires
+	Until     time.Time // of a hold: when it expires; of an extension: the new end
 	Reference string    // of a redemption and a hold: the till's own id
 	Reason    string    // what the caller or the gateway said of the cause; of a resend, what it changed
 	RequestID string    // the X-Request-ID of the call that caused it
+	Details
 }
+
+// Details are what few kinds of entry have.
+type Details struct {
+	ReasonCode      ReasonCode // of an adjustment and a block
+	Counterpart     ID         // of a transfer: the entry of the other gift
+	CounterpartGift ID         // of a transfer: the other gift
+	Purchase        Purchase   // of an activation and a reload: what paid for it
+}
+
+// ReasonCode says in one word why somebody changed a gift.
+type ReasonCode string
 
 // Actor is who caused an entry, and where.
 type Actor struct {
@@ -71,6 +109,9 @@ func (v *Voucher) enter(c Context, kind Kind, delta Amount, status Status) Entry
 	v.Seq++
 	v.Last = c.EntryID
 	v.Balance += delta
+	if kind.Loads() {
+		v.Loaded += delta
+	}
 	v.Status = status
 	return Entry{
 		ID: c.EntryID, AccountID: v.AccountID, VoucherID: v.ID, Seq: v.Seq, Previous: previous, Kind: kind,

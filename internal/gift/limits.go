@@ -79,7 +79,7 @@ func MessageCount(m Method) (c Count) {
 // Spending counts the gift itself, and the message that brings it.
 func (g *Gift) Spending() Count {
 	c := MessageCount(g.Card.Method)
-	c.Gifts, c.Amount = 1, g.Original
+	c.Gifts, c.Amount = 1, g.Loaded
 	if g.Item {
 		c.Amount = g.Card.EquivalentValue
 	}

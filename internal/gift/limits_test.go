@@ -99,7 +99,7 @@ func TestCounts(t *testing.T) {
 		t.Errorf("added up: %+v", got)
 	}
 	sms, item := Gift{Card: Card{Method: SMS}}, Gift{Card: Card{Method: Printed, EquivalentValue: 7}}
-	sms.Original, item.Original, item.Item = 500, 3, true
+	sms.Loaded, item.Loaded, item.Item = 500, 3, true
 	if got := sms.Spending(); got != (Count{Amount: 500, Gifts: 1, Messages: 1, Texts: 1}) {
 		t.Errorf("a gift by SMS: %+v", got)
 	}

@@ -363,7 +363,7 @@ func TestIssueMakesGifts(t *testing.T) {
 		c := g.Card
 		if c.Method != want.method || c.Contact != want.contact || c.RecipientIndex != n || g.Status != want.status ||
 			e.Status != want.status ||
-			g.Original != 2550 || g.Balance != 2550 || g.Currency != usd || g.Item || g.Promotional ||
+			g.Loaded != 2550 || g.Balance != 2550 || g.Currency != usd || g.Item || g.Promotional ||
 			g.ProgramID != BusinessProgram.ID ||
 			g.AccountID != a.ID || !g.LocationID.IsZero() || !g.ValidFrom.IsZero() || !g.ValidUntil.IsZero() ||
 			!g.CreatedAt.Equal(now) ||
@@ -380,7 +380,7 @@ func TestIssueMakesGifts(t *testing.T) {
 		t.Fatalf("got %d gifts, %v", len(gifts), err)
 	}
 	g, c := gifts[0].Voucher, gifts[0].Card
-	if g.Original != 2 || !g.Item || !g.Promotional || g.PromotionID != spring || g.ProgramID != PromotionalProgram.ID ||
+	if g.Loaded != 2 || !g.Item || !g.Promotional || g.PromotionID != spring || g.ProgramID != PromotionalProgram.ID ||
 		g.LocationID != shop ||
 		// an hour less: daylight saving began
 		!g.ValidFrom.Equal(now) || !g.ValidUntil.Equal(time.Date(2027, 3, 21, 11, 0, 0, 0, time.UTC)) ||

@@ -6,7 +6,7 @@ import (
 )
 
 // Permissions is a set of things that an API key may do. The zero value is the empty set.
-type Permissions uint16
+type Permissions uint32
 
 // The permissions, each a set of one.
 const (

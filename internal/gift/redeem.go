@@ -125,6 +125,9 @@ func (v *Voucher) takeOf(asked Amount, r Redeem) (Amount, error) {
 // refusal makes one error of all reasons; the first gives the code.
 func refusal(reasons []Reason) *Error {
 	e := &Error{Code: reasons[0].Code}
+	if e.Code == ReasonBlocked || e.Code == ReasonNotActivated {
+		e.Code = RedemptionNotAllowed
+	}
 	for _, r := range reasons {
 		e.Messages = append(e.Messages, Message{format: "%s", args: []any{r.Text}})
 	}

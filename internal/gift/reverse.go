@@ -59,7 +59,7 @@ func (v *Voucher) give(t Taken, asked Amount) (Amount, error) {
 	switch {
 	case left <= 0:
 		return 0, Refuse(AlreadyReversed, "This redemption has been given back already.")
-	case left > v.Original-v.Balance:
+	case left > v.Loaded-v.Balance:
 		return 0, Refuse(UnexpectedError, "The records of this gift do not add up, so nothing was changed.")
 	case asked < 0:
 		return 0, RefuseAt(ValidationFailure, FieldAmount, "The amount must be above zero.")

@@ -18,19 +18,21 @@ var (
 
 // voucherIn makes a gift of 10.00 USD that is in a status, with a balance that fits.
 func voucherIn(s Status) Voucher {
-	v := Voucher{ID: theGift, AccountID: id(1), Currency: usd, Original: 1000, Balance: 1000, Status: s, Seq: 3}
+	v := Voucher{ID: theGift, AccountID: id(1), Currency: usd, Loaded: 1000, Balance: 1000, Status: s, Seq: 3}
 	switch s {
 	case Claimed, Cancelled:
 		v.Balance = 400
 	case Redeemed:
 		v.Balance = 0
+	case NotActivated:
+		v.Balance, v.Loaded = 0, 0
 	}
 	return v
 }
 
 // takenOf is a redemption that took all that is missing from v; from a full gift, one that cannot have been.
 func takenOf(v Voucher) Taken {
-	return Taken{Entry: Entry{ID: id(7), VoucherID: v.ID, Kind: Redemption, Delta: -max(100, v.Original-v.Balance),
+	return Taken{Entry: Entry{ID: id(7), VoucherID: v.ID, Kind: Redemption, Delta: -max(100, v.Loaded-v.Balance),
 		Actor: Actor{LocationID: shop}}}
 }
 
@@ -111,6 +113,12 @@ func commands() []command {
 		{"reinstated, sent meanwhile", reinstate(Pending, true), nil},
 		{"reinstated", reinstate(Delivered, true), nil},
 		{"reinstated", reinstate(FailedDelivery, false), nil},
+		{"reinstated", reinstate(NotActivated, false), func(s Status) Code {
+			if s == PurchaseFailed { // a card of a stock was not purchased
+				return UnexpectedError
+			}
+			return ""
+		}},
 		{"reinstated", reinstate(Claimed, true), func(s Status) Code {
 			if s == PurchaseFailed { // of which nothing was redeemed
 				return UnexpectedError
@@ -171,7 +179,7 @@ func transitions(t *testing.T) map[string]bool {
 		}
 	}
 	for method, what := range map[Method]string{Email: "created", SMS: "created", Printed: "created, printed"} {
-		g, e := Gift{Voucher{ID: theGift, Original: 1000, Balance: 1000}, Card{Method: method}}.Begin(context())
+		g, e := Gift{Voucher{ID: theGift, Loaded: 1000, Balance: 1000}, Card{Method: method}}.Begin(context())
 		rows[fmt.Sprintf("(none) | %s | %s", what, g.Status)] = true
 		if e.Seq != 1 || g.Seq != 1 || e.Kind != Issued || e.Delta != 0 || e.Balance != 1000 ||
 			(method == Printed) == g.Card.DeliveredAt.IsZero() {
@@ -219,8 +227,8 @@ func TestTransitions(t *testing.T) {
 			t.Errorf("docs/states.md says %q, the code does not do it", row)
 		}
 	}
-	if len(made) != 49 {
-		t.Errorf("there are %d transitions, want 49", len(made))
+	if len(made) != 51 {
+		t.Errorf("there are %d transitions, want 51", len(made))
 	}
 }
 
@@ -239,7 +247,7 @@ func TestStatuses(t *testing.T) {
 			t.Errorf("%s is parsed as %v, %v", s, got, ok)
 		}
 	}
-	if Status(0).String() != "UNKNOWN" || Status(8).String() != "UNKNOWN" {
+	if Status(0).String() != "UNKNOWN" || Status(9).String() != "UNKNOWN" {
 		t.Error("a status that does not exist has a name")
 	}
 	for _, name := range []string{"", "UNKNOWN", "pending"} {

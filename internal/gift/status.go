@@ -12,19 +12,20 @@ const (
 	Claimed        Status = 5 // redeemed in part
 	Redeemed       Status = 6
 	Cancelled      Status = 7
+	NotActivated   Status = 8 // a card of a stock, without value yet
 )
 
 var statusNames = [...]string{"", "PENDING", "PURCHASE_FAILED", "DELIVERED", "FAILED_DELIVERY", "CLAIMED", "REDEEMED",
-	"CANCELLED"}
+	"CANCELLED", "NOT_ACTIVATED"}
 
 // Statuses lists every status.
 func Statuses() []Status {
-	return []Status{Pending, PurchaseFailed, Delivered, FailedDelivery, Claimed, Redeemed, Cancelled}
+	return []Status{Pending, PurchaseFailed, Delivered, FailedDelivery, Claimed, Redeemed, Cancelled, NotActivated}
 }
 
 // String is the status's name in the interface.
 func (s Status) String() string {
-	if s < Pending || s > Cancelled {
+	if s < Pending || s > NotActivated {
 		return "UNKNOWN"
 	}
 	return statusNames[s]

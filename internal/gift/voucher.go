@@ -20,15 +20,22 @@ type Voucher struct {
 	Items []Item // that it is good for; empty: anything; nil: they were not kept. See Account.Items
 
 	Currency Currency   // the account's, also of an item gift
-	Original Amount     // in Unit
-	Balance  Amount     // 0 ≤ Balance ≤ Original
+	Loaded   Amount     // what was put into it, less what of that was taken back; in Unit
+	Balance  Amount     // 0 ≤ Balance ≤ Loaded
 	Holds    []OpenHold // the oldest first; together at most Balance
 	Status   Status
-	Seq      int // the number of entries in its history
-	Last     ID  // the newest of them
+
+	Fixed        Amount     // the worth that a card of a stock gets when it is activated; 0: as much as is paid then
+	Verification string     // the verification code of a card of a stock, four digits; "": it has none
+	WrongCodes   int        // wrong verification codes in a row
+	Blocked      ReasonCode // why it may not be used; "": it is not blocked
+
+	Seq  int // the number of entries in its history
+	Last ID  // the newest of them
 
 	ValidFrom  time.Time // zero: from the start
-	ValidUntil time.Time // the first instant at which it is no longer valid; zero: it does not expire
+	ValidUntil time.Time // the first instant at which it is no longer valid, when it was made; zero: it does not expire
+	Extended   time.Time // that instant, since it was made valid for longer; zero: it was not
 	CreatedAt  time.Time
 }
 
@@ -59,7 +66,16 @@ func (v *Voucher) InPeriod(now time.Time) bool {
 
 // ExpiredBy reports whether the voucher's validity is over at some time.
 func (v *Voucher) ExpiredBy(at time.Time) bool {
-	return !v.ValidUntil.IsZero() && !at.Before(v.ValidUntil)
+	end := v.End()
+	return !end.IsZero() && !at.Before(end)
+}
+
+// End is the first instant at which the voucher is no longer valid; zero: it does not expire.
+func (v *Voucher) End() time.Time {
+	if !v.Extended.IsZero() {
+		return v.Extended
+	}
+	return v.ValidUntil
 }
 
 // AllowedAt reports whether the voucher may be used at a location of its account.
@@ -69,9 +85,15 @@ func (v *Voucher) AllowedAt(location ID) bool {
 
 // Reason is why a gift cannot be redeemed.
 type Reason struct {
-	Code Code
+	Code Code // that of the refusal, or ReasonBlocked or ReasonNotActivated
 	Text string
 }
+
+// Reasons that are told by codes of their own; refusals for them are REDEMPTION_NOT_ALLOWED.
+const (
+	ReasonBlocked      Code = "BLOCKED"
+	ReasonNotActivated Code = "NOT_ACTIVATED"
+)
 
 // NotRedeemable lists why the voucher cannot be redeemed at location now; empty: it can be. A zero location asks
 // about the gift itself, wherever it may be used. Times are told in a zone; nil is UTC.
@@ -82,6 +104,8 @@ func (v *Voucher) NotRedeemable(location ID, now time.Time, zone *time.Location)
 		add(NotAuthorized, goodElsewhere)
 	}
 	switch {
+	case v.Status == NotActivated:
+		add(ReasonNotActivated, "This card was not activated yet: it has no value until it is sold.")
 	case v.Status == Redeemed || v.Balance == 0:
 		add(AlreadyRedeemed, "This gift has been redeemed in full.")
 	case v.Status == Pending:
@@ -91,11 +115,14 @@ func (v *Voucher) NotRedeemable(location ID, now time.Time, zone *time.Location)
 	case v.Status == Cancelled:
 		add(RedemptionNotAllowed, "This gift was cancelled.")
 	}
+	if v.Blocked != "" {
+		add(ReasonBlocked, "This gift is blocked.")
+	}
 	if now.Before(v.ValidFrom) {
 		add(RedemptionNotAllowed, "This gift is not valid yet; it is from "+LocalTime(v.ValidFrom, zone)+".")
 	}
 	if v.ExpiredBy(now) {
-		add(RedemptionNotAllowed, "This gift expired at "+LocalTime(v.ValidUntil, zone)+".")
+		add(RedemptionNotAllowed, "This gift expired at "+LocalTime(v.End(), zone)+".")
 	}
 	return reasons
 }

@@ -104,7 +104,7 @@ func (b *bench) draft(amount gift.Amount) gift.Gift {
 	return gift.Gift{
 		Voucher: gift.Voucher{
 			AccountID: b.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: b.caller.Account.Currency,
-			Original: amount, Balance: amount,
+			Loaded: amount, Balance: amount,
 		},
 		Card: gift.Card{Method: gift.Printed, Sender: "Bench", DeliveryZone: "UTC"},
 	}

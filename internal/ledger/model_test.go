@@ -169,7 +169,7 @@ func (w *world) issue(t *rapid.T) {
 	_, r := w.do(t, ledger.SendGift, "", 0, &ledger.Issue{Gifts: []gift.Gift{{
 		Voucher: gift.Voucher{
 			AccountID: w.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: w.caller.Account.Currency,
-			Item: item, Original: gift.Amount(amount), Balance: gift.Amount(amount),
+			Item: item, Loaded: gift.Amount(amount), Balance: gift.Amount(amount),
 		},
 		Card: gift.Card{Method: method, Contact: "ana@example.com", Sender: "Model", DeliveryZone: "UTC"},
 	}}})
@@ -447,7 +447,7 @@ func (w *world) compare(t *rapid.T) {
 		if err != nil {
 			t.Fatalf("reading gift %s: %v", g.id, err)
 		}
-		if int64(v.Balance) != g.balance || v.Status != g.status || v.Seq != g.entries || int64(v.Original) != g.original {
+		if int64(v.Balance) != g.balance || v.Status != g.status || v.Seq != g.entries || int64(v.Loaded) != g.original {
 			t.Fatalf("the store says %d %s %d entries, the model %+v", v.Balance, v.Status, v.Seq, *g)
 		}
 		held := int64(0)

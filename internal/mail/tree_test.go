@@ -149,7 +149,7 @@ func mailOf(t *testing.T, d gift.Design, assets ...gift.Asset) (node, []byte) {
 		Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
 		Locations: []gift.Location{{ID: gift.ID{2}, Name: "Pier 39"}}, Designs: []gift.Design{d}}
 	g := gift.Gift{
-		Voucher: gift.Voucher{ID: gift.ID{9}, AccountID: account.ID, Currency: account.Currency, Original: 2500,
+		Voucher: gift.Voucher{ID: gift.ID{9}, AccountID: account.ID, Currency: account.Currency, Loaded: 2500,
 			Balance: 2500, Status: gift.Pending},
 		Card: gift.Card{Code: code, Token: token, Sender: `"Ben" <ben@x>`, Recipient: "<script>Anna",
 			Contact: "anna@example.com", Method: gift.Email,

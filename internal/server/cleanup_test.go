@@ -63,7 +63,7 @@ func (r *records) enter(at time.Time) {
 	g, e := gift.Gift{
 		Voucher: gift.Voucher{ID: gift.ID(uuid.New()), AccountID: r.account,
 			OrderID: gift.ID(uuid.New()), ProgramID: gift.BusinessProgram.ID,
-			Currency: gift.Currency{Code: "USD", Decimals: 2}, Original: 100, Balance: 100, CreatedAt: at},
+			Currency: gift.Currency{Code: "USD", Decimals: 2}, Loaded: 100, Balance: 100, CreatedAt: at},
 		Card: gift.Card{Code: code, Token: token, Sender: "Ann", Method: gift.Printed, DeliveryZone: "UTC"},
 	}.Begin(gift.Context{EntryID: gift.ID(uuid.Must(uuid.NewV7())), Now: at})
 	r.save(ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})

@@ -159,12 +159,12 @@ func TestCopy(t *testing.T) {
 	}
 	var sum transfer.Totals
 	for _, a := range r.Accounts {
-		if w := a.From; w != a.To || w.Balance != w.Original+w.Delta {
+		if w := a.From; w != a.To || w.Balance != w.Loaded+w.Delta {
 			t.Errorf("%+v", a)
 		}
 		sum = sum.Plus(a.To)
 	}
-	if sum.Vouchers != 25 || sum.Original != 250_000 || sum.Entries != 86 || sum.Requests != 60 || sum.Jobs != 4 {
+	if sum.Vouchers != 25 || sum.Loaded != 250_000 || sum.Entries != 86 || sum.Requests != 60 || sum.Jobs != 4 {
 		t.Errorf("all accounts together: %+v", sum)
 	}
 	info, err := os.Stat(filepath.Join(to, sealed.FileName))

@@ -70,17 +70,11 @@ type group struct {
 	run       db.Runner
 	prepared  *prepared
 	state     ledger.State
-	loaded    map[ledger.Ref]loaded
+	loaded    map[ledger.Ref]gift.Voucher // what a change of each is measured against
 	newlyUsed []ledger.Ref
 	keptRead  map[ledger.CountKey]gift.Count // counts of what is kept, that were read
 	writer    *chain.Writer                  // whose hash chain goes on; nil: nothing was entered
 	saved     bool                           // all that is left is the commit
-}
-
-// loaded is what a change of a voucher is measured against.
-type loaded struct {
-	seq   int
-	holds bool // it had open ones
 }
 
 // The statements of a group.
@@ -101,9 +95,14 @@ var (
 		FROM entry AS e WHERE e.account_id = $1 AND e.voucher_id = $2 AND e.kind = 'CANCELLATION' ORDER BY e.id DESC LIMIT 1`)
 	selectCodes = db.SelectByKeys("codes", `SELECT s.hash FROM secret AS s WHERE s.hash {keys}`, "B", false)
 
-	updateVoucher = db.UpdateByKeys("writing vouchers", "NNNBBN",
+	// updateBalance writes what redemptions change, updateVoucher all that can change.
+	updateBalance = db.UpdateByKeys("writing balances", "NNNBBN",
 		`UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5 `+
 			`WHERE t.account_id = $1 AND t.id = $6 AND t.seq = $7`)
+	updateVoucher = db.UpdateByKeys("writing vouchers", "NNNBNNTNNTNBN",
+		`UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5, held = $6, holds_end = $7, holds = $8, `+
+			`loaded = $9, wrong_codes = $10, blocked = $11, extended = $12 `+
+			`WHERE t.account_id = $1 AND t.id = $13 AND t.seq = $14`)
 	updateReplays = db.UpdateByKeys("noting replays", "TT",
 		`UPDATE request AS t SET replays = t.replays + 1 WHERE t.account_id = $1 AND t.key = $2 AND t.operation = $3`)
 	updateCard = db.UpdateByKeys("noting deliveries", "NBB",
@@ -120,7 +119,7 @@ var (
 )
 
 var groupQueries = []*db.Query{selectVouchers, selectRequests, selectTaken, selectReversed, selectDeliveredBy,
-	selectCancelled, selectCodes, updateVoucher, updateHolds, selectHoldEnds,
+	selectCancelled, selectCodes, updateVoucher, updateBalance, selectHoldEnds,
 	updateReplays, updateCard, deleteJobs, selectDeliveries, selectJobs, selectResends, insertResend, updateDelivery,
 	updateJob, addTally, insertGivenBack,
 	insertUsed, record.InsertTerms, record.InsertItems, record.InsertVoucher, record.InsertCard, record.InsertSecret,
@@ -132,7 +131,7 @@ var groupQueries = []*db.Query{selectVouchers, selectRequests, selectTaken, sele
 // load reads what want names. Vouchers are locked first, in the order of their ids, so that groups of several writers
 // wait for each other and never in a circle; what is read after them is as young as their lock.
 func (g *group) load(ctx context.Context, want ledger.Want) error {
-	g.loaded = make(map[ledger.Ref]loaded, len(want.Vouchers))
+	g.loaded = make(map[ledger.Ref]gift.Voucher, len(want.Vouchers))
 	g.state = ledger.State{
 		Requests:    make(map[ledger.RequestKey]*ledger.Request),
 		Redemptions: make(map[ledger.Ref]*gift.Taken),
@@ -253,12 +252,12 @@ func (g *group) wantPlaces() (batches []db.Batch) {
 func (g *group) wantVouchers(wanted []ledger.Ref) []db.Batch {
 	return record.ByRef(selectVouchers, wanted, func(from db.Scanner) error {
 		v := new(gift.Voucher)
-		if err := from.Scan(record.VoucherFields(v)...); err != nil {
+		if err := from.Scan(record.VoucherFields(g.db.Keys, v)...); err != nil {
 			return err
 		}
 		ref := ledger.Ref{AccountID: v.AccountID, ID: v.ID}
 		g.state.Vouchers[ref] = v
-		g.loaded[ref] = loaded{v.Seq, v.Holds != nil}
+		g.loaded[ref] = *v
 		return nil
 	})
 }
@@ -406,24 +405,27 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 	update := func(q *db.Query, changed []gift.Voucher, row func(*gift.Voucher, int) []any) []db.Batch {
 		return record.ByAccount(changed, func(v gift.Voucher) gift.ID { return v.AccountID },
 			func(account gift.ID, of []gift.Voucher) db.Batch {
-				w := record.RowsOf(q, of, func(v *gift.Voucher) []any { return row(v, g.loaded[record.RefOf(v)].seq) })
+				w := record.RowsOf(q, of, func(v *gift.Voucher) []any { return row(v, g.loaded[record.RefOf(v)].Seq) })
 				w.Account = account
 				return w
 			})
 	}
-	var holding []gift.Voucher // or no longer
+	var whole []gift.Voucher // of which more than the balance changed
 	changed = slices.DeleteFunc(changed, func(v gift.Voucher) bool {
-		holds := v.Holds != nil || g.loaded[record.RefOf(&v)].holds
-		if holds {
-			holding = append(holding, v)
+		before := g.loaded[record.RefOf(&v)]
+		more := v.Holds != nil || before.Holds != nil || v.Loaded != before.Loaded || v.WrongCodes != before.WrongCodes ||
+			v.Blocked != before.Blocked || !v.Extended.Equal(before.Extended)
+		if more {
+			whole = append(whole, v)
 		}
-		return holds
+		return more
 	})
-	return append(update(updateVoucher, changed, func(v *gift.Voucher, seq int) []any {
+	return append(update(updateBalance, changed, func(v *gift.Voucher, seq int) []any {
 		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.KeyOf(v.ID), seq}
-	}), update(updateHolds, holding, func(v *gift.Voucher, seq int) []any {
+	}), update(updateVoucher, whole, func(v *gift.Voucher, seq int) []any {
 		held, end, list := record.HoldColumns(v.Holds)
-		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), held, end, list, db.KeyOf(v.ID), seq}
+		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), held, end, list, int64(v.Loaded),
+			v.WrongCodes, string(v.Blocked), db.Micros(v.Extended), db.KeyOf(v.ID), seq}
 	})...), nil
 }
 

@@ -10,15 +10,10 @@ import (
 	"boon.example/internal/store/record"
 )
 
-// The open holds of a voucher are in its row: they are decided upon under its lock, and cost nothing to read where
-// there are none. What became of others is in the ledger.
-var (
-	updateHolds = db.UpdateByKeys("writing holds", "NNNBNNTBN", `UPDATE voucher AS t SET balance = $2, status = $3, `+
-		`seq = $4, last = $5, held = $6, holds_end = $7, holds = $8 WHERE t.account_id = $1 AND t.id = $9 AND t.seq = $10`)
-	// selectHoldEnds gives all entries that name a hold: the newest tells what became of it.
-	selectHoldEnds = db.SelectByKeys("ends of holds", `SELECT `+record.EntryColumns+` FROM entry AS e
-		WHERE e.account_id = $1 AND e.hold_id {keys}`, "B", true)
-)
+// selectHoldEnds gives all entries that name a hold: the newest tells what became of it. The open holds of a voucher
+// are in its row: they are decided upon under its lock, and cost nothing to read where there are none.
+var selectHoldEnds = db.SelectByKeys("ends of holds", `SELECT `+record.EntryColumns+` FROM entry AS e
+	WHERE e.account_id = $1 AND e.hold_id {keys}`, "B", true)
 
 // DueHolds gives vouchers, at most limit, that have a hold whose time was over at an instant, and not yet an entry
 // that says so.

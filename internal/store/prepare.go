@@ -61,7 +61,7 @@ func (p *prepared) addGifts(s *Store, gifts []*gift.Gift) {
 				code:  []any{s.db.Keys.CodeHash(g.Card.Code), record.CodeSecret, account, id},
 				token: []any{s.db.Keys.TokenHash(g.Card.Token), record.TokenSecret, account, id},
 				card:  record.CardRow(g, secrets, !shared)}
-			r.voucher = record.VoucherRow(&g.Voucher, r.items)
+			r.voucher = record.VoucherRow(s.db.Keys, &g.Voucher, r.items)
 			if shared && i == 0 {
 				r.terms = []any{account, db.KeyOf(g.OrderID), g.Card.Terms, g.Card.PromotionalTerms}
 			}

@@ -170,7 +170,7 @@ func filled[T any](t *testing.T) (v T) {
 func testGiftRoundTrip(t *testing.T, open opener) {
 	s, _ := open(t)
 	g := filled[gift.Gift](t)
-	g.Currency, g.Original, g.Balance, g.Status, g.Seq = gift.Currency{Code: "KWD", Decimals: 3}, 9e15, 9e15, gift.Pending,
+	g.Currency, g.Loaded, g.Balance, g.Status, g.Seq = gift.Currency{Code: "KWD", Decimals: 3}, 9e15, 9e15, gift.Pending,
 		1
 	g.Card.Method, g.Holds = gift.SMS, nil
 	issued := filled[gift.Entry](t)
@@ -487,7 +487,7 @@ func testStaleVoucher(t *testing.T, open opener) {
 	}
 	diff(t, dump(t, s), before)
 	err = s.db.Transact(t.Context(), func(run db.Runner) error {
-		return run(t.Context(), []db.Batch{{Query: updateVoucher, Account: g.AccountID,
+		return run(t.Context(), []db.Batch{{Query: updateBalance, Account: g.AccountID,
 			Rows: [][]any{{1, 5, 2, db.KeyOf(newID()), db.KeyOf(g.ID), 7}}}})
 	})
 	if !errors.Is(err, db.ErrMissed) {
@@ -503,7 +503,7 @@ func testConstraints(t *testing.T, open opener) {
 	a, v, last := db.KeyOf(g[0].AccountID), db.KeyOf(g[0].ID), db.KeyOf(taken.ID)
 	naked := g[0].Voucher // with nothing that refers to it
 	naked.ID = newID()
-	if _, err := s.db.Writer.ExecContext(t.Context(), record.InsertVoucher.One, record.VoucherRow(&naked,
+	if _, err := s.db.Writer.ExecContext(t.Context(), record.InsertVoucher.One, record.VoucherRow(s.db.Keys, &naked,
 		gift.ID{})...); err != nil {
 		t.Fatal(err)
 	}
@@ -520,12 +520,12 @@ func testConstraints(t *testing.T, open opener) {
 		args  []any
 	}{
 		"a balance below zero": {`UPDATE voucher SET balance = -1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
-		"a balance above the value": {`UPDATE voucher SET balance = original + 1 WHERE account_id = $1 AND id = $2`,
+		"a balance above the value": {`UPDATE voucher SET balance = loaded + 1 WHERE account_id = $1 AND id = $2`,
 			[]any{a, v}},
 		"REDEEMED with a balance":   {`UPDATE voucher SET status = 6 WHERE account_id = $1 AND id = $2`, []any{a, v}},
 		"CLAIMED without a balance": {`UPDATE voucher SET balance = 0 WHERE account_id = $1 AND id = $2`, []any{a, v}},
 		"an unknown status":         {`UPDATE voucher SET status = 8 WHERE account_id = $1 AND id = $2`, []any{a, v}},
-		"another value of a voucher": {`UPDATE voucher SET original = original + 1 WHERE account_id = $1 AND id = $2`,
+		"another fixed worth of a voucher": {`UPDATE voucher SET fixed = 1 WHERE account_id = $1 AND id = $2`,
 			[]any{a, v}},
 		"a longer validity":        {`UPDATE voucher SET valid_until = 1 WHERE account_id = $1 AND id = $2`, []any{a, v}},
 		"deleting a voucher":       {`DELETE FROM voucher WHERE account_id = $1 AND id = $2`, []any{a, v}},

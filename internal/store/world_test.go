@@ -83,7 +83,7 @@ var dollars = gift.Currency{Code: "USD", Decimals: 2}
 func newGift(account gift.ID) (gift.Gift, gift.Entry) {
 	g := gift.Gift{
 		Voucher: gift.Voucher{ID: newID(), AccountID: account, OrderID: newID(), ProgramID: gift.BusinessProgram.ID,
-			Currency: dollars, Original: 10_000, Balance: 10_000, CreatedAt: noon},
+			Currency: dollars, Loaded: 10_000, Balance: 10_000, CreatedAt: noon},
 		Card: gift.Card{Code: newCode(), Token: newToken(), Sender: "Ann", Recipient: "Bob", Method: gift.Printed,
 			DeliveryZone: "UTC",
 			Purchase:     gift.Purchase{Reference: "R-1", FirstName: "Ann", LastName: "Lee", EmailAddress: "ann@example.com"}},

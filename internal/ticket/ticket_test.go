@@ -52,11 +52,11 @@ func goodFor(ids ...string) (items []gift.Item) {
 }
 
 func money(balance gift.Amount) *gift.Voucher {
-	return &gift.Voucher{Currency: usd, Original: 5000, Balance: balance}
+	return &gift.Voucher{Currency: usd, Loaded: 5000, Balance: balance}
 }
 
 func pieces(balance gift.Amount) *gift.Voucher {
-	return &gift.Voucher{Currency: usd, Item: true, Original: 9, Balance: balance}
+	return &gift.Voucher{Currency: usd, Item: true, Loaded: 9, Balance: balance}
 }
 
 const (

@@ -125,7 +125,7 @@ func aGift(t *testing.T) gift.Gift {
 	}
 	return gift.Gift{
 		Voucher: gift.Voucher{
-			ID: gift.ID{9}, AccountID: account.ID, Currency: account.Currency, Original: 2500, Balance: 2500,
+			ID: gift.ID{9}, AccountID: account.ID, Currency: account.Currency, Loaded: 2500, Balance: 2500,
 			Status: gift.Delivered,
 		},
 		Card: gift.Card{

@@ -148,7 +148,7 @@ func newGift(account gift.ID) (g gift.Gift, issued gift.Entry, err error) {
 	now := time.Now()
 	g = gift.Gift{
 		Voucher: gift.Voucher{ID: newID(), AccountID: account, OrderID: newID(), ProgramID: gift.BusinessProgram.ID,
-			Currency: gift.Currency{Code: "USD", Decimals: 2}, Original: 10_000, Balance: 10_000, CreatedAt: now},
+			Currency: gift.Currency{Code: "USD", Decimals: 2}, Loaded: 10_000, Balance: 10_000, CreatedAt: now},
 		Card: gift.Card{Code: code, Token: token, Sender: "Ann Lee", Recipient: "Bob", Contact: "bob@example.com",
 			Message: "Happy birthday!",
 			Method:  gift.Printed, DeliveryZone: "UTC",

@@ -87,7 +87,7 @@ func (h *Shop) Issue(t *testing.T, m gift.Method, contact string, due time.Time)
 	did := h.Do(t, &ledger.Issue{Context: gift.Context{Now: time.Now()}, Gifts: []gift.Gift{{
 		Voucher: gift.Voucher{
 			AccountID: Merchant.ID, ProgramID: gift.PromotionalProgram.ID, Promotional: true, PromotionID: gift.ID{3},
-			Currency: Merchant.Currency, Original: 2500, Balance: 2500, CreatedAt: time.Now(),
+			Currency: Merchant.Currency, Loaded: 2500, Balance: 2500, CreatedAt: time.Now(),
 		},
 		Card: gift.Card{
 			Sender: "Ben", Recipient: "Anna", Method: m, Contact: contact, DeliveryZone: "UTC", Scheduled: !due.IsZero(),

@@ -187,7 +187,7 @@ func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (
 			func(rows *sql.Rows) error {
 				var v gift.Voucher
 				var list gift.ID
-				fields := record.VoucherFields(&v)
+				fields := record.VoucherFields(c.db.Keys, &v)
 				fields[len(fields)-2] = db.ScanID(&list)
 				err := rows.Scan(fields...)
 				if full = full || vouchers[v.ID] != nil; !full {

@@ -8,7 +8,7 @@ import (
 
 // EntryColumns are those of an entry.
 const EntryColumns = `e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status, e.made_at, e.key_id, ` +
-	`e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference, e.reason, e.request_id`
+	`e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference, e.reason, e.request_id, e.details`
 
 // EntryFields are where EntryColumns are read into.
 func EntryFields(e *gift.Entry) []any {
@@ -16,7 +16,7 @@ func EntryFields(e *gift.Entry) []any {
 		db.ScanID(&e.AccountID), db.ScanID(&e.ID), db.ScanID(&e.VoucherID), &e.Seq, db.ScanID(&e.Previous), &e.Kind, &e.Delta,
 		&e.Balance, &e.Status, db.ScanTime(&e.At),
 		db.ScanID(&e.Actor.KeyID), db.ScanID(&e.Actor.LocationID), db.ScanID(&e.Reverses), db.ScanID(&e.HoldID), &e.Held,
-		db.ScanTime(&e.Until), &e.Reference, &e.Reason, &e.RequestID,
+		db.ScanTime(&e.Until), &e.Reference, &e.Reason, &e.RequestID, scanDetails{&e.Details},
 	}
 }
 
@@ -24,7 +24,7 @@ func EntryFields(e *gift.Entry) []any {
 const PlacedColumns = EntryColumns + `, e.writer, e.n`
 
 // PlacedTypes are the types of PlacedColumns: see db.InsertRows.
-const PlacedTypes = "BBBNBTNNNNBBBBNNTTTBN"
+const PlacedTypes = "BBBNBTNNNNBBBBNNTTTTBN"
 
 // InsertEntry writes rows that EntryRow made.
 var InsertEntry = db.InsertRows("entry", PlacedColumns, PlacedTypes, "")
@@ -36,6 +36,6 @@ func EntryRow(e *gift.Entry, at chain.Place) []any {
 		int64(e.Delta), int64(e.Balance), int64(e.Status), db.Micros(e.At),
 		db.OrNull(e.Actor.KeyID), db.OrNull(e.Actor.LocationID), db.OrNull(e.Reverses), db.OrNull(e.HoldID),
 		int64(e.Held), db.Micros(e.Until), e.Reference, e.Reason, e.RequestID,
-		db.KeyOf(at.Writer), at.N,
+		detailsText(&e.Details), db.KeyOf(at.Writer), at.N,
 	}
 }

@@ -14,39 +14,74 @@ import (
 
 // VoucherColumns are those of a voucher.
 const VoucherColumns = `v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id, ` +
-	`v.currency, v.decimals, v.original, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until, v.created_at, ` +
-	`v.made_by, v.holds, v.items_id`
+	`v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until, v.created_at, ` +
+	`v.made_by, v.holds, v.fixed, v.verification, v.wrong_codes, v.blocked, v.extended, v.items_id`
 
 // VoucherAndItems are VoucherColumns with what the voucher is good for.
 const VoucherAndItems = VoucherColumns +
 	`, (SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items`
 
 // VoucherFields are where VoucherAndItems are read into.
-func VoucherFields(v *gift.Voucher) []any {
+func VoucherFields(keys *sealed.Keys, v *gift.Voucher) []any {
 	return []any{
 		db.ScanID(&v.AccountID), db.ScanID(&v.ID), db.ScanID(&v.OrderID), db.ScanID(&v.ProgramID), db.ScanID(&v.LocationID),
 		&v.Item, &v.Promotional, db.ScanID(&v.PromotionID), &v.Currency.Code, &v.Currency.Decimals,
-		&v.Original, &v.Balance, &v.Status, &v.Seq, db.ScanID(&v.Last), db.ScanTime(&v.ValidFrom), db.ScanTime(&v.ValidUntil),
+		&v.Loaded, &v.Balance, &v.Status, &v.Seq, db.ScanID(&v.Last), db.ScanTime(&v.ValidFrom), db.ScanTime(&v.ValidUntil),
 		db.ScanTime(&v.CreatedAt), &v.MadeBy, scanHolds{&v.Holds},
+		&v.Fixed, scanVerification{keys, v}, &v.WrongCodes, &v.Blocked, db.ScanTime(&v.Extended),
 		new([]byte), scanItems{&v.Items},
 	}
 }
 
 // VoucherTypes are the types of VoucherColumns: see db.InsertRows.
-const VoucherTypes = "BBBBBFFBTNNNNNBNNNTTB"
+const VoucherTypes = "BBBBBFFBTNNNNNBNNNTTNBNTNB"
 
 // InsertVoucher writes rows that VoucherRow made.
 var InsertVoucher = db.InsertRows("voucher", VoucherColumns, VoucherTypes, "")
 
 // VoucherRow is a voucher as VoucherColumns have it; items is the list that it names.
-func VoucherRow(v *gift.Voucher, items gift.ID) []any {
+func VoucherRow(keys *sealed.Keys, v *gift.Voucher, items gift.ID) []any {
 	return []any{
 		db.KeyOf(v.AccountID), db.KeyOf(v.ID), db.KeyOf(v.OrderID), db.KeyOf(v.ProgramID), db.OrNull(v.LocationID),
 		v.Item, v.Promotional, db.OrNull(v.PromotionID), v.Currency.Code, v.Currency.Decimals,
-		int64(v.Original), int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.Micros(v.ValidFrom),
+		int64(v.Loaded), int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.Micros(v.ValidFrom),
 		db.Micros(v.ValidUntil), db.Micros(v.CreatedAt), v.MadeBy, nil, // a new one has no holds
+		int64(v.Fixed), sealVerification(keys, v), v.WrongCodes, string(v.Blocked), db.Micros(v.Extended),
 		db.OrNull(items),
 	}
+}
+
+// sealVerification is a gift's verification code as it is stored.
+func sealVerification(keys *sealed.Keys, v *gift.Voucher) any {
+	if v.Verification == "" {
+		return nil
+	}
+	return keys.Seal([]byte(v.Verification), boundToVerification(v))
+}
+
+func boundToVerification(v *gift.Voucher) []byte {
+	return append(db.Bound("verification", v.AccountID), v.ID[:]...)
+}
+
+// scanVerification reads a column into a gift's verification code. Account and id come before it.
+type scanVerification struct {
+	keys *sealed.Keys
+	to   *gift.Voucher
+}
+
+// Scan implements sql.Scanner.
+func (s scanVerification) Scan(column any) error {
+	s.to.Verification = ""
+	stored, _ := column.([]byte)
+	if stored == nil {
+		return nil
+	}
+	if plain, err := s.keys.Open(stored, boundToVerification(s.to)); err == nil {
+		s.to.Verification = string(plain)
+	} else {
+		s.to.Verification = "unreadable" // which no code is; the hash chain shows it
+	}
+	return nil
 }
 
 // CardColumns are those of a card.
@@ -136,7 +171,8 @@ const SelectGift = `SELECT ` + VoucherAndItems + `, ` + CardAndTerms +
 // secrets could not be opened.
 func ScanGift(keys *sealed.Keys, from db.Scanner, first ...any) (g gift.Gift, closed, err error) {
 	var secrets []byte
-	if err := from.Scan(slices.Concat(first, VoucherFields(&g.Voucher), cardFields(&g.Card, &secrets))...); err != nil {
+	if err := from.Scan(slices.Concat(first, VoucherFields(keys, &g.Voucher),
+		cardFields(&g.Card, &secrets))...); err != nil {
 		return g, nil, err
 	}
 	g.Card.Code, g.Card.Token, err = OpenSecrets(keys, g.AccountID, g.ID, secrets)

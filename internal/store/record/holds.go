@@ -43,20 +43,11 @@ type scanHolds struct{ to *[]gift.OpenHold }
 
 // Scan implements sql.Scanner.
 func (s scanHolds) Scan(column any) error {
-	*s.to = nil
-	var text []byte
-	switch v := column.(type) {
-	case nil:
-		return nil
-	case string:
-		text = []byte(v)
-	case []byte:
-		text = v
-	}
-	var list []storedHold
-	if err := json.Unmarshal(text, &list); err != nil {
+	list, err := readJSON[[]storedHold](column)
+	if err != nil {
 		return fmt.Errorf("the list of holds is damaged: %w", err)
 	}
+	*s.to = nil
 	for _, h := range list {
 		id, err := gift.ParseID(h.ID)
 		if err != nil {

@@ -76,23 +76,29 @@ type scanItems struct{ to *[]gift.Item }
 
 // Scan implements sql.Scanner.
 func (s scanItems) Scan(column any) error {
-	var text []byte
-	switch v := column.(type) {
-	case nil:
-		*s.to = nil
-		return nil
-	case string:
-		text = []byte(v)
-	case []byte:
-		text = v
-	}
-	var list []storedItem
-	if err := json.Unmarshal(text, &list); err != nil {
+	list, err := readJSON[[]storedItem](column)
+	if err != nil {
 		return fmt.Errorf("a list of items is damaged: %w", err)
 	}
-	*s.to = make([]gift.Item, len(list))
+	if *s.to = nil; list != nil {
+		*s.to = make([]gift.Item, len(list))
+	}
 	for i, item := range list {
 		(*s.to)[i] = gift.Item(item)
 	}
 	return nil
+}
+
+// readJSON reads a column of JSON; NULL is the zero value.
+func readJSON[T any](column any) (v T, err error) {
+	switch text := column.(type) {
+	case nil:
+	case string:
+		err = json.Unmarshal([]byte(text), &v)
+	case []byte:
+		err = json.Unmarshal(text, &v)
+	default:
+		err = fmt.Errorf("it is a %T", column)
+	}
+	return v, err
 }

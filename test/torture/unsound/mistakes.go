@@ -39,7 +39,7 @@ func fit(c ledger.Changes, now *ledger.State) ledger.Changes {
 			c.Entries = append(c.Entries, e)
 			continue
 		}
-		if after := v.Balance + e.Delta; after < 0 || after > v.Original {
+		if after := v.Balance + e.Delta; after < 0 || after > v.Loaded {
 			continue
 		}
 		v.Seq++

@@ -94,10 +94,12 @@ CREATE TABLE voucher (
     promotion_id BYTEA   CHECK (length(promotion_id) = 16),
     currency     TEXT    NOT NULL,
     decimals     BIGINT  NOT NULL CHECK (decimals BETWEEN 0 AND 4),
-    original     BIGINT  NOT NULL CHECK (original > 0),
-    balance      BIGINT  NOT NULL CHECK (balance BETWEEN 0 AND original),
-    -- 1 PENDING, 2 PURCHASE_FAILED, 3 DELIVERED, 4 FAILED_DELIVERY, 5 CLAIMED, 6 REDEEMED, 7 CANCELLED
-    status       BIGINT  NOT NULL CHECK (status BETWEEN 1 AND 7),
+    -- what was put into it: its value when it was made or activated, and what was loaded, less what was taken back
+    loaded       BIGINT  NOT NULL CHECK (loaded >= 0),
+    balance      BIGINT  NOT NULL CHECK (balance BETWEEN 0 AND loaded),
+    -- 1 PENDING, 2 PURCHASE_FAILED, 3 DELIVERED, 4 FAILED_DELIVERY, 5 CLAIMED, 6 REDEEMED, 7 CANCELLED,
+    -- 8 NOT_ACTIVATED
+    status       BIGINT  NOT NULL CHECK (status BETWEEN 1 AND 8),
     seq          BIGINT  NOT NULL CHECK (seq >= 1), -- the number of its ledger entries
     last         BYTEA   NOT NULL CHECK (length(last) = 16), -- the id of the newest
     valid_from   BIGINT,
@@ -108,9 +110,15 @@ CREATE TABLE voucher (
     held         BIGINT  NOT NULL DEFAULT 0 CHECK (held BETWEEN 0 AND balance), -- by all of them
     holds_end    BIGINT, -- when the first of them is over
     items_id     BYTEA   CHECK (length(items_id) = 16), -- NULL: good for everything
+    fixed        BIGINT  NOT NULL CHECK (fixed >= 0), -- the worth that a card of a stock gets when it is activated; 0: any
+    verification BYTEA, -- the verification code of a card of a stock, sealed for this gift; NULL: it has none
+    wrong_codes  BIGINT  NOT NULL DEFAULT 0 CHECK (wrong_codes >= 0), -- wrong verification codes in a row
+    blocked      TEXT    NOT NULL DEFAULT '', -- the reason code; '': it is not blocked
+    extended     BIGINT, -- until when a promotional gift was made valid after all; NULL: valid_until stands
     PRIMARY KEY (account_id, id),
-    -- REDEEMED is the status of an empty gift; only a cancelled one may be empty beside it.
-    CONSTRAINT voucher_redeemed CHECK (status = 7 OR (status = 6) = (balance = 0)),
+    -- REDEEMED is the status of an empty gift; beside it, one that is cancelled or not activated may be empty.
+    CONSTRAINT voucher_redeemed CHECK (status = 7 OR (status IN (6, 8)) = (balance = 0)),
+    CONSTRAINT voucher_extended CHECK (extended IS NULL OR promotional AND extended > valid_until),
     CONSTRAINT voucher_holds CHECK ((holds IS NULL) = (held = 0) AND (holds_end IS NULL) = (held = 0))
 );
 -- No index but the primary key begins with the account: without statistics a planner takes two of them for equally
@@ -216,17 +224,18 @@ CREATE TABLE entry (
     kind        TEXT   NOT NULL,
     delta       BIGINT NOT NULL,
     balance     BIGINT NOT NULL CHECK (balance >= 0), -- after the entry
-    status      BIGINT NOT NULL CHECK (status BETWEEN 1 AND 7), -- after the entry, as in voucher
+    status      BIGINT NOT NULL CHECK (status BETWEEN 1 AND 8), -- after the entry, as in voucher
     made_at     BIGINT NOT NULL,
     key_id      BYTEA  CHECK (length(key_id) = 16),
     location_id BYTEA  CHECK (length(location_id) = 16),
-    reverses    BYTEA  CHECK (length(reverses) = 16), -- the redemption that it gives back
+    reverses    BYTEA  CHECK (length(reverses) = 16), -- the entry that it takes back
     hold_id     BYTEA  CHECK (length(hold_id) = 16), -- the hold that it captures of, or ends
     held        BIGINT NOT NULL DEFAULT 0, -- what it added to what is held
-    held_until  BIGINT, -- of a hold
+    held_until  BIGINT, -- of a hold; of an extension, the new end
     reference   TEXT   NOT NULL,
     reason      TEXT   NOT NULL,
     request_id  TEXT   NOT NULL,
+    details     TEXT, -- what few kinds have, as JSON; NULL: nothing
     writer      BYTEA  NOT NULL CHECK (length(writer) = 16), -- whose hash chain the entry is in
     n           BIGINT NOT NULL CHECK (n >= 1), -- its number there
     PRIMARY KEY (account_id, id),
@@ -243,15 +252,30 @@ CREATE TABLE entry (
         WHEN 'HOLD' THEN delta = 0 AND held > 0
         WHEN 'HOLD_RELEASED' THEN delta = 0 AND held < 0
         WHEN 'HOLD_EXPIRED' THEN delta = 0 AND held < 0
+        WHEN 'ACTIVATION' THEN delta > 0
+        WHEN 'ACTIVATION_REVERSAL' THEN delta < 0
+        WHEN 'RELOAD' THEN delta > 0
+        WHEN 'RELOAD_REVERSAL' THEN delta < 0
+        WHEN 'ADJUSTMENT' THEN delta <> 0
+        WHEN 'CASH_OUT' THEN delta < 0
+        WHEN 'TRANSFER_OUT' THEN delta < 0
+        WHEN 'TRANSFER_IN' THEN delta > 0
+        WHEN 'BLOCKED' THEN delta = 0
+        WHEN 'UNBLOCKED' THEN delta = 0
+        WHEN 'WRONG_VERIFICATION_CODE' THEN delta = 0
+        WHEN 'REPLACED' THEN delta = 0
+        WHEN 'EXTENDED' THEN delta = 0
         ELSE FALSE END),
     CONSTRAINT entry_first CHECK (seq >= 1 AND (seq = 1) = (kind = 'ISSUED') AND (seq = 1) = (previous IS NULL)),
     CONSTRAINT entry_follows CHECK (previous < id),
-    CONSTRAINT entry_reversal CHECK ((kind = 'REVERSAL') = (reverses IS NOT NULL)),
-    CONSTRAINT entry_redeemed CHECK (status = 7 OR (status = 6) = (balance = 0)),
+    CONSTRAINT entry_reversal CHECK (
+        (kind IN ('REVERSAL', 'ACTIVATION_REVERSAL', 'RELOAD_REVERSAL')) = (reverses IS NOT NULL)),
+    CONSTRAINT entry_redeemed CHECK (status = 7 OR (status IN (6, 8)) = (balance = 0)),
     CONSTRAINT entry_held CHECK (CASE
         WHEN held > 0 THEN kind = 'HOLD' AND hold_id IS NULL AND held_until IS NOT NULL AND held_until > made_at
         WHEN held < 0 THEN kind IN ('REDEMPTION', 'HOLD_RELEASED', 'HOLD_EXPIRED') AND hold_id IS NOT NULL
             AND held_until IS NULL
+        WHEN kind = 'EXTENDED' THEN hold_id IS NULL AND held_until > made_at
         ELSE hold_id IS NULL AND held_until IS NULL END)
 );
 CREATE INDEX entry_reverses ON entry (reverses, account_id) WHERE reverses IS NOT NULL;
@@ -425,8 +449,8 @@ FOR EACH ROW WHEN (OLD.version > 0) EXECUTE FUNCTION never('the log of the set-u
 
 CREATE TRIGGER voucher_terms_never_change
 BEFORE UPDATE OF account_id, id, order_id, program_id, location_id, item, promotional, promotion_id, currency, decimals,
-    original, valid_from, valid_until, created_at, made_by, items_id ON voucher
-FOR EACH ROW EXECUTE FUNCTION never('only balance, holds, status, seq and last of a voucher change');
+    valid_from, valid_until, created_at, made_by, items_id, fixed, verification ON voucher
+FOR EACH ROW EXECUTE FUNCTION never('what a voucher was made as does not change');
 
 CREATE TRIGGER voucher_never_deleted BEFORE DELETE ON voucher
 FOR EACH ROW EXECUTE FUNCTION never('vouchers are never deleted');
@@ -454,7 +478,7 @@ CREATE FUNCTION entries_fit() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE broken TEXT;
 BEGIN
     IF EXISTS (SELECT 1 FROM added AS a WHERE a.seq = 1 AND NOT EXISTS (SELECT 1 FROM voucher AS v
-            WHERE v.account_id = a.account_id AND v.id = a.voucher_id AND v.original = a.balance)) THEN
+            WHERE v.account_id = a.account_id AND v.id = a.voucher_id AND (v.loaded = a.balance OR v.seq > 1))) THEN
         broken := 'a history begins with the whole value of its voucher';
     ELSIF EXISTS (SELECT 1 FROM added AS a WHERE a.seq > 1 AND NOT EXISTS (SELECT 1 FROM entry AS p
             WHERE p.account_id = a.account_id AND p.id = a.previous
@@ -467,15 +491,16 @@ BEGIN
         broken := 'a hold gives up no more than it held';
     ELSIF EXISTS (SELECT 1 FROM added AS a WHERE a.reverses IS NOT NULL) THEN
         INSERT INTO given_back AS g (account_id, redemption_id, amount, parts)
-            SELECT a.account_id, a.reverses, sum(a.delta), count(*) FROM added AS a WHERE a.reverses IS NOT NULL
+            SELECT a.account_id, a.reverses, sum(abs(a.delta)), count(*) FROM added AS a WHERE a.reverses IS NOT NULL
                 GROUP BY a.account_id, a.reverses ORDER BY a.account_id, a.reverses
             ON CONFLICT (account_id, redemption_id) DO UPDATE
                 SET amount = g.amount + excluded.amount, parts = g.parts + excluded.parts;
         IF EXISTS (SELECT 1 FROM added AS a WHERE a.reverses IS NOT NULL AND NOT EXISTS (SELECT 1 FROM entry AS r
                 WHERE r.account_id = a.account_id AND r.id = a.reverses AND r.voucher_id = a.voucher_id
-                  AND r.kind = 'REDEMPTION' AND -r.delta >= (SELECT g.amount FROM given_back AS g
+                  AND r.kind = CASE a.kind WHEN 'REVERSAL' THEN 'REDEMPTION' WHEN 'RELOAD_REVERSAL' THEN 'RELOAD'
+                      ELSE 'ACTIVATION' END AND abs(r.delta) >= (SELECT g.amount FROM given_back AS g
                       WHERE g.account_id = a.account_id AND g.redemption_id = a.reverses))) THEN
-            broken := 'a reversal gives back no more than its redemption took';
+            broken := 'a reversal takes back no more than there was';
         END IF;
     END IF;
     IF broken IS NOT NULL THEN
