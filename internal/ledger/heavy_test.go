@@ -123,14 +123,14 @@ func TestAHundredOrders(t *testing.T) {
 		t.Errorf("100 orders took %v", took)
 	}
 	// Ten locations that redeem 200 times an hour each make a call every two seconds, 3,000 make 167 a second.
-	for rate, most := range map[float64]time.Duration{0.5: 2 * time.Minute, 167: 20 * time.Minute} {
+	for rate, most := range map[float64]time.Duration{0.5: 2 * time.Minute, 167: 25 * time.Minute} {
 		if _, sent, took := latencies(t, rate, most, 1, 100); len(sent) != 100 || took > most {
 			t.Errorf("with %v calls a second, %d orders took %v", rate, len(sent), took)
 		}
 	}
 }
 
-// orders is an engine in a bubble, beside whose light commands an order is done every 11 seconds.
+// orders is an engine in a bubble, beside whose light commands one order is done after the other, with pauses.
 type orders struct {
 	*testing.T
 	engine *ledger.Engine
@@ -212,7 +212,7 @@ func TestAccountsTakeTurns(t *testing.T) {
 		o.send(1, 30)
 		o.send(2, 1)
 		o.sent.Wait()
-		if len(o.done[2]) != 1 || o.done[2][0] > 13*time.Second {
+		if len(o.done[2]) != 1 || o.done[2][0] > 14*time.Second {
 			t.Errorf("the only order of an account beside thirty of another took %v", o.done[2])
 		}
 	})

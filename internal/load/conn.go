@@ -56,7 +56,7 @@ type conn struct {
 }
 
 // answerTimeout is how long one answer may take; setting it anew for each call would cost more than it is worth.
-const answerTimeout = 30 * time.Second
+const answerTimeout = time.Minute
 
 func (t *Target) dial(ctx context.Context) (*conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
