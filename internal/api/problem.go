@@ -23,6 +23,7 @@ type kind struct {
 var kinds = map[gift.Code]kind{
 	ledger.OK:               {http.StatusOK, ""},
 	ledger.Created:          {http.StatusCreated, ""},
+	ledger.Nothing:          {http.StatusOK, ""},
 	gift.ValidationFailure:  {http.StatusBadRequest, "The request has missing or incorrectly formatted fields."},
 	gift.InvalidCodeFormat:  {http.StatusBadRequest, "The voucher code is not formatted as expected."},
 	gift.InvalidTokenFormat: {http.StatusBadRequest, "The voucher token is not formatted as expected."},

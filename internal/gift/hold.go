@@ -42,11 +42,12 @@ type Hold struct {
 	Lasts time.Duration // 0: DefaultHoldTime
 }
 
-// Hold keeps an amount of a voucher for one sale. It changes neither balance nor status. It fails as Redeem does;
-// INSUFFICIENT_BALANCE is above what is available. A gift that has MaxHolds is REDEMPTION_NOT_ALLOWED.
+// Hold keeps an amount of a voucher for one sale. It changes neither balance nor status. It fails as Redeem does, and
+// holds nothing where Redeem takes nothing; INSUFFICIENT_BALANCE is above what is available. A gift that has MaxHolds
+// is REDEMPTION_NOT_ALLOWED.
 func (v Voucher) Hold(h Hold) (Voucher, Entry, error) {
 	take, err := v.take(h.Redeem)
-	if err != nil {
+	if err != nil || take == 0 {
 		return v, Entry{}, err
 	}
 	if len(v.Holds) >= MaxHolds {

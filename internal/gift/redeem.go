@@ -1,5 +1,10 @@
 package gift
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Redeem asks for a decrement.
 type Redeem struct {
 	Context
@@ -7,6 +12,7 @@ type Redeem struct {
 	Amount       Amount // in the voucher's unit; 0: all that is left
 	Number       Number // in place of Amount: as the caller wrote it; "": Amount stands
 	AllowPartial bool   // take what is there when Amount is more
+	UpTo         bool   // partial approval: what is there is taken up to Amount, and nothing of an empty gift
 	Target       Target
 	Eligibility  *Eligibility // what the ticket allows; nil: no ticket was given
 	Reference    string
@@ -22,10 +28,10 @@ type Eligibility struct {
 // Redeem decrements a voucher (interface, sections 3 and 4.3). It fails with NOT_AUTHORIZED (another location),
 // MISSING_OR_INVALID_GIFT_PROGRAM, INVALID_VOUCHER_TYPE, ALREADY_REDEEMED, REDEMPTION_NOT_ALLOWED,
 // ITEM_ELIGIBILITY_FAILURE, VALIDATION_FAILURE (more than the ticket allows) or INSUFFICIENT_BALANCE; then nothing is
-// taken.
+// taken. Nor is it of a gift that has nothing, UpTo an amount: then there is no error, and the Entry is the zero one.
 func (v Voucher) Redeem(r Redeem) (Voucher, Entry, error) {
 	take, err := v.take(r)
-	if err != nil {
+	if err != nil || take == 0 {
 		return v, Entry{}, err
 	}
 	e := v.enter(r.Context, Redemption, -take, v.afterTaking(take))
@@ -84,13 +90,18 @@ func (v *Voucher) take(r Redeem) (Amount, error) {
 	if err := r.Target.Check(v); err != nil {
 		return 0, err
 	}
-	if reasons := v.NotRedeemable(r.LocationID, r.Now, r.Account.TimeZone()); len(reasons) > 0 {
+	reasons := v.NotRedeemable(r.LocationID, r.Now, r.Account.TimeZone())
+	if r.UpTo {
+		reasons = slices.DeleteFunc(reasons, func(r Reason) bool { return r.Code == AlreadyRedeemed })
+	}
+	if len(reasons) > 0 {
 		return 0, refusal(reasons)
 	}
 	return v.takeOf(asked, r)
 }
 
-// takeOf is how much of a voucher that can be redeemed is taken when an amount is asked for; 0: all that there is.
+// takeOf is how much of a voucher that can be redeemed is taken when an amount is asked for; 0 asks for all that there
+// is.
 func (v *Voucher) takeOf(asked Amount, r Redeem) (Amount, error) {
 	available := v.Available(r.Now)
 	most := available
@@ -106,6 +117,8 @@ func (v *Voucher) takeOf(asked Amount, r Redeem) (Amount, error) {
 	switch {
 	case asked < 0:
 		return 0, RefuseAt(ValidationFailure, FieldAmount, "The amount must be above zero.")
+	case r.UpTo:
+		return max(0, min(cmp.Or(asked, most), most)), nil
 	case available == 0, asked > available && asked <= v.Balance && !r.AllowPartial:
 		return 0, RefuseAt(InsufficientBalance, FieldAmount, "Of this gift, %s is available: %s.",
 			v.Unit().Money(available), v.held(r.Now, r.Account.TimeZone()))

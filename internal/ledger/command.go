@@ -240,10 +240,18 @@ func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 		ask.Eligibility = r.Eligible(v)
 	}
 	after, e, err := v.Redeem(ask)
+	if err != nil || e.Kind == "" {
+		return nothing(after, err)
+	}
+	return s.taken(c, after, e, r.Notice)
+}
+
+// nothing is the result of what was refused, or took nothing, as it may up to an amount.
+func nothing(v gift.Voucher, err error) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return s.taken(c, after, e, r.Notice)
+	return Result{Vouchers: []gift.Voucher{v}}, nil
 }
 
 // taken enters a redemption that is within the limits of the day. notice has the recipient told what is left, if
@@ -356,7 +364,7 @@ func (s *state) byKey(c *Call, k RequestKey, at gift.ID) error {
 	case original != nil && !original.EntryID.IsZero():
 		return nil
 	case original != nil && !original.Spent:
-		return gift.RefuseAt(gift.NotFound, gift.FieldOriginalKey, "The request with this key was refused, so %s.", nothing)
+		return gift.RefuseAt(gift.NotFound, gift.FieldOriginalKey, "The request with this key did nothing, so %s.", nothing)
 	case original == nil:
 		if err := s.keep(c); err != nil {
 			return err

@@ -25,8 +25,8 @@ func (h *Hold) decide(c *Call, s *state) (Result, error) {
 		ask.Eligibility = h.Eligible(v)
 	}
 	after, e, err := v.Hold(ask)
-	if err != nil {
-		return Result{}, err
+	if err != nil || e.Kind == "" {
+		return nothing(after, err)
 	}
 	s.enter(after, e)
 	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil

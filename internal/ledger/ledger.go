@@ -53,10 +53,11 @@ type Answer struct {
 const (
 	OK      gift.Code = "OK"
 	Created gift.Code = "CREATED" // new gifts
+	Nothing gift.Code = "NOTHING" // taken or held up to an amount, of a gift that has nothing: there is no entry
 )
 
 // Succeeded reports whether the answer is no refusal.
-func (a Answer) Succeeded() bool { return a.Code == OK || a.Code == Created }
+func (a Answer) Succeeded() bool { return a.Code == OK || a.Code == Created || a.Code == Nothing }
 
 // Fresh reports whether what the answer tells was done by this very call.
 func (a Answer) Fresh() bool { return a.Succeeded() && !a.Replayed }

@@ -136,6 +136,8 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 			"does not name its entry"},
 		"its code": {spent, `UPDATE request SET code = 'ALREADY_REDEEMED' WHERE key = 'redeemed'`,
 			"answered ALREADY_REDEEMED"},
+		"its code, to that of nothing": {spent, `UPDATE request SET code = 'NOTHING' WHERE key = 'redeemed'`,
+			"answered NOTHING"},
 		"its entry": {spent, `UPDATE request SET entry_id = $1 WHERE key = 'redeemed'`,
 			"an idempotency record names entry $1"},
 		"the record of a reversal": {spent, `UPDATE request SET entry_id = $2 WHERE key = 'reversed'`,

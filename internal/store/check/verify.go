@@ -231,7 +231,7 @@ func (c *Check) checkAnswers(ctx context.Context, found func(string)) error {
 // fits tells what is wrong between a redemption's or reversal's record and the kind of the entry that it names.
 func fits(r *ledger.Request, kind gift.Kind) error {
 	want, ok := record.EntryKinds[r.Operation]
-	switch done := r.Answer.Succeeded(); {
+	switch done := r.Answer.Succeeded() && r.Answer.Code != ledger.Nothing; {
 	case !ok:
 		return nil
 	case r.Spent && (done || !r.EntryID.IsZero()):
