@@ -37,8 +37,9 @@ type Location struct {
 
 // Subscription lets an account use a program, at all of its locations or some.
 type Subscription struct {
-	ProgramID ID
-	Locations []ID // empty: all
+	ProgramID  ID
+	Locations  []ID // empty: all
+	Reloadable bool // value may be added to gifts of money that were paid for
 }
 
 // Storefront tracks where gifts were purchased.

@@ -11,7 +11,7 @@ import (
 // that the rules allow, no redemption is given back beyond what it took, no hold captured beyond what it held, and the
 // voucher is what the last entry says.
 func Audit(v Voucher, history []Entry) []string {
-	a := audit{fixed: v.Fixed, left: map[ID]Amount{}}
+	a := audit{fixed: v.Fixed, left: map[ID]undone{}}
 	for n, e := range history {
 		a.step(n, e)
 	}
@@ -45,13 +45,30 @@ type audit struct {
 	loaded  Amount
 	status  Status
 	before  Status        // before it was last taken out of use
-	left    map[ID]Amount // of each redemption: what was not given back
+	left    map[ID]undone // of each redemption and the like
 	holds   []OpenHold
 	found   []string
 
 	blocked    ReasonCode
 	wrongCodes int
 	extended   time.Time
+}
+
+// undone is an entry that can be undone, and how much of it was not.
+type undone struct {
+	kind Kind
+	left Amount
+}
+
+// undo notes that an entry undoes one of a kind, and gives how much is left of that; below zero: it cannot be.
+func (a *audit) undo(e Entry, kind Kind) Amount {
+	of := a.left[e.Reverses]
+	of.left -= max(e.Delta, -e.Delta)
+	a.left[e.Reverses] = of
+	if of.kind != kind {
+		return -1
+	}
+	return of.left
 }
 
 func (a *audit) note(format string, args ...any) {
@@ -100,18 +117,23 @@ func (a *audit) fits(e Entry) bool {
 	case SendFailed:
 		return e.Delta == 0 && (from == Pending || from == Delivered) && to == FailedDelivery
 	case Redemption:
-		a.left[e.ID] = -e.Delta
+		a.left[e.ID] = undone{e.Kind, -e.Delta}
 		return e.Delta < 0 && from.Redeemable() && (to == Redeemed) == (e.Balance == 0) && (to == Redeemed || to == Claimed)
 	case Reversal:
-		a.left[e.Reverses] -= e.Delta
-		return e.Delta > 0 && a.left[e.Reverses] >= 0 &&
+		return e.Delta > 0 && a.undo(e, Redemption) >= 0 &&
 			(to == Claimed && (from == Claimed || from == Redeemed) || to == Cancelled && from == Cancelled)
 	case Cancellation:
 		a.before = from
 		return e.Delta == 0 && to.mayFollow(from)
 	case Reinstatement:
 		return e.Delta == 0 && (from == Cancelled || from == PurchaseFailed) && from.mayFollow(a.before) &&
-			(to == a.before || a.before == Pending && to == Delivered)
+			(to == a.before || a.before == Pending && to == Delivered || e.Balance == 0 && to == Redeemed)
+	case Reload:
+		a.left[e.ID] = undone{e.Kind, e.Delta}
+		return e.Delta > 0 && (from.Redeemable() && to == from || from == Redeemed && to == Claimed)
+	case ReloadReversal:
+		return e.Delta < 0 && a.undo(e, Reload) == 0 && (to == from || to == Redeemed) &&
+			(to == Redeemed) == (e.Balance == 0 && from != Cancelled)
 	case Resent:
 		return e.Delta == 0 && (from.Unused() && (to == from || to == Delivered) || from == Claimed && to == Claimed)
 	case Rescheduled:

@@ -15,7 +15,7 @@ func TestAudit(t *testing.T) {
 		v, sent, _ := g.Deliver(Outcome{Context: c(2), Delivered: true})
 		v, part, _ := v.Redeem(Redeem{Context: c(3), Amount: 300})
 		v, rest, _ := v.Redeem(Redeem{Context: c(4)})
-		v, back, err := v.Reverse(Taken{Entry: rest}, Reverse{Context: c(5), Caller: everywhere, Amount: 100})
+		v, back, err := v.Reverse(Undoable{Entry: rest}, Reverse{Context: c(5), Caller: everywhere, Amount: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,6 +100,53 @@ func TestAudit(t *testing.T) {
 	} {
 		v, history := sound()
 		if found := strings.Join(Audit(v, tt.spoil(&v, history)), "; "); !strings.Contains(found, tt.want) {
+			t.Errorf("%s: found %q", name, found)
+		}
+	}
+}
+
+// TestAuditOfLoads spoils a history of reloads.
+func TestAuditOfLoads(t *testing.T) {
+	t.Parallel()
+	sound := func() (Voucher, []Entry) {
+		c := func(n byte) Context { return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute)} }
+		first := Voucher{ID: theGift, ProgramID: BusinessProgram.ID, Currency: usd, Loaded: 1000, Balance: 1000}
+		g, issued := Gift{first, Card{Method: Printed}}.Begin(c(1))
+		v, more, _ := g.Load(Load{Context: c(2), Amount: 500, Account: reloading})
+		v, less, err := v.ReverseReload(Undoable{Entry: more}, Undo{Context: c(3), Caller: everywhere})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, part, _ := v.Redeem(Redeem{Context: c(4)})
+		v, again, _ := v.Load(Load{Context: c(5), Amount: 500, Account: reloading})
+		v, rest, err := v.ReverseReload(Undoable{Entry: again}, Undo{Context: c(6), Caller: everywhere})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v, []Entry{issued, more, less, part, again, rest}
+	}
+	if found := Audit(sound()); len(found) > 0 {
+		t.Fatalf("a sound history: %q", found)
+	}
+	for name, tt := range map[string]struct {
+		spoil func(*Voucher, []Entry)
+		want  string
+	}{
+		"undone twice": {func(_ *Voucher, h []Entry) { h[5].Reverses = h[1].ID },
+			"entry 6 (RELOAD_REVERSAL, -500) cannot lead"},
+		"undone in part": {func(_ *Voucher, h []Entry) { h[2].Delta = -499 },
+			"entry 3 (RELOAD_REVERSAL, -499) cannot lead"},
+		"of a redemption": {func(_ *Voucher, h []Entry) { h[5].Reverses = h[3].ID },
+			"entry 6 (RELOAD_REVERSAL, -500) cannot lead"},
+		"emptied, but not told": {func(_ *Voucher, h []Entry) { h[5].Status = Claimed },
+			"cannot lead from CLAIMED to CLAIMED"},
+		"loaded while redeemed": {func(_ *Voucher, h []Entry) { h[4].Status = Redeemed },
+			"cannot lead from REDEEMED to REDEEMED"},
+		"put in unnoticed": {func(v *Voucher, _ []Entry) { v.Loaded += 500 }, "it says 1500 was put into it"},
+	} {
+		v, history := sound()
+		tt.spoil(&v, history)
+		if found := strings.Join(Audit(v, history), "; "); !strings.Contains(found, tt.want) {
 			t.Errorf("%s: found %q", name, found)
 		}
 	}

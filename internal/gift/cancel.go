@@ -59,7 +59,8 @@ type Reinstate struct {
 }
 
 // Reinstate makes a voucher what it was before it was taken out of use; its balance never changed by that. A PENDING
-// gift whose message was on its way then, and was accepted after all, is DELIVERED. A voucher that is in use stays as
+// gift whose message was on its way then, and was accepted after all, is DELIVERED; one that is empty by now is
+// REDEEMED. A voucher that is in use stays as
 // it is and gets no entry: changed is false. It fails with NOT_FOUND where the caller may not see the gift.
 func (v Voucher) Reinstate(r Reinstate) (_ Voucher, _ Entry, changed bool, _ error) {
 	if !r.Caller.MayUse(&v) {
@@ -72,7 +73,10 @@ func (v Voucher) Reinstate(r Reinstate) (_ Voucher, _ Entry, changed bool, _ err
 		return v, Entry{}, false, Refuse(UnexpectedError, "The records of this gift do not add up, so nothing was changed.")
 	}
 	status := r.Before
-	if status == Pending && r.Sent {
+	switch {
+	case v.Balance == 0 && status != NotActivated: // what was left was taken back while it was cancelled
+		status = Redeemed
+	case status == Pending && r.Sent:
 		status = Delivered
 	}
 	e := v.enter(r.Context, Reinstatement, 0, status)

@@ -109,6 +109,11 @@ func NoSuchRedemption() *Error {
 // NoSuchHold is the same for a hold.
 func NoSuchHold() *Error { return RefuseAt(NotFound, FieldHold, "This account has no such hold.") }
 
+// NoSuchReload is the same for a reload.
+func NoSuchReload() *Error {
+	return RefuseAt(NotFound, FieldReload, "This account has no such reload.")
+}
+
 // Join adds the messages of err, if it is an Error, to those of e, which is not used any more; the first of them
 // gives the code. Either may be nil.
 func Join(e *Error, err error) *Error {

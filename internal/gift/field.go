@@ -17,6 +17,7 @@ const (
 	FieldToken       Field = "token"
 	FieldRedemption  Field = "redemption"
 	FieldHold        Field = "hold"
+	FieldReload      Field = "reload"
 	FieldKey         Field = "key"         // the Idempotency-Key of the request itself
 	FieldOriginalKey Field = "originalKey" // that of what is to be undone
 	FieldOrder       Field = "order"

@@ -50,25 +50,42 @@ func (i *order) payment() {
 }
 
 func (i *order) purchase() {
-	const needed, foreign = "An external purchase (%s 2) needs this.", "This belongs to a promotional gift (%s 4)."
+	const foreign = "This belongs to a promotional gift (%s 4)."
 	p := i.Payment
-	i.require(FieldReference, !blank(p.Purchase.Reference), needed, FieldPaymentMethod)
-	i.require(FieldFirstName, !blank(p.Purchase.FirstName), needed, FieldPaymentMethod)
-	i.require(FieldLastName, !blank(p.Purchase.LastName), needed, FieldPaymentMethod)
-	i.require(FieldEmailAddress, p.Purchase.EmailAddress != "", needed, FieldPaymentMethod)
-	i.require(FieldStorefront, !p.Purchase.StorefrontID.IsZero(), needed, FieldPaymentMethod)
+	i.bought("An external purchase (%s 2) needs this.", FieldPaymentMethod)
 	i.require(FieldPromotion, p.PromotionID.IsZero(), foreign, FieldPaymentMethod)
 	i.require(FieldValidStarting, p.ValidStarting.IsZero(), foreign, FieldPaymentMethod)
 	i.require(FieldValidForDays, p.ValidForDays == nil, foreign, FieldPaymentMethod)
 	i.require(FieldPromotionalTerms, p.PromotionalTerms == "", foreign, FieldPaymentMethod)
-	if p.Purchase.EmailAddress != "" {
-		if _, err := ParseContact(Email, p.Purchase.EmailAddress, nil); err != nil {
+}
+
+// bought judges who paid, and where.
+func (i *order) bought(needed string, args ...any) {
+	p := i.Payment.Purchase
+	i.require(FieldReference, !blank(p.Reference), needed, args...)
+	i.require(FieldFirstName, !blank(p.FirstName), needed, args...)
+	i.require(FieldLastName, !blank(p.LastName), needed, args...)
+	i.require(FieldEmailAddress, p.EmailAddress != "", needed, args...)
+	i.require(FieldStorefront, !p.StorefrontID.IsZero(), needed, args...)
+	if p.EmailAddress != "" {
+		if _, err := ParseContact(Email, p.EmailAddress, nil); err != nil {
 			i.add(FieldEmailAddress, "%s", err)
 		}
 	}
-	if !i.unknown && !p.Purchase.StorefrontID.IsZero() && i.account.Storefront(p.Purchase.StorefrontID) == nil {
+	if !i.unknown && !p.StorefrontID.IsZero() && i.account.Storefront(p.StorefrontID) == nil {
 		i.add(FieldStorefront, "This account has no such storefront.")
 	}
+}
+
+// CheckPurchase refuses what did not pay for value that an account's gift gets later, as an order's external purchase
+// is refused. unread is as in Issue.
+func CheckPurchase(p Purchase, account *Account, unread func(Field) bool) error {
+	i := order{Send: Send{Payment: Payment{Purchase: p}}, account: account, unread: unread, known: map[Field]bool{}}
+	i.bought("What was paid needs this.")
+	i.text(FieldReference, p.Reference, maxReference)
+	i.text(FieldFirstName, p.FirstName, maxName)
+	i.text(FieldLastName, p.LastName, maxName)
+	return i.err()
 }
 
 func (i *order) promotion() {

@@ -150,38 +150,41 @@ func TestEveryReasonIsTold(t *testing.T) {
 func TestReverse(t *testing.T) {
 	t.Parallel()
 	somewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{id(0x22)}}
-	type change = func(*Voucher, *Taken, *Reverse)
+	type change = func(*Voucher, *Undoable, *Reverse)
 	tests := []struct {
 		name    string
 		change  change
 		code    Code
 		balance Amount // afterwards; 400 before, of 1000
 	}{
-		{"whole", func(*Voucher, *Taken, *Reverse) {}, "", 1000},
-		{"part", func(_ *Voucher, _ *Taken, r *Reverse) { r.Amount = 1 }, "", 401},
-		{"the rest", func(_ *Voucher, k *Taken, _ *Reverse) { k.Reversed = 599 }, "", 401},
-		{"to the cent", func(_ *Voucher, _ *Taken, r *Reverse) { r.Amount = 600 }, "", 1000},
-		{"more", func(_ *Voucher, _ *Taken, r *Reverse) { r.Amount = 601 }, ValidationFailure, 400},
-		{"more than the rest", func(_ *Voucher, k *Taken, r *Reverse) { k.Reversed, r.Amount = 599, 2 }, ValidationFailure,
+		{"whole", func(*Voucher, *Undoable, *Reverse) {}, "", 1000},
+		{"part", func(_ *Voucher, _ *Undoable, r *Reverse) { r.Amount = 1 }, "", 401},
+		{"the rest", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Reversed = 599 }, "", 401},
+		{"to the cent", func(_ *Voucher, _ *Undoable, r *Reverse) { r.Amount = 600 }, "", 1000},
+		{"more", func(_ *Voucher, _ *Undoable, r *Reverse) { r.Amount = 601 }, ValidationFailure, 400},
+		{"more than the rest", func(_ *Voucher, k *Undoable, r *Reverse) { k.Reversed, r.Amount = 599, 2 }, ValidationFailure,
 			400},
-		{"negative", func(_ *Voucher, _ *Taken, r *Reverse) { r.Amount = -1 }, ValidationFailure, 400},
-		{"a part of many", func(_ *Voucher, k *Taken, r *Reverse) { k.Reversed, k.Parts, r.Amount = 98, 98, 1 }, "", 401},
-		{"a part too many", func(_ *Voucher, k *Taken, r *Reverse) { k.Reversed, k.Parts, r.Amount = 99, 99, 1 },
+		{"negative", func(_ *Voucher, _ *Undoable, r *Reverse) { r.Amount = -1 }, ValidationFailure, 400},
+		{"a part of many", func(_ *Voucher, k *Undoable, r *Reverse) { k.Reversed, k.Parts, r.Amount = 98, 98, 1 }, "", 401},
+		{"a part too many", func(_ *Voucher, k *Undoable, r *Reverse) { k.Reversed, k.Parts, r.Amount = 99, 99, 1 },
 			ValidationFailure, 400},
-		{"the last part", func(_ *Voucher, k *Taken, r *Reverse) { k.Reversed, k.Parts, r.Amount = 599, 99, 1 }, "", 401},
-		{"the rest, as the last part", func(_ *Voucher, k *Taken, _ *Reverse) { k.Reversed, k.Parts = 590, 99 }, "", 410},
-		{"twice", func(_ *Voucher, k *Taken, _ *Reverse) { k.Reversed = 600 }, AlreadyReversed, 400},
-		{"twice, with an amount", func(_ *Voucher, k *Taken, r *Reverse) { k.Reversed, r.Amount = 600, 700 }, AlreadyReversed,
+		{"the last part", func(_ *Voucher, k *Undoable, r *Reverse) { k.Reversed, k.Parts, r.Amount = 599, 99, 1 }, "", 401},
+		{"the rest, as the last part", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Reversed, k.Parts = 590, 99 }, "", 410},
+		{"twice", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Reversed = 600 }, AlreadyReversed, 400},
+		{"twice, with an amount", func(_ *Voucher, k *Undoable, r *Reverse) { k.Reversed, r.Amount = 600, 700 },
+			AlreadyReversed,
 			400},
-		{"expired", func(v *Voucher, _ *Taken, _ *Reverse) { v.ValidUntil = now.Add(-time.Hour) }, "", 1000},
-		{"cancelled", func(v *Voucher, _ *Taken, _ *Reverse) { v.Status = Cancelled }, "", 1000},
-		{"not there", func(_ *Voucher, _ *Taken, r *Reverse) { r.Caller = somewhere }, NotFound, 400},
-		{"there", func(_ *Voucher, _ *Taken, r *Reverse) {
+		{"expired", func(v *Voucher, _ *Undoable, _ *Reverse) { v.ValidUntil = now.Add(-time.Hour) }, "", 1000},
+		{"cancelled", func(v *Voucher, _ *Undoable, _ *Reverse) { v.Status = Cancelled }, "", 1000},
+		{"not there", func(_ *Voucher, _ *Undoable, r *Reverse) { r.Caller = somewhere }, NotFound, 400},
+		{"there", func(_ *Voucher, _ *Undoable, r *Reverse) {
 			r.Caller = &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{shop}}
 		}, "", 1000},
-		{"a reversal", func(_ *Voucher, k *Taken, _ *Reverse) { k.Entry.Kind, k.Entry.Delta = Reversal, 600 }, NotFound, 400},
-		{"of another gift", func(_ *Voucher, k *Taken, _ *Reverse) { k.Entry.VoucherID = id(3) }, NotFound, 400},
-		{"books that do not add up", func(_ *Voucher, k *Taken, _ *Reverse) { k.Entry.Delta = -601 }, UnexpectedError, 400},
+		{"a reversal", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.Kind, k.Entry.Delta = Reversal, 600 }, NotFound,
+			400},
+		{"of another gift", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.VoucherID = id(3) }, NotFound, 400},
+		{"books that do not add up", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.Delta = -601 }, UnexpectedError,
+			400},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -321,7 +324,7 @@ func TestSequences(t *testing.T) {
 		}
 		g, first := Gift{Voucher{ID: theGift, Loaded: original, Balance: original, Currency: usd,
 			ValidUntil: now.Add(48 * time.Hour)}, Card{Method: method}}.Begin(ask())
-		v, history, taken, holds := g.Voucher, []Entry{first}, []Taken{}, []Held{}
+		v, history, taken, holds := g.Voucher, []Entry{first}, []Undoable{}, []Held{}
 		amounts, cancelled := rapid.Int64Range(-2, 60), Status(0)
 
 		for range rapid.IntRange(1, 60).Draw(t, "commands") {
@@ -341,7 +344,7 @@ func TestSequences(t *testing.T) {
 				v, e, err = v.Redeem(Redeem{Context: c, LocationID: shop, Amount: Amount(amounts.Draw(t, "amount")),
 					AllowPartial: rapid.Bool().Draw(t, "partial")})
 				if err == nil {
-					taken = append(taken, Taken{Entry: e})
+					taken = append(taken, Undoable{Entry: e})
 				}
 			case 4, 5, 6:
 				if len(taken) == 0 {
@@ -389,7 +392,7 @@ func TestSequences(t *testing.T) {
 					v, e, _, err = v.Release(h, Release{Context: c, Caller: everywhere})
 				} else if v, e, err = v.Capture(h, Capture{Context: c, Caller: everywhere,
 					Amount: Amount(amounts.Draw(t, "amount")), KeepRest: rapid.Bool().Draw(t, "keep")}); err == nil {
-					taken = append(taken, Taken{Entry: e})
+					taken = append(taken, Undoable{Entry: e})
 				}
 				if holds = ended(holds, e); e.Kind != Redemption && (v.Balance != before.Balance || v.Status != before.Status) {
 					t.Fatal("a hold changed balance or status")

@@ -9,25 +9,31 @@ type Reverse struct {
 	Reason string
 }
 
-// Taken is a redemption and what has been given back of it so far.
-type Taken struct {
+// Undoable is a redemption, a reload or an activation, and what of it has been undone so far.
+type Undoable struct {
 	Entry    Entry
 	Reversed Amount
-	Parts    int // in which it was given back
+	Parts    int // in which it was undone
 }
 
 // MaxReversals is in how many parts a redemption can be given back: the last of them is all that is left.
 const MaxReversals = 100
 
-// Left is what can still be given back.
-func (t *Taken) Left() Amount { return -t.Entry.Delta - t.Reversed }
+// Left is what of a redemption can still be given back.
+func (t *Undoable) Left() Amount { return -t.Entry.Delta - t.Reversed }
+
+// Undo asks to take back a reload or an activation as a whole.
+type Undo struct {
+	Context
+	Caller *Caller
+}
 
 // Reverse gives back to the voucher what a redemption took. It works on a cancelled or expired gift too: the money
 // goes back, whether it can be spent is another matter; a cancelled gift stays cancelled. It fails with NOT_FOUND
 // when t is no redemption of this voucher or was made where the caller is not enabled, ALREADY_REVERSED when nothing
 // is left of it, VALIDATION_FAILURE when less is left than asked for or it would take too many parts, and
 // REDEMPTION_NOT_ALLOWED when nothing can have been redeemed.
-func (v Voucher) Reverse(t Taken, r Reverse) (Voucher, Entry, error) {
+func (v Voucher) Reverse(t Undoable, r Reverse) (Voucher, Entry, error) {
 	if t.Entry.Kind != Redemption || t.Entry.VoucherID != v.ID || !r.Caller.Enabled(t.Entry.Actor.LocationID) {
 		return v, Entry{}, NoSuchRedemption()
 	}
@@ -54,7 +60,7 @@ func (v Voucher) Reverse(t Taken, r Reverse) (Voucher, Entry, error) {
 }
 
 // give is how much a reversal gives back of a redemption; asked for 0, all that is left of it.
-func (v *Voucher) give(t Taken, asked Amount) (Amount, error) {
+func (v *Voucher) give(t Undoable, asked Amount) (Amount, error) {
 	left := t.Left()
 	switch {
 	case left <= 0:

@@ -106,14 +106,14 @@ func (v *Voucher) NotRedeemable(location ID, now time.Time, zone *time.Location)
 	switch {
 	case v.Status == NotActivated:
 		add(ReasonNotActivated, "This card was not activated yet: it has no value until it is sold.")
-	case v.Status == Redeemed || v.Balance == 0:
-		add(AlreadyRedeemed, "This gift has been redeemed in full.")
 	case v.Status == Pending:
 		add(RedemptionNotAllowed, "This gift has not been delivered yet.")
 	case v.Status == PurchaseFailed:
 		add(RedemptionNotAllowed, "The purchase of this gift failed.")
 	case v.Status == Cancelled:
 		add(RedemptionNotAllowed, "This gift was cancelled.")
+	case v.Balance == 0:
+		add(AlreadyRedeemed, "This gift has been redeemed in full.")
 	}
 	if v.Blocked != "" {
 		add(ReasonBlocked, "This gift is blocked.")

@@ -67,14 +67,14 @@ type Result struct {
 }
 
 // Command is one of Issue, Redeem, Hold, Capture, Release, Expire, Reverse, Cancel, Reinstate, Resend, Reschedule,
-// Deliver, Bounce, Notice and Rejected. Of the gift.Context inside, the caller gives Actor and RequestID; the engine
-// adds the time of the decision and the ids.
+// Change, Undo, Deliver, Bounce, Notice and Rejected. Of the gift.Context inside, the caller gives Actor and RequestID;
+// the engine adds the time of the decision and the ids.
 type Command interface {
 	want(c *Call, w *Want)
 	// affinity names the voucher that the command is about, as far as it is known; zero: none in particular.
 	affinity() gift.ID
-	// decide is pure but for drawing ids. When it returns an error, s is as it was, but for the key that a Reverse or
-	// Release may have spent, and for holds whose time was over.
+	// decide is pure but for drawing ids. When it returns an error, s is as it was, but for the key that a Reverse,
+	// Release or Undo may have spent, and for holds whose time was over.
 	decide(c *Call, s *state) (Result, error)
 	// locations are the locations that an answer to the command tells of, done or refused: where something happened, or
 	// where the gifts are good; zero stands for all of them.
@@ -263,7 +263,6 @@ func (s *state) taken(c *Call, after gift.Voucher, e gift.Entry, notice bool) (R
 		}
 	}
 	s.enter(after, e)
-	s.Redemptions[Ref{e.AccountID, e.ID}] = &gift.Taken{Entry: e}
 	if notice && after.Balance > 0 {
 		s.changes.Jobs = append(s.changes.Jobs, Job{ID: e.ID, AccountID: after.AccountID, VoucherID: after.ID,
 			Kind: BalanceJob, Due: s.now})
@@ -289,7 +288,7 @@ func (r *Reverse) original(c *Call) RequestKey {
 }
 
 func (r *Reverse) want(c *Call, w *Want) {
-	c.wantUndone(w, &w.Redemptions, r.RedemptionID, r.original(c))
+	c.wantUndone(w, &w.Undoable, r.RedemptionID, r.original(c))
 }
 
 // wantUndone wants what an id names, or else the Idempotency-Key that it was made with.
@@ -331,12 +330,10 @@ func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 		return Result{}, ofTheKey(err)
 	}
 	s.enter(after, e)
-	taken.Reversed += e.Delta
-	taken.Parts++
 	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
 }
 
-func (r *Reverse) find(c *Call, s *state) (*gift.Taken, error) {
+func (r *Reverse) find(c *Call, s *state) (*gift.Undoable, error) {
 	if err := s.byKey(c, r.original(c), r.Actor.LocationID); err != nil {
 		return nil, err
 	}
@@ -350,11 +347,7 @@ func (r *Reverse) find(c *Call, s *state) (*gift.Taken, error) {
 // byKey refuses to undo what was asked for under an Idempotency-Key, if one is named, when that did nothing. A key that
 // has not arrived yet is spent: at the location that the caller names, else where it is enabled.
 func (s *state) byKey(c *Call, k RequestKey, at gift.ID) error {
-	thing, nothing := "redemption", "nothing was taken"
-	if k.Operation == HoldGift {
-		thing, nothing = "hold", "nothing is held"
-	}
-	original := s.Requests[k]
+	what, original := undoings[k.Operation], s.Requests[k]
 	switch {
 	case k.Key == "":
 		return nil
@@ -364,7 +357,7 @@ func (s *state) byKey(c *Call, k RequestKey, at gift.ID) error {
 	case original != nil && !original.EntryID.IsZero():
 		return nil
 	case original != nil && !original.Spent:
-		return gift.RefuseAt(gift.NotFound, gift.FieldOriginalKey, "The request with this key did nothing, so %s.", nothing)
+		return gift.RefuseAt(gift.NotFound, gift.FieldOriginalKey, "The request with this key did nothing, so %s.", what.not)
 	case original == nil:
 		if err := s.keep(c); err != nil {
 			return err
@@ -379,12 +372,12 @@ func (s *state) byKey(c *Call, k RequestKey, at gift.ID) error {
 	}
 	return gift.RefuseAt(gift.NotFound, gift.FieldOriginalKey,
 		"No %s with this key has arrived, so %s. The key is spent now: should the "+
-			"%[1]s still come, it is refused.", thing, nothing)
+			"%[1]s still come, it is refused.", what.name, what.not)
 }
 
 // taken is the redemption that is meant, nil when there is none.
-func (r *Reverse) taken(c *Call, s *state) *gift.Taken {
-	return s.Redemptions[s.named(c, r.RedemptionID, r.original(c))]
+func (r *Reverse) taken(c *Call, s *state) *gift.Undoable {
+	return s.Undoable[s.named(c, r.RedemptionID, r.original(c))]
 }
 
 func (r *Reverse) locations(c *Call, s *state) []gift.ID {

@@ -46,7 +46,7 @@ func (g *modelGift) held() (sum int64) {
 
 // expectTake is what a redemption or a hold takes, or the refusal.
 func (g *modelGift) expectTake(amount int64, partial bool) (take int64, refusal string) {
-	if g.status == gift.Redeemed || g.balance == 0 {
+	if g.status == gift.Redeemed {
 		return 0, "ALREADY_REDEEMED"
 	}
 	if g.status != gift.Delivered && g.status != gift.FailedDelivery && g.status != gift.Claimed {

@@ -32,6 +32,9 @@ const (
 	ReinstateGift     Operation = "reinstate-gift"
 	ResendGift        Operation = "resend-gift"
 	RescheduleGift    Operation = "reschedule-gift"
+	ReloadGift        Operation = "reload-gift"
+	ReverseReload     Operation = "reverse-reload"
+	CashOutGift       Operation = "cash-out-gift"
 )
 
 // RequestKey is the scope of an Idempotency-Key: not the API key, so that its rotation changes nothing.
@@ -74,7 +77,7 @@ type Request struct {
 	Fingerprint [32]byte // keyed hash of the normalized request
 	Answer      Answer
 	EntryID     gift.ID // the one entry it made, such as a redemption; zero: none or many
-	Spent       bool    // the key of a redemption or hold that was undone before it arrived; there is no answer
+	Spent       bool    // the key of what was undone before it arrived; there is no answer
 	// those that the answer tells of, zero for all of the account's; of a spent key: where whoever spent it is enabled,
 	// empty: everywhere
 	Locations []gift.ID
@@ -125,8 +128,8 @@ const (
 // Want names what a group of commands needs to be loaded. Duplicates are allowed.
 type Want struct {
 	Requests    []RequestKey // idempotency records
-	Undo        []RequestKey // records of what is to be undone: with them their redemption or hold, and its voucher
-	Redemptions []Ref        // redemptions to be undone, by id: with them their voucher
+	Undo        []RequestKey // records of what is to be undone: with them what it did, and its voucher
+	Undoable    []Ref        // redemptions and the like to be undone, by id: with them their voucher
 	Holds       []Ref        // holds to be captured or released, by id: with them their voucher
 	Vouchers    []Ref
 	Codes       []gift.VoucherCode // codes to be given out: which of them exist already
@@ -145,7 +148,7 @@ type Ref struct{ AccountID, ID gift.ID }
 // State is what was loaded, under lock, for one group. What does not exist is not in it.
 type State struct {
 	Requests    map[RequestKey]*Request
-	Redemptions map[Ref]*gift.Taken
+	Undoable    map[Ref]*gift.Undoable
 	Holds       map[Ref]*gift.Held
 	Vouchers    map[Ref]*gift.Voucher
 	Codes       map[gift.VoucherCode]bool

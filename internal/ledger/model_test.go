@@ -42,6 +42,9 @@ func TestEngineAgreesWithModel(t *testing.T) {
 			"capture":     w.capture,
 			"release":     w.release,
 			"release key": w.releaseKey,
+			"reload":      w.reload,
+			"unload":      w.reverseReload,
+			"unload key":  w.reverseReloadKey,
 			"later":       w.later,
 			"expire":      w.expire,
 		})
@@ -64,6 +67,10 @@ type world struct {
 	holdKeys   int // how many were used
 	holdOf     map[string]*modelHold
 	spentHolds map[string]bool // by key
+
+	loads    []*modelLoad
+	loadKeys int // how many were used
+	loadOf   map[string]*modelLoad
 }
 
 type modelGift struct {
@@ -99,9 +106,11 @@ func newWorld(t *rapid.T, dir, database string) *world {
 	if err != nil {
 		t.Fatalf("opening the store: %v", err)
 	}
-	account := &gift.Account{ID: newID(), Name: "Model", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC}
+	account := &gift.Account{ID: newID(), Name: "Model", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
+		MaxGiftValue: mostWorth, Subscriptions: []gift.Subscription{{ProgramID: gift.BusinessProgram.ID, Reloadable: true}}}
 	w := &world{
-		store: s, answers: map[string]modelAnswer{}, now: time.Now(), holdOf: map[string]*modelHold{},
+		loadOf: map[string]*modelLoad{},
+		store:  s, answers: map[string]modelAnswer{}, now: time.Now(), holdOf: map[string]*modelHold{},
 		spentHolds: map[string]bool{},
 		caller:     &gift.Caller{KeyID: newID(), Kind: gift.AccountKey, Account: account},
 	}
@@ -346,7 +355,9 @@ func (w *world) reinstate(t *rapid.T) {
 	g := w.pick(t)
 	want := fmt.Sprintf("OK - %d %s", g.balance, g.status)
 	if g.status == gift.Cancelled || g.status == gift.PurchaseFailed {
-		if g.status = g.before; g.status == gift.Pending && g.sent {
+		if g.status = g.before; g.balance == 0 {
+			g.status = gift.Redeemed
+		} else if g.status == gift.Pending && g.sent {
 			g.status = gift.Delivered
 		}
 		g.entries++

@@ -39,9 +39,17 @@ func (s *state) enter(v gift.Voucher, e gift.Entry) {
 		s.changes.Vouchers = append(s.changes.Vouchers, v)
 	}
 	s.changes.Entries = append(s.changes.Entries, e)
-	if e.Kind == gift.HoldMade {
+	switch e.Kind {
+	case gift.HoldMade:
 		s.Holds[Ref{e.AccountID, e.ID}] = &gift.Held{Entry: e}
-	} else if held := s.Holds[Ref{e.AccountID, e.HoldID}]; held != nil {
+	case gift.Redemption, gift.Reload, gift.Activation:
+		s.Undoable[Ref{e.AccountID, e.ID}] = &gift.Undoable{Entry: e}
+	}
+	if undone := s.Undoable[Ref{e.AccountID, e.Reverses}]; undone != nil {
+		undone.Reversed += max(e.Delta, -e.Delta)
+		undone.Parts++
+	}
+	if held := s.Holds[Ref{e.AccountID, e.HoldID}]; held != nil {
 		held.Last = e
 	}
 }

@@ -122,7 +122,7 @@ func records(a *gift.Account) []record {
 	for _, s := range a.Subscriptions {
 		program, _ := gift.ProgramByID(s.ProgramID)
 		all = append(all, record{subscriptionKind, s.ProgramID, "to " + program.Name,
-			[]field{locationsField(s.Locations, a)}})
+			[]field{locationsField(s.Locations, a), switchField("reloadable", s.Reloadable)}})
 	}
 	for _, s := range a.Storefronts {
 		all = append(all, record{storefrontKind, s.ID, s.Name, []field{plainField("name", s.Name)}})

@@ -213,11 +213,12 @@ func (r *reader) design(v value, account gift.ID, assets *[]gift.Asset) gift.Des
 func (r *reader) subscriptions(f fields, known holdings) []gift.Subscription {
 	lines := make(map[gift.ID]int)
 	return each(f, "subscriptions", func(v value) gift.Subscription {
-		f := r.fields(v, "program", "locations")
+		f := r.fields(v, "program", "locations", "reloadable")
 		f.require("program")
-		s := gift.Subscription{ProgramID: f.id("program"), Locations: f.locations("locations", known)}
+		s := gift.Subscription{ProgramID: f.id("program"), Locations: f.locations("locations", known),
+			Reloadable: f.truth("reloadable")}
 		at := f.values["program"]
-		_, exists := gift.ProgramByID(s.ProgramID)
+		program, exists := gift.ProgramByID(s.ProgramID)
 		line, double := lines[s.ProgramID]
 		switch {
 		case s.ProgramID.IsZero():
@@ -229,6 +230,9 @@ func (r *reader) subscriptions(f fields, known holdings) []gift.Subscription {
 			r.problem(at, "The account subscribes to this program on line %d already; name all locations there.", line)
 		default:
 			lines[s.ProgramID] = at.Line
+		}
+		if s.Reloadable && program.Promotional {
+			r.problem(f.values["reloadable"], "Promotional gifts cannot be reloaded.")
 		}
 		return s
 	})

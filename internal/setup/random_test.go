@@ -112,7 +112,8 @@ func drawFile(t *rapid.T) string {
 			"maxGiftValue: " + pick("limit", "7", "8"), "requireIdempotencyKey: " + pick("required", "true", "false"),
 			"balanceNotice: " + pick("notice", "true", "false"),
 			"subscriptions: " + shuffled("subscriptions", []string{
-				"{program: 22222222-2222-2222-2222-222222222222" + pick("open", "", limited) + "}",
+				"{program: 22222222-2222-2222-2222-222222222222" + pick("open", "", limited) +
+					pick("reloadable", "", ", reloadable: true") + "}",
 				"{program: 33333333-3333-3333-3333-333333333333}",
 			}),
 			"locations: " + pick("locations", "["+b+"]", "["+b+", "+d+"]", "["+d+", "+b+"]"),

@@ -74,8 +74,8 @@ func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 func giveBack(t *testing.T, s *Store, g *gift.Gift, taken gift.Entry) {
 	t.Helper()
 	redemption := ledger.Ref{AccountID: g.AccountID, ID: taken.ID}
-	runGroup(t, s, ledger.Want{Redemptions: []ledger.Ref{redemption}}, func(st *ledger.State) ledger.Changes {
-		after, e, err := st.Vouchers[ref(&g.Voucher)].Reverse(*st.Redemptions[redemption],
+	runGroup(t, s, ledger.Want{Undoable: []ledger.Ref{redemption}}, func(st *ledger.State) ledger.Changes {
+		after, e, err := st.Vouchers[ref(&g.Voucher)].Reverse(*st.Undoable[redemption],
 			gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}})
 		must(t, err)
 		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}

@@ -49,9 +49,9 @@ func newSample(t *testing.T) *sample {
 		request(ledger.RedeemGift, "redeemed", k.taken.ID), request(ledger.SendGift, "sent", gift.ID{}),
 		{RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: ledger.RedeemGift, Key: "spent"}, Spent: true,
 			At: noon}}})
-	runGroup(t, s, ledger.Want{Redemptions: []ledger.Ref{{AccountID: account.ID, ID: k.taken.ID}}},
+	runGroup(t, s, ledger.Want{Undoable: []ledger.Ref{{AccountID: account.ID, ID: k.taken.ID}}},
 		func(st *ledger.State) ledger.Changes {
-			after, e, err := st.Vouchers[ref(&k.spent.Voucher)].Reverse(*st.Redemptions[ledger.Ref{AccountID: account.ID,
+			after, e, err := st.Vouchers[ref(&k.spent.Voucher)].Reverse(*st.Undoable[ledger.Ref{AccountID: account.ID,
 				ID: k.taken.ID}],
 				gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, Amount: 200})
 			if err != nil {

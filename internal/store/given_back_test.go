@@ -14,10 +14,10 @@ func testGivenBack(t *testing.T, open opener) {
 	g := issue(t, s, newID(), 1)[0]
 	taken := redeem(t, s, &g.Voucher, 500)
 	redemption := ledger.Ref{AccountID: g.AccountID, ID: taken.ID}
-	want := ledger.Want{Redemptions: []ledger.Ref{redemption}}
+	want := ledger.Want{Undoable: []ledger.Ref{redemption}}
 	part := func(amounts ...gift.Amount) {
 		runGroup(t, s, want, func(st *ledger.State) (c ledger.Changes) {
-			v, taken := *st.Vouchers[ref(&g.Voucher)], st.Redemptions[redemption]
+			v, taken := *st.Vouchers[ref(&g.Voucher)], st.Undoable[redemption]
 			for _, amount := range amounts {
 				after, e, err := v.Reverse(*taken, gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon},
 					Caller: &gift.Caller{}, Amount: amount})
@@ -31,7 +31,7 @@ func testGivenBack(t *testing.T, open opener) {
 	part(1)
 	part(2, 3, 4)
 	runGroup(t, s, want, func(st *ledger.State) ledger.Changes {
-		diff(t, *st.Redemptions[redemption], gift.Taken{Entry: taken, Reversed: 10, Parts: 4})
+		diff(t, *st.Undoable[redemption], gift.Undoable{Entry: taken, Reversed: 10, Parts: 4})
 		return ledger.Changes{}
 	})
 	diff(t, problems(t, s), map[string]int{})

@@ -83,8 +83,8 @@ var (
 		`SELECT `+record.VoucherAndItems+` FROM voucher AS v WHERE v.account_id = $1 AND v.id {keys} {lock}`, "B", true)
 	selectRequests = db.SelectByKeys("requests",
 		`SELECT `+record.RequestColumns+` FROM request AS r WHERE r.account_id = $1 AND r.key {keys}`, "T", true)
-	selectTaken = db.SelectByKeys("redemptions and holds", `SELECT `+record.EntryColumns+` FROM entry AS e
-		WHERE e.account_id = $1 AND e.id {keys} AND e.kind IN ('REDEMPTION', 'HOLD')`, "B", true)
+	selectUndoable = db.SelectByKeys("what can be undone", `SELECT `+record.EntryColumns+` FROM entry AS e
+		WHERE e.account_id = $1 AND e.id {keys} AND e.kind IN ('REDEMPTION', 'HOLD', 'RELOAD', 'ACTIVATION')`, "B", true)
 	selectReversed = db.SelectByKeys("reversals", `SELECT g.redemption_id, g.amount, g.parts FROM given_back AS g
 		WHERE g.account_id = $1 AND g.redemption_id {keys}`, "B", true)
 	selectDeliveredBy = db.SelectByKeys("delivered by",
@@ -118,7 +118,7 @@ var (
 		` ON CONFLICT (account_id, record_id) DO NOTHING`)
 )
 
-var groupQueries = []*db.Query{selectVouchers, selectRequests, selectTaken, selectReversed, selectDeliveredBy,
+var groupQueries = []*db.Query{selectVouchers, selectRequests, selectUndoable, selectReversed, selectDeliveredBy,
 	selectCancelled, selectCodes, updateVoucher, updateBalance, selectHoldEnds,
 	updateReplays, updateCard, deleteJobs, selectDeliveries, selectJobs, selectResends, insertResend, updateDelivery,
 	updateJob, addTally, insertGivenBack,
@@ -134,7 +134,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	g.loaded = make(map[ledger.Ref]gift.Voucher, len(want.Vouchers))
 	g.state = ledger.State{
 		Requests:    make(map[ledger.RequestKey]*ledger.Request),
-		Redemptions: make(map[ledger.Ref]*gift.Taken),
+		Undoable:    make(map[ledger.Ref]*gift.Undoable),
 		Holds:       make(map[ledger.Ref]*gift.Held),
 		Vouchers:    make(map[ledger.Ref]*gift.Voucher, len(want.Vouchers)),
 		Codes:       make(map[gift.VoucherCode]bool),
@@ -145,7 +145,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		Counts:      make(map[ledger.CountKey]gift.Count),
 	}
 	vouchers, requests := want.Vouchers, want.Requests
-	undoing := len(want.Undo)+len(want.Redemptions)+len(want.Holds) > 0
+	undoing := len(want.Undo)+len(want.Undoable)+len(want.Holds) > 0
 	if undoing {
 		undone, err := g.loadUndone(ctx, want)
 		if err != nil {
@@ -180,19 +180,19 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	return nil
 }
 
-// loadUndone reads the redemptions and holds that are to be undone, and the holds that are to be captured, the requests
+// loadUndone reads what is to be undone, and the holds that are to be captured, the requests
 // of the whole group on the way, and gives their vouchers.
 func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []ledger.Ref, err error) {
 	if err := g.run(ctx, g.wantRequests(slices.Concat(want.Requests, want.Undo))); err != nil {
 		return nil, err
 	}
-	entries := slices.Concat(want.Redemptions, want.Holds)
+	entries := slices.Concat(want.Undoable, want.Holds)
 	for _, k := range want.Undo {
 		if r := g.state.Requests[k]; r != nil && !r.EntryID.IsZero() {
 			entries = append(entries, ledger.Ref{AccountID: k.AccountID, ID: r.EntryID})
 		}
 	}
-	err = g.run(ctx, record.ByRef(selectTaken, entries, func(from db.Scanner) error {
+	err = g.run(ctx, record.ByRef(selectUndoable, entries, func(from db.Scanner) error {
 		var e gift.Entry
 		if err := from.Scan(record.EntryFields(&e)...); err != nil {
 			return err
@@ -200,7 +200,7 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 		if ref := (ledger.Ref{AccountID: e.AccountID, ID: e.ID}); e.Kind == gift.HoldMade {
 			g.state.Holds[ref] = &gift.Held{Entry: e}
 		} else {
-			g.state.Redemptions[ref] = &gift.Taken{Entry: e}
+			g.state.Undoable[ref] = &gift.Undoable{Entry: e}
 		}
 		vouchers = append(vouchers, ledger.Ref{AccountID: e.AccountID, ID: e.VoucherID})
 		return nil
@@ -262,18 +262,18 @@ func (g *group) wantVouchers(wanted []ledger.Ref) []db.Batch {
 	})
 }
 
-// wantReversed wants to know how much of the loaded redemptions was given back.
+// wantReversed wants to know how much was undone of what is loaded.
 func (g *group) wantReversed() []db.Batch {
-	return record.ByRef(selectReversed, slices.Collect(maps.Keys(g.state.Redemptions)), func(from db.Scanner) error {
+	return record.ByRef(selectReversed, slices.Collect(maps.Keys(g.state.Undoable)), func(from db.Scanner) error {
 		var id gift.ID
 		var sum gift.Amount
 		var parts int
 		if err := from.Scan(db.ScanID(&id), &sum, &parts); err != nil {
 			return err
 		}
-		for ref, taken := range g.state.Redemptions { // one, or a few when accounts share an id
+		for ref, of := range g.state.Undoable { // one, or a few when accounts share an id
 			if ref.ID == id {
-				taken.Reversed, taken.Parts = sum, parts
+				of.Reversed, of.Parts = sum, parts
 			}
 		}
 		return nil
@@ -429,12 +429,12 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 	})...), nil
 }
 
-// saveGivenBack notes what reversals give back, where no guard on entries does.
+// saveGivenBack notes what was undone, where no guard on entries does.
 func (g *group) saveGivenBack(entries []gift.Entry) db.Batch {
 	w := db.Batch{Query: insertGivenBack}
 	for i := range entries {
-		if e := &entries[i]; g.db.Spread && e.Kind == gift.Reversal {
-			w.Rows = append(w.Rows, []any{db.KeyOf(e.AccountID), db.KeyOf(e.Reverses), int64(e.Delta), 1})
+		if e := &entries[i]; g.db.Spread && !e.Reverses.IsZero() {
+			w.Rows = append(w.Rows, []any{db.KeyOf(e.AccountID), db.KeyOf(e.Reverses), int64(max(e.Delta, -e.Delta)), 1})
 		}
 	}
 	return w

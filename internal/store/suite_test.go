@@ -68,6 +68,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"days are counted":                          testCounts,
 		"anonymous clients are counted":             testAnonymous,
 		"what was given back is kept":               testGivenBack,
+		"what was loaded is kept":                   testLoads,
 		"holds are kept":                            testHolds,
 		"the use of keys is kept":                   testKeyUses,
 		"old records are forgotten":                 testForget,
@@ -314,9 +315,9 @@ func testGroupLoads(t *testing.T, open opener) {
 	undone := ledger.RequestKey{AccountID: a, Operation: ledger.RedeemGift, Key: "k"}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{{RequestKey: undone, EntryID: taken.ID, At: noon}}})
 	give := func(amount gift.Amount) {
-		runGroup(t, s, ledger.Want{Redemptions: []ledger.Ref{{AccountID: a, ID: taken.ID}}},
+		runGroup(t, s, ledger.Want{Undoable: []ledger.Ref{{AccountID: a, ID: taken.ID}}},
 			func(st *ledger.State) ledger.Changes {
-				redemption := st.Redemptions[ledger.Ref{AccountID: a, ID: taken.ID}]
+				redemption := st.Undoable[ledger.Ref{AccountID: a, ID: taken.ID}]
 				after, e, err := st.Vouchers[ref(&gifts[0].Voucher)].Reverse(*redemption,
 					gift.Reverse{
 						Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, Amount: amount,
@@ -331,10 +332,10 @@ func testGroupLoads(t *testing.T, open opener) {
 	give(50)
 
 	want := ledger.Want{
-		Undo:        []ledger.RequestKey{undone, {AccountID: a, Operation: ledger.RedeemGift, Key: "never made"}},
-		Redemptions: []ledger.Ref{{AccountID: a, ID: other.ID}, {AccountID: b, ID: other.ID}, {AccountID: a, ID: newID()}},
-		Codes:       []gift.VoucherCode{gifts[3].Card.Code, newCode()},
-		Vouchers:    []ledger.Ref{{AccountID: b, ID: gifts[0].ID}, {AccountID: a, ID: newID()}},
+		Undo:     []ledger.RequestKey{undone, {AccountID: a, Operation: ledger.RedeemGift, Key: "never made"}},
+		Undoable: []ledger.Ref{{AccountID: a, ID: other.ID}, {AccountID: b, ID: other.ID}, {AccountID: a, ID: newID()}},
+		Codes:    []gift.VoucherCode{gifts[3].Card.Code, newCode()},
+		Vouchers: []ledger.Ref{{AccountID: b, ID: gifts[0].ID}, {AccountID: a, ID: newID()}},
 	}
 	for i := range gifts[2:] {
 		want.Vouchers = append(want.Vouchers, ref(&gifts[2+i].Voucher), ref(&gifts[2+i].Voucher)) // twice
@@ -352,7 +353,7 @@ func testGroupLoads(t *testing.T, open opener) {
 		if got := st.Vouchers[ref(&gifts[0].Voucher)]; got.Balance != 9_650 || got.Seq != 4 {
 			t.Errorf("the reversed voucher has %d at %d, want 9650 at 4", got.Balance, got.Seq)
 		}
-		diff(t, st.Redemptions, map[ledger.Ref]*gift.Taken{
+		diff(t, st.Undoable, map[ledger.Ref]*gift.Undoable{
 			{AccountID: a, ID: taken.ID}: {Entry: taken, Reversed: 150, Parts: 2},
 			{AccountID: a, ID: other.ID}: {Entry: other},
 		})
@@ -1301,13 +1302,13 @@ func testOvertaken(t *testing.T, open opener) {
 	taken := redeem(t, s, &g.Voucher, 50)
 	of := ledger.Ref{AccountID: g.AccountID, ID: taken.ID}
 	key := ledger.RequestKey{AccountID: g.AccountID, Operation: ledger.ReverseRedemption, Key: "again"}
-	want := ledger.Want{Requests: []ledger.RequestKey{key}, Redemptions: []ledger.Ref{of}}
+	want := ledger.Want{Requests: []ledger.RequestKey{key}, Undoable: []ledger.Ref{of}}
 	elsewhere := again()
 	ended := make(chan error, 1)
 	begin := sync.OnceFunc(func() {
 		go func() {
 			ended <- elsewhere.Group(t.Context(), want, func(st *ledger.State) ledger.Changes {
-				if back, known := st.Redemptions[of].Reversed, st.Requests[key] != nil; back > 0 && !known {
+				if back, known := st.Undoable[of].Reversed, st.Requests[key] != nil; back > 0 && !known {
 					t.Errorf("the second group sees %d given back, and nothing of the request that did it", back)
 				}
 				return ledger.Changes{}
@@ -1317,7 +1318,7 @@ func testOvertaken(t *testing.T, open opener) {
 	})
 	runGroup(t, s, want, func(st *ledger.State) ledger.Changes {
 		begin()
-		after, e, err := st.Vouchers[ref(&g.Voucher)].Reverse(*st.Redemptions[of],
+		after, e, err := st.Vouchers[ref(&g.Voucher)].Reverse(*st.Undoable[of],
 			gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, Amount: 50})
 		if err != nil {
 			t.Error(err)

@@ -172,7 +172,7 @@ func history(c *ledger.Changes, v gift.Voucher) error {
 	if err != nil {
 		return err
 	}
-	after, back, err := after.Reverse(gift.Taken{Entry: first}, gift.Reverse{Context: when(), Caller: &gift.Caller{}})
+	after, back, err := after.Reverse(gift.Undoable{Entry: first}, gift.Reverse{Context: when(), Caller: &gift.Caller{}})
 	if err != nil {
 		return err
 	}

@@ -60,12 +60,13 @@ func (c *Check) Parts() []Part {
 			"before is lost",
 			`SELECT DISTINCT e.voucher_id FROM entry AS e WHERE e.kind = 'RESENT' AND NOT EXISTS (SELECT 1 FROM resend AS r
 				WHERE r.account_id = e.account_id AND r.voucher_id = e.voucher_id AND r.seq = e.seq)`)},
-		{"redemptions reversed too far", c.nothing("redemption %s was given back more than it took", `SELECT r.id FROM (
-			SELECT account_id, reverses AS id, sum(delta) AS amount FROM entry WHERE reverses IS NOT NULL GROUP BY account_id, reverses) AS r
-			LEFT JOIN entry AS e ON e.account_id = r.account_id AND e.id = r.id AND e.kind = 'REDEMPTION'
-			WHERE r.amount > coalesce(-e.delta, 0)`)},
-		{"what was given back", c.nothing("redemption %s was given back another amount, or in other parts, than is noted", `SELECT t.id FROM (
-			SELECT account_id, reverses AS id, sum(delta) AS amount, count(*) AS parts FROM entry WHERE reverses IS NOT NULL GROUP BY account_id, reverses
+		{"redemptions reversed too far", c.nothing("of entry %s more was undone than it did", `SELECT r.id FROM (
+			SELECT account_id, reverses AS id, kind, sum(abs(delta)) AS amount FROM entry WHERE reverses IS NOT NULL GROUP BY account_id, reverses, kind) AS r
+			LEFT JOIN entry AS e ON e.account_id = r.account_id AND e.id = r.id AND e.kind = CASE r.kind
+				WHEN 'REVERSAL' THEN 'REDEMPTION' WHEN 'RELOAD_REVERSAL' THEN 'RELOAD' ELSE 'ACTIVATION' END
+			WHERE r.amount > coalesce(abs(e.delta), 0)`)},
+		{"what was given back", c.nothing("of entry %s another amount was undone, or in other parts, than is noted", `SELECT t.id FROM (
+			SELECT account_id, reverses AS id, sum(abs(delta)) AS amount, count(*) AS parts FROM entry WHERE reverses IS NOT NULL GROUP BY account_id, reverses
 			UNION ALL SELECT account_id, redemption_id, -amount, -parts FROM given_back) AS t
 			GROUP BY t.account_id, t.id HAVING sum(t.amount) <> 0 OR sum(t.parts) <> 0`)},
 		{"holds", c.checkHolds},

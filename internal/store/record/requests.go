@@ -35,6 +35,7 @@ func Free(o ledger.Operation) bool { return EntryKinds[o] != "" }
 var EntryKinds = map[ledger.Operation]gift.Kind{
 	ledger.RedeemGift: gift.Redemption, ledger.ReverseRedemption: gift.Reversal, ledger.HoldGift: gift.HoldMade,
 	ledger.CaptureHold: gift.Redemption, ledger.ReleaseHold: gift.HoldReleased,
+	ledger.ReloadGift: gift.Reload, ledger.ReverseReload: gift.ReloadReversal, ledger.CashOutGift: gift.CashOut,
 }
 
 func boundToRequest(k ledger.RequestKey) []byte {

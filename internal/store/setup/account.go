@@ -33,8 +33,9 @@ type account struct {
 
 type (
 	subscription struct {
-		ProgramID storedID   `json:"program"`
-		Locations []storedID `json:"locations,omitempty"`
+		ProgramID  storedID   `json:"program"`
+		Locations  []storedID `json:"locations,omitempty"`
+		Reloadable bool       `json:"reloadable,omitempty"`
 	}
 	location struct {
 		ID            storedID `json:"id"`
@@ -137,7 +138,7 @@ func formatAccount(a *gift.Account) (string, error) {
 	}
 	for _, s := range a.Subscriptions {
 		d.Subscriptions = append(d.Subscriptions, subscription{storedID(s.ProgramID),
-			mapped(s.Locations, func(i gift.ID) storedID { return storedID(i) })})
+			mapped(s.Locations, func(i gift.ID) storedID { return storedID(i) }), s.Reloadable})
 	}
 	d.Locations = mapped(a.Locations, func(l gift.Location) location {
 		return location{storedID(l.ID), l.Name, l.Jurisdiction, l.PointOfSale, l.POSRedemption, storedID(l.DefaultDesign)}
@@ -188,7 +189,8 @@ func parseAccount(text []byte) (*gift.Account, error) {
 	}
 	for _, s := range d.Subscriptions {
 		a.Subscriptions = append(a.Subscriptions, gift.Subscription{
-			ProgramID: gift.ID(s.ProgramID), Locations: mapped(s.Locations, func(i storedID) gift.ID { return gift.ID(i) })})
+			ProgramID: gift.ID(s.ProgramID), Locations: mapped(s.Locations, func(i storedID) gift.ID { return gift.ID(i) }),
+			Reloadable: s.Reloadable})
 	}
 	a.Locations = mapped(d.Locations, func(l location) gift.Location {
 		return gift.Location{ID: gift.ID(l.ID), Name: l.Name, Jurisdiction: l.Jurisdiction, PointOfSale: l.PointOfSale,

@@ -285,7 +285,7 @@ CREATE INDEX entry_milestone ON entry (voucher_id, seq, account_id) WHERE seq % 
 -- A reinstatement asks what the gift was before it was cancelled.
 CREATE INDEX entry_cancellation ON entry (voucher_id, account_id, id) WHERE kind = 'CANCELLATION';
 
--- How much of each redemption was given back, and in how many parts. The guard on entries keeps it.
+-- How much of each redemption, reload or activation was undone, and in how many parts. The guard on entries keeps it.
 CREATE TABLE given_back (
     account_id    BYTEA  NOT NULL CHECK (length(account_id) = 16),
     redemption_id BYTEA  NOT NULL CHECK (length(redemption_id) = 16), -- its entry's
@@ -526,5 +526,6 @@ CREATE TRIGGER reinstatement_fits AFTER INSERT ON entry
 FOR EACH ROW WHEN (NEW.kind = 'REINSTATEMENT') EXECUTE FUNCTION reinstatement_fits();
 
 CREATE TRIGGER request_of_ledger_never_deleted BEFORE DELETE ON request
-FOR EACH ROW WHEN (OLD.operation IN ('redeem-gift', 'reverse-redemption', 'hold-gift', 'capture-hold', 'release-hold'))
-EXECUTE FUNCTION never('records of redemptions, reversals and holds are kept for ever');
+FOR EACH ROW WHEN (OLD.operation IN ('redeem-gift', 'reverse-redemption', 'hold-gift', 'capture-hold', 'release-hold',
+    'reload-gift', 'reverse-reload', 'activate-gift', 'reverse-activation', 'cash-out-gift'))
+EXECUTE FUNCTION never('records of what moves or holds value are kept for ever');

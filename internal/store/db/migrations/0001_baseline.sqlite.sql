@@ -285,7 +285,7 @@ CREATE INDEX entry_milestone ON entry (voucher_id, seq, account_id) WHERE seq % 
 -- A reinstatement asks what the gift was before it was cancelled.
 CREATE INDEX entry_cancellation ON entry (voucher_id, account_id, id) WHERE kind = 'CANCELLATION';
 
--- How much of each redemption was given back, and in how many parts. The guard on entries keeps it.
+-- How much of each redemption, reload or activation was undone, and in how many parts. The guard on entries keeps it.
 CREATE TABLE given_back (
     account_id    BLOB    NOT NULL CHECK (length(account_id) = 16),
     redemption_id BLOB    NOT NULL CHECK (length(redemption_id) = 16), -- its entry's
@@ -496,8 +496,9 @@ BEGIN
 END;
 
 CREATE TRIGGER request_of_ledger_never_deleted BEFORE DELETE ON request
-WHEN OLD.operation IN ('redeem-gift', 'reverse-redemption', 'hold-gift', 'capture-hold', 'release-hold')
-BEGIN SELECT RAISE(ABORT, 'records of redemptions, reversals and holds are kept for ever'); END;
+WHEN OLD.operation IN ('redeem-gift', 'reverse-redemption', 'hold-gift', 'capture-hold', 'release-hold', 'reload-gift',
+    'reverse-reload', 'activate-gift', 'reverse-activation', 'cash-out-gift')
+BEGIN SELECT RAISE(ABORT, 'records of what moves or holds value are kept for ever'); END;
 
 -- Without statistics, SQLite believes that an account has ten rows, and for a reversal or a few redemptions reads the
 -- whole history of the account instead of an index. These are those of a large installation: rows of the table, then

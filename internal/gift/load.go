@@ -1,0 +1,97 @@
+package gift
+
+import "slices"
+
+// Load asks to put more value into a gift that was paid for.
+type Load struct {
+	Context
+	Amount    Amount // in the voucher's unit
+	Number    Number // in place of Amount: as the caller wrote it; "": Amount stands
+	Purchase  Purchase
+	Reference string
+	Account   *Account // the voucher's
+}
+
+// Load puts more value into a voucher, at the location of the Context. An empty gift can be used again. It fails
+// with NOT_AUTHORIZED (another location), NOT_SUPPORTED (it is not of money that was paid for, or its program is not
+// reloadable), REDEMPTION_NOT_ALLOWED (it is not in use, or its recipient does not have it yet) and VALIDATION_FAILURE
+// (it would be worth more than one gift may be).
+func (v Voucher) Load(r Load) (Voucher, Entry, error) {
+	at := r.Actor.LocationID
+	if !v.AllowedAt(at) {
+		return v, Entry{}, elsewhere()
+	}
+	if err := r.Account.reloadable(&v); err != nil {
+		return v, Entry{}, err
+	}
+	amount, err := v.amount(r.Number, r.Amount)
+	if err != nil {
+		return v, Entry{}, err
+	}
+	reasons := slices.DeleteFunc(v.NotRedeemable(at, r.Now, r.Account.Zone), func(why Reason) bool {
+		return why.Code == AlreadyRedeemed
+	})
+	most := min(r.Account.MaxGiftValue-v.Balance, NoLimit-v.Loaded)
+	switch {
+	case len(reasons) > 0:
+		return v, Entry{}, refusal(reasons)
+	case amount <= 0:
+		return v, Entry{}, RefuseAt(ValidationFailure, FieldAmount, "The amount must be above zero.")
+	case amount > most:
+		return v, Entry{}, RefuseAt(ValidationFailure, FieldAmount,
+			"A gift may be worth %s at most; at most %s can be loaded.",
+			v.Unit().Money(r.Account.MaxGiftValue), v.Unit().Money(max(most, 0)))
+	}
+	status := v.Status
+	if status == Redeemed {
+		status = Claimed
+	}
+	e := v.enter(r.Context, Reload, amount, status)
+	e.Purchase, e.Reference = r.Purchase, r.Reference
+	return v, e, nil
+}
+
+// reloadable refuses gifts into which no value can be put later.
+func (a *Account) reloadable(v *Voucher) error {
+	sub := a.Subscription(v.ProgramID)
+	switch {
+	case v.Promotional:
+		return Refuse(NotSupported, "This gift is promotional: it cannot be reloaded.")
+	case v.Item:
+		return Refuse(NotSupported, "This is an item gift: it cannot be reloaded.")
+	case sub == nil || !sub.Reloadable:
+		program, _ := ProgramByID(v.ProgramID)
+		return Refuse(NotSupported, "Gifts of the program %q cannot be reloaded.", program.Name)
+	}
+	return nil
+}
+
+// ReverseReload takes a reload back as a whole, as long as that much is available. A gift that is out of use stays so;
+// an empty one is REDEEMED. It fails with NOT_FOUND when t is no reload of this voucher or was made where the caller
+// is not enabled, ALREADY_REVERSED, INSUFFICIENT_BALANCE, and REDEMPTION_NOT_ALLOWED for all that is in a gift whose
+// purchase failed.
+func (v Voucher) ReverseReload(t Undoable, u Undo) (Voucher, Entry, error) {
+	if t.Entry.Kind != Reload || t.Entry.VoucherID != v.ID || !u.Caller.Enabled(t.Entry.Actor.LocationID) {
+		return v, Entry{}, NoSuchReload()
+	}
+	amount, available, status := t.Entry.Delta, v.Available(u.Now), v.Status
+	switch {
+	case t.Parts > 0:
+		return v, Entry{}, Refuse(AlreadyReversed, "This reload has been taken back already.")
+	case status == Pending, status == NotActivated:
+		return v, Entry{}, Refuse(RedemptionNotAllowed, "Nothing was loaded into this gift.")
+	case amount > available && v.HeldAt(u.Now) > 0:
+		return v, Entry{}, Refuse(InsufficientBalance, "This reload was of %s; of this gift, %s is available: %s.",
+			v.Unit().Money(amount), v.Unit().Money(available), v.held(u.Now, u.Caller.Account.TimeZone()))
+	case amount > available:
+		return v, Entry{}, Refuse(InsufficientBalance, "This reload was of %s; of this gift, %s is available.",
+			v.Unit().Money(amount), v.Unit().Money(available))
+	case amount == v.Balance && status == PurchaseFailed:
+		return v, Entry{}, Refuse(RedemptionNotAllowed, "The purchase of this gift failed.")
+	case amount == v.Balance && status != Cancelled:
+		status = Redeemed
+	}
+	e := v.enter(u.Context, ReloadReversal, -amount, status)
+	e.Reverses = t.Entry.ID
+	return v, e, nil
+}

@@ -1,0 +1,229 @@
+package gift
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	paid := Purchase{"order 7", "Ana", "Roe", "ana@example.com", id(0x41)}
+	for _, tt := range []struct {
+		name    string
+		change  func(*Voucher, *Load)
+		code    Code
+		message string
+		balance Amount // after it
+		status  Status
+	}{
+		{"more", func(*Voucher, *Load) {}, "", "", 1500, Delivered},
+		{"as it was written", func(_ *Voucher, l *Load) { l.Number = "12.34" }, "", "", 2234, Delivered},
+		{"of a used gift", func(v *Voucher, _ *Load) { v.Status, v.Balance = Claimed, 1 }, "", "", 501, Claimed},
+		{"of an empty gift", func(v *Voucher, _ *Load) { v.Status, v.Balance = Redeemed, 0 }, "", "", 500, Claimed},
+		{"not delivered", func(v *Voucher, _ *Load) { v.Status = FailedDelivery }, "", "", 1500, FailedDelivery},
+		{"up to the most", func(_ *Voucher, l *Load) { l.Amount = 4000 }, "", "", 5000, Delivered},
+		{"above the most", func(_ *Voucher, l *Load) { l.Amount = 4001 }, ValidationFailure,
+			"A gift may be worth 50.00 USD at most; at most 40.00 USD can be loaded.", 0, 0},
+		{"above the most already", func(v *Voucher, l *Load) { v.Balance, v.Loaded, l.Amount = 6000, 6000, 1 },
+			ValidationFailure, "at most 0.00 USD can be loaded", 0, 0},
+		{"more than can be counted", func(v *Voucher, l *Load) { v.Loaded = NoLimit - 1; l.Amount = 2 }, ValidationFailure,
+			"at most 0.01 USD can be loaded", 0, 0},
+		{"nothing", func(_ *Voucher, l *Load) { l.Amount = 0 }, ValidationFailure, "above zero", 0, 0},
+		{"less than nothing", func(_ *Voucher, l *Load) { l.Amount = -1 }, ValidationFailure, "above zero", 0, 0},
+		{"no amount", func(_ *Voucher, l *Load) { l.Number = "1.234" }, ValidationFailure, "not an amount in USD", 0, 0},
+		{"elsewhere", func(v *Voucher, _ *Load) { v.LocationID = id(3) }, NotAuthorized, "another location", 0, 0},
+		{"here", func(v *Voucher, _ *Load) { v.LocationID = shop }, "", "", 1500, Delivered},
+		{"promotional", func(v *Voucher, _ *Load) { v.Promotional = true }, NotSupported, "promotional", 0, 0},
+		{"an item", func(v *Voucher, _ *Load) { v.Item = true }, NotSupported, "an item gift", 0, 0},
+		{"another program", func(v *Voucher, _ *Load) { v.ProgramID = DistributionProgram.ID }, NotSupported,
+			`the program "Distribution network" cannot be reloaded`, 0, 0},
+		{"a program that is not reloadable", func(_ *Voucher, l *Load) {
+			l.Account = &Account{MaxGiftValue: 5000, Subscriptions: []Subscription{{ProgramID: BusinessProgram.ID}}}
+		}, NotSupported, `the program "Business gift cards" cannot be reloaded`, 0, 0},
+		{"blocked", func(v *Voucher, _ *Load) { v.Blocked = "LOST" }, RedemptionNotAllowed, "blocked", 0, 0},
+		{"expired", func(v *Voucher, _ *Load) { v.ValidUntil = now }, RedemptionNotAllowed, "expired", 0, 0},
+		{"cancelled", func(v *Voucher, _ *Load) { v.Status = Cancelled }, RedemptionNotAllowed, "cancelled", 0, 0},
+		{"cancelled and empty", func(v *Voucher, _ *Load) { v.Status, v.Balance = Cancelled, 0 }, RedemptionNotAllowed,
+			"cancelled", 0, 0},
+		{"empty and blocked", func(v *Voucher, _ *Load) { v.Status, v.Balance, v.Blocked = Redeemed, 0, "LOST" },
+			RedemptionNotAllowed, "blocked", 0, 0},
+		{"with holds", func(v *Voucher, _ *Load) { v.Holds = []OpenHold{{id(6), 1000, now.Add(1)}} }, "", "", 1500,
+			Delivered},
+	} {
+		v := voucherIn(Delivered)
+		l := Load{Context: context(), Amount: 500, Account: reloading, Purchase: paid, Reference: "till 4"}
+		tt.change(&v, &l)
+		after, e, err := v.Load(l)
+		if codeOf(t, err) != tt.code {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if err != nil {
+			if !strings.Contains(err.Error(), tt.message) || !reflect.DeepEqual(after, v) {
+				t.Errorf("%s: %v does not say %q, or %+v changed", tt.name, err, tt.message, after)
+			}
+			continue
+		}
+		if after.Balance != tt.balance || after.Status != tt.status || after.Loaded-v.Loaded != e.Delta || e.Kind != Reload ||
+			e.Delta != tt.balance-v.Balance || e.Purchase != paid || e.Reference != "till 4" ||
+			!reflect.DeepEqual(after.Holds, v.Holds) {
+			t.Errorf("%s: %+v by %+v", tt.name, after, e)
+		}
+	}
+}
+
+func TestReverseReload(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		change  func(*Voucher, *Undoable, *Undo)
+		code    Code
+		message string
+		status  Status // after it
+	}{
+		{"of an unused gift", func(*Voucher, *Undoable, *Undo) {}, "", "", Delivered},
+		{"of all that is there", func(v *Voucher, _ *Undoable, _ *Undo) { v.Balance = 500 }, "", "", Redeemed},
+		{"of more than is there", func(v *Voucher, _ *Undoable, _ *Undo) { v.Balance = 499 }, InsufficientBalance,
+			"This reload was of 5.00 USD; of this gift, 4.99 USD is available.", 0},
+		{"of an empty gift", func(v *Voucher, _ *Undoable, _ *Undo) { v.Balance, v.Status = 0, Redeemed },
+			InsufficientBalance, "0.00 USD is available.", 0},
+		{"of what is held", func(v *Voucher, _ *Undoable, _ *Undo) { v.Holds = []OpenHold{{id(6), 501, now.Add(1)}} },
+			InsufficientBalance, "4.99 USD is available: 5.01 USD is held until 2026-11-21 12:00 UTC.", 0},
+		{"of what is not held", func(v *Voucher, _ *Undoable, _ *Undo) { v.Holds = []OpenHold{{id(6), 500, now.Add(1)}} },
+			"", "", Delivered},
+		{"of what is not held any more", func(v *Voucher, _ *Undoable, _ *Undo) { v.Holds = []OpenHold{{id(6), 501, now}} },
+			"", "", Delivered},
+		{"twice", func(_ *Voucher, done *Undoable, _ *Undo) { done.Reversed, done.Parts = 500, 1 }, AlreadyReversed,
+			"taken back already", 0},
+		{"of a blocked gift", func(v *Voucher, _ *Undoable, _ *Undo) { v.Blocked = "STOLEN" }, "", "", Delivered},
+		{"of a cancelled gift", func(v *Voucher, _ *Undoable, _ *Undo) { v.Status = Cancelled }, "", "", Cancelled},
+		{"of all in a cancelled gift", func(v *Voucher, _ *Undoable, _ *Undo) { v.Status, v.Balance = Cancelled, 500 },
+			"", "", Cancelled},
+		{"of all in a failed purchase", func(v *Voucher, _ *Undoable, _ *Undo) { v.Status, v.Balance = PurchaseFailed, 500 },
+			RedemptionNotAllowed, "purchase of this gift failed", 0},
+		{"of an expired gift", func(v *Voucher, _ *Undoable, _ *Undo) { v.ValidUntil = now }, "", "", Delivered},
+		{"of another gift", func(_ *Voucher, done *Undoable, _ *Undo) { done.Entry.VoucherID = id(3) }, NotFound, "", 0},
+		{"of what is none", func(_ *Voucher, done *Undoable, _ *Undo) { done.Entry.Kind = Activation }, NotFound, "", 0},
+		{"not there", func(_ *Voucher, _ *Undoable, u *Undo) {
+			u.Caller = &Caller{Account: reloading, Locations: []ID{id(3)}}
+		}, NotFound, "no such reload", 0},
+		{"there", func(_ *Voucher, _ *Undoable, u *Undo) {
+			u.Caller = &Caller{Account: reloading, Locations: []ID{id(3), shop}}
+		}, "", "", Delivered},
+	} {
+		v := voucherIn(Delivered)
+		done, u := reloadOf(&v, 500), Undo{Context: context(), Caller: everywhere}
+		tt.change(&v, &done, &u)
+		after, e, err := v.ReverseReload(done, u)
+		if codeOf(t, err) != tt.code {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if err != nil {
+			if !strings.Contains(err.Error(), tt.message) || !reflect.DeepEqual(after, v) {
+				t.Errorf("%s: %v does not say %q, or %+v changed", tt.name, err, tt.message, after)
+			}
+			continue
+		}
+		if after.Balance != v.Balance-500 || after.Loaded != v.Loaded-500 || after.Status != tt.status || e.Delta != -500 ||
+			e.Kind != ReloadReversal || e.Reverses != id(7) {
+			t.Errorf("%s: %+v by %+v", tt.name, after, e)
+		}
+	}
+}
+
+// TestCheckPurchase: what is missing is told, all of it.
+func TestCheckPurchase(t *testing.T) {
+	t.Parallel()
+	a := &Account{Storefronts: []Storefront{{ID: id(0x41)}}}
+	good := Purchase{"order 7", "Ana", "Roe", "ana@example.com", id(0x41)}
+	if err := CheckPurchase(good, a, nil); err != nil {
+		t.Errorf("a good one: %v", err)
+	}
+	for want, p := range map[string]Purchase{
+		"reference, firstName, lastName, emailAddress, storefront": {},
+		"storefront":          {"order 7", "Ana", "Roe", "ana@example.com", id(3)},
+		"emailAddress":        {"order 7", "Ana", "Roe", "ana", id(0x41)},
+		"reference, lastName": {strings.Repeat("x", 201), "Ana", "Ro\ae", "ana@example.com", id(0x41)},
+	} {
+		var got []string
+		refused, _ := CheckPurchase(p, a, nil).(*Error)
+		for _, m := range refused.Messages {
+			got = append(got, string(m.Field))
+		}
+		if strings.Join(got, ", ") != want || refused.Code != ValidationFailure {
+			t.Errorf("got %v, want %s", refused, want)
+		}
+	}
+}
+
+// TestLoadsKeepTheBooks: whatever is loaded, taken and undone at random, no money is made: a gift holds what was put
+// in less what was taken, its history adds up, and it can be undone only once.
+func TestLoadsKeepTheBooks(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(500) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		at := now
+		next := byte(1)
+		c := func() Context {
+			next++
+			at = at.Add(time.Second)
+			return Context{EntryID: ID{0: next, 15: 1}, Now: at, Actor: Actor{LocationID: shop}}
+		}
+		fresh := voucherIn(Pending)
+		fresh.Seq = 0
+		g, issued := Gift{fresh, Card{Method: Printed}}.Begin(c())
+		v, history, done := g.Voucher, []Entry{issued}, []*Undoable{}
+		in, out := Amount(1000), Amount(0)
+		for range 60 {
+			before := v
+			var e Entry
+			var err error
+			switch random.IntN(4) {
+			case 0:
+				v, e, err = v.Load(Load{Context: c(), Amount: Amount(random.IntN(600)), Account: reloading})
+			case 1:
+				v, e, err = v.Redeem(Redeem{Context: c(), LocationID: shop, Amount: Amount(random.IntN(1200))})
+			default:
+				if len(done) == 0 {
+					continue
+				}
+				of := done[random.IntN(len(done))]
+				if of.Entry.Kind == Reload {
+					v, e, err = v.ReverseReload(*of, Undo{Context: c(), Caller: everywhere})
+				} else {
+					v, e, err = v.Reverse(*of, Reverse{Context: c(), Caller: everywhere, Amount: Amount(random.IntN(300))})
+				}
+				if err == nil {
+					of.Parts++
+					of.Reversed += max(e.Delta, -e.Delta)
+				}
+			}
+			if err != nil {
+				if !reflect.DeepEqual(v, before) {
+					t.Fatalf("seed %d: refused, %v, but %+v became %+v", seed, err, before, v)
+				}
+				continue
+			}
+			history = append(history, e)
+			switch e.Kind {
+			case Reload, ReloadReversal:
+				in += e.Delta
+			default:
+				out -= e.Delta
+			}
+			if e.Kind == Reload || e.Kind == Redemption {
+				done = append(done, &Undoable{Entry: e})
+			}
+			if v.Balance != in-out || v.Loaded != in || v.Balance < 0 || v.Balance > v.Loaded || out < 0 {
+				t.Fatalf("seed %d: %d in, %d out, but %+v", seed, in, out, v)
+			}
+		}
+		if found := Audit(v, history); len(found) > 0 {
+			t.Fatalf("seed %d: %q", seed, found)
+		}
+	}
+}

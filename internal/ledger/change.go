@@ -1,0 +1,112 @@
+package ledger
+
+import "boon.example/internal/gift"
+
+// Change changes one voucher of the calling account by one entry, as a rule says.
+type Change struct {
+	gift.Context
+	VoucherID gift.ID
+	// Rule is a method of gift.Voucher with what was asked for, purely. An entry without a kind is none: then
+	// nothing changed.
+	Rule func(gift.Voucher, gift.Context) (gift.Voucher, gift.Entry, error)
+	// Counts says against which limit of the day its money counts: SentCount, as issued, RedeemedCount; 0: none.
+	Counts CountKind
+}
+
+func (k *Change) want(c *Call, w *Want) {
+	w.Vouchers = append(w.Vouchers, Ref{c.AccountID, k.VoucherID})
+	switch k.Counts {
+	case SentCount:
+		c.wantSent(w)
+	case RedeemedCount:
+		c.wantRedeemed(w)
+	}
+}
+
+func (k *Change) affinity() gift.ID { return k.VoucherID }
+
+func (k *Change) decide(c *Call, s *state) (Result, error) {
+	v := s.current(Ref{c.AccountID, k.VoucherID}, k.Context)
+	if v == nil {
+		return Result{}, ofTheKey(gift.NoSuchGift())
+	}
+	after, e, err := k.Rule(*v, s.context(k.Context, v.Last))
+	switch {
+	case err != nil || e.Kind == "":
+		return nothing(after, ofTheKey(err))
+	case after.Item:
+	case k.Counts == SentCount:
+		err = s.send(c, gift.Count{Amount: e.Delta}, nil)
+	case k.Counts == RedeemedCount:
+		err = s.redeemed(c, -e.Delta)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	s.enter(after, e)
+	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
+}
+
+func (k *Change) locations(c *Call, s *state) []gift.ID {
+	if at := k.Actor.LocationID; !at.IsZero() {
+		return []gift.ID{at}
+	}
+	return s.locationsOf([]Ref{{c.AccountID, k.VoucherID}})
+}
+
+// Undo takes back as a whole what an operation did that took nothing, named by the id of its entry or by the
+// Idempotency-Key that it was made with. A key that has not arrived yet is spent: the answer is NOT_FOUND, and the
+// operation will be refused should it still come.
+type Undo struct {
+	gift.Undo
+	Operation   Operation // that is undone: ReloadGift
+	EntryID     gift.ID   // or
+	OriginalKey string
+}
+
+// undoings are the operations that can be undone by the key that they were made with: what they do, what they did not
+// when their key did nothing, how it is refused when there is none, and how it is undone, if Undo does.
+var undoings = map[Operation]struct {
+	name, not string
+	missing   func() *gift.Error
+	rule      func(gift.Voucher, gift.Undoable, gift.Undo) (gift.Voucher, gift.Entry, error)
+}{
+	RedeemGift:  {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
+	CaptureHold: {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
+	HoldGift:    {"hold", "nothing is held", gift.NoSuchHold, nil},
+	ReloadGift:  {"reload", "nothing was loaded", gift.NoSuchReload, gift.Voucher.ReverseReload},
+}
+
+func (u *Undo) original(c *Call) RequestKey {
+	return RequestKey{c.AccountID, u.Operation, u.OriginalKey}
+}
+
+func (u *Undo) want(c *Call, w *Want) { c.wantUndone(w, &w.Undoable, u.EntryID, u.original(c)) }
+
+func (*Undo) affinity() gift.ID { return gift.ID{} }
+
+func (u *Undo) decide(c *Call, s *state) (Result, error) {
+	if err := s.byKey(c, u.original(c), gift.ID{}); err != nil {
+		return Result{}, err
+	}
+	how, done := undoings[u.Operation], s.Undoable[s.named(c, u.EntryID, u.original(c))]
+	if done == nil {
+		return Result{}, ofTheKey(how.missing())
+	}
+	v, ask := s.current(Ref{c.AccountID, done.Entry.VoucherID}, u.Context), u.Undo
+	ask.Context = s.context(u.Context, v.Last)
+	ask.Actor.LocationID = done.Entry.Actor.LocationID
+	after, e, err := how.rule(*v, *done, ask)
+	if err != nil {
+		return Result{}, ofTheKey(err)
+	}
+	s.enter(after, e)
+	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
+}
+
+func (u *Undo) locations(c *Call, s *state) []gift.ID {
+	if done := s.Undoable[s.named(c, u.EntryID, u.original(c))]; done != nil {
+		return []gift.ID{done.Entry.Actor.LocationID}
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package ledger_test
+
+import (
+	"fmt"
+
+	"pgregory.net/rapid"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// mostWorth is what a gift of the model may be worth.
+const mostWorth = 700
+
+type modelLoad struct {
+	id     gift.ID
+	gift   *modelGift
+	amount int64
+	undone bool
+}
+
+// reload asks for a reload, maybe under a key that was spent before.
+func (w *world) reload(t *rapid.T) {
+	g := w.pick(t)
+	amount := rapid.Int64Range(1, 300).Draw(t, "amount")
+	key := ""
+	if rapid.Bool().Draw(t, "keyed") {
+		w.loadKeys++
+		key = fmt.Sprintf("key-%d", w.loadKeys) // which may be one of a redemption or a hold, too
+	}
+	g.touch(w.now)
+	want, load := "", (*modelLoad)(nil)
+	usable := g.status == gift.Delivered || g.status == gift.FailedDelivery || g.status == gift.Claimed ||
+		g.status == gift.Redeemed
+	switch {
+	case g.item:
+		want = "NOT_SUPPORTED"
+	case !usable:
+		want = "REDEMPTION_NOT_ALLOWED"
+	case g.balance+amount > mostWorth:
+		want = "VALIDATION_FAILURE"
+	default:
+		load = &modelLoad{gift: g, amount: amount}
+		g.balance, g.original = g.balance+amount, g.original+amount
+		g.entries++
+		if g.status == gift.Redeemed {
+			g.status = gift.Claimed
+		}
+		want = fmt.Sprintf("OK %d %d %s", amount, g.balance, g.status)
+	}
+	ask := gift.Load{Amount: gift.Amount(amount), Account: w.caller.Account}
+	got, r := w.do(t, ledger.ReloadGift, key, 1, &ledger.Change{VoucherID: g.id, Counts: ledger.SentCount,
+		Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
+			ask.Context = c
+			return v.Load(ask)
+		}})
+	if got != want {
+		t.Fatalf("reload %d of %+v: got %q, want %q", amount, *g, got, want)
+	}
+	if load != nil {
+		load.id = r.Entries[0].ID
+		w.loads = append(w.loads, load)
+	}
+	if key != "" {
+		w.loadOf[key] = load
+	}
+}
+
+func (w *world) reverseReload(t *rapid.T) {
+	if len(w.loads) == 0 {
+		t.Skip("nothing was loaded yet")
+	}
+	load := w.loads[rapid.IntRange(0, len(w.loads)-1).Draw(t, "reload")]
+	w.expectUndone(t, load, &ledger.Undo{EntryID: load.id})
+}
+
+func (w *world) reverseReloadKey(t *rapid.T) {
+	n := rapid.IntRange(1, w.loadKeys+1).Draw(t, "key")
+	key := fmt.Sprintf("key-%d", n)
+	cmd := &ledger.Undo{OriginalKey: key}
+	if load := w.loadOf[key]; load != nil {
+		w.expectUndone(t, load, cmd)
+		return
+	}
+	cmd.Operation, cmd.Caller = ledger.ReloadGift, w.caller
+	if got, _ := w.do(t, ledger.ReverseReload, "", 0, cmd); got != "NOT_FOUND" {
+		t.Fatalf("undoing by %s: got %q", key, got)
+	}
+	spent := n > w.loadKeys
+	w.loadKeys = max(w.loadKeys, n)
+	if !spent || len(w.gifts) == 0 {
+		return
+	}
+	late := &ledger.Change{VoucherID: w.gifts[0].id, Rule: func(v gift.Voucher, _ gift.Context) (gift.Voucher, gift.Entry,
+		error) {
+		t.Fatal("a reload was decided upon that was undone before it came")
+		return v, gift.Entry{}, nil
+	}}
+	if got, _ := w.do(t, ledger.ReloadGift, key, 1, late); got != "REDEMPTION_NOT_ALLOWED" {
+		t.Fatalf("a late reload under the spent %s: got %q", key, got)
+	}
+}
+
+func (w *world) expectUndone(t *rapid.T, load *modelLoad, cmd *ledger.Undo) {
+	g := load.gift
+	g.touch(w.now)
+	want := ""
+	switch {
+	case load.undone:
+		want = "ALREADY_REVERSED"
+	case load.amount > g.balance-g.held():
+		want = "INSUFFICIENT_BALANCE"
+	case load.amount == g.balance && g.status == gift.PurchaseFailed:
+		want = "REDEMPTION_NOT_ALLOWED"
+	default:
+		load.undone = true
+		g.balance, g.original = g.balance-load.amount, g.original-load.amount
+		g.entries++
+		if g.balance == 0 && g.status != gift.Cancelled {
+			g.status = gift.Redeemed
+		}
+		want = fmt.Sprintf("OK %d %d %s", -load.amount, g.balance, g.status)
+	}
+	cmd.Operation, cmd.Caller = ledger.ReloadGift, w.caller
+	if got, _ := w.do(t, ledger.ReverseReload, "", 0, cmd); got != want {
+		t.Fatalf("undoing %+v of %+v: got %q, want %q", *load, *g, got, want)
+	}
+}

@@ -1,0 +1,65 @@
+package store
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
+)
+
+// testLoads: what was loaded is kept with who paid, and comes back to be undone, by its id and by its key, once.
+func testLoads(t *testing.T, open opener) {
+	s, _ := open(t)
+	g := issue(t, s, newID(), 1)[0]
+	v := &g.Voucher
+	a := &gift.Account{MaxGiftValue: gift.NoLimit, Zone: time.UTC,
+		Subscriptions: []gift.Subscription{{ProgramID: v.ProgramID, Reloadable: true}}}
+	at := func() gift.Context { return gift.Context{EntryID: newID(), Now: noon} }
+	var load gift.Entry
+	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(v)}}, func(st *ledger.State) ledger.Changes {
+		after, e, err := st.Vouchers[ref(v)].Load(gift.Load{Context: at(), Amount: 700, Account: a, Reference: "till 4",
+			Purchase: gift.Purchase{Reference: "order 7", FirstName: "Ana", LastName: "Roe", EmailAddress: "ana@example.com",
+				StorefrontID: newID()}})
+		must(t, err)
+		load = e
+		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Requests: []ledger.Request{{
+			RequestKey: ledger.RequestKey{AccountID: v.AccountID, Operation: ledger.ReloadGift, Key: "k"}, EntryID: e.ID,
+			At: noon, Answer: ledger.Answer{Code: ledger.OK, Body: []byte(e.ID.String())}}}}
+	})
+	read, err := s.Gift(t.Context(), v.AccountID, v.ID)
+	must(t, err)
+	if read.Balance != v.Balance+700 || read.Loaded != v.Loaded+700 {
+		t.Errorf("after the reload: %+v", read.Voucher)
+	}
+	reload := ledger.Ref{AccountID: v.AccountID, ID: load.ID}
+	byID := ledger.Want{Undoable: []ledger.Ref{reload}}
+	byKey := ledger.Want{Undo: []ledger.RequestKey{{AccountID: v.AccountID, Operation: ledger.ReloadGift, Key: "k"}}}
+	undo := func(st *ledger.State, done gift.Undoable) ledger.Changes {
+		after, e, err := st.Vouchers[ref(v)].ReverseReload(done, gift.Undo{Context: at(), Caller: &gift.Caller{}})
+		must(t, err)
+		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+	}
+	runGroup(t, s, byID, func(st *ledger.State) ledger.Changes {
+		diff(t, *st.Undoable[reload], gift.Undoable{Entry: load})
+		return undo(st, *st.Undoable[reload])
+	})
+	runGroup(t, s, byKey, func(st *ledger.State) ledger.Changes {
+		diff(t, *st.Undoable[reload], gift.Undoable{Entry: load, Reversed: 700, Parts: 1})
+		return ledger.Changes{}
+	})
+	// The rule is not asked: the database knows by itself.
+	err = s.Group(t.Context(), byID, func(st *ledger.State) ledger.Changes { return undo(st, gift.Undoable{Entry: load}) })
+	if !errors.Is(err, ledger.ErrRejected) {
+		t.Errorf("undone twice: %v", err)
+	}
+	if read, err = s.Gift(t.Context(), v.AccountID, v.ID); err != nil || read.Balance != v.Balance ||
+		read.Loaded != v.Loaded {
+		t.Errorf("after all: %+v, %v", read.Voucher, err)
+	}
+	diff(t, problems(t, s), map[string]int{})
+	spoil(t, s, `UPDATE given_back SET amount = amount - 1 WHERE account_id = $1`, db.KeyOf(v.AccountID))
+	diff(t, problems(t, s), map[string]int{"what was given back": 1})
+}
