@@ -39,7 +39,7 @@ func TestUsageErrors(t *testing.T) {
 		{"gift list", "An API key is needed: set BOON_KEY"},
 		{"gift list --key k --url gifts.example.com", "must begin with http"},
 		{"gift list --key k --limit -1", "--limit"},
-		{"gift redeem 123456789012 --key k", "Say how much to take"},
+		{"gift redeem 123456789012 --key k", "Say how much: --amount N or --all"},
 		{"gift redeem 123456789012 --key k --amount 1 --all", "can't be used together"},
 		{"gift redeem 123456789012 --key k --amount 1e3", "is not a decimal number"},
 		{"gift reverse --key k", "redemptionID"},

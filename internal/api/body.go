@@ -149,6 +149,9 @@ func (r *request) do(cmd ledger.Command, code gift.Code, success func(*writer, l
 			if refused, ok := errors.AsType[*gift.Error](err); ok {
 				return r.render(refused)
 			}
+			if r.operation == ledger.ReleaseHold && len(result.Entries) == 0 {
+				code = ledger.Nothing
+			}
 			return r.answer(code, func(w *writer) { success(w, result) })
 		},
 	}, cmd)

@@ -178,6 +178,29 @@ func TestRedemptionsHaveALimit(t *testing.T) {
 	redeem(g, "0.01", harborKey, "5").want(200)
 }
 
+// TestHoldsHaveALimit: a hold counts when it is made, and its capture nothing more: the guest has gone.
+func TestHoldsHaveALimit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.atNoon()
+	w.limit(gift.Limits{RedeemedPerDay: 100_00}, gift.Limits{RedeemedPerDay: 50_00})
+	g := w.send(money("500"))
+	key := as(rotatedKey)
+	hold := w.holdGift(g, "40", key...).want(200).at("holdID")
+	w.holdGift(g, "10.01", key...).refused(429, gift.RateLimited, "")
+	w.redeem(g, "10.01", key...).refused(429, gift.RateLimited, "")
+	w.redeem(g, "10", key...).want(200)
+	w.capture(hold, `,"amount":30`, key...).want(200)
+	released := w.holdGift(g, "50").want(200).at("holdID")
+	w.redeem(g, "0.01").refused(429, gift.RateLimited, "")
+	w.release(released).want(200)
+	w.redeem(g, "0.01").refused(429, gift.RateLimited, "")
+	item := w.send(`{"itemGift":{"label":"Coffee","terms":"One.","quantity":500,"deliveryMethodID":3},` + purchase + `}`)
+	w.holdGift(item, "400").want(200)
+	w.pass(12*time.Hour + time.Minute)
+	w.holdGift(g, "50", key...).want(200)
+}
+
 // TestTwoInstancesKeepALimit: two instances, with several lanes each, over one store never issue or redeem more than
 // a day may have, and never less, and do not stand in each other's way for good.
 func TestTwoInstancesKeepALimit(t *testing.T) {

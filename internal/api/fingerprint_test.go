@@ -172,7 +172,7 @@ func TestEveryCodeHasAStatusAndATitle(t *testing.T) {
 			t.Errorf("%s: %+v", code, k)
 		}
 	}
-	if len(kinds) != len(gift.Codes())+len([]gift.Code{ledger.OK, ledger.Created}) {
+	if len(kinds) != len(gift.Codes())+len([]gift.Code{ledger.OK, ledger.Created, ledger.Nothing}) {
 		t.Errorf("%d kinds for %d codes", len(kinds), len(gift.Codes()))
 	}
 }

@@ -90,7 +90,8 @@ func TestRestaurant(t *testing.T) {
 	w.redeem(g, "20.01").refused(409, gift.InsufficientBalance)
 	tip := w.capture(hold, `,"amount":10,"reference":"tip"`, once("tip")...).want(200, "currentBalance", "34.50",
 		"heldBalance", "0.00", "availableBalance", "34.50")
-	w.post("reverse-redemption", `{"idempotencyKey":"tip"}`).refused(404, gift.NotFound, "idempotencyKey")
+	w.post("reverse-redemption", `{"idempotencyKey":"tip"}`, once("undo")...).refused(400, gift.ValidationFailure,
+		"operation")
 	w.post("reverse-redemption", `{"idempotencyKey":"tip","operation":"capture-hold"}`).want(200, "amount", "10.00",
 		"redemptionID", tip.at("redemptionID"), "currentBalance", "44.50")
 	item := w.send(`{"itemGift":{"label":"Latte","quantity":3,"deliveryMethodID":3},` + purchase + `}`)
@@ -117,7 +118,8 @@ func TestHoldsExpire(t *testing.T) {
 	w.get("/gifting/gifts/"+g.id+"/history").has("entries", 3)
 	w.redeem(g, "9").want(200, "currentBalance", "1.00", "heldBalance", "1.00", "availableBalance", "0.00")
 	w.get("/gifting/gifts/"+g.id+"/history").has("entries", 5).want(200, "entries[3].kind", "HOLD_EXPIRED",
-		"entries[3].heldAmount", "-6.00", "entries[3].amount", "0.00", "entries[3].holdID", one, "entries[3].keyID", "null")
+		"entries[3].heldAmount", "-6.00", "entries[3].amount", "0.00", "entries[3].holdID", one, "entries[3].keyID", "null",
+		"entries[3].organizationID", pier)
 	expired := w.capture(one, `,"amount":1`).refused(409, gift.HoldNotOpen, "holdID")
 	if text := expired.at("messages[0].text"); !strings.HasPrefix(text, "This hold expired at ") {
 		t.Error(text)
@@ -160,6 +162,41 @@ func TestReleaseByKey(t *testing.T) {
 	w.redeem(g, "0.50", once("late")...).want(200) // another operation
 	w.holdGift(g, "9", once("refused")...).refused(409, gift.InsufficientBalance)
 	w.post("release-hold", `{"idempotencyKey":"refused"}`).refused(404, gift.NotFound, "idempotencyKey")
+	w.sound()
+}
+
+// TestWhichOperationAKeyWasFor: to somebody who does not say what a key was sent with, it is never said that nothing
+// was taken, if something was; and a key is spent of what was said.
+func TestWhichOperationAKeyWasFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("100"))
+	reverse := func(key, more string, headers ...string) reply {
+		return w.post("reverse-redemption", `{"idempotencyKey":"`+key+`"`+more+`}`, headers...)
+	}
+	capture := func(key string) reply {
+		return w.capture(w.holdGift(g, "10").want(200).at("holdID"), "", once(key)...)
+	}
+	capture("1").want(200)
+	reverse("1", "").refused(400, gift.ValidationFailure, "operation")
+	reverse("1", "", as(wharfKey)...).refused(400, gift.ValidationFailure, "operation")
+	w.redeem(g, "5", once("1")...).want(200) // it was not spent
+	reverse("1", "").want(200, "amount", "5.00")
+	reverse("1", `,"operation":"capture-hold"`).want(200, "amount", "10.00")
+
+	capture("2").want(200)
+	reverse("2", `,"operation":"redeem-gift"`).refused(404, gift.NotFound, "idempotencyKey") // and now it is spent
+	w.redeem(g, "5", once("2")...).refused(409, gift.RedemptionNotAllowed)
+	reverse("2", "").refused(400, gift.ValidationFailure, "operation")
+	reverse("2", `,"operation":"capture-hold"`).want(200, "amount", "10.00")
+
+	reverse("3", "").refused(404, gift.NotFound, "idempotencyKey")
+	capture("3").want(200) // another operation
+	reverse("3", "").refused(400, gift.ValidationFailure, "operation")
+
+	w.redeem(g, "500", once("4")...).refused(409, gift.InsufficientBalance)
+	capture("4").want(200)
+	reverse("4", "").refused(404, gift.NotFound, "idempotencyKey") // what is meant is the redemption, which was refused
 	w.sound()
 }
 

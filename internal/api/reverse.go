@@ -12,7 +12,7 @@ import (
 type reversal struct {
 	RedemptionID gift.ID // or
 	OriginalKey  string
-	Operation    ledger.Operation // of the key; "": RedeemGift
+	Operation    ledger.Operation // of the key; "": not said
 	Where        place
 	gift.Reverse
 }
@@ -24,9 +24,9 @@ func readReversal(o *wire.Object, c *call) (r reversal) {
 	switch op := ledger.Operation(o.Text(operation)); {
 	case op != "" && !o.Given(byKey):
 		o.Add(operation, "Send operation beside idempotencyKey only.")
-	case op == ledger.CaptureHold:
+	case op == "", op == ledger.CaptureHold, op == ledger.RedeemGift:
 		r.Operation = op
-	case op != "" && op != ledger.RedeemGift:
+	default:
 		o.Add(operation, "The operation must be %s or %s.", ledger.RedeemGift, ledger.CaptureHold)
 	}
 	r.Where = readPlace(o, c.caller)

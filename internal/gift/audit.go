@@ -26,7 +26,7 @@ func Audit(v Voucher, history []Entry) []string {
 			v.Balance, v.Status, v.Seq, a.balance, a.status, len(history))
 	}
 	if !slices.EqualFunc(v.Holds, a.holds, func(a, b OpenHold) bool {
-		return a.ID == b.ID && a.Left == b.Left && a.Until.Equal(b.Until)
+		return a.ID == b.ID && a.Left == b.Left && a.Until.Equal(b.Until) && a.LocationID == b.LocationID
 	}) {
 		a.note("it says that %d is held by %d holds; its history says %d by %d",
 			sumOf(v.Holds), len(v.Holds), sumOf(a.holds), len(a.holds))
@@ -148,6 +148,8 @@ func (a *audit) fits(e Entry) bool {
 func (a *audit) fitsHolds(e Entry) bool {
 	of := find(a.holds, func(h *OpenHold) bool { return h.ID == e.HoldID })
 	switch {
+	case of != nil && of.LocationID != e.Actor.LocationID:
+		return false
 	case e.Kind == HoldMade:
 		return of == nil && e.HoldID.IsZero() && e.Held > 0 && e.Held <= a.balance-sumOf(a.holds) &&
 			e.Until.After(e.At) && len(a.holds) < MaxHolds
@@ -168,7 +170,7 @@ func (a *audit) fitsHolds(e Entry) bool {
 // hold does to what is held what an entry says.
 func (a *audit) hold(e Entry) {
 	if e.Kind == HoldMade {
-		a.holds = append(a.holds, OpenHold{e.ID, e.Held, e.Until})
+		a.holds = append(a.holds, OpenHold{e.ID, e.Held, e.Until, e.Actor.LocationID})
 		return
 	}
 	if of := find(a.holds, func(h *OpenHold) bool { return h.ID == e.HoldID }); of != nil {

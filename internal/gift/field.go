@@ -20,6 +20,7 @@ const (
 	FieldReload      Field = "reload"
 	FieldKey         Field = "key"         // the Idempotency-Key of the request itself
 	FieldOriginalKey Field = "originalKey" // that of what is to be undone
+	FieldOperation   Field = "operation"   // that the original key was sent with
 	FieldOrder       Field = "order"
 	FieldReference   Field = "reference" // of a purchase
 	FieldStorefront  Field = "storefront"

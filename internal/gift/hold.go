@@ -18,9 +18,10 @@ const (
 
 // OpenHold is an amount of a gift that is kept for one sale, until it is captured or released, or its time is over.
 type OpenHold struct {
-	ID    ID        // the HOLD entry's
-	Left  Amount    // what is still held, above zero
-	Until time.Time // the first instant at which it is no longer held
+	ID         ID        // the HOLD entry's
+	Left       Amount    // what is still held, above zero
+	Until      time.Time // the first instant at which it is no longer held
+	LocationID ID        // where it was made
 }
 
 // HeldAt is how much of the balance open holds keep.
@@ -58,7 +59,7 @@ func (v Voucher) Hold(h Hold) (Voucher, Entry, error) {
 	}
 	e := v.enter(h.Context, HoldMade, 0, v.Status)
 	e.Held, e.Until, e.Reference = take, h.Now.Add(h.Lasts), h.Reference
-	v.Holds = append(slices.Clip(v.Holds), OpenHold{e.ID, take, e.Until})
+	v.Holds = append(slices.Clip(v.Holds), OpenHold{e.ID, take, e.Until, e.Actor.LocationID})
 	return v, e, nil
 }
 
@@ -105,7 +106,7 @@ func (v Voucher) Capture(h Held, c Capture) (Voucher, Entry, error) {
 	if c.KeepRest {
 		freed = take
 	}
-	c.Actor.LocationID = h.Entry.Actor.LocationID
+	c.Actor.LocationID = open.LocationID
 	v.free(h.Entry.ID, freed)
 	e := v.enter(c.Context, Redemption, -take, v.afterTaking(take))
 	e.HoldID, e.Held, e.Reference = h.Entry.ID, -freed, c.Reference
@@ -131,7 +132,6 @@ func (v Voucher) Release(h Held, r Release) (_ Voucher, _ Entry, changed bool, _
 	case open == nil:
 		return v, Entry{}, false, nil
 	}
-	r.Actor.LocationID = h.Entry.Actor.LocationID
 	e := v.endHold(r.Context, HoldReleased, *open)
 	return v, e, true, nil
 }
@@ -175,6 +175,7 @@ func (v *Voucher) free(hold ID, amount Amount) {
 
 func (v *Voucher) endHold(c Context, kind Kind, h OpenHold) Entry {
 	v.free(h.ID, h.Left)
+	c.Actor.LocationID = h.LocationID
 	e := v.enter(c, kind, 0, v.Status)
 	e.HoldID, e.Held = h.ID, -h.Left
 	return e

@@ -37,14 +37,15 @@ func TestHold(t *testing.T) {
 		{"above what is available, partial", func(_ *Voucher, h *Hold) { h.Amount, h.AllowPartial = 401, true }, "", "", 400},
 		{"above the balance", func(_ *Voucher, h *Hold) { h.Amount = 1001 }, InsufficientBalance,
 			"The balance of this gift is 10.00 USD.", 0},
-		{"when all is held", func(v *Voucher, _ *Hold) { v.Holds = []OpenHold{{id(7), 1000, now.Add(1)}} },
+		{"when all is held", func(v *Voucher, _ *Hold) { v.Holds = []OpenHold{{ID: id(7), Left: 1000, Until: now.Add(1)}} },
 			InsufficientBalance, "Of this gift, 0.00 USD is available: 10.00 USD is held", 0},
 		{"when all is held, partial", func(v *Voucher, h *Hold) {
-			v.Holds, h.Amount, h.AllowPartial = []OpenHold{{id(7), 1000, now.Add(1)}}, 1, true
+			v.Holds, h.Amount, h.AllowPartial = []OpenHold{{ID: id(7), Left: 1000, Until: now.Add(1)}}, 1, true
 		}, InsufficientBalance, "Of this gift, 0.00 USD is available", 0},
 		{"of several holds", func(v *Voucher, h *Hold) {
-			h.Amount, v.Holds = 500, []OpenHold{{id(7), 100, now.Add(time.Hour)}, {id(6), 200, now.Add(time.Minute)},
-				{id(5), 400, now.Add(2 * time.Hour)}, {id(4), 300, now}}
+			h.Amount, v.Holds = 500, []OpenHold{{ID: id(7), Left: 100, Until: now.Add(time.Hour)},
+				{ID: id(6), Left: 200, Until: now.Add(time.Minute)},
+				{ID: id(5), Left: 400, Until: now.Add(2 * time.Hour)}, {ID: id(4), Left: 300, Until: now}}
 		}, InsufficientBalance, "Of this gift, 3.00 USD is available: 7.00 USD is held until 2026-11-21 14:00 UTC, the " +
 			"first of 3 holds until 2026-11-21 12:01 UTC.", 0},
 		{"negative", func(_ *Voucher, h *Hold) { h.Amount = -1 }, ValidationFailure, "above zero", 0},
@@ -60,7 +61,7 @@ func TestHold(t *testing.T) {
 		{"one more than there can be", func(v *Voucher, h *Hold) {
 			h.Amount, v.Holds = 1, nil
 			for range MaxHolds {
-				v.Holds = append(v.Holds, OpenHold{id(7), 1, now.Add(1)})
+				v.Holds = append(v.Holds, OpenHold{ID: id(7), Left: 1, Until: now.Add(1)})
 			}
 		}, RedemptionNotAllowed, "100 open holds", 0},
 	}
@@ -210,12 +211,14 @@ func TestExpireOne(t *testing.T) {
 	t.Parallel()
 	v, held := holding(t)
 	c := context()
+	c.Actor = Actor{} // the service itself
 	if after, _, ok := v.ExpireOne(c); ok || !reflect.DeepEqual(after, v) {
 		t.Error("it expires before its time")
 	}
 	c.Now = held.Entry.Until
 	after, e, ok := v.ExpireOne(c)
-	if !ok || after.Holds != nil || e.Kind != HoldExpired || e.Held != -600 || e.HoldID != held.Entry.ID || e.Delta != 0 {
+	if !ok || after.Holds != nil || e.Kind != HoldExpired || e.Actor != (Actor{LocationID: shop}) || e.Held != -600 ||
+		e.HoldID != held.Entry.ID || e.Delta != 0 {
 		t.Errorf("expired: %v, %+v", ok, e)
 	}
 	if _, _, ok := after.ExpireOne(c); ok {
@@ -243,7 +246,7 @@ func TestCancelNamesHolds(t *testing.T) {
 		t.Error("released without a hold")
 	}
 	for n := range 12 {
-		v.Holds = append(v.Holds, OpenHold{id(byte(20 + n)), 1, now.Add(1)})
+		v.Holds = append(v.Holds, OpenHold{ID: id(byte(20 + n)), Left: 1, Until: now.Add(1)})
 	}
 	if _, _, _, err := v.Cancel(cancel); !strings.Contains(fmt.Sprint(err), id(28).String()+", and 3 more") {
 		t.Errorf("with many: %v", err)

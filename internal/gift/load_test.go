@@ -50,7 +50,8 @@ func TestLoad(t *testing.T) {
 			"cancelled", 0, 0},
 		{"empty and blocked", func(v *Voucher, _ *Load) { v.Status, v.Balance, v.Blocked = Redeemed, 0, "LOST" },
 			RedemptionNotAllowed, "blocked", 0, 0},
-		{"with holds", func(v *Voucher, _ *Load) { v.Holds = []OpenHold{{id(6), 1000, now.Add(1)}} }, "", "", 1500,
+		{"with holds", func(v *Voucher, _ *Load) { v.Holds = []OpenHold{{ID: id(6), Left: 1000, Until: now.Add(1)}} }, "", "",
+			1500,
 			Delivered},
 	} {
 		v := voucherIn(Delivered)
@@ -90,11 +91,20 @@ func TestReverseReload(t *testing.T) {
 			"This reload was of 5.00 USD; of this gift, 4.99 USD is available.", 0},
 		{"of an empty gift", func(v *Voucher, _ *Undoable, _ *Undo) { v.Balance, v.Status = 0, Redeemed },
 			InsufficientBalance, "0.00 USD is available.", 0},
-		{"of what is held", func(v *Voucher, _ *Undoable, _ *Undo) { v.Holds = []OpenHold{{id(6), 501, now.Add(1)}} },
+		{"of what is held", func(v *Voucher, _ *Undoable, _ *Undo) {
+			v.Holds = []OpenHold{{ID: id(6), Left: 501,
+				Until: now.Add(1)}}
+		},
 			InsufficientBalance, "4.99 USD is available: 5.01 USD is held until 2026-11-21 12:00 UTC.", 0},
-		{"of what is not held", func(v *Voucher, _ *Undoable, _ *Undo) { v.Holds = []OpenHold{{id(6), 500, now.Add(1)}} },
+		{"of what is not held", func(v *Voucher, _ *Undoable, _ *Undo) {
+			v.Holds = []OpenHold{{ID: id(6), Left: 500,
+				Until: now.Add(1)}}
+		},
 			"", "", Delivered},
-		{"of what is not held any more", func(v *Voucher, _ *Undoable, _ *Undo) { v.Holds = []OpenHold{{id(6), 501, now}} },
+		{"of what is not held any more", func(v *Voucher, _ *Undoable, _ *Undo) {
+			v.Holds = []OpenHold{{ID: id(6), Left: 501,
+				Until: now}}
+		},
 			"", "", Delivered},
 		{"twice", func(_ *Voucher, done *Undoable, _ *Undo) { done.Reversed, done.Parts = 500, 1 }, AlreadyReversed,
 			"taken back already", 0},

@@ -97,7 +97,7 @@ func commands() []command {
 	held := func(do func(Voucher) (Voucher, Entry, bool, error)) func(Voucher) (Voucher, Entry, bool, error) {
 		return func(v Voucher) (Voucher, Entry, bool, error) {
 			if v.Status.Redeemable() {
-				v.Holds = []OpenHold{{hold.ID, 100, hold.Until}}
+				v.Holds = []OpenHold{{hold.ID, 100, hold.Until, shop}}
 			}
 			return do(v)
 		}

@@ -84,12 +84,19 @@ type Command interface {
 // bytesOfGift is how long the answer about a gift is, without long texts.
 const bytesOfGift = 2 << 10
 
+// weightOfHolds is what a gift weighs whose holds are released. How many it has is not known yet: at most
+// gift.MaxHolds, of which eight entries are taken for one gift.
+const weightOfHolds = gift.MaxHolds / 8
+
 // weight is how many gifts a command is about; where there is much to say of them, how many would say as much.
 func weight(c Command) int {
 	switch c := c.(type) {
 	case *Issue:
 		return max(len(c.Gifts), c.Bytes/bytesOfGift)
 	case *Cancel:
+		if c.ReleaseHolds {
+			return len(c.VoucherIDs) * weightOfHolds
+		}
 		return len(c.VoucherIDs)
 	case *Reinstate:
 		return len(c.VoucherIDs)
@@ -254,10 +261,10 @@ func nothing(v gift.Voucher, err error) (Result, error) {
 	return Result{Vouchers: []gift.Voucher{v}}, nil
 }
 
-// taken enters a redemption that is within the limits of the day. notice has the recipient told what is left, if
-// something is.
+// taken enters a redemption that is within the limits of the day; that of what was held counted then. notice has the
+// recipient told what is left, if something is.
 func (s *state) taken(c *Call, after gift.Voucher, e gift.Entry, notice bool) (Result, error) {
-	if !after.Item {
+	if !after.Item && e.HoldID.IsZero() {
 		if err := s.redeemed(c, -e.Delta); err != nil {
 			return Result{}, err
 		}
@@ -279,7 +286,7 @@ type Reverse struct {
 	gift.Reverse
 	RedemptionID gift.ID // or
 	OriginalKey  string
-	Operation    Operation   // of the key: RedeemGift or CaptureHold
+	Operation    Operation   // of the key: RedeemGift or CaptureHold; "": RedeemGift, unless it was a capture's alone
 	Misplaced    *gift.Error // what is wrong with where it is made: nothing is given back; nil: nothing
 }
 
@@ -289,6 +296,13 @@ func (r *Reverse) original(c *Call) RequestKey {
 
 func (r *Reverse) want(c *Call, w *Want) {
 	c.wantUndone(w, &w.Undoable, r.RedemptionID, r.original(c))
+	if r.OriginalKey != "" && r.Operation == "" {
+		w.Undo = append(w.Undo, r.capture(c))
+	}
+}
+
+func (r *Reverse) capture(c *Call) RequestKey {
+	return RequestKey{c.AccountID, CaptureHold, r.OriginalKey}
 }
 
 // wantUndone wants what an id names, or else the Idempotency-Key that it was made with.
@@ -334,6 +348,12 @@ func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 }
 
 func (r *Reverse) find(c *Call, s *state) (*gift.Undoable, error) {
+	redemption, capture := s.Requests[r.original(c)], s.Requests[r.capture(c)]
+	if r.OriginalKey != "" && r.Operation == "" && (redemption == nil || redemption.Spent) && capture != nil &&
+		!capture.EntryID.IsZero() { // to say that nothing was taken would be wrong
+		return nil, gift.RefuseAt(gift.ValidationFailure, gift.FieldOperation,
+			"This key was used with %s. Say which operation is meant, %s or %[1]s.", CaptureHold, RedeemGift)
+	}
 	if err := s.byKey(c, r.original(c), r.Actor.LocationID); err != nil {
 		return nil, err
 	}

@@ -254,3 +254,16 @@ func TestOrdersThatFindNoPlaceAreRefused(t *testing.T) {
 		}
 	})
 }
+
+// TestReleasesWeigh: each hold that a cancellation releases is one more entry, and nobody knows how many there are.
+func TestReleasesWeigh(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int][2]bool{1: {false, false}, 2: {false, true}, 16: {false, true}, 17: {true, true}} {
+		cancel := &ledger.Cancel{VoucherIDs: make([]gift.ID, n)}
+		plain := ledger.Heavy(cancel)
+		cancel.ReleaseHolds = true
+		if got := [2]bool{plain, ledger.Heavy(cancel)}; got != want {
+			t.Errorf("%d gifts are heavy: %v, want %v", n, got, want)
+		}
+	}
+}

@@ -10,7 +10,10 @@ type Hold struct {
 	Eligible func(*gift.Voucher) *gift.Eligibility
 }
 
-func (h *Hold) want(c *Call, w *Want) { w.Vouchers = append(w.Vouchers, Ref{c.AccountID, h.VoucherID}) }
+func (h *Hold) want(c *Call, w *Want) {
+	w.Vouchers = append(w.Vouchers, Ref{c.AccountID, h.VoucherID})
+	c.wantRedeemed(w)
+}
 
 func (h *Hold) affinity() gift.ID { return h.VoucherID }
 
@@ -28,6 +31,11 @@ func (h *Hold) decide(c *Call, s *state) (Result, error) {
 	if err != nil || e.Kind == "" {
 		return nothing(after, err)
 	}
+	if !after.Item { // the guest may have gone when it is captured, which counts nothing more
+		if err := s.redeemed(c, e.Held); err != nil {
+			return Result{}, err
+		}
+	}
 	s.enter(after, e)
 	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
 }
@@ -41,10 +49,7 @@ type Capture struct {
 	Notice bool // has the recipient told what is left, if something is
 }
 
-func (k *Capture) want(c *Call, w *Want) {
-	w.Holds = append(w.Holds, Ref{c.AccountID, k.HoldID})
-	c.wantRedeemed(w)
-}
+func (k *Capture) want(c *Call, w *Want) { w.Holds = append(w.Holds, Ref{c.AccountID, k.HoldID}) }
 
 func (*Capture) affinity() gift.ID { return gift.ID{} }
 

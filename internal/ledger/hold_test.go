@@ -68,7 +68,7 @@ func (w *world) later(t *rapid.T) {
 
 // expire does what the service does from time to time.
 func (w *world) expire(t *rapid.T) {
-	due, err := w.store.DueHolds(t.Context(), w.now, 100)
+	due, err := w.store.DueHolds(t.Context(), w.now, 100, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ type Answer struct {
 const (
 	OK      gift.Code = "OK"
 	Created gift.Code = "CREATED" // new gifts
-	Nothing gift.Code = "NOTHING" // taken or held up to an amount, of a gift that has nothing: there is no entry
+	Nothing gift.Code = "NOTHING" // to take or hold, up to an amount, or to release any more: there is no entry
 )
 
 // Succeeded reports whether the answer is no refusal.

@@ -33,32 +33,7 @@ func TestGiftsAreLookedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	file, err := sql.Open("sqlite", filepath.Join(s.data, store.DatabaseName))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	var guards []string
-	rows, err := file.QueryContext(t.Context(), `SELECT 'DROP TRIGGER ' || name FROM sqlite_schema WHERE type = `+
-		`'trigger' AND tbl_name = 'voucher'`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() {
-		var guard string
-		if err := rows.Scan(&guard); err != nil {
-			t.Fatal(err)
-		}
-		guards = append(guards, guard)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		t.Fatal(err)
-	}
-	for _, statement := range append(guards, `UPDATE voucher SET balance = balance - 1`) {
-		if _, err := file.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s.damage(`UPDATE voucher SET balance = balance - 1`)
 
 	s.run(quick)
 	s.audited(func(gifts, faults, complete float64) bool { return faults >= 1 && complete > 0 })
@@ -66,6 +41,37 @@ func TestGiftsAreLookedOver(t *testing.T) {
 	if !strings.Contains(said, `"level":"ERROR","msg":"the books do not add up","problem":"gift `+g.VoucherID+`: it `+
 		`says 4999`) {
 		t.Errorf("the log does not name the gift: %s", said)
+	}
+}
+
+// damage changes vouchers in the database's file, past its guards. The service is not running.
+func (s *service) damage(update string) {
+	s.Helper()
+	file, err := sql.Open("sqlite", filepath.Join(s.data, store.DatabaseName))
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer file.Close()
+	var guards []string
+	rows, err := file.QueryContext(s.Context(), `SELECT 'DROP TRIGGER ' || name FROM sqlite_schema WHERE type = `+
+		`'trigger' AND tbl_name = 'voucher'`)
+	if err != nil {
+		s.Fatal(err)
+	}
+	for rows.Next() {
+		var guard string
+		if err := rows.Scan(&guard); err != nil {
+			s.Fatal(err)
+		}
+		guards = append(guards, guard)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		s.Fatal(err)
+	}
+	for _, statement := range append(guards, update) {
+		if _, err := file.ExecContext(s.Context(), statement); err != nil {
+			s.Fatal(err)
+		}
 	}
 }
 

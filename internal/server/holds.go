@@ -22,9 +22,13 @@ const (
 
 // expireHolds enters which holds are over, for as long as the service runs.
 func (a *app) expireHolds(ctx context.Context) {
+	skip := 0 // those that could not be entered, until all others were tried
 	every(ctx, cmp.Or(a.HoldsEvery, HoldsEvery), func() {
 		for {
-			n, err := a.expireSome(ctx)
+			n, failed, err := a.expireSome(ctx, skip)
+			if skip += failed; n == 0 {
+				skip = 0
+			}
 			if err != nil && ctx.Err() == nil {
 				a.Logger.Error("holds that are over could not be entered; this is tried again", "error", err)
 			}
@@ -40,19 +44,26 @@ func (a *app) expireHolds(ctx context.Context) {
 	})
 }
 
-// expireSome tells of how many gifts it entered holds.
-func (a *app) expireSome(ctx context.Context) (int, error) {
-	due, err := a.store.DueHolds(ctx, time.Now(), holdsBatch)
+// expireSome tells of how many gifts it wanted to enter holds, after those to be skipped, and of how many it could not.
+func (a *app) expireSome(ctx context.Context, skip int) (n, failed int, _ error) {
+	due, err := a.store.DueHolds(ctx, time.Now(), holdsBatch, skip)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	failures := make([]error, len(due))
+	enter := func(i int) { failures[i] = a.do(ctx, due[i].AccountID, "expire", &ledger.Expire{Ref: due[i]}) }
 	var all sync.WaitGroup
-	for i, ref := range due { // at once, so that they share transactions
-		all.Go(func() {
-			failures[i] = a.do(ctx, ref.AccountID, "expire", &ledger.Expire{Ref: ref})
-		})
+	for i := range due { // at once, so that they share transactions
+		all.Go(func() { enter(i) })
 	}
 	all.Wait()
-	return len(due), errors.Join(failures...)
+	for i := range due {
+		if failures[i] != nil {
+			enter(i) // by itself: one that cannot be read fails all of its group
+		}
+		if failures[i] != nil {
+			failed++
+		}
+	}
+	return len(due), failed, errors.Join(failures...)
 }

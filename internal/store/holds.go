@@ -15,11 +15,13 @@ import (
 var selectHoldEnds = db.SelectByKeys("ends of holds", `SELECT `+record.EntryColumns+` FROM entry AS e
 	WHERE e.account_id = $1 AND e.hold_id {keys}`, "B", true)
 
-// DueHolds gives vouchers, at most limit, that have a hold whose time was over at an instant, and not yet an entry
-// that says so.
-func (s *Store) DueHolds(ctx context.Context, at time.Time, limit int) (due []ledger.Ref, err error) {
-	const query = `SELECT v.account_id, v.id FROM voucher AS v WHERE v.holds_end <= $1 ORDER BY v.holds_end LIMIT $2`
-	due, err = db.Collect(ctx, s.db, query, []any{at.UnixMicro(), limit}, func(from db.Scanner) (r ledger.Ref, err error) {
+// DueHolds gives vouchers, at most limit after the first skip, that have a hold whose time was over at an instant, and
+// not yet an entry that says so.
+func (s *Store) DueHolds(ctx context.Context, at time.Time, limit, skip int) (due []ledger.Ref, err error) {
+	const query = `SELECT v.account_id, v.id FROM voucher AS v WHERE v.holds_end <= $1
+		ORDER BY v.holds_end, v.account_id, v.id LIMIT $2 OFFSET $3`
+	due, err = db.Collect(ctx, s.db, query, []any{at.UnixMicro(), limit, skip}, func(from db.Scanner) (r ledger.Ref,
+		err error) {
 		err = from.Scan(db.ScanID(&r.AccountID), db.ScanID(&r.ID))
 		return r, err
 	})

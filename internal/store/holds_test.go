@@ -14,7 +14,8 @@ func hold(t testing.TB, s *Store, v *gift.Voucher, amount gift.Amount, lasts tim
 	t.Helper()
 	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(v)}}, func(st *ledger.State) ledger.Changes {
 		after, made, err := st.Vouchers[ref(v)].Hold(gift.Hold{Redeem: gift.Redeem{
-			Context: gift.Context{EntryID: newID(), Now: noon}, Amount: amount}, Lasts: lasts})
+			Context: gift.Context{EntryID: newID(), Now: noon, Actor: gift.Actor{LocationID: holdsAt}}, Amount: amount},
+			Lasts: lasts})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,6 +27,8 @@ func hold(t testing.TB, s *Store, v *gift.Voucher, amount gift.Amount, lasts tim
 	return e
 }
 
+var holdsAt = newID()
+
 // testHolds: open holds come with their voucher, and what became of one comes with it.
 func testHolds(t *testing.T, open opener) {
 	s, _ := open(t)
@@ -33,19 +36,23 @@ func testHolds(t *testing.T, open opener) {
 	v := &g[0].Voucher
 	long, short := hold(t, s, v, 500, time.Hour), hold(t, s, v, 300, time.Minute)
 	hold(t, s, &g[1].Voucher, 1, 2*time.Hour)
-	want := []gift.OpenHold{{ID: long.ID, Left: 500, Until: long.Until}, {ID: short.ID, Left: 300, Until: short.Until}}
+	want := []gift.OpenHold{{ID: long.ID, Left: 500, Until: long.Until, LocationID: holdsAt},
+		{ID: short.ID, Left: 300, Until: short.Until, LocationID: holdsAt}}
 	read, err := s.Gift(t.Context(), v.AccountID, v.ID)
 	must(t, err)
 	diff(t, read.Holds, want)
 	for after, due := range map[time.Duration][]ledger.Ref{0: nil, time.Minute - 1: nil, time.Minute: {ref(v)},
 		3 * time.Hour: {ref(v), ref(&g[1].Voucher)}} {
-		found, err := s.DueHolds(t.Context(), noon.Add(after), 10)
+		found, err := s.DueHolds(t.Context(), noon.Add(after), 10, 0)
 		must(t, err)
 		diff(t, found, due)
 	}
-	first, err := s.DueHolds(t.Context(), noon.Add(3*time.Hour), 1)
+	first, err := s.DueHolds(t.Context(), noon.Add(3*time.Hour), 1, 0)
 	must(t, err)
 	diff(t, first, []ledger.Ref{ref(v)})
+	second, err := s.DueHolds(t.Context(), noon.Add(3*time.Hour), 1, 1)
+	must(t, err)
+	diff(t, second, []ledger.Ref{ref(&g[1].Voucher)})
 
 	holdRef := ledger.Ref{AccountID: v.AccountID, ID: long.ID}
 	byID := ledger.Want{Holds: []ledger.Ref{holdRef}}
@@ -77,7 +84,7 @@ func testHolds(t *testing.T, open opener) {
 	if free.Holds != nil || free.Balance != v.Balance-200 {
 		t.Errorf("after all: %+v", free.Voucher)
 	}
-	if due, err := s.DueHolds(t.Context(), noon.Add(time.Hour), 10); err != nil || len(due) != 0 {
+	if due, err := s.DueHolds(t.Context(), noon.Add(time.Hour), 10, 0); err != nil || len(due) != 0 {
 		t.Errorf("%v is due: %v", due, err)
 	}
 }
@@ -104,6 +111,43 @@ func TestVerifyFindsDamagedHolds(t *testing.T) {
 			}
 			k.damage(t, `UPDATE voucher SET `+set+` WHERE id = $1`, k.whole.ID, k.taken.ID)
 			if found := strings.Join(k.verify(t), "\n"); !strings.Contains(found, want) {
+				t.Errorf("found %q, want something with %q", found, want)
+			}
+		})
+	}
+}
+
+// TestVerifyFindsDamagedReleases: the record of a release is held against the entry that it made, and against none
+// where the hold was over before.
+func TestVerifyFindsDamagedReleases(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[string]string{
+		`entry_id = NULL WHERE key = 'released'`:                  `it was answered OK, and its entry is of kind ""`,
+		`code = 'NOTHING' WHERE key = 'released'`:                 `it was answered NOTHING, and its entry is of kind "HOLD_RELEASED"`,
+		`code = 'OK' WHERE key = 'nothing'`:                       `it was answered OK, and its entry is of kind ""`,
+		`answer = cast('{}' AS BLOB) WHERE key = 'released'`:      "its answer names another hold",
+		`entry_id = NULL, code = 'NOTHING' WHERE key = 'nothing'`: "", // it is so
+	} {
+		t.Run(set, func(t *testing.T) {
+			t.Parallel()
+			k := newSample(t)
+			held := hold(t, k.Store, &k.whole.Voucher, 300, time.Hour)
+			answer := func(key string, code gift.Code, entry gift.ID) ledger.Request {
+				return ledger.Request{RequestKey: ledger.RequestKey{AccountID: k.whole.AccountID, Key: key,
+					Operation: ledger.ReleaseHold}, EntryID: entry, At: noon,
+					Answer: ledger.Answer{Code: code, Body: []byte(held.ID.String())}}
+			}
+			runGroup(t, k.Store, ledger.Want{Vouchers: []ledger.Ref{ref(&k.whole.Voucher)}},
+				func(st *ledger.State) ledger.Changes {
+					after, e, _ := st.Vouchers[ref(&k.whole.Voucher)].ReleaseOne(gift.Context{EntryID: newID(), Now: noon})
+					return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Requests: []ledger.Request{
+						answer("released", ledger.OK, e.ID), answer("nothing", ledger.Nothing, gift.ID{})}}
+				})
+			if found := k.verify(t); len(found) > 0 {
+				t.Fatalf("before the damage: %q", found)
+			}
+			k.damage(t, `UPDATE request SET `+set, k.whole.ID, k.taken.ID)
+			if found := strings.Join(k.verify(t), "\n"); !strings.Contains(found, want) || want == "" && found != "" {
 				t.Errorf("found %q, want something with %q", found, want)
 			}
 		})

@@ -196,7 +196,7 @@ func (c *Check) checkCard(card sealedCard, hashes []secretHash, found func(strin
 
 // checkAnswers opens every stored answer, and compares those of calls that move or hold value with the entry they made.
 func (c *Check) checkAnswers(ctx context.Context, found func(string)) error {
-	const query = `SELECT ` + record.RequestColumns + `, coalesce(e.kind, ''), a.body FROM request AS r
+	const query = `SELECT ` + record.RequestColumns + `, coalesce(e.kind, ''), e.hold_id, a.body FROM request AS r
 		LEFT JOIN entry AS e ON e.account_id = r.account_id AND e.id = r.entry_id
 		LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation
 		WHERE (r.account_id, r.key, r.operation) > ($1, $2, $3) ORDER BY r.account_id, r.key, r.operation LIMIT $4`
@@ -208,13 +208,14 @@ func (c *Check) checkAnswers(ctx context.Context, found func(string)) error {
 			func(rows *sql.Rows) error {
 				n++
 				var kind gift.Kind
+				var hold gift.ID
 				var long []byte
-				r, sealed, err := record.ScanRequest(c.db.Keys, rows, &kind, &long)
+				r, sealed, err := record.ScanRequest(c.db.Keys, rows, &kind, db.ScanID(&hold), &long)
 				if err == nil && r.Answer.Long.Size > 0 {
 					r.Answer.Body, err = record.UnpackAnswer(c.db.Keys, r.Answer.Long, long, sealed)
 				}
 				if last = r.RequestKey; err == nil {
-					err = fits(&r, kind)
+					err = fits(&r, kind, hold)
 				}
 				if err != nil {
 					found(fmt.Sprintf("the idempotency record of a %s request made at %s: %s", r.Operation,
@@ -229,20 +230,22 @@ func (c *Check) checkAnswers(ctx context.Context, found func(string)) error {
 	return nil
 }
 
-// fits tells what is wrong between a redemption's or reversal's record and the kind of the entry that it names.
-func fits(r *ledger.Request, kind gift.Kind) error {
+// fits tells what is wrong between the record of a call that moves or holds value and the entry that it names: its
+// kind, and the hold that it captured of or ended.
+func fits(r *ledger.Request, kind gift.Kind, hold gift.ID) error {
+	named := func(id gift.ID) bool { return bytes.Contains(r.Answer.Body, id.AppendText(nil)) }
 	want, ok := record.EntryKinds[r.Operation]
 	switch done := r.Answer.Succeeded() && r.Answer.Code != ledger.Nothing; {
 	case !ok:
 		return nil
 	case r.Spent && (done || !r.EntryID.IsZero()):
 		return errors.New("it is spent and done at once")
-	case r.Operation == ledger.ReleaseHold && done && (kind == want || kind == ""): // a release may find its work done
-		return nil
 	case done != (kind == want):
 		return fmt.Errorf("it was answered %s, and its entry is of kind %q", string(r.Answer.Code), kind)
-	case done && !bytes.Contains(r.Answer.Body, r.EntryID.AppendText(nil)):
+	case done && r.Operation != ledger.ReleaseHold && !named(r.EntryID): // a release answers with the hold
 		return errors.New("its answer does not name its entry")
+	case done && !hold.IsZero() && !named(hold):
+		return errors.New("its answer names another hold")
 	}
 	return nil
 }

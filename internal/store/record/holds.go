@@ -14,6 +14,7 @@ type storedHold struct {
 	ID    string `json:"id"`
 	Left  int64  `json:"left"`
 	Until int64  `json:"until"` // microseconds since 1970
+	At    string `json:"at,omitzero"`
 }
 
 // HoldColumns are open holds as they are stored: their sum, the end of the first of them, and themselves.
@@ -23,7 +24,10 @@ func HoldColumns(holds []gift.OpenHold) (held int64, end, list any) {
 	}
 	stored, first := make([]storedHold, len(holds)), holds[0].Until
 	for i, h := range holds {
-		stored[i] = storedHold{h.ID.String(), int64(h.Left), h.Until.UnixMicro()}
+		stored[i] = storedHold{ID: h.ID.String(), Left: int64(h.Left), Until: h.Until.UnixMicro()}
+		if !h.LocationID.IsZero() {
+			stored[i].At = h.LocationID.String()
+		}
 		held += int64(h.Left)
 		if h.Until.Before(first) {
 			first = h.Until
@@ -49,11 +53,14 @@ func (s scanHolds) Scan(column any) error {
 	}
 	*s.to = nil
 	for _, h := range list {
-		id, err := gift.ParseID(h.ID)
+		hold := gift.OpenHold{Left: gift.Amount(h.Left), Until: time.UnixMicro(h.Until).UTC()}
+		if hold.ID, err = gift.ParseID(h.ID); err == nil && h.At != "" {
+			hold.LocationID, err = gift.ParseID(h.At)
+		}
 		if err != nil {
 			return fmt.Errorf("the list of holds is damaged: %w", err)
 		}
-		*s.to = append(*s.to, gift.OpenHold{ID: id, Left: gift.Amount(h.Left), Until: time.UnixMicro(h.Until).UTC()})
+		*s.to = append(*s.to, hold)
 	}
 	return nil
 }
