@@ -116,6 +116,7 @@ const (
 	OpReinstateGift     Operation = "reinstate-gift"
 	OpResendGift        Operation = "resend-gift"
 	OpRescheduleGift    Operation = "reschedule-gift"
+	OpTransferBalance   Operation = "transfer-balance"
 )
 
 // Meta is what came with an answer beside its members.

@@ -211,6 +211,11 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 			return err
 		}, ask{"POST", "/api/integration/gifting/reschedule-gift", "", "k5",
 			`{"voucherID":"v","deliveryDate":"2026-03-01T01:00:00+01:00","deliveryTimezoneId":"UTC"}`}},
+		{func() error {
+			_, err := c.TransferBalance(ctx, client.TransferBalanceRequest{FromVoucherID: "a", ToVoucherID: "b", All: true,
+				IdempotencyKey: "k9"})
+			return err
+		}, ask{"POST", "/api/integration/gifting/transfer-balance", "", "k9", `{"fromVoucherID":"a","toVoucherID":"b"}`}},
 		{func() error { _, err := c.Gift(ctx, "a/b?c"); return err }, ask{"GET", "/api/integration/gifting/gifts/a%2Fb%3Fc",
 			"", "", ""}},
 		{func() error { _, err := c.RequestStatus(ctx, "k 1", client.OpRedeemGift); return err },

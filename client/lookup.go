@@ -175,10 +175,13 @@ type Entry struct {
 	RedemptionID     string    `json:"redemptionID"` // of a redemption its own, of a reversal the undone one's
 	ReversalID       string    `json:"reversalID"`
 	HoldID           string    `json:"holdID"` // of a hold its own, of what captures or ends it that one's
-	Reference        string    `json:"reference"`
-	Reason           string    `json:"reason"`
-	RequestID        string    `json:"requestID"` // of the call that caused it
-	Meta             Meta      `json:"-"`
+	// of a transfer: the entry of the other gift, and that gift
+	CounterpartEntryID   string `json:"counterpartEntryID"`
+	CounterpartVoucherID string `json:"counterpartVoucherID"`
+	Reference            string `json:"reference"`
+	Reason               string `json:"reason"`
+	RequestID            string `json:"requestID"` // of the call that caused it
+	Meta                 Meta   `json:"-"`
 }
 
 // History goes through everything that happened to a gift, the oldest first, fetching pages as they are needed. The

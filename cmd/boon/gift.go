@@ -23,6 +23,7 @@ type giftCmd struct {
 	Reverse    giftReverseCmd    `cmd:"" help:"Give back what a redemption took."`
 	Resend     giftResendCmd     `cmd:"" help:"Send a gift again, also to another address or in print."`
 	Reschedule giftRescheduleCmd `cmd:"" help:"Change when a gift that waits is delivered."`
+	Transfer   giftTransferCmd   `cmd:"" help:"Move value from one gift to another."`
 	Cancel     giftCancelCmd     `cmd:"" help:"Take gifts out of use."`
 	Reinstate  giftReinstateCmd  `cmd:"" help:"Bring cancelled gifts back into use."`
 	Show       giftShowCmd       `cmd:"" help:"Show one gift and everything that happened to it."`
@@ -348,7 +349,7 @@ func (c *giftShowCmd) Run(t *terminal) error {
 		history = append(history, e.Meta.Body)
 		rows = append(rows, []string{strconv.Itoa(e.Seq), moment(e.At), string(e.Kind), e.Amount.String(),
 			e.CurrentBalance.String(),
-			string(e.Status), e.OrganizationName, e.KeyName, e.RedemptionID, strings.TrimSpace(e.Reference + " " + e.Reason)})
+			string(e.Status), e.OrganizationName, e.KeyName, e.RedemptionID, note(&e)})
 	}
 	body, err := json.Marshal(map[string]any{"gift": json.RawMessage(v.Meta.Body), "history": history})
 	if err != nil {
@@ -518,7 +519,7 @@ func (c *giftActivityCmd) Run(t *terminal) error {
 		return c.answer(t, e.Meta.Body, func() {
 			rows = append(rows, []string{moment(e.At), e.VoucherID, string(e.Kind), money(e.Amount, e.Currency),
 				money(e.CurrentBalance, e.Currency),
-				e.OrganizationName, e.KeyName, strings.TrimSpace(e.Reference + " " + e.Reason)})
+				e.OrganizationName, e.KeyName, note(&e.Entry)})
 		})
 	})
 	if err != nil {

@@ -92,6 +92,8 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 		{"reinstate-gift", "ReinstateGift", `{"orderID":"` + nowhere + `"}`},
 		{"resend-gift", "ResendGift", `{"voucherID":"` + nowhere +
 			`","deliveryMethodID":1,"recipientContact":"ana@example.com"}`},
+		{"transfer-balance", "TransferBalance", `{"fromVoucherID":"` + roomy.id + `","toVoucherID":"` + nowhere +
+			`","amount":0.01}`},
 		{"reschedule-gift", "RescheduleGift", `{"voucherID":"` + nowhere + `","deliveryDate":"2031-01-01T00:00"}`},
 	} {
 		a := &agreement{world: w, schemas: file.Components.Schemas, checker: contracts.checker.For(t), operation: c.operation}

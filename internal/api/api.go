@@ -181,6 +181,8 @@ func Routes() []Route {
 			handle: resendGift, deadline: otherDeadline, needs: gift.MayResend, operation: ledger.ResendGift},
 		{Method: "POST", Pattern: base + "/gifting/reschedule-gift", Priority: PriorityWrite,
 			handle: rescheduleGift, deadline: otherDeadline, needs: gift.MayResend, operation: ledger.RescheduleGift},
+		{Method: "POST", Pattern: base + "/gifting/transfer-balance", Priority: PriorityWrite,
+			handle: transferBalance, deadline: otherDeadline, needs: gift.MayTransfer, operation: ledger.TransferBalance},
 		{Method: "POST", Pattern: base + "/redemption/validate-gift", Priority: PriorityValidate,
 			handle: validateGift, deadline: redemptionDeadline, needs: gift.MayValidate},
 		{Method: "POST", Pattern: base + "/redemption/redeem-gift", Priority: PriorityRedeem,

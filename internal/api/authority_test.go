@@ -34,6 +34,7 @@ var (
 	alreadyReversed = verdict{409, gift.AlreadyReversed}
 	holdNotOpen     = verdict{409, gift.HoldNotOpen}
 	unsupported     = verdict{422, gift.NotSupported}
+	wrongProgram    = verdict{422, gift.MissingOrInvalidGiftProgram}
 )
 
 // row says how an operation answers, by classes. A key that is none, unknown, expired or revoked is unauthenticated
@@ -98,6 +99,11 @@ var authority = map[string][]row{
 		absent: notFound, states: sendable}},
 	"rescheduleGift": {{needs: "resend", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound,
 		absent: notFound, states: movable}},
+	"transferBalance": {
+		{needs: "transfer", system: unsupported, by: "from", foreign: notFound, elsewhere: notFound, absent: notFound,
+			states: givable},
+		{needs: "transfer", system: unsupported, by: "to", foreign: notFound, elsewhere: notFound, absent: notFound,
+			states: receivable}},
 	"getGift": {{needs: "look-up", system: malformed, by: "id", foreign: notFound, elsewhere: notFound,
 		absent: notFound}},
 	"getGiftHistory": {{needs: "look-up", system: malformed, by: "id", foreign: notFound, elsewhere: notFound,
@@ -125,6 +131,11 @@ var (
 		"redeemed":  alreadyRedeemed,
 		"cancelled": notAllowed, "purchase failed": notAllowed, "expired": notAllowed, "not yet valid": notAllowed}
 	reversible = map[string]verdict{"given back": alreadyReversed}
+	// The other gift of a transfer is a purchased one, those that have an end are promotional.
+	givable = map[string]verdict{"pending": notAllowed, "redeemed": alreadyRedeemed, "cancelled": notAllowed,
+		"purchase failed": notAllowed, "expired": wrongProgram, "not yet valid": wrongProgram}
+	receivable = map[string]verdict{"pending": notAllowed, "cancelled": notAllowed, "purchase failed": notAllowed,
+		"expired": wrongProgram, "not yet valid": wrongProgram}
 )
 
 var (
@@ -207,12 +218,13 @@ func (r row) verdict(key, place, good, state string) verdict {
 // stage is a service with gifts on it.
 type stage struct {
 	*world
-	calls int
+	calls    int
+	partners map[string]string // for transfers: the id of a gift that is good somewhere, by that
 }
 
 func newStage(t *testing.T) *stage {
 	var caller atomic.Int64 // each call comes from a network of its own: anonymous ones are not tested here
-	s := &stage{world: newWorld(t, func(c *api.Config) {
+	s := &stage{partners: map[string]string{}, world: newWorld(t, func(c *api.Config) {
 		c.Records = unlimited{c.Records} // no till runs out of attempts
 		c.ClientAddress = func(*http.Request) netip.Addr {
 			n := caller.Add(1)
@@ -243,7 +255,7 @@ func allPermitted() (keys []*gift.Key) {
 		p, _ := gift.PermissionByName(name)
 		for m, at := range []string{"", pier} {
 			text := permittedKey(name, at)
-			k := &gift.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-0000000002%d%d", m, n)), Kind: gift.AccountKey,
+			k := &gift.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-000000002%d%02d", m, n)), Kind: gift.AccountKey,
 				AccountID: id(harbor), Name: text[10:],
 				Hash: gift.HashKey(text), CreatedAt: time.Now().Add(-time.Hour), Permissions: p}
 			if at == pier {
@@ -258,7 +270,7 @@ func allPermitted() (keys []*gift.Key) {
 // known is a gift by all its names.
 type known struct {
 	made
-	key, reference, redemption, hold string
+	key, reference, redemption, hold, good string
 }
 
 // name gives the member of a request that names the gift.
@@ -283,6 +295,10 @@ func (k known) name(by string) string {
 		member, value = "holdID", k.hold
 	case "hold's key":
 		member, value = "idempotencyKey", "hold "+k.key
+	case "from":
+		member, value = "fromVoucherID", k.id
+	case "to":
+		member, value = "toVoucherID", k.id
 	}
 	return `"` + member + `":"` + value + `"`
 }
@@ -294,7 +310,7 @@ func (k known) secrets() []string {
 // make makes a gift that is good somewhere and brings it into a state.
 func (s *stage) make(good, state string) known {
 	s.calls++
-	k := known{key: fmt.Sprintf("k%d", s.calls), reference: fmt.Sprintf("ref-%d", s.calls)}
+	k := known{key: fmt.Sprintf("k%d", s.calls), reference: fmt.Sprintf("ref-%d", s.calls), good: good}
 	if good == nowhere {
 		k.made = made{nowhere, fmt.Sprint(900_000_000_000 + s.calls), fmt.Sprintf("%022d", s.calls), nowhere}
 		k.redemption, k.hold = nowhere, nowhere
@@ -362,6 +378,22 @@ func (s *stage) make(good, state string) known {
 		s.post("release-hold", `{"holdID":"`+k.hold+`"}`, as(owner)...).want(200)
 	}
 	return k
+}
+
+// partner is a gift of the key's own that is as good as another one, as far as the key has such.
+func (s *stage) partner(key, good string) string {
+	switch {
+	case key == cornerKey:
+		good = corner
+	case limitedTo(key) == pier:
+		good = pier
+	case good == corner || good == nowhere:
+		good = "anywhere"
+	}
+	if s.partners[good] == "" {
+		s.partners[good] = s.make(good, "delivered").id
+	}
+	return s.partners[good]
 }
 
 func yearsFrom(now time.Time, years int) string {
@@ -441,6 +473,10 @@ func (s *stage) ask(op contract.Route, by string, k known, key, place string) re
 		"holdGift":       `{` + name + at + `,"amount":0.01}`,
 		"captureHold":    `{` + name + `,"amount":0.01,"final":false}`, "releaseHold": `{` + name + `}`,
 	}[op.OperationID]
+	if op.OperationID == "transferBalance" {
+		other := map[string]string{"from": "toVoucherID", "to": "fromVoucherID"}[by]
+		body = `{` + name + member(other, s.partner(key, k.good)) + `,"amount":0.01}`
+	}
 	path := strings.NewReplacer("{voucherID}", k.id, "{key}", k.key, "{file}", "docs.css").Replace(op.Path)
 	return s.do(op.Method, path, body, as(key)...)
 }

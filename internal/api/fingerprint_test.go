@@ -68,6 +68,7 @@ func readNormalized(operation, body string, wrong func(wire.Problem)) string {
 		"reinstate-gift":     func(o *wire.Object) any { return readReinstatement(o) },
 		"resend-gift":        func(o *wire.Object) any { return readResending(o) },
 		"reschedule-gift":    func(o *wire.Object) any { return readRescheduling(o) },
+		"transfer-balance":   func(o *wire.Object) any { return readTransferring(o, c) },
 	}
 	var text []byte
 	problems, _ := new(wire.Reader).Decode([]byte(body), func(o *wire.Object) {
@@ -135,6 +136,9 @@ func TestFingerprintsStay(t *testing.T) {
 				`","externalTransactionReferenceNumber":"R"}`},
 		{"reinstate-gift", `{"OrderID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01","Reason":"x"}`, `{"orderID":"` + id +
 			`","reason":"x"}`, `{"reason":"x","orderID":"` + id + `","voucherID":null}`},
+		{"transfer-balance", `{"From":"` + id + `","To":"` + id + `","Number":"5e0"}`,
+			`{"fromVoucherID":"` + id + `","toVoucherID":"` + id + `","amount":5}`,
+			`{"amount":5.00,"toVoucherID":"` + id + `","fromVoucherID":"` + id + `"}`},
 		{"resend-gift", `{"VoucherID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01","Method":2,"Contact":"4155550132"}`,
 			`{"voucherID":"` + id + `","deliveryMethodID":2,"recipientContact":"4155550132"}`,
 			`{"recipientContact":"4155550132","deliveryMethodID":2.0,"voucherID":"` + id + `"}`},

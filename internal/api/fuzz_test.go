@@ -87,6 +87,10 @@ func FuzzCancelGift(f *testing.F) {
 		`{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED","reason":null}`)
 }
 
+func FuzzTransferBalance(f *testing.F) {
+	fuzz(f, "transfer-balance", `{"fromVoucherID":"`+nowhere+`","toVoucherID":"`+pier+`","amount":1.5}`)
+}
+
 func FuzzHoldGift(f *testing.F) {
 	fuzz(f, "hold-gift", redeemBody(made{id: nowhere}, "1.5"), `{"voucherCode":"123456789012","organizationID":"`+pier+
 		`","expiresInSeconds":60}`)

@@ -237,6 +237,8 @@ func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
 	w.IDOrNull("redemptionID", redemption)
 	w.IDOrNull("reversalID", reversal)
 	w.IDOrNull("holdID", hold)
+	w.IDOrNull("counterpartEntryID", e.Counterpart)
+	w.IDOrNull("counterpartVoucherID", e.CounterpartGift)
 	w.TextOrNull("reference", e.Reference)
 	w.TextOrNull("reason", e.Reason)
 	w.TextOrNull("requestID", e.RequestID)

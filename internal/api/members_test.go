@@ -56,6 +56,7 @@ func (w *world) whole() map[string][]string {
 		"resend-gift":    {`{"voucherID":"` + nowhere + `","deliveryMethodID":1,"recipientContact":"a@example.com"}`},
 		"reschedule-gift": {`{"voucherID":"` + nowhere + `","deliveryDate":"` + soon +
 			`","deliveryTimezoneId":"Asia/Tokyo"}`},
+		"transfer-balance": {`{"fromVoucherID":"` + g.id + `","toVoucherID":"` + nowhere + `","amount":0.01}`},
 	}
 }
 

@@ -204,7 +204,7 @@ func TestSchemasAreComplete(t *testing.T) {
 	requests := []string{"SendGift", "MonetaryGift", "ItemGift", "Recipient", "ValidateGift", "TicketData",
 		"PointOfSaleTicket",
 		"RedeemGift", "HoldGift", "CaptureHold", "ReleaseHold", "ReverseRedemption", "CancelGift", "ReinstateGift",
-		"ResendGift", "RescheduleGift"}
+		"ResendGift", "RescheduleGift", "TransferBalance"}
 	for name, schema := range components {
 		checkSchema(t, name, schema.(map[string]any), slices.Contains(requests, name))
 	}

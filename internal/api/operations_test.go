@@ -54,7 +54,8 @@ func (w *world) everywhere(check func(r reply, post bool), headers ...string) {
 		"release-hold":       `{"holdID":"` + nowhere + `"}`,
 		"reverse-redemption": `{"redemptionID":"` + nowhere + `"}`,
 		"resend-gift":        `{"voucherID":"` + nowhere + `"}`, "reinstate-gift": `{"voucherID":"` + nowhere + `"}`,
-		"reschedule-gift": `{"voucherID":"` + nowhere + `","deliveryDate":"` + soon + `"}`,
+		"reschedule-gift":  `{"voucherID":"` + nowhere + `","deliveryDate":"` + soon + `"}`,
+		"transfer-balance": `{"fromVoucherID":"` + nowhere + `","toVoucherID":"` + nowhere + `"}`,
 	}
 	for _, r := range api.Routes() {
 		operation := r.Pattern[strings.LastIndex(r.Pattern, "/")+1:]
@@ -96,7 +97,7 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 	w := newWorld(t)
 	g := w.send(money("5"))
 	redemption := w.redeem(g, "1").at("redemptionID")
-	waits := `{"voucherID":"` + w.send(mailed("ana@example.com")).id + `"`
+	waits, other := `{"voucherID":"`+w.send(mailed("ana@example.com")).id+`"`, w.send(money("5"))
 	bodies := map[ledger.Operation][2]string{
 		ledger.SendGift:   {money("5"), money("6")},
 		ledger.RedeemGift: {redeemBody(g, "1"), redeemBody(g, "2")},
@@ -108,6 +109,7 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 		ledger.ResendGift:    {waits + `}`, waits + `,"recipientContact":"ana@example.com"}`},
 		ledger.RescheduleGift: {waits + `,"deliveryDate":"` + soon + `"}`, waits + `,"deliveryDate":"` + soon +
 			`","deliveryTimezoneId":"UTC"}`},
+		ledger.TransferBalance: {transferBody(w.send(money("5")), other, "1"), transferBody(other, g, "1")},
 	}
 	for operation, body := range bodies {
 		release := w.hold()

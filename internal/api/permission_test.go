@@ -19,8 +19,8 @@ import (
 // needed says, for every operation of the OpenAPI file, which permission a key needs; "": none.
 var needed = map[string]string{
 	"sendGift": "send", "cancelGift": "cancel", "reinstateGift": "cancel", "resendGift": "resend",
-	"rescheduleGift": "resend",
-	"validateGift":   "validate", "redeemGift": "redeem", "reverseRedemption": "reverse",
+	"rescheduleGift": "resend", "transferBalance": "transfer",
+	"validateGift": "validate", "redeemGift": "redeem", "reverseRedemption": "reverse",
 	"holdGift": "redeem", "captureHold": "redeem", "releaseHold": "redeem",
 	"getGift": "look-up", "getGiftHistory": "look-up", "listGifts": "look-up", "listActivity": "look-up",
 	"getRequest": "", "getHealth": "", "getReadiness": "", "getOpenAPI": "", "getDocs": "", "getErrorDocs": "",
@@ -82,6 +82,9 @@ func TestEachOperationNeedsItsPermission(t *testing.T) {
 		}
 		if op.OperationID == "reverseRedemption" {
 			by = "redemption"
+		}
+		if op.OperationID == "transferBalance" {
+			by = "from"
 		}
 		k := s.make("anywhere", "claimed")
 		if op.OperationID == "captureHold" || op.OperationID == "releaseHold" {

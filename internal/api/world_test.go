@@ -261,8 +261,8 @@ const base = "/api/integration"
 var paths = map[string]string{
 	"send-gift": base + "/gifting/send-gift", "cancel-gift": base + "/gifting/cancel-gift",
 	"reinstate-gift": base + "/gifting/reinstate-gift", "resend-gift": base + "/gifting/resend-gift",
-	"reschedule-gift": base + "/gifting/reschedule-gift",
-	"validate-gift":   base + "/redemption/validate-gift", "redeem-gift": base + "/redemption/redeem-gift",
+	"reschedule-gift": base + "/gifting/reschedule-gift", "transfer-balance": base + "/gifting/transfer-balance",
+	"validate-gift": base + "/redemption/validate-gift", "redeem-gift": base + "/redemption/redeem-gift",
 	"hold-gift": base + "/redemption/hold-gift", "capture-hold": base + "/redemption/capture-hold",
 	"release-hold":       base + "/redemption/release-hold",
 	"reverse-redemption": base + "/redemption/reverse-redemption",

@@ -7,13 +7,15 @@ import (
 	"boon.example/internal/gift"
 )
 
-// Use is one redemption, or one that was given back, as its recipient is told of it.
+// Use is one redemption, one that was given back, or value that was moved to or from another gift, as its recipient is
+// told of it.
 type Use struct {
 	At     time.Time
 	When   string // At for people
 	Place  string // "" when it was not at a location, or at one that is gone
 	Amount Worth
-	Back   bool // it was given back
+	Back   bool // it was given back, or came from another gift
+	Moved  bool // to or from another gift
 }
 
 // Uses picks the uses out of a gift's history, the newest first.
@@ -22,10 +24,12 @@ func Uses(g *gift.Gift, a *gift.Account, history []gift.Entry) []Use {
 	var uses []Use
 	for i := range slices.Backward(history) {
 		e := &history[i]
-		if e.Kind != gift.Redemption && e.Kind != gift.Reversal {
+		moved := e.Kind == gift.TransferOut || e.Kind == gift.TransferIn
+		if e.Kind != gift.Redemption && e.Kind != gift.Reversal && !moved {
 			continue
 		}
-		u := Use{At: e.At, When: moment(e.At, zone), Amount: worth(g, max(e.Delta, -e.Delta)), Back: e.Kind == gift.Reversal}
+		u := Use{At: e.At, When: moment(e.At, zone), Amount: worth(g, max(e.Delta, -e.Delta)), Back: e.Delta > 0,
+			Moved: moved}
 		if l := a.Location(e.Actor.LocationID); l != nil {
 			u.Place = Line(l.Name)
 		}

@@ -140,6 +140,10 @@ func (a *audit) fits(e Entry) bool {
 		return e.Delta == 0 && from == Pending && to == Pending
 	case HoldMade, HoldReleased, HoldExpired:
 		return e.Delta == 0 && from.Redeemable() && to == from
+	case TransferOut:
+		return e.Delta < 0 && from.Redeemable() && (to == Redeemed && e.Balance == 0 || to == from && e.Balance > 0)
+	case TransferIn:
+		return e.Delta > 0 && (from.Redeemable() && to == from || from == Redeemed && to == Claimed)
 	}
 	return false
 }

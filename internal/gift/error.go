@@ -99,7 +99,9 @@ func RefuseAt(code Code, field Field, format string, args ...any) *Error {
 
 // NoSuchGift is told of an id that names no gift, one of another account, or one of a location that the caller
 // is not enabled for: there is one sentence for all of them, so that it tells nothing.
-func NoSuchGift() *Error { return RefuseAt(NotFound, FieldGift, "This account has no such gift.") }
+func NoSuchGift() *Error { return RefuseAt(NotFound, FieldGift, noSuchGift) }
+
+const noSuchGift = "This account has no such gift."
 
 // NoSuchRedemption is the same for a redemption.
 func NoSuchRedemption() *Error {

@@ -30,13 +30,15 @@ const (
 	FieldPointOfSale Field = "pointOfSale"
 )
 
-// The fields of a redemption, a reversal and a cancellation.
+// The fields of a redemption, a reversal, a cancellation and a transfer.
 const (
 	FieldAmount        Field = "amount"
 	FieldTicket        Field = "ticket"
 	FieldTargetProgram Field = "targetProgram"
 	FieldTargetType    Field = "targetType"
 	FieldCause         Field = "cause"
+	FieldFrom          Field = "from" // of a transfer: the gift that gives
+	FieldTo            Field = "to"   // and the one that receives
 )
 
 // The fields of an order and of its gifts.

@@ -18,8 +18,9 @@ const (
 	MayResend                           // resend-gift and reschedule-gift
 	MayLookUp                           // gifts, their histories and lists
 	MaySeeCodes                         // codes, tokens and links in what is looked up
+	MayTransfer                         // transfer-balance
 
-	AllPermissions = MaySeeCodes<<1 - 1
+	AllPermissions = MayTransfer<<1 - 1
 	// SystemPermissions are those of every system key; what it made itself is all that it may cancel and look up.
 	SystemPermissions = MaySend | MayCancel | MayLookUp
 )
@@ -34,6 +35,7 @@ var permissionNames = []struct{ name, cannot string }{
 	{"resend", "send gifts again"},
 	{"look-up", "look gifts up"},
 	{"codes", "see codes"},
+	{"transfer", "move value between gifts"},
 }
 
 // roles are the sets of permissions that have a name.

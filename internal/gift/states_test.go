@@ -108,6 +108,21 @@ func commands() []command {
 		}
 		return RedemptionNotAllowed
 	}
+	// transfer moves an amount of the gift to another one, or from that to the gift.
+	transfer := func(amount Amount, out bool) func(Voucher) (Voucher, Entry, bool, error) {
+		return func(v Voucher) (Voucher, Entry, bool, error) {
+			other := voucherIn(Delivered)
+			other.ID = id(10)
+			ask := Transfer{Context: context(), EntryIn: id(11), Amount: amount, Caller: &Caller{Account: hundredUSD}}
+			if out {
+				after, _, entries, err := v.Transfer(other, ask)
+				return refuse(after, entries[0], err)
+			}
+			ask.EntryID, ask.EntryIn = id(11), ask.EntryID
+			_, after, entries, err := other.Transfer(v, ask)
+			return refuse(after, entries[1], err)
+		}
+	}
 	redeem := func(s Status) Code {
 		if s == Redeemed {
 			return AlreadyRedeemed
@@ -133,6 +148,9 @@ func commands() []command {
 		{"reload reversed that was all", func(v Voucher) (Voucher, Entry, bool, error) {
 			return refuse(v.ReverseReload(reloadOf(&v, max(v.Balance, 1)), Undo{Context: context(), Caller: everywhere}))
 		}, notLoaded},
+		{"transferred in part", transfer(100, true), redeem},
+		{"transferred in full", transfer(0, true), redeem},
+		{"received by transfer", transfer(100, false), notAllowed},
 		{"cancelled", cancel(Cancelled), already(Cancelled)},
 		{"purchase failed", cancel(PurchaseFailed), already(PurchaseFailed)},
 		{"reinstated", reinstate(Pending, false), nil},
@@ -257,8 +275,8 @@ func TestTransitions(t *testing.T) {
 			t.Errorf("docs/states.md says %q, the code does not do it", row)
 		}
 	}
-	if len(made) != 65 {
-		t.Errorf("there are %d transitions, want 65", len(made))
+	if len(made) != 75 {
+		t.Errorf("there are %d transitions, want 75", len(made))
 	}
 }
 

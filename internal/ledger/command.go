@@ -67,8 +67,8 @@ type Result struct {
 }
 
 // Command is one of Issue, Redeem, Hold, Capture, Release, Expire, Reverse, Cancel, Reinstate, Resend, Reschedule,
-// Change, Undo, Deliver, Bounce, Notice and Rejected. Of the gift.Context inside, the caller gives Actor and RequestID;
-// the engine adds the time of the decision and the ids.
+// Change, Undo, Transfer, Deliver, Bounce, Notice and Rejected. Of the gift.Context inside, the caller gives Actor and
+// RequestID; the engine adds the time of the decision and the ids.
 type Command interface {
 	want(c *Call, w *Want)
 	// affinity names the voucher that the command is about, as far as it is known; zero: none in particular.

@@ -491,7 +491,7 @@ func (t *task) decide(s *state) {
 	}
 	r := Request{RequestKey: t.call.requestKey(), Fingerprint: t.call.Fingerprint, Answer: t.answer, At: s.now}
 	r.Locations = distinct(t.cmd.locations(t.call, s))
-	if len(t.result.Entries) == 1 {
+	if made := t.result.Entries; len(made) == 1 || len(made) == 2 && made[0].Counterpart == made[1].ID {
 		r.EntryID = t.result.Entries[0].ID
 	}
 	s.record(r)

@@ -35,6 +35,7 @@ const (
 	ReloadGift        Operation = "reload-gift"
 	ReverseReload     Operation = "reverse-reload"
 	CashOutGift       Operation = "cash-out-gift"
+	TransferBalance   Operation = "transfer-balance"
 )
 
 // RequestKey is the scope of an Idempotency-Key: not the API key, so that its rotation changes nothing.
@@ -76,7 +77,7 @@ type Request struct {
 	RequestKey
 	Fingerprint [32]byte // keyed hash of the normalized request
 	Answer      Answer
-	EntryID     gift.ID // the one entry it made, such as a redemption; zero: none or many
+	EntryID     gift.ID // the one entry it made, or a transfer's TRANSFER_OUT; zero: none or many
 	Spent       bool    // the key of what was undone before it arrived; there is no answer
 	// those that the answer tells of, zero for all of the account's; of a spent key: where whoever spent it is enabled,
 	// empty: everywhere

@@ -38,6 +38,7 @@ func TestEngineAgreesWithModel(t *testing.T) {
 			"deliver":     w.deliver,
 			"resend":      w.resend,
 			"reschedule":  w.reschedule,
+			"transfer":    w.transfer,
 			"hold":        w.hold,
 			"capture":     w.capture,
 			"release":     w.release,
@@ -431,6 +432,54 @@ func (w *world) resend(t *rapid.T) {
 	}
 	if len(r.Entries) > 0 {
 		g.resent = r.Entries[0].ID
+	}
+}
+
+func (w *world) transfer(t *rapid.T) {
+	from, to := w.pick(t), w.pick(t)
+	amount := rapid.Int64Range(0, 300).Draw(t, "amount")
+	from.touch(w.now)
+	to.touch(w.now)
+	redeemable := func(g *modelGift) bool {
+		return g.status == gift.Delivered || g.status == gift.FailedDelivery || g.status == gift.Claimed
+	}
+	available, want := from.balance-from.held(), ""
+	take := amount
+	if amount == 0 {
+		take = available
+	}
+	most := int64(mostWorth)
+	if from.item {
+		most = gift.MaxQuantity
+	}
+	switch {
+	case from == to:
+		want = "VALIDATION_FAILURE"
+	case from.item != to.item:
+		want = "INVALID_VOUCHER_TYPE"
+	case from.status == gift.Redeemed:
+		want = "ALREADY_REDEEMED"
+	case !redeemable(from), !redeemable(to) && to.status != gift.Redeemed:
+		want = "REDEMPTION_NOT_ALLOWED"
+	case available == 0, take > available:
+		want = "INSUFFICIENT_BALANCE"
+	case to.balance+take > most:
+		want = "VALIDATION_FAILURE"
+	default:
+		from.balance, from.original, from.entries = from.balance-take, from.original-take, from.entries+1
+		to.balance, to.original, to.entries = to.balance+take, to.original+take, to.entries+1
+		if from.balance == 0 {
+			from.status = gift.Redeemed
+		}
+		if to.status == gift.Redeemed {
+			to.status = gift.Claimed
+		}
+		want = fmt.Sprintf("OK %d %d %s %d %d %s", -take, from.balance, from.status, take, to.balance, to.status)
+	}
+	got, _ := w.do(t, ledger.TransferBalance, "", 0, &ledger.Transfer{From: from.id, To: to.id,
+		Transfer: gift.Transfer{Caller: w.caller, Amount: gift.Amount(amount)}})
+	if got != want {
+		t.Fatalf("transfer %d of %+v to %+v: got %q, want %q", amount, *from, *to, got, want)
 	}
 }
 

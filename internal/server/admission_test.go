@@ -189,6 +189,7 @@ func TestPriorities(t *testing.T) {
 		"gifting/reinstate-gift":            api.PriorityWrite,
 		"gifting/resend-gift":               api.PriorityWrite,
 		"gifting/reschedule-gift":           api.PriorityWrite,
+		"gifting/transfer-balance":          api.PriorityWrite,
 		"gifting/gifts":                     api.PriorityRead,
 		"gifting/activity":                  api.PriorityRead,
 		"gifting/gifts/{voucherID}":         api.PriorityRead,

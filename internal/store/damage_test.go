@@ -18,6 +18,7 @@ type sample struct {
 	*Store
 	whole, spent, waiting gift.Gift // untouched; redeemed and reversed in part; not delivered yet
 	taken                 gift.Entry
+	giver                 gift.Gift // of which something was moved to another
 }
 
 func newSample(t *testing.T) *sample {
@@ -37,8 +38,9 @@ func newSample(t *testing.T) *sample {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gifts := issue(t, s, account.ID, 2)
-	k.whole, k.spent = gifts[0], gifts[1]
+	gifts := issue(t, s, account.ID, 4)
+	k.whole, k.spent, k.giver = gifts[0], gifts[1], gifts[2]
+	moveSome(t, s, &k.giver.Voucher, &gifts[3].Voucher)
 	k.taken = redeem(t, s, &k.spent.Voucher, 500)
 	request := func(o ledger.Operation, key string, e gift.ID) ledger.Request {
 		return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: o, Key: key}, EntryID: e,
@@ -74,6 +76,20 @@ func newSample(t *testing.T) *sample {
 	return k
 }
 
+// moveSome moves a part of one gift to another.
+func moveSome(t *testing.T, s *Store, from, to *gift.Voucher) {
+	t.Helper()
+	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(from), ref(to)}}, func(st *ledger.State) ledger.Changes {
+		less, more, entries, err := from.Transfer(*to, gift.Transfer{Context: gift.Context{EntryID: newID(), Now: noon},
+			EntryIn: newID(), Amount: 100, Caller: &gift.Caller{Account: &gift.Account{MaxGiftValue: gift.NoLimit}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		*from, *to = less, more
+		return ledger.Changes{Vouchers: []gift.Voucher{less, more}, Entries: entries[:]}
+	})
+}
+
 func (k *sample) verify(t *testing.T) []string {
 	t.Helper()
 	r, err := ledger.Verify(t.Context(), k, func(_, _ int64) {})
@@ -87,7 +103,7 @@ func (k *sample) verify(t *testing.T) []string {
 // hand would. $1 and $2 are the ids of a gift and of a redemption.
 func TestVerifyFindsEveryDamage(t *testing.T) {
 	t.Parallel()
-	const whole, spent, waiting = 'w', 's', 'p'
+	const whole, spent, waiting, giver = 'w', 's', 'p', 'g'
 	damages := map[string]struct {
 		gift rune
 		sql  string
@@ -128,8 +144,18 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 			"gift $1: entry 2 (REVERSAL"},
 		"what an entry reverses": {spent, `UPDATE entry SET reverses = $1 WHERE reverses = $2`,
 			"gift $1: entry 3 (REVERSAL"},
-		"a tally":     {whole, `UPDATE tally SET vouchers = vouchers + 1`, "another number of gifts"},
-		"all tallies": {whole, `DELETE FROM tally`, "another number of gifts"},
+		"the other gift of a transfer": {giver,
+			`UPDATE entry SET details = replace(details, 'Gift":"', 'Gift":"00000000-0000-0000-0000-000000000000') WHERE voucher_id = $1 AND seq = 2`, "damaged"},
+		"the other entry of a transfer": {giver,
+			`UPDATE entry SET details = (SELECT details FROM entry WHERE kind = 'TRANSFER_IN') WHERE voucher_id = $1 AND seq = 2`,
+			"gift $1: entry 2 and the one"},
+		"what a transfer names": {giver, `UPDATE entry SET details = NULL WHERE voucher_id = $1 AND seq = 2`,
+			"gift $1: entry 2 and the one that it names are not one transfer"},
+		"what a transfer moved": {giver, `UPDATE entry SET delta = delta - 1 WHERE voucher_id = $1 AND seq = 2`,
+			"are not one transfer"},
+		"one side of a transfer": {giver, `DELETE FROM entry WHERE voucher_id = $1 AND seq = 2`, "are not one transfer"},
+		"a tally":                {whole, `UPDATE tally SET vouchers = vouchers + 1`, "another number of gifts"},
+		"all tallies":            {whole, `DELETE FROM tally`, "another number of gifts"},
 		"the record of a redemption": {spent, `UPDATE request SET entry_id = NULL WHERE key = 'redeemed'`,
 			"a redeem-gift request made at 2"},
 		"its answer": {spent, `UPDATE request SET answer = zeroblob(4) WHERE key = 'redeemed'`,
@@ -180,7 +206,8 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 			if found := k.verify(t); len(found) > 0 {
 				t.Fatalf("before the damage: %q", found)
 			}
-			victim := map[rune]gift.ID{whole: k.whole.ID, spent: k.spent.ID, waiting: k.waiting.ID}[d.gift]
+			victim := map[rune]gift.ID{whole: k.whole.ID, spent: k.spent.ID, waiting: k.waiting.ID,
+				giver: k.giver.ID}[d.gift]
 			k.damage(t, d.sql, victim, k.taken.ID)
 			want := strings.NewReplacer("$1", victim.String(), "$2", k.taken.ID.String()).Replace(d.want)
 			if found := strings.Join(k.verify(t), "\n"); !strings.Contains(found, want) {

@@ -22,8 +22,8 @@ const (
 )
 
 // ForgetRequests deletes at most limit idempotency records of an account that were made before an instant, and tells
-// how many there were. Those of redemptions, reversals and holds are part of the ledger: they are never deleted, here
-// or elsewhere.
+// how many there were. Those of calls that move or hold value are part of the ledger: they are never deleted, here or
+// elsewhere.
 func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time.Time, limit int) (n int64, err error) {
 	// Most calls find nothing; they should not wait for the writer.
 	err = s.db.Get(ctx, selectForgettable, []any{db.KeyOf(account), before.UnixMicro()}, &n)

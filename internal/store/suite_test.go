@@ -232,7 +232,7 @@ func testRequestRoundTrip(t *testing.T, open opener) {
 	account := newID()
 	for _, operation := range []ledger.Operation{ledger.SendGift, ledger.RedeemGift, ledger.ReverseRedemption,
 		ledger.CancelGift,
-		ledger.ReinstateGift, ledger.ResendGift, ledger.RescheduleGift} {
+		ledger.ReinstateGift, ledger.ResendGift, ledger.RescheduleGift, ledger.TransferBalance} {
 		r := filled[ledger.Request](t)
 		r.RequestKey = ledger.RequestKey{AccountID: account, Operation: operation, Key: "one key"}
 		r.Answer.Replayed, r.Answer.Long = false, ledger.Long{}

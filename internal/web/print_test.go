@@ -203,7 +203,7 @@ func TestMisses(t *testing.T) {
 func TestUses(t *testing.T) {
 	t.Parallel()
 	g := aGift(t)
-	g.Status, g.Balance, g.Seq = gift.Claimed, 2000, 4
+	g.Status, g.Balance, g.Seq = gift.Claimed, 2000, 6
 	s := newFakeStore(t, g)
 	at := time.Date(2026, 3, 2, 15, 30, 0, 0, time.UTC)
 	place := gift.Actor{LocationID: gift.ID{2}, KeyID: gift.ID{66}}
@@ -212,9 +212,13 @@ func TestUses(t *testing.T) {
 			Actor: place, Reference: "check 4711"},
 		{Seq: 3, Kind: gift.Reversal, Delta: 1250, At: at.Add(2 * time.Hour), Reason: "wrong table"},
 		{Seq: 4, Kind: gift.Redemption, Delta: -500, At: at.Add(3 * time.Hour), Actor: place},
+		{Seq: 5, Kind: gift.TransferOut, Delta: -300, At: at.Add(4 * time.Hour)},
+		{Seq: 6, Kind: gift.TransferIn, Delta: 200, At: at.Add(4 * time.Hour)},
 	}
 	_, _, body := s.get(t, "/g/"+token)
-	const want = "Used so far 5.00 USD Pier 39, March 2, 2026, 6:30 PM (UTC) Given back: 12.50 USD March 2, 2026, 5:30 " +
+	const want = "Used so far From another card: 2.00 USD March 2, 2026, 7:30 PM (UTC) To another card: 3.00 USD " +
+		"March 2, 2026, 7:30 PM (UTC) 5.00 USD Pier 39, March 2, 2026, 6:30 PM (UTC) Given back: 12.50 USD March 2, 2026, " +
+		"5:30 " +
 		"PM (UTC) " +
 		"12.50 USD Pier 39, March 2, 2026, 4:30 PM (UTC) Good to know"
 	if seen := visible(t, body); !strings.Contains(seen, want) {

@@ -22,6 +22,8 @@ var names = map[gift.Field]string{
 	gift.FieldTicket:        "ticketData",
 	gift.FieldTargetProgram: "targetProgramID",
 	gift.FieldTargetType:    "targetTypeCode",
+	gift.FieldFrom:          "fromVoucherID",
+	gift.FieldTo:            "toVoucherID",
 	gift.FieldMonetary:      "monetaryGift",
 	gift.FieldItem:          "itemGift",
 	gift.FieldDesign:        "voucherDesignID",

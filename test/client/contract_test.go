@@ -120,6 +120,8 @@ func TestClientHasEveryMember(t *testing.T) {
 		{"ReinstateGift", all["ReinstateGift"], client.ReinstateGiftRequest{}, false},
 		{"ResendGift", all["ResendGift"], client.ResendGiftRequest{}, false},
 		{"RescheduleGift", all["RescheduleGift"], client.RescheduleGiftRequest{}, false},
+		{"TransferBalance", all["TransferBalance"], client.TransferBalanceRequest{}, false},
+		{"TransferBalanceAnswer", all["TransferBalanceAnswer"], client.Transfer{}, true},
 		{"ResentGiftAnswer", all["ResentGiftAnswer"], client.ResentGift{}, true},
 		{"Voucher", all["Voucher"], client.Voucher{}, false},
 		{"VoucherAnswer", all["VoucherAnswer"], client.Voucher{}, true},

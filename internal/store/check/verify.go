@@ -70,6 +70,7 @@ func (c *Check) Parts() []Part {
 			UNION ALL SELECT account_id, redemption_id, -amount, -parts FROM given_back) AS t
 			GROUP BY t.account_id, t.id HAVING sum(t.amount) <> 0 OR sum(t.parts) <> 0`)},
 		{"holds", c.checkHolds},
+		{"transfers", c.checkTransfers},
 		{"the counts of gifts", c.nothing("account %s has another number of gifts than is noted", `SELECT DISTINCT v.account_id
 			FROM voucher AS v WHERE NOT EXISTS (SELECT 1 FROM tally AS t WHERE t.account_id = v.account_id)
 			UNION ALL SELECT t.account_id FROM tally AS t

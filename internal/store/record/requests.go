@@ -36,6 +36,7 @@ var EntryKinds = map[ledger.Operation]gift.Kind{
 	ledger.RedeemGift: gift.Redemption, ledger.ReverseRedemption: gift.Reversal, ledger.HoldGift: gift.HoldMade,
 	ledger.CaptureHold: gift.Redemption, ledger.ReleaseHold: gift.HoldReleased,
 	ledger.ReloadGift: gift.Reload, ledger.ReverseReload: gift.ReloadReversal, ledger.CashOutGift: gift.CashOut,
+	ledger.TransferBalance: gift.TransferOut,
 }
 
 func boundToRequest(k ledger.RequestKey) []byte {

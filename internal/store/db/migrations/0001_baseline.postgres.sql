@@ -527,5 +527,5 @@ FOR EACH ROW WHEN (NEW.kind = 'REINSTATEMENT') EXECUTE FUNCTION reinstatement_fi
 
 CREATE TRIGGER request_of_ledger_never_deleted BEFORE DELETE ON request
 FOR EACH ROW WHEN (OLD.operation IN ('redeem-gift', 'reverse-redemption', 'hold-gift', 'capture-hold', 'release-hold',
-    'reload-gift', 'reverse-reload', 'activate-gift', 'reverse-activation', 'cash-out-gift'))
+    'reload-gift', 'reverse-reload', 'activate-gift', 'reverse-activation', 'cash-out-gift', 'transfer-balance'))
 EXECUTE FUNCTION never('records of what moves or holds value are kept for ever');

@@ -497,7 +497,7 @@ END;
 
 CREATE TRIGGER request_of_ledger_never_deleted BEFORE DELETE ON request
 WHEN OLD.operation IN ('redeem-gift', 'reverse-redemption', 'hold-gift', 'capture-hold', 'release-hold', 'reload-gift',
-    'reverse-reload', 'activate-gift', 'reverse-activation', 'cash-out-gift')
+    'reverse-reload', 'activate-gift', 'reverse-activation', 'cash-out-gift', 'transfer-balance')
 BEGIN SELECT RAISE(ABORT, 'records of what moves or holds value are kept for ever'); END;
 
 -- Without statistics, SQLite believes that an account has ten rows, and for a reversal or a few redemptions reads the

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"strings"
+
+	"boon.example/client"
+)
+
+type giftTransferCmd struct {
+	From   string `arg:"" help:"The gift that gives: the voucherID, or the 12-digit code."`
+	To     string `arg:"" help:"The gift that receives, likewise."`
+	Amount string `xor:"how much" placeholder:"N" help:"How much to move."`
+	All    bool   `xor:"how much" help:"Move all that is available."`
+	repeatable
+	service
+}
+
+// Help teaches.
+func (giftTransferCmd) Help() string {
+	return `Both gifts are of one program and kind, and the other is good for no more than the first. Needs the permission transfer.
+
+Example:
+
+    boon gift transfer 482913375026 019576b2-6a00-7000-8000-000000000002 --all
+
+Next: boon gift show --help.`
+}
+
+// Run moves.
+func (c *giftTransferCmd) Run(t *terminal) error {
+	if c.Amount == "" && !c.All {
+		return usageError("Say how much to move: --amount N or --all.")
+	}
+	move, err := amount("--amount", c.Amount)
+	if err != nil {
+		return err
+	}
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	r := client.TransferBalanceRequest{Amount: move, All: c.All, IdempotencyKey: c.IdempotencyKey}
+	if r.FromVoucherID, err = voucherIDOf(t, api, []string{c.From}); err != nil {
+		return err
+	}
+	if r.ToVoucherID, err = voucherIDOf(t, api, []string{c.To}); err != nil {
+		return err
+	}
+	a, err := api.TransferBalance(t, r)
+	if err != nil {
+		return err
+	}
+	return c.answer(t, a.Meta.Body, func() {
+		facts(t.stdout, "moved", money(a.Amount, a.Currency), "left", money(a.From.CurrentBalance, a.Currency), "of",
+			a.From.VoucherID, "now has", money(a.To.CurrentBalance, a.Currency), "gift", a.To.VoucherID, "note",
+			replayed(a.Meta))
+	})
+}
+
+// note is what an entry says beside its amounts.
+func note(e *client.Entry) string {
+	text := e.Reference + " " + e.Reason
+	switch e.Kind {
+	case client.EntryTransferOut:
+		text += " to gift " + e.CounterpartVoucherID
+	case client.EntryTransferIn:
+		text += " from gift " + e.CounterpartVoucherID
+	}
+	return strings.TrimSpace(text)
+}

@@ -1,0 +1,74 @@
+package api
+
+import (
+	"errors"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
+)
+
+// transferring is a transfer-balance request.
+type transferring struct {
+	From, To gift.ID
+	gift.Transfer
+}
+
+// The members that name the two gifts.
+const byFrom, byTo = "fromVoucherID", "toVoucherID"
+
+func readTransferring(o *wire.Object, c *call) (r transferring) {
+	for _, name := range []string{byFrom, byTo} {
+		if !o.Given(name) {
+			o.Add(name, "Say which gift is meant.")
+		}
+	}
+	r.From, r.To = o.GUID(byFrom), o.GUID(byTo)
+	r.Number = readAmount(o, c.account.Currency)
+	return r
+}
+
+// transferBalance moves value between two gifts.
+func transferBalance(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, func(o *wire.Object) transferring { return readTransferring(o, c) })
+	problems.Refuse(c.account.NeedKey(c.key))
+	if err := problems.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	request := c.request(ledger.TransferBalance, asked)
+	var refused *gift.Error
+	for n, id := range []gift.ID{asked.From, asked.To} {
+		g, err := c.Records.Gift(c.ctx, c.account.ID, id)
+		switch {
+		case err != nil && !errors.Is(err, gift.NotFound):
+			return ledger.Answer{}, stored(err)
+		case err != nil || !c.caller.MayUse(&g.Voucher):
+			refused = gift.Join(refused, gift.NoSuchTransferGift(n == 0))
+		}
+		asked.Labels[n] = g.Card.Label
+	}
+	if refused != nil {
+		return request.refuse(refused)
+	}
+	asked.Context, asked.Caller = c.actor(gift.ID{}), c.caller
+	return request.do(&ledger.Transfer{From: asked.From, To: asked.To, Transfer: asked.Transfer}, ledger.OK,
+		(*writer).transfer)
+}
+
+// transfer writes the members of a successful transfer-balance.
+func (w *writer) transfer(r ledger.Result) {
+	in := &r.Entries[1]
+	w.Amount("amount", r.Vouchers[1].Unit(), in.Delta)
+	w.unitCode(&r.Vouchers[1])
+	for n, name := range []string{"from", "to"} {
+		v := &r.Vouchers[n]
+		w.Object(name)
+		w.ID("voucherID", v.ID)
+		w.ID("entryID", r.Entries[n].ID)
+		w.balances(v, in.At)
+		w.Text("status", v.Status.String())
+		w.Integer("statusID", int(v.Status))
+		w.Close()
+	}
+	w.Instant("transferredAt", in.At)
+}

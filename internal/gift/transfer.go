@@ -1,0 +1,139 @@
+package gift
+
+import "slices"
+
+// Transfer asks to move value from one gift to another.
+type Transfer struct {
+	Context        // its EntryID is that of the entry of the gift that gives
+	EntryIn ID     // that of the other
+	Amount  Amount // in the unit of the gifts; 0: all that is available
+	Number  Number // in place of Amount: as the caller wrote it; "": Amount stands
+	Caller  *Caller
+	// Labels are those of the two gifts, which decide whether they are of the same item. They never change.
+	Labels [2]string
+}
+
+// Transfer moves value that is available to another gift of the account. Nothing is redeemed by it, and what is moved
+// becomes good for no more than it was: not elsewhere, for other items, sooner or longer, nor in another program. Both
+// gifts must be in use, and neither may be blocked or over. It fails with NOT_FOUND, REDEMPTION_NOT_ALLOWED,
+// ALREADY_REDEEMED, MISSING_OR_INVALID_GIFT_PROGRAM, INVALID_VOUCHER_TYPE, VALIDATION_FAILURE or INSUFFICIENT_BALANCE.
+func (v Voucher) Transfer(to Voucher, t Transfer) (from, into Voucher, entries [2]Entry, err error) {
+	amount, err := v.movable(&to, t)
+	if err != nil {
+		return v, to, entries, err
+	}
+	status, raised := v.Status, to.Status
+	if amount == v.Balance {
+		status = Redeemed
+	}
+	if raised == Redeemed {
+		raised = Claimed
+	}
+	out := v.enter(t.Context, TransferOut, -amount, status)
+	t.EntryID = t.EntryIn
+	in := to.enter(t.Context, TransferIn, amount, raised)
+	out.Counterpart, out.CounterpartGift = in.ID, in.VoucherID
+	in.Counterpart, in.CounterpartGift = out.ID, out.VoucherID
+	return v, to, [2]Entry{out, in}, nil
+}
+
+// OneTransfer reports whether two entries are the two sides of one transfer.
+func OneTransfer(a, b Entry) bool {
+	return (a.Kind == TransferOut && b.Kind == TransferIn || a.Kind == TransferIn && b.Kind == TransferOut) &&
+		a.Delta == -b.Delta && a.Counterpart == b.ID && b.Counterpart == a.ID && a.CounterpartGift == b.VoucherID &&
+		b.CounterpartGift == a.VoucherID && a.AccountID == b.AccountID && a.At.Equal(b.At)
+}
+
+// NoSuchTransferGift is what NoSuchGift is, of the gift that gives or of the other.
+func NoSuchTransferGift(gives bool) *Error {
+	if gives {
+		return RefuseAt(NotFound, FieldFrom, noSuchGift)
+	}
+	return RefuseAt(NotFound, FieldTo, noSuchGift)
+}
+
+// movable judges a transfer and gives the amount that it moves.
+func (v *Voucher) movable(to *Voucher, t Transfer) (Amount, error) {
+	zone := t.Caller.Account.TimeZone()
+	switch {
+	case !t.Caller.MayUse(v):
+		return 0, NoSuchTransferGift(true)
+	case !t.Caller.MayUse(to):
+		return 0, NoSuchTransferGift(false)
+	case v.ID == to.ID:
+		return 0, RefuseAt(ValidationFailure, FieldTo, "A transfer needs two gifts; %s and %s are the same.", FieldFrom,
+			FieldTo)
+	}
+	if err := v.sameKind(to, t); err != nil {
+		return 0, err
+	}
+	if v.Status == Redeemed {
+		return 0, RefuseAt(AlreadyRedeemed, FieldFrom, "This gift has been redeemed in full.")
+	}
+	for _, g := range []struct {
+		*Voucher
+		field Field
+	}{{v, FieldFrom}, {to, FieldTo}} {
+		switch {
+		case !g.Status.Redeemable() && g.Status != Redeemed:
+			return 0, RefuseAt(RedemptionNotAllowed, g.field, "Gift %s is %s.", g.ID, g.Status)
+		case g.Blocked != "":
+			return 0, RefuseAt(RedemptionNotAllowed, g.field, "Gift %s is blocked.", g.ID)
+		case g.ExpiredBy(t.Now):
+			return 0, RefuseAt(RedemptionNotAllowed, g.field, "Gift %s expired at %s.", g.ID, LocalTime(g.End(), zone))
+		}
+	}
+	return v.movableAmount(to, t)
+}
+
+// sameKind refuses another gift that value of this one cannot go to, or where it would be good for more.
+func (v *Voucher) sameKind(to *Voucher, t Transfer) error {
+	const wider = "Gift %s is good %s: what is moved may not become good for more than it was."
+	from, other := t.Caller.Account.Items(v), t.Caller.Account.Items(to)
+	switch {
+	case v.ProgramID != to.ProgramID || v.Promotional != to.Promotional:
+		return RefuseAt(MissingOrInvalidGiftProgram, FieldTo, "These gifts belong to two programs.")
+	case v.Item != to.Item || v.Currency != to.Currency || v.Item && t.Labels[0] != t.Labels[1]:
+		return RefuseAt(InvalidVoucherType, FieldTo, "These gifts are of two types: %s and %s.", v.kind(t.Labels[0]),
+			to.kind(t.Labels[1]))
+	case !v.AllowedAt(to.LocationID):
+		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "at other locations")
+	case len(from) > 0 && !slices.EqualFunc(from, other, func(a, b Item) bool { return a.ID == b.ID }):
+		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "for other items")
+	case to.ValidFrom.Before(v.ValidFrom):
+		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "sooner")
+	case !v.End().IsZero() && (to.End().IsZero() || to.End().After(v.End())):
+		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "longer")
+	}
+	return nil
+}
+
+// kind says what a gift is of.
+func (v *Voucher) kind(label string) string {
+	if v.Item {
+		return label
+	}
+	return v.Currency.Code
+}
+
+// movableAmount is how much a transfer moves.
+func (v *Voucher) movableAmount(to *Voucher, t Transfer) (Amount, error) {
+	asked, err := v.amount(t.Number, t.Amount)
+	if err != nil {
+		return 0, err
+	}
+	account := t.Caller.Account
+	amount, err := v.takeOf(asked, Redeem{Context: t.Context, Account: account, Eligibility: &Eligibility{Most: NoLimit}})
+	if err != nil {
+		return 0, err
+	}
+	most := account.MaxGiftValue
+	if v.Item {
+		most = MaxQuantity
+	}
+	if amount > min(most-to.Balance, NoLimit-to.Loaded) {
+		return 0, RefuseAt(ValidationFailure, FieldAmount, "Gift %s has %s; with %s more it would have more than %s, the "+
+			"most that one gift may.", to.ID, v.Unit().Money(to.Balance), v.Unit().Money(amount), v.Unit().Money(most))
+	}
+	return amount, nil
+}

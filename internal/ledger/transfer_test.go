@@ -1,0 +1,86 @@
+package ledger_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// TestTransfersBothWaysAtOnce moves value between four gifts, every way at once, through the engines of two instances.
+// None waits for another in a circle, and together the gifts keep what they had.
+func TestTransfersBothWaysAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil, ledger.Options{Lanes: 4})
+	b.caller.Account.MaxGiftValue = 5000
+	second := ledger.Start(b.store, ledger.Options{Lanes: 4})
+	defer second.Stop()
+	var gifts []gift.ID
+	for range 4 {
+		gifts = append(gifts, b.gift(1000))
+	}
+	transfers, workers := 10_000, 64
+	if testing.Short() {
+		transfers = 1000
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	moved := 0
+	for w := range workers {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(1, uint64(w)))
+			engine := []*ledger.Engine{b.engine, second}[w%2]
+			for n := w; n < transfers; n += workers {
+				from := random.IntN(4)
+				to := (from + 1 + random.IntN(3)) % 4
+				ask := &ledger.Transfer{From: gifts[from], To: gifts[to], Transfer: gift.Transfer{Caller: b.caller,
+					Amount: gift.Amount(random.IntN(300))}}
+				answer, err := engine.Do(b.Context(), b.call(ledger.TransferBalance, ""), ask)
+				switch {
+				case err == nil && answer.Succeeded():
+					mu.Lock()
+					moved++
+					mu.Unlock()
+				case !errors.Is(err, gift.InsufficientBalance) && !errors.Is(err, gift.AlreadyRedeemed):
+					t.Errorf("%s, %v", answer.Body, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	sum := gift.Amount(0)
+	for _, id := range gifts {
+		sum += b.balance(id)
+	}
+	if sum != 4000 || moved < transfers/4 {
+		t.Errorf("together they have %d after %d transfers", sum, moved)
+	}
+	b.verify()
+}
+
+// TestATransferIsRepeated: a transfer under a key has one effect, whatever the groups are, and its record names its
+// first entry.
+func TestATransferIsRepeated(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil, ledger.Options{})
+	b.caller.Account.MaxGiftValue = 5000
+	from, to := b.gift(1000), b.gift(500)
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			answer, err := b.engine.Do(b.Context(), b.call(ledger.TransferBalance, "once"), &ledger.Transfer{From: from, To: to,
+				Transfer: gift.Transfer{Caller: b.caller, Amount: 100}})
+			if err != nil || !answer.Succeeded() {
+				t.Errorf("%s, %v", answer.Body, err)
+			}
+		})
+	}
+	wg.Wait()
+	if b.balance(from) != 900 || b.balance(to) != 600 {
+		t.Errorf("they have %d and %d", b.balance(from), b.balance(to))
+	}
+	b.verify() // which holds the record against its entry
+}
