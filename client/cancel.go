@@ -38,12 +38,14 @@ type Cancellation struct {
 
 // CancelledVoucher is one gift that was taken out of use, or brought back into it.
 type CancelledVoucher struct {
-	VoucherID      string  `json:"voucherID"`
-	Status         Status  `json:"status"`
-	StatusID       int     `json:"statusID"`
-	CurrentBalance Decimal `json:"currentBalance"`
-	Outcome        Outcome `json:"outcome"`
-	Reason         string  `json:"reason"` // of [OutcomeNotAllowed]: why
+	VoucherID        string  `json:"voucherID"`
+	Status           Status  `json:"status"`
+	StatusID         int     `json:"statusID"`
+	CurrentBalance   Decimal `json:"currentBalance"`
+	HeldBalance      Decimal `json:"heldBalance"`      // of the current balance, as the next
+	AvailableBalance Decimal `json:"availableBalance"` // what can be redeemed or held
+	Outcome          Outcome `json:"outcome"`
+	Reason           string  `json:"reason"` // of [OutcomeNotAllowed]: why
 }
 
 // Outcome is what became of one gift of several.

@@ -270,9 +270,10 @@ func (s *service) outcomes(t *terminal, a *client.Cancellation) error {
 	return s.answer(t, a.Meta.Body, func() {
 		var rows [][]string
 		for _, v := range a.Vouchers {
-			rows = append(rows, []string{v.VoucherID, string(v.Status), v.CurrentBalance.String(), said[v.Outcome], v.Reason})
+			rows = append(rows, []string{v.VoucherID, string(v.Status), withHeld(v.AvailableBalance, v.HeldBalance, ""),
+				said[v.Outcome], v.Reason})
 		}
-		table(t.stdout, []string{"GIFT", "STATUS", "BALANCE", "OUTCOME", "WHY"}, rows)
+		table(t.stdout, []string{"GIFT", "STATUS", "AVAILABLE", "OUTCOME", "WHY"}, rows)
 	})
 }
 
@@ -348,8 +349,8 @@ func (c *giftShowCmd) Run(t *terminal) error {
 		}
 		history = append(history, e.Meta.Body)
 		rows = append(rows, []string{strconv.Itoa(e.Seq), moment(e.At), string(e.Kind), e.Amount.String(),
-			e.CurrentBalance.String(),
-			string(e.Status), e.OrganizationName, e.KeyName, e.RedemptionID, note(&e)})
+			e.HeldAmount.String(), e.CurrentBalance.String(), string(e.Status), e.OrganizationName, e.KeyName, e.RedemptionID,
+			note(&e)})
 	}
 	body, err := json.Marshal(map[string]any{"gift": json.RawMessage(v.Meta.Body), "history": history})
 	if err != nil {
@@ -358,7 +359,8 @@ func (c *giftShowCmd) Run(t *terminal) error {
 	return c.answer(t, body, func() {
 		t.voucher(v)
 		fmt.Fprintln(t.stdout)
-		table(t.stdout, []string{"#", "WHEN", "WHAT", "AMOUNT", "BALANCE", "STATUS", "WHERE", "KEY", "REDEMPTION", "NOTE"},
+		table(t.stdout, []string{"#", "WHEN", "WHAT", "AMOUNT", "HELD", "BALANCE", "STATUS", "WHERE", "KEY", "REDEMPTION",
+			"NOTE"},
 			rows)
 	})
 }
@@ -432,7 +434,7 @@ func (c *giftListCmd) Run(t *terminal) error {
 		return err
 	}
 	if !c.JSON {
-		table(t.stdout, []string{"GIFT", "ENDS IN", "MADE", "STATUS", "BALANCE", "OF", "FOR"}, rows)
+		table(t.stdout, []string{"GIFT", "ENDS IN", "MADE", "STATUS", "AVAILABLE", "OF", "FOR"}, rows)
 	}
 	t.moreThan(more, c.Limit)
 	return nil
@@ -475,7 +477,7 @@ func (t *terminal) moreThan(more bool, limit int) {
 }
 
 func listed(v *client.Voucher) []string {
-	balance := worth(v, v.CurrentBalance)
+	balance := available(v)
 	if v.HasRemainingBalance && !owed(v) {
 		balance = "(" + balance + ")"
 	}
@@ -518,15 +520,15 @@ func (c *giftActivityCmd) Run(t *terminal) error {
 	more, err := upTo(api.Activity(t, f), c.Limit, func(e *client.Change) error {
 		return c.answer(t, e.Meta.Body, func() {
 			rows = append(rows, []string{moment(e.At), e.VoucherID, string(e.Kind), money(e.Amount, e.Currency),
-				money(e.CurrentBalance, e.Currency),
-				e.OrganizationName, e.KeyName, note(&e.Entry)})
+				money(e.HeldAmount, e.Currency), money(e.CurrentBalance, e.Currency), e.OrganizationName, e.KeyName,
+				note(&e.Entry)})
 		})
 	})
 	if err != nil {
 		return err
 	}
 	if !c.JSON {
-		table(t.stdout, []string{"WHEN", "GIFT", "WHAT", "AMOUNT", "BALANCE", "WHERE", "KEY", "NOTE"}, rows)
+		table(t.stdout, []string{"WHEN", "GIFT", "WHAT", "AMOUNT", "HELD", "BALANCE", "WHERE", "KEY", "NOTE"}, rows)
 	}
 	t.moreThan(more, c.Limit)
 	return nil
@@ -542,8 +544,8 @@ func (t *terminal) voucher(v *client.Voucher) {
 	if code == "" && v.LastFour != "" {
 		code = "ends in " + v.LastFour
 	}
-	facts(t.stdout, "gift", v.VoucherID, "code", code, "balance",
-		worth(v, v.CurrentBalance)+" of "+worth(v, v.OriginalBalance),
+	facts(t.stdout, "gift", v.VoucherID, "code", code, "available",
+		available(v)+" of "+worth(v, v.OriginalBalance),
 		"status", string(v.Status), "usable", usable, "item", v.Label, "for", v.RecipientDescription, "from",
 		v.SenderDescription,
 		"message", v.Message, "terms", strings.TrimSpace(v.Terms+" "+v.PromotionalTerms), "program", v.ProgramName, "made",
@@ -561,11 +563,24 @@ func (t *terminal) voucher(v *client.Voucher) {
 }
 
 // worth is an amount of a gift in its own unit.
-func worth(v *client.Voucher, d client.Decimal) string {
+func worth(v *client.Voucher, d client.Decimal) string { return d.String() + " " + unit(v) }
+
+func unit(v *client.Voucher) string {
 	if v.IsItemType {
-		return d.String() + " pcs"
+		return "pcs"
 	}
-	return money(d, v.Currency)
+	return v.Currency
+}
+
+// available is what of a gift can be used, and what is held.
+func available(v *client.Voucher) string { return withHeld(v.AvailableBalance, v.HeldBalance, unit(v)) }
+
+func withHeld(available, held client.Decimal, unit string) string {
+	text := available.String() + " " + unit
+	if held.Sign() > 0 {
+		text += " + " + held.String() + " held"
+	}
+	return strings.TrimSpace(text)
 }
 
 // money is an amount with its currency; "" is the currency of an item gift.

@@ -88,7 +88,7 @@ func (c *giftRescheduleCmd) Run(t *terminal) error {
 // resent tells how a gift goes now.
 func (s *service) resent(t *terminal, g *client.ResentGift) error {
 	return s.answer(t, g.Meta.Body, func() {
-		facts(t.stdout, "gift", g.VoucherID, "status", string(g.Status), "balance", money(g.CurrentBalance, g.Currency),
+		facts(t.stdout, "gift", g.VoucherID, "status", string(g.Status), "available", available(&g.Voucher),
 			"delivery date", moment(g.DeliveryDate),
 			"page", g.GiftURL, "print", g.PrintURL, "note", replayed(g.Meta))
 	})

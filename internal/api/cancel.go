@@ -183,7 +183,7 @@ func (w *writer) outcomes(r ledger.Result) {
 		w.ID("voucherID", v.ID)
 		w.Text("status", v.Status.String())
 		w.Integer("statusID", int(v.Status))
-		w.Amount("currentBalance", v.Unit(), v.Balance)
+		w.balances(v, r.At)
 		w.Text("outcome", outcome)
 		w.TextOrNull("reason", why)
 		w.Close()

@@ -232,14 +232,19 @@ func TestCancellationOfWhatIsHeld(t *testing.T) {
 	if text := refused.at("messages[0].text"); !strings.Contains(text, hold) {
 		t.Error(text)
 	}
-	w.post("cancel-gift", cancel+`,"skipNotAllowed":true}`).want(200, "vouchers[0].outcome", "NOT_ALLOWED")
-	w.post("cancel-gift", cancel+`,"releaseHolds":true}`).want(200, "vouchers[0].outcome", "DONE")
+	w.post("cancel-gift", cancel+`,"skipNotAllowed":true}`).want(200, "vouchers[0].outcome", "NOT_ALLOWED",
+		"vouchers[0].currentBalance", "10.00", "vouchers[0].heldBalance", "7.00", "vouchers[0].availableBalance", "3.00")
+	w.post("cancel-gift", cancel+`,"releaseHolds":true}`).want(200, "vouchers[0].outcome", "DONE",
+		"vouchers[0].heldBalance", "0.00", "vouchers[0].availableBalance", "10.00")
 	w.capture(hold, "").refused(409, gift.HoldNotOpen, "holdID")
 	w.get("/gifting/gifts/"+g.id+"/history").has("entries", 6).want(200, "entries[3].kind", "HOLD_RELEASED",
 		"entries[4].kind", "HOLD_RELEASED", "entries[5].kind", "CANCELLATION")
 	w.get("/gifting/gifts/"+g.id).want(200, "heldBalance", "0.00", "availableBalance", "10.00")
-	w.post("reinstate-gift", `{"voucherID":"`+g.id+`"}`).want(200)
-	w.redeem(g, "10").want(200)
+	w.post("reinstate-gift", `{"voucherID":"`+g.id+`"}`).want(200, "vouchers[0].availableBalance", "10.00")
+	w.holdGift(g, "1").want(200)
+	w.post("reinstate-gift", `{"voucherID":"`+g.id+`"}`).want(200, "vouchers[0].outcome", "ALREADY_DONE",
+		"vouchers[0].heldBalance", "1.00", "vouchers[0].availableBalance", "9.00")
+	w.redeem(g, "9").want(200)
 	w.sound()
 }
 

@@ -38,9 +38,9 @@ type View struct {
 	Message   []string
 
 	Worth   Worth  // what was given
-	Balance Worth  // what is left
-	Partly  bool   // something is left, but not all
-	Held    *Worth // how much of what is left is held for purchases; nil: nothing
+	Balance Worth  // what is left and can be used
+	Partly  bool   // something is left, but not all of it can be used
+	Held    *Worth // how much more is left, which is held for purchases; nil: nothing
 
 	Code     string   // 4 4 4
 	Terms    []string // paragraphs of lines, those of the promotion last
@@ -109,8 +109,9 @@ func New(g *gift.Gift, a *gift.Account, now time.Time) View {
 		Merchant: Line(a.Name), Headline: builtInHeadline, Accent: builtInAccent,
 		Sender: unlinked(Line(g.Card.Sender)), Recipient: unlinked(Line(g.Card.Recipient)),
 		Message: unlinkedLines(Lines(g.Card.Message)),
-		Worth:   worth(g, g.Loaded), Balance: worth(g, g.Balance), Partly: g.Balance > 0 && g.Balance < g.Loaded,
-		Code: g.Card.Code.Grouped(), Terms: unlinkedLines(append(Lines(g.Card.Terms), Lines(g.Card.PromotionalTerms)...)),
+		Worth:   worth(g, g.Loaded), Balance: worth(g, g.Available(now)),
+		Partly: g.Balance > 0 && g.Available(now) < g.Loaded,
+		Code:   g.Card.Code.Grouped(), Terms: unlinkedLines(append(Lines(g.Card.Terms), Lines(g.Card.PromotionalTerms)...)),
 	}
 	if n := g.HeldAt(now); n > 0 {
 		v.Held = new(worth(g, n))

@@ -322,6 +322,41 @@ func TestRenderBalance(t *testing.T) {
 	}
 }
 
+// TestRenderHeld: what a guest is told is what can be used, and what is held beside it.
+func TestRenderHeld(t *testing.T) {
+	t.Parallel()
+	for _, method := range []gift.Method{gift.Email, gift.SMS} {
+		for _, item := range []bool{false, true} {
+			g := aGift(method)
+			g.Status, g.Balance, g.Item, g.Card.Label = gift.Claimed, 2000, item, "Latte"
+			g.Holds = []gift.OpenHold{{Left: 450, Until: time.Now().Add(time.Hour)}, {Left: 100, Until: time.Now()}}
+			free, held, all := "15.50 USD", "4.50 USD", "20.00"
+			if item {
+				free, held, all = "1550 x Latte", "450 x Latte", "2000"
+			}
+			balance, err := RenderBalance(&g, anAccount, nil, publicURL, testID(9), Pictures{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range []message.Message{balance, render(t, g)} {
+				texts := []string{m.Text}
+				if method == gift.Email {
+					texts = append(texts, strings.ReplaceAll(visible(t, m.HTML), "×", "x"))
+				}
+				for _, text := range texts {
+					if !strings.Contains(text, free) || !strings.Contains(text, held) || !strings.Contains(text, "held") ||
+						strings.Contains(text, all) {
+						t.Errorf("it does not say %s and %s: %s", free, held, text)
+					}
+				}
+				if method == gift.SMS && !fitsOne(m.Text) {
+					t.Errorf("longer than one message: %q", m.Text)
+				}
+			}
+		}
+	}
+}
+
 func TestSeptets(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]int{"": 0, "abc @£": 6, "€": 2, "[x]": 5, "é\n": 2, "ê": -1, "’": -1, "王": -1,

@@ -94,8 +94,12 @@ func shortText(opening string, c content) string {
 		if worth.Item {
 			worth.Unit = short(worth.Unit)
 		}
-		return usedText(c.Used, short) + opening + short(c.Sender) + ": " + worth.String() + " at " + short(c.Merchant) +
-			". " + c.URL
+		left := worth.String()
+		if c.Held != nil {
+			worth.Number = c.Held.Number
+			left += " (" + worth.String() + " more is held)"
+		}
+		return usedText(c.Used, short) + opening + short(c.Sender) + ": " + left + " at " + short(c.Merchant) + ". " + c.URL
 	}
 	for limit := maxNameSMS; limit > minName; limit-- {
 		if s := text(limit); fitsOne(s) {

@@ -112,7 +112,7 @@ func (v *Voucher) NotRedeemable(location ID, now time.Time, zone *time.Location)
 		add(RedemptionNotAllowed, "The purchase of this gift failed.")
 	case v.Status == Cancelled:
 		add(RedemptionNotAllowed, "This gift was cancelled.")
-	case v.Balance == 0:
+	case v.Status == Redeemed || v.Balance == 0:
 		add(AlreadyRedeemed, "This gift has been redeemed in full.")
 	}
 	if v.Blocked != "" {

@@ -99,6 +99,7 @@ func (r *Reinstate) locations(c *Call, s *state) []gift.ID {
 func (s *state) each(c *Call, ids []gift.ID, skip bool, change func(Ref) (gift.Voucher, []gift.Entry, error)) (
 	r Result, _ error) {
 	var refused *gift.Error
+	r.At = s.now
 	for _, ref := range refs(c, ids) {
 		if s.Vouchers[ref] == nil {
 			return Result{}, ofTheKey(gift.NoSuchGift())

@@ -63,7 +63,7 @@ type Result struct {
 	Changed    []bool
 	NotAllowed []*gift.Error
 	Hold       gift.Held // that was released, now or before
-	At         time.Time // of the decision; of a Release
+	At         time.Time // of the decision; of a Release, a Cancel and a Reinstate
 }
 
 // Command is one of Issue, Redeem, Hold, Capture, Release, Expire, Reverse, Cancel, Reinstate, Resend, Reschedule,

@@ -69,7 +69,11 @@ func (p *page) head(c *Card) {
 	p.box(p.regular, []string{v.Headline}, x+pad, y+30, room, 10, 15, text)
 	p.box(p.bold, []string{printed(v.Amount())}, x+pad, y+39, room, 15, 34, text)
 	if v.Partly {
-		p.box(p.regular, []string{"left of " + printed(v.Worth)}, x+pad, y+height-11, room, 6, 11, text)
+		left := "left of " + printed(v.Worth)
+		if v.Held != nil {
+			left += ", " + printed(*v.Held) + " is held for a purchase"
+		}
+		p.box(p.regular, []string{left}, x+pad, y+height-11, room, 6, 11, text)
 	}
 	p.y = y + height + 8
 }

@@ -252,6 +252,18 @@ func TestGiftStates(t *testing.T) {
 	}
 }
 
+// TestGiftHeld: on paper stands what can be used, and what is held beside it.
+func TestGiftHeld(t *testing.T) {
+	t.Parallel()
+	c := aCard()
+	c.View.Partly, c.View.Balance, c.View.Held = true, card.Worth{Number: "15.50", Unit: "USD"},
+		&card.Worth{Number: "4.50", Unit: "USD"}
+	if p := printGift(t, c, A4); !strings.Contains(p.text(), "15.50 USD") ||
+		!strings.Contains(p.text(), "left of 25.00 USD, 4.50 USD is held for a purchase") {
+		t.Errorf("the page does not say it: %s", p.text())
+	}
+}
+
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	for _, paper := range []Paper{Letter, A4} {

@@ -196,7 +196,7 @@ func TestGiftPage(t *testing.T) {
 	}
 	seen := visible(t, body)
 	for _, want := range []string{
-		"Harbor Coffee", "Enjoy", "12.75 USD", "left of 25.00 USD", "3.00 USD of it is held for a purchase",
+		"Harbor Coffee", "Enjoy", "9.75 USD", "left of 25.00 USD", "3.00 USD is held for a purchase",
 		"For Anna, from Ben", "Happy birthday!",
 		"See you on Friday.",
 		"4829 1507 3364", "This gift does not expire.", "Pier 39", "Ferry Building", "Not for cash.",
