@@ -117,6 +117,9 @@ const (
 	OpResendGift        Operation = "resend-gift"
 	OpRescheduleGift    Operation = "reschedule-gift"
 	OpTransferBalance   Operation = "transfer-balance"
+	OpCreateStock       Operation = "create-stock"
+	OpActivateGift      Operation = "activate-gift"
+	OpReverseActivation Operation = "reverse-activation"
 )
 
 // Meta is what came with an answer beside its members.

@@ -31,6 +31,7 @@ const (
 	InsufficientBalance         Code = "INSUFFICIENT_BALANCE"
 	AlreadyReversed             Code = "ALREADY_REVERSED"
 	HoldNotOpen                 Code = "HOLD_NOT_OPEN"
+	AlreadyActivated            Code = "ALREADY_ACTIVATED"
 	IdempotencyMismatch         Code = "IDEMPOTENCY_MISMATCH"
 	RequestInProgress           Code = "REQUEST_IN_PROGRESS"
 	RateLimited                 Code = "RATE_LIMITED"

@@ -95,6 +95,13 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 		{"transfer-balance", "TransferBalance", `{"fromVoucherID":"` + roomy.id + `","toVoucherID":"` + nowhere +
 			`","amount":0.01}`},
 		{"reschedule-gift", "RescheduleGift", `{"voucherID":"` + nowhere + `","deliveryDate":"2031-01-01T00:00"}`},
+		{"create-stock", "CreateStock", `{"count":1,"value":5}`},
+		{"create-stock", "CreateStock", `{"count":1,"label":"Latte","quantity":2,"equivalentValue":9}`},
+		{"reverse-activation", "ReverseActivation", `{"activationID":"` + nowhere + `"}`},
+		{"reverse-activation", "ReverseActivation", `{"idempotencyKey":"till-1"}`},
+		{"activate-gift", "ActivateGift", `{"voucherID":"` + nowhere + `",` + at + `,"amount":5,` + purchase + `}`},
+		{"activate-gift", "ActivateGift", `{"voucherCode":"` + w.stock(`"count":1`)[0].code + `",` + at + `,"amount":5,` +
+			purchase + `}`},
 	} {
 		a := &agreement{world: w, schemas: file.Components.Schemas, checker: contracts.checker.For(t), operation: c.operation}
 		var body map[string]any

@@ -32,6 +32,7 @@ var (
 	notAllowed      = verdict{409, gift.RedemptionNotAllowed}
 	alreadyRedeemed = verdict{409, gift.AlreadyRedeemed}
 	alreadyReversed = verdict{409, gift.AlreadyReversed}
+	alreadyActive   = verdict{409, gift.AlreadyActivated}
 	holdNotOpen     = verdict{409, gift.HoldNotOpen}
 	unsupported     = verdict{422, gift.NotSupported}
 	wrongProgram    = verdict{422, gift.MissingOrInvalidGiftProgram}
@@ -73,6 +74,17 @@ var authority = map[string][]row{
 			absent: notFound, states: spendable},
 		{needs: "redeem", system: unsupported, at: mustBe, by: "id", foreign: notFound, elsewhere: notAuthorized,
 			absent: notFound, states: spendable}},
+	"createStock": {{needs: "stock", system: unsupported}},
+	"activateGift": {
+		{needs: "activate", system: unsupported, at: mustBe, by: "code token", foreign: notAuthorized,
+			elsewhere: notAuthorized, absent: notFound, states: activatable},
+		{needs: "activate", system: unsupported, at: mustBe, by: "id", foreign: notFound, elsewhere: notAuthorized,
+			absent: notFound, states: activatable}},
+	"reverseActivation": {
+		{needs: "activate", system: unsupported, by: "activation", foreign: notFound, elsewhere: notFound, absent: notFound,
+			states: deactivatable},
+		{needs: "activate", system: unsupported, by: "activation's key", foreign: notFound, elsewhere: notAuthorized,
+			absent: notFound, states: deactivatable}},
 	"holdGift": {
 		{needs: "redeem", system: unsupported, at: mustBe, by: "code token", foreign: notAuthorized, elsewhere: notAuthorized,
 			absent: notFound, states: spendable},
@@ -122,20 +134,26 @@ var authority = map[string][]row{
 
 var (
 	spendable = map[string]verdict{"pending": notAllowed, "redeemed": alreadyRedeemed, "cancelled": notAllowed,
-		"purchase failed": notAllowed,
-		"expired":         notAllowed, "not yet valid": notAllowed}
+		"purchase failed": notAllowed, "not activated": notAllowed,
+		"expired": notAllowed, "not yet valid": notAllowed}
+	deactivatable = map[string]verdict{"activated, used": notAllowed, "deactivated": alreadyReversed}
+	activatable   = map[string]verdict{"pending": alreadyActive, "delivered": alreadyActive,
+		"failed delivery": alreadyActive, "claimed": alreadyActive, "redeemed": alreadyActive, "cancelled": notAllowed,
+		"purchase failed": notAllowed, "expired": alreadyActive, "not yet valid": alreadyActive}
 	cancellable = map[string]verdict{"redeemed": notAllowed, "purchase failed": notAllowed}
 	sendable    = map[string]verdict{"redeemed": alreadyRedeemed, "cancelled": notAllowed, "purchase failed": notAllowed,
-		"expired": notAllowed}
+		"expired": notAllowed, "not activated": notAllowed}
 	movable = map[string]verdict{"delivered": notAllowed, "failed delivery": notAllowed, "claimed": notAllowed,
 		"redeemed":  alreadyRedeemed,
-		"cancelled": notAllowed, "purchase failed": notAllowed, "expired": notAllowed, "not yet valid": notAllowed}
+		"cancelled": notAllowed, "purchase failed": notAllowed, "expired": notAllowed, "not yet valid": notAllowed,
+		"not activated": notAllowed}
 	reversible = map[string]verdict{"given back": alreadyReversed}
 	// The other gift of a transfer is a purchased one, those that have an end are promotional.
 	givable = map[string]verdict{"pending": notAllowed, "redeemed": alreadyRedeemed, "cancelled": notAllowed,
-		"purchase failed": notAllowed, "expired": wrongProgram, "not yet valid": wrongProgram}
+		"purchase failed": notAllowed, "expired": wrongProgram, "not yet valid": wrongProgram,
+		"not activated": notAllowed}
 	receivable = map[string]verdict{"pending": notAllowed, "cancelled": notAllowed, "purchase failed": notAllowed,
-		"expired": wrongProgram, "not yet valid": wrongProgram}
+		"expired": wrongProgram, "not yet valid": wrongProgram, "not activated": notAllowed}
 )
 
 var (
@@ -147,8 +165,9 @@ var (
 	everyGood  = []string{"anywhere", pier, wharf, corner, nowhere}
 	everyPlace = []string{"", pier, wharf, cornerPlace, nowhere}
 	everyState = []string{"pending", "delivered", "failed delivery", "claimed", "redeemed", "cancelled",
-		"purchase failed", "expired", "not yet valid"}
+		"purchase failed", "expired", "not yet valid", "not activated"}
 	redemptions = []string{"claimed", "redeemed", "cancelled after", "given back"}
+	activations = []string{"activated", "activated, used", "deactivated"}
 	holds       = []string{"held", "held in part", "captured", "released"}
 )
 
@@ -206,7 +225,7 @@ func (r row) verdict(key, place, good, state string) verdict {
 		return r.elsewhere
 	// what is redeemed or held of those is, at the pier
 	case limitedTo(key) == pier && r.at != mustBe && good != pier &&
-		!(good == "anywhere" && (r.at == mayBe || strings.HasPrefix(r.by, "hold"))):
+		!(good == "anywhere" && (r.at == mayBe || strings.HasPrefix(r.by, "hold") || strings.HasPrefix(r.by, "activation"))):
 		return r.elsewhere
 	}
 	if v, told := r.states[state]; told {
@@ -270,7 +289,7 @@ func allPermitted() (keys []*gift.Key) {
 // known is a gift by all its names.
 type known struct {
 	made
-	key, reference, redemption, hold, good string
+	key, reference, redemption, hold, good, activation string
 }
 
 // name gives the member of a request that names the gift.
@@ -291,6 +310,10 @@ func (k known) name(by string) string {
 		member, value = "redemptionID", k.redemption
 	case "redemption's key":
 		member, value = "idempotencyKey", "sale "+k.key
+	case "activation":
+		member, value = "activationID", k.activation
+	case "activation's key":
+		member, value = "idempotencyKey", "activation "+k.key
 	case "hold":
 		member, value = "holdID", k.hold
 	case "hold's key":
@@ -304,7 +327,7 @@ func (k known) name(by string) string {
 }
 
 func (k known) secrets() []string {
-	return []string{k.id, k.code, k.token, k.order, k.redemption, k.reference, k.hold}
+	return []string{k.id, k.code, k.token, k.order, k.redemption, k.reference, k.hold, k.activation}
 }
 
 // make makes a gift that is good somewhere and brings it into a state.
@@ -313,7 +336,7 @@ func (s *stage) make(good, state string) known {
 	k := known{key: fmt.Sprintf("k%d", s.calls), reference: fmt.Sprintf("ref-%d", s.calls), good: good}
 	if good == nowhere {
 		k.made = made{nowhere, fmt.Sprint(900_000_000_000 + s.calls), fmt.Sprintf("%022d", s.calls), nowhere}
-		k.redemption, k.hold = nowhere, nowhere
+		k.redemption, k.hold, k.activation = nowhere, nowhere, nowhere
 		return k
 	}
 	owner, storefront, promotion, place := harborKey, shop, bareSpring, pier
@@ -323,6 +346,20 @@ func (s *stage) make(good, state string) known {
 	limit := ""
 	if good == pier || good == wharf {
 		limit, place = member("organizationID", good), good
+	}
+	if state == "not activated" || slices.Contains(activations, state) {
+		k.made = s.stock(`"count":1`+limit, as(owner)...)[0]
+		if state != "not activated" {
+			k.activation = s.post("activate-gift", `{"voucherID":"`+k.id+`","organizationID":"`+place+`","amount":5,`+
+				purchaseAt(storefront)+`}`, append(as(owner), once("activation "+k.key)...)...).want(200).at("activationID")
+		}
+		switch state {
+		case "activated, used":
+			s.post("hold-gift", `{"voucherID":"`+k.id+`","organizationID":"`+place+`","amount":1}`, as(owner)...).want(200)
+		case "deactivated":
+			s.post("reverse-activation", `{"activationID":"`+k.activation+`"}`, as(owner)...).want(200)
+		}
+		return k
 	}
 	method, payment := `"deliveryMethodID":3`, strings.Replace(purchaseAt(storefront), `"R-1"`, `"`+k.reference+`"`, 1)
 	switch state {
@@ -463,15 +500,20 @@ func member(name, value string) string {
 // ask makes the call of an operation on a gift that it names in one way.
 func (s *stage) ask(op contract.Route, by string, k known, key, place string) reply {
 	at := member("organizationID", place)
-	name := k.name(by)
+	name, paidAt := k.name(by), shop
+	if key == cornerKey {
+		paidAt = cornerShop
+	}
 	body := map[string]string{
 		"validateGift": `{` + name + at + `}`, "redeemGift": `{` + name + at + `,"amount":0.01}`, "reverseRedemption": `{` +
 			name + at + `,"amount":0.01}`,
 		"cancelGift": `{` + name + `,"cause":"CANCELLED"}`, "reinstateGift": `{` + name + `}`, "resendGift": `{` + name + `}`,
 		"rescheduleGift": `{` + name + `,"deliveryDate":"` + s.now().Add(time.Hour).UTC().Format(time.RFC3339) + `"}`,
 		"sendGift":       money("1", member("accountID", harbor)),
-		"holdGift":       `{` + name + at + `,"amount":0.01}`,
-		"captureHold":    `{` + name + `,"amount":0.01,"final":false}`, "releaseHold": `{` + name + `}`,
+		"createStock":    `{"count":1}`, "reverseActivation": `{` + name + `}`,
+		"activateGift": `{` + name + at + `,"amount":1,` + purchaseAt(paidAt) + `}`,
+		"holdGift":     `{` + name + at + `,"amount":0.01}`,
+		"captureHold":  `{` + name + `,"amount":0.01,"final":false}`, "releaseHold": `{` + name + `}`,
 	}[op.OperationID]
 	if op.OperationID == "transferBalance" {
 		other := map[string]string{"from": "toVoucherID", "to": "fromVoucherID"}[by]
@@ -546,7 +588,7 @@ func (s *stage) keys(t *testing.T, op contract.Route, r row) {
 			}
 		}
 	}
-	if r.by == "" && op.OperationID != "sendGift" {
+	if r.by == "" && op.Method == http.MethodGet {
 		for _, key := range liveKeys {
 			hidden := foreign(key)
 			if key == pierKey {
@@ -588,11 +630,14 @@ func (s *stage) permitted(t *testing.T, op contract.Route, r row, key string) {
 	if strings.HasPrefix(r.by, "hold") {
 		state = "held"
 	}
+	if strings.HasPrefix(r.by, "activation") {
+		state = "activated"
+	}
 	for _, good := range everyGood {
 		k := s.make(good, state)
 		for _, place := range places {
 			want := r.verdict(key, place, good, state)
-			if op.OperationID == "sendGift" && want == done && limitedTo(key) != "" {
+			if r.by == "" && op.Method == http.MethodPost && want == done && limitedTo(key) != "" {
 				want = malformed // the gift would be good everywhere
 			}
 			var hidden []string
@@ -610,7 +655,7 @@ func (s *stage) permitted(t *testing.T, op contract.Route, r row, key string) {
 
 // ways lists the ways to name a gift; one of them is two words.
 func ways(by string) []string {
-	if by == "redemption's key" || by == "hold's key" {
+	if strings.HasSuffix(by, "'s key") {
 		return []string{by}
 	}
 	return strings.Split(by, " ")
@@ -628,10 +673,14 @@ func (s *stage) gifts(t *testing.T, op contract.Route, r row) {
 	if strings.HasPrefix(r.by, "hold") {
 		states = holds
 	}
-	if testing.Short() {
-		states = states[2:4]
+	if strings.HasPrefix(r.by, "activation") {
+		states = activations
 	}
-	changes := slices.Contains([]string{"cancelGift", "reinstateGift", "reverseRedemption", "resendGift"}, op.OperationID)
+	if testing.Short() {
+		states = states[max(0, len(states)-8):][:2]
+	}
+	changes := slices.Contains([]string{"cancelGift", "reinstateGift", "reverseRedemption", "resendGift", "activateGift",
+		"reverseActivation"}, op.OperationID)
 	for _, good := range everyGood {
 		for _, state := range states {
 			k := s.make(good, state)
@@ -643,7 +692,7 @@ func (s *stage) gifts(t *testing.T, op contract.Route, r row) {
 						if want != done && want != r.states[state] {
 							hidden = append(hidden, k.secrets()...)
 						}
-						if state == "expired" || state == "not yet valid" {
+						if state == "expired" || state == "not yet valid" || state == "not activated" {
 							if by == "reference" { // it has none
 								continue
 							}

@@ -69,6 +69,9 @@ func readNormalized(operation, body string, wrong func(wire.Problem)) string {
 		"resend-gift":        func(o *wire.Object) any { return readResending(o) },
 		"reschedule-gift":    func(o *wire.Object) any { return readRescheduling(o) },
 		"transfer-balance":   func(o *wire.Object) any { return readTransferring(o, c) },
+		"create-stock":       func(o *wire.Object) any { return readStock(o) },
+		"activate-gift":      func(o *wire.Object) any { return readActivation(o, c) },
+		"reverse-activation": func(o *wire.Object) any { return readReversedActivation(o) },
 	}
 	var text []byte
 	problems, _ := new(wire.Reader).Decode([]byte(body), func(o *wire.Object) {
@@ -117,6 +120,21 @@ func TestFingerprintsStay(t *testing.T) {
 		{"hold-gift", `{"ID":"` + id + `","Where":{"LocationID":"` + id + `"},"Number":"5e0","Reference":"r","Seconds":60}`,
 			`{"voucherID":"` + id + `","organizationID":"` + id + `","amount":5,"reference":"r","expiresInSeconds":60}`,
 			`{"expiresInSeconds":6e1,"reference":"r","amount":5.00,"organizationID":"` + id + `","voucherID":"` + id + `"}`},
+		{"create-stock", `{"Count":10,"Label":"Latte","Quantity":"2e0","DesignID":"` + id + `","VerificationCodes":true}`,
+			`{"count":10,"label":"Latte","quantity":2,"voucherDesignID":"` + id + `","verificationCodes":true}`,
+			`{"verificationCodes":true,"count":1e1,"quantity":2.0,"label":"Latte","terms":null,"voucherDesignID":"` + id + `"}`},
+		{"reverse-activation", `{"OriginalKey":"k"}`, `{"idempotencyKey":"k"}`, `{"idempotencyKey":"k","activationID":null}`},
+		{"activate-gift", `{"ID":"` + id + `","Where":{"LocationID":"` + id +
+			`"},"Number":"5e0","Purchase":{"Reference":"R",` +
+			`"FirstName":"A","LastName":"B","EmailAddress":"a@example.com","StorefrontID":"` + id + `"},"Reference":"r"}`,
+			`{"voucherID":"` + id + `","organizationID":"` + id + `","amount":5,"reference":"r",` +
+				`"externalTransactionReferenceNumber":"R","externalTransactionCustomerFirstName":"A",` +
+				`"externalTransactionCustomerLastName":"B","externalTransactionCustomerEmailAddress":"a@example.com",` +
+				`"externalStorefrontID":"` + id + `"}`,
+			`{"paymentMethodID":2,"amount":5.00,"voucherID":"` + id + `","organizationID":"` + id + `","reference":"r",` +
+				`"externalTransactionReferenceNumber":"R","externalTransactionCustomerFirstName":"A",` +
+				`"externalTransactionCustomerLastName":"B","externalTransactionCustomerEmailAddress":"a@example.com",` +
+				`"externalStorefrontID":"` + id + `"}`},
 		{"capture-hold", `{"HoldID":"` + id + `","Number":"5e0","KeepRest":true,"Reference":"r"}`,
 			`{"holdID":"` + id + `","amount":5,"final":false,"reference":"r"}`,
 			`{"reference":"r","final":false,"amount":5.0,"holdID":"` + id + `"}`},

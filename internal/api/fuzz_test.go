@@ -96,6 +96,20 @@ func FuzzHoldGift(f *testing.F) {
 		`","expiresInSeconds":60}`)
 }
 
+func FuzzCreateStock(f *testing.F) {
+	fuzz(f, "create-stock", `{"count":2,"value":25.5,"verificationCodes":true}`,
+		`{"count":1,"label":"Latte","quantity":3,"terms":"x","equivalentValue":9.5,"organizationID":"`+pier+`"}`)
+}
+
+func FuzzActivateGift(f *testing.F) {
+	fuzz(f, "activate-gift", `{"voucherID":"`+nowhere+`","organizationID":"`+pier+`","amount":5,`+purchase+`}`,
+		`{"voucherCode":"123456789012","organizationID":"`+pier+`",`+purchase+`}`)
+}
+
+func FuzzReverseActivation(f *testing.F) {
+	fuzz(f, "reverse-activation", `{"activationID":"`+nowhere+`"}`, `{"idempotencyKey":"a b"}`)
+}
+
 func FuzzCaptureHold(f *testing.F) {
 	fuzz(f, "capture-hold", `{"holdID":"`+nowhere+`","amount":1.5,"final":false,"reference":"x"}`)
 }

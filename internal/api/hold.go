@@ -33,7 +33,7 @@ func holdGift(c *call) (ledger.Answer, error) {
 		return r.do(&ledger.Hold{VoucherID: redeem.VoucherID, Eligible: redeem.Eligible, Hold: gift.Hold{
 			Redeem: redeem.Redeem, Lasts: time.Duration(asked.Seconds) * time.Second}}, ledger.OK, (*writer).hold)
 	}
-	return c.take(ledger.HoldGift, asked, &asked.redemption, problems, hold)
+	return c.take(ledger.HoldGift, asked, &asked.giftRef, asked.Where, problems, hold)
 }
 
 // capturing is a capture-hold request.

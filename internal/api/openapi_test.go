@@ -204,7 +204,8 @@ func TestSchemasAreComplete(t *testing.T) {
 	requests := []string{"SendGift", "MonetaryGift", "ItemGift", "Recipient", "ValidateGift", "TicketData",
 		"PointOfSaleTicket",
 		"RedeemGift", "HoldGift", "CaptureHold", "ReleaseHold", "ReverseRedemption", "CancelGift", "ReinstateGift",
-		"ResendGift", "RescheduleGift", "TransferBalance"}
+		"ResendGift", "RescheduleGift", "TransferBalance", "CreateStock", "ActivateGift",
+		"ReverseActivation"}
 	for name, schema := range components {
 		checkSchema(t, name, schema.(map[string]any), slices.Contains(requests, name))
 	}

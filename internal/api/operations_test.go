@@ -54,8 +54,11 @@ func (w *world) everywhere(check func(r reply, post bool), headers ...string) {
 		"release-hold":       `{"holdID":"` + nowhere + `"}`,
 		"reverse-redemption": `{"redemptionID":"` + nowhere + `"}`,
 		"resend-gift":        `{"voucherID":"` + nowhere + `"}`, "reinstate-gift": `{"voucherID":"` + nowhere + `"}`,
-		"reschedule-gift":  `{"voucherID":"` + nowhere + `","deliveryDate":"` + soon + `"}`,
-		"transfer-balance": `{"fromVoucherID":"` + nowhere + `","toVoucherID":"` + nowhere + `"}`,
+		"reschedule-gift":    `{"voucherID":"` + nowhere + `","deliveryDate":"` + soon + `"}`,
+		"transfer-balance":   `{"fromVoucherID":"` + nowhere + `","toVoucherID":"` + nowhere + `"}`,
+		"create-stock":       `{"count":1}`,
+		"reverse-activation": `{"activationID":"` + nowhere + `"}`,
+		"activate-gift":      activateBody(made{id: nowhere}, "5"),
 	}
 	for _, r := range api.Routes() {
 		operation := r.Pattern[strings.LastIndex(r.Pattern, "/")+1:]

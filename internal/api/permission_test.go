@@ -21,6 +21,7 @@ var needed = map[string]string{
 	"sendGift": "send", "cancelGift": "cancel", "reinstateGift": "cancel", "resendGift": "resend",
 	"rescheduleGift": "resend", "transferBalance": "transfer",
 	"validateGift": "validate", "redeemGift": "redeem", "reverseRedemption": "reverse",
+	"createStock": "stock", "activateGift": "activate", "reverseActivation": "activate",
 	"holdGift": "redeem", "captureHold": "redeem", "releaseHold": "redeem",
 	"getGift": "look-up", "getGiftHistory": "look-up", "listGifts": "look-up", "listActivity": "look-up",
 	"getRequest": "", "getHealth": "", "getReadiness": "", "getOpenAPI": "", "getDocs": "", "getErrorDocs": "",
@@ -89,6 +90,9 @@ func TestEachOperationNeedsItsPermission(t *testing.T) {
 		k := s.make("anywhere", "claimed")
 		if op.OperationID == "captureHold" || op.OperationID == "releaseHold" {
 			by, k = "hold", s.make("anywhere", "held")
+		}
+		if op.OperationID == "reverseActivation" {
+			by, k = "activation", s.make("anywhere", "activated")
 		}
 		s.permit(rotatedKey, slices.DeleteFunc(gift.PermissionNames(), func(other string) bool { return other == name })...)
 		refused := s.ask(op, by, k, rotatedKey, pier).refused(http.StatusForbidden, gift.NotAuthorized)
@@ -302,6 +306,8 @@ func TestAThiefWithATillsKey(t *testing.T) {
 		}
 	}
 	lacks(w.post("send-gift", order, till...), "send")
+	lacks(w.post("create-stock", `{"count":1}`, till...), "stock")
+	lacks(w.post("activate-gift", activateBody(g, "5"), till...), "activate")
 	lacks(w.get("/gifting/gifts?limit=200", till...), "look-up")
 	lacks(w.get("/gifting/gifts/"+g.id, till...), "look-up")
 	lacks(w.get("/gifting/gifts/"+g.id+"/history", till...), "look-up")

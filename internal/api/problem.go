@@ -37,6 +37,7 @@ var kinds = map[gift.Code]kind{
 	gift.InsufficientBalance:  {http.StatusConflict, "The amount is above the balance."},
 	gift.AlreadyReversed:      {http.StatusConflict, "The redemption is already reversed."},
 	gift.HoldNotOpen:          {http.StatusConflict, "The hold is not open any more."},
+	gift.AlreadyActivated:     {http.StatusConflict, "The card is already activated."},
 	gift.RequestInProgress:    {http.StatusConflict, "The first request with this key is still under way."},
 	gift.NotSupported:         {http.StatusUnprocessableEntity, "The operation is not supported."},
 	gift.MissingOrInvalidGiftProgram: {http.StatusUnprocessableEntity,

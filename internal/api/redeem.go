@@ -33,31 +33,33 @@ func readRedemption(o *wire.Object, c *call) redemption {
 // redeemGift decrements a gift.
 func redeemGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) redemption { return readRedemption(o, c) })
-	return c.take(ledger.RedeemGift, asked, &asked, problems, func(r *request, at *gift.Location) (ledger.Answer, error) {
-		answer, err := r.do(asked.command(c, at), ledger.OK, (*writer).redemption)
-		if answer.Fresh() {
-			c.redeemed(asked.ID, at.ID)
-		}
-		return answer, err
-	})
+	return c.take(ledger.RedeemGift, asked, &asked.giftRef, asked.Where, problems,
+		func(r *request, at *gift.Location) (ledger.Answer, error) {
+			answer, err := r.do(asked.command(c, at), ledger.OK, (*writer).redemption)
+			if answer.Fresh() {
+				c.redeemed(asked.ID, at.ID)
+			}
+			return answer, err
+		})
 }
 
-// take finds where and of which gift something is to be taken, and has do do it. asked is a part of whole, the request.
-func (c *call) take(op ledger.Operation, whole any, asked *redemption, problems *wire.Problems,
+// take finds where and of which gift something is to be taken, and has do do it. asked and where are parts of whole,
+// the request.
+func (c *call) take(op ledger.Operation, whole any, asked *giftRef, where place, problems *wire.Problems,
 	do func(*request, *gift.Location) (ledger.Answer, error)) (ledger.Answer, error) {
 	problems.Refuse(c.account.NeedKey(c.key))
 	if problems.Err() != nil {
-		return ledger.Answer{}, c.besides(problems, asked.Where.Place)
+		return ledger.Answer{}, c.besides(problems, where.Place)
 	}
 	request := c.request(op, whole)
-	at, err := c.locate(asked.Where.Place)
+	at, err := c.locate(where.Place)
 	if errors.Is(err, gift.NotAuthorized) {
 		return ledger.Answer{}, err // what the key may not do, it may not see the outcome of either
 	} else if err != nil {
-		return request.refuse(c.alsoMissing(err, asked.giftRef))
+		return request.refuse(c.alsoMissing(err, *asked))
 	}
 	if asked.ID.IsZero() {
-		g, err := c.find(asked.giftRef, at)
+		g, err := c.find(*asked, at)
 		if err != nil {
 			return request.refuse(err)
 		}

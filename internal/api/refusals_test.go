@@ -66,6 +66,7 @@ func TestEveryCodeIsProduced(t *testing.T) {
 			w.post("capture-hold", body).want(200)
 			return w.post("capture-hold", body)
 		},
+		gift.AlreadyActivated: func(w *world) reply { return w.post("activate-gift", activateBody(w.send(money("5")), "5")) },
 		gift.IdempotencyMismatch: func(w *world) reply {
 			g := w.send(money("5"))
 			w.redeem(g, "1", once("k")...).want(200)

@@ -83,15 +83,19 @@ func readRecipient(o *wire.Object) gift.Recipient {
 	}
 }
 
+func readPurchase(o *wire.Object) gift.Purchase {
+	return gift.Purchase{
+		Reference:    o.Text("externalTransactionReferenceNumber"),
+		FirstName:    o.Text("externalTransactionCustomerFirstName"),
+		LastName:     o.Text("externalTransactionCustomerLastName"),
+		EmailAddress: o.Text("externalTransactionCustomerEmailAddress"),
+		StorefrontID: o.GUID("externalStorefrontID"),
+	}
+}
+
 func readPayment(o *wire.Object) gift.Payment {
 	return gift.Payment{
-		Purchase: gift.Purchase{
-			Reference:    o.Text("externalTransactionReferenceNumber"),
-			FirstName:    o.Text("externalTransactionCustomerFirstName"),
-			LastName:     o.Text("externalTransactionCustomerLastName"),
-			EmailAddress: o.Text("externalTransactionCustomerEmailAddress"),
-			StorefrontID: o.GUID("externalStorefrontID"),
-		},
+		Purchase:         readPurchase(o),
 		PromotionID:      o.GUID("promotionID"),
 		ValidStarting:    o.Instant("validStarting"),
 		ValidForDays:     o.Integer("validForDays"),

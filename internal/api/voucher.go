@@ -127,11 +127,11 @@ func (w *writer) voucherValue(g *gift.Gift, s view) {
 		w.Null("value")
 		w.TextOrNull("label", g.Card.Label)
 		w.TextOrNull("terms", g.Card.Terms)
-		w.Amount("quantity", v.Unit(), v.Loaded)
+		w.Amount("quantity", v.Unit(), v.Worth())
 		w.AmountOrNull("equivalentValue", v.Currency, g.Card.EquivalentValue)
 		return
 	}
-	w.Amount("value", v.Unit(), v.Loaded)
+	w.Amount("value", v.Unit(), v.Worth())
 	w.Null("label")
 	w.TextOrNull("terms", g.Card.Terms)
 	w.Null("quantity")

@@ -266,6 +266,8 @@ var paths = map[string]string{
 	"hold-gift": base + "/redemption/hold-gift", "capture-hold": base + "/redemption/capture-hold",
 	"release-hold":       base + "/redemption/release-hold",
 	"reverse-redemption": base + "/redemption/reverse-redemption",
+	"create-stock":       base + "/gifting/create-stock", "activate-gift": base + "/redemption/activate-gift",
+	"reverse-activation": base + "/redemption/reverse-activation",
 }
 
 // do makes a request; headers are pairs of name and value.
@@ -428,6 +430,34 @@ func (w *world) send(body string, headers ...string) made {
 	r := w.post("send-gift", body, headers...).want(201)
 	return made{r.at("gifts[0].voucherID"), r.at("gifts[0].voucherCode"), r.at("gifts[0].voucherPublicToken"),
 		r.at("orderID")}
+}
+
+// stock makes cards, of these members, and finds them.
+func (w *world) stock(members string, headers ...string) (cards []made) {
+	w.Helper()
+	order := w.post("create-stock", "{"+members+"}", headers...).want(201).at("orderID")
+	for cursor := ""; cursor != "null"; {
+		page := w.get("/gifting/gifts?limit=200&orderID="+order+cursor, headers...).want(200)
+		var gifts []struct{ VoucherID, VoucherCode, VoucherPublicToken string }
+		if err := json.Unmarshal([]byte(page.at("gifts")), &gifts); err != nil {
+			w.Fatal(err)
+		}
+		for _, g := range gifts {
+			cards = append(cards, made{g.VoucherID, g.VoucherCode, g.VoucherPublicToken, order})
+		}
+		if cursor = page.at("nextCursor"); cursor != "null" {
+			cursor = "&cursor=" + cursor
+		}
+	}
+	return cards
+}
+
+// activateBody asks to activate a card at the pier, for an amount; "": for its fixed worth.
+func activateBody(g made, amount string) string {
+	if amount != "" {
+		amount = `,"amount":` + amount
+	}
+	return `{"voucherID":"` + g.id + `","organizationID":"` + pier + `"` + amount + `,` + purchase + `}`
 }
 
 // holdGift asks to hold an amount of a gift at the pier; "" for all of it.

@@ -111,7 +111,7 @@ func (a *audit) fits(e Entry) bool {
 	from, to := a.status, e.Status
 	switch e.Kind {
 	case Issued:
-		return from == 0 && e.Delta == 0 && (to == Pending || to == Delivered)
+		return from == 0 && e.Delta == 0 && (to == Pending || to == Delivered || to == NotActivated && e.Balance == 0)
 	case Sent:
 		return e.Delta == 0 && (from == Pending || from == FailedDelivery) && to == Delivered
 	case SendFailed:
@@ -138,6 +138,12 @@ func (a *audit) fits(e Entry) bool {
 		return e.Delta == 0 && (from.Unused() && (to == from || to == Delivered) || from == Claimed && to == Claimed)
 	case Rescheduled:
 		return e.Delta == 0 && from == Pending && to == Pending
+	case Activation:
+		a.left[e.ID] = undone{e.Kind, e.Delta}
+		return from == NotActivated && to == Delivered && e.Delta > 0 && (a.fixed == 0 || e.Delta == a.fixed)
+	case ActivationReversal:
+		return e.Delta < 0 && e.Reverses == e.Previous && a.undo(e, Activation) == 0 && from == Delivered &&
+			to == NotActivated
 	case HoldMade, HoldReleased, HoldExpired:
 		return e.Delta == 0 && from.Redeemable() && to == from
 	case TransferOut:

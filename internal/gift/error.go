@@ -36,6 +36,7 @@ const (
 	InsufficientBalance Code = "INSUFFICIENT_BALANCE"
 	AlreadyReversed     Code = "ALREADY_REVERSED"
 	HoldNotOpen         Code = "HOLD_NOT_OPEN"
+	AlreadyActivated    Code = "ALREADY_ACTIVATED"
 	IdempotencyMismatch Code = "IDEMPOTENCY_MISMATCH"
 	RequestInProgress   Code = "REQUEST_IN_PROGRESS"
 	RateLimited         Code = "RATE_LIMITED"
@@ -48,7 +49,8 @@ func Codes() []Code {
 		ValidationFailure, NotFound, InvalidCodeFormat, InvalidTokenFormat, NotSupported, AccountMisconfigured,
 		MissingOrInvalidGiftProgram, InvalidVoucherType, ItemEligibilityFailure, AlreadyRedeemed,
 		RedemptionNotAllowed, NotAuthorized, UnexpectedError,
-		Unauthenticated, InsufficientBalance, AlreadyReversed, HoldNotOpen, IdempotencyMismatch, RequestInProgress,
+		Unauthenticated, InsufficientBalance, AlreadyReversed, HoldNotOpen, AlreadyActivated, IdempotencyMismatch,
+		RequestInProgress,
 		RateLimited, Unavailable,
 	}
 }
@@ -114,6 +116,11 @@ func NoSuchHold() *Error { return RefuseAt(NotFound, FieldHold, "This account ha
 // NoSuchReload is the same for a reload.
 func NoSuchReload() *Error {
 	return RefuseAt(NotFound, FieldReload, "This account has no such reload.")
+}
+
+// NoSuchActivation is the same for an activation.
+func NoSuchActivation() *Error {
+	return RefuseAt(NotFound, FieldActivation, "This account has no such activation.")
 }
 
 // Join adds the messages of err, if it is an Error, to those of e, which is not used any more; the first of them

@@ -18,6 +18,7 @@ const (
 	FieldRedemption  Field = "redemption"
 	FieldHold        Field = "hold"
 	FieldReload      Field = "reload"
+	FieldActivation  Field = "activation"
 	FieldKey         Field = "key"         // the Idempotency-Key of the request itself
 	FieldOriginalKey Field = "originalKey" // that of what is to be undone
 	FieldOperation   Field = "operation"   // that the original key was sent with
@@ -47,6 +48,7 @@ const (
 	FieldItem               Field = "item"
 	FieldValue              Field = "value"
 	FieldQuantity           Field = "quantity"
+	FieldCount              Field = "count"
 	FieldEquivalentValue    Field = "equivalentValue"
 	FieldLabel              Field = "label"
 	FieldTerms              Field = "terms"

@@ -357,10 +357,13 @@ func (i *order) gift(n int, r Recipient) Gift {
 }
 
 // Begin writes the first entry of a new voucher: its whole value, PENDING until it is delivered. A printed gift is
-// delivered at once.
+// delivered at once, and a card of a stock has no value yet.
 func (g Gift) Begin(c Context) (Gift, Entry) {
 	status := Pending
-	if g.Card.Method == Printed {
+	switch {
+	case g.Status == NotActivated:
+		status = NotActivated
+	case g.Card.Method == Printed:
 		status, g.Card.DeliveredAt = Delivered, c.Now
 	}
 	return g, g.enter(c, Issued, 0, status)

@@ -19,8 +19,11 @@ const (
 	MayLookUp                           // gifts, their histories and lists
 	MaySeeCodes                         // codes, tokens and links in what is looked up
 	MayTransfer                         // transfer-balance
+	MayActivate                         // activate-gift and reverse-activation
+	MayStock                            // create-stock
+	MayExport                           // the codes of a stock
 
-	AllPermissions = MayTransfer<<1 - 1
+	AllPermissions = MayExport<<1 - 1
 	// SystemPermissions are those of every system key; what it made itself is all that it may cancel and look up.
 	SystemPermissions = MaySend | MayCancel | MayLookUp
 )
@@ -36,6 +39,9 @@ var permissionNames = []struct{ name, cannot string }{
 	{"look-up", "look gifts up"},
 	{"codes", "see codes"},
 	{"transfer", "move value between gifts"},
+	{"activate", "activate cards"},
+	{"stock", "make cards"},
+	{"export", "export codes"},
 }
 
 // roles are the sets of permissions that have a name.

@@ -193,6 +193,19 @@ func commands() []command {
 		{"redeemed in part", held(func(v Voucher) (Voucher, Entry, bool, error) {
 			return refuse(v.Capture(Held{Entry: hold}, Capture{Context: context(), Caller: everywhere}))
 		}), func(Status) Code { return HoldNotOpen }},
+		{"activated", func(v Voucher) (Voucher, Entry, bool, error) {
+			return refuse(v.Activate(Activate{Context: context(), LocationID: shop, Amount: 1000,
+				Account: &Account{MaxGiftValue: 1000}}))
+		}, func(s Status) Code {
+			if s == Cancelled || s == PurchaseFailed {
+				return RedemptionNotAllowed
+			}
+			return AlreadyActivated
+		}},
+		{"activation reversed", func(v Voucher) (Voucher, Entry, bool, error) {
+			t := Undoable{Entry: Entry{ID: v.Last, VoucherID: v.ID, Kind: Activation, Delta: v.Balance}}
+			return refuse(v.ReverseActivation(t, Undo{Context: context(), Caller: everywhere}))
+		}, notAllowed},
 		{"delivery worked", deliver(true), nil},
 		{"delivery failed", deliver(false), nil},
 	}
@@ -233,6 +246,11 @@ func transitions(t *testing.T) map[string]bool {
 			(method == Printed) == g.Card.DeliveredAt.IsZero() {
 			t.Errorf("%s: begins with %+v", method, e)
 		}
+	}
+	card, _ := Gift{Voucher{ID: theGift, Status: NotActivated, Fixed: 1000}, Card{Method: Printed}}.Begin(context())
+	rows[fmt.Sprintf("(none) | created, a card of a stock | %s", card.Status)] = true
+	if card.Balance != 0 || !card.Card.DeliveredAt.IsZero() {
+		t.Errorf("a card of a stock begins as %+v", card)
 	}
 	return rows
 }
@@ -275,8 +293,8 @@ func TestTransitions(t *testing.T) {
 			t.Errorf("docs/states.md says %q, the code does not do it", row)
 		}
 	}
-	if len(made) != 75 {
-		t.Errorf("there are %d transitions, want 75", len(made))
+	if len(made) != 78 {
+		t.Errorf("there are %d transitions, want 78", len(made))
 	}
 }
 

@@ -11,6 +11,8 @@ type Change struct {
 	Rule func(gift.Voucher, gift.Context) (gift.Voucher, gift.Entry, error)
 	// Counts says against which limit of the day its money counts: SentCount, as issued, RedeemedCount; 0: none.
 	Counts CountKind
+	// ItemWorth is what a gift of an item counts as, which is no money; 0: it does not count.
+	ItemWorth gift.Amount
 }
 
 func (k *Change) want(c *Call, w *Want) {
@@ -34,9 +36,13 @@ func (k *Change) decide(c *Call, s *state) (Result, error) {
 	switch {
 	case err != nil || e.Kind == "":
 		return nothing(after, ofTheKey(err))
-	case after.Item:
 	case k.Counts == SentCount:
-		err = s.send(c, gift.Count{Amount: e.Delta}, nil)
+		money := e.Delta
+		if after.Item {
+			money = k.ItemWorth
+		}
+		err = s.send(c, gift.Count{Amount: money}, nil)
+	case after.Item:
 	case k.Counts == RedeemedCount:
 		err = s.redeemed(c, -e.Delta)
 	}
@@ -59,7 +65,7 @@ func (k *Change) locations(c *Call, s *state) []gift.ID {
 // operation will be refused should it still come.
 type Undo struct {
 	gift.Undo
-	Operation   Operation // that is undone: ReloadGift
+	Operation   Operation // that is undone: ReloadGift or ActivateGift
 	EntryID     gift.ID   // or
 	OriginalKey string
 }
@@ -71,10 +77,11 @@ var undoings = map[Operation]struct {
 	missing   func() *gift.Error
 	rule      func(gift.Voucher, gift.Undoable, gift.Undo) (gift.Voucher, gift.Entry, error)
 }{
-	RedeemGift:  {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
-	CaptureHold: {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
-	HoldGift:    {"hold", "nothing is held", gift.NoSuchHold, nil},
-	ReloadGift:  {"reload", "nothing was loaded", gift.NoSuchReload, gift.Voucher.ReverseReload},
+	RedeemGift:   {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
+	CaptureHold:  {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
+	HoldGift:     {"hold", "nothing is held", gift.NoSuchHold, nil},
+	ReloadGift:   {"reload", "nothing was loaded", gift.NoSuchReload, gift.Voucher.ReverseReload},
+	ActivateGift: {"activation", "nothing was activated", gift.NoSuchActivation, gift.Voucher.ReverseActivation},
 }
 
 func (u *Undo) original(c *Call) RequestKey {

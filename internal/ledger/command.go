@@ -147,8 +147,13 @@ func (i *Issue) draw(random io.Reader) (err error) {
 		if g.Card.Token, err = gift.NewToken(random); err != nil {
 			return err
 		}
+		if err = g.DrawVerification(random); err != nil {
+			return err
+		}
 	}
-	if slices.ContainsFunc(i.Gifts, func(g gift.Gift) bool { return g.Card.Method == gift.Printed }) {
+	if slices.ContainsFunc(i.Gifts, func(g gift.Gift) bool {
+		return g.Card.Method == gift.Printed && g.Status != gift.NotActivated
+	}) {
 		i.sheet, err = gift.NewToken(random)
 	}
 	return err

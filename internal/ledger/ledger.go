@@ -36,6 +36,9 @@ const (
 	ReverseReload     Operation = "reverse-reload"
 	CashOutGift       Operation = "cash-out-gift"
 	TransferBalance   Operation = "transfer-balance"
+	CreateStock       Operation = "create-stock"
+	ActivateGift      Operation = "activate-gift"
+	ReverseActivation Operation = "reverse-activation"
 )
 
 // RequestKey is the scope of an Idempotency-Key: not the API key, so that its rotation changes nothing.
@@ -196,6 +199,7 @@ type Changes struct {
 	Resends         []Resent         // new
 	DeliveryChanges []DeliveryChange // changed
 	Rekeyed         []Rekeyed        // gifts with other secrets than before
+	Sold            []Sold           // cards of a stock that were activated, or are not any more
 	Sheets          []Sheet          // new
 	// records whose answers will be given again on the strength of this commit, which writes to them
 	Replays []RequestKey
@@ -213,6 +217,14 @@ type Rekeyed struct {
 	AccountID gift.ID
 	VoucherID gift.ID
 	Secrets
+}
+
+// Sold is what the card of a gift says of its purchase since it was activated, or not any more.
+type Sold struct {
+	AccountID gift.ID
+	VoucherID gift.ID
+	Purchase  gift.Purchase
+	At        time.Time // zero: not any more
 }
 
 // Sheet is a link to the printed sheet of an order.

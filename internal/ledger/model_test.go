@@ -30,6 +30,9 @@ func TestEngineAgreesWithModel(t *testing.T) {
 			"":            w.compare,
 			"issue":       w.issue,
 			"redeem":      w.redeem,
+			"stock":       w.stock,
+			"activate":    w.activate,
+			"deactivate":  w.deactivate,
 			"replay":      w.replay,
 			"reverse":     w.reverse,
 			"reverse key": w.reverseKey,
@@ -86,6 +89,10 @@ type modelGift struct {
 	resends           int
 	resent            gift.ID // the job of the newest resend; zero: none
 	holds             []*modelHold
+	fixed             int64 // of a card of a stock; 0: any worth
+	activation        gift.ID
+	activated         int     // the number of its entry
+	reversed          gift.ID // the activation that was
 }
 
 type modelTaken struct {
@@ -189,6 +196,76 @@ func (w *world) issue(t *rapid.T) {
 	}
 	w.gifts = append(w.gifts, &modelGift{id: r.Gifts[0].ID, original: amount, balance: amount, status: status, entries: 1,
 		item: item, method: method})
+}
+
+func (w *world) stock(t *rapid.T) {
+	if len(w.gifts) >= 6 {
+		t.Skip("enough gifts")
+	}
+	fixed := rapid.SampledFrom([]int64{0, 0, 150}).Draw(t, "fixed")
+	item := fixed > 0 && rapid.Bool().Draw(t, "item")
+	_, r := w.do(t, ledger.CreateStock, "", 0, &ledger.Issue{Gifts: []gift.Gift{{
+		Voucher: gift.Voucher{
+			AccountID: w.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: w.caller.Account.Currency,
+			Item: item, Fixed: gift.Amount(fixed), Status: gift.NotActivated,
+		},
+		Card: gift.Card{Method: gift.Printed, Sender: "Model", DeliveryZone: "UTC"},
+	}}})
+	w.gifts = append(w.gifts, &modelGift{id: r.Gifts[0].ID, status: gift.NotActivated, entries: 1, item: item,
+		method: gift.Printed, fixed: fixed})
+}
+
+func (w *world) activate(t *rapid.T) {
+	g := w.pick(t)
+	amount := rapid.SampledFrom([]int64{0, 0, 1, mostWorth, mostWorth + 1}).Draw(t, "amount")
+	want := "ALREADY_ACTIVATED"
+	g.touch(w.now)
+	switch {
+	case g.status == gift.Cancelled || g.status == gift.PurchaseFailed:
+		want = "REDEMPTION_NOT_ALLOWED"
+	case g.status != gift.NotActivated:
+	case g.fixed > 0 && amount > 0, g.fixed == 0 && (amount == 0 || amount > mostWorth):
+		want = "VALIDATION_FAILURE"
+	default:
+		g.original = max(amount, g.fixed)
+		g.balance, g.status, g.sent = g.original, gift.Delivered, true
+		g.entries++
+		want = fmt.Sprintf("OK %d %d %s", g.original, g.balance, g.status)
+	}
+	ask := gift.Activate{Amount: gift.Amount(amount), Account: w.caller.Account, Purchase: gift.Purchase{Reference: "R"}}
+	got, r := w.do(t, ledger.ActivateGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: ledger.SentCount,
+		Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
+			ask.Context = c
+			return v.Activate(ask)
+		}})
+	if got != want {
+		t.Fatalf("activate %+v with %d: got %q, want %q", *g, amount, got, want)
+	}
+	if len(r.Entries) > 0 {
+		g.activation, g.activated = r.Entries[0].ID, g.entries
+	}
+}
+
+func (w *world) deactivate(t *rapid.T) {
+	g := w.pick(t)
+	if g.activation.IsZero() {
+		t.Skip("never activated")
+	}
+	g.touch(w.now)
+	want := "REDEMPTION_NOT_ALLOWED"
+	switch {
+	case g.reversed == g.activation:
+		want = "ALREADY_REVERSED"
+	case g.entries == g.activated:
+		want = fmt.Sprintf("OK %d 0 NOT_ACTIVATED", -g.original)
+		g.balance, g.original, g.status, g.sent, g.reversed = 0, 0, gift.NotActivated, false, g.activation
+		g.entries++
+	}
+	got, _ := w.do(t, ledger.ReverseActivation, "", 0, &ledger.Undo{Operation: ledger.ActivateGift, EntryID: g.activation,
+		Undo: gift.Undo{Caller: w.caller}})
+	if got != want {
+		t.Fatalf("deactivate %+v: got %q, want %q", *g, got, want)
+	}
 }
 
 func (w *world) pick(t *rapid.T) *modelGift {
@@ -328,7 +405,7 @@ func (w *world) cancel(t *rapid.T) {
 	held := g.held() > 0 && !release
 	untouched := g.status == gift.Pending || g.status == gift.Delivered || g.status == gift.FailedDelivery
 	switch {
-	case !held && (untouched || g.status == gift.Claimed && to == gift.Cancelled):
+	case !held && (untouched || (g.status == gift.Claimed || g.status == gift.NotActivated) && to == gift.Cancelled):
 		for _, h := range g.holds {
 			if h.ended == "" {
 				h.ended = "released"
@@ -356,7 +433,7 @@ func (w *world) reinstate(t *rapid.T) {
 	g := w.pick(t)
 	want := fmt.Sprintf("OK - %d %s", g.balance, g.status)
 	if g.status == gift.Cancelled || g.status == gift.PurchaseFailed {
-		if g.status = g.before; g.balance == 0 {
+		if g.status = g.before; g.balance == 0 && g.status != gift.NotActivated {
 			g.status = gift.Redeemed
 		} else if g.status == gift.Pending && g.sent {
 			g.status = gift.Delivered
@@ -412,7 +489,7 @@ func (w *world) resend(t *rapid.T) {
 	switch {
 	case g.status == gift.Redeemed:
 		want = "ALREADY_REDEEMED"
-	case g.status == gift.Cancelled || g.status == gift.PurchaseFailed:
+	case g.status == gift.Cancelled || g.status == gift.PurchaseFailed || g.status == gift.NotActivated:
 	case g.resends == gift.MaxResends:
 		want = "RATE_LIMITED"
 	default:

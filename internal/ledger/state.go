@@ -49,6 +49,12 @@ func (s *state) enter(v gift.Voucher, e gift.Entry) {
 		undone.Reversed += max(e.Delta, -e.Delta)
 		undone.Parts++
 	}
+	switch e.Kind {
+	case gift.Activation:
+		s.changes.Sold = append(s.changes.Sold, Sold{e.AccountID, e.VoucherID, e.Purchase, e.At})
+	case gift.ActivationReversal:
+		s.changes.Sold = append(s.changes.Sold, Sold{AccountID: e.AccountID, VoucherID: e.VoucherID})
+	}
 	if held := s.Holds[Ref{e.AccountID, e.HoldID}]; held != nil {
 		held.Last = e
 	}

@@ -179,6 +179,9 @@ func TestPriorities(t *testing.T) {
 	t.Parallel()
 	priorities := map[string]api.Priority{
 		"redemption/redeem-gift":            api.PriorityRedeem,
+		"gifting/create-stock":              api.PriorityWrite,
+		"redemption/activate-gift":          api.PriorityRedeem,
+		"redemption/reverse-activation":     api.PriorityRedeem,
 		"redemption/hold-gift":              api.PriorityRedeem,
 		"redemption/capture-hold":           api.PriorityRedeem,
 		"redemption/release-hold":           api.PriorityRedeem,

@@ -108,6 +108,9 @@ var (
 	updateCard = db.UpdateByKeys("noting deliveries", "NBB",
 		`UPDATE card AS t SET delivered_at = $2, delivered_by = $3 `+
 			`WHERE t.account_id = $1 AND t.voucher_id = $4`)
+	updateSold = db.UpdateByKeys("noting purchases", "TTTTBNB",
+		`UPDATE card AS t SET reference = $2, first_name = $3, last_name = $4, email_address = $5, storefront_id = $6, `+
+			`delivered_at = $7 WHERE t.account_id = $1 AND t.voucher_id = $8`)
 	deleteJobs = db.DeleteByKeys("finishing jobs", "job", "id")
 	addTally   = db.InsertRows("tally", "account_id, vouchers", "BN",
 		` ON CONFLICT (account_id) DO UPDATE SET vouchers = tally.vouchers + excluded.vouchers`)
@@ -120,7 +123,8 @@ var (
 
 var groupQueries = []*db.Query{selectVouchers, selectRequests, selectUndoable, selectReversed, selectDeliveredBy,
 	selectCancelled, selectCodes, updateVoucher, updateBalance, selectHoldEnds,
-	updateReplays, updateCard, deleteJobs, selectDeliveries, selectJobs, selectResends, insertResend, updateDelivery,
+	updateReplays, updateCard, updateSold, deleteJobs, selectDeliveries, selectJobs, selectResends, insertResend,
+	updateDelivery,
 	updateJob, addTally, insertGivenBack,
 	insertUsed, record.InsertTerms, record.InsertItems, record.InsertVoucher, record.InsertCard, record.InsertSecret,
 	record.InsertSearch, record.InsertEntry,
@@ -359,6 +363,7 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	batches = append(batches, g.saveGifts(c.Gifts)...)
 	batches = append(batches, g.saveSearch(c))
 	batches = append(batches, g.saveRekeyed(c.Rekeyed)...)
+	batches = append(batches, saveSold(c.Sold)...)
 	slices.SortStableFunc(c.Requests, func(a, b ledger.Request) int {
 		return record.CompareKeys(a.RequestKey,
 			b.RequestKey)
@@ -474,6 +479,25 @@ func saveDone(done []ledger.Done) []db.Batch {
 			})...)
 }
 
+// saveSold writes what cards say of their purchase; the newest of each card stands.
+func saveSold(sold []ledger.Sold) []db.Batch {
+	newest := map[ledger.Ref]ledger.Sold{}
+	for _, c := range sold {
+		newest[ledger.Ref{AccountID: c.AccountID, ID: c.VoucherID}] = c
+	}
+	return record.ByAccount(slices.SortedFunc(maps.Keys(newest), record.CompareRefs),
+		func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) db.Batch {
+			w := record.RowsOf(updateSold, of, func(r *ledger.Ref) []any {
+				c := newest[*r]
+				p := &c.Purchase
+				return []any{p.Reference, p.FirstName, p.LastName, p.EmailAddress, db.OrNull(p.StorefrontID), db.Micros(c.At),
+					db.KeyOf(r.ID)}
+			})
+			w.Account = account
+			return w
+		})
+}
+
 // saveTally adds new gifts to the number of their account's.
 func saveTally(gifts []gift.Gift) db.Batch {
 	added := map[gift.ID]int{}
@@ -500,6 +524,7 @@ func (g *group) saveUsed(c *ledger.Changes) []db.Batch {
 	}
 	for i := range c.Entries {
 		note(c.Entries[i].AccountID, c.Entries[i].Actor.LocationID)
+		note(c.Entries[i].AccountID, c.Entries[i].Purchase.StorefrontID)
 	}
 	slices.SortFunc(g.newlyUsed, record.CompareRefs)
 	return []db.Batch{record.RowsOf(insertUsed, g.newlyUsed, func(r *ledger.Ref) []any {

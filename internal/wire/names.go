@@ -11,6 +11,7 @@ var names = map[gift.Field]string{
 	gift.FieldRedemption:    "redemptionID",
 	gift.FieldKey:           "Idempotency-Key",
 	gift.FieldHold:          "holdID",
+	gift.FieldActivation:    "activationID",
 	gift.FieldOriginalKey:   "idempotencyKey",
 	gift.FieldOrder:         "orderID",
 	gift.FieldReference:     "externalTransactionReferenceNumber",

@@ -37,6 +37,7 @@ var EntryKinds = map[ledger.Operation]gift.Kind{
 	ledger.CaptureHold: gift.Redemption, ledger.ReleaseHold: gift.HoldReleased,
 	ledger.ReloadGift: gift.Reload, ledger.ReverseReload: gift.ReloadReversal, ledger.CashOutGift: gift.CashOut,
 	ledger.TransferBalance: gift.TransferOut,
+	ledger.ActivateGift:    gift.Activation, ledger.ReverseActivation: gift.ActivationReversal,
 }
 
 func boundToRequest(k ledger.RequestKey) []byte {

@@ -1,0 +1,139 @@
+package client
+
+import (
+	"context"
+	"time"
+)
+
+// CreateStockRequest asks for cards without value, to be sold later. With Value, or with Label and Quantity, they are
+// of fixed worth; else each activation says how much was paid.
+type CreateStockRequest struct {
+	Count             int     `json:"count"`
+	Value             Decimal `json:"value,omitzero"`
+	Label             string  `json:"label,omitzero"` // in place of Value: an item
+	Terms             string  `json:"terms,omitzero"`
+	Quantity          int     `json:"quantity,omitzero"`
+	EquivalentValue   Decimal `json:"equivalentValue,omitzero"`
+	ProgramID         string  `json:"programID,omitzero"`
+	OrganizationID    string  `json:"organizationID,omitzero"` // the only location where they will be good; absent: all
+	VoucherDesignID   string  `json:"voucherDesignID,omitzero"`
+	VerificationCodes bool    `json:"verificationCodes,omitzero"` // each gets one of four digits
+
+	IdempotencyKey string `json:"-"` // absent: a new one
+}
+
+// Stock is what one call of CreateStock made. Codes are in no answer.
+type Stock struct {
+	OrderID           string    `json:"orderID"`
+	Count             int       `json:"count"`
+	AccountID         string    `json:"accountID"`
+	OrganizationID    string    `json:"organizationID"`
+	ProgramID         string    `json:"programID"`
+	Currency          string    `json:"currency"` // "" for an item
+	Unit              Unit      `json:"unit"`
+	Value             Decimal   `json:"value"` // zero: what is paid for each, or an item
+	Label             string    `json:"label"`
+	Terms             string    `json:"terms"`
+	Quantity          int       `json:"quantity"`
+	EquivalentValue   Decimal   `json:"equivalentValue"`
+	VoucherDesignID   string    `json:"voucherDesignID"`
+	VerificationCodes bool      `json:"verificationCodes"`
+	Status            Status    `json:"status"`
+	StatusID          int       `json:"statusID"`
+	CreatedAt         time.Time `json:"createdAt"`
+	Meta              Meta      `json:"-"`
+}
+
+// CreateStock makes cards, all or none. Each is worth nothing until it is activated.
+func (c *Client) CreateStock(ctx context.Context, r CreateStockRequest) (*Stock, error) {
+	var a Stock
+	var err error
+	a.Meta, err = c.do(ctx, post(OpCreateStock, giftingPath, r, r.IdempotencyKey), &a)
+	return orNil(&a, err)
+}
+
+// ActivateGiftRequest asks to give a card its value, as it is sold. Exactly one of VoucherID, VoucherCode and
+// VoucherPublicToken is given, and all that says who paid.
+type ActivateGiftRequest struct {
+	OrganizationID                          string `json:"organizationID,omitzero"`
+	PointOfSaleSystemOrganizationIdentifier string `json:"pointOfSaleSystemOrganizationIdentifier,omitzero"`
+
+	VoucherID          string `json:"voucherID,omitzero"`
+	VoucherCode        string `json:"voucherCode,omitzero"`
+	VoucherPublicToken string `json:"voucherPublicToken,omitzero"`
+
+	Amount          Decimal       `json:"amount,omitzero"` // absent for a card of fixed worth
+	PaymentMethodID PaymentMethod `json:"paymentMethodID,omitzero"`
+
+	ExternalTransactionReferenceNumber      string `json:"externalTransactionReferenceNumber,omitzero"`
+	ExternalTransactionCustomerFirstName    string `json:"externalTransactionCustomerFirstName,omitzero"`
+	ExternalTransactionCustomerLastName     string `json:"externalTransactionCustomerLastName,omitzero"`
+	ExternalTransactionCustomerEmailAddress string `json:"externalTransactionCustomerEmailAddress,omitzero"`
+	ExternalStorefrontID                    string `json:"externalStorefrontID,omitzero"`
+
+	Reference string `json:"reference,omitzero"`
+
+	IdempotencyKey string `json:"-"` // absent: a new one
+}
+
+// Activation is what was put into a card.
+type Activation struct {
+	ActivationID     string    `json:"activationID"`
+	VoucherID        string    `json:"voucherID"`
+	OrganizationID   string    `json:"organizationID"`
+	Amount           Decimal   `json:"amount"`
+	CurrentBalance   Decimal   `json:"currentBalance"`
+	HeldBalance      Decimal   `json:"heldBalance"`
+	AvailableBalance Decimal   `json:"availableBalance"`
+	Currency         string    `json:"currency"` // "" for an item gift
+	Status           Status    `json:"status"`
+	StatusID         int       `json:"statusID"`
+	IsRedeemable     bool      `json:"isRedeemable"`
+	ActivatedAt      time.Time `json:"activatedAt"`
+	Reference        string    `json:"reference"`
+	Meta             Meta      `json:"-"`
+}
+
+// ActivateGift gives a card of a stock its value.
+func (c *Client) ActivateGift(ctx context.Context, r ActivateGiftRequest) (*Activation, error) {
+	var a Activation
+	var err error
+	a.Meta, err = c.do(ctx, post(OpActivateGift, redemptionPath, r, r.IdempotencyKey), &a)
+	return orNil(&a, err)
+}
+
+// ReverseActivationRequest asks to take an activation back, named by ActivationID or, when its answer never came, by
+// the Idempotency-Key it was made with.
+type ReverseActivationRequest struct {
+	ActivationID string `json:"activationID,omitzero"`
+	OriginalKey  string `json:"idempotencyKey,omitzero"` // of the activation
+
+	IdempotencyKey string `json:"-"` // of the reversal itself; absent: a new one
+}
+
+// ActivationReversal is an activation that was taken back.
+type ActivationReversal struct {
+	ReversalID       string    `json:"reversalID"`
+	ActivationID     string    `json:"activationID"`
+	VoucherID        string    `json:"voucherID"`
+	OrganizationID   string    `json:"organizationID"`
+	Amount           Decimal   `json:"amount"`
+	CurrentBalance   Decimal   `json:"currentBalance"`
+	HeldBalance      Decimal   `json:"heldBalance"`
+	AvailableBalance Decimal   `json:"availableBalance"`
+	Currency         string    `json:"currency"` // "" for an item gift
+	Status           Status    `json:"status"`
+	StatusID         int       `json:"statusID"`
+	IsRedeemable     bool      `json:"isRedeemable"`
+	ReversedAt       time.Time `json:"reversedAt"`
+	Meta             Meta      `json:"-"`
+}
+
+// ReverseActivation makes a card what it was before it was activated, as long as nothing else happened to it. By
+// OriginalKey, [NotFound] is good news: that activation never arrived, and will be refused should it still come.
+func (c *Client) ReverseActivation(ctx context.Context, r ReverseActivationRequest) (*ActivationReversal, error) {
+	var a ActivationReversal
+	var err error
+	a.Meta, err = c.do(ctx, post(OpReverseActivation, redemptionPath, r, r.IdempotencyKey), &a)
+	return orNil(&a, err)
+}

@@ -1,0 +1,106 @@
+package api
+
+import (
+	"errors"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
+)
+
+// activation is an activate-gift request.
+type activation struct {
+	giftRef
+	Where     place
+	Number    gift.Number
+	Purchase  gift.Purchase
+	Reference string
+}
+
+func readActivation(o *wire.Object, c *call) activation {
+	const method = "paymentMethodID"
+	if id := o.Integer(method); id != nil && *id != gift.ExternalTransaction {
+		o.Add(method, "A card is paid for by an external transaction: the %s is 2, or left out.", method)
+	}
+	return activation{
+		giftRef: readGiftRef(o, byID, byCode, byToken), Where: readPlace(o, c.caller),
+		Number: readAmount(o, c.account.Currency), Purchase: readPurchase(o), Reference: o.Line("reference", maxReference),
+	}
+}
+
+// activateGift gives a card of a stock its value.
+func activateGift(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, func(o *wire.Object) activation { return readActivation(o, c) })
+	var paid error
+	if !c.unread {
+		if paid = gift.CheckPurchase(asked.Purchase, c.account, problems.Unread()); problems.Err() != nil {
+			problems.Refuse(paid)
+		}
+	}
+	return c.take(ledger.ActivateGift, asked, &asked.giftRef, asked.Where, problems,
+		func(r *request, at *gift.Location) (ledger.Answer, error) {
+			if paid != nil {
+				return r.refuse(paid)
+			}
+			g, err := c.Records.Gift(c.ctx, c.account.ID, asked.ID)
+			if errors.Is(err, gift.NotFound) {
+				return r.refuse(gift.NoSuchGift())
+			} else if err != nil {
+				return ledger.Answer{}, stored(err)
+			}
+			ask := gift.Activate{LocationID: at.ID, Number: asked.Number, Purchase: asked.Purchase,
+				Reference: asked.Reference, Account: c.account}
+			return r.do(&ledger.Change{Context: c.actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,
+				ItemWorth: g.Card.EquivalentValue,
+				Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
+					ask.Context = at
+					return v.Activate(ask)
+				}}, ledger.OK, (*writer).activation)
+		})
+}
+
+// activation writes the members of a successful activate-gift.
+func (w *writer) activation(r ledger.Result) {
+	v, e := &r.Vouchers[0], &r.Entries[0]
+	w.ID("activationID", e.ID)
+	w.moved(v, e, e.Delta)
+	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
+	w.Instant("activatedAt", e.At)
+	w.TextOrNull("reference", e.Reference)
+}
+
+// reversedActivation is a reverse-activation request.
+type reversedActivation struct {
+	ActivationID gift.ID // or
+	OriginalKey  string
+}
+
+func readReversedActivation(o *wire.Object) (r reversedActivation) {
+	const byActivation = "activationID"
+	r.ActivationID, r.OriginalKey = o.GUID(byActivation), readOriginalKey(o)
+	oneOf(o, []string{byActivation, byKey})
+	return r
+}
+
+// reverseActivation makes a card what it was before it was activated.
+func reverseActivation(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, readReversedActivation)
+	problems.Refuse(c.account.NeedKey(c.key))
+	if err := problems.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	request := c.request(ledger.ReverseActivation, asked)
+	return request.do(&ledger.Undo{Operation: ledger.ActivateGift, EntryID: asked.ActivationID,
+		OriginalKey: asked.OriginalKey, Undo: gift.Undo{Context: c.actor(gift.ID{}), Caller: c.caller}},
+		ledger.OK, (*writer).reversedActivation)
+}
+
+// reversedActivation writes the members of a successful reverse-activation.
+func (w *writer) reversedActivation(r ledger.Result) {
+	v, e := &r.Vouchers[0], &r.Entries[0]
+	w.ID("reversalID", e.ID)
+	w.ID("activationID", e.Reverses)
+	w.moved(v, e, -e.Delta)
+	w.Boolean("isRedeemable", false)
+	w.Instant("reversedAt", e.At)
+}

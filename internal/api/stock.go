@@ -1,0 +1,73 @@
+package api
+
+import (
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
+)
+
+// cardMemory is about how much memory a card of a stock takes until it is made.
+const cardMemory = 1 << 10
+
+func readStock(o *wire.Object) (s gift.Stock) {
+	s.Count = o.Integer("count")
+	s.Value = o.Number("value")
+	s.Label, s.Terms = o.Text("label"), o.Text("terms")
+	s.Quantity, s.EquivalentValue = o.Number("quantity"), o.Number("equivalentValue")
+	s.ProgramID, s.LocationID = o.GUID("programID"), o.GUID("organizationID")
+	s.DesignID = o.GUID("voucherDesignID")
+	s.VerificationCodes = o.True("verificationCodes")
+	return s
+}
+
+// createStock makes cards without value. Their codes are in no answer.
+func createStock(c *call) (ledger.Answer, error) {
+	stock, problems := decode(c, readStock)
+	problems.Refuse(c.account.NeedKey(c.key))
+	request := c.request(ledger.CreateStock, stock)
+	stock.Caller, c.location = c.caller, stock.LocationID
+	malformed := problems.Err() != nil
+	cards, err := stock.Make(c.account, c.now, problems.Unread())
+	if malformed {
+		if !c.unread {
+			problems.Refuse(err)
+		}
+		return ledger.Answer{}, problems.Err()
+	}
+	if err == nil {
+		err = c.hold(len(cards) * cardMemory)
+	}
+	if err != nil {
+		return request.refuse(err)
+	}
+	return request.do(&ledger.Issue{Context: c.actor(gift.ID{}), Gifts: cards}, ledger.Created, (*writer).stock)
+}
+
+// stock writes the members of a successful create-stock.
+func (w *writer) stock(r ledger.Result) {
+	g := &r.Gifts[0]
+	w.ID("orderID", g.OrderID)
+	w.Integer("count", len(r.Gifts))
+	w.ID("accountID", g.AccountID)
+	w.IDOrNull("organizationID", g.LocationID)
+	w.ID("programID", g.ProgramID)
+	w.unitCode(&g.Voucher)
+	w.Text("unit", unitName(&g.Voucher))
+	if g.Item {
+		w.Null("value")
+		w.Text("label", g.Card.Label)
+		w.TextOrNull("terms", g.Card.Terms)
+		w.Amount("quantity", g.Unit(), g.Fixed)
+		w.AmountOrNull("equivalentValue", g.Currency, g.Card.EquivalentValue)
+	} else {
+		w.AmountOrNull("value", g.Unit(), g.Fixed)
+		for _, name := range []string{"label", "terms", "quantity", "equivalentValue"} {
+			w.Null(name)
+		}
+	}
+	w.IDOrNull("voucherDesignID", g.Card.DesignID)
+	w.Boolean("verificationCodes", g.Verification != "")
+	w.Text("status", g.Status.String())
+	w.Integer("statusID", int(g.Status))
+	w.Instant("createdAt", g.CreatedAt)
+}

@@ -1,0 +1,75 @@
+package gift
+
+// Activate asks to give a card of a stock its value, as it is sold.
+type Activate struct {
+	Context
+	LocationID ID
+	Amount     Amount // in the voucher's unit; 0: that of its fixed worth
+	Number     Number // in place of Amount: as the caller wrote it; "": Amount stands
+	Purchase   Purchase
+	Reference  string
+	Account    *Account // the voucher's
+}
+
+// Activate gives a card of a stock its value: its fixed worth, or what was paid. It fails with NOT_AUTHORIZED (another
+// location), ALREADY_ACTIVATED, REDEMPTION_NOT_ALLOWED (cancelled or blocked), or VALIDATION_FAILURE for the amount.
+func (v Voucher) Activate(a Activate) (Voucher, Entry, error) {
+	switch {
+	case !v.AllowedAt(a.LocationID):
+		return v, Entry{}, elsewhere()
+	case v.Status == Cancelled, v.Status == PurchaseFailed:
+		return v, Entry{}, v.cannotBe("activated", "it is "+v.Status.String())
+	case v.Status != NotActivated:
+		return v, Entry{}, Refuse(AlreadyActivated, "This card is active already: it is %s.", v.Status)
+	case v.Blocked != "":
+		return v, Entry{}, v.cannotBe("activated", "it is blocked")
+	}
+	worth, err := v.activationOf(a)
+	if err != nil {
+		return v, Entry{}, err
+	}
+	e := v.enter(a.Context, Activation, worth, Delivered)
+	e.Reference, e.Purchase = a.Reference, a.Purchase
+	return v, e, nil
+}
+
+// activationOf is what an activation puts into a card.
+func (v *Voucher) activationOf(a Activate) (Amount, error) {
+	asked, err := v.amount(a.Number, a.Amount)
+	switch {
+	case v.Fixed > 0 && (a.Number != "" || a.Amount != 0):
+		return 0, RefuseAt(ValidationFailure, FieldAmount, "This card is of fixed worth, %s: leave %s out.",
+			v.Unit().Money(v.Fixed), FieldAmount)
+	case v.Fixed > 0:
+		return v.Fixed, nil
+	case err != nil:
+		return 0, err
+	case asked == 0:
+		return 0, RefuseAt(ValidationFailure, FieldAmount, "Say how much was paid for this card: it has no fixed worth.")
+	case asked < 0:
+		return 0, RefuseAt(ValidationFailure, FieldAmount, "The amount must be above zero.")
+	case asked > a.Account.MaxGiftValue:
+		return 0, RefuseAt(ValidationFailure, FieldAmount, "A gift of this account is worth %s at most.",
+			v.Currency.Money(a.Account.MaxGiftValue))
+	}
+	return asked, nil
+}
+
+// ReverseActivation makes a card what it was before it was activated, as long as nothing else happened to it. It fails
+// with NOT_FOUND when t is no activation of this voucher or was made where the caller is not enabled, ALREADY_REVERSED,
+// and REDEMPTION_NOT_ALLOWED.
+func (v Voucher) ReverseActivation(t Undoable, u Undo) (Voucher, Entry, error) {
+	switch {
+	case t.Entry.Kind != Activation || t.Entry.VoucherID != v.ID || !u.Caller.Enabled(t.Entry.Actor.LocationID):
+		return v, Entry{}, NoSuchActivation()
+	case t.Parts > 0:
+		return v, Entry{}, Refuse(AlreadyReversed, "This activation has been taken back already.")
+	case v.Last != t.Entry.ID || v.Status != Delivered:
+		return v, Entry{}, Refuse(RedemptionNotAllowed, "This activation cannot be taken back: something else happened to "+
+			"the card since then. It is %s, and %s of %s is left.", v.Status, v.Unit().Money(v.Balance),
+			v.Unit().Money(v.Loaded))
+	}
+	e := v.enter(u.Context, ActivationReversal, -t.Entry.Delta, NotActivated)
+	e.Reverses = t.Entry.ID
+	return v, e, nil
+}

@@ -1,0 +1,110 @@
+package gift
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// MaxStock is how many cards one call makes.
+const MaxStock = 10_000
+
+// Stock is a create-stock request, decoded but not yet judged: cards without value, which get it when they are sold.
+type Stock struct {
+	Caller *Caller
+	Count  *int
+
+	Value           Number // of each card, when it is sold; "": what is paid then
+	Label           string // or an item
+	Terms           string
+	Quantity        Number
+	EquivalentValue Number
+
+	ProgramID         ID
+	LocationID        ID
+	DesignID          ID
+	VerificationCodes bool
+}
+
+// Make judges a create-stock request and makes its cards, without ids and secrets. unread is as for Issue. It fails as
+// Issue does.
+func (s Stock) Make(account *Account, now time.Time, unread func(Field) bool) ([]Gift, error) {
+	method := ExternalTransaction // cards are sold: their program is that of purchases
+	i := order{Send: Send{Caller: s.Caller, PaymentMethodID: &method}, account: account, now: now, unread: unread,
+		known: map[Field]bool{}, from: account.Name, zone: account.Zone.String()}
+	i.def = &Definition{Value: s.Value, Label: s.Label, Terms: s.Terms, Quantity: s.Quantity,
+		EquivalentValue: s.EquivalentValue, ProgramID: s.ProgramID, LocationID: s.LocationID, DesignID: s.DesignID}
+	item := s.worth(&i)
+	switch n := s.Count; {
+	case n == nil:
+		i.add(FieldCount, "Say how many cards to make.")
+	case *n < 1 || *n > MaxStock:
+		i.add(FieldCount, "The %s must be from 1 to %d.", FieldCount, MaxStock)
+	}
+	i.place()
+	i.rights()
+	i.text(FieldLabel, s.Label, maxName)
+	i.text(FieldTerms, s.Terms, maxTerms)
+	if err := i.err(); err != nil || unread != nil {
+		return nil, err
+	}
+	printed := int(Printed)
+	card := i.gift(0, Recipient{Method: &printed})
+	card.Item, card.Fixed = item, card.Loaded
+	card.Loaded, card.Balance, card.Status = 0, 0, NotActivated
+	if s.VerificationCodes {
+		card.Verification = undrawn
+	}
+	cards := make([]Gift, *s.Count)
+	for n := range cards {
+		cards[n] = card
+		cards[n].Card.RecipientIndex = n
+	}
+	return cards, nil
+}
+
+// worth judges what the cards will be worth, and tells whether that is an item.
+func (s *Stock) worth(i *order) (item bool) {
+	item = s.Label != "" || s.Quantity != "" || s.EquivalentValue != "" || s.Terms != "" ||
+		i.has(FieldLabel) || i.has(FieldQuantity)
+	switch {
+	case item && s.Value != "":
+		i.add(FieldValue, "Send %s, or %s and %s; not both.", FieldValue, FieldLabel, FieldQuantity)
+	case item:
+		i.require(FieldLabel, !blank(s.Label), "A card for an item needs a label.")
+		i.amount = i.quantity()
+		i.equivalent = i.value(FieldEquivalentValue, s.EquivalentValue, false)
+	default:
+		i.amount = i.value(FieldValue, s.Value, false)
+	}
+	return item
+}
+
+// undrawn stands for a verification code that is still to be drawn.
+const undrawn = "????"
+
+// DrawVerification draws the verification code of a card that is to have one.
+func (v *Voucher) DrawVerification(random io.Reader) error {
+	if v.Verification == "" {
+		return nil
+	}
+	const space, most = 10_000, 60_000 // of 65,536: every code is as likely
+	for {
+		var b [2]byte
+		if _, err := io.ReadFull(random, b[:]); err != nil {
+			return err
+		}
+		if n := int(b[0])<<8 | int(b[1]); n < most {
+			v.Verification = fmt.Sprintf("%04d", n%space)
+			return nil
+		}
+	}
+}
+
+// Worth is what was put into a voucher; of a card that is still to be activated, what it is going to be worth.
+func (v *Voucher) Worth() Amount {
+	if v.Status == NotActivated {
+		return v.Fixed
+	}
+	return v.Loaded
+}
