@@ -348,7 +348,7 @@ func (s *stage) make(good, state string) known {
 		limit, place = member("organizationID", good), good
 	}
 	if state == "not activated" || slices.Contains(activations, state) {
-		k.made = s.stock(`"count":1`+limit, as(owner)...)[0]
+		k.made = s.stock(`"count":1`+limit, append(as(owner), once(k.key)...)...)[0]
 		if state != "not activated" {
 			k.activation = s.post("activate-gift", `{"voucherID":"`+k.id+`","organizationID":"`+place+`","amount":5,`+
 				purchaseAt(storefront)+`}`, append(as(owner), once("activation "+k.key)...)...).want(200).at("activationID")
