@@ -112,6 +112,8 @@ const (
 	OpCaptureHold       Operation = "capture-hold"
 	OpReleaseHold       Operation = "release-hold"
 	OpReverseRedemption Operation = "reverse-redemption"
+	OpReloadGift        Operation = "reload-gift"
+	OpReverseReload     Operation = "reverse-reload"
 	OpCancelGift        Operation = "cancel-gift"
 	OpReinstateGift     Operation = "reinstate-gift"
 	OpResendGift        Operation = "resend-gift"

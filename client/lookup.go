@@ -174,14 +174,18 @@ type Entry struct {
 	OrganizationName string    `json:"organizationName"`
 	RedemptionID     string    `json:"redemptionID"` // of a redemption its own, of a reversal the undone one's
 	ReversalID       string    `json:"reversalID"`
-	HoldID           string    `json:"holdID"` // of a hold its own, of what captures or ends it that one's
+	HoldID           string    `json:"holdID"`   // of a hold its own, of what captures or ends it that one's
+	Reverses         string    `json:"reverses"` // of what undoes another entry: that one's EntryID
 	// of a transfer: the entry of the other gift, and that gift
 	CounterpartEntryID   string `json:"counterpartEntryID"`
 	CounterpartVoucherID string `json:"counterpartVoucherID"`
-	Reference            string `json:"reference"`
-	Reason               string `json:"reason"`
-	RequestID            string `json:"requestID"` // of the call that caused it
-	Meta                 Meta   `json:"-"`
+	// of a reload: what paid for it, and where
+	ExternalTransactionReferenceNumber string `json:"externalTransactionReferenceNumber"`
+	ExternalStorefrontID               string `json:"externalStorefrontID"`
+	Reference                          string `json:"reference"`
+	Reason                             string `json:"reason"`
+	RequestID                          string `json:"requestID"` // of the call that caused it
+	Meta                               Meta   `json:"-"`
 }
 
 // History goes through everything that happened to a gift, the oldest first, fetching pages as they are needed. The
@@ -244,7 +248,7 @@ type RequestState string
 const (
 	RequestRunning  RequestState = "running"
 	RequestFinished RequestState = "finished"
-	RequestSpent    RequestState = "spent" // the key of a redemption or hold that was undone before it arrived
+	RequestSpent    RequestState = "spent" // the key of what was undone before it arrived
 )
 
 // RequestStatus tells what became of a call that was made under an Idempotency-Key.

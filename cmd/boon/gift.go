@@ -14,21 +14,23 @@ import (
 )
 
 type giftCmd struct {
-	Send       giftSendCmd       `cmd:"" help:"Create gifts and send them by e-mail, by SMS, or printed."`
-	Validate   giftValidateCmd   `cmd:"" help:"Tell what a gift is worth at a location, by its code or QR link."`
-	Redeem     giftRedeemCmd     `cmd:"" help:"Take an amount from a gift."`
-	Hold       giftHoldCmd       `cmd:"" help:"Hold an amount of a gift for one sale."`
-	Capture    giftCaptureCmd    `cmd:"" help:"Redeem what is held."`
-	Release    giftReleaseCmd    `cmd:"" help:"Give up what is held."`
-	Reverse    giftReverseCmd    `cmd:"" help:"Give back what a redemption took."`
-	Resend     giftResendCmd     `cmd:"" help:"Send a gift again, also to another address or in print."`
-	Reschedule giftRescheduleCmd `cmd:"" help:"Change when a gift that waits is delivered."`
-	Transfer   giftTransferCmd   `cmd:"" help:"Move value from one gift to another."`
-	Cancel     giftCancelCmd     `cmd:"" help:"Take gifts out of use."`
-	Reinstate  giftReinstateCmd  `cmd:"" help:"Bring cancelled gifts back into use."`
-	Show       giftShowCmd       `cmd:"" help:"Show one gift and everything that happened to it."`
-	List       giftListCmd       `cmd:"" help:"List gifts, the newest first."`
-	Activity   giftActivityCmd   `cmd:"" help:"List what happened to all gifts, the newest first."`
+	Send          giftSendCmd          `cmd:"" help:"Create gifts and send them by e-mail, by SMS, or printed."`
+	Validate      giftValidateCmd      `cmd:"" help:"Tell what a gift is worth at a location, by its code or QR link."`
+	Redeem        giftRedeemCmd        `cmd:"" help:"Take an amount from a gift."`
+	Hold          giftHoldCmd          `cmd:"" help:"Hold an amount of a gift for one sale."`
+	Capture       giftCaptureCmd       `cmd:"" help:"Redeem what is held."`
+	Release       giftReleaseCmd       `cmd:"" help:"Give up what is held."`
+	Reload        giftReloadCmd        `cmd:"" help:"Put more value into a gift."`
+	Reverse       giftReverseCmd       `cmd:"" help:"Give back what a redemption took."`
+	ReverseReload giftReverseReloadCmd `cmd:"" help:"Take a reload back."`
+	Resend        giftResendCmd        `cmd:"" help:"Send a gift again, also to another address or in print."`
+	Reschedule    giftRescheduleCmd    `cmd:"" help:"Change when a gift that waits is delivered."`
+	Transfer      giftTransferCmd      `cmd:"" help:"Move value from one gift to another."`
+	Cancel        giftCancelCmd        `cmd:"" help:"Take gifts out of use."`
+	Reinstate     giftReinstateCmd     `cmd:"" help:"Bring cancelled gifts back into use."`
+	Show          giftShowCmd          `cmd:"" help:"Show one gift and everything that happened to it."`
+	List          giftListCmd          `cmd:"" help:"List gifts, the newest first."`
+	Activity      giftActivityCmd      `cmd:"" help:"List what happened to all gifts, the newest first."`
 }
 
 // service is where a gift command calls, and how it answers.
@@ -89,6 +91,15 @@ func secret(words []string) (voucherCode, token string) {
 		return digits, ""
 	}
 	return "", strings.TrimSpace(s)
+}
+
+// giftNamed sorts what a person typed into voucherID, code and token.
+func giftNamed(words []string) (voucherID, voucherCode, token string) {
+	if guid.MatchString(words[0]) && len(words) == 1 {
+		return words[0], "", ""
+	}
+	voucherCode, token = secret(words)
+	return "", voucherCode, token
 }
 
 // amount reads the text of a flag; "" is no amount.
@@ -162,11 +173,7 @@ func (f *takeFlags) request(t *terminal) (r client.RedeemGiftRequest, err error)
 	if r.Amount, err = amount("--amount", f.Amount); err != nil {
 		return r, err
 	}
-	if guid.MatchString(f.Gift[0]) && len(f.Gift) == 1 {
-		r.VoucherID = f.Gift[0]
-	} else {
-		r.VoucherCode, r.VoucherPublicToken = secret(f.Gift)
-	}
+	r.VoucherID, r.VoucherCode, r.VoucherPublicToken = giftNamed(f.Gift)
 	r.TicketData, err = f.read(t)
 	return r, err
 }

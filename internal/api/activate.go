@@ -8,6 +8,9 @@ import (
 	"boon.example/internal/wire"
 )
 
+// byActivation is the member that names an activation.
+const byActivation = "activationID"
+
 // activation is an activate-gift request.
 type activation struct {
 	giftRef
@@ -62,44 +65,23 @@ func activateGift(c *call) (ledger.Answer, error) {
 // activation writes the members of a successful activate-gift.
 func (w *writer) activation(r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
-	w.ID("activationID", e.ID)
+	w.ID(byActivation, e.ID)
 	w.moved(v, e, e.Delta)
 	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
 	w.Instant("activatedAt", e.At)
 	w.TextOrNull("reference", e.Reference)
 }
 
-// reversedActivation is a reverse-activation request.
-type reversedActivation struct {
-	ActivationID gift.ID // or
-	OriginalKey  string
-}
-
-func readReversedActivation(o *wire.Object) (r reversedActivation) {
-	const byActivation = "activationID"
-	r.ActivationID, r.OriginalKey = o.GUID(byActivation), readOriginalKey(o)
-	oneOf(o, []string{byActivation, byKey})
-	return r
-}
-
 // reverseActivation makes a card what it was before it was activated.
 func reverseActivation(c *call) (ledger.Answer, error) {
-	asked, problems := decode(c, readReversedActivation)
-	problems.Refuse(c.account.NeedKey(c.key))
-	if err := problems.Err(); err != nil {
-		return ledger.Answer{}, err
-	}
-	request := c.request(ledger.ReverseActivation, asked)
-	return request.do(&ledger.Undo{Operation: ledger.ActivateGift, EntryID: asked.ActivationID,
-		OriginalKey: asked.OriginalKey, Undo: gift.Undo{Context: c.actor(gift.ID{}), Caller: c.caller}},
-		ledger.OK, (*writer).reversedActivation)
+	return c.undo(ledger.ReverseActivation, ledger.ActivateGift, byActivation, (*writer).reversedActivation)
 }
 
 // reversedActivation writes the members of a successful reverse-activation.
 func (w *writer) reversedActivation(r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID("reversalID", e.ID)
-	w.ID("activationID", e.Reverses)
+	w.ID(byActivation, e.Reverses)
 	w.moved(v, e, -e.Delta)
 	w.Boolean("isRedeemable", false)
 	w.Instant("reversedAt", e.At)

@@ -20,7 +20,7 @@ import (
 var unsayable = regexp.MustCompile(strings.Join([]string{
 	`This account has no (such (gift|location|design|storefront|promotion)\.|location with that )`,
 	`Say at which location: `,
-	`An amount in USD has at most 2 decimals\.`, `The amount must be at most `, `The amount is too large\.`,
+	`An amount in USD has at most 2 decimals\.`, `A gift may be worth .* at most`, `The amount must be at most `, `The amount is too large\.`,
 	`There is no such day or time of day\.`, `The deliveryDate has passed\.`,
 	`The deliveryDate may be at most 5 years ahead\.`,
 	`This is not one e-mail address such as `, `mobile number`, `country`, `time zone`,
@@ -85,6 +85,11 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 		{"reverse-redemption", "ReverseRedemption", `{"redemptionID":"` + taken + `","amount":0.01,` + at + `}`},
 		{"reverse-redemption", "ReverseRedemption", `{"idempotencyKey":"till-1"}`},
 		{"reverse-redemption", "ReverseRedemption", `{"idempotencyKey":"till-1","operation":"capture-hold"}`},
+		{"reload-gift", "ReloadGift", `{"voucherID":"` + roomy.id + `",` + at + `,"amount":0.01,"reference":"r",` +
+			paidAt(shop) + `}`},
+		{"reload-gift", "ReloadGift", `{"voucherCode":"` + roomy.code + `",` + at + `,"amount":0.01,` + paidAt(shop) + `}`},
+		{"reverse-reload", "ReverseReload", `{"reloadID":"` + nowhere + `"}`},
+		{"reverse-reload", "ReverseReload", `{"idempotencyKey":"till-1"}`},
 		{"cancel-gift", "CancelGift", `{"voucherID":"` + nowhere + `","cause":"CANCELLED"}`},
 		{"cancel-gift", "CancelGift", `{"externalTransactionReferenceNumber":"R-0","cause":"PURCHASE_FAILED"}`},
 		{"cancel-gift", "CancelGift", `{"externalTransactionReferenceNumber":"R-0","externalStorefrontID":"` + shop +

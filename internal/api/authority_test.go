@@ -34,6 +34,7 @@ var (
 	alreadyReversed = verdict{409, gift.AlreadyReversed}
 	alreadyActive   = verdict{409, gift.AlreadyActivated}
 	holdNotOpen     = verdict{409, gift.HoldNotOpen}
+	insufficient    = verdict{409, gift.InsufficientBalance}
 	unsupported     = verdict{422, gift.NotSupported}
 	wrongProgram    = verdict{422, gift.MissingOrInvalidGiftProgram}
 )
@@ -103,6 +104,16 @@ var authority = map[string][]row{
 			absent: notFound, states: reversible},
 		{needs: "reverse", system: unsupported, at: mayBe, noSuch: malformed, by: "redemption's key", foreign: notFound,
 			elsewhere: notAuthorized, absent: notFound, states: reversible}},
+	"reloadGift": {
+		{needs: "reload", system: unsupported, at: mustBe, by: "code token", foreign: notAuthorized, elsewhere: notAuthorized,
+			absent: notFound, states: reloadable},
+		{needs: "reload", system: unsupported, at: mustBe, by: "id", foreign: notFound, elsewhere: notAuthorized,
+			absent: notFound, states: reloadable}},
+	"reverseReload": {
+		{needs: "reload", system: unsupported, by: "reload", foreign: notFound, elsewhere: notFound, absent: notFound,
+			states: unloadable},
+		{needs: "reload", system: unsupported, by: "reload's key", foreign: notFound, elsewhere: notAuthorized,
+			absent: notFound, states: unloadable}},
 	"cancelGift": {{needs: "cancel", system: malformed, by: "id order reference", foreign: notFound,
 		elsewhere: notFound, absent: notFound, states: cancellable}},
 	"reinstateGift": {{needs: "cancel", system: unsupported, by: "id order", foreign: notFound, elsewhere: notFound,
@@ -154,6 +165,10 @@ var (
 		"not activated": notAllowed}
 	receivable = map[string]verdict{"pending": notAllowed, "cancelled": notAllowed, "purchase failed": notAllowed,
 		"expired": wrongProgram, "not yet valid": wrongProgram, "not activated": notAllowed}
+	reloadable = map[string]verdict{"pending": notAllowed, "cancelled": notAllowed, "purchase failed": notAllowed,
+		"not activated": notAllowed,
+		"expired":       unsupported, "not yet valid": unsupported} // which are promotional
+	unloadable = map[string]verdict{"reload taken back": alreadyReversed, "reload spent": insufficient}
 )
 
 var (
@@ -168,6 +183,7 @@ var (
 		"purchase failed", "expired", "not yet valid", "not activated"}
 	redemptions = []string{"claimed", "redeemed", "cancelled after", "given back"}
 	activations = []string{"activated", "activated, used", "deactivated"}
+	reloads     = []string{"reloaded", "reload spent", "reload taken back", "cancelled reloaded"}
 	holds       = []string{"held", "held in part", "captured", "released"}
 )
 
@@ -225,7 +241,8 @@ func (r row) verdict(key, place, good, state string) verdict {
 		return r.elsewhere
 	// what is redeemed or held of those is, at the pier
 	case limitedTo(key) == pier && r.at != mustBe && good != pier &&
-		!(good == "anywhere" && (r.at == mayBe || strings.HasPrefix(r.by, "hold") || strings.HasPrefix(r.by, "activation"))):
+		!(good == "anywhere" && (r.at == mayBe || strings.HasPrefix(r.by, "hold") ||
+			strings.HasPrefix(r.by, "activation") || strings.HasPrefix(r.by, "reload"))):
 		return r.elsewhere
 	}
 	if v, told := r.states[state]; told {
@@ -289,7 +306,7 @@ func allPermitted() (keys []*gift.Key) {
 // known is a gift by all its names.
 type known struct {
 	made
-	key, reference, redemption, hold, good, activation string
+	key, reference, redemption, hold, good, activation, reload string
 }
 
 // name gives the member of a request that names the gift.
@@ -322,12 +339,16 @@ func (k known) name(by string) string {
 		member, value = "fromVoucherID", k.id
 	case "to":
 		member, value = "toVoucherID", k.id
+	case "reload":
+		member, value = "reloadID", k.reload
+	case "reload's key":
+		member, value = "idempotencyKey", "load "+k.key
 	}
 	return `"` + member + `":"` + value + `"`
 }
 
 func (k known) secrets() []string {
-	return []string{k.id, k.code, k.token, k.order, k.redemption, k.reference, k.hold, k.activation}
+	return []string{k.id, k.code, k.token, k.order, k.redemption, k.reference, k.hold, k.activation, k.reload}
 }
 
 // make makes a gift that is good somewhere and brings it into a state.
@@ -336,7 +357,7 @@ func (s *stage) make(good, state string) known {
 	k := known{key: fmt.Sprintf("k%d", s.calls), reference: fmt.Sprintf("ref-%d", s.calls), good: good}
 	if good == nowhere {
 		k.made = made{nowhere, fmt.Sprint(900_000_000_000 + s.calls), fmt.Sprintf("%022d", s.calls), nowhere}
-		k.redemption, k.hold, k.activation = nowhere, nowhere, nowhere
+		k.redemption, k.hold, k.activation, k.reload = nowhere, nowhere, nowhere, nowhere
 		return k
 	}
 	owner, storefront, promotion, place := harborKey, shop, bareSpring, pier
@@ -384,6 +405,11 @@ func (s *stage) make(good, state string) known {
 		k.hold = s.post("hold-gift", `{"voucherID":"`+k.id+`","organizationID":"`+place+`","amount":1}`,
 			append(as(owner), once("hold "+k.key)...)...).want(200).at("holdID")
 	}
+	reload := func() {
+		k.reload = s.post("reload-gift",
+			`{"voucherID":"`+k.id+`","organizationID":"`+place+`","amount":1,`+paidAt(storefront)+
+				`}`, append(as(owner), once("load "+k.key)...)...).want(200).at("reloadID")
+	}
 	cancel := func(cause string) {
 		s.post("cancel-gift", `{"voucherID":"`+k.id+`","cause":"`+cause+`"}`, as(owner)...).want(200)
 	}
@@ -410,6 +436,17 @@ func (s *stage) make(good, state string) known {
 		hold()
 		s.post("capture-hold", `{"holdID":"`+k.hold+`","amount":0.5,"final":`+fmt.Sprint(state == "captured")+`}`,
 			as(owner)...).want(200)
+	case "reloaded":
+		reload()
+	case "reload spent":
+		reload()
+		redeem("")
+	case "reload taken back":
+		reload()
+		s.post("reverse-reload", `{"reloadID":"`+k.reload+`"}`, as(owner)...).want(200)
+	case "cancelled reloaded":
+		reload()
+		cancel("CANCELLED")
 	case "released":
 		hold()
 		s.post("release-hold", `{"holdID":"`+k.hold+`"}`, as(owner)...).want(200)
@@ -500,9 +537,9 @@ func member(name, value string) string {
 // ask makes the call of an operation on a gift that it names in one way.
 func (s *stage) ask(op contract.Route, by string, k known, key, place string) reply {
 	at := member("organizationID", place)
-	name, paidAt := k.name(by), shop
+	name, storefront := k.name(by), shop
 	if key == cornerKey {
-		paidAt = cornerShop
+		storefront = cornerShop
 	}
 	body := map[string]string{
 		"validateGift": `{` + name + at + `}`, "redeemGift": `{` + name + at + `,"amount":0.01}`, "reverseRedemption": `{` +
@@ -511,9 +548,11 @@ func (s *stage) ask(op contract.Route, by string, k known, key, place string) re
 		"rescheduleGift": `{` + name + `,"deliveryDate":"` + s.now().Add(time.Hour).UTC().Format(time.RFC3339) + `"}`,
 		"sendGift":       money("1", member("accountID", harbor)),
 		"createStock":    `{"count":1}`, "reverseActivation": `{` + name + `}`,
-		"activateGift": `{` + name + at + `,"amount":1,` + purchaseAt(paidAt) + `}`,
+		"activateGift": `{` + name + at + `,"amount":1,` + purchaseAt(storefront) + `}`,
 		"holdGift":     `{` + name + at + `,"amount":0.01}`,
 		"captureHold":  `{` + name + `,"amount":0.01,"final":false}`, "releaseHold": `{` + name + `}`,
+		"reloadGift":    `{` + name + at + `,"amount":0.01,` + paidAt(storefront) + `}`,
+		"reverseReload": `{` + name + `}`,
 	}[op.OperationID]
 	if op.OperationID == "transferBalance" {
 		other := map[string]string{"from": "toVoucherID", "to": "fromVoucherID"}[by]
@@ -633,6 +672,9 @@ func (s *stage) permitted(t *testing.T, op contract.Route, r row, key string) {
 	if strings.HasPrefix(r.by, "activation") {
 		state = "activated"
 	}
+	if strings.HasPrefix(r.by, "reload") {
+		state = "reloaded"
+	}
 	for _, good := range everyGood {
 		k := s.make(good, state)
 		for _, place := range places {
@@ -676,11 +718,14 @@ func (s *stage) gifts(t *testing.T, op contract.Route, r row) {
 	if strings.HasPrefix(r.by, "activation") {
 		states = activations
 	}
+	if strings.HasPrefix(r.by, "reload") {
+		states = reloads
+	}
 	if testing.Short() {
 		states = states[max(0, len(states)-8):][:2]
 	}
 	changes := slices.Contains([]string{"cancelGift", "reinstateGift", "reverseRedemption", "resendGift", "activateGift",
-		"reverseActivation"}, op.OperationID)
+		"reverseActivation", "reverseReload"}, op.OperationID)
 	for _, good := range everyGood {
 		for _, state := range states {
 			k := s.make(good, state)
@@ -753,7 +798,10 @@ func (s *stage) requests(t *testing.T) {
 	taken := s.post("redeem-gift", redeem, append(as(wharfKey), once("of the wharf")...)...).want(200).at("redemptionID")
 	held := func() string { return s.post("hold-gift", redeem, as(wharfKey)...).want(200).at("holdID") }
 	cancelled := s.make(wharf, "delivered")
+	load := `{"voucherCode":"` + anywhere.code + `","amount":1` + atWharf + `,` + paidAt(shop) + `}`
+	loaded := s.post("reload-gift", load, as(wharfKey)...).want(200).at("reloadID")
 	bodies := []struct{ operation, body string }{
+		{"reload-gift", load}, {"reverse-reload", `{"reloadID":"` + loaded + `"}`},
 		{"redeem-gift", redeem},
 		{"send-gift", money("3", atWharf)},
 		{"cancel-gift", `{"voucherID":"` + cancelled.id + `","cause":"CANCELLED"}`},

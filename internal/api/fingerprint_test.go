@@ -63,6 +63,8 @@ func readNormalized(operation, body string, wrong func(wire.Problem)) string {
 		"hold-gift":          func(o *wire.Object) any { return readHolding(o, c) },
 		"capture-hold":       func(o *wire.Object) any { return readCapturing(o, c) },
 		"release-hold":       func(o *wire.Object) any { return readReleasing(o) },
+		"reload-gift":        func(o *wire.Object) any { return readLoading(o, c) },
+		"reverse-reload":     func(o *wire.Object) any { return readUndoing(o, byReload) },
 		"reverse-redemption": func(o *wire.Object) any { return readReversal(o, c) },
 		"cancel-gift":        func(o *wire.Object) any { return readCancellation(o) },
 		"reinstate-gift":     func(o *wire.Object) any { return readReinstatement(o) },
@@ -71,7 +73,7 @@ func readNormalized(operation, body string, wrong func(wire.Problem)) string {
 		"transfer-balance":   func(o *wire.Object) any { return readTransferring(o, c) },
 		"create-stock":       func(o *wire.Object) any { return readStock(o) },
 		"activate-gift":      func(o *wire.Object) any { return readActivation(o, c) },
-		"reverse-activation": func(o *wire.Object) any { return readReversedActivation(o) },
+		"reverse-activation": func(o *wire.Object) any { return readUndoing(o, byActivation) },
 	}
 	var text []byte
 	problems, _ := new(wire.Reader).Decode([]byte(body), func(o *wire.Object) {
@@ -139,6 +141,13 @@ func TestFingerprintsStay(t *testing.T) {
 			`{"holdID":"` + id + `","amount":5,"final":false,"reference":"r"}`,
 			`{"reference":"r","final":false,"amount":5.0,"holdID":"` + id + `"}`},
 		{"release-hold", `{"OriginalKey":"k"}`, `{"idempotencyKey":"k"}`, `{"idempotencyKey":"k","holdID":null}`},
+		{"reload-gift", `{"ID":"` + id + `","Where":{"LocationID":"` + id + `"},"Number":"5e0",` +
+			`"Purchase":{"Reference":"R","StorefrontID":"` + id + `"},"Reference":"r"}`,
+			`{"voucherID":"` + id + `","organizationID":"` + id + `","amount":5,"reference":"r",` +
+				`"externalTransactionReferenceNumber":"R","externalStorefrontID":"` + id + `"}`,
+			`{"externalStorefrontID":"` + id + `","externalTransactionReferenceNumber":"R","reference":"r","amount":5.00,` +
+				`"organizationID":"` + id + `","voucherID":"` + id + `"}`},
+		{"reverse-reload", `{"OriginalKey":"k"}`, `{"idempotencyKey":"k"}`, `{"idempotencyKey":"k","reloadID":null}`},
 		{"reverse-redemption", `{"OriginalKey":"k","Operation":"capture-hold","Where":{"LocationID":"` + id + `"}}`,
 			`{"idempotencyKey":"k","operation":"capture-hold","organizationID":"` + id + `"}`,
 			`{"operation":"capture-hold","organizationID":"` + id + `","idempotencyKey":"k"}`},

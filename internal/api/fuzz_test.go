@@ -114,6 +114,14 @@ func FuzzCaptureHold(f *testing.F) {
 	fuzz(f, "capture-hold", `{"holdID":"`+nowhere+`","amount":1.5,"final":false,"reference":"x"}`)
 }
 
+func FuzzReloadGift(f *testing.F) {
+	fuzz(f, "reload-gift", loadBody(made{id: nowhere}, "1.5"), `{"voucherCode":"123456789012","organizationID":"`+pier+`"}`)
+}
+
+func FuzzReverseReload(f *testing.F) {
+	fuzz(f, "reverse-reload", `{"reloadID":"`+nowhere+`"}`, `{"idempotencyKey":"a b"}`)
+}
+
 func FuzzReleaseHold(f *testing.F) {
 	fuzz(f, "release-hold", `{"holdID":"`+nowhere+`"}`, `{"idempotencyKey":"a b"}`)
 }

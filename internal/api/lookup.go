@@ -217,6 +217,8 @@ func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
 		redemption = e.ID
 	case gift.Reversal:
 		redemption, reversal = e.Reverses, e.ID
+	case gift.ReloadReversal, gift.ActivationReversal:
+		reversal = e.ID
 	case gift.HoldMade:
 		hold = e.ID
 	}
@@ -239,6 +241,9 @@ func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
 	w.IDOrNull("holdID", hold)
 	w.IDOrNull("counterpartEntryID", e.Counterpart)
 	w.IDOrNull("counterpartVoucherID", e.CounterpartGift)
+	w.IDOrNull("reverses", e.Reverses)
+	w.TextOrNull(byReference, e.Purchase.Reference)
+	w.IDOrNull(byStorefront, e.Purchase.StorefrontID)
 	w.TextOrNull("reference", e.Reference)
 	w.TextOrNull("reason", e.Reason)
 	w.TextOrNull("requestID", e.RequestID)

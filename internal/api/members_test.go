@@ -48,6 +48,11 @@ func (w *world) whole() map[string][]string {
 		"release-hold": {`{"holdID":"` + nowhere + `"}`, `{"idempotencyKey":"none"}`},
 		"reverse-redemption": {`{"redemptionID":"` + redemption + `","amount":0.01,"reason":"R","organizationID":"` + pier +
 			`"}`, `{"idempotencyKey":"none","operation":"capture-hold"}`},
+		"reload-gift": {
+			`{"voucherID":"` + g.id + `","amount":0.01,"reference":"R",` + paidAt(shop) + `,"organizationID":"` + pier +
+				`","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
+			`{"voucherCode":"` + g.code + `","amount":0.01,` + paidAt(shop) + `,"organizationID":"` + pier + `"}`},
+		"reverse-reload": {`{"reloadID":"` + nowhere + `"}`, `{"idempotencyKey":"none"}`},
 		"cancel-gift": {`{"voucherID":"` + nowhere + `","cause":"CANCELLED","reason":"R"}`, `{"orderID":"` + nowhere +
 			`","cause":"CANCELLED"}`,
 			`{"externalTransactionReferenceNumber":"none","externalStorefrontID":"` + nowhere +

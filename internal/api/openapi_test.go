@@ -205,7 +205,7 @@ func TestSchemasAreComplete(t *testing.T) {
 		"PointOfSaleTicket",
 		"RedeemGift", "HoldGift", "CaptureHold", "ReleaseHold", "ReverseRedemption", "CancelGift", "ReinstateGift",
 		"ResendGift", "RescheduleGift", "TransferBalance", "CreateStock", "ActivateGift",
-		"ReverseActivation"}
+		"ReverseActivation", "ReloadGift", "ReverseReload"}
 	for name, schema := range components {
 		checkSchema(t, name, schema.(map[string]any), slices.Contains(requests, name))
 	}

@@ -52,6 +52,8 @@ func (w *world) everywhere(check func(r reply, post bool), headers ...string) {
 		"hold-gift":          redeemBody(made{id: nowhere}, "1"),
 		"capture-hold":       `{"holdID":"` + nowhere + `"}`,
 		"release-hold":       `{"holdID":"` + nowhere + `"}`,
+		"reload-gift":        loadBody(made{id: nowhere}, "1"),
+		"reverse-reload":     `{"reloadID":"` + nowhere + `"}`,
 		"reverse-redemption": `{"redemptionID":"` + nowhere + `"}`,
 		"resend-gift":        `{"voucherID":"` + nowhere + `"}`, "reinstate-gift": `{"voucherID":"` + nowhere + `"}`,
 		"reschedule-gift":    `{"voucherID":"` + nowhere + `","deliveryDate":"` + soon + `"}`,
@@ -114,6 +116,11 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 			`","deliveryTimezoneId":"UTC"}`},
 		ledger.TransferBalance: {transferBody(w.send(money("5")), other, "1"), transferBody(other, g, "1")},
 	}
+	loaded := func() string {
+		return `{"reloadID":"` + w.reload(w.send(money("5")), "1").want(200).at("reloadID") + `"}`
+	}
+	bodies[ledger.ReloadGift] = [2]string{loadBody(other, "1"), loadBody(other, "2")}
+	bodies[ledger.ReverseReload] = [2]string{loaded(), loaded()}
 	for operation, body := range bodies {
 		release := w.hold()
 		end := w.start(operation, "k", func() {

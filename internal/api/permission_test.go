@@ -22,6 +22,7 @@ var needed = map[string]string{
 	"rescheduleGift": "resend", "transferBalance": "transfer",
 	"validateGift": "validate", "redeemGift": "redeem", "reverseRedemption": "reverse",
 	"createStock": "stock", "activateGift": "activate", "reverseActivation": "activate",
+	"reloadGift": "reload", "reverseReload": "reload",
 	"holdGift": "redeem", "captureHold": "redeem", "releaseHold": "redeem",
 	"getGift": "look-up", "getGiftHistory": "look-up", "listGifts": "look-up", "listActivity": "look-up",
 	"getRequest": "", "getHealth": "", "getReadiness": "", "getOpenAPI": "", "getDocs": "", "getErrorDocs": "",
@@ -93,6 +94,9 @@ func TestEachOperationNeedsItsPermission(t *testing.T) {
 		}
 		if op.OperationID == "reverseActivation" {
 			by, k = "activation", s.make("anywhere", "activated")
+		}
+		if op.OperationID == "reverseReload" {
+			by, k = "reload", s.make("anywhere", "reloaded")
 		}
 		s.permit(rotatedKey, slices.DeleteFunc(gift.PermissionNames(), func(other string) bool { return other == name })...)
 		refused := s.ask(op, by, k, rotatedKey, pier).refused(http.StatusForbidden, gift.NotAuthorized)

@@ -35,7 +35,7 @@ var kinds = map[gift.Code]kind{
 	gift.AlreadyRedeemed:      {http.StatusConflict, "The gift is already redeemed."},
 	gift.RedemptionNotAllowed: {http.StatusConflict, "The gift is not in a state that allows this."},
 	gift.InsufficientBalance:  {http.StatusConflict, "The amount is above the balance."},
-	gift.AlreadyReversed:      {http.StatusConflict, "The redemption is already reversed."},
+	gift.AlreadyReversed:      {http.StatusConflict, "It is already reversed."},
 	gift.HoldNotOpen:          {http.StatusConflict, "The hold is not open any more."},
 	gift.AlreadyActivated:     {http.StatusConflict, "The card is already activated."},
 	gift.RequestInProgress:    {http.StatusConflict, "The first request with this key is still under way."},

@@ -83,6 +83,7 @@ func readRecipient(o *wire.Object) gift.Recipient {
 	}
 }
 
+// readPurchase reads who paid, and where.
 func readPurchase(o *wire.Object) gift.Purchase {
 	return gift.Purchase{
 		Reference:    o.Text("externalTransactionReferenceNumber"),

@@ -118,7 +118,8 @@ func setUp() gift.Changes {
 	if err != nil {
 		panic(err)
 	}
-	all := []gift.Subscription{{ProgramID: gift.BusinessProgram.ID}, {ProgramID: gift.PromotionalProgram.ID}}
+	all := []gift.Subscription{{ProgramID: gift.BusinessProgram.ID, Reloadable: true},
+		{ProgramID: gift.PromotionalProgram.ID}}
 	account := func(text, name string, c gift.Currency, locations ...gift.Location) *gift.Account {
 		limit, err := c.Parse("10000")
 		if err != nil {
@@ -268,6 +269,7 @@ var paths = map[string]string{
 	"reverse-redemption": base + "/redemption/reverse-redemption",
 	"create-stock":       base + "/gifting/create-stock", "activate-gift": base + "/redemption/activate-gift",
 	"reverse-activation": base + "/redemption/reverse-activation",
+	"reload-gift":        base + "/redemption/reload-gift", "reverse-reload": base + "/redemption/reverse-reload",
 }
 
 // do makes a request; headers are pairs of name and value.

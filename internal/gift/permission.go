@@ -22,8 +22,9 @@ const (
 	MayActivate                         // activate-gift and reverse-activation
 	MayStock                            // create-stock
 	MayExport                           // the codes of a stock
+	MayReload                           // reload-gift, and taking that back
 
-	AllPermissions = MayExport<<1 - 1
+	AllPermissions = MayReload<<1 - 1
 	// SystemPermissions are those of every system key; what it made itself is all that it may cancel and look up.
 	SystemPermissions = MaySend | MayCancel | MayLookUp
 )
@@ -42,6 +43,7 @@ var permissionNames = []struct{ name, cannot string }{
 	{"activate", "activate cards"},
 	{"stock", "make cards"},
 	{"export", "export codes"},
+	{"reload", "reload gifts"},
 }
 
 // roles are the sets of permissions that have a name.

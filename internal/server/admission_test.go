@@ -185,6 +185,8 @@ func TestPriorities(t *testing.T) {
 		"redemption/hold-gift":              api.PriorityRedeem,
 		"redemption/capture-hold":           api.PriorityRedeem,
 		"redemption/release-hold":           api.PriorityRedeem,
+		"redemption/reload-gift":            api.PriorityRedeem,
+		"redemption/reverse-reload":         api.PriorityRedeem,
 		"redemption/reverse-redemption":     api.PriorityRedeem,
 		"redemption/validate-gift":          api.PriorityValidate,
 		"gifting/send-gift":                 api.PriorityWrite,

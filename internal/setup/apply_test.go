@@ -116,7 +116,7 @@ func TestApplyHarborCoffee(t *testing.T) {
 			Decimals: 2}, Zone: newYork,
 		MaxGiftValue: 500_00, DefaultDesign: winter, Limits: gift.DefaultLimits,
 		Subscriptions: []gift.Subscription{
-			{ProgramID: gift.BusinessProgram.ID}, {ProgramID: gift.PromotionalProgram.ID},
+			{ProgramID: gift.BusinessProgram.ID, Reloadable: true}, {ProgramID: gift.PromotionalProgram.ID},
 			{ProgramID: gift.DistributionProgram.ID, Locations: []gift.ID{pier}},
 		},
 		Locations: []gift.Location{

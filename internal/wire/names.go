@@ -12,6 +12,7 @@ var names = map[gift.Field]string{
 	gift.FieldKey:           "Idempotency-Key",
 	gift.FieldHold:          "holdID",
 	gift.FieldActivation:    "activationID",
+	gift.FieldReload:        "reloadID",
 	gift.FieldOriginalKey:   "idempotencyKey",
 	gift.FieldOrder:         "orderID",
 	gift.FieldReference:     "externalTransactionReferenceNumber",

@@ -1,0 +1,87 @@
+package client
+
+import (
+	"context"
+	"time"
+)
+
+// ReloadGiftRequest asks to put more value into a gift that was paid for. Exactly one of VoucherID, VoucherCode and
+// VoucherPublicToken is given.
+type ReloadGiftRequest struct {
+	OrganizationID                          string  `json:"organizationID,omitzero"`
+	PointOfSaleSystemOrganizationIdentifier string  `json:"pointOfSaleSystemOrganizationIdentifier,omitzero"`
+	VoucherID                               string  `json:"voucherID,omitzero"`
+	VoucherCode                             string  `json:"voucherCode,omitzero"`
+	VoucherPublicToken                      string  `json:"voucherPublicToken,omitzero"`
+	Amount                                  Decimal `json:"amount,omitzero"`
+	ExternalTransactionReferenceNumber      string  `json:"externalTransactionReferenceNumber,omitzero"`
+	ExternalTransactionCustomerFirstName    string  `json:"externalTransactionCustomerFirstName,omitzero"`
+	ExternalTransactionCustomerLastName     string  `json:"externalTransactionCustomerLastName,omitzero"`
+	ExternalTransactionCustomerEmailAddress string  `json:"externalTransactionCustomerEmailAddress,omitzero"`
+	ExternalStorefrontID                    string  `json:"externalStorefrontID,omitzero"`
+	Reference                               string  `json:"reference,omitzero"` // the till's own id of the sale
+
+	IdempotencyKey string `json:"-"` // absent: a new one
+}
+
+// Reload is value that was put into a gift.
+type Reload struct {
+	ReloadID         string    `json:"reloadID"`
+	VoucherID        string    `json:"voucherID"`
+	OrganizationID   string    `json:"organizationID"`
+	Amount           Decimal   `json:"amount"`
+	CurrentBalance   Decimal   `json:"currentBalance"`
+	HeldBalance      Decimal   `json:"heldBalance"`
+	AvailableBalance Decimal   `json:"availableBalance"`
+	Currency         string    `json:"currency"`
+	Status           Status    `json:"status"`
+	StatusID         int       `json:"statusID"`
+	IsRedeemable     bool      `json:"isRedeemable"`
+	ReloadedAt       time.Time `json:"reloadedAt"`
+	Reference        string    `json:"reference"`
+	Meta             Meta      `json:"-"`
+}
+
+// ReloadGift puts more value into a gift.
+func (c *Client) ReloadGift(ctx context.Context, r ReloadGiftRequest) (*Reload, error) {
+	var a Reload
+	var err error
+	a.Meta, err = c.do(ctx, post(OpReloadGift, redemptionPath, r, r.IdempotencyKey), &a)
+	return orNil(&a, err)
+}
+
+// ReverseReloadRequest asks to take a reload back, named by ReloadID or, when its answer never came, by the
+// Idempotency-Key it was made with.
+type ReverseReloadRequest struct {
+	ReloadID    string `json:"reloadID,omitzero"`
+	OriginalKey string `json:"idempotencyKey,omitzero"` // of the reload
+
+	IdempotencyKey string `json:"-"` // of the reversal itself; absent: a new one
+}
+
+// ReloadReversal is a reload that was taken back.
+type ReloadReversal struct {
+	ReversalID       string    `json:"reversalID"`
+	ReloadID         string    `json:"reloadID"`
+	VoucherID        string    `json:"voucherID"`
+	OrganizationID   string    `json:"organizationID"` // where it was loaded
+	Amount           Decimal   `json:"amount"`
+	CurrentBalance   Decimal   `json:"currentBalance"`
+	HeldBalance      Decimal   `json:"heldBalance"`
+	AvailableBalance Decimal   `json:"availableBalance"`
+	Currency         string    `json:"currency"`
+	Status           Status    `json:"status"`
+	StatusID         int       `json:"statusID"`
+	IsRedeemable     bool      `json:"isRedeemable"`
+	ReversedAt       time.Time `json:"reversedAt"`
+	Meta             Meta      `json:"-"`
+}
+
+// ReverseReload takes a reload back as a whole, while that much is available. By OriginalKey, [NotFound] is good news:
+// that reload never arrived, and will be refused should it still come.
+func (c *Client) ReverseReload(ctx context.Context, r ReverseReloadRequest) (*ReloadReversal, error) {
+	var a ReloadReversal
+	var err error
+	a.Meta, err = c.do(ctx, post(OpReverseReload, redemptionPath, r, r.IdempotencyKey), &a)
+	return orNil(&a, err)
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"boon.example/client"
+)
+
+type giftReloadCmd struct {
+	Gift       []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
+	Amount     string   `required:"" placeholder:"N" help:"How much to put into it."`
+	Purchase   string   `group:"How it was paid" required:"" placeholder:"TEXT" help:"Reference of the payment in your own system."`
+	FirstName  string   `group:"How it was paid" required:"" placeholder:"NAME" help:"First name of who paid."`
+	LastName   string   `group:"How it was paid" required:"" placeholder:"NAME" help:"Last name of who paid."`
+	Customer   string   `group:"How it was paid" required:"" placeholder:"EMAIL" help:"E-mail address of who paid."`
+	Storefront string   `group:"How it was paid" required:"" placeholder:"ID" help:"Storefront where it was paid."`
+	Reference  string   `placeholder:"TEXT" help:"Your own id of the sale."`
+	place
+	repeatable
+	service
+}
+
+// Help teaches.
+func (giftReloadCmd) Help() string {
+	return `For gifts of money that were paid for, where the set-up calls their program reloadable. It needs a key with the permission reload.
+
+Example:
+
+    boon gift reload 482913375026 --amount 20 --purchase TOPUP-7 --first-name Carla --last-name Diaz --customer carla@example.com \
+        --storefront 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21
+
+Next: boon gift reverse-reload --help takes it back.`
+}
+
+// Run reloads.
+func (c *giftReloadCmd) Run(t *terminal) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	r := client.ReloadGiftRequest{
+		OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale, Reference: c.Reference,
+		ExternalTransactionReferenceNumber: c.Purchase, ExternalTransactionCustomerFirstName: c.FirstName,
+		ExternalTransactionCustomerLastName: c.LastName, ExternalTransactionCustomerEmailAddress: c.Customer,
+		ExternalStorefrontID: c.Storefront, IdempotencyKey: c.IdempotencyKey,
+	}
+	if r.Amount, err = amount("--amount", c.Amount); err != nil {
+		return err
+	}
+	r.VoucherID, r.VoucherCode, r.VoucherPublicToken = giftNamed(c.Gift)
+	a, err := api.ReloadGift(t, r)
+	if err != nil {
+		return err
+	}
+	return c.answer(t, a.Meta.Body, func() {
+		facts(t.stdout, "loaded", money(a.Amount, a.Currency), "balance", money(a.CurrentBalance, a.Currency), "available",
+			money(a.AvailableBalance, a.Currency), "status", string(a.Status), "reload", a.ReloadID, "gift", a.VoucherID,
+			"reference", a.Reference, "note", replayed(a.Meta))
+	})
+}
+
+type giftReverseReloadCmd struct {
+	Reload      string `arg:"" optional:"" help:"The reloadID."`
+	OriginalKey string `placeholder:"KEY" help:"In place of it: the Idempotency-Key that the reload was made with. Should it never have arrived, it is refused from then on."`
+	repeatable
+	service
+}
+
+// Help teaches.
+func (giftReverseReloadCmd) Help() string {
+	return `Takes back the whole of it, once, as long as that much is available.
+
+Example:
+
+    boon gift reverse-reload 019576b2-6a00-7000-8000-00000000000b
+
+Next: boon gift show --help.`
+}
+
+// Run takes it back.
+func (c *giftReverseReloadCmd) Run(t *terminal) error {
+	if (c.Reload == "") == (c.OriginalKey == "") {
+		return usageError("Name the reload by its reloadID or by --original-key: one of the two.")
+	}
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	a, err := api.ReverseReload(t, client.ReverseReloadRequest{ReloadID: c.Reload, OriginalKey: c.OriginalKey,
+		IdempotencyKey: c.IdempotencyKey})
+	if err != nil {
+		return err
+	}
+	return c.answer(t, a.Meta.Body, func() {
+		facts(t.stdout, "taken back", money(a.Amount, a.Currency), "balance", money(a.CurrentBalance, a.Currency), "status",
+			string(a.Status), "reload", a.ReloadID, "gift", a.VoucherID, "note", replayed(a.Meta))
+	})
+}

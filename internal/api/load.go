@@ -1,0 +1,101 @@
+package api
+
+import (
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
+)
+
+// loading is a reload-gift request.
+type loading struct {
+	giftRef
+	Where place
+	gift.Load
+}
+
+func readLoading(o *wire.Object, c *call) (r loading) {
+	const amount = "amount"
+	r.giftRef = readGiftRef(o, byID, byCode, byToken)
+	r.Where = readPlace(o, c.caller)
+	if !o.Given(amount) || o.EmptyText(amount) {
+		o.Add(o.At(amount), "Say how much is to be loaded.")
+	}
+	r.Number = readAmount(o, c.account.Currency)
+	r.Purchase = readPurchase(o)
+	r.Reference = o.Line("reference", maxReference)
+	return r
+}
+
+// reloadGift puts more value into a gift.
+func reloadGift(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, func(o *wire.Object) loading { return readLoading(o, c) })
+	unpaid := gift.CheckPurchase(asked.Purchase, c.account, problems.Unread())
+	if problems.Err() != nil && !c.unread {
+		problems.Refuse(unpaid)
+	}
+	return c.take(ledger.ReloadGift, asked, &asked.giftRef, asked.Where, problems, func(r *request, at *gift.Location) (
+		ledger.Answer, error) {
+		if unpaid != nil {
+			return r.refuse(unpaid)
+		}
+		asked.Account = c.account
+		return r.do(&ledger.Change{Context: c.actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,
+			Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
+				load := asked.Load
+				load.Context = at
+				return v.Load(load)
+			}}, ledger.OK, (*writer).reload)
+	})
+}
+
+// byReload is the member that names a reload.
+const byReload = "reloadID"
+
+// undoing is a request to take back what an operation did, named by the id of its entry or by its key.
+type undoing struct {
+	EntryID     gift.ID // or
+	OriginalKey string
+}
+
+func readUndoing(o *wire.Object, byEntry string) (r undoing) {
+	r.EntryID, r.OriginalKey = o.GUID(byEntry), readOriginalKey(o)
+	oneOf(o, []string{byEntry, byKey})
+	return r
+}
+
+// undo takes back what an operation did. byEntry is the member that names its entry.
+func (c *call) undo(op, of ledger.Operation, byEntry string, answer func(*writer, ledger.Result)) (
+	ledger.Answer, error) {
+	asked, problems := decode(c, func(o *wire.Object) undoing { return readUndoing(o, byEntry) })
+	problems.Refuse(c.account.NeedKey(c.key))
+	if err := problems.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	return c.request(op, asked).do(&ledger.Undo{Operation: of, EntryID: asked.EntryID, OriginalKey: asked.OriginalKey,
+		Undo: gift.Undo{Context: c.actor(gift.ID{}), Caller: c.caller}}, ledger.OK, answer)
+}
+
+// reverseReload takes a reload back.
+func reverseReload(c *call) (ledger.Answer, error) {
+	return c.undo(ledger.ReverseReload, ledger.ReloadGift, byReload, (*writer).reloadReversal)
+}
+
+// reload writes the members of a successful reload-gift.
+func (w *writer) reload(r ledger.Result) {
+	v, e := &r.Vouchers[0], &r.Entries[0]
+	w.ID(byReload, e.ID)
+	w.moved(v, e, e.Delta)
+	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
+	w.Instant("reloadedAt", e.At)
+	w.TextOrNull("reference", e.Reference)
+}
+
+// reloadReversal writes the members of a successful reverse-reload.
+func (w *writer) reloadReversal(r ledger.Result) {
+	v, e := &r.Vouchers[0], &r.Entries[0]
+	w.ID("reversalID", e.ID)
+	w.ID(byReload, e.Reverses)
+	w.moved(v, e, -e.Delta)
+	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
+	w.Instant("reversedAt", e.At)
+}

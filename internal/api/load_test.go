@@ -1,0 +1,223 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+)
+
+// paidAt are the members of an external payment at a storefront.
+func paidAt(storefront string) string {
+	return `"externalTransactionReferenceNumber":"TOP-1","externalTransactionCustomerFirstName":"Ann",` +
+		`"externalTransactionCustomerLastName":"Lee","externalTransactionCustomerEmailAddress":"ann@example.com",` +
+		`"externalStorefrontID":"` + storefront + `"`
+}
+
+func loadBody(g made, amount string) string {
+	return `{"voucherID":"` + g.id + `","organizationID":"` + pier + `","amount":` + amount + `,` + paidAt(shop) + `}`
+}
+
+func (w *world) reload(g made, amount string, headers ...string) reply {
+	w.Helper()
+	return w.post("reload-gift", loadBody(g, amount), headers...)
+}
+
+func (w *world) unload(reload string, headers ...string) reply {
+	w.Helper()
+	return w.post("reverse-reload", `{"reloadID":"`+reload+`"}`, headers...)
+}
+
+func TestReload(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("25"))
+	w.redeem(g, "").want(200, "status", "REDEEMED")
+	loaded := w.post("reload-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`","amount":15,`+paidAt(counter)+
+		`,"reference":"till 4"}`, once("top up")...).want(200, "voucherID", g.id, "organizationID", pier, "amount", "15.00",
+		"currentBalance", "15.00", "heldBalance", "0.00", "availableBalance", "15.00", "currency", "USD", "status", "CLAIMED",
+		"statusID", "5", "isRedeemable", "true", "reference", "till 4")
+	reload := loaded.at("reloadID")
+	w.reload(g, "5", once("top up")...).refused(422, gift.IdempotencyMismatch)
+	w.post("validate-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`"}`).want(200, "originalBalance",
+		"40.00",
+		"value", "40.00", "currentBalance", "15.00")
+	history := w.get("/gifting/gifts/"+g.id+"/history").want(200, "entries[2].kind", "RELOAD", "entries[2].amount",
+		"15.00",
+		"entries[2].entryID", reload, "entries[2].externalTransactionReferenceNumber", "TOP-1",
+		"entries[2].externalStorefrontID", counter, "entries[2].reference", "till 4", "entries[2].reverses", "null",
+		"entries[1].externalTransactionReferenceNumber", "null")
+	activity := w.get("/gifting/activity?kind=RELOAD").want(200, "entries[0].entryID", reload,
+		"entries[0].externalTransactionReferenceNumber", "TOP-1", "entries[0].externalStorefrontID", counter)
+	for _, told := range []reply{loaded, history, activity} {
+		if text := string(told.body); strings.Contains(text, "ann@example.com") || strings.Contains(text, "Lee") {
+			t.Errorf("it tells who paid: %s", text)
+		}
+	}
+
+	w.redeem(g, "10").want(200)
+	refused := w.unload(reload).refused(409, gift.InsufficientBalance)
+	if text := refused.at("messages[0].text"); text != "This reload was of 15.00 USD; of this gift, 5.00 USD is "+
+		"available." {
+		t.Error(text)
+	}
+	hold := w.reload(g, "12").want(200, "currentBalance", "17.00").at("reloadID")
+	held := w.holdGift(g, "6").want(200, "availableBalance", "11.00").at("holdID")
+	refused = w.unload(hold).refused(409, gift.InsufficientBalance)
+	if text := refused.at("messages[0].text"); !strings.HasPrefix(text,
+		"This reload was of 12.00 USD; of this gift, 11.00 USD is available: 6.00 USD is held until ") {
+		t.Error(text)
+	}
+	w.release(held).want(200)
+	back := w.unload(hold, once("undo")...).want(200, "reloadID", hold, "voucherID", g.id, "organizationID", pier,
+		"amount",
+		"12.00", "currentBalance", "5.00", "availableBalance", "5.00", "status", "CLAIMED", "isRedeemable", "true")
+	w.unload(hold, once("undo")...).again(back)
+	w.unload(hold).refused(409, gift.AlreadyReversed)
+	w.get("/gifting/gifts/"+g.id+"/history").want(200, "entries[7].kind", "RELOAD_REVERSAL", "entries[7].amount", "-12.00",
+		"entries[7].reverses", hold, "entries[7].reversalID", back.at("reversalID"), "entries[7].redemptionID", "null",
+		"entries[7].organizationID", pier)
+	w.get("/gifting/gifts/"+g.id).want(200, "originalBalance", "40.00", "currentBalance", "5.00")
+	w.sound()
+}
+
+// A reload whose answer never came is undone by its key; one that did not arrive never takes effect any more.
+func TestReloadUndoneByItsKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("25"))
+	byKey := func(key string, headers ...string) reply {
+		return w.post("reverse-reload", `{"idempotencyKey":"`+key+`"}`, headers...)
+	}
+	w.reload(g, "5", append(once("arrived"), as(pierKey)...)...).want(200, "currentBalance", "30.00")
+	byKey("arrived", as(wharfKey)...).refused(403, gift.NotAuthorized)
+	byKey("arrived", as(cornerKey)...).refused(404, gift.NotFound) // another merchant's key of the same text is spent
+	byKey("arrived", as(pierKey)...).want(200, "amount", "5.00", "currentBalance", "25.00", "status", "DELIVERED")
+	byKey("arrived").refused(409, gift.AlreadyReversed)
+	missing := byKey("late").refused(404, gift.NotFound)
+	if text := missing.at("messages[0].text"); text != "No reload with this key has arrived, so nothing was loaded. "+
+		"The key "+
+		"is spent now: should the reload still come, it is refused." {
+		t.Error(text)
+	}
+	w.reload(g, "5", once("late")...).refused(409, gift.RedemptionNotAllowed)
+	w.get("/requests/late").want(200, "requests[0].operation", "reload-gift", "requests[0].state", "spent")
+	w.redeem(g, "1", once("late")...).want(200) // a till may count the keys of each operation by itself
+	w.reload(g, "20000", once("refused")...).refused(400, gift.ValidationFailure, "amount")
+	w.reload(w.send(mailed("ann@example.com")), "5",
+		once("pending")...).refused(409, gift.RedemptionNotAllowed)
+	missing = byKey("pending").refused(404, gift.NotFound)
+	if text := missing.at("messages[0].text"); text != "The request with this key did nothing, so nothing was loaded." {
+		t.Error(text)
+	}
+	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "24.00", "originalBalance", "25.00")
+	w.sound()
+}
+
+// What a thief with the key of a till would try.
+func TestReloadForAThief(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("25"))
+	w.permit(rotatedKey, "validate", "redeem", "reverse")
+	refused := w.reload(g, "5", as(rotatedKey)...).refused(403, gift.NotAuthorized)
+	if text := refused.at("messages[0].text"); text != "This key may not reload gifts: it lacks the permission reload." {
+		t.Error(text)
+	}
+	reload := w.reload(g, "10").want(200).at("reloadID")
+	w.unload(reload, as(rotatedKey)...).refused(403, gift.NotAuthorized)
+	w.unload(reload, as(wharfKey)...).refused(404, gift.NotFound)
+	w.unload(reload, as(cornerKey)...).refused(404, gift.NotFound)
+	w.post("reload-gift", `{"voucherID":"`+g.id+`","amount":5,`+paidAt(cornerShop)+`}`, as(cornerKey)...).refused(404,
+		gift.NotFound, "voucherID")
+	w.post("reload-gift", `{"voucherCode":"`+g.code+`","amount":5,`+paidAt(cornerShop)+`}`, as(cornerKey)...).refused(403,
+		gift.NotAuthorized)
+	w.post("reload-gift", strings.Replace(loadBody(g, "5"), pier, wharf, 1), as(pierKey)...).refused(403,
+		gift.NotAuthorized)
+	// Loaded, spent, and taken back: the money is gone once.
+	w.redeem(g, "30").want(200, "currentBalance", "5.00")
+	w.unload(reload).refused(409, gift.InsufficientBalance)
+	sale := w.redeem(g, "5").want(200).at("redemptionID")
+	w.post("reverse-redemption", `{"redemptionID":"`+reload+`"}`).refused(404, gift.NotFound, "redemptionID")
+	w.unload(sale).refused(404, gift.NotFound, "reloadID")
+	for amount, field := range map[string]string{"0": "amount", "-5": "amount", "0.001": "amount", `""`: "amount",
+		"null": "amount", "1e30": "amount"} {
+		w.reload(g, amount).refused(400, gift.ValidationFailure, field)
+	}
+	w.post("reload-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`"}`).refused(400, gift.ValidationFailure,
+		"amount", "externalTransactionReferenceNumber", "externalTransactionCustomerFirstName",
+		"externalTransactionCustomerLastName", "externalTransactionCustomerEmailAddress", "externalStorefrontID")
+	w.post("reload-gift", strings.Replace(loadBody(g, "5"), shop, cornerShop, 1)).refused(400, gift.ValidationFailure,
+		"externalStorefrontID")
+	w.reload(w.send(`{"itemGift":{"label":"Latte","quantity":3,"deliveryMethodID":3},`+purchase+`}`), "5").refused(422,
+		gift.NotSupported)
+	w.reload(w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},"paymentMethodID":4,"promotionID":"`+bareSpring+
+		`","validStarting":"2020-01-01T00:00Z","validForDays":3650,"promotionalTerms":"One."}`), "5").refused(422,
+		gift.NotSupported)
+	w.post("reload-gift", `{"voucherPublicToken":"x","amount":5,"organizationID":"`+pier+`",`+paidAt(shop)+
+		`}`).refused(400, gift.InvalidTokenFormat)
+	w.post("reload-gift", loadBody(g, "5"), as(homelessKey)...).refused(409, gift.AccountMisconfigured)
+	// Nothing of what was loaded is left in a gift whose purchase failed.
+	failed := w.send(money("10"))
+	reload = w.reload(failed, "5").want(200).at("reloadID")
+	w.post("transfer-balance", transferBody(failed, g, "10")).want(200)
+	w.post("cancel-gift", `{"voucherID":"`+failed.id+`","cause":"PURCHASE_FAILED"}`).want(200)
+	w.unload(reload).refused(409, gift.RedemptionNotAllowed)
+	w.sound()
+}
+
+// What is loaded counts as issued.
+func TestReloadCountsAsIssued(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("25"))
+	w.limit(gift.Limits{IssuedPerDay: 4000}, gift.Limits{})
+	w.reload(g, "15").want(200)
+	w.reload(g, "0.01").refused(429, gift.RateLimited)
+	w.redeem(g, "40").want(200)
+	w.skew.Store(int64(25 * time.Hour))
+	w.reload(g, "40").want(200, "currentBalance", "40.00")
+	w.limit(gift.Limits{}, gift.Limits{IssuedPerDay: 100})
+	w.reload(g, "1.01", as(rotatedKey)...).refused(429, gift.RateLimited)
+	w.reload(g, "1.01").want(200)
+}
+
+// However reversals of a reload, redemptions and holds meet, nothing is taken back twice, and no money is made.
+func TestReloadsRace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *api.Config) { c.Records = unlimited{c.Records} })
+	for n := range 12 {
+		g, key := w.send(money("10")), fmt.Sprintf("load %d", n)
+		reload := w.reload(g, "10", once(key)...).want(200).at("reloadID")
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		did := map[string]int{}
+		try := func(what string, call func() reply) {
+			all.Go(func() {
+				r := call()
+				mu.Lock()
+				defer mu.Unlock()
+				if r.status == 200 {
+					did[what]++
+				}
+			})
+		}
+		for range 3 {
+			try("undone", func() reply { return w.unload(reload) })
+			try("undone", func() reply { return w.post("reverse-reload", `{"idempotencyKey":"`+key+`"}`) })
+		}
+		try("spent", func() reply { return w.redeem(g, "8") })
+		try("held", func() reply { return w.holdGift(g, "7") })
+		all.Wait()
+		undone, taken := did["undone"], 8*did["spent"]+7*did["held"]
+		if undone > 1 || undone*10+taken > 20 || undone == 0 && taken <= 10 {
+			t.Errorf("of 20.00, 10.00 was taken back %d times, and %d.00 taken", undone, taken)
+		}
+		w.get("/gifting/gifts/"+g.id).want(200, "availableBalance", fmt.Sprintf("%d.00", 20-undone*10-taken))
+	}
+	w.sound()
+}
