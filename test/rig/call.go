@@ -18,6 +18,10 @@ const (
 	Validate = "/api/integration/redemption/validate-gift"
 	Redeem   = "/api/integration/redemption/redeem-gift"
 	Reverse  = "/api/integration/redemption/reverse-redemption"
+	Hold     = "/api/integration/redemption/hold-gift"
+	Capture  = "/api/integration/redemption/capture-hold"
+	Release  = "/api/integration/redemption/release-hold"
+	Transfer = "/api/integration/gifting/transfer-balance"
 	Requests = "/api/integration/requests/"
 )
 

@@ -131,6 +131,7 @@ func (s *Storm) checkGift(url string, v *voucher, ops []*op) *Report {
 		s.problem("gift %s: %v", v.id, err)
 	}
 	ops = slices.DeleteFunc(ops, func(o *op) bool { return o.unknown })
+	ops = append(ops, s.letGo(v)...)
 	entered, err := s.entries(url, v)
 	if errors.Is(err, rig.ErrNotThere) { // then all that was acknowledged of it is lost
 		s.problem("gift %s is not there", v.id)
@@ -140,15 +141,11 @@ func (s *Storm) checkGift(url string, v *voucher, ops []*op) *Report {
 	}
 	want := v.worth
 	for _, o := range ops {
-		if o.code != "OK" || o.kind > void {
+		if o.code != "OK" || operations[o.kind].entry == "" {
 			continue
 		}
 		r.Moves++
-		if o.kind == redeem {
-			want -= o.moved
-		} else {
-			want += o.moved
-		}
+		want += o.delta()
 		if entered[o.id] == 0 {
 			r.Lost++
 			r.LostAt = append(r.LostAt, time.Unix(0, o.ended))
@@ -168,20 +165,54 @@ func (s *Storm) checkGift(url string, v *voucher, ops []*op) *Report {
 	return r
 }
 
+// letGo looks at a gift, releases what is held of it, and looks again: it finds what is held for ever.
+func (s *Storm) letGo(v *voucher) (ops []*op) {
+	t := &till{Storm: s, lot: rand.New(rand.NewPCG(s.Seed, 98)), round: -1, n: len(s.gifts)}
+	do := func(o *op) bool {
+		t.write(o)
+		o.key, o.begun = "", s.now()
+		a := t.see(o, false)
+		if o.ended = s.now(); a == nil {
+			return false
+		}
+		if err := o.read(a); err != nil {
+			s.problem("%s: %v", o.path, err)
+			return false
+		}
+		ops = append(ops, o)
+		return true
+	}
+	last := &op{kind: look, gift: v}
+	if do(last); last.held == 0 {
+		return ops
+	}
+	for _, h := range v.holds {
+		if !do(&op{kind: release, gift: v, of: h}) {
+			return ops
+		}
+	}
+	last = &op{kind: look, gift: v}
+	if do(last) && last.held != 0 {
+		s.problem("of gift %s, %d is held for ever", v.id, last.held)
+	}
+	return ops
+}
+
 // settle asks what became of the calls that were given up. Before, the balance can only be said to lie within what they
 // might have taken.
 func (s *Storm) settle(url string, v *voucher, ops []*op) error {
-	known, most, unknown := v.worth, int64(0), false
+	known, most, all, unknown := v.worth, int64(0), v.worth, false
+	for _, o := range ops {
+		all += max(0, o.delta())
+	}
 	for _, o := range ops {
 		switch {
 		case o.unknown && o.amount == 0:
-			unknown, most = true, most+v.worth
+			unknown, most = true, most+all
 		case o.unknown:
 			unknown, most = true, most+o.amount
-		case o.code == "OK" && o.kind == redeem:
-			known -= o.moved
-		case o.code == "OK" && o.kind <= void:
-			known += o.moved
+		default:
+			known += o.delta()
 		}
 	}
 	if !unknown {
@@ -231,18 +262,15 @@ func (s *Storm) entries(url string, v *voucher) (map[string]int, error) {
 	found := map[string]int{}
 	for next := ""; ; {
 		var page struct {
-			Entries    []struct{ ID, Kind, RedemptionID, ReversalID string }
+			Entries    []struct{ EntryID, Kind string }
 			NextCursor string
 		}
 		if err := s.client.Read(url+rig.Gifts+v.id+"/history?limit=200"+next, v.shop.Keys[0], &page); err != nil {
 			return found, err
 		}
 		for _, e := range page.Entries {
-			switch e.Kind {
-			case "REDEMPTION":
-				found[e.RedemptionID]++
-			case "REVERSAL":
-				found[e.ReversalID]++
+			if slices.ContainsFunc(operations[:], func(o operation) bool { return o.entry == e.Kind }) {
+				found[e.EntryID]++
 			}
 		}
 		if page.NextCursor == "" {
@@ -292,23 +320,31 @@ func stuck(v *voucher, ops []*op) string {
 
 // asHistory puts the calls as porcupine wants them.
 func asHistory(v *voucher, ops []*op) (porcupine.Model, []porcupine.Operation) {
-	undone := map[string]int{}
+	redemptions, holds := map[*op]int{}, map[*op]int{}
+	var until []int64
 	for _, o := range ops {
-		if _, known := undone[o.of]; !known && o.of != "" {
-			undone[o.of] = len(undone)
+		for _, h := range []*op{o, o.of} {
+			if _, known := holds[h]; h != nil && h.kind == hold && !known {
+				holds[h] = len(holds)
+				until = append(until, h.until)
+			}
 		}
+		if _, known := redemptions[o.of]; !known && (o.kind == reverse || o.kind == void) {
+			redemptions[o.of] = len(redemptions)
+		}
+	}
+	slot := func(o *op) int {
+		if n, known := holds[o]; known {
+			return n
+		}
+		if n, known := redemptions[o]; known {
+			return n
+		}
+		return -1
 	}
 	history := make([]porcupine.Operation, len(ops))
 	for i, o := range ops {
-		name := o.of
-		if o.kind == redeem {
-			name = o.key
-		}
-		n, matters := undone[name]
-		if !matters {
-			n = -1
-		}
-		history[i] = porcupine.Operation{Input: asked{o, n}, Call: o.begun, Return: o.ended}
+		history[i] = porcupine.Operation{Input: asked{o, slot(o), slot(o.of), until}, Call: o.begun, Return: o.ended}
 	}
-	return model(v.worth, len(undone)), history
+	return model(v.worth, len(redemptions), len(holds)), history
 }

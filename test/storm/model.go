@@ -2,51 +2,73 @@ package storm
 
 import (
 	"slices"
+	"time"
 
 	"github.com/anishathalye/porcupine"
+
+	"boon.example/internal/gift"
 )
 
 // state is a gift as the simplest till would keep it. It is never changed, only copied.
 type state struct {
 	balance int64
 	gone    bool
-	left    []int64 // of each redemption that a till wanted to undo: what can be given back, or one of the two below
+	left    []int64 // of each redemption that a till wanted to undo: what can be given back, or one of those below
+	holds   []int64 // what each hold holds, or one of those below
 }
 
 const (
-	absent = -1 // it has not arrived, or was refused without its key being remembered as a redemption's
-	spent  = -2 // its key was voided before it arrived
-	denied = -3 // it was refused, and its key is used
+	absent   = -1 // it has not arrived, or was refused without its key being remembered as its own
+	spent    = -2 // its key was voided before it arrived
+	denied   = -3 // it was refused, and its key is used
+	captured = -4
+	over     = -5 // released, or its time is over
 )
 
-func (s state) set(n int, to int64) state {
+func set(slots []int64, n int, to int64) []int64 {
 	if n >= 0 {
-		s.left = slices.Clone(s.left)
-		s.left[n] = to
+		slots = slices.Clone(slots)
+		slots[n] = to
 	}
-	return s
+	return slots
 }
 
-// asked is a call as the model sees it: n is the redemption that it makes or undoes, where that matters, else -1.
+func (s state) held() (sum int64, open int) {
+	for _, h := range s.holds {
+		if h > 0 {
+			sum += h
+			open++
+		}
+	}
+	return sum, open
+}
+
+// asked is a call as the model sees it: n is the redemption or hold that it makes, of the one that it undoes or
+// captures, where that matters, else -1. until is when each hold is over.
 type asked struct {
 	*op
-	n int
+	n, of int
+	until []int64
 }
 
-// model explains the calls on one gift: undone is how many of its redemptions a till wanted to undo.
-func model(worth int64, undone int) porcupine.Model {
-	return porcupine.Model{
-		Init: func() any {
-			return state{balance: worth, left: slices.Repeat([]int64{absent}, undone)}
+// model explains the calls on one gift, with so many redemptions that a till wanted to undo, and so many holds.
+func model(worth int64, undone, holds int) porcupine.Model {
+	m := porcupine.NondeterministicModel{
+		Init: func() []any {
+			return []any{state{worth, false, slices.Repeat([]int64{absent}, undone), slices.Repeat([]int64{absent}, holds)}}
 		},
-		Step: func(from, input, _ any) (bool, any) {
-			return input.(asked).explains(from.(state))
+		Step: func(from, input, _ any) (all []any) {
+			for _, after := range input.(asked).explains(from.(state)) {
+				all = append(all, after)
+			}
+			return all
 		},
 		Equal: func(a, b any) bool {
 			x, y := a.(state), b.(state)
-			return x.balance == y.balance && x.gone == y.gone && slices.Equal(x.left, y.left)
+			return x.balance == y.balance && x.gone == y.gone && slices.Equal(x.left, y.left) && slices.Equal(x.holds, y.holds)
 		},
 	}
+	return m.ToModel()
 }
 
 // limited is the answer to a call that moves nothing, by a key that has had too many of them kept today: it is as if it
@@ -61,66 +83,175 @@ type effect struct {
 	kept  bool  // under the call's key, though nothing moved
 }
 
-// explains tells whether the call, done in this state, is answered as it was, and what the gift is afterwards.
-func (o asked) explains(s state) (bool, state) {
-	var e effect
-	switch o.kind {
-	case redeem:
-		e = o.redeem(s)
-	case reverse, void:
-		e = o.reverse(s)
-	case cancel:
-		e = o.cancel(s)
-	default:
-		return o.code == "OK" && o.balance == s.balance && o.gone == s.gone, s
+// slack is how far the clocks of the tills and of the service may be apart.
+const slack = int64(time.Second)
+
+// explains gives what the gift may be after the call, if it was done in this state and is answered as it was; none
+// where it is not. Holds end by the clock, before the call or while it is under way.
+func (o asked) explains(s state) (all []state) {
+	moments := []int64{o.begun - slack}
+	for n, h := range s.holds {
+		if h > 0 && o.until[n] > moments[0] && o.until[n] <= o.ended+slack {
+			moments = append(moments, o.until[n])
+		}
 	}
-	if o.code == limited {
-		return e.kept, s
+	for _, at := range moments {
+		now := s
+		for n, h := range s.holds {
+			if h > 0 && o.until[n] <= at {
+				now.holds = set(now.holds, n, over)
+			}
+		}
+		if after, ok := o.explain(now); ok {
+			all = append(all, after)
+		}
 	}
-	if e.code != "OK" || o.kind == cancel {
-		return o.code == e.code, e.state
-	}
-	return o.code == "OK" && o.moved == e.moved && o.balance == e.state.balance, e.state
+	return all
 }
 
-func (o asked) cancel(s state) effect {
-	switch {
-	case s.gone: // it counts as done
-		return effect{code: "OK", state: s, kept: true}
-	case s.balance == 0:
-		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s, kept: true}
+func (o asked) explain(s state) (state, bool) {
+	e := o.effect(s)
+	if o.code == limited {
+		return s, e.kept
 	}
-	s.gone = true
+	if o.code != "OK" || e.code != "OK" {
+		return e.state, o.code == e.code
+	}
+	held, _ := e.state.held()
+	return e.state, o.balance == e.state.balance && o.held == held && o.gone == (o.kind == look && e.state.gone) &&
+		(o.moved == e.moved || e.kept)
+}
+
+func (o asked) effect(s state) effect {
+	switch o.kind {
+	case redeem, hold:
+		return o.take(s)
+	case capture:
+		return o.capture(s)
+	case release, withdraw:
+		return o.release(s)
+	case reverse, void:
+		return o.reverse(s)
+	case cancel:
+		return o.cancel(s)
+	case give, receive:
+		return o.transfer(s)
+	}
 	return effect{code: "OK", state: s}
 }
 
-func (o asked) redeem(s state) effect {
-	if o.n >= 0 && s.left[o.n] == spent {
+func (o asked) cancel(s state) effect {
+	_, open := s.held()
+	switch {
+	case s.gone: // it counts as done
+		return effect{code: "OK", state: s, kept: true}
+	case s.balance == 0, open > 0 && !o.keep:
+		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s, kept: true}
+	}
+	s.gone = true
+	for n, h := range s.holds {
+		if h > 0 {
+			s.holds = set(s.holds, n, over)
+		}
+	}
+	return effect{code: "OK", state: s}
+}
+
+func (o asked) take(s state) effect {
+	slots := &s.left
+	if o.kind == hold {
+		slots = &s.holds
+	}
+	if o.n >= 0 && (*slots)[o.n] == spent {
 		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s}
 	}
-	take, refusal := o.amount, ""
+	held, open := s.held()
+	take, available, refusal := o.amount, s.balance-held, ""
+	if take == 0 || take > available && o.partial {
+		take = available
+	}
 	switch {
-	case s.balance == 0:
-		refusal = "ALREADY_REDEEMED"
 	case s.gone:
 		refusal = "REDEMPTION_NOT_ALLOWED"
-	case take == 0 || take > s.balance && o.partial:
-		take = s.balance
-	case take > s.balance:
+	case s.balance == 0:
+		refusal = "ALREADY_REDEEMED"
+	case available == 0, take > available:
 		refusal = "INSUFFICIENT_BALANCE"
+	case o.kind == hold && open == gift.MaxHolds:
+		refusal = "REDEMPTION_NOT_ALLOWED"
 	}
 	if refusal != "" {
-		return effect{code: refusal, state: s.set(o.n, denied), kept: true}
+		*slots = set(*slots, o.n, denied)
+		return effect{code: refusal, state: s, kept: true}
 	}
-	s.balance -= take
-	return effect{code: "OK", moved: take, state: s.set(o.n, take)}
+	if *slots = set(*slots, o.n, take); o.kind == redeem {
+		s.balance -= take
+	}
+	return effect{code: "OK", moved: take, state: s}
+}
+
+func (o asked) capture(s state) effect {
+	h := s.holds[o.of]
+	take := o.amount
+	if take == 0 {
+		take = h
+	}
+	switch {
+	case h < 0:
+		return effect{code: "HOLD_NOT_OPEN", state: s, kept: true}
+	case take > h:
+		return effect{code: "INSUFFICIENT_BALANCE", state: s, kept: true}
+	}
+	rest := int64(captured)
+	if o.keep && take < h {
+		rest = h - take
+	}
+	s.balance, s.holds, s.left = s.balance-take, set(s.holds, o.of, rest), set(s.left, o.n, take)
+	return effect{code: "OK", moved: take, state: s}
+}
+
+func (o asked) release(s state) effect {
+	switch h := s.holds[o.of]; {
+	case h == absent:
+		s.holds = set(s.holds, o.of, spent)
+		return effect{code: "NOT_FOUND", state: s, kept: true}
+	case h == spent, h == denied:
+		return effect{code: "NOT_FOUND", state: s, kept: true}
+	case h == captured:
+		return effect{code: "HOLD_NOT_OPEN", state: s, kept: true}
+	case h == over:
+		return effect{code: "OK", state: s, kept: true}
+	default:
+		s.holds = set(s.holds, o.of, over)
+		return effect{code: "OK", moved: h, state: s}
+	}
+}
+
+// transfer takes what it was answered for what it is, as far as this gift allows it: the other gift may have refused.
+func (o asked) transfer(s state) effect {
+	held, _ := s.held()
+	take, available := o.amount, s.balance-held
+	if take == 0 {
+		take = available
+	}
+	switch {
+	case o.code != "OK":
+		return effect{code: o.code, state: s, kept: true}
+	case s.gone, o.kind == give && (take == 0 || take > available):
+		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s}
+	case o.kind == receive:
+		take = o.moved
+	}
+	s.balance += operations[o.kind].sign * take
+	return effect{code: "OK", moved: take, state: s}
 }
 
 func (o asked) reverse(s state) effect {
-	left := s.left[o.n]
+	left := s.left[o.of]
 	switch {
 	case left == absent && o.kind == void:
-		return effect{code: "NOT_FOUND", state: s.set(o.n, spent), kept: true}
+		s.left = set(s.left, o.of, spent)
+		return effect{code: "NOT_FOUND", state: s, kept: true}
 	case left < 0:
 		return effect{code: "NOT_FOUND", state: s, kept: true}
 	case left == 0:
@@ -132,6 +263,6 @@ func (o asked) reverse(s state) effect {
 	if give == 0 {
 		give = left
 	}
-	s.balance += give
-	return effect{code: "OK", moved: give, state: s.set(o.n, left-give)}
+	s.balance, s.left = s.balance+give, set(s.left, o.of, left-give)
+	return effect{code: "OK", moved: give, state: s}
 }

@@ -32,14 +32,56 @@ func TestModel(t *testing.T) {
 			false, 0},
 		"looked at, and it is another value": {whole, op{kind: look, code: "OK", balance: 400}, -1, false, 0},
 	} {
-		got, after := asked{&c.op, c.n}.explains(c.from)
-		if got != c.want || got && after.balance != c.left {
-			t.Errorf("%s: explained %v with %d left, want %v with %d", name, got, after.balance, c.want, c.left)
+		after := asked{&c.op, c.n, c.n, nil}.explains(c.from)
+		if (len(after) == 1) != c.want || c.want && after[0].balance != c.left {
+			t.Errorf("%s: explained by %v, want %v with %d left", name, after, c.want, c.left)
 		}
 	}
 	// A void that is limited spends no key: the redemption that comes after it may be done.
 	v := op{kind: void, code: limited}
-	if ok, after := (asked{&v, 0}).explains(whole); !ok || after.left[0] != absent {
-		t.Errorf("a limited void: %v %+v, want it without effect", ok, after)
+	if after := (asked{&v, -1, 0, nil}).explains(whole); len(after) != 1 || after[0].left[0] != absent {
+		t.Errorf("a limited void: %+v, want it without effect", after)
+	}
+}
+
+// TestModelOfHolds: what is held is not there for others until its time is over, is captured once, and is never held
+// for ever.
+func TestModelOfHolds(t *testing.T) {
+	const second, until = int64(1e9), int64(100e9)
+	from := state{balance: 500, left: []int64{absent}, holds: []int64{300, captured, over, absent}}
+	for name, c := range map[string]struct {
+		op   op
+		of   int
+		want int // states that explain it
+	}{
+		"what is free":             {op{kind: redeem, amount: 200, code: "OK", moved: 200, balance: 300, held: 300}, -1, 1},
+		"what is held":             {op{kind: redeem, amount: 201, code: "OK", moved: 201, balance: 299, held: 300}, -1, 0},
+		"refused for what is held": {op{kind: redeem, amount: 201, code: "INSUFFICIENT_BALANCE"}, -1, 1},
+		"at the end of a hold":     {op{kind: look, code: "OK", balance: 500, begun: until - second, ended: until}, -1, 1},
+		"long after it":            {op{kind: look, code: "OK", balance: 500, held: 300, begun: until + 2*second}, -1, 0},
+		"after it":                 {op{kind: look, code: "OK", balance: 500, begun: until + 2*second}, -1, 1},
+		"long before it":           {op{kind: look, code: "OK", balance: 500}, -1, 0},
+		"captured":                 {op{kind: capture, code: "OK", moved: 300, balance: 200}, 0, 1},
+		"captured, and held still": {op{kind: capture, code: "OK", moved: 300, balance: 200, held: 300}, 0, 0},
+		"captured in part": {op{kind: capture, amount: 100, keep: true, code: "OK", moved: 100, balance: 400,
+			held: 200}, 0, 1},
+		"captured twice":           {op{kind: capture, code: "OK", moved: 300, balance: 200, held: 300}, 1, 0},
+		"not captured twice":       {op{kind: capture, code: "HOLD_NOT_OPEN"}, 1, 1},
+		"captured when it is over": {op{kind: capture, code: "OK", moved: 300, balance: 200, begun: until + 2*second}, 0, 0},
+		"released":                 {op{kind: release, code: "OK", moved: 300, balance: 500}, 0, 1},
+		"released, and held still": {op{kind: release, code: "OK", moved: 300, balance: 500, held: 300}, 0, 0},
+		"released when captured":   {op{kind: release, code: "OK", balance: 500, held: 300}, 1, 0},
+		"released again":           {op{kind: release, code: "OK", moved: 1, balance: 500, held: 300}, 2, 1},
+		"withdrawn first":          {op{kind: withdraw, code: "NOT_FOUND"}, 3, 1},
+		"cancelled by the way":     {op{kind: cancel, code: "OK", balance: 500}, -1, 0},
+		"cancelled and released":   {op{kind: cancel, keep: true, code: "OK", balance: 500}, -1, 1},
+		"given what is held":       {op{kind: give, code: "OK", moved: 500, held: 300}, -1, 0},
+		"given what is free":       {op{kind: give, code: "OK", moved: 200, balance: 300, held: 300}, -1, 1},
+		"received":                 {op{kind: receive, code: "OK", moved: 70, balance: 570, held: 300}, -1, 1},
+		"received twice":           {op{kind: receive, code: "OK", moved: 70, balance: 640, held: 300}, -1, 0},
+	} {
+		if got := (asked{&c.op, -1, c.of, []int64{until, until, until, until}}).explains(from); len(got) != c.want {
+			t.Errorf("%s: explained by %+v, want %d", name, got, c.want)
+		}
 	}
 }

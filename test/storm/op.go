@@ -2,7 +2,9 @@ package storm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -19,35 +21,67 @@ type kind int
 
 const (
 	redeem kind = iota
+	hold
+	capture
 	reverse
-	void // a reversal by the redemption's key
+	void     // a reversal by the key of the redemption or the capture
+	release  // of a hold
+	withdraw // a release by the hold's key
+	give     // to another gift
+	receive  // the same call, as the other gift sees it
 	cancel
 	look
 	sell
 	kinds
 )
 
+type operation struct {
+	path, name string // the name is the scope of keys
+	entry      string // its kind; "": none that is acknowledged by an id
+	sign       int64  // of what it adds to the balance
+}
+
+var operations = [kinds]operation{
+	redeem: {rig.Redeem, "redeem-gift", "REDEMPTION", -1}, hold: {rig.Hold, "hold-gift", "HOLD", 0},
+	capture: {rig.Capture, "capture-hold", "REDEMPTION", -1}, reverse: {rig.Reverse, "reverse-redemption", "REVERSAL", 1},
+	void: {rig.Reverse, "reverse-redemption", "REVERSAL", 1}, release: {rig.Release, "release-hold", "", 0},
+	withdraw: {rig.Release, "release-hold", "", 0}, give: {rig.Transfer, "transfer-balance", "TRANSFER_OUT", -1},
+	receive: {rig.Transfer, "transfer-balance", "TRANSFER_IN", 1}, cancel: {rig.Cancel, "cancel-gift", "", 0},
+	look: {rig.Validate, "", "", 0}, sell: {rig.SendGift, "send-gift", "", 0},
+}
+
 // op is one call: what was asked, and what was answered in the end.
 type op struct {
 	kind    kind
 	gift    *voucher
-	key     string // its Idempotency-Key
-	of      string // reverse, void: the key of the redemption
-	ofID    string // reverse: its id
-	amount  int64  // 0: everything
+	key     string   // its Idempotency-Key
+	of      *op      // what is captured of, released or given back
+	to      *voucher // give: the other gift
+	amount  int64    // 0: everything
 	partial bool
-	paired  bool // with a void that may spend its key
+	keep    bool // capture: the rest stays held; cancel: what is held is released
+	paired  bool // with what may spend its key
 
 	path, apiKey, body string
 	begun, ended       int64
 	unknown            bool
 
 	code    string // "OK", or the refusal's
-	id      string // of the redemption or the reversal
+	id      string // of what was entered
 	moved   int64
 	balance int64
-	gone    bool // look: the gift is cancelled
+	held    int64
+	until   int64 // hold: when it is over
+	gone    bool  // look: the gift is cancelled
 	answer  []byte
+}
+
+// delta is what an acknowledged call added to the balance.
+func (o *op) delta() int64 {
+	if o.code != "OK" {
+		return 0
+	}
+	return operations[o.kind].sign * o.moved
 }
 
 // finish makes a call, sees it through, and writes it down.
@@ -62,14 +96,22 @@ func (t *till) finish(o *op) {
 		t.problem("%s %s: %v", o.path, o.key, err)
 		return
 	}
-	t.mu.Lock()
-	t.history = append(t.history, o)
-	t.mu.Unlock()
-	if o.kind == redeem && o.code == "OK" {
-		o.gift.mu.Lock()
-		o.gift.taken = append(o.gift.taken, o)
-		o.gift.mu.Unlock()
+	all := []*op{o}
+	if o.kind == give && a != nil {
+		all = append(all, o.received(a))
 	}
+	t.mu.Lock()
+	t.history = append(t.history, all...)
+	t.mu.Unlock()
+	o.gift.mu.Lock()
+	switch {
+	case o.code != "OK":
+	case o.kind == redeem, o.kind == capture:
+		o.gift.taken = append(o.gift.taken, o)
+	case o.kind == hold:
+		o.gift.holds = append(o.gift.holds, o)
+	}
+	o.gift.mu.Unlock()
 	if a != nil && o.stored(a.Status) && (len(t.old) < maxOld || t.lot.IntN(8) == 0) {
 		o.answer = a.Body
 		t.remember(o)
@@ -80,7 +122,7 @@ func (t *till) finish(o *op) {
 func (o *op) stored(status int) bool {
 	// A redemption whose key is spent has no answer of its own.
 	return o.kind != look && status != http.StatusBadRequest && status != http.StatusTooManyRequests &&
-		!(o.paired && o.kind == redeem && status >= 300)
+		!(o.paired && (o.kind == redeem || o.kind == hold) && status >= 300)
 }
 
 // remember keeps some answers, old ones among them.
@@ -104,21 +146,33 @@ func (t *till) write(o *op) {
 	if o.amount > 0 {
 		amount = `,"amount":` + o.gift.written(o.amount)
 	}
+	o.path = operations[o.kind].path
 	switch o.kind {
 	case redeem:
-		o.path, o.body = rig.Redeem, fmt.Sprintf(`{%s%s,"allowPartial":%v}`, t.named(o.gift), amount, o.partial)
+		o.body = fmt.Sprintf(`{%s%s,"allowPartial":%v}`, t.named(o.gift), amount, o.partial)
+	case hold: // every third is over in a minute
+		o.body = fmt.Sprintf(`{%s%s,"allowPartial":%v,"expiresInSeconds":%d}`, t.named(o.gift), amount, o.partial,
+			[]int{60, 900, 3600}[t.lot.IntN(3)])
+	case capture:
+		o.body = fmt.Sprintf(`{"holdID":%q%s,"final":%v}`, o.of.id, amount, !o.keep)
 	case reverse:
-		o.path, o.body = rig.Reverse, fmt.Sprintf(`{"redemptionID":%q%s}`, o.ofID, amount)
+		o.body = fmt.Sprintf(`{"redemptionID":%q%s}`, o.of.id, amount)
 	case void:
-		o.path, o.body = rig.Reverse, fmt.Sprintf(`{"idempotencyKey":%q%s}`, o.of, amount)
+		o.body = fmt.Sprintf(`{"idempotencyKey":%q,"operation":%q%s}`, o.of.key, operations[o.of.kind].name, amount)
+	case release:
+		o.body = fmt.Sprintf(`{"holdID":%q}`, o.of.id)
+	case withdraw:
+		o.body = fmt.Sprintf(`{"idempotencyKey":%q}`, o.of.key)
+	case give:
+		o.body = fmt.Sprintf(`{"fromVoucherID":%q,"toVoucherID":%q%s}`, o.gift.id, o.to.id, amount)
 	case cancel:
-		o.path, o.body = rig.Cancel, fmt.Sprintf(`{"voucherID":%q,"cause":"CANCELLED"}`, o.gift.id)
+		o.body = fmt.Sprintf(`{"voucherID":%q,"cause":"CANCELLED","releaseHolds":%v}`, o.gift.id, o.keep)
 	case look:
 		name := fmt.Sprintf(`"voucherCode":%q`, o.gift.code)
 		if t.lot.IntN(2) == 0 {
 			name = fmt.Sprintf(`"voucherPublicToken":%q`, o.gift.token)
 		}
-		o.path, o.body = rig.Validate, "{"+name+"}"
+		o.body = "{" + name + "}"
 	}
 }
 
@@ -142,28 +196,58 @@ func (v *voucher) written(amount int64) string {
 	return fmt.Sprintf("%d.%02d", amount/100, amount%100)
 }
 
+// received is what a transfer was to the gift that got it.
+func (o *op) received(a *rig.Answer) *op {
+	r := *o
+	r.kind, r.gift, r.answer = receive, o.to, nil
+	_ = r.read(a) // as it was read before
+	return &r
+}
+
+// balances are what an answer says of a gift.
+type balances struct {
+	Status, EntryID                               string
+	CurrentBalance, HeldBalance, AvailableBalance json.Number
+}
+
 // read takes from an answer what the check needs.
 func (o *op) read(a *rig.Answer) error {
-	if o.code = a.Code(); o.code != "OK" || o.kind == cancel {
+	if o.code = a.Code(); o.code != "OK" {
 		return nil
 	}
 	var said struct {
-		RedemptionID, ReversalID, Status string
-		Amount, CurrentBalance           json.Number
+		balances
+		RedemptionID, ReversalID, HoldID string
+		Amount                           json.Number
+		ExpiresAt                        time.Time
+		From, To                         balances
+		Vouchers                         []balances
 	}
 	err := json.Unmarshal(a.Body, &said)
 	if err != nil {
 		return err
 	}
-	o.id, o.gone = said.RedemptionID, said.Status == "CANCELLED"
-	if said.ReversalID != "" {
-		o.id = said.ReversalID
+	switch o.kind {
+	case give:
+		said.balances = said.From
+	case receive:
+		said.balances = said.To
+	case cancel:
+		said.balances = said.Vouchers[0]
 	}
-	if o.balance, err = o.gift.counted(said.CurrentBalance); err != nil || o.kind == look {
-		return err
+	o.id = cmp.Or(said.EntryID, said.ReversalID, said.RedemptionID, said.HoldID)
+	o.until, o.gone = said.ExpiresAt.UnixNano(), o.kind == look && said.Status == "CANCELLED"
+	var wrong [4]error
+	o.balance, wrong[0] = o.gift.counted(said.CurrentBalance)
+	o.held, wrong[1] = o.gift.counted(said.HeldBalance)
+	available, err := o.gift.counted(said.AvailableBalance)
+	if wrong[2] = err; err == nil && available != o.balance-o.held {
+		err = fmt.Errorf("%d is available of %d, of which %d is held", available, o.balance, o.held)
 	}
-	o.moved, err = o.gift.counted(said.Amount)
-	return err
+	if o.kind != look && o.kind != cancel {
+		o.moved, wrong[3] = o.gift.counted(said.Amount)
+	}
+	return errors.Join(append(wrong[:], err)...)
 }
 
 func (v *voucher) counted(n json.Number) (int64, error) {

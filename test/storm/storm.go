@@ -1,7 +1,7 @@
 // Package storm is many tills that use a service at once, over HTTP, and write down what they were told: they redeem,
-// reverse, void, cancel and look, on many gifts and a hot one, from two accounts with many keys each, and repeat old
-// requests. A call that is not answered is repeated until its outcome is known, or given up and asked about
-// in the end.
+// hold, capture and release, reverse, void, transfer, cancel and look, on many gifts and a hot one, from two accounts
+// with many keys each, and repeat old requests. A call that is not answered is repeated until its outcome is known, or
+// given up and asked about in the end.
 //
 // Afterwards it holds what was acknowledged against what is there. It knows the interface, and nothing of what is
 // behind it.
@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -67,6 +68,7 @@ type voucher struct {
 	mu    sync.Mutex
 	calls int
 	taken []*op // redemptions that can be reversed
+	holds []*op // that can be captured or released
 }
 
 // New makes tills for the instances at urls, which must serve rig.Setup.
@@ -112,6 +114,17 @@ func (s *Storm) Run(ctx context.Context, round int, calls int64) {
 	}
 	wg.Wait()
 	s.client.Close()
+}
+
+// Outlive waits until the short ones of the holds that were made are over.
+func (s *Storm) Outlive() {
+	last := int64(0)
+	for _, o := range s.history {
+		if soon := s.now() + int64(61*time.Second); o.kind == hold && o.until < soon {
+			last = max(last, o.until)
+		}
+	}
+	time.Sleep(time.Duration(last - s.now() + 2*slack))
 }
 
 // Secrets are all codes, in three spellings, tokens and API keys that the tills have used.
@@ -164,18 +177,30 @@ func (t *till) serve() {
 		return
 	}
 	switch p := t.lot.IntN(1000); {
-	case p < 550:
-		t.redeem(v)
-	case p < 700:
-		t.reverse(v)
-	case p < 760:
-		t.void(v)
-	case p < 800:
-		t.voidTogether(v)
-	case p < 895:
+	case p < 340:
+		t.take(redeem, v)
+	case p < 450:
+		t.take(hold, v)
+	case p < 560:
+		t.undo(capture, v)
+	case p < 600:
+		t.undo(release, v)
+	case p < 620:
+		t.undo(withdraw, v)
+	case p < 720:
+		t.undo(reverse, v)
+	case p < 770:
+		t.undo(void, v)
+	case p < 790:
+		t.together(redeem, void, v)
+	case p < 810:
+		t.together(hold, withdraw, v)
+	case p < 840:
+		t.give(v)
+	case p < 897:
 		t.look(v)
-	case p < 898:
-		t.finish(&op{kind: cancel, gift: v})
+	case p < 900:
+		t.finish(&op{kind: cancel, gift: v, keep: t.lot.IntN(2) == 0})
 	case p < 970:
 		t.repeat()
 	default:
@@ -217,9 +242,9 @@ func (v *voucher) live(life int) bool {
 	return v.calls <= life
 }
 
-// redeem takes something: little, much, more than there is, or everything.
-func (t *till) redeem(v *voucher) {
-	o := &op{kind: redeem, gift: v, amount: 1 + t.lot.Int64N(max(1, v.worth/60))}
+// take takes or holds something: little, much, more than there is, or everything.
+func (t *till) take(k kind, v *voucher) {
+	o := &op{kind: k, gift: v, amount: t.little(v)}
 	switch t.lot.IntN(20) {
 	case 0:
 		o.amount = 0
@@ -231,44 +256,36 @@ func (t *till) redeem(v *voucher) {
 	t.finish(o)
 }
 
-// reverse gives back a redemption of any till, whole or in part.
-func (t *till) reverse(v *voucher) {
-	of := t.taken(v)
+func (t *till) little(v *voucher) int64 { return 1 + t.lot.Int64N(max(1, v.worth/60)) }
+
+// undo captures a hold, releases it, or gives a redemption back, of any till, whole or in part.
+func (t *till) undo(k kind, v *voucher) {
+	v.mu.Lock()
+	from, first := v.taken, redeem
+	if k == capture || k == release || k == withdraw {
+		from, first = v.holds, hold
+	}
+	var of *op
+	if len(from) > 0 {
+		of = from[len(from)-1-t.lot.IntN(min(len(from), 30))]
+	}
+	v.mu.Unlock()
 	if of == nil {
-		t.redeem(v)
+		t.take(first, v)
 		return
 	}
-	o := &op{kind: reverse, gift: v, of: of.key, ofID: of.id}
-	if t.lot.IntN(2) == 0 {
-		o.amount = 1 + t.lot.Int64N(max(1, of.moved))
+	o := &op{kind: k, gift: v, of: of}
+	if (k == capture || k == reverse) && t.lot.IntN(2) == 0 {
+		o.amount, o.keep = 1+t.lot.Int64N(max(1, of.moved)), t.lot.IntN(2) == 0
 	}
 	t.finish(o)
 }
 
-func (t *till) taken(v *voucher) *op {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.taken) == 0 {
-		return nil
-	}
-	return v.taken[len(v.taken)-1-t.lot.IntN(min(len(v.taken), 30))]
-}
-
-// void takes a redemption back by its key.
-func (t *till) void(v *voucher) {
-	of := t.taken(v)
-	if of == nil {
-		t.redeem(v)
-		return
-	}
-	t.finish(&op{kind: void, gift: v, of: of.key})
-}
-
-// voidTogether sends a redemption and its void at the same moment, or the void first.
-func (t *till) voidTogether(v *voucher) {
-	r := &op{kind: redeem, gift: v, amount: 1 + t.lot.Int64N(max(1, v.worth/60)), paired: true}
+// together sends something and its withdrawal by key at the same moment, or the withdrawal first.
+func (t *till) together(k, undo kind, v *voucher) {
+	r := &op{kind: k, gift: v, amount: t.little(v), paired: true}
 	r.key = t.key(r)
-	u := &op{kind: void, gift: v, of: r.key, paired: true}
+	u := &op{kind: undo, gift: v, of: r, paired: true}
 	u.key = t.key(u)
 	if t.lot.IntN(2) == 0 {
 		t.finish(u)
@@ -280,6 +297,22 @@ func (t *till) voidTogether(v *voucher) {
 	t.finish(r)
 	wg.Wait()
 	t.remember(u)
+}
+
+// give moves something to another gift of the same kind.
+func (t *till) give(v *voucher) {
+	v.shop.mu.Lock()
+	to := v.shop.slots[t.lot.IntN(len(v.shop.slots))]
+	v.shop.mu.Unlock()
+	if to == nil || to == v || to.item != v.item {
+		t.look(v)
+		return
+	}
+	o := &op{kind: give, gift: v, to: to, amount: t.little(v)}
+	if t.lot.IntN(10) == 0 {
+		o.amount = 0
+	}
+	t.finish(o)
 }
 
 func (t *till) look(v *voucher) { t.finish(&op{kind: look, gift: v}) }
@@ -303,8 +336,17 @@ func (t *till) intrude(v *voucher) {
 		path: rig.Redeem}
 	o.apiKey, o.body = t.anyKey(other), fmt.Sprintf(`{"voucherID":%q,"amount":1}`, v.id)
 	want := "NOT_FOUND"
-	if of := t.taken(v); of != nil && t.lot.IntN(2) == 0 {
+	v.mu.Lock()
+	var of *op
+	if all := slices.Concat(v.taken, v.holds); len(all) > 0 {
+		of = all[t.lot.IntN(len(all))]
+	}
+	v.mu.Unlock()
+	if of != nil && t.lot.IntN(2) == 0 {
 		o.kind, o.path, o.body = reverse, rig.Reverse, fmt.Sprintf(`{"redemptionID":%q}`, of.id)
+		if of.kind == hold {
+			o.kind, o.path, o.body = capture, rig.Capture, fmt.Sprintf(`{"holdID":%q}`, of.id)
+		}
 	} else if t.lot.IntN(3) == 0 {
 		want, o.body = "NOT_AUTHORIZED", fmt.Sprintf(`{"voucherPublicToken":%q,"amount":1}`, v.token)
 	}
@@ -320,8 +362,11 @@ func (t *till) key(o *op) string {
 		account = 1
 	}
 	operation := o.kind
-	if operation == void {
-		operation = reverse // the interface has one for both
+	switch operation { // of which the interface has one for both
+	case void:
+		operation = reverse
+	case withdraw:
+		operation = release
 	}
 	t.keys[account][operation]++
 	return fmt.Sprintf("till-%d-%d-%d", t.round, t.n, t.keys[account][operation])

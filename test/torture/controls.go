@@ -22,6 +22,9 @@ type control struct {
 func controls() []control {
 	return []control{
 		{"saves", false, "a group is now and then answered and not saved"},
+		{"captures", false, "what was captured of a hold can be captured again"},
+		{"releases", false, "what was released is held for ever"},
+		{"transfers", false, "a transfer is entered twice where it goes to"},
 		{"keys", false, "Idempotency-Keys are neither looked for nor remembered"},
 		{"locks", true, "a group is decided on what was read before it had its locks"},
 	}

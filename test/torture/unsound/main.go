@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 
+	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/mail"
 	"boon.example/internal/server"
@@ -22,7 +23,7 @@ func main() {
 		Logger: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
 		Ready:  func(address string) { fmt.Printf("listening on http://%s\n", address) },
 	}
-	mistake := flag.String("mistake", "", "locks, keys, saves, waits or nothing")
+	mistake := flag.String("mistake", "", "captures, releases, transfers, locks, keys, saves, waits or nothing")
 	gateway := flag.String("gateway", "", "address that the mistake waits waits for")
 	flag.StringVar(&c.Listen, "listen", "", "as of boon serve, and so are all that follow")
 	flag.StringVar(&c.Data, "data", "", "")
@@ -33,6 +34,12 @@ func main() {
 	flag.Parse()
 	c.Under = func(s ledger.Store) ledger.Store {
 		switch *mistake {
+		case "captures":
+			return grasping{s, gift.Redemption}
+		case "releases":
+			return grasping{s, gift.HoldReleased}
+		case "transfers":
+			return generous{s}
 		case "locks":
 			return unlocked{s}
 		case "keys":

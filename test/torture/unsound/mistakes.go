@@ -95,6 +95,56 @@ func (f *forgetful) Group(ctx context.Context, w ledger.Want, decide func(*ledge
 	})
 }
 
+// grasping keeps what entries of a kind take off holds: what was captured can be captured again, and what was released
+// is held for ever.
+type grasping struct {
+	ledger.Store
+	kind gift.Kind
+}
+
+func (g grasping) Group(ctx context.Context, w ledger.Want, decide func(*ledger.State) ledger.Changes) error {
+	return g.Store.Group(ctx, w, func(s *ledger.State) ledger.Changes {
+		before := map[gift.ID]gift.OpenHold{}
+		for _, v := range s.Vouchers {
+			for _, h := range v.Holds {
+				before[h.ID] = h
+			}
+		}
+		c := decide(s)
+		for _, e := range c.Entries {
+			h, held := before[e.HoldID]
+			n := slices.IndexFunc(c.Vouchers, func(v gift.Voucher) bool { return v.ID == e.VoucherID })
+			if e.Kind != g.kind || !held || n < 0 || slices.ContainsFunc(c.Vouchers[n].Holds,
+				func(o gift.OpenHold) bool { return o.ID == h.ID }) || c.Vouchers[n].Available(time.Time{}) < h.Left {
+				continue
+			}
+			c.Vouchers[n].Holds = append(slices.Clone(c.Vouchers[n].Holds), h)
+		}
+		return c
+	})
+}
+
+// generous enters what a gift gets from another twice, where nothing else happens to it at the same time.
+type generous struct{ ledger.Store }
+
+func (g generous) Group(ctx context.Context, w ledger.Want, decide func(*ledger.State) ledger.Changes) error {
+	return g.Store.Group(ctx, w, func(s *ledger.State) ledger.Changes {
+		c := decide(s)
+		for n := range c.Entries {
+			e := &c.Entries[n]
+			v := slices.IndexFunc(c.Vouchers, func(v gift.Voucher) bool { return v.ID == e.VoucherID && v.Last == e.ID })
+			if e.Kind != gift.TransferIn || v < 0 {
+				continue
+			}
+			c.Vouchers[v].Balance += e.Delta
+			c.Vouchers[v].Loaded += e.Delta
+			e.Balance += e.Delta
+			e.Delta *= 2
+		}
+		return c
+	})
+}
+
 // waiting has a group wait for the mail gateway to say something.
 type waiting struct {
 	ledger.Store
