@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"net/url"
 	"time"
 )
 
@@ -136,4 +137,22 @@ func (c *Client) ReverseActivation(ctx context.Context, r ReverseActivationReque
 	var err error
 	a.Meta, err = c.do(ctx, post(OpReverseActivation, redemptionPath, r, r.IdempotencyKey), &a)
 	return orNil(&a, err)
+}
+
+// StockFormat is the form in which the codes of a stock leave.
+type StockFormat string
+
+// The forms.
+const (
+	StockPDF StockFormat = "pdf" // sheets of ten cards
+	StockCSV StockFormat = "csv" // code, lastFour, verificationCode, status, link
+)
+
+// ExportStock gives the codes of the cards of a stock that were not activated yet, as a file. Each download is noted by
+// the service.
+func (c *Client) ExportStock(ctx context.Context, orderID string, format StockFormat) (file []byte, _ error) {
+	k := get("orders/" + url.PathEscape(orderID) + "/stock?format=" + url.QueryEscape(string(format)))
+	k.limit = largeAnswer
+	meta, _, err := c.repeat(ctx, k, nil)
+	return meta.Body, err
 }

@@ -7,6 +7,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,6 +50,9 @@ type Config struct {
 	StoreTimeout time.Duration
 	Wake         func() // told after gifts were issued or used, that there may be something to deliver; nil: nobody is
 
+	// Sheets prints cards of a stock as a PDF; nil: it cannot.
+	Sheets func(ctx context.Context, account *gift.Account, cards []gift.Gift) ([]byte, error)
+
 	Now           func() time.Time                   // nil: time.Now
 	ClientAddress func(*http.Request) netip.Addr     // nil: that of the connection
 	Note          func(ctx context.Context, e Event) // told of every request that was answered; nil: nobody is
@@ -64,7 +68,8 @@ type API struct {
 	mux     *http.ServeMux
 	unknown http.Handler // answers NOT_FOUND
 	guesses *guessLimiter
-	readers sync.Pool // of *wire.Reader
+	exports chan struct{} // has a value while codes of a stock are read and written
+	readers sync.Pool     // of *wire.Reader
 	memory  memory
 }
 
@@ -99,7 +104,8 @@ func New(c Config) *API {
 		c.ClientAddress = clientip.Peer
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
-	a := &API{Config: c, mux: http.NewServeMux(), guesses: newGuessLimiter(&c)}
+	a := &API{Config: c, mux: http.NewServeMux(), guesses: newGuessLimiter(&c),
+		exports: make(chan struct{}, 1)}
 	a.readers.New = func() any { return new(wire.Reader) }
 	for pattern, methods := range byPattern() {
 		a.mux.Handle(pattern, a.resource(methods))
@@ -209,6 +215,8 @@ func Routes() []Route {
 			handle: reverseReload, deadline: redemptionDeadline, needs: gift.MayReload, operation: ledger.ReverseReload},
 		{Method: "GET", Pattern: base + "/gifting/gifts", Priority: PriorityRead,
 			handle: listGifts, deadline: otherDeadline, needs: gift.MayLookUp, anyKey: true},
+		{Method: "GET", Pattern: base + "/gifting/orders/{orderID}/stock", Priority: PriorityRead,
+			handle: exportStock, deadline: otherDeadline, needs: gift.MayExport},
 		{Method: "GET", Pattern: base + "/gifting/activity", Priority: PriorityRead,
 			handle: listActivity, deadline: otherDeadline, needs: gift.MayLookUp},
 		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}", Priority: PriorityRead,
@@ -275,6 +283,7 @@ type call struct {
 	memory    int           // bytes that hold counted
 	payer     *gift.ID      // for whom; nil: there were few
 	leave     func()        // gives the call's place in flight back
+	media     string        // of the answer, if it succeeds; "": JSON
 }
 
 // run reads the call, waits until it is admitted, and hands it to its handler.
@@ -394,7 +403,7 @@ func (c *call) write(status int, a ledger.Answer) {
 	h := c.w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Type", "application/json")
+	h.Set("Content-Type", cmp.Or(c.media, "application/json"))
 	if !a.Succeeded() {
 		h.Set("Content-Type", "application/problem+json")
 	}

@@ -64,7 +64,10 @@ func (w *world) everywhere(check func(r reply, post bool), headers ...string) {
 	}
 	for _, r := range api.Routes() {
 		operation := r.Pattern[strings.LastIndex(r.Pattern, "/")+1:]
-		path := strings.NewReplacer("{voucherID}", nowhere, "{key}", "k").Replace(r.Pattern)
+		path := strings.NewReplacer("{voucherID}", nowhere, "{key}", "k", "{orderID}", nowhere).Replace(r.Pattern)
+		if operation == "stock" {
+			path += "?format=csv"
+		}
 		check(w.do(r.Method, path, bodies[operation], headers...), r.Method == "POST")
 	}
 }

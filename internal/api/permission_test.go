@@ -21,7 +21,7 @@ var needed = map[string]string{
 	"sendGift": "send", "cancelGift": "cancel", "reinstateGift": "cancel", "resendGift": "resend",
 	"rescheduleGift": "resend", "transferBalance": "transfer",
 	"validateGift": "validate", "redeemGift": "redeem", "reverseRedemption": "reverse",
-	"createStock": "stock", "activateGift": "activate", "reverseActivation": "activate",
+	"createStock": "stock", "exportStock": "export", "activateGift": "activate", "reverseActivation": "activate",
 	"reloadGift": "reload", "reverseReload": "reload",
 	"holdGift": "redeem", "captureHold": "redeem", "releaseHold": "redeem",
 	"getGift": "look-up", "getGiftHistory": "look-up", "listGifts": "look-up", "listActivity": "look-up",

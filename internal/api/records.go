@@ -25,6 +25,8 @@ type Records interface {
 	Activity(context.Context, gift.ChangeFilter) (gift.ChangePage, error)
 	// History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
 	History(ctx context.Context, account, voucher gift.ID, seq, limit int) ([]gift.Entry, error)
+	// LogExport notes durably, in a log that is chained, that codes leave.
+	LogExport(ctx context.Context, what string) error
 	// Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long
 	// answers.
 	Requests(ctx context.Context, account gift.ID, operation ledger.Operation, key string) ([]ledger.Request, error)

@@ -21,6 +21,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
+	"boon.example/internal/web"
 )
 
 // world is a service of its own: a real store in a temporary folder, the engine over it, and the interface on real
@@ -213,7 +214,8 @@ func (w *world) run(s *store.Store, change ...func(*api.Config)) {
 		Engine: engine, Records: s, Directory: w.directory.Load, Fingerprint: s.Keys().Fingerprint,
 		Fingerprinted: s.Keys().Fingerprinted,
 		PublicURL:     "https://gifts.example.com", Email: true, SMS: true,
-		Wake: func() { w.wakes.Add(1) }, Now: w.now, Note: w.note,
+		Sheets: (&web.Config{PublicURL: "https://gifts.example.com", Gifts: s}).Sheets,
+		Wake:   func() { w.wakes.Add(1) }, Now: w.now, Note: w.note,
 	}
 	for _, f := range change {
 		f(&w.config)

@@ -26,6 +26,7 @@ const (
 	Expired   State = "expired"
 	Cancelled State = "cancelled"
 	Unpaid    State = "unpaid" // its purchase failed
+	Unsold    State = "unsold" // a card of a stock that was not activated yet
 )
 
 // View is a gift in words.
@@ -43,6 +44,7 @@ type View struct {
 	Held    *Worth // how much more is left, which is held for purchases; nil: nothing
 
 	Code     string   // 4 4 4
+	Second   string   // the verification code, for print only; "": none
 	Terms    []string // paragraphs of lines, those of the promotion last
 	GoodFor  string   // the names of the items that it is good for; "": anything
 	Validity string   // a sentence
@@ -86,13 +88,14 @@ func (v *View) Over() bool {
 func (v *View) StateTitle() string {
 	return map[State]string{
 		Pending: "On its way", NotYet: "Not valid yet", Redeemed: "Used in full", Expired: "Expired", Cancelled: "Cancelled",
-		Unpaid: "Purchase not completed",
+		Unpaid: "Purchase not completed", Unsold: "Not activated",
 	}[v.State]
 }
 
-// Amount is the big figure on the card: what is left where that is the question, else what was given.
+// Amount is the big figure on the card: what is left where that is the question, else what was given. A card that was
+// not sold shows nothing that it could be taken for.
 func (v *View) Amount() Worth {
-	if v.Shown() || v.State == Redeemed {
+	if v.Shown() || v.State == Redeemed || v.State == Unsold {
 		return v.Balance
 	}
 	return v.Worth
@@ -136,6 +139,17 @@ func New(g *gift.Gift, a *gift.Account, now time.Time) View {
 	return v
 }
 
+// Blank describes a card of a stock as it is printed before it is sold: with its secrets and what it is going to be
+// worth.
+func Blank(g *gift.Gift, a *gift.Account, now time.Time) View {
+	v := New(g, a, now)
+	v.State, v.Notice, v.Second = Ready, "", g.Verification
+	if v.Balance = worth(g, g.Fixed); g.Fixed == 0 {
+		v.Balance = Worth{"Gift", "card", false} // what it will be worth is not known
+	}
+	return v
+}
+
 func worth(g *gift.Gift, n gift.Amount) Worth {
 	if g.Item {
 		return Worth{strconv.FormatInt(int64(n), 10), unlinked(Line(g.Card.Label)), true}
@@ -169,6 +183,9 @@ func (v *View) place(g *gift.Gift, a *gift.Account) {
 // state judges what the gift is now. What can never change back comes first.
 func (v *View) state(g *gift.Gift, zone *time.Location, now time.Time) {
 	switch {
+	case g.Status == gift.NotActivated:
+		v.State, v.Notice = Unsold, "This card has no value: it was not activated yet. "+v.Merchant+
+			" activates it when it is sold."
 	case g.Status == gift.Cancelled:
 		v.State, v.Notice = Cancelled, "This gift was cancelled and can no longer be used. "+v.Merchant+" can tell you more."
 	case g.Status == gift.PurchaseFailed:

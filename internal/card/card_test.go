@@ -42,6 +42,25 @@ func delivered() *gift.Gift {
 	}
 }
 
+// TestUnsold: the page of a card that was not sold shows nothing that it could be taken for; the card itself says what
+// it is going to be worth.
+func TestUnsold(t *testing.T) {
+	t.Parallel()
+	g := delivered()
+	g.Status, g.Loaded, g.Balance, g.Fixed, g.Verification = gift.NotActivated, 0, 0, 2500, "0471"
+	if v := New(g, account(), day(10)); v.Amount().Number != "0.00" || v.Second != "" || v.Shown() || v.Over() {
+		t.Errorf("the page shows %+v", v)
+	}
+	if v := Blank(g, account(), day(10)); v.Amount().Number != "25.00" || v.Second != "0471" || !v.Shown() ||
+		v.Notice != "" {
+		t.Errorf("in print it shows %+v", v)
+	}
+	g.Fixed = 0
+	if v := Blank(g, account(), day(10)); v.Amount().String() != "Gift card" {
+		t.Errorf("a card of any worth shows %s", v.Amount())
+	}
+}
+
 func TestStates(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -67,8 +86,10 @@ func TestStates(t *testing.T) {
 			"It was valid until March 10, 2026, 3:00 PM (Berlin time)"},
 		"pending and expired": {func(g *gift.Gift) { g.Status, g.ValidUntil = gift.Pending, day(1) }, Expired, false,
 			"expired"},
-		"redeemed":        {func(g *gift.Gift) { g.Status, g.Balance = gift.Redeemed, 0 }, Redeemed, false, "used in full"},
-		"cancelled":       {func(g *gift.Gift) { g.Status = gift.Cancelled }, Cancelled, false, "cancelled"},
+		"redeemed":  {func(g *gift.Gift) { g.Status, g.Balance = gift.Redeemed, 0 }, Redeemed, false, "used in full"},
+		"cancelled": {func(g *gift.Gift) { g.Status = gift.Cancelled }, Cancelled, false, "cancelled"},
+		"not activated": {func(g *gift.Gift) { g.Status, g.Loaded, g.Balance = gift.NotActivated, 0, 0 }, Unsold, false,
+			"has no value"},
 		"purchase failed": {func(g *gift.Gift) { g.Status = gift.PurchaseFailed }, Unpaid, false, "not completed"},
 		"cancelled and expired": {func(g *gift.Gift) { g.Status, g.ValidUntil = gift.Cancelled, day(1) }, Cancelled, false,
 			"cancelled"},

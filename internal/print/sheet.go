@@ -113,4 +113,7 @@ func (d *document) small(c *Card, x, y, width, height float64) {
 	}
 	d.code(c.URL, right, y+pad, side)
 	d.centred(d.bold, v.Code, right, y+pad+side+0.5, side, 6, 11)
+	if v.Second != "" {
+		d.centred(d.regular, "Verification code "+v.Second, right, y+pad+side+5.5, side, 3, 6.5)
+	}
 }

@@ -180,6 +180,7 @@ func TestPriorities(t *testing.T) {
 	priorities := map[string]api.Priority{
 		"redemption/redeem-gift":            api.PriorityRedeem,
 		"gifting/create-stock":              api.PriorityWrite,
+		"gifting/orders/{orderID}/stock":    api.PriorityRead,
 		"redemption/activate-gift":          api.PriorityRedeem,
 		"redemption/reverse-activation":     api.PriorityRedeem,
 		"redemption/hold-gift":              api.PriorityRedeem,

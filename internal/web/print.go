@@ -84,6 +84,20 @@ func (s *site) printOrder(r *http.Request) ([]byte, error) {
 	return print.Order(r.Context(), cards, paper(r, account, gifts[0].LocationID))
 }
 
+// Sheets prints cards of a stock, ten to a page, for whoever may have their codes.
+func (c *Config) Sheets(ctx context.Context, a *gift.Account, cards []gift.Gift) ([]byte, error) {
+	s, pictures := &site{Config: *c}, map[gift.AssetHash]*print.Picture{}
+	all := make([]print.Card, len(cards))
+	for i := range cards {
+		var err error
+		if all[i], err = s.card(ctx, &cards[i], a, pictures); err != nil {
+			return nil, err
+		}
+		all[i].View = card.Blank(&cards[i], a, time.Now())
+	}
+	return print.Order(ctx, all, print.PaperFor(a, cards[0].LocationID))
+}
+
 // paper is that which the query names, else the account's.
 func paper(r *http.Request, a *gift.Account, location gift.ID) print.Paper {
 	if paper, ok := print.ParsePaper(r.URL.Query().Get("paper")); ok {

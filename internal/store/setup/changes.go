@@ -45,6 +45,24 @@ func logSetup(ctx context.Context, d *db.DB, tx *sql.Tx, what string, before [sh
 	return nil
 }
 
+// LogExport writes that codes leave, before they do. The set-up stays as it is.
+func (s *Setup) LogExport(ctx context.Context, what string) error {
+	err := s.db.Write(ctx, func(tx *sql.Tx) error {
+		if _, err := s.lockSetup(ctx, tx); err != nil {
+			return err
+		}
+		is, err := Hash(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return logSetup(ctx, s.db, tx, what, is)
+	})
+	if err != nil {
+		return fmt.Errorf("noting that codes leave: %w", err)
+	}
+	return nil
+}
+
 // LogBeginning writes that a database was made.
 func LogBeginning(ctx context.Context, d *db.DB, tx *sql.Tx) error {
 	is, err := Hash(ctx, tx)

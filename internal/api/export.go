@@ -1,0 +1,146 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
+)
+
+// The forms in which the codes of a stock leave.
+const (
+	asPDF = "pdf"
+	asCSV = "csv"
+)
+
+// exportTypes are the media types of the forms.
+var exportTypes = map[string]string{asPDF: "application/pdf", asCSV: "text/csv; charset=utf-8"}
+
+// exportStock gives the codes of a stock, as sheets to be printed or as a list. That they leave is noted before. Of
+// cards that were sold or taken out of use meanwhile, no code leaves any more: it is their owner's.
+func exportStock(c *call) (ledger.Answer, error) {
+	q := wire.ReadQuery(c.r.URL.RawQuery)
+	order := q.ParseID(byOrder, c.r.PathValue(byOrder))
+	form := q.Text("format")
+	if exportTypes[form] == "" {
+		q.Add("format", "The format must be %s or %s.", asPDF, asCSV)
+	}
+	if err := q.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	select {
+	case c.exports <- struct{}{}: // one at a time: it may be about thousands of cards
+		defer func() { <-c.exports }()
+	case <-c.ctx.Done():
+		return ledger.Answer{}, c.ctx.Err()
+	}
+	cards, err := c.stockOf(order)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	unsold := slices.DeleteFunc(slices.Clone(cards), func(g gift.Gift) bool { return g.Status != gift.NotActivated })
+	if form == asPDF && (len(unsold) == 0 || c.Sheets == nil) {
+		return ledger.Answer{}, gift.Refuse(gift.RedemptionNotAllowed, "No card of this stock is left to be printed.")
+	}
+	what := fmt.Sprintf("the codes of %d cards of order %s of account %q (%s) leave as %s, by the key %q (%s), request %s",
+		len(unsold), order, c.account.Name, c.account.ID, strings.ToUpper(form), c.caller.Name, c.caller.KeyID, c.requestID)
+	if err := c.Records.LogExport(c.ctx, what); err != nil {
+		return ledger.Answer{}, stored(err)
+	}
+	body, err := c.export(form, cards, unsold)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	c.media = exportTypes[form]
+	c.w.Header().Set("Content-Disposition", `attachment; filename="stock-`+order.String()+"."+form+`"`)
+	return ledger.Answer{Code: ledger.OK, Body: body}, nil
+}
+
+func (c *call) export(form string, cards, unsold []gift.Gift) ([]byte, error) {
+	if form == asPDF {
+		return c.Sheets(c.ctx, c.account, unsold)
+	}
+	return c.list(cards), nil
+}
+
+// stockOf finds the cards of a stock that the key may see, in the order in which they were made.
+func (c *call) stockOf(order gift.ID) (cards []gift.Gift, _ error) {
+	none := gift.RefuseAt(gift.NotFound, gift.FieldOrder, "This account has no such stock.")
+	filter := gift.Filter{AccountID: c.account.ID, Locations: c.caller.Locations, OrderID: order,
+		Limit: gift.MaxRecipients}
+	for {
+		page, err := c.Records.Gifts(c.ctx, filter)
+		if err != nil {
+			return nil, stored(err)
+		}
+		if err := c.hold(len(page) * cardMemory); err != nil {
+			return nil, err
+		}
+		cards = append(cards, page...)
+		if len(page) < filter.Limit {
+			break
+		}
+		filter.Before = page[len(page)-1].ID
+	}
+	if len(cards) == 0 {
+		return nil, none
+	}
+	// All gifts of an order were made alike. Those of send-gift are their recipients'.
+	if is, err := c.fromStock(c.ctx, &cards[0]); err != nil || !is {
+		return nil, cmp.Or(err, error(none))
+	}
+	slices.SortFunc(cards, func(a, b gift.Gift) int { return cmp.Compare(a.Card.RecipientIndex, b.Card.RecipientIndex) })
+	return cards, nil
+}
+
+// fromStock reports whether a gift was made as a card of a stock.
+func (c *call) fromStock(ctx context.Context, g *gift.Gift) (bool, error) {
+	history, err := c.Records.History(ctx, g.AccountID, g.ID, 0, 1)
+	switch {
+	case errors.Is(err, gift.NotFound):
+		return false, nil
+	case err != nil:
+		return false, stored(err)
+	}
+	return len(history) == 1 && history[0].Status == gift.NotActivated, nil
+}
+
+// list writes cards as RFC 4180 has it.
+func (c *call) list(cards []gift.Gift) []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.UseCRLF = true
+	write := func(cells ...string) {
+		for n := range cells {
+			cells[n] = harmless(cells[n])
+		}
+		_ = w.Write(cells) // a buffer takes everything
+	}
+	write("code", "lastFour", "verificationCode", "status", "link")
+	for n := range cards {
+		g := &cards[n]
+		if g.Status == gift.NotActivated {
+			write(g.Card.Code.Reveal(), g.Card.Code.LastFour(), g.Verification, g.Status.String(), giftURL(g, c.PublicURL))
+		} else {
+			write("", g.Card.Code.LastFour(), "", g.Status.String(), "")
+		}
+	}
+	w.Flush()
+	return b.Bytes()
+}
+
+// harmless is a text that no spreadsheet takes for a formula.
+func harmless(cell string) string {
+	if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+		return "'" + cell
+	}
+	return cell
+}

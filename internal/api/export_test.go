@@ -1,0 +1,149 @@
+package api_test
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+)
+
+func exportPath(order, form string) string {
+	return "/gifting/orders/" + order + "/stock?format=" + form
+}
+
+// rows reads a list of cards.
+func (r reply) rows() [][]string {
+	r.Helper()
+	if !strings.HasPrefix(r.header.Get("Content-Type"), "text/csv") || strings.Count(string(r.body), "\r\n") < 2 {
+		r.Errorf("this is no list: %v %s", r.header, r.body)
+	}
+	rows, err := csv.NewReader(strings.NewReader(string(r.body))).ReadAll()
+	if err != nil {
+		r.Fatal(err)
+	}
+	return rows
+}
+
+// TestExport: the codes of a stock leave as sheets and as a list, to whoever may export; those of cards that were sold
+// do not, nor those of gifts that were sent.
+func TestExport(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	cards := w.stock(`"count":12,"value":25,"verificationCodes":true`)
+	order := cards[0].order
+	w.permit(rotatedKey, "export")
+	key := as(rotatedKey)
+	byCode := map[string]made{}
+	for _, card := range cards {
+		byCode[card.code] = card
+	}
+	rows := w.get(exportPath(order, "csv"), key...).want(200).rows()
+	if strings.Join(rows[0], ",") != "code,lastFour,verificationCode,status,link" || len(rows) != 13 {
+		t.Fatalf("%d rows: %q", len(rows), rows[0])
+	}
+	differ := false
+	for _, row := range rows[1:] {
+		card, known := byCode[row[0]]
+		if !known || row[1] != card.code[8:] || row[3] != "NOT_ACTIVATED" ||
+			row[4] != "https://gifts.example.com/g/"+card.token {
+			t.Errorf("%q is not %+v", row, card)
+		}
+		if len(row[2]) != 4 || strings.Trim(row[2], "0123456789") != "" {
+			t.Errorf("the verification code is %q", row[2])
+		}
+		differ = differ || row[2] != rows[1][2]
+		delete(byCode, row[0])
+	}
+	if !differ || len(byCode) > 0 {
+		t.Errorf("all codes are %s, or %d cards are missing", rows[1][2], len(byCode))
+	}
+	if pdf := w.get(exportPath(order, "pdf"), key...).want(200); !strings.HasPrefix(string(pdf.body), "%PDF-") ||
+		pdf.header.Get("Content-Type") != "application/pdf" {
+		t.Errorf("%v: %.20s", pdf.header, pdf.body)
+	}
+	// What was sold, and what was taken out of use, is not told any more.
+	w.post("activate-gift", activateBody(cards[3], "")).want(200)
+	w.post("cancel-gift", `{"voucherID":"`+cards[4].id+`","cause":"CANCELLED"}`).want(200)
+	again := w.get(exportPath(order, "csv"), key...).want(200)
+	for _, card := range cards[3:5] {
+		if strings.Contains(string(again.body), card.code) || strings.Contains(string(again.body), card.token) {
+			t.Errorf("%s is told: %s", card.code, again.body)
+		}
+	}
+	states := map[string]int{}
+	for _, row := range again.rows()[1:] {
+		states[row[3]]++
+		if (row[0] == "") != (row[3] != "NOT_ACTIVATED") || (row[2] == "") != (row[0] == "") {
+			t.Errorf("%q", row)
+		}
+	}
+	if states["NOT_ACTIVATED"] != 10 || states["DELIVERED"] != 1 || states["CANCELLED"] != 1 {
+		t.Errorf("%v", states)
+	}
+	w.post("cancel-gift", `{"orderID":"`+order+`","cause":"CANCELLED"}`).want(200)
+	w.get(exportPath(order, "pdf"), key...).refused(409, gift.RedemptionNotAllowed)
+
+	w.get(exportPath(order, "xml"), key...).refused(400, gift.ValidationFailure, "format")
+	w.get("/gifting/orders/"+order+"/stock", key...).refused(400, gift.ValidationFailure, "format")
+	w.get(exportPath("x", "csv"), key...).refused(400, gift.ValidationFailure, "orderID")
+	w.get(exportPath(nowhere, "csv"), key...).refused(404, gift.NotFound, "orderID")
+	w.get(exportPath(w.send(money("5")).order, "csv"), key...).refused(404, gift.NotFound, "orderID")
+	w.get(exportPath(order, "csv"), as(cornerKey)...).refused(404, gift.NotFound, "orderID")
+	w.get(exportPath(order, "csv"), as(pierKey)...).refused(404, gift.NotFound, "orderID")
+	w.permit(rotatedKey, "look-up", "codes", "stock", "activate")
+	w.get(exportPath(order, "csv"), key...).refused(403, gift.NotAuthorized)
+}
+
+// deaf are records that take no note of an export.
+type deaf struct{ api.Records }
+
+func (deaf) LogExport(context.Context, string) error { return errors.New("the disk is full") }
+
+// TestExportsAreNoted: each download stands in the log of the set-up, which is chained, before anything leaves.
+func TestExportsAreNoted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	card := w.stock(`"count":1`)[0]
+	before, err := w.store.SetupChanges(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, form := range []string{"csv", "pdf"} {
+		r := w.get(exportPath(card.order, form)).want(200)
+		after, err := w.store.SetupChanges(t.Context())
+		if err != nil || len(after) != len(before)+1 {
+			t.Fatalf("%d notes after %d, %v", len(after), len(before), err)
+		}
+		last := after[len(after)-1]
+		for _, part := range []string{"the codes of 1 cards of order " + card.order, harbor, strings.ToUpper(form),
+			r.header.Get("X-Request-ID")} {
+			if !strings.Contains(last.What, part) {
+				t.Errorf("%q does not tell %s", last.What, part)
+			}
+		}
+		if last.Before != last.After || last.Version != before[len(before)-1].Version {
+			t.Errorf("an export changes the set-up: %+v", last)
+		}
+		if strings.Contains(last.What, card.code) || strings.Contains(last.What, card.token) {
+			t.Errorf("the note tells a code: %s", last.What)
+		}
+		before = after
+	}
+	w.sound()
+	config := w.config
+	config.Records = deaf{config.Records}
+	beside := httptest.NewServer(checked(t, api.New(config)))
+	t.Cleanup(beside.Close)
+	server := &world{TB: t, server: beside}
+	for _, form := range []string{"csv", "pdf"} {
+		r := server.get(exportPath(card.order, form))
+		if r.status != 503 || strings.Contains(string(r.body), card.code) {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+	}
+}
