@@ -298,6 +298,29 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
+// TestDiagram: the diagram in docs/states.md shows every status, and no way between two that there is not.
+func TestDiagram(t *testing.T) {
+	t.Parallel()
+	ways := map[string]bool{}
+	for row := range transitions(t) {
+		cells := strings.Split(row, " | ")
+		ways[cells[0]+" --> "+cells[2]] = true
+	}
+	_, diagram, _ := strings.Cut(docs(t, "states.md"), "stateDiagram-v2\n")
+	diagram, _, _ = strings.Cut(diagram, "```")
+	for line := range strings.Lines(diagram) {
+		way, _, _ := strings.Cut(strings.Replace(strings.TrimSpace(line), "[*]", "(none)", 1), ":")
+		if !ways[way] {
+			t.Errorf("the diagram has %q, which the code does not do", way)
+		}
+	}
+	for _, s := range Statuses() {
+		if !strings.Contains(diagram, s.String()) {
+			t.Errorf("the diagram does not show %s", s)
+		}
+	}
+}
+
 func TestStatuses(t *testing.T) {
 	t.Parallel()
 	text := docs(t, "states.md")
