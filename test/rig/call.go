@@ -22,6 +22,12 @@ const (
 	Capture  = "/api/integration/redemption/capture-hold"
 	Release  = "/api/integration/redemption/release-hold"
 	Transfer = "/api/integration/gifting/transfer-balance"
+	Stock    = "/api/integration/gifting/create-stock"
+	Orders   = "/api/integration/gifting/orders/"
+	Activate = "/api/integration/redemption/activate-gift"
+	Unsell   = "/api/integration/redemption/reverse-activation"
+	Reload   = "/api/integration/redemption/reload-gift"
+	Unload   = "/api/integration/redemption/reverse-reload"
 	Requests = "/api/integration/requests/"
 )
 
@@ -96,6 +102,23 @@ func (c *Client) Read(url, apiKey string, into any) error {
 			return err
 		}
 	}
+}
+
+// Export gets the codes of a stock, again and again for up to ten seconds.
+func (c *Client) Export(url, apiKey string) (codes []string, err error) {
+	for begun := time.Now(); time.Since(begun) < 10*time.Second; time.Sleep(50 * time.Millisecond) {
+		var a *Answer
+		if a, err = c.Get(url, apiKey); err != nil || a.Status != http.StatusOK {
+			continue
+		}
+		for n, line := range strings.Split(strings.TrimSpace(string(a.Body)), "\r\n") {
+			if code, _, _ := strings.Cut(line, ","); n > 0 {
+				codes = append(codes, code)
+			}
+		}
+		return codes, nil
+	}
+	return nil, fmt.Errorf("%s: %w", url, err)
 }
 
 func (c *Client) do(req *http.Request, apiKey string) (*Answer, error) {

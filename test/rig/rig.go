@@ -84,7 +84,7 @@ func Setup() string {
 		fmt.Fprintf(b, "  - {id: %s, name: Shop %d, currency: USD, timeZone: UTC, limits: {giftsPerDay: 1000000000, "+
 			"messagesPerDay: 1000000000, textsPerDay: 1000000000,\n"+
 			"     messagesPerContactPerDay: 1000000000},\n", a.ID, n)
-		fmt.Fprintf(b, "     subscriptions: [{program: 22222222-2222-2222-2222-222222222222}],\n")
+		fmt.Fprintf(b, "     subscriptions: [{program: 22222222-2222-2222-2222-222222222222, reloadable: true}],\n")
 		fmt.Fprintf(b, "     locations: [{id: %s, name: Here}], storefronts: [{id: %s, name: Web}],\n", a.Location,
 			a.Storefront)
 		fmt.Fprintln(b, "     keys: [")

@@ -139,7 +139,7 @@ func (s *Storm) checkGift(url string, v *voucher, ops []*op) *Report {
 		s.problem("gift %s: %v", v.id, err)
 		return r
 	}
-	want := v.worth
+	want := v.start.balance
 	for _, o := range ops {
 		if o.code != "OK" || operations[o.kind].entry == "" {
 			continue
@@ -186,7 +186,7 @@ func (s *Storm) letGo(v *voucher) (ops []*op) {
 	if do(last); last.held == 0 {
 		return ops
 	}
-	for _, h := range v.holds {
+	for _, h := range v.done[hold] {
 		if !do(&op{kind: release, gift: v, of: h}) {
 			return ops
 		}
@@ -201,7 +201,7 @@ func (s *Storm) letGo(v *voucher) (ops []*op) {
 // settle asks what became of the calls that were given up. Before, the balance can only be said to lie within what they
 // might have taken.
 func (s *Storm) settle(url string, v *voucher, ops []*op) error {
-	known, most, all, unknown := v.worth, int64(0), v.worth, false
+	known, most, all, unknown := v.start.balance, int64(0), v.start.balance, false
 	for _, o := range ops {
 		all += max(0, o.delta())
 	}
@@ -320,7 +320,7 @@ func stuck(v *voucher, ops []*op) string {
 
 // asHistory puts the calls as porcupine wants them.
 func asHistory(v *voucher, ops []*op) (porcupine.Model, []porcupine.Operation) {
-	redemptions, holds := map[*op]int{}, map[*op]int{}
+	undone, holds := map[*op]int{}, map[*op]int{}
 	var until []int64
 	for _, o := range ops {
 		for _, h := range []*op{o, o.of} {
@@ -329,15 +329,15 @@ func asHistory(v *voucher, ops []*op) (porcupine.Model, []porcupine.Operation) {
 				until = append(until, h.until)
 			}
 		}
-		if _, known := redemptions[o.of]; !known && (o.kind == reverse || o.kind == void) {
-			redemptions[o.of] = len(redemptions)
+		if _, known := undone[o.of]; !known && o.of != nil && o.of.kind != hold {
+			undone[o.of] = len(undone)
 		}
 	}
 	slot := func(o *op) int {
 		if n, known := holds[o]; known {
 			return n
 		}
-		if n, known := redemptions[o]; known {
+		if n, known := undone[o]; known {
 			return n
 		}
 		return -1
@@ -346,5 +346,5 @@ func asHistory(v *voucher, ops []*op) (porcupine.Model, []porcupine.Operation) {
 	for i, o := range ops {
 		history[i] = porcupine.Operation{Input: asked{o, slot(o), slot(o.of), until}, Call: o.begun, Return: o.ended}
 	}
-	return model(v.worth, len(redemptions), len(holds)), history
+	return model(v.start, len(undone), len(holds)), history
 }

@@ -13,7 +13,9 @@ import (
 type state struct {
 	balance int64
 	gone    bool
-	left    []int64 // of each redemption that a till wanted to undo: what can be given back, or one of those below
+	dormant bool    // a card that was not activated
+	touched bool    // something happened since it was activated
+	left    []int64 // of each call that a till wanted to undo: what can be taken back, or one of those below
 	holds   []int64 // what each hold holds, or one of those below
 }
 
@@ -43,7 +45,7 @@ func (s state) held() (sum int64, open int) {
 	return sum, open
 }
 
-// asked is a call as the model sees it: n is the redemption or hold that it makes, of the one that it undoes or
+// asked is a call as the model sees it: n is what it makes, of what it undoes or
 // captures, where that matters, else -1. until is when each hold is over.
 type asked struct {
 	*op
@@ -51,11 +53,12 @@ type asked struct {
 	until []int64
 }
 
-// model explains the calls on one gift, with so many redemptions that a till wanted to undo, and so many holds.
-func model(worth int64, undone, holds int) porcupine.Model {
+// model explains the calls on one gift, with so many calls that a till wanted to undo, and so many holds.
+func model(start state, undone, holds int) porcupine.Model {
+	start.left, start.holds = slices.Repeat([]int64{absent}, undone), slices.Repeat([]int64{absent}, holds)
 	m := porcupine.NondeterministicModel{
 		Init: func() []any {
-			return []any{state{worth, false, slices.Repeat([]int64{absent}, undone), slices.Repeat([]int64{absent}, holds)}}
+			return []any{start}
 		},
 		Step: func(from, input, _ any) (all []any) {
 			for _, after := range input.(asked).explains(from.(state)) {
@@ -65,7 +68,8 @@ func model(worth int64, undone, holds int) porcupine.Model {
 		},
 		Equal: func(a, b any) bool {
 			x, y := a.(state), b.(state)
-			return x.balance == y.balance && x.gone == y.gone && slices.Equal(x.left, y.left) && slices.Equal(x.holds, y.holds)
+			return x.balance == y.balance && x.gone == y.gone && x.dormant == y.dormant && x.touched == y.touched &&
+				slices.Equal(x.left, y.left) && slices.Equal(x.holds, y.holds)
 		},
 	}
 	return m.ToModel()
@@ -117,6 +121,9 @@ func (o asked) explain(s state) (state, bool) {
 	if o.code != "OK" || e.code != "OK" {
 		return e.state, o.code == e.code
 	}
+	if !e.kept && o.kind != look {
+		e.state.touched = o.kind != activate
+	}
 	held, _ := e.state.held()
 	return e.state, o.balance == e.state.balance && o.held == held && o.gone == (o.kind == look && e.state.gone) &&
 		(o.moved == e.moved || e.kept)
@@ -130,8 +137,10 @@ func (o asked) effect(s state) effect {
 		return o.capture(s)
 	case release, withdraw:
 		return o.release(s)
-	case reverse, void:
-		return o.reverse(s)
+	case reverse, void, unload, deactivate:
+		return o.undo(s)
+	case load, activate:
+		return o.add(s)
 	case cancel:
 		return o.cancel(s)
 	case give, receive:
@@ -145,10 +154,10 @@ func (o asked) cancel(s state) effect {
 	switch {
 	case s.gone: // it counts as done
 		return effect{code: "OK", state: s, kept: true}
-	case s.balance == 0, open > 0 && !o.keep:
+	case s.balance == 0 && !s.dormant, open > 0 && !o.keep:
 		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s, kept: true}
 	}
-	s.gone = true
+	s.gone, s.dormant = true, false
 	for n, h := range s.holds {
 		if h > 0 {
 			s.holds = set(s.holds, n, over)
@@ -171,7 +180,7 @@ func (o asked) take(s state) effect {
 		take = available
 	}
 	switch {
-	case s.gone:
+	case s.gone, s.dormant:
 		refusal = "REDEMPTION_NOT_ALLOWED"
 	case s.balance == 0:
 		refusal = "ALREADY_REDEEMED"
@@ -237,7 +246,7 @@ func (o asked) transfer(s state) effect {
 	switch {
 	case o.code != "OK":
 		return effect{code: o.code, state: s, kept: true}
-	case s.gone, o.kind == give && (take == 0 || take > available):
+	case s.gone, s.dormant, o.kind == give && (take == 0 || take > available):
 		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s}
 	case o.kind == receive:
 		take = o.moved
@@ -246,23 +255,51 @@ func (o asked) transfer(s state) effect {
 	return effect{code: "OK", moved: take, state: s}
 }
 
-func (o asked) reverse(s state) effect {
-	left := s.left[o.of]
+// add is a reload or an activation.
+func (o asked) add(s state) effect {
+	refusal := ""
 	switch {
-	case left == absent && o.kind == void:
+	case o.n >= 0 && s.left[o.n] == spent:
+		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s}
+	case o.kind == load && o.gift.item:
+		refusal = "NOT_SUPPORTED"
+	case s.gone, o.kind == load && s.dormant:
+		refusal = "REDEMPTION_NOT_ALLOWED"
+	case o.kind == activate && !s.dormant:
+		refusal = "ALREADY_ACTIVATED"
+	}
+	if refusal != "" {
+		s.left = set(s.left, o.n, denied)
+		return effect{code: refusal, state: s, kept: true}
+	}
+	s.balance, s.dormant, s.left = s.balance+o.amount, false, set(s.left, o.n, o.amount)
+	return effect{code: "OK", moved: o.amount, state: s}
+}
+
+// undo gives back what was taken, or takes back what was added, which must be there.
+func (o asked) undo(s state) effect {
+	left, held := s.left[o.of], int64(0)
+	held, _ = s.held()
+	back := o.amount
+	if back == 0 {
+		back = left
+	}
+	switch {
+	case left == absent && (o.kind == void || o.byKey && o.kind != reverse):
 		s.left = set(s.left, o.of, spent)
 		return effect{code: "NOT_FOUND", state: s, kept: true}
 	case left < 0:
 		return effect{code: "NOT_FOUND", state: s, kept: true}
 	case left == 0:
 		return effect{code: "ALREADY_REVERSED", state: s, kept: true}
-	case o.amount > left:
+	case o.kind == deactivate && (s.touched || s.gone):
+		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s, kept: true}
+	case o.kind == unload && back > s.balance-held:
+		return effect{code: "INSUFFICIENT_BALANCE", state: s, kept: true}
+	case back > left:
 		return effect{code: "VALIDATION_FAILURE", state: s, kept: true}
 	}
-	give := o.amount
-	if give == 0 {
-		give = left
-	}
-	s.balance, s.left = s.balance+give, set(s.left, o.of, left-give)
-	return effect{code: "OK", moved: give, state: s}
+	s.balance, s.left = s.balance+operations[o.kind].sign*back, set(s.left, o.of, left-back)
+	s.dormant = o.kind == deactivate
+	return effect{code: "OK", moved: back, state: s}
 }

@@ -85,3 +85,37 @@ func TestModelOfHolds(t *testing.T) {
 		}
 	}
 }
+
+// TestModelOfValue: a card is activated once, and taken back only while nothing else happened to it; what was loaded is
+// taken back as long as it is there.
+func TestModelOfValue(t *testing.T) {
+	card := state{dormant: true, left: []int64{absent}}
+	fresh, used := state{balance: 500, left: []int64{500}}, state{balance: 400, touched: true, left: []int64{500}}
+	loaded := state{balance: 500, touched: true, left: []int64{200}, holds: []int64{301}}
+	for name, c := range map[string]struct {
+		from  state
+		op    op
+		n, of int
+		want  int
+	}{
+		"activated": {card, op{kind: activate, amount: 500, code: "OK", moved: 500, balance: 500}, 0, -1,
+			1},
+		"redeemed, and not activated": {card, op{kind: redeem, amount: 1, code: "OK", moved: 1}, -1, -1, 0},
+		"activated twice": {fresh, op{kind: activate, amount: 500, code: "OK", moved: 500, balance: 1000}, -1,
+			-1, 0},
+		"refused, and not activated":    {card, op{kind: activate, amount: 500, code: "ALREADY_ACTIVATED"}, 0, -1, 0},
+		"taken back":                    {fresh, op{kind: deactivate, code: "OK", moved: 500}, -1, 0, 1},
+		"taken back, and it was used":   {used, op{kind: deactivate, code: "OK", moved: 500}, -1, 0, 0},
+		"taken back first":              {card, op{kind: deactivate, byKey: true, code: "NOT_FOUND"}, -1, 0, 1},
+		"loaded before it was sold":     {card, op{kind: load, amount: 1, code: "OK", moved: 1, balance: 1}, -1, -1, 0},
+		"unloaded":                      {used, op{kind: unload, code: "OK", moved: 500}, -1, 0, 0},
+		"unloaded, and it is not there": {used, op{kind: unload, code: "INSUFFICIENT_BALANCE"}, -1, 0, 1},
+		"unloaded of what is held": {loaded, op{kind: unload, code: "OK", moved: 200, balance: 300, held: 301}, -1, 0,
+			0},
+	} {
+		c.op.gift, c.op.ended = &voucher{}, 1
+		if got := (asked{&c.op, c.n, c.of, []int64{1e18}}).explains(c.from); len(got) != c.want {
+			t.Errorf("%s: explained by %+v, want %d", name, got, c.want)
+		}
+	}
+}

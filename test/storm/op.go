@@ -27,8 +27,12 @@ const (
 	void     // a reversal by the key of the redemption or the capture
 	release  // of a hold
 	withdraw // a release by the hold's key
-	give     // to another gift
-	receive  // the same call, as the other gift sees it
+	load
+	unload // of a reload
+	activate
+	deactivate
+	give    // to another gift
+	receive // the same call, as the other gift sees it
 	cancel
 	look
 	sell
@@ -46,7 +50,10 @@ var operations = [kinds]operation{
 	capture: {rig.Capture, "capture-hold", "REDEMPTION", -1}, reverse: {rig.Reverse, "reverse-redemption", "REVERSAL", 1},
 	void: {rig.Reverse, "reverse-redemption", "REVERSAL", 1}, release: {rig.Release, "release-hold", "", 0},
 	withdraw: {rig.Release, "release-hold", "", 0}, give: {rig.Transfer, "transfer-balance", "TRANSFER_OUT", -1},
-	receive: {rig.Transfer, "transfer-balance", "TRANSFER_IN", 1}, cancel: {rig.Cancel, "cancel-gift", "", 0},
+	receive: {rig.Transfer, "transfer-balance", "TRANSFER_IN", 1},
+	load:    {rig.Reload, "reload-gift", "RELOAD", 1}, unload: {rig.Unload, "reverse-reload", "RELOAD_REVERSAL", -1},
+	activate:   {rig.Activate, "activate-gift", "ACTIVATION", 1},
+	deactivate: {rig.Unsell, "reverse-activation", "ACTIVATION_REVERSAL", -1}, cancel: {rig.Cancel, "cancel-gift", "", 0},
 	look: {rig.Validate, "", "", 0}, sell: {rig.SendGift, "send-gift", "", 0},
 }
 
@@ -59,6 +66,7 @@ type op struct {
 	to      *voucher // give: the other gift
 	amount  int64    // 0: everything
 	partial bool
+	byKey   bool // unload, deactivate: of is named by its key
 	keep    bool // capture: the rest stays held; cancel: what is held is released
 	paired  bool // with what may spend its key
 
@@ -104,12 +112,12 @@ func (t *till) finish(o *op) {
 	t.history = append(t.history, all...)
 	t.mu.Unlock()
 	o.gift.mu.Lock()
-	switch {
-	case o.code != "OK":
-	case o.kind == redeem, o.kind == capture:
-		o.gift.taken = append(o.gift.taken, o)
-	case o.kind == hold:
-		o.gift.holds = append(o.gift.holds, o)
+	if o.code == "OK" {
+		as := o.kind
+		if as == capture {
+			as = redeem
+		}
+		o.gift.done[as] = append(o.gift.done[as], o)
 	}
 	o.gift.mu.Unlock()
 	if a != nil && o.stored(a.Status) && (len(t.old) < maxOld || t.lot.IntN(8) == 0) {
@@ -122,7 +130,7 @@ func (t *till) finish(o *op) {
 func (o *op) stored(status int) bool {
 	// A redemption whose key is spent has no answer of its own.
 	return o.kind != look && status != http.StatusBadRequest && status != http.StatusTooManyRequests &&
-		!(o.paired && (o.kind == redeem || o.kind == hold) && status >= 300)
+		!(o.paired && (o.kind == redeem || o.kind == hold || o.kind == load || o.kind == activate) && status >= 300)
 }
 
 // remember keeps some answers, old ones among them.
@@ -163,6 +171,13 @@ func (t *till) write(o *op) {
 		o.body = fmt.Sprintf(`{"holdID":%q}`, o.of.id)
 	case withdraw:
 		o.body = fmt.Sprintf(`{"idempotencyKey":%q}`, o.of.key)
+	case load, activate:
+		o.body = fmt.Sprintf(`{%s%s,%s}`, t.named(o.gift), amount, purchase(o.gift.shop))
+	case unload, deactivate:
+		o.body = fmt.Sprintf(`{%q:%q}`, map[kind]string{unload: "reloadID", deactivate: "activationID"}[o.kind], o.of.id)
+		if o.byKey {
+			o.body = fmt.Sprintf(`{"idempotencyKey":%q}`, o.of.key)
+		}
 	case give:
 		o.body = fmt.Sprintf(`{"fromVoucherID":%q,"toVoucherID":%q%s}`, o.gift.id, o.to.id, amount)
 	case cancel:
@@ -217,11 +232,11 @@ func (o *op) read(a *rig.Answer) error {
 	}
 	var said struct {
 		balances
-		RedemptionID, ReversalID, HoldID string
-		Amount                           json.Number
-		ExpiresAt                        time.Time
-		From, To                         balances
-		Vouchers                         []balances
+		RedemptionID, ReversalID, HoldID, ReloadID, ActivationID string
+		Amount                                                   json.Number
+		ExpiresAt                                                time.Time
+		From, To                                                 balances
+		Vouchers                                                 []balances
 	}
 	err := json.Unmarshal(a.Body, &said)
 	if err != nil {
@@ -235,7 +250,7 @@ func (o *op) read(a *rig.Answer) error {
 	case cancel:
 		said.balances = said.Vouchers[0]
 	}
-	o.id = cmp.Or(said.EntryID, said.ReversalID, said.RedemptionID, said.HoldID)
+	o.id = cmp.Or(said.EntryID, said.ReversalID, said.ReloadID, said.ActivationID, said.RedemptionID, said.HoldID)
 	o.until, o.gone = said.ExpiresAt.UnixNano(), o.kind == look && said.Status == "CANCELLED"
 	var wrong [4]error
 	o.balance, wrong[0] = o.gift.counted(said.CurrentBalance)
@@ -353,9 +368,8 @@ func (t *till) sell(s *shop, item bool) (sold []*voucher) {
 	t.keys[account][sell]++
 	o := &op{kind: sell, path: rig.SendGift, apiKey: s.Keys[0], key: fmt.Sprintf("sell-%d-%d-%d", t.round, t.n,
 		t.keys[account][sell])}
-	o.body = fmt.Sprintf(`{%s,"recipients":[{}%s],"paymentMethodID":2,"externalTransactionReferenceNumber":"r",
-		"externalTransactionCustomerFirstName":"A","externalTransactionCustomerLastName":"B",
-		"externalTransactionCustomerEmailAddress":"a@example.com","externalStorefrontID":%q}`, what, strings.Repeat(",{}", batch-1), s.Storefront)
+	o.body = fmt.Sprintf(`{%s,"recipients":[{}%s],"paymentMethodID":2,%s}`, what, strings.Repeat(",{}", batch-1),
+		purchase(s))
 	a := t.see(o, false)
 	var order struct {
 		Gifts []struct{ VoucherID, VoucherCode, VoucherPublicToken string }
@@ -366,7 +380,7 @@ func (t *till) sell(s *shop, item bool) (sold []*voucher) {
 	}
 	for _, g := range order.Gifts {
 		sold = append(sold, &voucher{shop: s, id: g.VoucherID, code: g.VoucherCode, token: g.VoucherPublicToken, item: item,
-			worth: worth})
+			worth: worth, start: state{balance: worth}, done: map[kind][]*op{}})
 	}
 	o.answer = a.Body
 	t.remember(o)
@@ -374,4 +388,41 @@ func (t *till) sell(s *shop, item bool) (sold []*voucher) {
 	t.gifts = append(t.gifts, sold...)
 	t.mu.Unlock()
 	return sold
+}
+
+// purchase are the members that say how a gift is paid for.
+func purchase(s *shop) string {
+	return fmt.Sprintf(`"externalTransactionReferenceNumber":"r","externalTransactionCustomerFirstName":"A",
+		"externalTransactionCustomerLastName":"B","externalTransactionCustomerEmailAddress":"a@example.com",
+		"externalStorefrontID":%q`, s.Storefront)
+}
+
+// print makes cards without value and reads their codes from the list of them.
+func (t *till) print(s *shop) (cards []*voucher) {
+	o := &op{kind: sell, path: rig.Stock, apiKey: s.Keys[0], body: fmt.Sprintf(`{"count":%d}`, batch)}
+	var order struct{ OrderID string }
+	a := t.see(o, false)
+	if a == nil || a.Status != http.StatusCreated || json.Unmarshal(a.Body, &order) != nil {
+		t.problem("create-stock was answered %+v", a)
+		return nil
+	}
+	list, err := t.client.Export(t.urls[0]+rig.Orders+order.OrderID+"/stock?format=csv", s.Keys[0])
+	if err != nil || len(list) != batch {
+		t.problem("of a stock, %d codes: %v", len(list), err)
+		return nil
+	}
+	for _, code := range list {
+		var card struct{ VoucherID, VoucherPublicToken string }
+		o := &op{kind: look, path: rig.Validate, apiKey: s.Keys[0], body: fmt.Sprintf(`{"voucherCode":%q}`, code)}
+		if a := t.see(o, false); a == nil || json.Unmarshal(a.Body, &card) != nil || card.VoucherID == "" {
+			t.problem("a card of a stock was answered %+v", a)
+			return nil
+		}
+		cards = append(cards, &voucher{shop: s, id: card.VoucherID, code: code, token: card.VoucherPublicToken,
+			worth: 1000, start: state{dormant: true}, done: map[kind][]*op{}})
+	}
+	t.mu.Lock()
+	t.gifts = append(t.gifts, cards...)
+	t.mu.Unlock()
+	return cards
 }

@@ -1,7 +1,7 @@
-// Package storm is many tills that use a service at once, over HTTP, and write down what they were told: they redeem,
-// hold, capture and release, reverse, void, transfer, cancel and look, on many gifts and a hot one, from two accounts
-// with many keys each, and repeat old requests. A call that is not answered is repeated until its outcome is known, or
-// given up and asked about in the end.
+// Package storm is many tills that use a service at once, over HTTP, and write down what they were told: they activate,
+// reload, redeem, hold, capture and release, undo all that, transfer, cancel and look, on many gifts and a hot one,
+// from two accounts with many keys each, and repeat old requests. A call that is not answered is repeated until its
+// outcome is known, or given up and asked about in the end.
 //
 // Afterwards it holds what was acknowledged against what is there. It knows the interface, and nothing of what is
 // behind it.
@@ -64,11 +64,11 @@ type voucher struct {
 	id, code, token string
 	item            bool
 	worth           int64 // in cents or pieces
+	start           state
 
 	mu    sync.Mutex
 	calls int
-	taken []*op // redemptions that can be reversed
-	holds []*op // that can be captured or released
+	done  map[kind][]*op // that can be undone; captures are among the redemptions
 }
 
 // New makes tills for the instances at urls, which must serve rig.Setup.
@@ -176,7 +176,21 @@ func (t *till) serve() {
 	if v == nil {
 		return
 	}
+	if v.start.dormant && t.lot.IntN(2) == 0 && !t.sold(v) {
+		if t.finish(&op{kind: activate, gift: v, amount: v.worth}); t.lot.IntN(2) == 0 {
+			t.undo(deactivate, v)
+		}
+		return
+	}
 	switch p := t.lot.IntN(1000); {
+	case p < 20:
+		t.together(load, unload, v)
+	case p < 40:
+		t.undo(unload, v)
+	case p < 60:
+		t.undo(deactivate, v)
+	case p < 70:
+		t.together(activate, deactivate, v)
 	case p < 340:
 		t.take(redeem, v)
 	case p < 450:
@@ -224,8 +238,11 @@ func (t *till) pick(s *shop) *voucher {
 		return v
 	}
 	if len(s.stock) == 0 {
-		s.sold++
-		s.stock = t.sell(s, s.sold%2 == 0)
+		if s.sold++; s.sold%3 == 2 {
+			s.stock = t.print(s)
+		} else {
+			s.stock = t.sell(s, s.sold%3 == 0)
+		}
 	}
 	if len(s.stock) == 0 {
 		return nil
@@ -242,9 +259,20 @@ func (v *voucher) live(life int) bool {
 	return v.calls <= life
 }
 
-// take takes or holds something: little, much, more than there is, or everything.
+// sold tells whether a card is active, as far as is known.
+func (t *till) sold(v *voucher) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.done[activate]) > len(v.done[deactivate])
+}
+
+// take takes, holds or adds something: little, much, more than there is, or everything.
 func (t *till) take(k kind, v *voucher) {
 	o := &op{kind: k, gift: v, amount: t.little(v)}
+	if k == activate || k == load {
+		t.finish(o)
+		return
+	}
 	switch t.lot.IntN(20) {
 	case 0:
 		o.amount = 0
@@ -260,11 +288,10 @@ func (t *till) little(v *voucher) int64 { return 1 + t.lot.Int64N(max(1, v.worth
 
 // undo captures a hold, releases it, or gives a redemption back, of any till, whole or in part.
 func (t *till) undo(k kind, v *voucher) {
+	first := map[kind]kind{capture: hold, release: hold, withdraw: hold, reverse: redeem, void: redeem, unload: load,
+		deactivate: activate}[k]
 	v.mu.Lock()
-	from, first := v.taken, redeem
-	if k == capture || k == release || k == withdraw {
-		from, first = v.holds, hold
-	}
+	from := v.done[first]
 	var of *op
 	if len(from) > 0 {
 		of = from[len(from)-1-t.lot.IntN(min(len(from), 30))]
@@ -274,7 +301,7 @@ func (t *till) undo(k kind, v *voucher) {
 		t.take(first, v)
 		return
 	}
-	o := &op{kind: k, gift: v, of: of}
+	o := &op{kind: k, gift: v, of: of, byKey: t.lot.IntN(2) == 0}
 	if (k == capture || k == reverse) && t.lot.IntN(2) == 0 {
 		o.amount, o.keep = 1+t.lot.Int64N(max(1, of.moved)), t.lot.IntN(2) == 0
 	}
@@ -285,7 +312,7 @@ func (t *till) undo(k kind, v *voucher) {
 func (t *till) together(k, undo kind, v *voucher) {
 	r := &op{kind: k, gift: v, amount: t.little(v), paired: true}
 	r.key = t.key(r)
-	u := &op{kind: undo, gift: v, of: r, paired: true}
+	u := &op{kind: undo, gift: v, of: r, byKey: true, paired: true}
 	u.key = t.key(u)
 	if t.lot.IntN(2) == 0 {
 		t.finish(u)
@@ -338,7 +365,7 @@ func (t *till) intrude(v *voucher) {
 	want := "NOT_FOUND"
 	v.mu.Lock()
 	var of *op
-	if all := slices.Concat(v.taken, v.holds); len(all) > 0 {
+	if all := slices.Concat(v.done[redeem], v.done[hold]); len(all) > 0 {
 		of = all[t.lot.IntN(len(all))]
 	}
 	v.mu.Unlock()
