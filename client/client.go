@@ -122,6 +122,10 @@ const (
 	OpCreateStock       Operation = "create-stock"
 	OpActivateGift      Operation = "activate-gift"
 	OpReverseActivation Operation = "reverse-activation"
+	OpBlockGift         Operation = "block-gift"
+	OpUnblockGift       Operation = "unblock-gift"
+	OpAdjustGift        Operation = "adjust-gift"
+	OpExtendGift        Operation = "extend-gift"
 )
 
 // Meta is what came with an answer beside its members.

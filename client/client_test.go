@@ -216,6 +216,26 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 				IdempotencyKey: "k9"})
 			return err
 		}, ask{"POST", "/api/integration/gifting/transfer-balance", "", "k9", `{"fromVoucherID":"a","toVoucherID":"b"}`}},
+		{func() error {
+			_, err := c.BlockGift(ctx, client.BlockGiftRequest{VoucherID: "v", ReasonCode: client.ReasonLost,
+				IdempotencyKey: "k8"})
+			return err
+		}, ask{"POST", "/api/integration/gifting/block-gift", "", "k8", `{"voucherID":"v","reasonCode":"LOST"}`}},
+		{func() error {
+			_, err := c.UnblockGift(ctx, client.UnblockGiftRequest{VoucherID: "v", Reason: "found", IdempotencyKey: "k9"})
+			return err
+		}, ask{"POST", "/api/integration/gifting/unblock-gift", "", "k9", `{"voucherID":"v","reason":"found"}`}},
+		{func() error {
+			_, err := c.AdjustGift(ctx, client.AdjustGiftRequest{VoucherID: "v", Amount: client.MustDecimal("-2.50"),
+				ReasonCode: client.ReasonMistake, Reason: "typed wrong", IdempotencyKey: "k10"})
+			return err
+		}, ask{"POST", "/api/integration/gifting/adjust-gift", "", "k10",
+			`{"voucherID":"v","amount":-2.50,"reasonCode":"MISTAKE","reason":"typed wrong"}`}},
+		{func() error {
+			_, err := c.ExtendGift(ctx, client.ExtendGiftRequest{VoucherID: "v", ValidUntil: at, IdempotencyKey: "k11"})
+			return err
+		}, ask{"POST", "/api/integration/gifting/extend-gift", "", "k11",
+			`{"voucherID":"v","validUntil":"2026-03-01T01:00:00+01:00"}`}},
 		{func() error { _, err := c.Gift(ctx, "a/b?c"); return err }, ask{"GET", "/api/integration/gifting/gifts/a%2Fb%3Fc",
 			"", "", ""}},
 		{func() error { _, err := c.RequestStatus(ctx, "k 1", client.OpRedeemGift); return err },

@@ -180,12 +180,14 @@ type Entry struct {
 	CounterpartEntryID   string `json:"counterpartEntryID"`
 	CounterpartVoucherID string `json:"counterpartVoucherID"`
 	// of a reload: what paid for it, and where
-	ExternalTransactionReferenceNumber string `json:"externalTransactionReferenceNumber"`
-	ExternalStorefrontID               string `json:"externalStorefrontID"`
-	Reference                          string `json:"reference"`
-	Reason                             string `json:"reason"`
-	RequestID                          string `json:"requestID"` // of the call that caused it
-	Meta                               Meta   `json:"-"`
+	ExternalTransactionReferenceNumber string     `json:"externalTransactionReferenceNumber"`
+	ExternalStorefrontID               string     `json:"externalStorefrontID"`
+	Reference                          string     `json:"reference"`
+	ReasonCode                         ReasonCode `json:"reasonCode"` // of a block and an adjustment
+	Reason                             string     `json:"reason"`
+	ValidUntil                         time.Time  `json:"validUntil"` // of an extension
+	RequestID                          string     `json:"requestID"`  // of the call that caused it
+	Meta                               Meta       `json:"-"`
 }
 
 // History goes through everything that happened to a gift, the oldest first, fetching pages as they are needed. The

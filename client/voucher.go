@@ -43,13 +43,14 @@ type Voucher struct {
 	IsItemType           bool   `json:"isItemType"`
 	IsPromoType          bool   `json:"isPromoType"`
 
-	Status               Status   `json:"status"`
-	StatusID             int      `json:"statusID"`
-	IsRedeemable         bool     `json:"isRedeemable"` // all of the following, and allowed at this location
-	HasRemainingBalance  bool     `json:"hasRemainingBalance"`
-	IsInRedeemableStatus bool     `json:"isInRedeemableStatus"`
-	IsInRedeemablePeriod bool     `json:"isInRedeemablePeriod"`
-	NotRedeemableReasons []Reason `json:"notRedeemableReasons"`
+	Status               Status     `json:"status"`
+	StatusID             int        `json:"statusID"`
+	IsRedeemable         bool       `json:"isRedeemable"` // all of the following, and allowed at this location
+	HasRemainingBalance  bool       `json:"hasRemainingBalance"`
+	IsInRedeemableStatus bool       `json:"isInRedeemableStatus"`
+	IsInRedeemablePeriod bool       `json:"isInRedeemablePeriod"`
+	NotRedeemableReasons []Reason   `json:"notRedeemableReasons"`
+	BlockedReason        ReasonCode `json:"blockedReason"` // "": it is not blocked, or it is told by ValidateGift
 
 	Currency         string  `json:"currency"`        // ISO 4217; "" for an item gift
 	Unit             Unit    `json:"unit"`            // what the balances count

@@ -28,6 +28,10 @@ type giftCmd struct {
 	Transfer      giftTransferCmd      `cmd:"" help:"Move value from one gift to another."`
 	Cancel        giftCancelCmd        `cmd:"" help:"Take gifts out of use."`
 	Reinstate     giftReinstateCmd     `cmd:"" help:"Bring cancelled gifts back into use."`
+	Block         giftBlockCmd         `cmd:"" help:"Keep a gift from being used until further notice."`
+	Unblock       giftUnblockCmd       `cmd:"" help:"Let a blocked gift be used again."`
+	Adjust        giftAdjustCmd        `cmd:"" help:"Correct the balance of a gift."`
+	Extend        giftExtendCmd        `cmd:"" help:"Make a promotional gift valid for longer."`
 	Show          giftShowCmd          `cmd:"" help:"Show one gift and everything that happened to it."`
 	List          giftListCmd          `cmd:"" help:"List gifts, the newest first."`
 	Activity      giftActivityCmd      `cmd:"" help:"List what happened to all gifts, the newest first."`
@@ -488,7 +492,11 @@ func listed(v *client.Voucher) []string {
 	if v.HasRemainingBalance && !owed(v) {
 		balance = "(" + balance + ")"
 	}
-	return []string{v.VoucherID, v.LastFour, moment(v.CreatedAt), string(v.Status), balance, worth(v, v.OriginalBalance),
+	status := string(v.Status)
+	if v.BlockedReason != "" {
+		status += ", BLOCKED"
+	}
+	return []string{v.VoucherID, v.LastFour, moment(v.CreatedAt), status, balance, worth(v, v.OriginalBalance),
 		v.RecipientDescription}
 }
 
@@ -553,7 +561,8 @@ func (t *terminal) voucher(v *client.Voucher) {
 	}
 	facts(t.stdout, "gift", v.VoucherID, "code", code, "available",
 		available(v)+" of "+worth(v, v.OriginalBalance),
-		"status", string(v.Status), "usable", usable, "item", v.Label, "for", v.RecipientDescription, "from",
+		"status", string(v.Status), "blocked", string(v.BlockedReason), "usable", usable, "item", v.Label, "for",
+		v.RecipientDescription, "from",
 		v.SenderDescription,
 		"message", v.Message, "terms", strings.TrimSpace(v.Terms+" "+v.PromotionalTerms), "program", v.ProgramName, "made",
 		moment(v.CreatedAt),

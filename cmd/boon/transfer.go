@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"boon.example/client"
@@ -59,12 +60,14 @@ func (c *giftTransferCmd) Run(t *terminal) error {
 
 // note is what an entry says beside its amounts.
 func note(e *client.Entry) string {
-	text := e.Reference + " " + e.Reason
+	words := []string{e.Reference, string(e.ReasonCode), e.Reason}
 	switch e.Kind {
 	case client.EntryTransferOut:
-		text += " to gift " + e.CounterpartVoucherID
+		words = append(words, "to gift "+e.CounterpartVoucherID)
 	case client.EntryTransferIn:
-		text += " from gift " + e.CounterpartVoucherID
+		words = append(words, "from gift "+e.CounterpartVoucherID)
+	case client.EntryExtended:
+		words = append(words, "until "+moment(e.ValidUntil))
 	}
-	return strings.TrimSpace(text)
+	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " ")
 }

@@ -129,6 +129,15 @@ var authority = map[string][]row{
 			states: givable},
 		{needs: "transfer", system: unsupported, by: "to", foreign: notFound, elsewhere: notFound, absent: notFound,
 			states: receivable}},
+	"blockGift": {{needs: "block", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound,
+		absent: notFound}},
+	"unblockGift": {{needs: "block", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound,
+		absent: notFound}},
+	"adjustGift": {{needs: "adjust", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound,
+		absent: notFound, states: map[string]verdict{"cancelled": notAllowed, "purchase failed": notAllowed,
+			"not activated": notAllowed}}},
+	"extendGift": {{needs: "extend", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound,
+		absent: notFound, states: extendable}},
 	"getGift": {{needs: "look-up", system: malformed, by: "id", foreign: notFound, elsewhere: notFound,
 		absent: notFound}},
 	"getGiftHistory": {{needs: "look-up", system: malformed, by: "id", foreign: notFound, elsewhere: notFound,
@@ -160,6 +169,9 @@ var (
 		"redeemed":  alreadyRedeemed,
 		"cancelled": notAllowed, "purchase failed": notAllowed, "expired": notAllowed, "not yet valid": notAllowed,
 		"not activated": notAllowed}
+	extendable = map[string]verdict{"pending": unsupported, "delivered": unsupported, "failed delivery": unsupported,
+		"claimed": unsupported, "redeemed": unsupported, "cancelled": unsupported, "purchase failed": unsupported,
+		"not activated": unsupported}
 	reversible = map[string]verdict{"given back": alreadyReversed}
 	// The other gift of a transfer is a purchased one, those that have an end are promotional.
 	givable = map[string]verdict{"pending": notAllowed, "redeemed": alreadyRedeemed, "cancelled": notAllowed,
@@ -555,6 +567,9 @@ func (s *stage) ask(op contract.Route, by string, k known, key, place string) re
 		"captureHold":  `{` + name + `,"amount":0.01,"final":false}`, "releaseHold": `{` + name + `}`,
 		"reloadGift":    `{` + name + at + `,"amount":0.01,` + paidAt(storefront) + `}`,
 		"reverseReload": `{` + name + `}`,
+		"blockGift":     `{` + name + `,"reasonCode":"STOLEN"}`, "unblockGift": `{` + name + `}`,
+		"adjustGift": `{` + name + `,"amount":0.01,"reasonCode":"SUPPORT","reason":"why"}`,
+		"extendGift": `{` + name + `,"validUntil":"2040-01-01T00:00:00Z"}`,
 	}[op.OperationID]
 	if op.OperationID == "transferBalance" {
 		other := map[string]string{"from": "toVoucherID", "to": "fromVoucherID"}[by]
@@ -734,7 +749,7 @@ func (s *stage) gifts(t *testing.T, op contract.Route, r row) {
 		states = states[max(0, len(states)-8):][:2]
 	}
 	changes := slices.Contains([]string{"cancelGift", "reinstateGift", "reverseRedemption", "resendGift", "activateGift",
-		"reverseActivation", "reverseReload"}, op.OperationID)
+		"reverseActivation", "reverseReload", "adjustGift", "extendGift"}, op.OperationID)
 	for _, good := range everyGood {
 		for _, state := range states {
 			k := s.make(good, state)

@@ -74,6 +74,10 @@ func readNormalized(operation, body string, wrong func(wire.Problem)) string {
 		"create-stock":       func(o *wire.Object) any { return readStock(o) },
 		"activate-gift":      func(o *wire.Object) any { return readActivation(o, c) },
 		"reverse-activation": func(o *wire.Object) any { return readUndoing(o, byActivation) },
+		"block-gift":         func(o *wire.Object) any { return readBlocking(o) },
+		"unblock-gift":       func(o *wire.Object) any { return readUnblocking(o) },
+		"adjust-gift":        func(o *wire.Object) any { return readAdjusting(o, c) },
+		"extend-gift":        func(o *wire.Object) any { return readExtending(o) },
 	}
 	var text []byte
 	problems, _ := new(wire.Reader).Decode([]byte(body), func(o *wire.Object) {
@@ -169,6 +173,17 @@ func TestFingerprintsStay(t *testing.T) {
 		{"resend-gift", `{"VoucherID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01","Method":2,"Contact":"4155550132"}`,
 			`{"voucherID":"` + id + `","deliveryMethodID":2,"recipientContact":"4155550132"}`,
 			`{"recipientContact":"4155550132","deliveryMethodID":2.0,"voucherID":"` + id + `"}`},
+		{"block-gift", `{"VoucherID":"` + id + `","ReasonCode":"LOST","Reason":"x"}`,
+			`{"voucherID":"` + id + `","reasonCode":"LOST","reason":"x"}`,
+			`{"reason":"x","reasonCode":"LOST","voucherID":"7D3F0A52-8A55-4B5E-9D0C-0D8F6A3F1C01"}`},
+		{"unblock-gift", `{"VoucherID":"` + id + `","Reason":"x"}`, `{"voucherID":"` + id + `","reason":"x"}`,
+			`{"reason":"x","voucherID":"` + id + `"}`},
+		{"adjust-gift", `{"VoucherID":"` + id + `","Number":"-5e0","ReasonCode":"FRAUD","Reason":"why"}`,
+			`{"voucherID":"` + id + `","amount":-5,"reasonCode":"FRAUD","reason":"why"}`,
+			`{"reason":"why","reasonCode":"FRAUD","amount":-0.50e1,"voucherID":"` + id + `"}`},
+		{"extend-gift", `{"VoucherID":"` + id + `","Until":"2031-01-01T00:00:00Z"}`,
+			`{"voucherID":"` + id + `","validUntil":"2031-01-01T00:00Z"}`,
+			`{"validUntil":"2030-12-31T19:00:00-05:00","voucherID":"` + id + `"}`},
 		{"reschedule-gift", `{"VoucherID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01","Date":"2031-01-01T00:00:00Z",` +
 			`"Zone":"America/New_York"}`,
 			`{"voucherID":"` + id + `","deliveryDate":"2031-01-01T00:00Z","deliveryTimezoneId":"Eastern Standard Time"}`,

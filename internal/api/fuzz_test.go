@@ -91,6 +91,18 @@ func FuzzTransferBalance(f *testing.F) {
 	fuzz(f, "transfer-balance", `{"fromVoucherID":"`+nowhere+`","toVoucherID":"`+pier+`","amount":1.5}`)
 }
 
+func FuzzAdjustGift(f *testing.F) {
+	fuzz(f, "adjust-gift", adjusting("-2.5e1"), adjusting("0"), adjusting("-0.001"))
+}
+
+func FuzzBlockGift(f *testing.F) {
+	fuzz(f, "block-gift", `{"voucherID":"`+nowhere+`","reasonCode":"STOLEN","reason":"x"}`)
+}
+
+func FuzzExtendGift(f *testing.F) {
+	fuzz(f, "extend-gift", `{"voucherID":"`+nowhere+`","validUntil":"2040-01-01T00:00:00Z"}`)
+}
+
 func FuzzHoldGift(f *testing.F) {
 	fuzz(f, "hold-gift", redeemBody(made{id: nowhere}, "1.5"), `{"voucherCode":"123456789012","organizationID":"`+pier+
 		`","expiresInSeconds":60}`)

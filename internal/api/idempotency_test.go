@@ -194,6 +194,9 @@ func TestAKeyThatIsNotEnabledIsNotTold(t *testing.T) {
 		{"resend-gift", `{"voucherID":"` + mail.id + `"}`},
 		{"cancel-gift", `{"voucherID":"` + mail.id + `","cause":"CANCELLED"}`},
 		{"reinstate-gift", `{"voucherID":"` + mail.id + `"}`},
+		{"block-gift", `{"voucherID":"` + mail.id + `","reasonCode":"LOST"}`},
+		{"unblock-gift", `{"voucherID":"` + mail.id + `"}`},
+		{"adjust-gift", `{"voucherID":"` + mail.id + `","amount":1,"reasonCode":"MISTAKE","reason":"why"}`},
 	} {
 		w.post(call[0], call[1], once("2")...).want(200)
 		w.post(call[0], call[1], append(once("2"), as(wharfKey)...)...).refused(403, gift.NotAuthorized)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -210,6 +211,7 @@ func showHistory(c *call) (ledger.Answer, error) {
 // whole value.
 func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
 	amount, redemption, reversal, hold := e.Delta, gift.ID{}, gift.ID{}, e.HoldID
+	var validUntil time.Time
 	switch e.Kind {
 	case gift.Issued:
 		amount = e.Balance
@@ -221,6 +223,8 @@ func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
 		reversal = e.ID
 	case gift.HoldMade:
 		hold = e.ID
+	case gift.Extended:
+		validUntil = e.Until
 	}
 	w.ID("entryID", e.ID)
 	w.Integer("seq", e.Seq)
@@ -245,7 +249,9 @@ func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
 	w.TextOrNull(byReference, e.Purchase.Reference)
 	w.IDOrNull(byStorefront, e.Purchase.StorefrontID)
 	w.TextOrNull("reference", e.Reference)
+	w.TextOrNull("reasonCode", string(e.ReasonCode))
 	w.TextOrNull("reason", e.Reason)
+	w.InstantOrNull("validUntil", validUntil)
 	w.TextOrNull("requestID", e.RequestID)
 }
 

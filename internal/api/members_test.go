@@ -65,6 +65,10 @@ func (w *world) whole() map[string][]string {
 		"reverse-activation": {`{"activationID":"` + nowhere + `"}`, `{"idempotencyKey":"none"}`},
 		"activate-gift": {`{"voucherID":"` + nowhere + `","organizationID":"` + pier +
 			`","pointOfSaleSystemOrganizationIdentifier":"POS-1","amount":5,"reference":"R",` + purchase + `}`},
+		"block-gift":   {`{"voucherID":"` + nowhere + `","reasonCode":"LOST","reason":"R"}`},
+		"unblock-gift": {`{"voucherID":"` + nowhere + `","reason":"R"}`},
+		"adjust-gift":  {`{"voucherID":"` + nowhere + `","amount":-0.01,"reasonCode":"FRAUD","reason":"why"}`},
+		"extend-gift":  {`{"voucherID":"` + nowhere + `","validUntil":"2040-01-01T00:00:00Z"}`},
 		"reschedule-gift": {`{"voucherID":"` + nowhere + `","deliveryDate":"` + soon +
 			`","deliveryTimezoneId":"Asia/Tokyo"}`},
 		"transfer-balance": {`{"fromVoucherID":"` + g.id + `","toVoucherID":"` + nowhere + `","amount":0.01}`},

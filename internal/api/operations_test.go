@@ -61,6 +61,10 @@ func (w *world) everywhere(check func(r reply, post bool), headers ...string) {
 		"create-stock":       `{"count":1}`,
 		"reverse-activation": `{"activationID":"` + nowhere + `"}`,
 		"activate-gift":      activateBody(made{id: nowhere}, "5"),
+		"block-gift":         `{"voucherID":"` + nowhere + `","reasonCode":"LOST"}`,
+		"unblock-gift":       `{"voucherID":"` + nowhere + `"}`,
+		"adjust-gift":        `{"voucherID":"` + nowhere + `","amount":1,"reasonCode":"MISTAKE","reason":"why"}`,
+		"extend-gift":        `{"voucherID":"` + nowhere + `","validUntil":"2040-01-01T00:00:00Z"}`,
 	}
 	for _, r := range api.Routes() {
 		operation := r.Pattern[strings.LastIndex(r.Pattern, "/")+1:]
@@ -105,7 +109,8 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 	w := newWorld(t)
 	g := w.send(money("5"))
 	redemption := w.redeem(g, "1").at("redemptionID")
-	waits, other := `{"voucherID":"`+w.send(mailed("ana@example.com")).id+`"`, w.send(money("5"))
+	mail, given, other := w.send(mailed("ana@example.com")), w.promotional("5"), w.send(money("5"))
+	waits := `{"voucherID":"` + mail.id + `"`
 	bodies := map[ledger.Operation][2]string{
 		ledger.SendGift:   {money("5"), money("6")},
 		ledger.RedeemGift: {redeemBody(g, "1"), redeemBody(g, "2")},
@@ -115,6 +120,13 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 			`","cause":"CANCELLED","reason":"x"}`},
 		ledger.ReinstateGift: {`{"voucherID":"` + g.id + `"}`, `{"voucherID":"` + g.id + `","reason":"x"}`},
 		ledger.ResendGift:    {waits + `}`, waits + `,"recipientContact":"ana@example.com"}`},
+		ledger.BlockGift: {`{"voucherID":"` + g.id + `","reasonCode":"LOST"}`, `{"voucherID":"` + g.id +
+			`","reasonCode":"STOLEN"}`},
+		ledger.UnblockGift: {`{"voucherID":"` + g.id + `"}`, `{"voucherID":"` + g.id + `","reason":"x"}`},
+		ledger.AdjustGift: {`{"voucherID":"` + mail.id + `","amount":1,"reasonCode":"MISTAKE","reason":"why"}`,
+			`{"voucherID":"` + mail.id + `","amount":-1,"reasonCode":"MISTAKE","reason":"why"}`},
+		ledger.ExtendGift: {`{"voucherID":"` + given.id + `","validUntil":"2040-01-01T00:00:00Z"}`,
+			`{"voucherID":"` + given.id + `","validUntil":"2041-01-01T00:00:00Z"}`},
 		ledger.RescheduleGift: {waits + `,"deliveryDate":"` + soon + `"}`, waits + `,"deliveryDate":"` + soon +
 			`","deliveryTimezoneId":"UTC"}`},
 		ledger.TransferBalance: {transferBody(w.send(money("5")), other, "1"), transferBody(other, g, "1")},

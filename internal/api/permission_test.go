@@ -23,6 +23,7 @@ var needed = map[string]string{
 	"validateGift": "validate", "redeemGift": "redeem", "reverseRedemption": "reverse",
 	"createStock": "stock", "exportStock": "export", "activateGift": "activate", "reverseActivation": "activate",
 	"reloadGift": "reload", "reverseReload": "reload",
+	"blockGift": "block", "unblockGift": "block", "adjustGift": "adjust", "extendGift": "extend",
 	"holdGift": "redeem", "captureHold": "redeem", "releaseHold": "redeem",
 	"getGift": "look-up", "getGiftHistory": "look-up", "listGifts": "look-up", "listActivity": "look-up",
 	"getRequest": "", "getHealth": "", "getReadiness": "", "getOpenAPI": "", "getDocs": "", "getErrorDocs": "",
@@ -319,6 +320,11 @@ func TestAThiefWithATillsKey(t *testing.T) {
 	lacks(w.post("reinstate-gift", `{"voucherID":"`+g.id+`"}`, till...), "cancel")
 	lacks(w.post("resend-gift", `{"voucherID":"`+g.id+`","deliveryMethodID":1,"recipientContact":"thief@example.com"}`,
 		till...), "resend")
+	lacks(w.post("block-gift", `{"voucherID":"`+g.id+`","reasonCode":"LOST"}`, till...), "block")
+	lacks(w.post("unblock-gift", `{"voucherID":"`+g.id+`"}`, till...), "block")
+	lacks(w.post("adjust-gift", `{"voucherID":"`+g.id+`","amount":1,"reasonCode":"MISTAKE","reason":"why"}`, till...),
+		"adjust")
+	lacks(w.post("extend-gift", `{"voucherID":"`+g.id+`","validUntil":"2040-01-01T00:00:00Z"}`, till...), "extend")
 	lacks(w.post("reschedule-gift", `{"voucherID":"`+g.id+`","deliveryDate":"2027-01-01T00:00:00Z"}`, till...), "resend")
 	w.get("/gifting/gifts/"+g.id, as(examples.HarborWebShopKey)...).want(200, "status", "DELIVERED", "currentBalance",
 		"25.00", "voucherCode", "null")

@@ -98,8 +98,7 @@ func (w *writer) redemption(r ledger.Result) {
 // moved writes what a redemption and a reversal have in common.
 func (w *writer) moved(v *gift.Voucher, e *gift.Entry, amount gift.Amount) {
 	w.changed(v, e.Actor.LocationID, amount, e.At)
-	w.Text("status", v.Status.String())
-	w.Integer("statusID", int(v.Status))
+	w.stands(v)
 }
 
 // changed writes what all changes of what is available have in common.

@@ -39,6 +39,10 @@ func (s *stage) hiddenThings() (all []pair) {
 		}
 		post("reinstate-gift", "id", "")
 		post("reinstate-gift", "order", "")
+		post("block-gift", "id", `,"reasonCode":"LOST"`)
+		post("unblock-gift", "id", "")
+		post("adjust-gift", "id", `,"amount":1,"reasonCode":"MISTAKE","reason":"why"`)
+		post("extend-gift", "id", `,"validUntil":"2040-01-01T00:00:00Z"`)
 		post("reverse-redemption", "redemption", "")
 		// of a gift that is good at another location of its own account a till is told that it is
 		if whose == "another account" {

@@ -115,6 +115,11 @@ func (w *writer) voucherState(v *gift.Voucher, s view) {
 		w.Close()
 	}
 	w.EndList()
+	if s.location != nil { // a till is told that it is blocked, not why
+		w.Null("blockedReason")
+		return
+	}
+	w.TextOrNull("blockedReason", string(v.Blocked))
 }
 
 func (w *writer) voucherValue(g *gift.Gift, s view) {

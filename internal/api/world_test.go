@@ -266,6 +266,8 @@ var paths = map[string]string{
 	"reinstate-gift": base + "/gifting/reinstate-gift", "resend-gift": base + "/gifting/resend-gift",
 	"reschedule-gift": base + "/gifting/reschedule-gift", "transfer-balance": base + "/gifting/transfer-balance",
 	"validate-gift": base + "/redemption/validate-gift", "redeem-gift": base + "/redemption/redeem-gift",
+	"block-gift": base + "/gifting/block-gift", "unblock-gift": base + "/gifting/unblock-gift",
+	"adjust-gift": base + "/gifting/adjust-gift", "extend-gift": base + "/gifting/extend-gift",
 	"hold-gift": base + "/redemption/hold-gift", "capture-hold": base + "/redemption/capture-hold",
 	"release-hold":       base + "/redemption/release-hold",
 	"reverse-redemption": base + "/redemption/reverse-redemption",

@@ -25,6 +25,7 @@ const (
 	Redeemed  State = "redeemed"
 	Expired   State = "expired"
 	Cancelled State = "cancelled"
+	Blocked   State = "blocked"
 	Unpaid    State = "unpaid" // its purchase failed
 	Unsold    State = "unsold" // a card of a stock that was not activated yet
 )
@@ -88,7 +89,8 @@ func (v *View) Over() bool {
 func (v *View) StateTitle() string {
 	return map[State]string{
 		Pending: "On its way", NotYet: "Not valid yet", Redeemed: "Used in full", Expired: "Expired", Cancelled: "Cancelled",
-		Unpaid: "Purchase not completed", Unsold: "Not activated",
+		Blocked: "Blocked",
+		Unpaid:  "Purchase not completed", Unsold: "Not activated",
 	}[v.State]
 }
 
@@ -196,6 +198,8 @@ func (v *View) state(g *gift.Gift, zone *time.Location, now time.Time) {
 	case g.ExpiredBy(now):
 		v.State, v.Notice = Expired, "This gift has expired and can no longer be used. It was valid until "+
 			endOf(g.End(), zone)+"."
+	case g.Blocked != "":
+		v.State, v.Notice = Blocked, "This gift is blocked and cannot be used now. Ask "+v.Merchant+"."
 	case g.Status == gift.Pending:
 		v.State, v.Notice = Pending, "This gift is on its way. It can be used as soon as it has been delivered."
 		if g.Card.DeliveryDate.After(now) {

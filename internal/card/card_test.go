@@ -91,6 +91,15 @@ func TestStates(t *testing.T) {
 		"not activated": {func(g *gift.Gift) { g.Status, g.Loaded, g.Balance = gift.NotActivated, 0, 0 }, Unsold, false,
 			"has no value"},
 		"purchase failed": {func(g *gift.Gift) { g.Status = gift.PurchaseFailed }, Unpaid, false, "not completed"},
+		"blocked": {func(g *gift.Gift) { g.Blocked = gift.ReasonStolen }, Blocked, false,
+			"This gift is blocked and cannot be used now. Ask "},
+		"blocked while it waits": {func(g *gift.Gift) { g.Blocked, g.Status = "X", gift.Pending }, Blocked, false,
+			"blocked"},
+		"blocked before it begins": {func(g *gift.Gift) { g.Blocked, g.ValidFrom = "X", day(20) }, Blocked, false, "blocked"},
+		"blocked and cancelled": {func(g *gift.Gift) { g.Blocked, g.Status = "X", gift.Cancelled }, Cancelled, false,
+			"cancelled"},
+		"blocked and expired": {func(g *gift.Gift) { g.Blocked, g.ValidUntil = "X", day(10) }, Expired, false,
+			"expired"},
 		"cancelled and expired": {func(g *gift.Gift) { g.Status, g.ValidUntil = gift.Cancelled, day(1) }, Cancelled, false,
 			"cancelled"},
 	} {
@@ -111,6 +120,9 @@ func TestShownMeansUsable(t *testing.T) {
 		g, now := delivered(), day(10)
 		g.Status = rapid.SampledFrom(gift.Statuses()).Draw(t, "status")
 		g.Balance = gift.Amount(rapid.SampledFrom([]int64{0, 1, 2500}).Draw(t, "balance"))
+		if rapid.Bool().Draw(t, "blocked") {
+			g.Blocked = gift.ReasonLost
+		}
 		start := rapid.IntRange(1, 15).Draw(t, "from")
 		if rapid.Bool().Draw(t, "has a start") {
 			g.ValidFrom = day(start)

@@ -216,6 +216,43 @@ func TestStoreDoesNotSendWhatWasCancelled(t *testing.T) {
 	})
 }
 
+// TestStoreSendsNothingOfABlockedGift: what waits is sent when the gift is unblocked, at once, or at its time.
+func TestStoreSendsNothingOfABlockedGift(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := shop{deliverytest.Open(t)}
+		h.Run(t)
+		block := func(id gift.ID) {
+			h.Do(t, &ledger.Change{VoucherID: id, Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
+				return v.Block(gift.Block{Context: at, Caller: merchant, ReasonCode: gift.ReasonFraud})
+			}})
+		}
+		unblock := func(id gift.ID) {
+			h.Do(t, &ledger.Change{VoucherID: id, Sends: true,
+				Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
+					return v.Unblock(gift.Unblock{Context: at, Caller: merchant})
+				}})
+			h.Worker.Wake()
+		}
+		due, later := h.send(t, gift.Email, time.Now().Add(time.Hour)), h.send(t, gift.SMS, time.Now().Add(9*time.Hour))
+		block(due)
+		block(later)
+		time.Sleep(3*time.Hour + 30*time.Minute)
+		h.expect(t, due, gift.Pending, 0)
+		unblock(due)
+		unblock(later)
+		h.expect(t, due, gift.Delivered, 1)
+		h.expect(t, later, gift.Pending, 1)
+		time.Sleep(6 * time.Hour)
+		h.expect(t, later, gift.Delivered, 2)
+		h.Do(t, &ledger.Redeem{VoucherID: due, Redeem: gift.Redeem{Amount: 137}, Notice: true})
+		block(due) // before the worker hears of the notice
+		h.Worker.Wake()
+		h.expect(t, due, gift.Claimed, 2)
+		h.Idle(t)
+	})
+}
+
 // TestStoreTellsWhatWasUsed: the notice after a redemption says how much it took.
 func TestStoreTellsWhatWasUsed(t *testing.T) {
 	t.Parallel()

@@ -67,6 +67,8 @@ const (
 	writing = 10 * time.Second
 	// maxDoubts is how often a message is handed over without an answer: a third time could make a third copy.
 	maxDoubts = 2
+	// blockedPause is how long a gift that is blocked waits to be looked at again; what unblocks it brings that forward.
+	blockedPause = time.Hour
 	// recordAgain is the first pause before an outcome is recorded again.
 	recordAgain = 100 * time.Millisecond
 )
@@ -246,6 +248,10 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, f
 		w.record(ctx, log, ledger.Deliver{Job: job, Unwanted: true}, lease)
 		return
 	}
+	if job.Kind == ledger.GiftJob && g.Blocked != "" && !g.ExpiredBy(time.Now()) {
+		w.postpone(ctx, log, job, blockedPause, "")
+		return
+	}
 	if job.Kind == ledger.BalanceJob && w.Allow != nil {
 		switch allowed, err := w.Allow(ctx, job, &g); {
 		case err != nil:
@@ -308,13 +314,13 @@ func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job,
 }
 
 // wanted reports whether a job's message is still to be sent: that of a gift that was cancelled or used up is not, nor
-// is a notice of what is left when nothing is, or to nobody.
+// is a notice of what is left when nothing is, or cannot be used, or to nobody.
 func wanted(job ledger.Job, g *gift.Gift, now time.Time) bool {
 	switch job.Kind {
 	case ledger.RedirectedJob:
 		return true
 	case ledger.BalanceJob:
-		return g.Status == gift.Claimed && g.Card.Method != gift.Printed && !g.ExpiredBy(now)
+		return g.Status == gift.Claimed && g.Card.Method != gift.Printed && g.Blocked == "" && !g.ExpiredBy(now)
 	}
 	return g.Status.Receivable()
 }

@@ -69,23 +69,43 @@ func (c Currency) Parse(number Number) (Amount, error) {
 // Read reads an amount above zero, as Parse does, of at most limit. The error is a sentence for the sender.
 func (c Currency) Read(number Number, limit Amount) (Amount, error) {
 	amount, err := c.Parse(number)
+	if err = c.sentence(amount, err, limit); err != nil {
+		return 0, err
+	}
+	return amount, nil
+}
+
+// ReadSigned reads an amount that is not zero, as ParseSigned does. The error is a sentence for the sender.
+func (c Currency) ReadSigned(number Number) (Amount, error) {
+	amount, err := c.ParseSigned(number)
+	if err = c.sentence(amount, err, NoLimit); err != nil {
+		return 0, err
+	}
+	if amount == 0 {
+		return 0, errors.New(notZero)
+	}
+	return amount, nil
+}
+
+const notZero = "The amount must not be zero."
+
+// sentence says what is wrong with an amount that was read; nil: nothing.
+func (c Currency) sentence(amount Amount, err error, limit Amount) error {
 	switch {
 	case err == ErrTooPrecise && c.Decimals == 0:
-		err = fmt.Errorf("An amount in %s has no decimals.", c.Code)
+		return fmt.Errorf("An amount in %s has no decimals.", c.Code)
 	case err == ErrTooPrecise:
-		err = fmt.Errorf("An amount in %s has at most %d decimals.", c.Code, c.Decimals)
+		return fmt.Errorf("An amount in %s has at most %d decimals.", c.Code, c.Decimals)
 	case err == ErrNotPositive:
-		err = errors.New("The amount must be above zero.")
+		return errors.New("The amount must be above zero.")
 	case err == ErrOutOfRange && limit == NoLimit:
-		err = errors.New("The amount is too large.")
+		return errors.New("The amount is too large.")
 	case err == ErrOutOfRange || err == nil && amount > limit:
-		err = fmt.Errorf("The amount must be at most %s.", c.Money(limit))
+		return fmt.Errorf("The amount must be at most %s.", c.Money(limit))
 	case err != nil:
-		err = errors.New("The amount must be a decimal number.")
-	default:
-		return amount, nil
+		return errors.New("The amount must be a decimal number.")
 	}
-	return 0, err
+	return nil
 }
 
 // NoLimit is above every amount.

@@ -193,6 +193,10 @@ func FuzzAmount(f *testing.F) {
 		if valid := jsonNumber.MatchString(number); valid == (err == ErrNotANumber) {
 			t.Fatalf("%q: is a JSON number: %v, but %v", number, valid, err)
 		}
+		told, refused := kwd.ReadSigned(Number(number))
+		if want := err == nil && got != 0; want != (refused == nil) || want && told != got {
+			t.Fatalf("%q: told %d, %v; read %d, %v", number, told, refused, got, err)
+		}
 		if e := strings.IndexAny(number, "eE"); err == ErrNotANumber || e >= 0 && len(number)-e > 5 {
 			return
 		}

@@ -11,7 +11,7 @@ import (
 // that the rules allow, no redemption is given back beyond what it took, no hold captured beyond what it held, and the
 // voucher is what the last entry says.
 func Audit(v Voucher, history []Entry) []string {
-	a := audit{fixed: v.Fixed, left: map[ID]undone{}}
+	a := audit{fixed: v.Fixed, left: map[ID]undone{}, promotional: v.Promotional, end: v.ValidUntil}
 	for n, e := range history {
 		a.step(n, e)
 	}
@@ -52,6 +52,9 @@ type audit struct {
 	blocked    ReasonCode
 	wrongCodes int
 	extended   time.Time
+
+	promotional bool
+	end         time.Time // of its validity
 }
 
 // undone is an entry that can be undone, and how much of it was not.
@@ -118,7 +121,8 @@ func (a *audit) fits(e Entry) bool {
 		return e.Delta == 0 && (from == Pending || from == Delivered) && to == FailedDelivery
 	case Redemption:
 		a.left[e.ID] = undone{e.Kind, -e.Delta}
-		return e.Delta < 0 && from.Redeemable() && (to == Redeemed) == (e.Balance == 0) && (to == Redeemed || to == Claimed)
+		return e.Delta < 0 && from.Redeemable() && (a.blocked == "" || !e.HoldID.IsZero()) &&
+			(to == Redeemed) == (e.Balance == 0) && (to == Redeemed || to == Claimed)
 	case Reversal:
 		return e.Delta > 0 && a.undo(e, Redemption) >= 0 &&
 			(to == Claimed && (from == Claimed || from == Redeemed) || to == Cancelled && from == Cancelled)
@@ -130,7 +134,7 @@ func (a *audit) fits(e Entry) bool {
 			(to == a.before || a.before == Pending && to == Delivered || e.Balance == 0 && to == Redeemed)
 	case Reload:
 		a.left[e.ID] = undone{e.Kind, e.Delta}
-		return e.Delta > 0 && (from.Redeemable() && to == from || from == Redeemed && to == Claimed)
+		return e.Delta > 0 && a.blocked == "" && (from.Redeemable() && to == from || from == Redeemed && to == Claimed)
 	case ReloadReversal:
 		return e.Delta < 0 && a.undo(e, Reload) == 0 && (to == from || to == Redeemed) &&
 			(to == Redeemed) == (e.Balance == 0 && from != Cancelled)
@@ -140,18 +144,39 @@ func (a *audit) fits(e Entry) bool {
 		return e.Delta == 0 && from == Pending && to == Pending
 	case Activation:
 		a.left[e.ID] = undone{e.Kind, e.Delta}
-		return from == NotActivated && to == Delivered && e.Delta > 0 && (a.fixed == 0 || e.Delta == a.fixed)
+		return from == NotActivated && to == Delivered && e.Delta > 0 && a.blocked == "" &&
+			(a.fixed == 0 || e.Delta == a.fixed)
 	case ActivationReversal:
 		return e.Delta < 0 && e.Reverses == e.Previous && a.undo(e, Activation) == 0 && from == Delivered &&
 			to == NotActivated
-	case HoldMade, HoldReleased, HoldExpired:
+	case HoldMade:
+		return e.Delta == 0 && from.Redeemable() && to == from && a.blocked == ""
+	case HoldReleased, HoldExpired:
 		return e.Delta == 0 && from.Redeemable() && to == from
 	case TransferOut:
 		return e.Delta < 0 && from.Redeemable() && (to == Redeemed && e.Balance == 0 || to == from && e.Balance > 0)
 	case TransferIn:
 		return e.Delta > 0 && (from.Redeemable() && to == from || from == Redeemed && to == Claimed)
+	case Adjustment:
+		return e.Delta != 0 && e.ReasonCode != "" && from.adjustable() && to == from.adjusted(e.Balance)
 	}
-	return false
+	return e.Delta == 0 && to == from && a.fitsFlags(e)
+}
+
+// fitsFlags does the same for what changes neither balance nor status.
+func (a *audit) fitsFlags(e Entry) (fits bool) {
+	switch e.Kind {
+	case Blocked:
+		fits = e.ReasonCode != "" && e.ReasonCode != a.blocked
+		a.blocked = e.ReasonCode
+	case Unblocked:
+		fits = a.blocked != ""
+		a.blocked, a.wrongCodes = "", 0
+	case Extended:
+		fits = a.promotional && !a.end.IsZero() && e.Status.adjustable() && e.Until.After(a.end) && e.Until.After(e.At)
+		a.extended, a.end = e.Until, e.Until
+	}
+	return fits
 }
 
 // fitsHolds reports whether an entry does to holds what the rules know.
@@ -163,7 +188,7 @@ func (a *audit) fitsHolds(e Entry) bool {
 	case e.Kind == HoldMade:
 		return of == nil && e.HoldID.IsZero() && e.Held > 0 && e.Held <= a.balance-sumOf(a.holds) &&
 			e.Until.After(e.At) && len(a.holds) < MaxHolds
-	case !e.Until.IsZero():
+	case !e.Until.IsZero() && e.Kind != Extended:
 		return false
 	case e.Kind == Cancellation:
 		return len(a.holds) == 0 && e.Held == 0 && e.HoldID.IsZero()

@@ -39,7 +39,7 @@ var cashOutRules = map[string]cashOutRule{
 func CashOutAllowed(jurisdiction string, v *Voucher, now time.Time) bool {
 	rule, ok := cashOutRules[jurisdiction]
 	if !ok || v.Item || v.Promotional || v.Currency.Code != "USD" || v.Balance <= 0 || !v.Status.Redeemable() ||
-		v.HeldAt(now) > 0 {
+		v.Blocked != "" || v.HeldAt(now) > 0 {
 		return false
 	}
 	if rule.used && v.Balance == v.Loaded || v.Loaded <= rule.original {

@@ -75,10 +75,13 @@ type Resend struct {
 // becomes of the message will tell.
 //
 // It fails with NOT_FOUND where the caller may not see the gift, REDEMPTION_NOT_ALLOWED or ALREADY_REDEEMED when the
-// gift's status does not allow it or it has expired, VALIDATION_FAILURE when method and contact do not go together,
-// whatever Deliverable says, and RATE_LIMITED after MaxResends within a day.
+// gift's status does not allow it, it has expired or is blocked, VALIDATION_FAILURE when method and contact do not go
+// together, whatever Deliverable says, and RATE_LIMITED after MaxResends within a day.
 func (v Voucher) Resend(was Delivery, r Resend) (_ Voucher, _ Delivery, _ Entry, due time.Time, err error) {
 	to, err := v.redirect(was, r)
+	if err == nil && v.Blocked != "" {
+		err = v.cannotBe("sent again", "it is blocked")
+	}
 	if err != nil {
 		return v, was, Entry{}, due, err
 	}

@@ -42,6 +42,13 @@ const (
 	FieldTo            Field = "to"   // and the one that receives
 )
 
+// The fields of a block, an adjustment and an extension.
+const (
+	FieldReasonCode Field = "reasonCode"
+	FieldReason     Field = "reason"
+	FieldValidUntil Field = "validUntil"
+)
+
 // The fields of an order and of its gifts.
 const (
 	FieldMonetary           Field = "monetary"

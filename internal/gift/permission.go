@@ -23,8 +23,11 @@ const (
 	MayStock                            // create-stock
 	MayExport                           // the codes of a stock
 	MayReload                           // reload-gift, and taking that back
+	MayAdjust                           // adjust-gift
+	MayBlock                            // block-gift and unblock-gift
+	MayExtend                           // extend-gift
 
-	AllPermissions = MayReload<<1 - 1
+	AllPermissions = MayExtend<<1 - 1
 	// SystemPermissions are those of every system key; what it made itself is all that it may cancel and look up.
 	SystemPermissions = MaySend | MayCancel | MayLookUp
 )
@@ -44,6 +47,9 @@ var permissionNames = []struct{ name, cannot string }{
 	{"stock", "make cards"},
 	{"export", "export codes"},
 	{"reload", "reload gifts"},
+	{"adjust", "adjust gifts"},
+	{"block", "block gifts"},
+	{"extend", "extend gifts"},
 }
 
 // roles are the sets of permissions that have a name.

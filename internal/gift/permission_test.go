@@ -11,7 +11,8 @@ func TestRoles(t *testing.T) {
 		"till":   "validate redeem reverse",
 		"shop":   "send cancel resend look-up",
 		"office": "reverse cancel resend look-up",
-		"all":    "validate redeem reverse send cancel resend look-up codes transfer activate stock export reload",
+		"all": "validate redeem reverse send cancel resend look-up codes transfer activate stock export reload adjust " +
+			"block extend",
 	} {
 		p, ok := RoleByName(role)
 		if got := strings.Join(p.Names(), " "); !ok || got != want || p.String() != role {

@@ -63,12 +63,16 @@ func (v *Voucher) Validate(target Target, ticket *Eligibility, account *Account)
 	return nil
 }
 
-// amount reads a number in the unit of the voucher; where there is none, the amount beside it stands.
+// amount reads a number above zero in the unit of the voucher; where there is none, the amount beside it stands.
 func (v *Voucher) amount(number Number, otherwise Amount) (Amount, error) {
+	return v.read(number, otherwise, Currency.Parse)
+}
+
+func (v *Voucher) read(number Number, otherwise Amount, parse func(Currency, Number) (Amount, error)) (Amount, error) {
 	if number == "" {
 		return otherwise, nil
 	}
-	amount, err := v.Unit().Parse(number)
+	amount, err := parse(v.Unit(), number)
 	switch {
 	case err == nil:
 		return amount, nil

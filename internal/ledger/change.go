@@ -13,6 +13,10 @@ type Change struct {
 	Counts CountKind
 	// ItemWorth is what a gift of an item counts as, which is no money; 0: it does not count.
 	ItemWorth gift.Amount
+	// Issues tells what an entry issues, where SentCount counts another amount than its own; purely. nil: its own.
+	Issues func(*gift.Voucher, gift.Amount) gift.Count
+	// Sends says that a message of the gift that waits goes out now.
+	Sends bool
 }
 
 func (k *Change) want(c *Call, w *Want) {
@@ -22,6 +26,9 @@ func (k *Change) want(c *Call, w *Want) {
 		c.wantSent(w)
 	case RedeemedCount:
 		c.wantRedeemed(w)
+	}
+	if k.Sends {
+		w.Deliveries = append(w.Deliveries, Ref{c.AccountID, k.VoucherID})
 	}
 }
 
@@ -36,6 +43,8 @@ func (k *Change) decide(c *Call, s *state) (Result, error) {
 	switch {
 	case err != nil || e.Kind == "":
 		return nothing(after, ofTheKey(err))
+	case k.Issues != nil:
+		err = s.send(c, k.Issues(v, e.Delta), nil)
 	case k.Counts == SentCount:
 		money := e.Delta
 		if after.Item {
@@ -50,6 +59,9 @@ func (k *Change) decide(c *Call, s *state) (Result, error) {
 		return Result{}, err
 	}
 	s.enter(after, e)
+	if d := s.Deliveries[Ref{c.AccountID, k.VoucherID}]; k.Sends && d != nil && d.waits() {
+		s.reschedule(&d.Jobs[0], d.SendAt(s.now))
+	}
 	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
 }
 

@@ -49,7 +49,7 @@ func (g *modelGift) expectTake(amount int64, partial bool) (take int64, refusal 
 	if g.status == gift.Redeemed {
 		return 0, "ALREADY_REDEEMED"
 	}
-	if g.status != gift.Delivered && g.status != gift.FailedDelivery && g.status != gift.Claimed {
+	if g.status != gift.Delivered && g.status != gift.FailedDelivery && g.status != gift.Claimed || g.blocked != "" {
 		return 0, "REDEMPTION_NOT_ALLOWED"
 	}
 	available := g.balance - g.held()

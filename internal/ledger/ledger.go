@@ -39,6 +39,10 @@ const (
 	CreateStock       Operation = "create-stock"
 	ActivateGift      Operation = "activate-gift"
 	ReverseActivation Operation = "reverse-activation"
+	BlockGift         Operation = "block-gift"
+	UnblockGift       Operation = "unblock-gift"
+	AdjustGift        Operation = "adjust-gift"
+	ExtendGift        Operation = "extend-gift"
 )
 
 // RequestKey is the scope of an Idempotency-Key: not the API key, so that its rotation changes nothing.

@@ -33,9 +33,9 @@ func (w *world) reload(t *rapid.T) {
 	usable := g.status == gift.Delivered || g.status == gift.FailedDelivery || g.status == gift.Claimed ||
 		g.status == gift.Redeemed
 	switch {
-	case g.item:
+	case g.item || !g.until.IsZero():
 		want = "NOT_SUPPORTED"
-	case !usable:
+	case !usable || g.blocked != "":
 		want = "REDEMPTION_NOT_ALLOWED"
 	case g.balance+amount > mostWorth:
 		want = "VALIDATION_FAILURE"

@@ -51,6 +51,10 @@ func TestEngineAgreesWithModel(t *testing.T) {
 			"unload key":  w.reverseReloadKey,
 			"later":       w.later,
 			"expire":      w.expire,
+			"block":       w.block,
+			"unblock":     w.unblock,
+			"adjust":      w.adjust,
+			"extend":      w.extend,
 		})
 	})
 }
@@ -93,6 +97,8 @@ type modelGift struct {
 	activation        gift.ID
 	activated         int     // the number of its entry
 	reversed          gift.ID // the activation that was
+	blocked           gift.ReasonCode
+	until             time.Time // of a promotional gift; zero: it is none
 }
 
 type modelTaken struct {
@@ -183,10 +189,15 @@ func (w *world) issue(t *rapid.T) {
 	amount := rapid.Int64Range(1, 500).Draw(t, "amount")
 	method := rapid.SampledFrom([]gift.Method{gift.Printed, gift.Printed, gift.Email}).Draw(t, "method")
 	item := rapid.Bool().Draw(t, "item")
+	until := time.Time{}
+	if rapid.IntRange(0, 2).Draw(t, "promotional") == 2 {
+		until = w.now.AddDate(10, 0, 0).Truncate(time.Millisecond) // which no step reaches
+	}
 	_, r := w.do(t, ledger.SendGift, "", 0, &ledger.Issue{Gifts: []gift.Gift{{
 		Voucher: gift.Voucher{
 			AccountID: w.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: w.caller.Account.Currency,
-			Item: item, Loaded: gift.Amount(amount), Balance: gift.Amount(amount),
+			Item: item, Loaded: gift.Amount(amount), Balance: gift.Amount(amount), Promotional: !until.IsZero(),
+			ValidUntil: until,
 		},
 		Card: gift.Card{Method: method, Contact: "ana@example.com", Sender: "Model", DeliveryZone: "UTC"},
 	}}})
@@ -195,7 +206,7 @@ func (w *world) issue(t *rapid.T) {
 		status = gift.Pending
 	}
 	w.gifts = append(w.gifts, &modelGift{id: r.Gifts[0].ID, original: amount, balance: amount, status: status, entries: 1,
-		item: item, method: method})
+		item: item, method: method, until: until})
 }
 
 func (w *world) stock(t *rapid.T) {
@@ -224,6 +235,8 @@ func (w *world) activate(t *rapid.T) {
 	case g.status == gift.Cancelled || g.status == gift.PurchaseFailed:
 		want = "REDEMPTION_NOT_ALLOWED"
 	case g.status != gift.NotActivated:
+	case g.blocked != "":
+		want = "REDEMPTION_NOT_ALLOWED"
 	case g.fixed > 0 && amount > 0, g.fixed == 0 && (amount == 0 || amount > mostWorth):
 		want = "VALIDATION_FAILURE"
 	default:
@@ -405,7 +418,8 @@ func (w *world) cancel(t *rapid.T) {
 	held := g.held() > 0 && !release
 	untouched := g.status == gift.Pending || g.status == gift.Delivered || g.status == gift.FailedDelivery
 	switch {
-	case !held && (untouched || (g.status == gift.Claimed || g.status == gift.NotActivated) && to == gift.Cancelled):
+	case !held && (untouched && (to == gift.Cancelled || g.until.IsZero()) || to == gift.Cancelled &&
+		(g.status == gift.Claimed || g.status == gift.NotActivated)):
 		for _, h := range g.holds {
 			if h.ended == "" {
 				h.ended = "released"
@@ -492,6 +506,7 @@ func (w *world) resend(t *rapid.T) {
 	case g.status == gift.Cancelled || g.status == gift.PurchaseFailed || g.status == gift.NotActivated:
 	case g.resends == gift.MaxResends:
 		want = "RATE_LIMITED"
+	case g.blocked != "":
 	default:
 		if ask.Method != 0 {
 			g.method = ask.Method
@@ -532,11 +547,15 @@ func (w *world) transfer(t *rapid.T) {
 	switch {
 	case from == to:
 		want = "VALIDATION_FAILURE"
+	case from.until.IsZero() != to.until.IsZero():
+		want = "MISSING_OR_INVALID_GIFT_PROGRAM"
 	case from.item != to.item:
 		want = "INVALID_VOUCHER_TYPE"
+	case to.until.After(from.until):
+		want = "REDEMPTION_NOT_ALLOWED"
 	case from.status == gift.Redeemed:
 		want = "ALREADY_REDEEMED"
-	case !redeemable(from), !redeemable(to) && to.status != gift.Redeemed:
+	case !redeemable(from), !redeemable(to) && to.status != gift.Redeemed, from.blocked != "", to.blocked != "":
 		want = "REDEMPTION_NOT_ALLOWED"
 	case available == 0, take > available:
 		want = "INSUFFICIENT_BALANCE"
@@ -583,6 +602,9 @@ func (w *world) compare(t *rapid.T) {
 		v, err := w.store.Gift(t.Context(), w.caller.Account.ID, g.id)
 		if err != nil {
 			t.Fatalf("reading gift %s: %v", g.id, err)
+		}
+		if end := v.End(); v.Blocked != g.blocked || !g.until.IsZero() && end.Sub(g.until).Abs() > time.Microsecond {
+			t.Fatalf("the store says that it is blocked %q, valid until %v, the model %+v", v.Blocked, end, *g)
 		}
 		if int64(v.Balance) != g.balance || v.Status != g.status || v.Seq != g.entries || int64(v.Loaded) != g.original {
 			t.Fatalf("the store says %d %s %d entries, the model %+v", v.Balance, v.Status, v.Seq, *g)

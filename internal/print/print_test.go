@@ -230,7 +230,7 @@ func TestGoodFor(t *testing.T) {
 func TestGiftStates(t *testing.T) {
 	t.Parallel()
 	for _, state := range []card.State{card.Ready, card.NotYet, card.Pending, card.Redeemed, card.Expired, card.Cancelled,
-		card.Unpaid} {
+		card.Unpaid, card.Blocked} {
 		c := aCard()
 		c.View.State, c.View.Notice = state, "What this means."
 		p := printGift(t, c, A4)

@@ -96,10 +96,13 @@ func (d *document) small(c *Card, x, y, width, height float64) {
 	const legible = 5
 	if lines, size, ok := d.regular.fit(v.Message, column, end-low, 7.5, legible); ok {
 		d.lines(d.regular, lines, x+pad, low, column, size, ink)
-	} else {
+	} else if v.Shown() {
 		d.box(d.regular, []string{"There is a message for you: scan the code."}, x+pad, low, column, end-low, 6.5, ink)
 	}
-	facts := []string{v.Validity, "Terms and places: scan the code."}
+	facts := []string{v.Validity}
+	if v.Shown() {
+		facts = append(facts, "Terms and places: scan the code.")
+	}
 	if v.GoodFor != "" {
 		facts = append([]string{"Good for: " + card.Clip(v.GoodFor, 60)}, facts...)
 	}

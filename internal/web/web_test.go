@@ -257,6 +257,8 @@ func TestGiftPageStates(t *testing.T) {
 		"expired": {func(g *gift.Gift) { g.ValidUntil = now.Add(-time.Hour) }, "Expired This gift has expired",
 			false},
 		"cancelled": {func(g *gift.Gift) { g.Status = gift.Cancelled }, "Cancelled This gift was cancelled", false},
+		"blocked": {func(g *gift.Gift) { g.Blocked = gift.ReasonStolen },
+			"Blocked This gift is blocked and cannot be used now. Ask ", false},
 		"purchase failed": {func(g *gift.Gift) { g.Status = gift.PurchaseFailed },
 			"Purchase not completed The purchase of this gift was not completed", false},
 	} {

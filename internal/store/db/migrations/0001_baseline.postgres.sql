@@ -326,7 +326,7 @@ CREATE TABLE request (
 );
 -- Records of calls that moved no value are deleted after a while.
 CREATE INDEX request_forgettable ON request (account_id, made_at)
-    WHERE operation IN ('send-gift', 'cancel-gift', 'reinstate-gift', 'resend-gift', 'reschedule-gift', 'create-stock');
+    WHERE operation IN ('send-gift', 'cancel-gift', 'reinstate-gift', 'resend-gift', 'reschedule-gift', 'create-stock', 'block-gift', 'unblock-gift', 'extend-gift');
 
 -- Answers that are too long for a row of request: SQLite keeps those rows in the index that finds them, and a look-up
 -- would read the whole of every long row that it passes.

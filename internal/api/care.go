@@ -1,0 +1,230 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
+)
+
+// care has a change of one gift made, unless the request is malformed.
+func (c *call) care(op ledger.Operation, asked any, problems *wire.Problems,
+	do func(*request) (ledger.Answer, error)) (ledger.Answer, error) {
+	problems.Refuse(c.account.NeedKey(c.key))
+	if err := problems.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	return do(c.request(op, asked))
+}
+
+// change is a change of one gift by a rule that gets the context of its entry.
+func (c *call) change(voucher gift.ID,
+	rule func(gift.Voucher, gift.Context) (gift.Voucher, gift.Entry, error)) *ledger.Change {
+	return &ledger.Change{Context: c.actor(gift.ID{}), VoucherID: voucher, Rule: rule}
+}
+
+// readReasonCode reads why, in one of the words for it.
+func readReasonCode(o *wire.Object, codes []gift.ReasonCode) gift.ReasonCode {
+	const name = "reasonCode"
+	code := gift.ReasonCode(o.Text(name))
+	if last := len(codes) - 1; !slices.Contains(codes, code) {
+		o.Add(name, "The reasonCode must be %s or %s.", strings.Trim(fmt.Sprint(codes[:last]), "[]"), codes[last])
+	}
+	return code
+}
+
+// blocking is a block-gift request.
+type blocking struct {
+	VoucherID gift.ID
+	gift.Block
+}
+
+func readBlocking(o *wire.Object) (r blocking) {
+	r.VoucherID = readVoucherID(o)
+	r.ReasonCode = readReasonCode(o, gift.BlockReasons())
+	r.Reason = o.Line("reason", maxReason)
+	return r
+}
+
+// blockGift says that a gift may not be used.
+func blockGift(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, readBlocking)
+	return c.care(ledger.BlockGift, asked, problems, func(r *request) (ledger.Answer, error) {
+		asked.Caller = c.caller
+		return r.do(c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
+			ask := asked.Block
+			ask.Context = at
+			return v.Block(ask)
+		}), ledger.OK, (*writer).blocked)
+	})
+}
+
+// unblocking is an unblock-gift request.
+type unblocking struct {
+	VoucherID gift.ID
+	gift.Unblock
+}
+
+func readUnblocking(o *wire.Object) (r unblocking) {
+	r.VoucherID = readVoucherID(o)
+	r.Reason = o.Line("reason", maxReason)
+	return r
+}
+
+// unblockGift says that a gift may be used again.
+func unblockGift(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, readUnblocking)
+	return c.care(ledger.UnblockGift, asked, problems, func(r *request) (ledger.Answer, error) {
+		asked.Caller = c.caller
+		cmd := c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
+			ask := asked.Unblock
+			ask.Context = at
+			return v.Unblock(ask)
+		})
+		cmd.Sends = true
+		answer, err := r.do(cmd, ledger.OK, (*writer).blocked)
+		if answer.Fresh() {
+			c.Wake()
+		}
+		return answer, err
+	})
+}
+
+// adjusting is an adjust-gift request.
+type adjusting struct {
+	VoucherID gift.ID
+	gift.Adjust
+}
+
+func readAdjusting(o *wire.Object, c *call) (r adjusting) {
+	r.VoucherID = readVoucherID(o)
+	r.Number = readSigned(o, c.account.Currency)
+	r.ReasonCode = readReasonCode(o, gift.AdjustReasons())
+	if r.Reason = o.Line("reason", maxReason); !o.Has("reason") {
+		o.Refuse(r.CheckReason())
+	}
+	return r
+}
+
+// readSigned reads what is to be added to a balance, whose unit is known only when its gift is: see readAmount.
+func readSigned(o *wire.Object, c gift.Currency) gift.Number {
+	const name = "amount"
+	number := o.Number(name)
+	if number == "" {
+		o.Add(name, "Say what to add to the balance; below zero, it is taken.")
+	} else if _, err := c.ReadSigned(number); err != nil {
+		o.Add(name, "%s", err)
+	}
+	return number
+}
+
+// adjustGift corrects the balance of a gift.
+func adjustGift(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, func(o *wire.Object) adjusting { return readAdjusting(o, c) })
+	return c.care(ledger.AdjustGift, asked, problems, func(r *request) (ledger.Answer, error) {
+		if err := c.priced(&asked); err != nil {
+			return ledger.Answer{}, err
+		}
+		asked.Caller = c.caller
+		cmd := c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
+			ask := asked.Adjust
+			ask.Context = at
+			return v.Adjust(ask)
+		})
+		cmd.Counts, cmd.Issues = ledger.SentCount, asked.Spending
+		return r.do(cmd, ledger.OK, (*writer).adjustment)
+	})
+}
+
+// priced finds what the pieces of an item gift are worth, as it was said when the gift was made: that never changes.
+func (c *call) priced(asked *adjusting) error {
+	g, err := c.Records.Gift(c.ctx, c.account.ID, asked.VoucherID)
+	if errors.Is(err, gift.NotFound) || err == nil && g.Card.EquivalentValue == 0 {
+		return nil
+	} else if err != nil {
+		return stored(err)
+	}
+	issued, err := c.Records.History(c.ctx, c.account.ID, g.ID, 0, 1)
+	if err != nil {
+		return stored(err)
+	}
+	asked.EquivalentValue, asked.Pieces = g.Card.EquivalentValue, g.Fixed
+	if len(issued) > 0 && issued[0].Balance > 0 {
+		asked.Pieces = issued[0].Balance
+	}
+	return nil
+}
+
+// extending is an extend-gift request.
+type extending struct {
+	VoucherID gift.ID
+	gift.Extend
+}
+
+func readExtending(o *wire.Object) (r extending) {
+	const name = "validUntil"
+	r.VoucherID = readVoucherID(o)
+	if !o.Given(name) {
+		o.Add(name, "Say until when the gift is to be valid.")
+	}
+	r.Until = o.Instant(name)
+	return r
+}
+
+// extendGift makes a promotional gift valid for longer.
+func extendGift(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, readExtending)
+	return c.care(ledger.ExtendGift, asked, problems, func(r *request) (ledger.Answer, error) {
+		asked.Caller = c.caller
+		return r.do(c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
+			ask := asked.Extend
+			ask.Context = at
+			return v.Extend(ask)
+		}), ledger.OK, (*writer).extension)
+	})
+}
+
+// blocked writes the members of a successful block-gift or unblock-gift.
+func (w *writer) blocked(r ledger.Result) {
+	v, outcome := &r.Vouchers[0], "DONE"
+	if len(r.Entries) == 0 {
+		outcome = "ALREADY_DONE"
+	}
+	w.ID("voucherID", v.ID)
+	w.TextOrNull("blockedReason", string(v.Blocked))
+	w.stands(v)
+	w.Text("outcome", outcome)
+}
+
+// adjustment writes the members of a successful adjust-gift.
+func (w *writer) adjustment(r ledger.Result) {
+	v, e := &r.Vouchers[0], &r.Entries[0]
+	w.ID("adjustmentID", e.ID)
+	w.ID("voucherID", v.ID)
+	w.Amount("amount", v.Unit(), e.Delta)
+	w.balances(v, e.At)
+	w.unitCode(v)
+	w.stands(v)
+	w.Instant("adjustedAt", e.At)
+	w.Text("reasonCode", string(e.ReasonCode))
+	w.Text("reason", e.Reason)
+}
+
+// extension writes the members of a successful extend-gift.
+func (w *writer) extension(r ledger.Result) {
+	v, e := &r.Vouchers[0], &r.Entries[0]
+	w.ID("voucherID", v.ID)
+	w.Instant("validUntil", v.End())
+	w.stands(v)
+	w.Boolean("isRedeemable", len(v.NotRedeemable(gift.ID{}, e.At, nil)) == 0)
+}
+
+// stands writes where a gift stands.
+func (w *writer) stands(v *gift.Voucher) {
+	w.Text("status", v.Status.String())
+	w.Integer("statusID", int(v.Status))
+}

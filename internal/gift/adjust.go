@@ -1,0 +1,123 @@
+package gift
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// The reasons for which a balance is adjusted; ReasonFraud is another.
+const (
+	ReasonComplimentary    ReasonCode = "COMPLIMENTARY"
+	ReasonSupport          ReasonCode = "SUPPORT"
+	ReasonMistake          ReasonCode = "MISTAKE"
+	ReasonPurchaseRefunded ReasonCode = "PURCHASE_REFUNDED"
+	ReasonMigration        ReasonCode = "MIGRATION"
+)
+
+// AdjustReasons lists them.
+func AdjustReasons() []ReasonCode {
+	return []ReasonCode{ReasonComplimentary, ReasonSupport, ReasonMistake, ReasonFraud, ReasonPurchaseRefunded,
+		ReasonMigration}
+}
+
+// minReason is the fewest characters that say why, blanks around them not counted.
+const minReason = 3
+
+// Adjust asks to correct a balance, up or down.
+type Adjust struct {
+	Context
+	Caller     *Caller
+	Amount     Amount // what it adds to the balance; in the voucher's unit
+	Number     Number // in place of Amount: as the caller wrote it; "": Amount stands
+	ReasonCode ReasonCode
+	Reason     string
+	// Pieces of an item gift are together worth EquivalentValue in money; 0: that is not known.
+	EquivalentValue, Pieces Amount
+}
+
+// Adjust adds to the balance of a voucher, or takes of it what is not held. An empty one becomes REDEEMED, and one that
+// was REDEEMED becomes CLAIMED; else the status stays. It fails with NOT_FOUND where the caller may not see the gift,
+// REDEMPTION_NOT_ALLOWED when it is out of use or not activated, INSUFFICIENT_BALANCE below what is held, and
+// VALIDATION_FAILURE above the most that a gift may be worth.
+func (v Voucher) Adjust(a Adjust) (Voucher, Entry, error) {
+	if !a.Caller.MayUse(&v) {
+		return v, Entry{}, NoSuchGift()
+	}
+	if !slices.Contains(AdjustReasons(), a.ReasonCode) {
+		return v, Entry{}, RefuseAt(ValidationFailure, FieldReasonCode, "There is no such %s.", FieldReasonCode)
+	}
+	if err := a.CheckReason(); err != nil {
+		return v, Entry{}, err
+	}
+	if !v.Status.adjustable() {
+		return v, Entry{}, v.cannotBe("adjusted", "it is "+v.Status.String())
+	}
+	amount, err := v.read(a.Number, a.Amount, Currency.ParseSigned)
+	if err == nil {
+		err = v.canChange(amount, a)
+	}
+	if err != nil {
+		return v, Entry{}, err
+	}
+	e := v.enter(a.Context, Adjustment, amount, v.Status.adjusted(v.Balance+amount))
+	e.ReasonCode, e.Reason = a.ReasonCode, a.Reason
+	return v, e, nil
+}
+
+// CheckReason refuses an adjustment of whatever gift that does not say why.
+func (a *Adjust) CheckReason() error {
+	if utf8.RuneCountInString(strings.Trim(a.Reason, " ")) < minReason {
+		return RefuseAt(ValidationFailure, FieldReason, "Say why, in %d characters at least.", minReason)
+	}
+	return nil
+}
+
+// canChange refuses an amount by which the balance cannot change.
+func (v *Voucher) canChange(amount Amount, a Adjust) error {
+	unit, most := v.Unit(), Amount(MaxQuantity)
+	if !v.Item {
+		most = a.Caller.Account.MaxGiftValue
+	}
+	switch {
+	case amount == 0:
+		return RefuseAt(ValidationFailure, FieldAmount, notZero)
+	case -amount > v.Balance:
+		return RefuseAt(InsufficientBalance, FieldAmount, "The balance of this gift is %s.", unit.Money(v.Balance))
+	case amount < 0 && -amount > v.Available(a.Now):
+		return RefuseAt(InsufficientBalance, FieldAmount, "Of this gift, %s is available: %s.",
+			unit.Money(v.Available(a.Now)), v.held(a.Now, a.Caller.Account.TimeZone()))
+	case amount > 0 && (amount > most-v.Balance || amount > NoLimit-v.Loaded):
+		return RefuseAt(ValidationFailure, FieldAmount, "A gift may be worth at most %s; the balance of this one is %s.",
+			unit.Money(most), unit.Money(v.Balance))
+	}
+	return nil
+}
+
+// Spending counts the money that an adjustment of v by an amount issues: none, when it takes.
+func (a *Adjust) Spending(v *Voucher, amount Amount) (c Count) {
+	switch {
+	case amount <= 0 || v.Item && a.Pieces <= 0:
+	case !v.Item:
+		c.Amount = amount
+	case a.EquivalentValue > (NoLimit-a.Pieces)/amount:
+		c.Amount = NoLimit
+	default:
+		c.Amount = (a.EquivalentValue*amount + a.Pieces - 1) / a.Pieces
+	}
+	return c
+}
+
+// adjustable reports whether the balance of a gift in this status may be adjusted.
+func (s Status) adjustable() bool { return s.Receivable() || s == Redeemed }
+
+// adjusted is the status of a gift whose balance was made another.
+func (s Status) adjusted(balance Amount) Status {
+	switch {
+	case balance == 0:
+		return Redeemed
+	case s == Redeemed:
+		return Claimed
+	}
+	return s
+}

@@ -1,0 +1,42 @@
+package gift
+
+import "time"
+
+// Extend asks to make a gift valid for longer.
+type Extend struct {
+	Context
+	Caller *Caller
+	Until  time.Time // the first instant at which it is no longer valid
+}
+
+// lastInstant is the end of the last year that is written with four digits.
+var lastInstant = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Extend makes a promotional voucher valid until a later time, also when it has expired. It fails with NOT_FOUND where
+// the caller may not see the gift, NOT_SUPPORTED for one that is not promotional or does not expire,
+// REDEMPTION_NOT_ALLOWED when it is out of use, and VALIDATION_FAILURE for a time that is not later, or is past.
+func (v Voucher) Extend(x Extend) (Voucher, Entry, error) {
+	until, zone := x.Until.Truncate(time.Millisecond), x.Caller.Account.TimeZone()
+	switch {
+	case !x.Caller.MayUse(&v):
+		return v, Entry{}, NoSuchGift()
+	case !v.Promotional:
+		return v, Entry{}, Refuse(NotSupported, "Only promotional gifts can be made valid for longer; this one was paid for.")
+	case v.End().IsZero():
+		return v, Entry{}, Refuse(NotSupported, "This gift does not expire.")
+	case !v.Status.adjustable():
+		return v, Entry{}, v.cannotBe("extended", "it is "+v.Status.String())
+	case !until.After(v.End()):
+		return v, Entry{}, RefuseAt(ValidationFailure, FieldValidUntil,
+			"This gift is valid until %s already; send a later %s.", LocalTime(v.End(), zone), FieldValidUntil)
+	case !until.After(x.Now):
+		return v, Entry{}, RefuseAt(ValidationFailure, FieldValidUntil, "This time is past; send a later %s.",
+			FieldValidUntil)
+	case !until.Before(lastInstant):
+		return v, Entry{}, RefuseAt(ValidationFailure, FieldValidUntil, "The year may be at most 9999.")
+	}
+	v.Extended = until
+	e := v.enter(x.Context, Extended, 0, v.Status)
+	e.Until = until
+	return v, e, nil
+}
