@@ -248,6 +248,34 @@ func TestCancellationOfWhatIsHeld(t *testing.T) {
 	w.sound()
 }
 
+// TestRefundOfACancelledGift: what was taken of a gift goes back to it after it was cancelled, cannot be spent there,
+// and can again when the cancellation is taken back. A gift of which something is held is cancelled with it.
+func TestRefundOfACancelledGift(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("100"))
+	hold := w.holdGift(g, "80").want(200).at("holdID")
+	dinner := w.capture(hold, `,"amount":55.50,"final":false`).want(200).at("redemptionID")
+	coffee := w.redeem(g, "4.50").want(200, "availableBalance", "15.50").at("redemptionID")
+	w.post("cancel-gift", `{"voucherID":"`+g.id+`","cause":"CANCELLED","releaseHolds":true}`).want(200,
+		"vouchers[0].outcome", "DONE", "vouchers[0].availableBalance", "40.00")
+	w.capture(hold, `,"amount":1`).refused(409, gift.HoldNotOpen, "holdID")
+	refund := func(redemption, amount string) reply {
+		return w.post("reverse-redemption", `{"redemptionID":"`+redemption+`"`+amount+`}`)
+	}
+	refund(dinner, `,"amount":20`).want(200, "status", "CANCELLED", "isRedeemable", "false", "currentBalance", "60.00",
+		"availableBalance", "60.00")
+	refund(coffee, "").want(200, "status", "CANCELLED", "currentBalance", "64.50")
+	refund(coffee, "").refused(409, gift.AlreadyReversed)
+	w.redeem(g, "1").refused(409, gift.RedemptionNotAllowed)
+	w.holdGift(g, "1").refused(409, gift.RedemptionNotAllowed)
+	w.post("reinstate-gift", `{"voucherID":"`+g.id+`"}`).want(200, "vouchers[0].status", "CLAIMED",
+		"vouchers[0].availableBalance", "64.50")
+	refund(dinner, "").want(200, "amount", "35.50", "currentBalance", "100.00")
+	w.redeem(g, "100").want(200, "status", "REDEEMED")
+	w.sound()
+}
+
 func TestBadInputOfHolds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
