@@ -54,7 +54,7 @@ func activateGift(c *call) (ledger.Answer, error) {
 			ask := gift.Activate{LocationID: at.ID, Number: asked.Number, Purchase: asked.Purchase,
 				Reference: asked.Reference, Account: c.account}
 			return r.do(&ledger.Change{Context: c.actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,
-				ItemWorth: g.Card.EquivalentValue,
+				Worth: gift.ItemWorth{Money: g.Card.EquivalentValue, Pieces: g.Fixed},
 				Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 					ask.Context = at
 					return v.Activate(ask)

@@ -73,6 +73,10 @@ func TestABlockedCard(t *testing.T) {
 	refused(w.post("redeem-gift", strings.TrimSuffix(validate, "}")+`,"amount":1}`))
 	refused(w.holdGift(g, "1"))
 	refused(w.post("resend-gift", `{"voucherID":"`+g.id+`"}`))
+	refused(w.reload(g, "5"))
+	for _, pair := range [][2]string{{g.id, w.send(money("5")).id}, {w.send(money("5")).id, g.id}} {
+		refused(w.post("transfer-balance", `{"fromVoucherID":"`+pair[0]+`","toVoucherID":"`+pair[1]+`","amount":1}`))
+	}
 	w.capture(hold, `,"amount":8`).want(200, "currentBalance", "37.00", "availableBalance", "36.00", "isRedeemable",
 		"false")
 	w.release(other).want(200, "availableBalance", "37.00")

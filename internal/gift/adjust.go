@@ -32,8 +32,6 @@ type Adjust struct {
 	Number     Number // in place of Amount: as the caller wrote it; "": Amount stands
 	ReasonCode ReasonCode
 	Reason     string
-	// Pieces of an item gift are together worth EquivalentValue in money; 0: that is not known.
-	EquivalentValue, Pieces Amount
 }
 
 // Adjust adds to the balance of a voucher, or takes of it what is not held. An empty one becomes REDEEMED, and one that
@@ -94,16 +92,19 @@ func (v *Voucher) canChange(amount Amount, a Adjust) error {
 	return nil
 }
 
-// Spending counts the money that an adjustment of v by an amount issues: none, when it takes.
-func (a *Adjust) Spending(v *Voucher, amount Amount) (c Count) {
+// ItemWorth is what so many pieces of an item gift are together worth in money; zero: that is not known.
+type ItemWorth struct{ Money, Pieces Amount }
+
+// Issued counts the money that is issued when an amount is added to v: none, when it is taken.
+func (w ItemWorth) Issued(v *Voucher, amount Amount) (c Count) {
 	switch {
-	case amount <= 0 || v.Item && a.Pieces <= 0:
+	case amount <= 0 || v.Item && w.Pieces <= 0:
 	case !v.Item:
 		c.Amount = amount
-	case a.EquivalentValue > (NoLimit-a.Pieces)/amount:
+	case w.Money > (NoLimit-w.Pieces)/amount:
 		c.Amount = NoLimit
 	default:
-		c.Amount = (a.EquivalentValue*amount + a.Pieces - 1) / a.Pieces
+		c.Amount = (w.Money*amount + w.Pieces - 1) / w.Pieces
 	}
 	return c
 }

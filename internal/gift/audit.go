@@ -99,7 +99,7 @@ func (a *audit) step(n int, e Entry) {
 	if e.Balance != a.balance || a.balance < 0 || a.balance > a.loaded {
 		a.note("entry %d says the balance is %d; it adds up to %d", e.Seq, e.Balance, a.balance)
 	}
-	if !a.fits(e) {
+	if !a.fits(e) || a.blocked != "" && !e.settles() {
 		a.note("entry %d (%s, %+d) cannot lead from %s to %s", e.Seq, e.Kind, e.Delta, a.status, e.Status)
 	}
 	if !a.fitsHolds(e) {
@@ -121,8 +121,7 @@ func (a *audit) fits(e Entry) bool {
 		return e.Delta == 0 && (from == Pending || from == Delivered) && to == FailedDelivery
 	case Redemption:
 		a.left[e.ID] = undone{e.Kind, -e.Delta}
-		return e.Delta < 0 && from.Redeemable() && (a.blocked == "" || !e.HoldID.IsZero()) &&
-			(to == Redeemed) == (e.Balance == 0) && (to == Redeemed || to == Claimed)
+		return e.Delta < 0 && from.Redeemable() && (to == Redeemed) == (e.Balance == 0) && (to == Redeemed || to == Claimed)
 	case Reversal:
 		return e.Delta > 0 && a.undo(e, Redemption) >= 0 &&
 			(to == Claimed && (from == Claimed || from == Redeemed) || to == Cancelled && from == Cancelled)
@@ -134,7 +133,7 @@ func (a *audit) fits(e Entry) bool {
 			(to == a.before || a.before == Pending && to == Delivered || e.Balance == 0 && to == Redeemed)
 	case Reload:
 		a.left[e.ID] = undone{e.Kind, e.Delta}
-		return e.Delta > 0 && a.blocked == "" && (from.Redeemable() && to == from || from == Redeemed && to == Claimed)
+		return e.Delta > 0 && (from.Redeemable() && to == from || from == Redeemed && to == Claimed)
 	case ReloadReversal:
 		return e.Delta < 0 && a.undo(e, Reload) == 0 && (to == from || to == Redeemed) &&
 			(to == Redeemed) == (e.Balance == 0 && from != Cancelled)
@@ -144,14 +143,11 @@ func (a *audit) fits(e Entry) bool {
 		return e.Delta == 0 && from == Pending && to == Pending
 	case Activation:
 		a.left[e.ID] = undone{e.Kind, e.Delta}
-		return from == NotActivated && to == Delivered && e.Delta > 0 && a.blocked == "" &&
-			(a.fixed == 0 || e.Delta == a.fixed)
+		return from == NotActivated && to == Delivered && e.Delta > 0 && (a.fixed == 0 || e.Delta == a.fixed)
 	case ActivationReversal:
 		return e.Delta < 0 && e.Reverses == e.Previous && a.undo(e, Activation) == 0 && from == Delivered &&
 			to == NotActivated
-	case HoldMade:
-		return e.Delta == 0 && from.Redeemable() && to == from && a.blocked == ""
-	case HoldReleased, HoldExpired:
+	case HoldMade, HoldReleased, HoldExpired:
 		return e.Delta == 0 && from.Redeemable() && to == from
 	case TransferOut:
 		return e.Delta < 0 && from.Redeemable() && (to == Redeemed && e.Balance == 0 || to == from && e.Balance > 0)
@@ -161,6 +157,15 @@ func (a *audit) fits(e Entry) bool {
 		return e.Delta != 0 && e.ReasonCode != "" && from.adjustable() && to == from.adjusted(e.Balance)
 	}
 	return e.Delta == 0 && to == from && a.fitsFlags(e)
+}
+
+// settles reports whether an entry may be of a blocked gift: it uses or brings no value for a new sale.
+func (e *Entry) settles() bool {
+	switch e.Kind {
+	case HoldMade, Resent, Activation, Reload, TransferOut, TransferIn, CashOut:
+		return false
+	}
+	return e.Kind != Redemption || !e.HoldID.IsZero()
 }
 
 // fitsFlags does the same for what changes neither balance nor status.

@@ -242,8 +242,8 @@ func TestAdjustmentsCount(t *testing.T) {
 		{false, 250, 0, 0, 250}, {false, -250, 0, 0, 0}, {true, 2, 1350, 3, 900}, {true, 1, 1000, 3, 334}, // rounded up
 		{true, -2, 1350, 3, 0}, {true, 2, 0, 3, 0}, {true, 2, 1350, 0, 0}, {true, 10_000, math.MaxInt64, 1, math.MaxInt64},
 	} {
-		a := Adjust{EquivalentValue: tt.equivalent, Pieces: tt.pieces}
-		if got := a.Spending(&Voucher{Item: tt.item}, tt.amount); got != (Count{Amount: tt.want}) {
+		worth := ItemWorth{tt.equivalent, tt.pieces}
+		if got := worth.Issued(&Voucher{Item: tt.item}, tt.amount); got != (Count{Amount: tt.want}) {
 			t.Errorf("%+v counts %+v", tt, got)
 		}
 	}

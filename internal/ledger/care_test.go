@@ -34,7 +34,7 @@ func unblocking(g gift.ID, ask gift.Unblock) *ledger.Change {
 }
 
 func adjusting(g gift.ID, ask gift.Adjust) *ledger.Change {
-	return &ledger.Change{VoucherID: g, Counts: ledger.SentCount, Issues: ask.Spending,
+	return &ledger.Change{VoucherID: g, Counts: ledger.SentCount,
 		Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask := ask
 			ask.Context = at
@@ -176,9 +176,9 @@ func TestAdjustmentsAreLimited(t *testing.T) {
 	pieces.Item = true
 	item := b.issued(pieces)
 	of := func(by gift.Amount) ledger.Command {
-		return adjusting(item, gift.Adjust{Caller: b.caller, Amount: by, ReasonCode: gift.ReasonMistake,
-			Reason:          "typed wrong",
-			EquivalentValue: 1350, Pieces: 3})
+		cmd := b.adjust(item, by)
+		cmd.Worth = gift.ItemWorth{Money: 1350, Pieces: 3}
+		return cmd
 	}
 	for n, step := range []struct {
 		cmd  ledger.Command

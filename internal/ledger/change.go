@@ -11,10 +11,7 @@ type Change struct {
 	Rule func(gift.Voucher, gift.Context) (gift.Voucher, gift.Entry, error)
 	// Counts says against which limit of the day its money counts: SentCount, as issued, RedeemedCount; 0: none.
 	Counts CountKind
-	// ItemWorth is what a gift of an item counts as, which is no money; 0: it does not count.
-	ItemWorth gift.Amount
-	// Issues tells what an entry issues, where SentCount counts another amount than its own; purely. nil: its own.
-	Issues func(*gift.Voucher, gift.Amount) gift.Count
+	Worth  gift.ItemWorth // of a gift of an item, as what it counts; zero: as nothing
 	// Sends says that a message of the gift that waits goes out now.
 	Sends bool
 }
@@ -43,14 +40,8 @@ func (k *Change) decide(c *Call, s *state) (Result, error) {
 	switch {
 	case err != nil || e.Kind == "":
 		return nothing(after, ofTheKey(err))
-	case k.Issues != nil:
-		err = s.send(c, k.Issues(v, e.Delta), nil)
 	case k.Counts == SentCount:
-		money := e.Delta
-		if after.Item {
-			money = k.ItemWorth
-		}
-		err = s.send(c, gift.Count{Amount: money}, nil)
+		err = s.send(c, k.Worth.Issued(&after, e.Delta), nil)
 	case after.Item:
 	case k.Counts == RedeemedCount:
 		err = s.redeemed(c, -e.Delta)
