@@ -42,7 +42,7 @@ func tempDir(t *rapid.T) string {
 
 // bench is an engine on a fresh file, with one account.
 type bench struct {
-	*testing.T
+	testing.TB
 	dir      string
 	database string
 	store    *store.Store
@@ -50,9 +50,9 @@ type bench struct {
 	caller   *gift.Caller
 }
 
-func setup(t *testing.T, wrap func(ledger.Store) ledger.Store, opts ledger.Options) *bench {
+func setup(t testing.TB, wrap func(ledger.Store) ledger.Store, opts ledger.Options) *bench {
 	t.Helper()
-	b := &bench{T: t, dir: t.TempDir(), database: pgtest.Database(t)}
+	b := &bench{TB: t, dir: t.TempDir(), database: pgtest.Database(t)}
 	s, err := store.Open(t.Context(), store.Options{Dir: b.dir, Database: b.database})
 	if err != nil {
 		t.Fatalf("opening the store: %v", err)

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,7 +18,7 @@ type racers struct {
 	later   atomic.Int64
 }
 
-func newRacers(t *testing.T) *racers {
+func newRacers(t testing.TB) *racers {
 	r := &racers{}
 	opts := ledger.Options{Lanes: 2, Now: func() time.Time { return time.Now().Add(time.Duration(r.later.Load())) }}
 	r.bench = setup(t, nil, opts)
@@ -164,4 +165,42 @@ func TestCaptureRacesExpiry(t *testing.T) {
 	}
 	t.Logf("%d of %d were captured", captured, rounds())
 	r.verify()
+}
+
+// BenchmarkRedeemAfterHolds redeems in turns of a gift that was never held, of one with 100 holds that are over, and of
+// one that had 1,000, and tells how long the others take beside the first.
+func BenchmarkRedeemAfterHolds(b *testing.B) {
+	r := newRacers(b)
+	gifts := []gift.ID{r.gift(1 << 40), r.gift(1 << 40), r.gift(1 << 40)}
+	redeem := func(g gift.ID) {
+		if refused, _ := r.do(0, &ledger.Redeem{VoucherID: g, Redeem: gift.Redeem{Amount: 1}}); refused != "" {
+			b.Fatal(refused)
+		}
+	}
+	for n, times := range []int{0, 1, 10} {
+		for range times {
+			var all sync.WaitGroup
+			for range gift.MaxHolds {
+				all.Go(func() { r.hold(gifts[n], 1) })
+			}
+			all.Wait()
+			r.later.Add(int64(gift.DefaultHoldTime))
+			redeem(gifts[n]) // which enters that they are over
+		}
+	}
+	var took [3][]time.Duration
+	for b.Loop() {
+		for n, g := range gifts {
+			begun := time.Now()
+			redeem(g)
+			took[n] = append(took[n], time.Since(begun))
+		}
+	}
+	var middle [3]float64
+	for n := range took {
+		slices.Sort(took[n])
+		middle[n] = float64(took[n][len(took[n])/2])
+	}
+	b.ReportMetric(middle[1]/middle[0], "with-100/with-none")
+	b.ReportMetric(middle[2]/middle[0], "with-1000/with-none")
 }

@@ -28,11 +28,12 @@ const (
 	Redeem Kind = iota
 	Validate
 	Send
+	Hold // or capture it, or release it
 	kinds
 )
 
 // String is the kind's name.
-func (k Kind) String() string { return [...]string{"redeem", "validate", "send"}[k] }
+func (k Kind) String() string { return [...]string{"redeem", "validate", "send", "hold"}[k] }
 
 // Note is what is remembered of a call while it is under way.
 type Note struct {

@@ -27,15 +27,30 @@ func (o *Orders) gift() *Gift { return &o.Gifts[rand.IntN(len(o.Gifts))] }
 const interfacePath = "/api/integration/"
 
 // Redeem takes the amount from one gift or another, each time under a key of its own.
-func (t *Target) Redeem(o *Orders) Next {
-	head := t.post("redemption/redeem-gift") + "Idempotency-Key: "
+func (t *Target) Redeem(o *Orders) Next { return t.take("redeem-gift", Redeem, o) }
+
+// Hold holds it.
+func (t *Target) Hold(o *Orders) Next { return t.take("hold-gift", Hold, o) }
+
+// OfHold captures or releases what each of some holds keeps, under a key of its own.
+func (t *Target) OfHold(operation string, o *Orders, hold func() string) Next {
+	head := t.post("redemption/"+operation) + "Idempotency-Key: "
+	return func(b []byte) ([]byte, Note) {
+		key, body := o.key(), `{"holdID":"`+hold()+`"}`
+		b = append(append(b, head...), key.String()...)
+		return append(length(b, len(body)), body...), Note{Hold, key}
+	}
+}
+
+func (t *Target) take(operation string, kind Kind, o *Orders) Next {
+	head := t.post("redemption/"+operation) + "Idempotency-Key: "
 	tail := `","amount":` + o.Amount + `,"reference":"till 4, ticket 1187"` + o.location() + `}`
 	return func(b []byte) ([]byte, Note) {
 		key := o.key()
 		b = append(append(b, head...), key.String()...)
 		b = length(b, len(`{"voucherID":"`)+36+len(tail))
 		b = append(append(b, `{"voucherID":"`...), o.gift().ID.String()...)
-		return append(b, tail...), Note{Redeem, key}
+		return append(b, tail...), Note{kind, key}
 	}
 }
 

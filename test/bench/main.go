@@ -76,7 +76,7 @@ func parse(args []string) (o options, err error) {
 	}
 	f := flag.NewFlagSet("bench", flag.ExitOnError)
 	only := f.String("only", "", "parts to take, of "+strings.Join(names, ", ")+"; default all")
-	calls := f.String("calls", "validate,redeem,hot,send", "calls of the rates to take")
+	calls := f.String("calls", "validate,redeem,hot,hold,capture,release,send", "calls of the rates to take")
 	stores := f.String("store", "sqlite,postgres", "stores to take")
 	vouchers := f.String("vouchers", "100000,5000000", "how many gifts in the store")
 	connections := f.String("connections", "1,256", "how many callers at the same time")

@@ -89,6 +89,7 @@ type what struct {
 	name   string
 	target *load.Target
 	next   load.Next
+	before func() error // each time; nil: nothing
 }
 
 func (h *trial) asked(gifts []load.Gift) *load.Orders {
@@ -97,13 +98,16 @@ func (h *trial) asked(gifts []load.Gift) *load.Orders {
 
 // whats are the calls of the table, the empty handler first.
 func (h *trial) whats() []what {
-	many, hot := h.asked(h.gifts), h.asked(h.gifts[:1])
+	many, hot, holds := h.asked(h.gifts), h.asked(h.gifts[:1]), &holds{trial: h}
 	return []what{
-		{"empty", "empty handler", h.nothing, h.nothing.Redeem(many)},
-		{"validate", "validate", h.target, h.target.Validate(many)},
-		{"redeem", "redeem", h.target, h.target.Redeem(many)},
-		{"hot", "redeem, one hot gift", h.target, h.target.Redeem(hot)},
-		{"send", "send, one printed gift", h.target, h.target.Send(many)},
+		{"empty", "empty handler", h.nothing, h.nothing.Redeem(many), nil},
+		{"validate", "validate", h.target, h.target.Validate(many), nil},
+		{"redeem", "redeem", h.target, h.target.Redeem(many), nil},
+		{"hot", "redeem, one hot gift", h.target, h.target.Redeem(hot), nil},
+		{"hold", "hold", h.target, h.target.Hold(many), nil},
+		{"capture", "capture of a hold", h.target, h.target.OfHold("capture-hold", many, holds.next), holds.make},
+		{"release", "release of a hold", h.target, h.target.OfHold("release-hold", many, holds.next), holds.make},
+		{"send", "send, one printed gift", h.target, h.target.Send(many), nil},
 	}
 }
 
@@ -169,6 +173,11 @@ func (h *trial) rates() error {
 		progress("%s: rates, %d of %d", h.title(), round+1, h.options.repeat)
 		for _, connections := range h.options.connections {
 			for _, w := range whats {
+				if w.before != nil {
+					if err := w.before(); err != nil {
+						return fmt.Errorf("making holds: %w", err)
+					}
+				}
 				stop := h.profiled(w, connections, round)
 				r, err := h.take(w, connections, h.options.duration)
 				if err = errors.Join(err, stop()); err != nil {
@@ -182,6 +191,22 @@ func (h *trial) rates() error {
 		base := median(all[at(whats[0], connections)], func(r reading) float64 { return r.rate })
 		for i, w := range whats {
 			h.row(w, connections, all[at(w, connections)], base, i == 0)
+		}
+	}
+	for _, connections := range h.options.connections {
+		for _, w := range whats {
+			redeem, other := all[fmt.Sprint("redeem", connections)], all[at(w, connections)]
+			if !slices.Contains([]string{"hold", "capture", "release"}, w.flag) || len(redeem) != len(other) {
+				continue
+			}
+			costs, busy := make([]float64, len(other)), make([]float64, len(other)) // within the same round
+			for n := range other {
+				costs[n] = redeem[n].rate / other[n].rate
+				busy[n] = (other[n].cpu.service + other[n].cpu.database) / (redeem[n].cpu.service + redeem[n].cpu.database)
+			}
+			itself := func(c float64) float64 { return c }
+			h.report.note("**a %s** over %d connections costs %.2f redemptions, %.2f to %.2f; %.2f of their CPU.", w.name,
+				connections, median(costs, itself), slices.Min(costs), slices.Max(costs), median(busy, itself))
 		}
 	}
 	return nil

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync/atomic"
+
+	"boon.example/test/rig"
+)
+
+// holds are amounts that are held to be captured or released, each once.
+type holds struct {
+	trial *trial
+	ids   []string
+	used  atomic.Int64
+}
+
+// next is the next of them. Where all are used, the calls fail, and with them the measurement.
+func (h *holds) next() string {
+	if n := h.used.Add(1) - 1; n < int64(len(h.ids)) {
+		return h.ids[n]
+	}
+	return ""
+}
+
+// make holds as many amounts as a service can capture or release in a measurement, half as many again.
+func (h *holds) make() error {
+	const perSecond = 15_000
+	d := h.trial.options.duration
+	h.ids = make([]string, int((d+d/5).Seconds()*perSecond))
+	h.used.Store(0)
+	client := rig.NewClient(parallel, 0)
+	defer client.Close()
+	return inParallel(len(h.ids), func(n int) error {
+		g := h.trial.gifts[rand.IntN(len(h.trial.gifts))]
+		a, err := client.Post("http://"+h.trial.service.address+rig.Hold, key, "",
+			fmt.Sprintf(`{"voucherID":%q,"amount":0.01,"expiresInSeconds":3600}`, g.ID))
+		if err != nil {
+			return err
+		}
+		var hold struct{ HoldID string }
+		if err = json.Unmarshal(a.Body, &hold); err != nil || a.Status != http.StatusOK {
+			return fmt.Errorf("hold-gift answered %d: %.300s", a.Status, a.Body)
+		}
+		h.ids[n] = hold.HoldID
+		return nil
+	})
+}
