@@ -19,6 +19,8 @@ type RedeemGiftRequest struct {
 	// take what is there when Amount is more
 	AllowPartial bool   `json:"allowPartial,omitzero"`
 	Reference    string `json:"reference,omitzero"` // the till's own id of the sale
+	// VerificationCode is that of a card that has one, four digits.
+	VerificationCode string `json:"verificationCode,omitzero"`
 	Expect
 	TicketData *TicketData `json:"ticketData,omitzero"`
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"boon.example/internal/gift"
@@ -118,6 +119,7 @@ type request struct {
 	operation   ledger.Operation
 	fingerprint [32]byte
 	earlier     func([32]byte) (bool, error) // ledger.Call's Fingerprinted
+	wrongCode   atomic.Bool                  // it was refused now for a wrong verification code
 }
 
 // request fingerprints what was asked for: a struct of nothing but what was read.
@@ -147,6 +149,9 @@ func (r *request) do(cmd ledger.Command, code gift.Code, success func(*writer, l
 		Caller: r.caller, Account: r.account,
 		Render: func(result ledger.Result, err error) ledger.Answer {
 			if refused, ok := errors.AsType[*gift.Error](err); ok {
+				if gift.IsWrongCode(refused) {
+					r.wrongCode.Store(true)
+				}
 				return r.render(refused)
 			}
 			if r.operation == ledger.ReleaseHold && len(result.Entries) == 0 {

@@ -30,8 +30,10 @@ func holdGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) holding { return readHolding(o, c) })
 	hold := func(r *request, at *gift.Location) (ledger.Answer, error) {
 		redeem := asked.command(c, at)
-		return r.do(&ledger.Hold{VoucherID: redeem.VoucherID, Eligible: redeem.Eligible, Hold: gift.Hold{
-			Redeem: redeem.Redeem, Lasts: time.Duration(asked.Seconds) * time.Second}}, ledger.OK, (*writer).hold)
+		return c.verified(r, at, asked.Verification, func() (ledger.Answer, error) {
+			return r.do(&ledger.Hold{VoucherID: redeem.VoucherID, Eligible: redeem.Eligible, Hold: gift.Hold{
+				Redeem: redeem.Redeem, Lasts: time.Duration(asked.Seconds) * time.Second}}, ledger.OK, (*writer).hold)
+		})
 	}
 	return c.take(ledger.HoldGift, asked, &asked.giftRef, asked.Where, problems, hold)
 }

@@ -39,10 +39,10 @@ func (w *world) whole() map[string][]string {
 		"validate-gift": {`{"voucherCode":"` + g.code + `",` + till + `}`, `{"voucherPublicToken":"` + g.token +
 			`","organizationID":"` + pier + `"}`},
 		"redeem-gift": {
-			`{"voucherID":"` + g.id + `","amount":0.01,"allowPartial":true,"reference":"R",` + till + `}`,
+			`{"voucherID":"` + g.id + `","amount":0.01,"allowPartial":true,"reference":"R","verificationCode":"1234",` + till + `}`,
 			`{"voucherCode":"` + g.code + `","amount":0.01,"organizationID":"` + pier + `"}`,
 		},
-		"hold-gift": {`{"voucherID":"` + g.id + `","amount":0.01,"allowPartial":true,"reference":"R","expiresInSeconds":60,` +
+		"hold-gift": {`{"voucherID":"` + g.id + `","amount":0.01,"allowPartial":true,"reference":"R","verificationCode":"1234","expiresInSeconds":60,` +
 			till + `}`},
 		"capture-hold": {`{"holdID":"` + nowhere + `","amount":0.01,"final":false,"reference":"R"}`},
 		"release-hold": {`{"holdID":"` + nowhere + `"}`, `{"idempotencyKey":"none"}`},

@@ -136,6 +136,13 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 	}
 	bodies[ledger.ReloadGift] = [2]string{loadBody(other, "1"), loadBody(other, "2")}
 	bodies[ledger.ReverseReload] = [2]string{loaded(), loaded()}
+	cards := w.stock(`"count":3`)
+	activated := func(card made) string {
+		return `{"activationID":"` + w.post("activate-gift", activateBody(card, "5")).want(200).at("activationID") + `"}`
+	}
+	bodies[ledger.CreateStock] = [2]string{`{"count":1}`, `{"count":2}`}
+	bodies[ledger.ActivateGift] = [2]string{activateBody(cards[0], "5"), activateBody(cards[0], "6")}
+	bodies[ledger.ReverseActivation] = [2]string{activated(cards[1]), activated(cards[2])}
 	for operation, body := range bodies {
 		release := w.hold()
 		end := w.start(operation, "k", func() {

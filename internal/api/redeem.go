@@ -25,9 +25,20 @@ func readRedemption(o *wire.Object, c *call) redemption {
 		Ticket:  readTicket(o, c.account.Currency),
 		Redeem: gift.Redeem{
 			Number: readAmount(o, c.account.Currency), AllowPartial: o.True("allowPartial"),
-			Target: readTarget(o), Reference: o.Line("reference", maxReference),
+			Target: readTarget(o), Reference: o.Line("reference", maxReference), Verification: readVerification(o),
 		},
 	}
+}
+
+// readVerification reads the verification code of a card; "": there is none.
+func readVerification(o *wire.Object) (code string) {
+	const name = "verificationCode"
+	if v := o.Of(name, '"', "a text"); v != nil {
+		if code = string(wire.Unquote(v)); code != "" && !gift.IsVerificationCode(code) {
+			o.Add(o.At(name), "A verification code has four digits.")
+		}
+	}
+	return code
 }
 
 // redeemGift decrements a gift.
@@ -35,12 +46,33 @@ func redeemGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) redemption { return readRedemption(o, c) })
 	return c.take(ledger.RedeemGift, asked, &asked.giftRef, asked.Where, problems,
 		func(r *request, at *gift.Location) (ledger.Answer, error) {
-			answer, err := r.do(asked.command(c, at), ledger.OK, (*writer).redemption)
+			answer, err := c.verified(r, at, asked.Verification, func() (ledger.Answer, error) {
+				return r.do(asked.command(c, at), ledger.OK, (*writer).redemption)
+			})
 			if answer.Fresh() {
 				c.redeemed(asked.ID, at.ID)
 			}
 			return answer, err
 		})
+}
+
+// verified has do do what a verification code is shown for. A wrong one counts as a wrong voucher code: whoever has the
+// codes of many cards may not try five for each.
+func (c *call) verified(r *request, at *gift.Location, code string, do func() (ledger.Answer, error)) (
+	answer ledger.Answer, _ error) {
+	if code == "" {
+		return do()
+	}
+	err := c.guesses.lookUp(c.ctx, c.till(at.ID), func() (cost int, err error) {
+		if answer, err = do(); r.wrongCode.Load() || gift.IsWrongCode(err) {
+			cost = gift.MissUnknown
+		}
+		return cost, err
+	})
+	if errors.Is(err, gift.RateLimited) {
+		return r.refuse(err)
+	}
+	return answer, err
 }
 
 // take finds where and of which gift something is to be taken, and has do do it. asked and where are parts of whole,

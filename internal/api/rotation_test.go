@@ -12,7 +12,9 @@ import (
 func TestReplaysAcrossARotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("5"))
+	g, card := w.send(money("5")), w.stock(`"count":1,"value":5,"verificationCodes":true`)[0]
+	code := w.get(exportPath(card.order, "csv")).want(200).rows()[1][2]
+	w.post("activate-gift", activateBody(card, "")).want(200)
 	sale := w.post("send-gift", money("7"), once("sale")...).want(201)
 	first := w.redeem(g, "1", once("first")...).want(200)
 	beside, err := store.Open(t.Context(), store.Options{Dir: w.dir, Database: w.database})
@@ -50,4 +52,6 @@ func TestReplaysAcrossARotation(t *testing.T) {
 	w.run(reopened)
 	w.redeem(g, "1", once("second")...).again(second)
 	check("3.00")
+	// What was sealed with the first key is still read.
+	verify(card, "1", code)(w).want(200)
 }

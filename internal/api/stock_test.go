@@ -141,6 +141,10 @@ func TestBadStock(t *testing.T) {
 		}
 	}
 	w.post("activate-gift", changed(good, "organizationID", `"`+nowhere+`"`)).refused(404, gift.NotFound, "organizationID")
+	w.post("activate-gift", changed(strings.Replace(good, "{", `{"voucherPublicToken":"x",`, 1),
+		"voucherID", "")).refused(400,
+		gift.InvalidTokenFormat, "voucherPublicToken")
+	w.post("activate-gift", good, as(homelessKey)...).refused(409, gift.AccountMisconfigured)
 	w.post("activate-gift", strings.Replace(good, "{", `{"promotionID":"`+nowhere+`",`, 1)).refused(400,
 		gift.ValidationFailure, "promotionID")
 	w.post("activate-gift", good).want(200)

@@ -106,6 +106,9 @@ func (a *audit) step(n int, e Entry) {
 		a.note("entry %d (%s) cannot change by %+d what is held, %d", e.Seq, e.Kind, e.Held, sumOf(a.holds))
 	}
 	a.hold(e)
+	if e.Kind == HoldMade || e.Kind == Redemption && e.HoldID.IsZero() { // with the right verification code
+		a.wrongCodes = 0
+	}
 	a.status = e.Status
 }
 
@@ -172,11 +175,15 @@ func (e *Entry) settles() bool {
 func (a *audit) fitsFlags(e Entry) (fits bool) {
 	switch e.Kind {
 	case Blocked:
-		fits = e.ReasonCode != "" && e.ReasonCode != a.blocked
+		fits = e.ReasonCode != "" && e.ReasonCode != a.blocked &&
+			(e.ReasonCode != ReasonVerificationCode || a.wrongCodes >= MaxWrongCodes)
 		a.blocked = e.ReasonCode
 	case Unblocked:
 		fits = a.blocked != ""
 		a.blocked, a.wrongCodes = "", 0
+	case WrongVerificationCode:
+		a.wrongCodes++
+		fits = (e.Status.Redeemable() || e.Status == Redeemed) && a.blocked == ""
 	case Extended:
 		fits = a.promotional && !a.end.IsZero() && e.Status.adjustable() && e.Until.After(a.end) && e.Until.After(e.At)
 		a.extended, a.end = e.Until, e.Until

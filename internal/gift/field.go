@@ -36,6 +36,7 @@ const (
 	FieldAmount        Field = "amount"
 	FieldTicket        Field = "ticket"
 	FieldTargetProgram Field = "targetProgram"
+	FieldVerification  Field = "verificationCode"
 	FieldTargetType    Field = "targetType"
 	FieldCause         Field = "cause"
 	FieldFrom          Field = "from" // of a transfer: the gift that gives

@@ -16,6 +16,7 @@ type Redeem struct {
 	Target       Target
 	Eligibility  *Eligibility // what the ticket allows; nil: no ticket was given
 	Reference    string
+	Verification string   // the verification code of the card; "": none was given
 	Account      *Account // the voucher's
 }
 
@@ -34,6 +35,7 @@ func (v Voucher) Redeem(r Redeem) (Voucher, Entry, error) {
 	if err != nil || take == 0 {
 		return v, Entry{}, err
 	}
+	v.WrongCodes = 0
 	e := v.enter(r.Context, Redemption, -take, v.afterTaking(take))
 	e.Reference = r.Reference
 	return v, e, nil
@@ -100,6 +102,9 @@ func (v *Voucher) take(r Redeem) (Amount, error) {
 	}
 	if len(reasons) > 0 {
 		return 0, refusal(reasons)
+	}
+	if err := v.verify(r.Verification); err != nil {
+		return 0, err
 	}
 	return v.takeOf(asked, r)
 }

@@ -256,7 +256,7 @@ func (w *world) unblock(t *rapid.T) {
 	g.touch(w.now)
 	want := fmt.Sprintf("OK - %d %s", g.balance, g.status)
 	if g.blocked != "" {
-		g.blocked = ""
+		g.blocked, g.wrong = "", 0
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}

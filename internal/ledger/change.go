@@ -39,6 +39,7 @@ func (k *Change) decide(c *Call, s *state) (Result, error) {
 	after, e, err := k.Rule(*v, s.context(k.Context, v.Last))
 	switch {
 	case err != nil || e.Kind == "":
+		s.missed(*v, k.Context, err)
 		return nothing(after, ofTheKey(err))
 	case k.Counts == SentCount:
 		err = s.send(c, k.Worth.Issued(&after, e.Delta), nil)

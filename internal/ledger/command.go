@@ -253,9 +253,23 @@ func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 	}
 	after, e, err := v.Redeem(ask)
 	if err != nil || e.Kind == "" {
+		s.missed(*v, r.Context, err)
 		return nothing(after, err)
 	}
 	return s.taken(c, after, e, r.Notice)
+}
+
+// missed enters that a verification code was wrong, if that is why something was refused: it counts, whatever becomes
+// of the command.
+func (s *state) missed(v gift.Voucher, c gift.Context, err error) {
+	if !gift.IsWrongCode(err) {
+		return
+	}
+	v, e := v.MissCode(s.context(c, v.Last))
+	s.enter(v, e)
+	if v, e, blocked := v.BlockMissed(s.context(c, v.Last)); blocked {
+		s.enter(v, e)
+	}
 }
 
 // nothing is the result of what was refused, or took nothing, as it may up to an amount.

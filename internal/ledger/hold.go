@@ -29,6 +29,7 @@ func (h *Hold) decide(c *Call, s *state) (Result, error) {
 	}
 	after, e, err := v.Hold(ask)
 	if err != nil || e.Kind == "" {
+		s.missed(*v, h.Context, err)
 		return nothing(after, err)
 	}
 	if !after.Item { // the guest may have gone when it is captured, which counts nothing more

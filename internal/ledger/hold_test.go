@@ -45,11 +45,20 @@ func (g *modelGift) held() (sum int64) {
 }
 
 // expectTake is what a redemption or a hold takes, or the refusal.
-func (g *modelGift) expectTake(amount int64, partial bool) (take int64, refusal string) {
+func (g *modelGift) expectTake(amount int64, partial bool, tried string) (take int64, refusal string) {
 	if g.status == gift.Redeemed {
 		return 0, "ALREADY_REDEEMED"
 	}
 	if g.status != gift.Delivered && g.status != gift.FailedDelivery && g.status != gift.Claimed || g.blocked != "" {
+		return 0, "REDEMPTION_NOT_ALLOWED"
+	}
+	if tried != g.code {
+		g.wrong++
+		g.entries++
+		if g.wrong == gift.MaxWrongCodes {
+			g.blocked = gift.ReasonVerificationCode
+			g.entries++
+		}
 		return 0, "REDEMPTION_NOT_ALLOWED"
 	}
 	available := g.balance - g.held()
@@ -59,7 +68,16 @@ func (g *modelGift) expectTake(amount int64, partial bool) (take int64, refusal 
 	if available == 0 || amount > available {
 		return 0, "INSUFFICIENT_BALANCE"
 	}
+	g.wrong = 0
 	return amount, ""
+}
+
+// try draws a verification code for a gift that has one: often the right one.
+func (g *modelGift) try(t *rapid.T) string {
+	if g.code == "" || rapid.IntRange(0, 2).Draw(t, "right code") > 0 {
+		return g.code
+	}
+	return map[bool]string{true: "1234", false: "4321"}[g.code == "4321"]
 }
 
 func (w *world) later(t *rapid.T) {
@@ -126,14 +144,14 @@ func (w *world) hold(t *rapid.T) {
 		key = fmt.Sprintf("key-%d", w.holdKeys) // which may be one of a redemption, too
 	}
 	g.touch(w.now)
-	take, want := g.expectTake(amount, partial)
+	tried, take, want := g.try(t), int64(0), "REDEMPTION_NOT_ALLOWED"
+	if key == "" || !w.spentHolds[key] {
+		take, want = g.expectTake(amount, partial, tried)
+	}
 	if want == "" {
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	if key != "" && w.spentHolds[key] {
-		take, want = 0, "REDEMPTION_NOT_ALLOWED"
-	}
-	ask := gift.Hold{Redeem: gift.Redeem{Amount: gift.Amount(amount), AllowPartial: partial},
+	ask := gift.Hold{Redeem: gift.Redeem{Amount: gift.Amount(amount), AllowPartial: partial, Verification: tried},
 		Lasts: time.Duration(lasts) * time.Second}
 	got, r := w.do(t, ledger.HoldGift, key, 1, &ledger.Hold{VoucherID: g.id, Hold: ask})
 	if got != want {

@@ -93,7 +93,9 @@ type modelGift struct {
 	resends           int
 	resent            gift.ID // the job of the newest resend; zero: none
 	holds             []*modelHold
-	fixed             int64 // of a card of a stock; 0: any worth
+	fixed             int64  // of a card of a stock; 0: any worth
+	code              string // the verification code; "": none
+	wrong             int    // verification codes in a row
 	activation        gift.ID
 	activated         int     // the number of its entry
 	reversed          gift.ID // the activation that was
@@ -214,16 +216,20 @@ func (w *world) stock(t *rapid.T) {
 		t.Skip("enough gifts")
 	}
 	fixed := rapid.SampledFrom([]int64{0, 0, 150}).Draw(t, "fixed")
-	item := fixed > 0 && rapid.Bool().Draw(t, "item")
+	item, verification := fixed > 0 && rapid.Bool().Draw(t, "item"), ""
+	if rapid.Bool().Draw(t, "verification codes") {
+		verification = "????" // is drawn
+	}
 	_, r := w.do(t, ledger.CreateStock, "", 0, &ledger.Issue{Gifts: []gift.Gift{{
 		Voucher: gift.Voucher{
 			AccountID: w.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: w.caller.Account.Currency,
 			Item: item, Fixed: gift.Amount(fixed), Status: gift.NotActivated,
+			Verification: verification,
 		},
 		Card: gift.Card{Method: gift.Printed, Sender: "Model", DeliveryZone: "UTC"},
 	}}})
 	w.gifts = append(w.gifts, &modelGift{id: r.Gifts[0].ID, status: gift.NotActivated, entries: 1, item: item,
-		method: gift.Printed, fixed: fixed})
+		method: gift.Printed, fixed: fixed, code: r.Gifts[0].Verification})
 }
 
 func (w *world) activate(t *rapid.T) {
@@ -298,9 +304,10 @@ func (w *world) redeem(t *rapid.T) {
 		key = fmt.Sprintf("key-%d", w.keys)
 	}
 	var entry gift.ID
+	tried := g.try(t)
 	call := func() string {
 		text, r := w.do(t, ledger.RedeemGift, key, 1, &ledger.Redeem{
-			VoucherID: g.id, Redeem: gift.Redeem{Amount: gift.Amount(amount), AllowPartial: partial},
+			VoucherID: g.id, Redeem: gift.Redeem{Amount: gift.Amount(amount), AllowPartial: partial, Verification: tried},
 		})
 		if len(r.Entries) == 1 {
 			entry = r.Entries[0].ID
@@ -308,7 +315,7 @@ func (w *world) redeem(t *rapid.T) {
 		return text
 	}
 	g.touch(w.now)
-	want, take := g.expectRedeem(amount, partial)
+	want, take := g.expectRedeem(amount, partial, tried)
 	if got := call(); got != want {
 		t.Fatalf("redeem %d of %+v: got %q, want %q", amount, *g, got, want)
 	}
@@ -324,8 +331,8 @@ func (w *world) redeem(t *rapid.T) {
 }
 
 // expectRedeem is the rule of redemption, written a second time in the plainest way.
-func (g *modelGift) expectRedeem(amount int64, partial bool) (answer string, take int64) {
-	if take, answer = g.expectTake(amount, partial); answer != "" {
+func (g *modelGift) expectRedeem(amount int64, partial bool, tried string) (answer string, take int64) {
+	if take, answer = g.expectTake(amount, partial, tried); answer != "" {
 		return answer, 0
 	}
 	g.balance -= take

@@ -1,0 +1,52 @@
+package gift
+
+import (
+	"crypto/subtle"
+	"errors"
+)
+
+// MaxWrongCodes is how many wrong verification codes in a row block a card: whoever has its code guesses one of 10,000
+// with a chance of 1 in 2,000.
+const MaxWrongCodes = 5
+
+// ReasonVerificationCode is why a card is blocked for which too many wrong verification codes were tried.
+const ReasonVerificationCode ReasonCode = "VERIFICATION_CODE"
+
+// IsVerificationCode reports whether a text has the form of a verification code.
+func IsVerificationCode(s string) bool { return len(s) == 4 && allDigits(s) }
+
+// verify refuses a verification code that is not the voucher's, if it has one, and that none is given.
+func (v *Voucher) verify(code string) error {
+	switch {
+	case v.Verification == "":
+		return nil
+	case code == "":
+		return RefuseAt(ValidationFailure, FieldVerification, "This card has a verification code: ask for its four digits.")
+	case subtle.ConstantTimeCompare([]byte(code), []byte(v.Verification)) == 0:
+		return RefuseAt(RedemptionNotAllowed, FieldVerification, "The verification code is wrong.")
+	}
+	return nil
+}
+
+// IsWrongCode reports whether something was refused because a verification code was wrong.
+func IsWrongCode(err error) bool {
+	refused, ok := errors.AsType[*Error](err)
+	return ok && refused.Code == RedemptionNotAllowed && refused.Messages[0].Field == FieldVerification
+}
+
+// MissCode counts a wrong verification code.
+func (v Voucher) MissCode(c Context) (Voucher, Entry) {
+	v.WrongCodes++
+	return v, v.enter(c, WrongVerificationCode, 0, v.Status)
+}
+
+// BlockMissed blocks a voucher for which MaxWrongCodes wrong codes were tried; ok is false where there were fewer.
+func (v Voucher) BlockMissed(c Context) (_ Voucher, _ Entry, ok bool) {
+	if v.WrongCodes < MaxWrongCodes {
+		return v, Entry{}, false
+	}
+	v.Blocked = ReasonVerificationCode
+	e := v.enter(c, Blocked, 0, v.Status)
+	e.ReasonCode = v.Blocked
+	return v, e, true
+}
