@@ -13,6 +13,7 @@ import (
 type state struct {
 	balance int64
 	gone    bool
+	blocked bool
 	dormant bool    // a card that was not activated
 	touched bool    // something happened since it was activated
 	left    []int64 // of each call that a till wanted to undo: what can be taken back, or one of those below
@@ -68,7 +69,8 @@ func model(start state, undone, holds int) porcupine.Model {
 		},
 		Equal: func(a, b any) bool {
 			x, y := a.(state), b.(state)
-			return x.balance == y.balance && x.gone == y.gone && x.dormant == y.dormant && x.touched == y.touched &&
+			return x.balance == y.balance && x.gone == y.gone && x.blocked == y.blocked && x.dormant == y.dormant &&
+				x.touched == y.touched &&
 				slices.Equal(x.left, y.left) && slices.Equal(x.holds, y.holds)
 		},
 	}
@@ -124,8 +126,12 @@ func (o asked) explain(s state) (state, bool) {
 	if !e.kept && o.kind != look {
 		e.state.touched = o.kind != activate
 	}
+	if o.kind == block || o.kind == unblock {
+		return e.state, true
+	}
 	held, _ := e.state.held()
 	return e.state, o.balance == e.state.balance && o.held == held && o.gone == (o.kind == look && e.state.gone) &&
+		o.blocked == (o.kind == look && e.state.blocked) &&
 		(o.moved == e.moved || e.kept)
 }
 
@@ -145,6 +151,12 @@ func (o asked) effect(s state) effect {
 		return o.cancel(s)
 	case give, receive:
 		return o.transfer(s)
+	case adjust:
+		return o.adjust(s)
+	case block, unblock:
+		same := s.blocked == (o.kind == block)
+		s.blocked = o.kind == block
+		return effect{code: "OK", state: s, kept: same}
 	}
 	return effect{code: "OK", state: s}
 }
@@ -184,6 +196,8 @@ func (o asked) take(s state) effect {
 		refusal = "REDEMPTION_NOT_ALLOWED"
 	case s.balance == 0:
 		refusal = "ALREADY_REDEEMED"
+	case s.blocked:
+		refusal = "REDEMPTION_NOT_ALLOWED"
 	case available == 0, take > available:
 		refusal = "INSUFFICIENT_BALANCE"
 	case o.kind == hold && open == gift.MaxHolds:
@@ -246,13 +260,31 @@ func (o asked) transfer(s state) effect {
 	switch {
 	case o.code != "OK":
 		return effect{code: o.code, state: s, kept: true}
-	case s.gone, s.dormant, o.kind == give && (take == 0 || take > available):
+	case s.gone, s.dormant, s.blocked, o.kind == give && (take == 0 || take > available):
 		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s}
 	case o.kind == receive:
 		take = o.moved
 	}
 	s.balance += operations[o.kind].sign * take
 	return effect{code: "OK", moved: take, state: s}
+}
+
+func (o asked) adjust(s state) effect {
+	held, _ := s.held()
+	most := int64(1_000_000)
+	if o.gift.item {
+		most = gift.MaxQuantity
+	}
+	switch {
+	case s.gone, s.dormant:
+		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s, kept: true}
+	case -o.amount > s.balance-held:
+		return effect{code: "INSUFFICIENT_BALANCE", state: s, kept: true}
+	case o.amount > most-s.balance:
+		return effect{code: "VALIDATION_FAILURE", state: s}
+	}
+	s.balance += o.amount
+	return effect{code: "OK", moved: o.amount, state: s}
 }
 
 // add is a reload or an activation.
@@ -267,6 +299,8 @@ func (o asked) add(s state) effect {
 		refusal = "REDEMPTION_NOT_ALLOWED"
 	case o.kind == activate && !s.dormant:
 		refusal = "ALREADY_ACTIVATED"
+	case s.blocked:
+		refusal = "REDEMPTION_NOT_ALLOWED"
 	}
 	if refusal != "" {
 		s.left = set(s.left, o.n, denied)

@@ -31,6 +31,9 @@ const (
 	unload // of a reload
 	activate
 	deactivate
+	adjust
+	block
+	unblock
 	give    // to another gift
 	receive // the same call, as the other gift sees it
 	cancel
@@ -52,7 +55,9 @@ var operations = [kinds]operation{
 	withdraw: {rig.Release, "release-hold", "", 0}, give: {rig.Transfer, "transfer-balance", "TRANSFER_OUT", -1},
 	receive: {rig.Transfer, "transfer-balance", "TRANSFER_IN", 1},
 	load:    {rig.Reload, "reload-gift", "RELOAD", 1}, unload: {rig.Unload, "reverse-reload", "RELOAD_REVERSAL", -1},
-	activate:   {rig.Activate, "activate-gift", "ACTIVATION", 1},
+	activate: {rig.Activate, "activate-gift", "ACTIVATION", 1},
+	adjust:   {rig.Adjust, "adjust-gift", "ADJUSTMENT", 1}, block: {rig.Block, "block-gift", "", 0},
+	unblock:    {rig.Unblock, "unblock-gift", "", 0},
 	deactivate: {rig.Unsell, "reverse-activation", "ACTIVATION_REVERSAL", -1}, cancel: {rig.Cancel, "cancel-gift", "", 0},
 	look: {rig.Validate, "", "", 0}, sell: {rig.SendGift, "send-gift", "", 0},
 }
@@ -64,7 +69,7 @@ type op struct {
 	key     string   // its Idempotency-Key
 	of      *op      // what is captured of, released or given back
 	to      *voucher // give: the other gift
-	amount  int64    // 0: everything
+	amount  int64    // 0: everything; adjust: below zero, it is taken
 	partial bool
 	byKey   bool // unload, deactivate: of is named by its key
 	keep    bool // capture: the rest stays held; cancel: what is held is released
@@ -81,6 +86,7 @@ type op struct {
 	held    int64
 	until   int64 // hold: when it is over
 	gone    bool  // look: the gift is cancelled
+	blocked bool  // look: it is blocked
 	answer  []byte
 }
 
@@ -178,6 +184,13 @@ func (t *till) write(o *op) {
 		if o.byKey {
 			o.body = fmt.Sprintf(`{"idempotencyKey":%q}`, o.of.key)
 		}
+	case adjust:
+		o.body = fmt.Sprintf(`{"voucherID":%q,"amount":%s,"reasonCode":"MISTAKE","reason":"storm"}`, o.gift.id,
+			o.gift.written(o.amount))
+	case block:
+		o.body = fmt.Sprintf(`{"voucherID":%q,"reasonCode":"LOST"}`, o.gift.id)
+	case unblock:
+		o.body = fmt.Sprintf(`{"voucherID":%q}`, o.gift.id)
 	case give:
 		o.body = fmt.Sprintf(`{"fromVoucherID":%q,"toVoucherID":%q%s}`, o.gift.id, o.to.id, amount)
 	case cancel:
@@ -208,7 +221,11 @@ func (v *voucher) written(amount int64) string {
 	if v.item {
 		return strconv.FormatInt(amount, 10)
 	}
-	return fmt.Sprintf("%d.%02d", amount/100, amount%100)
+	sign := ""
+	if amount < 0 {
+		sign, amount = "-", -amount
+	}
+	return fmt.Sprintf("%s%d.%02d", sign, amount/100, amount%100)
 }
 
 // received is what a transfer was to the gift that got it.
@@ -232,11 +249,12 @@ func (o *op) read(a *rig.Answer) error {
 	}
 	var said struct {
 		balances
-		RedemptionID, ReversalID, HoldID, ReloadID, ActivationID string
-		Amount                                                   json.Number
-		ExpiresAt                                                time.Time
-		From, To                                                 balances
-		Vouchers                                                 []balances
+		RedemptionID, ReversalID, HoldID, ReloadID, ActivationID, AdjustmentID string
+		NotRedeemableReasons                                                   []struct{ Code string }
+		Amount                                                                 json.Number
+		ExpiresAt                                                              time.Time
+		From, To                                                               balances
+		Vouchers                                                               []balances
 	}
 	err := json.Unmarshal(a.Body, &said)
 	if err != nil {
@@ -250,8 +268,15 @@ func (o *op) read(a *rig.Answer) error {
 	case cancel:
 		said.balances = said.Vouchers[0]
 	}
-	o.id = cmp.Or(said.EntryID, said.ReversalID, said.ReloadID, said.ActivationID, said.RedemptionID, said.HoldID)
+	o.id = cmp.Or(said.EntryID, said.ReversalID, said.ReloadID, said.ActivationID, said.AdjustmentID, said.RedemptionID,
+		said.HoldID)
 	o.until, o.gone = said.ExpiresAt.UnixNano(), o.kind == look && said.Status == "CANCELLED"
+	for _, why := range said.NotRedeemableReasons {
+		o.blocked = o.blocked || why.Code == "BLOCKED"
+	}
+	if o.kind == block || o.kind == unblock {
+		return nil
+	}
 	var wrong [4]error
 	o.balance, wrong[0] = o.gift.counted(said.CurrentBalance)
 	o.held, wrong[1] = o.gift.counted(said.HeldBalance)
