@@ -14,27 +14,29 @@ import (
 )
 
 type giftCmd struct {
-	Send          giftSendCmd          `cmd:"" help:"Create gifts and send them by e-mail, by SMS, or printed."`
-	Validate      giftValidateCmd      `cmd:"" help:"Tell what a gift is worth at a location, by its code or QR link."`
-	Redeem        giftRedeemCmd        `cmd:"" help:"Take an amount from a gift."`
-	Hold          giftHoldCmd          `cmd:"" help:"Hold an amount of a gift for one sale."`
-	Capture       giftCaptureCmd       `cmd:"" help:"Redeem what is held."`
-	Release       giftReleaseCmd       `cmd:"" help:"Give up what is held."`
-	Reload        giftReloadCmd        `cmd:"" help:"Put more value into a gift."`
-	Reverse       giftReverseCmd       `cmd:"" help:"Give back what a redemption took."`
-	ReverseReload giftReverseReloadCmd `cmd:"" help:"Take a reload back."`
-	Resend        giftResendCmd        `cmd:"" help:"Send a gift again, also to another address or in print."`
-	Reschedule    giftRescheduleCmd    `cmd:"" help:"Change when a gift that waits is delivered."`
-	Transfer      giftTransferCmd      `cmd:"" help:"Move value from one gift to another."`
-	Cancel        giftCancelCmd        `cmd:"" help:"Take gifts out of use."`
-	Reinstate     giftReinstateCmd     `cmd:"" help:"Bring cancelled gifts back into use."`
-	Block         giftBlockCmd         `cmd:"" help:"Keep a gift from being used until further notice."`
-	Unblock       giftUnblockCmd       `cmd:"" help:"Let a blocked gift be used again."`
-	Adjust        giftAdjustCmd        `cmd:"" help:"Correct the balance of a gift."`
-	Extend        giftExtendCmd        `cmd:"" help:"Make a promotional gift valid for longer."`
-	Show          giftShowCmd          `cmd:"" help:"Show one gift and everything that happened to it."`
-	List          giftListCmd          `cmd:"" help:"List gifts, the newest first."`
-	Activity      giftActivityCmd      `cmd:"" help:"List what happened to all gifts, the newest first."`
+	Send              giftSendCmd              `cmd:"" help:"Create gifts and send them by e-mail, by SMS, or printed."`
+	Validate          giftValidateCmd          `cmd:"" help:"Tell what a gift is worth at a location, by its code or QR link."`
+	Redeem            giftRedeemCmd            `cmd:"" help:"Take an amount from a gift."`
+	Hold              giftHoldCmd              `cmd:"" help:"Hold an amount of a gift for one sale."`
+	Capture           giftCaptureCmd           `cmd:"" help:"Redeem what is held."`
+	Release           giftReleaseCmd           `cmd:"" help:"Give up what is held."`
+	Reload            giftReloadCmd            `cmd:"" help:"Put more value into a gift."`
+	Reverse           giftReverseCmd           `cmd:"" help:"Give back what a redemption took."`
+	ReverseReload     giftReverseReloadCmd     `cmd:"" help:"Take a reload back."`
+	Activate          giftActivateCmd          `cmd:"" help:"Give a card its value, as it is sold."`
+	ReverseActivation giftReverseActivationCmd `cmd:"" help:"Take an activation back."`
+	Resend            giftResendCmd            `cmd:"" help:"Send a gift again, also to another address or in print."`
+	Reschedule        giftRescheduleCmd        `cmd:"" help:"Change when a gift that waits is delivered."`
+	Transfer          giftTransferCmd          `cmd:"" help:"Move value from one gift to another."`
+	Cancel            giftCancelCmd            `cmd:"" help:"Take gifts out of use."`
+	Reinstate         giftReinstateCmd         `cmd:"" help:"Bring cancelled gifts back into use."`
+	Block             giftBlockCmd             `cmd:"" help:"Keep a gift from being used until further notice."`
+	Unblock           giftUnblockCmd           `cmd:"" help:"Let a blocked gift be used again."`
+	Adjust            giftAdjustCmd            `cmd:"" help:"Correct the balance of a gift."`
+	Extend            giftExtendCmd            `cmd:"" help:"Make a promotional gift valid for longer."`
+	Show              giftShowCmd              `cmd:"" help:"Show one gift and everything that happened to it."`
+	List              giftListCmd              `cmd:"" help:"List gifts, the newest first."`
+	Activity          giftActivityCmd          `cmd:"" help:"List what happened to all gifts, the newest first."`
 }
 
 // service is where a gift command calls, and how it answers.
@@ -156,11 +158,12 @@ func (c *giftValidateCmd) Run(t *terminal) error {
 
 // takeFlags say what a till takes of a gift, or holds.
 type takeFlags struct {
-	Gift         []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
-	Amount       string   `xor:"how much" placeholder:"N" help:"How much: money, or a number of items."`
-	All          bool     `xor:"how much" help:"All that is available, or with --ticket all that the ticket allows."`
-	AllowPartial bool     `help:"What is there when --amount is more."`
-	Reference    string   `placeholder:"TEXT" help:"Your own id of the sale."`
+	Gift             []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
+	Amount           string   `xor:"how much" placeholder:"N" help:"How much: money, or a number of items."`
+	All              bool     `xor:"how much" help:"All that is available, or with --ticket all that the ticket allows."`
+	AllowPartial     bool     `help:"What is there when --amount is more."`
+	Reference        string   `placeholder:"TEXT" help:"Your own id of the sale."`
+	VerificationCode string   `placeholder:"DIGITS" help:"The verification code of a card that has one."`
 	ticketFlag
 	place
 	repeatable
@@ -170,6 +173,7 @@ func (f *takeFlags) request(t *terminal) (r client.RedeemGiftRequest, err error)
 	r = client.RedeemGiftRequest{
 		OrganizationID: f.Location, PointOfSaleSystemOrganizationIdentifier: f.PointOfSale,
 		All: f.All, AllowPartial: f.AllowPartial, Reference: f.Reference, IdempotencyKey: f.IdempotencyKey,
+		VerificationCode: f.VerificationCode,
 	}
 	if f.Amount == "" && !f.All {
 		return r, usageError("Say how much: --amount N or --all.")

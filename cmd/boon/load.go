@@ -4,15 +4,20 @@ import (
 	"boon.example/client"
 )
 
+// paidFlags say who paid for value, and where.
+type paidFlags struct {
+	Purchase   string `group:"How it was paid" required:"" placeholder:"TEXT" help:"Reference of the payment in your own system."`
+	FirstName  string `group:"How it was paid" required:"" placeholder:"NAME" help:"First name of who paid."`
+	LastName   string `group:"How it was paid" required:"" placeholder:"NAME" help:"Last name of who paid."`
+	Customer   string `group:"How it was paid" required:"" placeholder:"EMAIL" help:"E-mail address of who paid."`
+	Storefront string `group:"How it was paid" required:"" placeholder:"ID" help:"Storefront where it was paid."`
+}
+
 type giftReloadCmd struct {
-	Gift       []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
-	Amount     string   `required:"" placeholder:"N" help:"How much to put into it."`
-	Purchase   string   `group:"How it was paid" required:"" placeholder:"TEXT" help:"Reference of the payment in your own system."`
-	FirstName  string   `group:"How it was paid" required:"" placeholder:"NAME" help:"First name of who paid."`
-	LastName   string   `group:"How it was paid" required:"" placeholder:"NAME" help:"Last name of who paid."`
-	Customer   string   `group:"How it was paid" required:"" placeholder:"EMAIL" help:"E-mail address of who paid."`
-	Storefront string   `group:"How it was paid" required:"" placeholder:"ID" help:"Storefront where it was paid."`
-	Reference  string   `placeholder:"TEXT" help:"Your own id of the sale."`
+	Gift   []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
+	Amount string   `required:"" placeholder:"N" help:"How much to put into it."`
+	paidFlags
+	Reference string `placeholder:"TEXT" help:"Your own id of the sale."`
 	place
 	repeatable
 	service

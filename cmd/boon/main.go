@@ -52,6 +52,7 @@ type commands struct {
 	Serve   serveCmd   `cmd:"" help:"Run the service."`
 	Apply   applyCmd   `cmd:"" help:"Make the set-up (accounts, locations, keys …) what a file says."`
 	Gift    giftCmd    `cmd:"" help:"Send, look up and redeem gifts on a running service."`
+	Stock   stockCmd   `cmd:"" help:"Make cards to be sold, and have them printed."`
 	Sheet   sheetCmd   `cmd:"" help:"Make a new link to the printed cards of an order, and revoke the earlier ones."`
 	Key     keyCmd     `cmd:"" help:"Make, list and revoke API keys."`
 	KeyFile keyFileCmd `cmd:"" name:"key-file" help:"Rotate the keys that seal codes and tokens, and list them."`
