@@ -86,6 +86,42 @@ func TestModelOfHolds(t *testing.T) {
 	}
 }
 
+// TestModelOfCare: nothing is taken of a blocked gift but what was held, and no adjustment takes what is held.
+func TestModelOfCare(t *testing.T) {
+	from := state{balance: 500, left: []int64{100}, holds: []int64{301}}
+	blocked := from
+	blocked.blocked = true
+	dormant := state{dormant: true, left: []int64{absent}, holds: []int64{absent}}
+	for name, c := range map[string]struct {
+		from state
+		op   op
+		want int
+	}{
+		"adjusted up": {from, op{kind: adjust, amount: 5, code: "OK", moved: 5, balance: 505, held: 301}, 1},
+		"adjusted down": {from, op{kind: adjust, amount: -199, code: "OK", moved: -199, balance: 301, held: 301},
+			1},
+		"adjusted to less": {from, op{kind: adjust, amount: -5, code: "OK", moved: -4, balance: 496, held: 301}, 0},
+		"adjusted into what is held": {from, op{kind: adjust, amount: -200, code: "OK", moved: -200, balance: 300, held: 301},
+			0},
+		"a card adjusted":          {dormant, op{kind: adjust, amount: 5, code: "OK", moved: 5, balance: 5}, 0},
+		"blocked":                  {from, op{kind: block, code: "OK"}, 1},
+		"blocked again":            {blocked, op{kind: block, code: "OK"}, 1},
+		"redeemed, and blocked":    {blocked, op{kind: redeem, amount: 1, code: "OK", moved: 1, balance: 499, held: 301}, 0},
+		"loaded, and blocked":      {blocked, op{kind: load, amount: 1, code: "OK", moved: 1, balance: 501, held: 301}, 0},
+		"refused, and not blocked": {from, op{kind: redeem, amount: 1, code: "REDEMPTION_NOT_ALLOWED"}, 0},
+		"captured, and blocked":    {blocked, op{kind: capture, code: "OK", moved: 301, balance: 199}, 1},
+		"given back, and blocked":  {blocked, op{kind: reverse, code: "OK", moved: 100, balance: 600, held: 301}, 1},
+		"not seen to be blocked":   {blocked, op{kind: look, code: "OK", balance: 500, held: 301}, 0},
+		"seen to be blocked":       {blocked, op{kind: look, code: "OK", balance: 500, held: 301, blocked: true}, 1},
+	} {
+		c.op.gift, c.op.ended = &voucher{}, 1
+		of := 0
+		if got := (asked{&c.op, -1, of, []int64{1e18}}).explains(c.from); len(got) != c.want {
+			t.Errorf("%s: explained by %+v, want %d", name, got, c.want)
+		}
+	}
+}
+
 // TestModelOfValue: a card is activated once, and taken back only while nothing else happened to it; what was loaded is
 // taken back as long as it is there.
 func TestModelOfValue(t *testing.T) {
