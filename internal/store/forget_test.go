@@ -18,7 +18,8 @@ func testForget(t *testing.T, open opener) {
 	for n := range 5 {
 		for _, operation := range []ledger.Operation{ledger.SendGift, ledger.ReinstateGift, ledger.RedeemGift,
 			ledger.ReverseRedemption, ledger.CancelGift,
-			ledger.ResendGift, ledger.RescheduleGift} {
+			ledger.ResendGift, ledger.RescheduleGift, ledger.BlockGift, ledger.UnblockGift, ledger.ExtendGift,
+			ledger.AdjustGift} {
 			key := ledger.RequestKey{AccountID: account, Operation: operation, Key: fmt.Sprint(n)}
 			put(ledger.Request{RequestKey: key, At: keep.Add(time.Duration(n-2) * time.Second)}) // two of each are old enough
 		}
@@ -28,7 +29,7 @@ func testForget(t *testing.T, open opener) {
 	put(ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: ledger.RedeemGift, Key: "spent"},
 		Spent: true, At: keep.Add(-time.Hour)})
 
-	for _, want := range []int64{4, 4, 2, 0} {
+	for _, want := range []int64{4, 4, 4, 4, 0} {
 		if n, err := s.ForgetRequests(t.Context(), account, keep, 4); err != nil || n != want {
 			t.Errorf("%d records were forgotten, %v; want %d", n, err, want)
 		}
@@ -44,7 +45,8 @@ func testForget(t *testing.T, open opener) {
 		}
 	}
 	diff(t, got, map[string]int{"send-gift": 3, "reinstate-gift": 3, "cancel-gift": 3, "resend-gift": 3,
-		"reschedule-gift": 3, "redeem-gift": 5, "reverse-redemption": 5})
+		"reschedule-gift": 3, "block-gift": 3, "unblock-gift": 3, "extend-gift": 3, "redeem-gift": 5, "reverse-redemption": 5,
+		"adjust-gift": 5})
 	for _, key := range []ledger.RequestKey{{AccountID: other, Key: "0"}, {AccountID: account, Key: "spent"}} {
 		if found, err := s.Requests(t.Context(), key.AccountID, "", key.Key); err != nil || len(found) != 1 {
 			t.Errorf("%s: %d records, %v; want it kept", key.Key, len(found), err)
