@@ -45,11 +45,12 @@ func (g *modelGift) held() (sum int64) {
 }
 
 // expectTake is what a redemption or a hold takes, or the refusal.
-func (g *modelGift) expectTake(amount int64, partial bool, tried string) (take int64, refusal string) {
-	if g.status == gift.Redeemed {
+func (g *modelGift) expectTake(amount int64, partial, upTo bool, tried string) (take int64, refusal string) {
+	if g.status == gift.Redeemed && !upTo {
 		return 0, "ALREADY_REDEEMED"
 	}
-	if g.status != gift.Delivered && g.status != gift.FailedDelivery && g.status != gift.Claimed || g.blocked != "" {
+	if g.status != gift.Delivered && g.status != gift.FailedDelivery && g.status != gift.Claimed &&
+		g.status != gift.Redeemed || g.blocked != "" {
 		return 0, "REDEMPTION_NOT_ALLOWED"
 	}
 	if tried != g.code {
@@ -62,8 +63,11 @@ func (g *modelGift) expectTake(amount int64, partial bool, tried string) (take i
 		return 0, "REDEMPTION_NOT_ALLOWED"
 	}
 	available := g.balance - g.held()
-	if amount == 0 || partial && amount > available {
+	if amount == 0 || (partial || upTo) && amount > available {
 		amount = available
+	}
+	if upTo {
+		return amount, ""
 	}
 	if available == 0 || amount > available {
 		return 0, "INSUFFICIENT_BALANCE"
@@ -137,7 +141,7 @@ func TestExpiryTakesTurns(t *testing.T) {
 func (w *world) hold(t *rapid.T) {
 	g := w.pick(t)
 	amount, lasts := rapid.Int64Range(0, 300).Draw(t, "amount"), rapid.IntRange(60, 300).Draw(t, "lasts")
-	partial := rapid.Bool().Draw(t, "allowPartial")
+	partial, upTo := rapid.Bool().Draw(t, "allowPartial"), rapid.Bool().Draw(t, "upTo")
 	key := ""
 	if rapid.Bool().Draw(t, "keyed") {
 		w.holdKeys++
@@ -146,12 +150,15 @@ func (w *world) hold(t *rapid.T) {
 	g.touch(w.now)
 	tried, take, want := g.try(t), int64(0), "REDEMPTION_NOT_ALLOWED"
 	if key == "" || !w.spentHolds[key] {
-		take, want = g.expectTake(amount, partial, tried)
+		take, want = g.expectTake(amount, partial, upTo, tried)
 	}
-	if want == "" {
+	if want == "" && take == 0 {
+		want = fmt.Sprintf("OK - %d %s", g.balance, g.status)
+	} else if want == "" {
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	ask := gift.Hold{Redeem: gift.Redeem{Amount: gift.Amount(amount), AllowPartial: partial, Verification: tried},
+	ask := gift.Hold{Redeem: gift.Redeem{Amount: gift.Amount(amount), AllowPartial: partial, UpTo: upTo,
+		Verification: tried},
 		Lasts: time.Duration(lasts) * time.Second}
 	got, r := w.do(t, ledger.HoldGift, key, 1, &ledger.Hold{VoucherID: g.id, Hold: ask})
 	if got != want {

@@ -297,7 +297,7 @@ func (w *world) pick(t *rapid.T) *modelGift {
 func (w *world) redeem(t *rapid.T) {
 	g := w.pick(t)
 	amount := rapid.Int64Range(0, 300).Draw(t, "amount")
-	partial := rapid.Bool().Draw(t, "allowPartial")
+	partial, upTo := rapid.Bool().Draw(t, "allowPartial"), rapid.Bool().Draw(t, "upTo")
 	key := ""
 	if rapid.Bool().Draw(t, "keyed") {
 		w.keys++
@@ -307,7 +307,8 @@ func (w *world) redeem(t *rapid.T) {
 	tried := g.try(t)
 	call := func() string {
 		text, r := w.do(t, ledger.RedeemGift, key, 1, &ledger.Redeem{
-			VoucherID: g.id, Redeem: gift.Redeem{Amount: gift.Amount(amount), AllowPartial: partial, Verification: tried},
+			VoucherID: g.id, Redeem: gift.Redeem{Amount: gift.Amount(amount), AllowPartial: partial, UpTo: upTo,
+				Verification: tried},
 		})
 		if len(r.Entries) == 1 {
 			entry = r.Entries[0].ID
@@ -315,7 +316,7 @@ func (w *world) redeem(t *rapid.T) {
 		return text
 	}
 	g.touch(w.now)
-	want, take := g.expectRedeem(amount, partial, tried)
+	want, take := g.expectRedeem(amount, partial, upTo, tried)
 	if got := call(); got != want {
 		t.Fatalf("redeem %d of %+v: got %q, want %q", amount, *g, got, want)
 	}
@@ -331,9 +332,12 @@ func (w *world) redeem(t *rapid.T) {
 }
 
 // expectRedeem is the rule of redemption, written a second time in the plainest way.
-func (g *modelGift) expectRedeem(amount int64, partial bool, tried string) (answer string, take int64) {
-	if take, answer = g.expectTake(amount, partial, tried); answer != "" {
+func (g *modelGift) expectRedeem(amount int64, partial, upTo bool, tried string) (answer string, take int64) {
+	if take, answer = g.expectTake(amount, partial, upTo, tried); answer != "" {
 		return answer, 0
+	}
+	if take == 0 {
+		return fmt.Sprintf("OK - %d %s", g.balance, g.status), 0
 	}
 	g.balance -= take
 	g.status = gift.Claimed
