@@ -196,6 +196,26 @@ func TestStolenCards(t *testing.T) {
 	w.sound()
 }
 
+// TestTheLargestStock: 10,000 cards are one order, made as a whole, and their codes leave together.
+func TestTheLargestStock(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("many cards")
+	}
+	w := newWorld(t)
+	first := w.post("create-stock", `{"count":10000,"value":25,"verificationCodes":true}`, once("s")...).want(201, "count",
+		"10000")
+	w.post("create-stock", `{"count":10000,"value":25,"verificationCodes":true}`, once("s")...).again(first)
+	codes := map[string]bool{}
+	for _, row := range w.get(exportPath(first.at("orderID"), "csv")).want(200).rows()[1:] {
+		codes[row[0]] = true
+	}
+	if len(codes) != 10_000 {
+		t.Errorf("%d codes", len(codes))
+	}
+	w.post("cancel-gift", `{"orderID":"`+first.at("orderID")+`","cause":"CANCELLED"}`).want(200).has("vouchers", 10_000)
+}
+
 // TestReverseActivation: an activation is taken back as long as nothing else happened to the card, and the card can be
 // sold again.
 func TestReverseActivation(t *testing.T) {

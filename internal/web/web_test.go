@@ -257,6 +257,8 @@ func TestGiftPageStates(t *testing.T) {
 		"expired": {func(g *gift.Gift) { g.ValidUntil = now.Add(-time.Hour) }, "Expired This gift has expired",
 			false},
 		"cancelled": {func(g *gift.Gift) { g.Status = gift.Cancelled }, "Cancelled This gift was cancelled", false},
+		"not activated": {func(g *gift.Gift) { g.Status, g.Loaded, g.Balance, g.Fixed = gift.NotActivated, 0, 0, 2500 },
+			"Not activated This card has no value", false},
 		"blocked": {func(g *gift.Gift) { g.Blocked = gift.ReasonStolen },
 			"Blocked This gift is blocked and cannot be used now. Ask ", false},
 		"purchase failed": {func(g *gift.Gift) { g.Status = gift.PurchaseFailed },

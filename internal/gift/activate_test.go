@@ -1,0 +1,110 @@
+package gift
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// aCard is a card of a stock, and the histories that it can have.
+func aCard(fixed Amount) Voucher {
+	v := voucherIn(NotActivated)
+	v.Fixed, v.Verification = fixed, "0471"
+	return v
+}
+
+func TestActivate(t *testing.T) {
+	t.Parallel()
+	most := &Account{MaxGiftValue: 1000}
+	for name, tt := range map[string]struct {
+		card  Voucher
+		ask   Activate
+		code  Code // "": it succeeds
+		worth Amount
+	}{
+		"fixed":              {aCard(500), Activate{}, "", 500},
+		"fixed, beyond now":  {aCard(5000), Activate{}, "", 5000},
+		"fixed, named":       {aCard(500), Activate{Amount: 500}, ValidationFailure, 0},
+		"fixed, misspelled":  {aCard(500), Activate{Number: "x"}, ValidationFailure, 0},
+		"paid":               {aCard(0), Activate{Number: "2.50"}, "", 250},
+		"the most":           {aCard(0), Activate{Amount: 1000}, "", 1000},
+		"more than the most": {aCard(0), Activate{Amount: 1001}, ValidationFailure, 0},
+		"nothing":            {aCard(0), Activate{}, ValidationFailure, 0},
+		"less than nothing":  {aCard(0), Activate{Amount: -1}, ValidationFailure, 0},
+		"too fine":           {aCard(0), Activate{Number: "2.505"}, ValidationFailure, 0},
+		"blocked": {func() Voucher { v := aCard(500); v.Blocked = ReasonLost; return v }(), Activate{},
+			RedemptionNotAllowed, 0},
+		"elsewhere": {func() Voucher { v := aCard(500); v.LocationID = id(0x77); return v }(), Activate{}, NotAuthorized, 0},
+	} {
+		tt.ask.Context, tt.ask.LocationID, tt.ask.Account = context(), shop, most
+		tt.ask.Purchase = Purchase{Reference: "R-1"}
+		after, e, err := tt.card.Activate(tt.ask)
+		if codeOf(t, err) != tt.code {
+			t.Errorf("%s: %v, want %s", name, err, tt.code)
+			continue
+		}
+		if err == nil && (after.Balance != tt.worth || after.Loaded != tt.worth || e.Delta != tt.worth ||
+			after.Status != Delivered || e.Purchase.Reference != "R-1" || after.Worth() != tt.worth) {
+			t.Errorf("%s: %+v, %+v", name, after, e)
+		}
+	}
+	if v := aCard(500); v.Worth() != 500 || v.Balance != 0 {
+		t.Errorf("before it is activated: %+v", v)
+	}
+}
+
+// TestAuditOfCards spoils the history of a card of a stock.
+func TestAuditOfCards(t *testing.T) {
+	t.Parallel()
+	sound := func() (Voucher, []Entry) {
+		c := func(n byte) Context { return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute)} }
+		g, first := Gift{Voucher{ID: theGift, Status: NotActivated, Fixed: 500, Verification: "0471"},
+			Card{Method: Printed}}.Begin(c(1))
+		h := []Entry{first}
+		v := g.Voucher
+		note := func(after Voucher, e Entry, err error) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, h = after, append(h, e)
+		}
+		note(v.Activate(Activate{Context: c(2), Account: &Account{}}))
+		note(v.ReverseActivation(Undoable{Entry: h[1]}, Undo{Context: c(3), Caller: everywhere}))
+		note(v.Activate(Activate{Context: c(4), Account: &Account{}}))
+		after, missed := v.MissCode(c(5))
+		note(after, missed, nil)
+		note(v.Redeem(Redeem{Context: c(6), Amount: 100, Verification: "0471"}))
+		for n := range byte(MaxWrongCodes) {
+			after, missed = v.MissCode(c(7 + n))
+			note(after, missed, nil)
+		}
+		after, blocked, _ := v.BlockMissed(c(12))
+		note(after, blocked, nil)
+		return v, h
+	}
+	if found := Audit(sound()); len(found) > 0 {
+		t.Fatalf("a sound history: %q", found)
+	}
+	for name, tt := range map[string]struct {
+		spoil func(*Voucher, []Entry)
+		want  string
+	}{
+		"issued with a balance": {func(_ *Voucher, h []Entry) { h[0].Balance = 1 }, "entry 1 (ISSUED, +0) cannot lead"},
+		"of another worth":      {func(v *Voucher, _ []Entry) { v.Fixed = 400 }, "entry 2 (ACTIVATION, +500) cannot lead"},
+		"activated twice": {func(_ *Voucher, h []Entry) { h[2].Status = Delivered },
+			"entry 4 (ACTIVATION, +500) cannot lead"},
+		"another undone": {func(_ *Voucher, h []Entry) { h[2].Reverses = id(9) },
+			"entry 3 (ACTIVATION_REVERSAL, -500) cannot"},
+		"fewer wrong codes": {func(v *Voucher, _ []Entry) { v.WrongCodes = 4 }, "4 wrong codes"},
+		"not blocked":       {func(v *Voucher, _ []Entry) { v.Blocked = "" }, `blocked ""`},
+		"blocked too early": {func(_ *Voucher, h []Entry) { h[6].Kind = Resent }, "entry 12 (BLOCKED, +0) cannot lead"},
+		"a wrong code that takes": {func(_ *Voucher, h []Entry) { h[4].Delta = -1 },
+			"entry 5 (WRONG_VERIFICATION_CODE, -1) cannot lead"},
+	} {
+		v, h := sound()
+		tt.spoil(&v, h)
+		if found := strings.Join(Audit(v, h), "; "); !strings.Contains(found, tt.want) {
+			t.Errorf("%s: found %q", name, found)
+		}
+	}
+}
