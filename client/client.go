@@ -113,6 +113,7 @@ const (
 	OpReleaseHold       Operation = "release-hold"
 	OpReverseRedemption Operation = "reverse-redemption"
 	OpReloadGift        Operation = "reload-gift"
+	OpCashOutGift       Operation = "cash-out-gift"
 	OpReverseReload     Operation = "reverse-reload"
 	OpCancelGift        Operation = "cancel-gift"
 	OpReinstateGift     Operation = "reinstate-gift"

@@ -23,6 +23,7 @@ type giftCmd struct {
 	Reload            giftReloadCmd            `cmd:"" help:"Put more value into a gift."`
 	Reverse           giftReverseCmd           `cmd:"" help:"Give back what a redemption took."`
 	ReverseReload     giftReverseReloadCmd     `cmd:"" help:"Take a reload back."`
+	CashOut           giftCashOutCmd           `cmd:"" help:"Pay the rest of a gift out in cash, where the law lets a guest ask for it."`
 	Activate          giftActivateCmd          `cmd:"" help:"Give a card its value, as it is sold."`
 	ReverseActivation giftReverseActivationCmd `cmd:"" help:"Take an activation back."`
 	Resend            giftResendCmd            `cmd:"" help:"Send a gift again, also to another address or in print."`

@@ -99,3 +99,41 @@ func (c *giftReverseReloadCmd) Run(t *terminal) error {
 			string(a.Status), "reload", a.ReloadID, "gift", a.VoucherID, "note", replayed(a.Meta))
 	})
 }
+
+type giftCashOutCmd struct {
+	Gift []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
+	place
+	repeatable
+	service
+}
+
+// Help teaches.
+func (giftCashOutCmd) Help() string {
+	return `Takes all that is left of a gift that was paid for, which is then paid to the guest. It cannot be undone. It needs a key with the permission
+cash-out; boon gift validate tells where it is allowed. No legal advice.
+
+Example:
+
+    boon gift cash-out 482913375026
+
+Next: boon gift show --help.`
+}
+
+// Run pays out.
+func (c *giftCashOutCmd) Run(t *terminal) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	r := client.CashOutGiftRequest{OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale,
+		IdempotencyKey: c.IdempotencyKey}
+	r.VoucherID, r.VoucherCode, r.VoucherPublicToken = giftNamed(c.Gift)
+	a, err := api.CashOutGift(t, r)
+	if err != nil {
+		return err
+	}
+	return c.answer(t, a.Meta.Body, func() {
+		facts(t.stdout, "pay", money(a.Amount, a.Currency), "status", string(a.Status), "cash-out", a.CashOutID, "gift",
+			a.VoucherID, "note", replayed(a.Meta))
+	})
+}

@@ -3,10 +3,13 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"time"
 
+	"boon.example/internal/cashout"
 	"boon.example/internal/clientip"
+	"boon.example/internal/gift"
 	"boon.example/internal/mail"
 	"boon.example/internal/server"
 	"boon.example/internal/sms"
@@ -26,6 +29,7 @@ type serveCmd struct {
 	SMS         string        `setting:"file" name:"sms" placeholder:"URL" help:"Send SMS through Twilio: twilio://SID:TOKEN@api.twilio.com?from=+1…"`
 	RetryFor    time.Duration `setting:"file" name:"delivery-retry-for" default:"24h" placeholder:"TIME" help:"How long a message that is refused for now is tried again. Default: ${default}."`
 	Proxies     string        `setting:"file" name:"trusted-proxies" placeholder:"NET,NET" help:"Addresses or networks of reverse proxies whose X-Forwarded-For is believed, such as 127.0.0.1,10.0.0.0/8. Default: none; behind a proxy, all clients are then one."`
+	CashOutLaw  string        `setting:"file" name:"cash-out-law" placeholder:"FILE" help:"Table of the laws that let guests ask for the rest of a gift in cash, as JSON, in place of the one of this program; see docs/operating.md. No legal advice."`
 	Database    string        `setting:"file" placeholder:"URL" help:"PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME, in place of the embedded one; --data then holds the key file only. May be used by many instances, each with the same key file."`
 }
 
@@ -57,8 +61,13 @@ func (c *serveCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
+	law, err := c.law()
+	if err != nil {
+		return err
+	}
 	config := server.Config{
-		SMTP: smtp, SMS: texts, Proxies: proxies, RetryFor: c.RetryFor, Version: thisBuild().Version,
+		CashOutLaw: law,
+		SMTP:       smtp, SMS: texts, Proxies: proxies, RetryFor: c.RetryFor, Version: thisBuild().Version,
 		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, Database: c.Database, PublicURL: c.PublicURL,
 		Outbox: c.Outbox, OutboxAnyway: c.Anyway,
 		KeepRequests: time.Duration(c.KeepDays) * 24 * time.Hour,
@@ -69,6 +78,22 @@ func (c *serveCmd) Run(t *terminal) error {
 		return check(t, config)
 	}
 	return server.Run(t, config)
+}
+
+// law reads the table of law about cash.
+func (c *serveCmd) law() (gift.CashOutLaw, error) {
+	if c.CashOutLaw == "" {
+		return cashout.Law(), nil
+	}
+	data, err := os.ReadFile(c.CashOutLaw)
+	if err != nil {
+		return nil, usageError(fmt.Sprintf("--cash-out-law (BOON_CASH_OUT_LAW, cash-out-law): %v", err))
+	}
+	law, err := cashout.Parse(data)
+	if err != nil {
+		return nil, usageError(fmt.Sprintf("--cash-out-law (BOON_CASH_OUT_LAW, cash-out-law): %s:\n%v", c.CashOutLaw, err))
+	}
+	return law, nil
 }
 
 // check prints what the service would say at its start.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"boon.example/internal/api"
 	"boon.example/internal/api/contract"
 )
 
@@ -61,7 +62,7 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 	if err := json.Unmarshal(theFile, &file); err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t)
+	w := newWorld(t, func(c *api.Config) { c.Records = unlimited{c.Records} }) // so many codes are tried
 	roomy := w.send(money("9999"))
 	taken := w.redeem(roomy, "5000").want(200).at("redemptionID")
 	at := `"organizationID":"` + pier + `"`
@@ -89,6 +90,8 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 		{"reload-gift", "ReloadGift", `{"voucherID":"` + roomy.id + `",` + at + `,"amount":0.01,"reference":"r",` +
 			paidAt(shop) + `}`},
 		{"reload-gift", "ReloadGift", `{"voucherCode":"` + roomy.code + `",` + at + `,"amount":0.01,` + paidAt(shop) + `}`},
+		{"cash-out-gift", "CashOutGift", `{"voucherID":"` + roomy.id + `",` + at + `}`},
+		{"cash-out-gift", "CashOutGift", `{"voucherCode":"` + roomy.code + `",` + at + `}`},
 		{"reverse-reload", "ReverseReload", `{"reloadID":"` + nowhere + `"}`},
 		{"reverse-reload", "ReverseReload", `{"idempotencyKey":"till-1"}`},
 		{"cancel-gift", "CancelGift", `{"voucherID":"` + nowhere + `","cause":"CANCELLED"}`},

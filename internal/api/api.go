@@ -15,12 +15,14 @@ import (
 	"net/netip"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/cashout"
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -51,7 +53,8 @@ type Config struct {
 	Wake         func() // told after gifts were issued or used, that there may be something to deliver; nil: nobody is
 
 	// Sheets prints cards of a stock as a PDF; nil: it cannot.
-	Sheets func(ctx context.Context, account *gift.Account, cards []gift.Gift) ([]byte, error)
+	Sheets     func(ctx context.Context, account *gift.Account, cards []gift.Gift) ([]byte, error)
+	CashOutLaw gift.CashOutLaw // where guests may ask for cash; nil: cashout.Law
 
 	Now           func() time.Time                   // nil: time.Now
 	ClientAddress func(*http.Request) netip.Addr     // nil: that of the connection
@@ -87,6 +90,9 @@ const (
 func New(c Config) *API {
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.CashOutLaw == nil {
+		c.CashOutLaw = cashout.Law()
 	}
 	if c.Wake == nil {
 		c.Wake = func() {}
@@ -173,9 +179,13 @@ func (r *Route) most() int64 {
 // handler does what a request asks for.
 type handler func(*call) (ledger.Answer, error)
 
+// base is what the paths of operations begin with.
+const base = root + "/integration"
+
 // Routes lists every operation. HEAD is answered as GET.
-func Routes() []Route {
-	const base = root + "/integration"
+func Routes() []Route { return slices.Concat(giftingRoutes(), redemptionRoutes(), readingRoutes()) }
+
+func giftingRoutes() []Route {
 	return []Route{
 		{Method: "POST", Pattern: base + "/gifting/send-gift", Priority: PriorityWrite,
 			handle: sendGift, deadline: otherDeadline, needs: gift.MaySend, operation: ledger.SendGift, anyKey: true},
@@ -197,6 +207,13 @@ func Routes() []Route {
 			handle: adjustGift, deadline: otherDeadline, needs: gift.MayAdjust, operation: ledger.AdjustGift},
 		{Method: "POST", Pattern: base + "/gifting/extend-gift", Priority: PriorityWrite,
 			handle: extendGift, deadline: otherDeadline, needs: gift.MayExtend, operation: ledger.ExtendGift},
+		{Method: "POST", Pattern: base + "/gifting/create-stock", Priority: PriorityWrite,
+			handle: createStock, deadline: otherDeadline, needs: gift.MayStock, operation: ledger.CreateStock},
+	}
+}
+
+func redemptionRoutes() []Route {
+	return []Route{
 		{Method: "POST", Pattern: base + "/redemption/validate-gift", Priority: PriorityValidate,
 			handle: validateGift, deadline: redemptionDeadline, needs: gift.MayValidate},
 		{Method: "POST", Pattern: base + "/redemption/redeem-gift", Priority: PriorityRedeem,
@@ -210,8 +227,6 @@ func Routes() []Route {
 		{Method: "POST", Pattern: base + "/redemption/reverse-redemption", Priority: PriorityRedeem,
 			handle: reverseRedemption, deadline: redemptionDeadline, needs: gift.MayReverse,
 			operation: ledger.ReverseRedemption},
-		{Method: "POST", Pattern: base + "/gifting/create-stock", Priority: PriorityWrite,
-			handle: createStock, deadline: otherDeadline, needs: gift.MayStock, operation: ledger.CreateStock},
 		{Method: "POST", Pattern: base + "/redemption/activate-gift", Priority: PriorityRedeem,
 			handle: activateGift, deadline: redemptionDeadline, needs: gift.MayActivate, operation: ledger.ActivateGift},
 		{Method: "POST", Pattern: base + "/redemption/reverse-activation", Priority: PriorityRedeem,
@@ -219,8 +234,15 @@ func Routes() []Route {
 			operation: ledger.ReverseActivation},
 		{Method: "POST", Pattern: base + "/redemption/reload-gift", Priority: PriorityRedeem,
 			handle: reloadGift, deadline: redemptionDeadline, needs: gift.MayReload, operation: ledger.ReloadGift},
+		{Method: "POST", Pattern: base + "/redemption/cash-out-gift", Priority: PriorityRedeem,
+			handle: cashOutGift, deadline: redemptionDeadline, needs: gift.MayCashOut, operation: ledger.CashOutGift},
 		{Method: "POST", Pattern: base + "/redemption/reverse-reload", Priority: PriorityRedeem,
 			handle: reverseReload, deadline: redemptionDeadline, needs: gift.MayReload, operation: ledger.ReverseReload},
+	}
+}
+
+func readingRoutes() []Route {
+	return []Route{
 		{Method: "GET", Pattern: base + "/gifting/gifts", Priority: PriorityRead,
 			handle: listGifts, deadline: otherDeadline, needs: gift.MayLookUp, anyKey: true},
 		{Method: "GET", Pattern: base + "/gifting/orders/{orderID}/stock", Priority: PriorityRead,

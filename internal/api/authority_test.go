@@ -111,6 +111,11 @@ var authority = map[string][]row{
 			absent: notFound, states: reloadable},
 		{needs: "reload", system: unsupported, at: mustBe, by: "id", foreign: notFound, elsewhere: notAuthorized,
 			absent: notFound, states: reloadable}},
+	"cashOutGift": {
+		{needs: "cash-out", system: unsupported, at: mustBe, by: "code token", foreign: notAuthorized,
+			elsewhere: notAuthorized, absent: notFound, states: cashable},
+		{needs: "cash-out", system: unsupported, at: mustBe, by: "id", foreign: notFound, elsewhere: notAuthorized,
+			absent: notFound, states: cashable}},
 	"reverseReload": {
 		{needs: "reload", system: unsupported, by: "reload", foreign: notFound, elsewhere: notFound, absent: notFound,
 			states: unloadable},
@@ -182,6 +187,10 @@ var (
 	reloadable = map[string]verdict{"pending": notAllowed, "cancelled": notAllowed, "purchase failed": notAllowed,
 		"not activated": notAllowed,
 		"expired":       unsupported, "not yet valid": unsupported} // which are promotional
+	// Of each gift more is left than the law speaks of, or there is no law: TestCashOut has those of which it is not.
+	cashable = map[string]verdict{"pending": notAllowed, "redeemed": alreadyRedeemed, "cancelled": notAllowed,
+		"purchase failed": notAllowed, "not activated": notAllowed, "delivered": unsupported, "claimed": unsupported,
+		"failed delivery": unsupported, "expired": unsupported, "not yet valid": unsupported}
 	unloadable = map[string]verdict{"reload taken back": alreadyReversed, "reload spent": insufficient}
 )
 
@@ -568,8 +577,9 @@ func (s *stage) ask(op contract.Route, by string, k known, key, place string) re
 		"reloadGift":    `{` + name + at + `,"amount":0.01,` + paidAt(storefront) + `}`,
 		"reverseReload": `{` + name + `}`,
 		"blockGift":     `{` + name + `,"reasonCode":"STOLEN"}`, "unblockGift": `{` + name + `}`,
-		"adjustGift": `{` + name + `,"amount":0.01,"reasonCode":"SUPPORT","reason":"why"}`,
-		"extendGift": `{` + name + `,"validUntil":"2040-01-01T00:00:00Z"}`,
+		"adjustGift":  `{` + name + `,"amount":0.01,"reasonCode":"SUPPORT","reason":"why"}`,
+		"extendGift":  `{` + name + `,"validUntil":"2040-01-01T00:00:00Z"}`,
+		"cashOutGift": `{` + name + at + `}`,
 	}[op.OperationID]
 	if op.OperationID == "transferBalance" {
 		other := map[string]string{"from": "toVoucherID", "to": "fromVoucherID"}[by]

@@ -64,6 +64,7 @@ func readNormalized(operation, body string, wrong func(wire.Problem)) string {
 		"capture-hold":       func(o *wire.Object) any { return readCapturing(o, c) },
 		"release-hold":       func(o *wire.Object) any { return readReleasing(o) },
 		"reload-gift":        func(o *wire.Object) any { return readLoading(o, c) },
+		"cash-out-gift":      func(o *wire.Object) any { return readCashing(o, c) },
 		"reverse-reload":     func(o *wire.Object) any { return readUndoing(o, byReload) },
 		"reverse-redemption": func(o *wire.Object) any { return readReversal(o, c) },
 		"cancel-gift":        func(o *wire.Object) any { return readCancellation(o) },
@@ -151,6 +152,9 @@ func TestFingerprintsStay(t *testing.T) {
 				`"externalTransactionReferenceNumber":"R","externalStorefrontID":"` + id + `"}`,
 			`{"externalStorefrontID":"` + id + `","externalTransactionReferenceNumber":"R","reference":"r","amount":5.00,` +
 				`"organizationID":"` + id + `","voucherID":"` + id + `"}`},
+		{"cash-out-gift", `{"ID":"` + id + `","Where":{"LocationID":"` + id + `"}}`,
+			`{"voucherID":"` + id + `","organizationID":"` + id + `"}`, `{"organizationID":"` + id + `","voucherID":"` + id +
+				`"}`},
 		{"reverse-reload", `{"OriginalKey":"k"}`, `{"idempotencyKey":"k"}`, `{"idempotencyKey":"k","reloadID":null}`},
 		{"reverse-redemption", `{"OriginalKey":"k","Operation":"capture-hold","Where":{"LocationID":"` + id + `"}}`,
 			`{"idempotencyKey":"k","operation":"capture-hold","organizationID":"` + id + `"}`,

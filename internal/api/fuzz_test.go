@@ -130,6 +130,10 @@ func FuzzReloadGift(f *testing.F) {
 	fuzz(f, "reload-gift", loadBody(made{id: nowhere}, "1.5"), `{"voucherCode":"123456789012","organizationID":"`+pier+`"}`)
 }
 
+func FuzzCashOutGift(f *testing.F) {
+	fuzz(f, "cash-out-gift", cashBody(made{id: nowhere}), `{"voucherCode":"123456789012","organizationID":"`+pier+`"}`)
+}
+
 func FuzzReverseReload(f *testing.F) {
 	fuzz(f, "reverse-reload", `{"reloadID":"`+nowhere+`"}`, `{"idempotencyKey":"a b"}`)
 }

@@ -48,6 +48,41 @@ func reloadGift(c *call) (ledger.Answer, error) {
 	})
 }
 
+// cashing is a cash-out-gift request.
+type cashing struct {
+	giftRef
+	Where        place
+	Verification string // the verification code of the card; "": none was given
+}
+
+func readCashing(o *wire.Object, c *call) cashing {
+	return cashing{readGiftRef(o, byID, byCode, byToken), readPlace(o, c.caller), readVerification(o)}
+}
+
+// cashOutGift takes all that is left of a gift as cash, where the law lets a guest ask for it.
+func cashOutGift(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, func(o *wire.Object) cashing { return readCashing(o, c) })
+	return c.take(ledger.CashOutGift, asked, &asked.giftRef, asked.Where, problems,
+		func(r *request, at *gift.Location) (ledger.Answer, error) {
+			ask := gift.PayOut{Law: c.CashOutLaw, Verification: asked.Verification, Account: c.account}
+			return c.verified(r, at, asked.Verification, func() (ledger.Answer, error) {
+				return r.do(&ledger.Change{Context: c.actor(at.ID), VoucherID: asked.ID, Counts: ledger.RedeemedCount,
+					Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
+						ask.Context = at
+						return v.PayOut(ask)
+					}}, ledger.OK, (*writer).cashOut)
+			})
+		})
+}
+
+// cashOut writes the members of a successful cash-out-gift.
+func (w *writer) cashOut(r ledger.Result) {
+	v, e := &r.Vouchers[0], &r.Entries[0]
+	w.ID("cashOutID", e.ID)
+	w.moved(v, e, -e.Delta)
+	w.Instant("cashedOutAt", e.At)
+}
+
 // byReload is the member that names a reload.
 const byReload = "reloadID"
 

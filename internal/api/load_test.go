@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -218,6 +219,128 @@ func TestReloadsRace(t *testing.T) {
 			t.Errorf("of 20.00, 10.00 was taken back %d times, and %d.00 taken", undone, taken)
 		}
 		w.get("/gifting/gifts/"+g.id).want(200, "availableBalance", fmt.Sprintf("%d.00", 20-undone*10-taken))
+	}
+	w.sound()
+}
+
+func cashBody(g made) string {
+	return `{"voucherID":"` + g.id + `","organizationID":"` + pier + `"}`
+}
+
+func (w *world) cashOut(g made, headers ...string) reply {
+	w.Helper()
+	return w.post("cash-out-gift", cashBody(g), headers...)
+}
+
+// In California less than 15.00 can be asked for in cash, before April 2026 less than 10.00.
+func TestCashOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g, full := w.send(money("14.99")), w.send(money("15"))
+	validate := func(g made, allowed string) {
+		w.post("validate-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`"}`).want(200, "cashOutAllowed",
+			allowed)
+	}
+	limit := func(g made, want string) {
+		validate(g, "false")
+		r := w.cashOut(g).refused(422, gift.NotSupported)
+		if text := r.at("messages[0].text"); text != "In California a gift can be cashed out when "+want {
+			t.Error(text)
+		}
+	}
+	validate(g, "true")
+	limit(full, "below 15.00 USD is left; of this one, 15.00 USD is.")
+	paid := w.cashOut(g, once("cash")...).want(200, "voucherID", g.id, "organizationID", pier, "amount", "14.99",
+		"currentBalance", "0.00", "heldBalance", "0.00", "availableBalance", "0.00", "currency", "USD", "status", "REDEEMED",
+		"statusID", "6")
+	w.cashOut(g, once("cash")...).again(paid)
+	w.cashOut(g).refused(409, gift.AlreadyRedeemed)
+	w.get("/gifting/gifts/"+g.id+"/history").want(200, "entries[1].kind", "CASH_OUT", "entries[1].amount", "-14.99",
+		"entries[1].entryID", paid.at("cashOutID"), "entries[1].redemptionID", "null", "entries[1].organizationName",
+		"Pier 39")
+	// It is no redemption, and cannot be undone as one.
+	w.post("reverse-redemption", `{"redemptionID":"`+paid.at("cashOutID")+`"}`).refused(404, gift.NotFound)
+	w.post("reverse-redemption", `{"idempotencyKey":"cash"}`).refused(404, gift.NotFound)
+	w.post("reverse-reload", `{"reloadID":"`+paid.at("cashOutID")+`"}`).refused(404, gift.NotFound)
+
+	// Held is not to be had.
+	g = w.send(money("14.99"))
+	hold := w.holdGift(g, "1").want(200).at("holdID")
+	validate(g, "false")
+	w.cashOut(g).refused(409, gift.RedemptionNotAllowed)
+	w.release(hold).want(200)
+
+	spring := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
+	w.skew.Store(int64(time.Until(spring)))
+	limit(w.send(money("10")), "below 10.00 USD is left; of this one, 10.00 USD is.")
+	w.cashOut(w.send(money("9.99"))).want(200, "amount", "9.99")
+	w.skew.Store(int64(time.Until(spring.AddDate(0, 0, 1))))
+	w.cashOut(w.send(money("10"))).want(200, "amount", "10.00")
+}
+
+// What a thief, another merchant and a till without the permission would try.
+func TestCashOutForAThief(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("5"))
+	w.permit(rotatedKey, "validate", "redeem", "reverse", "reload")
+	w.cashOut(g, as(rotatedKey)...).refused(403, gift.NotAuthorized)
+	w.cashOut(g, as(wharfKey)...).refused(403, gift.NotAuthorized)
+	w.post("cash-out-gift", `{"voucherID":"`+g.id+`"}`, as(cornerKey)...).refused(404, gift.NotFound, "voucherID")
+	w.post("cash-out-gift", `{"voucherCode":"`+g.code+`"}`, as(cornerKey)...).refused(403, gift.NotAuthorized)
+	w.post("cash-out-gift", `{"voucherID":"`+g.id+`","organizationID":"`+wharf+`"}`).refused(422, gift.NotSupported)
+	w.post("cash-out-gift", cashBody(g), as(homelessKey)...).refused(409, gift.AccountMisconfigured)
+	w.post("cash-out-gift", `{"voucherPublicToken":"x","organizationID":"`+pier+`"}`).refused(400, gift.InvalidTokenFormat)
+	w.post("cash-out-gift", strings.Replace(cashBody(g), "}", `,"amount":5}`, 1)).refused(400, gift.ValidationFailure,
+		"amount")
+	w.cashOut(w.send(`{"itemGift":{"label":"Latte","quantity":3,"deliveryMethodID":3},`+purchase+`}`)).refused(422,
+		gift.NotSupported)
+	w.cashOut(w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},"paymentMethodID":4,"promotionID":"`+bareSpring+
+		`","validStarting":"2020-01-01T00:00Z","validForDays":3650,"promotionalTerms":"One."}`)).refused(422,
+		gift.NotSupported)
+	// A card with a verification code, without it.
+	cards, codes := w.verified(1)
+	w.post("redeem-gift", verifyBody(cards[0], "10", codes[0])).want(200)
+	asking := func(code string) string {
+		return strings.Replace(cashBody(cards[0]), "}", `,"verificationCode":"`+code+`"}`, 1)
+	}
+	w.cashOut(cards[0]).refused(400, gift.ValidationFailure, "verificationCode")
+	w.post("cash-out-gift", asking("12")).refused(400, gift.ValidationFailure, "verificationCode")
+	for n := range gift.MaxWrongCodes - 1 {
+		w.post("cash-out-gift", asking(wrong(codes[0], n))).refused(409, gift.RedemptionNotAllowed, "verificationCode")
+	}
+	w.post("cash-out-gift", asking(codes[0])).want(200, "amount", "10.00")
+	// Cash for a reload that is then taken back.
+	reload := w.reload(g, "5").want(200).at("reloadID")
+	w.cashOut(g).want(200, "amount", "10.00")
+	w.unload(reload).refused(409, gift.InsufficientBalance)
+	w.limit(gift.Limits{RedeemedPerDay: 1000}, gift.Limits{})
+	w.cashOut(w.send(money("10"))).want(200)
+	w.cashOut(w.send(money("0.01"))).refused(429, gift.RateLimited)
+	w.sound()
+
+	// Asked for at once, it is paid once.
+	for range 5 {
+		g := w.send(money("5"))
+		w.limit(gift.Limits{}, gift.Limits{})
+		var all sync.WaitGroup
+		var paid atomic.Int64
+		for range 4 {
+			all.Go(func() {
+				if w.cashOut(g).status == 200 {
+					paid.Add(500)
+				}
+			})
+			all.Go(func() {
+				if w.redeem(g, "5").status == 200 {
+					paid.Add(500)
+				}
+			})
+		}
+		all.Wait()
+		if paid.Load() != 500 {
+			t.Errorf("of 5.00, %d cents were paid", paid.Load())
+		}
 	}
 	w.sound()
 }

@@ -39,10 +39,12 @@ func (w *world) whole() map[string][]string {
 		"validate-gift": {`{"voucherCode":"` + g.code + `",` + till + `}`, `{"voucherPublicToken":"` + g.token +
 			`","organizationID":"` + pier + `"}`},
 		"redeem-gift": {
-			`{"voucherID":"` + g.id + `","amount":0.01,"allowPartial":true,"reference":"R","verificationCode":"1234",` + till + `}`,
+			`{"voucherID":"` + g.id + `","amount":0.01,"allowPartial":true,"reference":"R","verificationCode":"1234",` + till +
+				`}`,
 			`{"voucherCode":"` + g.code + `","amount":0.01,"organizationID":"` + pier + `"}`,
 		},
-		"hold-gift": {`{"voucherID":"` + g.id + `","amount":0.01,"allowPartial":true,"reference":"R","verificationCode":"1234","expiresInSeconds":60,` +
+		"hold-gift": {`{"voucherID":"` + g.id +
+			`","amount":0.01,"allowPartial":true,"reference":"R","verificationCode":"1234","expiresInSeconds":60,` +
 			till + `}`},
 		"capture-hold": {`{"holdID":"` + nowhere + `","amount":0.01,"final":false,"reference":"R"}`},
 		"release-hold": {`{"holdID":"` + nowhere + `"}`, `{"idempotencyKey":"none"}`},
@@ -52,6 +54,10 @@ func (w *world) whole() map[string][]string {
 			`{"voucherID":"` + g.id + `","amount":0.01,"reference":"R",` + paidAt(shop) + `,"organizationID":"` + pier +
 				`","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
 			`{"voucherCode":"` + g.code + `","amount":0.01,` + paidAt(shop) + `,"organizationID":"` + pier + `"}`},
+		"cash-out-gift": {
+			`{"voucherID":"` + nowhere + `","verificationCode":"1234","organizationID":"` + pier +
+				`","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
+			`{"voucherCode":"` + w.send(money("5")).code + `","organizationID":"` + pier + `"}`},
 		"reverse-reload": {`{"reloadID":"` + nowhere + `"}`, `{"idempotencyKey":"none"}`},
 		"cancel-gift": {`{"voucherID":"` + nowhere + `","cause":"CANCELLED","reason":"R"}`, `{"orderID":"` + nowhere +
 			`","cause":"CANCELLED"}`,

@@ -205,7 +205,8 @@ func TestSchemasAreComplete(t *testing.T) {
 		"PointOfSaleTicket",
 		"RedeemGift", "HoldGift", "CaptureHold", "ReleaseHold", "ReverseRedemption", "CancelGift", "ReinstateGift",
 		"ResendGift", "RescheduleGift", "TransferBalance", "CreateStock", "ActivateGift",
-		"ReverseActivation", "ReloadGift", "ReverseReload", "BlockGift", "UnblockGift", "AdjustGift", "ExtendGift"}
+		"ReverseActivation", "ReloadGift", "ReverseReload", "BlockGift", "UnblockGift", "AdjustGift", "ExtendGift",
+		"CashOutGift"}
 	for name, schema := range components {
 		checkSchema(t, name, schema.(map[string]any), slices.Contains(requests, name))
 	}

@@ -53,6 +53,7 @@ func (w *world) everywhere(check func(r reply, post bool), headers ...string) {
 		"capture-hold":       `{"holdID":"` + nowhere + `"}`,
 		"release-hold":       `{"holdID":"` + nowhere + `"}`,
 		"reload-gift":        loadBody(made{id: nowhere}, "1"),
+		"cash-out-gift":      `{"voucherID":"` + nowhere + `","organizationID":"` + pier + `"}`,
 		"reverse-reload":     `{"reloadID":"` + nowhere + `"}`,
 		"reverse-redemption": `{"redemptionID":"` + nowhere + `"}`,
 		"resend-gift":        `{"voucherID":"` + nowhere + `"}`, "reinstate-gift": `{"voucherID":"` + nowhere + `"}`,
@@ -135,6 +136,7 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 		return `{"reloadID":"` + w.reload(w.send(money("5")), "1").want(200).at("reloadID") + `"}`
 	}
 	bodies[ledger.ReloadGift] = [2]string{loadBody(other, "1"), loadBody(other, "2")}
+	bodies[ledger.CashOutGift] = [2]string{cashBody(w.send(money("5"))), cashBody(other)}
 	bodies[ledger.ReverseReload] = [2]string{loaded(), loaded()}
 	cards := w.stock(`"count":3`)
 	activated := func(card made) string {

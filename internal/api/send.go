@@ -177,7 +177,7 @@ func (c *call) orderSize(gifts []gift.Gift) int {
 	w := newWriter(1024)
 	first := &gifts[0]
 	w.Open()
-	w.voucher(first, view{account: c.account, now: c.now, pages: c.PublicURL})
+	w.voucher(first, view{account: c.account, now: c.now, law: c.CashOutLaw, pages: c.PublicURL})
 	w.Close()
 	same := len(w.Bytes()) + drawn + len(c.PublicURL) - textSize(first.Card.Recipient) - textSize(first.Card.Message)
 	size := drawn
@@ -233,7 +233,7 @@ func (w *writer) order(r ledger.Result, c *call) {
 	for n := range r.Gifts {
 		g := &r.Gifts[n]
 		w.Open()
-		w.voucher(g, view{account: c.account, now: g.CreatedAt, pages: c.PublicURL})
+		w.voucher(g, view{account: c.account, now: g.CreatedAt, law: c.CashOutLaw, pages: c.PublicURL})
 		w.Integer("recipientIndex", g.Card.RecipientIndex)
 		w.printURL(g, c.PublicURL)
 		w.Close()

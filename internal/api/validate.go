@@ -43,7 +43,8 @@ func validateGift(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	return c.answer(ledger.OK, func(w *writer) {
-		w.voucher(&g, view{account: c.account, location: at, now: c.now, verdict: verdict, pages: c.PublicURL})
+		w.voucher(&g, view{account: c.account, location: at, now: c.now, law: c.CashOutLaw, verdict: verdict,
+			pages: c.PublicURL})
 	}), nil
 }
 

@@ -16,13 +16,15 @@ type view struct {
 	location *gift.Location // where it is to be redeemed; nil: nowhere in particular
 	now      time.Time
 	verdict  *ticket.Eligibility // of the till's ticket; nil: none was given
-	pages    string              // the public URL, below which gift pages are
-	masked   bool                // code, token and link are not for the caller
+	law      gift.CashOutLaw
+	pages    string // the public URL, below which gift pages are
+	masked   bool   // code, token and link are not for the caller
 }
 
 // lookUp is a view of gifts that are looked up: their secrets are for keys only that may see codes.
 func (c *call) lookUp() view {
-	return view{account: c.account, now: c.now, pages: c.PublicURL, masked: !c.caller.May(gift.MaySeeCodes)}
+	return view{account: c.account, now: c.now, law: c.CashOutLaw, pages: c.PublicURL,
+		masked: !c.caller.May(gift.MaySeeCodes)}
 }
 
 // voucher writes the members of the voucher payload. The recipient's address is not among them: a till has no need of
@@ -48,7 +50,11 @@ func (w *writer) voucher(g *gift.Gift, s view) {
 	w.Boolean("requiresEligibleItems", len(items) > 0)
 	w.eligibleItems(items)
 	w.eligibility(v.Unit(), s.verdict)
-	w.Boolean("cashOutAllowed", gift.CashOutAllowed(s.jurisdiction(v), v, s.now))
+	at := s.location // where it is asked about, else the only one where the gift is good
+	if at == nil {
+		at = s.account.Location(v.LocationID)
+	}
+	w.Boolean("cashOutAllowed", v.CashOutAllowed(s.law, s.account, at, s.now))
 }
 
 // voucherIdentity writes what names the gift, and its secrets.
@@ -191,18 +197,6 @@ func (s view) locationID() gift.ID {
 		return gift.ID{}
 	}
 	return s.location.ID
-}
-
-// jurisdiction is that of the location asked about, else of the only one where the gift is good; "" is unknown.
-func (s view) jurisdiction(v *gift.Voucher) string {
-	l := s.location
-	if l == nil {
-		l = s.account.Location(v.LocationID)
-	}
-	if l == nil {
-		return ""
-	}
-	return l.Jurisdiction
 }
 
 // unitName says what a gift's amounts are.

@@ -273,6 +273,7 @@ var paths = map[string]string{
 	"reverse-redemption": base + "/redemption/reverse-redemption",
 	"create-stock":       base + "/gifting/create-stock", "activate-gift": base + "/redemption/activate-gift",
 	"reverse-activation": base + "/redemption/reverse-activation",
+	"cash-out-gift":      base + "/redemption/cash-out-gift",
 	"reload-gift":        base + "/redemption/reload-gift", "reverse-reload": base + "/redemption/reverse-reload",
 }
 

@@ -106,7 +106,8 @@ func (a *audit) step(n int, e Entry) {
 		a.note("entry %d (%s) cannot change by %+d what is held, %d", e.Seq, e.Kind, e.Held, sumOf(a.holds))
 	}
 	a.hold(e)
-	if e.Kind == HoldMade || e.Kind == Redemption && e.HoldID.IsZero() { // with the right verification code
+	// with the right verification code
+	if e.Kind == HoldMade || e.Kind == CashOut || e.Kind == Redemption && e.HoldID.IsZero() {
 		a.wrongCodes = 0
 	}
 	a.status = e.Status
@@ -128,6 +129,8 @@ func (a *audit) fits(e Entry) bool {
 	case Reversal:
 		return e.Delta > 0 && a.undo(e, Redemption) >= 0 &&
 			(to == Claimed && (from == Claimed || from == Redeemed) || to == Cancelled && from == Cancelled)
+	case CashOut:
+		return e.Delta < 0 && from.Redeemable() && to == Redeemed && e.Balance == 0
 	case Cancellation:
 		a.before = from
 		return e.Delta == 0 && to.mayFollow(from)

@@ -77,10 +77,13 @@ func TestWhatABlockedGiftCanDo(t *testing.T) {
 	refused("resend", err)
 	low := v
 	low.Currency, low.Balance, low.Holds, low.Blocked = usd, 100, nil, ""
-	if !CashOutAllowed("US-CA", &low, now) {
+	allowed := func() bool {
+		return low.CashOutAllowed(cashLaw, inJurisdiction("US-CA"), &Location{ID: shop, Jurisdiction: "US-CA"}, now)
+	}
+	if !allowed() {
 		t.Error("1.00 is not cashed out")
 	}
-	if low.Blocked = ReasonLost; CashOutAllowed("US-CA", &low, now) {
+	if low.Blocked = ReasonLost; allowed() {
 		t.Error("a blocked gift is cashed out")
 	}
 	reasons := v.NotRedeemable(shop, now, nil)

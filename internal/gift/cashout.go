@@ -2,51 +2,115 @@ package gift
 
 import "time"
 
-// cashOutRule is when a jurisdiction lets the holder of a purchased gift ask for the rest of it in cash.
-type cashOutRule struct {
-	below    Amount // the balance is less than this, in cents; 0: see used90
-	orEqual  bool   // or exactly that much
-	used     bool   // only after the gift was used at least once
-	original Amount // only where the gift was worth more than this, in cents
-	used90   bool   // at least 90 % of the gift has been redeemed, whatever is left
+// CashOutLaw says where a guest may ask for the rest of a gift in cash. These laws are about gifts of money that were
+// paid for.
+type CashOutLaw []CashOutRule
+
+// CashOutRule is when a jurisdiction lets the holder of a gift ask for the rest of it in cash.
+type CashOutRule struct {
+	Jurisdiction string // ISO 3166
+	Name         string // of it, as people call it
+	From         int    // the first day that the rule holds, as Day numbers it, until that of the next one; 0: always
+	Currency     Currency
+	Limit        Amount // the balance is less than this
+	OrEqual      bool   // or exactly that much
+	Used         bool   // only after the gift was used at least once
+	WorthMore    Amount // only where more than this was put into the gift
+	Source       string
 }
 
-// cashOutRules are those of the United States, as the laws were found published in November 2026 (for Vermont, in a
-// legislature's survey of such laws). They are a help for the cashier, not legal advice. Left out: Texas, whose law
-// (Business and Commerce Code § 604.152) spares gifts that neither expire nor carry fees, as none here do (§
-// 604.002(5)); Puerto Rico (Act 31-2015), whose limit could not be confirmed from the text of the act.
-var cashOutRules = map[string]cashOutRule{
-	// Cal. Civ. Code § 1749.5(b)(2), SB 22 of 2025: less than $15 since 2026-04-01
-	"US-CA": {below: 15_00},
-	"US-CO": {below: 5_00, orEqual: true}, // Colo. Rev. Stat. § 6-1-722: $5 or less
-	// Conn. Gen. Stat. § 42-461(c): less than $3 after a purchase (with the receipt)
-	"US-CT": {below: 3_00, used: true},
-	// Mass. Gen. Laws ch. 200A § 5D: 90 % redeemed, no value can be added
-	"US-MA": {used90: true},
-	"US-ME": {below: 5_00, used: true, original: 5_00}, // Me. Rev. Stat. tit. 33 § 2066(4): the same as N.J.
-	"US-MT": {below: 5_00, original: 5_00},             // Mont. Code § 30-14-108(4): less than $5, of more than $5
-	// N.J. Stat. § 46:30B-42.1: of more than $5, less than $5 after use
-	"US-NJ": {below: 5_00, used: true, original: 5_00},
-	"US-OR": {below: 5_00, used: true}, // Or. Rev. Stat. § 646A.276(1)(d): less than $5, used at least once
-	"US-RI": {below: 1_00, used: true}, // R.I. Gen. Laws § 6-13-12: less than $1 of a redeemed gift
-	"US-VT": {below: 1_00},             // Vt. Stat. tit. 8 § 2704: less than $1
-	"US-WA": {below: 5_00, used: true}, // Wash. Rev. Code § 19.240.020(3): less than $5 after a purchase
+// rule is that of a jurisdiction on the day of an instant; nil: there is none.
+func (l CashOutLaw) rule(jurisdiction string, now time.Time, zone *time.Location) (found *CashOutRule) {
+	if zone == nil {
+		zone = time.UTC
+	}
+	today, _ := Day(now, zone)
+	for n := range l {
+		if r := &l[n]; r.Jurisdiction == jurisdiction && r.From <= today && (found == nil || r.From > found.From) {
+			found = r
+		}
+	}
+	return found
 }
 
-// CashOutAllowed reports whether the law of a jurisdiction (ISO 3166-2) lets the holder of a gift ask for its balance
-// in cash. These laws are about gifts of money that were paid for, in US dollars; a gift that cannot be redeemed
-// cannot be cashed out either, nor one of which something is held.
-func CashOutAllowed(jurisdiction string, v *Voucher, now time.Time) bool {
-	rule, ok := cashOutRules[jurisdiction]
-	if !ok || v.Item || v.Promotional || v.Currency.Code != "USD" || v.Balance <= 0 || !v.Status.Redeemable() ||
-		v.Blocked != "" || v.HeldAt(now) > 0 {
-		return false
+// allows refuses a gift that the rule does not let a guest cash out.
+func (r *CashOutRule) allows(v *Voucher) error {
+	below := "below "
+	if r.OrEqual {
+		below = "at most "
 	}
-	if rule.used && v.Balance == v.Loaded || v.Loaded <= rule.original {
-		return false
+	limit := r.Currency.Money(r.Limit)
+	switch {
+	case v.Currency.Code != r.Currency.Code:
+		return Refuse(NotSupported, "In %s the law is about gifts in %s.", r.Name, r.Currency.Code)
+	case v.Balance > r.Limit || v.Balance == r.Limit && !r.OrEqual:
+		return Refuse(NotSupported, "In %s a gift can be cashed out when %s%s is left; of this one, %s is.", r.Name, below,
+			limit, v.Unit().Money(v.Balance))
+	case r.Used && v.Balance == v.Loaded:
+		return Refuse(NotSupported, "In %s a gift can be cashed out when %s%s is left of it after it was used; this one was "+
+			"not used yet.", r.Name, below, limit)
+	case v.Loaded <= r.WorthMore:
+		return Refuse(NotSupported, "In %s a gift can be cashed out when %s%s is left of one of more than %s.", r.Name, below,
+			limit, r.Currency.Money(r.WorthMore))
 	}
-	if rule.used90 {
-		return v.Balance <= v.Loaded/10
+	return nil
+}
+
+// PayOut asks for the whole balance of a gift in cash, at the location of the Context.
+type PayOut struct {
+	Context
+	Law          CashOutLaw
+	Verification string   // the verification code of the card; "": none was given
+	Account      *Account // the voucher's
+}
+
+// PayOut takes all that is left of a voucher as cash, where the law lets a guest ask for that. It fails with
+// NOT_AUTHORIZED (another location), NOT_SUPPORTED (it is not of money that was paid for, or the law does not let a
+// guest ask for it), ALREADY_REDEEMED, REDEMPTION_NOT_ALLOWED (it cannot be redeemed, something is held, or the
+// verification code is wrong) and VALIDATION_FAILURE (it is missing).
+func (v Voucher) PayOut(p PayOut) (Voucher, Entry, error) {
+	if err := v.mayPayOut(p); err != nil {
+		return v, Entry{}, err
 	}
-	return v.Balance < rule.below || rule.orEqual && v.Balance == rule.below
+	if err := v.verify(p.Verification); err != nil {
+		return v, Entry{}, err
+	}
+	v.WrongCodes = 0
+	e := v.enter(p.Context, CashOut, -v.Balance, Redeemed)
+	return v, e, nil
+}
+
+// CashOutAllowed reports whether a voucher can be cashed out at a location now; nil is nowhere in particular.
+func (v *Voucher) CashOutAllowed(law CashOutLaw, a *Account, at *Location, now time.Time) bool {
+	return at != nil && v.mayPayOut(PayOut{Context: Context{Now: now, Actor: Actor{LocationID: at.ID}}, Law: law,
+		Account: a}) == nil
+}
+
+func (v *Voucher) mayPayOut(p PayOut) error {
+	switch {
+	case !v.AllowedAt(p.Actor.LocationID):
+		return elsewhere()
+	case v.Promotional:
+		return Refuse(NotSupported, "This gift is promotional: it cannot be cashed out.")
+	case v.Item:
+		return Refuse(NotSupported, "This is an item gift: it cannot be cashed out.")
+	}
+	zone := p.Account.TimeZone()
+	if reasons := v.NotRedeemable(p.Actor.LocationID, p.Now, zone); len(reasons) > 0 {
+		return refusal(reasons)
+	}
+	at := p.Account.Location(p.Actor.LocationID)
+	rule := (*CashOutRule)(nil)
+	if at != nil {
+		rule = p.Law.rule(at.Jurisdiction, p.Now, zone)
+	}
+	switch {
+	case rule == nil:
+		return Refuse(NotSupported, "This gift cannot be cashed out here: no law of the location's jurisdiction is known "+
+			"that lets a guest ask for it.")
+	case v.HeldAt(p.Now) > 0:
+		return Refuse(RedemptionNotAllowed, "This gift cannot be cashed out while something is held: %s.",
+			v.held(p.Now, zone))
+	}
+	return rule.allows(v)
 }

@@ -1,55 +1,109 @@
 package gift
 
-import "testing"
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
 
-func TestCashOutAllowed(t *testing.T) {
+// cashLaw has rules of every kind.
+var cashLaw = CashOutLaw{
+	{Jurisdiction: "US-CA", Name: "California", Currency: usd, Limit: 1000},
+	{Jurisdiction: "US-CA", Name: "California", Currency: usd, Limit: 1500, From: 20260401},
+	{Jurisdiction: "US-CO", Name: "Colorado", Currency: usd, Limit: 500, OrEqual: true},
+	{Jurisdiction: "US-WA", Name: "Washington", Currency: usd, Limit: 500, Used: true},
+	{Jurisdiction: "US-MT", Name: "Montana", Currency: usd, Limit: 500, WorthMore: 500},
+	{Jurisdiction: "JP", Name: "Japan", Currency: jpy, Limit: 100},
+}
+
+func inJurisdiction(j string) *Account {
+	return &Account{ID: id(1), Zone: time.UTC, Locations: []Location{{ID: shop, Jurisdiction: j}}}
+}
+
+func TestPayOut(t *testing.T) {
 	t.Parallel()
+	before := time.Date(2026, 3, 31, 23, 59, 59, 0, time.UTC)
 	for _, tt := range []struct {
-		jurisdiction      string
-		original, balance Amount
-		want              bool
+		name            string
+		jurisdiction    string
+		loaded, balance Amount
+		change          func(*Voucher, *PayOut)
+		code            Code
+		message         string
 	}{
-		{"US-CA", 5000, 1499, true}, {"US-CA", 5000, 1500, false}, {"US-CA", 1499, 1499, true}, {"US-CA", 5000, 1, true},
-		{"US-CO", 5000, 500, true}, {"US-CO", 5000, 501, false}, {"US-CO", 500, 500, true},
-		{"US-CT", 5000, 299, true}, {"US-CT", 5000, 300, false}, {"US-CT", 299, 299, false}, {"US-CT", 299, 298, true},
-		{"US-MA", 10000, 1000, true}, {"US-MA", 10000, 1001, false}, {"US-MA", 1005, 100, true}, {"US-MA", 1005, 101, false},
-		{"US-MA", 5, 0, false},
-		{"US-ME", 5000, 499, true}, {"US-ME", 5000, 500, false}, {"US-ME", 500, 100, false}, {"US-ME", 501, 100, true},
-		{"US-MT", 5000, 499, true}, {"US-MT", 5000, 500, false}, {"US-MT", 500, 499, false}, {"US-MT", 501, 499, true},
-		{"US-NJ", 5000, 499, true}, {"US-NJ", 5000, 500, false}, {"US-NJ", 500, 499, false}, {"US-NJ", 501, 499, true},
-		{"US-OR", 5000, 499, true}, {"US-OR", 5000, 500, false}, {"US-OR", 499, 499, false}, {"US-OR", 499, 498, true},
-		{"US-RI", 5000, 99, true}, {"US-RI", 5000, 100, false}, {"US-RI", 99, 99, false},
-		{"US-VT", 5000, 99, true}, {"US-VT", 5000, 100, false}, {"US-VT", 99, 99, true},
-		{"US-WA", 5000, 499, true}, {"US-WA", 5000, 500, false}, {"US-WA", 499, 499, false},
-		{"US-TX", 5000, 1, false}, {"US-PR", 5000, 1, false}, {"US-NY", 5000, 1, false},
-		{"US", 5000, 1, false}, {"", 5000, 1, false}, {"us-ca", 5000, 1, false}, {"CA", 5000, 1, false},
+		{"below", "US-CA", 5000, 1499, nil, "", ""},
+		{"at the limit", "US-CA", 5000, 1500, nil, NotSupported,
+			"In California a gift can be cashed out when below 15.00 USD is left; of this one, 15.00 USD is."},
+		{"below what held before", "US-CA", 5000, 999, func(_ *Voucher, p *PayOut) { p.Now = before }, "", ""},
+		{"at what held before", "US-CA", 5000, 1000, func(_ *Voucher, p *PayOut) { p.Now = before }, NotSupported,
+			"below 10.00 USD"},
+		{"on the day", "US-CA", 5000, 1499, func(_ *Voucher, p *PayOut) { p.Now = before.Add(time.Second) }, "", ""},
+		{"on the day elsewhere, which is the day before here", "US-CA", 5000, 1499, func(_ *Voucher, p *PayOut) {
+			p.Now, p.Account.Zone = before.Add(time.Second), mustZone(t, "America/Los_Angeles")
+		}, NotSupported, "below 10.00 USD"},
+		{"unused", "US-CA", 1499, 1499, nil, "", ""},
+		{"at most", "US-CO", 5000, 500, nil, "", ""},
+		{"above at most", "US-CO", 5000, 501, nil, NotSupported,
+			"In Colorado a gift can be cashed out when at most 5.00 USD"},
+		{"used", "US-WA", 5000, 499, nil, "", ""},
+		{"not used", "US-WA", 499, 499, nil, NotSupported, "this one was not used yet"},
+		{"worth more", "US-MT", 501, 499, nil, "", ""},
+		{"not worth more", "US-MT", 500, 499, nil, NotSupported, "left of one of more than 5.00 USD"},
+		{"another currency", "JP", 5000, 99, nil, NotSupported, "In Japan the law is about gifts in JPY."},
+		{"no law", "US-NY", 5000, 1, nil, NotSupported, "no law of the location's jurisdiction is known"},
+		{"no jurisdiction", "", 5000, 1, nil, NotSupported, "no law of the location's jurisdiction is known"},
+		{"no table", "US-CA", 5000, 1, func(_ *Voucher, p *PayOut) { p.Law = nil }, NotSupported, "no law"},
+		{"promotional", "US-CA", 5000, 1, func(v *Voucher, _ *PayOut) { v.Promotional = true }, NotSupported, "promotional"},
+		{"an item", "US-CA", 5, 1, func(v *Voucher, _ *PayOut) { v.Item = true }, NotSupported, "an item gift"},
+		{"empty", "US-CA", 5000, 0, func(v *Voucher, _ *PayOut) { v.Status = Redeemed }, AlreadyRedeemed, "in full"},
+		{"pending", "US-CA", 5000, 1, func(v *Voucher, _ *PayOut) { v.Status = Pending }, RedemptionNotAllowed, "delivered"},
+		{"blocked", "US-CA", 5000, 1, func(v *Voucher, _ *PayOut) { v.Blocked = "LOST" }, RedemptionNotAllowed, "blocked"},
+		{"elsewhere", "US-CA", 5000, 1, func(v *Voucher, _ *PayOut) { v.LocationID = id(3) }, NotAuthorized,
+			"another location"},
+		{"verified", "US-CA", 5000, 1, func(v *Voucher, p *PayOut) { v.Verification, p.Verification = "1234", "1234" }, "",
+			""},
+		{"without the code", "US-CA", 5000, 1, func(v *Voucher, _ *PayOut) { v.Verification = "1234" }, ValidationFailure,
+			"verification code"},
+		{"with a wrong code", "US-CA", 5000, 1, func(v *Voucher, p *PayOut) {
+			v.Verification, p.Verification = "1234",
+				"4321"
+		},
+			RedemptionNotAllowed, "The verification code is wrong."},
+		{"held", "US-CA", 5000, 1000, func(v *Voucher, _ *PayOut) {
+			v.Holds = []OpenHold{{ID: id(6), Left: 1,
+				Until: now.Add(1)}}
+		},
+			RedemptionNotAllowed, "while something is held: 0.01 USD is held until"},
 	} {
-		v := Voucher{Currency: usd, Loaded: tt.original, Balance: tt.balance, Status: Claimed}
-		if got := CashOutAllowed(tt.jurisdiction, &v, now); got != tt.want {
-			t.Errorf("%s, %d of %d: %v", tt.jurisdiction, tt.balance, tt.original, got)
+		v := voucherIn(Claimed)
+		v.Loaded, v.Balance = tt.loaded, tt.balance
+		p := PayOut{Context: context(), Law: cashLaw, Account: inJurisdiction(tt.jurisdiction)}
+		if tt.change != nil {
+			tt.change(&v, &p)
+		}
+		after, e, err := v.PayOut(p)
+		if got := v.CashOutAllowed(p.Law, p.Account, &p.Account.Locations[0], p.Now); got != (err == nil ||
+			v.Verification != "") {
+			t.Errorf("%s: the payload tells %v", tt.name, got)
+		}
+		if codeOf(t, err) != tt.code {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if err != nil {
+			if !strings.Contains(err.Error(), tt.message) || !reflect.DeepEqual(after, v) {
+				t.Errorf("%s: %v does not say %q, or %+v changed", tt.name, err, tt.message, after)
+			}
+			continue
+		}
+		if after.Balance != 0 || after.Status != Redeemed || after.Loaded != tt.loaded || e.Kind != CashOut ||
+			e.Delta != -tt.balance {
+			t.Errorf("%s: %+v by %+v", tt.name, after, e)
 		}
 	}
-	for jurisdiction := range cashOutRules {
-		good := Voucher{Currency: usd, Loaded: 5000, Balance: 50, Status: Claimed}
-		if !CashOutAllowed(jurisdiction, &good, now) {
-			t.Errorf("%s: not even 0.50 of 50.00", jurisdiction)
-		}
-		for name, spoil := range map[string]func(*Voucher){
-			"an item": func(v *Voucher) { v.Item = true }, "a promotion": func(v *Voucher) { v.Promotional = true },
-			"in Canadian dollars": func(v *Voucher) { v.Currency = Currency{"CAD", 2} },
-			"empty":               func(v *Voucher) { v.Balance = 0 },
-		} {
-			v := good
-			spoil(&v)
-			if CashOutAllowed(jurisdiction, &v, now) {
-				t.Errorf("%s: allowed for a gift that is %s", jurisdiction, name)
-			}
-		}
-		for _, s := range Statuses() {
-			v := good
-			if v.Status = s; CashOutAllowed(jurisdiction, &v, now) != s.Redeemable() {
-				t.Errorf("%s: %s", jurisdiction, s)
-			}
-		}
+	v := voucherIn(Claimed)
+	if v.CashOutAllowed(cashLaw, inJurisdiction("US-CA"), nil, now) {
+		t.Error("allowed nowhere in particular")
 	}
 }

@@ -107,7 +107,9 @@ func TestHeldIsNotRedeemed(t *testing.T) {
 	if _, e, err := v.Redeem(redeem); err != nil || e.Delta != -400 {
 		t.Errorf("all that is left: %+v, %v", e, err)
 	}
-	if CashOutAllowed("US-CA", &v, now) || !CashOutAllowed("US-CA", &v, now.Add(DefaultHoldTime)) {
+	california := inJurisdiction("US-CA")
+	allowed := func(at time.Time) bool { return v.CashOutAllowed(cashLaw, california, &california.Locations[0], at) }
+	if allowed(now) || !allowed(now.Add(DefaultHoldTime)) {
 		t.Error("cash is paid for what is held, or not for what was")
 	}
 	if got := v.Available(now.Add(DefaultHoldTime - 1)); got != 400 {

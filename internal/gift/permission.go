@@ -26,8 +26,9 @@ const (
 	MayAdjust                           // adjust-gift
 	MayBlock                            // block-gift and unblock-gift
 	MayExtend                           // extend-gift
+	MayCashOut                          // cash-out-gift
 
-	AllPermissions = MayExtend<<1 - 1
+	AllPermissions = MayCashOut<<1 - 1
 	// SystemPermissions are those of every system key; what it made itself is all that it may cancel and look up.
 	SystemPermissions = MaySend | MayCancel | MayLookUp
 )
@@ -50,6 +51,7 @@ var permissionNames = []struct{ name, cannot string }{
 	{"adjust", "adjust gifts"},
 	{"block", "block gifts"},
 	{"extend", "extend gifts"},
+	{"cash-out", "cash gifts out"},
 }
 
 // roles are the sets of permissions that have a name.

@@ -126,3 +126,47 @@ func (w *world) expectUndone(t *rapid.T, load *modelLoad, cmd *ledger.Undo) {
 		t.Fatalf("undoing %+v of %+v: got %q, want %q", *load, *g, got, want)
 	}
 }
+
+// payable is what the law of the model lets a guest ask for in cash.
+const payable = 100
+
+func (w *world) cashOut(t *rapid.T) {
+	g := w.pick(t)
+	g.touch(w.now)
+	at, tried := w.caller.Account.Locations[0].ID, g.try(t)
+	want := ""
+	switch {
+	case g.item || !g.until.IsZero():
+		want = "NOT_SUPPORTED"
+	case g.status == gift.Redeemed:
+		want = "ALREADY_REDEEMED"
+	case g.status != gift.Delivered && g.status != gift.FailedDelivery && g.status != gift.Claimed, g.blocked != "",
+		g.held() > 0 && g.balance > 0:
+		want = "REDEMPTION_NOT_ALLOWED"
+	case g.balance > payable:
+		want = "NOT_SUPPORTED"
+	case tried != g.code:
+		want = "REDEMPTION_NOT_ALLOWED"
+		g.wrong++
+		g.entries++
+		if g.wrong == gift.MaxWrongCodes {
+			g.blocked = gift.ReasonVerificationCode
+			g.entries++
+		}
+	default:
+		g.wrong = 0
+		want = fmt.Sprintf("OK %d 0 REDEEMED", -g.balance)
+		g.balance, g.status = 0, gift.Redeemed
+		g.entries++
+	}
+	got, _ := w.do(t, ledger.CashOutGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: ledger.RedeemedCount,
+		Context: gift.Context{Actor: gift.Actor{LocationID: at}},
+		Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
+			return v.PayOut(gift.PayOut{Context: c, Verification: tried, Account: w.caller.Account,
+				Law: gift.CashOutLaw{{Jurisdiction: "US-CA",
+					Currency: w.caller.Account.Currency, Limit: payable, OrEqual: true}}})
+		}})
+	if got != want {
+		t.Fatalf("cash out %+v: got %q, want %q", *g, got, want)
+	}
+}

@@ -48,6 +48,7 @@ func TestEngineAgreesWithModel(t *testing.T) {
 			"release key": w.releaseKey,
 			"reload":      w.reload,
 			"unload":      w.reverseReload,
+			"cash out":    w.cashOut,
 			"unload key":  w.reverseReloadKey,
 			"later":       w.later,
 			"expire":      w.expire,
@@ -123,6 +124,7 @@ func newWorld(t *rapid.T, dir, database string) *world {
 		t.Fatalf("opening the store: %v", err)
 	}
 	account := &gift.Account{ID: newID(), Name: "Model", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
+		Locations:    []gift.Location{{ID: newID(), Name: "Till", Jurisdiction: "US-CA"}},
 		MaxGiftValue: mostWorth, Subscriptions: []gift.Subscription{{ProgramID: gift.BusinessProgram.ID, Reloadable: true}}}
 	w := &world{
 		loadOf: map[string]*modelLoad{},

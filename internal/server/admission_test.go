@@ -187,6 +187,7 @@ func TestPriorities(t *testing.T) {
 		"redemption/capture-hold":           api.PriorityRedeem,
 		"redemption/release-hold":           api.PriorityRedeem,
 		"redemption/reload-gift":            api.PriorityRedeem,
+		"redemption/cash-out-gift":          api.PriorityRedeem,
 		"redemption/reverse-reload":         api.PriorityRedeem,
 		"redemption/reverse-redemption":     api.PriorityRedeem,
 		"redemption/validate-gift":          api.PriorityValidate,

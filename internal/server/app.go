@@ -71,7 +71,8 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 		Fingerprinted: s.Keys().Fingerprinted,
 		PublicURL:     c.PublicURL, Email: a.carriers.email != nil, SMS: a.carriers.sms != nil, Wake: worker.Wake, Note: note,
 		StoreTimeout: s.CallerTimeout(), ClientAddress: c.Proxies.Client, GuessAlarm: a.guessAlarm,
-		Sheets: pages.Sheets, Admission: a.admission, Elsewhere: a.routes(web.Handler(pages)),
+		Sheets: pages.Sheets, CashOutLaw: c.CashOutLaw,
+		Admission: a.admission, Elsewhere: a.routes(web.Handler(pages)),
 	})
 	a.handler = a.observe(a.admitted(a.api))
 

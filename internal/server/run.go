@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"boon.example/internal/clientip"
+	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/mail"
 	"boon.example/internal/sms"
@@ -40,6 +41,7 @@ type Config struct {
 	Proxies      clientip.Proxies // whose X-Forwarded-For is believed
 	FilesEvery   time.Duration    // how often the files of the embedded store are looked at; 0: the constant of that name
 	HoldsEvery   time.Duration    // how often holds that are over are entered; 0: the constant of that name
+	CashOutLaw   gift.CashOutLaw  // where guests may ask for cash; nil: the one that is shipped
 	AuditPace    int              // rows a second that are looked over beside the service; 0: ledger.AuditPace
 	// Under is put between the engine and the store, by tests of the whole; nil: nothing.
 	Under  func(ledger.Store) ledger.Store

@@ -118,6 +118,8 @@ func TestClientHasEveryMember(t *testing.T) {
 		{"HoldGift", all["HoldGift"], client.HoldGiftRequest{}, false},
 		{"CaptureHold", all["CaptureHold"], client.CaptureHoldRequest{}, false},
 		{"ReleaseHold", all["ReleaseHold"], client.ReleaseHoldRequest{}, false},
+		{"CashOutGift", all["CashOutGift"], client.CashOutGiftRequest{}, false},
+		{"CashOutGiftAnswer", all["CashOutGiftAnswer"], client.CashOut{}, true},
 		{"ReloadGift", all["ReloadGift"], client.ReloadGiftRequest{}, false},
 		{"ReloadGiftAnswer", all["ReloadGiftAnswer"], client.Reload{}, true},
 		{"ReverseReload", all["ReverseReload"], client.ReverseReloadRequest{}, false},

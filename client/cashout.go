@@ -1,0 +1,43 @@
+package client
+
+import (
+	"context"
+	"time"
+)
+
+// CashOutGiftRequest asks to pay the rest of a gift out in cash. Exactly one of VoucherID, VoucherCode and
+// VoucherPublicToken is given.
+type CashOutGiftRequest struct {
+	OrganizationID                          string `json:"organizationID,omitzero"`
+	PointOfSaleSystemOrganizationIdentifier string `json:"pointOfSaleSystemOrganizationIdentifier,omitzero"`
+	VoucherID                               string `json:"voucherID,omitzero"`
+	VoucherCode                             string `json:"voucherCode,omitzero"`
+	VoucherPublicToken                      string `json:"voucherPublicToken,omitzero"`
+	VerificationCode                        string `json:"verificationCode,omitzero"` // of a card that has one
+
+	IdempotencyKey string `json:"-"` // absent: a new one
+}
+
+// CashOut is the rest of a gift that was paid out.
+type CashOut struct {
+	CashOutID        string    `json:"cashOutID"`
+	VoucherID        string    `json:"voucherID"`
+	OrganizationID   string    `json:"organizationID"`
+	Amount           Decimal   `json:"amount"` // to be paid to the guest
+	CurrentBalance   Decimal   `json:"currentBalance"`
+	HeldBalance      Decimal   `json:"heldBalance"`
+	AvailableBalance Decimal   `json:"availableBalance"`
+	Currency         string    `json:"currency"`
+	Status           Status    `json:"status"`
+	StatusID         int       `json:"statusID"`
+	CashedOutAt      time.Time `json:"cashedOutAt"`
+	Meta             Meta      `json:"-"`
+}
+
+// CashOutGift takes all that is left of a gift as cash, where the law lets a guest ask for it. It cannot be undone.
+func (c *Client) CashOutGift(ctx context.Context, r CashOutGiftRequest) (*CashOut, error) {
+	var a CashOut
+	var err error
+	a.Meta, err = c.do(ctx, post(OpCashOutGift, redemptionPath, r, r.IdempotencyKey), &a)
+	return orNil(&a, err)
+}
