@@ -120,6 +120,7 @@ const (
 	OpResendGift        Operation = "resend-gift"
 	OpRescheduleGift    Operation = "reschedule-gift"
 	OpTransferBalance   Operation = "transfer-balance"
+	OpReplaceGift       Operation = "replace-gift"
 	OpCreateStock       Operation = "create-stock"
 	OpActivateGift      Operation = "activate-gift"
 	OpReverseActivation Operation = "reverse-activation"

@@ -212,6 +212,12 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 		}, ask{"POST", "/api/integration/gifting/reschedule-gift", "", "k5",
 			`{"voucherID":"v","deliveryDate":"2026-03-01T01:00:00+01:00","deliveryTimezoneId":"UTC"}`}},
 		{func() error {
+			_, err := c.ReplaceGift(ctx, client.ReplaceGiftRequest{VoucherID: "v", Reason: "lost", Deliver: &client.Delivery{
+				DeliveryMethodID: client.Email, RecipientContact: "a@example.com"}, IdempotencyKey: "k8"})
+			return err
+		}, ask{"POST", "/api/integration/gifting/replace-gift", "", "k8", `{"voucherID":"v","reason":"lost",` +
+			`"deliver":{"deliveryMethodID":1,"recipientContact":"a@example.com"}}`}},
+		{func() error {
 			_, err := c.TransferBalance(ctx, client.TransferBalanceRequest{FromVoucherID: "a", ToVoucherID: "b", All: true,
 				IdempotencyKey: "k9"})
 			return err

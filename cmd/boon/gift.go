@@ -28,6 +28,7 @@ type giftCmd struct {
 	ReverseActivation giftReverseActivationCmd `cmd:"" help:"Take an activation back."`
 	Resend            giftResendCmd            `cmd:"" help:"Send a gift again, also to another address or in print."`
 	Reschedule        giftRescheduleCmd        `cmd:"" help:"Change when a gift that waits is delivered."`
+	Replace           giftReplaceCmd           `cmd:"" help:"Give a gift another code, as its card was lost."`
 	Transfer          giftTransferCmd          `cmd:"" help:"Move value from one gift to another."`
 	Cancel            giftCancelCmd            `cmd:"" help:"Take gifts out of use."`
 	Reinstate         giftReinstateCmd         `cmd:"" help:"Bring cancelled gifts back into use."`
@@ -388,7 +389,7 @@ func voucherIDOf(t *terminal, api *client.Client, gift []string) (voucherID stri
 	if voucherCode == "" {
 		return other, nil
 	}
-	hidden := false
+	hidden, former := false, ""
 	for v, err := range api.Gifts(t, client.GiftsFilter{LastFour: voucherCode[8:], PageSize: 200}) {
 		if err != nil {
 			return "", err
@@ -397,10 +398,18 @@ func voucherIDOf(t *terminal, api *client.Client, gift []string) (voucherID stri
 			return v.VoucherID, nil
 		}
 		hidden = hidden || v.VoucherCode == ""
+		if v.LastFour != voucherCode[8:] {
+			former = v.VoucherID
+		}
 	}
 	if hidden {
 		return "", usageError("This key may not see codes: name the gift by its voucherID. boon gift list --last-four " +
 			voucherCode[8:] + " tells which it may be.")
+	}
+	if former != "" {
+		return "", usageError("No gift that this key may look up has this code. The card of gift " + former +
+			" was replaced; " +
+			"one that it had ended so: name it by its voucherID.")
 	}
 	return "", usageError("No gift that this key may look up has this code.")
 }

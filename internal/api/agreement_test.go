@@ -101,6 +101,9 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 		{"reinstate-gift", "ReinstateGift", `{"orderID":"` + nowhere + `"}`},
 		{"resend-gift", "ResendGift", `{"voucherID":"` + nowhere +
 			`","deliveryMethodID":1,"recipientContact":"ana@example.com"}`},
+		{"replace-gift", "ReplaceGift", `{"voucherID":"` + nowhere + `","reason":"lost"}`},
+		{"replace-gift", "ReplaceGift", `{"voucherID":"` + nowhere +
+			`","reason":"lost","deliver":{"deliveryMethodID":1,"recipientContact":"ana@example.com"}}`},
 		{"transfer-balance", "TransferBalance", `{"fromVoucherID":"` + roomy.id + `","toVoucherID":"` + nowhere +
 			`","amount":0.01}`},
 		{"block-gift", "BlockGift", `{"voucherID":"` + nowhere + `","reasonCode":"LOST","reason":"why"}`},

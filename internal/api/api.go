@@ -197,6 +197,8 @@ func giftingRoutes() []Route {
 			handle: resendGift, deadline: otherDeadline, needs: gift.MayResend, operation: ledger.ResendGift},
 		{Method: "POST", Pattern: base + "/gifting/reschedule-gift", Priority: PriorityWrite,
 			handle: rescheduleGift, deadline: otherDeadline, needs: gift.MayResend, operation: ledger.RescheduleGift},
+		{Method: "POST", Pattern: base + "/gifting/replace-gift", Priority: PriorityWrite,
+			handle: replaceGift, deadline: otherDeadline, needs: gift.MayReplace, operation: ledger.ReplaceGift},
 		{Method: "POST", Pattern: base + "/gifting/transfer-balance", Priority: PriorityWrite,
 			handle: transferBalance, deadline: otherDeadline, needs: gift.MayTransfer, operation: ledger.TransferBalance},
 		{Method: "POST", Pattern: base + "/gifting/block-gift", Priority: PriorityWrite,

@@ -129,6 +129,8 @@ var authority = map[string][]row{
 		absent: notFound, states: sendable}},
 	"rescheduleGift": {{needs: "resend", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound,
 		absent: notFound, states: movable}},
+	"replaceGift": {{needs: "replace", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound,
+		absent: notFound, states: sendable}},
 	"transferBalance": {
 		{needs: "transfer", system: unsupported, by: "from", foreign: notFound, elsewhere: notFound, absent: notFound,
 			states: givable},
@@ -581,6 +583,9 @@ func (s *stage) ask(op contract.Route, by string, k known, key, place string) re
 		"extendGift":  `{` + name + `,"validUntil":"2040-01-01T00:00:00Z"}`,
 		"cashOutGift": `{` + name + at + `}`,
 	}[op.OperationID]
+	if op.OperationID == "replaceGift" {
+		body = `{` + name + `,"reason":"x"}`
+	}
 	if op.OperationID == "transferBalance" {
 		other := map[string]string{"from": "toVoucherID", "to": "fromVoucherID"}[by]
 		body = `{` + name + member(other, s.partner(key, k.good)) + `,"amount":0.01}`

@@ -120,6 +120,7 @@ type request struct {
 	fingerprint [32]byte
 	earlier     func([32]byte) (bool, error) // ledger.Call's Fingerprinted
 	wrongCode   atomic.Bool                  // it was refused now for a wrong verification code
+	seen        *int                         // ledger.Call's Seen
 }
 
 // request fingerprints what was asked for: a struct of nothing but what was read.
@@ -146,7 +147,7 @@ func (r *request) do(cmd ledger.Command, code gift.Code, success func(*writer, l
 	defer cancel()
 	return r.Engine.Do(ctx, ledger.Call{
 		AccountID: r.account.ID, Operation: r.operation, Key: r.key, Fingerprint: r.fingerprint, Fingerprinted: r.earlier,
-		Caller: r.caller, Account: r.account,
+		Caller: r.caller, Seen: r.seen, Account: r.account,
 		Render: func(result ledger.Result, err error) ledger.Answer {
 			if refused, ok := errors.AsType[*gift.Error](err); ok {
 				if gift.IsWrongCode(refused) {

@@ -8,7 +8,7 @@ import (
 )
 
 // Fail answers a request to an address that is not the interface's own with the problem document of a status: 404,
-// 405 (the header Allow is set), 429, 503 (Retry-After may be set), or else 500.
+// 405 (the header Allow is set), 410, 429, 503 (Retry-After may be set), or else 500.
 func (a *API) Fail(w http.ResponseWriter, r *http.Request, status int) {
 	var err error
 	switch status {
@@ -16,6 +16,8 @@ func (a *API) Fail(w http.ResponseWriter, r *http.Request, status int) {
 		err = nothingHere()
 	case http.StatusMethodNotAllowed:
 		err = (&call{w: w}).wrongMethod(w.Header().Get("Allow"))
+	case http.StatusGone:
+		err = refuseWith(status, gift.NotFound, "", "This card was replaced.")
 	case http.StatusTooManyRequests:
 		err = gift.Refuse(gift.RateLimited, "There were too many requests for what is not there. Wait a moment.")
 	case http.StatusServiceUnavailable:

@@ -71,6 +71,7 @@ func readNormalized(operation, body string, wrong func(wire.Problem)) string {
 		"reinstate-gift":     func(o *wire.Object) any { return readReinstatement(o) },
 		"resend-gift":        func(o *wire.Object) any { return readResending(o) },
 		"reschedule-gift":    func(o *wire.Object) any { return readRescheduling(o) },
+		"replace-gift":       func(o *wire.Object) any { return readReplacing(o) },
 		"transfer-balance":   func(o *wire.Object) any { return readTransferring(o, c) },
 		"create-stock":       func(o *wire.Object) any { return readStock(o) },
 		"activate-gift":      func(o *wire.Object) any { return readActivation(o, c) },
@@ -171,6 +172,9 @@ func TestFingerprintsStay(t *testing.T) {
 				`","externalTransactionReferenceNumber":"R"}`},
 		{"reinstate-gift", `{"OrderID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01","Reason":"x"}`, `{"orderID":"` + id +
 			`","reason":"x"}`, `{"reason":"x","orderID":"` + id + `","voucherID":null}`},
+		{"replace-gift", `{"VoucherID":"` + id + `","Reason":"lost","Deliver":{"Method":1,"Contact":"a@example.com"}}`,
+			`{"voucherID":"` + id + `","reason":"lost","deliver":{"deliveryMethodID":1,"recipientContact":"a@example.com"}}`,
+			`{"deliver":{"recipientContact":"a@example.com","deliveryMethodID":1.0},"reason":"lost","voucherID":"` + id + `"}`},
 		{"transfer-balance", `{"From":"` + id + `","To":"` + id + `","Number":"5e0"}`,
 			`{"fromVoucherID":"` + id + `","toVoucherID":"` + id + `","amount":5}`,
 			`{"amount":5.00,"toVoucherID":"` + id + `","fromVoucherID":"` + id + `"}`},

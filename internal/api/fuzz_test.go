@@ -87,6 +87,11 @@ func FuzzCancelGift(f *testing.F) {
 		`{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED","reason":null}`)
 }
 
+func FuzzReplaceGift(f *testing.F) {
+	fuzz(f, "replace-gift", `{"voucherID":"`+nowhere+`","reason":"lost","deliver":{"deliveryMethodID":1,`+
+		`"recipientContact":"a@example.com"}}`)
+}
+
 func FuzzTransferBalance(f *testing.F) {
 	fuzz(f, "transfer-balance", `{"fromVoucherID":"`+nowhere+`","toVoucherID":"`+pier+`","amount":1.5}`)
 }

@@ -143,6 +143,9 @@ func (c *call) alsoMissing(err error, w giftRef) error {
 			missing = gift.NoSuchToken()
 		}
 	}
+	if _, replaced := errors.AsType[*gift.ReplacedError](missing); replaced {
+		missing = nil
+	}
 	if _, told := errors.AsType[*gift.Error](missing); missing != nil && !told {
 		return stored(missing)
 	}
@@ -206,14 +209,20 @@ func readAmount(o *wire.Object, c gift.Currency) gift.Number {
 // find looks a gift up by code or token, for use at a location. Codes are limited against guessing.
 func (c *call) find(w giftRef, at *gift.Location) (g gift.Gift, err error) {
 	check := func(err error, missing *gift.Error) (cost int, _ error) {
-		if err != nil && !errors.Is(err, gift.NotFound) {
+		found := &g.Voucher
+		replaced, old := errors.AsType[*gift.ReplacedError](err)
+		switch {
+		case old:
+			found = &replaced.Voucher
+		case errors.Is(err, gift.NotFound):
+			found = nil
+		case err != nil:
 			return 0, stored(err)
 		}
-		found := &g.Voucher
-		if err != nil {
-			found = nil
+		if cost, err = c.caller.CheckUse(found, at.ID, missing); err == nil && old {
+			err = replaced.Refusal(c.account.TimeZone())
 		}
-		return c.caller.CheckUse(found, at.ID, missing)
+		return cost, err
 	}
 	if w.Code == (gift.VoucherCode{}) {
 		g, err = c.Records.GiftByToken(c.ctx, w.Token)

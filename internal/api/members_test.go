@@ -77,6 +77,8 @@ func (w *world) whole() map[string][]string {
 		"extend-gift":  {`{"voucherID":"` + nowhere + `","validUntil":"2040-01-01T00:00:00Z"}`},
 		"reschedule-gift": {`{"voucherID":"` + nowhere + `","deliveryDate":"` + soon +
 			`","deliveryTimezoneId":"Asia/Tokyo"}`},
+		"replace-gift": {`{"voucherID":"` + nowhere + `","reason":"R","deliver":{"deliveryMethodID":1,` +
+			`"recipientContact":"a@example.com"}}`, `{"voucherID":"` + nowhere + `","reason":"R"}`},
 		"transfer-balance": {`{"fromVoucherID":"` + g.id + `","toVoucherID":"` + nowhere + `","amount":0.01}`},
 	}
 }

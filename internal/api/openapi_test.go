@@ -206,7 +206,7 @@ func TestSchemasAreComplete(t *testing.T) {
 		"RedeemGift", "HoldGift", "CaptureHold", "ReleaseHold", "ReverseRedemption", "CancelGift", "ReinstateGift",
 		"ResendGift", "RescheduleGift", "TransferBalance", "CreateStock", "ActivateGift",
 		"ReverseActivation", "ReloadGift", "ReverseReload", "BlockGift", "UnblockGift", "AdjustGift", "ExtendGift",
-		"CashOutGift"}
+		"CashOutGift", "ReplaceGift"}
 	for name, schema := range components {
 		checkSchema(t, name, schema.(map[string]any), slices.Contains(requests, name))
 	}

@@ -58,6 +58,7 @@ func (w *world) everywhere(check func(r reply, post bool), headers ...string) {
 		"reverse-redemption": `{"redemptionID":"` + nowhere + `"}`,
 		"resend-gift":        `{"voucherID":"` + nowhere + `"}`, "reinstate-gift": `{"voucherID":"` + nowhere + `"}`,
 		"reschedule-gift":    `{"voucherID":"` + nowhere + `","deliveryDate":"` + soon + `"}`,
+		"replace-gift":       `{"voucherID":"` + nowhere + `","reason":"x"}`,
 		"transfer-balance":   `{"fromVoucherID":"` + nowhere + `","toVoucherID":"` + nowhere + `"}`,
 		"create-stock":       `{"count":1}`,
 		"reverse-activation": `{"activationID":"` + nowhere + `"}`,
@@ -130,6 +131,8 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 			`{"voucherID":"` + given.id + `","validUntil":"2041-01-01T00:00:00Z"}`},
 		ledger.RescheduleGift: {waits + `,"deliveryDate":"` + soon + `"}`, waits + `,"deliveryDate":"` + soon +
 			`","deliveryTimezoneId":"UTC"}`},
+		ledger.ReplaceGift: {`{"voucherID":"` + other.id + `","reason":"x"}`, `{"voucherID":"` + other.id +
+			`","reason":"y"}`},
 		ledger.TransferBalance: {transferBody(w.send(money("5")), other, "1"), transferBody(other, g, "1")},
 	}
 	loaded := func() string {

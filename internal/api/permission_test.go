@@ -20,6 +20,7 @@ import (
 var needed = map[string]string{
 	"sendGift": "send", "cancelGift": "cancel", "reinstateGift": "cancel", "resendGift": "resend",
 	"rescheduleGift": "resend", "transferBalance": "transfer",
+	"replaceGift":  "replace",
 	"validateGift": "validate", "redeemGift": "redeem", "reverseRedemption": "reverse",
 	"createStock": "stock", "exportStock": "export", "activateGift": "activate", "reverseActivation": "activate",
 	"reloadGift": "reload", "reverseReload": "reload",

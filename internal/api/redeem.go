@@ -95,7 +95,7 @@ func (c *call) take(op ledger.Operation, whole any, asked *giftRef, where place,
 		if err != nil {
 			return request.refuse(err)
 		}
-		asked.ID = g.ID
+		asked.ID, request.seen = g.ID, &g.Replaced
 	}
 	return do(request, at)
 }

@@ -98,8 +98,11 @@ func (r *request) dispatch(voucher gift.ID, problems *wire.Problems, cmd dispatc
 		}
 		return r.refuse(problems.Err())
 	}
+	replace, replaced := cmd.(*ledger.Replace)
 	if resend, ok := cmd.(*ledger.Resend); ok {
 		resend.Known = g.Card.Contact
+	} else if replaced {
+		replace.Known = g.Card.Contact
 	}
 	answer, err := r.do(cmd, ledger.OK, func(w *writer, done ledger.Result) {
 		now := g
@@ -110,8 +113,13 @@ func (r *request) dispatch(voucher gift.ID, problems *wire.Problems, cmd dispatc
 		}
 		as := r.lookUp()
 		as.now = done.Entries[0].At
+		as.masked = as.masked && !(replaced && replace.Deliver == nil)
 		w.voucher(&now, as)
 		w.printURL(&now, r.PublicURL)
+		if replaced {
+			w.Boolean("sent", replace.Deliver != nil)
+			w.Instant("replacedAt", as.now)
+		}
 	})
 	if answer.Fresh() {
 		r.Wake()

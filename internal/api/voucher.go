@@ -81,7 +81,7 @@ var secretValues = regexp.MustCompile(`"(` + strings.Join(secretMembers, "|") + 
 // mask takes the secrets of gifts out of an answer that may have been made for another key, unless the caller may see
 // codes.
 func (c *call) mask(op ledger.Operation, a ledger.Answer) ledger.Answer {
-	if (op == ledger.ResendGift || op == ledger.RescheduleGift) && !c.caller.May(gift.MaySeeCodes) {
+	if !tellsCodes(op, a.Body) && !c.caller.May(gift.MaySeeCodes) {
 		a.Body = secretValues.ReplaceAll(a.Body, []byte(`"$1":null`))
 	}
 	return a

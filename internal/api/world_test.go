@@ -265,6 +265,7 @@ var paths = map[string]string{
 	"send-gift": base + "/gifting/send-gift", "cancel-gift": base + "/gifting/cancel-gift",
 	"reinstate-gift": base + "/gifting/reinstate-gift", "resend-gift": base + "/gifting/resend-gift",
 	"reschedule-gift": base + "/gifting/reschedule-gift", "transfer-balance": base + "/gifting/transfer-balance",
+	"replace-gift":  base + "/gifting/replace-gift",
 	"validate-gift": base + "/redemption/validate-gift", "redeem-gift": base + "/redemption/redeem-gift",
 	"block-gift": base + "/gifting/block-gift", "unblock-gift": base + "/gifting/unblock-gift",
 	"adjust-gift": base + "/gifting/adjust-gift", "extend-gift": base + "/gifting/extend-gift",

@@ -35,6 +35,9 @@ func Audit(v Voucher, history []Entry) []string {
 		a.note("it says %d was put into it, blocked %q, %d wrong codes, extended until %v; its history says %d, %q, %d, %v",
 			v.Loaded, v.Blocked, v.WrongCodes, v.Extended, a.loaded, a.blocked, a.wrongCodes, a.extended)
 	}
+	if v.Replaced != a.replaced {
+		a.note("it says that entry %d gave it its code; its history says %d", v.Replaced, a.replaced)
+	}
 	return a.found
 }
 
@@ -55,6 +58,7 @@ type audit struct {
 
 	promotional bool
 	end         time.Time // of its validity
+	replaced    int
 }
 
 // undone is an entry that can be undone, and how much of it was not.
@@ -155,6 +159,9 @@ func (a *audit) fits(e Entry) bool {
 			to == NotActivated
 	case HoldMade, HoldReleased, HoldExpired:
 		return e.Delta == 0 && from.Redeemable() && to == from
+	case Replaced:
+		a.replaced = e.Seq
+		return e.Delta == 0 && from.Receivable() && to == from
 	case TransferOut:
 		return e.Delta < 0 && from.Redeemable() && (to == Redeemed && e.Balance == 0 || to == from && e.Balance > 0)
 	case TransferIn:

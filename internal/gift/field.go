@@ -39,6 +39,8 @@ const (
 	FieldVerification  Field = "verificationCode"
 	FieldTargetType    Field = "targetType"
 	FieldCause         Field = "cause"
+	FieldReason        Field = "reason"
+	FieldDeliver       Field = "deliver"
 	FieldFrom          Field = "from" // of a transfer: the gift that gives
 	FieldTo            Field = "to"   // and the one that receives
 )
@@ -46,7 +48,6 @@ const (
 // The fields of a block, an adjustment and an extension.
 const (
 	FieldReasonCode Field = "reasonCode"
-	FieldReason     Field = "reason"
 	FieldValidUntil Field = "validUntil"
 )
 

@@ -27,8 +27,9 @@ const (
 	MayBlock                            // block-gift and unblock-gift
 	MayExtend                           // extend-gift
 	MayCashOut                          // cash-out-gift
+	MayReplace                          // replace-gift
 
-	AllPermissions = MayCashOut<<1 - 1
+	AllPermissions = MayReplace<<1 - 1
 	// SystemPermissions are those of every system key; what it made itself is all that it may cancel and look up.
 	SystemPermissions = MaySend | MayCancel | MayLookUp
 )
@@ -52,6 +53,7 @@ var permissionNames = []struct{ name, cannot string }{
 	{"block", "block gifts"},
 	{"extend", "extend gifts"},
 	{"cash-out", "cash gifts out"},
+	{"replace", "replace cards"},
 }
 
 // roles are the sets of permissions that have a name.

@@ -30,8 +30,9 @@ type Voucher struct {
 	WrongCodes   int        // wrong verification codes in a row
 	Blocked      ReasonCode // why it may not be used; "": it is not blocked
 
-	Seq  int // the number of entries in its history
-	Last ID  // the newest of them
+	Seq      int // the number of entries in its history
+	Last     ID  // the newest of them
+	Replaced int // the number of the one that gave it the code and token that it has; 0: they are its first
 
 	ValidFrom  time.Time // zero: from the start
 	ValidUntil time.Time // the first instant at which it is no longer valid, when it was made; zero: it does not expire

@@ -32,9 +32,9 @@ func (k *Change) want(c *Call, w *Want) {
 func (k *Change) affinity() gift.ID { return k.VoucherID }
 
 func (k *Change) decide(c *Call, s *state) (Result, error) {
-	v := s.current(Ref{c.AccountID, k.VoucherID}, k.Context)
-	if v == nil {
-		return Result{}, ofTheKey(gift.NoSuchGift())
+	v, err := s.card(c, k.VoucherID, k.Context)
+	if err != nil {
+		return Result{}, ofTheKey(err)
 	}
 	after, e, err := k.Rule(*v, s.context(k.Context, v.Last))
 	switch {

@@ -24,6 +24,7 @@ type Call struct {
 	// earlier key; the error says that nobody here knows. nil: none is.
 	Fingerprinted func([32]byte) (bool, error)
 	Caller        *gift.Caller  // who is told; nil: nobody in particular
+	Seen          *int          // of a gift that was found by a code or token: see gift.Voucher.SameCard
 	Account       *gift.Account // whose daily limits count, and those of the caller's key; nil: none do
 	// Render makes the answer of an outcome; the error is a *gift.Error. It is pure and may run more than once.
 	Render func(Result, error) Answer
@@ -67,8 +68,8 @@ type Result struct {
 }
 
 // Command is one of Issue, Redeem, Hold, Capture, Release, Expire, Reverse, Cancel, Reinstate, Resend, Reschedule,
-// Change, Undo, Transfer, Deliver, Bounce, Notice and Rejected. Of the gift.Context inside, the caller gives Actor and
-// RequestID; the engine adds the time of the decision and the ids.
+// Change, Undo, Transfer, Replace, Deliver, Bounce, Notice and Rejected. Of the gift.Context inside, the caller gives
+// Actor and RequestID; the engine adds the time of the decision and the ids.
 type Command interface {
 	want(c *Call, w *Want)
 	// affinity names the voucher that the command is about, as far as it is known; zero: none in particular.
@@ -242,9 +243,9 @@ func (r *Redeem) want(c *Call, w *Want) {
 func (r *Redeem) affinity() gift.ID { return r.VoucherID }
 
 func (r *Redeem) decide(c *Call, s *state) (Result, error) {
-	v := s.current(Ref{c.AccountID, r.VoucherID}, r.Context)
-	if v == nil {
-		return Result{}, gift.NoSuchGift()
+	v, err := s.card(c, r.VoucherID, r.Context)
+	if err != nil {
+		return Result{}, err
 	}
 	ask := r.Redeem
 	ask.Context = s.context(r.Context, v.Last)

@@ -18,9 +18,9 @@ func (h *Hold) want(c *Call, w *Want) {
 func (h *Hold) affinity() gift.ID { return h.VoucherID }
 
 func (h *Hold) decide(c *Call, s *state) (Result, error) {
-	v := s.current(Ref{c.AccountID, h.VoucherID}, h.Context)
-	if v == nil {
-		return Result{}, gift.NoSuchGift()
+	v, err := s.card(c, h.VoucherID, h.Context)
+	if err != nil {
+		return Result{}, err
 	}
 	ask := h.Hold
 	ask.Context = s.context(h.Context, v.Last)
@@ -131,6 +131,15 @@ func (*Expire) locations(*Call, *state) []gift.ID { return nil }
 // current is a voucher without the holds whose time is over; nil: there is none. That they are is entered here, where
 // the voucher is touched next, whatever becomes of the command that does.
 func (s *state) current(r Ref, c gift.Context) *gift.Voucher { return s.expire(r, c, gift.MaxHolds) }
+
+// card is the current voucher, unless its card was replaced since the call found it.
+func (s *state) card(c *Call, id gift.ID, at gift.Context) (*gift.Voucher, error) {
+	v := s.current(Ref{c.AccountID, id}, at)
+	if v == nil {
+		return nil, gift.NoSuchGift()
+	}
+	return v, v.SameCard(c.Seen, s.now, c.Account)
+}
 
 // expire enters which holds of a voucher are over, so many at most, and gives the voucher.
 func (s *state) expire(ref Ref, c gift.Context, most int) *gift.Voucher {

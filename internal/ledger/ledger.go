@@ -43,6 +43,7 @@ const (
 	UnblockGift       Operation = "unblock-gift"
 	AdjustGift        Operation = "adjust-gift"
 	ExtendGift        Operation = "extend-gift"
+	ReplaceGift       Operation = "replace-gift"
 )
 
 // RequestKey is the scope of an Idempotency-Key: not the API key, so that its rotation changes nothing.
@@ -221,6 +222,7 @@ type Rekeyed struct {
 	AccountID gift.ID
 	VoucherID gift.ID
 	Secrets
+	Replaced int // the number of the entry that replaced its card; 0: those before are to lead nowhere
 }
 
 // Sold is what the card of a gift says of its purchase since it was activated, or not any more.

@@ -42,6 +42,7 @@ func TestEngineAgreesWithModel(t *testing.T) {
 			"resend":      w.resend,
 			"reschedule":  w.reschedule,
 			"transfer":    w.transfer,
+			"replace":     w.replace,
 			"hold":        w.hold,
 			"capture":     w.capture,
 			"release":     w.release,
@@ -92,7 +93,8 @@ type modelGift struct {
 	item              bool
 	method            gift.Method
 	resends           int
-	resent            gift.ID // the job of the newest resend; zero: none
+	cards             []modelCard // the last is the one that it has
+	resent            gift.ID     // the job of the newest resend; zero: none
 	holds             []*modelHold
 	fixed             int64  // of a card of a stock; 0: any worth
 	code              string // the verification code; "": none
@@ -538,6 +540,74 @@ func (w *world) resend(t *rapid.T) {
 	if len(r.Entries) > 0 {
 		g.resent = r.Entries[0].ID
 	}
+	if r.Secrets != (ledger.Secrets{}) {
+		g.rekey(r.Secrets, "")
+	}
+}
+
+// modelCard is a card that a gift had; leads tells what it leads to, "gift", "replaced" or "".
+type modelCard struct {
+	ledger.Secrets
+	leads string
+}
+
+// rekey gives a gift another card; the one before leads somewhere else from then on.
+func (g *modelGift) rekey(card ledger.Secrets, before string) {
+	if n := len(g.cards); n > 0 {
+		g.cards[n-1].leads = before
+	}
+	g.cards = append(g.cards, modelCard{card, "gift"})
+}
+
+// compareCards holds the newest cards of a gift against the store.
+func (w *world) compareCards(t *rapid.T, g *modelGift) {
+	for _, card := range g.cards[max(0, len(g.cards)-3):] {
+		got := ""
+		found, err := w.store.GiftByCode(t.Context(), card.Code)
+		if _, old := errors.AsType[*gift.ReplacedError](err); old {
+			got = "replaced"
+		} else if err == nil && found.ID == g.id {
+			got = "gift"
+		}
+		if got != card.leads {
+			t.Fatalf("one of the cards %v of %s leads to %q, want %q: %v", g.cards, g.id, got, card.leads, err)
+		}
+	}
+}
+
+func (w *world) replace(t *rapid.T) {
+	g := w.pick(t)
+	g.touch(w.now)
+	ask := &ledger.Replace{VoucherID: g.id, Replace: gift.Replace{Caller: w.caller, Reason: "lost"}}
+	want := "REDEMPTION_NOT_ALLOWED"
+	deliver := rapid.Bool().Draw(t, "deliver")
+	if deliver {
+		ask.Deliver = &gift.Resend{Caller: w.caller, Method: gift.Email, Contact: "cid@example.com"}
+	}
+	switch {
+	case g.status == gift.Redeemed:
+		want = "ALREADY_REDEEMED"
+	case g.status == gift.Cancelled || g.status == gift.PurchaseFailed || g.status == gift.NotActivated:
+	case deliver && g.resends == gift.MaxResends:
+		want = "RATE_LIMITED"
+	case deliver && g.blocked != "": // it is sent as little as a resend sends it
+	case deliver:
+		g.method, g.entries, g.resends = gift.Email, g.entries+2, g.resends+1
+		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
+	default:
+		g.entries++
+		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
+	}
+	got, r := w.do(t, ledger.ReplaceGift, "", 0, ask)
+	if got != want {
+		t.Fatalf("replace %+v: got %q, want %q", *g, got, want)
+	}
+	if len(r.Entries) == 2 {
+		g.resent = r.Entries[1].ID
+	}
+	if len(r.Entries) > 0 {
+		g.rekey(r.Secrets, "replaced")
+	}
 }
 
 func (w *world) transfer(t *rapid.T) {
@@ -622,6 +692,7 @@ func (w *world) compare(t *rapid.T) {
 		if int64(v.Balance) != g.balance || v.Status != g.status || v.Seq != g.entries || int64(v.Loaded) != g.original {
 			t.Fatalf("the store says %d %s %d entries, the model %+v", v.Balance, v.Status, v.Seq, *g)
 		}
+		w.compareCards(t, g)
 		held := int64(0)
 		for _, h := range v.Holds {
 			held += int64(h.Left)

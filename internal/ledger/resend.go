@@ -18,11 +18,13 @@ type Resend struct {
 }
 
 // draw makes new secrets, for a gift that gets another recipient. A code may be taken already; decide finds out.
-func (r *Resend) draw(random io.Reader) (err error) {
-	if r.secrets.Code, err = gift.NewVoucherCode(random); err != nil {
+func (r *Resend) draw(random io.Reader) error { return r.secrets.draw(random) }
+
+func (n *Secrets) draw(random io.Reader) (err error) {
+	if n.Code, err = gift.NewVoucherCode(random); err != nil {
 		return err
 	}
-	r.secrets.Token, err = gift.NewToken(random)
+	n.Token, err = gift.NewToken(random)
 	return err
 }
 
@@ -43,39 +45,65 @@ func (r *Resend) decide(c *Call, s *state) (Result, error) {
 	if v == nil || delivery == nil {
 		return Result{}, ofTheKey(gift.NoSuchGift())
 	}
-	ask := r.Resend
-	ask.Context, ask.Earlier = s.context(r.Context, v.Last), nil
-	for _, e := range s.Resends[ref] {
-		ask.Earlier = append(ask.Earlier, e.At)
-	}
-	before := delivery.Delivery
-	after, now, e, sendAt, err := v.Resend(before, ask)
-	redirected := !before.SameRecipient(now)
+	again, err := s.resending(c, *v, r.Resend)
+	redirected := !again.before.SameRecipient(again.now)
 	if err == nil && redirected && s.Codes[r.secrets.Code] {
 		return Result{}, errCodeTaken
 	}
 	if err == nil {
-		message := gift.MessageCount(now.Method)
-		err = s.send(c, message, map[string]gift.Count{now.Contact: message})
+		err = s.message(c, again.now)
 	}
 	if err != nil {
 		return Result{}, ofTheKey(err)
 	}
-	result := Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Delivery: now}
+	result := Result{Vouchers: []gift.Voucher{again.after}, Entries: []gift.Entry{again.entry}, Delivery: again.now}
 	if redirected {
 		result.Secrets = r.secrets
-		s.rekey(ref, r.secrets)
-		// The notice to the former contact counts towards no limit: there is one for each redirection, which has counted, and
-		// no limit may keep a merchant from taking a gift from the wrong recipient.
-		if delivery.reached(v) {
-			s.changes.Jobs = append(s.changes.Jobs, Job{ID: newID(), AccountID: ref.AccountID, VoucherID: ref.ID,
-				Kind: RedirectedJob, Due: s.now, Method: before.Method, Contact: before.Contact})
-		}
+		s.rekey(ref, r.secrets, 0)
 	}
-	s.enter(after, e)
-	s.changeDelivery(ref, now)
-	s.resend(Resent{after.AccountID, after.ID, e.Seq, e.ID, e.At, before.Method, before.Contact}, sendAt)
+	s.enterResend(again)
 	return result, nil
+}
+
+// resending is a resend that is allowed.
+type resending struct {
+	before, now gift.Delivery
+	reached     bool // before it, by a message
+	after       gift.Voucher
+	entry       gift.Entry
+	due         time.Time
+}
+
+// resending decides a resend of a voucher.
+func (s *state) resending(c *Call, v gift.Voucher, ask gift.Resend) (r resending, err error) {
+	ref := Ref{c.AccountID, v.ID}
+	delivery := s.Deliveries[ref]
+	ask.Context, ask.Earlier = s.context(ask.Context, v.Last), nil
+	for _, e := range s.Resends[ref] {
+		ask.Earlier = append(ask.Earlier, e.At)
+	}
+	r.before, r.reached = delivery.Delivery, delivery.reached(&v)
+	r.after, r.now, r.entry, r.due, err = v.Resend(r.before, ask)
+	return r, err
+}
+
+// message counts a message to where a gift goes, or refuses it.
+func (s *state) message(c *Call, to gift.Delivery) error {
+	message := gift.MessageCount(to.Method)
+	return s.send(c, message, map[string]gift.Count{to.Contact: message})
+}
+
+func (s *state) enterResend(r resending) {
+	ref := Ref{r.after.AccountID, r.after.ID}
+	// The notice to the former contact counts towards no limit: there is one for each redirection, which has counted, and
+	// no limit may keep a merchant from taking a gift from the wrong recipient.
+	if r.reached && !r.before.SameRecipient(r.now) {
+		s.changes.Jobs = append(s.changes.Jobs, Job{ID: newID(), AccountID: ref.AccountID, VoucherID: ref.ID,
+			Kind: RedirectedJob, Due: s.now, Method: r.before.Method, Contact: r.before.Contact})
+	}
+	s.enter(r.after, r.entry)
+	s.changeDelivery(ref, r.now)
+	s.resend(Resent{ref.AccountID, ref.ID, r.entry.Seq, r.entry.ID, r.entry.At, r.before.Method, r.before.Contact}, r.due)
 }
 
 // reached reports whether a message has brought the gift: none is to be sent any more, and it did not fail.
@@ -83,10 +111,11 @@ func (d *Delivery) reached(v *gift.Voucher) bool {
 	return d.Method != gift.Printed && len(d.Jobs) == 0 && (v.Status == gift.Delivered || v.Status == gift.Claimed)
 }
 
-// rekey gives a gift other secrets. Those before lead nowhere from then on.
-func (s *state) rekey(r Ref, secrets Secrets) {
+// rekey gives a gift other secrets. Those before lead nowhere from then on, or are known to be of a card that the entry
+// numbered replaced has replaced.
+func (s *state) rekey(r Ref, secrets Secrets, replaced int) {
 	s.Codes[secrets.Code] = true
-	s.changes.Rekeyed = append(s.changes.Rekeyed, Rekeyed{r.AccountID, r.ID, secrets})
+	s.changes.Rekeyed = append(s.changes.Rekeyed, Rekeyed{r.AccountID, r.ID, secrets, replaced})
 }
 
 func (r *Resend) locations(c *Call, s *state) []gift.ID {

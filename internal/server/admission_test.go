@@ -201,6 +201,7 @@ func TestPriorities(t *testing.T) {
 		"gifting/unblock-gift":              api.PriorityWrite,
 		"gifting/adjust-gift":               api.PriorityWrite,
 		"gifting/extend-gift":               api.PriorityWrite,
+		"gifting/replace-gift":              api.PriorityWrite,
 		"gifting/gifts":                     api.PriorityRead,
 		"gifting/activity":                  api.PriorityRead,
 		"gifting/gifts/{voucherID}":         api.PriorityRead,

@@ -41,6 +41,7 @@ func newSample(t *testing.T) *sample {
 	gifts := issue(t, s, account.ID, 4)
 	k.whole, k.spent, k.giver = gifts[0], gifts[1], gifts[2]
 	moveSome(t, s, &k.giver.Voucher, &gifts[3].Voucher)
+	replaceCard(t, s, &k.giver.Voucher, 1)
 	k.taken = redeem(t, s, &k.spent.Voucher, 500)
 	request := func(o ledger.Operation, key string, e gift.ID) ledger.Request {
 		return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: o, Key: key}, EntryID: e,
@@ -154,8 +155,18 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 		"what a transfer moved": {giver, `UPDATE entry SET delta = delta - 1 WHERE voucher_id = $1 AND seq = 2`,
 			"are not one transfer"},
 		"one side of a transfer": {giver, `DELETE FROM entry WHERE voucher_id = $1 AND seq = 2`, "are not one transfer"},
-		"a tally":                {whole, `UPDATE tally SET vouchers = vouchers + 1`, "another number of gifts"},
-		"all tallies":            {whole, `DELETE FROM tally`, "another number of gifts"},
+		"a code that was replaced": {giver, `DELETE FROM secret WHERE voucher_id = $1 AND kind = 'code' AND replaced = 3`,
+			"gift $1: 1 entries, 0 codes and 1 tokens tell that entry 3 replaced its card"},
+		"a replaced code that is good again": {giver,
+			`UPDATE OR REPLACE secret SET replaced = 0 WHERE voucher_id = $1 AND kind = 'code' AND replaced = 3`,
+			"is not found by what it is"},
+		"a code that another entry replaced": {giver,
+			`UPDATE secret SET replaced = 2 WHERE voucher_id = $1 AND replaced = 3 AND kind = 'code'`,
+			"gift $1: 0 entries, 1 codes and 0 tokens tell that entry 2 replaced its card"},
+		"what a gift says of its replacement": {giver, `UPDATE voucher SET replaced = 0 WHERE id = $1`,
+			"gift $1: it says that entry 0 gave it its code; its history says 3"},
+		"a tally":     {whole, `UPDATE tally SET vouchers = vouchers + 1`, "another number of gifts"},
+		"all tallies": {whole, `DELETE FROM tally`, "another number of gifts"},
 		"the record of a redemption": {spent, `UPDATE request SET entry_id = NULL WHERE key = 'redeemed'`,
 			"a redeem-gift request made at 2"},
 		"its answer": {spent, `UPDATE request SET answer = zeroblob(4) WHERE key = 'redeemed'`,

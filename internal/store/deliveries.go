@@ -100,36 +100,63 @@ func saveResends(c *ledger.Changes) []db.Batch {
 	}))
 }
 
+// A sum keeps the planner from looking for all secrets that are not replaced, which are nearly all.
 var (
-	deleteSecrets = db.DeleteByKeys("taking codes away", "secret", "voucher_id")
+	deleteSecrets = db.DeleteByKeys("taking codes away", "secret", "voucher_id", " AND t.replaced + 0 = 0")
+	markSecrets   = db.UpdateByKeys("marking codes as replaced", "NBT",
+		`UPDATE secret AS t SET replaced = $2 WHERE t.account_id = $1 AND t.voucher_id = $3 AND t.kind = $4 AND t.replaced + 0 = 0`)
 	updateSecrets = db.UpdateByKeys("replacing codes", "BB",
 		`UPDATE card AS t SET secrets = $2 WHERE t.account_id = $1 AND t.voucher_id = $3`)
 )
 
-// saveRekeyed gives gifts other secrets: the hashes of those before are gone, so that nobody finds the gift by them.
+// saveRekeyed gives gifts other secrets. The hashes of those before are gone, so that nobody finds the gift by them; of
+// a card that was replaced they are marked, so that it is known as such.
 func (g *group) saveRekeyed(rekeyed []ledger.Rekeyed) (batches []db.Batch) {
-	newest := map[ledger.Ref]ledger.Secrets{} // a gift that was changed twice is written once
+	byGift := map[ledger.Ref][]ledger.Rekeyed{}
 	for _, r := range rekeyed {
-		newest[ledger.Ref{AccountID: r.AccountID, ID: r.VoucherID}] = r.Secrets
+		ref := ledger.Ref{AccountID: r.AccountID, ID: r.VoucherID}
+		byGift[ref] = append(byGift[ref], r)
 	}
-	refs := slices.SortedFunc(maps.Keys(newest), record.CompareRefs)
-	batches = record.ByRef(deleteSecrets, refs, nil)
-	batches = append(batches, record.ByAccount(refs, func(r ledger.Ref) gift.ID { return r.AccountID },
-		func(account gift.ID, of []ledger.Ref) db.Batch {
-			w := record.RowsOf(updateSecrets, of, func(r *ledger.Ref) []any {
-				s := newest[*r]
-				return []any{record.SealSecrets(g.db.Keys, r.AccountID, r.ID, s.Code, s.Token), db.KeyOf(r.ID)}
-			})
-			w.Account = account
+	refs := slices.SortedFunc(maps.Keys(byGift), record.CompareRefs)
+	added := db.Batch{Query: record.InsertSecret}
+	var gone, replaced []ledger.Ref
+	for _, ref := range refs {
+		all := byGift[ref]
+		if all[0].Replaced > 0 {
+			replaced = append(replaced, ref)
+		} else {
+			gone = append(gone, ref)
+		}
+		for n, r := range all {
+			taken := 0 // by a later change in this group
+			if n+1 < len(all) {
+				if taken = all[n+1].Replaced; taken == 0 {
+					continue
+				}
+			}
+			code, token := record.SecretRows(g.db.Keys, ref.AccountID, ref.ID, r.Code, r.Token, taken)
+			added.Rows = append(added.Rows, code, token)
+		}
+	}
+	account := func(r ledger.Ref) gift.ID { return r.AccountID }
+	batches = append(record.ByRef(deleteSecrets, gone, nil),
+		record.ByAccount(replaced, account, func(account gift.ID, of []ledger.Ref) db.Batch {
+			w := db.Batch{Query: markSecrets, Account: account}
+			for _, ref := range of {
+				for _, kind := range []string{record.CodeSecret, record.TokenSecret} {
+					w.Rows = append(w.Rows, []any{byGift[ref][0].Replaced, db.KeyOf(ref.ID), kind})
+				}
+			}
 			return w
 		})...)
-	added := db.Batch{Query: record.InsertSecret}
-	for _, r := range refs {
-		s := newest[r]
-		added.Rows = append(added.Rows, []any{g.db.Keys.CodeHash(s.Code), record.CodeSecret, db.KeyOf(r.AccountID),
-			db.KeyOf(r.ID)},
-			[]any{g.db.Keys.TokenHash(s.Token), record.TokenSecret, db.KeyOf(r.AccountID), db.KeyOf(r.ID)})
-	}
+	batches = append(batches, record.ByAccount(refs, account, func(account gift.ID, of []ledger.Ref) db.Batch {
+		w := record.RowsOf(updateSecrets, of, func(r *ledger.Ref) []any {
+			s := byGift[*r][len(byGift[*r])-1]
+			return []any{record.SealSecrets(g.db.Keys, r.AccountID, r.ID, s.Code, s.Token), db.KeyOf(r.ID)}
+		})
+		w.Account = account
+		return w
+	})...)
 	return append(batches, added)
 }
 

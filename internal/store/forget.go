@@ -13,8 +13,8 @@ import (
 
 // The list of operations is that of the index, word for word, so that the index is used.
 const (
-	forgettable       = `account_id = $1 AND made_at < $2 AND operation IN ('send-gift', 'cancel-gift', 'reinstate-gift', 'resend-gift', 'reschedule-gift', 'create-stock', 'block-gift', 'unblock-gift', 'extend-gift')`
-	selectOldest      = `SELECT made_at FROM request WHERE account_id = $1 AND operation IN ('send-gift', 'cancel-gift', 'reinstate-gift', 'resend-gift', 'reschedule-gift', 'create-stock', 'block-gift', 'unblock-gift', 'extend-gift') ORDER BY made_at LIMIT 1`
+	forgettable       = `account_id = $1 AND made_at < $2 AND operation IN ('send-gift', 'cancel-gift', 'reinstate-gift', 'resend-gift', 'reschedule-gift', 'create-stock', 'block-gift', 'unblock-gift', 'extend-gift', 'replace-gift')`
+	selectOldest      = `SELECT made_at FROM request WHERE account_id = $1 AND operation IN ('send-gift', 'cancel-gift', 'reinstate-gift', 'resend-gift', 'reschedule-gift', 'create-stock', 'block-gift', 'unblock-gift', 'extend-gift', 'replace-gift') ORDER BY made_at LIMIT 1`
 	selectNewest      = `SELECT made_at FROM entry WHERE account_id = $1 ORDER BY id DESC LIMIT 1`
 	selectForgettable = `SELECT count(*) FROM (SELECT 1 FROM request WHERE ` + forgettable + ` LIMIT 1) AS one`
 	deleteRequests    = `DELETE FROM request WHERE (account_id, key, operation) IN (

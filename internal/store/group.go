@@ -99,10 +99,10 @@ var (
 	updateBalance = db.UpdateByKeys("writing balances", "NNNBBN",
 		`UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5 `+
 			`WHERE t.account_id = $1 AND t.id = $6 AND t.seq = $7`)
-	updateVoucher = db.UpdateByKeys("writing vouchers", "NNNBNNTNNTNBN",
+	updateVoucher = db.UpdateByKeys("writing vouchers", "NNNBNNTNNTNNBN",
 		`UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5, held = $6, holds_end = $7, holds = $8, `+
-			`loaded = $9, wrong_codes = $10, blocked = $11, extended = $12 `+
-			`WHERE t.account_id = $1 AND t.id = $13 AND t.seq = $14`)
+			`loaded = $9, wrong_codes = $10, blocked = $11, extended = $12, `+
+			`replaced = $13 WHERE t.account_id = $1 AND t.id = $14 AND t.seq = $15`)
 	updateReplays = db.UpdateByKeys("noting replays", "TT",
 		`UPDATE request AS t SET replays = t.replays + 1 WHERE t.account_id = $1 AND t.key = $2 AND t.operation = $3`)
 	updateCard = db.UpdateByKeys("noting deliveries", "NBB",
@@ -111,7 +111,7 @@ var (
 	updateSold = db.UpdateByKeys("noting purchases", "TTTTBNB",
 		`UPDATE card AS t SET reference = $2, first_name = $3, last_name = $4, email_address = $5, storefront_id = $6, `+
 			`delivered_at = $7 WHERE t.account_id = $1 AND t.voucher_id = $8`)
-	deleteJobs = db.DeleteByKeys("finishing jobs", "job", "id")
+	deleteJobs = db.DeleteByKeys("finishing jobs", "job", "id", "")
 	addTally   = db.InsertRows("tally", "account_id, vouchers", "BN",
 		` ON CONFLICT (account_id) DO UPDATE SET vouchers = tally.vouchers + excluded.vouchers`)
 	// insertGivenBack is for a database whose guards cannot do it.
@@ -130,6 +130,7 @@ var groupQueries = []*db.Query{selectVouchers, selectRequests, selectUndoable, s
 	record.InsertSearch, record.InsertEntry,
 	record.InsertRequest, record.InsertAnswer, record.SelectPlaces, insertJob,
 	selectWriters, selectHead, insertChain, insertSheet, selectCounts, lockCounts, insertCounts, addCounts, deleteSecrets,
+	markSecrets,
 	updateSecrets}
 
 // load reads what want names. Vouchers are locked first, in the order of their ids, so that groups of several writers
@@ -419,7 +420,7 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 	changed = slices.DeleteFunc(changed, func(v gift.Voucher) bool {
 		before := g.loaded[record.RefOf(&v)]
 		more := v.Holds != nil || before.Holds != nil || v.Loaded != before.Loaded || v.WrongCodes != before.WrongCodes ||
-			v.Blocked != before.Blocked || !v.Extended.Equal(before.Extended)
+			v.Blocked != before.Blocked || !v.Extended.Equal(before.Extended) || v.Replaced != before.Replaced
 		if more {
 			whole = append(whole, v)
 		}
@@ -430,7 +431,7 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 	}), update(updateVoucher, whole, func(v *gift.Voucher, seq int) []any {
 		held, end, list := record.HoldColumns(v.Holds)
 		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), held, end, list, int64(v.Loaded),
-			v.WrongCodes, string(v.Blocked), db.Micros(v.Extended), db.KeyOf(v.ID), seq}
+			v.WrongCodes, string(v.Blocked), db.Micros(v.Extended), v.Replaced, db.KeyOf(v.ID), seq}
 	})...), nil
 }
 

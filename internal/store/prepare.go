@@ -55,15 +55,13 @@ func (p *prepared) addGifts(s *Store, gifts []*gift.Gift) {
 		n := orderLength(gifts)
 		shared := record.SharedTerms(gifts[:n])
 		for i, g := range gifts[:n] {
-			account, id := db.KeyOf(g.AccountID), db.KeyOf(g.ID)
 			secrets := record.SealSecrets(s.db.Keys, g.AccountID, g.ID, g.Card.Code, g.Card.Token)
 			r := &giftRows{items: record.ItemsID(&g.Voucher), search: record.SearchRows(s.db.Keys, g),
-				code:  []any{s.db.Keys.CodeHash(g.Card.Code), record.CodeSecret, account, id},
-				token: []any{s.db.Keys.TokenHash(g.Card.Token), record.TokenSecret, account, id},
-				card:  record.CardRow(g, secrets, !shared)}
+				card: record.CardRow(g, secrets, !shared)}
+			r.code, r.token = record.SecretRows(s.db.Keys, g.AccountID, g.ID, g.Card.Code, g.Card.Token, 0)
 			r.voucher = record.VoucherRow(s.db.Keys, &g.Voucher, r.items)
 			if shared && i == 0 {
-				r.terms = []any{account, db.KeyOf(g.OrderID), g.Card.Terms, g.Card.PromotionalTerms}
+				r.terms = []any{db.KeyOf(g.AccountID), db.KeyOf(g.OrderID), g.Card.Terms, g.Card.PromotionalTerms}
 			}
 			p.gifts[record.RefOf(&g.Voucher)] = r
 		}

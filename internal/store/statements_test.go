@@ -51,10 +51,10 @@ func (*statements) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndDa
 // withoutAccount are the only statements that may touch a table of many rows without naming the account: each with its
 // reason.
 var withoutAccount = map[string]string{
-	`SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k) CROSS JOIN LATERAL (SELECT s.hash, s.kind, g.* FROM secret AS s`: "whose secret is it?",
-	`SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k) CROSS JOIN LATERAL (SELECT s.hash FROM secret AS s WHERE s.hash`: "is a new code taken anywhere?",
-	`UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN`:                                                            "jobs are claimed for all accounts",
-	`SELECT to_regclass('pg_dist_partition')`:                                                                               "is the database spread over machines?",
+	`SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k) CROSS JOIN LATERAL (SELECT s.hash, s.kind, s.replaced, g.* FROM secret AS s`: "whose secret is it?",
+	`SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k) CROSS JOIN LATERAL (SELECT s.hash FROM secret AS s WHERE s.hash`:             "is a new code taken anywhere?",
+	`UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN`:                                                                        "jobs are claimed for all accounts",
+	`SELECT to_regclass('pg_dist_partition')`:                                                                                           "is the database spread over machines?",
 	`SELECT count(*) FROM job`: "how many messages wait?",
 	`SELECT v.account_id, v.id FROM voucher AS v WHERE v.holds_end <= $1`: "holds expire in all accounts",
 	`SELECT count(*), min(claimable_at) FROM job`:                         "how many are overdue?",

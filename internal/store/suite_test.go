@@ -70,6 +70,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"what was given back is kept":               testGivenBack,
 		"what was loaded is kept":                   testLoads,
 		"holds are kept":                            testHolds,
+		"cards that were replaced are known":        testReplaced,
 		"the use of keys is kept":                   testKeyUses,
 		"old records are forgotten":                 testForget,
 		"two handles write at once":                 testTwoWriters,
@@ -232,7 +233,7 @@ func testRequestRoundTrip(t *testing.T, open opener) {
 	account := newID()
 	for _, operation := range []ledger.Operation{ledger.SendGift, ledger.RedeemGift, ledger.ReverseRedemption,
 		ledger.CancelGift,
-		ledger.ReinstateGift, ledger.ResendGift, ledger.RescheduleGift, ledger.TransferBalance} {
+		ledger.ReinstateGift, ledger.ResendGift, ledger.RescheduleGift, ledger.TransferBalance, ledger.ReplaceGift} {
 		r := filled[ledger.Request](t)
 		r.RequestKey = ledger.RequestKey{AccountID: account, Operation: operation, Key: "one key"}
 		r.Answer.Replayed, r.Answer.Long = false, ledger.Long{}

@@ -23,6 +23,7 @@ var (
 	tmplMessage  = parse("message.html")
 	tmplTooMany  = parse("toomany.html")
 	tmplNotFound = parse("notfound.html")
+	tmplReplaced = parse("replaced.html")
 	tmplMethod   = parse("method.html")
 	tmplFailed   = parse("failed.html")
 )

@@ -43,6 +43,9 @@ func (s *site) find(r *http.Request) (gift.Gift, *gift.Account, error) {
 	if errors.Is(err, gift.NotFound) {
 		return gift.Gift{}, nil, s.miss(r)
 	}
+	if old, ok := errors.AsType[*gift.ReplacedError](err); ok {
+		return gift.Gift{}, nil, &replacedCard{old, s.Directory().Accounts[old.Voucher.AccountID]}
+	}
 	if err != nil {
 		return gift.Gift{}, nil, fmt.Errorf("finding a gift by its token: %w", err)
 	}
@@ -52,6 +55,15 @@ func (s *site) find(r *http.Request) (gift.Gift, *gift.Account, error) {
 	}
 	return g, account, nil
 }
+
+// replacedCard is told to whoever holds the address of a card that was replaced.
+type replacedCard struct {
+	*gift.ReplacedError
+	account *gift.Account
+}
+
+// Notice is what a till says of it, too.
+func (c *replacedCard) Notice() string { return c.Text(c.account.TimeZone()) }
 
 // gift shows a gift to whoever holds its address.
 func (s *site) gift(r *http.Request) (page, error) {

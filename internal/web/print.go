@@ -125,7 +125,9 @@ func (s *site) order(r *http.Request) ([]gift.Gift, *gift.Account, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("finding the gifts of an order: %w", err)
 	}
-	gifts = slices.DeleteFunc(gifts, func(g gift.Gift) bool { return g.Card.Method != gift.Printed })
+	gifts = slices.DeleteFunc(gifts, func(g gift.Gift) bool {
+		return g.Card.Method != gift.Printed || g.Replaced > 0 // the link may be where the card was lost
+	})
 	account := s.Directory().Accounts[accountID]
 	if len(gifts) == 0 || account == nil {
 		return nil, nil, gift.NotFound

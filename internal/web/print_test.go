@@ -73,6 +73,13 @@ func TestPrintOrder(t *testing.T) {
 	if strings.Contains(body, gifts[11].Card.Token.Reveal()) {
 		t.Error("a gift that was sent by e-mail is on the sheet")
 	}
+	replaced := gifts[0] // whose new code is not for whoever has the link
+	replaced.Replaced = 2
+	s.gifts[replaced.Card.Token.Reveal()] = replaced
+	if _, _, less := s.get(t, "/orders/"+sheetToken+"/print.pdf"); less == body {
+		t.Error("a card that was replaced is on the sheet")
+	}
+	s.gifts[replaced.Card.Token.Reveal()] = gifts[0]
 	_, _, again := s.get(t, "/orders/"+sheetToken+"/print.pdf")
 	if again != body {
 		t.Error("printing again makes another file")

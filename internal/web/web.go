@@ -186,6 +186,10 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.write(w, r, page{Title: "Nothing to see here", tmpl: tmplNotFound, status: http.StatusNotFound})
 		return
 	}
+	if gone, ok := errors.AsType[*replacedCard](err); ok {
+		s.write(w, r, page{Title: "This card was replaced", Main: gone, tmpl: tmplReplaced, status: http.StatusGone})
+		return
+	}
 	if many, ok := errors.AsType[*tooMany](err); ok {
 		w.Header().Set("Retry-After", many.seconds())
 		s.write(w, r, page{Title: "Please wait a moment", tmpl: tmplTooMany, status: http.StatusTooManyRequests})

@@ -40,12 +40,16 @@ type fakeStore struct {
 	assets   []gift.Asset
 	err      error         // what every read fails with
 	slow     time.Duration // how long finding a gift takes
+	replaced time.Time     // when the cards of all were; zero: they were not
 	log      strings.Builder
 }
 
 func (s *fakeStore) GiftByToken(_ context.Context, t gift.Token) (gift.Gift, error) {
 	time.Sleep(s.slow)
 	g, ok := s.gifts[t.Reveal()]
+	if !s.replaced.IsZero() {
+		return gift.Gift{}, &gift.ReplacedError{Voucher: g.Voucher, At: s.replaced}
+	}
 	if !ok {
 		return gift.Gift{}, gift.Refuse(gift.NotFound, "There is no such gift.")
 	}
@@ -183,6 +187,26 @@ func request(t *testing.T, h http.Handler, method, path string) (int, http.Heade
 		t.Fatal(err)
 	}
 	return w.Code, w.Result().Header, string(body)
+}
+
+// TestReplacedCard: the page of a card that was replaced says so, and shows neither a code nor
+// what the gift is worth, to programs as little as to people.
+func TestReplacedCard(t *testing.T) {
+	t.Parallel()
+	g := aGift(t)
+	s := newFakeStore(t, g)
+	s.replaced = time.Date(2026, 3, 3, 23, 30, 0, 0, time.UTC)
+	for _, path := range []string{"/g/" + token, "/g/" + token + PrintPath} {
+		status, _, body := s.get(t, path)
+		if status != http.StatusGone || !strings.Contains(visible(t, body), "This card was replaced on 3 March 2026.") {
+			t.Errorf("%s: %d, %s", path, status, visible(t, body))
+		}
+		for _, hidden := range []string{g.Card.Code.Reveal(), g.Card.Code.Grouped(), token, "25.00", "<svg"} {
+			if strings.Contains(body, hidden) {
+				t.Errorf("%s shows %q", path, hidden)
+			}
+		}
+	}
 }
 
 func TestGiftPage(t *testing.T) {

@@ -132,6 +132,8 @@ func TestClientHasEveryMember(t *testing.T) {
 		{"ReinstateGift", all["ReinstateGift"], client.ReinstateGiftRequest{}, false},
 		{"ResendGift", all["ResendGift"], client.ResendGiftRequest{}, false},
 		{"RescheduleGift", all["RescheduleGift"], client.RescheduleGiftRequest{}, false},
+		{"ReplaceGift", all["ReplaceGift"], client.ReplaceGiftRequest{}, false},
+		{"ReplaceGiftAnswer", all["ReplaceGiftAnswer"], client.ReplacedGift{}, true},
 		{"TransferBalance", all["TransferBalance"], client.TransferBalanceRequest{}, false},
 		{"TransferBalanceAnswer", all["TransferBalanceAnswer"], client.Transfer{}, true},
 		{"BlockGift", all["BlockGift"], client.BlockGiftRequest{}, false},

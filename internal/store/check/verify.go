@@ -71,6 +71,7 @@ func (c *Check) Parts() []Part {
 			GROUP BY t.account_id, t.id HAVING sum(t.amount) <> 0 OR sum(t.parts) <> 0`)},
 		{"holds", c.checkHolds},
 		{"transfers", c.checkTransfers},
+		{"replaced cards", c.checkReplaced},
 		{"the counts of gifts", c.nothing("account %s has another number of gifts than is noted", `SELECT DISTINCT v.account_id
 			FROM voucher AS v WHERE NOT EXISTS (SELECT 1 FROM tally AS t WHERE t.account_id = v.account_id)
 			UNION ALL SELECT t.account_id FROM tally AS t
@@ -149,14 +150,15 @@ func cardPage(ctx context.Context, q db.Querier, after [2]gift.ID, limit int) (p
 
 // secretHash is what a code or a token is found by.
 type secretHash struct {
-	kind string
-	hash []byte
+	kind     string
+	hash     []byte
+	replaced int // by the entry of this number; 0: it was not
 }
 
 // hashesOf gives the hashes that lead to gifts after one and up to another, or to the end of all.
 func hashesOf(ctx context.Context, q db.Querier, after, last [2]gift.ID, toTheEnd bool) (map[[2]gift.ID][]secretHash,
 	error) {
-	query, args := `SELECT s.account_id, s.voucher_id, s.kind, s.hash FROM secret AS s WHERE (s.account_id, s.voucher_id) > ($1, $2)`,
+	query, args := `SELECT s.account_id, s.voucher_id, s.kind, s.hash, s.replaced FROM secret AS s WHERE (s.account_id, s.voucher_id) > ($1, $2)`,
 		[]any{db.KeyOf(after[0]), db.KeyOf(after[1])}
 	if !toTheEnd {
 		query, args = query+` AND (s.account_id, s.voucher_id) <= ($3, $4)`, append(args, db.KeyOf(last[0]),
@@ -166,7 +168,7 @@ func hashesOf(ctx context.Context, q db.Querier, after, last [2]gift.ID, toTheEn
 	err := db.Each(ctx, q, query, args, func(rows *sql.Rows) error {
 		var of [2]gift.ID
 		var h secretHash
-		err := rows.Scan(db.ScanID(&of[0]), db.ScanID(&of[1]), &h.kind, &h.hash)
+		err := rows.Scan(db.ScanID(&of[0]), db.ScanID(&of[1]), &h.kind, &h.hash, &h.replaced)
 		hashes[of] = append(hashes[of], h)
 		return err
 	})
@@ -176,6 +178,7 @@ func hashesOf(ctx context.Context, q db.Querier, after, last [2]gift.ID, toTheEn
 // checkCard holds a gift's code and token against the hashes that lead to it.
 func (c *Check) checkCard(card sealedCard, hashes []secretHash, found func(string)) {
 	id := card.gift[1]
+	hashes = slices.DeleteFunc(hashes, func(h secretHash) bool { return h.replaced > 0 }) // see checkReplaced
 	if len(hashes) != 2 || hashes[0].kind == hashes[1].kind {
 		found(fmt.Sprintf("gift %s has not exactly one code and one token", id))
 	}

@@ -94,12 +94,13 @@ func keyTable(types string) string {
 		", ") + ") OFFSET 0) AS w"
 }
 
-// DeleteByKeys takes out rows of an account from a table by a column of their key, a BYTEA.
-func DeleteByKeys(what, table, column string) *Query {
+// DeleteByKeys takes out rows of an account from a table by a column of their key, a BYTEA; those only that a condition
+// such as " AND t.kind = 1" allows.
+func DeleteByKeys(what, table, column, condition string) *Query {
 	from := "DELETE FROM " + table + " AS t"
-	one, many := ByKeys(from+" WHERE t.account_id = $1 AND t."+column+" {keys}", 2)
+	one, many := ByKeys(from+" WHERE t.account_id = $1 AND t."+column+" {keys}"+condition, 2)
 	return &Query{What: what, One: one, Many: many, Arrays: from + " USING " + keyTable("B") +
-		" WHERE t.account_id = w.c1 AND t." + column + " = w.c2",
+		" WHERE t.account_id = w.c1 AND t." + column + " = w.c2" + condition,
 		Scoped: true}
 }
 

@@ -33,8 +33,9 @@ type pendingLookup struct {
 	done chan struct{}
 
 	// Once done:
-	gift gift.Gift
-	err  error
+	gift     gift.Gift
+	replaced int // the number of the entry that took the secret away; 0: it leads to the gift
+	err      error
 }
 
 // maxRunning is how many statements read at once: two, so that one whose pages come from the disk does not hold up the
@@ -42,7 +43,7 @@ type pendingLookup struct {
 const maxRunning = 2
 
 // lookUpSecret finds the gift whose secret has a hash, together with other look-ups, within the database's timeout.
-func (r *Reader) lookUpSecret(ctx context.Context, kind string, hash []byte) (gift.Gift, error) {
+func (r *Reader) lookUpSecret(ctx context.Context, kind string, hash []byte) (gift.Gift, int, error) {
 	if timeout := r.db.Timeout(); timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
@@ -58,9 +59,9 @@ func (r *Reader) lookUpSecret(ctx context.Context, kind string, hash []byte) (gi
 	l.mu.Unlock()
 	select {
 	case <-w.done:
-		return w.gift, w.err
+		return w.gift, w.replaced, w.err
 	case <-ctx.Done():
-		return gift.Gift{}, ctx.Err()
+		return gift.Gift{}, 0, ctx.Err()
 	}
 }
 
@@ -94,12 +95,12 @@ func (l *lookupBatcher) next(n int) (all []*pendingLookup) {
 var selectBySecrets = secretsQuery()
 
 func secretsQuery() *db.Query {
-	one, many := db.ByKeys(`SELECT s.hash, s.kind, `+record.VoucherAndItems+`, `+record.CardAndTerms+` FROM secret AS s
+	one, many := db.ByKeys(`SELECT s.hash, s.kind, s.replaced, `+record.VoucherAndItems+`, `+record.CardAndTerms+` FROM secret AS s
 		CROSS JOIN voucher AS v ON v.account_id = s.account_id AND v.id = s.voucher_id
 		CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id WHERE s.hash {keys}`, 1)
 	return &db.Query{What: "looking up secrets", One: one, Many: many,
 		Arrays: `SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k)
-			CROSS JOIN LATERAL (SELECT s.hash, s.kind, g.* FROM secret AS s
+			CROSS JOIN LATERAL (SELECT s.hash, s.kind, s.replaced, g.* FROM secret AS s
 				CROSS JOIN LATERAL (` + record.SelectGift + ` WHERE v.account_id = s.account_id AND v.id = s.voucher_id OFFSET 0) AS g
 				WHERE s.hash = wanted.k OFFSET 0) AS found`}
 }
@@ -118,7 +119,7 @@ func (r *Reader) lookUpTogether(ctx context.Context, all []*pendingLookup) error
 		var found []pendingLookup
 		w.Scan = func(from db.Scanner) (err error) {
 			var f pendingLookup
-			f.gift, f.err, err = record.ScanGift(r.db.Keys, from, &f.hash, &f.kind)
+			f.gift, f.err, err = record.ScanGift(r.db.Keys, from, &f.hash, &f.kind, &f.replaced)
 			found = append(found, f)
 			return err
 		}
@@ -134,7 +135,7 @@ func answer(all []*pendingLookup, found []pendingLookup) {
 		w.err = gift.NotFound
 		for i := range found {
 			if f := &found[i]; f.kind == w.kind && bytes.Equal(f.hash, w.hash) {
-				w.gift, w.err = f.gift, f.err
+				w.gift, w.replaced, w.err = f.gift, f.replaced, f.err
 			}
 		}
 	}
@@ -142,7 +143,7 @@ func answer(all []*pendingLookup, found []pendingLookup) {
 
 var (
 	selectOwners = db.SelectByKeys("owners",
-		`SELECT s.hash, s.kind, s.account_id, s.voucher_id FROM secret AS s WHERE s.hash {keys}`, "B", false)
+		`SELECT s.hash, s.kind, s.account_id, s.voucher_id, s.replaced FROM secret AS s WHERE s.hash {keys}`, "B", false)
 	selectGifts = db.SelectByKeys("gifts", record.SelectGift+` WHERE v.account_id = $1 AND v.id {keys}`, "B", true)
 )
 
@@ -185,9 +186,11 @@ func (r *Reader) lookUpOwners(ctx context.Context, all []*pendingLookup) (map[le
 		var hash []byte
 		var kind string
 		var ref ledger.Ref
-		err := from.Scan(&hash, &kind, db.ScanID(&ref.AccountID), db.ScanID(&ref.ID))
+		var replaced int
+		err := from.Scan(&hash, &kind, db.ScanID(&ref.AccountID), db.ScanID(&ref.ID), &replaced)
 		for _, w := range byHash[string(hash)] {
 			if w.kind == kind {
+				w.replaced = replaced
 				owned[ref] = append(owned[ref], w)
 			}
 		}

@@ -75,7 +75,8 @@ func (r *Reader) List(ctx context.Context, f gift.Filter) (page gift.Page, err e
 		page = gift.Page{Next: next, Read: read}
 		batches := record.ByRef(selectGifts, refsOf(f.AccountID, ids), func(from db.Scanner) error {
 			g, sealed, err := record.ScanGift(r.db.Keys, from)
-			if f.LastFour == "" || g.Card.Code.LastFour() == f.LastFour { // it is found by codes that it had before, too
+			// It is found by codes that it had before, too: of a card that was replaced, that is what is wanted.
+			if f.LastFour == "" || g.Card.Code.LastFour() == f.LastFour || g.Replaced > 0 {
 				page.Gifts = append(page.Gifts, g)
 			}
 			return cmp.Or(err, sealed)

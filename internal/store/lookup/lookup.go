@@ -13,27 +13,39 @@ import (
 	"boon.example/internal/store/record"
 )
 
-// GiftByCode finds a gift of any account by its code.
+// GiftByCode finds a gift of any account by its code; a *gift.ReplacedError, where its card was replaced.
 func (r *Reader) GiftByCode(ctx context.Context, c gift.VoucherCode) (gift.Gift, error) {
-	g, err := r.giftBySecret(ctx, record.CodeSecret, func() [][]byte { return r.db.Keys.CodeHashes(c) })
-	return found(g, err, g.Card.Code == c)
+	return r.giftBySecret(ctx, record.CodeSecret, func() [][]byte { return r.db.Keys.CodeHashes(c) },
+		func(g *gift.Gift) bool { return g.Card.Code == c })
 }
 
-// GiftByToken finds a gift of any account by its token.
+// GiftByToken finds a gift of any account by its token; a *gift.ReplacedError, where its card was replaced.
 func (r *Reader) GiftByToken(ctx context.Context, t gift.Token) (gift.Gift, error) {
-	g, err := r.giftBySecret(ctx, record.TokenSecret, func() [][]byte { return r.db.Keys.TokenHashes(t) })
-	return found(g, err, g.Card.Token == t)
+	return r.giftBySecret(ctx, record.TokenSecret, func() [][]byte { return r.db.Keys.TokenHashes(t) },
+		func(g *gift.Gift) bool { return g.Card.Token == t })
 }
 
-// found gives what a look-up by a secret found, unless the gift has another secret than the one that was looked up:
-// then somebody has changed what leads from secrets to gifts.
-func found(g gift.Gift, err error, has bool) (gift.Gift, error) {
-	if err == nil && !has {
-		err = fmt.Errorf("gift %s: %w: it was found by a code or token that is not its own; run boon verify", g.ID,
-			gift.UnexpectedError)
-	}
+// giftBySecret gives what a look-up by a secret finds, unless the gift has another secret than the one that was looked
+// up, and its history does not say that this one was replaced: then somebody has changed what leads from secrets to
+// gifts.
+func (r *Reader) giftBySecret(ctx context.Context, kind string, hashes func() [][]byte,
+	has func(*gift.Gift) bool) (gift.Gift, error) {
+	g, replaced, err := r.findSecret(ctx, kind, hashes)
 	if err != nil {
 		return gift.Gift{}, err
+	}
+	if replaced > 0 {
+		entries, err := r.History(ctx, g.AccountID, g.ID, replaced-1, 1)
+		if err != nil {
+			return gift.Gift{}, err
+		}
+		if len(entries) == 1 && entries[0].Kind == gift.Replaced {
+			return gift.Gift{}, &gift.ReplacedError{Voucher: g.Voucher, At: entries[0].At}
+		}
+	}
+	if replaced > 0 || !has(&g) {
+		return gift.Gift{}, fmt.Errorf("gift %s: %w: it was found by a code or token that is not its own; run boon verify",
+			g.ID, gift.UnexpectedError)
 	}
 	return g, nil
 }
@@ -68,25 +80,26 @@ func (r *Reader) selectGifts(ctx context.Context, query string, args ...any) ([]
 	return gifts, nil
 }
 
-// giftBySecret finds the gift whose secret can have these hashes; gift.NotFound is said only by who has all keys.
-func (r *Reader) giftBySecret(ctx context.Context, kind string, hashes func() [][]byte) (gift.Gift, error) {
+// findSecret finds the gift whose secret can have these hashes, and the number of the entry that took the secret away;
+// gift.NotFound is said only by who has all keys.
+func (r *Reader) findSecret(ctx context.Context, kind string, hashes func() [][]byte) (gift.Gift, int, error) {
 	var asked [][]byte
 	for {
 		wanted := slices.DeleteFunc(hashes(), func(hash []byte) bool {
 			return slices.ContainsFunc(asked, func(other []byte) bool { return bytes.Equal(hash, other) })
 		})
 		if len(wanted) == 0 {
-			return gift.Gift{}, fmt.Errorf("looking up a secret: %w", gift.NotFound)
+			return gift.Gift{}, 0, fmt.Errorf("looking up a secret: %w", gift.NotFound)
 		}
 		for _, hash := range wanted {
-			g, err := r.lookUpSecret(ctx, kind, hash)
+			g, replaced, err := r.lookUpSecret(ctx, kind, hash)
 			if !errors.Is(err, gift.NotFound) {
-				return g, err
+				return g, replaced, err
 			}
 		}
 		asked = append(asked, wanted...)
 		if err := r.db.Follow(ctx); err != nil {
-			return gift.Gift{}, fmt.Errorf("looking up a secret: %w", err)
+			return gift.Gift{}, 0, fmt.Errorf("looking up a secret: %w", err)
 		}
 	}
 }

@@ -15,7 +15,8 @@ import (
 // VoucherColumns are those of a voucher.
 const VoucherColumns = `v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id, ` +
 	`v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until, v.created_at, ` +
-	`v.made_by, v.holds, v.fixed, v.verification, v.wrong_codes, v.blocked, v.extended, v.items_id`
+	`v.made_by, v.holds, v.fixed, v.verification, v.wrong_codes, v.blocked, v.extended, v.replaced, ` +
+	`v.items_id`
 
 // VoucherAndItems are VoucherColumns with what the voucher is good for.
 const VoucherAndItems = VoucherColumns +
@@ -28,13 +29,13 @@ func VoucherFields(keys *sealed.Keys, v *gift.Voucher) []any {
 		&v.Item, &v.Promotional, db.ScanID(&v.PromotionID), &v.Currency.Code, &v.Currency.Decimals,
 		&v.Loaded, &v.Balance, &v.Status, &v.Seq, db.ScanID(&v.Last), db.ScanTime(&v.ValidFrom), db.ScanTime(&v.ValidUntil),
 		db.ScanTime(&v.CreatedAt), &v.MadeBy, scanHolds{&v.Holds},
-		&v.Fixed, scanVerification{keys, v}, &v.WrongCodes, &v.Blocked, db.ScanTime(&v.Extended),
+		&v.Fixed, scanVerification{keys, v}, &v.WrongCodes, &v.Blocked, db.ScanTime(&v.Extended), &v.Replaced,
 		new([]byte), scanItems{&v.Items},
 	}
 }
 
 // VoucherTypes are the types of VoucherColumns: see db.InsertRows.
-const VoucherTypes = "BBBBBFFBTNNNNNBNNNTTNBNTNB"
+const VoucherTypes = "BBBBBFFBTNNNNNBNNNTTNBNTNNB"
 
 // InsertVoucher writes rows that VoucherRow made.
 var InsertVoucher = db.InsertRows("voucher", VoucherColumns, VoucherTypes, "")
@@ -46,7 +47,7 @@ func VoucherRow(keys *sealed.Keys, v *gift.Voucher, items gift.ID) []any {
 		v.Item, v.Promotional, db.OrNull(v.PromotionID), v.Currency.Code, v.Currency.Decimals,
 		int64(v.Loaded), int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.Micros(v.ValidFrom),
 		db.Micros(v.ValidUntil), db.Micros(v.CreatedAt), v.MadeBy, nil, // a new one has no holds
-		int64(v.Fixed), sealVerification(keys, v), v.WrongCodes, string(v.Blocked), db.Micros(v.Extended),
+		int64(v.Fixed), sealVerification(keys, v), v.WrongCodes, string(v.Blocked), db.Micros(v.Extended), v.Replaced,
 		db.OrNull(items),
 	}
 }
@@ -160,8 +161,21 @@ const (
 	TokenSecret = "token"
 )
 
-// InsertSecret writes what a code or a token is found by.
-var InsertSecret = db.InsertRows("secret", "hash, kind, account_id, voucher_id", "BTBB", "")
+// SecretColumns are those of what a code or a token is found by, SecretTypes their types: see db.InsertRows.
+const (
+	SecretColumns = "hash, kind, account_id, voucher_id, replaced"
+	SecretTypes   = "BTBBN"
+)
+
+// InsertSecret writes rows that SecretRows made.
+var InsertSecret = db.InsertRows("secret", SecretColumns, SecretTypes, "")
+
+// SecretRows are what a gift's code and token are found by; replaced is the number of the entry that took them away.
+func SecretRows(keys *sealed.Keys, account, voucher gift.ID, c gift.VoucherCode, t gift.Token,
+	replaced int) (code, token []any) {
+	return []any{keys.CodeHash(c), CodeSecret, db.KeyOf(account), db.KeyOf(voucher), replaced},
+		[]any{keys.TokenHash(t), TokenSecret, db.KeyOf(account), db.KeyOf(voucher), replaced}
+}
 
 // SelectGift selects gifts, for ScanGift; a condition follows.
 const SelectGift = `SELECT ` + VoucherAndItems + `, ` + CardAndTerms +

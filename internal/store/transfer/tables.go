@@ -34,7 +34,7 @@ var Tables = []Table{
 	newTable("voucher", 2, record.VoucherColumns+", v.held, v.holds_end", record.VoucherTypes+"NN"),
 	newTable("order_terms", 2, "account_id, order_id, terms, promotional_terms", "BBTT"),
 	newTable("card", 2, record.CardColumns+", c.delivered_by, c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTBF"),
-	newTable("secret", 1, "hash, kind, account_id, voucher_id", "BTBB"),
+	newTable("secret", 1, record.SecretColumns, record.SecretTypes),
 	newTable("gift_search", 3, "account_id, key, voucher_id", "BBB"),
 	newTable("tally", 1, "account_id, vouchers", "BN"),
 	newTable("chain", 2, record.ChainColumns, "BNBB"),

@@ -115,6 +115,7 @@ CREATE TABLE voucher (
     wrong_codes  BIGINT  NOT NULL DEFAULT 0 CHECK (wrong_codes >= 0), -- wrong verification codes in a row
     blocked      TEXT    NOT NULL DEFAULT '', -- the reason code; '': it is not blocked
     extended     BIGINT, -- until when a promotional gift was made valid after all; NULL: valid_until stands
+    replaced     BIGINT  NOT NULL DEFAULT 0, -- the number of the entry that gave it its code; 0: it is its first
     PRIMARY KEY (account_id, id),
     -- REDEEMED is the status of an empty gift; beside it, one that is cancelled or not activated may be empty.
     CONSTRAINT voucher_redeemed CHECK (status = 7 OR (status IN (6, 8)) = (balance = 0)),
@@ -183,7 +184,8 @@ CREATE TABLE secret (
     kind       TEXT  NOT NULL CHECK (kind IN ('code', 'token')),
     account_id BYTEA NOT NULL,
     voucher_id BYTEA NOT NULL,
-    UNIQUE (account_id, voucher_id, kind),
+    replaced   BIGINT NOT NULL DEFAULT 0, -- the number of the entry that took it away; 0: it leads to the gift
+    UNIQUE (account_id, voucher_id, kind, replaced),
     FOREIGN KEY (account_id, voucher_id) REFERENCES voucher (account_id, id)
 );
 
@@ -326,7 +328,7 @@ CREATE TABLE request (
 );
 -- Records of calls that moved no value are deleted after a while.
 CREATE INDEX request_forgettable ON request (account_id, made_at)
-    WHERE operation IN ('send-gift', 'cancel-gift', 'reinstate-gift', 'resend-gift', 'reschedule-gift', 'create-stock', 'block-gift', 'unblock-gift', 'extend-gift');
+    WHERE operation IN ('send-gift', 'cancel-gift', 'reinstate-gift', 'resend-gift', 'reschedule-gift', 'create-stock', 'block-gift', 'unblock-gift', 'extend-gift', 'replace-gift');
 
 -- Answers that are too long for a row of request: SQLite keeps those rows in the index that finds them, and a look-up
 -- would read the whole of every long row that it passes.

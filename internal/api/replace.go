@@ -1,0 +1,68 @@
+package api
+
+import (
+	"bytes"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
+)
+
+// replacing is a replace-gift request.
+type replacing struct {
+	VoucherID gift.ID
+	Reason    string
+	Deliver   *delivering
+}
+
+// delivering is where the new code of a gift is sent.
+type delivering struct {
+	Method  gift.Method
+	Contact string
+}
+
+func readReplacing(o *wire.Object) (r replacing) {
+	const reason, deliver = "reason", "deliver"
+	r.VoucherID = readVoucherID(o)
+	if r.Reason = o.Line(reason, maxReason); r.Reason == "" && !o.Has(reason) {
+		o.Add(reason, "Say why the card is replaced.")
+	}
+	if d := o.Object(deliver); d != nil {
+		const method = "deliveryMethodID"
+		r.Deliver = &delivering{}
+		if id := d.Integer(method); id != nil {
+			var err error
+			if r.Deliver.Method, err = gift.ParseMethod(*id); err != nil {
+				d.Add(d.At(method), "The deliveryMethodID must be 1 (e-mail), 2 (SMS) or 3 (printed).")
+			}
+		} else if !d.Given(method) {
+			d.Add(d.At(method), "Say how the gift is delivered: 1 e-mail, 2 SMS, 3 printed.")
+		}
+		r.Deliver.Contact = d.Line("recipientContact", maxContact)
+		d.Finish()
+	}
+	return r
+}
+
+// replaceGift gives a gift another code and token.
+func replaceGift(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, readReplacing)
+	request := c.request(ledger.ReplaceGift, asked)
+	cmd := &ledger.Replace{VoucherID: asked.VoucherID, Replace: gift.Replace{Context: c.actor(gift.ID{}), Caller: c.caller,
+		Reason: asked.Reason}}
+	if d := asked.Deliver; d != nil {
+		cmd.Deliver = &gift.Resend{Context: cmd.Context, Caller: c.caller, Method: d.Method, Contact: d.Contact,
+			Deliverable: c.deliverableBy}
+	}
+	return request.dispatch(asked.VoucherID, problems, cmd)
+}
+
+// sentTrue stands in the answer to a replacement whose code was sent: in a text, the quotes would be escaped.
+var sentTrue = []byte(`"sent":true`)
+
+// tellsCodes reports whether an answer may tell codes to a key that may not see them: that of a replacement does,
+// whose code goes nowhere else.
+func tellsCodes(op ledger.Operation, body []byte) bool {
+	return op != ledger.ResendGift && op != ledger.RescheduleGift && !(op == ledger.ReplaceGift &&
+		bytes.Contains(body, sentTrue))
+}

@@ -1,0 +1,76 @@
+package gift
+
+import (
+	"fmt"
+	"time"
+)
+
+// Replace asks to give a gift another code, token and page, as its card was lost or is worn.
+type Replace struct {
+	Context
+	Caller  *Caller
+	Reason  string
+	Sending bool // a message with the code until now is on its way, and none is to follow it
+}
+
+// Replace gives a voucher another code and token: those until now lead to no value any more. Its history and its
+// balance stay, and so do its holds and a block. It fails with NOT_FOUND where the caller may not see the gift, and
+// REDEMPTION_NOT_ALLOWED or ALREADY_REDEEMED when its status does not allow it, it has expired, or its message is being
+// sent.
+func (v Voucher) Replace(r Replace) (Voucher, Entry, error) {
+	if err := v.sendable(r.Caller, "replaced", r.Now); err != nil {
+		return v, Entry{}, err
+	}
+	if r.Sending {
+		return v, Entry{}, v.cannotBe("replaced", "its message is being sent")
+	}
+	e := v.enter(r.Context, Replaced, 0, v.Status)
+	e.Reason, v.Replaced = r.Reason, e.Seq
+	return v, e, nil
+}
+
+// ReplacedError tells that a code or token is of a card that was replaced.
+type ReplacedError struct {
+	Voucher Voucher
+	At      time.Time // when it was
+}
+
+// Error implements error.
+func (e *ReplacedError) Error() string {
+	return fmt.Sprintf("the card of gift %s was replaced at %s", e.Voucher.ID, e.At.UTC().Format(time.RFC3339))
+}
+
+// Text is what somebody with the card is told, in a zone; nil is UTC. It says nothing of the new card.
+func (e *ReplacedError) Text(zone *time.Location) string {
+	if zone == nil {
+		zone = time.UTC
+	}
+	return "This card was replaced on " + e.At.In(zone).Format("2 January 2006") + "."
+}
+
+// Refusal is what a till is told.
+func (e *ReplacedError) Refusal(zone *time.Location) *Error {
+	return Refuse(RedemptionNotAllowed, "%s", e.Text(zone))
+}
+
+// SameCard refuses a voucher whose card was replaced since it was found by a code or token: seen is what Replaced was
+// then; nil: it was named by its id.
+func (v *Voucher) SameCard(seen *int, now time.Time, a *Account) error {
+	if seen == nil || *seen == v.Replaced {
+		return nil
+	}
+	return (&ReplacedError{*v, now}).Refusal(a.TimeZone()) // a moment ago
+}
+
+// In puts what an Error is about inside of another field.
+func (e *Error) In(outer Field) *Error {
+	inside := *e
+	inside.Messages = nil
+	for _, m := range e.Messages {
+		if m.Field != "" {
+			m.Field = m.Field.In(outer)
+		}
+		inside.Messages = append(inside.Messages, m)
+	}
+	return &inside
+}
