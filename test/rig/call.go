@@ -27,6 +27,7 @@ const (
 	Block    = "/api/integration/gifting/block-gift"
 	Unblock  = "/api/integration/gifting/unblock-gift"
 	Adjust   = "/api/integration/gifting/adjust-gift"
+	CashOut  = "/api/integration/redemption/cash-out-gift"
 	Activate = "/api/integration/redemption/activate-gift"
 	Unsell   = "/api/integration/redemption/reverse-activation"
 	Reload   = "/api/integration/redemption/reload-gift"

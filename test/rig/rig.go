@@ -85,8 +85,8 @@ func Setup() string {
 			"messagesPerDay: 1000000000, textsPerDay: 1000000000,\n"+
 			"     messagesPerContactPerDay: 1000000000},\n", a.ID, n)
 		fmt.Fprintf(b, "     subscriptions: [{program: 22222222-2222-2222-2222-222222222222, reloadable: true}],\n")
-		fmt.Fprintf(b, "     locations: [{id: %s, name: Here}], storefronts: [{id: %s, name: Web}],\n", a.Location,
-			a.Storefront)
+		fmt.Fprintf(b, "     locations: [{id: %s, name: Here, jurisdiction: US-CA}],\n", a.Location)
+		fmt.Fprintf(b, "     storefronts: [{id: %s, name: Web}],\n", a.Storefront)
 		fmt.Fprintln(b, "     keys: [")
 		for till, secret := range a.Keys {
 			fmt.Fprintf(b, "       {name: till %d, role: all, secret: %s},\n", till, secret)

@@ -153,6 +153,8 @@ func (o asked) effect(s state) effect {
 		return o.transfer(s)
 	case adjust:
 		return o.adjust(s)
+	case payOut:
+		return o.payOut(s)
 	case block, unblock:
 		same := s.blocked == (o.kind == block)
 		s.blocked = o.kind == block
@@ -267,6 +269,29 @@ func (o asked) transfer(s state) effect {
 	}
 	s.balance += operations[o.kind].sign * take
 	return effect{code: "OK", moved: take, state: s}
+}
+
+// payOut is what the law of California says: what is left is paid out below 15.00.
+func (o asked) payOut(s state) effect {
+	refusal := ""
+	switch _, open := s.held(); {
+	case o.gift.item:
+		refusal = "NOT_SUPPORTED"
+	case s.gone, s.dormant:
+		refusal = "REDEMPTION_NOT_ALLOWED"
+	case s.balance == 0:
+		refusal = "ALREADY_REDEEMED"
+	case s.blocked, open > 0:
+		refusal = "REDEMPTION_NOT_ALLOWED"
+	case s.balance >= 1500:
+		refusal = "NOT_SUPPORTED"
+	}
+	if refusal != "" {
+		return effect{code: refusal, state: s, kept: true}
+	}
+	moved := s.balance
+	s.balance = 0
+	return effect{code: "OK", moved: moved, state: s}
 }
 
 func (o asked) adjust(s state) effect {

@@ -34,6 +34,7 @@ const (
 	adjust
 	block
 	unblock
+	payOut
 	give    // to another gift
 	receive // the same call, as the other gift sees it
 	cancel
@@ -58,6 +59,7 @@ var operations = [kinds]operation{
 	activate: {rig.Activate, "activate-gift", "ACTIVATION", 1},
 	adjust:   {rig.Adjust, "adjust-gift", "ADJUSTMENT", 1}, block: {rig.Block, "block-gift", "", 0},
 	unblock:    {rig.Unblock, "unblock-gift", "", 0},
+	payOut:     {rig.CashOut, "cash-out-gift", "CASH_OUT", -1},
 	deactivate: {rig.Unsell, "reverse-activation", "ACTIVATION_REVERSAL", -1}, cancel: {rig.Cancel, "cancel-gift", "", 0},
 	look: {rig.Validate, "", "", 0}, sell: {rig.SendGift, "send-gift", "", 0},
 }
@@ -187,6 +189,8 @@ func (t *till) write(o *op) {
 	case adjust:
 		o.body = fmt.Sprintf(`{"voucherID":%q,"amount":%s,"reasonCode":"MISTAKE","reason":"storm"}`, o.gift.id,
 			o.gift.written(o.amount))
+	case payOut:
+		o.body = "{" + t.named(o.gift) + "}"
 	case block:
 		o.body = fmt.Sprintf(`{"voucherID":%q,"reasonCode":"LOST"}`, o.gift.id)
 	case unblock:
@@ -249,12 +253,12 @@ func (o *op) read(a *rig.Answer) error {
 	}
 	var said struct {
 		balances
-		RedemptionID, ReversalID, HoldID, ReloadID, ActivationID, AdjustmentID string
-		NotRedeemableReasons                                                   []struct{ Code string }
-		Amount                                                                 json.Number
-		ExpiresAt                                                              time.Time
-		From, To                                                               balances
-		Vouchers                                                               []balances
+		RedemptionID, ReversalID, HoldID, ReloadID, ActivationID, AdjustmentID, CashOutID string
+		NotRedeemableReasons                                                              []struct{ Code string }
+		Amount                                                                            json.Number
+		ExpiresAt                                                                         time.Time
+		From, To                                                                          balances
+		Vouchers                                                                          []balances
 	}
 	err := json.Unmarshal(a.Body, &said)
 	if err != nil {
@@ -268,7 +272,8 @@ func (o *op) read(a *rig.Answer) error {
 	case cancel:
 		said.balances = said.Vouchers[0]
 	}
-	o.id = cmp.Or(said.EntryID, said.ReversalID, said.ReloadID, said.ActivationID, said.AdjustmentID, said.RedemptionID,
+	o.id = cmp.Or(said.EntryID, said.ReversalID, said.ReloadID, said.ActivationID, said.AdjustmentID, said.CashOutID,
+		said.RedemptionID,
 		said.HoldID)
 	o.until, o.gone = said.ExpiresAt.UnixNano(), o.kind == look && said.Status == "CANCELLED"
 	for _, why := range said.NotRedeemableReasons {

@@ -1,7 +1,7 @@
 // Package storm is many tills that use a service at once, over HTTP, and write down what they were told: they activate,
-// reload, adjust, block, redeem, hold, capture and release, undo all that, transfer, cancel and look, on many gifts and
-// a hot one, from two accounts with many keys each, and repeat old requests. A call that is not answered is repeated
-// until its outcome is known, or given up and asked about in the end.
+// reload, adjust, block, cash out, redeem, hold, capture and release, undo all that, transfer, cancel and look, on many
+// gifts and a hot one, from two accounts with many keys each, and repeat old requests. A call that is not answered is
+// repeated until its outcome is known, or given up and asked about in the end.
 //
 // Afterwards it holds what was acknowledged against what is there. It knows the interface, and nothing of what is
 // behind it.
@@ -193,7 +193,9 @@ func (t *till) serve() {
 		t.together(activate, deactivate, v)
 	case p < 90:
 		t.finish(&op{kind: adjust, gift: v, amount: (1 - 2*t.lot.Int64N(2)) * t.little(v)})
-	case p < 95:
+	case p < 93:
+		t.finish(&op{kind: payOut, gift: v})
+	case p < 97:
 		t.finish(&op{kind: block, gift: v})
 		t.take(kind(t.lot.IntN(int(capture))), v)
 		t.finish(&op{kind: unblock, gift: v})
