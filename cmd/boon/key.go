@@ -29,7 +29,7 @@ type keyCreateCmd struct {
 	Location []string `placeholder:"ID" help:"Location it is enabled for; may be repeated. Default: all of the account's."`
 	Role     string   `placeholder:"ROLE" help:"What it may do: till (validate, redeem, reverse), shop (send, cancel, resend, look-up), office (look-up, cancel, resend, reverse) or all."`
 
-	Permissions []string          `placeholder:"NAME,…" help:"What it may do, one by one: validate, redeem, reverse, send, cancel, resend, look-up, codes, transfer, activate, stock, export, reload, cash-out."`
+	Permissions []string          `placeholder:"NAME,…" help:"What it may do, one by one: ${permissions}."`
 	Expires     time.Time         `placeholder:"TIME" help:"When it stops working, such as 2027-01-31T00:00:00Z. Default: never."`
 	Limits      map[string]string `mapsep:"," placeholder:"NAME=N,…" help:"How much it may do in a day, as in a set-up file."`
 

@@ -101,7 +101,8 @@ func (c *giftReverseReloadCmd) Run(t *terminal) error {
 }
 
 type giftCashOutCmd struct {
-	Gift []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
+	Gift             []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
+	VerificationCode string   `placeholder:"DIGITS" help:"The verification code of a card that has one."`
 	place
 	repeatable
 	service
@@ -126,7 +127,7 @@ func (c *giftCashOutCmd) Run(t *terminal) error {
 		return err
 	}
 	r := client.CashOutGiftRequest{OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale,
-		IdempotencyKey: c.IdempotencyKey}
+		VerificationCode: c.VerificationCode, IdempotencyKey: c.IdempotencyKey}
 	r.VoucherID, r.VoucherCode, r.VoucherPublicToken = giftNamed(c.Gift)
 	a, err := api.CashOutGift(t, r)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"boon.example/client"
+	"boon.example/internal/gift"
 )
 
 func main() {
@@ -89,6 +90,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		kong.ConfigureHelp(kong.HelpOptions{NoAppDescFormat: true, NoExpandSubcommands: true, Compact: true,
 			WrapUpperBound: 110}),
 		kong.ValueFormatter(describe), kong.WithBeforeResolve(t.settings),
+		kong.Vars{"permissions": strings.Join(gift.PermissionNames(), ", ")},
 	)
 	if err != nil {
 		panic(err) // the struct tags above are wrong
