@@ -32,7 +32,8 @@ func readReasonCode(o *wire.Object, codes []gift.ReasonCode) gift.ReasonCode {
 	const name = "reasonCode"
 	code := gift.ReasonCode(o.Text(name))
 	if last := len(codes) - 1; !slices.Contains(codes, code) {
-		o.Add(name, "The reasonCode must be %s or %s.", strings.Trim(fmt.Sprint(codes[:last]), "[]"), codes[last])
+		list := strings.ReplaceAll(strings.Trim(fmt.Sprint(codes[:last]), "[]"), " ", ", ")
+		o.Add(name, "The reasonCode must be %s or %s.", list, codes[last])
 	}
 	return code
 }
