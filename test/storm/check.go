@@ -131,7 +131,11 @@ func (s *Storm) checkGift(url string, v *voucher, ops []*op) *Report {
 		s.problem("gift %s: %v", v.id, err)
 	}
 	ops = slices.DeleteFunc(ops, func(o *op) bool { return o.unknown })
-	ops = append(ops, s.letGo(v)...)
+	last := s.letGo(v)
+	s.mu.Lock()
+	s.history = append(s.history, last...) // for the check of the next instance
+	s.mu.Unlock()
+	ops = append(ops, last...)
 	entered, err := s.entries(url, v)
 	if errors.Is(err, rig.ErrNotThere) { // then all that was acknowledged of it is lost
 		s.problem("gift %s is not there", v.id)
