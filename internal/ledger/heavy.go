@@ -38,7 +38,7 @@ type heavyLane struct {
 	lane
 	wake      chan struct{}         // has a value when something was queued since
 	waiting   map[gift.ID][]*task   // of each account, the oldest first
-	served    map[gift.ID]time.Time // when the newest of an account was begun, for MaxHeld
+	served    map[gift.ID]time.Time // when the newest of an account was begun, for MaxHeld; later after a long one
 	heldUntil time.Time             // when the next may be begun, while light ones come
 }
 
@@ -79,8 +79,7 @@ func (h *heavyLane) run() {
 		case next != nil:
 			h.began = time.Now() // should it not come to a decision
 			h.commit([]*task{next})
-			now := time.Now()
-			h.heldUntil = now.Add(min((heavyShare-1)*now.Sub(h.began), MaxHeld*5/6))
+			h.hold(next, time.Now())
 			h.finish([]*task{next})
 		case !idle:
 			time.Sleep(10 * time.Millisecond)
@@ -89,6 +88,19 @@ func (h *heavyLane) run() {
 		default:
 			<-h.wake
 		}
+	}
+}
+
+// hold says until when others are held back after a command. One that is as long as many orders, such as a stock, has
+// as many pauses: the next of its account waits for all of them, those of others for MaxHeld at most.
+func (h *heavyLane) hold(after *task, now time.Time) {
+	const pause = MaxHeld * 5 / 6
+	orders := max(1, weight(after.cmd)/gift.MaxRecipients)
+	h.heldUntil = now.Add(min((heavyShare-1)*now.Sub(h.began), time.Duration(orders)*pause))
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if account, at := after.call.AccountID, h.heldUntil.Add(-MaxHeld); at.After(h.served[account]) {
+		h.served[account] = at
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// oneWriter is a store that does one group at a time, a heavy one in orderTime and any other in a millisecond.
+// oneWriter is a store that does one group at a time, a thousand gifts in orderTime and a light one in a millisecond.
 type oneWriter chan struct{}
 
 const orderTime = 45 * time.Millisecond
@@ -20,11 +20,8 @@ const orderTime = 45 * time.Millisecond
 func (w oneWriter) Group(_ context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	w <- struct{}{}
 	defer func() { <-w }()
-	if decide(&ledger.State{Codes: map[gift.VoucherCode]bool{}}); len(want.Vouchers) == 1000 {
-		time.Sleep(orderTime)
-	} else {
-		time.Sleep(time.Millisecond)
-	}
+	decide(&ledger.State{Codes: map[gift.VoucherCode]bool{}})
+	time.Sleep(max(time.Millisecond, orderTime*time.Duration(len(want.Vouchers)/1000)))
 	return nil
 }
 
@@ -203,6 +200,28 @@ func TestOrdersOfAnAccountAreBounded(t *testing.T) {
 		if o.sent.Wait(); len(o.done[1]) != 34 {
 			t.Error("nothing is under way, and an order was refused")
 		}
+	})
+}
+
+// TestAStockIsAsLongAsTenOrders: it takes no larger share of the time from tills, and others need not wait for all of
+// it.
+func TestAStockIsAsLongAsTenOrders(t *testing.T) {
+	withOrders(t, 4*time.Minute, func(o *orders) {
+		stock := &ledger.Cancel{VoucherIDs: make([]gift.ID, 10_000)}
+		refused := func(want bool) {
+			t.Helper()
+			if err := o.do(1, stock); errors.Is(err, gift.Unavailable) != want {
+				t.Errorf("a stock was answered %v", err)
+			}
+		}
+		refused(false)
+		o.send(2, 1)
+		refused(true)
+		if o.sent.Wait(); len(o.done[2]) != 1 || o.done[2][0] > ledger.MaxHeld+time.Second {
+			t.Errorf("the only order of another account took %v", o.done[2])
+		}
+		time.Sleep(2 * time.Minute)
+		refused(false)
 	})
 }
 
