@@ -38,6 +38,7 @@ func short() plan {
 func TestStorm(t *testing.T) {
 	for name, postgres := range map[string]bool{"embedded": false, "PostgreSQL": true} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // each waits for a minute until holds are over
 			if postgres {
 				pgtest.Need(t)
 			}
