@@ -78,19 +78,12 @@ type AdjustGiftRequest struct {
 
 // Adjustment is the correction of a balance.
 type Adjustment struct {
-	AdjustmentID     string     `json:"adjustmentID"`
-	VoucherID        string     `json:"voucherID"`
-	Amount           Decimal    `json:"amount"` // what was added; below zero, it was taken
-	CurrentBalance   Decimal    `json:"currentBalance"`
-	HeldBalance      Decimal    `json:"heldBalance"`
-	AvailableBalance Decimal    `json:"availableBalance"`
-	Currency         string     `json:"currency"` // "" for an item gift
-	Status           Status     `json:"status"`
-	StatusID         int        `json:"statusID"`
-	AdjustedAt       time.Time  `json:"adjustedAt"`
-	ReasonCode       ReasonCode `json:"reasonCode"`
-	Reason           string     `json:"reason"`
-	Meta             Meta       `json:"-"`
+	AdjustmentID string `json:"adjustmentID"`
+	Changed
+	AdjustedAt time.Time  `json:"adjustedAt"`
+	ReasonCode ReasonCode `json:"reasonCode"`
+	Reason     string     `json:"reason"`
+	Meta       Meta       `json:"-"`
 }
 
 // AdjustGift adds to the balance of a gift, or takes of it what is not held.

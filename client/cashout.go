@@ -20,18 +20,11 @@ type CashOutGiftRequest struct {
 
 // CashOut is the rest of a gift that was paid out.
 type CashOut struct {
-	CashOutID        string    `json:"cashOutID"`
-	VoucherID        string    `json:"voucherID"`
-	OrganizationID   string    `json:"organizationID"`
-	Amount           Decimal   `json:"amount"` // to be paid to the guest
-	CurrentBalance   Decimal   `json:"currentBalance"`
-	HeldBalance      Decimal   `json:"heldBalance"`
-	AvailableBalance Decimal   `json:"availableBalance"`
-	Currency         string    `json:"currency"`
-	Status           Status    `json:"status"`
-	StatusID         int       `json:"statusID"`
-	CashedOutAt      time.Time `json:"cashedOutAt"`
-	Meta             Meta      `json:"-"`
+	CashOutID string `json:"cashOutID"`
+	Changed
+	OrganizationID string    `json:"organizationID"`
+	CashedOutAt    time.Time `json:"cashedOutAt"`
+	Meta           Meta      `json:"-"`
 }
 
 // CashOutGift takes all that is left of a gift as cash, where the law lets a guest ask for it. It cannot be undone.

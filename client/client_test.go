@@ -128,10 +128,10 @@ func TestRedeemAsksAndReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &client.Redemption{
-		RedemptionID: "r1", VoucherID: "v1", OrganizationID: "o1", Amount: client.MustDecimal("5.10"),
-		CurrentBalance: client.MustDecimal("19.90"),
-		Currency:       "USD", Status: client.StatusClaimed, StatusID: 5, IsRedeemable: true, RedeemedAt: time.Date(2026, 3,
-			1, 10, 0, 0, 123e6, time.UTC),
+		RedemptionID: "r1", OrganizationID: "o1", Changed: client.Changed{VoucherID: "v1",
+			Amount: client.MustDecimal("5.10"), CurrentBalance: client.MustDecimal("19.90"), Currency: "USD",
+			Status: client.StatusClaimed, StatusID: 5},
+		IsRedeemable: true, RedeemedAt: time.Date(2026, 3, 1, 10, 0, 0, 123e6, time.UTC),
 		Meta: client.Meta{RequestID: "req-10", IdempotencyKey: s.all()[0].key, Replayed: true, Body: []byte(redeemed)},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b client.Decimal) bool { return a == b })); diff != "" {

@@ -41,12 +41,14 @@ func ExampleClient_SendGift() {
 			{RecipientDescription: "Ana", RecipientContact: "ana@example.com", Message: "Happy birthday!"},
 			{RecipientDescription: "Ben", RecipientContact: "ben@example.com"},
 		},
-		PaymentMethodID:                         client.ExternalTransaction,
-		ExternalTransactionReferenceNumber:      "WEB-1001",
-		ExternalTransactionCustomerFirstName:    "Carla",
-		ExternalTransactionCustomerLastName:     "Diaz",
-		ExternalTransactionCustomerEmailAddress: "carla@example.com",
-		ExternalStorefrontID:                    "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21",
+		PaymentMethodID: client.ExternalTransaction,
+		ExternalPayment: client.ExternalPayment{
+			ExternalTransactionReferenceNumber:      "WEB-1001",
+			ExternalTransactionCustomerFirstName:    "Carla",
+			ExternalTransactionCustomerLastName:     "Diaz",
+			ExternalTransactionCustomerEmailAddress: "carla@example.com",
+			ExternalStorefrontID:                    "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21",
+		},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -14,32 +14,21 @@ type ReloadGiftRequest struct {
 	VoucherCode                             string  `json:"voucherCode,omitzero"`
 	VoucherPublicToken                      string  `json:"voucherPublicToken,omitzero"`
 	Amount                                  Decimal `json:"amount,omitzero"`
-	ExternalTransactionReferenceNumber      string  `json:"externalTransactionReferenceNumber,omitzero"`
-	ExternalTransactionCustomerFirstName    string  `json:"externalTransactionCustomerFirstName,omitzero"`
-	ExternalTransactionCustomerLastName     string  `json:"externalTransactionCustomerLastName,omitzero"`
-	ExternalTransactionCustomerEmailAddress string  `json:"externalTransactionCustomerEmailAddress,omitzero"`
-	ExternalStorefrontID                    string  `json:"externalStorefrontID,omitzero"`
-	Reference                               string  `json:"reference,omitzero"` // the till's own id of the sale
+	ExternalPayment
+	Reference string `json:"reference,omitzero"` // the till's own id of the sale
 
 	IdempotencyKey string `json:"-"` // absent: a new one
 }
 
 // Reload is value that was put into a gift.
 type Reload struct {
-	ReloadID         string    `json:"reloadID"`
-	VoucherID        string    `json:"voucherID"`
-	OrganizationID   string    `json:"organizationID"`
-	Amount           Decimal   `json:"amount"`
-	CurrentBalance   Decimal   `json:"currentBalance"`
-	HeldBalance      Decimal   `json:"heldBalance"`
-	AvailableBalance Decimal   `json:"availableBalance"`
-	Currency         string    `json:"currency"`
-	Status           Status    `json:"status"`
-	StatusID         int       `json:"statusID"`
-	IsRedeemable     bool      `json:"isRedeemable"`
-	ReloadedAt       time.Time `json:"reloadedAt"`
-	Reference        string    `json:"reference"`
-	Meta             Meta      `json:"-"`
+	ReloadID string `json:"reloadID"`
+	Changed
+	OrganizationID string    `json:"organizationID"`
+	IsRedeemable   bool      `json:"isRedeemable"`
+	ReloadedAt     time.Time `json:"reloadedAt"`
+	Reference      string    `json:"reference"`
+	Meta           Meta      `json:"-"`
 }
 
 // ReloadGift puts more value into a gift.
@@ -61,20 +50,13 @@ type ReverseReloadRequest struct {
 
 // ReloadReversal is a reload that was taken back.
 type ReloadReversal struct {
-	ReversalID       string    `json:"reversalID"`
-	ReloadID         string    `json:"reloadID"`
-	VoucherID        string    `json:"voucherID"`
-	OrganizationID   string    `json:"organizationID"` // where it was loaded
-	Amount           Decimal   `json:"amount"`
-	CurrentBalance   Decimal   `json:"currentBalance"`
-	HeldBalance      Decimal   `json:"heldBalance"`
-	AvailableBalance Decimal   `json:"availableBalance"`
-	Currency         string    `json:"currency"`
-	Status           Status    `json:"status"`
-	StatusID         int       `json:"statusID"`
-	IsRedeemable     bool      `json:"isRedeemable"`
-	ReversedAt       time.Time `json:"reversedAt"`
-	Meta             Meta      `json:"-"`
+	ReversalID string `json:"reversalID"`
+	Changed
+	ReloadID       string    `json:"reloadID"`
+	OrganizationID string    `json:"organizationID"` // where it was loaded
+	IsRedeemable   bool      `json:"isRedeemable"`
+	ReversedAt     time.Time `json:"reversedAt"`
+	Meta           Meta      `json:"-"`
 }
 
 // ReverseReload takes a reload back as a whole, while that much is available. By OriginalKey, [NotFound] is good news:

@@ -30,20 +30,25 @@ type RedeemGiftRequest struct {
 
 // Redemption is one decrement of a gift.
 type Redemption struct {
-	RedemptionID     string    `json:"redemptionID"`
-	VoucherID        string    `json:"voucherID"`
-	OrganizationID   string    `json:"organizationID"`
-	Amount           Decimal   `json:"amount"`         // what was taken
-	CurrentBalance   Decimal   `json:"currentBalance"` // what is left
-	HeldBalance      Decimal   `json:"heldBalance"`    // of what is left, as the next
-	AvailableBalance Decimal   `json:"availableBalance"`
-	Currency         string    `json:"currency"` // "" for an item gift
-	Status           Status    `json:"status"`
-	StatusID         int       `json:"statusID"`
-	IsRedeemable     bool      `json:"isRedeemable"`
-	RedeemedAt       time.Time `json:"redeemedAt"`
-	Reference        string    `json:"reference"`
-	Meta             Meta      `json:"-"`
+	RedemptionID string `json:"redemptionID"`
+	Changed
+	OrganizationID string    `json:"organizationID"`
+	IsRedeemable   bool      `json:"isRedeemable"`
+	RedeemedAt     time.Time `json:"redeemedAt"`
+	Reference      string    `json:"reference"`
+	Meta           Meta      `json:"-"`
+}
+
+// Changed is what the answer to every change of a balance tells of the gift.
+type Changed struct {
+	VoucherID        string  `json:"voucherID"`
+	Amount           Decimal `json:"amount"`         // of the change; of an adjustment below zero, it was taken
+	CurrentBalance   Decimal `json:"currentBalance"` // what is left
+	HeldBalance      Decimal `json:"heldBalance"`    // of that, for sales to come
+	AvailableBalance Decimal `json:"availableBalance"`
+	Currency         string  `json:"currency"` // "" for an item gift
+	Status           Status  `json:"status"`
+	StatusID         int     `json:"statusID"`
 }
 
 // RedeemGift takes an amount of money, or a quantity of items, from a gift. When it returns a Redemption, that is
@@ -90,21 +95,14 @@ type ReverseRedemptionRequest struct {
 
 // Reversal is the undoing of a redemption, whole or in part.
 type Reversal struct {
-	ReversalID       string    `json:"reversalID"`
-	RedemptionID     string    `json:"redemptionID"`
-	VoucherID        string    `json:"voucherID"`
-	OrganizationID   string    `json:"organizationID"`
-	Amount           Decimal   `json:"amount"` // what was given back by this call
-	CurrentBalance   Decimal   `json:"currentBalance"`
-	HeldBalance      Decimal   `json:"heldBalance"`
-	AvailableBalance Decimal   `json:"availableBalance"`
-	Currency         string    `json:"currency"` // "" for an item gift
-	Status           Status    `json:"status"`
-	StatusID         int       `json:"statusID"`
-	IsRedeemable     bool      `json:"isRedeemable"`
-	ReversedAt       time.Time `json:"reversedAt"`
-	Reason           string    `json:"reason"`
-	Meta             Meta      `json:"-"`
+	ReversalID string `json:"reversalID"`
+	Changed
+	RedemptionID   string    `json:"redemptionID"`
+	OrganizationID string    `json:"organizationID"`
+	IsRedeemable   bool      `json:"isRedeemable"`
+	ReversedAt     time.Time `json:"reversedAt"`
+	Reason         string    `json:"reason"`
+	Meta           Meta      `json:"-"`
 }
 
 // ReverseRedemption gives back to a gift what a redemption took. By OriginalKey, [NotFound] is good news: that

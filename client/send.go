@@ -31,6 +31,15 @@ const (
 	DistributionProgram = "55555555-5555-5555-5555-555555555555"
 )
 
+// ExternalPayment says who paid for value on another system, and where: all five.
+type ExternalPayment struct {
+	ExternalTransactionReferenceNumber      string `json:"externalTransactionReferenceNumber,omitzero"`
+	ExternalTransactionCustomerFirstName    string `json:"externalTransactionCustomerFirstName,omitzero"`
+	ExternalTransactionCustomerLastName     string `json:"externalTransactionCustomerLastName,omitzero"`
+	ExternalTransactionCustomerEmailAddress string `json:"externalTransactionCustomerEmailAddress,omitzero"`
+	ExternalStorefrontID                    string `json:"externalStorefrontID,omitzero"`
+}
+
 // SendGiftRequest asks for gifts to be created and sent. Exactly one of MonetaryGift and ItemGift is given. A gift
 // for one recipient names it in the gift itself; with Recipients, one gift is made for each, and those members of the
 // gift stay empty.
@@ -42,12 +51,7 @@ type SendGiftRequest struct {
 	SenderDescription string        `json:"senderDescription,omitzero"`
 	PaymentMethodID   PaymentMethod `json:"paymentMethodID,omitzero"`
 
-	// For ExternalTransaction, all five.
-	ExternalTransactionReferenceNumber      string `json:"externalTransactionReferenceNumber,omitzero"`
-	ExternalTransactionCustomerFirstName    string `json:"externalTransactionCustomerFirstName,omitzero"`
-	ExternalTransactionCustomerLastName     string `json:"externalTransactionCustomerLastName,omitzero"`
-	ExternalTransactionCustomerEmailAddress string `json:"externalTransactionCustomerEmailAddress,omitzero"`
-	ExternalStorefrontID                    string `json:"externalStorefrontID,omitzero"`
+	ExternalPayment // for ExternalTransaction
 
 	// For Promotional: the promotion, and what its record does not say already.
 	PromotionID      string    `json:"promotionID,omitzero"`

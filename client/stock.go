@@ -66,11 +66,7 @@ type ActivateGiftRequest struct {
 	Amount          Decimal       `json:"amount,omitzero"` // absent for a card of fixed worth
 	PaymentMethodID PaymentMethod `json:"paymentMethodID,omitzero"`
 
-	ExternalTransactionReferenceNumber      string `json:"externalTransactionReferenceNumber,omitzero"`
-	ExternalTransactionCustomerFirstName    string `json:"externalTransactionCustomerFirstName,omitzero"`
-	ExternalTransactionCustomerLastName     string `json:"externalTransactionCustomerLastName,omitzero"`
-	ExternalTransactionCustomerEmailAddress string `json:"externalTransactionCustomerEmailAddress,omitzero"`
-	ExternalStorefrontID                    string `json:"externalStorefrontID,omitzero"`
+	ExternalPayment
 
 	Reference string `json:"reference,omitzero"`
 
@@ -79,20 +75,13 @@ type ActivateGiftRequest struct {
 
 // Activation is what was put into a card.
 type Activation struct {
-	ActivationID     string    `json:"activationID"`
-	VoucherID        string    `json:"voucherID"`
-	OrganizationID   string    `json:"organizationID"`
-	Amount           Decimal   `json:"amount"`
-	CurrentBalance   Decimal   `json:"currentBalance"`
-	HeldBalance      Decimal   `json:"heldBalance"`
-	AvailableBalance Decimal   `json:"availableBalance"`
-	Currency         string    `json:"currency"` // "" for an item gift
-	Status           Status    `json:"status"`
-	StatusID         int       `json:"statusID"`
-	IsRedeemable     bool      `json:"isRedeemable"`
-	ActivatedAt      time.Time `json:"activatedAt"`
-	Reference        string    `json:"reference"`
-	Meta             Meta      `json:"-"`
+	ActivationID string `json:"activationID"`
+	Changed
+	OrganizationID string    `json:"organizationID"`
+	IsRedeemable   bool      `json:"isRedeemable"`
+	ActivatedAt    time.Time `json:"activatedAt"`
+	Reference      string    `json:"reference"`
+	Meta           Meta      `json:"-"`
 }
 
 // ActivateGift gives a card of a stock its value.
@@ -114,20 +103,13 @@ type ReverseActivationRequest struct {
 
 // ActivationReversal is an activation that was taken back.
 type ActivationReversal struct {
-	ReversalID       string    `json:"reversalID"`
-	ActivationID     string    `json:"activationID"`
-	VoucherID        string    `json:"voucherID"`
-	OrganizationID   string    `json:"organizationID"`
-	Amount           Decimal   `json:"amount"`
-	CurrentBalance   Decimal   `json:"currentBalance"`
-	HeldBalance      Decimal   `json:"heldBalance"`
-	AvailableBalance Decimal   `json:"availableBalance"`
-	Currency         string    `json:"currency"` // "" for an item gift
-	Status           Status    `json:"status"`
-	StatusID         int       `json:"statusID"`
-	IsRedeemable     bool      `json:"isRedeemable"`
-	ReversedAt       time.Time `json:"reversedAt"`
-	Meta             Meta      `json:"-"`
+	ReversalID string `json:"reversalID"`
+	Changed
+	ActivationID   string    `json:"activationID"`
+	OrganizationID string    `json:"organizationID"`
+	IsRedeemable   bool      `json:"isRedeemable"`
+	ReversedAt     time.Time `json:"reversedAt"`
+	Meta           Meta      `json:"-"`
 }
 
 // ReverseActivation makes a card what it was before it was activated, as long as nothing else happened to it. By

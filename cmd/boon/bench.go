@@ -209,9 +209,13 @@ func (b *bench) prepare(ctx context.Context) error {
 		order, err := b.api.SendGift(ctx, client.SendGiftRequest{
 			MonetaryGift:    &client.MonetaryGift{Value: b.value, DeliveryMethodID: client.Printed},
 			Recipients:      make([]client.Recipient, min(1000, b.Vouchers-len(b.orders.Gifts))),
-			PaymentMethodID: client.ExternalTransaction, ExternalTransactionReferenceNumber: b.reference,
-			ExternalTransactionCustomerFirstName: "Boon", ExternalTransactionCustomerLastName: "Bench",
-			ExternalTransactionCustomerEmailAddress: "bench@example.com", ExternalStorefrontID: b.Storefront,
+			PaymentMethodID: client.ExternalTransaction, ExternalPayment: client.ExternalPayment{
+				ExternalTransactionReferenceNumber:      b.reference,
+				ExternalTransactionCustomerFirstName:    "Boon",
+				ExternalTransactionCustomerLastName:     "Bench",
+				ExternalTransactionCustomerEmailAddress: "bench@example.com",
+				ExternalStorefrontID:                    b.Storefront,
+			},
 		})
 		if err != nil {
 			return fmt.Errorf("preparing gifts: %w", err)

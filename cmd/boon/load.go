@@ -13,6 +13,14 @@ type paidFlags struct {
 	Storefront string `group:"How it was paid" required:"" placeholder:"ID" help:"Storefront where it was paid."`
 }
 
+func (f *paidFlags) payment() client.ExternalPayment {
+	return client.ExternalPayment{
+		ExternalTransactionReferenceNumber: f.Purchase, ExternalTransactionCustomerFirstName: f.FirstName,
+		ExternalTransactionCustomerLastName: f.LastName, ExternalTransactionCustomerEmailAddress: f.Customer,
+		ExternalStorefrontID: f.Storefront,
+	}
+}
+
 type giftReloadCmd struct {
 	Gift   []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
 	Amount string   `required:"" placeholder:"N" help:"How much to put into it."`
@@ -43,9 +51,7 @@ func (c *giftReloadCmd) Run(t *terminal) error {
 	}
 	r := client.ReloadGiftRequest{
 		OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale, Reference: c.Reference,
-		ExternalTransactionReferenceNumber: c.Purchase, ExternalTransactionCustomerFirstName: c.FirstName,
-		ExternalTransactionCustomerLastName: c.LastName, ExternalTransactionCustomerEmailAddress: c.Customer,
-		ExternalStorefrontID: c.Storefront, IdempotencyKey: c.IdempotencyKey,
+		ExternalPayment: c.payment(), IdempotencyKey: c.IdempotencyKey,
 	}
 	if r.Amount, err = amount("--amount", c.Amount); err != nil {
 		return err

@@ -105,10 +105,14 @@ func (c *giftSendCmd) request(t *terminal) (*client.SendGiftRequest, error) {
 	}
 	r := &client.SendGiftRequest{
 		Recipients: recipients, SenderDescription: c.Sender, PaymentMethodID: client.ExternalTransaction,
-		ExternalTransactionReferenceNumber: c.Purchase, ExternalTransactionCustomerFirstName: c.FirstName,
-		ExternalTransactionCustomerLastName: c.LastName, ExternalTransactionCustomerEmailAddress: c.Customer,
-		ExternalStorefrontID: c.Storefront,
-		PromotionID:          c.Promotion, ValidStarting: c.ValidFrom, ValidForDays: c.ValidDays,
+		ExternalPayment: client.ExternalPayment{
+			ExternalTransactionReferenceNumber:      c.Purchase,
+			ExternalTransactionCustomerFirstName:    c.FirstName,
+			ExternalTransactionCustomerLastName:     c.LastName,
+			ExternalTransactionCustomerEmailAddress: c.Customer,
+			ExternalStorefrontID:                    c.Storefront,
+		},
+		PromotionID: c.Promotion, ValidStarting: c.ValidFrom, ValidForDays: c.ValidDays,
 		PromotionalTerms: c.PromotionalTerms,
 		Notes:            c.Notes,
 	}

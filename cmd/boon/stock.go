@@ -74,7 +74,7 @@ type stockExportCmd struct {
 
 // Help teaches.
 func (stockExportCmd) Help() string {
-	return `The key needs the permission export; the service notes each export. Cards that were sold are left out.
+	return `The key needs the permission export; the service notes each export. The codes of cards that were sold are left out.
 
 Example:
 
@@ -138,9 +138,7 @@ func (c *giftActivateCmd) Run(t *terminal) error {
 	}
 	r := client.ActivateGiftRequest{
 		OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale, Reference: c.Reference,
-		ExternalTransactionReferenceNumber: c.Purchase, ExternalTransactionCustomerFirstName: c.FirstName,
-		ExternalTransactionCustomerLastName: c.LastName, ExternalTransactionCustomerEmailAddress: c.Customer,
-		ExternalStorefrontID: c.Storefront, IdempotencyKey: c.IdempotencyKey,
+		ExternalPayment: c.payment(), IdempotencyKey: c.IdempotencyKey,
 	}
 	if r.Amount, err = amount("--amount", c.Amount); err != nil {
 		return err

@@ -54,10 +54,13 @@ func known(t *testing.T, meta client.Meta, into any) {
 func purchase(value string, names ...string) client.SendGiftRequest {
 	r := client.SendGiftRequest{
 		MonetaryGift:    &client.MonetaryGift{Value: client.MustDecimal(value), DeliveryMethodID: client.Printed},
-		PaymentMethodID: client.ExternalTransaction, ExternalTransactionReferenceNumber: "WEB-1",
-		ExternalTransactionCustomerFirstName: "Carla",
-		ExternalTransactionCustomerLastName:  "Diaz", ExternalTransactionCustomerEmailAddress: "carla@example.com",
-		ExternalStorefrontID: examples.HarborStorefront,
+		PaymentMethodID: client.ExternalTransaction, ExternalPayment: client.ExternalPayment{
+			ExternalTransactionReferenceNumber:      "WEB-1",
+			ExternalTransactionCustomerFirstName:    "Carla",
+			ExternalTransactionCustomerLastName:     "Diaz",
+			ExternalTransactionCustomerEmailAddress: "carla@example.com",
+			ExternalStorefrontID:                    examples.HarborStorefront,
+		},
 	}
 	for _, name := range names {
 		r.Recipients = append(r.Recipients, client.Recipient{RecipientDescription: name})

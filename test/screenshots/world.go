@@ -147,10 +147,14 @@ func (w *world) gift(ctx context.Context, state, design string) (gift, error) {
 		Message:         "Happy birthday!\nLet's have that coffee soon.",
 	}
 	r := client.SendGiftRequest{MonetaryGift: m, SenderDescription: "Ben and Carla",
-		PaymentMethodID:                    client.ExternalTransaction,
-		ExternalTransactionReferenceNumber: "WEB-1", ExternalTransactionCustomerFirstName: "Ben",
-		ExternalTransactionCustomerLastName:     "Young",
-		ExternalTransactionCustomerEmailAddress: "ben@example.com", ExternalStorefrontID: prefix + "21"}
+		PaymentMethodID: client.ExternalTransaction,
+		ExternalPayment: client.ExternalPayment{
+			ExternalTransactionReferenceNumber:      "WEB-1",
+			ExternalTransactionCustomerFirstName:    "Ben",
+			ExternalTransactionCustomerLastName:     "Young",
+			ExternalTransactionCustomerEmailAddress: "ben@example.com",
+			ExternalStorefrontID:                    prefix + "21",
+		}}
 	promise := func(from time.Time) {
 		r = client.SendGiftRequest{MonetaryGift: m, SenderDescription: r.SenderDescription,
 			PaymentMethodID: client.Promotional,
