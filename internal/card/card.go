@@ -1,5 +1,5 @@
-// Package card tells how a gift looks to its recipient: in which words, in which colours, and what may be shown in the
-// state it is in. The gift page, the mail and the text message all say the same because they all ask here.
+// Package card tells how a gift looks to its recipient: in which words and language, in which colours, and what may be
+// shown in the state it is in. The gift page, the mail and the text message all say the same because they all ask here.
 //
 // It is pure and knows neither markup nor the network. Everything in a View that a sender wrote is still hostile text:
 // one-line members hold no line breaks and no marks that could reorder the text around them, but escaping is the
@@ -7,11 +7,11 @@
 package card
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/locale"
 )
 
 // State is what a gift is to its recipient at one moment. Unlike gift.Status it knows the time.
@@ -32,6 +32,8 @@ const (
 
 // View is a gift in words.
 type View struct {
+	*locale.Locale // in whose language it is written
+
 	Merchant  string
 	Headline  string
 	Accent    Color
@@ -61,19 +63,19 @@ type View struct {
 	Notice string // what the state means, a sentence or two; "" when there is nothing to say
 }
 
-// Worth is an amount in two parts, the big one and what it counts: 25.00 and USD, 2 and Latte.
+// Worth is an amount: of money, which Number says whole, "$25.00", or of an item, of which Number says how many.
 type Worth struct {
 	Number string
-	Unit   string
+	Unit   string // the item; "" for money
 	Item   bool
 }
 
-// String writes the amount on one line: "25.00 USD", "2 x Latte". The x is in every alphabet that a phone can be sent.
+// String writes the amount on one line: "$25.00", "2 x Latte". The x is in every alphabet that a phone can be sent.
 func (w Worth) String() string {
 	if w.Item {
 		return w.Number + " x " + w.Unit
 	}
-	return w.Number + " " + w.Unit
+	return w.Number
 }
 
 // Shown reports whether the code is to be shown: not before the gift is delivered, for a till would refuse it, and not
@@ -87,11 +89,10 @@ func (v *View) Over() bool {
 
 // StateTitle names the state above its Notice; "" when there is none.
 func (v *View) StateTitle() string {
-	return map[State]string{
-		Pending: "On its way", NotYet: "Not valid yet", Redeemed: "Used in full", Expired: "Expired", Cancelled: "Cancelled",
-		Blocked: "Blocked",
-		Unpaid:  "Purchase not completed", Unsold: "Not activated",
-	}[v.State]
+	if v.State == Ready {
+		return ""
+	}
+	return v.Text("card.state." + string(v.State))
 }
 
 // Amount is the big figure on the card: what is left where that is the question, else what was given. A card that was
@@ -103,23 +104,26 @@ func (v *View) Amount() Worth {
 	return v.Worth
 }
 
-const (
-	builtInHeadline = "A gift for you"
-	maxPlaces       = 12
-)
+const maxPlaces = 12
 
-// New describes a gift of an account at one moment.
+// New describes a gift of an account at one moment, in the language of its recipient.
 func New(g *gift.Gift, a *gift.Account, now time.Time) View {
+	return In(locale.For(g.Reads(a)), g, a, now)
+}
+
+// In is New for a reader of another language.
+func In(l *locale.Locale, g *gift.Gift, a *gift.Account, now time.Time) View {
 	v := View{
-		Merchant: Line(a.Name), Headline: builtInHeadline, Accent: builtInAccent,
+		Locale:   l,
+		Merchant: Line(a.Name), Headline: l.Text("card.headline"), Accent: builtInAccent,
 		Sender: unlinked(Line(g.Card.Sender)), Recipient: unlinked(Line(g.Card.Recipient)),
 		Message: unlinkedLines(Lines(g.Card.Message)),
-		Worth:   worth(g, g.Loaded), Balance: worth(g, g.Available(now)),
+		Worth:   worth(l, g, g.Loaded), Balance: worth(l, g, g.Available(now)),
 		Partly: g.Balance > 0 && g.Available(now) < g.Loaded,
 		Code:   g.Card.Code.Grouped(), Terms: unlinkedLines(append(Lines(g.Card.Terms), Lines(g.Card.PromotionalTerms)...)),
 	}
 	if n := g.HeldAt(now); n > 0 {
-		v.Held = new(worth(g, n))
+		v.Held = new(worth(l, g, n))
 	}
 	if v.Sender == "" {
 		v.Sender = v.Merchant
@@ -135,7 +139,7 @@ func New(g *gift.Gift, a *gift.Account, now time.Time) View {
 	}
 	zone := zoneOf(g, a)
 	v.GoodFor = Line(gift.ItemNames(a.Items(&g.Voucher)))
-	v.Validity = validity(g, zone)
+	v.Validity = validity(l, g, zone)
 	v.place(g, a)
 	v.state(g, zone, now)
 	return v
@@ -146,32 +150,32 @@ func New(g *gift.Gift, a *gift.Account, now time.Time) View {
 func Blank(g *gift.Gift, a *gift.Account, now time.Time) View {
 	v := New(g, a, now)
 	v.State, v.Notice, v.Second = Ready, "", g.Verification
-	if v.Balance = worth(g, g.Fixed); g.Fixed == 0 {
-		v.Balance = Worth{"Gift", "card", false} // what it will be worth is not known
+	if v.Balance = worth(v.Locale, g, g.Fixed); g.Fixed == 0 {
+		v.Balance = Worth{Number: v.Text("card.blank")} // what it will be worth is not known
 	}
 	return v
 }
 
-func worth(g *gift.Gift, n gift.Amount) Worth {
+func worth(l *locale.Locale, g *gift.Gift, n gift.Amount) Worth {
 	if g.Item {
-		return Worth{strconv.FormatInt(int64(n), 10), unlinked(Line(g.Card.Label)), true}
+		return Worth{l.Number(int64(n)), unlinked(Line(g.Card.Label)), true}
 	}
-	return Worth{g.Currency.Format(n), g.Currency.Code, false}
+	return Worth{Number: l.Money(n, g.Currency)}
 }
 
 // place says where the gift can be used.
 func (v *View) place(g *gift.Gift, a *gift.Account) {
 	if l := a.Location(g.LocationID); l != nil && !g.LocationID.IsZero() {
-		v.Where = "Can be used at this location:"
+		v.Where = v.Text("card.where.one")
 		v.Places = []string{Line(l.Name)}
 		return
 	}
-	v.Where = "Can be used at any of these locations:"
+	v.Where = v.Text("card.where.any")
 	switch len(a.Locations) {
 	case 0:
-		v.Where = "Ask " + v.Merchant + " where it can be used."
+		v.Where = v.Text("card.where.ask", v.Merchant)
 	case 1:
-		v.Where = "Can be used at this location:"
+		v.Where = v.Text("card.where.one")
 	}
 	for i := range a.Locations {
 		if i == maxPlaces {
@@ -186,28 +190,23 @@ func (v *View) place(g *gift.Gift, a *gift.Account) {
 func (v *View) state(g *gift.Gift, zone *time.Location, now time.Time) {
 	switch {
 	case g.Status == gift.NotActivated:
-		v.State, v.Notice = Unsold, "This card has no value: it was not activated yet. "+v.Merchant+
-			" activates it when it is sold."
+		v.State, v.Notice = Unsold, v.Text("card.unsold", v.Merchant)
 	case g.Status == gift.Cancelled:
-		v.State, v.Notice = Cancelled, "This gift was cancelled and can no longer be used. "+v.Merchant+" can tell you more."
+		v.State, v.Notice = Cancelled, v.Text("card.cancelled", v.Merchant)
 	case g.Status == gift.PurchaseFailed:
-		v.State, v.Notice = Unpaid, "The purchase of this gift was not completed, so it cannot be used. "+
-			v.Sender+" can tell you more."
+		v.State, v.Notice = Unpaid, v.Text("card.unpaid", v.Sender)
 	case g.Status == gift.Redeemed || g.Balance == 0:
-		v.State, v.Notice = Redeemed, "This gift has been used in full. Nothing is left on it."
+		v.State, v.Notice = Redeemed, v.Text("card.redeemed")
 	case g.ExpiredBy(now):
-		v.State, v.Notice = Expired, "This gift has expired and can no longer be used. It was valid until "+
-			endOf(g.End(), zone)+"."
+		v.State, v.Notice = Expired, until(v.Locale, "card.expired", g.End().In(zone))
 	case g.Blocked != "":
-		v.State, v.Notice = Blocked, "This gift is blocked and cannot be used now. Ask "+v.Merchant+"."
+		v.State, v.Notice = Blocked, v.Text("card.blocked", v.Merchant)
+	case g.Status == gift.Pending && g.Card.DeliveryDate.After(now):
+		v.State, v.Notice = Pending, v.Text("card.scheduled", v.Moment(g.Card.DeliveryDate.In(zone)))
 	case g.Status == gift.Pending:
-		v.State, v.Notice = Pending, "This gift is on its way. It can be used as soon as it has been delivered."
-		if g.Card.DeliveryDate.After(now) {
-			v.Notice = "This gift is on its way. It will be delivered on " + moment(g.Card.DeliveryDate, zone) +
-				" and can be used from then on."
-		}
+		v.State, v.Notice = Pending, v.Text("card.pending")
 	case now.Before(g.ValidFrom):
-		v.State, v.Notice = NotYet, "This gift cannot be used yet. It is valid from "+moment(g.ValidFrom, zone)+"."
+		v.State, v.Notice = NotYet, v.Text("card.not-yet", v.Moment(g.ValidFrom.In(zone)))
 	default:
 		v.State = Ready
 	}

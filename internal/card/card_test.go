@@ -48,10 +48,10 @@ func TestUnsold(t *testing.T) {
 	t.Parallel()
 	g := delivered()
 	g.Status, g.Loaded, g.Balance, g.Fixed, g.Verification = gift.NotActivated, 0, 0, 2500, "0471"
-	if v := New(g, account(), day(10)); v.Amount().Number != "0.00" || v.Second != "" || v.Shown() || v.Over() {
+	if v := New(g, account(), day(10)); v.Amount().Number != "$0.00" || v.Second != "" || v.Shown() || v.Over() {
 		t.Errorf("the page shows %+v", v)
 	}
-	if v := Blank(g, account(), day(10)); v.Amount().Number != "25.00" || v.Second != "0471" || !v.Shown() ||
+	if v := Blank(g, account(), day(10)); v.Amount().Number != "$25.00" || v.Second != "0471" || !v.Shown() ||
 		v.Notice != "" {
 		t.Errorf("in print it shows %+v", v)
 	}
@@ -150,14 +150,14 @@ func TestWords(t *testing.T) {
 	a, g := account(), delivered()
 	g.Card.DesignID, g.Card.Terms, g.Card.PromotionalTerms = gift.ID{4}, "One\nTwo", "Three"
 	v := New(g, a, day(10))
-	if v.Headline != "Enjoy" || v.Accent.String() != "#ffcc00" || v.Worth.String() != "25.00 USD" || v.Partly {
+	if v.Headline != "Enjoy" || v.Accent.String() != "#ffcc00" || v.Worth.String() != "$25.00" || v.Partly {
 		t.Errorf("view %+v", v)
 	}
 	if strings.Join(v.Message, "|") != "Hi||you" || strings.Join(v.Terms, "|") != "One|Two|Three" {
 		t.Errorf("message %q, terms %q", v.Message, v.Terms)
 	}
 	g.Card.DesignID, g.Card.Sender = gift.ID{5}, "\u200b"
-	if v = New(g, a, day(10)); v.Headline != builtInHeadline || v.Accent != builtInAccent || v.Sender != "Harbor Coffee" {
+	if v = New(g, a, day(10)); v.Headline != "A gift for you" || v.Accent != builtInAccent || v.Sender != "Harbor Coffee" {
 		t.Errorf("fall-backs: headline %q, accent %v, sender %q", v.Headline, v.Accent, v.Sender)
 	}
 	g.Item, g.Card.Label, g.Loaded, g.Balance = true, "Latte", 3, 2

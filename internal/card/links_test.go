@@ -87,7 +87,7 @@ func TestSendersWriteNoLinks(t *testing.T) {
 func TestPlainWordsStay(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"Happy birthday, Ana!", "See you on Friday. Bring cake.", "25.50 USD", "at 12:30", "Mr. & Mrs. Lee", "wait ...",
+		"Happy birthday, Ana!", "See you on Friday. Bring cake.", "$25.50", "at 12:30", "Mr. & Mrs. Lee", "wait ...",
 		"お誕生日おめでとう。楽しんで。", "v1.2", ":-)", "Note: bring this", "{{.Code}}", ".NET", "3/4", "50 % off",
 	} {
 		if got := unlinked(text); got != text {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/locale"
 )
 
 // Use is one redemption, one that was given back, or value that was moved to or from another gift, as its recipient is
@@ -19,7 +20,7 @@ type Use struct {
 }
 
 // Uses picks the uses out of a gift's history, the newest first.
-func Uses(g *gift.Gift, a *gift.Account, history []gift.Entry) []Use {
+func Uses(l *locale.Locale, g *gift.Gift, a *gift.Account, history []gift.Entry) []Use {
 	zone := zoneOf(g, a)
 	var uses []Use
 	for i := range slices.Backward(history) {
@@ -28,7 +29,7 @@ func Uses(g *gift.Gift, a *gift.Account, history []gift.Entry) []Use {
 		if e.Kind != gift.Redemption && e.Kind != gift.Reversal && !moved {
 			continue
 		}
-		u := Use{At: e.At, When: moment(e.At, zone), Amount: worth(g, max(e.Delta, -e.Delta)), Back: e.Delta > 0,
+		u := Use{At: e.At, When: l.Moment(e.At.In(zone)), Amount: worth(l, g, max(e.Delta, -e.Delta)), Back: e.Delta > 0,
 			Moved: moved}
 		if l := a.Location(e.Actor.LocationID); l != nil {
 			u.Place = Line(l.Name)

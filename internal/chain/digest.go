@@ -55,11 +55,12 @@ func appendEntry(b []byte, e *gift.Entry) []byte {
 	b = appendText(b, e.Reference)
 	b = appendText(b, e.Reason)
 	b = appendText(b, e.RequestID)
-	if e.Held == 0 && e.HoldID.IsZero() && e.Until.IsZero() && e.Details == (gift.Details{}) {
+	detailed := e.Details != gift.Details{} || e.Actor.Person != ""
+	if e.Held == 0 && e.HoldID.IsZero() && e.Until.IsZero() && !detailed {
 		return b
 	}
 	b = appendTime(appendNumber(append(b, e.HoldID[:]...), e.Held), e.Until)
-	if e.Details == (gift.Details{}) {
+	if !detailed {
 		return b
 	}
 	b = append(append(b, e.Counterpart[:]...), e.CounterpartGift[:]...)
@@ -67,7 +68,11 @@ func appendEntry(b []byte, e *gift.Entry) []byte {
 	for _, text := range [...]string{string(e.ReasonCode), p.Reference, p.FirstName, p.LastName, p.EmailAddress} {
 		b = appendText(b, text)
 	}
-	return append(b, p.StorefrontID[:]...)
+	b = append(b, p.StorefrontID[:]...)
+	if e.Actor.Person == "" {
+		return b
+	}
+	return appendText(b, e.Actor.Person)
 }
 
 // appendTerms writes every column of a voucher that never changes.

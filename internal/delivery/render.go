@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
+	"boon.example/internal/locale"
 	"boon.example/internal/message"
 	"boon.example/internal/qr"
 )
@@ -78,7 +79,7 @@ func RenderBalance(g *gift.Gift, a *gift.Account, used []gift.Entry, publicURL s
 	p Pictures) (message.Message, error) {
 	p.Banner = nil // it is about a figure
 	var use *card.Use
-	if uses := card.Uses(g, a, used); len(uses) > 0 {
+	if uses := card.Uses(locale.For(g.Reads(a)), g, a, used); len(uses) > 0 {
 		use = &uses[0]
 	}
 	return write("balance", "Left on your gift from ", g, a, use, publicURL, id, p)

@@ -24,7 +24,7 @@ var anAccount = &gift.Account{
 
 const aCode = "123456789012"
 
-// aGift is a pending gift of 25 USD from Ben to Anna.
+// aGift is a pending gift of $25 from Ben to Anna.
 func aGift(m gift.Method) gift.Gift {
 	code, err := gift.ParseVoucherCode(aCode)
 	if err != nil {
@@ -69,7 +69,7 @@ func render(t *testing.T, g gift.Gift) message.Message {
 
 const wantMail = `Hello Anna,
 
-Ben sent you a gift: 25.00 USD at Harbor Coffee.
+Ben sent you a gift: $25.00 at Harbor Coffee.
 
 > Happy birthday!
 > See you on Friday.
@@ -97,7 +97,7 @@ func TestRenderMail(t *testing.T) {
 		t.Errorf("text:\n%s\nwant:\n%s", m.Text, wantMail)
 	}
 	seen := visible(t, m.HTML)
-	for _, want := range []string{"Enjoy", "25.00 USD", "Ben sent you a gift", "1234 5678 9012", "Pier 39",
+	for _, want := range []string{"Enjoy", "$25.00", "Ben sent you a gift", "1234 5678 9012", "Pier 39",
 		"This gift does not expire."} {
 		if !strings.Contains(seen, want) {
 			t.Errorf("the HTML does not show %q: %s", want, seen)
@@ -132,7 +132,7 @@ func TestRenderItemWithTerms(t *testing.T) {
 func TestRenderSMS(t *testing.T) {
 	t.Parallel()
 	m := render(t, aGift(gift.SMS))
-	const want = "Your gift from Ben: 25.00 USD at Harbor Coffee. https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv"
+	const want = "Your gift from Ben: $25.00 at Harbor Coffee. https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv"
 	if m.Text != want || m.Subject != "" || m.HTML != "" || m.To != "+14155550132" {
 		t.Errorf("message %+v", m)
 	}
@@ -297,11 +297,11 @@ func TestRenderBalance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(m.Text, "15.50 USD") || !strings.Contains(m.Text, card.GiftURL(publicURL, g.Card.Token)) ||
+		if !strings.Contains(m.Text, "$15.50") || !strings.Contains(m.Text, card.GiftURL(publicURL, g.Card.Token)) ||
 			strings.Contains(m.Text+m.HTML, g.Card.Code.Grouped()) {
 			t.Errorf("the notice is %q", m.Text)
 		}
-		for _, said := range []string{"9.50 USD", "Pier 39", "March"} {
+		for _, said := range []string{"$9.50", "Pier 39", "March"} {
 			if !strings.Contains(m.Text, said) && (said != "March" || !strings.Contains(m.Text, "Mar")) ||
 				method == gift.Email && !strings.Contains(visible(t, m.HTML), said) {
 				t.Errorf("the notice does not say %q: %q", said, m.Text)
@@ -315,8 +315,8 @@ func TestRenderBalance(t *testing.T) {
 			t.Errorf("a notice without its redemption: %q, %v", m.Text, err)
 		}
 		m, _ = RenderBalance(&g, &at, []gift.Entry{taken}, publicURL, testID(9), Pictures{})
-		if method == gift.Email && (m.Subject != "15.50 USD left on your gift at Harbor Coffee" ||
-			!strings.Contains(visible(t, m.HTML), "15.50 USD")) {
+		if method == gift.Email && (m.Subject != "$15.50 left on your gift at Harbor Coffee" ||
+			!strings.Contains(visible(t, m.HTML), "$15.50")) {
 			t.Errorf("subject %q, HTML %s", m.Subject, m.HTML)
 		}
 	}
@@ -330,9 +330,9 @@ func TestRenderHeld(t *testing.T) {
 			g := aGift(method)
 			g.Status, g.Balance, g.Item, g.Card.Label = gift.Claimed, 2000, item, "Latte"
 			g.Holds = []gift.OpenHold{{Left: 450, Until: time.Now().Add(time.Hour)}, {Left: 100, Until: time.Now()}}
-			free, held, all := "15.50 USD", "4.50 USD", "20.00"
+			free, held, all := "$15.50", "$4.50", "20.00"
 			if item {
-				free, held, all = "1550 x Latte", "450 x Latte", "2000"
+				free, held, all = "1,550 x Latte", "450 x Latte", "2000"
 			}
 			balance, err := RenderBalance(&g, anAccount, nil, publicURL, testID(9), Pictures{})
 			if err != nil {

@@ -12,7 +12,8 @@ type Account struct {
 	Name                  string
 	Currency              Currency
 	Zone                  *time.Location
-	MaxGiftValue          Amount // the most that one monetary gift may be worth
+	Language              Language // of what guests read; "": English
+	MaxGiftValue          Amount   // the most that one monetary gift may be worth
 	RequireIdempotencyKey bool
 	Limits                Limits
 	TextCountries         []string // whose numbers get SMS, ISO 3166-1 codes; nil: DefaultTextCountries

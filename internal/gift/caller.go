@@ -22,7 +22,18 @@ type Key struct {
 	// Permissions say what the key may do. Those of a system key are SystemPermissions, whatever stands here.
 	Permissions Permissions
 	Limits      Limits // beside the account's
+	Till        TillKey
 }
+
+// TillKey says whether a key belongs to a till, which uses it through its own pages only.
+type TillKey int
+
+// The stages of a till's key.
+const (
+	NoTill      TillKey = iota // a program's key
+	WaitingTill                // its hash is that of the link by which a device is paired once
+	PairedTill                 // its device has it
+)
 
 // Caller is who makes a request: a key, and for an account key its account.
 type Caller struct {

@@ -91,8 +91,9 @@ type ReasonCode string
 
 // Actor is who caused an entry, and where.
 type Actor struct {
-	KeyID      ID // zero: the service itself
-	LocationID ID // zero: not at a location
+	KeyID      ID     // zero: the service itself
+	LocationID ID     // zero: not at a location
+	Person     string // who stood at the till; "": the till asks for nobody
 }
 
 // Context is what every command carries beside its own arguments: the id of the entry to be made, who asks, and when.

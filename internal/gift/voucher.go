@@ -188,6 +188,7 @@ type Card struct {
 	Notes              string
 	RelatedOrderID     string
 	RelatedOrderNumber string
+	Language           string // in which the recipient reads, a BCP 47 tag; "": the account's
 }
 
 // Purchase is the external transaction that paid for a gift (interface, section 2.5).

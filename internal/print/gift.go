@@ -109,7 +109,7 @@ func printed(w card.Worth) string {
 	if w.Item {
 		return w.Number + " × " + w.Unit
 	}
-	return w.Number + " " + w.Unit
+	return w.Number
 }
 
 // body sets the QR code and the code on the left and the words of the sender on the right.

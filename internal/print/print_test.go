@@ -24,6 +24,7 @@ import (
 
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
+	"boon.example/internal/locale"
 	"boon.example/internal/qr"
 )
 
@@ -33,11 +34,11 @@ var made = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func aCard() Card {
 	return Card{
-		View: card.View{
+		View: card.View{Locale: locale.For(gift.English),
 			Merchant: "Harbor Coffee", Headline: "Enjoy", Accent: card.Color{R: 0x0b, G: 0x5f,
 				B: 0xff}, Sender: "Ben", Recipient: "Anna",
-			Message: []string{"Happy birthday!", "", "See you on Friday."}, Worth: card.Worth{Number: "25.00", Unit: "USD"},
-			Balance: card.Worth{Number: "25.00", Unit: "USD"}, Code: "4829 1507 3364", Terms: []string{"Not for cash."},
+			Message: []string{"Happy birthday!", "", "See you on Friday."}, Worth: card.Worth{Number: "$25.00"},
+			Balance: card.Worth{Number: "$25.00"}, Code: "4829 1507 3364", Terms: []string{"Not for cash."},
 			Validity: "This gift does not expire.", Where: "Can be used at any of these locations:", Places: []string{"Pier 39",
 				"Ferry Building"},
 			State: card.Ready,
@@ -189,7 +190,7 @@ func TestGift(t *testing.T) {
 			t.Errorf("%s: pages of %v, want one of %v", paper, p.boxes, size)
 		}
 		for _, want := range []string{
-			"Harbor Coffee", "Enjoy", "25.00 USD", "For Anna", "From Ben", "Happy birthday!", "See you on Friday.",
+			"Harbor Coffee", "Enjoy", "$25.00", "For Anna", "From Ben", "Happy birthday!", "See you on Friday.",
 			"4829 1507 3364",
 			"This gift does not expire.", "Pier 39, Ferry Building", "Not for cash.", "Keep it like cash",
 		} {
@@ -256,10 +257,10 @@ func TestGiftStates(t *testing.T) {
 func TestGiftHeld(t *testing.T) {
 	t.Parallel()
 	c := aCard()
-	c.View.Partly, c.View.Balance, c.View.Held = true, card.Worth{Number: "15.50", Unit: "USD"},
-		&card.Worth{Number: "4.50", Unit: "USD"}
-	if p := printGift(t, c, A4); !strings.Contains(p.text(), "15.50 USD") ||
-		!strings.Contains(p.text(), "left of 25.00 USD, 4.50 USD is held for a purchase") {
+	c.View.Partly, c.View.Balance, c.View.Held = true, card.Worth{Number: "$15.50"},
+		&card.Worth{Number: "$4.50"}
+	if p := printGift(t, c, A4); !strings.Contains(p.text(), "$15.50") ||
+		!strings.Contains(p.text(), "left of $25.00, $4.50 is held for a purchase") {
 		t.Errorf("the page does not say it: %s", p.text())
 	}
 }

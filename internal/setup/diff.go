@@ -105,6 +105,7 @@ func records(a *gift.Account) []record {
 		plainField("name", a.Name),
 		plainField("currency", a.Currency.Code),
 		plainField("time zone", a.Zone.String()),
+		plainField("language", string(a.Language)),
 		plainField("largest gift", a.Currency.Money(a.MaxGiftValue)),
 		limitsField(a.Limits, a.Currency),
 		switchField("required Idempotency-Key", a.RequireIdempotencyKey),

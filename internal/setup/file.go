@@ -87,13 +87,14 @@ func (r *reader) setup(root value, file *File) {
 }
 
 func (r *reader) account(v value) account {
-	f := r.fields(v, "id", "name", "currency", "timeZone", "maxGiftValue", "limits", "requireIdempotencyKey",
+	f := r.fields(v, "id", "name", "currency", "timeZone", "language", "maxGiftValue", "limits", "requireIdempotencyKey",
 		"balanceNotice", "textCountries",
 		"subscriptions", "locations",
 		"storefronts", "promotions", "voucherDesigns", "defaultVoucherDesign", "keys")
 	f.require("id", "name", "currency", "timeZone")
 	a := &gift.Account{
 		ID: f.newID(), Name: f.label("name"), Currency: f.currency("currency"), Zone: f.zone("timeZone"),
+		Language:              f.language("language"),
 		RequireIdempotencyKey: f.truth("requireIdempotencyKey"),
 		BalanceNotice:         f.truth("balanceNotice"),
 		TextCountries:         f.countries("textCountries"),

@@ -272,6 +272,19 @@ var (
 	jurisdictionShape = regexp.MustCompile(`^[A-Z]{2}(-[A-Z0-9]{1,3})?$`) // ISO 3166-1 alpha-2 and ISO 3166-2
 )
 
+// language reads one of the languages in which guests are written to.
+func (f fields) language(name string) gift.Language {
+	v, _, ok := f.scalar(name)
+	if !ok {
+		return ""
+	}
+	l := gift.Language(v.Value)
+	if !slices.Contains(gift.Languages(), l) {
+		f.problem(v, "Guests are written to in en, de, fr, es or ja.")
+	}
+	return l
+}
+
 func (f fields) color(name string) string {
 	v, _, ok := f.scalar(name)
 	if ok && !colorShape.MatchString(v.Value) {

@@ -78,7 +78,9 @@ var withoutAccount = map[string]string{
 	`INSERT INTO key_use`: "a row for each key, written every " +
 		"few minutes",
 	`SELECT key_id, used_at FROM key_use`: "the operator's list of keys",
-	`SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits, accounts, programs FROM api_key`: "the set-up is read whole",
+	`SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits, accounts, programs FROM api_key`:       "the set-up is hashed whole",
+	`SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits, accounts, programs, till FROM api_key`: "the set-up is read whole",
+	`SELECT id, till FROM api_key WHERE till <> 0`:        "the set-up is hashed whole",
 	`SELECT id, config, version FROM account ORDER BY id`: "the set-up is hashed whole",
 	`SELECT number + 1, mac FROM setup_change`:            "the log of the set-up is the installation's",
 	`SELECT c.writer FROM chain`: "a hash chain is one writer's, of whatever account its " +

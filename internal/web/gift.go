@@ -78,7 +78,7 @@ func (s *site) gift(r *http.Request) (page, error) {
 		if err != nil {
 			return page{}, fmt.Errorf("reading the history of gift %s: %w", g.ID, err)
 		}
-		v.Uses, v.Earlier, before = card.Uses(&g, account, history), from > 0, from
+		v.Uses, v.Earlier, before = card.Uses(v.Locale, &g, account, history), from > 0, from
 	}
 	if v.Shown() {
 		code, err := qr.Encode(card.GiftURL(s.PublicURL, g.Card.Token))

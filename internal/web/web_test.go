@@ -220,7 +220,7 @@ func TestGiftPage(t *testing.T) {
 	}
 	seen := visible(t, body)
 	for _, want := range []string{
-		"Harbor Coffee", "Enjoy", "9.75 USD", "left of 25.00 USD", "3.00 USD is held for a purchase",
+		"Harbor Coffee", "Enjoy", "$9.75", "left of $25.00", "$3.00 is held for a purchase",
 		"For Anna, from Ben", "Happy birthday!",
 		"See you on Friday.",
 		"4829 1507 3364", "This gift does not expire.", "Pier 39", "Ferry Building", "Not for cash.",
@@ -258,7 +258,7 @@ func TestGiftPageUsesAmongHolds(t *testing.T) {
 	}
 	s.history[1] = gift.Entry{Kind: gift.Redemption, Delta: -500}
 	_, _, body := s.get(t, "/g/"+token)
-	if seen := visible(t, body); !strings.Contains(seen, "Used so far 5.00 USD") {
+	if seen := visible(t, body); !strings.Contains(seen, "Used so far $5.00") {
 		t.Errorf("the page shows %s", seen)
 	}
 }

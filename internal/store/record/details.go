@@ -14,6 +14,7 @@ type storedDetails struct {
 	Counterpart     string          `json:"counterpart,omitempty"`
 	CounterpartGift string          `json:"counterpartGift,omitempty"`
 	Purchase        *storedPurchase `json:"purchase,omitempty"`
+	Person          string          `json:"person,omitempty"`
 }
 
 type storedPurchase struct {
@@ -24,13 +25,14 @@ type storedPurchase struct {
 	StorefrontID string `json:"storefrontID"`
 }
 
-// detailsText are details as they are stored; nil: there are none.
-func detailsText(d *gift.Details) any {
-	if *d == (gift.Details{}) {
+// detailsText are an entry's details as they are stored, with the person at the till; nil: there are none.
+func detailsText(e *gift.Entry) any {
+	d := &e.Details
+	if *d == (gift.Details{}) && e.Actor.Person == "" {
 		return nil
 	}
 	stored := storedDetails{ReasonCode: string(d.ReasonCode), Counterpart: idText(d.Counterpart),
-		CounterpartGift: idText(d.CounterpartGift)}
+		CounterpartGift: idText(d.CounterpartGift), Person: e.Actor.Person}
 	if p := d.Purchase; p != (gift.Purchase{}) {
 		stored.Purchase = &storedPurchase{p.Reference, p.FirstName, p.LastName, p.EmailAddress, idText(p.StorefrontID)}
 	}
@@ -49,8 +51,8 @@ func idText(id gift.ID) string {
 	return id.String()
 }
 
-// scanDetails reads a column into details.
-type scanDetails struct{ to *gift.Details }
+// scanDetails reads a column into an entry's details and the person of its actor.
+type scanDetails struct{ entry *gift.Entry }
 
 // Scan implements sql.Scanner.
 func (s scanDetails) Scan(column any) error {
@@ -58,20 +60,21 @@ func (s scanDetails) Scan(column any) error {
 	if err != nil {
 		return fmt.Errorf("the details of an entry are damaged: %w", err)
 	}
-	*s.to = gift.Details{ReasonCode: gift.ReasonCode(stored.ReasonCode)}
+	to := &s.entry.Details
+	*to, s.entry.Actor.Person = gift.Details{ReasonCode: gift.ReasonCode(stored.ReasonCode)}, stored.Person
 	read := func(to *gift.ID, text string) {
 		if text != "" && err == nil {
 			*to, err = gift.ParseID(text)
 		}
 	}
-	read(&s.to.Counterpart, stored.Counterpart)
-	read(&s.to.CounterpartGift, stored.CounterpartGift)
+	read(&to.Counterpart, stored.Counterpart)
+	read(&to.CounterpartGift, stored.CounterpartGift)
 	if p := stored.Purchase; p != nil {
-		s.to.Purchase = gift.Purchase{Reference: p.Reference, FirstName: p.FirstName, LastName: p.LastName,
+		to.Purchase = gift.Purchase{Reference: p.Reference, FirstName: p.FirstName, LastName: p.LastName,
 			EmailAddress: p.EmailAddress}
-		read(&s.to.Purchase.StorefrontID, p.StorefrontID)
+		read(&to.Purchase.StorefrontID, p.StorefrontID)
 	}
-	if err == nil && column != nil && *s.to == (gift.Details{}) {
+	if err == nil && column != nil && *to == (gift.Details{}) && stored.Person == "" {
 		err = errors.New("there are none")
 	}
 	if err != nil {

@@ -16,7 +16,7 @@ func EntryFields(e *gift.Entry) []any {
 		db.ScanID(&e.AccountID), db.ScanID(&e.ID), db.ScanID(&e.VoucherID), &e.Seq, db.ScanID(&e.Previous), &e.Kind, &e.Delta,
 		&e.Balance, &e.Status, db.ScanTime(&e.At),
 		db.ScanID(&e.Actor.KeyID), db.ScanID(&e.Actor.LocationID), db.ScanID(&e.Reverses), db.ScanID(&e.HoldID), &e.Held,
-		db.ScanTime(&e.Until), &e.Reference, &e.Reason, &e.RequestID, scanDetails{&e.Details},
+		db.ScanTime(&e.Until), &e.Reference, &e.Reason, &e.RequestID, scanDetails{e},
 	}
 }
 
@@ -36,6 +36,6 @@ func EntryRow(e *gift.Entry, at chain.Place) []any {
 		int64(e.Delta), int64(e.Balance), int64(e.Status), db.Micros(e.At),
 		db.OrNull(e.Actor.KeyID), db.OrNull(e.Actor.LocationID), db.OrNull(e.Reverses), db.OrNull(e.HoldID),
 		int64(e.Held), db.Micros(e.Until), e.Reference, e.Reason, e.RequestID,
-		detailsText(&e.Details), db.KeyOf(at.Writer), at.N,
+		detailsText(e), db.KeyOf(at.Writer), at.N,
 	}
 }

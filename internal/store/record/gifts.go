@@ -91,7 +91,7 @@ const CardColumns = `c.account_id, c.voucher_id, c.secrets, c.label, c.terms, c.
 const cardAfterTerms = `c.equivalent_value, ` +
 	`c.sender, c.recipient, c.contact, c.message, c.method, c.design_id, c.scheduled, c.delivery_date, c.delivery_zone, ` +
 	`c.delivered_at, c.recipient_index, c.reference, c.first_name, c.last_name, c.email_address, c.storefront_id, ` +
-	`c.notes, c.related_order_id, c.related_order_number`
+	`c.notes, c.related_order_id, c.related_order_number, c.language`
 
 // cardFields are where CardAndTerms are read into; the secrets still have to be opened.
 func cardFields(c *gift.Card, secrets *[]byte) []any {
@@ -103,12 +103,12 @@ func cardFields(c *gift.Card, secrets *[]byte) []any {
 		db.ScanTime(&c.DeliveryDate), &c.DeliveryZone,
 		db.ScanTime(&c.DeliveredAt), &c.RecipientIndex, &p.Reference, &p.FirstName, &p.LastName, &p.EmailAddress,
 		db.ScanID(&p.StorefrontID),
-		&c.Notes, &c.RelatedOrderID, &c.RelatedOrderNumber,
+		&c.Notes, &c.RelatedOrderID, &c.RelatedOrderNumber, &c.Language,
 	}
 }
 
 // InsertCard writes rows that CardRow made.
-var InsertCard = db.InsertRows("card", CardColumns+", c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTF", "")
+var InsertCard = db.InsertRows("card", CardColumns+", c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTTF", "")
 
 // CardRow is a gift's card; without terms of its own, those of its order are its terms.
 func CardRow(g *gift.Gift, secrets []byte, ownTerms bool) []any {
@@ -123,7 +123,7 @@ func CardRow(g *gift.Gift, secrets []byte, ownTerms bool) []any {
 		db.Micros(c.DeliveryDate), c.DeliveryZone,
 		db.Micros(c.DeliveredAt), c.RecipientIndex, p.Reference, p.FirstName, p.LastName, p.EmailAddress,
 		db.OrNull(p.StorefrontID),
-		c.Notes, c.RelatedOrderID, c.RelatedOrderNumber, !ownTerms,
+		c.Notes, c.RelatedOrderID, c.RelatedOrderNumber, c.Language, !ownTerms,
 	}
 }
 

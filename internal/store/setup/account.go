@@ -18,6 +18,7 @@ type account struct {
 	Currency              string         `json:"currency"`
 	Decimals              int            `json:"decimals"`
 	Zone                  string         `json:"zone"`
+	Language              string         `json:"language,omitempty"`
 	MaxGiftValue          int64          `json:"maxGiftValue"`
 	RequireIdempotencyKey bool           `json:"requireIdempotencyKey,omitempty"`
 	BalanceNotice         bool           `json:"balanceNotice,omitempty"`
@@ -130,6 +131,7 @@ func (v *storedID) UnmarshalText(text []byte) error {
 func formatAccount(a *gift.Account) (string, error) {
 	d := account{
 		ID: storedID(a.ID), Name: a.Name, Currency: a.Currency.Code, Decimals: a.Currency.Decimals, Zone: a.Zone.String(),
+		Language:     string(a.Language),
 		MaxGiftValue: int64(a.MaxGiftValue), RequireIdempotencyKey: a.RequireIdempotencyKey, BalanceNotice: a.BalanceNotice,
 		DefaultDesign: storedID(a.DefaultDesign), TextCountries: a.TextCountries,
 	}
@@ -180,6 +182,7 @@ func parseAccount(text []byte) (*gift.Account, error) {
 	}
 	a := &gift.Account{
 		ID: gift.ID(d.ID), Name: d.Name, Currency: gift.Currency{Code: d.Currency, Decimals: d.Decimals}, Zone: zone,
+		Language:     gift.Language(d.Language),
 		MaxGiftValue: gift.Amount(d.MaxGiftValue), RequireIdempotencyKey: d.RequireIdempotencyKey,
 		BalanceNotice: d.BalanceNotice,
 		DefaultDesign: gift.ID(d.DefaultDesign), TextCountries: d.TextCountries,

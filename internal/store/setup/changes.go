@@ -73,9 +73,11 @@ func LogBeginning(ctx context.Context, d *db.DB, tx *sql.Tx) error {
 }
 
 // hashed are the rows that say who may do what, with the types of their columns: see db.ScanTuple.
-var hashed = []struct{ query, types string }{
-	{`SELECT id, config, version FROM account ORDER BY id`, "BTN"},
-	{`SELECT ` + apiKeyColumns + ` FROM api_key ORDER BY id`, "BTBTTBBNNNTTBB"},
+var hashed = []struct{ query, types, end string }{
+	{`SELECT id, config, version FROM account ORDER BY id`, "BTN", "."},
+	{`SELECT ` + apiKeyColumns + ` FROM api_key ORDER BY id`, "BTBTTBBNNNTTBB", "."},
+	// What came with schema 2 changes no hash that was made before it.
+	{`SELECT id, till FROM api_key WHERE till <> 0 ORDER BY id`, "BN", ""},
 }
 
 // Hash is a hash of everything that says who may do what: accounts and API keys.
@@ -92,7 +94,7 @@ func Hash(ctx context.Context, q db.Querier) (sum [sha256.Size]byte, err error) 
 		if err != nil {
 			return sum, fmt.Errorf("reading the set-up: %w", err)
 		}
-		h.Write([]byte{'.'}) // ends a table
+		h.Write([]byte(t.end))
 	}
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }

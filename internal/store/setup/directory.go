@@ -63,6 +63,9 @@ func Version(ctx context.Context, q db.Querier) (version int64, err error) {
 const apiKeyColumns = `id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, ` +
 	`limits, accounts, programs`
 
+// tillColumn came with schema 2: see hashed.
+const tillColumn = `, till`
+
 // ReadDirectory reads the whole set-up in a transaction of the caller's.
 func ReadDirectory(ctx context.Context, q db.Querier) (*gift.Directory, error) {
 	version, err := Version(ctx, q)
@@ -85,7 +88,7 @@ func ReadDirectory(ctx context.Context, q db.Querier) (*gift.Directory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading accounts: %w", err)
 	}
-	const keys = `SELECT ` + apiKeyColumns + ` FROM api_key`
+	const keys = `SELECT ` + apiKeyColumns + tillColumn + ` FROM api_key`
 	err = db.Each(ctx, q, keys, nil, func(rows *sql.Rows) error {
 		k := new(gift.Key)
 		var hash, locations, accounts, programs []byte
@@ -93,7 +96,7 @@ func ReadDirectory(ctx context.Context, q db.Querier) (*gift.Directory, error) {
 		var limits sql.NullString
 		err := rows.Scan(db.ScanID(&k.ID), &k.Kind, db.ScanID(&k.AccountID), &k.Name, &k.Hint, &hash, &locations,
 			db.ScanTime(&k.CreatedAt), db.ScanTime(&k.ExpiresAt), db.ScanTime(&k.RevokedAt), &permissions, &limits, &accounts,
-			&programs)
+			&programs, &k.Till)
 		if err != nil {
 			return err
 		}
@@ -226,12 +229,12 @@ const (
 	upsertAccount = `INSERT INTO account (id, config, version) VALUES ($1, $2, $3)
 		ON CONFLICT (id) DO UPDATE SET config = excluded.config, version = excluded.version`
 	upsertKey = `INSERT INTO api_key (id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits,
-			accounts, programs)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+			accounts, programs, till)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 		ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, account_id = excluded.account_id, name = excluded.name, hint = excluded.hint,
 			hash = excluded.hash, locations = excluded.locations, created_at = excluded.created_at,
 			expires_at = excluded.expires_at, revoked_at = excluded.revoked_at, permissions = excluded.permissions, limits = excluded.limits,
-			accounts = excluded.accounts, programs = excluded.programs`
+			accounts = excluded.accounts, programs = excluded.programs, till = excluded.till`
 )
 
 // setupRows makes rows of what is to be saved: accounts first.
@@ -248,7 +251,7 @@ func setupRows(c *gift.Changes, version int64) (rows []setupRow, _ error) {
 			db.KeyOf(k.ID), string(k.Kind), db.OrNull(k.AccountID), k.Name, k.Hint, k.Hash[:], db.JoinIDs(k.Locations),
 			k.CreatedAt.UnixMicro(), db.Micros(k.ExpiresAt), db.Micros(k.RevokedAt), joinPermissions(k.Permissions),
 			formatLimits(k.Limits),
-			db.JoinIDs(k.Accounts), db.JoinIDs(k.Programs)}})
+			db.JoinIDs(k.Accounts), db.JoinIDs(k.Programs), int64(k.Till)}})
 	}
 	return rows, nil
 }

@@ -1,0 +1,45 @@
+package gift
+
+import (
+	"slices"
+	"strings"
+)
+
+// Language is one of those in which guests are written to: an ISO 639-1 code.
+type Language string
+
+// The languages.
+const (
+	English  Language = "en"
+	German   Language = "de"
+	French   Language = "fr"
+	Spanish  Language = "es"
+	Japanese Language = "ja"
+)
+
+// Languages lists them.
+func Languages() []Language { return []Language{English, German, French, Spanish, Japanese} }
+
+// LanguageOf finds the language of a BCP 47 tag, such as de-AT, in any letter case; ok is false when it is none of
+// ours.
+func LanguageOf(tag string) (_ Language, ok bool) {
+	primary, _, _ := strings.Cut(tag, "-")
+	l := Language(strings.ToLower(primary))
+	return l, slices.Contains(Languages(), l)
+}
+
+// Reads is the language in which a gift's recipient is written to: the gift's own if it is one of ours, else the
+// account's, else English.
+func (g *Gift) Reads(a *Account) Language {
+	if l, ok := LanguageOf(g.Card.Language); ok {
+		return l
+	}
+	return a.language()
+}
+
+func (a *Account) language() Language {
+	if a.Language == "" {
+		return English
+	}
+	return a.Language
+}

@@ -1,0 +1,211 @@
+// Package locale has the texts that people are shown, in the languages of package gift, and writes amounts and times as
+// people there write them.
+//
+// The texts lie in files, one for each place that shows them, every text in all of its languages side by side. A text
+// names its arguments by their place, %[1]s, so that a language can put them in its own order. Texts that count have
+// plural forms. A test holds them complete.
+package locale
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/text/currency"
+	"golang.org/x/text/feature/plural"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+	"golang.org/x/text/message/catalog"
+
+	"boon.example/internal/gift"
+)
+
+//go:embed texts/*.json
+var files embed.FS
+
+// Locale writes for people of one language. The zero value is not one: see For.
+type Locale struct {
+	language gift.Language
+	printer  *message.Printer
+}
+
+// locales has one for each language.
+var locales = load()
+
+// For is the locale of a language; that of English for one that there is none of.
+func For(l gift.Language) *Locale {
+	if known := locales[l]; known != nil {
+		return known
+	}
+	return locales[gift.English]
+}
+
+// Language is the one that the locale writes.
+func (l *Locale) Language() gift.Language { return l.language }
+
+// Text is the text of a name, with its arguments. It panics for a name that no file has: a test finds those first.
+func (l *Locale) Text(name string, args ...any) string {
+	if !names[name] {
+		panic("there is no text named " + name)
+	}
+	return l.printer.Sprintf(name, args...)
+}
+
+// names are those of all texts.
+var names = map[string]bool{}
+
+// translated is one text in one language: a string, or its plural forms by their categories ("one", "other").
+type translated struct {
+	text  string
+	forms map[string]string
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *translated) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '{' {
+		return json.Unmarshal(b, &t.forms)
+	}
+	return json.Unmarshal(b, &t.text)
+}
+
+// message is the text for the catalog. Plural forms go by the first argument.
+func (t *translated) message() catalog.Message {
+	if t.forms == nil {
+		return catalog.String(t.text)
+	}
+	var cases []any
+	for _, form := range slices.Sorted(maps.Keys(t.forms)) { // "other" comes after "one"
+		cases = append(cases, form, t.forms[form])
+	}
+	return plural.Selectf(1, "%d", cases...)
+}
+
+// readTexts reads all files: name, then language.
+func readTexts() map[string]map[gift.Language]translated {
+	all := map[string]map[gift.Language]translated{}
+	found, err := fs.Glob(files, "texts/*.json")
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	for _, file := range found {
+		content, err := files.ReadFile(file)
+		if err == nil {
+			err = json.Unmarshal(content, &all)
+		}
+		if err != nil {
+			panic(fmt.Errorf("%s: %w", file, err)) // it is embedded
+		}
+	}
+	return all
+}
+
+func load() map[gift.Language]*Locale {
+	texts := catalog.NewBuilder(catalog.Fallback(language.English))
+	for name, versions := range readTexts() {
+		names[name] = true
+		for l, t := range versions {
+			if err := texts.Set(language.Make(string(l)), name, t.message()); err != nil {
+				panic(fmt.Errorf("text %s in %s: %w", name, l, err)) // it is embedded
+			}
+		}
+	}
+	all := map[gift.Language]*Locale{}
+	for _, l := range gift.Languages() {
+		all[l] = &Locale{l, message.NewPrinter(language.Make(string(l)), message.Catalog(texts))}
+	}
+	return all
+}
+
+// Number writes a whole number: 1,000.
+func (l *Locale) Number(n int64) string { return l.grouped(strconv.FormatInt(n, 10)) }
+
+// Money writes an amount with its currency: $1,025.00, 1.025,00 €, ¥3,000.
+func (l *Locale) Money(a gift.Amount, c gift.Currency) string {
+	symbol := l.symbol(c.Code)
+	if symbol == c.Code {
+		symbol += "\u00a0" // CHF 25.00, where $25.00 has no space
+	}
+	return strings.TrimRight(l.Text("money", l.grouped(c.Format(a)), symbol), "\u00a0")
+}
+
+// grouped writes a decimal number with the signs of the language.
+func (l *Locale) grouped(decimal string) string {
+	whole, fraction, has := strings.Cut(decimal, ".")
+	sign := ""
+	if strings.HasPrefix(whole, "-") {
+		sign, whole = "-", whole[1:]
+	}
+	group := l.Text("number.group")
+	if len(whole) == 4 && l.language == gift.Spanish {
+		group = "" // 1000, but 10 000: the rule of the Real Academia
+	}
+	for at := len(whole) - 3; at > 0; at -= 3 {
+		whole = whole[:at] + group + whole[at:]
+	}
+	if !has {
+		return sign + whole
+	}
+	return sign + whole + l.Text("number.decimal") + fraction
+}
+
+// symbol is that of a currency: $, CA$, €; its code where there is none.
+func (l *Locale) symbol(code string) string {
+	unit, err := currency.ParseISO(code)
+	if err != nil {
+		return code
+	}
+	symbol := l.printer.Sprint(currency.Symbol(unit))
+	if symbol == "\uffe5" { // the full-width form breaks the line of figures
+		return "¥"
+	}
+	return symbol
+}
+
+// Match picks the language of a page: that which a reader's browser asks for first (Accept-Language, RFC 9110), else
+// the one given.
+func Match(accept string, otherwise gift.Language) gift.Language {
+	asked, _, err := language.ParseAcceptLanguage(accept)
+	if err != nil || len(asked) > maxAsked {
+		return otherwise
+	}
+	for _, tag := range asked {
+		if l, ok := gift.LanguageOf(tag.String()); ok {
+			return l
+		}
+	}
+	return otherwise
+}
+
+// maxAsked is how many languages a browser may ask for.
+const maxAsked = 50
+
+// Day writes a date: March 30, 2026.
+func (l *Locale) Day(t time.Time) string {
+	month := l.Text("month." + strconv.Itoa(int(t.Month())))
+	return l.Text("day", strconv.Itoa(t.Day()), month, strconv.Itoa(t.Year()))
+}
+
+// Moment writes an instant in the zone that it has: March 30, 2026, 8:00 PM (New York time).
+func (l *Locale) Moment(t time.Time) string {
+	clock := t.Format(l.Text("clock"))
+	return l.Text("moment", l.Day(t), clock, l.zone(t))
+}
+
+// EndOfDay writes that something ends with a day: the end of March 30, 2026 (New York time).
+func (l *Locale) EndOfDay(t time.Time) string { return l.Text("until.midnight", l.Day(t), l.zone(t)) }
+
+// zone names a time zone as people do: by its city, or, where the id has none, by its abbreviation.
+func (l *Locale) zone(t time.Time) string {
+	id := t.Location().String()
+	slash := strings.LastIndexByte(id, '/')
+	if slash < 0 || strings.HasPrefix(id, "Etc/") || strings.ContainsAny(id[slash:], "0123456789") {
+		return t.Format("MST")
+	}
+	return l.Text("zone.city", strings.ReplaceAll(id[slash+1:], "_", " "))
+}
