@@ -1,6 +1,8 @@
 package rig
 
 import (
+	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +28,8 @@ const (
 	Orders   = "/api/integration/gifting/orders/"
 	Block    = "/api/integration/gifting/block-gift"
 	Unblock  = "/api/integration/gifting/unblock-gift"
+	Replace  = "/api/integration/gifting/replace-gift"
+	Extend   = "/api/integration/gifting/extend-gift"
 	Adjust   = "/api/integration/gifting/adjust-gift"
 	CashOut  = "/api/integration/redemption/cash-out-gift"
 	Activate = "/api/integration/redemption/activate-gift"
@@ -108,19 +112,17 @@ func (c *Client) Read(url, apiKey string, into any) error {
 	}
 }
 
-// Export gets the codes of a stock, again and again for up to ten seconds.
-func (c *Client) Export(url, apiKey string) (codes []string, err error) {
+// Export gets the lines of the list of a stock, code, last four and verification code first, again and again for up to
+// ten seconds.
+func (c *Client) Export(url, apiKey string) (lines [][]string, err error) {
 	for begun := time.Now(); time.Since(begun) < 10*time.Second; time.Sleep(50 * time.Millisecond) {
 		var a *Answer
 		if a, err = c.Get(url, apiKey); err != nil || a.Status != http.StatusOK {
 			continue
 		}
-		for n, line := range strings.Split(strings.TrimSpace(string(a.Body)), "\r\n") {
-			if code, _, _ := strings.Cut(line, ","); n > 0 {
-				codes = append(codes, code)
-			}
+		if lines, err = csv.NewReader(bytes.NewReader(a.Body)).ReadAll(); err == nil && len(lines) > 0 {
+			return lines[1:], nil
 		}
-		return codes, nil
 	}
 	return nil, fmt.Errorf("%s: %w", url, err)
 }

@@ -58,8 +58,8 @@ type Installation struct {
 
 // Account is one of the accounts of Setup, with keys and the records that a call may need.
 type Account struct {
-	ID, Location, Storefront string
-	Keys                     []string
+	ID, Location, Storefront, Promotion string
+	Keys                                []string
 }
 
 // Accounts are those of Setup: each with as many keys as a chain has tills, one location and one storefront.
@@ -67,7 +67,7 @@ func Accounts() []Account {
 	var all []Account
 	for n := 1; n <= 2; n++ {
 		id := func(record int) string { return fmt.Sprintf("0199a000-0000-7000-8000-0000000%d%04d", n, record) }
-		a := Account{ID: id(1), Location: id(2), Storefront: id(3)}
+		a := Account{ID: id(1), Location: id(2), Storefront: id(3), Promotion: id(4)}
 		for till := range 40 {
 			a.Keys = append(a.Keys, fmt.Sprintf("boon_test_torture_%d_%02d_0123456789abcdef0123456789abcdef", n, till))
 		}
@@ -84,9 +84,12 @@ func Setup() string {
 		fmt.Fprintf(b, "  - {id: %s, name: Shop %d, currency: USD, timeZone: UTC, limits: {giftsPerDay: 1000000000, "+
 			"messagesPerDay: 1000000000, textsPerDay: 1000000000,\n"+
 			"     messagesPerContactPerDay: 1000000000},\n", a.ID, n)
-		fmt.Fprintf(b, "     subscriptions: [{program: 22222222-2222-2222-2222-222222222222, reloadable: true}],\n")
+		fmt.Fprintf(b, "     subscriptions: [{program: 22222222-2222-2222-2222-222222222222, reloadable: true},\n"+
+			"       {program: 33333333-3333-3333-3333-333333333333}],\n")
 		fmt.Fprintf(b, "     locations: [{id: %s, name: Here, jurisdiction: US-CA}],\n", a.Location)
 		fmt.Fprintf(b, "     storefronts: [{id: %s, name: Web}],\n", a.Storefront)
+		fmt.Fprintf(b, "     promotions: [{id: %s, name: Spring, validStarting: 2026-01-01T00:00:00Z, validForDays: 3650, "+
+			"terms: One each}],\n", a.Promotion)
 		fmt.Fprintln(b, "     keys: [")
 		for till, secret := range a.Keys {
 			fmt.Fprintf(b, "       {name: till %d, role: all, secret: %s},\n", till, secret)

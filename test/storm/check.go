@@ -145,16 +145,17 @@ func (s *Storm) checkGift(url string, v *voucher, ops []*op) *Report {
 	}
 	want := v.start.balance
 	for _, o := range ops {
-		if o.code != "OK" || operations[o.kind].entry == "" {
+		id := o.entered()
+		if id == "" {
 			continue
 		}
 		r.Moves++
 		want += o.delta()
-		if entered[o.id] == 0 {
+		if entered[id] == 0 {
 			r.Lost++
 			r.LostAt = append(r.LostAt, time.Unix(0, o.ended))
 		}
-		entered[o.id]--
+		entered[id]--
 	}
 	for _, n := range entered {
 		r.Doubled += max(0, n)
@@ -261,7 +262,25 @@ func (s *Storm) resolve(base string, o *op) error {
 	return o.read(&rig.Answer{Status: first.Status, Body: first.Answer})
 }
 
-// entries counts the redemptions and reversals in the history of a gift, by id.
+// entered is what entries counts for a call; "": nothing.
+func (o *op) entered() string {
+	switch {
+	case o.wrong:
+		return wrongEntered
+	case o.code != "OK":
+		return ""
+	case o.kind == replace, o.kind == extend:
+		return operations[o.kind].entry
+	case operations[o.kind].entry != "":
+		return o.id
+	}
+	return ""
+}
+
+const wrongEntered = "WRONG_VERIFICATION_CODE"
+
+// entries counts what calls are acknowledged for in the history of a gift, by id, or by kind where the answer names
+// none.
 func (s *Storm) entries(url string, v *voucher) (map[string]int, error) {
 	found := map[string]int{}
 	for next := ""; ; {
@@ -273,7 +292,10 @@ func (s *Storm) entries(url string, v *voucher) (map[string]int, error) {
 			return found, err
 		}
 		for _, e := range page.Entries {
-			if slices.ContainsFunc(operations[:], func(o operation) bool { return o.entry == e.Kind }) {
+			switch {
+			case e.Kind == wrongEntered, e.Kind == operations[replace].entry, e.Kind == operations[extend].entry:
+				found[e.Kind]++
+			case slices.ContainsFunc(operations[:], func(o operation) bool { return o.entry == e.Kind }):
 				found[e.EntryID]++
 			}
 		}

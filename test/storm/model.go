@@ -14,7 +14,11 @@ type state struct {
 	balance int64
 	gone    bool
 	blocked bool
-	dormant bool    // a card that was not activated
+	dormant bool   // a card that was not activated
+	code    string // what its card shows; those that it had before lead to no value
+	token   string
+	wrong   int     // verification codes in a row
+	valid   int64   // until when, in seconds; 0: it does not expire
 	touched bool    // something happened since it was activated
 	left    []int64 // of each call that a till wanted to undo: what can be taken back, or one of those below
 	holds   []int64 // what each hold holds, or one of those below
@@ -70,7 +74,7 @@ func model(start state, undone, holds int) porcupine.Model {
 		Equal: func(a, b any) bool {
 			x, y := a.(state), b.(state)
 			return x.balance == y.balance && x.gone == y.gone && x.blocked == y.blocked && x.dormant == y.dormant &&
-				x.touched == y.touched &&
+				x.touched == y.touched && x.code == y.code && x.token == y.token && x.wrong == y.wrong && x.valid == y.valid &&
 				slices.Equal(x.left, y.left) && slices.Equal(x.holds, y.holds)
 		},
 	}
@@ -87,6 +91,7 @@ type effect struct {
 	moved int64
 	state state // afterwards
 	kept  bool  // under the call's key, though nothing moved
+	wrong bool  // the verification code was
 }
 
 // slack is how far the clocks of the tills and of the service may be apart.
@@ -121,21 +126,24 @@ func (o asked) explain(s state) (state, bool) {
 		return s, e.kept
 	}
 	if o.code != "OK" || e.code != "OK" {
-		return e.state, o.code == e.code
+		return e.state, o.code == e.code && o.wrong == e.wrong
 	}
 	if !e.kept && o.kind != look {
 		e.state.touched = o.kind != activate
 	}
-	if o.kind == block || o.kind == unblock {
+	if o.kind == block || o.kind == unblock || o.kind == extend {
 		return e.state, true
 	}
 	held, _ := e.state.held()
 	return e.state, o.balance == e.state.balance && o.held == held && o.gone == (o.kind == look && e.state.gone) &&
-		o.blocked == (o.kind == look && e.state.blocked) &&
+		o.blocked == (o.kind == look && e.state.blocked) && (o.kind != look || o.valid == e.state.valid) &&
 		(o.moved == e.moved || e.kept)
 }
 
 func (o asked) effect(s state) effect {
+	if o.by != "" && o.by != s.code && o.by != s.token { // its key is only used if the card was replaced meanwhile
+		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s, kept: o.kind != look}
+	}
 	switch o.kind {
 	case redeem, hold:
 		return o.take(s)
@@ -157,10 +165,54 @@ func (o asked) effect(s state) effect {
 		return o.payOut(s)
 	case block, unblock:
 		same := s.blocked == (o.kind == block)
-		s.blocked = o.kind == block
+		if s.blocked = o.kind == block; !same && !s.blocked {
+			s.wrong = 0
+		}
 		return effect{code: "OK", state: s, kept: same}
+	case replace:
+		return o.replace(s)
+	case extend:
+		return o.extend(s)
 	}
 	return effect{code: "OK", state: s}
+}
+
+func (o asked) replace(s state) effect {
+	switch {
+	case s.gone, s.dormant:
+		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s, kept: true}
+	case s.balance == 0:
+		return effect{code: "ALREADY_REDEEMED", state: s, kept: true}
+	}
+	s.code, s.token = o.newCode, o.newToken
+	return effect{code: "OK", state: s}
+}
+
+func (o asked) extend(s state) effect {
+	switch {
+	case !o.gift.promo:
+		return effect{code: "NOT_SUPPORTED", state: s, kept: true}
+	case s.gone:
+		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s, kept: true}
+	case o.valid <= s.valid:
+		return effect{code: "VALIDATION_FAILURE", state: s}
+	}
+	s.valid = o.valid
+	return effect{code: "OK", state: s}
+}
+
+// verify is what a call comes to that does not show the verification code of its card; ok: it shows it, or there is
+// none. Five wrong ones in a row block the card.
+func (o asked) verify(s state) (_ effect, ok bool) {
+	switch o.shown {
+	case noCode:
+		return effect{code: "VALIDATION_FAILURE", state: s}, false
+	case wrongCode:
+		s.wrong++
+		s.blocked, s.touched = s.wrong >= gift.MaxWrongCodes, true
+		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s, wrong: true}, false
+	}
+	return effect{}, true
 }
 
 func (o asked) cancel(s state) effect {
@@ -200,6 +252,13 @@ func (o asked) take(s state) effect {
 		refusal = "ALREADY_REDEEMED"
 	case s.blocked:
 		refusal = "REDEMPTION_NOT_ALLOWED"
+	default:
+		if e, ok := o.verify(s); !ok {
+			return e
+		}
+	}
+	switch {
+	case refusal != "":
 	case available == 0, take > available:
 		refusal = "INSUFFICIENT_BALANCE"
 	case o.kind == hold && open == gift.MaxHolds:
@@ -212,6 +271,7 @@ func (o asked) take(s state) effect {
 	if *slots = set(*slots, o.n, take); o.kind == redeem {
 		s.balance -= take
 	}
+	s.wrong = 0
 	return effect{code: "OK", moved: take, state: s}
 }
 
@@ -275,7 +335,7 @@ func (o asked) transfer(s state) effect {
 func (o asked) payOut(s state) effect {
 	refusal := ""
 	switch _, open := s.held(); {
-	case o.gift.item:
+	case o.gift.item, o.gift.promo:
 		refusal = "NOT_SUPPORTED"
 	case s.gone, s.dormant:
 		refusal = "REDEMPTION_NOT_ALLOWED"
@@ -289,8 +349,11 @@ func (o asked) payOut(s state) effect {
 	if refusal != "" {
 		return effect{code: refusal, state: s, kept: true}
 	}
+	if e, ok := o.verify(s); !ok {
+		return e
+	}
 	moved := s.balance
-	s.balance = 0
+	s.balance, s.wrong = 0, 0
 	return effect{code: "OK", moved: moved, state: s}
 }
 
@@ -318,7 +381,7 @@ func (o asked) add(s state) effect {
 	switch {
 	case o.n >= 0 && s.left[o.n] == spent:
 		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s}
-	case o.kind == load && o.gift.item:
+	case o.kind == load && (o.gift.item || o.gift.promo):
 		refusal = "NOT_SUPPORTED"
 	case s.gone, o.kind == load && s.dormant:
 		refusal = "REDEMPTION_NOT_ALLOWED"

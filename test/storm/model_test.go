@@ -122,6 +122,104 @@ func TestModelOfCare(t *testing.T) {
 	}
 }
 
+// TestModelOfCards: a card that was replaced leads to nothing, the verification code is asked for, and five wrong ones
+// in a row block it.
+func TestModelOfCards(t *testing.T) {
+	from := state{balance: 500, code: "1", token: "a", wrong: 4, left: []int64{absent}, holds: []int64{absent}}
+	first, blocked, spentKey := from, from, from
+	first.wrong, blocked.blocked, spentKey.left = 0, true, []int64{spent}
+	empty, gone, card := state{}, state{balance: 500, gone: true}, state{dormant: true}
+	ok := func(o op) op {
+		o.code = "OK"
+		return o
+	}
+	refused := func(o op) op {
+		o.code = "REDEMPTION_NOT_ALLOWED"
+		return o
+	}
+	redeemed := op{kind: redeem, amount: 200, moved: 200, balance: 300}
+	by := func(o op, name string) op {
+		o.by = name
+		return o
+	}
+	with := func(o op, s shown) op {
+		o.shown = s
+		o.wrong = s == wrongCode
+		return o
+	}
+	for name, c := range map[string]struct {
+		from  state
+		op    op
+		want  bool
+		wrong int // of the state afterwards
+	}{
+		"by the code":                       {from, ok(by(redeemed, "1")), true, 0},
+		"by the token":                      {from, ok(by(redeemed, "a")), true, 0},
+		"by an old code":                    {from, ok(by(redeemed, "0")), false, 0},
+		"refused by an old code":            {from, refused(by(redeemed, "0")), true, 4},
+		"refused by an old code, key spent": {spentKey, refused(by(redeemed, "0")), true, 4},
+		"refused by the code":               {from, refused(by(redeemed, "1")), false, 0},
+		"seen by an old code":               {from, ok(by(op{kind: look, balance: 500}, "0")), false, 0},
+		"not seen by an old code":           {from, refused(by(op{kind: look}, "0")), true, 4},
+		"loaded by an old code":             {from, ok(by(op{kind: load, amount: 1, moved: 1, balance: 501}, "0")), false, 0},
+		"with a wrong code":                 {from, ok(with(redeemed, wrongCode)), false, 0},
+		"refused for the wrong code":        {first, refused(with(redeemed, wrongCode)), true, 1},
+		"refused for the fifth wrong code":  {from, refused(with(redeemed, wrongCode)), true, 5},
+		"refused for no wrong code":         {from, refused(op{kind: redeem, amount: 200, wrong: true}), false, 0},
+		"refused otherwise": {from, refused(op{kind: redeem, amount: 200, shown: wrongCode}), false,
+			0},
+		"without its code":            {from, ok(with(redeemed, noCode)), false, 0},
+		"refused without its code":    {from, op{kind: hold, code: "VALIDATION_FAILURE", shown: noCode}, true, 4},
+		"refused as it is blocked":    {blocked, refused(op{kind: hold, amount: 1, shown: wrongCode}), true, 4},
+		"paid out with a wrong code":  {from, ok(with(op{kind: payOut, moved: 500}, wrongCode)), false, 0},
+		"paid out":                    {from, ok(op{kind: payOut, moved: 500}), true, 0},
+		"unblocked":                   {blocked, ok(op{kind: unblock}), true, 0},
+		"unblocked, and was not":      {from, ok(op{kind: unblock}), true, 4},
+		"replaced":                    {from, ok(op{kind: replace, newCode: "2", newToken: "b", balance: 500}), true, 4},
+		"replaced when it is empty":   {empty, ok(op{kind: replace}), false, 0},
+		"replaced when cancelled":     {gone, ok(op{kind: replace, balance: 500}), false, 0},
+		"replaced before it was sold": {card, ok(op{kind: replace}), false, 0},
+	} {
+		c.op.gift, c.op.ended = &voucher{}, 1
+		got := (asked{&c.op, 0, -1, nil}).explains(c.from)
+		if (len(got) == 1) != c.want || c.want && (got[0].wrong != c.wrong || got[0].blocked != (c.wrong == 5 ||
+			c.from.blocked && c.op.kind != unblock)) {
+			t.Errorf("%s: explained by %+v, want %v with %d wrong codes", name, got, c.want, c.wrong)
+		}
+	}
+	replaced := (asked{&op{kind: replace, newCode: "2", newToken: "b", balance: 500, code: "OK", gift: &voucher{}}, -1, -1,
+		nil}).explains(from)
+	if len(replaced) != 1 || replaced[0].code != "2" || replaced[0].token != "b" || replaced[0].left[0] != absent {
+		t.Errorf("replaced: %+v", replaced)
+	}
+}
+
+// TestModelOfExtending: only what does not cost anything is made valid for longer, and never for less.
+func TestModelOfExtending(t *testing.T) {
+	until, bought, promo := state{balance: 500, valid: 100}, &voucher{}, &voucher{promo: true}
+	gone := until
+	gone.gone = true
+	for name, c := range map[string]struct {
+		from state
+		op   op
+		want bool
+	}{
+		"longer":             {until, op{kind: extend, gift: promo, valid: 101, code: "OK"}, true},
+		"not longer":         {until, op{kind: extend, gift: promo, valid: 100, code: "OK"}, false},
+		"refused as shorter": {until, op{kind: extend, gift: promo, valid: 100, code: "VALIDATION_FAILURE"}, true},
+		"bought":             {until, op{kind: extend, gift: bought, valid: 101, code: "OK"}, false},
+		"cancelled":          {gone, op{kind: extend, gift: promo, valid: 101, code: "OK"}, false},
+		"seen":               {until, op{kind: look, gift: promo, balance: 500, valid: 100, code: "OK"}, true},
+		"seen otherwise":     {until, op{kind: look, gift: promo, balance: 500, valid: 99, code: "OK"}, false},
+		"loaded":             {until, op{kind: load, gift: promo, amount: 1, moved: 1, balance: 501, code: "OK"}, false},
+		"paid out":           {until, op{kind: payOut, gift: promo, moved: 500, code: "OK"}, false},
+	} {
+		if got := (asked{&c.op, -1, -1, nil}).explains(c.from); (len(got) == 1) != c.want {
+			t.Errorf("%s: explained by %+v, want %v", name, got, c.want)
+		}
+	}
+}
+
 // TestModelOfValue: a card is activated once, and taken back only while nothing else happened to it; what was loaded is
 // taken back as long as it is there.
 func TestModelOfValue(t *testing.T) {

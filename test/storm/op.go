@@ -34,6 +34,8 @@ const (
 	adjust
 	block
 	unblock
+	replace // the card
+	extend
 	payOut
 	give    // to another gift
 	receive // the same call, as the other gift sees it
@@ -59,10 +61,21 @@ var operations = [kinds]operation{
 	activate: {rig.Activate, "activate-gift", "ACTIVATION", 1},
 	adjust:   {rig.Adjust, "adjust-gift", "ADJUSTMENT", 1}, block: {rig.Block, "block-gift", "", 0},
 	unblock:    {rig.Unblock, "unblock-gift", "", 0},
+	replace:    {rig.Replace, "replace-gift", "REPLACED", 0},
+	extend:     {rig.Extend, "extend-gift", "EXTENDED", 0},
 	payOut:     {rig.CashOut, "cash-out-gift", "CASH_OUT", -1},
 	deactivate: {rig.Unsell, "reverse-activation", "ACTIVATION_REVERSAL", -1}, cancel: {rig.Cancel, "cancel-gift", "", 0},
 	look: {rig.Validate, "", "", 0}, sell: {rig.SendGift, "send-gift", "", 0},
 }
+
+// shown is what of a card's verification code a till is shown.
+type shown int
+
+const (
+	rightCode shown = iota
+	wrongCode
+	noCode
+)
 
 // op is one call: what was asked, and what was answered in the end.
 type op struct {
@@ -76,20 +89,25 @@ type op struct {
 	byKey   bool // unload, deactivate: of is named by its key
 	keep    bool // capture: the rest stays held; cancel: what is held is released
 	paired  bool // with what may spend its key
+	shown   shown
+	by      string // the code or token that named the gift; "": it was named by its id
 
 	path, apiKey, body string
 	begun, ended       int64
 	unknown            bool
 
-	code    string // "OK", or the refusal's
-	id      string // of what was entered
-	moved   int64
-	balance int64
-	held    int64
-	until   int64 // hold: when it is over
-	gone    bool  // look: the gift is cancelled
-	blocked bool  // look: it is blocked
-	answer  []byte
+	code              string // "OK", or the refusal's
+	id                string // of what was entered
+	moved             int64
+	balance           int64
+	held              int64
+	until             int64  // hold: when it is over
+	gone              bool   // look: the gift is cancelled
+	blocked           bool   // look: it is blocked
+	wrong             bool   // refused, for its verification code
+	valid             int64  // extend: what was asked for; look: what is said
+	newCode, newToken string // replace
+	answer            []byte
 }
 
 // delta is what an acknowledged call added to the balance.
@@ -126,18 +144,25 @@ func (t *till) finish(o *op) {
 			as = redeem
 		}
 		o.gift.done[as] = append(o.gift.done[as], o)
+		if o.kind == replace {
+			o.gift.old = append(o.gift.old, o.gift.code, o.gift.token)
+			o.gift.code, o.gift.token = o.newCode, o.newToken
+		}
 	}
 	o.gift.mu.Unlock()
-	if a != nil && o.stored(a.Status) && (len(t.old) < maxOld || t.lot.IntN(8) == 0) {
+	t.count(o)
+	if a != nil && o.stored(a) && (len(t.old) < maxOld || t.lot.IntN(8) == 0) {
 		o.answer = a.Body
 		t.remember(o)
 	}
 }
 
 // stored tells whether the answer is to be given again.
-func (o *op) stored(status int) bool {
-	// A redemption whose key is spent has no answer of its own.
+func (o *op) stored(a *rig.Answer) bool {
+	status := a.Status
+	// A redemption whose key is spent has no answer of its own, nor has one with a card that was replaced.
 	return o.kind != look && status != http.StatusBadRequest && status != http.StatusTooManyRequests &&
+		!bytes.Contains(a.Body, []byte("This card was replaced")) &&
 		!(o.paired && (o.kind == redeem || o.kind == hold || o.kind == load || o.kind == activate) && status >= 300)
 }
 
@@ -165,10 +190,10 @@ func (t *till) write(o *op) {
 	o.path = operations[o.kind].path
 	switch o.kind {
 	case redeem:
-		o.body = fmt.Sprintf(`{%s%s,"allowPartial":%v}`, t.named(o.gift), amount, o.partial)
+		o.body = fmt.Sprintf(`{%s%s%s,"allowPartial":%v}`, t.named(o), t.verification(o), amount, o.partial)
 	case hold: // every third is over in a minute
-		o.body = fmt.Sprintf(`{%s%s,"allowPartial":%v,"expiresInSeconds":%d}`, t.named(o.gift), amount, o.partial,
-			[]int{60, 900, 3600}[t.lot.IntN(3)])
+		o.body = fmt.Sprintf(`{%s%s%s,"allowPartial":%v,"expiresInSeconds":%d}`, t.named(o), t.verification(o), amount,
+			o.partial, []int{60, 900, 3600}[t.lot.IntN(3)])
 	case capture:
 		o.body = fmt.Sprintf(`{"holdID":%q%s,"final":%v}`, o.of.id, amount, !o.keep)
 	case reverse:
@@ -180,7 +205,7 @@ func (t *till) write(o *op) {
 	case withdraw:
 		o.body = fmt.Sprintf(`{"idempotencyKey":%q}`, o.of.key)
 	case load, activate:
-		o.body = fmt.Sprintf(`{%s%s,%s}`, t.named(o.gift), amount, purchase(o.gift.shop))
+		o.body = fmt.Sprintf(`{%s%s,%s}`, t.named(o), amount, purchase(o.gift.shop))
 	case unload, deactivate:
 		o.body = fmt.Sprintf(`{%q:%q}`, map[kind]string{unload: "reloadID", deactivate: "activationID"}[o.kind], o.of.id)
 		if o.byKey {
@@ -190,7 +215,11 @@ func (t *till) write(o *op) {
 		o.body = fmt.Sprintf(`{"voucherID":%q,"amount":%s,"reasonCode":"MISTAKE","reason":"storm"}`, o.gift.id,
 			o.gift.written(o.amount))
 	case payOut:
-		o.body = "{" + t.named(o.gift) + "}"
+		o.body = "{" + t.named(o) + t.verification(o) + "}"
+	case replace:
+		o.body = fmt.Sprintf(`{"voucherID":%q,"reason":"storm"}`, o.gift.id)
+	case extend:
+		o.body = fmt.Sprintf(`{"voucherID":%q,"validUntil":%q}`, o.gift.id, time.Unix(o.valid, 0).UTC().Format(time.RFC3339))
 	case block:
 		o.body = fmt.Sprintf(`{"voucherID":%q,"reasonCode":"LOST"}`, o.gift.id)
 	case unblock:
@@ -200,10 +229,7 @@ func (t *till) write(o *op) {
 	case cancel:
 		o.body = fmt.Sprintf(`{"voucherID":%q,"cause":"CANCELLED","releaseHolds":%v}`, o.gift.id, o.keep)
 	case look:
-		name := fmt.Sprintf(`"voucherCode":%q`, o.gift.code)
-		if t.lot.IntN(2) == 0 {
-			name = fmt.Sprintf(`"voucherPublicToken":%q`, o.gift.token)
-		}
+		name := t.byCard(o, t.lot.IntN(2) == 0)
 		o.body = "{" + name + "}"
 	}
 }
@@ -211,14 +237,63 @@ func (t *till) write(o *op) {
 func (t *till) anyKey(s *shop) string { return s.Keys[t.lot.IntN(len(s.Keys))] }
 
 // named names a gift in one of the three ways.
-func (t *till) named(v *voucher) string {
-	switch t.lot.IntN(4) {
-	case 0:
-		return fmt.Sprintf(`"voucherCode":%q`, v.code)
-	case 1:
-		return fmt.Sprintf(`"voucherPublicToken":%q`, v.token)
+func (t *till) named(o *op) string {
+	if n := t.lot.IntN(4); n < 2 {
+		return t.byCard(o, n == 0)
 	}
-	return fmt.Sprintf(`"voucherID":%q`, v.id)
+	return fmt.Sprintf(`"voucherID":%q`, o.gift.id)
+}
+
+// byCard names a gift by its code or token, now and then by one that it had before its card was replaced.
+func (t *till) byCard(o *op, byCode bool) string {
+	v := o.gift
+	v.mu.Lock()
+	code, token, old := v.code, v.token, v.old
+	v.mu.Unlock()
+	if n := t.lot.IntN(8); n < len(old)/2 && t.round >= 0 {
+		code, token = old[2*n], old[2*n+1]
+	}
+	if o.by = token; byCode {
+		o.by = code
+		return fmt.Sprintf(`"voucherCode":%q`, code)
+	}
+	return fmt.Sprintf(`"voucherPublicToken":%q`, token)
+}
+
+// verification is the member with the verification code of a card that has one. A key has only so many wrong ones.
+func (t *till) verification(o *op) string {
+	code := o.gift.verification
+	if code == "" {
+		o.shown = rightCode // as good as that
+	}
+	if code == "" || o.shown == noCode {
+		return ""
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if o.shown == wrongCode && t.wrong[o.apiKey] >= maxWrong {
+		o.shown = rightCode
+	}
+	if o.shown == wrongCode {
+		t.wrong[o.apiKey]++
+		code = string(code[:3]) + string('0'+(code[3]-'0'+1)%10)
+	}
+	return fmt.Sprintf(`,"verificationCode":%q`, code)
+}
+
+// maxWrong is how many wrong verification codes of a key are sure to be answered: of 20, some of which a kill may have
+// counted twice.
+const maxWrong = 12
+
+// count takes a wrong verification code off those of a key when it redeems a gift for the first time: the service gives
+// three back then.
+func (s *Storm) count(o *op) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if o.kind == redeem && o.code == "OK" && !o.gift.redeemed[o.apiKey] {
+		o.gift.redeemed[o.apiKey] = true
+		s.wrong[o.apiKey] = max(0, s.wrong[o.apiKey]-1)
+	}
 }
 
 func (v *voucher) written(amount int64) string {
@@ -249,10 +324,13 @@ type balances struct {
 // read takes from an answer what the check needs.
 func (o *op) read(a *rig.Answer) error {
 	if o.code = a.Code(); o.code != "OK" {
+		o.wrong = o.code == "REDEMPTION_NOT_ALLOWED" && bytes.Contains(a.Body, []byte("verification code"))
 		return nil
 	}
 	var said struct {
 		balances
+		VoucherCode, VoucherPublicToken                                                   string
+		ValidUntil                                                                        *time.Time
 		RedemptionID, ReversalID, HoldID, ReloadID, ActivationID, AdjustmentID, CashOutID string
 		NotRedeemableReasons                                                              []struct{ Code string }
 		Amount                                                                            json.Number
@@ -277,10 +355,22 @@ func (o *op) read(a *rig.Answer) error {
 		said.HoldID)
 	o.until, o.gone = said.ExpiresAt.UnixNano(), o.kind == look && said.Status == "CANCELLED"
 	for _, why := range said.NotRedeemableReasons {
-		o.blocked = o.blocked || why.Code == "BLOCKED"
+		o.blocked = o.blocked || o.kind == look && why.Code == "BLOCKED"
 	}
-	if o.kind == block || o.kind == unblock {
+	switch o.kind {
+	case block, unblock:
 		return nil
+	case extend:
+		if said.ValidUntil == nil || said.ValidUntil.Unix() != o.valid {
+			return fmt.Errorf("it is valid until %v", said.ValidUntil)
+		}
+		return nil
+	case replace:
+		o.newCode, o.newToken = said.VoucherCode, said.VoucherPublicToken
+	case look:
+		if said.ValidUntil != nil {
+			o.valid = said.ValidUntil.Unix()
+		}
 	}
 	var wrong [4]error
 	o.balance, wrong[0] = o.gift.counted(said.CurrentBalance)
@@ -289,7 +379,7 @@ func (o *op) read(a *rig.Answer) error {
 	if wrong[2] = err; err == nil && available != o.balance-o.held {
 		err = fmt.Errorf("%d is available of %d, of which %d is held", available, o.balance, o.held)
 	}
-	if o.kind != look && o.kind != cancel {
+	if o.kind != look && o.kind != cancel && o.kind != replace {
 		o.moved, wrong[3] = o.gift.counted(said.Amount)
 	}
 	return errors.Join(append(wrong[:], err)...)
@@ -383,8 +473,8 @@ func (t *till) again(o *op) bool {
 // within two seconds when the database is away.
 const batch = 16
 
-// sell makes gifts: large and small ones, of money or of items.
-func (t *till) sell(s *shop, item bool) (sold []*voucher) {
+// sell makes gifts: large and small ones, of money or of items, sold or given away.
+func (t *till) sell(s *shop, item, promo bool) (sold []*voucher) {
 	worth := []int64{1000, 100_000}[t.lot.IntN(2)]
 	what := fmt.Sprintf(`"monetaryGift":{"value":%d,"deliveryMethodID":3}`, worth/100)
 	if item {
@@ -398,19 +488,29 @@ func (t *till) sell(s *shop, item bool) (sold []*voucher) {
 	t.keys[account][sell]++
 	o := &op{kind: sell, path: rig.SendGift, apiKey: s.Keys[0], key: fmt.Sprintf("sell-%d-%d-%d", t.round, t.n,
 		t.keys[account][sell])}
-	o.body = fmt.Sprintf(`{%s,"recipients":[{}%s],"paymentMethodID":2,%s}`, what, strings.Repeat(",{}", batch-1),
-		purchase(s))
+	paid := `"paymentMethodID":2,` + purchase(s)
+	if promo {
+		paid = fmt.Sprintf(`"paymentMethodID":4,"promotionID":%q`, s.Promotion)
+	}
+	o.body = fmt.Sprintf(`{%s,"recipients":[{}%s],%s}`, what, strings.Repeat(",{}", batch-1), paid)
 	a := t.see(o, false)
 	var order struct {
-		Gifts []struct{ VoucherID, VoucherCode, VoucherPublicToken string }
+		Gifts []struct {
+			VoucherID, VoucherCode, VoucherPublicToken string
+			ValidUntil                                 time.Time
+		}
 	}
 	if a == nil || a.Status != http.StatusCreated || json.Unmarshal(a.Body, &order) != nil || len(order.Gifts) != batch {
 		t.problem("send-gift was not answered with %d gifts: %+v", batch, a)
 		return nil
 	}
 	for _, g := range order.Gifts {
-		sold = append(sold, &voucher{shop: s, id: g.VoucherID, code: g.VoucherCode, token: g.VoucherPublicToken, item: item,
-			worth: worth, start: state{balance: worth}, done: map[kind][]*op{}})
+		v := &voucher{shop: s, id: g.VoucherID, code: g.VoucherCode, token: g.VoucherPublicToken, item: item, promo: promo,
+			worth: worth, start: state{balance: worth}}
+		if promo {
+			v.start.valid = g.ValidUntil.Unix()
+		}
+		sold = append(sold, v.known())
 	}
 	o.answer = a.Body
 	t.remember(o)
@@ -427,9 +527,17 @@ func purchase(s *shop) string {
 		"externalStorefrontID":%q`, s.Storefront)
 }
 
+// known is a gift as it is to begin with.
+func (v *voucher) known() *voucher {
+	v.start.code, v.start.token = v.code, v.token
+	v.done, v.redeemed = map[kind][]*op{}, map[string]bool{}
+	return v
+}
+
 // print makes cards without value and reads their codes from the list of them.
-func (t *till) print(s *shop) (cards []*voucher) {
-	o := &op{kind: sell, path: rig.Stock, apiKey: s.Keys[0], body: fmt.Sprintf(`{"count":%d}`, batch)}
+func (t *till) print(s *shop, verified bool) (cards []*voucher) {
+	o := &op{kind: sell, path: rig.Stock, apiKey: s.Keys[0], body: fmt.Sprintf(`{"count":%d,"verificationCodes":%v}`,
+		batch, verified)}
 	var order struct{ OrderID string }
 	a := t.see(o, false)
 	if a == nil || a.Status != http.StatusCreated || json.Unmarshal(a.Body, &order) != nil {
@@ -441,15 +549,16 @@ func (t *till) print(s *shop) (cards []*voucher) {
 		t.problem("of a stock, %d codes: %v", len(list), err)
 		return nil
 	}
-	for _, code := range list {
+	for _, line := range list {
 		var card struct{ VoucherID, VoucherPublicToken string }
-		o := &op{kind: look, path: rig.Validate, apiKey: s.Keys[0], body: fmt.Sprintf(`{"voucherCode":%q}`, code)}
+		o := &op{kind: look, path: rig.Validate, apiKey: s.Keys[0], body: fmt.Sprintf(`{"voucherCode":%q}`, line[0])}
 		if a := t.see(o, false); a == nil || json.Unmarshal(a.Body, &card) != nil || card.VoucherID == "" {
 			t.problem("a card of a stock was answered %+v", a)
 			return nil
 		}
-		cards = append(cards, &voucher{shop: s, id: card.VoucherID, code: code, token: card.VoucherPublicToken,
-			worth: 1000, start: state{dormant: true}, done: map[kind][]*op{}})
+		v := &voucher{shop: s, id: card.VoucherID, code: line[0], token: card.VoucherPublicToken, verification: line[2],
+			worth: 1000, start: state{dormant: true}}
+		cards = append(cards, v.known())
 	}
 	t.mu.Lock()
 	t.gifts = append(t.gifts, cards...)

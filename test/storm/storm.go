@@ -1,7 +1,8 @@
 // Package storm is many tills that use a service at once, over HTTP, and write down what they were told: they activate,
-// reload, adjust, block, cash out, redeem, hold, capture and release, undo all that, transfer, cancel and look, on many
-// gifts and a hot one, from two accounts with many keys each, and repeat old requests. A call that is not answered is
-// repeated until its outcome is known, or given up and asked about in the end.
+// reload, adjust, block, replace, extend, cash out, redeem, hold, capture and release, undo all that, transfer, cancel
+// and look, with right and wrong verification codes, on many gifts and a hot one, from two accounts with many keys
+// each, and repeat old requests. A call that is not answered is repeated until its outcome is known, or given up and
+// asked about in the end.
 //
 // Afterwards it holds what was acknowledged against what is there. It knows the interface, and nothing of what is
 // behind it.
@@ -16,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"boon.example/internal/gift"
 	"boon.example/test/rig"
 )
 
@@ -47,6 +49,7 @@ type Storm struct {
 	more     int
 	slowest  time.Duration
 	kept     map[string]int // by API key, see countKept
+	wrong    map[string]int // by API key: wrong verification codes, see maxWrong
 }
 
 // shop is an account, and what it has in stock.
@@ -60,15 +63,20 @@ type shop struct {
 
 // voucher is a gift and what the tills know of it.
 type voucher struct {
-	shop            *shop
-	id, code, token string
-	item            bool
-	worth           int64 // in cents or pieces
-	start           state
+	shop         *shop
+	id           string
+	verification string // the code; "": it has none
+	item, promo  bool
+	worth        int64 // in cents or pieces
+	start        state
+	redeemed     map[string]bool // with these API keys; under the storm's mu
+	replacing    sync.Mutex      // held by the one till that replaces its card, so that the newest code is known
 
-	mu    sync.Mutex
-	calls int
-	done  map[kind][]*op // that can be undone; captures are among the redemptions
+	mu          sync.Mutex
+	calls       int
+	code, token string
+	old         []string       // codes and tokens that it had, in turn
+	done        map[kind][]*op // that can be undone; captures are among the redemptions
 }
 
 // New makes tills for the instances at urls, which must serve rig.Setup.
@@ -86,7 +94,7 @@ func New(o Options, urls ...string) *Storm {
 		o.Replays = 1000
 	}
 	s := &Storm{Options: o, epoch: time.Now(), urls: urls, client: rig.NewClient(o.Clients, 6*time.Second),
-		kept: map[string]int{}}
+		kept: map[string]int{}, wrong: map[string]int{}}
 	for _, a := range rig.Accounts() {
 		s.shops = append(s.shops, &shop{Account: a, slots: make([]*voucher, o.Gifts)})
 	}
@@ -133,7 +141,13 @@ func (s *Storm) Secrets() (all []string) {
 		all = append(all, shop.Keys...)
 	}
 	for _, v := range s.gifts {
-		all = append(append(all, v.token), Spellings(v.code)...)
+		for n, code := range append(v.old, v.code, v.token) {
+			if n%2 == 1 {
+				all = append(all, code)
+			} else {
+				all = append(all, Spellings(code)...)
+			}
+		}
 	}
 	return all
 }
@@ -182,23 +196,13 @@ func (t *till) serve() {
 		}
 		return
 	}
+	if v.verification != "" && t.lot.IntN(30) == 0 {
+		t.guess(v)
+		return
+	}
 	switch p := t.lot.IntN(1000); {
-	case p < 20:
-		t.together(load, unload, v)
-	case p < 40:
-		t.undo(unload, v)
-	case p < 60:
-		t.undo(deactivate, v)
-	case p < 70:
-		t.together(activate, deactivate, v)
-	case p < 90:
-		t.finish(&op{kind: adjust, gift: v, amount: (1 - 2*t.lot.Int64N(2)) * t.little(v)})
-	case p < 93:
-		t.finish(&op{kind: payOut, gift: v})
-	case p < 97:
-		t.finish(&op{kind: block, gift: v})
-		t.take(kind(t.lot.IntN(int(capture))), v)
-		t.finish(&op{kind: unblock, gift: v})
+	case p < 109:
+		t.change(p, v)
 	case p < 340:
 		t.take(redeem, v)
 	case p < 450:
@@ -230,6 +234,32 @@ func (t *till) serve() {
 	}
 }
 
+// change makes one of the calls that only the desk makes, or few tills: the p-th of 109.
+func (t *till) change(p int, v *voucher) {
+	switch {
+	case p < 20:
+		t.together(load, unload, v)
+	case p < 40:
+		t.undo(unload, v)
+	case p < 60:
+		t.undo(deactivate, v)
+	case p < 70:
+		t.together(activate, deactivate, v)
+	case p < 90:
+		t.finish(&op{kind: adjust, gift: v, amount: (1 - 2*t.lot.Int64N(2)) * t.little(v)})
+	case p < 93:
+		t.finish(&op{kind: payOut, gift: v, shown: t.show()})
+	case p < 97:
+		t.finish(&op{kind: block, gift: v})
+		t.take(kind(t.lot.IntN(int(capture))), v)
+		t.finish(&op{kind: unblock, gift: v})
+	case p < 103:
+		t.extend(v)
+	default:
+		t.replace(v)
+	}
+}
+
 // hot is how many calls in a hundred go to the first gift of an account.
 const hot = 25
 
@@ -247,9 +277,9 @@ func (t *till) pick(s *shop) *voucher {
 	}
 	if len(s.stock) == 0 {
 		if s.sold++; s.sold%3 == 2 {
-			s.stock = t.print(s)
+			s.stock = t.print(s, s.sold%6 == 2)
 		} else {
-			s.stock = t.sell(s, s.sold%3 == 0)
+			s.stock = t.sell(s, s.sold%3 == 0, s.sold%4 == 0)
 		}
 	}
 	if len(s.stock) == 0 {
@@ -281,6 +311,7 @@ func (t *till) take(k kind, v *voucher) {
 		t.finish(o)
 		return
 	}
+	o.shown = t.show()
 	switch t.lot.IntN(20) {
 	case 0:
 		o.amount = 0
@@ -290,6 +321,41 @@ func (t *till) take(k kind, v *voucher) {
 		o.amount, o.partial = 1+t.lot.Int64N(v.worth/2), true
 	}
 	t.finish(o)
+}
+
+// show is the verification code that a till is shown: mostly the right one.
+func (t *till) show() shown { return max(0, shown(t.lot.IntN(30)-27)) }
+
+// guess tries verification codes until the card is blocked, and may have it unblocked.
+func (t *till) guess(v *voucher) {
+	for range gift.MaxWrongCodes {
+		k := kind(t.lot.IntN(int(capture)))
+		if t.lot.IntN(10) == 0 {
+			k = payOut
+		}
+		t.finish(&op{kind: k, gift: v, amount: 1, shown: wrongCode})
+	}
+	t.take(redeem, v)
+	if t.lot.IntN(4) > 0 {
+		t.finish(&op{kind: unblock, gift: v})
+		t.take(hold, v)
+	}
+}
+
+// replace gives a gift another card.
+func (t *till) replace(v *voucher) {
+	v.replacing.Lock()
+	defer v.replacing.Unlock()
+	t.finish(&op{kind: replace, gift: v})
+}
+
+// extend asks for a later time than a gift had at first, which others may have made later still.
+func (t *till) extend(v *voucher) {
+	from := v.start.valid
+	if from == 0 {
+		from = 2_000_000_000
+	}
+	t.finish(&op{kind: extend, gift: v, valid: from + t.lot.Int64N(100_000_000)})
 }
 
 func (t *till) little(v *voucher) int64 { return 1 + t.lot.Int64N(max(1, v.worth/60)) }
@@ -339,7 +405,7 @@ func (t *till) give(v *voucher) {
 	v.shop.mu.Lock()
 	to := v.shop.slots[t.lot.IntN(len(v.shop.slots))]
 	v.shop.mu.Unlock()
-	if to == nil || to == v || to.item != v.item {
+	if to == nil || to == v || to.item != v.item || to.promo != v.promo {
 		t.look(v)
 		return
 	}

@@ -25,6 +25,8 @@ func controls() []control {
 		{"captures", false, "what was captured of a hold can be captured again"},
 		{"releases", false, "what was released is held for ever"},
 		{"transfers", false, "a transfer is entered twice where it goes to"},
+		{"codes", false, "wrong verification codes are not counted"},
+		{"cards", false, "a card that was replaced still leads to its gift"},
 		{"keys", false, "Idempotency-Keys are neither looked for nor remembered"},
 		{"locks", true, "a group is decided on what was read before it had its locks"},
 	}

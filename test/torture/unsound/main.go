@@ -23,7 +23,8 @@ func main() {
 		Logger: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
 		Ready:  func(address string) { fmt.Printf("listening on http://%s\n", address) },
 	}
-	mistake := flag.String("mistake", "", "captures, releases, transfers, locks, keys, saves, waits or nothing")
+	mistake := flag.String("mistake", "",
+		"captures, releases, transfers, codes, cards, locks, keys, saves, waits or nothing")
 	gateway := flag.String("gateway", "", "address that the mistake waits waits for")
 	flag.StringVar(&c.Listen, "listen", "", "as of boon serve, and so are all that follow")
 	flag.StringVar(&c.Data, "data", "", "")
@@ -40,6 +41,10 @@ func main() {
 			return grasping{s, gift.HoldReleased}
 		case "transfers":
 			return generous{s}
+		case "codes":
+			return patient{s}
+		case "cards":
+			return clinging{s}
 		case "locks":
 			return unlocked{s}
 		case "keys":

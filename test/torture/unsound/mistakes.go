@@ -145,6 +145,30 @@ func (g generous) Group(ctx context.Context, w ledger.Want, decide func(*ledger.
 	})
 }
 
+// patient counts no wrong verification codes: no card is ever blocked for them.
+type patient struct{ ledger.Store }
+
+func (p patient) Group(ctx context.Context, w ledger.Want, decide func(*ledger.State) ledger.Changes) error {
+	return p.Store.Group(ctx, w, func(s *ledger.State) ledger.Changes {
+		c := decide(s)
+		for n := range c.Vouchers {
+			c.Vouchers[n].WrongCodes = 0
+		}
+		return c
+	})
+}
+
+// clinging keeps the old codes and tokens of gifts whose cards were replaced.
+type clinging struct{ ledger.Store }
+
+func (k clinging) Group(ctx context.Context, w ledger.Want, decide func(*ledger.State) ledger.Changes) error {
+	return k.Store.Group(ctx, w, func(s *ledger.State) ledger.Changes {
+		c := decide(s)
+		c.Rekeyed = nil
+		return c
+	})
+}
+
 // waiting has a group wait for the mail gateway to say something.
 type waiting struct {
 	ledger.Store
