@@ -147,8 +147,8 @@ func In(l *locale.Locale, g *gift.Gift, a *gift.Account, now time.Time) View {
 
 // Blank describes a card of a stock as it is printed before it is sold: with its secrets and what it is going to be
 // worth.
-func Blank(g *gift.Gift, a *gift.Account, now time.Time) View {
-	v := New(g, a, now)
+func Blank(l *locale.Locale, g *gift.Gift, a *gift.Account, now time.Time) View {
+	v := In(l, g, a, now)
 	v.State, v.Notice, v.Second = Ready, "", g.Verification
 	if v.Balance = worth(v.Locale, g, g.Fixed); g.Fixed == 0 {
 		v.Balance = Worth{Number: v.Text("card.blank")} // what it will be worth is not known

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/locale"
 )
 
 var newYork = mustZone("America/New_York")
@@ -51,12 +52,13 @@ func TestUnsold(t *testing.T) {
 	if v := New(g, account(), day(10)); v.Amount().Number != "$0.00" || v.Second != "" || v.Shown() || v.Over() {
 		t.Errorf("the page shows %+v", v)
 	}
-	if v := Blank(g, account(), day(10)); v.Amount().Number != "$25.00" || v.Second != "0471" || !v.Shown() ||
+	if v := Blank(locale.For(gift.English), g, account(), day(10)); v.Amount().Number != "$25.00" || v.Second != "0471" ||
+		!v.Shown() ||
 		v.Notice != "" {
 		t.Errorf("in print it shows %+v", v)
 	}
 	g.Fixed = 0
-	if v := Blank(g, account(), day(10)); v.Amount().String() != "Gift card" {
+	if v := Blank(locale.For(gift.English), g, account(), day(10)); v.Amount().String() != "Gift card" {
 		t.Errorf("a card of any worth shows %s", v.Amount())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -70,7 +71,7 @@ func TestCostOfASheet(t *testing.T) {
 func TestSheetEndsWithItsReader(t *testing.T) {
 	t.Parallel()
 	ctx := &watched{Context: t.Context(), until: 3}
-	if _, err := Order(ctx, make([]Card, 1000), A4); !errors.Is(err, context.Canceled) || ctx.asked > 5 {
+	if _, err := Order(ctx, slices.Repeat([]Card{aCard()}, 1000), A4); !errors.Is(err, context.Canceled) || ctx.asked > 5 {
 		t.Errorf("%v after %d cards", err, ctx.asked)
 	}
 }
@@ -78,7 +79,7 @@ func TestSheetEndsWithItsReader(t *testing.T) {
 // TestWidthsAreTheLibrarys: texts are measured as they are drawn.
 func TestWidthsAreTheLibrarys(t *testing.T) {
 	t.Parallel()
-	d := begin(A4, "", made)
+	d := begin(A4, aCard().View, "print.title", made)
 	for _, f := range []*face{d.regular, d.bold} {
 		for r := ' '; r < 0xfffe; r++ {
 			if !f.coverage.has(r) {

@@ -1,7 +1,6 @@
 package print
 
 import (
-	"strconv"
 	"strings"
 
 	"boon.example/internal/card"
@@ -12,7 +11,7 @@ const margin = 18.0 // of a page, in millimetres
 // Gift prints one gift: a page, and more where its terms are long.
 func Gift(c Card, p Paper) (pdf []byte, err error) {
 	defer noPanic(&err)
-	d := begin(p, "Gift card from "+c.View.Merchant, c.Made)
+	d := begin(p, c.View, "print.title", c.Made)
 	page := &page{document: d, left: margin, width: d.width - 2*margin}
 	page.turn()
 	page.head(&c)
@@ -67,11 +66,11 @@ func (p *page) head(c *Card) {
 		p.box(p.bold, []string{v.Merchant}, x+pad, top, room, 12, 15, text)
 	}
 	p.box(p.regular, []string{v.Headline}, x+pad, y+30, room, 10, 15, text)
-	p.box(p.bold, []string{printed(v.Amount())}, x+pad, y+39, room, 15, 34, text)
+	p.box(p.bold, []string{printed(v, v.Amount())}, x+pad, y+39, room, 15, 34, text)
 	if v.Partly {
-		left := "left of " + printed(v.Worth)
+		left := v.Text("print.left", printed(v, v.Worth))
 		if v.Held != nil {
-			left += ", " + printed(*v.Held) + " is held for a purchase"
+			left = v.Text("print.held", printed(v, v.Worth), printed(v, *v.Held))
 		}
 		p.box(p.regular, []string{left}, x+pad, y+height-11, room, 6, 11, text)
 	}
@@ -105,9 +104,9 @@ func (d *document) plate(logo *Picture, x, y, width, height, inner float64) floa
 }
 
 // printed writes an amount for paper.
-func printed(w card.Worth) string {
+func printed(v *card.View, w card.Worth) string {
 	if w.Item {
-		return w.Number + " × " + w.Unit
+		return v.Text("print.items", w.Number, w.Unit)
 	}
 	return w.Number
 }
@@ -123,7 +122,7 @@ func (p *page) body(c *Card) {
 		p.stroke(hair, 0.2)
 		p.pdf.RoundedRect(p.left, top, side, side+17, 3, "1234", "D")
 		p.centred(p.bold, v.Code, p.left+3, top+side-1, side-6, 8, 18)
-		p.centred(p.regular, "Scan, or give this code at the till", p.left+3, top+side+8, side-6, 6, 9)
+		p.centred(p.regular, v.Text("print.scan"), p.left+3, top+side+8, side-6, 6, 9)
 	} else {
 		right, width = p.left, p.width
 	}
@@ -133,9 +132,9 @@ func (p *page) body(c *Card) {
 		y += p.box(p.regular, []string{v.Notice}, right, y, width, 30, 11, ink) + 4
 	}
 	if v.Recipient != "" {
-		y += p.box(p.bold, []string{"For " + v.Recipient}, right, y, width, 14, 14, ink)
+		y += p.box(p.bold, []string{v.Text("print.for", v.Recipient)}, right, y, width, 14, 14, ink)
 	}
-	y += p.box(p.regular, []string{"From " + v.Sender}, right, y, width, 12, 12, pencil) + 3
+	y += p.box(p.regular, []string{v.Text("print.from", v.Sender)}, right, y, width, 12, 12, pencil) + 3
 	p.y = max(y, top) + 6
 	if v.Shown() {
 		p.y = max(p.y, top+side+17+6)
@@ -158,14 +157,14 @@ func (p *page) facts(v *card.View) {
 	parts := []struct {
 		heading string
 		lines   []string
-	}{{"Good for", goodFor(v)}, {"Validity", []string{v.Validity}}, {"Where", []string{places(v)}}, {"Terms",
+	}{{"good-for", goodFor(v)}, {"validity", []string{v.Validity}}, {"where", []string{places(v)}}, {"terms",
 		v.Terms}, {"", v.Footer}}
 	if v.Over() {
 		parts = parts[3:]
 	}
-	last := "This is how the gift stood when this page was printed."
+	last := v.Text("print.stood")
 	if v.Shown() {
-		last = "Whoever has this page or its code can use the gift. Keep it like cash."
+		last = v.Text("print.cash")
 	}
 	size := 10.0
 	for need := p.height; size > 7 && need > p.bottom()-p.y; size -= 0.25 {
@@ -185,7 +184,7 @@ func (p *page) facts(v *card.View) {
 			if p.y+3*size*leading > p.bottom() {
 				p.turn()
 			}
-			p.flow(p.bold, []string{part.heading}, size, ink)
+			p.flow(p.bold, []string{v.Text("print.heading." + part.heading)}, size, ink)
 		}
 		p.flow(p.regular, part.lines, size, ink)
 		p.y += 3
@@ -194,14 +193,11 @@ func (p *page) facts(v *card.View) {
 }
 
 func places(v *card.View) string {
-	where := v.Where
-	if len(v.Places) > 0 {
-		where += " " + strings.Join(v.Places, ", ")
-	}
+	named := strings.Join(v.Places, ", ")
 	if v.More > 0 {
-		where += " and " + strconv.Itoa(v.More) + " more"
+		named = v.Text("print.more", v.More, named)
 	}
-	return where
+	return strings.TrimSpace(v.Where + " " + named)
 }
 
 // flow writes lines of any number over the width of the page, and turns it as often as needed.

@@ -109,8 +109,8 @@ var (
 	hair   = card.Color{R: 0xc8, G: 0xc4, B: 0xba}
 )
 
-// begin makes an empty document.
-func begin(p Paper, title string, made time.Time) *document {
+// begin makes an empty document in the language of a gift.
+func begin(p Paper, v card.View, title string, made time.Time) *document {
 	d := &document{}
 	if made.IsZero() {
 		made = time.Unix(0, 0) // the library would take the present for it
@@ -121,8 +121,8 @@ func begin(p Paper, title string, made time.Time) *document {
 	d.pdf.SetCreationDate(made.UTC())
 	d.pdf.SetModificationDate(made.UTC())
 	d.pdf.SetProducer("Boon", false)
-	d.pdf.SetTitle(title, true)
-	d.pdf.SetLang("en")
+	d.pdf.SetTitle(v.Text(title, v.Merchant), true)
+	d.pdf.SetLang(string(v.Language()))
 	d.pdf.SetMargins(0, 0, 0)
 	d.pdf.SetAutoPageBreak(false, 0)
 	d.regular, d.bold = newFace(d.pdf, ""), newFace(d.pdf, "B")

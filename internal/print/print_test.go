@@ -207,6 +207,41 @@ func TestGift(t *testing.T) {
 	}
 }
 
+// TestLanguages: the page and the sheet are in the language of the gift, and the document says which that is.
+func TestLanguages(t *testing.T) {
+	t.Parallel()
+	for l, want := range map[gift.Language]string{
+		gift.English: "Whoever has this page", gift.German: "Wer diese Seite", gift.French: "Toute personne qui a cette page",
+		gift.Spanish: "Quien tenga esta página",
+	} {
+		c := aCard()
+		c.View.Locale = locale.For(l)
+		c.View.Message = []string{strings.Repeat("long ", 200)}
+		c.View.Second = "0471"
+		p := printGift(t, c, A4)
+		for _, text := range []string{want, c.View.Text("print.for", "Anna"), c.View.Text("print.heading.where")} {
+			if !strings.Contains(p.text(), text) {
+				t.Errorf("%s: %q is not on the page: %s", l, text, p.text())
+			}
+		}
+		sheet, err := Order(context.Background(), []Card{c}, A4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{c.View.Text("print.message"), c.View.Text("print.verification", "0471"),
+			c.View.Text("print.from", "Ben")} {
+			if got := strings.ReplaceAll(open(t, sheet).text(), "\u00a0", " "); !strings.Contains(got, text) {
+				t.Errorf("%s: %q is not on the sheet: %s", l, text, got)
+			}
+		}
+		for _, pdf := range [][]byte{p.raw, sheet} {
+			if !bytes.Contains(pdf, []byte("/Lang ("+string(l)+")")) {
+				t.Errorf("%s: the document is said to be in another language", l)
+			}
+		}
+	}
+}
+
 // A gift for certain items says so on its page and on its card of a sheet, the longest list too.
 func TestGoodFor(t *testing.T) {
 	t.Parallel()
@@ -436,7 +471,7 @@ func dropSpace(r rune) rune {
 // TestFit: a text that was fitted is in its box, and every character of it is there.
 func TestFit(t *testing.T) {
 	t.Parallel()
-	d := begin(A4, "", made)
+	d := begin(A4, aCard().View, "print.title", made)
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOfN(rapid.StringMatching(`[ -~Ж-яα-ω]{0,90}`), 1, 12).Draw(t, "lines")
 		width, height := rapid.Float64Range(5, 150).Draw(t, "width"), rapid.Float64Range(3, 80).Draw(t, "height")

@@ -29,7 +29,7 @@ func Order(ctx context.Context, cards []Card, p Paper) (pdf []byte, err error) {
 	if len(cards) == 0 {
 		return nil, errNoCards
 	}
-	d := begin(p, "Gift cards from "+cards[0].View.Merchant, cards[0].Made)
+	d := begin(p, cards[0].View, "print.titles", cards[0].Made)
 	width, height := p.cardSize()
 	left, top := (d.width-columns*width)/2, (d.height-rows*height)/2
 	for i := range cards {
@@ -86,25 +86,25 @@ func (d *document) small(c *Card, x, y, width, height float64) {
 	} else {
 		d.box(d.bold, []string{v.Merchant}, at, y+3.5, inner, 6.5, 9.5, text)
 	}
-	d.box(d.bold, []string{printed(v.Amount())}, at, y+11, inner, 9, 17, text)
+	d.box(d.bold, []string{printed(v, v.Amount())}, at, y+11, inner, 9, 17, text)
 	low := y + band + 3
 	if v.Recipient != "" {
-		low += d.box(d.bold, []string{"For " + v.Recipient}, x+pad, low, column, 7, 8, ink)
+		low += d.box(d.bold, []string{v.Text("print.for", v.Recipient)}, x+pad, low, column, 7, 8, ink)
 	}
-	low += d.box(d.regular, []string{"From " + v.Sender}, x+pad, low, column, 5, 7.5, pencil) + 0.5
+	low += d.box(d.regular, []string{v.Text("print.from", v.Sender)}, x+pad, low, column, 5, 7.5, pencil) + 0.5
 	end := y + height - pad - 8
 	const legible = 5
 	if lines, size, ok := d.regular.fit(v.Message, column, end-low, 7.5, legible); ok {
 		d.lines(d.regular, lines, x+pad, low, column, size, ink)
 	} else if v.Shown() {
-		d.box(d.regular, []string{"There is a message for you: scan the code."}, x+pad, low, column, end-low, 6.5, ink)
+		d.box(d.regular, []string{v.Text("print.message")}, x+pad, low, column, end-low, 6.5, ink)
 	}
 	facts := []string{v.Validity}
 	if v.Shown() {
-		facts = append(facts, "Terms and places: scan the code.")
+		facts = append(facts, v.Text("print.terms"))
 	}
 	if v.GoodFor != "" {
-		facts = append([]string{"Good for: " + card.Clip(v.GoodFor, 60)}, facts...)
+		facts = append([]string{v.Text("print.good-for", card.Clip(v.GoodFor, 60))}, facts...)
 	}
 	d.box(d.regular, facts, x+pad, end, column, 8.5, 6, pencil)
 	right := x + width - pad - side
@@ -117,6 +117,6 @@ func (d *document) small(c *Card, x, y, width, height float64) {
 	d.code(c.URL, right, y+pad, side)
 	d.centred(d.bold, v.Code, right, y+pad+side+0.5, side, 6, 11)
 	if v.Second != "" {
-		d.centred(d.regular, "Verification code "+v.Second, right, y+pad+side+5.5, side, 3, 6.5)
+		d.centred(d.regular, v.Text("print.verification", v.Second), right, y+pad+side+5.5, side, 3, 6.5)
 	}
 }

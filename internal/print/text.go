@@ -16,6 +16,7 @@ import (
 	"golang.org/x/text/unicode/bidi"
 
 	"boon.example/internal/card"
+	"boon.example/internal/locale"
 )
 
 //go:embed fonts/DejaVuSans.ttf
@@ -69,6 +70,16 @@ func readCoverage(font *sfnt.Font) *coverage {
 
 // has reports whether the font can draw a character.
 func (c *coverage) has(r rune) bool { return r >= 0 && int(r) < len(c.known) && c.known[r] }
+
+// Writes reports whether the words of a language can be printed.
+func Writes(l *locale.Locale) bool {
+	for _, r := range l.Text("print.cash") {
+		if !coverages()[""].has(r) {
+			return false
+		}
+	}
+	return true
+}
 
 // millimetresPerPoint is the size of a point.
 const millimetresPerPoint = 25.4 / 72

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
+	"boon.example/internal/locale"
 	"boon.example/internal/print"
 )
 
@@ -93,7 +94,7 @@ func (c *Config) Sheets(ctx context.Context, a *gift.Account, cards []gift.Gift)
 		if all[i], err = s.card(ctx, &cards[i], a, pictures); err != nil {
 			return nil, err
 		}
-		all[i].View = card.Blank(&cards[i], a, time.Now())
+		all[i].View = card.Blank(all[i].View.Locale, &cards[i], a, time.Now())
 	}
 	return print.Order(ctx, all, print.PaperFor(a, cards[0].LocationID))
 }
@@ -139,7 +140,11 @@ func (s *site) order(r *http.Request) ([]gift.Gift, *gift.Account, error) {
 // card is a gift as it is printed. pictures holds those that were read before.
 func (s *site) card(ctx context.Context, g *gift.Gift, a *gift.Account,
 	pictures map[gift.AssetHash]*print.Picture) (c print.Card, err error) {
-	c = print.Card{View: card.New(g, a, time.Now()), URL: card.GiftURL(s.PublicURL, g.Card.Token), Made: g.CreatedAt}
+	l := locale.For(g.Reads(a))
+	if !print.Writes(l) {
+		l = locale.For(gift.English)
+	}
+	c = print.Card{View: card.In(l, g, a, time.Now()), URL: card.GiftURL(s.PublicURL, g.Card.Token), Made: g.CreatedAt}
 	if c.Logo, err = s.picture(ctx, c.View.Logo, pictures); err == nil {
 		c.Picture, err = s.picture(ctx, c.View.Picture, pictures)
 	}
