@@ -72,6 +72,7 @@ type Recipient struct {
 	RecipientDescription string         `json:"recipientDescription,omitzero"`
 	RecipientContact     string         `json:"recipientContact,omitzero"`
 	Message              string         `json:"message,omitzero"`
+	RecipientLanguage    string         `json:"recipientLanguage,omitzero"` // absent: the gift's
 }
 
 // MonetaryGift is a gift of a value in the account's currency.
@@ -86,6 +87,7 @@ type MonetaryGift struct {
 	RecipientDescription string         `json:"recipientDescription,omitzero"`
 	RecipientContact     string         `json:"recipientContact,omitzero"`
 	Message              string         `json:"message,omitzero"`
+	RecipientLanguage    string         `json:"recipientLanguage,omitzero"` // BCP 47, such as de; absent: the account's
 	HasScheduledDelivery bool           `json:"hasScheduledDelivery,omitzero"`
 	DeliveryDate         time.Time      `json:"deliveryDate,omitzero"`
 	DeliveryTimezoneID   string         `json:"deliveryTimezoneId,omitzero"` // IANA or Windows id; absent: the account's
@@ -106,6 +108,7 @@ type ItemGift struct {
 	RecipientDescription string         `json:"recipientDescription,omitzero"`
 	RecipientContact     string         `json:"recipientContact,omitzero"`
 	Message              string         `json:"message,omitzero"`
+	RecipientLanguage    string         `json:"recipientLanguage,omitzero"`
 	HasScheduledDelivery bool           `json:"hasScheduledDelivery,omitzero"`
 	DeliveryDate         time.Time      `json:"deliveryDate,omitzero"`
 	DeliveryTimezoneID   string         `json:"deliveryTimezoneId,omitzero"`

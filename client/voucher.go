@@ -72,6 +72,7 @@ type Voucher struct {
 	SenderDescription    string         `json:"senderDescription"`
 	RecipientDescription string         `json:"recipientDescription"`
 	Message              string         `json:"message"`
+	RecipientLanguage    string         `json:"recipientLanguage"` // BCP 47; "": the account's
 	DeliveryMethodID     DeliveryMethod `json:"deliveryMethodID"`
 	DeliveryDate         time.Time      `json:"deliveryDate"` // zero: at once
 	DeliveredAt          time.Time      `json:"deliveredAt"`  // zero: not yet

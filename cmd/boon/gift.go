@@ -578,7 +578,8 @@ func (t *terminal) voucher(v *client.Voucher) {
 		"status", string(v.Status), "blocked", string(v.BlockedReason), "usable", usable, "item", v.Label, "for",
 		v.RecipientDescription, "from",
 		v.SenderDescription,
-		"message", v.Message, "terms", strings.TrimSpace(v.Terms+" "+v.PromotionalTerms), "program", v.ProgramName, "made",
+		"language", v.RecipientLanguage, "message", v.Message,
+		"terms", strings.TrimSpace(v.Terms+" "+v.PromotionalTerms), "program", v.ProgramName, "made",
 		moment(v.CreatedAt),
 		"delivered", moment(v.DeliveredAt), "valid from", moment(v.ValidFrom), "valid until", moment(v.ValidUntil))
 	for _, r := range v.NotRedeemableReasons {

@@ -27,6 +27,7 @@ type giftSendCmd struct {
 	SMS       []string  `group:"To whom" name:"sms" sep:"none" placeholder:"NUMBER" help:"Send by SMS; \"Ben <415-555-0132>\" names the recipient. May be repeated."`
 	Print     []string  `group:"To whom" sep:"none" placeholder:"NAME" help:"Make a gift to be printed, for this recipient. May be repeated."`
 	Message   string    `group:"To whom" placeholder:"TEXT" help:"Message to every recipient."`
+	Language  string    `group:"To whom" placeholder:"TAG" help:"Language that recipients are written to in, such as de (BCP 47). Default: the account's."`
 	Sender    string    `group:"To whom" placeholder:"NAME" help:"Who appears as the sender. Default: the purchaser, else the account."`
 	DeliverAt time.Time `group:"To whom" placeholder:"TIME" help:"Deliver then, such as 2026-12-24T18:00:00Z. Default: at once."`
 	TimeZone  string    `group:"To whom" placeholder:"ZONE" help:"Zone in which recipients are shown dates. Default: the account's."`
@@ -127,7 +128,7 @@ func (c *giftSendCmd) recipients() []client.Recipient {
 	var all []client.Recipient
 	add := func(method client.DeliveryMethod, specs []string) {
 		for _, spec := range specs {
-			r := client.Recipient{DeliveryMethodID: method, Message: c.Message}
+			r := client.Recipient{DeliveryMethodID: method, Message: c.Message, RecipientLanguage: c.Language}
 			if method == client.Printed {
 				r.RecipientDescription = spec
 			} else {

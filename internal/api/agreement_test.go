@@ -21,10 +21,11 @@ import (
 var unsayable = regexp.MustCompile(strings.Join([]string{
 	`This account has no (such (gift|location|design|storefront|promotion)\.|location with that )`,
 	`Say at which location: `,
-	`An amount in USD has at most 2 decimals\.`, `A gift may be worth .* at most`, `The amount must be at most `, `The amount is too large\.`,
+	`An amount in USD has at most 2 decimals\.`, `A gift may be worth .* at most`, `The amount must be at most `,
+	`The amount is too large\.`,
 	`There is no such day or time of day\.`, `The deliveryDate has passed\.`,
 	`The deliveryDate may be at most 5 years ahead\.`,
-	`This is not one e-mail address such as `, `mobile number`, `country`, `time zone`,
+	`This is not one e-mail address such as `, `mobile number`, `country`, `time zone`, `language tag`,
 	`This gift could never be redeemed: `, `This gift would be valid beyond `,
 	`Only .* of this redemption is left to give back\.`, `name two different locations\.`,
 	// 123456789012.0 is an integer to JSON Schema
@@ -40,7 +41,7 @@ var spellings = []any{nil, "", " ", "\u3000", "a\nb", "a\tb", "\u2028", "x", tru
 	"2031-01-01", "2031-13-01T00:00Z", "2031-01-01T24:00Z", "1969-12-31T23:59:59Z", "3000-01-01T00:00Z", "ana@example.com",
 	"415-555-0132", "GIFT", "gift", "CANCELLED", "123456789012",
 	json.Number("123456789012"), json.Number("99999999999"), "/g/0000000000000000000000",
-	"https://x.example/g/0000000000000000000000?a#b", "k", "k ", "Asia/Tokyo"}
+	"https://x.example/g/0000000000000000000000?a#b", "k", "k ", "Asia/Tokyo", "de-AT", "de_AT", "x-a", "de--AT"}
 
 // agreement holds one operation's schema against the server.
 type agreement struct {

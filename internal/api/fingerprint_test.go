@@ -23,11 +23,12 @@ func TestFingerprintsDiffer(t *testing.T) {
 		`"promotionalTerms":"a"`, `"validForDays":1`,
 		`"validStarting":"2026-03-01T00:00:00Z"`, `"promotionID":"22222222-2222-2222-2222-222222222222"`,
 		`"externalStorefrontID":"22222222-2222-2222-2222-222222222222"`, `"recipients":[{}]`, `"recipients":[{},{}]`,
-		`"recipients":[{"message":"a"},{}]`, `"recipients":[{},{"message":"a"}]`, `"monetaryGift":{}`, `"itemGift":{}`} {
+		`"recipients":[{"message":"a"},{}]`, `"recipients":[{"recipientLanguage":"de"},{}]`,
+		`"recipients":[{},{"message":"a"}]`, `"monetaryGift":{}`, `"itemGift":{}`} {
 		bodies = append(bodies, "{"+m+"}")
 	}
 	for _, m := range []string{`"value":1`, `"value":2`, `"deliveryMethodID":1`, `"recipientDescription":"a"`,
-		`"recipientContact":"a"`, `"message":"a"`,
+		`"recipientContact":"a"`, `"message":"a"`, `"recipientLanguage":"de"`, `"recipientLanguage":"de-AT"`,
 		`"senderDescription":"a"`, `"hasScheduledDelivery":false`, `"hasScheduledDelivery":true`,
 		`"deliveryDate":"2026-03-01T00:00:00Z"`,
 		`"deliveryTimezoneId":"Asia/Tokyo"`, `"voucherDesignID":"22222222-2222-2222-2222-222222222222"`,

@@ -23,7 +23,7 @@ func TestAnEmptyTextIsAnAbsentMember(t *testing.T) {
 	w := newWorld(t)
 	const blanks = `"accountID":"","programID":"","organizationID":"","voucherDesignID":"","senderDescription":"",` +
 		`"recipientDescription":"","recipientContact":"",` +
-		`"message":"","hasScheduledDelivery":"","deliveryDate":"","deliveryTimezoneId":""`
+		`"message":"","recipientLanguage":"","hasScheduledDelivery":"","deliveryDate":"","deliveryTimezoneId":""`
 	sent := w.post("send-gift", `{"monetaryGift":{"value":5,"deliveryMethodID":3,`+blanks+
 		`},"itemGift":"","recipients":"","senderDescription":"","notes":"",`+
 		`"relatedOrderID":"","relatedOrderNumber":"","promotionID":"","validStarting":"","validForDays":"",`+

@@ -20,7 +20,8 @@ func (w *world) whole() map[string][]string {
 		`","senderDescription":"S","hasScheduledDelivery":true,"deliveryDate":"` +
 		w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339) + `","deliveryTimezoneId":"Asia/Tokyo","voucherDesignID":"` +
 		design + `"`
-	recipient := `"deliveryMethodID":1,"recipientDescription":"R","recipientContact":"r@example.com","message":"M"`
+	recipient := `"deliveryMethodID":1,"recipientDescription":"R","recipientContact":"r@example.com","message":"M",` +
+		`"recipientLanguage":"de"`
 	notes := `"senderDescription":"S","notes":"N","relatedOrderID":"1","relatedOrderNumber":"2"`
 	till := `"organizationID":"` + pier + `","pointOfSaleSystemOrganizationIdentifier":"POS-1",` +
 		`"targetProgramID":"22222222-2222-2222-2222-222222222222",` +

@@ -75,7 +75,8 @@ func (v *variety) request() string {
 	if v.named != (gift.Program{}) {
 		member += `,"programID":"` + v.named.ID.String() + `"`
 	}
-	recipient := `"recipientDescription":"Zoe","message":"Hi\nyou","deliveryMethodID":` + strconv.Itoa(int(v.method)) +
+	recipient := `"recipientDescription":"Zoe","message":"Hi\nyou","recipientLanguage":"pt-br","deliveryMethodID":` +
+		strconv.Itoa(int(v.method)) +
 		[]string{"", `,"recipientContact":"z@example.com"`, `,"recipientContact":"(415) 555-0132"`, ""}[v.method]
 	payment := pick(v.promotional, `"paymentMethodID":4,"promotionID":"`+v.promotion+
 		`","validStarting":"2026-01-01T00:00:00Z","validForDays":3650,`+
@@ -118,7 +119,8 @@ func (v *variety) payload() [][2]string {
 		{"promotionalTerms", pick(v.promotional, "One per guest.", "null")},
 		{"validFrom", pick(v.promotional, "2026-01-01T00:00:00.000Z", "null")},
 		{"validUntil", pick(v.promotional, "*", "null")}, {"senderDescription", pick(v.promotional, v.name, "Ann Lee")},
-		{"recipientDescription", "Zoe"}, {"message", "Hi\nyou"}, {"deliveryMethodID", strconv.Itoa(int(v.method))},
+		{"recipientDescription", "Zoe"}, {"message", "Hi\nyou"}, {"recipientLanguage", "pt-BR"},
+		{"deliveryMethodID", strconv.Itoa(int(v.method))},
 		{"deliveryDate", "null"},
 		{"deliveredAt", pick(printed, "*", "null")}, {"voucherDesignID", "null"}, {"createdAt", "*"},
 		{"requiresEligibleItems", fmt.Sprint(v.promotional && v.currency == "USD")},

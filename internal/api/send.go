@@ -76,11 +76,26 @@ func readZone(o *wire.Object) string {
 
 func readRecipient(o *wire.Object) gift.Recipient {
 	return gift.Recipient{
-		Method:  o.Integer("deliveryMethodID"),
-		Name:    o.Text("recipientDescription"),
-		Contact: o.Text("recipientContact"),
-		Message: o.Text("message"),
+		Method:   o.Integer("deliveryMethodID"),
+		Name:     o.Text("recipientDescription"),
+		Contact:  o.Text("recipientContact"),
+		Message:  o.Text("message"),
+		Language: readLanguage(o),
 	}
+}
+
+// readLanguage reads in which language the recipient is written to; "" is not said.
+func readLanguage(o *wire.Object) string {
+	const member = "recipientLanguage"
+	tag := o.Text(member)
+	if tag == "" {
+		return ""
+	}
+	canonical, err := wire.ParseLanguage(tag)
+	if err != nil {
+		o.Add(o.At(member), "%s", err)
+	}
+	return canonical
 }
 
 // readPurchase reads who paid, and where.
@@ -179,12 +194,17 @@ func (c *call) orderSize(gifts []gift.Gift) int {
 	w.Open()
 	w.voucher(first, view{account: c.account, now: c.now, law: c.CashOutLaw, pages: c.PublicURL})
 	w.Close()
-	same := len(w.Bytes()) + drawn + len(c.PublicURL) - textSize(first.Card.Recipient) - textSize(first.Card.Message)
+	same := len(w.Bytes()) + drawn + len(c.PublicURL) - ownSize(first)
 	size := drawn
 	for n := range gifts {
-		size += same + textSize(gifts[n].Card.Recipient) + textSize(gifts[n].Card.Message)
+		size += same + ownSize(&gifts[n])
 	}
 	return size
+}
+
+// ownSize is how long the texts of a gift are that the next gift of the order may have otherwise.
+func ownSize(g *gift.Gift) int {
+	return textSize(g.Card.Recipient) + textSize(g.Card.Message) + textSize(g.Card.Language)
 }
 
 // textSize is how long a text is in an answer.

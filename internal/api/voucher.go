@@ -41,6 +41,7 @@ func (w *writer) voucher(g *gift.Gift, s view) {
 	w.Text("senderDescription", g.Card.Sender)
 	w.TextOrNull("recipientDescription", g.Card.Recipient)
 	w.TextOrNull("message", g.Card.Message)
+	w.TextOrNull("recipientLanguage", g.Card.Language)
 	w.Integer("deliveryMethodID", int(g.Card.Method))
 	w.InstantOrNull("deliveryDate", g.Card.DeliveryDate)
 	w.InstantOrNull("deliveredAt", g.Card.DeliveredAt)

@@ -68,6 +68,7 @@ const (
 	FieldMethod             Field = "method"
 	FieldContact            Field = "contact"
 	FieldMessage            Field = "message"
+	FieldLanguage           Field = "language"
 	FieldScheduled          Field = "scheduled"
 	FieldDeliveryDate       Field = "deliveryDate"
 	FieldPaymentMethod      Field = "paymentMethod"

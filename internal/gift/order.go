@@ -343,6 +343,7 @@ func (i *order) gift(n int, r Recipient) Gift {
 		Card: Card{
 			Label: d.Label, Terms: d.Terms, PromotionalTerms: i.terms, EquivalentValue: i.equivalent,
 			Sender: i.from, Recipient: r.Name, Contact: contact, Message: r.Message, Method: method,
+			Language: r.Language,
 			DesignID: d.DesignID, DeliveryZone: i.zone, RecipientIndex: n, Purchase: i.Payment.Purchase,
 			Notes: i.Notes, RelatedOrderID: i.RelatedOrderID, RelatedOrderNumber: i.RelatedOrderNumber,
 		},

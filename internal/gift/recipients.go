@@ -7,10 +7,11 @@ import (
 
 // Recipient is one receiver of a gift (interface, section 2.2).
 type Recipient struct {
-	Method  *int
-	Name    string
-	Contact string
-	Message string
+	Method   *int
+	Name     string
+	Contact  string
+	Message  string
+	Language string // a BCP 47 tag in its canonical form; "": the account's
 }
 
 // recipients judges both forms and gives the receivers with their delivery methods.
@@ -39,6 +40,9 @@ func (i *order) recipients() []Recipient {
 		}
 		if all[n].Method == nil {
 			all[n].Method = single.Method
+		}
+		if all[n].Language == "" {
+			all[n].Language = single.Language
 		}
 	}
 	i.contacts(all)

@@ -33,6 +33,7 @@ var names = map[gift.Field]string{
 	gift.FieldRecipient:     "recipientDescription",
 	gift.FieldMethod:        "deliveryMethodID",
 	gift.FieldContact:       "recipientContact",
+	gift.FieldLanguage:      "recipientLanguage",
 	gift.FieldScheduled:     "hasScheduledDelivery",
 	gift.FieldPaymentMethod: "paymentMethodID",
 	gift.FieldFirstName:     "externalTransactionCustomerFirstName",
