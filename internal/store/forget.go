@@ -11,10 +11,16 @@ import (
 	"boon.example/internal/store/db"
 )
 
-// The list of operations is that of the index, word for word, so that the index is used.
+// These operations are the index's, word for word, so that SQLite uses it. With IN it would make a table of their names
+// for every record that it writes.
 const (
-	forgettable       = `account_id = $1 AND made_at < $2 AND operation IN ('send-gift', 'cancel-gift', 'reinstate-gift', 'resend-gift', 'reschedule-gift', 'create-stock', 'block-gift', 'unblock-gift', 'extend-gift', 'replace-gift')`
-	selectOldest      = `SELECT made_at FROM request WHERE account_id = $1 AND operation IN ('send-gift', 'cancel-gift', 'reinstate-gift', 'resend-gift', 'reschedule-gift', 'create-stock', 'block-gift', 'unblock-gift', 'extend-gift', 'replace-gift') ORDER BY made_at LIMIT 1`
+	ofForgettable = `(operation = 'send-gift' OR operation = 'cancel-gift' OR operation = 'reinstate-gift' ` +
+		`OR operation = 'resend-gift' OR operation = 'reschedule-gift' OR operation = 'create-stock' ` +
+		`OR operation = 'block-gift' OR operation = 'unblock-gift' OR operation = 'extend-gift' ` +
+		`OR operation = 'replace-gift')`
+	forgettable  = `account_id = $1 AND made_at < $2 AND ` + ofForgettable
+	selectOldest = `SELECT made_at FROM request WHERE account_id = $1 AND ` + ofForgettable +
+		` ORDER BY made_at LIMIT 1`
 	selectNewest      = `SELECT made_at FROM entry WHERE account_id = $1 ORDER BY id DESC LIMIT 1`
 	selectForgettable = `SELECT count(*) FROM (SELECT 1 FROM request WHERE ` + forgettable + ` LIMIT 1) AS one`
 	deleteRequests    = `DELETE FROM request WHERE (account_id, key, operation) IN (

@@ -270,8 +270,9 @@ CREATE TABLE entry (
         ELSE FALSE END),
     CONSTRAINT entry_first CHECK (seq >= 1 AND (seq = 1) = (kind = 'ISSUED') AND (seq = 1) = (previous IS NULL)),
     CONSTRAINT entry_follows CHECK (previous < id),
+    -- With IN, SQLite would make a table of these names for every row that it writes.
     CONSTRAINT entry_reversal CHECK (
-        (kind IN ('REVERSAL', 'ACTIVATION_REVERSAL', 'RELOAD_REVERSAL')) = (reverses IS NOT NULL)),
+        (kind = 'REVERSAL' OR kind = 'ACTIVATION_REVERSAL' OR kind = 'RELOAD_REVERSAL') = (reverses IS NOT NULL)),
     CONSTRAINT entry_redeemed CHECK (status = 7 OR (status IN (6, 8)) = (balance = 0)),
     CONSTRAINT entry_held CHECK (CASE
         WHEN held > 0 THEN kind = 'HOLD' AND hold_id IS NULL AND held_until IS NOT NULL AND held_until > made_at
