@@ -46,21 +46,23 @@ type View struct {
 	Partly  bool   // something is left, but not all of it can be used
 	Held    *Worth // how much more is left, which is held for purchases; nil: nothing
 
-	Code     string   // 4 4 4
-	Second   string   // the verification code, for print only; "": none
-	Terms    []string // paragraphs of lines, those of the promotion last
-	GoodFor  string   // the names of the items that it is good for; "": anything
-	Validity string   // a sentence
-	Where    string   // a sentence
-	Places   []string // the locations that Where is about, the first few
-	More     int      // how many locations Places leaves out
+	Code     string         // 4 4 4
+	Second   string         // the verification code, for print only; "": none
+	Terms    []string       // paragraphs of lines, those of the promotion last
+	GoodFor  string         // the names of the items that it is good for; "": anything
+	Validity string         // a sentence
+	Where    string         // a sentence
+	WhereIn  []locale.Piece // Where, with names apart
+	Places   []string       // the locations that Where is about, the first few
+	More     int            // how many locations Places leaves out
 
 	Footer  []string       // lines of the merchant's own
 	Logo    gift.AssetHash // zero: none
 	Picture gift.AssetHash // zero: none
 
-	State  State
-	Notice string // what the state means, a sentence or two; "" when there is nothing to say
+	State    State
+	Notice   string         // what the state means, a sentence or two; "" when there is nothing to say
+	NoticeIn []locale.Piece // Notice, with names apart
 }
 
 // Worth is an amount: of money, which Number says whole, "$25.00", or of an item, of which Number says how many.
@@ -76,6 +78,14 @@ func (w Worth) String() string {
 		return w.Number + " x " + w.Unit
 	}
 	return w.Number
+}
+
+// Names tells whom the gift is for and from, with the names apart.
+func (v *View) Names() []locale.Piece {
+	if v.Recipient == "" {
+		return v.Pieces("card.from", v.Sender)
+	}
+	return v.Pieces("card.names", v.Recipient, v.Sender)
 }
 
 // Shown reports whether the code is to be shown: not before the gift is delivered, for a till would refuse it, and not
@@ -149,7 +159,7 @@ func In(l *locale.Locale, g *gift.Gift, a *gift.Account, now time.Time) View {
 // worth.
 func Blank(l *locale.Locale, g *gift.Gift, a *gift.Account, now time.Time) View {
 	v := In(l, g, a, now)
-	v.State, v.Notice, v.Second = Ready, "", g.Verification
+	v.State, v.Notice, v.NoticeIn, v.Second = Ready, "", nil, g.Verification
 	if v.Balance = worth(v.Locale, g, g.Fixed); g.Fixed == 0 {
 		v.Balance = Worth{Number: v.Text("card.blank")} // what it will be worth is not known
 	}
@@ -165,17 +175,22 @@ func worth(l *locale.Locale, g *gift.Gift, n gift.Amount) Worth {
 
 // place says where the gift can be used.
 func (v *View) place(g *gift.Gift, a *gift.Account) {
+	where := func(name string, args ...string) {
+		v.WhereIn = v.Pieces(name, args...)
+		v.Where = plain(v.WhereIn)
+	}
 	if l := a.Location(g.LocationID); l != nil && !g.LocationID.IsZero() {
-		v.Where = v.Text("card.where.one")
+		where("card.where.one")
 		v.Places = []string{Line(l.Name)}
 		return
 	}
-	v.Where = v.Text("card.where.any")
 	switch len(a.Locations) {
 	case 0:
-		v.Where = v.Text("card.where.ask", v.Merchant)
+		where("card.where.ask", v.Merchant)
 	case 1:
-		v.Where = v.Text("card.where.one")
+		where("card.where.one")
+	default:
+		where("card.where.any")
 	}
 	for i := range a.Locations {
 		if i == maxPlaces {
@@ -188,28 +203,42 @@ func (v *View) place(g *gift.Gift, a *gift.Account) {
 
 // state judges what the gift is now. What can never change back comes first.
 func (v *View) state(g *gift.Gift, zone *time.Location, now time.Time) {
+	notice := func(s State, name string, args ...string) {
+		v.State, v.NoticeIn = s, v.Pieces(name, args...)
+		v.Notice = plain(v.NoticeIn)
+	}
 	switch {
 	case g.Status == gift.NotActivated:
-		v.State, v.Notice = Unsold, v.Text("card.unsold", v.Merchant)
+		notice(Unsold, "card.unsold", v.Merchant)
 	case g.Status == gift.Cancelled:
-		v.State, v.Notice = Cancelled, v.Text("card.cancelled", v.Merchant)
+		notice(Cancelled, "card.cancelled", v.Merchant)
 	case g.Status == gift.PurchaseFailed:
-		v.State, v.Notice = Unpaid, v.Text("card.unpaid", v.Sender)
+		notice(Unpaid, "card.unpaid", v.Sender)
 	case g.Status == gift.Redeemed || g.Balance == 0:
-		v.State, v.Notice = Redeemed, v.Text("card.redeemed")
+		notice(Redeemed, "card.redeemed")
 	case g.ExpiredBy(now):
-		v.State, v.Notice = Expired, until(v.Locale, "card.expired", g.End().In(zone))
+		name, end := until(v.Locale, "card.expired", g.End().In(zone))
+		notice(Expired, name, end)
 	case g.Blocked != "":
-		v.State, v.Notice = Blocked, v.Text("card.blocked", v.Merchant)
+		notice(Blocked, "card.blocked", v.Merchant)
 	case g.Status == gift.Pending && g.Card.DeliveryDate.After(now):
-		v.State, v.Notice = Pending, v.Text("card.scheduled", v.Moment(g.Card.DeliveryDate.In(zone)))
+		notice(Pending, "card.scheduled", v.Moment(g.Card.DeliveryDate.In(zone)))
 	case g.Status == gift.Pending:
-		v.State, v.Notice = Pending, v.Text("card.pending")
+		notice(Pending, "card.pending")
 	case now.Before(g.ValidFrom):
-		v.State, v.Notice = NotYet, v.Text("card.not-yet", v.Moment(g.ValidFrom.In(zone)))
+		notice(NotYet, "card.not-yet", v.Moment(g.ValidFrom.In(zone)))
 	default:
 		v.State = Ready
 	}
+}
+
+// plain is a text whose arguments are not to be told apart.
+func plain(pieces []locale.Piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		b.WriteString(p.Text)
+	}
+	return b.String()
 }
 
 // GiftURL is the address of a gift's page, which its QR code holds too.

@@ -28,16 +28,18 @@ func validity(l *locale.Locale, g *gift.Gift, zone *time.Location) string {
 	case end.IsZero():
 		return l.Text("card.validity.from", l.Moment(from))
 	case from.IsZero():
-		return until(l, "card.validity.until", end)
+		name, last := until(l, "card.validity.until", end)
+		return l.Text(name, last)
 	}
-	return until(l, "card.validity.period", end, l.Moment(from))
+	name, last := until(l, "card.validity.period", end)
+	return l.Text(name, l.Moment(from), last)
 }
 
-// until is a text whose last argument is the instant at which something ends. Midnight is the end of the day before:
-// nobody reads "until March 31, 12:00 AM" as what it is, and the text has other words then.
-func until(l *locale.Locale, name string, end time.Time, before ...any) string {
+// until tells in which text, and in which words, an instant is named at which something ends. Midnight is the end of
+// the day before: nobody reads "until March 31, 12:00 AM" as what it is, and the text is another one then.
+func until(l *locale.Locale, name string, end time.Time) (text, last string) {
 	if end.Hour() == 0 && end.Minute() == 0 && end.Second() == 0 {
-		return l.Text(name+".midnight", append(before, l.EndOfDay(end.Add(-time.Second)))...)
+		return name + ".midnight", l.EndOfDay(end.Add(-time.Second))
 	}
-	return l.Text(name, append(before, l.Moment(end))...)
+	return name, l.Moment(end)
 }

@@ -57,6 +57,40 @@ func (l *Locale) Text(name string, args ...any) string {
 	return l.printer.Sprintf(name, args...)
 }
 
+// Piece is a part of a text: words of its own, or an argument, which a page marks as somebody else's words.
+type Piece struct {
+	Text string
+	Arg  int // which argument it is, from 1; 0: none
+}
+
+// Pieces is the text of a name, with its arguments apart.
+func (l *Locale) Pieces(name string, args ...string) []Piece {
+	marks := make([]any, len(args))
+	for i := range args {
+		marks[i] = string(firstMark + rune(i))
+	}
+	var pieces []Piece
+	words := ""
+	for _, r := range l.Text(name, marks...) {
+		i := int(r - firstMark)
+		if i < 0 || i >= len(args) {
+			words += string(r)
+			continue
+		}
+		if words != "" {
+			pieces, words = append(pieces, Piece{Text: words}), ""
+		}
+		pieces = append(pieces, Piece{args[i], i + 1})
+	}
+	if words != "" {
+		pieces = append(pieces, Piece{Text: words})
+	}
+	return pieces
+}
+
+// firstMark stands for the first argument while a text is cut: a character for private use, which no text has.
+const firstMark = '\ue000'
+
 // names are those of all texts.
 var names = map[string]bool{}
 
@@ -188,7 +222,11 @@ const maxAsked = 50
 // Day writes a date: March 30, 2026.
 func (l *Locale) Day(t time.Time) string {
 	month := l.Text("month." + strconv.Itoa(int(t.Month())))
-	return l.Text("day", strconv.Itoa(t.Day()), month, strconv.Itoa(t.Year()))
+	day := strconv.Itoa(t.Day())
+	if t.Day() == 1 {
+		day = l.Text("day.first")
+	}
+	return l.Text("day", day, month, strconv.Itoa(t.Year()))
 }
 
 // Moment writes an instant in the zone that it has: March 30, 2026, 8:00 PM (New York time).

@@ -152,10 +152,39 @@ func TestMoment(t *testing.T) {
 		gift.German:   "30. März 2026, 20:00 Uhr (Ortszeit New York)",
 		gift.French:   "30 mars 2026 à 20:00 (heure de New York)",
 		gift.Spanish:  "30 de marzo de 2026, 20:00 (hora de New York)",
-		gift.Japanese: "2026年3月30日 20:00(New York時間)",
+		gift.Japanese: "2026年3月30日 20:00（New York時間）",
 	} {
 		if got := For(l).Moment(at); got != want {
 			t.Errorf("%s: %q, want %q", l, got, want)
+		}
+	}
+}
+
+func TestEndOfDay(t *testing.T) {
+	t.Parallel()
+	first := time.Date(2026, 3, 1, 23, 59, 59, 0, time.UTC)
+	for l, want := range map[gift.Language]string{
+		gift.English:  "the end of March 1, 2026 (UTC)",
+		gift.German:   "einschließlich 1. März 2026 (UTC)",
+		gift.French:   "1er mars 2026 inclus (UTC)",
+		gift.Spanish:  "1 de marzo de 2026 inclusive (UTC)",
+		gift.Japanese: "2026年3月1日（UTC）",
+	} {
+		if got := For(l).EndOfDay(first); got != want {
+			t.Errorf("%s: %q, want %q", l, got, want)
+		}
+	}
+}
+
+// TestPieces: what an argument says makes no pieces, whatever it holds.
+func TestPieces(t *testing.T) {
+	t.Parallel()
+	for l, want := range map[gift.Language][]Piece{
+		gift.German:   {{"Für ", 0}, {"a\ue001", 1}, {", von ", 0}, {"%[1]s", 2}},
+		gift.Japanese: {{"a\ue001", 1}, {"へ、", 0}, {"%[1]s", 2}, {"より", 0}},
+	} {
+		if got := For(l).Pieces("card.names", "a\ue001", "%[1]s"); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", l, got, want)
 		}
 	}
 }
@@ -164,7 +193,8 @@ func TestMatch(t *testing.T) {
 	t.Parallel()
 	for accept, want := range map[string]gift.Language{
 		"": gift.French, "de-AT,de;q=0.9,en;q=0.8": gift.German, "pt-BR,es;q=0.5": gift.Spanish, "en;q=0.1,ja": gift.Japanese,
-		"zz": gift.French, "!!!": gift.French, strings.Repeat("de,", 5000) + "de": gift.French,
+		"zz": gift.French, "!!!": gift.French, "*": gift.French, "de;q=0,es": gift.Spanish, strings.Repeat("de,", 5000) +
+			"de": gift.French,
 	} {
 		if got := Match(accept, gift.French); got != want {
 			t.Errorf("%.40q: %s, want %s", accept, got, want)

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
+	"boon.example/internal/locale"
 	"boon.example/internal/print"
 	"boon.example/internal/qr"
 )
@@ -62,8 +63,13 @@ type replacedCard struct {
 	account *gift.Account
 }
 
-// Notice is what a till says of it, too.
-func (c *replacedCard) Notice() string { return c.Text(c.account.TimeZone()) }
+// reads is the language of its account; that of the recipient is not known any more.
+func (c *replacedCard) reads() gift.Language {
+	return (&gift.Gift{Voucher: c.Voucher}).Reads(c.account)
+}
+
+// day is when it was replaced.
+func (c *replacedCard) day(l *locale.Locale) string { return l.Day(c.At.In(c.account.TimeZone())) }
 
 // gift shows a gift to whoever holds its address.
 func (s *site) gift(r *http.Request) (page, error) {
@@ -71,43 +77,63 @@ func (s *site) gift(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	v := &giftPage{View: card.New(&g, account, time.Now())}
+	l := readIn(r, g.Reads(account))
+	v := &giftPage{View: card.In(l, &g, account, time.Now())}
 	for before, n := g.Seq, 0; before > 0 && n < maxReads && len(v.Uses) == 0; n++ {
 		from := max(0, before-maxHistory)
 		history, err := s.Gifts.History(r.Context(), g.AccountID, g.ID, from, before-from)
 		if err != nil {
 			return page{}, fmt.Errorf("reading the history of gift %s: %w", g.ID, err)
 		}
-		v.Uses, v.Earlier, before = card.Uses(v.Locale, &g, account, history), from > 0, from
+		v.Uses, v.Earlier, before = card.Uses(l, &g, account, history), from > 0, from
 	}
 	if v.Shown() {
 		code, err := qr.Encode(card.GiftURL(s.PublicURL, g.Card.Token))
 		if err != nil {
 			return page{}, fmt.Errorf("drawing the QR code of gift %s: %w", g.ID, err)
 		}
-		// nolint:gosec // made of digits and a constant
-		v.QR = template.HTML(code.SVG("QR code of this gift, to be scanned at the till"))
-		v.papers(r.URL.EscapedPath()+PrintPath, print.PaperFor(account, g.LocationID))
+		// nolint:gosec // made of digits and a text of ours
+		v.QR = template.HTML(code.SVG(l.Text("page.qr")))
+		v.papers(r.URL.EscapedPath()+PrintPath, print.PaperFor(account, g.LocationID), l.Language() == g.Reads(account))
 	}
 	return page{
-		Title: "A gift from " + v.Sender + " – " + v.Merchant, Accent: strings.TrimPrefix(v.Accent.String(), "#"),
-		Main: v, tmpl: tmplGift, scripted: true,
+		Locale: l, guests: true, Title: l.Text("page.title", v.Sender, v.Merchant),
+		Accent: strings.TrimPrefix(v.Accent.String(), "#"), Main: v, tmpl: tmplGift, scripted: true,
 	}, nil
 }
 
 // PrintPath ends the addresses of PDFs.
 const PrintPath = "/print.pdf"
 
-func (g *giftPage) papers(address string, usual print.Paper) {
+// papers names the PDFs. They are in the language of the gift: what is printed is handed to its recipient. A page in
+// another one asks for its own.
+func (g *giftPage) papers(address string, usual print.Paper, own bool) {
 	other := print.A4
 	g.OtherPaper = "A4"
 	if usual == print.A4 {
 		other, g.OtherPaper = print.Letter, "Letter"
 	}
 	g.PDF, g.OtherPDF = address, address+"?paper="+string(other)
+	if !own {
+		query := languageQuery + "=" + string(g.Language())
+		g.PDF, g.OtherPDF = g.PDF+"?"+query, g.OtherPDF+"&"+query
+	}
+}
+
+// What tells what one of Uses was, with its amount apart.
+func (g *giftPage) What(u card.Use) []locale.Piece {
+	switch {
+	case u.Moved && u.Back:
+		return g.Pieces("page.used.in", "")
+	case u.Moved:
+		return g.Pieces("page.used.out", "")
+	case u.Back:
+		return g.Pieces("page.used.back", "")
+	}
+	return []locale.Piece{{Arg: 1}}
 }
 
 // front is the page at /.
 func (s *site) front(*http.Request) (page, error) {
-	return page{Title: "Boon gift cards", Main: s.Messages != nil, tmpl: tmplFront}, nil
+	return page{Locale: english, Title: "Boon gift cards", Main: s.Messages != nil, tmpl: tmplFront}, nil
 }

@@ -64,6 +64,9 @@ func (s *site) printGift(r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if l, ok := gift.LanguageOf(r.URL.Query().Get(languageQuery)); ok && print.Writes(locale.For(l)) {
+		c.View = card.In(locale.For(l), &g, account, time.Now())
+	}
 	return print.Gift(c, paper(r, account, g.LocationID))
 }
 

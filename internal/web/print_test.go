@@ -224,10 +224,8 @@ func TestUses(t *testing.T) {
 	}
 	_, _, body := s.get(t, "/g/"+token)
 	const want = "Used so far From another card: $2.00 March 2, 2026, 7:30 PM (UTC) To another card: $3.00 " +
-		"March 2, 2026, 7:30 PM (UTC) $5.00 Pier 39, March 2, 2026, 6:30 PM (UTC) Given back: $12.50 March 2, 2026, " +
-		"5:30 " +
-		"PM (UTC) " +
-		"$12.50 Pier 39, March 2, 2026, 4:30 PM (UTC) Good to know"
+		"March 2, 2026, 7:30 PM (UTC) $5.00 Pier 39 · March 2, 2026, 6:30 PM (UTC) Given back: $12.50 March 2, 2026, " +
+		"5:30 PM (UTC) $12.50 Pier 39 · March 2, 2026, 4:30 PM (UTC) Good to know"
 	if seen := visible(t, body); !strings.Contains(seen, want) {
 		t.Errorf("the page shows\n%s\nwant\n%s", seen, want)
 	}

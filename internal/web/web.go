@@ -21,6 +21,7 @@ import (
 
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
+	"boon.example/internal/locale"
 	"boon.example/internal/message"
 )
 
@@ -130,12 +131,14 @@ func secure(next http.Handler) http.Handler {
 
 // page is one page to be written.
 type page struct {
-	Title  string
-	Accent string // rrggbb; "" the site's own
-	Main   any    // what the template named by tmpl shows
+	*locale.Locale // in whose language it is
+	Title          string
+	Accent         string // rrggbb; "" the site's own
+	Main           any    // what the template named by tmpl shows
 
 	tmpl     *template.Template
 	status   int    // 0: 200
+	guests   bool   // it is for guests, in each of their languages
 	frames   bool   // it may frame pages of this site
 	forms    bool   // it has a form, which asks this site
 	scripted bool   // it has the script of gift pages, without which it works too
@@ -160,8 +163,9 @@ func (p page) AccentStyle() string { return "/style/" + accentPrefix + p.Accent 
 func (s *site) reads(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			s.write(w, r, page{Title: "Not possible here", tmpl: tmplMethod, status: http.StatusMethodNotAllowed,
-				allow: "GET, HEAD"})
+			p := told(readIn(r, gift.English), "page.method.title", tmplMethod, http.StatusMethodNotAllowed)
+			p.allow = "GET, HEAD"
+			s.write(w, r, p)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -181,18 +185,27 @@ func (s *site) page(h func(*http.Request) (page, error)) http.Handler {
 	}))
 }
 
+// told is a page that tells a guest something and shows nothing.
+func told(l *locale.Locale, title string, tmpl *template.Template, status int) page {
+	return page{Locale: l, guests: true, Title: l.Text(title), tmpl: tmpl, status: status}
+}
+
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
+	l := readIn(r, gift.English)
 	if errors.Is(err, gift.NotFound) {
-		s.write(w, r, page{Title: "Nothing to see here", tmpl: tmplNotFound, status: http.StatusNotFound})
+		s.write(w, r, told(l, "page.missing.title", tmplNotFound, http.StatusNotFound))
 		return
 	}
 	if gone, ok := errors.AsType[*replacedCard](err); ok {
-		s.write(w, r, page{Title: "This card was replaced", Main: gone, tmpl: tmplReplaced, status: http.StatusGone})
+		l = readIn(r, gone.reads())
+		p := told(l, "page.replaced.title", tmplReplaced, http.StatusGone)
+		p.Main = gone.day(l)
+		s.write(w, r, p)
 		return
 	}
 	if many, ok := errors.AsType[*tooMany](err); ok {
 		w.Header().Set("Retry-After", many.seconds())
-		s.write(w, r, page{Title: "Please wait a moment", tmpl: tmplTooMany, status: http.StatusTooManyRequests})
+		s.write(w, r, told(l, "page.wait.title", tmplTooMany, http.StatusTooManyRequests))
 		return
 	}
 	busy := errors.Is(err, errBusy)
@@ -204,7 +217,7 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 		status = http.StatusServiceUnavailable
 		w.Header().Set("Retry-After", "1")
 	}
-	s.write(w, r, page{Title: "Something went wrong", tmpl: tmplFailed, status: status})
+	s.write(w, r, told(l, "page.failed.title", tmplFailed, status))
 }
 
 // AsksForHTML reports whether a request accepts HTML by name, as those of browsers do.
@@ -238,6 +251,10 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, p page) {
 		return
 	}
 	h := w.Header()
+	h.Set("Content-Language", string(p.Language()))
+	if p.guests {
+		h.Add("Vary", "Accept-Language")
+	}
 	if p.frames {
 		h.Set("Content-Security-Policy", noForms+"; frame-src 'self'")
 	}

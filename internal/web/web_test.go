@@ -38,6 +38,7 @@ type fakeStore struct {
 	messages []message.Message
 	history  []gift.Entry
 	assets   []gift.Asset
+	account  *gift.Account // nil: the usual one
 	err      error         // what every read fails with
 	slow     time.Duration // how long finding a gift takes
 	replaced time.Time     // when the cards of all were; zero: they were not
@@ -140,7 +141,12 @@ func aGift(t *testing.T) gift.Gift {
 }
 
 func newFakeStore(t *testing.T, gifts ...gift.Gift) *fakeStore {
-	s := &fakeStore{gifts: map[string]gift.Gift{}}
+	return newStoreOf(t, account, gifts...)
+}
+
+func newStoreOf(t *testing.T, account *gift.Account, gifts ...gift.Gift) *fakeStore {
+	t.Helper()
+	s := &fakeStore{gifts: map[string]gift.Gift{}, account: account}
 	for i, g := range gifts {
 		s.gifts[g.Card.Token.Reveal()] = g
 		m, err := delivery.Render(&g, account, base, gift.ID{byte(i + 1)}, delivery.Pictures{})
@@ -157,7 +163,7 @@ func (s *fakeStore) handler(outbox bool) http.Handler {
 	c := Config{
 		PublicURL: base, Gifts: s, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
 		Directory: func() *gift.Directory {
-			return &gift.Directory{Accounts: map[gift.ID]*gift.Account{account.ID: account}}
+			return &gift.Directory{Accounts: map[gift.ID]*gift.Account{account.ID: cmp.Or(s.account, account)}}
 		},
 		Order: func(_ context.Context, t gift.Token) (gift.ID, gift.ID, error) {
 			if t.Reveal() != sheetToken {
@@ -198,7 +204,7 @@ func TestReplacedCard(t *testing.T) {
 	s.replaced = time.Date(2026, 3, 3, 23, 30, 0, 0, time.UTC)
 	for _, path := range []string{"/g/" + token, "/g/" + token + PrintPath} {
 		status, _, body := s.get(t, path)
-		if status != http.StatusGone || !strings.Contains(visible(t, body), "This card was replaced on 3 March 2026.") {
+		if status != http.StatusGone || !strings.Contains(visible(t, body), "This card was replaced on March 3, 2026.") {
 			t.Errorf("%s: %d, %s", path, status, visible(t, body))
 		}
 		for _, hidden := range []string{g.Card.Code.Reveal(), g.Card.Code.Grouped(), token, "25.00", "<svg"} {
@@ -469,7 +475,7 @@ func TestPagesAreSelfContained(t *testing.T) {
 		}
 		_, header, body := s.get(t, path)
 		if header.Get("Content-Type") != "text/html; charset=utf-8" ||
-			!strings.HasPrefix(body, "<!doctype html>\n<html lang=\"en\">") {
+			!strings.HasPrefix(body, "<!doctype html>\n<html lang=\"en\" dir=\"ltr\">\n") {
 			t.Errorf("%s: type %q, begins %.60q", path, header.Get("Content-Type"), body)
 		}
 		level, mains := 0, 0
@@ -498,7 +504,7 @@ func TestPagesAreSelfContained(t *testing.T) {
 			for _, a := range tag.Attr {
 				inline := a.Key == "style" || strings.HasPrefix(a.Key, "on") || a.Key == "srcdoc"
 				foreign := (a.Key == "href" || a.Key == "src") && !strings.HasPrefix(a.Val, "/") &&
-					!strings.HasPrefix(a.Val, base+"/g/")
+					!strings.HasPrefix(a.Val, base+"/g/") && !strings.HasPrefix(a.Val, "?lang=")
 				if inline || foreign || strings.HasPrefix(a.Val, "//") {
 					t.Errorf("%s: <%s %s=%q>", path, tag.Data, a.Key, a.Val)
 				}
@@ -624,11 +630,11 @@ var hostile = []string{
 	"</svg><script>x</script>", "]]>", "%3Cscript%3E",
 }
 
-// TestHostileTexts puts each text into every place that a sender can write to and looks at the gift page and the
-// outbox: the markup is that of a harmless gift, and what can be seen of the text is seen.
+// TestHostileTexts puts each text into every place that a sender or a merchant can write to and looks at the gift page,
+// in each language, and the outbox: the markup is that of a harmless gift, and what can be seen of the text is seen.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
-	fill := func(text string) gift.Gift {
+	fill := func(text string) *fakeStore {
 		g := aGift(t)
 		g.Item = true
 		for _, field := range []*string{
@@ -637,22 +643,31 @@ func TestHostileTexts(t *testing.T) {
 			*field = text
 		}
 		g.Items = []gift.Item{{ID: "X", Name: text}, {ID: "Z"}}
-		return g
+		a := *account
+		a.Name, a.Locations = text, []gift.Location{{ID: gift.ID{2}, Name: text, Jurisdiction: "US-CA"}}
+		a.Designs = []gift.Design{{ID: gift.ID{4}, AccentColor: "#ffcc00", Headline: text, Footer: text}}
+		g.Blocked, g.Status, g.Seq = "", gift.Claimed, 1
+		s := newStoreOf(t, &a, g)
+		s.history = []gift.Entry{{Kind: gift.Redemption, Delta: -1, Actor: gift.Actor{LocationID: gift.ID{2}}}}
+		return s
 	}
-	_, _, page := newFakeStore(t, fill("Latte")).get(t, "/g/"+token)
+	_, _, page := fill("Latte").get(t, "/g/"+token)
 	if !strings.Contains(visible(t, page), "Good for Latte, Z") {
 		t.Errorf("the page does not say what the gift is good for: %s", visible(t, page))
 	}
-	pages := []string{"/g/" + token, "/outbox", "/outbox/" + gift.ID{1}.String()}
+	pages := []string{"/outbox", "/outbox/" + gift.ID{1}.String()}
+	for _, l := range gift.Languages() {
+		pages = append(pages, "/g/"+token+"?lang="+string(l))
+	}
 	want := map[string]string{}
-	harmless := newFakeStore(t, fill("x"))
+	harmless := fill("x")
 	for _, path := range pages {
 		_, _, body := harmless.get(t, path)
 		want[path] = shape(t, body)
 	}
 	for _, text := range hostile {
 		text += "!" // so that there is something to see
-		s := newFakeStore(t, fill(text))
+		s := fill(text)
 		lines := card.Lines(text)
 		for _, path := range pages {
 			status, _, body := s.get(t, path)
@@ -662,7 +677,7 @@ func TestHostileTexts(t *testing.T) {
 			if got := shape(t, body); got != want[path] && len(lines) == 1 {
 				t.Errorf("%q changes the markup of %s:\n%s\nwant:\n%s", text, path, got, want[path])
 			}
-			if path != pages[0] {
+			if strings.HasPrefix(path, "/outbox") {
 				continue
 			}
 			for _, line := range lines {

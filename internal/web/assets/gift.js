@@ -9,9 +9,9 @@
     copy.addEventListener("click", async () => {
       try {
         await navigator.clipboard.writeText(code.textContent.replace(/\D/g, ""));
-        said.textContent = "Copied.";
+        said.textContent = said.dataset.done;
       } catch {
-        said.textContent = "Copying is not allowed here; please select the code.";
+        said.textContent = said.dataset.refused;
       }
     });
   }
