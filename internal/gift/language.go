@@ -37,6 +37,12 @@ func (g *Gift) Reads(a *Account) Language {
 	return a.language()
 }
 
+// LacksLanguage reports whether an account can send gifts and does not say in which language guests are written to: in
+// the set-ups of version 0.1.0 there was none.
+func (a *Account) LacksLanguage() bool {
+	return a.Language == "" && len(a.Storefronts)+len(a.Promotions) > 0
+}
+
 func (a *Account) language() Language {
 	if a.Language == "" {
 		return English

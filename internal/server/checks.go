@@ -334,6 +334,10 @@ func (r *Report) setup(d *gift.Directory, now time.Time) {
 		if locations += len(a.Locations); len(a.Locations) == 0 {
 			r.wrong("account %s has no location, so that none of its gifts can be redeemed", a.Name)
 		}
+		if a.LacksLanguage() {
+			r.note("account %s has no language, so that its guests are written to in English: give it one in its set-up file",
+				a.Name)
+		}
 	}
 	for _, k := range d.Keys {
 		if !k.RevokedAt.IsZero() || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) {

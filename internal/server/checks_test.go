@@ -13,9 +13,12 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/boontest"
 	"boon.example/internal/clientip"
+	"boon.example/internal/gift"
 	"boon.example/internal/mail"
 	"boon.example/internal/server"
+	"boon.example/internal/setup"
 	"boon.example/internal/sms"
+	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -181,6 +184,43 @@ func TestCheck(t *testing.T) {
 	if _, err = server.Check(t.Context(), server.Config{Data: nowhere, Listen: s.address}); err == nil ||
 		!strings.Contains(err.Error(), "listening") {
 		t.Errorf("an address that another program listens at: %v", err)
+	}
+}
+
+// TestAccountsWithoutALanguageAreNoted: at the start and by Check, on a store that version 0.1.0 filled; that looks
+// wrong to neither.
+func TestAccountsWithoutALanguageAreNoted(t *testing.T) {
+	t.Parallel()
+	const note = "account Harbor Coffee has no language, so that its guests are written to in English"
+	s := start(t, server.Config{})
+	if strings.Contains(s.logs.String(), "has no language") {
+		t.Errorf("it is noted of an account that has one:\n%s", s.logs)
+	}
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	s.withStore(func(st *store.Store) error {
+		return st.Configure(t.Context(), func(d *gift.Directory, _ setup.Uses) (c setup.Changes, _ error) {
+			for _, a := range d.Accounts {
+				old := *a
+				old.Language = ""
+				c.Accounts = append(c.Accounts, &old)
+			}
+			return c, nil
+		})
+	})
+	r, err := server.Check(t.Context(), server.Config{Data: s.data, Database: s.database, Listen: "127.0.0.1:0"})
+	if err != nil || len(r.Wrong) > 0 ||
+		!slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, note) }) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	s.run(server.Config{})
+	if !strings.Contains(s.logs.String(), `"level":"INFO","msg":"`+note) {
+		t.Errorf("the log lacks the note:\n%s", s.logs)
+	}
+	status, body, err := s.call("GET", "/api/integration/gifting/gifts", examples.HarborWebShopKey, "")
+	if err != nil || status != 200 {
+		t.Errorf("%d %s %v", status, body, err)
 	}
 }
 

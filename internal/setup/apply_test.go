@@ -113,7 +113,7 @@ func TestApplyHarborCoffee(t *testing.T) {
 	}
 	want := &gift.Account{
 		ID: id(t, examples.HarborAccount), Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD",
-			Decimals: 2}, Zone: newYork,
+			Decimals: 2}, Zone: newYork, Language: gift.English,
 		MaxGiftValue: 500_00, DefaultDesign: winter, Limits: gift.DefaultLimits,
 		Subscriptions: []gift.Subscription{
 			{ProgramID: gift.BusinessProgram.ID, Reloadable: true}, {ProgramID: gift.PromotionalProgram.ID},
@@ -182,7 +182,8 @@ func TestApplyTwiceChangesNothing(t *testing.T) {
 // Everything that a file says of an account can be changed, is changed, and is said; see also TestEveryFieldIsCompared.
 func TestApplyChanges(t *testing.T) {
 	t.Parallel()
-	const before = minimal + `    subscriptions:
+	const before = minimal + `    language: en
+    subscriptions:
       - program: 22222222-2222-2222-2222-222222222222
       - program: 33333333-3333-3333-3333-333333333333
     storefronts: [{id: 00000000-0000-4000-8000-000000000021, name: Web}]
@@ -198,6 +199,7 @@ func TestApplyChanges(t *testing.T) {
   - name: Harbor Coffee & Tea
     id: 00000000-0000-4000-8000-000000000001
     timeZone: Asia/Tokyo
+    language: ja
     currency: JPY
     maxGiftValue: 500
     limits: {issuedPerDay: 9000, giftsPerDay: 7}
@@ -224,6 +226,7 @@ func TestApplyChanges(t *testing.T) {
 		"account Harbor Coffee & Tea: changed name from Harbor Coffee to Harbor Coffee & Tea",
 		"account Harbor Coffee & Tea: changed currency from USD to JPY",
 		"account Harbor Coffee & Tea: changed time zone from America/New_York to Asia/Tokyo",
+		"account Harbor Coffee & Tea: changed language from en to ja",
 		"account Harbor Coffee & Tea: changed largest gift from 10000.00 USD to 500 JPY",
 		"account Harbor Coffee & Tea: changed limits from giftsPerDay 100000, messagesPerDay 20000, textsPerDay 2000, "+
 			"messagesPerContactPerDay 10 "+
@@ -262,7 +265,8 @@ func TestOrderMeansNothing(t *testing.T) {
 			return "    " + list + ": [" + member(a) + ", " + member(b) + "]\n"
 		}
 		limited := ", locations: [00000000-0000-4000-8000-00000000" + a + "11, 00000000-0000-4000-8000-00000000" + b + "11]}"
-		return minimal + two("locations", "11", "") + two("storefronts", "21", "") + two("voucherDesigns", "41", "") +
+		return minimal + spoken + two("locations", "11", "") + two("storefronts", "21", "") + two("voucherDesigns", "41",
+			"") +
 			two("promotions", "31", ", eligibleItems: ["+itemA+", "+itemB+"]") +
 			"    subscriptions: [{program: 22222222-2222-2222-2222-222222222222" + limited + "]\n" +
 			"    keys: [{name: till, role: till, secret: " + oldSecret + limited + "]\n"
@@ -298,7 +302,7 @@ func TestApplyLeavesOthersAlone(t *testing.T) {
 func TestApplyKeepsWhatGiftsReferTo(t *testing.T) {
 	t.Parallel()
 	const (
-		storefront = "    storefronts: [{id: 00000000-0000-4000-8000-000000000021, name: Web}]\n"
+		storefront = spoken + "    storefronts: [{id: 00000000-0000-4000-8000-000000000021, name: Web}]\n"
 		promotion  = "    promotions: [{id: 00000000-0000-4000-8000-000000000031, name: Spring}]\n"
 		comment    = "# one more line, so that the account begins elsewhere\n"
 	)
@@ -313,7 +317,7 @@ func TestApplyKeepsWhatGiftsReferTo(t *testing.T) {
 	for gone, file := range map[string]string{
 		"The location Pier 39 (00000000-0000-4000-8000-000000000011) cannot be removed": minimal + storefront +
 			promotion + designLines,
-		"The storefront Web (00000000-0000-4000-8000-000000000021) cannot be removed": minimal + locationLines +
+		"The storefront Web (00000000-0000-4000-8000-000000000021) cannot be removed": minimal + locationLines + spoken +
 			promotion + designLines,
 		"The promotion Spring (00000000-0000-4000-8000-000000000031) cannot be removed": minimal + locationLines +
 			storefront + designLines,
@@ -354,7 +358,7 @@ func TestApplyMovesNoIDToAnotherKind(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	apply(t, w, minimal+locationLines)
-	said := refused(t, w, minimal+strings.Replace(locationLines, "locations", "storefronts", 1))
+	said := refused(t, w, minimal+spoken+strings.Replace(locationLines, "locations", "storefronts", 1))
 	if !strings.Contains(said, "of the storefront Pier 39 is that of a location of account Harbor Coffee already") {
 		t.Error(said)
 	}
@@ -385,7 +389,8 @@ func TestAPromotionThatIsOverIsNoted(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	file := func(starting string) string {
-		return minimal + "    promotions: [{id: 00000000-0000-4000-8000-000000000031, name: Spring" + starting + "}]\n"
+		return minimal + spoken + "    promotions: [{id: 00000000-0000-4000-8000-000000000031, name: Spring" + starting +
+			"}]\n"
 	}
 	const note = "account Harbor Coffee: the promotion Spring was over at 2026-06-01 08:00 (America/New_York); its " +
 		"gifts are refused unless a request gives other dates."
@@ -400,4 +405,31 @@ func TestAPromotionThatIsOverIsNoted(t *testing.T) {
 			t.Errorf("%s: noted %q, want %q", tt.dates, got, tt.want)
 		}
 	}
+}
+
+// TestAccountsWithoutALanguage: those that version 0.1.0 stored go on, and get a language with their next file.
+func TestAccountsWithoutALanguage(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	old := &gift.Account{ID: harborID, Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2},
+		Zone: time.UTC, MaxGiftValue: 10000_00, Limits: gift.DefaultLimits,
+		Storefronts: []gift.Storefront{{ID: gift.ID{6: 0x40, 8: 0x80, 15: 0x21}, Name: "Web"}}}
+	err := w.Configure(t.Context(), func(*gift.Directory, setup.Uses) (setup.Changes, error) {
+		return setup.Changes{Accounts: []*gift.Account{old}, What: "as 0.1.0 did"}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(t, w, string(examples.AsagaoTea()))
+	kept := directory(t, w).Accounts[harborID]
+	if !reflect.DeepEqual(kept, old) || new(gift.Gift).Reads(kept) != gift.English {
+		t.Errorf("beside another account's file it became %+v", kept)
+	}
+	file := strings.Replace(minimal, "America/New_York", "UTC", 1) +
+		"    storefronts: [{id: 00000000-0000-4000-8000-000000000021, name: Web}]\n"
+	if _, err := setup.Parse("setup.yaml", []byte(file)); err == nil {
+		t.Error("a file without a language is taken")
+	}
+	wantLines(t, "changes", apply(t, w, file+"    language: de\n").Changes,
+		"account Harbor Coffee: changed language from none to de")
 }

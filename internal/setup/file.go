@@ -116,6 +116,7 @@ func (r *reader) account(v value) account {
 	a.Storefronts = each(f, "storefronts", r.storefront)
 	a.Promotions = each(f, "promotions", r.promotion)
 	a.Subscriptions = r.subscriptions(f, known)
+	f.requireLanguage(a)
 	known.currency = &a.Currency
 	keys := r.keys(f, "keys", &known)
 	for i := range keys {

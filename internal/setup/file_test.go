@@ -24,6 +24,7 @@ const minimal = `accounts:
 func with(line string) string { return minimal + "    " + line + "\n" }
 
 const (
+	spoken        = "    language: en\n"
 	locationLines = `    locations:
       - id: 00000000-0000-4000-8000-000000000011
         name: Pier 39
@@ -54,13 +55,14 @@ func TestParseTakesWhatIsRight(t *testing.T) {
 		"limits of keys": with("keys: [{name: till, role: till, limits: {redeemedPerDay: 500}}]\nsystemKeys: " +
 			"[{name: partner, limits: {giftsPerDay: 10}}]"),
 		"offset": with("promotions: [{id: 00000000-0000-4000-8000-000000000031, name: P, " +
-			"validStarting: 2026-03-01T00:00:00+05:30}]"),
-		"text that looks like other": with("storefronts: [{id: 00000000-0000-4000-8000-000000000021, name: 0042}]"),
+			"validStarting: 2026-03-01T00:00:00+05:30}]\n    language: en"),
+		"text that looks like other": with("storefronts: [{id: 00000000-0000-4000-8000-000000000021, name: 0042}]\n    " +
+			"language: en"),
 		"secret of digits": with("keys: [{name: till, role: till, secret: " +
 			"1234567890123456789012345678901234567890}]"),
 		"SMS to other countries": with("textCountries: [US, CA, GB, DE]"),
 		"items with names": with("promotions: [{id: 00000000-0000-4000-8000-000000000031, name: P, " +
-			"eligibleItems: [A, {id: B}, {id: C, name: Latte}], ticketRequired: false}]"),
+			"eligibleItems: [A, {id: B}, {id: C, name: Latte}], ticketRequired: false}]\n    language: en"),
 		"two keys of one name, of different owners": with("keys: [{name: till, role: till}]\nsystemKeys: [{name: till}]"),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +79,7 @@ func TestParseRefuses(t *testing.T) {
 	const key = "accounts[0].keys[0].secret"
 	promotion := func(line string) string {
 		return minimal + "    promotions:\n      - id: 00000000-0000-4000-8000-000000000031\n        name: Spring\n        " +
-			line + "\n"
+			line + "\n    language: en\n"
 	}
 	for _, c := range []struct{ name, file, line, path, text string }{
 		// YAML that is none, or more than a set-up needs.
@@ -140,6 +142,16 @@ func TestParseRefuses(t *testing.T) {
 			"not a time zone"},
 		{"zone outside", strings.Replace(minimal, "America/New_York", "../../../etc/localtime", 1),
 			"5", "accounts[0].timeZone", "not a time zone"},
+		{"no language beside a storefront", with("storefronts: [{id: 00000000-0000-4000-8000-000000000021, name: Web}]"),
+			"2", "accounts[0].language", "Write language: en (English), de (German), fr (French), es (Spanish) or ja " +
+				"(Japanese)."},
+		{"no language beside a promotion", with("promotions: [{id: 00000000-0000-4000-8000-000000000031, name: P}]"),
+			"2", "accounts[0].language", "say in which language guests"},
+		{"a language that is none of ours", with("language: pt"), "6", "accounts[0].language", "de (German)"},
+		{"a language with a country", with("language: de-AT"), "6", "accounts[0].language", "de (German)"},
+		{"a language in other letters", with("language: DE"), "6", "accounts[0].language", "de (German)"},
+		{"a language without a value", with("language:"), "6", "accounts[0].language", "no value"},
+		{"languages", with("language: [en, de]"), "6", "accounts[0].language", "not a list"},
 		{"empty name", strings.Replace(minimal, "Harbor Coffee", `""`, 1), "3", "accounts[0].name", "must not be empty"},
 		{"spaces about a name", strings.Replace(minimal, "Harbor Coffee", `"Harbor "`, 1), "3", "accounts[0].name", "space"},
 		{"long name", strings.Replace(minimal, "Harbor Coffee", strings.Repeat("é", 201), 1),
@@ -235,7 +247,7 @@ func TestParseRefuses(t *testing.T) {
 			"printable ASCII"},
 
 		// Contradictions.
-		{"id twice", with("storefronts: [{id: 00000000-0000-4000-8000-000000000001, name: Web}]"),
+		{"id twice", with("storefronts: [{id: 00000000-0000-4000-8000-000000000001, name: Web}]\n    language: en"),
 			"6", "accounts[0].storefronts[0].id", "stands on line 2 already"},
 		{"id twice in another case",
 			with("locations:\n      - {id: 0000000a-0000-4000-8000-000000000011, name: A}\n      - {id: " +

@@ -108,7 +108,7 @@ func drawFile(t *rapid.T) string {
 			"secret-of-account-%d-numbered-%s-0123456789}", n, pick("secret", "1", "2", "3"))
 		return "{" + strings.Join([]string{
 			"id: " + id(1), "currency: USD", "name: " + pick("name", "Harbor", "Pier"), "timeZone: " +
-				pick("zone", "UTC", "Asia/Tokyo"),
+				pick("zone", "UTC", "Asia/Tokyo"), "language: " + pick("language", "en", "de"),
 			"maxGiftValue: " + pick("limit", "7", "8"), "requireIdempotencyKey: " + pick("required", "true", "false"),
 			"balanceNotice: " + pick("notice", "true", "false"),
 			"subscriptions: " + shuffled("subscriptions", []string{

@@ -280,9 +280,19 @@ func (f fields) language(name string) gift.Language {
 	}
 	l := gift.Language(v.Value)
 	if !slices.Contains(gift.Languages(), l) {
-		f.problem(v, "Guests are written to in en, de, fr, es or ja.")
+		f.problem(v, "This is none of the languages in which guests are written to. "+writeLanguage)
 	}
 	return l
+}
+
+const writeLanguage = "Write language: en (English), de (German), fr (French), es (Spanish) or ja (Japanese)."
+
+// requireLanguage refuses an account that sends gifts and does not say in which language.
+func (f fields) requireLanguage(a *gift.Account) {
+	if _, there := f.values["language"]; !there && a.LacksLanguage() {
+		f.add(f.at.Line, f.path("language"), "This account can send gifts: say in which language guests are written to. "+
+			writeLanguage)
+	}
 }
 
 func (f fields) color(name string) string {

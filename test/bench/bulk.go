@@ -36,6 +36,7 @@ const bulkSetup = `accounts:
     name: Bulk
     currency: USD
     timeZone: UTC
+    language: en
     subscriptions: [{program: 22222222-2222-2222-2222-222222222222}]
     locations: [{id: 0199a000-0000-7000-8000-000000000002, name: Here}]
     storefronts: [{id: 0199a000-0000-7000-8000-000000000003, name: Web}]

@@ -38,6 +38,7 @@ const (
     name: Bench
     currency: USD
     timeZone: UTC
+    language: en
     limits: {giftsPerDay: 1000000000}
     subscriptions: [{program: 22222222-2222-2222-2222-222222222222}]
     locations: [{id: 0199a000-0000-7000-8000-000000000002, name: Here}]
@@ -47,6 +48,7 @@ const (
     name: Neighbour
     currency: USD
     timeZone: UTC
+    language: en
     limits: {giftsPerDay: 1000000000}
     subscriptions: [{program: 22222222-2222-2222-2222-222222222222}]
     locations: [{id: 0199a000-0000-7000-8000-000000000012, name: There}]

@@ -37,6 +37,7 @@ func setupFile(texts []string) []byte {
     name: "Tom's <b>\"Tea\"</b> & {{.}}"
     currency: USD
     timeZone: UTC
+    language: en
     subscriptions: [{program: 22222222-2222-2222-2222-222222222222}, {program: 33333333-3333-3333-3333-333333333333}]
     storefronts: [{id: %s, name: Web}]
     promotions: [{id: %s, name: Spring, validStarting: 2026-01-01T00:00:00Z, validForDays: 3650}]

@@ -81,7 +81,8 @@ func Setup() string {
 	b := &strings.Builder{}
 	fmt.Fprintln(b, "accounts:")
 	for n, a := range Accounts() {
-		fmt.Fprintf(b, "  - {id: %s, name: Shop %d, currency: USD, timeZone: UTC, limits: {giftsPerDay: 1000000000, "+
+		fmt.Fprintf(b, "  - {id: %s, name: Shop %d, currency: USD, timeZone: UTC, language: en, limits: {giftsPerDay: "+
+			"1000000000, "+
 			"messagesPerDay: 1000000000, textsPerDay: 1000000000,\n"+
 			"     messagesPerContactPerDay: 1000000000},\n", a.ID, n)
 		fmt.Fprintf(b, "     subscriptions: [{program: 22222222-2222-2222-2222-222222222222, reloadable: true},\n"+
@@ -101,6 +102,11 @@ func Setup() string {
 
 // Install applies Setup to a new store. data is the data folder, database the URL of a PostgreSQL database or "".
 func Install(binary, data, database string) (*Installation, error) {
+	return InstallFile(binary, data, database, Setup())
+}
+
+// InstallFile is Install with another set-up file.
+func InstallFile(binary, data, database, setup string) (*Installation, error) {
 	i := &Installation{Binary: binary, Flags: []string{"--data", data}}
 	if database != "" {
 		i.Flags = append(i.Flags, "--database", database)
@@ -110,7 +116,7 @@ func Install(binary, data, database string) (*Installation, error) {
 		return nil, err
 	}
 	defer os.Remove(file.Name())
-	_, err = file.WriteString(Setup())
+	_, err = file.WriteString(setup)
 	if err = errors.Join(err, file.Close()); err != nil {
 		return nil, err
 	}

@@ -39,6 +39,7 @@ const setupFile = `accounts:
     name: Harbor Coffee
     currency: USD
     timeZone: America/New_York
+    language: en
     balanceNotice: true
     limits: {messagesPerContactPerDay: 1000} # each picture of a mail is a mail to Anna
     subscriptions: [{program: 22222222-2222-2222-2222-222222222222}, {program: 33333333-3333-3333-3333-333333333333}]

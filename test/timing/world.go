@@ -43,11 +43,11 @@ func setup(spare int) string {
 func spareKey(n int) string { return fmt.Sprintf("boon_test_timing_spare_%032x", n*7_919+1<<40) }
 
 const setupFile = `accounts:
-  - {id: ` + ours + `, name: Ours, currency: USD, timeZone: UTC, subscriptions: [{program: 22222222-2222-2222-2222-222222222222}],
+  - {id: ` + ours + `, name: Ours, currency: USD, timeZone: UTC, language: en, subscriptions: [{program: 22222222-2222-2222-2222-222222222222}],
      locations: [{id: ` + here + `, name: Here}, {id: ` + there + `, name: There}], storefronts: [{id: ` + web + `, name: Web}],
      keys: [{name: shop, role: all, secret: ` + shopKey + `}, {name: till, role: all, secret: ` + tillKey + `, locations: [` + here + `]},
             {name: guesser, role: all, secret: ` + guesserKey + `, locations: [` + here + `]}, {name: gone, role: all, secret: ` + revokedKey + `}{spare}]}
-  - {id: ` + theirs + `, name: Theirs, currency: USD, timeZone: UTC, subscriptions: [{program: 22222222-2222-2222-2222-222222222222}],
+  - {id: ` + theirs + `, name: Theirs, currency: USD, timeZone: UTC, language: en, subscriptions: [{program: 22222222-2222-2222-2222-222222222222}],
      locations: [{id: 0199a000-0000-7000-8000-000000020002, name: Away}], storefronts: [{id: 0199a000-0000-7000-8000-000000020004, name: Web}],
      keys: [{name: other, role: all, secret: ` + otherKey + `}]}
 `

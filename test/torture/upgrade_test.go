@@ -39,7 +39,8 @@ func TestUpgrade(t *testing.T) {
 }
 
 func upgrade(t *testing.T, older, database string) {
-	old, err := rig.Install(older, filepath.Join(t.TempDir(), "data"), database)
+	old, err := rig.InstallFile(older, filepath.Join(t.TempDir(), "data"), database,
+		strings.ReplaceAll(rig.Setup(), " language: en,", "")) // 0.1.0 has no such field
 	check(t, err)
 	boon := &rig.Installation{Binary: shipped, Flags: old.Flags}
 	programs := []*rig.Installation{old, boon}
