@@ -63,6 +63,11 @@ func TestALostCardIsReplaced(t *testing.T) {
 		told(w.post("hold-gift", body))
 		told(w.post("validate-gift", strings.Replace(body, `,"amount":1`, "", 1)))
 		told(w.post("activate-gift", body))
+		sold := strings.Replace(body, "}", ","+paidAt(shop)+"}", 1)
+		told(w.post("activate-gift", sold, as(pierKey)...))
+		told(w.post("reload-gift", sold, as(pierKey)...))
+		told(w.post("cash-out-gift", strings.Replace(body, `,"amount":1`, "", 1)))
+		told(w.post("cash-out-gift", strings.Replace(body, `,"amount":1`, `,"verificationCode":"1234"`, 1)))
 		w.post("redeem-gift", body, as(cornerKey)...).refused(404, gift.NotFound)
 	}
 	w.post("redeem-gift", byCode, once("by code")...).again(first)

@@ -1,7 +1,11 @@
 package api_test
 
 import (
+	"bytes"
 	"fmt"
+	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -260,8 +264,8 @@ func TestReverseActivation(t *testing.T) {
 	w.sound()
 }
 
-// TestAStockIsSold: 500 cards are made, ten are activated at a till, and one of these activations is lost on the way
-// and taken back by its key.
+// TestAStockIsSold: 500 cards are made and printed on 50 sheets, ten are activated at a till, and one of these
+// activations is lost on the way and taken back by its key. What is printed again is what was not sold.
 func TestAStockIsSold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -269,6 +273,7 @@ func TestAStockIsSold(t *testing.T) {
 	if len(cards) != 500 {
 		t.Fatalf("%d cards", len(cards))
 	}
+	w.get(exportPath(cards[0].order, "pdf")).want(200).prints(50, cards)
 	for n, card := range cards[:10] {
 		body := changed(strings.Replace(activateBody(card, ""), "{", `{"voucherCode":"`+card.code+`",`, 1), "voucherID", "")
 		w.post("activate-gift", body, append(as(pierKey), once(fmt.Sprintf("sale-%d", n))...)...).want(200, "amount", "20.00")
@@ -288,5 +293,48 @@ func TestAStockIsSold(t *testing.T) {
 	if sold != 9 {
 		t.Errorf("%d cards were sold", sold)
 	}
+	w.get(exportPath(cards[0].order, "pdf")).want(200).prints(50, append([]made{cards[3]}, cards[10:]...))
+	for _, card := range cards[10:20] {
+		w.post("activate-gift", activateBody(card, "")).want(200)
+	}
+	w.get(exportPath(cards[0].order, "pdf")).want(200).prints(49, append([]made{cards[3]}, cards[20:]...))
 	w.sound()
+}
+
+// prints checks a document: how many sheets it has, and that each of the codes stands on one of them, ten on each, and
+// no other.
+func (r reply) prints(sheets int, cards []made) {
+	r.Helper()
+	if n := strings.Count(string(r.body), "/Type /Page\n"); n != sheets {
+		r.Errorf("%d sheets, want %d", n, sheets)
+	}
+	reader, err := exec.LookPath("pdftotext")
+	if err != nil {
+		r.Log("pdftotext is not installed; only the sheets were counted")
+		return
+	}
+	read := exec.CommandContext(r.Context(), reader, "-", "-")
+	read.Stdin = bytes.NewReader(r.body)
+	text, err := read.Output()
+	if err != nil {
+		r.Fatal(err)
+	}
+	var printed, want []string
+	for n, sheet := range strings.Split(strings.TrimSuffix(string(text), "\f"), "\f") {
+		codes := regexp.MustCompile(`\d{4} \d{4} \d{4}`).FindAllString(sheet, -1)
+		if len(codes) != min(10, len(cards)-10*n) {
+			r.Errorf("%d codes stand on sheet %d", len(codes), n+1)
+		}
+		for _, code := range codes {
+			printed = append(printed, strings.ReplaceAll(code, " ", ""))
+		}
+	}
+	for _, card := range cards {
+		want = append(want, card.code)
+	}
+	slices.Sort(printed)
+	slices.Sort(want)
+	if !slices.Equal(printed, want) {
+		r.Errorf("%d codes are printed, want %d: %q", len(printed), len(want), printed)
+	}
 }

@@ -278,7 +278,7 @@ func (t *till) verification(o *op) string {
 		t.wrong[o.apiKey]++
 		code = string(code[:3]) + string('0'+(code[3]-'0'+1)%10)
 	}
-	return fmt.Sprintf(`,"verificationCode":%q`, code)
+	return "," + Shown(code)
 }
 
 // maxWrong is how many wrong verification codes of a key are sure to be answered: of 20, some of which a kill may have

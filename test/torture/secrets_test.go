@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,8 +18,8 @@ import (
 )
 
 // TestSecretsAtRest uses a service as tills do, kills it again and again, rotates its keys, and takes a backup. Then
-// neither the database, its log, the backup nor what was logged holds a code, a token, an API key or a key of the key
-// file.
+// neither the database, its log, the backup nor what was logged holds a code, a token, a verification code, an API key
+// or a key of the key file.
 func TestSecretsAtRest(t *testing.T) {
 	t.Parallel()
 	data, backups := filepath.Join(t.TempDir(), "data"), t.TempDir()
@@ -32,6 +35,7 @@ func TestSecretsAtRest(t *testing.T) {
 		for n := range 5 {
 			u.oneGift(fmt.Sprintf("%d-%d", round, n))
 		}
+		u.cards(fmt.Sprintf("%d-cards", round))
 		if round == 1 || round == 2 { // one step of a rotation after the other, while it serves and with a kill between them
 			_, err := i.Run(append([]string{"key-file", "rotate"}, [][]string{nil, {"--use"}}[round-1]...)...)
 			check(t, err)
@@ -59,6 +63,46 @@ func TestSecretsAtRest(t *testing.T) {
 	in := findings{}
 	in.search("the log", []byte(logs.String()), newSecrets(append(u.secrets, rig.Redeem)))
 	in.report(t, rig.Redeem)
+	if found := standing(t, logs.String(), u.digits); len(found) > 0 {
+		t.Errorf("verification codes are in the log: %q", found)
+	}
+	known := `{"msg":"x","request":{"body":"of 01a20578-4321-76b6-9d84-6be3cb730a70, {\"verificationCode\":\"4321\"}"}}`
+	if found := standing(t, known, []string{"4321", "1"}); len(found) != 1 {
+		t.Errorf("of a verification code that is in a line, %q is found", found)
+	}
+}
+
+// ids are of requests, and have four digits in a row by chance.
+var ids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// standing gives the lines in whose texts some digits stand by themselves.
+func standing(t *testing.T, logs string, digits []string) (found []string) {
+	t.Helper()
+	number := regexp.MustCompile(`[0-9]+`)
+	var in func(value any) bool
+	in = func(value any) bool {
+		switch value := value.(type) {
+		case string:
+			return slices.ContainsFunc(number.FindAllString(ids.ReplaceAllString(value, ""), -1),
+				func(n string) bool { return slices.Contains(digits, n) })
+		case map[string]any:
+			delete(value, "time")
+			return slices.ContainsFunc(slices.Collect(maps.Values(value)), in)
+		case []any:
+			return slices.ContainsFunc(value, in)
+		}
+		return false
+	}
+	for line := range strings.Lines(logs) {
+		var said map[string]any
+		if err := json.Unmarshal([]byte(line), &said); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if in(said) {
+			found = append(found, line)
+		}
+	}
+	return found
 }
 
 // usage uses everything that sees a secret, and remembers the secrets.
@@ -68,6 +112,7 @@ type usage struct {
 	client  *rig.Client
 	url     string
 	secrets []string
+	digits  []string // verification codes that were shown
 }
 
 func (u *usage) post(path, key, body string, want int) *rig.Answer {
@@ -116,6 +161,39 @@ func (u *usage) oneGift(name string) {
 	}
 	if repeated := u.post(rig.SendGift, "sell-"+name, body, http.StatusCreated); !bytes.Equal(repeated.Body, sold.Body) {
 		u.Errorf("a sale was repeated as %s, first %s", repeated.Body, sold.Body)
+	}
+}
+
+// cards makes cards with verification codes, and shows right and wrong ones in every call that asks for them.
+func (u *usage) cards(name string) {
+	u.Helper()
+	made := u.post(rig.Stock, "make-"+name, `{"count":5,"value":9,"verificationCodes":true}`, http.StatusCreated)
+	var order struct{ OrderID string }
+	check(u.T, json.Unmarshal(made.Body, &order))
+	lines, err := u.client.Export(u.url+rig.Orders+order.OrderID+"/stock?format=csv", u.account.Keys[1])
+	check(u.T, err)
+	for _, line := range lines {
+		code, right := line[0], line[2]
+		wrong := right[:3] + string('0'+(right[3]-'0'+5)%10)
+		u.digits = append(u.digits, right, wrong)
+		u.secrets = append(append(u.secrets, storm.Shown(right), storm.Shown(wrong)), storm.Spellings(code)...)
+		u.post(rig.Activate, "", fmt.Sprintf(`{"voucherCode":%q,"externalTransactionReferenceNumber":"r",
+			"externalTransactionCustomerFirstName":"A","externalTransactionCustomerLastName":"B",
+			"externalTransactionCustomerEmailAddress":"a@example.com","externalStorefrontID":%q}`, code, u.account.Storefront),
+			http.StatusOK)
+		for _, path := range []string{rig.Redeem, rig.Hold, rig.CashOut} {
+			amount := `,"amount":1`
+			if path == rig.CashOut {
+				amount = ""
+			}
+			key, body := path[len(path)-5:]+"-"+name+code[8:], `{"voucherCode":"`+code+`"`+amount+","
+			u.post(path, "wrong-"+key, body+storm.Shown(wrong)+"}", http.StatusConflict)
+			want := http.StatusOK
+			if path == rig.CashOut {
+				want = http.StatusConflict // while something is held
+			}
+			u.post(path, "right-"+key, body+storm.Shown(right)+"}", want)
+		}
 	}
 }
 
