@@ -18,7 +18,7 @@ type sheetCmd struct {
 
 func (sheetCmd) Help() string {
 	return `The link that send-gift answered, to the cards of an order as a PDF, works for 24 hours. This makes a new one, and revokes all that there are.
-Whoever has the link can print the gifts and spend them.
+Whoever has the link can print the gifts and spend them. Cards of a stock have none: boon stock export --help.
 
 Example:
 

@@ -104,7 +104,7 @@ func (c *stockExportCmd) Run(t *terminal) error {
 		_ = os.Remove(c.To) // it holds nothing whole
 		return err
 	}
-	fmt.Fprintf(t.stdout, "%s holds the codes: keep it secret.\n", cell(c.To))
+	fmt.Fprintf(t.stdout, "%s holds the codes of the cards that are not sold: keep it secret.\n", cell(c.To))
 	return nil
 }
 

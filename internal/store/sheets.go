@@ -57,18 +57,25 @@ func (s *Store) OrderBySheet(ctx context.Context, t gift.Token) (account, order 
 }
 
 // RenewSheet makes a new link to the printed sheet of an order, and revokes those that there are; with revoke, it
-// makes none.
+// makes none. To a stock of cards it makes none: their codes leave by an export, which is noted and leaves out what was
+// sold.
 func (s *Store) RenewSheet(ctx context.Context, order gift.ID, now time.Time, revoke bool) (link ledger.Sheet,
 	err error) {
 	link = ledger.Sheet{OrderID: order, Until: now.Add(ledger.SheetLives)}
 	if link.Token, err = gift.NewToken(rand.Reader); err != nil {
 		return link, err
 	}
-	const printed = `SELECT v.account_id FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
+	const printed = `SELECT v.account_id, e.status FROM voucher AS v
+		JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
+		JOIN entry AS e ON e.account_id = v.account_id AND e.voucher_id = v.id AND e.seq = 1
 		WHERE v.order_id = $1 AND c.method = 3 LIMIT 1`
+	var made gift.Status
 	err = s.db.Write(ctx, func(tx *sql.Tx) error {
-		if err := tx.QueryRowContext(ctx, printed, db.KeyOf(order)).Scan(db.ScanID(&link.AccountID)); err != nil {
+		if err := tx.QueryRowContext(ctx, printed, db.KeyOf(order)).Scan(db.ScanID(&link.AccountID), &made); err != nil {
 			return err
+		}
+		if made == gift.NotActivated && !revoke {
+			return errStock
 		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM sheet WHERE order_id = $1`, db.KeyOf(order)); err != nil || revoke {
 			return err
@@ -77,6 +84,8 @@ func (s *Store) RenewSheet(ctx context.Context, order gift.ID, now time.Time, re
 		return err
 	})
 	switch {
+	case errors.Is(err, errStock):
+		return link, fmt.Errorf("order %s is %w: boon stock export writes the codes of those that are not sold", order, err)
 	case errors.Is(err, sql.ErrNoRows):
 		return link, fmt.Errorf("there is no order %s with printed gifts", order)
 	case err != nil:
@@ -84,6 +93,8 @@ func (s *Store) RenewSheet(ctx context.Context, order gift.ID, now time.Time, re
 	}
 	return link, nil
 }
+
+var errStock = errors.New("a stock of cards")
 
 // ForgetSheets deletes links that died before an instant.
 func (s *Store) ForgetSheets(ctx context.Context, before time.Time) error {

@@ -55,6 +55,15 @@ func testSheets(t *testing.T, open opener) {
 		t.Error("an order that does not exist has a sheet")
 	}
 
+	card, made := newGift(gifts[0].AccountID)
+	card.Status, card.Loaded, card.Balance, made.Status, made.Balance = gift.NotActivated, 0, 0, gift.NotActivated, 0
+	save(t, s, ledger.Changes{Gifts: []gift.Gift{card}, Entries: []gift.Entry{made}})
+	if l, err := s.RenewSheet(t.Context(), card.OrderID, now, false); !errors.Is(err, errStock) {
+		t.Errorf("a stock has the link %+v, %v", l, err)
+	}
+	_, err = s.RenewSheet(t.Context(), card.OrderID, now, true) // one of an earlier version
+	must(t, err)
+
 	save(t, s, ledger.Changes{Sheets: []ledger.Sheet{one}})
 	ctx := t.Context()
 	must(t, s.db.Write(ctx, func(tx *sql.Tx) error { return swapOwners(ctx, tx, s, one.Token, two.Token) }))
