@@ -125,6 +125,7 @@ func TestAdjustments(t *testing.T) {
 		"heldBalance", "5.00", "availableBalance", "22.50", "currency", "USD", "status", "DELIVERED", "statusID", "3",
 		"reasonCode", "FRAUD", "reason", "why")
 	w.adjust(g, "7.50", once("a")...).again(up)
+	w.heldAddsUp(g)
 	w.adjust(g, "-22.51").refused(409, gift.InsufficientBalance, "amount")
 	w.adjust(g, "-27.51").refused(409, gift.InsufficientBalance, "amount")
 	w.adjust(g, "-22.50").want(200, "amount", "-22.50", "currentBalance", "5.00", "availableBalance", "0.00", "status",
@@ -156,6 +157,14 @@ func TestAdjustments(t *testing.T) {
 	gone := w.send(money("10"))
 	w.post("cancel-gift", `{"voucherID":"`+gone.id+`","cause":"CANCELLED"}`).want(200)
 	w.adjust(gone, "1").refused(409, gift.RedemptionNotAllowed)
+	waits := w.send(mailed("ann@example.com"))
+	all := w.get("/gifting/gifts/"+waits.id).want(200, "status", "PENDING").at("currentBalance")
+	never := w.adjust(waits, "-"+all).refused(409, gift.RedemptionNotAllowed)
+	if text := never.at("messages[0].text"); text != "Gift "+waits.id+
+		" cannot be adjusted to nothing: it is PENDING; cancel it instead." {
+		t.Error(text)
+	}
+	w.adjust(waits, "-0.01").want(200, "status", "PENDING") // and goes out with what is left
 	old := w.promotional("10")
 	w.pass(366 * 24 * time.Hour)
 	w.adjust(old, "1").want(200, "currentBalance", "11.00")

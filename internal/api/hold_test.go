@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"encoding/json"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -27,6 +29,28 @@ func (w *world) sound() {
 	report, err := ledger.Verify(w.Context(), w.store, func(_, _ int64) {})
 	if err != nil || len(report.Problems) > 0 {
 		w.Errorf("verify finds %q, %v", report.Problems, err)
+	}
+}
+
+// heldAddsUp checks that the entries of a gift tell what is held of it.
+func (w *world) heldAddsUp(g made) {
+	w.Helper()
+	var history struct {
+		Entries []struct{ HeldAmount json.Number }
+	}
+	if err := json.Unmarshal(w.get("/gifting/gifts/"+g.id+"/history?limit=200").want(200).body, &history); err != nil {
+		w.Fatal(err)
+	}
+	held := gift.Amount(0)
+	for _, e := range history.Entries {
+		amount, err := strconv.ParseInt(strings.Replace(e.HeldAmount.String(), ".", "", 1), 10, 64)
+		if err != nil {
+			w.Fatal(err)
+		}
+		held += gift.Amount(amount)
+	}
+	if want := w.get("/gifting/gifts/" + g.id).at("heldBalance"); dollars.Format(held) != want {
+		w.Errorf("its entries hold %s of it, want %s", dollars.Format(held), want)
 	}
 }
 
@@ -88,8 +112,10 @@ func TestRestaurant(t *testing.T) {
 		"availableBalance", "20.00")
 	w.pass(time.Hour)
 	w.redeem(g, "20.01").refused(409, gift.InsufficientBalance)
+	w.heldAddsUp(g)
 	tip := w.capture(hold, `,"amount":10,"reference":"tip"`, once("tip")...).want(200, "currentBalance", "34.50",
 		"heldBalance", "0.00", "availableBalance", "34.50")
+	w.heldAddsUp(g)
 	w.post("reverse-redemption", `{"idempotencyKey":"tip"}`, once("undo")...).refused(400, gift.ValidationFailure,
 		"operation")
 	w.post("reverse-redemption", `{"idempotencyKey":"tip","operation":"capture-hold"}`).want(200, "amount", "10.00",

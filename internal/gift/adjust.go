@@ -36,8 +36,8 @@ type Adjust struct {
 
 // Adjust adds to the balance of a voucher, or takes of it what is not held. An empty one becomes REDEEMED, and one that
 // was REDEEMED becomes CLAIMED; else the status stays. It fails with NOT_FOUND where the caller may not see the gift,
-// REDEMPTION_NOT_ALLOWED when it is out of use or not activated, INSUFFICIENT_BALANCE below what is held, and
-// VALIDATION_FAILURE above the most that a gift may be worth.
+// REDEMPTION_NOT_ALLOWED when it is out of use or not activated, or PENDING and would be empty, INSUFFICIENT_BALANCE
+// below what is held, and VALIDATION_FAILURE above the most that a gift may be worth.
 func (v Voucher) Adjust(a Adjust) (Voucher, Entry, error) {
 	if !a.Caller.MayUse(&v) {
 		return v, Entry{}, NoSuchGift()
@@ -55,8 +55,11 @@ func (v Voucher) Adjust(a Adjust) (Voucher, Entry, error) {
 	if err == nil {
 		err = v.canChange(amount, a)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return v, Entry{}, err
+	case v.Status == Pending && v.Balance+amount == 0: // its message would be lost, should anything be put in again
+		return v, Entry{}, v.cannotBe("adjusted to nothing", "it is "+v.Status.String()+"; cancel it instead")
 	}
 	e := v.enter(a.Context, Adjustment, amount, v.Status.adjusted(v.Balance+amount))
 	e.ReasonCode, e.Reason = a.ReasonCode, a.Reason
