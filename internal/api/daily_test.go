@@ -294,6 +294,15 @@ func TestKeptRefusalsHaveALimit(t *testing.T) {
 	w.post("redeem-gift", asks).refused(409, gift.InsufficientBalance, "amount")
 	w.post("redeem-gift", asks, append(once("third"), as(rotatedKey)...)...).refused(409, gift.InsufficientBalance,
 		"amount")
+	// Wrong verification codes are entered, and have a limit of their own, which nobody goes around by way of this one.
+	cards, codes := w.verified(6)
+	for n := range gift.GuessBurst {
+		card := n / (gift.MaxWrongCodes - 1)
+		verify(cards[card], "1", wrong(codes[card], n))(w, once(fmt.Sprintf("wrong-%d", n))...).refused(409,
+			gift.RedemptionNotAllowed, "verificationCode")
+	}
+	verify(cards[5], "1", wrong(codes[5], 0))(w, once("wrong")...).refused(429, gift.RateLimited)
+	verify(cards[5], "1", codes[5])(w, once("right")...).refused(429, gift.RateLimited)
 	w.pass(12*time.Hour + time.Minute)
 	w.post("redeem-gift", asks, once("fourth")...).refused(409, gift.InsufficientBalance, "amount")
 }

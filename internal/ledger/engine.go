@@ -480,7 +480,8 @@ func (t *task) decide(s *state) {
 	if !storable(t.err) {
 		return
 	}
-	if len(t.result.Gifts)+len(t.result.Entries) == 0 {
+	// A wrong verification code was entered, whatever is answered, and those have a limit of their own.
+	if len(t.result.Gifts)+len(t.result.Entries) == 0 && !gift.IsWrongCode(t.err) {
 		if err := s.keep(t.call); err != nil {
 			t.result, t.err = Result{}, err
 			return
