@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/pgtest"
 )
 
 // TestTransfersBothWaysAtOnce moves value between four gifts, every way at once, through the engines of two instances.
@@ -59,6 +60,12 @@ func TestTransfersBothWaysAtOnce(t *testing.T) {
 		t.Errorf("together they have %d after %d transfers", sum, moved)
 	}
 	b.verify()
+	second.Stop()
+	b.engine.Stop()
+	b.store.Close()
+	if n := pgtest.Deadlocks(t, b.database); n > 0 {
+		t.Errorf("%d transactions waited for each other in a circle", n)
+	}
 }
 
 // TestATransferIsRepeated: a transfer under a key has one effect, whatever the groups are, and its record names its

@@ -156,5 +156,31 @@ func Hold(t TB, database string) (release func()) {
 	}
 }
 
+// Deadlocks is how many transactions of a database, "" for the embedded one, ever waited for each other in a circle:
+// the server ends one of them, and the store repeats it, so that else nothing shows it. The database must have been
+// closed: sessions report when they end.
+func Deadlocks(t TB, database string) (n int) {
+	t.Helper()
+	if database == "" {
+		return 0
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, database)
+	if err != nil {
+		t.Fatalf("connecting: %v", err)
+	}
+	defer conn.Close(ctx)
+	const count = `SELECT deadlocks, (SELECT count(*) FROM pg_stat_activity AS a
+			WHERE a.datname = d.datname AND a.backend_type = 'client backend')
+		FROM pg_stat_database AS d WHERE d.datname = current_database()`
+	for sessions := 0; sessions != 1; time.Sleep(10 * time.Millisecond) {
+		if err := conn.QueryRow(ctx, count).Scan(&n, &sessions); err != nil {
+			t.Fatalf("counting deadlocks: %v", err)
+		}
+	}
+	return n
+}
+
 // OnPostgres tells whether the tests run on PostgreSQL now.
 func OnPostgres() bool { return second.Load() }
