@@ -67,6 +67,7 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 	roomy := w.send(money("9999"))
 	taken := w.redeem(roomy, "5000").want(200).at("redemptionID")
 	at := `"organizationID":"` + pier + `"`
+	held := map[string]bool{}
 	mailed := `"deliveryMethodID":1,"recipientContact":"ana@example.com"`
 	for _, c := range []struct{ operation, schema, body string }{
 		{"send-gift", "SendGift", `{"monetaryGift":{"value":5,` + mailed + `},` + purchase + `}`},
@@ -137,6 +138,12 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 		a.combine(body)
 		a.combineResending(body)
 		t.Logf("%s: %d requests", c.operation, a.asked)
+		held[c.operation] = true
+	}
+	for operation := range paths {
+		if !held[operation] {
+			t.Errorf("%s is not held against its schema", operation)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 func (w *world) whole() map[string][]string {
 	g := w.send(money("25.50"))
 	redemption := w.redeem(g, "1").at("redemptionID")
+	cash, cards := w.send(money("5")), w.stock(`"count":2`)
 	common := `"accountID":"` + harbor + `","organizationID":"` + pier +
 		`","senderDescription":"S","hasScheduledDelivery":true,"deliveryDate":"` +
 		w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339) + `","deliveryTimezoneId":"Asia/Tokyo","voucherDesignID":"` +
@@ -36,6 +37,8 @@ func (w *world) whole() map[string][]string {
 			`{"itemGift":{"label":"L","terms":"T","quantity":2,"equivalentValue":5,` + common + `},"recipients":[{` + recipient +
 				`}],` + notes + `,` + promotion +
 				`,"validStarting":"2026-10-01T00:00:00Z","validForDays":3650,"promotionalTerms":"T"}`,
+			`{"itemGift":{"label":"L","quantity":2,"programID":"22222222-2222-2222-2222-222222222222",` + recipient + `},` +
+				purchase + `}`,
 		},
 		"validate-gift": {`{"voucherCode":"` + g.code + `",` + till + `}`, `{"voucherPublicToken":"` + g.token +
 			`","organizationID":"` + pier + `"}`},
@@ -43,25 +46,30 @@ func (w *world) whole() map[string][]string {
 			`{"voucherID":"` + g.id + `","amount":0.01,"allowPartial":true,"reference":"R","verificationCode":"1234",` + till +
 				`}`,
 			`{"voucherCode":"` + g.code + `","amount":0.01,"organizationID":"` + pier + `"}`,
+			`{"voucherPublicToken":"` + g.token + `","amount":0.01,"organizationID":"` + pier + `"}`,
 		},
 		"hold-gift": {`{"voucherID":"` + g.id +
 			`","amount":0.01,"allowPartial":true,"reference":"R","verificationCode":"1234","expiresInSeconds":60,` +
-			till + `}`},
+			till + `}`, `{"voucherCode":"` + g.code + `","amount":0.01,"organizationID":"` + pier + `"}`,
+			`{"voucherPublicToken":"` + g.token + `","amount":0.01,"organizationID":"` + pier + `"}`},
 		"capture-hold": {`{"holdID":"` + nowhere + `","amount":0.01,"final":false,"reference":"R"}`},
 		"release-hold": {`{"holdID":"` + nowhere + `"}`, `{"idempotencyKey":"none"}`},
 		"reverse-redemption": {`{"redemptionID":"` + redemption + `","amount":0.01,"reason":"R","organizationID":"` + pier +
-			`"}`, `{"idempotencyKey":"none","operation":"capture-hold"}`},
+			`"}`, `{"idempotencyKey":"none","operation":"capture-hold","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`},
 		"reload-gift": {
 			`{"voucherID":"` + g.id + `","amount":0.01,"reference":"R",` + paidAt(shop) + `,"organizationID":"` + pier +
 				`","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
-			`{"voucherCode":"` + g.code + `","amount":0.01,` + paidAt(shop) + `,"organizationID":"` + pier + `"}`},
+			`{"voucherCode":"` + g.code + `","amount":0.01,` + paidAt(shop) + `,"organizationID":"` + pier + `"}`,
+			`{"voucherPublicToken":"` + g.token + `","amount":0.01,` + paidAt(shop) + `,"organizationID":"` + pier + `"}`},
 		"cash-out-gift": {
 			`{"voucherID":"` + nowhere + `","verificationCode":"1234","organizationID":"` + pier +
 				`","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
-			`{"voucherCode":"` + w.send(money("5")).code + `","organizationID":"` + pier + `"}`},
+			`{"voucherCode":"` + cash.code + `","organizationID":"` + pier + `"}`,
+			`{"voucherPublicToken":"` + w.send(money("5")).token + `","organizationID":"` + pier + `"}`},
 		"reverse-reload": {`{"reloadID":"` + nowhere + `"}`, `{"idempotencyKey":"none"}`},
-		"cancel-gift": {`{"voucherID":"` + nowhere + `","cause":"CANCELLED","reason":"R"}`, `{"orderID":"` + nowhere +
-			`","cause":"CANCELLED"}`,
+		"cancel-gift": {`{"accountID":"` + harbor + `","voucherID":"` + nowhere + `","cause":"CANCELLED","reason":"R"}`,
+			`{"orderID":"` + nowhere +
+				`","cause":"CANCELLED"}`,
 			`{"externalTransactionReferenceNumber":"none","externalStorefrontID":"` + nowhere +
 				`","cause":"CANCELLED","skipNotAllowed":true,"releaseHolds":true}`},
 		"reinstate-gift": {`{"voucherID":"` + nowhere + `","reason":"R"}`, `{"orderID":"` + nowhere + `"}`},
@@ -71,7 +79,9 @@ func (w *world) whole() map[string][]string {
 			`{"count":1,"label":"L","terms":"T","quantity":2,"equivalentValue":5}`},
 		"reverse-activation": {`{"activationID":"` + nowhere + `"}`, `{"idempotencyKey":"none"}`},
 		"activate-gift": {`{"voucherID":"` + nowhere + `","organizationID":"` + pier +
-			`","pointOfSaleSystemOrganizationIdentifier":"POS-1","amount":5,"reference":"R",` + purchase + `}`},
+			`","pointOfSaleSystemOrganizationIdentifier":"POS-1","amount":5,"reference":"R",` + purchase + `}`,
+			`{"voucherCode":"` + cards[0].code + `","amount":5,"organizationID":"` + pier + `",` + purchase + `}`,
+			`{"voucherPublicToken":"` + cards[1].token + `","amount":5,"organizationID":"` + pier + `",` + purchase + `}`},
 		"block-gift":   {`{"voucherID":"` + nowhere + `","reasonCode":"LOST","reason":"R"}`},
 		"unblock-gift": {`{"voucherID":"` + nowhere + `","reason":"R"}`},
 		"adjust-gift":  {`{"voucherID":"` + nowhere + `","amount":-0.01,"reasonCode":"FRAUD","reason":"why"}`},
@@ -202,6 +212,70 @@ func TestEveryMemberIsSuggestedAndTakenOnce(t *testing.T) {
 		twice := strings.Replace(wrong, `"`+p.name+`x":`, fmt.Sprintf(`"\u%04x%s":`, p.name[0], p.name[1:]), 1)
 		w.in(t).post(operation, twice).refused(400, gift.ValidationFailure, p.path)
 	})
+}
+
+// TestWholeRequestsAreWhole: between them, the requests that are spoiled above have every member that the OpenAPI file
+// knows of any operation.
+func TestWholeRequestsAreWhole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var file struct {
+		Paths map[string]struct {
+			Post *struct {
+				RequestBody struct {
+					Content map[string]struct{ Schema any }
+				}
+			}
+		}
+		Components struct{ Schemas map[string]any }
+	}
+	if err := json.Unmarshal(theFile, &file); err != nil {
+		t.Fatal(err)
+	}
+	whole, operations := w.whole(), 0
+	a := &agreement{schemas: file.Components.Schemas}
+	for path, is := range file.Paths {
+		if is.Post == nil {
+			continue
+		}
+		operations++
+		operation := path[strings.LastIndex(path, "/")+1:]
+		spoiled := map[string]bool{}
+		for _, body := range whole[operation] {
+			var request map[string]any
+			if err := json.Unmarshal([]byte(body), &request); err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range membersOf(request, "") {
+				spoiled[strings.ReplaceAll(p.path, "[0]", "")] = true
+			}
+		}
+		members := a.members(is.Post.RequestBody.Content["application/json"].Schema, "")
+		if len(members) == 0 {
+			t.Errorf("%s has no members", operation)
+		}
+		for _, member := range members {
+			if !spoiled[member] {
+				t.Errorf("%s: no request has %s", operation, member)
+			}
+		}
+	}
+	if operations != len(whole) {
+		t.Errorf("%d operations are spoiled, want %d", len(whole), operations)
+	}
+}
+
+// members lists the members of a request that a schema knows, at every depth.
+func (a *agreement) members(schema any, path string) (all []string) {
+	s := a.resolved(schema)
+	properties, _ := s["properties"].(map[string]any)
+	for name, of := range properties {
+		all = append(append(all, path+name), a.members(of, path+name+".")...)
+	}
+	if items := s["items"]; items != nil {
+		all = append(all, a.members(items, path)...)
+	}
+	return all
 }
 
 // The requests that are spoiled above are good before.
