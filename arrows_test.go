@@ -16,7 +16,7 @@ import (
 var arrows = map[string][]string{
 	"cmd/boon": {"client", "examples", "internal/cashout", "internal/chain", "internal/clientip", "internal/durable",
 		"internal/gift", "internal/ledger", "internal/load", "internal/mail", "internal/server", "internal/sms",
-		"internal/setup", "internal/store", "internal/store/transfer"},
+		"internal/qr", "internal/setup", "internal/store", "internal/store/transfer"},
 	"client":             {},
 	"docs":               {},
 	"internal/clientip":  {},
@@ -41,8 +41,9 @@ var arrows = map[string][]string{
 	"internal/mail":    {"internal/message"},
 	"internal/sms":     {"internal/gift", "internal/message"},
 	"internal/picture": {},
+	"internal/pin":     {},
 	"internal/load":    {},
-	"internal/setup":   {"internal/gift", "internal/nfc", "internal/picture", "internal/wire"},
+	"internal/setup":   {"internal/gift", "internal/nfc", "internal/picture", "internal/pin", "internal/wire"},
 	"internal/store": {"internal/chain", "internal/gift", "internal/ledger", "internal/message", "internal/ratelimit",
 		"internal/sealed", "internal/store/check", "internal/store/db", "internal/store/lookup",
 		"internal/store/record", "internal/store/setup"},
@@ -64,8 +65,10 @@ var arrows = map[string][]string{
 	"internal/web": {"internal/card", "internal/clientip", "internal/gift", "internal/locale", "internal/message",
 		"internal/print",
 		"internal/qr", "internal/ratelimit"},
+	"internal/till": {"internal/api", "internal/gift", "internal/locale", "internal/web", "internal/wire"},
 	"internal/server": {"internal/api", "internal/clientip", "internal/delivery", "internal/gift", "internal/ledger",
-		"internal/mail", "internal/message", "internal/sealed", "internal/sms", "internal/store", "internal/web"},
+		"internal/mail", "internal/message", "internal/sealed", "internal/sms", "internal/store", "internal/till",
+		"internal/web"},
 }
 
 const module = "boon.example/"

@@ -170,6 +170,7 @@ type Entry struct {
 	KeyID            string    `json:"keyID"` // of the API key; "": the service itself
 	KeyName          string    `json:"keyName"`
 	User             string    `json:"user"`           // the person; "": none is known
+	Person           string    `json:"person"`         // who was signed in at the till; "": nobody
 	OrganizationID   string    `json:"organizationID"` // "": not at a location
 	OrganizationName string    `json:"organizationName"`
 	RedemptionID     string    `json:"redemptionID"` // of a redemption its own, of a reversal the undone one's

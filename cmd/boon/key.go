@@ -178,12 +178,15 @@ func (c *keyListCmd) Run(t *terminal) error {
 		}
 		now, rows := time.Now(), [][]string{}
 		for _, k := range slices.SortedFunc(maps.Values(d.Keys), compareKeys) {
-			state := keyState(k, now)
-			if !strings.HasPrefix(state, "works") && !c.All {
+			if !k.Works(now) && !c.All {
 				continue
 			}
-			rows = append(rows, []string{k.ID.String(), k.Name, ownerName(d, k), mayDo(k), places(d, k), "…" + k.Hint,
-				moment(k.CreatedAt), lastUse(k, uses), state})
+			hint := ""
+			if k.Hint != "" {
+				hint = "…" + k.Hint
+			}
+			rows = append(rows, []string{k.ID.String(), k.Name, ownerName(d, k), mayDo(k), places(d, k), hint,
+				moment(k.CreatedAt), lastUse(k, uses), keyState(k, now)})
 		}
 		table(t.stdout, []string{"KEY", "NAME", "OWNER", "MAY", "LOCATIONS", "ENDS IN", "MADE", "LAST USED", "STATE"}, rows)
 		return nil
@@ -214,6 +217,10 @@ func keyState(k *gift.Key, now time.Time) string {
 		return "revoked " + moment(k.RevokedAt)
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
 		return "expired " + moment(k.ExpiresAt)
+	case k.Till == gift.WaitingTill:
+		return "till, waits for its device until " + moment(k.ExpiresAt)
+	case k.Till == gift.PairedTill:
+		return "till, paired"
 	case !k.ExpiresAt.IsZero():
 		return "works until " + moment(k.ExpiresAt)
 	}

@@ -56,6 +56,7 @@ type commands struct {
 	Stock   stockCmd   `cmd:"" help:"Make cards to be sold, and have them printed."`
 	Sheet   sheetCmd   `cmd:"" help:"Make a new link to the printed cards of an order, and revoke the earlier ones."`
 	Key     keyCmd     `cmd:"" help:"Make, list and revoke API keys."`
+	Till    tillCmd    `cmd:"" help:"Pair devices at the counter with a location, and make PINs for people."`
 	KeyFile keyFileCmd `cmd:"" name:"key-file" help:"Rotate the keys that seal codes and tokens, and list them."`
 	Verify  verifyCmd  `cmd:"" help:"Recompute every balance from the ledger and check that everything holds."`
 	Backup  backupCmd  `cmd:"" help:"Copy the embedded database while the service goes on."`

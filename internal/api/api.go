@@ -179,8 +179,11 @@ func (r *Route) most() int64 {
 // handler does what a request asks for.
 type handler func(*call) (ledger.Answer, error)
 
-// base is what the paths of operations begin with.
-const base = root + "/integration"
+// Base is what the paths of operations begin with.
+const (
+	Base = root + "/integration"
+	base = Base
+)
 
 // Routes lists every operation. HEAD is answered as GET.
 func Routes() []Route { return slices.Concat(giftingRoutes(), redemptionRoutes(), readingRoutes()) }
@@ -384,6 +387,7 @@ func (a *API) handler(h handler) http.Handler {
 		}
 		if c.caller != nil {
 			event.KeyID, event.KeyName, event.LocationID = c.caller.KeyID, c.caller.Name, c.location
+			event.Person = c.caller.Person
 			if len(c.caller.Locations) == 1 && c.location.IsZero() {
 				event.LocationID = c.caller.Locations[0]
 			}

@@ -35,8 +35,12 @@ func (c *call) readBody(most int64) ([]byte, error) {
 		return nil, err
 	}
 	tooLong := func() error {
+		size := fmt.Sprintf("%d MiB", most>>20)
+		if most < 1<<20 {
+			size = fmt.Sprintf("%d KiB", most>>10)
+		}
 		return refuseWith(http.StatusRequestEntityTooLarge, gift.ValidationFailure, "",
-			fmt.Sprintf("The body may have at most %d MiB.", most>>20))
+			"The body may have at most "+size+".")
 	}
 	if c.r.ContentLength > most {
 		c.throwAway()
@@ -186,7 +190,8 @@ func (r *request) refuse(err error) (ledger.Answer, error) {
 
 // actor is who causes an entry.
 func (c *call) actor(location gift.ID) gift.Context {
-	return gift.Context{Actor: gift.Actor{KeyID: c.caller.KeyID, LocationID: location}, RequestID: c.requestID}
+	return gift.Context{RequestID: c.requestID,
+		Actor: gift.Actor{KeyID: c.caller.KeyID, LocationID: location, Person: c.caller.Person}}
 }
 
 // answer makes a success of the members that write writes; every one ends with the requestID.

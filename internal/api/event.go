@@ -8,6 +8,7 @@ type Event struct {
 	AccountID  gift.ID   // zero: nobody's
 	KeyID      gift.ID   // zero: no valid key was shown
 	KeyName    string    // as the set-up calls it
+	Person     string    // who is signed in at the till; "": nobody
 	LocationID gift.ID   // that the request names or that follows from the key; zero: none
 	Code       gift.Code // "" on success
 	Overloaded bool      // it was not admitted

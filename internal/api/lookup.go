@@ -238,6 +238,7 @@ func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
 	w.IDOrNull("keyID", e.Actor.KeyID)
 	w.TextOrNull("keyName", names.key(e.Actor.KeyID))
 	w.Null("user") // people sign in with keys of their own so far
+	w.TextOrNull("person", e.Actor.Person)
 	w.IDOrNull("organizationID", e.Actor.LocationID)
 	w.TextOrNull("organizationName", names.location(e.Actor.LocationID))
 	w.IDOrNull("redemptionID", redemption)

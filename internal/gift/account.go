@@ -24,6 +24,7 @@ type Account struct {
 	Storefronts           []Storefront
 	Promotions            []Promotion
 	Designs               []Design
+	People                []Person // who sign in at tills; none: nobody does
 }
 
 // Location is a place where gifts are redeemed (the interface's organization).

@@ -45,6 +45,8 @@ type Caller struct {
 
 	Permissions Permissions
 	Limits      Limits // the key's
+	Person      string // who is signed in at the till; "": nobody
+	Unattended  bool   // somebody must sign in at the till before value moves
 
 	Accounts, Programs []ID // of a system key: for which it may send
 }

@@ -13,11 +13,38 @@ type Directory struct {
 	Keys     map[KeyHash]*Key
 }
 
-// Authenticate tells who presents the text of a key. ok is false for a key that is unknown, expired or revoked; which
-// of these is nobody's business.
+// Authenticate tells who presents the text of a key. ok is false for a key that is unknown, expired, revoked or a
+// till's; which of these is nobody's business.
 func (d *Directory) Authenticate(key string, now time.Time) (_ *Caller, ok bool) {
+	return d.authenticate(key, NoTill, now)
+}
+
+// AuthenticateTill tells which till presents the text of its key, from within its own pages.
+func (d *Directory) AuthenticateTill(key string, now time.Time) (_ *Caller, ok bool) {
+	return d.authenticate(key, PairedTill, now)
+}
+
+// Pair gives the key that waits for the device that shows this token as it is once the device has it: with a text of
+// its own in the token's place, so that the token is good for nothing any more. ok is false for a token that no key
+// waits for, or none any more.
+func (d *Directory) Pair(token, text string, now time.Time) (_ *Key, ok bool) {
+	k := d.Keys[HashKey(token)]
+	if k == nil || k.Till != WaitingTill || !k.Works(now) {
+		return nil, false
+	}
+	paired := *k
+	paired.Till, paired.Hash, paired.Hint, paired.ExpiresAt = PairedTill, HashKey(text), KeyHint(text), time.Time{}
+	return &paired, true
+}
+
+// Works reports whether a key is neither revoked nor expired.
+func (k *Key) Works(now time.Time) bool {
+	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt))
+}
+
+func (d *Directory) authenticate(key string, till TillKey, now time.Time) (_ *Caller, ok bool) {
 	k := d.Keys[HashKey(key)]
-	if k == nil || !k.RevokedAt.IsZero() || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) {
+	if k == nil || k.Till != till || !k.Works(now) {
 		return nil, false
 	}
 	c := &Caller{KeyID: k.ID, Kind: k.Kind, Name: k.Name, Locations: k.Locations, Permissions: k.Permissions,

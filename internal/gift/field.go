@@ -29,6 +29,7 @@ const (
 	FieldProgram     Field = "program"
 	FieldLocation    Field = "location"
 	FieldPointOfSale Field = "pointOfSale"
+	FieldPerson      Field = "person" // who stands at the till
 )
 
 // The fields of a redemption, a reversal, a cancellation and a transfer.

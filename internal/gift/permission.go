@@ -132,7 +132,7 @@ func (c *Caller) Permit(needed Permissions, open bool) error {
 	}
 	for i, n := range permissionNames {
 		if missing := needed &^ c.Permissions; missing.Has(1 << i) {
-			return Refuse(NotAuthorized, "This key may not %s: it lacks the permission %s.", n.cannot, n.name)
+			return c.lacks(n.cannot, n.name)
 		}
 	}
 	return nil

@@ -91,6 +91,25 @@ func (l *Locale) Pieces(name string, args ...string) []Piece {
 // firstMark stands for the first argument while a text is cut: a character for private use, which no text has.
 const firstMark = '\ue000'
 
+// All gives the texts whose names begin with a prefix as they stand in the files, for a script that fills in the
+// arguments itself: a string, or its plural forms by their categories. What the language lacks is in English.
+func (l *Locale) All(prefix string) map[string]any {
+	all := map[string]any{}
+	for name, versions := range readTexts() {
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		t, has := versions[l.language]
+		if !has {
+			t = versions[gift.English]
+		}
+		if all[name] = t.text; t.forms != nil {
+			all[name] = t.forms
+		}
+	}
+	return all
+}
+
 // names are those of all texts.
 var names = map[string]bool{}
 

@@ -16,6 +16,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"boon.example/internal/gift"
@@ -131,6 +132,14 @@ func (k *Keys) AddressHash(address string) []byte { return k.hash("address", add
 // kept.
 func (k *Keys) ContactHash(owner gift.ID, contact string) []byte {
 	return k.hash("contact", owner.String()+" "+contact)
+}
+
+// SignIn proves later that this text was proven to be true once: who signed in, where, and until when.
+func (k *Keys) SignIn(text string) []byte { return k.hash("sign-in", text) }
+
+// SignedIn reports whether proof is what SignIn made of a text, with whichever key.
+func (k *Keys) SignedIn(proof []byte, text string) bool {
+	return slices.ContainsFunc(k.hashes("sign-in", text), func(is []byte) bool { return hmac.Equal(is, proof) })
 }
 
 // Fingerprint is a keyed hash of a request, by which a repeat is told from another request. Keyed, because a request

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/api"
+	"boon.example/internal/till"
 	"boon.example/internal/web"
 )
 
@@ -139,13 +140,14 @@ func (a *admission) state() (inFlight, waiting int) {
 }
 
 // admitted admits requests for pages: the interface admits its own calls itself, and the operator's addresses always
-// answer. A request for a PDF waits for a printer, and keeps no place meanwhile; nor does a report of a gateway, since
-// anybody may send one slowly, and its signature can be checked only when all of it has come.
+// answer. A request for a PDF waits for a printer, and keeps no place meanwhile; nor does a report of a gateway or what
+// a till posts, since anybody may send one slowly, and what it proves is known only when all of it has come.
 func (a *app) admitted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case path == "/healthz", path == "/readyz", path == "/metrics", strings.HasPrefix(path, "/api/"),
-			strings.HasSuffix(path, web.PrintPath), strings.HasPrefix(path, "/hooks/"):
+			strings.HasSuffix(path, web.PrintPath), strings.HasPrefix(path, "/hooks/"),
+			strings.HasPrefix(path, till.Path+"/api/"), r.Method == http.MethodPost && strings.HasPrefix(path, till.Path+"/"):
 			next.ServeHTTP(w, r)
 			return
 		}

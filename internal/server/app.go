@@ -66,14 +66,16 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 		pages.Messages = newOutbox(s, a.gateways())
 	}
 	pages.Fail = func(w http.ResponseWriter, r *http.Request, status int) { a.api.Fail(w, r, status) }
+	elsewhere := a.routes(web.Handler(pages))
 	a.api = api.New(api.Config{
 		Engine: a.engine, Records: s, Directory: a.directory.Load, Fingerprint: s.Keys().Fingerprint,
 		Fingerprinted: s.Keys().Fingerprinted,
 		PublicURL:     c.PublicURL, Email: a.carriers.email != nil, SMS: a.carriers.sms != nil, Wake: worker.Wake, Note: note,
 		StoreTimeout: s.CallerTimeout(), ClientAddress: c.Proxies.Client, GuessAlarm: a.guessAlarm,
 		Sheets: pages.Sheets, CashOutLaw: c.CashOutLaw,
-		Admission: a.admission, Elsewhere: a.routes(web.Handler(pages)),
+		Admission: a.admission, Elsewhere: elsewhere,
 	})
+	a.tills(elsewhere)
 	a.handler = a.observe(a.admitted(a.api))
 
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))

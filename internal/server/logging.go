@@ -59,7 +59,7 @@ func (a *app) observe(next http.Handler) http.Handler {
 
 func (a *app) log(r *http.Request, status int, took time.Duration, e *api.Event) {
 	level := slog.LevelInfo
-	attrs := make([]slog.Attr, 0, 11)
+	attrs := make([]slog.Attr, 0, 12)
 	attrs = append(attrs,
 		slog.String("route", route(r)), slog.Int("status", status),
 		slog.Float64("ms", float64(took.Microseconds())/1000), slog.String("requestID", e.RequestID),
@@ -74,6 +74,9 @@ func (a *app) log(r *http.Request, status int, took time.Duration, e *api.Event)
 	id("location", e.LocationID)
 	if id("key", e.KeyID); e.KeyName != "" {
 		attrs = append(attrs, slog.String("keyName", e.KeyName))
+	}
+	if e.Person != "" {
+		attrs = append(attrs, slog.String("person", e.Person))
 	}
 	if e.Code != "" {
 		attrs = append(attrs, slog.String("code", string(e.Code)))

@@ -6,12 +6,13 @@ import (
 	"net/http"
 	"time"
 
+	"boon.example/internal/till"
 	"boon.example/internal/web"
 )
 
 // routes puts the operator's addresses and the gateways' reports beside the pages. The interface, which stands before
 // them, sends on what is not its own.
-func (a *app) routes(pages http.Handler) http.Handler {
+func (a *app) routes(pages http.Handler) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)
 	a.hooks(mux)
@@ -21,6 +22,14 @@ func (a *app) routes(pages http.Handler) http.Handler {
 		mux.Handle("/metrics", a.reads(a.metrics.handler().ServeHTTP))
 	}
 	return mux
+}
+
+// tills puts the tills beside the pages. What they ask goes through the interface.
+func (a *app) tills(mux *http.ServeMux) {
+	tills := till.Handler(till.Config{PublicURL: a.PublicURL, API: a.api, Store: a.store, Directory: a.directory.Load,
+		Refresh: a.readSetup, Keys: a.store.Keys()})
+	mux.Handle(till.Path, tills)
+	mux.Handle(till.Path+"/", tills)
 }
 
 func (a *app) adminMux() http.Handler {

@@ -108,12 +108,12 @@ type owner struct {
 	kind    kind
 }
 
-// owners tells of every id in use what it names. Programs are nobody's.
+// owners tells of every id in use what it names. Programs are nobody's, and people have names only.
 func owners(d *gift.Directory) map[gift.ID]owner {
 	ids := make(map[gift.ID]owner)
 	for _, a := range d.Accounts {
 		for _, r := range records(a) {
-			if r.kind != subscriptionKind {
+			if r.kind != subscriptionKind && r.kind != personKind {
 				ids[r.id] = owner{a, r.kind}
 			}
 		}
@@ -124,7 +124,7 @@ func owners(d *gift.Directory) map[gift.ID]owner {
 func (p *plan) account(a *account, owners map[gift.ID]owner) error {
 	for _, r := range records(a.record) {
 		o, used := owners[r.id]
-		if used && r.kind != subscriptionKind && (o.account.ID != a.record.ID || o.kind != r.kind) {
+		if used && r.kind != subscriptionKind && r.kind != personKind && (o.account.ID != a.record.ID || o.kind != r.kind) {
 			p.problem(a.at, "The id %s of the %s is that of a %s of account %s already; an id names one thing only.",
 				r.id, r, o.kind, o.account.Name)
 		}

@@ -28,6 +28,7 @@ const (
 	storefrontKind   kind = "storefront"
 	promotionKind    kind = "promotion"
 	designKind       kind = "voucher design"
+	personKind       kind = "person"
 )
 
 // field is one property of a record: values are compared, words are shown.
@@ -136,6 +137,12 @@ func records(a *gift.Account) []record {
 	}
 	for _, p := range a.Promotions {
 		all = append(all, record{promotionKind, p.ID, p.Name, promotionFields(p)})
+	}
+	for n := range a.People {
+		p := &a.People[n]
+		all = append(all, record{personKind, a.RestKey(p).KeyID, p.Name, []field{
+			{"PIN", p.PIN, ""}, plainField("permissions", strings.Join(p.May.Names(), ", ")), locationsField(p.Locations, a),
+		}})
 	}
 	return all
 }

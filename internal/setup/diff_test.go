@@ -31,6 +31,7 @@ func TestEveryFieldIsCompared(t *testing.T) {
 					EligibleItems: []gift.Item{{ID: "e", Name: "E"}}},
 			},
 			Designs: []gift.Design{{ID: one, Name: "d", AccentColor: "#000000", Headline: "h"}},
+			People:  []gift.Person{{Name: "n", PIN: "p", Locations: []gift.ID{one}}},
 		}
 	}
 	if words, gone := diff(full(), full()); len(words)+len(gone) > 0 {
@@ -66,6 +67,8 @@ func otherValue(v any) any {
 		return x.Add(time.Microsecond)
 	case *time.Location:
 		return time.FixedZone("elsewhere", 60)
+	case gift.Permissions:
+		return x + 1
 	case gift.AssetHash:
 		x[0]++
 		return x

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"boon.example/internal/gift"
@@ -90,7 +91,7 @@ func (r *reader) account(v value) account {
 	f := r.fields(v, "id", "name", "currency", "timeZone", "language", "maxGiftValue", "limits", "requireIdempotencyKey",
 		"balanceNotice", "textCountries",
 		"subscriptions", "locations",
-		"storefronts", "promotions", "voucherDesigns", "defaultVoucherDesign", "keys")
+		"storefronts", "promotions", "voucherDesigns", "defaultVoucherDesign", "people", "keys")
 	f.require("id", "name", "currency", "timeZone")
 	a := &gift.Account{
 		ID: f.newID(), Name: f.label("name"), Currency: f.currency("currency"), Zone: f.zone("timeZone"),
@@ -117,6 +118,7 @@ func (r *reader) account(v value) account {
 	a.Promotions = each(f, "promotions", r.promotion)
 	a.Subscriptions = r.subscriptions(f, known)
 	f.requireLanguage(a)
+	a.People = r.people(f, known)
 	known.currency = &a.Currency
 	keys := r.keys(f, "keys", &known)
 	for i := range keys {
@@ -240,6 +242,23 @@ func (r *reader) subscriptions(f fields, known holdings) []gift.Subscription {
 	})
 }
 
+// people reads who works at the tills.
+func (r *reader) people(f fields, known holdings) []gift.Person {
+	names := make(map[string]int)
+	return each(f, "people", func(v value) gift.Person {
+		f := r.fields(v, "name", "pin", "may", "locations")
+		f.require("name", "pin")
+		p := gift.Person{Name: f.label("name"), PIN: f.pin("pin"), May: f.personMay("may"),
+			Locations: f.locations("locations", known)}
+		if line, double := names[p.Name]; double && p.Name != "" {
+			r.problem(f.values["name"], "There is a person of this name on line %d already; people sign in by their names.",
+				line)
+		}
+		names[p.Name] = v.Line
+		return p
+	})
+}
+
 // keys reads a list of API keys: of an account with what it has, or system keys, which have no locations.
 func (r *reader) keys(f fields, list string, known *holdings) []key {
 	names := make(map[string]int)
@@ -279,6 +298,8 @@ func canonical(a *gift.Account) *gift.Account {
 	c.Storefronts = sorted(a.Storefronts, func(s gift.Storefront) gift.ID { return s.ID })
 	c.Promotions = sorted(a.Promotions, func(p gift.Promotion) gift.ID { return p.ID })
 	c.Designs = sorted(a.Designs, func(d gift.Design) gift.ID { return d.ID })
+	c.People = slices.SortedFunc(slices.Values(a.People),
+		func(a, b gift.Person) int { return strings.Compare(a.Name, b.Name) })
 	return &c
 }
 

@@ -3,6 +3,7 @@ package setup
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"maps"
@@ -82,21 +83,21 @@ func byName(d *gift.Directory) map[keyName][]*gift.Key {
 	return names
 }
 
-// working reports whether a key is neither revoked nor expired.
-func working(k *gift.Key, now time.Time) bool {
-	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt))
-}
-
 // pick finds the working key among those of one name, nil: there is none, and the youngest of the others.
 func pick(keys []*gift.Key, now time.Time) (live, dead *gift.Key) {
 	for _, k := range keys {
-		if working(k, now) {
+		if k.Works(now) {
 			live = k
 		} else {
 			dead = k
 		}
 	}
 	return live, dead
+}
+
+// places names the locations of a key.
+func places(d *gift.Directory, k *gift.Key) string {
+	return locationsField(k.Locations, d.Accounts[k.AccountID]).words
 }
 
 // key plans what is to be done for one key of the file. What was revoked stays revoked, whatever the file says: only a
@@ -108,11 +109,14 @@ func (p *plan) key(k *key, label string, a *gift.Account) {
 	live, dead := pick(p.keys[keyName{k.owner, k.name}], p.now)
 	holder := p.current.Keys[k.hash]
 	switch {
+	case live != nil && live.Till != gift.NoTill:
+		p.problem(k.at, "The name %s is that of a till (boon till pair); give this key another one, or revoke the till.",
+			k.name)
 	case holder != nil && (holder.AccountID != k.owner || holder.Name != k.name):
 		p.problem(k.at, "The secret of key %s is that of key %s of %s already; each key needs one of its own, and keys "+
 			"are not renamed.",
 			k.name, holder.Name, ownerOf(p.current, holder))
-	case holder != nil && !working(holder, p.now):
+	case holder != nil && !holder.Works(p.now):
 		note("has a secret here that %s; it stays so. Give it a new secret, or take it out of the file.", end(holder))
 	case holder != nil:
 		p.enable(holder, k, label, a)
@@ -121,7 +125,7 @@ func (p *plan) key(k *key, label string, a *gift.Account) {
 	case live != nil:
 		p.revoke(live)
 		p.add(k, label, "replaced the secret of key "+k.name+"; the old one stops working")
-	case k.hash == gift.KeyHash{} && dead != nil:
+	case k.hash == gift.KeyHash{} && dead != nil && dead.Till == gift.NoTill:
 		note("%s; it stays so. Give it a new secret, or take it out of the file.", end(dead))
 	default:
 		words := "added key " + k.name
@@ -306,9 +310,14 @@ type KeyRequest struct {
 	Accounts, Programs []gift.ID
 	// what it may do in a day, by name as a set-up file has them; empty: no limits of its own
 	Limits map[string]string
+	// the key of a till at one location, which waits PairWithin for its device; its text is a token to pair it by
+	Till bool
 	// a boon_test_ key; it works like any other and tells readers and secret scanners what it is for
 	Test bool
 }
+
+// PairWithin is how long the key of a till waits for its device.
+const PairWithin = 15 * time.Minute
 
 // CreateKey makes an API key and gives it with its text, which is kept nowhere. Among the working keys of one owner
 // each name stands once. An error that is Refused says what to ask for differently.
@@ -331,6 +340,10 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 	if !q.ExpiresAt.IsZero() {
 		k.ExpiresAt = moment(q.ExpiresAt)
 	}
+	if q.Till {
+		d.text = rand.Text() // 130 bits, in letters that a QR code has room for
+		k.Till, k.Hash, k.Hint, k.ExpiresAt = gift.WaitingTill, gift.HashKey(d.text), "", moment(now.Add(PairWithin))
+	}
 	err = store.Configure(ctx, func(current *gift.Directory, _ Uses) (Changes, error) {
 		if err := permit(current, &k, now); err != nil {
 			return Changes{}, err
@@ -346,6 +359,9 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 		made, what := k, fmt.Sprintf("%s: added key %s (%s)", ownerOf(current, &k), k.Name, k.ID)
 		if k.Kind == gift.AccountKey {
 			what += ", which may: " + k.Permissions.String()
+		}
+		if k.Till != gift.NoTill {
+			what += "; it waits for its device as a till at " + places(current, &k)
 		}
 		return Changes{Keys: []*gift.Key{&made}, What: what}, nil
 	})
@@ -389,6 +405,10 @@ func permit(d *gift.Directory, k *gift.Key, now time.Time) error {
 		return refuse("There is no account %s.", k.AccountID)
 	case k.Kind == gift.SystemKey && k.Permissions != 0:
 		return refuse("What a system key may do is always the same: leave role and permissions out.")
+	case k.Till != gift.NoTill && (a == nil || len(k.Locations) != 1):
+		return refuse("A till stands at one location of an account; name it.")
+	case k.Till != gift.NoTill && k.Permissions&^gift.TillPermissions != 0:
+		return refuse("A till may not be given the permission %s.", (k.Permissions &^ gift.TillPermissions).String())
 	case k.Kind == gift.AccountKey && k.Permissions == 0:
 		return refuse("Say what the key may do: give it a role or permissions.")
 	}

@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/nfc"
 	"boon.example/internal/picture"
+	"boon.example/internal/pin"
 	"boon.example/internal/wire"
 )
 
@@ -595,4 +596,30 @@ func (f fields) secret(name string) (gift.KeyHash, string) {
 	}
 	f.secrets[hash] = v.Line
 	return hash, gift.KeyHint(v.Value)
+}
+
+// pin reads the hash of a PIN.
+func (f fields) pin(name string) string {
+	v, _, ok := f.scalar(name)
+	if !ok {
+		return ""
+	}
+	if !pin.Valid(v.Value) {
+		f.problem(v, "This must be the hash of a PIN, as boon till pin makes it, never the PIN itself.")
+	}
+	return v.Value
+}
+
+// personMay reads what a person may do at a till beside validating and redeeming.
+func (f fields) personMay(name string) (may gift.Permissions) {
+	members, _ := f.list(name)
+	for _, v := range members {
+		one := f.permission(v, may)
+		if one&^gift.PersonPermissions != 0 {
+			f.problem(v, "A person may be given %s; whoever signs in may validate and redeem.",
+				strings.Join(gift.PersonPermissions.Names(), ", "))
+		}
+		may |= one & gift.PersonPermissions
+	}
+	return may
 }

@@ -72,6 +72,16 @@ func (w *Writer) Text(name, s string) {
 	w.b, _ = jsontext.AppendQuote(w.b, s) // the error only tells that invalid UTF-8 became U+FFFD
 }
 
+// Texts writes a list of texts.
+func (w *Writer) Texts(name string, all []string) {
+	w.List(name)
+	for _, s := range all {
+		w.comma()
+		w.b, _ = jsontext.AppendQuote(w.b, s) // see Text
+	}
+	w.EndList()
+}
+
 // TextOrNull writes a text that may be absent.
 func (w *Writer) TextOrNull(name, s string) {
 	if s == "" {

@@ -30,6 +30,7 @@ type account struct {
 	Storefronts           []storefront   `json:"storefronts,omitempty"`
 	Promotions            []promotion    `json:"promotions,omitempty"`
 	Designs               []design       `json:"designs,omitempty"`
+	People                []person       `json:"people,omitempty"`
 }
 
 type (
@@ -60,6 +61,12 @@ type (
 
 		ItemNames      map[string]string `json:"itemNames,omitempty"` // by id
 		TicketOptional bool              `json:"ticketOptional,omitempty"`
+	}
+	person struct {
+		Name      string     `json:"name"`
+		PIN       string     `json:"pin"` // its hash
+		May       string     `json:"may,omitempty"`
+		Locations []storedID `json:"locations,omitempty"`
 	}
 	design struct {
 		ID          storedID `json:"id"`
@@ -153,6 +160,10 @@ func formatAccount(a *gift.Account) (string, error) {
 	d.Designs = mapped(a.Designs, func(g gift.Design) design {
 		return design{storedID(g.ID), g.Name, g.AccentColor, g.Headline, g.Footer, g.Logo.String(), g.Picture.String()}
 	})
+	d.People = mapped(a.People, func(p gift.Person) person {
+		return person{p.Name, p.PIN, strings.Join(p.May.Names(), " "), mapped(p.Locations,
+			func(i gift.ID) storedID { return storedID(i) })}
+	})
 	text, err := json.Marshal(d)
 	return string(text), err
 }
@@ -217,6 +228,10 @@ func parseAccount(text []byte) (*gift.Account, error) {
 		return gift.Design{ID: gift.ID(g.ID), Name: g.Name, AccentColor: g.AccentColor, Headline: g.Headline,
 			Footer: g.Footer,
 			Logo:   logo, Picture: picture}
+	})
+	a.People = mapped(d.People, func(p person) gift.Person {
+		return gift.Person{Name: p.Name, PIN: p.PIN, May: splitPermissions(p.May), Locations: mapped(p.Locations,
+			func(i storedID) gift.ID { return gift.ID(i) })}
 	})
 	return a, nil
 }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"boon.example/examples"
+	"boon.example/internal/qr"
+)
+
+// TestTillPair: the command makes a link, which key list shows as what it is.
+func TestTillPair(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := applyExample(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	pair := func(args ...string) (int, string, string) {
+		return typed(t, append([]string{"till", "pair", "--data", dir, "--name", "Counter 1"}, args...)...)
+	}
+	const pier39 = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11"
+	for says, args := range map[string][]string{
+		"has no location":                 {"--location", examples.HarborStorefront},
+		"may not be given the permission": {"--location", pier39, "--may", "send"},
+		"There is no permission":          {"--location", pier39, "--may", "everything"},
+		"--public-url":                    {"--location", pier39, "--public-url", "gifts.example.com"},
+		"--location":                      {},
+	} {
+		if code, out, log := pair(args...); code == exitOK || out != "" || !strings.Contains(log, says) {
+			t.Errorf("%v: exit code %d, %s%s", args, code, out, log)
+		}
+	}
+	code, out, log := pair("--location", pier39, "--may", "reload", "--public-url", "https://gifts.example.com/")
+	token, ok := strings.CutPrefix(strings.TrimSpace(out), "https://gifts.example.com/till/pair#")
+	if code != exitOK || !ok || len(token) < 26 || strings.Contains(log, token) || strings.Contains(log, "this machine") {
+		t.Errorf("exit code %d, %s%s", code, out, log)
+	}
+	if code, _, log := pair("--location", pier39); code == exitOK ||
+		!strings.Contains(log, "a working key named Counter 1") {
+		t.Errorf("a second till of the same name: exit code %d, %s", code, log)
+	}
+	_, out, _ = typed(t, "key", "list", "--data", dir)
+	if !strings.Contains(out, "till, waits for its device until") || strings.Contains(out, token[len(token)-4:]) {
+		t.Errorf("boon key list shows\n%s", out)
+	}
+}
+
+// TestDrawQR reads the picture on the terminal back.
+func TestDrawQR(t *testing.T) {
+	t.Parallel()
+	code, err := qr.Encode("http://127.0.0.1:8080/till/pair#ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	drawQR(&b, code)
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	if want := (code.Size + 2*qr.QuietZone + 1) / 2; len(lines) != want {
+		t.Fatalf("%d lines, want %d", len(lines), want)
+	}
+	for y, line := range lines {
+		line, ok := strings.CutPrefix(line, "\x1b[38;5;16;48;5;231m")
+		line, ends := strings.CutSuffix(line, "\x1b[0m")
+		if !ok || !ends {
+			t.Fatalf("line %d has the colours of the terminal: %q", y, line)
+		}
+		for x, r := range []rune(line) {
+			for half, dark := range []bool{r == '▀' || r == '█', r == '▄' || r == '█'} {
+				if at := 2*y + half - qr.QuietZone; dark != code.Dark(x-qr.QuietZone, at) {
+					t.Fatalf("the module %d, %d is drawn wrong", x-qr.QuietZone, at)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package gift
+
+import (
+	"crypto/sha256"
+	"slices"
+)
+
+// Person is somebody who works at the tills of an account, and signs in there with a PIN.
+type Person struct {
+	Name      string
+	PIN       string      // its argon2id hash
+	May       Permissions // of PersonPermissions: what of that which a till may this person may too
+	Locations []ID        // where; empty: at all of the account's
+}
+
+// PersonPermissions are those that a set-up may give a person, beside validating and redeeming, which everybody may.
+const PersonPermissions = MayReverse | MayActivate | MayReload | MayCashOut
+
+// TillPermissions are all that a till may be given.
+const TillPermissions = MayValidate | MayRedeem | PersonPermissions
+
+// RestKey is under which a person's wrong PINs are counted, whichever till they were tried at.
+func (a *Account) RestKey(p *Person) Till {
+	sum := sha256.Sum256([]byte("person\x00" + p.Name))
+	return Till{AccountID: a.ID, KeyID: ID(sum[:len(ID{})])}
+}
+
+// People are those who may sign in where the caller is enabled.
+func (c *Caller) People() (people []*Person) {
+	if c.Account == nil {
+		return nil
+	}
+	for n := range c.Account.People {
+		p := &c.Account.People[n]
+		if len(p.Locations) == 0 || len(c.Locations) == 0 || slices.ContainsFunc(p.Locations, c.Enabled) {
+			people = append(people, p)
+		}
+	}
+	return people
+}
+
+// PersonNamed is one of People; nil: there is nobody of that name.
+func (c *Caller) PersonNamed(name string) *Person {
+	for _, p := range c.People() {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// By is the caller with somebody at the till, nil for nobody. Where people are named, nobody may do no more than
+// validate. A till at which nobody need sign in stays as it is.
+func (c *Caller) By(p *Person) *Caller {
+	if len(c.People()) == 0 {
+		return c
+	}
+	by := *c
+	if p == nil {
+		by.Unattended, by.Permissions = true, c.Permissions&MayValidate
+		return &by
+	}
+	by.Person, by.Permissions = p.Name, c.Permissions&(MayValidate|MayRedeem|p.May&PersonPermissions)
+	return &by
+}
+
+// lacks tells why a permission is missing that goes by this name in a sentence.
+func (c *Caller) lacks(cannot, name string) *Error {
+	switch {
+	case c.Unattended:
+		return RefuseAt(NotAuthorized, FieldPerson, "Nobody is signed in at this till. Sign in, then try again.")
+	case c.Person != "":
+		return Refuse(NotAuthorized, "%s may not %s at this till: the permission %s is missing.", c.Person, cannot, name)
+	}
+	return Refuse(NotAuthorized, "This key may not %s: it lacks the permission %s.", cannot, name)
+}

@@ -1,0 +1,318 @@
+package server_test
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"boon.example/examples"
+	"boon.example/internal/gift"
+	"boon.example/internal/server"
+	"boon.example/internal/setup"
+	"boon.example/internal/store"
+)
+
+// device is a phone at the counter: a browser with cookies.
+type device struct {
+	*service
+	cookies map[string]*http.Cookie
+}
+
+func (s *service) device() *device { return &device{s, map[string]*http.Cookie{}} }
+
+// do calls as a page of the service does, or as headers say.
+func (d *device) do(method, path, body string, headers ...string) (int, string, *http.Response) {
+	d.Helper()
+	req, err := http.NewRequest(method, d.url+path, strings.NewReader(body))
+	if err != nil {
+		d.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for n := 0; n < len(headers); n += 2 {
+		req.Header.Set(headers[n], headers[n+1])
+	}
+	for _, c := range d.cookies {
+		req.AddCookie(c)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		d.Fatal(err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		d.Fatal(err)
+	}
+	for _, c := range resp.Cookies() {
+		if d.cookies[c.Name] = c; c.MaxAge < 0 {
+			delete(d.cookies, c.Name)
+		}
+	}
+	return resp.StatusCode, string(answer), resp
+}
+
+// want is do with what is expected.
+func (d *device) want(status int, in, method, path, body string, headers ...string) string {
+	d.Helper()
+	got, answer, _ := d.do(method, path, body, headers...)
+	if got != status || !strings.Contains(answer, in) {
+		d.Fatalf("%s %s: %d %s\nwant %d with %q", method, path, got, answer, status, in)
+	}
+	return answer
+}
+
+// link makes a key that waits for a device, and gives its token.
+func (s *service) link(name, location string, may gift.Permissions) (key gift.Key, token string) {
+	s.Helper()
+	return s.linkAt(name, location, may, time.Now())
+}
+
+func (s *service) linkAt(name, location string, may gift.Permissions, at time.Time) (key gift.Key, token string) {
+	s.Helper()
+	account, _ := gift.ParseID(examples.HarborAccount)
+	id, err := gift.ParseID(location)
+	if err != nil {
+		s.Fatal(err)
+	}
+	role, _ := gift.RoleByName("till")
+	s.withStore(func(st *store.Store) (err error) {
+		key, token, err = setup.CreateKey(s.Context(), st, setup.KeyRequest{Account: account, Name: name,
+			Locations: []gift.ID{id}, Permissions: role | may, Till: true}, at, rand.Reader)
+		return err
+	})
+	return key, token
+}
+
+const pier39 = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11"
+
+// paired is a device that was paired at Pier 39.
+func (s *service) paired(name string, may gift.Permissions) (*device, gift.Key) {
+	s.Helper()
+	key, token := s.link(name, pier39, may)
+	d := s.device()
+	d.want(http.StatusOK, `"name":"`+name+`"`, "POST", "/till/pair", `{"token":"`+token+`"}`)
+	return d, key
+}
+
+func (s *service) revoke(k gift.Key) {
+	s.Helper()
+	s.withStore(func(st *store.Store) error {
+		_, err := setup.RevokeKey(s.Context(), st, k.ID.String(), time.Now())
+		return err
+	})
+}
+
+// TestTill pairs a device, and lives a day with it.
+func TestTill(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
+	key, token := s.link("Counter 1", pier39, gift.MayReload)
+	d := s.device()
+	d.want(http.StatusUnauthorized, "UNAUTHENTICATED", "GET", "/till/state", "")
+	d.want(http.StatusOK, "<button", "GET", "/till/pair", "")
+	status, answer, resp := d.do("POST", "/till/pair", `{"token":"`+token+`"}`)
+	if status != http.StatusOK {
+		t.Fatalf("pairing: %d %s", status, answer)
+	}
+	var c *http.Cookie
+	for _, set := range resp.Cookies() {
+		if set.Name == "boon_till" {
+			c = set
+		}
+	}
+	if c == nil || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/till" || c.Secure ||
+		c.MaxAge != 400*24*60*60 || !gift.ValidKey(c.Value) || !strings.HasPrefix(c.Value, "boon_live_acct_") {
+		t.Fatalf("the cookie is %v", resp.Header["Set-Cookie"])
+	}
+	var state struct {
+		Merchant         string
+		Location, Device struct{ Name, OrganizationID, KeyID string }
+		May, People      []string
+		Person           *string
+	}
+	if err := json.Unmarshal([]byte(d.want(http.StatusOK, "Harbor Coffee", "GET", "/till/state", "")),
+		&state); err != nil {
+		t.Fatal(err)
+	}
+	if state.Location.Name != "Pier 39" || state.Device.Name != "Counter 1" || state.Device.KeyID != key.ID.String() ||
+		strings.Join(state.May, " ") != "validate redeem reverse reload" || len(state.People) != 0 || state.Person != nil {
+		t.Errorf("the state is %+v", state)
+	}
+
+	code := `{"voucherCode":"` + g.VoucherCode + `"`
+	d.want(http.StatusOK, `"currentBalance":50.00`, "POST", "/till/api/redemption/validate-gift", code+`}`)
+	const redeem = "/till/api/redemption/redeem-gift"
+	first := d.want(http.StatusOK, `"currentBalance":45.50`, "POST", redeem, code+`,"amount":4.50}`, "Idempotency-Key",
+		"tap-1")
+	again := d.want(http.StatusOK, "", "POST", redeem, code+`,"amount":4.50}`, "Idempotency-Key", "tap-1")
+	if first != again {
+		t.Errorf("a second tap was answered\n%s\nafter\n%s", again, first)
+	}
+	d.want(http.StatusOK, `"operation":"redeem-gift"`, "GET", "/till/api/requests/tap-1", "")
+	var redeemed struct{ RedemptionID string }
+	if err := json.Unmarshal([]byte(first), &redeemed); err != nil {
+		t.Fatal(err)
+	}
+	d.want(http.StatusOK, "", "POST", "/till/api/redemption/reverse-redemption",
+		`{"redemptionID":"`+redeemed.RedemptionID+`"}`)
+	d.want(http.StatusForbidden, "NOT_AUTHORIZED", "POST", "/till/api/redemption/activate-gift", code+`}`)
+
+	for _, line := range []string{`"route":"/api/integration/redemption/redeem-gift"`, `"keyName":"Counter 1"`} {
+		if !strings.Contains(s.logs.String(), line) {
+			t.Errorf("the log lacks %s", line)
+		}
+	}
+	for _, secret := range []string{token, c.Value} {
+		if strings.Contains(s.logs.String(), secret) {
+			t.Error("the log has a secret of the till")
+		}
+	}
+	s.revoke(key)
+	deadline := time.Now().Add(2 * time.Second)
+	for status := 0; status != http.StatusUnauthorized; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("a revoked till works after 2 seconds: %d", status)
+		}
+		status, _, _ = d.do("POST", redeem, code+`,"amount":0.01}`)
+	}
+	for range gift.AnonymousBurst + 2 { // it was a till once: that is no guess
+		d.want(http.StatusUnauthorized, "UNAUTHENTICATED", "GET", "/till/state", "")
+	}
+}
+
+// TestTillReachesLittle: a till gets at nothing but what a till does.
+func TestTillReachesLittle(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	d, _ := s.paired("Counter 1", 0)
+	for _, call := range []string{
+		"POST gifting/send-gift", "GET gifting/gifts", "GET gifting/activity", "POST redemption/hold-gift",
+		"POST redemption/capture-hold",
+		"GET redemption/redeem-gift", "POST requests/a", "GET requests/", "GET requests/a/b",
+		"GET requests/..%2fgifting%2fgifts/x",
+		"POST gifting/cancel-gift", "GET requests%2fa", "POST redemption%2fredeem-gift", "POST redemption/redeem-gift/",
+	} {
+		method, path, _ := strings.Cut(call, " ")
+		d.want(http.StatusNotFound, "NOT_FOUND", method, "/till/api/"+path, "")
+	}
+	d.want(http.StatusNotFound, "No request with this Idempotency-Key", "GET",
+		"/till/api/requests/..%2f..%2fgifting%2fgifts", "")
+	// elsewhere, and with another key in the header, it is the till that calls, or nobody
+	d.want(http.StatusForbidden, "NOT_AUTHORIZED", "POST", "/till/api/redemption/validate-gift",
+		`{"voucherCode":"123456789012","organizationID":"`+examples.HarborLongWharf+`"}`, "Authorization",
+		examples.HarborOfficeKey)
+	d.want(http.StatusUnauthorized, "UNAUTHENTICATED", "GET", "/api/integration/gifting/gifts", "")
+	nobody := s.device()
+	nobody.want(http.StatusUnauthorized, "UNAUTHENTICATED", "POST", "/till/api/redemption/validate-gift",
+		`{"voucherCode":"123456789012"}`, "Authorization", examples.HarborOfficeKey)
+}
+
+// TestTillsKeyIsForItsPages: neither a till's key nor the token of its link works as an API key, nor the token as a
+// cookie, nor another key in the cookie.
+func TestTillsKeyIsForItsPages(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	d, _ := s.paired("Counter 1", 0)
+	_, token := s.link("Counter 2", pier39, 0)
+	time.Sleep(time.Second) // by then the service knows it
+	for name, text := range map[string]string{"a till's key": d.cookies["boon_till"].Value, "a link's token": token} {
+		for _, header := range []string{text, "Bearer " + text} {
+			if status, answer, err := s.call("POST", validatePath, header, `{"voucherCode":"123456789012"}`); err != nil ||
+				status != http.StatusUnauthorized {
+				t.Errorf("%s as an API key: %d %s %v", name, status, answer, err)
+			}
+		}
+	}
+	for name, text := range map[string]string{"a link's token": token, "an API key": examples.HarborTillKey} {
+		thief := s.device()
+		thief.cookies["boon_till"] = &http.Cookie{Name: "boon_till", Value: text}
+		thief.want(http.StatusUnauthorized, "UNAUTHENTICATED", "GET", "/till/state", "")
+		thief.want(http.StatusUnauthorized, "UNAUTHENTICATED", "POST", "/till/api/redemption/validate-gift",
+			`{"voucherCode":"123456789012"}`)
+		if t.Failed() {
+			t.Fatalf("%s in the cookie", name)
+		}
+	}
+}
+
+// TestPairingIsOnce: of all devices that open a link at once, one gets the till; one that comes late gets none.
+func TestPairingIsOnce(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	other := s.beside(server.Config{})
+	_, token := s.link("Counter 1", pier39, 0)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	statuses := map[int]int{}
+	for n := range 8 {
+		wg.Go(func() {
+			d := []*service{s, other}[n%2].device()
+			status, _, _ := d.do("POST", "/till/pair", `{"token":"`+token+`"}`)
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[status]++
+		})
+	}
+	wg.Wait()
+	if statuses[http.StatusOK] != 1 || statuses[http.StatusUnauthorized] != 7 {
+		t.Errorf("8 devices with one link: %v", statuses)
+	}
+	_, late := s.linkAt("Counter 2", pier39, 0, time.Now().Add(-setup.PairWithin-time.Second))
+	s.device().want(http.StatusUnauthorized, "15 minutes", "POST", "/till/pair", `{"token":"`+late+`"}`)
+	key, revoked := s.link("Counter 3", pier39, 0)
+	s.revoke(key)
+	s.device().want(http.StatusUnauthorized, "15 minutes", "POST", "/till/pair", `{"token":"`+revoked+`"}`)
+}
+
+// TestGuessedTokens: wrong tokens count as attempts without a key, and so do keys that there never were.
+func TestGuessedTokens(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	for n := range gift.AnonymousBurst {
+		d := s.device()
+		if n%2 == 0 {
+			d.want(http.StatusUnauthorized, "", "POST", "/till/pair", `{"token":"`+rand.Text()+`"}`)
+			continue
+		}
+		d.cookies["boon_till"] = &http.Cookie{Name: "boon_till", Value: rand.Text()}
+		d.want(http.StatusUnauthorized, "", "GET", "/till/state", "")
+	}
+	for _, path := range []string{"/till/pair", "/till/api/redemption/validate-gift"} {
+		d := s.device()
+		d.cookies["boon_till"] = &http.Cookie{Name: "boon_till", Value: rand.Text()}
+		d.want(http.StatusTooManyRequests, "RATE_LIMITED", "POST", path, `{"token":"`+rand.Text()+`"}`)
+	}
+	d, _ := s.paired("Counter 1", 0) // who has the right one is let in
+	d.want(http.StatusOK, "", "GET", "/till/state", "")
+}
+
+// TestOtherOriginsCannotCallATill: whatever a page of another site sends with the cookies of this one is refused.
+func TestOtherOriginsCannotCallATill(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{PublicURL: "https://gifts.example.com"})
+	_, token := s.link("Counter 2", pier39, 0)
+	d, _ := s.paired("Counter 1", 0)
+	if c := d.cookies["boon_till"]; !c.Secure {
+		t.Error("the cookie of a service over TLS goes over plain HTTP too")
+	}
+	for _, foreign := range [][]string{
+		{"Origin", "https://evil.example"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
+		{"Origin", "null"},
+	} {
+		for _, path := range []string{"/till/api/redemption/redeem-gift", "/till/pair"} {
+			d.want(http.StatusForbidden, "another origin", "POST", path, `{"token":"`+token+`"}`, foreign...)
+		}
+	}
+	for _, own := range [][]string{{"Origin", "https://gifts.example.com"}, {"Sec-Fetch-Site", "same-origin"}} {
+		d.want(http.StatusNotFound, "NOT_FOUND", "POST", "/till/api/redemption/validate-gift",
+			`{"voucherCode":"123456789012"}`, own...)
+	}
+}

@@ -1,0 +1,175 @@
+package till
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/locale"
+	"boon.example/internal/web"
+)
+
+//go:embed templates assets
+var files embed.FS
+
+// languages are those that the pages of a till are in.
+var languages = []gift.Language{gift.English, gift.German, gift.Spanish}
+
+// policy lets a page run its own scripts, a decoder in WebAssembly among them, and ask this site.
+const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: " +
+	"blob:; " +
+	"media-src 'self' blob:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; " +
+	"frame-ancestors 'none'; form-action 'self'"
+
+func setHeaders(h http.Header) {
+	web.SetHeaders(h)
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Permissions-Policy", "camera=(self), geolocation=(), microphone=(), payment=()")
+}
+
+// file is an asset. hashed is its name with its hash in it, so that it can be cached for ever.
+type file struct {
+	name, hashed, kind, tag string
+	content                 []byte
+}
+
+// pages are all pages in all languages, as they never change, and what they need.
+type pages struct {
+	rendered map[string]map[gift.Language][]byte // by template
+	assets   map[string]*file                    // by both of their names
+}
+
+func readPages() (p pages) {
+	p.assets = map[string]*file{}
+	must(fs.WalkDir(files, "assets", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := files.ReadFile(name)
+		name = strings.TrimPrefix(name, "assets/")
+		sum := sha256.Sum256(content)
+		tag, ext := hex.EncodeToString(sum[:8]), path.Ext(name)
+		f := &file{name: name, hashed: strings.TrimSuffix(name, ext) + "-" + tag + ext, tag: `"` + tag + `"`,
+			kind: kindOf(ext), content: content}
+		p.assets[f.name], p.assets[f.hashed] = f, f
+		return err
+	}))
+	p.rendered = map[string]map[gift.Language][]byte{"till.html": {}, "pair.html": {}}
+	for name, versions := range p.rendered {
+		for _, l := range languages {
+			versions[l] = p.render(name, l)
+		}
+	}
+	return p
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err) // of what is embedded
+	}
+}
+
+// kindOf is the type of a file by the end of its name: what the machine knows of them differs.
+func kindOf(ext string) string {
+	switch ext {
+	case ".js", ".mjs":
+		return "text/javascript; charset=utf-8"
+	case ".wasm":
+		return "application/wasm"
+	case ".webmanifest":
+		return "application/manifest+json"
+	case ".woff2":
+		return "font/woff2"
+	}
+	return mime.TypeByExtension(ext)
+}
+
+// render makes a page in a language.
+func (p *pages) render(name string, l gift.Language) []byte {
+	texts := locale.For(l)
+	all, err := json.Marshal(texts.All("till."))
+	must(err)
+	tmpl, err := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{
+		"t": texts.Text,
+		"asset": func(name string) (string, error) {
+			if f := p.assets[name]; f != nil {
+				return Path + "/assets/" + f.hashed, nil
+			}
+			return "", fmt.Errorf("there is no asset %s", name)
+		},
+	}).ParseFS(files, "templates/*.html")
+	must(err)
+	var b bytes.Buffer
+	must(tmpl.ExecuteTemplate(&b, name, map[string]any{"Lang": string(l), "Dir": "ltr", "Texts": template.JS(all)}))
+	return b.Bytes()
+}
+
+// page sends a page, in the language that the browser asks for.
+func (t *tills) page(name string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		l := gift.Language(r.URL.Query().Get("lang"))
+		if !slices.Contains(languages, l) {
+			l = locale.Match(r.Header.Get("Accept-Language"), gift.English)
+		}
+		body := t.pages.rendered[name][l]
+		if body == nil {
+			body = t.pages.rendered[name][gift.English]
+		}
+		w.Header().Add("Vary", "Accept-Language")
+		send(w, r, "text/html; charset=utf-8", body)
+	})
+}
+
+// asset sends a file that pages need.
+func (t *tills) asset(w http.ResponseWriter, r *http.Request) {
+	t.sendFile(w, r, t.pages.assets[r.PathValue("file")], r.PathValue("file"))
+}
+
+// topAsset sends one that must stand beside the pages: a service worker governs what is below it.
+func (t *tills) topAsset(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("file")
+	if name != "sw.js" && name != "manifest.webmanifest" {
+		name = ""
+	}
+	w.Header().Set("Service-Worker-Allowed", Path)
+	t.sendFile(w, r, t.pages.assets[name], name)
+}
+
+func (t *tills) sendFile(w http.ResponseWriter, r *http.Request, f *file, name string) {
+	if f == nil {
+		t.API.Fail(w, r, http.StatusNotFound)
+		return
+	}
+	h := w.Header()
+	h.Set("Cache-Control", "no-cache")
+	if name == f.hashed {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	h.Set("Etag", f.tag)
+	if r.Header.Get("If-None-Match") == f.tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	send(w, r, f.kind, f.content)
+}
+
+func send(w http.ResponseWriter, r *http.Request, kind string, body []byte) {
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(http.StatusOK)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // the device may have gone
+	}
+}

@@ -1,0 +1,144 @@
+// Package till is the till for people: pages for a phone or a tablet at the counter, and the calls that they make.
+//
+// A device is paired with a location once, by a link that `boon till pair` makes. From then on it holds a key of its
+// own in a cookie that no script can read, and that works here only. What moves value is handed to the JSON interface
+// as a call of that key, so that rules, limits, idempotency and the log are the same for every till. Where the set-up
+// names people, one of them signs in with a PIN before value moves.
+package till
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+)
+
+// Config is what the tills work with.
+type Config struct {
+	PublicURL string // how devices reach the service
+	API       *api.API
+	Store     Store
+	Directory func() *gift.Directory          // the newest set-up
+	Refresh   func(ctx context.Context) error // reads it anew
+	Keys      Keys
+}
+
+// Store is what the tills need of a database.
+type Store interface {
+	// Configure changes the set-up in one transaction: see package setup.
+	Configure(ctx context.Context, change func(current *gift.Directory, uses gift.Uses) (gift.Changes, error)) error
+	// Activity gives a page of the changes of all gifts of an account, the newest first.
+	Activity(context.Context, gift.ChangeFilter) (gift.ChangePage, error)
+}
+
+// Keys prove who signed in.
+type Keys interface {
+	SignIn(text string) []byte
+	SignedIn(proof []byte, text string) bool
+}
+
+// Path is where the tills are.
+const Path = "/till"
+
+// tills serves all tills.
+type tills struct {
+	Config
+	secure bool // cookies go over TLS only
+	pages  pages
+}
+
+// Handler serves everything under Path.
+func Handler(c Config) http.Handler {
+	t := &tills{Config: c, secure: strings.HasPrefix(c.PublicURL, "https://"), pages: readPages()}
+	mux := http.NewServeMux()
+	for pattern, page := range map[string]string{
+		"GET " + Path: "till.html", "GET " + Path + "/{$}": "till.html", "GET " + pairPath: "pair.html",
+	} {
+		mux.Handle(pattern, t.page(page))
+	}
+	mux.HandleFunc("GET "+Path+"/assets/{file...}", t.asset)
+	mux.HandleFunc("GET "+Path+"/{file}", t.topAsset)
+	mux.Handle("POST "+pairPath, c.API.Beside(t.pair))
+	mux.Handle("GET "+Path+"/state", c.API.Beside(t.state))
+	mux.HandleFunc("GET "+apiPath+"{path...}", t.forward)
+	mux.HandleFunc("POST "+apiPath+"{path...}", t.forward)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { c.API.Fail(w, r, http.StatusNotFound) })
+	return t.guard(mux)
+}
+
+const (
+	pairPath = Path + "/pair"
+	apiPath  = Path + "/api/"
+)
+
+// guard refuses what a page of another origin sends: a browser adds the cookies of this one.
+func (t *tills) guard(next http.Handler) http.Handler {
+	protection := http.NewCrossOriginProtection()
+	if u, err := url.Parse(t.PublicURL); err == nil { // behind a proxy, the host of a request may be another
+		_ = protection.AddTrustedOrigin(u.Scheme + "://" + u.Host) // where it is none, nothing more is trusted
+	}
+	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t.API.Refuse(w, r, gift.Refuse(gift.NotAuthorized, "A page of another origin may not call a till."))
+	}))
+	guarded := protection.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		setHeaders(w.Header())
+		guarded.ServeHTTP(w, r)
+	})
+}
+
+// reachable are the calls of the interface that a till may make.
+var reachable = map[string]bool{
+	"redemption/validate-gift": true, "redemption/redeem-gift": true, "redemption/reverse-redemption": true,
+	"redemption/activate-gift": true, "redemption/reverse-activation": true,
+	"redemption/reload-gift": true, "redemption/reverse-reload": true, "redemption/cash-out-gift": true,
+}
+
+// requests is where a till asks what became of a call.
+const requests = "requests/"
+
+// forward has the interface answer a call of a till, as one of the till's key.
+func (t *tills) forward(w http.ResponseWriter, r *http.Request) {
+	path, _ := strings.CutPrefix(r.URL.EscapedPath(), apiPath)
+	key, asks := strings.CutPrefix(path, requests)
+	switch {
+	case asks && r.Method != http.MethodPost && key != "" && !strings.Contains(key, "/"):
+	case reachable[path] && r.Method == http.MethodPost:
+	default:
+		t.API.Fail(w, r, http.StatusNotFound)
+		return
+	}
+	if _, err := t.session(r, time.Now()); err != nil {
+		t.API.Beside(func(c *api.Call) (answer, error) { return nil, t.unpaired(c, err) }).ServeHTTP(w, r)
+		return
+	}
+	inner := r.Clone(api.WithCaller(r.Context(), func(now time.Time) (*gift.Caller, error) {
+		s, err := t.session(r, now)
+		if err != nil {
+			return nil, err
+		}
+		if asks { // what became of a call, whoever made it
+			return s.caller, nil
+		}
+		return s.caller.By(s.person), nil
+	}))
+	inner.Header.Del("Authorization")
+	inner.Header.Del("Cookie")
+	inner.URL = &url.URL{Path: api.Base + "/" + unescaped(path), RawPath: api.Base + "/" + path, RawQuery: r.URL.RawQuery}
+	inner.RequestURI = inner.URL.RequestURI()
+	t.API.ServeHTTP(w, inner)
+	r.Pattern = inner.Pattern // for the log and the metrics
+}
+
+// unescaped is a path that a server has taken, so that it can be read.
+func unescaped(path string) string {
+	plain, err := url.PathUnescape(path)
+	if err != nil {
+		return path
+	}
+	return plain
+}
