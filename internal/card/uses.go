@@ -11,9 +11,9 @@ import (
 // Use is one redemption, one that was given back, or value that was moved to or from another gift, as its recipient is
 // told of it.
 type Use struct {
-	At     time.Time
-	When   string // At for people
-	Place  string // "" when it was not at a location, or at one that is gone
+	At     time.Time // in the zone of the recipient
+	When   string    // At for people
+	Place  string    // "" when it was not at a location, or at one that is gone
 	Amount Worth
 	Back   bool // it was given back, or came from another gift
 	Moved  bool // to or from another gift
@@ -29,7 +29,8 @@ func Uses(l *locale.Locale, g *gift.Gift, a *gift.Account, history []gift.Entry)
 		if e.Kind != gift.Redemption && e.Kind != gift.Reversal && !moved {
 			continue
 		}
-		u := Use{At: e.At, When: l.Moment(e.At.In(zone)), Amount: worth(l, g, max(e.Delta, -e.Delta)), Back: e.Delta > 0,
+		at := e.At.In(zone)
+		u := Use{At: at, When: l.Moment(at), Amount: worth(l, g, max(e.Delta, -e.Delta)), Back: e.Delta > 0,
 			Moved: moved}
 		if l := a.Location(e.Actor.LocationID); l != nil {
 			u.Place = Line(l.Name)

@@ -22,7 +22,8 @@ var files embed.FS
 var (
 	texts = texttemplate.Must(texttemplate.New("").Option("missingkey=error").ParseFS(files, "templates/*.txt"))
 	htmls = htmltemplate.Must(htmltemplate.New("").Option("missingkey=error").
-		Funcs(htmltemplate.FuncMap{"outlook": forOutlook}).ParseFS(files, "templates/*.html"))
+		Funcs(htmltemplate.FuncMap{"outlook": forOutlook, "strong": func(s string) strong { return strong(s) }}).
+		ParseFS(files, "templates/*.html"))
 )
 
 // forOutlook gives what only Outlook for Windows reads, which lays mails out as Word does: it knows no max-width, takes
@@ -40,6 +41,43 @@ func forOutlook(what string) htmltemplate.HTML {
 	}[what])
 }
 
+// strong is a name that stands out in its sentence.
+type strong string
+
+// part is a part of a sentence, for the HTML: words of ours, a name that somebody wrote, or an amount.
+type part struct {
+	Words, Name string
+	Worth       *card.Worth
+	Strong      bool
+}
+
+// Said is a text in parts, so that the HTML can set its names apart and make its amounts strong. The plain text has the
+// same one whole.
+func (c content) Said(name string, args ...any) []part {
+	words := make([]string, len(args))
+	for i, a := range args {
+		words[i] = fmt.Sprint(a)
+	}
+	var parts []part
+	for _, p := range c.Pieces(name, words...) {
+		if p.Arg == 0 {
+			parts = append(parts, part{Words: p.Text})
+			continue
+		}
+		shown := part{Name: p.Text}
+		switch a := args[p.Arg-1].(type) {
+		case card.Worth:
+			shown = part{Worth: &a, Strong: true}
+		case *card.Worth:
+			shown = part{Worth: a, Strong: true}
+		case strong:
+			shown.Strong = true
+		}
+		parts = append(parts, shown)
+	}
+	return parts
+}
+
 // maxSubject is the most characters of a subject.
 const maxSubject = 150
 
@@ -52,6 +90,28 @@ func NewSubject(s string) Subject { return Subject{card.Clip(card.Line(s), maxSu
 
 // String is the subject's text.
 func (s Subject) String() string { return s.text }
+
+// subject is the subject of one kind of message. Names are shortened as it takes, so that a figure behind them is
+// there.
+func (c *content) subject(kind string) Subject {
+	text := func(limit int) string {
+		sender, merchant := card.Clip(c.Sender, limit), card.Clip(c.Merchant, limit)
+		switch kind {
+		case "balance":
+			left := c.Balance
+			left.Unit = card.Clip(left.Unit, limit)
+			return c.Text("mail.balance.subject", left, merchant)
+		case "redirected":
+			return c.Text("mail.moved.subject", sender)
+		}
+		return c.Text("mail.subject", sender)
+	}
+	limit := maxName
+	for limit > minName && len([]rune(text(limit))) > maxSubject {
+		limit--
+	}
+	return NewSubject(text(limit))
+}
 
 // content is what the templates see.
 type content struct {
@@ -70,7 +130,7 @@ func Render(g *gift.Gift, a *gift.Account, publicURL string, id gift.ID, p Pictu
 	if view.Status == gift.Pending {
 		view.Status = gift.Delivered // what the recipient will find
 	}
-	return write("mail", "Your gift from ", &view, a, nil, publicURL, id, p)
+	return write("mail", &view, a, nil, publicURL, id, p)
 }
 
 // RenderBalance writes the notice of what is left of a gift after a redemption, the last of used. It fails for a
@@ -82,7 +142,7 @@ func RenderBalance(g *gift.Gift, a *gift.Account, used []gift.Entry, publicURL s
 	if uses := card.Uses(locale.For(g.Reads(a)), g, a, used); len(uses) > 0 {
 		use = &uses[0]
 	}
-	return write("balance", "Left on your gift from ", g, a, use, publicURL, id, p)
+	return write("balance", g, a, use, publicURL, id, p)
 }
 
 // RenderRedirected tells a former recipient, who stands in the card's contact, that the gift went elsewhere. Nothing by
@@ -91,15 +151,16 @@ func RenderRedirected(g *gift.Gift, a *gift.Account, id gift.ID, p Pictures) (me
 	view := *g
 	view.Card.Code, view.Card.Token = gift.VoucherCode{}, gift.Token{}
 	view.Status = gift.Cancelled // there is nothing to be shown at a till
-	return write("redirected", "", &view, a, nil, "", id, Pictures{Logo: p.Logo})
+	return write("redirected", &view, a, nil, "", id, Pictures{Logo: p.Logo})
 }
 
 // write executes the templates of one kind of message.
-func write(kind, opening string, g *gift.Gift, a *gift.Account, used *card.Use, publicURL string, id gift.ID,
+func write(kind string, g *gift.Gift, a *gift.Account, used *card.Use, publicURL string, id gift.ID,
 	p Pictures) (message.Message, error) {
 	now := time.Now()
 	c := content{View: card.New(g, a, now), Pictures: p, URL: card.GiftURL(publicURL, g.Card.Token), Used: used}
-	m := message.Message{ID: id, GiftID: g.ID, AccountID: g.AccountID, Method: g.Card.Method, To: g.Card.Contact, At: now}
+	m := message.Message{ID: id, GiftID: g.ID, AccountID: g.AccountID, Method: g.Card.Method, Language: c.Language(),
+		To: g.Card.Contact, At: now}
 	var err error
 	switch m.Method {
 	case gift.Email:
@@ -115,15 +176,12 @@ func write(kind, opening string, g *gift.Gift, a *gift.Account, used *card.Use, 
 				m.Pictures = append(m.Pictures, *shown)
 			}
 		}
-		m.Subject = NewSubject(run(&err, texts.Lookup(kind+"-subject.txt"), c)).String()
+		m.Subject = c.subject(kind).String()
 		c.Subject = m.Subject
 		m.Text = run(&err, texts.Lookup(kind+".txt"), c)
 		m.HTML = run(&err, htmls.Lookup(kind+".html"), c)
 	case gift.SMS:
-		m.Text = shortText(opening, c)
-		if kind == "redirected" {
-			m.Text = shortRedirected(c)
-		}
+		m.Text = shortText(kind, c)
 	default:
 		err = fmt.Errorf("a gift delivered by %s has no message", m.Method)
 	}

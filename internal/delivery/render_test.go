@@ -69,7 +69,8 @@ func render(t *testing.T, g gift.Gift) message.Message {
 
 const wantMail = `Hello Anna,
 
-Ben sent you a gift: $25.00 at Harbor Coffee.
+Ben sent you a gift.
+$25.00 at Harbor Coffee
 
 > Happy birthday!
 > See you on Friday.
@@ -110,7 +111,7 @@ func TestRenderMail(t *testing.T) {
 	if strings.Contains(m.HTML, "ZgotmplZ") {
 		t.Error("a value of ours was refused by the template")
 	}
-	if !strings.Contains(m.HTML, "Happy birthday!</bdi><br><bdi>See you") {
+	if !strings.Contains(m.HTML, `<p dir="auto" style="margin:0;text-align:start;">Happy birthday!</p><p dir="auto"`) {
 		t.Error("the HTML does not keep the line breaks of the message")
 	}
 }
@@ -170,8 +171,7 @@ var hostile = []string{
 	`\u003cscript\u003e`, "`${x}`", "\xff\xfe bad utf-8",
 }
 
-// TestHostileTexts puts each text into every place that a sender can write to: it is shown as text, and nothing else
-// changes. A gift for certain items says so in the mail and in the notice of what is left.
+// TestGoodFor: a gift for certain items says so in the mail and in the notice of what is left.
 func TestGoodFor(t *testing.T) {
 	t.Parallel()
 	g := aGift(gift.Email)
@@ -190,6 +190,8 @@ func TestGoodFor(t *testing.T) {
 	}
 }
 
+// TestHostileTexts puts each text into every place that a sender can write to: it is shown as text, and nothing else
+// changes.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	for _, method := range []gift.Method{gift.Email, gift.SMS} {
@@ -242,15 +244,33 @@ func checkLine(t *testing.T, what, s string) {
 	}
 }
 
+// FuzzSubject: in every language, a subject is one line of at most 150 characters, whatever the names are, and says
+// what is left.
 func FuzzSubject(f *testing.F) {
 	for _, s := range hostile {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := NewSubject(s).String()
-		checkLine(t, "subject", got)
-		if n := len([]rune(got)); n > maxSubject {
-			t.Errorf("%d characters", n)
+		subjects := []string{NewSubject(s).String()}
+		for _, l := range gift.Languages() {
+			at := *anAccount
+			at.Language, at.Name = l, s
+			g := aGift(gift.Email)
+			g.Loaded, g.Balance, g.Card.Sender, g.Card.Label = 25, 25, s, s
+			for _, g.Item = range []bool{false, true} {
+				c := content{View: card.New(&g, &at, time.Now())}
+				left := c.subject("balance").String()
+				if !strings.Contains(left, "25") {
+					t.Errorf("%s: the subject does not say what is left: %q", l, left)
+				}
+				subjects = append(subjects, left, c.subject("mail").String(), c.subject("redirected").String())
+			}
+		}
+		for _, got := range subjects {
+			checkLine(t, "subject", got)
+			if n := len([]rune(got)); n > maxSubject {
+				t.Errorf("%d characters", n)
+			}
 		}
 	})
 }
@@ -307,7 +327,7 @@ func TestRenderBalance(t *testing.T) {
 				t.Errorf("the notice does not say %q: %q", said, m.Text)
 			}
 		}
-		if method == gift.SMS && !fitsOne(m.Text) {
+		if method == gift.SMS && parts(m.Text) > 1 {
 			t.Errorf("the notice is longer than one message: %q", m.Text)
 		}
 		if m, err = RenderBalance(&g, anAccount, nil, publicURL, testID(9), Pictures{}); err != nil ||
@@ -349,7 +369,7 @@ func TestRenderHeld(t *testing.T) {
 						t.Errorf("it does not say %s and %s: %s", free, held, text)
 					}
 				}
-				if method == gift.SMS && !fitsOne(m.Text) {
+				if method == gift.SMS && parts(m.Text) > 1 {
 					t.Errorf("longer than one message: %q", m.Text)
 				}
 			}
@@ -370,16 +390,19 @@ func TestSeptets(t *testing.T) {
 		}
 	}
 	for _, tc := range []struct {
-		s    string
-		fits bool
+		s     string
+		parts int
 	}{
-		{strings.Repeat("a", 160), true}, {strings.Repeat("a", 161), false}, {strings.Repeat("€", 80), true},
-		{strings.Repeat("€", 81), false},
-		{strings.Repeat("王", 70), true}, {strings.Repeat("王", 71), false}, {strings.Repeat("👩", 35), true},
-		{strings.Repeat("👩", 36), false},
+		{"", 1}, {strings.Repeat("a", 160), 1}, {strings.Repeat("a", 161), 2}, {strings.Repeat("€", 80), 1},
+		{strings.Repeat("€", 81), 2}, {strings.Repeat("a", 306), 2}, {strings.Repeat("a", 307), 3},
+		{strings.Repeat("a", 152) + "€" + strings.Repeat("a", 151), 2}, // the escape and its letter stay together:
+		{strings.Repeat("a", 152) + "€" + strings.Repeat("a", 152), 3},
+		{strings.Repeat("王", 70), 1}, {strings.Repeat("王", 71), 2}, {strings.Repeat("王", 134), 2},
+		{strings.Repeat("王", 135), 3}, {strings.Repeat("👩", 35), 1}, {strings.Repeat("👩", 36), 2},
+		{strings.Repeat("👩", 66), 2}, {strings.Repeat("👩", 67), 3},
 	} {
-		if fitsOne(tc.s) != tc.fits {
-			t.Errorf("%.12q… fits: %t", tc.s, !tc.fits)
+		if got := parts(tc.s); got != tc.parts {
+			t.Errorf("%.12q… of %d bytes has %d parts, want %d", tc.s, len(tc.s), got, tc.parts)
 		}
 	}
 }
@@ -396,7 +419,7 @@ func TestOneTextMessage(t *testing.T) {
 		if !strings.HasSuffix(m.Text, " "+card.GiftURL(publicURL, g.Card.Token)) {
 			t.Errorf("%q: the link is not whole: %q", name, m.Text)
 		}
-		if _, gsm := septets(m.Text); gsm && !fitsOne(m.Text) {
+		if _, gsm := septets(m.Text); gsm && parts(m.Text) > 1 {
 			t.Errorf("%q: more than one message: %q", name, m.Text)
 		}
 	}

@@ -2,16 +2,19 @@ package delivery
 
 import (
 	"strings"
+	"unicode/utf16"
 
 	"boon.example/internal/card"
 )
 
 // What a text message holds. Longer texts are cut into parts that are sent, and paid for, one by one.
 const (
-	oneGSM     = 160 // septets of the GSM 7-bit alphabet
-	oneUnicode = 70  // UTF-16 units, when a character is beyond that alphabet
-	minName    = 8   // characters that a name is shortened to at most
-	maxNameSMS = 40
+	oneGSM      = 160 // septets of the GSM 7-bit alphabet
+	partGSM     = 153 // in each of several parts, which begin with their number (3GPP TS 23.040, section 9.2.3.24.1)
+	oneUnicode  = 70  // UTF-16 units, when a character is beyond that alphabet
+	partUnicode = 67
+	minName     = 8 // characters that a name is shortened to at most
+	maxNameSMS  = 40
 )
 
 // The GSM 7-bit default alphabet and its extension table (3GPP TS 23.038, section 6.2.1). Each of the latter takes two
@@ -37,79 +40,78 @@ func septets(s string) (n int, ok bool) {
 	return n, true
 }
 
-// fitsOne reports whether a text is sent as one message.
-func fitsOne(s string) bool {
-	if n, ok := septets(s); ok {
-		return n <= oneGSM
+// parts counts the messages that a text is cut into. Each of several has less room than one alone, and no character is
+// cut in two.
+func parts(s string) int {
+	whole, each, length := oneUnicode, partUnicode, utf16.RuneLen
+	if _, ok := septets(s); ok {
+		whole, each, length = oneGSM, partGSM, func(r rune) int { n, _ := septets(string(r)); return n }
 	}
-	units := 0
+	total, n, used := 0, 1, 0
 	for _, r := range s {
-		if units++; r > 0xffff {
-			units++
+		more := max(length(r), 1)
+		if total += more; used+more > each {
+			n, used = n+1, 0
 		}
+		used += more
 	}
-	return units <= oneUnicode
+	if total <= whole {
+		return 1
+	}
+	return n
 }
 
-// alike replaces what word processors put into names by what the GSM alphabet has, so that a typographic apostrophe
-// does not halve the room.
+// alike replaces what word processors and typesetters write by what the GSM alphabet has, so that a typographic
+// apostrophe or space does not halve the room.
 var alike = strings.NewReplacer("’", "'", "‘", "'", "“", "\"", "”", "\"", "–", "-", "—", "-", "…", "...", "\u00a0", " ",
-	"`", "'")
+	"\u202f", " ", "`", "'")
 
-// usedText says what was taken, where and when.
-func usedText(u *card.Use, short func(string) string) string {
-	if u == nil {
-		return ""
+// shortText writes a message as SMS: in as few parts as can be, the names as long as those hold, the link always whole.
+func shortText(kind string, c content) string {
+	versions := []func(limit int) string{c.short(kind)}
+	if c.Used != nil {
+		without := c
+		without.Used = nil
+		versions = append(versions, without.short(kind))
 	}
-	amount, place := u.Amount, ""
-	if amount.Item {
-		amount.Unit = short(amount.Unit)
-	}
-	if u.Place != "" {
-		place = " at " + short(u.Place)
-	}
-	return amount.String() + " used" + place + ", " + alike.Replace(u.When) + ". "
-}
-
-// shortRedirected tells that a gift went elsewhere.
-func shortRedirected(c content) string {
-	text := func(limit int) string {
-		short := func(s string) string { return card.Clip(alike.Replace(s), limit) }
-		return "The gift from " + short(c.Sender) + " at " + short(c.Merchant) +
-			" was sent to somebody else. Its earlier link and code no longer work."
-	}
-	for limit := maxNameSMS; limit > minName; limit-- {
-		if s := text(limit); fitsOne(s) {
-			return s
+	best, fewest := "", 0
+	for _, text := range versions {
+		for limit := maxNameSMS; limit >= minName; limit-- {
+			if s := text(limit); best == "" || parts(s) < fewest {
+				best, fewest = s, parts(s)
+			}
 		}
 	}
-	return text(minName)
+	return best
 }
 
-// shortText writes a gift's text message: the names as long as they fit into one message, the link always whole.
-func shortText(opening string, c content) string {
-	text := func(limit int) string {
-		short := func(s string) string { return card.Clip(alike.Replace(s), limit) }
-		worth := c.Balance
-		if worth.Item {
-			worth.Unit = short(worth.Unit)
+// short gives the text of a message with names of at most so many characters.
+func (c content) short(kind string) func(limit int) string {
+	return func(limit int) string {
+		name := func(s string) string { return card.Clip(alike.Replace(s), limit) }
+		worth := func(w card.Worth) string {
+			w.Unit = name(w.Unit)
+			return w.String()
 		}
-		left := worth.String()
+		if kind == "redirected" {
+			return alike.Replace(c.Text("sms.moved", name(c.Sender), name(c.Merchant)))
+		}
+		left := worth(c.Balance)
 		if c.Held != nil {
-			worth.Number = c.Held.Number
-			left += " (" + worth.String() + " more is held)"
+			left = c.Text("sms.held", left, worth(*c.Held))
 		}
-		return usedText(c.Used, short) + opening + short(c.Sender) + ": " + left + " at " + short(c.Merchant) + ". " + c.URL
-	}
-	for limit := maxNameSMS; limit > minName; limit-- {
-		if s := text(limit); fitsOne(s) {
-			return s
+		text := c.Text("sms.gift", name(c.Sender), left, name(c.Merchant))
+		if kind == "balance" {
+			text = c.Text("sms.left", name(c.Sender), left, name(c.Merchant))
 		}
+		if u := c.Used; u != nil {
+			day := strings.ReplaceAll(c.Day(u.At), "û", "u") // aout, as French may write it, is in the GSM alphabet
+			used := c.Text("sms.used", worth(u.Amount), day)
+			if u.Place != "" {
+				used = c.Text("sms.used.at", worth(u.Amount), name(u.Place), day)
+			}
+			text = c.Text("sms.after", used, text)
+		}
+		return alike.Replace(text) + " " + c.URL
 	}
-	// Names beyond the GSM alphabet leave too little room for a link in one message: they are shown in a reasonable
-	// length.
-	if s := text(minName); fitsOne(s) {
-		return s
-	}
-	return text(maxNameSMS / 2)
 }

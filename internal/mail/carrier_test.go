@@ -20,6 +20,7 @@ import (
 	"mime/quotedprintable"
 	"net"
 	stdmail "net/mail"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -189,6 +190,7 @@ func TestWhatArrives(t *testing.T) {
 		p.EnableSMTPUTF8 = true
 		c := p.start(t, Server{})
 		m := sample(1)
+		m.Language = gift.Japanese
 		if err := c.Carry(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
@@ -216,6 +218,9 @@ func TestWhatArrives(t *testing.T) {
 		}
 		if decode("Subject") != m.Subject || mail.Header.Get("Message-ID") != "<"+m.ID.String()+"@example.com>" {
 			t.Errorf("subject %q, id %q", decode("Subject"), mail.Header.Get("Message-ID"))
+		}
+		if l := mail.Header["Content-Language"]; !slices.Equal(l, []string{"ja"}) {
+			t.Errorf("Content-Language %q", l)
 		}
 		if at, err := mail.Header.Date(); err != nil || at.Sub(m.At).Abs() > time.Second {
 			t.Errorf("date %v, %v", at, err)

@@ -22,6 +22,9 @@ func compose(m *message.Message, from, to string) ([]byte, error) {
 	msg.SetMessageIDWithValue(m.ID.String() + "@" + domain(from))
 	msg.SetDateWithValue(m.At)
 	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: absence notes do not answer it
+	if m.Language != "" {                                // messages that wait since an earlier release have none
+		msg.SetGenHeader(mail.HeaderContentLang, string(m.Language)) // RFC 3282
+	}
 	msg.SetBodyString(mail.TypeTextPlain, m.Text)
 	msg.AddAlternativeString(mail.TypeTextHTML, m.HTML)
 	if m.QR != nil {

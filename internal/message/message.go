@@ -15,6 +15,7 @@ type Message struct {
 	GiftID    gift.ID
 	AccountID gift.ID
 	Method    gift.Method
+	Language  gift.Language // in which it is written
 	To        string
 	ToName    string // e-mail only, as are the next three
 	FromName  string

@@ -122,7 +122,7 @@ func TestRealGateways(t *testing.T) {
 	time.Sleep(600 * time.Millisecond) // the set-up is read twice a second
 	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`","amount":9.5}`, nil)
 	if notice := receive(t, box.letters); !strings.Contains(notice,
-		"Subject: 15.50 USD left on your gift at Harbor Coffee") {
+		"Subject: $15.50 left on your gift at Harbor Coffee") {
 		t.Errorf("the notice is\n%.1500s", notice)
 	}
 	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`"}`, nil)

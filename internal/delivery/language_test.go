@@ -1,0 +1,288 @@
+package delivery
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"pgregory.net/rapid"
+
+	"boon.example/internal/card"
+	"boon.example/internal/gift"
+	"boon.example/internal/locale"
+	"boon.example/internal/message"
+)
+
+// in is the merchant for whose recipients nothing but a language is known.
+func in(l gift.Language, c gift.Currency) *gift.Account {
+	a := *anAccount
+	a.Language, a.Currency = l, c
+	return &a
+}
+
+var (
+	dollar = gift.Currency{Code: "USD", Decimals: 2}
+	euro   = gift.Currency{Code: "EUR", Decimals: 2}
+	yen    = gift.Currency{Code: "JPY"}
+)
+
+// taken is a redemption at Pier 39.
+func taken(n gift.Amount, at time.Time) []gift.Entry {
+	return []gift.Entry{{Kind: gift.Redemption, Delta: -n, At: at, Actor: gift.Actor{LocationID: testID(2)}}}
+}
+
+var march = time.Date(2026, 3, 1, 18, 30, 0, 0, time.UTC)
+
+// TestMoneyInEachLanguage: amounts in subjects and text messages are written as people of the language write them.
+func TestMoneyInEachLanguage(t *testing.T) {
+	t.Parallel()
+	const url = " https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv"
+	for _, tt := range []struct {
+		l                   gift.Language
+		c                   gift.Currency
+		subject, text, less string
+	}{
+		{gift.English, dollar, "$25.00 left on your gift at Harbor Coffee",
+			"Your gift from Ben: $25.00 at Harbor Coffee.",
+			"$9.50 used at Pier 39, March 1, 2026. Left on your gift from Ben: $25.00 at Harbor Coffee."},
+		{gift.English, euro, "€25.00 left on your gift at Harbor Coffee", "Your gift from Ben: €25.00 at Harbor Coffee.",
+			"€9.50 used at Pier 39, March 1, 2026. Left on your gift from Ben: €25.00 at Harbor Coffee."},
+		{gift.German, euro, "Dein Geschenk bei Harbor Coffee: noch 25,00 €",
+			"Dein Geschenk von Ben: 25,00 € bei Harbor Coffee.",
+			"9,50 € verwendet bei Pier 39, 1. März 2026. Noch 25,00 € auf deinem Geschenk von Ben (Harbor Coffee)."},
+		{gift.German, dollar, "Dein Geschenk bei Harbor Coffee: noch 25,00 $",
+			"Dein Geschenk von Ben: 25,00 $ bei Harbor Coffee.",
+			"9,50 $ verwendet bei Pier 39, 1. März 2026. Noch 25,00 $ auf deinem Geschenk von Ben (Harbor Coffee)."},
+		{gift.French, euro, "Votre cadeau chez Harbor Coffee : il reste 25,00 €",
+			"Votre cadeau offert par Ben : 25,00 € chez Harbor Coffee.",
+			"Utilisé : 9,50 € (Pier 39, 1er mars 2026). Solde du cadeau offert par Ben : 25,00 € (Harbor Coffee)."},
+		{gift.Spanish, euro, "Tu regalo en Harbor Coffee: aún tienes 25,00 €",
+			"Tu regalo de Ben: 25,00 € en Harbor Coffee.",
+			"Usado: 9,50 € (Pier 39, 1 de marzo de 2026). Saldo de tu regalo de Ben: 25,00 € (Harbor Coffee)."},
+		{gift.Japanese, yen, "Harbor Coffeeのギフト：残り¥2,500", "Benよりギフト：¥2,500（Harbor Coffee）",
+			"2026年3月1日、Pier 39で¥950を利用。Benからのギフトの残り：¥2,500（Harbor Coffee）"},
+	} {
+		a := in(tt.l, tt.c)
+		mail, sms := aGift(gift.Email), aGift(gift.SMS)
+		mail.Currency, sms.Currency = tt.c, tt.c
+		mail.Status, sms.Status = gift.Delivered, gift.Delivered
+		left := must(t)(RenderBalance(&mail, a, nil, publicURL, testID(9), Pictures{}))
+		text := must(t)(Render(&sms, a, publicURL, testID(9), Pictures{}))
+		less := must(t)(RenderBalance(&sms, a, taken(950, march), publicURL, testID(9), Pictures{}))
+		for got, want := range map[string]string{left.Subject: tt.subject, text.Text: tt.text + url,
+			less.Text: tt.less + url} {
+			if got != want {
+				t.Errorf("%s: %q, want %q", tt.l, got, want)
+			}
+		}
+		if parts(less.Text) > 1 && tt.l != gift.Japanese {
+			t.Errorf("%s: the notice is longer than one message: %q", tt.l, less.Text)
+		}
+		if left.Language != tt.l || text.Language != tt.l || !strings.Contains(left.HTML, `<html lang="`+string(tt.l)+
+			`" dir="ltr"`) {
+			t.Errorf("%s: the message does not say which language it is in", tt.l)
+		}
+	}
+}
+
+func must(t *testing.T) func(message.Message, error) message.Message {
+	return func(m message.Message, err error) message.Message {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+}
+
+// TestRecipientsLanguage: the language of a gift goes before that of its account, if it is one of ours.
+func TestRecipientsLanguage(t *testing.T) {
+	t.Parallel()
+	g := aGift(gift.Email)
+	for tag, want := range map[string]string{"fr-CA": "Bonjour Anna,", "": "Hallo Anna!", "ar": "Hallo Anna!"} {
+		g.Card.Language = tag
+		m := must(t)(Render(&g, in(gift.German, euro), publicURL, testID(9), Pictures{}))
+		if !strings.HasPrefix(m.Text, want) {
+			t.Errorf("%q: %s", tag, m.Text)
+		}
+	}
+}
+
+// full is a gift of which a message has something to say in every place.
+func full(m gift.Method) gift.Gift {
+	g := aGift(m)
+	g.Status, g.Balance = gift.Claimed, 1550
+	g.Holds = []gift.OpenHold{{Left: 450, Until: time.Now().Add(time.Hour)}}
+	g.Items = []gift.Item{{ID: "LATTE", Name: "Latte"}}
+	g.Card.Terms, g.ValidUntil = "Not for cash.", time.Now().Add(1000*time.Hour)
+	return g
+}
+
+// all renders every kind of message.
+func all(t *testing.T, g *gift.Gift, a *gift.Account) map[string]message.Message {
+	t.Helper()
+	return map[string]message.Message{
+		"gift":    must(t)(Render(g, a, publicURL, testID(9), Pictures{})),
+		"balance": must(t)(RenderBalance(g, a, taken(950, march), publicURL, testID(9), Pictures{})),
+		"moved":   must(t)(RenderRedirected(g, a, testID(9), Pictures{})),
+	}
+}
+
+// body is what a reader sees of a mail's HTML.
+func body(t *testing.T, m message.Message) string {
+	t.Helper()
+	_, after, _ := strings.Cut(m.HTML, "</head>")
+	return visible(t, after)
+}
+
+// TestTextAndHTMLSayTheSame: every line of the plain text stands in the HTML, word for word, but for those that the
+// HTML has a button, a picture or a big figure for. Names are set apart there, so that none turns the words around it.
+func TestTextAndHTMLSayTheSame(t *testing.T) {
+	t.Parallel()
+	tight := func(s string) string { return strings.ReplaceAll(strings.Join(strings.Fields(s), ""), "×", "x") }
+	for _, l := range gift.Languages() {
+		for _, item := range []bool{false, true} {
+			g, a := full(gift.Email), in(l, euro)
+			g.Currency, g.Item, g.Card.Label = euro, item, "Latte"
+			for len(a.Locations) < 15 { // more than are listed
+				a.Locations = append(a.Locations, gift.Location{ID: testID(30), Name: "Pier 39"})
+			}
+			for kind, m := range all(t, &g, a) {
+				seen := tight(body(t, m))
+				lines := 0
+				for line := range strings.Lines(m.Text) {
+					line = strings.TrimLeft(strings.TrimSpace(line), "-> ")
+					if strings.Contains(line, publicURL) || strings.Contains(line, "QR") || strings.Contains(line, "1234 5678") ||
+						kind == "balance" && strings.HasPrefix(line, locale.For(l).Text("mail.left")) {
+						continue
+					}
+					if lines++; !strings.Contains(seen, tight(line)) {
+						t.Errorf("%s, %s: the HTML does not say %q: %s", l, kind, line, seen)
+					}
+				}
+				if lines < 4 {
+					t.Errorf("%s, %s: only %d lines: %s", l, kind, lines, m.Text)
+				}
+				_, page, _ := strings.Cut(m.HTML, "mso-hide:all") // the title and the preview are no markup
+				_, page, _ = strings.Cut(page, "</div>")
+				for _, apart := range regexp.MustCompile(`[^>]*(?:Ben|Pier 39|Latte)[^<]*`).FindAllString(page, -1) {
+					if !slices.Contains([]string{"Ben", "Pier 39", "Latte"}, apart) {
+						t.Errorf("%s, %s: a name is not set apart: %q", l, kind, apart)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestNothingIsEnglish: but for what people wrote, no message in another language has a word of the English one.
+func TestNothingIsEnglish(t *testing.T) {
+	t.Parallel()
+	words := func(m message.Message) map[string]bool {
+		found := map[string]bool{}
+		text := m.Subject + " " + m.Text
+		if m.HTML != "" {
+			text += body(t, m)
+		}
+		for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			if len(w) > 3 {
+				found[w] = true
+			}
+		}
+		return found
+	}
+	for _, method := range []gift.Method{gift.Email, gift.SMS} {
+		g := full(method)
+		english := all(t, &g, in(gift.English, dollar))
+		for _, l := range gift.Languages()[1:] {
+			for kind, m := range all(t, &g, in(l, dollar)) {
+				both := words(m)
+				for w := range both {
+					if words(english[kind])[w] && !slices.Contains(written, w) {
+						t.Errorf("%s, %s: %q is English", l, kind, w)
+					}
+				}
+				if len(both) < 3 {
+					t.Errorf("%s, %s has the words %v", l, kind, both)
+				}
+			}
+		}
+	}
+}
+
+// written are words that people wrote, and those of more than one language.
+var written = []string{"Anna", "Harbor", "Coffee", "Pier", "Ferry", "Building", "Happy", "birthday", "Friday", "Enjoy",
+	"Latte", "cash", "https", "gifts", "example", "fGhJkLmNpQrStUv", "Code", "code"}
+
+// TestOurWordsAreGSM: in the languages of Latin letters, no word or date of ours takes a text message beyond the GSM
+// alphabet, whatever the month.
+func TestOurWordsAreGSM(t *testing.T) {
+	t.Parallel()
+	for _, l := range []gift.Language{gift.English, gift.German, gift.French, gift.Spanish} {
+		for month := range 12 {
+			g, a := full(gift.SMS), in(l, euro)
+			g.Currency = euro
+			for held := range 2 {
+				g.Holds = g.Holds[:held]
+				g.Balance = 123_456_00
+				for kind, m := range all(t, &g, a) {
+					if _, ok := septets(m.Text); !ok || kind == "gift" && parts(m.Text) != 1 {
+						t.Errorf("%s, %s is not in the GSM alphabet: %q", l, kind, m.Text)
+					}
+				}
+				used := must(t)(RenderBalance(&g, a, taken(950, march.AddDate(0, month, 0)), publicURL, testID(9), Pictures{}))
+				if _, ok := septets(used.Text); !ok {
+					t.Errorf("%s: not in the GSM alphabet: %q", l, used.Text)
+				}
+				g.Holds = full(gift.SMS).Holds
+			}
+		}
+	}
+}
+
+// TestTextMessages: in every language and whatever the names, the link is whole, there are no more parts than the
+// shortest form of the text has, one if that can be, and no name is longer than is useful.
+func TestTextMessages(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		name := rapid.OneOf(rapid.StringN(0, 60, -1), rapid.StringMatching(`[A-Za-z '.€\[\]]{0,90}`),
+			rapid.StringMatching(`[A-Zäéñö ’–]{0,60}`), rapid.StringMatching(`[\x{4e00}-\x{4eff}\x{3040}-\x{30ff}]{0,50}`),
+			rapid.SampledFrom(hostile))
+		g := aGift(gift.SMS)
+		g.Status, g.Balance = gift.Claimed, gift.Amount(rapid.Int64Range(1, 1_000_000_00).Draw(rt, "balance"))
+		g.Item, g.Card.Label = rapid.Bool().Draw(rt, "item"), name.Draw(rt, "label")
+		g.Card.Sender = name.Draw(rt, "sender")
+		a := in(rapid.SampledFrom(gift.Languages()).Draw(rt, "language"), rapid.SampledFrom([]gift.Currency{dollar, euro,
+			yen}).Draw(rt, "currency"))
+		g.Currency, a.Name = a.Currency, name.Draw(rt, "merchant")
+		a.Locations = []gift.Location{{ID: testID(2), Name: name.Draw(rt, "place")}}
+		if rapid.Bool().Draw(rt, "held") {
+			g.Holds = []gift.OpenHold{{Left: g.Balance / 2, Until: time.Now().Add(time.Hour)}}
+		}
+		url := "https://" + rapid.StringMatching(`[a-z]{1,60}`).Draw(rt, "host") + ".example"
+		at := march.AddDate(0, rapid.IntRange(0, 11).Draw(rt, "month"), 0)
+		kinds := map[string]message.Message{
+			"mail":       must(t)(Render(&g, a, url, testID(9), Pictures{})),
+			"balance":    must(t)(RenderBalance(&g, a, taken(950, at), url, testID(9), Pictures{})),
+			"redirected": must(t)(RenderRedirected(&g, a, testID(9), Pictures{})),
+		}
+		for kind, m := range kinds {
+			checkLine(t, kind, m.Text)
+			c := content{View: card.New(&g, a, time.Now()), URL: card.GiftURL(url, g.Card.Token)}
+			if kind != "redirected" && !strings.HasSuffix(m.Text, " "+c.URL) {
+				rt.Errorf("%s: the link is not whole: %q", kind, m.Text)
+			}
+			if shortest := c.short(kind)(minName); parts(m.Text) > parts(shortest) {
+				rt.Errorf("%s: %d parts, where %d do: %q, %q", kind, parts(m.Text), parts(shortest), m.Text, shortest)
+			}
+			for _, long := range []string{c.Sender, c.Merchant} {
+				if len([]rune(long)) > maxNameSMS && strings.Contains(m.Text, long) {
+					rt.Errorf("%s: a name is not shortened: %q", kind, m.Text)
+				}
+			}
+		}
+	})
+}
