@@ -15,8 +15,8 @@ import (
 // package is a decision.
 var arrows = map[string][]string{
 	"cmd/boon": {"client", "examples", "internal/cashout", "internal/chain", "internal/clientip", "internal/durable",
-		"internal/gift", "internal/ledger", "internal/load", "internal/mail", "internal/server", "internal/sms",
-		"internal/qr", "internal/setup", "internal/store", "internal/store/transfer"},
+		"internal/gift", "internal/ledger", "internal/load", "internal/mail", "internal/print", "internal/qr",
+		"internal/server", "internal/setup", "internal/sms", "internal/store", "internal/store/transfer"},
 	"client":             {},
 	"docs":               {},
 	"internal/clientip":  {},
@@ -67,7 +67,8 @@ var arrows = map[string][]string{
 		"internal/qr", "internal/ratelimit"},
 	"internal/till": {"internal/api", "internal/gift", "internal/locale", "internal/web", "internal/wire"},
 	"internal/server": {"internal/api", "internal/clientip", "internal/delivery", "internal/gift", "internal/ledger",
-		"internal/mail", "internal/message", "internal/sealed", "internal/sms", "internal/store", "internal/till",
+		"internal/mail", "internal/message", "internal/print", "internal/sealed", "internal/sms", "internal/store",
+		"internal/till",
 		"internal/web"},
 }
 

@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/mail"
+	"boon.example/internal/print"
 	"boon.example/internal/server"
 	"boon.example/internal/sms"
 )
@@ -31,7 +32,8 @@ type serveCmd struct {
 	RetryFor    time.Duration `setting:"file" name:"delivery-retry-for" default:"24h" placeholder:"TIME" help:"How long a message that is refused for now is tried again. Default: ${default}."`
 	Proxies     string        `setting:"file" name:"trusted-proxies" placeholder:"NET,NET" help:"Addresses or networks of reverse proxies whose X-Forwarded-For is believed, such as 127.0.0.1,10.0.0.0/8. Default: none; behind a proxy, all clients are then one."`
 	CashOutLaw  string        `setting:"file" name:"cash-out-law" placeholder:"FILE" help:"Table of the laws that let guests ask for the rest of a gift in cash, as JSON, in place of the one of this program; see docs/operating.md. No legal advice."`
-	Database    string        `setting:"file" placeholder:"URL" help:"PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME, in place of the embedded one; --data then holds the key file only. May be used by many instances, each with the same key file."`
+	fontFolder
+	Database string `setting:"file" placeholder:"URL" help:"PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME, in place of the embedded one; --data then holds the key file only. May be used by many instances, each with the same key file."`
 }
 
 func (serveCmd) Help() string {
@@ -53,6 +55,11 @@ A service without a set-up knows nobody: next, boon apply --help. The interface 
 const gcPercent = 200
 
 // Run serves until the context ends.
+// fontFolder is the flag of the commands that print, or tell what cannot be printed.
+type fontFolder struct {
+	Fonts string `setting:"file" placeholder:"DIR" help:"Folder of fonts for printed gifts in other scripts than Latin, Greek and Cyrillic. Default: those of the system."`
+}
+
 func (c *serveCmd) Run(t *terminal) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
@@ -73,13 +80,14 @@ func (c *serveCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
+	log := slog.New(slog.NewJSONHandler(t.stderr, nil))
 	config := server.Config{
-		CashOutLaw: law,
-		SMTP:       smtp, SMS: texts, Proxies: proxies, RetryFor: c.RetryFor, Version: thisBuild().Version,
+		CashOutLaw: law, Fonts: print.NewFonts(log, c.Fonts),
+		SMTP: smtp, SMS: texts, Proxies: proxies, RetryFor: c.RetryFor, Version: thisBuild().Version,
 		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, Database: c.Database, PublicURL: c.PublicURL,
 		Outbox: c.Outbox, OutboxAnyway: c.Anyway,
 		KeepRequests: time.Duration(c.KeepDays) * 24 * time.Hour,
-		Logger:       slog.New(slog.NewJSONHandler(t.stderr, nil)),
+		Logger:       log,
 		Ready:        func(address string) { fmt.Fprintf(t.stdout, "listening on http://%s\n", address) },
 	}
 	if c.Check {

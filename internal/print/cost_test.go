@@ -47,7 +47,7 @@ func TestCostOfASheet(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		ctx := &watched{Context: t.Context()}
-		pdf, err := Order(ctx, cards, A4)
+		pdf, err := BuiltIn().Order(ctx, cards, A4)
 		runtime.ReadMemStats(&after)
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +71,8 @@ func TestCostOfASheet(t *testing.T) {
 func TestSheetEndsWithItsReader(t *testing.T) {
 	t.Parallel()
 	ctx := &watched{Context: t.Context(), until: 3}
-	if _, err := Order(ctx, slices.Repeat([]Card{aCard()}, 1000), A4); !errors.Is(err, context.Canceled) || ctx.asked > 5 {
+	if _, err := BuiltIn().Order(ctx, slices.Repeat([]Card{aCard()}, 1000), A4); !errors.Is(err, context.Canceled) ||
+		ctx.asked > 5 {
 		t.Errorf("%v after %d cards", err, ctx.asked)
 	}
 }
@@ -79,10 +80,10 @@ func TestSheetEndsWithItsReader(t *testing.T) {
 // TestWidthsAreTheLibrarys: texts are measured as they are drawn.
 func TestWidthsAreTheLibrarys(t *testing.T) {
 	t.Parallel()
-	d := begin(A4, aCard().View, "print.title", made)
+	d := BuiltIn().begin(A4, aCard().View, "print.title", made)
 	for _, f := range []*face{d.regular, d.bold} {
 		for r := ' '; r < 0xfffe; r++ {
-			if !f.coverage.has(r) {
+			if !f.coverage.simple(r) {
 				continue
 			}
 			d.pdf.SetFont(family, f.style, 1)

@@ -9,15 +9,25 @@ import (
 const margin = 18.0 // of a page, in millimetres
 
 // Gift prints one gift: a page, and more where its terms are long.
-func Gift(c Card, p Paper) (pdf []byte, err error) {
+func (f *Fonts) Gift(c Card, p Paper) (pdf []byte, err error) {
 	defer noPanic(&err)
-	d := begin(p, c.View, "print.title", c.Made)
+	d := f.begin(p, c.View, "print.title", c.Made)
+	d.readable(&c.View)
 	page := &page{document: d, left: margin, width: d.width - 2*margin}
 	page.turn()
 	page.head(&c)
 	page.body(&c)
 	page.facts(&c.View)
 	return d.bytes()
+}
+
+// readable leaves names out of which nothing can be printed.
+func (d *document) readable(v *card.View) {
+	v.Recipient, v.Sender = strings.TrimSpace(d.bold.drawable(v.Recipient)),
+		strings.TrimSpace(d.regular.drawable(v.Sender))
+	if v.Sender == "" {
+		v.Sender = v.Merchant
+	}
 }
 
 // page is where on the paper the next thing goes.
@@ -207,7 +217,7 @@ func (p *page) flow(f *face, lines []string, size float64, c card.Color) {
 		if p.y+step > p.bottom() {
 			p.turn()
 		}
-		p.lines(f, []string{line}, p.left, p.y, p.width, size, c)
+		p.lines(f, []wrapped{line}, p.left, p.y, p.width, size, c)
 		p.y += step
 	}
 }
@@ -215,8 +225,9 @@ func (p *page) flow(f *face, lines []string, size float64, c card.Color) {
 // centred writes one line into the middle of a box, shrunk to its width.
 func (d *document) centred(f *face, line string, x, y, width, height, most float64) {
 	line = f.drawable(line)
-	size := min(most, width/max(f.width(line), 0.01), height/leading)
-	d.lines(f, []string{line}, x+(width-f.width(line)*size)/2, y+(height-size*leading)/2, width, size, ink)
+	one := wrapped{line, f.width(line), false}
+	size := min(most, width/max(one.width, 0.01), height/leading)
+	d.lines(f, []wrapped{one}, x+(width-one.width*size)/2, y+(height-size*leading)/2, width, size, ink)
 }
 
 // goodFor says what a gift for certain items is good for; nothing for one that is good for anything.

@@ -27,7 +27,7 @@ func TestAtTheLimits(t *testing.T) {
 			for _, n := range []int{200, 500, 1000, 4000} {
 				p.hasWhole(t, n, long(n))
 			}
-			pdf, err := Order(context.Background(), []Card{c, c}, paper)
+			pdf, err := BuiltIn().Order(context.Background(), []Card{c, c}, paper)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,8 +3,7 @@
 //
 // It draws what package card says and decides nothing about a gift: where the code is not to be shown, it is not
 // printed. The QR code is drawn as vectors with its quiet zone. Texts are wrapped and shrunk until they fit, or go on
-// on the next page, and are never clipped; a character that the embedded fonts lack is printed as a box. The same input
-// makes the same bytes.
+// on the next page, and are never clipped; what no font has is left out. The same input and fonts make the same bytes.
 //
 // It knows no HTTP and no database.
 package print
@@ -100,6 +99,9 @@ type document struct {
 	pdf           *fpdf.Fpdf
 	width, height float64
 	regular, bold *face
+	set           *setter
+	drawn         drawings
+	content       []byte // what is written next
 	failed        error
 }
 
@@ -110,8 +112,8 @@ var (
 )
 
 // begin makes an empty document in the language of a gift.
-func begin(p Paper, v card.View, title string, made time.Time) *document {
-	d := &document{}
+func (f *Fonts) begin(p Paper, v card.View, title string, made time.Time) *document {
+	d := &document{set: f.setters.Get().(*setter)}
 	if made.IsZero() {
 		made = time.Unix(0, 0) // the library would take the present for it
 	}
@@ -125,7 +127,7 @@ func begin(p Paper, v card.View, title string, made time.Time) *document {
 	d.pdf.SetLang(string(v.Language()))
 	d.pdf.SetMargins(0, 0, 0)
 	d.pdf.SetAutoPageBreak(false, 0)
-	d.regular, d.bold = newFace(d.pdf, ""), newFace(d.pdf, "B")
+	d.regular, d.bold = newFace(d.pdf, 0, d.set), newFace(d.pdf, 1, d.set)
 	return d
 }
 
@@ -145,7 +147,8 @@ func (d *document) bytes() ([]byte, error) {
 	if d.failed != nil {
 		return nil, d.failed
 	}
-	return b.Bytes(), nil
+	d.set.fonts.setters.Put(d.set)
+	return d.drawn.embed(b.Bytes())
 }
 
 func (d *document) fill(c card.Color) { d.pdf.SetFillColor(int(c.R), int(c.G), int(c.B)) }

@@ -75,7 +75,11 @@ type paper struct {
 var (
 	streamShape = regexp.MustCompile(`(?s)<</Filter /FlateDecode /Length (\d+)>>\s+stream\n`)
 	boxShape    = regexp.MustCompile(`/MediaBox \[0 0 ([0-9.]+) ([0-9.]+)\]`)
-	textShape   = regexp.MustCompile(`(?s)BT ([-0-9.]+) ([-0-9.]+) Td \((.*?)\) Tj ET`)
+	textShape   = regexp.MustCompile(`(?s)BT ([-0-9.]+) ([-0-9.]+) Td \((.*?)\) Tj ET|BT 1 0 0 1 ([-0-9.]+) ([-0-9.]+) Tm(.*?) ET Q`)
+	glyphShape  = regexp.MustCompile(`/G(\d+) |<([0-9a-f]{2})>`)
+	fontShape   = regexp.MustCompile(`/G(\d+) (\d+) 0 R\n`)
+	meanShape   = regexp.MustCompile(`beginbfchar\n<([0-9a-f]{2})> <([0-9a-f]*)>`)
+	unicodeAt   = regexp.MustCompile(`/ToUnicode (\d+) 0 R`)
 	codeShape   = regexp.MustCompile(`(?s)q 0 0 0 rg ([-0-9. ]+) cm\n(.*?)f Q`)
 	rectShape   = regexp.MustCompile(`(?m)^(\d+) (\d+) (\d+) 1 re$`)
 	escapes     = regexp.MustCompile(`(?s)\\(.)`)
@@ -96,25 +100,74 @@ func open(t testing.TB, pdf []byte) *paper {
 	for range pages {
 		p.boxes = append(p.boxes, [2]float64{number(t, string(box[1])), number(t, string(box[2]))})
 	}
+	meanings := glyphMeanings(t, pdf)
 	for _, at := range streamShape.FindAllSubmatchIndex(pdf, -1) {
-		length := int(number(t, string(pdf[at[2]:at[3]])))
-		r, err := zlib.NewReader(bytes.NewReader(pdf[at[1] : at[1]+length]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := unpacked(t, pdf, at)
 		for _, m := range textShape.FindAllSubmatch(content, -1) {
-			p.texts = append(p.texts, decode(t, m[3]))
-			p.spots = append(p.spots, [2]float64{number(t, string(m[1])), number(t, string(m[2]))})
+			if m[1] != nil {
+				p.texts = append(p.texts, decode(t, m[3]))
+				p.spots = append(p.spots, [2]float64{number(t, string(m[1])), number(t, string(m[2]))})
+				continue
+			}
+			font, text := "", ""
+			for _, g := range glyphShape.FindAllSubmatch(m[6], -1) {
+				if g[1] != nil {
+					font = string(g[1])
+					continue
+				}
+				text += meanings[font+" "+string(g[2])]
+			}
+			p.texts = append(p.texts, text)
+			p.spots = append(p.spots, [2]float64{number(t, string(m[4])), number(t, string(m[5]))})
 		}
 		for _, m := range codeShape.FindAllSubmatch(content, -1) {
 			p.codes = append(p.codes, string(m[2]))
 		}
 	}
 	return p
+}
+
+func unpacked(t testing.TB, pdf []byte, at []int) []byte {
+	t.Helper()
+	length := int(number(t, string(pdf[at[2]:at[3]])))
+	r, err := zlib.NewReader(bytes.NewReader(pdf[at[1] : at[1]+length]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// glyphMeanings tells what each code of each font of drawings stands for, as a program that searches the text reads it:
+// from the last table of references on.
+func glyphMeanings(t testing.TB, pdf []byte) map[string]string {
+	t.Helper()
+	find := func(number string) []byte {
+		at := bytes.LastIndex(pdf, []byte("\n"+number+" 0 obj\n"))
+		if at < 0 {
+			t.Fatalf("there is no object %s", number)
+		}
+		return pdf[at:]
+	}
+	all := map[string]string{}
+	for _, font := range fontShape.FindAllSubmatch(find("2"), -1) {
+		table := find(string(unicodeAt.FindSubmatch(find(string(font[2])))[1]))
+		for _, m := range meanShape.FindAllSubmatch(unpacked(t, table, streamShape.FindSubmatchIndex(table)), -1) {
+			var units []uint16
+			for i := 0; i < len(m[2]); i += 4 {
+				unit, err := strconv.ParseUint(string(m[2][i:i+4]), 16, 16)
+				if err != nil {
+					t.Fatal(err)
+				}
+				units = append(units, uint16(unit))
+			}
+			all[string(font[1])+" "+string(m[1])] = string(utf16.Decode(units))
+		}
+	}
+	return all
 }
 
 // decode reads a text operand: two bytes to a character, with backslashes before what would end it.
@@ -175,7 +228,7 @@ func holds(t testing.TB, drawing, text string) bool {
 
 func printGift(t testing.TB, c Card, p Paper) *paper {
 	t.Helper()
-	pdf, err := Gift(c, p)
+	pdf, err := BuiltIn().Gift(c, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +277,7 @@ func TestLanguages(t *testing.T) {
 				t.Errorf("%s: %q is not on the page: %s", l, text, p.text())
 			}
 		}
-		sheet, err := Order(context.Background(), []Card{c}, A4)
+		sheet, err := BuiltIn().Order(context.Background(), []Card{c}, A4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +305,7 @@ func TestGoodFor(t *testing.T) {
 	}
 	for _, names := range []string{"Latte, Mocha", strings.Repeat("Latte ", 50)} {
 		c.View.GoodFor = names
-		sheet, err := Order(context.Background(), []Card{c}, A4)
+		sheet, err := BuiltIn().Order(context.Background(), []Card{c}, A4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +331,7 @@ func TestGiftStates(t *testing.T) {
 		if !strings.Contains(p.text(), strings.TrimSpace(c.View.StateTitle()+" What this means.")) {
 			t.Errorf("%s is not said: %s", state, p.text())
 		}
-		sheet, err := Order(context.Background(), []Card{c}, A4)
+		sheet, err := BuiltIn().Order(context.Background(), []Card{c}, A4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,7 +364,7 @@ func TestOrder(t *testing.T) {
 			cards = append(cards, c)
 		}
 		cards[0].Logo = logo(t)
-		pdf, err := Order(context.Background(), cards, paper)
+		pdf, err := BuiltIn().Order(context.Background(), cards, paper)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,7 +378,7 @@ func TestOrder(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Order(context.Background(), nil, A4); err == nil {
+	if _, err := BuiltIn().Order(context.Background(), nil, A4); err == nil {
 		t.Error("a sheet of nothing was printed")
 	}
 }
@@ -335,7 +388,7 @@ func TestTheSameInputMakesTheSameBytes(t *testing.T) {
 	c := aCard()
 	c.Made = time.Time{} // the library would take the present for it
 	c.Logo, c.Picture = logo(t), &Picture{Name: "picture", Bytes: logo(t).Bytes}
-	first, err := Gift(c, A4)
+	first, err := BuiltIn().Gift(c, A4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +396,7 @@ func TestTheSameInputMakesTheSameBytes(t *testing.T) {
 		t.Error("a gift made at no known time is not dated 1970")
 	}
 	for range 3 {
-		if again, err := Gift(c, A4); err != nil || !bytes.Equal(first, again) {
+		if again, err := BuiltIn().Gift(c, A4); err != nil || !bytes.Equal(first, again) {
 			t.Fatalf("another file, %v", err)
 		}
 	}
@@ -355,38 +408,47 @@ func TestBadPicture(t *testing.T) {
 	for _, junk := range [][]byte{nil, []byte("junk"), logo(t).Bytes[:40]} {
 		c := aCard()
 		c.Logo = &Picture{Name: "logo", Bytes: junk}
-		if _, err := Gift(c, A4); err == nil {
+		if _, err := BuiltIn().Gift(c, A4); err == nil {
 			t.Errorf("%.8q was printed", junk)
 		}
 	}
 }
 
-// TestScripts: Latin, Greek and Cyrillic are written as they are; what the fonts lack is a box; what is written from
-// right to left stands in the order in which it is seen.
+// TestScripts: Latin, Greek and Cyrillic are written as they are; what no font has is left out, a letter with its
+// accents and an emoji whole or not at all; what is written from right to left stands in the order in which it is seen.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"Žluťoučký kůň":          "Žluťoučký kůň",
-		"Καλημέρα κόσμε":         "Καλημέρα κόσμε",
-		"Съешь ещё этих":         "Съешь ещё этих",
-		"Tiếng Việt":             "Tiếng Việt",
-		"朝顔":                     "□□",
-		"a👩‍👩‍👧‍👦b":              "a□b",
-		"hi 👍🏽!":                 "hi □!",
-		"❤️":                     "❤",
-		"zero\u200bwidth\u00ad":  "zerowidth",
-		"שלום":                   "םולש",
-		"Dear שלום":              "Dear םולש",
-		"𝕏":                      "□",
-		"\U0010ffff\ufffe\uffff": "□□□",
-		"(a) \\ )":               "(a) \\ )",
+		"Žluťoučký kůň":         "Žluťoučký kůň",
+		"Zlu\u030cty\u0301":     "Zlǔtý",
+		"Καλημέρα κόσμε":        "Καλημέρα κόσμε",
+		"Съешь ещё этих":        "Съешь ещё этих",
+		"Tiếng Việt":            "Tiếng Việt",
+		"x\u0302 y":             "x\u0302 y",
+		"朝顔 a":                  "a",
+		"a👩‍👩‍👧‍👦b":             "ab",
+		"hi 👍🏽!":                "hi !",
+		"❤️":                    "❤",
+		"zero\u200bwidth\u00ad": "zerowidth",
+		"שלום":                  "םולש",
+		"Dear שלום":             "Dear םולש",
+		"a אב 12 גד b":          "a דג 12 בא b",
+		"אב (a) 12":             "בא (a) 12",
+		"אב (גד)":               ")דג( בא",
+		"\U0010ffffx\ufffe":     "x",
+		"(a) \\ )":              "(a) \\ )",
 	} {
 		c := aCard()
-		c.View.Recipient = text
-		if got := printGift(t, c, A4).text(); !strings.Contains(got, "For "+want+" From") &&
-			!strings.Contains(got, want+" For From") {
+		c.View.Recipient, c.View.Locale = text, locale.For(gift.Spanish)
+		if got := printGift(t, c, A4).text(); !strings.Contains(got, "Para "+want+" De Ben") &&
+			!strings.Contains(got, want+" Para De Ben") {
 			t.Errorf("%q is not printed as %q: %s", text, want, got)
 		}
+	}
+	c := aCard()
+	c.View.Recipient, c.View.Sender = "朝顔", "朝顔"
+	if got := printGift(t, c, A4).text(); strings.Contains(got, "For ") || !strings.Contains(got, "From Harbor Coffee") {
+		t.Errorf("names that cannot be printed are announced: %s", got)
 	}
 }
 
@@ -427,7 +489,7 @@ func TestNothingIsClipped(t *testing.T) {
 		} {
 			p.hasWhole(t, seed, strings.Join(lines, ""))
 		}
-		pdf, err := Order(context.Background(), []Card{c}, Letter)
+		pdf, err := BuiltIn().Order(context.Background(), []Card{c}, Letter)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -471,7 +533,7 @@ func dropSpace(r rune) rune {
 // TestFit: a text that was fitted is in its box, and every character of it is there.
 func TestFit(t *testing.T) {
 	t.Parallel()
-	d := begin(A4, aCard().View, "print.title", made)
+	d := BuiltIn().begin(A4, aCard().View, "print.title", made)
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOfN(rapid.StringMatching(`[ -~Ж-яα-ω]{0,90}`), 1, 12).Draw(t, "lines")
 		width, height := rapid.Float64Range(5, 150).Draw(t, "width"), rapid.Float64Range(3, 80).Draw(t, "height")
@@ -479,14 +541,22 @@ func TestFit(t *testing.T) {
 		if !ok && size > smallest {
 			t.Fatalf("size %f does not fit, and smaller ones were not tried", size)
 		}
-		if ok && (float64(len(wrapped))*size*leading > height+1e-9 || d.regular.widest(wrapped)*size > width+1e-9) {
+		if ok && (float64(len(wrapped))*size*leading > height+1e-9 || widest(wrapped)*size > width+1e-9) {
 			t.Fatalf("%d lines at %f do not fit %f by %f", len(wrapped), size, width, height)
 		}
-		if got, want := strings.Map(dropSpace, strings.Join(wrapped, "")), strings.Map(dropSpace,
+		if got, want := strings.Map(dropSpace, joinLines(wrapped)), strings.Map(dropSpace,
 			strings.Join(lines, "")); got != want {
 			t.Fatalf("wrapping made %q of %q", got, want)
 		}
 	})
+}
+
+func joinLines(lines []wrapped) string {
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString(line.text)
+	}
+	return b.String()
 }
 
 func TestPaperFor(t *testing.T) {
@@ -527,11 +597,11 @@ func TestScan(t *testing.T) {
 		cards, links = append(cards, c), append(links, c.URL)
 	}
 	for _, paper := range []Paper{Letter, A4} {
-		single, err := Gift(aCard(), paper)
+		single, err := BuiltIn().Gift(aCard(), paper)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sheet, err := Order(context.Background(), cards, paper)
+		sheet, err := BuiltIn().Order(context.Background(), cards, paper)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -616,7 +686,7 @@ func cut(t *testing.T, file, dir string) (names []string) {
 func BenchmarkGift(b *testing.B) {
 	c := aCard()
 	for b.Loop() {
-		if _, err := Gift(c, Letter); err != nil {
+		if _, err := BuiltIn().Gift(c, Letter); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -629,7 +699,7 @@ func BenchmarkOrderOf100(b *testing.B) {
 		cards[i].URL = fmt.Sprintf("https://gifts.example.com/g/%022d", i)
 	}
 	for b.Loop() {
-		if _, err := Order(context.Background(), cards, Letter); err != nil {
+		if _, err := BuiltIn().Order(context.Background(), cards, Letter); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -24,12 +24,12 @@ func (p Paper) cardSize() (width, height float64) {
 var errNoCards = errors.New("there is no gift to print")
 
 // Order prints gifts as cards to be cut out, ten to a page, in the order given. It fails for none, and when ctx ends.
-func Order(ctx context.Context, cards []Card, p Paper) (pdf []byte, err error) {
+func (f *Fonts) Order(ctx context.Context, cards []Card, p Paper) (pdf []byte, err error) {
 	defer noPanic(&err)
 	if len(cards) == 0 {
 		return nil, errNoCards
 	}
-	d := begin(p, cards[0].View, "print.titles", cards[0].Made)
+	d := f.begin(p, cards[0].View, "print.titles", cards[0].Made)
 	width, height := p.cardSize()
 	left, top := (d.width-columns*width)/2, (d.height-rows*height)/2
 	for i := range cards {
@@ -41,7 +41,9 @@ func Order(ctx context.Context, cards []Card, p Paper) (pdf []byte, err error) {
 			d.pdf.AddPage()
 			d.cutMarks(left, top, width, height)
 		}
-		d.small(&cards[i], left+float64(n%columns)*width, top+float64(n/columns)*height, width, height)
+		one := cards[i]
+		d.readable(&one.View)
+		d.small(&one, left+float64(n%columns)*width, top+float64(n/columns)*height, width, height)
 	}
 	return d.bytes()
 }

@@ -2,14 +2,15 @@ package print
 
 import (
 	"bytes"
-	_ "embed"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"codeberg.org/go-pdf/fpdf"
+	"github.com/go-text/typesetting/language"
 	xfont "golang.org/x/image/font"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
@@ -19,19 +20,10 @@ import (
 	"boon.example/internal/locale"
 )
 
-//go:embed fonts/DejaVuSans.ttf
-var regularFont []byte
-
-//go:embed fonts/DejaVuSans-Bold.ttf
-var boldFont []byte
-
 const family = "dejavu"
 
-// missing stands for a character that a font lacks: a box, which both fonts have.
-const missing = '\u25a1'
-
-// coverage tells which characters of the basic plane a font has, and how wide they are. Those beyond have no place in
-// the PDF's encoding.
+// coverage tells which characters of the basic plane a built-in font has that the library can write one after the
+// other, and how wide they are. Those that change with their neighbours are not among them.
 type coverage struct {
 	known  [0x10000]bool
 	widths [0x10000]uint16 // thousandths of the size
@@ -39,9 +31,9 @@ type coverage struct {
 
 // coverages are read once, so that a text is measured without asking the font, or writing into a document, for each of
 // its characters.
-var coverages = sync.OnceValue(func() map[string]*coverage {
-	all := map[string]*coverage{}
-	for style, file := range map[string][]byte{"": regularFont, "B": boldFont} {
+var coverages = sync.OnceValue(func() [2]*coverage {
+	var all [2]*coverage
+	for style, file := range [][]byte{regularFont, boldFont} {
 		font, err := sfnt.Parse(file)
 		if err != nil {
 			panic(err) // it is embedded
@@ -55,6 +47,9 @@ func readCoverage(font *sfnt.Font) *coverage {
 	var c coverage
 	var buffer sfnt.Buffer
 	for r := ' '; r <= 0xfffd; r++ {
+		if !stands(r) {
+			continue
+		}
 		glyph, err := font.GlyphIndex(&buffer, r)
 		if err != nil || glyph == 0 {
 			continue
@@ -68,13 +63,39 @@ func readCoverage(font *sfnt.Font) *coverage {
 	return &c
 }
 
-// has reports whether the font can draw a character.
-func (c *coverage) has(r rune) bool { return r >= 0 && int(r) < len(c.known) && c.known[r] }
+// stands reports whether a character is of a script in which each looks the same everywhere.
+func stands(r rune) bool {
+	switch language.LookupScript(r) {
+	case language.Latin, language.Greek, language.Cyrillic, language.Armenian, language.Georgian, language.Common:
+		return !unicode.IsMark(r) && !invisible(r) && (r < 0x0590 || r > 0x08ff)
+	}
+	return false
+}
+
+// simple reports whether the library can write a character.
+func (c *coverage) simple(r rune) bool { return r >= 0 && int(r) < len(c.known) && c.known[r] }
+
+func (c *coverage) simpleText(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return !c.simple(r) }) < 0
+}
+
+// thousandths is the width of a simple text in thousandths of its size.
+func (c *coverage) thousandths(s string) (width int) {
+	for _, r := range s {
+		width += int(c.widths[r])
+	}
+	return width
+}
 
 // Writes reports whether the words of a language can be printed.
-func Writes(l *locale.Locale) bool {
-	for _, r := range l.Text("print.cash") {
-		if !coverages()[""].has(r) {
+func (f *Fonts) Writes(l *locale.Locale) bool { return f.Prints(l.Text("print.cash")) }
+
+// Prints reports whether all that can be seen of a text can be printed.
+func (f *Fonts) Prints(text string) bool {
+	s := f.setters.Get().(*setter)
+	defer f.setters.Put(s)
+	for line := range strings.Lines(text) {
+		if _, whole := s.drawable(0, card.Line(line)); !whole {
 			return false
 		}
 	}
@@ -84,62 +105,38 @@ func Writes(l *locale.Locale) bool {
 // millimetresPerPoint is the size of a point.
 const millimetresPerPoint = 25.4 / 72
 
-// width is that of a character that the font has, at a size of one point, in millimetres.
-func (c *coverage) width(r rune) float64 {
-	if !c.has(r) {
-		return 0
-	}
-	return float64(c.widths[r]) / 1000 * millimetresPerPoint
-}
-
-// face is a font in one document.
+// face is a font in one document, with those that stand in for it.
 type face struct {
-	pdf      *fpdf.Fpdf
-	style    string
+	style    string // as the library calls it
+	number   int    // 0: regular, 1: bold
 	coverage *coverage
+	set      *setter
 }
 
-func newFace(pdf *fpdf.Fpdf, style string) *face {
-	file := regularFont
-	if style == "B" {
-		file = boldFont
+func newFace(pdf *fpdf.Fpdf, number int, set *setter) *face {
+	file, style := regularFont, ""
+	if number == 1 {
+		file, style = boldFont, "B"
 	}
 	pdf.AddUTF8FontFromBytes(family, style, bytes.Clone(file)) // the library pads tables in place
-	return &face{pdf, style, coverages()[style]}
+	return &face{style, number, coverages()[number], set}
 }
 
-// drawable makes a line of what the font can draw. What is invisible anyway is left out; anything else that is lacking
-// becomes a box, and a sequence that is one picture, such as a family of four, becomes one box.
+// drawable makes a line of what can be drawn.
 func (f *face) drawable(s string) string {
-	var b strings.Builder
-	joined := false // the last character asked to be joined with the next
-	for _, r := range s {
-		switch {
-		case r == '\u200d':
-			joined = true
-			continue
-		case invisible(r):
-		case f.coverage.has(r):
-			b.WriteRune(r)
-		case unicode.IsMark(r) || unicode.Is(unicode.Sk, r): // accents that a missing letter bears, skin tones
-		case !joined:
-			b.WriteRune(missing)
-		}
-		joined = false
-	}
-	return b.String()
-}
-
-func invisible(r rune) bool {
-	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) || unicode.IsControl(r)
+	s, _ = f.set.drawable(f.number, s)
+	return s
 }
 
 // width is that of a drawable text at a size of one point, in millimetres.
-func (f *face) width(s string) (w float64) {
-	for _, r := range s {
-		w += f.coverage.width(r)
+func (f *face) width(s string) float64 {
+	width := 0
+	if f.coverage.simpleText(s) {
+		width = f.coverage.thousandths(s)
+	} else {
+		width = f.set.width(f.number, s)
 	}
-	return w
+	return float64(width) / 1000 * millimetresPerPoint
 }
 
 // leading is the height of a line as a multiple of its size, in millimetres.
@@ -149,62 +146,136 @@ const leading = 1.3 * millimetresPerPoint
 type word struct {
 	text  string
 	width float64
+	glued bool // there is no space before it
+}
+
+// paragraph is a line that is to be wrapped.
+type paragraph struct {
+	words       []word
+	rightToLeft bool
+}
+
+// wrapped is a line that has its width.
+type wrapped struct {
+	text        string
+	width       float64 // at a size of one point
+	rightToLeft bool
 }
 
 // words are drawable lines, measured once for all sizes that are tried.
-func (f *face) words(lines []string) [][]word {
-	measured := make([][]word, len(lines))
+func (f *face) words(lines []string) []paragraph {
+	measured := make([]paragraph, len(lines))
 	for i, line := range lines {
+		measured[i].rightToLeft = startsRightToLeft(line)
 		for text := range strings.FieldsSeq(line) {
-			measured[i] = append(measured[i], word{text, f.width(text)})
+			if f.coverage.simpleText(text) {
+				measured[i].words = append(measured[i].words, word{text, f.width(text), false})
+				continue
+			}
+			for n, part := range f.set.parts(text) {
+				measured[i].words = append(measured[i].words, word{part, f.width(part), n > 0})
+			}
 		}
 	}
 	return measured
 }
 
+// parts cuts a word where a line may end within it (UAX #14), as between two words of a script without spaces, and
+// where it is too long to be one.
+func (s *setter) parts(text string) (all []string) {
+	const most = 32 // letters
+	if err := s.segment.InitWithString(text); err != nil {
+		return []string{text} // it is no UTF-8, and a face draws none
+	}
+	for each := s.segment.LineIterator(); each.Next(); {
+		line := each.Line()
+		if len(line.Text) <= most {
+			all = append(all, text[line.OffsetInBytes:line.OffsetInBytes+line.LengthInBytes])
+			continue
+		}
+		for letters := range slices.Chunk(s.clusters(line.Text), most) {
+			all = append(all, string(slices.Concat(letters...)))
+		}
+	}
+	return all
+}
+
 // wrap cuts drawable lines into lines no wider than width at a size. A word that is too long is cut where it must.
-func (f *face) wrap(lines []string, width, size float64) []string {
+func (f *face) wrap(lines []string, width, size float64) []wrapped {
 	return f.wrapWords(f.words(lines), width, size)
 }
 
-func (f *face) wrapWords(lines [][]word, width, size float64) (wrapped []string) {
+func (f *face) wrapWords(paragraphs []paragraph, width, size float64) (all []wrapped) {
 	limit := width / size
 	space := f.width(" ")
-	for _, line := range lines {
-		var current []string
+	var line strings.Builder
+	for _, p := range paragraphs {
 		used := 0.0
-		for _, w := range line {
-			if len(current) > 0 && used+space+w.width <= limit {
-				current, used = append(current, w.text), used+space+w.width
-				continue
-			}
-			if len(current) > 0 {
-				wrapped = append(wrapped, strings.Join(current, " "))
-			}
-			for w.width > limit {
-				var head string
-				head, w = f.cut(w, limit)
-				wrapped = append(wrapped, head)
-			}
-			current, used = append(current[:0], w.text), w.width
+		end := func() {
+			all = append(all, wrapped{line.String(), used, p.rightToLeft})
+			line.Reset()
+			used = 0
 		}
-		wrapped = append(wrapped, strings.Join(current, " "))
+		for _, w := range p.words {
+			gap := space
+			if w.glued || line.Len() == 0 {
+				gap = 0
+			}
+			if line.Len() > 0 && used+gap+w.width > limit {
+				end()
+				gap = 0
+			}
+			for line.Len() == 0 && w.width > limit {
+				var head word
+				head, w = f.cut(w, limit)
+				if w.text == "" {
+					w = head
+					break
+				}
+				line.WriteString(head.text)
+				used = head.width
+				end()
+			}
+			if gap > 0 {
+				line.WriteByte(' ')
+			}
+			line.WriteString(w.text)
+			used += gap + w.width
+		}
+		end()
 	}
-	return wrapped
+	return all
 }
 
-// cut takes from a word as many characters as fit, one at least, accents with their letters.
-func (f *face) cut(long word, limit float64) (head string, tail word) {
+// cut takes from a word as many letters as fit, one at least, accents with their letters.
+func (f *face) cut(long word, limit float64) (head, tail word) {
+	if f.coverage.simpleText(long.text) {
+		end, used := 0, 0.0
+		for at, r := range long.text {
+			w := float64(f.coverage.widths[r]) / 1000 * millimetresPerPoint
+			if at > 0 && used+w > limit {
+				break
+			}
+			used += w
+			end = at + utf8.RuneLen(r)
+		}
+		return word{long.text[:end], used, false}, word{long.text[end:], long.width - used, true}
+	}
 	end, used := 0, 0.0
-	for at, r := range long.text {
-		w := f.coverage.width(r)
-		if at > 0 && used+w > limit && !unicode.IsMark(r) {
+	for n, letter := range f.set.clusters([]rune(long.text)) {
+		letter := string(letter)
+		w := f.width(letter)
+		if n > 0 && used+w > limit {
 			break
 		}
 		used += w
-		end = at + utf8.RuneLen(r)
+		end += len(letter)
 	}
-	return long.text[:end], word{long.text[end:], long.width - used}
+	head, tail = word{long.text[:end], used, false}, word{long.text[end:], 0, true}
+	if tail.text != "" {
+		tail.width = f.width(tail.text)
+	}
+	return head, tail
 }
 
 // prepared makes lines drawable and several empty lines one.
@@ -222,7 +293,7 @@ func (f *face) prepared(lines []string) []string {
 
 // fit finds the largest size from most down to least, at which the lines fit a box, and their wrapping. ok is false
 // when they do not fit even at the least.
-func (f *face) fit(lines []string, width, height, most, least float64) (wrapped []string, size float64, ok bool) {
+func (f *face) fit(lines []string, width, height, most, least float64) (all []wrapped, size float64, ok bool) {
 	measured := f.words(f.prepared(lines))
 	roomy := roomiest(measured, width, height)
 	for size = most; ; size *= shrink {
@@ -232,12 +303,12 @@ func (f *face) fit(lines []string, width, height, most, least float64) (wrapped 
 		if size > roomy && size > least {
 			continue // there is more text than room
 		}
-		wrapped = f.wrapWords(measured, width, size)
-		if float64(len(wrapped))*size*leading <= height && f.widest(wrapped)*size <= width {
-			return wrapped, size, true
+		all = f.wrapWords(measured, width, size)
+		if float64(len(all))*size*leading <= height && widest(all)*size <= width {
+			return all, size, true
 		}
 		if size == least {
-			return wrapped, size, false
+			return all, size, false
 		}
 	}
 }
@@ -246,19 +317,19 @@ func (f *face) fit(lines []string, width, height, most, least float64) (wrapped 
 const shrink = 0.94
 
 // roomiest is a size above which lines cannot fit a box, as all their words together take more room than it has.
-func roomiest(lines [][]word, width, height float64) float64 {
+func roomiest(lines []paragraph, width, height float64) float64 {
 	total := 0.0
 	for _, line := range lines {
-		for _, w := range line {
+		for _, w := range line.words {
 			total += w.width
 		}
 	}
 	return math.Sqrt(width * height / (max(total, 0.001) * leading))
 }
 
-func (f *face) widest(lines []string) (w float64) {
+func widest(lines []wrapped) (w float64) {
 	for _, line := range lines {
-		w = max(w, f.width(line))
+		w = max(w, line.width)
 	}
 	return w
 }
@@ -268,59 +339,38 @@ const smallest = 0.5
 
 // box writes lines into a box, shrunk until they fit, and gives the height that they take.
 func (d *document) box(f *face, lines []string, x, y, width, height, most float64, c card.Color) float64 {
-	wrapped, size, _ := f.fit(lines, width, height, most, smallest)
-	d.lines(f, wrapped, x, y, width, size, c)
-	return float64(len(wrapped)) * size * leading
+	all, size, _ := f.fit(lines, width, height, most, smallest)
+	d.lines(f, all, x, y, width, size, c)
+	return float64(len(all)) * size * leading
 }
 
 // lines writes wrapped lines below each other, those in a script that is written from right to left on the right.
-func (d *document) lines(f *face, lines []string, x, y, width, size float64, c card.Color) {
+func (d *document) lines(f *face, lines []wrapped, x, y, width, size float64, c card.Color) {
 	d.pdf.SetTextColor(int(c.R), int(c.G), int(c.B))
+	d.pdf.SetFont(family, f.style, size)
 	for i, line := range lines {
-		line, rightToLeft := visual(line)
 		at := x
-		if rightToLeft {
-			at = x + width - f.width(line)*size
+		if line.rightToLeft {
+			at = x + width - line.width*size
 		}
-		d.pdf.SetFont(family, f.style, size)
 		const baseline = 0.76 // of the leading, from its top
-		d.pdf.Text(at, y+(float64(i)+baseline)*size*leading, line)
-	}
-}
-
-// visual puts the characters of a line in the order in which they are seen from left to right.
-func visual(line string) (_ string, rightToLeft bool) {
-	if strings.IndexFunc(line, isRightToLeft) < 0 {
-		return line, false
-	}
-	var p bidi.Paragraph
-	if _, err := p.SetString(line); err != nil {
-		return line, false
-	}
-	order, err := p.Order()
-	if err != nil {
-		return line, false
-	}
-	rightToLeft = order.Direction() == bidi.RightToLeft || order.Direction() == bidi.Mixed && startsRightToLeft(line)
-	var b strings.Builder
-	for i := range order.NumRuns() {
-		n := i
-		if rightToLeft {
-			n = order.NumRuns() - 1 - i
-		}
-		run := order.Run(n)
-		if run.Direction() == bidi.RightToLeft {
-			b.WriteString(bidi.ReverseString(run.String()))
-		} else {
-			b.WriteString(run.String())
+		low := y + (float64(i)+baseline)*size*leading
+		for pieces := d.set.pieces(f.number, line.text, line.rightToLeft); len(pieces) > 0; {
+			n, width := 0, 0
+			for n < len(pieces) && pieces[n].text == "" {
+				width += pieces[n].width
+				n++
+			}
+			if n > 0 {
+				d.write(pieces[:n], at/millimetresPerPoint, (d.height-low)/millimetresPerPoint, size, c)
+			} else {
+				d.pdf.Text(at, low, pieces[0].text)
+				n, width = 1, pieces[0].width
+			}
+			at += float64(width) / 1000 * millimetresPerPoint * size
+			pieces = pieces[n:]
 		}
 	}
-	return b.String(), rightToLeft
-}
-
-func isRightToLeft(r rune) bool {
-	p, _ := bidi.LookupRune(r)
-	return p.Class() == bidi.R || p.Class() == bidi.AL
 }
 
 // startsRightToLeft tells from the first letter in which direction a line is read.
@@ -334,4 +384,12 @@ func startsRightToLeft(line string) bool {
 		}
 	}
 	return false
+}
+
+func isRightToLeft(r rune) bool {
+	if r < 0x0590 {
+		return false
+	}
+	p, _ := bidi.LookupRune(r)
+	return p.Class() == bidi.R || p.Class() == bidi.AL
 }

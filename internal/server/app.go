@@ -60,7 +60,7 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 	a.carriers = newCarriers(c, s)
 	worker := a.worker()
 	a.metrics.watchCarriers(&a.carriers, s)
-	pages := web.Config{PublicURL: c.PublicURL, Gifts: s, Directory: a.directory.Load, Log: c.Logger,
+	pages := web.Config{PublicURL: c.PublicURL, Gifts: s, Directory: a.directory.Load, Log: c.Logger, Fonts: c.Fonts,
 		Order: s.OrderBySheet, Away: s.Away, ClientAddress: c.Proxies.Client}
 	if c.Outbox {
 		pages.Messages = newOutbox(s, a.gateways())

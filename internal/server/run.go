@@ -18,6 +18,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/mail"
+	"boon.example/internal/print"
 	"boon.example/internal/sms"
 	"boon.example/internal/store"
 )
@@ -41,6 +42,7 @@ type Config struct {
 	Proxies      clientip.Proxies // whose X-Forwarded-For is believed
 	FilesEvery   time.Duration    // how often the files of the embedded store are looked at; 0: the constant of that name
 	HoldsEvery   time.Duration    // how often holds that are over are entered; 0: the constant of that name
+	Fonts        *print.Fonts     // what is printed with; nil: the built-in ones
 	CashOutLaw   gift.CashOutLaw  // where guests may ask for cash; nil: the one that is shipped
 	AuditPace    int              // rows a second that are looked over beside the service; 0: ledger.AuditPace
 	// Under is put between the engine and the store, by tests of the whole; nil: nothing.

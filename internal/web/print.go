@@ -54,6 +54,8 @@ func (s *site) print(r *http.Request, draw func(*http.Request) ([]byte, error)) 
 	}
 }
 
+func (c *Config) fonts() *print.Fonts { return cmp.Or(c.Fonts, print.BuiltIn()) }
+
 // printGift is the PDF of one gift, for whoever holds its address.
 func (s *site) printGift(r *http.Request) ([]byte, error) {
 	g, account, err := s.find(r)
@@ -64,10 +66,10 @@ func (s *site) printGift(r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l, ok := gift.LanguageOf(r.URL.Query().Get(languageQuery)); ok && print.Writes(locale.For(l)) {
+	if l, ok := gift.LanguageOf(r.URL.Query().Get(languageQuery)); ok && s.fonts().Writes(locale.For(l)) {
 		c.View = card.In(locale.For(l), &g, account, time.Now())
 	}
-	return print.Gift(c, paper(r, account, g.LocationID))
+	return s.fonts().Gift(c, paper(r, account, g.LocationID))
 }
 
 // printOrder is the PDF of all printed gifts of an order, for whoever holds its address.
@@ -85,7 +87,7 @@ func (s *site) printOrder(r *http.Request) ([]byte, error) {
 		}
 		cards = append(cards, c)
 	}
-	return print.Order(r.Context(), cards, paper(r, account, gifts[0].LocationID))
+	return s.fonts().Order(r.Context(), cards, paper(r, account, gifts[0].LocationID))
 }
 
 // Sheets prints cards of a stock, ten to a page, for whoever may have their codes.
@@ -99,7 +101,7 @@ func (c *Config) Sheets(ctx context.Context, a *gift.Account, cards []gift.Gift)
 		}
 		all[i].View = card.Blank(all[i].View.Locale, &cards[i], a, time.Now())
 	}
-	return print.Order(ctx, all, print.PaperFor(a, cards[0].LocationID))
+	return s.fonts().Order(ctx, all, print.PaperFor(a, cards[0].LocationID))
 }
 
 // paper is that which the query names, else the account's.
@@ -144,7 +146,7 @@ func (s *site) order(r *http.Request) ([]gift.Gift, *gift.Account, error) {
 func (s *site) card(ctx context.Context, g *gift.Gift, a *gift.Account,
 	pictures map[gift.AssetHash]*print.Picture) (c print.Card, err error) {
 	l := locale.For(g.Reads(a))
-	if !print.Writes(l) {
+	if !s.fonts().Writes(l) {
 		l = locale.For(gift.English)
 	}
 	c = print.Card{View: card.In(l, g, a, time.Now()), URL: card.GiftURL(s.PublicURL, g.Card.Token), Made: g.CreatedAt}

@@ -23,6 +23,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/locale"
 	"boon.example/internal/message"
+	"boon.example/internal/print"
 )
 
 // Config is what the pages read from.
@@ -30,7 +31,8 @@ type Config struct {
 	PublicURL string // the base of the addresses in QR codes
 	Gifts     Gifts
 	Directory func() *gift.Directory
-	Messages  Outbox // nil: there is no outbox
+	Messages  Outbox       // nil: there is no outbox
+	Fonts     *print.Fonts // nil: the built-in ones
 	Log       *slog.Logger
 
 	// Order finds the order that the token in the address of a printed sheet is for; gift.NotFound when there is none, or
