@@ -193,7 +193,7 @@ func problems(doc *openapi3.T) (found []problem) {
 }
 
 // Every member, parameter and header says what it is, objects of requests take no unknown members, and those of
-// answers have no optional ones.
+// answers have no optional ones. What tells a balance tells what of it is available.
 func TestSchemasAreComplete(t *testing.T) {
 	t.Parallel()
 	var doc map[string]any
@@ -224,6 +224,11 @@ func checkSchema(t *testing.T, at string, schema map[string]any, request bool) {
 	open := strings.HasPrefix(at, "PointOfSaleTicket") // a till may tell more than is used
 	if request && properties != nil && !open && schema["additionalProperties"] != false {
 		t.Errorf("%s: a request must refuse unknown members", at)
+	}
+	// An entry tells what it added to what is held.
+	if properties["currentBalance"] != nil && properties["heldAmount"] == nil &&
+		(properties["heldBalance"] == nil || properties["availableBalance"] == nil) {
+		t.Errorf("%s tells a balance, and not what of it is available", at)
 	}
 	required, _ := schema["required"].([]any)
 	for name, property := range properties {
