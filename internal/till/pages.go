@@ -39,33 +39,36 @@ func setHeaders(h http.Header) {
 	h.Set("Permissions-Policy", "camera=(self), geolocation=(), microphone=(), payment=()")
 }
 
-// file is an asset. hashed is its name with its hash in it, so that it can be cached for ever.
+// file is an asset.
 type file struct {
-	name, hashed, kind, tag string
-	content                 []byte
+	kind, tag string
+	content   []byte
 }
 
 // pages are all pages in all languages, as they never change, and what they need.
 type pages struct {
 	rendered map[string]map[gift.Language][]byte // by template
-	assets   map[string]*file                    // by both of their names
+	assets   map[string]*file
+	// The folder that pages name them in is a hash over all of them: scripts import each other by their names, and those
+	// of two releases must not meet, also where a device keeps them.
+	folder string
 }
 
 func readPages() (p pages) {
 	p.assets = map[string]*file{}
+	all := sha256.New()
 	must(fs.WalkDir(files, "assets", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		content, err := files.ReadFile(name)
-		name = strings.TrimPrefix(name, "assets/")
 		sum := sha256.Sum256(content)
-		tag, ext := hex.EncodeToString(sum[:8]), path.Ext(name)
-		f := &file{name: name, hashed: strings.TrimSuffix(name, ext) + "-" + tag + ext, tag: `"` + tag + `"`,
-			kind: kindOf(ext), content: content}
-		p.assets[f.name], p.assets[f.hashed] = f, f
+		fmt.Fprintf(all, "%s %x\n", name, sum)
+		p.assets[strings.TrimPrefix(name, "assets/")] = &file{tag: `"` + hex.EncodeToString(sum[:8]) + `"`,
+			kind: kindOf(path.Ext(name)), content: content}
 		return err
 	}))
+	p.folder = hex.EncodeToString(all.Sum(nil)[:8])
 	p.rendered = map[string]map[gift.Language][]byte{"till.html": {}, "pair.html": {}}
 	for name, versions := range p.rendered {
 		for _, l := range languages {
@@ -90,8 +93,8 @@ func kindOf(ext string) string {
 		return "application/wasm"
 	case ".webmanifest":
 		return "application/manifest+json"
-	case ".woff2":
-		return "font/woff2"
+	case ".gz": // a script unpacks it
+		return "application/gzip"
 	}
 	return mime.TypeByExtension(ext)
 }
@@ -104,8 +107,8 @@ func (p *pages) render(name string, l gift.Language) []byte {
 	tmpl, err := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{
 		"t": texts.Text,
 		"asset": func(name string) (string, error) {
-			if f := p.assets[name]; f != nil {
-				return Path + "/assets/" + f.hashed, nil
+			if p.assets[name] != nil {
+				return path.Join(Path, "assets", p.folder, name), nil
 			}
 			return "", fmt.Errorf("there is no asset %s", name)
 		},
@@ -132,9 +135,13 @@ func (t *tills) page(name string) http.Handler {
 	})
 }
 
-// asset sends a file that pages need.
+// asset sends a file that pages need, from whatever folder they name: a page of an earlier release may still be open.
 func (t *tills) asset(w http.ResponseWriter, r *http.Request) {
-	t.sendFile(w, r, t.pages.assets[r.PathValue("file")], r.PathValue("file"))
+	lasting := "no-cache"
+	if r.PathValue("folder") == t.pages.folder {
+		lasting = "public, max-age=31536000, immutable"
+	}
+	t.sendFile(w, r, t.pages.assets[r.PathValue("file")], lasting)
 }
 
 // topAsset sends one that must stand beside the pages: a service worker governs what is below it.
@@ -144,20 +151,16 @@ func (t *tills) topAsset(w http.ResponseWriter, r *http.Request) {
 		name = ""
 	}
 	w.Header().Set("Service-Worker-Allowed", Path)
-	t.sendFile(w, r, t.pages.assets[name], name)
+	t.sendFile(w, r, t.pages.assets[name], "no-cache")
 }
 
-func (t *tills) sendFile(w http.ResponseWriter, r *http.Request, f *file, name string) {
+func (t *tills) sendFile(w http.ResponseWriter, r *http.Request, f *file, lasting string) {
 	if f == nil {
 		t.API.Fail(w, r, http.StatusNotFound)
 		return
 	}
-	h := w.Header()
-	h.Set("Cache-Control", "no-cache")
-	if name == f.hashed {
-		h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	}
-	h.Set("Etag", f.tag)
+	w.Header().Set("Cache-Control", lasting)
+	w.Header().Set("Etag", f.tag)
 	if r.Header.Get("If-None-Match") == f.tag {
 		w.WriteHeader(http.StatusNotModified)
 		return

@@ -60,7 +60,7 @@ func Handler(c Config) http.Handler {
 	} {
 		mux.Handle(pattern, t.page(page))
 	}
-	mux.HandleFunc("GET "+Path+"/assets/{file...}", t.asset)
+	mux.HandleFunc("GET "+Path+"/assets/{folder}/{file...}", t.asset)
 	mux.HandleFunc("GET "+Path+"/{file}", t.topAsset)
 	mux.Handle("POST "+pairPath, c.API.Beside(t.pair))
 	mux.Handle("GET "+Path+"/state", c.API.Beside(t.state))

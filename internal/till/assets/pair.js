@@ -1,12 +1,32 @@
-// Pairs this device: the token stands behind the # of the link, so that it is in no log.
-const told = document.getElementById("told");
-document.getElementById("pair").addEventListener("click", async () => {
-  const token = location.hash.slice(1);
-  history.replaceState(null, "", location.pathname);
-  const response = await fetch("/till/pair", {
-    method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({token}),
-  });
-  const answer = await response.json();
-  if (response.ok) location.replace("/till");
-  else told.textContent = answer.messages[0].text;
+// The page that a pairing link opens. The token is behind the #, so that no server, log or history beyond this device sees
+// it; opening the page changes nothing, only the button does.
+import * as api from "./api.js";
+import { t } from "./words.js";
+
+const $ = (selector) => document.querySelector(selector);
+const token = location.hash.slice(1);
+history.replaceState(null, "", location.pathname + location.search);
+
+if (!/^[A-Za-z0-9_-]{16,128}$/.test(token)) fail(t("till.pair.broken"));
+
+$("button.pair").addEventListener("click", async () => {
+  const button = $("button.pair");
+  button.disabled = true;
+  $(".error").textContent = "";
+  const answer = await api.pair(token);
+  button.disabled = false;
+  if (answer === null || answer.status >= 500) return void ($(".error").textContent = t("till.error.line"));
+  if (answer.status === 429) return void ($(".error").textContent = t("till.code.rate_limited"));
+  if (answer.status !== 200) return fail(t("till.pair.used"));
+  $("h1").textContent = t("till.pair.done", [answer.body.merchant, answer.body.location?.name].filter(Boolean).join(", "));
+  $(".words").textContent = t("till.pair.done-text");
+  $(".disc").className = "disc yes";
+  button.hidden = true;
+  $("a.open").hidden = false;
+  $("a.open").focus();
 });
+
+function fail(why) {
+  $(".error").textContent = why;
+  $("button.pair").hidden = true;
+}

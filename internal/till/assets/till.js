@@ -1,5 +1,727 @@
-// Shows where this till stands.
-const response = await fetch("/till/state");
-const state = await response.json();
-document.querySelector("main").textContent = response.ok
-  ? `${state.merchant} · ${state.location.name} · ${state.device.name}` : state.messages[0].text;
+// The till: which view is shown, and what its buttons do. Money is moved by safe.js alone.
+import * as api from "./api.js";
+import { decimal, empty, grouped, minor, press, read, split, value, Wedge } from "./amount.js";
+import { ended, undoing } from "./intent.js";
+import { Safe } from "./safe.js";
+import { watch } from "./scan.js";
+import { play } from "./sound.js";
+import { keypad } from "./keypad.js";
+import { clock, known, language, money, number, t } from "./words.js";
+import { showToday } from "./today.js";
+
+const $ = (selector, within = document) => within.querySelector(selector);
+const views = Object.fromEntries([...document.querySelectorAll("[data-view]")].map((v) => [v.dataset.view, v]));
+
+let view = "wait";
+let device = null; // what /till/state said
+let current = null; // the gift that is shown, with what is typed: {gift, asked, mode, entry, item, fresh}
+let result = null; // the intent that is shown
+let stopCamera = null;
+let lastScan = { text: "", at: -Infinity };
+let busy = false;
+let drawnAt = -Infinity; // when the result was drawn: the second tap of a double tap is not for its buttons
+
+/** show changes the view, and says where one is to those who do not see it. */
+function show(name) {
+  if (name !== "home") closeCamera();
+  for (const [other, section] of Object.entries(views)) section.hidden = other !== name;
+  const moved = view !== name;
+  view = name;
+  document.body.dataset.at = name;
+  if (moved) {
+    scrollTo(0, 0);
+    $("h1", views[name])?.focus({ preventScroll: true });
+  }
+}
+
+const say = (text) => { $("#said").textContent = text; };
+const complain = (text) => { $(".error", views[view]).textContent = text; };
+const may = (what) => device?.may?.includes(what) ?? false;
+
+// ---- what it is worth, in words
+
+const decimalsOf = (gift) => (gift.unit === "items" ? 0 : device.decimals);
+
+/** worth writes an amount of a gift: $25.00, or 3 pieces. */
+function worth(units, gift) {
+  return gift.unit === "items" ? t("till.pieces", units) : money(units, gift.currency ?? device.currency, device.decimals);
+}
+
+/** problemText says what a problem document means to a cashier. */
+function problemText(answer, gift) {
+  if (answer === null) return t("till.error.line");
+  const problem = answer.body ?? answer;
+  const first = problem.messages?.[0];
+  if (problem.code === "UNAUTHENTICATED") return t("till.unpaired.title");
+  if (first?.path === "person") return t("till.code.person");
+  if (first?.path === "verificationCode") return t("till.code.verification");
+  if (problem.code === "REDEMPTION_NOT_ALLOWED" && gift && !gift.isRedeemable) return reasons(gift)[0] ?? first.text;
+  if (language === "en" && first?.text && ["VALIDATION_FAILURE", "NOT_SUPPORTED"].includes(problem.code)) return first.text;
+  const name = "till.code." + String(problem.code).toLowerCase();
+  if (known(name)) return t(name);
+  return language === "en" && first?.text ? first.text : t("till.error.other");
+}
+
+/** reasons says why a gift cannot be used now. */
+function reasons(gift) {
+  const at = (instant) => new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: device.timeZone }).format(new Date(instant));
+  const now = Date.parse(device.now) + (Date.now() - device.readAt);
+  return gift.notRedeemableReasons.map(({ code, text }) => {
+    const name = "till.reason." + code.toLowerCase();
+    const status = "till.reason." + gift.status.toLowerCase();
+    if (code === "ALREADY_REDEEMED" && gift.heldBalance > 0) return t("till.reason.held");
+    if (known(name)) return t(name);
+    if (known(status)) return t(status);
+    if (!gift.isInRedeemablePeriod && gift.validUntil && Date.parse(gift.validUntil) <= now) return t("till.reason.expired", at(gift.validUntil));
+    if (!gift.isInRedeemablePeriod && gift.validFrom) return t("till.reason.not-yet", at(gift.validFrom));
+    return text;
+  });
+}
+
+// ---- the device and its people
+
+async function start() {
+  show("wait");
+  let answer = await api.state();
+  for (let tries = 0; tries < 3 && answer === null; tries++) {
+    $(".again", views.wait).hidden = false;
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    if (view !== "wait") return;
+    answer = await api.state();
+  }
+  if (answer?.status === 200) {
+    learn(answer.body);
+    await settle();
+    return home();
+  }
+  if (answer?.status === 401) return unpaired();
+  $(".quiet", views.wait).textContent = problemText(answer);
+  $(".again", views.wait).hidden = false;
+}
+
+function learn(state) {
+  device = { ...state, readAt: Date.now() };
+  $(".merchant").textContent = state.merchant;
+  $(".location").textContent = state.location.name;
+  $(".device").textContent = state.device.name;
+  const out = $(".sign-out");
+  out.hidden = state.person === null;
+  if (state.person !== null) {
+    $("span", out).textContent = state.person;
+    out.setAttribute("aria-label", t("till.people.sign-out", state.person));
+  }
+  $(".open-today").hidden = false;
+}
+
+/** settle first brings to an end what an earlier page left open; each is shown until somebody has seen it. */
+async function settle() {
+  for (const intent of safe.kept()) {
+    await new Promise((resolve) => {
+      shown.set(intent.key, resolve);
+      showResult({ ...intent, earlier: true });
+      if (!ended(intent)) safe.finish(intent).then((done) => done === null && resolve());
+    });
+  }
+}
+
+/** shown has, by key, who waits until a result was seen. */
+const shown = new Map();
+
+function unpaired() {
+  device = null;
+  $(".open-today").hidden = true;
+  $(".sign-out").hidden = true;
+  $(".merchant").textContent = t("till.title");
+  $(".location").textContent = "";
+  const open = safe.kept().find((intent) => !ended(intent));
+  const notice = $(".open-intent", views.unpaired);
+  notice.hidden = !open;
+  if (open) notice.textContent = t("till.unpaired.pending", open.shown.amount, open.shown.lastFour);
+  show("unpaired");
+}
+
+/** lost tells whether an answer says that the device is no till any more, or nobody is signed in, and shows it. */
+function lost(answer) {
+  if (answer?.status === 401) {
+    unpaired();
+    return true;
+  }
+  if (answer?.status === 403 && answer.body?.messages?.[0]?.path === "person") {
+    device.person = null;
+    people();
+    return true;
+  }
+  return false;
+}
+
+function people() {
+  $(".names").replaceChildren(...device.people.map((name) => {
+    const item = document.createElement("li");
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "name";
+    button.textContent = name;
+    button.addEventListener("click", () => askPIN(name));
+    item.append(button);
+    return item;
+  }));
+  $(".sign-out").hidden = true;
+  show("people");
+}
+
+function askPIN(name) {
+  const section = views.pin;
+  $("h1", section).textContent = t("till.people.pin", name);
+  section.dataset.name = name;
+  $(".pin", section).value = "";
+  $(".error", section).textContent = "";
+  show("pin");
+  $(".pin", section).focus();
+}
+
+async function signIn() {
+  const pin = $(".pin", views.pin);
+  if (busy || pin.value === "") return;
+  busy = true;
+  const answer = await api.signIn(views.pin.dataset.name, pin.value);
+  busy = false;
+  pin.value = "";
+  if (answer?.status === 200) {
+    learn(answer.body);
+    return home();
+  }
+  if (answer?.status === 401) return unpaired();
+  play("no");
+  if (answer?.status === 429) complain(t("till.people.rest", answer.retryAfter || 60));
+  else if (answer?.status === 403) complain(t("till.people.wrong"));
+  else complain(problemText(answer));
+}
+
+// ---- a gift is found
+
+function home() {
+  current = null;
+  result = null;
+  if (device.people.length > 0 && device.person === null) return people();
+  $("#digits").value = "";
+  $(".error", views.home).textContent = "";
+  show("home");
+  if (localStorage.getItem("boon.camera") === "open") openCamera();
+}
+
+async function openCamera() {
+  if (stopCamera) return;
+  const video = $("video", views.home);
+  stopCamera = () => {};
+  cameraOn(true);
+  try {
+    const stop = await watch(video, scanned);
+    if (view !== "home" || video.hidden) return stop();
+    stopCamera = stop;
+    localStorage.setItem("boon.camera", "open");
+    keepShell();
+  } catch (failed) {
+    closeCamera();
+    localStorage.removeItem("boon.camera");
+    const why = { NotAllowedError: "till.error.denied", NotFoundError: "till.error.no-camera" }[failed.name] ?? "till.error.camera";
+    $(".error", views.home).textContent = t(why);
+  }
+}
+
+function closeCamera() {
+  stopCamera?.();
+  stopCamera = null;
+  cameraOn(false);
+}
+
+function cameraOn(on) {
+  for (const selector of ["video", ".frame", ".close-camera"]) $(selector, views.home).hidden = !on;
+  $(".hint", views.home).hidden = !on;
+  $(".open-camera").hidden = on;
+}
+
+/** scanned takes what the camera or a hand scanner read; the same text within a moment is the same look of the camera. */
+function scanned(text) {
+  if (busy || (text === lastScan.text && performance.now() - lastScan.at < 3000)) return;
+  lastScan = { text, at: performance.now() };
+  const gift = read(text);
+  if (gift === null) {
+    play("no");
+    return void ($(".error", views.home).textContent = t("till.error.not-a-gift"));
+  }
+  find(gift);
+}
+
+async function find(gift) {
+  if (busy || device === null || !["home", "gift", "result", "today"].includes(view)) return;
+  if (view === "result" && (!ended(result) || result.earlier)) return;
+  if (view === "result") seen(result);
+  busy = true;
+  document.body.classList.add("looking");
+  say(t("till.home.looking"));
+  const answer = await api.validate(gift);
+  busy = false;
+  document.body.classList.remove("looking");
+  if (lost(answer)) return;
+  if (answer?.status !== 200) {
+    play("no");
+    if (view !== "home") home();
+    return complain(problemText(answer));
+  }
+  play("found");
+  showGift(answer.body, gift);
+}
+
+function typed() {
+  const field = $("#digits");
+  const gift = read(field.value);
+  if (gift) return find(gift);
+  const digits = field.value.replace(/\D/g, "");
+  if (field.value.trim() === "") return field.focus();
+  play("no");
+  complain(/^[\d\s.-]*$/.test(field.value) ? t("till.error.digits", digits.length) : t("till.error.not-a-gift"));
+  field.focus();
+}
+
+// ---- a gift is shown
+
+function showGift(gift, asked) {
+  const mode = gift.status === "NOT_ACTIVATED" && may("activate") ? "sell" : "take";
+  current = { gift, asked, mode, entry: empty, item: null, all: false };
+  const decimals = decimalsOf(gift);
+  const left = minor(gift.availableBalance, decimals);
+  if (gift.unit === "items" && left > 0) current.entry = { digits: "1", point: -1 };
+  if (mode === "sell" && fixed(gift) > 0) current.entry = { digits: String(fixed(gift)), point: -1 };
+  $(".worth .figure").textContent = gift.unit === "items" ? t("till.gift.pieces", number(left), gift.label) :
+    money(left, gift.currency ?? device.currency, device.decimals);
+  views.gift.classList.toggle("pieces", gift.unit === "items");
+  $(".worth .facts").textContent = facts(gift).join(" · ");
+  const bad = mode === "take" && !gift.isRedeemable;
+  $(".bad").hidden = !bad;
+  $(".reasons").replaceChildren(...(bad ? reasons(gift) : []).map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+  views.gift.classList.toggle("no", bad);
+  showTerms(gift);
+  $(".take-side").hidden = bad || (mode === "take" && !may("redeem"));
+  $(".do-load").hidden = mode === "sell" || !may("reload") || gift.unit === "items" || gift.isPromoType ||
+    !["DELIVERED", "FAILED_DELIVERY", "CLAIMED", "REDEEMED"].includes(gift.status);
+  $(".do-cash").hidden = !gift.cashOutAllowed || !may("cash-out");
+  $(".error", views.gift).textContent = "";
+  show("gift");
+  drawEntry();
+  say($(".worth .figure").textContent + (bad ? ". " + reasons(gift).join(" ") : ""));
+  if (bad) play("no");
+}
+
+/** fixed is what a card that is not sold yet is going to be worth; 0: what is paid for it. */
+const fixed = (gift) => (gift.unit === "items" ? gift.quantity ?? 0 : minor(gift.value ?? 0, device.decimals));
+
+function facts(gift) {
+  const all = ["···· " + gift.lastFour];
+  if (gift.heldBalance > 0) all.push(t("till.gift.held", worth(minor(gift.heldBalance, decimalsOf(gift)), gift)));
+  if (gift.validUntil && gift.isInRedeemablePeriod) {
+    const last = new Date(Date.parse(gift.validUntil) - 1); // it is the first instant at which it is not good any more
+    all.push(t("till.gift.until", new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: device.timeZone }).format(last)));
+  }
+  return all;
+}
+
+function showTerms(gift) {
+  const names = (gift.eligibleItems ?? []).map((item) => item.name ?? item.id);
+  $(".good-for").hidden = names.length === 0;
+  $(".good-for").textContent = t("till.gift.for", names.join(", "));
+  const terms = [gift.terms, gift.promotionalTerms].filter(Boolean).join("\n\n");
+  $(".terms").hidden = terms === "";
+  $(".terms").open = false;
+  $(".terms p").textContent = terms;
+  const items = $(".items");
+  items.hidden = !gift.requiresEligibleItems || names.length === 0;
+  $("div", items).replaceChildren(...(gift.eligibleItems ?? []).map((item, i) => {
+    const label = document.createElement("label");
+    const choice = Object.assign(document.createElement("input"), { type: "radio", name: "item", value: String(i) });
+    choice.addEventListener("change", () => { current.item = item; drawEntry(); });
+    label.append(choice, Object.assign(document.createElement("span"), { textContent: item.name ?? item.id }));
+    return label;
+  }));
+}
+
+/** typedAmount is what the keypad comes to, and what of it the gift gives. */
+function typedAmount() {
+  const { gift, entry, mode } = current;
+  const decimals = decimalsOf(gift);
+  const amount = value(entry, decimals);
+  if (mode !== "take") return { amount, take: amount, rest: 0 };
+  return { amount, ...split(amount, minor(gift.availableBalance, decimals)) };
+}
+
+function drawEntry() {
+  const { gift, mode } = current;
+  const { amount, take, rest } = typedAmount();
+  const left = minor(gift.availableBalance, decimalsOf(gift));
+  const pieces = gift.unit === "items";
+  $(".entry-label").textContent = { sell: t("till.gift.worth"), load: t("till.gift.load") }[mode] ??
+    t(pieces ? "till.gift.how-many" : "till.gift.bill");
+  const figure = $(".entry-figure");
+  figure.textContent = pieces ? number(amount) : money(amount, gift.currency ?? device.currency, device.decimals);
+  figure.classList.toggle("nothing", amount === 0);
+  $(".all").hidden = mode !== "take";
+  const restLine = $(".take-side .rest");
+  restLine.className = "rest" + (rest > 0 ? " due" : "");
+  restLine.textContent = rest > 0 ? t("till.gift.rest", worth(rest, gift)) :
+    mode === "take" && amount > 0 && take < left ? t("till.gift.stays", worth(left - take, gift)) : "";
+  const names = { take: ["till.gift.take", "till.gift.take-none"], sell: ["till.gift.sell", "till.gift.sell-none"],
+    load: ["till.gift.reload", "till.gift.reload-none"] }[mode];
+  const button = $(".take");
+  button.textContent = take > 0 ? t(names[0], worth(take, gift)) : t(names[1]);
+  button.disabled = take === 0 || (mode === "take" && !$(".items").hidden && current.item === null);
+  for (const key of views.gift.querySelectorAll(".keypad button")) key.disabled = mode === "sell" && fixed(gift) > 0;
+}
+
+function typeKey(key) {
+  if (view === "pin") {
+    const pin = $(".pin", views.pin);
+    if (key === "back") pin.value = pin.value.slice(0, -1);
+    else if (key !== ".") pin.value += key;
+    return;
+  }
+  if (view !== "gift" || $(".take-side").hidden) return;
+  if (current.mode === "sell" && fixed(current.gift) > 0) return;
+  const start = current.all || (current.gift.unit === "items" && !current.touched) ? empty : current.entry;
+  current = { ...current, entry: key === "back" && current.all ? empty : press(start, key, decimalsOf(current.gift)), all: false, touched: true };
+  drawEntry();
+}
+
+function takeAll() {
+  const left = minor(current.gift.availableBalance, decimalsOf(current.gift));
+  current = { ...current, entry: { digits: String(left), point: -1 }, all: true, touched: true };
+  drawEntry();
+  $(".take").focus();
+}
+
+// ---- value is moved
+
+const operations = { take: "redeem-gift", sell: "activate-gift", load: "reload-gift" };
+
+function go(verificationCode) {
+  if (busy || view !== "gift" || $(".take-side").hidden || $(".take").disabled) return;
+  const { gift, mode, item } = current;
+  const decimals = decimalsOf(gift);
+  const { amount, take, rest } = typedAmount();
+  const body = { voucherID: gift.voucherID, amount: decimal(take, decimals) };
+  if (mode === "sell" && fixed(gift) > 0) delete body.amount;
+  if (verificationCode) body.verificationCode = verificationCode;
+  if (mode === "take" && item) body.ticketData = ticket(item, take, amount, gift);
+  move(operations[mode], body, gift, take, { rest: rest > 0 ? worth(rest, gift) : "" });
+}
+
+/** ticket says on what the gift is spent, for one that is good for certain items only. */
+function ticket(item, take, amount, gift) {
+  const line = { itemID: item.id, itemName: item.name ?? item.id, quantity: gift.unit === "items" ? take : 1 };
+  line.itemTotalPrice = gift.unit === "items" ? take : decimal(amount, device.decimals);
+  return { format: "standard", data: { lineItems: [line] } };
+}
+
+/** move has an operation carried out, safely, and shows how it stands. */
+function move(operation, body, gift, units, more = {}) {
+  if (busy) return;
+  busy = true;
+  const about = { amount: worth(units, gift), lastFour: gift.lastFour, unit: gift.unit, currency: gift.currency, person: device.person, ...more };
+  carryOut(operation, body, about);
+}
+
+function carryOut(operation, body, about) {
+  const key = api.newKey();
+  shown.set(key, () => {});
+  try {
+    safe.start(key, operation, body, about).finally(() => { busy = false; });
+  } catch {
+    shown.delete(key);
+    busy = false;
+    play("no");
+    complain(t("till.error.storage"));
+  }
+}
+
+/** changed is told of every step of an intent. */
+function changed(intent) {
+  if (device !== null && shown.has(intent.key)) showResult({ ...intent, earlier: result?.key === intent.key && result.earlier });
+}
+
+function showResult(intent) {
+  const before = result?.key === intent.key ? result : null;
+  result = intent;
+  if (intent.state === "no" && needsCode(intent)) return askCode(intent);
+  const first = intent.state === "sending";
+  const look = ended(intent) || intent.state === "voiding" ? intent.state : first ? "busy" : "unknown";
+  const section = views.result;
+  if (view !== "result" || section.dataset.look !== look) drawResult(intent, look);
+  if (view !== "result") show("result");
+  if (before?.state === intent.state) return;
+  if (intent.state === "yes") play("yes");
+  if (intent.state === "no") play("no");
+}
+
+function drawResult(intent, look) {
+  const section = views.result;
+  section.dataset.look = look;
+  const about = intent.shown;
+  $(".disc", section).className = "disc " + look;
+  $(".earlier", section).hidden = !intent.earlier;
+  $(".earlier", section).textContent = t("till.result.earlier", clock(intent.began, device.timeZone));
+  const title = { yes: "till.done." + intent.operation, no: "till.not-done." + intent.operation, busy: "till.doing." + intent.operation,
+    unknown: "till.unknown.title", voiding: "till.unknown.title" }[look];
+  $("h1", section).textContent = t(title, about.amount);
+  $(".figure", section).textContent = look === "busy" ? "" : about.amount;
+  $(".rest", section).textContent = look === "yes" && about.rest ? t("till.gift.rest", about.rest) : "";
+  $(".words", section).textContent = resultWords(intent, look);
+  $(".next", section).hidden = !ended(intent);
+  $(".next", section).textContent = t(intent.earlier || about.from === "today" ? "till.go-on" : "till.result.next");
+  $(".look", section).hidden = look !== "no" || intent.earlier || !current;
+  $(".undo", section).hidden = look !== "yes" || !undoing[intent.operation] || !may(rightToUndo(intent.operation));
+  $(".stop", section).hidden = look !== "unknown" || intent.undoable === false || !undoing[intent.operation] || !may(rightToUndo(intent.operation));
+  drawnAt = performance.now();
+  say($("h1", section).textContent + " " + [about.amount, $(".rest", section).textContent, $(".words", section).textContent].join(". "));
+  if (ended(intent) && view === "result") $(".next", section).focus();
+}
+
+function resultWords(intent, look) {
+  if (look === "voiding") return t("till.unknown.voiding");
+  if (look === "unknown") return t("till.unknown.text");
+  if (look === "no") return intent.problem?.code ? problemText(intent.problem, current?.gift) : t("till.result.nothing");
+  if (look !== "yes" || intent.answer?.currentBalance === undefined) return "";
+  const left = minor(intent.answer.currentBalance, decimalsOf(intent.shown));
+  return left > 0 ? t("till.result.left", worth(left, intent.shown)) : t("till.result.empty");
+}
+
+/** rightToUndo is the permission that an undoing needs. */
+const rightToUndo = (operation) => ({ "redeem-gift": "reverse", "activate-gift": "activate", "reload-gift": "reload" })[operation];
+
+function seen(intent) {
+  safe.seen(intent);
+  const waiting = shown.get(intent.key);
+  shown.delete(intent.key);
+  if (result?.key === intent.key) result = null;
+  waiting?.();
+}
+
+const tooSoon = () => performance.now() - drawnAt < 400;
+
+function next() {
+  if (!result || !ended(result) || tooSoon()) return;
+  const { earlier, shown: about, problem } = result;
+  const refused = result.state === "no" ? { status: 403, body: problem } : null;
+  seen(result);
+  if (earlier) return; // settle goes on
+  if (problem?.code === "UNAUTHENTICATED") return unpaired();
+  if (refused && lost(refused)) return;
+  if (about.from === "today") return openToday();
+  home();
+}
+
+function undo() {
+  if (!result || result.state !== "yes" || busy || tooSoon()) return;
+  const done = result;
+  const { operation, answer, shown: about } = done;
+  seen(done);
+  reverse(undoing[operation], answer.redemptionID ?? answer.activationID ?? answer.reloadID, about);
+}
+
+/** reverse undoes an entry of today. */
+function reverse(operation, id, about) {
+  const name = { "reverse-redemption": "redemptionID", "reverse-activation": "activationID", "reverse-reload": "reloadID" }[operation];
+  if (busy) return;
+  busy = true;
+  carryOut(operation, { [name]: id }, { ...about, rest: "" });
+}
+
+/** A card that is protected says so in its refusal: its code is asked for, and the call made anew with it. */
+const needsCode = (intent) =>
+  intent.problem?.code === "VALIDATION_FAILURE" && intent.problem.messages?.[0]?.path === "verificationCode" && current !== null;
+
+async function askCode(intent) {
+  seen(intent);
+  busy = false;
+  showGiftAgain();
+  const code = await ask({ title: t("till.verify.title"), text: t("till.verify.text"), yes: t("till.go-on"), four: true });
+  if (!/^[0-9]{4}$/.test(code ?? "")) return;
+  if (intent.operation === "cash-out-gift") return cashOut(code);
+  go(code);
+}
+
+function showGiftAgain() {
+  show("gift");
+  drawEntry();
+}
+
+async function askCash() {
+  const { gift } = current;
+  const left = worth(minor(gift.availableBalance, decimalsOf(gift)), gift);
+  if (await ask({ title: t("till.cash.title", left), text: t("till.cash.text"), yes: t("till.cash.yes") })) cashOut();
+}
+
+function cashOut(verificationCode) {
+  const { gift } = current;
+  move("cash-out-gift", { voucherID: gift.voucherID, ...(verificationCode && { verificationCode }) }, gift,
+    minor(gift.availableBalance, decimalsOf(gift)));
+}
+
+/** ask opens the dialog; what is answered is true, or the four digits, or null. */
+function ask({ title, text, yes, four = false }) {
+  const dialog = $("dialog.ask");
+  $("h2", dialog).textContent = title;
+  $("p", dialog).textContent = text;
+  $(".primary", dialog).textContent = yes;
+  const digits = $(".four", dialog);
+  digits.hidden = !four;
+  digits.required = four;
+  digits.pattern = "[0-9]{4}";
+  digits.value = "";
+  digits.setAttribute("aria-label", title);
+  dialog.returnValue = "";
+  dialog.showModal();
+  if (four) digits.focus();
+  return new Promise((resolve) => dialog.addEventListener("close", () => {
+    resolve(dialog.returnValue !== "yes" ? null : four ? digits.value : true);
+  }, { once: true }));
+}
+
+// ---- today
+
+async function openToday() {
+  if (busy || (view === "result" && result && !ended(result))) return;
+  if (result) seen(result);
+  show("today");
+  const answer = await api.today();
+  if (view !== "today" || lost(answer)) return;
+  if (answer?.status !== 200) return complain(problemText(answer));
+  showToday(views.today, answer.body, device, async (entry, amount, operation) => {
+    const sold = operation !== "reverse-redemption";
+    const yes = await ask({ title: t("till.undo.title", amount), text: t(sold ? "till.undo.text-sold" : "till.undo.text"), yes: t("till.undo.yes") });
+    if (!yes || view !== "today") return;
+    reverse(operation, entry.entryID, { amount, lastFour: entry.lastFour ?? "····", unit: entry.currency === null ? "items" : "money",
+      currency: entry.currency, person: device.person, from: "today" });
+  });
+}
+
+// ---- keys, buttons and the hand scanner
+
+const wedge = new Wedge();
+let before = null; // the entry before the burst of keys that runs now
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || $("dialog.ask").open) return;
+  const scan = wedge.key(event.key, event.timeStamp);
+  if (event.timeStamp === wedge.started) before = current?.entry ?? null;
+  if (scan) {
+    event.preventDefault();
+    event.stopPropagation();
+    if (current && before) current.entry = before;
+    if (event.target.id === "digits") event.target.value = "";
+    if (!busy) find(scan);
+    return;
+  }
+  if (event.target.matches("input, select, summary")) return;
+  if (view !== "gift" || $(".take-side").hidden) {
+    if (event.key === "Escape" && view === "today") home();
+    return;
+  }
+  const key = { Backspace: "back", ".": ".", ",": "." }[event.key] ?? (/^[0-9]$/.test(event.key) ? event.key : null);
+  if (key !== null) {
+    event.preventDefault();
+    typeKey(key);
+  } else if (event.key === "Escape") {
+    home();
+  } else if (event.key === "Enter" && !event.target.matches("button, a")) {
+    event.preventDefault();
+    if (current.touched) go(); // not with the Enter that ended the digits
+  }
+}, { capture: true });
+
+document.addEventListener("paste", (event) => {
+  if (event.target.matches?.("input")) return;
+  const gift = read(event.clipboardData?.getData("text") ?? "");
+  if (gift && view !== "wait") find(gift);
+});
+
+function typing() {
+  const field = $("#digits");
+  complain("");
+  const digits = field.value.replace(/[\s\u00a0-]/g, "");
+  if (!/^[0-9]*$/.test(digits)) return;
+  const end = field.selectionStart === field.value.length;
+  if (end) field.value = grouped(digits.slice(0, 12));
+  if (digits.length === 12) typed();
+}
+
+function wire() {
+  const on = (selector, event, what) => { for (const e of document.querySelectorAll(selector)) e.addEventListener(event, what); };
+  on(".again", "click", () => location.reload());
+  on(".open-camera", "click", openCamera);
+  on(".close-camera", "click", () => { localStorage.removeItem("boon.camera"); closeCamera(); $(".open-camera").focus(); });
+  on("#digits", "input", typing);
+  on(".digits-form", "submit", (e) => { e.preventDefault(); typed(); });
+  on(".gift .back", "click", home);
+  on(".all", "click", takeAll);
+  on(".take-side", "submit", (e) => { e.preventDefault(); go(); });
+  on(".do-cash", "click", askCash);
+  on(".do-load", "click", () => {
+    current = { ...current, mode: "load", entry: empty, touched: true };
+    $(".take-side").hidden = false;
+    $(".do-load").hidden = true;
+    drawEntry();
+  });
+  on(".next", "click", next);
+  on(".look", "click", () => { const { asked } = current; seen(result); result = null; find(asked); });
+  on(".result .undo", "click", undo);
+  on(".result .stop", "click", () => {
+    if (!result || tooSoon()) return;
+    safe.stop(result.key);
+    drawResult(result, "voiding");
+  });
+  on(".open-today", "click", openToday);
+  on(".today .back", "click", home);
+  on(".today .print", "click", () => print());
+  on(".sign-out", "click", async () => {
+    if (busy || (result && !ended(result))) return;
+    const answer = await api.signOut();
+    if (answer?.status === 200) { learn(answer.body); home(); } else if (!lost(answer)) complain(problemText(answer));
+  });
+  on(".pin-form", "submit", (e) => { e.preventDefault(); signIn(); });
+  on(".other", "click", people);
+  on(".language", "change", (e) => { localStorage.setItem("boon.language", e.target.value); location.assign("/till?lang=" + e.target.value); });
+  for (const pad of document.querySelectorAll(".keypad")) keypad(pad, typeKey);
+  const line = () => { $(".offline").hidden = navigator.onLine; };
+  addEventListener("online", line);
+  addEventListener("offline", line);
+  line();
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden && view === "home") closeCamera();
+    else if (!document.hidden && view === "home" && localStorage.getItem("boon.camera") === "open") openCamera();
+  });
+}
+
+/** keepShell has the service worker keep what this page is made of. */
+async function keepShell() {
+  const worker = (await navigator.serviceWorker?.ready)?.active;
+  const own = performance.getEntriesByType("resource").map((r) => r.name).filter((name) => new URL(name).pathname.startsWith("/till/assets/"));
+  worker?.postMessage({ keep: [location.href.split("#")[0], ...new Set(own)] });
+}
+
+async function askServer(key, operation) {
+  const answer = await api.ask(key, operation);
+  if (answer?.status === 401 && device !== null) unpaired();
+  return answer;
+}
+
+const safe = new Safe({
+  storage: localStorage, call: api.call, ask: askServer, changed, mayUndo: (operation) => may(rightToUndo(operation)),
+});
+
+const chosen = localStorage.getItem("boon.language");
+if (chosen && chosen !== language && !location.search) {
+  location.replace("/till?lang=" + encodeURIComponent(chosen));
+} else {
+  $(".language").value = language;
+  wire();
+  start();
+  navigator.serviceWorker?.register("/till/sw.js", { scope: "/till" }).then(keepShell, () => {});
+}

@@ -1,0 +1,94 @@
+// Amounts and codes as a cashier types them. Pure: nothing here knows the page.
+// An amount is a whole number of the currency's smallest unit, or of pieces.
+
+/** minor reads an amount of the interface, 25.5, as the smallest unit, 2550. */
+export const minor = (amount, decimals) => Math.round(Number(amount) * 10 ** decimals);
+
+/** decimal writes the smallest unit as the interface has it. Both are exact below 10^15. */
+export const decimal = (units, decimals) => units / 10 ** decimals;
+
+const mostDigits = 9;
+
+/**
+ * An entry is what was typed so far: digits fill the amount from the right, as on a card terminal (4, 5, 0 is 4.50), until
+ * a decimal sign comes, after which they stand where they are (4 . 5 is 4.50 too).
+ */
+export const empty = { digits: "", point: -1 };
+
+/** press adds a key to an entry: a digit, "00", "." or "back". */
+export function press(entry, key, decimals) {
+  const { digits, point } = entry;
+  if (key === "back") {
+    if (point >= 0 && point === digits.length) return { digits, point: -1 };
+    return { digits: digits.slice(0, -1), point };
+  }
+  if (key === ".") return decimals > 0 && point < 0 ? { digits, point: digits.length } : entry;
+  let next = entry;
+  for (const digit of key) {
+    if (next.point >= 0 ? next.digits.length - next.point >= decimals : false) return next;
+    if (next.digits === "" && digit === "0" && next.point < 0) continue;
+    if (next.digits.length >= mostDigits) return next;
+    next = { digits: next.digits + digit, point: next.point };
+  }
+  return next;
+}
+
+/** value is what an entry comes to. */
+export function value({ digits, point }, decimals) {
+  if (point < 0) return Number(digits || "0");
+  const fraction = digits.slice(point).padEnd(decimals, "0");
+  return Number((digits.slice(0, point) || "0") + fraction);
+}
+
+/** split says what a gift pays of a bill, and what is left to pay. */
+export function split(bill, worth) {
+  const take = Math.min(bill, worth);
+  return { take, rest: bill - take };
+}
+
+/**
+ * read says what a scanner, a paste or a hand gave: {voucherCode} for the 12 digits, however they are grouped,
+ * {voucherPublicToken} for the address in a QR code, null for anything else.
+ */
+export function read(text) {
+  const trimmed = String(text).trim();
+  const digits = trimmed.replace(/[\s\u00a0\u202f.\-\u2010-\u2014]/g, "");
+  if (/^[0-9]{12}$/.test(digits)) return { voucherCode: digits };
+  if (trimmed.length <= 300 && /^(https?:\/\/[^\s/]+)?\/g\/[A-Za-z0-9_-]{16,64}$/.test(trimmed)) return { voucherPublicToken: trimmed };
+  return null;
+}
+
+/** grouped writes digits as they are printed on a gift: 4829 1357 6024. */
+export const grouped = (digits) => digits.replace(/(.{4})(?=.)/g, "$1 ");
+
+/** Between two keys of a hand scanner there is less than this, between two of a hand more; in milliseconds. */
+const gap = 60;
+
+/**
+ * Wedge tells a hand scanner, which types what it reads and then Enter, from a hand. key takes each key with its time, and
+ * gives what was scanned when the Enter of a scan comes. started is when the burst of keys that runs now began.
+ */
+export class Wedge {
+  #text = "";
+  #last = -Infinity;
+  started = -Infinity;
+
+  key(name, at) {
+    const fast = at - this.#last <= gap;
+    if (name === "Enter") {
+      const scanned = fast ? read(this.#text) : null;
+      this.#text = "";
+      this.#last = -Infinity;
+      return scanned;
+    }
+    if (name.length !== 1) return null; // Shift, and the like
+    if (!fast) {
+      this.#text = "";
+      this.started = at;
+    }
+    this.#text = (this.#text + name).slice(-400);
+    this.#last = at;
+    return null;
+  }
+
+}

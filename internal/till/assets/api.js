@@ -1,0 +1,43 @@
+// The calls to the server. A call gives {status, body, retryAfter}; null when no whole answer came in time.
+import { timeout } from "./intent.js";
+
+export async function request(method, path, body, { key, wait = timeout } = {}) {
+  const headers = { Accept: "application/json" };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (key) headers["Idempotency-Key"] = key;
+  try {
+    const answer = await fetch("/till" + path, {
+      method, headers, body: body === undefined ? undefined : JSON.stringify(body),
+      credentials: "same-origin", cache: "no-store", redirect: "error", signal: AbortSignal.timeout(wait),
+    });
+    const text = await answer.text();
+    return { status: answer.status, body: parse(text), retryAfter: Number(answer.headers.get("Retry-After")) || 0 };
+  } catch {
+    return null; // no line, too late, or cut in the middle
+  }
+}
+
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // from something between
+  }
+}
+
+export const state = () => request("GET", "/state");
+export const today = () => request("GET", "/today");
+export const signIn = (name, pin) => request("POST", "/person", { name, pin });
+export const signOut = () => request("DELETE", "/person");
+export const pair = (token) => request("POST", "/pair", { token });
+export const validate = (gift) => request("POST", "/api/redemption/validate-gift", gift);
+export const call = (operation, body, key) => request("POST", "/api/redemption/" + operation, body, { key });
+export const ask = (key, operation) =>
+  request("GET", "/api/requests/" + encodeURIComponent(key) + "?operation=" + encodeURIComponent(operation));
+
+/** newKey is a fresh Idempotency-Key. */
+export function newKey() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16)); // not in a secure context
+  return "till-" + Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,79 @@
+// What was done at this till today, with the sums to hand over.
+import { minor } from "./amount.js";
+import { clock, day, money, number, t } from "./words.js";
+
+/** What undoes an entry, and the permission that it needs. */
+const undo = { REDEMPTION: ["reverse-redemption", "reverse"], ACTIVATION: ["reverse-activation", "activate"], RELOAD: ["reverse-reload", "reload"] };
+
+/** showToday fills the view; reverse(entry, amount, operation) is called for the undo of an entry. */
+export function showToday(view, today, device, reverse) {
+  const $ = (selector) => view.querySelector(selector);
+  const amount = (x, currency) => (currency === null ? t("till.pieces", x) : money(minor(x, device.decimals), currency, device.decimals));
+  $(".date").textContent = [device.merchant, device.location.name, device.device.name, day(today.from, today.timeZone)].join(" · ");
+  $(".error").textContent = "";
+  const any = today.entries.length > 0;
+  $(".empty").hidden = any;
+  $(".full").hidden = !any;
+  $(".print").hidden = !any;
+  $(".part").hidden = today.complete !== false;
+  if (!any) return;
+  $(".totals").replaceChildren(...totals(today.sums, device).flatMap(([name, units]) =>
+    [element("dt", name), element("dd", money(units, device.currency, device.decimals))]));
+  $(".sums tbody").replaceChildren(...today.sums.map((s) => sumRow(s, amount)));
+  const people = (today.byPerson ?? []).filter((p) => p.sums.length > 0);
+  $(".by-person").hidden = people.length === 0 || people.every((p) => p.person === null);
+  $(".by-person tbody").replaceChildren(...people.flatMap((p) => [
+    row([heading(p.person ?? t("till.today.nobody"), { colSpan: 3, scope: "rowgroup" })]), ...p.sums.map((s) => sumRow(s, amount))]));
+  const undone = givenBack(today.entries, device.decimals);
+  $(".entries tbody").replaceChildren(...today.entries.map((e) => {
+    const written = amount(e.amount, e.currency);
+    const what = element("td", t("till.kind." + e.kind.toLowerCase()));
+    if (e.person) what.append(element("span", e.person, { className: "by" }));
+    return row([element("td", clock(e.at, today.timeZone), { className: "time" }), what,
+      element("td", e.lastFour ? "···· " + e.lastFour : "", { className: "number" }), element("td", written, { className: "amount" }),
+      doing(e, written, undone, device, reverse)]);
+  }));
+}
+
+/** givenBack sums up what was given back of each entry. */
+function givenBack(entries, decimals) {
+  const sums = new Map();
+  for (const e of entries) if (e.reverses) sums.set(e.reverses, (sums.get(e.reverses) ?? 0) + minor(e.amount, e.currency === null ? 0 : decimals));
+  return sums;
+}
+
+function doing(entry, written, undone, device, reverse) {
+  const cell = element("td", "", { className: "do" });
+  const [operation, right] = undo[entry.kind] ?? [];
+  if (!operation) return cell;
+  const back = undone.get(entry.entryID) ?? 0;
+  if (back > 0 && back >= minor(entry.amount, entry.currency === null ? 0 : device.decimals)) {
+    cell.append(element("span", t("till.today.undone"), { className: "undone" }));
+  } else if (device.may.includes(right)) {
+    const button = element("button", t("till.result.undo"), { type: "button", className: "small" });
+    button.setAttribute("aria-label", t("till.today.undo", written, entry.lastFour ?? ""));
+    button.addEventListener("click", () => reverse(entry, written, operation));
+    cell.append(button);
+  }
+  return cell;
+}
+
+/** totals are what to hand over: what gifts paid, and what came in for cards, both without what was undone. */
+function totals(sums, device) {
+  const sum = (kind) => sums.filter((s) => s.kind === kind && s.currency === device.currency).reduce((all, s) => all + minor(s.amount, device.decimals), 0);
+  const all = [[t("till.today.gifts"), sum("TAKEN") - sum("GIVEN_BACK")]];
+  const drawer = sum("ACTIVATED") + sum("LOADED") - sum("ACTIVATION_TAKEN_BACK") - sum("LOAD_TAKEN_BACK") - sum("CASHED_OUT");
+  if (sums.some((s) => !["TAKEN", "GIVEN_BACK"].includes(s.kind))) all.push([t("till.today.drawer"), drawer]);
+  return all;
+}
+
+const sumRow = (s, amount) => row([heading(t("till.sum." + s.kind.toLowerCase()), { scope: "row" }), element("td", number(s.count) + " ×", { className: "count" }),
+  element("td", amount(s.amount, s.currency), { className: "amount" })]);
+
+const element = (name, text, more = {}) => Object.assign(document.createElement(name), { textContent: text }, more);
+const heading = (text, more) => element("th", text, more);
+function row(cells) {
+  const tr = document.createElement("tr");
+  tr.append(...cells);
+  return tr;
+}

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { decimal, empty, grouped, minor, press, read, split, value, Wedge } from "../assets/amount.js";
+
+const typed = (keys, decimals = 2) => keys.reduce((entry, key) => press(entry, key, decimals), empty);
+
+test("digits fill an amount from the right, and stand still after a decimal sign", () => {
+  for (const [keys, decimals, want] of [
+    [["4", "5", "0"], 2, 450], [["4", ".", "5"], 2, 450], [["4", ".", "5", "0", "9"], 2, 450], [[".", "5"], 2, 50],
+    [["0", "0", "7"], 2, 7], [["1", "00"], 2, 100], [["4", "5", "back"], 2, 4], [["4", ".", "back", "5"], 2, 45],
+    [["4", ".", "5", "back", "back", "back"], 2, 0], [["3", ".", "5"], 0, 35], [["1", "2", "00"], 0, 1200], [["."], 2, 0],
+    [["back"], 2, 0], [[..."123456789", "0"], 2, 123456789], [["1", ".", "00"], 2, 100], [["5", ".", "1"], 3, 5100],
+  ]) assert.equal(value(typed(keys, decimals), decimals), want, `${keys} with ${decimals} decimals`);
+});
+
+test("an amount survives the way to the interface and back", () => {
+  for (let units = 1; units < 1_000_000; units += 997) {
+    for (const decimals of [0, 2, 3]) {
+      const sent = JSON.stringify(decimal(units, decimals));
+      assert.match(sent, /^\d+(\.\d{1,3})?$/);
+      assert.equal(minor(JSON.parse(sent), decimals), units);
+    }
+  }
+  assert.equal(JSON.stringify(decimal(2555, 2)), "25.55");
+  assert.equal(minor(1.005, 3), 1005);
+});
+
+test("a gift never pays more than it has, nor more than the bill", () => {
+  assert.deepEqual(split(2150, 2550), { take: 2150, rest: 0 });
+  assert.deepEqual(split(3000, 2550), { take: 2550, rest: 450 });
+  assert.deepEqual(split(0, 2550), { take: 0, rest: 0 });
+});
+
+test("what scanners, pastes and hands give", () => {
+  const token = "4gTnV6kA9yQwC1bHxE5mPz";
+  for (const text of ["482913576024", "4829 1357 6024", " 4829-1357-6024\n", "4829\u00a01357\u202f6024"]) {
+    assert.deepEqual(read(text), { voucherCode: "482913576024" });
+  }
+  for (const text of [`https://gifts.example.com/g/${token}`, `http://127.0.0.1:8080/g/${token}`, `/g/${token}`]) {
+    assert.deepEqual(read(text), { voucherPublicToken: text });
+  }
+  for (const text of ["", "48291357602", "4829135760245", "https://evil.example/", `javascript:/g/${token}`, "x".repeat(5000),
+    `https://a/g/${token}/more`, "٤٨٢٩١٣٥٧٦٠٢٤"]) assert.equal(read(text), null, text);
+  assert.equal(grouped("482913576024"), "4829 1357 6024");
+});
+
+test("a hand scanner is told from a hand", () => {
+  const keys = (wedge, text, between, from = 1000) => {
+    let at = from;
+    let found = null;
+    for (const key of [...text, "Enter"]) found = wedge.key(key, (at += between)) ?? found;
+    return found;
+  };
+  const url = "https://gifts.example.com/g/4gTnV6kA9yQwC1bHxE5mPz";
+  assert.deepEqual(keys(new Wedge(), url, 8), { voucherPublicToken: url });
+  assert.deepEqual(keys(new Wedge(), "482913576024", 20), { voucherCode: "482913576024" });
+  assert.equal(keys(new Wedge(), "482913576024", 150), null, "typed by hand");
+  assert.equal(keys(new Wedge(), "450", 5), null, "an amount");
+  const wedge = new Wedge();
+  keys(wedge, "45", 10, 0);
+  wedge.key("9", 5000);
+  assert.deepEqual(keys(wedge, "482913576024", 10, 6000), { voucherCode: "482913576024" }, "what came before does not count");
+  assert.equal(wedge.key("Enter", 6500), null, "an Enter alone");
+});
