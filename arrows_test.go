@@ -15,7 +15,8 @@ import (
 // package is a decision.
 var arrows = map[string][]string{
 	"cmd/boon": {"client", "examples", "internal/cashout", "internal/chain", "internal/clientip", "internal/durable",
-		"internal/gift", "internal/ledger", "internal/load", "internal/mail", "internal/print", "internal/qr",
+		"internal/gift", "internal/ledger", "internal/load", "internal/mail", "internal/pin", "internal/print",
+		"internal/qr",
 		"internal/server", "internal/setup", "internal/sms", "internal/store", "internal/store/transfer"},
 	"client":             {},
 	"docs":               {},
@@ -65,7 +66,8 @@ var arrows = map[string][]string{
 	"internal/web": {"internal/card", "internal/clientip", "internal/gift", "internal/locale", "internal/message",
 		"internal/print",
 		"internal/qr", "internal/ratelimit"},
-	"internal/till": {"internal/api", "internal/gift", "internal/locale", "internal/web", "internal/wire"},
+	"internal/till": {"internal/api", "internal/gift", "internal/locale", "internal/pin", "internal/ratelimit",
+		"internal/web", "internal/wire"},
 	"internal/server": {"internal/api", "internal/clientip", "internal/delivery", "internal/gift", "internal/ledger",
 		"internal/mail", "internal/message", "internal/print", "internal/sealed", "internal/sms", "internal/store",
 		"internal/till",

@@ -19,7 +19,7 @@ func TestEveryCommandTeaches(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{
 		"demo", "serve", "apply", "backup", "copy", "verify", "version", "key create", "key list", "key revoke",
-		"key-file rotate", "key-file status", "gift send", "gift validate",
+		"till pair", "till pin", "key-file rotate", "key-file status", "gift send", "gift validate",
 		"gift redeem", "gift reverse", "gift cancel", "gift show", "gift list",
 		"bench",
 	} {

@@ -1,15 +1,21 @@
 package main
 
 import (
+	"bufio"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
+	"golang.org/x/term"
+
 	"boon.example/internal/gift"
+	"boon.example/internal/pin"
 	"boon.example/internal/qr"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
@@ -17,6 +23,7 @@ import (
 
 type tillCmd struct {
 	Pair tillPairCmd `cmd:"" help:"Make a link that turns a phone or a tablet into a till."`
+	Pin  tillPinCmd  `cmd:"" help:"Make the hash of a person's PIN, for the set-up file."`
 }
 
 type tillPairCmd struct {
@@ -116,4 +123,59 @@ func drawQR(w io.Writer, code *qr.Code) {
 		}
 		fmt.Fprintf(w, "\x1b[38;5;16;48;5;231m%s\x1b[0m\n", line.String())
 	}
+}
+
+type tillPinCmd struct{}
+
+func (tillPinCmd) Help() string {
+	return `Asks twice for a PIN of 4 to 8 digits, or reads one line where its input is no terminal, and prints its argon2id hash, which
+stands, in quotes, under people in a set-up file. The PIN itself is kept nowhere.
+
+Example:
+
+    boon till pin`
+}
+
+// Run makes a hash.
+func (tillPinCmd) Run(t *terminal) error {
+	typed, err := t.typedPIN()
+	if err != nil {
+		return err
+	}
+	hash, err := pin.Hash(typed)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(t.stdout, hash)
+	return err
+}
+
+// typedPIN asks a person twice, without showing what is typed, or reads a line.
+func (t *terminal) typedPIN() (string, error) {
+	file, ok := t.stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		line, err := bufio.NewReader(io.LimitReader(t.stdin, 1024)).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", fmt.Errorf("reading the PIN: %w", err)
+		}
+		return strings.TrimRight(line, "\r\n"), nil
+	}
+	var typed [2]string
+	for n, ask := range []string{"PIN, 4 to 8 digits: ", "Once more: "} {
+		fmt.Fprint(t.stderr, ask)
+		b, err := term.ReadPassword(int(file.Fd()))
+		fmt.Fprintln(t.stderr)
+		if err != nil {
+			return "", fmt.Errorf("reading the PIN: %w", err)
+		}
+		if typed[n] = string(b); n == 0 {
+			if err := pin.Check(typed[0]); err != nil {
+				return "", err
+			}
+		}
+	}
+	if typed[0] != typed[1] {
+		return "", errors.New("these are two different PINs")
+	}
+	return typed[0], nil
 }

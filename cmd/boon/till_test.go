@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"boon.example/examples"
+	"boon.example/internal/pin"
 	"boon.example/internal/qr"
 )
 
@@ -71,6 +72,26 @@ func TestDrawQR(t *testing.T) {
 					t.Fatalf("the module %d, %d is drawn wrong", x-qr.QuietZone, at)
 				}
 			}
+		}
+	}
+}
+
+// TestTillPIN: the command makes a hash that a set-up file takes, and refuses what is easily guessed.
+func TestTillPIN(t *testing.T) {
+	t.Parallel()
+	typed := func(line string) (int, string, string) {
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), []string{"till", "pin"}, strings.NewReader(line), &stdout, &stderr,
+			func(string) string { return "" })
+		return code, strings.TrimSpace(stdout.String()), stderr.String()
+	}
+	code, hash, log := typed("4711\r\n")
+	if code != exitOK || log != "" || !pin.Is(hash, "4711") {
+		t.Errorf("exit code %d, %s %s", code, hash, log)
+	}
+	for _, bad := range []string{"", "1234\n", "0000", "12", "123456789", " 4711", "four"} {
+		if code, out, log := typed(bad); code == exitOK || out != "" || log == "" {
+			t.Errorf("%q: exit code %d, %s%s", bad, code, out, log)
 		}
 	}
 }

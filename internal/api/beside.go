@@ -66,6 +66,9 @@ func (c *Call) CountAnonymous() error {
 	return c.c.countAnonymous(ctx, c.c.ClientAddress(c.Request))
 }
 
+// Stored is what a caller is told when the store could not be read.
+func Stored(err error) error { return stored(err) }
+
 // Refuse answers with the problem document of an error.
 func (a *API) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	a.handler(func(*call) (ledger.Answer, error) { return ledger.Answer{}, err }).ServeHTTP(w, r)

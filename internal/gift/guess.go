@@ -13,6 +13,12 @@ const (
 	AnonymousRefill = time.Minute / 10
 )
 
+// How many wrong PINs of a person are answered before the person rests, at all tills together.
+const (
+	PINBurst  = 5
+	PINRefill = time.Minute // one more after this long
+)
+
 // What a look-up by code costs.
 const (
 	MissUnknown = 1 // there is no gift with this code

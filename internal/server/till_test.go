@@ -5,13 +5,17 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"boon.example/examples"
 	"boon.example/internal/gift"
+	"boon.example/internal/pin"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
@@ -315,4 +319,213 @@ func TestOtherOriginsCannotCallATill(t *testing.T) {
 		d.want(http.StatusNotFound, "NOT_FOUND", "POST", "/till/api/redemption/validate-gift",
 			`{"voucherCode":"123456789012"}`, own...)
 	}
+}
+
+// people adds people to the example's set-up, each with the PIN 4711 but for Zoe, who has 8052.
+func withPeople(t *testing.T) []byte {
+	t.Helper()
+	hash := func(typed string) string {
+		h, err := pin.Hash(typed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	return []byte(strings.Replace(string(examples.HarborCoffee()), "    storefronts:\n", `    people:
+      - {name: Ana, pin: "`+hash("4711")+`", may: [reverse, activate]}
+      - {name: Ben, pin: "`+hash("4711")+`", locations: [`+pier39+`]}
+      - {name: Zoe, pin: "`+hash("8052")+`", locations: [`+examples.HarborLongWharf+`]}
+    storefronts:
+`, 1))
+}
+
+const (
+	personPath  = "/till/person"
+	tillRedeem  = "/till/api/redemption/redeem-gift"
+	tillReverse = "/till/api/redemption/reverse-redemption"
+)
+
+// TestPeopleAtATill: where people are named, one of them signs in before value moves, may do what the set-up says, and
+// stands in history and log.
+func TestPeopleAtATill(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	s.apply(withPeople(t))
+	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
+	d, _ := s.paired("Counter 1", gift.MayReload)
+	taken := `{"voucherCode":"` + g.VoucherCode + `","amount":1}`
+	d.want(http.StatusOK, `"people":["Ana","Ben"],"person":null,"personUntil":null,"may":["validate"],"deviceMay":["validate","redeem","reverse","reload"]`,
+		"GET", "/till/state", "")
+	d.want(http.StatusOK, "", "POST", "/till/api/redemption/validate-gift", `{"voucherCode":"`+g.VoucherCode+`"}`)
+	d.want(http.StatusForbidden, `"path":"person"`, "POST", tillRedeem, taken)
+	d.want(http.StatusNotFound, `"path":"name"`, "POST", personPath, `{"name":"Zoe","pin":"8052"}`)
+	d.want(http.StatusForbidden, `"path":"pin"`, "POST", personPath, `{"name":"Ben","pin":"4712"}`)
+
+	_, answer, resp := d.do("POST", personPath, `{"name":"Ben","pin":"4711"}`)
+	if c := d.cookies["boon_person"]; c == nil || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode ||
+		c.Path != "/till" ||
+		c.MaxAge != 12*60*60 || !strings.Contains(answer, `"person":"Ben"`) {
+		t.Fatalf("%s %v", answer, resp.Header["Set-Cookie"])
+	}
+	ben := d.cookies["boon_person"]
+	d.want(http.StatusOK, `"person":"Ben"`, "GET", "/till/state", "")
+	d.want(http.StatusOK, "", "POST", tillRedeem, taken, "Idempotency-Key", "tap-1")
+	d.want(http.StatusForbidden, "Ben may not reverse redemptions", "POST", tillReverse, `{"idempotencyKey":"tap-1"}`)
+	d.want(http.StatusForbidden, "Ben may not reload gifts", "POST", "/till/api/redemption/reload-gift", taken)
+	d.want(http.StatusOK, `"person":null`, "DELETE", personPath, "")
+	d.want(http.StatusForbidden, `"path":"person"`, "POST", tillRedeem, taken)
+	// what became of a call is told, whoever stands there
+	d.want(http.StatusOK, `"operation":"redeem-gift"`, "GET", "/till/api/requests/tap-1", "")
+
+	d.want(http.StatusOK, `"may":["validate","redeem","reverse"]`, "POST", personPath, `{"name":"Ana","pin":"4711"}`)
+	d.want(http.StatusOK, "", "POST", tillReverse, `{"idempotencyKey":"tap-1"}`)
+	var history struct {
+		Entries []struct{ Kind, Person string }
+	}
+	s.must("GET", giftPath+g.VoucherID+"/history", examples.HarborOfficeKey, "", &history)
+	people := map[string]string{}
+	for _, e := range history.Entries {
+		people[e.Kind] = e.Person
+	}
+	if people["REDEMPTION"] != "Ben" || people["REVERSAL"] != "Ana" || people["ISSUED"] != "" {
+		t.Errorf("the history names %v", people)
+	}
+	if !strings.Contains(s.logs.String(), `"person":"Ben"`) {
+		t.Error("the log does not name who stood at the till")
+	}
+
+	// the cookie of somebody is worth nothing on another device, changed, or once the PIN is another one
+	second, _ := s.paired("Counter 2", 0)
+	second.cookies["boon_person"] = ben
+	second.want(http.StatusOK, `"person":null`, "GET", "/till/state", "")
+	second.want(http.StatusForbidden, `"path":"person"`, "POST", tillRedeem, taken)
+	d.cookies["boon_person"] = ben
+	d.want(http.StatusOK, `"person":"Ben"`, "GET", "/till/state", "")
+	for n := range len(ben.Value) {
+		forged := []byte(ben.Value)
+		if forged[n]++; n == len(forged)-1 {
+			forged = forged[:n-1]
+		}
+		d.cookies["boon_person"] = &http.Cookie{Name: "boon_person", Value: string(forged)}
+		if _, answer, _ := d.do("GET", "/till/state", ""); strings.Contains(answer, `"person":"`) {
+			t.Fatalf("the cookie changed at %d is taken: %s", n, answer)
+		}
+	}
+	d.cookies["boon_person"] = ben
+	s.apply(withPeople(t)) // PINs of other salts: each was given anew
+	deadline := time.Now().Add(2 * time.Second)
+	for status := 0; status != http.StatusForbidden; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("after 2 seconds with another PIN: %d", status)
+		}
+		status, _, _ = d.do("POST", tillRedeem, taken)
+	}
+}
+
+// TestWrongPINs: after five wrong ones a person rests at all tills of all instances, for right and wrong PINs alike,
+// and nobody else does; also when they come at once.
+func TestWrongPINs(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	s.apply(withPeople(t))
+	other := s.beside(server.Config{})
+	first, _ := s.paired("Counter 1", 0)
+	second, _ := other.paired("Counter 2", 0)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	statuses := map[int]int{}
+	for n := range 12 {
+		wg.Go(func() {
+			d := s.device()
+			d.cookies["boon_till"] = first.cookies["boon_till"]
+			status, _, _ := d.do("POST", personPath, `{"name":"Ana","pin":"90`+strconv.Itoa(10+n)+`"}`)
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[status]++
+		})
+	}
+	wg.Wait()
+	if statuses[http.StatusForbidden] != gift.PINBurst || statuses[http.StatusTooManyRequests] != 12-gift.PINBurst {
+		t.Errorf("12 wrong PINs at once: %v", statuses)
+	}
+	for _, d := range []*device{first, second} {
+		for _, typed := range []string{"4711", "9000"} {
+			status, answer, resp := d.do("POST", personPath, `{"name":"Ana","pin":"`+typed+`"}`)
+			wait, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+			if status != http.StatusTooManyRequests || !strings.Contains(answer, "RATE_LIMITED") || err != nil || wait < 1 ||
+				wait > 60 {
+				t.Errorf("%s while Ana rests: %d %s, again in %d s, %v", typed, status, answer, wait, err)
+			}
+		}
+		d.want(http.StatusOK, `"person":"Ben"`, "POST", personPath, `{"name":"Ben","pin":"4711"}`)
+	}
+}
+
+// TestToday: a till lists what was done with it today, with sums, by person; nothing of other tills, nor of other
+// days.
+func TestToday(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	s.apply(withPeople(t))
+	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
+	var order struct{ Gifts []soldGift }
+	s.must("POST", "/api/integration/gifting/send-gift", examples.HarborWebShopKey,
+		`{"itemGift":{"label":"Latte","quantity":2,"terms":"Any size.","equivalentValue":11,"deliveryMethodID":3},
+		"paymentMethodID":2,"externalTransactionReferenceNumber":"W-2","externalTransactionCustomerFirstName":"Carla",
+		"externalTransactionCustomerLastName":"Diaz","externalTransactionCustomerEmailAddress":"carla@example.com",
+		"externalStorefrontID":"`+examples.HarborStorefront+`"}`, &order)
+	item := order.Gifts[0].VoucherCode
+	d, _ := s.paired("Counter 1", gift.MayReload)
+	other, _ := s.paired("Counter 2", 0)
+	d.want(http.StatusOK, `"entries":[],"sums":[],"byPerson":[]`, "GET", "/till/today", "")
+	signIn := func(d *device, name string) {
+		d.want(http.StatusOK, "", "POST", personPath, `{"name":"`+name+`","pin":"4711"}`)
+	}
+	take := func(d *device, amount, key string) {
+		d.want(http.StatusOK, "", "POST", tillRedeem, `{"voucherCode":"`+g.VoucherCode+`","amount":`+amount+`}`,
+			"Idempotency-Key", key)
+	}
+	signIn(d, "Ben")
+	take(d, "4.5", "a")
+	take(d, "10", "b")
+	d.want(http.StatusOK, "", "POST", tillRedeem, `{"voucherCode":"`+item+`","amount":1}`)
+	signIn(d, "Ana")
+	d.want(http.StatusOK, "", "POST", tillReverse, `{"idempotencyKey":"a"}`)
+	signIn(other, "Ana")
+	take(other, "7", "c")
+	var today struct {
+		Complete bool
+		Entries  []struct {
+			Kind, Person string
+			Amount       json.Number
+			Currency     *string
+		}
+		Sums     []sum
+		ByPerson []struct {
+			Person string
+			Sums   []sum
+		}
+	}
+	if err := json.Unmarshal([]byte(d.want(http.StatusOK, "", "GET", "/till/today", "")), &today); err != nil {
+		t.Fatal(err)
+	}
+	usd := "USD"
+	want := []sum{{"TAKEN", &usd, 2, "14.50"}, {"TAKEN", nil, 1, "1"}, {"GIVEN_BACK", &usd, 1, "4.50"}}
+	if diff := cmp.Diff(want, today.Sums); diff != "" || !today.Complete || len(today.Entries) != 4 {
+		t.Errorf("%+v\n%s", today, diff)
+	}
+	if len(today.ByPerson) != 2 || today.ByPerson[0].Person != "Ana" ||
+		cmp.Diff(want[:2], today.ByPerson[1].Sums) != "" || cmp.Diff(want[2:], today.ByPerson[0].Sums) != "" {
+		t.Errorf("by person: %+v", today.ByPerson)
+	}
+	if e := today.Entries[0]; e.Kind != "REVERSAL" || e.Person != "Ana" || e.Amount != "4.50" {
+		t.Errorf("the newest is %+v", e)
+	}
+}
+
+type sum struct {
+	Kind     string
+	Currency *string
+	Count    int
+	Amount   json.Number
 }

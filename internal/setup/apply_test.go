@@ -433,3 +433,80 @@ func TestAccountsWithoutALanguage(t *testing.T) {
 	wantLines(t, "changes", apply(t, w, file+"    language: de\n").Changes,
 		"account Harbor Coffee: changed language from none to de")
 }
+
+// TestPeople: people are kept, and what changes of them is told, but never the hash of a PIN.
+func TestPeople(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	file := minimal + locationLines + "    people: [{name: Ben, pin: " + quotedPIN + "}, {name: Ana, pin: " + quotedPIN +
+		", may: [reverse, cash-out], locations: [00000000-0000-4000-8000-000000000011]}]\n"
+	apply(t, w, file)
+	var kept []gift.Person
+	for _, a := range directory(t, w).Accounts {
+		kept = a.People
+	}
+	pier, _ := gift.ParseID("00000000-0000-4000-8000-000000000011")
+	want := []gift.Person{{Name: "Ana", PIN: somePIN, May: gift.MayReverse | gift.MayCashOut, Locations: []gift.ID{pier}},
+		{Name: "Ben", PIN: somePIN}}
+	if !reflect.DeepEqual(kept, want) {
+		t.Errorf("kept is %+v", kept)
+	}
+	if again := apply(t, w, file); len(again.Changes) > 0 {
+		t.Errorf("the same file changed %q", again.Changes)
+	}
+	changed := strings.Replace(strings.Replace(file, "NuGdjI0", "AuGdjI0", 1), "[reverse, cash-out]", "[reload]", 1)
+	report := strings.Join(apply(t, w, changed).Changes, "\n")
+	if report != "account Harbor Coffee: changed person Ana: permissions from reverse, cash-out to reload\n"+
+		"account Harbor Coffee: changed person Ben: PIN" {
+		t.Errorf("told is %s", report)
+	}
+	if report := strings.Join(apply(t, w, minimal+locationLines).Changes, "\n"); !strings.Contains(report,
+		"removed person Ana") || strings.Contains(report, "argon2") {
+		t.Errorf("told is %s", report)
+	}
+	other := strings.NewReplacer("000000000001\n", "000000000002\n", "000000000011", "000000000012").Replace(file)
+	apply(t, w, file+strings.TrimPrefix(other, "accounts:\n")) // people of one name in two accounts
+}
+
+// TestTillsAndFiles: a file leaves a till alone, and neither takes its name nor its location away.
+func TestTillsAndFiles(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	file := minimal + locationLines
+	apply(t, w, file)
+	account, _ := gift.ParseID("00000000-0000-4000-8000-000000000001")
+	pier, _ := gift.ParseID("00000000-0000-4000-8000-000000000011")
+	role, _ := gift.RoleByName("till")
+	q := setup.KeyRequest{Account: account, Name: "Counter 1", Locations: []gift.ID{pier}, Permissions: role, Till: true}
+	k, token, err := setup.CreateKey(t.Context(), w, q, noon, chance(1))
+	if err != nil || k.Till != gift.WaitingTill || k.Hash != gift.HashKey(token) ||
+		!k.ExpiresAt.Equal(k.CreatedAt.Add(setup.PairWithin)) {
+		t.Fatalf("%+v, %v", k, err)
+	}
+	for name, change := range map[string]func(*setup.KeyRequest){
+		"a till that sends":     func(q *setup.KeyRequest) { q.Permissions |= gift.MaySend },
+		"a till everywhere":     func(q *setup.KeyRequest) { q.Locations = nil },
+		"a till of no account":  func(q *setup.KeyRequest) { q.Account = gift.ID{} },
+		"a till of that name":   func(*setup.KeyRequest) {},
+		"a till at two places":  func(q *setup.KeyRequest) { q.Locations = []gift.ID{pier, account} },
+		"a till somewhere else": func(q *setup.KeyRequest) { q.Locations = []gift.ID{account} },
+	} {
+		asked := q
+		if change(&asked); name != "a till of that name" {
+			asked.Name = name
+		}
+		if _, _, err := setup.CreateKey(t.Context(), w, asked, noon, chance(2)); err == nil {
+			t.Errorf("%s is made", name)
+		}
+	}
+	if report := apply(t, w, file); len(report.Changes)+len(report.Notes) > 0 {
+		t.Errorf("a file changed a till: %+v", report)
+	}
+	if said := refused(t, w, file+"    keys: [{name: Counter 1, role: all}]\n"); !strings.Contains(said,
+		"that of a till") {
+		t.Error(said)
+	}
+	if said := refused(t, w, minimal); !strings.Contains(said, "key Counter 1 is limited to it") {
+		t.Error(said)
+	}
+}

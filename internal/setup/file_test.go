@@ -20,6 +20,12 @@ const minimal = `accounts:
     timeZone: America/New_York
 `
 
+// somePIN is the hash of one.
+const somePIN = "$argon2id$v=19$m=19456,t=2,p=1$NuGdjI0FFSec/JdQbjvIeQ$JcSAfkgBvA1gn7Yt1QYPuYepxYUzMo7uEG71uUz2Zdg"
+
+// quotedPIN is what a list in one line needs: a hash has commas.
+const quotedPIN = `"` + somePIN + `"`
+
 // with is the file with one more line about its account, the sixth of the file.
 func with(line string) string { return minimal + "    " + line + "\n" }
 
@@ -54,6 +60,8 @@ func TestParseTakesWhatIsRight(t *testing.T) {
 			"messagesPerDay: 50000, textsPerDay: 1, messagesPerContactPerDay: 2}"),
 		"limits of keys": with("keys: [{name: till, role: till, limits: {redeemedPerDay: 500}}]\nsystemKeys: " +
 			"[{name: partner, limits: {giftsPerDay: 10}}]"),
+		"people": with(`people: [{name: Ana, pin: `+quotedPIN+`, may: [reverse, reload], locations: [00000000-0000-4000-8000-000000000011]}, {name: "Ben", pin: `+
+			quotedPIN+`}]`) + locationLines,
 		"offset": with("promotions: [{id: 00000000-0000-4000-8000-000000000031, name: P, " +
 			"validStarting: 2026-03-01T00:00:00+05:30}]\n    language: en"),
 		"text that looks like other": with("storefronts: [{id: 00000000-0000-4000-8000-000000000021, name: 0042}]\n    " +
@@ -289,6 +297,16 @@ func TestParseRefuses(t *testing.T) {
 		{"perhaps reloadable",
 			with("subscriptions: [{program: 22222222-2222-2222-2222-222222222222, reloadable: perhaps}]"),
 			"6", "accounts[0].subscriptions[0].reloadable", "true or false"},
+		{"a PIN itself", with("people: [{name: Ana, pin: 4711}]"), "6", "accounts[0].people[0].pin", "never the PIN itself"},
+		{"a hash that costs much", with("people: [{name: Ana, pin: " + strings.Replace(quotedPIN, "m=19456", "m=999999", 1) +
+			"}]"), "6", "accounts[0].people[0].pin", "boon till pin"},
+		{"a person who may send", with("people: [{name: Ana, pin: " + quotedPIN + ", may: [send]}]"),
+			"6", "accounts[0].people[0].may[0]", "may be given reverse, activate, reload, cash-out"},
+		{"two people of one name", with("people: [{name: Ana, pin: " + quotedPIN + "}, {name: Ana, pin: " + quotedPIN + "}]"),
+			"6", "accounts[0].people[1].name", "on line 6 already"},
+		{"a person nowhere", with("people: [{name: Ana, pin: " + quotedPIN + ", locations: []}]"),
+			"6", "accounts[0].people[0].locations", "means nowhere"},
+		{"a person without a PIN", with("people: [{name: Ana}]"), "6", "accounts[0].people[0].pin", "required"},
 		{"key of a list of locations", with("keys: [{name: till, role: till, locations: [[a]]}]"),
 			"6", "accounts[0].keys[0].locations[0]", "not a list"},
 		{"key of a location by name", with("keys: [{name: till, role: till, locations: [Pier 39]}]"),

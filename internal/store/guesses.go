@@ -14,6 +14,7 @@ import (
 
 var (
 	guessRate     = ratelimit.Rate{Burst: gift.GuessBurst, Refill: gift.GuessRefill}
+	pinRate       = ratelimit.Rate{Burst: gift.PINBurst, Refill: gift.PINRefill}
 	anonymousRate = ratelimit.Rate{Burst: gift.AnonymousBurst, Refill: gift.AnonymousRefill}
 )
 
@@ -65,26 +66,45 @@ func (s *Store) askBucket(ctx context.Context, query string, key ...any) (b rate
 // tells that the key reached gift.GuessAlarm by them.
 func (s *Store) CountMisses(ctx context.Context, t gift.Till, now time.Time, n int) (b ratelimit.Bucket, alarm bool,
 	err error) {
-	err = s.db.Write(ctx, func(tx *sql.Tx) error {
-		const make = `INSERT INTO till_bucket (account_id, key_id, location_id) VALUES ($1, $2, $3) ON CONFLICT (account_id, key_id, location_id) DO NOTHING`
-		if _, err := tx.ExecContext(ctx, make, tillKey(t)...); err != nil {
-			return err
+	err = s.db.Write(ctx, func(tx *sql.Tx) (err error) {
+		if b, err = s.takeTill(ctx, tx, t, guessRate, now, n); err == nil {
+			alarm, err = s.countForKey(ctx, tx, t, now, n)
 		}
-		was, err := readBucket(ctx, tx, s.db.Text(lockTill), tillKey(t)...)
-		if err != nil {
-			return err
-		}
-		b = guessRate.Take(was, now, n)
-		if err := writeTill(ctx, tx, t, b); err != nil {
-			return err
-		}
-		alarm, err = s.countForKey(ctx, tx, t, now, n)
 		return err
 	})
 	if err != nil {
 		return ratelimit.Bucket{}, false, fmt.Errorf("counting a wrong code: %w", err)
 	}
 	return b, alarm, nil
+}
+
+// CountWrongPINs takes n wrong PINs out of the bucket of a person, durably, and gives the bucket after it. That bucket
+// is TillBucket's, by gift.Account.RestKey.
+func (s *Store) CountWrongPINs(ctx context.Context, person gift.Till, now time.Time, n int) (b ratelimit.Bucket,
+	err error) {
+	err = s.db.Write(ctx, func(tx *sql.Tx) (err error) {
+		b, err = s.takeTill(ctx, tx, person, pinRate, now, n)
+		return err
+	})
+	if err != nil {
+		return ratelimit.Bucket{}, fmt.Errorf("counting a wrong PIN: %w", err)
+	}
+	return b, nil
+}
+
+// takeTill takes n out of the bucket of a key at a location.
+func (s *Store) takeTill(ctx context.Context, tx *sql.Tx, t gift.Till, rate ratelimit.Rate, now time.Time, n int) (
+	b ratelimit.Bucket, err error) {
+	const make = `INSERT INTO till_bucket (account_id, key_id, location_id) VALUES ($1, $2, $3) ON CONFLICT (account_id, key_id, location_id) DO NOTHING`
+	if _, err := tx.ExecContext(ctx, make, tillKey(t)...); err != nil {
+		return b, err
+	}
+	was, err := readBucket(ctx, tx, s.db.Text(lockTill), tillKey(t)...)
+	if err != nil {
+		return b, err
+	}
+	b = rate.Take(was, now, n)
+	return b, writeTill(ctx, tx, t, b)
 }
 
 func writeTill(ctx context.Context, tx *sql.Tx, t gift.Till, b ratelimit.Bucket) error {

@@ -51,7 +51,9 @@ func (t *tills) session(r *http.Request, now time.Time) (*session, error) {
 		}
 		return nil, errGuess
 	}
-	return &session{caller: caller}, nil
+	s := &session{caller: caller}
+	s.person, s.until = t.signedIn(r, caller, now)
+	return s, nil
 }
 
 // unpaired counts what looks like a guess.

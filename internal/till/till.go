@@ -15,6 +15,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/ratelimit"
 )
 
 // Config is what the tills work with.
@@ -31,6 +32,9 @@ type Config struct {
 type Store interface {
 	// Configure changes the set-up in one transaction: see package setup.
 	Configure(ctx context.Context, change func(current *gift.Directory, uses gift.Uses) (gift.Changes, error)) error
+	// TillBucket reads the bucket of a person's wrong PINs; CountWrongPINs takes n out of it, durably.
+	TillBucket(context.Context, gift.Till) (ratelimit.Bucket, error)
+	CountWrongPINs(ctx context.Context, person gift.Till, now time.Time, n int) (ratelimit.Bucket, error)
 	// Activity gives a page of the changes of all gifts of an account, the newest first.
 	Activity(context.Context, gift.ChangeFilter) (gift.ChangePage, error)
 }
@@ -49,11 +53,16 @@ type tills struct {
 	Config
 	secure bool // cookies go over TLS only
 	pages  pages
+	pins   *ratelimit.Limiter[gift.Till]
+	busy   chan struct{} // has a value for each PIN that is being checked
 }
 
 // Handler serves everything under Path.
 func Handler(c Config) http.Handler {
-	t := &tills{Config: c, secure: strings.HasPrefix(c.PublicURL, "https://"), pages: readPages()}
+	t := &tills{Config: c, secure: strings.HasPrefix(c.PublicURL, "https://"), pages: readPages(),
+		busy: make(chan struct{}, pinsAtOnce)}
+	t.pins = ratelimit.NewLimiter(ratelimit.Rate{Burst: gift.PINBurst, Refill: gift.PINRefill},
+		ratelimit.Records[gift.Till](wrongPINs{c.Store}), time.Now)
 	mux := http.NewServeMux()
 	for pattern, page := range map[string]string{
 		"GET " + Path: "till.html", "GET " + Path + "/{$}": "till.html", "GET " + pairPath: "pair.html",
@@ -64,6 +73,9 @@ func Handler(c Config) http.Handler {
 	mux.HandleFunc("GET "+Path+"/{file}", t.topAsset)
 	mux.Handle("POST "+pairPath, c.API.Beside(t.pair))
 	mux.Handle("GET "+Path+"/state", c.API.Beside(t.state))
+	mux.Handle("GET "+Path+"/today", c.API.Beside(t.today))
+	mux.Handle("POST "+personPath, c.API.Beside(t.signIn))
+	mux.Handle("DELETE "+personPath, c.API.Beside(t.signOut))
 	mux.HandleFunc("GET "+apiPath+"{path...}", t.forward)
 	mux.HandleFunc("POST "+apiPath+"{path...}", t.forward)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { c.API.Fail(w, r, http.StatusNotFound) })
@@ -71,8 +83,9 @@ func Handler(c Config) http.Handler {
 }
 
 const (
-	pairPath = Path + "/pair"
-	apiPath  = Path + "/api/"
+	pairPath   = Path + "/pair"
+	personPath = Path + "/person"
+	apiPath    = Path + "/api/"
 )
 
 // guard refuses what a page of another origin sends: a browser adds the cookies of this one.

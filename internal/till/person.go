@@ -1,0 +1,140 @@
+package till
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+	"boon.example/internal/pin"
+	"boon.example/internal/ratelimit"
+	"boon.example/internal/wire"
+)
+
+const (
+	// signedInFor is how long somebody stays signed in: a long shift.
+	signedInFor = 12 * time.Hour
+	// pinsAtOnce is how many PINs are checked at the same time: each takes 19 MiB, and a core for that long.
+	pinsAtOnce = 2
+)
+
+// wrongPINs keeps the buckets of people.
+type wrongPINs struct{ Store }
+
+// Bucket implements ratelimit.Records.
+func (w wrongPINs) Bucket(ctx context.Context, person gift.Till) (ratelimit.Bucket, error) {
+	return w.TillBucket(ctx, person)
+}
+
+// Take implements ratelimit.Records. Whoever hangs up now has tried all the same.
+func (w wrongPINs) Take(ctx context.Context, person gift.Till, n int) (ratelimit.Bucket, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	return w.CountWrongPINs(ctx, person, time.Now(), n)
+}
+
+// signIn lets somebody stand at the till who knows the PIN.
+func (t *tills) signIn(c *api.Call) (answer, error) {
+	if _, err := t.open(c); err != nil {
+		return nil, err
+	}
+	var name, typed string
+	err := c.Read(func(o *wire.Object) { name, typed = o.Text("name"), o.Text("pin") })
+	if err != nil {
+		return nil, err
+	}
+	s, err := t.open(c) // once more, as the body may have taken its time
+	if err != nil {
+		return nil, err
+	}
+	p := s.caller.PersonNamed(name)
+	if p == nil {
+		return nil, gift.RefuseAt(gift.NotFound, "name", "Nobody of this name signs in here.")
+	}
+	right, err := t.try(c.Context(), s.caller.Account.RestKey(p), p.PIN, typed)
+	if err != nil {
+		return nil, err
+	}
+	if !right {
+		return nil, gift.RefuseAt(gift.NotAuthorized, "pin", "This is not the PIN of %s.", p.Name)
+	}
+	s.person, s.until = p, c.Now.Add(signedInFor).Truncate(time.Second)
+	t.setCookie(c.Writer, personCookie, t.proof(s), signedInFor)
+	c.By(s.caller.By(p))
+	return t.tell(s, c.Now), nil
+}
+
+// try checks a PIN, unless too many wrong ones were tried: then right and wrong ones are answered alike.
+func (t *tills) try(ctx context.Context, person gift.Till, hash, typed string) (right bool, _ error) {
+	var gone error
+	err := t.pins.Try(ctx, person, func() (cost int) {
+		select {
+		case t.busy <- struct{}{}:
+			defer func() { <-t.busy }()
+		case <-ctx.Done():
+			gone = ctx.Err()
+			return 0
+		}
+		if right = pin.Is(hash, typed); right {
+			return 0
+		}
+		return 1
+	})
+	if limited, ok := errors.AsType[*ratelimit.Limited](err); ok {
+		refused := gift.Refuse(gift.RateLimited, "Too many wrong PINs were tried for this person. Wait a moment.")
+		refused.RetryAfter = limited.Wait
+		return false, refused
+	}
+	if err = errors.Join(err, gone); err != nil {
+		return false, api.Stored(fmt.Errorf("checking a PIN: %w", err))
+	}
+	return right, nil
+}
+
+// signOut has nobody stand at the till.
+func (t *tills) signOut(c *api.Call) (answer, error) {
+	s, err := t.open(c)
+	if err != nil {
+		return nil, err
+	}
+	t.setCookie(c.Writer, personCookie, "", -1)
+	return t.tell(&session{caller: s.caller}, c.Now), nil
+}
+
+// proof is the cookie of somebody who signed in: until when, who, and what only the service could have made of that.
+func (t *tills) proof(s *session) string {
+	until := binary.BigEndian.AppendUint64(nil, uint64(s.until.Unix()))
+	b := append(until, t.Keys.SignIn(claim(s.caller, s.person, s.until))...)
+	return base64.RawURLEncoding.EncodeToString(append(b, s.person.Name...))
+}
+
+// proofSize is how long what the service made is.
+const proofSize = 33
+
+// claim is what a proof proves. With another PIN, or at another till, it is another one.
+func claim(c *gift.Caller, p *gift.Person, until time.Time) string {
+	return fmt.Sprintf("%s %s %d %q %q", c.Account.ID, c.KeyID, until.Unix(), p.PIN, p.Name)
+}
+
+// signedIn tells who is signed in at the till that makes a request, and until when; nil: nobody.
+func (t *tills) signedIn(r *http.Request, c *gift.Caller, now time.Time) (*gift.Person, time.Time) {
+	cookies := r.CookiesNamed(personCookie)
+	if len(cookies) != 1 { // of two, another page of this site may have set one
+		return nil, time.Time{}
+	}
+	b, err := base64.RawURLEncoding.DecodeString(cookies[0].Value)
+	if err != nil || len(b) < 8+proofSize {
+		return nil, time.Time{}
+	}
+	until := time.Unix(int64(binary.BigEndian.Uint64(b)), 0).UTC()
+	p := c.PersonNamed(string(b[8+proofSize:]))
+	if p == nil || !now.Before(until) || !t.Keys.SignedIn(b[8:8+proofSize], claim(c, p, until)) {
+		return nil, time.Time{}
+	}
+	return p, until
+}
