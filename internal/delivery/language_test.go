@@ -243,6 +243,29 @@ func TestOurWordsAreGSM(t *testing.T) {
 	}
 }
 
+// TestCurrenciesAreGSM: no currency's sign takes a text message beyond the GSM alphabet.
+func TestCurrenciesAreGSM(t *testing.T) {
+	t.Parallel()
+	known := 0
+	for a := range 26 * 26 * 26 {
+		c, err := gift.ParseCurrency(string([]byte{byte('A' + a/676), byte('A' + a/26%26), byte('A' + a%26)}))
+		if err != nil {
+			continue
+		}
+		known++
+		for _, l := range []gift.Language{gift.English, gift.German, gift.French, gift.Spanish} {
+			g := aGift(gift.SMS)
+			g.Currency = c
+			if m := must(t)(Render(&g, in(l, c), publicURL, testID(9), Pictures{})); parts(m.Text) != 1 {
+				t.Errorf("%s: %q", l, m.Text)
+			}
+		}
+	}
+	if known < 150 {
+		t.Errorf("only %d currencies", known)
+	}
+}
+
 // TestTextMessages: in every language and whatever the names, the link is whole, there are no more parts than the
 // shortest form of the text has, one if that can be, and no name is longer than is useful.
 func TestTextMessages(t *testing.T) {

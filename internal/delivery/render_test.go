@@ -85,7 +85,7 @@ Can be used at any of these locations:
 - Pier 39
 - Ferry Building
 
-Whoever has this link or code can use the gift. Keep it like cash.
+Whoever has the link or the code can use the gift. Keep it like cash.
 `
 
 func TestRenderMail(t *testing.T) {

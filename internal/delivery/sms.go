@@ -66,6 +66,9 @@ func parts(s string) int {
 var alike = strings.NewReplacer("’", "'", "‘", "'", "“", "\"", "”", "\"", "–", "-", "—", "-", "…", "...", "\u00a0", " ",
 	"\u202f", " ", "`", "'")
 
+// codes are those of the currencies whose signs the GSM alphabet lacks.
+var codes = strings.NewReplacer("₹", "INR", "₪", "ILS", "₩", "KRW", "฿", "THB", "₫", "VND")
+
 // shortText writes a message as SMS: in as few parts as can be, the names as long as those hold, the link always whole.
 func shortText(kind string, c content) string {
 	versions := []func(limit int) string{c.short(kind)}
@@ -90,7 +93,7 @@ func (c content) short(kind string) func(limit int) string {
 	return func(limit int) string {
 		name := func(s string) string { return card.Clip(alike.Replace(s), limit) }
 		worth := func(w card.Worth) string {
-			w.Unit = name(w.Unit)
+			w.Number, w.Unit = codes.Replace(w.Number), name(w.Unit)
 			return w.String()
 		}
 		if kind == "redirected" {

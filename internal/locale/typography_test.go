@@ -1,0 +1,67 @@
+package locale
+
+import (
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"boon.example/internal/gift"
+)
+
+// TestTextsAreSetRight: texts are written with the signs that a compositor of the language uses, and address their
+// reader in one way.
+func TestTextsAreSetRight(t *testing.T) {
+	t.Parallel()
+	wrong := map[gift.Language]*regexp.Regexp{
+		gift.German: regexp.MustCompile(`\b(Ihre?|Ihnen|Ihre[mnrs])\b|"`),
+		// no space that a line can end at before a high sign, no straight apostrophe
+		gift.French:   regexp.MustCompile(`[^\d\x{a0}\x{202f}][:;!?»]|'|"|\b([Tt]u|[Tt]oi|[Tt]on|[Tt]es)\b`),
+		gift.Spanish:  regexp.MustCompile(`^[^¿]*\?|^[^¡]*!|\b[Uu]sted(es)?\b|"`),
+		gift.Japanese: regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}][:;,!?()]|[:;,!?()][\p{Han}\p{Hiragana}\p{Katakana}]`),
+	}
+	for name, versions := range readTexts() {
+		for l, version := range versions {
+			forms := append(slices.Collect(maps.Values(version.forms)), version.text)
+			for _, text := range forms {
+				if re := wrong[l]; re != nil && !strings.HasPrefix(name, tillOnly) && re.MatchString(text) {
+					t.Errorf("%s in %s: %q has %q", name, l, text, re.FindString(text))
+				}
+				if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Co, r) }) ||
+					strings.ContainsAny(text, "<>&") || text != strings.Trim(text, " ") {
+					t.Errorf("%s in %s: %q has signs that no text has", name, l, text)
+				}
+			}
+		}
+	}
+}
+
+// TestTextsStandOnce: no file takes a name that another one has: which of them is shown would be chance.
+func TestTextsStandOnce(t *testing.T) {
+	t.Parallel()
+	found, err := fs.Glob(files, "texts/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := map[string]string{}
+	for _, file := range found {
+		content, err := files.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := map[string]json.RawMessage{}
+		if err := json.Unmarshal(content, &all); err != nil {
+			t.Fatal(err)
+		}
+		for name := range all {
+			if first[name] != "" {
+				t.Errorf("%s stands in %s and in %s", name, first[name], file)
+			}
+			first[name] = file
+		}
+	}
+}
