@@ -55,8 +55,10 @@ func TestLanguagesThatAreNone(t *testing.T) {
 		member := `"recipientLanguage":"` + bad + `"`
 		for body, path := range map[string]string{
 			money("5", ","+member): "monetaryGift.recipientLanguage",
-			`{"itemGift":{"label":"L","quantity":1,"deliveryMethodID":3,` + member + `},` + purchase + `}`: "itemGift.recipientLanguage",
-			strings.Replace(tongues, `"recipientLanguage":"ja"`, member, 1):                                "recipients[1].recipientLanguage",
+			`{"itemGift":{"label":"L","quantity":1,"deliveryMethodID":3,` + member + `},` + purchase +
+				`}`: "itemGift.recipientLanguage",
+			strings.Replace(tongues, `"recipientLanguage":"ja"`, member,
+				1): "recipients[1].recipientLanguage",
 		} {
 			r := w.post("send-gift", body).refused(400, gift.ValidationFailure, path)
 			if strings.Contains(r.at("messages[0].text"), bad) {
@@ -81,4 +83,24 @@ func TestOneLanguageInSeveralSpellings(t *testing.T) {
 		gift.IdempotencyMismatch)
 	w.post("send-gift", strings.Replace(tongues, `,"recipientLanguage":"ja"`, "", 1), once("k")...).refused(422,
 		gift.IdempotencyMismatch)
+}
+
+// TestPromotionalTermsAreToldInTheRecipientsLanguage, also in the answer to a repeat; and an order whose answer would
+// be too long with those of some recipients is refused.
+func TestPromotionalTermsAreToldInTheRecipientsLanguage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	order := func(recipients string) string {
+		return `{"monetaryGift":{"value":1,"deliveryMethodID":3},"recipients":[` + recipients + `],` + promotion + `}`
+	}
+	german := `{"recipientLanguage":"de-CH"}`
+	sent := w.post("send-gift", order(`{},`+german+`,{"recipientLanguage":"ja"}`), once("k")...).want(201,
+		"gifts[0].promotionalTerms", "One per guest.", "gifts[1].promotionalTerms", "Einmal pro Gast.",
+		"gifts[2].promotionalTerms", "One per guest.")
+	w.post("send-gift", order(`{},`+german+`,{"recipientLanguage":"ja"}`), once("k")...).again(sent)
+	w.get("/gifting/gifts/"+sent.at("gifts[1].voucherID")).want(200, "promotionalTerms", "Einmal pro Gast.")
+	w.get("/gifting/gifts/"+sent.at("gifts[0].voucherID")).want(200, "promotionalTerms", "One per guest.")
+	french := strings.Repeat(`,{"recipientLanguage":"fr"}`, 999)
+	w.post("send-gift", order(german+french)).refused(400, gift.ValidationFailure, "recipients")
+	w.post("send-gift", order(`{"recipientLanguage":"fr"}`+strings.Repeat(","+german, 999))).want(201)
 }

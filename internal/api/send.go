@@ -204,7 +204,8 @@ func (c *call) orderSize(gifts []gift.Gift) int {
 
 // ownSize is how long the texts of a gift are that the next gift of the order may have otherwise.
 func ownSize(g *gift.Gift) int {
-	return textSize(g.Card.Recipient) + textSize(g.Card.Message) + textSize(g.Card.Language)
+	return textSize(g.Card.Recipient) + textSize(g.Card.Message) + textSize(g.Card.Language) +
+		textSize(g.Card.PromotionalTerms)
 }
 
 // textSize is how long a text is in an answer.

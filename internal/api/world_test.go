@@ -138,6 +138,7 @@ func setUp() gift.Changes {
 	h.Designs = []gift.Design{{ID: id(design), Name: "Harbor", AccentColor: "#0b5fff", Headline: "Enjoy"}}
 	h.Promotions = []gift.Promotion{
 		{ID: id(spring), Name: "Spring", ValidStarting: time.Now().Add(-time.Hour), ValidForDays: 30, Terms: "One per guest.",
+			TermsIn:       gift.Translations{gift.German: "Einmal pro Gast.", gift.French: strings.Repeat("é", 4000)},
 			EligibleItems: []gift.Item{{ID: "LATTE"}, {ID: "MOCHA", Name: "Mocha"}}},
 		{ID: id(bareSpring), Name: "Bare"}}
 	c := account(corner, "Corner", dollars, gift.Location{ID: id(cornerPlace), Name: "Corner"})

@@ -139,13 +139,13 @@ func In(l *locale.Locale, g *gift.Gift, a *gift.Account, now time.Time) View {
 		v.Sender = v.Merchant
 	}
 	if d := a.Design(g.Card.DesignID); d != nil {
-		if headline := Line(d.Headline); headline != "" {
+		if headline := Line(d.HeadlineIn.In(l.Language(), d.Headline)); headline != "" {
 			v.Headline = headline
 		}
 		if c, ok := ParseColor(d.AccentColor); ok {
 			v.Accent = c
 		}
-		v.Footer, v.Logo, v.Picture = Lines(d.Footer), d.Logo, d.Picture
+		v.Footer, v.Logo, v.Picture = Lines(d.FooterIn.In(l.Language(), d.Footer)), d.Logo, d.Picture
 	}
 	zone := zoneOf(g, a)
 	v.GoodFor = Line(gift.ItemNames(a.Items(&g.Voucher)))

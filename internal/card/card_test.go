@@ -304,3 +304,23 @@ func FuzzLine(f *testing.F) {
 		}
 	})
 }
+
+// TestTextsOfTheMerchant are in the reader's language where the set-up has them, else in the account's.
+func TestTextsOfTheMerchant(t *testing.T) {
+	t.Parallel()
+	a := account()
+	d := &a.Designs[0]
+	d.HeadlineIn = gift.Translations{gift.German: "Viel\u202e Freude", gift.Japanese: ""}
+	d.Footer, d.FooterIn = "Thank you", gift.Translations{gift.French: "Merci\nbeaucoup"}
+	g := delivered()
+	g.Card.DesignID = d.ID
+	for l, want := range map[gift.Language][2]string{
+		gift.English: {"Enjoy", "Thank you"}, gift.German: {"Viel Freude", "Thank you"},
+		gift.French: {"Enjoy", "Merci|beaucoup"}, gift.Japanese: {"Enjoy", "Thank you"},
+	} {
+		v := In(locale.For(l), g, a, day(10))
+		if got := [2]string{v.Headline, strings.Join(v.Footer, "|")}; got != want {
+			t.Errorf("%s: %q, want %q", l, got, want)
+		}
+	}
+}

@@ -57,7 +57,8 @@ type Promotion struct {
 	ValidStarting time.Time // zero: the request must say
 	ValidForDays  int       // 0: the request must say
 	Terms         string    // "": the request must say
-	EligibleItems []Item    // of which one must be on the ticket; empty: any
+	TermsIn       Translations
+	EligibleItems []Item // of which one must be on the ticket; empty: any
 
 	TicketOptional bool // gifts for certain items may be redeemed without a ticket
 }
@@ -76,7 +77,9 @@ type Design struct {
 	Name        string
 	AccentColor string // #rrggbb
 	Headline    string
-	Footer      string    // lines at the end of page, mail and print
+	HeadlineIn  Translations
+	Footer      string // lines at the end of page, mail and print
+	FooterIn    Translations
 	Logo        AssetHash // zero: none
 	Picture     AssetHash // zero: none
 }

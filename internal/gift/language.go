@@ -28,6 +28,17 @@ func LanguageOf(tag string) (_ Language, ok bool) {
 	return l, slices.Contains(Languages(), l)
 }
 
+// Translations are what a merchant wrote for guests, in other languages than the account's; nil: in none.
+type Translations map[Language]string
+
+// In is the text in a language: where there is none, that of the account's language.
+func (t Translations) In(l Language, text string) string {
+	if translated := t[l]; translated != "" {
+		return translated
+	}
+	return text
+}
+
 // Reads is the language in which a gift's recipient is written to: the gift's own if it is one of ours, else the
 // account's, else English.
 func (g *Gift) Reads(a *Account) Language {

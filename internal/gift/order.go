@@ -106,6 +106,7 @@ type order struct {
 	equivalent Amount
 	from       string // the sender, as shown
 	terms      string // the promotional terms
+	termsIn    Translations
 	items      []Item // that the promotion names; not nil, where there is one
 	validFrom  time.Time
 	validUntil time.Time
@@ -341,13 +342,14 @@ func (i *order) gift(n int, r Recipient) Gift {
 			ValidFrom: i.validFrom, ValidUntil: i.validUntil, CreatedAt: i.now,
 		},
 		Card: Card{
-			Label: d.Label, Terms: d.Terms, PromotionalTerms: i.terms, EquivalentValue: i.equivalent,
+			Label: d.Label, Terms: d.Terms, EquivalentValue: i.equivalent,
 			Sender: i.from, Recipient: r.Name, Contact: contact, Message: r.Message, Method: method,
 			Language: r.Language,
 			DesignID: d.DesignID, DeliveryZone: i.zone, RecipientIndex: n, Purchase: i.Payment.Purchase,
 			Notes: i.Notes, RelatedOrderID: i.RelatedOrderID, RelatedOrderNumber: i.RelatedOrderNumber,
 		},
 	}
+	g.Card.PromotionalTerms = i.termsIn.In(g.Reads(i.account), i.terms)
 	if g.Card.DesignID.IsZero() {
 		g.Card.DesignID = i.account.DesignFor(d.LocationID)
 	}

@@ -477,3 +477,38 @@ func TestIssueLimits(t *testing.T) {
 		t.Errorf("yen: %v", err)
 	}
 }
+
+// TestPromotionalTermsInLanguages: each gift of an order has the promotion's terms in its recipient's language, and
+// those that the request gives in the one that they are in.
+func TestPromotionalTermsInLanguages(t *testing.T) {
+	t.Parallel()
+	a := merchant(t)
+	a.Language = French
+	p := a.Promotion(spring)
+	p.Terms, p.TermsIn = "Une fois.", Translations{English: "Once.", German: "Einmal."}
+	s := promoted(a)
+	s.Recipients = []Recipient{{}, {Language: "de-AT"}, {Language: "en"}, {Language: "fr-CA"}, {Language: "ja"},
+		{Language: "pt-BR"}}
+	want := []string{"Une fois.", "Einmal.", "Once.", "Une fois.", "Une fois.", "Une fois."}
+	gifts, err := Issue(s, a, now, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, g := range gifts {
+		if g.Card.PromotionalTerms != want[n] || g.Card.Language != s.Recipients[n].Language {
+			t.Errorf("%q: %q, %q, want %q", s.Recipients[n].Language, g.Card.Language, g.Card.PromotionalTerms, want[n])
+		}
+	}
+	s.Item.Recipient.Language, s.Payment.PromotionalTerms = "de", "Only today."
+	if gifts, err = Issue(s, a, now, nil); err != nil {
+		t.Fatal(err)
+	}
+	for n, g := range gifts {
+		if g.Card.PromotionalTerms != "Only today." {
+			t.Errorf("gift %d has the terms %q", n, g.Card.PromotionalTerms)
+		}
+	}
+	if first := gifts[0].Card.Language; first != "de" || gifts[1].Card.Language != "de-AT" {
+		t.Errorf("the languages are %q, %q; a recipient's own wins", first, gifts[1].Card.Language)
+	}
+}

@@ -113,7 +113,7 @@ func (i *order) promotion() {
 	i.items = append([]Item{}, record.EligibleItems...)
 	i.validity(p, record)
 	if i.terms = p.PromotionalTerms; blank(i.terms) {
-		i.terms = record.Terms
+		i.terms, i.termsIn = record.Terms, record.TermsIn
 	}
 	i.require(FieldPromotionalTerms, !blank(i.terms), neither)
 }

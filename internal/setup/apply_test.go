@@ -510,3 +510,36 @@ func TestTillsAndFiles(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// TestTextsInLanguages: they are stored, applied once, told apart, and read in the guest's language.
+func TestTextsInLanguages(t *testing.T) {
+	t.Parallel()
+	file := func(headline, footer, terms string) string {
+		return minimal + "    language: de\n" + designLines + "        headline: " + headline + "\n        footer: " +
+			footer +
+			"\n    promotions: [{id: 00000000-0000-4000-8000-000000000031, name: Spring, terms: " + terms + "}]\n"
+	}
+	w := open(t)
+	whole := file("{en: Enjoy, de: Viel Freude, ja: \"Ka\u0301\"}", "{de: Danke, fr: Merci}",
+		"{de: Einmal., en: ' Once. '}")
+	apply(t, w, whole)
+	if again := apply(t, w, whole); len(again.Changes) > 0 {
+		t.Errorf("again: %v", again.Changes)
+	}
+	a := directory(t, w).Accounts[harborID]
+	d, p := a.Designs[0], a.Promotions[0]
+	if d.Headline != "Viel Freude" || d.Footer != "Danke" || p.Terms != "Einmal." ||
+		!reflect.DeepEqual(d.HeadlineIn, gift.Translations{gift.English: "Enjoy", gift.Japanese: "K\u00e1"}) ||
+		!reflect.DeepEqual(d.FooterIn, gift.Translations{gift.French: "Merci"}) ||
+		!reflect.DeepEqual(p.TermsIn, gift.Translations{gift.English: "Once."}) {
+		t.Errorf("stored %+v and %+v", d, p)
+	}
+	wantLines(t, "changes", apply(t, w, file("{en: Have fun, de: Viel Freude}", "Danke",
+		"{de: Einmal., en: Twice.}")).Changes,
+		"account Harbor Coffee: changed voucher design Harbor: headline from Viel Freude (en: Enjoy) (ja: K\u00e1) to "+
+			"Viel Freude (en: Have fun)",
+		"account Harbor Coffee: changed voucher design Harbor: footer",
+		"account Harbor Coffee: changed promotion Spring: terms")
+	wantLines(t, "changes", apply(t, w, file("Viel Freude", "{de: Danke}", "{de: Einmal., en: Twice.}")).Changes,
+		"account Harbor Coffee: changed voucher design Harbor: headline from Viel Freude (en: Have fun) to Viel Freude")
+}

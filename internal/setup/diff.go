@@ -2,6 +2,8 @@ package setup
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,6 +47,20 @@ func plainField(name, value string) field {
 	}
 	return field{name, value, words}
 }
+
+// textField is a text for guests with its translations.
+func textField(name, text string, in gift.Translations) field {
+	f := plainField(name, text)
+	f.value = strconv.Quote(text)
+	for _, l := range slices.Sorted(maps.Keys(in)) {
+		f.value += fmt.Sprintf(" %s %q", l, in[l])
+		f.words += fmt.Sprintf(" (%s: %s)", l, in[l])
+	}
+	return f
+}
+
+// unshown is a field that is too long to show.
+func unshown(f field) field { return field{f.name, f.value, ""} }
 
 func switchField(name string, on bool) field {
 	if on {
@@ -131,8 +147,9 @@ func records(a *gift.Account) []record {
 	}
 	for _, d := range a.Designs {
 		all = append(all, record{designKind, d.ID, d.Name, []field{
-			plainField("name", d.Name), plainField("accent color", d.AccentColor), plainField("headline", d.Headline),
-			{"footer", d.Footer, ""}, {"logo", d.Logo.String(), ""}, {"picture", d.Picture.String(), ""},
+			plainField("name", d.Name), plainField("accent color", d.AccentColor),
+			textField("headline", d.Headline, d.HeadlineIn), unshown(textField("footer", d.Footer, d.FooterIn)),
+			{"logo", d.Logo.String(), ""}, {"picture", d.Picture.String(), ""},
 		}})
 	}
 	for _, p := range a.Promotions {
@@ -166,7 +183,7 @@ func promotionFields(p gift.Promotion) []field {
 	}
 	return []field{
 		plainField("name", p.Name), plainField("start of validity", starting), plainField("days of validity", days),
-		{"terms", p.Terms, ""}, eligible, switchField("need of a ticket", !p.TicketOptional),
+		unshown(textField("terms", p.Terms, p.TermsIn)), eligible, switchField("need of a ticket", !p.TicketOptional),
 	}
 }
 

@@ -28,10 +28,12 @@ func TestEveryFieldIsCompared(t *testing.T) {
 			Storefronts: []gift.Storefront{{ID: one, Name: "s"}},
 			Promotions: []gift.Promotion{
 				{ID: one, Name: "p", ValidStarting: time.Unix(0, 0), ValidForDays: 1, Terms: "t",
+					TermsIn:       gift.Translations{gift.German: "t"},
 					EligibleItems: []gift.Item{{ID: "e", Name: "E"}}},
 			},
-			Designs: []gift.Design{{ID: one, Name: "d", AccentColor: "#000000", Headline: "h"}},
-			People:  []gift.Person{{Name: "n", PIN: "p", Locations: []gift.ID{one}}},
+			Designs: []gift.Design{{ID: one, Name: "d", AccentColor: "#000000", Headline: "h",
+				HeadlineIn: gift.Translations{gift.German: "h"}, FooterIn: gift.Translations{gift.German: "f"}}},
+			People: []gift.Person{{Name: "n", PIN: "p", Locations: []gift.ID{one}}},
 		}
 	}
 	if words, gone := diff(full(), full()); len(words)+len(gone) > 0 {
@@ -102,6 +104,19 @@ func change(v reflect.Value, path string, n *int) string {
 		if here() {
 			v.SetLen(v.Len() - 1)
 			return path + " (one less)"
+		}
+	case reflect.Map: // of texts
+		if here() {
+			v.Set(reflect.ValueOf(gift.Translations{gift.German: "x"}))
+			return path + " (another)"
+		}
+		if here() {
+			v.Set(reflect.ValueOf(gift.Translations{gift.French: v.MapIndex(reflect.ValueOf(gift.German)).String()}))
+			return path + " (of another language)"
+		}
+		if here() {
+			v.SetZero()
+			return path + " (none)"
 		}
 	case reflect.String:
 		if here() {

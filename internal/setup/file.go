@@ -100,10 +100,14 @@ func (r *reader) account(v value) account {
 		BalanceNotice:         f.truth("balanceNotice"),
 		TextCountries:         f.countries("textCountries"),
 	}
+	of := a.Language // the one that texts are in, "": it is not known
+	if _, said := f.values["language"]; !said {
+		of = gift.English
+	}
 	a.MaxGiftValue = f.limit("maxGiftValue", a.Currency)
 	a.Limits = f.limits(gift.DefaultLimits, &a.Currency)
 	var assets []gift.Asset
-	a.Designs = each(f, "voucherDesigns", func(v value) gift.Design { return r.design(v, a.ID, &assets) })
+	a.Designs = each(f, "voucherDesigns", func(v value) gift.Design { return r.design(v, a.ID, of, &assets) })
 	known := holdings{designs: make(map[gift.ID]bool), locations: make(map[gift.ID]bool),
 		identifiers: make(map[string]int)}
 	for _, d := range a.Designs {
@@ -115,7 +119,7 @@ func (r *reader) account(v value) account {
 		known.locations[l.ID] = true
 	}
 	a.Storefronts = each(f, "storefronts", r.storefront)
-	a.Promotions = each(f, "promotions", r.promotion)
+	a.Promotions = each(f, "promotions", func(v value) gift.Promotion { return r.promotion(v, of) })
 	a.Subscriptions = r.subscriptions(f, known)
 	f.requireLanguage(a)
 	a.People = r.people(f, known)
@@ -177,13 +181,13 @@ func (r *reader) storefront(v value) gift.Storefront {
 	return gift.Storefront{ID: f.newID(), Name: f.label("name")}
 }
 
-func (r *reader) promotion(v value) gift.Promotion {
+func (r *reader) promotion(v value, of gift.Language) gift.Promotion {
 	f := r.fields(v, "id", "name", "validStarting", "validForDays", "terms", "eligibleItems", "ticketRequired")
 	f.require("id", "name")
 	p := gift.Promotion{
 		ID: f.newID(), Name: f.label("name"), ValidStarting: f.instant("validStarting"), ValidForDays: f.days("validForDays"),
-		Terms: f.prose("terms", maxTerms),
 	}
+	p.Terms, p.TermsIn = f.translated("terms", of, prose(maxTerms))
 	p.EligibleItems = f.items("eligibleItems")
 	if at, ok := f.get("ticketRequired"); ok {
 		p.TicketOptional = !f.truth("ticketRequired")
@@ -194,13 +198,14 @@ func (r *reader) promotion(v value) gift.Promotion {
 	return p
 }
 
-func (r *reader) design(v value, account gift.ID, assets *[]gift.Asset) gift.Design {
+func (r *reader) design(v value, account gift.ID, of gift.Language, assets *[]gift.Asset) gift.Design {
 	f := r.fields(v, "id", "name", "accentColor", "headline", "logo", "picture", "footer")
 	f.require("id", "name")
 	d := gift.Design{
-		ID: f.newID(), Name: f.label("name"), AccentColor: f.color("accentColor"), Headline: f.label("headline"),
-		Footer: f.prose("footer", maxFooter),
+		ID: f.newID(), Name: f.label("name"), AccentColor: f.color("accentColor"),
 	}
+	d.Headline, d.HeadlineIn = f.translated("headline", of, fields.label)
+	d.Footer, d.FooterIn = f.translated("footer", of, prose(maxFooter))
 	for _, p := range []struct {
 		field string
 		side  int

@@ -123,7 +123,7 @@ func drawFile(t *rapid.T) string {
 				"{id: " + id(32) + ", name: Q, validForDays: " + pick("days", "1", "3650") + "}",
 			}),
 			"voucherDesigns: " + shuffled("designs", []string{"{id: " + id(41) + ", name: E}", "{id: " + id(42) +
-				", name: F, headline: H}"}),
+				", name: F, headline: " + pick("headline", "H", "{en: H, de: J}", "{de: H, en: J}") + "}"}),
 			"keys: " + shuffled("keys", []string{"{name: made, role: " + pick("role", "till", "shop") + pick("at", "", limited) +
 				"}", given}),
 		}, ", ") + "}"

@@ -130,6 +130,42 @@ func (f fields) prose(name string, limit int) string {
 	return s
 }
 
+// prose is fields.prose of at most limit characters.
+func prose(limit int) func(fields, string) string {
+	return func(f fields, name string) string { return f.prose(name, limit) }
+}
+
+// translated reads a text for guests: one in the account's language, or a mapping of languages, that one among them, to
+// texts. Each is read by read. Where the account's language is not known, "", there is a problem already.
+func (f fields) translated(name string, of gift.Language, read func(fields, string) string) (string,
+	gift.Translations) {
+	v, ok := f.get(name)
+	if !ok || v.kind() != mappingKind {
+		return read(f, name), nil
+	}
+	var known []string
+	for _, l := range gift.Languages() {
+		known = append(known, string(l))
+	}
+	m := f.fields(v, known...)
+	if _, there := m.values[string(of)]; !there && of != "" {
+		f.problem(v, "Write this in %s too: it is the account's language, which guests of other languages read.", of)
+	}
+	main, others := "", make(gift.Translations)
+	for _, l := range gift.Languages() {
+		switch text := read(m, string(l)); {
+		case l == of:
+			main = text
+		case text != "":
+			others[l] = text
+		}
+	}
+	if len(others) == 0 {
+		others = nil // as it is stored
+	}
+	return main, others
+}
+
 // truth reads a switch; absent is false.
 func (f fields) truth(name string) bool {
 	v, plain, ok := f.scalar(name)
@@ -282,6 +318,7 @@ func (f fields) language(name string) gift.Language {
 	l := gift.Language(v.Value)
 	if !slices.Contains(gift.Languages(), l) {
 		f.problem(v, "This is none of the languages in which guests are written to. "+writeLanguage)
+		return ""
 	}
 	return l
 }

@@ -57,7 +57,9 @@ type (
 		ValidStarting time.Time `json:"validStarting,omitzero"`
 		ValidForDays  int       `json:"validForDays,omitempty"`
 		Terms         string    `json:"terms,omitempty"`
-		EligibleItems []string  `json:"eligibleItems,omitempty"` // their ids
+
+		TermsIn       gift.Translations `json:"termsIn,omitempty"`
+		EligibleItems []string          `json:"eligibleItems,omitempty"` // their ids
 
 		ItemNames      map[string]string `json:"itemNames,omitempty"` // by id
 		TicketOptional bool              `json:"ticketOptional,omitempty"`
@@ -76,6 +78,9 @@ type (
 		Footer      string   `json:"footer,omitempty"`
 		Logo        string   `json:"logo,omitempty"` // hashes
 		Picture     string   `json:"picture,omitempty"`
+
+		HeadlineIn gift.Translations `json:"headlineIn,omitempty"`
+		FooterIn   gift.Translations `json:"footerIn,omitempty"`
 	}
 )
 
@@ -155,10 +160,12 @@ func formatAccount(a *gift.Account) (string, error) {
 	d.Storefronts = mapped(a.Storefronts, func(s gift.Storefront) storefront { return storefront{storedID(s.ID), s.Name} })
 	d.Promotions = mapped(a.Promotions, func(p gift.Promotion) promotion {
 		ids, names := splitItems(p.EligibleItems)
-		return promotion{storedID(p.ID), p.Name, p.ValidStarting.UTC(), p.ValidForDays, p.Terms, ids, names, p.TicketOptional}
+		return promotion{storedID(p.ID), p.Name, p.ValidStarting.UTC(), p.ValidForDays, p.Terms, p.TermsIn, ids, names,
+			p.TicketOptional}
 	})
 	d.Designs = mapped(a.Designs, func(g gift.Design) design {
-		return design{storedID(g.ID), g.Name, g.AccentColor, g.Headline, g.Footer, g.Logo.String(), g.Picture.String()}
+		return design{storedID(g.ID), g.Name, g.AccentColor, g.Headline, g.Footer, g.Logo.String(), g.Picture.String(),
+			g.HeadlineIn, g.FooterIn}
 	})
 	d.People = mapped(a.People, func(p gift.Person) person {
 		return person{p.Name, p.PIN, strings.Join(p.May.Names(), " "), mapped(p.Locations,
@@ -216,7 +223,7 @@ func parseAccount(text []byte) (*gift.Account, error) {
 	})
 	a.Promotions = mapped(d.Promotions, func(p promotion) gift.Promotion {
 		return gift.Promotion{ID: gift.ID(p.ID), Name: p.Name, ValidStarting: p.ValidStarting, ValidForDays: p.ValidForDays,
-			Terms: p.Terms, EligibleItems: mapped(p.EligibleItems, func(id string) gift.Item {
+			Terms: p.Terms, TermsIn: p.TermsIn, EligibleItems: mapped(p.EligibleItems, func(id string) gift.Item {
 				return gift.Item{ID: id,
 					Name: p.ItemNames[id]}
 			}),
@@ -226,8 +233,7 @@ func parseAccount(text []byte) (*gift.Account, error) {
 		logo, _ := gift.ParseAssetHash(g.Logo)
 		picture, _ := gift.ParseAssetHash(g.Picture)
 		return gift.Design{ID: gift.ID(g.ID), Name: g.Name, AccentColor: g.AccentColor, Headline: g.Headline,
-			Footer: g.Footer,
-			Logo:   logo, Picture: picture}
+			HeadlineIn: g.HeadlineIn, Footer: g.Footer, FooterIn: g.FooterIn, Logo: logo, Picture: picture}
 	})
 	a.People = mapped(d.People, func(p person) gift.Person {
 		return gift.Person{Name: p.Name, PIN: p.PIN, May: splitPermissions(p.May), Locations: mapped(p.Locations,
