@@ -54,6 +54,7 @@ type View struct {
 	Where    string         // a sentence
 	WhereIn  []locale.Piece // Where, with names apart
 	Places   []string       // the locations that Where is about, the first few
+	OnMap    []Place        // Places, with the way to them
 	More     int            // how many locations Places leaves out
 
 	Footer  []string       // lines of the merchant's own
@@ -181,7 +182,7 @@ func (v *View) place(g *gift.Gift, a *gift.Account) {
 	}
 	if l := a.Location(g.LocationID); l != nil && !g.LocationID.IsZero() {
 		where("card.where.one")
-		v.Places = []string{Line(l.Name)}
+		v.add(l)
 		return
 	}
 	switch len(a.Locations) {
@@ -197,8 +198,13 @@ func (v *View) place(g *gift.Gift, a *gift.Account) {
 			v.More = len(a.Locations) - i
 			break
 		}
-		v.Places = append(v.Places, Line(a.Locations[i].Name))
+		v.add(&a.Locations[i])
 	}
+}
+
+func (v *View) add(l *gift.Location) {
+	v.Places = append(v.Places, Line(l.Name))
+	v.OnMap = append(v.OnMap, Place{Line(l.Name), mapOf(v.Merchant, l)})
 }
 
 // state judges what the gift is now. What can never change back comes first.

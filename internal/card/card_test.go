@@ -254,6 +254,27 @@ func TestTextIsReadable(t *testing.T) {
 	}
 }
 
+// TestOn: a colour becomes readable on its grounds, and changes no more than it must.
+func TestOn(t *testing.T) {
+	t.Parallel()
+	day, night := []Color{{0xf5, 0xf3, 0xee}, White}, []Color{{0x14, 0x14, 0x12}, {0x1f, 0x1f, 0x1c}}
+	for i := range 256 * 256 * 256 / 997 {
+		c := Color{uint8(i * 997 >> 16), uint8(i * 997 >> 8), uint8(i * 997)}
+		for _, grounds := range [][]Color{day, night, {White}} {
+			on, readsAlready := c.On(grounds...), true
+			for _, g := range grounds {
+				readsAlready = readsAlready && Contrast(c, g) >= 4.5
+				if Contrast(on, g) < 4.5 {
+					t.Fatalf("%v on %v becomes %v: %.2f", c, g, on, Contrast(on, g))
+				}
+			}
+			if readsAlready && on != c {
+				t.Fatalf("%v on %v becomes %v", c, grounds, on)
+			}
+		}
+	}
+}
+
 func TestParseColor(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"", "#fff", "0b5fff", "#0b5ff", "#0b5ffg", "#0b5fff0", "#-b5fff", "red", "#0b5ff;",

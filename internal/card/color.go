@@ -3,6 +3,7 @@ package card
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Color is an sRGB colour.
@@ -57,14 +58,36 @@ func (c Color) Text() Color {
 	return White
 }
 
+// On is c moved towards the colour of text on the first of some grounds, just as far as needed for text of its own
+// colour to be read on all of them.
+func (c Color) On(grounds ...Color) Color {
+	to := grounds[0].Text()
+	const steps = 32
+	for step := range steps {
+		moved := c.mix(to, step, steps)
+		if !slices.ContainsFunc(grounds, func(g Color) bool { return Contrast(moved, g) < readable }) {
+			return moved
+		}
+	}
+	return to
+}
+
+// readable is the contrast that WCAG 2.2 asks for in text (success criterion 1.4.3).
+const readable = 4.5
+
+// mix is the colour that lies so many of all steps between c and another.
+func (c Color) mix(to Color, step, steps int) Color {
+	part := func(a, b uint8) uint8 { return uint8(((steps-step)*int(a) + step*int(b)) / steps) }
+	return Color{part(c.R, to.R), part(c.G, to.G), part(c.B, to.B)}
+}
+
 // Shade is c moved a quarter away from the colour of its text, so that text can be read on everything between the two.
 func (c Color) Shade() Color {
 	to := Black
 	if c.Text() == Black {
 		to = White
 	}
-	mix := func(a, b uint8) uint8 { return uint8((3*int(a) + int(b)) / 4) }
-	return Color{mix(c.R, to.R), mix(c.G, to.G), mix(c.B, to.B)}
+	return c.mix(to, 1, 4)
 }
 
 // Contrast is the contrast ratio of two colours, from 1 to 21 (WCAG 2.2).

@@ -84,6 +84,15 @@ func (s *site) style(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// lightGrounds and darkGrounds are what links stand on, --ground and --surface of the two themes.
+var (
+	lightGrounds = []card.Color{{R: 0xf5, G: 0xf3, B: 0xee}, card.White}
+	darkGrounds  = []card.Color{{R: 0x14, G: 0x14, B: 0x12}, {R: 0x1f, G: 0x1f, B: 0x1c}}
+)
+
+// accentSheet makes the accent colour that of the card, and of buttons and links, as far as it can be read there.
 func accentSheet(c card.Color) []byte {
-	return fmt.Appendf(nil, ":root{--accent:%s;--accent-shade:%s;--on-accent:%s}\n", c, c.Shade(), c.Text())
+	return fmt.Appendf(nil, ":root{--accent:%s;--accent-shade:%s;--on-accent:%s;--link:%s;--link-on-white:%s}\n"+
+		"@media screen and (prefers-color-scheme:dark){:root{--link:%s}}\n", c, c.Shade(), c.Text(), c.On(lightGrounds...),
+		c.On(card.White), c.On(darkGrounds...))
 }

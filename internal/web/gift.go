@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/width"
+
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
 	"boon.example/internal/locale"
@@ -19,6 +21,7 @@ import (
 type giftPage struct {
 	card.View
 	QR         template.HTML // "" when the code is not shown
+	Folded     string        // the beginning of a message that is too long for the code to be seen at once; "": it is not
 	Uses       []card.Use
 	Earlier    bool   // there were more uses before these
 	PDF        string // the address of the PDF on the usual paper
@@ -79,6 +82,7 @@ func (s *site) gift(r *http.Request) (page, error) {
 	}
 	l := readIn(r, g.Reads(account))
 	v := &giftPage{View: card.In(l, &g, account, time.Now())}
+	v.Folded = folded(v.Message)
 	for before, n := g.Seq, 0; before > 0 && n < maxReads && len(v.Uses) == 0; n++ {
 		from := max(0, before-maxHistory)
 		history, err := s.Gifts.History(r.Context(), g.AccountID, g.ID, from, before-from)
@@ -97,9 +101,52 @@ func (s *site) gift(r *http.Request) (page, error) {
 		v.papers(r.URL.EscapedPath()+PrintPath, print.PaperFor(account, g.LocationID), l.Language() == g.Reads(account))
 	}
 	return page{
-		Locale: l, guests: true, Title: l.Text("page.title", v.Sender, v.Merchant),
+		Locale: l, guests: true, Title: l.Text("page.title", v.Sender, v.Merchant), Preview: s.preview(v),
 		Accent: strings.TrimPrefix(v.Accent.String(), "#"), Main: v, tmpl: tmplGift, scripted: true,
 	}, nil
+}
+
+// preview is what a messenger shows of a link to a gift, maybe to people whom it is not for: that there is a gift, and
+// where it is from, but nothing of the gift itself.
+type preview struct {
+	Title, Site, Text string
+	Picture           string // "": none
+}
+
+func (s *site) preview(v *giftPage) *preview {
+	p := &preview{Title: v.Text("card.headline"), Site: v.Merchant, Text: v.Text("page.preview", v.Merchant)}
+	if !v.Picture.IsZero() {
+		p.Picture = strings.TrimSuffix(s.PublicURL, "/") + "/assets/" + v.Picture.String()
+	}
+	return p
+}
+
+// A message of more than rowsShown rows, of columns columns each on a small phone, is folded, so that picture, message
+// and code are on one screen.
+const (
+	rowsShown = 3
+	columns   = 34
+)
+
+// folded is what is shown of a message that is folded; "": it is short.
+func folded(message []string) string {
+	rows := 0
+	for _, line := range message {
+		across := 0
+		for _, r := range line {
+			switch width.LookupRune(r).Kind() {
+			case width.EastAsianWide, width.EastAsianFullwidth:
+				across += 2
+			default:
+				across++
+			}
+		}
+		rows += max(1, (across+columns-1)/columns)
+	}
+	if rows <= rowsShown {
+		return ""
+	}
+	return card.Clip(card.Line(strings.Join(message, " ")), rowsShown*columns)
 }
 
 // PrintPath ends the addresses of PDFs.

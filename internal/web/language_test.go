@@ -108,7 +108,9 @@ func TestNothingStaysEnglish(t *testing.T) {
 	}
 	// what is the same in every language
 	const same = "Harbor Coffee|Ben|Anna|Enjoy|Happy birthday!|See you on Friday.|4829 1507 3364|Pier 39|Ferry Building|" +
-		"LATTE|TERMS|English|Deutsch|Français|Español|日本語| · |, "
+		"LATTE|TERMS|website|light dark|noindex, nofollow|#ffcc00|#144f46|#f5f3ee|#141412|" +
+		"width=device-width, initial-scale=1|telephone=no, date=no, address=no, email=no, " +
+		"url=no|English|Deutsch|Français|Español|日本語| · |, "
 	compare := func(name, method, path string, h http.Handler, status int) {
 		answer, english := as(t, h, "en", method, path)
 		if answer.StatusCode != status {
@@ -152,7 +154,8 @@ func texts(t *testing.T, page string) (all []string) {
 			}
 		case html.StartTagToken:
 			for _, a := range z.Token().Attr {
-				if a.Key == "aria-label" || a.Key == "alt" || a.Key == "title" || strings.HasPrefix(a.Key, "data-") {
+				if a.Key == "aria-label" || a.Key == "alt" || a.Key == "title" || strings.HasPrefix(a.Key, "data-") ||
+					a.Key == "content" {
 					all = append(all, a.Val)
 				}
 			}

@@ -135,8 +135,9 @@ func secure(next http.Handler) http.Handler {
 type page struct {
 	*locale.Locale // in whose language it is
 	Title          string
-	Accent         string // rrggbb; "" the site's own
-	Main           any    // what the template named by tmpl shows
+	Preview        *preview // nil: none
+	Accent         string   // rrggbb; "" the site's own
+	Main           any      // what the template named by tmpl shows
 
 	tmpl     *template.Template
 	status   int    // 0: 200
@@ -160,6 +161,18 @@ func (p page) Script() string {
 
 // AccentStyle is the address of the sheet that names the accent colour.
 func (p page) AccentStyle() string { return "/style/" + accentPrefix + p.Accent + ".css" }
+
+// ThemeLight and ThemeDark are the colours of the browser around the page: that of the card by day, of the ground by
+// night.
+func (p page) ThemeLight() string {
+	if p.Accent == "" {
+		return lightGrounds[0].String()
+	}
+	return "#" + p.Accent
+}
+
+// ThemeDark is described with ThemeLight.
+func (page) ThemeDark() string { return darkGrounds[0].String() }
 
 // reads refuses every method but GET and HEAD.
 func (s *site) reads(next http.Handler) http.Handler {

@@ -81,8 +81,11 @@ func openPage(t *testing.T, page []byte) tree {
 			fmt.Fprintf(&shape, "%*s<%s", depth, "", n.Data)
 			for _, a := range n.Attr {
 				value := own.ReplaceAllString(a.Val, "…")
-				if a.Key == "d" {
-					value = "…" // the QR code
+				if a.Key == "d" || a.Key == "content" && strings.HasPrefix(shown(n), "og:") {
+					value = "…" // the QR code, and what messengers show of the page
+				}
+				if n.Data == "a" && onMap.MatchString(value) {
+					value = "a map"
 				}
 				fmt.Fprintf(&shape, " %s=%q", a.Key, value)
 			}
@@ -95,8 +98,62 @@ func openPage(t *testing.T, page []byte) tree {
 			walk(c, depth+1)
 		}
 	}
+	unfold(root)
 	walk(root, 0)
 	return tree{shape.String(), nfc.String(text.String())}
+}
+
+// onMap is a link to a map, which holds what to search for and nothing else.
+var onMap = regexp.MustCompile(`^https://www\.openstreetmap\.org/search\?query=[%+.0-9A-Z_a-z~-]+$`)
+
+// shown is what a meta element is about.
+func shown(n *html.Node) string { return attribute(n, "property") }
+
+func attribute(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// unfold makes of a message that is folded one that is not, unless its summary holds more than three texts: whether a
+// message is folded goes by its length alone.
+func unfold(n *html.Node) {
+	for c := range n.ChildNodes() {
+		unfold(c)
+	}
+	if n.Data != "details" || attribute(n, "class") != "message" {
+		return
+	}
+	var summary *html.Node
+	for c := range n.ChildNodes() {
+		if c.Data == "summary" {
+			summary = c
+		}
+	}
+	spans := 0
+	for c := range summary.ChildNodes() {
+		switch {
+		case c.Type == html.TextNode:
+		case c.Data == "span" && (c.FirstChild == nil || c.FirstChild == c.LastChild && c.FirstChild.Type == html.TextNode):
+			spans++
+		default:
+			return
+		}
+	}
+	if spans != 3 {
+		return
+	}
+	n.RemoveChild(summary)
+	for c := range n.ChildNodes() {
+		if c.Data == "blockquote" {
+			n.Data, n.DataAtom, n.FirstChild, n.LastChild = c.Data, c.DataAtom, c.FirstChild, c.LastChild
+			n.Attr = []html.Attribute{{Key: "class", Val: "message"}}
+			break
+		}
+	}
 }
 
 // letterSeen is a mail that was taken apart.

@@ -76,16 +76,16 @@ func (s *studio) save(name string, img image.Image) error {
 	return savePNG(file, fewColours(img))
 }
 
-// pages shows the page in every state, once for each theme.
+// pages shows the page in every state, once for each theme; in the dark, in German.
 func (s *studio) pages(ctx context.Context, name, design string) error {
 	gifts, err := s.gifts(ctx, design)
 	if err != nil {
 		return err
 	}
-	for _, theme := range []string{"light", "dark"} {
+	for theme, language := range map[string]string{"light": "", "dark": "?lang=de"} {
 		var all []image.Image
 		for _, g := range gifts {
-			img, err := s.shoot(s.url+g.path, look{theme, phone, 1})
+			img, err := s.shoot(s.url+g.path+language, look{theme, phone, 1})
 			if err != nil {
 				return err
 			}

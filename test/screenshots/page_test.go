@@ -160,17 +160,100 @@ func TestPages(t *testing.T) {
 			}
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, trouble := range r.trouble {
-		t.Errorf("the console says: %s", trouble)
-	}
 	if len(r.asked) < 2*len(paths) {
 		t.Errorf("only %d requests were seen", len(r.asked))
 	}
+	r.quiet()
+}
+
+// languages are those of the pages for guests.
+var languages = []string{"en", "de", "fr", "es", "ja"}
+
+// TestPagesInEveryLanguage looks at the pages of guests in each language as TestPages does, from a phone to a desk.
+func TestPagesInEveryLanguage(t *testing.T) {
+	r := newReader(t)
+	if r == nil {
+		return
+	}
+	g, err := r.gift(r.ctx, "partly", designs[2].id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{g.path, r.wordy(), "/g/" + strings.Repeat("0", 22)}
+	widths := []int64{375, 768, 1280}
+	for i, language := range languages {
+		for j, path := range paths {
+			for _, theme := range []string{"light", "dark"} {
+				for k, width := range widths {
+					if (i+j+k)%len(widths) > 0 && (path != g.path || testing.Short()) { // a third of the others
+						continue
+					}
+					for _, complaint := range r.see(path+"?lang="+language, look{theme, width, 1}) {
+						t.Errorf("%s in %s, %s, %d wide: %s", path, language, theme, width, complaint)
+					}
+					said, err := chromedp.Run(r.ctx, chromedp.Evaluate[string]("document.documentElement.lang"))
+					if err != nil || said != language {
+						t.Errorf("%s in %s is in %q, %v", path, language, said, err)
+					}
+				}
+			}
+		}
+	}
+	r.quiet()
+}
+
+// quiet tells what the console said, and what was asked of other hosts.
+func (r *reader) quiet() {
+	r.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, trouble := range r.trouble {
+		r.Errorf("the console says: %s", trouble)
+	}
 	for _, address := range r.asked {
 		if !strings.HasPrefix(address, r.url+"/") && !strings.HasPrefix(address, "data:") {
-			t.Errorf("a page asked for %.80s", address)
+			r.Errorf("a page asked for %.80s", address)
+		}
+	}
+}
+
+// TestFirstScreen: picture, amount, message and the whole QR code are on the first screen of a phone of 375 by 667, in
+// each design and language, whether something was used and however long the message is. A long one is read by a tap.
+func TestFirstScreen(t *testing.T) {
+	r := newReader(t)
+	if r == nil {
+		return
+	}
+	const below = `[...document.querySelectorAll(".picture, .logo, .worth, .message, .qr svg, .names")].filter(e => {
+			const box = e.getBoundingClientRect();
+			return !e.checkVisibility() || box.top < 0 || box.bottom > 667 || box.right > 375;
+		}).map(e => (e.getAttribute("class") || e.localName) + " ends at " + e.getBoundingClientRect().bottom).join(", ") +
+		(document.querySelectorAll(".worth, .message, .qr svg").length === 3 ? "" : "something is not there")`
+	for _, d := range designs {
+		for _, state := range []string{"ready", "partly", "talkative"} {
+			g, err := r.gift(r.ctx, state, d.id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, language := range languages {
+				if err := r.open(r.ctx, r.url+g.path+"?lang="+language, look{"light", 375, 1}); err != nil {
+					t.Fatal(err)
+				}
+				if got, err := chromedp.Run(r.ctx, chromedp.Evaluate[string](below)); err != nil || got != "" {
+					t.Errorf("%s, %s, in %s: %s (%v)", d.name, state, language, got, err)
+				}
+			}
+			if state != "talkative" {
+				continue
+			}
+			const tap = `{
+				const whole = document.querySelector("details blockquote"), before = whole.checkVisibility();
+				document.querySelector("summary").click();
+				before + " " + whole.checkVisibility() + " " + document.querySelector(".begin").checkVisibility()
+			}`
+			if got, err := chromedp.Run(r.ctx, chromedp.Evaluate[string](tap)); err != nil || got != "false true false" {
+				t.Errorf("after a tap: %s (%v)", got, err)
+			}
 		}
 	}
 }

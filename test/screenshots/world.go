@@ -171,6 +171,8 @@ func (w *world) gift(ctx context.Context, state, design string) (gift, error) {
 	case "partly": // and good for certain items
 		promise(time.Now().Add(-time.Hour))
 		r.PromotionID = prefix + "32"
+	case "talkative":
+		m.Message = strings.Repeat("I wish you a wonderful day, and many more. ", 20)
 	case "mail":
 		m.DeliveryMethodID, m.RecipientContact = client.Email, "anna@example.com"
 	case "pending":
