@@ -1,12 +1,18 @@
 package setup
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"image"
+	_ "image/jpeg" // as pictures are kept
+	_ "image/png"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
+	"boon.example/internal/card"
 	"boon.example/internal/gift"
 )
 
@@ -146,6 +152,7 @@ func (p *plan) account(a *account, owners map[gift.ID]owner) error {
 		p.key(&a.keys[i], label, a.record)
 	}
 	p.over(a.record, label)
+	p.unseen(a, label)
 	p.stranded(a)
 	return nil
 }
@@ -157,6 +164,22 @@ func (p *plan) over(a *gift.Account, label string) {
 			p.Notes = append(p.Notes, fmt.Sprintf("%s: the promotion %s was over at %s; its gifts are refused unless a "+
 				"request gives other dates.",
 				label, a.Promotions[i].Name, gift.LocalTime(end, a.Zone)))
+		}
+	}
+}
+
+// unseen notes the logos that cannot be seen where guests look for them.
+func (p *plan) unseen(a *account, label string) {
+	for i := range a.record.Designs {
+		d := &a.record.Designs[i]
+		at := slices.IndexFunc(a.assets, func(b gift.Asset) bool { return b.Hash == d.Logo })
+		if at < 0 {
+			continue
+		}
+		logo, _, err := image.Decode(bytes.NewReader(a.assets[at].Bytes))
+		if err == nil && !card.LogoSeen(logo) {
+			p.Notes = append(p.Notes, fmt.Sprintf("%s: the logo of the voucher design %s can hardly be seen on the white that "+
+				"pages, mails and paper have below it; give it darker colours, or a ground of its own.", label, d.Name))
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/rand"
 	"image"
+	"image/color"
+	"image/draw"
 	"image/png"
 	"strings"
 	"testing"
@@ -35,6 +37,40 @@ func aPNG(t *testing.T, w, h int) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// TestLogoIsSeen: a logo that cannot be seen on white is applied, and noted each time; one that can is not.
+func TestLogoIsSeen(t *testing.T) {
+	t.Parallel()
+	drawn := func(c color.Color) *fstest.MapFile {
+		img := image.NewNRGBA(image.Rect(0, 0, 30, 30))
+		draw.Draw(img, image.Rect(5, 5, 25, 25), image.NewUniform(c), image.Point{}, draw.Src)
+		var b bytes.Buffer
+		if err := png.Encode(&b, img); err != nil {
+			t.Fatal(err)
+		}
+		return &fstest.MapFile{Data: b.Bytes()}
+	}
+	folder := fstest.MapFS{"white.png": drawn(color.White), "black.png": drawn(color.Black),
+		"pictures/summer.png": {Data: aPNG(t, 20, 10)}}
+	w := open(t)
+	for _, tc := range []struct {
+		logo  string
+		notes int
+	}{{"white.png", 1}, {"white.png", 1}, {"black.png", 0}} {
+		f, err := setup.ParseBeside("setup.yaml", []byte(strings.Replace(designed, "LOGO", tc.logo, 1)), folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := f.Apply(t.Context(), w, noon, rand.Reader)
+		if err != nil || len(report.Notes) != tc.notes {
+			t.Fatalf("%s: notes %q, %v", tc.logo, report.Notes, err)
+		}
+		if tc.notes > 0 && !strings.HasPrefix(report.Notes[0], "account Corner Bakery: the logo of the voucher design "+
+			"Summer can hardly be seen on the white ") {
+			t.Errorf("notes %q", report.Notes)
+		}
+	}
 }
 
 func TestPictures(t *testing.T) {
