@@ -368,7 +368,7 @@ func (o asked) adjust(s state) effect {
 		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s, kept: true}
 	case -o.amount > s.balance-held:
 		return effect{code: "INSUFFICIENT_BALANCE", state: s, kept: true}
-	case o.amount > most-s.balance:
+	case o.amount > 0 && o.amount > most-s.balance: // reversals may have brought it above that
 		return effect{code: "VALIDATION_FAILURE", state: s}
 	}
 	s.balance += o.amount

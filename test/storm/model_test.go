@@ -92,6 +92,7 @@ func TestModelOfCare(t *testing.T) {
 	blocked := from
 	blocked.blocked = true
 	dormant := state{dormant: true, left: []int64{absent}, holds: []int64{absent}}
+	rich := state{balance: 1_000_113, left: []int64{absent}, holds: []int64{absent}}
 	for name, c := range map[string]struct {
 		from state
 		op   op
@@ -103,6 +104,8 @@ func TestModelOfCare(t *testing.T) {
 		"adjusted to less": {from, op{kind: adjust, amount: -5, code: "OK", moved: -4, balance: 496, held: 301}, 0},
 		"adjusted into what is held": {from, op{kind: adjust, amount: -200, code: "OK", moved: -200, balance: 300, held: 301},
 			0},
+		"adjusted above the most":  {rich, op{kind: adjust, amount: 1, code: "OK", moved: 1, balance: 1_000_114}, 0},
+		"adjusted down above it":   {rich, op{kind: adjust, amount: -2, code: "OK", moved: -2, balance: 1_000_111}, 1},
 		"a card adjusted":          {dormant, op{kind: adjust, amount: 5, code: "OK", moved: 5, balance: 5}, 0},
 		"blocked":                  {from, op{kind: block, code: "OK"}, 1},
 		"blocked again":            {blocked, op{kind: block, code: "OK"}, 1},
