@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/examples"
+	"boon.example/internal/gift"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
@@ -56,7 +57,7 @@ func (c *demoCmd) Run(t *terminal) (err error) {
 	case err := <-done:
 		return err
 	case address := <-ready:
-		return c.tell(ctx, t, address, stop, done)
+		return c.tell(ctx, t, dir, address, stop, done)
 	}
 }
 
@@ -75,14 +76,18 @@ func (c *demoCmd) address() string {
 }
 
 // tell tells the story on a running server, keeps it running as long as is wanted, and ends with it.
-func (c *demoCmd) tell(ctx context.Context, t *terminal, address string, stop func(), done <-chan error) error {
+func (c *demoCmd) tell(ctx context.Context, t *terminal, dir, address string, stop func(), done <-chan error) error {
 	s := newStory(t, "http://"+address)
 	told := s.tell(ctx)
 	if t.Err() != nil {
 		told = nil // the person had seen enough
 	}
+	link := ""
 	if told == nil && !c.Once && t.Err() == nil {
-		s.farewell()
+		link, told = tillLink(ctx, dir, s.base)
+	}
+	if link != "" {
+		s.farewell(link)
 		select {
 		case err := <-done:
 			return err
@@ -104,4 +109,25 @@ func applyExample(ctx context.Context, dir string) error {
 		_, err := file.Apply(ctx, s, time.Now(), rand.Reader)
 		return err
 	})
+}
+
+// tillLink makes a till for the person who watches, at the first location of the example, and gives the link to pair it
+// by.
+func tillLink(ctx context.Context, dir, base string) (link string, _ error) {
+	account, err := gift.ParseID(examples.HarborAccount)
+	if err != nil {
+		return "", err
+	}
+	err = database{dataFolder: dataFolder{Data: dir}}.with(ctx, true, func(s *store.Store) error {
+		d, err := s.Directory(ctx)
+		if err != nil {
+			return err
+		}
+		_, token, err := setup.CreateKey(ctx, s, setup.KeyRequest{Account: account, Name: "Counter 1", Till: true,
+			Permissions: gift.TillPermissions, Locations: []gift.ID{d.Accounts[account].Locations[0].ID}}, time.Now(),
+			rand.Reader)
+		link = pairLink(base, token)
+		return err
+	})
+	return link, err
 }

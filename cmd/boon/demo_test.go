@@ -3,7 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
+	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -43,6 +46,45 @@ func TestDemoEndsWhenToldTo(t *testing.T) {
 			t.Errorf("after %q: %v is left behind, %v", word, left, err)
 		}
 		cancel()
+	}
+}
+
+// TestDemoHasATill: the link at the end of the story pairs a till.
+func TestDemoHasATill(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	told := make(chan bool)
+	out := &watched{word: "Ctrl-C ends it", seen: sync.OnceFunc(func() { close(told) })}
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, []string{"demo", "--listen", "127.0.0.1:0"}, strings.NewReader(""), out, io.Discard,
+			func(string) string { return "" })
+	}()
+	select {
+	case <-told:
+	case code := <-ended:
+		t.Fatalf("the demo ended with %d", code)
+	}
+	out.mu.Lock()
+	link := regexp.MustCompile(`(http://\S+/till/pair)#(\S+)`).FindStringSubmatch(out.text.String())
+	out.mu.Unlock()
+	if link == nil {
+		t.Fatal("the demo tells no link")
+	}
+	resp, err := http.Post(link[1], "application/json", strings.NewReader(`{"token":"`+link[2]+`"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if answer, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusOK ||
+		!bytes.Contains(answer, []byte("Pier 39")) {
+		t.Errorf("pairing: %d %s %v", resp.StatusCode, answer, err)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	cancel()
+	if code := <-ended; code != exitOK {
+		t.Errorf("exit code %d", code)
 	}
 }
 

@@ -266,7 +266,10 @@ func (s *story) lookingBack(ctx context.Context, ana client.Voucher) error {
 }
 
 // farewell says what can be done now.
-func (s *story) farewell() {
+func (s *story) farewell(till string) {
+	fmt.Fprintf(s.out, "\nTo redeem these gifts as a cashier does, pair this browser as a till of Pier 39 within 15 "+
+		"minutes:\n\n  %s\n",
+		till)
 	fmt.Fprintf(s.out, "\nThe service goes on running at %s. On the command line it is reached like this:\n\n", s.base)
 	fmt.Fprintf(s.out, "  BOON_URL=%s BOON_KEY=%s boon gift list\n\nCtrl-C ends it and removes its data.\n", s.base,
 		examples.HarborWebShopKey)

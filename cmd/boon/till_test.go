@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"boon.example/examples"
+	"boon.example/internal/gift"
 	"boon.example/internal/pin"
 	"boon.example/internal/qr"
 )
@@ -92,6 +94,23 @@ func TestTillPIN(t *testing.T) {
 	for _, bad := range []string{"", "1234\n", "0000", "12", "123456789", " 4711", "four"} {
 		if code, out, log := typed(bad); code == exitOK || out != "" || log == "" {
 			t.Errorf("%q: exit code %d, %s%s", bad, code, out, log)
+		}
+	}
+}
+
+// TestTillsInTheList: each stage of a till's key reads as what it is.
+func TestTillsInTheList(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	soon, ago := now.Add(time.Minute), now.Add(-time.Minute)
+	for want, k := range map[string]gift.Key{
+		"till, waits for its device until 2026-11-22 12:01Z": {Till: gift.WaitingTill, ExpiresAt: soon},
+		"expired 2026-11-22 11:59Z":                          {Till: gift.WaitingTill, ExpiresAt: ago},
+		"till, paired":                                       {Till: gift.PairedTill},
+		"revoked 2026-11-22 11:59Z":                          {Till: gift.PairedTill, RevokedAt: ago},
+	} {
+		if got := keyState(&k, now); got != want {
+			t.Errorf("%s reads as %s", want, got)
 		}
 	}
 }

@@ -529,3 +529,37 @@ type sum struct {
 	Count    int
 	Amount   json.Number
 }
+
+// TestATillOfAnotherMerchant: who pairs a device by another merchant's link has a till of theirs, which knows nothing
+// of the own gifts; and nobody's PIN is good at another merchant's till.
+func TestATillOfAnotherMerchant(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	s.apply(withPeople(t))
+	s.apply(examples.AsagaoTea())
+	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
+	account, _ := gift.ParseID("0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f01")
+	location, _ := gift.ParseID("0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f11")
+	role, _ := gift.RoleByName("till")
+	var token string
+	s.withStore(func(st *store.Store) (err error) {
+		_, token, err = setup.CreateKey(t.Context(), st, setup.KeyRequest{Account: account, Name: "Counter 1",
+			Locations: []gift.ID{location}, Permissions: role, Till: true}, time.Now(), rand.Reader)
+		return err
+	})
+	theirs, _ := s.paired("Counter 1", 0)
+	theirs.want(http.StatusOK, "", "POST", personPath, `{"name":"Ana","pin":"4711"}`)
+	theirs.want(http.StatusOK, "", "POST", tillRedeem, `{"voucherCode":"`+g.VoucherCode+`","amount":1}`, "Idempotency-Key",
+		"tap-1")
+
+	d := s.device()
+	d.want(http.StatusOK, `"people":[],"person":null`, "POST", "/till/pair", `{"token":"`+token+`"}`)
+	d.cookies["boon_person"] = theirs.cookies["boon_person"]
+	d.want(http.StatusOK, `"person":null`, "GET", "/till/state", "")
+	d.want(http.StatusNotFound, "", "POST", personPath, `{"name":"Ana","pin":"4711"}`)
+	d.want(http.StatusForbidden, "cannot be used here", "POST", "/till/api/redemption/validate-gift",
+		`{"voucherCode":"`+g.VoucherCode+`"}`)
+	d.want(http.StatusNotFound, "", "GET", "/till/api/requests/tap-1", "")
+	d.want(http.StatusNotFound, "", "POST", tillReverse, `{"idempotencyKey":"tap-1"}`, "Idempotency-Key", "undo")
+	d.want(http.StatusOK, `"entries":[]`, "GET", "/till/today", "")
+}

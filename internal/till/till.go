@@ -139,8 +139,6 @@ func (t *tills) forward(w http.ResponseWriter, r *http.Request) {
 		}
 		return s.caller.By(s.person), nil
 	}))
-	inner.Header.Del("Authorization")
-	inner.Header.Del("Cookie")
 	inner.URL = &url.URL{Path: api.Base + "/" + unescaped(path), RawPath: api.Base + "/" + path, RawQuery: r.URL.RawQuery}
 	inner.RequestURI = inner.URL.RequestURI()
 	t.API.ServeHTTP(w, inner)
