@@ -647,7 +647,10 @@ func TestHostileTexts(t *testing.T) {
 		g.Items = []gift.Item{{ID: "X", Name: text}, {ID: "Z"}}
 		a := *account
 		a.Name, a.Locations = text, []gift.Location{{ID: gift.ID{2}, Name: text, Jurisdiction: "US-CA"}}
-		a.Designs = []gift.Design{{ID: gift.ID{4}, AccentColor: "#ffcc00", Headline: text, Footer: text}}
+		translated := gift.Translations{gift.German: text, gift.Japanese: text}
+		a.Designs = []gift.Design{{ID: gift.ID{4}, AccentColor: "#ffcc00", Headline: text, HeadlineIn: translated,
+			Footer:   text,
+			FooterIn: translated}}
 		g.Blocked, g.Status, g.Seq = "", gift.Claimed, 1
 		s := newStoreOf(t, &a, g)
 		s.history = []gift.Entry{{Kind: gift.Redemption, Delta: -1, Actor: gift.Actor{LocationID: gift.ID{2}}}}

@@ -230,7 +230,7 @@ func TestFirstScreen(t *testing.T) {
 		}).map(e => (e.getAttribute("class") || e.localName) + " ends at " + e.getBoundingClientRect().bottom).join(", ") +
 		(document.querySelectorAll(".worth, .message, .qr svg").length === 3 ? "" : "something is not there")`
 	for _, d := range designs {
-		for _, state := range []string{"ready", "partly", "talkative"} {
+		for _, state := range []string{"ready", "partly", "held", "talkative"} {
 			g, err := r.gift(r.ctx, state, d.id)
 			if err != nil {
 				t.Fatal(err)
@@ -255,6 +255,35 @@ func TestFirstScreen(t *testing.T) {
 				t.Errorf("after a tap: %s (%v)", got, err)
 			}
 		}
+	}
+}
+
+// TestArabicInGerman: words from right to left run that way within a page from left to right, and turn nothing around
+// them.
+func TestArabicInGerman(t *testing.T) {
+	r := newReader(t)
+	if r == nil {
+		return
+	}
+	g, err := r.gift(r.ctx, "arabic", designs[0].id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, complaint := range r.see(g.path+"?lang=de", look{"light", 375, 1}) {
+		t.Error(complaint)
+	}
+	const layout = `{
+		const box = (node, from, to) => { const r = document.createRange(); r.setStart(node, from); r.setEnd(node, to); return r.getBoundingClientRect(); };
+		const lines = [...document.querySelectorAll(".message p")], names = document.querySelector(".names"), [to, from] = names.querySelectorAll("bdi");
+		const words = names.firstChild, comma = to.parentElement.nextSibling;
+		[document.dir, lines.map(p => getComputedStyle(p).direction).join(" "),
+			box(lines[0].firstChild, 0, 1).left > box(lines[0].firstChild, lines[0].textContent.length - 1, lines[0].textContent.length).left,
+			box(words, 0, 1).left < to.getBoundingClientRect().left && to.getBoundingClientRect().left < box(comma, 0, 1).left &&
+				box(comma, 0, 1).left < from.getBoundingClientRect().left].join(", ")
+	}`
+	got, err := chromedp.Run(r.ctx, chromedp.Evaluate[string](layout))
+	if want := "ltr, rtl ltr, true, true"; err != nil || got != want {
+		t.Errorf("the page, the lines of the message and its first one, and the names run %s, want %s (%v)", got, want, err)
 	}
 }
 

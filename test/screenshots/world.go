@@ -171,6 +171,8 @@ func (w *world) gift(ctx context.Context, state, design string) (gift, error) {
 	case "partly": // and good for certain items
 		promise(time.Now().Add(-time.Hour))
 		r.PromotionID = prefix + "32"
+	case "arabic":
+		m.Message, m.RecipientDescription, r.SenderDescription = "عيد ميلاد سعيد! 25\nHappy birthday!", "سارة", "(عمر)"
 	case "talkative":
 		m.Message = strings.Repeat("I wish you a wonderful day, and many more. ", 20)
 	case "mail":
@@ -193,6 +195,13 @@ func (w *world) gift(ctx context.Context, state, design string) (gift, error) {
 			OrganizationID: []string{prefix + "11", prefix + "12"}[i]})
 		if err != nil {
 			return gift{}, err
+		}
+	}
+	if state == "held" { // and partly used
+		use := client.RedeemGiftRequest{VoucherID: g.VoucherID, Amount: client.MustDecimal("9.50"), OrganizationID: prefix +
+			"11"}
+		if _, err = w.api.RedeemGift(ctx, use); err == nil {
+			_, err = w.api.HoldGift(ctx, client.HoldGiftRequest{RedeemGiftRequest: use})
 		}
 	}
 	if cause := map[string]client.Cause{"cancelled": client.CauseCancelled,
