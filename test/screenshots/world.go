@@ -186,30 +186,34 @@ func (w *world) gift(ctx context.Context, state, design string) (gift, error) {
 		return gift{}, err
 	}
 	g := &sent.Gifts[0]
+	return gift{state: state, id: g.VoucherID, code: g.VoucherCode, path: strings.TrimPrefix(g.GiftURL, publicURL),
+		order: strings.TrimPrefix(sent.PrintURL, publicURL)}, w.live(ctx, g.VoucherID, state)
+}
+
+// live does to a gift what brings it into a state.
+func (w *world) live(ctx context.Context, id, state string) error {
 	if state == "expired" {
 		time.Sleep(expiry)
 	}
-	take := map[string][]string{"partly": {"4.75", "8.50"}, "redeemed": {"25"}}[state]
+	use := func(amount, place string) client.RedeemGiftRequest {
+		return client.RedeemGiftRequest{VoucherID: id, Amount: client.MustDecimal(amount), OrganizationID: prefix + place}
+	}
+	take := map[string][]string{"partly": {"4.75", "8.50"}, "held": {"9.50"}, "redeemed": {"25"}}[state]
 	for i, amount := range take {
-		_, err = w.api.RedeemGift(ctx, client.RedeemGiftRequest{VoucherID: g.VoucherID, Amount: client.MustDecimal(amount),
-			OrganizationID: []string{prefix + "11", prefix + "12"}[i]})
-		if err != nil {
-			return gift{}, err
+		if _, err := w.api.RedeemGift(ctx, use(amount, []string{"11", "12"}[i])); err != nil {
+			return err
 		}
 	}
-	if state == "held" { // and partly used
-		use := client.RedeemGiftRequest{VoucherID: g.VoucherID, Amount: client.MustDecimal("9.50"), OrganizationID: prefix +
-			"11"}
-		if _, err = w.api.RedeemGift(ctx, use); err == nil {
-			_, err = w.api.HoldGift(ctx, client.HoldGiftRequest{RedeemGiftRequest: use})
-		}
+	if state == "held" {
+		_, err := w.api.HoldGift(ctx, client.HoldGiftRequest{RedeemGiftRequest: use("9.50", "11")})
+		return err
 	}
 	if cause := map[string]client.Cause{"cancelled": client.CauseCancelled,
 		"unpaid": client.CausePurchaseFailed}[state]; cause != "" {
-		_, err = w.api.CancelGift(ctx, client.CancelGiftRequest{VoucherID: g.VoucherID, Cause: cause})
+		_, err := w.api.CancelGift(ctx, client.CancelGiftRequest{VoucherID: id, Cause: cause})
+		return err
 	}
-	return gift{state: state, id: g.VoucherID, code: g.VoucherCode, path: strings.TrimPrefix(g.GiftURL, publicURL),
-		order: strings.TrimPrefix(sent.PrintURL, publicURL)}, err
+	return nil
 }
 
 // order makes a dozen printed gifts in one order and gives the path of their sheet.
