@@ -461,8 +461,7 @@ func TestWrongPINs(t *testing.T) {
 	}
 }
 
-// TestToday: a till lists what was done with it today, with sums, by person; nothing of other tills, nor of other
-// days.
+// TestToday: a till lists what was done with it today, with sums, by person; nothing of other tills.
 func TestToday(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
@@ -496,9 +495,9 @@ func TestToday(t *testing.T) {
 	var today struct {
 		Complete bool
 		Entries  []struct {
-			Kind, Person string
-			Amount       json.Number
-			Currency     *string
+			Kind, Person, LastFour string
+			Amount                 json.Number
+			Currency               *string
 		}
 		Sums     []sum
 		ByPerson []struct {
@@ -518,7 +517,8 @@ func TestToday(t *testing.T) {
 		cmp.Diff(want[:2], today.ByPerson[1].Sums) != "" || cmp.Diff(want[2:], today.ByPerson[0].Sums) != "" {
 		t.Errorf("by person: %+v", today.ByPerson)
 	}
-	if e := today.Entries[0]; e.Kind != "REVERSAL" || e.Person != "Ana" || e.Amount != "4.50" {
+	if e := today.Entries[0]; e.Kind != "REVERSAL" || e.Person != "Ana" || e.Amount != "4.50" ||
+		e.LastFour != g.VoucherCode[8:] || today.Entries[1].LastFour != item[8:] {
 		t.Errorf("the newest is %+v", e)
 	}
 }
@@ -562,4 +562,28 @@ func TestATillOfAnotherMerchant(t *testing.T) {
 	d.want(http.StatusNotFound, "", "GET", "/till/api/requests/tap-1", "")
 	d.want(http.StatusNotFound, "", "POST", tillReverse, `{"idempotencyKey":"tap-1"}`, "Idempotency-Key", "undo")
 	d.want(http.StatusOK, `"entries":[]`, "GET", "/till/today", "")
+}
+
+// TestALongDay: of a day with more entries than a till lists, it lists the newest and says that these are not all.
+func TestALongDay(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
+	d, _ := s.paired("Counter 1", 0)
+	var wg sync.WaitGroup
+	for range 30 {
+		wg.Go(func() {
+			one := s.device()
+			one.cookies["boon_till"] = d.cookies["boon_till"]
+			for range 17 {
+				if status, answer, _ := one.do("POST", tillRedeem,
+					`{"voucherCode":"`+g.VoucherCode+`","amount":0.01}`); status != 200 {
+					t.Errorf("%d %s", status, answer)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	d.want(http.StatusOK, `"complete":false`, "GET", "/till/today", "")
+	d.want(http.StatusOK, `"sums":[{"kind":"TAKEN","currency":"USD","count":500,"amount":5.00}]`, "GET", "/till/today", "")
 }

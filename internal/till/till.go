@@ -37,6 +37,8 @@ type Store interface {
 	CountWrongPINs(ctx context.Context, person gift.Till, now time.Time, n int) (ratelimit.Bucket, error)
 	// Activity gives a page of the changes of all gifts of an account, the newest first.
 	Activity(context.Context, gift.ChangeFilter) (gift.ChangePage, error)
+	// GiftsNamed finds gifts of an account by their ids, in no order.
+	GiftsNamed(ctx context.Context, account gift.ID, ids []gift.ID) ([]gift.Gift, error)
 }
 
 // Keys prove who signed in.

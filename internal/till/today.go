@@ -2,6 +2,7 @@ package till
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
 	"time"
@@ -45,10 +46,8 @@ func (t *tills) today(c *api.Call) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	zone := s.caller.Account.Zone
-	y, m, d := c.Now.In(zone).Date()
-	from := time.Date(y, m, d, 0, 0, 0, 0, zone)
-	filter := gift.ChangeFilter{AccountID: s.caller.Account.ID, KeyID: s.caller.KeyID, From: from, Limit: 100}
+	from := dayBegins(c.Now, s.caller.Account.Zone)
+	filter := gift.ChangeFilter{AccountID: s.caller.Account.ID, KeyID: s.caller.KeyID, From: from, Limit: maxToday + 1}
 	var done []gift.Change
 	complete := false
 	for range maxPages {
@@ -69,7 +68,31 @@ func (t *tills) today(c *api.Call) (answer, error) {
 	if len(done) > maxToday {
 		done, complete = done[:maxToday], false
 	}
-	return func(w *wire.Writer) { writeToday(w, done, complete, from) }, nil
+	codes, err := t.lastFours(c.Context(), s.caller.Account.ID, done)
+	if err != nil {
+		return nil, api.Stored(err)
+	}
+	return func(w *wire.Writer) { writeToday(w, done, codes, complete, from) }, nil
+}
+
+// dayBegins is when the day of a zone began.
+func dayBegins(now time.Time, zone *time.Location) time.Time {
+	y, m, d := now.In(zone).Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, zone)
+}
+
+// lastFours are the ends of the codes of gifts, by which a cashier knows them.
+func (t *tills) lastFours(ctx context.Context, account gift.ID, done []gift.Change) (map[gift.ID]string, error) {
+	var ids []gift.ID
+	for n := range done {
+		ids = append(ids, done[n].VoucherID)
+	}
+	gifts, err := t.Store.GiftsNamed(ctx, account, ids)
+	codes := make(map[gift.ID]string, len(gifts))
+	for n := range gifts {
+		codes[gifts[n].ID] = gifts[n].Card.Code.LastFour()
+	}
+	return codes, err
 }
 
 // order is the place of a kind among totals; -1: it is none of theirs.
@@ -77,7 +100,7 @@ func order(k gift.Kind) int {
 	return slices.IndexFunc(totals, func(t told) bool { return t.kind == k })
 }
 
-func writeToday(w *wire.Writer, done []gift.Change, complete bool, from time.Time) {
+func writeToday(w *wire.Writer, done []gift.Change, codes map[gift.ID]string, complete bool, from time.Time) {
 	w.Text("day", from.Format(time.DateOnly))
 	w.Text("timeZone", from.Location().String())
 	w.Instant("from", from)
@@ -88,6 +111,7 @@ func writeToday(w *wire.Writer, done []gift.Change, complete bool, from time.Tim
 		w.Open()
 		w.ID("entryID", e.ID)
 		w.ID("voucherID", e.VoucherID)
+		w.TextOrNull("lastFour", codes[e.VoucherID])
 		w.Text("kind", string(e.Kind))
 		w.Amount("amount", e.Unit, moved(e))
 		w.TextOrNull("currency", e.Unit.Code)

@@ -90,6 +90,22 @@ func (r *Reader) List(ctx context.Context, f gift.Filter) (page gift.Page, err e
 	return page, nil
 }
 
+// GiftsNamed finds gifts of an account by their ids, in no order; those that are not there are left out.
+func (r *Reader) GiftsNamed(ctx context.Context, account gift.ID, ids []gift.ID) (all []gift.Gift, _ error) {
+	err := r.db.Retry(ctx, func(ctx context.Context) error {
+		all = nil
+		return r.db.Read(ctx, record.ByRef(selectGifts, refsOf(account, ids), func(from db.Scanner) error {
+			g, sealed, err := record.ScanGift(r.db.Keys, from)
+			all = append(all, g)
+			return cmp.Or(err, sealed)
+		}))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading gifts: %w", err)
+	}
+	return all, nil
+}
+
 // walk goes from the newest id down to floor until limit of them fit, there are no more, or gift.MaxRead were looked
 // at. query gives the text that reads the next n ids before one, and whether each fits; it does not know floor, as
 // with a bound at both ends PostgreSQL may read all that is between them, and sort it. next is where to go on; zero:
