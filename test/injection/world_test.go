@@ -50,8 +50,8 @@ func setupFile(texts []string) []byte {
 	}
 	b.WriteString("    voucherDesigns:\n")
 	for n, s := range append([]string{"harmless"}, texts...) {
-		fmt.Fprintf(&b, "      - {id: %s, name: %s, headline: %s, footer: %s}\n", designOf(n-1), quoted(s), quoted(s),
-			quoted(s))
+		fmt.Fprintf(&b, "      - {id: %s, name: %s, headline: %s, footer: {en: %s, ja: %s}}\n", designOf(n-1), quoted(s),
+			quoted(s), quoted(s), quoted(s))
 	}
 	return b.Bytes()
 }
