@@ -128,6 +128,8 @@ type SentGift struct {
 	Voucher
 	RecipientIndex int    `json:"recipientIndex"`
 	PrintURL       string `json:"printURL"` // a PDF of a printed gift; whoever has it can spend the gift
+	// NotPrintable are the members of a printed gift with characters that are left out on paper.
+	NotPrintable []string `json:"notPrintable"`
 }
 
 // SendGift creates gifts, all or none, and sends them.

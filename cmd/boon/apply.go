@@ -5,11 +5,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/user"
 	"path/filepath"
 	"time"
 
+	"boon.example/internal/print"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
 )
@@ -46,6 +48,7 @@ func operator() string {
 
 type applyCmd struct {
 	File string `arg:"" help:"Set-up file (YAML); - reads standard input."`
+	fontFolder
 	database
 }
 
@@ -78,6 +81,10 @@ func (c *applyCmd) Run(t *terminal) error {
 		report, err := file.Apply(t, s, time.Now(), rand.Reader)
 		if err != nil {
 			return t.problems(err)
+		}
+		fonts := print.NewFonts(slog.New(slog.NewTextHandler(t.stderr, nil)), c.Fonts)
+		for _, a := range file.Accounts() {
+			report.Notes = append(report.Notes, fonts.Lacks(a)...)
 		}
 		return report.Print(t.stdout)
 	})

@@ -12,6 +12,7 @@ import (
 
 	"boon.example/examples"
 	"boon.example/internal/gift"
+	"boon.example/internal/print"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
@@ -47,10 +48,11 @@ func (c *demoCmd) Run(t *terminal) (err error) {
 	ctx, stop := context.WithCancel(t)
 	defer stop()
 	ready, done := make(chan string, 1), make(chan error, 1)
+	log := slog.New(slog.NewJSONHandler(t.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	go func() {
 		done <- server.Run(ctx, server.Config{
 			Listen: c.address(), Data: dir, Outbox: true, OutboxAnyway: true, Ready: func(address string) { ready <- address },
-			Logger: slog.New(slog.NewJSONHandler(t.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+			Logger: log, Fonts: print.NewFonts(log, ""),
 		})
 	}()
 	select {

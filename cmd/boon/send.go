@@ -85,6 +85,12 @@ func (c *giftSendCmd) Run(t *terminal) error {
 		}
 		facts(t.stdout, "order", order.OrderID, "note", replayed(order.Meta))
 		table(t.stdout, []string{"GIFT", "CODE", "BALANCE", "STATUS", "FOR", "PAGE"}, rows)
+		for _, g := range order.Gifts {
+			if len(g.NotPrintable) > 0 {
+				fmt.Fprintf(t.stdout, "note: on paper, gift %s lacks characters of %s: the service has no font for them\n",
+					g.VoucherID, strings.Join(g.NotPrintable, ", "))
+			}
+		}
 	})
 }
 

@@ -53,7 +53,9 @@ type Config struct {
 	Wake         func() // told after gifts were issued or used, that there may be something to deliver; nil: nobody is
 
 	// Sheets prints cards of a stock as a PDF; nil: it cannot.
-	Sheets     func(ctx context.Context, account *gift.Account, cards []gift.Gift) ([]byte, error)
+	Sheets func(ctx context.Context, account *gift.Account, cards []gift.Gift) ([]byte, error)
+	// Printable tells whether all that can be seen of a text can be printed; nil: everything can.
+	Printable  func(text string) bool
 	CashOutLaw gift.CashOutLaw // where guests may ask for cash; nil: cashout.Law
 
 	Now           func() time.Time                   // nil: time.Now

@@ -132,7 +132,8 @@ func FuzzCaptureHold(f *testing.F) {
 }
 
 func FuzzReloadGift(f *testing.F) {
-	fuzz(f, "reload-gift", loadBody(made{id: nowhere}, "1.5"), `{"voucherCode":"123456789012","organizationID":"`+pier+`"}`)
+	fuzz(f, "reload-gift", loadBody(made{id: nowhere}, "1.5"),
+		`{"voucherCode":"123456789012","organizationID":"`+pier+`"}`)
 }
 
 func FuzzCashOutGift(f *testing.F) {

@@ -183,7 +183,8 @@ func TestEveryKindOfGift(t *testing.T) {
 			for _, m := range want {
 				members = append(members, m[0])
 			}
-			if got := names(t, sent.at("gifts[0]")); !slices.Equal(got, append(members, "recipientIndex", "printURL")) {
+			if got := names(t, sent.at("gifts[0]")); !slices.Equal(got, append(members, "recipientIndex", "printURL",
+				"notPrintable")) {
 				t.Errorf("the members are %v", got)
 			}
 			address := "https://gifts.example.com/g/" + sent.at("gifts[0].voucherPublicToken")

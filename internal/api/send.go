@@ -137,8 +137,10 @@ func sendGift(c *call) (ledger.Answer, error) {
 		err = c.deliverable(gifts)
 	}
 	size := 0
+	var lacking [][]string
 	if err == nil {
-		size, err = c.answerable(gifts)
+		lacking = c.notPrintable(gifts)
+		size, err = c.answerable(gifts, lacking)
 	}
 	if err != nil {
 		return request.refuse(err)
@@ -146,7 +148,7 @@ func sendGift(c *call) (ledger.Answer, error) {
 	answer, err := request.do(&ledger.Issue{Context: c.actor(gift.ID{}), Gifts: gifts, Bytes: size}, ledger.Created,
 		func(w *writer, r ledger.Result) {
 			w.Grow(size)
-			w.order(r, c)
+			w.order(r, c, lacking)
 		})
 	if answer.Fresh() {
 		c.Wake()
@@ -176,8 +178,8 @@ func (c *call) sendFor(send *gift.Send, problems *wire.Problems) *gift.Account {
 
 // answerable refuses an order whose answer would be too long, or for which there is no memory, and tells how long it
 // will be.
-func (c *call) answerable(gifts []gift.Gift) (size int, err error) {
-	if size = c.orderSize(gifts); size <= maxOrderAnswer {
+func (c *call) answerable(gifts []gift.Gift, lacking [][]string) (size int, err error) {
+	if size = c.orderSize(gifts, lacking); size <= maxOrderAnswer {
 		return size, c.hold(size)
 	}
 	return size, gift.RefuseAt(gift.ValidationFailure, gift.FieldRecipients,
@@ -187,7 +189,7 @@ func (c *call) answerable(gifts []gift.Gift) (size int, err error) {
 
 // orderSize is about how long the answer to an order will be, and never less: that of its first gift for each, with
 // their own texts.
-func (c *call) orderSize(gifts []gift.Gift) int {
+func (c *call) orderSize(gifts []gift.Gift, lacking [][]string) int {
 	const drawn = 256 // ids, code and token, which the gifts do not have yet, and what else differs
 	w := newWriter(1024)
 	first := &gifts[0]
@@ -242,7 +244,7 @@ func (c *call) deliverableBy(m gift.Method) error {
 const printPath = "/print.pdf"
 
 // order writes the members of a successful send-gift.
-func (w *writer) order(r ledger.Result, c *call) {
+func (w *writer) order(r ledger.Result, c *call, lacking [][]string) {
 	first := &r.Gifts[0]
 	w.ID("orderID", first.OrderID)
 	if r.Sheet != (gift.Token{}) {
@@ -257,9 +259,35 @@ func (w *writer) order(r ledger.Result, c *call) {
 		w.voucher(g, view{account: c.account, now: g.CreatedAt, law: c.CashOutLaw, pages: c.PublicURL})
 		w.Integer("recipientIndex", g.Card.RecipientIndex)
 		w.printURL(g, c.PublicURL)
+		w.Texts("notPrintable", lacking[n])
 		w.Close()
 	}
 	w.EndList()
+}
+
+// notPrintable lists for each gift the members whose text has characters that no font of this machine has. It is asked
+// before the order is made, so that no other call waits for the fonts.
+func (c *call) notPrintable(gifts []gift.Gift) [][]string {
+	all, known := make([][]string, len(gifts)), map[string]bool{}
+	for n := range gifts {
+		card := &gifts[n].Card
+		if card.Method != gift.Printed || c.Printable == nil {
+			continue
+		}
+		for _, t := range [...]struct{ member, text string }{{"senderDescription", card.Sender},
+			{"recipientDescription", card.Recipient}, {"message", card.Message}, {"label", card.Label}, {"terms", card.Terms},
+			{"promotionalTerms", card.PromotionalTerms}} {
+			printable, asked := known[t.text]
+			if !asked {
+				printable = c.Printable(t.text)
+				known[t.text] = printable
+			}
+			if !printable {
+				all[n] = append(all[n], t.member)
+			}
+		}
+	}
+	return all
 }
 
 // giftURL is the address of a gift's page.

@@ -19,6 +19,7 @@ import (
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/print"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 	"boon.example/internal/web"
@@ -215,8 +216,8 @@ func (w *world) run(s *store.Store, change ...func(*api.Config)) {
 		Engine: engine, Records: s, Directory: w.directory.Load, Fingerprint: s.Keys().Fingerprint,
 		Fingerprinted: s.Keys().Fingerprinted,
 		PublicURL:     "https://gifts.example.com", Email: true, SMS: true,
-		Sheets: (&web.Config{PublicURL: "https://gifts.example.com", Gifts: s}).Sheets,
-		Wake:   func() { w.wakes.Add(1) }, Now: w.now, Note: w.note,
+		Sheets: (&web.Config{PublicURL: "https://gifts.example.com", Gifts: s}).Sheets, Printable: print.BuiltIn().Prints,
+		Wake: func() { w.wakes.Add(1) }, Now: w.now, Note: w.note,
 	}
 	for _, f := range change {
 		f(&w.config)

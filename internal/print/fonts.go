@@ -34,6 +34,7 @@ type Fonts struct {
 	log      *slog.Logger
 	find     func() []*source // all, those to be preferred first
 	setters  sync.Pool        // of *setter
+	checkers chan *setter     // for Prints: the memory that these take is bounded
 	opened   sync.Mutex
 	keep     []*source // those whose files are in memory, the oldest first
 	builtIns [2]*source
@@ -49,6 +50,9 @@ const (
 // NewFonts are the fonts of a folder; of those that the system has, if none is named.
 func NewFonts(log *slog.Logger, folder string) *Fonts {
 	if folder != "" {
+		if _, err := os.Stat(folder); err != nil {
+			log.Warn("there is no folder of fonts", "error", err)
+		}
 		return newFonts(log, folder)
 	}
 	return newFonts(log, systemFolders()...)
@@ -58,6 +62,10 @@ func newFonts(log *slog.Logger, folders ...string) *Fonts {
 	f := &Fonts{log: log, builtIns: [2]*source{builtIn("regular", regularFont, 400), builtIn("bold", boldFont, 700)}}
 	f.find = sync.OnceValue(func() []*source { return f.search(folders) })
 	f.setters.New = func() any { return newSetter(f) }
+	f.checkers = make(chan *setter, 2)
+	for range cap(f.checkers) {
+		f.checkers <- newSetter(f)
+	}
 	return f
 }
 

@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/print"
 	"boon.example/internal/store"
 	"boon.example/internal/web"
 )
@@ -72,7 +73,7 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 		Fingerprinted: s.Keys().Fingerprinted,
 		PublicURL:     c.PublicURL, Email: a.carriers.email != nil, SMS: a.carriers.sms != nil, Wake: worker.Wake, Note: note,
 		StoreTimeout: s.CallerTimeout(), ClientAddress: c.Proxies.Client, GuessAlarm: a.guessAlarm,
-		Sheets: pages.Sheets, CashOutLaw: c.CashOutLaw,
+		Sheets: pages.Sheets, Printable: cmp.Or(c.Fonts, print.BuiltIn()).Prints, CashOutLaw: c.CashOutLaw,
 		Admission: a.admission, Elsewhere: elsewhere,
 	})
 	a.tills(elsewhere)

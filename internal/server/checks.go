@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/print"
 	"boon.example/internal/store"
 )
 
@@ -24,6 +25,9 @@ func (c *Config) normalize() error {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Fonts == nil {
+		c.Fonts = print.BuiltIn()
 	}
 	if c.KeepRequests == 0 {
 		c.KeepRequests = KeepRequests
@@ -262,6 +266,21 @@ func (r *Report) store(ctx context.Context, s *store.Store, others bool) error {
 	return nil
 }
 
+// paper tells what of the set-up cannot be printed here. Only Check asks: to read many fonts takes a while.
+func (r *Report) paper(ctx context.Context, fonts *print.Fonts, s *store.Store) error {
+	d, err := s.Directory(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the set-up: %w", err)
+	}
+	var lacks []string
+	for _, a := range d.Accounts {
+		lacks = append(lacks, fonts.Lacks(a)...)
+	}
+	slices.Sort(lacks)
+	r.Notes = append(r.Notes, lacks...)
+	return nil
+}
+
 // Check tells what Run would say at its start, without starting and without changing anything. It fails where Run would
 // refuse.
 func Check(ctx context.Context, c Config) (r Report, err error) {
@@ -290,7 +309,7 @@ func Check(ctx context.Context, c Config) (r Report, err error) {
 	case err != nil:
 		return r, err
 	}
-	return r, errors.Join(r.store(ctx, s, others), s.Close())
+	return r, errors.Join(r.store(ctx, s, others), r.paper(ctx, c.Fonts, s), s.Close())
 }
 
 // couldListen is the address that Run would listen on. That it is taken is no fault while another service of the same

@@ -187,6 +187,25 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestCheckTellsWhatCannotBePrinted: texts of the set-up, and its language.
+func TestCheckTellsWhatCannotBePrinted(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	s.apply([]byte(strings.NewReplacer("    language: en\n", "    language: ja\n", "name: Pier 39", "name: 朝顔").Replace(
+		string(examples.HarborCoffee()))))
+	r, err := server.Check(t.Context(), server.Config{Data: s.data, Database: s.database, Listen: "127.0.0.1:0"})
+	for _, want := range []string{"account Harbor Coffee: location 朝顔 cannot be printed in whole: no font here has all " +
+		"of " +
+		"its characters", "account Harbor Coffee: no font here has language ja, so gifts are printed in English"} {
+		if !slices.Contains(r.Notes, want) {
+			t.Errorf("it is not noted that %s: %q", want, r.Notes)
+		}
+	}
+	if err != nil || len(r.Wrong) > 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // TestAccountsWithoutALanguageAreNoted: at the start and by Check, on a store that version 0.1.0 filled; that looks
 // wrong to neither.
 func TestAccountsWithoutALanguageAreNoted(t *testing.T) {

@@ -18,6 +18,14 @@ type File struct {
 	systemKeys []key
 }
 
+// Accounts are those that the file describes.
+func (f *File) Accounts() (all []*gift.Account) {
+	for i := range f.accounts {
+		all = append(all, f.accounts[i].record)
+	}
+	return all
+}
+
 // account is what the file says of one account.
 type account struct {
 	at     value         // where
