@@ -47,23 +47,23 @@ func TestMoneyInEachLanguage(t *testing.T) {
 	}{
 		{gift.English, dollar, "$25.00 left on your gift at Harbor Coffee",
 			"Your gift from Ben: $25.00 at Harbor Coffee.",
-			"$9.50 used at Pier 39, March 1, 2026. Left on your gift from Ben: $25.00 at Harbor Coffee."},
+			"$9.50 used at Pier 39, March 1. Left on your gift from Ben: $25.00 at Harbor Coffee."},
 		{gift.English, euro, "€25.00 left on your gift at Harbor Coffee", "Your gift from Ben: €25.00 at Harbor Coffee.",
-			"€9.50 used at Pier 39, March 1, 2026. Left on your gift from Ben: €25.00 at Harbor Coffee."},
+			"€9.50 used at Pier 39, March 1. Left on your gift from Ben: €25.00 at Harbor Coffee."},
 		{gift.German, euro, "Dein Geschenk bei Harbor Coffee: noch 25,00 €",
 			"Dein Geschenk von Ben: 25,00 € bei Harbor Coffee.",
-			"9,50 € verwendet bei Pier 39, 1. März 2026. Noch 25,00 € auf deinem Geschenk von Ben (Harbor Coffee)."},
+			"9,50 € verwendet bei Pier 39, 1. März. Noch 25,00 € auf deinem Geschenk von Ben (Harbor Coffee)."},
 		{gift.German, dollar, "Dein Geschenk bei Harbor Coffee: noch 25,00 $",
 			"Dein Geschenk von Ben: 25,00 $ bei Harbor Coffee.",
-			"9,50 $ verwendet bei Pier 39, 1. März 2026. Noch 25,00 $ auf deinem Geschenk von Ben (Harbor Coffee)."},
+			"9,50 $ verwendet bei Pier 39, 1. März. Noch 25,00 $ auf deinem Geschenk von Ben (Harbor Coffee)."},
 		{gift.French, euro, "Votre cadeau chez Harbor Coffee : il reste 25,00 €",
 			"Votre cadeau offert par Ben : 25,00 € chez Harbor Coffee.",
-			"Utilisé : 9,50 € (Pier 39, 1er mars 2026). Solde du cadeau offert par Ben : 25,00 € (Harbor Coffee)."},
+			"Utilisé : 9,50 € (Pier 39, 1er mars). Solde du cadeau offert par Ben : 25,00 € (Harbor Coffee)."},
 		{gift.Spanish, euro, "Tu regalo en Harbor Coffee: aún tienes 25,00 €",
 			"Tu regalo de Ben: 25,00 € en Harbor Coffee.",
-			"Usado: 9,50 € (Pier 39, 1 de marzo de 2026). Saldo de tu regalo de Ben: 25,00 € (Harbor Coffee)."},
+			"Usado: 9,50 € (Pier 39, 1 de marzo). Saldo de tu regalo de Ben: 25,00 € (Harbor Coffee)."},
 		{gift.Japanese, yen, "Harbor Coffeeのギフト：残り¥2,500", "Benよりギフト：¥2,500（Harbor Coffee）",
-			"2026年3月1日、Pier 39で¥950を利用。Benからのギフトの残り：¥2,500（Harbor Coffee）"},
+			"3月1日、Pier 39で¥950を利用。Benからのギフトの残り：¥2,500（Harbor Coffee）"},
 	} {
 		a := in(tt.l, tt.c)
 		mail, sms := aGift(gift.Email), aGift(gift.SMS)
@@ -88,6 +88,36 @@ func TestMoneyInEachLanguage(t *testing.T) {
 	}
 }
 
+// TestThreeCurrencies: one amount in each of three currencies, as a mail's subject and a text message in each language
+// write it.
+func TestThreeCurrencies(t *testing.T) {
+	t.Parallel()
+	for l, want := range map[gift.Language][3]string{
+		gift.English:  {"$25.00", "€25.00", "¥3,000"},
+		gift.German:   {"25,00 $", "25,00 €", "3.000 ¥"},
+		gift.French:   {"25,00 $US", "25,00 €", "3 000 ¥"},
+		gift.Spanish:  {"25,00 US$", "25,00 €", "3000 ¥"},
+		gift.Japanese: {"$25.00", "€25.00", "¥3,000"},
+	} {
+		for i, c := range []gift.Currency{dollar, euro, yen} {
+			mail, sms := aGift(gift.Email), aGift(gift.SMS)
+			for _, g := range []*gift.Gift{&mail, &sms} {
+				g.Currency, g.Status = c, gift.Delivered
+				if c == yen {
+					g.Loaded, g.Balance = 3000, 3000
+				}
+			}
+			left := must(t)(RenderBalance(&mail, in(l, c), nil, publicURL, testID(9), Pictures{}))
+			text := must(t)(Render(&sms, in(l, c), publicURL, testID(9), Pictures{}))
+			amount := regexp.QuoteMeta(want[i])
+			alone := regexp.MustCompile(`(^|[^\d.,])` + amount + `($|[^\p{L}\d])`)
+			if !alone.MatchString(left.Subject) || !alone.MatchString(text.Text) {
+				t.Errorf("%s: %q and %q do not say %s", l, left.Subject, text.Text, want[i])
+			}
+		}
+	}
+}
+
 func must(t *testing.T) func(message.Message, error) message.Message {
 	return func(m message.Message, err error) message.Message {
 		t.Helper()
@@ -108,6 +138,24 @@ func TestRecipientsLanguage(t *testing.T) {
 		if !strings.HasPrefix(m.Text, want) {
 			t.Errorf("%q: %s", tag, m.Text)
 		}
+	}
+}
+
+// TestArabicInAGermanMail: what a sender wrote runs in its own direction, line by line, and is not said to be German.
+func TestArabicInAGermanMail(t *testing.T) {
+	t.Parallel()
+	g := aGift(gift.Email)
+	g.Card.Message, g.Card.Terms, g.Card.Sender = "مرحبا!\nHello.", "شروط", "علي"
+	m := must(t)(Render(&g, in(gift.German, euro), publicURL, testID(9), Pictures{}))
+	const line = `<p dir="auto" style="margin:0;text-align:start;">`
+	for _, want := range []string{`<html lang="de" dir="ltr"`, line + "مرحبا!</p>" + line + "Hello.</p></td>",
+		line + "شروط</p></td>", "<strong><bdi>علي</bdi></strong>"} {
+		if !strings.Contains(m.HTML, want) {
+			t.Errorf("the HTML lacks %s", want)
+		}
+	}
+	if n := strings.Count(m.HTML, `lang=""`); n != 2 {
+		t.Errorf("%d places are of unknown language, want message and terms", n)
 	}
 }
 

@@ -108,7 +108,7 @@ func (c content) short(kind string) func(limit int) string {
 			text = c.Text("sms.left", name(c.Sender), left, name(c.Merchant))
 		}
 		if u := c.Used; u != nil {
-			day := strings.ReplaceAll(c.Day(u.At), "û", "u") // aout, as French may write it, is in the GSM alphabet
+			day := strings.ReplaceAll(c.DayAndMonth(u.At), "û", "u") // aout, as French may write it, is in the GSM alphabet
 			used := c.Text("sms.used", worth(u.Amount), day)
 			if u.Place != "" {
 				used = c.Text("sms.used.at", worth(u.Amount), name(u.Place), day)

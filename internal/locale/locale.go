@@ -213,11 +213,10 @@ func (l *Locale) symbol(code string) string {
 	if err != nil {
 		return code
 	}
-	symbol := l.printer.Sprint(currency.Symbol(unit))
-	if symbol == "\uffe5" { // the full-width form breaks the line of figures
+	if code == "JPY" { // CLDR has a full-width sign, which breaks the line of figures, or none
 		return "¥"
 	}
-	return symbol
+	return l.printer.Sprint(currency.Symbol(unit))
 }
 
 // Match picks the language of a page: that which a reader's browser asks for first (Accept-Language, RFC 9110), else
@@ -239,13 +238,18 @@ func Match(accept string, otherwise gift.Language) gift.Language {
 const maxAsked = 50
 
 // Day writes a date: March 30, 2026.
-func (l *Locale) Day(t time.Time) string {
+func (l *Locale) Day(t time.Time) string { return l.date("day", t) }
+
+// DayAndMonth writes a date without its year: March 30.
+func (l *Locale) DayAndMonth(t time.Time) string { return l.date("day.short", t) }
+
+func (l *Locale) date(text string, t time.Time) string {
 	month := l.Text("month." + strconv.Itoa(int(t.Month())))
 	day := strconv.Itoa(t.Day())
 	if t.Day() == 1 {
 		day = l.Text("day.first")
 	}
-	return l.Text("day", day, month, strconv.Itoa(t.Year()))
+	return l.Text(text, day, month, strconv.Itoa(t.Year()))
 }
 
 // Moment writes an instant in the zone that it has: March 30, 2026, 8:00 PM (New York time).

@@ -74,3 +74,25 @@ func ofALetter(v *card.View) []string {
 		v.Text("mail.fact", v.Text("mail.code"), v.Code), v.Text("mail.link.code"),
 		v.Text("mail.used", v.Sender, v.Merchant), v.Text("mail.not-you", v.Merchant)}
 }
+
+// TestOutboxTellsLanguages: the outbox, which is in English, says in which language a message is.
+func TestOutboxTellsLanguages(t *testing.T) {
+	t.Parallel()
+	mail, sms := aGift(t), aGift(t)
+	mail.Card.Language, sms.Card.Language, sms.Card.Method, sms.Card.Contact = "de", "ja", gift.SMS, "+14155550132"
+	for _, tt := range []struct {
+		g    gift.Gift
+		want []string
+	}{
+		{mail, []string{`<bdi lang="de">Ein Geschenk`, `<pre dir="auto" lang="de"`}},
+		{sms, []string{`<p class="sms" dir="auto" lang="ja">`}},
+	} {
+		s := newFakeStore(t, tt.g)
+		_, _, body := s.get(t, "/outbox/"+s.messages[0].ID.String())
+		for _, want := range append(tt.want, `<html lang="en"`) {
+			if !strings.Contains(body, want) {
+				t.Errorf("the page lacks %s: %s", want, body)
+			}
+		}
+	}
+}
