@@ -61,8 +61,14 @@ export function read(text) {
 /** grouped writes digits as they are printed on a gift: 4829 1357 6024. */
 export const grouped = (digits) => digits.replace(/(.{4})(?=.)/g, "$1 ");
 
-/** Between two keys of a hand scanner there is less than this, between two of a hand more; in milliseconds. */
-const gap = 60;
+/**
+ * Between two keys of a hand scanner, a slow one by radio too, there is less than this; in milliseconds. A hand may be as
+ * fast: who types the twelve digits of a gift and Enter means that gift.
+ */
+const gap = 250;
+
+/** For this long after a key that no amount has, Enter takes nothing: it may be the end of a scan that was not read. */
+const strange = 3000;
 
 /**
  * Wedge tells a hand scanner, which types what it reads and then Enter, from a hand. key takes each key with its time, and
@@ -71,7 +77,11 @@ const gap = 60;
 export class Wedge {
   #text = "";
   #last = -Infinity;
+  #strange = -Infinity;
   started = -Infinity;
+
+  /** trusts tells whether an Enter is that of a hand that typed an amount. */
+  trusts(at) { return at - this.#strange > strange; }
 
   key(name, at) {
     const fast = at - this.#last <= gap;
@@ -82,6 +92,7 @@ export class Wedge {
       return scanned;
     }
     if (name.length !== 1) return null; // Shift, and the like
+    if (!/[0-9.,]/.test(name)) this.#strange = at;
     if (!fast) {
       this.#text = "";
       this.started = at;

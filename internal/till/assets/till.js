@@ -36,6 +36,8 @@ function show(name) {
 
 const say = (text) => { $("#said").textContent = text; };
 const complain = (text) => { $(".error", views[view]).textContent = text; };
+/** Value is put in only where the server says in whose name. */
+const maySell = (what) => may(what) && Boolean(device.sale);
 const may = (what) => device?.may?.includes(what) ?? false;
 
 // ---- what it is worth, in words
@@ -218,6 +220,7 @@ async function openCamera() {
     const stop = await watch(video, scanned);
     if (view !== "home" || video.hidden) return stop();
     stopCamera = stop;
+    lastScan.at = performance.now(); // the gift that was taken may still lie there
     localStorage.setItem("boon.camera", "open");
     keepShell();
   } catch (failed) {
@@ -286,7 +289,7 @@ function typed() {
 // ---- a gift is shown
 
 function showGift(gift, asked) {
-  const mode = gift.status === "NOT_ACTIVATED" && may("activate") ? "sell" : "take";
+  const mode = gift.status === "NOT_ACTIVATED" && maySell("activate") ? "sell" : "take";
   current = { gift, asked, mode, entry: empty, item: null, all: false };
   const decimals = decimalsOf(gift);
   const left = minor(gift.availableBalance, decimals);
@@ -302,7 +305,7 @@ function showGift(gift, asked) {
   views.gift.classList.toggle("no", bad);
   showTerms(gift);
   $(".take-side").hidden = bad || (mode === "take" && !may("redeem"));
-  $(".do-load").hidden = mode === "sell" || !may("reload") || gift.unit === "items" || gift.isPromoType ||
+  $(".do-load").hidden = mode === "sell" || !maySell("reload") || gift.unit === "items" || gift.isPromoType ||
     !["DELIVERED", "FAILED_DELIVERY", "CLAIMED", "REDEEMED"].includes(gift.status);
   $(".do-cash").hidden = !gift.cashOutAllowed || !may("cash-out");
   $(".error", views.gift).textContent = "";
@@ -408,6 +411,7 @@ function go(verificationCode) {
   const { amount, take, rest } = typedAmount();
   const body = { voucherID: gift.voucherID, amount: decimal(take, decimals) };
   if (mode === "sell" && fixed(gift) > 0) delete body.amount;
+  if (mode !== "take") Object.assign(body, device.sale, { externalTransactionReferenceNumber: api.newKey() });
   if (verificationCode) body.verificationCode = verificationCode;
   if (mode === "take" && item) body.ticketData = ticket(item, take, amount, gift);
   move(operations[mode], body, gift, take, { rest: rest > 0 ? worth(rest, gift) : "" });
@@ -632,7 +636,7 @@ document.addEventListener("keydown", (event) => {
     home();
   } else if (event.key === "Enter" && !event.target.matches("button, a")) {
     event.preventDefault();
-    if (current.touched) go(); // not with the Enter that ended the digits
+    if (current.touched && wedge.trusts(event.timeStamp)) go(); // not with the Enter that ended the digits
   }
 }, { capture: true });
 

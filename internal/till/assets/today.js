@@ -28,9 +28,9 @@ export function showToday(view, today, device, reverse) {
   $(".entries tbody").replaceChildren(...today.entries.map((e) => {
     const written = amount(e.amount, e.currency);
     const what = element("td", t("till.kind." + e.kind.toLowerCase()));
-    if (e.person) what.append(element("span", e.person, { className: "by" }));
-    return row([element("td", clock(e.at, today.timeZone), { className: "time" }), what,
-      element("td", e.lastFour ? "···· " + e.lastFour : "", { className: "number" }), element("td", written, { className: "amount" }),
+    const about = [e.lastFour && "···· " + e.lastFour, e.person].filter(Boolean).join(" · ");
+    if (about) what.append(element("span", about, { className: "by" }));
+    return row([element("td", clock(e.at, today.timeZone), { className: "time" }), what, element("td", written, { className: "amount" }),
       doing(e, written, undone, device, reverse)]);
   }));
 }
@@ -51,7 +51,7 @@ function doing(entry, written, undone, device, reverse) {
     cell.append(element("span", t("till.today.undone"), { className: "undone" }));
   } else if (device.may.includes(right)) {
     const button = element("button", t("till.result.undo"), { type: "button", className: "small" });
-    button.setAttribute("aria-label", t("till.today.undo", written, entry.lastFour ?? ""));
+    button.setAttribute("aria-label", t("till.today.undo", written, clock(entry.at, device.timeZone)));
     button.addEventListener("click", () => reverse(entry, written, operation));
     cell.append(button);
   }

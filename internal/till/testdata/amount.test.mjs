@@ -54,11 +54,15 @@ test("a hand scanner is told from a hand", () => {
   const url = "https://gifts.example.com/g/4gTnV6kA9yQwC1bHxE5mPz";
   assert.deepEqual(keys(new Wedge(), url, 8), { voucherPublicToken: url });
   assert.deepEqual(keys(new Wedge(), "482913576024", 20), { voucherCode: "482913576024" });
-  assert.equal(keys(new Wedge(), "482913576024", 150), null, "typed by hand");
+  assert.deepEqual(keys(new Wedge(), url, 120), { voucherPublicToken: url }, "by radio");
+  assert.equal(keys(new Wedge(), "482913576024", 400), null, "typed slowly");
   assert.equal(keys(new Wedge(), "450", 5), null, "an amount");
   const wedge = new Wedge();
   keys(wedge, "45", 10, 0);
   wedge.key("9", 5000);
   assert.deepEqual(keys(wedge, "482913576024", 10, 6000), { voucherCode: "482913576024" }, "what came before does not count");
   assert.equal(wedge.key("Enter", 6500), null, "an Enter alone");
+  assert.ok(wedge.trusts(6500));
+  wedge.key("h", 7000);
+  assert.ok(!wedge.trusts(8000), "an Enter after letters takes nothing");
 });

@@ -1,0 +1,338 @@
+// Package till has the till of a shop, a real browser, take gifts of the real program, on good lines and bad ones.
+// Where there is no chromium its tests are left out, and `make test` says so.
+package till
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+//go:embed testdata/axe.min.js
+var axe string
+
+// slow is how long a page may take on a machine that is busy.
+const slow = 30 * time.Second
+
+// device is a phone or tablet: a browser with a profile of its own.
+type device struct {
+	*testing.T
+	ctx context.Context
+	url string // of what it asks
+
+	mu      sync.Mutex
+	asked   []string
+	trouble []string
+}
+
+// chromium finds the browser; "" where there is none.
+func chromium() string {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// newDevice starts a browser. camera is a film that its camera shows; "": it has none.
+func newDevice(t *testing.T, url, camera, profile string) *device {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium()),
+		chromedp.WSURLReadTimeout(time.Minute), chromedp.UserDataDir(profile),
+		chromedp.Flag("lang", "en-US"), chromedp.Flag("autoplay-policy", "no-user-gesture-required"))
+	if camera != "" {
+		options = append(options, chromedp.Flag("use-fake-device-for-media-stream", true),
+			chromedp.Flag("use-fake-ui-for-media-stream", true), chromedp.Flag("use-file-for-fake-video-capture", camera))
+	}
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // chromium refuses a sandbox to root
+	}
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, end := chromedp.NewContext(ctx)
+	t.Cleanup(func() { end(); stop() })
+	d := &device{T: t, ctx: ctx, url: url}
+	focused := chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetFocusEmulationEnabled,
+			emulation.SetFocusEmulationEnabledParams{Enabled: true})
+		return err
+	})
+	if err := chromedp.Do(ctx, focused); err != nil {
+		t.Fatal(err)
+	}
+	if err := chromedp.Listen(ctx, d.note); err != nil {
+		t.Fatal(err)
+	}
+	d.look("light", 375, 667)
+	return d
+}
+
+// note keeps what the page asks for and what the console says.
+func (d *device) note(event any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		d.asked = append(d.asked, e.Request.URL)
+	case *runtime.EventExceptionThrown:
+		d.trouble = append(d.trouble, fmt.Sprintf("%s %+v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception))
+	case *runtime.EventConsoleAPICalled:
+		d.trouble = append(d.trouble, "console."+string(e.Type))
+	case *log.EventEntryAdded:
+		if e.Entry.Source != "network" { // a status that is no success is no trouble here
+			d.trouble = append(d.trouble, e.Entry.Text)
+		}
+	}
+}
+
+// look sets the theme and the size of the screen.
+func (d *device) look(theme string, width, height int64) {
+	d.Helper()
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}}
+	d.do(chromedp.EmulateViewport(width, height),
+		chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, media)
+			return err
+		}))
+}
+
+func (d *device) do(steps ...chromedp.Action[chromedp.Void]) {
+	d.Helper()
+	ctx, cancel := context.WithTimeout(d.ctx, slow)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		d.Fatalf("%v; the page shows:\n%s", err, d.text("body"))
+	}
+}
+
+func (d *device) open(path string) {
+	d.Helper()
+	d.do(chromedp.Navigate(d.url + path))
+}
+
+// js evaluates an expression, a promise too.
+func js[T any](d *device, expression string) T {
+	d.Helper()
+	ctx, cancel := context.WithTimeout(d.ctx, slow)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		d.Fatalf("%.200s: %v", expression, err)
+	}
+	return value
+}
+
+// visible is an element that can be seen, by its selector.
+func visible(selector string) string {
+	return fmt.Sprintf("[...document.querySelectorAll(%q)].find(e => e.checkVisibility())", selector)
+}
+
+// text is what an element says that can be seen; "" where there is none.
+func (d *device) text(selector string) string {
+	d.Helper()
+	ctx, cancel := context.WithTimeout(d.ctx, slow)
+	defer cancel()
+	// without the spaces that do not break
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](
+		"("+visible(selector)+`?.innerText ?? "").replace(/[\u00a0\u202f]/g, " ").trim()`))
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+// shows waits until an element that can be seen holds a text.
+func (d *device) shows(selector, want string) {
+	d.Helper()
+	d.showsWithin(slow, selector, want)
+}
+
+func (d *device) showsWithin(limit time.Duration, selector, want string) {
+	d.Helper()
+	begun := time.Now()
+	for got := ""; ; time.Sleep(20 * time.Millisecond) {
+		if got = d.text(selector); strings.Contains(got, want) && (want != "" || got == "") {
+			return
+		}
+		if time.Since(begun) > limit {
+			d.picture("failed")
+			d.Fatalf("after %v, %s says %q, want %q; the page shows:\n%s", limit, selector, got, want, d.text("body"))
+		}
+	}
+}
+
+// at waits until a view is shown.
+func (d *device) at(view string) {
+	d.Helper()
+	begun := time.Now()
+	for {
+		got := js[string](d, `document.body?.dataset.at ?? ""`)
+		if got == view {
+			return
+		}
+		if time.Since(begun) > slow {
+			d.picture("failed")
+			d.Fatalf("the view is %q, want %q:\n%s", got, view, d.text("body"))
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// tap touches what a selector finds and can be seen. A button that was just drawn may ignore it, as the second tap of a
+// double tap: tap waits that long.
+func (d *device) tap(selector string) {
+	d.Helper()
+	time.Sleep(450 * time.Millisecond)
+	d.tapNow(selector)
+}
+
+func (d *device) tapNow(selector string) {
+	d.Helper()
+	at := js[[]float64](d, `(() => { const e = `+visible(selector)+`; if (!e) return []; e.scrollIntoView({block: "center"});
+		const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`)
+	if len(at) != 2 {
+		d.picture("failed")
+		d.Fatalf("there is no %s to tap:\n%s", selector, d.text("body"))
+	}
+	d.mouse(at)
+}
+
+func (d *device) mouse(at []float64) {
+	d.Helper()
+	d.do(chromedp.MouseClickXY(at[0], at[1]))
+}
+
+// close ends the browser as one that is closed: what it keeps, it keeps.
+func (d *device) close() {
+	d.Helper()
+	if err := chromedp.Cancel(d.ctx); err != nil {
+		d.Fatal(err)
+	}
+}
+
+// keypad taps digits.
+func (d *device) keypad(digits string) {
+	d.Helper()
+	for _, digit := range digits {
+		n := strings.IndexRune("1234567890", digit)
+		if digit == '0' {
+			n = 10 // beside 00
+		}
+		d.tapNow(fmt.Sprintf(".keypad button:nth-child(%d)", n+1))
+	}
+}
+
+// keys presses keys as a hand does, one after the other; \r is Enter, \t Tab, \b Backspace.
+func (d *device) keys(keys string) {
+	d.Helper()
+	for _, key := range keys {
+		d.do(chromedp.KeyEvent(string(key)))
+		time.Sleep(80 * time.Millisecond)
+	}
+}
+
+// scanner types what a hand scanner reads, and Enter, in a moment.
+func (d *device) scanner(text string) {
+	d.Helper()
+	d.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		for _, r := range text + "\r" {
+			key, code := string(r), ""
+			if r == '\r' {
+				key, code = "Enter", "\r"
+			}
+			for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown,
+				input.DispatchKeyEventTypeKeyUp} {
+				p := input.DispatchKeyEventParams{Type: kind, Key: key}
+				if kind == input.DispatchKeyEventTypeKeyDown {
+					p.Text = key
+					if code != "" {
+						p.Text = code
+					}
+				}
+				if _, err := cdp.Call(ctx, t, input.DispatchKeyEvent, p); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}))
+}
+
+// picture saves what is seen, where TILL_PICTURES says.
+func (d *device) picture(name string) {
+	folder := os.Getenv("TILL_PICTURES")
+	if folder == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(d.ctx, slow)
+	defer cancel()
+	shot, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		d.Log(err)
+		return
+	}
+	if _, err := png.Decode(bytes.NewReader(shot)); err != nil {
+		d.Log(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, name+".png"), shot, 0o600); err != nil {
+		d.Log(err)
+	}
+}
+
+// calm fails the test for what the console said and for requests to another host.
+func (d *device) calm() {
+	d.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, trouble := range d.trouble {
+		d.Errorf("the console says: %s", trouble)
+	}
+	for _, address := range d.asked {
+		if !strings.HasPrefix(address, d.url+"/") && !strings.HasPrefix(address, "blob:"+d.url) {
+			d.Errorf("a page asked for %.80s", address)
+		}
+	}
+}
+
+// audit has axe-core look at the page, and adds what it does not see: what stands out of the screen, and targets
+// that are small for a thumb.
+func (d *device) audit(name string) {
+	d.Helper()
+	if !js[bool](d, `typeof axe === "object"`) {
+		js[*string](d, axe+"; null")
+	}
+	const run = `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => {
+		const all = r.violations.flatMap(v => v.nodes.map(n => v.id + ": " + n.html.slice(0, 120) + " " + n.failureSummary));
+		if (r.passes.length < 10) all.push("only " + r.passes.length + " rules of axe looked at anything");
+		if (document.documentElement.scrollWidth > innerWidth) all.push("scrolls sideways: " + document.documentElement.scrollWidth);
+		for (const e of document.querySelectorAll("button, a, select, summary, input")) {
+			const box = (e.type === "radio" ? e.parentElement : e).getBoundingClientRect();
+			if (e.checkVisibility() && !e.matches(".skip") && (box.width < 48 || box.height < 48))
+				all.push("a target of " + box.width + " by " + box.height + ": " + e.outerHTML.slice(0, 80));
+			if (e.checkVisibility() && !e.matches(".skip") && (box.left < 0 || box.right > innerWidth + 0.5)) all.push("stands out: " + e.outerHTML.slice(0, 80));
+		}
+		return all;
+	})`
+	for _, complaint := range js[[]string](d, run) {
+		d.Errorf("%s: %s", name, complaint)
+	}
+}

@@ -1,0 +1,236 @@
+package till
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/client"
+)
+
+// TestDay is a day at a counter: gifts are scanned off a camera, typed, pasted and read by a hand scanner; taken in
+// part and as a whole; one is undone; and the day's sums are right.
+func TestDay(t *testing.T) {
+	s := openShop(t)
+	if s == nil {
+		return
+	}
+	first := s.sell("25.50")
+	d := s.till("Counter 1", s.server.URL, film(t, first.GiftURL))
+	d.at("home")
+	d.tapNow(".open-camera")
+	d.at("gift") // the camera found it; from here to "taken" at most three taps
+	d.shows(".worth .figure", "$25.50")
+	taps := 0
+	for _, selector := range []string{".all", "button.take"} {
+		d.tapNow(selector)
+		taps++
+	}
+	d.shows("h1", "Taken")
+	d.shows(".result .figure", "$25.50")
+	d.shows(".result .words", "used up")
+	if s.holds(first, "0.00"); taps > 3 {
+		t.Errorf("%d taps from scan to taken", taps)
+	}
+	d.tap(".undo")
+	d.shows("h1", "Given back")
+	s.holds(first, "25.50")
+	d.tap(".next")
+	d.at("home")
+	d.tapNow(".close-camera") // it is open again, and would see the same gift again in three seconds
+
+	// a bill above what the gift is worth
+	second := s.sell("12")
+	d.scanner(second.GiftURL)
+	d.at("gift")
+	d.keypad("2050")
+	d.shows(".take-side .rest", "Rest to pay: $8.50")
+	d.shows("button.take", "Take $12.00")
+	d.tap("button.take")
+	d.shows("h1", "Taken")
+	d.shows(".result .rest", "Rest to pay: $8.50")
+	s.holds(second, "0.00")
+
+	// the next guest's is scanned while the last result is still there
+	third := s.sell("40")
+	d.scanner(third.VoucherCode)
+	d.at("gift")
+	d.keypad("950")
+	d.scanner(first.GiftURL) // another is scanned in the middle of an amount: nothing is taken
+	d.shows(".worth .figure", "$25.50")
+	d.shows(".entry-figure", "$0.00")
+	d.scanner(third.GiftURL)
+	d.shows(".worth .figure", "$40.00")
+	d.keypad("950")
+	d.tap("button.take")
+	d.shows("h1", "Taken")
+	d.shows(".result .words", "$30.50")
+	s.holds(third, "30.50")
+	s.holds(first, "25.50")
+	d.tap(".next")
+
+	d.pieces(s)
+	d.refusals(s, second)
+	d.today(s, third)
+	d.calm()
+}
+
+// pieces takes coffees of a gift that is good for some.
+func (d *device) pieces(s *shop) {
+	d.Helper()
+	sent, err := s.api.SendGift(s.Context(), client.SendGiftRequest{
+		ItemGift:          &client.ItemGift{Label: "Flat white", Quantity: 3, DeliveryMethodID: client.Printed},
+		SenderDescription: "Ben", PaymentMethodID: client.ExternalTransaction, ExternalPayment: paid(),
+	})
+	if err != nil {
+		d.Fatal(err)
+	}
+	g := &sent.Gifts[0]
+	d.find(g, "3 × Flat white")
+	d.keys("\r") // the Enter that ends digits takes nothing
+	d.at("gift")
+	d.keypad("2")
+	d.shows("button.take", "Take 2 pieces")
+	d.tap("button.take")
+	d.shows("h1", "Taken")
+	d.shows(".result .words", "1 piece")
+	s.holds(g, "1")
+	d.tap(".next")
+}
+
+// refusals are gifts that are none, or not now.
+func (d *device) refusals(s *shop, usedUp *client.SentGift) {
+	d.Helper()
+	d.find(usedUp, "$0.00")
+	d.shows(".reasons", "Nothing is left on it.")
+	if d.text("button.take") != "" {
+		d.Error("a gift with nothing on it can be taken")
+	}
+	d.tap(".back")
+	d.tap("#digits")
+	d.keys("123456789012")
+	d.shows(".home .error", "no gift with this code")
+	d.clear()
+	d.keys("1234\r")
+	d.shows(".home .error", "A gift has 12 digits; these are 4.")
+	d.scanner("https://example.com/menu")
+	promise, err := s.api.SendGift(s.Context(), client.SendGiftRequest{
+		MonetaryGift:      &client.MonetaryGift{Value: client.MustDecimal("5"), DeliveryMethodID: client.Printed},
+		SenderDescription: "Ben", PaymentMethodID: client.Promotional, PromotionID: prefix + "31",
+		ValidForDays: 30, ValidStarting: time.Now().AddDate(0, 0, 7),
+	})
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.clear()
+	d.find(&promise.Gifts[0], "$5.00")
+	d.shows(".reasons", "It is good from ")
+	d.tap(".back")
+
+	// good for some items only: the cashier says for which
+	promise, err = s.api.SendGift(s.Context(), client.SendGiftRequest{
+		MonetaryGift:      &client.MonetaryGift{Value: client.MustDecimal("5"), DeliveryMethodID: client.Printed},
+		SenderDescription: "Ben", PaymentMethodID: client.Promotional, PromotionID: prefix + "31",
+		ValidForDays: 30, ValidStarting: time.Now().AddDate(0, 0, -1),
+	})
+	if err != nil {
+		d.Fatal(err)
+	}
+	g := &promise.Gifts[0]
+	d.find(g, "$5.00")
+	d.shows(".good-for", "Good for: Latte, Mocha")
+	d.keypad("425")
+	if !js[bool](d, `document.querySelector("button.take").disabled`) {
+		d.Error("it can be taken before anybody said for what")
+	}
+	d.tap(".items label:nth-child(2)")
+	d.tap("button.take")
+	d.shows("h1", "Taken")
+	s.holds(g, "0.75")
+	d.tap(".next")
+}
+
+// today looks at the sums, and undoes an entry of the list.
+func (d *device) today(s *shop, third *client.SentGift) {
+	d.Helper()
+	d.tap(".open-today")
+	d.at("today")
+	d.shows(".totals", "$25.75") // 12 + 9.50 + 4.25, and 25.50 that was given back
+	d.shows(".sums", "Given back")
+	d.shows(".entries", "2 pieces")
+	d.shows(".entries", "Given back")
+	d.tap(`.entries button[aria-label*="9.50"]`)
+	d.shows("dialog h2", "Give $9.50 back?")
+	d.tap("dialog .primary")
+	d.shows("h1", "Given back")
+	s.holds(third, "40.00")
+	d.tap(".next")
+	d.at("today")
+	d.shows(".totals", "$16.25")
+	if d.text(`.entries button[aria-label*="9.50"]`) != "" {
+		d.Error("what was given back can be given back once more")
+	}
+	printed := js[string](d, `[...document.styleSheets].flatMap(s => [...s.cssRules]).filter(r => r.media?.mediaText === "print").length + " sheet"`)
+	if !strings.HasPrefix(printed, "1 ") {
+		d.Errorf("there is %s for paper", printed)
+	}
+	d.tap(".today .back")
+	d.at("home")
+}
+
+// TestKeyboard: a day without a mouse or a finger.
+func TestKeyboard(t *testing.T) {
+	s := openShop(t)
+	if s == nil {
+		return
+	}
+	g := s.sell("25.50")
+	d := s.till("Counter 1", s.server.URL, "")
+	d.at("home")
+	d.open("/till")
+	d.at("home")
+	for n := 0; js[string](d, `document.activeElement.id`) != "digits"; n++ {
+		if n > 12 {
+			t.Fatal("Tab does not lead to the digits")
+		}
+		d.keys("\t")
+		d.focusShows()
+	}
+	d.keys(g.VoucherCode)
+	d.at("gift")
+	d.shows(".worth .figure", "$25.50")
+	d.keys("30.5")
+	d.shows(".entry-figure", "$30.50")
+	d.shows(".take-side .rest", "Rest to pay: $5.00")
+	d.keys("\b\b\b\b")
+	d.keys("450\r")
+	d.shows("h1", "Taken")
+	d.shows(".result .figure", "$4.50")
+	s.holds(g, "21.00")
+	time.Sleep(500 * time.Millisecond)
+	d.keys("\t") // from "Next guest", which has the focus, to "Undo"
+	d.focusShows()
+	if got := js[string](d, `document.activeElement.className`); !strings.Contains(got, "undo") {
+		t.Errorf("Tab leads to %q, want undo", got)
+	}
+	d.keys("\r")
+	d.shows("h1", "Given back")
+	s.holds(g, "25.50")
+	time.Sleep(500 * time.Millisecond)
+	d.keys("\r")
+	d.at("home")
+	if n := s.takes(g); n != 1 {
+		t.Errorf("taken %d times", n)
+	}
+	d.calm()
+}
+
+// focusShows fails the test where one cannot see what has the focus.
+func (d *device) focusShows() {
+	d.Helper()
+	const style = `(() => { const e = document.activeElement; if (e === document.body) return "body";
+		const s = getComputedStyle(e); return s.outlineStyle + " " + parseFloat(s.outlineWidth) + " " + e.outerHTML.slice(0, 60); })()`
+	if got := js[string](d, style); got != "body" && !strings.HasPrefix(got, "solid 3") {
+		d.Errorf("the focus does not show: %s", got)
+	}
+}

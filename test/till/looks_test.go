@@ -1,0 +1,92 @@
+package till
+
+import (
+	"fmt"
+	"testing"
+)
+
+// clear empties the field of the digits.
+func (d *device) clear() {
+	d.Helper()
+	js[*string](d, `document.querySelector("#digits").value = ""; null`)
+}
+
+// TestLooks has axe-core look at every page of the till, in three languages, both themes and three widths. No word of
+// another language is left, and no page is heavy.
+func TestLooks(t *testing.T) {
+	s := openShop(t)
+	if s == nil {
+		return
+	}
+	l := newLine(t, s.server.URL)
+	d := s.till("Counter 1", l.URL, "")
+	d.at("home")
+	languages := []string{"en", "de", "es"}
+	if testing.Short() {
+		languages = languages[:1]
+	}
+	for _, language := range languages {
+		g := s.sell("25.50")
+		d.everyWay(language+" home", func() { d.open("/till?lang=" + language); d.at("home") })
+		d.everyWay(language+" not a gift", func() { d.keys("\t"); d.clear(); d.tapNow("#digits"); d.keys("12\r") })
+		d.clear()
+		d.scanner(g.VoucherCode)
+		d.at("gift")
+		d.keypad("3000")
+		d.everyWay(language+" gift", func() {})
+		l.cut.Store(after)
+		d.tap("button.take")
+		d.at("result")
+		d.waitFor(`document.querySelector("[data-view=result]").dataset.look === "unknown"`)
+		d.everyWay(language+" unknown", func() {})
+		l.cut.Store(whole)
+		d.waitFor(`document.querySelector("[data-view=result]").dataset.look === "yes"`)
+		d.everyWay(language+" taken", func() {})
+		d.scanner(g.VoucherCode)
+		d.at("gift")
+		d.everyWay(language+" nothing left", func() {})
+		d.tap(".open-today")
+		d.waitFor(visible(".today .full") + " !== undefined")
+		d.everyWay(language+" today", func() {})
+		d.tap(".entries .do button")
+		d.everyWay(language+" question", func() {})
+		d.tap("dialog .secondary")
+	}
+	weight := js[float64](d, `(() => { let sum = performance.getEntriesByType("navigation")[0].decodedBodySize;
+		for (const r of performance.getEntriesByType("resource")) if (!r.name.includes("/vendor/") && !r.name.includes("/state") && !r.name.includes("/icon"))
+			sum += r.decodedBodySize; return sum; })()`)
+	if t.Logf("the page and all that it is made of are %.0f bytes", weight); weight > 100_000 || weight < 20_000 {
+		t.Errorf("the page weighs %.0f bytes", weight)
+	}
+	d.look("light", 375, 667)
+	d.open("/till/pair?lang=de")
+	d.everyWay("pair", func() {})
+	d.open("/till")
+	js[*string](d, `caches.keys().then(() => null)`)
+	empty := newDevice(t, s.server.URL, "", t.TempDir())
+	empty.open("/till?lang=es")
+	empty.at("unpaired")
+	empty.everyWay("unpaired", func() {})
+	d.calm()
+	empty.calm()
+}
+
+// waitFor waits until an expression is true.
+func (d *device) waitFor(condition string) {
+	d.Helper()
+	js[bool](d, `new Promise(done => { const look = () => (`+condition+`) ? done(true) : setTimeout(look, 20); look(); })`)
+}
+
+// everyWay audits what show shows, in both themes and three widths.
+func (d *device) everyWay(name string, show func()) {
+	d.Helper()
+	show()
+	for _, theme := range []string{"light", "dark"} {
+		for _, width := range []int64{375, 768, 1280} {
+			d.look(theme, width, map[int64]int64{375: 667, 768: 1024, 1280: 800}[width])
+			d.audit(fmt.Sprintf("%s, %s, %d wide", name, theme, width))
+			d.picture(fmt.Sprintf("%s-%s-%d", name, theme, width))
+		}
+	}
+	d.look("light", 375, 667)
+}
