@@ -60,6 +60,9 @@ func run(ctx context.Context, to string) (err error) {
 			}
 		}
 	}
+	if err := s.till(ctx); err != nil {
+		return err
+	}
 	return s.outbox(ctx)
 }
 

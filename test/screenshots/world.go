@@ -68,6 +68,7 @@ const setupFile = `accounts:
 // world is a running service with a set-up of its own.
 type world struct {
 	url  string
+	data string // its folder
 	api  *client.Client
 	stop func() error
 	read map[string]bool // messages that message gave
@@ -101,7 +102,7 @@ func start(ctx context.Context, dir string) (*world, error) {
 			PublicURL: publicURL,
 			Logger:    slog.New(slog.DiscardHandler), Ready: func(address string) { ready <- address }})
 	}()
-	w := &world{read: map[string]bool{}, stop: func() error { cancel(); return <-done }}
+	w := &world{data: data, read: map[string]bool{}, stop: func() error { cancel(); return <-done }}
 	select {
 	case err := <-done:
 		cancel()
