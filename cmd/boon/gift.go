@@ -366,7 +366,7 @@ func (c *giftShowCmd) Run(t *terminal) error {
 		}
 		history = append(history, e.Meta.Body)
 		rows = append(rows, []string{strconv.Itoa(e.Seq), moment(e.At), string(e.Kind), e.Amount.String(),
-			e.HeldAmount.String(), e.CurrentBalance.String(), string(e.Status), e.OrganizationName, e.KeyName, e.RedemptionID,
+			e.HeldAmount.String(), e.CurrentBalance.String(), string(e.Status), e.OrganizationName, by(&e), e.RedemptionID,
 			note(&e)})
 	}
 	body, err := json.Marshal(map[string]any{"gift": json.RawMessage(v.Meta.Body), "history": history})
@@ -538,6 +538,14 @@ Example:
     boon gift activity --kind CANCELLATION --from 2026-03-01T00:00:00Z`
 }
 
+// by names the key that made an entry, and who was signed in at that till.
+func by(e *client.Entry) string {
+	if e.Person == "" {
+		return e.KeyName
+	}
+	return e.KeyName + " (" + e.Person + ")"
+}
+
 func (c *giftActivityCmd) Run(t *terminal) error {
 	api, err := c.client()
 	if err != nil {
@@ -549,7 +557,7 @@ func (c *giftActivityCmd) Run(t *terminal) error {
 	more, err := upTo(api.Activity(t, f), c.Limit, func(e *client.Change) error {
 		return c.answer(t, e.Meta.Body, func() {
 			rows = append(rows, []string{moment(e.At), e.VoucherID, string(e.Kind), money(e.Amount, e.Currency),
-				money(e.HeldAmount, e.Currency), money(e.CurrentBalance, e.Currency), e.OrganizationName, e.KeyName,
+				money(e.HeldAmount, e.Currency), money(e.CurrentBalance, e.Currency), e.OrganizationName, by(&e.Entry),
 				note(&e.Entry)})
 		})
 	})

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/client"
 	"boon.example/examples"
 	"boon.example/internal/gift"
 	"boon.example/internal/pin"
@@ -112,5 +113,16 @@ func TestTillsInTheList(t *testing.T) {
 		if got := keyState(&k, now); got != want {
 			t.Errorf("%s reads as %s", want, got)
 		}
+	}
+}
+
+// TestPersonInHistories: whoever was signed in stands beside the till.
+func TestPersonInHistories(t *testing.T) {
+	t.Parallel()
+	if got := by(&client.Entry{KeyName: "Counter 1", Person: "Ana"}); got != "Counter 1 (Ana)" {
+		t.Errorf("reads %s", got)
+	}
+	if got := by(&client.Entry{KeyName: "Counter 1"}); got != "Counter 1" {
+		t.Errorf("reads %s", got)
 	}
 }

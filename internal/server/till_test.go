@@ -3,7 +3,9 @@ package server_test
 import (
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -586,4 +588,36 @@ func TestALongDay(t *testing.T) {
 	wg.Wait()
 	d.want(http.StatusOK, `"complete":false`, "GET", "/till/today", "")
 	d.want(http.StatusOK, `"sums":[{"kind":"TAKEN","currency":"USD","count":500,"amount":5.00}]`, "GET", "/till/today", "")
+}
+
+// TestATillIsRevokedWhileItSends: what a revoked till had begun to send comes to nothing.
+func TestATillIsRevokedWhileItSends(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
+	d, key := s.paired("Counter 1", 0)
+	body := `{"voucherCode":"` + g.VoucherCode + `","amount":1}`
+	conn, err := net.Dial("tcp", s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nCookie: boon_till=%s\r\nContent-Type: application/json\r\n"+
+		"Content-Length: %d\r\nConnection: close\r\n\r\n%s", tillRedeem, s.address, d.cookies["boon_till"].Value, len(body),
+		body[:10])
+	time.Sleep(100 * time.Millisecond) // it was let in
+	s.revoke(key)
+	time.Sleep(2 * time.Second)
+	if _, err := io.WriteString(conn, body[10:]); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 401 ") {
+		t.Errorf("%v %s", err, answer)
+	}
+	var left struct{ CurrentBalance json.Number }
+	s.must("GET", giftPath+g.VoucherID, examples.HarborOfficeKey, "", &left)
+	if left.CurrentBalance != "50.00" {
+		t.Errorf("%s are left", left.CurrentBalance)
+	}
 }
