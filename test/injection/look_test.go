@@ -230,10 +230,18 @@ func (l *letterSeen) open(t *testing.T, contentType, encoding string, body io.Re
 	}
 }
 
-// document is a PDF: its names outside of streams, and the operators within.
+// document is a PDF: its names outside of streams, and the operators within, without those that draw the characters
+// that no built-in font has.
 type document struct {
-	shape string
-	pages int
+	shape   string
+	drawn   bool // it has such characters
+	objects int
+	pages   int
+}
+
+// like tells whether two documents are made of the same: characters that are drawn are objects of their own.
+func (d document) like(other document) bool {
+	return d.shape == other.shape && (d.drawn || other.drawn || d.objects == other.objects)
 }
 
 var (
@@ -243,6 +251,9 @@ var (
 	pdfName = regexp.MustCompile(`/[A-Za-z0-9]+`)
 	word    = regexp.MustCompile(`[A-Za-z*']+`)
 	keyword = regexp.MustCompile(`\b(obj|endobj|trailer|startxref|xref)\b`)
+	// what a font of drawn characters is made of, with its characters; and how they are placed in a line
+	drawing = regexp.MustCompile(`^/(Type3|CharProcs|FontMatrix|FirstChar|LastChar|Widths|Differences|Prev|G\d+|a\d+)$`)
+	placing = regexp.MustCompile(`^(Tm|TJ|Ts)$`)
 )
 
 // openPDF lists what a PDF is made of. Fonts, of which every text needs other parts, are not looked into.
@@ -280,16 +291,21 @@ func openPDF(t *testing.T, pdf []byte) document {
 			continue
 		}
 		for _, o := range word.FindAllString(string(literal.ReplaceAll(content, nil)), -1) {
-			operators[o] = true
+			if !placing.MatchString(o) {
+				operators[o] = true
+			}
 		}
 	}
 	outside = literal.ReplaceAll(append(outside, rest...), nil)
 	for _, n := range pdfName.FindAllString(string(outside), -1) {
-		names[n] = true
+		if !drawing.MatchString(n) {
+			names[n] = true
+		}
 	}
 	return document{
-		shape: fmt.Sprintf("%v %v %d", slices.Sorted(maps.Keys(names)), slices.Sorted(maps.Keys(operators)),
-			len(keyword.FindAll(outside, -1))),
-		pages: bytes.Count(outside, []byte("/Type /Page\n")),
+		shape:   fmt.Sprintf("%v %v", slices.Sorted(maps.Keys(names)), slices.Sorted(maps.Keys(operators))),
+		drawn:   bytes.Contains(outside, []byte("/CharProcs")),
+		objects: len(keyword.FindAll(outside, -1)),
+		pages:   bytes.Count(outside, []byte("/Type /Page\n")),
 	}
 }
