@@ -2,17 +2,20 @@ package contract
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
+	"testing/iotest"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/getkin/kin-openapi/openapi3"
 
 	"boon.example/internal/nfc"
 )
@@ -20,62 +23,39 @@ import (
 // Handler checks every call that goes through next.
 func (c *Checker) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		sent := c.take(&r.Body)
-		kept := &recorder{ResponseWriter: w}
-		next.ServeHTTP(kept, r)
-		if kept.status == 0 {
-			kept.status = http.StatusOK
-		}
-		for _, err := range c.check(call{r, sent, kept.status, w.Header(), kept.body.Bytes()}) {
-			c.t.Errorf("%s %s, answered %d: %v", r.Method, r.URL.Path, kept.status, err)
+		sent := take(&r.Body)
+		kept := httptest.NewRecorder()
+		next.ServeHTTP(tee{w, kept}, r)
+		for _, err := range c.check(call{r, sent, kept.Code, w.Header(), kept.Body.Bytes()}) {
+			c.t.Errorf("%s %s, answered %d: %v", r.Method, r.URL.Path, kept.Code, err)
 		}
 	})
 }
 
-// recorder keeps what a handler answers.
-type recorder struct {
+// tee keeps what a handler answers.
+type tee struct {
 	http.ResponseWriter
-	status int
-	body   bytes.Buffer
+	kept *httptest.ResponseRecorder
 }
 
-func (r *recorder) WriteHeader(status int) {
-	if r.status == 0 {
-		r.status = status
-	}
-	r.ResponseWriter.WriteHeader(status)
+func (t tee) WriteHeader(status int) {
+	t.kept.WriteHeader(status)
+	t.ResponseWriter.WriteHeader(status)
 }
 
-func (r *recorder) Write(b []byte) (int, error) {
-	if r.status == 0 {
-		r.status = http.StatusOK
-	}
-	r.body.Write(b)
-	return r.ResponseWriter.Write(b)
-}
+func (t tee) Write(b []byte) (int, error) { return io.MultiWriter(t.kept, t.ResponseWriter).Write(b) }
 
-func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+func (t tee) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
 // take reads a body and puts it back. A body that breaks off breaks off again for whoever reads it next.
-func (c *Checker) take(body *io.ReadCloser) []byte {
+func take(body *io.ReadCloser) []byte {
 	if *body == nil {
 		return nil
 	}
 	b, err := io.ReadAll(*body)
-	again := io.Reader(bytes.NewReader(b))
-	if err != nil {
-		again = io.MultiReader(again, failing{err})
-	}
-	*body = struct {
-		io.Reader
-		io.Closer
-	}{again, *body}
+	*body = io.NopCloser(io.MultiReader(bytes.NewReader(b), iotest.ErrReader(cmp.Or(err, io.EOF))))
 	return b
 }
-
-type failing struct{ error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.error }
 
 // call is one request with its answer.
 type call struct {
@@ -88,22 +68,21 @@ type call struct {
 
 // check judges a call by the file.
 func (f *file) check(c call) []error {
-	op, values, known := f.find(c.request)
+	op, known := f.find(&c)
 	if op == nil {
 		return f.checkElsewhere(c, known)
 	}
-	wrong := op.checkRequest(c, values)
 	var errs []error
 	refused := c.status >= 400 && c.status < 500 || c.status == http.StatusServiceUnavailable
-	if wrong != nil && !refused {
+	if wrong := f.checkRequest(op, c); wrong != nil && !refused {
 		errs = append(errs, fmt.Errorf("the file forbids this request, so it must be refused: %w", wrong))
 	}
-	documented := op.responses[c.status]
+	documented := op.Responses.Status(c.status)
 	if documented == nil {
 		return append(errs, errors.New("this status is not documented"))
 	}
 	f.note(op, c)
-	return append(errs, documented.check(c)...)
+	return append(errs, f.checkAnswer(documented.Value, c)...)
 }
 
 // checkElsewhere judges the answer to a request that is not in the file.
@@ -114,55 +93,28 @@ func (f *file) checkElsewhere(c call, knownPath bool) []error {
 	}
 	// what a parameter of the path names need not exist, whatever the method
 	nothing := knownPath && c.status == http.StatusNotFound
-	if c.status != must && c.status != http.StatusServiceUnavailable && !nothing {
+	switch {
+	case c.status == http.StatusServiceUnavailable:
+		return nil
+	case c.status != must && !nothing:
 		return []error{fmt.Errorf("the file does not know this request, so it must be answered %d", must)}
 	}
-	if r := f.elsewhere[c.status]; r != nil {
-		return r.check(c)
-	}
-	return nil
+	return f.checkAnswer(f.doc.Components.Responses[elsewhere[c.status]].Value, c)
 }
 
-// find gives the operation of a request and its path parameters; known tells whether the path exists for another
-// method.
-func (f *file) find(r *http.Request) (best *operation, values map[string]string, known bool) {
-	method := r.Method
-	if method == http.MethodHead {
-		method = http.MethodGet
+// find gives the operation of a call, whose request then has the values of the path; known tells whether the path
+// exists for another method.
+func (f *file) find(c *call) (op *openapi3.Operation, known bool) {
+	c.request = c.request.Clone(c.request.Context())
+	answer := httptest.NewRecorder()
+	f.mux.ServeHTTP(answer, c.request)
+	if answer.Code == http.StatusOK {
+		op = f.operations[c.request.Pattern]
 	}
-	path := strings.Split(r.URL.EscapedPath(), "/")
-	for _, op := range f.operations {
-		found, ok := match(op.segments, path)
-		if !ok {
-			continue
-		}
-		known = true
-		if op.Method == method && (best == nil || len(found) < len(values)) { // the more literal path wins
-			best, values = op, found
-		}
-	}
-	return best, values, known
+	return op, answer.Code == http.StatusMethodNotAllowed
 }
 
-func match(template, path []string) (map[string]string, bool) {
-	if len(template) != len(path) {
-		return nil, false
-	}
-	values := map[string]string{}
-	for i, t := range template {
-		text, err := url.PathUnescape(path[i])
-		name, isParameter := strings.CutPrefix(t, "{")
-		switch {
-		case err != nil, isParameter && text == "", !isParameter && text != t:
-			return nil, false
-		case isParameter:
-			values[strings.TrimSuffix(name, "}")] = text
-		}
-	}
-	return values, true
-}
-
-func (f *file) note(op *operation, c call) {
+func (f *file) note(op *openapi3.Operation, c call) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	answer := fmt.Sprintf("%s %d", op.OperationID, c.status)
@@ -174,77 +126,57 @@ func (f *file) note(op *operation, c call) {
 }
 
 // checkRequest says what the file finds wrong with a request; nil: nothing.
-func (o *operation) checkRequest(c call, path map[string]string) error {
-	if o.needsKey && c.request.Header.Get("Authorization") == "" {
+func (f *file) checkRequest(op *openapi3.Operation, c call) error {
+	security := op.Security
+	if security == nil {
+		security = &f.doc.Security
+	}
+	if len(*security) > 0 && c.request.Header.Get("Authorization") == "" {
 		return errors.New("it shows no key")
 	}
 	query, err := url.ParseQuery(c.request.URL.RawQuery)
 	if err != nil {
 		return err
 	}
-	for _, p := range o.parameters {
-		given := map[string][]string{"query": query[p.Name], "header": c.request.Header.Values(p.Name)}[p.In]
-		if text, ok := path[p.Name]; ok && p.In == "path" {
-			given = []string{text}
-		}
-		if p.Name == "X-Request-ID" {
+	for _, ref := range op.Parameters {
+		p := ref.Value
+		var given []string
+		switch {
+		case p.Name == "X-Request-ID":
 			continue // an unusable one is replaced
+		case p.In == openapi3.ParameterInPath:
+			given = []string{c.request.PathValue(p.Name)}
+		case p.In == openapi3.ParameterInHeader:
+			given = c.request.Header.Values(p.Name)
+		case len(query[p.Name]) != 1 || query.Get(p.Name) != "": // an empty one is absent
+			given = query[p.Name]
 		}
-		if p.In == "query" && len(given) == 1 && given[0] == "" {
-			given = nil // an empty one is absent
-		}
-		if err := p.check(given); err != nil {
+		if err := f.asked.one(p, given); err != nil {
 			return fmt.Errorf("the parameter %s: %w", p.Name, err)
 		}
 	}
-	if o.body == nil {
+	if op.RequestBody == nil {
 		return nil
 	}
-	return o.checkBody(c)
+	return f.checkSent(op, c)
 }
 
-func (p parameter) check(given []string) error {
-	switch {
-	case len(given) > 1:
-		return errors.New("given more than once")
-	case len(given) == 1:
-		return p.schema.Validate(scalar(given[0], p.Schema.Value.Type.Is("integer")))
-	case p.Required:
-		return errors.New("missing")
+func (f *file) checkSent(op *openapi3.Operation, c call) error {
+	longest := 1 << 20
+	if op.OperationID == "sendGift" {
+		longest = 2 << 20
 	}
-	return nil
-}
-
-// scalar reads the text of a header or parameter.
-func scalar(text string, integer bool) any {
-	if integer {
-		if v, err := decode([]byte(text)); err == nil {
-			return v
-		}
-	}
-	return text
-}
-
-// maxBody is the length of the longest body that an operation takes.
-func (o *operation) maxBody() int {
-	if o.OperationID == "sendGift" {
-		return 2 << 20
-	}
-	return 1 << 20
-}
-
-func (o *operation) checkBody(c call) error {
 	if media := c.request.Header.Get("Content-Type"); !isJSON(media) {
 		return fmt.Errorf("content type %q", media)
 	}
-	if len(c.sent) > o.maxBody() {
+	if len(c.sent) > longest {
 		return errors.New("the body is too large")
 	}
-	v, err := strict([]byte(nfc.String(string(c.sent)))) // texts are measured after composition
+	v, err := decode([]byte(nfc.String(string(c.sent)))) // texts are measured after composition
 	if err != nil {
 		return err
 	}
-	return o.body.Validate(v)
+	return f.asked.judge(op.RequestBody.Value.Content["application/json"].Schema, v)
 }
 
 func isJSON(contentType string) bool {
@@ -255,14 +187,6 @@ func isJSON(contentType string) bool {
 	return err == nil && (media == "application/json" || media == "text/json" || strings.HasSuffix(media, "+json"))
 }
 
-// strict reads one JSON value in UTF-8 whose objects name nothing twice.
-func strict(body []byte) (any, error) {
-	if v := jsontext.Value(body); !v.IsValid() {
-		return nil, errors.New("not one JSON value in UTF-8 without duplicate members")
-	}
-	return decode(body)
-}
-
 // usual are headers that any answer may carry; they belong to HTTP rather than to this interface.
 var usual = []string{
 	"Content-Type", "Content-Length", "Date", "Cache-Control", "Connection", "Vary", "Etag", "Last-Modified",
@@ -270,53 +194,45 @@ var usual = []string{
 	"X-Content-Type-Options", "Content-Security-Policy", "Referrer-Policy", "Strict-Transport-Security",
 }
 
-// check judges an answer.
-func (r *response) check(c call) []error {
+// checkAnswer says what is wrong with an answer.
+func (f *file) checkAnswer(r *openapi3.Response, c call) []error {
 	var errs []error
-	note := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	for name, values := range c.header {
-		h, documented := r.headers[name]
-		switch {
-		case !documented && !slices.Contains(usual, name):
-			note("the header %s is not documented", name)
-		case documented && len(values) != 1:
-			note("the header %s is given %d times", name, len(values))
-		case documented:
-			if err := h.schema.Validate(scalar(values[0], h.integer)); err != nil {
-				note("the header %s: %w", name, err)
-			}
+	documented := slices.Clone(usual)
+	for name, h := range r.Headers {
+		documented = append(documented, http.CanonicalHeaderKey(name))
+		if err := f.answered.one(&h.Value.Parameter, c.header.Values(name)); err != nil {
+			errs = append(errs, fmt.Errorf("the header %s: %w", name, err))
 		}
 	}
-	for name, h := range r.headers {
-		if _, given := c.header[name]; h.required && !given {
-			note("the header %s is missing", name)
+	for name := range c.header {
+		if !slices.Contains(documented, name) {
+			errs = append(errs, fmt.Errorf("the header %s is not documented", name))
 		}
 	}
-	if err := r.checkBody(c); err != nil {
-		note("%w", err)
-	}
-	if err := checkRequestID(c); err != nil {
-		note("%w", err)
+	for _, err := range []error{f.checkBody(r, c), checkRequestID(c)} {
+		if err != nil {
+			errs = append(errs, err)
+		}
 	}
 	return errs
 }
 
-func (r *response) checkBody(c call) error {
+func (f *file) checkBody(r *openapi3.Response, c call) error {
 	media, _, err := mime.ParseMediaType(c.header.Get("Content-Type"))
-	schema, documented := r.bodies[media]
-	switch {
-	case err != nil || !documented:
+	content := r.Content[media]
+	if err != nil || content == nil {
 		return fmt.Errorf("the content type %q is not documented", c.header.Get("Content-Type"))
-	case c.request.Method == http.MethodHead:
+	}
+	if c.request.Method == http.MethodHead {
 		return nil
-	case !isJSON(media):
-		return schema.Validate(string(c.body))
 	}
-	v, err := strict(c.body)
-	if err != nil {
-		return fmt.Errorf("the body: %w", err)
+	v := any(string(c.body))
+	if isJSON(media) {
+		if v, err = decode(c.body); err != nil {
+			return fmt.Errorf("the body: %w", err)
+		}
 	}
-	if err := schema.Validate(v); err != nil {
+	if err := f.answered.judge(content.Schema, v); err != nil {
 		return fmt.Errorf("the body: %w", err)
 	}
 	return nil
@@ -349,9 +265,10 @@ func usable(id string) bool {
 
 // Forbids says what the file finds wrong with a request; nil: nothing.
 func (c *Checker) Forbids(r *http.Request, sent []byte) error {
-	op, values, _ := c.find(r)
+	asked := call{request: r, sent: sent}
+	op, _ := c.find(&asked)
 	if op == nil {
 		return errors.New("the file does not know this request")
 	}
-	return op.checkRequest(call{request: r, sent: sent}, values)
+	return c.checkRequest(op, asked)
 }

@@ -6,11 +6,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"boon.example/internal/api"
 )
@@ -73,11 +74,11 @@ func errorsOf(t *testing.T, f *file, c one) []error {
 	t.Helper()
 	r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.sent))
 	for name, value := range c.requestHeader {
-		r.Header.Set(name, value)
+		r.Header.Add(name, value)
 	}
 	header := http.Header{}
 	for name, value := range c.header {
-		header.Set(name, value)
+		header.Add(name, value)
 	}
 	return f.check(call{r, []byte(c.sent), c.status, header, []byte(c.body)})
 }
@@ -100,7 +101,7 @@ func TestGoodCallsPass(t *testing.T) {
 	head.header["Content-Type"] = "text/plain; charset=utf-8"
 	calls["HEAD"] = head
 	replayed := redemption()
-	replayed.header["Idempotent-Replayed"], replayed.header["X-Request-Id"] = "true", "r-1"
+	replayed.header["Idempotent-Replayed"] = "true"
 	replayed.body = strings.Replace(replayed.body, `"requestID":"r-1"`, `"requestID":"r-0"`, 1)
 	calls["a replay keeps the first requestID"] = replayed
 	elsewhere := refusal()
@@ -140,6 +141,9 @@ func TestWrongAnswersAreReported(t *testing.T) {
 		return c
 	}
 	validated := func() one { return voucher(t) }
+	head := func(c *one) {
+		c.method, c.path, c.header["Content-Type"] = "HEAD", "/healthz", "text/plain; charset=utf-8"
+	}
 	for name, c := range map[string]one{
 		"a member is missing":            body(redemption, `"reference":null,`, ``),
 		"a member too many":              body(redemption, `"reference":null,`, `"reference":null,"more":1,`),
@@ -148,6 +152,7 @@ func TestWrongAnswersAreReported(t *testing.T) {
 		"null where none is allowed":     body(redemption, `"amount":25.00`, `"amount":null`),
 		"a value out of bounds":          body(redemption, `"currentBalance":15.50`, `"currentBalance":-0.01`),
 		"a status there is not":          body(redemption, `"CLAIMED"`, `"SPENT"`),
+		"a number beyond bounds":         body(redemption, `"amount":25.00`, `"amount":25e99999`),
 		"a fraction for an integer":      body(redemption, `"statusID":5`, `"statusID":5.5`),
 		"a GUID in capitals":             body(redemption, `01a1f97c-752e`, `01A1F97C-752E`),
 		"a GUID of another form":         body(redemption, `01a1f97c-752e`, `01a1f97c752e-`),
@@ -175,12 +180,16 @@ func TestWrongAnswersAreReported(t *testing.T) {
 		"an undocumented header":         with(redemption(), func(c *one) { c.header["X-Debug"] = "1" }),
 		"a header is missing":            with(redemption(), func(c *one) { delete(c.header, "Boon-Version") }),
 		"another request id":             with(redemption(), func(c *one) { c.header["X-Request-ID"] = "r-2" }),
+		"a header is given twice":        with(redemption(), func(c *one) { c.header["boon-version"] = "1.0.0" }),
+		"an undocumented header of HEAD": with(redemption(), func(c *one) { head(c); c.header["X-Debug"] = "1" }),
+		"a header is missing of HEAD":    with(redemption(), func(c *one) { head(c); delete(c.header, "Boon-Version") }),
 		"a header with a wrong value":    with(redemption(), func(c *one) { c.header["Idempotent-Replayed"] = "yes" }),
 		"a Retry-After that is no count": with(refusal(), func(c *one) { c.header["Retry-After"] = "soon" }),
 		"an undocumented content type":   with(redemption(), func(c *one) { c.header["Content-Type"] = "text/plain" }),
 		"no content type":                with(redemption(), func(c *one) { delete(c.header, "Content-Type") }),
 		"a problem as plain JSON":        with(refusal(), func(c *one) { c.header["Content-Type"] = "application/json" }),
 		"an unknown path that works":     with(redemption(), func(c *one) { c.path += "/more" }),
+		"an unclean path that works":     with(redemption(), func(c *one) { c.path = "/api/" + c.path[4:] }),
 		"a wrong method that works":      with(redemption(), func(c *one) { c.method = "PUT" }),
 		"401 without a challenge": with(body(refusal, `ALREADY_REDEEMED","messages`, `UNAUTHENTICATED","messages`),
 			func(c *one) {
@@ -223,6 +232,9 @@ func TestWrongRequestsMustBeRefused(t *testing.T) {
 		"no key":                      func(c *one) { delete(c.requestHeader, "Authorization") },
 		"another content type":        func(c *one) { c.requestHeader["Content-Type"] = "application/xml" },
 		"too long an Idempotency-Key": func(c *one) { c.requestHeader["Idempotency-Key"] = strings.Repeat("k", 256) },
+		"two Idempotency-Keys": func(c *one) {
+			c.requestHeader["Idempotency-Key"], c.requestHeader["idempotency-key"] = "a", "b"
+		},
 		"an Idempotency-Key in Greek": func(c *one) { c.requestHeader["Idempotency-Key"] = "κ" },
 	} {
 		accepted := redemption()
@@ -263,14 +275,106 @@ func TestPathsAndQueries(t *testing.T) {
 	} {
 		r := httptest.NewRequest("GET", path, nil)
 		r.Header.Set("Authorization", "boon_test_x")
-		op, values, _ := f.find(r)
+		c := call{request: r}
+		op, _ := f.find(&c)
 		if op == nil {
 			t.Errorf("%s has no operation", path)
 			continue
 		}
-		if err := op.checkRequest(call{request: r}, values); (err == nil) != good {
+		if err := f.checkRequest(op, c); (err == nil) != good {
 			t.Errorf("%s: %v", path, err)
 		}
+	}
+}
+
+// What the file says by if and then, by null in a list of types, and by constants, holds too.
+func TestConditions(t *testing.T) {
+	t.Parallel()
+	checker := New(t, openAPI)
+	file, err := decode(openAPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const path = "/api/integration/gifting/send-gift"
+	sent := marshal(t, node{file, file}.in("paths", path, "post", "requestBody", "content", "application/json",
+		"examples", "printed", "value").value)
+	const printed = `"deliveryMethodID":3`
+	if !strings.Contains(sent, printed) {
+		t.Fatalf("%s is not in %s", printed, sent)
+	}
+	for to, good := range map[string]bool{
+		printed:                              true,
+		printed + `,"recipientContact":null`: true,
+		printed + `,"recipientContact":"ana@example.com"`:           false,
+		`"deliveryMethodID":1`:                                      false,
+		`"deliveryMethodID":1,"recipientContact":"ana@example.com"`: true,
+		`"deliveryMethodID":null`:                                   false,
+		`"deliveryMethodID":4`:                                      false,
+	} {
+		r := httptest.NewRequest("POST", path, nil)
+		r.Header.Set("Authorization", "boon_test_x")
+		if err := checker.Forbids(r, []byte(strings.Replace(sent, printed, to, 1))); (err == nil) != good {
+			t.Errorf("%s: %v", to, err)
+		}
+	}
+}
+
+// An example that does not fit its schema, and a story that does not tell all of them, are found.
+func TestFalseExamplesAreReported(t *testing.T) {
+	t.Parallel()
+	c := New(t, openAPI)
+	for name, change := range map[string]func(file, request, answer map[string]any){
+		"":                      func(_, _, _ map[string]any) {},
+		"an unknown member":     func(_, _, answer map[string]any) { answer["more"] = true },
+		"a missing member":      func(_, _, answer map[string]any) { delete(answer, "currency") },
+		"a wrong type":          func(_, _, answer map[string]any) { answer["amount"] = "25.50" },
+		"a status there is not": func(_, _, answer map[string]any) { answer["status"] = "SPENT" },
+		"a GUID in capitals": func(_, _,
+			answer map[string]any) {
+			answer["voucherID"] = strings.ToUpper(answer["voucherID"].(string))
+		},
+		"a member of no request":    func(_, request, _ map[string]any) { request["more"] = true },
+		"an example not told":       func(file, _, _ map[string]any) { file["x-story"] = file["x-story"].([]any)[1:] },
+		"an example there is not":   func(file, _, _ map[string]any) { file["x-story"].([]any)[0] = "sendGift/none" },
+		"an operation there is not": func(file, _, _ map[string]any) { file["x-story"].([]any)[0] = "sellGift/printed" },
+	} {
+		v, err := decode(openAPI)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := v.(map[string]any)
+		at := node{v, v}.in("paths", redemption().path, "post")
+		found := false
+		for example, content := range at.in("responses", "200", "content", "application/json", "examples").members() {
+			request, _ := at.in("requestBody", "content", "application/json", "examples", example,
+				"value").value.(map[string]any)
+			if answer, _ := content.in("value").value.(map[string]any); !found && request != nil && answer != nil {
+				change(file, request, answer)
+				found = true
+			}
+		}
+		if _, err := c.Story([]byte(marshal(t, v))); (err == nil) != (name == "") || !found {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// What kin-openapi read is the file to the last keyword: values are judged by it.
+func TestNothingIsLostInReading(t *testing.T) {
+	t.Parallel()
+	doc, err := read(openAPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got any
+	if err := json.Unmarshal(openAPI, &want); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(marshal(t, doc)), &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-file +read:\n%s", diff)
 	}
 }
 
@@ -372,9 +476,11 @@ func TestBrokenFilesAreRefused(t *testing.T) {
 	for name, broken := range map[string]string{
 		"a dangling reference": strings.Replace(text, `"#/components/schemas/Recipient"`, `"#/components/schemas/Receiver"`,
 			1),
-		"no responses":        strings.Replace(text, `"responses":{"201"`, `"answers":{"201"`, 1),
-		"a type there is not": strings.Replace(text, `"type":"object"`, `"type":"thing"`, 1),
-		"not JSON":            text[:1000],
+		"no responses":           strings.Replace(text, `"responses":{"201"`, `"answers":{"201"`, 1),
+		"a type there is not":    strings.Replace(text, `"type":"object"`, `"type":"thing"`, 1),
+		"a pattern that is none": strings.Replace(text, `"pattern":"^[A-Z]{3}$"`, `"pattern":"^[A-Z"`, 1),
+		"a bound that is none":   strings.Replace(text, `"maxLength":200`, `"maxLength":-1`, 1),
+		"not JSON":               text[:1000],
 	} {
 		if _, err := load([]byte(broken)); err == nil || broken == text {
 			t.Errorf("%s is not found", name)

@@ -11,7 +11,10 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
 )
 
 // Story is what the examples of the file tell in the order of its member x-story: calls that can be made one after
@@ -20,11 +23,12 @@ type Story struct{ steps []step }
 
 // step is one call. What has the same name belongs together: an example of the body, of parameters, and of one answer.
 type step struct {
-	name   string
-	op     *operation
+	name string
+	Route
+	op     *openapi3.Operation
 	params map[string]string // by name
 	body   any               // nil: none
-	status int
+	status string
 	answer any
 }
 
@@ -47,7 +51,7 @@ func (c *Checker) Story(openAPI []byte) (*Story, error) {
 		s.steps = append(s.steps, step)
 	}
 	for _, op := range c.operations {
-		for name := range op.named(doc) {
+		for name := range named(op) {
 			if !told[op.OperationID+"/"+name] {
 				return nil, fmt.Errorf("x-story lacks %s/%s", op.OperationID, name)
 			}
@@ -57,11 +61,11 @@ func (c *Checker) Story(openAPI []byte) (*Story, error) {
 }
 
 // named gives the examples that an operation has of its answers, by name, each with its status.
-func (o *operation) named(doc node) map[string][]int {
-	found := map[string][]int{}
-	for status := range o.responses {
-		for _, content := range o.at(doc).in("responses", fmt.Sprint(status), "content").members() {
-			for name := range content.in("examples").members() {
+func named(op *openapi3.Operation) map[string][]string {
+	found := map[string][]string{}
+	for status, ref := range op.Responses.Map() {
+		for _, content := range ref.Value.Content {
+			for name := range content.Examples {
 				found[name] = append(found[name], status)
 			}
 		}
@@ -69,35 +73,33 @@ func (o *operation) named(doc node) map[string][]int {
 	return found
 }
 
-func (o *operation) at(doc node) node { return doc.in("paths", o.Path, strings.ToLower(o.Method)) }
-
 func (c *Checker) step(doc node, full string) (step, error) {
 	id, name, _ := strings.Cut(full, "/")
-	i := slices.IndexFunc(c.operations, func(o *operation) bool { return o.OperationID == id })
+	i := slices.IndexFunc(c.routes, func(r Route) bool { return r.OperationID == id })
 	if i < 0 {
 		return step{}, errors.New("there is no such operation")
 	}
-	s := step{name: full, op: c.operations[i], params: map[string]string{}}
-	at := s.op.at(doc)
+	s := step{name: full, Route: c.routes[i], op: c.operations[c.routes[i].pattern()], params: map[string]string{}}
+	at := doc.in("paths", s.Path, strings.ToLower(s.Method))
 	for _, p := range at.in("parameters").list() {
 		if example := p.in("examples", name, "value"); example.value != nil {
 			s.params[p.in("name").text()] = fmt.Sprint(example.value)
 		}
 	}
-	if s.op.body != nil {
+	if s.op.RequestBody != nil {
 		s.body = at.in("requestBody", "content", "application/json", "examples", name, "value").value
-		if err := s.op.body.Validate(s.body); err != nil {
+		if err := c.asked.judge(s.op.RequestBody.Value.Content["application/json"].Schema, s.body); err != nil {
 			return s, fmt.Errorf("the request: %w", err)
 		}
 	}
-	statuses := s.op.named(doc)[name]
+	statuses := named(s.op)[name]
 	if len(statuses) != 1 {
 		return s, fmt.Errorf("there must be one answer of this name, not %d", len(statuses))
 	}
 	s.status = statuses[0]
-	for media, content := range at.in("responses", fmt.Sprint(s.status), "content").members() {
-		s.answer = content.in("examples", name, "value").value
-		if err := s.op.responses[s.status].bodies[media].Validate(s.answer); err != nil {
+	for media, content := range s.op.Responses.Value(s.status).Value.Content {
+		s.answer = at.in("responses", s.status, "content", media, "examples", name, "value").value
+		if err := c.answered.judge(content.Schema, s.answer); err != nil {
 			return s, fmt.Errorf("the answer: %w", err)
 		}
 	}
@@ -115,7 +117,7 @@ func (s *Story) Tell(client *http.Client, server, till, office string) error {
 	same := map[string]string{} // what stands for what
 	for _, step := range s.steps {
 		key := office
-		if slices.Contains(ofTills, step.op.OperationID) {
+		if slices.Contains(ofTills, step.OperationID) {
 			key = till
 		}
 		if err := step.tell(client, server, key, same); err != nil {
@@ -145,15 +147,16 @@ func (s *step) tell(client *http.Client, server, key string, same map[string]str
 		return fmt.Errorf("%w in %s", err, body)
 	}
 	learn(s.answer, got, same)
-	if diff := compare("", s.answer, got, same); diff != "" || answer.StatusCode != s.status {
-		return fmt.Errorf("answered %d instead of %d, %s; the whole answer: %s", answer.StatusCode, s.status, diff, body)
+	if diff := compare("", s.answer, got, same); diff != "" || strconv.Itoa(answer.StatusCode) != s.status {
+		return fmt.Errorf("answered %d instead of %s, %s; the whole answer: %s", answer.StatusCode, s.status, diff, body)
 	}
 	return nil
 }
 
 func (s *step) request(server string, same map[string]string) (*http.Request, error) {
-	path, query, headers := s.op.Path, url.Values{}, http.Header{}
-	for _, p := range s.op.parameters {
+	path, query, headers := s.Path, url.Values{}, http.Header{}
+	for _, ref := range s.op.Parameters {
+		p := ref.Value
 		text, given := s.params[p.Name]
 		text = replace(text, same)
 		switch {
@@ -179,7 +182,7 @@ func (s *step) request(server string, same map[string]string) (*http.Request, er
 	if len(query) > 0 {
 		address += "?" + query.Encode()
 	}
-	request, err := http.NewRequest(s.op.Method, address, body)
+	request, err := http.NewRequest(s.Method, address, body)
 	if err == nil {
 		request.Header = headers
 	}
