@@ -257,8 +257,8 @@ function scanned(text) {
 
 async function find(gift) {
   if (busy || device === null || !["home", "gift", "result", "today"].includes(view)) return;
-  if (view === "result" && (!ended(result) || result.earlier)) return;
-  if (view === "result") seen(result);
+  if (result && (!ended(result) || result.earlier)) return;
+  if (result) seen(result);
   busy = true;
   document.body.classList.add("looking");
   say(t("till.home.looking"));
@@ -674,7 +674,7 @@ function wire() {
     drawEntry();
   });
   on(".next", "click", next);
-  on(".look", "click", () => { const { asked } = current; seen(result); result = null; find(asked); });
+  on(".look", "click", () => !tooSoon() && find(current.asked));
   on(".result .undo", "click", undo);
   on(".result .stop", "click", () => {
     if (!result || tooSoon()) return;

@@ -1,0 +1,93 @@
+package till
+
+import (
+	"bytes"
+	"encoding/csv"
+	"testing"
+
+	"boon.example/client"
+)
+
+// TestProtectedCard: a card with a verification code is taken only with the right one, for which the till asks.
+func TestProtectedCard(t *testing.T) {
+	s := openShop(t)
+	if s == nil {
+		return
+	}
+	stock, err := s.api.CreateStock(t.Context(), client.CreateStockRequest{Count: 1, Value: client.MustDecimal("20"),
+		VerificationCodes: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := s.api.ExportStock(t.Context(), stock.OrderID, client.StockCSV)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
+	if err != nil || len(rows) != 2 {
+		t.Fatalf("the export has %d rows, %v", len(rows), err)
+	}
+	code, right := rows[1][0], rows[1][2]
+	wrong := "0000"
+	if right == wrong {
+		wrong = "0001"
+	}
+	d := s.till("Counter 1", s.server.URL, "")
+	g := &client.SentGift{Voucher: client.Voucher{VoucherCode: code}}
+	d.find(g, "$0.00")
+	d.shows(".reasons", "has not been sold yet")
+	d.tap(".back")
+	sold, err := s.api.ActivateGift(t.Context(), client.ActivateGiftRequest{VoucherCode: code, OrganizationID: pier,
+		ExternalPayment: paid()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.VoucherID = sold.VoucherID
+	d.find(g, "$20.00")
+	d.keypad("500")
+	d.tap("button.take")
+	d.shows("dialog h2", "The card's four digits")
+	d.audit("the question for four digits")
+	d.keys(wrong + "\r")
+	d.shows("h1", "Not taken")
+	d.shows(".result .words", "The four digits are wrong.")
+	s.holds(g, "20.00")
+	d.tap(".look")
+	d.at("gift")
+	d.keypad("500")
+	d.tap("button.take")
+	d.shows("dialog h2", "The card's four digits")
+	d.keys(right + "\r")
+	d.shows("h1", "Taken")
+	s.holds(g, "15.00")
+	d.calm()
+}
+
+// TestCashOut: what is left is paid in cash where the law lets a guest ask for it, the till may, and somebody said yes.
+func TestCashOut(t *testing.T) {
+	s := openShop(t)
+	if s == nil {
+		return
+	}
+	g := s.sell("4.20")
+	d := s.till("Counter 1", s.server.URL, "")
+	d.find(g, "$4.20")
+	if d.text(".do-cash") != "" {
+		t.Error("a till that may not pay out offers it")
+	}
+	d = s.till("Counter 2", s.server.URL, "", "--may", "cash-out")
+	d.find(g, "$4.20")
+	d.tap(".do-cash")
+	d.shows("dialog h2", "Pay $4.20 in cash?")
+	d.tap("dialog .secondary")
+	s.holds(g, "4.20")
+	d.tap(".do-cash")
+	d.tap("dialog .primary")
+	d.shows("h1", "Pay it in cash")
+	d.shows(".result .figure", "$4.20")
+	if d.text(".result .undo") != "" {
+		t.Error("cash that was paid out can be undone")
+	}
+	s.holds(g, "0.00")
+	d.calm()
+}
