@@ -40,8 +40,8 @@ test:
 tests: bin/with-postgres
 	bin/with-postgres $(GO) $(TEST) ./...
 	bin/with-postgres $(PROGRAMS) $(TEST) ./...
-	@for tool in chromium zbarimg pdftoppm nginx; do command -v $$tool >/dev/null || \
-	  echo "LEFT OUT: there is no $$tool, so the tests that need it (pages in a browser, QR codes read by a scanner, the proxy of docs/operating.md) did not run in full."; done
+	@for tool in chromium zbarimg pdftoppm nginx node; do command -v $$tool >/dev/null || \
+	  echo "LEFT OUT: there is no $$tool, so the tests that need it (pages in a browser, QR codes read by a scanner, the proxy of docs/operating.md, the scripts of the till alone) did not run in full."; done
 	@find /usr/share/fonts /usr/local/share/fonts -name '*.tt[cf]' 2>/dev/null | grep -qi 'vl-gothic\|cjk' || echo "LEFT OUT: there is no Japanese font, so no page in Japanese was printed."
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then echo "$(GO) $(RACE) …"; \
 	  $(GO) $(RACE) $(MEET) && $(PROGRAMS) $(RACE) ./client && bin/with-postgres $(GO) $(RACE) ./internal/store ./internal/ledger; \
