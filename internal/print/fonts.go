@@ -34,9 +34,10 @@ type Fonts struct {
 	log      *slog.Logger
 	find     func() []*source // all, those to be preferred first
 	setters  sync.Pool        // of *setter
-	checkers chan *setter     // for Prints: the memory that these take is bounded
+	checkers chan *setter     // for Prints
 	opened   sync.Mutex
 	keep     []*source // those whose files are in memory, the oldest first
+	kept     int       // the bytes of these
 	builtIns [2]*source
 }
 
@@ -44,7 +45,7 @@ type Fonts struct {
 const (
 	maxFonts    = 5_000
 	maxFontSize = 64 << 20
-	maxOpen     = 16
+	maxKept     = 96 << 20
 )
 
 // NewFonts are the fonts of a folder; of those that the system has, if none is named.
@@ -64,7 +65,9 @@ func newFonts(log *slog.Logger, folders ...string) *Fonts {
 	f.setters.New = func() any { return newSetter(f) }
 	f.checkers = make(chan *setter, 2)
 	for range cap(f.checkers) {
-		f.checkers <- newSetter(f)
+		checker := newSetter(f)
+		checker.checks = true
+		f.checkers <- checker
 	}
 	return f
 }
@@ -92,6 +95,7 @@ type source struct {
 	plain   bool // neither of serifs nor of one width, nor otherwise special
 
 	font *font.Font // under Fonts.opened
+	size int        // of its file, once it was read
 	bad  bool       // its file is damaged
 }
 
@@ -258,9 +262,10 @@ func (f *Fonts) open(s *source) (opened *font.Font) {
 		f.reject(s, err)
 		return nil
 	}
-	f.keep = append(f.keep, s)
-	if len(f.keep) > maxOpen {
-		f.keep[0].font, f.keep = nil, f.keep[1:]
+	s.size = len(content)
+	f.keep, f.kept = append(f.keep, s), f.kept+s.size
+	for f.kept > maxKept {
+		f.keep[0].font, f.kept, f.keep = nil, f.kept-f.keep[0].size, f.keep[1:]
 	}
 	return s.font
 }

@@ -11,8 +11,11 @@ import (
 	"sync"
 	"testing"
 
+	"boon.example/examples"
+	"boon.example/internal/card"
 	"boon.example/internal/gift"
 	"boon.example/internal/locale"
+	"boon.example/internal/setup"
 )
 
 var system = sync.OnceValue(func() *Fonts { return NewFonts(slog.New(slog.DiscardHandler), "") })
@@ -113,6 +116,43 @@ func TestJapanese(t *testing.T) {
 	}
 }
 
+// TestJapaneseExample: the example of the project in Japanese is printed whole, and Lacks tells where it would not be.
+func TestJapaneseExample(t *testing.T) {
+	t.Parallel()
+	file, err := setup.Parse("asagao-tea.yaml", examples.AsagaoTea())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := file.Accounts()[0]
+	if lacks := BuiltIn().Lacks(a); len(lacks) != 5 || !strings.Contains(strings.Join(lacks, "\n"),
+		"no font here has language ja") {
+		t.Errorf("without a font it lacks %q", lacks)
+	}
+	if !system().Writes(locale.For(gift.Japanese)) {
+		t.Skip("LEFT OUT: no font of this machine has Japanese")
+	}
+	if lacks := system().Lacks(a); len(lacks) > 0 {
+		t.Errorf("with fonts it lacks %q", lacks)
+	}
+	g := &gift.Gift{Voucher: gift.Voucher{AccountID: a.ID, Currency: a.Currency, Loaded: 3000, Balance: 3000,
+		Status: gift.Delivered}, Card: gift.Card{Sender: "弁", Recipient: "朝顔", Message: "お誕生日おめでとう。",
+		DesignID: a.Designs[0].ID, Method: gift.Printed}}
+	pdf, err := system().Gift(Card{View: card.New(g, a, made), URL: link, Made: made}, A4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := open(t, pdf)
+	for _, want := range []string{a.Name, "いつもありがとう", "¥3,000", "朝顔 様", "弁 より", "お誕生日おめでとう。", "浅草店",
+		"このギフトに有効期限はありません。"} {
+		if !strings.Contains(p.text(), want) {
+			t.Errorf("%q is not on the page: %s", want, p.text())
+		}
+	}
+	if !bytes.Contains(pdf, []byte("/Lang (ja)")) {
+		t.Error("the document is not said to be in Japanese")
+	}
+}
+
 // TestManyGlyphs: more characters than one font of drawings holds are all there.
 func TestManyGlyphs(t *testing.T) {
 	t.Parallel()
@@ -175,6 +215,68 @@ func TestDamagedFonts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFontsOfADocumentAreBounded: texts in all scripts at once open a bounded number of files, the same ones each time,
+// and leave no trace in the next document.
+func TestFontsOfADocumentAreBounded(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for i := range maxUsed + 3 { // each has one character of its own
+		if err := os.WriteFile(filepath.Join(folder, string(rune('a'+i))+".ttf"), regularFont, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := NewFonts(slog.New(slog.DiscardHandler), folder)
+	text := ""
+	for i, s := range f.find()[2:] {
+		s.ranges = [][2]rune{{rune(0x1409 + i), rune(0x1409 + i)}}
+		text += string(rune(0x1409 + i))
+	}
+	for _, b := range f.builtIns {
+		b.ranges = [][2]rune{{' ', '~'}}
+	}
+	c, last := aCard(), aCard()
+	c.View.Message, last.View.Message = []string{text}, []string{text[len(text)-3:]}
+	want, err := newFonts(slog.New(slog.DiscardHandler), folder).Gift(aCard(), A4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first []byte
+	for range 3 {
+		pdf, err := f.Gift(c, A4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := open(t, pdf).text(); strings.Count(got, text[:3*maxUsed]) != 1 ||
+			strings.Contains(got, text[:3*maxUsed+3]) {
+			t.Errorf("the page has %s", got)
+		}
+		if first == nil {
+			first = pdf
+		}
+		if !bytes.Equal(first, pdf) {
+			t.Error("another file")
+		}
+		if p := printWith(t, f, last); !strings.Contains(p.text(), last.View.Message[0]) {
+			t.Errorf("the next document lacks %q: %s", last.View.Message[0], p.text())
+		}
+	}
+	if again, err := f.Gift(aCard(), A4); err != nil || !bytes.Equal(again, want) {
+		t.Errorf("a document without them is another one, %v", err)
+	}
+	if !f.Prints(text) {
+		t.Error("a check is bounded too")
+	}
+}
+
+func printWith(t *testing.T, f *Fonts, c Card) *paper {
+	t.Helper()
+	pdf, err := f.Gift(c, A4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open(t, pdf)
 }
 
 // TestFontsTogether: printers at the same time make the files that one alone makes.

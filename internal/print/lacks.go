@@ -2,6 +2,8 @@ package print
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/locale"
@@ -15,16 +17,24 @@ func (f *Fonts) Lacks(a *gift.Account) (all []string) {
 				a.Name, what))
 		}
 	}
+	translated := func(what, text string, in gift.Translations) {
+		check(what, text)
+		for _, l := range slices.Sorted(maps.Keys(in)) {
+			if l != a.Language {
+				check(what+" in "+string(l), in[l])
+			}
+		}
+	}
 	check("its name", a.Name)
 	for _, l := range a.Locations {
 		check("location "+l.Name, l.Name)
 	}
 	for _, d := range a.Designs {
-		check("the headline of design "+d.Name, d.Headline)
-		check("the footer of design "+d.Name, d.Footer)
+		translated("the headline of design "+d.Name, d.Headline, d.HeadlineIn)
+		translated("the footer of design "+d.Name, d.Footer, d.FooterIn)
 	}
 	for _, p := range a.Promotions {
-		check("the terms of promotion "+p.Name, p.Terms)
+		translated("the terms of promotion "+p.Name, p.Terms, p.TermsIn)
 	}
 	if a.Language != "" && !f.Writes(locale.For(a.Language)) {
 		all = append(all, fmt.Sprintf("account %s: no font here has language %s, so gifts are printed in English", a.Name,

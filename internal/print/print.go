@@ -114,6 +114,7 @@ var (
 // begin makes an empty document in the language of a gift.
 func (f *Fonts) begin(p Paper, v card.View, title string, made time.Time) *document {
 	d := &document{set: f.setters.Get().(*setter)}
+	d.set.begin()
 	if made.IsZero() {
 		made = time.Unix(0, 0) // the library would take the present for it
 	}

@@ -23,7 +23,10 @@ import (
 // at a time. What it remembers is bounded.
 type setter struct {
 	fonts   *Fonts
-	sources [2][]*source // for regular and bold, in the order in which they are tried; nil: not asked for yet
+	checks  bool             // it draws nothing, and believes what fonts say that they have: no file is opened
+	used    map[*source]bool // in this document
+	limited bool             // it needed more fonts than that
+	sources [2][]*source     // for regular and bold, in the order in which they are tried; nil: not asked for yet
 	shaper  shaping.HarfbuzzShaper
 	bidi    bidi.Paragraph
 	segment segmenter.Segmenter
@@ -79,14 +82,41 @@ const (
 	maxShaped = 4096
 	maxDrawn  = 1 << 16
 	maxFaces  = 24
+	maxUsed   = 12 // fonts in one document: to open each takes time, and who writes a gift chooses the characters
 )
 
 func newSetter(f *Fonts) *setter {
 	s := &setter{fonts: f, faces: map[*source]*font.Face{}, drawn: map[drawnKey]nominal{}}
+	s.forget()
+	return s
+}
+
+// forget empties what depends on the fonts that a document may use.
+func (s *setter) forget() {
 	for style := range s.known {
 		s.known[style], s.widths[style], s.shaped[style] = map[rune]nominal{}, map[string]int{}, map[shapeKey]piece{}
 	}
-	return s
+}
+
+// begin is called before each document, so that none depends on those before it.
+func (s *setter) begin() {
+	if s.limited {
+		s.forget()
+	}
+	s.used, s.limited = map[*source]bool{}, false
+}
+
+// may reports whether the document may use a font.
+func (s *setter) may(from *source) bool {
+	switch {
+	case s.checks || from.content != nil || s.used[from]:
+		return true
+	case len(s.used) >= maxUsed:
+		s.limited = true
+		return false
+	}
+	s.used[from] = true
+	return true
 }
 
 // each gives the fonts in the order in which they are tried: the built-in one, then those nearest in weight.
@@ -130,7 +160,7 @@ func (s *setter) face(from *source) *font.Face {
 
 // nominal finds the first font that can draw a character.
 func (s *setter) nominal(style int, r rune) nominal {
-	if known, ok := s.known[style][r]; ok {
+	if known, ok := s.known[style][r]; ok && (known.source == nil || s.may(known.source)) {
 		return known
 	}
 	var found nominal
@@ -146,8 +176,11 @@ func (s *setter) nominal(style int, r rune) nominal {
 
 // draws reports whether a font has a drawing of a character, and which.
 func (s *setter) draws(from *source, r rune) (n nominal, ok bool) {
-	if !from.covers(r) {
+	if !from.covers(r) || !s.may(from) {
 		return n, false
+	}
+	if s.checks {
+		return nominal{source: from}, true
 	}
 	n, known := s.drawn[drawnKey{from, r}]
 	if !known {
@@ -213,7 +246,7 @@ func skinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
 
 // drawable makes a text of what can be drawn: a letter with its accents, and an emoji, is there whole or not at all.
 func (s *setter) drawable(style int, text string) (_ string, whole bool) {
-	text = norm.NFC.String(text)
+	text = norm.NFC.String(strings.ToValidUTF8(text, ""))
 	simple := coverages()[style]
 	if simple.simpleText(text) {
 		return text, true
