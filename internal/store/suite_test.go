@@ -132,6 +132,9 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 	case gift.Permissions:
 		v.Set(reflect.ValueOf(gift.Permissions(*n) & gift.AllPermissions))
 		return
+	case gift.Translations:
+		v.Set(reflect.ValueOf(gift.Translations{gift.German: fmt.Sprintf("text %d", *n)}))
+		return
 	case gift.TillKey:
 		v.Set(reflect.ValueOf(gift.PairedTill))
 		return
