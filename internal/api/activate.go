@@ -36,7 +36,7 @@ func activateGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) activation { return readActivation(o, c) })
 	var paid error
 	if !c.unread {
-		if paid = gift.CheckPurchase(asked.Purchase, c.account, problems.Unread()); problems.Err() != nil {
+		if paid = c.caller.CheckPurchase(asked.Purchase, problems.Unread()); problems.Err() != nil {
 			problems.Refuse(paid)
 		}
 	}

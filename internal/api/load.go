@@ -29,7 +29,7 @@ func readLoading(o *wire.Object, c *call) (r loading) {
 // reloadGift puts more value into a gift.
 func reloadGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) loading { return readLoading(o, c) })
-	unpaid := gift.CheckPurchase(asked.Purchase, c.account, problems.Unread())
+	unpaid := c.caller.CheckPurchase(asked.Purchase, problems.Unread())
 	if problems.Err() != nil && !c.unread {
 		problems.Refuse(unpaid)
 	}

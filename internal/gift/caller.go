@@ -45,6 +45,7 @@ type Caller struct {
 
 	Permissions Permissions
 	Limits      Limits // the key's
+	Till        TillKey
 	Person      string // who is signed in at the till; "": nobody
 	Unattended  bool   // somebody must sign in at the till before value moves
 

@@ -48,7 +48,7 @@ func (d *Directory) authenticate(key string, till TillKey, now time.Time) (_ *Ca
 		return nil, false
 	}
 	c := &Caller{KeyID: k.ID, Kind: k.Kind, Name: k.Name, Locations: k.Locations, Permissions: k.Permissions,
-		Limits: k.Limits}
+		Limits: k.Limits, Till: k.Till}
 	if k.Kind == SystemKey {
 		c.Permissions, c.Accounts, c.Programs = SystemPermissions, k.Accounts, k.Programs
 	} else {

@@ -145,28 +145,58 @@ func TestReverseReload(t *testing.T) {
 	}
 }
 
-// TestCheckPurchase: what is missing is told, all of it.
+// TestCheckPurchase: what is missing is told, all of it; a paired till, and no other key, may leave out who buys.
 func TestCheckPurchase(t *testing.T) {
 	t.Parallel()
 	a := &Account{Storefronts: []Storefront{{ID: id(0x41)}}}
 	good := Purchase{"order 7", "Ana", "Roe", "ana@example.com", id(0x41)}
-	if err := CheckPurchase(good, a, nil); err != nil {
-		t.Errorf("a good one: %v", err)
-	}
-	for want, p := range map[string]Purchase{
-		"reference, firstName, lastName, emailAddress, storefront": {},
-		"storefront":          {"order 7", "Ana", "Roe", "ana@example.com", id(3)},
-		"emailAddress":        {"order 7", "Ana", "Roe", "ana", id(0x41)},
-		"reference, lastName": {strings.Repeat("x", 201), "Ana", "Ro\ae", "ana@example.com", id(0x41)},
+	counter := Purchase{Reference: "order 7", StorefrontID: id(0x41)}
+	wrong := Purchase{strings.Repeat("x", 201), "Ana", "Ro\ae", "ana@example.com", id(0x41)}
+	for _, tt := range []struct {
+		name      string
+		p         Purchase
+		key, till string // what is refused
+	}{
+		{"whole", good, "", ""},
+		{"empty", Purchase{}, "reference, firstName, lastName, emailAddress, storefront", "reference, storefront"},
+		{"nobody's", counter, "firstName, lastName, emailAddress", ""},
+		{"with blanks", Purchase{"order 7", " ", " ", "", id(0x41)}, "firstName, lastName, emailAddress", ""},
+		{"with a name", Purchase{"order 7", "Ana", "", "", id(0x41)}, "lastName, emailAddress", ""},
+		{"no reference", Purchase{StorefrontID: id(0x41)}, "reference, firstName, lastName, emailAddress", "reference"},
+		{"elsewhere", Purchase{"order 7", "Ana", "Roe", "ana@example.com", id(3)}, "storefront", "storefront"},
+		{"no address", Purchase{"order 7", "Ana", "Roe", "ana", id(0x41)}, "emailAddress", "emailAddress"},
+		{"wrong texts", wrong, "reference, lastName", "reference, lastName"},
 	} {
-		var got []string
-		refused, _ := CheckPurchase(p, a, nil).(*Error)
-		for _, m := range refused.Messages {
-			got = append(got, string(m.Field))
+		for kind, want := range map[TillKey]string{NoTill: tt.key, WaitingTill: tt.key, PairedTill: tt.till} {
+			caller := &Caller{Kind: AccountKey, Account: a, Till: kind}
+			var got []string
+			err := caller.CheckPurchase(tt.p, nil)
+			if refused, ok := err.(*Error); ok {
+				for _, m := range refused.Messages {
+					got = append(got, string(m.Field))
+				}
+				if refused.Code != ValidationFailure {
+					t.Errorf("%s: %v", tt.name, refused)
+				}
+			}
+			if strings.Join(got, ", ") != want || err == nil != (want == "") {
+				t.Errorf("%s of a key of till kind %d: %v, want %q", tt.name, kind, err, want)
+			}
 		}
-		if strings.Join(got, ", ") != want || refused.Code != ValidationFailure {
-			t.Errorf("got %v, want %s", refused, want)
-		}
+	}
+}
+
+// TestATillIsKnown: a paired till's key tells that it is one, and no other key does.
+func TestATillIsKnown(t *testing.T) {
+	t.Parallel()
+	d := &Directory{Accounts: map[ID]*Account{id(1): {}}, Keys: map[KeyHash]*Key{
+		HashKey("a"): {AccountID: id(1)}, HashKey("b"): {AccountID: id(1), Till: PairedTill},
+	}}
+	if c, ok := d.Authenticate("a", now); !ok || c.Till != NoTill {
+		t.Errorf("a program's key is %+v, %v", c, ok)
+	}
+	if c, ok := d.AuthenticateTill("b", now); !ok || c.Till != PairedTill || c.By(nil).Till != PairedTill {
+		t.Errorf("a till's key is %+v, %v", c, ok)
 	}
 }
 

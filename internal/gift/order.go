@@ -97,6 +97,7 @@ type order struct {
 	wrong   *Error         // all problems
 	refused *Error         // what was refused with other codes
 	unknown bool           // account stands for one that is not known
+	counter bool           // a till sells: see CheckPurchase
 	now     time.Time
 
 	kind       Field // of the gift definition: FieldMonetary or FieldItem

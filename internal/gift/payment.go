@@ -63,9 +63,9 @@ func (i *order) purchase() {
 func (i *order) bought(needed string, args ...any) {
 	p := i.Payment.Purchase
 	i.require(FieldReference, !blank(p.Reference), needed, args...)
-	i.require(FieldFirstName, !blank(p.FirstName), needed, args...)
-	i.require(FieldLastName, !blank(p.LastName), needed, args...)
-	i.require(FieldEmailAddress, p.EmailAddress != "", needed, args...)
+	i.require(FieldFirstName, i.counter || !blank(p.FirstName), needed, args...)
+	i.require(FieldLastName, i.counter || !blank(p.LastName), needed, args...)
+	i.require(FieldEmailAddress, i.counter || p.EmailAddress != "", needed, args...)
 	i.require(FieldStorefront, !p.StorefrontID.IsZero(), needed, args...)
 	if p.EmailAddress != "" {
 		if _, err := ParseContact(Email, p.EmailAddress, nil); err != nil {
@@ -77,10 +77,12 @@ func (i *order) bought(needed string, args ...any) {
 	}
 }
 
-// CheckPurchase refuses what did not pay for value that an account's gift gets later, as an order's external purchase
-// is refused. unread is as in Issue.
-func CheckPurchase(p Purchase, account *Account, unread func(Field) bool) error {
-	i := order{Send: Send{Payment: Payment{Purchase: p}}, account: account, unread: unread, known: map[Field]bool{}}
+// CheckPurchase refuses what did not pay for value that a gift of the caller's account gets later, as an order's
+// external purchase is refused. At a paired till nobody asks a guest for name and e-mail: they may be left out there,
+// and nowhere else. unread is as in Issue.
+func (c *Caller) CheckPurchase(p Purchase, unread func(Field) bool) error {
+	i := order{Send: Send{Payment: Payment{Purchase: p}}, account: c.Account, unread: unread, known: map[Field]bool{},
+		counter: c.Till == PairedTill}
 	i.bought("What was paid needs this.")
 	i.text(FieldReference, p.Reference, maxReference)
 	i.text(FieldFirstName, p.FirstName, maxName)

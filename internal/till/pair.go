@@ -164,6 +164,26 @@ func (t *tills) tell(s *session, now time.Time) answer {
 		w.InstantOrNull("personUntil", s.until)
 		w.Texts("may", by.Permissions.Names())
 		w.Texts("deviceMay", caller.Permissions.Names())
+		writeSale(w, caller)
 		w.Instant("now", now)
 	}
+}
+
+// writeSale tells at which storefront a till sells cards and loads gifts, and of which programs it loads them. A till
+// of an account with several storefronts cannot know at which it stands: it sells nothing.
+func writeSale(w *wire.Writer, caller *gift.Caller) {
+	account := caller.Account
+	if caller.Permissions&(gift.MayActivate|gift.MayReload) == 0 || len(account.Storefronts) != 1 {
+		return
+	}
+	w.Object("sale")
+	w.ID("externalStorefrontID", account.Storefronts[0].ID)
+	w.Close()
+	var programs []string
+	for _, s := range account.Subscriptions {
+		if s.Reloadable {
+			programs = append(programs, s.ProgramID.String())
+		}
+	}
+	w.Texts("reloadablePrograms", programs)
 }

@@ -294,19 +294,19 @@ function showGift(gift, asked) {
   const decimals = decimalsOf(gift);
   const left = minor(gift.availableBalance, decimals);
   if (gift.unit === "items" && left > 0) current.entry = { digits: "1", point: -1 };
-  if (mode === "sell" && fixed(gift) > 0) current.entry = { digits: String(fixed(gift)), point: -1 };
-  $(".worth .figure").textContent = gift.unit === "items" ? t("till.gift.pieces", number(left), gift.label) :
-    money(left, gift.currency ?? device.currency, device.decimals);
+  const ready = mode === "sell" && fixed(gift) > 0; // nothing is left to type
+  if (ready) current.entry = { digits: String(fixed(gift)), point: -1 };
+  for (const part of [".entry", ".keypad"]) $(part, views.gift).hidden = ready;
+  const whole = mode === "sell" ? fixed(gift) : left;
+  $(".worth .figure").textContent = mode === "sell" && whole === 0 ? t("till.gift.new") :
+    gift.unit === "items" ? t("till.gift.pieces", number(whole), gift.label) : worth(whole, gift);
   views.gift.classList.toggle("pieces", gift.unit === "items");
-  $(".worth .facts").textContent = facts(gift).join(" · ");
+  $(".worth .facts").textContent = [...(ready ? [t("till.gift.new")] : []), ...facts(gift)].join(" · ");
   const bad = mode === "take" && !gift.isRedeemable;
   $(".bad").hidden = !bad;
   $(".reasons").replaceChildren(...(bad ? reasons(gift) : []).map((text) => Object.assign(document.createElement("li"), { textContent: text })));
   views.gift.classList.toggle("no", bad);
   showTerms(gift);
-  $(".take-side").hidden = bad || (mode === "take" && !may("redeem"));
-  $(".do-load").hidden = mode === "sell" || !maySell("reload") || gift.unit === "items" || gift.isPromoType ||
-    !["DELIVERED", "FAILED_DELIVERY", "CLAIMED", "REDEEMED"].includes(gift.status);
   $(".do-cash").hidden = !gift.cashOutAllowed || !may("cash-out");
   $(".error", views.gift).textContent = "";
   show("gift");
@@ -314,6 +314,10 @@ function showGift(gift, asked) {
   say($(".worth .figure").textContent + (bad ? ". " + reasons(gift).join(" ") : ""));
   if (bad) play("no");
 }
+
+/** An empty gift can be loaded too. */
+const reloadable = (gift) => gift.unit !== "items" && !gift.isPromoType && device.reloadablePrograms.includes(gift.programID) &&
+  gift.notRedeemableReasons.every((reason) => reason.code === "ALREADY_REDEEMED");
 
 /** fixed is what a card that is not sold yet is going to be worth; 0: what is paid for it. */
 const fixed = (gift) => (gift.unit === "items" ? gift.quantity ?? 0 : minor(gift.value ?? 0, device.decimals));
@@ -358,6 +362,10 @@ function typedAmount() {
 
 function drawEntry() {
   const { gift, mode } = current;
+  const takes = gift.isRedeemable && may("redeem");
+  $(".take-side").hidden = mode === "take" && !takes;
+  $(".do-load").hidden = mode === "sell" || !maySell("reload") || !reloadable(gift) || (mode === "load" && !takes);
+  $(".do-load").textContent = t(mode === "load" ? "till.gift.take-instead" : "till.gift.reload-none");
   const { amount, take, rest } = typedAmount();
   const left = minor(gift.availableBalance, decimalsOf(gift));
   const pieces = gift.unit === "items";
@@ -370,13 +378,13 @@ function drawEntry() {
   const restLine = $(".take-side .rest");
   restLine.className = "rest" + (rest > 0 ? " due" : "");
   restLine.textContent = rest > 0 ? t("till.gift.rest", worth(rest, gift)) :
-    mode === "take" && amount > 0 && take < left ? t("till.gift.stays", worth(left - take, gift)) : "";
+    mode === "take" && amount > 0 && take < left ? t("till.gift.stays", worth(left - take, gift)) :
+    mode === "load" && amount > 0 ? t("till.gift.becomes", worth(minor(gift.currentBalance, decimalsOf(gift)) + amount, gift)) : "";
   const names = { take: ["till.gift.take", "till.gift.take-none"], sell: ["till.gift.sell", "till.gift.sell-none"],
     load: ["till.gift.reload", "till.gift.reload-none"] }[mode];
   const button = $(".take");
-  button.textContent = take > 0 ? t(names[0], worth(take, gift)) : t(names[1]);
+  button.textContent = take > 0 && !(mode === "sell" && pieces) ? t(names[0], worth(take, gift)) : t(names[1]);
   button.disabled = take === 0 || (mode === "take" && !$(".items").hidden && current.item === null);
-  for (const key of views.gift.querySelectorAll(".keypad button")) key.disabled = mode === "sell" && fixed(gift) > 0;
 }
 
 function typeKey(key) {
@@ -482,17 +490,23 @@ function drawResult(intent, look) {
   $(".look", section).hidden = look !== "no" || intent.earlier || !current;
   $(".undo", section).hidden = look !== "yes" || !undoing[intent.operation] || !may(rightToUndo(intent.operation));
   $(".stop", section).hidden = look !== "unknown" || intent.undoable === false || !undoing[intent.operation] || !may(rightToUndo(intent.operation));
+  $(".stop", section).textContent = t(selling(intent) ? "till.unknown.stop-sold" : "till.unknown.stop");
   drawnAt = performance.now();
   say($("h1", section).textContent + " " + [about.amount, $(".rest", section).textContent, $(".words", section).textContent].join(". "));
   if (ended(intent) && view === "result") $(".next", section).focus();
 }
 
+const selling = (intent) => ["activate-gift", "reload-gift"].includes(intent.operation);
+
 function resultWords(intent, look) {
-  if (look === "voiding") return t("till.unknown.voiding");
+  if (look === "voiding") return t(selling(intent) ? "till.unknown.voiding-sold" : "till.unknown.voiding");
   if (look === "unknown") return t("till.unknown.text");
+  if (look === "no" && intent.operation === "reverse-activation" && intent.problem?.code === "REDEMPTION_NOT_ALLOWED") return t("till.result.not-unsold");
   if (look === "no") return intent.problem?.code ? problemText(intent.problem, current?.gift) : t("till.result.nothing");
   if (look !== "yes" || intent.answer?.currentBalance === undefined) return "";
   const left = minor(intent.answer.currentBalance, decimalsOf(intent.shown));
+  if (intent.operation === "reverse-activation") return t("till.result.unsold");
+  if (selling(intent)) return t("till.result.now", worth(left, intent.shown));
   return left > 0 ? t("till.result.left", worth(left, intent.shown)) : t("till.result.empty");
 }
 
@@ -668,9 +682,8 @@ function wire() {
   on(".take-side", "submit", (e) => { e.preventDefault(); go(); });
   on(".do-cash", "click", askCash);
   on(".do-load", "click", () => {
-    current = { ...current, mode: "load", entry: empty, touched: true };
-    $(".take-side").hidden = false;
-    $(".do-load").hidden = true;
+    $("h1", views.gift).focus({ preventScroll: true }); // Enter is for the amount now, not for this button
+    current = { ...current, mode: current.mode === "load" ? "take" : "load", entry: empty, all: false, touched: true };
     drawEntry();
   });
   on(".next", "click", next);

@@ -1,0 +1,147 @@
+package till
+
+import (
+	"testing"
+
+	"boon.example/client"
+)
+
+// stock makes a card that is not sold yet; worth is what it is going to be worth, "": what is paid for it.
+func (s *shop) stock(worth string) *client.SentGift {
+	s.Helper()
+	ask := client.CreateStockRequest{Count: 1}
+	if worth != "" {
+		ask.Value = client.MustDecimal(worth)
+	}
+	made, err := s.api.CreateStock(s.Context(), ask)
+	if err != nil {
+		s.Fatal(err)
+	}
+	for g, err := range s.api.Gifts(s.Context(), client.GiftsFilter{OrderID: made.OrderID}) {
+		if err != nil {
+			s.Fatal(err)
+		}
+		return &client.SentGift{Voucher: g}
+	}
+	s.Fatal("the stock is empty")
+	return nil
+}
+
+// references lists with what reference value was put into a gift.
+func (s *shop) references(g *client.SentGift) (all []string) {
+	s.Helper()
+	for e, err := range s.api.History(s.Context(), g.VoucherID) {
+		if err != nil {
+			s.Fatal(err)
+		}
+		if e.Kind == "ACTIVATION" || e.Kind == "RELOAD" {
+			all = append(all, e.ExternalTransactionReferenceNumber)
+		}
+	}
+	return all
+}
+
+// TestSale is a card that is sold at the counter, loaded and undone, also when the line is bad.
+func TestSale(t *testing.T) {
+	s := openShop(t)
+	if s == nil {
+		return
+	}
+	l := newLine(t, s.server.URL)
+	d := s.till("Counter 1", l.URL, "", "--may", "activate,reload")
+	card := s.stock("")
+	d.find(card, "New card")
+	d.keypad("2500")
+	d.shows("button.take", "Sell for $25.00")
+	d.everyWay("sell", func() {})
+	d.tap("button.take")
+	d.shows("h1", "Sold")
+	d.shows(".result .words", "On the card now: $25.00")
+	d.picture("sold")
+	s.holds(card, "25.00")
+	d.tap(".next")
+
+	d.find(card, "$25.00")
+	d.tap(".do-load")
+	d.shows(".entry-label", "Put on it")
+	d.tap(".do-load") // it was a slip: the guest wants to pay
+	d.shows(".entry-label", "The bill is")
+	d.tap(".do-load")
+	d.keypad("1000")
+	d.shows("button.take", "Load $10.00")
+	d.everyWay("load", func() {})
+	l.cut.Store(after)
+	d.shows(".take-side .rest", "Then on the card: $35.00")
+	d.tap("button.take") // it is carried out, and no answer comes
+	d.shows("h1", "Not known yet")
+	d.shows(".stop", "Call it off")
+	l.cut.Store(whole)
+	d.shows("h1", "Loaded")
+	d.shows(".result .words", "On the card now: $35.00")
+	d.picture("loaded")
+	if all := s.references(card); len(all) != 2 || all[0] == all[1] || all[0] == "" || all[1] == "" {
+		t.Errorf("the references are %q", all)
+	}
+	d.tap(".undo")
+	d.shows("h1", "Taken off again")
+	s.holds(card, "25.00")
+	d.tap(".next")
+	d.undoSale(s, card)
+	other := s.stock("")
+	d.find(other, "New card")
+	d.keypad("500")
+	d.tap("button.take")
+	d.shows("h1", "Sold")
+	d.tap(".undo")
+	d.shows("h1", "Sale taken back")
+	d.shows(".result .words", "can be sold again")
+	d.picture("sale-undone")
+	s.holds(other, "0.00")
+	d.tap(".next")
+
+	// a card of fixed worth is sold for that, and a call that never arrived is called off
+	fixed := s.stock("20")
+	d.find(fixed, "$20.00")
+	d.shows(".worth .facts", "New card")
+	d.shows("button.take", "Sell for $20.00")
+	d.shows(".gift .keypad", "")
+	d.picture("sell-fixed")
+	l.cut.Store(before)
+	d.tap("button.take")
+	d.shows("h1", "Not known yet")
+	d.tap(".stop")
+	d.shows(".result .words", "nothing is put on the card")
+	l.cut.Store(whole)
+	d.shows("h1", "Not sold")
+	s.holds(fixed, "0.00")
+	d.tap(".next")
+	d.calm()
+
+	plain := s.till("Counter 2", s.server.URL, "")
+	plain.find(fixed, "$0.00")
+	plain.shows(".reasons", "has not been sold yet")
+	plain.tap(".back")
+	plain.find(s.sell("5"), "$5.00")
+	if plain.text(".do-load") != "" {
+		t.Error("a till that may not load offers it")
+	}
+}
+
+// undoSale tries to take the sale of a card back from the list of the day, after it was loaded.
+func (d *device) undoSale(s *shop, card *client.SentGift) {
+	d.Helper()
+	d.tap(".open-today")
+	d.shows(".totals", "$25.00")
+	d.shows(".entries .undone", "Undone")
+	d.picture("sale-today")
+	d.tap(`.entries button[aria-label*="25.00"]`)
+	d.shows("dialog h2", "$25.00")
+	d.picture("sale-question")
+	d.tap("dialog .primary")
+	d.shows("h1", "Sale not taken back")
+	d.shows(".result .words", "its sale stays")
+	s.holds(card, "25.00")
+	d.tap(".next")
+	d.shows(".totals", "$25.00")
+	d.tap(".today .back")
+}
