@@ -38,8 +38,9 @@ test:
 	taken=$$(($$(date +%s) - begun)); printf 'make test took %d min %d s.\n' $$((taken / 60)) $$((taken % 60))
 
 tests: bin/with-postgres
-	bin/with-postgres $(GO) $(TEST) ./...
-	bin/with-postgres $(PROGRAMS) $(TEST) ./...
+	@# At the same time: the programs mostly wait, for browsers and for lines that are cut.
+	bin/with-postgres $(PROGRAMS) $(TEST) ./... & programs=$$!; \
+	bin/with-postgres $(GO) $(TEST) ./...; product=$$?; wait $$programs && exit $$product
 	@for tool in chromium zbarimg pdftoppm nginx node; do command -v $$tool >/dev/null || \
 	  echo "LEFT OUT: there is no $$tool, so the tests that need it (pages in a browser, QR codes read by a scanner, the proxy of docs/operating.md, the scripts of the till alone) did not run in full."; done
 	@find /usr/share/fonts /usr/local/share/fonts -name '*.tt[cf]' 2>/dev/null | grep -qi 'vl-gothic\|cjk' || echo "LEFT OUT: there is no Japanese font, so no page in Japanese was printed."
