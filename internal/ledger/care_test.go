@@ -285,6 +285,8 @@ func (g *modelGift) expectAdjust(amount int64) string {
 		return "INSUFFICIENT_BALANCE"
 	case amount == 0, amount > 0 && !g.item && g.balance+amount > mostWorth:
 		return "VALIDATION_FAILURE"
+	case g.status == gift.Pending && g.balance+amount == 0:
+		return "REDEMPTION_NOT_ALLOWED"
 	}
 	g.balance += amount
 	g.original += amount
