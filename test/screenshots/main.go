@@ -108,8 +108,16 @@ func (s *studio) pages(ctx context.Context, name, design string) error {
 	return s.save("phone-"+name, top)
 }
 
-// mails shows a mail on a phone, in both themes, and on a desk; beside it the notice of what is left.
+// mails shows a mail on a phone, in both themes, and on a desk; beside it the notice of what is left. In the dark it is
+// German.
 func (s *studio) mails(ctx context.Context, name, design string) error {
+	if _, err := s.gift(ctx, "german mail", design); err != nil {
+		return err
+	}
+	german, err := s.message(ctx, "Anna")
+	if err != nil {
+		return err
+	}
 	g, err := s.gift(ctx, "mail", design)
 	if err != nil {
 		return err
@@ -129,7 +137,7 @@ func (s *studio) mails(ctx context.Context, name, design string) error {
 	for _, as := range []struct {
 		path string
 		look look
-	}{{mail, look{"light", phone, 1}}, {mail, look{"dark", phone, 1}}, {mail, look{"light", 620, 1}},
+	}{{mail, look{"light", phone, 1}}, {german, look{"dark", phone, 1}}, {mail, look{"light", 620, 1}},
 		{notice, look{"light", phone, 1}}} {
 		img, err := s.shoot(s.url+as.path+"/html", as.look)
 		if err != nil {
@@ -140,7 +148,7 @@ func (s *studio) mails(ctx context.Context, name, design string) error {
 	return s.save("mail-"+name, grid(row, len(row)))
 }
 
-// papers shows the PDF in every state, and an order's sheet.
+// papers shows the PDF in every state, one in German, and an order's sheet.
 func (s *studio) papers(ctx context.Context, name, design string) error {
 	var all []image.Image
 	for _, state := range states {
@@ -157,7 +165,7 @@ func (s *studio) papers(ctx context.Context, name, design string) error {
 	if err := s.save("pdf-"+name, grid(all, (len(all)+1)/2)); err != nil {
 		return err
 	}
-	g, err := s.gift(ctx, "ready", design)
+	g, err := s.gift(ctx, "german", design)
 	if err != nil {
 		return err
 	}

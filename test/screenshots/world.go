@@ -176,8 +176,13 @@ func (w *world) gift(ctx context.Context, state, design string) (gift, error) {
 		m.Message, m.RecipientDescription, r.SenderDescription = "عيد ميلاد سعيد! 25\nHappy birthday!", "سارة", "(عمر)"
 	case "talkative":
 		m.Message = strings.Repeat("I wish you a wonderful day, and many more. ", 20)
-	case "mail":
+	case "german":
+		m.RecipientLanguage = "de"
+	case "mail", "german mail":
 		m.DeliveryMethodID, m.RecipientContact = client.Email, "anna@example.com"
+		if state != "mail" {
+			m.RecipientLanguage = "de"
+		}
 	case "pending":
 		m.DeliveryMethodID, m.RecipientContact = client.Email, "anna@example.com"
 		m.HasScheduledDelivery, m.DeliveryDate = true, time.Now().AddDate(0, 0, 5)

@@ -59,14 +59,14 @@ func TestLooks(t *testing.T) {
 		t.Errorf("the page weighs %.0f bytes", weight)
 	}
 	d.look("light", 375, 667)
-	d.open("/till/pair?lang=de")
-	d.everyWay("pair", func() {})
-	d.open("/till")
-	js[*string](d, `caches.keys().then(() => null)`)
 	empty := newDevice(t, s.server.URL, "", t.TempDir())
-	empty.open("/till?lang=es")
-	empty.at("unpaired")
-	empty.everyWay("unpaired", func() {})
+	for _, language := range languages {
+		empty.open("/till/pair?lang=" + language)
+		empty.everyWay(language+" pair", func() {})
+		empty.open("/till?lang=" + language)
+		empty.at("unpaired")
+		empty.everyWay(language+" unpaired", func() {})
+	}
 	d.calm()
 	empty.calm()
 }

@@ -27,10 +27,14 @@ func TestPeople(t *testing.T) {
 			ana, ben)))
 	d := s.till("Counter 1", s.server.URL, "")
 	d.at("people")
-	d.everyWay("people", func() {})
-	d.tap(".names li:nth-child(1) button")
-	d.at("pin")
-	d.everyWay("pin", func() {})
+	for _, language := range []string{"de", "es", "en"} {
+		d.open("/till?lang=" + language)
+		d.at("people")
+		d.everyWay(language+" people", func() {})
+		d.tap(".names li:nth-child(1) button")
+		d.at("pin")
+		d.everyWay(language+" pin", func() {})
+	}
 	d.keypad("4712")
 	d.tap(".pin-form .primary")
 	d.shows(".pin-form .error", "This is not the PIN.")

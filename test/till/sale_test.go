@@ -50,10 +50,19 @@ func TestSale(t *testing.T) {
 	l := newLine(t, s.server.URL)
 	d := s.till("Counter 1", l.URL, "", "--may", "activate,reload")
 	card := s.stock("")
-	d.find(card, "New card")
-	d.keypad("2500")
+	d.at("home")
+	inLanguages := func(what string, act func()) {
+		for _, language := range []string{"de", "es", "en"} {
+			d.open("/till?lang=" + language)
+			d.at("home")
+			d.scanner(card.VoucherCode)
+			d.at("gift")
+			act()
+			d.everyWay(language+" "+what, func() {})
+		}
+	}
+	inLanguages("sell", func() { d.keypad("2500") })
 	d.shows("button.take", "Sell for $25.00")
-	d.everyWay("sell", func() {})
 	d.tap("button.take")
 	d.shows("h1", "Sold")
 	d.shows(".result .words", "On the card now: $25.00")
@@ -61,6 +70,8 @@ func TestSale(t *testing.T) {
 	s.holds(card, "25.00")
 	d.tap(".next")
 
+	inLanguages("load", func() { d.tap(".do-load"); d.keypad("1000") })
+	d.open("/till")
 	d.find(card, "$25.00")
 	d.tap(".do-load")
 	d.shows(".entry-label", "Put on it")
@@ -69,7 +80,6 @@ func TestSale(t *testing.T) {
 	d.tap(".do-load")
 	d.keypad("1000")
 	d.shows("button.take", "Load $10.00")
-	d.everyWay("load", func() {})
 	l.cut.Store(after)
 	d.shows(".take-side .rest", "Then on the card: $35.00")
 	d.tap("button.take") // it is carried out, and no answer comes
