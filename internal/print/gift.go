@@ -78,7 +78,7 @@ func (p *page) head(c *Card) {
 	p.box(p.regular, []string{v.Headline}, x+pad, y+30, room, 10, 15, text)
 	p.box(p.bold, []string{printed(v, v.Amount())}, x+pad, y+39, room, 15, 34, text)
 	if v.Partly {
-		left := v.Text("print.left", printed(v, v.Worth))
+		left := v.Text("card.left", printed(v, v.Worth))
 		if v.Held != nil {
 			left = v.Text("print.held", printed(v, v.Worth), printed(v, *v.Held))
 		}
@@ -144,7 +144,7 @@ func (p *page) body(c *Card) {
 	if v.Recipient != "" {
 		y += p.box(p.bold, []string{v.Text("print.for", v.Recipient)}, right, y, width, 14, 14, ink)
 	}
-	y += p.box(p.regular, []string{v.Text("print.from", v.Sender)}, right, y, width, 12, 12, pencil) + 3
+	y += p.box(p.regular, []string{v.Text("card.from", v.Sender)}, right, y, width, 12, 12, pencil) + 3
 	p.y = max(y, top) + 6
 	if v.Shown() {
 		p.y = max(p.y, top+side+17+6)
@@ -194,7 +194,7 @@ func (p *page) facts(v *card.View) {
 			if p.y+3*size*leading > p.bottom() {
 				p.turn()
 			}
-			p.flow(p.bold, []string{v.Text("print.heading." + part.heading)}, size, ink)
+			p.flow(p.bold, []string{v.Text("card." + part.heading)}, size, ink)
 		}
 		p.flow(p.regular, part.lines, size, ink)
 		p.y += 3

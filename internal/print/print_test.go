@@ -272,7 +272,7 @@ func TestLanguages(t *testing.T) {
 		c.View.Message = []string{strings.Repeat("long ", 200)}
 		c.View.Second = "0471"
 		p := printGift(t, c, A4)
-		for _, text := range []string{want, c.View.Text("print.for", "Anna"), c.View.Text("print.heading.where")} {
+		for _, text := range []string{want, c.View.Text("print.for", "Anna"), c.View.Text("card.where")} {
 			if !strings.Contains(p.text(), text) {
 				t.Errorf("%s: %q is not on the page: %s", l, text, p.text())
 			}
@@ -282,7 +282,7 @@ func TestLanguages(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, text := range []string{c.View.Text("print.message"), c.View.Text("print.verification", "0471"),
-			c.View.Text("print.from", "Ben")} {
+			c.View.Text("card.from", "Ben")} {
 			if got := strings.ReplaceAll(open(t, sheet).text(), "\u00a0", " "); !strings.Contains(got,
 				strings.ReplaceAll(text, "\u00a0", " ")) {
 				t.Errorf("%s: %q is not on the sheet: %s", l, text, got)

@@ -93,7 +93,7 @@ func (d *document) small(c *Card, x, y, width, height float64) {
 	if v.Recipient != "" {
 		low += d.box(d.bold, []string{v.Text("print.for", v.Recipient)}, x+pad, low, column, 7, 8, ink)
 	}
-	low += d.box(d.regular, []string{v.Text("print.from", v.Sender)}, x+pad, low, column, 5, 7.5, pencil) + 0.5
+	low += d.box(d.regular, []string{v.Text("card.from", v.Sender)}, x+pad, low, column, 5, 7.5, pencil) + 0.5
 	end := y + height - pad - 8
 	const legible = 5
 	if lines, size, ok := d.regular.fit(v.Message, column, end-low, 7.5, legible); ok {
