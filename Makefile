@@ -6,6 +6,7 @@
 # make bench  the standing comparison on both stores, into docs/benchmarks.md; part of it: make bench BENCH="-quick", see test/bench
 # make fuzz   every fuzz target for FUZZTIME (default 20s)
 # make screenshots   the pictures in docs/pictures; needs chromium and pdftoppm
+# make release   programs, packages, checksums and lists of modules, into dist/
 
 GO       ?= go
 FUZZTIME ?= 20s
@@ -13,16 +14,20 @@ FUZZTIME ?= 20s
 TEST      = test -count=1 -vet=off -ldflags=-w -timeout=30m
 # The race detector as make test uses it: where goroutines meet. It does not look into SQLite, which is C made into Go and takes ten times as long
 # under it, nor at tests that make many calls one after the other, nor at one that counts memory, of which it takes more. make race looks at everything.
-RACE      = $(TEST) -race -short -gcflags=modernc.org/...=-race=false -skip 'TestAuthority|TestSchemasSayWhatTheServerDoes|TestParametersSayWhatTheServerDoes|TestMemoryOfARequestIsBounded'
-MEET      = ./client ./internal/api ./internal/delivery ./internal/load ./internal/mail ./internal/ratelimit ./internal/sealed ./internal/server \
-            ./internal/sms ./internal/web
+RACE      = $(TEST) -race -short -gcflags=modernc.org/...=-race=false -skip "TestAuthority|TestSchemasSayWhatTheServerDoes|TestParametersSayWhatTheServerDoes|TestMemoryOfARequestIsBounded"
+MEET      = ./client ./internal/delivery ./internal/load ./internal/mail ./internal/ratelimit ./internal/sealed ./internal/server \
+            ./internal/sms ./internal/web ./internal/webhook
+# Of the many tests of the interface, those that call it more than once at a time.
+MEET_API  = -run "Race|Racing|AtOnce|Wait|Overload|Instances|Judged|Thief|Against|While|Guess|Example|TakenBack|Exports" ./internal/api
 # The programs that use the whole are a module of their own, so that the product needs none of their dependencies.
 PROGRAMS  = $(GO) -C test
 BENCH    ?= -write docs/benchmarks.md
 
-.PHONY: demo build test tests race vet lint fuzz bench screenshots torture
+.PHONY: demo build test tests race races vet lint fuzz bench screenshots torture release
 
-demo: build
+demo:
+	@echo "Compiling Boon: some minutes the first time, seconds from then on."
+	@$(MAKE) --no-print-directory build
 	@bin/boon demo
 
 build:
@@ -38,16 +43,20 @@ test:
 	taken=$$(($$(date +%s) - begun)); printf 'make test took %d min %d s.\n' $$((taken / 60)) $$((taken % 60))
 
 tests: bin/with-postgres
-	@# At the same time: the programs mostly wait, for browsers and for lines that are cut.
-	bin/with-postgres $(PROGRAMS) $(TEST) ./... & programs=$$!; \
-	bin/with-postgres $(GO) $(TEST) ./...; product=$$?; wait $$programs && exit $$product
-	@for tool in chromium zbarimg pdftoppm nginx node; do command -v $$tool >/dev/null || \
-	  echo "LEFT OUT: there is no $$tool, so the tests that need it (pages in a browser, QR codes read by a scanner, the proxy of docs/operating.md, the scripts of the till alone) did not run in full."; done
+	@# At the same time: the programs mostly wait, for browsers and for lines that are cut. The race detector follows them.
+	{ bin/with-postgres $(PROGRAMS) $(TEST) ./... && $(MAKE) --no-print-directory races; } & others=$$!; \
+	bin/with-postgres $(GO) $(TEST) ./...; product=$$?; wait $$others && exit $$product
+	@for tool in chromium zbarimg pdftoppm nginx promtool node; do command -v $$tool >/dev/null || \
+	  echo "LEFT OUT: there is no $$tool, so the tests that need it (pages in a browser, QR codes read by a scanner, the proxy of docs/operating.md, the alert rules, the scripts of the till alone) did not run in full."; done
 	@find /usr/share/fonts /usr/local/share/fonts -name '*.tt[cf]' 2>/dev/null | grep -qi 'vl-gothic\|cjk' || echo "LEFT OUT: there is no Japanese font, so no page in Japanese was printed."
-	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then echo "$(GO) $(RACE) …"; \
-	  $(GO) $(RACE) $(MEET) && $(PROGRAMS) $(RACE) ./client && bin/with-postgres $(GO) $(RACE) ./internal/store ./internal/ledger; \
-	else echo "The race detector needs a C compiler and there is none: left out."; fi
 	@test -w /dev/fuse || echo "LEFT OUT: power cuts and failing disks (test/power), which need Linux, /dev/fuse and the right to mount."
+
+# Only the store and the engine run on PostgreSQL, too.
+races: bin/with-postgres
+	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then echo "Where goroutines meet, under the race detector:"; \
+	  bin/with-postgres sh -c 'server=$$TEST_POSTGRES_URL; unset TEST_POSTGRES_URL; $(GO) $(RACE) -p=4 $(MEET) && $(GO) $(RACE) $(MEET_API) && $(PROGRAMS) $(RACE) ./client && \
+	    TEST_POSTGRES_URL=$$server $(GO) $(RACE) ./internal/store ./internal/ledger'; \
+	else echo "The race detector needs a C compiler and there is none: left out."; fi
 
 torture: bin/with-postgres
 	@bin/with-postgres $(PROGRAMS) run ./torture -promises all
@@ -78,3 +87,7 @@ bench:
 
 screenshots:
 	@$(PROGRAMS) run ./screenshots
+
+# What a tag publishes, as a snapshot in dist/.
+release:
+	$(GO) run github.com/goreleaser/goreleaser/v2@v2.15.0 release --snapshot --clean

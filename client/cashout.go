@@ -27,7 +27,8 @@ type CashOut struct {
 	Meta           Meta      `json:"-"`
 }
 
-// CashOutGift takes all that is left of a gift as cash, where the law lets a guest ask for it. It cannot be undone.
+// CashOutGift takes all that is left of a gift as cash, where the law lets a guest ask for it. ReverseRedemption takes
+// it back, by the CashOutID or by OriginalKey with the Operation OpCashOutGift.
 func (c *Client) CashOutGift(ctx context.Context, r CashOutGiftRequest) (*CashOut, error) {
 	var a CashOut
 	var err error

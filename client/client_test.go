@@ -242,6 +242,11 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 			return err
 		}, ask{"POST", "/api/integration/gifting/extend-gift", "", "k11",
 			`{"voucherID":"v","validUntil":"2026-03-01T01:00:00+01:00"}`}},
+		{func() error {
+			_, err := c.AdvanceClock(ctx, client.AdvanceClockRequest{Advance: "P30D", IdempotencyKey: "k12"})
+			return err
+		}, ask{"POST", "/api/test/clock", "", "k12", `{"advance":"P30D"}`}},
+		{func() error { _, err := c.Clock(ctx); return err }, ask{"GET", "/api/test/clock", "", "", ""}},
 		{func() error { _, err := c.Gift(ctx, "a/b?c"); return err }, ask{"GET", "/api/integration/gifting/gifts/a%2Fb%3Fc",
 			"", "", ""}},
 		{func() error { _, err := c.RequestStatus(ctx, "k 1", client.OpRedeemGift); return err },

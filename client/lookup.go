@@ -163,7 +163,8 @@ type Entry struct {
 	Kind             EntryKind `json:"kind"`
 	Amount           Decimal   `json:"amount"` // what it added to the balance; a redemption's is negative
 	CurrentBalance   Decimal   `json:"currentBalance"`
-	HeldAmount       Decimal   `json:"heldAmount"` // what it added to what is held
+	AvailableBalance Decimal   `json:"availableBalance"` // after it; absent: version 0.1 made it
+	HeldAmount       Decimal   `json:"heldAmount"`       // what it added to what is held
 	Status           Status    `json:"status"`
 	StatusID         int       `json:"statusID"`
 	At               time.Time `json:"at"`

@@ -28,6 +28,8 @@ type RescheduleGiftRequest struct {
 type ResentGift struct {
 	Voucher
 	PrintURL string `json:"printURL"` // a PDF of a printed gift, else ""; whoever has it can spend the gift
+	// NotPrintable are the members of a printed gift with characters that are left out on paper.
+	NotPrintable []string `json:"notPrintable"`
 }
 
 // ResendGift sends a gift again, to the same address, a corrected one, or by another method. After ten times within a

@@ -27,6 +27,7 @@ type Voucher struct {
 	VoucherCode        string `json:"voucherCode"`
 	VoucherPublicToken string `json:"voucherPublicToken"` // what the QR code holds; a secret
 	GiftURL            string `json:"giftURL"`            // the recipient's page; whoever has it can spend the gift
+	Mode               string `json:"mode"`               // live, or test: it is worth nothing
 	LastFour           string `json:"lastFour"`           // of the code, to tell gifts apart
 	AccountID          string `json:"accountID"`
 	OrganizationID     string `json:"organizationID"` // the only location where it is good; "": all of the account's
@@ -104,8 +105,9 @@ type Reason struct {
 
 // Item is something that a gift is good for.
 type Item struct {
-	ID   string `json:"id"`   // as tickets have it
-	Name string `json:"name"` // "": the set-up gives none
+	ID    string `json:"id"`    // as tickets have it; "": Group names it, or else Name
+	Name  string `json:"name"`  // "": the set-up gives none
+	Group string `json:"group"` // all items of it, as platforms' orders have it; "": ID names it, or Name
 }
 
 // Eligibility is what a ticket says about a gift. Amounts are in the gift's own unit.
@@ -157,10 +159,19 @@ const (
 	TargetNotGift TargetType = "NOT_GIFT" // promotional
 )
 
-// TicketData is the guest's bill. [Ticket.TicketData] makes one in the standard format.
+// TicketData is the guest's bill. [Ticket.TicketData] makes one in the standard format; a platform's own order is
+// sent as it came, with its format, such as "square".
 type TicketData struct {
-	Data   any    `json:"data"`
-	Format string `json:"format"`
+	Data    any            `json:"data"`
+	Format  string         `json:"format"`
+	Options *TicketOptions `json:"options,omitzero"`
+}
+
+// TicketOptions say how to read the order of a platform.
+type TicketOptions struct {
+	CheckGUID    string `json:"checkGuid,omitzero"`    // of Toast: which check is to be paid
+	ItemID       string `json:"itemID,omitzero"`       // what names the item of a line; "": the format's own choice
+	TaxInclusive *bool  `json:"taxInclusive,omitzero"` // of Lightspeed: whether prices are shown with tax
 }
 
 // Ticket is a bill in the standard format.

@@ -24,7 +24,7 @@ func walk(ending string, do func(path, text string)) error {
 		switch name := d.Name(); {
 		case err != nil:
 			return err
-		case d.IsDir() && path != ".." && (strings.HasPrefix(name, ".") || name == "bin"):
+		case d.IsDir() && path != ".." && (strings.HasPrefix(name, ".") || name == "bin" || name == "node_modules"):
 			return filepath.SkipDir
 		case !d.IsDir() && strings.HasSuffix(name, ending):
 			text, err := os.ReadFile(path)

@@ -38,7 +38,7 @@ func TestBenchWithoutOneSuccess(t *testing.T) {
 	}))
 	defer proxy.Close()
 	code, out, log := typed(t, "bench", "validate", "--target", proxy.URL, "--key",
-		"boon_test_scripts_of_tests_harbor_coffee_web_shop",
+		"boon_live_scripts_of_tests_harbor_coffee_web_shop",
 		"--storefront", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21", "--location", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11",
 		"--connections", "2", "--duration", "200ms", "--vouchers", "2", "--value", "100")
 	if code != exitFailed || !strings.Contains(out, "no: not one call succeeded") || strings.Contains(out, "yes") {
@@ -81,7 +81,7 @@ func TestBenchChecksTheMoney(t *testing.T) {
 			}))
 			defer proxy.Close()
 			code, out, log := typed(t, "bench", "redeem", "--target", proxy.URL, "--key",
-				"boon_test_scripts_of_tests_harbor_coffee_head_office",
+				"boon_live_scripts_of_tests_harbor_coffee_head_office",
 				"--storefront", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21", "--location", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11",
 				"--connections", "2", "--duration", "200ms", "--vouchers", "2", "--value", "100")
 			if code != tt.code || !strings.Contains(out, tt.says) {

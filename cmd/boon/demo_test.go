@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"sync"
@@ -96,5 +97,17 @@ func TestDemoIsColouredForPeopleOnly(t *testing.T) {
 	s := newStory(&terminal{stdout: &bytes.Buffer{}, getenv: func(string) string { return "" }}, "")
 	if s.pen {
 		t.Error("a pipe gets colours")
+	}
+}
+
+// TestMakeDemoSpeaksFirst: make demo tells that it compiles before it does.
+func TestMakeDemoSpeaksFirst(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("there is no make")
+	}
+	out, err := exec.Command("make", "-C", "../..", "--no-print-directory", "demo", "GO=false").CombinedOutput()
+	if err == nil || !strings.HasPrefix(string(out), "Compiling Boon: ") {
+		t.Errorf("with a compiler that fails, make demo says (%v):\n%s", err, out)
 	}
 }

@@ -73,17 +73,17 @@ func TestFewDescriptors(t *testing.T) {
 	}
 }
 
-const webShop = "boon_test_scripts_of_tests_harbor_coffee_web_shop"
+const webShop = "boon_live_scripts_of_tests_harbor_coffee_web_shop"
 
 // stayIdle opens a connection that stays open, and does nothing after what it says was answered.
 func stayIdle(t *testing.T, n int, address, say string) {
 	t.Helper()
-	c, err := net.DialTimeout("tcp", address, 10*time.Second)
+	c, err := net.DialTimeout("tcp", address, time.Minute)
 	if err != nil {
 		t.Fatalf("connection %d: %v", n, err)
 	}
 	t.Cleanup(func() { c.Close() })
-	c.SetDeadline(time.Now().Add(10 * time.Second))
+	c.SetDeadline(time.Now().Add(time.Minute))
 	fmt.Fprint(c, say)
 	if !strings.HasSuffix(say, "\r\n\r\n") {
 		return
@@ -97,7 +97,7 @@ func stayIdle(t *testing.T, n int, address, say string) {
 func callsAreAnswered(t *testing.T, address string) {
 	t.Helper()
 	for n := range 40 {
-		client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: n%2 == 0}}
+		client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: n%2 == 0}}
 		r, err := http.NewRequest("GET", "http://"+address+"/api/integration/gifting/gifts", nil)
 		if err != nil {
 			t.Fatal(err)

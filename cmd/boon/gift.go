@@ -137,6 +137,7 @@ Example:
     boon gift validate 4829 1337 5026
     boon gift validate https://gifts.example.com/g/5hTnUfY2cWq0vKzL8sXbRd --json
     boon gift validate 482913375026 --ticket check-4711.json
+    boon gift validate 482913375026 --ticket order.json --format square
 
 Next: boon gift redeem --help.`
 }

@@ -18,10 +18,11 @@ func typed(t *testing.T, args ...string) (code int, out, log string) {
 func TestEveryCommandTeaches(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{
-		"demo", "serve", "apply", "backup", "copy", "verify", "version", "key create", "key list", "key revoke",
+		"demo", "serve", "doctor", "man", "completion",
+		"apply", "backup", "copy", "verify", "version", "key create", "key list", "key revoke",
 		"till pair", "till pin", "key-file rotate", "key-file status", "gift send", "gift validate",
 		"gift redeem", "gift reverse", "gift cancel", "gift show", "gift list",
-		"bench",
+		"bench", "listen",
 	} {
 		code, out, log := typed(t, append(strings.Fields(command), "--help")...)
 		if code != exitOK || log != "" || !strings.HasPrefix(out, "Usage: boon "+command) ||
@@ -46,6 +47,9 @@ func TestUsageErrors(t *testing.T) {
 		{"gift reverse r --original-key o --key k", "one of the three"},
 		{"gift cancel --key k", "voucherID"},
 		{"gift cancel --key k --order a --purchase b", "one of the three"},
+		{"listen --key k", "--forward"},
+		{"listen --key k --forward localhost:3000", "such as http://localhost:3000/hook"},
+		{"listen --key k --forward ftp://localhost/", "such as http://localhost:3000/hook"},
 		{"gift send --key k", "Say what the gift is"},
 		{"gift send --key k --value 1 --item x", "one of the two"},
 		{"gift send --key k --value 1", "Say how it was paid"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
@@ -31,9 +32,10 @@ type keyCreateCmd struct {
 
 	Permissions []string          `placeholder:"NAME,…" help:"What it may do, one by one: ${permissions}."`
 	Expires     time.Time         `placeholder:"TIME" help:"When it stops working, such as 2027-01-31T00:00:00Z. Default: never."`
+	Networks    []string          `placeholder:"NETWORK,…" help:"Networks from which it may be used, such as 203.0.113.0/24. Default: everywhere."`
 	Limits      map[string]string `mapsep:"," placeholder:"NAME=N,…" help:"How much it may do in a day, as in a set-up file."`
 
-	Test bool `help:"Make a boon_test_ key: it works like any other and shows readers what it is for."`
+	Test bool `help:"With --system: for test accounts. The key of an account is of the account's mode."`
 	database
 }
 
@@ -61,6 +63,9 @@ func (c *keyCreateCmd) Run(t *terminal) error {
 	}
 	q := setup.KeyRequest{Name: c.Name, ExpiresAt: c.Expires, Test: c.Test, Permissions: may, Limits: c.Limits}
 	if q.Locations, err = parseIDs("--location", c.Location); err != nil {
+		return err
+	}
+	if q.Networks, err = parseNetworks(c.Networks); err != nil {
 		return err
 	}
 	if c.System {
@@ -101,6 +106,17 @@ func parseIDs(flag string, texts []string) (ids []gift.ID, _ error) {
 		ids = append(ids, id)
 	}
 	return ids, nil
+}
+
+func parseNetworks(texts []string) (all gift.Networks, _ error) {
+	for _, text := range texts {
+		p, err := clientip.ParseNetwork(text)
+		if err != nil {
+			return nil, usageError(fmt.Sprintf("--networks: %v.", err))
+		}
+		all = append(all, p)
+	}
+	return all, nil
 }
 
 // may is what the key is to be allowed.
@@ -185,10 +201,11 @@ func (c *keyListCmd) Run(t *terminal) error {
 			if k.Hint != "" {
 				hint = "…" + k.Hint
 			}
-			rows = append(rows, []string{k.ID.String(), k.Name, ownerName(d, k), mayDo(k), places(d, k), hint,
-				moment(k.CreatedAt), lastUse(k, uses), keyState(k, now)})
+			rows = append(rows, []string{k.ID.String(), k.Name, ownerName(d, k), mayDo(k), places(d, k),
+				k.Networks.String(), hint, moment(k.CreatedAt), lastUse(k, uses), keyState(k, now)})
 		}
-		table(t.stdout, []string{"KEY", "NAME", "OWNER", "MAY", "LOCATIONS", "ENDS IN", "MADE", "LAST USED", "STATE"}, rows)
+		table(t.stdout, []string{"KEY", "NAME", "OWNER", "MAY", "LOCATIONS", "FROM", "ENDS IN", "MADE", "LAST USED",
+			"STATE"}, rows)
 		return nil
 	})
 }

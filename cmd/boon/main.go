@@ -56,15 +56,23 @@ type commands struct {
 	Stock   stockCmd   `cmd:"" help:"Make cards to be sold, and have them printed."`
 	Sheet   sheetCmd   `cmd:"" help:"Make a new link to the printed cards of an order, and revoke the earlier ones."`
 	Key     keyCmd     `cmd:"" help:"Make, list and revoke API keys."`
+	Events  eventsCmd  `cmd:"" help:"Follow what happens in an account."`
+	Listen  listenCmd  `cmd:"" help:"Send what happens in an account to a developer's machine, as a webhook."`
 	Till    tillCmd    `cmd:"" help:"Pair devices at the counter with a location, and make PINs for people."`
 	KeyFile keyFileCmd `cmd:"" name:"key-file" help:"Rotate the keys that seal codes and tokens, and list them."`
+	Doctor  doctorCmd  `cmd:"" help:"Look at the machine, the files and the gateways, and tell what is wrong."`
 	Verify  verifyCmd  `cmd:"" help:"Recompute every balance from the ledger and check that everything holds."`
 	Backup  backupCmd  `cmd:"" help:"Copy the embedded database while the service goes on."`
 	Restore restoreCmd `cmd:"" help:"Put a backup in the place of the embedded database."`
 	Bench   benchCmd   `cmd:"" help:"Put load on a running service, measure it, and check the money afterwards."`
 	Copy    copyCmd    `cmd:"" help:"Move an installation to another data folder or database."`
 	Migrate migrateCmd `cmd:"" help:"Bring the schema of the database up to date, without serving."`
+	Ping    pingCmd    `cmd:"" help:"Ask whether the service on this machine can serve calls, as a health check."`
 	Version versionCmd `cmd:"" help:"Say which build this is."`
+	Man     manCmd     `cmd:"" help:"Print the manual page."`
+
+	Completion completionCmd `cmd:"" help:"Print a script that completes commands in bash, zsh or fish."`
+	Complete   completeCmd   `cmd:"" hidden:""`
 }
 
 const about = `Boon keeps gift cards: it sends them, tells what they are worth, and redeems them, each exactly once.
@@ -85,18 +93,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitUsage
 	}
 	exited := false
-	parser, err := kong.New(&commands{},
-		kong.Name("boon"), kong.Description(about), kong.Writers(stdout, stderr),
-		kong.Exit(func(int) { exited = true }), // --help; what follows it does not matter
-		kong.ConfigureHelp(kong.HelpOptions{NoAppDescFormat: true, NoExpandSubcommands: true, Compact: true,
-			WrapUpperBound: 110}),
-		kong.ValueFormatter(describe), kong.WithBeforeResolve(t.settings),
-		kong.Vars{"permissions": strings.Join(gift.PermissionNames(), ", ")},
-	)
-	if err != nil {
-		panic(err) // the struct tags above are wrong
-	}
-	command, err := parser.Parse(args)
+	command, err := t.parse(&commands{}, args, func(int) { exited = true }) // --help; what follows it does not matter
 	switch {
 	case exited:
 		return exitOK
@@ -106,6 +103,21 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitUsage
 	}
 	return t.report(command.Run(t))
+}
+
+// parse understands args. It calls exit once it has printed a help text.
+func (t *terminal) parse(into *commands, args []string, exit func(int)) (*kong.Context, error) {
+	parser, err := kong.New(into,
+		kong.Name("boon"), kong.Description(about), kong.Writers(t.stdout, t.stderr), kong.Exit(exit),
+		kong.ConfigureHelp(kong.HelpOptions{NoAppDescFormat: true, NoExpandSubcommands: true, Compact: true,
+			WrapUpperBound: 110}),
+		kong.ValueFormatter(describe), kong.WithBeforeResolve(t.settings),
+		kong.Vars{"permissions": strings.Join(gift.PermissionNames(), ", ")},
+	)
+	if err != nil {
+		panic(err) // the struct tags above are wrong
+	}
+	return parser.Parse(args)
 }
 
 // helpFor names the command that a parse error is about, followed by a space, if it got that far.

@@ -3,10 +3,13 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"crypto/x509"
 	"database/sql"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +18,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -33,13 +37,14 @@ func TestScript(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Values[serving{}] = &serving{}
 			e.Setenv("EXAMPLES", examples)
-			e.Setenv("SHOP", "boon_test_scripts_of_tests_harbor_coffee_web_shop")
-			e.Setenv("OFFICE", "boon_test_scripts_of_tests_harbor_coffee_head_office")
-			e.Setenv("TILL", "boon_test_scripts_of_tests_harbor_coffee_till")
+			e.Setenv("SHOP", "boon_live_scripts_of_tests_harbor_coffee_web_shop")
+			e.Setenv("OFFICE", "boon_live_scripts_of_tests_harbor_coffee_head_office")
+			e.Setenv("TILL", "boon_live_scripts_of_tests_harbor_coffee_till")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"start": start, "halt": halt, "crash": crash, "fetches": fetches, "grab": grab, "damage": damage, "exit": exit,
+			"start": start, "halt": halt, "sighup": sighup,
+			"selfsigned": selfSigned, "crash": crash, "fetches": fetches, "grab": grab, "damage": damage, "exit": exit,
 		},
 	})
 }
@@ -51,8 +56,8 @@ func exampleFiles(t *testing.T) string {
 	dir := t.TempDir()
 	for name, text := range map[string][]byte{"harbor-coffee.yaml": exampleSetups.HarborCoffee(),
 		"asagao-tea.yaml": exampleSetups.AsagaoTea()} {
-		if err := os.WriteFile(filepath.Join(dir, name), bytes.ReplaceAll(text, []byte("demo_only"),
-			[]byte("scripts_of_tests")), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), bytes.ReplaceAll(text, []byte("boon_test_demo_only"),
+			[]byte("boon_live_scripts_of_tests")), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,6 +98,22 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	go io.Copy(io.Discard, out)
 	ts.Setenv("BOON_URL", url)
+	_, address, _ := strings.Cut(url, "://")
+	ts.Setenv("ADDRESS", address)
+}
+
+// selfsigned CERT KEY: writes a certificate for example.com and this machine, and its key.
+func selfSigned(ts *testscript.TestScript, _ bool, args []string) {
+	s := httptest.NewUnstartedServer(nil)
+	s.StartTLS()
+	defer s.Close()
+	pair := s.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	ts.Check(err)
+	for n, block := range []pem.Block{{Type: "CERTIFICATE", Bytes: pair.Certificate[0]},
+		{Type: "PRIVATE KEY", Bytes: key}} {
+		ts.Check(os.WriteFile(ts.MkAbs(args[n]), pem.EncodeToMemory(&block), 0o600))
+	}
 }
 
 // halt: asks the boon serve of the script to stop, which must end it with exit code 0.
@@ -103,6 +124,18 @@ func halt(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(cmd.Process.Signal(syscall.SIGTERM))
 	if err := cmd.Wait(); err != nil {
 		ts.Fatalf("boon serve ended with %v; its log:\n%s", err, ts.ReadFile("serve.log"))
+	}
+}
+
+// sighup: sends SIGHUP to the boon serve of the script, and waits until it logs that it has heard it.
+func sighup(ts *testscript.TestScript, _ bool, _ []string) {
+	heard := func() int { return strings.Count(ts.ReadFile("serve.log"), "SIGHUP: the ") }
+	before := heard()
+	ts.Check(ts.Value(serving{}).(*serving).cmd.Process.Signal(syscall.SIGHUP))
+	for end := time.Now().Add(time.Minute); heard() == before; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			ts.Fatalf("boon serve has not heard SIGHUP; its log:\n%s", ts.ReadFile("serve.log"))
+		}
 	}
 }
 

@@ -23,8 +23,8 @@ func TestAfternoon(t *testing.T) {
 		calls          int
 		answers        []string
 	}{
-		{"README.md", "\n## An afternoon's integration\n", "\n## ", 7, []string{
-			`"amount":9.50,"currentBalance":15.50`, `"reversalID":"`, `"state":"finished"`, `"status":"CANCELLED"`}},
+		{"README.md", "\n## An afternoon's integration\n", "\n## ", 4, []string{
+			`"voucherCode":"`, `"isRedeemable":true`, `"amount":9.50,"currentBalance":15.50`, `"reversalID":"`}},
 		{"docs/api.md", "", "\n## No such heading", 5, []string{`"eligibility":{`, `"amount":10.00,"currentBalance":15.50`,
 			`"reversalID":"`, `"state":"finished"`, `"status":"CANCELLED"`, `"nextCursor":`}},
 	} {

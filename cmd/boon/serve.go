@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"boon.example/internal/cashout"
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
@@ -15,6 +17,8 @@ import (
 	"boon.example/internal/print"
 	"boon.example/internal/server"
 	"boon.example/internal/sms"
+	"boon.example/internal/telemetry"
+	"boon.example/internal/webhook"
 )
 
 type serveCmd struct {
@@ -32,14 +36,18 @@ type serveCmd struct {
 	RetryFor    time.Duration `setting:"file" name:"delivery-retry-for" default:"24h" placeholder:"TIME" help:"How long a message that is refused for now is tried again. Default: ${default}."`
 	Proxies     string        `setting:"file" name:"trusted-proxies" placeholder:"NET,NET" help:"Addresses or networks of reverse proxies whose X-Forwarded-For is believed, such as 127.0.0.1,10.0.0.0/8. Default: none; behind a proxy, all clients are then one."`
 	CashOutLaw  string        `setting:"file" name:"cash-out-law" placeholder:"FILE" help:"Table of the laws that let guests ask for the rest of a gift in cash, as JSON, in place of the one of this program; see docs/operating.md. No legal advice."`
+	Webhooks    string        `setting:"file" name:"webhooks-allow" placeholder:"NET,NET" help:"Networks such as 10.1.0.0/16 whose webhooks may be called although they are not public, by http too."`
 	fontFolder
+	logFlags
+	tlsFlags
 	Database string `setting:"file" placeholder:"URL" help:"PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME, in place of the embedded one; --data then holds the key file only. May be used by many instances, each with the same key file."`
 }
 
 func (serveCmd) Help() string {
 	return `Runs until it is told to stop (Ctrl-C, SIGTERM), then finishes what is in flight. When it is ready it prints one line,
 "listening on http://HOST:PORT", on standard output; its log goes to standard error, one JSON object a line. The first of them tell version,
-store, gateways, public URL and accounts, and what looks wrong.
+store, gateways, public URL and accounts, and what looks wrong. SIGHUP has it read the log level and the
+certificate again; a certificate that changes is read again within seconds anyway.
 
 Example:
 
@@ -54,46 +62,66 @@ A service without a set-up knows nobody: next, boon apply --help. The interface 
 // takes a tenth less processor time, and the service a third more memory. The variable GOGC says otherwise.
 const gcPercent = 200
 
-// Run serves until the context ends.
 // fontFolder is the flag of the commands that print, or tell what cannot be printed.
 type fontFolder struct {
 	Fonts string `setting:"file" placeholder:"DIR" help:"Folder of fonts for printed gifts in other scripts than Latin, Greek and Cyrillic. Default: those of the system."`
 }
 
-func (c *serveCmd) Run(t *terminal) error {
+// Run serves until the context ends.
+func (c *serveCmd) Run(t *terminal, command *kong.Context) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	if c.KeepDays < 30 {
-		return usageError("--keep-requests (BOON_KEEP_REQUESTS, keep-requests) is a number of days, at least 30: a caller " +
-			"may repeat a request as long")
-	}
-	proxies, err := clientip.ParseProxies(c.Proxies)
-	if err != nil {
-		return usageError("--trusted-proxies (BOON_TRUSTED_PROXIES, trusted-proxies): " + err.Error())
-	}
-	smtp, texts, err := c.gateways()
+	config, level, err := c.config(t)
 	if err != nil {
 		return err
 	}
-	law, err := c.law()
-	if err != nil {
-		return err
-	}
-	log := slog.New(slog.NewJSONHandler(t.stderr, nil))
-	config := server.Config{
-		CashOutLaw: law, Fonts: print.NewFonts(log, c.Fonts),
-		SMTP: smtp, SMS: texts, Proxies: proxies, RetryFor: c.RetryFor, Version: thisBuild().Version,
-		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, Database: c.Database, PublicURL: c.PublicURL,
-		Outbox: c.Outbox, OutboxAnyway: c.Anyway,
-		KeepRequests: time.Duration(c.KeepDays) * 24 * time.Hour,
-		Logger:       log,
-		Ready:        func(address string) { fmt.Fprintf(t.stdout, "listening on http://%s\n", address) },
-	}
+	config.Ready = func(address string) { fmt.Fprintf(t.stdout, "listening on %s%s\n", config.Scheme(), address) }
 	if c.Check {
 		return check(t, config)
 	}
+	c.reloads(t, t, command, level, config.Logger, config.Certificate)
 	return server.Run(t, config)
+}
+
+// config is what the flags say, and the level of its log.
+func (c *serveCmd) config(t *terminal) (config server.Config, level *slog.LevelVar, err error) {
+	if c.KeepDays < 30 {
+		return config, nil, usageError("--keep-requests (BOON_KEEP_REQUESTS, keep-requests) is a number of days, at " +
+			"least 30: a caller may repeat a request as long")
+	}
+	proxies, err := clientip.ParseProxies(c.Proxies)
+	if err != nil {
+		return config, nil, usageError("--trusted-proxies (BOON_TRUSTED_PROXIES, trusted-proxies): " + err.Error())
+	}
+	allowed, err := webhook.ParseAllow(c.Webhooks)
+	if err != nil {
+		return config, nil, usageError("--webhooks-allow (BOON_WEBHOOKS_ALLOW, webhooks-allow): " + err.Error())
+	}
+	smtp, texts, err := c.gateways()
+	if err != nil {
+		return config, nil, err
+	}
+	law, err := c.law()
+	if err != nil {
+		return config, nil, err
+	}
+	collected, err := telemetry.Read(t.getenv)
+	if err != nil {
+		return config, nil, usageError(err.Error())
+	}
+	level = new(slog.LevelVar)
+	log := c.logger(t, level)
+	build := thisBuild()
+	config = server.Config{
+		WebhooksAllow: allowed, CashOutLaw: law, Fonts: print.NewFonts(log, c.Fonts),
+		SMTP: smtp, SMS: texts, Proxies: proxies, RetryFor: c.RetryFor, Version: build.Version, Commit: build.Commit,
+		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, Database: c.Database, PublicURL: c.PublicURL,
+		Outbox: c.Outbox, OutboxAnyway: c.Anyway,
+		KeepRequests: time.Duration(c.KeepDays) * 24 * time.Hour,
+		Logger:       log, Telemetry: collected,
+	}
+	return config, level, c.tlsFlags.source(&config)
 }
 
 // law reads the table of law about cash.
@@ -118,6 +146,11 @@ func check(t *terminal, config server.Config) error {
 	if err != nil {
 		return err
 	}
+	return tell(t, r)
+}
+
+// tell prints a report.
+func tell(t *terminal, r server.Report) error {
 	var pairs []string
 	for _, f := range r.Facts {
 		pairs = append(pairs, f.Name, f.Value)

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"boon.example/client"
@@ -12,6 +15,7 @@ import (
 // ticketFlag is the flag of the commands that can send a ticket.
 type ticketFlag struct {
 	Ticket string `placeholder:"FILE" help:"The guest's ticket as JSON: {\"lineItems\": [...], \"totals\": {...}}, or ticketData whole (- is standard input)."`
+	Format string `placeholder:"NAME" help:"The format of the ticket, if it is a platform's own order: square, toast, clover, shopify or lightspeed-x."`
 }
 
 // read reads the ticket that the flag names, as it is; nil where there is none. What is wrong with it is for the
@@ -30,9 +34,15 @@ func (f ticketFlag) read(t *terminal) (*client.TicketData, error) {
 	}
 	var format string
 	if data, ok := members["data"]; ok && json.Unmarshal(members["format"], &format) == nil {
-		return &client.TicketData{Data: data, Format: format}, nil
+		ticket := &client.TicketData{Data: data, Format: format}
+		if options, ok := members["options"]; ok {
+			if err := json.Unmarshal(options, &ticket.Options); err != nil {
+				return nil, fmt.Errorf("%s: the options of the ticket: %w", f.Ticket, err)
+			}
+		}
+		return ticket, nil
 	}
-	return &client.TicketData{Data: json.RawMessage(bytes.TrimSpace(text)), Format: "standard"}, nil
+	return &client.TicketData{Data: json.RawMessage(bytes.TrimSpace(text)), Format: cmp.Or(f.Format, "standard")}, nil
 }
 
 // eligibility tells what a ticket says about a gift.
@@ -42,8 +52,15 @@ func (t *terminal) eligibility(v *client.Voucher) {
 		return
 	}
 	fmt.Fprintf(t.stdout, "this ticket: at most %s\n", worth(v, e.MaximumAmount))
+	lines := map[int]string{}
+	for _, l := range e.EligibleLines {
+		lines[l.Index] = worth(v, l.Amount)
+	}
 	for _, l := range e.ExcludedLines {
-		fmt.Fprintf(t.stdout, "line %d: %s\n", l.Index+1, cell(l.Reason))
+		lines[l.Index] = cell(l.Reason)
+	}
+	for _, n := range slices.Sorted(maps.Keys(lines)) {
+		fmt.Fprintf(t.stdout, "line %d: %s\n", n+1, lines[n])
 	}
 }
 
@@ -51,11 +68,7 @@ func (t *terminal) eligibility(v *client.Voucher) {
 func itemNames(items []client.Item) string {
 	var names []string
 	for _, i := range items {
-		name := i.Name
-		if name == "" {
-			name = i.ID
-		}
-		names = append(names, name)
+		names = append(names, cmp.Or(i.Name, i.ID, i.Group))
 	}
 	return strings.Join(names, ", ")
 }

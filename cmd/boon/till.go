@@ -31,6 +31,7 @@ type tillPairCmd struct {
 	Location  string   `required:"" placeholder:"ID" help:"Location at which it stands."`
 	Account   []string `placeholder:"ID" help:"Account that the location belongs to; may be left out when there is only one."`
 	May       []string `placeholder:"NAME,…" help:"What it may do beside validate, redeem and reverse: activate, reload, cash-out."`
+	Networks  []string `placeholder:"NETWORK,…" help:"Networks from which it may be paired and used, such as 203.0.113.0/24. Default: everywhere."`
 	PublicURL string   `setting:"env" name:"public-url" default:"http://127.0.0.1:8080" placeholder:"URL" help:"How the device reaches the service, as boon serve has it. Default: ${default}."`
 	database
 }
@@ -60,6 +61,9 @@ func (c *tillPairCmd) Run(t *terminal) error {
 	}
 	q := setup.KeyRequest{Name: c.Name, Permissions: may, Till: true}
 	if q.Locations, err = parseIDs("--location", []string{c.Location}); err != nil {
+		return err
+	}
+	if q.Networks, err = parseNetworks(c.Networks); err != nil {
 		return err
 	}
 	return c.with(t, true, func(s *store.Store) (err error) {

@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/api/contract"
+	"boon.example/internal/store/pgtest"
 )
 
 // unsayable are the sentences about what a schema cannot say: what belongs to the account, what its currency and
@@ -20,7 +21,7 @@ import (
 // allows is refused for these reasons only.
 var unsayable = regexp.MustCompile(strings.Join([]string{
 	`This account has no (such (gift|location|design|storefront|promotion)\.|location with that )`,
-	`Say at which location: `,
+	`Say at which location: `, `Say how much was paid for this card: `,
 	`An amount in USD has at most 2 decimals\.`, `A gift may be worth .* at most`, `The amount must be at most `,
 	`The amount is too large\.`,
 	`There is no such day or time of day\.`, `The deliveryDate has passed\.`,
@@ -89,6 +90,7 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 		{"reverse-redemption", "ReverseRedemption", `{"redemptionID":"` + taken + `","amount":0.01,` + at + `}`},
 		{"reverse-redemption", "ReverseRedemption", `{"idempotencyKey":"till-1"}`},
 		{"reverse-redemption", "ReverseRedemption", `{"idempotencyKey":"till-1","operation":"capture-hold"}`},
+		{"reverse-redemption", "ReverseRedemption", `{"idempotencyKey":"till-1","operation":"cash-out-gift"}`},
 		{"reload-gift", "ReloadGift", `{"voucherID":"` + roomy.id + `",` + at + `,"amount":0.01,"reference":"r",` +
 			paidAt(shop) + `}`},
 		{"reload-gift", "ReloadGift", `{"voucherCode":"` + roomy.code + `",` + at + `,"amount":0.01,` + paidAt(shop) + `}`},
@@ -295,6 +297,10 @@ func (a *agreement) forbids(body string) bool {
 // ask sends a request and compares the verdicts.
 func (a *agreement) ask(what string, object map[string]any) {
 	a.asked++
+	// No database has a part in what is refused here: on a second one, every fourth request shows as much.
+	if pgtest.OnPostgres() && a.asked%4 != 0 {
+		return
+	}
 	encoded, err := json.Marshal(object)
 	if err != nil {
 		a.Fatal(err)

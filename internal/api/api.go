@@ -43,6 +43,7 @@ type Config struct {
 	// Fingerprinted tells whether a fingerprint is that of a request, though made with an earlier key; nil: there was
 	// only one.
 	Fingerprinted func(fingerprint [32]byte, request []byte) (bool, error)
+	Cursors       Cursors
 	PublicURL     string // how recipients reach the gift page, and where /docs stands; without a slash at its end
 
 	Email bool // whether e-mail can be delivered, by a gateway or into the outbox
@@ -50,13 +51,21 @@ type Config struct {
 	// StoreTimeout is how long a call that has arrived waits for the store before it is answered UNAVAILABLE: what
 	// others use as well may be away without a word. 0: as long as the call's own deadline.
 	StoreTimeout time.Duration
-	Wake         func() // told after gifts were issued or used, that there may be something to deliver; nil: nobody is
+	// Wake is told after gifts of a live or of a test account were issued or used, that there may be something to deliver;
+	// nil: nobody is.
+	Wake func(test bool)
+	// Settle does what is due in a test account by its clock, as far as there is time for it, and tells how much is left;
+	// nil: nothing is ever due.
+	Settle func(ctx context.Context, account *gift.Account, within time.Duration) (left int, _ error)
 
 	// Sheets prints cards of a stock as a PDF; nil: it cannot.
 	Sheets func(ctx context.Context, account *gift.Account, cards []gift.Gift) ([]byte, error)
 	// Printable tells whether all that can be seen of a text can be printed; nil: everything can.
 	Printable  func(text string) bool
 	CashOutLaw gift.CashOutLaw // where guests may ask for cash; nil: cashout.Law
+
+	Hooks       Hooks // what the operations of webhooks need
+	HooksByHTTP bool  // the operator allowed networks that may be called by http
 
 	Now           func() time.Time                   // nil: time.Now
 	ClientAddress func(*http.Request) netip.Addr     // nil: that of the connection
@@ -73,9 +82,12 @@ type API struct {
 	mux     *http.ServeMux
 	unknown http.Handler // answers NOT_FOUND
 	guesses *guessLimiter
+	tests   chan struct{} // has a value for each call of a test account that is handled
+	silent  chan struct{} // and for each that is kept waiting on purpose
 	exports chan struct{} // has a value while codes of a stock are read and written
 	readers sync.Pool     // of *wire.Reader
 	memory  memory
+	hooks   hookLimiter
 }
 
 // Limits of one request.
@@ -96,8 +108,11 @@ func New(c Config) *API {
 	if c.CashOutLaw == nil {
 		c.CashOutLaw = cashout.Law()
 	}
+	if c.Settle == nil {
+		c.Settle = func(context.Context, *gift.Account, time.Duration) (int, error) { return 0, nil }
+	}
 	if c.Wake == nil {
-		c.Wake = func() {}
+		c.Wake = func(bool) {}
 	}
 	if c.Note == nil {
 		c.Note = func(context.Context, Event) {}
@@ -113,7 +128,8 @@ func New(c Config) *API {
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
 	a := &API{Config: c, mux: http.NewServeMux(), guesses: newGuessLimiter(&c),
-		exports: make(chan struct{}, 1)}
+		exports: make(chan struct{}, 1), tests: make(chan struct{}, maxTests),
+		silent: make(chan struct{}, maxSilent)}
 	a.readers.New = func() any { return new(wire.Reader) }
 	for pattern, methods := range byPattern() {
 		a.mux.Handle(pattern, a.resource(methods))
@@ -153,8 +169,14 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.unknown.ServeHTTP(w, r)
 		return
 	}
+	if strings.HasPrefix(clean, foreign) { // some platforms write two slashes for one
+		r.URL.Path, r.URL.RawPath = path.Clean(r.URL.Path), ""
+	}
 	a.mux.ServeHTTP(w, r)
 }
+
+// foreign is what the paths of other protocols begin with.
+const foreign = "/providers/"
 
 // Route is one operation of the interface.
 type Route struct {
@@ -188,7 +210,9 @@ const (
 )
 
 // Routes lists every operation. HEAD is answered as GET.
-func Routes() []Route { return slices.Concat(giftingRoutes(), redemptionRoutes(), readingRoutes()) }
+func Routes() []Route {
+	return slices.Concat(giftingRoutes(), redemptionRoutes(), readingRoutes(), testRoutes(), webhookRoutes())
+}
 
 func giftingRoutes() []Route {
 	return []Route{
@@ -256,6 +280,8 @@ func readingRoutes() []Route {
 			handle: exportStock, deadline: otherDeadline, needs: gift.MayExport},
 		{Method: "GET", Pattern: base + "/gifting/activity", Priority: PriorityRead,
 			handle: listActivity, deadline: otherDeadline, needs: gift.MayLookUp},
+		{Method: "GET", Pattern: base + "/events", Priority: PriorityRead,
+			handle: listEvents, deadline: eventDeadline, needs: gift.MaySeeEvents},
 		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}", Priority: PriorityRead,
 			handle: showGift, deadline: otherDeadline, needs: gift.MayLookUp, anyKey: true},
 		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}/history", Priority: PriorityRead,
@@ -312,15 +338,16 @@ type call struct {
 	now       time.Time
 	route     Route
 	caller    *gift.Caller
-	account   *gift.Account // the caller's; nil for a system key, until it has named one
-	key       string        // the Idempotency-Key, "" none
-	location  gift.ID       // where it is made, for the log; zero: not said
-	body      []byte        // of a POST, whole
-	unread    bool          // it is no JSON object
-	memory    int           // bytes that hold counted
-	payer     *gift.ID      // for whom; nil: there were few
-	leave     func()        // gives the call's place in flight back
-	media     string        // of the answer, if it succeeds; "": JSON
+	account   *gift.Account          // the caller's; nil for a system key, until it has named one
+	clocks    map[gift.ID]gift.Clock // of the test accounts that the caller may act for
+	key       string                 // the Idempotency-Key, "" none
+	location  gift.ID                // where it is made, for the log; zero: not said
+	body      []byte                 // of a POST, whole
+	unread    bool                   // it is no JSON object
+	memory    int                    // bytes that hold counted
+	payer     *gift.ID               // for whom; nil: there were few
+	leave     func()                 // gives the call's place in flight back
+	media     string                 // of the answer, if it succeeds; "": JSON
 }
 
 // run reads the call, waits until it is admitted, and hands it to its handler.
@@ -330,7 +357,7 @@ func (c *call) run(r Route) (_ ledger.Answer, err error) {
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), r.deadline)
 	defer cancel()
-	if r.Method == http.MethodPost {
+	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
 		if err := c.readKey(r.operation == ""); err != nil {
 			return ledger.Answer{}, err
 		}
@@ -343,22 +370,28 @@ func (c *call) run(r Route) (_ ledger.Answer, err error) {
 			return ledger.Answer{}, err
 		}
 	}
-	if !c.Admission.Enter(ctx, r.Priority) {
+	if !c.admit(ctx, r.Priority) {
 		return ledger.Answer{}, errOverloaded
 	}
-	c.leave = sync.OnceFunc(func() { c.Admission.Leave(r.Priority) })
 	defer c.leave()
 	c.ctx, cancel = c.withStoreTimeout(ctx)
 	defer cancel()
+	if err := c.readClocks(); err != nil {
+		return ledger.Answer{}, err
+	}
+	c.enter(c.account)
 	return r.handle(c)
 }
 
-// authorize tells who calls and whether they may make this call, by what holds now.
+// authorize tells who calls and whether they may make this call from where they are, by what holds now.
 func (c *call) authorize(r Route) (err error) {
 	if c.caller, err = c.authenticate(); err != nil {
 		return err
 	}
 	c.account, c.route = c.caller.Account, r
+	if err = c.from(c.caller.Networks); err != nil {
+		return err
+	}
 	return c.caller.Permit(r.needs, r.anyKey)
 }
 
@@ -383,17 +416,7 @@ func (a *API) handler(h handler) http.Handler {
 			err = c.hold(len(answer.Body) - c.memory)
 		}
 		status := kinds[answer.Code].status
-		event := Event{RequestID: c.requestID, Overloaded: errors.Is(err, errOverloaded), Err: hidden(err)}
-		if c.account != nil {
-			event.AccountID = c.account.ID
-		}
-		if c.caller != nil {
-			event.KeyID, event.KeyName, event.LocationID = c.caller.KeyID, c.caller.Name, c.location
-			event.Person = c.caller.Person
-			if len(c.caller.Locations) == 1 && c.location.IsZero() {
-				event.LocationID = c.caller.Locations[0]
-			}
-		}
+		event := c.event(err)
 		if err != nil {
 			status, answer = c.problem(err)
 		}
@@ -403,6 +426,22 @@ func (a *API) handler(h handler) http.Handler {
 		c.write(status, answer)
 		a.Note(r.Context(), event)
 	})
+}
+
+// event is what the call came to, but for its code.
+func (c *call) event(err error) Event {
+	event := Event{RequestID: c.requestID, Overloaded: errors.Is(err, errOverloaded), Err: hidden(err)}
+	if c.account != nil {
+		event.AccountID = c.account.ID
+	}
+	if c.caller != nil {
+		event.KeyID, event.KeyName, event.LocationID = c.caller.KeyID, c.caller.Name, c.location
+		event.Person = c.caller.Person
+		if len(c.caller.Locations) == 1 && c.location.IsZero() {
+			event.LocationID = c.caller.Locations[0]
+		}
+	}
+	return event
 }
 
 // attempt turns a panic into an error.

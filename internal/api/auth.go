@@ -33,6 +33,14 @@ func (c *call) authenticate() (*gift.Caller, error) {
 		"Send a valid API key in the Authorization header: the key by itself, or after the word Bearer.")
 }
 
+// from refuses a call that does not come from where its key may be used.
+func (c *call) from(allowed gift.Networks) error {
+	if len(allowed) == 0 {
+		return nil
+	}
+	return allowed.Admit(c.ClientAddress(c.r))
+}
+
 // readKey reads the Idempotency-Key, where it is not ignored.
 func (c *call) readKey(ignored bool) error {
 	const name = "Idempotency-Key"

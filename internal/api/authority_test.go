@@ -46,6 +46,7 @@ type row struct {
 	needs   string  // the permission that the key needs
 	lacking verdict // a key without it; the zero one: NOT_AUTHORIZED
 	system  verdict // a system key
+	live    verdict // a key of a live account, where the operation is for test accounts; the zero one: it is for both
 	at      where   // whether the call says at which location it is made
 	noSuch  verdict // where it names a location that the account does not have; the zero one: NOT_FOUND
 	by      string  // the ways in which it names a gift; "": it names none, and a key of an account is served
@@ -54,6 +55,9 @@ type row struct {
 	// of a gift that may be used; nil: all are alike. What is missing is done
 	states map[string]verdict
 }
+
+// elsewhereTested are operations about no gift: see TestAuthorityOverWebhooks.
+var elsewhereTested = []row{{by: "webhook"}}
 
 type where int
 
@@ -75,7 +79,9 @@ var authority = map[string][]row{
 			absent: notFound, states: spendable},
 		{needs: "redeem", system: unsupported, at: mustBe, by: "id", foreign: notFound, elsewhere: notAuthorized,
 			absent: notFound, states: spendable}},
-	"createStock": {{needs: "stock", system: unsupported}},
+	"getClock":     {{lacking: unsupported, system: unsupported, live: unsupported}},
+	"advanceClock": {{lacking: unsupported, system: unsupported, live: unsupported}},
+	"createStock":  {{needs: "stock", system: unsupported}},
 	"exportStock": {{needs: "export", system: unsupported, by: "stock", foreign: notFound, elsewhere: notFound,
 		absent: notFound, states: map[string]verdict{"claimed": notFound}}},
 	"activateGift": {
@@ -151,8 +157,12 @@ var authority = map[string][]row{
 		absent: notFound}},
 	"getRequest": {{needs: "send", lacking: notFound, system: malformed, by: "key", foreign: notFound,
 		elsewhere: notFound, absent: notFound}},
-	"listGifts":    {{needs: "look-up", system: malformed}},
-	"listActivity": {{needs: "look-up", system: unsupported}},
+	"listGifts":     {{needs: "look-up", system: malformed}},
+	"listActivity":  {{needs: "look-up", system: unsupported}},
+	"createWebhook": elsewhereTested, "listWebhooks": elsewhereTested, "getWebhook": elsewhereTested,
+	"changeWebhook": elsewhereTested, "deleteWebhook": elsewhereTested, "rotateWebhook": elsewhereTested,
+	"replayWebhook": elsewhereTested, "listAttempts": elsewhereTested,
+	"listEvents":   {{needs: "events", system: unsupported}},
 	"getHealth":    {{open: true}},
 	"getReadiness": {{open: true}},
 	"getOpenAPI":   {{open: true}},
@@ -257,7 +267,7 @@ func (r row) verdict(key, place, good, state string) verdict {
 	limited := good == pier || good == wharf
 	switch {
 	case r.by == "":
-		return done
+		return cmp.Or(r.live, done)
 	case good == nowhere:
 		return r.absent
 	case (good == corner) != (key == cornerKey):
@@ -572,6 +582,7 @@ func (s *stage) ask(op contract.Route, by string, k known, key, place string) re
 		"cancelGift": `{` + name + `,"cause":"CANCELLED"}`, "reinstateGift": `{` + name + `}`, "resendGift": `{` + name + `}`,
 		"rescheduleGift": `{` + name + `,"deliveryDate":"` + s.now().Add(time.Hour).UTC().Format(time.RFC3339) + `"}`,
 		"sendGift":       money("1", member("accountID", harbor)),
+		"advanceClock":   `{"advance":"P1D"}`,
 		"createStock":    `{"count":1}`, "reverseActivation": `{` + name + `}`,
 		"activateGift": `{` + name + at + `,"amount":1,` + purchaseAt(storefront) + `}`,
 		"holdGift":     `{` + name + at + `,"amount":0.01}`,
@@ -591,7 +602,7 @@ func (s *stage) ask(op contract.Route, by string, k known, key, place string) re
 		body = `{` + name + member(other, s.partner(key, k.good)) + `,"amount":0.01}`
 	}
 	path := strings.NewReplacer("{voucherID}", k.id, "{key}", k.key, "{file}", "docs.css", "{orderID}",
-		k.order).Replace(op.Path)
+		k.order, "{webhookID}", nowhere).Replace(op.Path)
 	if op.OperationID == "exportStock" {
 		path += "?format=csv"
 	}
@@ -617,6 +628,9 @@ func TestAuthority(t *testing.T) {
 				op.OperationID)
 		}
 		for _, r := range rows {
+			if r.by == "webhook" {
+				continue
+			}
 			t.Run(op.OperationID+" by "+r.by, func(t *testing.T) {
 				s.keys(t, op, r)
 				if r.by != "" {
@@ -671,7 +685,8 @@ func (s *stage) keys(t *testing.T, op contract.Route, r row) {
 			}
 			for _, query := range []string{"", "&organizationID=" + wharf, "&organizationID=" + cornerPlace, "&organizationID=" +
 				pier} {
-				s.expect(t, s.do(op.Method, op.Path+"?limit=200"+query, "", as(key)...), key, done, hidden, op.OperationID+query)
+				s.expect(t, s.do(op.Method, op.Path+"?limit=200"+query, "", as(key)...), key, cmp.Or(r.live, done), hidden,
+					op.OperationID+query)
 			}
 		}
 	}
@@ -683,6 +698,9 @@ func (s *stage) permissions(t *testing.T, operations []contract.Route) {
 	for _, op := range operations {
 		for _, r := range authority[op.OperationID] {
 			for _, name := range gift.PermissionNames() {
+				if r.by == "webhook" {
+					continue
+				}
 				for _, at := range []string{"", pier} {
 					if !r.open {
 						s.permitted(t, op, r, permittedKey(name, at))

@@ -55,8 +55,23 @@ func (c *Call) Read(read func(*wire.Object)) (err error) {
 	return problems.Err()
 }
 
-// By names who makes the call, for the log.
-func (c *Call) By(caller *gift.Caller) { c.c.caller, c.c.account = caller, caller.Account }
+// By names who makes the call, for the log, and refuses one that does not come from where its key may be used.
+func (c *Call) By(caller *gift.Caller) error {
+	c.c.caller, c.c.account = caller, caller.Account
+	return c.From(caller.Networks)
+}
+
+// From refuses a call that does not come from one of these networks.
+func (c *Call) From(allowed gift.Networks) error { return c.c.from(allowed) }
+
+// AccountNow is the time by the clock of an account.
+func (c *Call) AccountNow(a *gift.Account) (time.Time, error) {
+	if !a.Test {
+		return c.Now, nil
+	}
+	clock, err := c.c.Records.Clock(c.Context(), a.ID)
+	return clock.Now(c.Now), stored(err)
+}
 
 // CountAnonymous counts a call that showed what could have been guessed against the client's network, and refuses it
 // once there were too many.

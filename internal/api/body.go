@@ -34,6 +34,11 @@ func (c *call) readBody(most int64) ([]byte, error) {
 	if err := checkType(c.r.Header); err != nil {
 		return nil, err
 	}
+	return c.readAll(most)
+}
+
+// readAll reads the whole body, no longer than most.
+func (c *call) readAll(most int64) ([]byte, error) {
 	tooLong := func() error {
 		size := fmt.Sprintf("%d MiB", most>>20)
 		if most < 1<<20 {
@@ -147,22 +152,29 @@ func newWriter(size int) writer { return writer{wire.NewWriter(size)} }
 
 // do runs a command. An outcome of success is written by success, and has this code.
 func (r *request) do(cmd ledger.Command, code gift.Code, success func(*writer, ledger.Result)) (ledger.Answer, error) {
+	return r.run(cmd, func(result ledger.Result, err error) ledger.Answer {
+		if refused, ok := errors.AsType[*gift.Error](err); ok {
+			return r.render(refused)
+		}
+		if r.operation == ledger.ReleaseHold && len(result.Entries) == 0 {
+			code = ledger.Nothing
+		}
+		return r.answer(code, func(w *writer) { success(w, result) })
+	})
+}
+
+// run runs a command, whose outcome render makes an answer of.
+func (r *request) run(cmd ledger.Command, render func(ledger.Result, error) ledger.Answer) (ledger.Answer, error) {
 	ctx, cancel := r.timeFor(cmd)
 	defer cancel()
 	return r.Engine.Do(ctx, ledger.Call{
 		AccountID: r.account.ID, Operation: r.operation, Key: r.key, Fingerprint: r.fingerprint, Fingerprinted: r.earlier,
-		Caller: r.caller, Seen: r.seen, Account: r.account,
+		Caller: r.caller, Seen: r.seen, Account: r.account, Ahead: r.clocks[r.account.ID].Ahead,
 		Render: func(result ledger.Result, err error) ledger.Answer {
-			if refused, ok := errors.AsType[*gift.Error](err); ok {
-				if gift.IsWrongCode(refused) {
-					r.wrongCode.Store(true)
-				}
-				return r.render(refused)
+			if gift.IsWrongCode(err) {
+				r.wrongCode.Store(true)
 			}
-			if r.operation == ledger.ReleaseHold && len(result.Entries) == 0 {
-				code = ledger.Nothing
-			}
-			return r.answer(code, func(w *writer) { success(w, result) })
+			return render(result, err)
 		},
 	}, cmd)
 }

@@ -75,7 +75,7 @@ func cancelGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readCancellation)
 	account, err := c.Directory().AccountOf(c.caller, asked.AccountID, gift.FieldAccount)
 	if err == nil {
-		c.account = account
+		c.enter(account)
 	}
 	if !c.unread && !problems.Has("accountID") {
 		problems.Refuse(err)
@@ -123,7 +123,7 @@ func reinstateGift(c *call) (ledger.Answer, error) {
 	answer, err := request.do(&ledger.Reinstate{VoucherIDs: ids, Reinstate: asked.Reinstate}, ledger.OK,
 		(*writer).outcomes)
 	if answer.Fresh() {
-		c.Wake()
+		c.Wake(c.account.Test)
 	}
 	return answer, err
 }

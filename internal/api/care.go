@@ -89,7 +89,7 @@ func unblockGift(c *call) (ledger.Answer, error) {
 		cmd.Sends = true
 		answer, err := r.do(cmd, ledger.OK, (*writer).blocked)
 		if answer.Fresh() {
-			c.Wake()
+			c.Wake(c.account.Test)
 		}
 		return answer, err
 	})

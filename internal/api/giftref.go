@@ -116,6 +116,15 @@ func (c *call) locate(p gift.Place) (*gift.Location, error) {
 	return at, err
 }
 
+// perhaps is the location of a call, or nil: why there is none is told later.
+func (c *call) perhaps(where place) *gift.Location {
+	at, err := c.caller.Locate(where.Place)
+	if err != nil {
+		return nil
+	}
+	return at
+}
+
 // besides gives everything that is wrong with a malformed request: also what the look-up of its location finds.
 func (c *call) besides(problems *wire.Problems, p gift.Place) error {
 	if !c.unread && !problems.Has("organizationID") && !problems.Has("pointOfSaleSystemOrganizationIdentifier") {

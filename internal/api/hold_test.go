@@ -94,10 +94,13 @@ func TestFuelPump(t *testing.T) {
 		"currentBalance", "60.00", "availableBalance", "60.00")
 	w.get("/gifting/gifts/"+g.id+"/history").want(200,
 		"entries[1].kind", "HOLD", "entries[1].amount", "0.00", "entries[1].heldAmount", "100.00", "entries[1].holdID", hold,
-		"entries[1].currentBalance", "150.00", "entries[2].kind", "REDEMPTION", "entries[2].heldAmount", "0.00",
+		"entries[1].currentBalance", "150.00", "entries[0].availableBalance", "150.00",
+		"entries[1].availableBalance", "50.00", "entries[2].kind", "REDEMPTION", "entries[2].heldAmount", "0.00",
+		"entries[2].availableBalance", "0.00", "entries[3].availableBalance", "56.83",
 		"entries[2].holdID", "null", "entries[3].kind", "REDEMPTION", "entries[3].heldAmount", "-100.00", "entries[3].holdID",
 		hold, "entries[3].redemptionID", taken.at("redemptionID"), "entries[4].kind", "REVERSAL").has("entries", 5)
-	w.get("/gifting/activity?kind=HOLD").want(200, "entries[0].holdID", hold).has("entries", 1)
+	w.get("/gifting/activity?kind=HOLD").want(200, "entries[0].holdID", hold,
+		"entries[0].availableBalance", "50.00").has("entries", 1)
 	w.get("/requests/pump").want(200, "requests[0].operation", "hold-gift", "requests[0].answer.holdID", hold)
 	w.sound()
 }

@@ -258,9 +258,6 @@ func TestCashOut(t *testing.T) {
 	w.get("/gifting/gifts/"+g.id+"/history").want(200, "entries[1].kind", "CASH_OUT", "entries[1].amount", "-14.99",
 		"entries[1].entryID", paid.at("cashOutID"), "entries[1].redemptionID", "null", "entries[1].organizationName",
 		"Pier 39")
-	// It is no redemption, and cannot be undone as one.
-	w.post("reverse-redemption", `{"redemptionID":"`+paid.at("cashOutID")+`"}`).refused(404, gift.NotFound)
-	w.post("reverse-redemption", `{"idempotencyKey":"cash"}`).refused(404, gift.NotFound)
 	w.post("reverse-reload", `{"reloadID":"`+paid.at("cashOutID")+`"}`).refused(404, gift.NotFound)
 
 	// Held is not to be had.
@@ -276,6 +273,75 @@ func TestCashOut(t *testing.T) {
 	w.cashOut(w.send(money("9.99"))).want(200, "amount", "9.99")
 	w.skew.Store(int64(time.Until(spring.AddDate(0, 0, 1))))
 	w.cashOut(w.send(money("10"))).want(200, "amount", "10.00")
+}
+
+// A cash-out is taken back once and as a whole, by its id or its key, by who may pay out.
+func TestCashOutTakenBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	back := func(body string, headers ...string) reply {
+		return w.post("reverse-redemption", "{"+body+"}", headers...)
+	}
+	byID := func(id string) string { return `"redemptionID":"` + id + `"` }
+	const byKey, late = `"idempotencyKey":"cash","operation":"cash-out-gift"`, `"idempotencyKey":"late","operation":"cash-out-gift"`
+	g := w.send(money("12.50"))
+	w.redeem(g, "2.50").want(200)
+	paid := w.cashOut(g, once("cash")...).want(200, "amount", "10.00").at("cashOutID")
+
+	w.permit(rotatedKey, "redeem", "reverse")
+	for _, body := range []string{byID(paid), byKey, late} {
+		r := back(body, append(as(rotatedKey), once("refused")...)...).refused(403, gift.NotAuthorized)
+		if text := r.at("messages[0].text"); !strings.HasSuffix(text, "it lacks the permission cash-out.") {
+			t.Error(text)
+		}
+	}
+	back(byID(paid), as(cornerKey)...).refused(404, gift.NotFound)
+	back(byID(paid), as(wharfKey)...).refused(404, gift.NotFound)
+	back(byID(paid)+`,"amount":9.99`).refused(400, gift.ValidationFailure, "amount")
+	back(byID(paid)+`,"amount":10.01`).refused(400, gift.ValidationFailure, "amount")
+	back(byID(paid)+`,"operation":"cash-out-gift"`).refused(400, gift.ValidationFailure, "operation")
+	back(`"idempotencyKey":"cash","operation":"reload-gift"`).refused(400, gift.ValidationFailure, "operation")
+	back(`"idempotencyKey":"cash"`).refused(404, gift.NotFound) // it redeemed nothing
+	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "0.00")
+
+	undone := back(byKey+`,"reason":"the drawer was empty"`, once("back")...).want(200, "redemptionID", paid, "amount",
+		"10.00", "currentBalance", "10.00", "availableBalance", "10.00", "status", "CLAIMED", "isRedeemable", "true")
+	back(byKey+`,"reason":"the drawer was empty"`, once("back")...).again(undone)
+	for _, body := range []string{byID(paid), byKey} {
+		back(body).refused(409, gift.AlreadyReversed)
+	}
+	w.get("/gifting/gifts/"+g.id+"/history").want(200, "entries[3].kind", "REVERSAL", "entries[3].amount", "10.00",
+		"entries[3].redemptionID", paid, "entries[3].reverses", paid, "entries[3].reasonCode", "CASH_OUT",
+		"entries[3].reason", "the drawer was empty")
+	again := w.cashOut(g).want(200, "amount", "10.00").at("cashOutID")
+	w.post("block-gift", `{"voucherID":"`+g.id+`","reasonCode":"LOST"}`).want(200)
+	back(byID(again)+`,"amount":10`).want(200, "currentBalance", "10.00", "isRedeemable", "false")
+
+	// One that never came, and never will.
+	back(late).refused(404, gift.NotFound)
+	back(late).refused(404, gift.NotFound)
+	w.cashOut(w.send(money("5")), once("late")...).refused(409, gift.RedemptionNotAllowed)
+
+	// At once, it is taken back once.
+	g = w.send(money("5"))
+	paid = w.cashOut(g, once("both")...).want(200).at("cashOutID")
+	var all sync.WaitGroup
+	var did atomic.Int64
+	for _, body := range []string{byID(paid), strings.Replace(byKey, "cash", "both", 1)} {
+		for range 3 {
+			all.Go(func() {
+				if back(body).status == 200 {
+					did.Add(1)
+				}
+			})
+		}
+	}
+	all.Wait()
+	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "5.00")
+	if did.Load() != 1 {
+		t.Errorf("taken back %d times", did.Load())
+	}
+	w.sound()
 }
 
 // What a thief, another merchant and a till without the permission would try.

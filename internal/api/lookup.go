@@ -26,7 +26,7 @@ func showGift(c *call) (ledger.Answer, error) {
 func (c *call) finish(q *wire.Query) (err error) {
 	account, err := c.Directory().AccountOf(c.caller, q.GUID("accountID"), gift.FieldAccount)
 	if err == nil {
-		c.account = account
+		c.enter(account)
 	}
 	if !q.Has("accountID") {
 		q.Refuse(err)
@@ -231,6 +231,11 @@ func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
 	w.Text("kind", string(e.Kind))
 	w.Amount("amount", unit, amount)
 	w.Amount("currentBalance", unit, e.Balance)
+	if available, known := e.Available(); known {
+		w.Amount("availableBalance", unit, available)
+	} else {
+		w.Null("availableBalance")
+	}
 	w.Amount("heldAmount", unit, e.Held)
 	w.Text("status", e.Status.String())
 	w.Integer("statusID", int(e.Status))

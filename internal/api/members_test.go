@@ -85,6 +85,7 @@ func (w *world) whole() map[string][]string {
 		"block-gift":   {`{"voucherID":"` + nowhere + `","reasonCode":"LOST","reason":"R"}`},
 		"unblock-gift": {`{"voucherID":"` + nowhere + `","reason":"R"}`},
 		"adjust-gift":  {`{"voucherID":"` + nowhere + `","amount":-0.01,"reasonCode":"FRAUD","reason":"why"}`},
+		"clock":        {`{"advance":"P1D"}`, `{"now":"` + w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339) + `"}`},
 		"extend-gift":  {`{"voucherID":"` + nowhere + `","validUntil":"2040-01-01T00:00:00Z"}`},
 		"reschedule-gift": {`{"voucherID":"` + nowhere + `","deliveryDate":"` + soon +
 			`","deliveryTimezoneId":"Asia/Tokyo"}`},
@@ -235,7 +236,7 @@ func TestWholeRequestsAreWhole(t *testing.T) {
 	whole, operations := w.whole(), 0
 	a := &agreement{schemas: file.Components.Schemas}
 	for path, is := range file.Paths {
-		if is.Post == nil {
+		if is.Post == nil || strings.Contains(path, "/webhooks") { // see TestWebhooksAreChecked
 			continue
 		}
 		operations++
@@ -255,7 +256,8 @@ func TestWholeRequestsAreWhole(t *testing.T) {
 			t.Errorf("%s has no members", operation)
 		}
 		for _, member := range members {
-			if !spoiled[member] {
+			// No ticket has all options; TestPlatformTicketsAreRefused spoils them.
+			if !spoiled[member] && !strings.HasPrefix(member, "ticketData.options") {
 				t.Errorf("%s: no request has %s", operation, member)
 			}
 		}

@@ -107,9 +107,9 @@ func ServerOfTheExample(t *testing.T) http.Handler {
 	engine := ledger.Start(db, ledger.Options{Now: clock})
 	t.Cleanup(engine.Stop)
 	return New(Config{
-		Engine: engine, Records: db, Directory: func() *gift.Directory { return directory },
-		Fingerprint: db.Keys().Fingerprint,
-		PublicURL:   "https://cards.example.org", Email: true, SMS: true, Now: clock,
+		Engine: engine, Records: db, Hooks: db, Directory: func() *gift.Directory { return directory },
+		Fingerprint: db.Keys().Fingerprint, Cursors: db.Keys(),
+		PublicURL: "https://cards.example.org", Email: true, SMS: true, Now: clock,
 	})
 }
 
@@ -206,7 +206,7 @@ func TestSchemasAreComplete(t *testing.T) {
 		"RedeemGift", "HoldGift", "CaptureHold", "ReleaseHold", "ReverseRedemption", "CancelGift", "ReinstateGift",
 		"ResendGift", "RescheduleGift", "TransferBalance", "CreateStock", "ActivateGift",
 		"ReverseActivation", "ReloadGift", "ReverseReload", "BlockGift", "UnblockGift", "AdjustGift", "ExtendGift",
-		"CashOutGift", "ReplaceGift"}
+		"CashOutGift", "ReplaceGift", "ClockChange", "CreateWebhook", "ChangeWebhook", "RotateWebhook", "ReplayWebhook"}
 	for name, schema := range components {
 		checkSchema(t, name, schema.(map[string]any), slices.Contains(requests, name))
 	}

@@ -98,6 +98,7 @@ func (v *variety) payload() [][2]string {
 	}
 	return [][2]string{
 		{"voucherID", "*"}, {"voucherCode", "*"}, {"voucherPublicToken", "*"}, {"giftURL", "*"}, {"lastFour", "*"},
+		{"mode", "live"},
 		{"orderID", "*"},
 		{"externalTransactionReferenceNumber", pick(v.promotional, "null", "R-1")},
 		{"externalStorefrontID", pick(v.promotional, "null", v.storefront)},
@@ -125,7 +126,8 @@ func (v *variety) payload() [][2]string {
 		{"deliveredAt", pick(printed, "*", "null")}, {"voucherDesignID", "null"}, {"createdAt", "*"},
 		{"requiresEligibleItems", fmt.Sprint(v.promotional && v.currency == "USD")},
 		{"eligibleItems", pick(v.promotional && v.currency == "USD",
-			`[{"id":"LATTE","name":null},{"id":"MOCHA","name":"Mocha"}]`, "null")}, {"eligibility", "null"},
+			`[{"id":"LATTE","name":null,"group":null},{"id":"MOCHA","name":"Mocha","group":null}]`, "null")},
+		{"eligibility", "null"},
 		{"cashOutAllowed", "false"},
 	}
 }

@@ -1,6 +1,10 @@
 package api_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"time"
+)
 
 // TestNotPrintable: send-gift tells of each printed gift which of its texts have characters that no font has, and of
 // others nothing; a repeat of the call is told the same.
@@ -16,4 +20,29 @@ func TestNotPrintable(t *testing.T) {
 	}
 	w.post("send-gift", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"senderDescription":"朝",`+purchase+`}`).want(201,
 		"gifts[0].notPrintable", `["senderDescription"]`)
+}
+
+// TestNotPrintableAgain: so do the calls that send a gift again, replace its card or put it off, if it goes in print.
+func TestNotPrintableAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"ana@example.com","message":"朝",` +
+		`"recipientDescription":"Ana"},` + purchase + `}`)
+	lost := `{"voucherID":"` + g.id + `","reason":"lost"}`
+	w.post("replace-gift", lost).want(200, "notPrintable", "[]")
+	w.post("resend-gift", `{"voucherID":"`+g.id+`"}`).want(200, "notPrintable", "[]")
+	printed := w.post("resend-gift", `{"voucherID":"`+g.id+`","deliveryMethodID":3}`, once("print")...).want(200,
+		"notPrintable", `["message"]`)
+	w.post("resend-gift", `{"voucherID":"`+g.id+`","deliveryMethodID":3}`, once("print")...).again(printed)
+	w.post("replace-gift", lost).want(200, "notPrintable", `["message"]`)
+	w.post("replace-gift", strings.Replace(lost, "}", `,"deliver":{"deliveryMethodID":1,"recipientContact":`+
+		`"ana@example.com"}}`, 1)).want(200, "notPrintable", "[]")
+	w.post("replace-gift", strings.Replace(lost, "}", `,"deliver":{"deliveryMethodID":3}}`, 1)).want(200, "notPrintable",
+		`["message"]`)
+	late := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"ana@example.com","message":"朝",` +
+		`"hasScheduledDelivery":true,"deliveryDate":"` + w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339) + `"},` +
+		purchase + `}`)
+	w.post("reschedule-gift", `{"voucherID":"`+late.id+`","deliveryDate":"`+
+		w.now().AddDate(2, 0, 0).UTC().Format(time.RFC3339)+`"}`).want(200, "notPrintable",
+		"[]")
 }

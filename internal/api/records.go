@@ -25,6 +25,10 @@ type Records interface {
 	Activity(context.Context, gift.ChangeFilter) (gift.ChangePage, error)
 	// History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
 	History(ctx context.Context, account, voucher gift.ID, seq, limit int) ([]gift.Entry, error)
+	// Await gives a page of the events of an account, in the order of the commits that made them. One without events
+	// waits for some, as long as wait and the context allow; idle is told before. EventsEnd is the place after the newest.
+	Await(ctx context.Context, q gift.EventQuery, wait time.Duration, idle func()) (gift.EventPage, error)
+	EventsEnd(ctx context.Context, account gift.ID) (gift.EventPlace, error)
 	// LogExport notes durably, in a log that is chained, that codes leave.
 	LogExport(ctx context.Context, what string) error
 	// Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long
@@ -32,6 +36,10 @@ type Records interface {
 	Requests(ctx context.Context, account gift.ID, operation ledger.Operation, key string) ([]ledger.Request, error)
 	// LongAnswer reads the body of an answer that was not read with its record.
 	LongAnswer(context.Context, ledger.Long) ([]byte, error)
+
+	// Clock reads the clock of a test account; AdvanceClock moves it to where move says, or gives the error of move.
+	Clock(ctx context.Context, account gift.ID) (gift.Clock, error)
+	AdvanceClock(ctx context.Context, account gift.ID, move func(gift.Clock) (gift.Clock, error)) (gift.Clock, error)
 
 	// TillBucket reads the bucket of wrong codes of a key at a location; CountMisses takes n out of it, durably, and
 	// tells whether the key reached gift.GuessAlarm by them; RewardTill gives some back after the first redemption of a

@@ -19,10 +19,11 @@ type redemption struct {
 }
 
 func readRedemption(o *wire.Object, c *call) redemption {
+	where := readPlace(o, c.caller)
 	return redemption{
 		giftRef: readGiftRef(o, byID, byCode, byToken),
-		Where:   readPlace(o, c.caller),
-		Ticket:  readTicket(o, c.account.Currency),
+		Where:   where,
+		Ticket:  readTicket(o, c.account.Currency, c.perhaps(where)),
 		Redeem: gift.Redeem{
 			Number: readAmount(o, c.account.Currency), AllowPartial: o.True("allowPartial"),
 			Target: readTarget(o), Reference: o.Line("reference", maxReference), Verification: readVerification(o),
@@ -44,6 +45,10 @@ func readVerification(o *wire.Object) (code string) {
 // redeemGift decrements a gift.
 func redeemGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) redemption { return readRedemption(o, c) })
+	trouble := c.troubleOf(asked.Number)
+	if trouble == overloaded && problems.Err() == nil {
+		return ledger.Answer{}, errOverloaded
+	}
 	return c.take(ledger.RedeemGift, asked, &asked.giftRef, asked.Where, problems,
 		func(r *request, at *gift.Location) (ledger.Answer, error) {
 			answer, err := c.verified(r, at, asked.Verification, func() (ledger.Answer, error) {
@@ -51,6 +56,7 @@ func redeemGift(c *call) (ledger.Answer, error) {
 			})
 			if answer.Fresh() {
 				c.redeemed(asked.ID, at.ID)
+				err = c.lose(trouble)
 			}
 			return answer, err
 		})
@@ -104,7 +110,7 @@ func (c *call) take(op ledger.Operation, whole any, asked *giftRef, where place,
 func (c *call) redeemed(voucher, location gift.ID) {
 	_ = c.guesses.reward(c.ctx, c.till(location), voucher)
 	if c.account.BalanceNotice {
-		c.Wake()
+		c.Wake(c.account.Test)
 	}
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -104,6 +105,10 @@ func (r *request) dispatch(voucher gift.ID, problems *wire.Problems, cmd dispatc
 	} else if replaced {
 		replace.Known = g.Card.Contact
 	}
+	var lacking []string
+	if printed(cmd, &g) {
+		lacking = r.lacking(&g.Card, map[string]bool{})
+	}
 	answer, err := r.do(cmd, ledger.OK, func(w *writer, done ledger.Result) {
 		now := g
 		now.Voucher = done.Vouchers[0]
@@ -116,13 +121,31 @@ func (r *request) dispatch(voucher gift.ID, problems *wire.Problems, cmd dispatc
 		as.masked = as.masked && !(replaced && replace.Deliver == nil)
 		w.voucher(&now, as)
 		w.printURL(&now, r.PublicURL)
+		if now.Card.Method != gift.Printed {
+			lacking = nil
+		}
+		w.Texts("notPrintable", lacking)
 		if replaced {
 			w.Boolean("sent", replace.Deliver != nil)
 			w.Instant("replacedAt", as.now)
 		}
 	})
 	if answer.Fresh() {
-		r.Wake()
+		r.Wake(r.account.Test)
 	}
 	return answer, err
+}
+
+// printed reports whether a gift may go in print: by the method that is asked for, else as it goes already.
+func printed(cmd dispatching, g *gift.Gift) bool {
+	method := gift.Method(0)
+	switch cmd := cmd.(type) {
+	case *ledger.Resend:
+		method = cmd.Method
+	case *ledger.Replace:
+		if cmd.Deliver != nil {
+			method = cmd.Deliver.Method
+		}
+	}
+	return cmp.Or(method, g.Card.Method) == gift.Printed
 }

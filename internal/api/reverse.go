@@ -24,10 +24,10 @@ func readReversal(o *wire.Object, c *call) (r reversal) {
 	switch op := ledger.Operation(o.Text(operation)); {
 	case op != "" && !o.Given(byKey):
 		o.Add(operation, "Send operation beside idempotencyKey only.")
-	case op == "", op == ledger.CaptureHold, op == ledger.RedeemGift:
+	case op == "", op == ledger.CaptureHold, op == ledger.RedeemGift, op == ledger.CashOutGift:
 		r.Operation = op
 	default:
-		o.Add(operation, "The operation must be %s or %s.", ledger.RedeemGift, ledger.CaptureHold)
+		o.Add(operation, "The operation must be %s, %s or %s.", ledger.RedeemGift, ledger.CaptureHold, ledger.CashOutGift)
 	}
 	r.Where = readPlace(o, c.caller)
 	r.Number = readAmount(o, c.account.Currency)
@@ -48,7 +48,7 @@ func readOriginalKey(o *wire.Object) (key string) {
 	return key
 }
 
-// reverseRedemption gives back what a redemption took.
+// reverseRedemption gives back what a redemption or a cash-out took.
 func reverseRedemption(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) reversal { return readReversal(o, c) })
 	problems.Refuse(c.account.NeedKey(c.key))
@@ -57,6 +57,11 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 			err = c.besides(problems, asked.Where.Place)
 		}
 		return ledger.Answer{}, err
+	}
+	if asked.Operation == ledger.CashOutGift {
+		if err := c.caller.Permit(gift.MayCashOut, true); err != nil {
+			return ledger.Answer{}, err
+		}
 	}
 	request := c.request(ledger.ReverseRedemption, asked)
 	at, err := c.locate(asked.Where.Place)

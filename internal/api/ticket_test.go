@@ -29,7 +29,7 @@ func decimal(number gift.Number) *gift.Decimal {
 // ticketIn reads ticket data and gives what was wrong with it as "path: text".
 func ticketIn(c gift.Currency, data string) (tk *ticket.Ticket, found []string) {
 	problems, _ := new(wire.Reader).Decode([]byte(`{"ticketData":{"format":"standard","data":`+data+`}}`),
-		func(o *wire.Object) { tk = readTicket(o, c) })
+		func(o *wire.Object) { tk = readTicket(o, c, nil) })
 	for _, m := range problems.All() {
 		found, tk = append(found, m.Path+": "+m.Text), nil
 	}
@@ -127,7 +127,7 @@ func TestReadTicketProblems(t *testing.T) {
 			`","quantity":1,"itemTotalPrice":1}]}`,
 			[]string{first + ".itemID: This text may have at most 200 characters; it has 201."}},
 		{"twice", `{"lineItems":[{"quantity":1,"quantity":2,"itemTotalPrice":1}],"totals":null,"totals":{}}`, []string{
-			first + ".quantity: This member is given more than once.", at + ".totals: This member is given more than once."}},
+			at + ".totals: This member is given more than once.", first + ".quantity: This member is given more than once."}},
 		{"lines twice", `{"lineItems":[],"lineItems":[]}`, []string{at + ".lineItems: This member is given more than once."}},
 		{"neither price", `{"lineItems":[{"quantity":1}]}`, []string{first + ".itemTotalPrice: A line needs"}},
 		{"everything at once", `{"lineItems":[{"itemID":7,"itemName":"a\u0000b","itemUnitPrice":"4.50","quantity":"1",` +

@@ -13,6 +13,81 @@ func check(lines, totals string) string {
 	return `{"format":"standard","data":{"lineItems":[` + lines + `],"totals":{` + totals + `}}}`
 }
 
+// squareOrder is 4.25 for a latte, 10 for a mug, 1 of tax, and 25 for a gift card.
+const squareOrder = `{"format":"square","data":{"order":{"state":"OPEN","line_items":[
+	{"name":"Latte","catalog_object_id":"LATTE","quantity":"1","total_money":{"amount":425,"currency":"USD"}},
+	{"name":"Mug","quantity":"1","total_money":{"amount":1100},"total_tax_money":{"amount":100}},
+	{"name":"eGift Card","item_type":"GIFT_CARD","quantity":"1","total_money":{"amount":2500}}],
+	"total_money":{"amount":4025},"total_tax_money":{"amount":100}}}}`
+
+// What a location says of tickets holds there, unless the till says otherwise.
+func TestALocationSaysHowTicketsAreRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.configure(func(a *gift.Account) {
+		a.Locations = slices.Clone(a.Locations)
+		for i := range a.Locations {
+			if a.Locations[i].ID == id(pier) {
+				a.Locations[i].Tickets = []gift.TicketReading{{Format: "shopify", ItemID: "sku"}}
+			}
+		}
+	})
+	g := w.send(latte)
+	ask := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","ticketData":{"format":"shopify","data":{"order":` +
+		`{"currency":"USD","line_items":[{"variant_id":1,"sku":"LATTE","quantity":1,"price":"4.50"}],"total_price":"4.50"}}`
+	w.post("validate-gift", ask+`}}`).want(200, "eligibility.maximumAmount", "4.50")
+	w.post("validate-gift", ask+`,"options":{"itemID":"variant_id"}}}`).refused(422, gift.ItemEligibilityFailure)
+	w.post("redeem-gift", ask+`}}`).want(200, "amount", "4.50")
+}
+
+// A gift for a group of items, or for items of a name, is good for these on a platform's order.
+func TestAGiftForAGroup(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, items := range [][]gift.Item{{{Group: "CAKES", Name: "Cakes"}}, {{Name: "Pie Large"}}} {
+		w.promote(func(p *gift.Promotion) { p.EligibleItems = items })
+		g := w.send(latte)
+		ask := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","ticketData":{"format":"square","data":` +
+			`{"line_items":[{"name":"Pie","variation_name":"Large","category_id":"CAKES","total_money":{"amount":500}},` +
+			`{"name":"Pie","category_id":"PIES","total_money":{"amount":700}}],"total_money":{"amount":1200}}}}`
+		w.post("validate-gift", ask).want(200, "eligibility.maximumAmount", "5.00")
+		w.post("redeem-gift", ask).want(200, "amount", "5.00")
+	}
+	w.get("/gifting/gifts/"+w.send(latte).id).want(200, "eligibleItems", `[{"id":null,"name":"Pie Large","group":null}]`)
+}
+
+// Wrong orders of platforms are refused with the place of everything that is wrong.
+func TestPlatformTicketsAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("100"))
+	for _, tt := range []struct {
+		ticket string
+		status int
+		code   gift.Code
+		paths  []string
+	}{
+		{`{"format":"Square","data":{}}`, 422, gift.NotSupported, []string{"ticketData.format"}},
+		{`{"format":"","data":{}}`, 400, gift.ValidationFailure, []string{"ticketData.format"}},
+		{`{"format":"square"}`, 400, gift.ValidationFailure, []string{"ticketData.data"}},
+		{`{"format":"square","data":[]}`, 400, gift.ValidationFailure, []string{"ticketData.data"}},
+		{`{"format":"square","data":{"order":{"line_items":[{"quantity":1}]}},"options":{"checkGuid":"x","itemID":"sku",` +
+			`"taxInclusive":true,"more":1}}`, 400, gift.ValidationFailure, []string{"ticketData.options.checkGuid",
+			"ticketData.options.itemID", "ticketData.options.taxInclusive", "ticketData.options.more",
+			"ticketData.data.order.total_money", "ticketData.data.order.line_items[0].quantity",
+			"ticketData.data.order.line_items[0].total_money"}},
+		{`{"format":"standard","data":{"lineItems":[]},"options":{"itemID":"sku"}}`, 400, gift.ValidationFailure,
+			[]string{"ticketData.options.itemID"}},
+		{`{"format":"shopify","data":{"line_items":[],"total_price":"0"},"options":{"itemID":"SKU"}}`, 400,
+			gift.ValidationFailure, []string{"ticketData.options.itemID"}},
+	} {
+		for _, operation := range []string{"validate-gift", "redeem-gift"} {
+			w.post(operation, `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`","ticketData":`+tt.ticket+`}`).
+				refused(tt.status, tt.code, tt.paths...)
+		}
+	}
+}
+
 func TestATicketCapsEveryGift(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -28,6 +103,8 @@ func TestATicketCapsEveryGift(t *testing.T) {
 			check(sandwich+`,`+sandwich, `"grandTotal":0`), "2"},
 		{"certain items", latte, check(sandwich+`,{"itemID":"LATTE","itemUnitPrice":4.5,"quantity":2},{"itemID":"LATTE",`+
 			`"itemUnitPrice":4.5,"quantity":-1}`, ``), "4.50"},
+		{"an order of Square's", money("100"), squareOrder, "15.25"},
+		{"certain items of it", latte, squareOrder, "4.25"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := w.in(t)
@@ -62,10 +139,18 @@ func TestNothingToPay(t *testing.T) {
 // promote changes the promotion of the gifts that latte asks for.
 func (w *world) promote(change func(*gift.Promotion)) {
 	w.Helper()
-	err := w.store.Configure(w.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
-		a := *d.Accounts[id(harbor)]
+	w.configure(func(a *gift.Account) {
 		a.Promotions = slices.Clone(a.Promotions)
 		change(&a.Promotions[slices.IndexFunc(a.Promotions, func(p gift.Promotion) bool { return p.ID == id(spring) })])
+	})
+}
+
+// configure changes the account.
+func (w *world) configure(change func(*gift.Account)) {
+	w.Helper()
+	err := w.store.Configure(w.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+		a := *d.Accounts[id(harbor)]
+		change(&a)
 		return gift.Changes{Accounts: []*gift.Account{&a}}, nil
 	})
 	if err != nil {
@@ -116,9 +201,9 @@ func TestASetUpChangesNoGift(t *testing.T) {
 		gift               made
 		items, good, wrong string
 	}{
-		{restricted, `[{"id":"LATTE","name":null},{"id":"MOCHA","name":"Mocha"}]`, "LATTE", "CAKE"},
+		{restricted, `[{"id":"LATTE","name":null,"group":null},{"id":"MOCHA","name":"Mocha","group":null}]`, "LATTE", "CAKE"},
 		{free, "null", "TEA", ""},
-		{cake, `[{"id":"CAKE","name":"Cake"}]`, "CAKE", "LATTE"},
+		{cake, `[{"id":"CAKE","name":"Cake","group":null}]`, "CAKE", "LATTE"},
 	} {
 		w.get("/gifting/gifts/"+tt.gift.id).want(200, "eligibleItems", tt.items)
 		ask := `{"voucherID":"` + tt.gift.id + `","organizationID":"` + pier + `","amount":1,"ticketData":`

@@ -18,12 +18,13 @@ type validation struct {
 }
 
 func readValidation(o *wire.Object, c *call) validation {
-	return validation{
+	v := validation{
 		giftRef: readGiftRef(o, byCode, byToken),
 		Where:   readPlace(o, c.caller),
 		target:  readTarget(o),
-		ticket:  readTicket(o, c.account.Currency),
 	}
+	v.ticket = readTicket(o, c.account.Currency, c.perhaps(v.Where))
+	return v
 }
 
 // validateGift tells what a gift is and whether it can be redeemed at a location. It changes nothing and keeps nothing.

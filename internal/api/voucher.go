@@ -71,6 +71,7 @@ func (w *writer) voucherIdentity(g *gift.Gift, s view) {
 		w.Text("giftURL", giftURL(g, s.pages))
 	}
 	w.Text("lastFour", g.Card.Code.LastFour())
+	w.Text("mode", s.account.Mode())
 }
 
 // secretMembers are those by which a gift can be spent.
@@ -159,8 +160,9 @@ func (w *writer) eligibleItems(items []gift.Item) {
 	w.List("eligibleItems")
 	for _, i := range items {
 		w.Open()
-		w.Text("id", i.ID)
+		w.TextOrNull("id", i.ID)
 		w.TextOrNull("name", i.Name)
+		w.TextOrNull("group", i.Group)
 		w.Close()
 	}
 	w.EndList()

@@ -89,6 +89,7 @@ const (
 	gulfPlace        = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f5c11"
 	gulfShop         = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f5c21"
 	gulfPromotion    = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f5c31"
+	sandbox          = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f6c01" // a test account
 	zeroGUID         = "00000000-0000-0000-0000-000000000000"
 	nowhere          = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f9c99"
 )
@@ -107,6 +108,7 @@ const (
 	partnerKey  = "boon_test_partner-00000000000000000000" // another integrator
 	expiredKey  = "boon_test_expired-00000000000000000000"
 	revokedKey  = "boon_test_revoked-00000000000000000000"
+	sandboxKey  = "boon_test_sandbox-00000000000000000000"
 )
 
 var (
@@ -156,7 +158,10 @@ func setUp() gift.Changes {
 	k.Subscriptions = everywhere
 	k.Storefronts = []gift.Storefront{{ID: id(gulfShop), Name: "Counter"}}
 	k.Promotions = []gift.Promotion{{ID: id(gulfPromotion), Name: "Autumn"}}
-	return gift.Changes{Accounts: []*gift.Account{h, c, account(homeless, "Homeless", dollars), y, k}, Keys: keys()}
+	test := account(sandbox, "Sandbox", dollars)
+	test.Test = true
+	return gift.Changes{Accounts: []*gift.Account{h, c, account(homeless, "Homeless", dollars), y, k, test},
+		Keys: keys()}
 }
 
 func keys() []*gift.Key {
@@ -178,11 +183,14 @@ func keys() []*gift.Key {
 	expired, revoked := key(expiredKey, harbor), key(revokedKey, harbor)
 	expired.ExpiresAt = time.Now().Add(-time.Minute)
 	revoked.RevokedAt = time.Now().Add(-time.Minute)
-	return []*gift.Key{
+	all := []*gift.Key{
 		key(harborKey, harbor), key(rotatedKey, harbor), key(pierKey, harbor, id(pier)), key(wharfKey, harbor, id(wharf)),
 		key(cornerKey, corner), key(homelessKey, homeless), key(carefulKey, careful), key(gulfKey, gulf), key(systemKey, ""),
 		expired, revoked, key(partnerKey, ""),
 	}
+	testing := key(sandboxKey, sandbox)
+	testing.Test = true
+	return append(all, testing)
 }
 
 // newWorld makes a world; change, if any, alters the configuration before the interface is made.
@@ -214,10 +222,10 @@ func (w *world) run(s *store.Store, change ...func(*api.Config)) {
 	w.engine = engine
 	w.config = api.Config{
 		Engine: engine, Records: s, Directory: w.directory.Load, Fingerprint: s.Keys().Fingerprint,
-		Fingerprinted: s.Keys().Fingerprinted,
-		PublicURL:     "https://gifts.example.com", Email: true, SMS: true,
+		Fingerprinted: s.Keys().Fingerprinted, Cursors: s.Keys(),
+		PublicURL: "https://gifts.example.com", Email: true, SMS: true,
 		Sheets: (&web.Config{PublicURL: "https://gifts.example.com", Gifts: s}).Sheets, Printable: print.BuiltIn().Prints,
-		Wake: func() { w.wakes.Add(1) }, Now: w.now, Note: w.note,
+		Wake: func(bool) { w.wakes.Add(1) }, Now: w.now, Note: w.note, Hooks: s,
 	}
 	for _, f := range change {
 		f(&w.config)
@@ -308,6 +316,9 @@ func (w *world) do(method, path, body string, headers ...string) reply {
 // post calls an operation.
 func (w *world) post(operation, body string, headers ...string) reply {
 	w.Helper()
+	if operation == "clock" {
+		return w.do("POST", "/api/test/clock", body, append(as(sandboxKey), "Content-Type", "application/json")...)
+	}
 	return w.do("POST", paths[operation], body, append(headers, "Content-Type", "application/json")...)
 }
 

@@ -105,6 +105,9 @@ func (p Place) Serve(t testing.TB, c server.Config, log *Log) *Service {
 		}
 	})
 	s.URL = "http://" + s.Address
+	if c.Certificate != nil {
+		s.URL = "https://" + s.Address
+	}
 	return s
 }
 

@@ -34,7 +34,8 @@ const (
 type View struct {
 	*locale.Locale // in whose language it is written
 
-	Merchant  string
+	Merchant  string // that of a test account begins with TestMark
+	Test      string // a sentence on every gift of a test account; "": it is of a live one
 	Headline  string
 	Accent    Color
 	Sender    string
@@ -117,6 +118,17 @@ func (v *View) Amount() Worth {
 
 const maxPlaces = 12
 
+// TestMark stands before the name of a merchant that only tests, in every language.
+const TestMark = "TEST "
+
+// Merchant is how an account is called on its gifts.
+func Merchant(a *gift.Account) string {
+	if a.Test {
+		return TestMark + Line(a.Name)
+	}
+	return Line(a.Name)
+}
+
 // New describes a gift of an account at one moment, in the language of its recipient.
 func New(g *gift.Gift, a *gift.Account, now time.Time) View {
 	return In(locale.For(g.Reads(a)), g, a, now)
@@ -126,12 +138,15 @@ func New(g *gift.Gift, a *gift.Account, now time.Time) View {
 func In(l *locale.Locale, g *gift.Gift, a *gift.Account, now time.Time) View {
 	v := View{
 		Locale:   l,
-		Merchant: Line(a.Name), Headline: l.Text("card.headline"), Accent: builtInAccent,
+		Merchant: Merchant(a), Headline: l.Text("card.headline"), Accent: builtInAccent,
 		Sender: unlinked(Line(g.Card.Sender)), Recipient: unlinked(Line(g.Card.Recipient)),
 		Message: unlinkedLines(Lines(g.Card.Message)),
 		Worth:   worth(l, g, g.Loaded), Balance: worth(l, g, g.Available(now)),
 		Partly: g.Balance > 0 && g.Available(now) < g.Loaded,
 		Code:   g.Card.Code.Grouped(), Terms: unlinkedLines(append(Lines(g.Card.Terms), Lines(g.Card.PromotionalTerms)...)),
+	}
+	if a.Test {
+		v.Test = l.Text("card.test")
 	}
 	if n := g.HeldAt(now); n > 0 {
 		v.Held = new(worth(l, g, n))
@@ -182,7 +197,7 @@ func (v *View) place(g *gift.Gift, a *gift.Account) {
 	}
 	if l := a.Location(g.LocationID); l != nil && !g.LocationID.IsZero() {
 		where("card.where.one")
-		v.add(l)
+		v.add(l, a)
 		return
 	}
 	switch len(a.Locations) {
@@ -198,13 +213,13 @@ func (v *View) place(g *gift.Gift, a *gift.Account) {
 			v.More = len(a.Locations) - i
 			break
 		}
-		v.add(&a.Locations[i])
+		v.add(&a.Locations[i], a)
 	}
 }
 
-func (v *View) add(l *gift.Location) {
+func (v *View) add(l *gift.Location, a *gift.Account) {
 	v.Places = append(v.Places, Line(l.Name))
-	v.OnMap = append(v.OnMap, Place{Line(l.Name), mapOf(v.Merchant, l)})
+	v.OnMap = append(v.OnMap, Place{Line(l.Name), mapOf(Line(a.Name), l)})
 }
 
 // state judges what the gift is now. What can never change back comes first.

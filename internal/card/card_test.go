@@ -43,6 +43,22 @@ func delivered() *gift.Gift {
 	}
 }
 
+// TestTheMarkOfATest: in every language, what is seen of a test account's gift says that it is one.
+func TestTheMarkOfATest(t *testing.T) {
+	t.Parallel()
+	a := account()
+	if v := New(delivered(), a, day(10)); v.Test != "" || strings.Contains(v.Merchant, TestMark) {
+		t.Errorf("a live gift says %q, %q", v.Merchant, v.Test)
+	}
+	a.Test = true
+	for _, l := range gift.Languages() {
+		v := In(locale.For(l), delivered(), a, day(10))
+		if v.Test == "" || !strings.HasPrefix(v.Merchant, "TEST ") || strings.Contains(v.OnMap[0].Map, "TEST") {
+			t.Errorf("%s: %q, %q, %+v", l, v.Merchant, v.Test, v.OnMap[0])
+		}
+	}
+}
+
 // TestUnsold: the page of a card that was not sold shows nothing that it could be taken for; the card itself says what
 // it is going to be worth.
 func TestUnsold(t *testing.T) {

@@ -26,7 +26,7 @@ func Uses(l *locale.Locale, g *gift.Gift, a *gift.Account, history []gift.Entry)
 	for i := range slices.Backward(history) {
 		e := &history[i]
 		moved := e.Kind == gift.TransferOut || e.Kind == gift.TransferIn
-		if e.Kind != gift.Redemption && e.Kind != gift.Reversal && !moved {
+		if e.Kind != gift.Redemption && e.Kind != gift.Reversal && !moved || e.TakesCashBack() {
 			continue
 		}
 		at := e.At.In(zone)

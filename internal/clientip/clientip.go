@@ -3,6 +3,7 @@
 package clientip
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -49,7 +50,10 @@ func ParseProxies(text string) (Proxies, error) {
 	}
 	var all Proxies
 	for part := range strings.SplitSeq(text, ",") {
-		p, err := parsePrefix(strings.TrimSpace(part))
+		p, err := ParseNetwork(strings.TrimSpace(part))
+		if errors.Is(err, errEverywhere) {
+			return nil, fmt.Errorf("%w: each client could say that it is another one", err)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +62,12 @@ func ParseProxies(text string) (Proxies, error) {
 	return all, nil
 }
 
-func parsePrefix(text string) (p netip.Prefix, err error) {
+// errEverywhere is what is wrong with a network of all addresses.
+var errEverywhere = errors.New("is every address there is")
+
+// ParseNetwork reads one network, or one address, and gives it as it is compared: IPv4 as IPv4, and without the bits
+// behind the prefix. It refuses a network of all addresses.
+func ParseNetwork(text string) (p netip.Prefix, err error) {
 	if a, ok := strictAddr(text); ok {
 		return netip.PrefixFrom(a, a.BitLen()), nil
 	}
@@ -70,7 +79,7 @@ func parsePrefix(text string) (p netip.Prefix, err error) {
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
 	}
 	if p.Bits() == 0 {
-		return p, fmt.Errorf("%q is every address there is: each client could say that it is another one", text)
+		return p, fmt.Errorf("%q %w", text, errEverywhere)
 	}
 	return p.Masked(), nil
 }

@@ -67,6 +67,7 @@ func words(err error, g *gift.Gift) string {
 // Gateways renders messages and gives each to the carrier of its method.
 type Gateways struct {
 	Email, SMS Carrier // nil: there is none
+	Test       Carrier // of test accounts' messages, by whatever method
 	PublicURL  string  // the base of the gift pages' addresses
 	Directory  func() *gift.Directory
 	// Asset finds a picture of a design; gift.NotFound when there is none. nil: mails have no pictures.
@@ -80,8 +81,15 @@ type Gateways struct {
 
 // Send implements Gateway.
 func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error {
+	account := s.Directory().Accounts[g.AccountID]
+	if account == nil {
+		return fmt.Errorf("account %s of gift %s is not in the set-up", g.AccountID, g.ID)
+	}
 	carrier := s.Email
-	if g.Card.Method == gift.SMS {
+	switch {
+	case account.Test:
+		carrier = s.Test
+	case g.Card.Method == gift.SMS:
 		carrier = s.SMS
 	}
 	if carrier == nil {
@@ -92,14 +100,10 @@ func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error 
 			return err
 		}
 	}
-	account := s.Directory().Accounts[g.AccountID]
-	if account == nil {
-		return fmt.Errorf("account %s of gift %s is not in the set-up", g.AccountID, g.ID)
-	}
 	var pictures Pictures
 	if g.Card.Method == gift.Email {
 		var err error
-		view := card.New(&g, account, time.Now())
+		view := card.New(&g, account, job.Now())
 		if pictures, err = s.pictures(ctx, &view); err != nil {
 			return err
 		}
@@ -107,6 +111,9 @@ func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error 
 	m, err := s.render(ctx, &g, account, job, pictures)
 	if err != nil {
 		return err
+	}
+	if account.Test {
+		return simulate(ctx, carrier, m, job)
 	}
 	return carrier.Carry(ctx, m)
 }
@@ -116,9 +123,9 @@ func (s *Gateways) render(ctx context.Context, g *gift.Gift, a *gift.Account, jo
 	p Pictures) (message.Message, error) {
 	switch job.Kind {
 	case ledger.GiftJob:
-		return Render(g, a, s.PublicURL, job.ID, p)
+		return Render(g, a, s.PublicURL, job.ID, p, job.Now())
 	case ledger.RedirectedJob:
-		return RenderRedirected(g, a, job.ID, p)
+		return RenderRedirected(g, a, job.ID, p, job.Now())
 	}
 	var used []gift.Entry
 	if s.Entry != nil {
@@ -128,7 +135,7 @@ func (s *Gateways) render(ctx context.Context, g *gift.Gift, a *gift.Account, jo
 		}
 		used = append(used, e)
 	}
-	return RenderBalance(g, a, used, s.PublicURL, job.ID, p)
+	return RenderBalance(g, a, used, s.PublicURL, job.ID, p, job.Now())
 }
 
 // OutboxCarrier keeps messages in an outbox instead of sending them; a repeat is kept once.

@@ -69,9 +69,9 @@ func TestMoneyInEachLanguage(t *testing.T) {
 		mail, sms := aGift(gift.Email), aGift(gift.SMS)
 		mail.Currency, sms.Currency = tt.c, tt.c
 		mail.Status, sms.Status = gift.Delivered, gift.Delivered
-		left := must(t)(RenderBalance(&mail, a, nil, publicURL, testID(9), Pictures{}))
-		text := must(t)(Render(&sms, a, publicURL, testID(9), Pictures{}))
-		less := must(t)(RenderBalance(&sms, a, taken(950, march), publicURL, testID(9), Pictures{}))
+		left := must(t)(RenderBalance(&mail, a, nil, publicURL, testID(9), Pictures{}, time.Now()))
+		text := must(t)(Render(&sms, a, publicURL, testID(9), Pictures{}, time.Now()))
+		less := must(t)(RenderBalance(&sms, a, taken(950, march), publicURL, testID(9), Pictures{}, time.Now()))
 		for got, want := range map[string]string{left.Subject: tt.subject, text.Text: tt.text + url,
 			less.Text: tt.less + url} {
 			if got != want {
@@ -107,8 +107,8 @@ func TestThreeCurrencies(t *testing.T) {
 					g.Loaded, g.Balance = 3000, 3000
 				}
 			}
-			left := must(t)(RenderBalance(&mail, in(l, c), nil, publicURL, testID(9), Pictures{}))
-			text := must(t)(Render(&sms, in(l, c), publicURL, testID(9), Pictures{}))
+			left := must(t)(RenderBalance(&mail, in(l, c), nil, publicURL, testID(9), Pictures{}, time.Now()))
+			text := must(t)(Render(&sms, in(l, c), publicURL, testID(9), Pictures{}, time.Now()))
 			amount := regexp.QuoteMeta(want[i])
 			alone := regexp.MustCompile(`(^|[^\d.,])` + amount + `($|[^\p{L}\d])`)
 			if !alone.MatchString(left.Subject) || !alone.MatchString(text.Text) {
@@ -134,7 +134,7 @@ func TestRecipientsLanguage(t *testing.T) {
 	g := aGift(gift.Email)
 	for tag, want := range map[string]string{"fr-CA": "Bonjour Anna,", "": "Hallo Anna!", "ar": "Hallo Anna!"} {
 		g.Card.Language = tag
-		m := must(t)(Render(&g, in(gift.German, euro), publicURL, testID(9), Pictures{}))
+		m := must(t)(Render(&g, in(gift.German, euro), publicURL, testID(9), Pictures{}, time.Now()))
 		if !strings.HasPrefix(m.Text, want) {
 			t.Errorf("%q: %s", tag, m.Text)
 		}
@@ -146,7 +146,7 @@ func TestArabicInAGermanMail(t *testing.T) {
 	t.Parallel()
 	g := aGift(gift.Email)
 	g.Card.Message, g.Card.Terms, g.Card.Sender = "مرحبا!\nHello.", "شروط", "علي"
-	m := must(t)(Render(&g, in(gift.German, euro), publicURL, testID(9), Pictures{}))
+	m := must(t)(Render(&g, in(gift.German, euro), publicURL, testID(9), Pictures{}, time.Now()))
 	const line = `<p dir="auto" style="margin:0;text-align:start;">`
 	for _, want := range []string{`<html lang="de" dir="ltr"`, line + "مرحبا!</p>" + line + "Hello.</p></td>",
 		line + "شروط</p></td>", "<strong><bdi>علي</bdi></strong>"} {
@@ -173,9 +173,9 @@ func full(m gift.Method) gift.Gift {
 func all(t *testing.T, g *gift.Gift, a *gift.Account) map[string]message.Message {
 	t.Helper()
 	return map[string]message.Message{
-		"gift":    must(t)(Render(g, a, publicURL, testID(9), Pictures{})),
-		"balance": must(t)(RenderBalance(g, a, taken(950, march), publicURL, testID(9), Pictures{})),
-		"moved":   must(t)(RenderRedirected(g, a, testID(9), Pictures{})),
+		"gift":    must(t)(Render(g, a, publicURL, testID(9), Pictures{}, time.Now())),
+		"balance": must(t)(RenderBalance(g, a, taken(950, march), publicURL, testID(9), Pictures{}, time.Now())),
+		"moved":   must(t)(RenderRedirected(g, a, testID(9), Pictures{}, time.Now())),
 	}
 }
 
@@ -281,7 +281,8 @@ func TestOurWordsAreGSM(t *testing.T) {
 						t.Errorf("%s, %s is not in the GSM alphabet: %q", l, kind, m.Text)
 					}
 				}
-				used := must(t)(RenderBalance(&g, a, taken(950, march.AddDate(0, month, 0)), publicURL, testID(9), Pictures{}))
+				used := must(t)(RenderBalance(&g, a, taken(950, march.AddDate(0, month, 0)), publicURL, testID(9),
+					Pictures{}, time.Now()))
 				if _, ok := septets(used.Text); !ok {
 					t.Errorf("%s: not in the GSM alphabet: %q", l, used.Text)
 				}
@@ -304,7 +305,7 @@ func TestCurrenciesAreGSM(t *testing.T) {
 		for _, l := range []gift.Language{gift.English, gift.German, gift.French, gift.Spanish} {
 			g := aGift(gift.SMS)
 			g.Currency = c
-			if m := must(t)(Render(&g, in(l, c), publicURL, testID(9), Pictures{})); parts(m.Text) != 1 {
+			if m := must(t)(Render(&g, in(l, c), publicURL, testID(9), Pictures{}, time.Now())); parts(m.Text) != 1 {
 				t.Errorf("%s: %q", l, m.Text)
 			}
 		}
@@ -336,9 +337,9 @@ func TestTextMessages(t *testing.T) {
 		url := "https://" + rapid.StringMatching(`[a-z]{1,60}`).Draw(rt, "host") + ".example"
 		at := march.AddDate(0, rapid.IntRange(0, 11).Draw(rt, "month"), 0)
 		kinds := map[string]message.Message{
-			"mail":       must(t)(Render(&g, a, url, testID(9), Pictures{})),
-			"balance":    must(t)(RenderBalance(&g, a, taken(950, at), url, testID(9), Pictures{})),
-			"redirected": must(t)(RenderRedirected(&g, a, testID(9), Pictures{})),
+			"mail":       must(t)(Render(&g, a, url, testID(9), Pictures{}, time.Now())),
+			"balance":    must(t)(RenderBalance(&g, a, taken(950, at), url, testID(9), Pictures{}, time.Now())),
+			"redirected": must(t)(RenderRedirected(&g, a, testID(9), Pictures{}, time.Now())),
 		}
 		for kind, m := range kinds {
 			checkLine(t, kind, m.Text)

@@ -3,6 +3,7 @@ package delivery
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"boon.example/internal/gift"
 )
@@ -15,7 +16,7 @@ func TestRedirectedMessage(t *testing.T) {
 		for _, name := range []string{"Ben", strings.Repeat("Maximiliane ", 16), strings.Repeat("漢", 200)} {
 			g := aGift(method)
 			g.Status, g.Card.Sender = gift.Delivered, name
-			m, err := RenderRedirected(&g, anAccount, testID(9), Pictures{})
+			m, err := RenderRedirected(&g, anAccount, testID(9), Pictures{}, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}

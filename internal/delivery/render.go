@@ -110,7 +110,11 @@ func (c *content) subject(kind string) Subject {
 	for limit > minName && len([]rune(text(limit))) > maxSubject {
 		limit--
 	}
-	return NewSubject(text(limit))
+	subject := text(limit)
+	if c.Test != "" {
+		subject = card.TestMark + subject
+	}
+	return NewSubject(subject)
 }
 
 // content is what the templates see.
@@ -123,41 +127,42 @@ type content struct {
 	Used     *card.Use // of a notice of what is left: what was taken; nil: that is not known
 }
 
-// Render writes the message of a gift as its delivery method wants it. id becomes the message's own, the same for every
-// attempt. It fails for a printed gift, of which there is no message.
-func Render(g *gift.Gift, a *gift.Account, publicURL string, id gift.ID, p Pictures) (message.Message, error) {
+// Render writes the message of a gift at an instant, as its delivery method wants it. id becomes the message's own, the
+// same for every attempt. It fails for a printed gift, of which there is no message.
+func Render(g *gift.Gift, a *gift.Account, publicURL string, id gift.ID, p Pictures,
+	now time.Time) (message.Message, error) {
 	view := *g
 	if view.Status == gift.Pending {
 		view.Status = gift.Delivered // what the recipient will find
 	}
-	return write("mail", &view, a, nil, publicURL, id, p)
+	return write("mail", &view, a, nil, publicURL, id, p, now)
 }
 
 // RenderBalance writes the notice of what is left of a gift after a redemption, the last of used. It fails for a
 // printed gift.
 func RenderBalance(g *gift.Gift, a *gift.Account, used []gift.Entry, publicURL string, id gift.ID,
-	p Pictures) (message.Message, error) {
+	p Pictures, now time.Time) (message.Message, error) {
 	p.Banner = nil // it is about a figure
 	var use *card.Use
 	if uses := card.Uses(locale.For(g.Reads(a)), g, a, used); len(uses) > 0 {
 		use = &uses[0]
 	}
-	return write("balance", g, a, use, publicURL, id, p)
+	return write("balance", g, a, use, publicURL, id, p, now)
 }
 
 // RenderRedirected tells a former recipient, who stands in the card's contact, that the gift went elsewhere. Nothing by
 // which the gift can be found is in it.
-func RenderRedirected(g *gift.Gift, a *gift.Account, id gift.ID, p Pictures) (message.Message, error) {
+func RenderRedirected(g *gift.Gift, a *gift.Account, id gift.ID, p Pictures, now time.Time) (message.Message,
+	error) {
 	view := *g
 	view.Card.Code, view.Card.Token = gift.VoucherCode{}, gift.Token{}
 	view.Status = gift.Cancelled // there is nothing to be shown at a till
-	return write("redirected", &view, a, nil, "", id, Pictures{Logo: p.Logo})
+	return write("redirected", &view, a, nil, "", id, Pictures{Logo: p.Logo}, now)
 }
 
 // write executes the templates of one kind of message.
 func write(kind string, g *gift.Gift, a *gift.Account, used *card.Use, publicURL string, id gift.ID,
-	p Pictures) (message.Message, error) {
-	now := time.Now()
+	p Pictures, now time.Time) (message.Message, error) {
 	c := content{View: card.New(g, a, now), Pictures: p, URL: card.GiftURL(publicURL, g.Card.Token), Used: used}
 	m := message.Message{ID: id, GiftID: g.ID, AccountID: g.AccountID, Method: g.Card.Method, Language: c.Language(),
 		To: g.Card.Contact, At: now}

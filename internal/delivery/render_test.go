@@ -60,7 +60,7 @@ func (w *world) outbox() *Gateways {
 
 func render(t *testing.T, g gift.Gift) message.Message {
 	t.Helper()
-	m, err := Render(&g, anAccount, publicURL, testID(9), Pictures{})
+	m, err := Render(&g, anAccount, publicURL, testID(9), Pictures{}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestRenderSMS(t *testing.T) {
 func TestRenderPrinted(t *testing.T) {
 	t.Parallel()
 	g := aGift(gift.Printed)
-	if _, err := Render(&g, anAccount, publicURL, testID(9), Pictures{}); err == nil {
+	if _, err := Render(&g, anAccount, publicURL, testID(9), Pictures{}, time.Now()); err == nil {
 		t.Error("a printed gift got a message")
 	}
 }
@@ -178,7 +178,7 @@ func TestGoodFor(t *testing.T) {
 	g.Items = []gift.Item{{ID: "LATTE", Name: "Latte & more"}, {ID: "MOCHA"}}
 	notice := g
 	notice.Status, notice.Balance = gift.Claimed, 1550
-	left, err := RenderBalance(&notice, anAccount, nil, publicURL, testID(9), Pictures{})
+	left, err := RenderBalance(&notice, anAccount, nil, publicURL, testID(9), Pictures{}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +313,7 @@ func TestRenderBalance(t *testing.T) {
 			Actor: gift.Actor{LocationID: testID(31)}}
 		at := *anAccount
 		at.Locations = []gift.Location{{ID: testID(31), Name: "Pier 39"}}
-		m, err := RenderBalance(&g, &at, []gift.Entry{taken}, publicURL, testID(9), Pictures{})
+		m, err := RenderBalance(&g, &at, []gift.Entry{taken}, publicURL, testID(9), Pictures{}, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -330,11 +330,11 @@ func TestRenderBalance(t *testing.T) {
 		if method == gift.SMS && parts(m.Text) > 1 {
 			t.Errorf("the notice is longer than one message: %q", m.Text)
 		}
-		if m, err = RenderBalance(&g, anAccount, nil, publicURL, testID(9), Pictures{}); err != nil ||
+		if m, err = RenderBalance(&g, anAccount, nil, publicURL, testID(9), Pictures{}, time.Now()); err != nil ||
 			strings.Contains(m.Text, "9.50") {
 			t.Errorf("a notice without its redemption: %q, %v", m.Text, err)
 		}
-		m, _ = RenderBalance(&g, &at, []gift.Entry{taken}, publicURL, testID(9), Pictures{})
+		m, _ = RenderBalance(&g, &at, []gift.Entry{taken}, publicURL, testID(9), Pictures{}, time.Now())
 		if method == gift.Email && (m.Subject != "$15.50 left on your gift at Harbor Coffee" ||
 			!strings.Contains(visible(t, m.HTML), "$15.50")) {
 			t.Errorf("subject %q, HTML %s", m.Subject, m.HTML)
@@ -354,7 +354,7 @@ func TestRenderHeld(t *testing.T) {
 			if item {
 				free, held, all = "1,550 x Latte", "450 x Latte", "2000"
 			}
-			balance, err := RenderBalance(&g, anAccount, nil, publicURL, testID(9), Pictures{})
+			balance, err := RenderBalance(&g, anAccount, nil, publicURL, testID(9), Pictures{}, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,9 +9,12 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
+	"boon.example/internal/span"
 )
 
 // Worker sends the messages that are due. Many workers may share one store.
@@ -33,6 +36,7 @@ type Worker struct {
 	RetryFor    time.Duration // how long a message that is refused for now is tried again; 0: 24 h
 	StopWithin  time.Duration // how long messages under way may take when Run is told to stop; 0: 10 s
 
+	Tracer  *span.Tracer               // begins the spans of jobs whose request was recorded; nil: none
 	Observe func(gift.Method, Attempt) // called after every attempt, if not nil; it must be quick
 
 	Random func() float64 // in [0, 1), for jitter; nil: math/rand/v2
@@ -231,6 +235,9 @@ func (w *Worker) rest(ctx context.Context, pause time.Duration) {
 // deliver does one job. ctx ends when the worker is stopping and can wait no longer; lease is when the job is no longer
 // ours; free lets another message begin beside this one.
 func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, free func()) {
+	ctx, traced := w.Tracer.Later(ctx, job.Trace, "job", attribute.Int("boon.attempt", job.Attempts+1),
+		attribute.String("boon.job", string(job.Kind)))
+	defer traced.End()
 	log := w.Log.With("job", job.ID.String(), "gift", job.VoucherID.String(), "attempt", job.Attempts+1)
 	g, err := w.load(ctx, job)
 	switch {
@@ -244,11 +251,11 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, f
 	if job.Kind == ledger.RedirectedJob {
 		g.Card.Method, g.Card.Contact = job.Method, job.Contact
 	}
-	if !wanted(job, &g, time.Now()) {
+	if !wanted(job, &g, job.Now()) {
 		w.record(ctx, log, ledger.Deliver{Job: job, Unwanted: true}, lease)
 		return
 	}
-	if job.Kind == ledger.GiftJob && g.Blocked != "" && !g.ExpiredBy(time.Now()) {
+	if job.Kind == ledger.GiftJob && g.Blocked != "" && !g.ExpiredBy(job.Now()) {
 		w.postpone(ctx, log, job, blockedPause, "")
 		return
 	}
@@ -274,7 +281,7 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, f
 			free()
 		}
 	})
-	if err = tooLate(&g, time.Now()); err == nil {
+	if err = tooLate(&g, job.Now()); err == nil {
 		err = w.send(ctx, g, job)
 	}
 	slow.Stop()
@@ -349,6 +356,8 @@ func (w *Worker) send(ctx context.Context, g gift.Gift, job ledger.Job) (err err
 			err = &panicked{v, debug.Stack()}
 		}
 	}()
+	ctx, traced := span.Start(ctx, "gateway", attribute.String("boon.method", g.Card.Method.String()))
+	defer func() { span.End(traced, err) }()
 	return w.Gateway.Send(ctx, g, job)
 }
 
@@ -385,7 +394,7 @@ func (w *Worker) fail(ctx context.Context, log *slog.Logger, job ledger.Job, g *
 func (w *Worker) postpone(ctx context.Context, log *slog.Logger, job ledger.Job, pause time.Duration, said string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writing)
 	defer cancel()
-	job.Due = time.Now().Add(pause).UTC()
+	job.Due = job.Now().Add(pause).UTC()
 	switch err := w.Jobs.PostponeJob(ctx, job, said); {
 	case err == nil:
 		w.Wake() // the worker may be resting beyond the new time

@@ -10,6 +10,7 @@ import (
 type Account struct {
 	ID                    ID
 	Name                  string
+	Test                  bool // its gifts are worth nothing, its messages reach nobody, and its clock can be advanced
 	Currency              Currency
 	Zone                  *time.Location
 	Language              Language // of what guests read; "": English
@@ -17,6 +18,7 @@ type Account struct {
 	RequireIdempotencyKey bool
 	Limits                Limits
 	TextCountries         []string // whose numbers get SMS, ISO 3166-1 codes; nil: DefaultTextCountries
+	Contact               string   // the e-mail address of whoever looks after the account; "": none
 	BalanceNotice         bool     // recipients are told what is left after each partial redemption
 	DefaultDesign         ID       // zero: the built-in one
 	Subscriptions         []Subscription
@@ -25,6 +27,7 @@ type Account struct {
 	Promotions            []Promotion
 	Designs               []Design
 	People                []Person // who sign in at tills; none: nobody does
+	Providers             []Provider
 }
 
 // Location is a place where gifts are redeemed (the interface's organization).
@@ -35,6 +38,27 @@ type Location struct {
 	PointOfSale   string // the point-of-sale system's own identifier, "" none
 	POSRedemption bool   // whether the identifier may be used
 	DefaultDesign ID     // zero: the account's
+
+	Tickets []TicketReading // by format, sorted
+}
+
+// TicketReading is how tickets of a format are read at a location, unless the till says otherwise.
+type TicketReading struct {
+	Format       string
+	ItemID       string // the member that names the item of a line; "": the format's own choice
+	TaxInclusive *bool  // whether prices are shown with tax; nil: as is the custom with the currency
+}
+
+// Reading is how tickets of a format are read at the location.
+func (l *Location) Reading(format string) TicketReading {
+	if l != nil {
+		for _, t := range l.Tickets {
+			if t.Format == format {
+				return t
+			}
+		}
+	}
+	return TicketReading{Format: format}
 }
 
 // Subscription lets an account use a program, at all of its locations or some.
@@ -108,6 +132,23 @@ func (a *Account) NeedKey(key string) error {
 	}
 	return RefuseAt(ValidationFailure, FieldKey, "This account requires an %s header, so that a repeated request has no "+
 		"second effect.", FieldKey)
+}
+
+// The modes of accounts and keys.
+const (
+	LiveMode = "live"
+	TestMode = "test"
+)
+
+// Mode is the account's mode by its name. An account has one for good.
+func (a *Account) Mode() string { return ModeName(a.Test) }
+
+// ModeName names a mode.
+func ModeName(test bool) string {
+	if test {
+		return TestMode
+	}
+	return LiveMode
 }
 
 // TimeZone is the zone in which the account is told times; nil, UTC, for no account.

@@ -110,6 +110,9 @@ func (a *audit) step(n int, e Entry) {
 		a.note("entry %d (%s) cannot change by %+d what is held, %d", e.Seq, e.Kind, e.Held, sumOf(a.holds))
 	}
 	a.hold(e)
+	if held := sumOf(a.holds); e.HeldAfter != held && e.HeldAfter != HeldUnknown {
+		a.note("entry %d says that %d is held; it adds up to %d", e.Seq, e.HeldAfter, held)
+	}
 	// with the right verification code
 	if e.Kind == HoldMade || e.Kind == CashOut || e.Kind == Redemption && e.HoldID.IsZero() {
 		a.wrongCodes = 0
@@ -131,9 +134,12 @@ func (a *audit) fits(e Entry) bool {
 		a.left[e.ID] = undone{e.Kind, -e.Delta}
 		return e.Delta < 0 && from.Redeemable() && (to == Redeemed) == (e.Balance == 0) && (to == Redeemed || to == Claimed)
 	case Reversal:
-		return e.Delta > 0 && a.undo(e, Redemption) >= 0 &&
-			(to == Claimed && (from == Claimed || from == Redeemed) || to == Cancelled && from == Cancelled)
+		if e.TakesCashBack() {
+			return e.Delta > 0 && a.undo(e, CashOut) == 0 && to.afterReversal(from)
+		}
+		return e.Delta > 0 && a.undo(e, Redemption) >= 0 && to.afterReversal(from)
 	case CashOut:
+		a.left[e.ID] = undone{e.Kind, -e.Delta}
 		return e.Delta < 0 && from.Redeemable() && to == Redeemed && e.Balance == 0
 	case Cancellation:
 		a.before = from
@@ -170,6 +176,11 @@ func (a *audit) fits(e Entry) bool {
 		return e.Delta != 0 && e.ReasonCode != "" && from.adjustable() && to == from.adjusted(e.Balance)
 	}
 	return e.Delta == 0 && to == from && a.fitsFlags(e)
+}
+
+// afterReversal reports whether a gift in a status can be one that something was given back to.
+func (s Status) afterReversal(from Status) bool {
+	return s == Claimed && (from == Claimed || from == Redeemed) || s == Cancelled && from == Cancelled
 }
 
 // settles reports whether an entry may be of a blocked gift: it uses or brings no value for a new sale.

@@ -97,6 +97,8 @@ func TestAudit(t *testing.T) {
 			"entry 2 (DELIVERED) cannot change by +1 what is held, 0"},
 		"an end beside": {func(_ *Voucher, h []Entry) []Entry { h[3].Until = now; return h },
 			"entry 4 (REDEMPTION) cannot change"},
+		"another amount held afterwards": {func(_ *Voucher, h []Entry) []Entry { h[8].HeldAfter++; return h },
+			"entry 9 says that 51 is held; it adds up to 50"},
 		"held and moved": {func(_ *Voucher, h []Entry) []Entry { h[9].Delta = 1; return h },
 			"cannot lead from CLAIMED to CLAIMED"},
 		"too little put in": {func(v *Voucher, h []Entry) []Entry { v.Loaded = 50; return h },
@@ -104,6 +106,44 @@ func TestAudit(t *testing.T) {
 	} {
 		v, history := sound()
 		if found := strings.Join(Audit(v, tt.spoil(&v, history)), "; "); !strings.Contains(found, tt.want) {
+			t.Errorf("%s: found %q", name, found)
+		}
+	}
+}
+
+// TestAuditOfCashTakenBack spoils a history of a cash-out that was taken back.
+func TestAuditOfCashTakenBack(t *testing.T) {
+	t.Parallel()
+	sound := func() (Voucher, []Entry) {
+		c := func(n byte) Context {
+			return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute), Actor: Actor{LocationID: shop}}
+		}
+		first := Voucher{ID: theGift, ProgramID: BusinessProgram.ID, Currency: usd, Loaded: 900, Balance: 900}
+		g, issued := Gift{first, Card{Method: Printed}}.Begin(c(1))
+		v, part, _ := g.Redeem(Redeem{Context: c(2), LocationID: shop, Amount: 400})
+		v, paid, err := v.PayOut(PayOut{Context: c(3), Law: cashLaw, Account: inJurisdiction("US-CA")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cashier := &Caller{Kind: AccountKey, Account: everywhere.Account, Permissions: MayCashOut}
+		v, back, err := v.Reverse(Undoable{Entry: paid}, Reverse{Context: c(4), Caller: cashier})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v, []Entry{issued, part, paid, back}
+	}
+	if found := Audit(sound()); len(found) > 0 {
+		t.Fatalf("a sound history: %q", found)
+	}
+	for name, spoil := range map[string]func(*Voucher, []Entry){
+		"of a redemption":    func(_ *Voucher, h []Entry) { h[3].Reverses = h[1].ID },
+		"as of a redemption": func(_ *Voucher, h []Entry) { h[3].ReasonCode = "" },
+		"in part":            func(v *Voucher, h []Entry) { h[3].Delta, h[3].Balance, v.Balance = 499, 499, 499 },
+		"still empty":        func(v *Voucher, h []Entry) { h[3].Status, v.Status = Redeemed, Redeemed },
+	} {
+		v, history := sound()
+		spoil(&v, history)
+		if found := strings.Join(Audit(v, history), "; "); !strings.Contains(found, "entry 4 (REVERSAL") {
 			t.Errorf("%s: found %q", name, found)
 		}
 	}

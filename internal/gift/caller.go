@@ -9,7 +9,8 @@ import (
 type Key struct {
 	ID        ID
 	Kind      KeyKind
-	AccountID ID // zero for a system key
+	AccountID ID   // zero for a system key
+	Test      bool // it works for test accounts only, and else for live ones only
 	Name      string
 	Hint      string // see KeyHint
 	Hash      KeyHash
@@ -23,6 +24,7 @@ type Key struct {
 	Permissions Permissions
 	Limits      Limits // beside the account's
 	Till        TillKey
+	Networks    Networks // from which it may be used
 }
 
 // TillKey says whether a key belongs to a till, which uses it through its own pages only.
@@ -46,10 +48,12 @@ type Caller struct {
 	Permissions Permissions
 	Limits      Limits // the key's
 	Till        TillKey
-	Person      string // who is signed in at the till; "": nobody
-	Unattended  bool   // somebody must sign in at the till before value moves
+	Networks    Networks // the key's
+	Person      string   // who is signed in at the till; "": nobody
+	Unattended  bool     // somebody must sign in at the till before value moves
 
 	Accounts, Programs []ID // of a system key: for which it may send
+	Test               bool // of a system key: whether those are test accounts
 }
 
 // Enabled reports whether the caller may act at a location of its account; the zero ID stands for all of them together.

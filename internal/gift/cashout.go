@@ -56,10 +56,17 @@ func (r *CashOutRule) allows(v *Voucher) error {
 	return nil
 }
 
+// ReasonCashOut is the reason code of a reversal that takes a cash-out back, and no redemption.
+const ReasonCashOut ReasonCode = "CASH_OUT"
+
+// TakesCashBack reports whether an entry takes a cash-out back.
+func (e *Entry) TakesCashBack() bool { return e.Kind == Reversal && e.ReasonCode == ReasonCashOut }
+
 // PayOut asks for the whole balance of a gift in cash, at the location of the Context.
 type PayOut struct {
 	Context
 	Law          CashOutLaw
+	Amount       Amount   // that the caller expects to be the whole; 0: it does not say
 	Verification string   // the verification code of the card; "": none was given
 	Account      *Account // the voucher's
 }
@@ -67,13 +74,17 @@ type PayOut struct {
 // PayOut takes all that is left of a voucher as cash, where the law lets a guest ask for that. It fails with
 // NOT_AUTHORIZED (another location), NOT_SUPPORTED (it is not of money that was paid for, or the law does not let a
 // guest ask for it), ALREADY_REDEEMED, REDEMPTION_NOT_ALLOWED (it cannot be redeemed, something is held, or the
-// verification code is wrong) and VALIDATION_FAILURE (it is missing).
+// verification code is wrong) and VALIDATION_FAILURE (it is missing, or another amount was expected).
 func (v Voucher) PayOut(p PayOut) (Voucher, Entry, error) {
 	if err := v.mayPayOut(p); err != nil {
 		return v, Entry{}, err
 	}
 	if err := v.verify(p.Verification); err != nil {
 		return v, Entry{}, err
+	}
+	if p.Amount != 0 && p.Amount != v.Balance {
+		return v, Entry{}, RefuseAt(ValidationFailure, FieldAmount,
+			"A gift is cashed out as a whole; of this one, %s is left.", v.Unit().Money(v.Balance))
 	}
 	v.WrongCodes = 0
 	e := v.enter(p.Context, CashOut, -v.Balance, Redeemed)

@@ -146,12 +146,24 @@ type KeyHash [sha256.Size]byte
 // HashKey hashes the text of an API key.
 func HashKey(text string) KeyHash { return sha256.Sum256([]byte(text)) }
 
+// The beginnings of the texts of keys, by their modes.
+const (
+	livePrefix = "boon_live_"
+	testPrefix = "boon_test_"
+)
+
+// SaysTest reports whether the text of a key says that it is a test account's.
+func SaysTest(text string) bool { return strings.HasPrefix(text, testPrefix) }
+
+// SaysLive reports whether the text of a key says that it is a live account's.
+func SaysLive(text string) bool { return strings.HasPrefix(text, livePrefix) }
+
 // NewKey draws an API key: boon_live_acct_…, boon_test_sys_… and so on, 256 random bits in base62 and a CRC-32 in
 // hexadecimal, by which secret scanners tell a real key from a look-alike.
 func NewKey(random io.Reader, kind KeyKind, test bool) (string, error) {
-	prefix := "boon_live_"
+	prefix := livePrefix
 	if test {
-		prefix = "boon_test_"
+		prefix = testPrefix
 	}
 	if kind == SystemKey {
 		prefix += "sys_"
@@ -178,7 +190,7 @@ func ValidKey(text string) bool {
 // drawn, but it finds digits only, short words and repeated characters.
 func StrongSecret(text string) bool {
 	const wantBits, fewestDistinct = 128, 8
-	text = strings.TrimPrefix(strings.TrimPrefix(text, "boon_live_"), "boon_test_")
+	text = strings.TrimPrefix(strings.TrimPrefix(text, livePrefix), testPrefix)
 	distinct := map[rune]bool{}
 	for _, r := range text {
 		distinct[r] = true

@@ -75,6 +75,12 @@ func TestDecimalArithmetic(t *testing.T) {
 		{"less", parse("4.5").Less().In(usd), "-450"},
 		{"less of less", parse("-4.5").Less().In(usd), "-450"},
 		{"a whole number", DecimalOf(-7).In(Pieces), "-7"},
+		{"an amount", usd.Decimal(-1234).In(Pieces), "-12.34"},
+		{"a sum beyond int64", parse("999999999999999999").Add(parse("9e17")).Mul(parse("1e2")).In(Pieces),
+			"189999999999999999900"},
+		{"a product beyond int64", parse("99999999999").Mul(parse("-99999999999")).In(Pieces), "-9999999999800000000001"},
+		{"scales beyond int64", parse("1e-20").Add(parse("1e17")).In(Pieces), "100000000000000000.00000000000000000001"},
+		{"back from beyond", parse("9e17").Mul(parse("1e3")).Mul(parse("1e-3")).In(Pieces), "900000000000000000"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, tt.got, tt.want)
@@ -96,6 +102,16 @@ func FuzzDecimal(f *testing.F) {
 		}
 		if a, err := usd.ParseSigned(Number(number)); err == nil && a != d.Round(usd) {
 			t.Errorf("%q is %d, but rounds to %d", number, a, d.Round(usd))
+		}
+		if read, err := ReadDecimal([]byte(number)); err != nil || read.In(usd) != d.In(usd) {
+			t.Errorf("%q is %s, but its bytes are %s, %v", number, d.In(usd), read.In(usd), err)
+		}
+		asLarge := Decimal{large: d.int(), scale: d.scale}
+		for _, c := range []Currency{usd, Pieces, {"XAU", 6}} {
+			if d.Round(c) != asLarge.Round(c) || d.Add(d).In(c) != asLarge.Add(asLarge).In(c) ||
+				d.Mul(d).In(c) != asLarge.Mul(asLarge).In(c) || d.Less().In(c) != asLarge.Less().In(c) {
+				t.Errorf("%q as an int64 and as a big number are two", number)
+			}
 		}
 		if got := d.Add(d.Less()).Sign(); d.Sign() > 0 && got != 0 {
 			t.Errorf("%q less itself has the sign %d", number, got)

@@ -11,6 +11,7 @@ type Directory struct {
 	Version  int64
 	Accounts map[ID]*Account
 	Keys     map[KeyHash]*Key
+	Webhooks map[ID][]*Webhook // by account, in the order in which they were made
 }
 
 // Authenticate tells who presents the text of a key. ok is false for a key that is unknown, expired, revoked or a
@@ -48,11 +49,11 @@ func (d *Directory) authenticate(key string, till TillKey, now time.Time) (_ *Ca
 		return nil, false
 	}
 	c := &Caller{KeyID: k.ID, Kind: k.Kind, Name: k.Name, Locations: k.Locations, Permissions: k.Permissions,
-		Limits: k.Limits, Till: k.Till}
+		Limits: k.Limits, Till: k.Till, Networks: k.Networks}
 	if k.Kind == SystemKey {
-		c.Permissions, c.Accounts, c.Programs = SystemPermissions, k.Accounts, k.Programs
+		c.Permissions, c.Accounts, c.Programs, c.Test = SystemPermissions, k.Accounts, k.Programs, k.Test
 	} else {
-		if c.Account = d.Accounts[k.AccountID]; c.Account == nil {
+		if c.Account = d.Accounts[k.AccountID]; c.Account == nil || c.Account.Test != k.Test {
 			return nil, false
 		}
 	}
@@ -69,11 +70,14 @@ func (d *Directory) Key(id ID) *Key {
 	return nil
 }
 
-// KeyName is the name of a key that there is or was; "" is none.
+// KeyName is the name of a key that there is or was, or of a provider; "" is none.
 func (d *Directory) KeyName(id ID) string {
-	for _, k := range d.Keys {
-		if k.ID == id {
-			return k.Name
+	if k := d.Key(id); k != nil {
+		return k.Name
+	}
+	for _, a := range d.Accounts {
+		if p := find(a.Providers, func(p *Provider) bool { return p.ID == id }); p != nil {
+			return p.Name
 		}
 	}
 	return ""
@@ -109,7 +113,7 @@ func (d *Directory) AccountOf(c *Caller, named ID, field Field) (*Account, error
 
 // servedAccount is one of those that a system key serves. Which others exist is nothing to it.
 func (d *Directory) servedAccount(c *Caller, id ID, field Field) (*Account, error) {
-	if a := d.Accounts[id]; a != nil && slices.Contains(c.Accounts, id) {
+	if a := d.Accounts[id]; a != nil && slices.Contains(c.Accounts, id) && a.Test == c.Test {
 		return a, nil
 	}
 	return nil, RefuseAt(NotAuthorized, field, "This key does not serve that account.")
@@ -124,6 +128,7 @@ type Uses func(account ID) (map[ID]bool, error)
 type Changes struct {
 	Accounts []*Account // new or changed, each whole
 	Keys     []*Key     // new or changed
+	Webhooks []*Webhook // new, changed, or to be deleted
 	Assets   []Asset    // the pictures of those accounts; saving one again changes nothing
 	What     string     // what is changed, in words, a line for each change; never a secret
 }

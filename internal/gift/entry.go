@@ -71,6 +71,7 @@ type Entry struct {
 	Reverses  ID        // of a reversal: the entry it undoes
 	HoldID    ID        // the hold that a redemption captures of, or that is released or expired
 	Held      Amount    // what it added to what is held
+	HeldAfter Amount    // what is held after it; HeldUnknown: nobody noted that
 	Until     time.Time // of a hold: when it expires; of an extension: the new end
 	Reference string    // of a redemption and a hold: the till's own id
 	Reason    string    // what the caller or the gateway said of the cause; of a resend, what it changed
@@ -78,9 +79,17 @@ type Entry struct {
 	Details
 }
 
+// HeldUnknown is the HeldAfter of entries that were made before it was noted.
+const HeldUnknown Amount = -1
+
+// Available is what of the balance was not held after the entry; ok is false where that was not noted.
+func (e *Entry) Available() (_ Amount, ok bool) {
+	return e.Balance - e.HeldAfter, e.HeldAfter != HeldUnknown
+}
+
 // Details are what few kinds of entry have.
 type Details struct {
-	ReasonCode      ReasonCode // of an adjustment and a block
+	ReasonCode      ReasonCode // of an adjustment and a block; of a reversal, ReasonCashOut or none
 	Counterpart     ID         // of a transfer: the entry of the other gift
 	CounterpartGift ID         // of a transfer: the other gift
 	Purchase        Purchase   // of an activation and a reload: what paid for it
@@ -116,6 +125,7 @@ func (v *Voucher) enter(c Context, kind Kind, delta Amount, status Status) Entry
 	v.Status = status
 	return Entry{
 		ID: c.EntryID, AccountID: v.AccountID, VoucherID: v.ID, Seq: v.Seq, Previous: previous, Kind: kind,
-		Delta: delta, Balance: v.Balance, Status: status, At: c.Now, Actor: c.Actor, RequestID: c.RequestID,
+		Delta: delta, Balance: v.Balance, HeldAfter: sumOf(v.Holds),
+		Status: status, At: c.Now, Actor: c.Actor, RequestID: c.RequestID,
 	}
 }

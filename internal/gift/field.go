@@ -50,6 +50,9 @@ const (
 const (
 	FieldReasonCode Field = "reasonCode"
 	FieldValidUntil Field = "validUntil"
+
+	FieldAdvance Field = "advance"
+	FieldNow     Field = "now"
 )
 
 // The fields of an order and of its gifts.

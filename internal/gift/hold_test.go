@@ -57,7 +57,7 @@ func TestHold(t *testing.T) {
 		{"the ticket binds", func(_ *Voucher, h *Hold) { h.Eligibility = &Eligibility{Most: 300} }, "", "", 300},
 		{"above the ticket", func(_ *Voucher, h *Hold) { h.Amount, h.Eligibility = 301, &Eligibility{Most: 300} },
 			ValidationFailure, "At most 3.00 USD", 0},
-		{"no ticket", func(v *Voucher, _ *Hold) { v.Items = []Item{{"LATTE", ""}} }, ItemEligibilityFailure, "", 0},
+		{"no ticket", func(v *Voucher, _ *Hold) { v.Items = []Item{{ID: "LATTE"}} }, ItemEligibilityFailure, "", 0},
 		{"one more than there can be", func(v *Voucher, h *Hold) {
 			h.Amount, v.Holds = 1, nil
 			for range MaxHolds {

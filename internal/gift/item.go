@@ -1,16 +1,30 @@
 package gift
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// Item is something that a merchant sells, as a promotion names it.
+// Item is something that a merchant sells, as a promotion names it: its ID does, else its Group, with all items
+// of the group, else its Name.
 type Item struct {
-	ID   string // as tickets have it
-	Name string // for people; "": none was given
+	ID    string // as tickets have it
+	Name  string // for people; "": none was given
+	Group string // as platforms' tickets have it
+}
+
+// Is reports whether a line of a ticket with this id, group and name is the item. Letter case counts.
+func (i Item) Is(id, group, name string) bool {
+	switch {
+	case i.ID != "":
+		return id == i.ID
+	case i.Group != "":
+		return group == i.Group
+	}
+	return i.Name != "" && name == i.Name
 }
 
 // Limits of what a promotion names.
@@ -47,10 +61,7 @@ func ItemNames(items []Item) string {
 	var names []string
 	letters := 0
 	for n, i := range items {
-		name := i.Name
-		if name == "" {
-			name = i.ID
-		}
+		name := cmp.Or(i.Name, i.ID, i.Group)
 		if slices.Contains(names, name) {
 			continue
 		}

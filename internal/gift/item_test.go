@@ -18,8 +18,8 @@ func TestItemNames(t *testing.T) {
 		want  string
 	}{
 		{nil, ""},
-		{[]Item{{"LATTE", ""}, {"MOCHA", "Mocha"}}, "LATTE, Mocha"},
-		{[]Item{{"L1", "Latte"}, {"L2", "Latte"}, {"M", "Mocha"}}, "Latte, Mocha"},
+		{[]Item{{ID: "LATTE", Name: ""}, {ID: "MOCHA", Name: "Mocha"}}, "LATTE, Mocha"},
+		{[]Item{{ID: "L1", Name: "Latte"}, {ID: "L2", Name: "Latte"}, {ID: "M", Name: "Mocha"}}, "Latte, Mocha"},
 		{many, "I0, I1, I2, I3, I4, I5, I6, I7, I8, I9 and 190 more"},
 	} {
 		if got := ItemNames(tt.items); got != tt.want {
@@ -36,7 +36,7 @@ func TestItemNames(t *testing.T) {
 
 func TestItemsAreKept(t *testing.T) {
 	t.Parallel()
-	now := []Item{{"MOCHA", "Mocha"}}
+	now := []Item{{ID: "MOCHA", Name: "Mocha"}}
 	a := &Account{Promotions: []Promotion{{ID: ID{1}, EligibleItems: now, TicketOptional: true},
 		{ID: ID{2}, EligibleItems: now}}}
 	for _, tt := range []struct {
@@ -45,7 +45,7 @@ func TestItemsAreKept(t *testing.T) {
 		want     string
 		optional bool
 	}{
-		{"kept", Voucher{PromotionID: ID{1}, Items: []Item{{"LATTE", "Latte"}}}, "Latte", true},
+		{"kept", Voucher{PromotionID: ID{1}, Items: []Item{{ID: "LATTE", Name: "Latte"}}}, "Latte", true},
 		{"kept: anything", Voucher{PromotionID: ID{1}, Items: []Item{}}, "", true},
 		{"of before", Voucher{PromotionID: ID{2}}, "Mocha", false},
 		{"of before, the promotion is gone", Voucher{PromotionID: ID{3}}, "", false},

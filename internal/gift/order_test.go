@@ -28,7 +28,7 @@ func merchant(t testing.TB) *Account {
 		Storefronts: []Storefront{{storefront, "Web shop"}},
 		Promotions: []Promotion{
 			{ID: spring, Name: "Spring", ValidStarting: now, ValidForDays: 120, Terms: "One per guest.",
-				EligibleItems: []Item{{"LATTE", "Latte"}}},
+				EligibleItems: []Item{{ID: "LATTE", Name: "Latte"}}},
 			{ID: bare, Name: "Bare"},
 		},
 		Designs: []Design{{ID: blue}, {ID: green}},

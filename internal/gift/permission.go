@@ -10,26 +10,28 @@ type Permissions uint32
 
 // The permissions, each a set of one.
 const (
-	MayValidate Permissions = 1 << iota // validate-gift
-	MayRedeem                           // redeem-gift
-	MayReverse                          // reverse-redemption
-	MaySend                             // send-gift
-	MayCancel                           // cancel-gift, and taking that back
-	MayResend                           // resend-gift and reschedule-gift
-	MayLookUp                           // gifts, their histories and lists
-	MaySeeCodes                         // codes, tokens and links in what is looked up
-	MayTransfer                         // transfer-balance
-	MayActivate                         // activate-gift and reverse-activation
-	MayStock                            // create-stock
-	MayExport                           // the codes of a stock
-	MayReload                           // reload-gift, and taking that back
-	MayAdjust                           // adjust-gift
-	MayBlock                            // block-gift and unblock-gift
-	MayExtend                           // extend-gift
-	MayCashOut                          // cash-out-gift
-	MayReplace                          // replace-gift
+	MayValidate  Permissions = 1 << iota // validate-gift
+	MayRedeem                            // redeem-gift
+	MayReverse                           // reverse-redemption
+	MaySend                              // send-gift
+	MayCancel                            // cancel-gift, and taking that back
+	MayResend                            // resend-gift and reschedule-gift
+	MayLookUp                            // gifts, their histories and lists
+	MaySeeCodes                          // codes, tokens and links in what is looked up
+	MayTransfer                          // transfer-balance
+	MayActivate                          // activate-gift and reverse-activation
+	MayStock                             // create-stock
+	MayExport                            // the codes of a stock
+	MayReload                            // reload-gift, and taking that back
+	MayAdjust                            // adjust-gift
+	MayBlock                             // block-gift and unblock-gift
+	MayExtend                            // extend-gift
+	MayCashOut                           // cash-out-gift
+	MayReplace                           // replace-gift
+	MayWebhooks                          // webhooks
+	MaySeeEvents                         // the events of the account
 
-	AllPermissions = MayReplace<<1 - 1
+	AllPermissions = MaySeeEvents<<1 - 1
 	// SystemPermissions are those of every system key; what it made itself is all that it may cancel and look up.
 	SystemPermissions = MaySend | MayCancel | MayLookUp
 )
@@ -54,6 +56,8 @@ var permissionNames = []struct{ name, cannot string }{
 	{"extend", "extend gifts"},
 	{"cash-out", "cash gifts out"},
 	{"replace", "replace cards"},
+	{"webhooks", "manage webhooks"},
+	{"events", "read events"},
 }
 
 // roles are the sets of permissions that have a name.

@@ -12,9 +12,9 @@ import (
 
 func TestRedeem(t *testing.T) {
 	t.Parallel()
-	other, latte := id(0x22), []Item{{"LATTE", "Latte"}}
+	other, latte := id(0x22), []Item{{ID: "LATTE", Name: "Latte"}}
 	coffee := func(optional bool) *Account {
-		return &Account{Promotions: []Promotion{{ID: ID{1}, EligibleItems: []Item{{"LATTE", ""}}, TicketOptional: optional}}}
+		return &Account{Promotions: []Promotion{{ID: ID{1}, EligibleItems: []Item{{ID: "LATTE"}}, TicketOptional: optional}}}
 	}
 	type change = func(*Voucher, *Redeem)
 	tests := []struct {
@@ -150,6 +150,8 @@ func TestEveryReasonIsTold(t *testing.T) {
 func TestReverse(t *testing.T) {
 	t.Parallel()
 	somewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{id(0x22)}}
+	cashier := &Caller{Kind: AccountKey, Account: everywhere.Account, Permissions: MayReverse | MayCashOut}
+	cashedOut := func(_ *Voucher, k *Undoable, r *Reverse) { k.Entry.Kind, r.Caller = CashOut, cashier }
 	type change = func(*Voucher, *Undoable, *Reverse)
 	tests := []struct {
 		name    string
@@ -182,6 +184,21 @@ func TestReverse(t *testing.T) {
 		}, "", 1000},
 		{"a reversal", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.Kind, k.Entry.Delta = Reversal, 600 }, NotFound,
 			400},
+		{"a cash-out", cashedOut, "", 1000},
+		{"a cash-out, to the cent", func(v *Voucher, k *Undoable, r *Reverse) {
+			cashedOut(v, k, r)
+			r.Amount = 600
+		}, "", 1000},
+		{"a cash-out in part", func(v *Voucher, k *Undoable, r *Reverse) {
+			cashedOut(v, k, r)
+			r.Amount = 599
+		}, ValidationFailure, 400},
+		{"a cash-out twice", func(v *Voucher, k *Undoable, r *Reverse) {
+			cashedOut(v, k, r)
+			k.Reversed, k.Parts = 600, 1
+		}, AlreadyReversed, 400},
+		{"a cash-out without the permission", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.Kind = CashOut },
+			NotAuthorized, 400},
 		{"of another gift", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.VoucherID = id(3) }, NotFound, 400},
 		{"books that do not add up", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.Delta = -601 }, UnexpectedError,
 			400},
@@ -197,7 +214,7 @@ func TestReverse(t *testing.T) {
 				t.Fatalf("got %v, balance %d, %s", err, after.Balance, after.Status)
 			}
 			if err == nil && (e.Kind != Reversal || e.Delta != after.Balance-v.Balance || e.Reverses != id(7) ||
-				e.Reason != "wrong drink") {
+				e.Reason != "wrong drink" || e.TakesCashBack() != (taken.Entry.Kind == CashOut)) {
 				t.Errorf("entry %+v", e)
 			}
 		})

@@ -9,7 +9,7 @@ type Reverse struct {
 	Reason string
 }
 
-// Undoable is a redemption, a reload or an activation, and what of it has been undone so far.
+// Undoable is a redemption, a cash-out, a reload or an activation, and what of it has been undone so far.
 type Undoable struct {
 	Entry    Entry
 	Reversed Amount
@@ -28,14 +28,22 @@ type Undo struct {
 	Caller *Caller
 }
 
-// Reverse gives back to the voucher what a redemption took. It works on a cancelled or expired gift too: the money
-// goes back, whether it can be spent is another matter; a cancelled gift stays cancelled. It fails with NOT_FOUND
-// when t is no redemption of this voucher or was made where the caller is not enabled, ALREADY_REVERSED when nothing
-// is left of it, VALIDATION_FAILURE when less is left than asked for or it would take too many parts, and
+// Reverse gives back to the voucher what a redemption or a cash-out took; that of a cash-out needs the permission for
+// cash-outs. It works on a cancelled or expired gift too: the money goes back, whether it can be spent is another
+// matter; a cancelled gift stays cancelled. It fails with NOT_FOUND when t is neither of this voucher or was made where
+// the caller is not enabled, NOT_AUTHORIZED, ALREADY_REVERSED when nothing is left of it, VALIDATION_FAILURE when less
+// is left than asked for, it would take too many parts, or a cash-out is to be taken back in part, and
 // REDEMPTION_NOT_ALLOWED when nothing can have been redeemed.
 func (v Voucher) Reverse(t Undoable, r Reverse) (Voucher, Entry, error) {
-	if t.Entry.Kind != Redemption || t.Entry.VoucherID != v.ID || !r.Caller.Enabled(t.Entry.Actor.LocationID) {
+	cash := t.Entry.Kind == CashOut
+	if t.Entry.Kind != Redemption && !cash || t.Entry.VoucherID != v.ID ||
+		!r.Caller.Enabled(t.Entry.Actor.LocationID) {
 		return v, Entry{}, NoSuchRedemption()
+	}
+	if cash {
+		if err := r.Caller.Permit(MayCashOut, true); err != nil {
+			return v, Entry{}, err
+		}
 	}
 	status := v.Status
 	switch status {
@@ -56,13 +64,18 @@ func (v Voucher) Reverse(t Undoable, r Reverse) (Voucher, Entry, error) {
 	}
 	e := v.enter(r.Context, Reversal, give, status)
 	e.Reverses, e.Reason = t.Entry.ID, r.Reason
+	if cash {
+		e.ReasonCode = ReasonCashOut
+	}
 	return v, e, nil
 }
 
-// give is how much a reversal gives back of a redemption; asked for 0, all that is left of it.
+// give is how much a reversal gives back of what was taken; asked for 0, all that is left of it.
 func (v *Voucher) give(t Undoable, asked Amount) (Amount, error) {
 	left := t.Left()
 	switch {
+	case left <= 0 && t.Entry.Kind == CashOut:
+		return 0, Refuse(AlreadyReversed, "This cash-out has been taken back already.")
 	case left <= 0:
 		return 0, Refuse(AlreadyReversed, "This redemption has been given back already.")
 	case left > v.Loaded-v.Balance:
@@ -74,6 +87,8 @@ func (v *Voucher) give(t Undoable, asked Amount) (Amount, error) {
 			v.Unit().Money(left))
 	case asked == 0:
 		return left, nil
+	case asked < left && t.Entry.Kind == CashOut:
+		return 0, RefuseAt(ValidationFailure, FieldAmount, "A cash-out is taken back as a whole: %s.", v.Unit().Money(left))
 	case asked < left && t.Parts >= MaxReversals-1:
 		return 0, RefuseAt(ValidationFailure, FieldAmount, "A redemption can be given back in at most %d parts; of this "+
 			"one, the last must be all that is left, %s.",

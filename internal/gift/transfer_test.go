@@ -22,7 +22,7 @@ func moving() (from, to Voucher, t Transfer) {
 
 func TestTransfer(t *testing.T) {
 	t.Parallel()
-	other, item := id(0x22), Item{"LATTE", ""}
+	other, item := id(0x22), Item{ID: "LATTE", Name: ""}
 	tests := []struct {
 		name    string
 		change  func(from, to *Voucher, t *Transfer)

@@ -83,6 +83,7 @@ var undoings = map[Operation]struct {
 }{
 	RedeemGift:   {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
 	CaptureHold:  {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
+	CashOutGift:  {"cash-out", "nothing was paid out", gift.NoSuchRedemption, nil},
 	HoldGift:     {"hold", "nothing is held", gift.NoSuchHold, nil},
 	ReloadGift:   {"reload", "nothing was loaded", gift.NoSuchReload, gift.Voucher.ReverseReload},
 	ActivateGift: {"activation", "nothing was activated", gift.NoSuchActivation, gift.Voucher.ReverseActivation},

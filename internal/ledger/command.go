@@ -26,6 +26,7 @@ type Call struct {
 	Caller        *gift.Caller  // who is told; nil: nobody in particular
 	Seen          *int          // of a gift that was found by a code or token: see gift.Voucher.SameCard
 	Account       *gift.Account // whose daily limits count, and those of the caller's key; nil: none do
+	Ahead         time.Duration // how far the clock of a test account is likely to be ahead
 	// Render makes the answer of an outcome; the error is a *gift.Error. It is pure and may run more than once.
 	Render func(Result, error) Answer
 }
@@ -129,16 +130,17 @@ type Issue struct {
 	Gifts []gift.Gift // as gift.Issue made them
 	Bytes int         // of the answer, about
 
-	sheet gift.Token // of the link to the printed gifts; the zero one: none is printed
-	made  Result     // what is done, unless it is refused
+	ahead time.Duration // of the account's clock
+	sheet gift.Token    // of the link to the printed gifts; the zero one: none is printed
+	made  Result        // what is done, unless it is refused
 }
 
 // draw gives the gifts new ids and secrets. A code may be taken already; decide finds out.
 func (i *Issue) draw(random io.Reader) (err error) {
-	order, drawn := newID(), map[gift.VoucherCode]bool{{}: true}
+	order, drawn := idAhead(i.ahead), map[gift.VoucherCode]bool{{}: true}
 	for n := range i.Gifts {
 		g := &i.Gifts[n]
-		g.ID, g.OrderID, g.Card.Code = newID(), order, gift.VoucherCode{}
+		g.ID, g.OrderID, g.Card.Code = idAhead(i.ahead), order, gift.VoucherCode{}
 		for drawn[g.Card.Code] {
 			if g.Card.Code, err = gift.NewVoucherCode(random); err != nil {
 				return err
@@ -166,7 +168,7 @@ func (i *Issue) prepare(now time.Time) {
 	for n, g := range i.Gifts {
 		g.CreatedAt = now
 		at := i.Context
-		at.EntryID, at.Now = newID(), now
+		at.EntryID, at.Now = idAhead(i.ahead), now
 		i.made.Gifts[n], i.made.Entries[n] = g.Begin(at)
 	}
 }
@@ -194,6 +196,9 @@ func (i *Issue) contacts() map[string]gift.Count {
 }
 
 func (i *Issue) decide(c *Call, s *state) (Result, error) {
+	if s.ahead != c.Ahead {
+		return Result{}, clockMoved{s.ahead}
+	}
 	for n := range i.Gifts {
 		if s.Codes[i.Gifts[n].Card.Code] {
 			return Result{}, errCodeTaken
@@ -213,7 +218,7 @@ func (i *Issue) decide(c *Call, s *state) (Result, error) {
 	}
 	if i.sheet != (gift.Token{}) {
 		first := &i.made.Gifts[0]
-		s.changes.Sheets = append(s.changes.Sheets, Sheet{first.AccountID, first.OrderID, i.sheet, s.now.Add(SheetLives)})
+		s.changes.Sheets = append(s.changes.Sheets, Sheet{first.AccountID, first.OrderID, i.sheet, s.real.Add(SheetLives)})
 	}
 	return i.made, nil
 }
@@ -299,15 +304,17 @@ func (s *state) taken(c *Call, after gift.Voucher, e gift.Entry, notice bool) (R
 
 func (r *Redeem) locations(*Call, *state) []gift.ID { return []gift.ID{r.LocationID} }
 
-// Reverse gives back what a redemption took, named by its id or by the Idempotency-Key that it was made with. A key
-// that has not arrived yet is spent: the answer is NOT_FOUND, and the redemption will be refused should it still
-// come.
+// Reverse gives back what a redemption or a cash-out took, named by its id or by the Idempotency-Key that it was made
+// with. A key that has not arrived yet is spent: the answer is NOT_FOUND, and the original will be refused should it
+// still come.
 type Reverse struct {
 	gift.Reverse
 	RedemptionID gift.ID // or
 	OriginalKey  string
-	Operation    Operation   // of the key: RedeemGift or CaptureHold; "": RedeemGift, unless it was a capture's alone
-	Misplaced    *gift.Error // what is wrong with where it is made: nothing is given back; nil: nothing
+	// Operation is that of the key: RedeemGift, CaptureHold or CashOutGift; "": RedeemGift, unless it was a capture's
+	// alone.
+	Operation Operation
+	Misplaced *gift.Error // what is wrong with where it is made: nothing is given back; nil: nothing
 }
 
 func (r *Reverse) original(c *Call) RequestKey {
@@ -402,7 +409,7 @@ func (s *state) byKey(c *Call, k RequestKey, at gift.ID) error {
 		if err := s.keep(c); err != nil {
 			return err
 		}
-		spent := Request{RequestKey: k, Spent: true, At: s.now}
+		spent := Request{RequestKey: k, Spent: true, At: s.real}
 		if !at.IsZero() {
 			spent.Locations = []gift.ID{at}
 		} else if c.Caller != nil {
@@ -543,10 +550,20 @@ func (*Rejected) locations(*Call, *state) []gift.ID { return nil }
 
 func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
 
+// idAhead is a new id that tells the time of a clock that is so far ahead: what is listed by time is found by its id.
+func idAhead(ahead time.Duration) gift.ID {
+	id := newID()
+	if ms := ahead.Milliseconds(); ms > 0 {
+		first := binary.BigEndian.Uint64(id[:]) // of which 48 bits are the milliseconds of a version 7 UUID
+		binary.BigEndian.PutUint64(id[:], first+uint64(ms)<<16)
+	}
+	return id
+}
+
 // idAfter is a new id that is greater than last, also when the clock was set back or is behind that of another
 // instance: ids put a history in its order.
-func idAfter(last gift.ID) gift.ID {
-	id := newID()
+func idAfter(last gift.ID, ahead time.Duration) gift.ID {
+	id := idAhead(ahead)
 	if slices.Compare(id[:], last[:]) <= 0 {
 		next := binary.BigEndian.Uint64(last[:])>>16 + 1 // the milliseconds of a version 7 UUID
 		binary.BigEndian.PutUint64(id[:], next<<16|binary.BigEndian.Uint64(id[:])&0xffff)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/span"
 )
 
 // Options tune an Engine; the zero value is what a service wants.
@@ -149,7 +150,12 @@ func (e *Engine) Running(k RequestKey) bool {
 // for may still happen, once.
 func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
 	drawing, draws := cmd.(interface{ draw(io.Reader) error })
+	var moved clockMoved
+	issue, issues := cmd.(*Issue)
 	for range maxDraws {
+		if issues {
+			issue.ahead = c.Ahead
+		}
 		if draws {
 			if err := drawing.draw(e.opts.Random); err != nil {
 				return Answer{}, fmt.Errorf("drawing codes: %w", err)
@@ -166,6 +172,9 @@ func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
 		}
 		switch {
 		case errors.Is(t.err, errCodeTaken):
+			continue
+		case errors.As(t.err, &moved):
+			c.Ahead = moved.ahead
 			continue
 		case t.err != nil || t.answer.Body != nil || t.answer.Long.Size > 0:
 			return t.answer, t.err
@@ -392,6 +401,11 @@ const (
 // because somebody hung up.
 func (l *lane) transact(group []*task) error {
 	begun := time.Now()
+	requests := make([]context.Context, len(group))
+	for n, t := range group {
+		requests[n] = t.ctx
+	}
+	ctx, traced := span.Group("group", requests)
 	var want Want
 	var done Changes
 	err := safely(func() {
@@ -401,13 +415,17 @@ func (l *lane) transact(group []*task) error {
 	})
 	if err == nil {
 		var panicked error
-		err = l.store.Group(context.Background(), want, func(loaded *State) Changes {
+		err = l.store.Group(ctx, want, func(loaded *State) Changes {
 			done = Changes{}
 			l.began = time.Now()
 			panicked = safely(func() {
 				s := newState(loaded, l.now())
 				for _, t := range group {
+					before := len(s.changes.Jobs)
+					s.begin(t.call)
 					t.decide(s)
+					t.trace(s.changes.Jobs[min(before, len(s.changes.Jobs)):])
+					s.end()
 				}
 				done = s.changes
 			})
@@ -418,8 +436,16 @@ func (l *lane) transact(group []*task) error {
 	if err != nil {
 		done = Changes{}
 	}
+	span.End(traced, err)
 	l.opts.Observe(GroupStats{Commands: len(group), Took: time.Since(begun), Err: err, Done: done})
 	return err
+}
+
+// trace has jobs remember the request that they come from.
+func (t *task) trace(jobs []Job) {
+	for n := range jobs {
+		jobs[n].Trace = span.Header(t.ctx)
+	}
 }
 
 // safely runs fn and makes a panic an error. What fn had done may be half of something.
@@ -451,8 +477,9 @@ func steady(last, now time.Time) time.Time {
 // prepare notes what a command needs, and does of an Issue, which may be long, what needs no transaction.
 func (t *task) prepare(now time.Time, want *Want) {
 	i, issues := t.cmd.(*Issue)
+	t.call.wantClock(want)
 	if issues {
-		i.prepare(now)
+		i.prepare(now.Add(t.call.Ahead))
 	}
 	if t.call.Key != "" {
 		want.Requests = append(want.Requests, t.call.requestKey())
@@ -490,7 +517,7 @@ func (t *task) decide(s *state) {
 	if t.answer = t.issued; t.err != nil || t.issued.Body == nil {
 		t.answer, t.err = t.call.Render(t.result, t.err), nil
 	}
-	r := Request{RequestKey: t.call.requestKey(), Fingerprint: t.call.Fingerprint, Answer: t.answer, At: s.now}
+	r := Request{RequestKey: t.call.requestKey(), Fingerprint: t.call.Fingerprint, Answer: t.answer, At: s.real}
 	r.Locations = distinct(t.cmd.locations(t.call, s))
 	if made := t.result.Entries; len(made) == 1 || len(made) == 2 && made[0].Counterpart == made[1].ID {
 		r.EntryID = t.result.Entries[0].ID

@@ -117,8 +117,14 @@ type Job struct {
 	// Method and Contact are where a message of kind RedirectedJob goes; all others go where their gift goes.
 	Method  gift.Method
 	Contact string
-	Lease   time.Time // until when whoever claimed it has it; it also tells one claim from the next
+	Trace   string        // the traceparent of the request that asked for it, if that is recorded; else ""
+	Test    bool          // of a test account: Due and Lease are by its clock
+	Ahead   time.Duration // how far that clock was ahead when the job was claimed
+	Lease   time.Time     // until when whoever claimed it has it; it also tells one claim from the next
 }
+
+// Now is the time for the job's account.
+func (j *Job) Now() time.Time { return time.Now().Add(j.Ahead) }
 
 // ErrTakenBack tells that a job is not to be done by the worker that claimed it.
 var ErrTakenBack = errors.New("the job was taken back")
@@ -149,6 +155,7 @@ type Want struct {
 	Deliveries  []Ref              // gifts: how they are delivered, with their open jobs
 	Cancelled   []Ref              // gifts: what they were before they were last taken out of use
 	Counts      []CountKey         // of a day
+	Clocks      []gift.ID          // test accounts: how far their clocks are ahead
 }
 
 // Ref names a record within an account.
@@ -164,8 +171,9 @@ type State struct {
 	DeliveredBy map[Ref]gift.ID // zero, or not in it: none yet
 	Resends     map[Ref][]Resent
 	Deliveries  map[Ref]*Delivery
-	Before      map[Ref]gift.Status     // those that were taken out of use: what they were before the last time
-	Counts      map[CountKey]gift.Count // as they stood last; those that are kept may be of a moment ago
+	Before      map[Ref]gift.Status       // those that were taken out of use: what they were before the last time
+	Counts      map[CountKey]gift.Count   // as they stood last; those that are kept may be of a moment ago
+	Clocks      map[gift.ID]time.Duration // read after the vouchers were locked
 }
 
 // Delivery is how a gift is delivered.

@@ -169,7 +169,9 @@ func (s *state) keep(c *Call) error {
 	if c.Account == nil || c.Caller == nil || s.keptBy == c {
 		return nil
 	}
-	b, today := c.budget(owner{name: "key"}, s)
+	b, _ := c.budget(owner{name: "key"}, s)
+	today, left := gift.Day(s.real, c.Account.Zone) // no clock that can be advanced keeps a database small
+	b.Left = left
 	key := CountKey{c.AccountID, KeptCount, c.Caller.KeyID, ""}
 	if err := b.Keep(s.Counts[key].On(today)); err != nil {
 		return err

@@ -134,7 +134,7 @@ func (w *world) cashOut(t *rapid.T) {
 	g := w.pick(t)
 	g.touch(w.now)
 	at, tried := w.caller.Account.Locations[0].ID, g.try(t)
-	want := ""
+	want, paid := "", (*modelTaken)(nil)
 	switch {
 	case g.item || !g.until.IsZero():
 		want = "NOT_SUPPORTED"
@@ -156,10 +156,11 @@ func (w *world) cashOut(t *rapid.T) {
 	default:
 		g.wrong = 0
 		want = fmt.Sprintf("OK %d 0 REDEEMED", -g.balance)
+		paid = &modelTaken{gift: g, left: g.balance, cash: true}
 		g.balance, g.status = 0, gift.Redeemed
 		g.entries++
 	}
-	got, _ := w.do(t, ledger.CashOutGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: ledger.RedeemedCount,
+	got, r := w.do(t, ledger.CashOutGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: ledger.RedeemedCount,
 		Context: gift.Context{Actor: gift.Actor{LocationID: at}},
 		Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 			return v.PayOut(gift.PayOut{Context: c, Verification: tried, Account: w.caller.Account,
@@ -168,5 +169,9 @@ func (w *world) cashOut(t *rapid.T) {
 		}})
 	if got != want {
 		t.Fatalf("cash out %+v: got %q, want %q", *g, got, want)
+	}
+	if paid != nil {
+		paid.id = r.Entries[0].ID
+		w.taken = append(w.taken, paid)
 	}
 }

@@ -110,6 +110,7 @@ type modelTaken struct {
 	id   gift.ID
 	gift *modelGift
 	left int64
+	cash bool // it was cashed out
 }
 
 // modelAnswer is what a redemption key was answered: text, or a refusal that spends it.
@@ -132,7 +133,7 @@ func newWorld(t *rapid.T, dir, database string) *world {
 		loadOf: map[string]*modelLoad{},
 		store:  s, answers: map[string]modelAnswer{}, now: time.Now(), holdOf: map[string]*modelHold{},
 		spentHolds: map[string]bool{},
-		caller:     &gift.Caller{KeyID: newID(), Kind: gift.AccountKey, Account: account},
+		caller:     &gift.Caller{KeyID: newID(), Kind: gift.AccountKey, Account: account, Permissions: gift.AllPermissions},
 	}
 	w.engine = ledger.Start(s, ledger.Options{Now: func() time.Time { return w.now }})
 	return w
@@ -394,7 +395,7 @@ func (taken *modelTaken) expectReverse(amount int64) string {
 	if amount == 0 {
 		amount = taken.left
 	}
-	if amount > taken.left {
+	if amount > taken.left || taken.cash && amount < taken.left {
 		return "VALIDATION_FAILURE"
 	}
 	g := taken.gift

@@ -98,7 +98,7 @@ func (s *state) enterResend(r resending) {
 	// The notice to the former contact counts towards no limit: there is one for each redirection, which has counted, and
 	// no limit may keep a merchant from taking a gift from the wrong recipient.
 	if r.reached && !r.before.SameRecipient(r.now) {
-		s.changes.Jobs = append(s.changes.Jobs, Job{ID: newID(), AccountID: ref.AccountID, VoucherID: ref.ID,
+		s.changes.Jobs = append(s.changes.Jobs, Job{ID: idAhead(s.ahead), AccountID: ref.AccountID, VoucherID: ref.ID,
 			Kind: RedirectedJob, Due: s.now, Method: r.before.Method, Contact: r.before.Contact})
 	}
 	s.enter(r.after, r.entry)

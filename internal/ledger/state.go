@@ -12,19 +12,51 @@ import (
 // voucher in one group see each other's effect.
 type state struct {
 	*State
-	now     time.Time
+	real    time.Time     // of the group
+	now     time.Time     // of the command at hand: by the clock of its account
+	ahead   time.Duration // how far that is ahead
+	jobs    int           // before it
 	changes Changes
+	test    bool
 	touched map[Ref]int // index in changes.Vouchers
 	keptBy  *Call       // the call that was counted last by keep
 }
 
 func newState(s *State, now time.Time) *state {
-	return &state{State: s, now: now, touched: map[Ref]int{}}
+	return &state{State: s, real: now, now: now, touched: map[Ref]int{}}
 }
+
+// wantClock wants what tells the time of a test account. A live one's needs nothing.
+func (c *Call) wantClock(w *Want) {
+	if c.Account != nil && c.Account.Test {
+		w.Clocks = append(w.Clocks, c.Account.ID)
+	}
+}
+
+// begin has a command decided by the clock of its account.
+func (s *state) begin(c *Call) {
+	s.jobs, s.ahead = len(s.changes.Jobs), 0
+	if c.Account != nil && c.Account.Test {
+		s.ahead = s.Clocks[c.Account.ID]
+	}
+	s.test, s.now = c.Account != nil && c.Account.Test, s.real.Add(s.ahead)
+}
+
+// end marks the messages of a command as those of a test account.
+func (s *state) end() {
+	for n := range s.changes.Jobs[s.jobs:] {
+		s.changes.Jobs[s.jobs+n].Test = s.test
+	}
+}
+
+// clockMoved asks for gifts to be made by another clock than they were prepared for.
+type clockMoved struct{ ahead time.Duration }
+
+func (clockMoved) Error() string { return "the account's clock was advanced" }
 
 // context completes what the caller gave; last is the newest entry of the history that the command adds to.
 func (s *state) context(c gift.Context, last gift.ID) gift.Context {
-	c.EntryID, c.Now = idAfter(last), s.now
+	c.EntryID, c.Now = idAfter(last, s.ahead), s.now
 	return c
 }
 
@@ -42,7 +74,7 @@ func (s *state) enter(v gift.Voucher, e gift.Entry) {
 	switch e.Kind {
 	case gift.HoldMade:
 		s.Holds[Ref{e.AccountID, e.ID}] = &gift.Held{Entry: e}
-	case gift.Redemption, gift.Reload, gift.Activation:
+	case gift.Redemption, gift.CashOut, gift.Reload, gift.Activation:
 		s.Undoable[Ref{e.AccountID, e.ID}] = &gift.Undoable{Entry: e}
 	}
 	if undone := s.Undoable[Ref{e.AccountID, e.Reverses}]; undone != nil {
@@ -73,7 +105,7 @@ func (s *state) issue(g *gift.Gift, e *gift.Entry) {
 
 // job notes a message to be sent.
 func (s *state) job(v *gift.Voucher, kind JobKind, due time.Time) Job {
-	j := Job{ID: newID(), AccountID: v.AccountID, VoucherID: v.ID, Kind: kind, Due: due}
+	j := Job{ID: idAhead(s.ahead), AccountID: v.AccountID, VoucherID: v.ID, Kind: kind, Due: due}
 	s.changes.Jobs = append(s.changes.Jobs, j)
 	return j
 }

@@ -19,6 +19,7 @@ type Orders struct {
 	Location string // organizationID of validations and redemptions; "": none is named
 	Amount   string // that each redemption takes
 	Sale     string // members of a send-gift request for one printed gift, without the braces
+	Ticket   string // ticketData of validations; "": none
 	RandomID bool   // Idempotency-Keys in no order, in place of those that grow with time
 }
 
@@ -57,7 +58,11 @@ func (t *Target) take(operation string, kind Kind, o *Orders) Next {
 // Validate asks what one gift or another is worth, by its code.
 func (t *Target) Validate(o *Orders) Next {
 	head := t.post("redemption/validate-gift") + "Accept: application/json"
-	tail := `"` + o.location() + `}`
+	tail := `"` + o.location()
+	if o.Ticket != "" {
+		tail += `,"ticketData":` + o.Ticket
+	}
+	tail += "}"
 	return func(b []byte) ([]byte, Note) {
 		b = length(append(b, head...), len(`{"voucherCode":"`)+12+len(tail))
 		b = append(b, `{"voucherCode":"`...)

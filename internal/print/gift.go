@@ -84,6 +84,7 @@ func (p *page) head(c *Card) {
 		}
 		p.box(p.regular, []string{left}, x+pad, y+height-11, room, 6, 11, text)
 	}
+	p.test(v, x, y, p.width, height)
 	p.y = y + height + 8
 }
 
@@ -94,6 +95,23 @@ func (d *document) discs(x, y, width, height, radius float64, ground card.Color)
 	d.pdf.Circle(x+width-height*0.12, y-height*0.02, height*0.58, "F")
 	d.pdf.Circle(x+width-height*0.2, y+height*1.08, height*0.27, "F")
 	d.pdf.ClipEnd()
+}
+
+// test writes across a card that it is worth nothing.
+func (d *document) test(v *card.View, x, y, width, height float64) {
+	if v.Test == "" {
+		return
+	}
+	band := height / 6
+	d.fill(card.White)
+	d.pdf.Rect(x, y+height-band, width, band, "F")
+	d.centred(d.bold, v.Test, x+2, y+height-band, width-4, band, 14)
+	d.pdf.SetAlpha(0.5, "Normal")
+	d.pdf.TransformBegin()
+	d.pdf.TransformRotate(20, x+width/2, y+height/2)
+	d.centred(d.bold, strings.TrimSpace(card.TestMark), x+width*0.15, y+height*0.1, width*0.7, height*0.8, 200)
+	d.pdf.TransformEnd()
+	d.pdf.SetAlpha(1, "Normal")
 }
 
 // middle writes one text into a box, its lines in the middle of the height.

@@ -705,3 +705,28 @@ func BenchmarkOrderOf100(b *testing.B) {
 		}
 	}
 }
+
+// TestTheMarkOfATestOnPaper: a printed test gift says across its card, in every language, that it is worth nothing.
+func TestTheMarkOfATestOnPaper(t *testing.T) {
+	t.Parallel()
+	a := &gift.Account{Name: "Harbor Coffee", Test: true, Currency: gift.Currency{Code: "USD", Decimals: 2}}
+	g := &gift.Gift{Voucher: gift.Voucher{Currency: a.Currency, Loaded: 2500, Balance: 2500, Status: gift.Delivered}}
+	for _, l := range gift.Languages() {
+		if !BuiltIn().Writes(locale.For(l)) {
+			continue // it is printed in English
+		}
+		c := aCard()
+		c.View = card.In(locale.For(l), g, a, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+		sheet, err := BuiltIn().Order(t.Context(), []Card{c}, A4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, p := range map[string]*paper{"gift": printGift(t, c, A4), "sheet": open(t, sheet)} {
+			text := p.text()
+			if !strings.Contains(text, "TEST Harbor Coffee") || strings.Count(text, "TEST") < 2 ||
+				!strings.Contains(strings.ReplaceAll(text, " ", ""), strings.ReplaceAll(c.View.Test, " ", "")) {
+				t.Errorf("%s in %s: %s", what, l, text)
+			}
+		}
+	}
+}

@@ -47,3 +47,24 @@ func (a *Authenticator) make(v *version, content []byte) (m MAC) {
 	copy(m[1:], a.mac.Sum(a.sum[:0]))
 	return m
 }
+
+// cursorMark is the length of a mark: the key's id, and as much of the HMAC as nobody guesses.
+const cursorMark = 13
+
+// MarkCursor makes a mark of a text that goes to a caller and comes back.
+func (k *Keys) MarkCursor(text []byte) []byte { return k.ring.Load().current.markCursor(text) }
+
+// CursorMarked reports whether a mark is what MarkCursor made of a text, with whichever key.
+func (k *Keys) CursorMarked(mark, text []byte) bool {
+	if len(mark) != cursorMark {
+		return false
+	}
+	v := k.ring.Load().byID[mark[0]]
+	return v != nil && hmac.Equal(v.markCursor(text), mark)
+}
+
+func (v *version) markCursor(text []byte) []byte {
+	mac := hmac.New(sha256.New, v.cursor)
+	mac.Write(text)
+	return mac.Sum([]byte{v.id})[:cursorMark]
+}

@@ -44,6 +44,7 @@ type version struct {
 	lookup      []byte
 	fingerprint []byte
 	chain       []byte      // derived from lookup, in a domain of its own
+	cursor      []byte      // likewise
 	seal        cipher.AEAD // with a random nonce of its own making, put before the ciphertext
 }
 
@@ -62,6 +63,7 @@ func newVersion(id byte, lookup, seal, fingerprint []byte) (*version, error) {
 	}
 	v := &version{id: id, lookup: lookup, fingerprint: fingerprint, seal: aead}
 	v.chain = v.hash("chain", "")[1:]
+	v.cursor = v.hash("cursor", "")[1:]
 	// Over all three parts, so that files are told apart that differ in one of them.
 	v.name = hex.EncodeToString(v.hash("name", string(seal)+string(fingerprint))[1:9])
 	return v, nil
@@ -198,6 +200,42 @@ func (k *Keys) SealWith(id byte, plain, boundTo []byte) ([]byte, error) {
 		return nil, err
 	}
 	return v.sealed(plain, boundTo), nil
+}
+
+// SealOnce is Seal for what there is without end: each record has a key of its own, derived from its name, so that no
+// key ever sees too many messages, and those of codes see none of these. A domain never contains the zero byte.
+func (k *Keys) SealOnce(domain string, plain, record []byte) []byte {
+	v := k.ring.Load().current
+	return v.once(domain, record).Seal([]byte{v.id}, nil, plain, record)
+}
+
+// OpenOnce decrypts what SealOnce made; it fails as Open does.
+func (k *Keys) OpenOnce(domain string, sealed, record []byte) ([]byte, error) {
+	if len(sealed) == 0 {
+		return nil, ErrTampered
+	}
+	v, err := k.version(sealed[0])
+	if err != nil {
+		return nil, fmt.Errorf("a sealed value does not open: %w", err)
+	}
+	plain, err := v.once(domain, record).Open(nil, nil, sealed[1:], record)
+	if err != nil {
+		return nil, ErrTampered
+	}
+	return plain, nil
+}
+
+// once is the cipher of a record.
+func (v *version) once(domain string, record []byte) cipher.AEAD {
+	block, err := aes.NewCipher(v.hash("once "+domain, string(record))[1:])
+	if err != nil {
+		panic(err) // the key has the right length
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic(err) // likewise
+	}
+	return aead
 }
 
 // ErrUnknownKey tells that something was made with a key that this key file lacks. Other instances may have it.

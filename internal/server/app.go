@@ -10,11 +10,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"boon.example/internal/admission"
 	"boon.example/internal/api"
+	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/print"
 	"boon.example/internal/store"
+	"boon.example/internal/telemetry"
 	"boon.example/internal/web"
 )
 
@@ -24,12 +27,14 @@ type app struct {
 	store     *store.Store
 	engine    *ledger.Engine
 	metrics   *metrics
-	admission *admission
+	admission *admission.Control
 	auditor   *ledger.Auditor
 	directory atomic.Pointer[gift.Directory]
 	api       *api.API
 	handler   http.Handler
 	carriers  carriers
+	tests     *delivery.Worker // for test accounts
+	telemetry *telemetry.Telemetry
 	stopping  atomic.Bool
 
 	connections *connections
@@ -42,27 +47,32 @@ type app struct {
 // newApp starts everything behind the listener.
 func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 	a := &app{Config: c, store: s, metrics: newMetrics(), connections: newConnections(connectionsFor(descriptors()))}
-	if err := a.readSetup(ctx); err != nil {
+	err := a.readSetup(ctx)
+	if err != nil {
 		return nil, err
 	}
-	a.admission = newAdmission(maxInFlight, func(p api.Priority) { a.metrics.refused.WithLabelValues(p.String()).Inc() })
+	a.admission = admission.New(admission.MaxInFlight, a.metrics.refusal)
 	a.auditor = a.newAuditor()
+	if a.telemetry, err = c.Telemetry.Start(ctx, c.Version, a.metrics.registry, c.Logger); err != nil {
+		return nil, err
+	}
 	var under ledger.Store = s
 	if c.Under != nil {
 		under = c.Under(s)
 	}
 	a.engine = ledger.Start(under, ledger.Options{Lanes: s.Writers(), Observe: a.committed})
+	a.metrics.build(c.Version, c.Commit)
+	a.metrics.certificate(c.Certificate)
 	a.metrics.watch(a.admission, a.engine, s)
-	a.metrics.gauge("boon_connections_open", "Open connections of clients.",
-		func() float64 { return float64(a.connections.count()) })
-	a.metrics.gauge("boon_connections_max", "How many may be before the oldest idle ones are closed.",
-		func() float64 { return float64(a.connections.max) })
-
+	open := a.connections
+	a.metrics.gauge("boon_connections_open", "Connections of clients.", func() float64 { return float64(open.count()) })
+	a.metrics.gauge("boon_connections_max", "How many may be open.", func() float64 { return float64(open.max) })
 	a.carriers = newCarriers(c, s)
-	worker := a.worker()
+	worker, tests := a.worker(a.store, senders), a.worker(store.TestJobs{Store: a.store}, testSenders)
+	a.tests = tests
 	a.metrics.watchCarriers(&a.carriers, s)
 	pages := web.Config{PublicURL: c.PublicURL, Gifts: s, Directory: a.directory.Load, Log: c.Logger, Fonts: c.Fonts,
-		Order: s.OrderBySheet, Away: s.Away, ClientAddress: c.Proxies.Client}
+		Order: s.OrderBySheet, Clock: s.Clock, Away: s.Away, ClientAddress: c.Proxies.Client}
 	if c.Outbox {
 		pages.Messages = newOutbox(s, a.gateways())
 	}
@@ -70,27 +80,48 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 	elsewhere := a.routes(web.Handler(pages))
 	a.api = api.New(api.Config{
 		Engine: a.engine, Records: s, Directory: a.directory.Load, Fingerprint: s.Keys().Fingerprint,
-		Fingerprinted: s.Keys().Fingerprinted,
-		PublicURL:     c.PublicURL, Email: a.carriers.email != nil, SMS: a.carriers.sms != nil, Wake: worker.Wake, Note: note,
+		Fingerprinted: s.Keys().Fingerprinted, Cursors: s.Keys(),
+		PublicURL: c.PublicURL, Email: a.carriers.email != nil, SMS: a.carriers.sms != nil, Note: note,
+		Settle: a.settle, Wake: func(test bool) {
+			if test {
+				tests.Wake()
+			} else {
+				worker.Wake()
+			}
+		},
 		StoreTimeout: s.CallerTimeout(), ClientAddress: c.Proxies.Client, GuessAlarm: a.guessAlarm,
 		Sheets: pages.Sheets, Printable: cmp.Or(c.Fonts, print.BuiltIn()).Prints, CashOutLaw: c.CashOutLaw,
-		Admission: a.admission, Elsewhere: elsewhere,
+		Admission: a.admission, Elsewhere: elsewhere, Hooks: hookStore{s, a}, HooksByHTTP: len(c.WebhooksAllow) > 0,
 	})
 	a.tills(elsewhere)
+	a.platforms(elsewhere)
 	a.handler = a.observe(a.admitted(a.api))
 
+	a.start(ctx, worker)
+	return a, nil
+}
+
+// start begins what runs beside the requests; worker sends the messages of live accounts.
+func (a *app) start(ctx context.Context, worker *delivery.Worker) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	a.stopBackground = cancel
 	a.background.Go(func() { a.refreshSetup(running) })
 	a.background.Go(func() { a.forget(running) })
+	watch := a.store.WatchEvents()
+	a.background.Go(func() { watch(running) })
 	a.background.Go(func() { a.expireHolds(running) })
 	a.background.Go(func() { a.keepKeyUses(running) })
 	a.background.Go(func() { a.watchFiles(running) })
 	a.background.Go(func() { a.auditor.Run(running) })
+	hooks, stopCalls := a.webhooks()
+	a.background.Go(func() { defer stopCalls(); hooks.Run(running) })
+	if a.Certificate != nil {
+		a.background.Go(func() { a.Certificate.Run(running) })
+	}
 	if a.carriers.email != nil || a.carriers.sms != nil {
 		a.background.Go(func() { worker.Run(running) })
 	}
-	return a, nil
+	a.background.Go(func() { a.tests.Run(running) })
 }
 
 // close stops the jobs, then the engine that their outcomes go through.
@@ -99,6 +130,9 @@ func (a *app) close() {
 	a.background.Wait()
 	a.carriers.close()
 	a.engine.Stop()
+	if err := a.telemetry.Stop(context.Background()); err != nil {
+		a.Logger.Warn("the last traces or metrics could not be sent", "error", err)
+	}
 }
 
 // readSetup takes a new snapshot of the set-up, if it has changed.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/certificate"
 	"boon.example/internal/gift"
 	"boon.example/internal/print"
 	"boon.example/internal/store"
@@ -96,7 +97,15 @@ func (c *Config) linksBegin() string {
 	if c.PublicURL != "" {
 		return c.PublicURL
 	}
-	return "http://" + c.Listen
+	return c.Scheme() + c.Listen
+}
+
+// Scheme is what addresses begin with that lead straight to this service.
+func (c *Config) Scheme() string {
+	if c.Certificate != nil {
+		return "https://"
+	}
+	return "http://"
 }
 
 func (c *Config) smtpHost() string {
@@ -186,8 +195,23 @@ func (r *Report) settings(c *Config, listening net.Addr) {
 	default:
 		r.fact("metrics", "%s/metrics", listening)
 	}
+	r.certificate(c)
 	r.descriptors(descriptors())
 	r.links(c, listening)
+}
+
+// certificate reports what clients will see of the service's own, if it has one.
+func (r *Report) certificate(c *Config) {
+	if c.Certificate == nil {
+		return
+	}
+	leaf, err := c.Certificate.Leaf()
+	if err != nil {
+		r.fact("certificate", "%s", err)
+		return
+	}
+	r.fact("certificate", "%s", certificate.Text(leaf))
+	r.Wrong = append(r.Wrong, certificate.Faults(leaf, c.publicHost(), time.Now())...)
 }
 
 // fewDescriptors is a limit below which busy services close connections that their clients would have used again.
@@ -221,7 +245,7 @@ func (r *Report) links(c *Config, listening net.Addr) {
 			"and give --public-url https://…", c.PublicURL)
 	case address.IsPrivate() || address.IsLinkLocalUnicast():
 		r.wrong("gift links begin with %s, which only a private network can open", c.PublicURL)
-	case len(c.Proxies) == 0 && !beyond:
+	case len(c.Proxies) == 0 && !beyond && c.Certificate == nil:
 		r.wrong("guests come through a proxy, and --trusted-proxies does not name it: wrong keys of all clients are " +
 			"counted together")
 	}

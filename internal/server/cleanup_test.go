@@ -162,3 +162,25 @@ func TestRecordsAreNotForgottenTooSoon(t *testing.T) {
 		t.Error("29 days were accepted")
 	}
 }
+
+// TestATestClockMakesNothingOld: entries of a test account whose clock was advanced by years are no sign that records
+// of live accounts are old.
+func TestATestClockMakesNothingOld(t *testing.T) {
+	onBoth(t, func(t *testing.T, r *records) {
+		now := time.Now()
+		r.put(ledger.SendGift, "k", now.Add(-100*day))
+		r.enter(now.Add(-99 * day))
+		live, test := r.account, gift.ID(uuid.New())
+		r.directory.Accounts[test] = &gift.Account{ID: test, Test: true}
+		r.account = test
+		r.enter(now.AddDate(10, 0, 0))
+		r.account = live
+		if n := r.pass(now, 400*day); n != 0 || !r.kept(ledger.SendGift, "k") {
+			t.Errorf("%d records were forgotten by a clock that somebody advanced", n)
+		}
+		r.enter(now)
+		if n := r.pass(now.Add(100*day), 400*day); n != 1 {
+			t.Errorf("%d records were forgotten by the real one", n)
+		}
+	})
+}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
@@ -65,7 +66,7 @@ func (c *connections) attach(s *http.Server) {
 		return context.WithValue(ctx, connectionKey{}, conn)
 	}
 	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if conn, ok := r.Context().Value(connectionKey{}).(net.Conn); ok {
+		if conn, ok := r.Context().Value(connectionKey{}).(net.Conn); ok && r.ProtoMajor == 1 {
 			if r.Body == http.NoBody {
 				c.handle(conn)
 			} else {
@@ -124,11 +125,15 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 			}
 			victim := c.oldest
 			c.forget(victim)
-			victim.conn.Close()
+			abandon(victim.conn)
 		}
 		n := &connection{conn: conn}
 		c.open[conn] = n
 		c.link(n)
+	case http.StateActive: // many requests share a connection of HTTP/2, which says so once it has read one
+		if n := c.open[conn]; n != nil && isHTTP2(conn) {
+			c.unlink(n)
+		}
 	case http.StateIdle:
 		if n := c.open[conn]; n != nil {
 			c.link(n)
@@ -140,6 +145,19 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 			c.fewer.Signal()
 		}
 	}
+}
+
+func isHTTP2(conn net.Conn) bool {
+	secure, ok := conn.(*tls.Conn)
+	return ok && secure.ConnectionState().NegotiatedProtocol == "h2"
+}
+
+// abandon closes a connection without a word to its client, who may not be listening.
+func abandon(conn net.Conn) {
+	if secure, ok := conn.(*tls.Conn); ok {
+		conn = secure.NetConn()
+	}
+	conn.Close()
 }
 
 // end lets connections that wait be accepted, so that the servers can stop.

@@ -1,8 +1,12 @@
 package server
 
 import (
+	"crypto/tls"
+	"errors"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 	"time"
@@ -86,5 +90,43 @@ func TestConnectionsFor(t *testing.T) {
 		if got := connectionsFor(descriptors); got != want {
 			t.Errorf("%d descriptors: %d connections, want %d", descriptors, got, want)
 		}
+	}
+}
+
+// TestConnectionsOfHTTP2: such a connection is not closed while a call is under way on it, whatever the others do; a
+// client that does not listen holds nobody up.
+func TestConnectionsOfHTTP2(t *testing.T) {
+	t.Parallel()
+	cert := httptest.NewUnstartedServer(nil)
+	cert.EnableHTTP2 = true
+	cert.StartTLS()
+	defer cert.Close()
+	settings := cert.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
+	settings.NextProtos, settings.ServerName = []string{"h2"}, "example.com"
+	ours, theirs := net.Pipe() // whose other end reads nothing after the handshake
+	silent := cert.TLS.Clone()
+	silent.SessionTicketsDisabled = true // which the other end would have to read
+	server := tls.Server(ours, silent)
+	peer := tls.Client(theirs, settings)
+	shaken := make(chan error, 1)
+	go func() { shaken <- peer.Handshake() }()
+	if err := errors.Join(server.Handshake(), <-shaken); err != nil {
+		t.Fatal(err)
+	}
+	var closed []string
+	c := newConnections(2)
+	idle := &line{name: "idle", closed: &closed}
+	c.changed(server, http.StateNew)
+	c.changed(idle, http.StateNew)
+	c.changed(server, http.StateActive)
+	c.changed(&line{name: "next", closed: &closed}, http.StateNew)
+	if want := []string{"idle"}; !slices.Equal(closed, want) {
+		t.Errorf("closed %v, want %v", closed, want)
+	}
+	c.changed(server, http.StateIdle)
+	c.changed(&line{name: "last", closed: &closed}, http.StateNew)
+	c.changed(&line{name: "one more", closed: &closed}, http.StateNew)
+	if _, err := theirs.Read(make([]byte, 1)); !errors.Is(err, io.EOF) || len(closed) != 2 {
+		t.Errorf("the idle one was not closed: %v, %v", err, closed)
 	}
 }

@@ -51,8 +51,8 @@ func TestDeletedLogIsNoticed(t *testing.T) {
 func (s *service) eventually(is func() bool) {
 	s.Helper()
 	for begun := time.Now(); !is(); time.Sleep(20 * time.Millisecond) {
-		if time.Since(begun) > time.Minute {
-			s.Fatalf("not after a minute:\n%s", s.logs)
+		if time.Since(begun) > timeout {
+			s.Fatalf("not after %v:\n%s", timeout, s.logs)
 		}
 	}
 }

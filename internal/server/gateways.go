@@ -50,22 +50,26 @@ func (p *carriers) close() {
 	}
 }
 
-// worker sends through the carriers.
-func (a *app) worker() *delivery.Worker {
+// worker sends through the carriers what is due of some jobs.
+func (a *app) worker(jobs delivery.Jobs, senders int) *delivery.Worker {
 	return &delivery.Worker{
-		Jobs: a.store, Log: a.Logger, Record: a.record, RetryFor: a.RetryFor, SendTimeout: mail.SendTimeout,
-		Senders: senders, Observe: a.metrics.sent,
+		Jobs: jobs, Log: a.Logger, Record: a.record, RetryFor: a.RetryFor, SendTimeout: mail.SendTimeout,
+		Senders: senders, Tracer: a.telemetry.Tracer, Observe: a.metrics.sent,
 		Gateway: a.gateways(), Allow: a.mayNotify,
 	}
 }
 
 func (a *app) gateways() *delivery.Gateways {
 	return &delivery.Gateways{Email: a.carriers.email, SMS: a.carriers.sms,
+		Test:      delivery.OutboxCarrier{Outbox: a.store},
 		Directory: a.directory.Load, PublicURL: a.PublicURL, Asset: a.store.Asset, Entry: a.store.Entry}
 }
 
-// senders is how many messages are on their way at once.
-const senders = 16
+// How many messages are on their way at once: of live accounts, and of test accounts.
+const (
+	senders     = 16
+	testSenders = 2
+)
 
 // hooks adds where gateways report.
 func (a *app) hooks(mux *http.ServeMux) {

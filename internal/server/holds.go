@@ -24,6 +24,9 @@ const (
 func (a *app) expireHolds(ctx context.Context) {
 	skip := 0 // those that could not be entered, until all others were tried
 	every(ctx, cmp.Or(a.HoldsEvery, HoldsEvery), func() {
+		if err := a.expireTestHolds(ctx); err != nil && ctx.Err() == nil {
+			a.Logger.Error("holds of a test account that are over could not be entered; this is tried again", "error", err)
+		}
 		for {
 			n, failed, err := a.expireSome(ctx, skip)
 			if skip += failed; n == 0 {
@@ -50,6 +53,12 @@ func (a *app) expireSome(ctx context.Context, skip int) (n, failed int, _ error)
 	if err != nil {
 		return 0, 0, err
 	}
+	failed, err = a.enterHolds(ctx, due)
+	return len(due), failed, err
+}
+
+// enterHolds enters which holds of gifts are over, and tells of how many it could not.
+func (a *app) enterHolds(ctx context.Context, due []ledger.Ref) (failed int, _ error) {
 	failures := make([]error, len(due))
 	enter := func(i int) { failures[i] = a.do(ctx, due[i].AccountID, "expire", &ledger.Expire{Ref: due[i]}) }
 	var all sync.WaitGroup
@@ -65,5 +74,5 @@ func (a *app) expireSome(ctx context.Context, skip int) (n, failed int, _ error)
 			failed++
 		}
 	}
-	return len(due), failed, errors.Join(failures...)
+	return failed, errors.Join(failures...)
 }

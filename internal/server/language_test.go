@@ -8,7 +8,6 @@ import (
 	stdmail "net/mail"
 	"strings"
 	"testing"
-	"time"
 
 	"boon.example/examples"
 	"boon.example/internal/server"
@@ -74,7 +73,7 @@ func TestMessagesInTheAccountsLanguage(t *testing.T) {
 	s := start(t, server.Config{SMTP: smtpServer, SMS: account})
 	s.apply([]byte(strings.Replace(string(examples.HarborCoffee()), "    language: en\n",
 		"    balanceNotice: true\n    language: de\n", 1)))
-	time.Sleep(effective)
+	s.learned()
 	g := s.sell(`{"value":25,"deliveryMethodID":1,"recipientDescription":"Ana","recipientContact":"ana@example.com"}`)
 	mail := readLetter(t, receive(t, box.letters))
 	if mail.language != "de" || !strings.HasPrefix(mail.subject, "Ein Geschenk für dich von ") ||

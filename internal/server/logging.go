@@ -5,11 +5,16 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 
 	"boon.example/internal/api"
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
+	"boon.example/internal/span"
 	"boon.example/internal/web"
 )
 
@@ -28,7 +33,8 @@ func note(ctx context.Context, e api.Event) {
 func (a *app) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begun, event := time.Now(), &api.Event{RequestID: api.Identify(w, r)}
-		r = r.WithContext(context.WithValue(r.Context(), eventKey{}, event))
+		ctx, traced := a.telemetry.Tracer.Request(r)
+		r = r.WithContext(context.WithValue(ctx, eventKey{}, event))
 		answer := &statusWriter{ResponseWriter: w}
 		defer func() {
 			p := recover()
@@ -43,6 +49,7 @@ func (a *app) observe(next http.Handler) http.Handler {
 				a.metrics.request(route(r), answer.code(), took)
 				a.log(r, answer.code(), took, event)
 			}
+			tell(traced, r, answer.code(), event)
 			if !event.KeyID.IsZero() {
 				a.keyUses.note(event.KeyID, begun)
 			}
@@ -53,9 +60,33 @@ func (a *app) observe(next http.Handler) http.Handler {
 		if a.stopping.Load() {
 			w.Header().Set("Connection", "close")
 		}
+		if r.TLS != nil && !isLoopback(a.publicHost()) {
+			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+		}
 		next.ServeHTTP(answer, r)
 	})
 }
+
+// tell ends the span of a request.
+func tell(s trace.Span, r *http.Request, status int, e *api.Event) {
+	if s.IsRecording() {
+		method := r.Method
+		if !slices.Contains(methods, method) {
+			method = "_OTHER" // what a caller made up
+		}
+		s.SetName(method + " " + route(r))
+		s.SetAttributes(attribute.String("http.request.method", method), attribute.String("http.route", route(r)),
+			attribute.Int("http.response.status_code", status), attribute.String("boon.code", string(e.Code)))
+		if !e.AccountID.IsZero() {
+			s.SetAttributes(attribute.String("boon.account", e.AccountID.String()))
+		}
+	}
+	span.End(s, e.Err)
+}
+
+// methods are those that something is served for.
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
+	http.MethodDelete}
 
 func (a *app) log(r *http.Request, status int, took time.Duration, e *api.Event) {
 	level := slog.LevelInfo
@@ -75,6 +106,9 @@ func (a *app) log(r *http.Request, status int, took time.Duration, e *api.Event)
 	if id("key", e.KeyID); e.KeyName != "" {
 		attrs = append(attrs, slog.String("keyName", e.KeyName))
 	}
+	if s := trace.SpanContextFromContext(r.Context()); s.IsSampled() {
+		attrs = append(attrs, slog.String("trace", s.TraceID().String()))
+	}
 	if e.Person != "" {
 		attrs = append(attrs, slog.String("person", e.Person))
 	}
@@ -91,10 +125,7 @@ func (a *app) log(r *http.Request, status int, took time.Duration, e *api.Event)
 // guessAlarm counts and logs that an API key seems to be used for guessing voucher codes.
 func (a *app) guessAlarm(ctx context.Context, at gift.Till) {
 	a.metrics.guessing.Inc()
-	name := ""
-	if k := a.directory.Load().Key(at.KeyID); k != nil {
-		name = k.Name
-	}
+	name := a.directory.Load().KeyName(at.KeyID)
 	a.Logger.WarnContext(ctx, fmt.Sprintf("somebody may be guessing voucher codes: an API key tried %d wrong ones "+
 		"within an hour", gift.GuessAlarm),
 		"key", name, "keyID", at.KeyID.String(), "account", at.AccountID.String(), "location", at.LocationID.String())

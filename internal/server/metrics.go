@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -10,7 +11,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"boon.example/internal/admission"
 	"boon.example/internal/api"
+	"boon.example/internal/certificate"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
 )
@@ -67,6 +70,28 @@ func newMetrics() *metrics {
 	return m
 }
 
+// build tells which program this is.
+func (m *metrics) build(version, commit string) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "boon_build_info",
+		Help: "Always 1; its labels tell the program.", ConstLabels: prometheus.Labels{"version": version,
+			"commit": commit, "goversion": runtime.Version()}}, func() float64 { return 1 }))
+}
+
+// certificate tells until when the one that is shown is valid; 0: there is none yet.
+func (m *metrics) certificate(source *certificate.Source) {
+	if source == nil {
+		return
+	}
+	m.gauge("boon_certificate_expiry_timestamp_seconds", "Until when the certificate that clients see is valid; 0: "+
+		"there is none yet.", func() float64 {
+		leaf, err := source.Leaf()
+		if err != nil {
+			return 0
+		}
+		return float64(leaf.NotAfter.Unix())
+	})
+}
+
 // group is told of every transaction of the engine.
 func (m *metrics) group(g ledger.GroupStats) {
 	m.groups.Observe(float64(g.Commands))
@@ -87,12 +112,12 @@ func (m *metrics) gauge(name, help string, read func() float64) {
 }
 
 // watch adds the gauges that are read when asked for.
-func (m *metrics) watch(a *admission, e *ledger.Engine, s *store.Store) {
+func (m *metrics) watch(a *admission.Control, e *ledger.Engine, s *store.Store) {
 	gauge := m.gauge
 	gauge("boon_engine_queue_depth", "Commands that wait for a transaction.", func() float64 { return float64(e.Depth()) })
-	gauge("boon_requests_in_flight", "Requests that are handled.", func() float64 { n, _ := a.state(); return float64(n) })
+	gauge("boon_requests_in_flight", "Requests that are handled.", func() float64 { n, _ := a.State(); return float64(n) })
 	gauge("boon_requests_waiting", "Requests that wait until fewer are in flight.",
-		func() float64 { _, n := a.state(); return float64(n) })
+		func() float64 { _, n := a.State(); return float64(n) })
 	size := func(of func(store.Sizes) int64) func() float64 {
 		return func() float64 {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -108,6 +133,9 @@ func (m *metrics) watch(a *admission, e *ledger.Engine, s *store.Store) {
 	gauge("boon_store_database_bytes", "Size of the database file.", size(func(s store.Sizes) int64 { return s.Database }))
 	gauge("boon_store_wal_bytes", "Size of the write-ahead log.", size(func(s store.Sizes) int64 { return s.Log }))
 }
+
+// refusal counts a call that found no place.
+func (m *metrics) refusal(p api.Priority) { m.refused.WithLabelValues(p.String()).Inc() }
 
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, MaxRequestsInFlight: 2})

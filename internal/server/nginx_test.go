@@ -156,7 +156,7 @@ func startGateway(t *testing.T, upstream string) *gateway {
 		},
 	}
 	t.Cleanup(g.client.CloseIdleConnections)
-	for range 200 {
+	for begun := time.Now(); time.Since(begun) < timeout; {
 		if c, err := net.Dial("tcp", g.tls); err == nil {
 			c.Close()
 			return g

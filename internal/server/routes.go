@@ -4,8 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
+	"boon.example/internal/provider"
+	"boon.example/internal/provider/toast"
+	"boon.example/internal/provider/vtex"
+	"boon.example/internal/provider/wix"
 	"boon.example/internal/till"
 	"boon.example/internal/web"
 )
@@ -16,12 +21,20 @@ func (a *app) routes(pages http.Handler) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)
 	a.hooks(mux)
-	mux.Handle("/healthz", a.reads(func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "alive") }))
+	alive := strings.TrimSpace("alive " + a.Version)
+	mux.Handle("/healthz", a.reads(func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, alive) }))
 	mux.Handle("/readyz", a.reads(a.ready))
 	if a.AdminListen == "" && !a.beyond { // it tells too much of the service for other machines
 		mux.Handle("/metrics", a.reads(a.metrics.handler().ServeHTTP))
 	}
 	return mux
+}
+
+// platforms puts the protocols of platforms beside the pages. What they ask goes through the interface's desk.
+func (a *app) platforms(mux *http.ServeMux) {
+	mux.Handle(provider.Path+"toast/{provider}", toast.Handler(a.api))
+	mux.Handle(provider.Path+"wix/{provider}/v1/{method}", wix.Handler(a.api))
+	mux.Handle(provider.Path+"vtex/{provider}/{path...}", vtex.Handler(a.api))
 }
 
 // tills puts the tills beside the pages. What they ask goes through the interface.

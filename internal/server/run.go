@@ -6,14 +6,17 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
+	"boon.example/internal/certificate"
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -21,6 +24,7 @@ import (
 	"boon.example/internal/print"
 	"boon.example/internal/sms"
 	"boon.example/internal/store"
+	"boon.example/internal/telemetry"
 )
 
 // Config is what a server needs to know. The zero value of every member but Data is usable.
@@ -35,20 +39,25 @@ type Config struct {
 	RetryFor     time.Duration // how long a message that is refused for now is tried again; 0: a day
 	Outbox       bool          // keep e-mail and SMS for /outbox instead of sending them
 	OutboxAnyway bool          // even if others than this machine can open it
-	Version      string        // of the program, for the log
+	Version      string        // of the program, for the log and /healthz
+	Commit       string        // it was built from, for the metrics
 	// KeepRequests is how long idempotency records of calls that moved no value are kept; at least, and by
 	// default, the constant of that name.
 	KeepRequests time.Duration
-	Proxies      clientip.Proxies // whose X-Forwarded-For is believed
-	FilesEvery   time.Duration    // how often the files of the embedded store are looked at; 0: the constant of that name
-	HoldsEvery   time.Duration    // how often holds that are over are entered; 0: the constant of that name
-	Fonts        *print.Fonts     // what is printed with; nil: the built-in ones
-	CashOutLaw   gift.CashOutLaw  // where guests may ask for cash; nil: the one that is shipped
-	AuditPace    int              // rows a second that are looked over beside the service; 0: ledger.AuditPace
+	Certificate  *certificate.Source // what it shows to clients, by TLS; nil: it speaks plain HTTP
+	Proxies      clientip.Proxies    // whose X-Forwarded-For is believed
+	FilesEvery   time.Duration       // how often the files of the embedded store are looked at; 0: that constant
+	HoldsEvery   time.Duration       // how often holds that are over are entered; 0: the constant of that name
+	Fonts        *print.Fonts        // what is printed with; nil: the built-in ones
+	CashOutLaw   gift.CashOutLaw     // where guests may ask for cash; nil: the one that is shipped
+	// WebhooksAllow are networks whose webhooks may be called although they are not public, by http too.
+	WebhooksAllow []netip.Prefix
+	AuditPace     int // rows a second that are looked over beside the service; 0: ledger.AuditPace
 	// Under is put between the engine and the store, by tests of the whole; nil: nothing.
-	Under  func(ledger.Store) ledger.Store
-	Logger *slog.Logger
-	Ready  func(address string) // told once the service listens
+	Under     func(ledger.Store) ledger.Store
+	Telemetry telemetry.Settings // what is sent to a collector
+	Logger    *slog.Logger
+	Ready     func(address string) // told once the service listens
 
 	beyond bool // it listens beyond loopback
 }
@@ -108,7 +117,7 @@ func Run(ctx context.Context, c Config) error {
 // listensAt fills in what follows from where it listens.
 func (c *Config) listensAt(a net.Addr) {
 	if c.PublicURL == "" {
-		c.PublicURL = "http://" + a.String()
+		c.PublicURL = c.Scheme() + a.String()
 	}
 	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
 	c.beyond = beyondLoopback(a)
@@ -117,6 +126,10 @@ func (c *Config) listensAt(a net.Addr) {
 func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
 	servers := []*http.Server{a.httpServer(a.handler)}
 	listeners := []net.Listener{problemListener{listener, a}}
+	if a.Certificate != nil {
+		// A request that is not HTTP gets net/http's own answer: nothing can stand between it and TLS.
+		servers[0].TLSConfig, listeners[0] = a.Certificate.Config, tls.NewListener(listener, a.Certificate.Config)
+	}
 	if a.AdminListen != "" {
 		admin, err := net.Listen("tcp", a.AdminListen)
 		if err != nil {

@@ -186,6 +186,10 @@ func (p *plan) unseen(a *account, label string) {
 
 // keep refuses to take away what gifts refer to.
 func (p *plan) keep(a *account, old *gift.Account, gone []record) error {
+	if old != nil && old.Test != a.record.Test {
+		p.problem(a.at, "The mode cannot change from %s to %s: this account's keys and gifts are of its mode. Make a new "+
+			"account for %[2]s.", old.Mode(), a.record.Mode())
+	}
 	otherCurrency := old != nil && old.Currency.Code != a.record.Currency.Code
 	if len(gone) == 0 && !otherCurrency {
 		return nil

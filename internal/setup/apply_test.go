@@ -217,7 +217,8 @@ func TestApplyChanges(t *testing.T) {
     voucherDesigns:
       - {id: 00000000-0000-4000-8000-000000000042, name: Winter}
       - {id: 00000000-0000-4000-8000-000000000041, name: Harbor, accentColor: "#ABCDEF", headline: Enjoy}
-    keys: [{name: till, role: till, secret: 1234567890123456789012345678901234567890, locations: [00000000-0000-4000-8000-000000000011], limits: {redeemedPerDay: 5}}]
+    keys: [{name: till, role: till, secret: 1234567890123456789012345678901234567890, locations: [00000000-0000-4000-8000-000000000011], limits: {redeemedPerDay: 5},
+      networks: [203.0.113.9/24, 198.51.100.7]}]
 `
 	w := open(t)
 	apply(t, w, before)
@@ -249,7 +250,8 @@ func TestApplyChanges(t *testing.T) {
 		"account Harbor Coffee & Tea: removed subscription to Promotional gift cards",
 		"account Harbor Coffee & Tea: removed storefront Web",
 		"account Harbor Coffee & Tea: changed key till: locations from all to Pier 39",
-		"account Harbor Coffee & Tea: changed key till: limits from none to redeemedPerDay 5 JPY")
+		"account Harbor Coffee & Tea: changed key till: limits from none to redeemedPerDay 5 JPY",
+		"account Harbor Coffee & Tea: changed key till: networks from everywhere to 198.51.100.7/32 203.0.113.0/24")
 	if again := apply(t, w, after); len(again.Changes) > 0 {
 		t.Errorf("again: %v", again.Changes)
 	}

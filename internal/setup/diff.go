@@ -31,6 +31,7 @@ const (
 	promotionKind    kind = "promotion"
 	designKind       kind = "voucher design"
 	personKind       kind = "person"
+	providerKind     kind = "provider"
 )
 
 // field is one property of a record: values are compared, words are shown.
@@ -120,6 +121,7 @@ func locationsField(ids []gift.ID, a *gift.Account) field {
 func records(a *gift.Account) []record {
 	all := []record{{accountKind, a.ID, a.Name, []field{
 		plainField("name", a.Name),
+		plainField("mode", a.Mode()),
 		plainField("currency", a.Currency.Code),
 		plainField("time zone", a.Zone.String()),
 		plainField("language", string(a.Language)),
@@ -127,6 +129,7 @@ func records(a *gift.Account) []record {
 		limitsField(a.Limits, a.Currency),
 		switchField("required Idempotency-Key", a.RequireIdempotencyKey),
 		switchField("balance notice", a.BalanceNotice),
+		plainField("contact", a.Contact),
 		countriesField(a.TextCountries),
 		designField("default voucher design", a.DefaultDesign, a),
 	}}}
@@ -134,7 +137,7 @@ func records(a *gift.Account) []record {
 		all = append(all, record{locationKind, l.ID, l.Name, []field{
 			plainField("name", l.Name), plainField("jurisdiction", l.Jurisdiction),
 			plainField("point-of-sale identifier", l.PointOfSale), switchField("point-of-sale redemption", l.POSRedemption),
-			designField("default voucher design", l.DefaultDesign, a),
+			designField("default voucher design", l.DefaultDesign, a), ticketsField(l.Tickets),
 		}})
 	}
 	for _, s := range a.Subscriptions {
@@ -161,7 +164,17 @@ func records(a *gift.Account) []record {
 			{"PIN", p.PIN, ""}, plainField("permissions", strings.Join(p.May.Names(), ", ")), locationsField(p.Locations, a),
 		}})
 	}
+	for _, p := range a.Providers {
+		all = append(all, record{providerKind, p.ID, p.Name, providerFields(p, a)})
+	}
 	return all
+}
+
+func itemWords(i gift.Item) string {
+	if i.Group != "" {
+		return strings.TrimSpace("group " + i.Group + " " + i.Name)
+	}
+	return strings.TrimSpace(i.ID + " " + i.Name)
 }
 
 func promotionFields(p gift.Promotion) []field {
@@ -177,7 +190,7 @@ func promotionFields(p gift.Promotion) []field {
 		eligible.value = fmt.Sprintf("%q", p.EligibleItems)
 		var words []string
 		for _, i := range p.EligibleItems {
-			words = append(words, strings.TrimSpace(i.ID+" "+i.Name))
+			words = append(words, itemWords(i))
 		}
 		eligible.words = strings.Join(words, " and ")
 	}

@@ -3,6 +3,7 @@ package setup
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -24,16 +25,18 @@ func TestEveryFieldIsCompared(t *testing.T) {
 			TextCountries: []string{"GB"}, DefaultDesign: one,
 			Subscriptions: []gift.Subscription{{ProgramID: one, Locations: []gift.ID{one}}},
 			Locations: []gift.Location{{ID: one, Name: "l", Jurisdiction: "JP", PointOfSale: "p", POSRedemption: true,
-				DefaultDesign: two}},
+				DefaultDesign: two, Tickets: []gift.TicketReading{{Format: "toast", ItemID: "plu"}}}},
 			Storefronts: []gift.Storefront{{ID: one, Name: "s"}},
 			Promotions: []gift.Promotion{
 				{ID: one, Name: "p", ValidStarting: time.Unix(0, 0), ValidForDays: 1, Terms: "t",
 					TermsIn:       gift.Translations{gift.German: "t"},
-					EligibleItems: []gift.Item{{ID: "e", Name: "E"}}},
+					EligibleItems: []gift.Item{{ID: "e", Name: "E"}, {Group: "g", Name: "G"}}},
 			},
 			Designs: []gift.Design{{ID: one, Name: "d", AccentColor: "#000000", Headline: "h",
 				HeadlineIn: gift.Translations{gift.German: "h"}, FooterIn: gift.Translations{gift.German: "f"}}},
 			People: []gift.Person{{Name: "n", PIN: "p", Locations: []gift.ID{one}}},
+			Providers: []gift.Provider{{ID: one, Platform: gift.Toast, Name: "t", Secrets: []gift.KeyHash{{1}},
+				App: "a", SignedBy: []byte{1}, StorefrontID: one, Sites: []gift.Site{{Name: "s", LocationID: one}}}},
 		}
 	}
 	if words, gone := diff(full(), full()); len(words)+len(gone) > 0 {
@@ -65,6 +68,9 @@ func otherValue(v any) any {
 		return x
 	case gift.Currency: // its decimals follow from its code
 		return gift.Currency{Code: "EUR", Decimals: 2}
+	case *bool:
+		other := x == nil || !*x
+		return &other
 	case time.Time:
 		return x.Add(time.Microsecond)
 	case *time.Location:
@@ -72,6 +78,11 @@ func otherValue(v any) any {
 	case gift.Permissions:
 		return x + 1
 	case gift.AssetHash:
+		x[0]++
+		return x
+	case []byte:
+		return append(slices.Clone(x), 1)
+	case gift.KeyHash:
 		x[0]++
 		return x
 	}

@@ -22,7 +22,7 @@ func TestTheDocumentationIsTrue(t *testing.T) {
 		-1) {
 		blocks[b[1]] = append(blocks[b[1]], b[2])
 	}
-	if len(blocks["yaml"]) != 1 || len(blocks["yaml refused"]) != 1 || len(blocks["text"]) != 4 {
+	if len(blocks["yaml"]) != 1 || len(blocks["yaml refused"]) != 1 || len(blocks["text"]) != 3 {
 		t.Fatalf("the blocks are %q", blocks)
 	}
 	key := regexp.MustCompile(`boon_live_acct_[0-9A-Za-z]{51}`)
@@ -37,14 +37,14 @@ func TestTheDocumentationIsTrue(t *testing.T) {
 	}
 	w, file := open(t), blocks["yaml"][0]
 	same("the first application", blocks["text"][0], apply(t, w, file))
-	same("the second", blocks["text"][1], apply(t, w, file))
+	same("the second", "Nothing to change: everything is as setup.yaml says.\n", apply(t, w, file))
 	if _, err := setup.RevokeKey(t.Context(), w, "till", noon); err != nil {
 		t.Fatal(err)
 	}
-	same("after the key was revoked", blocks["text"][3], apply(t, w, file))
+	same("after the key was revoked", blocks["text"][2], apply(t, w, file))
 
 	_, err = setup.Parse("setup.yaml", []byte(blocks["yaml refused"][0]))
-	if err == nil || err.Error() != strings.TrimSpace(blocks["text"][2]) {
-		t.Errorf("the refused file: got\n%v\nthe page shows\n%s", err, blocks["text"][2])
+	if err == nil || err.Error() != strings.TrimSpace(blocks["text"][1]) {
+		t.Errorf("the refused file: got\n%v\nthe page shows\n%s", err, blocks["text"][1])
 	}
 }

@@ -38,15 +38,18 @@ type account struct {
 type key struct {
 	at        value // where
 	owner     gift.ID
+	test      bool // its mode
 	name      string
 	hash      gift.KeyHash // of its secret; zero: one is to be made
 	hint      string
+	saysTest  bool      // its secret says that it is a test account's
 	locations []gift.ID // sorted; empty: all
 	may       gift.Permissions
 	accounts  []gift.ID // of a system key, sorted: for which it may send; none: empty
 	programs  []gift.ID // likewise
 	expires   time.Time // zero: never, or what the key has already
 	limits    gift.Limits
+	networks  gift.Networks
 }
 
 func (k *key) kind() gift.KeyKind {
@@ -96,16 +99,20 @@ func (r *reader) setup(root value, file *File) {
 }
 
 func (r *reader) account(v value) account {
-	f := r.fields(v, "id", "name", "currency", "timeZone", "language", "maxGiftValue", "limits", "requireIdempotencyKey",
-		"balanceNotice", "textCountries",
+	f := r.fields(v, "id", "name", "mode", "currency", "timeZone", "language",
+		"maxGiftValue", "limits", "requireIdempotencyKey",
+		"balanceNotice", "contact", "textCountries",
 		"subscriptions", "locations",
-		"storefronts", "promotions", "voucherDesigns", "defaultVoucherDesign", "people", "keys")
+		"storefronts", "promotions", "voucherDesigns", "defaultVoucherDesign", "people", "providers",
+		"keys")
 	f.require("id", "name", "currency", "timeZone")
 	a := &gift.Account{
-		ID: f.newID(), Name: f.label("name"), Currency: f.currency("currency"), Zone: f.zone("timeZone"),
+		ID: f.newID(), Name: f.label("name"), Test: f.mode("mode"),
+		Currency: f.currency("currency"), Zone: f.zone("timeZone"),
 		Language:              f.language("language"),
 		RequireIdempotencyKey: f.truth("requireIdempotencyKey"),
 		BalanceNotice:         f.truth("balanceNotice"),
+		Contact:               f.email("contact"),
 		TextCountries:         f.countries("textCountries"),
 	}
 	of := a.Language // the one that texts are in, "": it is not known
@@ -132,9 +139,10 @@ func (r *reader) account(v value) account {
 	f.requireLanguage(a)
 	a.People = r.people(f, known)
 	known.currency = &a.Currency
+	a.Providers = r.providers(f, known, a)
 	keys := r.keys(f, "keys", &known)
 	for i := range keys {
-		keys[i].owner = a.ID
+		keys[i].owner, keys[i].test = a.ID, a.Test
 	}
 	return account{at: v, record: canonical(a), assets: assets, keys: keys}
 }
@@ -158,11 +166,12 @@ func each[T any](f fields, name string, read func(value) T) []T {
 }
 
 func (r *reader) location(v value, known holdings) gift.Location {
-	f := r.fields(v, "id", "name", "jurisdiction", "pointOfSale", "defaultVoucherDesign")
+	f := r.fields(v, "id", "name", "jurisdiction", "pointOfSale", "defaultVoucherDesign",
+		"tickets")
 	f.require("id", "name")
 	l := gift.Location{
 		ID: f.newID(), Name: f.label("name"), Jurisdiction: f.jurisdiction("jurisdiction"),
-		DefaultDesign: f.defaultDesign(known),
+		DefaultDesign: f.defaultDesign(known), Tickets: f.tickets("tickets"),
 	}
 	pos, ok := f.get("pointOfSale")
 	if !ok {
@@ -276,9 +285,9 @@ func (r *reader) people(f fields, known holdings) []gift.Person {
 func (r *reader) keys(f fields, list string, known *holdings) []key {
 	names := make(map[string]int)
 	return each(f, list, func(v value) key {
-		allowed := []string{"name", "secret", "expires", "limits", "locations", "role", "permissions"}
+		allowed := []string{"name", "secret", "expires", "limits", "networks", "locations", "role", "permissions"}
 		if known == nil {
-			allowed = append(allowed[:4], "accounts", "programs")
+			allowed = append(allowed[:5], "mode", "accounts", "programs")
 		}
 		f := r.fields(v, allowed...)
 		f.require("name")
@@ -288,15 +297,16 @@ func (r *reader) keys(f fields, list string, known *holdings) []key {
 				line)
 		}
 		names[k.name] = v.Line
-		k.hash, k.hint = f.secret("secret")
+		k.hash, k.hint, k.saysTest = f.secret("secret")
 		k.expires = f.instant("expires")
+		k.networks = f.networks("networks")
 		if known != nil {
 			k.locations = f.locations("locations", *known)
 			k.may = f.permissions()
 			k.limits = f.limits(gift.Limits{}, known.currency)
 		} else {
 			k.limits = f.limits(gift.Limits{}, nil)
-			k.accounts, k.programs = f.idList("accounts"), f.programs()
+			k.accounts, k.programs, k.test = f.idList("accounts"), f.programs(), f.mode("mode")
 		}
 		return k
 	})
@@ -311,6 +321,7 @@ func canonical(a *gift.Account) *gift.Account {
 	c.Storefronts = sorted(a.Storefronts, func(s gift.Storefront) gift.ID { return s.ID })
 	c.Promotions = sorted(a.Promotions, func(p gift.Promotion) gift.ID { return p.ID })
 	c.Designs = sorted(a.Designs, func(d gift.Design) gift.ID { return d.ID })
+	c.Providers = sorted(a.Providers, func(p gift.Provider) gift.ID { return p.ID })
 	c.People = slices.SortedFunc(slices.Values(a.People),
 		func(a, b gift.Person) int { return strings.Compare(a.Name, b.Name) })
 	return &c

@@ -60,6 +60,8 @@ func TestParseTakesWhatIsRight(t *testing.T) {
 			"messagesPerDay: 50000, textsPerDay: 1, messagesPerContactPerDay: 2}"),
 		"limits of keys": with("keys: [{name: till, role: till, limits: {redeemedPerDay: 500}}]\nsystemKeys: " +
 			"[{name: partner, limits: {giftsPerDay: 10}}]"),
+		"networks of keys": with("keys: [{name: till, role: till, networks: [203.0.113.0/24, 2001:db8::/48, 198.51.100.7, " +
+			"'::ffff:192.0.2.0/120']}]\nsystemKeys: [{name: partner, networks: [10.0.0.0/8]}]"),
 		"people": with(`people: [{name: Ana, pin: `+quotedPIN+`, may: [reverse, reload], locations: [00000000-0000-4000-8000-000000000011]}, {name: "Ben", pin: `+
 			quotedPIN+`}]`) + locationLines,
 		"offset": with("promotions: [{id: 00000000-0000-4000-8000-000000000031, name: P, " +
@@ -71,6 +73,10 @@ func TestParseTakesWhatIsRight(t *testing.T) {
 		"SMS to other countries": with("textCountries: [US, CA, GB, DE]"),
 		"items with names": with("promotions: [{id: 00000000-0000-4000-8000-000000000031, name: P, " +
 			"eligibleItems: [A, {id: B}, {id: C, name: Latte}], ticketRequired: false}]\n    language: en"),
+		"items by group and by name": with("promotions: [{id: 00000000-0000-4000-8000-000000000031, name: P, " +
+			"eligibleItems: [{group: G, name: Cakes}, {group: H}, {name: Latte}, {name: Mocha}]}]\n    language: en"),
+		"how tickets are read": with("locations: [{id: 00000000-0000-4000-8000-000000000012, name: B, " +
+			"tickets: {toast: {itemID: plu}, square: {}, lightspeed-x: {taxInclusive: false}}}]"),
 		"texts in languages": with("language: de\n    voucherDesigns: [{id: 00000000-0000-4000-8000-000000000041, " +
 			"name: D, headline: {de: Viel Freude, en: Enjoy}, footer: {de: Danke}}]"),
 		"texts in languages of an account without one": with("voucherDesigns: [{id: " +
@@ -117,7 +123,8 @@ func TestParseRefuses(t *testing.T) {
 		{"a list at the top", "- accounts\n", "1", "", "must be a mapping"},
 
 		// Fields.
-		{"unknown", with("nickname: H"), "6", "accounts[0].nickname", "There is no such field; there are id, name, currency"},
+		{"unknown", with("nickname: H"), "6", "accounts[0].nickname", "There is no such field; there are id, name, " +
+			"mode, currency"},
 		{"near", with("location: []"), "6", "accounts[0].location", "did you mean locations?"},
 		{"long", minimal + "    " + strings.Repeat("x", 100) + ": 1\n",
 			"6", "accounts[0]." + strings.Repeat("x", 40) + "…", "no such field"},
@@ -198,6 +205,25 @@ func TestParseRefuses(t *testing.T) {
 		{"no money", with("limits: {redeemedPerDay: 0}"), "6", "accounts[0].limits.redeemedPerDay", "is not above zero"},
 		{"a limit that there is not", with("limits: {giftPerDay: 5}"), "6", "accounts[0].limits.giftPerDay",
 			"did you mean giftsPerDay?"},
+		{"no networks", "systemKeys: [{name: partner, networks: []}]\n", "1", "systemKeys[0].networks", "means nowhere"},
+		{"all networks", "systemKeys: [{name: partner, networks: [0.0.0.0/0]}]\n", "1", "systemKeys[0].networks[0]",
+			"every address there is"},
+		{"all networks of IPv6", "systemKeys: [{name: partner, networks: ['::/0']}]\n", "1", "systemKeys[0].networks[0]",
+			"every address there is"},
+		{"all IPv4 networks as IPv6", "systemKeys: [{name: partner, networks: ['::ffff:0.0.0.0/96']}]\n", "1",
+			"systemKeys[0].networks[0]", "every address there is"},
+		{"a name for a network", "systemKeys: [{name: partner, networks: [office.example]}]\n", "1",
+			"systemKeys[0].networks[0]", "not a network such as"},
+		{"a zone", "systemKeys: [{name: partner, networks: ['fe80::1%eth0']}]\n", "1", "systemKeys[0].networks[0]",
+			"not a network such as"},
+		{"too long a prefix", "systemKeys: [{name: partner, networks: [203.0.113.0/33]}]\n", "1",
+			"systemKeys[0].networks[0]", "not a network such as"},
+		{"a network twice", "systemKeys: [{name: partner, networks: [203.0.113.0/24, 203.0.113.9/24]}]\n", "1",
+			"systemKeys[0].networks[1]", "on line 1 of the list already"},
+		{"a network that is a list", "systemKeys: [{name: partner, networks: [[]]}]\n", "1", "systemKeys[0].networks[0]",
+			"not a list"},
+		{"networks that are none", "systemKeys: [{name: partner, networks: 203.0.113.0/24}]\n", "1",
+			"systemKeys[0].networks", "list"},
 		{"limits that are none", with("limits: 5"), "6", "accounts[0].limits", ""},
 		{"money of a system key", "systemKeys: [{name: partner, limits: {issuedPerDay: 5}}]\n", "1",
 			"systemKeys[0].limits.issuedPerDay", "several currencies"},
@@ -227,8 +253,20 @@ func TestParseRefuses(t *testing.T) {
 			"not a list"},
 		{"item twice, named", promotion("eligibleItems: [A, {id: A, name: Latte}]"), "9",
 			"accounts[0].promotions[0].eligibleItems[1]", "already"},
-		{"item without an id", promotion("eligibleItems: [{name: Latte}]"), "9",
-			"accounts[0].promotions[0].eligibleItems[0].id", "required"},
+		{"item of nothing", promotion("eligibleItems: [{}]"), "9",
+			"accounts[0].promotions[0].eligibleItems[0]", "needs an id, a group or a name"},
+		{"item with an id and a group", promotion("eligibleItems: [{id: A, group: G}]"), "9",
+			"accounts[0].promotions[0].eligibleItems[0].group", "not both"},
+		{"group twice", promotion("eligibleItems: [{group: G}, {group: G, name: Cakes}]"), "9",
+			"accounts[0].promotions[0].eligibleItems[1]", "already"},
+		{"name twice", promotion("eligibleItems: [{name: Latte}, {name: Latte}]"), "9",
+			"accounts[0].promotions[0].eligibleItems[1]", "already"},
+		{"tickets of no format", with("locations: [{id: 00000000-0000-4000-8000-000000000012, name: B, " +
+			"tickets: {Toast: {}}}]"), "6", "accounts[0].locations[0].tickets.Toast", "toast"},
+		{"tickets by another's member", with("locations: [{id: 00000000-0000-4000-8000-000000000012, name: B, " +
+			"tickets: {toast: {itemID: sku}}}]"), "6", "accounts[0].locations[0].tickets.toast.itemID", "one of item.guid"},
+		{"tickets with tax elsewhere", with("locations: [{id: 00000000-0000-4000-8000-000000000012, name: B, " +
+			"tickets: {toast: {taxInclusive: true}}}]"), "6", "accounts[0].locations[0].tickets.toast.taxInclusive", "field"},
 		{"item with an empty name", promotion("eligibleItems: [{id: A, name: ''}]"), "9",
 			"accounts[0].promotions[0].eligibleItems[0].name", "must not be empty"},
 		{"too many items", promotion("eligibleItems: [" + strings.Repeat("A, ", gift.MaxItems) + "A]"), "9",

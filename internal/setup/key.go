@@ -61,7 +61,7 @@ func (f *File) everyKey(yield func(*key) bool) {
 func (f *File) draw(random io.Reader) (map[keyName]draft, error) {
 	drawn := make(map[keyName]draft)
 	for k := range f.everyKey {
-		d, err := draw(random, k.kind(), false)
+		d, err := draw(random, k.kind(), k.test)
 		if err != nil {
 			return nil, err
 		}
@@ -179,9 +179,13 @@ func programNames(ids []gift.ID) string {
 // served refuses to have a system key send for an account that does not exist.
 func (p *plan) served(k *key) {
 	for _, id := range k.accounts {
-		inFile := slices.ContainsFunc(p.accounts, func(a account) bool { return a.record.ID == id })
-		if p.current.Accounts[id] == nil && !inFile {
+		at := slices.IndexFunc(p.accounts, func(a account) bool { return a.record.ID == id })
+		switch a := p.current.Accounts[id]; {
+		case a == nil && at < 0:
 			p.problem(k.at, "There is no account %s for key %s to send for.", id, k.name)
+		case a != nil && a.Test != k.test || at >= 0 && p.accounts[at].record.Test != k.test:
+			p.problem(k.at, "The key %s is for %s accounts, and account %s is none; a key works in one mode only.", k.name,
+				gift.ModeName(k.test), id)
 		}
 	}
 }
@@ -232,6 +236,10 @@ func (p *plan) enable(live *gift.Key, k *key, label string, a *gift.Account) {
 		changed.Limits = k.limits
 		tell("limits", limitsField(live.Limits, c).words, limitsField(k.limits, c).words)
 	}
+	if !slices.Equal(live.Networks, k.networks) {
+		changed.Networks = k.networks
+		tell("networks", live.Networks.String(), k.networks.String())
+	}
 	if len(p.Changes) > told {
 		p.changes.Keys = append(p.changes.Keys, &changed)
 	}
@@ -248,11 +256,15 @@ func (p *plan) add(k *key, label, words string) {
 	if !k.expires.IsZero() && !k.expires.After(p.now) {
 		p.problem(k.at, "Key %s would have expired already; its end must lie ahead.", k.name)
 	}
+	if ownText := k.hash != (gift.KeyHash{}); ownText && k.test != k.saysTest {
+		p.problem(k.at, "The secrets of test keys begin with boon_test_, and no others do: that of key %s, which is for %s "+
+			"accounts, will not do. Leave secret out, and boon apply makes one.", k.name, gift.ModeName(k.test))
+	}
 	drawn := p.drawn[keyName{k.owner, k.name}]
 	added := &gift.Key{
-		ID: drawn.id, Kind: k.kind(), AccountID: k.owner, Name: k.name,
+		ID: drawn.id, Kind: k.kind(), AccountID: k.owner, Test: k.test, Name: k.name,
 		Hash: k.hash, Hint: k.hint, Locations: k.locations, CreatedAt: moment(p.now), ExpiresAt: k.expires,
-		Permissions: k.may, Limits: k.limits,
+		Permissions: k.may, Limits: k.limits, Networks: k.networks,
 		Accounts: k.accounts, Programs: k.programs,
 	}
 	if k.hash == (gift.KeyHash{}) {
@@ -309,10 +321,11 @@ type KeyRequest struct {
 	// Accounts and Programs are those that a system key may send for.
 	Accounts, Programs []gift.ID
 	// what it may do in a day, by name as a set-up file has them; empty: no limits of its own
-	Limits map[string]string
+	Limits   map[string]string
+	Networks gift.Networks // from which it may be used; none: everywhere
 	// the key of a till at one location, which waits PairWithin for its device; its text is a token to pair it by
 	Till bool
-	// a boon_test_ key; it works like any other and tells readers and secret scanners what it is for
+	// of a system key: it is for test accounts. An account's key is of its account's mode
 	Test bool
 }
 
@@ -327,15 +340,20 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 	if q.Account.IsZero() {
 		kind = gift.SystemKey
 	}
-	d, err := draw(random, kind, q.Test)
+	d, err := draw(random, kind, false)
 	if err != nil {
 		return gift.Key{}, "", err
 	}
+	forTest, err := gift.NewKey(random, kind, true)
+	if err != nil {
+		return gift.Key{}, "", fmt.Errorf("drawing a key: %w", err)
+	}
 	k := gift.Key{
-		ID: d.id, Kind: kind, AccountID: q.Account, Name: nfc.String(q.Name), Hint: gift.KeyHint(d.text),
-		Hash:      gift.HashKey(d.text),
-		Locations: slices.Compact(sortedIDs(q.Locations)), CreatedAt: moment(now), Permissions: q.Permissions,
-		Accounts: slices.Compact(sortedIDs(q.Accounts)), Programs: slices.Compact(sortedIDs(q.Programs)),
+		ID: d.id, Kind: kind, AccountID: q.Account, Name: nfc.String(q.Name), Hint: gift.KeyHint(d.text), Test: q.Test,
+		Hash: gift.HashKey(d.text), Locations: slices.Compact(sortedIDs(q.Locations)), CreatedAt: moment(now),
+		Permissions: q.Permissions,
+		Accounts:    slices.Compact(sortedIDs(q.Accounts)), Programs: slices.Compact(sortedIDs(q.Programs)),
+		Networks: slices.Compact(sortedNetworks(q.Networks)),
 	}
 	if !q.ExpiresAt.IsZero() {
 		k.ExpiresAt = moment(q.ExpiresAt)
@@ -345,20 +363,29 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 		k.Till, k.Hash, k.Hint, k.ExpiresAt = gift.WaitingTill, gift.HashKey(d.text), "", moment(now.Add(PairWithin))
 	}
 	err = store.Configure(ctx, func(current *gift.Directory, _ Uses) (Changes, error) {
+		var c *gift.Currency
+		if a := current.Accounts[k.AccountID]; a != nil {
+			c, k.Test = &a.Currency, a.Test
+		}
+		if k.Test != q.Test && q.Test {
+			return Changes{}, refuse("Account %s is a live account, and so are its keys.", k.AccountID)
+		}
 		if err := permit(current, &k, now); err != nil {
 			return Changes{}, err
 		}
-		var c *gift.Currency
-		if a := current.Accounts[k.AccountID]; a != nil {
-			c = &a.Currency
+		if k.Test && !q.Till {
+			d.text = forTest
+			k.Hint, k.Hash = gift.KeyHint(d.text), gift.HashKey(d.text)
 		}
-		var err error
 		if k.Limits, err = readLimits(q.Limits, c); err != nil {
 			return Changes{}, err
 		}
 		made, what := k, fmt.Sprintf("%s: added key %s (%s)", ownerOf(current, &k), k.Name, k.ID)
 		if k.Kind == gift.AccountKey {
 			what += ", which may: " + k.Permissions.String()
+		}
+		if len(k.Networks) > 0 {
+			what += ", from " + k.Networks.String()
 		}
 		if k.Till != gift.NoTill {
 			what += "; it waits for its device as a till at " + places(current, &k)
@@ -394,6 +421,9 @@ func permit(d *gift.Directory, k *gift.Key, now time.Time) error {
 	if err := checkLine(k.Name, maxName); err != nil {
 		return refuse("The name of the key will not do. %s", err)
 	}
+	if len(k.Networks) > gift.MaxNetworks {
+		return refuse("A key is limited to %d networks at most.", gift.MaxNetworks)
+	}
 	if !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(now) {
 		return refuse("The key would have expired already; its end must lie ahead.")
 	}
@@ -413,8 +443,10 @@ func permit(d *gift.Directory, k *gift.Key, now time.Time) error {
 		return refuse("Say what the key may do: give it a role or permissions.")
 	}
 	for _, id := range k.Accounts {
-		if d.Accounts[id] == nil {
+		if a := d.Accounts[id]; a == nil {
 			return refuse("There is no account %s.", id)
+		} else if a.Test != k.Test {
+			return refuse("Account %s is a %s account; a key works in one mode only.", id, a.Mode())
 		}
 	}
 	for _, id := range k.Programs {

@@ -268,14 +268,16 @@ func TestKeysExpire(t *testing.T) {
 func TestCreateKey(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	apply(t, w, minimal+locationLines)
+	apply(t, w, minimal+locationLines+sandbox)
 	for _, c := range []struct {
 		q    setup.KeyRequest
 		text string
 	}{
 		{setup.KeyRequest{Account: harborID, Name: "live", Permissions: gift.AllPermissions},
 			`^boon_live_acct_[0-9A-Za-z]{43}[0-9a-f]{8}$`},
-		{setup.KeyRequest{Account: harborID, Name: "test", Permissions: tillMay, Test: true}, `^boon_test_acct_`},
+		{setup.KeyRequest{Account: sandboxID, Name: "test", Permissions: tillMay},
+			`^boon_test_acct_[0-9A-Za-z]{43}[0-9a-f]{8}$`},
+		{setup.KeyRequest{Account: sandboxID, Name: "asked", Permissions: tillMay, Test: true}, `^boon_test_acct_`},
 		{setup.KeyRequest{Name: "live"}, `^boon_live_sys_`},
 		{setup.KeyRequest{Name: "test", Test: true}, `^boon_test_sys_`},
 		{setup.KeyRequest{Account: harborID, Name: "pier", Permissions: tillMay, Locations: []gift.ID{pierID, pierID},

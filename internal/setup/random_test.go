@@ -102,7 +102,8 @@ func drawFile(t *rapid.T) string {
 	account := func(n int) string {
 		id := func(last int) string { return fmt.Sprintf("00000000-0000-4000-8000-00000000%02d%02d", n, last) }
 		b := "{id: " + id(12) + ", name: B" + pick("pos", "", ", pointOfSale: {identifier: X}") + "}"
-		d := "{id: " + id(13) + ", name: D}"
+		d := "{id: " + id(13) + ", name: D" + pick("tickets", "", ", tickets: {toast: {itemID: plu}, square: {}}",
+			", tickets: {lightspeed-x: {taxInclusive: false}}", ", tickets: {lightspeed-x: {taxInclusive: true}}") + "}"
 		limited := ", locations: [" + id(rapid.SampledFrom([]int{12, 13}).Draw(t, "limit")) + "]"
 		given := fmt.Sprintf("{name: given, permissions: [redeem, codes], secret: "+
 			"secret-of-account-%d-numbered-%s-0123456789}", n, pick("secret", "1", "2", "3"))
@@ -119,6 +120,7 @@ func drawFile(t *rapid.T) string {
 			"locations: " + pick("locations", "["+b+"]", "["+b+", "+d+"]", "["+d+", "+b+"]"),
 			"promotions: " + shuffled("promotions", []string{
 				"{id: " + id(31) + ", name: P, eligibleItems: " + pick("items", "[A, B]", "[B, A]", "[C]", "[{id: C, name: Latte}]",
+					"[{group: C, name: Latte}]", "[{group: C}]", "[{name: Latte}, C]",
 					"[C], ticketRequired: false") + "}",
 				"{id: " + id(32) + ", name: Q, validForDays: " + pick("days", "1", "3650") + "}",
 			}),

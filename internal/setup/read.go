@@ -1,11 +1,13 @@
 package setup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/nfc"
 	"boon.example/internal/picture"
@@ -173,6 +176,15 @@ func (f fields) truth(name string) bool {
 		f.problem(v, "This must be true or false, without quotes.")
 	}
 	return ok && v.Value == "true"
+}
+
+// mode reads whether this is for tests.
+func (f fields) mode(name string) (test bool) {
+	v, _, ok := f.scalar(name)
+	if ok && v.Value != gift.LiveMode && v.Value != gift.TestMode {
+		f.problem(v, "This is live or test.")
+	}
+	return ok && v.Value == gift.TestMode
 }
 
 func (f fields) currency(name string) gift.Currency {
@@ -463,6 +475,43 @@ func (f fields) locations(name string, known holdings) []gift.ID {
 	return sortedIDs(ids)
 }
 
+// networks reads those that a key is limited to; none: it is used from everywhere. An empty list is refused, as is one
+// of locations.
+func (f fields) networks(name string) (all gift.Networks) {
+	members, ok := f.list(name)
+	switch {
+	case ok && len(members) == 0 && len(f.values[name].Content) == 0:
+		f.problem(f.values[name], "An empty list means nowhere; name networks, or leave the field out for everywhere.")
+	case len(members) > gift.MaxNetworks:
+		f.problem(f.values[name], "A key is limited to %d networks at most.", gift.MaxNetworks)
+		return nil
+	}
+	lines := make(map[netip.Prefix]int)
+	for _, v := range members {
+		if v.kind() != scalarKind {
+			f.problem(v, "This must be a network such as 203.0.113.0/24, not %s.", v.kind())
+			continue
+		}
+		p, err := clientip.ParseNetwork(v.Value)
+		line, double := lines[p]
+		switch {
+		case err != nil:
+			f.problem(v, "%s.", err)
+		case double:
+			f.problem(v, "This network stands on line %d of the list already.", line)
+		default:
+			lines[p] = v.Line
+			all = append(all, p)
+		}
+	}
+	return sortedNetworks(all)
+}
+
+// sortedNetworks puts networks in the one order in which they are stored.
+func sortedNetworks(all gift.Networks) gift.Networks {
+	return slices.SortedFunc(slices.Values(all), netip.Prefix.Compare)
+}
+
 // idList reads a list of GUIDs, each once. An empty list is refused, as is one of locations.
 func (f fields) idList(name string) []gift.ID {
 	members, ok := f.list(name)
@@ -564,34 +613,51 @@ func (f fields) items(name string) []gift.Item {
 		f.problem(f.values[name], "A promotion names at most %d items; this one names %d.", gift.MaxItems, len(members))
 		return nil
 	}
-	lines := make(map[string]int)
+	lines := make(map[gift.Item]int)
 	var items []gift.Item
 	for _, v := range members {
 		item, ok := f.item(v)
-		line, double := lines[item.ID]
+		is := gift.Item{ID: item.ID, Group: item.Group} // a name beside these is for people
+		if is == (gift.Item{}) {
+			is = item
+		}
+		line, double := lines[is]
 		switch {
 		case !ok:
 		case double:
 			f.problem(v, "This item stands on line %d of the list already.", line)
 		default:
-			lines[item.ID] = v.Line
+			lines[is] = v.Line
 			items = append(items, item)
 		}
 	}
-	slices.SortFunc(items, func(a, b gift.Item) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(items, func(a, b gift.Item) int {
+		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Name, b.Name))
+	})
 	return items
 }
 
-// item reads LATTE or {id: LATTE, name: Latte}.
+// item reads LATTE, {id: LATTE, name: Latte}, {group: …} or {name: Latte}.
 func (r *reader) item(v value) (item gift.Item, ok bool) {
 	switch v.kind() {
 	case scalarKind:
 		return gift.Item{ID: r.line(v, maxItem)}, true
 	case mappingKind:
-		f := r.fields(v, "id", "name")
-		f.require("id")
-		if id, _, ok := f.scalar("id"); ok {
+		f := r.fields(v, "id", "group", "name")
+		id, _, hasID := f.scalar("id")
+		group, _, hasGroup := f.scalar("group")
+		_, _, hasName := f.scalar("name")
+		switch {
+		case hasID && hasGroup:
+			r.problem(group, "An item has an id or a group, not both.")
+		case hasID:
 			return gift.Item{ID: r.line(id, maxItem), Name: f.label("name")}, true
+		case hasGroup:
+			return gift.Item{Group: r.line(group, maxItem), Name: f.label("name")}, true
+		case hasName:
+			return gift.Item{Name: f.label("name")}, true
+		default:
+			r.problem(v, "An item needs an id, a group or a name.")
 		}
 		return gift.Item{}, false
 	}
@@ -599,21 +665,35 @@ func (r *reader) item(v value) (item gift.Item, ok bool) {
 	return gift.Item{}, false
 }
 
-// secret reads the text of a key and keeps its hash and hint. What is wrong with it is said without showing it.
-func (f fields) secret(name string) (gift.KeyHash, string) {
+// email reads an e-mail address.
+func (f fields) email(name string) string {
 	v, _, ok := f.scalar(name)
 	if !ok {
-		return gift.KeyHash{}, ""
+		return ""
+	}
+	address, err := gift.ParseContact(gift.Email, nfc.String(v.Value), nil)
+	if err != nil {
+		f.problem(v, "%s", err)
+	}
+	return address
+}
+
+// secret reads the text of a key, keeps its hash and hint, and tells whether it says that the key is a test account's.
+// What is wrong with it is said without showing it.
+func (f fields) secret(name string) (_ gift.KeyHash, hint string, saysTest bool) {
+	v, _, ok := f.scalar(name)
+	if !ok {
+		return gift.KeyHash{}, "", false
 	}
 	for i := range len(v.Value) {
 		if c := v.Value[i]; c <= ' ' || c > '~' {
 			f.problem(v, "A secret is made of printable ASCII characters without spaces.")
-			return gift.KeyHash{}, ""
+			return gift.KeyHash{}, "", false
 		}
 	}
 	if n := len(v.Value); n < minSecret || n > maxSecret {
 		f.problem(v, "A secret has %d to %d characters; this one has %d.", minSecret, maxSecret, n)
-		return gift.KeyHash{}, ""
+		return gift.KeyHash{}, "", false
 	}
 	switch {
 	case gift.PublishedSecret(v.Value):
@@ -632,7 +712,7 @@ func (f fields) secret(name string) (gift.KeyHash, string) {
 		f.problem(v, "The key on line %d has this secret already; each key needs one of its own.", line)
 	}
 	f.secrets[hash] = v.Line
-	return hash, gift.KeyHint(v.Value)
+	return hash, gift.KeyHint(v.Value), gift.SaysTest(v.Value) && !gift.PublishedSecret(v.Value)
 }
 
 // pin reads the hash of a PIN.

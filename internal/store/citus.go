@@ -21,6 +21,7 @@ var placements = []placement{
 	{table: "item_list", by: "account_id"},
 	{table: "card", by: "account_id"},
 	{table: "entry", by: "account_id"},
+	{table: "event", by: "account_id"},
 	{table: "request", by: "account_id"},
 	{table: "answer", by: "account_id"},
 	{table: "order_terms", by: "account_id"},
@@ -32,6 +33,8 @@ var placements = []placement{
 	{table: "till_bucket", by: "account_id"},
 	{table: "key_miss", by: "account_id"},
 	{table: "day_count", by: "account_id"},
+	{table: "webhook_state", by: "account_id"},
+	{table: "webhook_attempt", by: "account_id"},
 	{table: "secret", by: "hash"}, // whoever shows a code does not know the account
 	{table: "sheet", by: "hash"},
 	{table: "chain", by: "writer"}, // a row is about entries of several accounts
@@ -40,14 +43,17 @@ var placements = []placement{
 	{table: "account", whole: true},
 	{table: "api_key", whole: true},
 	{table: "asset", whole: true}, // mails find pictures by their hash
+	{table: "webhook", whole: true},
 	{table: "setup_version", whole: true},
 	{table: "forgotten", whole: true},
 	{table: "setup_change", whole: true},
 	{table: "key_check", whole: true},
 	{table: "schema_version", whole: true},
-	{table: "key_use"}, // a row for each key, written every few minutes
+	{table: "key_use"},       // a row for each key, written every few minutes
+	{table: "webhook_lease"}, // those of all accounts are claimed together
 	// jobs of all accounts are claimed together, with SKIP LOCKED, which Citus does not do over several nodes
 	{table: "job"},
+	{table: "test_clock"}, // read with them
 }
 
 // citusGivesUp are the guards that cannot be kept where rows lie on several nodes. The engine keeps what they keep,
@@ -59,6 +65,7 @@ var citusGivesUp = []string{
 	`ALTER TABLE job DROP CONSTRAINT job_account_id_voucher_id_fkey`,
 	`DROP TRIGGER entries_fit ON entry`, // it asks other tables, which Citus refuses on a shard
 	`DROP TRIGGER reinstatement_fits ON entry`,
+	`DROP TRIGGER entries_are_events ON entry`,
 }
 
 // citusStatements are all that makes a database a distributed one, in order.

@@ -9,10 +9,15 @@ import (
 	"slices"
 	"sync"
 
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/span"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/feed"
 	"boon.example/internal/store/record"
 )
 
@@ -43,24 +48,35 @@ func (s *Store) tryGroup(ctx context.Context, want ledger.Want, p *prepared,
 	decide func(*ledger.State) ledger.Changes) error {
 	g := group{Store: s, prepared: p, keptRead: map[ledger.CountKey]gift.Count{}}
 	var counted map[ledger.CountKey]gift.Count
+	var commit trace.Span = noop.Span{}
 	err := s.transact(ctx, func(run db.Runner) error {
 		g.run = run
-		if err := g.load(ctx, want); err != nil {
+		if err := stage(ctx, "load", func(ctx context.Context) error { return g.load(ctx, want) }); err != nil {
 			return fmt.Errorf("loading a group: %w", err)
 		}
 		c := decide(&g.state)
 		counted = c.Counts
-		if err := g.save(ctx, &c); err != nil {
+		if err := stage(ctx, "save", func(ctx context.Context) error { return g.save(ctx, &c) }); err != nil {
 			return fmt.Errorf("saving a group: %w", err)
 		}
 		g.saved = true
+		_, commit = span.Start(ctx, "commit")
 		return nil
 	})
+	span.End(commit, err)
 	g.releaseWriter(err)
 	if err == nil {
 		s.used.commit(g.newlyUsed)
 		s.kept.commit(g.keptRead, counted)
 	}
+	return err
+}
+
+// stage does a part of a group, in a span of its own.
+func stage(ctx context.Context, name string, do func(context.Context) error) error {
+	ctx, s := span.Start(ctx, name)
+	err := do(ctx)
+	span.End(s, err)
 	return err
 }
 
@@ -84,7 +100,7 @@ var (
 	selectRequests = db.SelectByKeys("requests",
 		`SELECT `+record.RequestColumns+` FROM request AS r WHERE r.account_id = $1 AND r.key {keys}`, "T", true)
 	selectUndoable = db.SelectByKeys("what can be undone", `SELECT `+record.EntryColumns+` FROM entry AS e
-		WHERE e.account_id = $1 AND e.id {keys} AND e.kind IN ('REDEMPTION', 'HOLD', 'RELOAD', 'ACTIVATION')`, "B", true)
+		WHERE e.account_id = $1 AND e.id {keys}`, "B", true)
 	selectReversed = db.SelectByKeys("reversals", `SELECT g.redemption_id, g.amount, g.parts FROM given_back AS g
 		WHERE g.account_id = $1 AND g.redemption_id {keys}`, "B", true)
 	selectDeliveredBy = db.SelectByKeys("delivered by",
@@ -126,9 +142,11 @@ var groupQueries = []*db.Query{selectVouchers, selectRequests, selectUndoable, s
 	updateReplays, updateCard, updateSold, deleteJobs, selectDeliveries, selectJobs, selectResends, insertResend,
 	updateDelivery,
 	updateJob, addTally, insertGivenBack,
-	insertUsed, record.InsertTerms, record.InsertItems, record.InsertVoucher, record.InsertCard, record.InsertSecret,
+	insertUsed, feed.Insert,
+	record.InsertTerms, record.InsertItems, record.InsertVoucher, record.InsertCard, record.InsertSecret,
 	record.InsertSearch, record.InsertEntry,
 	record.InsertRequest, record.InsertAnswer, record.SelectPlaces, insertJob,
+	selectClocks,
 	selectWriters, selectHead, insertChain, insertSheet, selectCounts, lockCounts, insertCounts, addCounts, deleteSecrets,
 	markSecrets,
 	updateSecrets}
@@ -150,14 +168,14 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		Counts:      make(map[ledger.CountKey]gift.Count),
 	}
 	vouchers, requests := want.Vouchers, want.Requests
-	undoing := len(want.Undo)+len(want.Undoable)+len(want.Holds) > 0
-	if undoing {
+	byKey := len(want.Undo) > 0
+	if byKey || len(want.Undoable)+len(want.Holds) > 0 {
 		undone, err := g.loadUndone(ctx, want)
 		if err != nil {
 			return err
 		}
 		vouchers = slices.Concat(vouchers, undone)
-		if g.db.Writers() == 1 {
+		if byKey && g.db.Writers() == 1 {
 			requests = nil // nothing was written since
 		}
 	}
@@ -171,6 +189,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	batches = append(batches, g.wantDeliveries(want.Deliveries)...)
 	batches = append(batches, g.wantCancelled(want.Cancelled)...)
 	batches = append(batches, g.wantCodes()...)
+	batches = append(batches, g.wantClocks(want.Clocks)...)
 	if err := g.run(ctx, batches); err != nil {
 		return err
 	}
@@ -179,17 +198,19 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	}
 	// A request of the group that was answered between its record being looked for and its voucher being locked may not
 	// be decided a second time, not even to be refused without a record, on what the first time left.
-	if undoing && len(g.state.Requests) > known {
+	if byKey && len(g.state.Requests) > known {
 		return fmt.Errorf("%w: a request was answered meanwhile", db.ErrOvertaken)
 	}
 	return nil
 }
 
-// loadUndone reads what is to be undone, and the holds that are to be captured, the requests
-// of the whole group on the way, and gives their vouchers.
+// loadUndone reads what is to be undone, and the holds that are to be captured, and gives their vouchers. Where
+// something is named by the key that it was made with, the requests of the whole group are read on the way.
 func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []ledger.Ref, err error) {
-	if err := g.run(ctx, g.wantRequests(slices.Concat(want.Requests, want.Undo))); err != nil {
-		return nil, err
+	if len(want.Undo) > 0 {
+		if err := g.run(ctx, g.wantRequests(slices.Concat(want.Requests, want.Undo))); err != nil {
+			return nil, err
+		}
 	}
 	entries := slices.Concat(want.Undoable, want.Holds)
 	for _, k := range want.Undo {
@@ -202,10 +223,13 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 		if err := from.Scan(record.EntryFields(&e)...); err != nil {
 			return err
 		}
-		if ref := (ledger.Ref{AccountID: e.AccountID, ID: e.ID}); e.Kind == gift.HoldMade {
+		switch ref := (ledger.Ref{AccountID: e.AccountID, ID: e.ID}); e.Kind {
+		case gift.HoldMade:
 			g.state.Holds[ref] = &gift.Held{Entry: e}
-		} else {
+		case gift.Redemption, gift.CashOut, gift.Reload, gift.Activation:
 			g.state.Undoable[ref] = &gift.Undoable{Entry: e}
+		default:
+			return nil
 		}
 		vouchers = append(vouchers, ledger.Ref{AccountID: e.AccountID, ID: e.VoucherID})
 		return nil
@@ -370,7 +394,7 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 			b.RequestKey)
 	})
 	requests, answers := record.RequestRows(g.db.Keys, c.Requests, g.prepared.answers)
-	batches = append(batches, row, entryRows(c.Entries, first), requests, answers)
+	batches = append(batches, row, entryRows(c.Entries, first), g.saveEvents(c.Entries), requests, answers)
 	batches = append(batches, g.saveGivenBack(c.Entries), record.RowsOf(insertJob, c.Jobs, jobRow),
 		record.RowsOf(insertSheet, c.Sheets,
 			g.sheetRow))
@@ -444,6 +468,14 @@ func (g *group) saveGivenBack(entries []gift.Entry) db.Batch {
 		}
 	}
 	return w
+}
+
+// saveEvents notes which entries the commit makes, where no guard on entries does.
+func (g *group) saveEvents(entries []gift.Entry) db.Batch {
+	if g.db.File == "" && !g.db.Spread {
+		return db.Batch{}
+	}
+	return db.Batch{Query: feed.Insert, Rows: feed.Rows(entries)}
 }
 
 // saveReplays writes to every record whose answer is given again: only a commit that writes waits for a standby, and

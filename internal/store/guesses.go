@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ratelimit"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/feed"
 )
 
 var (
@@ -69,6 +70,10 @@ func (s *Store) CountMisses(ctx context.Context, t gift.Till, now time.Time, n i
 	err = s.db.Write(ctx, func(tx *sql.Tx) (err error) {
 		if b, err = s.takeTill(ctx, tx, t, guessRate, now, n); err == nil {
 			alarm, err = s.countForKey(ctx, tx, t, now, n)
+		}
+		if err == nil && alarm {
+			err = feed.Add(ctx, tx, gift.Event{Type: gift.EventGuessingLimited, AccountID: t.AccountID, At: now,
+				Note: gift.EventNote{KeyID: t.KeyID}})
 		}
 		return err
 	})

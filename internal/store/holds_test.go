@@ -153,3 +153,21 @@ func TestVerifyFindsDamagedReleases(t *testing.T) {
 		})
 	}
 }
+
+// TestEntriesOfEarlierPrograms: what was held after an entry is not known of one that version 0.1 made, and that is no
+// damage.
+func TestEntriesOfEarlierPrograms(t *testing.T) {
+	t.Parallel()
+	k := newSample(t)
+	k.damage(t, `UPDATE entry SET held_after = NULL WHERE id = $2`, k.spent.ID, k.taken.ID)
+	if found := k.verify(t); len(found) > 0 {
+		t.Errorf("found %q", found)
+	}
+	history, err := k.History(t.Context(), k.spent.AccountID, k.spent.ID, 0, 10)
+	if err != nil || len(history) < 2 || history[1].HeldAfter != gift.HeldUnknown || history[0].HeldAfter != 0 {
+		t.Errorf("the history is %+v, %v", history, err)
+	}
+	if _, known := history[1].Available(); known {
+		t.Error("what was available is known")
+	}
+}

@@ -15,7 +15,8 @@ import (
 func testItems(t *testing.T, open opener) {
 	s, _ := open(t)
 	account := newID()
-	latte := []gift.Item{{ID: "LATTE", Name: "Caffè <latte>"}, {ID: "MOCHA"}}
+	latte := []gift.Item{{ID: "LATTE", Name: "Caffè <latte>"}, {ID: "MOCHA"},
+		{Group: "CAKES", Name: "Cakes"}, {Name: "Latte"}}
 	var c ledger.Changes
 	for _, items := range [][]gift.Item{nil, {}, latte, latte, {}, slices.Clone(latte[:1])} {
 		g, e := newGift(account)

@@ -17,25 +17,26 @@ import (
 )
 
 var insertJob = db.InsertRows("job",
-	"account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts, method, contact", "BBBNNNTTNNT",
-	"")
+	"account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts, method, contact, test, trace",
+	"BBBNNNTTNNTFT", "")
 
 func jobRow(j *ledger.Job) []any {
 	due := j.Due.UnixMicro()
 	return []any{db.KeyOf(j.AccountID), db.KeyOf(j.ID), db.KeyOf(j.VoucherID), due, due, j.Attempts, "", string(j.Kind),
-		j.Doubts, int64(j.Method), j.Contact}
+		j.Doubts, int64(j.Method), j.Contact, j.Test, j.Trace}
 }
 
 var claimJobs = db.Text{
 	SQLite: `UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN (
-			SELECT account_id, id FROM job WHERE claimable_at <= $2 ORDER BY claimable_at LIMIT $3)
-		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact`,
+			SELECT account_id, id FROM job WHERE NOT test AND claimable_at <= $2 ORDER BY claimable_at LIMIT $3)
+		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace`,
 	Postgres: `UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN (
-			SELECT account_id, id FROM job WHERE claimable_at <= $2 ORDER BY claimable_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact`,
+			SELECT account_id, id FROM job WHERE NOT test AND claimable_at <= $2 ORDER BY claimable_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace`,
 }
 
-// ClaimJobs leases at most n jobs that are due at now until the lease ends; no other claimant gets them before. Those
+// ClaimJobs leases at most n jobs of live accounts that are due at now until the lease ends; no other claimant gets
+// them before. Those
 // that have been due the longest come first.
 func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duration, n int) (jobs []ledger.Job,
 	err error) {
@@ -50,8 +51,7 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 			func(rows *sql.Rows) error {
 				var j ledger.Job
 				err := rows.Scan(db.ScanID(&j.AccountID), db.ScanID(&j.ID), db.ScanID(&j.VoucherID), db.ScanTime(&j.Due),
-					&j.Attempts, db.ScanTime(&j.Lease),
-					&j.Kind, &j.Doubts, &j.Method, &j.Contact)
+					&j.Attempts, db.ScanTime(&j.Lease), &j.Kind, &j.Doubts, &j.Method, &j.Contact, &j.Trace)
 				jobs = append(jobs, j)
 				return err
 			})
@@ -60,8 +60,7 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 		return nil, fmt.Errorf("claiming jobs: %w", err)
 	}
 	slices.SortFunc(jobs, func(a, b ledger.Job) int {
-		return cmp.Or(a.Due.Compare(b.Due),
-			slices.Compare(a.ID[:], b.ID[:]))
+		return cmp.Or(a.Due.Compare(b.Due), slices.Compare(a.ID[:], b.ID[:]))
 	})
 	return jobs, nil
 }
@@ -109,16 +108,16 @@ func (s *Store) PostponeJob(ctx context.Context, job ledger.Job, words string) e
 	return nil
 }
 
-// NextJob is when the next job is due or its lease ends; zero: there is none.
+// NextJob is when the next job of a live account is due or its lease ends; zero: there is none.
 func (s *Store) NextJob(ctx context.Context) (next time.Time, err error) {
-	err = s.db.Get(ctx, `SELECT min(claimable_at) FROM job`, nil, db.ScanTime(&next))
+	err = s.db.Get(ctx, `SELECT min(claimable_at) FROM job WHERE NOT test`, nil, db.ScanTime(&next))
 	if err != nil {
 		return next, fmt.Errorf("looking for the next job: %w", err)
 	}
 	return next, nil
 }
 
-// Backlog is the messages that are still to be sent.
+// Backlog is the messages of live accounts that are still to be sent.
 type Backlog struct {
 	Waiting int64     // all of them, those that are scheduled for later too
 	Overdue int64     // that are due, and that nobody has taken
@@ -128,12 +127,11 @@ type Backlog struct {
 // Backlog counts them.
 func (s *Store) Backlog(ctx context.Context, now time.Time) (b Backlog, err error) {
 	err = s.db.Retry(ctx, func(ctx context.Context) error {
-		if err := s.db.Readers.QueryRowContext(ctx, `SELECT count(*) FROM job`).Scan(&b.Waiting); err != nil {
+		if err := s.db.Readers.QueryRowContext(ctx, `SELECT count(*) FROM job WHERE NOT test`).Scan(&b.Waiting); err != nil {
 			return err
 		}
-		return s.db.Readers.QueryRowContext(ctx, `SELECT count(*), min(claimable_at) FROM job WHERE claimable_at <= $1`,
-			now.UnixMicro()).
-			Scan(&b.Overdue, db.ScanTime(&b.Oldest))
+		return s.db.Readers.QueryRowContext(ctx, `SELECT count(*), min(claimable_at) FROM job WHERE NOT test AND claimable_at <= $1`,
+			now.UnixMicro()).Scan(&b.Overdue, db.ScanTime(&b.Oldest))
 	})
 	if err != nil {
 		return b, fmt.Errorf("counting jobs: %w", err)

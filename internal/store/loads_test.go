@@ -63,3 +63,54 @@ func testLoads(t *testing.T, open opener) {
 	spoil(t, s, `UPDATE given_back SET amount = amount - 1 WHERE account_id = $1`, db.KeyOf(v.AccountID))
 	diff(t, problems(t, s), map[string]int{"what was given back": 1})
 }
+
+// testCashOuts: a cash-out comes back to be undone, by its id and by its key, once.
+func testCashOuts(t *testing.T, open opener) {
+	s, _ := open(t)
+	g := issue(t, s, newID(), 1)[0]
+	v := &g.Voucher
+	till := newID()
+	a := &gift.Account{Zone: time.UTC, Locations: []gift.Location{{ID: till, Jurisdiction: "XX"}}}
+	at := func() gift.Context {
+		return gift.Context{EntryID: newID(), Now: noon, Actor: gift.Actor{LocationID: till}}
+	}
+	key := ledger.RequestKey{AccountID: v.AccountID, Operation: ledger.CashOutGift, Key: "k"}
+	var paid gift.Entry
+	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(v)}}, func(st *ledger.State) ledger.Changes {
+		after, e, err := st.Vouchers[ref(v)].PayOut(gift.PayOut{Context: at(), Account: a,
+			Law: gift.CashOutLaw{{Jurisdiction: "XX", Currency: v.Currency, Limit: gift.NoLimit}}})
+		must(t, err)
+		paid = e
+		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Requests: []ledger.Request{{
+			RequestKey: key, EntryID: e.ID, At: noon, Answer: ledger.Answer{Code: ledger.OK, Body: []byte(e.ID.String())}}}}
+	})
+	of := ledger.Ref{AccountID: v.AccountID, ID: paid.ID}
+	undo := func(done gift.Undoable) func(*ledger.State) ledger.Changes {
+		return func(st *ledger.State) ledger.Changes {
+			before := *st.Vouchers[ref(v)]
+			before.Loaded += before.Balance // so that the rule finds room a second time, too
+			after, e, err := before.Reverse(done, gift.Reverse{Context: at(),
+				Caller: &gift.Caller{Permissions: gift.MayCashOut}})
+			must(t, err)
+			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+		}
+	}
+	byID := ledger.Want{Undoable: []ledger.Ref{of}}
+	runGroup(t, s, ledger.Want{Undo: []ledger.RequestKey{key}}, func(st *ledger.State) ledger.Changes {
+		diff(t, *st.Undoable[of], gift.Undoable{Entry: paid})
+		return undo(*st.Undoable[of])(st)
+	})
+	runGroup(t, s, byID, func(st *ledger.State) ledger.Changes {
+		diff(t, *st.Undoable[of], gift.Undoable{Entry: paid, Reversed: -paid.Delta, Parts: 1})
+		return ledger.Changes{}
+	})
+	// The rule is not asked: the database knows by itself.
+	if err := s.Group(t.Context(), byID, undo(gift.Undoable{Entry: paid})); !errors.Is(err, ledger.ErrRejected) {
+		t.Errorf("undone twice: %v", err)
+	}
+	read, err := s.Gift(t.Context(), v.AccountID, v.ID)
+	if err != nil || read.Balance != v.Balance || read.Loaded != v.Loaded || read.Status != gift.Claimed {
+		t.Errorf("after all: %+v, %v", read.Voucher, err)
+	}
+	diff(t, problems(t, s), map[string]int{})
+}

@@ -209,10 +209,12 @@ func TestBaselinesAreAlike(t *testing.T) {
 	tables := func(database string, words ...string) []string {
 		baseline, err := fs.ReadFile(db.Migrations, "migrations/0001_baseline."+database+".sql")
 		must(t, err)
+		second, err := fs.ReadFile(db.Migrations, "migrations/0002_languages_and_tills."+database+".sql")
+		must(t, err)
 		text, _, found := strings.Cut(string(baseline), "\n-- Guards: ")
-		if !found || strings.Count(text, "CREATE TABLE ") != len(placements)-1 { // schema_version is older than any step
-			t.Fatalf("%s: %d tables before the guards, want %d", database, strings.Count(text, "CREATE TABLE "),
-				len(placements)-1)
+		made := strings.Count(text, "CREATE TABLE ") + strings.Count(string(second), "CREATE TABLE ")
+		if !found || made != len(placements)-1 { // schema_version is older
+			t.Fatalf("%s: %d tables are made, want %d", database, made, len(placements)-1)
 		}
 		_, text, _ = strings.Cut(text, "\n\n") // what the file says of its database
 		return slices.Collect(strings.FieldsSeq(strings.NewReplacer(words...).Replace(text)))

@@ -74,19 +74,29 @@ var withoutAccount = map[string]string{
 	`UPDATE anonymous_bucket SET full_at = $1, taken_at = $2 WHERE address_hash`: "a client without a key has no account",
 	`DELETE FROM anonymous_bucket WHERE full_at`:                                 "a client without a key has no account",
 	`INSERT INTO anonymous_bucket`:                                               "a client without a key has no account",
-	`SELECT config FROM account`:                                                 "the set-up is read whole",
+	`SELECT account_id, id, url, types, description, enabled, why_off, created_at, changed_at, start, secret, old_secret, old_until, replay FROM webhook`: "the set-up is read and hashed whole",
+	`DELETE FROM webhook_lease WHERE owner`:                                 "a process gives back all that it has",
+	`SELECT account_id FROM webhook_lease WHERE owner`:                      "a process delivers for many accounts",
+	`SELECT coalesce(max(t.position), 0) FROM event`:                        "events of all accounts are noticed together",
+	`SELECT t.position, t.account_id FROM event AS t WHERE t.position > $1`: "as above",
+	`SELECT config FROM account`:                                            "the set-up is read whole",
 	`INSERT INTO key_use`: "a row for each key, written every " +
 		"few minutes",
 	`SELECT key_id, used_at FROM key_use`: "the operator's list of keys",
-	`SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits, accounts, programs FROM api_key`:       "the set-up is hashed whole",
-	`SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits, accounts, programs, till FROM api_key`: "the set-up is read whole",
-	`SELECT id, till FROM api_key WHERE till <> 0`:        "the set-up is hashed whole",
-	`SELECT id, config, version FROM account ORDER BY id`: "the set-up is hashed whole",
-	`SELECT number + 1, mac FROM setup_change`:            "the log of the set-up is the installation's",
+	`SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits, accounts, programs FROM api_key`:                       "the set-up is hashed whole",
+	`SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits, accounts, programs, till, networks, test FROM api_key`: "the set-up is read whole",
+	`SELECT id, till FROM api_key WHERE till <> 0`:          "the set-up is hashed whole",
+	`SELECT id FROM api_key WHERE test`:                     "the set-up is hashed whole",
+	`SELECT id, networks FROM api_key WHERE networks <> ''`: "the set-up is hashed whole",
+	`SELECT id, config, version FROM account ORDER BY id`:   "the set-up is hashed whole",
+	`SELECT number + 1, mac FROM setup_change`:              "the log of the set-up is the installation's",
 	`SELECT c.writer FROM chain`: "a hash chain is one writer's, of whatever account its " +
 		"entries are",
 	`SELECT c.n, c.mac FROM chain AS c WHERE c.writer = $1`: "as above",
 	`INSERT INTO chain`:                         "as above",
+	`SELECT CASE WHEN is_called`:                "up to where may anybody read?",
+	`SELECT pg_current_xact_id`:                 "as above",
+	`SELECT pg_snapshot_xmin`:                   "as above",
 	`INSERT INTO setup_change`:                  "the log of the set-up is the installation's",
 	`INSERT INTO account (id, config, version)`: "its key is the account",
 	`INSERT INTO api_key`:                       "a key of a system has no account",
@@ -108,9 +118,11 @@ func TestStatementsNameTheAccount(t *testing.T) {
 	t.Run("suite", func(t *testing.T) {
 		traced := func(t testing.TB) (*Store, func() *Store) { return openServerForTest(t, all) }
 		tests := suiteTests()
-		delete(tests, "constraints bite") // breaks rules by statements of its own
+		delete(tests, "constraints bite")       // breaks rules by statements of its own
+		delete(tests, "followers miss nothing") // likewise
 		for _, verifying := range []string{"verify walks and finds", "swapped secrets open nothing",
-			"verify finds long answers", "what was given back is kept", "what was loaded is kept",
+			"verify finds long answers", "verify finds lost events", "what was given back is kept", "what was loaded is kept",
+			"what was cashed out is kept",
 			"the set-up is changed beside tills"} {
 			delete(tests, verifying) // reads everything, of all accounts
 		}

@@ -10,11 +10,14 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/check"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/feed"
+	"boon.example/internal/store/hooks"
 	"boon.example/internal/store/lookup"
 	"boon.example/internal/store/setup"
 )
@@ -35,7 +38,9 @@ var (
 type Store struct {
 	*setup.Setup   // accounts, keys and pictures
 	*lookup.Reader // gifts and entries
+	*feed.Feed     // events in the order of commits
 	check.Verifier // what boon verify looks at
+	*hooks.Hooks   // what becomes of webhooks
 
 	db *db.DB
 	// transact runs a group's batches in a transaction; a test puts faults into it.
@@ -52,19 +57,21 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = d.PrepareWrites(ctx, d.Texts(groupQueries...)); err == nil {
+	if err = d.PrepareWrites(ctx, d.Texts(append(hooks.Queries(), groupQueries...)...)); err == nil {
 		err = d.PrepareReads(ctx, readTexts(d))
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return &Store{Setup: setup.New(d), Reader: lookup.New(d), Verifier: check.NewVerifier(d), db: d,
+	reader := lookup.New(d)
+	return &Store{Setup: setup.New(d), Reader: reader, Feed: feed.New(d, reader), Hooks: hooks.New(d),
+		Verifier: check.NewVerifier(d), db: d,
 		transact: d.Transact}, nil
 }
 
 // readTexts are the reading statements that are worth preparing once.
 func readTexts(d *db.DB) []string {
-	return append(lookup.Statements(d), check.Statements(d)...)
+	return slices.Concat(lookup.Statements(d), feed.Statements(d), check.Statements(d))
 }
 
 // Close closes the database. What uses the store must have stopped.

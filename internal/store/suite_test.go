@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -38,6 +39,10 @@ func suite(t *testing.T, open opener) { runSuite(t, suiteTests(), open) }
 func suiteTests() map[string]func(*testing.T, opener) {
 	return map[string]func(*testing.T, opener){
 		"a gift comes back whole":                   testGiftRoundTrip,
+		"webhooks come back whole":                  testWebhooks,
+		"how far webhooks came is kept":             testWebhookProgress,
+		"webhooks are delivered by one":             testWebhookLeases,
+		"new events are noticed":                    testNewEvents,
 		"what a gift is good for comes back":        testItems,
 		"terms are kept once for an order":          testTerms,
 		"a request comes back whole":                testRequestRoundTrip,
@@ -56,6 +61,10 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"pages stay right while gifts are added":    testPages,
 		"activity is listed":                        testActivity,
 		"history is paged":                          testHistory,
+		"events come in the order of commits":       testEvents,
+		"followers miss nothing":                    testFollowers,
+		"old events are forgotten":                  testForgetEvents,
+		"verify finds lost events":                  testVerifyEvents,
 		"a change of the set-up is seen everywhere": testConfigure,
 		"the set-up is changed beside tills":        testConfigureBeside,
 		"what gifts refer to is known":              testUses,
@@ -69,6 +78,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"anonymous clients are counted":             testAnonymous,
 		"what was given back is kept":               testGivenBack,
 		"what was loaded is kept":                   testLoads,
+		"what was cashed out is kept":               testCashOuts,
 		"holds are kept":                            testHolds,
 		"cards that were replaced are known":        testReplaced,
 		"the use of keys is kept":                   testKeyUses,
@@ -94,6 +104,7 @@ func runSuite(t *testing.T, tests map[string]func(*testing.T, opener), open open
 var equal = cmp.Options{
 	cmp.Comparer(func(a, b gift.VoucherCode) bool { return a == b }),
 	cmp.Comparer(func(a, b gift.Token) bool { return a == b }),
+	cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }),
 	cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() }),
 }
 
@@ -138,6 +149,16 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 	case gift.TillKey:
 		v.Set(reflect.ValueOf(gift.PairedTill))
 		return
+	case gift.Item: // by its id, or without one by its group
+		item := gift.Item{ID: fmt.Sprintf("item %d", *n), Name: "é"}
+		if *n%2 == 0 {
+			item = gift.Item{Group: fmt.Sprintf("group %d", *n), Name: "é"}
+		}
+		v.Set(reflect.ValueOf(item))
+		return
+	case netip.Prefix:
+		v.Set(reflect.ValueOf(netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(*n >> 8), byte(*n)}), 32)))
+		return
 	case []byte:
 		v.SetBytes(fmt.Appendf(nil, "bytes %d", *n))
 		return
@@ -155,6 +176,9 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
 		fill(t, v.Index(0), n)
 		fill(t, v.Index(1), n)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem(), n)
 	case reflect.String:
 		v.SetString(fmt.Sprintf("text %d “é”\n", *n))
 	case reflect.Bool:

@@ -30,21 +30,20 @@ type LeftOut struct {
 // EligibilityOf tells what a gift can pay on a ticket. eligibleItems are those that it is good for; none: any item.
 // Nothing pays more than its balance. A monetary gift pays the ticket's grand total, or where that is not given the
 // sum of all lines; one that is good for certain items pays at most what is left of each of these once voids and
-// coupons are taken off it. An item gift pays as many pieces as there are. Item ids are compared as they are, letter
-// case included.
+// coupons are taken off it. An item gift pays as many pieces as there are. Ids, groups and names of items are compared
+// as they are, letter case included.
 func EligibilityOf(t *Ticket, eligibleItems []gift.Item, v *gift.Voucher) Eligibility {
-	j := assessment{Ticket: t, items: eligibleItems, unit: v.Unit(), sums: make(map[string]gift.Decimal)}
-	for i := range t.Lines {
-		if l := &t.Lines[i]; j.named(l) {
-			j.sums[j.item(l)] = j.sums[j.item(l)].Add(j.offer(l))
-		}
-	}
+	j := assessment{Ticket: t, items: eligibleItems, unit: v.Unit()}
+	j.add()
 	var verdict Eligibility
 	for n := range t.Lines {
 		l := &t.Lines[n]
 		if reason := j.leftOut(l); reason != "" {
 			verdict.LeftOut = append(verdict.LeftOut, LeftOut{n, reason})
 		} else {
+			if verdict.Eligible == nil {
+				verdict.Eligible = make([]Share, 0, len(t.Lines)-n)
+			}
 			verdict.Eligible = append(verdict.Eligible, Share{n, j.offer(l).Round(j.unit)})
 		}
 	}
@@ -58,38 +57,64 @@ type assessment struct {
 	*Ticket
 	items []gift.Item
 	unit  gift.Currency
-	sums  map[string]gift.Decimal // of the items that the gift is good for; where it is good for any, all lines are one
+	sum   gift.Decimal            // of the lines that the gift is good for
+	sums  map[string]gift.Decimal // the same by item, where something is taken off one; nil: nothing is
 }
 
-func (j *assessment) item(l *Line) string {
-	if len(j.items) == 0 {
-		return ""
+// add sums the lines.
+func (j *assessment) add() {
+	takes := false
+	for i := range j.Lines {
+		if l := &j.Lines[i]; j.named(l) {
+			offer := j.offer(l)
+			j.sum, takes = j.sum.Add(offer), takes || offer.Sign() < 0
+		}
 	}
-	return l.ItemID
+	if !takes || len(j.items) == 0 { // where a gift is good for any item, all lines are one
+		return
+	}
+	j.sums = make(map[string]gift.Decimal)
+	for i := range j.Lines {
+		if l := &j.Lines[i]; j.named(l) {
+			j.sums[item(l)] = j.sums[item(l)].Add(j.offer(l))
+		}
+	}
+	j.sum = gift.Decimal{}
+	for _, s := range j.sums {
+		if s.Sign() > 0 {
+			j.sum = j.sum.Add(s)
+		}
+	}
+}
+
+// item tells the items of lines apart.
+func item(l *Line) string {
+	if l.ItemID != "" {
+		return "i" + l.ItemID
+	}
+	return "n" + l.ItemName
 }
 
 // named reports whether the gift is good for the item of a line.
 func (j *assessment) named(l *Line) bool {
-	return len(j.items) == 0 || l.ItemID != "" && slices.ContainsFunc(j.items,
-		func(i gift.Item) bool { return i.ID == l.ItemID })
+	return l.LeftOut == Allowed && (len(j.items) == 0 || slices.ContainsFunc(j.items, func(i gift.Item) bool {
+		return i.Is(l.ItemID, l.Group, l.ItemName)
+	}))
 }
 
 func (j *assessment) offer(l *Line) gift.Decimal {
-	if j.unit == gift.Pieces {
-		return l.pieces()
+	switch {
+	case j.unit != gift.Pieces:
+		return l.price()
+	case l.Weighed:
+		return gift.Decimal{}
 	}
-	return l.price()
+	return l.pieces()
 }
 
 // most is what the ticket allows, rounded once, when all is added up.
 func (j *assessment) most() gift.Amount {
-	var sum gift.Decimal
-	for _, s := range j.sums {
-		if s.Sign() > 0 {
-			sum = sum.Add(s)
-		}
-	}
-	most, grand := sum.Round(j.unit), j.Totals.Grand
+	most, grand := max(0, j.sum.Round(j.unit)), j.Totals.Grand
 	switch {
 	case grand == nil || j.unit == gift.Pieces:
 		return most
@@ -101,14 +126,18 @@ func (j *assessment) most() gift.Amount {
 
 // leftOut is why a gift may not pay a line; "" when it may.
 func (j *assessment) leftOut(l *Line) string {
-	switch {
-	case !j.named(l) && l.ItemID == "":
+	switch named := j.named(l); {
+	case l.LeftOut != Allowed:
+		return l.LeftOut.String()
+	case !named && l.ItemID == "":
 		return "This line has no itemID, so it cannot be told whether this gift is good for it."
-	case !j.named(l):
+	case !named:
 		return "This gift is not good for this item."
+	case l.Weighed && j.unit == gift.Pieces:
+		return "This line is sold by weight or measure; an item gift pays for pieces only."
 	case j.offer(l).Round(j.unit) == 0:
-		return "There is nothing to pay on this line."
-	case len(j.items) > 0 && j.sums[l.ItemID].Round(j.unit) <= 0:
+		return NothingToPay.String()
+	case j.sums != nil && j.sums[item(l)].Round(j.unit) <= 0:
 		return "There is nothing left to pay for this item."
 	}
 	return ""

@@ -1,6 +1,6 @@
 // Package ticket is what a point-of-sale ticket is, and tells what a gift can pay on one.
 //
-// There is one Ticket, whatever format a till sends; package api reads it. Everything is pure. The package knows no
+// There is one Ticket, whatever format a till sends; package format reads it. Everything is pure. The package knows no
 // JSON, no accounts, no requests and no ledger: it is told the ticket, the items that a gift is good for, and the
 // gift.
 package ticket
@@ -25,6 +25,11 @@ type Ticket struct {
 	Currency gift.Currency
 	Lines    []Line
 	Totals   Totals
+	Format   string // of a platform; "": the standard one
+
+	// Difference is by how much, in minor units, its parts are more than the platform's own total. Beyond rounding,
+	// the smaller of the two holds.
+	Difference gift.Amount
 }
 
 // Line is one line of a ticket. One with a negative number, such as a void or a coupon, takes something off its item.
@@ -34,6 +39,31 @@ type Line struct {
 	UnitPrice *gift.Decimal // nil: the till gave none
 	Quantity  gift.Decimal
 	Total     gift.Decimal // what the till asks for the line
+	Group     string       // of items, as the platform has it; "": none
+	Weighed   bool         // it is sold by weight or measure, and has no pieces
+	LeftOut   Reason       // why no gift may pay it; Allowed: one may
+}
+
+// Reason is why no gift may pay a line of a platform's order.
+type Reason uint8
+
+// The reasons. Their order stands in fingerprints: new ones follow.
+const (
+	Allowed Reason = iota
+	Voided
+	Refunded
+	Returned
+	GiftCard
+	Fee
+	Tip
+	NothingToPay
+)
+
+// String is the reason in a plain sentence.
+func (r Reason) String() string {
+	return [...]string{"", "This line was voided.", "This line was refunded or taken off.",
+		"This line is something brought back.", "A gift cannot pay for a gift card.", "A gift cannot pay a fee.",
+		"A gift cannot pay a tip.", "There is nothing to pay on this line."}[r]
 }
 
 // Totals are what the till adds up; nil is what it does not tell. Only Grand matters to a gift.

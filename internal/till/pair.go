@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/api"
+	"boon.example/internal/card"
 	"boon.example/internal/gift"
 	"boon.example/internal/wire"
 )
@@ -73,7 +74,9 @@ func (t *tills) open(c *api.Call) (*session, error) {
 	if err != nil {
 		return nil, t.unpaired(c, err)
 	}
-	c.By(s.caller.By(s.person))
+	if err := c.By(s.caller.By(s.person)); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -83,16 +86,21 @@ func (t *tills) pair(c *api.Call) (answer, error) {
 	if err := c.Read(func(o *wire.Object) { token = o.Line("token", 200) }); err != nil {
 		return nil, err
 	}
-	text, err := gift.NewKey(rand.Reader, gift.AccountKey, false)
-	if err != nil {
-		return nil, fmt.Errorf("drawing the key of a till: %w", err)
-	}
+	var text string
 	var refused = gift.Refuse(gift.Unauthenticated,
 		"This link has paired a device already, or is older than 15 minutes. Make a new one with boon till pair.")
-	err = t.Store.Configure(c.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+	var elsewhere error
+	err := t.Store.Configure(c.Context(), func(d *gift.Directory, _ gift.Uses) (_ gift.Changes, err error) {
+		waiting := d.Keys[gift.HashKey(token)]
+		if text, err = gift.NewKey(rand.Reader, gift.AccountKey, waiting != nil && waiting.Test); err != nil {
+			return gift.Changes{}, fmt.Errorf("drawing the key of a till: %w", err)
+		}
 		k, ok := d.Pair(token, text, c.Now)
 		if !ok {
 			return gift.Changes{}, refused
+		}
+		if elsewhere = c.From(k.Networks); elsewhere != nil {
+			return gift.Changes{}, elsewhere
 		}
 		return gift.Changes{Keys: []*gift.Key{k},
 			What: fmt.Sprintf("account %s: paired a device as till %s (%s)", d.Accounts[k.AccountID].Name, k.Name, k.ID)}, nil
@@ -102,7 +110,11 @@ func (t *tills) pair(c *api.Call) (answer, error) {
 			return nil, err
 		}
 		return nil, refused
-	} else if err != nil {
+	}
+	if elsewhere != nil {
+		return nil, elsewhere
+	}
+	if err != nil {
 		return nil, fmt.Errorf("pairing a till: %w", err)
 	}
 	if err := t.Refresh(c.Context()); err != nil {
@@ -114,8 +126,10 @@ func (t *tills) pair(c *api.Call) (answer, error) {
 	if !ok {
 		return nil, errNotPaired // revoked meanwhile
 	}
-	c.By(caller)
-	return t.tell(&session{caller: caller}, c.Now), nil
+	if err := c.By(caller); err != nil {
+		return nil, err
+	}
+	return t.tell(c, &session{caller: caller})
 }
 
 // setCookie gives the device a cookie that only these pages get back.
@@ -130,14 +144,18 @@ func (t *tills) state(c *api.Call) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.tell(s, c.Now), nil
+	return t.tell(c, s)
 }
 
-func (t *tills) tell(s *session, now time.Time) answer {
+func (t *tills) tell(c *api.Call, s *session) (answer, error) {
+	now, err := c.AccountNow(s.caller.Account)
+	if err != nil {
+		return nil, err
+	}
 	caller, account := s.caller, s.caller.Account
 	by := caller.By(s.person)
 	return func(w *wire.Writer) {
-		w.Text("merchant", account.Name)
+		w.Text("merchant", card.Merchant(account))
 		w.Object("location")
 		for _, id := range caller.Locations {
 			if l := account.Location(id); l != nil {
@@ -166,7 +184,7 @@ func (t *tills) tell(s *session, now time.Time) answer {
 		w.Texts("deviceMay", caller.Permissions.Names())
 		writeSale(w, caller)
 		w.Instant("now", now)
-	}
+	}, nil
 }
 
 // writeSale tells at which storefront a till sells cards and loads gifts, and of which programs it loads them. A till

@@ -65,8 +65,10 @@ func (t *tills) signIn(c *api.Call) (answer, error) {
 	}
 	s.person, s.until = p, c.Now.Add(signedInFor).Truncate(time.Second)
 	t.setCookie(c.Writer, personCookie, t.proof(s), signedInFor)
-	c.By(s.caller.By(p))
-	return t.tell(s, c.Now), nil
+	if err := c.By(s.caller.By(p)); err != nil {
+		return nil, err
+	}
+	return t.tell(c, s)
 }
 
 // try checks a PIN, unless too many wrong ones were tried: then right and wrong ones are answered alike.
@@ -103,7 +105,7 @@ func (t *tills) signOut(c *api.Call) (answer, error) {
 		return nil, err
 	}
 	t.setCookie(c.Writer, personCookie, "", -1)
-	return t.tell(&session{caller: s.caller}, c.Now), nil
+	return t.tell(c, &session{caller: s.caller})
 }
 
 // proof is the cookie of somebody who signed in: until when, who, and what only the service could have made of that.

@@ -30,6 +30,18 @@ var totals = []told{
 	{gift.Redemption, "TAKEN"}, {gift.Reversal, "GIVEN_BACK"},
 	{gift.Activation, "ACTIVATED"}, {gift.ActivationReversal, "ACTIVATION_TAKEN_BACK"},
 	{gift.Reload, "LOADED"}, {gift.ReloadReversal, "LOAD_TAKEN_BACK"}, {gift.CashOut, "CASHED_OUT"},
+	{cashTakenBack, "CASH_TAKEN_BACK"},
+}
+
+// cashTakenBack stands for the reversals of cash-outs: what they give back was not taken by redemptions.
+const cashTakenBack gift.Kind = "CASH_TAKEN_BACK"
+
+// countedAs is the kind that an entry counts as.
+func countedAs(e *gift.Change) gift.Kind {
+	if e.TakesCashBack() {
+		return cashTakenBack
+	}
+	return e.Kind
 }
 
 // total is what was done of one kind in one unit.
@@ -46,7 +58,11 @@ func (t *tills) today(c *api.Call) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := dayBegins(c.Now, s.caller.Account.Zone)
+	now, err := c.AccountNow(s.caller.Account)
+	if err != nil {
+		return nil, err
+	}
+	from := dayBegins(now, s.caller.Account.Zone)
 	filter := gift.ChangeFilter{AccountID: s.caller.Account.ID, KeyID: s.caller.KeyID, From: from, Limit: maxToday + 1}
 	var done []gift.Change
 	complete := false
@@ -145,9 +161,9 @@ func writeSums(w *wire.Writer, done []gift.Change) {
 	var all []total
 	for n := range done {
 		e := &done[n]
-		at := slices.IndexFunc(all, func(t total) bool { return t.kind == e.Kind && t.unit == e.Unit })
+		at := slices.IndexFunc(all, func(t total) bool { return t.kind == countedAs(e) && t.unit == e.Unit })
 		if at < 0 {
-			at, all = len(all), append(all, total{kind: e.Kind, unit: e.Unit})
+			at, all = len(all), append(all, total{kind: countedAs(e), unit: e.Unit})
 		}
 		all[at].count++
 		all[at].sum += moved(e)

@@ -37,11 +37,11 @@ func TestMailAndPageAgree(t *testing.T) {
 			s.history = used
 			_, body := s.as(t, string(l), "/g/"+token)
 			page := tight(visible(t, body))
-			mail, err := delivery.Render(&g, &many, base, gift.ID{7}, delivery.Pictures{})
+			mail, err := delivery.Render(&g, &many, base, gift.ID{7}, delivery.Pictures{}, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
-			notice, err := delivery.RenderBalance(&g, &many, used, base, gift.ID{7}, delivery.Pictures{})
+			notice, err := delivery.RenderBalance(&g, &many, used, base, gift.ID{7}, delivery.Pictures{}, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
-	"time"
 
 	"golang.org/x/text/width"
 
@@ -81,7 +80,11 @@ func (s *site) gift(r *http.Request) (page, error) {
 		return page{}, err
 	}
 	l := readIn(r, g.Reads(account))
-	v := &giftPage{View: card.In(l, &g, account, time.Now())}
+	now, err := s.now(r.Context(), account)
+	if err != nil {
+		return page{}, err
+	}
+	v := &giftPage{View: card.In(l, &g, account, now)}
 	v.Folded = folded(v.Message)
 	for before, n := g.Seq, 0; before > 0 && n < maxReads && len(v.Uses) == 0; n++ {
 		from := max(0, before-maxHistory)

@@ -152,7 +152,12 @@ func (s *site) printedGifts(ctx context.Context, p *outboxPage, before gift.ID) 
 		whole := len(batch) < scanBatch
 		for i := range batch[:min(scanBatch, len(batch))] {
 			g := &batch[i]
-			if v := card.New(g, s.Directory().Accounts[g.AccountID], time.Now()); g.Card.Method == gift.Printed &&
+			account := s.Directory().Accounts[g.AccountID]
+			now, err := s.now(ctx, account)
+			if err != nil {
+				return last, err
+			}
+			if v := card.New(g, account, now); g.Card.Method == gift.Printed &&
 				says(p.Query, "Printed", v.Recipient, v.Sender, v.Merchant, v.Worth.String()) {
 				if len(p.Items) == perPage {
 					return before, nil

@@ -67,7 +67,11 @@ func (s *site) printGift(r *http.Request) ([]byte, error) {
 		return nil, err
 	}
 	if l, ok := gift.LanguageOf(r.URL.Query().Get(languageQuery)); ok && s.fonts().Writes(locale.For(l)) {
-		c.View = card.In(locale.For(l), &g, account, time.Now())
+		now, err := s.now(r.Context(), account)
+		if err != nil {
+			return nil, err
+		}
+		c.View = card.In(locale.For(l), &g, account, now)
 	}
 	return s.fonts().Gift(c, paper(r, account, g.LocationID))
 }
@@ -99,7 +103,11 @@ func (c *Config) Sheets(ctx context.Context, a *gift.Account, cards []gift.Gift)
 		if all[i], err = s.card(ctx, &cards[i], a, pictures); err != nil {
 			return nil, err
 		}
-		all[i].View = card.Blank(all[i].View.Locale, &cards[i], a, time.Now())
+		now, err := s.now(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		all[i].View = card.Blank(all[i].View.Locale, &cards[i], a, now)
 	}
 	return s.fonts().Order(ctx, all, print.PaperFor(a, cards[0].LocationID))
 }
@@ -149,7 +157,11 @@ func (s *site) card(ctx context.Context, g *gift.Gift, a *gift.Account,
 	if !s.fonts().Writes(l) {
 		l = locale.For(gift.English)
 	}
-	c = print.Card{View: card.In(l, g, a, time.Now()), URL: card.GiftURL(s.PublicURL, g.Card.Token), Made: g.CreatedAt}
+	now, err := s.now(ctx, a)
+	if err != nil {
+		return c, err
+	}
+	c = print.Card{View: card.In(l, g, a, now), URL: card.GiftURL(s.PublicURL, g.Card.Token), Made: g.CreatedAt}
 	if c.Logo, err = s.picture(ctx, c.View.Logo, pictures); err == nil {
 		c.Picture, err = s.picture(ctx, c.View.Picture, pictures)
 	}

@@ -18,6 +18,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"time"
 
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
@@ -37,7 +38,9 @@ type Config struct {
 
 	// Order finds the order that the token in the address of a printed sheet is for; gift.NotFound when there is none, or
 	// none any more.
-	Order         func(context.Context, gift.Token) (account, order gift.ID, err error)
+	Order func(context.Context, gift.Token) (account, order gift.ID, err error)
+	// Clock reads the clock of a test account.
+	Clock         func(ctx context.Context, account gift.ID) (gift.Clock, error)
 	ClientAddress func(*http.Request) netip.Addr // nil: that of the connection
 	Away          func(error) bool               // tells that an error will pass: the store is away; nil: none does
 
@@ -75,6 +78,16 @@ type site struct {
 	Config
 	misses   misses
 	printing chan struct{} // holds a token for each PDF in the making
+}
+
+// now is the time by the clock of an account.
+func (s *site) now(ctx context.Context, a *gift.Account) (time.Time, error) {
+	now := time.Now()
+	if !a.Test {
+		return now, nil
+	}
+	clock, err := s.Clock(ctx, a.ID)
+	return clock.Now(now), err
 }
 
 // Handler serves every page, a kind 404 for any other path among them. All answers carry the headers of secure.

@@ -149,7 +149,7 @@ func newStoreOf(t *testing.T, account *gift.Account, gifts ...gift.Gift) *fakeSt
 	s := &fakeStore{gifts: map[string]gift.Gift{}, account: account}
 	for i, g := range gifts {
 		s.gifts[g.Card.Token.Reveal()] = g
-		m, err := delivery.Render(&g, account, base, gift.ID{byte(i + 1)}, delivery.Pictures{})
+		m, err := delivery.Render(&g, account, base, gift.ID{byte(i + 1)}, delivery.Pictures{}, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/nfc"
+	"boon.example/internal/tape"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -22,14 +21,10 @@ const MaxUnknown = 100
 // bounded.
 const maxMembers = 1_000
 
-// maxDepth is how deep jsontext lets values nest.
-const maxDepth = 10_000
-
 // Reader reads one JSON text strictly and collects everything that is wrong with it as problems of the caller's.
 type Reader struct {
 	*Problems
-	decoder jsontext.Decoder
-	input   bytes.Buffer
+	tape    tape.Tape
 	unknown int
 	top     Object
 }
@@ -38,15 +33,9 @@ type Reader struct {
 // a zero value; one of the wrong type is a problem. In the end, Finish refuses the members that nobody asked for.
 type Object struct {
 	*Reader
-	path    string // "" for the whole body
-	members []member
-	asked   []string
-}
-
-type member struct {
-	name  []byte
-	value jsontext.Value
-	asked bool
+	path  string     // "" for the whole body
+	value tape.Value // what it is; none: it has no members
+	asked []string
 }
 
 // Decode has read ask for the members of body. ok is false where body is not one JSON object in UTF-8.
@@ -64,7 +53,7 @@ func (r *Reader) Decode(body []byte, read func(*Object)) (problems *Problems, ok
 // take takes body apart. What is not one JSON object in UTF-8 is a problem, and gives nil.
 func (r *Reader) take(body []byte, problems *Problems) *Object {
 	r.Problems, r.unknown = problems, 0
-	r.top = Object{Reader: r, members: r.top.members[:0], asked: r.top.asked[:0]}
+	r.top = Object{Reader: r, asked: r.top.asked[:0]}
 	if len(bytes.TrimLeft(body, " \t\r\n")) == 0 {
 		problems.Add("", "The body is empty; it must be one JSON object.")
 		return nil
@@ -73,10 +62,15 @@ func (r *Reader) take(body []byte, problems *Problems) *Object {
 		problems.Add("", "The body begins with a byte order mark (U+FEFF); send the JSON without it.")
 		return nil
 	}
-	if err := r.split(&r.top, body); err != nil {
+	if err := r.tape.Scan(body); err != nil {
 		problems.Add("", "%s", sentence(body, err))
 		return nil
 	}
+	if r.top.value = r.tape.Root(); r.top.value.Kind() != '{' {
+		problems.Add("", "The body must be one JSON object.")
+		return nil
+	}
+	r.count(&r.top)
 	return &r.top
 }
 
@@ -85,67 +79,29 @@ const byteOrderMark = "\ufeff"
 
 // Forget lets go of the body, so that a reader can wait for the next one without keeping secrets.
 func (r *Reader) Forget() {
-	clear(r.top.members)
-	r.input = bytes.Buffer{}
-	r.decoder.Reset(&r.input)
+	r.top.value = tape.Value{}
+	r.tape.Forget()
 	r.Problems = nil
 }
 
-var (
-	errNotObject = errors.New("The body must be one JSON object.")
-	errTrailing  = errors.New("The body must be one JSON object, with nothing after it.")
-)
-
-// split lists the members of the object that text holds. Their values are parts of text.
-func (r *Reader) split(o *Object, text []byte) error {
-	r.input = *bytes.NewBuffer(text)
-	// Duplicates are ours to find, so that they are one problem among the others.
-	r.decoder.Reset(&r.input, jsontext.AllowDuplicateNames(true))
-	if r.decoder.PeekKind() != '{' {
-		if err := r.decoder.SkipValue(); err != nil {
-			return err
-		}
-		return errNotObject
-	}
-	if _, err := r.decoder.ReadToken(); err != nil {
-		return err
-	}
-	surplus := false
-	for r.decoder.PeekKind() != '}' {
-		name, err := r.next(text)
-		if err != nil {
-			return err
-		}
-		value, err := r.next(text)
-		if err != nil {
-			return err
-		}
-		if len(o.members) < maxMembers {
-			o.members = append(o.members, member{name: Unquote(name), value: value})
-		} else {
-			surplus = true
-		}
-	}
-	if _, err := r.decoder.ReadToken(); err != nil {
-		return err
-	}
-	if _, err := r.decoder.ReadToken(); err != io.EOF {
-		return errTrailing
-	}
-	if surplus {
+// count refuses an object with so many members that they are not all looked at.
+func (r *Reader) count(o *Object) {
+	if o.value.Len() > maxMembers {
 		r.Add(o.path, "This object has more than %d members; it cannot be read.", maxMembers)
 	}
-	return nil
 }
 
-// next reads a value and gives it as a part of text, which stays when the decoder moves on.
-func (r *Reader) next(text []byte) (jsontext.Value, error) {
-	v, err := r.decoder.ReadValue()
-	if err != nil {
-		return nil, err
+// members are those of an object that are looked at: their names and values.
+func (o *Object) members(yield func(name []byte, value tape.Value) bool) {
+	if !o.value.Exists() {
+		return
 	}
-	end := int(r.decoder.InputOffset())
-	return text[end-len(v) : end : end], nil
+	n := 0
+	for name, value := range o.value.Members() {
+		if n++; n > maxMembers || !yield(name.Unquoted(), value) {
+			return
+		}
+	}
 }
 
 // Unquote gives what a valid JSON string says.
@@ -159,22 +115,23 @@ func Unquote(s jsontext.Value) []byte {
 
 // sentence says in our words why body is not readable.
 func sentence(body []byte, err error) string {
-	if err == errNotObject || err == errTrailing {
-		return err.Error()
+	wrong, ok := errors.AsType[*tape.SyntaxError](err)
+	if !ok {
+		return "The body is not valid JSON."
 	}
-	if !utf8.Valid(body) {
+	switch wrong.Fault {
+	case tape.NotUTF8:
 		return "The body is not valid UTF-8."
-	}
-	syntax, ok := errors.AsType[*jsontext.SyntacticError](err)
-	switch {
-	case !ok:
+	case tape.Trailing:
+		return "The body must be one JSON object, with nothing after it."
+	case tape.TooShort:
 		return "The body is not valid JSON: it ends too early."
-	case strings.Count(string(syntax.JSONPointer), "/") >= maxDepth-1:
-		return fmt.Sprintf("The body nests values more than %d deep.", maxDepth)
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "The body is not valid JSON: it ends too early."
+	case tape.TooDeep:
+		return fmt.Sprintf("The body nests values more than %d deep.", tape.MaxDepth)
+	case tape.TooMany:
+		return fmt.Sprintf("The body has more than %d names and values.", tape.MaxNodes)
 	}
-	before := body[:min(int(syntax.ByteOffset), len(body))]
+	before := body[:wrong.Offset]
 	line := bytes.Count(before, []byte("\n")) + 1
 	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
 	return fmt.Sprintf("The body is not valid JSON: it goes wrong at line %d, column %d.", line, column)
@@ -188,34 +145,38 @@ func (o *Object) At(name string) string {
 	return o.path + "." + name
 }
 
-// isNone reports whether a value says nothing: null, or an empty text.
-func isNone(v jsontext.Value) bool { return v.Kind() == 'n' || string(v) == `""` }
-
 // Take gives the raw value of a member; nil when it is absent, null, an empty text, or given twice.
 func (o *Object) Take(name string) jsontext.Value {
+	v := o.Value(name)
+	if !v.Exists() {
+		return nil
+	}
+	return v.Raw()
+}
+
+// Value is Take for a value that is read from the tape.
+func (o *Object) Value(name string) (found tape.Value) {
 	o.asked = append(o.asked, name)
-	var found jsontext.Value
 	times := 0
-	for i := range o.members {
-		if m := &o.members[i]; string(m.name) == name {
-			m.asked, found = true, m.value
+	for its, value := range o.members {
+		if string(its) == name {
+			found = value
 			times++
 		}
 	}
-	switch {
-	case times > 1:
+	if times > 1 {
 		o.Add(o.At(name), "This member is given more than once.")
-		return nil
-	case times == 0 || isNone(found):
-		return nil
+	}
+	if times > 1 || found.SaysNothing() {
+		return tape.Value{}
 	}
 	return found
 }
 
 // Given reports whether a member is given and says something.
 func (o *Object) Given(name string) bool {
-	for i := range o.members {
-		if m := &o.members[i]; string(m.name) == name && !isNone(m.value) {
+	for its, value := range o.members {
+		if string(its) == name && !value.SaysNothing() {
 			return true
 		}
 	}
@@ -225,15 +186,28 @@ func (o *Object) Given(name string) bool {
 // EmptyText reports whether a member is given as an empty text, and asks for it.
 func (o *Object) EmptyText(name string) bool {
 	o.Take(name)
-	return slices.ContainsFunc(o.members, func(m member) bool { return string(m.name) == name && string(m.value) == `""` })
+	for its, value := range o.members {
+		if string(its) == name && value.Kind() == '"' && value.SaysNothing() {
+			return true
+		}
+	}
+	return false
 }
 
 // Of gives the raw value of a member that must be of one kind; nil when it is not there, or is of another kind.
 func (o *Object) Of(name string, kind jsontext.Kind, must string) jsontext.Value {
-	v := o.Take(name)
-	if v != nil && v.Kind() != kind {
-		o.Add(o.At(name), "This must be %s, not %s.", must, KindName(v.Kind()))
+	v := o.valueOf(name, kind, must)
+	if !v.Exists() {
 		return nil
+	}
+	return v.Raw()
+}
+
+func (o *Object) valueOf(name string, kind jsontext.Kind, must string) tape.Value {
+	v := o.Value(name)
+	if v.Exists() && v.Kind() != kind {
+		o.Add(o.At(name), "This must be %s, not %s.", must, KindName(v.Kind()))
+		return tape.Value{}
 	}
 	return v
 }
@@ -336,8 +310,8 @@ func (o *Object) True(name string) bool {
 
 // Object reads an object; nil when it is absent.
 func (o *Object) Object(name string) *Object {
-	v := o.Of(name, '{', "an object")
-	if v == nil {
+	v := o.valueOf(name, '{', "an object")
+	if !v.Exists() {
 		return nil
 	}
 	return o.Reader.inner(v, o.At(name))
@@ -346,15 +320,17 @@ func (o *Object) Object(name string) *Object {
 // Objects reads a list of objects and hands each to one. Of a list that is longer than limit only the first ones are
 // read: its length is a problem already. present tells an empty list from none.
 func (o *Object) Objects(name string, limit int, one func(*Object)) (present bool) {
-	v := o.Of(name, '[', "a list")
-	if v == nil {
+	v := o.valueOf(name, '[', "a list")
+	if !v.Exists() {
 		return false
 	}
-	elements, n := o.Reader.elements(v, limit)
-	if n > limit {
+	if n := v.Len(); n > limit {
 		o.Add(o.At(name), "There may be at most %d elements in this list, not %d.", limit, n)
 	}
-	for i, e := range elements {
+	for i, e := range v.Elements() {
+		if i == limit {
+			break
+		}
 		path := fmt.Sprintf("%s[%d]", o.At(name), i)
 		inner := &Object{Reader: o.Reader, path: path}
 		if e.Kind() == '{' {
@@ -367,47 +343,48 @@ func (o *Object) Objects(name string, limit int, one func(*Object)) (present boo
 	return true
 }
 
-// inner takes apart an object within the body, which has been found valid.
-func (r *Reader) inner(v jsontext.Value, path string) *Object {
-	o := &Object{Reader: r, path: path}
-	if err := r.split(o, v); err != nil {
-		r.Add(path, "This is not a valid JSON object.")
+// Texts reads a list of at most limit texts; ok is false when it is absent.
+func (o *Object) Texts(name string, limit int) (texts []string, ok bool) {
+	v := o.valueOf(name, '[', "a list")
+	if !v.Exists() {
+		return nil, false
 	}
-	return o
+	if n := v.Len(); n > limit {
+		o.Add(o.At(name), "There may be at most %d elements in this list, not %d.", limit, n)
+	}
+	texts = []string{}
+	for i, e := range v.Elements() {
+		if i == limit {
+			break
+		}
+		texts = append(texts, "")
+		if e.Kind() == '"' {
+			texts[i] = nfc.String(string(e.Unquoted()))
+		} else {
+			o.Add(fmt.Sprintf("%s[%d]", o.At(name), i), "This must be a text, not %s.", KindName(e.Kind()))
+		}
+	}
+	return texts, true
 }
 
-// elements lists the first elements of an array within the body, which has been found valid, and tells how many there
-// are.
-func (r *Reader) elements(v jsontext.Value, limit int) (list []jsontext.Value, n int) {
-	r.input = *bytes.NewBuffer(v)
-	r.decoder.Reset(&r.input, jsontext.AllowDuplicateNames(true))
-	if _, err := r.decoder.ReadToken(); err != nil {
-		return nil, 0
-	}
-	for ; r.decoder.PeekKind() != ']'; n++ {
-		e, err := r.next(v)
-		if err != nil {
-			return list, n
-		}
-		if n < limit {
-			list = append(list, e)
-		}
-	}
-	return list, n
+// inner is an object within the body.
+func (r *Reader) inner(v tape.Value, path string) *Object {
+	o := &Object{Reader: r, path: path, value: v}
+	r.count(o)
+	return o
 }
 
 // Finish refuses every member that was not asked for.
 func (o *Object) Finish() {
-	for i := range o.members {
-		m := &o.members[i]
-		if m.asked {
+	for name := range o.members {
+		if slices.Contains(o.asked, string(name)) {
 			continue
 		}
 		switch o.Reader.unknown++; {
 		case o.Reader.unknown == MaxUnknown+1:
 			o.Add("", "There are more unknown members than are listed here.")
 		case o.Reader.unknown <= MaxUnknown:
-			o.refuseUnknown(string(m.name))
+			o.refuseUnknown(string(name))
 		}
 	}
 }

@@ -28,7 +28,7 @@ import (
 const (
 	bulkCalls = 10
 	bulkSize  = 1000
-	bulkKey   = "boon_test_bulk_0123456789abcdef0123456789abcdef"
+	bulkKey   = "boon_live_bulk_0123456789abcdef0123456789abcdef"
 )
 
 const bulkSetup = `accounts:

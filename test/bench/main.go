@@ -176,6 +176,7 @@ type part struct {
 // parts in the order in which they are measured.
 var parts = []part{
 	{"rates", false, (*trial).rates},
+	{"toast", true, (*trial).toast},
 	{"orders", false, (*trial).orders},
 	{"neighbour", true, (*trial).neighbour},
 	{"cliff", true, (*trial).cliff},

@@ -102,6 +102,9 @@ func (h *trial) whats() []what {
 	return []what{
 		{"empty", "empty handler", h.nothing, h.nothing.Redeem(many), nil},
 		{"validate", "validate", h.target, h.target.Validate(many), nil},
+		{"ticket", "validate, standard ticket of 20 lines", h.target, h.target.Validate(h.withTicket("standard")), nil},
+		{"toast", "validate, Toast order of 20 lines", h.target, h.target.Validate(h.withTicket("toast")), nil},
+		{"square", "validate, Square order of 20 lines", h.target, h.target.Validate(h.withTicket("square")), nil},
 		{"redeem", "redeem", h.target, h.target.Redeem(many), nil},
 		{"hot", "redeem, one hot gift", h.target, h.target.Redeem(hot), nil},
 		{"hold", "hold", h.target, h.target.Hold(many), nil},

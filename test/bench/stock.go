@@ -27,10 +27,12 @@ import (
 )
 
 const (
-	key        = "boon_test_bench_0123456789abcdef0123456789abcdef"
-	storefront = "0199a000-0000-7000-8000-000000000003"
+	key           = "boon_live_bench_0123456789abcdef0123456789abcdef"
+	storefront    = "0199a000-0000-7000-8000-000000000003"
+	toastProvider = "0199a000-0000-7000-8000-000000000004"
+	toastSecret   = "toast_bench_0123456789abcdef0123456789abcdef"
 	// Those of another merchant, who has no part in the stock.
-	neighbourKey        = "boon_test_neighbour_0123456789abcdef0123456789abcdef"
+	neighbourKey        = "boon_live_neighbour_0123456789abcdef0123456789abcdef"
 	neighbourStorefront = "0199a000-0000-7000-8000-000000000013"
 
 	setupFile = `accounts:
@@ -44,6 +46,8 @@ const (
     locations: [{id: 0199a000-0000-7000-8000-000000000002, name: Here}]
     storefronts: [{id: ` + storefront + `, name: Web}]
     keys: [{name: till, role: all, secret: ` + key + `}]
+    providers: [{id: ` + toastProvider + `, name: Toast, platform: toast, secret: ` + toastSecret + `,
+      permissions: [redeem], sites: [{name: here, location: 0199a000-0000-7000-8000-000000000002}]}]
   - id: 0199a000-0000-7000-8000-000000000011
     name: Neighbour
     currency: USD

@@ -140,6 +140,8 @@ func TestClientHasEveryMember(t *testing.T) {
 		{"UnblockGift", all["UnblockGift"], client.UnblockGiftRequest{}, false},
 		{"AdjustGift", all["AdjustGift"], client.AdjustGiftRequest{}, false},
 		{"ExtendGift", all["ExtendGift"], client.ExtendGiftRequest{}, false},
+		{"ClockChange", all["ClockChange"], client.AdvanceClockRequest{}, false},
+		{"ClockAnswer", all["ClockAnswer"], client.Clock{}, true},
 		{"BlockGiftAnswer", all["BlockGiftAnswer"], client.Blocked{}, true},
 		{"AdjustGiftAnswer", all["AdjustGiftAnswer"], client.Adjustment{}, true},
 		{"ExtendGiftAnswer", all["ExtendGiftAnswer"], client.Extension{}, true},

@@ -21,7 +21,7 @@ import (
 
 // The set-up: one merchant whose second location and designs bear the texts that are tried.
 const (
-	key        = "boon_test_injection_0123456789abcdef0123456789ab"
+	key        = "boon_live_injection_0123456789abcdef0123456789ab"
 	storefront = "0199a000-0000-7000-8000-000000000003"
 	promotion  = "0199a000-0000-7000-8000-000000000004"
 	place      = "0199a000-0000-7000-8000-000000000002"

@@ -4,7 +4,8 @@
 //	go -C test run ./postgres go -C .. test ./...
 //
 // The server has its data in a temporary folder, holds a template database with the schema, and is gone when the
-// command ends, however it ends. Where PostgreSQL is missing and apt is there, it is installed.
+// command ends, however it ends. Where PostgreSQL is missing and apt is there, it is installed. Where memory is
+// plentiful, that folder and those of the command are in memory: tests that need a disk bring one of their own.
 package main
 
 import (
@@ -40,6 +41,11 @@ func run(command []string) (code int, err error) {
 	// The command gets Ctrl-C as well and ends by itself; this program has to outlive it.
 	told := make(chan os.Signal, 1)
 	signal.Notify(told, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	remove, err := inMemory()
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
 	server, err := start()
 	if err != nil {
 		return 1, err
@@ -71,7 +77,7 @@ func run(command []string) (code int, err error) {
 
 // start runs a server that need not survive a power cut, only its tests.
 func start() (*pgtest.Server, error) {
-	settings := []string{"fsync=off", "full_page_writes=off", "max_wal_size=4GB"}
+	settings := []string{"fsync=off", "full_page_writes=off", "max_wal_size=1GB"}
 	server, err := pgtest.Start(settings...)
 	if errors.Is(err, pgtest.ErrMissing) {
 		if err := install(); err != nil {

@@ -2,6 +2,7 @@ package rig
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -68,6 +69,21 @@ func NewClient(callers int, timeout time.Duration) *Client {
 		MaxIdleConnsPerHost: 2 * callers}}}
 }
 
+// longest is how long a call is repeated, on a machine that has much else to do.
+const longest = time.Minute
+
+// Repeat is Post, made again while a busy service answers 503, unless it has no Idempotency-Key, which sees to it that
+// it has one effect.
+func (c *Client) Repeat(url, apiKey, idempotencyKey, body string) (*Answer, error) {
+	for begun := time.Now(); ; time.Sleep(200 * time.Millisecond) {
+		a, err := c.Post(url, apiKey, idempotencyKey, body)
+		if err != nil || a.Status != http.StatusServiceUnavailable || idempotencyKey == "" ||
+			time.Since(begun) > longest {
+			return a, err
+		}
+	}
+}
+
 // Post makes a call with an API key and, unless it is "", an Idempotency-Key.
 func (c *Client) Post(url, apiKey, idempotencyKey, body string) (*Answer, error) {
 	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
@@ -93,7 +109,7 @@ func (c *Client) Get(url, apiKey string) (*Answer, error) {
 // ErrNotThere is what Read is told of what does not exist.
 var ErrNotThere = errors.New("answered 404")
 
-// Read gets and decodes, again and again for up to ten seconds. What is not there is ErrNotThere, at once.
+// Read gets and decodes, again and again for up to a minute. What is not there is ErrNotThere, at once.
 func (c *Client) Read(url, apiKey string, into any) error {
 	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		a, err := c.Get(url, apiKey)
@@ -106,16 +122,16 @@ func (c *Client) Read(url, apiKey string, into any) error {
 		if err == nil {
 			return json.Unmarshal(a.Body, into)
 		}
-		if time.Since(begun) > 10*time.Second {
+		if time.Since(begun) > longest {
 			return err
 		}
 	}
 }
 
 // Export gets the lines of the list of a stock, code, last four and verification code first, again and again for up to
-// ten seconds.
+// a minute.
 func (c *Client) Export(url, apiKey string) (lines [][]string, err error) {
-	for begun := time.Now(); time.Since(begun) < 10*time.Second; time.Sleep(50 * time.Millisecond) {
+	for begun := time.Now(); time.Since(begun) < longest; time.Sleep(50 * time.Millisecond) {
 		var a *Answer
 		if a, err = c.Get(url, apiKey); err != nil || a.Status != http.StatusOK {
 			continue
@@ -162,7 +178,7 @@ var order = fmt.Sprintf(`"paymentMethodID":2,"externalTransactionReferenceNumber
 
 // Sell sells what an order asks for in the first account.
 func (c *Client) Sell(url, body string) (gifts []Gift, err error) {
-	a, err := c.Post(url+SendGift, Accounts()[0].Keys[0], "", body)
+	a, err := c.Repeat(url+SendGift, Accounts()[0].Keys[0], rand.Text(), body)
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func Accounts() []Account {
 		id := func(record int) string { return fmt.Sprintf("0199a000-0000-7000-8000-0000000%d%04d", n, record) }
 		a := Account{ID: id(1), Location: id(2), Storefront: id(3), Promotion: id(4)}
 		for till := range 40 {
-			a.Keys = append(a.Keys, fmt.Sprintf("boon_test_torture_%d_%02d_0123456789abcdef0123456789abcdef", n, till))
+			a.Keys = append(a.Keys, fmt.Sprintf("boon_live_torture_%d_%02d_0123456789abcdef0123456789abcdef", n, till))
 		}
 		all = append(all, a)
 	}
@@ -152,8 +152,18 @@ type Server struct {
 	logs         *bytes.Buffer
 }
 
-// Start serves on an address; port 0 picks one. It returns when the process listens.
+// Start serves on an address; port 0 picks one. It returns when the process listens. A port that was free a moment ago,
+// such as that of a server that was killed, may be somebody's connection by now, which ends: Start waits for that.
 func (i *Installation) Start(address string, flags ...string) (*Server, error) {
+	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		s, err := i.startOnce(address, flags)
+		if err == nil || !strings.Contains(err.Error(), "address already in use") || time.Since(begun) > longest {
+			return s, err
+		}
+	}
+}
+
+func (i *Installation) startOnce(address string, flags []string) (*Server, error) {
 	serve := i.Serve
 	if serve == nil {
 		serve = []string{i.Binary, "serve"}

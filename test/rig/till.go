@@ -71,7 +71,7 @@ func (t *Till) Settle() error {
 	var wrong error
 	for key := range t.asked {
 		a, err := t.Redeem(key)
-		for ; err == nil && a.Status != http.StatusOK && time.Since(begun) < 20*time.Second; a, err = t.Redeem(key) {
+		for ; err == nil && a.Status != http.StatusOK && time.Since(begun) < longest; a, err = t.Redeem(key) {
 			time.Sleep(20 * time.Millisecond)
 		}
 		if err == nil && a.Status != http.StatusOK {

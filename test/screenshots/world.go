@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	key = "boon_test_screenshots_0123456789abcdefghij"
+	key = "boon_live_screenshots_0123456789abcdefghij"
 	// publicURL is what QR codes hold; the browser is led to the local address.
 	publicURL = "https://gifts.example.com"
 

@@ -29,7 +29,7 @@ import (
 var axe string
 
 // slow is how long a page may take on a machine that is busy.
-const slow = 30 * time.Second
+const slow = time.Minute
 
 // device is a phone or tablet: a browser with a profile of its own.
 type device struct {
@@ -180,12 +180,23 @@ func (d *device) showsWithin(limit time.Duration, selector, want string) {
 	}
 }
 
-// at waits until a view is shown.
+// until waits until an expression is true, or a promise of one.
+func (d *device) until(what, expression string) {
+	d.Helper()
+	for begun := time.Now(); !js[bool](d, expression); time.Sleep(50 * time.Millisecond) {
+		if time.Since(begun) > slow {
+			d.picture("failed")
+			d.Fatalf("after %v, %s; the page shows:\n%s", slow, what, d.text("body"))
+		}
+	}
+}
+
+// at waits until a view is shown, and no gift is being looked up, whose answer would draw another.
 func (d *device) at(view string) {
 	d.Helper()
 	begun := time.Now()
 	for {
-		got := js[string](d, `document.body?.dataset.at ?? ""`)
+		got := js[string](d, `document.body?.classList.contains("looking") ? "" : document.body?.dataset.at ?? ""`)
 		if got == view {
 			return
 		}
@@ -250,18 +261,22 @@ func (d *device) keys(keys string) {
 	}
 }
 
-// scanner types what a hand scanner reads, and Enter, in a moment.
+// scanner types what a hand scanner reads, and Enter. The keys say that they came ten milliseconds after each other,
+// however long this machine takes over them.
 func (d *device) scanner(text string) {
 	d.Helper()
 	d.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		at := time.Now()
 		for _, r := range text + "\r" {
+			at = at.Add(10 * time.Millisecond)
+			pressed := input.TimeSinceEpoch(float64(at.UnixMicro()) / 1e6)
 			key, code := string(r), ""
 			if r == '\r' {
 				key, code = "Enter", "\r"
 			}
 			for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown,
 				input.DispatchKeyEventTypeKeyUp} {
-				p := input.DispatchKeyEventParams{Type: kind, Key: key}
+				p := input.DispatchKeyEventParams{Type: kind, Key: key, Timestamp: pressed}
 				if kind == input.DispatchKeyEventTypeKeyDown {
 					p.Text = key
 					if code != "" {

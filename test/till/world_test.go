@@ -19,7 +19,7 @@ const (
 	pier     = prefix + "11"
 	wharf    = prefix + "12"
 	webShop  = prefix + "21"
-	secret   = "boon_test_till_pages_0123456789abcdefghij"
+	secret   = "boon_live_till_pages_0123456789abcdefghij"
 	gifts    = "22222222-2222-2222-2222-222222222222"
 	promises = "33333333-3333-3333-3333-333333333333"
 )

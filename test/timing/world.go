@@ -24,11 +24,11 @@ const (
 	web    = "0199a000-0000-7000-8000-000000010004"
 	theirs = "0199a000-0000-7000-8000-000000020001"
 
-	shopKey    = "boon_test_timing_shop_0123456789abcdef0123456789abcdef"
-	tillKey    = "boon_test_timing_till_0123456789abcdef0123456789abcdef"
-	guesserKey = "boon_test_timing_guesser_0123456789abcdef0123456789abcd"
-	revokedKey = "boon_test_timing_revoked_0123456789abcdef0123456789abcd"
-	otherKey   = "boon_test_timing_other_0123456789abcdef0123456789abcdef"
+	shopKey    = "boon_live_timing_shop_0123456789abcdef0123456789abcdef"
+	tillKey    = "boon_live_timing_till_0123456789abcdef0123456789abcdef"
+	guesserKey = "boon_live_timing_guesser_0123456789abcdef0123456789abcd"
+	revokedKey = "boon_live_timing_revoked_0123456789abcdef0123456789abcd"
+	otherKey   = "boon_live_timing_other_0123456789abcdef0123456789abcdef"
 )
 
 // setup has a key for every few look-ups by code, since a key has only so many misses.
@@ -40,7 +40,7 @@ func setup(spare int) string {
 	return strings.Replace(setupFile, "{spare}", keys.String(), 1)
 }
 
-func spareKey(n int) string { return fmt.Sprintf("boon_test_timing_spare_%032x", n*7_919+1<<40) }
+func spareKey(n int) string { return fmt.Sprintf("boon_live_timing_spare_%032x", n*7_919+1<<40) }
 
 const setupFile = `accounts:
   - {id: ` + ours + `, name: Ours, currency: USD, timeZone: UTC, language: en, subscriptions: [{program: 22222222-2222-2222-2222-222222222222}],
@@ -153,7 +153,7 @@ func (w *world) comparisons() []comparison {
 		return question{tillKey, http.MethodGet, rig.Gifts + id, "", "NOT_FOUND"}
 	}
 	guessed := func(code string) question { return validate(guesserKey, code, "RATE_LIMITED") }
-	const nobody = "boon_test_timing_nobody_0123456789abcdef0123456789abcde"
+	const nobody = "boon_live_timing_nobody_0123456789abcdef0123456789abcde"
 	return []comparison{
 		{"a revoked key, an unknown key", look(revokedKey), look(nobody), ""},
 		{"a good key but for its last letter, an unknown key", look(tillKey[:len(tillKey)-1] + "0"), look(nobody), ""},
@@ -240,7 +240,7 @@ func (w *world) dial(from net.IP) (*line, error) {
 // no good key may call ten times a minute from an address, so each of those calls comes from another /24.
 func (w *world) ask(q question) (took time.Duration, err error) {
 	use := q.key
-	if strings.HasPrefix(use, "boon_test_timing_spare_") {
+	if strings.HasPrefix(use, "boon_live_timing_spare_") {
 		use = tillKey
 	}
 	l := w.conn[use]

@@ -13,11 +13,12 @@ import (
 )
 
 // What is promised while the database is away, and what a machine that has other things to do may add to it: here the
-// instances, the database, the line and all callers share two processors with other tests.
+// instances, the database, the line and all callers share two processors with other tests. A call that waits for the
+// database to come back would take its whole deadline of fifteen seconds.
 const (
 	soonest    = 2 * time.Second // until every call is answered
 	recovery   = 5 * time.Second // until every call succeeds again, once the database is back
-	noise      = time.Second
+	noise      = 10 * time.Second
 	awayFor    = 5 * time.Second // longer than two calls take, so that some wait behind others that are given up
 	perProbe   = 3
 	tillsAtOne = 16

@@ -45,7 +45,7 @@ func TestFullDisk(t *testing.T) {
 	refused()
 	limitFiles(t, server, 1<<40)
 	for begun := time.Now(); redeem() != http.StatusOK; {
-		if time.Since(begun) > 5*time.Second {
+		if time.Since(begun) > time.Minute {
 			t.Fatal("there is room again, and it does not go on")
 		}
 	}

@@ -47,17 +47,23 @@ func TestGatewaysAway(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			alone, beside := besideDeadGateways(t, how, "")
 			t.Logf("the median redemption takes %v, and %v where the gateway %s", alone, beside, how)
-			if beside > 3*alone+20*time.Millisecond {
+			if waits(alone, beside) {
 				t.Errorf("a redemption takes %v, and %v where the gateway %s", alone, beside, how)
 			}
 		})
 	}
 	t.Run("control", func(t *testing.T) {
 		alone, beside := besideDeadGateways(t, "is silent", "waits")
-		if beside <= 3*alone+20*time.Millisecond {
+		if !waits(alone, beside) {
 			t.Errorf("a service that waits for its gateway takes %v, one that does not %v: nobody would notice", beside, alone)
 		}
 	})
+}
+
+// waits tells whether a service waits for its gateways, by its median and that of one without. A busy machine makes
+// both longer, and not one of them by as much as the mistake does.
+func waits(alone, beside time.Duration) bool {
+	return beside > 3*alone+20*time.Millisecond || beside > alone+150*time.Millisecond
 }
 
 // besideDeadGateways gives the median times of redemptions at a service without gateways and at one whose gateways are
@@ -96,7 +102,7 @@ func besideDeadGateways(t *testing.T, how, mistake string) (alone, beside time.D
 	for n := range rounds {
 		for at, url := range urls {
 			begun := time.Now()
-			a, err := c.Post(url+rig.Redeem, shop.Keys[0], fmt.Sprintf("r-%d", n), fmt.Sprintf(`{"voucherID":%q,"amount":0.01}`,
+			a, err := c.Repeat(url+rig.Redeem, shop.Keys[0], fmt.Sprintf("r-%d", n), fmt.Sprintf(`{"voucherID":%q,"amount":0.01}`,
 				ids[at]))
 			check(t, err)
 			if a.Status != http.StatusOK {

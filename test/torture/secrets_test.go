@@ -117,7 +117,7 @@ type usage struct {
 
 func (u *usage) post(path, key, body string, want int) *rig.Answer {
 	u.Helper()
-	a, err := u.client.Post(u.url+path, u.account.Keys[1], key, body)
+	a, err := u.client.Repeat(u.url+path, u.account.Keys[1], key, body)
 	check(u.T, err)
 	if a.Status != want {
 		u.Fatalf("%s: %d %s, want %d", path, a.Status, a.Body, want)

@@ -62,8 +62,9 @@ func (c *Check) Parts() []Part {
 				WHERE r.account_id = e.account_id AND r.voucher_id = e.voucher_id AND r.seq = e.seq)`)},
 		{"redemptions reversed too far", c.nothing("of entry %s more was undone than it did", `SELECT r.id FROM (
 			SELECT account_id, reverses AS id, kind, sum(abs(delta)) AS amount FROM entry WHERE reverses IS NOT NULL GROUP BY account_id, reverses, kind) AS r
-			LEFT JOIN entry AS e ON e.account_id = r.account_id AND e.id = r.id AND e.kind = CASE r.kind
-				WHEN 'REVERSAL' THEN 'REDEMPTION' WHEN 'RELOAD_REVERSAL' THEN 'RELOAD' ELSE 'ACTIVATION' END
+			LEFT JOIN entry AS e ON e.account_id = r.account_id AND e.id = r.id AND CASE r.kind
+				WHEN 'REVERSAL' THEN e.kind IN ('REDEMPTION', 'CASH_OUT') WHEN 'RELOAD_REVERSAL' THEN e.kind = 'RELOAD'
+				ELSE e.kind = 'ACTIVATION' END
 			WHERE r.amount > coalesce(abs(e.delta), 0)`)},
 		{"what was given back", c.nothing("of entry %s another amount was undone, or in other parts, than is noted", `SELECT t.id FROM (
 			SELECT account_id, reverses AS id, sum(abs(delta)) AS amount, count(*) AS parts FROM entry WHERE reverses IS NOT NULL GROUP BY account_id, reverses
@@ -72,6 +73,7 @@ func (c *Check) Parts() []Part {
 		{"holds", c.checkHolds},
 		{"transfers", c.checkTransfers},
 		{"replaced cards", c.checkReplaced},
+		{"events", c.checkEvents},
 		{"the counts of gifts", c.nothing("account %s has another number of gifts than is noted", `SELECT DISTINCT v.account_id
 			FROM voucher AS v WHERE NOT EXISTS (SELECT 1 FROM tally AS t WHERE t.account_id = v.account_id)
 			UNION ALL SELECT t.account_id FROM tally AS t
@@ -258,13 +260,14 @@ func fits(r *ledger.Request, kind gift.Kind, hold gift.ID) error {
 func (c *Check) checkSetup(ctx context.Context, found func(string)) error {
 	var d *gift.Directory
 	err := c.db.Snapshot(ctx, func(tx *sql.Tx) (err error) {
-		d, err = setup.ReadDirectory(ctx, tx)
+		d, err = setup.ReadDirectory(ctx, tx, c.db.Keys)
 		return err
 	})
 	if err != nil {
 		found(err.Error())
 		return nil
 	}
+	checkWebhooks(d, found)
 	for _, k := range d.Keys {
 		if k.Kind == gift.SystemKey {
 			continue
@@ -422,4 +425,18 @@ func (c *Check) checkHolds(ctx context.Context, found func(string)) error {
 		}
 		return err
 	})
+}
+
+// checkWebhooks finds endpoints of nobody, and those whose secrets do not open.
+func checkWebhooks(d *gift.Directory, found func(string)) {
+	for account, hooks := range d.Webhooks {
+		for _, w := range hooks {
+			if d.Accounts[account] == nil {
+				found(fmt.Sprintf("webhook %s belongs to account %s, which does not exist", w.ID, account))
+			}
+			if w.Secret == "" {
+				found(fmt.Sprintf("the secret of webhook %s does not open", w.ID))
+			}
+		}
+	}
 }

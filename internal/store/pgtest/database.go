@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"flag"
 	"fmt"
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -39,6 +41,7 @@ func Need(t interface {
 // TB is what is asked of a test: a *testing.T, a *testing.B or a *rapid.T.
 type TB interface {
 	Helper()
+	Name() string
 	Cleanup(func())
 	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
@@ -108,18 +111,41 @@ func run(server *url.URL, statement string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// second is set while Main runs the tests for the second time.
+// second is set while Main runs tests for the second time.
 var second atomic.Bool
 
-// Main runs a package's tests on the embedded database, and once more on PostgreSQL where there is one: a TestMain
-// hands its *testing.M to it, and the tests open what Database says.
+// asked are the tests that asked for a database.
+var asked sync.Map
+
+// Main runs a package's tests on the embedded database, and those that asked Database for one once more on PostgreSQL,
+// where there is one: a TestMain hands its *testing.M to it, and the tests open what Database says. Tests by rapid draw
+// a quarter there, unless asked for a number: each takes several times as long, and the rules are the same.
 func Main(m interface{ Run() int }) int {
 	code := m.Run()
 	if !Available() {
 		return code
 	}
+	var names []string
+	for name := range asked.Range {
+		names = append(names, name.(string))
+	}
+	if len(names) == 0 {
+		return code
+	}
 	fmt.Println("=== once more, on PostgreSQL")
 	second.Store(true)
+	if run := flag.Lookup("test.run").Value; !strings.Contains(run.String(), "/") {
+		before := run.String()
+		defer func() { _ = run.Set(before) }() // what it was it may be
+		if err := run.Set("^(" + strings.Join(names, "|") + ")$"); err != nil {
+			panic(err)
+		}
+	}
+	if checks := flag.Lookup("rapid.checks"); checks != nil && checks.Value.String() == checks.DefValue {
+		if err := checks.Value.Set("25"); err != nil {
+			panic(err)
+		}
+	}
 	return max(code, m.Run())
 }
 
@@ -133,6 +159,8 @@ func (r Runner) Run() int { return Main(r.M) }
 func Database(t TB) string {
 	t.Helper()
 	if !second.Load() {
+		test, _, _ := strings.Cut(t.Name(), "/")
+		asked.Store(test, true)
 		return ""
 	}
 	return Fresh(t)

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"database/sql"
+
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
 	"boon.example/internal/store/db"
@@ -8,7 +10,7 @@ import (
 
 // EntryColumns are those of an entry.
 const EntryColumns = `e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status, e.made_at, e.key_id, ` +
-	`e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference, e.reason, e.request_id, e.details`
+	`e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference, e.reason, e.request_id, e.details, e.held_after`
 
 // EntryFields are where EntryColumns are read into.
 func EntryFields(e *gift.Entry) []any {
@@ -16,7 +18,7 @@ func EntryFields(e *gift.Entry) []any {
 		db.ScanID(&e.AccountID), db.ScanID(&e.ID), db.ScanID(&e.VoucherID), &e.Seq, db.ScanID(&e.Previous), &e.Kind, &e.Delta,
 		&e.Balance, &e.Status, db.ScanTime(&e.At),
 		db.ScanID(&e.Actor.KeyID), db.ScanID(&e.Actor.LocationID), db.ScanID(&e.Reverses), db.ScanID(&e.HoldID), &e.Held,
-		db.ScanTime(&e.Until), &e.Reference, &e.Reason, &e.RequestID, scanDetails{e},
+		db.ScanTime(&e.Until), &e.Reference, &e.Reason, &e.RequestID, scanDetails{e}, scanHeldAfter{&e.HeldAfter},
 	}
 }
 
@@ -24,7 +26,7 @@ func EntryFields(e *gift.Entry) []any {
 const PlacedColumns = EntryColumns + `, e.writer, e.n`
 
 // PlacedTypes are the types of PlacedColumns: see db.InsertRows.
-const PlacedTypes = "BBBNBTNNNNBBBBNNTTTTBN"
+const PlacedTypes = "BBBNBTNNNNBBBBNNTTTTNBN"
 
 // InsertEntry writes rows that EntryRow made.
 var InsertEntry = db.InsertRows("entry", PlacedColumns, PlacedTypes, "")
@@ -36,6 +38,26 @@ func EntryRow(e *gift.Entry, at chain.Place) []any {
 		int64(e.Delta), int64(e.Balance), int64(e.Status), db.Micros(e.At),
 		db.OrNull(e.Actor.KeyID), db.OrNull(e.Actor.LocationID), db.OrNull(e.Reverses), db.OrNull(e.HoldID),
 		int64(e.Held), db.Micros(e.Until), e.Reference, e.Reason, e.RequestID,
-		detailsText(e), db.KeyOf(at.Writer), at.N,
+		detailsText(e), heldAfter(e.HeldAfter), db.KeyOf(at.Writer), at.N,
 	}
+}
+
+// heldAfter is what was held as a column has it: NULL where that was not noted.
+func heldAfter(a gift.Amount) any {
+	if a == gift.HeldUnknown {
+		return nil
+	}
+	return int64(a)
+}
+
+type scanHeldAfter struct{ to *gift.Amount }
+
+// Scan reads the column.
+func (s scanHeldAfter) Scan(column any) error {
+	var n sql.NullInt64
+	err := n.Scan(column)
+	if *s.to = gift.Amount(n.Int64); !n.Valid {
+		*s.to = gift.HeldUnknown
+	}
+	return err
 }

@@ -19,6 +19,8 @@ var InsertItems = db.InsertRows("item_list", "account_id, id, items", "BBT", ` O
 type storedItem struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
+
+	Group string `json:"group,omitempty"`
 }
 
 // itemsText is a list as it is stored.

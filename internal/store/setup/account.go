@@ -15,6 +15,7 @@ import (
 type account struct {
 	ID                    storedID       `json:"id"`
 	Name                  string         `json:"name"`
+	Test                  bool           `json:"test,omitempty"`
 	Currency              string         `json:"currency"`
 	Decimals              int            `json:"decimals"`
 	Zone                  string         `json:"zone"`
@@ -22,6 +23,7 @@ type account struct {
 	MaxGiftValue          int64          `json:"maxGiftValue"`
 	RequireIdempotencyKey bool           `json:"requireIdempotencyKey,omitempty"`
 	BalanceNotice         bool           `json:"balanceNotice,omitempty"`
+	Contact               string         `json:"contact,omitempty"`
 	Limits                *limits        `json:"limits,omitempty"` // nil: gift.DefaultLimits
 	DefaultDesign         storedID       `json:"defaultDesign,omitzero"`
 	TextCountries         []string       `json:"textCountries,omitempty"`
@@ -31,6 +33,7 @@ type account struct {
 	Promotions            []promotion    `json:"promotions,omitempty"`
 	Designs               []design       `json:"designs,omitempty"`
 	People                []person       `json:"people,omitempty"`
+	Providers             []provider     `json:"providers,omitempty"`
 }
 
 type (
@@ -46,6 +49,13 @@ type (
 		PointOfSale   string   `json:"pointOfSale,omitempty"`
 		POSRedemption bool     `json:"posRedemption,omitempty"`
 		DefaultDesign storedID `json:"defaultDesign,omitzero"`
+
+		Tickets []ticketReading `json:"tickets,omitempty"`
+	}
+	ticketReading struct {
+		Format       string `json:"format"`
+		ItemID       string `json:"itemID,omitempty"`
+		TaxInclusive *bool  `json:"taxInclusive,omitempty"`
 	}
 	storefront struct {
 		ID   storedID `json:"id"`
@@ -69,6 +79,22 @@ type (
 		PIN       string     `json:"pin"` // its hash
 		May       string     `json:"may,omitempty"`
 		Locations []storedID `json:"locations,omitempty"`
+	}
+	provider struct {
+		ID         storedID `json:"id"`
+		Platform   string   `json:"platform"`
+		Name       string   `json:"name"`
+		Secrets    []string `json:"secrets,omitempty"` // their hashes
+		App        string   `json:"app,omitempty"`
+		SignedBy   []byte   `json:"signedBy,omitempty"`
+		May        string   `json:"may"`
+		Limits     *limits  `json:"limits,omitempty"`
+		Storefront storedID `json:"storefront,omitzero"`
+		Sites      []site   `json:"sites"`
+	}
+	site struct {
+		Name     string   `json:"name"`
+		Location storedID `json:"location"`
 	}
 	design struct {
 		ID          storedID `json:"id"`
@@ -142,8 +168,9 @@ func (v *storedID) UnmarshalText(text []byte) error {
 
 func formatAccount(a *gift.Account) (string, error) {
 	d := account{
-		ID: storedID(a.ID), Name: a.Name, Currency: a.Currency.Code, Decimals: a.Currency.Decimals, Zone: a.Zone.String(),
-		Language:     string(a.Language),
+		ID: storedID(a.ID), Name: a.Name, Test: a.Test,
+		Currency: a.Currency.Code, Decimals: a.Currency.Decimals, Zone: a.Zone.String(),
+		Language: string(a.Language), Contact: a.Contact,
 		MaxGiftValue: int64(a.MaxGiftValue), RequireIdempotencyKey: a.RequireIdempotencyKey, BalanceNotice: a.BalanceNotice,
 		DefaultDesign: storedID(a.DefaultDesign), TextCountries: a.TextCountries,
 	}
@@ -155,7 +182,8 @@ func formatAccount(a *gift.Account) (string, error) {
 			mapped(s.Locations, func(i gift.ID) storedID { return storedID(i) }), s.Reloadable})
 	}
 	d.Locations = mapped(a.Locations, func(l gift.Location) location {
-		return location{storedID(l.ID), l.Name, l.Jurisdiction, l.PointOfSale, l.POSRedemption, storedID(l.DefaultDesign)}
+		return location{storedID(l.ID), l.Name, l.Jurisdiction, l.PointOfSale, l.POSRedemption, storedID(l.DefaultDesign),
+			mapped(l.Tickets, func(t gift.TicketReading) ticketReading { return ticketReading(t) })}
 	})
 	d.Storefronts = mapped(a.Storefronts, func(s gift.Storefront) storefront { return storefront{storedID(s.ID), s.Name} })
 	d.Promotions = mapped(a.Promotions, func(p gift.Promotion) promotion {
@@ -171,6 +199,7 @@ func formatAccount(a *gift.Account) (string, error) {
 		return person{p.Name, p.PIN, strings.Join(p.May.Names(), " "), mapped(p.Locations,
 			func(i gift.ID) storedID { return storedID(i) })}
 	})
+	d.Providers = mapped(a.Providers, storedProvider)
 	text, err := json.Marshal(d)
 	return string(text), err
 }
@@ -199,8 +228,9 @@ func parseAccount(text []byte) (*gift.Account, error) {
 		return nil, fmt.Errorf("account %s: %w", gift.ID(d.ID), err)
 	}
 	a := &gift.Account{
-		ID: gift.ID(d.ID), Name: d.Name, Currency: gift.Currency{Code: d.Currency, Decimals: d.Decimals}, Zone: zone,
-		Language:     gift.Language(d.Language),
+		ID: gift.ID(d.ID), Name: d.Name, Test: d.Test, Zone: zone,
+		Currency: gift.Currency{Code: d.Currency, Decimals: d.Decimals},
+		Language: gift.Language(d.Language), Contact: d.Contact,
 		MaxGiftValue: gift.Amount(d.MaxGiftValue), RequireIdempotencyKey: d.RequireIdempotencyKey,
 		BalanceNotice: d.BalanceNotice,
 		DefaultDesign: gift.ID(d.DefaultDesign), TextCountries: d.TextCountries,
@@ -215,7 +245,8 @@ func parseAccount(text []byte) (*gift.Account, error) {
 	}
 	a.Locations = mapped(d.Locations, func(l location) gift.Location {
 		return gift.Location{ID: gift.ID(l.ID), Name: l.Name, Jurisdiction: l.Jurisdiction, PointOfSale: l.PointOfSale,
-			POSRedemption: l.POSRedemption, DefaultDesign: gift.ID(l.DefaultDesign)}
+			POSRedemption: l.POSRedemption, DefaultDesign: gift.ID(l.DefaultDesign),
+			Tickets: mapped(l.Tickets, func(t ticketReading) gift.TicketReading { return gift.TicketReading(t) })}
 	})
 	a.Storefronts = mapped(d.Storefronts, func(s storefront) gift.Storefront {
 		return gift.Storefront{ID: gift.ID(s.ID),
@@ -224,8 +255,7 @@ func parseAccount(text []byte) (*gift.Account, error) {
 	a.Promotions = mapped(d.Promotions, func(p promotion) gift.Promotion {
 		return gift.Promotion{ID: gift.ID(p.ID), Name: p.Name, ValidStarting: p.ValidStarting, ValidForDays: p.ValidForDays,
 			Terms: p.Terms, TermsIn: p.TermsIn, EligibleItems: mapped(p.EligibleItems, func(id string) gift.Item {
-				return gift.Item{ID: id,
-					Name: p.ItemNames[id]}
+				return joinItem(id, p.ItemNames[id])
 			}),
 			TicketOptional: p.TicketOptional}
 	})
@@ -239,21 +269,47 @@ func parseAccount(text []byte) (*gift.Account, error) {
 		return gift.Person{Name: p.Name, PIN: p.PIN, May: splitPermissions(p.May), Locations: mapped(p.Locations,
 			func(i storedID) gift.ID { return gift.ID(i) })}
 	})
+	a.Providers = mapped(d.Providers, provider.provider)
 	return a, nil
 }
 
 // splitItems gives the ids of items, and the names of those that have one.
 func splitItems(items []gift.Item) (ids []string, names map[string]string) {
 	for _, i := range items {
-		ids = append(ids, i.ID)
+		id := i.ID
+		switch {
+		case id != "":
+		case i.Group != "":
+			id = groupMark + i.Group
+		default:
+			id = nameMark + i.Name
+		}
+		ids = append(ids, id)
 		if i.Name != "" {
 			if names == nil {
 				names = make(map[string]string)
 			}
-			names[i.ID] = i.Name
+			names[id] = i.Name
 		}
 	}
 	return ids, names
+}
+
+// Marks of items that have no id. No id begins with one, so that a version that does not know them finds none of
+// these items on any ticket.
+const (
+	groupMark = "\x01group:"
+	nameMark  = "\x01name:"
+)
+
+func joinItem(id, name string) gift.Item {
+	if group, ok := strings.CutPrefix(id, groupMark); ok {
+		return gift.Item{Group: group, Name: name}
+	}
+	if strings.HasPrefix(id, nameMark) {
+		return gift.Item{Name: name}
+	}
+	return gift.Item{ID: id, Name: name}
 }
 
 func mapped[A, B any](from []A, to func(A) B) (list []B) {

@@ -78,6 +78,9 @@ var hashed = []struct{ query, types, end string }{
 	{`SELECT ` + apiKeyColumns + ` FROM api_key ORDER BY id`, "BTBTTBBNNNTTBB", "."},
 	// What came with schema 2 changes no hash that was made before it.
 	{`SELECT id, till FROM api_key WHERE till <> 0 ORDER BY id`, "BN", ""},
+	{`SELECT id, networks FROM api_key WHERE networks <> '' ORDER BY id`, "BT", ""},
+	{`SELECT id FROM api_key WHERE test ORDER BY id`, "B", ""},
+	{`SELECT ` + WebhookColumns + ` FROM webhook ORDER BY account_id, id`, WebhookTypes, ""},
 }
 
 // Hash is a hash of everything that says who may do what: accounts and API keys.

@@ -8,10 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/feed"
 )
 
 // Setup keeps the set-up of an installation: accounts with what belongs to them, API keys, and the log of every change.
@@ -41,7 +46,7 @@ func (s *Setup) Directory(ctx context.Context) (*gift.Directory, error) {
 	var d *gift.Directory
 	err = s.db.Retry(ctx, func(ctx context.Context) error {
 		return s.db.Snapshot(ctx, func(tx *sql.Tx) (err error) {
-			d, err = ReadDirectory(ctx, tx)
+			d, err = ReadDirectory(ctx, tx, s.db.Keys)
 			return err
 		})
 	})
@@ -63,11 +68,11 @@ func Version(ctx context.Context, q db.Querier) (version int64, err error) {
 const apiKeyColumns = `id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, ` +
 	`limits, accounts, programs`
 
-// tillColumn came with schema 2: see hashed.
-const tillColumn = `, till`
+// newColumns came with schema 2: see hashed.
+const newColumns = `, till, networks, test`
 
 // ReadDirectory reads the whole set-up in a transaction of the caller's.
-func ReadDirectory(ctx context.Context, q db.Querier) (*gift.Directory, error) {
+func ReadDirectory(ctx context.Context, q db.Querier, k *sealed.Keys) (*gift.Directory, error) {
 	version, err := Version(ctx, q)
 	if err != nil {
 		return nil, err
@@ -88,19 +93,22 @@ func ReadDirectory(ctx context.Context, q db.Querier) (*gift.Directory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading accounts: %w", err)
 	}
-	const keys = `SELECT ` + apiKeyColumns + tillColumn + ` FROM api_key`
+	const keys = `SELECT ` + apiKeyColumns + newColumns + ` FROM api_key`
 	err = db.Each(ctx, q, keys, nil, func(rows *sql.Rows) error {
 		k := new(gift.Key)
 		var hash, locations, accounts, programs []byte
-		var permissions string
+		var permissions, networks string
 		var limits sql.NullString
 		err := rows.Scan(db.ScanID(&k.ID), &k.Kind, db.ScanID(&k.AccountID), &k.Name, &k.Hint, &hash, &locations,
 			db.ScanTime(&k.CreatedAt), db.ScanTime(&k.ExpiresAt), db.ScanTime(&k.RevokedAt), &permissions, &limits, &accounts,
-			&programs, &k.Till)
+			&programs, &k.Till, &networks, &k.Test)
 		if err != nil {
 			return err
 		}
 		if k.Limits, err = parseLimits(limits.String); err != nil {
+			return err
+		}
+		if k.Networks, err = splitNetworks(networks); err != nil {
 			return err
 		}
 		copy(k.Hash[:], hash)
@@ -112,7 +120,8 @@ func ReadDirectory(ctx context.Context, q db.Querier) (*gift.Directory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading keys: %w", err)
 	}
-	return d, nil
+	d.Webhooks, err = readWebhooks(ctx, q, k)
+	return d, err
 }
 
 // Configure changes the set-up: it hands the current one to change and saves what it returns in one transaction, all
@@ -136,14 +145,20 @@ func (s *Setup) Configure(ctx context.Context, change func(current *gift.Directo
 			asked[account] = used
 			return used, err
 		})
-		if err != nil || len(c.Accounts) == 0 && len(c.Keys) == 0 {
+		if err != nil || len(c.Accounts) == 0 && len(c.Keys) == 0 && len(c.Webhooks) == 0 {
 			return err
 		}
-		rows, err := setupRows(&c, current.Version+1)
+		rows, err := setupRows(&c, current.Version+1, s.db.Keys)
 		if err != nil {
 			return err
 		}
-		err = s.db.Write(ctx, func(tx *sql.Tx) error { return s.configure(ctx, tx, current.Version, asked, &c, rows) })
+		events := gift.KeyEvents(current, c.Keys, time.Now())
+		err = s.db.Write(ctx, func(tx *sql.Tx) error {
+			if err := s.configure(ctx, tx, current.Version, asked, &c, rows); err != nil {
+				return err
+			}
+			return feed.Add(ctx, tx, events...)
+		})
 		if !errors.Is(err, errOtherSetup) {
 			return err
 		}
@@ -228,17 +243,19 @@ type setupRow struct {
 const (
 	upsertAccount = `INSERT INTO account (id, config, version) VALUES ($1, $2, $3)
 		ON CONFLICT (id) DO UPDATE SET config = excluded.config, version = excluded.version`
-	upsertKey = `INSERT INTO api_key (id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits,
-			accounts, programs, till)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+	insertClock = `INSERT INTO test_clock (account_id) VALUES ($1) ON CONFLICT (account_id) DO NOTHING`
+	upsertKey   = `INSERT INTO api_key (id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits,
+			accounts, programs, till, networks, test)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 		ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, account_id = excluded.account_id, name = excluded.name, hint = excluded.hint,
 			hash = excluded.hash, locations = excluded.locations, created_at = excluded.created_at,
 			expires_at = excluded.expires_at, revoked_at = excluded.revoked_at, permissions = excluded.permissions, limits = excluded.limits,
-			accounts = excluded.accounts, programs = excluded.programs, till = excluded.till`
+			accounts = excluded.accounts, programs = excluded.programs, till = excluded.till, networks = excluded.networks,
+			test = excluded.test`
 )
 
 // setupRows makes rows of what is to be saved: accounts first.
-func setupRows(c *gift.Changes, version int64) (rows []setupRow, _ error) {
+func setupRows(c *gift.Changes, version int64, keys *sealed.Keys) (rows []setupRow, _ error) {
 	for _, a := range c.Accounts {
 		text, err := formatAccount(a)
 		if err != nil {
@@ -246,12 +263,24 @@ func setupRows(c *gift.Changes, version int64) (rows []setupRow, _ error) {
 		}
 		rows = append(rows, setupRow{"account " + a.ID.String(), upsertAccount, []any{db.KeyOf(a.ID), text, version}})
 	}
+	for _, a := range c.Accounts {
+		if a.Test {
+			rows = append(rows, setupRow{"the clock of account " + a.ID.String(), insertClock, []any{db.KeyOf(a.ID)}})
+		}
+	}
 	for _, k := range c.Keys {
 		rows = append(rows, setupRow{"key " + k.ID.String(), upsertKey, []any{
 			db.KeyOf(k.ID), string(k.Kind), db.OrNull(k.AccountID), k.Name, k.Hint, k.Hash[:], db.JoinIDs(k.Locations),
 			k.CreatedAt.UnixMicro(), db.Micros(k.ExpiresAt), db.Micros(k.RevokedAt), joinPermissions(k.Permissions),
 			formatLimits(k.Limits),
-			db.JoinIDs(k.Accounts), db.JoinIDs(k.Programs), int64(k.Till)}})
+			db.JoinIDs(k.Accounts), db.JoinIDs(k.Programs), int64(k.Till), joinNetworks(k.Networks), k.Test}})
+	}
+	for _, w := range c.Webhooks {
+		of, err := webhookRows(keys, w)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, of...)
 	}
 	return rows, nil
 }
@@ -274,4 +303,23 @@ func saveSetupRows(ctx context.Context, tx *sql.Tx, rows []setupRow) error {
 		}
 	}
 	return nil
+}
+
+// joinNetworks writes networks in one column, apart by spaces.
+func joinNetworks(all gift.Networks) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return all.String()
+}
+
+func splitNetworks(text string) (all gift.Networks, _ error) {
+	for part := range strings.FieldsSeq(text) {
+		p, err := netip.ParsePrefix(part)
+		if err != nil {
+			return nil, fmt.Errorf("the networks of a key are damaged: %w", err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
 }

@@ -143,14 +143,38 @@ func (c *copying) run(ctx context.Context) error {
 		return err
 	}
 	for i := range Tables {
-		if err := c.table(ctx, &Tables[i]); err != nil {
-			return fmt.Errorf("copying %s: %w", Tables[i].Name, err)
+		t := &Tables[i]
+		if err := c.copyTable(ctx, t); err != nil {
+			return fmt.Errorf("copying %s: %w", t.Name, err)
 		}
 	}
 	if err := c.compare(ctx); err != nil || len(c.report.Differences) > 0 {
 		return err
 	}
 	return c.to.WriteInBackground(ctx, func(tx *sql.Tx) error { return c.to.NoteKey(ctx, tx, c.key) })
+}
+
+// copyTable copies a table, with what the destination is told around it.
+func (c *copying) copyTable(ctx context.Context, t *Table) error {
+	if err := c.tell(ctx, t.Before); err != nil {
+		return err
+	}
+	if err := c.table(ctx, t); err != nil {
+		return err
+	}
+	return c.tell(ctx, t.After)
+}
+
+// tell tells the destination something.
+func (c *copying) tell(ctx context.Context, t db.Text) error {
+	text := c.to.Text(t)
+	if text == "" {
+		return nil
+	}
+	return c.to.WriteInBackground(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, text)
+		return err
+	})
 }
 
 // begin marks the destination, which must hold nothing, as unfinished.

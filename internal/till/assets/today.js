@@ -62,7 +62,8 @@ function doing(entry, written, undone, device, reverse) {
 function totals(sums, device) {
   const sum = (kind) => sums.filter((s) => s.kind === kind && s.currency === device.currency).reduce((all, s) => all + minor(s.amount, device.decimals), 0);
   const all = [[t("till.today.gifts"), sum("TAKEN") - sum("GIVEN_BACK")]];
-  const drawer = sum("ACTIVATED") + sum("LOADED") - sum("ACTIVATION_TAKEN_BACK") - sum("LOAD_TAKEN_BACK") - sum("CASHED_OUT");
+  const drawer = sum("ACTIVATED") + sum("LOADED") - sum("ACTIVATION_TAKEN_BACK") - sum("LOAD_TAKEN_BACK") - sum("CASHED_OUT")
+    + sum("CASH_TAKEN_BACK");
   if (sums.some((s) => !["TAKEN", "GIVEN_BACK"].includes(s.kind))) all.push([t("till.today.drawer"), drawer]);
   return all;
 }

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// deployed is the folder of files for other programs that run Boon.
+const deployed = "../../deploy"
+
+// TestSettingsOfDeployExist: each variable BOON_… in a file of deploy/ is a setting that boon serve knows.
+func TestSettingsOfDeployExist(t *testing.T) {
+	t.Parallel()
+	var help strings.Builder
+	run(t.Context(), []string{"serve", "--help"}, nil, &help, &help, func(string) string { return "" })
+	known := map[string]bool{}
+	for _, flag := range regexp.MustCompile(`--([a-z][a-z-]+)`).FindAllStringSubmatch(help.String(), -1) {
+		known["BOON_"+strings.ToUpper(strings.ReplaceAll(flag[1], "-", "_"))] = true
+	}
+	names, found := regexp.MustCompile(`BOON_[A-Z_]*[A-Z]`), 0
+	err := filepath.WalkDir(deployed, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, name := range names.FindAllString(string(text), -1) {
+			found++
+			if !known[name] {
+				t.Errorf("%s: boon serve knows no %s", path, name)
+			}
+		}
+		return err
+	})
+	if err != nil || found == 0 {
+		t.Fatalf("found %d settings: %v", found, err)
+	}
+}
+
+// TestUnitIsUnderstood asks systemd, and how much the unit leaves open to a program that was taken over.
+func TestUnitIsUnderstood(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("there is no systemd-analyze")
+	}
+	unit, err := os.ReadFile(deployed + "/systemd/boon.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "boon.service") // systemd demands that the program is there
+	text := strings.Replace(string(unit), "/usr/bin/boon ", program+" ", 1)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	for _, args := range [][]string{{"verify", file}, {"security", "--offline=true", "--threshold=20", file}} {
+		if out, err := exec.CommandContext(ctx, "systemd-analyze", args...).CombinedOutput(); err != nil {
+			t.Errorf("systemd-analyze %s: %v\n%s", args[0], err, out)
+		}
+	}
+}
+
+func TestPing(t *testing.T) {
+	t.Parallel()
+	status := http.StatusOK
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/readyz" {
+			t.Errorf("asked %s", r.URL.Path)
+		}
+		w.WriteHeader(status)
+	}))
+	defer server.Close()
+	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ping := func(listen string) (code int, said string) {
+		var out strings.Builder
+		code = run(t.Context(), []string{"ping", "--listen", listen, "--timeout", "1m"}, nil, &out, &out,
+			func(string) string { return "" })
+		return code, out.String()
+	}
+	for _, host := range []string{"127.0.0.1:", "0.0.0.0:", ":"} {
+		if code, said := ping(host + port); code != exitOK || !strings.Contains(said, "can serve") {
+			t.Errorf("%s: exit %d, %s", host, code, said)
+		}
+	}
+	status = http.StatusServiceUnavailable
+	if code, said := ping("127.0.0.1:" + port); code != exitFailed || !strings.Contains(said, "503") {
+		t.Errorf("not ready: exit %d, %s", code, said)
+	}
+	if code, _ := ping("nowhere"); code != exitUsage {
+		t.Errorf("no address: exit %d", code)
+	}
+	server.Close()
+	if code, _ := ping("127.0.0.1:" + port); code != exitFailed {
+		t.Errorf("nobody listens: exit %d", code)
+	}
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"boon.example/internal/server"
+)
+
+type doctorCmd struct {
+	KeyCopy string `placeholder:"FILE" help:"The copy of the key file that is kept elsewhere: it is compared with the one in use."`
+	URL     string `setting:"env" name:"url" placeholder:"URL" help:"A running service, whose version is compared with that of this program."`
+	serveCmd
+}
+
+// Help teaches.
+func (doctorCmd) Help() string {
+	return `Takes the settings of boon serve, and looks at what boon serve --check looks at, and besides at the clock, at how long the disk takes to
+sync, at who may read the files, at whether the gateways answer, and at the copy of the key file. It changes nothing, and ends with 1 when
+something is wrong.
+
+Example:
+
+    boon doctor --config /etc/boon.yaml --key-copy /mnt/usb/boon.key --url http://127.0.0.1:8080`
+}
+
+// Run looks.
+func (c *doctorCmd) Run(t *terminal) error {
+	config, _, err := c.config(t)
+	if err != nil {
+		return err
+	}
+	r, err := server.Check(t, config)
+	if err != nil {
+		return err
+	}
+	d := diagnosis{&r}
+	d.clock()
+	d.disk(c.Data)
+	d.readable("the data folder", c.Data)
+	for _, file := range []string{c.Config, c.TLSKey, c.KeyCopy} {
+		if file != "" {
+			d.readable("the file", file)
+		}
+	}
+	d.keyCopy(filepath.Join(c.Data, "boon.key"), c.KeyCopy)
+	d.version(t, c.URL)
+	if config.SMTP != nil {
+		d.gateway(t, "email", net.JoinHostPort(config.SMTP.Host, strconv.Itoa(config.SMTP.Port)))
+	}
+	if config.SMS != nil {
+		address := config.SMS.Host
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			address = net.JoinHostPort(address, "443")
+		}
+		d.gateway(t, "sms", address)
+	}
+	return tell(t, r)
+}
+
+// diagnosis is a report that grows.
+type diagnosis struct{ *server.Report }
+
+func (d diagnosis) fact(name, format string, args ...any) {
+	d.Facts = append(d.Facts, server.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
+}
+
+func (d diagnosis) wrong(format string, args ...any) {
+	d.Wrong = append(d.Wrong, fmt.Sprintf(format, args...))
+}
+
+func (d diagnosis) note(format string, args ...any) {
+	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
+}
+
+// clock tells whether the system keeps it right.
+func (d diagnosis) clock() {
+	switch synced, known := clockIsKept(); {
+	case !known:
+		d.fact("clock", "%s; whether it is kept right is not known here", time.Now().UTC().Format(time.RFC3339))
+	case synced:
+		d.fact("clock", "%s, kept right by the system", time.Now().UTC().Format(time.RFC3339))
+	default:
+		d.fact("clock", "%s", time.Now().UTC().Format(time.RFC3339))
+		d.note("nothing keeps the clock right: validity, schedules and holds follow it; run NTP")
+	}
+}
+
+const (
+	syncs    = 9
+	slowSync = 100 * time.Millisecond
+)
+
+// disk measures how long a small write takes to be on stable storage.
+func (d diagnosis) disk(folder string) {
+	f, err := os.CreateTemp(folder, ".boon-doctor-*")
+	if err != nil {
+		d.wrong("nothing can be written to the data folder: %v", err)
+		return
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	var took []time.Duration
+	for range syncs {
+		begun := time.Now()
+		if _, err = f.Write(make([]byte, 4096)); err == nil {
+			err = f.Sync()
+		}
+		if err != nil {
+			d.wrong("the data folder does not keep what is written to it: %v", err)
+			return
+		}
+		took = append(took, time.Since(begun))
+	}
+	slices.Sort(took)
+	d.fact("disk", "syncs in %s", took[syncs/2].Round(time.Microsecond))
+	if took[syncs/2] > slowSync {
+		d.wrong("the disk takes %s to sync, and every redemption waits for that", took[syncs/2].Round(time.Millisecond))
+	}
+}
+
+// readable tells of what others than its owner can read.
+func (d diagnosis) readable(what, name string) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		d.wrong("%s: %v", what, err)
+	case info.Mode().Perm()&0o077 != 0:
+		d.wrong("%s %s may be used by others than its owner (mode %04o)", what, name, info.Mode().Perm())
+	}
+}
+
+// keyCopy tells whether what is kept elsewhere would open this database.
+func (d diagnosis) keyCopy(used, kept string) {
+	if kept == "" {
+		d.note("the key file %s opens every code: is there a copy where no backup of the database is? --key-copy FILE "+
+			"compares it", used)
+		return
+	}
+	a, err := os.ReadFile(used)
+	b, err2 := os.ReadFile(kept)
+	switch {
+	case err != nil:
+		d.wrong("%v", err)
+	case err2 != nil: // readable tells
+	case !bytes.Equal(a, b):
+		d.wrong("the copy of the key file, %s, is not the key file in use: with it alone, codes would be lost", kept)
+	default:
+		d.fact("key copy", "the same as the key file")
+	}
+}
+
+// answerWithin is how long others may take.
+const answerWithin = 10 * time.Second
+
+// version compares this program with a service.
+func (d diagnosis) version(ctx context.Context, base string) {
+	if base == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(base, "/")+"/healthz", nil)
+	if err != nil {
+		d.wrong("--url: %v", err)
+		return
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		d.wrong("the service does not answer: %v", err)
+		return
+	}
+	defer answer.Body.Close()
+	said, err := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
+	running, alive := strings.CutPrefix(strings.TrimSpace(string(said)), "alive ")
+	switch ours := thisBuild().Version; {
+	case err != nil || !alive:
+		d.wrong("%s is no boon serve that tells its version", base)
+	case running != ours:
+		d.note("the service runs version %s, this program is %s", running, ours)
+	default:
+		d.fact("service", "runs this version")
+	}
+}
+
+// gateway tells whether it can be reached at all.
+func (d diagnosis) gateway(ctx context.Context, name, address string) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		d.wrong("the gateway for %s cannot be reached: %v", name, err)
+		return
+	}
+	conn.Close()
+	d.fact(name+" gateway", "%s can be reached", address)
+}

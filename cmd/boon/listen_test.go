@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"boon.example/client"
+	"boon.example/internal/gift"
+	"boon.example/internal/webhook"
+)
+
+// posted is a message as a developer's machine gets it.
+type posted struct {
+	header http.Header
+	body   []byte
+}
+
+// signed reports whether a message was signed with a secret.
+func (p *posted) signed(secret string) bool {
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	mac := hmac.New(sha256.New, key)
+	io.WriteString(mac, p.header.Get("webhook-id")+"."+p.header.Get("webhook-timestamp")+".")
+	mac.Write(p.body)
+	return err == nil && p.header.Get("webhook-signature") == "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// receiver keeps what is posted to it, and answers with one status after the other, the last one again and again.
+type receiver struct {
+	statuses []int
+	mu       sync.Mutex
+	got      []posted
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	body, _ := io.ReadAll(q.Body)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w.Header().Set("Location", "/elsewhere")
+	w.WriteHeader(r.statuses[min(len(r.got), len(r.statuses)-1)])
+	r.got = append(r.got, posted{q.Header, body})
+}
+
+// messages gives what came so far.
+func (r *receiver) messages() []posted {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.got
+}
+
+// TestListen: an event reaches a developer's machine, which fails at first, signed with the secret that was printed,
+// with the body that the list of events has, and as the OpenAPI file says.
+func TestListen(t *testing.T) {
+	t.Parallel()
+	service := served(t).String()
+	to := []string{"--url", service, "--key", "boon_live_scripts_of_tests_harbor_coffee_head_office"}
+	if code, _, log := typed(t, append([]string{"gift", "send", "--value", "20", "--print", "Ana", "--purchase", "WEB-1",
+		"--first-name", "Carla", "--last-name", "Diaz", "--customer", "carla@example.com", "--storefront",
+		"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21"}, to...)...); code != exitOK {
+		t.Fatal(log)
+	}
+	hook := &receiver{statuses: []int{500, 204}}
+	machine := httptest.NewServer(hook)
+	defer machine.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	out, log := &watched{word: "204 No Content", seen: cancel}, &bytes.Buffer{}
+	if code := run(ctx, append([]string{"listen", "--forward", machine.URL + "/hook", "--types", "gift.created", "--all"},
+		to...), strings.NewReader(""), out, log, func(string) string { return "" }); code != exitOK || log.Len() > 0 {
+		t.Fatalf("exit code %d, %s", code, log)
+	}
+	m := regexp.MustCompile(`^Events go to http\S+/hook, signed with (whsec_\S+)\n` +
+		`gift\.created  (\S+)  500 Internal Server Error \(again in 1s\)\n` +
+		`gift\.created  (\S+)  204 No Content\n$`).FindStringSubmatch(out.text.String())
+	got := hook.messages()
+	if m == nil || m[2] != m[3] || len(got) != 2 {
+		t.Fatalf("%d messages, and it printed\n%s", len(got), out.text.String())
+	}
+	code, listed, _ := typed(t, append([]string{"events", "tail", "--all", "--no-follow", "--json", "--type",
+		"gift.created"}, to...)...)
+	if code != exitOK {
+		t.Fatal(listed)
+	}
+	for _, p := range got {
+		if !p.signed(m[1]) || p.header.Get("webhook-id") != m[2] || string(p.body) != strings.TrimSpace(listed) {
+			t.Errorf("%s was sent with %v; the list has %s", p.body, p.header, listed)
+		}
+		asDocumented(t, service, p.header)
+	}
+}
+
+// asDocumented checks the headers of a message against the webhooks of the service's OpenAPI file.
+func asDocumented(t *testing.T, service string, h http.Header) {
+	t.Helper()
+	answer, err := http.Get(service + "/openapi.json") //nolint:noctx // of the test's own service
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var file struct {
+		Webhooks struct {
+			Event struct {
+				Post struct {
+					Parameters []struct {
+						Name   string
+						Schema struct{ Pattern string }
+					}
+				}
+			}
+		}
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&file); err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]bool{}
+	for _, p := range file.Webhooks.Event.Post.Parameters {
+		documented[p.Name] = true
+		if v := h.Get(p.Name); v == "" || !regexp.MustCompile(p.Schema.Pattern).MatchString(v) {
+			t.Errorf("the header %s is %q", p.Name, v)
+		}
+	}
+	for name := range h {
+		if name = strings.ToLower(name); strings.HasPrefix(name, "webhook-") && !documented[name] {
+			t.Errorf("the file does not tell of the header %s", name)
+		}
+	}
+}
+
+// TestForwardLeavesWhatFails: what is not taken is sent again after each pause, told each time, and then left; neither
+// a redirect nor silence takes it. Once it was ended, nothing is sent.
+func TestForwardLeavesWhatFails(t *testing.T) {
+	t.Parallel()
+	secret, err := gift.NewWebhookSecret(strings.NewReader(strings.Repeat("s", 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hook := &receiver{statuses: []int{500, 307, 404}}
+	machine := httptest.NewServer(hook)
+	defer machine.Close()
+	gone := httptest.NewServer(hook)
+	gone.Close()
+	allowed, err := webhook.ParseAllow("127.0.0.0/8,::1/128")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sender := webhook.NewSender(&webhook.Guard{Allow: allowed}, "boon-cli/test")
+	defer sender.Close()
+	e := &client.Event{ID: "e1", Type: "gift.created\x1b[2J", Meta: client.Meta{Body: []byte("{}")}}
+	var out bytes.Buffer
+	pauses := []time.Duration{time.Millisecond, 2 * time.Millisecond}
+	f := forwarder{sender: sender, url: machine.URL, secret: secret, pauses: pauses, out: &out}
+	f.forward(t.Context(), e)
+	f.url = gone.URL
+	f.forward(t.Context(), e)
+	f.url = machine.URL
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	f.forward(ended, e)
+	const each, broken = `gift.created\u001b[2J  e1  `, "The connection could not be made, or broke."
+	want := each + "500 Internal Server Error (again in 1ms)\n" + each + "307 Temporary Redirect (again in 2ms)\n" +
+		each + "404 Not Found (left)\n" + each + broken + " (again in 1ms)\n" + each + broken + " (again in 2ms)\n" +
+		each + broken + " (left)\n"
+	if n := len(hook.messages()); out.String() != want || n != 3 {
+		t.Errorf("%d messages, and it printed\n%swant\n%s", n, out.String(), want)
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"boon.example/internal/certificate"
+)
+
+type pingCmd struct {
+	Listen  string        `setting:"env" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where the service listens. Default: ${default}."`
+	TLSCert string        `setting:"env" name:"tls-cert" placeholder:"FILE" help:"The certificate that the service shows, if it speaks TLS; no other is taken."`
+	Timeout time.Duration `default:"3s" placeholder:"TIME" help:"How long to wait. Default: ${default}."`
+}
+
+// Help teaches.
+func (pingCmd) Help() string {
+	return `For health checks where there is no curl, as in a container: ends with 0 when the service on this machine can serve calls,
+with 1 when not. It asks /readyz.
+
+Example:
+
+    boon ping --listen 127.0.0.1:8080`
+}
+
+// Run asks whether the service can serve calls. What listens on all addresses is asked on this machine's own.
+func (c *pingCmd) Run(t *terminal) error {
+	host, port, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return usageError("--listen (BOON_LISTEN): " + err.Error())
+	}
+	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
+		host = "localhost"
+	}
+	scheme, asking := "http://", http.DefaultClient
+	if c.TLSCert != "" {
+		settings, err := certificate.Pinned(c.TLSCert)
+		if err != nil {
+			return usageError("--tls-cert (BOON_TLS_CERT): " + err.Error())
+		}
+		scheme, asking = "https://", &http.Client{Transport: &http.Transport{TLSClientConfig: settings}}
+	}
+	ctx, cancel := context.WithTimeout(t, c.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+net.JoinHostPort(host, port)+"/readyz", nil)
+	if err != nil {
+		return usageError("--listen (BOON_LISTEN): " + err.Error())
+	}
+	resp, err := asking.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	said, err := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("the service says %s: %s", resp.Status, cell(string(said)))
+	}
+	fmt.Fprintln(t.stdout, "The service can serve calls.")
+	return nil
+}

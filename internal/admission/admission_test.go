@@ -1,0 +1,168 @@
+package admission
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"boon.example/internal/api"
+)
+
+// entrance is an admission control that notes what came of each call.
+type entrance struct {
+	*Control
+	refusals [api.Priorities]int
+	admitted []string
+}
+
+func newEntrance(most int) *entrance {
+	e := &entrance{}
+	e.Control = New(most, func(p api.Priority) { e.refusals[p]++ })
+	return e
+}
+
+// try makes a call in the background, and waits until it has been admitted or waits itself.
+func (e *entrance) try(ctx context.Context, name string, p api.Priority) {
+	go func() {
+		if e.Enter(ctx, p) {
+			e.admitted = append(e.admitted, name)
+		}
+	}()
+	synctest.Wait()
+}
+
+// A priority has a share of the places together with those below it, so that those above always find some.
+func TestAdmissionSharesPlaces(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newEntrance(8)
+		for _, p := range []api.Priority{api.PriorityRead, api.PriorityWrite, api.PriorityValidate, api.PriorityRedeem} {
+			for range 9 {
+				e.try(t.Context(), p.String(), p)
+			}
+		}
+		if want := strings.Fields("read read write write validate validate redeem redeem"); !slices.Equal(e.admitted, want) {
+			t.Errorf("admitted %v, want %v", e.admitted, want)
+		}
+		if inFlight, waiting := e.State(); inFlight != 8 || waiting != 28 {
+			t.Errorf("%d in flight and %d waiting, want 8 and 28", inFlight, waiting)
+		}
+		time.Sleep(queueTimeout)
+		synctest.Wait()
+		if want := [api.Priorities]int{7, 7, 7, 7}; e.refusals != want {
+			t.Errorf("refused %v, want %v", e.refusals, want)
+		}
+	})
+}
+
+// Redemptions may take every place, and calls of another priority find one as long as it is not taken.
+func TestAdmissionKeepsNoPlaceEmpty(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newEntrance(8)
+		for range 7 {
+			e.try(t.Context(), "redeem", api.PriorityRedeem)
+		}
+		e.try(t.Context(), "read", api.PriorityRead)
+		if len(e.admitted) != 8 {
+			t.Errorf("admitted %v, want 8 calls", e.admitted)
+		}
+	})
+}
+
+// A free place goes to the highest priority, and within it to the call that came first and has not given up.
+func TestAdmissionOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newEntrance(4)
+		for range 4 {
+			e.try(t.Context(), "", api.PriorityRedeem)
+		}
+		e.admitted = nil
+		e.try(t.Context(), "read", api.PriorityRead)
+		e.try(t.Context(), "write", api.PriorityWrite)
+		gone, cancel := context.WithCancel(t.Context())
+		e.try(gone, "gone", api.PriorityRedeem)
+		e.try(t.Context(), "redeem 1", api.PriorityRedeem)
+		e.try(t.Context(), "validate", api.PriorityValidate)
+		e.try(t.Context(), "redeem 2", api.PriorityRedeem)
+		cancel()
+		synctest.Wait()
+		for range 4 {
+			e.Leave(api.PriorityRedeem)
+			synctest.Wait()
+		}
+		if want := []string{"redeem 1", "redeem 2", "validate", "write"}; !slices.Equal(e.admitted, want) {
+			t.Errorf("admitted %v, want %v", e.admitted, want)
+		}
+		e.Leave(api.PriorityRedeem)
+		synctest.Wait()
+		if n := len(e.admitted); n != 5 {
+			t.Errorf("the read was not admitted, though nothing else waits: %v", e.admitted)
+		}
+	})
+}
+
+// Calls that have given up are forgotten at once, also while nothing below redemptions gets its turn.
+func TestAdmissionForgetsCallsThatGaveUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newEntrance(4)
+		for range 4 {
+			e.try(t.Context(), "", api.PriorityRedeem)
+		}
+		for range 50 {
+			for range 20 {
+				e.try(t.Context(), "read", api.PriorityRead)
+			}
+			time.Sleep(queueTimeout)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		e.try(gone, "read", api.PriorityRead)
+		e.try(t.Context(), "read", api.PriorityRead)
+		cancel()
+		synctest.Wait()
+		e.mu.Lock()
+		n := len(e.waiting[api.PriorityRead])
+		e.mu.Unlock()
+		if n != 1 {
+			t.Errorf("%d calls are kept, and one waits", n)
+		}
+		time.Sleep(queueTimeout)
+		synctest.Wait()
+	})
+}
+
+// Whatever happened before, a service with nothing in flight admits at once, and counts to the right number.
+func TestAdmissionLosesNoPlace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newEntrance(16)
+		for n := range 2000 {
+			p := api.Priority(n % int(api.Priorities))
+			go func() {
+				time.Sleep(time.Duration(n*7919%1000) * time.Millisecond)
+				if e.Enter(t.Context(), p) {
+					time.Sleep(time.Duration(n*104729%50) * time.Millisecond)
+					e.Leave(p)
+				}
+			}()
+		}
+		for range 2000 {
+			time.Sleep(time.Millisecond)
+			if inFlight, _ := e.State(); inFlight > 16 {
+				t.Fatalf("%d calls are in flight, at most 16 may be", inFlight)
+			}
+		}
+		synctest.Wait()
+		if inFlight, waiting := e.State(); inFlight != 0 || waiting != 0 {
+			t.Errorf("%d in flight and %d waiting after all have ended", inFlight, waiting)
+		}
+		if e.refusals == [api.Priorities]int{} {
+			t.Error("nothing was refused, and so not much was tested")
+		}
+	})
+}

@@ -1,0 +1,251 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// Desk serves a call that came in another protocol than the interface's own, by the interface's rules: it is admitted,
+// limited against guessing, kept under its key, logged and counted as the interface's own.
+type Desk struct {
+	*http.Request
+	Now time.Time // of the call; since Begin, of that
+
+	c      *call
+	seen   *int // ledger.Call's Seen
+	cancel context.CancelFunc
+}
+
+// Reply answers a call in the words of its protocol.
+type Reply struct {
+	Status int
+	Type   string // of the body; "": JSON
+	Body   []byte
+	Code   gift.Code // why it was refused, for the log; "": Err tells, or it was not
+	Err    error     // what failed, or why it was refused; nil: nothing
+}
+
+// Foreign answers the calls of another protocol with what do replies.
+func (a *API) Foreign(do func(*Desk) Reply) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := &call{API: a, ctx: r.Context(), w: w, r: r, requestID: Identify(w, r), now: a.Now().UTC(), leave: func() {}}
+		defer c.release()
+		d := &Desk{Request: r, Now: c.now, c: c, cancel: func() {}}
+		var reply Reply
+		_, err := attempt(c, func(*call) (ledger.Answer, error) {
+			defer func() {
+				d.cancel()
+				c.leave()
+			}()
+			reply = do(d)
+			return ledger.Answer{}, nil
+		})
+		if err != nil { // a panic
+			reply = Reply{Status: http.StatusInternalServerError, Err: err}
+		}
+		event := c.event(reply.Err)
+		event.Code = reply.Code
+		if refused, ok := errors.AsType[*gift.Error](reply.Err); ok && event.Code == "" {
+			event.Code = refused.Code
+		}
+		h := w.Header()
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Content-Type-Options", "nosniff")
+		if len(reply.Body) > 0 {
+			h.Set("Content-Type", "application/json")
+			if reply.Type != "" {
+				h.Set("Content-Type", reply.Type)
+			}
+		}
+		w.WriteHeader(reply.Status)
+		w.Write(reply.Body) // a caller that has gone is no failure of ours
+		a.Note(r.Context(), event)
+	})
+}
+
+// ReadAll reads the body, whatever its type, of at most so many bytes.
+func (d *Desk) ReadAll(most int64) ([]byte, error) { return d.c.readAll(most) }
+
+// Setup is the newest set-up.
+func (d *Desk) Setup() *gift.Directory { return d.c.Directory() }
+
+// RequestID names the call in the log and in histories.
+func (d *Desk) RequestID() string { return d.c.requestID }
+
+// CashOutLaw is where guests may ask for cash.
+func (d *Desk) CashOutLaw() gift.CashOutLaw { return d.c.CashOutLaw }
+
+// CountAnonymous counts a call that proved no right to be made against the client's network, and refuses it once there
+// were too many.
+func (d *Desk) CountAnonymous() error {
+	ctx, cancel := d.c.withStoreTimeout(d.c.ctx)
+	defer cancel()
+	return d.c.countAnonymous(ctx, d.c.ClientAddress(d.Request))
+}
+
+// Begin says who calls, at the one location that the caller has, and waits until the call is admitted. What follows
+// takes so long at most. It is asked once.
+func (d *Desk) Begin(caller *gift.Caller, p Priority, within time.Duration) error {
+	c := d.c
+	c.caller, c.account, c.location = caller, caller.Account, caller.Locations[0]
+	c.now = c.Now().UTC()
+	ctx, cancel := context.WithTimeout(c.r.Context(), within)
+	d.cancel = cancel
+	if !c.admit(ctx, p) {
+		return errOverloaded
+	}
+	var end context.CancelFunc
+	c.ctx, end = c.withStoreTimeout(ctx)
+	d.cancel = func() {
+		end()
+		cancel()
+	}
+	if err := c.readClocks(); err != nil {
+		return err
+	}
+	c.enter(c.account)
+	d.Now = c.now
+	return nil
+}
+
+// Find looks a gift up by its code, which is limited against guessing. Where no attempt is left, a gift is found of
+// which known says that the caller used it before: what became of that can be asked for and undone all the same.
+func (d *Desk) Find(code gift.VoucherCode, known func(*gift.Voucher) (bool, error)) (gift.Gift, error) {
+	ref, at := giftRef{Code: code}, &gift.Location{ID: d.c.location}
+	g, err := d.c.find(ref, at)
+	if errors.Is(err, gift.RateLimited) {
+		limited := err
+		if g, err = d.c.Records.GiftByCode(d.c.ctx, code); err != nil {
+			return gift.Gift{}, limited
+		}
+		if _, err = d.c.caller.CheckUse(&g.Voucher, at.ID, gift.NoSuchCode()); err != nil {
+			return gift.Gift{}, limited
+		}
+		if is, err := known(&g.Voucher); err != nil || !is {
+			return gift.Gift{}, cmp.Or(err, limited)
+		}
+	}
+	if err != nil {
+		return gift.Gift{}, err // whose it is, is nobody's business
+	}
+	d.seen = &g.Replaced
+	return g, nil
+}
+
+// Gift finds a gift by its id, if it may be used where the call is made.
+func (d *Desk) Gift(id gift.ID) (gift.Gift, error) {
+	g, err := d.c.Records.Gift(d.c.ctx, d.c.account.ID, id)
+	if errors.Is(err, gift.NotFound) || err == nil && !g.AllowedAt(d.c.location) {
+		return gift.Gift{}, gift.NoSuchGift()
+	}
+	return g, stored(err)
+}
+
+// Token is a proof for the provider that it was told of a gift: it is good for nobody else, and for no other gift.
+func (d *Desk) Token(voucher gift.ID) string {
+	made := d.c.Fingerprint(d.tokenText(voucher))
+	return hex.EncodeToString(made[:])
+}
+
+func (d *Desk) tokenText(voucher gift.ID) []byte { return []byte(d.Scope("token " + voucher.String())) }
+
+// TokenOf reports whether a text is the Token of a gift, also if it was made with an earlier key.
+func (d *Desk) TokenOf(text string, voucher gift.ID) bool {
+	var shown [32]byte
+	if len(text) != hex.EncodedLen(len(shown)) {
+		return false
+	}
+	if _, err := hex.Decode(shown[:], []byte(text)); err != nil {
+		return false
+	}
+	made := d.c.Fingerprint(d.tokenText(voucher))
+	if subtle.ConstantTimeCompare(shown[:], made[:]) == 1 || d.c.Fingerprinted == nil {
+		return shown == made
+	}
+	earlier, err := d.c.Fingerprinted(shown, d.tokenText(voucher))
+	return err == nil && earlier
+}
+
+// Problem is the interface's problem document of a refusal that is answered with a status.
+func (d *Desk) Problem(refused *gift.Error, status int) []byte {
+	return problemDocument(refused, status, d.c.PublicURL, d.c.requestID).Body
+}
+
+// Scope is an idempotency key of the provider that calls. No header can hold a line break, so that no key of the
+// account can be taken for it.
+func (d *Desk) Scope(key string) string { return "provider " + d.c.caller.KeyID.String() + "\n" + key }
+
+// Requests gives the records under one of the provider's keys of which the caller may be told.
+func (d *Desk) Requests(key string) (told []ledger.Request, err error) {
+	all, err := d.c.Records.Requests(d.c.ctx, d.c.account.ID, "", d.Scope(key))
+	if err != nil && !errors.Is(err, gift.NotFound) {
+		return nil, stored(err)
+	}
+	for _, r := range all {
+		if r.MayBeToldTo(d.c.caller) {
+			told = append(told, r)
+		}
+	}
+	return told, nil
+}
+
+// History gives what happened to a gift of the account, the oldest first.
+func (d *Desk) History(voucher gift.ID) (entries []gift.Entry, err error) {
+	const page = 200
+	for seq := 0; ; seq = entries[len(entries)-1].Seq {
+		more, err := d.c.Records.History(d.c.ctx, d.c.account.ID, voucher, seq, page)
+		entries = append(entries, more...)
+		if err != nil || len(more) < page {
+			return entries, stored(err)
+		}
+	}
+}
+
+// Order is something to be done under a key.
+type Order struct {
+	Operation    ledger.Operation
+	Key          string // the provider's; "": none
+	Asked        any    // what was asked for: a struct of nothing else, whose fields can be written as JSON
+	Verification string // that a card was shown with; "": none
+	Command      ledger.Command
+	// Render makes the answer, which is kept under the key; it is pure and may run more than once.
+	Render func(ledger.Result, error) ledger.Answer
+}
+
+// Context is who causes an entry.
+func (d *Desk) Context() gift.Context { return d.c.actor(d.c.location) }
+
+// Do has the engine do something. What the key may not do, and what cannot be told now, is an error; every other
+// refusal is an answer.
+func (d *Desk) Do(o Order) (ledger.Answer, error) {
+	if o.Key != "" {
+		d.c.key = d.Scope(o.Key)
+	}
+	r := d.c.request(o.Operation, o.Asked)
+	r.seen = d.seen
+	if o.Verification == "" {
+		return r.run(o.Command, o.Render)
+	}
+	var answer ledger.Answer
+	err := d.c.guesses.lookUp(d.c.ctx, d.c.till(d.c.location), func() (cost int, err error) {
+		if answer, err = r.run(o.Command, o.Render); r.wrongCode.Load() || gift.IsWrongCode(err) {
+			cost = gift.MissUnknown
+		}
+		return cost, err
+	})
+	if errors.Is(err, gift.RateLimited) { // what is known under the key is told all the same
+		return r.run(&ledger.Rejected{Err: err}, o.Render)
+	}
+	return answer, err
+}
+
+// Redeemed is told of a redemption that was done by this very call.
+func (d *Desk) Redeemed(voucher gift.ID) { d.c.redeemed(voucher, d.c.location) }

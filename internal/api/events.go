@@ -1,0 +1,180 @@
+package api
+
+import (
+	"encoding/base64"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
+)
+
+// Cursors marks cursors, so that what was not made here is known.
+type Cursors interface {
+	MarkCursor(text []byte) []byte
+	CursorMarked(mark, text []byte) bool
+}
+
+// The longest that a caller waits for events, and what is left for everything else.
+const (
+	maxWait       = 25 * time.Second
+	eventDeadline = maxWait + otherDeadline
+)
+
+// listEvents gives the events of the account after a cursor, the oldest first. With wait, it waits for one.
+func listEvents(c *call) (ledger.Answer, error) {
+	q := wire.ReadQuery(c.r.URL.RawQuery)
+	query := gift.EventQuery{AccountID: c.account.ID, Types: readEventTypes(q), Locations: c.caller.Locations,
+		Limit: q.Limit()}
+	wait := readWait(q)
+	now := q.Text("after") == "now"
+	if !now {
+		query.After = c.readCursor(q, &query)
+	}
+	if err := q.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	if now {
+		var err error
+		if query.After, err = c.Records.EventsEnd(c.ctx, query.AccountID); err != nil {
+			return ledger.Answer{}, stored(err)
+		}
+	}
+	ctx := c.ctx
+	if wait > 0 {
+		ctx = c.r.Context()
+		// fails where there is no connection, and then nothing breaks the wait off
+		_ = http.NewResponseController(c.w).SetWriteDeadline(c.now.Add(wait + otherDeadline))
+	}
+	page, err := c.Records.Await(ctx, query, wait, c.leave)
+	if err != nil {
+		return ledger.Answer{}, stored(err)
+	}
+	names := c.names()
+	return c.answer(ledger.OK, func(w *writer) {
+		w.List("events")
+		for n := range page.Events {
+			w.Open()
+			w.event(&page.Events[n], c.lookUp(), names)
+			w.Close()
+		}
+		w.EndList()
+		w.Text("nextCursor", c.eventCursor(&query, page.Next))
+		w.Boolean("hasMore", page.More)
+	}), nil
+}
+
+// readEventTypes reads a list of types with commas between them, where gift.* stands for all that begin so.
+func readEventTypes(q *wire.Query) (types []gift.EventType) {
+	const name = "type"
+	text := q.Line(name, 1_000)
+	if text == "" {
+		return nil
+	}
+	for one := range strings.SplitSeq(text, ",") {
+		family, all := strings.CutSuffix(one, "*")
+		before := len(types)
+		for _, t := range gift.EventTypes() {
+			if string(t) == one || all && strings.HasSuffix(family, ".") && strings.HasPrefix(string(t), family) {
+				types = append(types, t)
+			}
+		}
+		if len(types) == before {
+			q.Add(name, "There is no such type of event; gift.redeemed is one, gift.* is all of gifts, and a comma is "+
+				"between two.")
+			return nil
+		}
+	}
+	slices.Sort(types)
+	return slices.Compact(types)
+}
+
+// readWait reads for how many seconds to wait.
+func readWait(q *wire.Query) time.Duration {
+	text := q.Text("wait")
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if most := int(maxWait / time.Second); err != nil || n < 0 || n > most || strconv.Itoa(n) != text {
+		q.Add("wait", "The wait must be a whole number of seconds from 0 to %d.", most)
+		return 0
+	}
+	return time.Duration(n) * time.Second
+}
+
+// placeSize is the length of a place in a cursor; a mark follows it.
+const placeSize = 16
+
+// bound is what a cursor is for: an account, types, and a place.
+func bound(q *gift.EventQuery, place []byte) []byte {
+	text := append([]byte(nil), q.AccountID[:]...)
+	for _, t := range q.Types {
+		text = append(append(text, t...), ' ')
+	}
+	return append(append(text, 0), place...)
+}
+
+// eventCursor names a place for whoever asks the same again.
+func (c *call) eventCursor(q *gift.EventQuery, p gift.EventPlace) string {
+	place := p.Bytes()
+	return base64.RawURLEncoding.EncodeToString(append(place[:], c.Cursors.MarkCursor(bound(q, place[:]))...))
+}
+
+// readCursor reads what eventCursor made for the same account and types.
+func (c *call) readCursor(q *wire.Query, of *gift.EventQuery) (p gift.EventPlace) {
+	text := q.Text("after")
+	if text == "" {
+		return p
+	}
+	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(b) < placeSize || !c.Cursors.CursorMarked(b[placeSize:], bound(of, b[:placeSize])) {
+		q.Add("after", "This is not a cursor that this list gave out as nextCursor, for the same types; without one it "+
+			"begins with the oldest event, with now after the newest.")
+		return p
+	}
+	return gift.ParseEventPlace([placeSize]byte(b[:placeSize]))
+}
+
+// event writes the members of one event. Secrets and addresses are not among them, whatever the key may see elsewhere.
+func (w *writer) event(e *gift.Event, s view, names names) {
+	w.ID("id", e.ID)
+	w.Text("type", string(e.Type))
+	w.ID("accountID", e.AccountID)
+	w.Instant("occurredAt", e.At)
+	w.Text("mode", s.account.Mode())
+	if e.Entry == nil {
+		w.Null("sequence")
+	} else {
+		w.Integer("sequence", e.Entry.Seq)
+	}
+	w.Object("data")
+	if e.Gift == nil {
+		w.Null("gift")
+	} else {
+		s.masked = true
+		w.Object("gift")
+		w.voucher(e.Gift, s)
+		w.Close()
+	}
+	if e.Entry == nil {
+		w.Null("entry")
+	} else {
+		w.Object("entry")
+		w.entry(e.Gift.Unit(), e.Entry, names)
+		w.Close()
+	}
+	if e.Note.KeyID.IsZero() {
+		w.Null("key")
+	} else {
+		w.Object("key")
+		w.ID("keyID", e.Note.KeyID)
+		w.TextOrNull("keyName", names.key(e.Note.KeyID))
+		w.Close()
+	}
+	w.Close()
+}

@@ -1,0 +1,65 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+)
+
+// TestTheClockOfATestAccount is read and advanced by its own keys only, and only it is advanced.
+func TestTheClockOfATestAccount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	at := func(r reply) time.Time {
+		t.Helper()
+		now, err := time.Parse(time.RFC3339, r.want(200, "accountID", sandbox, "due", "0").at("now"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return now
+	}
+	const path = "/api/test/clock"
+	before := at(w.do("GET", path, "", as(sandboxKey)...))
+	set := before.AddDate(10, 0, 0).UTC().Format(time.RFC3339)
+	if after := at(w.do("POST", path, `{"now":"`+set+`"}`, as(sandboxKey)...)); after.Year() != before.Year()+10 {
+		t.Errorf("it shows %s after %s", after, before)
+	}
+	if after := at(w.do("POST", path, `{"now":"`+set+`"}`, as(sandboxKey)...)); after.Sub(before) > 3_654*24*time.Hour {
+		t.Errorf("a repeat leads to %s", after)
+	}
+	w.do("POST", path, `{"advance":"-P1D","now":"x"}`, as(sandboxKey)...).refused(400, gift.ValidationFailure)
+	w.do("GET", path, "", as(harborKey)...).refused(422, gift.NotSupported)
+	w.do("POST", path, `{"advance":"P1D"}`, as(harborKey)...).refused(422, gift.NotSupported)
+	w.do("POST", path, `{"advance":"P1D"}`, as(systemKey)...).refused(422, gift.NotSupported)
+	w.get("/gifting/gifts", as(harborKey)...).want(200)
+	w.send(money("5")) // of a live account, whose clock nobody can advance
+}
+
+// TestTestsTakeFewPlaces: calls of test accounts are few at once, and come after those of live ones.
+func TestTestsTakeFewPlaces(t *testing.T) {
+	t.Parallel()
+	asked := make(chan api.Priority, 64)
+	w := newWorld(t, func(c *api.Config) { c.Admission = noted{asked} })
+	w.get("/gifting/gifts", as(sandboxKey)...).want(200)
+	if p := <-asked; p != api.PriorityRead {
+		t.Errorf("a test account's call has priority %s", p)
+	}
+	w.do("POST", "/api/test/clock", `{"advance":"P1D"}`, as(sandboxKey)...).want(http.StatusOK)
+	if p := <-asked; p != api.PriorityRead {
+		t.Errorf("a test account's call has priority %s", p)
+	}
+}
+
+// noted is an admission that lets everything in.
+type noted struct{ asked chan api.Priority }
+
+func (n noted) Enter(_ context.Context, p api.Priority) bool {
+	n.asked <- p
+	return true
+}
+
+func (noted) Leave(api.Priority) {}

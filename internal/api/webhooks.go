@@ -1,0 +1,411 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/ratelimit"
+	"boon.example/internal/wire"
+)
+
+// Hooks is what the operations of webhooks need beside the set-up.
+type Hooks interface {
+	// Directory is the set-up as it is in the store, Configure changes it.
+	Directory(context.Context) (*gift.Directory, error)
+	Configure(ctx context.Context, change func(*gift.Directory, gift.Uses) (gift.Changes, error)) error
+	// WebhookAttempts reads attempts at an endpoint, the newest first.
+	WebhookAttempts(context.Context, gift.WebhookAttempts) ([]gift.WebhookAttempt, error)
+	// EventsEnd is the place after the newest event of an account; EventsBefore is one after which all of its events come
+	// that were made at a time or later, and few others.
+	EventsEnd(ctx context.Context, account gift.ID) (gift.EventPlace, error)
+	EventsBefore(ctx context.Context, account gift.ID, at time.Time) (gift.EventPlace, error)
+}
+
+func webhookRoutes() []Route {
+	change := Route{Priority: PriorityWrite, deadline: otherDeadline, needs: gift.MayWebhooks}
+	read := Route{Priority: PriorityRead, deadline: otherDeadline, needs: gift.MayWebhooks}
+	at := func(r Route, method, path string, h handler) Route {
+		r.Method, r.Pattern = method, base+"/webhooks"+path
+		r.handle = func(c *call) (ledger.Answer, error) {
+			if err := c.caller.MayHook(); err != nil {
+				return ledger.Answer{}, err
+			}
+			return h(c)
+		}
+		return r
+	}
+	const one = "/{webhookID}"
+	return []Route{
+		at(change, "POST", "", createWebhook), at(read, "GET", "", listWebhooks), at(read, "GET", one, showWebhook),
+		at(change, "PATCH", one, changeWebhook), at(change, "DELETE", one, deleteWebhook),
+		at(change, "POST", one+"/rotate-secret", rotateWebhook), at(change, "POST", one+"/replay", replayWebhook),
+		at(read, "GET", one+"/attempts", listAttempts),
+	}
+}
+
+// hookRate is how often the endpoints of an account can be changed: each change is one of the set-up, which all
+// instances read anew.
+var hookRate = ratelimit.Rate{Burst: 60, Refill: 30 * time.Second}
+
+// hookLimiter has the buckets of accounts that changed endpoints lately.
+type hookLimiter struct {
+	mu      sync.Mutex
+	buckets map[gift.ID]ratelimit.Bucket
+}
+
+func (l *hookLimiter) take(account gift.ID, now time.Time) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.buckets == nil {
+		l.buckets = map[gift.ID]ratelimit.Bucket{}
+	}
+	for id, b := range l.buckets {
+		if hookRate.Full(b, now) {
+			delete(l.buckets, id)
+		}
+	}
+	if wait := hookRate.Wait(l.buckets[account], now); wait > 0 {
+		refused := gift.Refuse(gift.RateLimited, "The webhooks of this account were changed too often.")
+		refused.RetryAfter = wait
+		return refused
+	}
+	l.buckets[account] = hookRate.Take(l.buckets[account], now, 1)
+	return nil
+}
+
+// webhookID reads which endpoint the path names.
+func (c *call) webhookID() (gift.ID, error) {
+	var q wire.Query
+	id := q.ParseID("webhookID", c.r.PathValue("webhookID"))
+	return id, q.Err()
+}
+
+// found finds an endpoint of the account in the store, where another instance may have put it just now.
+func (c *call) found(id gift.ID) (*gift.Webhook, error) {
+	d, err := c.Hooks.Directory(c.ctx)
+	if err != nil {
+		return nil, stored(err)
+	}
+	return c.webhook(d, id)
+}
+
+// webhook finds an endpoint of the account. One of another account is as good as not there.
+func (c *call) webhook(d *gift.Directory, id gift.ID) (*gift.Webhook, error) {
+	if w := d.Webhook(c.account.ID, id); w != nil {
+		return w, nil
+	}
+	return nil, refuseAt(gift.NotFound, "webhookID", "This account has no webhook with that webhookID.")
+}
+
+// configure saves a change of an endpoint, with a line for the log of the set-up.
+func (c *call) configure(change func(*gift.Directory) (*gift.Webhook, string, error)) error {
+	if err := c.hooks.take(c.account.ID, c.now); err != nil {
+		return err
+	}
+	return stored(c.Hooks.Configure(c.ctx, func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+		w, what, err := change(d)
+		if err != nil {
+			return gift.Changes{}, err
+		}
+		return gift.Changes{Webhooks: []*gift.Webhook{w},
+			What: fmt.Sprintf("account %s, by key %s: %s", c.account.Name, c.caller.Name, what)}, nil
+	}))
+}
+
+// edit changes one endpoint that there is.
+func (c *call) edit(id gift.ID, what string, change func(gift.Webhook) gift.Webhook) (*gift.Webhook, error) {
+	var changed gift.Webhook
+	err := c.configure(func(d *gift.Directory) (*gift.Webhook, string, error) {
+		w, err := c.webhook(d, id)
+		if err != nil {
+			return nil, "", err
+		}
+		changed = change(*w)
+		saved := changed
+		return &saved, fmt.Sprintf("%s webhook %s", what, id), nil
+	})
+	return &changed, err
+}
+
+// readWebhook reads what a request says of an endpoint.
+func (c *call) readWebhook(o *wire.Object) (r gift.WebhookChange) {
+	if o.Given("url") {
+		url := o.Text("url")
+		if err := gift.CheckWebhookURL(url, c.HooksByHTTP); err != nil {
+			o.Add("url", "%s", err)
+		}
+		r.URL = &url
+	}
+	if o.Given("description") {
+		d := o.Text("description")
+		if err := gift.CheckText(d, gift.MaxWebhookDescription, false); err != nil {
+			o.Add("description", "%s", err)
+		}
+		r.Description = &d
+	}
+	r.Types = readTypes(o)
+	r.Enabled = o.Boolean("enabled")
+	return r
+}
+
+// readTypes reads types of events; nil: there are none.
+func readTypes(o *wire.Object) []string {
+	types, ok := o.Texts("types", 2*len(gift.EventTypes()))
+	if !ok {
+		return nil
+	}
+	if at, err := gift.CheckWebhookTypes(types); err != nil {
+		o.Add(fmt.Sprintf("types[%d]", at), "%s", err)
+	}
+	return types
+}
+
+// createWebhook makes an endpoint. It is sent what happens from now on.
+func createWebhook(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, func(o *wire.Object) gift.WebhookChange {
+		r := c.readWebhook(o)
+		if r.URL == nil {
+			o.Add("url", "Say where events are to be sent.")
+		}
+		return r
+	})
+	if err := problems.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	secret, err := gift.NewWebhookSecret(rand.Reader)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	start, err := c.Hooks.EventsEnd(c.ctx, c.account.ID)
+	if err != nil {
+		return ledger.Answer{}, stored(err)
+	}
+	now := c.now.Truncate(time.Microsecond)
+	made := asked.Apply(gift.Webhook{ID: gift.ID(uuid.Must(uuid.NewV7())), AccountID: c.account.ID, Enabled: true,
+		CreatedAt: now, Start: start, Secret: secret}, now)
+	err = c.configure(func(d *gift.Directory) (*gift.Webhook, string, error) {
+		saved := made
+		return &saved, "added webhook " + made.ID.String(), d.RoomForWebhook(c.account.ID)
+	})
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	return c.answer(ledger.Created, func(w *writer) {
+		w.webhook(&made)
+		w.Text("secret", made.Secret.Reveal())
+	}), nil
+}
+
+func listWebhooks(c *call) (ledger.Answer, error) {
+	d, err := c.Hooks.Directory(c.ctx)
+	if err != nil {
+		return ledger.Answer{}, stored(err)
+	}
+	return c.answer(ledger.OK, func(w *writer) {
+		w.List("webhooks")
+		for _, hook := range d.Webhooks[c.account.ID] {
+			w.Open()
+			w.webhook(hook)
+			w.Close()
+		}
+		w.EndList()
+	}), nil
+}
+
+func showWebhook(c *call) (ledger.Answer, error) {
+	id, err := c.webhookID()
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	hook, err := c.found(id)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	return c.answer(ledger.OK, func(w *writer) { w.webhook(hook) }), nil
+}
+
+// changeWebhook changes what the request names.
+func changeWebhook(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, c.readWebhook)
+	id, err := c.webhookID()
+	problems.Refuse(err)
+	if err := problems.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	hook, err := c.edit(id, "changed", func(w gift.Webhook) gift.Webhook {
+		return asked.Apply(w, c.now.Truncate(time.Microsecond))
+	})
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	return c.answer(ledger.OK, func(w *writer) { w.webhook(hook) }), nil
+}
+
+func deleteWebhook(c *call) (ledger.Answer, error) {
+	id, err := c.webhookID()
+	if err == nil {
+		_, err = c.edit(id, "deleted", func(w gift.Webhook) gift.Webhook {
+			w.Deleted = true
+			return w
+		})
+	}
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	return c.answer(ledger.OK, func(w *writer) { w.ID("webhookID", id) }), nil
+}
+
+// rotateWebhook gives an endpoint a new secret; the one before signs beside it for a day.
+func rotateWebhook(c *call) (ledger.Answer, error) {
+	_, problems := decode(c, func(*wire.Object) struct{} { return struct{}{} })
+	id, err := c.webhookID()
+	problems.Refuse(err)
+	if err := problems.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	secret, err := gift.NewWebhookSecret(rand.Reader)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	hook, err := c.edit(id, "rotated the secret of", func(w gift.Webhook) gift.Webhook {
+		return w.Rotate(secret, c.now.Truncate(time.Microsecond))
+	})
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	return c.answer(ledger.OK, func(w *writer) {
+		w.ID("webhookID", id)
+		w.Text("secret", secret.Reveal())
+		w.InstantOrNull("oldSecretUntil", hook.OldUntil)
+	}), nil
+}
+
+// readReplay reads which events are to be sent again.
+func (c *call) readReplay(o *wire.Object) (r gift.WebhookReplay) {
+	r.From, r.To, r.Types = o.Instant("from"), o.Instant("to"), readTypes(o)
+	if !o.Given("to") {
+		r.To = c.now
+	}
+	switch {
+	case !o.Given("from"):
+		o.Add("from", "Say from when on events are to be sent again.")
+	case o.Has("from") || o.Has("to"):
+	case !r.From.Before(r.To):
+		o.Add("to", "This must be after from.")
+	case r.From.Before(c.now.Add(-gift.EventsKept)):
+		o.Add("from", "Events are kept for 90 days.")
+	}
+	return r
+}
+
+// replayWebhook sends the events of some time again, beside what happens. It takes the place of an earlier one.
+func replayWebhook(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, c.readReplay)
+	id, err := c.webhookID()
+	problems.Refuse(err)
+	if err := problems.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	if _, err := c.found(id); err != nil {
+		return ledger.Answer{}, err
+	}
+	asked.ID = gift.ID(uuid.Must(uuid.NewV7()))
+	if asked.After, err = c.Hooks.EventsBefore(c.ctx, c.account.ID, asked.From); err == nil {
+		asked.Upto, err = c.Hooks.EventsEnd(c.ctx, c.account.ID)
+	}
+	if err != nil {
+		return ledger.Answer{}, stored(err)
+	}
+	_, err = c.edit(id, "asked for a replay to", func(w gift.Webhook) gift.Webhook {
+		w.Replay = &asked
+		return w
+	})
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	return c.answer(ledger.OK, func(w *writer) {
+		w.ID("webhookID", id)
+		w.ID("replayID", asked.ID)
+		w.Instant("from", asked.From)
+		w.Instant("to", asked.To)
+	}), nil
+}
+
+// listAttempts lists the calls of an endpoint, the newest first.
+func listAttempts(c *call) (ledger.Answer, error) {
+	q := wire.ReadQuery(c.r.URL.RawQuery)
+	filter := gift.WebhookAttempts{AccountID: c.account.ID, Limit: q.Limit()}
+	copy(filter.Before[:], q.Cursor("attempts", len(filter.Before)))
+	id, err := c.webhookID()
+	q.Refuse(err)
+	if err := q.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	if _, err := c.found(id); err != nil {
+		return ledger.Answer{}, err
+	}
+	filter.WebhookID = id
+	filter.Limit++
+	attempts, err := c.Hooks.WebhookAttempts(c.ctx, filter)
+	if err != nil {
+		return ledger.Answer{}, stored(err)
+	}
+	var next gift.ID
+	if len(attempts) == filter.Limit {
+		attempts = attempts[:filter.Limit-1]
+		next = attempts[len(attempts)-1].ID
+	}
+	return c.answer(ledger.OK, func(w *writer) {
+		w.List("attempts")
+		for i := range attempts {
+			w.Open()
+			w.attempt(&attempts[i])
+			w.Close()
+		}
+		w.EndList()
+		w.NextCursor("attempts", next)
+	}), nil
+}
+
+// webhook writes the members of an endpoint; never its secret.
+func (w *writer) webhook(h *gift.Webhook) {
+	w.ID("webhookID", h.ID)
+	w.Text("url", h.URL)
+	w.Texts("types", slices.Concat([]string{}, h.Types))
+	w.TextOrNull("description", h.Description)
+	w.Boolean("enabled", h.Enabled)
+	w.TextOrNull("switchedOff", string(h.Off))
+	w.Instant("createdAt", h.CreatedAt)
+	w.InstantOrNull("oldSecretUntil", h.OldUntil)
+}
+
+// attempt writes the members of an attempt. Of an answer that is no text, what is none is shown as U+FFFD.
+func (w *writer) attempt(a *gift.WebhookAttempt) {
+	w.ID("attemptID", a.ID)
+	w.ID("eventID", a.Event)
+	w.Text("type", string(a.Type))
+	w.Instant("attemptedAt", a.At)
+	w.Integer("milliseconds", int(a.Took.Milliseconds()))
+	if a.Status == 0 {
+		w.Null("status")
+	} else {
+		w.Integer("status", a.Status)
+	}
+	answer := a.Answer
+	for n := 1; n < utf8.UTFMax && n <= len(answer) && len(answer) == 1<<10; n++ { // cut within a character
+		if r := answer[len(answer)-n]; utf8.RuneStart(r) && !utf8.FullRune(answer[len(answer)-n:]) {
+			answer = answer[:len(answer)-n]
+		}
+	}
+	w.TextOrNull("answer", string(answer))
+	w.TextOrNull("failure", a.Words)
+}

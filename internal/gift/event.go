@@ -1,0 +1,212 @@
+package gift
+
+import (
+	"encoding/binary"
+	"slices"
+	"time"
+)
+
+// EventType is what an event tells: of a gift, an API key, or an import.
+type EventType string
+
+// The types of events of gifts that have an entry: one for each kind, and HoldCaptured for a redemption of a hold.
+const (
+	EventCreated            EventType = "gift.created"
+	EventDelivered          EventType = "gift.delivered"
+	EventDeliveryFailed     EventType = "gift.delivery_failed"
+	EventResent             EventType = "gift.resent"
+	EventRescheduled        EventType = "gift.rescheduled"
+	EventRedeemed           EventType = "gift.redeemed"
+	EventRedemptionReversed EventType = "gift.redemption_reversed"
+	EventHeld               EventType = "gift.held"
+	EventHoldCaptured       EventType = "gift.hold_captured"
+	EventHoldReleased       EventType = "gift.hold_released"
+	EventHoldExpired        EventType = "gift.hold_expired"
+	EventActivated          EventType = "gift.activated"
+	EventActivationReversed EventType = "gift.activation_reversed"
+	EventReloaded           EventType = "gift.reloaded"
+	EventReloadReversed     EventType = "gift.reload_reversed"
+	EventAdjusted           EventType = "gift.adjusted"
+	EventCashedOut          EventType = "gift.cashed_out"
+	EventBlocked            EventType = "gift.blocked"
+	EventUnblocked          EventType = "gift.unblocked"
+	EventReplaced           EventType = "gift.replaced"
+	EventTransferred        EventType = "gift.transferred"
+	EventExtended           EventType = "gift.extended"
+	EventCancelled          EventType = "gift.cancelled"
+	EventReinstated         EventType = "gift.reinstated"
+	EventVerificationFailed EventType = "gift.verification_failed"
+)
+
+// The types of events that have no entry.
+const (
+	EventExpiring        EventType = "gift.expiring" // ExpiringBefore the end of its validity
+	EventExpired         EventType = "gift.expired"
+	EventKeyCreated      EventType = "key.created"
+	EventKeyRevoked      EventType = "key.revoked"
+	EventGuessingLimited EventType = "guessing.limited" // GuessAlarm was reached
+	EventImportFinished  EventType = "import.finished"
+	EventImportUndone    EventType = "import.undone"
+)
+
+// ExpiringBefore is how long before the end of a gift's validity EventExpiring tells of it.
+const ExpiringBefore = 7 * 24 * time.Hour
+
+// EventsKept is how long events can be read. The histories of gifts stay for ever.
+const EventsKept = 90 * 24 * time.Hour
+
+// kindEvents gives the type of each kind of entry.
+var kindEvents = map[Kind]EventType{
+	Issued: EventCreated, Sent: EventDelivered, SendFailed: EventDeliveryFailed, Resent: EventResent,
+	Rescheduled: EventRescheduled, Redemption: EventRedeemed, Reversal: EventRedemptionReversed, HoldMade: EventHeld,
+	HoldReleased: EventHoldReleased, HoldExpired: EventHoldExpired, Activation: EventActivated,
+	ActivationReversal: EventActivationReversed, Reload: EventReloaded, ReloadReversal: EventReloadReversed,
+	Adjustment: EventAdjusted, CashOut: EventCashedOut, Blocked: EventBlocked, Unblocked: EventUnblocked,
+	Replaced: EventReplaced, TransferOut: EventTransferred, TransferIn: EventTransferred, Extended: EventExtended,
+	Cancellation: EventCancelled, Reinstatement: EventReinstated, WrongVerificationCode: EventVerificationFailed,
+}
+
+// EventTypes lists them all.
+func EventTypes() []EventType {
+	all := []EventType{EventHoldCaptured, EventExpiring, EventExpired, EventKeyCreated, EventKeyRevoked,
+		EventGuessingLimited, EventImportFinished, EventImportUndone}
+	for _, kind := range Kinds() {
+		if t := kindEvents[kind]; !slices.Contains(all, t) {
+			all = append(all, t)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// EventType is what the entry is as an event.
+func (e *Entry) EventType() EventType {
+	if e.Kind == Redemption && !e.HoldID.IsZero() {
+		return EventHoldCaptured
+	}
+	return kindEvents[e.Kind]
+}
+
+// EventType is what an entry of the kind is as an event; a redemption may also be EventHoldCaptured.
+func (k Kind) EventType() EventType { return kindEvents[k] }
+
+// Event is one thing that happened in an account. Events are read in the order of the commits that made them.
+type Event struct {
+	ID        ID // of its entry, if it has one; the same at every reading
+	Type      EventType
+	AccountID ID
+	At        time.Time
+	Entry     *Entry // nil: it has none
+	Gift      *Gift  // as it is when the event is read; nil: it is about no gift
+	Note      EventNote
+	Place     EventPlace // of this event: what comes after it is read from here
+}
+
+// Sequence is the number of the event's entry in the history of its gift; 0: it has none.
+func (e *Event) Sequence() int {
+	if e.Entry == nil {
+		return 0
+	}
+	return e.Entry.Seq
+}
+
+// EventNote is what an event without an entry tells.
+type EventNote struct {
+	GiftID ID `json:"gift,omitzero"`
+	KeyID  ID `json:"key,omitzero"`
+}
+
+// KeyEvents are the events of keys that are changed from what a set-up says of them. Keys of systems belong to no
+// account, and have none.
+func KeyEvents(before *Directory, changed []*Key, now time.Time) (events []Event) {
+	known := make(map[ID]*Key, len(before.Keys))
+	for _, k := range before.Keys {
+		known[k.ID] = k
+	}
+	for _, k := range changed {
+		add := func(t EventType) {
+			events = append(events, Event{Type: t, AccountID: k.AccountID, At: now, Note: EventNote{KeyID: k.ID}})
+		}
+		was := known[k.ID]
+		if k.AccountID.IsZero() {
+			continue
+		}
+		if was == nil {
+			add(EventKeyCreated)
+		}
+		if !k.RevokedAt.IsZero() && (was == nil || was.RevokedAt.IsZero()) {
+			add(EventKeyRevoked)
+		}
+	}
+	return events
+}
+
+// EventPlace is a place in the events of an account: right after one of them. The zero value is before all.
+type EventPlace struct {
+	Position int64   // of the commit
+	Part     int     // how many of its events come before the place
+	Mark     [4]byte // the end of the id of the last of these
+}
+
+// IsZero reports whether the place is before all events.
+func (p EventPlace) IsZero() bool { return p == EventPlace{} }
+
+// After makes the place after an event, which is number part, from 1, of those at a position.
+func After(position int64, part int, event ID) (p EventPlace) {
+	p.Position, p.Part = position, part
+	copy(p.Mark[:], event[len(event)-len(p.Mark):])
+	return p
+}
+
+// Bytes is the place for keeping; ParseEventPlace reads it.
+func (p EventPlace) Bytes() (b [16]byte) {
+	binary.BigEndian.PutUint64(b[:], uint64(p.Position))
+	binary.BigEndian.PutUint32(b[8:], uint32(p.Part))
+	copy(b[12:], p.Mark[:])
+	return b
+}
+
+// ParseEventPlace reads what Bytes made.
+func ParseEventPlace(b [16]byte) EventPlace {
+	return EventPlace{int64(binary.BigEndian.Uint64(b[:])), int(binary.BigEndian.Uint32(b[8:])), [4]byte(b[12:])}
+}
+
+// EventQuery selects events of one account.
+type EventQuery struct {
+	AccountID ID
+	Types     []EventType // empty: all
+	Locations []ID        // only those of gifts and entries that TellsOf says; empty: all
+	After     EventPlace
+	Limit     int
+}
+
+// Wants reports whether the query selects a type.
+func (q *EventQuery) Wants(t EventType) bool { return len(q.Types) == 0 || slices.Contains(q.Types, t) }
+
+// TellsOf reports whether whoever is limited to some locations may be told of an event: its gift is good at one of
+// them only, or it happened there.
+func (e *Event) TellsOf(locations []ID) bool {
+	return len(locations) == 0 ||
+		e.Gift != nil && slices.Contains(locations, e.Gift.LocationID) ||
+		e.Entry != nil && slices.Contains(locations, e.Entry.Actor.LocationID)
+}
+
+// EventPage is a part of the events of an account, the oldest first.
+type EventPage struct {
+	Events []Event
+	Next   EventPlace // after all that was looked at, also where nothing was selected
+	More   bool       // there is more to look at already
+}
+
+// TooManyWaiting refuses a call that would wait for events.
+func TooManyWaiting() *Error {
+	refused := Refuse(RateLimited, "Too many calls wait for events. Ask again later, or without wait.")
+	refused.RetryAfter = time.Second
+	return refused
+}
+
+// NoSuchPlace refuses a place of which the store does not know any more what comes after it.
+func NoSuchPlace() *Error {
+	return RefuseAt(NotFound, "after", "What comes after this cursor is not kept any more: events are kept for 90 days. "+
+		"Begin without a cursor, and compare with the gifts themselves.")
+}

@@ -1,0 +1,114 @@
+package gift
+
+import (
+	"crypto/rsa"
+	"crypto/subtle"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Platform is somebody else's system that takes an account's gifts, by a protocol of its own.
+type Platform string
+
+// The platforms.
+const (
+	Toast Platform = "toast"
+	Wix   Platform = "wix"
+	VTEX  Platform = "vtex"
+)
+
+// Platforms lists them all.
+func Platforms() []Platform { return []Platform{Toast, Wix, VTEX} }
+
+// Provider makes an account the gift card provider of a platform. Its changes stand in histories under its ID, as
+// those of a key do.
+type Provider struct {
+	ID           ID
+	Platform     Platform
+	Name         string
+	Secrets      []KeyHash   // that the platform may show; two while one takes the other's place
+	App          string      // that the platform's tokens are for, or by which it names itself; "": neither
+	SignedBy     []byte      // the public key that verifies them, as PKIX has it
+	Permissions  Permissions // of ProviderPermissions
+	Limits       Limits      // beside the account's
+	StorefrontID ID          // where what the platform sells is purchased; zero: it sells nothing
+	Sites        []Site
+}
+
+// Site is a place as a platform calls it, and the location that it is.
+type Site struct {
+	Name       string
+	LocationID ID
+}
+
+// ProviderPermissions are all that a platform may be given.
+const ProviderPermissions = TillPermissions
+
+// Sells reports whether value is put into gifts by the platform, which needs a storefront.
+func (p *Provider) Sells() bool { return p.Permissions&(MayActivate|MayReload) != 0 }
+
+// Shown reports whether a text is one of the provider's secrets, in a time that does not tell which part of it is not.
+func (p *Provider) Shown(text string) bool {
+	shown, found := HashKey(text), 0
+	for i := range p.Secrets {
+		found |= subtle.ConstantTimeCompare(shown[:], p.Secrets[i][:])
+	}
+	return found == 1
+}
+
+// minKeyBits is how long the key of a platform must be at least.
+const minKeyBits = 2048
+
+// ReadPublicKey takes the key out of a PEM block that verifies a platform's tokens. The error is a sentence.
+func ReadPublicKey(text string) ([]byte, error) {
+	block, rest := pem.Decode([]byte(text))
+	if block == nil || block.Type != "PUBLIC KEY" || strings.TrimSpace(string(rest)) != "" {
+		return nil, errors.New("This is not a public key in PEM form, from -----BEGIN PUBLIC KEY----- to its end.")
+	}
+	if _, err := publicKey(block.Bytes); err != nil {
+		return nil, fmt.Errorf("This is not an RSA public key of at least %d bits.", minKeyBits)
+	}
+	return block.Bytes, nil
+}
+
+func publicKey(pkix []byte) (*rsa.PublicKey, error) {
+	parsed, err := x509.ParsePKIXPublicKey(pkix)
+	if key, ok := parsed.(*rsa.PublicKey); ok && key.N.BitLen() >= minKeyBits {
+		return key, nil
+	}
+	return nil, fmt.Errorf("no RSA public key: %w", err)
+}
+
+// PublicKey is the key that verifies the platform's tokens.
+func (p *Provider) PublicKey() (*rsa.PublicKey, error) { return publicKey(p.SignedBy) }
+
+// Location is the location that the platform calls by this name; zero: there is none.
+func (p *Provider) Location(name string) ID {
+	for _, s := range p.Sites {
+		if strings.EqualFold(s.Name, name) {
+			return s.LocationID
+		}
+	}
+	return ID{}
+}
+
+// Caller is the platform at one of its locations, which may undo only what it did there itself.
+func (p *Provider) Caller(a *Account, at ID) *Caller {
+	return &Caller{KeyID: p.ID, Kind: AccountKey, Name: p.Name, Account: a, Locations: []ID{at},
+		Permissions: p.Permissions & ProviderPermissions, Limits: p.Limits}
+}
+
+// Provider finds a provider by its id, and its account; nil: the platform has none of it.
+func (d *Directory) Provider(platform Platform, id ID) (*Account, *Provider) {
+	for _, a := range d.Accounts {
+		for i := range a.Providers {
+			if p := &a.Providers[i]; p.ID == id && p.Platform == platform {
+				return a, p
+			}
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,312 @@
+package gift
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Webhook is an endpoint of an account: where its events are sent.
+type Webhook struct {
+	ID          ID
+	AccountID   ID
+	URL         string
+	Types       []string // of the events, sorted; gift.* stands for all of gifts. Empty: all
+	Description string
+	Enabled     bool
+	Off         WebhookOff // why the service switched it off
+	CreatedAt   time.Time
+	ChangedAt   time.Time
+
+	Start    EventPlace    // what comes after it is sent
+	Secret   WebhookSecret // "": this instance lacks the key that it is sealed with
+	Old      WebhookSecret // the one before; "": there is none
+	OldUntil time.Time     // until when messages are signed with both
+	Replay   *WebhookReplay
+	Deleted  bool // it is to be deleted
+}
+
+// WebhookReplay asks for the events of some time once more.
+type WebhookReplay struct {
+	ID       ID
+	From, To time.Time
+	Types    []string   // empty: those that the endpoint wants
+	After    EventPlace // before the first of them
+	Upto     EventPlace // later ones are sent anyway
+}
+
+// WebhookState is how far an endpoint has come.
+type WebhookState struct {
+	AccountID, WebhookID ID
+
+	After        EventPlace // what comes before it was delivered, given up, is not wanted, or is aside
+	Aside        []WebhookAside
+	FailingSince time.Time // since when there was no success; zero: the last attempt was one
+
+	Replay      ID // the one that was begun last
+	ReplayAfter EventPlace
+	Replayed    bool // it is done
+}
+
+// WebhookAside is an event that failed and is to be tried again.
+type WebhookAside struct {
+	Event    ID
+	Type     EventType
+	Before   EventPlace // it is the next one after that, or one of the next, of its type
+	Attempts int
+	Due      time.Time
+}
+
+// Clone copies a state.
+func (s WebhookState) Clone() WebhookState {
+	s.Aside = slices.Clone(s.Aside)
+	return s
+}
+
+// WebhookAttempt is one call of an endpoint.
+type WebhookAttempt struct {
+	ID, AccountID, WebhookID ID
+
+	Event  ID
+	Type   EventType
+	At     time.Time
+	Took   time.Duration
+	Status int    // of the answer; 0: there was none
+	Words  string // why there was none
+	Answer []byte // its beginning
+}
+
+// WebhookAttempts selects the attempts of an endpoint, the newest first.
+type WebhookAttempts struct {
+	AccountID, WebhookID ID
+
+	Before ID // zero: from the newest
+	Limit  int
+}
+
+// WebhookOff says why the service switched an endpoint off; "": it did not.
+type WebhookOff string
+
+// Why endpoints are switched off.
+const (
+	WebhookGone    WebhookOff = "GONE"    // it answered 410
+	WebhookFailing WebhookOff = "FAILING" // it took nothing for five days
+)
+
+// MaxWebhooks is how many endpoints an account may have.
+const MaxWebhooks = 20
+
+// SecretRotation is for how long messages are signed with both secrets after a rotation.
+const SecretRotation = 24 * time.Hour
+
+// Limits of what an endpoint says.
+const (
+	MaxWebhookURL         = 1_000
+	MaxWebhookDescription = 200
+)
+
+// WebhookSecret is what signs an endpoint's messages: whsec_ and 24 to 64 bytes in base64. It prints masked.
+type WebhookSecret string
+
+const (
+	webhookSecretPrefix = "whsec_"
+	webhookSecretSize   = 32
+)
+
+// NewWebhookSecret draws a secret.
+func NewWebhookSecret(random io.Reader) (WebhookSecret, error) {
+	key := make([]byte, webhookSecretSize)
+	if _, err := io.ReadFull(random, key); err != nil {
+		return "", fmt.Errorf("drawing the secret of a webhook: %w", err)
+	}
+	return WebhookSecret(webhookSecretPrefix + base64.StdEncoding.EncodeToString(key)), nil
+}
+
+// ParseWebhookSecret reads a secret.
+func ParseWebhookSecret(text string) (WebhookSecret, error) {
+	encoded, ok := strings.CutPrefix(text, webhookSecretPrefix)
+	key, err := base64.StdEncoding.Strict().DecodeString(encoded)
+	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
+		return "", errors.New("This must be whsec_ and 24 to 64 bytes in base64.")
+	}
+	return WebhookSecret(text), nil
+}
+
+// Key is what messages are signed with.
+func (s WebhookSecret) Key() []byte {
+	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(string(s), webhookSecretPrefix))
+	return key
+}
+
+// Reveal gives the secret itself.
+func (s WebhookSecret) Reveal() string { return string(s) }
+
+// String masks it.
+func (s WebhookSecret) String() string { return webhookSecretPrefix + "***" }
+
+// GoString masks it.
+func (s WebhookSecret) GoString() string { return s.String() }
+
+// MarshalText masks it, in logs too.
+func (s WebhookSecret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Secrets are those that messages are signed with at a time, the newest first.
+func (w *Webhook) Secrets(now time.Time) []WebhookSecret {
+	secrets := []WebhookSecret{w.Secret}
+	if w.Old != "" && now.Before(w.OldUntil) {
+		secrets = append(secrets, w.Old)
+	}
+	return secrets
+}
+
+// Rotate gives the endpoint a new secret; the one that it had signs beside it for SecretRotation.
+func (w Webhook) Rotate(secret WebhookSecret, now time.Time) Webhook {
+	w.Old, w.OldUntil, w.Secret, w.ChangedAt = w.Secret, now.Add(SecretRotation), secret, now
+	return w
+}
+
+// EventTypes are those of the events that are sent to the endpoint; nil: all.
+func (w *Webhook) EventTypes() []EventType { return coveredTypes(w.Types) }
+
+// EventTypes are those that the replay names; nil: those that the endpoint wants.
+func (r *WebhookReplay) EventTypes() []EventType { return coveredTypes(r.Types) }
+
+func coveredTypes(types []string) (covered []EventType) {
+	for _, kind := range EventTypes() {
+		if slices.ContainsFunc(types, func(t string) bool { return typeCovers(t, string(kind)) }) {
+			covered = append(covered, kind)
+		}
+	}
+	return covered
+}
+
+// Before reports whether a place comes before another.
+func (p EventPlace) Before(q EventPlace) bool {
+	return p.Position < q.Position || p.Position == q.Position && p.Part < q.Part
+}
+
+// typeCovers reports whether gift.redeemed, or gift.*, covers a type of events.
+func typeCovers(t, kind string) bool {
+	family, all := strings.CutSuffix(t, "*")
+	return t == kind || all && strings.HasPrefix(kind, family)
+}
+
+// CheckWebhookURL says what is wrong with the address of an endpoint. Only where the operator allowed networks may it
+// be called by http; which addresses may be called at all is known only when it is.
+func CheckWebhookURL(text string, byHTTP bool) error {
+	if err := CheckText(text, MaxWebhookURL, false); err != nil {
+		return err
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Hostname() == "" || u.Opaque != "" || !isHost(u.Hostname()):
+		return errors.New("This must be an address such as https://example.com/hooks.")
+	case u.Scheme != "https" && (u.Scheme != "http" || !byHTTP):
+		return errors.New("This address must begin with https://.")
+	case u.User != nil:
+		return errors.New("This address may hold no user name or password: the messages are signed.")
+	case u.Fragment != "" || strings.Contains(text, "#"):
+		return errors.New("This address may have no part after a #.")
+	}
+	if u.Port() == "" && !strings.HasSuffix(u.Host, ":") {
+		return nil
+	}
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	if err != nil || port != 443 && port < 1024 && !byHTTP {
+		return errors.New("The port of this address must be 443, or 1024 to 65535.")
+	}
+	return nil
+}
+
+// isHost takes names and addresses in plain ASCII.
+func isHost(host string) bool {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	return len(host) <= 253 && !strings.ContainsFunc(host, func(r rune) bool {
+		return r != '-' && r != '.' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+}
+
+// CheckWebhookTypes says what is wrong with the types that an endpoint asks for, and where.
+func CheckWebhookTypes(types []string) (at int, err error) {
+	known := EventTypes()
+	for i, t := range types {
+		covers := func(kind EventType) bool { return typeCovers(t, string(kind)) }
+		switch {
+		case strings.Contains(t, "*") && !strings.HasSuffix(t, ".*"), !slices.ContainsFunc(known, covers):
+			return i, errors.New("There is no such type of event; gift.redeemed is one, and gift.* is all of gifts.")
+		case slices.Contains(types[:i], t):
+			return i, errors.New("This type stands in the list already.")
+		}
+	}
+	return 0, nil
+}
+
+// WebhookChange is what a request says of an endpoint; nil: nothing.
+type WebhookChange struct {
+	URL, Description *string
+	Types            []string // nil: nothing; empty: all
+	Enabled          *bool
+}
+
+// Apply makes the change, which was checked before. An endpoint that is switched on again goes on where it stood.
+func (c *WebhookChange) Apply(w Webhook, now time.Time) Webhook {
+	if c.URL != nil {
+		w.URL = *c.URL
+	}
+	if c.Description != nil {
+		w.Description = *c.Description
+	}
+	if c.Types != nil {
+		w.Types = slices.Sorted(slices.Values(c.Types))
+	}
+	if c.Enabled != nil {
+		w.Enabled, w.Off = *c.Enabled, ""
+	}
+	w.ChangedAt = now
+	return w
+}
+
+// Webhook finds an endpoint of an account; nil: it is not the account's.
+func (d *Directory) Webhook(account, id ID) *Webhook {
+	for _, w := range d.Webhooks[account] {
+		if w.ID == id {
+			return w
+		}
+	}
+	return nil
+}
+
+// RoomForWebhook refuses one more endpoint than an account may have.
+func (d *Directory) RoomForWebhook(account ID) error {
+	if len(d.Webhooks[account]) >= MaxWebhooks {
+		return Refuse(ValidationFailure, "An account has at most %d webhooks; delete one first.", MaxWebhooks)
+	}
+	return nil
+}
+
+// MayHook refuses a key that is limited to locations: an endpoint is told of the whole account.
+func (c *Caller) MayHook() error {
+	if len(c.Locations) > 0 {
+		return Refuse(NotAuthorized, "Webhooks tell of the whole account; this key is limited to some of its locations.")
+	}
+	return nil
+}
+
+// FailingNotice is the mail about an endpoint of a merchant that was switched off for failing.
+func (w *Webhook) FailingNotice(merchant string) (subject, text, page string) {
+	text = fmt.Sprintf("A webhook of %s took no event for five days, and was switched off:\n\n%s\n\n"+
+		"Its webhookID is %s. Its last calls, with what it answered, are at /api/integration/webhooks/%s/attempts. "+
+		"Once it works, switch it on again: it then gets what happened meanwhile.\n", merchant, w.URL, w.ID, w.ID)
+	return "A webhook of " + merchant + " was switched off", text,
+		`<!doctype html><html lang="en"><body><p style="white-space:pre-line">` + html.EscapeString(text) + `</p></body></html>`
+}

@@ -1,0 +1,71 @@
+// Package provider is what the protocols of platforms have in common that call an account as their gift card provider:
+// how amounts stand in their bodies, and that members which they add one day are no reason to refuse.
+//
+// Each protocol has a package of its own, which reads the platform's words, has the engine do what they mean at a desk
+// of package api, and answers in them. Nothing of value is decided in one.
+package provider
+
+import (
+	"errors"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"boon.example/internal/gift"
+)
+
+// Path is where the platforms call: their name follows, and the provider's id.
+const Path = "/providers/"
+
+// MaxBody is how long the body of a platform's call may be.
+const MaxBody = 64 << 10
+
+// Amount is a number of a platform as it stands in a body: a JSON number, or a text that holds one.
+type Amount gift.Number
+
+var errNoAmount = errors.New("this is neither a number nor a text")
+
+// UnmarshalJSON keeps the number as it is written. null is none.
+func (a *Amount) UnmarshalJSON(text []byte) error {
+	v := jsontext.Value(text)
+	switch v.Kind() {
+	case 'n':
+		*a = ""
+	case '0':
+		*a = Amount(v)
+	case '"':
+		var s string
+		if err := json.Unmarshal(v, &s); err != nil {
+			return err
+		}
+		*a = Amount(s)
+	default:
+		return errNoAmount
+	}
+	return nil
+}
+
+// In reads an amount above zero. Nothing is rounded: more decimals than the currency has are an error.
+func (a Amount) In(c gift.Currency) (gift.Amount, error) { return c.Parse(gift.Number(a)) }
+
+// OrZeroIn is In for an amount that may be zero.
+func (a Amount) OrZeroIn(c gift.Currency) (gift.Amount, error) {
+	amount, err := a.In(c)
+	if err == gift.ErrNotPositive {
+		if amount, err = c.ParseSigned(gift.Number(a)); err == nil && amount < 0 {
+			err = gift.ErrNotPositive
+		}
+	}
+	return amount, err
+}
+
+// IsReference reports whether a text can be a platform's own id of something: 1 to 100 printable ASCII characters
+// without spaces.
+func IsReference(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 100
+}

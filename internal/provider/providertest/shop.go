@@ -1,0 +1,177 @@
+// Package providertest is a shop that platforms call, for the tests of their protocols: the example merchant on a
+// running service, with a second merchant beside it.
+package providertest
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/examples"
+	"boon.example/internal/boontest"
+	"boon.example/internal/server"
+)
+
+// The records of the shops.
+const (
+	Pier       = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11" // in California
+	Wharf      = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c12"
+	Storefront = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21"
+	Corner     = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c11" // the other merchant's
+	CornerShop = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c21"
+)
+
+const (
+	key       = "boon_test_demo_only_harbor_coffee_head_office"
+	cornerKey = "boon_test_demo_only_corner_bakery_000000000000"
+)
+
+// other is the other merchant.
+const other = `
+  - id: 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c01
+    name: Corner Bakery
+    currency: USD
+    timeZone: America/New_York
+    language: en
+    subscriptions: [{program: 22222222-2222-2222-2222-222222222222, reloadable: true}]
+    locations: [{id: ` + Corner + `, name: Corner}]
+    storefronts: [{id: ` + CornerShop + `, name: Shop}]
+    keys: [{name: office, role: all, secret: ` + cornerKey + `}]
+    providers:`
+
+// SetUp is the set-up of both, with their providers, each a list of one indented line or more for YAML.
+func SetUp(providers, others string) []byte {
+	file := string(examples.HarborCoffee())
+	file = strings.Replace(file, "\n    keys:\n", "\n    providers:\n"+providers+"\n    keys:\n", 1)
+	return []byte(strings.Replace(file, "\nsystemKeys:", other+"\n"+others+"\nsystemKeys:", 1))
+}
+
+// Shop is a service on which a test's platform calls.
+type Shop struct {
+	testing.TB
+	*boontest.Service
+}
+
+// Open opens the shop of a set-up until the test ends.
+func Open(t testing.TB, c server.Config, setUp []byte) *Shop {
+	t.Helper()
+	place := boontest.NewPlace(t)
+	place.Apply(t, setUp)
+	c.Outbox = true
+	return &Shop{t, place.Serve(t, c, new(boontest.Log))}
+}
+
+// Answer is what a call came to.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// client has its own connections, so that none is kept by another test's service.
+var client = &http.Client{Timeout: time.Minute}
+
+// Call sends a request, and repeats one that was not admitted, as a real client does.
+func (s *Shop) Call(method, path, body string, headers ...string) Answer {
+	s.Helper()
+	for try := 0; ; try++ {
+		req, err := http.NewRequest(method, s.URL+path, strings.NewReader(body))
+		if err != nil {
+			s.Fatal(err)
+		}
+		for n := 0; n < len(headers); n += 2 {
+			req.Header.Add(headers[n], headers[n+1])
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			s.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil {
+			s.Fatal(err)
+		}
+		if resp.StatusCode == http.StatusServiceUnavailable && try < 60 {
+			time.Sleep(500 * time.Millisecond)
+			continue
+		}
+		return Answer{resp.StatusCode, resp.Header, string(text)}
+	}
+}
+
+// API calls the interface with the merchant's key and wants success. A path that begins with a letter is a POST's.
+func (s *Shop) API(path, body string) map[string]any {
+	s.Helper()
+	return s.api(key, path, body)
+}
+
+func (s *Shop) api(key, path, body string) map[string]any {
+	s.Helper()
+	method := http.MethodPost
+	if body == "" {
+		method = http.MethodGet
+	}
+	a := s.Call(method, "/api/integration/"+path, body, "Authorization", key, "Content-Type", "application/json")
+	if a.Status >= 300 {
+		s.Fatalf("%s %s: %d %s", path, body, a.Status, a.Body)
+	}
+	var answer map[string]any
+	if err := json.Unmarshal([]byte(a.Body), &answer); err != nil && strings.HasPrefix(a.Body, "{") {
+		s.Fatal(err)
+	}
+	answer["text"] = a.Body
+	return answer
+}
+
+// Card is a gift.
+type Card struct{ ID, Code, Verification string }
+
+// Gift sells a gift of money.
+func (s *Shop) Gift(value string) Card {
+	s.Helper()
+	return s.gift(key, Storefront, value)
+}
+
+// OthersGift is one of the other merchant.
+func (s *Shop) OthersGift(value string) Card {
+	s.Helper()
+	return s.gift(cornerKey, CornerShop, value)
+}
+
+func (s *Shop) gift(key, storefront, value string) Card {
+	s.Helper()
+	a := s.api(key, "gifting/send-gift", `{"paymentMethodID":2,"monetaryGift":{"value":`+value+
+		`,"deliveryMethodID":3},"externalTransactionReferenceNumber":"R","externalTransactionCustomerFirstName":"A",`+
+		`"externalTransactionCustomerLastName":"B","externalTransactionCustomerEmailAddress":"a@example.com",`+
+		`"externalStorefrontID":"`+storefront+`"}`)
+	g := a["gifts"].([]any)[0].(map[string]any)
+	return Card{ID: g["voucherID"].(string), Code: g["voucherCode"].(string)}
+}
+
+// Stock makes cards that are not active yet; members are more of create-stock, each with a comma before it.
+func (s *Shop) Stock(n int, members string) (cards []Card) {
+	s.Helper()
+	a := s.API("gifting/create-stock", fmt.Sprintf(`{"count":%d%s}`, n, members))
+	file := s.Call(http.MethodGet, "/api/integration/gifting/orders/"+a["orderID"].(string)+"/stock?format=csv", "",
+		"Authorization", key)
+	rows, err := csv.NewReader(bytes.NewReader([]byte(file.Body))).ReadAll()
+	if err != nil || len(rows) != n+1 {
+		s.Fatalf("the codes of the stock: %v, %s", err, file.Body)
+	}
+	for _, row := range rows[1:] {
+		cards = append(cards, Card{Code: row[0], Verification: row[2]})
+	}
+	return cards
+}
+
+// History is what happened to a gift, as the interface tells it.
+func (s *Shop) History(id string) string {
+	s.Helper()
+	return s.API("gifting/gifts/"+id+"/history", "")["text"].(string)
+}

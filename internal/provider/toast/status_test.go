@@ -1,0 +1,47 @@
+package toast
+
+import (
+	"testing"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+)
+
+// ours are the codes of what is no refusal: whether it was done is not known, or it failed here.
+var ours = map[gift.Code]bool{gift.UnexpectedError: true, gift.Unavailable: true, gift.RequestInProgress: true}
+
+// TestEveryCodeHasAStatus: none of our refusals is left without a word of Toast's.
+func TestEveryCodeHasAStatus(t *testing.T) {
+	t.Parallel()
+	for _, code := range gift.Codes() {
+		refused := gift.Refuse(code, "no")
+		reply, failed := unavailable(refused)
+		if failed != ours[code] || failed && (reply.Status != 500 || len(reply.Body) > 0) {
+			t.Errorf("%s is a failure of ours: %v", code, failed)
+		}
+		if status := (&transaction{Desk: new(api.Desk)}).statusOf(refused); (status == "") != ours[code] {
+			t.Errorf("%s is told as %q", code, status)
+		}
+	}
+}
+
+// FuzzInformation: whatever a body holds, what is read of it can be carried out or is refused.
+func FuzzInformation(f *testing.F) {
+	for _, text := range []string{`{"redeemTransactionInformation":{"giftCardIdentifier":"481516234299","redeemedValue":"5.0"}}`,
+		`{"redeemTransactionInformation":null}`, `{"redeemTransactionInformation":{"giftCardIdentifier":"1","verificationCode":null}}`} {
+		f.Add([]byte(text))
+	}
+	usd := gift.Currency{Code: "USD", Decimals: 2}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		x := &transaction{kind: kinds["GIFTCARD_REDEEM"]}
+		if !x.read(body) {
+			return
+		}
+		if x.asked.Card == "" {
+			t.Error("no card is named")
+		}
+		if amount, err := x.asked.RedeemedValue.In(usd); err == nil && amount <= 0 {
+			t.Errorf("%q is %d", x.asked.RedeemedValue, amount)
+		}
+	})
+}

@@ -1,0 +1,199 @@
+// Package toast speaks the gift card integration of Toast: one address that takes POSTs, of which a header says what
+// is to be done.
+package toast
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+	"boon.example/internal/provider"
+)
+
+// Within is how long a call takes at most once its body has come: Toast allows 500 ms. What is not known then is
+// answered with a status of 500, after which Toast repeats the call, or reverses it, by its GUID.
+const Within = 450 * time.Millisecond
+
+// Handler serves the calls of all restaurants; the path value provider names whose they are.
+func Handler(a *api.API) http.Handler { return a.Foreign(serve) }
+
+// The headers of a transaction.
+const (
+	headerType       = "Toast-Transaction-Type"
+	headerGUID       = "Toast-Transaction-GUID"
+	headerRestaurant = "Toast-Restaurant-External-ID"
+)
+
+// kind is one type of transaction.
+type kind struct {
+	body, answer string // the members of the request and of the answer that hold what it is about
+	needs        gift.Permissions
+	priority     api.Priority
+	do           func(*transaction) api.Reply
+}
+
+const reverseResponse = "reverseResponse"
+
+// kinds are what the header can ask for.
+var kinds = map[string]kind{
+	"GIFTCARD_GET_BALANCE": {"getBalanceTransactionInformation", "getBalanceResponse", gift.MayValidate,
+		api.PriorityValidate, (*transaction).balance},
+	"GIFTCARD_REDEEM": {"redeemTransactionInformation", "redeemResponse", gift.MayRedeem,
+		api.PriorityRedeem, (*transaction).redeem},
+	"GIFTCARD_REVERSE": {"reverseTransactionInformation", reverseResponse, gift.MayReverse,
+		api.PriorityRedeem, (*transaction).reverse},
+	"GIFTCARD_ACTIVATE": {"activateTransactionInformation", "activateResponse", gift.MayActivate,
+		api.PriorityRedeem, (*transaction).activate},
+	"GIFTCARD_ADD_VALUE": {"addValueTransactionInformation", "addValueResponse", gift.MayReload,
+		api.PriorityRedeem, (*transaction).addValue},
+}
+
+// transaction is one call that can be carried out.
+type transaction struct {
+	*api.Desk
+	kind
+	guid     string
+	asked    information
+	caller   *gift.Caller
+	provider *gift.Provider
+	card     gift.Gift
+}
+
+// information is what a call is about; each type of transaction has some of the members.
+type information struct {
+	Card            string          `json:"giftCardIdentifier"`
+	Verification    verification    `json:"verificationCode"`
+	InitialBalance  provider.Amount `json:"initialBalance"`
+	AdditionalValue provider.Amount `json:"additionalValue"`
+	RedeemedValue   provider.Amount `json:"redeemedValue"`
+	Check           string          `json:"checkIdentifier"`
+	CashOut         bool            `json:"isCashOut"`
+	Previous        string          `json:"previousTransaction"`
+}
+
+type verification struct {
+	Value string `json:"value"`
+}
+
+// serve answers one call.
+func serve(d *api.Desk) api.Reply {
+	if d.Method != http.MethodPost {
+		return api.Reply{Status: http.StatusMethodNotAllowed, Code: gift.NotSupported}
+	}
+	_, p := authenticate(d)
+	if p == nil {
+		return refuseAnonymous(d)
+	}
+	name, guid, restaurant := header(d, headerType), header(d, headerGUID), header(d, headerRestaurant)
+	if name == "" || restaurant == "" || !provider.IsReference(guid) {
+		return refuse(invalidInput, gift.ValidationFailure)
+	}
+	k, known := kinds[name]
+	at := p.Location(restaurant)
+	switch {
+	case !known:
+		return refuse(invalidType, gift.NotSupported)
+	case at.IsZero():
+		return refuse(invalidRestaurant, gift.NotAuthorized)
+	}
+	body, err := d.ReadAll(provider.MaxBody)
+	if err != nil {
+		return refuse(invalidInput, gift.ValidationFailure)
+	}
+	account, p := authenticate(d)
+	if p == nil { // it may have been taken away while the body came
+		return refuse(invalidToken, gift.Unauthenticated)
+	}
+	t := &transaction{Desk: d, kind: k, guid: guid, caller: p.Caller(account, at), provider: p}
+	if err := d.Begin(t.caller, k.priority, Within); err != nil {
+		return t.failed(err)
+	}
+	if !t.mayDo() {
+		return refuse(notSupported, gift.NotAuthorized)
+	}
+	if !t.read(body) {
+		return refuse(invalidInput, gift.ValidationFailure)
+	}
+	if err := t.find(); err != nil {
+		return t.failed(err)
+	}
+	return t.do(t)
+}
+
+// authenticate finds who calls by the address and the whole of the header Authorization; nil: nobody does.
+func authenticate(d *api.Desk) (*gift.Account, *gift.Provider) {
+	id, err := gift.ParseID(d.PathValue("provider"))
+	shown := d.Header.Values("Authorization")
+	if err != nil || len(shown) != 1 {
+		return nil, nil
+	}
+	account, p := d.Setup().Provider(gift.Toast, id)
+	if p == nil || !p.Shown(shown[0]) {
+		return nil, nil
+	}
+	return account, p
+}
+
+// refuseAnonymous answers a call that proved no right to be made.
+func refuseAnonymous(d *api.Desk) api.Reply {
+	err := d.CountAnonymous()
+	if r, away := unavailable(err); away {
+		return r
+	}
+	reply := refuse(invalidToken, gift.Unauthenticated)
+	if d.Header.Get("Authorization") == "" {
+		reply = refuse(invalidInput, gift.Unauthenticated)
+	}
+	if err != nil {
+		reply.Code, reply.Err = "", err
+	}
+	return reply
+}
+
+// header gives a header that stands there once; "": it does not.
+func header(d *api.Desk, name string) string {
+	values := d.Header.Values(name)
+	if len(values) != 1 {
+		return ""
+	}
+	return values[0]
+}
+
+// mayDo reports whether the set-up lets the platform do what it asks for. Cashing out is judged when it is known
+// whether that is meant.
+func (t *transaction) mayDo() bool { return t.caller.May(t.needs) }
+
+// read reads what the call is about. What is missing or of the wrong type cannot be carried out.
+func (t *transaction) read(body []byte) bool {
+	var members map[string]jsontext.Value
+	if json.Unmarshal(body, &members) != nil || members[t.body] == nil {
+		return false
+	}
+	if json.Unmarshal(members[t.body], &t.asked) != nil || t.asked.Card == "" {
+		return false
+	}
+	return t.asked.Check == "" || provider.IsReference(t.asked.Check)
+}
+
+// find finds the card.
+func (t *transaction) find() error {
+	code, err := gift.ParseVoucherCode(t.asked.Card)
+	if err != nil {
+		return err
+	}
+	t.card, err = t.Find(code, func(v *gift.Voucher) (bool, error) {
+		used, err := t.Requests(key(t.guid, v))
+		if err == nil && len(used) == 0 {
+			used, err = t.Requests(key(t.asked.Previous, v))
+		}
+		return len(used) > 0, err
+	})
+	if err == nil && t.card.Item {
+		return gift.Refuse(gift.NotSupported, "This is an item gift.")
+	}
+	return err
+}

@@ -1,0 +1,205 @@
+// Package vtex speaks VTEX's Gift Card Provider Protocol. A Debit is a redemption, a cancellation gives back of it, and
+// a settlement, which moves nothing, is kept beside it.
+package vtex
+
+import (
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+	"boon.example/internal/provider"
+)
+
+// within is how long a call takes at most once its body has come: the shop gives up on a gift after 1.5 s.
+const within = 1400 * time.Millisecond
+
+// The headers by which VTEX proves itself.
+const (
+	headerKey   = "X-Provider-Api-Appkey"
+	headerToken = "X-Provider-Api-Apptoken"
+)
+
+// route is one address below a provider's.
+type route struct {
+	method, pattern string // * is an id
+	needs           gift.Permissions
+	priority        api.Priority
+	do              func(*call) api.Reply
+}
+
+// routes are those that are there. VTEX's Hub appends them to what it was given, with one slash or two.
+func routes() []route {
+	const look, take = api.PriorityValidate, api.PriorityRedeem
+	return []route{
+		{"POST", "giftcards/_search", gift.MayValidate, look, (*call).search},
+		{"GET", "giftcards/*", gift.MayValidate, look, (*call).show},
+		{"POST", "giftcards/*/transactions", gift.MayRedeem, take, (*call).debit},
+		{"GET", "giftcards/*/transactions", gift.MayValidate, look, (*call).transactions},
+		{"GET", "giftcards/*/transactions/*", gift.MayValidate, look, (*call).transaction},
+		{"GET", "giftcards/*/transactions/*/authorization", gift.MayValidate, look, (*call).authorization},
+		{"GET", "giftcards/*/transactions/*/settlements", gift.MayValidate, look, (*call).settlements},
+		{"POST", "giftcards/*/transactions/*/settlements", gift.MayRedeem, take, (*call).settle},
+		{"GET", "giftcards/*/transactions/*/cancellations", gift.MayValidate, look, (*call).cancellations},
+		{"POST", "giftcards/*/transactions/*/cancellations", gift.MayReverse, take, (*call).cancel},
+	}
+}
+
+// Handler serves the calls of all shops; the path values provider and path name whose they are, and what is asked for.
+func Handler(a *api.API) http.Handler { return a.Foreign(serve) }
+
+// call is one call that can be carried out.
+type call struct {
+	*api.Desk
+	caller   *gift.Caller
+	provider *gift.Provider
+	currency gift.Currency
+	body     []byte
+	ids      []string // from the address
+	card     gift.Gift
+}
+
+// serve answers one call.
+func serve(d *api.Desk) api.Reply {
+	key, token := d.Header.Values(headerKey), d.Header.Values(headerToken)
+	if len(key) != 1 || len(token) != 1 || key[0] == "" || token[0] == "" {
+		return api.Reply{Status: http.StatusUnauthorized, Code: gift.Unauthenticated}
+	}
+	if _, p := authenticate(d, key[0], token[0]); p == nil {
+		return refuseAnonymous(d)
+	}
+	r, ids, status := find(d.Method, d.PathValue("path"))
+	if status != 0 {
+		return api.Reply{Status: status, Code: gift.NotFound}
+	}
+	body, err := d.ReadAll(maxBody)
+	if err != nil {
+		return api.Reply{Status: http.StatusBadRequest, Err: err}
+	}
+	account, p := authenticate(d, key[0], token[0])
+	if p == nil || len(p.Sites) == 0 { // it may have been taken away while the body came
+		return api.Reply{Status: http.StatusForbidden, Code: gift.Unauthenticated}
+	}
+	c := &call{Desk: d, caller: p.Caller(account, p.Sites[0].LocationID), provider: p, currency: account.Currency,
+		body: body, ids: ids}
+	if err := d.Begin(c.caller, r.priority, within); err != nil {
+		return c.failed(err)
+	}
+	if err := c.caller.Permit(r.needs, false); err != nil {
+		return c.failed(err)
+	}
+	if len(ids) > 0 {
+		if err := c.find(); err != nil {
+			return c.failed(err)
+		}
+	}
+	return r.do(c)
+}
+
+// maxBody is how long a body may be: it has the whole cart.
+const maxBody = 8 * provider.MaxBody
+
+// authenticate finds who calls; nil: nobody does. How long it takes tells nothing of what is right.
+func authenticate(d *api.Desk, key, token string) (*gift.Account, *gift.Provider) {
+	id, err := gift.ParseID(d.PathValue("provider"))
+	if err != nil {
+		return nil, nil
+	}
+	account, p := d.Setup().Provider(gift.VTEX, id)
+	if p == nil {
+		return nil, nil
+	}
+	same := subtle.ConstantTimeCompare([]byte(key), []byte(p.App)) == 1
+	if shown := p.Shown(token); !shown || !same {
+		return nil, nil
+	}
+	return account, p
+}
+
+// refuseAnonymous answers a call that proved no right to be made.
+func refuseAnonymous(d *api.Desk) api.Reply {
+	reply := api.Reply{Status: http.StatusForbidden, Code: gift.Unauthenticated}
+	if err := d.CountAnonymous(); err != nil {
+		reply.Code, reply.Err = "", err
+		if !errors.Is(err, gift.RateLimited) {
+			reply.Status = http.StatusInternalServerError
+		}
+	}
+	return reply
+}
+
+// find finds the route of an address and the ids in it, or else the status of what is not there.
+func find(method, path string) (found route, ids []string, status int) {
+	var sent []string
+	for part := range strings.SplitSeq(path, "/") {
+		if part != "" {
+			sent = append(sent, part)
+		}
+	}
+	status = http.StatusNotFound
+	for _, r := range routes() {
+		parts := strings.Split(r.pattern, "/")
+		if len(parts) != len(sent) {
+			continue
+		}
+		ids = nil
+		for n, part := range parts {
+			if part == "*" && sent[n] != "_search" {
+				ids = append(ids, sent[n])
+			} else if part != sent[n] {
+				parts = nil
+				break
+			}
+		}
+		switch {
+		case parts == nil:
+		case r.method == method:
+			return r, ids, 0
+		default:
+			status = http.StatusMethodNotAllowed
+		}
+	}
+	return route{}, nil, status
+}
+
+// find finds the gift card of the address.
+func (c *call) find() error {
+	id, err := gift.ParseID(c.ids[0])
+	if err != nil {
+		return gift.NoSuchGift()
+	}
+	c.card, err = c.Gift(id)
+	if err == nil && c.card.Item {
+		c.card, err = gift.Gift{}, gift.NoSuchGift()
+	}
+	return err
+}
+
+// failed answers an error with the interface's problem document: 404 for what is not there, 400 for what was refused.
+func (c *call) failed(err error) api.Reply {
+	why, ok := errors.AsType[*gift.Error](err)
+	switch {
+	case !ok, why.Code == gift.UnexpectedError, why.Code == gift.Unavailable, why.Code == gift.RequestInProgress:
+		return api.Reply{Status: http.StatusInternalServerError, Err: err}
+	}
+	return refused(why.Code, c.problem(why))
+}
+
+func (c *call) problem(e *gift.Error) []byte { return c.Problem(e, statusOf(e.Code)) }
+
+func statusOf(code gift.Code) int {
+	switch code {
+	case gift.NotFound:
+		return http.StatusNotFound
+	case gift.NotAuthorized:
+		return http.StatusForbidden
+	}
+	return http.StatusBadRequest
+}
+
+func refused(code gift.Code, body []byte) api.Reply {
+	return api.Reply{Status: statusOf(code), Type: "application/problem+json", Body: body, Code: code}
+}

@@ -1,0 +1,187 @@
+package vtex_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"boon.example/internal/provider/providertest"
+	"boon.example/internal/server"
+)
+
+const (
+	config      = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c91"
+	others      = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c91"
+	secret      = "5f0cda7e9b1c4d3280aa6f9e1b7c2d41-vtex"
+	otherSecret = "e83d1f604bc7492a9c5be7f21a0d6843-vtex"
+)
+
+func open(t testing.TB) *hub {
+	return &hub{providertest.Open(t, server.Config{}, providertest.SetUp(`      - {id: `+config+`, name: VTEX, platform: vtex,
+         app: vtexappkey-harbor, secret: `+secret+`, sites: [{name: web, location: `+providertest.Pier+`}],
+         permissions: [validate, redeem, reverse]}
+`, `      - {id: `+others+`, name: VTEX, platform: vtex, app: vtexappkey-corner, secret: `+otherSecret+`,
+         sites: [{name: web, location: `+providertest.Corner+`}], permissions: [validate, redeem, reverse]}
+`)), config, "vtexappkey-harbor", secret}
+}
+
+// hub is VTEX's Gift Card Hub: it writes two slashes after the address that it was given.
+type hub struct {
+	*providertest.Shop
+	config, app, secret string
+}
+
+func (h *hub) send(method, path, body string) providertest.Answer {
+	h.Helper()
+	return h.Call(method, "/providers/vtex/"+h.config+"/"+path, body, "X-PROVIDER-API-AppKey", h.app,
+		"X-PROVIDER-API-AppToken", h.secret, "Content-Type", "application/vnd.vtex.giftcards.v1+json", "Accept",
+		"application/vnd.vtex.giftcards.v1+json", "x-vtex-operation-id", uuid.NewString(), "REST-Range", "resources=0-10")
+}
+
+// want makes a call and wants its status and what is in its answer.
+func (h *hub) want(status int, in, method, path, body string) (answer map[string]any) {
+	h.Helper()
+	a := h.send(method, path, body)
+	if a.Status != status || !strings.Contains(a.Body, in) {
+		h.Errorf("%s %s %s: %d %s, want %d with %s", method, path, body, a.Status, a.Body, status, in)
+	}
+	_ = json.Unmarshal([]byte(a.Body), &answer)
+	return answer
+}
+
+func search(code string) string {
+	return `{"client":{"id":"c","email":"a@example.com","document":"1"},"cart":{"grandTotal":182,"relationName":null,` +
+		`"redemptionCode":"` + code + `","discounts":-20,"shipping":2,"taxes":0,"itemsTotal":200,"items":[]}}`
+}
+
+func debit(value, token, request string) string {
+	return `{"operation":"Debit","value":` + value + `,"description":"Purchase","redemptionToken":"` + token +
+		`","redemptionCode":"****","requestId":"` + request + `","orderInfo":{"orderId":"v5195004lux-01","sequence":1}}`
+}
+
+func part(value, request string) string {
+	return `{"value":` + value + `,"requestId":"` + request + `"}`
+}
+
+// TestStory is an order from the search to the return of a part, as the Hub asks for it: it looks before it posts, and
+// repeats.
+func TestStory(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	g := h.Gift("50")
+	card := "/giftcards/" + g.ID
+	h.want(200, `[{"id":"`+g.ID+`","provider":"VTEX","balance":50.00,"_self":{"href":"`+card+`"}}]`, "POST",
+		"/giftcards/_search", search(g.Code))
+	for _, none := range []string{"", "000000000000", "abcdef"} {
+		h.want(200, "[]", "POST", "giftcards/_search/", search(none))
+	}
+	shown := h.want(200, `"balance":50.00`, "GET", card+"?ts=17", "")
+	token := fmt.Sprint(shown["redemptionToken"])
+	if len(token) != 64 || shown["id"] != g.ID || strings.Contains(fmt.Sprint(shown), g.Code) {
+		t.Errorf("the card is shown as %v", shown)
+	}
+	made := h.want(200, `"cardId":"`+g.ID+`"`, "POST", card+"/transactions", debit("30.0", token, "r-1"))
+	h.want(200, fmt.Sprint(made["id"]), "POST", card+"/transactions", debit("3e1", token, "r-1"))
+	h.want(400, `"INSUFFICIENT_BALANCE"`, "POST", card+"/transactions", debit("20.01", token, "r-2"))
+	h.want(400, `"IDEMPOTENCY_MISMATCH"`, "POST", card+"/transactions", debit("5", token, "r-1"))
+	h.want(200, `"balance":20.00`, "GET", card, "")
+	path := card + "/transactions/" + fmt.Sprint(made["id"])
+	h.want(200, `"requestId":"r-1"`, "GET", path, "")
+	h.want(200, `"value":30.00`, "GET", path+"/authorization", "")
+	h.want(200, fmt.Sprint(made["id"]), "GET", card+"/transactions", "")
+	// settled in parts, never more than was taken
+	h.want(200, "[]", "GET", path+"/settlements", "")
+	h.want(200, `"value":10.00`, "POST", path+"/settlements", part("10", "s-1"))
+	h.want(200, `"value":10.00`, "POST", path+"/settlements", part("10", "s-1"))
+	h.want(400, `"IDEMPOTENCY_MISMATCH"`, "POST", path+"/settlements", part("11", "s-1"))
+	h.want(400, "20.00 USD is left", "POST", path+"/settlements", part("30", "s-2"))
+	var all sync.WaitGroup
+	for n := range 4 { // at once: only two of them fit
+		all.Go(func() { h.send("POST", path+"/settlements", part("10", fmt.Sprintf("s-3-%d", n))) })
+	}
+	all.Wait()
+	if a := h.send("GET", path+"/settlements", ""); strings.Count(a.Body, `"value":10.00`) != 3 {
+		t.Errorf("settled: %s", a.Body)
+	}
+	// given back in parts
+	h.want(200, "[]", "GET", path+"/cancellations", "")
+	h.want(200, `"value":12.50`, "POST", path+"/cancellations", part("12.5", "c-1"))
+	h.want(200, `"value":12.50`, "POST", path+"/cancellations", part("12.5", "c-1"))
+	h.want(400, "17.50 USD", "POST", path+"/cancellations", part("30", "c-2"))
+	h.want(200, `"value":17.50`, "POST", path+"/cancellations", part("17.5", "c-3"))
+	h.want(400, `"ALREADY_REVERSED"`, "POST", path+"/cancellations", part("1", "c-4"))
+	if a := h.send("GET", path+"/cancellations", ""); strings.Count(a.Body, `"oid"`) != 2 {
+		t.Errorf("given back: %s", a.Body)
+	}
+	h.want(200, `"balance":50.00`, "GET", card, "")
+	if a := h.History(g.ID); !strings.Contains(a, `"v5195004lux-01/r-1"`) || !strings.Contains(a, `"keyName":"VTEX"`) {
+		t.Errorf("the history: %s", a)
+	}
+}
+
+// TestThief: a shop reaches its own merchant's gifts, and undoes only what it took itself.
+func TestThief(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	corner := &hub{h.Shop, others, "vtexappkey-corner", otherSecret}
+	g, other := h.Gift("50"), h.Gift("50")
+	card := "giftcards/" + g.ID
+	for _, wrong := range []*hub{{h.Shop, config, h.app, otherSecret}, {h.Shop, config, "vtexappkey-corner", secret},
+		{h.Shop, others, h.app, secret}, {h.Shop, uuid.NewString(), h.app, secret}} {
+		if a := wrong.send("GET", card, ""); a.Status != 403 || a.Body != "" {
+			t.Errorf("wrong credentials: %d %s", a.Status, a.Body)
+		}
+	}
+	if a := (&hub{h.Shop, config, "", ""}).send("GET", card, ""); a.Status != 401 || a.Body != "" {
+		t.Errorf("no credentials: %d %s", a.Status, a.Body)
+	}
+	corner.want(404, `"NOT_FOUND"`, "GET", card, "")
+	corner.want(200, "[]", "POST", "giftcards/_search", search(g.Code))
+	token := fmt.Sprint(h.want(200, "", "GET", card, "")["redemptionToken"])
+	for _, bad := range []string{"", "00", token + "00", strings.Repeat("0", 64),
+		fmt.Sprint(h.want(200, "", "GET", "giftcards/"+other.ID, "")["redemptionToken"])} {
+		h.want(400, "redemptionToken", "POST", card+"/transactions", debit("5", bad, "r-1"))
+	}
+	b := h.API("redemption/redeem-gift", `{"voucherID":"`+g.ID+`","amount":5,"organizationID":"`+providertest.Pier+`"}`)
+	till := card + "/transactions/" + fmt.Sprint(b["redemptionID"])
+	h.want(404, `"NOT_FOUND"`, "GET", till, "")
+	h.want(404, `"NOT_FOUND"`, "POST", till+"/cancellations", part("5", "c-1"))
+	h.want(200, "[]", "GET", card+"/transactions", "")
+	for _, value := range []string{"0", "-1", "1.001", "1e400", `"x"`, "null", "true"} {
+		h.want(400, `"VALIDATION_FAILURE"`, "POST", card+"/transactions", debit(value, token, "r-9"))
+	}
+	h.want(400, `"VALIDATION_FAILURE"`, "POST", card+"/transactions", debit("1", token, ""))
+	h.want(400, `"NOT_SUPPORTED"`, "POST", card+"/transactions", strings.Replace(debit("1", token, "r-9"), "Debit", "Credit", 1))
+	h.want(400, "", "POST", card+"/transactions", "{")
+	h.want(404, "", "GET", "giftcards/x", "")
+	h.want(404, "", "GET", "elsewhere", "")
+	h.want(405, "", "DELETE", card, "")
+	h.API("gifting/block-gift", `{"voucherID":"`+other.ID+`","reasonCode":"LOST"}`)
+	h.want(200, "[]", "POST", "giftcards/_search", search(other.Code))
+	h.want(200, `"balance":45.00`, "GET", card, "")
+	for _, hidden := range []string{secret, g.Code, token} {
+		if strings.Contains(h.Service.Log.String(), hidden) {
+			t.Errorf("the log has %s", hidden)
+		}
+	}
+}
+
+// FuzzBodies: what a body holds beside what is asked for is let be, and no body is too odd to be answered.
+func FuzzBodies(f *testing.F) {
+	f.Add([]byte(search("481516234299")))
+	f.Add([]byte(debit("5", "t", "r")))
+	h := open(f)
+	g := h.Gift("50")
+	f.Fuzz(func(t *testing.T, body []byte) {
+		h := &hub{&providertest.Shop{TB: t, Service: h.Service}, h.config, h.app, h.secret}
+		for _, path := range []string{"giftcards/_search", "giftcards/" + g.ID + "/transactions"} {
+			if a := h.send("POST", path, string(body)); a.Status >= 500 {
+				t.Errorf("%s: %d", path, a.Status)
+			}
+		}
+	})
+}

@@ -1,0 +1,145 @@
+package wix
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// order is under which an attempt to redeem a gift for an order is kept, and the transactionId of the one that did.
+func order(id string, v *gift.Voucher, attempt int) string {
+	if parsed, err := gift.ParseID(id); err == nil {
+		id = parsed.String()
+	}
+	if attempt > 1 {
+		return fmt.Sprintf("%s:%s:%d", id, v.ID, attempt)
+	}
+	return id + ":" + v.ID.String()
+}
+
+// maxAttempts is how often a gift may be refused for one order.
+const maxAttempts = 20
+
+// balance tells what is available of a gift, 0 of an empty one.
+func (c *call) balance() api.Reply {
+	if err := c.find(); err != nil {
+		return c.failed(err)
+	}
+	for _, why := range c.card.NotRedeemable(c.caller.Locations[0], c.Now, nil) {
+		if why.Code != gift.AlreadyRedeemed {
+			return c.failed(gift.Refuse(gift.RedemptionNotAllowed, "%s", why.Text))
+		}
+	}
+	return c.told(c.done("balance", c.card.Available(c.Now), ""), nil)
+}
+
+// redemption is what a redemption's fingerprint is of.
+type redemption struct{ Amount gift.Amount }
+
+// redeem takes an amount for an order: all of it, or nothing. A gift is redeemed once for an order; what was refused
+// may be tried again.
+func (c *call) redeem() api.Reply {
+	amount, err := c.asked.Amount.In(c.currency)
+	_, noOrder := gift.ParseID(c.asked.OrderID)
+	switch {
+	case c.asked.Currency == "":
+		return missingCurrency.because(gift.ValidationFailure)
+	case c.asked.Currency != c.currency.Code:
+		return otherCurrency.because(gift.ValidationFailure)
+	case err != nil, noOrder != nil:
+		return malformed()
+	}
+	if err := c.find(); err != nil {
+		return c.failed(err)
+	}
+	pin := ""
+	if c.card.Verification != "" {
+		if pin = c.asked.PIN; pin != "" && !gift.IsVerificationCode(pin) {
+			return cardNotFound.because(gift.RedemptionNotAllowed)
+		}
+	}
+	key, err := c.attempt()
+	if err != nil {
+		return c.failed(err)
+	}
+	answer, err := c.Do(api.Order{Operation: ledger.RedeemGift, Key: key, Asked: redemption{amount}, Verification: pin,
+		Command: &ledger.Redeem{VoucherID: c.card.ID, Notice: c.caller.Account.BalanceNotice,
+			Redeem: gift.Redeem{Context: c.Context(), LocationID: c.caller.Locations[0], Amount: amount,
+				Reference: c.asked.OrderID, Verification: pin, Account: c.caller.Account}},
+		Render: func(r ledger.Result, err error) ledger.Answer {
+			if refused, ok := errors.AsType[*gift.Error](err); ok {
+				return ledger.Answer{Code: refused.Code, Body: c.refusalOf(refused).body()}
+			}
+			return c.done("remainingBalance", r.Vouchers[0].Available(r.Entries[0].At), `,"transactionId":"`+key+`"`)
+		}})
+	switch {
+	case err == nil && answer.Fresh():
+		c.Redeemed(c.card.ID)
+	case err == nil && answer.Succeeded():
+		if voided, err := c.voided(key); err != nil || voided {
+			return c.told(answer, errors.Join(err, gift.Refuse(gift.IdempotencyMismatch, "This was voided.")))
+		}
+	}
+	return c.told(answer, err)
+}
+
+// attempt is the key of the newest attempt to redeem the gift for the order, or of the next one if that was refused.
+func (c *call) attempt() (key string, _ error) {
+	for n := 1; n <= maxAttempts; n++ {
+		key = order(c.asked.OrderID, &c.card.Voucher, n)
+		known, err := c.Requests(key)
+		if err != nil || !slices.ContainsFunc(known, refused) {
+			return key, err
+		}
+	}
+	return key, nil
+}
+
+// refused reports whether a record is of something that was not done.
+func refused(r ledger.Request) bool { return !r.Spent && !r.Answer.Succeeded() }
+
+// voided reports whether what was redeemed under a key has been given back.
+func (c *call) voided(key string) (bool, error) {
+	known, err := c.Requests(key)
+	if err != nil {
+		return false, err
+	}
+	entries, err := c.History(c.card.ID)
+	return slices.ContainsFunc(known, func(r ledger.Request) bool {
+		undoes := func(e gift.Entry) bool { return !r.EntryID.IsZero() && e.Reverses == r.EntryID }
+		return slices.ContainsFunc(entries, undoes)
+	}), err
+}
+
+var transaction = regexp.MustCompile(`^[0-9a-f-]{36}:[0-9a-f-]{36}(:[0-9]{1,2})?$`)
+
+// void gives back what a redemption took.
+func (c *call) void() api.Reply {
+	if !transaction.MatchString(c.asked.TransactionID) {
+		return transactionNotFound.because(gift.NotFound)
+	}
+	known, err := c.Requests(c.asked.TransactionID)
+	if err != nil {
+		return c.failed(err)
+	}
+	if !slices.ContainsFunc(known, func(r ledger.Request) bool {
+		return r.Operation == ledger.RedeemGift && !r.EntryID.IsZero()
+	}) {
+		return transactionNotFound.because(gift.NotFound)
+	}
+	answer, err := c.Do(api.Order{Operation: ledger.ReverseRedemption,
+		Command: &ledger.Reverse{OriginalKey: c.Scope(c.asked.TransactionID), Operation: ledger.RedeemGift,
+			Reverse: gift.Reverse{Context: c.Context(), Caller: c.caller}},
+		Render: func(r ledger.Result, _ error) ledger.Answer {
+			return c.done("remainingBalance", r.Vouchers[0].Available(r.Entries[0].At), "")
+		}})
+	if errors.Is(err, gift.NotFound) || errors.Is(err, gift.NotAuthorized) {
+		return transactionNotFound.because(gift.NotFound)
+	}
+	return c.told(answer, err)
+}

@@ -1,0 +1,38 @@
+package wix
+
+import (
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+)
+
+// TestEveryCodeHasAnError: none of our refusals is left without one of Wix's errors.
+func TestEveryCodeHasAnError(t *testing.T) {
+	t.Parallel()
+	ours := map[gift.Code]int{gift.UnexpectedError: 500, gift.Unavailable: 503, gift.RequestInProgress: 503}
+	for _, code := range gift.Codes() {
+		reply := (&call{Desk: new(api.Desk)}).failed(gift.Refuse(code, "no"))
+		if status := ours[code]; status != 0 && (reply.Status != status || len(reply.Body) > 0) ||
+			status == 0 && (reply.Status < 400 || reply.Status >= 500 || len(reply.Body) == 0) {
+			t.Errorf("%s is told as %d %s", code, reply.Status, reply.Body)
+		}
+	}
+}
+
+// FuzzRequest: whatever a request holds, its amount is above zero or refused.
+func FuzzRequest(f *testing.F) {
+	f.Add([]byte(`{"code":"481516234299","amount":5.00,"orderId":"o","currencyCode":"USD"}`))
+	usd := gift.Currency{Code: "USD", Decimals: 2}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var r request
+		if json.Unmarshal(body, &r) != nil {
+			return
+		}
+		if amount, err := r.Amount.In(usd); err == nil && amount <= 0 {
+			t.Errorf("%q is %d", r.Amount, amount)
+		}
+	})
+}

@@ -1,0 +1,165 @@
+// Package wix speaks the gift card service plugin of Wix: POSTs whose body is a token that Wix signed, in which the
+// request stands.
+package wix
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/golang-jwt/jwt/v5"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+	"boon.example/internal/provider"
+)
+
+const (
+	within = 4 * time.Second // at most for a call once its body has come
+	issuer = "wix.com"
+	skew   = time.Minute // by which Wix's clock and ours may differ
+)
+
+// method is what is asked for by the last part of the address.
+type method struct {
+	needs    gift.Permissions
+	priority api.Priority
+	do       func(*call) api.Reply
+}
+
+var methods = map[string]method{
+	"balance": {gift.MayValidate, api.PriorityValidate, (*call).balance},
+	"redeem":  {gift.MayRedeem, api.PriorityRedeem, (*call).redeem},
+	"void":    {gift.MayReverse, api.PriorityRedeem, (*call).void},
+}
+
+// Handler serves the calls of all sites; the path values provider and method name whose they are, and what they ask
+// for.
+func Handler(a *api.API) http.Handler { return a.Foreign(serve) }
+
+// call is one call that can be carried out.
+type call struct {
+	*api.Desk
+	caller   *gift.Caller
+	currency gift.Currency
+	asked    request
+	card     gift.Gift
+}
+
+// request is what the calls ask for; each has some of the members.
+type request struct {
+	Code          string          `json:"code"`
+	Amount        provider.Amount `json:"amount"`
+	OrderID       string          `json:"orderId"`
+	Currency      string          `json:"currencyCode"`
+	PIN           string          `json:"pin"`
+	TransactionID string          `json:"transactionId"`
+}
+
+// claims are what stands in a token.
+type claims struct {
+	jwt.RegisteredClaims
+	Data jsontext.Value `json:"data"`
+}
+
+type data struct {
+	Request  jsontext.Value `json:"request"`
+	Metadata struct {
+		InstanceID string `json:"instanceId"`
+	} `json:"metadata"`
+}
+
+// serve answers one call.
+func serve(d *api.Desk) api.Reply {
+	m, known := methods[d.PathValue("method")]
+	switch {
+	case !known:
+		return api.Reply{Status: http.StatusNotFound, Code: gift.NotFound}
+	case d.Method != http.MethodPost:
+		return api.Reply{Status: http.StatusMethodNotAllowed, Code: gift.NotSupported}
+	}
+	body, err := d.ReadAll(provider.MaxBody)
+	if err != nil {
+		return malformed()
+	}
+	account, p, sent := authenticate(d, string(body))
+	if p == nil {
+		return refuseAnonymous(d)
+	}
+	at := p.Location(sent.Metadata.InstanceID)
+	if at.IsZero() { // of a site that the set-up does not know
+		return api.Reply{Status: http.StatusForbidden, Code: gift.NotAuthorized}
+	}
+	c := &call{Desk: d, caller: p.Caller(account, at), currency: account.Currency}
+	if err := d.Begin(c.caller, m.priority, within); err != nil {
+		return c.failed(err)
+	}
+	if err := c.caller.Permit(m.needs, false); err != nil {
+		return api.Reply{Status: http.StatusForbidden, Err: err}
+	}
+	if json.Unmarshal(sent.Request, &c.asked) != nil {
+		return malformed()
+	}
+	return m.do(c)
+}
+
+// malformed answers what is no call of Wix's.
+func malformed() api.Reply {
+	return api.Reply{Status: http.StatusBadRequest, Code: gift.ValidationFailure}
+}
+
+// authenticate finds whose a token is, and what stands in it; nil: it is not one that Wix signed for this provider, or
+// not one of now.
+func authenticate(d *api.Desk, token string) (*gift.Account, *gift.Provider, data) {
+	id, err := gift.ParseID(d.PathValue("provider"))
+	if err != nil {
+		return nil, nil, data{}
+	}
+	account, p := d.Setup().Provider(gift.Wix, id)
+	if p == nil {
+		return nil, nil, data{}
+	}
+	parser := jwt.NewParser(jwt.WithValidMethods([]string{jwt.SigningMethodRS256.Alg()}), jwt.WithIssuer(issuer),
+		jwt.WithAudience(p.App), jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithLeeway(skew),
+		jwt.WithTimeFunc(func() time.Time { return d.Now }))
+	var signed claims
+	key := func(*jwt.Token) (any, error) { return p.PublicKey() }
+	if _, err := parser.ParseWithClaims(token, &signed, key); err != nil {
+		return nil, nil, data{}
+	}
+	var sent data
+	if json.Unmarshal(signed.Data, &sent) != nil || sent.Request.Kind() != '{' {
+		return nil, nil, data{}
+	}
+	return account, p, sent
+}
+
+// refuseAnonymous answers a call that proved no right to be made.
+func refuseAnonymous(d *api.Desk) api.Reply {
+	reply := api.Reply{Status: http.StatusUnauthorized, Code: gift.Unauthenticated}
+	if err := d.CountAnonymous(); err != nil {
+		reply.Code, reply.Err = "", err
+		if refused, ok := errors.AsType[*gift.Error](err); !ok || refused.Code != gift.RateLimited {
+			reply.Status = http.StatusServiceUnavailable
+		}
+	}
+	return reply
+}
+
+// find finds the gift of a code, and refuses what cannot be used.
+func (c *call) find() error {
+	code, err := gift.ParseVoucherCode(c.asked.Code)
+	if err != nil {
+		return err
+	}
+	c.card, err = c.Find(code, func(v *gift.Voucher) (bool, error) {
+		used, err := c.Requests(order(c.asked.OrderID, v, 1))
+		return len(used) > 0, err
+	})
+	if err == nil && c.card.Item {
+		return gift.Refuse(gift.NotFound, "This is an item gift.")
+	}
+	return err
+}

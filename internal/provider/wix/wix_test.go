@@ -1,0 +1,282 @@
+package wix_test
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/uuid"
+
+	"boon.example/internal/provider/providertest"
+	"boon.example/internal/server"
+)
+
+const (
+	config      = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c81"
+	others      = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c81"
+	app         = "c3a7e0d4-0000-4000-8000-00000000a991"
+	pierSite    = "11111111-aaaa-4000-8000-000000000011"
+	wharfSite   = "11111111-aaaa-4000-8000-000000000012"
+	cornerSite  = "11111111-aaaa-4000-8000-000000000021"
+	unknownSite = "00000000-bbbb-4000-8000-000000000000"
+)
+
+// keys are Wix's, and one of somebody else.
+var keys = sync.OnceValue(func() (made [2]*rsa.PrivateKey) {
+	for n := range made {
+		made[n], _ = rsa.GenerateKey(rand.Reader, 2048)
+	}
+	return made
+})
+
+func publicPEM(k *rsa.PrivateKey) string {
+	der, _ := x509.MarshalPKIXPublicKey(&k.PublicKey)
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
+}
+
+func setUp() []byte {
+	key, _ := json.Marshal(publicPEM(keys()[0]))
+	return providertest.SetUp(`      - {id: `+config+`, name: Wix, platform: wix, app: `+app+`, publicKey: `+string(key)+`,
+         permissions: [validate, redeem, reverse], sites: [{name: `+pierSite+`, location: `+providertest.Pier+`},
+           {name: `+wharfSite+`, location: `+providertest.Wharf+`}]}
+`, `      - {id: `+others+`, name: Wix, platform: wix, app: `+app+`-2, publicKey: `+string(key)+`,
+         permissions: [validate, redeem, reverse], sites: [{name: `+cornerSite+`, location: `+providertest.Corner+`}]}
+`)
+}
+
+type site struct {
+	*providertest.Shop
+	config, app, instance string
+}
+
+func open(t testing.TB) *site {
+	return &site{providertest.Open(t, server.Config{}, setUp()), config, app, pierSite}
+}
+
+// token signs a request as Wix does; change alters the claims.
+func (s *site) token(request string, change func(jwt.MapClaims)) string {
+	s.Helper()
+	now := time.Now()
+	claims := jwt.MapClaims{"iss": "wix.com", "aud": s.app, "iat": now.Unix(), "exp": now.Add(5 * time.Minute).Unix(),
+		"data": map[string]any{"request": json.RawMessage(request), "metadata": map[string]any{"instanceId": s.instance,
+			"requestId": uuid.NewString(), "currency": "USD", "identity": map[string]any{"identityType": "MEMBER"},
+			"languages": []string{"en-US"}, "somethingNew": 1}}}
+	if change != nil {
+		change(claims)
+	}
+	signed, err := jwt.NewWithClaims(jwt.SigningMethodRS256, claims).SignedString(keys()[0])
+	if err != nil {
+		s.Fatal(err)
+	}
+	return signed
+}
+
+func (s *site) send(method, token string) providertest.Answer {
+	s.Helper()
+	return s.Call("POST", "/providers/wix/"+s.config+"/v1/"+method, token, "Content-Type", "text/plain; charset=utf-8")
+}
+
+// want makes a call and wants its status and what is in its answer.
+func (s *site) want(status int, in, method, request string) map[string]any {
+	s.Helper()
+	a := s.send(method, s.token(request, nil))
+	if a.Status != status || !strings.Contains(a.Body, in) {
+		s.Errorf("%s %s: %d %s, want %d with %s", method, request, a.Status, a.Body, status, in)
+	}
+	var answer map[string]any
+	_ = json.Unmarshal([]byte(a.Body), &answer)
+	return answer
+}
+
+func code(code string) string { return `{"code":"` + code + `"}` }
+
+func redeem(code, amount, order string) string {
+	return fmt.Sprintf(`{"code":"%s","amount":%s,"orderId":"%s","currencyCode":"USD","locationId":null}`, code, amount, order)
+}
+
+func void(transaction any) string { return fmt.Sprintf(`{"transactionId":"%v"}`, transaction) }
+
+func refused(code string) string { return `{"applicationError":{"code":"` + code + `"}}` }
+
+// TestStory is a purchase on a site: the shopper applies a code, the order takes a part, a second one fails and is
+// voided.
+func TestStory(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	g := s.Gift("50")
+	s.want(200, `{"balance":50.00,"currencyCode":"USD"}`, "balance", code(g.Code))
+	first := uuid.NewString()
+	a := s.want(200, `{"remainingBalance":30.00,"currencyCode":"USD","transactionId":"`, "redeem", redeem(g.Code, "20", first))
+	s.want(200, fmt.Sprint(a["transactionId"]), "redeem", redeem(g.Code, "2e1", first)) // its answer was lost
+	s.want(409, refused("ALREADY_REDEEMED"), "redeem", redeem(g.Code, "19.99", first))
+	b := s.want(200, `"remainingBalance":0.01`, "redeem", redeem(g.Code, "29.99", uuid.NewString()))
+	s.want(200, `{"remainingBalance":30.00,"currencyCode":"USD"}`, "void", void(b["transactionId"]))
+	s.want(409, refused("ALREADY_VOIDED"), "void", void(b["transactionId"]))
+	s.want(200, `"balance":30.00`, "balance", code(g.Code))
+	s.want(200, `"remainingBalance":50.00`, "void", void(a["transactionId"]))
+	s.want(409, refused("ALREADY_REDEEMED"), "redeem", redeem(g.Code, "20", first)) // or the order would be free
+	// what is held is not there to be spent
+	s.API("redemption/hold-gift", `{"voucherID":"`+g.ID+`","amount":45,"organizationID":"`+providertest.Pier+`"}`)
+	s.want(200, `"balance":5.00`, "balance", code(g.Code))
+	order := uuid.NewString()
+	s.want(428, refused("INSUFFICIENT_FUNDS"), "redeem", redeem(g.Code, "10", order))
+	s.want(428, refused("INSUFFICIENT_FUNDS"), "redeem", redeem(g.Code, "10", order))
+	s.want(200, `"remainingBalance":1.00`, "redeem", redeem(g.Code, "4", order)) // which was refused took nothing
+	s.want(409, refused("ALREADY_REDEEMED"), "redeem", redeem(g.Code, "1", order))
+	if h := s.History(g.ID); strings.Count(h, `"keyName":"Wix"`) != 5 || !strings.Contains(h, order) {
+		t.Errorf("the history does not name Wix and its orders: %s", h)
+	}
+	for _, secret := range []string{g.Code, "eyJ"} {
+		if strings.Contains(s.Service.Log.String(), secret) {
+			t.Errorf("the log has %s", secret)
+		}
+	}
+}
+
+// TestNineErrors produces each of Wix's errors.
+func TestNineErrors(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	g, blocked, order := s.Gift("10"), s.Gift("10"), uuid.NewString()
+	s.API("gifting/block-gift", `{"voucherID":"`+blocked.ID+`","reasonCode":"LOST"}`)
+	card := s.Stock(1, "")[0]
+	for _, c := range []struct {
+		status               int
+		code, method, asking string
+	}{
+		{404, "GIFT_CARD_NOT_FOUND", "balance", code("ABCDEFGH")},
+		{404, "GIFT_CARD_NOT_FOUND", "balance", code("000000000000")},
+		{404, "GIFT_CARD_NOT_FOUND", "redeem", redeem("ABCDEFGH", "1", order)},
+		{428, "GIFT_CARD_DISABLED", "balance", code(blocked.Code)},
+		{428, "GIFT_CARD_DISABLED", "balance", code(card.Code)},
+		{428, "GIFT_CARD_DISABLED", "redeem", redeem(blocked.Code, "1", order)},
+		{428, "INSUFFICIENT_FUNDS", "redeem", redeem(g.Code, "10.01", order)},
+		{428, "MISSING_CURRENCY", "redeem", `{"code":"` + g.Code + `","amount":1,"orderId":"` + order + `"}`},
+		{400, "CURRENCY_NOT_SUPPORTED", "redeem", strings.Replace(redeem(g.Code, "1", order), "USD", "EUR", 1)},
+		{404, "TRANSACTION_NOT_FOUND", "void", void(order)},
+		{404, "TRANSACTION_NOT_FOUND", "void", void(order + ":" + g.ID)},
+	} {
+		s.want(c.status, refused(c.code), c.method, c.asking)
+	}
+	// what is no call of Wix's
+	for _, asking := range []string{redeem(g.Code, "0", order), redeem(g.Code, "-1", order),
+		redeem(g.Code, "1.001", order),
+		redeem(g.Code, `"one"`, order), redeem(g.Code, "1e400", order), redeem(g.Code, "1", "order"), `{"code":7}`} {
+		s.want(400, "", "redeem", asking)
+	}
+	s.want(404, "", "refund", code(g.Code))
+	s.want(200, `"balance":10.00`, "balance", code(g.Code))
+}
+
+// TestTokens: nothing is answered to what Wix did not sign for this provider, now.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	g := s.Gift("10")
+	request := code(g.Code)
+	hour := time.Now().Add(-time.Hour)
+	for name, change := range map[string]func(jwt.MapClaims){
+		"another issuer":   func(c jwt.MapClaims) { c["iss"] = "wix.example" },
+		"another app":      func(c jwt.MapClaims) { c["aud"] = "c3a7e0d4-0000-4000-8000-00000000a992" },
+		"expired":          func(c jwt.MapClaims) { c["exp"] = hour.Unix() },
+		"no end":           func(c jwt.MapClaims) { delete(c, "exp") },
+		"not valid yet":    func(c jwt.MapClaims) { c["nbf"] = time.Now().Add(time.Hour).Unix() },
+		"of tomorrow":      func(c jwt.MapClaims) { c["iat"] = time.Now().Add(time.Hour).Unix() },
+		"without a claim":  func(c jwt.MapClaims) { delete(c, "data") },
+		"without audience": func(c jwt.MapClaims) { delete(c, "aud") },
+	} {
+		if a := s.send("balance", s.token(request, change)); a.Status != http.StatusUnauthorized || a.Body != "" {
+			t.Errorf("%s: %d %s", name, a.Status, a.Body)
+		}
+	}
+	near := func(c jwt.MapClaims) { c["iat"] = time.Now().Add(30 * time.Second).Unix() }
+	if a := s.send("balance", s.token(request, near)); a.Status != 200 {
+		t.Errorf("a clock that is ahead by half a minute: %d", a.Status)
+	}
+	if a := s.send("balance", s.token(request, func(c jwt.MapClaims) { c["aud"] = []string{"x", app} })); a.Status != 200 {
+		t.Errorf("one of two audiences: %d", a.Status)
+	}
+}
+
+// TestForgedTokens: the algorithm is fixed, and another's key signs nothing.
+func TestForgedTokens(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	g := s.Gift("10")
+	good := s.token(code(g.Code), nil)
+	parsed, _, err := jwt.NewParser().ParseUnverified(good, jwt.MapClaims{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims := maps.Clone(parsed.Claims.(jwt.MapClaims))
+	sign := func(m jwt.SigningMethod, key any) string {
+		token, err := jwt.NewWithClaims(m, claims).SignedString(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token
+	}
+	other := strings.Split(s.token(code("000000000000"), nil), ".")
+	parts := strings.Split(good, ".")
+	for name, token := range map[string]string{
+		"none":              sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType),
+		"the key as secret": sign(jwt.SigningMethodHS256, []byte(publicPEM(keys()[0]))),
+		"PS256":             sign(jwt.SigningMethodPS256, keys()[0]),
+		"another's key":     sign(jwt.SigningMethodRS256, keys()[1]),
+		"another's body":    parts[0] + "." + other[1] + "." + parts[2],
+		"no token":          `{"data":{"request":` + code(g.Code) + `}}`,
+		"nothing":           "",
+	} {
+		if a := s.send("balance", token); a.Status != http.StatusUnauthorized || a.Body != "" {
+			t.Errorf("%s: %d %s", name, a.Status, a.Body)
+		}
+	}
+}
+
+// TestThief: a site can undo only what it took itself, with the merchant's own provider, where it stands.
+func TestThief(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	g := s.Gift("50")
+	a := s.want(200, "", "redeem", redeem(g.Code, "20", uuid.NewString()))
+	b := s.API("redemption/redeem-gift", `{"voucherID":"`+g.ID+`","amount":5,"organizationID":"`+providertest.Pier+`"}`)
+	s.want(404, refused("TRANSACTION_NOT_FOUND"), "void", void(b["redemptionID"]))
+	wharf := &site{s.Shop, config, app, wharfSite}
+	wharf.want(404, refused("TRANSACTION_NOT_FOUND"), "void", void(a["transactionId"]))
+	corner := &site{s.Shop, others, app + "-2", cornerSite}
+	corner.want(404, refused("TRANSACTION_NOT_FOUND"), "void", void(a["transactionId"]))
+	corner.want(404, refused("GIFT_CARD_NOT_FOUND"), "balance", code(g.Code))
+	theirs := s.OthersGift("9")
+	s.want(404, refused("GIFT_CARD_NOT_FOUND"), "redeem", redeem(theirs.Code, "1", uuid.NewString()))
+	corner.want(200, `"balance":9.00`, "balance", code(theirs.Code))
+	// a token of one provider, or for one method, at another's
+	if a := (&site{s.Shop, others, app, pierSite}).send("balance", s.token(code(g.Code), nil)); a.Status != 401 {
+		t.Errorf("another provider took the token: %d %s", a.Status, a.Body)
+	}
+	unknown := &site{s.Shop, config, app, unknownSite}
+	if a := unknown.send("balance", unknown.token(code(g.Code), nil)); a.Status != 403 {
+		t.Errorf("an unknown site: %d %s", a.Status, a.Body)
+	}
+	for _, method := range []string{"redeem", "void"} {
+		if a := s.send(method, s.token(code(g.Code), nil)); a.Status == 200 {
+			t.Errorf("a token for balance was taken by %s: %s", method, a.Body)
+		}
+	}
+	s.want(200, `"balance":25.00`, "balance", code(g.Code))
+	// the account's own keys can say any printable key, and never meet those of the site
+	transaction := fmt.Sprint(a["transactionId"])
+	if got := s.Call("GET", "/api/integration/requests/"+transaction, "", "Authorization",
+		"boon_test_demo_only_harbor_coffee_head_office"); got.Status != 404 {
+		t.Errorf("a key of the account is told of the site's calls: %s", got.Body)
+	}
+}

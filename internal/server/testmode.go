@@ -1,0 +1,72 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+const (
+	settleRest  = 20 * time.Millisecond // before what is due is counted again
+	settleHolds = 16                    // gifts whose holds are entered at a time
+	countHolds  = 1_000                 // that are counted at most
+)
+
+// settle does what is due in a test account by its clock, in small portions beside everything else, and tells how much
+// is left after a time: messages to be sent, and gifts with holds that are over.
+func (a *app) settle(ctx context.Context, account *gift.Account, within time.Duration) (left int, err error) {
+	for end := time.Now().Add(within); ; {
+		if left, err = a.settleSome(ctx, account, within > 0); err != nil || left == 0 || !time.Now().Before(end) {
+			return left, err
+		}
+		a.tests.Wake()
+		select {
+		case <-ctx.Done():
+			return left, nil
+		case <-time.After(settleRest):
+		}
+	}
+}
+
+// settleSome counts what is due, and enters some of the holds that are over.
+func (a *app) settleSome(ctx context.Context, account *gift.Account, enter bool) (left int, err error) {
+	clock, err := a.store.Clock(ctx, account.ID)
+	if err != nil {
+		return 0, err
+	}
+	now := clock.Now(time.Now())
+	due, err := a.store.DueHoldsOf(ctx, account.ID, now, countHolds)
+	if err != nil {
+		return 0, err
+	}
+	if enter {
+		some := due[:min(settleHolds, len(due))]
+		if _, err := a.enterHolds(ctx, some); err != nil {
+			return 0, err
+		}
+		due = due[len(some):]
+	}
+	left, err = a.store.DueJobsOf(ctx, account.ID, now)
+	return left + len(due), err
+}
+
+// expireTestHolds enters which holds of test accounts are over by clocks that are ahead.
+func (a *app) expireTestHolds(ctx context.Context) error {
+	for id, account := range a.directory.Load().Accounts {
+		if !account.Test {
+			continue
+		}
+		clock, err := a.store.Clock(ctx, id)
+		if err != nil {
+			return err
+		}
+		if clock.Ahead == 0 {
+			continue // as it is with all others
+		}
+		if _, err := a.settleSome(ctx, account, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}

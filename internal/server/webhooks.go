@@ -1,0 +1,112 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+	"boon.example/internal/message"
+	"boon.example/internal/store"
+	"boon.example/internal/webhook"
+)
+
+// webhooks makes what sends events to webhooks; stop closes its connections.
+func (a *app) webhooks() (_ *webhook.Deliverer, stop func()) {
+	calls := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "boon_webhook_calls_total",
+		Help: "Calls of webhooks, by outcome: taken, refused (an answer other than 2xx), failed (none)."},
+		[]string{"outcome"})
+	for _, outcome := range []string{"taken", "refused", "failed"} {
+		calls.WithLabelValues(outcome)
+	}
+	a.metrics.registry.MustRegister(calls)
+	sender := webhook.NewSender(&webhook.Guard{Allow: a.WebhooksAllow}, "Boon/"+api.Version)
+	return &webhook.Deliverer{
+		Store: a.store, Send: sender.Send, Directory: a.directory.Load, Render: a.api.EventBody, SwitchOff: a.switchOff,
+		Log: a.Logger, Random: rand.Float64,
+		Observe: func(o webhook.Outcome) {
+			outcome := "failed"
+			if o.Succeeded() {
+				outcome = "taken"
+			} else if o.Status > 0 {
+				outcome = "refused"
+			}
+			calls.WithLabelValues(outcome).Inc()
+		},
+	}, sender.Close
+}
+
+// hookStore is what the operations of webhooks ask of the store. A change is seen by this instance at once.
+type hookStore struct {
+	*store.Store
+	app *app
+}
+
+// Configure implements api.Hooks.
+func (s hookStore) Configure(ctx context.Context,
+	change func(*gift.Directory, gift.Uses) (gift.Changes, error)) error {
+	if err := s.Store.Configure(ctx, change); err != nil {
+		return err
+	}
+	return s.app.readSetup(ctx)
+}
+
+// switchOff switches an endpoint off, unless it was changed meanwhile. An account that has a contact is told first
+// where that is for failing: should the process end in between, it is told twice.
+func (a *app) switchOff(ctx context.Context, w *gift.Webhook, why gift.WebhookOff) error {
+	if why == gift.WebhookFailing {
+		if err := a.tellOfFailing(ctx, w); err != nil {
+			return fmt.Errorf("telling an account of its webhook: %w", err)
+		}
+	}
+	return hookStore{a.store, a}.Configure(ctx, func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+		is := d.Webhook(w.AccountID, w.ID)
+		if is == nil || !is.Enabled || !is.ChangedAt.Equal(w.ChangedAt) {
+			return gift.Changes{}, nil
+		}
+		off := *is
+		off.Enabled, off.Off = false, why
+		return gift.Changes{Webhooks: []*gift.Webhook{&off},
+			What: fmt.Sprintf("account %s: switched webhook %s off, %s", w.AccountID, w.ID, strings.ToLower(string(why)))}, nil
+	})
+}
+
+// tellOfFailing sends the mail about an endpoint that took nothing for days.
+func (a *app) tellOfFailing(ctx context.Context, w *gift.Webhook) error {
+	account := a.directory.Load().Accounts[w.AccountID]
+	if account == nil || account.Contact == "" || a.carriers.email == nil {
+		return nil
+	}
+	subject, text, html := w.FailingNotice(account.Name)
+	return a.carriers.email.Carry(ctx, message.Message{
+		ID: gift.ID(uuid.Must(uuid.NewV7())), AccountID: account.ID, Method: gift.Email, Language: gift.English,
+		To: account.Contact, FromName: "Boon", Subject: subject, Text: text, HTML: html, At: time.Now().UTC(),
+	})
+}
+
+// forgetAttempts deletes attempts at webhooks that are old enough.
+func (a *app) forgetAttempts(ctx context.Context, now time.Time) error {
+	for id := range a.directory.Load().Accounts {
+		for {
+			n, err := a.store.ForgetAttempts(ctx, id, now.Add(-webhook.AttemptsKept), forgetBatch)
+			if err != nil {
+				return err
+			}
+			if n < forgetBatch {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(forgetPause):
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,281 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
+)
+
+// follow reads the events of an account from a place on, page by page, until nothing more is there.
+func follow(t *testing.T, s *Store, q gift.EventQuery) (all []gift.Event, end gift.EventPlace) {
+	t.Helper()
+	for {
+		page, err := s.Events(t.Context(), q)
+		must(t, err)
+		all = append(all, page.Events...)
+		if len(page.Events) > q.Limit {
+			t.Errorf("a page of %d events, at most %d were wanted", len(page.Events), q.Limit)
+		}
+		if q.After = page.Next; !page.More {
+			return all, q.After
+		}
+	}
+}
+
+// settled follows until n events were read: while a transaction that has nothing to do with them is open anywhere on a
+// server, they are not shown yet.
+func settled(t *testing.T, s *Store, q gift.EventQuery, n int) (all []gift.Event, end gift.EventPlace) {
+	t.Helper()
+	for range 3_000 {
+		if all, end = follow(t, s, q); len(all) >= n {
+			return all, end
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%d events, want %d", len(all), n)
+	return nil, end
+}
+
+func typesOf(events []gift.Event) (all []gift.EventType) {
+	for i := range events {
+		all = append(all, events[i].Type)
+	}
+	return all
+}
+
+// testEvents: entries come as events in the order of their commits, with their gifts, in pages of any size; types and
+// locations select, and the place moves on past what they leave out.
+func testEvents(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	gifts := issue(t, s, account, 3)
+	issue(t, s, newID(), 1) // another account's
+	var want []gift.ID
+	for _, n := range []int{2, 0, 2, 1} {
+		want = append(want, redeem(t, s, &gifts[n].Voucher, 5).ID)
+	}
+	all, end := settled(t, s, gift.EventQuery{AccountID: account, Limit: 100}, 7)
+	if types := typesOf(all); !slices.Equal(types, append(slices.Repeat([]gift.EventType{gift.EventCreated}, 3),
+		slices.Repeat([]gift.EventType{gift.EventRedeemed}, 4)...)) {
+		t.Fatalf("types %v", types)
+	}
+	for i, e := range all[3:] {
+		if e.ID != want[i] || e.Entry.ID != want[i] || e.Gift == nil || e.Gift.ID != e.Entry.VoucherID ||
+			e.AccountID != account || !e.At.Equal(noon) || e.Sequence() != e.Entry.Seq {
+			t.Errorf("event %d is %+v", i, e)
+		}
+	}
+	for limit := 1; limit < 9; limit++ {
+		again, there := follow(t, s, gift.EventQuery{AccountID: account, Limit: limit})
+		if !slices.EqualFunc(all, again, func(a, b gift.Event) bool { return a.ID == b.ID }) || there != end {
+			t.Errorf("in pages of %d: %d events, end %v, want %v", limit, len(again), there, end)
+		}
+	}
+	for i := range all {
+		rest, _ := follow(t, s, gift.EventQuery{AccountID: account, Limit: 2, After: all[i].Place})
+		if len(rest) != len(all)-i-1 {
+			t.Errorf("%d events after number %d", len(rest), i)
+		}
+	}
+	if at, err := s.EventsEnd(t.Context(), account); err != nil || at != end {
+		t.Errorf("the end is %v, %v, want %v", at, err, end)
+	}
+	some, there := follow(t, s, gift.EventQuery{AccountID: account, Limit: 2,
+		Types: []gift.EventType{gift.EventCreated, gift.EventHeld}})
+	if len(some) != 3 || there != end {
+		t.Errorf("%d gifts made, end %v, want %v", len(some), there, end)
+	}
+	none, there := follow(t, s, gift.EventQuery{AccountID: account, Limit: 2, Locations: []gift.ID{newID()}})
+	if len(none) != 0 || there != end {
+		t.Errorf("%d events elsewhere, end %v, want %v", len(none), there, end)
+	}
+	for _, wrong := range []gift.EventPlace{{Position: end.Position, Part: 1},
+		{Position: end.Position, Part: 7, Mark: end.Mark},
+		{Position: end.Position + 1, Part: 1, Mark: end.Mark}} {
+		_, err := s.Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 2, After: wrong})
+		if !errors.Is(err, gift.NotFound) {
+			t.Errorf("the place %v: %v", wrong, err)
+		}
+	}
+}
+
+// slow makes transactions of a store take their time before they commit, after all was written, and some of them fail.
+func slow(s *Store) {
+	transact := s.transact
+	s.transact = func(ctx context.Context, fn func(db.Runner) error) error {
+		return transact(ctx, func(run db.Runner) error {
+			err := fn(run)
+			if err == nil && s.db.File == "" { // what was written is on its way
+				err = run(ctx, []db.Batch{{Query: &db.Query{What: "waiting", One: `SELECT 1`}, Rows: [][]any{{}},
+					Scan: func(from db.Scanner) error { return from.Scan(new(int)) }}})
+			}
+			time.Sleep(rand.N(4 * time.Millisecond))
+			if err == nil && rand.N(8) == 0 {
+				err = errFault
+			}
+			return err
+		})
+	}
+}
+
+var errFault = errors.New("a fault")
+
+// testFollowers: many writers on several instances, slow commits, failing ones, and connections that are cut: whoever
+// follows, on whichever instance, gets every entry that is in the database, once, those of each gift in order.
+func testFollowers(t *testing.T, open opener) {
+	s, again := open(t)
+	other := again()
+	account := newID()
+	gifts := issue(t, s, account, 5)
+	slow(s)
+	slow(other)
+	done := make(chan struct{})
+	var writers, readers sync.WaitGroup
+	for n := range 6 {
+		writers.Go(func() {
+			for i := range 25 {
+				g := &gifts[rand.N(len(gifts))]
+				_, err := tryRedeem(t.Context(), []*Store{s, other}[n%2], &g.Voucher, 1)
+				if i == 12 && n == 0 && s.db.File == "" {
+					_, err = s.db.Readers.ExecContext(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+						WHERE datname = current_database() AND pid <> pg_backend_pid() AND state LIKE 'idle in transaction%'`)
+				}
+				_ = err // the database tells what was done
+			}
+		})
+	}
+	read := make([][]gift.Event, 4)
+	for n := range read {
+		readers.Go(func() {
+			q := gift.EventQuery{AccountID: account, Limit: 1 + rand.N(7)}
+			failed, idle := 0, 0
+			for last := false; ; {
+				page, err := []*Store{s, other}[n/2].Events(t.Context(), q)
+				if err != nil {
+					if failed++; failed > 1_000 || errors.Is(err, gift.NotFound) { // not because a connection was cut
+						t.Error(err)
+						return
+					}
+					continue
+				}
+				read[n] = append(read[n], page.Events...)
+				q.After = page.Next
+				if last && !page.More && (len(read[n]) >= countEntries(t, s, gifts) || idle > 3_000) {
+					return
+				}
+				select {
+				case <-done:
+					last = true
+					idle++
+					time.Sleep(10 * time.Millisecond)
+				case <-time.After(time.Millisecond):
+				}
+			}
+		})
+	}
+	writers.Wait()
+	close(done)
+	readers.Wait()
+	total := countEntries(t, s, gifts)
+	if total < 50 {
+		t.Errorf("only %d entries were made", total)
+	}
+	for n, events := range read {
+		next := map[gift.ID]int{}
+		for i := range events {
+			e := events[i].Entry
+			if next[e.VoucherID]++; e.Seq != next[e.VoucherID] {
+				t.Errorf("reader %d: entry %d of a gift comes as number %d", n, e.Seq, next[e.VoucherID])
+			}
+		}
+		if len(events) != total {
+			t.Errorf("reader %d: %d events, want %d", n, len(events), total)
+		}
+		if !slices.EqualFunc(events, read[0], func(a, b gift.Event) bool { return a.ID == b.ID }) {
+			t.Errorf("readers %d and 0 had them in another order", n)
+		}
+	}
+}
+
+func countEntries(t *testing.T, s *Store, gifts []gift.Gift) (n int) {
+	for i := range gifts {
+		g, err := s.Gift(t.Context(), gifts[i].AccountID, gifts[i].ID)
+		if err != nil {
+			return 1 << 30 // cut; it is asked again
+		}
+		n += g.Seq
+	}
+	return n
+}
+
+// testForgetEvents: the oldest go, a few at a time, and a place before those that are left is refused. The newest
+// stays, so that whoever has read all goes on from there.
+func testForgetEvents(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	g := issue(t, s, account, 1)[0]
+	for range 4 {
+		redeem(t, s, &g.Voucher, 1)
+	}
+	all, end := settled(t, s, gift.EventQuery{AccountID: account, Limit: 9}, 5)
+	for _, step := range []struct {
+		before time.Time
+		limit  int
+		n      int64
+	}{{noon, 9, 0}, {noon.Add(1), 2, 0}, {noon.Add(time.Second), 2, 2}, {noon.Add(time.Second), 9, 2},
+		{noon.Add(time.Second), 9, 0}} {
+		if n, err := s.ForgetEvents(t.Context(), account, step.before, step.limit); err != nil || n != step.n {
+			t.Errorf("before %v: %d, %v, want %d", step.before, n, err, step.n)
+		}
+	}
+	_, err := s.Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 9, After: all[2].Place})
+	if !errors.Is(err, gift.NotFound) {
+		t.Errorf("a place that is not kept: %v", err)
+	}
+	rest, _ := follow(t, s, gift.EventQuery{AccountID: account, Limit: 9})
+	redeem(t, s, &g.Voucher, 1)
+	next, _ := settled(t, s, gift.EventQuery{AccountID: account, Limit: 9, After: end}, 1)
+	if len(rest) != 1 || rest[0].ID != all[4].ID || len(next) != 1 || next[0].Sequence() != 6 {
+		t.Errorf("%d events are left, %d are new", len(rest), len(next))
+	}
+}
+
+// testVerifyEvents: an entry that is no event, and an event that is none, are found.
+func testVerifyEvents(t *testing.T, open opener) {
+	s, _ := open(t)
+	g := issue(t, s, newID(), 1)[0]
+	for day := range 4 {
+		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&g.Voucher)}}, func(st *ledger.State) ledger.Changes {
+			at := gift.Context{EntryID: newID(), Now: noon.AddDate(0, 0, day)}
+			after, e, err := st.Vouchers[ref(&g.Voucher)].Redeem(gift.Redeem{Context: at, Amount: 1})
+			must(t, err)
+			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+		})
+	}
+	diff(t, problems(t, s), map[string]int{})
+	var position int64
+	must(t, s.db.Get(t.Context(), `SELECT max(position) - 1 FROM event WHERE account_id = $1`,
+		[]any{db.KeyOf(g.AccountID)}, &position))
+	spoil(t, s, `DELETE FROM event WHERE position = $1`, position)
+	diff(t, problems(t, s), map[string]int{"events": 1})
+	for _, wrong := range [][]any{
+		{" REDEMPTION ", g.ID[:], ""},          // no entry
+		{" HOLD REDEMPTION ", g.Last[:], ""},   // of another kind
+		{" gift.expired ", []byte{}, "{"},      // nothing that can be read
+		{" gift.redeemed? ", []byte{}, "{}"},   // no type
+		{" key.created ", []byte{}, `{"id":"`}, // cut
+	} {
+		position += 10
+		spoil(t, s, `INSERT INTO event (position, account_id, made_at, kinds, entries, body) VALUES ($1, $2, 0, $3, $4, $5)`,
+			append([]any{position, db.KeyOf(g.AccountID)}, wrong...)...)
+	}
+	diff(t, problems(t, s), map[string]int{"events": 6})
+}

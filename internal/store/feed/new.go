@@ -1,0 +1,90 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/store/db"
+)
+
+// maxNew is how many rows NewEvents looks at.
+const maxNew = 1_000
+
+// NewEvents tells which accounts have events after a position, and up to which it looked; it passes no transaction that
+// is open. Before 0, it tells of none, and where the newest is.
+func (f *Feed) NewEvents(ctx context.Context, after int64) (accounts []gift.ID, upTo int64, err error) {
+	safe, err := f.safe(ctx)
+	if err != nil {
+		return nil, after, fmt.Errorf("looking for new events: %w", err)
+	}
+	if after < 0 {
+		upTo, err = f.newest(ctx, safe)
+		return nil, upTo, err
+	}
+	const query = `SELECT t.position, t.account_id FROM event AS t WHERE t.position > $1 AND t.position <= $2
+		ORDER BY t.position LIMIT $3`
+	type found struct {
+		position int64
+		account  gift.ID
+	}
+	rows, err := db.Collect(ctx, f.db, query, []any{after, safe, maxNew}, func(from db.Scanner) (r found, err error) {
+		err = from.Scan(&r.position, db.ScanID(&r.account))
+		return r, err
+	})
+	if err != nil {
+		return nil, after, fmt.Errorf("looking for new events: %w", err)
+	}
+	seen := map[gift.ID]bool{}
+	for _, r := range rows {
+		if !seen[r.account] {
+			seen[r.account] = true
+			accounts = append(accounts, r.account)
+		}
+	}
+	if upTo = min(after, safe); len(rows) > 0 { // below after: the database was restored
+		upTo = rows[len(rows)-1].position
+	}
+	return accounts, upTo, nil
+}
+
+// newest is the position of the newest row up to one; 0: there is none.
+func (f *Feed) newest(ctx context.Context, safe int64) (position int64, err error) {
+	err = f.db.Get(ctx, `SELECT coalesce(max(t.position), 0) FROM event AS t WHERE t.position <= $1`, []any{safe}, &position)
+	if err != nil {
+		return 0, fmt.Errorf("looking for the newest event: %w", err)
+	}
+	return position, nil
+}
+
+// clockTolerance is how far the times of events may be out of the order of their commits.
+const clockTolerance = 10 * time.Minute
+
+// EventsBefore is a place after which all events of an account come that were made at a time or later, and few others.
+// It looks at as many rows as halving all positions takes.
+func (f *Feed) EventsBefore(ctx context.Context, account gift.ID, at time.Time) (place gift.EventPlace, err error) {
+	high, err := f.safe(ctx)
+	if err == nil {
+		high, err = f.newest(ctx, high)
+	}
+	if err != nil {
+		return place, fmt.Errorf("looking for the events of a time: %w", err)
+	}
+	at = at.Add(-clockTolerance)
+	for low := int64(0); low <= high; {
+		middle := low + (high-low)/2
+		rows, err := f.rows(ctx, account, middle, high, 1)
+		if err != nil {
+			return place, fmt.Errorf("looking for the events of a time: %w", err)
+		}
+		if len(rows) == 0 || !rows[0].madeAt.Before(at) {
+			high = middle - 1
+			continue
+		}
+		r := &rows[0]
+		place = gift.After(r.position, r.size(), r.id(r.size()-1))
+		low = r.position + 1
+	}
+	return place, nil
+}

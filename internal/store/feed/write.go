@@ -1,0 +1,88 @@
+package feed
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/store/db"
+)
+
+// Insert writes rows that Rows made.
+var Insert = db.InsertRows("event", "account_id, made_at, kinds, entries, body", "BNTBT", "")
+
+// Rows are the entries of a commit as events, a row for each account. On PostgreSQL a guard on entries writes them.
+func Rows(entries []gift.Entry) (rows [][]any) {
+	byAccount := map[gift.ID][]*gift.Entry{}
+	var accounts []gift.ID
+	for i := range entries {
+		account := entries[i].AccountID
+		if byAccount[account] == nil {
+			accounts = append(accounts, account)
+		}
+		byAccount[account] = append(byAccount[account], &entries[i])
+	}
+	for _, account := range accounts {
+		var ids []byte
+		var kinds []string
+		for _, e := range byAccount[account] {
+			ids = append(ids, e.ID[:]...)
+			if !slices.Contains(kinds, string(e.Kind)) {
+				kinds = append(kinds, string(e.Kind))
+			}
+		}
+		rows = append(rows, []any{db.KeyOf(account), db.Micros(byAccount[account][0].At),
+			" " + strings.Join(kinds, " ") + " ", ids, ""})
+	}
+	return rows
+}
+
+// body is an event without an entry as it is kept.
+type body struct {
+	ID gift.ID `json:"id"`
+	gift.EventNote
+}
+
+// Add writes events that have no entry, in the transaction of their cause.
+func Add(ctx context.Context, tx *sql.Tx, events ...gift.Event) error {
+	for i := range events {
+		e := &events[i]
+		text, err := json.Marshal(body{gift.ID(uuid.Must(uuid.NewV7())), e.Note})
+		if err == nil {
+			_, err = tx.ExecContext(ctx, Insert.One, db.KeyOf(e.AccountID), db.Micros(e.At), " "+string(e.Type)+" ",
+				[]byte{}, string(text))
+		}
+		if err != nil {
+			return fmt.Errorf("writing an event: %w", err)
+		}
+	}
+	return nil
+}
+
+// ForgetEvents deletes at most limit of the oldest rows of an account that were made before an instant, and tells how
+// many there were. The newest stays: a place after it is known for ever.
+func (f *Feed) ForgetEvents(ctx context.Context, account gift.ID, before time.Time, limit int) (n int64, err error) {
+	const forget = `DELETE FROM event WHERE account_id = $1 AND position IN (
+		SELECT o.position FROM (SELECT t.position, t.made_at FROM event AS t WHERE t.account_id = $1
+			ORDER BY t.position LIMIT $3) AS o
+		WHERE o.made_at < $2 AND o.position < (SELECT max(m.position) FROM event AS m WHERE m.account_id = $1))`
+	err = f.db.Write(ctx, func(tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, forget, db.KeyOf(account), before.UnixMicro(), limit)
+		if err != nil {
+			return err
+		}
+		n, err = result.RowsAffected()
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("forgetting old events: %w", err)
+	}
+	return n, nil
+}

@@ -1,0 +1,247 @@
+// Package hooks keeps what becomes of webhooks: which process delivers for an account, how far each endpoint has come,
+// and every attempt.
+package hooks
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/sealed"
+	"boon.example/internal/store/db"
+)
+
+// Hooks keeps what becomes of webhooks.
+type Hooks struct{ db *db.DB }
+
+// New works on an open database.
+func New(d *db.DB) *Hooks { return &Hooks{d} }
+
+// The columns of attempts, with their types as in inserting.
+const (
+	AttemptColumns = `account_id, webhook_id, id, event_id, type, made_at, took, status, words, answer`
+	AttemptTypes   = "BBBBTNNNTB"
+)
+
+var (
+	claim = db.InsertRows("webhook_lease", "account_id, owner, claimed_at, until", "BBNN",
+		` ON CONFLICT (account_id) DO UPDATE SET owner = excluded.owner, claimed_at = excluded.claimed_at,
+			until = excluded.until WHERE webhook_lease.owner = excluded.owner OR webhook_lease.until <= excluded.claimed_at`)
+	saveState = db.InsertRows("webhook_state", "account_id, webhook_id, state", "BBT",
+		` ON CONFLICT (account_id, webhook_id) DO UPDATE SET state = excluded.state`)
+	saveAttempt = db.InsertRows("webhook_attempt", AttemptColumns, AttemptTypes, ` ON CONFLICT DO NOTHING`)
+)
+
+// Queries are those that write rows in batches.
+func Queries() []*db.Query { return []*db.Query{claim, saveState, saveAttempt} }
+
+// ClaimWebhooks takes the leases of accounts that nobody has at now, keeps those that the owner has, until a time, and
+// gives all of these accounts that it has then.
+func (h *Hooks) ClaimWebhooks(ctx context.Context, owner gift.ID, accounts []gift.ID,
+	now, until time.Time) (owned []gift.ID, err error) {
+	// In one order, so that instances wait for each other and never in a circle.
+	accounts = slices.SortedFunc(slices.Values(accounts), func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
+	batch := db.Batch{Query: claim}
+	for _, a := range accounts {
+		batch.Rows = append(batch.Rows, []any{db.KeyOf(a), db.KeyOf(owner), now.UnixMicro(), until.UnixMicro()})
+	}
+	if err := h.write(ctx, batch); err != nil {
+		return nil, fmt.Errorf("claiming webhooks: %w", err)
+	}
+	owned, err = db.Collect(ctx, h.db, `SELECT account_id FROM webhook_lease WHERE owner = $1 AND until > $2`,
+		[]any{db.KeyOf(owner), now.UnixMicro()}, func(from db.Scanner) (id gift.ID, err error) {
+			err = from.Scan(db.ScanID(&id))
+			return id, err
+		})
+	if err != nil {
+		return nil, fmt.Errorf("reading the leases of webhooks: %w", err)
+	}
+	return slices.DeleteFunc(owned, func(id gift.ID) bool { return !slices.Contains(accounts, id) }), nil
+}
+
+// write runs batches that write in a transaction of their own. They may run again.
+func (h *Hooks) write(ctx context.Context, batches ...db.Batch) error {
+	batches = slices.DeleteFunc(batches, func(b db.Batch) bool { return len(b.Rows) == 0 })
+	if len(batches) == 0 {
+		return nil
+	}
+	return h.db.Retry(ctx, func(ctx context.Context) error {
+		return h.db.Transact(ctx, func(run db.Runner) error { return run(ctx, batches) })
+	})
+}
+
+// ReleaseWebhooks gives all leases of an owner back.
+func (h *Hooks) ReleaseWebhooks(ctx context.Context, owner gift.ID) error {
+	err := h.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM webhook_lease WHERE owner = $1`, db.KeyOf(owner))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("giving webhooks back: %w", err)
+	}
+	return nil
+}
+
+// state is a gift.WebhookState as a JSON document.
+type state struct {
+	After       []byte    `json:"after"`
+	Aside       []aside   `json:"aside,omitempty"`
+	Failing     time.Time `json:"failing,omitzero"`
+	Replay      []byte    `json:"replay,omitempty"`
+	ReplayAfter []byte    `json:"replayAfter,omitempty"`
+	Replayed    bool      `json:"replayed,omitempty"`
+}
+
+type aside struct {
+	Event    []byte         `json:"event"`
+	Type     gift.EventType `json:"type"`
+	Before   []byte         `json:"before"`
+	Attempts int            `json:"attempts"`
+	Due      time.Time      `json:"due"`
+}
+
+func bytesOf(p gift.EventPlace) []byte {
+	b := p.Bytes()
+	return b[:]
+}
+
+func formatState(s *gift.WebhookState) (string, error) {
+	d := state{After: bytesOf(s.After), Failing: s.FailingSince, Replayed: s.Replayed}
+	if !s.Replay.IsZero() {
+		d.Replay, d.ReplayAfter = s.Replay[:], bytesOf(s.ReplayAfter)
+	}
+	for _, a := range s.Aside {
+		d.Aside = append(d.Aside, aside{a.Event[:], a.Type, bytesOf(a.Before), a.Attempts, a.Due})
+	}
+	text, err := json.Marshal(d)
+	return string(text), err
+}
+
+func parseState(text string) (s gift.WebhookState, err error) {
+	var d state
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
+		return s, errors.New("the state of a webhook is damaged")
+	}
+	id := func(b []byte) (id gift.ID) { copy(id[:], b); return id }
+	place := func(b []byte) gift.EventPlace { return gift.ParseEventPlace([16]byte(id(b))) }
+	s = gift.WebhookState{After: place(d.After), FailingSince: d.Failing, Replay: id(d.Replay),
+		ReplayAfter: place(d.ReplayAfter), Replayed: d.Replayed}
+	for _, a := range d.Aside {
+		s.Aside = append(s.Aside, gift.WebhookAside{Event: id(a.Event), Type: a.Type, Before: place(a.Before),
+			Attempts: a.Attempts, Due: a.Due})
+	}
+	return s, nil
+}
+
+// WebhookStates reads how far the endpoints of an account have come; those that never had anything to do have none.
+func (h *Hooks) WebhookStates(ctx context.Context, account gift.ID) ([]gift.WebhookState, error) {
+	states, err := db.Collect(ctx, h.db, `SELECT webhook_id, state FROM webhook_state WHERE account_id = $1`,
+		[]any{db.KeyOf(account)}, func(from db.Scanner) (s gift.WebhookState, err error) {
+			var id gift.ID
+			var text string
+			if err = from.Scan(db.ScanID(&id), &text); err != nil {
+				return s, err
+			}
+			s, err = parseState(text)
+			s.AccountID, s.WebhookID = account, id
+			return s, err
+		})
+	if err != nil {
+		return nil, fmt.Errorf("reading how far webhooks came: %w", err)
+	}
+	return states, nil
+}
+
+// answerDomain is what answers of endpoints are sealed in.
+const answerDomain = "webhook answer"
+
+// SaveWebhooks writes how far endpoints came, and attempts, in one transaction. Saving an attempt again changes
+// nothing.
+func (h *Hooks) SaveWebhooks(ctx context.Context, states []gift.WebhookState, attempts []gift.WebhookAttempt) error {
+	came, made := db.Batch{Query: saveState}, db.Batch{Query: saveAttempt}
+	for i := range states {
+		text, err := formatState(&states[i])
+		if err != nil {
+			return fmt.Errorf("writing how far a webhook came: %w", err)
+		}
+		came.Rows = append(came.Rows, []any{db.KeyOf(states[i].AccountID), db.KeyOf(states[i].WebhookID), text})
+	}
+	slices.SortFunc(came.Rows, func(a, b []any) int {
+		return slices.Compare(slices.Concat(a[0].([]byte), a[1].([]byte)), slices.Concat(b[0].([]byte), b[1].([]byte)))
+	})
+	for i := range attempts {
+		a := &attempts[i]
+		answer := []byte{}
+		if len(a.Answer) > 0 {
+			answer = h.db.Keys.SealOnce(answerDomain, a.Answer, a.ID[:])
+		}
+		made.Rows = append(made.Rows, []any{db.KeyOf(a.AccountID), db.KeyOf(a.WebhookID), db.KeyOf(a.ID), db.KeyOf(a.Event),
+			string(a.Type), a.At.UnixMicro(), int64(a.Took), int64(a.Status), a.Words, answer})
+	}
+	if err := h.write(ctx, came, made); err != nil {
+		return fmt.Errorf("writing how far webhooks came: %w", err)
+	}
+	return nil
+}
+
+const selectAttempts = `SELECT webhook_id, id, event_id, type, made_at, took, status, words, answer FROM webhook_attempt
+	WHERE account_id = $1 AND webhook_id = $2 `
+
+// WebhookAttempts reads attempts at an endpoint, the newest first. An answer that was sealed with a key that this
+// instance lacks is left out.
+func (h *Hooks) WebhookAttempts(ctx context.Context, q gift.WebhookAttempts) ([]gift.WebhookAttempt, error) {
+	query, args := selectAttempts+`ORDER BY id DESC LIMIT $3`, []any{db.KeyOf(q.AccountID), db.KeyOf(q.WebhookID), q.Limit}
+	if !q.Before.IsZero() {
+		query, args = selectAttempts+`AND id < $4 ORDER BY id DESC LIMIT $3`, append(args, db.KeyOf(q.Before))
+	}
+	attempts, err := db.Collect(ctx, h.db, query, args, func(from db.Scanner) (a gift.WebhookAttempt, err error) {
+		var took int64
+		var answer []byte
+		err = from.Scan(db.ScanID(&a.WebhookID), db.ScanID(&a.ID), db.ScanID(&a.Event), &a.Type, db.ScanTime(&a.At), &took,
+			&a.Status, &a.Words, &answer)
+		if err != nil {
+			return a, err
+		}
+		a.AccountID, a.Took = q.AccountID, time.Duration(took)
+		if len(answer) > 0 {
+			a.Answer, err = h.db.Keys.OpenOnce(answerDomain, answer, a.ID[:])
+			if errors.Is(err, sealed.ErrUnknownKey) {
+				err = nil
+			}
+		}
+		return a, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the attempts of a webhook: %w", err)
+	}
+	return attempts, nil
+}
+
+// ForgetAttempts deletes at most limit attempts of an account from before a time, and the states of endpoints that
+// there are no more, and tells how many attempts there were.
+func (h *Hooks) ForgetAttempts(ctx context.Context, account gift.ID, before time.Time, limit int) (n int64, err error) {
+	const old = `SELECT webhook_id, id FROM webhook_attempt WHERE account_id = $1 AND made_at < $2 LIMIT $3`
+	args := []any{db.KeyOf(account), before.UnixMicro(), limit}
+	// Most calls find nothing; they should not wait for the writer.
+	if err = h.db.Get(ctx, `SELECT count(*) FROM (`+old+`) AS one`, args, &n); err != nil || n == 0 {
+		return 0, err
+	}
+	err = h.db.Write(ctx, func(tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, `DELETE FROM webhook_attempt WHERE account_id = $1 AND (webhook_id, id) IN (`+old+`)`,
+			args...)
+		if err != nil {
+			return err
+		}
+		n, err = result.RowsAffected()
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("forgetting old attempts of webhooks: %w", err)
+	}
+	return n, nil
+}

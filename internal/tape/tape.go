@@ -1,0 +1,217 @@
+// Package tape takes a JSON text apart in one pass over its bytes. What it finds stands on a tape, one node for each
+// name and each value, so that members are looked up and left alone without reading the text again.
+//
+// It takes what RFC 8259 takes, in UTF-8, without lone surrogates; names may occur twice, which is for the reader of an
+// object to judge. It knows no members, no problems and no requests.
+package tape
+
+import (
+	"bytes"
+	"iter"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Limits of a text, so that what a hostile one costs is bounded.
+const (
+	MaxNodes = 131_072 // names and values
+	MaxDepth = 10_000
+)
+
+// Tape is one JSON text, taken apart. The zero Tape is empty; it can be used again and again.
+type Tape struct {
+	text  []byte
+	nodes []node
+	open  []int32 // the objects and arrays around the place that is scanned
+}
+
+// node is a name or a value.
+type node struct {
+	start, end uint32 // in the text, with quotes and braces
+	next       int32  // the node after this one and all that it holds
+	size       int32  // how many members or elements it holds
+	kind       jsontext.Kind
+	escaped    bool // it is a text with a backslash
+}
+
+// keptNodes is how large a tape stays that waits for its next text.
+const keptNodes = 4_096
+
+// Forget lets go of the text.
+func (t *Tape) Forget() {
+	t.text = nil
+	if cap(t.nodes) > keptNodes {
+		t.nodes, t.open = nil, nil
+	}
+}
+
+// Root is the value that the whole text is.
+func (t *Tape) Root() Value { return Value{t, 0} }
+
+// Value is a value of a text, or none: the zero Value. It holds as long as the text is on its tape.
+type Value struct {
+	tape *Tape
+	n    int32
+}
+
+// Exists reports whether there is a value, be it null.
+func (v Value) Exists() bool { return v.tape != nil }
+
+func (v Value) node() *node { return &v.tape.nodes[v.n] }
+
+// Kind is what the value is; 0 of none.
+func (v Value) Kind() jsontext.Kind {
+	if v.tape == nil {
+		return 0
+	}
+	return v.node().kind
+}
+
+// SaysNothing reports whether there is no value, or one that is null or an empty text.
+func (v Value) SaysNothing() bool {
+	if v.tape == nil {
+		return true
+	}
+	n := v.node()
+	return n.kind == 'n' || n.kind == '"' && n.end-n.start == 2
+}
+
+// Len is how many members or elements the value has.
+func (v Value) Len() int { return int(v.node().size) }
+
+// Raw is the text of the value. It is a part of the whole text.
+func (v Value) Raw() jsontext.Value {
+	n := v.node()
+	return jsontext.Value(v.tape.text[n.start:n.end:n.end])
+}
+
+// Unquoted is what a text says. It is a part of the whole text where it has no escapes.
+func (v Value) Unquoted() []byte {
+	n := v.node()
+	if !n.escaped {
+		return v.tape.text[n.start+1 : n.end-1]
+	}
+	text, _ := jsontext.AppendUnquote(nil, v.tape.text[n.start:n.end]) // it has been found valid
+	return text
+}
+
+// Elements are those of an array, in its order.
+func (v Value) Elements() iter.Seq2[int, Value] {
+	return func(yield func(int, Value) bool) {
+		e := Value{v.tape, v.n + 1}
+		for i := range v.Len() {
+			if !yield(i, e) {
+				return
+			}
+			e.n = e.node().next
+		}
+	}
+}
+
+// Members are those of an object, in its order: name and value.
+func (v Value) Members() iter.Seq2[Value, Value] {
+	return func(yield func(Value, Value) bool) {
+		name := Value{v.tape, v.n + 1}
+		for range v.Len() {
+			value := Value{v.tape, name.n + 1}
+			if !yield(name, value) {
+				return
+			}
+			name.n = value.node().next
+		}
+	}
+}
+
+// Pick looks up the members of an object whose names are in a set: into[i] becomes the value of names[i], null
+// included, or none. Of a name that occurs twice the last value is taken, and twice is told; more is told once.
+func (v Value) Pick(names *Names, into []Value, twice func(name string)) {
+	t, at := v.tape, v.n+1
+	for range v.Len() {
+		name, value := &t.nodes[at], at+1
+		at = t.nodes[value].next
+		text := t.text[name.start+1 : name.end-1]
+		if name.escaped {
+			text = Value{t, value - 1}.Unquoted()
+		}
+		if i := names.index(text); i >= 0 {
+			if into[i].tape != nil {
+				twice(names.list[i])
+			}
+			into[i] = Value{t, value}
+		}
+	}
+}
+
+// Path is where the value stands in the text: lines[2].price. That of the whole text is "".
+func (v Value) Path() string {
+	var path []byte
+	for at := v.tape.Root(); at.n != v.n; {
+		within := at
+		if within.Kind() == '{' {
+			for name, value := range within.Members() {
+				if at = value; v.n < value.node().next {
+					if len(path) > 0 {
+						path = append(path, '.')
+					}
+					path = append(path, name.Unquoted()...)
+					break
+				}
+			}
+			continue
+		}
+		for i, e := range within.Elements() {
+			if at = e; v.n < e.node().next {
+				path = append(strconv.AppendInt(append(path, '['), int64(i), 10), ']')
+				break
+			}
+		}
+	}
+	return string(path)
+}
+
+// Names is a set of member names.
+type Names struct {
+	list  []string
+	slots [256]uint8 // one more than the index of the name with that hash; 0: there is none
+	seed  uint32
+}
+
+// NewNames makes a set of up to 64 names, none of which is empty.
+func NewNames(list ...string) *Names {
+	for seed := uint32(1); ; seed += 2 {
+		if n := (&Names{list: list, seed: seed}); n.fill() {
+			return n
+		}
+	}
+}
+
+// fill reports whether every name has a hash of its own.
+func (n *Names) fill() bool {
+	for i, name := range n.list {
+		slot := &n.slots[n.hash([]byte(name))]
+		if *slot != 0 {
+			return false
+		}
+		*slot = uint8(i + 1)
+	}
+	return true
+}
+
+// hash looks at the length and some of the letters: names that are in no set cost no more.
+func (n *Names) hash(name []byte) uint8 {
+	last := len(name) - 1
+	h := uint32(len(name)) | uint32(name[0])<<8 | uint32(name[last])<<16 | uint32(name[last/2])<<24
+	return uint8(h * n.seed >> 24)
+}
+
+func (n *Names) index(name []byte) int {
+	if len(name) == 0 {
+		return -1
+	}
+	i := int(n.slots[n.hash(name)]) - 1
+	if i < 0 || !bytes.Equal(name, []byte(n.list[i])) {
+		return -1
+	}
+	return i
+}

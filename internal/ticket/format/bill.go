@@ -1,0 +1,173 @@
+package format
+
+import (
+	"math/bits"
+	"slices"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ticket"
+)
+
+// line is a line of an order on its way to the ticket. Its amounts are in minor units.
+type line struct {
+	id, name, group string
+	unit            gift.Amount // list price of one piece with its modifiers, before discounts
+	even            bool        // whether there is such a price
+	quantity        gift.Decimal
+	weighed         bool
+	total           gift.Amount   // after discounts, with the tax that is inside its price, and no other
+	outside         gift.Amount   // tax and the like that are added to it
+	reason          ticket.Reason // why no gift pays it
+}
+
+// count sets the pieces of a line, or notes that it is sold by weight or measure. gross is the list price of all.
+func (l *line) count(quantity gift.Decimal, weighed bool, gross gift.Amount) {
+	if l.weighed = weighed || !whole(quantity); l.weighed {
+		l.quantity = gift.DecimalOf(1)
+		return
+	}
+	l.quantity = quantity
+	if n := quantity.Round(gift.Pieces); n > 0 && gross%n == 0 {
+		l.unit, l.even = gross/n, true
+	}
+}
+
+// bill is an order with its sums. Amounts are in minor units.
+type bill struct {
+	*reader
+	lines                 []line
+	tax, discount, charge gift.Amount
+	due                   gift.Amount // what is still to be paid, for everything
+	settled               bool        // nothing is: the order is closed, cancelled or paid
+	parts, own            gift.Amount // sum of the parts, and what the platform says that it is
+	summed                bool        // whether it does
+	back                  []line      // goods brought back that are no lines
+}
+
+func (r *reader) bill(lines int) *bill { return &bill{reader: r, lines: make([]line, 0, lines)} }
+
+// ticket makes the ticket of the bill: what is still due, less what is sold in gift cards, with their tax. Money that
+// was paid counts for the goods first, so that a gift never pays for a gift card.
+func (b *bill) ticket() *ticket.Ticket {
+	b.bringBack()
+	var goods gift.Amount
+	due := b.due
+	for i := range b.lines {
+		switch l := &b.lines[i]; {
+		case l.reason == ticket.GiftCard:
+			due -= max(0, l.total) + max(0, l.outside)
+		case l.reason != ticket.Allowed:
+		case l.total <= 0:
+			l.reason = ticket.NothingToPay
+		default:
+			goods += l.total
+		}
+	}
+	t := &ticket.Ticket{Currency: b.currency, Lines: make([]ticket.Line, len(b.lines))}
+	if over := b.parts - b.own; b.summed && max(over, -over) > gift.Amount(max(1, len(b.lines))) {
+		t.Difference = over
+		due = min(due, due+over) // the smaller of the two sums holds
+	}
+	if b.settled {
+		due = 0
+	}
+	units := make([]gift.Decimal, len(b.lines)+5)
+	decimal := func(a gift.Amount) *gift.Decimal {
+		units[0] = b.currency.Decimal(a)
+		one := &units[0]
+		units = units[1:]
+		return one
+	}
+	for i := range b.lines {
+		l := &b.lines[i]
+		to := &t.Lines[i]
+		*to = ticket.Line{ItemID: l.id, ItemName: l.name, Group: l.group, Quantity: l.quantity, Weighed: l.weighed,
+			Total: b.currency.Decimal(l.total), LeftOut: l.reason}
+		if l.even {
+			to.UnitPrice = decimal(l.unit)
+		}
+	}
+	t.Totals = ticket.Totals{Sub: decimal(goods), Tax: decimal(max(0, b.tax)), Discount: decimal(max(0, b.discount)),
+		ServiceCharge: decimal(max(0, b.charge)), Grand: decimal(max(0, due))}
+	return t
+}
+
+// bringBack takes what is brought back off the lines with the same item. What is left of it has lowered what is due.
+func (b *bill) bringBack() {
+	take := func(back *line) {
+		value, pieces := max(0, -back.total), -back.quantity.Less().Round(gift.Pieces)
+		for i := range b.lines {
+			l := &b.lines[i]
+			if back.id == "" || l.id != back.id || l.reason != ticket.Allowed {
+				continue
+			}
+			less := min(value, max(0, l.total))
+			l.total, value = l.total-less, value-less
+			if !l.weighed {
+				fewer := min(pieces, max(0, l.quantity.Round(gift.Pieces)))
+				l.quantity = l.quantity.Add(gift.DecimalOf(int64(-fewer)))
+				pieces -= fewer
+			}
+		}
+	}
+	for i := range b.lines {
+		if b.lines[i].reason == ticket.Returned {
+			take(&b.lines[i])
+		}
+	}
+	for i := range b.back {
+		take(&b.back[i])
+	}
+}
+
+// spread takes a discount on the whole order off the lines that a gift may pay: in proportion to their totals, by the
+// largest remainder, of equal ones the earlier.
+func (b *bill) spread(discount gift.Amount) {
+	var sum gift.Amount
+	var on []int
+	for i := range b.lines {
+		if l := &b.lines[i]; l.reason == ticket.Allowed && l.total > 0 {
+			sum += l.total
+			on = append(on, i)
+		}
+	}
+	if discount = min(discount, sum); discount <= 0 {
+		return
+	}
+	left, rest := discount, make(map[int]uint64, len(on))
+	for _, i := range on {
+		part, over := portion(b.lines[i].total, discount, sum)
+		b.lines[i].total -= part
+		left -= part
+		rest[i] = over
+	}
+	slices.SortStableFunc(on, func(i, j int) int {
+		switch {
+		case rest[i] > rest[j]:
+			return -1
+		case rest[i] < rest[j]:
+			return 1
+		}
+		return 0
+	})
+	for _, i := range on[:left] {
+		b.lines[i].total--
+	}
+}
+
+// portion is a × part / whole, rounded down, and what remains. None is negative, and part is at most a hundred times
+// whole.
+func portion(a, part, whole gift.Amount) (gift.Amount, uint64) {
+	high, low := bits.Mul64(uint64(a), uint64(part))
+	quotient, rest := bits.Div64(high, low, uint64(whole))
+	return gift.Amount(quotient), rest
+}
+
+// share is a × part / whole, half a unit rounded up.
+func share(a, part, whole gift.Amount) gift.Amount {
+	q, rest := portion(a, part, whole)
+	if rest >= uint64(whole)-rest {
+		q++
+	}
+	return q
+}

@@ -1,0 +1,304 @@
+package format
+
+import (
+	"boon.example/internal/gift"
+	"boon.example/internal/tape"
+	"boon.example/internal/ticket"
+)
+
+var (
+	cloverNames = tape.NewNames("order", "currency", "total", "unpaidBalance", "paymentState", "isVat", "taxRemoved",
+		"lineItems", "discounts", "serviceCharge", "additionalCharges", "payments")
+	cloverLine = tape.NewNames("item", "name", "itemCode", "price", "unitQty", "modifications", "discounts",
+		"exchanged", "refunded", "isRevenue", "isOrderFee", "isPlatformOrderFee", "taxRates")
+	cloverItem     = tape.NewNames("id")
+	cloverElements = tape.NewNames("elements")
+	cloverAmount   = tape.NewNames("amount")
+	cloverDiscount = tape.NewNames("amount", "percentage", "percentageDecimal")
+	cloverRate     = tape.NewNames("id", "rate", "taxAmount")
+	cloverPayment  = tape.NewNames("amount", "result")
+)
+
+// elements is a list as Clover writes it: under the name elements, or bare.
+func (r *reader) elements(v tape.Value) tape.Value {
+	if v.Kind() != '{' {
+		return v
+	}
+	var m [1]tape.Value
+	r.pick(v, cloverElements, m[:])
+	return m[0]
+}
+
+// cloverTax is a tax rate with the lines that it is on.
+type cloverTax struct {
+	id          string
+	rate, fixed gift.Amount
+	lines       []int
+}
+
+// cloverOrder is an order that is read: what is to be told of its lines beside.
+type cloverOrder struct {
+	*bill
+	taxes []cloverTax
+	fees  bool // some lines are fees
+}
+
+// clover reads an Order. It tells no totals of its lines: they are reckoned as Clover does.
+func (r *reader) clover(data tape.Value) *ticket.Ticket {
+	const (
+		order = iota
+		currency
+		total
+		unpaid
+		state
+		vat
+		untaxed
+		lines
+		discounts
+		service
+		charges
+		payments
+	)
+	var m [12]tape.Value
+	if r.pick(data, cloverNames, m[:]); !m[order].SaysNothing() {
+		data, m = m[order], [12]tape.Value{}
+		r.pick(data, cloverNames, m[:])
+	}
+	if data.Kind() != '{' {
+		return nil
+	}
+	r.ours(m[currency])
+	list := r.elements(m[lines])
+	b := &cloverOrder{bill: r.bill(size(list))}
+	if m[lines].SaysNothing() {
+		r.needs(data, "lineItems", "This is needed: ask for the order with expand=lineItems.")
+	}
+	for i, e := range r.list(list) {
+		b.line(i, e)
+	}
+	off := b.discounts(r.elements(m[discounts]), b.goods())
+	b.spread(off)
+	b.discount += min(off, b.goods()+off)
+	isVAT := r.yes(m[vat])
+	if taxes := b.reckonTaxes(); !r.yes(m[untaxed]) {
+		b.tax = taxes
+	} else {
+		for i := range b.lines {
+			b.lines[i].outside = 0
+		}
+	}
+	if isVAT {
+		for i := range b.lines {
+			b.lines[i].outside = 0
+		}
+	}
+	b.sum(m[total], isVAT, b.fees || !m[service].SaysNothing() || size(r.elements(m[charges])) > 0)
+	paid := r.cloverPaid(m[payments])
+	if b.due = r.minor(m[unpaid]); m[unpaid].SaysNothing() {
+		b.due = b.own - paid
+		if !b.summed {
+			r.needs(data, "total", "An order needs its total or its unpaidBalance.")
+		}
+	}
+	b.settled = r.says(m[state], "PAID", "REFUNDED", "CREDITED")
+	return b.ticket()
+}
+
+// cloverPaid sums the payments that succeeded.
+func (r *reader) cloverPaid(payments tape.Value) (paid gift.Amount) {
+	for _, e := range r.list(r.elements(payments)) {
+		var p [2]tape.Value
+		r.pick(e, cloverPayment, p[:])
+		if amount := r.minor(p[0]); p[1].SaysNothing() || r.says(p[1], "SUCCESS") {
+			paid += amount
+		}
+	}
+	return paid
+}
+
+// goods sums what gifts may pay.
+func (b *bill) goods() (sum gift.Amount) {
+	for i := range b.lines {
+		if l := &b.lines[i]; l.reason == ticket.Allowed && l.total > 0 {
+			sum += l.total
+		}
+	}
+	return sum
+}
+
+// sum holds the parts against the order's own total. What is left of it is the service charge, where there is one.
+func (b *cloverOrder) sum(total tape.Value, vat, charged bool) {
+	b.own, b.summed = b.minor(total), !total.SaysNothing()
+	for i := range b.lines {
+		switch l := &b.lines[i]; l.reason {
+		case ticket.Refunded, ticket.Fee:
+		default:
+			b.parts += l.total
+		}
+	}
+	if !vat {
+		b.parts += b.tax
+	}
+	if rest := b.own - b.parts; charged && rest > 0 {
+		b.charge, b.parts = rest, b.own
+	}
+}
+
+func (b *cloverOrder) line(index int, v tape.Value) {
+	const (
+		item = iota
+		name
+		code
+		price
+		unitQuantity
+		modifications
+		discounts
+		exchanged
+		refunded
+		revenue
+		fee
+		platformFee
+		rates
+	)
+	var m [13]tape.Value
+	b.pick(v, cloverLine, m[:])
+	var of [1]tape.Value
+	b.pick(m[item], cloverItem, of[:])
+	l := line{name: b.name(m[name])}
+	switch b.options.ItemID {
+	case "itemCode":
+		l.id = b.id(m[code])
+	case "name":
+		l.id = b.id(m[name])
+	default:
+		l.id = b.id(of[0])
+	}
+	if m[price].SaysNothing() {
+		b.needs(v, "price", needed)
+	}
+	gross, weighed := b.gross(m[price], m[unitQuantity])
+	for _, e := range b.list(b.elements(m[modifications])) {
+		var a [1]tape.Value
+		b.pick(e, cloverAmount, a[:])
+		gross += b.minor(a[0])
+	}
+	l.count(gift.DecimalOf(1), weighed, gross)
+	off := min(max(0, gross), b.discounts(b.elements(m[discounts]), gross))
+	l.total = gross - off
+	gone := b.yes(m[exchanged])
+	gone = b.yes(m[refunded]) || gone
+	isFee := b.yes(m[fee])
+	isFee = b.yes(m[platformFee]) || isFee
+	switch noRevenue := b.no(m[revenue]); {
+	case gone:
+		l.reason = ticket.Refunded
+	case isFee:
+		l.reason, b.fees = ticket.Fee, true
+	case noRevenue:
+		l.reason = ticket.GiftCard
+	case l.total < 0:
+		l.reason = ticket.Returned
+	}
+	if l.reason == ticket.Allowed {
+		b.discount += off
+	}
+	b.lines = append(b.lines, l)
+	b.rates(len(b.lines)-1, m[rates], gone)
+}
+
+// gross is the price of a line, times its weight in thousandths if it has one.
+func (b *cloverOrder) gross(price, unitQuantity tape.Value) (gross gift.Amount, weighed bool) {
+	gross, weight := b.minor(price), b.minor(unitQuantity)
+	if weight == 0 {
+		return gross, false
+	}
+	gross = b.currency.Decimal(gross).Mul(gift.DecimalOf(int64(weight))).Mul(thousandth).Round(b.currency)
+	if beyond(b.currency.Decimal(gross), b.currency, ticket.MaxAmount) {
+		b.Add(unitQuantity.Path(), "This number is too large.")
+		return 0, true
+	}
+	return gross, true
+}
+
+var thousandth, _ = gift.ReadDecimal([]byte("0.001"))
+
+// discounts sums discounts on an amount: percentages of it, then amounts. Clover stores these as negative numbers.
+func (r *reader) discounts(v tape.Value, on gift.Amount) (sum gift.Amount) {
+	var fixed gift.Amount
+	for _, e := range r.list(v) {
+		var m [3]tape.Value
+		r.pick(e, cloverDiscount, m[:])
+		amount, percent, fine := r.minor(m[0]), r.percent(m[1], 100), r.percent(m[2], whole100)
+		switch {
+		case !m[2].SaysNothing():
+			sum += share(max(0, on), fine, whole100)
+		case !m[1].SaysNothing():
+			sum += share(max(0, on), percent, 100)
+		default:
+			fixed += max(amount, -amount)
+		}
+	}
+	return sum + fixed
+}
+
+// whole100 is a hundred percent in ten-thousandths of a percent.
+const whole100 = 1_000_000
+
+// percent reads a part of whole, more than which is a problem.
+func (r *reader) percent(v tape.Value, whole gift.Amount) gift.Amount {
+	p := r.minor(v)
+	if p = max(p, -p); p > whole {
+		r.Add(v.Path(), "A discount of more than 100 %% cannot be.")
+		return 0
+	}
+	return p
+}
+
+// rates notes the tax rates of a line.
+func (b *cloverOrder) rates(index int, v tape.Value, gone bool) {
+	for _, e := range b.list(b.elements(v)) {
+		var m [3]tape.Value
+		b.pick(e, cloverRate, m[:])
+		rate, fixed, id := b.minor(m[1]), b.minor(m[2]), b.id(m[0])
+		if rate < 0 || rate > 10*wholeRate {
+			b.Add(m[1].Path(), "A tax rate must be from 0 to %d.", 10*wholeRate)
+			continue
+		}
+		if gone {
+			continue
+		}
+		n := 0
+		for n < len(b.taxes) && (b.taxes[n].id != id || b.taxes[n].rate != rate || b.taxes[n].fixed != fixed) {
+			n++
+		}
+		if n == maxTaxes {
+			b.Add(e.Path(), "An order may have at most %d tax rates.", maxTaxes)
+			continue
+		}
+		if n == len(b.taxes) {
+			b.taxes = append(b.taxes, cloverTax{id: id, rate: rate, fixed: fixed})
+		}
+		b.taxes[n].lines = append(b.taxes[n].lines, index)
+	}
+}
+
+// maxTaxes is how many different tax rates an order may have.
+const maxTaxes = 100
+
+// wholeRate is a tax of a hundred percent.
+const wholeRate = 10_000_000
+
+// reckonTaxes sums the taxes, each rounded once for all of its lines, and notes them on lines that are not goods.
+func (b *cloverOrder) reckonTaxes() (sum gift.Amount) {
+	for _, t := range b.taxes {
+		var on gift.Amount
+		for _, i := range t.lines {
+			l := &b.lines[i]
+			on += max(0, l.total)
+			l.outside += share(max(0, l.total), t.rate, wholeRate) + t.fixed
+			sum += t.fixed
+		}
+		sum += share(on, t.rate, wholeRate)
+	}
+	return sum
+}

@@ -1,0 +1,89 @@
+// Package format reads tickets as tills and platforms send them: their own orders become the one ticket of package
+// ticket. What a gift may not pay stays on the ticket, with the reason. A gift never pays for a gift card.
+//
+// Members that are not used are left alone, as platforms add some every quarter. Those that are used must be what the
+// platform says they are; everything else is a problem, with its path. All arithmetic is exact. Where a platform's
+// own description leaves something open, the reading holds that lets a gift pay less.
+package format
+
+import (
+	"slices"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/tape"
+	"boon.example/internal/ticket"
+	"boon.example/internal/wire"
+)
+
+// The formats of tickets.
+const (
+	Standard    = ticket.Standard
+	Square      = "square"       // an Order of the Orders API
+	Toast       = "toast"        // an Order or a Check of the Orders API
+	Clover      = "clover"       // an Order of REST v3, with what hangs on it expanded
+	Shopify     = "shopify"      // an Order or DraftOrder of the Admin REST API, or a POS cart
+	LightspeedX = "lightspeed-x" // a Sale of the X-Series
+)
+
+// kind is what a format is to the others.
+type kind struct {
+	name    string
+	itemIDs []string // what may name the item of a line; the first one does unless the till says otherwise
+	read    func(*reader, tape.Value) *ticket.Ticket
+}
+
+// kinds lists the formats, the first of which is the interface's own.
+func kinds() []kind {
+	return []kind{
+		{Standard, nil, (*reader).standard},
+		{Square, []string{"catalog_object_id"}, (*reader).square},
+		{Toast, []string{"item.guid", "multiLocationId", "plu", "externalId", "itemGroup.guid"}, (*reader).toast},
+		{Clover, []string{"item.id", "itemCode", "name"}, (*reader).clover},
+		{Shopify, []string{"variant_id", "sku", "product_id"}, (*reader).shopify},
+		{LightspeedX, []string{"product.id"}, (*reader).lightspeedX},
+	}
+}
+
+// Names are those of all formats.
+func Names() (names []string) {
+	for _, k := range kinds() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// ItemIDs are the members of a format that may name the item of a line; the first one does where none is chosen.
+func ItemIDs(name string) []string {
+	for _, k := range kinds() {
+		if k.name == name {
+			return k.itemIDs
+		}
+	}
+	return nil
+}
+
+// Options are what is said beside an order about how to read it.
+type Options struct {
+	CheckGUID    string // which check of a Toast order is meant; "": the only one
+	ItemID       string // one of ItemIDs; "": the first
+	TaxInclusive *bool  // whether a Lightspeed shop shows prices with tax; nil: as is the custom with the currency
+}
+
+// Read reads a ticket in one of the formats. What is wrong with it is added to problems; then what it gives is of no
+// use.
+func Read(name string, data tape.Value, o Options, c gift.Currency, problems *wire.Problems) *ticket.Ticket {
+	all := kinds()
+	n := slices.IndexFunc(all, func(k kind) bool { return k.name == name })
+	if n < 0 {
+		return nil
+	}
+	r := &reader{Problems: problems, currency: c, options: o}
+	if r.options.ItemID == "" && len(all[n].itemIDs) > 0 {
+		r.options.ItemID = all[n].itemIDs[0]
+	}
+	t := all[n].read(r, data)
+	if t != nil && name != Standard {
+		t.Format = name
+	}
+	return t
+}

@@ -1,0 +1,239 @@
+package format
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/nfc"
+	"boon.example/internal/tape"
+	"boon.example/internal/ticket"
+	"boon.example/internal/wire"
+)
+
+// reader reads values, and notes what is wrong with them by their paths. A value that is absent, null or an empty text
+// reads as zero.
+type reader struct {
+	*wire.Problems
+	currency gift.Currency
+	options  Options
+}
+
+// is reports whether a value says something and is of a kind; another kind is a problem.
+func (r *reader) is(v tape.Value, kind jsontext.Kind, must string) bool {
+	if v.SaysNothing() {
+		return false
+	}
+	if v.Kind() != kind {
+		r.Add(v.Path(), "This must be %s, not %s.", must, wire.KindName(v.Kind()))
+		return false
+	}
+	return true
+}
+
+// pick looks up the members of an object. ok is false where there is none.
+func (r *reader) pick(v tape.Value, names *tape.Names, into []tape.Value) (ok bool) {
+	if !r.is(v, '{', "an object") {
+		return false
+	}
+	v.Pick(names, into, func(name string) { r.Add(within(v, name), "This member is given more than once.") })
+	return true
+}
+
+// within is the path of a member of an object, whether it is there or not.
+func within(v tape.Value, name string) string {
+	if path := v.Path(); path != "" {
+		return path + "." + name
+	}
+	return name
+}
+
+// needs notes that a member is missing, unless there is a problem with it already.
+func (r *reader) needs(v tape.Value, name, text string) {
+	if path := within(v, name); !r.Has(path) {
+		r.Add(path, "%s", text)
+	}
+}
+
+const needed = "This is needed."
+
+// list is the elements of an array, of which there may be as many as a ticket has lines.
+func (r *reader) list(v tape.Value) func(func(int, tape.Value) bool) {
+	return func(yield func(int, tape.Value) bool) {
+		if !r.is(v, '[', "a list") {
+			return
+		}
+		if n := v.Len(); n > ticket.MaxLines {
+			r.Add(v.Path(), "There may be at most %d elements in this list, not %d.", ticket.MaxLines, n)
+			return
+		}
+		for i, e := range v.Elements() {
+			if e.Kind() != '{' {
+				r.Add(e.Path(), "This must be an object, not %s.", wire.KindName(e.Kind()))
+			} else if !yield(i, e) {
+				return
+			}
+		}
+	}
+}
+
+// size is how many lines a list may give.
+func size(v tape.Value) int {
+	if v.Kind() != '[' {
+		return 0
+	}
+	return min(v.Len(), ticket.MaxLines)
+}
+
+// text reads a text as it is.
+func (r *reader) text(v tape.Value) []byte {
+	if !r.is(v, '"', "a text") {
+		return nil
+	}
+	return v.Unquoted()
+}
+
+// says reports whether a value is one of some words.
+func (r *reader) says(v tape.Value, words ...string) bool {
+	text := r.text(v)
+	for _, w := range words {
+		if string(text) == w {
+			return true
+		}
+	}
+	return false
+}
+
+// name reads what people call an item: what is too long is cut.
+func (r *reader) name(v tape.Value) string { return cut(composed(r.text(v))) }
+
+func cut(s string) string {
+	if len(s) <= ticket.MaxItemName || utf8.RuneCountInString(s) <= ticket.MaxItemName {
+		return s
+	}
+	return string([]rune(s)[:ticket.MaxItemName])
+}
+
+// composed is a text in NFC.
+func composed(text []byte) string {
+	for _, c := range text {
+		if c >= utf8.RuneSelf {
+			return nfc.String(string(text))
+		}
+	}
+	return string(text)
+}
+
+// id reads what names an item: a text, or a whole number, which becomes its digits.
+func (r *reader) id(v tape.Value) string {
+	switch {
+	case v.SaysNothing():
+		return ""
+	case v.Kind() == '0':
+		if digits := v.Raw(); len(digits) <= 20 && !bytes.ContainsAny(digits, ".eE") {
+			return string(digits)
+		}
+		r.Add(v.Path(), "This must be a whole number of at most 20 digits, or a text.")
+		return ""
+	}
+	text := r.text(v)
+	if len(text) <= ticket.MaxItemID && printable(text) {
+		return string(text)
+	}
+	id := composed(text)
+	if err := gift.CheckText(id, ticket.MaxItemID, true); err != nil {
+		r.Add(v.Path(), "%s", err)
+		return ""
+	}
+	return id
+}
+
+// printable reports whether a text is of printable ASCII characters, as almost all ids are.
+func printable(text []byte) bool {
+	for _, c := range text {
+		if c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// yes reads true or false.
+func (r *reader) yes(v tape.Value) bool {
+	if v.SaysNothing() {
+		return false
+	}
+	if k := v.Kind(); k != 't' && k != 'f' {
+		r.Add(v.Path(), "This must be true or false, not %s.", wire.KindName(k))
+	}
+	return v.Kind() == 't'
+}
+
+// no reports whether a value is false.
+func (r *reader) no(v tape.Value) bool { return !r.yes(v) && v.Kind() == 'f' }
+
+// decimal reads a number within the bounds of a unit.
+func (r *reader) decimal(v tape.Value, unit gift.Currency, limit gift.Amount) (d gift.Decimal, ok bool) {
+	if !r.is(v, '0', "a number without quotes") {
+		return d, false
+	}
+	return r.exact(v, v.Raw(), unit, limit)
+}
+
+// exact reads the digits of a number, which v holds.
+func (r *reader) exact(v tape.Value, digits []byte, unit gift.Currency, limit gift.Amount) (d gift.Decimal, ok bool) {
+	d, err := gift.ReadDecimal(digits)
+	switch {
+	case err == gift.ErrNotANumber:
+		r.Add(v.Path(), "This must be a decimal number, such as 12.50.")
+	case err == gift.ErrTooLong:
+		r.Add(v.Path(), "This number has too many digits.")
+	case err != nil || beyond(d, unit, limit):
+		r.Add(v.Path(), "This number is too large.")
+	default:
+		return d, true
+	}
+	return gift.Decimal{}, false
+}
+
+func beyond(d gift.Decimal, unit gift.Currency, limit gift.Amount) bool {
+	a := d.Round(unit)
+	return a > limit || a < -limit
+}
+
+// major reads a number of currency units, in which platforms may be finer than the currency.
+func (r *reader) major(v tape.Value) gift.Decimal {
+	d, _ := r.decimal(v, r.currency, ticket.MaxAmount)
+	return d
+}
+
+// priced reads a number of currency units that may be in quotes.
+func (r *reader) priced(v tape.Value) gift.Decimal {
+	if v.Kind() != '"' || v.SaysNothing() {
+		return r.major(v)
+	}
+	d, _ := r.exact(v, v.Unquoted(), r.currency, ticket.MaxAmount)
+	return d
+}
+
+// minor reads a whole number of minor units, or of anything else that is counted.
+func (r *reader) minor(v tape.Value) gift.Amount {
+	d, ok := r.decimal(v, gift.Pieces, ticket.MaxAmount)
+	if ok && !whole(d) {
+		r.Add(v.Path(), "This must be a whole number.")
+	}
+	return d.Round(gift.Pieces)
+}
+
+func whole(d gift.Decimal) bool {
+	return d.Add(gift.DecimalOf(int64(-d.Round(gift.Pieces)))).IsZero()
+}
+
+// ours notes where a currency is another than the account's.
+func (r *reader) ours(v tape.Value) {
+	if code := r.text(v); code != nil && string(code) != r.currency.Code {
+		r.Add(v.Path(), "The ticket must be in %s, the currency of the account.", r.currency.Code)
+	}
+}

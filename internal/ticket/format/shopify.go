@@ -1,0 +1,428 @@
+package format
+
+import (
+	"boon.example/internal/gift"
+	"boon.example/internal/tape"
+	"boon.example/internal/ticket"
+)
+
+var (
+	shopifyNames = tape.NewNames("order", "draft_order", "lineItems", "order_id", "invoice_url", "line_items",
+		"currency", "presentment_currency")
+	shopifyOrder = tape.NewNames("line_items", "taxes_included", "cancelled_at", "financial_status",
+		"subtotal_price", "current_subtotal_price", "total_tax", "current_total_tax", "total_discounts", "total_price",
+		"current_total_price", "total_outstanding", "refunds", "shipping_lines",
+		"subtotal_price_set", "current_subtotal_price_set", "total_tax_set", "current_total_tax_set",
+		"total_discounts_set", "total_price_set", "current_total_price_set")
+	shopifyLine = tape.NewNames("id", "variant_id", "product_id", "sku", "name", "title", "variant_title", "price",
+		"price_set", "quantity", "current_quantity", "discount_allocations", "total_discount", "total_discount_set",
+		"gift_card", "tip_payment_gateway", "tip_payment_method", "tax_lines", "applied_discount")
+	shopifyAllocation = tape.NewNames("amount", "amount_set")
+	shopifyPrice      = tape.NewNames("price", "price_set", "discounted_price", "discounted_price_set")
+	shopifySet        = tape.NewNames("presentment_money")
+	shopifyRefunds    = tape.NewNames("refund_line_items")
+	shopifyRefund     = tape.NewNames("line_item_id", "quantity", "subtotal", "subtotal_set")
+	shopifyDraft      = tape.NewNames("line_items", "status", "subtotal_price", "total_tax", "total_price",
+		"applied_discount", "shipping_line", "taxes_included")
+	shopifyCart = tape.NewNames("subtotal", "taxTotal", "grandTotal", "lineItems")
+	cartLine    = tape.NewNames("price", "quantity", "title", "variantId", "productId", "sku", "isGiftCard")
+)
+
+// shop reads the amounts of an order, in the one of its two currencies that is the account's.
+type shop struct {
+	*reader
+	presented bool // it is that of the customer, in which amounts stand in sets
+}
+
+// amount reads an amount, and its set where the customer's currency counts.
+func (s shop) amount(plain, set tape.Value) gift.Amount {
+	if !s.presented {
+		return s.priced(plain).Round(s.currency)
+	}
+	var m, money [1]tape.Value
+	s.pick(set, shopifySet, m[:])
+	s.pick(m[0], shopifyAllocation, money[:1:1])
+	return s.priced(money[0]).Round(s.currency)
+}
+
+// shopify reads an Order, a DraftOrder, or the cart of a point of sale.
+func (r *reader) shopify(data tape.Value) *ticket.Ticket {
+	const (
+		order = iota
+		draft
+		cart
+		orderID
+		invoice
+		lines
+		currency
+		presentment
+	)
+	var m [8]tape.Value
+	isDraft := false
+	if r.pick(data, shopifyNames, m[:]); !m[order].SaysNothing() || !m[draft].SaysNothing() {
+		if isDraft = m[order].SaysNothing(); isDraft {
+			data = m[draft]
+		} else {
+			data = m[order]
+		}
+		m = [8]tape.Value{}
+		r.pick(data, shopifyNames, m[:])
+	}
+	if data.Kind() != '{' {
+		return nil
+	}
+	if !m[cart].SaysNothing() {
+		return r.cart(data)
+	}
+	if m[lines].SaysNothing() {
+		r.needs(data, "line_items", "This is needed: send an order, a draft order or a cart as Shopify gives it.")
+		return nil
+	}
+	if isDraft || m[orderID].Exists() || m[invoice].Exists() {
+		r.ours(m[currency])
+		return r.draftOrder(data)
+	}
+	s := shop{reader: r}
+	if !r.says(m[currency], r.currency.Code) && r.says(m[presentment], r.currency.Code) {
+		s.presented = true
+	} else {
+		r.ours(m[currency])
+	}
+	return s.order(data)
+}
+
+// refund is what was given back of a line.
+type refund struct{ value, pieces gift.Amount }
+
+// shippings sums what shipping costs.
+func (s shop) shippings(list tape.Value) (sum gift.Amount) {
+	for _, e := range s.list(list) {
+		sum += s.shipping(e)
+	}
+	return sum
+}
+
+func (s shop) order(data tape.Value) *ticket.Ticket {
+	const (
+		lines = iota
+		inclusive
+		cancelled
+		status
+		subtotal
+		currentSubtotal
+		tax
+		currentTax
+		discounts
+		total
+		currentTotal
+		outstanding
+		refunds
+		shipping
+		sets
+	)
+	var m [21]tape.Value
+	s.pick(data, shopifyOrder, m[:])
+	b := s.bill(size(m[lines]))
+	back := s.refunds(m[refunds])
+	inside := s.yes(m[inclusive])
+	for _, e := range s.list(m[lines]) {
+		l := s.line(e, back)
+		if inside {
+			l.outside = 0
+		}
+		b.lines = append(b.lines, l)
+		if l.reason != ticket.Refunded {
+			b.parts += l.total
+		}
+	}
+	was := s.amount(m[subtotal], m[sets])
+	b.own, b.summed = was, !m[subtotal].SaysNothing()
+	if now := s.amount(m[currentSubtotal], m[sets+1]); !m[currentSubtotal].SaysNothing() {
+		b.own, b.summed = now, true
+	}
+	b.tax = s.amount(m[tax], m[sets+2])
+	if now := s.amount(m[currentTax], m[sets+3]); !m[currentTax].SaysNothing() {
+		b.tax = now
+	}
+	b.discount, b.charge = s.amount(m[discounts], m[sets+4]), s.shippings(m[shipping])
+	whole := s.amount(m[total], m[sets+5])
+	if now := s.amount(m[currentTotal], m[sets+6]); !m[currentTotal].SaysNothing() {
+		whole = now
+	} else if m[total].SaysNothing() {
+		s.needs(data, "total_price", needed)
+	}
+	b.due, b.settled = whole, m[cancelled].Exists() && !m[cancelled].SaysNothing()
+	switch open := s.priced(m[outstanding]).Round(s.currency); {
+	case m[outstanding].SaysNothing():
+		b.settled = b.settled || s.says(m[status], "paid", "refunded", "voided")
+	case !s.presented:
+		b.due = open
+	default: // it stands in the shop's currency only
+		all := s.priced(m[currentTotal]).Round(s.currency)
+		b.due, _ = portion(max(0, whole), max(0, min(open, all)), max(1, all))
+	}
+	return b.ticket()
+}
+
+func (s shop) shipping(v tape.Value) gift.Amount {
+	var m [4]tape.Value
+	s.pick(v, shopifyPrice, m[:])
+	price := s.amount(m[0], m[1])
+	if less := s.amount(m[2], m[3]); !m[2].SaysNothing() {
+		price = less
+	}
+	return price
+}
+
+// refunds gives what came back of each line, by its id.
+func (s shop) refunds(v tape.Value) map[string]refund {
+	if size(v) == 0 {
+		s.is(v, '[', "a list")
+		return nil
+	}
+	sums := make(map[string]refund)
+	for _, e := range s.list(v) {
+		var m [1]tape.Value
+		s.pick(e, shopifyRefunds, m[:])
+		for _, one := range s.list(m[0]) {
+			var l [4]tape.Value
+			s.pick(one, shopifyRefund, l[:])
+			id := s.id(l[0])
+			sum := sums[id]
+			sum.value += max(0, s.amount(l[2], l[3]))
+			sum.pieces += max(0, s.minor(l[1]))
+			sums[id] = sum
+		}
+	}
+	return sums
+}
+
+// The members of a line of an order or a draft.
+const (
+	lineID = iota
+	lineVariant
+	lineProduct
+	lineSKU
+	lineName
+	lineTitle
+	lineVariantTitle
+	linePrice
+	linePriceSet
+	lineQuantity
+	lineCurrent
+	lineAllocations
+	lineDiscount
+	lineDiscountSet
+	lineGiftCard
+	lineGateway
+	lineMethod
+	lineTaxes
+	lineApplied
+	lineMembers
+)
+
+// line reads a line of an order: what is still on it, after its discounts.
+func (s shop) line(v tape.Value, back map[string]refund) line {
+	l, m, gross, pieces := s.goods(v)
+	off := gift.Amount(0)
+	for _, e := range s.list(m[lineAllocations]) {
+		var a [2]tape.Value
+		s.pick(e, shopifyAllocation, a[:])
+		off += max(0, s.amount(a[0], a[1]))
+	}
+	if whole := s.amount(m[lineDiscount], m[lineDiscountSet]); m[lineAllocations].SaysNothing() {
+		off = max(0, whole)
+	}
+	for _, e := range s.list(m[lineTaxes]) {
+		var t [4]tape.Value
+		s.pick(e, shopifyPrice, t[:])
+		l.outside += s.amount(t[0], t[1])
+	}
+	net, left := max(0, gross-off), s.minor(m[lineCurrent])
+	if l.total = net; m[lineCurrent].SaysNothing() {
+		left = pieces
+	}
+	given := back[s.id(m[lineID])]
+	l.total = max(0, l.total-given.value)
+	if left = max(0, min(left, pieces)); pieces > 0 && given.pieces < pieces-left {
+		kept, _ := portion(net, left, pieces)
+		l.total = min(l.total, kept)
+	}
+	l.quantity = gift.DecimalOf(int64(left))
+	switch {
+	case l.reason != ticket.Allowed:
+	case gross < 0:
+		l.reason, l.total = ticket.Returned, gross
+	case left == 0:
+		l.reason, l.total = ticket.Refunded, 0
+	}
+	return l
+}
+
+// goods reads what lines of orders and of drafts have in common; gross is the list price of all pieces.
+func (s shop) goods(v tape.Value) (l line, m [lineMembers]tape.Value, gross, pieces gift.Amount) {
+	s.pick(v, shopifyLine, m[:])
+	l.group = s.id(m[lineProduct])
+	variant, sku := s.id(m[lineVariant]), s.id(m[lineSKU])
+	l.id = s.shopifyID(variant, sku, l.group)
+	if l.name = s.name(m[lineName]); l.name == "" {
+		if l.name = s.name(m[lineTitle]); !m[lineVariantTitle].SaysNothing() {
+			l.name = cut(l.name + " - " + s.name(m[lineVariantTitle]))
+		}
+	}
+	unit := s.amount(m[linePrice], m[linePriceSet])
+	if s.presented && m[linePriceSet].SaysNothing() {
+		s.needs(v, "price_set", needed)
+	} else if !s.presented && m[linePrice].SaysNothing() {
+		s.needs(v, "price", needed)
+	}
+	if pieces = s.minor(m[lineQuantity]); m[lineQuantity].SaysNothing() {
+		pieces = 1
+	} else if pieces < 0 || pieces > ticket.MaxQuantity {
+		s.Add(m[lineQuantity].Path(), "A quantity must be from 0 to %d.", ticket.MaxQuantity)
+		pieces = 0
+	}
+	l.quantity, l.unit, l.even = gift.DecimalOf(int64(pieces)), unit, true
+	if gross = unit * pieces; gross > ticket.MaxAmount || gross < -ticket.MaxAmount {
+		s.needs(v, "price", "The line's price times its quantity is too large.")
+		gross = 0
+	}
+	switch {
+	case s.yes(m[lineGiftCard]):
+		l.reason = ticket.GiftCard
+	case m[lineGateway].Exists() || m[lineMethod].Exists():
+		l.reason = ticket.Tip
+	}
+	return l, m, gross, pieces
+}
+
+func (r *reader) shopifyID(variant, sku, product string) string {
+	switch r.options.ItemID {
+	case "sku":
+		return sku
+	case "product_id":
+		return product
+	}
+	return variant
+}
+
+// draftOrder reads a DraftOrder. Whether the discount of a line is for one piece or for all of them is told by the
+// order's subtotal; where it is not, the larger one counts.
+func (r *reader) draftOrder(data tape.Value) *ticket.Ticket {
+	const (
+		lines = iota
+		status
+		subtotal
+		tax
+		total
+		discount
+		shipping
+		inclusive
+	)
+	var m [8]tape.Value
+	r.pick(data, shopifyDraft, m[:])
+	s := shop{reader: r}
+	b := r.bill(size(m[lines]))
+	b.own, b.summed = s.amount(m[subtotal], m[subtotal]), !m[subtotal].SaysNothing()
+	var once, each []gift.Amount
+	var gross, off, more gift.Amount
+	inside := r.yes(m[inclusive])
+	for _, e := range r.list(m[lines]) {
+		l, of, all, pieces := s.goods(e)
+		less := min(max(0, all), s.applied(of[lineApplied]))
+		l.total = all
+		for _, t := range r.list(of[lineTaxes]) {
+			var p [4]tape.Value
+			if r.pick(t, shopifyPrice, p[:]); !inside {
+				l.outside += s.amount(p[0], p[1])
+			}
+		}
+		once, each = append(once, less), append(each, min(max(0, all), less*max(1, pieces)))
+		gross, off, more = gross+all, off+less, more+each[len(each)-1]
+		b.lines = append(b.lines, l)
+	}
+	order := s.applied(m[discount])
+	if tolerance := gift.Amount(len(b.lines)); more != off && near(gross-off-order, b.own, tolerance) && b.summed {
+		each, more = once, off
+	}
+	for i := range b.lines {
+		b.lines[i].total -= each[i]
+	}
+	b.spread(order)
+	b.parts, b.discount = gross-more-order, more+order
+	b.tax = s.amount(m[tax], m[tax])
+	var ship [4]tape.Value
+	r.pick(m[shipping], shopifyPrice, ship[:])
+	b.charge = s.amount(ship[0], ship[1])
+	if b.due = s.amount(m[total], m[total]); m[total].SaysNothing() {
+		r.needs(data, "total_price", needed)
+	}
+	b.settled = r.says(m[status], "completed")
+	return b.ticket()
+}
+
+func near(a, b, tolerance gift.Amount) bool { return max(a-b, b-a) <= tolerance }
+
+// applied reads the amount of a discount.
+func (s shop) applied(v tape.Value) gift.Amount {
+	var m [2]tape.Value
+	s.pick(v, shopifyAllocation, m[:])
+	return max(0, s.amount(m[0], m[1]))
+}
+
+// cart reads the cart of a point of sale. Its discounts say neither whether they are money, nor of which lines: what
+// its subtotal is below the prices is spread over the goods.
+func (r *reader) cart(data tape.Value) *ticket.Ticket {
+	var m [4]tape.Value
+	r.pick(data, shopifyCart, m[:])
+	b := r.bill(size(m[3]))
+	for _, e := range r.list(m[3]) {
+		l := r.cartLine(e)
+		b.lines = append(b.lines, l)
+		b.parts += l.total
+	}
+	cents := func(v tape.Value) gift.Amount { return r.priced(v).Round(r.currency) }
+	b.own, b.tax, b.due = cents(m[0]), cents(m[1]), cents(m[2])
+	if m[0].SaysNothing() {
+		r.needs(data, "subtotal", needed)
+	}
+	if m[2].SaysNothing() {
+		r.needs(data, "grandTotal", needed)
+	}
+	b.summed = true
+	if b.discount = b.parts - b.own; b.discount > 0 {
+		goods := b.goods()
+		b.spread(b.discount)
+		b.parts -= min(b.discount, goods)
+	}
+	return b.ticket()
+}
+
+func (r *reader) cartLine(v tape.Value) (l line) {
+	var m [7]tape.Value
+	r.pick(v, cartLine, m[:])
+	l.group = r.id(m[4])
+	l.id, l.name = r.shopifyID(r.id(m[3]), r.id(m[5]), l.group), r.name(m[2])
+	pieces := gift.DecimalOf(1)
+	if d, ok := r.decimal(m[1], gift.Pieces, ticket.MaxQuantity); ok {
+		pieces = d
+	}
+	unit := r.priced(m[0])
+	if product := unit.Mul(pieces); beyond(product, r.currency, ticket.MaxAmount) {
+		r.needs(v, "price", "The line's price times its quantity is too large.")
+	} else {
+		l.total = product.Round(r.currency)
+	}
+	if l.weighed = !whole(pieces); l.weighed {
+		l.quantity = gift.DecimalOf(1)
+	} else {
+		l.quantity, l.unit, l.even = pieces, unit.Round(r.currency), !m[0].SaysNothing()
+	}
+	switch {
+	case r.yes(m[6]):
+		l.reason = ticket.GiftCard
+	case l.total < 0:
+		l.reason = ticket.Returned
+	}
+	return l
+}

@@ -1,0 +1,218 @@
+package format
+
+import (
+	"boon.example/internal/gift"
+	"boon.example/internal/tape"
+	"boon.example/internal/ticket"
+)
+
+var (
+	squareNames = tape.NewNames("order", "state", "line_items", "taxes", "returns", "tenders", "total_money",
+		"net_amount_due_money", "total_tax_money", "total_discount_money", "total_service_charge_money",
+		"total_tip_money")
+	squareLine = tape.NewNames("name", "variation_name", "catalog_object_id", "category_id", "item_type", "quantity",
+		"quantity_unit", "base_price_money", "variation_total_price_money", "modifiers", "applied_taxes",
+		"total_tax_money", "total_service_charge_money", "total_money")
+	squareMoney    = tape.NewNames("amount", "currency")
+	squareModifier = tape.NewNames("total_price_money")
+	squareTax      = tape.NewNames("uid", "type")
+	squareApplied  = tape.NewNames("tax_uid", "applied_money")
+	squareReturn   = tape.NewNames("return_line_items")
+	squareReturned = tape.NewNames("catalog_object_id", "quantity", "item_type", "total_money", "total_tax_money")
+	squareTender   = tape.NewNames("amount_money", "tip_money")
+)
+
+// money reads a Money: minor units in the account's currency.
+func (r *reader) money(v tape.Value) gift.Amount {
+	var m [2]tape.Value
+	if !r.pick(v, squareMoney, m[:]) {
+		return 0
+	}
+	if m[0].SaysNothing() {
+		r.needs(v, "amount", needed)
+	}
+	r.ours(m[1])
+	return r.minor(m[0])
+}
+
+// square reads an Order. The total of a line is its total_money less the taxes that were added to it and the service
+// charges that were put on it.
+func (r *reader) square(data tape.Value) *ticket.Ticket {
+	const (
+		order = iota
+		state
+		lines
+		taxes
+		returns
+		tenders
+		total
+		net
+		tax
+		discount
+		charge
+		tip
+	)
+	var m [12]tape.Value
+	if r.pick(data, squareNames, m[:]); !m[order].SaysNothing() {
+		data, m = m[order], [12]tape.Value{}
+		r.pick(data, squareNames, m[:])
+	}
+	if m[lines].SaysNothing() && data.Kind() == '{' {
+		r.needs(data, "line_items", "This is needed: send the Order as Square gives it.")
+	}
+	b := r.bill(size(m[lines]))
+	additive := r.squareTaxes(m[taxes])
+	var charged, taxed gift.Amount // on lines
+	for _, e := range r.list(m[lines]) {
+		l, ofLine, taxOfLine := r.squareLine(e, additive)
+		b.lines = append(b.lines, l)
+		b.parts += l.total + l.outside
+		charged, taxed = charged+ofLine, taxed+taxOfLine
+	}
+	b.tax, b.discount, b.charge = r.money(m[tax]), r.money(m[discount]), r.money(m[charge])
+	b.parts += max(0, b.charge-charged) + max(0, b.tax-taxed)
+	if b.own, b.summed = r.money(m[total]), !m[total].SaysNothing(); !b.summed && data.Kind() == '{' {
+		r.needs(data, "total_money", notCalculated)
+	}
+	if gratuity := r.money(m[tip]); b.parts+gratuity == b.own {
+		b.parts = b.own // it counts them
+	}
+	back := r.squareReturns(b, m[returns])
+	if b.due = r.money(m[net]); m[net].SaysNothing() {
+		b.due = b.own - back
+		for _, e := range r.list(m[tenders]) {
+			var t [2]tape.Value
+			r.pick(e, squareTender, t[:])
+			b.due -= max(0, r.money(t[0])-r.money(t[1]))
+		}
+	}
+	b.settled = r.says(m[state], "COMPLETED", "CANCELED")
+	return b.ticket()
+}
+
+const notCalculated = "This order has no totals: send it as CalculateOrder or RetrieveOrder answers it."
+
+// squareTaxes tells of each tax by its uid whether it is added to prices.
+func (r *reader) squareTaxes(v tape.Value) map[string]bool {
+	if size(v) == 0 {
+		r.is(v, '[', "a list")
+		return nil
+	}
+	additive := make(map[string]bool, size(v))
+	for _, e := range r.list(v) {
+		var m [2]tape.Value
+		r.pick(e, squareTax, m[:])
+		additive[string(r.text(m[0]))] = !r.says(m[1], "INCLUSIVE")
+	}
+	return additive
+}
+
+// squareLine reads a line, what service charges are in its total_money, and all of its tax.
+func (r *reader) squareLine(v tape.Value, additive map[string]bool) (l line, charged, taxed gift.Amount) {
+	const (
+		name = iota
+		variation
+		object
+		category
+		itemType
+		quantity
+		unit
+		base
+		price
+		modifiers
+		taxes
+		tax
+		charge
+		total
+	)
+	var m [14]tape.Value
+	r.pick(v, squareLine, m[:])
+	if m[total].SaysNothing() {
+		r.needs(v, "total_money", notCalculated)
+	}
+	l.id, l.group = r.id(m[object]), r.id(m[category])
+	if l.name = r.name(m[name]); !m[variation].SaysNothing() {
+		l.name = cut(l.name + " " + r.name(m[variation]))
+	}
+	pieces := r.squareQuantity(m[quantity])
+	gross := r.money(m[price])
+	if m[price].SaysNothing() {
+		gross = pieces.Mul(gift.DecimalOf(int64(r.money(m[base])))).Round(gift.Pieces)
+	}
+	for _, e := range r.list(m[modifiers]) {
+		var modifier [1]tape.Value
+		r.pick(e, squareModifier, modifier[:])
+		gross += r.money(modifier[0])
+	}
+	l.count(pieces, !m[unit].SaysNothing(), gross)
+	l.even = l.even && !(m[price].SaysNothing() && m[base].SaysNothing())
+	charged, taxed = max(0, r.money(m[charge])), r.money(m[tax])
+	whole := r.money(m[total])
+	l.outside = charged + max(0, r.squareAdded(m[taxes], additive, taxed))
+	l.total = whole - l.outside
+	switch {
+	case r.says(m[itemType], "GIFT_CARD"):
+		l.reason = ticket.GiftCard
+	case whole < 0:
+		l.reason = ticket.Returned
+	case l.total < 0: // taxes and charges are more than the line
+		l.total, l.outside = 0, whole
+	}
+	return l, charged, taxed
+}
+
+func (r *reader) squareQuantity(v tape.Value) gift.Decimal {
+	if v.SaysNothing() {
+		return gift.DecimalOf(1)
+	}
+	text := r.text(v)
+	if text == nil {
+		return gift.DecimalOf(1)
+	}
+	for _, c := range text {
+		if c != '.' && (c < '0' || c > '9') {
+			r.Add(v.Path(), `This must be a decimal number in quotes, such as "1" or "0.750".`)
+			return gift.DecimalOf(1)
+		}
+	}
+	d, _ := r.exact(v, text, gift.Pieces, ticket.MaxQuantity)
+	return d
+}
+
+// squareAdded is what taxes add to a line: all of them where it cannot be told.
+func (r *reader) squareAdded(v tape.Value, additive map[string]bool, all gift.Amount) (sum gift.Amount) {
+	unknown := v.SaysNothing()
+	for _, e := range r.list(v) {
+		var m [2]tape.Value
+		r.pick(e, squareApplied, m[:])
+		amount := r.money(m[1])
+		added, known := additive[string(r.text(m[0]))]
+		if unknown = unknown || !known || amount < 0; added {
+			sum += amount
+		}
+	}
+	if unknown {
+		return all
+	}
+	return sum
+}
+
+// squareReturns notes what is brought back, and gives its value.
+func (r *reader) squareReturns(b *bill, v tape.Value) (sum gift.Amount) {
+	for _, e := range r.list(v) {
+		var m [1]tape.Value
+		r.pick(e, squareReturn, m[:])
+		for _, one := range r.list(m[0]) {
+			var l [5]tape.Value
+			r.pick(one, squareReturned, l[:])
+			value := max(0, r.money(l[3]))
+			sum += value
+			pieces := r.squareQuantity(l[1])
+			if r.money(l[4]); !r.says(l[2], "GIFT_CARD") {
+				b.back = append(b.back, line{id: r.id(l[0]), total: -value,
+					quantity: gift.DecimalOf(-int64(pieces.Round(gift.Pieces)))})
+			}
+		}
+	}
+	return sum
+}

@@ -1,0 +1,107 @@
+package format
+
+import (
+	"boon.example/internal/gift"
+	"boon.example/internal/tape"
+	"boon.example/internal/ticket"
+)
+
+var (
+	standardNames = tape.NewNames("lineItems", "totals")
+	standardLine  = tape.NewNames("itemID", "itemName", "itemUnitPrice", "quantity", "itemTotalPrice")
+	standardTotal = tape.NewNames("grandTotal", "subTotal", "taxTotal", "discountTotal", "serviceChargeTotal")
+)
+
+// standard reads the interface's own schema.
+//   - lineItems is needed, and itemUnitPrice or itemTotalPrice in every line.
+//     A line without a quantity is of one piece.
+//   - A line without itemTotalPrice costs itemUnitPrice × quantity. With both, itemTotalPrice holds, and need not
+//     be the product: tills round, and know of discounts.
+//   - Numbers may be negative, as voids and coupons are, and finer than the currency.
+func (r *reader) standard(data tape.Value) *ticket.Ticket {
+	var top [2]tape.Value
+	if !r.pick(data, standardNames, top[:]) {
+		return nil
+	}
+	t := &ticket.Ticket{Currency: r.currency}
+	lines := top[0]
+	if lines.SaysNothing() {
+		r.needs(data, "lineItems", needed)
+	} else if n := size(lines); n > 0 {
+		t.Lines = make([]ticket.Line, 0, n)
+		units := make([]gift.Decimal, n)
+		for i, e := range r.list(lines) {
+			t.Lines = append(t.Lines, r.standardLine(e, &units[i]))
+		}
+	} else {
+		r.is(lines, '[', "a list")
+	}
+	var totals [5]tape.Value
+	if r.pick(top[1], standardTotal, totals[:]) {
+		if grand, ok := r.decimal(totals[0], r.currency, ticket.MaxAmount); ok {
+			t.Totals.Grand = &grand
+		}
+		t.Totals.Sub, t.Totals.Tax = aside(totals[1]), aside(totals[2])
+		t.Totals.Discount, t.Totals.ServiceCharge = aside(totals[3]), aside(totals[4])
+	}
+	return t
+}
+
+func (r *reader) standardLine(v tape.Value, unit *gift.Decimal) (l ticket.Line) {
+	const (
+		itemID = iota
+		itemName
+		unitPrice
+		quantity
+		totalPrice
+	)
+	var m [5]tape.Value
+	r.pick(v, standardLine, m[:])
+	before := r.Len()
+	l.ItemID = r.line(m[itemID], ticket.MaxItemID)
+	l.ItemName = r.line(m[itemName], ticket.MaxItemName)
+	if d, ok := r.decimal(m[unitPrice], r.currency, ticket.MaxAmount); ok {
+		*unit, l.UnitPrice = d, unit
+	}
+	l.Quantity = gift.DecimalOf(1)
+	if d, ok := r.decimal(m[quantity], gift.Pieces, ticket.MaxQuantity); ok {
+		l.Quantity = d
+	}
+	switch total, ok := r.decimal(m[totalPrice], r.currency, ticket.MaxAmount); {
+	case ok:
+		l.Total = total
+	case l.UnitPrice != nil:
+		if l.Total = l.UnitPrice.Mul(l.Quantity); beyond(l.Total, r.currency, ticket.MaxAmount) {
+			r.needs(v, "itemTotalPrice", "The line's itemUnitPrice times its quantity is too large.")
+		}
+	case r.Len() == before || !r.Has(within(v, "itemUnitPrice")) && !r.Has(within(v, "itemTotalPrice")):
+		r.needs(v, "itemTotalPrice", "A line needs an itemTotalPrice or an itemUnitPrice.")
+	}
+	return l
+}
+
+// line reads a text of one line.
+func (r *reader) line(v tape.Value, limit int) string {
+	text := r.text(v)
+	if len(text) <= limit && printable(text) {
+		return string(text)
+	}
+	s := composed(text)
+	if err := gift.CheckText(s, limit, true); err != nil {
+		r.Add(v.Path(), "%s", err)
+		return ""
+	}
+	return s
+}
+
+// aside reads a number that only tells one ticket from another; one that cannot be read is left out.
+func aside(v tape.Value) *gift.Decimal {
+	if v.Kind() != '0' {
+		return nil
+	}
+	d, err := gift.ReadDecimal(v.Raw())
+	if err != nil {
+		return nil
+	}
+	return &d
+}

@@ -1,0 +1,219 @@
+package format
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ticket"
+)
+
+// sold is a line of a generated order, in cents.
+type sold struct {
+	unit, quantity, off, tax int64
+	kind                     int // 0: goods, 1: a gift card, 2: a void
+}
+
+func (s sold) net() int64 { return s.unit*s.quantity - s.off }
+
+// writers write generated orders with a charge as platforms do, with their own total. Clover's taxes are reckoned, not
+// told, and its lines are single pieces.
+var writers = map[string]func(lines []sold, charge, total int64) string{
+	Square: func(lines []sold, charge, total int64) string {
+		var all []string
+		for _, l := range lines {
+			if l.kind != 2 {
+				all = append(all, fmt.Sprintf(`{"quantity":"%d","item_type":"%s","base_price_money":{"amount":%d,"currency":"USD"},`+
+					`"total_tax_money":{"amount":%d},"applied_taxes":[{"tax_uid":"t","applied_money":{"amount":%d}}],"total_money":{"amount":%d}}`,
+					l.quantity, []string{"ITEM", "GIFT_CARD"}[l.kind], l.unit, l.tax, l.tax, l.net()+l.tax))
+			}
+		}
+		return fmt.Sprintf(`{"order":{"taxes":[{"uid":"t","type":"ADDITIVE"}],"line_items":[%s],"total_service_charge_money":`+
+			`{"amount":%d},"total_tax_money":{"amount":%d},"total_money":{"amount":%d}}}`, strings.Join(all, ","), charge,
+			taxes(lines), total)
+	},
+	Toast: func(lines []sold, charge, total int64) string {
+		var all []string
+		for _, l := range lines {
+			all = append(all, fmt.Sprintf(`{"quantity":%d,"preDiscountPrice":%s,"price":%s,"tax":%s,"deferred":%t,"voided":%t}`,
+				l.quantity, cents(l.unit*l.quantity), cents(l.net()), cents(l.tax), l.kind == 1, l.kind == 2))
+		}
+		return fmt.Sprintf(`{"checks":[{"selections":[%s],"taxAmount":%s,"totalAmount":%s,"appliedServiceCharges":`+
+			`[{"chargeAmount":%s}]}]}`, strings.Join(all, ","), cents(taxes(lines)), cents(total), cents(charge))
+	},
+	Clover: func(lines []sold, charge, total int64) string {
+		var all []string
+		for _, l := range lines {
+			all = append(all, fmt.Sprintf(`{"price":%d,"isRevenue":%t,"refunded":%t,"discounts":{"elements":[{"amount":%d}]}}`,
+				l.unit*l.quantity, l.kind != 1, l.kind == 2, -l.off))
+		}
+		return fmt.Sprintf(`{"currency":"USD","total":%d,"serviceCharge":{"percentage":1},"lineItems":{"elements":[%s]}}`,
+			total-taxes(lines), strings.Join(all, ","))
+	},
+	Shopify: func(lines []sold, charge, total int64) string {
+		var all []string
+		sum := int64(0)
+		for _, l := range lines {
+			left := l.quantity
+			if l.kind == 2 {
+				left = 0
+			} else {
+				sum += l.net()
+			}
+			all = append(all, fmt.Sprintf(`{"price":"%s","quantity":%d,"current_quantity":%d,"gift_card":%t,"tax_lines":[{"price":"%s"}],`+
+				`"discount_allocations":[{"amount":"%s"}]}`, cents(l.unit), l.quantity, left, l.kind == 1, cents(l.tax), cents(l.off)))
+		}
+		return fmt.Sprintf(`{"order":{"currency":"USD","line_items":[%s],"current_subtotal_price":"%s","total_tax":"%s",`+
+			`"total_price":"%s","shipping_lines":[{"price":"%s"}]}}`, strings.Join(all, ","), cents(sum), cents(taxes(lines)),
+			cents(total), cents(charge))
+	},
+	LightspeedX: func(lines []sold, charge, total int64) string {
+		var all []string
+		for _, l := range lines {
+			if l.kind != 2 {
+				card := []string{"null", `"GC1"`}[l.kind]
+				all = append(all, fmt.Sprintf(`{"quantity":%d,"pricing":{"price":%s,"total":%s},"tax":{"total":%s},"gift_card_number":%s}`,
+					l.quantity, cents(l.unit), cents(l.net()), cents(l.tax), card))
+			}
+		}
+		return fmt.Sprintf(`{"data":{"line_items":[%s],"totals":{"price":%s,"tax":%s,"price_incl_tax":%s},"adjustments":`+
+			`[{"adjustment_type":"SURCHARGE","total":%s}]}}`, strings.Join(all, ","), cents(total-taxes(lines)-charge),
+			cents(taxes(lines)), cents(total), cents(charge))
+	},
+}
+
+func cents(n int64) string { return usd.Format(gift.Amount(n)) }
+
+func taxes(lines []sold) (sum int64) {
+	for _, l := range lines {
+		if l.kind != 2 {
+			sum += l.tax
+		}
+	}
+	return sum
+}
+
+// TestSums: lines, gift cards, tax and charges are the platform's own total, and what can be paid is that less the
+// gift cards with their tax, for orders of 1 to 400 lines.
+func TestSums(t *testing.T) {
+	t.Parallel()
+	for name, write := range writers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) {
+				lines := make([]sold, rapid.SampledFrom([]int{1, 2, 3, 20, 400}).Draw(t, "lines"))
+				total, cards := int64(0), int64(0)
+				for i := range lines {
+					l := &lines[i]
+					draw := rapid.Uint64().Draw(t, "line")
+					l.unit, l.quantity, l.kind = int64(draw%5_000), 1+int64(draw>>16%4), int(draw>>24%8)
+					if l.kind > 2 {
+						l.kind = 0
+					}
+					l.off = int64(draw >> 32 % uint64(l.unit*l.quantity+1))
+					l.tax = int64(draw >> 48 % 300)
+					if name == Clover {
+						l.tax = 0
+					}
+					switch l.kind {
+					case 1:
+						cards += l.net() + l.tax
+						total += l.net() + l.tax
+					case 0:
+						total += l.net() + l.tax
+					}
+				}
+				charge := rapid.Int64Range(0, 900).Draw(t, "charge")
+				total += charge
+				order := write(lines, charge, total)
+				got, problems := read(name, order, Options{}, usd)
+				if len(problems) > 0 {
+					t.Fatal(problems)
+				}
+				sum := got.Totals.Sub.Add(*got.Totals.Tax).Add(*got.Totals.ServiceCharge)
+				for _, l := range got.Lines {
+					if l.LeftOut == ticket.GiftCard {
+						sum = sum.Add(l.Total)
+					}
+				}
+				if sum.Round(usd) != gift.Amount(total) || got.Difference != 0 {
+					t.Fatalf("the parts are %s, the total %d, the difference %d: %s", sum.In(usd), total, got.Difference, order)
+				}
+				if grand := got.Totals.Grand.Round(usd); grand != gift.Amount(total-cards) {
+					t.Fatalf("%d can be paid, want %d: %s", grand, total-cards, order)
+				}
+			})
+		})
+	}
+}
+
+// TestManyLines: a ticket of 10,000 lines is refused with one sentence.
+func TestManyLines(t *testing.T) {
+	t.Parallel()
+	lines := strings.TrimSuffix(strings.Repeat(`{"quantity":1,"price":1,"itemTotalPrice":1},`, 10_000), ",")
+	for name, order := range map[string]string{
+		Standard: `{"lineItems":[` + lines + `]}`, Clover: cloverOrderOf(lines, `,"total":1`), Toast: toastOrder(lines, `,"totalAmount":1`),
+		Square: squareOrder(lines, ``), Shopify: shopifyOrderOf(lines, `,"total_price":"1"`),
+		LightspeedX: saleOf(lines, `,"totals":{"price_incl_tax":1}`),
+	} {
+		_, problems := read(name, order, Options{}, usd)
+		const want = "There may be at most 1000 elements in this list, not 10000."
+		if len(problems) != 1 || !strings.HasSuffix(problems[0], want) {
+			t.Errorf("%s: %.300q", name, problems)
+		}
+	}
+}
+
+// FuzzOrders: whatever comes is read or refused; what is read pays for no gift card, and nothing negative.
+func FuzzOrders(f *testing.F) {
+	for n, name := range Names() {
+		for _, file := range []string{"square", "toast", "clover", "shopify", "shopify_cart", "lightspeedx"} {
+			text, err := os.ReadFile("testdata/" + file + ".json")
+			if err != nil {
+				f.Fatal(err)
+			}
+			if strings.HasPrefix(file, strings.TrimSuffix(name, "-x")) || name == Standard {
+				f.Add(n, string(text))
+			}
+		}
+	}
+	for _, rules := range [][]rule{squareRules(), toastRules(), cloverRules(), shopifyRules(), lightspeedRules()} {
+		for _, r := range rules {
+			for n, name := range Names() {
+				if name == r.format {
+					f.Add(n, r.order)
+				}
+			}
+		}
+	}
+	v := &gift.Voucher{Currency: usd, Loaded: 5_000, Balance: 5_000}
+	item := &gift.Voucher{Currency: usd, Item: true, Loaded: 9, Balance: 9}
+	f.Fuzz(func(t *testing.T, n int, order string) {
+		name := Names()[uint(n)%uint(len(Names()))]
+		got, problems := read(name, order, Options{}, usd)
+		if len(problems) > 0 || got == nil || name == Standard {
+			return
+		}
+		grand := got.Totals.Grand.Round(usd)
+		for i, l := range got.Lines {
+			if total := l.Total.Round(usd); l.LeftOut == ticket.Allowed && total <= 0 {
+				t.Fatalf("line %d is goods of %d: %s", i, total, order)
+			}
+		}
+		for _, who := range []*gift.Voucher{v, item} {
+			verdict := ticket.EligibilityOf(got, nil, who)
+			if verdict.Most < 0 || verdict.Most > who.Balance || !who.Item && verdict.Most > grand {
+				t.Fatalf("%d can be paid of %d: %s", verdict.Most, grand, order)
+			}
+			for _, s := range verdict.Eligible {
+				if got.Lines[s.Index].LeftOut != ticket.Allowed || s.Amount <= 0 {
+					t.Fatalf("line %d counts for %d: %s", s.Index, s.Amount, order)
+				}
+			}
+		}
+	})
+}

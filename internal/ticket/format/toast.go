@@ -1,0 +1,269 @@
+package format
+
+import (
+	"bytes"
+	"strings"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/tape"
+	"boon.example/internal/ticket"
+)
+
+var (
+	toastNames = tape.NewNames("order", "checks", "voided", "deleted", "excessFood", "selections")
+	toastCheck = tape.NewNames("guid", "selections", "voided", "deleted", "paymentStatus", "taxAmount", "totalAmount",
+		"appliedDiscounts", "appliedServiceCharges", "payments")
+	toastSelection = tape.NewNames("item", "itemGroup", "plu", "displayName", "quantity", "unitOfMeasure",
+		"preDiscountPrice", "price", "tax", "taxInclusion", "voided", "deferred", "selectionType", "refundDetails",
+		"appliedDiscounts")
+	toastItem     = tape.NewNames("guid", "multiLocationId", "externalId")
+	toastRefund   = tape.NewNames("refundAmount")
+	toastDiscount = tape.NewNames("discountAmount", "processingState")
+	toastCharge   = tape.NewNames("chargeAmount", "gratuity")
+	toastPayment  = tape.NewNames("amount", "voidInfo", "paymentStatus")
+)
+
+// toast reads an Order with one check that counts, or a Check. Amounts are in currency units.
+func (r *reader) toast(data tape.Value) *ticket.Ticket {
+	const (
+		order = iota
+		checks
+		voided
+		deleted
+		excess
+		selections
+	)
+	var m [6]tape.Value
+	if r.pick(data, toastNames, m[:]); !m[order].SaysNothing() {
+		data, m = m[order], [6]tape.Value{}
+		r.pick(data, toastNames, m[:])
+	}
+	if data.Kind() != '{' {
+		return nil
+	}
+	closed := r.yes(m[voided]) || r.yes(m[deleted]) || r.yes(m[excess])
+	check := data
+	switch {
+	case !m[checks].SaysNothing():
+		if check = r.toastChoice(m[checks], closed); !check.Exists() {
+			b := r.bill(0)
+			return b.ticket()
+		}
+	case m[selections].SaysNothing():
+		r.needs(data, "checks", "This is needed: send the Order or the Check as Toast gives it.")
+		return nil
+	}
+	b := r.toastBill(check)
+	b.settled = b.settled || closed
+	return b.ticket()
+}
+
+// optionPath is where the options of a ticket stand.
+const optionPath = "ticketData.options."
+
+// toastChoice is the check that counts: the one with the GUID that the options name, or the only one that is neither
+// voided nor deleted.
+func (r *reader) toastChoice(v tape.Value, closed bool) (chosen tape.Value) {
+	n, list := 0, false
+	for _, e := range r.list(v) {
+		var m [10]tape.Value
+		r.pick(e, toastCheck, m[:])
+		list = true
+		switch gone := r.yes(m[2]) || r.yes(m[3]); {
+		case r.options.CheckGUID != "":
+			if strings.EqualFold(string(r.text(m[0])), r.options.CheckGUID) {
+				chosen = e
+				n++
+			}
+		case !gone || closed:
+			chosen = e
+			n++
+		}
+	}
+	path := optionPath + "checkGuid"
+	switch {
+	case n == 1 || r.Has(v.Path()):
+	case r.options.CheckGUID != "" && n == 0:
+		r.Add(path, "This order has no check with this guid.")
+	case n > 1 && closed:
+	case n > 1:
+		r.Add(path, "This order has %d checks: say by its guid which one is to be paid.", n)
+		return tape.Value{}
+	case list && !closed:
+		r.Add(v.Path(), "All checks of this order are voided or deleted.")
+	case !closed:
+		r.Add(v.Path(), "This order has no check.")
+	}
+	return chosen
+}
+
+func (r *reader) toastBill(check tape.Value) *bill {
+	const (
+		guid = iota
+		selections
+		voided
+		deleted
+		status
+		tax
+		total
+		discounts
+		charges
+		payments
+	)
+	var m [10]tape.Value
+	r.pick(check, toastCheck, m[:])
+	if g := string(r.text(m[guid])); r.options.CheckGUID != "" && !strings.EqualFold(g, r.options.CheckGUID) {
+		r.Add(optionPath+"checkGuid", "This is not the guid of the check that was sent.")
+	}
+	b := r.bill(size(m[selections]))
+	for _, e := range r.list(m[selections]) {
+		l, price, discount := r.toastSelection(e)
+		b.lines = append(b.lines, l)
+		b.parts, b.discount = b.parts+price, b.discount+discount
+	}
+	b.discount += r.toastDiscounts(m[discounts])
+	gratuity := gift.Amount(0)
+	for _, e := range r.list(m[charges]) {
+		var c [2]tape.Value
+		r.pick(e, toastCharge, c[:])
+		if amount := r.cents(c[0]); r.yes(c[1]) {
+			gratuity += amount
+		} else {
+			b.charge += amount
+		}
+	}
+	b.tax = r.cents(m[tax])
+	b.parts += b.tax + b.charge
+	if b.own, b.summed = r.cents(m[total]), !m[total].SaysNothing(); !b.summed {
+		r.needs(check, "totalAmount", needed)
+	}
+	if b.parts+gratuity == b.own {
+		b.parts = b.own // it counts it
+	}
+	b.due = b.own - r.toastPaid(m[payments])
+	b.settled = r.yes(m[voided])
+	b.settled = r.yes(m[deleted]) || b.settled
+	b.settled = r.says(m[status], "PAID", "CLOSED") || b.settled
+	return b
+}
+
+// cents reads a number of currency units as minor units.
+func (r *reader) cents(v tape.Value) gift.Amount { return r.major(v).Round(r.currency) }
+
+// toastSelection reads a selection, what it adds to the check without tax, and its discounts. The prices of its
+// modifiers are in its own.
+func (r *reader) toastSelection(v tape.Value) (l line, price, discount gift.Amount) {
+	const (
+		item = iota
+		group
+		plu
+		display
+		quantity
+		measure
+		gross
+		net
+		tax
+		inclusion
+		voided
+		deferred
+		kind
+		refund
+		discounts
+	)
+	var m [15]tape.Value
+	r.pick(v, toastSelection, m[:])
+	var of, in [3]tape.Value
+	r.pick(m[item], toastItem, of[:])
+	r.pick(m[group], toastItem, in[:])
+	l.group, l.name = r.id(in[0]), r.name(m[display])
+	l.id = r.toastID(of, m[plu], l.group)
+	pieces := gift.DecimalOf(1)
+	if d, ok := r.decimal(m[quantity], gift.Pieces, ticket.MaxQuantity); ok {
+		pieces = d
+	}
+	l.count(pieces, !m[measure].SaysNothing() && !r.says(m[measure], "NONE"), r.cents(m[gross]))
+	l.even = l.even && !m[gross].SaysNothing()
+	exact, taxes := r.major(m[net]), r.major(m[tax])
+	price, l.outside = exact.Round(r.currency), taxes.Round(r.currency)
+	l.total = price
+	if r.says(m[inclusion], "INCLUDED") {
+		l.total, l.outside = exact.Add(taxes).Round(r.currency), 0
+	}
+	discount = r.toastDiscounts(m[discounts])
+	var back [1]tape.Value
+	r.pick(m[refund], toastRefund, back[:])
+	refunded := max(0, r.cents(back[0]))
+	l.reason = r.toastReason(m[voided], m[deferred], m[kind], m[item], m[display])
+	switch {
+	case l.reason == ticket.Voided:
+		return l, 0, 0
+	case m[net].SaysNothing():
+		r.needs(v, "price", needed)
+	case l.reason != ticket.Allowed:
+	case price < 0:
+		l.reason = ticket.Returned
+	case refunded > 0:
+		if l.total -= refunded; l.total <= 0 {
+			l.total, l.reason = 0, ticket.Refunded
+		}
+	}
+	return l, price, discount
+}
+
+// toastID is the identifier that the merchant chose: of has the item's guid, multiLocationId and externalId.
+func (r *reader) toastID(of [3]tape.Value, plu tape.Value, group string) string {
+	switch r.options.ItemID {
+	case "multiLocationId":
+		return r.id(of[1])
+	case "plu":
+		return r.id(plu)
+	case "externalId":
+		return r.id(of[2])
+	case "itemGroup.guid":
+		return group
+	}
+	return r.id(of[0])
+}
+
+// toastReason tells why no gift pays a selection. Payments to accounts and cards are told by their type, by their
+// revenue being deferred, and by the name under which Toast itself leaves them out of net sales.
+func (r *reader) toastReason(voided, deferred, kind, item, display tape.Value) ticket.Reason {
+	wasVoided, card := r.yes(voided), r.yes(deferred)
+	card = card || r.says(kind, "TOAST_CARD_SELL", "TOAST_CARD_RELOAD", "CASH_CARD_SELL", "GIFT_CARD") ||
+		bytes.HasSuffix(r.text(kind), []byte("_ACCOUNT_PAY_BALANCE"))
+	card = card || item.SaysNothing() && r.says(display, "Gift Card")
+	switch {
+	case wasVoided:
+		return ticket.Voided
+	case card:
+		return ticket.GiftCard
+	}
+	return ticket.Allowed
+}
+
+// toastDiscounts sums the discounts that are applied, or soon will be.
+func (r *reader) toastDiscounts(v tape.Value) (sum gift.Amount) {
+	for _, e := range r.list(v) {
+		var m [2]tape.Value
+		r.pick(e, toastDiscount, m[:])
+		if amount := r.cents(m[0]); !r.says(m[1], "VOID", "PENDING_VOID") {
+			sum += amount
+		}
+	}
+	return sum
+}
+
+// toastPaid sums the payments that were taken.
+func (r *reader) toastPaid(v tape.Value) (sum gift.Amount) {
+	for _, e := range r.list(v) {
+		var m [3]tape.Value
+		r.pick(e, toastPayment, m[:])
+		amount, status := r.cents(m[0]), r.text(m[2])
+		failed := r.says(m[2], "OPEN", "DENIED", "CANCELLED") || bytes.HasPrefix(status, []byte("ERROR")) ||
+			bytes.Contains(status, []byte("VOID"))
+		if m[1].SaysNothing() && !failed {
+			sum += amount
+		}
+	}
+	return sum
+}

@@ -1,0 +1,287 @@
+package webhook
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// Store is what a deliverer needs of a store.
+type Store interface {
+	// Events gives a page of the events of an account, and EventsEnd the place after its newest one.
+	Events(context.Context, gift.EventQuery) (gift.EventPage, error)
+	EventsEnd(ctx context.Context, account gift.ID) (gift.EventPlace, error)
+	// NewEvents tells which accounts have events after a position, and up to which it looked; of what is committed out of
+	// turn it tells later. Before 0, it tells of none, and where the newest is.
+	NewEvents(ctx context.Context, after int64) (accounts []gift.ID, upTo int64, err error)
+	// ClaimWebhooks takes the leases of accounts that nobody has at now, keeps those that the owner has, until a time,
+	// and gives all that it has then. ReleaseWebhooks gives them back.
+	ClaimWebhooks(ctx context.Context, owner gift.ID, accounts []gift.ID, now, until time.Time) ([]gift.ID, error)
+	ReleaseWebhooks(ctx context.Context, owner gift.ID) error
+	// WebhookStates reads how far the endpoints of an account have come; SaveWebhooks writes that, and attempts, in one
+	// transaction. Saving an attempt again changes nothing.
+	WebhookStates(ctx context.Context, account gift.ID) ([]gift.WebhookState, error)
+	SaveWebhooks(ctx context.Context, states []gift.WebhookState, attempts []gift.WebhookAttempt) error
+}
+
+// Deliverer sends the events of all accounts to their endpoints. Several, in as many processes, share the work: each
+// account is delivered by the one that has its lease. Every event reaches each endpoint that wants it at least once,
+// unless it is given up after the last retry.
+type Deliverer struct {
+	Store     Store
+	Send      func(ctx context.Context, url string, secrets []gift.WebhookSecret, m Message) Outcome
+	Directory func() *gift.Directory
+	Render    func(*gift.Event) []byte
+	// SwitchOff switches an endpoint off for good, and tells the account where it was for failing.
+	SwitchOff func(context.Context, *gift.Webhook, gift.WebhookOff) error
+	Log       *slog.Logger
+	Observe   func(Outcome)  // told of every attempt; nil: nobody is
+	Random    func() float64 // in [0, 1), for jitter
+	Every     time.Duration  // how often it looks for new events; 0: a quarter of a second
+
+	owner    gift.ID
+	dir      *gift.Directory
+	renewAt  time.Time
+	until    time.Time // of the leases
+	position int64     // up to which new events were noticed
+	streams  map[gift.ID]*stream
+	calls    chan struct{} // has a value for each call in flight
+	ownReads chan struct{} // has a value while a lane reads for itself
+	flushAt  time.Time
+	moveAt   time.Time // when the places of idle lanes are written
+
+	mu       sync.Mutex
+	attempts []gift.WebhookAttempt // to be saved
+}
+
+const (
+	readEvery    = 250 * time.Millisecond
+	leaseFor     = 30 * time.Second
+	renewEvery   = 10 * time.Second
+	flushEvery   = time.Second
+	moveEvery    = 30 * time.Second
+	flushTimeout = 10 * time.Second
+	maxCalls     = 256 // in flight
+	accountCalls = 16  // of one account
+	maxUnsaved   = 10_000
+	// ownReadPause follows every read of a lane that is out of step: so many of them in a second, however many lanes.
+	ownReadPause = 25 * time.Millisecond
+)
+
+// Run delivers until ctx ends. Calls in flight are broken off then, and made again by whoever has the lease next.
+func (d *Deliverer) Run(ctx context.Context) {
+	rand.Read(d.owner[:]) // never fails
+	d.streams, d.position = map[gift.ID]*stream{}, -1
+	d.calls, d.ownReads = make(chan struct{}, maxCalls), make(chan struct{}, 1)
+	if d.Every == 0 {
+		d.Every = readEvery
+	}
+	tick := time.NewTicker(d.Every)
+	defer tick.Stop()
+	defer d.stop(context.WithoutCancel(ctx))
+	for {
+		d.follow(ctx)
+		d.read(ctx)
+		d.flush(ctx, false)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (d *Deliverer) stop(ctx context.Context) {
+	for account := range d.streams {
+		d.drop(account)
+	}
+	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
+	defer cancel()
+	if d.until.IsZero() {
+		return // it never had anything to deliver
+	}
+	if err := d.Store.ReleaseWebhooks(ctx, d.owner); err != nil {
+		d.Log.Error("the leases of webhooks could not be given back; they end by themselves", "error", err)
+	}
+}
+
+// drop stops the lanes of an account and saves how far they came.
+func (d *Deliverer) drop(account gift.ID) {
+	s := d.streams[account]
+	s.sync(context.Background(), nil)
+	delete(d.streams, account)
+	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
+	defer cancel()
+	d.save(ctx, s.dirty(true))
+}
+
+// follow keeps leases and lanes as the set-up has them.
+func (d *Deliverer) follow(ctx context.Context) {
+	now, dir := time.Now(), d.Directory()
+	if dir == d.dir && now.Before(d.renewAt) {
+		return
+	}
+	var accounts []gift.ID
+	for account, hooks := range dir.Webhooks {
+		if slices.ContainsFunc(hooks, func(w *gift.Webhook) bool { return w.Enabled }) {
+			accounts = append(accounts, account)
+		}
+	}
+	if len(accounts) == 0 && len(d.streams) == 0 {
+		d.dir, d.renewAt = dir, now.Add(renewEvery)
+		return
+	}
+	owned, err := d.Store.ClaimWebhooks(ctx, d.owner, accounts, now, now.Add(leaseFor))
+	if err != nil {
+		d.complain(ctx, "the leases of webhooks could not be kept", err)
+		if now.Before(d.until) {
+			return
+		}
+		owned = nil // others may have them
+	} else {
+		d.dir, d.renewAt, d.until = dir, now.Add(renewEvery), now.Add(leaseFor)
+	}
+	for account := range d.streams {
+		if !slices.Contains(owned, account) {
+			d.drop(account)
+		}
+	}
+	for _, account := range owned {
+		if err := d.keep(ctx, account, dir.Webhooks[account]); err != nil {
+			d.complain(ctx, "the state of webhooks could not be read", err)
+			d.renewAt = now
+		}
+	}
+}
+
+// keep has the lanes of an account be those of its endpoints.
+func (d *Deliverer) keep(ctx context.Context, account gift.ID, hooks []*gift.Webhook) error {
+	s := d.streams[account]
+	if s == nil {
+		states, err := d.Store.WebhookStates(ctx, account)
+		if err != nil {
+			return err
+		}
+		end, err := d.Store.EventsEnd(ctx, account)
+		if err != nil {
+			return err
+		}
+		s = newStream(d, account, states, end)
+		d.streams[account] = s
+	}
+	s.sync(ctx, hooks)
+	return nil
+}
+
+// read notices new events, and reads those that a lane in step waits for.
+func (d *Deliverer) read(ctx context.Context) {
+	if len(d.streams) == 0 {
+		return
+	}
+	accounts, upTo, err := d.Store.NewEvents(ctx, d.position)
+	if err != nil {
+		d.complain(ctx, "new events could not be looked for", err)
+		return
+	}
+	for _, account := range accounts {
+		if s := d.streams[account]; s != nil {
+			s.behind = true
+		}
+	}
+	d.position = upTo
+	for _, s := range d.streams {
+		if s.behind {
+			if err := s.read(ctx); err != nil {
+				d.complain(ctx, "events could not be read for webhooks", err)
+			}
+		}
+	}
+}
+
+// flush saves attempts and how far lanes came, every now and then, for all lanes at once.
+func (d *Deliverer) flush(ctx context.Context, all bool) {
+	now := time.Now()
+	if !all && now.Before(d.flushAt) {
+		return
+	}
+	d.flushAt = now.Add(flushEvery)
+	idle := all || !now.Before(d.moveAt)
+	if idle {
+		d.moveAt = now.Add(moveEvery)
+	}
+	var states []gift.WebhookState
+	for _, s := range d.streams {
+		states = append(states, s.dirty(idle)...)
+	}
+	d.save(ctx, states)
+}
+
+// save writes what is to be saved; what cannot be now, is with the next states.
+func (d *Deliverer) save(ctx context.Context, states []gift.WebhookState) {
+	d.mu.Lock()
+	attempts := d.attempts
+	d.attempts = nil
+	d.mu.Unlock()
+	if len(states) == 0 && len(attempts) == 0 {
+		return
+	}
+	err := d.Store.SaveWebhooks(ctx, states, attempts)
+	if err == nil {
+		return
+	}
+	d.complain(ctx, "how far webhooks came could not be saved", err)
+	for i := range states {
+		if s := d.streams[states[i].AccountID]; s != nil {
+			s.soil(states[i].WebhookID)
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.attempts = append(attempts, d.attempts...)
+	d.attempts = d.attempts[max(0, len(d.attempts)-maxUnsaved):]
+}
+
+func (d *Deliverer) note(a gift.WebhookAttempt, o Outcome) {
+	if d.Observe != nil {
+		d.Observe(o)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.attempts) < maxUnsaved {
+		d.attempts = append(d.attempts, a)
+	}
+}
+
+func (d *Deliverer) complain(ctx context.Context, what string, err error) {
+	if ctx.Err() == nil {
+		d.Log.Error(what+"; this is tried again", "error", err)
+	}
+}
+
+// readOwn reads for a lane that is out of step: one at a time, and with a pause, whatever the number of lanes.
+func (d *Deliverer) readOwn(ctx context.Context, q gift.EventQuery) (page gift.EventPage, err error) {
+	select {
+	case d.ownReads <- struct{}{}:
+	case <-ctx.Done():
+		return page, ctx.Err()
+	}
+	defer func() { <-d.ownReads }()
+	page, err = d.Store.Events(ctx, q)
+	pause(ctx, ownReadPause)
+	return page, err
+}
+
+// pause waits, or until ctx ends.
+func pause(ctx context.Context, wait time.Duration) {
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}

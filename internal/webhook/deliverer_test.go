@@ -1,0 +1,460 @@
+package webhook_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store"
+	"boon.example/internal/webhook"
+)
+
+func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// world is a real store whose events go to receivers.
+type world struct {
+	t         testing.TB
+	store     *store.Store
+	account   gift.ID
+	voucher   gift.Voucher
+	directory atomic.Pointer[gift.Directory]
+	reads     atomic.Int64 // of pages of events
+	receivers map[string]*receiver
+}
+
+// receiver is an endpoint.
+type receiver struct {
+	secret gift.WebhookSecret
+	answer func(n int) webhook.Outcome // to its nth call; nil: 200
+
+	refuses gift.ID
+
+	mu    sync.Mutex
+	calls int
+	most  int // calls in flight
+	now   int
+	taken []gift.ID // the events that it took, in order
+}
+
+func newWorld(t testing.TB) *world {
+	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	check(t, err)
+	t.Cleanup(func() { check(t, s.Close()) })
+	w := &world{t: t, store: s, account: newID(), receivers: map[string]*receiver{}}
+	w.directory.Store(&gift.Directory{Webhooks: map[gift.ID][]*gift.Webhook{}})
+	w.issue()
+	return w
+}
+
+// issue makes the gift that all is taken from.
+func (w *world) issue() {
+	code, err := gift.NewVoucherCode(rand.Reader)
+	check(w.t, err)
+	token, err := gift.NewToken(rand.Reader)
+	check(w.t, err)
+	g := gift.Gift{
+		Voucher: gift.Voucher{ID: newID(), AccountID: w.account, ProgramID: gift.BusinessProgram.ID,
+			Currency: gift.Currency{Code: "USD", Decimals: 2}, Loaded: 1_000_000, Balance: 1_000_000, Status: gift.Delivered,
+			CreatedAt: time.Now()},
+		Card: gift.Card{Code: code, Token: token, Sender: "Ben", Method: gift.Printed, DeliveryZone: "UTC",
+			DesignID: newID()},
+	}
+	g, entry := g.Begin(gift.Context{EntryID: newID(), Now: g.CreatedAt})
+	w.voucher = g.Voucher
+	check(w.t, w.store.Group(context.Background(), ledger.Want{}, func(*ledger.State) ledger.Changes {
+		return ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{entry}}
+	}))
+}
+
+// redeem makes an event.
+func (w *world) redeem() gift.ID {
+	ref := ledger.Ref{AccountID: w.account, ID: w.voucher.ID}
+	var entry gift.Entry
+	check(w.t, w.store.Group(context.Background(), ledger.Want{Vouchers: []ledger.Ref{ref}},
+		func(st *ledger.State) ledger.Changes {
+			after, e, err := st.Vouchers[ref].Redeem(gift.Redeem{Amount: 1,
+				Context: gift.Context{EntryID: newID(), Now: time.Now().UTC()}})
+			check(w.t, err)
+			entry = e
+			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+		}))
+	return entry.ID
+}
+
+// change changes the endpoints of the account.
+func (w *world) change(change func([]*gift.Webhook) []*gift.Webhook) {
+	hooks := change(slices.Clone(w.directory.Load().Webhooks[w.account]))
+	w.directory.Store(&gift.Directory{Webhooks: map[gift.ID][]*gift.Webhook{w.account: hooks}})
+}
+
+// hook adds an endpoint and its receiver.
+func (w *world) hook(answer func(n int) webhook.Outcome, types ...string) *receiver {
+	secret, err := gift.NewWebhookSecret(rand.Reader)
+	check(w.t, err)
+	url := fmt.Sprintf("https://%d.example/", len(w.receivers))
+	r := &receiver{secret: secret, answer: answer}
+	w.receivers[url] = r
+	start, err := w.store.EventsEnd(context.Background(), w.account)
+	check(w.t, err)
+	w.change(func(hooks []*gift.Webhook) []*gift.Webhook {
+		return append(hooks, &gift.Webhook{ID: newID(), AccountID: w.account, URL: url, Types: types, Enabled: true,
+			Secret: secret, Start: start})
+	})
+	return r
+}
+
+// counting counts the pages of events that are read.
+type counting struct {
+	*store.Store
+	reads *atomic.Int64
+}
+
+func (c counting) Events(ctx context.Context, q gift.EventQuery) (gift.EventPage, error) {
+	c.reads.Add(1)
+	return c.Store.Events(ctx, q)
+}
+
+// start starts a deliverer; stop ends it.
+func (w *world) start(every time.Duration) (stop func()) {
+	d := &webhook.Deliverer{
+		Store: counting{w.store, &w.reads}, Send: w.send, Directory: w.directory.Load,
+		Render:    func(e *gift.Event) []byte { return []byte(`{"type":"` + string(e.Type) + `"}`) },
+		SwitchOff: w.switchOff, Log: slog.New(slog.DiscardHandler), Random: func() float64 { return 0.5 }, Every: every,
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		d.Run(ctx)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+func (w *world) switchOff(_ context.Context, off *gift.Webhook, why gift.WebhookOff) error {
+	w.change(func(hooks []*gift.Webhook) []*gift.Webhook {
+		for i, h := range hooks {
+			if h.ID == off.ID {
+				changed := *h
+				changed.Enabled, changed.Off = false, why
+				hooks[i] = &changed
+			}
+		}
+		return hooks
+	})
+	return nil
+}
+
+// send is the network between the deliverer and the receivers, each of which checks what it gets.
+func (w *world) send(ctx context.Context, url string, secrets []gift.WebhookSecret, m webhook.Message) webhook.Outcome {
+	r := w.receivers[url]
+	r.mu.Lock()
+	r.calls++
+	n := r.calls
+	r.now++
+	r.most = max(r.most, r.now)
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		r.now--
+		r.mu.Unlock()
+	}()
+	o := webhook.Outcome{Status: http.StatusOK}
+	if r.answer != nil {
+		o = r.answer(n)
+	}
+	if o.Took > 0 {
+		select {
+		case <-ctx.Done():
+			return webhook.Outcome{Words: "The attempt was broken off."}
+		case <-time.After(o.Took):
+		}
+	}
+	at := time.Now()
+	hook, err := standardwebhooks.NewWebhook(r.secret.Reveal())
+	check(w.t, err)
+	if err := hook.Verify(m.Body, http.Header{"Webhook-Id": {m.ID},
+		"Webhook-Timestamp": {strconv.FormatInt(at.Unix(), 10)},
+		"Webhook-Signature": {webhook.Sign(secrets, m.ID, at, m.Body)}}); err != nil {
+		w.t.Errorf("the receiver does not take it: %v", err)
+	}
+	id, err := gift.ParseID(m.ID)
+	check(w.t, err)
+	if id == r.refuses {
+		o.Status = http.StatusBadRequest
+	}
+	if o.Succeeded() {
+		r.mu.Lock()
+		r.taken = append(r.taken, id)
+		r.mu.Unlock()
+	}
+	return o
+}
+
+func (r *receiver) got() []gift.ID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.taken)
+}
+
+// TestEveryEventArrives: endpoints get what they want from when they were made, in order while all goes well, and once.
+func TestEveryEventArrives(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		stop := w.start(time.Second)
+		defer func() { stop() }()
+		w.redeem()
+		all, redeemed, keys := w.hook(nil), w.hook(nil, "gift.redeemed"), w.hook(nil, "key.*")
+		var want []gift.ID
+		for range 30 {
+			want = append(want, w.redeem())
+		}
+		time.Sleep(3 * time.Second)
+		late := w.hook(nil)
+		last := w.redeem()
+		want = append(want, last)
+		time.Sleep(3 * time.Second)
+		for name, r := range map[string]*receiver{"all": all, "redeemed": redeemed} {
+			got := r.got()
+			slices.SortFunc(got, func(a, b gift.ID) int { return slices.Index(want, a) - slices.Index(want, b) })
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %d events, want %d", name, len(got), len(want))
+			}
+		}
+		if len(keys.got()) != 0 || !slices.Equal(late.got(), []gift.ID{last}) {
+			t.Errorf("%d events of keys, %d of the late one", len(keys.got()), len(late.got()))
+		}
+		if n := w.reads.Load(); n > 12 {
+			t.Errorf("%d pages were read for four endpoints", n)
+		}
+		if all.most > 8 {
+			t.Errorf("%d calls at once", all.most)
+		}
+		// What happens while nobody delivers comes later.
+		stop()
+		next := w.redeem()
+		stop = w.start(time.Second)
+		time.Sleep(3 * time.Second)
+		if got := all.got(); got[len(got)-1] != next || len(got) != len(want)+1 {
+			t.Errorf("%d events, want %d", len(got), len(want)+1)
+		}
+	})
+}
+
+// TestThreeBadDays: a receiver that fails, stalls, lies and comes back gets every event at least once within three
+// days, and one beside it gets them at once.
+func TestThreeBadDays(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		begun := time.Now()
+		bad := w.hook(func(n int) webhook.Outcome {
+			switch past := time.Since(begun); {
+			case past < time.Hour:
+			case past < 7*time.Hour:
+				return webhook.Outcome{Status: 500}
+			case past < 16*time.Hour:
+				return webhook.Outcome{Words: "There was no whole answer within 15 seconds.", Took: 15 * time.Second}
+			case past < 24*time.Hour:
+				return webhook.Outcome{Words: "The connection could not be made, or broke.", Took: time.Second}
+			case past < 26*time.Hour && n%3 > 0:
+				return webhook.Outcome{Status: 503}
+			}
+			return webhook.Outcome{Status: 204}
+		})
+		good := w.hook(nil)
+		stop := w.start(5 * time.Minute)
+		defer func() { stop() }()
+		var want []gift.ID
+		for n := range 120 {
+			if n == 60 { // with a restart in between
+				stop()
+				stop = w.start(5 * time.Minute)
+			}
+			want = append(want, w.redeem())
+			time.Sleep(15 * time.Minute)
+			if len(good.got()) != len(want) {
+				t.Fatalf("%d of %d events arrived at the good one", len(good.got()), len(want))
+			}
+		}
+		time.Sleep(72*time.Hour - time.Since(begun))
+		got := map[gift.ID]int{}
+		for _, id := range bad.got() {
+			got[id]++
+		}
+		for i, id := range want {
+			if got[id] == 0 {
+				t.Errorf("event %d of %s never arrived", i, begun)
+			}
+		}
+		if len(got) != len(want) || len(bad.got()) > len(want)+1 {
+			t.Errorf("%d events came %d times, want %d", len(got), len(bad.got()), len(want))
+		}
+		if bad.calls > 600 {
+			t.Errorf("%d calls", bad.calls)
+		}
+		if n := w.reads.Load(); n > 1_000 {
+			t.Errorf("%d pages were read", n)
+		}
+	})
+}
+
+// TestOneBadEvent: an event that is always refused keeps no other from arriving, and is given up after ten attempts.
+func TestOneBadEvent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		r := w.hook(nil)
+		bad := w.redeem()
+		r.refuses = bad
+		stop := w.start(5 * time.Minute)
+		defer stop()
+		for range 100 {
+			time.Sleep(time.Hour)
+			w.redeem()
+		}
+		time.Sleep(10 * time.Minute)
+		if got := r.got(); len(got) != 100 || slices.Contains(got, bad) || r.calls != 110 {
+			t.Errorf("%d events in %d calls", len(got), r.calls)
+		}
+	})
+}
+
+// TestSwitchedOff: 410 at once, five days without a success after them; neither before.
+func TestSwitchedOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		gone := w.hook(func(int) webhook.Outcome { return webhook.Outcome{Status: 410} })
+		dead := w.hook(func(int) webhook.Outcome { return webhook.Outcome{Status: 500} })
+		stop := w.start(5 * time.Minute)
+		defer stop()
+		off := func() (why []gift.WebhookOff) {
+			for _, h := range w.directory.Load().Webhooks[w.account] {
+				why = append(why, h.Off)
+			}
+			return why
+		}
+		for range 40 {
+			w.redeem()
+		}
+		time.Sleep(10 * time.Minute)
+		if why := off(); !slices.Equal(why, []gift.WebhookOff{gift.WebhookGone, ""}) || gone.calls > 8 {
+			t.Errorf("%v, %d calls", why, gone.calls)
+		}
+		time.Sleep(4 * 24 * time.Hour)
+		reads := w.reads.Load()
+		if why := off(); why[1] != "" {
+			t.Errorf("after four days: %v", why)
+		}
+		time.Sleep(2 * 24 * time.Hour)
+		if why := off(); why[1] != gift.WebhookFailing {
+			t.Errorf("after six days: %v", why)
+		}
+		if reads > 400 || dead.calls > 400 {
+			t.Errorf("%d pages were read and %d calls made for a dead endpoint", reads, dead.calls)
+		}
+	})
+}
+
+// TestTwoProcesses: an account's events are delivered by one of two, once each, and by the other when it stops.
+func TestTwoProcesses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		r := w.hook(nil)
+		first, second := w.start(time.Second), w.start(time.Second)
+		want := map[gift.ID]int{}
+		for n := range 100 {
+			if n == 50 {
+				first()
+			}
+			want[w.redeem()]++
+			time.Sleep(time.Second)
+		}
+		time.Sleep(time.Minute)
+		second()
+		got := map[gift.ID]int{}
+		for _, id := range r.got() {
+			got[id]++
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%d events came %d times, want %d", len(got), len(r.got()), len(want))
+		}
+	})
+}
+
+// TestReplays: the events of a time come again, those of the types that were asked for, beside new ones, and reading
+// them costs as many pages as they fill.
+func TestReplays(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		r := w.hook(nil)
+		stop := w.start(10 * time.Second)
+		defer stop()
+		var all []gift.ID
+		for range 60 {
+			time.Sleep(time.Minute)
+			all = append(all, w.redeem())
+		}
+		from := time.Now().Add(-30*time.Minute - 30*time.Second)
+		time.Sleep(time.Minute)
+		before, reads := len(r.got()), w.reads.Load()
+		after, err := w.store.EventsBefore(t.Context(), w.account, from)
+		check(t, err)
+		upto, err := w.store.EventsEnd(t.Context(), w.account)
+		check(t, err)
+		replay := &gift.WebhookReplay{ID: newID(), From: from, To: time.Now().Add(-10*time.Minute - 30*time.Second),
+			Types: []string{"gift.redeemed", "key.*"}, After: after, Upto: upto}
+		w.change(func(hooks []*gift.Webhook) []*gift.Webhook {
+			changed := *hooks[0]
+			changed.Replay = replay
+			return []*gift.Webhook{&changed}
+		})
+		next := w.redeem()
+		time.Sleep(time.Minute)
+		got := r.got()[before:]
+		want := append(slices.Clone(all[29:50]), next)
+		for _, id := range want {
+			if n := len(slices.DeleteFunc(slices.Clone(got), func(g gift.ID) bool { return g != id })); n != 1 {
+				t.Errorf("event %d came %d times", slices.Index(all, id), n)
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%d events came again, want %d", len(got), len(want))
+		}
+		if n := w.reads.Load() - reads; n > 20 {
+			t.Errorf("%d pages were read", n)
+		}
+		time.Sleep(time.Hour) // and not once more
+		if n := len(r.got()) - before; n != len(want) {
+			t.Errorf("%d events, want %d", n, len(want))
+		}
+	})
+}

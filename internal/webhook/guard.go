@@ -1,0 +1,122 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Guard says which addresses may be called. The zero value lets public ones through and no other.
+type Guard struct {
+	// Allow lists networks that may be called all the same, by http too.
+	Allow []netip.Prefix
+	// Resolve finds the addresses of a host; nil: the system's resolver.
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	// Dial connects to an address that may be called; nil: the system does.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// notPublic are the networks that are nobody's on the internet, that lead back into other networks (mapped and
+// translated addresses), and where clouds keep what only their machines may read.
+var notPublic = prefixes(
+	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "168.63.129.16/32", "169.254.0.0/16", "172.16.0.0/12",
+	"192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24",
+	"203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+	"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
+)
+
+// globalIPv6 is all of IPv6 that is given out; what lies beside it (loopback, local, multicast, IPv4 in IPv6, the
+// prefixes of NAT64) is refused as a whole.
+var globalIPv6 = netip.MustParsePrefix("2000::/3")
+
+func prefixes(texts ...string) (all []netip.Prefix) {
+	for _, t := range texts {
+		all = append(all, netip.MustParsePrefix(t))
+	}
+	return all
+}
+
+// ParseAllow reads a list of networks such as 10.1.0.0/16,fd00::/8.
+func ParseAllow(list string) (allowed []netip.Prefix, _ error) {
+	for text := range strings.SplitSeq(list, ",") {
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no network such as 10.1.0.0/16", text)
+		}
+		if p.Masked() != p {
+			return nil, fmt.Errorf("%s has bits beyond its length; the network is %s", p, p.Masked())
+		}
+		allowed = append(allowed, p)
+	}
+	return allowed, nil
+}
+
+// excepted reports whether an address is in a network that the operator allowed.
+func (g *Guard) excepted(a netip.Addr) bool {
+	a = a.Unmap()
+	return slices.ContainsFunc(g.Allow, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// May reports whether an address may be called, over TLS or without.
+func (g *Guard) May(a netip.Addr, secure bool) bool {
+	a = a.Unmap()
+	switch {
+	case g.excepted(a):
+		return true
+	case !secure, !a.IsValid(), a.Zone() != "", a.Is6() && !globalIPv6.Contains(a):
+		return false
+	}
+	return !slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// errNoAddress says nothing about which addresses a name has, nor whether it has one: names of a private network are
+// nobody's business.
+var errNoAddress = errors.New("The host has no address that may be called.")
+
+// maxAddresses is how many addresses of a host are tried.
+const maxAddresses = 3
+
+// connect resolves the host of an address once and connects to the first of its addresses that may be called and
+// answers. No name is resolved after the check.
+func (g *Guard) connect(ctx context.Context, network, address string, secure bool) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, errNoAddress
+	}
+	found, err := g.resolve(ctx, host)
+	if err != nil {
+		return nil, errNoAddress
+	}
+	found = slices.DeleteFunc(found, func(a netip.Addr) bool { return !g.May(a, secure) })
+	if len(found) == 0 {
+		return nil, errNoAddress
+	}
+	dial := g.Dial
+	if dial == nil {
+		dial = new(net.Dialer).DialContext
+	}
+	for _, a := range found[:min(len(found), maxAddresses)] {
+		var c net.Conn
+		if c, err = dial(ctx, network, net.JoinHostPort(a.Unmap().String(), port)); err == nil {
+			return c, nil
+		}
+	}
+	return nil, err
+}
+
+func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{a}, nil
+	}
+	if g.Resolve != nil {
+		return g.Resolve(ctx, host)
+	}
+	return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+}

@@ -1,0 +1,458 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"boon.example/internal/gift"
+)
+
+// lane brings events to one endpoint. While it is in step it takes them from what its stream remembers; else, because
+// the endpoint was away, is slow, or an earlier time is replayed, it reads for itself, only what it wants.
+type lane struct {
+	*stream
+	hook   *gift.Webhook // never changes: another one gets another lane
+	types  []gift.EventType
+	cancel context.CancelFunc
+	wake   chan struct{} // has a value when there may be something to do
+	done   chan struct{}
+
+	// Of its goroutine.
+	own      []event   // what it read for itself
+	free     time.Time // when the next call may be made
+	slow     bool      // the last calls took long
+	off      bool      // it was switched off
+	replayed bool      // a replay had the last turn
+
+	// Under stream.mu, as is what of state is written.
+	state   gift.WebhookState
+	inStep  bool
+	waiting bool // in step, at the end
+	changed bool // state is to be saved
+	moved   bool // likewise, but there is no hurry
+}
+
+const (
+	maxAside  = 16 // events that failed and wait for their next attempt; with more, the lane stands still
+	atOnce    = 8  // calls of a lane in flight
+	ownPage   = 32
+	slowAfter = 2 * time.Second
+	// A lane makes a call every callGap, in replays every replayGap; after a pause it may make up for burst.
+	callGap   = 20 * time.Millisecond
+	replayGap = 100 * time.Millisecond
+	burst     = 2 * time.Second
+	// offAgain is when it is tried again to switch an endpoint off.
+	offAgain = time.Minute
+)
+
+// current reports whether the lane delivers to the endpoint as it is now.
+func (l *lane) current(w *gift.Webhook) bool {
+	return l.hook == w || l.hook.ChangedAt.Equal(w.ChangedAt) && l.hook.Secret == w.Secret && l.hook.Old == w.Old &&
+		(l.hook.Replay == nil) == (w.Replay == nil) && (w.Replay == nil || l.hook.Replay.ID == w.Replay.ID)
+}
+
+func (l *lane) wants(t gift.EventType) bool { return l.types == nil || slices.Contains(l.types, t) }
+
+// rouse wakes the lane.
+func (l *lane) rouse() {
+	l.waiting = false
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// move goes on to a place. It goes back nowhere.
+func (l *lane) move(to gift.EventPlace) {
+	if l.state.After.Before(to) {
+		l.state.After, l.moved = to, true
+	}
+}
+
+func (l *lane) run(ctx context.Context) {
+	defer close(l.done)
+	for ctx.Err() == nil {
+		if l.off {
+			<-ctx.Done() // which comes with the next set-up
+			return
+		}
+		due, next := l.aside()
+		switch {
+		case due != nil:
+			l.retry(ctx, *due)
+		case len(l.state.Aside) >= maxAside:
+			l.own = nil
+			l.leave()
+			l.sleep(ctx, next)
+		case l.replaying() && !l.replayed:
+			l.replayed = true
+			l.replay(ctx)
+		default:
+			l.replayed = false
+			if events, more := l.next(ctx); len(events) > 0 {
+				l.deliver(ctx, events, true)
+			} else if !more && !l.replaying() {
+				l.sleep(ctx, next)
+			}
+		}
+	}
+}
+
+// aside gives the event whose next attempt is due, and else when the first one is.
+func (l *lane) aside() (due *gift.WebhookAside, next time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.state.Aside {
+		if a := &l.state.Aside[i]; next.IsZero() || a.Due.Before(next) {
+			due, next = a, a.Due
+		}
+	}
+	if due == nil || time.Now().Before(next) {
+		return nil, next
+	}
+	one := *due
+	return &one, next
+}
+
+// leave puts the lane out of step.
+func (l *lane) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.inStep, l.waiting = false, false
+}
+
+// sleep waits until there may be something to do.
+func (l *lane) sleep(ctx context.Context, until time.Time) {
+	var timer <-chan time.Time
+	if !until.IsZero() {
+		t := time.NewTimer(time.Until(until))
+		defer t.Stop()
+		timer = t.C
+	}
+	select {
+	case <-ctx.Done():
+	case <-l.wake:
+	case <-timer:
+	}
+}
+
+// next gives the next events that are wanted; more tells, where there are none, to ask again at once.
+func (l *lane) next(ctx context.Context) (events []event, more bool) {
+	if len(l.own) == 0 && l.join() {
+		return l.remembered(), false
+	}
+	if len(l.own) == 0 {
+		page, err := l.readOwn(ctx, gift.EventQuery{AccountID: l.account, Types: l.types, After: l.state.After,
+			Limit: ownPage})
+		switch {
+		case forgotten(err) && !l.state.After.IsZero():
+			l.Log.Warn("the events after the last one that a webhook got are not kept any more; it goes on with the oldest",
+				"webhook", l.hook.ID, "account", l.account)
+			l.set(func() { l.state.After = gift.EventPlace{} })
+			return nil, true
+		case err != nil:
+			l.complain(ctx, "events could not be read for a webhook", err)
+			pause(ctx, 5*time.Second)
+			return nil, true
+		}
+		l.own = l.render(page.Events, l.state.After)
+		if len(l.own) == 0 {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.move(page.Next)
+			if !page.More {
+				l.arrive()
+			}
+			return nil, true
+		}
+	}
+	n := min(len(l.own), l.atOnce())
+	events, l.own = l.own[:n], l.own[n:]
+	return events, true
+}
+
+// forgotten reports whether the database does not know a place any more.
+func forgotten(err error) bool { return errors.Is(err, gift.NotFound) }
+
+// arrive lets a lane that has read up to the end in step, where the stream has stood still for want of lanes in step.
+func (l *lane) arrive() {
+	for _, other := range l.lanes {
+		if other.inStep {
+			return
+		}
+	}
+	l.recent, l.start, l.end = nil, l.state.After, l.state.After
+}
+
+// join puts the lane in step if the stream remembers what comes after its place.
+func (l *lane) join() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.inStep = !l.state.After.Before(l.start)
+	return l.inStep
+}
+
+// remembered takes the next events that are wanted from what the stream remembers. Where there are none, the lane
+// waits.
+func (l *lane) remembered() (events []event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	most := l.atOnce()
+	for _, e := range l.recent {
+		if l.state.After.Before(e.place) && l.wants(e.kind) {
+			if events = append(events, e); len(events) == most {
+				return events
+			}
+		}
+	}
+	if len(events) == 0 {
+		l.move(l.end)
+		l.waiting = true
+	}
+	return events
+}
+
+// atOnce is how many calls the lane may have in flight: one, while the endpoint is slow or fails.
+func (l *lane) atOnce() int {
+	if l.slow || !l.state.FailingSince.IsZero() {
+		return 1
+	}
+	return min(atOnce, maxAside-len(l.state.Aside))
+}
+
+// set changes the state.
+func (l *lane) set(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
+	l.changed = true
+}
+
+// deliver makes the first attempt at each of some events: the next ones, or some of a replay.
+func (l *lane) deliver(ctx context.Context, events []event, next bool) {
+	gap := callGap
+	if !next {
+		gap = replayGap
+	}
+	outcomes := l.send(ctx, events, gap)
+	if ctx.Err() != nil {
+		return // whoever has the lane next sends them again
+	}
+	l.set(func() {
+		for i, o := range outcomes {
+			if l.judge(o); !o.Succeeded() {
+				wait, _ := Retry(1, l.Random())
+				e := &events[i]
+				l.state.Aside = append(l.state.Aside, gift.WebhookAside{Event: e.id, Type: e.kind, Before: e.before, Attempts: 1,
+					Due: time.Now().Add(wait)})
+			}
+		}
+		if next {
+			l.state.After = events[len(events)-1].place
+		}
+	})
+	l.decide(ctx, outcomes)
+}
+
+// judge notes what an outcome says about the endpoint.
+func (l *lane) judge(o Outcome) {
+	switch {
+	case o.Succeeded():
+		l.state.FailingSince = time.Time{}
+	case l.state.FailingSince.IsZero():
+		l.state.FailingSince = time.Now().UTC().Truncate(time.Microsecond)
+	}
+}
+
+// decide switches the endpoint off where an outcome asks for it, or where there was no success for too long.
+func (l *lane) decide(ctx context.Context, outcomes []Outcome) {
+	var why gift.WebhookOff
+	since := l.state.FailingSince
+	switch {
+	case slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.Gone() }):
+		why = gift.WebhookGone
+	case !since.IsZero() && time.Since(since) >= FailingMost:
+		why = gift.WebhookFailing
+	default:
+		return
+	}
+	l.off = true
+	for ctx.Err() == nil {
+		err := l.SwitchOff(ctx, l.hook, why)
+		if err == nil {
+			return
+		}
+		l.complain(ctx, "a webhook could not be switched off", err)
+		pause(ctx, offAgain)
+	}
+}
+
+// retry makes another attempt at an event that failed.
+func (l *lane) retry(ctx context.Context, a gift.WebhookAside) {
+	e, err := l.find(ctx, &a)
+	switch {
+	case ctx.Err() != nil:
+		return
+	case forgotten(err):
+		l.Log.Warn("an event that a webhook is to get is not kept any more", "webhook", l.hook.ID, "event", a.Event)
+		l.set(func() { l.settle(&a, true) })
+		return
+	case err != nil:
+		l.complain(ctx, "an event could not be read for a webhook", err)
+		pause(ctx, 5*time.Second)
+		return
+	}
+	outcomes := l.send(ctx, []event{e}, callGap)
+	if ctx.Err() != nil {
+		return
+	}
+	l.set(func() {
+		l.judge(outcomes[0])
+		l.settle(&a, outcomes[0].Succeeded())
+	})
+	l.decide(ctx, outcomes)
+}
+
+// settle takes an event out of those that are to be tried again, or says when it is. When the first one gets through to
+// an endpoint that took nothing, the others need not wait.
+func (l *lane) settle(a *gift.WebhookAside, taken bool) {
+	full := len(l.state.Aside) >= maxAside
+	wait, again := Retry(a.Attempts+1, l.Random())
+	l.state.Aside = slices.DeleteFunc(l.state.Aside, func(b gift.WebhookAside) bool { return b.Event == a.Event })
+	switch {
+	case taken && full:
+		for i := range l.state.Aside {
+			l.state.Aside[i].Due = time.Now()
+		}
+	case taken:
+	case again:
+		a.Attempts++
+		a.Due = time.Now().Add(wait)
+		l.state.Aside = append(l.state.Aside, *a)
+	default:
+		l.Log.Warn("an event is given up for a webhook after the last retry", "webhook", l.hook.ID, "event", a.Event)
+	}
+}
+
+// find reads an event again.
+func (l *lane) find(ctx context.Context, a *gift.WebhookAside) (event, error) {
+	q := gift.EventQuery{AccountID: l.account, Types: []gift.EventType{a.Type}, After: a.Before, Limit: ownPage}
+	for {
+		page, err := l.readOwn(ctx, q)
+		if err != nil {
+			return event{}, err
+		}
+		for _, e := range l.render(page.Events, q.After) {
+			if e.id == a.Event {
+				return e, nil
+			}
+		}
+		if !page.More {
+			return event{}, gift.NoSuchPlace()
+		}
+		q.After = page.Next
+	}
+}
+
+// send makes calls at once, no more than may be in flight, and gives what came of each.
+func (l *lane) send(ctx context.Context, events []event, gap time.Duration) []Outcome {
+	l.pace(ctx, time.Duration(len(events))*gap)
+	outcomes := make([]Outcome, len(events))
+	var calls sync.WaitGroup
+	for i := range events {
+		if !l.enter(ctx) {
+			break
+		}
+		calls.Go(func() {
+			defer func() { <-l.calls; <-l.Deliverer.calls }()
+			outcomes[i] = l.call(ctx, &events[i])
+		})
+	}
+	calls.Wait()
+	l.slow = slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.Took > slowAfter })
+	return outcomes
+}
+
+// enter waits for a place among the calls in flight: of the account first, so that one with slow endpoints does not
+// take the places of others.
+func (l *lane) enter(ctx context.Context) bool {
+	select {
+	case l.calls <- struct{}{}:
+	case <-ctx.Done():
+		return false
+	}
+	select {
+	case l.Deliverer.calls <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		<-l.calls
+		return false
+	}
+}
+
+func (l *lane) call(ctx context.Context, e *event) Outcome {
+	at := time.Now().UTC().Truncate(time.Microsecond)
+	o := l.Send(ctx, l.hook.URL, l.hook.Secrets(at), Message{e.id.String(), e.body})
+	if ctx.Err() == nil || o.Succeeded() {
+		l.note(gift.WebhookAttempt{ID: gift.ID(uuid.Must(uuid.NewV7())), AccountID: l.account, WebhookID: l.hook.ID,
+			Event: e.id, Type: e.kind, At: at, Took: o.Took, Status: o.Status, Answer: o.Answer, Words: o.Words}, o)
+	}
+	return o
+}
+
+// pace keeps the rate of calls: after a burst, they wait.
+func (l *lane) pace(ctx context.Context, takes time.Duration) {
+	now := time.Now()
+	if l.free.Before(now) {
+		l.free = now
+	}
+	if ahead := l.free.Sub(now); ahead > burst {
+		pause(ctx, ahead-burst)
+	}
+	l.free = l.free.Add(takes)
+}
+
+// replaying reports whether a replay is under way.
+func (l *lane) replaying() bool {
+	r := l.hook.Replay
+	return r != nil && (l.state.Replay != r.ID || !l.state.Replayed)
+}
+
+// replay sends the next few events of the time that is replayed.
+func (l *lane) replay(ctx context.Context) {
+	r := l.hook.Replay
+	if l.state.Replay != r.ID {
+		l.set(func() { l.state.Replay, l.state.ReplayAfter, l.state.Replayed = r.ID, r.After, false })
+	}
+	types := r.EventTypes()
+	if types == nil {
+		types = l.types
+	}
+	page, err := l.readOwn(ctx, gift.EventQuery{AccountID: l.account, Types: types, After: l.state.ReplayAfter,
+		Limit: l.atOnce()})
+	if err != nil && !forgotten(err) {
+		l.complain(ctx, "events could not be read for a replay", err)
+		pause(ctx, 5*time.Second)
+		return
+	}
+	var events []event
+	for i, e := range l.render(page.Events, l.state.ReplayAfter) {
+		if at := page.Events[i].At; !at.Before(r.From) && at.Before(r.To) && !r.Upto.Before(e.place) {
+			events = append(events, e)
+		}
+	}
+	if len(events) > 0 {
+		l.deliver(ctx, events, false)
+	}
+	if ctx.Err() == nil {
+		l.set(func() {
+			l.state.ReplayAfter = page.Next
+			l.state.Replayed = err != nil || !page.More || !page.Next.Before(r.Upto)
+		})
+	}
+}

@@ -1,0 +1,131 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// Limits of one call.
+const (
+	CallTimeout = 15 * time.Second
+	MaxAnswer   = 1 << 10 // bytes of an answer that are read
+)
+
+// Message is what is sent to an endpoint.
+type Message struct {
+	ID   string // of the event: the same each time
+	Body []byte
+}
+
+// Outcome is what came of a call.
+type Outcome struct {
+	Status int    // of the answer; 0: there was none
+	Answer []byte // its first bytes
+	Words  string // why there was no answer; "": there was one
+	Took   time.Duration
+}
+
+// Succeeded reports whether the endpoint took the message.
+func (o *Outcome) Succeeded() bool { return o.Status >= 200 && o.Status < 300 }
+
+// Gone reports whether the endpoint wants no more messages.
+func (o *Outcome) Gone() bool { return o.Status == http.StatusGone }
+
+// Sender calls endpoints. It is safe for concurrent use.
+type Sender struct {
+	client *http.Client
+	agent  string
+}
+
+// NewSender makes a sender that calls what a guard lets through. agent is what it calls itself.
+func NewSender(g *Guard, agent string) *Sender {
+	t := &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return g.connect(ctx, network, address, false)
+		},
+		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout: CallTimeout, MaxResponseHeaderBytes: 16 << 10, DisableCompression: true,
+		MaxIdleConns: 256, MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second,
+	}
+	t.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		return dialTLS(ctx, g, t.TLSClientConfig, network, address)
+	}
+	return &Sender{agent: agent, client: &http.Client{Transport: t,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// dialTLS connects and shakes hands.
+func dialTLS(ctx context.Context, g *Guard, c *tls.Config, network, address string) (net.Conn, error) {
+	raw, err := g.connect(ctx, network, address, true)
+	if err != nil {
+		return nil, err
+	}
+	own := c.Clone()
+	own.ServerName, _, _ = net.SplitHostPort(address)
+	conn := tls.Client(raw, own)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		raw.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// Close lets go of idle connections.
+func (s *Sender) Close() { s.client.CloseIdleConnections() }
+
+// Send makes one attempt. It ends after CallTimeout, or soon after ctx does.
+func (s *Sender) Send(ctx context.Context, url string, secrets []gift.WebhookSecret, m Message) (o Outcome) {
+	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
+	defer cancel()
+	begun := time.Now()
+	defer func() { o.Took = time.Since(begun) }()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(m.Body))
+	if err != nil {
+		return Outcome{Words: "The address is no URL."}
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", s.agent)
+	r.Header.Set(HeaderID, m.ID)
+	r.Header.Set(HeaderTimestamp, strconv.FormatInt(begun.Unix(), 10))
+	r.Header.Set(HeaderSignature, Sign(secrets, m.ID, begun, m.Body))
+	answer, err := s.client.Do(r)
+	if err != nil {
+		return Outcome{Words: failure(err)}
+	}
+	defer answer.Body.Close()
+	o.Status = answer.StatusCode
+	o.Answer, err = io.ReadAll(io.LimitReader(answer.Body, MaxAnswer))
+	if err != nil && o.Succeeded() { // the rest of its answer may never come, and it may not have taken the message
+		return Outcome{Answer: o.Answer, Words: failure(err)}
+	}
+	return o
+}
+
+// failure says in our words why there was no answer. Nothing of an error's own text is told: it names addresses.
+func failure(err error) string {
+	var unknown *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	switch {
+	case errors.Is(err, errNoAddress):
+		return errNoAddress.Error()
+	case errors.Is(err, context.DeadlineExceeded):
+		return "There was no whole answer within 15 seconds."
+	case errors.Is(err, context.Canceled):
+		return "The attempt was broken off."
+	case errors.As(err, &unknown):
+		return "Its certificate is not valid for the host."
+	case errors.As(err, &record), strings.Contains(err.Error(), "tls:"):
+		return "No TLS connection could be made."
+	}
+	return "The connection could not be made, or broke."
+}

@@ -1,0 +1,172 @@
+package webhook
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"boon.example/internal/gift"
+)
+
+func secret(t *testing.T) gift.WebhookSecret {
+	t.Helper()
+	s, err := gift.NewWebhookSecret(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// loopback lets the receivers of these tests be called.
+var loopback = &Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+
+func sender(t *testing.T, g *Guard) *Sender {
+	s := NewSender(g, "Boon/test")
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestStandardWebhooksTakesIt: the official library of Standard Webhooks takes a message with each of two secrets, and
+// no other message, secret or time.
+func TestStandardWebhooksTakesIt(t *testing.T) {
+	t.Parallel()
+	current, old, other := secret(t), secret(t), secret(t)
+	body := []byte(`{"type":"gift.redeemed"}`)
+	verify := func(with gift.WebhookSecret, h http.Header, body []byte) error {
+		hook, err := standardwebhooks.NewWebhook(with.Reveal())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hook.Verify(body, h)
+	}
+	calls := 0
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls++
+		got := make([]byte, r.ContentLength)
+		r.Body.Read(got)
+		for _, with := range []gift.WebhookSecret{current, old} {
+			if err := verify(with, r.Header, got); err != nil {
+				t.Errorf("%v: %v", err, r.Header)
+			}
+		}
+		if verify(other, r.Header, got) == nil || verify(current, r.Header, []byte(`{"type":"gift.held"}`)) == nil {
+			t.Error("it verifies with another secret, or another body")
+		}
+		h := r.Header.Clone()
+		h.Set(HeaderID, "another")
+		if verify(current, h, got) == nil || r.Header.Get(HeaderID) != "evt_1" ||
+			r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%v", r.Header)
+		}
+	}))
+	t.Cleanup(receiver.Close)
+	o := sender(t, loopback).Send(t.Context(), receiver.URL, []gift.WebhookSecret{current, old}, Message{"evt_1", body})
+	if !o.Succeeded() || calls != 1 || o.Took <= 0 {
+		t.Errorf("%+v", o)
+	}
+	if verify(current, http.Header{"Webhook-Id": {"x"}, "Webhook-Timestamp": {"1"},
+		"Webhook-Signature": {Sign([]gift.WebhookSecret{current}, "x", time.Unix(1, 0), body)}}, body) == nil {
+		t.Error("an old message is taken")
+	}
+}
+
+// TestAnswers: only 2xx is success, redirects are not followed, and no more of an answer is kept than its beginning.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("a redirect was followed")
+	}))
+	t.Cleanup(elsewhere.Close)
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var status int
+		fmt.Sscan(strings.TrimPrefix(r.URL.Path, "/"), &status)
+		switch status {
+		case 302, 307:
+			w.Header().Set("Location", elsewhere.URL)
+		case 500:
+			w.WriteHeader(status)
+			fmt.Fprint(w, strings.Repeat("x", 1<<20))
+			return
+		case 599: // it says one thing and does another
+			w.Header().Set("Content-Length", "100")
+			w.WriteHeader(200)
+			fmt.Fprint(w, "short")
+			return
+		}
+		w.WriteHeader(status)
+	}))
+	t.Cleanup(receiver.Close)
+	s := sender(t, loopback)
+	for status, taken := range map[int]bool{200: true, 202: true, 204: true, 302: false, 307: false, 400: false,
+		410: false, 500: false, 599: false} {
+		o := s.Send(t.Context(), fmt.Sprintf("%s/%d", receiver.URL, status), []gift.WebhookSecret{secret(t)},
+			Message{"evt_1", []byte("{}")})
+		if o.Succeeded() != taken || o.Gone() != (status == 410) || len(o.Answer) > MaxAnswer {
+			t.Errorf("%d: %+v", status, o)
+		}
+		if status != 599 && (o.Status != status || o.Words != "") || status == 599 && o.Words == "" {
+			t.Errorf("%d: %d, %q", status, o.Status, o.Words)
+		}
+		if status == 500 && len(o.Answer) != MaxAnswer {
+			t.Errorf("%d bytes of the answer", len(o.Answer))
+		}
+	}
+}
+
+// TestNothingIsToldOfOtherNetworks: an endpoint at an address of the operator's own network gets no call, and its owner
+// learns as much as of a name that there is not.
+func TestNothingIsToldOfOtherNetworks(t *testing.T) {
+	t.Parallel()
+	inside := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("an internal service was called")
+	}))
+	t.Cleanup(inside.Close)
+	none := &Guard{Resolve: func(context.Context, string) ([]netip.Addr, error) { return nil, context.DeadlineExceeded }}
+	for url, g := range map[string]*Guard{
+		inside.URL: {}, strings.Replace(inside.URL, "127.0.0.1", "localhost", 1): {}, "https://nowhere.invalid": none,
+		strings.Replace(inside.URL, "127.0.0.1", "[::ffff:127.0.0.1]", 1): {}, "http://93.184.215.14": {},
+	} {
+		o := sender(t, g).Send(t.Context(), url, []gift.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")})
+		if o.Words != "The host has no address that may be called." || o.Status != 0 || o.Answer != nil {
+			t.Errorf("%s: %+v", url, o)
+		}
+	}
+	// Allowed, but with a certificate of its own making.
+	o := sender(t, loopback).Send(t.Context(), inside.URL, []gift.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")})
+	if o.Status != 0 || o.Words != "Its certificate is not valid for the host." {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestRetrySchedule: 5 s, 5 min, … 24 h, each up to a tenth shorter or longer; then no more.
+func TestRetrySchedule(t *testing.T) {
+	t.Parallel()
+	total := time.Duration(0)
+	for n, want := range []string{"5s", "5m", "30m", "2h", "5h", "10h", "14h", "20h", "24h"} {
+		d, err := time.ParseDuration(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, random := range []float64{0, 0.25, 0.5, 0.999} {
+			got, ok := Retry(n+1, random)
+			if !ok || got < d*9/10 || got > d*11/10 || random == 0.5 && got != d {
+				t.Errorf("attempt %d: %s, want %s", n+1, got, want)
+			}
+		}
+		total += d
+	}
+	if _, ok := Retry(10, 0); ok {
+		t.Error("it is tried an eleventh time")
+	}
+	if _, ok := Retry(0, 0); ok || total >= FailingMost {
+		t.Errorf("%s", total)
+	}
+}

@@ -1,0 +1,246 @@
+package webhook
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// stream is the events of one account on their way to its lanes: the newest ones, read once and rendered once for all
+// lanes that are in step.
+type stream struct {
+	*Deliverer
+	account gift.ID
+	behind  bool          // there are events after end; the deliverer's own
+	calls   chan struct{} // has a value for each call in flight
+
+	mu         sync.Mutex
+	lanes      map[gift.ID]*lane
+	states     map[gift.ID]gift.WebhookState // of endpoints that have, or had, no lane
+	unsaved    map[gift.ID]bool              // which of them are to be saved
+	types      []gift.EventType              // that are read; nil: all
+	recent     []event                       // those of these types after start and up to end
+	start, end gift.EventPlace
+}
+
+// event is a rendered event.
+type event struct {
+	id     gift.ID
+	kind   gift.EventType
+	body   []byte
+	before gift.EventPlace // nothing that is wanted lies between it and the event
+	place  gift.EventPlace
+}
+
+const (
+	maxRecent = 1_024 // events of an account that wait in memory for the slowest of its lanes in step
+	pageSize  = 200
+	maxPages  = 4 // that are read of an account before others have their turn
+)
+
+func newStream(d *Deliverer, account gift.ID, states []gift.WebhookState, end gift.EventPlace) *stream {
+	s := &stream{Deliverer: d, account: account, behind: true, calls: make(chan struct{}, accountCalls),
+		lanes: map[gift.ID]*lane{}, states: map[gift.ID]gift.WebhookState{},
+		unsaved: map[gift.ID]bool{}, types: []gift.EventType{}, start: end, end: end}
+	for _, state := range states {
+		s.states[state.WebhookID] = state
+	}
+	return s
+}
+
+// sync starts lanes for endpoints that are switched on, and stops the others.
+func (s *stream) sync(ctx context.Context, hooks []*gift.Webhook) {
+	wanted := map[gift.ID]*gift.Webhook{}
+	for _, w := range hooks {
+		if w.Enabled && w.Secret != "" {
+			wanted[w.ID] = w
+		}
+	}
+	s.mu.Lock()
+	var stopped []*lane
+	for id, l := range s.lanes {
+		if w := wanted[id]; w == nil || !l.current(w) {
+			stopped = append(stopped, l)
+		}
+	}
+	s.mu.Unlock()
+	for _, l := range stopped {
+		l.cancel()
+	}
+	for _, l := range stopped {
+		<-l.done
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range stopped {
+		s.states[l.hook.ID], s.unsaved[l.hook.ID] = l.state, l.changed || l.moved
+		delete(s.lanes, l.hook.ID)
+	}
+	s.widen(wanted)
+	for id, w := range wanted {
+		if s.lanes[id] == nil {
+			s.begin(ctx, w)
+		}
+	}
+}
+
+// begin starts the lane of an endpoint. One that never had a lane begins where it was made.
+func (s *stream) begin(ctx context.Context, w *gift.Webhook) {
+	state, known := s.states[w.ID]
+	if !known {
+		state = gift.WebhookState{AccountID: s.account, WebhookID: w.ID, After: w.Start}
+	}
+	if state.FailingSince.Before(w.ChangedAt) && !state.FailingSince.IsZero() { // it may work now
+		state.FailingSince = time.Time{}
+		for i := range state.Aside {
+			state.Aside[i].Due = time.Now()
+		}
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	l := &lane{stream: s, hook: w, types: w.EventTypes(), state: state, changed: !known, cancel: cancel,
+		wake: make(chan struct{}, 1), done: make(chan struct{})}
+	s.lanes[w.ID] = l
+	go l.run(ctx)
+}
+
+// widen has the types be read that one of the endpoints wants. What is remembered lacks the new ones.
+func (s *stream) widen(wanted map[gift.ID]*gift.Webhook) {
+	types := map[gift.EventType]bool{}
+	for _, w := range wanted {
+		all := w.EventTypes()
+		if all == nil {
+			all = gift.EventTypes()
+		}
+		for _, t := range all {
+			types[t] = true
+		}
+	}
+	union := slices.Sorted(maps.Keys(types))
+	if len(union) == len(gift.EventTypes()) {
+		union = nil
+	}
+	if !slices.Equal(union, s.types) || (union == nil) != (s.types == nil) {
+		s.types, s.recent, s.start = union, nil, s.end
+	}
+}
+
+// read reads the next page and wakes the lanes that want something of it. Where no lane waits at the end, nothing is
+// read: those that are out of step read for themselves, and the first that is back says from where on it goes.
+func (s *stream) read(ctx context.Context) error {
+	for range maxPages {
+		s.mu.Lock()
+		waiting := slices.ContainsFunc(slices.Collect(maps.Values(s.lanes)), func(l *lane) bool { return l.inStep })
+		q := gift.EventQuery{AccountID: s.account, Types: s.types, After: s.end, Limit: pageSize}
+		s.mu.Unlock()
+		if !waiting {
+			return nil
+		}
+		page, err := s.Store.Events(ctx, q)
+		if forgotten(err) {
+			s.restart()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		s.add(s.render(page.Events, q.After), page.Next)
+		if !page.More {
+			s.behind = false
+			return nil
+		}
+	}
+	return nil
+}
+
+// restart puts all lanes out of step: the database has forgotten the place up to which was read.
+func (s *stream) restart() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.recent = nil
+	for _, l := range s.lanes {
+		l.inStep = false
+		l.rouse()
+	}
+}
+
+func (s *stream) render(events []gift.Event, after gift.EventPlace) []event {
+	rendered := make([]event, 0, len(events))
+	for i := range events {
+		e := &events[i]
+		rendered = append(rendered, event{e.ID, e.Type, s.Render(e), after, e.Place})
+		after = e.Place
+	}
+	return rendered
+}
+
+// add remembers events that were read.
+func (s *stream) add(events []event, end gift.EventPlace) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget()
+	s.recent, s.end = append(s.recent, events...), end
+	if over := len(s.recent) - maxRecent; over > 0 {
+		s.start = s.recent[over-1].place
+		s.recent = slices.Clone(s.recent[over:])
+	}
+	for _, l := range s.lanes {
+		switch {
+		case !l.inStep:
+		case slices.ContainsFunc(events, func(e event) bool { return l.wants(e.kind) }):
+			l.rouse()
+		case l.waiting:
+			l.move(end)
+		}
+	}
+}
+
+// forget lets go of the events that all lanes in step are past.
+func (s *stream) forget() {
+	past := s.end
+	for _, l := range s.lanes {
+		if l.inStep && l.state.After.Before(past) {
+			past = l.state.After
+		}
+	}
+	if s.start.Before(past) {
+		s.start = past
+		s.recent = slices.DeleteFunc(s.recent, func(e event) bool { return !past.Before(e.place) })
+	}
+}
+
+// dirty gives the states that are to be saved, those too that moved over events that nobody wanted where idle is true.
+func (s *stream) dirty(idle bool) (states []gift.WebhookState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget()
+	for _, l := range s.lanes {
+		if l.changed || idle && l.moved {
+			l.changed, l.moved = false, false
+			states = append(states, l.state.Clone())
+		}
+	}
+	for id, is := range s.unsaved {
+		if !is {
+			continue
+		}
+		state := s.states[id]
+		states = append(states, state.Clone())
+	}
+	clear(s.unsaved)
+	return states
+}
+
+// soil has a state be saved again.
+func (s *stream) soil(id gift.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.lanes[id]; l != nil {
+		l.changed = true
+	} else {
+		s.unsaved[id] = true
+	}
+}
