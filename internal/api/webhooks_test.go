@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -212,6 +213,7 @@ func TestEventsHoldNoSecrets(t *testing.T) {
 	w := newWorld(t)
 	g := w.send(mailed("ana@example.com"))
 	w.post("block-gift", `{"voucherID":"`+g.id+`","reasonCode":"LOST"}`).want(200)
+	w.feed(2, url.Values{}) // waits for what others have under way on the same server
 	page, err := w.store.Events(t.Context(), gift.EventQuery{AccountID: id(harbor), Limit: 100})
 	if err != nil || len(page.Events) < 2 {
 		t.Fatalf("%d events, %v", len(page.Events), err)
