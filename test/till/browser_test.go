@@ -132,13 +132,32 @@ func (d *device) open(path string) {
 // js evaluates an expression, a promise too.
 func js[T any](d *device, expression string) T {
 	d.Helper()
-	ctx, cancel := context.WithTimeout(d.ctx, slow)
-	defer cancel()
-	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	value, err := evaluate[T](d, expression)
 	if err != nil {
 		d.Fatalf("%.200s: %v", expression, err)
 	}
 	return value
+}
+
+// look evaluates an expression that changes nothing: again, where another page came meanwhile.
+func look[T any](d *device, expression string) T {
+	d.Helper()
+	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		value, err := evaluate[T](d, expression)
+		if err == nil {
+			return value
+		}
+		if time.Since(begun) > slow || !strings.Contains(err.Error(), "navigated") &&
+			!strings.Contains(err.Error(), "context") {
+			d.Fatalf("%.200s: %v", expression, err)
+		}
+	}
+}
+
+func evaluate[T any](d *device, expression string) (T, error) {
+	ctx, cancel := context.WithTimeout(d.ctx, slow)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
 // visible is an element that can be seen, by its selector.
@@ -183,7 +202,7 @@ func (d *device) showsWithin(limit time.Duration, selector, want string) {
 // until waits until an expression is true, or a promise of one.
 func (d *device) until(what, expression string) {
 	d.Helper()
-	for begun := time.Now(); !js[bool](d, expression); time.Sleep(50 * time.Millisecond) {
+	for begun := time.Now(); !look[bool](d, expression); time.Sleep(50 * time.Millisecond) {
 		if time.Since(begun) > slow {
 			d.picture("failed")
 			d.Fatalf("after %v, %s; the page shows:\n%s", slow, what, d.text("body"))
@@ -196,7 +215,7 @@ func (d *device) at(view string) {
 	d.Helper()
 	begun := time.Now()
 	for {
-		got := js[string](d, `document.body?.classList.contains("looking") ? "" : document.body?.dataset.at ?? ""`)
+		got := look[string](d, `document.body?.classList.contains("looking") ? "" : document.body?.dataset.at ?? ""`)
 		if got == view {
 			return
 		}

@@ -74,7 +74,7 @@ func TestLooks(t *testing.T) {
 // waitFor waits until an expression is true.
 func (d *device) waitFor(condition string) {
 	d.Helper()
-	js[bool](d, `new Promise(done => { const look = () => (`+condition+`) ? done(true) : setTimeout(look, 20); look(); })`)
+	look[bool](d, `new Promise(done => { const look = () => (`+condition+`) ? done(true) : setTimeout(look, 20); look(); })`)
 }
 
 // everyWay audits what show shows, in both themes and three widths.
