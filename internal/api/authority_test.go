@@ -44,6 +44,7 @@ var (
 type row struct {
 	open    bool    // no key is asked for
 	needs   string  // the permission that the key needs
+	also    string  // another, which it needs for this gift; by key, before anything is looked for
 	lacking verdict // a key without it; the zero one: NOT_AUTHORIZED
 	system  verdict // a system key
 	live    verdict // a key of a live account, where the operation is for test accounts; the zero one: it is for both
@@ -111,7 +112,11 @@ var authority = map[string][]row{
 		{needs: "reverse", system: unsupported, at: mayBe, by: "redemption", foreign: notFound, elsewhere: notFound,
 			absent: notFound, states: reversible},
 		{needs: "reverse", system: unsupported, at: mayBe, noSuch: malformed, by: "redemption's key", foreign: notFound,
-			elsewhere: notAuthorized, absent: notFound, states: reversible}},
+			elsewhere: notAuthorized, absent: notFound, states: reversible},
+		{needs: "reverse", also: "cash-out", system: unsupported, at: mayBe, by: "cash-out", foreign: notFound,
+			elsewhere: notFound, absent: notFound, states: reversible},
+		{needs: "reverse", also: "cash-out", system: unsupported, at: mayBe, noSuch: malformed, by: "cash-out's key",
+			foreign: notFound, elsewhere: notAuthorized, absent: notFound, states: reversible}},
 	"reloadGift": {
 		{needs: "reload", system: unsupported, at: mustBe, by: "code token", foreign: notAuthorized, elsewhere: notAuthorized,
 			absent: notFound, states: reloadable},
@@ -189,7 +194,7 @@ var (
 	extendable = map[string]verdict{"pending": unsupported, "delivered": unsupported, "failed delivery": unsupported,
 		"claimed": unsupported, "redeemed": unsupported, "cancelled": unsupported, "purchase failed": unsupported,
 		"not activated": unsupported}
-	reversible = map[string]verdict{"given back": alreadyReversed}
+	reversible = map[string]verdict{"given back": alreadyReversed, "cash given back": alreadyReversed}
 	// The other gift of a transfer is a purchased one, those that have an end are promotional.
 	givable = map[string]verdict{"pending": notAllowed, "redeemed": alreadyRedeemed, "cancelled": notAllowed,
 		"purchase failed": notAllowed, "expired": wrongProgram, "not yet valid": wrongProgram,
@@ -219,6 +224,7 @@ var (
 	redemptions = []string{"claimed", "redeemed", "cancelled after", "given back"}
 	activations = []string{"activated", "activated, used", "deactivated"}
 	reloads     = []string{"reloaded", "reload spent", "reload taken back", "cancelled reloaded"}
+	cashOuts    = []string{"cashed out", "cash given back"}
 	holds       = []string{"held", "held in part", "captured", "released"}
 )
 
@@ -254,6 +260,10 @@ func (r row) verdict(key, place, good, state string) verdict {
 	if !may(key, r.needs) {
 		return cmp.Or(r.lacking, notAuthorized)
 	}
+	barred := r.also != "" && !may(key, r.also)
+	if barred && strings.HasSuffix(r.by, "'s key") {
+		return notAuthorized
+	}
 	at := ""
 	if r.at != nowhereAtAll {
 		var v verdict
@@ -279,6 +289,8 @@ func (r row) verdict(key, place, good, state string) verdict {
 		!(good == "anywhere" && (r.at == mayBe || strings.HasPrefix(r.by, "hold") ||
 			strings.HasPrefix(r.by, "activation") || strings.HasPrefix(r.by, "reload"))):
 		return r.elsewhere
+	case barred:
+		return notAuthorized
 	}
 	if v, told := r.states[state]; told {
 		return v
@@ -303,6 +315,14 @@ func newStage(t *testing.T) *stage {
 		}
 	})}
 	s.addKeys(allPermitted()...)
+	for _, account := range []string{harbor, corner} { // so that cash can be asked for at every location
+		s.configureOne(account, func(a *gift.Account) {
+			a.Locations = slices.Clone(a.Locations)
+			for n := range a.Locations {
+				a.Locations[n].Jurisdiction = "US-CA"
+			}
+		})
+	}
 	return s
 }
 
@@ -341,7 +361,7 @@ func allPermitted() (keys []*gift.Key) {
 // known is a gift by all its names.
 type known struct {
 	made
-	key, reference, redemption, hold, good, activation, reload string
+	key, reference, redemption, hold, good, activation, reload, cashOut string
 }
 
 // name gives the member of a request that names the gift.
@@ -362,6 +382,10 @@ func (k known) name(by string) string {
 		member, value = "redemptionID", k.redemption
 	case "redemption's key":
 		member, value = "idempotencyKey", "sale "+k.key
+	case "cash-out":
+		member, value = "redemptionID", k.cashOut
+	case "cash-out's key":
+		return `"idempotencyKey":"cash ` + k.key + `","operation":"cash-out-gift"`
 	case "activation":
 		member, value = "activationID", k.activation
 	case "activation's key":
@@ -383,7 +407,7 @@ func (k known) name(by string) string {
 }
 
 func (k known) secrets() []string {
-	return []string{k.id, k.code, k.token, k.order, k.redemption, k.reference, k.hold, k.activation, k.reload}
+	return []string{k.id, k.code, k.token, k.order, k.redemption, k.reference, k.hold, k.activation, k.reload, k.cashOut}
 }
 
 // make makes a gift that is good somewhere and brings it into a state.
@@ -392,7 +416,7 @@ func (s *stage) make(good, state string) known {
 	k := known{key: fmt.Sprintf("k%d", s.calls), reference: fmt.Sprintf("ref-%d", s.calls), good: good}
 	if good == nowhere {
 		k.made = made{nowhere, fmt.Sprint(900_000_000_000 + s.calls), fmt.Sprintf("%022d", s.calls), nowhere}
-		k.redemption, k.hold, k.activation, k.reload = nowhere, nowhere, nowhere, nowhere
+		k.redemption, k.hold, k.activation, k.reload, k.cashOut = nowhere, nowhere, nowhere, nowhere, nowhere
 		return k
 	}
 	owner, storefront, promotion, place := harborKey, shop, bareSpring, pier
@@ -457,6 +481,13 @@ func (s *stage) make(good, state string) known {
 		redeem("")
 	case "cancelled":
 		cancel("CANCELLED")
+	case "cashed out", "cash given back":
+		redeem(`,"amount":490`)
+		k.cashOut = s.post("cash-out-gift", `{"voucherID":"`+k.id+`","organizationID":"`+place+`"}`,
+			append(as(owner), once("cash "+k.key)...)...).want(200).at("cashOutID")
+		if state == "cash given back" {
+			s.post("reverse-redemption", `{"redemptionID":"`+k.cashOut+`"}`, as(owner)...).want(200)
+		}
 	case "cancelled after":
 		redeem(`,"amount":1`)
 		cancel("CANCELLED")
@@ -577,9 +608,9 @@ func (s *stage) ask(op contract.Route, by string, k known, key, place string) re
 		storefront = cornerShop
 	}
 	body := map[string]string{
-		"validateGift": `{` + name + at + `}`, "redeemGift": `{` + name + at + `,"amount":0.01}`, "reverseRedemption": `{` +
-			name + at + `,"amount":0.01}`,
-		"cancelGift": `{` + name + `,"cause":"CANCELLED"}`, "reinstateGift": `{` + name + `}`, "resendGift": `{` + name + `}`,
+		"validateGift": `{` + name + at + `}`, "redeemGift": `{` + name + at + `,"amount":0.01}`,
+		"reverseRedemption": `{` + name + at + map[bool]string{true: `,"amount":0.01`}[strings.HasPrefix(by, "redemption")] + `}`,
+		"cancelGift":        `{` + name + `,"cause":"CANCELLED"}`, "reinstateGift": `{` + name + `}`, "resendGift": `{` + name + `}`,
 		"rescheduleGift": `{` + name + `,"deliveryDate":"` + s.now().Add(time.Hour).UTC().Format(time.RFC3339) + `"}`,
 		"sendGift":       money("1", member("accountID", harbor)),
 		"advanceClock":   `{"advance":"P1D"}`,
@@ -726,6 +757,9 @@ func (s *stage) permitted(t *testing.T, op contract.Route, r row, key string) {
 	if strings.HasPrefix(r.by, "activation") {
 		state = "activated"
 	}
+	if strings.HasPrefix(r.by, "cash-out") {
+		state = "cashed out"
+	}
 	if strings.HasPrefix(r.by, "reload") {
 		state = "reloaded"
 	}
@@ -771,6 +805,9 @@ func (s *stage) gifts(t *testing.T, op contract.Route, r row) {
 	}
 	if strings.HasPrefix(r.by, "activation") {
 		states = activations
+	}
+	if strings.HasPrefix(r.by, "cash-out") {
+		states = cashOuts
 	}
 	if strings.HasPrefix(r.by, "reload") {
 		states = reloads

@@ -148,8 +148,13 @@ func (w *world) promote(change func(*gift.Promotion)) {
 // configure changes the account.
 func (w *world) configure(change func(*gift.Account)) {
 	w.Helper()
+	w.configureOne(harbor, change)
+}
+
+func (w *world) configureOne(account string, change func(*gift.Account)) {
+	w.Helper()
 	err := w.store.Configure(w.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
-		a := *d.Accounts[id(harbor)]
+		a := *d.Accounts[id(account)]
 		change(&a)
 		return gift.Changes{Accounts: []*gift.Account{&a}}, nil
 	})

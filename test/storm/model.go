@@ -151,7 +151,7 @@ func (o asked) effect(s state) effect {
 		return o.capture(s)
 	case release, withdraw:
 		return o.release(s)
-	case reverse, void, unload, deactivate:
+	case reverse, void, unload, deactivate, payBack:
 		return o.undo(s)
 	case load, activate:
 		return o.add(s)
@@ -335,6 +335,8 @@ func (o asked) transfer(s state) effect {
 func (o asked) payOut(s state) effect {
 	refusal := ""
 	switch _, open := s.held(); {
+	case o.n >= 0 && s.left[o.n] == spent:
+		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s}
 	case o.gift.item, o.gift.promo:
 		refusal = "NOT_SUPPORTED"
 	case s.gone, s.dormant:
@@ -347,13 +349,14 @@ func (o asked) payOut(s state) effect {
 		refusal = "NOT_SUPPORTED"
 	}
 	if refusal != "" {
+		s.left = set(s.left, o.n, denied)
 		return effect{code: refusal, state: s, kept: true}
 	}
 	if e, ok := o.verify(s); !ok {
 		return e
 	}
 	moved := s.balance
-	s.balance, s.wrong = 0, 0
+	s.balance, s.wrong, s.left = 0, 0, set(s.left, o.n, moved)
 	return effect{code: "OK", moved: moved, state: s}
 }
 
@@ -418,7 +421,7 @@ func (o asked) undo(s state) effect {
 		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s, kept: true}
 	case o.kind == unload && back > s.balance-held:
 		return effect{code: "INSUFFICIENT_BALANCE", state: s, kept: true}
-	case back > left:
+	case back > left, o.kind == payBack && back < left: // cash is taken back as a whole
 		return effect{code: "VALIDATION_FAILURE", state: s, kept: true}
 	}
 	s.balance, s.left = s.balance+operations[o.kind].sign*back, set(s.left, o.of, left-back)

@@ -229,6 +229,7 @@ func TestModelOfValue(t *testing.T) {
 	card := state{dormant: true, left: []int64{absent}}
 	fresh, used := state{balance: 500, left: []int64{500}}, state{balance: 400, touched: true, left: []int64{500}}
 	loaded := state{balance: 500, touched: true, left: []int64{200}, holds: []int64{301}}
+	cash, called := state{touched: true, left: []int64{420}}, state{balance: 420, left: []int64{spent}}
 	for name, c := range map[string]struct {
 		from  state
 		op    op
@@ -253,6 +254,13 @@ func TestModelOfValue(t *testing.T) {
 		"cashed out":                     {state{balance: 1499}, op{kind: payOut, code: "OK", moved: 1499}, -1, -1, 1},
 		"cashed out, and it is too much": {state{balance: 1500}, op{kind: payOut, code: "OK", moved: 1500}, -1, -1, 0},
 		"cashed out beside a hold":       {loaded, op{kind: payOut, code: "OK", moved: 500}, -1, -1, 0},
+		"cash taken back":                {cash, op{kind: payBack, code: "OK", moved: 420, balance: 420}, -1, 0, 1},
+		"cash taken back in part":        {cash, op{kind: payBack, amount: 9, code: "OK", moved: 9, balance: 9}, -1, 0, 0},
+		"no part of cash":                {cash, op{kind: payBack, amount: 400, code: "VALIDATION_FAILURE"}, -1, 0, 1},
+		"cash taken back twice":          {fresh, op{kind: payBack, byKey: true, code: "ALREADY_REVERSED"}, -1, 0, 0},
+		"cash taken back first":          {card, op{kind: payBack, byKey: true, code: "NOT_FOUND"}, -1, 0, 1},
+		"cashed out after that":          {called, op{kind: payOut, code: "OK", moved: 420}, 0, -1, 0},
+		"refused after that":             {called, op{kind: payOut, code: "REDEMPTION_NOT_ALLOWED"}, 0, -1, 1},
 		"redeemed when blocked": {state{balance: 9, blocked: true}, op{kind: redeem, amount: 1, code: "OK", moved: 1,
 			balance: 8},
 			-1, -1, 0},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +38,7 @@ const (
 	replace // the card
 	extend
 	payOut
+	payBack // of what was paid out
 	give    // to another gift
 	receive // the same call, as the other gift sees it
 	cancel
@@ -64,6 +66,7 @@ var operations = [kinds]operation{
 	replace:    {rig.Replace, "replace-gift", "REPLACED", 0},
 	extend:     {rig.Extend, "extend-gift", "EXTENDED", 0},
 	payOut:     {rig.CashOut, "cash-out-gift", "CASH_OUT", -1},
+	payBack:    {rig.Reverse, "reverse-redemption", "REVERSAL", 1},
 	deactivate: {rig.Unsell, "reverse-activation", "ACTIVATION_REVERSAL", -1}, cancel: {rig.Cancel, "cancel-gift", "", 0},
 	look: {rig.Validate, "", "", 0}, sell: {rig.SendGift, "send-gift", "", 0},
 }
@@ -86,7 +89,7 @@ type op struct {
 	to      *voucher // give: the other gift
 	amount  int64    // 0: everything; adjust: below zero, it is taken
 	partial bool
-	byKey   bool // unload, deactivate: of is named by its key
+	byKey   bool // unload, deactivate, payBack: of is named by its key
 	keep    bool // capture: the rest stays held; cancel: what is held is released
 	paired  bool // with what may spend its key
 	shown   shown
@@ -163,7 +166,7 @@ func (o *op) stored(a *rig.Answer) bool {
 	// A redemption whose key is spent has no answer of its own, nor has one with a card that was replaced.
 	return o.kind != look && status != http.StatusBadRequest && status != http.StatusTooManyRequests &&
 		!bytes.Contains(a.Body, []byte("This card was replaced")) &&
-		!(o.paired && (o.kind == redeem || o.kind == hold || o.kind == load || o.kind == activate) && status >= 300)
+		!(o.paired && slices.Contains([]kind{redeem, hold, load, activate, payOut}, o.kind) && status >= 300)
 }
 
 // remember keeps some answers, old ones among them.
@@ -198,6 +201,11 @@ func (t *till) write(o *op) {
 		o.body = fmt.Sprintf(`{"holdID":%q%s,"final":%v}`, o.of.id, amount, !o.keep)
 	case reverse:
 		o.body = fmt.Sprintf(`{"redemptionID":%q%s}`, o.of.id, amount)
+	case payBack:
+		o.body = fmt.Sprintf(`{"redemptionID":%q%s}`, o.of.id, amount)
+		if o.byKey {
+			o.body = fmt.Sprintf(`{"idempotencyKey":%q,"operation":%q%s}`, o.of.key, operations[payOut].name, amount)
+		}
 	case void:
 		o.body = fmt.Sprintf(`{"idempotencyKey":%q,"operation":%q%s}`, o.of.key, operations[o.of.kind].name, amount)
 	case release:

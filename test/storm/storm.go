@@ -207,7 +207,7 @@ func (t *till) serve() {
 		return
 	}
 	switch p := t.lot.IntN(1000); {
-	case p < 109:
+	case p < 133:
 		t.change(p, v)
 	case p < 340:
 		t.take(redeem, v)
@@ -240,7 +240,7 @@ func (t *till) serve() {
 	}
 }
 
-// change makes one of the calls that only the desk makes, or few tills: the p-th of 109.
+// change makes one of the calls that only the desk makes, or few tills: the p-th of 133.
 func (t *till) change(p int, v *voucher) {
 	switch {
 	case p < 20:
@@ -249,17 +249,21 @@ func (t *till) change(p int, v *voucher) {
 		t.undo(unload, v)
 	case p < 60:
 		t.undo(deactivate, v)
-	case p < 70:
+	case p < 68:
 		t.together(activate, deactivate, v)
-	case p < 90:
+	case p < 74:
+		t.together(payOut, payBack, v)
+	case p < 88:
 		t.finish(&op{kind: adjust, gift: v, amount: (1 - 2*t.lot.Int64N(2)) * t.little(v)})
-	case p < 93:
-		t.finish(&op{kind: payOut, gift: v, shown: t.show()})
-	case p < 97:
+	case p < 100:
+		t.take(payOut, v)
+	case p < 114:
+		t.undo(payBack, v)
+	case p < 118:
 		t.finish(&op{kind: block, gift: v})
 		t.take(kind(t.lot.IntN(int(capture))), v)
 		t.finish(&op{kind: unblock, gift: v})
-	case p < 103:
+	case p < 125:
 		t.extend(v)
 	default:
 		t.replace(v)
@@ -317,7 +321,11 @@ func (t *till) take(k kind, v *voucher) {
 		t.finish(o)
 		return
 	}
-	o.shown = t.show()
+	if o.shown = t.show(); k == payOut {
+		o.amount = 0
+		t.finish(o)
+		return
+	}
 	switch t.lot.IntN(20) {
 	case 0:
 		o.amount = 0
@@ -369,7 +377,7 @@ func (t *till) little(v *voucher) int64 { return 1 + t.lot.Int64N(max(1, v.worth
 // undo captures a hold, releases it, or gives a redemption back, of any till, whole or in part.
 func (t *till) undo(k kind, v *voucher) {
 	first := map[kind]kind{capture: hold, release: hold, withdraw: hold, reverse: redeem, void: redeem, unload: load,
-		deactivate: activate}[k]
+		deactivate: activate, payBack: payOut}[k]
 	v.mu.Lock()
 	from := v.done[first]
 	var of *op
@@ -382,7 +390,7 @@ func (t *till) undo(k kind, v *voucher) {
 		return
 	}
 	o := &op{kind: k, gift: v, of: of, byKey: t.lot.IntN(2) == 0}
-	if (k == capture || k == reverse) && t.lot.IntN(2) == 0 {
+	if (k == capture || k == reverse || k == payBack) && t.lot.IntN(2) == 0 {
 		o.amount, o.keep = 1+t.lot.Int64N(max(1, of.moved)), t.lot.IntN(2) == 0
 	}
 	t.finish(o)
@@ -391,6 +399,9 @@ func (t *till) undo(k kind, v *voucher) {
 // together sends something and its withdrawal by key at the same moment, or the withdrawal first.
 func (t *till) together(k, undo kind, v *voucher) {
 	r := &op{kind: k, gift: v, amount: t.little(v), paired: true}
+	if k == payOut {
+		r.amount = 0
+	}
 	r.key = t.key(r)
 	u := &op{kind: undo, gift: v, of: r, byKey: true, paired: true}
 	u.key = t.key(u)
@@ -470,7 +481,7 @@ func (t *till) key(o *op) string {
 	}
 	operation := o.kind
 	switch operation { // of which the interface has one for both
-	case void:
+	case void, payBack:
 		operation = reverse
 	case withdraw:
 		operation = release
