@@ -128,7 +128,7 @@ func writeToday(w *wire.Writer, done []gift.Change, codes map[gift.ID]string, co
 		w.ID("entryID", e.ID)
 		w.ID("voucherID", e.VoucherID)
 		w.TextOrNull("lastFour", codes[e.VoucherID])
-		w.Text("kind", string(e.Kind))
+		w.Text("kind", string(countedAs(e)))
 		w.Amount("amount", e.Unit, moved(e))
 		w.TextOrNull("currency", e.Unit.Code)
 		w.Amount("currentBalance", e.Unit, e.Balance)

@@ -19,8 +19,16 @@ const waits = [300, 700, 1500, 3000, 5000];
 /** pause is how long to wait before the nth try after a failure. */
 export const pause = (n) => waits[Math.min(n, waits.length) - 1] ?? waits[0];
 
-/** What undoes an operation by its key; nothing undoes cash that was paid, or an undoing. */
-export const undoing = { "redeem-gift": "reverse-redemption", "activate-gift": "reverse-activation", "reload-gift": "reverse-reload" };
+/** What undoes an operation by its key; nothing undoes an undoing. */
+export const undoing = { "redeem-gift": "reverse-redemption", "activate-gift": "reverse-activation", "reload-gift": "reverse-reload",
+  "cash-out-gift": "reverse-redemption" };
+
+/** rightsToUndo are the permissions that each undoing needs. */
+export const rightsToUndo = { "redeem-gift": ["reverse"], "activate-gift": ["activate"], "reload-gift": ["reload"],
+  "cash-out-gift": ["reverse", "cash-out"] };
+
+/** byKey is what the undoing of an intent by its key is asked with: one of a cash-out must say so. */
+export const byKey = ({ key, operation }) => ({ idempotencyKey: key, ...(operation === "cash-out-gift" && { operation }) });
 
 /** begin makes an intent; shown is what the page says of it. */
 export const begin = (key, operation, body, shown, now) =>

@@ -85,8 +85,7 @@ export class Safe {
     }
     if (what === "void") {
       const key = "undo-" + intent.key;
-      const body = { idempotencyKey: intent.key };
-      return intents.voided(intent, await this.call(intents.undoing[intent.operation], body, key));
+      return intents.voided(intent, await this.call(intents.undoing[intent.operation], intents.byKey(intent), key));
     }
     return intents.asked(intent, await this.ask(intent.key, intent.operation), this.now(), this.mayUndo(intent.operation));
   }

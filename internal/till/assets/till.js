@@ -1,7 +1,7 @@
 // The till: which view is shown, and what its buttons do. Money is moved by safe.js alone.
 import * as api from "./api.js";
 import { decimal, empty, grouped, minor, press, read, split, value, Wedge } from "./amount.js";
-import { ended, undoing } from "./intent.js";
+import { ended, rightsToUndo, undoing } from "./intent.js";
 import { Safe } from "./safe.js";
 import { watch } from "./scan.js";
 import { play } from "./sound.js";
@@ -479,7 +479,8 @@ function drawResult(intent, look) {
   $(".disc", section).className = "disc " + look;
   $(".earlier", section).hidden = !intent.earlier;
   $(".earlier", section).textContent = t("till.result.earlier", clock(intent.began, device.timeZone));
-  const title = { yes: "till.done." + intent.operation, no: "till.not-done." + intent.operation, busy: "till.doing." + intent.operation,
+  const what = about.cash ? "take-cash-back" : intent.operation;
+  const title = { yes: "till.done." + what, no: "till.not-done." + what, busy: "till.doing." + what,
     unknown: "till.unknown.title", voiding: "till.unknown.title" }[look];
   $("h1", section).textContent = t(title, about.amount);
   $(".figure", section).textContent = look === "busy" ? "" : about.amount;
@@ -488,9 +489,9 @@ function drawResult(intent, look) {
   $(".next", section).hidden = !ended(intent);
   $(".next", section).textContent = t(intent.earlier || about.from === "today" ? "till.go-on" : "till.result.next");
   $(".look", section).hidden = look !== "no" || intent.earlier || !current;
-  $(".undo", section).hidden = look !== "yes" || !undoing[intent.operation] || !may(rightToUndo(intent.operation));
-  $(".stop", section).hidden = look !== "unknown" || intent.undoable === false || !undoing[intent.operation] || !may(rightToUndo(intent.operation));
-  $(".stop", section).textContent = t(selling(intent) ? "till.unknown.stop-sold" : "till.unknown.stop");
+  $(".undo", section).hidden = look !== "yes" || !mayUndo(intent.operation);
+  $(".stop", section).hidden = look !== "unknown" || intent.undoable === false || !mayUndo(intent.operation);
+  $(".stop", section).textContent = t(intent.operation === "redeem-gift" ? "till.unknown.stop" : "till.unknown.stop-sold");
   drawnAt = performance.now();
   say($("h1", section).textContent + " " + [about.amount, $(".rest", section).textContent, $(".words", section).textContent].join(". "));
   if (ended(intent) && view === "result") $(".next", section).focus();
@@ -510,8 +511,8 @@ function resultWords(intent, look) {
   return left > 0 ? t("till.result.left", worth(left, intent.shown)) : t("till.result.empty");
 }
 
-/** rightToUndo is the permission that an undoing needs. */
-const rightToUndo = (operation) => ({ "redeem-gift": "reverse", "activate-gift": "activate", "reload-gift": "reload" })[operation];
+/** mayUndo tells whether there is an undoing of an operation, and the till may do it. */
+const mayUndo = (operation) => operation in undoing && rightsToUndo[operation].every(may);
 
 function seen(intent) {
   safe.seen(intent);
@@ -540,7 +541,8 @@ function undo() {
   const done = result;
   const { operation, answer, shown: about } = done;
   seen(done);
-  reverse(undoing[operation], answer.redemptionID ?? answer.activationID ?? answer.reloadID, about);
+  const id = answer.redemptionID ?? answer.activationID ?? answer.reloadID ?? answer.cashOutID;
+  reverse(undoing[operation], id, { ...about, cash: operation === "cash-out-gift" });
 }
 
 /** reverse undoes an entry of today. */
@@ -612,11 +614,12 @@ async function openToday() {
   if (view !== "today" || lost(answer)) return;
   if (answer?.status !== 200) return complain(problemText(answer));
   showToday(views.today, answer.body, device, async (entry, amount, operation) => {
-    const sold = operation !== "reverse-redemption";
-    const yes = await ask({ title: t("till.undo.title", amount), text: t(sold ? "till.undo.text-sold" : "till.undo.text"), yes: t("till.undo.yes") });
+    const sold = operation !== "reverse-redemption", cash = entry.kind === "CASH_OUT";
+    const yes = await ask({ title: t(cash ? "till.undo.title-cash" : "till.undo.title", amount),
+      text: t(sold ? "till.undo.text-sold" : "till.undo.text"), yes: t(cash ? "till.undo.yes-cash" : "till.undo.yes") });
     if (!yes || view !== "today") return;
     reverse(operation, entry.entryID, { amount, lastFour: entry.lastFour ?? "····", unit: entry.currency === null ? "items" : "money",
-      currency: entry.currency, person: device.person, from: "today" });
+      currency: entry.currency, person: device.person, from: "today", cash });
   });
 }
 
@@ -730,7 +733,7 @@ async function askServer(key, operation) {
 }
 
 const safe = new Safe({
-  storage: localStorage, call: api.call, ask: askServer, changed, mayUndo: (operation) => may(rightToUndo(operation)),
+  storage: localStorage, call: api.call, ask: askServer, changed, mayUndo,
 });
 
 const chosen = localStorage.getItem("boon.language");

@@ -1,9 +1,10 @@
 // What was done at this till today, with the sums to hand over.
 import { minor } from "./amount.js";
+import { rightsToUndo, undoing } from "./intent.js";
 import { clock, day, money, number, t } from "./words.js";
 
-/** What undoes an entry, and the permission that it needs. */
-const undo = { REDEMPTION: ["reverse-redemption", "reverse"], ACTIVATION: ["reverse-activation", "activate"], RELOAD: ["reverse-reload", "reload"] };
+/** The operation that each kind of entry comes from. */
+const operations = { REDEMPTION: "redeem-gift", ACTIVATION: "activate-gift", RELOAD: "reload-gift", CASH_OUT: "cash-out-gift" };
 
 /** showToday fills the view; reverse(entry, amount, operation) is called for the undo of an entry. */
 export function showToday(view, today, device, reverse) {
@@ -44,15 +45,15 @@ function givenBack(entries, decimals) {
 
 function doing(entry, written, undone, device, reverse) {
   const cell = element("td", "", { className: "do" });
-  const [operation, right] = undo[entry.kind] ?? [];
+  const operation = operations[entry.kind];
   if (!operation) return cell;
   const back = undone.get(entry.entryID) ?? 0;
   if (back > 0 && back >= minor(entry.amount, entry.currency === null ? 0 : device.decimals)) {
     cell.append(element("span", t("till.today.undone"), { className: "undone" }));
-  } else if (device.may.includes(right)) {
+  } else if (rightsToUndo[operation].every((right) => device.may.includes(right))) {
     const button = element("button", t("till.result.undo"), { type: "button", className: "small" });
     button.setAttribute("aria-label", t("till.today.undo", written, clock(entry.at, device.timeZone)));
-    button.addEventListener("click", () => reverse(entry, written, operation));
+    button.addEventListener("click", () => reverse(entry, written, undoing[operation]));
     cell.append(button);
   }
   return cell;
