@@ -110,6 +110,9 @@ func (e *Event) Sequence() int {
 	return e.Entry.Seq
 }
 
+// TellsOfItsEnd reports whether the end of a voucher's validity is an event: it is in use, and something is left.
+func (v *Voucher) TellsOfItsEnd() bool { return v.Balance > 0 && v.Status.Receivable() }
+
 // EventNote is what an event without an entry tells.
 type EventNote struct {
 	GiftID ID `json:"gift,omitzero"`

@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/admission"
 	"boon.example/internal/api"
 	"boon.example/internal/delivery"
+	"boon.example/internal/expiry"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/print"
@@ -29,6 +30,7 @@ type app struct {
 	metrics   *metrics
 	admission *admission.Control
 	auditor   *ledger.Auditor
+	expiry    *expiry.Teller
 	directory atomic.Pointer[gift.Directory]
 	api       *api.API
 	handler   http.Handler
@@ -53,6 +55,7 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 	}
 	a.admission = admission.New(admission.MaxInFlight, a.metrics.refusal)
 	a.auditor = a.newAuditor()
+	a.expiry = &expiry.Teller{Store: s, Directory: a.directory.Load, Logger: c.Logger}
 	if a.telemetry, err = c.Telemetry.Start(ctx, c.Version, a.metrics.registry, c.Logger); err != nil {
 		return nil, err
 	}
@@ -105,14 +108,10 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 func (a *app) start(ctx context.Context, worker *delivery.Worker) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	a.stopBackground = cancel
-	a.background.Go(func() { a.refreshSetup(running) })
-	a.background.Go(func() { a.forget(running) })
-	watch := a.store.WatchEvents()
-	a.background.Go(func() { watch(running) })
-	a.background.Go(func() { a.expireHolds(running) })
-	a.background.Go(func() { a.keepKeyUses(running) })
-	a.background.Go(func() { a.watchFiles(running) })
-	a.background.Go(func() { a.auditor.Run(running) })
+	for _, run := range []func(context.Context){a.refreshSetup, a.forget, a.store.WatchEvents(), a.expireHolds,
+		a.keepKeyUses, a.watchFiles, a.auditor.Run, a.expiry.Run, a.tests.Run} {
+		a.background.Go(func() { run(running) })
+	}
 	hooks, stopCalls := a.webhooks()
 	a.background.Go(func() { defer stopCalls(); hooks.Run(running) })
 	if a.Certificate != nil {
@@ -121,7 +120,6 @@ func (a *app) start(ctx context.Context, worker *delivery.Worker) {
 	if a.carriers.email != nil || a.carriers.sms != nil {
 		a.background.Go(func() { worker.Run(running) })
 	}
-	a.background.Go(func() { a.tests.Run(running) })
 }
 
 // close stops the jobs, then the engine that their outcomes go through.

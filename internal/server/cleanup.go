@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"boon.example/internal/gift"
@@ -27,18 +28,11 @@ func (a *app) forget(ctx context.Context) {
 	f := forgetting{store: a.store, keep: a.KeepRequests, pause: forgetPause}
 	var ran time.Duration // since the pass before
 	for {
-		if err := a.store.ForgetSheets(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			a.Logger.Error("dead links to sheets could not be deleted; this is tried again later", "error", err)
-		}
 		n, err := f.pass(ctx, a.directory.Load(), time.Now(), ran)
+		err = errors.Join(err, a.store.ForgetSheets(ctx, time.Now()), a.forgetCounts(ctx, time.Now()),
+			a.forgetAttempts(ctx, time.Now()))
 		if err != nil && ctx.Err() == nil {
-			a.Logger.Error("old idempotency records could not be deleted; this is tried again later", "error", err)
-		}
-		if err := a.forgetCounts(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			a.Logger.Error("the counts of old days could not be deleted; this is tried again later", "error", err)
-		}
-		if err := a.forgetAttempts(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			a.Logger.Error("old attempts at webhooks could not be deleted; this is tried again later", "error", err)
+			a.Logger.Error("what is old could not be deleted; this is tried again later", "error", err)
 		}
 		if n > 0 {
 			a.Logger.Info("old idempotency records were deleted", "records", n)

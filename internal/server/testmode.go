@@ -14,7 +14,7 @@ const (
 )
 
 // settle does what is due in a test account by its clock, in small portions beside everything else, and tells how much
-// is left after a time: messages to be sent, and gifts with holds that are over.
+// is left after a time: messages to be sent, gifts with holds that are over, and gifts that expire.
 func (a *app) settle(ctx context.Context, account *gift.Account, within time.Duration) (left int, err error) {
 	for end := time.Now().Add(within); ; {
 		if left, err = a.settleSome(ctx, account, within > 0); err != nil || left == 0 || !time.Now().Before(end) {
@@ -47,8 +47,12 @@ func (a *app) settleSome(ctx context.Context, account *gift.Account, enter bool)
 		}
 		due = due[len(some):]
 	}
+	ends, err := a.expiry.Settle(ctx, account.ID, now, enter)
+	if err != nil {
+		return 0, err
+	}
 	left, err = a.store.DueJobsOf(ctx, account.ID, now)
-	return left + len(due), err
+	return left + len(due) + ends, err
 }
 
 // expireTestHolds enters which holds of test accounts are over by clocks that are ahead.

@@ -184,6 +184,66 @@ func TestAPromotionalYearInASecond(t *testing.T) {
 	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+live.VoucherID+`","amount":1}`, nil)
 }
 
+// TestEndsOfGiftsAreEvents: a week before a gift ends and when it ends, by the account's clock, before the answer that
+// advances it; by the machine's for live accounts. Not of one that is cancelled.
+func TestEndsOfGiftsAreEvents(t *testing.T) {
+	t.Parallel()
+	s := startTesting(t, server.Config{})
+	var live, order struct{ Gifts []soldGift }
+	promotional := func(promotion string, days int) string {
+		return `{"paymentMethodID":4,"promotionID":"` + promotion + `","validStarting":"` +
+			time.Now().AddDate(0, 0, days).UTC().Format(time.RFC3339) + `","monetaryGift":{"value":5,"deliveryMethodID":3},
+			"recipients":[{"recipientDescription":"Ana"},{"recipientDescription":"Ben"}]}`
+	}
+	s.must("POST", sendPath, sandboxKey, promotional(sandboxPromo, 0), &order)
+	kept, cancelled := order.Gifts[0].VoucherID, order.Gifts[1].VoucherID
+	s.must("POST", "/api/integration/gifting/cancel-gift", sandboxKey, `{"voucherID":"`+cancelled+`","cause":"CANCELLED"}`, nil)
+	s.must("POST", sendPath, examples.HarborWebShopKey, promotional(examples.HarborWelcomeBack, -58), &live) // of 60 days
+	type event struct {
+		Type       string
+		OccurredAt time.Time
+		Sequence   *int
+		Data       struct {
+			Gift struct {
+				VoucherID  string
+				ValidUntil time.Time
+			}
+		}
+	}
+	check := func(key string, want ...string) (events []event) {
+		t.Helper()
+		s.eventually(func() bool {
+			var page struct{ Events []event }
+			s.must("GET", "/api/integration/events?type=gift.expiring,gift.expired", key, "", &page)
+			events = page.Events
+			return len(events) >= len(want)
+		})
+		for n, e := range events {
+			if n >= len(want) || e.Type+" "+e.Data.Gift.VoucherID != want[n] || e.Sequence != nil {
+				t.Fatalf("event %d is %+v, want %q", n, e, want)
+			}
+		}
+		return events
+	}
+	expiring, expired := "gift.expiring "+kept, "gift.expired "+kept
+	s.advance("P82D")
+	check(sandboxKey)
+	s.advance("P2D")
+	check(sandboxKey, expiring)
+	until := s.shown(sandboxKey, kept).ValidUntil
+	s.must("POST", "/api/integration/gifting/extend-gift", sandboxKey,
+		`{"voucherID":"`+kept+`","validUntil":"`+until.AddDate(1, 0, 0).Format(time.RFC3339)+`"}`, nil)
+	s.advance("P10D")
+	check(sandboxKey, expiring)
+	s.advance("P1Y")
+	last := check(sandboxKey, expiring, expiring, expired)[2]
+	if !last.Data.Gift.ValidUntil.Equal(until.AddDate(1, 0, 0)) || last.OccurredAt.Before(until.AddDate(1, 0, 0)) {
+		t.Errorf("%+v of a gift that was valid until %s", last, until)
+	}
+	s.beside(server.Config{}) // looks as it starts
+	check(examples.HarborOfficeKey, "gift.expiring "+live.Gifts[0].VoucherID, "gift.expiring "+live.Gifts[1].VoucherID)
+}
+
 // TestALimitOfTheDayFollowsTheClock: a day of the clock is a day.
 func TestALimitOfTheDayFollowsTheClock(t *testing.T) {
 	t.Parallel()

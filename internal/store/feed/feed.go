@@ -75,7 +75,13 @@ const selectRows = `SELECT t.position, t.made_at, t.kinds, t.entries, t.body FRO
 	WHERE t.account_id = $1 AND t.position >= $2 AND t.position <= $3 ORDER BY t.position LIMIT $4`
 
 // Statements are those that are worth preparing.
-func Statements(d *db.DB) []string { return append(d.Texts(selectEntries), selectRows) }
+func Statements(d *db.DB) []string {
+	texts := append(d.Texts(selectEntries), selectRows)
+	for i := range expiries {
+		texts = append(texts, expiries[i].due)
+	}
+	return texts
+}
 
 func (f *Feed) rows(ctx context.Context, account gift.ID, from, to int64, limit int) ([]row, error) {
 	return db.Collect(ctx, f.db, selectRows, []any{db.KeyOf(account), from, to, limit},

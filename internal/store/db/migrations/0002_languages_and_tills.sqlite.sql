@@ -141,3 +141,17 @@ ANALYZE sqlite_schema; -- reads it
 
 -- The W3C traceparent of the request that asked for the message, where that is recorded; '': it is not.
 ALTER TABLE job ADD COLUMN trace TEXT NOT NULL DEFAULT '';
+
+-- The ends of its validity that gift.expiring and gift.expired told of; 0: none. What was over before there were events
+-- is not told any more.
+ALTER TABLE voucher ADD COLUMN expiring_told INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE voucher ADD COLUMN expired_told INTEGER NOT NULL DEFAULT 0;
+UPDATE voucher SET expiring_told = coalesce(extended, valid_until), expired_told = coalesce(extended, valid_until)
+    WHERE coalesce(extended, valid_until) <= (SELECT max(created_at) FROM voucher);
+CREATE INDEX voucher_expiring ON voucher (account_id, coalesce(extended, valid_until))
+    WHERE coalesce(extended, valid_until) <> expiring_told;
+CREATE INDEX voucher_expired ON voucher (account_id, coalesce(extended, valid_until))
+    WHERE coalesce(extended, valid_until) <> expired_told;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('voucher', 'voucher_expiring', '10000000 1000000 2'),
+    ('voucher', 'voucher_expired', '10000000 1000000 2');
+ANALYZE sqlite_schema; -- reads it

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// promotion makes a promotional gift that ends at a time.
+func promotion(t *testing.T, s *Store, account gift.ID, end time.Time) gift.Gift {
+	t.Helper()
+	g, e := newGift(account)
+	g.Promotional, g.PromotionID, g.ValidUntil = true, newID(), end
+	save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
+	return g
+}
+
+// told are the events of ends of gifts: how many of each type there are of each gift.
+func told(t *testing.T, s *Store, account gift.ID, n int) map[gift.ID][2]int {
+	t.Helper()
+	all, _ := settled(t, s, gift.EventQuery{AccountID: account, Limit: 9,
+		Types: []gift.EventType{gift.EventExpiring, gift.EventExpired}}, n)
+	found := map[gift.ID][2]int{}
+	for i := range all {
+		of := found[all[i].Gift.ID]
+		if all[i].Type == gift.EventExpired {
+			of[1]++
+		} else {
+			of[0]++
+		}
+		found[all[i].Gift.ID] = of
+	}
+	return found
+}
+
+// tellAll has two instances tell at once of all that is due, while some of them are cut off.
+func tellAll(t *testing.T, instances []*Store, account gift.ID, now time.Time) {
+	t.Helper()
+	var all sync.WaitGroup
+	for n := range 6 {
+		all.Go(func() {
+			for more := 1; more > 0; {
+				var err error
+				ctx, cancel := context.WithTimeout(t.Context(), rand.N(4*time.Millisecond))
+				_, cut := instances[n%2].TellExpiry(ctx, account, now, 4)
+				cancel()
+				_ = cut // what was done then is in the database
+				if more, err = instances[n%2].TellExpiry(t.Context(), account, now, 4); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if due, err := instances[0].DueExpiry(t.Context(), account, now, 100); err != nil || due != 0 {
+		t.Errorf("%d are due still, %v", due, err)
+	}
+}
+
+// testExpiry: each end of a gift that is good for something is told of once, as expiring and as expired, whichever
+// instances tell at once and whoever is cut off; the end of one of which nothing is left is not.
+func testExpiry(t *testing.T, open opener) {
+	s, again := open(t)
+	instances := []*Store{s, again()}
+	account := newID()
+	end := noon.AddDate(0, 0, 30)
+	want := map[gift.ID][2]int{}
+	var longer gift.Gift
+	for n := range 20 {
+		longer = promotion(t, s, account, end.Add(time.Duration(n)*time.Second))
+		want[longer.ID] = [2]int{1, 0}
+	}
+	empty := promotion(t, s, account, end)
+	redeem(t, s, &empty.Voucher, empty.Balance)
+	promotion(t, s, newID(), end) // another account's
+	issue(t, s, account, 1)       // which does not expire
+
+	tellAll(t, instances, account, end.Add(-gift.ExpiringBefore-1))
+	diff(t, told(t, s, account, 0), map[gift.ID][2]int{})
+	tellAll(t, instances, account, end.Add(time.Minute-gift.ExpiringBefore))
+	diff(t, told(t, s, account, 20), want)
+	extend := func(until time.Time) {
+		t.Helper()
+		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&longer.Voucher)}}, func(st *ledger.State) ledger.Changes {
+			after, e, err := st.Vouchers[ref(&longer.Voucher)].Extend(gift.Extend{Until: until,
+				Caller: &gift.Caller{Account: &gift.Account{ID: account}}, Context: gift.Context{EntryID: newID(), Now: noon}})
+			must(t, err)
+			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+		})
+	}
+	extend(end.AddDate(0, 0, 20))
+	tellAll(t, instances, account, end.Add(time.Minute))
+	for id := range want {
+		if id != longer.ID {
+			want[id] = [2]int{1, 1}
+		}
+	}
+	diff(t, told(t, s, account, 39), want)
+	tellAll(t, instances, account, end.AddDate(0, 0, 13))
+	want[longer.ID] = [2]int{2, 0}
+	diff(t, told(t, s, account, 40), want)
+	extend(end.AddDate(0, 0, 21)) // for less than the notice
+	tellAll(t, instances, account, end.AddDate(0, 0, 21))
+	want[longer.ID] = [2]int{3, 1}
+	diff(t, told(t, s, account, 42), want)
+	verifyClean(t, s)
+}

@@ -1,0 +1,106 @@
+package feed
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/store/db"
+)
+
+// expiry is an event of the end of a gift's validity. The column of a voucher that it goes by names the end that was
+// told of, so that another end is told of anew.
+type expiry struct {
+	event  gift.EventType
+	before time.Duration // the end
+	due    string        // selects what of an account is due, by an index of its own
+	lock   db.Text       // the same for writing
+	tell   string
+}
+
+// The conditions are those of the indexes, word for word.
+var expiries = []expiry{
+	newExpiry(gift.EventExpiring, gift.ExpiringBefore, "expiring_told"),
+	newExpiry(gift.EventExpired, 0, "expired_told"),
+}
+
+func newExpiry(event gift.EventType, before time.Duration, told string) expiry {
+	due := `SELECT v.id, v.status, v.balance FROM voucher AS v WHERE v.account_id = $1
+		AND coalesce(v.extended, v.valid_until) <> v.` + told + ` AND coalesce(v.extended, v.valid_until) <= $2
+		ORDER BY coalesce(v.extended, v.valid_until) LIMIT $3`
+	return expiry{event, before, due, db.Text{SQLite: due, Postgres: due + ` FOR NO KEY UPDATE SKIP LOCKED`},
+		`UPDATE voucher SET ` + told + ` = coalesce(extended, valid_until) WHERE account_id = $1 AND id = $2`}
+}
+
+// args are those of due and lock, at an instant.
+func (x *expiry) args(account gift.ID, now time.Time, limit int) []any {
+	return []any{db.KeyOf(account), now.Add(x.before).UnixMicro(), limit}
+}
+
+// DueExpiry counts the events of ends of gifts that TellExpiry would write for an account, at most limit of each type.
+// Gifts that nothing is left of are among them.
+func (f *Feed) DueExpiry(ctx context.Context, account gift.ID, now time.Time, limit int) (due int, err error) {
+	for _, x := range expiries {
+		var n int
+		err := f.db.Get(ctx, `SELECT count(*) FROM (`+x.due+`) AS due`, x.args(account, now, limit), &n)
+		if err != nil {
+			return 0, fmt.Errorf("looking for gifts that expire: %w", err)
+		}
+		due += n
+	}
+	return due, nil
+}
+
+// TellExpiry writes the events of the ends of gifts of an account that are due at an instant by its clock: at most limit
+// of each type, the earliest end first. Each end is told of once, whoever else tells. It tells of how many gifts it
+// looked at.
+func (f *Feed) TellExpiry(ctx context.Context, account gift.ID, now time.Time, limit int) (n int, err error) {
+	// Most calls find nothing; they should not wait for the writer.
+	if due, err := f.DueExpiry(ctx, account, now, 1); err != nil || due == 0 {
+		return 0, err
+	}
+	err = f.db.Write(ctx, func(tx *sql.Tx) error {
+		n = 0
+		for i := range expiries {
+			some, err := f.tell(ctx, tx, &expiries[i], account, now, limit)
+			if err != nil {
+				return err
+			}
+			n += some
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("telling of gifts that expire: %w", err)
+	}
+	return n, nil
+}
+
+func (f *Feed) tell(ctx context.Context, tx *sql.Tx, x *expiry, account gift.ID, now time.Time, limit int) (int, error) {
+	var due []gift.Voucher
+	err := db.Each(ctx, tx, f.db.Text(x.lock), x.args(account, now, limit), func(rows *sql.Rows) error {
+		var v gift.Voucher
+		err := rows.Scan(db.ScanID(&v.ID), &v.Status, &v.Balance)
+		due = append(due, v)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for i := range due {
+		v := &due[i]
+		if _, err := tx.ExecContext(ctx, x.tell, db.KeyOf(account), db.KeyOf(v.ID)); err != nil {
+			return 0, err
+		}
+		if !v.TellsOfItsEnd() {
+			continue
+		}
+		err := Add(ctx, tx, gift.Event{Type: x.event, AccountID: account, At: now, Note: gift.EventNote{GiftID: v.ID}})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return len(due), nil
+}
