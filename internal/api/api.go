@@ -64,8 +64,8 @@ type Config struct {
 	Printable  func(text string) bool
 	CashOutLaw gift.CashOutLaw // where guests may ask for cash; nil: cashout.Law
 
-	Hooks       Hooks // what the operations of webhooks need
-	HooksByHTTP bool  // the operator allowed networks that may be called by http
+	Hooks      Hooks // what the operations of webhooks need
+	HooksAllow gift.WebhookNetworks
 
 	Now           func() time.Time                   // nil: time.Now
 	ClientAddress func(*http.Request) netip.Addr     // nil: that of the connection

@@ -140,7 +140,7 @@ func (c *call) edit(id gift.ID, what string, change func(gift.Webhook) gift.Webh
 func (c *call) readWebhook(o *wire.Object) (r gift.WebhookChange) {
 	if o.Given("url") {
 		url := o.Text("url")
-		if err := gift.CheckWebhookURL(url, c.HooksByHTTP); err != nil {
+		if err := c.HooksAllow.CheckURL(url); err != nil {
 			o.Add("url", "%s", err)
 		}
 		r.URL = &url

@@ -89,6 +89,14 @@ func TestWebhooksAreChecked(t *testing.T) {
 		w.hooks("POST", "", body).refused(400, gift.ValidationFailure, paths...)
 	}
 	w.hooks("PATCH", one, `{"url":"ftp://x","types":["*"]}`).refused(400, gift.ValidationFailure, "url", "types[0]")
+	for _, host := range []string{"10.0.0.1", "localhost", "169.254.169.254", "[::ffff:127.0.0.1]", "[::1]:8443"} {
+		for method, path := range map[string]string{"POST": "", "PATCH": one} {
+			refused := w.hooks(method, path, `{"url":"https://`+host+`/"}`).refused(400, gift.ValidationFailure, "url")
+			if says := refused.at("messages[0].text"); !strings.Contains(says, "--webhooks-allow") {
+				t.Errorf("%s: %s", host, says)
+			}
+		}
+	}
 	w.hooks("PATCH", "/x", `{"url":"ftp://x"}`).refused(400, gift.ValidationFailure, "webhookID", "url")
 	w.hooks("POST", one+"/rotate-secret", `{"x":1}`).refused(400, gift.ValidationFailure, "x")
 	at := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339) }

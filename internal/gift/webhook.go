@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"net/netip"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -197,43 +194,6 @@ func (p EventPlace) Before(q EventPlace) bool {
 func typeCovers(t, kind string) bool {
 	family, all := strings.CutSuffix(t, "*")
 	return t == kind || all && strings.HasPrefix(kind, family)
-}
-
-// CheckWebhookURL says what is wrong with the address of an endpoint. Only where the operator allowed networks may it
-// be called by http; which addresses may be called at all is known only when it is.
-func CheckWebhookURL(text string, byHTTP bool) error {
-	if err := CheckText(text, MaxWebhookURL, false); err != nil {
-		return err
-	}
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Hostname() == "" || u.Opaque != "" || !isHost(u.Hostname()):
-		return errors.New("This must be an address such as https://example.com/hooks.")
-	case u.Scheme != "https" && (u.Scheme != "http" || !byHTTP):
-		return errors.New("This address must begin with https://.")
-	case u.User != nil:
-		return errors.New("This address may hold no user name or password: the messages are signed.")
-	case u.Fragment != "" || strings.Contains(text, "#"):
-		return errors.New("This address may have no part after a #.")
-	}
-	if u.Port() == "" && !strings.HasSuffix(u.Host, ":") {
-		return nil
-	}
-	port, err := strconv.ParseUint(u.Port(), 10, 16)
-	if err != nil || port != 443 && port < 1024 && !byHTTP {
-		return errors.New("The port of this address must be 443, or 1024 to 65535.")
-	}
-	return nil
-}
-
-// isHost takes names and addresses in plain ASCII.
-func isHost(host string) bool {
-	if _, err := netip.ParseAddr(host); err == nil {
-		return true
-	}
-	return len(host) <= 253 && !strings.ContainsFunc(host, func(r rune) bool {
-		return r != '-' && r != '.' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	})
 }
 
 // CheckWebhookTypes says what is wrong with the types that an endpoint asks for, and where.

@@ -94,7 +94,7 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 		},
 		StoreTimeout: s.CallerTimeout(), ClientAddress: c.Proxies.Client, GuessAlarm: a.guessAlarm,
 		Sheets: pages.Sheets, Printable: cmp.Or(c.Fonts, print.BuiltIn()).Prints, CashOutLaw: c.CashOutLaw,
-		Admission: a.admission, Elsewhere: elsewhere, Hooks: hookStore{s, a}, HooksByHTTP: len(c.WebhooksAllow) > 0,
+		Admission: a.admission, Elsewhere: elsewhere, Hooks: hookStore{s, a}, HooksAllow: c.WebhooksAllow,
 	})
 	a.tills(elsewhere)
 	a.platforms(elsewhere)

@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"boon.example/internal/gift"
 )
 
 // Guard says which addresses may be called. The zero value lets public ones through and no other.
@@ -18,26 +20,6 @@ type Guard struct {
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	// Dial connects to an address that may be called; nil: the system does.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-}
-
-// notPublic are the networks that are nobody's on the internet, that lead back into other networks (mapped and
-// translated addresses), and where clouds keep what only their machines may read.
-var notPublic = prefixes(
-	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "168.63.129.16/32", "169.254.0.0/16", "172.16.0.0/12",
-	"192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24",
-	"203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
-	"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
-)
-
-// globalIPv6 is all of IPv6 that is given out; what lies beside it (loopback, local, multicast, IPv4 in IPv6, the
-// prefixes of NAT64) is refused as a whole.
-var globalIPv6 = netip.MustParsePrefix("2000::/3")
-
-func prefixes(texts ...string) (all []netip.Prefix) {
-	for _, t := range texts {
-		all = append(all, netip.MustParsePrefix(t))
-	}
-	return all
 }
 
 // ParseAllow reads a list of networks such as 10.1.0.0/16,fd00::/8.
@@ -58,22 +40,9 @@ func ParseAllow(list string) (allowed []netip.Prefix, _ error) {
 	return allowed, nil
 }
 
-// excepted reports whether an address is in a network that the operator allowed.
-func (g *Guard) excepted(a netip.Addr) bool {
-	a = a.Unmap()
-	return slices.ContainsFunc(g.Allow, func(p netip.Prefix) bool { return p.Contains(a) })
-}
-
 // May reports whether an address may be called, over TLS or without.
 func (g *Guard) May(a netip.Addr, secure bool) bool {
-	a = a.Unmap()
-	switch {
-	case g.excepted(a):
-		return true
-	case !secure, !a.IsValid(), a.Zone() != "", a.Is6() && !globalIPv6.Contains(a):
-		return false
-	}
-	return !slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(a) })
+	return gift.WebhookNetworks(g.Allow).May(a, secure)
 }
 
 // errNoAddress says nothing about which addresses a name has, nor whether it has one: names of a private network are
