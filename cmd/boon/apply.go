@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/print"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
+	"boon.example/internal/webhook"
 )
 
 // dataFolder is the flag of the commands that work on the data folder itself, beside a running service or without one.
@@ -47,15 +48,16 @@ func operator() string {
 }
 
 type applyCmd struct {
-	File string `arg:"" help:"Set-up file (YAML); - reads standard input."`
+	File     string `arg:"" help:"Set-up file (YAML); - reads standard input."`
+	Webhooks string `setting:"env" name:"webhooks-allow" placeholder:"NET,NET" help:"Networks that are not public in which the file may name webhooks, as boon serve has them."`
 	fontFolder
 	database
 }
 
 func (applyCmd) Help() string {
-	return `Accounts, locations, subscriptions, storefronts, promotions, designs and keys stand in one YAML file. Applying it again changes
-nothing; a running service sees a change within 2 seconds. Whatever is wrong with the file is told with its lines, and then
-nothing at all is changed. A key without a secret in the file is made and shown once, here.
+	return `Accounts, locations, subscriptions, storefronts, promotions, designs, keys and webhooks stand in one YAML file. Applying it again
+changes nothing; a running service sees a change within 2 seconds. Whatever is wrong with the file is told with its lines, and then
+nothing at all is changed. A key without a secret in the file is made and shown once, here, and so is the secret of a new webhook.
 
 Example:
 
@@ -73,7 +75,11 @@ func (c *applyCmd) Run(t *terminal) error {
 	if name == "-" {
 		name, folder = "standard input", nil
 	}
-	file, err := setup.ParseBeside(name, text, folder)
+	allowed, err := webhook.ParseAllow(c.Webhooks)
+	if err != nil {
+		return usageError("--webhooks-allow (BOON_WEBHOOKS_ALLOW): " + err.Error())
+	}
+	file, err := setup.ParseBeside(name, text, folder, allowed)
 	if err != nil {
 		return t.problems(err)
 	}

@@ -21,7 +21,9 @@ type Report struct {
 	Changes []string // in words; none: nothing was changed
 	Notes   []string // what the file asks for and did not get, such as a key that is revoked
 	Keys    []NewKey // the keys that were made; their texts are kept nowhere
-	file    string
+
+	Webhooks []NewWebhook // the endpoints that were made
+	file     string
 }
 
 // NewKey is a key that was made because the file gives it no secret.
@@ -49,24 +51,34 @@ func (r *Report) Print(w io.Writer) error {
 	for _, k := range r.Keys {
 		fmt.Fprintf(&b, "%s, key %s: %s\n", k.Owner, k.Name, k.Text)
 	}
+	if len(r.Webhooks) > 0 {
+		b.WriteString("\nNew webhooks. Their secrets are shown this once; give them to the receivers now.\n")
+	}
+	for _, w := range r.Webhooks {
+		fmt.Fprintf(&b, "%s, webhook %s: %s\n", w.Owner, w.URL, w.Secret.Reveal())
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 // Apply makes the set-up what the file says, in one transaction, all or nothing. Accounts that the file does not
-// mention stay as they are, and so do keys; of an account that it mentions, the file is the whole truth. Applying a
-// file again changes nothing. Every error is of type Problems (what cannot be done to the records there are) or
-// internal; after either nothing was changed. Keys without a secret are drawn from random.
+// mention stay as they are, and so do keys; of an account that it mentions, the file is the whole truth, of webhooks
+// where it names some. Applying a file again changes nothing. Every error is of type Problems (what cannot be done to
+// the records there are) or internal; after either nothing was changed. Keys without a secret are drawn from random.
 func (f *File) Apply(ctx context.Context, store Store, now time.Time, random io.Reader) (*Report, error) {
 	drawn, err := f.draw(random)
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := f.drawWebhooks(ctx, store, random)
 	if err != nil {
 		return nil, err
 	}
 	var report *Report
 	err = store.Configure(ctx, func(current *gift.Directory, uses Uses) (Changes, error) {
 		// Everything is made anew, because this may run again.
-		p := &plan{File: f, current: current, uses: uses, drawn: drawn, now: now, keys: byName(current),
-			Report: Report{file: f.name}}
+		p := &plan{File: f, current: current, uses: uses, drawn: drawn, hooks: hooks, now: now,
+			keys: byName(current), Report: Report{file: f.name}}
 		if err := p.make(); err != nil {
 			return Changes{}, err
 		}
@@ -86,6 +98,7 @@ type plan struct {
 	current *gift.Directory
 	uses    Uses
 	drawn   map[keyName]draft
+	hooks   map[webhookName]gift.Webhook
 	now     time.Time
 	keys    map[keyName][]*gift.Key
 
@@ -151,6 +164,7 @@ func (p *plan) account(a *account, owners map[gift.ID]owner) error {
 	for i := range a.keys {
 		p.key(&a.keys[i], label, a.record)
 	}
+	p.webhooks(a, label)
 	p.over(a.record, label)
 	p.unseen(a, label)
 	p.stranded(a)

@@ -32,6 +32,8 @@ type account struct {
 	record *gift.Account // in canonical order
 	assets []gift.Asset  // the pictures of its designs
 	keys   []key
+
+	webhooks []webhook // nil: the file does not say
 }
 
 // key is what the file says of one API key.
@@ -61,12 +63,12 @@ func (k *key) kind() gift.KeyKind {
 
 // Parse reads a set-up file that names no pictures. name is what it is called in messages. Every error is of type
 // Problems: all that is wrong with the file, each with its line.
-func Parse(name string, data []byte) (*File, error) { return ParseBeside(name, data, nil) }
+func Parse(name string, data []byte) (*File, error) { return ParseBeside(name, data, nil, nil) }
 
 // ParseBeside is Parse for a file that may name pictures: by their paths in folder, which is the one that the file lies
-// in.
-func ParseBeside(name string, data []byte, folder fs.FS) (*File, error) {
-	return parse(&reader{file: name, folder: folder}, data)
+// in; and webhooks in networks that the operator allows.
+func ParseBeside(name string, data []byte, folder fs.FS, allow gift.WebhookNetworks) (*File, error) {
+	return parse(&reader{file: name, folder: folder, allow: allow}, data)
 }
 
 // ParseDemo is Parse for boon demo: it takes the secrets of the published examples, which are refused elsewhere.
@@ -104,7 +106,7 @@ func (r *reader) account(v value) account {
 		"balanceNotice", "contact", "textCountries",
 		"subscriptions", "locations",
 		"storefronts", "promotions", "voucherDesigns", "defaultVoucherDesign", "people", "providers",
-		"keys")
+		"webhooks", "keys")
 	f.require("id", "name", "currency", "timeZone")
 	a := &gift.Account{
 		ID: f.newID(), Name: f.label("name"), Test: f.mode("mode"),
@@ -144,7 +146,7 @@ func (r *reader) account(v value) account {
 	for i := range keys {
 		keys[i].owner, keys[i].test = a.ID, a.Test
 	}
-	return account{at: v, record: canonical(a), assets: assets, keys: keys}
+	return account{at: v, record: canonical(a), assets: assets, keys: keys, webhooks: r.webhooks(f)}
 }
 
 // holdings is what an account has that other parts of it may name.

@@ -58,7 +58,7 @@ func TestLogoIsSeen(t *testing.T) {
 		logo  string
 		notes int
 	}{{"white.png", 1}, {"white.png", 1}, {"black.png", 0}} {
-		f, err := setup.ParseBeside("setup.yaml", []byte(strings.Replace(designed, "LOGO", tc.logo, 1)), folder)
+		f, err := setup.ParseBeside("setup.yaml", []byte(strings.Replace(designed, "LOGO", tc.logo, 1)), folder, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestPictures(t *testing.T) {
 	}
 	w := open(t)
 	file := func(logo string) (*setup.File, error) {
-		return setup.ParseBeside("setup.yaml", []byte(strings.Replace(designed, "LOGO", logo, 1)), folder)
+		return setup.ParseBeside("setup.yaml", []byte(strings.Replace(designed, "LOGO", logo, 1)), folder, nil)
 	}
 	apply := func() *setup.Report {
 		f, err := file("logo.png")

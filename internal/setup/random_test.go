@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,13 +29,25 @@ func blank(tb testing.TB) world {
 
 func (s *snapshot) Directory(context.Context) (*gift.Directory, error) { return s.directory, nil }
 
+func (s *snapshot) EventsEnd(context.Context, gift.ID) (end gift.EventPlace, _ error) {
+	return end, nil
+}
+
 func (s *snapshot) Configure(_ context.Context, change func(*gift.Directory, setup.Uses) (setup.Changes, error)) error {
 	changes, err := change(s.directory, func(gift.ID) (map[gift.ID]bool, error) { return nil, nil })
-	if err != nil || len(changes.Accounts)+len(changes.Keys) == 0 {
+	if err != nil || len(changes.Accounts)+len(changes.Keys)+len(changes.Webhooks) == 0 {
 		return err
 	}
 	d := gift.Directory{Version: s.directory.Version + 1, Accounts: maps.Clone(s.directory.Accounts),
-		Keys: maps.Clone(s.directory.Keys)}
+		Keys: maps.Clone(s.directory.Keys), Webhooks: map[gift.ID][]*gift.Webhook{}}
+	maps.Copy(d.Webhooks, s.directory.Webhooks)
+	for _, w := range changes.Webhooks {
+		is := slices.DeleteFunc(slices.Clone(d.Webhooks[w.AccountID]), func(o *gift.Webhook) bool { return o.ID == w.ID })
+		if !w.Deleted {
+			is = append(is, w)
+		}
+		d.Webhooks[w.AccountID] = is
+	}
 	for _, a := range changes.Accounts {
 		d.Accounts[a.ID] = a
 	}
@@ -58,7 +71,9 @@ func FuzzSetup(f *testing.F) {
 		"systemKeys: [{name: partner}, {name: partner}]", "accounts: &a [*a]", "---\n---\n", "{}", "? [a]\n: b",
 		"a: !!binary x",
 		minimal + "    maxGiftValue: 1e18\n    <<: {}\n", minimal +
-			"    promotions: [{terms: |\n  a\n }]\n", "\xef\xbb\xbf", "\xff\xfea\x00",
+			"    promotions: [{terms: |\n  a\n }]\n", "\xef\xbb\xbf",
+		minimal + "    webhooks: [{url: 'https://a.example/', types: [gift.*], enabled: false}, {url: 'https://[::1]'}]\n",
+		minimal + "    webhooks: [{url: 'https://a.example/', description: a}]\n", "\xff\xfea\x00",
 	} {
 		f.Add([]byte(seed))
 	}

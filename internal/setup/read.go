@@ -41,8 +41,9 @@ const (
 // reader reads one set-up file and collects what is wrong with it.
 type reader struct {
 	file     string
-	folder   fs.FS // where pictures lie; nil: nowhere
-	demo     bool  // the secrets of the published examples are taken
+	folder   fs.FS                // where pictures lie; nil: nowhere
+	allow    gift.WebhookNetworks // where webhooks may be beside public addresses
+	demo     bool                 // the secrets of the published examples are taken
 	problems Problems
 	ids      map[gift.ID]int      // every id given so far, with its line
 	secrets  map[gift.KeyHash]int // likewise

@@ -22,6 +22,8 @@ type Store interface {
 	// or nothing. A running server sees it within 2 seconds. change may run again; when it fails or returns no change,
 	// nothing is written.
 	Configure(ctx context.Context, change func(current *gift.Directory, uses Uses) (Changes, error)) error
+	// EventsEnd is the place after the newest event of an account; one that is not there has none.
+	EventsEnd(ctx context.Context, account gift.ID) (gift.EventPlace, error)
 }
 
 // Uses and Changes belong to the domain, so that the store need not know this package.

@@ -79,7 +79,7 @@ func start(ctx context.Context, dir string) (*world, error) {
 	if err := drawPictures(dir); err != nil {
 		return nil, err
 	}
-	file, err := setup.ParseBeside("setup.yaml", []byte(setupFile), os.DirFS(dir))
+	file, err := setup.ParseBeside("setup.yaml", []byte(setupFile), os.DirFS(dir), nil)
 	if err != nil {
 		return nil, err
 	}
