@@ -228,7 +228,7 @@ func (a *audit) fitsHolds(e Entry) bool {
 	case e.Kind == Redemption && of != nil: // -e.Held is what was captured, or all that was held
 		return e.At.Before(of.Until) && (e.Held == e.Delta || e.Held == -of.Left) && -e.Delta <= of.Left
 	case e.Kind == HoldReleased:
-		return of != nil && e.Held == -of.Left
+		return of != nil && e.Held < 0 && -e.Held <= of.Left
 	case e.Kind == HoldExpired:
 		return of != nil && e.Held == -of.Left && !e.At.Before(of.Until)
 	}

@@ -91,8 +91,10 @@ func TestAudit(t *testing.T) {
 			"entry 11 (HOLD_EXPIRED) cannot change"},
 		"a hold made elsewhere": {func(v *Voucher, h []Entry) []Entry { v.Holds[0].LocationID = id(77); return h },
 			"it says that 50 is held by 1 holds; its history says 50 by 1"},
-		"released in part": {func(_ *Voucher, h []Entry) []Entry { h[10].Held, h[10].Kind = -9, HoldReleased; return h },
-			"entry 11 (HOLD_RELEASED) cannot change"},
+		"more released than held": {func(_ *Voucher, h []Entry) []Entry {
+			h[10].Held, h[10].Kind = -11, HoldReleased
+			return h
+		}, "entry 11 (HOLD_RELEASED) cannot change"},
 		"something held beside": {func(_ *Voucher, h []Entry) []Entry { h[1].Held = 1; return h },
 			"entry 2 (DELIVERED) cannot change by +1 what is held, 0"},
 		"an end beside": {func(_ *Voucher, h []Entry) []Entry { h[3].Until = now; return h },

@@ -1,6 +1,7 @@
 package gift
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -100,7 +101,7 @@ func (v Voucher) Capture(h Held, c Capture) (Voucher, Entry, error) {
 	case take < 0:
 		return v, Entry{}, RefuseAt(ValidationFailure, FieldAmount, "The amount must be above zero.")
 	case take > open.Left:
-		return v, Entry{}, RefuseAt(InsufficientBalance, FieldAmount, "This hold is of %s.", v.Unit().Money(open.Left))
+		return v, Entry{}, v.heldLess(open)
 	case take == 0:
 		take = open.Left
 	}
@@ -119,11 +120,12 @@ func (v Voucher) Capture(h Held, c Capture) (Voucher, Entry, error) {
 type Release struct {
 	Context
 	Caller *Caller
+	Amount Amount // that is to be held no longer; 0: all that is held
 }
 
-// Release ends a hold before its time. One that holds nothing any more, because it was released or its time is over,
-// stays as it is and gets no entry: changed is false. It fails with NOT_FOUND as Capture does, and with HOLD_NOT_OPEN
-// when the hold was captured.
+// Release ends a hold before its time, or lessens it. One that holds nothing any more, because it was released or its
+// time is over, stays as it is and gets no entry: changed is false. It fails with NOT_FOUND as Capture does, with
+// HOLD_NOT_OPEN when the hold was captured, and with INSUFFICIENT_BALANCE above what is held.
 func (v Voucher) Release(h Held, r Release) (_ Voucher, _ Entry, changed bool, _ error) {
 	open, err := v.open(h, r.Caller, r.Now)
 	switch {
@@ -133,9 +135,63 @@ func (v Voucher) Release(h Held, r Release) (_ Voucher, _ Entry, changed bool, _
 		return v, Entry{}, false, v.holdNotOpen(h, r.Caller.Account.TimeZone())
 	case open == nil:
 		return v, Entry{}, false, nil
+	case r.Amount < 0 || r.Amount > open.Left:
+		return v, Entry{}, false, v.heldLess(open)
 	}
-	e := v.endHold(r.Context, HoldReleased, *open)
+	part := *open
+	part.Left = cmp.Or(r.Amount, open.Left)
+	e := v.endHold(r.Context, HoldReleased, part)
 	return v, e, true, nil
+}
+
+// heldLess refuses to take more of a hold than it holds.
+func (v *Voucher) heldLess(open *OpenHold) *Error {
+	return RefuseAt(InsufficientBalance, FieldAmount, "This hold is of %s.", v.Unit().Money(open.Left))
+}
+
+// GiveBack gives back of what was held for one sale: first what still is, which it releases, then what was captured,
+// the oldest first. at is the Context of an entry that follows another. It fails as Release and Reverse do; with
+// ALREADY_REVERSED when nothing is left of the sale, and VALIDATION_FAILURE above what is.
+func (v Voucher) GiveBack(h Held, captured []Undoable, r Reverse, at func(last ID) Context) (Voucher, []Entry, error) {
+	open, err := v.open(h, r.Caller, r.Now)
+	if err != nil {
+		return v, nil, err
+	}
+	if open == nil {
+		open = new(OpenHold)
+	}
+	left := open.Left
+	for _, t := range captured {
+		left += t.Left()
+	}
+	switch rest := r.Amount; {
+	case left == 0:
+		return v, nil, Refuse(AlreadyReversed, "All of this has been given back already.")
+	case rest <= 0 || rest > left:
+		return v, nil, RefuseAt(ValidationFailure, FieldAmount, "Only %s of this is left to give back.",
+			v.Unit().Money(left))
+	}
+	before, rest, made := v, r.Amount, []Entry(nil)
+	if release := min(rest, open.Left); release > 0 {
+		after, e, _, err := v.Release(h, Release{Context: at(v.Last), Caller: r.Caller, Amount: release})
+		if err != nil {
+			return v, nil, err
+		}
+		v, made, rest = after, append(made, e), rest-release
+	}
+	for _, t := range captured {
+		part := r
+		if part.Amount = min(rest, t.Left()); part.Amount == 0 {
+			continue
+		}
+		part.Context = at(v.Last)
+		after, e, err := v.Reverse(t, part)
+		if err != nil {
+			return before, nil, err
+		}
+		v, made, rest = after, append(made, e), rest-part.Amount
+	}
+	return v, made, nil
 }
 
 // ReleaseOne ends the oldest hold, as a cancellation does with all of them; ok is false where there is none.

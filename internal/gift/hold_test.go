@@ -209,6 +209,58 @@ func TestRelease(t *testing.T) {
 	}
 }
 
+// TestGiveBack: what is still held goes first, then what was captured, the oldest first.
+func TestGiveBack(t *testing.T) {
+	t.Parallel()
+	somewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{id(0x22)}}
+	v, held := holding(t) // 6.00 of 10.00
+	var captured []Undoable
+	for n, amount := range []Amount{100, 200} {
+		c := Capture{Context: context(), Caller: everywhere, Amount: amount, KeepRest: true}
+		c.EntryID = id(byte(30 + n))
+		after, e, err := v.Capture(held, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, captured = after, append(captured, Undoable{Entry: e})
+	}
+	at := func(ID) Context { return context() }
+	for _, tt := range []struct {
+		amount  Amount
+		code    Code
+		deltas  []Amount // of the entries; 0: a release
+		held    Amount   // afterwards, as is the balance
+		balance Amount
+	}{
+		{100, "", []Amount{0}, 200, 700}, {300, "", []Amount{0}, 0, 700}, {350, "", []Amount{0, 50}, 0, 750},
+		{401, "", []Amount{0, 100, 1}, 0, 801}, {600, "", []Amount{0, 100, 200}, 0, 1000},
+		{601, ValidationFailure, nil, 300, 700}, {0, ValidationFailure, nil, 300, 700},
+		{-1, ValidationFailure, nil, 300, 700},
+	} {
+		after, made, err := v.GiveBack(held, captured, Reverse{Context: context(), Caller: everywhere, Amount: tt.amount}, at)
+		var deltas []Amount
+		for _, e := range made {
+			deltas = append(deltas, e.Delta)
+		}
+		if codeOf(t, err) != tt.code || !reflect.DeepEqual(deltas, tt.deltas) || sumOf(after.Holds) != tt.held ||
+			after.Balance != tt.balance {
+			t.Errorf("%d: %v, entries of %v, held %d, balance %d", tt.amount, err, deltas, sumOf(after.Holds), after.Balance)
+		}
+	}
+	all := Reverse{Context: context(), Caller: somewhere, Amount: 600}
+	if _, _, err := v.GiveBack(held, captured, all, at); codeOf(t, err) != NotFound {
+		t.Errorf("elsewhere: %v", err)
+	}
+	all.Caller, all.Now = everywhere, held.Entry.Until // what was held is free already
+	if _, _, err := v.GiveBack(held, captured, all, at); codeOf(t, err) != ValidationFailure ||
+		!strings.Contains(err.Error(), "Only 3.00 USD of this is left") {
+		t.Errorf("after its end: %v", err)
+	}
+	if _, _, err := v.GiveBack(held, nil, all, at); codeOf(t, err) != AlreadyReversed {
+		t.Errorf("after its end, and nothing captured: %v", err)
+	}
+}
+
 func TestExpireOne(t *testing.T) {
 	t.Parallel()
 	v, held := holding(t)

@@ -35,6 +35,7 @@ type Provider struct {
 	Permissions  Permissions // of ProviderPermissions
 	Limits       Limits      // beside the account's
 	StorefrontID ID          // where what the platform sells is purchased; zero: it sells nothing
+	HoldDays     int         // for which what it debits is held until it is settled; 0: it is redeemed at once
 	Sites        []Site
 }
 

@@ -111,6 +111,50 @@ func (r *Release) locations(c *Call, s *state) []gift.ID {
 	return s.heldAt(s.named(c, r.HoldID, r.original(c)))
 }
 
+// GiveBack gives back of what was held for one sale, and captured of it.
+type GiveBack struct {
+	gift.Reverse
+	HoldID   gift.ID
+	Captures []gift.ID // of the hold, the oldest first
+}
+
+func (b *GiveBack) want(c *Call, w *Want) {
+	w.Holds = append(w.Holds, Ref{c.AccountID, b.HoldID})
+	for _, id := range b.Captures {
+		w.Undoable = append(w.Undoable, Ref{c.AccountID, id})
+	}
+}
+
+func (*GiveBack) affinity() gift.ID { return gift.ID{} }
+
+// decide remembers no refusal: a capture that the caller did not know of yet may be there when it asks again.
+func (b *GiveBack) decide(c *Call, s *state) (Result, error) {
+	v, held := s.held(Ref{c.AccountID, b.HoldID}, b.Context)
+	if held == nil {
+		return Result{}, unstored{gift.NoSuchHold()}
+	}
+	var captured []gift.Undoable
+	for _, id := range b.Captures {
+		if t := s.Undoable[Ref{c.AccountID, id}]; t != nil && t.Entry.HoldID == b.HoldID {
+			captured = append(captured, *t)
+		}
+	}
+	ask, at := b.Reverse, func(last gift.ID) gift.Context { return s.context(b.Context, last) }
+	ask.Context = at(v.Last)
+	after, made, err := v.GiveBack(*held, captured, ask, at)
+	if err != nil {
+		return Result{}, unstored{err}
+	}
+	for _, e := range made {
+		s.enter(after, e)
+	}
+	return Result{Vouchers: []gift.Voucher{after}, Entries: made}, nil
+}
+
+func (b *GiveBack) locations(c *Call, s *state) []gift.ID {
+	return s.heldAt(Ref{c.AccountID, b.HoldID})
+}
+
 // expireAtOnce is how many holds an Expire enters: what redeems meanwhile waits for all of its group.
 const expireAtOnce = 8
 

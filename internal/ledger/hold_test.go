@@ -209,8 +209,62 @@ func (w *world) capture(t *rapid.T) {
 		t.Fatalf("capture %d of %+v: got %q, want %q", amount, *h, got, want)
 	}
 	if len(r.Entries) > 0 {
-		w.taken = append(w.taken, &modelTaken{id: r.Entries[0].ID, gift: g, left: take})
+		w.taken = append(w.taken, &modelTaken{id: r.Entries[0].ID, gift: g, left: take, of: h})
 	}
+}
+
+// giveBack gives back of what was held: what still is, then what was captured.
+func (w *world) giveBack(t *rapid.T) {
+	h := w.pickHold(t)
+	amount, g := rapid.Int64Range(1, 300).Draw(t, "amount"), h.gift
+	cmd := &ledger.GiveBack{HoldID: h.id, Reverse: gift.Reverse{Caller: w.caller, Amount: gift.Amount(amount)}}
+	g.touch(w.now)
+	left, captured := int64(0), []*modelTaken(nil)
+	if h.ended == "" {
+		left = h.left
+	}
+	held := left
+	for _, taken := range w.taken {
+		if taken.of == h {
+			left, captured = left+taken.left, append(captured, taken)
+			cmd.Captures = append(cmd.Captures, taken.id)
+		} else if taken.gift == g && rapid.Bool().Draw(t, "another's") {
+			cmd.Captures = append(cmd.Captures, taken.id) // of which nothing is given back
+		}
+	}
+	want := "VALIDATION_FAILURE"
+	switch {
+	case left == 0:
+		want = "ALREADY_REVERSED"
+	case amount <= left:
+		want = g.expectGiveBack(h, amount, min(amount, held), captured)
+	}
+	if got, _ := w.do(t, "give-back", "", 0, cmd); got != want {
+		t.Fatalf("give back %d of %+v: got %q, want %q", amount, *h, got, want)
+	}
+}
+
+func (g *modelGift) expectGiveBack(h *modelHold, amount, release int64, captured []*modelTaken) string {
+	first := int64(0)
+	if release > 0 {
+		h.left -= release
+		g.entries++
+		if h.left == 0 {
+			h.ended = "released"
+		}
+	} else {
+		first = -1
+	}
+	for rest := amount - release; rest > 0; captured = captured[1:] {
+		if part := min(rest, captured[0].left); part > 0 {
+			captured[0].expectReverse(part)
+			rest -= part
+			if first < 0 {
+				first = part
+			}
+		}
+	}
+	return fmt.Sprintf("OK %d %d %s", first, g.balance, g.status)
 }
 
 func (w *world) release(t *rapid.T) {

@@ -47,6 +47,7 @@ func TestEngineAgreesWithModel(t *testing.T) {
 			"capture":     w.capture,
 			"release":     w.release,
 			"release key": w.releaseKey,
+			"give back":   w.giveBack,
 			"reload":      w.reload,
 			"unload":      w.reverseReload,
 			"cash out":    w.cashOut,
@@ -110,7 +111,8 @@ type modelTaken struct {
 	id   gift.ID
 	gift *modelGift
 	left int64
-	cash bool // it was cashed out
+	cash bool       // it was cashed out
+	of   *modelHold // that it captured of; nil: none
 }
 
 // modelAnswer is what a redemption key was answered: text, or a refusal that spends it.

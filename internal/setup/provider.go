@@ -3,6 +3,7 @@ package setup
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"boon.example/internal/gift"
@@ -19,7 +20,7 @@ func (r *reader) providers(f fields, known holdings, a *gift.Account) []gift.Pro
 	names := make(map[string]int)
 	return each(f, "providers", func(v value) gift.Provider {
 		f := r.fields(v, "id", "name", "platform", "permissions", "limits", "storefront", "sites", "secret", "nextSecret",
-			"app", "publicKey")
+			"app", "publicKey", "holdDays")
 		f.require("id", "name", "platform", "permissions", "sites")
 		p := gift.Provider{ID: f.newID(), Name: f.label("name"), Platform: f.platform("platform"),
 			Limits: f.limits(gift.Limits{}, known.currency), Sites: f.sites("sites", known)}
@@ -30,6 +31,9 @@ func (r *reader) providers(f fields, known holdings, a *gift.Account) []gift.Pro
 		names[p.Name] = v.Line
 		p.Permissions = f.providerMay("permissions")
 		p.StorefrontID = f.soldAt("storefront", a, p.Sells())
+		if p.HoldDays = f.days("holdDays"); p.HoldDays > 0 && p.Platform != gift.VTEX {
+			f.problem(f.values["holdDays"], "Only vtex settles later what it debits.")
+		}
 		f.proof(&p)
 		return p
 	})
@@ -183,6 +187,6 @@ func providerFields(p gift.Provider, a *gift.Account) []field {
 		{"secrets", fmt.Sprintf("%x", p.Secrets), ""}, plainField("app", p.App),
 		{"public key", fmt.Sprintf("%x", p.SignedBy), ""},
 		plainField("permissions", strings.Join(p.Permissions.Names(), ", ")), limitsField(p.Limits, a.Currency),
-		storefront, sites,
+		storefront, plainField("days of a hold", strconv.Itoa(p.HoldDays)), sites,
 	}
 }

@@ -15,7 +15,9 @@ import (
 
 	"boon.example/examples"
 	"boon.example/internal/boontest"
+	"boon.example/internal/ledger"
 	"boon.example/internal/server"
+	"boon.example/internal/store"
 )
 
 // The records of the shops.
@@ -56,6 +58,7 @@ func SetUp(providers, others string) []byte {
 type Shop struct {
 	testing.TB
 	*boontest.Service
+	place boontest.Place
 }
 
 // Open opens the shop of a set-up until the test ends.
@@ -64,7 +67,28 @@ func Open(t testing.TB, c server.Config, setUp []byte) *Shop {
 	place := boontest.NewPlace(t)
 	place.Apply(t, setUp)
 	c.Outbox = true
-	return &Shop{t, place.Serve(t, c, new(boontest.Log))}
+	return &Shop{t, place.Serve(t, c, new(boontest.Log)), place}
+}
+
+// Of is the shop for a test within its test.
+func (s *Shop) Of(t testing.TB) *Shop { return &Shop{t, s.Service, s.place} }
+
+// Apply applies another set-up, while the service runs.
+func (s *Shop) Apply(setUp []byte) {
+	s.Helper()
+	s.place.Apply(s.TB, setUp)
+}
+
+// Verify holds the records of the shop against its histories.
+func (s *Shop) Verify() {
+	s.Helper()
+	s.place.Use(s.TB, func(records *store.Store) error {
+		report, err := ledger.Verify(s.Context(), records, func(_, _ int64) {})
+		for _, problem := range report.Problems {
+			s.Error(problem)
+		}
+		return err
+	})
 }
 
 // Answer is what a call came to.

@@ -3,6 +3,7 @@ package vtex
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,9 +15,6 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/provider"
 )
-
-// settleTransaction is under which settlements are kept.
-const settleTransaction ledger.Operation = "vtex-settlement"
 
 // money is an amount as a JSON number.
 func (c *call) money(a gift.Amount) jsontext.Value { return c.currency.Append(nil, a) }
@@ -147,30 +145,78 @@ func (a *change) reference() string {
 	return a.RequestID
 }
 
-// redemption is what a change's fingerprint is of.
-type redemption struct {
+// fingerprinted is what tells a repeat of a change from another with its requestId.
+type fingerprinted struct {
 	Amount      gift.Amount
 	Transaction string
 }
 
-// debit takes an amount: all of it, or nothing.
-func (c *call) debit() api.Reply {
+// transact takes an amount, all of it or nothing, or puts one in.
+func (c *call) transact() api.Reply {
 	asked, amount, err := c.read()
-	switch {
-	case err != nil:
-		return c.failed(err)
-	case asked.Operation != "Debit":
-		return c.failed(gift.Refuse(gift.NotSupported, "The operation must be Debit."))
-	case !c.TokenOf(asked.Token, c.card.ID):
-		return c.failed(malformed("The redemptionToken is not this gift card's."))
+	if err == nil && !c.TokenOf(asked.Token, c.card.ID) {
+		err = malformed("The redemptionToken is not this gift card's.")
 	}
-	made, err := c.Do(api.Order{Operation: ledger.RedeemGift, Key: c.key(asked.RequestID),
-		Asked: redemption{Amount: amount}, Command: &ledger.Redeem{VoucherID: c.card.ID,
-			Notice: c.caller.Account.BalanceNotice, Redeem: gift.Redeem{Context: c.Context(),
-				LocationID: c.caller.Locations[0], Amount: amount,
-				Reference: asked.reference(), Account: c.caller.Account}},
-		Render: c.render(func(r ledger.Result) any { return c.made(r.Entries[0].ID) })})
-	return c.told(made, err)
+	if err != nil {
+		return c.failed(err)
+	}
+	op, err := c.operation(asked)
+	if err != nil {
+		return c.failed(err)
+	}
+	done, err := c.Do(api.Order{Operation: op, Key: c.key(asked.RequestID), Asked: fingerprinted{Amount: amount},
+		Command: c.command(op, amount, asked.reference()),
+		Render:  c.render(func(r ledger.Result) any { return c.made(r.Entries[0].ID) })})
+	return c.told(done, err, op == ledger.RedeemGift)
+}
+
+// operation is what a transaction asks for. One that was made already stays what it was, whatever the set-up says now.
+func (c *call) operation(asked change) (op ledger.Operation, err error) {
+	switch asked.Operation {
+	case "Debit":
+		op, err = ledger.RedeemGift, c.caller.Permit(gift.MayRedeem, false)
+		if c.provider.HoldDays > 0 {
+			op = ledger.HoldGift
+		}
+	case "Credit":
+		op, err = ledger.ReloadGift, c.caller.Permit(gift.MayReload, false)
+	default:
+		err = malformed("The operation must be Debit or Credit.")
+	}
+	if err != nil {
+		return "", err
+	}
+	known, err := c.Requests(c.key(asked.RequestID))
+	for _, r := range known {
+		switch {
+		case !slices.Contains([]ledger.Operation{ledger.RedeemGift, ledger.HoldGift, ledger.ReloadGift}, r.Operation):
+		case (r.Operation == ledger.ReloadGift) != (op == ledger.ReloadGift):
+			return "", gift.Refuse(gift.IdempotencyMismatch, "This requestId was used for another transaction.")
+		default:
+			op = r.Operation
+		}
+	}
+	return op, err
+}
+
+// command has the engine do what a transaction asks for.
+func (c *call) command(op ledger.Operation, amount gift.Amount, reference string) ledger.Command {
+	redeem := gift.Redeem{Context: c.Context(), LocationID: c.caller.Locations[0], Amount: amount, Reference: reference,
+		Account: c.caller.Account}
+	switch op {
+	case ledger.RedeemGift:
+		return &ledger.Redeem{VoucherID: c.card.ID, Notice: c.caller.Account.BalanceNotice, Redeem: redeem}
+	case ledger.HoldGift:
+		lasts := time.Duration(c.provider.HoldDays) * 24 * time.Hour
+		return &ledger.Hold{VoucherID: c.card.ID, Hold: gift.Hold{Redeem: redeem, Lasts: lasts}}
+	}
+	load := gift.Load{Amount: amount, Reference: reference, Account: c.caller.Account,
+		Purchase: gift.Purchase{Reference: reference, StorefrontID: c.provider.StorefrontID}}
+	return &ledger.Change{Context: c.Context(), VoucherID: c.card.ID, Counts: ledger.SentCount,
+		Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
+			load.Context = at
+			return v.Load(load)
+		}}
 }
 
 type made struct {
@@ -193,61 +239,82 @@ func (c *call) render(done func(ledger.Result) any) func(ledger.Result, error) l
 	}
 }
 
-func (c *call) told(a ledger.Answer, err error) api.Reply {
+// told gives an answer of the engine; redeems tells that success redeems.
+func (c *call) told(a ledger.Answer, err error, redeems bool) api.Reply {
 	switch {
 	case err != nil:
 		return c.failed(err)
 	case !a.Succeeded():
 		return refused(a.Code, a.Body)
+	case redeems && a.Fresh():
+		c.Redeemed(c.card.ID)
 	}
 	return api.Reply{Status: 200, Body: a.Body}
 }
 
-// own are the provider's redemptions of the card, and all that happened to it.
-func (c *call) own() (taken, all []gift.Entry, err error) {
-	all, err = c.History(c.card.ID)
-	for _, e := range all {
-		if e.Kind == gift.Redemption && e.Actor.KeyID == c.caller.KeyID && c.caller.Enabled(e.Actor.LocationID) {
-			taken = append(taken, e)
-		}
-	}
-	return taken, all, err
+// transaction is a Debit or Credit of the provider's.
+type transaction struct {
+	gift.Entry
+	all []gift.Entry // that happened to the card
 }
 
-// transactions lists the provider's redemptions of the card.
+// value is how much it took or put in.
+func (t *transaction) value() gift.Amount {
+	if t.Kind == gift.HoldMade {
+		return t.Held
+	}
+	return max(t.Delta, -t.Delta)
+}
+
+// own are the provider's transactions on the card.
+func (c *call) own() (list []transaction, err error) {
+	all, err := c.History(c.card.ID)
+	for _, e := range all {
+		is := e.Kind == gift.HoldMade || e.Kind == gift.Reload || e.Kind == gift.Redemption && e.HoldID.IsZero()
+		if is && e.Actor.KeyID == c.caller.KeyID && c.caller.Enabled(e.Actor.LocationID) {
+			list = append(list, transaction{e, all})
+		}
+	}
+	return list, err
+}
+
+// transactions lists the provider's transactions on the card.
 func (c *call) transactions() api.Reply {
-	taken, _, err := c.own()
+	own, err := c.own()
 	if err != nil {
 		return c.failed(err)
 	}
 	list := []made{}
-	for _, e := range taken {
-		list = append(list, c.made(e.ID))
+	for _, t := range own {
+		list = append(list, c.made(t.ID))
 	}
 	return answer(list)
 }
 
-// named is the redemption of the address, and all that happened to its card.
-func (c *call) named() (gift.Entry, []gift.Entry, error) {
-	taken, all, err := c.own()
+// named is the transaction of the address.
+func (c *call) named() (*transaction, error) {
+	own, err := c.own()
 	if err != nil {
-		return gift.Entry{}, nil, err
+		return nil, err
 	}
-	for _, e := range taken {
-		if e.ID.String() == strings.ToLower(c.ids[1]) {
-			return e, all, nil
+	for n := range own {
+		if own[n].ID.String() == strings.ToLower(c.ids[1]) {
+			return &own[n], nil
 		}
 	}
-	return gift.Entry{}, nil, gift.NoSuchRedemption()
+	return nil, gift.NoSuchRedemption()
 }
 
-// transaction tells what was redeemed.
+// transaction tells what was done.
 func (c *call) transaction() api.Reply {
-	e, _, err := c.named()
+	t, err := c.named()
 	if err != nil {
 		return c.failed(err)
 	}
-	self := "/transactions/" + e.ID.String()
+	self, operation := "/transactions/"+t.ID.String(), "Debit"
+	if t.Kind == gift.Reload {
+		operation = "Credit"
+	}
 	return answer(struct {
 		Value         jsontext.Value `json:"value"`
 		Description   string         `json:"description"`
@@ -257,156 +324,14 @@ func (c *call) transaction() api.Reply {
 		Cancellation  link           `json:"cancellation"`
 		Authorization link           `json:"authorization"`
 		Operation     string         `json:"operation"`
-	}{c.money(-e.Delta), "", date(e.At), e.Reference[strings.LastIndex(e.Reference, "/")+1:],
-		c.self(self + "/settlements"), c.self(self + "/cancellations"), c.self(self + "/authorization"), "Debit"})
-}
-
-// part is something that was done about a transaction.
-type part struct {
-	ID    string         `json:"oid"`
-	Value jsontext.Value `json:"value"`
-	Date  string         `json:"date"`
+	}{c.money(t.value()), "", date(t.At), t.Reference[strings.LastIndex(t.Reference, "/")+1:],
+		c.self(self + "/settlements"), c.self(self + "/cancellations"), c.self(self + "/authorization"), operation})
 }
 
 func (c *call) authorization() api.Reply {
-	e, _, err := c.named()
+	t, err := c.named()
 	if err != nil {
 		return c.failed(err)
 	}
-	return answer(part{e.ID.String(), c.money(-e.Delta), date(e.At)})
-}
-
-// cancellations lists what was given back of a transaction, whoever did it.
-func (c *call) cancellations() api.Reply {
-	e, all, err := c.named()
-	if err != nil {
-		return c.failed(err)
-	}
-	list := []part{}
-	for _, back := range all {
-		if back.Reverses == e.ID {
-			list = append(list, part{back.ID.String(), c.money(back.Delta), date(back.At)})
-		}
-	}
-	return answer(list)
-}
-
-// cancel gives back of a transaction, no more than is left of it.
-func (c *call) cancel() api.Reply {
-	e, _, err := c.named()
-	if err != nil {
-		return c.failed(err)
-	}
-	asked, amount, err := c.read()
-	if err != nil {
-		return c.failed(err)
-	}
-	done, err := c.Do(api.Order{Operation: ledger.ReverseRedemption, Key: c.key(asked.RequestID),
-		Asked: redemption{amount, e.ID.String()}, Command: &ledger.Reverse{RedemptionID: e.ID,
-			Reverse: gift.Reverse{Context: c.Context(), Caller: c.caller, Amount: amount}},
-		Render: c.render(func(r ledger.Result) any {
-			return part{r.Entries[0].ID.String(), c.money(r.Entries[0].Delta), date(r.Entries[0].At)}
-		})})
-	return c.told(done, err)
-}
-
-// settled is a settlement as it is kept.
-type settled struct {
-	part
-	RequestID string `json:"requestId"`
-}
-
-// settled reads the settlements of a transaction: each stands under the next number.
-func (c *call) settled(transaction gift.ID) (list []settled, sum gift.Amount, err error) {
-	for {
-		known, err := c.Requests(numbered(transaction, len(list)+1))
-		if err != nil || len(known) == 0 {
-			return list, sum, err
-		}
-		var s settled
-		if err := json.Unmarshal(known[0].Answer.Body, &s); err != nil {
-			return nil, 0, fmt.Errorf("a settlement is damaged: %w", err)
-		}
-		amount, err := c.currency.Parse(gift.Number(s.Value))
-		if err != nil {
-			return nil, 0, fmt.Errorf("a settlement is damaged: %w", err)
-		}
-		list, sum = append(list, s), sum+amount
-	}
-}
-
-func numbered(transaction gift.ID, n int) string {
-	return fmt.Sprintf("%s:settlement:%d", transaction, n)
-}
-
-func (c *call) settlements() api.Reply {
-	e, _, err := c.named()
-	if err != nil {
-		return c.failed(err)
-	}
-	list, _, err := c.settled(e.ID)
-	if err != nil {
-		return c.failed(err)
-	}
-	parts := []part{}
-	for _, s := range list {
-		parts = append(parts, s.part)
-	}
-	return answer(parts)
-}
-
-// maxSettlements is in how many parts a transaction is settled.
-const maxSettlements = 100
-
-// settle keeps that a part of a transaction is settled, which moves nothing. All parts together are no more than what
-// was taken.
-func (c *call) settle() api.Reply {
-	e, _, err := c.named()
-	if err != nil {
-		return c.failed(err)
-	}
-	asked, amount, err := c.read()
-	if err != nil {
-		return c.failed(err)
-	}
-	for {
-		list, sum, err := c.settled(e.ID)
-		if err != nil {
-			return c.failed(err)
-		}
-		for _, s := range list {
-			switch {
-			case s.RequestID == asked.RequestID && string(s.Value) == string(c.money(amount)):
-				return answer(s.part)
-			case s.RequestID == asked.RequestID:
-				return c.failed(gift.Refuse(gift.IdempotencyMismatch, "This requestId was used for another settlement."))
-			}
-		}
-		if sum+amount > -e.Delta || len(list) >= maxSettlements {
-			return c.failed(malformed("Of this transaction, %s is left to settle, in at most %d parts.",
-				c.currency.Money(-e.Delta-sum), maxSettlements))
-		}
-		kept, err := c.keepSettlement(numbered(e.ID, len(list)+1), asked.RequestID, amount)
-		if !errors.Is(err, gift.IdempotencyMismatch) { // else another one came first, and counts
-			return kept
-		}
-	}
-}
-
-// keepSettlement keeps a settlement under its number.
-func (c *call) keepSettlement(key, request string, amount gift.Amount) (api.Reply, error) {
-	var s settled
-	made, err := c.Do(api.Order{Operation: settleTransaction, Key: key, Asked: struct{ Request string }{request},
-		Command: &ledger.Change{Context: c.Context(), VoucherID: c.card.ID,
-			Rule: func(v gift.Voucher, _ gift.Context) (gift.Voucher, gift.Entry, error) { return v, gift.Entry{}, nil }},
-		Render: c.render(func(ledger.Result) any {
-			return settled{part{key, c.money(amount), date(c.Now)}, request}
-		})})
-	if err != nil {
-		return c.failed(err), err
-	}
-	if err := json.Unmarshal(made.Body, &s); err != nil || !made.Succeeded() {
-		return c.told(made, nil), nil
-	}
-	return answer(s.part), nil
+	return answer(c.part(t.ID, t.value(), t.At))
 }

@@ -1,5 +1,6 @@
 // Package vtex speaks VTEX's Gift Card Provider Protocol. A Debit is a redemption, a cancellation gives back of it, and
-// a settlement, which moves nothing, is kept beside it.
+// a settlement, which moves nothing, is kept beside it. Or else, where the set-up says so, a Debit is a hold, of which
+// a settlement captures and a cancellation gives back. A Credit is a reload.
 package vtex
 
 import (
@@ -25,8 +26,8 @@ const (
 
 // route is one address below a provider's.
 type route struct {
-	method, pattern string // * is an id
-	needs           gift.Permissions
+	method, pattern string           // * is an id
+	needs           gift.Permissions // beside those that its body asks for
 	priority        api.Priority
 	do              func(*call) api.Reply
 }
@@ -37,7 +38,7 @@ func routes() []route {
 	return []route{
 		{"POST", "giftcards/_search", gift.MayValidate, look, (*call).search},
 		{"GET", "giftcards/*", gift.MayValidate, look, (*call).show},
-		{"POST", "giftcards/*/transactions", gift.MayRedeem, take, (*call).debit},
+		{"POST", "giftcards/*/transactions", 0, take, (*call).transact},
 		{"GET", "giftcards/*/transactions", gift.MayValidate, look, (*call).transactions},
 		{"GET", "giftcards/*/transactions/*", gift.MayValidate, look, (*call).transaction},
 		{"GET", "giftcards/*/transactions/*/authorization", gift.MayValidate, look, (*call).authorization},

@@ -20,13 +20,20 @@ const (
 	otherSecret = "e83d1f604bc7492a9c5be7f21a0d6843-vtex"
 )
 
-func open(t testing.TB) *hub {
-	return &hub{providertest.Open(t, server.Config{}, providertest.SetUp(`      - {id: `+config+`, name: VTEX, platform: vtex,
+func open(t testing.TB) *hub { return with(t, `permissions: [validate, redeem, reverse]`) }
+
+// with opens a hub of a provider with other fields.
+func with(t testing.TB, fields string) *hub {
+	return &hub{providertest.Open(t, server.Config{}, setUp(fields)), config, "vtexappkey-harbor", secret}
+}
+
+func setUp(fields string) []byte {
+	return providertest.SetUp(`      - {id: `+config+`, name: VTEX, platform: vtex,
          app: vtexappkey-harbor, secret: `+secret+`, sites: [{name: web, location: `+providertest.Pier+`}],
-         permissions: [validate, redeem, reverse]}
+         `+fields+`}
 `, `      - {id: `+others+`, name: VTEX, platform: vtex, app: vtexappkey-corner, secret: `+otherSecret+`,
          sites: [{name: web, location: `+providertest.Corner+`}], permissions: [validate, redeem, reverse]}
-`)), config, "vtexappkey-harbor", secret}
+`)
 }
 
 // hub is VTEX's Gift Card Hub: it writes two slashes after the address that it was given.
@@ -61,6 +68,10 @@ func search(code string) string {
 func debit(value, token, request string) string {
 	return `{"operation":"Debit","value":` + value + `,"description":"Purchase","redemptionToken":"` + token +
 		`","redemptionCode":"****","requestId":"` + request + `","orderInfo":{"orderId":"v5195004lux-01","sequence":1}}`
+}
+
+func credit(value, token, request string) string {
+	return strings.Replace(debit(value, token, request), "Debit", "Credit", 1)
 }
 
 func part(value, request string) string {
@@ -155,7 +166,8 @@ func TestThief(t *testing.T) {
 		h.want(400, `"VALIDATION_FAILURE"`, "POST", card+"/transactions", debit(value, token, "r-9"))
 	}
 	h.want(400, `"VALIDATION_FAILURE"`, "POST", card+"/transactions", debit("1", token, ""))
-	h.want(400, `"NOT_SUPPORTED"`, "POST", card+"/transactions", strings.Replace(debit("1", token, "r-9"), "Debit", "Credit", 1))
+	h.want(400, `"VALIDATION_FAILURE"`, "POST", card+"/transactions", strings.Replace(debit("1", token, "r-9"), "Debit", "debit", 1))
+	h.want(403, `may not reload`, "POST", card+"/transactions", credit("1", token, "r-9"))
 	h.want(400, "", "POST", card+"/transactions", "{")
 	h.want(404, "", "GET", "giftcards/x", "")
 	h.want(404, "", "GET", "elsewhere", "")
@@ -177,7 +189,7 @@ func FuzzBodies(f *testing.F) {
 	h := open(f)
 	g := h.Gift("50")
 	f.Fuzz(func(t *testing.T, body []byte) {
-		h := &hub{&providertest.Shop{TB: t, Service: h.Service}, h.config, h.app, h.secret}
+		h := &hub{h.Shop.Of(t), h.config, h.app, h.secret}
 		for _, path := range []string{"giftcards/_search", "giftcards/" + g.ID + "/transactions"} {
 			if a := h.send("POST", path, string(body)); a.Status >= 500 {
 				t.Errorf("%s: %d", path, a.Status)

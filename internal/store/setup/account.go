@@ -90,6 +90,7 @@ type (
 		May        string   `json:"may"`
 		Limits     *limits  `json:"limits,omitempty"`
 		Storefront storedID `json:"storefront,omitzero"`
+		HoldDays   int      `json:"holdDays,omitempty"`
 		Sites      []site   `json:"sites"`
 	}
 	site struct {

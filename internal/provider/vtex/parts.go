@@ -1,0 +1,222 @@
+package vtex
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"boon.example/internal/api"
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// The operations under which parts of transactions are kept that the interface has no word for.
+const (
+	settleTransaction ledger.Operation = "vtex-settlement"
+	cancelHeld        ledger.Operation = "vtex-cancellation"
+)
+
+// part is something that was done about a transaction.
+type part struct {
+	ID    string         `json:"oid"`
+	Value jsontext.Value `json:"value"`
+	Date  string         `json:"date"`
+}
+
+func (c *call) part(id gift.ID, amount gift.Amount, at time.Time) part {
+	return part{id.String(), c.money(amount), date(at)}
+}
+
+// parted is the transaction of the address, and what is asked to be done about a part of it.
+func (c *call) parted() (t *transaction, asked change, amount gift.Amount, err error) {
+	if t, err = c.named(); err == nil {
+		asked, amount, err = c.read()
+	}
+	return t, asked, amount, err
+}
+
+// captured are the redemptions of what the transaction holds, the oldest first.
+func (t *transaction) captured() (ids []gift.ID, entries []gift.Entry) {
+	for _, e := range t.all {
+		if e.Kind == gift.Redemption && e.HoldID == t.ID {
+			ids, entries = append(ids, e.ID), append(entries, e)
+		}
+	}
+	return ids, entries
+}
+
+// cancellations lists what was given back of a transaction, whoever did it. What is held no more without having been
+// captured was given back, too.
+func (c *call) cancellations() api.Reply {
+	t, err := c.named()
+	if err != nil {
+		return c.failed(err)
+	}
+	of := map[gift.ID]bool{t.ID: true}
+	list := []part{}
+	for _, e := range t.all {
+		switch {
+		case e.HoldID == t.ID:
+			of[e.ID] = true
+			if released := e.Delta - e.Held; released > 0 {
+				list = append(list, c.part(e.ID, released, e.At))
+			}
+		case !e.Reverses.IsZero() && of[e.Reverses]:
+			list = append(list, c.part(e.ID, max(e.Delta, -e.Delta), e.At))
+		}
+	}
+	return answer(list)
+}
+
+// cancel gives back of a transaction, no more than is left of it. What is still held is given back first. A Credit is
+// taken back as a whole.
+func (c *call) cancel() api.Reply {
+	t, asked, amount, err := c.parted()
+	if err != nil {
+		return c.failed(err)
+	}
+	order := api.Order{Operation: ledger.ReverseRedemption, Key: c.key(asked.RequestID),
+		Asked:  fingerprinted{amount, t.ID.String()},
+		Render: c.render(func(r ledger.Result) any { return c.part(r.Entries[0].ID, amount, r.Entries[0].At) })}
+	back := gift.Reverse{Context: c.Context(), Caller: c.caller, Amount: amount}
+	switch t.Kind {
+	case gift.HoldMade:
+		captures, _ := t.captured()
+		order.Operation = cancelHeld
+		order.Command = &ledger.GiveBack{Reverse: back, HoldID: t.ID, Captures: captures}
+	case gift.Reload:
+		if amount != t.value() {
+			return c.failed(malformed("A Credit is taken back as a whole: %s.", c.currency.Money(t.value())))
+		}
+		order.Operation = ledger.ReverseReload
+		order.Command = &ledger.Undo{Operation: ledger.ReloadGift, EntryID: t.ID,
+			Undo: gift.Undo{Context: c.Context(), Caller: c.caller}}
+	default:
+		order.Command = &ledger.Reverse{Reverse: back, RedemptionID: t.ID}
+	}
+	done, err := c.Do(order)
+	return c.told(done, err, false)
+}
+
+// settlements lists what was settled of a transaction: captured of what it held, or else kept.
+func (c *call) settlements() api.Reply {
+	t, err := c.named()
+	if err != nil {
+		return c.failed(err)
+	}
+	list := []part{}
+	if t.Kind == gift.HoldMade {
+		_, captured := t.captured()
+		for _, e := range captured {
+			list = append(list, c.part(e.ID, -e.Delta, e.At))
+		}
+		return answer(list)
+	}
+	kept, _, err := c.settled(t.ID)
+	if err != nil {
+		return c.failed(err)
+	}
+	for _, s := range kept {
+		list = append(list, s.part)
+	}
+	return answer(list)
+}
+
+// settle redeems a part of what a transaction holds. Of one that holds nothing it keeps that a part is settled, which
+// moves nothing.
+func (c *call) settle() api.Reply {
+	t, asked, amount, err := c.parted()
+	switch {
+	case err != nil:
+		return c.failed(err)
+	case t.Kind != gift.HoldMade:
+		return c.note(t, asked, amount)
+	}
+	done, err := c.Do(api.Order{Operation: settleTransaction, Key: c.key(asked.RequestID),
+		Asked: fingerprinted{amount, t.ID.String()}, Command: &ledger.Capture{HoldID: t.ID,
+			Notice: c.caller.Account.BalanceNotice, Capture: gift.Capture{Context: c.Context(), Caller: c.caller, Amount: amount,
+				KeepRest: true, Reference: asked.RequestID}},
+		Render: c.render(func(r ledger.Result) any {
+			return c.part(r.Entries[0].ID, -r.Entries[0].Delta, r.Entries[0].At)
+		})})
+	return c.told(done, err, true)
+}
+
+// settled is a settlement as it is kept.
+type settled struct {
+	part
+	RequestID string `json:"requestId"`
+}
+
+// settled reads the settlements of a transaction: each stands under the next number.
+func (c *call) settled(transaction gift.ID) (list []settled, sum gift.Amount, err error) {
+	for {
+		known, err := c.Requests(numbered(transaction, len(list)+1))
+		if err != nil || len(known) == 0 {
+			return list, sum, err
+		}
+		var s settled
+		if err := json.Unmarshal(known[0].Answer.Body, &s); err != nil {
+			return nil, 0, fmt.Errorf("a settlement is damaged: %w", err)
+		}
+		amount, err := c.currency.Parse(gift.Number(s.Value))
+		if err != nil {
+			return nil, 0, fmt.Errorf("a settlement is damaged: %w", err)
+		}
+		list, sum = append(list, s), sum+amount
+	}
+}
+
+func numbered(transaction gift.ID, n int) string {
+	return fmt.Sprintf("%s:settlement:%d", transaction, n)
+}
+
+// maxSettlements is in how many parts a transaction is settled.
+const maxSettlements = 100
+
+// note keeps that a part of a transaction is settled. All parts together are no more than its value.
+func (c *call) note(t *transaction, asked change, amount gift.Amount) api.Reply {
+	for {
+		list, sum, err := c.settled(t.ID)
+		if err != nil {
+			return c.failed(err)
+		}
+		for _, s := range list {
+			switch {
+			case s.RequestID == asked.RequestID && string(s.Value) == string(c.money(amount)):
+				return answer(s.part)
+			case s.RequestID == asked.RequestID:
+				return c.failed(gift.Refuse(gift.IdempotencyMismatch, "This requestId was used for another settlement."))
+			}
+		}
+		if sum+amount > t.value() || len(list) >= maxSettlements {
+			return c.failed(malformed("Of this transaction, %s is left to settle, in at most %d parts.",
+				c.currency.Money(t.value()-sum), maxSettlements))
+		}
+		kept, err := c.keepSettlement(numbered(t.ID, len(list)+1), asked.RequestID, amount)
+		if !errors.Is(err, gift.IdempotencyMismatch) { // else another one came first, and counts
+			return kept
+		}
+	}
+}
+
+// keepSettlement keeps a settlement under its number.
+func (c *call) keepSettlement(key, request string, amount gift.Amount) (api.Reply, error) {
+	var s settled
+	made, err := c.Do(api.Order{Operation: settleTransaction, Key: key, Asked: struct{ Request string }{request},
+		Command: &ledger.Change{Context: c.Context(), VoucherID: c.card.ID,
+			Rule: func(v gift.Voucher, _ gift.Context) (gift.Voucher, gift.Entry, error) { return v, gift.Entry{}, nil }},
+		Render: c.render(func(ledger.Result) any {
+			return settled{part{key, c.money(amount), date(c.Now)}, request}
+		})})
+	if err != nil {
+		return c.failed(err), err
+	}
+	if err := json.Unmarshal(made.Body, &s); err != nil || !made.Succeeded() {
+		return c.told(made, nil, false), nil
+	}
+	return answer(s.part), nil
+}
