@@ -234,7 +234,8 @@ func TestAtOnce(t *testing.T) {
 	if settled > 30_00 || back > 30_00 || settled == 0 || back == 0 {
 		t.Errorf("of 30.00, %d was settled and %d given back", settled, back)
 	}
-	h.want(200, "", "POST", path+"/cancellations", part(fmt.Sprintf("%d.%02d", (30_00-back)/100, (30_00-back)%100), "rest"))
+	left := 30_00 - back
+	h.want(200, "", "POST", path+"/cancellations", part(fmt.Sprintf("%d.%02d", left/100, left%100), "rest"))
 	h.want(200, `"balance":50.00`, "GET", card, "")
 	h.Verify()
 }

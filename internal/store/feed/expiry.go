@@ -53,9 +53,9 @@ func (f *Feed) DueExpiry(ctx context.Context, account gift.ID, now time.Time, li
 	return due, nil
 }
 
-// TellExpiry writes the events of the ends of gifts of an account that are due at an instant by its clock: at most limit
-// of each type, the earliest end first. Each end is told of once, whoever else tells. It tells of how many gifts it
-// looked at.
+// TellExpiry writes the events of the ends of gifts of an account that are due at an instant by its clock: at most
+// limit of each type, the earliest end first. Each end is told of once, whoever else tells. It tells of how many gifts
+// it looked at.
 func (f *Feed) TellExpiry(ctx context.Context, account gift.ID, now time.Time, limit int) (n int, err error) {
 	// Most calls find nothing; they should not wait for the writer.
 	if due, err := f.DueExpiry(ctx, account, now, 1); err != nil || due == 0 {
@@ -78,7 +78,8 @@ func (f *Feed) TellExpiry(ctx context.Context, account gift.ID, now time.Time, l
 	return n, nil
 }
 
-func (f *Feed) tell(ctx context.Context, tx *sql.Tx, x *expiry, account gift.ID, now time.Time, limit int) (int, error) {
+func (f *Feed) tell(ctx context.Context, tx *sql.Tx, x *expiry, account gift.ID, now time.Time, limit int,
+) (int, error) {
 	var due []gift.Voucher
 	err := db.Each(ctx, tx, f.db.Text(x.lock), x.args(account, now, limit), func(rows *sql.Rows) error {
 		var v gift.Voucher
