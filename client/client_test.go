@@ -247,6 +247,35 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 			return err
 		}, ask{"POST", "/api/test/clock", "", "k12", `{"advance":"P30D"}`}},
 		{func() error { _, err := c.Clock(ctx); return err }, ask{"GET", "/api/test/clock", "", "", ""}},
+		{func() error {
+			_, err := c.CreateWebhook(ctx, client.CreateWebhookRequest{URL: "https://example.com", Types: []string{"gift.*"},
+				Description: "d", Enabled: new(bool)})
+			return err
+		}, ask{"POST", "/api/integration/webhooks", "", "",
+			`{"url":"https://example.com","types":["gift.*"],"description":"d","enabled":false}`}},
+		{func() error { _, err := c.Webhooks(ctx); return err }, ask{"GET", "/api/integration/webhooks", "", "", ""}},
+		{func() error { _, err := c.Webhook(ctx, "a/b"); return err },
+			ask{"GET", "/api/integration/webhooks/a%2Fb", "", "", ""}},
+		{func() error {
+			_, err := c.ChangeWebhook(ctx, client.ChangeWebhookRequest{WebhookID: "w", Types: []string{},
+				Description: new(string)})
+			return err
+		}, ask{"PATCH", "/api/integration/webhooks/w", "", "", `{"types":[],"description":""}`}},
+		{func() error { _, err := c.DeleteWebhook(ctx, "w"); return err },
+			ask{"DELETE", "/api/integration/webhooks/w", "", "", ""}},
+		{func() error { _, err := c.RotateWebhook(ctx, "w"); return err },
+			ask{"POST", "/api/integration/webhooks/w/rotate-secret", "", "", `{}`}},
+		{func() error {
+			_, err := c.ReplayWebhook(ctx, client.ReplayWebhookRequest{WebhookID: "w", From: at, Types: []string{"key.*"}})
+			return err
+		}, ask{"POST", "/api/integration/webhooks/w/replay", "", "",
+			`{"from":"2026-03-01T01:00:00+01:00","types":["key.*"]}`}},
+		{func() error {
+			for _, err := range c.Attempts(ctx, "w", 5) {
+				return err
+			}
+			return nil
+		}, ask{"GET", "/api/integration/webhooks/w/attempts?limit=5", "", "", ""}},
 		{func() error { _, err := c.Gift(ctx, "a/b?c"); return err }, ask{"GET", "/api/integration/gifting/gifts/a%2Fb%3Fc",
 			"", "", ""}},
 		{func() error { _, err := c.RequestStatus(ctx, "k 1", client.OpRedeemGift); return err },

@@ -23,6 +23,8 @@ func TestEveryCommandTeaches(t *testing.T) {
 		"till pair", "till pin", "key-file rotate", "key-file status", "gift send", "gift validate",
 		"gift redeem", "gift reverse", "gift cancel", "gift show", "gift list",
 		"bench", "listen",
+		"webhook create", "webhook list", "webhook show", "webhook change", "webhook delete", "webhook rotate",
+		"webhook attempts", "webhook replay",
 	} {
 		code, out, log := typed(t, append(strings.Fields(command), "--help")...)
 		if code != exitOK || log != "" || !strings.HasPrefix(out, "Usage: boon "+command) ||

@@ -138,15 +138,14 @@ func (c *call) edit(id gift.ID, what string, change func(gift.Webhook) gift.Webh
 
 // readWebhook reads what a request says of an endpoint.
 func (c *call) readWebhook(o *wire.Object) (r gift.WebhookChange) {
-	if o.Given("url") {
-		url := o.Text("url")
+	if url := o.Text("url"); url != "" {
 		if err := c.HooksAllow.CheckURL(url); err != nil {
 			o.Add("url", "%s", err)
 		}
 		r.URL = &url
 	}
-	if o.Given("description") {
-		d := o.Text("description")
+	// An empty text takes it away.
+	if d := o.Text("description"); d != "" || o.EmptyText("description") {
 		if err := gift.CheckText(d, gift.MaxWebhookDescription, false); err != nil {
 			o.Add("description", "%s", err)
 		}
@@ -173,7 +172,7 @@ func readTypes(o *wire.Object) []string {
 func createWebhook(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) gift.WebhookChange {
 		r := c.readWebhook(o)
-		if r.URL == nil {
+		if !o.Given("url") {
 			o.Add("url", "Say where events are to be sent.")
 		}
 		return r

@@ -43,6 +43,10 @@ func TestWebhooks(t *testing.T) {
 		"https://example.com/a", "description", "Ann's")
 	w.hooks("PATCH", "/"+first, `{"url":"https://example.com:8443/b"}`).want(200, "enabled", "false", "url",
 		"https://example.com:8443/b")
+	// What says nothing changes nothing, but for an empty description.
+	w.hooks("PATCH", "/"+first, `{"url":"","types":null,"description":null,"enabled":""}`).want(200, "enabled", "false",
+		"url", "https://example.com:8443/b", "description", "Ann's")
+	w.hooks("PATCH", "/"+first, `{"description":""}`).want(200, "description", "null")
 	rotated := w.hooks("POST", "/"+first+"/rotate-secret", `{}`).want(200, "webhookID", first)
 	until, err := time.Parse(time.RFC3339, rotated.at("oldSecretUntil"))
 	if ahead := time.Until(until); err != nil || rotated.at("secret") == secret || ahead < 23*time.Hour ||
@@ -77,7 +81,7 @@ func TestWebhooksAreChecked(t *testing.T) {
 	w := newWorld(t)
 	one := "/" + w.hook()
 	for body, paths := range map[string][]string{
-		`{}`: {"url"},
+		`{}`: {"url"}, `{"url":"","description":null}`: {"url"}, `{"url":7}`: {"url"},
 		`{"url":"http://example.com","types":["gift.sold"],"enabled":1,"description":"` + strings.Repeat("x", 201) +
 			`","more":1}`: {"url", "types[0]", "enabled", "description", "more"},
 		`{"url":"https://example.com","types":["gift.redeemed","gift.redeemed"]}`: {"types[1]"},
