@@ -31,7 +31,7 @@ import (
 	"boon.example/internal/server"
 )
 
-// gateway is nginx with the configuration of docs/operating.md in front of a service, on free ports and with its files
+// gateway is nginx with the configuration of deploy/nginx in front of a service, on free ports and with its files
 // in a folder.
 type gateway struct {
 	*testing.T
@@ -41,19 +41,14 @@ type gateway struct {
 	tls    string
 }
 
-// documented is the configuration as it stands in the document, with the few things replaced that belong to the
-// machine.
-func documented(t *testing.T, replace map[string]string) string {
+// deployed is the configuration as it stands there, with the few things replaced that belong to the machine.
+func deployed(t *testing.T, replace map[string]string) string {
 	t.Helper()
-	doc, err := os.ReadFile("../../docs/operating.md")
+	file, err := os.ReadFile("../../deploy/nginx/boon.conf")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile("(?s)```nginx\n(.*?)```").FindSubmatch(doc)
-	if found == nil {
-		t.Fatal("docs/operating.md has no nginx configuration")
-	}
-	text := string(found[1])
+	text := string(file)
 	for was, is := range replace {
 		if !strings.Contains(text, was) {
 			t.Fatalf("the configuration lacks %q", was)
@@ -114,12 +109,12 @@ func startGateway(t *testing.T, upstream string) *gateway {
 	if err != nil {
 		nginx = "/usr/sbin/nginx" // which is not in every PATH
 		if _, err = os.Stat(nginx); err != nil {
-			t.Skip("LEFT OUT: there is no nginx (Debian: nginx-light), so the configuration in docs/operating.md was not run")
+			t.Skip("LEFT OUT: there is no nginx (Debian: nginx-light), so deploy/nginx/boon.conf was not run")
 		}
 	}
 	g := &gateway{T: t, dir: t.TempDir(), plain: freeAddress(t), tls: freeAddress(t)}
 	trusted := certificate(t, g.dir, "gifts.example.com")
-	text := documented(t, map[string]string{
+	text := deployed(t, map[string]string{
 		"listen 443 ssl;": "listen " + g.tls + " ssl;", "listen 80;": "listen " +
 			g.plain + ";", "server 127.0.0.1:8080;": "server " + upstream + ";",
 		"/etc/ssl/": g.dir + "/", "/var/log/nginx/": g.dir + "/",
@@ -208,7 +203,7 @@ func (g *gateway) logs() (all map[string]string) {
 	return all
 }
 
-// TestNginx runs the configuration that docs/operating.md recommends: no log has the address of a gift or of a printed
+// TestNginx runs the configuration of deploy/nginx: no log has the address of a gift or of a printed
 // sheet, whatever goes wrong; the outbox and the metrics are closed; browsers are told to stay with HTTPS; and clients
 // are told apart.
 func TestNginx(t *testing.T) {
