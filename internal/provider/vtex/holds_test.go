@@ -191,7 +191,7 @@ func TestLimits(t *testing.T) {
 	h.want(400, `"RATE_LIMITED"`, "POST", card+"/transactions", debit("10.01", token, "r-2"))
 	h.want(200, `"value":30.00`, "POST", card+"/transactions/"+fmt.Sprint(made["id"])+"/settlements", part("30", "s-1"))
 	h.want(200, "", "POST", card+"/transactions", debit("10", token, "r-2")) // what was held counted once
-	for n := range 23 {                                                      // twenty at once, and three more for what was redeemed
+	for n := range 23 { // twenty at once, and three more for each gift that was redeemed
 		h.want(200, "[]", "POST", "giftcards/_search", search(fmt.Sprintf("%012d", n)))
 	}
 	if h.want(200, "[]", "POST", "giftcards/_search", search(g.Code)); !strings.Contains(h.Service.Log.String(),
@@ -236,8 +236,9 @@ func TestAtOnce(t *testing.T) {
 	if settled > 30_00 || back > 30_00 {
 		t.Errorf("of 30.00, %d was settled and %d given back", settled, back)
 	}
-	left := 30_00 - back
-	h.want(200, "", "POST", path+"/cancellations", part(fmt.Sprintf("%d.%02d", left/100, left%100), "rest"))
+	if rest := 30_00 - back; rest > 0 {
+		h.want(200, "", "POST", path+"/cancellations", part(fmt.Sprintf("%d.%02d", rest/100, rest%100), "rest"))
+	}
 	h.want(200, `"balance":50.00`, "GET", card, "")
 	h.Verify()
 }
