@@ -179,9 +179,8 @@ func (d *Desk) Problem(refused *gift.Error, status int) []byte {
 	return problemDocument(refused, status, d.c.PublicURL, d.c.requestID).Body
 }
 
-// Scope is an idempotency key of the provider that calls. No header can hold a line break, so that no key of the
-// account can be taken for it.
-func (d *Desk) Scope(key string) string { return "provider " + d.c.caller.KeyID.String() + "\n" + key }
+// Scope is an idempotency key of the provider that calls.
+func (d *Desk) Scope(key string) string { return ledger.ForeignKey(d.c.caller.KeyID, key) }
 
 // Requests gives the records under one of the provider's keys of which the caller may be told.
 func (d *Desk) Requests(key string) (told []ledger.Request, err error) {

@@ -66,6 +66,7 @@ func TestBalancesAddUp(t *testing.T) {
 			t.Fatalf("after %+v", c)
 		}
 	}
+	r.Verify()
 }
 
 func (c *modelCard) note(guid, kind string, amount int) {

@@ -141,6 +141,7 @@ func TestStory(t *testing.T) {
 			t.Errorf("the log has %s", secret)
 		}
 	}
+	s.Verify()
 }
 
 // TestNineErrors produces each of Wix's errors.
