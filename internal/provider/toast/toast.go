@@ -61,6 +61,7 @@ type transaction struct {
 	caller   *gift.Caller
 	provider *gift.Provider
 	card     gift.Gift
+	opened   bool // it was activated with nothing, and nothing is in it yet
 }
 
 // information is what a call is about; each type of transaction has some of the members.
@@ -120,6 +121,13 @@ func serve(d *api.Desk) api.Reply {
 	}
 	if err := t.find(); err != nil {
 		return t.failed(err)
+	}
+	if t.card.Status == gift.NotActivated && t.card.Blocked == "" {
+		list, err := t.openings()
+		if err != nil {
+			return t.failed(err)
+		}
+		t.opened = isOpen(list)
 	}
 	return t.do(t)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -186,32 +187,114 @@ func TestTestPlan(t *testing.T) {
 		{"5", "add value, inactive card", "ERROR_CARD_NOT_ACTIVATED", "ADD_VALUE", inactive, `,"additionalValue":5`},
 		{"6", "balance, inactive card", "ERROR_CARD_NOT_ACTIVATED", "GET_BALANCE", inactive, ""},
 		{"7", "redeem, inactive card", "ERROR_CARD_NOT_ACTIVATED", "REDEEM", inactive, redeem("5")},
-		{"8-10", "sell", "ACCEPT 25.00", "ACTIVATE", card, `,"initialBalance":25.00,"checkIdentifier":"c"`},
-		{"8-10", "balance", "ACCEPT 25.00", "GET_BALANCE", card, ""},
+		{"8", "sell: is it active already?", "ERROR_CARD_NOT_ACTIVATED", "GET_BALANCE", card, ""},
+		{"9", "sell, and have it paid", "ACCEPT 25.00", "ACTIVATE", card, `,"initialBalance":25.00,"checkIdentifier":"c"`},
+		{"10", "balance as sold", "ACCEPT 25.00", "GET_BALANCE", card, ""},
 		{"11", "void the sale", "ACCEPT 0.00", "REVERSE", card, "of ACTIVATE"},
 		{"11", "inactive again", "ERROR_CARD_NOT_ACTIVATED", "GET_BALANCE", card, ""},
-		{"12", "sell again", "ACCEPT 60.00", "ACTIVATE", card, `,"initialBalance":60`},
+		{"12", "sell again, with nothing", "ACCEPT 0.00", "ACTIVATE", card, `,"initialBalance":0`},
+		{"12", "and what was paid", "ACCEPT 60.00", "ADD_VALUE", card, `,"additionalValue":60`},
 		{"12", "balance", "ACCEPT 60.00", "GET_BALANCE", card, ""},
-		{"13-14", "redeem a whole order", "ACCEPT 35.50 24.50", "REDEEM", card, redeem("24.50")},
-		{"15-17", "an order above the balance", "ACCEPT 0.00 35.50", "REDEEM", card, redeem("40")},
-		{"15-17", "balance", "ACCEPT 0.00", "GET_BALANCE", card, ""},
-		{"18", "void the payment", "ACCEPT 35.50", "REVERSE", card, "of REDEEM"},
-		{"19-22", "check before the tip", "ACCEPT 15.50 20.00", "REDEEM", card, redeem("20")},
-		{"19-22", "tip: the first is reversed", "ACCEPT 35.50", "REVERSE", card, "of REDEEM"},
-		{"19-22", "tip: and one with it follows", "ACCEPT 11.50 24.00", "REDEEM", card, redeem("24")},
-		{"23-25", "add value", "ACCEPT 21.50", "ADD_VALUE", card, `,"additionalValue":10`},
-		{"23-25", "balance", "ACCEPT 21.50", "GET_BALANCE", card, ""},
-		{"26", "void it", "ACCEPT 11.50", "REVERSE", card, "of ADD_VALUE"},
+		{"13", "redeem a whole order", "ACCEPT 35.50 24.50", "REDEEM", card, redeem("24.50")},
+		{"14", "balance", "ACCEPT 35.50", "GET_BALANCE", card, ""},
+		{"15", "an order above the balance", "ACCEPT 0.00 35.50", "REDEEM", card, redeem("40")},
+		{"16", "the second tender is not the card", "ACCEPT 0.00 0.00", "REDEEM", card, redeem("4.50")},
+		{"17", "balance", "ACCEPT 0.00", "GET_BALANCE", card, ""},
+		{"18", "void the payment", "ACCEPT 35.50", "REVERSE", card, "of 15"},
+		{"19", "check before the tip", "ACCEPT 15.50 20.00", "REDEEM", card, redeem("20")},
+		{"19", "tip: the first is reversed", "ACCEPT 35.50", "REVERSE", card, "of REDEEM"},
+		{"19", "tip: and one with it follows", "ACCEPT 11.50 24.00", "REDEEM", card, "after 24"},
+		{"20", "balance less check and tip", "ACCEPT 11.50", "GET_BALANCE", card, ""},
+		{"21", "check before the tip on a phone", "ACCEPT 6.50 5.00", "REDEEM", card, redeem("5")},
+		{"21", "tip: the first is reversed", "ACCEPT 11.50", "REVERSE", card, "of REDEEM"},
+		{"21", "tip: and one with it follows", "ACCEPT 5.50 6.00", "REDEEM", card, "after 6"},
+		{"22", "balance less check and tip", "ACCEPT 5.50", "GET_BALANCE", card, ""},
+		{"23", "add value: is it active?", "ACCEPT 5.50", "GET_BALANCE", card, ""},
+		{"24", "add value", "ACCEPT 15.50", "ADD_VALUE", card, `,"additionalValue":10`},
+		{"25", "balance", "ACCEPT 15.50", "GET_BALANCE", card, ""},
+		{"26", "void it", "ACCEPT 5.50", "REVERSE", card, "of ADD_VALUE"},
 	} {
 		if previous, ok := strings.CutPrefix(c.more, "of "); ok {
 			c.more = of(last[previous])
+		} else if amount, ok := strings.CutPrefix(c.more, "after "); ok {
+			c.more = `,"redeemedValue":` + amount + `,"checkIdentifier":"c-1","isCashOut":false,"relatedTransaction":"` +
+				last["REDEEM"] + `"`
 		}
 		id := guid()
 		if got := r.send(id, c.kind, c.card, c.more); got.String() != c.want {
 			t.Errorf("%s, %s: %s, want %s", c.number, c.name, got, c.want)
 		}
-		last[c.kind] = id
+		last[c.kind], last[c.number] = id, id
 	}
+	for n := 1; n <= 26; n++ {
+		if last[fmt.Sprint(n)] == "" {
+			t.Errorf("case %d is not here", n)
+		}
+	}
+}
+
+// TestActivatedWithNothing: Toast may activate a card with nothing and add its value later. Until then it is active, as
+// far as Toast knows, and nothing is owed for it.
+func TestActivatedWithNothing(t *testing.T) {
+	t.Parallel()
+	r := open(t)
+	cards := r.Stock(3, "")
+	card, other := cards[0].Code, cards[1].Code
+	nothing, five := `,"initialBalance":0.00,"checkIdentifier":"c"`, `,"additionalValue":5`
+	id := guid()
+	first := r.again("ACCEPT 0.00", id, "ACTIVATE", card, nothing)
+	r.want("ACCEPT 0.00", "GET_BALANCE", card, "")
+	r.want("ERROR_CARD_ALREADY_ACTIVATED", "ACTIVATE", card, nothing)
+	r.want("ERROR_CARD_ALREADY_ACTIVATED", "ACTIVATE", card, `,"initialBalance":"5"`)
+	took := r.want("ACCEPT 0.00 0.00", "REDEEM", card, redeem("5"))
+	r.want("ACCEPT 0.00 0.00", "REDEEM", card, `,"redeemedValue":0,"isCashOut":true`)
+	loaded := guid()
+	r.again("ACCEPT 5.00", loaded, "ADD_VALUE", card, five)
+	r.again("ACCEPT 5.00", loaded, "ADD_VALUE", card, five) // once
+	r.again("ERROR_INVALID_INPUT_PROPERTIES", loaded, "ADD_VALUE", card, `,"additionalValue":6`)
+	r.again("ACCEPT 0.00 0.00", took, "REDEEM", card, redeem("5"))
+	if again := r.again("ACCEPT 0.00", id, "ACTIVATE", card, nothing); again.body != first.body {
+		t.Errorf("a repeat is told %s, not %s", again.body, first.body)
+	}
+	r.again("ERROR_CARD_ALREADY_ACTIVATED", guid(), "ACTIVATE", card, nothing)
+	r.want("ACCEPT 10.00", "ADD_VALUE", card, five)
+	r.want("ERROR_TRANSACTION_CANNOT_BE_REVERSED", "REVERSE", card, of(id)) // it has value now
+	r.want("ERROR_TRANSACTION_CANNOT_BE_REVERSED", "REVERSE", card, of(loaded))
+	r.want("ACCEPT 10.00", "GET_BALANCE", card, "")
+	// taken back as they were made
+	id, loaded = r.want("ACCEPT 0.00", "ACTIVATE", other, nothing), r.want("ACCEPT 5.00", "ADD_VALUE", other, five)
+	r.want("ACCEPT 0.00", "REVERSE", other, of(loaded))
+	r.want("ACCEPT 0.00", "GET_BALANCE", other, "")
+	reversal := r.want("ACCEPT 0.00", "REVERSE", other, of(id))
+	r.again("ACCEPT 0.00", reversal, "REVERSE", other, of(id))
+	for _, done := range []string{id, reversal} {
+		r.want("ERROR_TRANSACTION_CANNOT_BE_REVERSED", "REVERSE", other, of(done))
+	}
+	r.want("ERROR_CARD_NOT_ACTIVATED", "GET_BALANCE", other, "")
+	r.want("ERROR_CARD_NOT_ACTIVATED", "ADD_VALUE", other, five)
+	r.want("ERROR_CARD_NOT_ACTIVATED", "REDEEM", other, redeem("5"))
+	r.again("ACCEPT 0.00", id, "ACTIVATE", other, nothing) // what it was told then
+	r.want("ERROR_CARD_NOT_ACTIVATED", "GET_BALANCE", other, "")
+	r.want("ACCEPT 0.00", "ACTIVATE", other, nothing)
+	r.want("ACCEPT 0.00", "GET_BALANCE", other, "")
+	// one that was given up before it came, and at once
+	late := guid()
+	r.want("ERROR_TRANSACTION_DOES_NOT_EXIST", "REVERSE", cards[2].Code, of(late))
+	r.again("ERROR_INVALID_INPUT_PROPERTIES", late, "ACTIVATE", cards[2].Code, nothing)
+	var all sync.WaitGroup
+	var accepted atomic.Int64
+	for range 6 {
+		all.Go(func() {
+			if r.send(guid(), "ACTIVATE", cards[2].Code, nothing).status == "ACCEPT" {
+				accepted.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if accepted.Load() != 1 {
+		t.Errorf("a card was activated %d times", accepted.Load())
+	}
+	r.Verify()
 }
 
 // TestRepeats: one GUID and one card are one transaction, whatever happened since.

@@ -30,7 +30,7 @@ func (t *transaction) balance() api.Reply {
 func (t *transaction) unusable() string {
 	v := &t.card.Voucher
 	for _, why := range v.NotRedeemable(t.caller.Locations[0], t.Now, nil) {
-		if why.Code == gift.AlreadyRedeemed {
+		if why.Code == gift.AlreadyRedeemed || t.opened {
 			continue
 		}
 		return t.statusOf(gift.Refuse(gift.RedemptionNotAllowed, "%s", why.Text))
@@ -84,10 +84,13 @@ func (t *transaction) redeem() api.Reply {
 	if status := t.verifiable(); status != "" {
 		return refuse(status, gift.ValidationFailure)
 	}
-	answer, err := t.order(ledger.RedeemGift, &ledger.Redeem{VoucherID: t.card.ID, Notice: t.caller.Account.BalanceNotice,
+	var cmd ledger.Command = &ledger.Redeem{VoucherID: t.card.ID, Notice: t.caller.Account.BalanceNotice,
 		Redeem: gift.Redeem{Context: t.Context(), LocationID: t.caller.Locations[0], Amount: amount, UpTo: true,
-			Reference: t.asked.Check, Verification: t.verification(), Account: t.caller.Account},
-	}, redemption{Amount: amount}, t.taken)
+			Reference: t.asked.Check, Verification: t.verification(), Account: t.caller.Account}}
+	if t.opened {
+		cmd = t.nothing()
+	}
+	answer, err := t.order(ledger.RedeemGift, cmd, redemption{Amount: amount}, t.taken)
 	if err == nil && answer.Fresh() && answer.Code == ledger.OK {
 		t.Redeemed(t.card.ID)
 	}
@@ -127,6 +130,10 @@ func (t *transaction) cashOut() api.Reply {
 	if status := t.verifiable(); status != "" {
 		return refuse(status, gift.ValidationFailure)
 	}
+	if t.opened {
+		answer, err := t.order(ledger.CashOutGift, t.nothing(), redemption{Amount: amount, CashOut: true}, t.taken)
+		return t.told(answer, lateOriginal(err))
+	}
 	ask := gift.PayOut{Law: t.CashOutLaw(), Amount: amount, Verification: t.verification(), Account: t.caller.Account}
 	answer, err := t.order(ledger.CashOutGift, &ledger.Change{Context: t.Context(), VoucherID: t.card.ID,
 		Counts: ledger.RedeemedCount, Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
@@ -141,12 +148,29 @@ func (t *transaction) purchase() gift.Purchase {
 	return gift.Purchase{Reference: t.guid, StorefrontID: t.provider.StorefrontID}
 }
 
-// activate gives a card of a stock its value.
+// activate gives a card of a stock its value, which may follow.
 func (t *transaction) activate() api.Reply {
-	amount, err := t.asked.InitialBalance.In(t.card.Currency)
-	if err != nil {
+	amount, err := t.asked.InitialBalance.OrZeroIn(t.card.Currency)
+	switch {
+	case err != nil, amount == 0 && t.card.Fixed > 0:
 		return refuse(invalidInput, gift.ValidationFailure)
+	case amount == 0:
+		return t.open()
 	}
+	if t.opened {
+		known, err := t.Requests(key(t.guid, &t.card.Voucher))
+		switch {
+		case err != nil:
+			return t.failed(err)
+		case len(known) == 0: // else it is told what became of it
+			return refuse(alreadyActivated, gift.AlreadyActivated)
+		}
+	}
+	return t.first(amount)
+}
+
+// first puts the first value into a card.
+func (t *transaction) first(amount gift.Amount) api.Reply {
 	ask := gift.Activate{LocationID: t.caller.Locations[0], Amount: amount, Purchase: t.purchase(),
 		Reference: t.asked.Check, Account: t.caller.Account}
 	if t.card.Fixed == amount { // the card says so itself
@@ -163,6 +187,13 @@ func (t *transaction) addValue() api.Reply {
 	amount, err := t.asked.AdditionalValue.In(t.card.Currency)
 	if err != nil {
 		return refuse(invalidInput, gift.ValidationFailure)
+	}
+	first, err := t.firstLoad()
+	switch {
+	case err != nil:
+		return t.failed(err)
+	case first:
+		return t.first(amount)
 	}
 	ask := gift.Load{Amount: amount, Purchase: t.purchase(), Reference: t.asked.Check, Account: t.caller.Account}
 	return t.sold(ledger.ReloadGift, amount, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
@@ -213,6 +244,16 @@ func (t *transaction) reverse() api.Reply {
 	known, err := t.Requests(key(t.asked.Previous, &t.card.Voucher))
 	if err != nil {
 		return t.failed(err)
+	}
+	if len(known) == 0 {
+		list, err := t.openings()
+		if err != nil {
+			return t.failed(err)
+		}
+		previous := strings.ToLower(t.asked.Previous)
+		if slices.ContainsFunc(list, func(o opening) bool { return o.GUID == previous }) {
+			return t.closeOpening(list, previous)
+		}
 	}
 	reply := refuse(doesNotExist, gift.NotFound)
 	for _, r := range known {
