@@ -46,7 +46,7 @@ var arrows = map[string][]string{
 		"internal/picture",
 		"internal/qr",
 		"internal/span"},
-	"internal/webhook": {"internal/gift"},
+	"internal/webhook": {"internal/gift", "internal/span"},
 	"internal/mail":    {"internal/message"},
 	"internal/sms":     {"internal/gift", "internal/message"},
 	"internal/picture": {},

@@ -27,6 +27,7 @@ type Options struct {
 	Now        func() time.Time // default time.Now
 	Random     io.Reader        // default crypto/rand
 	Observe    func(GroupStats) // told of every group; must be quick
+	Tracer     *span.Tracer     // remembers which requests caused which events; nil: nobody does
 }
 
 // GroupStats is what one transaction was.
@@ -421,10 +422,11 @@ func (l *lane) transact(group []*task) error {
 			panicked = safely(func() {
 				s := newState(loaded, l.now())
 				for _, t := range group {
-					before := len(s.changes.Jobs)
+					jobs, entries := len(s.changes.Jobs), len(s.changes.Entries)
 					s.begin(t.call)
 					t.decide(s)
-					t.trace(s.changes.Jobs[min(before, len(s.changes.Jobs)):])
+					t.trace(l.opts.Tracer, s.changes.Jobs[min(jobs, len(s.changes.Jobs)):],
+						s.changes.Entries[min(entries, len(s.changes.Entries)):])
 					s.end()
 				}
 				done = s.changes
@@ -441,10 +443,14 @@ func (l *lane) transact(group []*task) error {
 	return err
 }
 
-// trace has jobs remember the request that they come from.
-func (t *task) trace(jobs []Job) {
+// trace has jobs and events remember the request that they come from.
+func (t *task) trace(by *span.Tracer, jobs []Job, entries []gift.Entry) {
+	header := span.Header(t.ctx)
 	for n := range jobs {
-		jobs[n].Trace = span.Header(t.ctx)
+		jobs[n].Trace = header
+	}
+	for n := range entries {
+		by.Caused(entries[n].ID, header)
 	}
 }
 

@@ -63,7 +63,7 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 	if c.Under != nil {
 		under = c.Under(s)
 	}
-	a.engine = ledger.Start(under, ledger.Options{Lanes: s.Writers(), Observe: a.committed})
+	a.engine = ledger.Start(under, ledger.Options{Lanes: s.Writers(), Observe: a.committed, Tracer: a.telemetry.Tracer})
 	a.metrics.build(c.Version, c.Commit)
 	a.metrics.certificate(c.Certificate)
 	a.metrics.watch(a.admission, a.engine, s)

@@ -29,7 +29,7 @@ func (a *app) webhooks() (_ *webhook.Deliverer, stop func()) {
 	sender := webhook.NewSender(&webhook.Guard{Allow: a.WebhooksAllow}, "Boon/"+api.Version)
 	return &webhook.Deliverer{
 		Store: a.store, Send: sender.Send, Directory: a.directory.Load, Render: a.api.EventBody, SwitchOff: a.switchOff,
-		Log: a.Logger, Random: rand.Float64,
+		Log: a.Logger, Random: rand.Float64, Tracer: a.telemetry.Tracer,
 		Observe: func(o webhook.Outcome) {
 			outcome := "failed"
 			if o.Succeeded() {

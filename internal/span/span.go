@@ -8,6 +8,7 @@ package span
 import (
 	"context"
 	"net/http"
+	"sync"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -20,10 +21,23 @@ import (
 const scope = "boon.example"
 
 // Tracer begins the spans that have none of ours above them. nil: nobody records.
-type Tracer struct{ tracer trace.Tracer }
+type Tracer struct {
+	tracer trace.Tracer
+
+	mu     sync.Mutex
+	causes map[[16]byte]string // of the newest events, by what they were caused: as Header has it
+	order  [maxCauses][16]byte // their ids, the oldest at next
+	next   int
+}
+
+// maxCauses is how many events are remembered with their causes. They are told of within a second; one that is told of
+// later may have a span without a parent.
+const maxCauses = 16_384
 
 // NewTracer gives the spans to a provider.
-func NewTracer(p trace.TracerProvider) *Tracer { return &Tracer{p.Tracer(scope)} }
+func NewTracer(p trace.TracerProvider) *Tracer {
+	return &Tracer{tracer: p.Tracer(scope), causes: map[[16]byte]string{}}
+}
 
 // Request begins the span of a request, under that of its caller if it sent a traceparent. What else a caller may send
 // along (tracestate, baggage) is text of its own, and left out.
@@ -46,6 +60,34 @@ func (t *Tracer) Later(ctx context.Context, header, name string, attributes ...a
 	}
 	return t.tracer.Start(under(ctx, header), name, trace.WithSpanKind(trace.SpanKindConsumer),
 		trace.WithAttributes(attributes...))
+}
+
+// Caused remembers by which request an event was caused, by what Header said of it.
+func (t *Tracer) Caused(event [16]byte, header string) {
+	if t == nil || header == "" {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.causes, t.order[t.next])
+	t.order[t.next], t.causes[event] = event, header
+	t.next = (t.next + 1) % maxCauses
+}
+
+// Call begins the span of a call that tells somebody of an event: under the request that caused it, where this process
+// handled that and it was recorded.
+func (t *Tracer) Call(ctx context.Context, event [16]byte, name string, attributes ...attribute.KeyValue) (
+	context.Context, trace.Span) {
+	if t == nil {
+		return ctx, noop.Span{}
+	}
+	t.mu.Lock()
+	header := t.causes[event]
+	t.mu.Unlock()
+	if header != "" {
+		ctx = under(ctx, header)
+	}
+	return t.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attributes...))
 }
 
 // under makes what a traceparent names the parent of spans; one that is not well formed is no parent.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"strings"
 	"sync"
@@ -142,6 +143,7 @@ func attribute(of []*common.KeyValue, key string) string {
 const (
 	shop    = "Bearer " + examples.HarborWebShopKey
 	till    = "Bearer " + examples.HarborTillKey
+	office  = "Bearer " + examples.HarborOfficeKey
 	send    = "/api/integration/gifting/send-gift"
 	redeem  = "/api/integration/redemption/redeem-gift"
 	traceID = "0af7651916cd43dd8448eb211c80319c"
@@ -255,6 +257,79 @@ func TestOneTrace(t *testing.T) {
 	for _, secret := range []string{contact, "hopper", recipient, greeting, key, "of-the-caller", "W-58381", "carla",
 		examples.HarborWebShopKey, "harbor", code, token, "web shop", "pier 39"} {
 		if secret == "" || bytes.Contains(bytes.ToLower(c.raw.Bytes()), bytes.ToLower([]byte(secret))) {
+			t.Errorf("what was sent to the collector holds %q", secret)
+		}
+	}
+}
+
+// TestTraceOfAWebhook follows a gift from its caller's span to the webhook that is told of it, and to the one that is
+// told that the message which a job sent has arrived.
+func TestTraceOfAWebhook(t *testing.T) {
+	c := newCollector(t)
+	heard := make(chan http.Header, 100)
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		heard <- r.Header.Clone()
+		if r.URL.Path == "/away" {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	t.Cleanup(receiver.Close)
+	settings, err := telemetry.Read(os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := boontest.Example(t, server.Config{Telemetry: settings, Version: "v1.2.3", Outbox: true,
+		WebhooksAllow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	for path, kind := range map[string]string{"/hidden-path": "gift.created", "/away": "gift.delivered"} {
+		body := fmt.Sprintf(`{"url":"%s%s","types":[%q]}`, receiver.URL, path, kind)
+		if status, text := call(t, s, "/api/integration/webhooks", office, body, nil); status != http.StatusCreated {
+			t.Fatalf("%d %s", status, text)
+		}
+	}
+	status, text := call(t, s, send, shop, order(`"deliveryMethodID":3`), http.Header{"Traceparent": {callers}})
+	if status != http.StatusCreated {
+		t.Fatalf("%d %s", status, text)
+	}
+	status, text = call(t, s, send, shop, order(`"deliveryMethodID":1,"recipientContact":"grace.hopper@example.com"`),
+		http.Header{"Traceparent": {callers}})
+	if status != http.StatusCreated {
+		t.Fatalf("%d %s", status, text)
+	}
+	calls := map[string]*otlptrace.Span{}
+	for _, s := range c.named("webhook", 3) {
+		if hex.EncodeToString(s.TraceId) != traceID || s.Kind != otlptrace.Span_SPAN_KIND_CLIENT {
+			t.Errorf("the span of a call is %v", s)
+		}
+		calls[hex.EncodeToString(s.SpanId)] = s
+	}
+	parents := map[string]string{}
+	for _, name := range []string{"POST " + send, "job"} {
+		for _, s := range c.named(name, 1) {
+			parents[string(s.SpanId)] = name
+		}
+	}
+	for range 3 {
+		h := <-heard
+		parts := strings.Split(h.Get("Traceparent"), "-")
+		if len(parts) != 4 || parts[1] != traceID || parts[3] != "01" || calls[parts[2]] == nil {
+			t.Errorf("a webhook was sent the traceparent %q", h.Get("Traceparent"))
+			continue
+		}
+		s := calls[parts[2]]
+		want := [2]string{"POST " + send, "200"}
+		if attribute(s.Attributes, "boon.event") == "gift.delivered" {
+			want = [2]string{"job", "500"}
+		}
+		if parents[string(s.ParentSpanId)] != want[0] || attribute(s.Attributes, "http.response.status_code") != want[1] ||
+			(s.Status.GetCode() == otlptrace.Status_STATUS_CODE_ERROR) != (want[1] == "500") {
+			t.Errorf("it is under %q, want %q: %v", parents[string(s.ParentSpanId)], want[0], s)
+		}
+	}
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"hidden-path", receiver.URL, "whsec_", "hopper"} {
+		if bytes.Contains(c.raw.Bytes(), []byte(secret)) {
 			t.Errorf("what was sent to the collector holds %q", secret)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/span"
 )
 
 // Store is what a deliverer needs of a store.
@@ -41,6 +42,7 @@ type Deliverer struct {
 	SwitchOff func(context.Context, *gift.Webhook, gift.WebhookOff) error
 	Log       *slog.Logger
 	Observe   func(Outcome)  // told of every attempt; nil: nobody is
+	Tracer    *span.Tracer   // begins a span for every attempt; nil: none
 	Random    func() float64 // in [0, 1), for jitter
 	Every     time.Duration  // how often it looks for new events; 0: a quarter of a second
 

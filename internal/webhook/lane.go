@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/attribute"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/span"
 )
 
 // lane brings events to one endpoint. While it is in step it takes them from what its stream remembers; else, because
@@ -397,7 +399,12 @@ func (l *lane) enter(ctx context.Context) bool {
 
 func (l *lane) call(ctx context.Context, e *event) Outcome {
 	at := time.Now().UTC().Truncate(time.Microsecond)
-	o := l.Send(ctx, l.hook.URL, l.hook.Secrets(at), Message{e.id.String(), e.body})
+	traced, s := l.Tracer.Call(ctx, e.id, "webhook", attribute.String("boon.event", string(e.kind)))
+	o := l.Send(traced, l.hook.URL, l.hook.Secrets(at), Message{e.id.String(), e.body})
+	if o.Status != 0 {
+		s.SetAttributes(attribute.Int("http.response.status_code", o.Status))
+	}
+	span.End(s, o.err())
 	if ctx.Err() == nil || o.Succeeded() {
 		l.note(gift.WebhookAttempt{ID: gift.ID(uuid.Must(uuid.NewV7())), AccountID: l.account, WebhookID: l.hook.ID,
 			Event: e.id, Type: e.kind, At: at, Took: o.Took, Status: o.Status, Answer: o.Answer, Words: o.Words}, o)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/span"
 )
 
 // Limits of one call.
@@ -40,6 +41,16 @@ func (o *Outcome) Succeeded() bool { return o.Status >= 200 && o.Status < 300 }
 
 // Gone reports whether the endpoint wants no more messages.
 func (o *Outcome) Gone() bool { return o.Status == http.StatusGone }
+
+// err tells a trace that the endpoint did not take the message.
+func (o *Outcome) err() error {
+	if o.Succeeded() {
+		return nil
+	}
+	return errNotTaken
+}
+
+var errNotTaken = errors.New("the endpoint did not take the message")
 
 // Sender calls endpoints. It is safe for concurrent use.
 type Sender struct {
@@ -98,6 +109,7 @@ func (s *Sender) Send(ctx context.Context, url string, secrets []gift.WebhookSec
 	r.Header.Set(HeaderID, m.ID)
 	r.Header.Set(HeaderTimestamp, strconv.FormatInt(begun.Unix(), 10))
 	r.Header.Set(HeaderSignature, Sign(secrets, m.ID, begun, m.Body))
+	span.Inject(ctx, r.Header)
 	answer, err := s.client.Do(r)
 	if err != nil {
 		return Outcome{Words: failure(err)}
