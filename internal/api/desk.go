@@ -71,8 +71,13 @@ func (a *API) Foreign(do func(*Desk) Reply) http.Handler {
 	})
 }
 
-// ReadAll reads the body, whatever its type, of at most so many bytes.
-func (d *Desk) ReadAll(most int64) ([]byte, error) { return d.c.readAll(most) }
+// ReadAll reads the body, whatever its type, of at most so many bytes. What it takes counts as the account's.
+func (d *Desk) ReadAll(most int64, of *gift.Account) ([]byte, error) {
+	known := d.c.account
+	d.c.account = of
+	defer func() { d.c.account = known }()
+	return d.c.readAll(most)
+}
 
 // Setup is the newest set-up.
 func (d *Desk) Setup() *gift.Directory { return d.c.Directory() }

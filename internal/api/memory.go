@@ -57,11 +57,12 @@ func (c *call) hold(n int) error {
 	if more == 0 {
 		return nil
 	}
-	if c.payer == nil { // a system key names its account later; what it holds is its own
+	switch {
+	case c.payer != nil:
+	case c.account != nil:
+		c.payer = &c.account.ID
+	default: // a system key names its account later; what it holds is its own
 		c.payer = &c.caller.KeyID
-		if c.account != nil {
-			c.payer = &c.account.ID
-		}
 	}
 	most := maxMemory
 	if c.r.Method == http.MethodPost {

@@ -85,7 +85,7 @@ func serve(d *api.Desk) api.Reply {
 	if d.Method != http.MethodPost {
 		return api.Reply{Status: http.StatusMethodNotAllowed, Code: gift.NotSupported}
 	}
-	_, p := authenticate(d)
+	account, p := authenticate(d)
 	if p == nil {
 		return refuseAnonymous(d)
 	}
@@ -101,11 +101,11 @@ func serve(d *api.Desk) api.Reply {
 	case at.IsZero():
 		return refuse(invalidRestaurant, gift.NotAuthorized)
 	}
-	body, err := d.ReadAll(provider.MaxBody)
+	body, err := d.ReadAll(provider.MaxBody, account)
 	if err != nil {
 		return refuse(invalidInput, gift.ValidationFailure)
 	}
-	account, p := authenticate(d)
+	account, p = authenticate(d)
 	if p == nil { // it may have been taken away while the body came
 		return refuse(invalidToken, gift.Unauthenticated)
 	}

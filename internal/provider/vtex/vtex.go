@@ -69,18 +69,19 @@ func serve(d *api.Desk) api.Reply {
 	if len(key) != 1 || len(token) != 1 || key[0] == "" || token[0] == "" {
 		return api.Reply{Status: http.StatusUnauthorized, Code: gift.Unauthenticated}
 	}
-	if _, p := authenticate(d, key[0], token[0]); p == nil {
+	account, p := authenticate(d, key[0], token[0])
+	if p == nil {
 		return refuseAnonymous(d)
 	}
 	r, ids, status := find(d.Method, d.PathValue("path"))
 	if status != 0 {
 		return api.Reply{Status: status, Code: gift.NotFound}
 	}
-	body, err := d.ReadAll(maxBody)
+	body, err := d.ReadAll(maxBody, account)
 	if err != nil {
 		return api.Reply{Status: http.StatusBadRequest, Err: err}
 	}
-	account, p := authenticate(d, key[0], token[0])
+	account, p = authenticate(d, key[0], token[0])
 	if p == nil || len(p.Sites) == 0 { // it may have been taken away while the body came
 		return api.Reply{Status: http.StatusForbidden, Code: gift.Unauthenticated}
 	}

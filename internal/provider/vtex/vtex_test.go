@@ -134,6 +134,22 @@ func TestStory(t *testing.T) {
 	}
 }
 
+// TestLargeCart: a search has the whole cart in it, up to half a MiB.
+func TestLargeCart(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	g := h.Gift("50")
+	for _, kib := range []int{10, 100, 450} {
+		cart := strings.Replace(search(g.Code), `"items":[]`, `"items":["`+strings.Repeat("a", kib<<10)+`"]`, 1)
+		if a := h.send("POST", "giftcards/_search", cart); a.Status != 200 || !strings.Contains(a.Body, g.ID) {
+			t.Errorf("a cart of %d KiB: %d %s", kib, a.Status, a.Body)
+		}
+	}
+	if a := h.send("POST", "giftcards/_search", strings.Repeat(" ", 600<<10)+search(g.Code)); a.Status != 400 {
+		t.Errorf("a body of 600 KiB: %d", a.Status)
+	}
+}
+
 // TestThief: a shop reaches its own merchant's gifts, and undoes only what it took itself.
 func TestThief(t *testing.T) {
 	t.Parallel()

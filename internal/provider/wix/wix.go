@@ -80,7 +80,11 @@ func serve(d *api.Desk) api.Reply {
 	case d.Method != http.MethodPost:
 		return api.Reply{Status: http.StatusMethodNotAllowed, Code: gift.NotSupported}
 	}
-	body, err := d.ReadAll(provider.MaxBody)
+	account, p := named(d)
+	if p == nil {
+		return refuseAnonymous(d)
+	}
+	body, err := d.ReadAll(provider.MaxBody, account)
 	if err != nil {
 		return malformed()
 	}
@@ -110,14 +114,19 @@ func malformed() api.Reply {
 	return api.Reply{Status: http.StatusBadRequest, Code: gift.ValidationFailure}
 }
 
+// named finds the provider that the address names; nil: there is none.
+func named(d *api.Desk) (*gift.Account, *gift.Provider) {
+	id, err := gift.ParseID(d.PathValue("provider"))
+	if err != nil {
+		return nil, nil
+	}
+	return d.Setup().Provider(gift.Wix, id)
+}
+
 // authenticate finds whose a token is, and what stands in it; nil: it is not one that Wix signed for this provider, or
 // not one of now.
 func authenticate(d *api.Desk, token string) (*gift.Account, *gift.Provider, data) {
-	id, err := gift.ParseID(d.PathValue("provider"))
-	if err != nil {
-		return nil, nil, data{}
-	}
-	account, p := d.Setup().Provider(gift.Wix, id)
+	account, p := named(d)
 	if p == nil {
 		return nil, nil, data{}
 	}
