@@ -122,20 +122,22 @@ func (d *Desk) Begin(caller *gift.Caller, p Priority, within time.Duration) erro
 }
 
 // Find looks a gift up by its code, which is limited against guessing. Where no attempt is left, a gift is found of
-// which known says that the caller used it before: what became of that can be asked for and undone all the same.
+// which known says that the caller used it before: what became of that can be asked for and undone all the same. known
+// is asked whatever the code, also of no gift, so that how long it takes tells nothing.
 func (d *Desk) Find(code gift.VoucherCode, known func(*gift.Voucher) (bool, error)) (gift.Gift, error) {
 	ref, at := giftRef{Code: code}, &gift.Location{ID: d.c.location}
 	g, err := d.c.find(ref, at)
 	if errors.Is(err, gift.RateLimited) {
 		limited := err
-		if g, err = d.c.Records.GiftByCode(d.c.ctx, code); err != nil {
-			return gift.Gift{}, limited
+		g, err = d.c.Records.GiftByCode(d.c.ctx, code)
+		if err != nil {
+			g = gift.Gift{}
+		} else if _, err = d.c.caller.CheckUse(&g.Voucher, at.ID, gift.NoSuchCode()); err != nil {
+			g.Voucher = gift.Voucher{}
 		}
-		if _, err = d.c.caller.CheckUse(&g.Voucher, at.ID, gift.NoSuchCode()); err != nil {
-			return gift.Gift{}, limited
-		}
-		if is, err := known(&g.Voucher); err != nil || !is {
-			return gift.Gift{}, cmp.Or(err, limited)
+		is, failed := known(&g.Voucher)
+		if failed != nil || err != nil || !is {
+			return gift.Gift{}, cmp.Or(failed, limited)
 		}
 	}
 	if err != nil {

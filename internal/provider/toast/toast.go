@@ -195,7 +195,7 @@ func (t *transaction) find() error {
 	}
 	t.card, err = t.Find(code, func(v *gift.Voucher) (bool, error) {
 		used, err := t.Requests(key(t.guid, v))
-		if err == nil && len(used) == 0 {
+		if err == nil && len(used) == 0 && provider.IsReference(t.asked.Previous) {
 			used, err = t.Requests(key(t.asked.Previous, v))
 		}
 		return len(used) > 0, err

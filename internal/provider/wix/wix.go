@@ -164,6 +164,9 @@ func (c *call) find() error {
 		return err
 	}
 	c.card, err = c.Find(code, func(v *gift.Voucher) (bool, error) {
+		if _, err := gift.ParseID(c.asked.OrderID); err != nil {
+			return false, nil // no order was asked for
+		}
 		used, err := c.Requests(order(c.asked.OrderID, v, 1))
 		return len(used) > 0, err
 	})
