@@ -169,8 +169,13 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.unknown.ServeHTTP(w, r)
 		return
 	}
-	if strings.HasPrefix(clean, foreign) { // some platforms write two slashes for one
-		r.URL.Path, r.URL.RawPath = path.Clean(r.URL.Path), ""
+	// some platforms write two slashes for one; what is below theirs leads nowhere else
+	if whole := path.Clean(r.URL.Path); strings.HasPrefix(clean, foreign) {
+		if !strings.HasPrefix(whole, foreign) {
+			a.unknown.ServeHTTP(w, r)
+			return
+		}
+		r.URL.Path, r.URL.RawPath = whole, ""
 	}
 	a.mux.ServeHTTP(w, r)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/gift"
 	"boon.example/internal/provider/providertest"
 	"boon.example/internal/server"
 )
@@ -150,6 +151,21 @@ func TestLargeCart(t *testing.T) {
 	}
 }
 
+// TestRedemptionsGiveAttemptsBack: all who shop there share one limit on guessing, and mistype.
+func TestRedemptionsGiveAttemptsBack(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	g, next := h.Gift("50"), h.Gift("50")
+	card := "giftcards/" + g.ID
+	token := fmt.Sprint(h.want(200, "", "GET", card, "")["redemptionToken"])
+	for n := range gift.GuessBurst {
+		h.want(200, "[]", "POST", "giftcards/_search", search(fmt.Sprintf("99999%07d", n)))
+	}
+	h.want(200, "[]", "POST", "giftcards/_search", search(next.Code))
+	h.want(200, "", "POST", card+"/transactions", debit("5", token, "r-1"))
+	h.want(200, next.ID, "POST", "giftcards/_search", search(next.Code))
+}
+
 // TestThief: a shop reaches its own merchant's gifts, and undoes only what it took itself.
 func TestThief(t *testing.T) {
 	t.Parallel()
@@ -194,6 +210,19 @@ func TestThief(t *testing.T) {
 	for _, hidden := range []string{secret, g.Code, token} {
 		if strings.Contains(h.Service.Log.String(), hidden) {
 			t.Errorf("the log has %s", hidden)
+		}
+	}
+}
+
+// TestNoWayOut: what a proxy lets through as a platform's address leads to no other.
+func TestNoWayOut(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	for _, path := range []string{"%2e%2e/outbox", "%2e%2e/metrics", "vtex/%2e%2e/%2E%2E/healthz", "..%2foutbox",
+		"%2e%2e/api/integration/gifting/gifts"} {
+		a := h.Call("GET", "/providers/"+path, "", "Authorization", "boon_test_demo_only_harbor_coffee_head_office")
+		if a.Status != 404 || !strings.Contains(a.Body, `"NOT_FOUND"`) {
+			t.Errorf("%s: %d %.100s", path, a.Status, a.Body)
 		}
 	}
 }
