@@ -190,8 +190,9 @@ func TestLimits(t *testing.T) {
 	made := h.want(200, "", "POST", card+"/transactions", debit("30", token, "r-1"))
 	h.want(400, `"RATE_LIMITED"`, "POST", card+"/transactions", debit("10.01", token, "r-2"))
 	h.want(200, `"value":30.00`, "POST", card+"/transactions/"+fmt.Sprint(made["id"])+"/settlements", part("30", "s-1"))
-	h.want(200, "", "POST", card+"/transactions", debit("10", token, "r-2")) // what was held counted once
-	for n := range 23 {                                                      // twenty at once, and three more for each gift that was redeemed
+	h.want(200, "", "POST", card+"/transactions", debit("10", token, "r-2"))
+	// What was held counted once. Twenty searches at once, and three more for each gift that was redeemed.
+	for n := range 23 {
 		h.want(200, "[]", "POST", "giftcards/_search", search(fmt.Sprintf("%012d", n)))
 	}
 	if h.want(200, "[]", "POST", "giftcards/_search", search(g.Code)); !strings.Contains(h.Service.Log.String(),
