@@ -54,8 +54,8 @@ type RequestKey struct {
 	Key       string // of a system integrator's call: the integrator's name, a line break, and the key
 }
 
-// ForeignKey is the key of a call in another protocol, by a provider of the account. No header can hold a line break, so
-// that no key of the account can be taken for it.
+// ForeignKey is the key of a call in another protocol, by a provider of the account. No header can hold a line break,
+// so that no key of the account can be taken for it.
 func ForeignKey(provider gift.ID, key string) string { return foreign + provider.String() + "\n" + key }
 
 const foreign = "provider "
