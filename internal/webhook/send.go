@@ -20,6 +20,9 @@ import (
 const (
 	CallTimeout = 15 * time.Second
 	MaxAnswer   = 1 << 10 // bytes of an answer that are read
+	// maxIdle is how many connections wait for the next message: with fewer than there are endpoints, each message costs
+	// twice the processor time.
+	maxIdle = 1_024
 )
 
 // Message is what is sent to an endpoint.
@@ -66,7 +69,7 @@ func NewSender(g *Guard, agent string) *Sender {
 		},
 		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout: CallTimeout, MaxResponseHeaderBytes: 16 << 10, DisableCompression: true,
-		MaxIdleConns: 256, MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second,
+		MaxIdleConns: maxIdle, MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second,
 	}
 	t.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		return dialTLS(ctx, g, t.TLSClientConfig, network, address)
