@@ -22,12 +22,14 @@ import (
 	"time"
 
 	"boon.example/internal/server"
+	"boon.example/internal/webhook"
 )
 
 // beServer is what a child process does: the service as boon serve runs it, with its log, or the empty handler.
 func beServer(role string, args []string) error {
 	f := flag.NewFlagSet(role, flag.ExitOnError)
 	data, database := f.String("data", "", ""), f.String("database", "", "")
+	networks := f.String("webhooks-allow", "", "")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -39,11 +41,15 @@ func beServer(role string, args []string) error {
 		return err
 	}
 	go http.Serve(profiles, nil)
+	allowed, err := webhook.ParseAllow(*networks)
+	if err != nil {
+		return err
+	}
 	ready := func(address string) { fmt.Println(address, profiles.Addr()) }
 	if role == "serve" {
 		return server.Run(ctx, server.Config{
 			Listen: "127.0.0.1:0", Data: *data, Database: *database, Logger: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
-			Ready: ready,
+			Ready: ready, WebhooksAllow: allowed,
 		})
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -2,7 +2,7 @@
 // PostgreSQL, beside an empty handler on the same kind of server in the same run. The ratio is what counts, the machine
 // is not.
 //
-//	go -C test run ./bench                      all of it: about ten minutes, once the stocks of gifts are made
+//	go -C test run ./bench                      all of it: about twenty minutes, once the stocks of gifts are made
 //	go -C test run ./bench -quick               a glance: one store of 20,000 gifts, one repetition
 //	go -C test run ./bench -only rates -calls redeem,hot -store sqlite -connections 256 -profile /tmp/redeem
 //	go -C test run ./bench -write ../docs/benchmarks.md
@@ -185,6 +185,7 @@ var parts = []part{
 	{"overload", true, (*trial).overload},
 	{"memory", false, (*trial).memory},
 	{"bulk", true, (*trial).bulk},
+	{"webhooks", true, (*trial).webhooks},
 }
 
 // measure takes the parts that are asked for.
