@@ -68,7 +68,7 @@ func (v Voucher) Hold(h Hold) (Voucher, Entry, error) {
 
 // Held is a hold as the history of its voucher has it.
 type Held struct {
-	Entry Entry // the HOLD
+	Entry Entry // the HOLD, without what neither captures nor releases look at, such as its amount
 	Last  Entry // of one that is open no more: the newest that captured, released or ended it
 }
 

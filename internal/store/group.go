@@ -100,7 +100,7 @@ var (
 	selectRequests = db.SelectByKeys("requests",
 		`SELECT `+record.RequestColumns+` FROM request AS r WHERE r.account_id = $1 AND r.key {keys}`, "T", true)
 	selectUndoable = db.SelectByKeys("what can be undone", `SELECT `+record.EntryColumns+` FROM entry AS e
-		WHERE e.account_id = $1 AND e.id {keys}`, "B", true)
+		WHERE e.account_id = $1 AND e.id {keys} AND e.kind IN ('REDEMPTION', 'CASH_OUT', 'RELOAD', 'ACTIVATION')`, "B", true)
 	selectReversed = db.SelectByKeys("reversals", `SELECT g.redemption_id, g.amount, g.parts FROM given_back AS g
 		WHERE g.account_id = $1 AND g.redemption_id {keys}`, "B", true)
 	selectDeliveredBy = db.SelectByKeys("delivered by",
@@ -137,19 +137,14 @@ var (
 		` ON CONFLICT (account_id, record_id) DO NOTHING`)
 )
 
-var groupQueries = []*db.Query{selectVouchers, selectRequests, selectUndoable, selectReversed, selectDeliveredBy,
-	selectCancelled, selectCodes, updateVoucher, updateBalance, selectHoldEnds,
-	updateReplays, updateCard, updateSold, deleteJobs, selectDeliveries, selectJobs, selectResends, insertResend,
-	updateDelivery,
-	updateJob, addTally, insertGivenBack,
-	insertUsed, feed.Insert,
+var groupQueries = []*db.Query{selectVouchers, selectRequests, selectUndoable, selectReversed,
+	selectDeliveredBy, selectCancelled, selectCodes, updateVoucher, updateBalance, selectHoldEnds,
+	record.SelectHolds, updateReplays, updateCard, updateSold, deleteJobs, selectDeliveries, selectJobs,
+	selectResends, insertResend, updateDelivery, updateJob, addTally, insertGivenBack, insertUsed, feed.Insert,
 	record.InsertTerms, record.InsertItems, record.InsertVoucher, record.InsertCard, record.InsertSecret,
-	record.InsertSearch, record.InsertEntry,
-	record.InsertRequest, record.InsertAnswer, record.SelectPlaces, insertJob,
-	selectClocks,
-	selectWriters, selectHead, insertChain, insertSheet, selectCounts, lockCounts, insertCounts, addCounts, deleteSecrets,
-	markSecrets,
-	updateSecrets}
+	record.InsertSearch, record.InsertEntry, record.InsertRequest, record.InsertAnswer, record.SelectPlaces,
+	insertJob, selectClocks, selectWriters, selectHead, insertChain, insertSheet, selectCounts, lockCounts,
+	insertCounts, addCounts, deleteSecrets, markSecrets, updateSecrets}
 
 // load reads what want names. Vouchers are locked first, in the order of their ids, so that groups of several writers
 // wait for each other and never in a circle; what is read after them is as young as their lock.
@@ -212,28 +207,31 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 			return nil, err
 		}
 	}
-	entries := slices.Concat(want.Undoable, want.Holds)
+	entries, holds := slices.Clone(want.Undoable), slices.Clone(want.Holds)
 	for _, k := range want.Undo {
 		if r := g.state.Requests[k]; r != nil && !r.EntryID.IsZero() {
-			entries = append(entries, ledger.Ref{AccountID: k.AccountID, ID: r.EntryID})
+			into := &entries
+			if k.Operation == ledger.HoldGift {
+				into = &holds
+			}
+			*into = append(*into, ledger.Ref{AccountID: k.AccountID, ID: r.EntryID})
 		}
 	}
-	err = g.run(ctx, record.ByRef(selectUndoable, entries, func(from db.Scanner) error {
-		var e gift.Entry
-		if err := from.Scan(record.EntryFields(&e)...); err != nil {
-			return err
-		}
-		switch ref := (ledger.Ref{AccountID: e.AccountID, ID: e.ID}); e.Kind {
-		case gift.HoldMade:
-			g.state.Holds[ref] = &gift.Held{Entry: e}
-		case gift.Redemption, gift.CashOut, gift.Reload, gift.Activation:
-			g.state.Undoable[ref] = &gift.Undoable{Entry: e}
-		default:
-			return nil
-		}
+	of := func(e *gift.Entry) ledger.Ref {
 		vouchers = append(vouchers, ledger.Ref{AccountID: e.AccountID, ID: e.VoucherID})
-		return nil
-	}))
+		return ledger.Ref{AccountID: e.AccountID, ID: e.ID}
+	}
+	err = g.run(ctx, append(record.ByRef(selectUndoable, entries, func(from db.Scanner) error {
+		u := new(gift.Undoable)
+		err := from.Scan(record.EntryFields(&u.Entry)...)
+		g.state.Undoable[of(&u.Entry)] = u
+		return err
+	}), record.ByRef(record.SelectHolds, holds, func(from db.Scanner) error {
+		h := new(gift.Held)
+		err := from.Scan(record.HoldFields(&h.Entry)...)
+		g.state.Holds[of(&h.Entry)] = h
+		return err
+	})...))
 	return vouchers, err
 }
 

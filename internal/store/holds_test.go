@@ -59,8 +59,10 @@ func testHolds(t *testing.T, open opener) {
 	byKey := ledger.Want{Undo: []ledger.RequestKey{{AccountID: v.AccountID, Operation: ledger.HoldGift,
 		Key: long.ID.String()}}}
 	var released gift.Entry
+	needed := gift.Entry{AccountID: long.AccountID, ID: long.ID, VoucherID: long.VoucherID, Kind: long.Kind,
+		Actor: gift.Actor{LocationID: holdsAt}, Until: long.Until, Reference: long.Reference}
 	runGroup(t, s, byID, func(st *ledger.State) ledger.Changes {
-		diff(t, *st.Holds[holdRef], gift.Held{Entry: long})
+		diff(t, *st.Holds[holdRef], gift.Held{Entry: needed})
 		diff(t, st.Vouchers[ref(v)].Holds, want)
 		c := gift.Capture{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, Amount: 200,
 			KeepRest: true}
@@ -69,14 +71,14 @@ func testHolds(t *testing.T, open opener) {
 		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
 	})
 	runGroup(t, s, byKey, func(st *ledger.State) ledger.Changes {
-		diff(t, *st.Holds[holdRef], gift.Held{Entry: long}) // it is open still
+		diff(t, *st.Holds[holdRef], gift.Held{Entry: needed}) // it is open still
 		after, first, _ := st.Vouchers[ref(v)].ReleaseOne(gift.Context{EntryID: newID(), Now: noon})
 		after, second, _ := after.ReleaseOne(gift.Context{EntryID: newID(), Now: noon})
 		released = first
 		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{first, second}}
 	})
 	runGroup(t, s, byID, func(st *ledger.State) ledger.Changes {
-		diff(t, *st.Holds[holdRef], gift.Held{Entry: long, Last: released})
+		diff(t, *st.Holds[holdRef], gift.Held{Entry: needed, Last: released})
 		return ledger.Changes{}
 	})
 	free, err := s.Gift(t.Context(), v.AccountID, v.ID)

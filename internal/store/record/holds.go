@@ -17,6 +17,16 @@ type storedHold struct {
 	At    string `json:"at,omitzero"`
 }
 
+// SelectHolds finds holds by their ids, and reads what captures and releases need of them: half of what an entry has.
+var SelectHolds = db.SelectByKeys("holds", `SELECT e.account_id, e.id, e.voucher_id, e.kind, e.location_id, e.held_until, e.reference
+	FROM entry AS e WHERE e.account_id = $1 AND e.id {keys} AND e.kind = 'HOLD'`, "B", true)
+
+// HoldFields are where the columns of SelectHolds are read into.
+func HoldFields(e *gift.Entry) []any {
+	return []any{db.ScanID(&e.AccountID), db.ScanID(&e.ID), db.ScanID(&e.VoucherID), &e.Kind,
+		db.ScanID(&e.Actor.LocationID), db.ScanTime(&e.Until), &e.Reference}
+}
+
 // HoldColumns are open holds as they are stored: their sum, the end of the first of them, and themselves.
 func HoldColumns(holds []gift.OpenHold) (held int64, end, list any) {
 	if len(holds) == 0 {
