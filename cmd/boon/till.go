@@ -38,8 +38,8 @@ type tillPairCmd struct {
 
 func (tillPairCmd) Help() string {
 	return `Open the link on the device, or scan the QR code with it, within 15 minutes. It pairs one device, the first that asks. The device then
-has a key of its own, which boon key list shows and boon key revoke ends within 2 seconds. With --may activate,reload it sells and loads cards
-where the account has exactly one storefront.
+has a key of its own, which boon key list shows and boon key revoke ends within 2 seconds. With --may activate,reload it sells and loads cards;
+if the account has several storefronts, it asks once at which.
 
 Example:
 

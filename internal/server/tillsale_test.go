@@ -19,7 +19,7 @@ const (
 	tillReload     = "/till/api/redemption/reload-gift"
 	tillCashOut    = "/till/api/redemption/cash-out-gift"
 	tillUnload     = "/till/api/redemption/reverse-reload"
-	sale           = `"sale":{"externalStorefrontID":"` + examples.HarborStorefront + `"}`
+	sale           = `"storefronts":[{"externalStorefrontID":"` + examples.HarborStorefront + `","name":"Web shop"}]`
 )
 
 // stock makes cards of no fixed worth, and gives their ids.
@@ -87,13 +87,17 @@ func TestATillSells(t *testing.T) {
 		t.Error(diff)
 	}
 
-	// two storefronts: the till cannot know at which it stands
+	// of two storefronts, somebody chooses
 	s.apply([]byte(strings.Replace(string(examples.HarborCoffee()), "    storefronts:\n",
 		"    storefronts:\n      - {id: 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c99, name: Kiosk}\n", 1)))
 	s.eventually(func() bool {
 		status, answer, _ := d.do("GET", "/till/state", "")
-		return status == http.StatusOK && !strings.Contains(answer, `"sale"`)
+		return status == http.StatusOK && strings.Contains(answer, `"name":"Web shop"`) &&
+			strings.Contains(answer, `"name":"Kiosk"`)
 	})
+	kiosk := s.stock("1")[0]
+	d.want(http.StatusOK, `"currentBalance":3.00`, "POST", tillActivate,
+		soldAtTill(kiosk, "3", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c99"), "Idempotency-Key", "sale-3")
 }
 
 // TestWhoMaySellAtATill: a till without the permission sells nothing and is not told how; nor does one name another
@@ -104,7 +108,7 @@ func TestWhoMaySellAtATill(t *testing.T) {
 	card := s.stock("1")[0]
 	sold := soldAtTill(card, "25", examples.HarborStorefront)
 	d, _ := s.paired("Counter 1", gift.MayCashOut)
-	if answer := d.want(http.StatusOK, "deviceMay", "GET", "/till/state", ""); strings.Contains(answer, `"sale"`) {
+	if answer := d.want(http.StatusOK, "deviceMay", "GET", "/till/state", ""); strings.Contains(answer, `"storefronts"`) {
 		t.Errorf("a till that may not sell is told %s", answer)
 	}
 	for _, path := range []string{tillActivate, tillReload, tillUnactivate, tillUnload} {

@@ -187,16 +187,21 @@ func (t *tills) tell(c *api.Call, s *session) (answer, error) {
 	}, nil
 }
 
-// writeSale tells at which storefront a till sells cards and loads gifts, and of which programs it loads them. A till
-// of an account with several storefronts cannot know at which it stands: it sells nothing.
+// writeSale tells at which storefronts a till may sell cards and load gifts, and of which programs it loads them. Of
+// several, whoever stands at it says which.
 func writeSale(w *wire.Writer, caller *gift.Caller) {
 	account := caller.Account
-	if caller.Permissions&(gift.MayActivate|gift.MayReload) == 0 || len(account.Storefronts) != 1 {
+	if caller.Permissions&(gift.MayActivate|gift.MayReload) == 0 {
 		return
 	}
-	w.Object("sale")
-	w.ID("externalStorefrontID", account.Storefronts[0].ID)
-	w.Close()
+	w.List("storefronts")
+	for _, s := range account.Storefronts {
+		w.Open()
+		w.ID("externalStorefrontID", s.ID)
+		w.Text("name", s.Name)
+		w.Close()
+	}
+	w.EndList()
 	var programs []string
 	for _, s := range account.Subscriptions {
 		if s.Reloadable {

@@ -1,6 +1,8 @@
 package till
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"boon.example/client"
@@ -135,6 +137,69 @@ func TestSale(t *testing.T) {
 	if plain.text(".do-load") != "" {
 		t.Error("a till that may not load offers it")
 	}
+}
+
+// TestStorefronts: of several storefronts, somebody says once on a device which is its own, and it stays that.
+func TestStorefronts(t *testing.T) {
+	s := openShop(t)
+	if s == nil {
+		return
+	}
+	const kiosk = prefix + "22"
+	file := strings.Replace(fmt.Sprintf(setupFile, ""), "name: Web shop}",
+		"name: Web shop}, {id: "+kiosk+", name: Kiosk}", 1)
+	s.apply(file)
+	d := s.till("Counter 1", s.server.URL, "", "--may", "activate,reload")
+	card := s.stock("")
+	d.find(card, "New card")
+	d.keypad("2500")
+	d.shows("button.take:disabled", "Sell for $25.00")
+	d.choose(".storefront", "Kiosk")
+	d.everyWay("storefronts", func() {})
+	if bottom := js[float64](d, `document.querySelector("button.take").getBoundingClientRect().bottom`); bottom > 667 {
+		t.Errorf("the button ends at %v of 667", bottom)
+	}
+	d.tap("button.take:enabled")
+	d.shows("h1", "Sold")
+	d.tap(".next")
+	d.find(s.stock("20"), "$20.00")
+	d.shows(".entry", "Kiosk") // there is nothing to type, and something to choose
+	d.shows(".gift .keypad", "")
+
+	d.open("/till")
+	d.find(card, "$25.00")
+	d.shows(".storefront", "")
+	d.tap(".do-load")
+	d.shows(".storefront", "Kiosk")
+	d.keypad("1000")
+	d.tap("button.take:enabled")
+	d.shows("h1", "Loaded")
+	s.holds(card, "35.00")
+	for e, err := range s.api.History(t.Context(), card.VoucherID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (e.Kind == "ACTIVATION" || e.Kind == "RELOAD") && e.ExternalStorefrontID != kiosk {
+			t.Errorf("%s at storefront %q", e.Kind, e.ExternalStorefrontID)
+		}
+	}
+	d.tap(".next")
+
+	s.apply(strings.Replace(file, "{id: "+webShop+", name: Web shop}, ", "", 1)) // one is left: nobody is asked
+	d.open("/till")
+	d.find(card, "$35.00")
+	d.tap(".do-load")
+	d.shows(".entry-label", "Put on it")
+	d.shows(".storefront", "")
+	d.calm()
+}
+
+// choose takes what is named so of a list.
+func (d *device) choose(selector, name string) {
+	d.Helper()
+	js[*string](d, fmt.Sprintf(`(() => { const list = document.querySelector(%q);
+		list.value = [...list.options].find(o => o.text === %q).value;
+		list.dispatchEvent(new Event("change", {bubbles: true})); return null; })()`, selector, name))
 }
 
 // undoSale tries to take the sale of a card back from the list of the day, after it was loaded.

@@ -37,7 +37,7 @@ function show(name) {
 const say = (text) => { $("#said").textContent = text; };
 const complain = (text) => { $(".error", views[view]).textContent = text; };
 /** Value is put in only where the server says in whose name. */
-const maySell = (what) => may(what) && Boolean(device.sale);
+const maySell = (what) => may(what) && device.storefronts?.length > 0;
 const may = (what) => device?.may?.includes(what) ?? false;
 
 // ---- what it is worth, in words
@@ -113,6 +113,10 @@ function learn(state) {
     out.setAttribute("aria-label", t("till.people.sign-out", state.person));
   }
   $(".open-today").hidden = false;
+  const choice = (value, text) => Object.assign(document.createElement("option"), { value, textContent: text });
+  const stores = state.storefronts ?? [];
+  $(".storefront").replaceChildren(choice("", t("till.gift.storefront") + "…"), ...stores.map((s) => choice(s.externalStorefrontID, s.name)));
+  if (stores.length > 0) $(".storefront").value = storefront()?.externalStorefrontID ?? "";
 }
 
 /** settle first brings to an end what an earlier page left open; each is shown until somebody has seen it. */
@@ -296,7 +300,8 @@ function showGift(gift, asked) {
   if (gift.unit === "items" && left > 0) current.entry = { digits: "1", point: -1 };
   const ready = mode === "sell" && fixed(gift) > 0; // nothing is left to type
   if (ready) current.entry = { digits: String(fixed(gift)), point: -1 };
-  for (const part of [".entry", ".keypad"]) $(part, views.gift).hidden = ready;
+  $(".entry").hidden = ready && device.storefronts.length < 2; // it has the choice of the storefront, too
+  $(".keypad", views.gift).hidden = ready;
   const whole = mode === "sell" ? fixed(gift) : left;
   $(".worth .figure").textContent = mode === "sell" && whole === 0 ? t("till.gift.new") :
     gift.unit === "items" ? t("till.gift.pieces", number(whole), gift.label) : worth(whole, gift);
@@ -351,6 +356,13 @@ function showTerms(gift) {
   }));
 }
 
+/** storefront is where a card is sold or loaded: the only one, or what was chosen on this device; null: none yet. */
+function storefront() {
+  const all = device.storefronts;
+  const chosen = localStorage.getItem("boon.storefront");
+  return all.length === 1 ? all[0] : all.find((s) => s.externalStorefrontID === chosen) ?? null;
+}
+
 /** typedAmount is what the keypad comes to, and what of it the gift gives. */
 function typedAmount() {
   const { gift, entry, mode } = current;
@@ -362,6 +374,7 @@ function typedAmount() {
 
 function drawEntry() {
   const { gift, mode } = current;
+  $(".storefront").hidden = mode === "take" || device.storefronts.length < 2;
   const takes = gift.isRedeemable && may("redeem");
   $(".take-side").hidden = mode === "take" && !takes;
   $(".do-load").hidden = mode === "sell" || !maySell("reload") || !reloadable(gift) || (mode === "load" && !takes);
@@ -384,7 +397,7 @@ function drawEntry() {
     load: ["till.gift.reload", "till.gift.reload-none"] }[mode];
   const button = $(".take");
   button.textContent = take > 0 && !(mode === "sell" && pieces) ? t(names[0], worth(take, gift)) : t(names[1]);
-  button.disabled = take === 0 || (mode === "take" && !$(".items").hidden && current.item === null);
+  button.disabled = take === 0 || (mode === "take" ? !$(".items").hidden && current.item === null : storefront() === null);
 }
 
 function typeKey(key) {
@@ -419,7 +432,10 @@ function go(verificationCode) {
   const { amount, take, rest } = typedAmount();
   const body = { voucherID: gift.voucherID, amount: decimal(take, decimals) };
   if (mode === "sell" && fixed(gift) > 0) delete body.amount;
-  if (mode !== "take") Object.assign(body, device.sale, { externalTransactionReferenceNumber: api.newKey() });
+  if (mode !== "take") {
+    body.externalStorefrontID = storefront().externalStorefrontID;
+    body.externalTransactionReferenceNumber = api.newKey();
+  }
   if (verificationCode) body.verificationCode = verificationCode;
   if (mode === "take" && item) body.ticketData = ticket(item, take, amount, gift);
   move(operations[mode], body, gift, take, { rest: rest > 0 ? worth(rest, gift) : "" });
@@ -684,6 +700,7 @@ function wire() {
   on(".all", "click", takeAll);
   on(".take-side", "submit", (e) => { e.preventDefault(); go(); });
   on(".do-cash", "click", askCash);
+  on(".storefront", "change", (e) => { localStorage.setItem("boon.storefront", e.target.value); drawEntry(); });
   on(".do-load", "click", () => {
     $("h1", views.gift).focus({ preventScroll: true }); // Enter is for the amount now, not for this button
     current = { ...current, mode: current.mode === "load" ? "take" : "load", entry: empty, all: false, touched: true };
