@@ -303,6 +303,12 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 			return nil
 		}, ask{"GET", "/api/integration/gifting/activity?from=2026-03-01T00%3A00%3A00Z&keyID=k&kind=REDEMPTION&limit=3" +
 			"&organizationID=l", "", "", ""}},
+		{func() error {
+			for _, err := range c.Audit(ctx, client.AuditFilter{From: at, PageSize: 3}) {
+				return err
+			}
+			return nil
+		}, ask{"GET", "/api/integration/audit?from=2026-03-01T00%3A00%3A00Z&limit=3", "", "", ""}},
 	}
 	for i, tt := range calls {
 		if err := tt.call(); err != nil {

@@ -102,6 +102,46 @@ func (c *Client) Activity(ctx context.Context, f ActivityFilter) iter.Seq2[Chang
 	return pages(fetch, func(e *Change) *Meta { return &e.Meta })
 }
 
+// AuditFilter selects what was done; what is zero selects all.
+type AuditFilter struct {
+	From     time.Time
+	To       time.Time // exclusive
+	PageSize int       // how many one call fetches, 1 to 200; 0: the service's choice
+}
+
+// AuditEntry is one thing that somebody did in the account.
+type AuditEntry struct {
+	ID        string    `json:"id"`
+	At        time.Time `json:"at"`
+	Action    string    `json:"action"` // such as gift.redeemed, setup.changed or codes.exported
+	KeyID     string    `json:"keyID"`  // "": it was somebody at the command line
+	KeyName   string    `json:"keyName"`
+	Person    string    `json:"person"`    // who was signed in at the till
+	User      string    `json:"user"`      // the operating system's, at the command line
+	Address   string    `json:"address"`   // of the client
+	VoucherID string    `json:"voucherID"` // "": it was no gift
+	What      string    `json:"what"`      // in words; "": the history of the gift tells it
+	RequestID string    `json:"requestID"`
+	Meta      Meta      `json:"-"`
+}
+
+// Audit goes through what people and keys did in the key's account, the newest first, fetching pages as they are
+// needed. The first error ends it.
+func (c *Client) Audit(ctx context.Context, f AuditFilter) iter.Seq2[AuditEntry, error] {
+	q := ActivityFilter{From: f.From, To: f.To, PageSize: f.PageSize}.query()
+	fetch := func(cursor string) (list []json.RawMessage, next string, meta Meta, err error) {
+		var page struct {
+			Entries    []json.RawMessage `json:"entries"`
+			NextCursor string            `json:"nextCursor"`
+		}
+		k := paged("audit", q, cursor)
+		k.path = integrationPath + strings.TrimPrefix(k.path, giftingPath)
+		meta, err = c.do(ctx, k, &page)
+		return page.Entries, page.NextCursor, meta, err
+	}
+	return pages(fetch, func(e *AuditEntry) *Meta { return &e.Meta })
+}
+
 func instant(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -58,6 +58,7 @@ type commands struct {
 	Key     keyCmd     `cmd:"" help:"Make, list and revoke API keys."`
 	Events  eventsCmd  `cmd:"" help:"Follow what happens in an account."`
 	Webhook webhookCmd `cmd:"" help:"Have what happens in an account sent to addresses, and look at the calls."`
+	Audit   auditCmd   `cmd:"" help:"List who did what in an account, from where."`
 	Listen  listenCmd  `cmd:"" help:"Send what happens in an account to a developer's machine, as a webhook."`
 	Till    tillCmd    `cmd:"" help:"Pair devices at the counter with a location, and make PINs for people."`
 	KeyFile keyFileCmd `cmd:"" name:"key-file" help:"Rotate the keys that seal codes and tokens, and list them."`

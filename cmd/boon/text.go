@@ -48,7 +48,10 @@ func harmlessJSON(b []byte) string { return escape(string(b), "\n\r\t") }
 func table(w io.Writer, heading []string, rows [][]string) {
 	var b bytes.Buffer
 	columns := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, row := range append([][]string{heading}, rows...) {
+	if heading != nil {
+		rows = append([][]string{heading}, rows...)
+	}
+	for _, row := range rows {
 		line := make([]string, len(row))
 		for i, s := range row {
 			line[i] = cell(s)

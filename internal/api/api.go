@@ -287,6 +287,8 @@ func readingRoutes() []Route {
 			handle: listActivity, deadline: otherDeadline, needs: gift.MayLookUp},
 		{Method: "GET", Pattern: base + "/events", Priority: PriorityRead,
 			handle: listEvents, deadline: eventDeadline, needs: gift.MaySeeEvents},
+		{Method: "GET", Pattern: base + "/audit", Priority: PriorityRead,
+			handle: listTrail, deadline: otherDeadline, needs: gift.MayAudit},
 		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}", Priority: PriorityRead,
 			handle: showGift, deadline: otherDeadline, needs: gift.MayLookUp, anyKey: true},
 		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}/history", Priority: PriorityRead,

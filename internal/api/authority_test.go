@@ -50,6 +50,7 @@ type row struct {
 	live    verdict // a key of a live account, where the operation is for test accounts; the zero one: it is for both
 	at      where   // whether the call says at which location it is made
 	noSuch  verdict // where it names a location that the account does not have; the zero one: NOT_FOUND
+	wide    bool    // a key that is limited to locations is refused
 	by      string  // the ways in which it names a gift; "": it names none, and a key of an account is served
 	// What another account's gift is, one that this key may not use here, and one that does not exist.
 	foreign, elsewhere, absent verdict
@@ -168,6 +169,7 @@ var authority = map[string][]row{
 	"changeWebhook": elsewhereTested, "deleteWebhook": elsewhereTested, "rotateWebhook": elsewhereTested,
 	"replayWebhook": elsewhereTested, "listAttempts": elsewhereTested,
 	"listEvents":   {{needs: "events", system: unsupported}},
+	"listAudit":    {{needs: "audit", system: unsupported, wide: true}},
 	"getHealth":    {{open: true}},
 	"getReadiness": {{open: true}},
 	"getOpenAPI":   {{open: true}},
@@ -276,6 +278,8 @@ func (r row) verdict(key, place, good, state string) verdict {
 	}
 	limited := good == pier || good == wharf
 	switch {
+	case r.wide && limitedTo(key) != "":
+		return notAuthorized
 	case r.by == "":
 		return cmp.Or(r.live, done)
 	case good == nowhere:
@@ -716,7 +720,7 @@ func (s *stage) keys(t *testing.T, op contract.Route, r row) {
 			}
 			for _, query := range []string{"", "&organizationID=" + wharf, "&organizationID=" + cornerPlace, "&organizationID=" +
 				pier} {
-				s.expect(t, s.do(op.Method, op.Path+"?limit=200"+query, "", as(key)...), key, cmp.Or(r.live, done), hidden,
+				s.expect(t, s.do(op.Method, op.Path+"?limit=200"+query, "", as(key)...), key, r.verdict(key, "", "", ""), hidden,
 					op.OperationID+query)
 			}
 		}

@@ -64,6 +64,12 @@ func (c *Call) By(caller *gift.Caller) error {
 // From refuses a call that does not come from one of these networks.
 func (c *Call) From(allowed gift.Networks) error { return c.c.from(allowed) }
 
+// Address is that of the client.
+func (c *Call) Address() string { return c.c.ClientAddress(c.Request).String() }
+
+// RequestID is that of the call.
+func (c *Call) RequestID() string { return c.c.requestID }
+
 // AccountNow is the time by the clock of an account.
 func (c *Call) AccountNow(a *gift.Account) (time.Time, error) {
 	if !a.Test {

@@ -102,7 +102,7 @@ func TestExport(t *testing.T) {
 // deaf are records that take no note of an export.
 type deaf struct{ api.Records }
 
-func (deaf) LogExport(context.Context, string) error { return errors.New("the disk is full") }
+func (deaf) LogExport(context.Context, gift.TrailEntry) error { return errors.New("the disk is full") }
 
 // TestExportsAreNoted: each download stands in the log of the set-up, which is chained, before anything leaves.
 func TestExportsAreNoted(t *testing.T) {

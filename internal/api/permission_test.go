@@ -30,7 +30,7 @@ var needed = map[string]string{
 	"getGift": "look-up", "getGiftHistory": "look-up", "listGifts": "look-up", "listActivity": "look-up",
 	"createWebhook": "webhooks", "listWebhooks": "webhooks", "getWebhook": "webhooks", "changeWebhook": "webhooks",
 	"deleteWebhook": "webhooks", "rotateWebhook": "webhooks", "replayWebhook": "webhooks", "listAttempts": "webhooks",
-	"listEvents": "events",
+	"listEvents": "events", "listAudit": "audit",
 	"getRequest": "", "getHealth": "", "getReadiness": "", "getOpenAPI": "", "getDocs": "", "getErrorDocs": "",
 	"getDocsAsset": "",
 	"getClock":     "", "advanceClock": "",

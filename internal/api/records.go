@@ -29,8 +29,10 @@ type Records interface {
 	// waits for some, as long as wait and the context allow; idle is told before. EventsEnd is the place after the newest.
 	Await(ctx context.Context, q gift.EventQuery, wait time.Duration, idle func()) (gift.EventPage, error)
 	EventsEnd(ctx context.Context, account gift.ID) (gift.EventPlace, error)
-	// LogExport notes durably, in a log that is chained, that codes leave.
-	LogExport(ctx context.Context, what string) error
+	// LogExport notes durably, in a log that is chained and in the audit trail, that codes leave.
+	LogExport(context.Context, gift.TrailEntry) error
+	// Trail gives a page of the audit trail of an account, the newest first.
+	Trail(context.Context, gift.TrailFilter) (gift.TrailPage, error)
 	// Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long
 	// answers.
 	Requests(ctx context.Context, account gift.ID, operation ledger.Operation, key string) ([]ledger.Request, error)

@@ -116,7 +116,7 @@ func (c *call) configure(change func(*gift.Directory) (*gift.Webhook, string, er
 		if err != nil {
 			return gift.Changes{}, err
 		}
-		return gift.Changes{Webhooks: []*gift.Webhook{w},
+		return gift.Changes{Webhooks: []*gift.Webhook{w}, By: c.actor(gift.ID{}).Actor, RequestID: c.requestID,
 			What: fmt.Sprintf("account %s, by key %s: %s", c.account.Name, c.caller.Name, what)}, nil
 	}))
 }

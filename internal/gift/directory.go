@@ -131,4 +131,9 @@ type Changes struct {
 	Webhooks []*Webhook // new, changed, or to be deleted
 	Assets   []Asset    // the pictures of those accounts; saving one again changes nothing
 	What     string     // what is changed, in words, a line for each change; never a secret
+	// Of says it for each account that it is about; nil: all of What is about each that is changed here.
+	Of map[ID]string
+	By Actor // the key that asks for it; zero: somebody at the command line, or the service itself
+	// RequestID is that of the call that asks for it; "": none.
+	RequestID string
 }

@@ -103,6 +103,7 @@ type Actor struct {
 	KeyID      ID     // zero: the service itself
 	LocationID ID     // zero: not at a location
 	Person     string // who stood at the till; "": the till asks for nobody
+	Address    string // of the client; "": it was not noted
 }
 
 // Context is what every command carries beside its own arguments: the id of the entry to be made, who asks, and when.

@@ -30,8 +30,9 @@ const (
 	MayReplace                           // replace-gift
 	MayWebhooks                          // webhooks
 	MaySeeEvents                         // the events of the account
+	MayAudit                             // the audit trail of the account
 
-	AllPermissions = MaySeeEvents<<1 - 1
+	AllPermissions = MayAudit<<1 - 1
 	// SystemPermissions are those of every system key; what it made itself is all that it may cancel and look up.
 	SystemPermissions = MaySend | MayCancel | MayLookUp
 )
@@ -58,6 +59,7 @@ var permissionNames = []struct{ name, cannot string }{
 	{"replace", "replace cards"},
 	{"webhooks", "manage webhooks"},
 	{"events", "read events"},
+	{"audit", "read the audit trail"},
 }
 
 // roles are the sets of permissions that have a name.

@@ -39,7 +39,8 @@ type ChangeFilter struct {
 	AccountID  ID
 	Locations  []ID // only of gifts that Filter.Locations would select
 	KeyID      ID
-	LocationID ID // where the change was made
+	ByKeys     bool // only what keys caused, not the service itself
+	LocationID ID   // where the change was made
 	Kind       Kind
 	From       time.Time
 	To         time.Time // exclusive

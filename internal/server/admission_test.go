@@ -49,6 +49,7 @@ func TestPriorities(t *testing.T) {
 		"gifting/gifts/{voucherID}/history":  api.PriorityRead,
 		"requests/{key}":                     api.PriorityRead,
 		"events":                             api.PriorityRead,
+		"audit":                              api.PriorityRead,
 		"GET webhooks":                       api.PriorityRead,
 		"POST webhooks":                      api.PriorityWrite,
 		"GET webhooks/{webhookID}":           api.PriorityRead,

@@ -109,9 +109,14 @@ type plan struct {
 
 func (p *plan) make() error {
 	owners := owners(p.current)
+	p.changes.Of = map[gift.ID]string{}
 	for i := range p.accounts {
+		before := len(p.Changes)
 		if err := p.account(&p.accounts[i], owners); err != nil {
 			return err
+		}
+		if own := p.Changes[before:]; len(own) > 0 {
+			p.changes.Of[p.accounts[i].record.ID] = strings.Join(own, "\n")
 		}
 	}
 	for i := range p.systemKeys {

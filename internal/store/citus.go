@@ -34,6 +34,7 @@ var placements = []placement{
 	{table: "key_miss", by: "account_id"},
 	{table: "day_count", by: "account_id"},
 	{table: "webhook_state", by: "account_id"},
+	{table: "trail", by: "account_id"},
 	{table: "webhook_attempt", by: "account_id"},
 	{table: "secret", by: "hash"}, // whoever shows a code does not know the account
 	{table: "sheet", by: "hash"},

@@ -65,8 +65,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	reader := lookup.New(d)
 	return &Store{Setup: setup.New(d), Reader: reader, Feed: feed.New(d, reader), Hooks: hooks.New(d),
-		Verifier: check.NewVerifier(d), db: d,
-		transact: d.Transact}, nil
+		Verifier: check.NewVerifier(d), db: d, transact: d.Transact}, nil
 }
 
 // readTexts are the reading statements that are worth preparing once.

@@ -65,6 +65,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"followers miss nothing":                    testFollowers,
 		"old events are forgotten":                  testForgetEvents,
 		"verify finds lost events":                  testVerifyEvents,
+		"who did what is kept":                      testTrail,
 		"ends of gifts are told of once":            testExpiry,
 		"a change of the set-up is seen everywhere": testConfigure,
 		"the set-up is changed beside tills":        testConfigureBeside,

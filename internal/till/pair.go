@@ -102,7 +102,8 @@ func (t *tills) pair(c *api.Call) (answer, error) {
 		if elsewhere = c.From(k.Networks); elsewhere != nil {
 			return gift.Changes{}, elsewhere
 		}
-		return gift.Changes{Keys: []*gift.Key{k},
+		by := gift.Actor{KeyID: k.ID, Address: c.Address()}
+		return gift.Changes{Keys: []*gift.Key{k}, By: by, RequestID: c.RequestID(),
 			What: fmt.Sprintf("account %s: paired a device as till %s (%s)", d.Accounts[k.AccountID].Name, k.Name, k.ID)}, nil
 	})
 	if errors.Is(err, refused) {

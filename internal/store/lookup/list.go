@@ -327,6 +327,9 @@ func Changes(f gift.ChangeFilter, before gift.ID, n int) (string, []any) {
 	if !f.KeyID.IsZero() {
 		w.and(`k.key_id = %s`, db.KeyOf(f.KeyID))
 	}
+	if f.ByKeys {
+		w.and(`k.key_id IS NOT NULL`)
+	}
 	if !f.LocationID.IsZero() {
 		w.and(`k.location_id = %s`, db.KeyOf(f.LocationID))
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/chain"
+	"boon.example/internal/gift"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 )
@@ -46,7 +47,7 @@ func logSetup(ctx context.Context, d *db.DB, tx *sql.Tx, what string, before [sh
 }
 
 // LogExport writes that codes leave, before they do. The set-up stays as it is.
-func (s *Setup) LogExport(ctx context.Context, what string) error {
+func (s *Setup) LogExport(ctx context.Context, e gift.TrailEntry) error {
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		if _, err := s.lockSetup(ctx, tx); err != nil {
 			return err
@@ -55,7 +56,10 @@ func (s *Setup) LogExport(ctx context.Context, what string) error {
 		if err != nil {
 			return err
 		}
-		return logSetup(ctx, s.db, tx, what, is)
+		if err := s.addTrail(ctx, tx, &e); err != nil {
+			return err
+		}
+		return logSetup(ctx, s.db, tx, e.What, is)
 	})
 	if err != nil {
 		return fmt.Errorf("noting that codes leave: %w", err)

@@ -204,6 +204,12 @@ func (s *Setup) configure(ctx context.Context, tx *sql.Tx, version int64, asked 
 	if _, err := tx.ExecContext(ctx, `UPDATE setup_version SET version = $1 WHERE one = 1`, version+1); err != nil {
 		return fmt.Errorf("saving the set-up's version: %w", err)
 	}
+	for account, what := range c.Trail() {
+		e := gift.TrailEntry{AccountID: account, Actor: c.By, Action: gift.SetupChanged, RequestID: c.RequestID, What: what}
+		if err := s.addTrail(ctx, tx, &e); err != nil {
+			return err
+		}
+	}
 	return logSetup(ctx, s.db, tx, c.What, before)
 }
 

@@ -33,6 +33,7 @@ var Tables = []Table{
 		"permissions, limits, accounts, programs, till, networks, test", "BTBTTBBNNNTTBBNTF"),
 	newTable("test_clock", 1, "account_id, ahead, target, key", "BNNT"),
 	newTable("setup_change", 1, setup.ChangeColumns, "NNNTTBBB"),
+	newTable("trail", 2, setup.TrailColumns, "BBNBTTTTTT"),
 	newTable("used_record", 2, "account_id, record_id", "BB"),
 	newTable("item_list", 2, "account_id, id, items", "BBT"),
 	newTable("voucher", 2, record.VoucherColumns+", v.held, v.holds_end, v.expiring_told, v.expired_told",

@@ -142,6 +142,24 @@ ANALYZE sqlite_schema; -- reads it
 -- The W3C traceparent of the request that asked for the message, where that is recorded; '': it is not.
 ALTER TABLE job ADD COLUMN trace TEXT NOT NULL DEFAULT '';
 
+-- The address of the client that caused the entry; '': it was not noted.
+ALTER TABLE entry ADD COLUMN address TEXT NOT NULL DEFAULT '';
+
+-- What was done to the set-up of an account, and which codes left: with the entries that keys caused, its audit trail.
+CREATE TABLE trail (
+    account_id BLOB    NOT NULL CHECK (length(account_id) = 16),
+    id         BLOB    NOT NULL CHECK (length(id) = 16), -- which grows with time
+    made_at    INTEGER NOT NULL,
+    action     TEXT    NOT NULL,
+    key_id     BLOB    CHECK (length(key_id) = 16), -- NULL: somebody at the command line
+    made_by    TEXT    NOT NULL, -- the operating system's user who was there; '': it was a key
+    person     TEXT    NOT NULL,
+    address    TEXT    NOT NULL,
+    request_id TEXT    NOT NULL,
+    what       TEXT    NOT NULL, -- in words; never a secret
+    PRIMARY KEY (account_id, id)
+) STRICT, WITHOUT ROWID;
+
 -- The ends of its validity that gift.expiring and gift.expired told of; 0: none. What was over before there were events
 -- is not told any more.
 ALTER TABLE voucher ADD COLUMN expiring_told INTEGER NOT NULL DEFAULT 0;

@@ -1,0 +1,46 @@
+package api
+
+import (
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
+)
+
+// listTrail lists what people and keys did in the account, the newest first.
+func listTrail(c *call) (ledger.Answer, error) {
+	if err := c.caller.MayAuditAll(); err != nil {
+		return ledger.Answer{}, err
+	}
+	q := wire.ReadQuery(c.r.URL.RawQuery)
+	filter := gift.TrailFilter{AccountID: c.account.ID, From: q.Instant("from"), To: q.Instant("to"), Limit: q.Limit()}
+	copy(filter.Before[:], q.Cursor("audit", len(filter.Before)))
+	if err := q.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	page, err := c.Records.Trail(c.ctx, filter)
+	if err != nil {
+		return ledger.Answer{}, stored(err)
+	}
+	names := c.names()
+	return c.answer(ledger.OK, func(w *writer) {
+		w.List("entries")
+		for n := range page.Entries {
+			e := &page.Entries[n]
+			w.Open()
+			w.ID("id", e.ID)
+			w.Instant("at", e.At)
+			w.Text("action", string(e.Action))
+			w.IDOrNull("keyID", e.Actor.KeyID)
+			w.TextOrNull("keyName", names.key(e.Actor.KeyID))
+			w.TextOrNull("person", e.Actor.Person)
+			w.TextOrNull("user", e.User)
+			w.TextOrNull("address", e.Actor.Address)
+			w.IDOrNull("voucherID", e.VoucherID)
+			w.TextOrNull("what", e.What)
+			w.TextOrNull("requestID", e.RequestID)
+			w.Close()
+		}
+		w.EndList()
+		w.NextCursor("audit", page.Next)
+	}), nil
+}

@@ -1,0 +1,64 @@
+package gift
+
+import "time"
+
+// The actions of an audit trail that are no change of a gift; those have the EventType of their entry.
+const (
+	SetupChanged  EventType = "setup.changed"
+	CodesExported EventType = "codes.exported"
+)
+
+// TrailEntry is one thing that somebody did in an account: who, from where, and what to which gift or setting.
+type TrailEntry struct {
+	ID        ID // of a change of a gift, its entry's
+	AccountID ID
+	At        time.Time
+	Actor     Actor  // KeyID zero: somebody at the command line
+	User      string // the operating system's who was there; "": it was an API key
+	Action    EventType
+	VoucherID ID // zero: it was no gift
+	RequestID string
+	What      string // in words; "": the history of the gift says it
+}
+
+// TrailFilter selects entries of the audit trail of an account; zero members select all.
+type TrailFilter struct {
+	AccountID ID
+	From      time.Time
+	To        time.Time // exclusive
+	Before    ID        // see ChangeFilter
+	Limit     int
+}
+
+// TrailPage is a part of an audit trail, the newest first.
+type TrailPage struct {
+	Entries []TrailEntry
+	Next    ID
+}
+
+// MayAuditAll refuses a key that is limited to locations: the trail is the whole account's.
+func (c *Caller) MayAuditAll() error {
+	if len(c.Locations) > 0 {
+		return Refuse(NotAuthorized, "The audit trail is of the whole account; this key is limited to some of its locations.")
+	}
+	return nil
+}
+
+// Trail is what the changes do to the set-up, for each account that they are about.
+func (c *Changes) Trail() map[ID]string {
+	if c.Of != nil {
+		return c.Of
+	}
+	all := map[ID]string{}
+	for _, a := range c.Accounts {
+		all[a.ID] = c.What
+	}
+	for _, k := range c.Keys {
+		all[k.AccountID] = c.What
+	}
+	for _, w := range c.Webhooks {
+		all[w.AccountID] = c.What
+	}
+	delete(all, ID{}) // keys of systems are nobody's
+	return all
+}

@@ -1,0 +1,33 @@
+package setup
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/store/db"
+)
+
+// TrailColumns are those of the audit trail beside entries.
+const TrailColumns = `account_id, id, made_at, key_id, action, made_by, person, address, request_id, what`
+
+// addTrail writes what was done, in the transaction that does it. Without a key, it was the user of this process.
+func (s *Setup) addTrail(ctx context.Context, tx *sql.Tx, e *gift.TrailEntry) error {
+	by := ""
+	if e.Actor.KeyID.IsZero() {
+		by = s.db.By
+	}
+	_, err := tx.ExecContext(ctx,
+		`INSERT INTO trail (`+TrailColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		db.KeyOf(e.AccountID), db.KeyOf(gift.ID(uuid.Must(uuid.NewV7()))), db.Micros(time.Now()), db.OrNull(e.Actor.KeyID),
+		string(e.Action), by, e.Actor.Person, e.Actor.Address, e.RequestID, strings.TrimSpace(e.What))
+	if err != nil {
+		return fmt.Errorf("writing the audit trail: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package store
+
+import (
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// testTrail: what keys caused and what was done to the set-up are one list, each account's own, in pages of any size
+// and within times; what the service did itself is not in it.
+func testTrail(t *testing.T, open opener) {
+	s, _ := open(t)
+	account, other, began := newID(), newID(), time.Now().Add(-time.Second)
+	by := gift.Actor{KeyID: newID(), Person: "Ana", Address: "203.0.113.9"}
+	g := issue(t, s, account, 1)[0]
+	for n := range 3 {
+		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&g.Voucher)}}, func(st *ledger.State) ledger.Changes {
+			at := gift.Context{EntryID: newID(), Now: time.Now(), Actor: by, RequestID: "r"}
+			if n == 1 {
+				at.Actor = gift.Actor{}
+			}
+			after, e, err := st.Vouchers[ref(&g.Voucher)].Redeem(gift.Redeem{Context: at, Amount: 1})
+			must(t, err)
+			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+		})
+		must(t, s.LogExport(t.Context(), gift.TrailEntry{AccountID: account, Actor: by, Action: gift.CodesExported,
+			RequestID: "r", What: "codes leave"}))
+		must(t, s.LogExport(t.Context(), gift.TrailEntry{AccountID: other, Actor: by, Action: gift.CodesExported}))
+	}
+	for _, limit := range []int{1, 2, 3, 5, 9} {
+		var all []gift.TrailEntry
+		for f := (gift.TrailFilter{AccountID: account, Limit: limit, From: began, To: time.Now().Add(time.Hour)}); ; {
+			page, err := s.Trail(t.Context(), f)
+			must(t, err)
+			if all = append(all, page.Entries...); page.Next.IsZero() {
+				break
+			}
+			f.Before = page.Next
+		}
+		var did []gift.EventType
+		for _, e := range all {
+			did = append(did, e.Action)
+			if e.Actor.KeyID != by.KeyID || e.Actor.Person != "Ana" || e.Actor.Address != by.Address || e.RequestID != "r" ||
+				e.AccountID != account || (e.VoucherID == g.ID) != (e.What == "") {
+				t.Errorf("%+v", e)
+			}
+		}
+		diff(t, did, []gift.EventType{gift.CodesExported, gift.EventRedeemed, gift.CodesExported, gift.CodesExported,
+			gift.EventRedeemed})
+	}
+	later, err := s.Trail(t.Context(), gift.TrailFilter{AccountID: account, Limit: 9, From: time.Now().Add(time.Second)})
+	must(t, err)
+	earlier, err := s.Trail(t.Context(), gift.TrailFilter{AccountID: account, Limit: 9, To: began})
+	must(t, err)
+	if len(later.Entries)+len(earlier.Entries) > 0 {
+		t.Errorf("at other times: %+v, %+v", later, earlier)
+	}
+}
