@@ -59,6 +59,7 @@ type Shop struct {
 	testing.TB
 	*boontest.Service
 	place boontest.Place
+	Once  bool // calls of which nothing was known in time are not repeated
 }
 
 // Open opens the shop of a set-up until the test ends.
@@ -67,11 +68,11 @@ func Open(t testing.TB, c server.Config, setUp []byte) *Shop {
 	place := boontest.NewPlace(t)
 	place.Apply(t, setUp)
 	c.Outbox = true
-	return &Shop{t, place.Serve(t, c, new(boontest.Log)), place}
+	return &Shop{TB: t, Service: place.Serve(t, c, new(boontest.Log)), place: place}
 }
 
 // Of is the shop for a test within its test.
-func (s *Shop) Of(t testing.TB) *Shop { return &Shop{t, s.Service, s.place} }
+func (s *Shop) Of(t testing.TB) *Shop { return &Shop{TB: t, Service: s.Service, place: s.place, Once: s.Once} }
 
 // Apply applies another set-up, while the service runs.
 func (s *Shop) Apply(setUp []byte) {
@@ -101,7 +102,8 @@ type Answer struct {
 // client has its own connections, so that none is kept by another test's service.
 var client = &http.Client{Timeout: time.Minute}
 
-// Call sends a request, and repeats one that was not admitted, as a real client does.
+// Call sends a request, and repeats one that was not admitted, or of which a platform was not told in time what became
+// of it, as a real client does.
 func (s *Shop) Call(method, path, body string, headers ...string) Answer {
 	s.Helper()
 	for try := 0; ; try++ {
@@ -121,7 +123,8 @@ func (s *Shop) Call(method, path, body string, headers ...string) Answer {
 		if err != nil {
 			s.Fatal(err)
 		}
-		if resp.StatusCode == http.StatusServiceUnavailable && try < 60 {
+		unknown := resp.StatusCode == http.StatusInternalServerError && len(text) == 0 && !s.Once
+		if (resp.StatusCode == http.StatusServiceUnavailable || unknown) && try < 60 {
 			time.Sleep(500 * time.Millisecond)
 			continue
 		}

@@ -150,9 +150,11 @@ func TestTooLong(t *testing.T) {
 	card := r.Gift("20").Code
 	held <- struct{}{}
 	id := guid()
+	r.Once = true
 	if a := r.send(id, "REDEEM", card, redeem("5")); a.http != 500 || a.body != "" {
 		t.Errorf("a redemption that waits: %d %q", a.http, a.body)
 	}
+	r.Once = false
 	<-held
 	deadline := time.Now().Add(time.Minute)
 	for r.send(id, "REDEEM", card, redeem("5")).String() != "ACCEPT 15.00 5.00" {

@@ -53,15 +53,9 @@ func (f *Feed) DueExpiry(ctx context.Context, account gift.ID, now time.Time, li
 	return due, nil
 }
 
-<<<<<<< HEAD
-// TellExpiry writes the events of the ends of gifts of an account that are due at an instant by its clock: at most
-// limit of each type, the earliest end first. Each end is told of once, whoever else tells. It tells of how many gifts
-// it looked at.
-=======
 // TellExpiry writes the events of the ends of gifts of an account that are due at an instant by its clock, the earliest
 // end first and at most limit of each type. Each end is told of once, whoever else tells. It tells of how many gifts it
 // looked at.
->>>>>>> 9ef9f48 (internal/api, internal/store, client, cmd/boon: the audit trail of an account)
 func (f *Feed) TellExpiry(ctx context.Context, account gift.ID, now time.Time, limit int) (n int, err error) {
 	// Most calls find nothing; they should not wait for the writer.
 	if due, err := f.DueExpiry(ctx, account, now, 1); err != nil || due == 0 {
@@ -84,13 +78,8 @@ func (f *Feed) TellExpiry(ctx context.Context, account gift.ID, now time.Time, l
 	return n, nil
 }
 
-<<<<<<< HEAD
-func (f *Feed) tell(ctx context.Context, tx *sql.Tx, x *expiry, account gift.ID, now time.Time, limit int,
-) (int, error) {
-=======
 func (f *Feed) tell(ctx context.Context, tx *sql.Tx, x *expiry, account gift.ID, now time.Time,
 	limit int) (n int, err error) {
->>>>>>> 9ef9f48 (internal/api, internal/store, client, cmd/boon: the audit trail of an account)
 	var due []gift.Voucher
 	err = db.Each(ctx, tx, f.db.Text(x.lock), x.args(account, now, limit), func(rows *sql.Rows) error {
 		var v gift.Voucher
