@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/feed"
 )
 
 // follow reads the events of an account from a place on, page by page, until nothing more is there.
@@ -104,6 +105,36 @@ func testEvents(t *testing.T, open opener) {
 		if !errors.Is(err, gift.NotFound) {
 			t.Errorf("the place %v: %v", wrong, err)
 		}
+	}
+}
+
+// counted counts look-ups.
+type counted struct {
+	feed.Gifts
+	n int
+}
+
+func (c *counted) GiftsNamed(ctx context.Context, account gift.ID, ids []gift.ID) ([]gift.Gift, error) {
+	c.n++
+	return c.Gifts.GiftsNamed(ctx, account, ids)
+}
+
+// testSmallPages: who asks for one event of a location of which there are few does not have each of the others looked
+// up by itself.
+func testSmallPages(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	gifts := issue(t, s, account, 1)
+	for range 60 {
+		redeem(t, s, &gifts[0].Voucher, 1)
+	}
+	settled(t, s, gift.EventQuery{AccountID: account, Limit: 100}, 61)
+	c := &counted{Gifts: s.Reader}
+	page, err := feed.New(s.db, c).Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 1,
+		Locations: []gift.ID{newID()}})
+	must(t, err)
+	if len(page.Events) > 0 || c.n > 8 {
+		t.Errorf("%d events, after %d look-ups for 61", len(page.Events), c.n)
 	}
 }
 

@@ -62,6 +62,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"activity is listed":                        testActivity,
 		"history is paged":                          testHistory,
 		"events come in the order of commits":       testEvents,
+		"small pages of events take few look-ups":   testSmallPages,
 		"followers miss nothing":                    testFollowers,
 		"old events are forgotten":                  testForgetEvents,
 		"verify finds lost events":                  testVerifyEvents,

@@ -166,10 +166,14 @@ type step struct {
 	kinds, body string
 }
 
+// maxSteps is how many steps are read at a time, unless the page has more.
+const maxSteps = 200
+
 // fill adds events to a page until it is full or the rows are gone through.
 func (w *walk) fill(ctx context.Context, page *gift.EventPage) error {
-	for len(w.rows) > 0 && len(page.Events) < w.query.Limit {
-		steps := w.next(w.query.Limit)
+	// more at a time where few of them fit, so that a small page takes few look-ups
+	for n := w.query.Limit; len(w.rows) > 0 && len(page.Events) < w.query.Limit; n = max(n, min(2*n, maxSteps)) {
+		steps := w.next(n)
 		events, err := w.read(ctx, steps)
 		if err != nil {
 			return err
