@@ -9,8 +9,8 @@ import (
 	"boon.example/internal/gift"
 )
 
-// maxSites is how many places of a platform one provider has.
-const maxSites = 1_000
+// maxSites is how many places of a platform one provider has: a chain calls with one secret from all of its own.
+const maxSites = 10_000
 
 // maxSiteName is how long a platform's name for a place may be.
 const maxSiteName = 100
@@ -172,16 +172,17 @@ func providerFields(p gift.Provider, a *gift.Account) []field {
 		storefront = field{"storefront", p.StorefrontID.String(), a.StorefrontName(p.StorefrontID)}
 	}
 	sites := field{name: "sites"}
+	var value strings.Builder
 	var words []string
 	for _, s := range p.Sites {
-		sites.value += fmt.Sprintf("%q %s ", s.Name, s.LocationID)
+		fmt.Fprintf(&value, "%q %s ", s.Name, s.LocationID)
 		at := s.LocationID.String()
 		if l := a.Location(s.LocationID); l != nil {
 			at = l.Name
 		}
 		words = append(words, s.Name+" at "+at)
 	}
-	sites.words = strings.Join(words, " and ")
+	sites.value, sites.words = value.String(), strings.Join(words, " and ")
 	return []field{
 		plainField("name", p.Name), plainField("platform", string(p.Platform)),
 		{"secrets", fmt.Sprintf("%x", p.Secrets), ""}, plainField("app", p.App),

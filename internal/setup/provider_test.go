@@ -1,6 +1,7 @@
 package setup_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -68,5 +69,32 @@ func TestProviders(t *testing.T) {
 	}
 	if told := parse(good + strings.Replace(good, "7a71", "7a72", 1)); !strings.Contains(told, "of this name on line 10") {
 		t.Errorf("two of one name: %s", told)
+	}
+}
+
+// TestAChain: a platform calls with one secret from all places of a chain.
+func TestAChain(t *testing.T) {
+	t.Parallel()
+	var locations, sites strings.Builder
+	for n := range 3_000 {
+		fmt.Fprintf(&locations, "      - {id: 3b0d1a6e-7c1f-4a57-9a43-%012d, name: Place %d}\n", n, n)
+		fmt.Fprintf(&sites, "          - {name: R-%d, location: 3b0d1a6e-7c1f-4a57-9a43-%012d}\n", n, n)
+	}
+	_, err := setup.Parse("f", []byte(`accounts:
+  - id: 3b0d1a6e-7c1f-4a57-9a43-6f2f5f0e7a01
+    name: Corner Bakery
+    currency: EUR
+    timeZone: Europe/Berlin
+    locations:
+`+locations.String()+`    providers:
+      - id: 3b0d1a6e-7c1f-4a57-9a43-6f2f5f0e7a71
+        name: Toast
+        platform: toast
+        secret: 5f0cda7e9b1c4d3280aa6f9e1b7c2d41
+        permissions: [validate, redeem, reverse]
+        sites:
+`+sites.String()))
+	if err != nil {
+		t.Error(err)
 	}
 }
