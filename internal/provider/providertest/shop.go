@@ -72,7 +72,9 @@ func Open(t testing.TB, c server.Config, setUp []byte) *Shop {
 }
 
 // Of is the shop for a test within its test.
-func (s *Shop) Of(t testing.TB) *Shop { return &Shop{TB: t, Service: s.Service, place: s.place, Once: s.Once} }
+func (s *Shop) Of(t testing.TB) *Shop {
+	return &Shop{TB: t, Service: s.Service, place: s.place, Once: s.Once}
+}
 
 // Apply applies another set-up, while the service runs.
 func (s *Shop) Apply(setUp []byte) {
