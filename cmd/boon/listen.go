@@ -53,7 +53,7 @@ func (c *listenCmd) Run(t *terminal) error {
 	}
 	// Whoever types the address may call every one.
 	everywhere := webhook.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}}
-	sender := webhook.NewSender(&everywhere, "boon-cli/"+thisBuild().Version)
+	sender := webhook.NewSender(&everywhere, "boon-cli/"+thisBuild().Version, 0)
 	defer sender.Close()
 	fw := forwarder{sender: sender, url: c.Forward, secret: secret, out: t.stdout,
 		pauses: []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}}

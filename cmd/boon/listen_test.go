@@ -154,7 +154,7 @@ func TestForwardLeavesWhatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sender := webhook.NewSender(&webhook.Guard{Allow: allowed}, "boon-cli/test")
+	sender := webhook.NewSender(&webhook.Guard{Allow: allowed}, "boon-cli/test", 0)
 	defer sender.Close()
 	e := &client.Event{ID: "e1", Type: "gift.created\x1b[2J", Meta: client.Meta{Body: []byte("{}")}}
 	var out bytes.Buffer

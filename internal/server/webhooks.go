@@ -26,7 +26,7 @@ func (a *app) webhooks() (_ *webhook.Deliverer, stop func()) {
 		calls.WithLabelValues(outcome)
 	}
 	a.metrics.registry.MustRegister(calls)
-	sender := webhook.NewSender(&webhook.Guard{Allow: a.WebhooksAllow}, "Boon/"+api.Version)
+	sender := webhook.NewSender(&webhook.Guard{Allow: a.WebhooksAllow}, "Boon/"+api.Version, descriptors())
 	return &webhook.Deliverer{
 		Store: a.store, Send: sender.Send, Directory: a.directory.Load, Render: a.api.EventBody, SwitchOff: a.switchOff,
 		Log: a.Logger, Random: rand.Float64, Tracer: a.telemetry.Tracer,

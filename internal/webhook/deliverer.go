@@ -69,7 +69,9 @@ const (
 	moveEvery    = 30 * time.Second
 	flushTimeout = 10 * time.Second
 	maxCalls     = 256 // in flight
-	accountCalls = 16  // of one account
+	// accountCalls are those of one account: all of its endpoints but one may be slow, with a call each, and leave room
+	// for as many of the last as it may have.
+	accountCalls = gift.MaxWebhooks - 1 + atOnce
 	maxUnsaved   = 10_000
 	// ownReadPause follows every read of a lane that is out of step: so many of them in a second, however many lanes.
 	ownReadPause = 25 * time.Millisecond

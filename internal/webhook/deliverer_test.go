@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -41,6 +42,7 @@ type world struct {
 	voucher   gift.Voucher
 	directory atomic.Pointer[gift.Directory]
 	reads     atomic.Int64 // of pages of events
+	killed    atomic.Bool  // nothing is written
 	receivers map[string]*receiver
 }
 
@@ -125,10 +127,11 @@ func (w *world) hook(answer func(n int) webhook.Outcome, types ...string) *recei
 	return r
 }
 
-// counting counts the pages of events that are read.
+// counting counts the pages of events that are read, and writes nothing for who was killed.
 type counting struct {
 	*store.Store
-	reads *atomic.Int64
+	reads  *atomic.Int64
+	killed *atomic.Bool
 }
 
 func (c counting) Events(ctx context.Context, q gift.EventQuery) (gift.EventPage, error) {
@@ -136,10 +139,24 @@ func (c counting) Events(ctx context.Context, q gift.EventQuery) (gift.EventPage
 	return c.Store.Events(ctx, q)
 }
 
+func (c counting) SaveWebhooks(ctx context.Context, states []gift.WebhookState, attempts []gift.WebhookAttempt) error {
+	if c.killed.Load() {
+		return errors.New("killed")
+	}
+	return c.Store.SaveWebhooks(ctx, states, attempts)
+}
+
+func (c counting) ReleaseWebhooks(ctx context.Context, owner gift.ID) error {
+	if c.killed.Load() {
+		return errors.New("killed")
+	}
+	return c.Store.ReleaseWebhooks(ctx, owner)
+}
+
 // start starts a deliverer; stop ends it.
 func (w *world) start(every time.Duration) (stop func()) {
 	d := &webhook.Deliverer{
-		Store: counting{w.store, &w.reads}, Send: w.send, Directory: w.directory.Load,
+		Store: counting{w.store, &w.reads, &w.killed}, Send: w.send, Directory: w.directory.Load,
 		Render:    func(e *gift.Event) []byte { return []byte(`{"type":"` + string(e.Type) + `"}`) },
 		SwitchOff: w.switchOff, Log: slog.New(slog.DiscardHandler), Random: func() float64 { return 0.5 }, Every: every,
 	}
@@ -320,6 +337,65 @@ func TestThreeBadDays(t *testing.T) {
 		}
 		if n := w.reads.Load(); n > 1_000 {
 			t.Errorf("%d pages were read", n)
+		}
+	})
+}
+
+// TestSlowOnesDelayNoOther: beside endpoints that take 15 s for nothing, and one that takes ten for an answer, another
+// gets each event within a second of its commit.
+func TestSlowOnesDelayNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		for n := range gift.MaxWebhooks - 1 {
+			w.hook(func(int) webhook.Outcome {
+				if n == 0 {
+					return webhook.Outcome{Status: 200, Took: 10 * time.Second}
+				}
+				return webhook.Outcome{Words: "There was no whole answer within 15 seconds.", Took: 15 * time.Second}
+			})
+		}
+		good := w.hook(nil)
+		stop := w.start(250 * time.Millisecond)
+		defer stop()
+		time.Sleep(time.Second)
+		for n := range 100 {
+			id := w.redeem()
+			time.Sleep(time.Second)
+			if got := good.got(); len(got) != n+1 || got[n] != id {
+				t.Fatalf("%d of %d events arrived", len(got), n+1)
+			}
+		}
+	})
+}
+
+// TestAProcessIsKilled: what it had sent but not written down comes again from another, once its lease is over, and so
+// does what happened since; nothing is lost.
+func TestAProcessIsKilled(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		r := w.hook(nil)
+		first := w.start(250 * time.Millisecond)
+		want := map[gift.ID]bool{}
+		for n := range 50 {
+			if n == 30 {
+				w.killed.Store(true) // it writes nothing any more, and its calls come nowhere
+				first()
+				w.killed.Store(false)
+			}
+			want[w.redeem()] = true
+			time.Sleep(time.Duration(n%7) * 100 * time.Millisecond)
+		}
+		second := w.start(250 * time.Millisecond)
+		defer second()
+		time.Sleep(time.Minute)
+		got := map[gift.ID]bool{}
+		for _, id := range r.got() {
+			got[id] = true
+		}
+		if !maps.Equal(got, want) || len(r.got()) > len(want)+16 {
+			t.Errorf("%d events came %d times, want %d", len(got), len(r.got()), len(want))
 		}
 	})
 }

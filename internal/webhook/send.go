@@ -20,9 +20,9 @@ import (
 const (
 	CallTimeout = 15 * time.Second
 	MaxAnswer   = 1 << 10 // bytes of an answer that are read
-	// maxIdle is how many connections wait for the next message: with fewer than there are endpoints, each message costs
-	// twice the processor time.
-	maxIdle = 1_024
+	// How many connections wait for their next message: with fewer than there are endpoints, each message costs twice the
+	// processor time.
+	minIdle, maxIdle = 64, 1_024
 )
 
 // Message is what is sent to an endpoint.
@@ -61,15 +61,17 @@ type Sender struct {
 	agent  string
 }
 
-// NewSender makes a sender that calls what a guard lets through. agent is what it calls itself.
-func NewSender(g *Guard, agent string) *Sender {
+// NewSender makes a sender that calls what a guard lets through. agent is what it calls itself. Of so many descriptors
+// that the process has, it uses a sixteenth for idle connections.
+func NewSender(g *Guard, agent string, descriptors uint64) *Sender {
 	t := &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			return g.connect(ctx, network, address, false)
 		},
 		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout: CallTimeout, MaxResponseHeaderBytes: 16 << 10, DisableCompression: true,
-		MaxIdleConns: maxIdle, MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second,
+		MaxIdleConns: int(min(max(descriptors/16, minIdle), maxIdle)), MaxIdleConnsPerHost: 2,
+		IdleConnTimeout: 30 * time.Second,
 	}
 	t.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		return dialTLS(ctx, g, t.TLSClientConfig, network, address)

@@ -4,11 +4,15 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
@@ -29,7 +33,7 @@ func secret(t *testing.T) gift.WebhookSecret {
 var loopback = &Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 
 func sender(t *testing.T, g *Guard) *Sender {
-	s := NewSender(g, "Boon/test")
+	s := NewSender(g, "Boon/test", 0)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -118,6 +122,44 @@ func TestAnswers(t *testing.T) {
 		if status == 500 && len(o.Answer) != MaxAnswer {
 			t.Errorf("%d bytes of the answer", len(o.Answer))
 		}
+	}
+}
+
+// TestNoAnswerIn15Seconds: an endpoint has 15 s for its whole answer, whether it says nothing or a little every second.
+func TestNoAnswerIn15Seconds(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]string{
+		"nothing":     "",
+		"its headers": "HTTP/1.1 200 OK\r\nX-Filler: " + strings.Repeat("x", 100),
+		"its body":    "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + strings.Repeat("x", 100),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var dripping sync.WaitGroup
+			defer dripping.Wait()
+			g := &Guard{Allow: []netip.Prefix{netip.MustParsePrefix("8.8.8.8/32")},
+				Resolve: func(context.Context, string) ([]netip.Addr, error) {
+					return []netip.Addr{netip.MustParseAddr("8.8.8.8")}, nil
+				},
+				Dial: func(context.Context, string, string) (net.Conn, error) {
+					ours, theirs := net.Pipe()
+					go io.Copy(io.Discard, theirs)
+					dripping.Go(func() {
+						for head, rest, ok := strings.Cut(answer, "x"); ok && head+rest != ""; head, rest, ok = strings.Cut(rest, "x") {
+							if _, err := io.WriteString(theirs, head+"x"); err != nil {
+								return
+							}
+							time.Sleep(time.Second)
+						}
+					})
+					return ours, nil
+				}}
+			s := NewSender(g, "Boon/test", 0)
+			defer s.Close()
+			o := s.Send(t.Context(), "http://slow.example/", []gift.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")})
+			if o.Succeeded() || o.Took != 15*time.Second || o.Words != "There was no whole answer within 15 seconds." {
+				t.Errorf("%s: %+v", name, o)
+			}
+		})
 	}
 }
 
