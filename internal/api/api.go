@@ -349,6 +349,7 @@ type call struct {
 	clocks    map[gift.ID]gift.Clock // of the test accounts that the caller may act for
 	key       string                 // the Idempotency-Key, "" none
 	location  gift.ID                // where it is made, for the log; zero: not said
+	warning   string                 // for the log; "": none
 	body      []byte                 // of a POST, whole
 	unread    bool                   // it is no JSON object
 	memory    int                    // bytes that hold counted
@@ -437,7 +438,7 @@ func (a *API) handler(h handler) http.Handler {
 
 // event is what the call came to, but for its code.
 func (c *call) event(err error) Event {
-	event := Event{RequestID: c.requestID, Overloaded: errors.Is(err, errOverloaded), Err: hidden(err)}
+	event := Event{RequestID: c.requestID, Overloaded: errors.Is(err, errOverloaded), Err: hidden(err), Warning: c.warning}
 	if c.account != nil {
 		event.AccountID = c.account.ID
 	}

@@ -23,7 +23,7 @@ func readRedemption(o *wire.Object, c *call) redemption {
 	return redemption{
 		giftRef: readGiftRef(o, byID, byCode, byToken),
 		Where:   where,
-		Ticket:  readTicket(o, c.account.Currency, c.perhaps(where)),
+		Ticket:  c.noteTicket(readTicket(o, c.account.Currency, c.perhaps(where))),
 		Redeem: gift.Redeem{
 			Number: readAmount(o, c.account.Currency), AllowPartial: o.True("allowPartial"),
 			Target: readTarget(o), Reference: o.Line("reference", maxReference), Verification: readVerification(o),

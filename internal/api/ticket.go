@@ -26,6 +26,7 @@ func readTicket(o *wire.Object, currency gift.Currency, at *gift.Location) *tick
 	there := at.Reading(name)
 	options.ItemID = cmp.Or(options.ItemID, there.ItemID)
 	options.TaxInclusive = cmp.Or(options.TaxInclusive, there.TaxInclusive)
+	options.GiftCards = there.GiftCards
 	switch {
 	case name == "":
 		data.Add(data.At("format"), "Say the format of the ticket, such as %q.", ticket.Standard)
@@ -40,6 +41,15 @@ func readTicket(o *wire.Object, currency gift.Currency, at *gift.Location) *tick
 		return format.Read(name, order, options, currency, data.Problems)
 	}
 	return nil
+}
+
+// noteTicket has the log tell of a ticket whose parts are not its total.
+func (c *call) noteTicket(t *ticket.Ticket) *ticket.Ticket {
+	if t != nil && t.Difference != 0 {
+		c.warning = fmt.Sprintf("the parts of a ticket of the format %s are %s more than its total", t.Format,
+			t.Currency.Money(t.Difference))
+	}
+	return t
 }
 
 // readTicketOptions reads how the ticket is to be read. An option of another format is a problem.

@@ -40,6 +40,33 @@ func TestALocationSaysHowTicketsAreRead(t *testing.T) {
 	w.post("redeem-gift", ask+`}}`).want(200, "amount", "4.50")
 }
 
+// What a location says is a gift card is paid by no gift.
+func TestALocationSaysWhatIsAGiftCard(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.configure(func(a *gift.Account) {
+		a.Locations = slices.Clone(a.Locations)
+		for i := range a.Locations {
+			if a.Locations[i].ID == id(pier) {
+				a.Locations[i].Tickets = []gift.TicketReading{{Format: "square", GiftCards: []string{"GC"}},
+					{Format: "standard", GiftCards: []string{"GC"}}}
+			}
+		}
+	})
+	for _, ticket := range []string{
+		`{"format":"square","data":{"line_items":[{"catalog_object_id":"GC","total_money":{"amount":2500}},` +
+			`{"catalog_object_id":"LATTE","total_money":{"amount":450}}],"total_money":{"amount":2950}}}`,
+		check(`{"itemID":"GC","itemTotalPrice":25},{"itemID":"LATTE","itemTotalPrice":4.5}`, `"grandTotal":29.5`),
+	} {
+		g := w.send(money("100"))
+		ask := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","ticketData":` + ticket
+		w.post("validate-gift", ask+`}`).want(200, "eligibility.maximumAmount", "4.50", "eligibility.excludedLines",
+			`[{"index":0,"reason":"A gift cannot pay for a gift card."}]`)
+		w.post("redeem-gift", ask+`,"amount":4.51}`).refused(400, gift.ValidationFailure, "amount")
+		w.post("redeem-gift", ask+`}`).want(200, "amount", "4.50")
+	}
+}
+
 // A gift for a group of items, or for items of a name, is good for these on a platform's order.
 func TestAGiftForAGroup(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,7 @@ func readValidation(o *wire.Object, c *call) validation {
 		Where:   readPlace(o, c.caller),
 		target:  readTarget(o),
 	}
-	v.ticket = readTicket(o, c.account.Currency, c.perhaps(v.Where))
+	v.ticket = c.noteTicket(readTicket(o, c.account.Currency, c.perhaps(v.Where)))
 	return v
 }
 

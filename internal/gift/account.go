@@ -45,8 +45,9 @@ type Location struct {
 // TicketReading is how tickets of a format are read at a location, unless the till says otherwise.
 type TicketReading struct {
 	Format       string
-	ItemID       string // the member that names the item of a line; "": the format's own choice
-	TaxInclusive *bool  // whether prices are shown with tax; nil: as is the custom with the currency
+	ItemID       string   // the member that names the item of a line; "": the format's own choice
+	TaxInclusive *bool    // whether prices are shown with tax; nil: as is the custom with the currency
+	GiftCards    []string // ids of items that are gift cards, though the order does not say so
 }
 
 // Reading is how tickets of a format are read at the location.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -90,34 +91,35 @@ var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.Me
 
 func (a *app) log(r *http.Request, status int, took time.Duration, e *api.Event) {
 	level := slog.LevelInfo
-	attrs := make([]slog.Attr, 0, 12)
-	attrs = append(attrs,
+	attrs := append(make([]slog.Attr, 0, 12),
 		slog.String("route", route(r)), slog.Int("status", status),
 		slog.Float64("ms", float64(took.Microseconds())/1000), slog.String("requestID", e.RequestID),
-		slog.String("network", clientip.Network(a.Proxies.Client(r))),
-	)
+		slog.String("network", clientip.Network(a.Proxies.Client(r))))
+	text := func(name, value string) {
+		if value != "" {
+			attrs = append(attrs, slog.String(name, value))
+		}
+	}
 	id := func(name string, id gift.ID) {
 		if !id.IsZero() {
-			attrs = append(attrs, slog.String(name, id.String()))
+			text(name, id.String())
 		}
 	}
 	id("account", e.AccountID)
 	id("location", e.LocationID)
-	if id("key", e.KeyID); e.KeyName != "" {
-		attrs = append(attrs, slog.String("keyName", e.KeyName))
-	}
+	id("key", e.KeyID)
+	text("keyName", e.KeyName)
 	if s := trace.SpanContextFromContext(r.Context()); s.IsSampled() {
 		attrs = append(attrs, slog.String("trace", s.TraceID().String()))
 	}
-	if e.Person != "" {
-		attrs = append(attrs, slog.String("person", e.Person))
-	}
-	if e.Code != "" {
-		attrs = append(attrs, slog.String("code", string(e.Code)))
+	text("person", e.Person)
+	text("code", string(e.Code))
+	if text("warning", e.Warning); e.Warning != "" {
+		level = slog.LevelWarn
 	}
 	if e.Err != nil {
 		level = slog.LevelError
-		attrs = append(attrs, slog.String("error", e.Err.Error()))
+		text("error", e.Err.Error())
 	}
 	a.Logger.LogAttrs(r.Context(), level, "request", attrs...)
 }
@@ -133,10 +135,7 @@ func (a *app) guessAlarm(ctx context.Context, at gift.Till) {
 
 // route is the pattern that matched, one of a closed set.
 func route(r *http.Request) string {
-	if r.Pattern == "" {
-		return "none"
-	}
-	return r.Pattern
+	return cmp.Or(r.Pattern, "none")
 }
 
 // statusWriter remembers the status of an answer.

@@ -479,6 +479,27 @@ func heap() int {
 
 // TestLogsCannotBeForged: what a client sends reaches no log line as it is: neither control characters nor lines of its
 // own.
+// TestATicketThatDoesNotAddUp is told in the log, without what is on it.
+func TestATicketThatDoesNotAddUp(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	g := s.sell(`{"value":25,"deliveryMethodID":3}`)
+	for _, total := range []string{"1725", "525"} {
+		s.must("POST", validatePath, examples.HarborTillKey, `{"voucherCode":"`+g.VoucherCode+`","ticketData":{"format":`+
+			`"square","data":{"line_items":[{"name":"Secret sauce","total_money":{"amount":1725}}],"total_money":{"amount":`+
+			total+`}}}}`, nil)
+	}
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	logs := s.logs.String()
+	const want = `"warning":"the parts of a ticket of the format square are 12.00 USD more than its total"`
+	if strings.Count(logs, want) != 1 || !strings.Contains(logs, `"level":"WARN","msg":"request","route":"`+validatePath) ||
+		strings.Contains(logs, "sauce") {
+		t.Errorf("the log: %s", logs)
+	}
+}
+
 func TestLogsCannotBeForged(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})

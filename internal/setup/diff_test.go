@@ -25,7 +25,7 @@ func TestEveryFieldIsCompared(t *testing.T) {
 			TextCountries: []string{"GB"}, DefaultDesign: one,
 			Subscriptions: []gift.Subscription{{ProgramID: one, Locations: []gift.ID{one}}},
 			Locations: []gift.Location{{ID: one, Name: "l", Jurisdiction: "JP", PointOfSale: "p", POSRedemption: true,
-				DefaultDesign: two, Tickets: []gift.TicketReading{{Format: "toast", ItemID: "plu"}}}},
+				DefaultDesign: two, Tickets: []gift.TicketReading{{Format: "toast", ItemID: "plu", GiftCards: []string{"g"}}}}},
 			Storefronts: []gift.Storefront{{ID: one, Name: "s"}},
 			Promotions: []gift.Promotion{
 				{ID: one, Name: "p", ValidStarting: time.Unix(0, 0), ValidForDays: 1, Terms: "t",

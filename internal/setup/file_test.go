@@ -76,7 +76,8 @@ func TestParseTakesWhatIsRight(t *testing.T) {
 		"items by group and by name": with("promotions: [{id: 00000000-0000-4000-8000-000000000031, name: P, " +
 			"eligibleItems: [{group: G, name: Cakes}, {group: H}, {name: Latte}, {name: Mocha}]}]\n    language: en"),
 		"how tickets are read": with("locations: [{id: 00000000-0000-4000-8000-000000000012, name: B, " +
-			"tickets: {toast: {itemID: plu}, square: {}, lightspeed-x: {taxInclusive: false}}}]"),
+			"tickets: {toast: {itemID: plu, giftCards: [B, A, A]}, square: {}, lightspeed-x: {taxInclusive: false}, " +
+			"standard: {giftCards: ['25']}}}]"),
 		"texts in languages": with("language: de\n    voucherDesigns: [{id: 00000000-0000-4000-8000-000000000041, " +
 			"name: D, headline: {de: Viel Freude, en: Enjoy}, footer: {de: Danke}}]"),
 		"texts in languages of an account without one": with("voucherDesigns: [{id: " +
@@ -263,6 +264,11 @@ func TestParseRefuses(t *testing.T) {
 			"accounts[0].promotions[0].eligibleItems[1]", "already"},
 		{"tickets of no format", with("locations: [{id: 00000000-0000-4000-8000-000000000012, name: B, " +
 			"tickets: {Toast: {}}}]"), "6", "accounts[0].locations[0].tickets.Toast", "toast"},
+		{"tickets with a gift card of no id", with("locations: [{id: 00000000-0000-4000-8000-000000000012, name: B, " +
+			"tickets: {toast: {giftCards: [{id: A}]}}}]"), "6", "accounts[0].locations[0].tickets.toast.giftCards[0]",
+			"the id of an item"},
+		{"standard tickets by a member", with("locations: [{id: 00000000-0000-4000-8000-000000000012, name: B, " +
+			"tickets: {standard: {itemID: sku}}}]"), "6", "accounts[0].locations[0].tickets.standard.itemID", "field"},
 		{"tickets by another's member", with("locations: [{id: 00000000-0000-4000-8000-000000000012, name: B, " +
 			"tickets: {toast: {itemID: sku}}}]"), "6", "accounts[0].locations[0].tickets.toast.itemID", "one of item.guid"},
 		{"tickets with tax elsewhere", with("locations: [{id: 00000000-0000-4000-8000-000000000012, name: B, " +

@@ -71,6 +71,21 @@ type Totals struct {
 	Sub, Tax, Discount, ServiceCharge, Grand *gift.Decimal
 }
 
+// LeaveOut leaves the lines out that are gift cards, and takes them off what is to be paid.
+func (t *Ticket) LeaveOut(isGiftCard func(*Line) bool) {
+	var cards gift.Decimal
+	for i := range t.Lines {
+		if l := &t.Lines[i]; isGiftCard(l) {
+			l.LeftOut = GiftCard
+			cards = cards.Add(l.price())
+		}
+	}
+	if grand := t.Totals.Grand; grand != nil && cards.Sign() > 0 {
+		left := grand.Add(cards.Less())
+		t.Totals.Grand = &left
+	}
+}
+
 // price is what the line adds to its item's sum, or takes off it. Tills write a void with one negative number or with
 // several.
 func (l *Line) price() gift.Decimal {

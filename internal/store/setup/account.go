@@ -53,9 +53,10 @@ type (
 		Tickets []ticketReading `json:"tickets,omitempty"`
 	}
 	ticketReading struct {
-		Format       string `json:"format"`
-		ItemID       string `json:"itemID,omitempty"`
-		TaxInclusive *bool  `json:"taxInclusive,omitempty"`
+		Format       string   `json:"format"`
+		ItemID       string   `json:"itemID,omitempty"`
+		TaxInclusive *bool    `json:"taxInclusive,omitempty"`
+		GiftCards    []string `json:"giftCards,omitempty"`
 	}
 	storefront struct {
 		ID   storedID `json:"id"`

@@ -46,6 +46,17 @@ type bill struct {
 
 func (r *reader) bill(lines int) *bill { return &bill{reader: r, lines: make([]line, 0, lines)} }
 
+// add adds a line, which no gift pays if the merchant says that it is a gift card.
+func (b *bill) add(l line) {
+	if l.reason == ticket.Allowed && b.sells(l.id) {
+		l.reason = ticket.GiftCard
+	}
+	b.lines = append(b.lines, l)
+}
+
+// sells reports whether an item is a gift card, as the merchant says.
+func (r *reader) sells(id string) bool { return id != "" && slices.Contains(r.options.GiftCards, id) }
+
 // ticket makes the ticket of the bill: what is still due, less what is sold in gift cards, with their tax. Money that
 // was paid counts for the goods first, so that a gift never pays for a gift card.
 func (b *bill) ticket() *ticket.Ticket {

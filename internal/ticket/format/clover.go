@@ -199,10 +199,10 @@ func (b *cloverOrder) line(index int, v tape.Value) {
 	case l.total < 0:
 		l.reason = ticket.Returned
 	}
-	if l.reason == ticket.Allowed {
+	b.add(l)
+	if b.lines[len(b.lines)-1].reason == ticket.Allowed {
 		b.discount += off
 	}
-	b.lines = append(b.lines, l)
 	b.rates(len(b.lines)-1, m[rates], gone)
 }
 

@@ -64,9 +64,10 @@ func ItemIDs(name string) []string {
 
 // Options are what is said beside an order about how to read it.
 type Options struct {
-	CheckGUID    string // which check of a Toast order is meant; "": the only one
-	ItemID       string // one of ItemIDs; "": the first
-	TaxInclusive *bool  // whether a Lightspeed shop shows prices with tax; nil: as is the custom with the currency
+	CheckGUID    string   // which check of a Toast order is meant; "": the only one
+	ItemID       string   // one of ItemIDs; "": the first
+	TaxInclusive *bool    // whether a Lightspeed shop shows prices with tax; nil: as is the custom with the currency
+	GiftCards    []string // ids of items that are gift cards, though the order does not say so
 }
 
 // Read reads a ticket in one of the formats. What is wrong with it is added to problems; then what it gives is of no
@@ -81,9 +82,68 @@ func Read(name string, data tape.Value, o Options, c gift.Currency, problems *wi
 	if r.options.ItemID == "" && len(all[n].itemIDs) > 0 {
 		r.options.ItemID = all[n].itemIDs[0]
 	}
+	before := problems.Len()
 	t := all[n].read(r, data)
+	if is := looksLike(data); problems.Len() > before && is != "" && is != name {
+		problems.Add("ticketData.format", "This ticket looks like one of the format %q.", is)
+	}
 	if t != nil && name != Standard {
 		t.Format = name
 	}
 	return t
+}
+
+var looks = tape.NewNames("order", "draft_order", "data", "checks", "selections", "total_money", "line_items", "totals",
+	"total_price", "lineItems", "unpaidBalance", "subtotal", "grandTotal")
+
+// looksLike is the format that the members of an order are of; "": that cannot be told.
+func looksLike(data tape.Value) string {
+	const (
+		order = iota
+		draft
+		envelope
+		checks
+		selections
+		money
+		lines
+		totals
+		price
+		lineItems
+		unpaid
+		subtotal
+		grand
+	)
+	var m [13]tape.Value
+	pick := func(v tape.Value) {
+		m = [13]tape.Value{}
+		v.Pick(looks, m[:], func(string) {})
+	}
+	if data.Kind() != '{' {
+		return ""
+	}
+	pick(data)
+	for _, inner := range []tape.Value{m[order], m[draft], m[envelope]} {
+		if inner.Kind() == '{' {
+			pick(inner)
+			break
+		}
+	}
+	has := func(all ...int) bool {
+		return !slices.ContainsFunc(all, func(n int) bool { return m[n].SaysNothing() })
+	}
+	switch {
+	case has(checks), has(selections):
+		return Toast
+	case has(money):
+		return Square
+	case has(lines, totals):
+		return LightspeedX
+	case has(lines, price), has(lineItems, subtotal, grand):
+		return Shopify
+	case has(lineItems, unpaid):
+		return Clover
+	case has(lineItems, totals):
+		return Standard
+	}
+	return ""
 }

@@ -71,7 +71,8 @@ func (r *reader) lightspeedX(data tape.Value) *ticket.Ticket {
 	var net gift.Decimal // of all lines
 	for _, e := range r.list(m[lines]) {
 		l, without := r.saleLine(e, inclusive)
-		b.lines, net = append(b.lines, l), net.Add(without)
+		b.add(l)
+		net = net.Add(without)
 	}
 	var t [3]tape.Value
 	r.pick(m[totals], saleTotals, t[:])

@@ -130,7 +130,7 @@ func (s shop) order(data tape.Value) *ticket.Ticket {
 		if inside {
 			l.outside = 0
 		}
-		b.lines = append(b.lines, l)
+		b.add(l)
 		if l.reason != ticket.Refunded {
 			b.parts += l.total
 		}
@@ -339,7 +339,7 @@ func (r *reader) draftOrder(data tape.Value) *ticket.Ticket {
 		}
 		once, each = append(once, less), append(each, min(max(0, all), less*max(1, pieces)))
 		gross, off, more = gross+all, off+less, more+each[len(each)-1]
-		b.lines = append(b.lines, l)
+		b.add(l)
 	}
 	order := s.applied(m[discount])
 	if tolerance := gift.Amount(len(b.lines)); more != off && near(gross-off-order, b.own, tolerance) && b.summed {
@@ -378,7 +378,7 @@ func (r *reader) cart(data tape.Value) *ticket.Ticket {
 	b := r.bill(size(m[3]))
 	for _, e := range r.list(m[3]) {
 		l := r.cartLine(e)
-		b.lines = append(b.lines, l)
+		b.add(l)
 		b.parts += l.total
 	}
 	cents := func(v tape.Value) gift.Amount { return r.priced(v).Round(r.currency) }

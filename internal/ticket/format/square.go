@@ -65,7 +65,7 @@ func (r *reader) square(data tape.Value) *ticket.Ticket {
 	var charged, taxed gift.Amount // on lines
 	for _, e := range r.list(m[lines]) {
 		l, ofLine, taxOfLine := r.squareLine(e, additive)
-		b.lines = append(b.lines, l)
+		b.add(l)
 		b.parts += l.total + l.outside
 		charged, taxed = charged+ofLine, taxed+taxOfLine
 	}

@@ -18,6 +18,7 @@ var (
 //   - A line without itemTotalPrice costs itemUnitPrice × quantity. With both, itemTotalPrice holds, and need not
 //     be the product: tills round, and know of discounts.
 //   - Numbers may be negative, as voids and coupons are, and finer than the currency.
+//   - Which items are gift cards, only the merchant can say.
 func (r *reader) standard(data tape.Value) *ticket.Ticket {
 	var top [2]tape.Value
 	if !r.pick(data, standardNames, top[:]) {
@@ -43,6 +44,9 @@ func (r *reader) standard(data tape.Value) *ticket.Ticket {
 		}
 		t.Totals.Sub, t.Totals.Tax = aside(totals[1]), aside(totals[2])
 		t.Totals.Discount, t.Totals.ServiceCharge = aside(totals[3]), aside(totals[4])
+	}
+	if len(r.options.GiftCards) > 0 {
+		t.LeaveOut(func(l *ticket.Line) bool { return r.sells(l.ItemID) })
 	}
 	return t
 }

@@ -118,7 +118,7 @@ func (r *reader) toastBill(check tape.Value) *bill {
 	b := r.bill(size(m[selections]))
 	for _, e := range r.list(m[selections]) {
 		l, price, discount := r.toastSelection(e)
-		b.lines = append(b.lines, l)
+		b.add(l)
 		b.parts, b.discount = b.parts+price, b.discount+discount
 	}
 	b.discount += r.toastDiscounts(m[discounts])
