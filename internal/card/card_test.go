@@ -99,7 +99,7 @@ func TestStates(t *testing.T) {
 		"late": {func(g *gift.Gift) { g.Status, g.Card.DeliveryDate = gift.Pending, day(9) }, Pending, false,
 			"as soon as it has been delivered"},
 		"not yet": {func(g *gift.Gift) { g.ValidFrom = day(20) }, NotYet, true,
-			"valid from March 20, 2026, 3:00 PM (Berlin time)"},
+			"Valid from March 20, 2026, 3:00 PM (Berlin time)."},
 		"expired": {func(g *gift.Gift) { g.ValidUntil = day(10) }, Expired, false,
 			"It was valid until March 10, 2026, 3:00 PM (Berlin time)"},
 		"pending and expired": {func(g *gift.Gift) { g.Status, g.ValidUntil = gift.Pending, day(1) }, Expired, false,

@@ -280,7 +280,7 @@ func TestGiftPageStates(t *testing.T) {
 		"ready":           {func(*gift.Gift) {}, "Show this at the till", true},
 		"failed delivery": {func(g *gift.Gift) { g.Status = gift.FailedDelivery }, "Show this at the till", true},
 		"not yet": {func(g *gift.Gift) { g.ValidFrom = now.Add(time.Hour) },
-			"Not valid yet This gift cannot be used yet.", true},
+			"Not valid yet Valid from ", true},
 		"pending": {func(g *gift.Gift) { g.Status = gift.Pending }, "On its way This gift is on its way.", false},
 		"redeemed": {func(g *gift.Gift) { g.Status, g.Balance = gift.Redeemed, 0 }, "Used in full This gift has been",
 			false},

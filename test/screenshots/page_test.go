@@ -230,7 +230,7 @@ func TestFirstScreen(t *testing.T) {
 		}).map(e => (e.getAttribute("class") || e.localName) + " ends at " + e.getBoundingClientRect().bottom).join(", ") +
 		(document.querySelectorAll(".worth, .message, .qr svg").length === 3 ? "" : "something is not there")`
 	for _, d := range designs {
-		for _, state := range []string{"ready", "partly", "held", "talkative"} {
+		for _, state := range []string{"ready", "partly", "held", "talkative", "later"} {
 			g, err := r.gift(r.ctx, state, d.id)
 			if err != nil {
 				t.Fatal(err)

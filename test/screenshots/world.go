@@ -166,6 +166,9 @@ func (w *world) gift(ctx context.Context, state, design string) (gift, error) {
 	switch state {
 	case "not-yet":
 		promise(time.Now().AddDate(0, 0, 10))
+	case "later": // on a day with a long name
+		m.Message = strings.Repeat("I wish you a wonderful day, and many more. ", 20)
+		promise(time.Date(time.Now().Year()+1, time.September, 23, 12, 30, 0, 0, time.UTC))
 	case "expired": // soon: one that is over already is not made
 		promise(time.Now().Add(-24*time.Hour + expiry))
 		r.ValidForDays = 1
