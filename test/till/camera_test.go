@@ -7,6 +7,8 @@ import (
 	"image/jpeg"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"boon.example/internal/qr"
@@ -48,4 +50,43 @@ func film(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return file
+}
+
+// TestOwnDecoder: a browser that reads QR codes itself does, and loads no other decoder; where it reads other codes only,
+// or fails at it, the shipped one reads. No browser of this kind reads codes itself: what stands for that has its
+// interface.
+func TestOwnDecoder(t *testing.T) {
+	s := openShop(t)
+	if s == nil {
+		return
+	}
+	filmed, own := s.sell("25.50"), s.sell("12")
+	d := s.till("Counter 1", s.server.URL, film(t, filmed.GiftURL))
+	d.at("home")
+	const class = `globalThis.BarcodeDetector = class {
+		static async getSupportedFormats() { return FORMATS; }
+		constructor({formats}) { this.formats = formats; }
+		async detect(source) {
+			if (FAILS) throw new DOMException("no service", "NotSupportedError");
+			const seen = source instanceof HTMLVideoElement && source.videoWidth > 0 && this.formats.join() === "qr_code";
+			return seen ? [{rawValue: GIFT, format: "qr_code"}] : [];
+		}
+	}; null`
+	for _, c := range []struct{ formats, fails, worth string }{
+		{`["aztec", "qr_code"]`, "false", "$12.00"}, {`["ean_13"]`, "false", "$25.50"}, {`["qr_code"]`, "true", "$25.50"}} {
+		js[*string](d, strings.NewReplacer("FORMATS", c.formats, "FAILS", c.fails, "GIFT", `"`+own.GiftURL+`"`).Replace(class))
+		d.tapNow(".open-camera")
+		d.at("gift")
+		d.shows(".worth .figure", c.worth)
+		d.mu.Lock()
+		loaded := slices.ContainsFunc(d.asked, func(url string) bool { return strings.Contains(url, "zxing") })
+		d.mu.Unlock()
+		if loaded != (c.worth == "$25.50") {
+			t.Errorf("with %s, failing: %s, the shipped decoder was loaded: %v", c.formats, c.fails, loaded)
+		}
+		js[*string](d, `localStorage.removeItem("boon.camera"); null`)
+		d.open("/till")
+		d.at("home")
+	}
+	d.calm()
 }

@@ -9,6 +9,11 @@ async function native() {
   const formats = await BarcodeDetector.getSupportedFormats().catch(() => []);
   if (!formats.includes("qr_code")) return null;
   const detector = new BarcodeDetector({ formats: ["qr_code"] });
+  try {
+    await detector.detect(new ImageData(8, 8));
+  } catch {
+    return null; // what the device would read with is not there
+  }
   return async (video) => (await detector.detect(video)).map((found) => found.rawValue);
 }
 
