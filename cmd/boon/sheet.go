@@ -43,6 +43,11 @@ func (c *sheetCmd) Run(t *terminal) error {
 			fmt.Fprintln(t.stdout, "The links to this sheet are dead.")
 			return nil
 		}
+		err = s.LogExport(t, gift.TrailEntry{AccountID: link.AccountID, Action: gift.CodesExported,
+			What: fmt.Sprintf("a new link to the printed sheet of order %s of account %s", order, link.AccountID)})
+		if err != nil {
+			return err
+		}
 		fmt.Fprintf(t.stdout, "%s/orders/%s/print.pdf\n", cell(strings.TrimRight(c.PublicURL, "/")), link.Token.Reveal())
 		fmt.Fprintf(t.stdout, "It works until %s; earlier links are dead.\n", link.Until.Format(time.RFC3339))
 		return nil

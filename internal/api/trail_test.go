@@ -77,8 +77,8 @@ func TestAuditTrail(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 	}
-	want := []string{"gift.created", "gift.created", "gift.redeemed", "gift.blocked", "setup.changed",
-		"gift.created", "gift.created", "codes.exported", "setup.changed"}
+	want := []string{"gift.created", "gift.created", "gift.redeemed", "gift.blocked", "setup.changed", "gift.created",
+		"gift.created", "codes.exported", "setup.changed"}
 	if !slices.Equal(got, want) || all[2].VoucherID != sold.id || !strings.Contains(all[4].What, hook) ||
 		!strings.Contains(all[7].What, stock[0].order) {
 		t.Errorf("%v: %+v, want %v", got, all, want)

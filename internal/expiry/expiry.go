@@ -15,7 +15,7 @@ const Every = time.Minute
 
 // A few gifts are told of at a time, with a pause in between, so that no redemption waits for many.
 const (
-	batch = 100
+	batch = 50
 	pause = 100 * time.Millisecond
 	most  = 1_000 // that are counted
 )

@@ -191,7 +191,8 @@ func (s *step) request(server string, same map[string]string) (*http.Request, er
 
 var (
 	drawn = regexp.MustCompile(`^([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|` +
-		`[1-9][0-9]{11}|[0-9A-Za-z]{22}|whsec_[0-9A-Za-z+/]{20,}=*|[0-9A-Za-z_-]{39})$`) // the last is a place in the events
+		`[1-9][0-9]{11}|[0-9A-Za-z]{22}|whsec_[0-9A-Za-z+/]{20,}=*|` +
+		`[0-9A-Za-z_-]{39}|YXVkaX[0-9A-Za-z_-]{22})$`) // places in the events and in the audit trail
 	now   = regexp.MustCompile(`^2026-11-2[01]T`)
 	clock = regexp.MustCompile(`\b20\d\d-\d\d-\d\d \d\d:\d\d\b`) // a time in a sentence
 	order = regexp.MustCompile(`/orders/([0-9A-Za-z]{22})/`)     // the token in the address of an order's sheet
