@@ -211,7 +211,7 @@ func TestEndsOfGiftsAreEvents(t *testing.T) {
 	s.must("POST", "/api/integration/gifting/cancel-gift", sandboxKey, `{"voucherID":"`+cancelled+`","cause":"CANCELLED"}`, nil)
 	s.must("POST", sendPath, examples.HarborWebShopKey, promotional(examples.HarborWelcomeBack, -58), &live) // of 60 days
 	type event struct {
-		Type       string
+		Type, Mode string
 		OccurredAt time.Time
 		Sequence   *int
 		Data       struct {
@@ -230,7 +230,8 @@ func TestEndsOfGiftsAreEvents(t *testing.T) {
 			return len(events) >= len(want)
 		})
 		for n, e := range events {
-			if n >= len(want) || e.Type+" "+e.Data.Gift.VoucherID != want[n] || e.Sequence != nil {
+			if test := key == sandboxKey; n >= len(want) || (e.Mode == gift.TestMode) != test ||
+				e.Type+" "+e.Data.Gift.VoucherID != want[n] || e.Sequence != nil {
 				t.Fatalf("event %d is %+v, want %q", n, e, want)
 			}
 		}
@@ -253,6 +254,23 @@ func TestEndsOfGiftsAreEvents(t *testing.T) {
 	}
 	s.beside(server.Config{}) // looks as it starts
 	check(examples.HarborOfficeKey, "gift.expiring "+live.Gifts[0].VoucherID, "gift.expiring "+live.Gifts[1].VoucherID)
+}
+
+// TestListsFollowTheClock: what was made and done since a time of the clock is found by that time.
+func TestListsFollowTheClock(t *testing.T) {
+	t.Parallel()
+	s := startTesting(t, server.Config{})
+	s.sandboxGift(`{"value":5,"deliveryMethodID":3}`)
+	clock := s.advance("P1Y")
+	since := url.QueryEscape(clock.Now.Add(-time.Hour).UTC().Format(time.RFC3339))
+	made := s.sandboxGift(`{"value":5,"deliveryMethodID":3}`).VoucherID
+	for _, list := range []string{"gifting/gifts?createdFrom=", "gifting/activity?from=", "audit?from="} {
+		var page struct{ Gifts, Entries []struct{ VoucherID string } }
+		s.must("GET", "/api/integration/"+list+since, sandboxKey, "", &page)
+		if all := append(page.Gifts, page.Entries...); len(all) != 1 || all[0].VoucherID != made {
+			t.Errorf("%s has %+v, want %s", list, all, made)
+		}
+	}
 }
 
 // TestALimitOfTheDayFollowsTheClock: a day of the clock is a day.
