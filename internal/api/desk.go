@@ -191,16 +191,22 @@ func (d *Desk) Scope(key string) string { return ledger.ForeignKey(d.c.caller.Ke
 
 // Requests gives the records under one of the provider's keys of which the caller may be told.
 func (d *Desk) Requests(key string) (told []ledger.Request, err error) {
-	all, err := d.c.Records.Requests(d.c.ctx, d.c.account.ID, "", d.Scope(key))
-	if err != nil && !errors.Is(err, gift.NotFound) {
-		return nil, stored(err)
-	}
+	all, err := d.Kept(key)
 	for _, r := range all {
 		if r.MayBeToldTo(d.c.caller) {
 			told = append(told, r)
 		}
 	}
-	return told, nil
+	return told, err
+}
+
+// Kept gives all records under one of the provider's keys, at whichever of its locations they were made.
+func (d *Desk) Kept(key string) ([]ledger.Request, error) {
+	all, err := d.c.Records.Requests(d.c.ctx, d.c.account.ID, "", d.Scope(key))
+	if errors.Is(err, gift.NotFound) {
+		return nil, nil
+	}
+	return all, stored(err)
 }
 
 // History gives what happened to a gift of the account, the oldest first.

@@ -25,15 +25,16 @@ type opening struct {
 	GUID     string         `json:"guid"`
 	Reverses string         `json:"reverses"` // the GUID of the one before; "": it is none
 	Answer   jsontext.Value `json:"answer"`
+	here     bool           // at this location
 }
 
 // maxOpenings is how often a card is activated with nothing, or that is taken back.
 const maxOpenings = 20
 
-// openings reads what is kept of the card: each stands under the next number.
+// openings reads what is kept of the card, at any of the restaurants: each stands under the next number.
 func (t *transaction) openings() (list []opening, err error) {
 	for {
-		known, err := t.Requests(t.numbered(len(list) + 1))
+		known, err := t.Kept(t.numbered(len(list) + 1))
 		if err != nil || len(known) == 0 {
 			return list, err
 		}
@@ -41,6 +42,7 @@ func (t *transaction) openings() (list []opening, err error) {
 		if err := json.Unmarshal(known[0].Answer.Body, &o); err != nil {
 			return nil, fmt.Errorf("an opening is damaged: %w", err)
 		}
+		o.here = known[0].MayBeToldTo(t.caller)
 		list = append(list, o)
 	}
 }
@@ -100,7 +102,7 @@ func (t *transaction) closeOpening(list []opening, previous string) api.Reply {
 func (t *transaction) answered(list []opening, previous string) (reply api.Reply, done bool) {
 	for _, o := range list {
 		switch {
-		case o.GUID == strings.ToLower(t.guid) && o.Reverses == previous:
+		case o.GUID == strings.ToLower(t.guid) && o.Reverses == previous && o.here:
 			return api.Reply{Status: 200, Body: o.Answer}, true
 		case o.GUID == strings.ToLower(t.guid):
 			return refuse(invalidInput, gift.IdempotencyMismatch), true
@@ -114,7 +116,7 @@ func (t *transaction) keepOpening(n int, previous string) (api.Reply, error) {
 	if n > maxOpenings {
 		return refuse(invalidInput, gift.ValidationFailure), nil
 	}
-	kept := opening{strings.ToLower(t.guid), previous, t.accepted(ledger.OK, 0, "").Body}
+	kept := opening{GUID: strings.ToLower(t.guid), Reverses: previous, Answer: t.accepted(ledger.OK, 0, "").Body}
 	done, err := t.Do(api.Order{Operation: openCard, Key: t.numbered(n), Asked: struct{ GUID, Reverses string }{kept.GUID,
 		previous}, Command: &ledger.Change{Context: t.Context(), VoucherID: t.card.ID,
 		Rule: func(v gift.Voucher, _ gift.Context) (gift.Voucher, gift.Entry, error) {

@@ -233,6 +233,31 @@ func TestTestPlan(t *testing.T) {
 	}
 }
 
+// TestActivatedWithNothingElsewhere: a card that was activated with nothing at one restaurant is active at all; only
+// the first takes that back.
+func TestActivatedWithNothingElsewhere(t *testing.T) {
+	t.Parallel()
+	r := open(t)
+	wharf := r.at(config, secret, wharfGUID)
+	cards := r.Stock(2, "")
+	nothing, five := `,"initialBalance":0`, `,"additionalValue":5`
+	for n, card := range cards {
+		id := r.want("ACCEPT 0.00", "ACTIVATE", card.Code, nothing)
+		wharf.want("ACCEPT 0.00", "GET_BALANCE", card.Code, "")
+		wharf.want("ERROR_CARD_ALREADY_ACTIVATED", "ACTIVATE", card.Code, nothing)
+		wharf.again("ERROR_INVALID_INPUT_PROPERTIES", id, "ACTIVATE", card.Code, nothing)
+		wharf.want("ERROR_TRANSACTION_DOES_NOT_EXIST", "REVERSE", card.Code, of(id))
+		if n == 0 {
+			wharf.want("ACCEPT 5.00", "ADD_VALUE", card.Code, five)
+			r.want("ACCEPT 5.00", "GET_BALANCE", card.Code, "")
+			r.want("ERROR_TRANSACTION_CANNOT_BE_REVERSED", "REVERSE", card.Code, of(id))
+			continue
+		}
+		r.want("ACCEPT 0.00", "REVERSE", card.Code, of(id))
+		wharf.want("ERROR_CARD_NOT_ACTIVATED", "GET_BALANCE", card.Code, "")
+	}
+}
+
 // TestActivatedWithNothing: Toast may activate a card with nothing and add its value later. Until then it is active, as
 // far as Toast knows, and nothing is owed for it.
 func TestActivatedWithNothing(t *testing.T) {

@@ -251,7 +251,7 @@ func (t *transaction) reverse() api.Reply {
 			return t.failed(err)
 		}
 		previous := strings.ToLower(t.asked.Previous)
-		if slices.ContainsFunc(list, func(o opening) bool { return o.GUID == previous }) {
+		if slices.ContainsFunc(list, func(o opening) bool { return o.GUID == previous && o.here }) {
 			return t.closeOpening(list, previous)
 		}
 	}
