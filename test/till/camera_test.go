@@ -52,8 +52,8 @@ func film(t *testing.T, text string) string {
 	return file
 }
 
-// TestOwnDecoder: a browser that reads QR codes itself does, and loads no other decoder; where it reads other codes only,
-// or fails at it, the shipped one reads. No browser of this kind reads codes itself: what stands for that has its
+// TestOwnDecoder: a browser that reads QR codes itself does, and loads no other decoder; where it reads other codes
+// only, or fails at it, the shipped one reads. No browser of this kind reads codes itself: what stands for that has its
 // interface.
 func TestOwnDecoder(t *testing.T) {
 	s := openShop(t)
