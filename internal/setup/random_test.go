@@ -117,7 +117,8 @@ func drawFile(t *rapid.T) string {
 	account := func(n int) string {
 		id := func(last int) string { return fmt.Sprintf("00000000-0000-4000-8000-00000000%02d%02d", n, last) }
 		b := "{id: " + id(12) + ", name: B" + pick("pos", "", ", pointOfSale: {identifier: X}") + "}"
-		d := "{id: " + id(13) + ", name: D" + pick("tickets", "", ", tickets: {toast: {itemID: plu, giftCards: [A]}, square: {}}",
+		d := "{id: " + id(13) + ", name: D" + pick("tickets", "",
+			", tickets: {toast: {itemID: plu, giftCards: [A]}, square: {}}",
 			", tickets: {lightspeed-x: {taxInclusive: false}}", ", tickets: {lightspeed-x: {taxInclusive: true}}") + "}"
 		limited := ", locations: [" + id(rapid.SampledFrom([]int{12, 13}).Draw(t, "limit")) + "]"
 		given := fmt.Sprintf("{name: given, permissions: [redeem, codes], secret: "+

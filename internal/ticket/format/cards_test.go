@@ -58,8 +58,8 @@ func TestListedGiftCards(t *testing.T) {
 // TestWrongFormat: an order that is sent as another platform's is refused, and its own format is named.
 func TestWrongFormat(t *testing.T) {
 	t.Parallel()
-	own := map[string]string{"square": Square, "toast": Toast, "clover": Clover, "shopify": Shopify, "shopify_cart": Shopify,
-		"lightspeedx": LightspeedX}
+	own := map[string]string{"square": Square, "toast": Toast, "clover": Clover, "shopify": Shopify,
+		"shopify_cart": Shopify, "lightspeedx": LightspeedX}
 	for file, right := range own {
 		text, err := os.ReadFile("testdata/" + file + ".json")
 		if err != nil {
