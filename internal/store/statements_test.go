@@ -122,7 +122,7 @@ func TestStatementsNameTheAccount(t *testing.T) {
 		delete(tests, "followers miss nothing") // likewise
 		for _, verifying := range []string{"verify walks and finds", "swapped secrets open nothing",
 			"verify finds long answers", "verify finds lost events", "what was given back is kept", "what was loaded is kept",
-			"what was cashed out is kept",
+			"what was cashed out is kept", "ends of gifts are told of once",
 			"the set-up is changed beside tills"} {
 			delete(tests, verifying) // reads everything, of all accounts
 		}
