@@ -440,6 +440,22 @@ func TestPeopleAtATill(t *testing.T) {
 	if people["REDEMPTION"] != "Ben" || people["REVERSAL"] != "Ana" || people["ISSUED"] != "" {
 		t.Errorf("the history names %v", people)
 	}
+	var trail struct {
+		Entries []struct{ Action, KeyName, Person, Address, User, What string }
+	}
+	s.must("GET", "/api/integration/audit?limit=200", examples.HarborOfficeKey, "", &trail)
+	done := map[string]string{}
+	for _, e := range trail.Entries {
+		done[e.Action+e.Person] = e.KeyName + " from " + e.Address
+		if strings.Contains(e.What, "paired a device as till Counter 1") {
+			done["paired"] = e.KeyName + " from " + e.Address + e.User
+		}
+	}
+	for _, what := range []string{"gift.redeemedBen", "gift.redemption_reversedAna", "paired"} {
+		if done[what] != "Counter 1 from 127.0.0.1" {
+			t.Errorf("the audit trail says of %s %q", what, done)
+		}
+	}
 	if !strings.Contains(s.logs.String(), `"person":"Ben"`) {
 		t.Error("the log does not name who stood at the till")
 	}
