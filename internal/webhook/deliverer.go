@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -53,6 +54,7 @@ type Deliverer struct {
 	position int64     // up to which new events were noticed
 	streams  map[gift.ID]*stream
 	calls    chan struct{} // has a value for each call in flight
+	busy     chan struct{} // has a value for each of them that may be using the processor
 	ownReads chan struct{} // has a value while a lane reads for itself
 	flushAt  time.Time
 	moveAt   time.Time // when the places of idle lanes are written
@@ -73,6 +75,10 @@ const (
 	// for as many of the last as it may have.
 	accountCalls = gift.MaxWebhooks - 1 + atOnce
 	maxUnsaved   = 10_000
+	// A call is busy for so long, then it waits for its endpoint; for each processor so many are at once. Deliveries that
+	// are more than the machine can do take no more of it from redemptions than so many callers would.
+	busyCalls = 4
+	busyFor   = 5 * time.Millisecond
 	// ownReadPause follows every read of a lane that is out of step: so many of them in a second, however many lanes.
 	ownReadPause = 25 * time.Millisecond
 )
@@ -82,6 +88,7 @@ func (d *Deliverer) Run(ctx context.Context) {
 	rand.Read(d.owner[:]) // never fails
 	d.streams, d.position = map[gift.ID]*stream{}, -1
 	d.calls, d.ownReads = make(chan struct{}, maxCalls), make(chan struct{}, 1)
+	d.busy = make(chan struct{}, busyCalls*runtime.GOMAXPROCS(0))
 	if d.Every == 0 {
 		d.Every = readEvery
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -43,6 +44,8 @@ type world struct {
 	directory atomic.Pointer[gift.Directory]
 	reads     atomic.Int64 // of pages of events
 	killed    atomic.Bool  // nothing is written
+	inFlight  atomic.Int64
+	most      atomic.Int64 // calls in flight
 	receivers map[string]*receiver
 }
 
@@ -189,6 +192,12 @@ func (w *world) switchOff(_ context.Context, off *gift.Webhook, why gift.Webhook
 // send is the network between the deliverer and the receivers, each of which checks what it gets.
 func (w *world) send(ctx context.Context, url string, secrets []gift.WebhookSecret, m webhook.Message) webhook.Outcome {
 	r := w.receivers[url]
+	for now := w.inFlight.Add(1); ; {
+		if most := w.most.Load(); now <= most || w.most.CompareAndSwap(most, now) {
+			break
+		}
+	}
+	defer w.inFlight.Add(-1)
 	r.mu.Lock()
 	r.calls++
 	n := r.calls
@@ -367,6 +376,36 @@ func TestSlowOnesDelayNoOther(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestQuickCallsAreFew: calls that are answered at once, and so cost processor time only, are few at once, however many
+// endpoints there are; those that wait for their endpoints do not count.
+func TestQuickCallsAreFew(t *testing.T) {
+	t.Parallel()
+	for took, few := range map[time.Duration]bool{3 * time.Millisecond: true, 100 * time.Millisecond: false} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			for range gift.MaxWebhooks {
+				w.hook(func(int) webhook.Outcome { return webhook.Outcome{Status: 200, Took: took} })
+			}
+			stop := w.start(250 * time.Millisecond)
+			defer stop()
+			time.Sleep(10 * time.Second) // all are in step
+			for range 20 {
+				w.redeem()
+			}
+			time.Sleep(10 * time.Second)
+			for _, r := range w.receivers {
+				if n := len(r.got()); n != 20 {
+					t.Errorf("%d events arrived", n)
+				}
+			}
+			most := int(w.most.Load())
+			if quick := 4 * runtime.GOMAXPROCS(0); few && most > quick || !few && most < gift.MaxWebhooks {
+				t.Errorf("%d calls at once that took %v", most, took)
+			}
+		})
+	}
 }
 
 // TestAProcessIsKilled: what it had sent but not written down comes again from another, once its lease is over, and so

@@ -372,6 +372,9 @@ func (l *lane) send(ctx context.Context, events []event, gap time.Duration) []Ou
 		}
 		calls.Go(func() {
 			defer func() { <-l.calls; <-l.Deliverer.calls }()
+			waits := sync.OnceFunc(func() { <-l.busy })
+			defer waits()
+			defer time.AfterFunc(busyFor, waits).Stop()
 			outcomes[i] = l.call(ctx, &events[i])
 		})
 	}
@@ -390,9 +393,16 @@ func (l *lane) enter(ctx context.Context) bool {
 	}
 	select {
 	case l.Deliverer.calls <- struct{}{}:
+	case <-ctx.Done():
+		<-l.calls
+		return false
+	}
+	select {
+	case l.busy <- struct{}{}:
 		return true
 	case <-ctx.Done():
 		<-l.calls
+		<-l.Deliverer.calls
 		return false
 	}
 }
