@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +83,74 @@ func TestAWebhookIsCalled(t *testing.T) {
 	}
 }
 
+// oldHook stores an endpoint that was made 40 days ago, has failed for some of them, and was called so many days ago.
+func (s *service) oldHook(accountID, url string, failing int, called ...int) gift.ID {
+	s.Helper()
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	day := func(n int) time.Time { return now.Add(-time.Duration(n) * 24 * time.Hour) }
+	newID := func() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
+	account, err := gift.ParseID(accountID)
+	if err != nil {
+		s.Fatal(err)
+	}
+	secret, err := gift.NewWebhookSecret(rand.Reader)
+	if err != nil {
+		s.Fatal(err)
+	}
+	w := &gift.Webhook{ID: newID(), AccountID: account, URL: url, Enabled: true, CreatedAt: day(40), ChangedAt: day(40),
+		Secret: secret}
+	var attempts []gift.WebhookAttempt
+	for _, n := range called {
+		attempts = append(attempts, gift.WebhookAttempt{ID: newID(), AccountID: account, WebhookID: w.ID, Event: newID(),
+			Type: gift.EventRedeemed, At: day(n), Status: 500})
+	}
+	s.withStore(func(db *store.Store) (err error) {
+		if w.Start, err = db.EventsEnd(s.Context(), account); err != nil {
+			return err
+		}
+		state := gift.WebhookState{AccountID: account, WebhookID: w.ID, After: w.Start}
+		if failing > 0 {
+			state.FailingSince = day(failing)
+		}
+		err = db.Configure(s.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
+			return gift.Changes{Webhooks: []*gift.Webhook{w}, What: "made one"}, nil
+		})
+		return errors.Join(err, db.SaveWebhooks(s.Context(), []gift.WebhookState{state}, attempts))
+	})
+	return w.ID
+}
+
+// TestATestAccountTellsNobody: the mail about a failing webhook of a test account stays in the outbox.
+func TestATestAccountTellsNobody(t *testing.T) {
+	t.Parallel()
+	receiver := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(receiver.Close)
+	p := boontest.NewPlace(t)
+	s := &service{T: t, data: p.Data, database: p.Database, logs: &boontest.Log{}}
+	live, _, _ := strings.Cut(string(examples.HarborCoffee()), "\nsystemKeys:")
+	s.apply([]byte(live + strings.Replace(sandbox, "mode: test", "mode: test\n    contact: owner@harbor.example", 1)))
+	hook := s.oldHook(sandboxID, receiver.URL, 6)
+	mails, smtp := openMailbox(t)
+	s.run(server.Config{SMTP: smtp, PublicURL: "https://gifts.example.com",
+		WebhooksAllow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	s.sandboxGift(`{"value":5,"deliveryMethodID":3}`)
+	s.eventually(func() bool {
+		var is struct{ SwitchedOff string }
+		s.must("GET", "/api/integration/webhooks/"+hook.String(), sandboxKey, "", &is)
+		return is.SwitchedOff == "FAILING"
+	})
+	if len(mails.letters) > 0 {
+		t.Errorf("a mail left: %s", <-mails.letters)
+	}
+	s.withStore(func(st *store.Store) error {
+		kept, err := st.Messages(t.Context(), gift.ID{}, 100)
+		if err != nil || len(kept) != 1 || kept[0].To != "owner@harbor.example" {
+			t.Errorf("in the outbox are %+v, %v", kept, err)
+		}
+		return err
+	})
+}
+
 // TestWebhooksAreSwitchedOff: one that answers 410 is switched off at once, and one that took nothing for five days, of
 // which a mail tells the account's contact, once; a change switches it on again. Attempts are kept for 30 days.
 func TestWebhooksAreSwitchedOff(t *testing.T) {
@@ -102,40 +168,8 @@ func TestWebhooksAreSwitchedOff(t *testing.T) {
 	s := &service{T: t, data: p.Data, database: p.Database, logs: &boontest.Log{}}
 	s.apply(bytes.Replace(examples.HarborCoffee(), []byte("    currency: USD"),
 		[]byte("    contact: owner@harbor.example\n    currency: USD"), 1))
-	account, err := gift.ParseID(examples.HarborAccount)
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := time.Now().UTC().Truncate(time.Microsecond)
-	day := func(n int) time.Time { return now.AddDate(0, 0, -n) }
-	hooks := map[string]*gift.Webhook{}
-	for _, name := range []string{"failing", "gone"} {
-		secret, err := gift.NewWebhookSecret(rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		hooks[name] = &gift.Webhook{ID: gift.ID(uuid.Must(uuid.NewV7())), AccountID: account, URL: receiver.URL + "/" + name,
-			Enabled: true, CreatedAt: day(40), ChangedAt: day(40), Secret: secret}
-	}
-	failing, event := hooks["failing"].ID, gift.ID(uuid.Must(uuid.NewV7()))
-	attempt := func(at time.Time) gift.WebhookAttempt {
-		return gift.WebhookAttempt{ID: gift.ID(uuid.Must(uuid.NewV7())), AccountID: account, WebhookID: failing, Event: event,
-			Type: gift.EventRedeemed, At: at, Status: 500}
-	}
-	s.withStore(func(db *store.Store) error {
-		end, err := db.EventsEnd(t.Context(), account)
-		if err != nil {
-			return err
-		}
-		for _, h := range hooks {
-			h.Start = end
-		}
-		err = db.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
-			return gift.Changes{Webhooks: slices.Collect(maps.Values(hooks)), What: "made two"}, nil
-		})
-		return errors.Join(err, db.SaveWebhooks(t.Context(), []gift.WebhookState{{AccountID: account, WebhookID: failing,
-			After: end, FailingSince: day(6)}}, []gift.WebhookAttempt{attempt(day(31)), attempt(day(29))}))
-	})
+	failing := s.oldHook(examples.HarborAccount, receiver.URL+"/failing", 6, 31, 29)
+	ids := map[string]gift.ID{"failing": failing, "gone": s.oldHook(examples.HarborAccount, receiver.URL+"/gone", 0)}
 	s.run(server.Config{Outbox: true, WebhooksAllow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	s.stock("1")
 	const path = "/api/integration/webhooks/"
@@ -145,7 +179,7 @@ func TestWebhooksAreSwitchedOff(t *testing.T) {
 				Enabled     bool
 				SwitchedOff string
 			}
-			s.must("GET", path+hooks[name].ID.String(), examples.HarborOfficeKey, "", &is)
+			s.must("GET", path+ids[name].String(), examples.HarborOfficeKey, "", &is)
 			return !is.Enabled && is.SwitchedOff == why
 		})
 	}
@@ -164,7 +198,7 @@ func TestWebhooksAreSwitchedOff(t *testing.T) {
 		s.must("GET", path+failing.String()+"/attempts", examples.HarborOfficeKey, "", &calls)
 		return len(calls.Attempts) == 2
 	})
-	if calls.Attempts[1].AttemptedAt.Sub(day(29)).Abs() > time.Second {
+	if time.Since(calls.Attempts[1].AttemptedAt) > 30*24*time.Hour {
 		t.Errorf("kept are %+v", calls)
 	}
 	// It works again: what happened meanwhile comes.

@@ -45,6 +45,17 @@ func (o *Outcome) Succeeded() bool { return o.Status >= 200 && o.Status < 300 }
 // Gone reports whether the endpoint wants no more messages.
 func (o *Outcome) Gone() bool { return o.Status == http.StatusGone }
 
+// Word says what came of it: taken, refused (an answer other than 2xx) or failed (none).
+func (o *Outcome) Word() string {
+	switch {
+	case o.Succeeded():
+		return "taken"
+	case o.Status > 0:
+		return "refused"
+	}
+	return "failed"
+}
+
 // err tells a trace that the endpoint did not take the message.
 func (o *Outcome) err() error {
 	if o.Succeeded() {
