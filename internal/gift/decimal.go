@@ -119,20 +119,26 @@ func (d Decimal) IsZero() bool { return d.Sign() == 0 }
 
 // times is a × 10^power, if that is an int64.
 func times(a int64, power int) (int64, bool) {
-	if power >= len(smallPowers) || a > math.MaxInt64/smallPowers[power] || a < -math.MaxInt64/smallPowers[power] {
+	if power >= len(smallPowers) || a > smallLimits[power] || a < -smallLimits[power] {
 		return 0, a == 0
 	}
 	return a * smallPowers[power], true
 }
 
-// smallPowers are the powers of ten that are an int64; they are only read.
-var smallPowers = func() (powers [19]int64) {
-	powers[0] = 1
-	for n := range len(powers) - 1 {
-		powers[n+1] = powers[n] * 10
+// smallPowers are the powers of ten that are an int64, and smallLimits what each can multiply; they are only read.
+var smallPowers, smallLimits = func() (powers, limits [19]int64) {
+	power := int64(1)
+	for n := range powers {
+		powers[n], limits[n] = power, math.MaxInt64/power
+		power *= 10
 	}
-	return powers
+	return powers, limits
 }()
+
+// IsWhole reports whether the number has no decimals.
+func (d Decimal) IsWhole() bool {
+	return d.scale == 0 || d.Add(DecimalOf(int64(-d.Round(Pieces)))).IsZero()
+}
 
 // Add gives the sum.
 func (d Decimal) Add(e Decimal) Decimal {

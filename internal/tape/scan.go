@@ -181,8 +181,14 @@ func (t *Tape) after(at int) (_ int, more bool, err error) {
 
 // add puts a scalar on the tape, and gives the place that follows.
 func (t *Tape) add(from, to int, kind byte, escaped bool) int {
-	t.nodes = append(t.nodes, node{start: uint32(from), end: uint32(to), next: int32(len(t.nodes)) + 1,
-		kind: jsontext.Kind(kind), escaped: escaped})
+	n := len(t.nodes)
+	if n == cap(t.nodes) {
+		t.nodes = slices.Grow(t.nodes, 1)
+	}
+	t.nodes = t.nodes[:n+1]
+	at := &t.nodes[n] // written in place: most of the tape is scalars
+	at.start, at.end, at.next, at.size = uint32(from), uint32(to), int32(n)+1, 0
+	at.kind, at.escaped = jsontext.Kind(kind), escaped
 	return to
 }
 

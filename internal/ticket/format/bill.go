@@ -22,7 +22,7 @@ type line struct {
 
 // count sets the pieces of a line, or notes that it is sold by weight or measure. gross is the list price of all.
 func (l *line) count(quantity gift.Decimal, weighed bool, gross gift.Amount) {
-	if l.weighed = weighed || !whole(quantity); l.weighed {
+	if l.weighed = weighed || !quantity.IsWhole(); l.weighed {
 		l.quantity = gift.DecimalOf(1)
 		return
 	}

@@ -178,7 +178,7 @@ func (r *reader) saleSums(l *line, pieces, without, taxes, unit, unitTax gift.De
 		l.outside = taxes.Round(r.currency)
 	}
 	l.total = total.Round(r.currency)
-	l.quantity, l.weighed = pieces, !whole(pieces)
+	l.quantity, l.weighed = pieces, !pieces.IsWhole()
 	if l.weighed {
 		l.quantity = gift.DecimalOf(1)
 		return

@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,6 +20,22 @@ type reader struct {
 	*wire.Problems
 	currency gift.Currency
 	options  Options
+	texts    *strings.Builder // those that are kept lie in few pieces of memory
+}
+
+// keep is a text that outlives the one that was read.
+func (r *reader) keep(text []byte) string {
+	const piece = 1 << 10
+	if len(text) == 0 {
+		return ""
+	}
+	if r.texts == nil || r.texts.Cap()-r.texts.Len() < len(text) {
+		r.texts = new(strings.Builder)
+		r.texts.Grow(max(piece, len(text)))
+	}
+	from := r.texts.Len()
+	r.texts.Write(text)
+	return r.texts.String()[from:]
 }
 
 // is reports whether a value says something and is of a kind; another kind is a problem.
@@ -107,7 +124,7 @@ func (r *reader) says(v tape.Value, words ...string) bool {
 }
 
 // name reads what people call an item: what is too long is cut.
-func (r *reader) name(v tape.Value) string { return cut(composed(r.text(v))) }
+func (r *reader) name(v tape.Value) string { return cut(r.composed(r.text(v))) }
 
 func cut(s string) string {
 	if len(s) <= ticket.MaxItemName || utf8.RuneCountInString(s) <= ticket.MaxItemName {
@@ -117,13 +134,13 @@ func cut(s string) string {
 }
 
 // composed is a text in NFC.
-func composed(text []byte) string {
+func (r *reader) composed(text []byte) string {
 	for _, c := range text {
 		if c >= utf8.RuneSelf {
 			return nfc.String(string(text))
 		}
 	}
-	return string(text)
+	return r.keep(text)
 }
 
 // id reads what names an item: a text, or a whole number, which becomes its digits.
@@ -133,16 +150,16 @@ func (r *reader) id(v tape.Value) string {
 		return ""
 	case v.Kind() == '0':
 		if digits := v.Raw(); len(digits) <= 20 && !bytes.ContainsAny(digits, ".eE") {
-			return string(digits)
+			return r.keep(digits)
 		}
 		r.Add(v.Path(), "This must be a whole number of at most 20 digits, or a text.")
 		return ""
 	}
 	text := r.text(v)
 	if len(text) <= ticket.MaxItemID && printable(text) {
-		return string(text)
+		return r.keep(text)
 	}
-	id := composed(text)
+	id := r.composed(text)
 	if err := gift.CheckText(id, ticket.MaxItemID, true); err != nil {
 		r.Add(v.Path(), "%s", err)
 		return ""
@@ -221,14 +238,10 @@ func (r *reader) priced(v tape.Value) gift.Decimal {
 // minor reads a whole number of minor units, or of anything else that is counted.
 func (r *reader) minor(v tape.Value) gift.Amount {
 	d, ok := r.decimal(v, gift.Pieces, ticket.MaxAmount)
-	if ok && !whole(d) {
+	if ok && !d.IsWhole() {
 		r.Add(v.Path(), "This must be a whole number.")
 	}
 	return d.Round(gift.Pieces)
-}
-
-func whole(d gift.Decimal) bool {
-	return d.Add(gift.DecimalOf(int64(-d.Round(gift.Pieces)))).IsZero()
 }
 
 // ours notes where a currency is another than the account's.

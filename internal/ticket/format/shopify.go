@@ -413,7 +413,7 @@ func (r *reader) cartLine(v tape.Value) (l line) {
 	} else {
 		l.total = product.Round(r.currency)
 	}
-	if l.weighed = !whole(pieces); l.weighed {
+	if l.weighed = !pieces.IsWhole(); l.weighed {
 		l.quantity = gift.DecimalOf(1)
 	} else {
 		l.quantity, l.unit, l.even = pieces, unit.Round(r.currency), !m[0].SaysNothing()

@@ -88,9 +88,9 @@ func (r *reader) standardLine(v tape.Value, unit *gift.Decimal) (l ticket.Line) 
 func (r *reader) line(v tape.Value, limit int) string {
 	text := r.text(v)
 	if len(text) <= limit && printable(text) {
-		return string(text)
+		return r.keep(text)
 	}
-	s := composed(text)
+	s := r.composed(text)
 	if err := gift.CheckText(s, limit, true); err != nil {
 		r.Add(v.Path(), "%s", err)
 		return ""
