@@ -13,8 +13,9 @@ import (
 )
 
 type giftReverseCmd struct {
-	Redemption  string `arg:"" optional:"" help:"The redemptionID."`
+	Redemption  string `arg:"" optional:"" help:"The redemptionID, or the cashOutID."`
 	OriginalKey string `placeholder:"KEY" help:"In place of it: the Idempotency-Key that the redemption was made with. Should it never have arrived, it is refused from then on."`
+	Operation   string `placeholder:"NAME" enum:",redeem-gift,capture-hold,cash-out-gift" default:"" help:"With --original-key: what was done with it, redeem-gift, capture-hold or cash-out-gift. Default: redeem-gift."`
 	reverseByKey
 	Amount string `placeholder:"N" help:"How much to give back. Default: all that is left of the redemption."`
 	Reason string `placeholder:"TEXT" help:"Why, for the gift's history."`
@@ -55,6 +56,9 @@ func (c *giftReverseCmd) Run(t *terminal) error {
 		return usageError("Name the redemption by its redemptionID or by --original-key, or many by --by-key: one of the " +
 			"three.")
 	}
+	if c.Operation != "" && c.OriginalKey == "" {
+		return usageError("--operation belongs to --original-key.")
+	}
 	if c.ByKey != "" {
 		return c.byKey(t)
 	}
@@ -70,7 +74,8 @@ func (c *giftReverseCmd) Run(t *terminal) error {
 		return err
 	}
 	a, err := api.ReverseRedemption(t, client.ReverseRedemptionRequest{
-		RedemptionID: c.Redemption, OriginalKey: c.OriginalKey, Amount: give, All: !give.Given(), Reason: c.Reason,
+		RedemptionID: c.Redemption, OriginalKey: c.OriginalKey, Operation: client.Operation(c.Operation), Amount: give,
+		All: !give.Given(), Reason: c.Reason,
 		OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale, IdempotencyKey: c.IdempotencyKey,
 	})
 	if err != nil {
