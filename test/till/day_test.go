@@ -1,6 +1,7 @@
 package till
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,10 @@ func TestDay(t *testing.T) {
 	first := s.sell("25.50")
 	d := s.till("Counter 1", s.server.URL, film(t, first.GiftURL))
 	d.at("home")
+	js[*string](d, `globalThis.felt = [];
+		navigator.vibrate = (pattern) => felt.push("buzz " + pattern) > 0;
+		const start = OscillatorNode.prototype.start;
+		OscillatorNode.prototype.start = function (at) { felt.push(this.frequency.value + " Hz"); start.call(this, at); }; null`)
 	d.tapNow(".open-camera")
 	d.at("gift") // the camera found it; from here to "taken" at most three taps
 	d.shows(".worth .figure", "$25.50")
@@ -32,6 +37,7 @@ func TestDay(t *testing.T) {
 	if s.holds(first, "0.00"); taps > 3 {
 		t.Errorf("%d taps from scan to taken", taps)
 	}
+	d.felt("buzz 30, 880 Hz, buzz 60,40,120, 660 Hz, 990 Hz")
 	d.tap(".undo")
 	d.shows("h1", "Given back")
 	s.holds(first, "25.50")
@@ -84,6 +90,12 @@ func TestDay(t *testing.T) {
 	d.calm()
 }
 
+// felt checks what the device was told to sound and buzz.
+func (d *device) felt(want string) {
+	d.Helper()
+	d.until("it sounds and buzzes "+want, fmt.Sprintf(`felt.join(", ") === %q`, want))
+}
+
 // pieces takes coffees of a gift that is good for some.
 func (d *device) pieces(s *shop) {
 	d.Helper()
@@ -122,7 +134,9 @@ func (d *device) refusals(s *shop, usedUp *client.SentGift) {
 	d.clear()
 	d.keys("1234\r")
 	d.shows(".home .error", "A gift has 12 digits; these are 4.")
+	js[*string](d, `felt = []; null`)
 	d.scanner("https://example.com/menu")
+	d.felt("buzz 200,80,200, 220 Hz, 180 Hz")
 	promise, err := s.api.SendGift(s.Context(), client.SendGiftRequest{
 		MonetaryGift:      &client.MonetaryGift{Value: client.MustDecimal("5"), DeliveryMethodID: client.Printed},
 		SenderDescription: "Ben", PaymentMethodID: client.Promotional, PromotionID: prefix + "31",
