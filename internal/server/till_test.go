@@ -628,7 +628,6 @@ func TestATillOfAnotherMerchant(t *testing.T) {
 }
 
 // TestALongDay: of a day with more entries than a till lists, it lists the newest and says that these are not all.
-// After it, too, each page for people takes the server less than 100 ms.
 func TestALongDay(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
@@ -648,17 +647,6 @@ func TestALongDay(t *testing.T) {
 	wg.Wait()
 	d.want(http.StatusOK, `"complete":false`, "GET", "/till/today", "")
 	d.want(http.StatusOK, `"sums":[{"kind":"TAKEN","currency":"USD","count":500,"amount":5.00}]`, "GET", "/till/today", "")
-	for _, path := range []string{"/till", "/till/pair", "/till/state", "/till/today", "/g/" + g.VoucherPublicToken,
-		"/g/" + g.VoucherPublicToken + "?lang=ja"} {
-		begun := time.Now()
-		for took := time.Hour; took >= 100*time.Millisecond; { // a busy machine gets more than one try
-			asked := time.Now()
-			d.want(http.StatusOK, "", "GET", path, "")
-			if took = time.Since(asked); time.Since(begun) > timeout {
-				t.Fatalf("%s takes %v", path, took)
-			}
-		}
-	}
 }
 
 // TestATillIsRevokedWhileItSends: what a revoked till had begun to send comes to nothing.
