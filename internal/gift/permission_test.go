@@ -12,7 +12,7 @@ func TestRoles(t *testing.T) {
 		"shop":   "send cancel resend look-up",
 		"office": "reverse cancel resend look-up",
 		"all": "validate redeem reverse send cancel resend look-up codes transfer activate stock export reload adjust " +
-			"block extend cash-out replace webhooks events",
+			"block extend cash-out replace webhooks events audit",
 	} {
 		p, ok := RoleByName(role)
 		if got := strings.Join(p.Names(), " "); !ok || got != want || p.String() != role {
