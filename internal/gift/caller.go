@@ -44,6 +44,7 @@ type Caller struct {
 	Name      string   // the key's; of a system key, that of its integrator
 	Account   *Account // nil for a system key
 	Locations []ID     // where the key is enabled; empty: everywhere in its account
+	Sites     int      // of a platform: from how many places it calls; 0: the key is none
 
 	Permissions Permissions
 	Limits      Limits // the key's
@@ -59,6 +60,17 @@ type Caller struct {
 // Enabled reports whether the caller may act at a location of its account; the zero ID stands for all of them together.
 func (c *Caller) Enabled(location ID) bool {
 	return len(c.Locations) == 0 || slices.Contains(c.Locations, location)
+}
+
+// Places is at how many locations the key is used.
+func (c *Caller) Places() int {
+	switch {
+	case c.Sites > 0:
+		return c.Sites
+	case len(c.Locations) == 0 && c.Account != nil:
+		return len(c.Account.Locations)
+	}
+	return len(c.Locations)
 }
 
 // Integrator is the name of a system key, which may see and manage those gifts only that were made under it; "" for

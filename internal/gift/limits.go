@@ -22,8 +22,12 @@ type Limits struct {
 var DefaultLimits = Limits{GiftsPerDay: 100_000, MessagesPerDay: 20_000, TextsPerDay: 2_000,
 	MessagesPerContactPerDay: 10}
 
-// MaxKeptPerDay is how many calls of a key that moved nothing are kept under their Idempotency-Keys in a day.
-const MaxKeptPerDay = 10_000
+// How many calls of a key that moved nothing are kept under their Idempotency-Keys in a day: so many, or so many for
+// each place where it is used, if that is more.
+const (
+	MaxKeptPerDay  = 10_000
+	MaxKeptAtPlace = 1_000
+)
 
 // Count is what was done in a day.
 type Count struct {
@@ -123,15 +127,16 @@ func (b *Budget) Redeem(used, more Count) error {
 	return b.money("redeemedPerDay", b.RedeemedPerDay, used.Amount, more.Amount)
 }
 
-// Keep refuses to keep more under Idempotency-Keys.
-func (b *Budget) Keep(used Count) error {
-	if used.Kept < MaxKeptPerDay {
+// Keep refuses to keep more under Idempotency-Keys, for a key that is used at so many places.
+func (b *Budget) Keep(used Count, places int) error {
+	most := max(MaxKeptPerDay, MaxKeptAtPlace*int64(places))
+	if used.Kept < most {
 		return nil
 	}
 	refused := Refuse(RateLimited, "With this key %d calls that moved nothing were kept under their Idempotency-Keys "+
 		"today, which is the most. "+
 		"Nothing was done; it counts anew at midnight (%s). A call without an Idempotency-Key is answered as ever.",
-		MaxKeptPerDay, b.Zone)
+		most, b.Zone)
 	refused.RetryAfter = b.Left
 	return refused
 }

@@ -66,8 +66,9 @@ func TestBudget(t *testing.T) {
 		{"redeemed", b.Redeem, Count{Amount: 400_00}, Count{Amount: 100_00}, ""},
 		{"redeemed above", b.Redeem, Count{Amount: 400_00}, Count{Amount: 100_01}, "redeemedPerDay: 500.00 USD"},
 		{"without limits", (&Budget{Zone: time.UTC}).Send, Count{}, Count{Amount: math.MaxInt64, Gifts: math.MaxInt64}, ""},
-		{"kept", func(used, _ Count) error { return b.Keep(used) }, Count{Kept: MaxKeptPerDay - 1}, Count{}, ""},
-		{"kept too many", func(used, _ Count) error { return b.Keep(used) }, Count{Kept: MaxKeptPerDay}, Count{},
+		{"kept", func(used, _ Count) error { return b.Keep(used, 10) }, Count{Kept: MaxKeptPerDay - 1}, Count{}, ""},
+		{"kept by a chain", func(used, _ Count) error { return b.Keep(used, 3_000) }, Count{Kept: 2_999_999}, Count{}, ""},
+		{"kept too many", func(used, _ Count) error { return b.Keep(used, 0) }, Count{Kept: MaxKeptPerDay}, Count{},
 			"10000 calls that moved nothing"},
 	} {
 		err := tt.ask(tt.used, tt.more)

@@ -98,7 +98,7 @@ func (p *Provider) Location(name string) ID {
 
 // Caller is the platform at one of its locations, which may undo only what it did there itself.
 func (p *Provider) Caller(a *Account, at ID) *Caller {
-	return &Caller{KeyID: p.ID, Kind: AccountKey, Name: p.Name, Account: a, Locations: []ID{at},
+	return &Caller{KeyID: p.ID, Kind: AccountKey, Name: p.Name, Account: a, Locations: []ID{at}, Sites: len(p.Sites),
 		Permissions: p.Permissions & ProviderPermissions, Limits: p.Limits}
 }
 

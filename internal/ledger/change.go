@@ -14,6 +14,9 @@ type Change struct {
 	Worth  gift.ItemWorth // of a gift of an item, as what it counts; zero: as nothing
 	// Sends says that a message of the gift that waits goes out now.
 	Sends bool
+	// Notes says that a record is kept and nothing moves, no oftener than what it is about allows: it counts against no
+	// limit of the day.
+	Notes bool
 }
 
 func (k *Change) want(c *Call, w *Want) {

@@ -514,7 +514,9 @@ func (t *task) decide(s *state) {
 		return
 	}
 	// A wrong verification code was entered, whatever is answered, and those have a limit of their own.
-	if len(t.result.Gifts)+len(t.result.Entries) == 0 && !gift.IsWrongCode(t.err) {
+	noted, _ := t.cmd.(*Change)
+	if len(t.result.Gifts)+len(t.result.Entries) == 0 && !gift.IsWrongCode(t.err) &&
+		(noted == nil || !noted.Notes || t.err != nil) {
 		if err := s.keep(t.call); err != nil {
 			t.result, t.err = Result{}, err
 			return

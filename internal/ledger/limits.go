@@ -173,7 +173,7 @@ func (s *state) keep(c *Call) error {
 	today, left := gift.Day(s.real, c.Account.Zone) // no clock that can be advanced keeps a database small
 	b.Left = left
 	key := CountKey{c.AccountID, KeptCount, c.Caller.KeyID, ""}
-	if err := b.Keep(s.Counts[key].On(today)); err != nil {
+	if err := b.Keep(s.Counts[key].On(today), c.Caller.Places()); err != nil {
 		return err
 	}
 	s.add(today, []spend{{key, gift.Count{Kept: 1}}})

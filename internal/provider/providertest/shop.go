@@ -15,6 +15,7 @@ import (
 
 	"boon.example/examples"
 	"boon.example/internal/boontest"
+	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
@@ -80,6 +81,31 @@ func (s *Shop) Of(t testing.TB) *Shop {
 func (s *Shop) Apply(setUp []byte) {
 	s.Helper()
 	s.place.Apply(s.TB, setUp)
+}
+
+// Kept has so many calls of a provider that moved nothing be kept today.
+func (s *Shop) Kept(config string, n int64) {
+	s.Helper()
+	s.place.Use(s.TB, func(records *store.Store) error {
+		d, err := records.Directory(s.Context())
+		if err != nil {
+			return err
+		}
+		id, err := gift.ParseID(config)
+		if err != nil {
+			return err
+		}
+		for _, platform := range gift.Platforms() {
+			if account, p := d.Provider(platform, id); p != nil {
+				day, _ := gift.Day(time.Now(), account.Zone)
+				count := ledger.CountKey{AccountID: account.ID, Kind: ledger.KeptCount, Owner: id}
+				return records.Group(s.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes {
+					return ledger.Changes{Counts: map[ledger.CountKey]gift.Count{count: {Day: day, Kept: n}}}
+				})
+			}
+		}
+		return gift.NoSuchGift()
+	})
 }
 
 // Verify holds the records of the shop against its histories.

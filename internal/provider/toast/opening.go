@@ -118,7 +118,7 @@ func (t *transaction) keepOpening(n int, previous string) (api.Reply, error) {
 	}
 	kept := opening{GUID: strings.ToLower(t.guid), Reverses: previous, Answer: t.accepted(ledger.OK, 0, "").Body}
 	done, err := t.Do(api.Order{Operation: openCard, Key: t.numbered(n), Asked: struct{ GUID, Reverses string }{kept.GUID,
-		previous}, Command: &ledger.Change{Context: t.Context(), VoucherID: t.card.ID,
+		previous}, Command: &ledger.Change{Context: t.Context(), VoucherID: t.card.ID, Notes: true,
 		Rule: func(v gift.Voucher, _ gift.Context) (gift.Voucher, gift.Entry, error) {
 			if v.Status != gift.NotActivated { // of which nothing is kept: it is no opening
 				return v, gift.Entry{}, gift.Refuse(gift.ValidationFailure, "Something else happened to this card.")

@@ -207,7 +207,7 @@ func (c *call) note(t *transaction, asked change, amount gift.Amount) api.Reply 
 func (c *call) keepSettlement(key, request string, amount gift.Amount) (api.Reply, error) {
 	var s settled
 	made, err := c.Do(api.Order{Operation: settleTransaction, Key: key, Asked: struct{ Request string }{request},
-		Command: &ledger.Change{Context: c.Context(), VoucherID: c.card.ID,
+		Command: &ledger.Change{Context: c.Context(), VoucherID: c.card.ID, Notes: true,
 			Rule: func(v gift.Voucher, _ gift.Context) (gift.Voucher, gift.Entry, error) { return v, gift.Entry{}, nil }},
 		Render: c.render(func(ledger.Result) any {
 			return settled{part{key, c.money(amount), date(c.Now)}, request}

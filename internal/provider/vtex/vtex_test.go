@@ -166,6 +166,19 @@ func TestRedemptionsGiveAttemptsBack(t *testing.T) {
 	h.want(200, next.ID, "POST", "giftcards/_search", search(next.Code))
 }
 
+// TestSettlementsHaveNoLimitOfTheDay: a large shop settles more transactions in a day than a key may ask for in vain.
+func TestSettlementsHaveNoLimitOfTheDay(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	g := h.Gift("50")
+	card := "giftcards/" + g.ID
+	token := fmt.Sprint(h.want(200, "", "GET", card, "")["redemptionToken"])
+	h.Kept(config, gift.MaxKeptPerDay)
+	made := h.want(200, "", "POST", card+"/transactions", debit("30", token, "r-1"))
+	h.want(200, "", "POST", card+"/transactions/"+fmt.Sprint(made["id"])+"/settlements", part("30", "s-1"))
+	h.want(400, "RATE_LIMITED", "POST", card+"/transactions", debit("21", token, "r-2"))
+}
+
 // TestThief: a shop reaches its own merchant's gifts, and undoes only what it took itself.
 func TestThief(t *testing.T) {
 	t.Parallel()
