@@ -1,5 +1,5 @@
-// Package certificate gives a server the certificate that it shows to its clients: from two files, which are read again
-// when they change, or from a certificate authority that speaks ACME.
+// Package certificate gives a server the certificate that it shows to its clients, from two files, which are read again
+// when they change.
 package certificate
 
 import (
@@ -7,10 +7,10 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -193,7 +193,7 @@ func Pinned(name string) (*tls.Config, error) {
 
 // Text tells for whom a certificate is, and until when.
 func Text(leaf *x509.Certificate) string {
-	names := leaf.DNSNames
+	names := slices.Clone(leaf.DNSNames) // others look at the same certificate
 	for _, ip := range leaf.IPAddresses {
 		names = append(names, ip.String())
 	}
@@ -223,6 +223,3 @@ func Faults(leaf *x509.Certificate, host string, now time.Time) (faults []string
 	}
 	return faults
 }
-
-// ErrNone tells that there is no certificate yet.
-var ErrNone = errors.New("there is no certificate yet")

@@ -155,9 +155,6 @@ const (
 // SaysTest reports whether the text of a key says that it is a test account's.
 func SaysTest(text string) bool { return strings.HasPrefix(text, testPrefix) }
 
-// SaysLive reports whether the text of a key says that it is a live account's.
-func SaysLive(text string) bool { return strings.HasPrefix(text, livePrefix) }
-
 // NewKey draws an API key: boon_live_acct_…, boon_test_sys_… and so on, 256 random bits in base62 and a CRC-32 in
 // hexadecimal, by which secret scanners tell a real key from a look-alike.
 func NewKey(random io.Reader, kind KeyKind, test bool) (string, error) {
