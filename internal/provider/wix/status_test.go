@@ -2,6 +2,7 @@ package wix
 
 import (
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -19,6 +20,21 @@ func TestEveryCodeHasAnError(t *testing.T) {
 			status == 0 && (reply.Status < 400 || reply.Status >= 500 || len(reply.Body) == 0) {
 			t.Errorf("%s is told as %d %s", code, reply.Status, reply.Body)
 		}
+	}
+}
+
+// TestExpired: an expired card is told as such, unless it is something else as well.
+func TestExpired(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	c := &call{Desk: &api.Desk{Now: now}}
+	c.card.ValidUntil = now
+	if got := c.refusalOf(gift.Refuse(gift.RedemptionNotAllowed, "no")); got != cardExpired {
+		t.Errorf("an expired card is told as %s", got.code)
+	}
+	c.Now = now.Add(-1)
+	if got := c.refusalOf(gift.Refuse(gift.RedemptionNotAllowed, "no")); got != cardDisabled {
+		t.Errorf("a card that is not expired yet is told as %s", got.code)
 	}
 }
 

@@ -1,6 +1,7 @@
 package wix_test
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -142,6 +143,26 @@ func TestStory(t *testing.T) {
 		}
 	}
 	s.Verify()
+}
+
+// TestLimits: guesses, days and permissions are limited as through the interface.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	limited := bytes.Replace(setUp(), []byte("permissions: [validate, redeem, reverse]"),
+		[]byte("limits: {redeemedPerDay: 40}, permissions: [validate, redeem]"), 1)
+	s := &site{providertest.Open(t, server.Config{}, limited), config, app, pierSite}
+	g := s.Gift("50")
+	a := s.want(200, "", "redeem", redeem(g.Code, "30", uuid.NewString()))
+	s.want(404, refused("GIFT_CARD_NOT_FOUND"), "redeem", redeem(g.Code, "10.01", uuid.NewString()))
+	s.want(200, `"remainingBalance":10.00`, "redeem", redeem(g.Code, "10", uuid.NewString()))
+	s.want(403, "", "void", void(a["transactionId"])) // which the set-up does not permit
+	for n := range 23 {                               // twenty at once, and three more for the gift that was redeemed
+		s.want(404, refused("GIFT_CARD_NOT_FOUND"), "balance", code(fmt.Sprintf("%012d", n)))
+	}
+	s.want(404, refused("GIFT_CARD_NOT_FOUND"), "balance", code(g.Code))
+	if !strings.Contains(s.Service.Log.String(), `"code":"RATE_LIMITED"`) {
+		t.Error("the guesses were not limited")
+	}
 }
 
 // TestNineErrors produces each of Wix's errors.
