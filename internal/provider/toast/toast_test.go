@@ -433,6 +433,22 @@ func TestCards(t *testing.T) {
 	r.want("ERROR_VERIFICATION_NOT_SUPPORTED", "REDEEM", fixed, shown("1234", "KEYED"))
 }
 
+// TestDailyLimits: what is limited by the day is so for Toast, and counts back in no other way.
+func TestDailyLimits(t *testing.T) {
+	t.Parallel()
+	r := &restaurant{providertest.Open(t, server.Config{}, setUp(", limits: {redeemedPerDay: 40, issuedPerDay: 30}")),
+		config, secret, pierGUID}
+	card, stock := r.Gift("100").Code, r.Stock(1, "")[0].Code
+	late := guid()
+	r.want("ACCEPT 70.00 30.00", "REDEEM", card, redeem("30"))
+	r.again("ERROR_CARD_INVALID", late, "REDEEM", card, redeem("10.01"))
+	r.want("ACCEPT 60.00 10.00", "REDEEM", card, redeem("10"))
+	r.again("ERROR_CARD_INVALID", late, "REDEEM", card, redeem("10.01")) // of which nothing is kept
+	r.want("ACCEPT 25.00", "ACTIVATE", stock, `,"initialBalance":25`)
+	r.want("ERROR_CARD_INVALID", "ADD_VALUE", stock, `,"additionalValue":5.01`)
+	r.want("ACCEPT 30.00", "ADD_VALUE", stock, `,"additionalValue":5`)
+}
+
 // TestThief: a restaurant's calls reach its own merchant's gifts, where it stands, and undo only what it did itself.
 func TestThief(t *testing.T) {
 	t.Parallel()
