@@ -16,7 +16,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"boon.example/internal/gift"
@@ -40,10 +42,10 @@ type ring struct {
 // version is one generation of keys.
 type version struct {
 	id          byte
-	name        string // tells keys apart that have the same id, and is no secret
-	lookup      []byte
+	name        string    // tells keys apart that have the same id, and is no secret
+	macs        sync.Pool // of HMACs under the key that finds
 	fingerprint []byte
-	chain       []byte      // derived from lookup, in a domain of its own
+	chain       []byte      // derived from the same key, in a domain of its own
 	cursor      []byte      // likewise
 	seal        cipher.AEAD // with a random nonce of its own making, put before the ciphertext
 }
@@ -61,7 +63,8 @@ func newVersion(id byte, lookup, seal, fingerprint []byte) (*version, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &version{id: id, lookup: lookup, fingerprint: fingerprint, seal: aead}
+	v := &version{id: id, fingerprint: fingerprint, seal: aead}
+	v.macs.New = func() any { return hmac.New(sha256.New, lookup) }
 	v.chain = v.hash("chain", "")[1:]
 	v.cursor = v.hash("cursor", "")[1:]
 	// Over all three parts, so that files are told apart that differ in one of them.
@@ -73,7 +76,9 @@ func newVersion(id byte, lookup, seal, fingerprint []byte) (*version, error) {
 func (k *Keys) hash(domain, text string) []byte { return k.ring.Load().current.hash(domain, text) }
 
 func (v *version) hash(domain, text string) []byte {
-	mac := hmac.New(sha256.New, v.lookup)
+	mac := v.macs.Get().(hash.Hash)
+	defer v.macs.Put(mac)
+	mac.Reset()
 	mac.Write([]byte(domain + "\x00" + text))
 	return mac.Sum(append(make([]byte, 0, HashSize), v.id))
 }

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -142,8 +143,12 @@ func TestNoAnswerIn15Seconds(t *testing.T) {
 				},
 				Dial: func(context.Context, string, string) (net.Conn, error) {
 					ours, theirs := net.Pipe()
-					go io.Copy(io.Discard, theirs)
 					dripping.Go(func() {
+						sent := bufio.NewReader(theirs)
+						if _, err := http.ReadRequest(sent); err != nil {
+							t.Error(err)
+						}
+						go io.Copy(io.Discard, sent)
 						for head, rest, ok := strings.Cut(answer, "x"); ok && head+rest != ""; head, rest, ok = strings.Cut(rest, "x") {
 							if _, err := io.WriteString(theirs, head+"x"); err != nil {
 								return
