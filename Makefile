@@ -58,8 +58,9 @@ races: bin/with-postgres
 	    TEST_POSTGRES_URL=$$server $(GO) $(RACE) ./internal/store ./internal/ledger'; \
 	else echo "The race detector needs a C compiler and there is none: left out."; fi
 
+# On the disk, whose time the promise about overload counts in.
 torture: bin/with-postgres
-	@bin/with-postgres $(PROGRAMS) run ./torture -promises all
+	@TESTS_ON_DISK=1 bin/with-postgres $(PROGRAMS) run ./torture -promises all
 
 race: bin/with-postgres
 	bin/with-postgres $(GO) test -race ./...
