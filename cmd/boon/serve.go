@@ -58,10 +58,6 @@ Example:
 A service without a set-up knows nobody: next, boon apply --help. The interface is described at /docs.`
 }
 
-// gcPercent lets the heap grow to three times of what is in use, where Go's default is twice. With it a redemption
-// takes a tenth less processor time, and the service a third more memory. The variable GOGC says otherwise.
-const gcPercent = 200
-
 // fontFolder is the flag of the commands that print, or tell what cannot be printed.
 type fontFolder struct {
 	Fonts string `setting:"file" placeholder:"DIR" help:"Folder of fonts for printed gifts in other scripts than Latin, Greek and Cyrillic. Default: those of the system."`
@@ -70,7 +66,7 @@ type fontFolder struct {
 // Run serves until the context ends.
 func (c *serveCmd) Run(t *terminal, command *kong.Context) error {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		debug.SetGCPercent(server.GCPercent)
 	}
 	config, level, err := c.config(t)
 	if err != nil {

@@ -36,7 +36,7 @@ const (
 	MaxInFlight = 512
 	// queueTimeout and the time that a full service takes for a call stay within a second, after which a till no longer
 	// wants the answer.
-	queueTimeout = 400 * time.Millisecond
+	queueTimeout = 450 * time.Millisecond
 )
 
 // New gives each priority a share, so that calls that take long leave places to those above them.

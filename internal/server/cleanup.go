@@ -113,18 +113,24 @@ func (f *forgetting) account(ctx context.Context, account gift.ID, before time.T
 	return total, err
 }
 
-// until forgets until there is nothing left to be forgotten.
+// until forgets what an account has from before an instant.
 func (f *forgetting) until(ctx context.Context, account gift.ID, before time.Time,
 	forget func(context.Context, gift.ID, time.Time, int) (int64, error)) (total int64, err error) {
+	return inBatches(ctx, f.pause, func(most int) (int64, error) { return forget(ctx, account, before, most) })
+}
+
+// inBatches forgets, with pauses, until there is nothing left to be forgotten.
+func inBatches(ctx context.Context, pause time.Duration,
+	forget func(most int) (int64, error)) (total int64, err error) {
 	for {
-		n, err := forget(ctx, account, before, forgetBatch)
+		n, err := forget(forgetBatch)
 		if total += n; err != nil || n < forgetBatch {
 			return total, err
 		}
 		select {
 		case <-ctx.Done():
 			return total, ctx.Err()
-		case <-time.After(f.pause):
+		case <-time.After(pause):
 		}
 	}
 }
@@ -140,19 +146,10 @@ func earlier(a, b time.Time) time.Time {
 func (a *app) forgetCounts(ctx context.Context, now time.Time) error {
 	for id, account := range a.directory.Load().Accounts {
 		yesterday, _ := gift.Day(now.AddDate(0, 0, -1), account.Zone)
-		for {
-			n, err := a.store.ForgetCounts(ctx, id, yesterday, forgetBatch)
-			if err != nil {
-				return err
-			}
-			if n < forgetBatch {
-				break
-			}
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(forgetPause):
-			}
+		if _, err := inBatches(ctx, forgetPause, func(most int) (int64, error) {
+			return a.store.ForgetCounts(ctx, id, yesterday, most)
+		}); err != nil {
+			return err
 		}
 	}
 	return nil

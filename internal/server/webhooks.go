@@ -89,19 +89,10 @@ func (a *app) tellOfFailing(ctx context.Context, w *gift.Webhook) error {
 // forgetAttempts deletes attempts at webhooks that are old enough.
 func (a *app) forgetAttempts(ctx context.Context, now time.Time) error {
 	for id := range a.directory.Load().Accounts {
-		for {
-			n, err := a.store.ForgetAttempts(ctx, id, now.Add(-webhook.AttemptsKept), forgetBatch)
-			if err != nil {
-				return err
-			}
-			if n < forgetBatch {
-				break
-			}
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(forgetPause):
-			}
+		if _, err := inBatches(ctx, forgetPause, func(most int) (int64, error) {
+			return a.store.ForgetAttempts(ctx, id, now.Add(-webhook.AttemptsKept), most)
+		}); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"regexp"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -33,6 +34,7 @@ func beServer(role string, args []string) error {
 	if err := f.Parse(args); err != nil {
 		return err
 	}
+	debug.SetGCPercent(server.GCPercent) // as boon serve does
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	signal.Ignore(os.Interrupt) // our parent stops us

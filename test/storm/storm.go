@@ -30,6 +30,8 @@ type Options struct {
 	Lifetime int
 	Timeout  time.Duration // for a call to be answered in the end; default 2 min
 	Replays  int           // how many old requests Check repeats; default 1,000
+	// CashIsFinal: no cash-out is taken back, as a program of version 0.1.0 among those at the urls cannot do that.
+	CashIsFinal bool
 }
 
 // Storm is the tills and what they wrote down.
@@ -251,13 +253,13 @@ func (t *till) change(p int, v *voucher) {
 		t.undo(deactivate, v)
 	case p < 68:
 		t.together(activate, deactivate, v)
-	case p < 74:
+	case p < 74 && !t.CashIsFinal:
 		t.together(payOut, payBack, v)
 	case p < 88:
 		t.finish(&op{kind: adjust, gift: v, amount: (1 - 2*t.lot.Int64N(2)) * t.little(v)})
 	case p < 100:
 		t.take(payOut, v)
-	case p < 114:
+	case p < 114 && !t.CashIsFinal:
 		t.undo(payBack, v)
 	case p < 118:
 		t.finish(&op{kind: block, gift: v})

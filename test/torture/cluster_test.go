@@ -61,11 +61,18 @@ type underLoad struct {
 // busyTills lets tills loose on instances.
 func busyTills(t *testing.T, boon *rig.Installation, clients int, servers ...*rig.Server) *underLoad {
 	t.Helper()
+	return startTills(t, boon, storm.Options{Clients: clients}, servers...)
+}
+
+// startTills lets tills loose that do what o says.
+func startTills(t *testing.T, boon *rig.Installation, o storm.Options, servers ...*rig.Server) *underLoad {
+	t.Helper()
 	l := &underLoad{T: t, boon: boon, servers: servers}
 	for _, s := range servers {
 		l.urls = append(l.urls, s.URL)
 	}
-	l.tills = storm.New(storm.Options{Clients: clients, Seed: 1, Replays: 200}, l.urls...)
+	o.Seed, o.Replays = 1, 200
+	l.tills = storm.New(o, l.urls...)
 	ctx, stop := context.WithCancel(context.Background())
 	l.stop = stop
 	t.Cleanup(stop)

@@ -14,6 +14,7 @@ import (
 
 	"boon.example/internal/store/pgtest"
 	"boon.example/test/rig"
+	"boon.example/test/storm"
 )
 
 const upgradeKills = 50
@@ -46,7 +47,8 @@ func upgrade(t *testing.T, older, database string) {
 	programs := []*rig.Installation{old, boon}
 	newAddress, err := rig.FreeAddress()
 	check(t, err)
-	l := busyTills(t, boon, 12, serve(t, old), &rig.Server{URL: "http://" + newAddress, Address: newAddress})
+	tills := storm.Options{Clients: 12, CashIsFinal: true}
+	l := startTills(t, boon, tills, serve(t, old), &rig.Server{URL: "http://" + newAddress, Address: newAddress})
 	time.Sleep(300 * time.Millisecond)
 	early := cutShort(t, boon, newAddress)
 	l.servers[1], err = boon.Start(newAddress)
