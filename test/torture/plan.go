@@ -26,6 +26,7 @@ type plan struct {
 	clients  int
 	gifts    int // in use at once in each account; 0: some
 	postgres bool
+	beside   bool // two instances share the embedded store
 	binary   string
 	faulty   string // the program that makes a mistake; "": none
 	mistake  string // the one that it makes
@@ -35,6 +36,7 @@ type plan struct {
 // found is what a storm and its check came to.
 type found struct {
 	*storm.Report
+	followed             *storm.Followed // nil: nobody followed
 	kills, databaseKills int
 	took, slowestStart   time.Duration
 	verify               error
@@ -43,7 +45,10 @@ type found struct {
 	leaks                []string
 }
 
-func (f *found) sound() bool { return f.Sound() && f.verify == nil && len(f.leaks) == 0 }
+func (f *found) sound() bool {
+	fed := f.followed == nil || f.followed.Missed == 0 && len(f.followed.Problems) == 0
+	return f.Sound() && f.verify == nil && len(f.leaks) == 0 && fed
+}
 
 func (f *found) String() string {
 	b := &strings.Builder{}
@@ -60,7 +65,12 @@ func (f *found) String() string {
 	}
 	fmt.Fprintf(b, "; %d MB of files, backup and logs searched for %d secrets: %d found", f.searched>>20, f.secrets,
 		len(f.leaks))
-	for _, p := range append(f.Problems, f.leaks...) {
+	problems := append(f.Problems, f.leaks...)
+	if f.followed != nil {
+		fmt.Fprintf(b, "; %s", f.followed)
+		problems = append(problems, f.followed.Problems...)
+	}
+	for _, p := range problems {
 		fmt.Fprintf(b, "\n  %s", p)
 	}
 	return b.String()
@@ -93,6 +103,10 @@ func (p plan) run(ctx context.Context) (*found, error) {
 		urls = append(urls, server.URL)
 	}
 	tills := storm.New(storm.Options{Clients: p.clients, Seed: p.seed, Gifts: p.gifts}, urls...)
+	var feed *storm.Feed
+	if p.mistake == "" {
+		feed = storm.Follow(p.seed, urls...)
+	}
 	begun := time.Now()
 	if err := p.rage(ctx, s, tills); err != nil {
 		return nil, err
@@ -102,6 +116,9 @@ func (p plan) run(ctx context.Context) (*found, error) {
 		tills.Outlive()
 	}
 	s.found.Report = tills.Check(urls[s.lot.IntN(len(urls))])
+	if feed != nil {
+		s.found.followed = feed.Check(urls[s.lot.IntN(len(urls))])
+	}
 	for n := range s.servers {
 		s.end(n)
 	}
@@ -136,9 +153,12 @@ func (s *scene) searchAll(tills *storm.Storm, data string) error {
 	return s.search(tills.Secrets(), data, places...)
 }
 
-// open starts what serves: one server on the embedded store, or two over PostgreSQL.
+// open starts what serves: a server, or two, on the embedded store, or two over PostgreSQL.
 func (p plan) open(s *scene, data string) (err error) {
 	url, instances := "", 1
+	if p.beside {
+		instances = 2
+	}
 	if p.postgres {
 		if s.database, err = pgtest.Start(); err != nil {
 			return err

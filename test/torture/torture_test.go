@@ -36,14 +36,18 @@ func short() plan {
 
 // TestStorm is the short version of the program.
 func TestStorm(t *testing.T) {
-	for name, postgres := range map[string]bool{"embedded": false, "PostgreSQL": true} {
+	for name, change := range map[string]func(*plan){
+		"embedded":                func(*plan) {},
+		"embedded, two instances": func(p *plan) { p.beside, p.ops = true, 2500 },
+		"PostgreSQL":              func(p *plan) { p.postgres = true },
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // each waits for a minute until holds are over
-			if postgres {
+			p := short()
+			change(&p)
+			if p.postgres {
 				pgtest.Need(t)
 			}
-			p := short()
-			p.postgres = postgres
 			f, err := p.run(t.Context())
 			if err != nil {
 				t.Fatal(err)
