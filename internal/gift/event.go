@@ -45,8 +45,6 @@ const (
 	EventKeyCreated      EventType = "key.created"
 	EventKeyRevoked      EventType = "key.revoked"
 	EventGuessingLimited EventType = "guessing.limited" // GuessAlarm was reached
-	EventImportFinished  EventType = "import.finished"
-	EventImportUndone    EventType = "import.undone"
 )
 
 // ExpiringBefore is how long before the end of a gift's validity EventExpiring tells of it.
@@ -69,7 +67,7 @@ var kindEvents = map[Kind]EventType{
 // EventTypes lists them all.
 func EventTypes() []EventType {
 	all := []EventType{EventHoldCaptured, EventExpiring, EventExpired, EventKeyCreated, EventKeyRevoked,
-		EventGuessingLimited, EventImportFinished, EventImportUndone}
+		EventGuessingLimited}
 	for _, kind := range Kinds() {
 		if t := kindEvents[kind]; !slices.Contains(all, t) {
 			all = append(all, t)
@@ -199,6 +197,8 @@ type EventPage struct {
 	Events []Event
 	Next   EventPlace // after all that was looked at, also where nothing was selected
 	More   bool       // there is more to look at already
+	// Forgotten: the store does not know any more what comes after the place.
+	Forgotten bool
 }
 
 // TooManyWaiting refuses a call that would wait for events.
