@@ -240,6 +240,41 @@ func TestEventsAreWaitedFor(t *testing.T) {
 	waiting.Wait()
 }
 
+// TestOthersTakeNoPlace: where calls of other accounts have all places of those that wait, one of theirs is answered,
+// without events and without harm, and this one waits.
+func TestOthersTakeNoPlace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, stop := context.WithCancel(t.Context())
+	var looking, waiting sync.WaitGroup
+	look := w.store.WatchEvents()
+	looking.Go(func() { look(ctx) })
+	defer waiting.Wait()
+	defer looking.Wait()
+	defer stop()
+	idle, ended := make(chan struct{}, feed.MaxWaiting), make(chan gift.EventPage, feed.MaxWaiting)
+	for n := range feed.MaxWaiting {
+		waiting.Go(func() {
+			q := gift.EventQuery{AccountID: gift.ID{15: byte(n / feed.MaxWaitingOfAccount)}, Limit: 5}
+			page, err := w.store.Await(t.Context(), q, time.Minute, func() { idle <- struct{}{} })
+			if err != nil {
+				t.Error(err)
+			}
+			ended <- page
+		})
+	}
+	for range feed.MaxWaiting {
+		<-idle
+	}
+	answered := make(chan reply)
+	go func() { answered <- w.get("/events?wait=25&after=now") }()
+	if page := <-ended; len(page.Events) != 0 {
+		t.Errorf("%d events of nobody", len(page.Events))
+	}
+	g := w.send(money("5"))
+	(<-answered).want(200, "events[0].data.gift.voucherID", g.id)
+}
+
 // TestKeysAreEvents: a key that is revoked is an event, and one that guesses codes, once.
 func TestKeysAreEvents(t *testing.T) {
 	t.Parallel()

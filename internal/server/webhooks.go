@@ -29,8 +29,8 @@ func (a *app) webhooks() (_ *webhook.Deliverer, stop func()) {
 	a.metrics.registry.MustRegister(calls)
 	sender := webhook.NewSender(&webhook.Guard{Allow: a.WebhooksAllow}, "Boon/"+api.Version, descriptors())
 	return &webhook.Deliverer{
-		Store: a.store, Send: sender.Send, Directory: a.directory.Load, Render: a.api.EventBody, SwitchOff: a.switchOff,
-		Log: a.Logger, Random: rand.Float64, Tracer: a.telemetry.Tracer,
+		Store: a.store, Send: sender.Send, Destination: sender.Destination, Directory: a.directory.Load,
+		Render: a.api.EventBody, SwitchOff: a.switchOff, Log: a.Logger, Random: rand.Float64, Tracer: a.telemetry.Tracer,
 		Observe: func(o webhook.Outcome) { calls.WithLabelValues(o.Word()).Inc() },
 	}, sender.Close
 }

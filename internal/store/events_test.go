@@ -114,9 +114,9 @@ type counted struct {
 	n int
 }
 
-func (c *counted) GiftsNamed(ctx context.Context, account gift.ID, ids []gift.ID) ([]gift.Gift, error) {
+func (c *counted) GiftsByRef(ctx context.Context, refs []ledger.Ref) ([]gift.Gift, error) {
 	c.n++
-	return c.Gifts.GiftsNamed(ctx, account, ids)
+	return c.Gifts.GiftsByRef(ctx, refs)
 }
 
 // testSmallPages: who asks for one event of a location of which there are few does not have each of the others looked

@@ -15,8 +15,9 @@ import (
 
 // Store is what a deliverer needs of a store.
 type Store interface {
-	// Events gives a page of the events of an account, and EventsEnd the place after its newest one.
+	// Events gives a page of the events of an account, EventPages of several, and EventsEnd the place after its newest one.
 	Events(context.Context, gift.EventQuery) (gift.EventPage, error)
+	EventPages(context.Context, []gift.EventQuery) ([]gift.EventPage, error)
 	EventsEnd(ctx context.Context, account gift.ID) (gift.EventPlace, error)
 	// NewEvents tells which accounts have events after a position, and up to which it looked; of what is committed out of
 	// turn it tells later. Before 0, it tells of none, and where the newest is.
@@ -35,10 +36,12 @@ type Store interface {
 // account is delivered by the one that has its lease. Every event reaches each endpoint that wants it at least once,
 // unless it is given up after the last retry.
 type Deliverer struct {
-	Store     Store
-	Send      func(ctx context.Context, url string, secrets []gift.WebhookSecret, m Message) Outcome
-	Directory func() *gift.Directory
-	Render    func(*gift.Event) []byte
+	Store Store
+	Send  func(ctx context.Context, url string, secrets []gift.WebhookSecret, m Message) Outcome
+	// Destination is where the calls of a URL end, so that endpoints at one machine share a rate.
+	Destination func(url string) string
+	Directory   func() *gift.Directory
+	Render      func(*gift.Event) []byte
 	// SwitchOff switches an endpoint off for good, and tells the account where it was for failing.
 	SwitchOff func(context.Context, *gift.Webhook, gift.WebhookOff) error
 	Log       *slog.Logger
@@ -54,6 +57,7 @@ type Deliverer struct {
 	position int64     // up to which new events were noticed
 	streams  map[gift.ID]*stream
 	calls    chan struct{} // has a value for each call in flight
+	slow     chan struct{} // has a value for each of them to an endpoint that may be slow
 	busy     chan struct{} // has a value for each of them that may be using the processor
 	ownReads chan struct{} // has a value while a lane reads for itself
 	flushAt  time.Time
@@ -64,21 +68,29 @@ type Deliverer struct {
 }
 
 const (
-	readEvery    = 250 * time.Millisecond
+	readEvery = 250 * time.Millisecond
+	// busyEvery is how often the events of an account are read that has new ones all the time: a read costs as much as
+	// some calls.
+	busyEvery    = 500 * time.Millisecond
+	pagesAtOnce  = 16 // accounts that are read together
 	leaseFor     = 30 * time.Second
 	renewEvery   = 10 * time.Second
 	flushEvery   = time.Second
 	moveEvery    = 30 * time.Second
 	flushTimeout = 10 * time.Second
-	maxCalls     = 256 // in flight
+	maxCalls     = 512 // in flight
+	// maxSlow of them are to endpoints that took nothing yet, or whose last call failed or was slow: however many there
+	// are of these, the others have places.
+	maxSlow = 384
 	// accountCalls are those of one account: all of its endpoints but one may be slow, with a call each, and leave room
 	// for as many of the last as it may have.
 	accountCalls = gift.MaxWebhooks - 1 + atOnce
-	maxUnsaved   = 10_000
+	// maxUnsaved is how many attempts wait to be saved, if the database is away; of manyUnsaved none waits for flushEvery.
+	maxUnsaved, manyUnsaved = 10_000, 2_000
 	// A call is busy for so long, then it waits for its endpoint; for each processor so many are at once. Deliveries that
 	// are more than the machine can do take no more of it from redemptions than so many callers would.
-	busyCalls = 4
-	busyFor   = 5 * time.Millisecond
+	busyCalls = 2
+	busyFor   = time.Millisecond
 	// ownReadPause follows every read of a lane that is out of step: so many of them in a second, however many lanes.
 	ownReadPause = 25 * time.Millisecond
 )
@@ -87,7 +99,8 @@ const (
 func (d *Deliverer) Run(ctx context.Context) {
 	rand.Read(d.owner[:]) // never fails
 	d.streams, d.position = map[gift.ID]*stream{}, -1
-	d.calls, d.ownReads = make(chan struct{}, maxCalls), make(chan struct{}, 1)
+	d.calls, d.slow = make(chan struct{}, maxCalls), make(chan struct{}, maxSlow)
+	d.ownReads = make(chan struct{}, 1)
 	d.busy = make(chan struct{}, busyCalls*runtime.GOMAXPROCS(0))
 	if d.Every == 0 {
 		d.Every = readEvery
@@ -185,6 +198,11 @@ func (d *Deliverer) keep(ctx context.Context, account gift.ID, hooks []*gift.Web
 		s = newStream(d, account, states, end)
 		d.streams[account] = s
 	}
+	locations := 0
+	if a := d.dir.Accounts[account]; a != nil {
+		locations = len(a.Locations)
+	}
+	s.paces.allow(locations)
 	s.sync(ctx, hooks)
 	return nil
 }
@@ -205,19 +223,50 @@ func (d *Deliverer) read(ctx context.Context) {
 		}
 	}
 	d.position = upTo
+	var behind []*stream
 	for _, s := range d.streams {
-		if s.behind {
-			if err := s.read(ctx); err != nil {
-				d.complain(ctx, "events could not be read for webhooks", err)
-			}
+		if now := time.Now(); s.behind && s.waits() && now.Sub(s.readAt) >= busyEvery-d.Every/2 {
+			s.readAt, behind = now, append(behind, s)
 		}
 	}
+	for some := range slices.Chunk(behind, pagesAtOnce) {
+		if err := d.readSome(ctx, some); err != nil {
+			d.complain(ctx, "events could not be read for webhooks", err)
+		}
+	}
+}
+
+// readSome reads the next pages of some accounts together.
+func (d *Deliverer) readSome(ctx context.Context, streams []*stream) error {
+	for range maxPages {
+		queries := make([]gift.EventQuery, len(streams))
+		for n, s := range streams {
+			queries[n] = s.query()
+		}
+		pages, err := d.Store.EventPages(ctx, queries)
+		if err != nil {
+			return err
+		}
+		var more []*stream
+		for n, s := range streams {
+			if s.take(queries[n].After, &pages[n]); pages[n].More {
+				more = append(more, s)
+			}
+		}
+		if streams = more; len(streams) == 0 {
+			return nil
+		}
+	}
+	return nil
 }
 
 // flush saves attempts and how far lanes came, every now and then, for all lanes at once.
 func (d *Deliverer) flush(ctx context.Context, all bool) {
 	now := time.Now()
-	if !all && now.Before(d.flushAt) {
+	d.mu.Lock()
+	many := len(d.attempts) >= manyUnsaved
+	d.mu.Unlock()
+	if !all && !many && now.Before(d.flushAt) {
 		return
 	}
 	d.flushAt = now.Add(flushEvery)
@@ -285,14 +334,4 @@ func (d *Deliverer) readOwn(ctx context.Context, q gift.EventQuery) (page gift.E
 	page, err = d.Store.Events(ctx, q)
 	pause(ctx, ownReadPause)
 	return page, err
-}
-
-// pause waits, or until ctx ends.
-func pause(ctx context.Context, wait time.Duration) {
-	t := time.NewTimer(wait)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
 }

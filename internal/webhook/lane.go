@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,8 +27,10 @@ type lane struct {
 
 	// Of its goroutine.
 	own      []event   // what it read for itself
-	free     time.Time // when the next call may be made
-	slow     bool      // the last calls took long
+	free     time.Time // when a replay may go on
+	prompt   bool      // the last calls succeeded, none took long
+	quick    bool      // likewise, and all were answered soon
+	full     int       // how many times running there were as many events as may be sent at once
 	off      bool      // it was switched off
 	replayed bool      // a replay had the last turn
 
@@ -44,10 +47,11 @@ const (
 	atOnce    = 8  // calls of a lane in flight
 	ownPage   = 32
 	slowAfter = 2 * time.Second
-	// A lane makes a call every callGap, in replays every replayGap; after a pause it may make up for burst.
-	callGap   = 20 * time.Millisecond
+	// An endpoint that answers so soon is sent one event after the other, over one connection, until that is too slow for
+	// what happens: each connection costs as much as some calls, and what stays open is bounded.
+	quickFor = 20 * time.Millisecond
+	// In a replay a lane makes a call every replayGap.
 	replayGap = 100 * time.Millisecond
-	burst     = 2 * time.Second
 	// offAgain is when it is tried again to switch an endpoint off.
 	offAgain = time.Minute
 )
@@ -97,7 +101,8 @@ func (l *lane) run(ctx context.Context) {
 		default:
 			l.replayed = false
 			if events, more := l.next(ctx); len(events) > 0 {
-				l.deliver(ctx, events, true)
+				n := l.deliver(ctx, events, true)
+				l.own = l.own[min(n, len(l.own)):]
 			} else if !more && !l.replaying() {
 				l.sleep(ctx, next)
 			}
@@ -173,9 +178,7 @@ func (l *lane) next(ctx context.Context) (events []event, more bool) {
 			return nil, true
 		}
 	}
-	n := min(len(l.own), l.atOnce())
-	events, l.own = l.own[:n], l.own[n:]
-	return events, true
+	return l.own[:min(len(l.own), l.atOnce())], true
 }
 
 // forgotten reports whether the database does not know a place any more.
@@ -219,9 +222,9 @@ func (l *lane) remembered() (events []event) {
 	return events
 }
 
-// atOnce is how many calls the lane may have in flight: one, while the endpoint is slow or fails.
+// atOnce is how many events the lane sends at once: one, until its endpoint has taken one, while it is slow or fails.
 func (l *lane) atOnce() int {
-	if l.slow || !l.state.FailingSince.IsZero() {
+	if !l.prompt || !l.state.FailingSince.IsZero() {
 		return 1
 	}
 	return min(atOnce, maxAside-len(l.state.Aside))
@@ -235,15 +238,12 @@ func (l *lane) set(change func()) {
 	l.changed = true
 }
 
-// deliver makes the first attempt at each of some events: the next ones, or some of a replay.
-func (l *lane) deliver(ctx context.Context, events []event, next bool) {
-	gap := callGap
-	if !next {
-		gap = replayGap
-	}
-	outcomes := l.send(ctx, events, gap)
-	if ctx.Err() != nil {
-		return // whoever has the lane next sends them again
+// deliver makes the first attempt at each of some events, the next ones or some of a replay, and tells at how many: after
+// one that was not taken soon, the others have time.
+func (l *lane) deliver(ctx context.Context, events []event, next bool) int {
+	outcomes := l.send(ctx, events)
+	if ctx.Err() != nil || len(outcomes) == 0 {
+		return 0 // whoever has the lane next sends them again
 	}
 	l.set(func() {
 		for i, o := range outcomes {
@@ -255,10 +255,11 @@ func (l *lane) deliver(ctx context.Context, events []event, next bool) {
 			}
 		}
 		if next {
-			l.state.After = events[len(events)-1].place
+			l.state.After = events[len(outcomes)-1].place
 		}
 	})
 	l.decide(ctx, outcomes)
+	return len(outcomes)
 }
 
 // judge notes what an outcome says about the endpoint.
@@ -309,7 +310,7 @@ func (l *lane) retry(ctx context.Context, a gift.WebhookAside) {
 		pause(ctx, 5*time.Second)
 		return
 	}
-	outcomes := l.send(ctx, []event{e}, callGap)
+	outcomes := l.send(ctx, []event{e})
 	if ctx.Err() != nil {
 		return
 	}
@@ -361,51 +362,85 @@ func (l *lane) find(ctx context.Context, a *gift.WebhookAside) (event, error) {
 	}
 }
 
-// send makes calls at once, no more than may be in flight, and gives what came of each.
-func (l *lane) send(ctx context.Context, events []event, gap time.Duration) []Outcome {
-	l.pace(ctx, time.Duration(len(events))*gap)
+// send makes calls, no more at once than may be in flight, and gives what came of each. It ends before the last event
+// where one was not taken soon.
+func (l *lane) send(ctx context.Context, events []event) []Outcome {
+	pause(ctx, l.paces.take(l.Destination(l.hook.URL), len(events), time.Now()))
 	outcomes := make([]Outcome, len(events))
-	var calls sync.WaitGroup
-	for i := range events {
-		if !l.enter(ctx) {
-			break
-		}
-		calls.Go(func() {
-			defer func() { <-l.calls; <-l.Deliverer.calls }()
-			waits := sync.OnceFunc(func() { <-l.busy })
-			defer waits()
-			defer time.AfterFunc(busyFor, waits).Stop()
-			outcomes[i] = l.call(ctx, &events[i])
-		})
+	width := len(events)
+	if l.full++; len(events) < atOnce {
+		l.full = 0
 	}
+	if l.quick {
+		width = min(width, max(1, l.full))
+	}
+	var taken atomic.Int64
+	var late atomic.Bool
+	take := func() int {
+		if late.Load() {
+			return len(events)
+		}
+		return int(taken.Add(1)) - 1
+	}
+	sends := func() {
+		for i := take(); i < len(events); i = take() {
+			if outcomes[i] = l.attempt(ctx, &events[i]); !outcomes[i].quick() {
+				late.Store(true)
+			}
+		}
+	}
+	var calls sync.WaitGroup
+	for range width - 1 {
+		calls.Go(sends)
+	}
+	sends()
 	calls.Wait()
-	l.slow = slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.Took > slowAfter })
+	outcomes = outcomes[:min(int(taken.Load()), len(events))]
+	l.prompt = !slices.ContainsFunc(outcomes, func(o Outcome) bool { return !o.Succeeded() || o.Took > slowAfter })
+	l.quick = !late.Load()
 	return outcomes
 }
 
 // enter waits for a place among the calls in flight: of the account first, so that one with slow endpoints does not
-// take the places of others.
-func (l *lane) enter(ctx context.Context) bool {
-	select {
-	case l.calls <- struct{}{}:
-	case <-ctx.Done():
-		return false
+// take the places of others, and of those to endpoints that may be slow. What it gives gives the place back.
+func (l *lane) enter(ctx context.Context) (leave func()) {
+	places := []chan struct{}{l.calls, l.Deliverer.calls, l.busy}
+	if !l.prompt {
+		places = []chan struct{}{l.calls, l.slow, l.Deliverer.calls, l.busy}
 	}
-	select {
-	case l.Deliverer.calls <- struct{}{}:
-	case <-ctx.Done():
-		<-l.calls
-		return false
+	for n, place := range places {
+		select {
+		case place <- struct{}{}:
+		case <-ctx.Done():
+			for _, place := range places[:n] {
+				<-place
+			}
+			return nil
+		}
 	}
-	select {
-	case l.busy <- struct{}{}:
-		return true
-	case <-ctx.Done():
-		<-l.calls
-		<-l.Deliverer.calls
-		return false
+	waits := sync.OnceFunc(func() { <-l.busy })
+	soon := time.AfterFunc(busyFor, waits)
+	return func() {
+		soon.Stop()
+		waits()
+		for _, place := range places[:len(places)-1] {
+			<-place
+		}
 	}
 }
+
+// attempt makes a call once there is room for it.
+func (l *lane) attempt(ctx context.Context, e *event) Outcome {
+	leave := l.enter(ctx)
+	if leave == nil {
+		return Outcome{}
+	}
+	defer leave()
+	return l.call(ctx, e)
+}
+
+// quick reports whether an endpoint took a message, and soon.
+func (o *Outcome) quick() bool { return o.Succeeded() && o.Took <= quickFor }
 
 func (l *lane) call(ctx context.Context, e *event) Outcome {
 	at := time.Now().UTC().Truncate(time.Microsecond)
@@ -420,18 +455,6 @@ func (l *lane) call(ctx context.Context, e *event) Outcome {
 			Event: e.id, Type: e.kind, At: at, Took: o.Took, Status: o.Status, Answer: o.Answer, Words: o.Words}, o)
 	}
 	return o
-}
-
-// pace keeps the rate of calls: after a burst, they wait.
-func (l *lane) pace(ctx context.Context, takes time.Duration) {
-	now := time.Now()
-	if l.free.Before(now) {
-		l.free = now
-	}
-	if ahead := l.free.Sub(now); ahead > burst {
-		pause(ctx, ahead-burst)
-	}
-	l.free = l.free.Add(takes)
 }
 
 // replaying reports whether a replay is under way.
@@ -463,13 +486,19 @@ func (l *lane) replay(ctx context.Context) {
 			events = append(events, e)
 		}
 	}
+	end, done := page.Next, err != nil || !page.More || !page.Next.Before(r.Upto)
 	if len(events) > 0 {
-		l.deliver(ctx, events, false)
+		now := time.Now()
+		if l.free.Before(now) {
+			l.free = now
+		}
+		pause(ctx, l.free.Sub(now)-burst)
+		n := l.deliver(ctx, events, false)
+		if l.free = l.free.Add(time.Duration(n) * replayGap); n > 0 && n < len(events) {
+			end, done = events[n-1].place, false
+		}
 	}
 	if ctx.Err() == nil {
-		l.set(func() {
-			l.state.ReplayAfter = page.Next
-			l.state.Replayed = err != nil || !page.More || !page.Next.Before(r.Upto)
-		})
+		l.set(func() { l.state.ReplayAfter, l.state.Replayed = end, done })
 	}
 }

@@ -8,8 +8,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"boon.example/internal/gift"
@@ -23,6 +26,8 @@ const (
 	// How many connections wait for their next message: with fewer than there are endpoints, each message costs twice the
 	// processor time.
 	minIdle, maxIdle = 64, 1_024
+	// maxHosts is of how many hosts it is remembered where they are.
+	maxHosts = 4_096
 )
 
 // Message is what is sent to an endpoint.
@@ -70,25 +75,71 @@ var errNotTaken = errors.New("the endpoint did not take the message")
 type Sender struct {
 	client *http.Client
 	agent  string
+
+	mu sync.Mutex
+	at map[string]string // by URL's host: the network that was connected to last
 }
 
 // NewSender makes a sender that calls what a guard lets through. agent is what it calls itself. Of so many descriptors
 // that the process has, it uses a sixteenth for idle connections.
 func NewSender(g *Guard, agent string, descriptors uint64) *Sender {
+	s := &Sender{agent: agent, at: map[string]string{}}
 	t := &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			return g.connect(ctx, network, address, false)
+			c, err := g.connect(ctx, network, address, false)
+			return s.remember(address, c, err)
 		},
 		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout: CallTimeout, MaxResponseHeaderBytes: 16 << 10, DisableCompression: true,
-		MaxIdleConns: int(min(max(descriptors/16, minIdle), maxIdle)), MaxIdleConnsPerHost: 2,
+		MaxIdleConns: int(min(max(descriptors/16, minIdle), maxIdle)), MaxIdleConnsPerHost: atOnce,
 		IdleConnTimeout: 30 * time.Second,
 	}
 	t.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		return dialTLS(ctx, g, t.TLSClientConfig, network, address)
+		c, err := dialTLS(ctx, g, t.TLSClientConfig, network, address)
+		return s.remember(address, c, err)
 	}
-	return &Sender{agent: agent, client: &http.Client{Transport: t,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	s.client = &http.Client{Transport: t,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return s
+}
+
+// remember remembers where a connection leads, and hands it on.
+func (s *Sender) remember(address string, c net.Conn, err error) (net.Conn, error) {
+	if err != nil {
+		return nil, err
+	}
+	to, wrong := netip.ParseAddrPort(c.RemoteAddr().String())
+	if wrong != nil {
+		return c, nil
+	}
+	bits := 64 // of IPv6, one customer's
+	if to.Addr().Unmap().Is4() {
+		bits = 32
+	}
+	if network, err := to.Addr().Unmap().Prefix(bits); err == nil {
+		host, _, _ := net.SplitHostPort(address)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if len(s.at) >= maxHosts {
+			clear(s.at)
+		}
+		s.at[host] = network.String()
+	}
+	return c, nil
+}
+
+// Destination is the network that the calls of a URL went to last, or its host: what has many names is one.
+func (s *Sender) Destination(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return text
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if network, ok := s.at[u.Hostname()]; ok {
+		return network
+	}
+	return u.Hostname()
 }
 
 // dialTLS connects and shakes hands.
@@ -111,12 +162,12 @@ func dialTLS(ctx context.Context, g *Guard, c *tls.Config, network, address stri
 func (s *Sender) Close() { s.client.CloseIdleConnections() }
 
 // Send makes one attempt. It ends after CallTimeout, or soon after ctx does.
-func (s *Sender) Send(ctx context.Context, url string, secrets []gift.WebhookSecret, m Message) (o Outcome) {
+func (s *Sender) Send(ctx context.Context, address string, secrets []gift.WebhookSecret, m Message) (o Outcome) {
 	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
 	defer cancel()
 	begun := time.Now()
 	defer func() { o.Took = time.Since(begun) }()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(m.Body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(m.Body))
 	if err != nil {
 		return Outcome{Words: "The address is no URL."}
 	}

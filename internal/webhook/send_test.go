@@ -217,3 +217,42 @@ func TestRetrySchedule(t *testing.T) {
 		t.Errorf("%s", total)
 	}
 }
+
+// TestDestinations: hosts whose calls ended at one address are one destination; of IPv6 that is a network of 64 bits.
+func TestDestinations(t *testing.T) {
+	t.Parallel()
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(receiver.Close)
+	port := receiver.URL[strings.LastIndexByte(receiver.URL, ':'):]
+	s := sender(t, &Guard{Allow: loopback.Allow, Resolve: func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+	}})
+	if at := s.Destination("http://a.example" + port); at != "a.example" {
+		t.Errorf("before a call: %s", at)
+	}
+	for _, url := range []string{"http://a.example" + port, "http://B.example" + port + "/x", receiver.URL} {
+		if o := s.Send(t.Context(), url, []gift.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")}); !o.Succeeded() {
+			t.Fatalf("%+v", o)
+		}
+		if at := s.Destination(url); at != "127.0.0.1/32" {
+			t.Errorf("%s is at %s", url, at)
+		}
+	}
+	for address, want := range map[string]string{"[2606:2800:220:1::1]:443": "2606:2800:220:1::/64",
+		"[::ffff:8.8.8.8]:443": "8.8.8.8/32"} {
+		if _, err := s.remember("six.example:443", conn{to: address}, nil); err != nil {
+			t.Error(err)
+		}
+		if got := s.Destination("https://six.example/hook"); got != want {
+			t.Errorf("%s is %s, want %s", address, got, want)
+		}
+	}
+}
+
+// conn is a connection to somewhere.
+type conn struct {
+	net.Conn
+	to string
+}
+
+func (c conn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(c.to)) }

@@ -16,7 +16,9 @@ type stream struct {
 	*Deliverer
 	account gift.ID
 	behind  bool          // there are events after end; the deliverer's own
+	readAt  time.Time     // likewise: when they were read last
 	calls   chan struct{} // has a value for each call in flight
+	paces   paces
 
 	mu         sync.Mutex
 	lanes      map[gift.ID]*lane
@@ -44,6 +46,7 @@ const (
 
 func newStream(d *Deliverer, account gift.ID, states []gift.WebhookState, end gift.EventPlace) *stream {
 	s := &stream{Deliverer: d, account: account, behind: true, calls: make(chan struct{}, accountCalls),
+		paces: paces{free: map[string]time.Time{}},
 		lanes: map[gift.ID]*lane{}, states: map[gift.ID]gift.WebhookState{},
 		unsaved: map[gift.ID]bool{}, types: []gift.EventType{}, start: end, end: end}
 	for _, state := range states {
@@ -128,32 +131,34 @@ func (s *stream) widen(wanted map[gift.ID]*gift.Webhook) {
 	}
 }
 
-// read reads the next page and wakes the lanes that want something of it. Where no lane waits at the end, nothing is
-// read: those that are out of step read for themselves, and the first that is back says from where on it goes.
-func (s *stream) read(ctx context.Context) error {
-	for range maxPages {
-		s.mu.Lock()
-		waiting := slices.ContainsFunc(slices.Collect(maps.Values(s.lanes)), func(l *lane) bool { return l.inStep })
-		q := gift.EventQuery{AccountID: s.account, Types: s.types, After: s.end, Limit: pageSize}
-		s.mu.Unlock()
-		if !waiting {
-			return nil
-		}
-		page, err := s.Store.Events(ctx, q)
-		if forgotten(err) {
-			s.restart()
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		s.add(s.render(page.Events, q.After), page.Next)
-		if !page.More {
-			s.behind = false
-			return nil
+// waits reports whether a lane waits for events that are read here: those that are out of step read for themselves, and
+// the first that is back says from where on it goes.
+func (s *stream) waits() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.lanes {
+		if l.inStep {
+			return true
 		}
 	}
-	return nil
+	return false
+}
+
+// query asks for the next page.
+func (s *stream) query() gift.EventQuery {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return gift.EventQuery{AccountID: s.account, Types: s.types, After: s.end, Limit: pageSize}
+}
+
+// take remembers a page of the events after a place, and wakes the lanes that want something of it.
+func (s *stream) take(after gift.EventPlace, page *gift.EventPage) {
+	if page.Forgotten {
+		s.restart()
+		return
+	}
+	s.add(s.render(page.Events, after), page.Next)
+	s.behind = page.More
 }
 
 // restart puts all lanes out of step: the database has forgotten the place up to which was read.

@@ -17,7 +17,7 @@ import (
 
 // Gifts finds the gifts that events are about.
 type Gifts interface {
-	GiftsNamed(ctx context.Context, account gift.ID, ids []gift.ID) ([]gift.Gift, error)
+	GiftsByRef(ctx context.Context, refs []ledger.Ref) ([]gift.Gift, error)
 }
 
 // Feed reads events.
@@ -74,9 +74,11 @@ func (r *row) wanted(q *gift.EventQuery) bool {
 const selectRows = `SELECT t.position, t.made_at, t.kinds, t.entries, t.body FROM event AS t
 	WHERE t.account_id = $1 AND t.position >= $2 AND t.position <= $3 ORDER BY t.position LIMIT $4`
 
+var selectPage = db.SelectEach("the order of events", selectRows)
+
 // Statements are those that are worth preparing.
 func Statements(d *db.DB) []string {
-	texts := append(d.Texts(selectEntries), selectRows)
+	texts := d.Texts(selectEntries, selectPage)
 	for i := range expiries {
 		texts = append(texts, expiries[i].due)
 	}
@@ -95,31 +97,64 @@ func (f *Feed) rows(ctx context.Context, account gift.ID, from, to int64, limit 
 // goes on from Next every time sees each event once, and those of a gift in the order of its history. It does not give
 // what was committed while a transaction that began earlier is still open. A place that is not known any more is
 // refused with gift.NoSuchPlace.
-func (f *Feed) Events(ctx context.Context, q gift.EventQuery) (page gift.EventPage, err error) {
+func (f *Feed) Events(ctx context.Context, q gift.EventQuery) (gift.EventPage, error) {
+	pages, err := f.EventPages(ctx, []gift.EventQuery{q})
+	if err != nil {
+		return gift.EventPage{}, err
+	}
+	if pages[0].Forgotten {
+		return gift.EventPage{}, gift.NoSuchPlace()
+	}
+	return pages[0], nil
+}
+
+// EventPages is Events for several accounts, with as many look-ups as for one. A page whose place is not known any more
+// says that it is Forgotten.
+func (f *Feed) EventPages(ctx context.Context, queries []gift.EventQuery) ([]gift.EventPage, error) {
+	pages := make([]gift.EventPage, len(queries))
 	safe, err := f.safe(ctx)
 	if err != nil {
-		return page, fmt.Errorf("reading events: %w", err)
+		return nil, fmt.Errorf("reading events: %w", err)
 	}
-	limit := MaxRead
-	if len(q.Types) == 0 && len(q.Locations) == 0 {
-		limit = min(limit, q.Limit+2) // the row of the place before them, and one that tells that there is more
+	walks := make([]*walk, len(queries))
+	for n := range queries {
+		walks[n] = &walk{query: &queries[n], page: &pages[n], at: queries[n].After}
 	}
-	if safe < q.After.Position {
-		safe = q.After.Position // another instance has come further; its row is there
+	if err := f.readRows(ctx, walks, safe); err != nil {
+		return nil, fmt.Errorf("reading events: %w", err)
 	}
-	rows, err := f.rows(ctx, q.AccountID, q.After.Position, safe, limit)
-	if err != nil {
-		return page, fmt.Errorf("reading events: %w", err)
+	for _, w := range walks {
+		w.more = len(w.rows) == w.limit()
+		if after := w.query.After; !after.IsZero() && (len(w.rows) == 0 || !w.rows[0].has(after)) {
+			w.page.Forgotten, w.rows, w.more = true, nil, false
+		}
 	}
-	if !q.After.IsZero() && (len(rows) == 0 || !rows[0].has(q.After)) {
-		return page, gift.NoSuchPlace()
+	if err := f.fill(ctx, walks); err != nil {
+		return nil, fmt.Errorf("reading events: %w", err)
 	}
-	w := walk{feed: f, query: &q, rows: rows, at: q.After}
-	if err := w.fill(ctx, &page); err != nil {
-		return page, fmt.Errorf("reading events: %w", err)
+	for _, w := range walks {
+		w.page.Next, w.page.More = w.at, w.page.More || len(w.rows) > 0 || w.more
 	}
-	page.Next, page.More = w.at, page.More || len(w.rows) > 0 || len(rows) == limit
-	return page, nil
+	return pages, nil
+}
+
+// readRows reads the rows that walks begin with.
+func (f *Feed) readRows(ctx context.Context, walks []*walk, safe int64) error {
+	return f.db.Retry(ctx, func(ctx context.Context) error {
+		batches := make([]db.Batch, len(walks))
+		for n, w := range walks {
+			w.rows = nil
+			upTo := max(safe, w.query.After.Position) // another instance may have come further; its row is there
+			batches[n] = db.Batch{Query: selectPage, Account: w.query.AccountID,
+				Rows: [][]any{{w.query.After.Position, upTo, w.limit()}}, Scan: func(from db.Scanner) error {
+					var r row
+					err := from.Scan(&r.position, db.ScanTime(&r.madeAt), &r.kinds, &r.entries, &r.body)
+					w.rows = append(w.rows, r)
+					return err
+				}}
+		}
+		return f.db.Read(ctx, batches)
+	})
 }
 
 // has tells that a place is in the row.
@@ -151,11 +186,13 @@ func (f *Feed) EventsEnd(ctx context.Context, account gift.ID) (end gift.EventPl
 
 // walk goes through rows from a place on.
 type walk struct {
-	feed  *Feed
 	query *gift.EventQuery
-	rows  []row // those that were not gone through
-	part  int   // how many events of the first of them were
+	page  *gift.EventPage // that it fills
+	rows  []row           // those that were not gone through
+	part  int             // how many events of the first of them were
 	at    gift.EventPlace
+	more  bool // there may be more rows
+	steps []step
 }
 
 // step is an event that is looked at, or the end of a row of which none is.
@@ -169,28 +206,51 @@ type step struct {
 // maxSteps is how many steps are read at a time, unless the page has more.
 const maxSteps = 200
 
-// fill adds events to a page until it is full or the rows are gone through.
-func (w *walk) fill(ctx context.Context, page *gift.EventPage) error {
+// limit is how many rows a page looks at.
+func (w *walk) limit() int {
+	if len(w.query.Types) == 0 && len(w.query.Locations) == 0 {
+		return min(MaxRead, w.query.Limit+2) // the row of the place before them, and one that tells that there is more
+	}
+	return MaxRead
+}
+
+// fill adds events to the pages of walks until each is full or its rows are gone through.
+func (f *Feed) fill(ctx context.Context, walks []*walk) error {
 	// more at a time where few of them fit, so that a small page takes few look-ups
-	for n := w.query.Limit; len(w.rows) > 0 && len(page.Events) < w.query.Limit; n = max(n, min(2*n, maxSteps)) {
-		steps := w.next(n)
-		events, err := w.read(ctx, steps)
+	for times := 1; ; times = min(2*times, maxSteps) {
+		some := false
+		for _, w := range walks {
+			w.steps = nil
+			if n := w.query.Limit; len(w.rows) > 0 && len(w.page.Events) < n {
+				w.steps, some = w.next(max(n, min(times*n, maxSteps))), true
+			}
+		}
+		if !some {
+			return nil
+		}
+		events, err := f.read(ctx, walks)
 		if err != nil {
 			return err
 		}
-		for _, s := range steps {
-			if len(page.Events) == w.query.Limit {
-				page.More = true
-				return nil
-			}
-			w.at = s.place
-			if e := events[s.id]; e != nil && w.query.Wants(e.Type) && e.TellsOf(w.query.Locations) {
-				e.Place = s.place
-				page.Events = append(page.Events, *e)
-			}
+		for _, w := range walks {
+			w.take(events)
 		}
 	}
-	return nil
+}
+
+// take adds those of the events that were looked at to the page that are wanted.
+func (w *walk) take(events map[gift.ID]*gift.Event) {
+	for _, s := range w.steps {
+		if len(w.page.Events) == w.query.Limit {
+			w.page.More = true
+			return
+		}
+		w.at = s.place
+		if e := events[s.id]; e != nil && w.query.Wants(e.Type) && e.TellsOf(w.query.Locations) {
+			e.Place = s.place
+			w.page.Events = append(w.page.Events, *e)
+		}
+	}
 }
 
 // next gives the next steps, of which at most n are events.
@@ -220,29 +280,32 @@ func (w *walk) next(n int) (steps []step) {
 var selectEntries = db.SelectByKeys("entries", `SELECT `+record.EntryColumns+` FROM entry AS e
 	WHERE e.account_id = $1 AND e.id {keys}`, "B", true)
 
-// read gives the events of steps by their ids, with their gifts: two look-ups for all of them.
-func (w *walk) read(ctx context.Context, steps []step) (map[gift.ID]*gift.Event, error) {
-	account, events := w.query.AccountID, map[gift.ID]*gift.Event{}
+// read gives the events of the steps of walks by their ids, with their gifts: two look-ups for all of them.
+func (f *Feed) read(ctx context.Context, walks []*walk) (map[gift.ID]*gift.Event, error) {
+	events := map[gift.ID]*gift.Event{}
 	var entries []ledger.Ref
-	for _, s := range steps {
-		switch {
-		case s.id.IsZero():
-		case s.body == "":
-			entries = append(entries, ledger.Ref{AccountID: account, ID: s.id})
-		default:
-			var b body
-			if err := json.Unmarshal([]byte(s.body), &b); err != nil {
-				return nil, fmt.Errorf("event %d: %w: %w; run boon verify", s.place.Position, gift.UnexpectedError, err)
+	for _, w := range walks {
+		account := w.query.AccountID
+		for _, s := range w.steps {
+			switch {
+			case s.id.IsZero():
+			case s.body == "":
+				entries = append(entries, ledger.Ref{AccountID: account, ID: s.id})
+			default:
+				var b body
+				if err := json.Unmarshal([]byte(s.body), &b); err != nil {
+					return nil, fmt.Errorf("event %d: %w: %w; run boon verify", s.place.Position, gift.UnexpectedError, err)
+				}
+				events[s.id] = &gift.Event{ID: s.id, Type: gift.EventType(strings.TrimSpace(s.kinds)), AccountID: account,
+					At: s.madeAt, Note: b.EventNote}
 			}
-			events[s.id] = &gift.Event{ID: s.id, Type: gift.EventType(strings.TrimSpace(s.kinds)), AccountID: account,
-				At: s.madeAt, Note: b.EventNote}
 		}
 	}
-	err := w.feed.db.Retry(ctx, func(ctx context.Context) error {
-		return w.feed.db.Read(ctx, record.ByRef(selectEntries, entries, func(from db.Scanner) error {
+	err := f.db.Retry(ctx, func(ctx context.Context) error {
+		return f.db.Read(ctx, record.ByRef(selectEntries, entries, func(from db.Scanner) error {
 			e := new(gift.Entry)
 			err := from.Scan(record.EntryFields(e)...)
-			events[e.ID] = &gift.Event{ID: e.ID, Type: e.EventType(), AccountID: account, At: e.At, Entry: e,
+			events[e.ID] = &gift.Event{ID: e.ID, Type: e.EventType(), AccountID: e.AccountID, At: e.At, Entry: e,
 				Note: gift.EventNote{GiftID: e.VoucherID}}
 			return err
 		}))
@@ -250,18 +313,18 @@ func (w *walk) read(ctx context.Context, steps []step) (map[gift.ID]*gift.Event,
 	if err != nil {
 		return nil, fmt.Errorf("reading entries: %w", err)
 	}
-	return events, w.addGifts(ctx, events)
+	return events, f.addGifts(ctx, events)
 }
 
 // addGifts gives events their gifts. What is about a gift that is not there is no event.
-func (w *walk) addGifts(ctx context.Context, events map[gift.ID]*gift.Event) error {
-	var ids []gift.ID
+func (f *Feed) addGifts(ctx context.Context, events map[gift.ID]*gift.Event) error {
+	var refs []ledger.Ref
 	for _, e := range events {
 		if !e.Note.GiftID.IsZero() {
-			ids = append(ids, e.Note.GiftID)
+			refs = append(refs, ledger.Ref{AccountID: e.AccountID, ID: e.Note.GiftID})
 		}
 	}
-	gifts, err := w.feed.gifts.GiftsNamed(ctx, w.query.AccountID, ids)
+	gifts, err := f.gifts.GiftsByRef(ctx, refs)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,8 @@ import (
 )
 
 // How many calls may wait for events. One follower in a back office serves any number of tills; who follows from each
-// of them asks without waiting.
+// of them asks without waiting. Where all places are taken, an account that has fewer than another takes one of its: it
+// gets 1,024 divided by the number of accounts that wait.
 const (
 	MaxWaiting          = 1_024
 	MaxWaitingOfAccount = 64
@@ -123,7 +124,7 @@ func (w *watch) add(one *waiter) error {
 	case !w.running:
 		close(one.woken)
 		return nil
-	case len(w.waiting) >= MaxWaiting || w.ofAccount[account] >= MaxWaitingOfAccount:
+	case w.ofAccount[account] >= MaxWaitingOfAccount, len(w.waiting) >= MaxWaiting && !w.makeRoom(account):
 		return gift.TooManyWaiting()
 	}
 	w.waiting[one] = true
@@ -131,12 +132,31 @@ func (w *watch) add(one *waiter) error {
 	return nil
 }
 
+// makeRoom ends a wait of the account that has the most, if that still has as many as this one then.
+func (w *watch) makeRoom(account gift.ID) bool {
+	var most *waiter
+	for one := range w.waiting {
+		if most == nil || w.ofAccount[one.query.AccountID] > w.ofAccount[most.query.AccountID] {
+			most = one
+		}
+	}
+	if w.ofAccount[most.query.AccountID] <= w.ofAccount[account]+1 {
+		return false
+	}
+	w.drop(most)
+	close(most.woken)
+	return true
+}
+
 func (w *watch) remove(one *waiter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.waiting[one] {
-		return
+	if w.waiting[one] {
+		w.drop(one)
 	}
+}
+
+func (w *watch) drop(one *waiter) {
 	delete(w.waiting, one)
 	if w.ofAccount[one.query.AccountID]--; w.ofAccount[one.query.AccountID] == 0 {
 		delete(w.ofAccount, one.query.AccountID)

@@ -91,10 +91,15 @@ func (r *Reader) List(ctx context.Context, f gift.Filter) (page gift.Page, err e
 }
 
 // GiftsNamed finds gifts of an account by their ids, in no order; those that are not there are left out.
-func (r *Reader) GiftsNamed(ctx context.Context, account gift.ID, ids []gift.ID) (all []gift.Gift, _ error) {
+func (r *Reader) GiftsNamed(ctx context.Context, account gift.ID, ids []gift.ID) ([]gift.Gift, error) {
+	return r.GiftsByRef(ctx, refsOf(account, ids))
+}
+
+// GiftsByRef is GiftsNamed for gifts of several accounts.
+func (r *Reader) GiftsByRef(ctx context.Context, refs []ledger.Ref) (all []gift.Gift, _ error) {
 	err := r.db.Retry(ctx, func(ctx context.Context) error {
 		all = nil
-		return r.db.Read(ctx, record.ByRef(selectGifts, refsOf(account, ids), func(from db.Scanner) error {
+		return r.db.Read(ctx, record.ByRef(selectGifts, refs, func(from db.Scanner) error {
 			g, sealed, err := record.ScanGift(r.db.Keys, from)
 			all = append(all, g)
 			return cmp.Or(err, sealed)
