@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"boon.example/internal/server"
+	"boon.example/internal/telemetry"
 	"boon.example/internal/webhook"
 )
 
@@ -47,11 +48,15 @@ func beServer(role string, args []string) error {
 	if err != nil {
 		return err
 	}
+	traces, err := telemetry.Read(os.Getenv)
+	if err != nil {
+		return err
+	}
 	ready := func(address string) { fmt.Println(address, profiles.Addr()) }
 	if role == "serve" {
 		return server.Run(ctx, server.Config{
 			Listen: "127.0.0.1:0", Data: *data, Database: *database, Logger: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
-			Ready: ready, WebhooksAllow: allowed,
+			Ready: ready, WebhooksAllow: allowed, Telemetry: traces,
 		})
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -99,12 +104,16 @@ type child struct {
 }
 
 // spawn starts this program as a server. Its log goes to a file that is not read.
-func spawn(role string, args ...string) (*child, error) {
+func spawn(role string, args ...string) (*child, error) { return spawnIn(nil, role, args...) }
+
+// spawnIn does so with more variables in its environment.
+func spawnIn(more []string, role string, args ...string) (*child, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	c := &child{cmd: exec.Command(self, append([]string{role}, args...)...)}
+	c.cmd.Env = append(os.Environ(), more...)
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	said, err := c.cmd.StdoutPipe()
 	if err != nil {

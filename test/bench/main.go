@@ -186,6 +186,7 @@ var parts = []part{
 	{"memory", false, (*trial).memory},
 	{"bulk", true, (*trial).bulk},
 	{"webhooks", true, (*trial).webhooks},
+	{"traces", true, (*trial).traces},
 }
 
 // measure takes the parts that are asked for.

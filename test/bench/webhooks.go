@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -22,19 +23,33 @@ import (
 
 // What the webhooks part does.
 const (
-	hookAccounts = 50
-	hookGifts    = 100   // of each account
+	hookAccounts = 1_000
+	hookGifts    = 20    // of each account
 	hookRate     = 1_000 // redemptions a second, of all accounts together
 	hookNetwork  = "127.0.0.0/8"
 )
 
-// hookUses are what the accounts have webhooks for, beside each other in every round.
-var hookUses = []struct {
-	name  string
-	each  int    // endpoints of an account, of which one in ten is dead
-	types string // of events that they want
-}{
-	{"none", 0, ""}, {"one for other events", 1, "key.*"}, {"one", 1, "gift.*"}, {"twenty", gift.MaxWebhooks, "gift.*"},
+// hookUse is what some accounts have webhooks for.
+type hookUse struct {
+	name     string
+	accounts int
+	each     int    // endpoints of an account; of all of them one in ten is dead, where there are a thousand
+	types    string // of events that they want
+}
+
+// dead gives the number, of twenty endpoints, of one that is dead; -1: none is.
+func (u hookUse) dead(number int) int {
+	if u.accounts*u.each < 1_000 {
+		return -1
+	}
+	return number
+}
+
+// hookUses come one after the other in every round. All redemptions are of these accounts.
+var hookUses = []hookUse{
+	{"none", 50, 0, ""}, {"one for other events", 50, 1, "key.*"}, {"one", 50, 1, "gift.*"},
+	{"one of each of a thousand accounts", hookAccounts, 1, "gift.*"},
+	{"twenty", 50, gift.MaxWebhooks, "gift.*"},
 }
 
 // hookReading is one measurement.
@@ -55,11 +70,12 @@ type hooks struct {
 	refusing int          // a port at which nobody listens
 	at       *load.Target
 	next     load.Next
+	accounts atomic.Uint64                  // of this measurement
 	delays   atomic.Pointer[load.Histogram] // of the deliveries that arrived in this measurement
 }
 
-// webhooks compares redemptions at one rate without webhooks, with one for each account, and with a thousand, of which
-// a hundred are dead, and tells how soon events arrive at the healthy ones. Every endpoint has an address of its own,
+// webhooks compares redemptions at one rate without webhooks, with one for each of fifty accounts, and with a thousand,
+// of which a hundred are dead, and tells how soon events arrive at the healthy ones. Every endpoint has an address of its own,
 // by http. A delay counts from the time of the entry, which is decided just before its commit.
 func (h *trial) webhooks() (err error) {
 	w := &hooks{trial: h}
@@ -71,7 +87,9 @@ func (h *trial) webhooks() (err error) {
 	for round := range h.options.repeat {
 		progress("%s: webhooks, %d of %d", h.title(), round+1, h.options.repeat)
 		for n := range hookUses {
+			stop := w.profiled(n, round)
 			r, err := w.take(n)
+			err = errors.Join(err, stop())
 			if err != nil {
 				return fmt.Errorf("with webhooks: %s: %w", hookUses[n].name, err)
 			}
@@ -145,7 +163,7 @@ func (w *hooks) open() (err error) {
 		return err
 	})
 	var turn atomic.Uint64
-	w.next = func(b []byte) ([]byte, load.Note) { return nexts[turn.Add(1)%hookAccounts](b) }
+	w.next = func(b []byte) ([]byte, load.Note) { return nexts[turn.Add(1)%w.accounts.Load()](b) }
 	return err
 }
 
@@ -165,18 +183,23 @@ func (w *hooks) close() (err error) {
 }
 
 func hookKey(account int) string {
-	return fmt.Sprintf("boon_live_hooks%02d_0123456789abcdef0123456789abcdef", account)
+	return fmt.Sprintf("boon_live_hooks%03d_0123456789abcdef0123456789abcdef", account)
 }
 
 func hookID(account, of int) string {
-	return fmt.Sprintf("0199a000-0000-7000-8%03d-%012d", account, of)
+	return fmt.Sprintf("0199a000-0000-7000-8%03x-%012d", account, of)
 }
 
 // apply gives every account the webhooks of a use.
 func (w *hooks) apply(use int) error {
-	u, text := hookUses[use], "accounts:\n"
+	u, text := hookUses[use], &strings.Builder{}
+	text.WriteString("accounts:\n")
 	for n := range hookAccounts {
-		text += fmt.Sprintf(`  - id: %s
+		each := u.each
+		if n >= u.accounts {
+			each = 0
+		}
+		fmt.Fprintf(text, `  - id: %s
     name: Merchant %d
     currency: USD
     timeZone: UTC
@@ -186,23 +209,23 @@ func (w *hooks) apply(use int) error {
     storefronts: [{id: %s, name: Web}]
     keys: [{name: till, role: all, secret: %s}]
     webhooks: [`, hookID(n, 1), n, hookID(n, 2), hookID(n, 3), hookKey(n))
-		for e := range u.each {
+		for e := range each {
 			port := w.healthy.Addr().(*net.TCPAddr).Port
-			switch e {
-			case 10:
+			switch (n*u.each + e) % 20 {
+			case u.dead(10):
 				port = w.silent.Addr().(*net.TCPAddr).Port
-			case 19:
+			case u.dead(19):
 				port = w.refusing
 			}
-			text += fmt.Sprintf("{url: 'http://127.1.%d.%d:%d/', types: [%s]}, ", n+1, e+1, port, u.types)
+			fmt.Fprintf(text, "{url: 'http://127.%d.%d.%d:%d/', types: [%s]}, ", 1+n/250, 1+n%250, e+1, port, u.types)
 		}
-		text += "]\n"
+		text.WriteString("]\n")
 	}
 	s, err := store.Open(w.ctx, store.Options{Dir: w.place.data(), Database: w.place.database()})
 	if err != nil {
 		return err
 	}
-	file, err := setup.ParseBeside("bench", []byte(text), nil, gift.WebhookNetworks{netip.MustParsePrefix(hookNetwork)})
+	file, err := setup.ParseBeside("bench", []byte(text.String()), nil, gift.WebhookNetworks{netip.MustParsePrefix(hookNetwork)})
 	if err == nil {
 		_, err = file.Apply(w.ctx, s, time.Now(), rand.Reader)
 	}
@@ -220,12 +243,30 @@ func (w *hooks) receive(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// profiled takes a profile of the service beside the webhooks of a use, where one is asked for.
+func (w *hooks) profiled(use, round int) (wait func() error) {
+	if w.options.profile == "" || round > 0 {
+		return func() error { return nil }
+	}
+	file := fmt.Sprintf("%s-%s-webhooks-%d.pprof", w.options.profile, w.name, use)
+	done := make(chan error, 1)
+	go func() {
+		time.Sleep(hookPause + hookTime(w.options)/5)
+		done <- w.service.profile(file, max(1, int(hookTime(w.options).Seconds())))
+	}()
+	return func() error { return <-done }
+}
+
+// hookPause is what the service has to see other webhooks.
+const hookPause = 3 * time.Second
+
 // take measures redemptions beside the webhooks of a use.
 func (w *hooks) take(use int) (r hookReading, _ error) {
 	if err := w.apply(use); err != nil {
 		return r, err
 	}
-	time.Sleep(3 * time.Second) // the service has seen it
+	time.Sleep(hookPause)
+	w.accounts.Store(uint64(hookUses[use].accounts))
 	plan := load.Plan{Target: w.at, Next: w.next, Connections: 64, Rate: hookRate, Duration: hookTime(w.options) / 5}
 	run, err := load.Start(w.ctx, plan)
 	if err != nil {
@@ -245,7 +286,10 @@ func (w *hooks) take(use int) (r hookReading, _ error) {
 	r = hookReading{rate: redeemed / seconds, p99: ms(s.OK.Quantile(0.99)), arrived: arrived / seconds,
 		service: (ticks(w.service.cmd.Process.Pid).own - used) * 1e6 / max(1, redeemed)}
 	if u := hookUses[use]; u.types == "gift.*" {
-		r.due = redeemed / seconds * float64(u.each-u.each/10)
+		r.due = redeemed / seconds * float64(u.each)
+		if u.accounts*u.each == 1_000 {
+			r.due *= 0.9
+		}
 	}
 	r.delays = [2]float64{ms(delays.Quantile(0.5)), ms(delays.Quantile(0.99))}
 	return r, failure(s)
