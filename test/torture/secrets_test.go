@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,20 +21,26 @@ import (
 )
 
 // TestSecretsAtRest uses a service as tills do, kills it again and again, rotates its keys, and takes a backup. Then
-// neither the database, its log, the backup nor what was logged holds a code, a token, a verification code, an API key
-// or a key of the key file.
+// neither the database, its log, the backup nor what was logged holds a code, a token, a verification code, an API key,
+// the secret of a webhook or a key of the key file; nor do events, calls of webhooks, what these answered, spans and
+// metrics, which hold no address either.
 func TestSecretsAtRest(t *testing.T) {
 	t.Parallel()
 	data, backups := filepath.Join(t.TempDir(), "data"), t.TempDir()
 	i, err := rig.Install(shipped, data, "")
 	check(t, err)
+	out := hear(t)
+	i.Env = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + out.url, "OTEL_EXPORTER_OTLP_COMPRESSION=none",
+		"OTEL_BSP_SCHEDULE_DELAY=50", "OTEL_METRIC_EXPORT_INTERVAL=200"}
 	u := &usage{T: t, account: rig.Accounts()[0], client: rig.NewClient(1, 20*time.Second)}
 	u.secrets = append(u.secrets, u.account.Keys...)
 	var logs strings.Builder
 	for round := range 4 {
-		s, err := i.Start("127.0.0.1:0", "--outbox")
+		s, err := i.Start("127.0.0.1:0", "--outbox", "--webhooks-allow", "127.0.0.0/8")
 		check(t, err)
-		u.url = s.URL
+		if u.url = s.URL; round == 0 {
+			u.hook(out.url + "/hook")
+		}
 		for n := range 5 {
 			u.oneGift(fmt.Sprintf("%d-%d", round, n))
 		}
@@ -46,6 +55,7 @@ func TestSecretsAtRest(t *testing.T) {
 			check(t, err)
 			found := searched(t, data, u.secrets) // with its write-ahead log
 			found.report(t)
+			u.told(out)
 		}
 		s.Kill()
 		logs.WriteString(s.Logs())
@@ -60,6 +70,10 @@ func TestSecretsAtRest(t *testing.T) {
 	u.secrets = append(u.secrets, keys...)
 	searched(t, data, append(u.secrets, "Shop 1")).report(t, "Shop 1")
 	searched(t, backups, append(u.secrets, "Shop 1")).report(t, "Shop 1")
+	said := findings{}
+	said.search("what was told to others", []byte(out.text.String()+logs.String()),
+		newSecrets(append(u.secrets, contacts...)))
+	said.report(t)
 	in := findings{}
 	in.search("the log", []byte(logs.String()), newSecrets(append(u.secrets, rig.Redeem)))
 	in.report(t, rig.Redeem)
@@ -72,8 +86,8 @@ func TestSecretsAtRest(t *testing.T) {
 	}
 }
 
-// ids are of requests, and have four digits in a row by chance.
-var ids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+// ids are of requests and traces, and have four digits in a row by chance.
+var ids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{32}\b`)
 
 // standing gives the lines in whose texts some digits stand by themselves.
 func standing(t *testing.T, logs string, digits []string) (found []string) {
@@ -105,12 +119,100 @@ func standing(t *testing.T, logs string, digits []string) (found []string) {
 	return found
 }
 
+// contacts are addresses of people: a database has them, and tells nobody.
+var contacts = []string{"ana@example.com", "a@example.com"}
+
+// heard is what a webhook and a collector were told. The webhook answers with what it got, so that attempts hold that.
+type heard struct {
+	url  string
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func hear(t *testing.T) *heard {
+	h := &heard{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // it was killed
+		}
+		if r.URL.Path == "/hook" {
+			_, _ = w.Write(body)
+		}
+		h.add(fmt.Sprintf("%s %v %s\n", r.URL, r.Header, body))
+	}))
+	t.Cleanup(s.Close)
+	h.url = s.URL
+	return h
+}
+
+func (h *heard) add(text string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.text.WriteString(text)
+}
+
+// has counts a text.
+func (h *heard) has(text string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.Count(h.text.String(), text)
+}
+
+// hook adds a webhook for everything.
+func (u *usage) hook(url string) {
+	u.Helper()
+	a := u.post("/api/integration/webhooks", "", `{"url":"`+url+`"}`, http.StatusCreated)
+	var made struct{ WebhookID, Secret string }
+	check(u.T, json.Unmarshal(a.Body, &made))
+	u.webhook, u.secrets = made.WebhookID, append(u.secrets, strings.TrimPrefix(made.Secret, "whsec_"))
+}
+
+// told waits until what happens is told, and adds what a key is shown of that: events, attempts and metrics.
+func (u *usage) told(out *heard) {
+	u.Helper()
+	for begun := time.Now(); out.has("/hook") < 100 || out.has("/v1/traces") == 0 || out.has("/v1/metrics") == 0 ||
+		out.has("ATTEMPTS ") == 0; time.Sleep(100 * time.Millisecond) {
+		if time.Since(begun) > time.Minute {
+			u.Fatalf("%d calls of the webhook, %d of traces, %d of metrics", out.has("/hook"), out.has("/v1/traces"),
+				out.has("/v1/metrics"))
+		}
+		a, err := u.client.Get(u.url+"/api/integration/webhooks/"+u.webhook+"/attempts?limit=200", u.account.Keys[1])
+		check(u.T, err)
+		if bytes.Contains(a.Body, []byte("voucherID")) { // as the webhook has answered
+			out.add("ATTEMPTS " + string(a.Body))
+		}
+	}
+	for next := ""; ; {
+		a, err := u.client.Get(u.url+"/api/integration/events?limit=200"+next, u.account.Keys[1])
+		check(u.T, err)
+		var page struct {
+			NextCursor string
+			HasMore    bool
+		}
+		check(u.T, json.Unmarshal(a.Body, &page))
+		out.add(string(a.Body))
+		if next = "&after=" + page.NextCursor; !page.HasMore {
+			break
+		}
+	}
+	a, err := u.client.Get(u.url+"/metrics", "")
+	check(u.T, err)
+	out.add(string(a.Body))
+	for _, text := range []string{`"gift.redeemed"`, "boon_requests_total", "POST " + rig.Redeem} {
+		if out.has(text) == 0 {
+			u.Errorf("nothing was told of %s", text)
+		}
+	}
+}
+
 // usage uses everything that sees a secret, and remembers the secrets.
 type usage struct {
 	*testing.T
 	account rig.Account
 	client  *rig.Client
 	url     string
+	webhook string
 	secrets []string
 	digits  []string // verification codes that were shown
 }
