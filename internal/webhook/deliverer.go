@@ -87,6 +87,8 @@ const (
 	accountCalls = gift.MaxWebhooks - 1 + atOnce
 	// maxUnsaved is how many attempts wait to be saved, if the database is away; of manyUnsaved none waits for flushEvery.
 	maxUnsaved, manyUnsaved = 10_000, 2_000
+	// saveAtOnce is how many of them are saved in one transaction.
+	saveAtOnce = 100
 	// A call is busy for so long, then it waits for its endpoint; for each processor so many are at once. Deliveries that
 	// are more than the machine can do take no more of it from redemptions than so many callers would.
 	busyCalls = 2
@@ -281,16 +283,23 @@ func (d *Deliverer) flush(ctx context.Context, all bool) {
 	d.save(ctx, states)
 }
 
-// save writes what is to be saved; what cannot be now, is with the next states.
+// save writes what is to be saved, a little at a time, as redemptions wait for the same writer: attempts, then states.
+// What cannot be saved now, is with the next states.
 func (d *Deliverer) save(ctx context.Context, states []gift.WebhookState) {
 	d.mu.Lock()
 	attempts := d.attempts
 	d.attempts = nil
 	d.mu.Unlock()
-	if len(states) == 0 && len(attempts) == 0 {
-		return
+	var err error
+	for err == nil && len(states)+len(attempts) > 0 {
+		some, few := min(saveAtOnce, len(attempts)), 0
+		if some < saveAtOnce {
+			few = min(saveAtOnce, len(states))
+		}
+		if err = d.Store.SaveWebhooks(ctx, states[:few], attempts[:some]); err == nil {
+			states, attempts = states[few:], attempts[some:]
+		}
 	}
-	err := d.Store.SaveWebhooks(ctx, states, attempts)
 	if err == nil {
 		return
 	}
