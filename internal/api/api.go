@@ -88,6 +88,7 @@ type API struct {
 	readers sync.Pool     // of *wire.Reader
 	memory  memory
 	hooks   hookLimiter
+	told    keyNames
 }
 
 // Limits of one request.

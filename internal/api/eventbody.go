@@ -1,6 +1,10 @@
 package api
 
-import "boon.example/internal/gift"
+import (
+	"sync"
+
+	"boon.example/internal/gift"
+)
 
 // EventBody is an event as webhooks are told of it: what the list of events says, without codes, tokens and contacts.
 // Of an account that this instance does not know yet it is nil.
@@ -13,7 +17,28 @@ func (a *API) EventBody(e *gift.Event) []byte {
 	w := newWriter(2048)
 	w.Open()
 	w.event(e, view{account: account, now: a.Now().UTC(), law: a.CashOutLaw, pages: a.PublicURL, masked: true},
-		names{account, d.KeyName})
+		names{account, func(id gift.ID) string { return a.told.name(d, id) }})
 	w.Close()
 	return w.Bytes()
+}
+
+// keyNames are the names of keys that events told of, as looking one up goes through those of all accounts.
+type keyNames struct {
+	mu    sync.Mutex
+	of    *gift.Directory
+	known map[gift.ID]string
+}
+
+func (n *keyNames) name(d *gift.Directory, id gift.ID) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.of != d {
+		n.of, n.known = d, map[gift.ID]string{}
+	}
+	name, ok := n.known[id]
+	if !ok {
+		name = d.KeyName(id)
+		n.known[id] = name
+	}
+	return name
 }

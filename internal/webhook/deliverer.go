@@ -15,7 +15,7 @@ import (
 
 // Store is what a deliverer needs of a store.
 type Store interface {
-	// Events gives a page of the events of an account, EventPages of several, and EventsEnd the place after its newest one.
+	// Events gives a page of the events of an account, EventPages of several, and EventsEnd the place after its newest.
 	Events(context.Context, gift.EventQuery) (gift.EventPage, error)
 	EventPages(context.Context, []gift.EventQuery) ([]gift.EventPage, error)
 	EventsEnd(ctx context.Context, account gift.ID) (gift.EventPlace, error)
@@ -72,7 +72,7 @@ const (
 	// busyEvery is how often the events of an account are read that has new ones all the time: a read costs as much as
 	// some calls.
 	busyEvery    = 500 * time.Millisecond
-	pagesAtOnce  = 16 // accounts that are read together
+	pagesAtOnce  = 64 // accounts that are read together
 	leaseFor     = 30 * time.Second
 	renewEvery   = 10 * time.Second
 	flushEvery   = time.Second

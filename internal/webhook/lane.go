@@ -238,8 +238,8 @@ func (l *lane) set(change func()) {
 	l.changed = true
 }
 
-// deliver makes the first attempt at each of some events, the next ones or some of a replay, and tells at how many: after
-// one that was not taken soon, the others have time.
+// deliver makes the first attempt at each of some events, the next ones or some of a replay, and tells at how many:
+// after one that was not taken soon, the others have time.
 func (l *lane) deliver(ctx context.Context, events []event, next bool) int {
 	outcomes := l.send(ctx, events)
 	if ctx.Err() != nil || len(outcomes) == 0 {

@@ -40,8 +40,8 @@ type event struct {
 
 const (
 	maxRecent = 1_024 // events of an account that wait in memory for the slowest of its lanes in step
-	pageSize  = 200
-	maxPages  = 4 // that are read of an account before others have their turn
+	pageSize  = 100
+	maxPages  = 8 // that are read of an account before others have their turn
 )
 
 func newStream(d *Deliverer, account gift.ID, states []gift.WebhookState, end gift.EventPlace) *stream {

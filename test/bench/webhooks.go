@@ -75,8 +75,8 @@ type hooks struct {
 }
 
 // webhooks compares redemptions at one rate without webhooks, with one for each of fifty accounts, and with a thousand,
-// of which a hundred are dead, and tells how soon events arrive at the healthy ones. Every endpoint has an address of its own,
-// by http. A delay counts from the time of the entry, which is decided just before its commit.
+// of which a hundred are dead, and tells how soon events arrive at the healthy ones. Every endpoint has an address of
+// its own, by http. A delay counts from the time of the entry, which is decided just before its commit.
 func (h *trial) webhooks() (err error) {
 	w := &hooks{trial: h}
 	defer func() { err = errors.Join(err, w.close()) }()
@@ -225,7 +225,8 @@ func (w *hooks) apply(use int) error {
 	if err != nil {
 		return err
 	}
-	file, err := setup.ParseBeside("bench", []byte(text.String()), nil, gift.WebhookNetworks{netip.MustParsePrefix(hookNetwork)})
+	allowed := gift.WebhookNetworks{netip.MustParsePrefix(hookNetwork)}
+	file, err := setup.ParseBeside("bench", []byte(text.String()), nil, allowed)
 	if err == nil {
 		_, err = file.Apply(w.ctx, s, time.Now(), rand.Reader)
 	}

@@ -197,7 +197,8 @@ func (f *follower) histories(url string) (map[string][]string, error) {
 			Gifts      []struct{ VoucherID string }
 			NextCursor string
 		}
-		if err := f.client.Read(url+strings.TrimSuffix(rig.Gifts, "/")+"?limit=200"+next, f.account.Keys[0], &list); err != nil {
+		err := f.client.Read(url+strings.TrimSuffix(rig.Gifts, "/")+"?limit=200"+next, f.account.Keys[0], &list)
+		if err != nil {
 			return all, err
 		}
 		for _, g := range list.Gifts {

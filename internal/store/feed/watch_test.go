@@ -13,8 +13,8 @@ func account(n int) (id gift.ID) {
 	return id
 }
 
-// TestEveryAccountMayWait: however many calls of some accounts wait, another's gets a place, of those that have the most;
-// in the end all have as many.
+// TestEveryAccountMayWait: however many calls of some accounts wait, another's gets a place, of those that have the
+// most; in the end all have as many.
 func TestEveryAccountMayWait(t *testing.T) {
 	t.Parallel()
 	const greedy = MaxWaiting / MaxWaitingOfAccount
