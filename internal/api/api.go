@@ -86,6 +86,7 @@ type API struct {
 	silent  chan struct{} // and for each that is kept waiting on purpose
 	exports chan struct{} // has a value while codes of a stock are read and written
 	readers sync.Pool     // of *wire.Reader
+	bodies  sync.Pool     // of *[trusted]byte
 	memory  memory
 	hooks   hookLimiter
 	told    keyNames
@@ -132,6 +133,7 @@ func New(c Config) *API {
 		exports: make(chan struct{}, 1), tests: make(chan struct{}, maxTests),
 		silent: make(chan struct{}, maxSilent)}
 	a.readers.New = func() any { return new(wire.Reader) }
+	a.bodies.New = func() any { return new([trusted]byte) }
 	for pattern, methods := range byPattern() {
 		a.mux.Handle(pattern, a.resource(methods))
 	}
@@ -352,6 +354,7 @@ type call struct {
 	location  gift.ID                // where it is made, for the log; zero: not said
 	warning   string                 // for the log; "": none
 	body      []byte                 // of a POST, whole
+	lent      *[trusted]byte         // where it lies, if that is used again
 	unread    bool                   // it is no JSON object
 	memory    int                    // bytes that hold counted
 	payer     *gift.ID               // for whom; nil: there were few

@@ -54,7 +54,7 @@ func (c *call) readAll(most int64) ([]byte, error) {
 	limited := http.MaxBytesReader(c.w, c.r.Body, most)
 	// One more than what was announced, so that the end is found without growing; but who announces much and sends
 	// little gets little.
-	body := make([]byte, 0, min(max(c.r.ContentLength+1, 512), trusted))
+	body := c.room(min(max(c.r.ContentLength+1, 512), trusted))
 	for {
 		n, err := limited.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -86,6 +86,27 @@ func (c *call) throwAway() {
 	c.w.Header().Set("Connection", "close")
 	if !strings.EqualFold(c.r.Header.Get("Expect"), "100-continue") {
 		_, _ = io.CopyN(io.Discard, c.r.Body, maxThrownAway) // the answer is the same however far this goes
+	}
+}
+
+// room is memory for a body of so many bytes. What is larger than a small one is used again after the call: of tickets,
+// it was what kept the garbage collector busy.
+func (c *call) room(n int64) []byte {
+	const small = 2 << 10
+	if n <= small {
+		return make([]byte, 0, n)
+	}
+	c.lent = c.bodies.Get().(*[trusted]byte)
+	return c.lent[:0]
+}
+
+// giveBack lets the memory of the body be used again. Whatever was read of it has been copied: what was not would be
+// lost here, and seen.
+func (c *call) giveBack() {
+	if c.lent != nil {
+		clear(c.lent[:])
+		c.bodies.Put(c.lent)
+		c.lent, c.body = nil, nil
 	}
 }
 

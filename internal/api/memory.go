@@ -80,6 +80,7 @@ func (c *call) hold(n int) error {
 
 // release ends what hold began.
 func (c *call) release() {
+	c.giveBack()
 	if c.payer != nil {
 		c.API.memory.give(*c.payer, max(0, c.memory-freeMemory))
 	}

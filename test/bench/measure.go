@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"boon.example/internal/load"
@@ -105,6 +106,8 @@ func (h *trial) whats() []what {
 		{"ticket", "validate, standard ticket of 20 lines", h.target, h.target.Validate(h.withTicket("standard")), nil},
 		{"toast", "validate, Toast order of 20 lines", h.target, h.target.Validate(h.withTicket("toast")), nil},
 		{"square", "validate, Square order of 20 lines", h.target, h.target.Validate(h.withTicket("square")), nil},
+		{"clover", "validate, Clover order of 20 lines", h.target, h.target.Validate(h.withTicket("clover")), nil},
+		{"skipped", "validate, as long as Square's, of no line", h.target, h.target.Validate(h.withTicket("skipped")), nil},
 		{"redeem", "redeem", h.target, h.target.Redeem(many), nil},
 		{"hot", "redeem, one hot gift", h.target, h.target.Redeem(hot), nil},
 		{"hold", "hold", h.target, h.target.Hold(many), nil},
@@ -198,8 +201,13 @@ func (h *trial) rates() error {
 	}
 	for _, connections := range h.options.connections {
 		for _, w := range whats {
-			redeem, other := all[fmt.Sprint("redeem", connections)], all[at(w, connections)]
-			if !slices.Contains([]string{"hold", "capture", "release"}, w.flag) || len(redeem) != len(other) {
+			unit := "redeem"
+			if strings.HasPrefix(w.name, "validate, ") {
+				unit = "validate"
+			}
+			redeem, other := all[fmt.Sprint(unit, connections)], all[at(w, connections)]
+			if unit == "redeem" && !slices.Contains([]string{"hold", "capture", "release"}, w.flag) ||
+				len(redeem) != len(other) {
 				continue
 			}
 			costs, busy := make([]float64, len(other)), make([]float64, len(other)) // within the same round
@@ -208,8 +216,8 @@ func (h *trial) rates() error {
 				busy[n] = (other[n].cpu.service + other[n].cpu.database) / (redeem[n].cpu.service + redeem[n].cpu.database)
 			}
 			itself := func(c float64) float64 { return c }
-			h.report.note("**a %s** over %d connections costs %.2f redemptions, %.2f to %.2f; %.2f of their CPU.", w.name,
-				connections, median(costs, itself), slices.Min(costs), slices.Max(costs), median(busy, itself))
+			h.report.note("**a %s** over %d connections costs %.2f of a %s, %.2f to %.2f; %.2f of its CPU.", w.name,
+				connections, median(costs, itself), unit, slices.Min(costs), slices.Max(costs), median(busy, itself))
 		}
 	}
 	return nil

@@ -25,8 +25,16 @@ func (h *trial) withTicket(format string) *load.Orders {
 				`"9f000000-0000-4000-8000-000000000001"},"plu":"1010","selectionType":"NONE","quantity":1,`+
 				`"unitOfMeasure":"NONE","receiptLinePrice":14.00,"preDiscountPrice":16.00,"price":14.40,"tax":1.15,`+
 				`"taxInclusion":"NOT_INCLUDED","voided":false,"deferred":false,"modifiers":[],"appliedDiscounts":[]}`) + `]}]}`,
-	}[format]
+		"clover": `{"id":"Z0RDER0000001","currency":"USD","unpaidBalance":27063,"total":27063,"lineItems":{"elements":[` +
+			lines(`{"id":"L0000000000A1","item":{"id":"CHKN000000001"},"name":"Chicken plate","price":1250,"exchanged":false,`+
+				`"refunded":false,"isRevenue":true,"taxRates":{"elements":[{"id":"T0000000000A1","name":"City",`+
+				`"rate":825000}]}}`) + `]}}`,
+	}
+	if format == "skipped" { // all of it in a member that is let be
+		format = "square"
+		data[format] = `{"order":{"total_money":` + cents(0) + `,"line_items":[],"somethingNew":` + data[format] + `}}`
+	}
 	orders := h.asked(h.gifts)
-	orders.Ticket = `{"format":"` + format + `","data":` + data + `}`
+	orders.Ticket = `{"format":"` + format + `","data":` + data[format] + `}`
 	return orders
 }

@@ -12,7 +12,7 @@ import (
 
 // toast measures REDEEMs as Toast sends them. What is not known within the time that Toast waits is told apart.
 func (h *trial) toast() error {
-	for _, connections := range []int{16, 256} {
+	for _, connections := range []int{16, 256, 2048} {
 		var all []reading
 		late := int64(0)
 		for round := range h.options.repeat {
