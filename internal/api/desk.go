@@ -221,6 +221,19 @@ func (d *Desk) History(voucher gift.ID) (entries []gift.Entry, err error) {
 	}
 }
 
+// Parts gives an entry of a gift of the account and what became of it, however long the gift's history is; none where
+// it has no such entry.
+func (d *Desk) Parts(voucher, entry gift.ID) ([]gift.Entry, error) {
+	parts, err := d.c.Records.Parts(d.c.ctx, d.c.account.ID, entry)
+	if len(parts) > 0 && (parts[0].ID != entry || parts[0].VoucherID != voucher) {
+		parts = nil
+	}
+	return parts, stored(err)
+}
+
+// From refuses a call that does not come from where it may.
+func (d *Desk) From(allowed gift.Networks) error { return d.c.from(allowed) }
+
 // Order is something to be done under a key.
 type Order struct {
 	Operation    ledger.Operation

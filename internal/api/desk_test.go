@@ -20,7 +20,7 @@ func TestADeskTellsCodesApartByNothing(t *testing.T) {
 	w := newWorld(t)
 	g, foreign := w.send(money("50")), w.send(strings.Replace(money("50"), shop, cornerShop, 1), as(cornerKey)...)
 	account := w.directory.Load().Accounts[id(harbor)]
-	platform := &gift.Provider{ID: id(nowhere), Permissions: gift.MayValidate}
+	platform := &gift.Provider{Platform: gift.Toast, ID: id(nowhere), Permissions: gift.MayValidate}
 	desk := api.New(w.config)
 	find := func(text string) (asked int, found error) {
 		code, err := gift.ParseVoucherCode(text)

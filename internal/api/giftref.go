@@ -247,5 +247,6 @@ func (c *call) find(w giftRef, at *gift.Location) (g gift.Gift, err error) {
 
 // till is where codes are tried.
 func (c *call) till(location gift.ID) gift.Till {
-	return gift.Till{AccountID: c.account.ID, KeyID: c.caller.KeyID, LocationID: location}
+	return gift.Till{AccountID: c.account.ID, KeyID: c.caller.KeyID, LocationID: location, Places: c.caller.Places(),
+		Shop: c.caller.WebShop}
 }

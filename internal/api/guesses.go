@@ -22,8 +22,9 @@ type guessLimiter struct {
 
 func newGuessLimiter(c *Config) *guessLimiter {
 	g := &guessLimiter{records: c.Records, now: c.Now, alarm: c.GuessAlarm}
-	g.Limiter = ratelimit.NewLimiter(ratelimit.Rate{Burst: gift.GuessBurst, Refill: gift.GuessRefill},
-		ratelimit.Records[gift.Till](g), c.Now)
+	g.Limiter = ratelimit.NewLimiterBy(func(t gift.Till) ratelimit.Rate {
+		return ratelimit.Rate{Burst: t.GuessBurst(), Refill: gift.GuessRefill}
+	}, ratelimit.Records[gift.Till](g), c.Now)
 	return g
 }
 
@@ -41,6 +42,9 @@ func (g *guessLimiter) Take(ctx context.Context, t gift.Till, n int) (ratelimit.
 	}
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
 	defer cancel()
+	if everywhere, _ := t.Everywhere(); everywhere == t {
+		return g.Bucket(ctx, t) // it was counted with the location's
+	}
 	b, alarm, err := g.records.CountMisses(ctx, t, g.now(), n)
 	if alarm {
 		g.alarm(ctx, t)
@@ -51,7 +55,7 @@ func (g *guessLimiter) Take(ctx context.Context, t gift.Till, n int) (ratelimit.
 // lookUp looks a code up by find, when an attempt is left, and counts what it costs before the answer is given. It
 // fails with RATE_LIMITED before anything is looked up, so that good and bad codes are answered alike.
 func (g *guessLimiter) lookUp(ctx context.Context, t gift.Till, find func() (cost int, err error)) (err error) {
-	failed := g.Try(ctx, t, func() (cost int) {
+	failed := g.try(ctx, t, func() (cost int) {
 		cost, err = find()
 		return cost
 	})
@@ -67,12 +71,37 @@ func (g *guessLimiter) lookUp(ctx context.Context, t gift.Till, find func() (cos
 	return err
 }
 
+// try has an attempt left at the till, and one at all locations of its key together.
+func (g *guessLimiter) try(ctx context.Context, t gift.Till, find func() (cost int)) error {
+	everywhere, many := t.Everywhere()
+	if !many {
+		return g.Try(ctx, t, find)
+	}
+	var failed error
+	if err := g.Try(ctx, everywhere, func() (cost int) {
+		failed = g.Try(ctx, t, func() int {
+			cost = find()
+			return cost
+		})
+		return cost
+	}); err != nil {
+		return err
+	}
+	return failed
+}
+
 // reward gives attempts back to a till that redeemed a gift, if any are missing. The redemption stands, whatever
 // becomes of the reward.
 func (g *guessLimiter) reward(ctx context.Context, t gift.Till, voucher gift.ID) error {
-	if full, err := g.Full(ctx, t); full || err != nil {
+	full, err := g.Full(ctx, t)
+	everywhere, many := t.Everywhere()
+	if many && full && err == nil {
+		full, err = g.HalfFull(ctx, everywhere)
+	}
+	if full || err != nil {
 		return err
 	}
+	defer g.Forget(everywhere)
 	defer g.Forget(t)
 	return g.records.RewardTill(ctx, t, voucher, g.now())
 }

@@ -136,7 +136,8 @@ func TestWhatALookUpCosts(t *testing.T) {
 	w.validate(3).refused(404, gift.NotFound)
 }
 
-// TestManyMissesAreAnEvent: 200 misses of a key within an hour, at whatever locations, are told of once.
+// TestManyMissesAreAnEvent: it is told of once an hour that a key has used up what there is for all its locations
+// together, whatever is left at one of them. Another key is not stopped by it.
 func TestManyMissesAreAnEvent(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -148,18 +149,33 @@ func TestManyMissesAreAnEvent(t *testing.T) {
 			alarms = append(alarms, at)
 		}
 	})
-	for n := range 300 {
-		if n == gift.GuessAlarm-1 && len(alarms) > 0 {
+	const all = 126 // 20 times the square root of 40
+	for n := range all {
+		if len(alarms) > 0 {
 			t.Errorf("told of it after %d", n)
 		}
-		s.guess(s.keys[0], n/gift.GuessBurst)
-		if n < 150 {
+		if ok, _ := s.guess(s.keys[0], n/4); !ok {
+			t.Fatalf("stopped after %d", n)
+		}
+		if n < 100 {
 			s.guess(s.keys[1], n/gift.GuessBurst) // not so many that they are an event
 		}
+	}
+	if ok, wait := s.guess(s.keys[0], 39); ok || wait < 59*time.Minute || wait > time.Hour {
+		t.Errorf("the key has another guess, or in %s", wait)
+	}
+	s.pass(time.Hour - time.Minute)
+	s.guess(s.keys[0], 39)
+	if ok, _ := s.guess(s.keys[1], 39); !ok {
+		t.Error("another key was stopped")
 	}
 	if len(alarms) != 1 || alarms[0].AccountID != id(chain) ||
 		alarms[0].KeyID != id("00000000-0000-7000-8000-000000000100") {
 		t.Errorf("events: %v", alarms)
+	}
+	s.pass(2 * time.Minute)
+	if ok, _ := s.guess(s.keys[0], 39); !ok || len(alarms) != 2 {
+		t.Errorf("after an hour: %v, events: %v", ok, alarms)
 	}
 }
 

@@ -25,6 +25,9 @@ type Records interface {
 	Activity(context.Context, gift.ChangeFilter) (gift.ChangePage, error)
 	// History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
 	History(ctx context.Context, account, voucher gift.ID, seq, limit int) ([]gift.Entry, error)
+	// Parts gives an entry, what was captured or released of it if it is a hold, and what took any of these back, the
+	// oldest first; none where there is no such entry.
+	Parts(ctx context.Context, account, entry gift.ID) ([]gift.Entry, error)
 	// Await gives a page of the events of an account, in the order of the commits that made them. One without events
 	// waits for some, as long as wait and the context allow; idle is told before. EventsEnd is the place after the newest.
 	Await(ctx context.Context, q gift.EventQuery, wait time.Duration, idle func()) (gift.EventPage, error)
@@ -43,9 +46,9 @@ type Records interface {
 	Clock(ctx context.Context, account gift.ID) (gift.Clock, error)
 	AdvanceClock(ctx context.Context, account gift.ID, move func(gift.Clock) (gift.Clock, error)) (gift.Clock, error)
 
-	// TillBucket reads the bucket of wrong codes of a key at a location; CountMisses takes n out of it, durably, and
-	// tells whether the key reached gift.GuessAlarm by them; RewardTill gives some back after the first redemption of a
-	// gift there, if any are missing.
+	// TillBucket reads the bucket of wrong codes of a key at a location, or at all of its locations together; CountMisses
+	// takes n out of both, durably, gives the location's, and tells whether they are an event (gift.MissCount.Add);
+	// RewardTill gives some back after the first redemption of a gift there, where they are missing.
 	TillBucket(context.Context, gift.Till) (ratelimit.Bucket, error)
 	CountMisses(ctx context.Context, at gift.Till, now time.Time, n int) (_ ratelimit.Bucket, alarm bool, _ error)
 	RewardTill(ctx context.Context, at gift.Till, voucher gift.ID, now time.Time) error

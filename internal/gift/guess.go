@@ -1,6 +1,9 @@
 package gift
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Guessing limits: how many wrong voucher codes are answered before the answer is RATE_LIMITED. Only codes count;
 // tokens, voucher ids and reversals are never limited.
@@ -8,7 +11,18 @@ const (
 	GuessBurst  = 20        // misses in a row, per key and location
 	GuessRefill = time.Hour // one more after this long
 	// given back by each redemption of a gift that this key and location had not redeemed before
-	GuessReward     = 3
+	GuessReward = 3
+
+	// Of a web shop's platform, for all shoppers together. The ten years of a guesser are as many refills, to which what
+	// there is at once adds little.
+	ShopGuessBurst = 1000
+	// All locations of a key together have as many at once as there are for one, times the square root of how many they
+	// are, and no more than this.
+	MaxKeyGuessBurst = 2000
+	// Of these, and of a web shop's, a redemption gives one back in so many: more than twice what guests need who mistype
+	// one code in ten.
+	redemptionsForOne = 4
+
 	AnonymousBurst  = 10 // attempts without a valid key, per client network
 	AnonymousRefill = time.Minute / 10
 )
@@ -52,14 +66,50 @@ func NoSuchToken() *Error {
 	return RefuseAt(NotFound, FieldToken, "There is no gift with this token.")
 }
 
-// GuessAlarm is how many misses of a key, at whatever locations, within GuessAlarmWithin are an event.
+// GuessAlarm is how many misses of a key, at whatever locations, within GuessAlarmWithin are an event; of one with many
+// locations it is GuessAlarmPlace for each of them, if that is more.
 const (
 	GuessAlarm       = 200
+	GuessAlarmPlace  = 12
 	GuessAlarmWithin = time.Hour
 )
 
 // Till is where codes are tried: a key at a location.
-type Till struct{ AccountID, KeyID, LocationID ID }
+type Till struct {
+	AccountID, KeyID, LocationID ID
+
+	Places int  // at how many locations the key is used
+	Shop   bool // it is a web shop's: shoppers type the codes
+}
+
+// Everywhere stands for the key at all of its locations together; false: it has no other one.
+func (t Till) Everywhere() (Till, bool) {
+	t.LocationID = t.KeyID
+	return t, t.Places > 1
+}
+
+func (t Till) isEverywhere() bool { return t.LocationID == t.KeyID }
+
+// GuessBurst is how many misses there are at once.
+func (t Till) GuessBurst() int {
+	switch {
+	case t.isEverywhere() && t.Shop:
+		return MaxKeyGuessBurst
+	case t.isEverywhere():
+		return min(MaxKeyGuessBurst, int(GuessBurst*math.Sqrt(float64(t.Places))))
+	case t.Shop:
+		return ShopGuessBurst
+	}
+	return GuessBurst
+}
+
+// GuessReward is what a redemption gives back, as the time in which as much comes by itself.
+func (t Till) GuessReward() time.Duration {
+	if t.isEverywhere() || t.Shop {
+		return GuessRefill / redemptionsForOne
+	}
+	return GuessReward * GuessRefill
+}
 
 // MissCount counts the misses of a key.
 type MissCount struct {
@@ -67,12 +117,15 @@ type MissCount struct {
 	Count int64
 }
 
-// Add counts n more. alarm tells that GuessAlarm was reached, once in GuessAlarmWithin.
-func (m MissCount) Add(now time.Time, n int) (_ MissCount, alarm bool) {
+// Add counts n more at a till. alarm tells that they are an event: there are too many, or spent tells that the key has
+// used up all that there are for its locations together. It is one once in GuessAlarmWithin.
+func (m MissCount) Add(at Till, now time.Time, n int, spent bool) (_ MissCount, alarm bool) {
 	if age := now.Sub(m.Since); age < 0 || age >= GuessAlarmWithin { // below 0: the clock was ahead
 		m = MissCount{Since: now}
 	}
-	before := m.Count
-	m.Count += int64(n)
-	return m, before < GuessAlarm && m.Count >= GuessAlarm
+	most, before := max(GuessAlarm, int64(GuessAlarmPlace*at.Places)), m.Count
+	if m.Count += int64(n); spent {
+		m.Count = max(m.Count, most)
+	}
+	return m, before < most && m.Count >= most
 }

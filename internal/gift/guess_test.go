@@ -13,15 +13,22 @@ func TestMissCount(t *testing.T) {
 		misses []int           // counted one after the other
 		pauses []time.Duration // before each; absent: none
 		alarms int
+		till   Till
+		spent  bool
 	}{
-		{"199", []int{100, 99}, nil, 0},
-		{"200", []int{100, 99, 1}, nil, 1},
-		{"over 200 in one step", []int{199, 3}, nil, 1},
-		{"1,000 are one event", []int{300, 300, 400}, nil, 1},
-		{"too slow", []int{150, 150}, []time.Duration{0, time.Hour}, 0},
-		{"fast enough", []int{150, 150}, []time.Duration{0, time.Hour - 1}, 1},
-		{"again an hour later", []int{200, 200}, []time.Duration{0, time.Hour}, 2},
-		{"after a clock that was ahead", []int{100, 100, 100}, []time.Duration{0, -24 * time.Hour, 0}, 1},
+		{name: "a chain's 1,199", misses: []int{1000, 199}, till: Till{Places: 100}},
+		{name: "a chain's 1,200", misses: []int{1000, 200, 100}, alarms: 1, till: Till{Places: 100}},
+		{name: "all that there are", misses: []int{1, 1}, alarms: 1, spent: true},
+		{name: "all of a chain's", misses: []int{1, 1, 1300}, alarms: 1, till: Till{Places: 100}, spent: true},
+		{name: "199", misses: []int{100, 99}},
+		{name: "200", misses: []int{100, 99, 1}, alarms: 1},
+		{name: "over 200 in one step", misses: []int{199, 3}, alarms: 1},
+		{name: "1,000 are one event", misses: []int{300, 300, 400}, alarms: 1},
+		{name: "too slow", misses: []int{150, 150}, pauses: []time.Duration{0, time.Hour}, alarms: 0},
+		{name: "fast enough", misses: []int{150, 150}, pauses: []time.Duration{0, time.Hour - 1}, alarms: 1},
+		{name: "again an hour later", misses: []int{200, 200}, pauses: []time.Duration{0, time.Hour}, alarms: 2},
+		{name: "after a clock that was ahead", misses: []int{100, 100, 100}, alarms: 1,
+			pauses: []time.Duration{0, -24 * time.Hour, 0}},
 	} {
 		var m MissCount
 		at, alarms := now, 0
@@ -30,7 +37,7 @@ func TestMissCount(t *testing.T) {
 				at = at.Add(tt.pauses[i])
 			}
 			var alarm bool
-			if m, alarm = m.Add(at, n); alarm {
+			if m, alarm = m.Add(tt.till, at, n, tt.spent); alarm {
 				alarms++
 			}
 		}

@@ -37,6 +37,7 @@ type Provider struct {
 	StorefrontID ID          // where what the platform sells is purchased; zero: it sells nothing
 	HoldDays     int         // for which what it debits is held until it is settled; 0: it is redeemed at once
 	Sites        []Site
+	Networks     Networks // from which the platform calls
 }
 
 // Site is a place as a platform calls it, and the location that it is.
@@ -99,7 +100,7 @@ func (p *Provider) Location(name string) ID {
 // Caller is the platform at one of its locations, which may undo only what it did there itself.
 func (p *Provider) Caller(a *Account, at ID) *Caller {
 	return &Caller{KeyID: p.ID, Kind: AccountKey, Name: p.Name, Account: a, Locations: []ID{at}, Sites: len(p.Sites),
-		Permissions: p.Permissions & ProviderPermissions, Limits: p.Limits}
+		WebShop: p.Platform != Toast, Permissions: p.Permissions & ProviderPermissions, Limits: p.Limits}
 }
 
 // Provider finds a provider by its id, and its account; nil: the platform has none of it.

@@ -27,6 +27,9 @@ func (b Bucket) misdated(now time.Time) bool { return b.TakenAt.Sub(now) > clock
 // with it.
 func (r Rate) Full(b Bucket, now time.Time) bool { return !b.misdated(now) && !b.FullAt.After(now) }
 
+// HalfFull reports whether more than half of the bucket is left.
+func (r Rate) HalfFull(b Bucket, now time.Time) bool { return 2*r.Left(b, now) > r.Burst }
+
 // Left is how many tokens the bucket holds. It may be owed some; then it holds 0 for longer.
 func (r Rate) Left(b Bucket, now time.Time) int {
 	missing := b.FullAt.Sub(now)
@@ -46,7 +49,12 @@ func (r Rate) Take(b Bucket, now time.Time, n int) Bucket {
 
 // Give puts n tokens back, up to full.
 func (r Rate) Give(b Bucket, now time.Time, n int) Bucket {
-	b.FullAt = b.FullAt.Add(-time.Duration(n) * r.Refill)
+	return b.Give(now, time.Duration(n)*r.Refill)
+}
+
+// Give puts back, up to full, what would come by itself in so long: it may be a part of a token.
+func (b Bucket) Give(now time.Time, so time.Duration) Bucket {
+	b.FullAt = b.FullAt.Add(-so)
 	if b.misdated(now) || !b.FullAt.After(now) {
 		return Bucket{}
 	}

@@ -19,7 +19,7 @@ type Records[K comparable] interface {
 // that a thousand tries at once are no more than the bucket holds; what the try turns out to cost is then taken from
 // the records, before its caller learns the outcome. A try that costs nothing writes nothing.
 type Limiter[K comparable] struct {
-	rate    Rate
+	rate    func(K) Rate
 	records Records[K]
 	now     func() time.Time
 
@@ -47,6 +47,11 @@ const (
 
 // NewLimiter makes a limiter over records.
 func NewLimiter[K comparable](rate Rate, records Records[K], now func() time.Time) *Limiter[K] {
+	return NewLimiterBy(func(K) Rate { return rate }, records, now)
+}
+
+// NewLimiterBy makes a limiter whose keys have a rate each.
+func NewLimiterBy[K comparable](rate func(K) Rate, records Records[K], now func() time.Time) *Limiter[K] {
 	return &Limiter[K]{rate: rate, records: records, now: now, views: map[K]*view{}}
 }
 
@@ -125,12 +130,12 @@ func (l *Limiter[K]) reserve(ctx context.Context, key K, v *view) error {
 		if err := l.refresh(ctx, key, v, viewAge); err != nil {
 			return err
 		}
-		now := l.now()
-		left := l.rate.Left(v.bucket, now)
+		now, rate := l.now(), l.rate(key)
+		left := rate.Left(v.bucket, now)
 		switch {
 		case v.flushing:
 		case left == 0:
-			return &Limited{l.rate.Wait(v.bucket, now)}
+			return &Limited{rate.Wait(v.bucket, now)}
 		case v.inFlight < left:
 			v.inFlight++
 			return nil
@@ -204,17 +209,25 @@ func (v *view) learn(b Bucket) {
 }
 
 // Full reports whether nothing was taken from the key's bucket lately, as far as is known here.
-func (l *Limiter[K]) Full(ctx context.Context, key K) (bool, error) {
+func (l *Limiter[K]) Full(ctx context.Context, key K) (bool, error) { return l.is(ctx, key, Rate.Full) }
+
+// HalfFull reports whether more than half of the key's bucket is left, as far as is known here.
+func (l *Limiter[K]) HalfFull(ctx context.Context, key K) (bool, error) {
+	return l.is(ctx, key, Rate.HalfFull)
+}
+
+func (l *Limiter[K]) is(ctx context.Context, key K, so func(Rate, Bucket, time.Time) bool) (bool, error) {
 	v := l.hold(key)
 	defer l.release(v)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if v.read.IsZero() || l.rate.Full(v.bucket, l.now()) {
+	rate := l.rate(key)
+	if v.read.IsZero() || so(rate, v.bucket, l.now()) {
 		if err := l.refresh(ctx, key, v, fullAge); err != nil {
 			return false, err
 		}
 	}
-	return l.rate.Full(v.bucket, l.now()), nil
+	return so(rate, v.bucket, l.now()), nil
 }
 
 // Forget has the key's bucket read again before it is relied upon.

@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -128,8 +127,7 @@ func (a *app) log(r *http.Request, status int, took time.Duration, e *api.Event)
 func (a *app) guessAlarm(ctx context.Context, at gift.Till) {
 	a.metrics.guessing.Inc()
 	name := a.directory.Load().KeyName(at.KeyID)
-	a.Logger.WarnContext(ctx, fmt.Sprintf("somebody may be guessing voucher codes: an API key tried %d wrong ones "+
-		"within an hour", gift.GuessAlarm),
+	a.Logger.WarnContext(ctx, "somebody may be guessing voucher codes: an API key tried too many wrong ones",
 		"key", name, "keyID", at.KeyID.String(), "account", at.AccountID.String(), "location", at.LocationID.String())
 }
 

@@ -62,8 +62,8 @@ func newMetrics() *metrics {
 	}
 	m.attempts = newAttempts()
 	m.guessing = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "boon_guess_alarms_total", Help: "Times that an API key tried 200 wrong voucher codes within an hour; the " +
-			"log names the key.",
+		Name: "boon_guess_alarms_total", Help: "Times that an API key tried too many wrong voucher codes within an " +
+			"hour; the log names the key.",
 	})
 	m.registry.MustRegister(m.guessing, m.attempts, m.refused, m.requests, m.latency, m.groups, m.commits, m.failures,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"fmt"
+	"net/netip"
 	"reflect"
 	"slices"
 	"testing"
@@ -36,7 +37,8 @@ func TestEveryFieldIsCompared(t *testing.T) {
 				HeadlineIn: gift.Translations{gift.German: "h"}, FooterIn: gift.Translations{gift.German: "f"}}},
 			People: []gift.Person{{Name: "n", PIN: "p", Locations: []gift.ID{one}}},
 			Providers: []gift.Provider{{ID: one, Platform: gift.Toast, Name: "t", Secrets: []gift.KeyHash{{1}},
-				App: "a", SignedBy: []byte{1}, StorefrontID: one, Sites: []gift.Site{{Name: "s", LocationID: one}}}},
+				App: "a", SignedBy: []byte{1}, StorefrontID: one, Sites: []gift.Site{{Name: "s", LocationID: one}},
+				Networks: gift.Networks{netip.MustParsePrefix("10.0.0.0/8")}}},
 		}
 	}
 	if words, gone := diff(full(), full()); len(words)+len(gone) > 0 {
@@ -85,6 +87,8 @@ func otherValue(v any) any {
 	case gift.KeyHash:
 		x[0]++
 		return x
+	case gift.Networks:
+		return append(slices.Clone(x), netip.MustParsePrefix("192.0.2.0/24"))
 	}
 	return nil
 }

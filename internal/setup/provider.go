@@ -20,10 +20,10 @@ func (r *reader) providers(f fields, known holdings, a *gift.Account) []gift.Pro
 	names := make(map[string]int)
 	return each(f, "providers", func(v value) gift.Provider {
 		f := r.fields(v, "id", "name", "platform", "permissions", "limits", "storefront", "sites", "secret", "nextSecret",
-			"app", "publicKey", "holdDays")
+			"app", "publicKey", "holdDays", "networks")
 		f.require("id", "name", "platform", "permissions", "sites")
 		p := gift.Provider{ID: f.newID(), Name: f.label("name"), Platform: f.platform("platform"),
-			Limits: f.limits(gift.Limits{}, known.currency), Sites: f.sites("sites", known)}
+			Limits: f.limits(gift.Limits{}, known.currency), Sites: f.sites("sites", known), Networks: f.networks("networks")}
 		if line, double := names[p.Name]; double && p.Name != "" {
 			r.problem(f.values["name"], "There is a provider of this name on line %d already; histories tell them apart by "+
 				"their names.", line)
@@ -188,6 +188,7 @@ func providerFields(p gift.Provider, a *gift.Account) []field {
 		{"secrets", fmt.Sprintf("%x", p.Secrets), ""}, plainField("app", p.App),
 		{"public key", fmt.Sprintf("%x", p.SignedBy), ""},
 		plainField("permissions", strings.Join(p.Permissions.Names(), ", ")), limitsField(p.Limits, a.Currency),
-		storefront, plainField("days of a hold", strconv.Itoa(p.HoldDays)), sites,
+		storefront, plainField("days of a hold", strconv.Itoa(p.HoldDays)),
+		plainField("networks", p.Networks.String()), sites,
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/misses"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -63,7 +64,7 @@ func TestNoPlanReadsAWholeAccount(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // the plans are PostgreSQL's
 	s, _ := openPostgresForTest(t)
-	texts := append(readTexts(s.db), countRedemptions.Postgres, selectForgettable, deleteRequests)
+	texts := append(readTexts(s.db), misses.CountRedemptions.Postgres, selectForgettable, deleteRequests)
 	for _, of := range groupQueries {
 		for _, text := range []string{of.One, of.Arrays} {
 			if text != "" && !strings.HasPrefix(text, "INSERT") {

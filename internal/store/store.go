@@ -19,6 +19,7 @@ import (
 	"boon.example/internal/store/feed"
 	"boon.example/internal/store/hooks"
 	"boon.example/internal/store/lookup"
+	"boon.example/internal/store/misses"
 	"boon.example/internal/store/setup"
 )
 
@@ -41,6 +42,7 @@ type Store struct {
 	*feed.Feed     // events in the order of commits
 	check.Verifier // what boon verify looks at
 	*hooks.Hooks   // what becomes of webhooks
+	*misses.Misses // what is tried in vain
 
 	db *db.DB
 	// transact runs a group's batches in a transaction; a test puts faults into it.
@@ -65,7 +67,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	reader := lookup.New(d)
 	return &Store{Setup: setup.New(d), Reader: reader, Feed: feed.New(d, reader), Hooks: hooks.New(d),
-		Verifier: check.NewVerifier(d), db: d, transact: d.Transact}, nil
+		Misses: misses.New(d), Verifier: check.NewVerifier(d), db: d, transact: d.Transact}, nil
 }
 
 // readTexts are the reading statements that are worth preparing once.

@@ -77,6 +77,8 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"the outbox keeps messages":                 testOutbox,
 		"wrong codes are counted":                   testGuesses,
 		"redemptions give attempts back":            testRewards,
+		"and to all locations together":             testRewardsOfMany,
+		"what became of an entry":                   testParts,
 		"days are counted":                          testCounts,
 		"anonymous clients are counted":             testAnonymous,
 		"what was given back is kept":               testGivenBack,
@@ -1128,6 +1130,15 @@ func testGuesses(t *testing.T, open opener) {
 	count(till, noon, gift.GuessAlarm-6, owed(noon, gift.GuessAlarm-2), false)
 	count(elsewhere, noon, 1, owed(noon, 2), true) // the two hundredth of the key
 	count(elsewhere, noon, 1, owed(noon, 3), false)
+	chain := gift.Till{AccountID: till.AccountID, KeyID: newID(), LocationID: newID(), Places: 4}
+	everywhere, _ := chain.Everywhere() // has 40
+	count(chain, noon, 30, owed(noon, 30), false)
+	chain.LocationID = newID()
+	count(chain, noon, 9, owed(noon, 9), false)
+	count(chain, noon, 1, owed(noon, 10), true) // the last one of all locations
+	if b, err := again().TillBucket(t.Context(), everywhere); err != nil || b != owed(noon, 40) {
+		t.Errorf("all locations together: %+v, %v", b, err)
+	}
 	later := noon.AddDate(0, 1, 0)
 	count(till, later, 1, owed(later, 1), false)
 	count(till, noon, 1, owed(noon, 1), false) // the clock was ahead
@@ -1150,10 +1161,11 @@ func testRewards(t *testing.T, open opener) {
 			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
 		})
 	}
+	rate := ratelimit.Rate{Burst: gift.GuessBurst, Refill: gift.GuessRefill}
 	missing := func(want int) {
 		t.Helper()
 		b, err := s.TillBucket(t.Context(), till)
-		if got := guessRate.Burst - guessRate.Left(b, noon); err != nil || got != want {
+		if got := rate.Burst - rate.Left(b, noon); err != nil || got != want {
 			t.Errorf("%d attempts are missing, %v, want %d", got, err, want)
 		}
 	}
@@ -1193,6 +1205,82 @@ func testRewards(t *testing.T, open opener) {
 	reward(&gifts[2], noon) // what a clock that was ahead counted is put right
 	if b, err := s.TillBucket(t.Context(), till); err != nil || b != (ratelimit.Bucket{}) {
 		t.Errorf("the bucket is %+v, %v", b, err)
+	}
+}
+
+// testRewardsOfMany redeems gifts with a key of four locations: each gives back what is missing at its own, and a part
+// of one of what all have together, up to the half of that.
+func testRewardsOfMany(t *testing.T, open opener) {
+	s, _ := open(t)
+	gifts := issue(t, s, newID(), 9)
+	till := gift.Till{AccountID: gifts[0].AccountID, KeyID: newID(), LocationID: newID(), Places: 4}
+	everywhere, _ := till.Everywhere()
+	missing := func(at gift.Till) (lasts time.Duration) {
+		b, err := s.TillBucket(t.Context(), at)
+		must(t, err)
+		return max(0, b.FullAt.Sub(noon))
+	}
+	if _, _, err := s.CountMisses(t.Context(), till, noon, 21); err != nil { // half of 40, and one more
+		t.Fatal(err)
+	}
+	for n := range gifts {
+		g := &gifts[n]
+		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&g.Voucher)}}, func(st *ledger.State) ledger.Changes {
+			after, e, err := st.Vouchers[ref(&g.Voucher)].Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon,
+				Actor: gift.Actor{KeyID: till.KeyID, LocationID: till.LocationID}}, LocationID: till.LocationID, Amount: 1})
+			must(t, err)
+			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+		})
+		must(t, s.RewardTill(t.Context(), till, g.ID, noon))
+		want := 21*time.Hour - time.Duration(min(n+1, 8))*time.Hour/4
+		if missing(everywhere) != want || missing(till) != max(0, 21-3*time.Duration(n+1))*time.Hour {
+			t.Errorf("after %d: %s are missing at all locations, want %s; %s here", n+1, missing(everywhere), want,
+				missing(till))
+		}
+	}
+}
+
+// testParts: what became of a hold or a redemption is found in a long history, with nothing else.
+func testParts(t *testing.T, open opener) {
+	s, _ := open(t)
+	g := issue(t, s, newID(), 1)[0]
+	v := g.Voucher
+	change := func(rule func(gift.Context) (gift.Voucher, gift.Entry, error)) (e gift.Entry) {
+		t.Helper()
+		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&v)}}, func(*ledger.State) ledger.Changes {
+			after, made, err := rule(gift.Context{EntryID: newID(), Now: noon})
+			must(t, err)
+			v, e = after, made
+			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+		})
+		return e
+	}
+	redeem := func() gift.Entry {
+		return change(func(at gift.Context) (gift.Voucher, gift.Entry, error) {
+			return v.Redeem(gift.Redeem{Context: at, LocationID: newID(), Amount: 1})
+		})
+	}
+	first := redeem()
+	for range 5 {
+		redeem()
+	}
+	back := change(func(at gift.Context) (gift.Voucher, gift.Entry, error) {
+		return v.Reverse(gift.Undoable{Entry: first}, gift.Reverse{Context: at, Caller: &gift.Caller{}})
+	})
+	for _, c := range []struct {
+		account, entry gift.ID
+		want           []gift.ID
+	}{
+		{v.AccountID, first.ID, []gift.ID{first.ID, back.ID}}, {v.AccountID, back.ID, []gift.ID{back.ID}},
+		{newID(), first.ID, nil}, {v.AccountID, newID(), nil},
+	} {
+		parts, err := s.Parts(t.Context(), c.account, c.entry)
+		must(t, err)
+		var got []gift.ID
+		for _, e := range parts {
+			got = append(got, e.ID)
+		}
+		diff(t, got, c.want)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -81,6 +82,33 @@ func (s *Shop) Of(t testing.TB) *Shop {
 func (s *Shop) Apply(setUp []byte) {
 	s.Helper()
 	s.place.Apply(s.TB, setUp)
+}
+
+// Missed has so many wrong codes be tried by a provider at the Pier.
+func (s *Shop) Missed(config string, n int) {
+	s.Helper()
+	s.place.Use(s.TB, func(records *store.Store) error {
+		d, err := records.Directory(s.Context())
+		if err != nil {
+			return err
+		}
+		id, err := gift.ParseID(config)
+		if err != nil {
+			return err
+		}
+		pier, err := gift.ParseID(Pier)
+		if err != nil {
+			return err
+		}
+		for _, platform := range gift.Platforms() {
+			if account, p := d.Provider(platform, id); p != nil {
+				till := gift.Till{AccountID: account.ID, KeyID: id, LocationID: pier, Places: len(p.Sites)}
+				_, _, err := records.CountMisses(s.Context(), till, time.Now(), n)
+				return err
+			}
+		}
+		return gift.NoSuchGift()
+	})
 }
 
 // Kept has so many calls of a provider that moved nothing be kept today.
@@ -229,4 +257,32 @@ func (s *Shop) Stock(n int, members string) (cards []Card) {
 func (s *Shop) History(id string) string {
 	s.Helper()
 	return s.API("gifting/gifts/"+id+"/history", "")["text"].(string)
+}
+
+// Events are those of a gift in their order, each with who caused it.
+func (s *Shop) Events(id string) (types []string) {
+	s.Helper()
+	for cursor := ""; ; {
+		a := s.API("events?type=gift.*&limit=200&after="+cursor, "")
+		events := a["events"].([]any)
+		for _, one := range events {
+			e := one.(map[string]any)
+			data := e["data"].(map[string]any)
+			if data["gift"].(map[string]any)["voucherID"] == id {
+				types = append(types, fmt.Sprint(e["type"], " ", data["entry"].(map[string]any)["keyName"]))
+			}
+		}
+		if cursor = a["nextCursor"].(string); len(events) == 0 {
+			return types
+		}
+	}
+}
+
+// WantEvents wants these of a gift, after those of how it was made.
+func (s *Shop) WantEvents(id string, made int, want ...string) {
+	s.Helper()
+	all := s.Events(id)
+	if got := all[min(made, len(all)):]; !slices.Equal(got, want) {
+		s.Errorf("the events are %q, want %q", got, want)
+	}
 }

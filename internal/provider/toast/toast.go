@@ -89,6 +89,9 @@ func serve(d *api.Desk) api.Reply {
 	if p == nil {
 		return refuseAnonymous(d)
 	}
+	if err := d.From(p.Networks); err != nil {
+		return api.Reply{Status: http.StatusBadRequest, Body: refuse(invalidToken, "").Body, Err: err}
+	}
 	name, guid, restaurant := header(d, headerType), header(d, headerGUID), header(d, headerRestaurant)
 	if name == "" || restaurant == "" || !provider.IsReference(guid) {
 		return refuse(invalidInput, gift.ValidationFailure)

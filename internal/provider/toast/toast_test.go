@@ -561,3 +561,27 @@ func TestMalformed(t *testing.T) {
 		t.Errorf("unknown members: %s", a)
 	}
 }
+
+// TestEvents: each change is one event under the provider's name; what is repeated or refused is none.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	r := open(t)
+	card := r.Stock(1, "")[0].Code
+	r.want("ERROR_CARD_NOT_ACTIVATED", "REDEEM", card, redeem("1"))
+	sold := r.want("ACCEPT 20.00", "ACTIVATE", card, `,"initialBalance":20`)
+	r.again("ACCEPT 20.00", sold, "ACTIVATE", card, `,"initialBalance":20`)
+	paid := r.want("ACCEPT 15.00 5.00", "REDEEM", card, redeem("5"))
+	r.again("ACCEPT 15.00 5.00", paid, "REDEEM", card, redeem("5"))
+	r.again("ERROR_INVALID_INPUT_PROPERTIES", paid, "REDEEM", card, redeem("6"))
+	r.want("ACCEPT 20.00", "REVERSE", card, of(paid))
+	r.want("ERROR_TRANSACTION_CANNOT_BE_REVERSED", "REVERSE", card, of(paid))
+	more := r.want("ACCEPT 30.00", "ADD_VALUE", card, `,"additionalValue":10`)
+	r.want("ACCEPT 20.00", "REVERSE", card, of(more))
+	r.want("ACCEPT 5.00 15.00", "REDEEM", card, redeem("15"))
+	r.want("ACCEPT 0.00 5.00", "REDEEM", card, strings.Replace(redeem("5"), "false", "true", 1))
+	r.want("ACCEPT 0.00 0.00", "REDEEM", card, redeem("5"))
+	g := r.API("redemption/validate-gift", `{"voucherCode":"`+card+`","organizationID":"`+providertest.Pier+`"}`)
+	r.WantEvents(fmt.Sprint(g["voucherID"]), 1, "gift.activated Toast", "gift.redeemed Toast",
+		"gift.redemption_reversed Toast", "gift.reloaded Toast", "gift.reload_reversed Toast", "gift.redeemed Toast",
+		"gift.cashed_out Toast")
+}

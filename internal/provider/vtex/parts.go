@@ -40,7 +40,7 @@ func (c *call) parted() (t *transaction, asked change, amount gift.Amount, err e
 
 // captured are the redemptions of what the transaction holds, the oldest first.
 func (t *transaction) captured() (ids []gift.ID, entries []gift.Entry) {
-	for _, e := range t.all {
+	for _, e := range t.parts {
 		if e.Kind == gift.Redemption && e.HoldID == t.ID {
 			ids, entries = append(ids, e.ID), append(entries, e)
 		}
@@ -57,7 +57,7 @@ func (c *call) cancellations() api.Reply {
 	}
 	of := map[gift.ID]bool{t.ID: true}
 	list := []part{}
-	for _, e := range t.all {
+	for _, e := range t.parts {
 		switch {
 		case e.HoldID == t.ID:
 			of[e.ID] = true

@@ -255,7 +255,7 @@ func (c *call) told(a ledger.Answer, err error, redeems bool) api.Reply {
 // transaction is a Debit or Credit of the provider's.
 type transaction struct {
 	gift.Entry
-	all []gift.Entry // that happened to the card
+	parts []gift.Entry // the entry, and what became of it
 }
 
 // value is how much it took or put in.
@@ -266,43 +266,41 @@ func (t *transaction) value() gift.Amount {
 	return max(t.Delta, -t.Delta)
 }
 
-// own are the provider's transactions on the card.
-func (c *call) own() (list []transaction, err error) {
-	all, err := c.History(c.card.ID)
-	for _, e := range all {
-		is := e.Kind == gift.HoldMade || e.Kind == gift.Reload || e.Kind == gift.Redemption && e.HoldID.IsZero()
-		if is && e.Actor.KeyID == c.caller.KeyID && c.caller.Enabled(e.Actor.LocationID) {
-			list = append(list, transaction{e, all})
-		}
-	}
-	return list, err
+// own reports whether an entry is a transaction of the provider's.
+func (c *call) own(e *gift.Entry) bool {
+	is := e.Kind == gift.HoldMade || e.Kind == gift.Reload || e.Kind == gift.Redemption && e.HoldID.IsZero()
+	return is && e.Actor.KeyID == c.caller.KeyID && c.caller.Enabled(e.Actor.LocationID)
 }
 
 // transactions lists the provider's transactions on the card.
 func (c *call) transactions() api.Reply {
-	own, err := c.own()
+	all, err := c.History(c.card.ID)
 	if err != nil {
 		return c.failed(err)
 	}
 	list := []made{}
-	for _, t := range own {
-		list = append(list, c.made(t.ID))
+	for n := range all {
+		if c.own(&all[n]) {
+			list = append(list, c.made(all[n].ID))
+		}
 	}
 	return answer(list)
 }
 
 // named is the transaction of the address.
 func (c *call) named() (*transaction, error) {
-	own, err := c.own()
+	id, err := gift.ParseID(c.ids[1])
+	if err != nil {
+		return nil, gift.NoSuchRedemption()
+	}
+	parts, err := c.Parts(c.card.ID, id)
+	if err == nil && (len(parts) == 0 || !c.own(&parts[0])) {
+		err = gift.NoSuchRedemption()
+	}
 	if err != nil {
 		return nil, err
 	}
-	for n := range own {
-		if own[n].ID.String() == strings.ToLower(c.ids[1]) {
-			return &own[n], nil
-		}
-	}
-	return nil, gift.NoSuchRedemption()
+	return &transaction{parts[0], parts}, nil
 }
 
 // transaction tells what was done.

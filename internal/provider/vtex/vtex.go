@@ -73,6 +73,9 @@ func serve(d *api.Desk) api.Reply {
 	if p == nil {
 		return refuseAnonymous(d)
 	}
+	if err := d.From(p.Networks); err != nil {
+		return api.Reply{Status: http.StatusForbidden, Err: err}
+	}
 	r, ids, status := find(d.Method, d.PathValue("path"))
 	if status != 0 {
 		return api.Reply{Status: status, Code: gift.NotFound}

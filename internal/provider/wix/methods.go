@@ -109,11 +109,16 @@ func (c *call) voided(key string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	entries, err := c.History(c.card.ID)
-	return slices.ContainsFunc(known, func(r ledger.Request) bool {
-		undoes := func(e gift.Entry) bool { return !r.EntryID.IsZero() && e.Reverses == r.EntryID }
-		return slices.ContainsFunc(entries, undoes)
-	}), err
+	for _, r := range known {
+		if r.EntryID.IsZero() {
+			continue
+		}
+		parts, err := c.Parts(c.card.ID, r.EntryID)
+		if err != nil || len(parts) > 1 {
+			return len(parts) > 1, err
+		}
+	}
+	return false, nil
 }
 
 var transaction = regexp.MustCompile(`^[0-9a-f-]{36}:[0-9a-f-]{36}(:[0-9]{1,2})?$`)

@@ -92,6 +92,9 @@ func serve(d *api.Desk) api.Reply {
 	if p == nil {
 		return refuseAnonymous(d)
 	}
+	if err := d.From(p.Networks); err != nil {
+		return api.Reply{Status: http.StatusForbidden, Err: err}
+	}
 	at := p.Location(sent.Metadata.InstanceID)
 	if at.IsZero() { // of a site that the set-up does not know
 		return api.Reply{Status: http.StatusForbidden, Code: gift.NotAuthorized}

@@ -3,6 +3,7 @@ package lookup
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/store/db"
@@ -68,4 +69,32 @@ func (r *Reader) History(ctx context.Context, account, voucher gift.ID, seq, lim
 		return nil, fmt.Errorf("reading the history of gift %s: %w", voucher, err)
 	}
 	return entries, nil
+}
+
+// selectParts gives entry $2 of account $1, what stands under it as a hold, and what takes it or one of those back.
+var selectParts = db.Text{
+	SQLite: selectPartsOf + `SELECT ` + record.EntryColumns + ` FROM entry AS c CROSS JOIN entry AS e ON e.account_id = $1 AND e.reverses = c.id
+		WHERE c.account_id = $1 AND c.hold_id = $2`,
+	Postgres: selectPartsOf + `SELECT ` + record.EntryColumns + ` FROM entry AS c
+			CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1 AND e.reverses = c.id OFFSET 0) AS e
+		WHERE c.account_id = $1 AND c.hold_id = $2`,
+}
+
+const selectPartsOf = selectEntry + ` UNION ALL SELECT ` + record.EntryColumns + ` FROM entry AS e WHERE e.account_id = $1 AND e.hold_id = $2
+	UNION ALL SELECT ` + record.EntryColumns + ` FROM entry AS e WHERE e.account_id = $1 AND e.reverses = $2
+	UNION ALL `
+
+// Parts gives an entry of an account, what was captured or released of it if it is a hold, and what took any of these
+// back: the oldest first, however long the history of the gift is; none where there is no such entry.
+func (r *Reader) Parts(ctx context.Context, account, entry gift.ID) (parts []gift.Entry, err error) {
+	parts, err = db.Collect(ctx, r.db, r.db.Text(selectParts), []any{db.KeyOf(account), db.KeyOf(entry)},
+		func(from db.Scanner) (e gift.Entry, err error) {
+			err = from.Scan(record.EntryFields(&e)...)
+			return e, err
+		})
+	if err != nil {
+		return nil, fmt.Errorf("reading what became of entry %s: %w", entry, err)
+	}
+	slices.SortFunc(parts, func(a, b gift.Entry) int { return a.Seq - b.Seq })
+	return parts, nil
 }

@@ -54,7 +54,8 @@ const selectGiftByID = record.SelectGift + ` WHERE v.account_id = $1 AND v.id = 
 
 // Statements are the statements that find by a key: those that are worth preparing.
 func Statements(d *db.DB) []string {
-	return append(d.Texts(selectBySecrets, selectGifts, selectEntries), selectGiftByID, selectEntry, d.Text(selectHistory))
+	return append(d.Texts(selectBySecrets, selectGifts, selectEntries), selectGiftByID, selectEntry, d.Text(selectHistory),
+		d.Text(selectParts))
 }
 
 // Gift finds a gift of an account.

@@ -93,6 +93,8 @@ type (
 		Storefront storedID `json:"storefront,omitzero"`
 		HoldDays   int      `json:"holdDays,omitempty"`
 		Sites      []site   `json:"sites"`
+
+		Networks gift.Networks `json:"networks,omitempty"`
 	}
 	site struct {
 		Name     string   `json:"name"`

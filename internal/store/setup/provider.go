@@ -8,7 +8,7 @@ import (
 
 func storedProvider(p gift.Provider) provider {
 	d := provider{ID: storedID(p.ID), Platform: string(p.Platform), Name: p.Name, May: joinPermissions(p.Permissions),
-		Storefront: storedID(p.StorefrontID), HoldDays: p.HoldDays, App: p.App, SignedBy: p.SignedBy,
+		Storefront: storedID(p.StorefrontID), HoldDays: p.HoldDays, App: p.App, SignedBy: p.SignedBy, Networks: p.Networks,
 		Secrets: mapped(p.Secrets, func(h gift.KeyHash) string { return hex.EncodeToString(h[:]) }),
 		Sites:   mapped(p.Sites, func(s gift.Site) site { return site{s.Name, storedID(s.LocationID)} })}
 	if p.Limits != (gift.Limits{}) {
@@ -20,7 +20,7 @@ func storedProvider(p gift.Provider) provider {
 func (d provider) provider() gift.Provider {
 	p := gift.Provider{ID: gift.ID(d.ID), Platform: gift.Platform(d.Platform), Name: d.Name,
 		Permissions: splitPermissions(d.May), StorefrontID: gift.ID(d.Storefront), HoldDays: d.HoldDays,
-		App: d.App, SignedBy: d.SignedBy,
+		App: d.App, SignedBy: d.SignedBy, Networks: d.Networks,
 		Secrets: mapped(d.Secrets, func(text string) (h gift.KeyHash) {
 			_, _ = hex.Decode(h[:], []byte(text)) // what is damaged is the hash of nothing
 			return h

@@ -1,4 +1,5 @@
-package store
+// Package misses counts what is tried in vain: wrong voucher codes, wrong PINs, and calls without a key.
+package misses
 
 import (
 	"context"
@@ -13,8 +14,13 @@ import (
 	"boon.example/internal/store/feed"
 )
 
+// Misses counts them in a database.
+type Misses struct{ db *db.DB }
+
+// New counts in a database.
+func New(d *db.DB) *Misses { return &Misses{d} }
+
 var (
-	guessRate     = ratelimit.Rate{Burst: gift.GuessBurst, Refill: gift.GuessRefill}
 	pinRate       = ratelimit.Rate{Burst: gift.PINBurst, Refill: gift.PINRefill}
 	anonymousRate = ratelimit.Rate{Burst: gift.AnonymousBurst, Refill: gift.AnonymousRefill}
 )
@@ -42,7 +48,7 @@ func tillKey(t gift.Till) []any {
 }
 
 // TillBucket reads the bucket of a key at a location.
-func (s *Store) TillBucket(ctx context.Context, t gift.Till) (ratelimit.Bucket, error) {
+func (s *Misses) TillBucket(ctx context.Context, t gift.Till) (ratelimit.Bucket, error) {
 	return s.askBucket(ctx, selectTill, tillKey(t)...)
 }
 
@@ -55,7 +61,7 @@ func readBucket(ctx context.Context, q db.Querier, query string, key ...any) (b 
 	return b, nil
 }
 
-func (s *Store) askBucket(ctx context.Context, query string, key ...any) (b ratelimit.Bucket, err error) {
+func (s *Misses) askBucket(ctx context.Context, query string, key ...any) (b ratelimit.Bucket, err error) {
 	err = s.db.Retry(ctx, func(ctx context.Context) (err error) {
 		b, err = readBucket(ctx, s.db.Readers, query, key...)
 		return err
@@ -63,14 +69,29 @@ func (s *Store) askBucket(ctx context.Context, query string, key ...any) (b rate
 	return b, err
 }
 
-// CountMisses takes n misses out of the bucket of a key at a location, durably, and gives the bucket after it. alarm
-// tells that the key reached gift.GuessAlarm by them.
-func (s *Store) CountMisses(ctx context.Context, t gift.Till, now time.Time, n int) (b ratelimit.Bucket, alarm bool,
+// guessRate is how often codes are tried at a till.
+func guessRate(t gift.Till) ratelimit.Rate {
+	return ratelimit.Rate{Burst: t.GuessBurst(), Refill: gift.GuessRefill}
+}
+
+// CountMisses takes n misses out of the bucket of a key at a location, and of that for all of its locations together,
+// durably, and gives the first after it. alarm tells that they are an event: see gift.MissCount.Add.
+func (s *Misses) CountMisses(ctx context.Context, t gift.Till, now time.Time, n int) (b ratelimit.Bucket, alarm bool,
 	err error) {
 	err = s.db.Write(ctx, func(tx *sql.Tx) (err error) {
-		if b, err = s.takeTill(ctx, tx, t, guessRate, now, n); err == nil {
-			alarm, err = s.countForKey(ctx, tx, t, now, n)
+		if b, err = s.takeTill(ctx, tx, t, guessRate(t), now, n); err != nil {
+			return err
 		}
+		spent := false
+		if everywhere, many := t.Everywhere(); many { // the locations' rows are locked before the key's
+			rate := guessRate(everywhere)
+			all, err := s.takeTill(ctx, tx, everywhere, rate, now, n)
+			if err != nil {
+				return err
+			}
+			spent = rate.Left(all, now) == 0
+		}
+		alarm, err = s.countForKey(ctx, tx, t, now, n, spent)
 		if err == nil && alarm {
 			err = feed.Add(ctx, tx, gift.Event{Type: gift.EventGuessingLimited, AccountID: t.AccountID, At: now,
 				Note: gift.EventNote{KeyID: t.KeyID}})
@@ -85,7 +106,7 @@ func (s *Store) CountMisses(ctx context.Context, t gift.Till, now time.Time, n i
 
 // CountWrongPINs takes n wrong PINs out of the bucket of a person, durably, and gives the bucket after it. That bucket
 // is TillBucket's, by gift.Account.RestKey.
-func (s *Store) CountWrongPINs(ctx context.Context, person gift.Till, now time.Time, n int) (b ratelimit.Bucket,
+func (s *Misses) CountWrongPINs(ctx context.Context, person gift.Till, now time.Time, n int) (b ratelimit.Bucket,
 	err error) {
 	err = s.db.Write(ctx, func(tx *sql.Tx) (err error) {
 		b, err = s.takeTill(ctx, tx, person, pinRate, now, n)
@@ -98,7 +119,7 @@ func (s *Store) CountWrongPINs(ctx context.Context, person gift.Till, now time.T
 }
 
 // takeTill takes n out of the bucket of a key at a location.
-func (s *Store) takeTill(ctx context.Context, tx *sql.Tx, t gift.Till, rate ratelimit.Rate, now time.Time, n int) (
+func (s *Misses) takeTill(ctx context.Context, tx *sql.Tx, t gift.Till, rate ratelimit.Rate, now time.Time, n int) (
 	b ratelimit.Bucket, err error) {
 	const make = `INSERT INTO till_bucket (account_id, key_id, location_id) VALUES ($1, $2, $3) ON CONFLICT (account_id, key_id, location_id) DO NOTHING`
 	if _, err := tx.ExecContext(ctx, make, tillKey(t)...); err != nil {
@@ -119,8 +140,8 @@ func writeTill(ctx context.Context, tx *sql.Tx, t gift.Till, b ratelimit.Bucket)
 }
 
 // countForKey adds to the misses of a key at all of its locations. Their rows are locked before the key's.
-func (s *Store) countForKey(ctx context.Context, tx *sql.Tx, t gift.Till, now time.Time, n int) (alarm bool,
-	err error) {
+func (s *Misses) countForKey(ctx context.Context, tx *sql.Tx, t gift.Till, now time.Time, n int, spent bool) (
+	alarm bool, err error) {
 	key := []any{db.KeyOf(t.AccountID), db.KeyOf(t.KeyID)}
 	const make = `INSERT INTO key_miss (account_id, key_id, misses) VALUES ($1, $2, 0) ON CONFLICT (account_id, key_id) DO NOTHING`
 	if _, err := tx.ExecContext(ctx, make, key...); err != nil {
@@ -132,16 +153,16 @@ func (s *Store) countForKey(ctx context.Context, tx *sql.Tx, t gift.Till, now ti
 	if err != nil {
 		return false, err
 	}
-	m, alarm = m.Add(now, n)
+	m, alarm = m.Add(t, now, n, spent)
 	_, err = tx.ExecContext(ctx, `UPDATE key_miss SET since = $3, misses = $4 WHERE account_id = $1 AND key_id = $2`,
 		append(key, db.Micros(m.Since), m.Count)...)
 	return alarm, err
 }
 
-// countRedemptions counts the redemptions of gift $2 of account $1 by key $3 at location $4: 0, 1, or 2 for more. A
+// CountRedemptions counts the redemptions of gift $2 of account $1 by key $3 at location $4: 0, 1, or 2 for more. A
 // history is read backwards, for $5 entries at most; what is longer counts as 2. SQLite makes a CROSS JOIN in the order
 // in which it is written; OFFSET 0 keeps PostgreSQL's planner from reading the whole account: see db.SelectByKeys.
-var countRedemptions = db.Text{
+var CountRedemptions = db.Text{
 	SQLite: `WITH RECURSIVE e AS (
 		SELECT e.previous, CASE WHEN e.kind = 'REDEMPTION' AND e.key_id = $3 AND e.location_id = $4 THEN 1 ELSE 0 END AS redeemed,
 			1 AS depth
@@ -169,15 +190,25 @@ var countRedemptions = db.Text{
 // maxHistoryForReward bounds the reading for a reward: no guest's gift has so long a history.
 const maxHistoryForReward = 1000
 
-// RewardTill gives gift.GuessReward attempts back to a key at a location, if any are missing and it has redeemed this
-// gift exactly once: so that nobody is given more and more for one gift that is redeemed cent by cent.
-func (s *Store) RewardTill(ctx context.Context, t gift.Till, voucher gift.ID, now time.Time) error {
-	b, err := s.askBucket(ctx, selectTill, tillKey(t)...)
-	if err != nil || guessRate.Full(b, now) {
-		return err
+// RewardTill gives attempts back to a key at a location, if any are missing there, or half of those of all its
+// locations together, and it has redeemed this gift exactly once: so that nobody is given more and more for one gift
+// that is redeemed cent by cent.
+func (s *Misses) RewardTill(ctx context.Context, t gift.Till, voucher gift.ID, now time.Time) error {
+	var missing []gift.Till
+	for _, at := range rewarded(t) {
+		b, err := s.askBucket(ctx, selectTill, tillKey(at)...)
+		if err != nil {
+			return err
+		}
+		if !enough(at, b, now) {
+			missing = append(missing, at)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
 	}
 	var redeemed int
-	err = s.db.Get(ctx, s.db.Text(countRedemptions),
+	err := s.db.Get(ctx, s.db.Text(CountRedemptions),
 		[]any{db.KeyOf(t.AccountID), db.KeyOf(voucher), db.KeyOf(t.KeyID), db.KeyOf(t.LocationID), maxHistoryForReward},
 		&redeemed)
 	if err != nil {
@@ -187,11 +218,19 @@ func (s *Store) RewardTill(ctx context.Context, t gift.Till, voucher gift.ID, no
 		return nil
 	}
 	err = s.db.Write(ctx, func(tx *sql.Tx) error {
-		b, err := readBucket(ctx, tx, s.db.Text(lockTill), tillKey(t)...)
-		if err != nil || guessRate.Full(b, now) {
-			return err
+		for _, at := range missing {
+			b, err := readBucket(ctx, tx, s.db.Text(lockTill), tillKey(at)...)
+			if err != nil {
+				return err
+			}
+			if enough(at, b, now) {
+				continue
+			}
+			if err := writeTill(ctx, tx, at, b.Give(now, at.GuessReward())); err != nil {
+				return err
+			}
 		}
-		return writeTill(ctx, tx, t, guessRate.Give(b, now, gift.GuessReward))
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("rewarding a till: %w", err)
@@ -199,16 +238,33 @@ func (s *Store) RewardTill(ctx context.Context, t gift.Till, voucher gift.ID, no
 	return nil
 }
 
+// rewarded are the buckets that a redemption may give to.
+func rewarded(t gift.Till) []gift.Till {
+	if everywhere, many := t.Everywhere(); many {
+		return []gift.Till{t, everywhere}
+	}
+	return []gift.Till{t}
+}
+
+// enough reports whether a bucket needs no reward: that of a location is full, that of many half full, which spares it
+// a write for every redemption.
+func enough(t gift.Till, b ratelimit.Bucket, now time.Time) bool {
+	if everywhere, _ := t.Everywhere(); everywhere == t {
+		return guessRate(t).HalfFull(b, now)
+	}
+	return guessRate(t).Full(b, now)
+}
+
 const selectAnonymous = `SELECT full_at, taken_at FROM anonymous_bucket WHERE address_hash = $1`
 
 // AnonymousBucket reads the bucket of a client network that has shown no valid key.
-func (s *Store) AnonymousBucket(ctx context.Context, network string) (ratelimit.Bucket, error) {
+func (s *Misses) AnonymousBucket(ctx context.Context, network string) (ratelimit.Bucket, error) {
 	return s.askBucket(ctx, selectAnonymous, s.db.Keys.AddressHash(network))
 }
 
 // TakeAnonymous takes an attempt out of the bucket of a client network, durably, unless it is empty: then allowed is
 // false. Buckets that have been full for a while are forgotten on the way.
-func (s *Store) TakeAnonymous(ctx context.Context, network string, now time.Time) (b ratelimit.Bucket, allowed bool,
+func (s *Misses) TakeAnonymous(ctx context.Context, network string, now time.Time) (b ratelimit.Bucket, allowed bool,
 	err error) {
 	err = s.db.Write(ctx, func(tx *sql.Tx) error {
 		key := s.db.Keys.AddressHash(network)
