@@ -94,8 +94,11 @@ func (c *tillPairCmd) tell(t *terminal, key *gift.Key, link string) error {
 	}
 	fmt.Fprintf(t.stderr, "Open this on the device of till %s by %s UTC; it pairs one device, once:\n", cell(key.Name),
 		key.ExpiresAt.Format("15:04"))
-	if thisMachineOnly(c.PublicURL) {
+	switch {
+	case thisMachineOnly(c.PublicURL):
 		fmt.Fprintln(t.stderr, "It leads to this machine only: for another device, give --public-url.")
+	case !strings.HasPrefix(c.PublicURL, "https:"):
+		fmt.Fprintln(t.stderr, "It is not HTTPS: whoever shares the network can take the till's key, and no camera opens.")
 	}
 	_, err = fmt.Fprintln(t.stdout, link)
 	return err

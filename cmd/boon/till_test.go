@@ -38,8 +38,13 @@ func TestTillPair(t *testing.T) {
 	}
 	code, out, log := pair("--location", pier39, "--may", "reload", "--public-url", "https://gifts.example.com/")
 	token, ok := strings.CutPrefix(strings.TrimSpace(out), "https://gifts.example.com/till/pair#")
-	if code != exitOK || !ok || len(token) < 26 || strings.Contains(log, token) || strings.Contains(log, "this machine") {
+	if code != exitOK || !ok || len(token) < 26 || strings.Contains(log, token) || strings.Contains(log, "this machine") ||
+		strings.Contains(log, "HTTPS") {
 		t.Errorf("exit code %d, %s%s", code, out, log)
+	}
+	code, _, log = pair("--location", pier39, "--name", "Counter 2", "--public-url", "http://shop.example")
+	if code != exitOK || !strings.Contains(log, "It is not HTTPS") {
+		t.Errorf("a link without TLS: exit code %d, %s", code, log)
 	}
 	if code, _, log := pair("--location", pier39); code == exitOK ||
 		!strings.Contains(log, "a working key named Counter 1") {

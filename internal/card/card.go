@@ -9,6 +9,7 @@ package card
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/locale"
@@ -73,6 +74,9 @@ type Worth struct {
 	Unit   string // the item; "" for money
 	Item   bool
 }
+
+// Long tells that the number is written smaller where it stands large, so that it stays on one line.
+func (w Worth) Long() bool { return utf8.RuneCountInString(w.Number) > 10 }
 
 // String writes the amount on one line: "$25.00", "2 x Latte". The x is in every alphabet that a phone can be sent.
 func (w Worth) String() string {

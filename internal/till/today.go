@@ -126,12 +126,10 @@ func writeToday(w *wire.Writer, done []gift.Change, codes map[gift.ID]string, co
 		e := &done[n]
 		w.Open()
 		w.ID("entryID", e.ID)
-		w.ID("voucherID", e.VoucherID)
 		w.TextOrNull("lastFour", codes[e.VoucherID])
 		w.Text("kind", string(countedAs(e)))
 		w.Amount("amount", e.Unit, moved(e))
 		w.TextOrNull("currency", e.Unit.Code)
-		w.Amount("currentBalance", e.Unit, e.Balance)
 		w.Instant("at", e.At)
 		w.TextOrNull("person", e.Actor.Person)
 		w.IDOrNull("reverses", e.Reverses)

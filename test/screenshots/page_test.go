@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"boon.example/client"
+	"boon.example/test/axe"
 )
 
 //go:embed audit.js
@@ -28,6 +29,8 @@ type reader struct {
 	*testing.T
 	*world
 	*browser
+
+	unscripted bool // pages run no scripts
 
 	mu      sync.Mutex
 	asked   []string
@@ -82,7 +85,8 @@ func (r *reader) note(ev any) {
 	case *runtime.EventConsoleAPICalled:
 		r.trouble = append(r.trouble, "console."+string(e.Type))
 	case *log.EventEntryAdded:
-		if !strings.Contains(e.Entry.Text, "404 (Not Found)") { // the page of an unknown gift is one
+		// the page of an unknown gift, and of a card that was replaced
+		if !strings.Contains(e.Entry.Text, "404 (Not Found)") && !strings.Contains(e.Entry.Text, "410 (Gone)") {
 			r.trouble = append(r.trouble, e.Entry.Text)
 		}
 	}
@@ -100,7 +104,17 @@ func (r *reader) see(path string, l look) []string {
 	if err != nil {
 		r.Fatalf("looking at %s: %v", path, err)
 	}
-	return complaints
+	if r.unscripted { // axe could not run either
+		return complaints
+	}
+	if _, err := chromedp.Run(ctx, chromedp.Evaluate[*string](axe.Load)); err != nil {
+		r.Fatal(err)
+	}
+	more, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](axe.Run, chromedp.EvalAwaitPromise))
+	if err != nil {
+		r.Fatalf("axe on %s: %v", path, err)
+	}
+	return append(complaints, more...)
 }
 
 // wordy is a gift with texts as long as the interface allows, in words that do not break by themselves.
@@ -125,7 +139,7 @@ func (r *reader) wordy() string {
 
 // TestPages looks at every kind of page on two small phones, in both themes, as a checker of WCAG 2.2 AA would:
 // contrast, names, headings, landmarks, targets, focus, reflow. Nothing is asked of another host, and the console stays
-// silent.
+// silent. So does axe-core.
 func TestPages(t *testing.T) {
 	r := newReader(t) // one browser at a time: each takes a core
 	if r == nil {
@@ -143,7 +157,7 @@ func TestPages(t *testing.T) {
 		"nothing": "/outbox?q=zzz", "message": mail,
 		"wordy": r.wordy(),
 	}
-	for i, state := range states {
+	for i, state := range pageStates {
 		g, err := r.gift(r.ctx, state, designs[i%len(designs)].id)
 		if err != nil {
 			t.Fatal(err)
@@ -227,10 +241,10 @@ func TestFirstScreen(t *testing.T) {
 	const below = `[...document.querySelectorAll(".picture, .logo, .worth, .message, .qr svg, .names")].filter(e => {
 			const box = e.getBoundingClientRect();
 			return !e.checkVisibility() || box.top < 0 || box.bottom > 667 || box.right > 375;
-		}).map(e => (e.getAttribute("class") || e.localName) + " ends at " + e.getBoundingClientRect().bottom).join(", ") +
+		}).concat([...document.querySelectorAll(".worth .number")].filter(e => e.getClientRects().length > 1)).map(e => (e.getAttribute("class") || e.localName) + " ends at " + e.getBoundingClientRect().bottom).join(", ") +
 		(document.querySelectorAll(".worth, .message, .qr svg").length === 3 ? "" : "something is not there")`
 	for _, d := range designs {
-		for _, state := range []string{"ready", "partly", "held", "talkative", "later"} {
+		for _, state := range []string{"ready", "partly", "held", "dear", "talkative", "later"} {
 			g, err := r.gift(r.ctx, state, d.id)
 			if err != nil {
 				t.Fatal(err)
@@ -307,11 +321,19 @@ func TestAuditCanFail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := strings.Join(complaints, "\n")
+	if _, err := chromedp.Run(r.ctx, chromedp.Evaluate[*string](axe.Load)); err != nil {
+		t.Fatal(err)
+	}
+	more, err := chromedp.Run(r.ctx, chromedp.Evaluate[[]string](axe.Run, chromedp.EvalAwaitPromise))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(append(complaints, more...), "\n")
 	for _, want := range []string{
 		"no language", "no title", "h4 after h2", "has no name", "has no alt", "was not loaded", "an id twice", "contrast 1.",
 		"stands out of the screen", "scrolls sideways",
 		"a target of", "does not show its focus", "outside of every landmark",
+		"html-has-lang: ", "button-name: ", "image-alt: ",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("the checker does not see %q:\n%s", want, all)
@@ -365,6 +387,7 @@ func TestCopy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.unscripted = true
 	if complaints := r.see(g.path, look{"light", phone, 1}); len(complaints) > 0 {
 		t.Errorf("without scripts: %q", complaints)
 	}

@@ -5,7 +5,6 @@ package till
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"fmt"
 	"image/png"
 	"os"
@@ -23,10 +22,9 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-)
 
-//go:embed testdata/axe.min.js
-var axe string
+	"boon.example/test/axe"
+)
 
 // slow is how long a page may take on a machine that is busy.
 const slow = time.Minute
@@ -351,12 +349,9 @@ func (d *device) calm() {
 // that are small for a thumb.
 func (d *device) audit(name string) {
 	d.Helper()
-	if !js[bool](d, `typeof axe === "object"`) {
-		js[*string](d, axe+"; null")
-	}
-	const run = `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => {
-		const all = r.violations.flatMap(v => v.nodes.map(n => v.id + ": " + n.html.slice(0, 120) + " " + n.failureSummary));
-		if (r.passes.length < 10) all.push("only " + r.passes.length + " rules of axe looked at anything");
+	js[*string](d, axe.Load)
+	const own = `(() => {
+		const all = [];
 		if (document.documentElement.scrollWidth > innerWidth) all.push("scrolls sideways: " + document.documentElement.scrollWidth);
 		for (const e of document.querySelectorAll("button, a, select, summary, input")) {
 			const box = (e.type === "radio" ? e.parentElement : e).getBoundingClientRect();
@@ -364,9 +359,11 @@ func (d *device) audit(name string) {
 				all.push("a target of " + box.width + " by " + box.height + ": " + e.outerHTML.slice(0, 80));
 			if (e.checkVisibility() && !e.matches(".skip") && (box.left < 0 || box.right > innerWidth + 0.5)) all.push("stands out: " + e.outerHTML.slice(0, 80));
 		}
+		for (const e of document.querySelectorAll("table"))
+			if (e.checkVisibility() && e.getBoundingClientRect().right > e.parentElement.getBoundingClientRect().right + 0.5) all.push("a table stands out: " + e.className);
 		return all;
-	})`
-	for _, complaint := range js[[]string](d, run) {
+	})()`
+	for _, complaint := range append(js[[]string](d, axe.Run), js[[]string](d, own)...) {
 		d.Errorf("%s: %s", name, complaint)
 	}
 }

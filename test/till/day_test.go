@@ -1,10 +1,15 @@
 package till
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
 
 	"boon.example/client"
 )
@@ -84,10 +89,47 @@ func TestDay(t *testing.T) {
 	s.holds(first, "25.50")
 	d.tap(".next")
 
+	d.pasted(s.sell("7"))
 	d.pieces(s)
 	d.refusals(s, second)
 	d.today(s, third)
+	d.keepsNoSecret(first, second, third)
 	d.calm()
+}
+
+// keepsNoSecret looks at what a thief of the phone finds in the browser: no code, no link, no key.
+func (d *device) keepsNoSecret(gifts ...*client.SentGift) {
+	d.Helper()
+	kept := js[string](d, `document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)`)
+	for _, g := range gifts {
+		if strings.Contains(kept, g.VoucherCode) || strings.Contains(kept, g.VoucherPublicToken) ||
+			strings.Contains(kept, g.VoucherID) {
+			d.Errorf("a gift is kept in the browser: %s", kept)
+		}
+	}
+	if strings.Contains(kept, "boon_") {
+		d.Errorf("a key is kept in the browser: %s", kept)
+	}
+}
+
+// pasted finds a gift by digits as they are printed, pasted into their field and onto the page.
+func (d *device) pasted(g *client.SentGift) {
+	d.Helper()
+	printed := g.VoucherCode[:4] + " " + g.VoucherCode[4:8] + " " + g.VoucherCode[8:]
+	d.tapNow("#digits")
+	d.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, input.InsertText, input.InsertTextParams{Text: printed})
+		return err
+	}))
+	d.at("gift")
+	d.shows(".worth .figure", "$7.00")
+	d.tap(".back")
+	d.at("home")
+	js[*string](d, `{ const held = new DataTransfer(); held.setData("text", " `+printed+`\n");
+		document.body.dispatchEvent(new ClipboardEvent("paste", {clipboardData: held, bubbles: true})); null }`)
+	d.at("gift")
+	d.shows(".worth .figure", "$7.00")
+	d.tap(".back")
 }
 
 // felt checks what the device was told to sound and buzz.

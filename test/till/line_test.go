@@ -2,6 +2,7 @@ package till
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,10 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
 
 	"boon.example/client"
 )
@@ -356,7 +361,8 @@ func TestRevoked(t *testing.T) {
 	d.at("unpaired")
 }
 
-// TestOpensOffline: what the till is made of lies on the device, and no answer of the service does.
+// TestOpensOffline: the till goes to the home screen; what it is made of lies on the device, and no answer of the
+// service does.
 func TestOpensOffline(t *testing.T) {
 	s := openShop(t)
 	if s == nil {
@@ -378,10 +384,26 @@ func TestOpensOffline(t *testing.T) {
 			t.Errorf("%s is kept on the device", path)
 		}
 	}
+	d.installs()
 	l.cut.Store(gone)
 	d.open("/till")
 	d.shows("body", "Try again")
 	l.cut.Store(whole)
 	d.tap(".again")
 	d.at("home")
+}
+
+// installs fails the test where the browser would not put the till on the home screen.
+func (d *device) installs() {
+	d.Helper()
+	d.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		found, err := cdp.Call(ctx, t, page.GetInstallabilityErrors, cdp.Empty{})
+		if err != nil {
+			return err
+		}
+		for _, e := range found.InstallabilityErrors {
+			d.Errorf("the till cannot be installed: %s %v", e.ErrorID, e.ErrorArguments)
+		}
+		return nil
+	}))
 }

@@ -26,14 +26,27 @@ func TestLooks(t *testing.T) {
 		languages = languages[:1]
 	}
 	for _, language := range languages {
-		g := s.sell("25.50")
+		g, dear := s.sell("25.50"), s.sell("1234567.89")
 		d.everyWay(language+" home", func() { d.open("/till?lang=" + language); d.at("home") })
 		d.everyWay(language+" not a gift", func() { d.keys("\t"); d.clear(); d.tapNow("#digits"); d.keys("12\r") })
+		d.digitsFit(language)
 		d.clear()
 		d.scanner(g.VoucherCode)
 		d.at("gift")
 		d.keypad("3000")
 		d.everyWay(language+" gift", func() {})
+		d.open("/till?lang=" + language)
+		d.at("home")
+		d.scanner(dear.VoucherCode)
+		d.at("gift")
+		d.tap(".all")
+		d.onOneLine(language, ".worth .figure", ".entry-figure")
+		d.tap("button.take")
+		d.waitFor(`document.querySelector("[data-view=result]").dataset.look === "yes"`)
+		d.onOneLine(language, ".result .figure")
+		d.scanner(g.VoucherCode)
+		d.at("gift")
+		d.keypad("3000")
 		l.cut.Store(after)
 		d.tap("button.take")
 		d.at("result")
@@ -48,12 +61,15 @@ func TestLooks(t *testing.T) {
 		d.tap(".open-today")
 		d.waitFor(visible(".today .full") + " !== undefined")
 		d.everyWay(language+" today", func() {})
+		d.look("dark", 360, 640)
+		d.audit(language + " today, 360 wide")
+		d.look("light", 375, 667)
 		d.tap(".entries .do button")
 		d.everyWay(language+" question", func() {})
 		d.tap("dialog .secondary")
 	}
 	weight := js[float64](d, `(() => { let sum = performance.getEntriesByType("navigation")[0].decodedBodySize;
-		for (const r of performance.getEntriesByType("resource")) if (!r.name.includes("/vendor/") && !r.name.includes("/state") && !r.name.includes("/icon"))
+		for (const r of performance.getEntriesByType("resource")) if (!r.name.includes("/vendor/") && !r.name.includes("/state") && !r.name.includes("/icon") && r.initiatorType !== "fetch")
 			sum += r.decodedBodySize; return sum; })()`)
 	if t.Logf("the page and all that it is made of are %.0f bytes", weight); weight > 100_000 || weight < 20_000 {
 		t.Errorf("the page weighs %.0f bytes", weight)
@@ -69,6 +85,31 @@ func TestLooks(t *testing.T) {
 	}
 	d.calm()
 	empty.calm()
+}
+
+// digitsFit fails the test where the twelve digits cannot be seen at once on a small phone.
+func (d *device) digitsFit(language string) {
+	d.Helper()
+	d.look("light", 360, 640)
+	const cut = `(() => { const e = document.querySelector("#digits"); e.value = "0000 0000 0000"; return e.scrollWidth - e.clientWidth; })()`
+	if more := js[float64](d, cut); more > 0 {
+		d.Errorf("%s: %v pixels of the digits are out of sight", language, more)
+	}
+	d.look("light", 375, 667)
+}
+
+// onOneLine fails the test where an amount does not fit a small phone.
+func (d *device) onOneLine(language string, selectors ...string) {
+	d.Helper()
+	d.look("light", 360, 640)
+	for _, s := range selectors {
+		if n := js[float64](d, `(() => { const r = document.createRange(); r.selectNodeContents(`+visible(s)+`);
+			return new Set([...r.getClientRects()].map(b => b.top)).size; })()`); n != 1 {
+			d.Errorf("%s: %s is on %v lines", language, s, n)
+		}
+	}
+	d.picture(language + " dear " + selectors[0][1:6])
+	d.look("light", 375, 667)
 }
 
 // waitFor waits until an expression is true.

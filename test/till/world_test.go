@@ -31,6 +31,7 @@ const setupFile = `accounts:
     currency: USD
     language: en
     timeZone: America/Los_Angeles
+    maxGiftValue: 2000000
     limits: {giftsPerDay: 1000000}
     subscriptions: [{program: ` + gifts + `, reloadable: true}, {program: ` + promises + `}]
     locations:

@@ -49,6 +49,12 @@ function worth(units, gift) {
   return gift.unit === "items" ? t("till.pieces", units) : money(units, gift.currency ?? device.currency, device.decimals);
 }
 
+/** fit writes an amount smaller where it is long, so that it stays on one line. */
+function fit(element, text) {
+  element.textContent = text;
+  element.classList.toggle("long", text.length > 10);
+}
+
 /** problemText says what a problem document means to a cashier. */
 function problemText(answer, gift) {
   if (answer === null) return t("till.error.line");
@@ -303,8 +309,8 @@ function showGift(gift, asked) {
   $(".entry").hidden = ready && device.storefronts.length < 2; // it has the choice of the storefront, too
   $(".keypad", views.gift).hidden = ready;
   const whole = mode === "sell" ? fixed(gift) : left;
-  $(".worth .figure").textContent = mode === "sell" && whole === 0 ? t("till.gift.new") :
-    gift.unit === "items" ? t("till.gift.pieces", number(whole), gift.label) : worth(whole, gift);
+  fit($(".worth .figure"), mode === "sell" && whole === 0 ? t("till.gift.new") :
+    gift.unit === "items" ? t("till.gift.pieces", number(whole), gift.label) : worth(whole, gift));
   views.gift.classList.toggle("pieces", gift.unit === "items");
   $(".worth .facts").textContent = [...(ready ? [t("till.gift.new")] : []), ...facts(gift)].join(" · ");
   const bad = mode === "take" && !gift.isRedeemable;
@@ -385,7 +391,7 @@ function drawEntry() {
   $(".entry-label").textContent = { sell: t("till.gift.worth"), load: t("till.gift.load") }[mode] ??
     t(pieces ? "till.gift.how-many" : "till.gift.bill");
   const figure = $(".entry-figure");
-  figure.textContent = pieces ? number(amount) : money(amount, gift.currency ?? device.currency, device.decimals);
+  fit(figure, pieces ? number(amount) : money(amount, gift.currency ?? device.currency, device.decimals));
   figure.classList.toggle("nothing", amount === 0);
   $(".all").hidden = mode !== "take";
   const restLine = $(".take-side .rest");
@@ -499,7 +505,7 @@ function drawResult(intent, look) {
   const title = { yes: "till.done." + what, no: "till.not-done." + what, busy: "till.doing." + what,
     unknown: "till.unknown.title", voiding: "till.unknown.title" }[look];
   $("h1", section).textContent = t(title, about.amount);
-  $(".figure", section).textContent = look === "busy" ? "" : about.amount;
+  fit($(".figure", section), look === "busy" ? "" : about.amount);
   $(".rest", section).textContent = look === "yes" && about.rest ? t("till.gift.rest", about.rest) : "";
   $(".words", section).textContent = resultWords(intent, look);
   $(".next", section).hidden = !ended(intent);

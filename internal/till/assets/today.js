@@ -18,13 +18,16 @@ export function showToday(view, today, device, reverse) {
   $(".print").hidden = !any;
   $(".part").hidden = today.complete !== false;
   if (!any) return;
-  $(".totals").replaceChildren(...totals(today.sums, device).flatMap(([name, units]) =>
-    [element("dt", name), element("dd", money(units, device.currency, device.decimals))]));
+  $(".totals").replaceChildren(...totals(today.sums, device).flatMap(([name, units]) => {
+    const sum = money(units, device.currency, device.decimals);
+    return [element("dt", name), element("dd", sum, { className: sum.length > 10 ? "long" : "" })];
+  }));
   $(".sums tbody").replaceChildren(...today.sums.map((s) => sumRow(s, amount)));
   const people = (today.byPerson ?? []).filter((p) => p.sums.length > 0);
   $(".by-person").hidden = people.length === 0 || people.every((p) => p.person === null);
   $(".by-person tbody").replaceChildren(...people.flatMap((p) => [
     row([heading(p.person ?? t("till.today.nobody"), { colSpan: 3, scope: "rowgroup" })]), ...p.sums.map((s) => sumRow(s, amount))]));
+  $(".entries").classList.toggle("long", today.entries.some((e) => amount(e.amount, e.currency).length > 10));
   const undone = givenBack(today.entries, device.decimals);
   $(".entries tbody").replaceChildren(...today.entries.map((e) => {
     const written = amount(e.amount, e.currency);

@@ -132,7 +132,10 @@ class Day {
     return new Safe({
       storage: this.storage, now: () => day.now, sleep: (ms) => day.pass(ms), locks: null, mayUndo: () => day.mayUndo,
       changed: () => { if (day.chance() < 0.03 && day.current) day.current.stop("sale"); },
-      call: (operation, body, key) => day.line(() => day.server.call(operation, body, key)),
+      call: (operation, body, key) => {
+        assert.ok(day.kept.has("boon.intent.sale"), "a call leaves that the device has not kept");
+        return day.line(() => day.server.call(operation, body, key));
+      },
       ask: (key, operation) => day.line(() => day.server.ask(key, operation)),
     });
   }
