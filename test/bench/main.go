@@ -46,6 +46,7 @@ type options struct {
 	goodput     float64
 	refusals    time.Duration
 	neighbour   float64
+	pages       time.Duration
 }
 
 func main() {
@@ -92,6 +93,7 @@ func parse(args []string) (o options, err error) {
 	f.DurationVar(&o.refusals, "refusals", 0, "fail when under overload the median refusal takes longer")
 	f.Float64Var(&o.neighbour, "neighbour", 0,
 		"fail when a neighbour's orders make the p99 of redemptions more than so many times that of an idle service")
+	f.DurationVar(&o.pages, "pages", 0, "fail when a page takes longer, at its p99, or has more than 100 KB")
 	f.Float64Var(&o.goodput, "goodput", 0,
 		"fail when under overload less than so many percent of the peak are redeemed in time")
 	if err := f.Parse(args); err != nil {
@@ -185,6 +187,7 @@ var parts = []part{
 	{"overload", true, (*trial).overload},
 	{"memory", false, (*trial).memory},
 	{"bulk", true, (*trial).bulk},
+	{"pages", true, (*trial).pages},
 	{"webhooks", true, (*trial).webhooks},
 	{"traces", true, (*trial).traces},
 }
