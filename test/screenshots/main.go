@@ -1,6 +1,6 @@
-// Command screenshots takes the pictures in docs/pictures: the gift page on a phone and the PDF in every state, the
-// mails as a phone and a desk show them, all in three designs and both themes, and the outbox. It runs a service of its
-// own and needs chromium and pdftoppm.
+// Command screenshots takes the pictures in docs/pictures, in two languages: the gift page on a phone and the PDF in
+// every state, the mails as a phone and a desk show them, all in three designs and both themes, the till, and the
+// outbox. It runs a service of its own and needs chromium and pdftoppm.
 //
 //	go -C test run ./screenshots [-to ../docs/pictures]
 package main
@@ -148,21 +148,23 @@ func (s *studio) mails(ctx context.Context, name, design string) error {
 	return s.save("mail-"+name, grid(row, len(row)))
 }
 
-// papers shows the PDF in every state, one in German, and an order's sheet.
+// papers shows the PDF in every state, in English and in German, larger in German, and an order's sheet.
 func (s *studio) papers(ctx context.Context, name, design string) error {
-	var all []image.Image
+	var english, german []image.Image
 	for _, state := range states {
 		g, err := s.gift(ctx, state, design)
 		if err != nil {
 			return err
 		}
-		img, err := s.sheet(ctx, g.path+"/print.pdf", "50")
-		if err != nil {
-			return err
+		for query, row := range map[string]*[]image.Image{"": &english, "?lang=de": &german} {
+			img, err := s.sheet(ctx, g.path+"/print.pdf"+query, "40")
+			if err != nil {
+				return err
+			}
+			*row = append(*row, img)
 		}
-		all = append(all, img)
 	}
-	if err := s.save("pdf-"+name, grid(all, (len(all)+1)/2)); err != nil {
+	if err := s.save("pdf-"+name, grid(append(english, german...), len(english))); err != nil {
 		return err
 	}
 	g, err := s.gift(ctx, "german", design)

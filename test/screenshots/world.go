@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -14,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +43,7 @@ const setupFile = `accounts:
     timeZone: America/New_York
     language: en
     balanceNotice: true
+    maxGiftValue: 2000000
     limits: {messagesPerContactPerDay: 1000} # each picture of a mail is a mail to Anna
     subscriptions: [{program: 22222222-2222-2222-2222-222222222222}, {program: 33333333-3333-3333-3333-333333333333}]
     locations:
@@ -69,6 +72,7 @@ const setupFile = `accounts:
 type world struct {
 	url  string
 	data string // its folder
+	dir  string // of the set-up's pictures
 	api  *client.Client
 	stop func() error
 	read map[string]bool // messages that message gave
@@ -79,20 +83,9 @@ func start(ctx context.Context, dir string) (*world, error) {
 	if err := drawPictures(dir); err != nil {
 		return nil, err
 	}
-	file, err := setup.ParseBeside("setup.yaml", []byte(setupFile), os.DirFS(dir), nil)
-	if err != nil {
-		return nil, err
-	}
 	data := filepath.Join(dir, "data")
-	s, err := store.Open(ctx, store.Options{Dir: data})
-	if err != nil {
-		return nil, err
-	}
-	_, err = file.Apply(ctx, s, time.Now(), rand.Reader)
-	if closed := s.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	w := &world{data: data, dir: dir, read: map[string]bool{}}
+	if err := w.apply(ctx, setupFile); err != nil {
 		return nil, err
 	}
 	running, cancel := context.WithCancel(ctx)
@@ -102,7 +95,7 @@ func start(ctx context.Context, dir string) (*world, error) {
 			PublicURL: publicURL,
 			Logger:    slog.New(slog.DiscardHandler), Ready: func(address string) { ready <- address }})
 	}()
-	w := &world{data: data, read: map[string]bool{}, stop: func() error { cancel(); return <-done }}
+	w.stop = func() error { cancel(); return <-done }
 	select {
 	case err := <-done:
 		cancel()
@@ -110,8 +103,23 @@ func start(ctx context.Context, dir string) (*world, error) {
 	case address := <-ready:
 		w.url = "http://" + address
 	}
-	w.api, err = client.New(w.url, key)
+	api, err := client.New(w.url, key)
+	w.api = api
 	return w, err
+}
+
+// apply gives the service a set-up.
+func (w *world) apply(ctx context.Context, text string) error {
+	file, err := setup.ParseBeside("setup.yaml", []byte(text), os.DirFS(w.dir), nil)
+	if err != nil {
+		return err
+	}
+	s, err := store.Open(ctx, store.Options{Dir: w.data})
+	if err != nil {
+		return err
+	}
+	_, err = file.Apply(ctx, s, time.Now(), rand.Reader)
+	return errors.Join(err, s.Close())
 }
 
 // gift is one gift in one state.
@@ -126,9 +134,12 @@ type gift struct {
 // states are what a gift can be to its recipient.
 var states = []string{"ready", "partly", "not-yet", "pending", "redeemed", "expired", "cancelled", "unpaid"}
 
+// only pages have these: there is nothing to print.
+var pageStates = append(slices.Clone(states), "blocked", "unsold", "replaced")
+
 // gifts makes a gift in every state, in one design.
 func (w *world) gifts(ctx context.Context, design string) (all []gift, err error) {
-	for _, state := range states {
+	for _, state := range pageStates {
 		g, err := w.gift(ctx, state, design)
 		if err != nil {
 			return nil, fmt.Errorf("making a gift that is %s: %w", state, err)
@@ -143,6 +154,9 @@ const expiry = 3 * time.Second
 
 // gift makes one gift and brings it into a state.
 func (w *world) gift(ctx context.Context, state, design string) (gift, error) {
+	if state == "unsold" {
+		return w.card(ctx, design)
+	}
 	m := &client.MonetaryGift{
 		Value: client.MustDecimal("25"), DeliveryMethodID: client.Printed, RecipientDescription: "Anna",
 		VoucherDesignID: design,
@@ -179,6 +193,8 @@ func (w *world) gift(ctx context.Context, state, design string) (gift, error) {
 		m.Message, m.RecipientDescription, r.SenderDescription = "عيد ميلاد سعيد! 25\nHappy birthday!", "سارة", "(عمر)"
 	case "talkative":
 		m.Message = strings.Repeat("I wish you a wonderful day, and many more. ", 20)
+	case "dear":
+		m.Value = client.MustDecimal("1234567.89")
 	case "german":
 		m.RecipientLanguage = "de"
 	case "mail", "german mail":
@@ -199,6 +215,20 @@ func (w *world) gift(ctx context.Context, state, design string) (gift, error) {
 		order: strings.TrimPrefix(sent.PrintURL, publicURL)}, w.live(ctx, g.VoucherID, state)
 }
 
+// card makes a card that is not sold yet.
+func (w *world) card(ctx context.Context, design string) (gift, error) {
+	made, err := w.api.CreateStock(ctx, client.CreateStockRequest{Count: 1, Value: client.MustDecimal("25"),
+		VoucherDesignID: design})
+	if err != nil {
+		return gift{}, err
+	}
+	for g, err := range w.api.Gifts(ctx, client.GiftsFilter{OrderID: made.OrderID}) {
+		return gift{state: "unsold", id: g.VoucherID, code: g.VoucherCode,
+			path: strings.TrimPrefix(g.GiftURL, publicURL)}, err
+	}
+	return gift{}, errors.New("the stock is empty")
+}
+
 // live does to a gift what brings it into a state.
 func (w *world) live(ctx context.Context, id, state string) error {
 	if state == "expired" {
@@ -213,7 +243,14 @@ func (w *world) live(ctx context.Context, id, state string) error {
 			return err
 		}
 	}
-	if state == "held" {
+	switch state {
+	case "blocked":
+		_, err := w.api.BlockGift(ctx, client.BlockGiftRequest{VoucherID: id, ReasonCode: client.ReasonLost})
+		return err
+	case "replaced":
+		_, err := w.api.ReplaceGift(ctx, client.ReplaceGiftRequest{VoucherID: id, Reason: "lost"})
+		return err
+	case "held":
 		_, err := w.api.HoldGift(ctx, client.HoldGiftRequest{RedeemGiftRequest: use("9.50", "11")})
 		return err
 	}
