@@ -48,7 +48,7 @@ type Deliverer struct {
 	Observe   func(Outcome)  // told of every attempt; nil: nobody is
 	Tracer    *span.Tracer   // begins a span for every attempt; nil: none
 	Random    func() float64 // in [0, 1), for jitter
-	Every     time.Duration  // how often it looks for new events; 0: a quarter of a second
+	Every     time.Duration  // how often it looks for new events; 0: readEvery
 
 	owner    gift.ID
 	dir      *gift.Directory
@@ -68,9 +68,9 @@ type Deliverer struct {
 }
 
 const (
-	readEvery = 250 * time.Millisecond
-	// busyEvery is how often the events of an account are read that has new ones all the time: a read costs as much as
-	// some calls.
+	readEvery = 100 * time.Millisecond
+	// busyEvery is how often the events of an account are read that has new ones all the time, give or take a half, so
+	// that accounts take turns: a read costs as much as some calls.
 	busyEvery    = 500 * time.Millisecond
 	pagesAtOnce  = 64 // accounts that are read together
 	leaseFor     = 30 * time.Second
@@ -85,10 +85,9 @@ const (
 	// accountCalls are those of one account: all of its endpoints but one may be slow, with a call each, and leave room
 	// for as many of the last as it may have.
 	accountCalls = gift.MaxWebhooks - 1 + atOnce
-	// maxUnsaved is how many attempts wait to be saved, if the database is away; of manyUnsaved none waits for flushEvery.
-	maxUnsaved, manyUnsaved = 10_000, 2_000
-	// saveAtOnce is how many of them are saved in one transaction.
-	saveAtOnce = 100
+	// maxUnsaved is how many attempts wait to be saved, if the database is away. saveAtOnce of them are saved in one
+	// transaction, and do not wait for flushEvery.
+	maxUnsaved, saveAtOnce = 10_000, 100
 	// A call is busy for so long, then it waits for its endpoint; for each processor so many are at once. Deliveries that
 	// are more than the machine can do take no more of it from redemptions than so many callers would.
 	busyCalls = 2
@@ -227,8 +226,9 @@ func (d *Deliverer) read(ctx context.Context) {
 	d.position = upTo
 	var behind []*stream
 	for _, s := range d.streams {
-		if now := time.Now(); s.behind && s.waits() && now.Sub(s.readAt) >= busyEvery-d.Every/2 {
-			s.readAt, behind = now, append(behind, s)
+		if now := time.Now(); s.behind && s.waits() && !now.Before(s.readNext) {
+			s.readNext = now.Add(busyEvery/2 + time.Duration(d.Random()*float64(busyEvery)))
+			behind = append(behind, s)
 		}
 	}
 	for some := range slices.Chunk(behind, pagesAtOnce) {
@@ -266,9 +266,12 @@ func (d *Deliverer) readSome(ctx context.Context, streams []*stream) error {
 func (d *Deliverer) flush(ctx context.Context, all bool) {
 	now := time.Now()
 	d.mu.Lock()
-	many := len(d.attempts) >= manyUnsaved
+	many := len(d.attempts) >= saveAtOnce
 	d.mu.Unlock()
-	if !all && !many && now.Before(d.flushAt) {
+	if !all && now.Before(d.flushAt) {
+		if many {
+			d.save(ctx, nil)
+		}
 		return
 	}
 	d.flushAt = now.Add(flushEvery)

@@ -15,10 +15,11 @@ import (
 type stream struct {
 	*Deliverer
 	account gift.ID
-	behind  bool          // there are events after end; the deliverer's own
-	readAt  time.Time     // likewise: when they were read last
-	calls   chan struct{} // has a value for each call in flight
-	paces   paces
+	behind  bool // there are events after end; the deliverer's own
+	// readNext is when they may be read; the deliverer's own.
+	readNext time.Time
+	calls    chan struct{} // has a value for each call in flight
+	paces    paces
 
 	mu         sync.Mutex
 	lanes      map[gift.ID]*lane
