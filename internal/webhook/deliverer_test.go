@@ -359,18 +359,19 @@ func TestThreeBadDays(t *testing.T) {
 }
 
 // TestSlowOnesDelayNoOther: beside endpoints that take 15 s for nothing, and one that takes ten for an answer, another
-// gets each event within a second of its commit.
+// gets each event within a second of its commit. Each of the slow has one call at a time, the first ones too.
 func TestSlowOnesDelayNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
+		var slow []*receiver
 		for n := range gift.MaxWebhooks - 1 {
-			w.hook(func(int) webhook.Outcome {
+			slow = append(slow, w.hook(func(int) webhook.Outcome {
 				if n == 0 {
 					return webhook.Outcome{Status: 200, Took: 10 * time.Second}
 				}
 				return webhook.Outcome{Words: "There was no whole answer within 15 seconds.", Took: 15 * time.Second}
-			})
+			}))
 		}
 		good := w.hook(nil)
 		stop := w.start(250 * time.Millisecond)
@@ -381,6 +382,14 @@ func TestSlowOnesDelayNoOther(t *testing.T) {
 			time.Sleep(time.Second)
 			if got := good.got(); len(got) != n+1 || got[n] != id {
 				t.Fatalf("%d of %d events arrived", len(got), n+1)
+			}
+		}
+		for _, r := range slow {
+			r.mu.Lock()
+			most := r.most
+			r.mu.Unlock()
+			if most > 1 {
+				t.Errorf("%d calls at once of a slow one", most)
 			}
 		}
 	})

@@ -29,8 +29,7 @@ type lane struct {
 	own      []event   // what it read for itself
 	free     time.Time // when a replay may go on
 	prompt   bool      // the last calls succeeded, none took long
-	quick    bool      // likewise, and all were answered soon
-	full     int       // how many times running there were as many events as may be sent at once
+	width    int       // how many calls it makes at once
 	off      bool      // it was switched off
 	replayed bool      // a replay had the last turn
 
@@ -47,9 +46,6 @@ const (
 	atOnce    = 8  // calls of a lane in flight
 	ownPage   = 32
 	slowAfter = 2 * time.Second
-	// An endpoint that answers so soon is sent one event after the other, over one connection, until that is too slow for
-	// what happens: each connection costs as much as some calls, and what stays open is bounded.
-	quickFor = 20 * time.Millisecond
 	// In a replay a lane makes a call every replayGap.
 	replayGap = 100 * time.Millisecond
 	// offAgain is when it is tried again to switch an endpoint off.
@@ -362,43 +358,42 @@ func (l *lane) find(ctx context.Context, a *gift.WebhookAside) (event, error) {
 	}
 }
 
-// send makes calls, no more at once than may be in flight, and gives what came of each. It ends before the last event
-// where one was not taken soon.
+// send makes calls and gives what came of each. It ends before the last event where one was not taken, or not soon. One
+// goes after the other, over a connection that stays, as another costs as much as some calls; more at once go where the
+// endpoint takes long for what happens, but not where this machine does.
 func (l *lane) send(ctx context.Context, events []event) []Outcome {
 	pause(ctx, l.paces.take(l.Destination(l.hook.URL), len(events), time.Now()))
-	outcomes := make([]Outcome, len(events))
-	width := len(events)
-	if l.full++; len(events) < atOnce {
-		l.full = 0
-	}
-	if l.quick {
-		width = min(width, max(1, l.full))
-	}
-	var taken atomic.Int64
+	outcomes, begun := make([]Outcome, len(events)), time.Now()
+	var taken, took atomic.Int64
 	var late atomic.Bool
-	take := func() int {
-		if late.Load() {
-			return len(events)
-		}
-		return int(taken.Add(1)) - 1
-	}
 	sends := func() {
-		for i := take(); i < len(events); i = take() {
-			if outcomes[i] = l.attempt(ctx, &events[i]); !outcomes[i].quick() {
+		for !late.Load() {
+			i := int(taken.Add(1)) - 1
+			if i >= len(events) {
+				return
+			}
+			outcomes[i] = l.attempt(ctx, &events[i])
+			took.Add(int64(outcomes[i].Took))
+			if !outcomes[i].prompt() {
 				late.Store(true)
 			}
 		}
 	}
+	width := min(len(events), max(1, l.width))
 	var calls sync.WaitGroup
 	for range width - 1 {
 		calls.Go(sends)
 	}
 	sends()
 	calls.Wait()
-	outcomes = outcomes[:min(int(taken.Load()), len(events))]
-	l.prompt = !slices.ContainsFunc(outcomes, func(o Outcome) bool { return !o.Succeeded() || o.Took > slowAfter })
-	l.quick = !late.Load()
-	return outcomes
+	l.prompt = !late.Load()
+	switch waited := time.Duration(took.Load()) / time.Duration(width); {
+	case len(events) < atOnce:
+		l.width = 1
+	case waited > time.Since(begun)/2:
+		l.width = min(2*width, atOnce)
+	}
+	return outcomes[:min(int(taken.Load()), len(events))]
 }
 
 // enter waits for a place among the calls in flight: of the account first, so that one with slow endpoints does not
@@ -439,8 +434,8 @@ func (l *lane) attempt(ctx context.Context, e *event) Outcome {
 	return l.call(ctx, e)
 }
 
-// quick reports whether an endpoint took a message, and soon.
-func (o *Outcome) quick() bool { return o.Succeeded() && o.Took <= quickFor }
+// prompt reports whether an endpoint took a message, and not after long.
+func (o *Outcome) prompt() bool { return o.Succeeded() && o.Took <= slowAfter }
 
 func (l *lane) call(ctx context.Context, e *event) Outcome {
 	at := time.Now().UTC().Truncate(time.Microsecond)
