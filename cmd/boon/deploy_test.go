@@ -46,6 +46,56 @@ func TestSettingsOfDeployExist(t *testing.T) {
 	}
 }
 
+// TestComposeStandsOnWhatIsThere: each image but our own has a version, each file that is mounted is there, and boon
+// apply takes the set-up, without which neither instance starts.
+func TestComposeStandsOnWhatIsThere(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(deployed + "/compose/compose.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	images, files := 0, 0
+	for _, image := range regexp.MustCompile(`image: (\S+)`).FindAllStringSubmatch(string(text), -1) {
+		images++
+		if _, version, _ := strings.Cut(image[1], ":"); image[1] != "boon" && (version == "" || version == "latest") {
+			t.Errorf("the image %s has no version", image[1])
+		}
+	}
+	for _, file := range regexp.MustCompile(`(\.{1,2}/[^:,\s]+):/`).FindAllStringSubmatch(string(text), -1) {
+		files++
+		if _, err := os.Stat(filepath.Join(deployed, "compose", file[1])); err != nil {
+			t.Error(err)
+		}
+	}
+	if images < 4 || files < 2 {
+		t.Errorf("found %d images and %d files", images, files)
+	}
+	var out strings.Builder
+	apply := []string{"apply", deployed + "/compose/setup.yaml", "--data", t.TempDir()}
+	if code := run(t.Context(), apply, nil, &out, &out, func(string) string { return "" }); code != exitOK {
+		t.Errorf("boon apply: exit %d, %s", code, out.String())
+	}
+}
+
+// TestChartRenders lints and renders the chart where helm is, as it is by default and with everything on.
+func TestChartRenders(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("helm"); err != nil {
+		t.Skip("there is no helm")
+	}
+	full := []string{"--set", "ingress.enabled=true,ingress.host=gifts.example.com,settings.OUTBOX=true"}
+	for _, more := range [][]string{nil, full} {
+		for _, args := range [][]string{{"lint", "--strict"}, {"template", "x"}} {
+			args = append(append(args, deployed+"/helm/boon", "--set", "publicURL=https://gifts.example.com"), more...)
+			cmd := exec.CommandContext(t.Context(), "helm", args...)
+			cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("helm %s: %v\n%s", strings.Join(args, " "), err, out)
+			}
+		}
+	}
+}
+
 // TestUnitIsUnderstood asks systemd, and how much the unit leaves open to a program that was taken over.
 func TestUnitIsUnderstood(t *testing.T) {
 	t.Parallel()

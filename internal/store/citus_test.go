@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -99,7 +100,7 @@ func TestCitus(t *testing.T) {
 	if !pgtest.HasCitus() {
 		t.Skip("there is no Citus on this machine; docs/operating.md tells how to get it")
 	}
-	o := Options{Dir: t.TempDir(), Database: pgtest.Citus(t)}
+	o := Options{Dir: t.TempDir(), Database: pgtest.Citus(t).Fresh(t, 32)}
 	open := func() *Store {
 		s, err := Open(t.Context(), o)
 		must(t, err)
@@ -118,4 +119,32 @@ func TestCitus(t *testing.T) {
 	if len(report.Problems) == 0 {
 		t.Error("a balance was changed, and nothing was found")
 	}
+}
+
+// TestStoreOnCitus runs the suite of every database on a cluster, where CITUS=1 asks for it: each test on a database of
+// its own, which takes a quarter of an hour.
+func TestStoreOnCitus(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("CITUS") == "" {
+		t.Skip("only with CITUS=1")
+	}
+	if !pgtest.HasCitus() {
+		t.Fatal("there is no Citus on this machine")
+	}
+	cluster := pgtest.Citus(t)
+	suite(t, func(t testing.TB) (*Store, func() *Store) {
+		o := Options{Dir: t.TempDir(), Database: cluster.Fresh(t, 4)}
+		open := func() *Store {
+			s, err := Open(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { s.Close() })
+			return s
+		}
+		if err := open().Distribute(t.Context(), func(string) {}); err != nil {
+			t.Fatal(err)
+		}
+		return open(), open
+	})
 }
