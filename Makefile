@@ -15,12 +15,14 @@ TEST      = test -count=1 -vet=off -ldflags=-w -timeout=30m
 # The race detector as make test uses it: where goroutines meet. It does not look into SQLite, which is C made into Go and takes ten times as long
 # under it, nor at tests that make many calls one after the other, nor at one that counts memory, of which it takes more. make race looks at everything.
 RACE      = $(TEST) -race -short -gcflags=modernc.org/...=-race=false -skip "TestAuthority|TestSchemasSayWhatTheServerDoes|TestParametersSayWhatTheServerDoes|TestMemoryOfARequestIsBounded"
-MEET      = ./client ./internal/delivery ./internal/load ./internal/mail ./internal/ratelimit ./internal/sealed ./internal/server \
+MEET      = ./internal/delivery ./internal/load ./internal/mail ./internal/ratelimit ./internal/sealed ./internal/server \
             ./internal/sms ./internal/web ./internal/webhook
 # Of the many tests of the interface, those that call it more than once at a time.
 MEET_API  = -run "Race|Racing|AtOnce|Wait|Overload|Instances|Judged|Thief|Against|While|Guess|Example|TakenBack|Exports" ./internal/api
 # The programs that use the whole are a module of their own, so that the product needs none of their dependencies.
 PROGRAMS  = $(GO) -C test
+# So is the client, whose callers need none of ours.
+CLIENT    = $(GO) -C client
 BENCH    ?= -write docs/benchmarks.md
 
 .PHONY: demo build test tests race races vet lint fuzz bench screenshots torture release
@@ -45,7 +47,7 @@ test:
 tests: bin/with-postgres
 	@# At the same time: the programs mostly wait, for browsers and for lines that are cut. The race detector follows them.
 	{ bin/with-postgres $(PROGRAMS) $(TEST) ./... && $(MAKE) --no-print-directory races; } & others=$$!; \
-	bin/with-postgres $(GO) $(TEST) ./...; product=$$?; wait $$others && exit $$product
+	bin/with-postgres $(GO) $(TEST) ./... && $(CLIENT) $(TEST) ./...; product=$$?; wait $$others && exit $$product
 	@for tool in chromium zbarimg pdftoppm nginx promtool node; do command -v $$tool >/dev/null || \
 	  echo "LEFT OUT: there is no $$tool, so the tests that need it (pages in a browser, QR codes read by a scanner, the proxy of deploy/nginx, the alert rules, the scripts of the till alone) did not run in full."; done
 	@find /usr/share/fonts /usr/local/share/fonts -name '*.tt[cf]' 2>/dev/null | grep -qi 'vl-gothic\|cjk' || echo "LEFT OUT: there is no Japanese font, so no page in Japanese was printed."
@@ -54,7 +56,7 @@ tests: bin/with-postgres
 # Only the store and the engine run on PostgreSQL, too.
 races: bin/with-postgres
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then echo "Where goroutines meet, under the race detector:"; \
-	  bin/with-postgres sh -c 'server=$$TEST_POSTGRES_URL; unset TEST_POSTGRES_URL; $(GO) $(RACE) -p=4 $(MEET) && $(GO) $(RACE) $(MEET_API) && $(PROGRAMS) $(RACE) ./client && \
+	  bin/with-postgres sh -c 'server=$$TEST_POSTGRES_URL; unset TEST_POSTGRES_URL; $(GO) $(RACE) -p=4 $(MEET) && $(GO) $(RACE) $(MEET_API) && $(CLIENT) $(RACE) ./... && $(PROGRAMS) $(RACE) ./client && \
 	    TEST_POSTGRES_URL=$$server $(GO) $(RACE) ./internal/store ./internal/ledger'; \
 	else echo "The race detector needs a C compiler and there is none: left out."; fi
 
@@ -64,11 +66,13 @@ torture: bin/with-postgres
 
 race: bin/with-postgres
 	bin/with-postgres $(GO) test -race ./...
+	$(CLIENT) test -race ./...
 	bin/with-postgres $(PROGRAMS) test -race ./...
 
 vet:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt differs in: $$unformatted"; exit 1; }
 	$(GO) vet ./...
+	$(CLIENT) vet ./...
 	$(PROGRAMS) vet ./...
 
 # Its version is pinned here and not in go.mod: its 170 modules are none of ours. Built once, it comes from Go's cache.
@@ -77,10 +81,10 @@ lint:
 	@for module in $$(git ls-files '*go.mod'); do cd $$(dirname $$module) && $(GO) mod tidy -diff && $(LINT) run ./... && cd - >/dev/null || exit 1; done
 
 fuzz:
-	@for pkg in $$($(GO) list ./...); do \
-	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
-	  done; done
+	@for module in . client; do for pkg in $$($(GO) -C $$module list ./...); do \
+	  for target in $$($(GO) -C $$module test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "$$pkg $$target"; $(GO) -C $$module test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	  done; done; done
 
 bench:
 	$(PROGRAMS) build -o ../bin/bench ./bench

@@ -3,6 +3,7 @@ module boon.example
 go 1.26.0
 
 require (
+	boon.example/client v0.0.0-00010101000000-000000000000
 	codeberg.org/go-pdf/fpdf v0.12.0
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/alecthomas/kong v1.17.0
@@ -80,3 +81,5 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
 )
+
+replace boon.example/client => ./client

@@ -1,14 +1,14 @@
 package client
 
 import (
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/google/uuid"
 )
 
 // Client calls one service with one API key. Make it with [New]; it is safe for concurrent use.
@@ -98,7 +98,13 @@ func (c *Client) GoString() string { return c.String() }
 
 // NewKey makes an Idempotency-Key: a UUIDv7. Calls make their own when they are given none; a caller that must be
 // able to ask about a call after a crash makes the key first and keeps it.
-func NewKey() string { return uuid.Must(uuid.NewV7()).String() }
+func NewKey() string {
+	var b [16]byte
+	rand.Read(b[6:]) // it ends the program rather than fail
+	binary.BigEndian.PutUint64(b[:8], uint64(time.Now().UnixMilli())<<16|uint64(b[6])<<8|uint64(b[7]))
+	b[6], b[8] = b[6]&0x0f|0x70, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
 
 // Operation names an endpoint. All but OpValidateGift, which changes nothing, take an Idempotency-Key.
 type Operation string

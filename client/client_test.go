@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,10 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"reflect"
+	"runtime"
+	"runtime/pprof"
 	"strings"
 	"sync"
 	"testing"
@@ -16,11 +21,33 @@ import (
 	"time"
 
 	"boon.example/client"
-	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain fails when a goroutine of the client, or of a connection of its, is left over.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	var left bytes.Buffer
+	for end := time.Now().Add(5 * time.Second); code == 0 && time.Now().Before(end); runtime.Gosched() {
+		left.Reset()
+		pprof.Lookup("goroutine").WriteTo(&left, 2)
+		if !strings.Contains(left.String(), "boon.example/client.") && !strings.Contains(left.String(), "net/http.") {
+			os.Exit(code)
+		}
+	}
+	if code == 0 {
+		fmt.Println("goroutines are left over:\n" + left.String())
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// differ tells how two values differ; "": they do not.
+func differ(want, got any) string {
+	if reflect.DeepEqual(want, got) {
+		return ""
+	}
+	return fmt.Sprintf("-%+v\n+%+v", want, got)
+}
 
 const key = "boon_test_acct_not-a-real-key"
 
@@ -134,7 +161,7 @@ func TestRedeemAsksAndReads(t *testing.T) {
 		IsRedeemable: true, RedeemedAt: time.Date(2026, 3, 1, 10, 0, 0, 123e6, time.UTC),
 		Meta: client.Meta{RequestID: "req-10", IdempotencyKey: s.all()[0].key, Replayed: true, Body: []byte(redeemed)},
 	}
-	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b client.Decimal) bool { return a == b })); diff != "" {
+	if diff := differ(want, got); diff != "" {
 		t.Errorf("the answer (-want +got):\n%s", diff)
 	}
 	r := s.all()[0]
@@ -143,8 +170,8 @@ func TestRedeemAsksAndReads(t *testing.T) {
 		`"ticketData":{"data":{"lineItems":[{"itemID":"LATTE","itemUnitPrice":null,"quantity":2,"itemTotalPrice":null}],` +
 		`"totals":{"subTotal":null,"taxTotal":null,"discountTotal":null,"serviceChargeTotal":null,"grandTotal":null}},` +
 		`"format":"standard"}}`
-	if diff := cmp.Diff(ask{"POST", "/api/integration/redemption/redeem-gift", "Bearer " + key, r.key, body}, r,
-		cmp.AllowUnexported(ask{})); diff != "" {
+	asked := ask{"POST", "/api/integration/redemption/redeem-gift", "Bearer " + key, r.key, body}
+	if diff := differ(asked, r); diff != "" {
 		t.Errorf("the request (-want +got):\n%s", diff)
 	}
 	if len(r.key) != 36 || r.key[14] != '7' {
@@ -315,7 +342,7 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 			t.Errorf("call %d: %v", i, err)
 		}
 		tt.want.auth = "Bearer " + key
-		if diff := cmp.Diff(tt.want, s.all()[i], cmp.AllowUnexported(ask{})); diff != "" {
+		if diff := differ(tt.want, s.all()[i]); diff != "" {
 			t.Errorf("call %d (-want +got):\n%s", i, diff)
 		}
 	}
@@ -342,7 +369,7 @@ func TestLookUpsForAnAccount(t *testing.T) {
 	want := []string{gifts + "/g?accountID=a%2F1", "/api/integration/requests/k?operation=send-gift&accountID=a%2F1",
 		gifts + "/g/history?accountID=a%2F1", gifts + "?accountID=other", "/api/integration/gifting/cancel-gift", gifts +
 			"/g"}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := differ(want, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -358,7 +385,7 @@ func TestErrorTellsWhatTheServiceSaid(t *testing.T) {
 		Messages: []client.Message{{Path: "amount", Text: "Because."}},
 	}
 	got, _ := errors.AsType[*client.Error](err)
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := differ(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if !errors.Is(err, client.RateLimited) || errors.Is(err, client.NotFound) || !client.Refused(err) {
@@ -580,7 +607,7 @@ func TestPages(t *testing.T) {
 		}
 		ids, last = append(ids, e.EntryID), e
 	}
-	if diff := cmp.Diff([]string{"e1", "e2", "e3"}, ids); diff != "" ||
+	if diff := differ([]string{"e1", "e2", "e3"}, ids); diff != "" ||
 		string(last.Meta.Body) != `{"entryID":"e3","seq":3,"newer":true}` {
 		t.Errorf("%s, the last as %s", diff, last.Meta.Body)
 	}
@@ -605,7 +632,7 @@ func TestPagesEndWithTheError(t *testing.T) {
 	for v, err := range c.Gifts(t.Context(), client.GiftsFilter{}) {
 		got = append(got, fmt.Sprint(v.VoucherID, errors.Is(err, client.ValidationFailure)))
 	}
-	if diff := cmp.Diff([]string{"v1false", "true"}, got); diff != "" {
+	if diff := differ([]string{"v1false", "true"}, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -619,7 +646,7 @@ func TestPagesEndWithWhatCannotBeRead(t *testing.T) {
 	for v, err := range c.Gifts(t.Context(), client.GiftsFilter{}) {
 		got = append(got, fmt.Sprint(v.VoucherID, err != nil))
 	}
-	if diff := cmp.Diff([]string{"v1false", "true"}, got); diff != "" {
+	if diff := differ([]string{"v1false", "true"}, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -639,7 +666,7 @@ func TestRequestStatus(t *testing.T) {
 			FinishedAt: time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)},
 		{Key: "k", Operation: client.OpSendGift, State: client.RequestRunning, Answer: json.RawMessage("null")},
 	}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+	if diff := differ(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }

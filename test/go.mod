@@ -3,6 +3,7 @@ module boon.example/test
 go 1.26.0
 
 require (
+	boon.example/client v0.0.0-00010101000000-000000000000
 	github.com/Shopify/toxiproxy/v2 v2.12.0
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/chromedp/cdproto v0.159.0
@@ -85,3 +86,5 @@ require (
 )
 
 replace boon.example => ../
+
+replace boon.example/client => ../client

@@ -1,0 +1,3 @@
+module boon.example/client
+
+go 1.26.0

@@ -1,0 +1,52 @@
+// Package sdk_test has the clients of each language do their work on a running service.
+package sdk_test
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"boon.example/examples"
+	"boon.example/internal/boontest"
+	"boon.example/internal/server"
+	"boon.example/internal/store/pgtest"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+// story is what the example shop of every language tells.
+const story = `sold: 25.00 USD for Ana
+worth: 25.00
+taken: 9.50 left: 15.50
+refused: INSUFFICIENT_BALANCE
+given back: 9.50 left: 25.00
+history: ISSUED REDEMPTION REVERSAL
+`
+
+// service starts one with the example merchant, and gives the environment that the programs look into.
+func service(t *testing.T) []string {
+	t.Helper()
+	s := boontest.Example(t, server.Config{Outbox: true})
+	return append(os.Environ(), "BOON_URL="+s.URL, "BOON_SHOP_KEY="+examples.HarborWebShopKey,
+		"BOON_TILL_KEY="+examples.HarborTillKey)
+}
+
+// run runs a command in a folder and gives what it prints.
+func run(t *testing.T, env []string, folder, name string, args ...string) string {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), name, args...)
+	c.Dir, c.Env, c.Stderr = folder, env, t.Output()
+	out, err := c.Output()
+	if err != nil {
+		t.Errorf("%s %q: %v\n%s", name, args, err, out)
+	}
+	return string(out)
+}
+
+// TestShopInGo runs the example shop of the Go client.
+func TestShopInGo(t *testing.T) {
+	t.Parallel()
+	if got := run(t, service(t), "../../client", "go", "run", "./examples/shop"); got != story {
+		t.Errorf("the shop tells\n%s", got)
+	}
+}
