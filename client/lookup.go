@@ -113,7 +113,7 @@ type AuditFilter struct {
 type AuditEntry struct {
 	ID        string    `json:"id"`
 	At        time.Time `json:"at"`
-	Action    string    `json:"action"` // such as gift.redeemed, setup.changed or codes.exported
+	Action    string    `json:"action"` // such as gift.redeemed, setup.changed, codes.exported or person.erased
 	KeyID     string    `json:"keyID"`  // "": it was somebody at the command line
 	KeyName   string    `json:"keyName"`
 	Person    string    `json:"person"`    // who was signed in at the till

@@ -61,6 +61,7 @@ type commands struct {
 	Audit   auditCmd   `cmd:"" help:"List who did what in an account, from where."`
 	Listen  listenCmd  `cmd:"" help:"Send what happens in an account to a developer's machine, as a webhook."`
 	Till    tillCmd    `cmd:"" help:"Pair devices at the counter with a location, and make PINs for people."`
+	Erase   eraseCmd   `cmd:"" help:"Take a person's names, contact and messages out of gifts and their histories."`
 	KeyFile keyFileCmd `cmd:"" name:"key-file" help:"Rotate the keys that seal codes and tokens, and list them."`
 	Doctor  doctorCmd  `cmd:"" help:"Look at the machine, the files and the gateways, and tell what is wrong."`
 	Verify  verifyCmd  `cmd:"" help:"Recompute every balance from the ledger and check that everything holds."`

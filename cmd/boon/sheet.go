@@ -40,6 +40,11 @@ func (c *sheetCmd) Run(t *terminal) error {
 			return err
 		}
 		if c.Revoke {
+			err := s.LogExport(t, gift.TrailEntry{AccountID: link.AccountID, Action: gift.SheetRevoked,
+				What: fmt.Sprintf("no link to the printed sheet of order %s of account %s any more", order, link.AccountID)})
+			if err != nil {
+				return err
+			}
 			fmt.Fprintln(t.stdout, "The links to this sheet are dead.")
 			return nil
 		}

@@ -327,16 +327,20 @@ func wanted(job ledger.Job, g *gift.Gift, now time.Time) bool {
 	case ledger.RedirectedJob:
 		return true
 	case ledger.BalanceJob:
-		return g.Status == gift.Claimed && g.Card.Method != gift.Printed && g.Blocked == "" && !g.ExpiredBy(now)
+		return g.Status == gift.Claimed && g.Card.Method != gift.Printed && g.Card.Contact != "" && g.Blocked == "" &&
+			!g.ExpiredBy(now)
 	}
 	return g.Status.Receivable()
 }
 
 // tooLate refuses to deliver a gift that has expired, be it that its gateway was down for as long: it could not be
-// redeemed.
+// redeemed; and one whose recipient was erased.
 func tooLate(g *gift.Gift, now time.Time) error {
 	if g.ExpiredBy(now) {
 		return &message.Refusal{Words: "The gift expired before it could be delivered."}
+	}
+	if g.Card.Contact == "" && g.Card.Method != gift.Printed {
+		return &message.Refusal{Words: "The recipient's contact was erased."}
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ type Account struct {
 	Limits                Limits
 	TextCountries         []string // whose numbers get SMS, ISO 3166-1 codes; nil: DefaultTextCountries
 	Contact               string   // the e-mail address of whoever looks after the account; "": none
+	PersonalDataDays      int      // for which names, contacts and messages of gifts that ended are kept; 0: for ever
 	BalanceNotice         bool     // recipients are told what is left after each partial redemption
 	DefaultDesign         ID       // zero: the built-in one
 	Subscriptions         []Subscription

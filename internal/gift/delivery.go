@@ -139,7 +139,7 @@ func (v *Voucher) redirect(was Delivery, r Resend) (to Delivery, err error) {
 		return was, RefuseAt(ValidationFailure, FieldContact, takesNoContact, FieldContact)
 	case to.Method == Printed:
 		to.Contact = ""
-	case r.Contact == "" && to.Method != was.Method:
+	case r.Contact == "" && (to.Method != was.Method || was.Contact == ""): // it may have been erased
 		return was, RefuseAt(ValidationFailure, FieldContact, needsContact, to.Method, FieldContact)
 	case r.Contact != "":
 		if to.Contact, err = ParseContact(to.Method, r.Contact, r.Caller.Account.textCountries()); err != nil {

@@ -6,6 +6,8 @@ import "time"
 const (
 	SetupChanged  EventType = "setup.changed"
 	CodesExported EventType = "codes.exported"
+	SheetRevoked  EventType = "sheet.revoked" // links to the printed sheet of an order were
+	PersonErased  EventType = "person.erased" // names, contacts and messages were taken out of gifts
 )
 
 // TrailEntry is one thing that somebody did in an account: who, from where, and what to which gift or setting.

@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/print"
+	"boon.example/internal/retention"
 	"boon.example/internal/store"
 	"boon.example/internal/telemetry"
 	"boon.example/internal/web"
@@ -109,7 +110,7 @@ func (a *app) start(ctx context.Context, worker *delivery.Worker) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	a.stopBackground = cancel
 	for _, run := range []func(context.Context){a.refreshSetup, a.forget, a.store.WatchEvents(), a.expireHolds,
-		a.keepKeyUses, a.watchFiles, a.auditor.Run, a.expiry.Run, a.tests.Run} {
+		a.keepKeyUses, a.watchFiles, a.auditor.Run, a.expiry.Run, a.tests.Run, a.retention().Run} {
 		a.background.Go(func() { run(running) })
 	}
 	hooks, stopCalls := a.webhooks()
@@ -120,6 +121,11 @@ func (a *app) start(ctx context.Context, worker *delivery.Worker) {
 	if a.carriers.email != nil || a.carriers.sms != nil {
 		a.background.Go(func() { worker.Run(running) })
 	}
+}
+
+// retention erases what is kept too long.
+func (a *app) retention() *retention.Keeper {
+	return &retention.Keeper{Store: a.store, Directory: a.directory.Load, Logger: a.Logger}
 }
 
 // close stops the jobs, then the engine that their outcomes go through.

@@ -16,6 +16,9 @@ const (
 // settle does what is due in a test account by its clock, in small portions beside everything else, and tells how much
 // is left after a time: messages to be sent, gifts with holds that are over, and gifts that expire.
 func (a *app) settle(ctx context.Context, account *gift.Account, within time.Duration) (left int, err error) {
+	if _, err = a.retention().Account(ctx, account, time.Now()); err != nil && within > 0 {
+		return 0, err
+	}
 	for end := time.Now().Add(within); ; {
 		if left, err = a.settleSome(ctx, account, within > 0); err != nil || left == 0 || !time.Now().Before(end) {
 			return left, err

@@ -87,6 +87,13 @@ func limitsField(l gift.Limits, c gift.Currency) field {
 	return plainField("limits", strings.Join(words, ", "))
 }
 
+func retentionField(days int) field {
+	if days == 0 {
+		return field{"personal data", "", "kept"}
+	}
+	return field{"personal data", strconv.Itoa(days), "erased " + strconv.Itoa(days) + " days after a gift has ended"}
+}
+
 func countriesField(countries []string) field {
 	value := strings.Join(countries, " ")
 	if value == "" {
@@ -130,6 +137,7 @@ func records(a *gift.Account) []record {
 		switchField("required Idempotency-Key", a.RequireIdempotencyKey),
 		switchField("balance notice", a.BalanceNotice),
 		plainField("contact", a.Contact),
+		retentionField(a.PersonalDataDays),
 		countriesField(a.TextCountries),
 		designField("default voucher design", a.DefaultDesign, a),
 	}}}

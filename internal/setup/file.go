@@ -103,7 +103,7 @@ func (r *reader) setup(root value, file *File) {
 func (r *reader) account(v value) account {
 	f := r.fields(v, "id", "name", "mode", "currency", "timeZone", "language",
 		"maxGiftValue", "limits", "requireIdempotencyKey",
-		"balanceNotice", "contact", "textCountries",
+		"balanceNotice", "contact", "textCountries", "retention",
 		"subscriptions", "locations",
 		"storefronts", "promotions", "voucherDesigns", "defaultVoucherDesign", "people", "providers",
 		"webhooks", "keys")
@@ -123,6 +123,7 @@ func (r *reader) account(v value) account {
 	}
 	a.MaxGiftValue = f.limit("maxGiftValue", a.Currency)
 	a.Limits = f.limits(gift.DefaultLimits, &a.Currency)
+	a.PersonalDataDays = f.retention()
 	var assets []gift.Asset
 	a.Designs = each(f, "voucherDesigns", func(v value) gift.Design { return r.design(v, a.ID, of, &assets) })
 	known := holdings{designs: make(map[gift.ID]bool), locations: make(map[gift.ID]bool),

@@ -128,6 +128,7 @@ func drawFile(t *rapid.T) string {
 				pick("zone", "UTC", "Asia/Tokyo"), "language: " + pick("language", "en", "de"),
 			"maxGiftValue: " + pick("limit", "7", "8"), "requireIdempotencyKey: " + pick("required", "true", "false"),
 			"balanceNotice: " + pick("notice", "true", "false"),
+			"retention: {personalDataDays: " + pick("kept", "1", "90") + "}",
 			"subscriptions: " + shuffled("subscriptions", []string{
 				"{program: 22222222-2222-2222-2222-222222222222" + pick("open", "", limited) +
 					pick("reloadable", "", ", reloadable: true") + "}",

@@ -273,6 +273,30 @@ func (f fields) perDay(name string) int64 {
 	return n
 }
 
+// maxRetention is for how many days personal data are kept at most, but for ever.
+const maxRetention = 36_500
+
+// retention reads for how many days what gifts say of people is kept after their end; 0: for ever, or refused.
+func (f fields) retention() int {
+	const days = "personalDataDays"
+	v, ok := f.get("retention")
+	if !ok {
+		return 0
+	}
+	m := f.fields(v, days)
+	m.require(days)
+	n, plain, ok := m.scalar(days)
+	if !ok {
+		return 0
+	}
+	said, err := strconv.Atoi(n.Value)
+	if err != nil || !plain || said < 1 || said > maxRetention || strconv.Itoa(said) != n.Value {
+		m.problem(n, "This must be a whole number from 1 to %d, without quotes.", maxRetention)
+		return 0
+	}
+	return said
+}
+
 func (f fields) zone(name string) *time.Location {
 	v, _, ok := f.scalar(name)
 	if !ok {

@@ -21,6 +21,7 @@ var placements = []placement{
 	{table: "item_list", by: "account_id"},
 	{table: "card", by: "account_id"},
 	{table: "entry", by: "account_id"},
+	{table: "erasure", by: "account_id"},
 	{table: "event", by: "account_id"},
 	{table: "request", by: "account_id"},
 	{table: "answer", by: "account_id"},
@@ -66,6 +67,7 @@ var citusGivesUp = []string{
 	`ALTER TABLE job DROP CONSTRAINT job_account_id_voucher_id_fkey`,
 	`DROP TRIGGER entries_fit ON entry`, // it asks other tables, which Citus refuses on a shard
 	`DROP TRIGGER reinstatement_fits ON entry`,
+	`DROP TRIGGER entry_erased ON entry`,
 	`DROP TRIGGER entries_are_events ON entry`,
 }
 

@@ -9,17 +9,12 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
 )
 
-// These operations are the index's, word for word, so that SQLite uses it. With IN it would make a table of their names
-// for every record that it writes.
 const (
-	ofForgettable = `(operation = 'send-gift' OR operation = 'cancel-gift' OR operation = 'reinstate-gift' ` +
-		`OR operation = 'resend-gift' OR operation = 'reschedule-gift' OR operation = 'create-stock' ` +
-		`OR operation = 'block-gift' OR operation = 'unblock-gift' OR operation = 'extend-gift' ` +
-		`OR operation = 'replace-gift')`
-	forgettable  = `account_id = $1 AND made_at < $2 AND ` + ofForgettable
-	selectOldest = `SELECT made_at FROM request WHERE account_id = $1 AND ` + ofForgettable +
+	forgettable  = `account_id = $1 AND made_at < $2 AND ` + record.Forgettable
+	selectOldest = `SELECT made_at FROM request WHERE account_id = $1 AND ` + record.Forgettable +
 		` ORDER BY made_at LIMIT 1`
 	selectNewest      = `SELECT made_at FROM entry WHERE account_id = $1 ORDER BY id DESC LIMIT 1`
 	selectForgettable = `SELECT count(*) FROM (SELECT 1 FROM request WHERE ` + forgettable + ` LIMIT 1) AS one`

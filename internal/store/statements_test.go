@@ -122,7 +122,8 @@ func TestStatementsNameTheAccount(t *testing.T) {
 		delete(tests, "followers miss nothing") // likewise
 		for _, verifying := range []string{"verify walks and finds", "swapped secrets open nothing",
 			"verify finds long answers", "verify finds lost events", "what was given back is kept", "what was loaded is kept",
-			"what was cashed out is kept", "ends of gifts are told of once",
+			"what was cashed out is kept", "what was erased is gone",
+			"an erasure hides nothing", "ends of gifts are told of once",
 			"the set-up is changed beside tills"} {
 			delete(tests, verifying) // reads everything, of all accounts
 		}

@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/check"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/erase"
 	"boon.example/internal/store/feed"
 	"boon.example/internal/store/hooks"
 	"boon.example/internal/store/lookup"
@@ -43,6 +44,7 @@ type Store struct {
 	check.Verifier // what boon verify looks at
 	*hooks.Hooks   // what becomes of webhooks
 	*misses.Misses // what is tried in vain
+	Eraser         *erase.Eraser
 
 	db *db.DB
 	// transact runs a group's batches in a transaction; a test puts faults into it.
@@ -67,7 +69,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	reader := lookup.New(d)
 	return &Store{Setup: setup.New(d), Reader: reader, Feed: feed.New(d, reader), Hooks: hooks.New(d),
-		Misses: misses.New(d), Verifier: check.NewVerifier(d), db: d, transact: d.Transact}, nil
+		Misses: misses.New(d), Eraser: erase.New(d, reader), Verifier: check.NewVerifier(d), db: d,
+		transact: d.Transact}, nil
 }
 
 // readTexts are the reading statements that are worth preparing once.

@@ -91,6 +91,9 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"two handles write at once":                 testTwoWriters,
 		"a reversal that is answered elsewhere":     testOvertaken,
 		"gifts are counted":                         testCountVouchers,
+		"what was erased is gone":                   testErase,
+		"an erasure hides nothing":                  testEraseHidesNothing,
+		"a gift that waits is not erased":           testEraseWaiting,
 		"verify walks and finds":                    testVerify,
 		"verify finds long answers":                 testVerifyLongAnswers,
 	}

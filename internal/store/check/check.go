@@ -6,7 +6,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strings"
+	"maps"
+	"slices"
 
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
@@ -219,24 +220,10 @@ func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (
 	return page, histories, err
 }
 
-// selectDigest gives the digest that chain $1 has of its entry $2, for each pair.
-var selectDigest = digestStatement()
-
-func digestStatement() *db.Query {
-	of := func(writer, n string) string {
-		return strings.NewReplacer("{writer}", writer, "{n}", n).Replace(
-			`SELECT substr(c.content, CAST(length(c.content) - 16 * (c.n - {n}) - 15 AS INTEGER), 16) AS digest
-			FROM chain AS c WHERE c.writer = {writer} AND c.n >= {n} ORDER BY c.n LIMIT 1`)
-	}
-	return &db.Query{What: "reading digests", One: of("$1", "$2"),
-		Arrays: `SELECT f.digest FROM unnest(` + db.ArrayPlaceholders(1, "BN") + `) AS w (writer, n)
-			CROSS JOIN LATERAL (` + of("w.writer", "w.n") + `) AS f`}
-}
-
 // checkEntries holds entries against their chains.
 func (c *Check) checkEntries(ctx context.Context, entries []placed) error {
 	digests := make(map[chain.Digest]bool, len(entries))
-	w := db.Batch{Query: selectDigest, Rows: make([][]any, len(entries)), Scan: func(from db.Scanner) error {
+	w := db.Batch{Query: record.SelectDigest, Rows: make([][]any, len(entries)), Scan: func(from db.Scanner) error {
 		var digest []byte
 		err := from.Scan(&digest)
 		if len(digest) == len(chain.Digest{}) {
@@ -250,15 +237,44 @@ func (c *Check) checkEntries(ctx context.Context, entries []placed) error {
 	if err := c.db.Read(ctx, []db.Batch{w}); err != nil {
 		return fmt.Errorf("reading hash chains: %w", err)
 	}
+	erased, err := c.erasures(ctx, entries, digests)
+	if err != nil {
+		return err
+	}
 	for i := range entries {
 		e := &entries[i]
-		c.chains.Entry(e.at, &e.Entry, digests[e.digest]) // a digest is over the place, too
+		c.chains.Entry(e.at, &e.Entry, digests[e.digest] || erased[e.digest]) // a digest is over the place, too
 	}
 	return nil
 }
 
+// erasures gives the digests of what is left of those entries whose chains have what an erasure says they were.
+func (c *Check) erasures(ctx context.Context, entries []placed, digests map[chain.Digest]bool) (
+	erased map[chain.Digest]bool, err error) {
+	changed := map[ledger.Ref]chain.Digest{}
+	for i := range entries {
+		if e := &entries[i]; !digests[e.digest] {
+			changed[ledger.Ref{AccountID: e.AccountID, ID: e.ID}] = e.digest
+		}
+	}
+	erased = map[chain.Digest]bool{}
+	err = c.db.Read(ctx, record.ByRef(record.SelectErasures, slices.Collect(maps.Keys(changed)),
+		func(from db.Scanner) error {
+			x, err := record.ScanErasure(from)
+			if err == nil && digests[x.Before] {
+				left := changed[ledger.Ref{AccountID: x.AccountID, ID: x.EntryID}]
+				erased[left] = erased[left] || c.chains.Erased(&x, left)
+			}
+			return err
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("reading erasures: %w", err)
+	}
+	return erased, nil
+}
+
 // Statements are the statements that find by a key or read on from one: those that are worth preparing.
 func Statements(d *db.DB) []string {
-	return append(d.Texts(selectDigest, selectSearch), selectPage, d.Text(selectPageHistories), selectCardPage,
-		selectGeneses, selectRows)
+	return append(d.Texts(record.SelectDigest, selectSearch, record.SelectErasures), selectPage,
+		d.Text(selectPageHistories), selectCardPage, selectGeneses, selectRows)
 }

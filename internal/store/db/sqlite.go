@@ -176,6 +176,7 @@ var sqlitePragmas = []string{
 	"trusted_schema(0)",         //
 	"cache_size(-16384)",        // KiB
 	"temp_store(MEMORY)",        //
+	"secure_delete(FAST)",       // what is changed on a page is overwritten there
 	"wal_autocheckpoint(32000)", // pages, 128 MiB: should the checkpointer not come to it
 	"journal_size_limit(134217728)",
 }

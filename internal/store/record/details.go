@@ -25,8 +25,8 @@ type storedPurchase struct {
 	StorefrontID string `json:"storefrontID"`
 }
 
-// detailsText are an entry's details as they are stored, with the person at the till; nil: there are none.
-func detailsText(e *gift.Entry) any {
+// DetailsText are an entry's details as they are stored, with the person at the till; nil: there are none.
+func DetailsText(e *gift.Entry) any {
 	d := &e.Details
 	if *d == (gift.Details{}) && e.Actor.Person == "" {
 		return nil
@@ -81,4 +81,13 @@ func (s scanDetails) Scan(column any) error {
 		return fmt.Errorf("the details of an entry are damaged: %w", err)
 	}
 	return nil
+}
+
+// CustomerOf is the e-mail address of the customer in the details of an entry; "": there is none.
+func CustomerOf(details string) (string, error) {
+	stored, err := readJSON[storedDetails](details)
+	if err != nil || stored.Purchase == nil {
+		return "", err
+	}
+	return stored.Purchase.EmailAddress, nil
 }

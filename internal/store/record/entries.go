@@ -39,7 +39,7 @@ func EntryRow(e *gift.Entry, at chain.Place) []any {
 		int64(e.Delta), int64(e.Balance), int64(e.Status), db.Micros(e.At),
 		db.OrNull(e.Actor.KeyID), db.OrNull(e.Actor.LocationID), db.OrNull(e.Reverses), db.OrNull(e.HoldID),
 		int64(e.Held), db.Micros(e.Until), e.Reference, e.Reason, e.RequestID,
-		detailsText(e), heldAfter(e.HeldAfter), e.Actor.Address, db.KeyOf(at.Writer), at.N,
+		DetailsText(e), heldAfter(e.HeldAfter), e.Actor.Address, db.KeyOf(at.Writer), at.N,
 	}
 }
 

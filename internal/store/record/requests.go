@@ -148,3 +148,18 @@ func UnpackAnswer(keys *sealed.Keys, l ledger.Long, packed []byte, sealed bool) 
 	}
 	return unpack(packed, l.Size)
 }
+
+// KeepAnswer is the body of a recorded answer as it is kept: packed where it is long, and sealed unless it is free.
+func KeepAnswer(keys *sealed.Keys, r *ledger.Request, body []byte, long bool) []byte {
+	if long {
+		body = pack(body)
+	}
+	return notNil(sealAnswer(keys, r, body))
+}
+
+// Forgettable is the condition for records that are deleted after a while. Its operations are the index's, word for
+// word, so that SQLite uses it. With IN it would make a table of their names for every record that it writes.
+const Forgettable = `(operation = 'send-gift' OR operation = 'cancel-gift' OR operation = 'reinstate-gift' ` +
+	`OR operation = 'resend-gift' OR operation = 'reschedule-gift' OR operation = 'create-stock' ` +
+	`OR operation = 'block-gift' OR operation = 'unblock-gift' OR operation = 'extend-gift' ` +
+	`OR operation = 'replace-gift')`

@@ -24,6 +24,7 @@ type account struct {
 	RequireIdempotencyKey bool           `json:"requireIdempotencyKey,omitempty"`
 	BalanceNotice         bool           `json:"balanceNotice,omitempty"`
 	Contact               string         `json:"contact,omitempty"`
+	PersonalDataDays      int            `json:"personalDataDays,omitempty"`
 	Limits                *limits        `json:"limits,omitempty"` // nil: gift.DefaultLimits
 	DefaultDesign         storedID       `json:"defaultDesign,omitzero"`
 	TextCountries         []string       `json:"textCountries,omitempty"`
@@ -174,7 +175,7 @@ func formatAccount(a *gift.Account) (string, error) {
 	d := account{
 		ID: storedID(a.ID), Name: a.Name, Test: a.Test,
 		Currency: a.Currency.Code, Decimals: a.Currency.Decimals, Zone: a.Zone.String(),
-		Language: string(a.Language), Contact: a.Contact,
+		Language: string(a.Language), Contact: a.Contact, PersonalDataDays: a.PersonalDataDays,
 		MaxGiftValue: int64(a.MaxGiftValue), RequireIdempotencyKey: a.RequireIdempotencyKey, BalanceNotice: a.BalanceNotice,
 		DefaultDesign: storedID(a.DefaultDesign), TextCountries: a.TextCountries,
 	}
@@ -234,7 +235,7 @@ func parseAccount(text []byte) (*gift.Account, error) {
 	a := &gift.Account{
 		ID: gift.ID(d.ID), Name: d.Name, Test: d.Test, Zone: zone,
 		Currency: gift.Currency{Code: d.Currency, Decimals: d.Decimals},
-		Language: gift.Language(d.Language), Contact: d.Contact,
+		Language: gift.Language(d.Language), Contact: d.Contact, PersonalDataDays: d.PersonalDataDays,
 		MaxGiftValue: gift.Amount(d.MaxGiftValue), RequireIdempotencyKey: d.RequireIdempotencyKey,
 		BalanceNotice: d.BalanceNotice,
 		DefaultDesign: gift.ID(d.DefaultDesign), TextCountries: d.TextCountries,

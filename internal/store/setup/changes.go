@@ -46,7 +46,7 @@ func logSetup(ctx context.Context, d *db.DB, tx *sql.Tx, what string, before [sh
 	return nil
 }
 
-// LogExport writes that codes leave, before they do. The set-up stays as it is.
+// LogExport writes what is about to be done that is no change of the set-up, such as that codes leave.
 func (s *Setup) LogExport(ctx context.Context, e gift.TrailEntry) error {
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		if _, err := s.lockSetup(ctx, tx); err != nil {
@@ -62,7 +62,7 @@ func (s *Setup) LogExport(ctx context.Context, e gift.TrailEntry) error {
 		return logSetup(ctx, s.db, tx, e.What, is)
 	})
 	if err != nil {
-		return fmt.Errorf("noting that codes leave: %w", err)
+		return fmt.Errorf("noting what is to be done: %w", err)
 	}
 	return nil
 }

@@ -45,6 +45,7 @@ var Tables = []Table{
 	newTable("tally", 1, "account_id, vouchers", "BN"),
 	newTable("chain", 2, record.ChainColumns, "BNBB"),
 	newTable("entry", 2, record.PlacedColumns, record.PlacedTypes),
+	newTable("erasure", 2, record.ErasureColumns, record.ErasureTypes),
 	// The guards on entries have kept it already while these came.
 	newTable("given_back", 2, "account_id, redemption_id, amount, parts", "BBNN").
 		replacing(` ON CONFLICT (account_id, redemption_id) DO UPDATE SET amount = excluded.amount, parts = excluded.parts`),

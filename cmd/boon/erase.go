@@ -1,0 +1,156 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/store"
+	"boon.example/internal/store/erase"
+)
+
+type eraseCmd struct {
+	Contact string `required:"" placeholder:"CONTACT" help:"E-mail address or telephone number of the person."`
+	Account string `placeholder:"ID" help:"Only in this account. Default: in all."`
+	DryRun  bool   `help:"Count, and change nothing."`
+	Force   bool   `help:"Erase also where the gift is still to be sent: its delivery then fails, and it can be used by its code."`
+	Vacuum  bool   `help:"Write the embedded database anew afterwards, which keeps every call that writes waiting."`
+	database
+}
+
+func (eraseCmd) Help() string {
+	return `Takes a person's names, contact and messages out of gifts, their histories and whatever else is kept, beside a running service.
+Where gifts go or went to the contact: the recipient's name, the message and the notes. Where a customer has the e-mail address: the
+customer's names and address, the sender's name if it has one of theirs, the message and the notes. Gifts keep their codes and balances,
+entries their amounts, keys, locations, references and times. boon verify holds afterwards.
+
+A repeated call gets its first answer without what was erased. Backups keep all until they are deleted; PostgreSQL keeps it until VACUUM.
+
+Example:
+
+    boon erase --contact ana@example.com --dry-run`
+}
+
+// Run erases what is said of a person.
+func (c *eraseCmd) Run(t *terminal) error {
+	return c.with(t, true, func(s *store.Store) error {
+		d, err := s.Directory(t)
+		if err != nil {
+			return err
+		}
+		accounts, err := c.accounts(d)
+		if err != nil {
+			return err
+		}
+		var total erase.Counts
+		for _, a := range accounts {
+			n, err := c.erase(t, s, a)
+			if total.Add(n); err != nil {
+				return err
+			}
+		}
+		return c.tell(t, s, total)
+	})
+}
+
+// accounts are those that are to be searched.
+func (c *eraseCmd) accounts(d *gift.Directory) (all []*gift.Account, err error) {
+	if c.Account != "" {
+		id, err := gift.ParseID(c.Account)
+		if err != nil || d.Accounts[id] == nil {
+			return nil, usageError("--account is not the id of an account")
+		}
+		return []*gift.Account{d.Accounts[id]}, nil
+	}
+	for _, a := range d.Accounts {
+		all = append(all, a)
+	}
+	slices.SortFunc(all, func(a, b *gift.Account) int { return slices.Compare(a.ID[:], b.ID[:]) })
+	return all, nil
+}
+
+// contactIn is the contact as send-gift has it in an account; "": it can have none such.
+func (c *eraseCmd) contactIn(a *gift.Account) string {
+	method := gift.SMS
+	if strings.Contains(c.Contact, "@") {
+		method = gift.Email
+	}
+	contact, err := gift.ParseContact(method, strings.TrimSpace(c.Contact), a.TextCountries)
+	if err != nil && method == gift.SMS && strings.HasPrefix(c.Contact, "+") {
+		return strings.TrimSpace(c.Contact) // of a country that got SMS once
+	}
+	return contact
+}
+
+// erase erases in one account. That it does stands in the account's audit trail before.
+func (c *eraseCmd) erase(t *terminal, s *store.Store, a *gift.Account) (n erase.Counts, err error) {
+	contact := c.contactIn(a)
+	if contact == "" {
+		return n, nil
+	}
+	looked, seen := t.progress("searching"), int64(0)
+	all, err := s.CountVouchers(t)
+	if err != nil {
+		return n, err
+	}
+	ids, err := s.Eraser.Find(t, a.ID, contact, func(rows int) {
+		seen += int64(rows)
+		looked(seen, max(seen, all))
+	})
+	if err != nil || len(ids) == 0 {
+		return n, err
+	}
+	ask := erase.Request{Account: a, Contact: contact, Force: c.Force, DryRun: c.DryRun}
+	if !c.DryRun {
+		what := fmt.Sprintf("erases what %d gifts of account %s say of a person", len(ids), a.ID)
+		err := s.LogExport(t, gift.TrailEntry{AccountID: a.ID, Action: gift.PersonErased, What: what})
+		if err != nil {
+			return n, err
+		}
+	}
+	done := t.progress("erasing")
+	for i, id := range ids {
+		some, err := s.Eraser.Gifts(t, ask, []gift.ID{id})
+		if n.Add(some); err != nil {
+			return n, err
+		}
+		done(int64(i+1), int64(len(ids)))
+	}
+	return n, nil
+}
+
+// tell says what was erased, in numbers, and what still stands.
+func (c *eraseCmd) tell(t *terminal, s *store.Store, n erase.Counts) error {
+	verb := "erased"
+	if c.DryRun {
+		verb = "to be erased"
+	}
+	fmt.Fprintf(t.stdout, "%s: in %d gifts, %d entries of their histories", verb, n.Gifts-n.Waiting, n.Entries)
+	if c.DryRun {
+		fmt.Fprintln(t.stdout, ", and what else is kept of them.")
+	} else {
+		fmt.Fprintf(t.stdout, ", %d stored answers, %d jobs, %d messages of the outbox, %d answers of webhooks.\n", n.Answers,
+			n.Jobs, n.Messages, n.Attempts)
+	}
+	if n.Waiting > 0 {
+		fmt.Fprintf(t.stdout, "%d gifts are left as they are, as they are still to be sent: cancel them, send them "+
+			"elsewhere, or give --force.\n", n.Waiting)
+	}
+	if c.DryRun {
+		return nil
+	}
+	err := s.Eraser.Clean(t, c.Vacuum)
+	if err == nil && n.Waiting == 0 && !c.Vacuum {
+		var left int
+		if left, err = s.Eraser.Remains(c.Contact); left > 0 {
+			fmt.Fprintf(t.stdout, "The contact still stands %d times in the files, where SQLite has left copies behind: "+
+				"--vacuum removes them.\n", left)
+		}
+	}
+	if err != nil || n.Waiting > 0 {
+		return errors.Join(err, errQuiet)
+	}
+	return nil
+}

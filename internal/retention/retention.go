@@ -1,0 +1,91 @@
+// Package retention erases what gifts say of people, in accounts whose set-up says after how many days: by the
+// machine's clock, and in test accounts by theirs. Any number of services may run it: to erase again changes nothing.
+package retention
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/store"
+	"boon.example/internal/store/erase"
+)
+
+// A few gifts at a time, with a pause in between, so that no redemption waits for many.
+const (
+	every = time.Hour
+	batch = 20
+	pause = 100 * time.Millisecond
+)
+
+// Keeper erases in all accounts.
+type Keeper struct {
+	Store     *store.Store
+	Directory func() *gift.Directory
+	Logger    *slog.Logger
+}
+
+// Run erases until ctx ends.
+func (k *Keeper) Run(ctx context.Context) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		for _, account := range k.Directory().Accounts {
+			if _, err := k.Account(ctx, account, time.Now()); err != nil && ctx.Err() == nil {
+				k.Logger.Error("what old gifts say of people could not be erased; this is tried again",
+					"account", account.ID.String(), "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Account erases all that is due in an account at a time of the machine's clock, and tells in how many gifts. That it
+// does stands in the audit trail before. A gift that cannot be erased is told of at the end and holds up no other.
+func (k *Keeper) Account(ctx context.Context, account *gift.Account, now time.Time) (n int, err error) {
+	if account.PersonalDataDays == 0 {
+		return 0, nil
+	}
+	if account.Test {
+		clock, err := k.Store.Clock(ctx, account.ID)
+		if err != nil {
+			return 0, err
+		}
+		now = clock.Now(now)
+	}
+	before := now.AddDate(0, 0, -account.PersonalDataDays)
+	var failed error
+	for after := (gift.ID{}); ; {
+		ids, err := k.Store.Eraser.Ended(ctx, account.ID, after, before, batch)
+		if err != nil || len(ids) == 0 {
+			return n, errors.Join(err, failed)
+		}
+		if n == 0 {
+			what := fmt.Sprintf("erases what gifts of account %s say of people that ended more than %d days ago", account.ID,
+				account.PersonalDataDays)
+			err := k.Store.LogExport(ctx, gift.TrailEntry{AccountID: account.ID, Action: gift.PersonErased, What: what})
+			if err != nil {
+				return n, err
+			}
+		}
+		for _, id := range ids {
+			done, err := k.Store.Eraser.Gifts(ctx, erase.Request{Account: account, Force: true}, []gift.ID{id})
+			if n += done.Gifts; err != nil {
+				failed = err
+			}
+		}
+		after = ids[len(ids)-1]
+		select {
+		case <-ctx.Done():
+			return n, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}

@@ -1,0 +1,24 @@
+-- Serves programs from schema 1.
+
+-- What was taken out of entries: see chain.Erasure.
+CREATE TABLE erasure (
+    account_id BLOB    NOT NULL CHECK (length(account_id) = 16),
+    entry_id   BLOB    NOT NULL CHECK (length(entry_id) = 16),
+    before     BLOB    NOT NULL CHECK (length(before) = 16),
+    after      BLOB    NOT NULL CHECK (length(after) = 16),
+    made_at    INTEGER NOT NULL,
+    mac        BLOB    NOT NULL CHECK (length(mac) = 17),
+    PRIMARY KEY (account_id, entry_id)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER erasure_never_deleted BEFORE DELETE ON erasure
+BEGIN SELECT RAISE(ABORT, 'erasures are never forgotten'); END;
+
+-- As before, but that words and customers can be taken out of an entry whose erasure says so.
+DROP TRIGGER entry_never_changes;
+CREATE TRIGGER entry_never_changes BEFORE UPDATE OF account_id, id, voucher_id, seq, previous, kind, delta, balance,
+    status, made_at, key_id, location_id, reverses, hold_id, held, held_until, reference, request_id, writer, n,
+    held_after, address ON entry
+BEGIN SELECT RAISE(ABORT, 'ledger entries are never changed'); END;
+CREATE TRIGGER entry_erased BEFORE UPDATE OF reason, details ON entry
+WHEN NOT EXISTS (SELECT 1 FROM erasure AS x WHERE x.account_id = OLD.account_id AND x.entry_id = OLD.id)
+BEGIN SELECT RAISE(ABORT, 'ledger entries are never changed'); END;

@@ -1,0 +1,229 @@
+// Package erase takes names, contacts and messages out of gifts: of one person who asks for it, or of all gifts that
+// have ended long ago. Balances, amounts, keys, locations, references and times stay, and so does every entry; what was
+// taken out of an entry is told by an erasure beside it, which only the key file can make. It decides what is whose and
+// writes it; it knows no command line and no service.
+package erase
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
+	"boon.example/internal/store/lookup"
+	"boon.example/internal/store/record"
+)
+
+// Eraser erases in an open database.
+type Eraser struct {
+	db     *db.DB
+	reader *lookup.Reader
+}
+
+// New works on an open database.
+func New(d *db.DB, reader *lookup.Reader) *Eraser { return &Eraser{d, reader} }
+
+// Request says what is to be erased of an account.
+type Request struct {
+	Account *gift.Account
+	Contact string // of the one person whose data go; "": all that gifts say of people goes
+	// Force erases also where the message that brings the gift is still to be sent; without, such a gift is left alone.
+	Force  bool
+	DryRun bool // counts, and changes nothing
+}
+
+// Counts are what was erased.
+type Counts struct {
+	Gifts    int // that said something of the person
+	Waiting  int // of these: left alone, as their message is still to be sent
+	Entries  int // out of which words or a customer were taken
+	Answers  int // stored ones, of calls
+	Jobs     int // messages that are not sent any more
+	Messages int // of the outbox
+	Attempts int // answers of webhooks
+}
+
+// Add adds up.
+func (c *Counts) Add(more Counts) {
+	c.Gifts, c.Waiting, c.Entries = c.Gifts+more.Gifts, c.Waiting+more.Waiting, c.Entries+more.Entries
+	c.Answers, c.Jobs = c.Answers+more.Answers, c.Jobs+more.Jobs
+	c.Messages, c.Attempts = c.Messages+more.Messages, c.Attempts+more.Attempts
+}
+
+// Gifts erases what some gifts of an account say, in a transaction for each. One that is damaged stops it: what no
+// longer is as it was written is not made whole by an erasure.
+func (e *Eraser) Gifts(ctx context.Context, ask Request, ids []gift.ID) (total Counts, err error) {
+	for _, id := range ids {
+		n, err := e.one(ctx, ask, id)
+		for try := 0; errors.Is(err, errMoved) && try < 10; try++ {
+			n, err = e.one(ctx, ask, id)
+		}
+		if total.Add(n); err != nil {
+			return total, fmt.Errorf("erasing what gift %s says: %w", id, err)
+		}
+	}
+	return total, nil
+}
+
+// errMoved tells that something happened to a gift meanwhile.
+var errMoved = errors.New("it is in use")
+
+func (e *Eraser) one(ctx context.Context, ask Request, id gift.ID) (n Counts, err error) {
+	entries, err := e.history(ctx, ask.Account.ID, id)
+	if err != nil {
+		return n, err
+	}
+	if !ask.DryRun {
+		// Before the gift, so that what was cut off is found again.
+		attempts, messages, err := e.beside(ctx, ask, id, entries)
+		if err != nil {
+			return n, err
+		}
+		n.Attempts, n.Messages = attempts, messages
+	}
+	beside := n
+	err = e.write(ctx, ask.DryRun, func(tx *sql.Tx) error {
+		n = beside
+		g, err := e.load(ctx, tx, ledger.Ref{AccountID: ask.Account.ID, ID: id}, ask.DryRun)
+		if err != nil {
+			return err
+		}
+		if g.Seq != len(entries) {
+			return errMoved
+		}
+		p := planFor(ask, g, entries)
+		if p.nothing() {
+			n = Counts{}
+			return nil
+		}
+		if n.Gifts = 1; g.waits() && !ask.Force {
+			n.Waiting = 1
+			return nil
+		}
+		n.Entries = len(p.entries)
+		if ask.DryRun {
+			return nil
+		}
+		return e.apply(ctx, tx, p, &n)
+	})
+	return n, err
+}
+
+// write runs fn in a transaction, which a rehearsal only reads in.
+func (e *Eraser) write(ctx context.Context, rehearsed bool, fn func(*sql.Tx) error) error {
+	if rehearsed {
+		return e.db.Snapshot(ctx, fn)
+	}
+	return e.db.Write(ctx, func(tx *sql.Tx) error {
+		if e.db.File == "" {
+			return fn(tx)
+		}
+		// What is freed is overwritten. The setting is the connection's.
+		const on, off = `PRAGMA secure_delete = ON`, `PRAGMA secure_delete = FAST`
+		var was int
+		if err := tx.QueryRowContext(ctx, on).Scan(&was); err != nil {
+			return err
+		}
+		err := fn(tx)
+		if err == nil {
+			err = tx.QueryRowContext(ctx, off).Scan(&was)
+		}
+		return err
+	})
+}
+
+// loaded is a gift with what else is written of its recipients.
+type loaded struct {
+	gift.Gift
+	resends []ledger.Resent
+	jobs    []ledger.Job
+}
+
+// waits tells whether the message that brings the gift is still to be sent.
+func (g *loaded) waits() bool {
+	brings := func(j ledger.Job) bool { return j.Kind == ledger.GiftJob }
+	return g.Status.Receivable() && slices.ContainsFunc(g.jobs, brings)
+}
+
+var lockVoucher = db.Text{
+	Postgres: `SELECT v.id FROM voucher AS v WHERE v.account_id = $1 AND v.id = $2 FOR NO KEY UPDATE`,
+}
+
+func (e *Eraser) load(ctx context.Context, tx *sql.Tx, of ledger.Ref, rehearsed bool) (g *loaded, err error) {
+	g = &loaded{}
+	key := []any{db.KeyOf(of.AccountID), db.KeyOf(of.ID)}
+	if lock := e.db.Text(lockVoucher); lock != "" && !rehearsed {
+		if _, err = tx.ExecContext(ctx, lock, key...); err != nil {
+			return nil, err
+		}
+	}
+	err = db.Each(ctx, tx, record.SelectGift+` WHERE v.account_id = $1 AND v.id = $2`, key, func(rows *sql.Rows) (err error) {
+		g.Gift, _, err = record.ScanGift(e.db.Keys, rows)
+		return err
+	})
+	if err == nil {
+		err = db.Each(ctx, tx, `SELECT r.seq, r.method, r.contact FROM resend AS r
+			WHERE r.account_id = $1 AND r.voucher_id = $2 ORDER BY r.seq`, key, func(rows *sql.Rows) error {
+			var r ledger.Resent
+			err := rows.Scan(&r.Seq, &r.Method, &r.Contact)
+			g.resends = append(g.resends, r)
+			return err
+		})
+	}
+	if err == nil {
+		err = db.Each(ctx, tx, `SELECT j.id, j.kind, j.contact FROM job AS j WHERE j.account_id = $1 AND j.voucher_id = $2`,
+			key, func(rows *sql.Rows) error {
+				var j ledger.Job
+				err := rows.Scan(db.ScanID(&j.ID), &j.Kind, &j.Contact)
+				g.jobs = append(g.jobs, j)
+				return err
+			})
+	}
+	return g, err
+}
+
+// apply writes a plan.
+func (e *Eraser) apply(ctx context.Context, tx *sql.Tx, p *plan, n *Counts) (err error) {
+	account, id := db.KeyOf(p.gift.AccountID), db.KeyOf(p.gift.ID)
+	do := func(text string, args ...any) {
+		if err == nil {
+			_, err = tx.ExecContext(ctx, text, append([]any{account}, args...)...)
+		}
+	}
+	c := &p.card
+	do(`UPDATE card SET sender = $2, recipient = $3, contact = $4, message = $5, first_name = $6, last_name = $7,
+		email_address = $8, notes = $9 WHERE account_id = $1 AND voucher_id = $10`, c.Sender, c.Recipient, c.Contact, c.Message,
+		c.Purchase.FirstName, c.Purchase.LastName, c.Purchase.EmailAddress, c.Notes, id)
+	for _, text := range p.search {
+		for _, key := range e.db.Keys.SearchHashes(p.gift.AccountID, text) {
+			do(`DELETE FROM gift_search WHERE account_id = $1 AND key = $2 AND voucher_id = $3`, key, id)
+		}
+	}
+	for _, seq := range p.resends {
+		do(`UPDATE resend SET contact = '' WHERE account_id = $1 AND voucher_id = $2 AND seq = $3`, id, seq)
+	}
+	for _, job := range p.jobs {
+		do(`DELETE FROM job WHERE account_id = $1 AND id = $2`, db.KeyOf(job))
+		n.Jobs++
+	}
+	do(`UPDATE job SET last_words = '' WHERE account_id = $1 AND voucher_id = $2 AND last_words <> ''`, id)
+	if p.unreachable {
+		// It fails at once, and so can be used by its code; who sends it now is not held up.
+		do(`UPDATE job SET due = $2, claimable_at = $2, attempts = 0 WHERE account_id = $1 AND voucher_id = $3 AND kind = ''
+			AND due = claimable_at AND due > $2`, time.Now().UnixMicro(), id)
+	}
+	for i := range p.entries {
+		if err == nil {
+			err = e.entry(ctx, tx, p, &p.entries[i])
+		}
+	}
+	if err == nil {
+		n.Answers, err = e.answers(ctx, tx, p)
+	}
+	return err
+}

@@ -1,0 +1,103 @@
+package erase
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
+)
+
+// findPage is how many rows are looked at at a time.
+const findPage = 2_000
+
+// Find gives the gifts of an account that have a contact: those that go or went to it, and those whose customer has it,
+// also of a reload or an activation. It reads every card and every entry; seen is told how many.
+func (e *Eraser) Find(ctx context.Context, account gift.ID, contact string, seen func(rows int)) ([]gift.ID, error) {
+	is := Request{Contact: contact}
+	found := map[gift.ID]bool{}
+	for _, key := range e.db.Keys.SearchHashes(account, record.ByContact+gift.Fold(contact)) {
+		err := db.Each(ctx, e.db.Readers, `SELECT f.voucher_id FROM gift_search AS f WHERE f.account_id = $1 AND f.key = $2`,
+			[]any{db.KeyOf(account), key}, func(rows *sql.Rows) error {
+				var id gift.ID
+				err := rows.Scan(db.ScanID(&id))
+				found[id] = true
+				return err
+			})
+		if err != nil {
+			return nil, fmt.Errorf("looking for gifts of a contact: %w", err)
+		}
+	}
+	for _, query := range []string{
+		`SELECT c.voucher_id, c.voucher_id, c.email_address, c.contact FROM card AS c
+			WHERE c.account_id = $1 AND c.voucher_id > $2 ORDER BY c.voucher_id LIMIT $3`,
+		`SELECT e.id, e.voucher_id, e.details, '' FROM entry AS e
+			WHERE e.account_id = $1 AND e.id > $2 ORDER BY e.id LIMIT $3`,
+	} {
+		if err := e.scan(ctx, query, account, is, found, seen); err != nil {
+			return nil, fmt.Errorf("looking for customers: %w", err)
+		}
+	}
+	ids := make([]gift.ID, 0, len(found))
+	for id := range found {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
+	return ids, nil
+}
+
+// scan looks through a table.
+func (e *Eraser) scan(ctx context.Context, query string, account gift.ID, ask Request, found map[gift.ID]bool,
+	seen func(int)) error {
+	var after gift.ID
+	for n := findPage; n == findPage; seen(n) {
+		n = 0
+		err := db.Each(ctx, e.db.Readers, query, []any{db.KeyOf(account), db.KeyOf(after), findPage},
+			func(rows *sql.Rows) error {
+				n++
+				var id gift.ID
+				var email, contact sql.NullString
+				err := rows.Scan(db.ScanID(&after), db.ScanID(&id), &email, &contact)
+				if err == nil && len(email.String) > 0 && email.String[0] == '{' {
+					email.String, err = record.CustomerOf(email.String)
+				}
+				if err == nil && (ask.is(email.String) || ask.is(contact.String)) {
+					found[id] = true
+				}
+				return err
+			})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ended selects gifts that were used up, cancelled or not paid for, or whose validity was over, and to which nothing
+// happened since an instant.
+const ended = `SELECT v.id, c.sender FROM voucher AS v
+	JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
+	JOIN entry AS e ON e.account_id = v.account_id AND e.id = v.last
+	WHERE v.account_id = $1 AND v.id > $2 AND v.id < $3 AND e.made_at < $4
+		AND (v.status IN (2, 6, 7) OR coalesce(v.extended, v.valid_until) < $4)
+		AND (c.recipient <> '' OR c.contact <> '' OR c.message <> '' OR c.first_name <> '' OR c.last_name <> ''
+			OR c.email_address <> '' OR c.notes <> '')
+	ORDER BY v.id LIMIT $5`
+
+// Ended gives gifts of an account, at most limit, that follow one, ended before an instant, and still tell of people.
+func (e *Eraser) Ended(ctx context.Context, account, after gift.ID, before time.Time, limit int) ([]gift.ID, error) {
+	last := gift.IDsBefore(before)
+	ids, err := db.Collect(ctx, e.db, ended, []any{db.KeyOf(account), db.KeyOf(after), db.KeyOf(last), before.UnixMicro(),
+		limit}, func(from db.Scanner) (id gift.ID, err error) {
+		err = from.Scan(db.ScanID(&id), new(string))
+		return id, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for gifts that ended: %w", err)
+	}
+	return ids, nil
+}

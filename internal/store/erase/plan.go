@@ -1,0 +1,159 @@
+package erase
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store/record"
+)
+
+// erasedWords stand in the place of words that named somebody.
+const erasedWords = "(erased)"
+
+// minName is how long a name is at least that is looked for in other words.
+const minName = 3
+
+// plan is what is to be written where a gift tells of somebody.
+type plan struct {
+	ask     Request
+	gift    *gift.Gift
+	entries []gift.Entry // as they are to be
+	history []gift.Entry // all of them, as they are
+
+	card        gift.Card // as it is to be
+	search      []string  // what the gift is not found by any more
+	resends     []int     // whose contact goes
+	jobs        []gift.ID // that have nobody to go to
+	unreachable bool      // the gift goes nowhere any more
+}
+
+func (p *plan) nothing() bool {
+	was, is := &p.gift.Card, &p.card
+	same := was.Sender == is.Sender && was.Recipient == is.Recipient && was.Contact == is.Contact &&
+		was.Message == is.Message && was.Purchase == is.Purchase && was.Notes == is.Notes
+	return same && len(p.entries)+len(p.resends) == 0
+}
+
+// is tells whether a contact is that of the person.
+func (r *Request) is(contact string) bool {
+	return contact != "" && (r.Contact == "" || gift.Fold(contact) == gift.Fold(r.Contact))
+}
+
+// planFor decides what goes. A recipient takes along the name, the message and the notes, also one that the gift was
+// sent to before; a customer takes along their names, their own name as the sender, the message and the notes. A
+// customer is known by the e-mail address of the purchase.
+func planFor(ask Request, g *loaded, history []gift.Entry) *plan {
+	p := &plan{ask: ask, gift: &g.Gift, history: history, card: g.Card}
+	all, c := ask.Contact == "", &p.card
+	current := all || ask.is(c.Contact)
+	recipient, customer := current, all || ask.is(c.Purchase.EmailAddress)
+	var names []string
+	for _, r := range g.resends {
+		if r.Contact != "" && ask.is(r.Contact) {
+			recipient = true
+			p.resends, names = append(p.resends, r.Seq), append(names, r.Contact)
+			p.search = append(p.search, record.ByContact+gift.Fold(r.Contact))
+		}
+	}
+	if recipient {
+		names = append(names, c.Recipient)
+		for _, word := range gift.SearchWords(c.Recipient) {
+			p.search = append(p.search, record.ByWord+word)
+		}
+		c.Recipient = ""
+	}
+	if current {
+		p.unreachable = c.Contact != ""
+		p.search = append(p.search, record.ByContact+gift.Fold(c.Contact))
+		names = append(names, c.Contact)
+		c.Contact = ""
+	}
+	if customer {
+		names = append(names, customerNames(c.Purchase)...)
+		if all || bears(c.Sender, c.Purchase) {
+			names, c.Sender = append(names, c.Sender), ask.Account.Name
+		}
+		forgetCustomer(&c.Purchase)
+	}
+	if recipient || customer {
+		c.Message, c.Notes = "", ""
+	}
+	p.planEntries(names)
+	for _, j := range g.jobs {
+		if ask.is(j.Contact) || current && j.Kind == ledger.BalanceJob {
+			p.jobs = append(p.jobs, j.ID)
+		}
+	}
+	return p
+}
+
+// planEntries takes the customers of reloads and activations out of entries, the contacts out of what was sent
+// elsewhere, and words that name whoever is erased.
+func (p *plan) planEntries(names []string) {
+	for _, e := range p.history { // first all that is known of whoever paid
+		if p.ask.is(e.Purchase.EmailAddress) {
+			names = append(names, customerNames(e.Purchase)...)
+		}
+	}
+	for _, e := range p.history {
+		was := e
+		if p.ask.Contact == "" || p.ask.is(e.Purchase.EmailAddress) {
+			forgetCustomer(&e.Details.Purchase)
+		}
+		if to, _, masked := strings.Cut(e.Reason, " From "); masked && e.Kind == gift.Resent && len(names) > 0 {
+			e.Reason = to
+		}
+		for _, name := range names {
+			if mentions(e.Reason, name) {
+				e.Reason = erasedWords
+			}
+		}
+		if e.Reason != was.Reason || e.Details != was.Details {
+			p.entries = append(p.entries, e)
+		}
+	}
+}
+
+// forgetCustomer leaves what a purchase is found by: its reference and its storefront.
+func forgetCustomer(p *gift.Purchase) { p.FirstName, p.LastName, p.EmailAddress = "", "", "" }
+
+func customerNames(p gift.Purchase) []string {
+	return []string{strings.TrimSpace(p.FirstName + " " + p.LastName), p.LastName, p.EmailAddress}
+}
+
+// bears tells whether a sender's name has a word of the customer's.
+func bears(sender string, p gift.Purchase) bool {
+	for _, word := range gift.SearchWords(p.FirstName + " " + p.LastName) {
+		for _, is := range gift.SearchWords(sender) {
+			if is == word {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mentions tells whether a text has a name in it, as words of its own.
+func mentions(text, name string) bool {
+	if utf8.RuneCountInString(name) < minName {
+		return false
+	}
+	text, name = gift.Fold(text), gift.Fold(name)
+	inWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	for at := 0; ; {
+		n := strings.Index(text[at:], name)
+		if n < 0 {
+			return false
+		}
+		begin, end := at+n, at+n+len(name)
+		before, _ := utf8.DecodeLastRuneInString(text[:begin])
+		after, _ := utf8.DecodeRuneInString(text[end:])
+		if !inWord(before) && !inWord(after) {
+			return true
+		}
+		at = end
+	}
+}

@@ -1,0 +1,258 @@
+package store
+
+import (
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/internal/chain"
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/message"
+	"boon.example/internal/store/erase"
+)
+
+const (
+	ana   = "ana@example.com"
+	carla = "Carla@example.com"
+)
+
+// personal is what the gifts of a test say of people.
+var personal = []string{ana, "a…@example.com", "Ana Diaz", "Happy birthday", "for my sister", carla, "Carla", "Lopez"}
+
+// tellingGift is a gift that went to Ana, then to Bob, and was reloaded by Carla, who bought it, with all that is kept.
+func tellingGift(t *testing.T, s *Store, account gift.ID) gift.Gift {
+	t.Helper()
+	g, issued := newGift(account)
+	g.Card.Method, g.Card.Contact, g.Card.Recipient, g.Card.Sender = gift.Email, ana, "Ana Diaz", "Carla"
+	g.Card.Message, g.Card.Notes = "Happy birthday", "for my sister"
+	g.Card.Purchase = gift.Purchase{Reference: "R-1", FirstName: "Carla", LastName: "Lopez", EmailAddress: carla}
+	body := fmt.Sprintf(`{"orderID":"x","gifts":[{"voucherID":"%s","senderDescription":"Carla","recipientDescription":"Ana Diaz",`+
+		`"message":"Happy birthday","status":"PENDING"},{"voucherID":"y","message":"kept"}]}`, g.ID)
+	request := ledger.Request{At: noon, Answer: ledger.Answer{Code: ledger.Created, Body: []byte(body)},
+		RequestKey: ledger.RequestKey{AccountID: account, Operation: ledger.SendGift, Key: "short" + g.ID.String()}}
+	long := request
+	long.Key = "long" + g.ID.String()
+	long.Answer.Body = []byte(strings.Replace(body, `"x"`, `"`+strings.Repeat("x", 2_000)+`"`, 1))
+	save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{issued},
+		Requests: []ledger.Request{request, long}})
+
+	enter := func(kind gift.Kind, delta gift.Amount, change func(*gift.Entry, *ledger.Changes)) {
+		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&g.Voucher)}}, func(st *ledger.State) (c ledger.Changes) {
+			v := *st.Vouchers[ref(&g.Voucher)]
+			e := gift.Entry{ID: newID(), AccountID: account, VoucherID: g.ID, Seq: v.Seq + 1, Previous: v.Last, Kind: kind,
+				Delta: delta, Balance: v.Balance + delta, Status: gift.Delivered, At: noon}
+			if change(&e, &c); kind == gift.Reload {
+				v.Loaded += delta
+			}
+			v.Seq, v.Last, v.Balance, v.Status = e.Seq, e.ID, e.Balance, e.Status
+			c.Vouchers, c.Entries, g.Voucher = []gift.Voucher{v}, []gift.Entry{e}, v
+			return c
+		})
+	}
+	enter(gift.Sent, 0, func(*gift.Entry, *ledger.Changes) {})
+	enter(gift.Adjustment, -5, func(e *gift.Entry, c *ledger.Changes) {
+		e.Details.ReasonCode, e.Reason = gift.ReasonSupport, "ana diaz called"
+	})
+	enter(gift.Reload, 5, func(e *gift.Entry, c *ledger.Changes) { e.Details.Purchase = g.Card.Purchase })
+	enter(gift.Adjustment, -5, func(e *gift.Entry, c *ledger.Changes) {
+		e.Details.ReasonCode, e.Reason = gift.ReasonSupport, "too little foam"
+	})
+	enter(gift.Resent, 0, func(e *gift.Entry, c *ledger.Changes) {
+		e.Reason = "By e-mail, to another address. From a…@example.com to b…@example.com, with a new code and link."
+		c.Resends = []ledger.Resent{{AccountID: account, VoucherID: g.ID, Seq: e.Seq, ID: e.ID, At: e.At, Method: gift.Email,
+			Contact: ana}}
+		c.Jobs = []ledger.Job{{ID: newID(), AccountID: account, VoucherID: g.ID, Kind: ledger.RedirectedJob, Due: noon,
+			Method: gift.Email, Contact: ana}}
+		c.DeliveryChanges = []ledger.DeliveryChange{{AccountID: account, VoucherID: g.ID,
+			Delivery: gift.Delivery{Method: gift.Email, Contact: "bob@example.com", DeliveryZone: "UTC"}}}
+	})
+	must(t, s.KeepMessage(t.Context(), message.Message{ID: newID(), GiftID: g.ID, AccountID: account, To: ana, At: noon}))
+	must(t, s.SaveWebhooks(t.Context(), nil, []gift.WebhookAttempt{{ID: newID(), AccountID: account, WebhookID: account,
+		Event: g.Last, Type: gift.EventResent, At: noon.Add(time.Second), Status: 200, Answer: []byte("thanks, Ana Diaz")}}))
+	return g
+}
+
+// standing gives those of some texts that a store still has, in the clear or sealed.
+func standing(t *testing.T, s *Store, account gift.ID, texts []string) (found []string) {
+	t.Helper()
+	var all strings.Builder
+	for table, rows := range dump(t, s) {
+		fmt.Fprintln(&all, table, rows)
+	}
+	var clear strings.Builder
+	messages, err := s.Messages(t.Context(), gift.ID{}, 100)
+	must(t, err)
+	attempts, err := s.WebhookAttempts(t.Context(),
+		gift.WebhookAttempts{AccountID: account, WebhookID: account, Limit: 100})
+	must(t, err)
+	fmt.Fprintf(&clear, "%+v", messages)
+	for _, a := range attempts {
+		clear.Write(a.Answer)
+	}
+	for _, r := range answersOf(t, s, account) {
+		clear.Write(r)
+	}
+	for _, text := range texts {
+		if strings.Contains(all.String(), hex.EncodeToString([]byte(text))) || strings.Contains(clear.String(), text) {
+			found = append(found, text)
+		}
+	}
+	return found
+}
+
+// answersOf reads the stored answers of an account.
+func answersOf(t *testing.T, s *Store, account gift.ID) (bodies [][]byte) {
+	t.Helper()
+	rows, err := s.db.Readers.QueryContext(t.Context(), `SELECT r.key FROM request AS r WHERE r.account_id = $1`, account[:])
+	must(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		k := ledger.RequestKey{AccountID: account, Operation: ledger.SendGift}
+		must(t, rows.Scan(&k.Key))
+		runGroup(t, s, ledger.Want{Requests: []ledger.RequestKey{k}}, func(st *ledger.State) ledger.Changes {
+			a := st.Requests[k].Answer
+			if a.Long.Size > 0 {
+				a.Body, err = s.LongAnswer(t.Context(), a.Long)
+				must(t, err)
+			}
+			bodies = append(bodies, a.Body)
+			return ledger.Changes{}
+		})
+	}
+	return bodies
+}
+
+// testErase: nothing of a person is left in any table or file, and everything else is: the ledger, what others are
+// called, replies to repeated calls; and it verifies, also since a checkpoint from before.
+func testErase(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	g := tellingGift(t, s, account.ID)
+	other := issue(t, s, account.ID, 1)[0]
+	_, before := chainProblems(t, s)
+	was := problems(t, s)
+	if found := standing(t, s, account.ID, personal); len(found) != len(personal) {
+		t.Fatalf("of %q only %q is found", personal, found)
+	}
+	for _, contact := range []string{strings.ToUpper(ana), carla} {
+		ids, err := s.Eraser.Find(t.Context(), account.ID, contact, func(int) {})
+		must(t, err)
+		diff(t, ids, []gift.ID{g.ID})
+		rehearsed, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: account, Contact: contact, DryRun: true}, ids)
+		must(t, err)
+		done, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: account, Contact: contact}, ids)
+		must(t, err)
+		if done.Gifts != 1 || done.Entries == 0 || done.Entries != rehearsed.Entries ||
+			done.Answers != 2 && contact != carla {
+			t.Errorf("%s: %+v, rehearsed %+v", contact, done, rehearsed)
+		}
+	}
+	if found := standing(t, s, account.ID, personal); len(found) > 0 {
+		t.Errorf("%q is still there", found)
+	}
+	kept := []string{"too little foam", "bob@example.com", "R-1", "Harbor Coffee", other.Card.Recipient, "kept"}
+	if found := standing(t, s, account.ID, kept); len(found) != len(kept) {
+		t.Errorf("of %q only %q is left", kept, found)
+	}
+	stillHolds(t, s, before, was)
+	must(t, s.Eraser.Clean(t.Context(), true))
+	stillHolds(t, s, before, was)
+	if s.db.File != "" {
+		searchFiles(t, filepath.Dir(s.db.File), personal)
+	}
+	if again, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: account}, []gift.ID{g.ID}); err != nil ||
+		again.Gifts != 1 || standing(t, s, account.ID, []string{"bob@example.com"}) != nil {
+		t.Errorf("everybody's: %+v, %v", again, err)
+	}
+	stillHolds(t, s, before, was)
+	now, err := s.Gift(t.Context(), account.ID, g.ID)
+	must(t, err)
+	diff(t, now.Voucher.Balance, g.Balance)
+	diff(t, now.Card.Code, g.Card.Code)
+}
+
+// stillHolds holds a store against its chains and a checkpoint, and against what its checks found before.
+func stillHolds(t *testing.T, s *Store, checkpoint []chain.Head, was map[string]int) {
+	t.Helper()
+	found, _ := chainProblems(t, s, checkpoint...)
+	if len(found) > 0 {
+		t.Errorf("%q", found)
+	}
+	diff(t, problems(t, s), was)
+}
+
+func searchFiles(t *testing.T, dir string, texts []string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*"))
+	must(t, err)
+	for _, name := range names {
+		content, err := os.ReadFile(name)
+		must(t, err)
+		for _, text := range texts {
+			if strings.Contains(string(content), text) {
+				t.Errorf("%q is still in %s", text, name)
+			}
+		}
+	}
+}
+
+// testEraseHidesNothing: what was changed past the program is not made good by an erasure, nor can one be made without
+// the keys, or another be put in its place.
+func testEraseHidesNothing(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	g, forged := tellingGift(t, s, account.ID), tellingGift(t, s, account.ID)
+	ask := erase.Request{Account: account}
+	if _, err := s.Eraser.Gifts(t.Context(), ask, []gift.ID{g.ID}); err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range []string{`delta = 6`, `reference = 'forged'`, `made_at = 0`} {
+		_, err := s.db.Writer.ExecContext(t.Context(), `UPDATE entry SET `+set+` WHERE voucher_id = $1 AND kind = 'RELOAD'`, g.ID[:])
+		if !s.db.Rejected(err) {
+			t.Errorf("%s beside an erasure: %v", set, err)
+		}
+	}
+	chainsHold(t, s)
+	spoil(t, s, `UPDATE entry SET reason = 'another' WHERE voucher_id = $1 AND kind = 'RELOAD'`, g.ID[:])
+	if found, _ := chainProblems(t, s); len(found) != 2 {
+		t.Errorf("another reason in the place of what was erased: %q", found)
+	}
+	unguarded(t, s)
+	run(t, s, `UPDATE entry SET reference = 'forged' WHERE voucher_id = $1 AND kind = 'RELOAD'`, forged.ID[:])
+	n, err := s.Eraser.Gifts(t.Context(), ask, []gift.ID{forged.ID})
+	if err == nil || !strings.Contains(err.Error(), "not as it was written") {
+		t.Errorf("an entry that was changed: %+v, %v", n, err)
+	}
+	run(t, s, `UPDATE erasure SET after = before WHERE account_id = $1`, account.ID[:])
+	if found, _ := chainProblems(t, s); len(found) < 3 {
+		t.Errorf("erasures that were changed: %q", found)
+	}
+}
+
+// testEraseWaiting: a gift whose message is still to be sent is left alone; with force, its delivery is due at once and
+// has nobody to go to.
+func testEraseWaiting(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	g, issued := newGift(account.ID)
+	g.Card.Method, g.Card.Contact, g.Status, issued.Status = gift.Email, ana, gift.Pending, gift.Pending
+	now := time.Now().UTC().Truncate(time.Second).Add(time.Minute)
+	due := now.Add(time.Hour)
+	save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{issued},
+		Jobs: []ledger.Job{{ID: newID(), AccountID: account.ID, VoucherID: g.ID, Due: due}}})
+	ask := erase.Request{Account: account, Contact: ana}
+	n, err := s.Eraser.Gifts(t.Context(), ask, []gift.ID{g.ID})
+	if err != nil || n.Waiting != 1 || standing(t, s, account.ID, []string{ana}) == nil || len(claim(t, s, now, 1)) > 0 {
+		t.Errorf("%+v, %v", n, err)
+	}
+	ask.Force = true
+	n, err = s.Eraser.Gifts(t.Context(), ask, []gift.ID{g.ID})
+	if err != nil || n.Waiting != 0 || standing(t, s, account.ID, []string{ana}) != nil || len(claim(t, s, now, 1)) != 1 {
+		t.Errorf("by force: %+v, %v", n, err)
+	}
+}
