@@ -3,36 +3,112 @@ package docs
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"html/template"
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
-//go:embed errors.md
-var errorsMD []byte
+//go:embed api.md errors.md events.md setup.md states.md tills.md
+var files embed.FS
 
-// Errors gives errors.md as HTML. Each heading has its text as id, so that an address can end in #CODE.
-func Errors() template.HTML {
-	markdown := goldmark.New(goldmark.WithExtensions(extension.Table),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+// Served are the documents that the service shows, by file, each with its address below the service's.
+var Served = map[string]string{
+	"api.md": "docs", "errors.md": "docs/errors", "events.md": "docs/events", "setup.md": "docs/setup",
+	"states.md": "docs/states", "tills.md": "docs/tills",
+}
+
+// Source gives a served document as it is written.
+func Source(file string) string {
+	b, err := files.ReadFile(file)
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return string(b)
+}
+
+// HTML renders Markdown of ours. root leads from the page to the service's address ("../" from /docs/errors). A link to
+// a document that is not served is left as text, and so is a diagram left out, as the pages run no script for it.
+func HTML(markdown, root string) template.HTML {
+	ctx := parser.NewContext(parser.WithIDs(headingIDs{}))
+	ctx.Set(rootKey, root)
 	var b bytes.Buffer
-	if err := markdown.Convert(errorsMD, &b,
-		parser.WithContext(parser.NewContext(parser.WithIDs(headingIDs{})))); err != nil {
-		panic(err) // it is part of the program, and a buffer takes everything
+	if err := renderer.Convert([]byte(markdown), &b, parser.WithContext(ctx)); err != nil {
+		panic(err) // a buffer takes everything
 	}
 	return template.HTML(b.String())
 }
 
-// headingIDs makes the id of a heading from its text as it stands: an error code is its own anchor.
+var (
+	rootKey  = parser.NewContextKey()
+	renderer = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(
+		parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(links{}, 1))))
+)
+
+// links makes links between documents links between pages.
+type links struct{}
+
+func (links) Transform(doc *ast.Document, reader text.Reader, ctx parser.Context) {
+	root := ctx.Get(rootKey).(string)
+	var gone []ast.Node
+	ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.Link:
+			to, anchor, _ := strings.Cut(string(n.Destination), "#")
+			page, served := Served[to]
+			switch {
+			case !entering || to == "" || strings.Contains(to, "://"):
+			case served && anchor != "":
+				n.Destination = []byte(root + page + "#" + anchor)
+			case served:
+				n.Destination = []byte(root + page)
+			default:
+				gone = append(gone, n)
+			}
+		case *ast.Image:
+			gone = append(gone, n)
+		case *ast.FencedCodeBlock:
+			if entering && string(n.Language(reader.Source())) == "mermaid" {
+				gone = append(gone, n)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, n := range gone {
+		if _, block := n.(*ast.FencedCodeBlock); !block {
+			for child := n.FirstChild(); child != nil; child = n.FirstChild() {
+				n.Parent().InsertBefore(n.Parent(), n, child)
+			}
+		}
+		n.Parent().RemoveChild(n.Parent(), n)
+	}
+}
+
+// headingIDs makes the id of a heading from its text: an error code is its own anchor, others are as on the sites that
+// show repositories.
 type headingIDs struct{}
 
-func (headingIDs) Generate(text []byte, _ ast.NodeKind) []byte {
-	return []byte(strings.ReplaceAll(strings.Trim(string(text), "` "), " ", "-"))
+var (
+	code  = regexp.MustCompile(`^[A-Z]+(_[A-Z]+)*$`)
+	other = regexp.MustCompile("[^a-z0-9 _-]")
+)
+
+// Anchor gives the id of a heading.
+func Anchor(heading string) string {
+	heading = strings.Trim(heading, "` ")
+	if code.MatchString(heading) {
+		return heading
+	}
+	return strings.ReplaceAll(other.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
 }
+
+func (headingIDs) Generate(text []byte, _ ast.NodeKind) []byte { return []byte(Anchor(string(text))) }
 
 func (headingIDs) Put([]byte) {}

@@ -204,28 +204,36 @@ func checkFlags(t *testing.T, path, command, folder, args string) {
 	}
 }
 
-func TestErrorsIsWhole(t *testing.T) {
+// Every document that is served is rendered whole, and its links lead to pages that are served, and to headings there.
+func TestServedDocumentsAreWhole(t *testing.T) {
 	t.Parallel()
-	page := string(Errors())
-	for _, left := range []string{"**", "\n|", "\n- ", "<!-- raw"} {
-		if strings.Contains(page, left) {
-			t.Errorf("the page of errors holds %q, which was not rendered", left)
+	pages := map[string]string{}
+	for file, at := range Served {
+		pages[at] = string(HTML(Source(file), "ROOT/"))
+	}
+	links := regexp.MustCompile(`href="(?:ROOT/([a-z/]*))?(#[^"]*)?"`)
+	for at, page := range pages {
+		for _, left := range []string{"**", "\n|", "\n- ", "<!-- raw", "mermaid", ".md\"", "<img"} {
+			if strings.Contains(page, left) {
+				t.Errorf("%s holds %q", at, left)
+			}
+		}
+		for _, link := range links.FindAllStringSubmatch(page, -1) {
+			to := link[1]
+			if to == "" {
+				to = at
+			}
+			if pages[to] == "" || link[2] != "" && !strings.Contains(pages[to], ` id="`+link[2][1:]+`"`) {
+				t.Errorf("%s leads to %s", at, link[0])
+			}
 		}
 	}
-	// The service has the page alone, not the documents beside it.
-	if link := regexp.MustCompile(`href="[^"#][^":]*"`).FindString(page); link != "" {
-		t.Errorf("the page of errors leads to %s, which the service does not serve", link)
-	}
-	source, err := os.ReadFile("errors.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	headings := regexp.MustCompile("(?m)^##+ `?([A-Z_]{2,})`?$").FindAllSubmatch(source, -1)
+	headings := regexp.MustCompile("(?m)^##+ `?([A-Z_]{2,})`?$").FindAllStringSubmatch(Source("errors.md"), -1)
 	if len(headings) < 20 {
 		t.Fatalf("%d headings of errors.md are codes", len(headings))
 	}
 	for _, h := range headings {
-		if !strings.Contains(page, ` id="`+string(h[1])+`"`) {
+		if !strings.Contains(pages["docs/errors"], ` id="`+h[1]+`"`) {
 			t.Errorf("%s has no anchor", h[1])
 		}
 	}

@@ -137,12 +137,9 @@ func New(c Config) *API {
 	for pattern, methods := range byPattern() {
 		a.mux.Handle(pattern, a.resource(methods))
 	}
-	for _, p := range docPages(Version, c.PublicURL) {
-		a.mux.Handle(p.pattern, a.handler(func(c *call) (ledger.Answer, error) {
-			return ledger.Answer{},
-				c.wrongMethod("GET, HEAD")
-		}))
-		a.mux.Handle("GET "+p.pattern, p)
+	served := a.serveDocs()
+	for _, pattern := range docPatterns {
+		a.mux.Handle(pattern, served)
 	}
 	a.unknown = a.handler(func(*call) (ledger.Answer, error) { return ledger.Answer{}, nothingHere() })
 	for _, pattern := range []string{root, root + "/", "/docs/"} {

@@ -2,18 +2,18 @@ package api
 
 import (
 	"bytes"
-	"embed"
+	_ "embed"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"net/http"
-	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"boon.example/docs"
+	"boon.example/internal/ledger"
+	"boon.example/internal/reference"
 )
 
 // openapi.yaml is the description of the interface as people write it, openapi.json the same as programs read it.
@@ -40,61 +40,50 @@ func OpenAPI(version, publicURL string) []byte {
 	return []byte(strings.ReplaceAll(versioned, exampleURL, string(address[1:len(address)-1])))
 }
 
-//go:embed assets
-var assets embed.FS
-
 // docsPolicy lets the pages use what this server serves and nothing else.
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; " +
 	"img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// page is a fixed answer to GET: the description of the interface and the pages about it.
-type page struct {
-	pattern     string // as http.ServeMux takes it, without a method
-	contentType string
-	body        []byte
-}
+// docPatterns are where the description of the interface and the pages about it are found, as http.ServeMux takes them.
+var docPatterns = []string{"/openapi.json", "/docs", "/docs/errors", "/docs/{page}", "/docs/reference/{operation}",
+	"/docs/assets/{file}"}
 
-// docPages gives /openapi.json, its reference page /docs, the page about every code /docs/errors, and what the two
-// are made of.
-func docPages(version, publicURL string) []page {
-	const html, css, script = "text/html; charset=utf-8", "text/css; charset=utf-8", "text/javascript; charset=utf-8"
-	return []page{
-		{"/openapi.json", "application/json", OpenAPI(version, publicURL)},
-		{"/docs", html, asset("docs.html")},
-		{"/docs/errors", html, errorsPage()},
-		{"/docs/assets/docs.css", css, asset("docs.css")},
-		{"/docs/assets/docs.js", script, asset("docs.js")},
-		{"/docs/assets/swagger-ui.css", css, asset("swagger-ui.css")},
-		{"/docs/assets/swagger-ui-bundle.js", script, asset("swagger-ui-bundle.js")},
-	}
-}
-
-// ServeHTTP gives the page, whatever the method; the mux around sees to that.
-func (p page) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	h := w.Header()
-	h.Set("Content-Type", p.contentType)
-	h.Set("Content-Length", strconv.Itoa(len(p.body)))
-	h.Set("Content-Security-Policy", docsPolicy)
-	h.Set("Cache-Control", "no-cache") // a new release shows at once
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	w.Write(p.body) // a caller that has gone is no failure of ours
-}
-
-func asset(name string) []byte {
-	b, err := assets.ReadFile(path.Join("assets", name))
+// docPages gives /openapi.json and the pages that are made of it, by path.
+func docPages(version, publicURL string) map[string]reference.Page {
+	file := OpenAPI(version, publicURL)
+	pages, err := reference.Pages(file, version, publicURL)
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // they are part of the program
 	}
-	return b
+	pages["/openapi.json"] = reference.Page{Type: "application/json", Body: file}
+	return pages
 }
 
-func errorsPage() []byte {
-	var b bytes.Buffer
-	if err := template.Must(template.New("errors").Parse(string(asset("errors.html")))).Execute(&b,
-		docs.Errors()); err != nil {
-		panic(err)
+// serveDocs answers GET with a page. All pages are made at the first call.
+func (a *API) serveDocs() http.HandlerFunc {
+	pages := sync.OnceValue(func() map[string]reference.Page { return docPages(Version, a.PublicURL) })
+	wrong := a.handler(func(c *call) (ledger.Answer, error) { return ledger.Answer{}, c.wrongMethod("GET, HEAD") })
+	return func(w http.ResponseWriter, r *http.Request) {
+		p, known := pages()[r.URL.Path]
+		if !known {
+			a.unknown.ServeHTTP(w, r)
+			return
+		}
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			wrong.ServeHTTP(w, r)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Type", p.Type)
+		h.Set("Content-Length", strconv.Itoa(len(p.Body)))
+		h.Set("Content-Security-Policy", docsPolicy)
+		h.Set("Cache-Control", "no-cache") // a new release shows at once
+		if p.Fixed {
+			h.Set("Cache-Control", "public, max-age=31536000, immutable")
+		}
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		w.Write(p.Body) // a caller that has gone is no failure of ours
 	}
-	return b.Bytes()
 }

@@ -1,0 +1,103 @@
+package reference
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// The parts of a Postman collection 2.1 that are used.
+type (
+	collection struct {
+		Info      map[string]string `json:"info"`
+		Auth      map[string]any    `json:"auth"`
+		Variables []pair            `json:"variable"`
+		Items     []folder          `json:"item"`
+	}
+	folder struct {
+		Name  string `json:"name"`
+		Items []item `json:"item"`
+	}
+	item struct {
+		Name    string  `json:"name"`
+		Request request `json:"request"`
+	}
+	request struct {
+		Method  string         `json:"method"`
+		Auth    map[string]any `json:"auth,omitempty"`
+		Headers []pair         `json:"header"`
+		URL     address        `json:"url"`
+		Body    *body          `json:"body,omitempty"`
+	}
+	address struct {
+		Raw      string   `json:"raw"`
+		Host     []string `json:"host"`
+		Path     []string `json:"path"`
+		Query    []pair   `json:"query,omitempty"`
+		Variable []pair   `json:"variable,omitempty"`
+	}
+	body struct {
+		Mode    string         `json:"mode"`
+		Raw     string         `json:"raw"`
+		Options map[string]any `json:"options"`
+	}
+	pair struct {
+		Key   string `json:"key"`
+		Value string `json:"value"`
+		Type  string `json:"type,omitempty"`
+	}
+)
+
+// makeCollection gives the operations to Postman and what reads its files. The key is a variable, which each user fills
+// in; an Idempotency-Key is made for each call.
+func makeCollection(operations []operation, publicURL, version string) []byte {
+	c := collection{
+		Info: map[string]string{"name": "Boon", "version": version,
+			"schema": "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"},
+		Auth: map[string]any{"type": "apikey", "apikey": []pair{{"key", "Authorization", "string"},
+			{"value", "{{key}}", "string"}, {"in", "header", "string"}}},
+		Variables: []pair{{"baseUrl", publicURL, "string"}, {"key", "", "string"}},
+	}
+	places := map[string]int{}
+	for _, o := range operations {
+		at, known := places[o.Tag]
+		if !known {
+			at = len(c.Items)
+			places[o.Tag] = at
+			c.Items = append(c.Items, folder{Name: o.Tag})
+		}
+		c.Items[at].Items = append(c.Items[at].Items, item{o.ID, o.call.request()})
+	}
+	b, err := json.MarshalIndent(c, "", " ")
+	if err != nil {
+		panic(err) // all of it can be JSON
+	}
+	return b
+}
+
+func (c call) request() request {
+	r := request{Method: c.method, Headers: []pair{}, URL: address{Host: []string{"{{baseUrl}}"}}}
+	if c.open {
+		r.Auth = map[string]any{"type": "noauth"}
+	}
+	if c.once {
+		r.Headers = append(r.Headers, pair{"Idempotency-Key", "{{$guid}}", ""})
+	}
+	for part := range strings.SplitSeq(strings.TrimPrefix(c.path, "/"), "/") {
+		if name, is := strings.CutPrefix(part, "{"); is {
+			name = strings.TrimSuffix(name, "}")
+			part = ":" + name
+			r.URL.Variable = append(r.URL.Variable, pair{name, c.params[name], "string"})
+		}
+		r.URL.Path = append(r.URL.Path, part)
+	}
+	r.URL.Raw = "{{baseUrl}}/" + strings.Join(r.URL.Path, "/")
+	for i, q := range c.query {
+		r.URL.Query = append(r.URL.Query, pair{q.name, q.text(), ""})
+		r.URL.Raw += map[bool]string{true: "?", false: "&"}[i == 0] + q.name + "=" + q.text()
+	}
+	if c.body != "" {
+		r.Headers = append(r.Headers, pair{"Content-Type", "application/json", ""})
+		r.Body = &body{"raw", c.body, map[string]any{"raw": map[string]string{"language": "json"}}}
+	}
+	return r
+}

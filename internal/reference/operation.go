@@ -1,0 +1,210 @@
+package reference
+
+import (
+	"cmp"
+	"html/template"
+	"net/url"
+	"slices"
+	"strings"
+
+	"boon.example/docs"
+)
+
+// operation is one of the interface, as its page shows it.
+type operation struct {
+	ID, Tag, Method, Path, Summary string
+	Description                    template.HTML
+	Params, Body                   []field
+	Answers                        []answer
+	Samples                        []sample
+	Example                        string // of the answer
+	call                           call
+}
+
+// field is a member or a parameter.
+type field struct {
+	Name, In, Type string
+	Required       bool
+	Description    template.HTML
+	Fields         []field
+}
+
+// answer is what a status means.
+type answer struct {
+	Status      string
+	Description template.HTML
+	Codes       []string
+	Fields      []field
+}
+
+// call is an example of a call.
+type call struct {
+	method, address, body string // address is the path with its query
+	path                  string // with its parameters in braces
+	query                 []member
+	params                map[string]string
+	open, once            bool // it needs no key; it takes an Idempotency-Key
+}
+
+const root3 = "../../" // from the page of an operation to the service
+
+func readOperations(doc node) (all []operation) {
+	for _, path := range doc.in("paths").members() {
+		for _, m := range path.members() {
+			if id := m.in("operationId"); id.is() {
+				all = append(all, readOperation(path.name, m))
+			}
+		}
+	}
+	return all
+}
+
+func readOperation(path string, at member) operation {
+	o := operation{ID: at.in("operationId").text(), Method: strings.ToUpper(at.name), Path: path,
+		Summary: at.in("summary").text(), Tag: at.in("tags").texts()[0]}
+	if d := at.in("description"); d.is() {
+		o.Description = docs.HTML(d.text(), root3)
+	}
+	body := at.in("requestBody", "content", "application/json")
+	o.Body = readFields(body.in("schema"), 0)
+	name := exampleName(at, body)
+	o.call = call{method: o.Method, path: path, address: path, params: map[string]string{},
+		open: at.in("security").is()}
+	query := url.Values{}
+	for _, p := range at.in("parameters").list() {
+		f := readField(p.in("name").text(), p.in("schema"), 0)
+		f.In, f.Required = p.in("in").text(), p.in("required").text() == "true"
+		f.Description = at.file.described(p.in("description").text())
+		o.Params = append(o.Params, f)
+		o.call.once = o.call.once || f.Name == "Idempotency-Key"
+		value := p.in("examples", name, "value")
+		switch {
+		case !value.is():
+		case f.In == "path":
+			o.call.params[f.Name] = value.text()
+			o.call.address = strings.ReplaceAll(o.call.address, "{"+f.Name+"}", url.PathEscape(value.text()))
+		case f.In == "query":
+			o.call.query = append(o.call.query, member{f.Name, value})
+			query.Set(f.Name, value.text())
+		}
+	}
+	if len(query) > 0 {
+		o.call.address += "?" + query.Encode()
+	}
+	o.call.body = body.in("examples", name, "value").indented()
+	for _, status := range at.in("responses").members() {
+		o.Answers = append(o.Answers, readAnswer(status))
+		for _, media := range status.in("content").members() {
+			if example := media.in("examples", name, "value"); example.is() {
+				o.Example = cmp.Or(example.indented(), example.text())
+			}
+		}
+	}
+	o.Samples = o.call.samples()
+	return o
+}
+
+// exampleName chooses what the samples show: the first example of the body, else of an answer.
+func exampleName(at member, body node) string {
+	for _, e := range body.in("examples").members() {
+		return e.name
+	}
+	for _, status := range at.in("responses").members() {
+		for _, media := range status.in("content").members() {
+			for _, e := range media.in("examples").members() {
+				return e.name
+			}
+		}
+	}
+	return ""
+}
+
+func readAnswer(status member) answer {
+	a := answer{Status: status.name, Description: status.file.described(status.in("description").text())}
+	for _, media := range status.in("content").members() {
+		if media.name != "application/problem+json" {
+			a.Fields = readFields(media.in("schema"), 0)
+			continue
+		}
+		for _, part := range media.in("schema", "allOf").list() {
+			if codes := part.in("properties", "code", "enum").texts(); len(codes) < 10 { // else it is the list of all
+				a.Codes = append(a.Codes, codes...)
+			}
+		}
+	}
+	return a
+}
+
+const deepest = 5
+
+// readFields lists the members of an object, of what an array holds, or of the first of several kinds.
+func readFields(schema node, depth int) (all []field) {
+	if depth > deepest || !schema.is() {
+		return nil
+	}
+	required := schema.in("required").texts()
+	for _, p := range schema.in("properties").members() {
+		f := readField(p.name, p.node, depth)
+		if f.Type == "" && f.Description == "" {
+			continue // a rule about a member that is described elsewhere
+		}
+		f.Required = slices.Contains(required, p.name)
+		all = append(all, f)
+	}
+	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
+		if len(all) > 0 {
+			break
+		}
+		for _, part := range schema.in(name).list() {
+			all = append(all, readFields(part, depth)...)
+		}
+	}
+	if len(all) == 0 {
+		all = readFields(schema.in("items"), depth)
+	}
+	return all
+}
+
+func readField(name string, schema node, depth int) field {
+	f := field{Name: name, Type: typeOf(schema), Fields: readFields(schema, depth+1)}
+	if d := schema.in("description"); d.is() {
+		f.Description = schema.file.described(d.text())
+	}
+	return f
+}
+
+// described renders a description, which many fields share, once.
+func (f *file) described(text string) template.HTML {
+	if _, known := f.texts[text]; !known {
+		f.texts[text] = docs.HTML(text, root3)
+	}
+	return f.texts[text]
+}
+
+// typeOf says in a few words what a value is.
+func typeOf(schema node) string {
+	types := schema.in("type").texts()
+	if len(types) == 0 && schema.in("type").is() {
+		types = []string{schema.in("type").text()}
+	}
+	if len(types) == 0 {
+		for _, part := range schema.in("anyOf").list() {
+			types = append(types, typeOf(part))
+		}
+	}
+	types = slices.DeleteFunc(types, func(t string) bool { return t == "" })
+	// the empty text stands for what is absent, in requests
+	if empty := slices.Index(types, "string"); len(types) > 1 && empty > 0 && schema.in("maxLength").text() == "0" {
+		types = slices.Delete(types, empty, empty+1)
+	}
+	words := strings.Join(types, " or ")
+	if format := schema.in("format"); format.is() {
+		words += ", " + format.text()
+	}
+	if values := slices.DeleteFunc(schema.in("enum").texts(), func(v string) bool {
+		return v == "" || v == "null"
+	}); len(values) > 0 {
+		words += ": " + strings.Join(values, ", ")
+	}
+	return words
+}

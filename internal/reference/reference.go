@@ -1,0 +1,183 @@
+// Package reference makes the pages about the interface, all of them from the OpenAPI file and the documents in docs:
+// guide, reference with samples, errors, an index to search in, and a collection of the calls. It knows neither the
+// service nor its data; the pages run one small script, and read well without it.
+package reference
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"boon.example/docs"
+)
+
+// Page is one that is served as it is.
+type Page struct {
+	Type  string // its content type
+	Body  []byte
+	Fixed bool // its address is of this very content
+}
+
+//go:embed assets
+var assets embed.FS
+
+// view is what a page's template is given.
+type view struct {
+	Root, Title, Path string // Root leads from Path to the service's address
+	CSS, JS           string
+	Guides            []link
+	Groups            []group
+	Codes             []errorCode
+	Body              template.HTML // of a document
+	Operation         *operation
+	Index             bool // the page lists all operations
+}
+
+type link struct{ Path, Title string }
+
+// group is a tag with its operations.
+type group struct {
+	Name, Description string
+	Operations        []operation
+}
+
+// errorCode is a line of the index of errors.
+type errorCode struct{ Code, Status string }
+
+// guides are the documents in the order of the navigation.
+var guides = []struct{ file, title string }{{"api.md", "The API in an afternoon"}, {"tills.md", "Tickets from tills"},
+	{"events.md", "Events and webhooks"}, {"states.md", "States of a gift"}, {"setup.md", "The set-up file"},
+	{"errors.md", "Errors"}}
+
+const html, script, style, data = "text/html; charset=utf-8", "text/javascript; charset=utf-8",
+	"text/css; charset=utf-8", "application/json"
+
+// Pages makes all pages of a file in OpenAPI 3.1, by path.
+func Pages(openAPI []byte, version, publicURL string) (map[string]Page, error) {
+	doc, err := readFile(openAPI)
+	if err != nil {
+		return nil, fmt.Errorf("reading the OpenAPI file: %w", err)
+	}
+	s := &site{pages: map[string]Page{}, operations: readOperations(doc)}
+	s.page = template.Must(template.New("page.html").Funcs(template.FuncMap{
+		"fields": func(fields []field, of string) fieldList { return fieldList{fields, of} },
+	}).ParseFS(assets, "assets/page.html"))
+	s.css, s.js = s.asset("docs.css", style), s.asset("docs.js", script)
+	for _, tag := range doc.in("tags").list() {
+		g := group{Name: tag.in("name").text(), Description: tag.in("description").text()}
+		for _, o := range s.operations {
+			if o.Tag == g.Name {
+				g.Operations = append(g.Operations, o)
+			}
+		}
+		s.groups = append(s.groups, g)
+	}
+	for _, g := range guides {
+		s.guide(g.file, g.title)
+	}
+	s.render("/docs/reference", view{Title: "Reference", Index: true,
+		Body: docs.HTML(doc.in("info", "description").text(), "../")})
+	for i, o := range s.operations {
+		s.render("/docs/reference/"+o.ID, view{Title: o.Summary, Operation: &s.operations[i]})
+	}
+	s.pages["/docs/collection.json"] = Page{data, makeCollection(s.operations, publicURL, version), false}
+	found, err := json.Marshal(s.index)
+	if err != nil {
+		return nil, err
+	}
+	s.pages["/docs/search.json"] = Page{data, found, false}
+	return s.pages, s.err
+}
+
+type fieldList struct {
+	Fields []field
+	Of     string
+}
+
+// site is what Pages works on.
+type site struct {
+	page       *template.Template
+	css, js    string
+	groups     []group
+	operations []operation
+	index      []found
+	pages      map[string]Page
+	err        error
+}
+
+// found is an entry of the index: what is written, where, and of which kind it is.
+type found struct {
+	Text string `json:"t"`
+	In   string `json:"i"`
+	Path string `json:"p"`
+}
+
+// asset serves a file under a name that changes with what is in it, so that browsers may keep it.
+func (s *site) asset(name, contentType string) string {
+	b, err := assets.ReadFile("assets/" + name)
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	sum := sha256.Sum256(b)
+	ending := path.Ext(name)
+	name = strings.TrimSuffix(name, ending) + "." + hex.EncodeToString(sum[:6]) + ending
+	s.pages["/docs/assets/"+name] = Page{contentType, b, true}
+	return "docs/assets/" + name
+}
+
+func (s *site) guide(file, title string) {
+	at, source := "/"+docs.Served[file], docs.Source(file)
+	v := view{Title: title, Body: docs.HTML(source, strings.Repeat("../", strings.Count(at, "/")-1))}
+	s.index = append(s.index, found{title, "Guide", at[1:]})
+	for _, h := range regexp.MustCompile("(?m)^##+ (.+)$").FindAllStringSubmatch(source, -1) {
+		s.index = append(s.index, found{strings.Trim(h[1], "`"), title, at[1:] + "#" + docs.Anchor(h[1])})
+	}
+	if file == "errors.md" {
+		for _, m := range regexp.MustCompile(`(?m)^## ([A-Z_]+)\n\nHTTP (\d+)`).FindAllStringSubmatch(source, -1) {
+			v.Codes = append(v.Codes, errorCode{m[1], m[2]})
+		}
+		slices.SortFunc(v.Codes, func(a, b errorCode) int { return strings.Compare(a.Code, b.Code) })
+	}
+	s.render(at, v)
+}
+
+func (s *site) render(at string, v view) {
+	v.Path, v.Root = at[1:], strings.Repeat("../", strings.Count(at, "/")-1)
+	v.CSS, v.JS, v.Groups = s.css, s.js, s.groups
+	for _, g := range guides {
+		v.Guides = append(v.Guides, link{docs.Served[g.file], g.title})
+	}
+	if o := v.Operation; o != nil {
+		s.index = append(s.index, found{o.Summary, o.Method + " " + o.Path, v.Path}, found{o.ID, o.Summary, v.Path})
+		seen := map[string]bool{}
+		s.note(o.Params, o, seen)
+		s.note(o.Body, o, seen)
+		for _, a := range o.Answers {
+			s.note(a.Fields, o, seen)
+		}
+	}
+	var b bytes.Buffer
+	if err := s.page.Execute(&b, v); err != nil && s.err == nil {
+		s.err = fmt.Errorf("%s: %w", at, err)
+	}
+	s.pages[at] = Page{html, b.Bytes(), false}
+}
+
+// note lets the fields of an operation be found.
+func (s *site) note(fields []field, o *operation, seen map[string]bool) {
+	for _, f := range fields {
+		if !seen[f.Name] {
+			s.index = append(s.index, found{f.Name, o.ID, "docs/reference/" + o.ID + "#" + f.Name})
+		}
+		seen[f.Name] = true
+		s.note(f.Fields, o, seen)
+	}
+}

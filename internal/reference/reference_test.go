@@ -1,0 +1,116 @@
+package reference_test
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"boon.example/internal/reference"
+)
+
+func pages(t *testing.T) (all map[string]reference.Page, operations []string) {
+	t.Helper()
+	file, err := os.ReadFile("../api/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err = reference.Pages(file, "1.2.3", "https://cards.example.org")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Paths map[string]map[string]struct{ OperationID string }
+	}
+	if err := json.Unmarshal(file, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, methods := range doc.Paths {
+		for _, o := range methods {
+			operations = append(operations, o.OperationID)
+		}
+	}
+	if len(operations) < 40 {
+		t.Fatalf("%d operations", len(operations))
+	}
+	return all, operations
+}
+
+// Every operation has a page with samples in all languages, an entry in the navigation, and one in the collection.
+func TestEveryOperationIsThere(t *testing.T) {
+	t.Parallel()
+	all, operations := pages(t)
+	for _, id := range operations {
+		page := string(all["/docs/reference/"+id].Body)
+		for _, language := range []string{"curl", "go", "ts", "python", "php"} {
+			if !regexp.MustCompile(`data-language="` + language + `"><code>\S`).MatchString(page) {
+				t.Errorf("%s has no sample in %s", id, language)
+			}
+		}
+		if !strings.Contains(string(all["/docs"].Body), `href="docs/reference/`+id+`"`) {
+			t.Errorf("%s is not in the navigation", id)
+		}
+		if !strings.Contains(string(all["/docs/collection.json"].Body), `"name": "`+id+`"`) {
+			t.Errorf("%s is not in the collection", id)
+		}
+	}
+}
+
+// Every link of a page leads to a page, and to a place on it; no page is heavy; none names a key or has a script or a
+// style within.
+func TestPagesAreSound(t *testing.T) {
+	t.Parallel()
+	all, _ := pages(t)
+	links := regexp.MustCompile(` (?:href|src)="([^"#:]*)(?:#([^"]*))?"`)
+	for at, p := range all {
+		if len(p.Body) > 300_000 {
+			t.Errorf("%s has %d bytes", at, len(p.Body))
+		}
+		if !strings.HasPrefix(p.Type, "text/html") {
+			continue
+		}
+		page, root := string(p.Body), strings.Repeat("../", strings.Count(at, "/")-1)
+		if found := regexp.MustCompile(`(?i)<style|<script>| style=| on[a-z]+=|boon_live_[0-9a-zA-Z]{20}`).FindString(page); found != "" {
+			t.Errorf("%s holds %s", at, found)
+		}
+		for _, link := range links.FindAllStringSubmatch(page, -1) {
+			to := at
+			if link[1] != "" {
+				to = "/" + strings.TrimPrefix(link[1], root)
+			}
+			target, known := all[to]
+			if !known && to != "/openapi.json" ||
+				link[2] != "" && !strings.Contains(string(target.Body), ` id="`+link[2]+`"`) {
+				t.Errorf("%s leads to %s", at, link[0])
+			}
+		}
+	}
+}
+
+// An operation, a field and a code are found, at places that are there.
+func TestSearchFinds(t *testing.T) {
+	t.Parallel()
+	all, _ := pages(t)
+	var index []struct {
+		Text string `json:"t"`
+		Path string `json:"p"`
+	}
+	if err := json.Unmarshal(all["/docs/search.json"].Body, &index); err != nil {
+		t.Fatal(err)
+	}
+	places := map[string][]string{}
+	for _, e := range index {
+		places[e.Text] = append(places[e.Text], e.Path)
+		path, _, _ := strings.Cut(e.Path, "#")
+		if _, known := all["/"+path]; !known {
+			t.Errorf("%s leads to %s", e.Text, e.Path)
+		}
+	}
+	for text, path := range map[string]string{"redeemGift": "docs/reference/redeemGift",
+		"allowPartial": "docs/reference/redeemGift#allowPartial", "HOLD_NOT_OPEN": "docs/errors#HOLD_NOT_OPEN"} {
+		if !strings.Contains(strings.Join(places[text], " "), path) {
+			t.Errorf("%s leads to %v", text, places[text])
+		}
+	}
+}
