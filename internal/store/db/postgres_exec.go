@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/stdlib"
 )
@@ -88,13 +89,19 @@ func (w *Batch) queue(b *pgx.Batch, spread bool) {
 		return
 	}
 	text, calls := w.Arrays, 1
-	if text == "" || spread {
+	alone := text == "" || spread
+	if alone {
 		text, calls = w.One, len(w.Rows)
+	}
+	if alone && w.Lock != "" {
+		for _, row := range w.Rows {
+			b.Queue(w.Lock, append(w.scope(), row...)...).Exec(func(pgconn.CommandTag) error { return nil })
+		}
 	}
 	var hits int64
 	for call := range calls {
 		args := w.scope()
-		if text == w.Arrays {
+		if !alone {
 			args = append(args, columnsOf(w.Rows)...)
 		} else {
 			args = append(args, w.Rows[call]...)
@@ -107,7 +114,7 @@ func (w *Batch) queue(b *pgx.Batch, spread bool) {
 				return fmt.Errorf("%s: %w", w.What, ErrMissed)
 			case err != nil:
 				return fmt.Errorf("%s: %w", w.What, err)
-			case text == w.One && call == calls-1:
+			case alone && call == calls-1:
 				return w.checkHits(hits)
 			}
 			return nil

@@ -23,6 +23,7 @@ type Query struct {
 	What      string // for errors: "writing into entry"
 	One, Many string // SQLite; many is "" when rows go one by one
 	Arrays    string // PostgreSQL: all rows, each column an array; "": they go one by one
+	Lock      string // PostgreSQL, where rows go one by one: locks one before One reads it; "": none is
 	Scoped    bool   // $1 is the account; what follows are the columns of a row
 	Exact     bool   // each row must hit one
 }
@@ -113,8 +114,12 @@ func SelectByKeys(what, text, of string, scoped bool) *Query {
 		from = 2
 	}
 	one, many := ByKeys(strings.Replace(text, " {lock}", "", 1), from)
+	lock := ""
+	if read, locks := strings.CutSuffix(text, " {lock}"); locks { // Citus locks no row of a query with a sub-select
+		lock, _ = ByKeys("SELECT 1 "+read[strings.LastIndex(read, "FROM "):]+lockRows, from)
+	}
 	each := strings.NewReplacer("{keys}", "= wanted.k", " {lock}", lockRows).Replace(text)
-	return &Query{What: what, One: one, Many: many, Scoped: scoped,
+	return &Query{What: what, One: one, Many: many, Lock: lock, Scoped: scoped,
 		Arrays: "SELECT found.* FROM unnest(" + ArrayPlaceholders(from, of) + ") AS wanted (k) CROSS JOIN LATERAL (" + each +
 			" OFFSET 0) AS found"}
 }

@@ -37,7 +37,8 @@ func Citus(t TB) *Cluster {
 	c := &Cluster{}
 	for range 3 {
 		s, err := Start("shared_preload_libraries=citus", "citus.node_conninfo=sslmode=disable", "fsync=off",
-			"full_page_writes=off", "max_worker_processes=200") // Citus keeps one for each database
+			"full_page_writes=off", "max_worker_processes=200", // Citus keeps one for each database
+			"max_prepared_transactions=500", "citus.recover_2pc_interval=1s") // settles what a node left that went away
 		if err != nil {
 			t.Fatalf("starting a node: %v", err)
 		}
