@@ -18,7 +18,7 @@ var arrows = map[string][]string{
 		"internal/clientip", "internal/durable",
 		"internal/gift", "internal/ledger", "internal/load", "internal/mail", "internal/manual", "internal/pin",
 		"internal/print", "internal/qr",
-		"internal/server", "internal/setup", "internal/sms", "internal/store", "internal/store/erase",
+		"internal/sealed", "internal/server", "internal/setup", "internal/sms", "internal/store", "internal/store/erase",
 		"internal/store/transfer",
 		"internal/telemetry", "internal/webhook"},
 	"client":                 {},

@@ -20,6 +20,12 @@ import (
 // dataFolder is the flag of the commands that work on the data folder itself, beside a running service or without one.
 type dataFolder struct {
 	Data string `setting:"env" default:"./boon-data" placeholder:"DIR" help:"Data folder of the service. Default: ${default}."`
+	keyFileEnv
+}
+
+// options tell the store where the data is.
+func (d dataFolder) options(t *terminal) store.Options {
+	return store.Options{Dir: d.Data, KeyFile: t.keyFile(d.KeyFile)}
 }
 
 // database are the flags of the commands that work on the store itself, beside running services or without one.
@@ -28,9 +34,24 @@ type database struct {
 	Database string `setting:"env" placeholder:"URL" help:"PostgreSQL database of the service, if it uses one: postgres://USER:PASSWORD@HOST/NAME."`
 }
 
+// options tell the store where the data is.
+func (d database) options(t *terminal) store.Options {
+	o := d.dataFolder.options(t)
+	o.Database = d.Database
+	return o
+}
+
 // with opens the store for as long as work takes.
-func (d database) with(ctx context.Context, mustExist bool, work func(*store.Store) error) (err error) {
-	s, err := store.Open(ctx, store.Options{Dir: d.Data, Database: d.Database, MustExist: mustExist, By: operator()})
+func (d database) with(t *terminal, mustExist bool, work func(*store.Store) error) error {
+	o := d.options(t)
+	o.MustExist = mustExist
+	return opened(t, o, work)
+}
+
+// opened opens a store for as long as work takes.
+func opened(ctx context.Context, o store.Options, work func(*store.Store) error) (err error) {
+	o.By = operator()
+	s, err := store.Open(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"boon.example/internal/store/transfer"
@@ -25,7 +26,7 @@ Example:
 }
 
 func (c *backupCmd) Run(t *terminal) error {
-	r, err := transfer.Backup(t, c.Data, c.To, time.Now(), t.progress("copying"))
+	r, err := transfer.Backup(t, c.options(t), c.To, time.Now(), t.progress("copying"))
 	if err != nil {
 		return err
 	}
@@ -35,5 +36,8 @@ func (c *backupCmd) Run(t *terminal) error {
 	fmt.Fprintf(t.stdout, "Its codes can be read with the key file only, which is not in it: %s\nKeep a copy of that "+
 		"file apart from the backups.\n",
 		cell(r.KeyFile))
+	if filepath.Dir(r.File) == filepath.Dir(r.KeyFile) {
+		fmt.Fprintln(t.stdout, "THEY ARE IN ONE FOLDER NOW: whoever copies it can redeem every gift.")
+	}
 	return nil
 }

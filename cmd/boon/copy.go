@@ -15,12 +15,14 @@ type copyCmd struct {
 	From string `required:"" placeholder:"DIR|URL" help:"Data folder, or postgres://… database, to copy."`
 	To   string `required:"" placeholder:"DIR|URL" help:"Where to: a new data folder, or an empty postgres://… database."`
 	Data string `setting:"env" placeholder:"DIR" help:"Folder of the key file of a postgres://… database."`
+	keyFileEnv
 }
 
 func (copyCmd) Help() string {
 	return `Copies a whole installation: set-up, API keys, gifts, their ledger, idempotency records, codes, tokens, jobs, counts of wrong
 codes. Every row is copied as it is; nothing is decrypted, and both sides use the same key file, which is copied into a new
 folder. For a postgres://… database it is the one in --data; default: in the folder on the other side, else in ./boon-data.
+With --key-file it is that one, on both sides, and nothing is copied.
 
 Nothing else may use either side meanwhile: stop boon serve first. The destination must be empty. At the end every row is
 read on both sides and compared, and the sums of each account are shown. Only then can the destination be served: a copy
@@ -34,7 +36,7 @@ Then: boon verify, and boon serve, on the destination. The source stays as it wa
 }
 
 func (c *copyCmd) Run(t *terminal) error {
-	from, to := c.ends()
+	from, to := c.ends(t.keyFile(c.KeyFile))
 	begun, shown := time.Now(), ""
 	var show func(done, total int64)
 	r, err := transfer.Copy(t, from, to, func(doing string, done, total int64) {
@@ -65,17 +67,17 @@ func (c *copyCmd) Run(t *terminal) error {
 }
 
 // ends are the two sides. The key file of a PostgreSQL database lies in the folder that --data names.
-func (c *copyCmd) ends() (from, to store.Options) {
+func (c *copyCmd) ends(keys store.KeyFile) (from, to store.Options) {
 	end := func(this, other string) store.Options {
 		switch {
 		case !isURL(this):
-			return store.Options{Dir: this}
+			return store.Options{Dir: this, KeyFile: keys}
 		case c.Data != "":
-			return store.Options{Dir: c.Data, Database: this}
+			return store.Options{Dir: c.Data, KeyFile: keys, Database: this}
 		case !isURL(other):
-			return store.Options{Dir: other, Database: this}
+			return store.Options{Dir: other, KeyFile: keys, Database: this}
 		}
-		return store.Options{Dir: "./boon-data", Database: this}
+		return store.Options{Dir: "./boon-data", KeyFile: keys, Database: this}
 	}
 	return end(c.From, c.To), end(c.To, c.From)
 }

@@ -107,7 +107,7 @@ func applyExample(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	return database{dataFolder: dataFolder{Data: dir}}.with(ctx, false, func(s *store.Store) error {
+	return opened(ctx, store.Options{Dir: dir}, func(s *store.Store) error {
 		_, err := file.Apply(ctx, s, time.Now(), rand.Reader)
 		return err
 	})
@@ -120,7 +120,7 @@ func tillLink(ctx context.Context, dir, base string) (link string, _ error) {
 	if err != nil {
 		return "", err
 	}
-	err = database{dataFolder: dataFolder{Data: dir}}.with(ctx, true, func(s *store.Store) error {
+	err = opened(ctx, store.Options{Dir: dir, MustExist: true}, func(s *store.Store) error {
 		d, err := s.Directory(ctx)
 		if err != nil {
 			return err

@@ -14,7 +14,9 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/sealed"
 	"boon.example/internal/server"
+	"boon.example/internal/store"
 )
 
 type doctorCmd struct {
@@ -53,7 +55,7 @@ func (c *doctorCmd) Run(t *terminal) error {
 			d.readable("the file", file)
 		}
 	}
-	d.keyCopy(filepath.Join(c.Data, "boon.key"), c.KeyCopy)
+	d.keys(config.KeyFile, c.Data, c.KeyCopy)
 	d.version(t, c.URL)
 	if config.SMTP != nil {
 		d.gateway(t, "email", net.JoinHostPort(config.SMTP.Host, strconv.Itoa(config.SMTP.Port)))
@@ -140,6 +142,32 @@ func (d diagnosis) readable(what, name string) {
 	}
 }
 
+// keys tells where the key file is, and what of it is kept elsewhere. That others cannot read it was seen when it was
+// opened.
+func (d diagnosis) keys(used store.KeyFile, data, kept string) {
+	inData := filepath.Join(data, sealed.FileName)
+	switch {
+	case used.Path == "":
+		used.Path = inData
+		d.note("the key file is in the data folder, so that a copy of that folder opens every code: --key-file has it " +
+			"elsewhere")
+	case used.Credential:
+		d.fact("key file", "%s, a credential of systemd", used.Path)
+	default:
+		d.fact("key file", "%s", used.Path)
+	}
+	if _, err := os.Stat(inData); err == nil && !sameFile(used.Path, inData) {
+		d.wrong("the key file in use is %s, and %s is left from before: keep it elsewhere, then remove it", used.Path, inData)
+	}
+	d.keyCopy(used.Path, kept)
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	other, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(one, other)
+}
+
 // keyCopy tells whether what is kept elsewhere would open this database.
 func (d diagnosis) keyCopy(used, kept string) {
 	if kept == "" {
@@ -153,6 +181,8 @@ func (d diagnosis) keyCopy(used, kept string) {
 	case err != nil:
 		d.wrong("%v", err)
 	case err2 != nil: // readable tells
+	case sameFile(filepath.Dir(used), filepath.Dir(kept)):
+		d.wrong("the copy of the key file, %s, lies beside the key file: they will be lost together", kept)
 	case !bytes.Equal(a, b):
 		d.wrong("the copy of the key file, %s, is not the key file in use: with it alone, codes would be lost", kept)
 	default:

@@ -1,11 +1,41 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strconv"
 
+	"boon.example/internal/sealed"
 	"boon.example/internal/store"
 )
+
+const keyFileHelp = "File of the keys that open codes and links. Default: boon.key among the credentials that " +
+	"systemd gives the service, else in --data."
+
+// keyFileEnv is the flag of the commands without a --config file.
+type keyFileEnv struct {
+	KeyFile string `setting:"env" name:"key-file" placeholder:"FILE" help:"${keyFile}"`
+}
+
+// keyFile is where the key file is: as asked, else where systemd has put it, else the zero value: in the data folder.
+func (t *terminal) keyFile(asked string) store.KeyFile {
+	given := t.getenv("CREDENTIALS_DIRECTORY")
+	if given == "" {
+		return store.KeyFile{Path: asked}
+	}
+	if asked == "" {
+		file := filepath.Join(given, sealed.FileName)
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return store.KeyFile{}
+		}
+		return store.KeyFile{Path: file, Credential: true}
+	}
+	folder, err := filepath.Abs(filepath.Dir(asked))
+	return store.KeyFile{Path: asked, Credential: err == nil && folder == filepath.Clean(given)}
+}
 
 type keyFileCmd struct {
 	Rotate keyFileRotateCmd `cmd:"" help:"Add a new key to the key file and, when every instance has the file, use it."`
@@ -24,6 +54,9 @@ tokens, stored answers and fingerprints with the new key, on all instances, with
 
 Everything that was made before stays under the old key and is found as before, so the old key stays in the file. An instance that lacks
 the new key is not ready (/readyz) and answers 503 rather than that a gift does not exist; copying the file to it is enough.
+
+A credential of systemd (LoadCredential=) is a copy that cannot be changed: as root, rotate the file that it is made of, named by --key-file,
+and restart the service before the second step.
 
 Example:
 

@@ -115,7 +115,7 @@ func (t *terminal) parse(into *commands, args []string, exit func(int)) (*kong.C
 		kong.ConfigureHelp(kong.HelpOptions{NoAppDescFormat: true, NoExpandSubcommands: true, Compact: true,
 			WrapUpperBound: 110}),
 		kong.ValueFormatter(describe), kong.WithBeforeResolve(t.settings),
-		kong.Vars{"permissions": strings.Join(gift.PermissionNames(), ", ")},
+		kong.Vars{"permissions": strings.Join(gift.PermissionNames(), ", "), "keyFile": keyFileHelp},
 	)
 	if err != nil {
 		panic(err) // the struct tags above are wrong

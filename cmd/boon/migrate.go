@@ -24,10 +24,12 @@ Example:
 
 func (c *migrateCmd) Run(t *terminal) (err error) {
 	taken := 0
-	s, err := store.Open(t, store.Options{Dir: c.Data, Database: c.Database, Migrated: func(number int64, name string) {
+	o := c.options(t)
+	o.Migrated = func(number int64, name string) {
 		taken++
 		fmt.Fprintf(t.stdout, "schema %d: %s\n", number, cell(name))
-	}})
+	}
+	s, err := store.Open(t, o)
 	if err != nil {
 		return err
 	}

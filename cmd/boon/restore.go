@@ -16,7 +16,7 @@ func (restoreCmd) Help() string {
 	return `Puts a backup in the place of the embedded database. It refuses while a service has the database open. The backup is verified before anything
 is changed; the database that was there is put aside with its log, under a name that says when, and stays until you delete it.
 
-The data folder must have the key file, boon.key; a new folder gets it from wherever it is kept. What was redeemed after the backup was made is
+The key file, boon.key, must be in the data folder or where --key-file says; a new folder gets it from wherever it is kept. What was redeemed after the backup was made is
 not in it: those balances are higher than the tills think.
 
 Example:
@@ -25,7 +25,7 @@ Example:
 }
 
 func (c *restoreCmd) Run(t *terminal) error {
-	r, err := transfer.Restore(t, c.File, c.Data, time.Now(), t.progress("verifying"))
+	r, err := transfer.Restore(t, c.File, c.options(t), time.Now(), t.progress("verifying"))
 	if err != nil {
 		return err
 	}

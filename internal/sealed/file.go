@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"boon.example/internal/durable"
@@ -14,6 +15,13 @@ import (
 
 // FileName is what the key file of a data folder is called.
 const FileName = "boon.key"
+
+// Place is where a key file is.
+type Place struct {
+	Path string
+	// Credential tells that it is a credential of systemd: a copy for one service, which is never written to.
+	Credential bool
+}
 
 // file is the key file: JSON, so that a person can see what it is and tools can carry it.
 type file struct {
@@ -45,15 +53,15 @@ func Create(path string) (*Keys, error) {
 	if err := durable.Create(path, text); err != nil {
 		return nil, fmt.Errorf("writing the key file %s: %w", path, err)
 	}
-	return newKeys(path, f)
+	return newKeys(Place{Path: path}, f)
 }
 
-func newKeys(path string, f file) (*Keys, error) {
+func newKeys(from Place, f file) (*Keys, error) {
 	r, err := f.ring()
 	if err != nil {
 		return nil, err
 	}
-	k := &Keys{path: path}
+	k := &Keys{from: from}
 	k.ring.Store(r)
 	return k, nil
 }
@@ -86,20 +94,28 @@ func Discard(path string, made *Keys) error {
 
 // Load reads a key file. It refuses one that others than its owner may read, and one that is not exactly as Create and
 // Add make it; a missing one is fs.ErrNotExist.
-func Load(path string) (*Keys, error) {
-	f, err := read(path)
+func Load(path string) (*Keys, error) { return Place{Path: path}.Load() }
+
+// Load is Load of the file in this place. In front of a credential stands a folder for the service's user alone, whom
+// an access list lets in; what such a list allows at most shows as the rights of the file's group.
+func (p Place) Load() (*Keys, error) {
+	denied := fs.FileMode(0o077)
+	if p.Credential {
+		denied = 0o037
+	}
+	f, err := read(p.Path, denied)
 	if err != nil {
 		return nil, err
 	}
-	return newKeys(path, f)
+	return newKeys(p, f)
 }
 
-func read(path string) (f file, err error) {
+func read(path string, denied fs.FileMode) (f file, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return f, fmt.Errorf("reading the key file: %w", err)
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+	if mode := info.Mode().Perm(); mode&denied != 0 {
 		return f, fmt.Errorf("the key file %s may be read by others than its owner (mode %04o); "+
 			"run `chmod 600 %s`, and think about who may have copied it", path, mode, path)
 	}

@@ -47,10 +47,10 @@ func (k *Keys) Use(id byte) error {
 // or has another under its id, is refused, and everything stays as it was. One that was added and never used may be
 // another's: it was made by mistake.
 func (k *Keys) Reload() error {
-	if k.path == "" {
+	if k.from.Path == "" {
 		return errors.New("these keys have no file")
 	}
-	there, err := Load(k.path)
+	there, err := k.from.Load()
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (k *Keys) Reload() error {
 			}
 			if is.byID[id] == nil || is.byID[id].name != v.name {
 				return fmt.Errorf("the key file %s has no longer the key %d that this process began with; restore it from its "+
-					"backup", k.path, id)
+					"backup", k.from.Path, id)
 			}
 		}
 		if k.ring.CompareAndSwap(was, &ring{byID: is.byID, current: is.byID[was.current.id]}) {
@@ -88,7 +88,7 @@ func Add(path string) (id byte, err error) {
 		held.Close()
 		os.Remove(lock)
 	}()
-	f, err := read(path)
+	f, err := read(path, 0o077)
 	if err != nil {
 		return 0, err
 	}

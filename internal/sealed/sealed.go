@@ -29,7 +29,7 @@ const HashSize = 1 + sha256.Size
 
 // Keys are the keys of one installation. They are safe for concurrent use, also while they are read anew.
 type Keys struct {
-	path string // of the file, to be read again; "": of none
+	from Place // to be read again; no path: nowhere
 	ring atomic.Pointer[ring]
 }
 
@@ -185,7 +185,7 @@ func (k *Keys) version(id byte) (*version, error) {
 	}
 	return nil, fmt.Errorf("%w: key %d is not in %s; copy the key file of the instance on which `boon key-file rotate` "+
 		"ran to it",
-		ErrUnknownKey, id, cmp.Or(k.path, "the key file"))
+		ErrUnknownKey, id, cmp.Or(k.from.Path, "the key file"))
 }
 
 // Seal encrypts plain. It can be opened with the same boundTo only: what is sealed for one record is of no use in

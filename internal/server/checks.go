@@ -195,6 +195,7 @@ func (r *Report) settings(c *Config, listening net.Addr) {
 	default:
 		r.fact("metrics", "%s/metrics", listening)
 	}
+	r.Notes = append(r.Notes, c.Notes...)
 	r.certificate(c)
 	r.descriptors(descriptors())
 	r.links(c, listening)
@@ -322,7 +323,8 @@ func Check(ctx context.Context, c Config) (r Report, err error) {
 	}
 	c.listensAt(address)
 	r.settings(&c, address)
-	s, err := store.Open(ctx, store.Options{Dir: c.Data, Database: c.Database, MustExist: true, KeepSchema: true})
+	s, err := store.Open(ctx, store.Options{Dir: c.Data, KeyFile: c.KeyFile, Database: c.Database, MustExist: true,
+		KeepSchema: true})
 	switch {
 	case errors.Is(err, store.ErrNoStore):
 		r.wrong("%s; boon serve would make a new, empty store there", err)

@@ -32,6 +32,7 @@ type Config struct {
 	Listen       string        // host:port; port 0 picks one. Default 127.0.0.1:8080
 	AdminListen  string        // where /metrics is served; "": beside everything else, or beyond loopback nowhere
 	Data         string        // folder of the key file and of the embedded store
+	KeyFile      store.KeyFile // where the key file is instead; the zero value: in Data
 	Database     string        // URL of a PostgreSQL database, in place of the embedded store
 	PublicURL    string        // how recipients reach the service; default http://LISTEN
 	SMTP         *mail.Server  // where e-mail goes; nil: nowhere
@@ -44,6 +45,7 @@ type Config struct {
 	// KeepRequests is how long idempotency records of calls that moved no value are kept; at least, and by
 	// default, the constant of that name.
 	KeepRequests time.Duration
+	Notes        []string            // of the settings, worth knowing at the start
 	Certificate  *certificate.Source // what it shows to clients, by TLS; nil: it speaks plain HTTP
 	Proxies      clientip.Proxies    // whose X-Forwarded-For is believed
 	FilesEvery   time.Duration       // how often the files of the embedded store are looked at; 0: that constant
@@ -86,7 +88,8 @@ func Run(ctx context.Context, c Config) error {
 	if err := c.normalize(); err != nil {
 		return err
 	}
-	s, err := store.Open(ctx, store.Options{Dir: c.Data, Database: c.Database, ShortTimeouts: true, Serves: true})
+	s, err := store.Open(ctx, store.Options{Dir: c.Data, KeyFile: c.KeyFile, Database: c.Database, ShortTimeouts: true,
+		Serves: true})
 	if err != nil {
 		return err
 	}

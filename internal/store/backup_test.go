@@ -68,7 +68,7 @@ func TestBackupWhileServing(t *testing.T) {
 		for n := range before {
 			before[n] = acknowledged[n].Load()
 		}
-		report, err := transfer.Backup(t.Context(), dir, filepath.Join(t.TempDir(), "copy.db"), noon,
+		report, err := transfer.Backup(t.Context(), Options{Dir: dir}, filepath.Join(t.TempDir(), "copy.db"), noon,
 			func(done, total int64) {
 				if done > total {
 					t.Errorf("%d of %d pages", done, total)
@@ -108,12 +108,12 @@ func TestBackupNeverOverwrites(t *testing.T) {
 	must(t, openDir(t, dir).Close())
 	file := filepath.Join(target, "mine")
 	must(t, os.WriteFile(file, []byte("precious"), 0o600))
-	if _, err := transfer.Backup(t.Context(), dir, file, noon, func(int64, int64) {}); err == nil ||
+	if _, err := transfer.Backup(t.Context(), Options{Dir: dir}, file, noon, func(int64, int64) {}); err == nil ||
 		!strings.Contains(err.Error(), "never overwrites") {
 		t.Errorf("%v, want a refusal", err)
 	}
 	for range 2 { // the second one would have the same name
-		r, err := transfer.Backup(t.Context(), dir, target, noon, func(int64, int64) {})
+		r, err := transfer.Backup(t.Context(), Options{Dir: dir}, target, noon, func(int64, int64) {})
 		if want := filepath.Join(target, "boon-20260301T120000Z.db"); r.File != want && err == nil {
 			t.Errorf("it was written to %s, want %s", r.File, want)
 		}
@@ -145,7 +145,7 @@ func TestBackupRefusesDamage(t *testing.T) {
 			_, err := s.db.Writer.Exec(damage)
 			must(t, err)
 			must(t, s.Close())
-			if _, err := transfer.Backup(t.Context(), dir, target, noon, func(int64, int64) {}); err == nil ||
+			if _, err := transfer.Backup(t.Context(), Options{Dir: dir}, target, noon, func(int64, int64) {}); err == nil ||
 				!strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want a sentence with %q", err, want)
 			}
@@ -162,7 +162,7 @@ func TestBackupEndsWhenToldTo(t *testing.T) {
 	s := openDir(t, dir)
 	issue(t, s, newID(), 2000)
 	ctx, stop := context.WithCancel(t.Context())
-	if _, err := transfer.Backup(ctx, dir, target, noon, func(int64, int64) { stop() }); err == nil {
+	if _, err := transfer.Backup(ctx, Options{Dir: dir}, target, noon, func(int64, int64) { stop() }); err == nil {
 		t.Error("it went on")
 	}
 	if left, _ := os.ReadDir(target); len(left) > 0 {
@@ -194,7 +194,7 @@ func TestBackupRefusesAnotherKeyFile(t *testing.T) {
 			must(t, s.Close())
 			must(t, os.Remove(s.KeyFile()))
 			must(t, test.change(s.KeyFile()))
-			if _, err := transfer.Backup(t.Context(), dir, target, noon, func(int64, int64) {}); err == nil ||
+			if _, err := transfer.Backup(t.Context(), Options{Dir: dir}, target, noon, func(int64, int64) {}); err == nil ||
 				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want a sentence with %q", err, test.want)
 			}

@@ -210,7 +210,7 @@ func TestCopyIsCutOff(t *testing.T) {
 	}{{"copying", 0}, {"copying", 1}, {"copying", 100}, {"comparing", 0}} {
 		to := filepath.Join(t.TempDir(), "new")
 		cutOff(t, Options{Dir: from}, Options{Dir: to}, cut.doing, cut.rows)
-		if _, err := transfer.Backup(t.Context(), to, t.TempDir(), noon, func(int64, int64) {}); err == nil {
+		if _, err := transfer.Backup(t.Context(), Options{Dir: to}, t.TempDir(), noon, func(int64, int64) {}); err == nil {
 			t.Error("what is half copied is backed up")
 		}
 		must(t, os.Remove(filepath.Join(to, DatabaseName))) // as the refusal says

@@ -173,13 +173,13 @@ func forgotten(t *testing.T, s, behind *Store, mistake bool) {
 	account := newID()
 	old := issue(t, s, account, 1)
 	elsewhere := filepath.Join(t.TempDir(), sealed.FileName)
-	copyFile(t, s.db.KeyFile, elsewhere)
+	copyFile(t, s.db.KeyFile.Path, elsewhere)
 	if mistake {
 		_, err := sealed.Add(elsewhere)
 		must(t, err)
 	}
 	var err error
-	behind.db.KeyFile = elsewhere
+	behind.db.KeyFile.Path = elsewhere
 	behind.db.Keys, err = sealed.Load(elsewhere)
 	must(t, err)
 	rotate(t, s)
@@ -201,7 +201,7 @@ func forgotten(t *testing.T, s, behind *Store, mistake bool) {
 	if _, err := behind.Directory(t.Context()); err != nil {
 		t.Errorf("the set-up must be seen still, with the API keys that were revoked: %v", err)
 	}
-	copyFile(t, s.db.KeyFile, elsewhere)
+	copyFile(t, s.db.KeyFile.Path, elsewhere)
 	finds(t, behind, append(old, fresh...))
 	must(t, behind.Ping(t.Context()))
 	if behind.Keys().Current() != 2 {

@@ -26,7 +26,8 @@ func killed(t *testing.T) (dir string, g gift.Gift, plain, backup string) {
 	must(t, s.Close())
 	plain = filepath.Join(t.TempDir(), "plain.db")
 	copyFile(t, filepath.Join(live, DatabaseName), plain)
-	r, err := transfer.Backup(t.Context(), live, filepath.Join(t.TempDir(), "backup.db"), noon, func(int64, int64) {})
+	r, err := transfer.Backup(t.Context(), Options{Dir: live}, filepath.Join(t.TempDir(), "backup.db"),
+		noon, func(int64, int64) {})
 	must(t, err)
 	s, err = Open(t.Context(), Options{Dir: live, Serves: true})
 	must(t, err)
@@ -84,7 +85,7 @@ func TestStartRefusesWhatDoesNotBelongTogether(t *testing.T) {
 				s.Close()
 				t.Fatal("it opened")
 			}
-			_, backupErr := transfer.Backup(t.Context(), dir, t.TempDir(), noon, func(int64, int64) {})
+			_, backupErr := transfer.Backup(t.Context(), Options{Dir: dir}, t.TempDir(), noon, func(int64, int64) {})
 			for _, err := range []error{err, backupErr} {
 				if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), dir) {
 					t.Errorf("%v does not say %q", err, test.want)
@@ -249,7 +250,7 @@ func TestOrderlyEndsLeaveNothingToRefuse(t *testing.T) {
 	}
 	must(t, next.Close())
 	must(t, command.Close())
-	_, err := transfer.Backup(t.Context(), dir, t.TempDir(), noon, func(int64, int64) {})
+	_, err := transfer.Backup(t.Context(), Options{Dir: dir}, t.TempDir(), noon, func(int64, int64) {})
 	must(t, err)
 	must(t, open(true).Close())
 
@@ -258,7 +259,7 @@ func TestOrderlyEndsLeaveNothingToRefuse(t *testing.T) {
 	must(t, open(false).Close())
 	must(t, open(true).Close())
 	dir, _, _, _ = killed(t)
-	_, err = transfer.Backup(t.Context(), dir, t.TempDir(), noon, func(int64, int64) {})
+	_, err = transfer.Backup(t.Context(), Options{Dir: dir}, t.TempDir(), noon, func(int64, int64) {})
 	must(t, err)
 	must(t, open(true).Close())
 }

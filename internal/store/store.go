@@ -27,6 +27,9 @@ import (
 // Options say where the data is.
 type Options = db.Options
 
+// KeyFile is where a key file is.
+type KeyFile = sealed.Place
+
 // DatabaseName is what the database file of a data folder is called.
 const DatabaseName = db.DatabaseName
 
@@ -91,7 +94,7 @@ func (s *Store) Place() string { return s.db.Place }
 func (s *Store) Keys() *sealed.Keys { return s.db.Keys }
 
 // KeyFile is where the key file of the store is.
-func (s *Store) KeyFile() string { return s.db.KeyFile }
+func (s *Store) KeyFile() string { return s.db.KeyFile.Path }
 
 // Writers is how many groups may be under way at once: see db.DB.
 func (s *Store) Writers() int { return s.db.Writers() }

@@ -5,6 +5,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -22,6 +23,8 @@ import (
 type Options struct {
 	// Dir is the data folder: the key file and, beside it, the embedded database. A new one gets both.
 	Dir string
+	// KeyFile is where the key file is instead; the zero value: in Dir.
+	KeyFile sealed.Place
 	// Database is the URL of a PostgreSQL database to be used in place of the embedded one; "": none. The key file
 	// stays in Dir, and every instance needs a copy of the same one.
 	Database string
@@ -53,7 +56,6 @@ type DB struct {
 	Keys    *sealed.Keys
 	Writer  *sql.DB // for every transaction that writes
 	Readers *sql.DB
-	KeyFile string
 	Place   string // where the database is, for people; without a password
 	File    string // of the embedded database; "": it is on a server
 	Made    bool   // by this Open: there was no database
@@ -81,15 +83,15 @@ func (noStore) Is(target error) bool { return target == ErrNoStore }
 // for the operator, a database without its key file, one whose key file is another's, and one that only a newer program
 // understands.
 func Open(ctx context.Context, o Options) (*DB, error) {
-	dir, err := filepath.Abs(o.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("opening the data folder: %w", err)
+	if err := o.Locate(); err != nil {
+		return nil, err
 	}
-	d := &DB{Options: o, KeyFile: filepath.Join(dir, sealed.FileName)}
+	d := &DB{Options: o}
 	if d.backend = (&sqlite{db: d}); o.Database != "" {
 		d.backend = &postgres{db: d, shortTimeouts: o.ShortTimeouts}
 	}
-	if err = d.backend.open(ctx, &o); err == nil {
+	err := d.backend.open(ctx, &o)
+	if err == nil {
 		err = d.begin(ctx)
 	}
 	if err != nil {
@@ -97,6 +99,18 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	_ = d.CheckFiles(ctx) // with a full disk, gifts can at least be looked at; it is tried again
 	return d, nil
+}
+
+// Locate fills in where the key file is, and makes both places absolute.
+func (o *Options) Locate() (err error) {
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return fmt.Errorf("opening the data folder: %w", err)
+	}
+	o.KeyFile.Path = cmp.Or(o.KeyFile.Path, filepath.Join(o.Dir, sealed.FileName))
+	if o.KeyFile.Path, err = filepath.Abs(o.KeyFile.Path); err != nil {
+		return fmt.Errorf("opening the key file: %w", err)
+	}
+	return nil
 }
 
 // begin makes an opened database ready: schema and keys.

@@ -34,30 +34,29 @@ func boundToDatabase() []byte { return Bound("key check", gift.ID{}) }
 
 // FolderKeys gives the keys of a data folder. In a new one it makes the key file first and the database file after it:
 // a database without its key file is therefore never one that is just being made.
-func FolderKeys(dir string, mustExist bool) (*sealed.Keys, error) {
-	database := filepath.Join(dir, DatabaseName)
+func FolderKeys(o Options) (*sealed.Keys, error) {
+	database := filepath.Join(o.Dir, DatabaseName)
 	_, err := os.Stat(database)
 	exists := err == nil
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("opening the data folder: %w", err)
-	case !exists && mustExist:
-		return nil, noStore("there is no database in the data folder " + dir +
+	case !exists && o.MustExist:
+		return nil, noStore("there is no database in the data folder " + o.Dir +
 			"; name the folder that `boon serve` or `boon apply` made")
 	case !exists:
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 			return nil, fmt.Errorf("making the data folder: %w", err)
 		}
 	}
-	file := filepath.Join(dir, sealed.FileName)
-	keys, err := sealed.Load(file)
+	keys, err := o.KeyFile.Load()
 	switch {
 	case !errors.Is(err, fs.ErrNotExist):
 	case exists:
-		return nil, missingKeys(database, file,
+		return nil, missingKeys(database, o.KeyFile.Path,
 			"restore it from its backup (it is kept apart from the database's), with mode 0600")
 	default:
-		keys, _, err = createKeys(file)
+		keys, _, err = createKeys(o.KeyFile)
 	}
 	if err != nil {
 		return nil, err
@@ -70,10 +69,13 @@ func FolderKeys(dir string, mustExist bool) (*sealed.Keys, error) {
 	return keys, nil
 }
 
-func createKeys(file string) (keys *sealed.Keys, made bool, err error) {
-	keys, err = sealed.Create(file)
+func createKeys(file sealed.Place) (keys *sealed.Keys, made bool, err error) {
+	if file.Credential {
+		return nil, false, fmt.Errorf("the credential %s is not there, and none is made", file.Path)
+	}
+	keys, err = sealed.Create(file.Path)
 	if errors.Is(err, fs.ErrExist) {
-		keys, err = sealed.Load(file) // another process was first
+		keys, err = file.Load() // another process was first
 		return keys, false, err
 	}
 	return keys, err == nil, err
@@ -89,7 +91,7 @@ func missingKeys(place, file, remedy string) error {
 func (d *DB) copyKeys() string {
 	return fmt.Sprintf("copy %s from the data folder of the instance that was first, or from its backup (it is kept "+
 		"apart "+
-		"from the database's), to %s, with mode 0600, and start again", sealed.FileName, d.KeyFile)
+		"from the database's), to %s, with mode 0600, and start again", sealed.FileName, d.KeyFile.Path)
 }
 
 // hasOwner tells whether a database that has a schema belongs to a key file already.
@@ -121,7 +123,7 @@ func (d *DB) checkKeys(ctx context.Context) error {
 	if err = d.follow(noted); err != nil && d.madeKey {
 		return errors.Join(fmt.Errorf("another instance was first to use the database %s, with a key file of its own, and "+
 			"all "+
-			"need the same one: %s", d.Place, d.copyKeys()), sealed.Discard(d.KeyFile, d.Keys))
+			"need the same one: %s", d.Place, d.copyKeys()), sealed.Discard(d.KeyFile.Path, d.Keys))
 	}
 	return err
 }
@@ -197,7 +199,7 @@ func (d *DB) follow(noted []byte) error {
 	if err != nil || string(plain) != keyCheckText {
 		return fmt.Errorf("the key file %s is not the one that the database %s was made with; restore the right one from "+
 			"its "+
-			"backup", d.KeyFile, d.Place)
+			"backup", d.KeyFile.Path, d.Place)
 	}
 	return d.Keys.Use(noted[0])
 }

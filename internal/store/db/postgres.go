@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,8 +20,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
-
-	"boon.example/internal/sealed"
 )
 
 // How long things may take on a database that others use as well and that may be away.
@@ -75,14 +72,14 @@ func (p *postgres) open(ctx context.Context, o *Options) (err error) {
 		return err
 	}
 	d.Made = !owned
-	d.Keys, err = sealed.Load(d.KeyFile)
+	d.Keys, err = d.KeyFile.Load()
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if owned {
-		return missingKeys(d.Place, d.KeyFile, d.copyKeys())
+		return missingKeys(d.Place, d.KeyFile.Path, d.copyKeys())
 	}
-	if err := os.MkdirAll(filepath.Dir(d.KeyFile), 0o700); err != nil {
+	if err := os.MkdirAll(d.Dir, 0o700); err != nil {
 		return fmt.Errorf("making the data folder: %w", err)
 	}
 	d.Keys, d.madeKey, err = createKeys(d.KeyFile)

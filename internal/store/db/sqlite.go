@@ -34,12 +34,11 @@ type sqlite struct {
 
 func (s *sqlite) open(ctx context.Context, o *Options) (err error) {
 	d := s.db
-	dir := filepath.Dir(d.KeyFile)
-	d.File = filepath.Join(dir, DatabaseName)
+	d.File = filepath.Join(d.Dir, DatabaseName)
 	d.Place = d.File
 	_, missing := os.Stat(d.File)
 	d.Made = errors.Is(missing, fs.ErrNotExist)
-	if d.Keys, err = FolderKeys(dir, o.MustExist); err != nil {
+	if d.Keys, err = FolderKeys(*o); err != nil {
 		return err
 	}
 	if err := files.Check(ctx, d.File); err != nil {

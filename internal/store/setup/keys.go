@@ -12,15 +12,20 @@ import (
 // AddKey adds a new key to the key file of the store, and gives its id. Nothing is made with it before UseKey. One key
 // can wait for its use, no more.
 func (s *Setup) AddKey(ctx context.Context) (id byte, err error) {
+	if s.db.KeyFile.Credential {
+		return 0, fmt.Errorf("%s is a credential, a copy that systemd made at the service's start and that cannot be "+
+			"changed: rotate the file that LoadCredential= names (--key-file FILE), and restart the service before --use",
+			s.db.KeyFile.Path)
+	}
 	if err := s.db.Follow(ctx); err != nil {
 		return 0, err
 	}
 	if waiting := s.waitingKey(); waiting != 0 {
 		return 0, fmt.Errorf("key %d was added to %s before, and is not used yet; copy that file to every instance, then "+
 			"give "+
-			"`boon key-file rotate --use`", waiting, s.db.KeyFile)
+			"`boon key-file rotate --use`", waiting, s.db.KeyFile.Path)
 	}
-	if id, err = sealed.Add(s.db.KeyFile); err != nil {
+	if id, err = sealed.Add(s.db.KeyFile.Path); err != nil {
 		return 0, err
 	}
 	return id, s.db.Keys.Reload()

@@ -15,7 +15,6 @@ import (
 	"modernc.org/sqlite"
 
 	"boon.example/internal/durable"
-	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/files"
 )
@@ -24,7 +23,7 @@ import (
 type BackupReport struct {
 	File    string
 	Bytes   int64
-	KeyFile string // of the data folder. It is not in the backup, which is of no use without it
+	KeyFile string // of the database. It is not in the backup, which is of no use without it
 	Totals  Totals // of all accounts, added up from the backup
 }
 
@@ -33,21 +32,22 @@ type BackupReport struct {
 // Nothing is ever overwritten; the file appears, with mode 0600 and on stable storage, only when it was read back and
 // found whole. The schema of the database is left as it is, and the key file stays where it is. One that is missing or
 // another database's is refused: who sets it aside beside this backup could restore nothing.
-func Backup(ctx context.Context, dir, to string, now time.Time, progress func(done, total int64)) (r BackupReport,
-	err error) {
-	if dir, err = filepath.Abs(dir); err != nil {
-		return r, fmt.Errorf("backing up: %w", err)
+func Backup(ctx context.Context, of db.Options, to string, now time.Time, progress func(done, total int64)) (
+	r BackupReport, err error) {
+	of.MustExist = true
+	if err := of.Locate(); err != nil {
+		return r, err
 	}
-	r.KeyFile = filepath.Join(dir, sealed.FileName)
-	database := filepath.Join(dir, db.DatabaseName)
+	r.KeyFile = of.KeyFile.Path
+	database := filepath.Join(of.Dir, db.DatabaseName)
 	if _, err := os.Stat(database); err != nil {
-		return r, fmt.Errorf("there is no database to back up in the data folder %s: %w", dir, err)
+		return r, fmt.Errorf("there is no database to back up in the data folder %s: %w", of.Dir, err)
 	}
 	if r.File, err = backupName(to, now); err != nil {
 		return r, err
 	}
-	source := db.DB{Place: database, KeyFile: r.KeyFile, File: database}
-	if source.Keys, err = db.FolderKeys(dir, true); err != nil {
+	source := db.DB{Options: of, Place: database, File: database}
+	if source.Keys, err = db.FolderKeys(of); err != nil {
 		return r, err
 	}
 	beside, err := os.CreateTemp(filepath.Dir(r.File), ".boon-backup-*") // mode 0600

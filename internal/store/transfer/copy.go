@@ -17,7 +17,6 @@ import (
 	"sync/atomic"
 
 	"boon.example/internal/durable"
-	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/setup"
 )
@@ -46,6 +45,9 @@ func Copy(ctx context.Context, from, to db.Options, progress func(doing string, 
 func CopyInBatches(
 	ctx context.Context, from, to db.Options, batch int, progress func(string, int64, int64),
 ) (r CopyReport, err error) {
+	if err := errors.Join(from.Locate(), to.Locate()); err != nil {
+		return r, err
+	}
 	if same(from, to) {
 		return r, errors.New("source and destination are the same")
 	}
@@ -56,7 +58,7 @@ func CopyInBatches(
 		return r, fmt.Errorf("the source: %w", err)
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	if err := shareKeyFile(from.Dir, to.Dir); err != nil {
+	if err := shareKeyFile(from.KeyFile.Path, to.KeyFile.Path); err != nil {
 		return r, err
 	}
 	destination, err := db.Open(ctx, to)
@@ -100,13 +102,12 @@ func holdStill(ctx context.Context, source *db.DB, tx *sql.Tx) error {
 	return nil
 }
 
-// shareKeyFile puts the key file of a data folder into another that has none. One with other keys is refused.
-func shareKeyFile(from, to string) error {
-	text, err := os.ReadFile(filepath.Join(from, sealed.FileName))
+// shareKeyFile copies the source's key file to where the destination has none. One with other keys is refused.
+func shareKeyFile(from, there string) error {
+	text, err := os.ReadFile(from)
 	if err != nil {
 		return fmt.Errorf("reading the source's key file: %w", err)
 	}
-	there := filepath.Join(to, sealed.FileName)
 	has, err := os.ReadFile(there)
 	switch {
 	case err == nil && bytes.Equal(has, text):
@@ -117,7 +118,7 @@ func shareKeyFile(from, to string) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("reading the destination's key file: %w", err)
 	}
-	if err := os.MkdirAll(to, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(there), 0o700); err != nil {
 		return fmt.Errorf("making the data folder: %w", err)
 	}
 	if err := durable.Create(there, text); err != nil {

@@ -14,7 +14,6 @@ import (
 
 	"boon.example/internal/durable"
 	"boon.example/internal/ledger"
-	"boon.example/internal/sealed"
 	"boon.example/internal/store/check"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/files"
@@ -29,17 +28,17 @@ type RestoreReport struct {
 	Newest time.Time // when the newest entry was made
 }
 
-// Restore puts a backup in the place of a data folder's database. The folder must have the key file, and nobody may
-// have the database open. The backup is copied, brought up to date and verified beside it; only when everything holds
+// Restore puts a backup in the place of a data folder's database. Its key file must be there, and nobody may have the
+// database open. The backup is copied, brought up to date and verified beside it; only when everything holds
 // is the old database put aside, with its log, under a name of its own, and the new one takes its place. Whatever fails
 // before leaves the folder as it was.
-func Restore(ctx context.Context, backup, dir string, now time.Time, progress func(done, total int64)) (r RestoreReport,
-	err error) {
-	if dir, err = filepath.Abs(dir); err != nil {
-		return r, fmt.Errorf("restoring: %w", err)
+func Restore(ctx context.Context, backup string, to db.Options, now time.Time, progress func(done, total int64)) (
+	r RestoreReport, err error) {
+	if err := to.Locate(); err != nil {
+		return r, err
 	}
-	r.Database = filepath.Join(dir, db.DatabaseName)
-	if err := restorable(backup, r.Database); err != nil {
+	r.Database = filepath.Join(to.Dir, db.DatabaseName)
+	if err := restorable(backup, r.Database, to.KeyFile.Path); err != nil {
 		return r, err
 	}
 	release, err := files.Lock(r.Database)
@@ -50,18 +49,15 @@ func Restore(ctx context.Context, backup, dir string, now time.Time, progress fu
 		return r, fmt.Errorf("restoring: %w", err)
 	}
 	defer release()
-	beside, err := os.MkdirTemp(dir, ".boon-restore-*") // mode 0700
+	beside, err := os.MkdirTemp(to.Dir, ".boon-restore-*") // mode 0700
 	if err != nil {
 		return r, fmt.Errorf("restoring: %w", err)
 	}
 	defer os.RemoveAll(beside)
-	for from, to := range map[string]string{backup: db.DatabaseName,
-		filepath.Join(dir, sealed.FileName): sealed.FileName} {
-		if err := copySynced(from, filepath.Join(beside, to)); err != nil {
-			return r, fmt.Errorf("restoring: %w", err)
-		}
+	if err := copySynced(backup, filepath.Join(beside, db.DatabaseName)); err != nil {
+		return r, fmt.Errorf("restoring: %w", err)
 	}
-	if err := r.examine(ctx, beside, progress); err != nil {
+	if err := r.examine(ctx, db.Options{Dir: beside, KeyFile: to.KeyFile, MustExist: true}, progress); err != nil {
 		return r, err
 	}
 	if err := r.swap(filepath.Join(beside, db.DatabaseName), now); err != nil {
@@ -71,7 +67,7 @@ func Restore(ctx context.Context, backup, dir string, now time.Time, progress fu
 }
 
 // restorable refuses what is no backup for a data folder.
-func restorable(backup, database string) error {
+func restorable(backup, database, keyFile string) error {
 	from, err := os.Stat(backup)
 	if err != nil {
 		return fmt.Errorf("reading the backup: %w", err)
@@ -83,9 +79,9 @@ func restorable(backup, database string) error {
 		return fmt.Errorf("%s has a log beside it, so that it is no backup but a database that was not closed; make a "+
 			"backup of it with `boon backup`", backup)
 	}
-	if _, err := os.Stat(filepath.Join(filepath.Dir(database), sealed.FileName)); err != nil {
-		return fmt.Errorf("without its key file no code in the backup can be read; put it into the data folder first, "+
-			"with mode 0600: %w", err)
+	if _, err := os.Stat(keyFile); err != nil {
+		return fmt.Errorf("without its key file no code in the backup can be read; put it there first, with mode 0600: %w",
+			err)
 	}
 	return nil
 }
@@ -105,8 +101,8 @@ func copySynced(from, to string) error {
 }
 
 // examine opens the copy of a backup in a folder of its own, which brings its schema up to date, and verifies it.
-func (r *RestoreReport) examine(ctx context.Context, dir string, progress func(done, total int64)) error {
-	d, err := db.Open(ctx, db.Options{Dir: dir, MustExist: true})
+func (r *RestoreReport) examine(ctx context.Context, copied db.Options, progress func(done, total int64)) error {
+	d, err := db.Open(ctx, copied)
 	if err != nil {
 		return fmt.Errorf("the backup does not open: %w", err)
 	}
@@ -120,7 +116,7 @@ func (r *RestoreReport) examine(ctx context.Context, dir string, progress func(d
 		return fmt.Errorf("the backup was not restored, and nothing was changed: boon verify finds %d problems in it: %s",
 			int64(len(r.Problems))+r.More, strings.Join(r.Problems[:min(3, len(r.Problems))], "; "))
 	}
-	f, err := os.OpenFile(filepath.Join(dir, db.DatabaseName), os.O_RDWR, 0)
+	f, err := os.OpenFile(d.File, os.O_RDWR, 0)
 	if err != nil {
 		return fmt.Errorf("restoring: %w", err)
 	}
