@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"boon.example/internal/certificate"
@@ -14,6 +16,8 @@ import (
 type pingCmd struct {
 	Listen  string        `setting:"env" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where the service listens. Default: ${default}."`
 	TLSCert string        `setting:"env" name:"tls-cert" placeholder:"FILE" help:"The certificate that the service shows, if it speaks TLS; no other is taken."`
+	ACME    string        `setting:"env" name:"acme" placeholder:"DOMAIN" help:"The name for which the service gets its certificate; that in --data is taken, and no other."`
+	Data    string        `setting:"env" default:"./boon-data" placeholder:"DIR" help:"With --acme: data folder of the service. Default: ${default}."`
 	Timeout time.Duration `default:"3s" placeholder:"TIME" help:"How long to wait. Default: ${default}."`
 }
 
@@ -36,9 +40,14 @@ func (c *pingCmd) Run(t *terminal) error {
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
 		host = "localhost"
 	}
-	scheme, asking := "http://", http.DefaultClient
-	if c.TLSCert != "" {
-		settings, err := certificate.Pinned(c.TLSCert)
+	scheme, asking, file := "http://", http.DefaultClient, c.TLSCert
+	if c.ACME != "" {
+		if file, err = certificate.Kept(filepath.Join(c.Data, acmeFolder), strings.ToLower(c.ACME)); err != nil {
+			return err
+		}
+	}
+	if file != "" {
+		settings, err := certificate.Pinned(file)
 		if err != nil {
 			return usageError("--tls-cert (BOON_TLS_CERT): " + err.Error())
 		}

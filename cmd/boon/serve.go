@@ -25,6 +25,7 @@ type serveCmd struct {
 	Config      string        `setting:"env" placeholder:"FILE" help:"YAML file of settings, such as listen: 127.0.0.1:8080."`
 	Listen      string        `setting:"file" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where to listen; port 0 picks a free one. Default: ${default}."`
 	Data        string        `setting:"file" default:"./boon-data" placeholder:"DIR" help:"Folder of the key file and the embedded database; made if it is not there. Default: ${default}."`
+	KeyFile     string        `setting:"file" name:"key-file" placeholder:"FILE" help:"${keyFile}"`
 	Check       bool          `help:"Say what the service would say at its start, change nothing, and end: with 1 where it would refuse, or where something looks wrong."`
 	PublicURL   string        `setting:"file" name:"public-url" placeholder:"URL" help:"How recipients reach this service; gift links begin with it. Default: where it listens."`
 	AdminListen string        `setting:"file" name:"admin-listen" placeholder:"HOST:PORT" help:"Serve /metrics there instead of beside everything else. Where --listen is beyond loopback, /metrics is served nowhere else."`
@@ -54,6 +55,7 @@ Example:
     boon serve --outbox
     boon serve --config /etc/boon.yaml --check
     boon serve --config /etc/boon.yaml --listen 0.0.0.0:8080 --public-url https://gifts.example.com
+    boon serve --config /etc/boon.yaml --listen :443 --acme gifts.example.com
 
 A service without a set-up knows nobody: next, boon apply --help. The interface is described at /docs.`
 }
@@ -75,6 +77,11 @@ func (c *serveCmd) Run(t *terminal, command *kong.Context) error {
 	config.Ready = func(address string) { fmt.Fprintf(t.stdout, "listening on %s%s\n", config.Scheme(), address) }
 	if c.Check {
 		return check(t, config)
+	}
+	if config.Certificate != nil && config.Certificate.Open != nil {
+		if err := config.Certificate.Open(); err != nil {
+			return fmt.Errorf("--acme-listen %s: %w", c.ACMEListen, err)
+		}
 	}
 	c.reloads(t, t, command, level, config.Logger, config.Certificate)
 	return server.Run(t, config)
@@ -112,8 +119,9 @@ func (c *serveCmd) config(t *terminal) (config server.Config, level *slog.LevelV
 	config = server.Config{
 		WebhooksAllow: allowed, CashOutLaw: law, Fonts: print.NewFonts(log, c.Fonts),
 		SMTP: smtp, SMS: texts, Proxies: proxies, RetryFor: c.RetryFor, Version: build.Version, Commit: build.Commit,
-		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, Database: c.Database, PublicURL: c.PublicURL,
-		Outbox: c.Outbox, OutboxAnyway: c.Anyway,
+		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, KeyFile: t.keyFile(c.KeyFile), Database: c.Database,
+		PublicURL: c.PublicURL,
+		Outbox:    c.Outbox, OutboxAnyway: c.Anyway,
 		KeepRequests: time.Duration(c.KeepDays) * 24 * time.Hour,
 		Logger:       log, Telemetry: collected,
 	}

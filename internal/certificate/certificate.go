@@ -1,5 +1,5 @@
-// Package certificate gives a server the certificate that it shows to its clients, from two files, which are read again
-// when they change.
+// Package certificate gives a server the certificate that it shows to its clients: from two files, which are read again
+// when they change, or from an authority, by ACME.
 package certificate
 
 import (
@@ -23,6 +23,8 @@ const Every = 5 * time.Second
 type Source struct {
 	// Config makes a server show the newest certificate, and speak HTTP/2.
 	Config *tls.Config
+	// Open takes what Run needs of this machine; nil: nothing. It is called once, before Run.
+	Open func() error
 	// Run keeps the certificate young until its context ends. It is called once.
 	Run func(context.Context)
 	// Reload looks for a new certificate now. On an error the one before stays.

@@ -220,7 +220,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		k, err := newKeys("", read)
+		k, err := newKeys(Place{}, read)
 		if err != nil {
 			return
 		}
