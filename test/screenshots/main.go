@@ -1,6 +1,6 @@
 // Command screenshots takes the pictures in docs/pictures, in two languages: the gift page on a phone and the PDF in
 // every state, the mails as a phone and a desk show them, all in three designs and both themes, the till, and the
-// outbox. It runs a service of its own and needs chromium and pdftoppm.
+// outbox, and /docs. It runs a service of its own and needs chromium and pdftoppm.
 //
 //	go -C test run ./screenshots [-to ../docs/pictures]
 package main
@@ -61,6 +61,9 @@ func run(ctx context.Context, to string) (err error) {
 		}
 	}
 	if err := s.till(ctx); err != nil {
+		return err
+	}
+	if err := s.docs(); err != nil {
 		return err
 	}
 	return s.outbox(ctx)

@@ -18,12 +18,12 @@ for (const radio of document.querySelectorAll("[name=language]")) {
   radio.addEventListener("change", () => keep("language", radio.value));
 }
 
-const menu = document.querySelector(".menu"), narrow = matchMedia("(max-width: 60rem)");
+const menu = document.querySelector(".menu details"), narrow = matchMedia("(max-width: 60rem)");
 const fold = () => { menu.open = !narrow.matches; };
 narrow.addEventListener("change", fold);
 fold();
 const current = menu.querySelector("[aria-current]");
-if (current && !narrow.matches) menu.querySelector("nav").scrollTop = current.offsetTop - 200;
+if (current && !narrow.matches) menu.querySelector("div").scrollTop = current.offsetTop - 200;
 
 // An address that ends in a member's name opens what it stands in.
 const show = () => {
