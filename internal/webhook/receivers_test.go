@@ -139,6 +139,9 @@ func run(t *testing.T, language, code string, sent []delivery) (judged []bool) {
 	args, err := json.Marshal(sent)
 	check(t, err)
 	command := exec.CommandContext(t.Context(), program, file, string(args))
+	client, err := filepath.Abs("../../sdk/python")
+	check(t, err)
+	command.Env = append(os.Environ(), "PYTHONPATH="+client, "PYTHONDONTWRITEBYTECODE=1")
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	out, err := command.Output()

@@ -28,7 +28,7 @@ func service(t *testing.T) []string {
 	t.Helper()
 	s := boontest.Example(t, server.Config{Outbox: true})
 	return append(os.Environ(), "BOON_URL="+s.URL, "BOON_SHOP_KEY="+examples.HarborWebShopKey,
-		"BOON_TILL_KEY="+examples.HarborTillKey)
+		"BOON_TILL_KEY="+examples.HarborTillKey, "BOON_OFFICE_KEY="+examples.HarborOfficeKey)
 }
 
 // run runs a command in a folder and gives what it prints.
@@ -49,4 +49,27 @@ func TestShopInGo(t *testing.T) {
 	if got := run(t, service(t), "../../client", "go", "run", "./examples/shop"); got != story {
 		t.Errorf("the shop tells\n%s", got)
 	}
+}
+
+// python runs Python in the folder of its client, and skips the test where there is none.
+func python(t *testing.T, env []string, args ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("LEFT OUT: there is no python3, so nobody runs the client in Python")
+	}
+	return run(t, append(env, "PYTHONPATH=.", "PYTHONDONTWRITEBYTECODE=1"), "../../sdk/python", "python3", args...)
+}
+
+// TestShopInPython runs the example shop of the client in Python.
+func TestShopInPython(t *testing.T) {
+	t.Parallel()
+	if got := python(t, service(t), "examples/shop.py"); got != story {
+		t.Errorf("the shop tells\n%s", got)
+	}
+}
+
+// TestClientInPython runs the tests of the client in Python, those that need a service, too.
+func TestClientInPython(t *testing.T) {
+	t.Parallel()
+	python(t, service(t), "-W", "error", "-m", "unittest", "discover", "-t", ".", "-s", "tests")
 }

@@ -1,0 +1,351 @@
+"""Calls of the service."""
+
+import email.utils
+import http.client
+import json
+import os
+import random
+import re
+import ssl
+import time
+import uuid
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
+from urllib.parse import quote, urlencode, urlsplit
+
+from .errors import BoonError, Failure, Message, Unreachable, UnknownOutcome, Voided
+from .transport import NotSent, Reply, Transport
+
+_API = "/api/integration/"
+_VISIBLE = re.compile("[!-~]+")
+
+
+class _All:
+    def __repr__(self) -> str:
+        return "ALL"
+
+
+ALL = _All()  # in place of an amount: all that is left
+Amount = Union[Decimal, int, _All]
+
+
+class Answer(Dict[str, Any]):
+    """The members of an answer, amounts as Decimal, and what came beside them."""
+
+    request_id: str = ""
+    idempotency_key: Optional[str] = None  # under which the call was made
+    replayed: bool = False  # the service had given this answer before; nothing happened twice
+
+
+def new_key() -> str:
+    """An Idempotency-Key: a UUIDv7. A caller that must be able to ask about a call after a crash makes the key first
+    and keeps it; else the call makes one."""
+    b = bytearray(int(time.time() * 1000).to_bytes(6, "big") + os.urandom(10))
+    b[6], b[8] = b[6] & 0x0F | 0x70, b[8] & 0x3F | 0x80
+    return str(uuid.UUID(bytes=bytes(b)))
+
+
+class Client:
+    """Calls one service with one API key. Members of requests and answers have the names of the service's reference.
+
+    Every call that changes something is made under an Idempotency-Key and is repeated with it while there is no answer,
+    or 500, 503 or REQUEST_IN_PROGRESS. It raises BoonError (the service's no), UnknownOutcome, or Unreachable.
+    timeout limits each attempt, deadline the whole call, in seconds; a Retry-After above max_pause is not waited for.
+    """
+
+    def __init__(self, base_url: str, key: str, timeout: float = 60, *, attempts: int = 4, deadline: float = 150,
+                 pause: float = 0.25, max_pause: float = 10, account: Optional[str] = None,
+                 tls: Optional[ssl.SSLContext] = None) -> None:
+        if not _VISIBLE.fullmatch(base_url):
+            raise ValueError("the base address is not a URL such as https://gifts.example.com")
+        u = urlsplit(base_url)
+        if u.scheme not in ("http", "https") or not u.hostname:
+            raise ValueError("the base address must begin with http:// or https:// and name a host")
+        if "@" in u.netloc or "?" in base_url or "#" in base_url:
+            raise ValueError("the base address must not hold a user name, a query or a fragment")
+        if not _VISIBLE.fullmatch(key):
+            raise ValueError("the API key must be visible ASCII characters, and at least one")
+        if attempts < 1 or timeout <= 0 or deadline <= 0 or not 0 <= pause <= max_pause:
+            raise ValueError("attempts, timeout and deadline must be above 0, and max_pause not below pause")
+        if u.scheme == "https":
+            tls = tls or ssl.create_default_context()
+            if tls.verify_mode != ssl.CERT_REQUIRED or not tls.check_hostname:
+                raise ValueError("the TLS context must check certificates and the names in them")
+        self._base = base_url.rstrip("/")
+        self._path, self._key, self._account = u.path.rstrip("/"), key, account
+        self._timeout, self._attempts, self._deadline = timeout, attempts, deadline
+        self._pause, self._max_pause = pause, max_pause
+        self._transport = Transport(u.hostname, u.port or (443 if u.scheme == "https" else 80),
+                                    tls if u.scheme == "https" else None)
+
+    def __repr__(self) -> str:
+        return f"Client({self._base!r})"  # without the key
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connections that are kept; the next call makes a new one."""
+        self._transport.close()
+
+    # What moves value.
+
+    def send_gift(self, *, idempotency_key: Optional[str] = None, **members: Any) -> Answer:
+        """Creates gifts, all or none, and sends them."""
+        return self._do("gifting/send-gift", members, idempotency_key)
+
+    def validate_gift(self, **members: Any) -> Answer:
+        """Tells what a gift is worth here and now, and why it cannot be redeemed. It changes nothing."""
+        return self._do("redemption/validate-gift", members, None)
+
+    def redeem_gift(self, amount: Amount, *, idempotency_key: Optional[str] = None, **members: Any) -> Answer:
+        """Takes money, or pieces, from a gift. What it returns is durable. A till uses redeem_safely."""
+        return self._do("redemption/redeem-gift", _how_much(amount, members), idempotency_key)
+
+    def redeem_safely(self, amount: Amount, *, idempotency_key: Optional[str] = None, **members: Any) -> Answer:
+        """Redeems as a till must, so that the guest never pays twice and never for nothing: three tries of 5 seconds
+        under one key; without an answer the redemption is reversed by that key, in another three tries. It ends in one
+        of these, within 40 seconds:
+
+        - an answer: the amount was taken, once;
+        - BoonError: nothing was taken, because of what the error says; Unreachable: nothing was sent;
+        - Voided: nothing is taken, whatever became of the attempts;
+        - UnknownOutcome: the reversal got no answer either. Keep its key, and call reverse_redemption(ALL,
+          original_key=key) until there is an answer.
+        """
+        key = idempotency_key or new_key()
+        body = _how_much(amount, members)
+        till = {"attempts": 3, "timeout": 5.0, "deadline": 20.0}
+        try:
+            return self._do("redemption/redeem-gift", body, key, **till)
+        except UnknownOutcome as unknown:
+            where = ("organizationID", "pointOfSaleSystemOrganizationIdentifier")
+            void = {m: body[m] for m in where if m in body}
+            void.update(idempotencyKey=key, reason="no answer to the till")
+            try:
+                self._do("redemption/reverse-redemption", void, None, **till)
+            except Failure as e:
+                if getattr(e, "code", "") not in ("NOT_FOUND", "ALREADY_REVERSED"):
+                    raise UnknownOutcome("redeem-gift", key, f"{unknown.__cause__}; it could not be voided: {e}") from e
+            raise Voided(key) from unknown.__cause__
+
+    def reverse_redemption(self, amount: Amount, *, original_key: Optional[str] = None,
+                           idempotency_key: Optional[str] = None, **members: Any) -> Answer:
+        """Gives back what a redemption took, named by its redemptionID or by the Idempotency-Key it was made with.
+        By original_key, NOT_FOUND is good news: it never arrived, and will be refused should it still come."""
+        body = _how_much(amount, _original(original_key, members))
+        return self._do("redemption/reverse-redemption", body, idempotency_key)
+
+    def hold_gift(self, amount: Amount, *, idempotency_key: Optional[str] = None, **members: Any) -> Answer:
+        """Keeps an amount until it is captured or released, or its time is over."""
+        return self._do("redemption/hold-gift", _how_much(amount, members), idempotency_key)
+
+    def capture_hold(self, amount: Amount, *, idempotency_key: Optional[str] = None, **members: Any) -> Answer:
+        """Redeems what is held."""
+        return self._do("redemption/capture-hold", _how_much(amount, members), idempotency_key)
+
+    def release_hold(self, *, original_key: Optional[str] = None, idempotency_key: Optional[str] = None,
+                     **members: Any) -> Answer:
+        """Ends a hold, named by its holdID or by the Idempotency-Key it was made with."""
+        return self._do("redemption/release-hold", _original(original_key, members), idempotency_key)
+
+    def cancel_gift(self, *, idempotency_key: Optional[str] = None, **members: Any) -> Answer:
+        """Takes gifts out of use: all or none, unless skipNotAllowed says otherwise."""
+        return self._do("gifting/cancel-gift", members, idempotency_key)
+
+    def activate_gift(self, *, idempotency_key: Optional[str] = None, **members: Any) -> Answer:
+        """Gives a card of a stock its value."""
+        return self._do("redemption/activate-gift", members, idempotency_key)
+
+    def reload_gift(self, *, idempotency_key: Optional[str] = None, **members: Any) -> Answer:
+        """Puts more value into a gift."""
+        return self._do("redemption/reload-gift", members, idempotency_key)
+
+    # What only looks.
+
+    def gift(self, voucher_id: str) -> Answer:
+        """Finds a gift by its voucherID."""
+        return self.call("GET", _API + "gifting/gifts/" + _segment(voucher_id))
+
+    def gifts(self, **filters: Any) -> Iterator[Dict[str, Any]]:
+        """Goes through the gifts of the account, the newest first, fetching pages (of limit gifts) as needed."""
+        return self._pages(_API + "gifting/gifts", "gifts", filters)
+
+    def history(self, voucher_id: str) -> Iterator[Dict[str, Any]]:
+        """Goes through everything that happened to a gift, the oldest first."""
+        return self._pages(_API + "gifting/gifts/" + _segment(voucher_id) + "/history", "entries", {})
+
+    def what_became_of(self, key: str, operation: Optional[str] = None) -> List[Dict[str, Any]]:
+        """Tells of the calls that were made under an Idempotency-Key, one for each operation. A key that never arrived
+        is NOT_FOUND."""
+        asked = "?" + urlencode({"operation": operation}) if operation else ""
+        requests: List[Dict[str, Any]] = self.call("GET", _API + "requests/" + _segment(key) + asked)["requests"]
+        return requests
+
+    def call(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None,
+             idempotency_key: Optional[str] = None) -> Answer:
+        """Makes any call, such as call("POST", "/api/integration/gifting/block-gift", {...}). A POST gets a key when
+        none is given. One about webhooks, which take none, is not repeated."""
+        return self._call(method, path, body, idempotency_key, self._attempts, self._timeout, self._deadline)
+
+    def _do(self, operation: str, members: Mapping[str, Any], key: Optional[str], attempts: Optional[int] = None,
+            timeout: Optional[float] = None, deadline: Optional[float] = None) -> Answer:
+        return self._call("POST", _API + operation, members, key, attempts or self._attempts, timeout or self._timeout,
+                          deadline or self._deadline)
+
+    def _call(self, method: str, path: str, body: Optional[Mapping[str, Any]], key: Optional[str], attempts: int,
+              timeout: float, deadline: float) -> Answer:
+        if method not in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+            raise ValueError("the method is none of GET, POST, PUT, PATCH and DELETE")
+        if not path.startswith("/") or not _VISIBLE.fullmatch(path) or "#" in path:
+            raise ValueError("the path must begin with / and have visible ASCII characters only")
+        looks = method == "GET" or path == _API + "redemption/validate-gift"
+        if method == "POST" and not looks:
+            if path.startswith(_API + "webhooks"):
+                attempts = 1
+            else:
+                key = new_key() if key is None else key
+        if key is not None and not _VISIBLE.fullmatch(key):
+            raise ValueError("the Idempotency-Key must be visible ASCII characters, and at least one")
+        if self._account and method == "GET" and "accountID=" not in path:
+            path += ("&" if "?" in path else "?") + urlencode({"accountID": self._account})
+        text = None if body is None else _write(body, "").encode()
+        answer, sure, failure = self._repeat(method, path, text, key, attempts, timeout, deadline)
+        if answer is not None:
+            return answer
+        if not looks and not sure:
+            raise UnknownOutcome(path.rsplit("/", 1)[-1], key, failure) from failure
+        if isinstance(failure, BoonError):
+            raise failure
+        raise Unreachable(str(failure)) from failure
+
+    def _repeat(self, method: str, path: str, text: Optional[bytes], key: Optional[str], attempts: int, timeout: float,
+                deadline: float) -> Tuple[Optional[Answer], bool, Optional[Exception]]:
+        """Tries until there is a definite answer, or attempts or the time run out. sure: no attempt took effect."""
+        headers = {"Authorization": "Bearer " + self._key, "Accept": "application/json, application/problem+json",
+                   "User-Agent": "boon-client-python"}
+        if text is not None:
+            headers["Content-Type"] = "application/json"
+        if key is not None:
+            headers["Idempotency-Key"] = key
+        end = time.monotonic() + deadline
+        sure, n = True, 0
+        while True:
+            n += 1
+            failure: Exception
+            asked = 0.0
+            again = True
+            try:
+                limit = min(timeout, max(end - time.monotonic(), 0.001))
+                return _read(self._transport.ask(method, self._path + path, text, headers, limit), key), False, None
+            except BoonError as e:
+                failure, asked, again = e, e.retry_after, e.passing
+                sure = sure or not e.of_the_moment if e.refused else False
+            except NotSent as e:
+                failure, again = e, not isinstance(e.__cause__, ssl.SSLError)
+            except (OSError, http.client.HTTPException) as e:
+                failure, sure = e, False
+            except ValueError as e:  # what it did is done; a repeat would be answered no better
+                failure, sure, again = e, False, False
+            longest = min(self._pause * 2 ** (n - 1), self._max_pause)
+            pause = random.uniform(longest / 2, longest) + asked
+            if not again or n >= attempts or asked > self._max_pause or time.monotonic() + pause >= end:
+                return None, sure, failure
+            time.sleep(pause)
+
+    def _pages(self, path: str, name: str, filters: Mapping[str, Any]) -> Iterator[Dict[str, Any]]:
+        query = {k: _instant(v, k) if isinstance(v, datetime) else v for k, v in filters.items() if v is not None}
+        while True:
+            page = self.call("GET", path + ("?" + urlencode(query) if query else ""))
+            yield from page[name]
+            cursor = page.get("nextCursor")
+            if not cursor or cursor == query.get("cursor"):
+                return
+            query["cursor"] = cursor
+
+
+def _how_much(amount: Amount, members: Mapping[str, Any]) -> Dict[str, Any]:
+    """An amount that a program failed to work out must not mean everything."""
+    if amount is ALL:
+        return dict(members)
+    if isinstance(amount, bool) or not isinstance(amount, (Decimal, int)):
+        raise TypeError(f"the amount must be a decimal.Decimal, an int or ALL, and not {type(amount).__name__}: "
+                        "money is no float")
+    return {**members, "amount": amount}
+
+
+def _original(key: Optional[str], members: Mapping[str, Any]) -> Dict[str, Any]:
+    return dict(members) if key is None else {**members, "idempotencyKey": key}
+
+
+def _segment(name: str) -> str:
+    if not name:
+        raise ValueError("the id is empty")
+    return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")  # else they were steps in the path
+
+
+def _instant(t: datetime, where: str) -> str:
+    if t.tzinfo is None:
+        raise ValueError(f"{where} is a time without a zone")
+    return t.isoformat()
+
+
+def _write(value: Any, where: str) -> str:
+    """JSON, in which a Decimal is a number and a float is nothing."""
+    if isinstance(value, float):
+        raise TypeError(f"{where} is a float: money is no float, use decimal.Decimal")
+    if isinstance(value, Decimal):
+        if not value.is_finite() or abs(value.adjusted()) > 30 or len(value.as_tuple().digits) > 40:
+            raise ValueError(f"{where} is no amount: {value}")
+        return format(value, "f")
+    if isinstance(value, datetime):
+        return json.dumps(_instant(value, where))
+    if isinstance(value, Mapping):
+        dot = where + "." if where else ""
+        return "{" + ",".join(json.dumps(str(k)) + ":" + _write(v, f"{dot}{k}") for k, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(_write(v, f"{where}[{i}]") for i, v in enumerate(value)) + "]"
+    return json.dumps(value)
+
+
+def _read(reply: Reply, key: Optional[str]) -> Answer:
+    if not 200 <= reply.status <= 299:
+        raise _problem(reply)
+    members = json.loads(reply.body, parse_float=Decimal) if reply.body else {}
+    if not isinstance(members, dict):
+        raise ValueError("the service's answer could not be read")
+    answer = Answer(members)
+    answer.request_id, answer.idempotency_key = reply.headers.get("X-Request-ID", ""), key
+    answer.replayed = reply.headers.get("Idempotent-Replayed") == "true"
+    return answer
+
+
+def _problem(reply: Reply) -> BoonError:
+    """The error in an answer that is not a success, whoever wrote it."""
+    asked, after = reply.headers.get("X-Request-ID", ""), _retry_after(reply.headers.get("Retry-After", ""))
+    if reply.headers.get("Content-Type", "").partition(";")[0].strip().lower() == "application/problem+json":
+        try:
+            p = json.loads(reply.body)
+            messages = [Message(m.get("path") or "", m["text"]) for m in p.get("messages") or []]
+            if p["code"]:
+                return BoonError(str(p["code"]), reply.status, messages, p.get("requestID") or asked, after)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            pass  # it is none of the service's
+    text = "The answer is not one of Boon's; something between may have given it. Check the base address."
+    if 300 <= reply.status < 400:
+        text = "The service answered with a redirect, which is not followed. Use the address it leads to as the base."
+    return BoonError("", reply.status, [Message("", text)], asked, after)
+
+
+def _retry_after(value: str) -> float:
+    """Seconds, or a date (RFC 9110, section 10.2.3); 0: absent or nonsense."""
+    if re.fullmatch("[0-9]{1,9}", value):
+        return float(value)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError):
+        return 0.0

@@ -1,0 +1,67 @@
+"""What a call can fail with, beside ValueError and TypeError for what was never sent."""
+
+from typing import List, NamedTuple, Optional
+
+
+class Message(NamedTuple):
+    """One problem in plain words that may be shown to a person."""
+
+    path: str  # which member of the request, such as recipients[2].recipientContact; "": the whole of it
+    text: str
+
+
+class Failure(Exception):
+    """What every failed call raises."""
+
+
+class BoonError(Failure):
+    """An answer of the service that is not a success. Where refused is true, nothing was changed."""
+
+    def __init__(self, code: str, status: int, messages: List[Message], request_id: str,
+                 retry_after: float = 0) -> None:
+        self.code = code  # such as "INSUFFICIENT_BALANCE"; "": the answer was not the service's own
+        self.status = status  # of HTTP
+        self.messages = messages  # every problem that was found, not only the first
+        self.request_id = request_id  # by which the operators find the call in their logs
+        self.retry_after = retry_after  # seconds until a repeat makes sense; 0: not said
+        texts = "; ".join((m.path + ": " if m.path else "") + m.text for m in messages)
+        asked = f" [request {request_id}]" if request_id else ""
+        super().__init__(f"{code} (HTTP {status}): {texts}{asked}" if code else f"HTTP {status}: {texts}{asked}")
+
+    @property
+    def refused(self) -> bool:
+        """Whether this is the service's definite no."""
+        return bool(self.code) and self.code != "REQUEST_IN_PROGRESS" and 400 <= self.status < 500
+
+    @property
+    def passing(self) -> bool:
+        """Whether a repeat of the same call may fare better at once."""
+        return self.status >= 500 or self.code == "REQUEST_IN_PROGRESS"
+
+    @property
+    def of_the_moment(self) -> bool:
+        """Whether it is about the key or the load now: such a refusal comes before the service looks at the
+        Idempotency-Key, and says nothing about what an earlier attempt did."""
+        return self.status in (401, 403, 429)
+
+
+class Unreachable(Failure):
+    """There was no answer, and nothing was changed: the call never left, or was one that only looks."""
+
+
+class UnknownOutcome(Failure):
+    """No attempt brought a definite answer: the call took effect once, or not at all. Repeat it with the same key to
+    find out, or ask what_became_of(key); a redemption can be reversed by it. __cause__ is the last attempt's error."""
+
+    def __init__(self, what: str, key: Optional[str], why: object) -> None:
+        self.key = key  # the Idempotency-Key; None: the call takes none
+        super().__init__(f"it is unknown whether {what} {key or ''} took effect: {why}")
+
+
+class Voided(Failure):
+    """redeem_safely got no definite answer and took the redemption back: nothing is taken from the gift, and a late
+    original will be refused."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key  # the Idempotency-Key of the redemption; it is spent
+        super().__init__("the redemption was voided, nothing was taken from the gift")

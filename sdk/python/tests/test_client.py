@@ -1,0 +1,215 @@
+"""The client alone: what is repeated, what is raised, what is refused before anything is sent."""
+
+import os
+import socket
+import ssl
+import threading
+import time
+import unittest
+from decimal import Decimal
+
+from boon_gifts import ALL, BoonError, Client, Unreachable, UnknownOutcome, Voided, new_key
+
+from .lines import Scripted, problem
+
+KEY = "boon_test_acct_not-a-real-key"
+DONE = (200, {"X-Request-ID": "req-9", "Idempotent-Replayed": "true"},
+        b'{"redemptionID":"r1","amount":5.10,"currentBalance":19.90,"newer":[1]}')
+
+
+class ClientTest(unittest.TestCase):
+    def serve(self, *answers, **options):
+        """A server that gives the answers in turn, the last for ever, and a client that hardly pauses."""
+        s = Scripted(lambda n: answers[min(n, len(answers)) - 1])
+        self.addCleanup(s.close)
+        c = Client(s.url, KEY, pause=0.001, **{"max_pause": 0.01, **options})
+        self.addCleanup(c.close)
+        return c, s
+
+    def test_asks_and_reads(self):
+        c, s = self.serve(DONE)
+        got = c.redeem_gift(Decimal("5.10"), voucherID="v1", reference='a"é\r\n')
+        self.assertEqual(str(got["amount"]) + str(got["currentBalance"]), "5.1019.90")
+        self.assertEqual((got.request_id, got.replayed), ("req-9", True))
+        asked = s.asked[0]
+        self.assertEqual(asked, {"method": "POST", "path": "/api/integration/redemption/redeem-gift",
+                                 "auth": "Bearer " + KEY, "key": got.idempotency_key,
+                                 "body": '{"voucherID":"v1","reference":"a\\"\\u00e9\\r\\n","amount":5.10}'})
+        self.assertRegex(asked["key"], "^.{8}-.{4}-7.{3}-[89ab].{3}-.{12}$")
+        c.validate_gift(voucherCode="1")
+        c.gift("a/../b?")
+        c.gift("..")
+        self.assertEqual([a["key"] for a in s.asked[1:]], [None] * 3)
+        self.assertEqual([a["path"][-13:] for a in s.asked[2:]], ["a%2F..%2Fb%3F", "gifts/%2E%2E"[-13:].rjust(13, "/")])
+        self.assertEqual(s.connections, 1, "the connection is not kept")
+
+    def test_repeats_under_the_same_key(self):
+        for first in [None, problem(500, "UNEXPECTED_ERROR"), problem(503, "UNAVAILABLE", Retry_After="0"),
+                      problem(409, "REQUEST_IN_PROGRESS"), (502, {}, b"<html>"),
+                      (200, {"Content-Length": "99", "Connection": "close"}, b'{"amount":1')]:
+            c, s = self.serve(first, first, DONE)
+            self.assertEqual(c.redeem_gift(1, voucherID="v")["redemptionID"], "r1")
+            self.assertEqual(len(s.asked), 3, first)
+            self.assertEqual(len({a["key"] for a in s.asked}), 1)
+
+    def test_refusals_are_raised_at_once(self):
+        for status in (400, 401, 403, 404, 409, 422, 429):
+            c, s = self.serve(problem(status, "SOME_CODE", Retry_After="7"))
+            with self.assertRaises(BoonError) as raised:
+                c.redeem_gift(1, voucherID="v")
+            e = raised.exception
+            self.assertEqual((e.code, e.status, e.messages[0].path, e.request_id, e.retry_after, e.refused),
+                             ("SOME_CODE", status, "amount", "req-1", 7, True))
+            self.assertEqual(len(s.asked), 1)
+            self.assertIn("amount: Because.", str(e))
+
+    def test_no_answer_is_an_unknown_outcome(self):
+        c, s = self.serve(None)
+        with self.assertRaises(UnknownOutcome) as raised:
+            c.redeem_gift(1, voucherID="v", idempotency_key="mine")
+        self.assertEqual((raised.exception.key, len(s.asked)), ("mine", 4))
+        with self.assertRaises(Unreachable):
+            c.gift("v")
+        # A refusal of the moment says nothing about the attempt before, one after a look at the key does.
+        c, s = self.serve(None, problem(429, "RATE_LIMITED"))
+        self.assertRaises(UnknownOutcome, c.redeem_gift, 1, voucherID="v")
+        c, s = self.serve(None, problem(409, "INSUFFICIENT_BALANCE"))
+        self.assertRaises(BoonError, c.redeem_gift, 1, voucherID="v")
+        # What was done and cannot be read is not repeated, and webhooks take no key.
+        c, s = self.serve((200, {}, b"[1"))
+        self.assertRaises(UnknownOutcome, c.redeem_gift, 1, voucherID="v")
+        self.assertEqual(len(s.asked), 1)
+        c, s = self.serve(None)
+        self.assertRaises(UnknownOutcome, c.call, "POST", "/api/integration/webhooks", {"url": "https://x"})
+        self.assertEqual([a["key"] for a in s.asked], [None])
+
+    def test_who_never_left_is_unreachable(self):
+        with socket.create_server(("127.0.0.1", 0)) as closed:
+            url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        c = Client(url, KEY, pause=0, max_pause=0)
+        self.assertRaises(Unreachable, c.redeem_gift, 1, voucherID="v")
+        self.assertRaises(Unreachable, c.redeem_safely, 1, voucherID="v")
+
+    def test_pauses_have_bounds(self):
+        c, s = self.serve(problem(503, "UNAVAILABLE", Retry_After="3600"))
+        self.assertRaises(UnknownOutcome, c.redeem_gift, 1, voucherID="v")
+        self.assertEqual(len(s.asked), 1, "an hour was waited for")
+        c, s = self.serve(problem(503, "UNAVAILABLE", Retry_After="5"), max_pause=10, deadline=4)
+        self.assertRaises(UnknownOutcome, c.redeem_gift, 1, voucherID="v")
+        self.assertEqual(len(s.asked), 1, "the deadline was slept over")
+
+    def test_a_trickle_does_not_hold_the_caller(self):
+        done = threading.Event()
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        self.addCleanup(done.set)
+
+        def trickle():
+            sock, _ = listener.accept()
+            with sock:
+                sock.sendall(b"HTTP/1.1 200 OK\r\nX: ")
+                while not done.wait(0.02):
+                    try:
+                        sock.sendall(b"x")
+                    except OSError:
+                        return
+
+        threading.Thread(target=trickle, daemon=True).start()
+        c = Client(f"http://127.0.0.1:{listener.getsockname()[1]}", KEY, timeout=0.2, attempts=1)
+        begun = time.monotonic()
+        self.assertRaises(UnknownOutcome, c.redeem_gift, 1, voucherID="v")
+        self.assertLess(time.monotonic() - begun, 30)
+
+    def test_redeem_safely_voids(self):
+        for answer in (DONE, problem(404, "NOT_FOUND"), problem(409, "ALREADY_REVERSED")):
+            c, s = self.serve(None, None, None, answer)
+            with self.assertRaises(Voided) as raised:
+                c.redeem_safely(1, voucherID="v", organizationID="o", idempotency_key="mine")
+            self.assertEqual([a["key"] for a in s.asked[:3]], ["mine"] * 3)
+            self.assertEqual((s.asked[3]["path"][-19:], s.asked[3]["body"]), ("/reverse-redemption",
+                '{"organizationID":"o","idempotencyKey":"mine","reason":"no answer to the till"}'))
+            self.assertEqual(raised.exception.key, "mine")
+            self.assertNotEqual(s.asked[3]["key"], "mine")
+        for answer in (None, problem(403, "NOT_AUTHORIZED")):
+            c, s = self.serve(None, None, None, answer)
+            with self.assertRaises(UnknownOutcome) as unknown:
+                c.redeem_safely(1, voucherID="v", idempotency_key="mine")
+            self.assertEqual(unknown.exception.key, "mine")
+
+    def test_money_is_no_float(self):
+        c, s = self.serve(DONE)
+        for amount in (9.5, True, "9.50", None):
+            self.assertRaises(TypeError, c.redeem_gift, amount, voucherID="v")
+            self.assertRaises(TypeError, c.redeem_safely, amount, voucherID="v")
+        with self.assertRaisesRegex(TypeError, r"monetaryGift\.value"):
+            c.send_gift(monetaryGift={"value": 25.0})
+        self.assertRaises(TypeError, c.call, "POST", "/x", {"a": [1.5]})
+        for amount in ("NaN", "Infinity", "1E+400000"):
+            self.assertRaises(ValueError, c.redeem_gift, Decimal(amount), voucherID="v")
+        self.assertEqual(s.asked, [])
+        c.redeem_gift(Decimal("1E+2"), voucherID="v")
+        c.redeem_gift(ALL, voucherID="v")
+        self.assertEqual([a["body"] for a in s.asked], ['{"voucherID":"v","amount":100}', '{"voucherID":"v"}'])
+
+    def test_nothing_is_slipped_in(self):
+        for url in ("", "gifts.example.com", "ftp://x", "http://", "https://user:secret@host", "https://h?key=1",
+                    "https://h#x", "https://h\x00", "https://h/\r\nX: y", "https://h ost"):
+            with self.assertRaises(ValueError) as raised:
+                Client(url, KEY)
+            self.assertNotIn("secret", str(raised.exception))
+        for key in ("", "a b", "a\r\nX: y", "a\n", "é"):
+            self.assertRaises(ValueError, Client, "https://host", key)
+        c, s = self.serve(DONE)
+        for key in ("", "a b", "a\r\nX: y", "a\n", "é"):
+            self.assertRaises(ValueError, c.redeem_gift, 1, idempotency_key=key)
+        for path in ("", "x", "/a b", "/a\r\nX: y", "/a\n", "http://other/"):
+            self.assertRaises(ValueError, c.call, "GET", path)
+        self.assertRaises(ValueError, c.call, "GET /x HTTP/1.1\r\nX: y\r\n", "/x")
+        self.assertRaises(ValueError, c.gift, "")
+        self.assertEqual(s.asked, [])
+        self.assertNotIn(KEY, repr(c))
+
+    def test_no_redirect_takes_the_key(self):
+        other = self.serve(DONE)[1]
+        c, s = self.serve((307, {"Location": other.url + "/api"}, b""))
+        self.assertRaises(BoonError, c.gift, "v")
+        self.assertRaises(UnknownOutcome, c.redeem_gift, 1, voucherID="v")
+        self.assertEqual((len(s.asked), other.asked), (2, []))
+
+    def test_certificates_are_checked(self):
+        loose = ssl._create_unverified_context()
+        self.assertRaises(ValueError, Client, "https://host", KEY, tls=loose)
+        s = Scripted(lambda n: DONE)  # which speaks no TLS
+        self.addCleanup(s.close)
+        with self.assertRaises(Unreachable):
+            Client(s.url.replace("http:", "https:"), KEY).redeem_gift(1, voucherID="v")
+        self.assertEqual(s.asked, [])
+
+    def test_pages(self):
+        c, s = self.serve((200, {}, b'{"gifts":[{"n":1},{"n":2}],"nextCursor":"c&1"}'),
+                          (200, {}, b'{"gifts":[],"nextCursor":"c2"}'),
+                          (200, {}, b'{"gifts":[{"n":3}],"nextCursor":null}'),
+                          account="acct")
+        self.assertEqual([g["n"] for g in c.gifts(status="CLAIMED", limit=2, recipient=None)], [1, 2, 3])
+        self.assertEqual(s.asked[1]["path"],
+                         "/api/integration/gifting/gifts?status=CLAIMED&limit=2&cursor=c%261&accountID=acct")
+
+    @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")
+    def test_a_child_makes_its_own_connection(self):
+        c, s = self.serve(DONE)
+        c.gift("v")
+        pid = os.fork()
+        if pid == 0:
+            try:
+                c.gift("v")
+            finally:
+                os._exit(0)
+        os.waitpid(pid, 0)
+        self.assertEqual((len(s.asked), s.connections), (2, 2))
+
+    def test_keys_differ(self):
+        self.assertEqual(len({new_key() for _ in range(1000)}), 1000)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,133 @@
+"""The client against a running service. BOON_URL, BOON_SHOP_KEY, BOON_TILL_KEY and BOON_OFFICE_KEY are in the
+environment, as test/sdk sets them; the last may do everything."""
+
+import os
+import unittest
+from decimal import Decimal
+
+from boon_gifts import ALL, BoonError, Client, UnknownOutcome, Voided, new_key, verify
+
+from .lines import Losing
+
+URL = os.environ.get("BOON_URL", "")
+
+
+@unittest.skipUnless(URL, "there is no BOON_URL")
+class LiveTest(unittest.TestCase):
+    def setUp(self):
+        self.shop, self.till, self.office = (self.client(URL, os.environ[f"BOON_{who}_KEY"])
+                                             for who in ("SHOP", "TILL", "OFFICE"))
+
+    def client(self, *args, **options):
+        c = Client(*args, **options)
+        self.addCleanup(c.close)
+        return c
+
+    def sell(self, value="25.00", **gift):
+        order = self.shop.send_gift(
+            monetaryGift={"value": Decimal(value), "deliveryMethodID": 3, "recipientDescription": "Ana", **gift},
+            paymentMethodID=2, externalTransactionReferenceNumber=new_key(),
+            externalTransactionCustomerFirstName="Carla", externalTransactionCustomerLastName="Diaz",
+            externalTransactionCustomerEmailAddress="carla@example.com",
+            externalStorefrontID="7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21")
+        return order["gifts"][0]["voucherID"]
+
+    def kinds(self, gift):
+        return [e["kind"] for e in self.shop.history(gift)]
+
+    def behind(self, lose):
+        """The till behind a line that loses answers."""
+        proxy = Losing(URL, lose)
+        self.addCleanup(proxy.close)
+        return self.client(proxy.url, os.environ["BOON_TILL_KEY"], pause=0.01, max_pause=0.1), proxy
+
+    def test_a_lost_answer_takes_money_once(self):
+        gift = self.sell()
+        once = []
+        till, proxy = self.behind(lambda r: b"/redeem-gift " in r and not once and not once.append(r))
+        got = till.redeem_gift(Decimal("9.50"), voucherID=gift)
+        self.assertEqual((proxy.lost, got.replayed), (1, True))
+        self.assertEqual(str(self.shop.gift(gift)["currentBalance"]), "15.50")
+        self.assertEqual(self.kinds(gift), ["ISSUED", "REDEMPTION"])
+
+    def test_a_dead_line_is_voided(self):
+        gift = self.sell()
+        till, proxy = self.behind(lambda r: b"/redeem-gift " in r)
+        with self.assertRaises(Voided) as raised:
+            till.redeem_safely(Decimal("9.50"), voucherID=gift)
+        self.assertEqual(proxy.lost, 3)
+        self.assertEqual(str(self.shop.gift(gift)["currentBalance"]), "25.00")
+        self.assertEqual(self.kinds(gift), ["ISSUED", "REDEMPTION", "REVERSAL"])
+        with self.assertRaises(BoonError):  # the money is back, so the key is spent or answered, and takes nothing
+            self.till.reverse_redemption(ALL, original_key=raised.exception.key)
+
+    def test_unknown_is_found_out_by_the_key(self):
+        gift = self.sell()
+        till, _ = self.behind(lambda r: b"POST " in r)
+        with self.assertRaises(UnknownOutcome) as raised:
+            till.redeem_safely(Decimal("9.50"), voucherID=gift)
+        key = raised.exception.key
+        became = self.till.what_became_of(key, "redeem-gift")
+        self.assertEqual((became[0]["state"], became[0]["status"], str(became[0]["answer"]["amount"])),
+                         ("finished", 200, "9.50"))
+        with self.assertRaises(BoonError) as never:
+            self.till.what_became_of(new_key())
+        self.assertEqual(never.exception.code, "NOT_FOUND")
+
+    def test_hold_capture_release(self):
+        gift = self.sell()
+        held = self.till.hold_gift(12, voucherID=gift)
+        self.assertEqual(str(held["availableBalance"]), "13.00")
+        taken = self.till.capture_hold(Decimal("4.25"), holdID=held["holdID"])
+        self.assertEqual(str(taken["currentBalance"]), "20.75")
+        key = new_key()
+        self.till.hold_gift(ALL, voucherID=gift, idempotency_key=key)
+        self.assertEqual(str(self.till.release_hold(original_key=key)["availableBalance"]), "20.75")
+
+    def test_refusals(self):
+        gift = self.sell()
+        for call, code in ((lambda: self.till.redeem_gift(26, voucherID=gift), "INSUFFICIENT_BALANCE"),
+                           (lambda: self.till.gift("none"), "NOT_AUTHORIZED"),
+                           (lambda: self.client(URL, "wrong").gift(gift), "UNAUTHENTICATED"),
+                           (lambda: self.till.redeem_gift(Decimal("0.001"), voucherID=gift), "VALIDATION_FAILURE"),
+                           (lambda: self.till.activate_gift(voucherID=gift), "NOT_AUTHORIZED"),
+                           (lambda: self.office.activate_gift(voucherID=gift), "VALIDATION_FAILURE")):
+            with self.assertRaises(BoonError) as raised:
+                call()
+            self.assertEqual(raised.exception.code, code, raised.exception)
+            self.assertTrue(raised.exception.request_id)
+
+    def test_a_card_is_sold_and_loaded(self):
+        paid = {"externalTransactionReferenceNumber": new_key(), "externalTransactionCustomerFirstName": "Carla",
+                "externalTransactionCustomerLastName": "Diaz",
+                "externalTransactionCustomerEmailAddress": "carla@example.com",
+                "externalStorefrontID": "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21"}
+        at = {"organizationID": "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11"}
+        order = self.office.call("POST", "/api/integration/gifting/create-stock", {"count": 1})["orderID"]
+        card = next(self.office.gifts(orderID=order))["voucherID"]
+        sold = self.office.activate_gift(voucherID=card, amount=Decimal("20.50"), paymentMethodID=2, **at, **paid)
+        self.assertEqual(str(sold["currentBalance"]), "20.50")
+        loaded = self.office.reload_gift(voucherID=card, amount=5, **at, **paid)
+        self.assertEqual(str(loaded["currentBalance"]), "25.50")
+
+    def test_a_webhook_signs_with_its_secret(self):
+        made = self.office.call("POST", "/api/integration/webhooks", {"url": "https://example.com/boon"})
+        self.assertIsNone(made.idempotency_key)
+        with self.assertRaises(BoonError):
+            self.office.call("PATCH", "/api/integration/webhooks/none", {"enabled": False})
+        self.office.call("DELETE", "/api/integration/webhooks/" + made["webhookID"])
+        self.assertFalse(verify(made["secret"], {}, b"{}"))  # which it could not say of what is no secret
+
+    def test_lists_and_cancels(self):
+        gifts = {self.sell() for _ in range(3)}
+        self.assertLessEqual(gifts, {g["voucherID"] for g in self.shop.gifts(limit=2)})
+        done = self.shop.cancel_gift(voucherID=gifts.pop(), cause="CANCELLED")
+        self.assertEqual(done["vouchers"][0]["outcome"], "DONE")
+        gift = gifts.pop()
+        self.shop.call("POST", "/api/integration/gifting/resend-gift",
+                       {"voucherID": gift, "deliveryMethodID": 1, "recipientContact": "sam@example.com"})
+        self.assertIn("RESENT", self.kinds(gift))
+
+
+if __name__ == "__main__":
+    unittest.main()
