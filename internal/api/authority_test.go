@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -176,6 +177,7 @@ var authority = map[string][]row{
 	"getDocs":      {{open: true}},
 	"getErrorDocs": {{open: true}},
 	"getDocsAsset": {{open: true}},
+	"getDocsPage":  {{open: true}}, "getOperationDocs": {{open: true}},
 }
 
 var (
@@ -636,8 +638,8 @@ func (s *stage) ask(op contract.Route, by string, k known, key, place string) re
 		other := map[string]string{"from": "toVoucherID", "to": "fromVoucherID"}[by]
 		body = `{` + name + member(other, s.partner(key, k.good)) + `,"amount":0.01}`
 	}
-	path := strings.NewReplacer("{voucherID}", k.id, "{key}", k.key, "{file}", "docs.css", "{orderID}",
-		k.order, "{webhookID}", nowhere).Replace(op.Path)
+	path := strings.NewReplacer("{voucherID}", k.id, "{key}", k.key, "{orderID}", k.order,
+		"{webhookID}", nowhere).Replace(op.Path)
 	if op.OperationID == "exportStock" {
 		path += "?format=csv"
 	}
@@ -692,7 +694,10 @@ func TestAuthority(t *testing.T) {
 func (s *stage) keys(t *testing.T, op contract.Route, r row) {
 	if r.open {
 		if op.OperationID != "getHealth" && op.OperationID != "getReadiness" { // the server's
-			s.do(op.Method, strings.Replace(op.Path, "{file}", "docs.css", 1), "", as("")...).want(200)
+			page := s.do("GET", "/docs", "", as("")...)
+			style := regexp.MustCompile(`docs\.[0-9a-f]+\.css`).FindString(string(page.body))
+			path := strings.NewReplacer("{file}", style, "{page}", "tills", "{operation}", "redeemGift").Replace(op.Path)
+			s.do(op.Method, path, "", as("")...).want(200)
 		}
 		return
 	}

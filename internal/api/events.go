@@ -48,7 +48,7 @@ func listEvents(c *call) (ledger.Answer, error) {
 	if wait > 0 {
 		ctx = c.r.Context()
 		// fails where there is no connection, and then nothing breaks the wait off
-		_ = http.NewResponseController(c.w).SetWriteDeadline(c.now.Add(wait + otherDeadline))
+		_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(wait + otherDeadline))
 	}
 	page, err := c.Records.Await(ctx, query, wait, c.leave)
 	if err != nil {

@@ -32,8 +32,8 @@ var needed = map[string]string{
 	"deleteWebhook": "webhooks", "rotateWebhook": "webhooks", "replayWebhook": "webhooks", "listAttempts": "webhooks",
 	"listEvents": "events", "listAudit": "audit",
 	"getRequest": "", "getHealth": "", "getReadiness": "", "getOpenAPI": "", "getDocs": "", "getErrorDocs": "",
-	"getDocsAsset": "",
-	"getClock":     "", "advanceClock": "",
+	"getDocsAsset": "", "getDocsPage": "", "getOperationDocs": "",
+	"getClock": "", "advanceClock": "",
 }
 
 // permit gives a key of the set-up other permissions, from now on.
