@@ -2,8 +2,16 @@
 package sdk_test
 
 import (
+	"encoding/pem"
+	"io"
+	"log"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"boon.example/examples"
@@ -60,6 +68,25 @@ func python(t *testing.T, env []string, args ...string) string {
 	return run(t, append(env, "PYTHONPATH=.", "PYTHONDONTWRITEBYTECODE=1"), "../../sdk/python", "python3", args...)
 }
 
+// overTLS puts a proxy that speaks TLS before a service, and gives its address and certificate.
+func overTLS(t *testing.T, address string) []string {
+	t.Helper()
+	to, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewUnstartedServer(httputil.NewSingleHostReverseProxy(to))
+	front.Config.ErrorLog = log.New(io.Discard, "", 0) // callers that do not trust it hang up
+	front.StartTLS()
+	t.Cleanup(front.Close)
+	file := filepath.Join(t.TempDir(), "cert.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw})
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"BOON_TLS_URL=" + front.URL, "BOON_TLS_CERT=" + file}
+}
+
 // TestShopInPython runs the example shop of the client in Python.
 func TestShopInPython(t *testing.T) {
 	t.Parallel()
@@ -71,5 +98,11 @@ func TestShopInPython(t *testing.T) {
 // TestClientInPython runs the tests of the client in Python, those that need a service, too.
 func TestClientInPython(t *testing.T) {
 	t.Parallel()
-	python(t, service(t), "-W", "error", "-m", "unittest", "discover", "-t", ".", "-s", "tests")
+	env := service(t)
+	for _, v := range env {
+		if address, is := strings.CutPrefix(v, "BOON_URL="); is {
+			env = append(env, overTLS(t, address)...)
+		}
+	}
+	python(t, env, "-W", "error", "-m", "unittest", "discover", "-t", ".", "-s", "tests")
 }

@@ -109,7 +109,7 @@ class Client:
     def redeem_safely(self, amount: Amount, *, idempotency_key: Optional[str] = None, **members: Any) -> Answer:
         """Redeems as a till must, so that the guest never pays twice and never for nothing: three tries of 5 seconds
         under one key; without an answer the redemption is reversed by that key, in another three tries. It ends in one
-        of these, within 40 seconds:
+        of these, within 40 seconds once the service's name is looked up:
 
         - an answer: the amount was taken, once;
         - BoonError: nothing was taken, because of what the error says; Unreachable: nothing was sent;

@@ -8,7 +8,7 @@ import socket
 import ssl
 import threading
 import time
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional
 
 LARGEST = 64 << 20  # bytes of an answer, far above what the service sends
 
@@ -19,7 +19,7 @@ class NotSent(Exception):
 
 class Reply(NamedTuple):
     status: int
-    headers: Mapping[str, str]
+    headers: http.client.HTTPMessage
     body: bytes
 
 
@@ -65,13 +65,24 @@ class _Reader(io.RawIOBase):
         super().close()
 
 
+class _Connection(http.client.HTTPConnection):
+    """A connection that was dialled, and dials no other: that would be neither checked nor in time."""
+
+    auto_open = 0
+
+    def __init__(self, host: str, port: int, line: _InTime) -> None:
+        super().__init__(host, port)
+        self.line = line
+        self.sock: Any = line
+
+
 class Transport:
     """Calls one host. Safe to use from several threads, and after a fork."""
 
     def __init__(self, host: str, port: int, tls: Optional[ssl.SSLContext]) -> None:
         self.host, self.port, self.tls = host, port, tls
         self.lock = threading.Lock()
-        self.idle: List[http.client.HTTPConnection] = []
+        self.idle: List[_Connection] = []
         self.process = os.getpid()
 
     def ask(self, method: str, target: str, body: Optional[bytes], headers: Dict[str, str], timeout: float) -> Reply:
@@ -80,7 +91,7 @@ class Transport:
         conn = self._kept() or self._connect(deadline)
         done = False
         try:
-            conn.sock.deadline = deadline
+            conn.line.deadline = deadline
             conn.request(method, target, body, headers)
             with conn.getresponse() as response:
                 text = response.read(LARGEST + 1)
@@ -101,7 +112,7 @@ class Transport:
         for conn in idle:
             conn.close()
 
-    def _kept(self) -> Optional[http.client.HTTPConnection]:
+    def _kept(self) -> Optional[_Connection]:
         if self.process != os.getpid():  # the connections are the parent's
             self.lock, self.process = threading.Lock(), os.getpid()
             self.close()
@@ -111,28 +122,26 @@ class Transport:
                     return None
                 conn = self.idle.pop()
             with selectors.DefaultSelector() as waiting:
-                waiting.register(conn.sock.sock, selectors.EVENT_READ)
+                waiting.register(conn.line.sock, selectors.EVENT_READ)
                 if not waiting.select(0):
                     return conn
             conn.close()  # the server has closed it, or says what nobody asked
 
-    def _keep(self, conn: http.client.HTTPConnection) -> None:
+    def _keep(self, conn: _Connection) -> None:
         with self.lock:
             if conn.sock is not None and len(self.idle) < 8:
                 self.idle.append(conn)
                 return
         conn.close()
 
-    def _connect(self, deadline: float) -> http.client.HTTPConnection:
-        conn = http.client.HTTPConnection(self.host, self.port)
-        conn.auto_open = 0  # type: ignore[assignment]  # a new one would be neither checked nor in time
-        if self.tls and self.port == 443:
-            conn.default_port = 443  # type: ignore[misc]  # for the Host header
+    def _connect(self, deadline: float) -> _Connection:
         try:
             sock = self._dial(deadline)
         except OSError as e:
             raise NotSent(f"no connection to {self.host}:{self.port}: {e}") from e
-        conn.sock = _InTime(sock, deadline)
+        conn = _Connection(self.host, self.port, _InTime(sock, deadline))
+        if self.tls:
+            conn.default_port = 443  # which the Host header leaves out
         return conn
 
     def _dial(self, deadline: float) -> socket.socket:

@@ -7,8 +7,9 @@ Without keys in BOON_SHOP_KEY and BOON_TILL_KEY it uses those of boon demo.
 
 import os
 from decimal import Decimal
+from typing import Any, Dict
 
-from boon_gifts import ALL, Answer, BoonError, Client, new_key
+from boon_gifts import ALL, BoonError, Client, new_key
 
 
 def client(name: str, otherwise: str) -> Client:
@@ -16,7 +17,7 @@ def client(name: str, otherwise: str) -> Client:
     return Client(os.environ.get("BOON_URL", "http://127.0.0.1:8080"), os.environ.get(name, otherwise))
 
 
-def sell(shop: Client) -> Answer:
+def sell(shop: Client) -> Dict[str, Any]:
     """Sends a gift that was paid in the shop. The order's number is a good key: a page sent twice sells once."""
     order = shop.send_gift(
         monetaryGift={"value": Decimal("25.00"), "deliveryMethodID": 3, "recipientDescription": "Ana"},
@@ -28,12 +29,12 @@ def sell(shop: Client) -> Answer:
         externalStorefrontID="7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21",
         idempotency_key="order-" + new_key(),
     )
-    gift = Answer(order["gifts"][0])
+    gift: Dict[str, Any] = order["gifts"][0]
     print("sold:", gift["currentBalance"], gift["currency"], "for", gift["recipientDescription"])
     return gift
 
 
-def take(till: Client, gift: Answer) -> None:
+def take(till: Client, gift: Dict[str, Any]) -> None:
     """What a till does: asks what the gift is worth, takes a part, is refused more than is left, and gives back."""
     shown = till.validate_gift(voucherPublicToken=gift["giftURL"])
     print("worth:", shown["currentBalance"])

@@ -2,10 +2,12 @@
 environment, as test/sdk sets them; the last may do everything."""
 
 import os
+import ssl
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
-from boon_gifts import ALL, BoonError, Client, UnknownOutcome, Voided, new_key, verify
+from boon_gifts import ALL, BoonError, Client, Unreachable, UnknownOutcome, Voided, new_key, verify
 
 from .lines import Losing
 
@@ -96,6 +98,27 @@ class LiveTest(unittest.TestCase):
                 call()
             self.assertEqual(raised.exception.code, code, raised.exception)
             self.assertTrue(raised.exception.request_id)
+
+    def test_threads_share_a_client(self):
+        gift = self.sell()
+        with ThreadPoolExecutor(8) as threads:
+            refs = [f"check {n}" for n in range(40)]
+            got = list(threads.map(lambda r: self.till.redeem_gift(Decimal("0.10"), voucherID=gift, reference=r), refs))
+        self.assertEqual([g["reference"] for g in got], refs, "an answer went to another caller")
+        self.assertEqual(str(self.shop.gift(gift)["currentBalance"]), "21.00")
+
+    @unittest.skipUnless("BOON_TLS_URL" in os.environ, "there is no BOON_TLS_URL")
+    def test_over_tls(self):
+        gift, url, key = self.sell(), os.environ["BOON_TLS_URL"], os.environ["BOON_TILL_KEY"]
+        known = ssl.create_default_context(cafile=os.environ["BOON_TLS_CERT"])
+        till = self.client(url, key, tls=known)
+        for left in ("24.00", "23.00"):
+            self.assertEqual(str(till.redeem_gift(1, voucherID=gift)["currentBalance"]), left)
+        named = self.client(url.replace("127.0.0.1", "localhost"), key, tls=known)  # which is not in the certificate
+        for other in (self.client(url, key), named):
+            with self.assertRaisesRegex(Unreachable, "certificate verify failed"):
+                other.redeem_gift(1, voucherID=gift)
+        self.assertEqual(len(self.kinds(gift)), 3)
 
     def test_a_card_is_sold_and_loaded(self):
         paid = {"externalTransactionReferenceNumber": new_key(), "externalTransactionCustomerFirstName": "Carla",
